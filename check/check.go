@@ -1,0 +1,103 @@
+// Package check explores the states of a Model, breadth first, exactly.
+//
+// It knows no TLA+: a model gives initial states and successors as canonical
+// byte strings and answers questions about the one being visited. The counts
+// follow TLC's rules (generated: every successor computed, initial states
+// included; distinct: states inside the constraints, each once; depth: the
+// longest shortest path, counted in states), so that they can be compared.
+// What is found is exact: nothing is sampled, and what was not checked is
+// reported as not checked.
+package check
+
+// State is the canonical encoding of a state: two states are equal exactly
+// when their bytes are. The checker copies what it keeps.
+type State []byte
+
+// Model is a transition system. It is immutable and safe for concurrent use.
+type Model interface {
+	// Info is the static description of the model.
+	Info() Info
+	// NewWorker returns an evaluator with its own scratch memory, for one
+	// goroutine.
+	NewWorker() Worker
+	// Show decodes a state for people and machines.
+	Show(s State) []Binding
+}
+
+// Info describes a model; the indices that a Worker reports point into it.
+type Info struct {
+	Name       string
+	Actions    []Action
+	Invariants []string // names, in the order of the configuration
+	Steps      []string // action properties [][A]_v and implied actions
+	// Deadlock says whether a state without successor is an error.
+	Deadlock bool
+	// Unchecked names every property that this model asks for and that the
+	// checker cannot decide, with the reason. It makes a run incomplete.
+	Unchecked []Unchecked
+	// Warnings are remarks about the model that do not change the verdict.
+	Warnings []string
+}
+
+// Unchecked is a property that was asked for and not checked.
+type Unchecked struct{ Property, Reason string }
+
+// Action is a disjunct of the next-state relation, for coverage and traces.
+type Action struct {
+	Name  string
+	Place string // file:line:column, empty where there is none
+}
+
+// Binding is a variable and its value in a state.
+type Binding struct {
+	Name  string
+	Value string // in the model's own notation, on one line
+	// JSON is the value for machines.
+	JSON string
+}
+
+// Visit is called once per generated state. The State is the worker's and is
+// valid until Visit returns. An error stops the enumeration and is returned
+// by Init or Next as it is.
+type Visit func(a int, s State) error
+
+// Worker enumerates states. Its errors are evaluation errors of the model (a
+// *EvalError) or what Visit returned.
+type Worker interface {
+	// Assumptions evaluates what must hold before the search and returns the
+	// names or places of the assumptions that are false.
+	Assumptions() ([]string, error)
+	// Init calls visit for every initial state; the action is -1.
+	Init(visit Visit) error
+	// Next calls visit for every successor of s, duplicates included, in a
+	// deterministic order.
+	Next(s State, visit Visit) error
+
+	// The methods below speak of the candidate that is being visited, and of
+	// the state it was reached from, and may be called only within visit.
+
+	// InModel evaluates the constraints: a candidate outside is not explored.
+	InModel() (bool, error)
+	// BrokenInvariant returns the index of the first invariant that is false
+	// in the candidate, or -1.
+	BrokenInvariant() (int, error)
+	// BrokenStep returns the index of the first action property that the step
+	// to the candidate breaks, or -1. For an initial state it evaluates the
+	// part of the property that speaks of initial states.
+	BrokenStep() (int, error)
+}
+
+// EvalError says that the model itself is wrong: an expression has no value
+// ("attempted to apply the function ... to ..., which is not in its domain").
+type EvalError struct {
+	Message string
+	// Places is the chain of source places from the innermost outward.
+	Places []string
+}
+
+func (e *EvalError) Error() string {
+	if len(e.Places) > 0 {
+		return e.Places[0] + ": " + e.Message
+	}
+	return e.Message
+}
