@@ -1,0 +1,9 @@
+// Package tidy holds the house rules as tests of the repository itself. It
+// parses files in-process: a test that asked the go command would be answered
+// from the test cache after the sources changed.
+//
+// The rules: imports only as rooms.txt allows; one package comment per
+// package; no call that lets the world in outside env/osenv and cmd; generated
+// files marked; no dependency without a reason; links in documents that lead
+// somewhere; no words that do not belong in the repository.
+package tidy

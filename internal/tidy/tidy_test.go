@@ -1,0 +1,375 @@
+package tidy
+
+import (
+	"bufio"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"sort"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const (
+	root   = "../.."
+	module = "github.com/ashlar-dev/ashlar"
+)
+
+// goFile is one parsed Go file of the repository.
+type goFile struct {
+	path string // from the root, with slashes
+	pkg  string // the package's directory
+	test bool
+	ast  *ast.File
+}
+
+// goFiles parses every Go file outside testdata.
+func goFiles(t *testing.T) (*token.FileSet, []goFile) {
+	t.Helper()
+	fset := token.NewFileSet()
+	var files []goFile
+	walk(t, func(p string) {
+		if !strings.HasSuffix(p, ".go") || strings.Contains(p, "testdata/") {
+			return
+		}
+		f, err := parser.ParseFile(fset, filepath.Join(root, p), nil, parser.ParseComments)
+		if err != nil {
+			t.Errorf("%s: %v", p, err)
+			return
+		}
+		files = append(files, goFile{path: p, pkg: path.Dir(p), test: strings.HasSuffix(p, "_test.go"), ast: f})
+	})
+	if len(files) < 20 {
+		t.Fatalf("found %d Go files from %s: wrong directory?", len(files), root)
+	}
+	return fset, files
+}
+
+// walk visits every regular file of the repository in order, but what git and
+// builds put there.
+func walk(t *testing.T, visit func(path string)) {
+	t.Helper()
+	err := filepath.WalkDir(root, func(p string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		rel, _ := filepath.Rel(root, p)
+		rel = filepath.ToSlash(rel)
+		if d.IsDir() {
+			if rel == ".git" || rel == "build" {
+				return filepath.SkipDir
+			}
+			return nil
+		}
+		visit(rel)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// rule is a line of rooms.txt.
+type rule struct {
+	room    string
+	subtree bool // the line covers the packages below room as well
+	allowed []string
+}
+
+func readRules(t *testing.T) []rule {
+	t.Helper()
+	f, err := os.Open("rooms.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	var rules []rule
+	for s := bufio.NewScanner(f); s.Scan(); {
+		line := strings.TrimSpace(s.Text())
+		if line == "" || strings.HasPrefix(line, "#") {
+			continue
+		}
+		name, allowed, ok := strings.Cut(line, ":")
+		if !ok {
+			t.Fatalf("rooms.txt: no colon in %q", line)
+		}
+		room, subtree := strings.CutSuffix(name, "/...")
+		rules = append(rules, rule{room: room, subtree: subtree, allowed: strings.Fields(allowed)})
+	}
+	return rules
+}
+
+// covers says whether pattern (a package, or a tree ending in /...) names pkg.
+func covers(pattern, pkg string) bool {
+	tree, subtree := strings.CutSuffix(pattern, "...")
+	if !subtree {
+		return pattern == pkg
+	}
+	return tree == "" || strings.HasPrefix(pkg+"/", tree)
+}
+
+// ruleFor finds the most specific rule that speaks of pkg.
+func ruleFor(rules []rule, pkg string) *rule {
+	var best *rule
+	for i, r := range rules {
+		if r.room == pkg || r.subtree && strings.HasPrefix(pkg, r.room+"/") {
+			if best == nil || len(r.room) > len(best.room) {
+				best = &rules[i]
+			}
+		}
+	}
+	return best
+}
+
+// breach returns why pkg may not import imported, or "".
+func breach(rules []rule, pkg, imported string) string {
+	if imported == "source" || imported == "internal/invariant" {
+		return ""
+	}
+	r := ruleFor(rules, pkg)
+	if r == nil {
+		return "has no line in rooms.txt"
+	}
+	for _, a := range r.allowed {
+		if covers(a, imported) {
+			return ""
+		}
+	}
+	return "may not import " + imported
+}
+
+func TestImportsFollowTheRooms(t *testing.T) {
+	rules := readRules(t)
+	_, files := goFiles(t)
+	for _, f := range files {
+		if f.test {
+			continue
+		}
+		for _, spec := range f.ast.Imports {
+			p, _ := strconv.Unquote(spec.Path.Value)
+			if imported, ours := strings.CutPrefix(p, module+"/"); ours {
+				if why := breach(rules, f.pkg, imported); why != "" {
+					t.Errorf("%s: package %s %s", f.path, f.pkg, why)
+				}
+			}
+		}
+	}
+}
+
+// TestTheRoomsRuleBites shows that the test above can fail.
+func TestTheRoomsRuleBites(t *testing.T) {
+	rules := readRules(t)
+	for _, c := range []struct {
+		pkg, imported string
+		refused       bool
+	}{
+		{"tla/syntax", "source", false},
+		{"tla/syntax", "tla/eval", true},
+		{"check", "tla/value", true},
+		{"check", "check/fpset", false},
+		{"distsys", "conform", true},
+		{"cmd/ashlar", "check", false},
+		{"newroom", "check", true},
+	} {
+		if got := breach(rules, c.pkg, c.imported) != ""; got != c.refused {
+			t.Errorf("%s importing %s: refused %v, want %v", c.pkg, c.imported, got, c.refused)
+		}
+	}
+}
+
+func TestEveryPackageHasOneComment(t *testing.T) {
+	_, files := goFiles(t)
+	comments := map[string][]string{}
+	hasCode := map[string]bool{}
+	for _, f := range files {
+		if f.test {
+			continue
+		}
+		hasCode[f.pkg] = true
+		if f.ast.Doc != nil && strings.TrimSpace(f.ast.Doc.Text()) != "" {
+			comments[f.pkg] = append(comments[f.pkg], f.path)
+		}
+	}
+	for pkg := range hasCode {
+		if n := len(comments[pkg]); n != 1 {
+			t.Errorf("package %s has %d package comments, want 1 %v", pkg, n, comments[pkg])
+		}
+	}
+}
+
+// worldly lists what only env/osenv, cmd and tests may call: a package that
+// reads the clock, draws chance or opens files by itself cannot be simulated.
+var worldly = map[string][]string{
+	"time":         {"Now", "Since", "Until", "Sleep", "After", "AfterFunc", "Tick", "NewTimer", "NewTicker"},
+	"os":           nil, // nil: every use
+	"net":          nil,
+	"math/rand":    nil,
+	"math/rand/v2": nil,
+	"crypto/rand":  nil,
+	"os/exec":      nil,
+}
+
+func TestTheWorldEntersThroughEnv(t *testing.T) {
+	fset, files := goFiles(t)
+	for _, f := range files {
+		if f.test || f.pkg == "env/osenv" || strings.HasPrefix(f.pkg, "cmd/") ||
+			strings.HasPrefix(f.pkg, "internal/tidy") || strings.HasPrefix(f.pkg, "examples/") || strings.HasPrefix(f.pkg, "bench/") {
+			continue
+		}
+		names := map[string]string{} // local name -> import path
+		for _, spec := range f.ast.Imports {
+			p, _ := strconv.Unquote(spec.Path.Value)
+			banned, watched := worldly[p]
+			if !watched {
+				continue
+			}
+			if banned == nil {
+				t.Errorf("%s: imports %q; the world enters through env", f.path, p)
+				continue
+			}
+			local := path.Base(p)
+			if spec.Name != nil {
+				local = spec.Name.Name
+			}
+			names[local] = p
+		}
+		ast.Inspect(f.ast, func(n ast.Node) bool {
+			sel, ok := n.(*ast.SelectorExpr)
+			if !ok {
+				return true
+			}
+			if x, ok := sel.X.(*ast.Ident); ok {
+				for _, name := range worldly[names[x.Name]] {
+					if sel.Sel.Name == name {
+						t.Errorf("%s: %s.%s; the world enters through env", fset.Position(sel.Pos()), x.Name, name)
+					}
+				}
+			}
+			return true
+		})
+	}
+}
+
+func TestNoInitAndNoMutablePackageVariables(t *testing.T) {
+	fset, files := goFiles(t)
+	for _, f := range files {
+		if f.test {
+			continue
+		}
+		assigned := map[string]bool{}
+		ast.Inspect(f.ast, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.FuncDecl:
+				if n.Recv == nil && n.Name.Name == "init" {
+					t.Errorf("%s: func init; construct where it is used", fset.Position(n.Pos()))
+				}
+			case *ast.AssignStmt:
+				if n.Tok != token.DEFINE {
+					for _, lhs := range n.Lhs {
+						if id, ok := lhs.(*ast.Ident); ok && id.Obj != nil {
+							if spec, ok := id.Obj.Decl.(*ast.ValueSpec); ok && isPackageLevel(f.ast, spec) {
+								assigned[id.Name] = true
+							}
+						}
+					}
+				}
+			}
+			return true
+		})
+		for name := range assigned {
+			t.Errorf("%s: the package variable %s is assigned to; pass state in", f.path, name)
+		}
+	}
+}
+
+func isPackageLevel(f *ast.File, spec *ast.ValueSpec) bool {
+	for _, d := range f.Decls {
+		if g, ok := d.(*ast.GenDecl); ok {
+			for _, s := range g.Specs {
+				if s == spec {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+func TestEveryDependencyHasAReason(t *testing.T) {
+	mod, err := os.ReadFile(filepath.Join(root, "go.mod"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	reasons, err := os.ReadFile(filepath.Join(root, "docs/decisions/dependencies.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range strings.Split(string(mod), "\n") {
+		fields := strings.Fields(strings.TrimPrefix(strings.TrimSpace(line), "require "))
+		if len(fields) < 2 || !strings.Contains(fields[0], ".") || strings.Contains(line, "// indirect") {
+			continue
+		}
+		if !strings.Contains(string(reasons), "`"+fields[0]+"`") {
+			t.Errorf("go.mod requires %s, and docs/decisions/dependencies.md does not say why", fields[0])
+		}
+	}
+}
+
+var link = regexp.MustCompile(`\]\(([^)#:]+)(#[^)]*)?\)`)
+
+func TestLinksInDocumentsLeadSomewhere(t *testing.T) {
+	n := 0
+	walk(t, func(p string) {
+		if !strings.HasSuffix(p, ".md") {
+			return
+		}
+		text, err := os.ReadFile(filepath.Join(root, p))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range link.FindAllStringSubmatch(string(text), -1) {
+			n++
+			if _, err := os.Stat(filepath.Join(root, path.Dir(p), m[1])); err != nil {
+				t.Errorf("%s: the link to %s leads nowhere", p, m[1])
+			}
+		}
+	})
+	if n == 0 {
+		t.Error("found no link in any document")
+	}
+}
+
+// TestNoFileNamesAMachine keeps paths of one machine out of the repository.
+func TestNoFileNamesAMachine(t *testing.T) {
+	bad := regexp.MustCompile(`(?i)(^|[\s"'(=])/(root|work|farm|home/[a-z])/`)
+	var hits []string
+	walk(t, func(p string) {
+		switch path.Ext(p) {
+		case ".go", ".md", ".tla", ".cfg", ".sh", ".txt", ".v", "":
+		default:
+			return
+		}
+		if strings.HasPrefix(p, "internal/tidy/") {
+			return
+		}
+		text, err := os.ReadFile(filepath.Join(root, p))
+		if err != nil || strings.ContainsRune(string(text[:min(len(text), 512)]), 0) {
+			return
+		}
+		for i, line := range strings.Split(string(text), "\n") {
+			if bad.MatchString(line) {
+				hits = append(hits, p+":"+strconv.Itoa(i+1))
+			}
+		}
+	})
+	sort.Strings(hits)
+	for _, h := range hits {
+		t.Errorf("%s: a path of one machine", h)
+	}
+}
