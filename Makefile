@@ -1,0 +1,64 @@
+# The two commands that matter: `make demo` and `make test`.
+# Everything else is a part of `make test`, or longer than it should be.
+
+GO          ?= go
+BUILD       := build
+STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
+# Packages with goroutines of their own: these also run under the race detector.
+CONCURRENT  := ./check/... ./env/... ./distsys/...
+# How long each fuzz target runs in `make test`; `make fuzz FUZZTIME=10m` digs deeper.
+FUZZTIME    ?= 5s
+
+.PHONY: demo test check build lint unit race fuzz corpus bench netns deps clean
+
+## demo: check, compile, run and validate the lock service; then find a bug in a broken one.
+demo: build
+	$(GO) run ./examples/lockservice -ashlar $(BUILD)/ashlar
+
+## test: everything that can be checked, installing what is missing.
+test: deps lint build unit race fuzz netns demo
+	@echo "all checks passed"
+
+## check: the quick part of `test`, for every save.
+check: build
+	$(GO) vet ./... && $(GO) test -short ./...
+
+build:
+	@mkdir -p $(BUILD)
+	$(GO) build -o $(BUILD)/ ./cmd/...
+
+## lint: formatting, vet, staticcheck.
+lint:
+	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); \
+	if [ -n "$$unformatted" ]; then echo "not gofmt'ed:" $$unformatted; exit 1; fi
+	$(GO) vet ./...
+	$(GO) run $(STATICCHECK) ./...
+
+unit:
+	$(GO) test -timeout 20m ./...
+
+race:
+	$(GO) test -race -short -timeout 20m $(CONCURRENT)
+
+## fuzz: every fuzz target for FUZZTIME each.
+fuzz:
+	GO="$(GO)" FUZZTIME=$(FUZZTIME) sh internal/tidy/fuzz.sh
+
+## corpus: every model of the public corpus with its exact counts, the long ones too.
+corpus: build
+	ASHLAR_CORPUS=all $(GO) test -count=1 -timeout 4h -v -run TestCorpus ./tla/eval
+
+## netns: the lock service with one network namespace per process, loss and a killed client.
+netns: build
+	$(GO) test -count=1 -timeout 5m -v -run TestNamespaces ./examples/lockservice
+
+## bench: the benchmarks behind the README's figures.
+bench:
+	$(GO) test -run '^$$' -bench . -benchmem -timeout 60m ./check/... ./tla/... ./distsys/... ./compile/...
+
+## deps: what the tests need of the distribution's packages.
+deps:
+	@sh .ci/deps
+
+clean:
+	rm -rf $(BUILD)
