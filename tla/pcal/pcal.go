@@ -22,11 +22,16 @@ import (
 type Algorithm struct {
 	Name    string
 	Modular bool
-	Fair    Fairness // --fair algorithm: what a process without a word of its own has
+	Fair    Fairness // --fair algorithm: of the next-state action as a whole
 	Span    source.Span
+
+	// PC and Stack are the variables that the algorithm does not declare. They
+	// belong to the state where NeedsPC and NeedsStack say so.
+	PC, Stack *core.Variable
 
 	Globals    []*Variable
 	Define     []*core.Def // the define block, in order
+	DefineSpan source.Span // its text between the brackets, invalid: none
 	Procedures []*Procedure
 	Processes  []*Process // one without Id for a uniprocess algorithm
 
@@ -64,20 +69,26 @@ type Process struct {
 	Self   *core.Local // what self means inside
 	Locals []*Variable
 	Blocks []*Block // the first is where it starts
+	// Forever says that the body is a single "while (TRUE)" without a label
+	// inside: its only block runs again and again and needs no program counter.
+	Forever bool
 	// From is the instance that Expand made this process of, or nil.
 	From *Instance
 	Span source.Span
 }
 
 // Procedure is a PlusCal procedure, or a Modular one that may take Ref
-// parameters.
+// parameters. Expand leaves a copy without Ref parameters for each way in
+// which it is called, and From says of what it is a copy.
 type Procedure struct {
-	Name   string
-	Params []*Param
-	Locals []*Variable
-	Self   *core.Local // self of the process that calls
-	Blocks []*Block
-	Span   source.Span
+	Name    string
+	Modular bool
+	From    *Procedure
+	Params  []*Param
+	Locals  []*Variable
+	Self    *core.Local // self of the process that calls
+	Blocks  []*Block
+	Span    source.Span
 }
 
 // Param is a parameter of a procedure or archetype.
@@ -97,7 +108,9 @@ type Archetype struct {
 	Locals []*Variable
 	Self   *core.Local
 	Blocks []*Block
-	Span   source.Span
+	// Forever is as for a Process.
+	Forever bool
+	Span    source.Span
 }
 
 // Mapping is a mapping macro: how a read and a write of a resource act on the
@@ -228,17 +241,80 @@ type (
 	}
 	// Return ends the step and leaves the procedure.
 	Return struct{ At }
-	// Yield stands in mapping macros only.
+	// Yield gives the result of the mapping macro, or of the Read, that it
+	// stands in. It is the last thing on its path.
 	Yield struct {
 		At
 		X core.Expr
 	}
+
+	// Read computes a value once, calls it Dst and goes on with Rest, which
+	// alone sees Dst. Where Access is set, the value is what a resource gives:
+	// before Expand that is all, and Body is empty; after it, Body is the read
+	// part of the mapping macro, or a single Yield where there is none. Where
+	// Access is nil, Body computes a value of which some branches read
+	// resources and some do not. Every path of Body ends in a Yield; Rest is
+	// executed once for each path that gets there.
+	Read struct {
+		At
+		Dst    *core.Local
+		Access *Access
+		Body   []Stmt
+		Rest   []Stmt
+	}
+	// Write gives X to a resource. After Expand, Body is the write part of the
+	// mapping macro, or a single assignment where there is none, with Value
+	// standing for X, and the Yields have become assignments.
+	Write struct {
+		At
+		Access *Access
+		Value  *core.Local
+		X      core.Expr
+		Body   []Stmt
+	}
 )
 
-// Assignment is one "target[path] := value".
+// Access names what a Read or a Write touches, as the archetype or procedure
+// sees it: its parameter, with an index for every [_] of the parameter.
+type Access struct {
+	Param *Param
+	Index []core.Expr
+}
+
+// Assignment is one "target[path] := value". At is what @ means in Value: the
+// old value of target[path]; nil where Value does not use it or Path is empty.
 type Assignment struct {
 	Target *core.Variable
 	Path   []core.Index
+	At     *core.Local
 	Value  core.Expr
 	Span   source.Span
+}
+
+// NeedsPC says whether the state holds a program counter: it does unless every
+// process does the same single step for ever.
+func (a *Algorithm) NeedsPC() bool {
+	if len(a.Procedures) > 0 {
+		return true
+	}
+	for _, p := range a.Processes {
+		if !p.Forever {
+			return true
+		}
+	}
+	for _, in := range a.Instances {
+		if !in.Archetype.Forever {
+			return true
+		}
+	}
+	return false
+}
+
+// NeedsStack says whether the state holds a stack of procedure calls.
+func (a *Algorithm) NeedsStack() bool { return len(a.Procedures) > 0 }
+
+// Uniprocess says whether the algorithm is a single body without an identity:
+// then pc is a string and locals are plain variables.
+func (a *Algorithm) Uniprocess() bool {
+	return len(a.Instances) == 0 && len(a.Processes) == 1 && a.Processes[0].Id == nil
 }
