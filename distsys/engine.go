@@ -1,0 +1,419 @@
+package distsys
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+
+	"github.com/ashlar-dev/ashlar/distsys/tracelog"
+	"github.com/ashlar-dev/ashlar/env"
+	"github.com/ashlar-dev/ashlar/tla/value"
+)
+
+// Status is what Step answers.
+type Status uint8
+
+// The statuses.
+const (
+	// Running: call Step again.
+	Running Status = iota
+	// Waiting: call Step again when the function given to Notify is called.
+	// Calling it earlier does no harm.
+	Waiting
+	// Finished: the instance is done, has failed, or was stopped; Err says.
+	Finished
+)
+
+// code is the part of an Instance that knows the type of its variables.
+type code interface {
+	attempt(tx *Tx, pc Label) (Label, error)
+	accept()
+	vars() []Var
+	labelName(pc Label) string
+	place(pc Label) string
+}
+
+type phase uint8
+
+const (
+	ready      phase = iota
+	committing       // asking resources to pre-commit
+	waiting          // blocked, or pausing after an abort
+	finished
+)
+
+// engine executes sections. Its states:
+//
+//	ready       attempt: to committing, to ready (another combination), to
+//	            waiting (every combination is blocked, or a resource refused)
+//	committing  all resources pre-committed: commit, to ready; one refused:
+//	            to waiting
+//	waiting     woken: to ready
+//	finished    for good, until restart
+//
+// A section that is blocked in every combination is explored twice: the
+// first time without, the second time watching every resource before it is
+// read. A change before the second read is seen by it; a change after wakes
+// the signal, which was cleared before. So no wake-up is lost, and a section
+// that does not block pays nothing for watching.
+type engine struct {
+	code    code
+	kind    string // the archetype
+	name    string
+	self    value.Value
+	opt     Options
+	tx      Tx
+	explore explorer
+	backoff env.Backoff
+
+	pc, next Label
+	phase    phase
+	armed    bool // the exploration that is going on watches
+	conflict bool // some combination of the exploration met ErrContended
+	err      error
+	signal   *env.Signal
+	timer    env.Timer
+
+	n     uint64 // committed sections
+	began env.Instant
+	clock tracelog.Clock
+	shown map[string]string // the variables as the trace last had them
+
+	stop    atomic.Bool
+	closed  atomic.Bool
+	counts  counters
+	wake    chan struct{} // from signal to Run
+	running sync.Mutex    // held by Run
+	notify  atomic.Pointer[func()]
+}
+
+func (e *engine) setUp(c code, archetype string, self value.Value, o Options) {
+	e.code, e.kind, e.self, e.opt = c, archetype, self, o
+	e.name = archetype + "(" + self.String() + ")"
+	e.tx = Tx{run: e, traced: o.Recorder != nil}
+	e.explore.rng = o.Env.Random.Split(e.name)
+	e.backoff = env.Backoff{Min: o.RetryMin, Max: o.RetryMax}
+	e.wake = make(chan struct{}, 1)
+	e.signal = env.NewSignal(e.woken)
+	e.pc = starting
+}
+
+// woken passes a wake on to Run, and to who drives Step.
+func (e *engine) woken() {
+	select {
+	case e.wake <- struct{}{}:
+	default:
+	}
+	if f := e.notify.Load(); f != nil {
+		(*f)()
+	}
+}
+
+// Name is the archetype and self.
+func (e *engine) Name() string { return e.name }
+
+// Notify has f called when Step is worth calling after it answered Waiting. F
+// has the duties of a Waker. It is for those who drive Step themselves.
+func (e *engine) Notify(f func()) { e.notify.Store(&f) }
+
+// Err is how the instance ended: nil for the label Done.
+func (e *engine) Err() error { return e.err }
+
+// Metrics returns the counts so far.
+func (e *engine) Metrics() Metrics { return e.counts.read() }
+
+// Stop makes the instance stop at the next label. It does not wait.
+func (e *engine) Stop() {
+	e.stop.Store(true)
+	e.signal.Wake()
+}
+
+// Close stops the instance and waits until Run has returned. It cannot be run
+// again.
+func (e *engine) Close() error {
+	e.closed.Store(true)
+	e.Stop()
+	e.running.Lock()
+	defer e.running.Unlock()
+	e.interrupt()
+	return nil
+}
+
+func (e *engine) restart() {
+	e.interrupt()
+	e.pc, e.phase, e.err = starting, ready, nil
+	e.n, e.clock, e.shown = 0, nil, nil
+	e.explore.reset()
+	e.backoff.Reset()
+}
+
+// interrupt leaves the section that is going on, so that the instance stands
+// at its label.
+func (e *engine) interrupt() {
+	if e.phase == committing {
+		e.tx.abort()
+	}
+	if e.phase != finished {
+		e.rest()
+	}
+}
+
+// rest goes to ready, with nothing watched and no timer running.
+func (e *engine) rest() {
+	e.phase, e.armed, e.conflict = ready, false, false
+	e.explore.reset()
+	if len(e.tx.watched) > 0 || e.tx.arming {
+		e.tx.unwatch()
+	}
+	if e.timer != nil {
+		e.timer.Stop()
+		e.timer = nil
+	}
+}
+
+// Run executes sections until the instance is done (nil), fails, is stopped
+// (ErrStopped) or ctx ends (its error). In the last two cases it stands at a
+// label, and Run goes on from there. It takes the calling goroutine and starts
+// no other.
+func (e *engine) Run(ctx context.Context) error {
+	if !e.running.TryLock() {
+		return fmt.Errorf("instance %s is running already", e.name)
+	}
+	defer e.running.Unlock()
+	done := ctx.Done()
+	for i := 0; ; i++ {
+		if i&63 == 0 && done != nil {
+			if err := ctx.Err(); err != nil {
+				e.interrupt()
+				return err
+			}
+		}
+		switch e.Step() {
+		case Running:
+		case Finished:
+			return e.outcome()
+		case Waiting:
+			i = -1
+			select {
+			case <-e.wake:
+			case <-done:
+			}
+		}
+	}
+}
+
+func (e *engine) outcome() error {
+	if e.phase == finished {
+		return e.err
+	}
+	if e.closed.Load() {
+		return ErrClosed
+	}
+	e.stop.Store(false)
+	return ErrStopped
+}
+
+// Step does one attempt of a section, or one round of its commit, and never
+// blocks.
+func (e *engine) Step() Status {
+	if e.phase == finished {
+		return Finished
+	}
+	if e.stop.Load() || e.closed.Load() {
+		e.interrupt()
+		return Finished
+	}
+	switch e.phase {
+	case committing:
+		if !e.signal.Take() {
+			return Waiting
+		}
+		return e.advanceCommit()
+	case waiting:
+		if !e.signal.Take() {
+			return Waiting
+		}
+		e.phase = ready
+		e.counts.add(&e.counts.wakeups)
+	}
+	return e.attempt()
+}
+
+func (e *engine) attempt() Status {
+	if e.tx.traced {
+		e.began = e.opt.Env.Clock.Now()
+	}
+	e.explore.begin()
+	next, err := e.code.attempt(&e.tx, e.pc)
+	if err != nil {
+		return e.giveUp(err)
+	}
+	e.next = next
+	if e.tx.traced {
+		e.tx.stamp = e.clock.Merge(e.tx.seen).With(e.name, e.n+1)
+	}
+	if len(e.tx.joined) == 0 {
+		return e.commit()
+	}
+	e.tx.pending = append(e.tx.pending[:0], e.tx.joined...)
+	if !e.armed {
+		e.signal.Take()
+	}
+	return e.advanceCommit()
+}
+
+func (e *engine) advanceCommit() Status {
+	switch err := e.tx.preCommit(); err {
+	case nil:
+		return e.commit()
+	case ErrPending:
+		e.phase = committing
+		return Waiting
+	default:
+		return e.giveUp(err)
+	}
+}
+
+// commit makes the section take effect. The trace comes first: a section that
+// others can have seen is always in it.
+func (e *engine) commit() Status {
+	if e.tx.traced {
+		if err := e.record(""); err != nil {
+			return e.giveUp(fmt.Errorf("write trace: %w", err))
+		}
+		e.clock = e.tx.stamp
+	}
+	e.tx.commit()
+	e.code.accept()
+	e.explore.commit(e.pc)
+	e.n++
+	e.pc = e.next
+	if e.opt.Print != nil {
+		for _, v := range e.tx.printed {
+			fmt.Fprintln(e.opt.Print, v.String())
+		}
+	}
+	e.tx.forget()
+	e.rest()
+	e.backoff.Reset()
+	e.counts.add(&e.counts.commits)
+	switch e.pc {
+	case Done:
+		e.phase = finished
+		return Finished
+	case Error:
+		return e.fail(ErrProcedureFallthrough)
+	}
+	return Running
+}
+
+// giveUp ends an attempt that has no result.
+func (e *engine) giveUp(err error) Status {
+	if e.tx.traced && e.opt.TraceAborted {
+		if werr := e.record(err.Error()); werr != nil {
+			e.tx.abort()
+			return e.fail(fmt.Errorf("write trace: %w", werr))
+		}
+	}
+	e.tx.abort()
+	switch {
+	case blocked(err):
+		e.counts.add(&e.counts.blocked)
+		return e.tryNext(err)
+	case retryable(err):
+		e.counts.add(&e.counts.aborts)
+		// The next attempt tries another combination, so that one resource
+		// that refuses does not keep the others waiting.
+		if !e.explore.advance() {
+			e.explore.reset()
+		}
+		e.pause()
+		return Waiting
+	}
+	return e.fail(err)
+}
+
+// fail ends the instance.
+func (e *engine) fail(err error) Status {
+	e.rest()
+	e.phase = finished
+	e.err = &SectionError{
+		Archetype: e.kind,
+		Self:      e.self.String(),
+		Label:     e.code.labelName(e.pc),
+		Place:     e.code.place(e.pc),
+		Err:       err,
+	}
+	return Finished
+}
+
+// tryNext goes on after a blocked attempt.
+func (e *engine) tryNext(err error) Status {
+	e.phase = ready
+	e.conflict = e.conflict || errors.Is(err, ErrContended)
+	if e.explore.advance() {
+		if e.explore.tried < exploreMax {
+			return Running
+		}
+		e.explore.reset()
+		e.pause()
+		return Waiting
+	}
+	e.explore.reset()
+	if !e.armed {
+		e.armed, e.tx.arming, e.conflict = true, true, false
+		e.signal.Take()
+		return Running
+	}
+	if e.conflict {
+		e.conflict = false
+		e.pause()
+	}
+	e.phase = waiting
+	return Waiting
+}
+
+// pause waits for a while, or until something watched changes.
+func (e *engine) pause() {
+	if e.timer != nil {
+		e.timer.Stop()
+	}
+	if !e.armed {
+		e.signal.Take()
+	}
+	e.phase = waiting
+	e.timer = e.opt.Env.Clock.After(e.backoff.Next(e.explore.rng), e.signal)
+	e.counts.add(&e.counts.pauses)
+}
+
+// record writes the section to the trace. Aborted is empty for one that is
+// about to commit.
+func (e *engine) record(aborted string) error {
+	ev := &tracelog.Event{
+		N:        e.n + 1,
+		Label:    e.code.labelName(e.pc),
+		Elements: e.tx.elements,
+		Clock:    e.tx.stamp,
+		Start:    int64(e.began),
+		End:      int64(e.opt.Env.Clock.Now()),
+		Aborted:  aborted,
+	}
+	if aborted != "" {
+		ev.Clock = e.clock.Merge(e.tx.seen)
+		return e.opt.Recorder.Record(ev)
+	}
+	ev.Next = e.code.labelName(e.next)
+	if e.shown == nil {
+		e.shown = map[string]string{}
+	}
+	for _, v := range e.code.vars() {
+		text := v.Value.String()
+		if was, known := e.shown[v.Name]; !known || was != text {
+			e.shown[v.Name] = text
+			ev.Vars = append(ev.Vars, tracelog.Var{Name: v.Name, Value: text})
+		}
+	}
+	return e.opt.Recorder.Record(ev)
+}

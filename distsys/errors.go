@@ -1,0 +1,91 @@
+package distsys
+
+import (
+	"errors"
+	"fmt"
+)
+
+// What a section or a resource answers instead of a result.
+var (
+	// ErrBlocked says that there is nothing to do now: an await is false, a
+	// mailbox is empty. The instance tries other choices and then waits for a
+	// change of what it read.
+	ErrBlocked = errors.New("blocked")
+	// ErrContended is ErrBlocked because another section holds what is needed:
+	// the instance also tries again after a short jittered wait.
+	ErrContended = fmt.Errorf("held by another section: %w", ErrBlocked)
+	// ErrAbort, wrapped with the reason, gives up the attempt; the section is
+	// tried again after a jittered wait.
+	ErrAbort = errors.New("section aborted")
+	// ErrPending is PreCommit's "not known yet": the resource wakes the Tx's
+	// Waker when it is worth asking again.
+	ErrPending = errors.New("pre-commit pending")
+)
+
+// How a run ends.
+var (
+	// ErrStopped is returned by Run after Stop; the instance stands at a label
+	// and may be run again.
+	ErrStopped = errors.New("instance stopped")
+	// ErrClosed is returned for an instance that was closed.
+	ErrClosed = errors.New("instance closed")
+	// ErrProcedureFallthrough says that a procedure ended without a return.
+	ErrProcedureFallthrough = errors.New("procedure ended without return")
+	// ErrStackOverflow says that calls are nested deeper than StackDepthMax.
+	ErrStackOverflow = fmt.Errorf("procedure calls nested deeper than %d", StackDepthMax)
+)
+
+// SectionError says in which section of which instance a run ended.
+type SectionError struct {
+	Archetype string
+	Self      string // TLA+ text
+	Label     string
+	Place     string // file:line:column in the specification
+	Err       error
+}
+
+func (e *SectionError) Error() string {
+	at := e.Archetype + "(" + e.Self + ") at " + e.Label
+	if e.Place != "" {
+		at = e.Place + ": " + at
+	}
+	return at + ": " + e.Err.Error()
+}
+
+func (e *SectionError) Unwrap() error { return e.Err }
+
+// AssertionError is a false assert of the specification.
+type AssertionError struct {
+	Text  string // the asserted expression
+	Place string
+}
+
+func (e *AssertionError) Error() string {
+	if e.Place != "" {
+		return "assertion failed: " + e.Text + " (" + e.Place + ")"
+	}
+	return "assertion failed: " + e.Text
+}
+
+// InvariantError is a compiled invariant that the section would make false.
+// The section is aborted.
+type InvariantError struct {
+	Name  string
+	Place string
+	// Vars are the variables the archetype has after the section.
+	Vars []Var
+}
+
+func (e *InvariantError) Error() string {
+	text := "invariant " + e.Name + " is false"
+	if e.Place != "" {
+		text += " (" + e.Place + ")"
+	}
+	for _, v := range e.Vars {
+		text += "\n  " + v.Name + " = " + v.Value.String()
+	}
+	return text
+}
+
+func retryable(err error) bool { return errors.Is(err, ErrAbort) }
+func blocked(err error) bool   { return err == ErrBlocked || errors.Is(err, ErrBlocked) }

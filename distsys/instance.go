@@ -1,0 +1,168 @@
+package distsys
+
+import (
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/ashlar-dev/ashlar/distsys/tracelog"
+	"github.com/ashlar-dev/ashlar/env"
+	"github.com/ashlar-dev/ashlar/tla/value"
+)
+
+// Options of an Instance. Env's Clock and Random are needed; the rest of the
+// zero Options is the default.
+type Options struct {
+	Env env.Env
+	// RetryMin and RetryMax bound the wait before an aborted section is tried
+	// again. Default: 1 ms and 250 ms.
+	RetryMin, RetryMax time.Duration
+	// Print receives what the specification prints, one value a line, when
+	// the section commits. Nil: it is dropped.
+	Print io.Writer
+	// Recorder receives the sections. Nil: no trace is kept.
+	Recorder Recorder
+	// TraceAborted records sections that were given up as well.
+	TraceAborted bool
+}
+
+// Recorder keeps a trace. Record is called before the section takes effect;
+// an error ends the run. The event's memory is the Recorder's.
+type Recorder interface {
+	Record(e *tracelog.Event) error
+}
+
+// Defaults of Options.
+const (
+	retryMinDefault = time.Millisecond
+	retryMaxDefault = 250 * time.Millisecond
+)
+
+func (o Options) complete() (Options, error) {
+	if o.Env.Clock == nil || o.Env.Random == nil {
+		return o, fmt.Errorf("instance options: Env.Clock and Env.Random are needed")
+	}
+	if o.RetryMin == 0 {
+		o.RetryMin = retryMinDefault
+	}
+	if o.RetryMax == 0 {
+		o.RetryMax = max(retryMaxDefault, o.RetryMin)
+	}
+	if o.RetryMin < 0 || o.RetryMax < o.RetryMin {
+		return o, fmt.Errorf("instance options: RetryMin %v, RetryMax %v: want 0 < RetryMin <= RetryMax", o.RetryMin, o.RetryMax)
+	}
+	return o, nil
+}
+
+// Instance is an archetype in execution. Step, Run and State are for one
+// goroutine at a time; Stop, Close and Metrics for any.
+type Instance[S any] struct {
+	engine
+	arch      *Archetype[S]
+	first     S // as given to New
+	cur, work S
+}
+
+var _ Process = (*Instance[struct{}])(nil)
+
+// New makes an instance of an archetype. S holds self and the parameters; the
+// archetype's Init does the rest when the instance starts.
+func New[S any](a *Archetype[S], self value.Value, s S, o Options) (*Instance[S], error) {
+	if len(a.Sections) == 0 {
+		return nil, fmt.Errorf("archetype %s has no sections", a.Name)
+	}
+	o, err := o.complete()
+	if err != nil {
+		return nil, err
+	}
+	in := &Instance[S]{arch: a, first: s, cur: s}
+	in.engine.setUp(in, a.Name, self, o)
+	return in, nil
+}
+
+// State returns the variables as the last commit left them.
+func (in *Instance[S]) State() S { return in.cur }
+
+// At is the label at which the instance stands: empty before it has started.
+func (in *Instance[S]) At() string { return in.labelName(in.pc) }
+
+// Reset puts the instance back to where New left it, so that Run starts
+// anew. It must not be running.
+func (in *Instance[S]) Reset() {
+	in.cur = in.first
+	in.engine.restart()
+}
+
+// attempt executes the section at pc on a copy of the state.
+func (in *Instance[S]) attempt(tx *Tx, pc Label) (next Label, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			e, ok := r.(*value.Error)
+			if !ok {
+				panic(r)
+			}
+			err = e
+		}
+	}()
+	in.work = in.cur
+	if pc == starting {
+		if in.arch.Init != nil {
+			if err := in.arch.Init(&in.work, tx); err != nil {
+				return 0, err
+			}
+		}
+	} else if next, err = in.arch.Sections[pc].Run(&in.work, tx); err != nil {
+		return 0, err
+	}
+	if int(next) >= len(in.arch.Sections) || next < Error {
+		panic(fmt.Sprintf("distsys: section %s of %s goes to label %d", in.labelName(pc), in.arch.Name, next))
+	}
+	if len(in.arch.Invariants) > 0 {
+		err = in.checkInvariants(tx)
+	}
+	return next, err
+}
+
+func (in *Instance[S]) checkInvariants(tx *Tx) error {
+	for i := range in.arch.Invariants {
+		inv := &in.arch.Invariants[i]
+		ok, err := inv.Holds(&in.work, tx)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			return &InvariantError{Name: inv.Name, Place: inv.Place, Vars: in.vars()}
+		}
+	}
+	return nil
+}
+
+// accept makes the attempt's copy the state.
+func (in *Instance[S]) accept() { in.cur = in.work }
+
+// vars are the variables of the attempt.
+func (in *Instance[S]) vars() []Var {
+	if in.arch.Vars == nil {
+		return nil
+	}
+	return in.arch.Vars(&in.work)
+}
+
+func (in *Instance[S]) labelName(pc Label) string {
+	switch pc {
+	case starting:
+		return ""
+	case Done:
+		return "Done"
+	case Error:
+		return "Error"
+	}
+	return in.arch.Sections[pc].Name
+}
+
+func (in *Instance[S]) place(pc Label) string {
+	if pc < 0 {
+		return ""
+	}
+	return in.arch.Sections[pc].Place
+}

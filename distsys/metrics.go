@@ -1,0 +1,28 @@
+package distsys
+
+import "sync/atomic"
+
+// Metrics counts what an instance did.
+type Metrics struct {
+	Commits uint64 // sections that took effect
+	Aborts  uint64 // attempts that a resource refused
+	Blocked uint64 // attempts that were blocked, each combination of choices by itself
+	Wakeups uint64 // times that a waiting instance tried again
+	Pauses  uint64 // waits for a timer after a conflict or refusal
+}
+
+type counters struct {
+	commits, aborts, blocked, wakeups, pauses atomic.Uint64
+}
+
+func (c *counters) add(n *atomic.Uint64) { n.Add(1) }
+
+func (c *counters) read() Metrics {
+	return Metrics{
+		Commits: c.commits.Load(),
+		Aborts:  c.aborts.Load(),
+		Blocked: c.blocked.Load(),
+		Wakeups: c.wakeups.Load(),
+		Pauses:  c.pauses.Load(),
+	}
+}

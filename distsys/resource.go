@@ -1,0 +1,120 @@
+package distsys
+
+import (
+	"github.com/ashlar-dev/ashlar/env"
+	"github.com/ashlar-dev/ashlar/tla/value"
+)
+
+// Resource is what a ref parameter of an archetype refers to.
+//
+// Within one section a resource sees any number of Read and Write, then
+// either Abort, or PreCommit until it no longer answers ErrPending and then
+// Commit or Abort. After Commit or Abort it has forgotten the Tx. The Tx is
+// the identity of the instance: a resource that several instances share keeps
+// what it holds for each by it. Calls for one Tx come one at a time; calls for
+// different ones may come at once from different goroutines. No call blocks.
+//
+// Read and Write answer ErrBlocked, ErrContended or an error that wraps
+// ErrAbort to end the attempt; any other error ends the run. A resource must
+// be comparable (a pointer), and idx must not be kept.
+type Resource interface {
+	Read(tx *Tx, idx []value.Value) (value.Value, error)
+	Write(tx *Tx, idx []value.Value, v value.Value) error
+	// PreCommit answers nil when Commit cannot fail any more, ErrPending, or
+	// why the section cannot commit (wrapping ErrAbort to have it retried).
+	// Once it has answered nil it is not asked again.
+	PreCommit(tx *Tx) error
+	Commit(tx *Tx)
+	// Abort undoes everything since the section began.
+	Abort(tx *Tx)
+}
+
+// Watched is a Resource on which a section can wait. Between Watch and Unwatch
+// every change after which a blocked Read or Write could go otherwise wakes w.
+// Watch comes before the Read whose answer is waited on, so that no change
+// falls between. W is watched at most once at a time.
+type Watched interface {
+	Resource
+	Watch(w env.Waker)
+	Unwatch(w env.Waker)
+}
+
+// Selector is a Resource made of others: an access is made to what Select
+// answers, with the indices that are left. The same index always selects the
+// same resource. The other methods of a Selector are not called.
+type Selector interface {
+	Resource
+	Select(idx []value.Value) (sub Resource, rest []value.Value, err error)
+}
+
+// Typed is a Resource that also speaks the Go type T, which saves the
+// conversion to value.Value and back. The rules of Read and Write hold.
+type Typed[T any] interface {
+	Resource
+	ReadTyped(tx *Tx, idx []value.Value) (T, error)
+	WriteTyped(tx *Tx, idx []value.Value, v T) error
+}
+
+// Shape converts between a Go type and values. From panics with a
+// *value.Error for a value that is not of the type.
+type Shape[T any] struct {
+	To   func(T) value.Value
+	From func(value.Value) T
+}
+
+// Ref is a parameter of an archetype together with the resource that it
+// refers to. Copies are equal.
+type Ref struct {
+	name string
+	res  Resource
+}
+
+// NewRef binds the parameter of that name.
+func NewRef(name string, r Resource) Ref { return Ref{name, r} }
+
+// Name is the parameter's name in the specification.
+func (r Ref) Name() string { return r.name }
+
+// Resource is what the parameter refers to.
+func (r Ref) Resource() Resource { return r.res }
+
+// Read reads a resource in the Go type that sh converts to. It is the read of
+// generated code.
+func Read[T any](tx *Tx, r Ref, sh Shape[T], idx ...value.Value) (T, error) {
+	leaf, rest, err := tx.reach(r, idx)
+	if err != nil {
+		var zero T
+		return zero, err
+	}
+	if t, ok := leaf.(Typed[T]); ok {
+		x, err := t.ReadTyped(tx, rest)
+		if err == nil && tx.traced {
+			tx.element(opRead, r, idx, sh.To(x))
+		}
+		return x, err
+	}
+	v, err := leaf.Read(tx, rest)
+	if err != nil {
+		var zero T
+		return zero, err
+	}
+	if tx.traced {
+		tx.element(opRead, r, idx, v)
+	}
+	return sh.From(v), nil
+}
+
+// Write writes a Go value to a resource. It is the write of generated code.
+func Write[T any](tx *Tx, r Ref, sh Shape[T], x T, idx ...value.Value) error {
+	leaf, rest, err := tx.reach(r, idx)
+	if err != nil {
+		return err
+	}
+	if tx.traced {
+		tx.element(opWrite, r, idx, sh.To(x))
+	}
+	if t, ok := leaf.(Typed[T]); ok {
+		return t.WriteTyped(tx, rest, x)
+	}
+	return leaf.Write(tx, rest, sh.To(x))
+}

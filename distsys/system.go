@@ -1,0 +1,110 @@
+package distsys
+
+import (
+	"context"
+	"fmt"
+	"sort"
+	"strings"
+
+	"github.com/ashlar-dev/ashlar/tla/value"
+)
+
+// Process is an Instance of some archetype, for code that runs many.
+type Process interface {
+	// Name is the archetype and self, as in "AServer(1)".
+	Name() string
+	Step() Status
+	Run(ctx context.Context) error
+	Stop()
+	Close() error
+	Metrics() Metrics
+}
+
+// System is what generated code says of itself: the glue between a compiled
+// specification and a configuration.
+type System struct {
+	Name       string // the module's
+	Archetypes []Template
+}
+
+// Param describes a parameter of an archetype.
+type Param struct {
+	Name string
+	Ref  bool
+	// Indices is the number of [_] after a ref parameter.
+	Indices int
+	// Relaxed says that a relaxed mailbox is sound for this parameter: in no
+	// section can anything fail or block after a write to it, and none
+	// writes it twice. NotRelaxed is the reason where it is not.
+	Relaxed    bool
+	NotRelaxed string
+}
+
+// Template makes instances of an archetype.
+type Template struct {
+	Name   string
+	Params []Param
+	// New makes an instance. Call it by Spawn, which checks the arguments.
+	New func(s Spawn) (Process, error)
+}
+
+// Spawn is what an instance is made from.
+type Spawn struct {
+	Self    value.Value
+	Values  map[string]value.Value // of the value parameters
+	Refs    map[string]Resource    // of the ref parameters
+	Options Options
+}
+
+// Ref is the named ref parameter, bound.
+func (s Spawn) Ref(name string) Ref { return NewRef(name, s.Refs[name]) }
+
+// Spawn makes an instance, after checking that exactly the parameters are
+// given.
+func (t Template) Spawn(s Spawn) (Process, error) {
+	var wrong []string
+	known := map[string]bool{}
+	for _, p := range t.Params {
+		known[p.Name] = true
+		_, v := s.Values[p.Name]
+		_, r := s.Refs[p.Name]
+		switch {
+		case p.Ref && !r:
+			wrong = append(wrong, "parameter "+p.Name+" needs a resource")
+		case !p.Ref && !v:
+			wrong = append(wrong, "parameter "+p.Name+" needs a value")
+		case v && r:
+			wrong = append(wrong, "parameter "+p.Name+" is given both a value and a resource")
+		}
+	}
+	for _, name := range append(sortedKeys(s.Values), sortedKeys(s.Refs)...) {
+		if !known[name] {
+			wrong = append(wrong, "there is no parameter "+name)
+		}
+	}
+	if len(wrong) > 0 {
+		return nil, fmt.Errorf("archetype %s: %s", t.Name, strings.Join(wrong, "; "))
+	}
+	return t.New(s)
+}
+
+// Template returns the archetype of that name.
+func (s *System) Template(name string) (Template, error) {
+	var names []string
+	for _, t := range s.Archetypes {
+		if t.Name == name {
+			return t, nil
+		}
+		names = append(names, t.Name)
+	}
+	return Template{}, fmt.Errorf("system %s has no archetype %s; it has %s", s.Name, name, strings.Join(names, ", "))
+}
+
+func sortedKeys[V any](m map[string]V) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	sort.Strings(keys)
+	return keys
+}

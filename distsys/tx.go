@@ -1,0 +1,235 @@
+package distsys
+
+import (
+	"github.com/ashlar-dev/ashlar/distsys/tracelog"
+	"github.com/ashlar-dev/ashlar/env"
+	"github.com/ashlar-dev/ashlar/tla/value"
+)
+
+// Tx is a critical section in progress, as sections and resources see it. An
+// instance has one Tx for all its sections, so that its address is the
+// instance's identity; it must not be used outside a section.
+type Tx struct {
+	run    *engine
+	traced bool // keep elements and clocks
+
+	joined  []Resource // touched in this attempt, in order of first access
+	pending []Resource // of joined, not yet pre-committed
+	watched []Watched  // watched until the next commit
+
+	arming    bool // watch what is touched
+	contended bool // this attempt met ErrContended
+
+	elements []tracelog.Element
+	seen     tracelog.Clock // merged from what was read
+	stamp    tracelog.Clock // what a commit will carry
+	printed  []value.Value
+}
+
+// Self is the identity of the instance.
+func (tx *Tx) Self() value.Value { return tx.run.self }
+
+// Read reads a resource.
+func (tx *Tx) Read(r Ref, idx ...value.Value) (value.Value, error) {
+	leaf, rest, err := tx.reach(r, idx)
+	if err != nil {
+		return value.Value{}, err
+	}
+	v, err := leaf.Read(tx, rest)
+	if err != nil {
+		return v, err
+	}
+	if tx.traced {
+		tx.element(opRead, r, idx, v)
+	}
+	return v, nil
+}
+
+// Write writes v to a resource.
+func (tx *Tx) Write(r Ref, v value.Value, idx ...value.Value) error {
+	leaf, rest, err := tx.reach(r, idx)
+	if err != nil {
+		return err
+	}
+	if tx.traced {
+		tx.element(opWrite, r, idx, v)
+	}
+	return leaf.Write(tx, rest, v)
+}
+
+// Choose answers a branch point of n branches: the number of the branch of an
+// either, or of the element of a set, in the set's order. With n = 0 it answers
+// ErrBlocked.
+func (tx *Tx) Choose(n int) (int, error) {
+	if n <= 0 {
+		return 0, ErrBlocked
+	}
+	k := tx.run.explore.choose(tx.run.pc, n)
+	if k < 0 {
+		return 0, ErrBlocked
+	}
+	return k, nil
+}
+
+// ChooseFrom answers "with x \in s" for a finite set.
+func (tx *Tx) ChooseFrom(s value.Value) (value.Value, error) {
+	elems := s.Elems()
+	k, err := tx.Choose(len(elems))
+	if err != nil {
+		return value.Value{}, err
+	}
+	return elems[k], nil
+}
+
+// Assert answers an *AssertionError where ok is false. Text is the asserted
+// expression in the specification's words.
+func (tx *Tx) Assert(ok bool, text, place string) error {
+	if ok {
+		return nil
+	}
+	return &AssertionError{Text: text, Place: place}
+}
+
+// Print prints v when the section commits.
+func (tx *Tx) Print(v value.Value) { tx.printed = append(tx.printed, v) }
+
+// The methods below are for resources.
+
+// Waker is woken by a resource whose PreCommit answered ErrPending, when
+// asking again is worth while.
+func (tx *Tx) Waker() env.Waker { return tx.run.signal }
+
+// Traced says whether clocks are kept. Without, Observe and Stamp cost and
+// give nothing.
+func (tx *Tx) Traced() bool { return tx.traced }
+
+// Observe says that the section has read what was written under clock c.
+func (tx *Tx) Observe(c tracelog.Clock) {
+	if tx.traced && len(c) > 0 {
+		tx.seen = tx.seen.Merge(c)
+	}
+}
+
+// Stamp is the clock to be handed on with what the section writes. It is
+// defined in PreCommit and Commit; nil without tracing.
+func (tx *Tx) Stamp() tracelog.Clock { return tx.stamp }
+
+// reach finds the resource that an access is made to, and makes it part of
+// the section.
+func (tx *Tx) reach(r Ref, idx []value.Value) (Resource, []value.Value, error) {
+	leaf := r.res
+	for {
+		sel, ok := leaf.(Selector)
+		if !ok {
+			break
+		}
+		var err error
+		if leaf, idx, err = sel.Select(idx); err != nil {
+			return nil, nil, err
+		}
+	}
+	tx.join(leaf)
+	return leaf, idx, nil
+}
+
+func (tx *Tx) join(r Resource) {
+	for _, have := range tx.joined {
+		if have == r {
+			return
+		}
+	}
+	tx.joined = append(tx.joined, r)
+	if tx.arming {
+		tx.watch(r)
+	}
+}
+
+func (tx *Tx) watch(r Resource) {
+	w, ok := r.(Watched)
+	if !ok {
+		return
+	}
+	for _, have := range tx.watched {
+		if have == w {
+			return
+		}
+	}
+	tx.watched = append(tx.watched, w)
+	w.Watch(tx.run.signal)
+}
+
+func (tx *Tx) unwatch() {
+	for _, w := range tx.watched {
+		w.Unwatch(tx.run.signal)
+	}
+	tx.watched = clearTail(tx.watched)
+	tx.arming = false
+}
+
+// abort undoes the attempt, the last touched resource first.
+func (tx *Tx) abort() {
+	for i := len(tx.joined) - 1; i >= 0; i-- {
+		tx.joined[i].Abort(tx)
+	}
+	tx.forget()
+}
+
+func (tx *Tx) commit() {
+	for _, r := range tx.joined {
+		r.Commit(tx)
+	}
+}
+
+// forget makes the Tx ready for the next attempt.
+func (tx *Tx) forget() {
+	if len(tx.joined) > 0 {
+		tx.joined = clearTail(tx.joined)
+		tx.pending = clearTail(tx.pending)
+	}
+	if len(tx.printed) > 0 {
+		tx.printed = clearTail(tx.printed)
+	}
+	if tx.traced {
+		tx.elements, tx.seen, tx.stamp = nil, nil, nil
+	}
+	tx.contended = false
+}
+
+func clearTail[T any](s []T) []T {
+	clear(s)
+	return s[:0]
+}
+
+// preCommit asks the resources that have not answered yet. It answers nil,
+// ErrPending, or why the section cannot commit.
+func (tx *Tx) preCommit() error {
+	rest := tx.pending[:0]
+	for _, r := range tx.pending {
+		switch err := r.PreCommit(tx); err {
+		case nil:
+		case ErrPending:
+			rest = append(rest, r)
+		default:
+			return err
+		}
+	}
+	clear(tx.pending[len(rest):])
+	tx.pending = rest
+	if len(rest) > 0 {
+		return ErrPending
+	}
+	return nil
+}
+
+const (
+	opRead  = tracelog.Read
+	opWrite = tracelog.Write
+)
+
+func (tx *Tx) element(op string, r Ref, idx []value.Value, v value.Value) {
+	e := tracelog.Element{Op: op, Name: r.name, Value: v.String()}
+	for _, i := range idx {
+		e.Indices = append(e.Indices, i.String())
+	}
+	tx.elements = append(tx.elements, e)
+}

@@ -1,0 +1,20 @@
+package osenv
+
+import (
+	"time"
+
+	"github.com/ashlar-dev/ashlar/env"
+)
+
+// clock is the machine's: Instants count from when it was made.
+type clock struct{ start time.Time }
+
+// NewClock returns the machine's clock, at instant 0.
+func NewClock() env.Clock { return clock{time.Now()} }
+
+func (c clock) Now() env.Instant { return env.Instant(time.Since(c.start)) }
+func (c clock) Wall() time.Time  { return time.Now() }
+
+func (c clock) After(d time.Duration, w env.Waker) env.Timer {
+	return time.AfterFunc(d, w.Wake)
+}
