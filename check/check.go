@@ -87,6 +87,17 @@ type Worker interface {
 	BrokenStep() (int, error)
 }
 
+// KeyWorker is a Worker of a model that tells states apart by less than their
+// bytes, as a view or a symmetry does: two states are one exactly when their
+// keys are equal, and the one that is found first is explored.
+type KeyWorker interface {
+	Worker
+	// Key is the key of the candidate that is being visited. It is the
+	// worker's and is valid until the visit ends. It may be called only
+	// within visit.
+	Key() (State, error)
+}
+
 // EvalError says that the model itself is wrong: an expression has no value
 // ("attempted to apply the function ... to ..., which is not in its domain").
 type EvalError struct {

@@ -1,0 +1,227 @@
+package check
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/ashlar-dev/ashlar/check/fpset"
+)
+
+// Limits. States are numbered with 32 bits, and workers notice a little late
+// that a search goes beyond StatesMax. A state is at most StateBytesMax long.
+const (
+	StatesMax     = 4_000_000_000
+	StateBytesMax = 64 << 20
+	WorkersMax    = 1024
+)
+
+// Options say how to search. The zero Options search everything with one
+// worker in silence.
+type Options struct {
+	// Workers is how many goroutines evaluate; 0 means 1. Every figure of the
+	// result is the same for any number.
+	Workers int
+	// SafetyOnly accepts that Info.Unchecked is not checked: without it a
+	// model that asks for such a property is never OK.
+	SafetyOnly bool
+	// IgnoreDeadlock overrules Info.Deadlock.
+	IgnoreDeadlock bool
+	// StatesMax, where it is not 0, ends the search soon after so many
+	// distinct states.
+	StatesMax int64
+	// Progress, where it is not nil, is called from Run's goroutine for every
+	// tick of Ticks.
+	Progress func(Stats)
+	Ticks    <-chan time.Time
+}
+
+func (o Options) complete() (Options, error) {
+	if o.Workers == 0 {
+		o.Workers = 1
+	}
+	if o.Workers < 0 || o.Workers > WorkersMax {
+		return o, fmt.Errorf("check: %d workers, want 1 to %d", o.Workers, WorkersMax)
+	}
+	if o.StatesMax < 0 {
+		return o, fmt.Errorf("check: a limit of %d states", o.StatesMax)
+	}
+	if o.StatesMax == 0 || o.StatesMax > StatesMax {
+		o.StatesMax = StatesMax
+	}
+	return o, nil
+}
+
+// Stats is how far a search has come. The figures of a running search are a
+// moment's view.
+type Stats struct {
+	Generated int64 // every state computed, initial ones included
+	Distinct  int64
+	Queue     int64 // distinct states whose successors are not computed
+	Depth     int   // of the deepest state, counted in states
+	Bytes     int64 // memory of the seen set, the queue and the lineage
+}
+
+// Verdict is the outcome of a search.
+type Verdict uint8
+
+// The verdicts.
+const (
+	// OK: every reachable state was visited and nothing is wrong.
+	OK Verdict = iota
+	// AssumptionFalse: Result.Broken names the assumptions.
+	AssumptionFalse
+	// Deadlock: the last state of the trace has no successor.
+	Deadlock
+	// InvariantViolated: it is false in the last state of the trace.
+	InvariantViolated
+	// StepViolated: the last step of the trace breaks an action property, or
+	// the trace is one initial state that breaks its initial part.
+	StepViolated
+	// EvalFailed: an expression has no value; Result.Err says which, and the
+	// trace, where there is one, leads to where it was evaluated.
+	EvalFailed
+	// Incomplete: what was searched is fine and something was not searched;
+	// Result.Reason says what.
+	Incomplete
+	// Interrupted: the context ended before the search.
+	Interrupted
+)
+
+func (v Verdict) String() string {
+	return [...]string{"ok", "assumption false", "deadlock", "invariant violated", "step violated",
+		"evaluation error", "incomplete", "interrupted"}[v]
+}
+
+// Step is a state of a trace.
+type Step struct {
+	Action int // index in Info.Actions, -1 for an initial state
+	State  State
+	Values []Binding
+}
+
+// Coverage is what an action, or the initial predicate, contributed.
+type Coverage struct {
+	Generated int64 // states computed by it
+	Distinct  int64 // states that it reached first
+}
+
+// Result is what a search found.
+type Result struct {
+	Info    Info
+	Verdict Verdict
+	// Complete says that every reachable state was visited and that nothing
+	// that the model asks for was left out.
+	Complete bool
+	// Reason says in words what was left out, where Complete is false.
+	Reason string
+
+	// Stats are exact for the search that one worker makes: after a
+	// violation they count up to and including its last state.
+	Stats
+	Init    Coverage
+	Actions []Coverage // as Info.Actions
+	Levels  []int64    // distinct states by their distance from the initial ones
+
+	// Property is the name of the invariant or action property that is
+	// broken, and Index its place in Info.
+	Property string
+	Index    int
+	Broken   []string // false assumptions
+	Err      *EvalError
+	Trace    []Step
+	// Collision bounds the probability that two states were taken for one.
+	Collision float64
+	Warnings  []string
+}
+
+// Run searches the states of the model breadth first, so the trace to a
+// violation is a shortest one; of several it is the first in the order in
+// which the model enumerates. It returns an error only for bad options and
+// for a worker's error that is no *EvalError. All goroutines have ended when
+// it returns. When ctx ends, Run returns soon, with what is known.
+func Run(ctx context.Context, m Model, o Options) (*Result, error) {
+	o, err := o.complete()
+	if err != nil {
+		return nil, err
+	}
+	s := newSearch(m, o)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		s.run()
+	}()
+	cancelled := ctx.Done()
+	for running := true; running; {
+		select {
+		case <-done:
+			running = false
+		case <-cancelled:
+			s.interrupt(Interrupted, "the search was interrupted")
+			cancelled = nil
+		case <-o.Ticks:
+			if o.Progress != nil {
+				o.Progress(s.progress())
+			}
+		}
+	}
+	if s.err != nil {
+		return nil, s.err
+	}
+	return s.result(), nil
+}
+
+// result turns what the finished search knows into a Result.
+func (s *search) result() *Result {
+	r := &Result{Info: s.info, Stats: s.stats, Init: s.coverage[0], Actions: s.coverage[1:], Levels: s.levels,
+		Index: -1, Broken: s.broken, Collision: fpset.Collision(s.stats.Distinct)}
+	r.Bytes = s.memory()
+	r.Warnings = append(r.Warnings, s.info.Warnings...)
+	v := s.violation
+	switch {
+	case len(s.broken) > 0:
+		r.Verdict, r.Reason = AssumptionFalse, "an assumption is false, so nothing was explored"
+		return r
+	case v != nil:
+		r.Verdict, r.Index, r.Err = v.verdict, v.index, v.err
+		r.Reason = "the search ends at the first violation"
+		r.Trace = s.trace(v)
+		switch v.verdict {
+		case InvariantViolated:
+			r.Property = s.info.Invariants[v.index]
+		case StepViolated:
+			r.Property = s.info.Steps[v.index]
+		}
+		return r
+	case s.stopped.Load() != nil:
+		why := s.stopped.Load()
+		r.Verdict, r.Reason = why.verdict, why.reason
+		return r
+	case len(s.info.Unchecked) > 0:
+		r.Reason = fmt.Sprintf("%d of the properties asked for cannot be checked", len(s.info.Unchecked))
+		if !s.o.SafetyOnly {
+			r.Verdict = Incomplete
+		}
+		return r
+	}
+	r.Complete = true
+	if s.stats.Generated == 0 && len(s.info.Actions) > 0 {
+		r.Warnings = append(r.Warnings, "there is no initial state, so there was nothing to check")
+	}
+	return r
+}
+
+// trace is the path to the violation with its values.
+func (s *search) trace(v *violation) []Step {
+	var steps []Step
+	if v.fromState {
+		steps = s.lineage.path(v.parent)
+	}
+	if v.last != nil {
+		steps = append(steps, Step{Action: v.action, State: v.last})
+	}
+	for i := range steps {
+		steps[i].Values = s.m.Show(steps[i].State)
+	}
+	return steps
+}
