@@ -1,0 +1,524 @@
+package value
+
+import "slices"
+
+// Field is a field of a record.
+type Field struct {
+	Name string
+	Val  Value
+}
+
+// Pair is an argument of a function and its value.
+type Pair struct{ Key, Val Value }
+
+// Tuple is <<elems[0], elems[1], ...>>.
+func Tuple(elems ...Value) Value {
+	v, es := NewTuple(len(elems))
+	copy(es, elems)
+	return v
+}
+
+// TupleOf is the tuple of elems, which belongs to it afterwards.
+func TupleOf(elems []Value) Value {
+	if len(elems) == 0 {
+		return Value{bits: bitsTuple}
+	}
+	return Value{bits: bitsTuple, n: int32(len(elems)), ref: nodeOf(elems)}
+}
+
+// NewTuple returns a tuple of n elements and the slice to fill them into
+// before the tuple is used. It allocates once where n is small.
+func NewTuple(n int) (Value, []Value) {
+	if n == 0 {
+		return Value{bits: bitsTuple}, nil
+	}
+	nd := newNode(n)
+	return Value{bits: bitsTuple, n: int32(n), ref: nd}, nd.elems
+}
+
+// Record is [f1 |-> v1, ...]. A name that comes twice is an *Error; no field
+// at all makes the empty tuple.
+func Record(fields []Field) Value {
+	pairs := make([]Pair, len(fields))
+	for i, f := range fields {
+		pairs[i] = Pair{String(f.Name), f.Val}
+	}
+	return Fn(pairs)
+}
+
+// Fn is the function with these pairs, in any order. A key that comes twice is
+// an *Error.
+func Fn(pairs []Pair) Value {
+	sorted := slices.Clone(pairs)
+	slices.SortStableFunc(sorted, func(a, b Pair) int { return Compare(a.Key, b.Key) })
+	keys := make([]Value, len(sorted))
+	vals := make([]Value, len(sorted))
+	for i, p := range sorted {
+		if i > 0 && Equal(keys[i-1], p.Key) {
+			fail("a function cannot have two values for the argument %s", Brief(p.Key))
+		}
+		keys[i], vals[i] = p.Key, p.Val
+	}
+	return FnOf(setOfSorted(keys), vals)
+}
+
+// FnOf is the function that maps the elements of domain, in canonical order, to
+// vals, which belongs to it afterwards. The lengths must agree.
+func FnOf(domain Value, vals []Value) Value {
+	if n := int64(len(vals)); n != int64(Cardinality(domain)) {
+		fail("a function on %s needs %d values, found %d", Brief(domain), Cardinality(domain), n)
+	}
+	return fnOn(domain, nodeOf(vals))
+}
+
+// NewFn returns a function on domain and the slice to fill its values into, in
+// the canonical order of the domain, before the function is used.
+func NewFn(domain Value) (Value, []Value) {
+	nd := newNode(Size(domain))
+	return fnOn(domain, nd), nd.elems
+}
+
+// fnOn makes the function on domain whose values are those of nd.
+func fnOn(domain Value, nd *node) Value {
+	n := len(nd.elems)
+	if n == 0 {
+		return Value{bits: bitsTuple}
+	}
+	if lo, _, ok := domain.AsInterval(); ok {
+		if lo == 1 {
+			return Value{bits: bitsTuple, n: int32(n), ref: nd}
+		}
+		return Value{bits: bitsFnInterval, n: lo, ref: nd}
+	}
+	in := domainInfo(domain)
+	nd.info.Store(in)
+	bits := bitsFnKeyed
+	if in.class == domainStrings {
+		bits = bitsRecord
+	}
+	return Value{bits: bits, n: int32(n), ref: nd}
+}
+
+// domainInfo is the description of a set as the domain of functions. It is made
+// once per set and shared.
+func domainInfo(domain Value) *info {
+	domain = enumerated(domain)
+	nd := domain.ref
+	if in := nd.info.Load(); in != nil {
+		return in
+	}
+	in := &info{set: domain, keys: nd.elems}
+	if keyRank(nd.elems) == 0 {
+		in.class = domainStrings
+	}
+	if !nd.info.CompareAndSwap(nil, in) {
+		return nd.info.Load()
+	}
+	return in
+}
+
+// LazyFn is the function on domain that computes its values when it is
+// applied. The domain may be infinite; what needs the whole function (Equal,
+// Hash, EXCEPT, printing) computes it once, and is an *Error if it is infinite.
+// The rule must be pure.
+func LazyFn(domain Value, rule func(Value) Value) Value {
+	if domain.Kind() != KindSet {
+		fail("the domain of a function must be a set, found %s", Describe(domain))
+	}
+	nd := nodeOf([]Value{domain})
+	nd.info.Store(&info{apply: rule})
+	return Value{bits: bitsFnLazy, ref: nd}
+}
+
+// Normal is v itself but for a lazy function, which it computes whole.
+func (v Value) Normal() Value {
+	if v.bits != bitsFnLazy {
+		return v
+	}
+	in := v.ref.info.Load()
+	if w := in.whole.Load(); w != nil {
+		return *w
+	}
+	domain := v.ref.elems[0]
+	if !IsFinite(domain) {
+		fail("the function on the infinite set %s can be applied, but not be written out", Brief(domain))
+	}
+	domain = enumerated(domain)
+	w, vals := NewFn(domain)
+	i := 0
+	for x := range domain.All() {
+		vals[i] = in.apply(x)
+		i++
+	}
+	in.whole.Store(&w)
+	return w
+}
+
+// Len is the number of elements of a sequence or of characters (bytes) of a
+// string; anything else is an *Error.
+func (v Value) Len() int {
+	switch v.bits {
+	case bitsTuple:
+		return int(v.n)
+	case uint32(KindString):
+		return len(v.text())
+	case bitsFnLazy:
+		if w := v.Normal(); w.bits == bitsTuple {
+			return int(w.n)
+		}
+	}
+	failKind(v, "a sequence")
+	return 0
+}
+
+// Elements are the elements of a sequence; anything else is an *Error. The
+// slice belongs to the value.
+func (v Value) Elements() []Value {
+	if v.bits != bitsTuple {
+		if w := v.Normal(); w.bits == bitsTuple {
+			return w.elements()
+		}
+		failKind(v, "a sequence")
+	}
+	return v.elements()
+}
+
+// Index is element i of a sequence, the first being 1.
+func (v Value) Index(i int) Value {
+	es := v.Elements()
+	if i < 1 || i > len(es) {
+		fail("the index %d is not in 1..%d, the domain of %s", i, len(es), Brief(v))
+	}
+	return es[i-1]
+}
+
+// Apply is v[x].
+func (v Value) Apply(x Value) Value {
+	if v.bits == bitsTuple && x.bits == uint32(KindInt) {
+		if es := v.elements(); uint32(x.n-1) < uint32(len(es)) {
+			return es[x.n-1]
+		}
+	}
+	y, ok := v.Lookup(x)
+	if !ok {
+		failApply(v, x)
+	}
+	return y
+}
+
+func failApply(v, x Value) {
+	if v.Kind() == KindRecord && x.Kind() == KindString {
+		fail("the record %s has no field %q; its fields are %s", Brief(v), x.text(), Brief(v.Domain()))
+	}
+	fail("cannot apply the function %s to %s, which is not in its domain %s", Brief(v), Brief(x), Brief(v.Domain()))
+}
+
+// Lookup is v[x] and whether x is in the domain of v; v must be a function.
+func (v Value) Lookup(x Value) (Value, bool) {
+	switch v.bits {
+	case bitsTuple, bitsFnInterval, bitsFnKeyed, bitsRecord:
+		if i := v.find(x); i >= 0 {
+			return v.ref.elems[i], true
+		}
+		return Value{}, false
+	case bitsFnLazy:
+		in := v.ref.info.Load()
+		if w := in.whole.Load(); w != nil {
+			return w.Lookup(x)
+		}
+		if !Contains(v.ref.elems[0], x) {
+			return Value{}, false
+		}
+		return in.apply(x), true
+	}
+	fail("cannot apply %s to %s: it is not a function", Describe(v), Brief(x))
+	return Value{}, false
+}
+
+// find is the place of x among the arguments of a function, or -1.
+func (v Value) find(x Value) int {
+	switch v.bits {
+	case bitsTuple:
+		if x.bits == uint32(KindInt) && x.n >= 1 && x.n <= v.n {
+			return int(x.n - 1)
+		}
+	case bitsFnInterval:
+		if x.bits == uint32(KindInt) {
+			if i := int64(x.n) - int64(v.n); i >= 0 && i < int64(len(v.ref.elems)) {
+				return int(i)
+			}
+		}
+	case bitsFnKeyed, bitsRecord:
+		return v.ref.info.Load().find(x)
+	}
+	return -1
+}
+
+// scanMax is the number of keys up to which a domain is searched from one end
+// to the other.
+const scanMax = 12
+
+// find is the place of x among the keys, or -1.
+func (in *info) find(x Value) int {
+	if len(in.keys) > scanMax {
+		return in.findIndexed(x)
+	}
+	switch x.Kind() {
+	case KindBool, KindInt:
+		for i := range in.keys {
+			if in.keys[i].bits == x.bits && in.keys[i].n == x.n {
+				return i
+			}
+		}
+		return -1
+	case KindString, KindModel:
+		for i := range in.keys {
+			if k := &in.keys[i]; k.n == x.n && k.bits == x.bits && (k.ref == x.ref || k.text() == x.text()) {
+				return i
+			}
+		}
+		return -1
+	}
+	for i := range in.keys {
+		if in.keys[i].Kind() == x.Kind() && Equal(in.keys[i], x) {
+			return i
+		}
+	}
+	return -1
+}
+
+// findIndexed looks x up in a hash table of the keys, made at the first use.
+func (in *info) findIndexed(x Value) int {
+	table := in.index.Load()
+	if table == nil {
+		size := 1
+		for size < 2*len(in.keys) {
+			size *= 2
+		}
+		t := make([]int32, size)
+		for i := range in.keys {
+			at := Hash(in.keys[i]) & uint64(size-1)
+			for t[at] != 0 {
+				at = (at + 1) & uint64(size-1)
+			}
+			t[at] = int32(i + 1)
+		}
+		table = &t
+		in.index.Store(table)
+	}
+	t := *table
+	mask := uint64(len(t) - 1)
+	for at := Hash(x) & mask; t[at] != 0; at = (at + 1) & mask {
+		k := &in.keys[t[at]-1]
+		if Same(*k, x) || k.Kind() == x.Kind() && Equal(*k, x) {
+			return int(t[at] - 1)
+		}
+	}
+	return -1
+}
+
+// Field is v.name of a record.
+func (v Value) Field(name string) Value {
+	if v.bits == bitsRecord {
+		for i, k := range v.ref.info.Load().keys {
+			if k.text() == name {
+				return v.ref.elems[i]
+			}
+		}
+		failApply(v, String(name))
+	}
+	if !isFn(v) {
+		fail("cannot select the field %s of %s: it is not a record", name, Describe(v))
+	}
+	return v.Apply(String(name))
+}
+
+// Domain is DOMAIN v.
+func (v Value) Domain() Value {
+	switch v.bits {
+	case bitsTuple:
+		return Interval(1, v.n)
+	case bitsFnInterval:
+		return Interval(v.n, v.n+int32(len(v.ref.elems)-1))
+	case bitsFnKeyed, bitsRecord:
+		return v.ref.info.Load().set
+	case bitsFnLazy:
+		return v.ref.elems[0]
+	}
+	fail("cannot take the DOMAIN of %s: it is not a function", Describe(v))
+	return Value{}
+}
+
+// Values are the values of a function in the canonical order of its domain.
+// The slice belongs to the value.
+func (v Value) Values() []Value {
+	switch v.bits {
+	case bitsTuple, bitsFnInterval, bitsFnKeyed, bitsRecord:
+		return v.elements()
+	case bitsFnLazy:
+		return v.Normal().elements()
+	}
+	failKind(v, "a function")
+	return nil
+}
+
+// Fields calls yield for each field of a record in the order of their names.
+func (v Value) Fields(yield func(name string, val Value) bool) {
+	v = v.Normal()
+	if v.Kind() != KindRecord {
+		failKind(v, "a record")
+	}
+	for i, k := range v.ref.info.Load().keys {
+		if !yield(k.text(), v.ref.elems[i]) {
+			return
+		}
+	}
+}
+
+// ExceptIndex is [v EXCEPT ![key] = val]: v itself where key is not in its
+// domain.
+func (v Value) ExceptIndex(key, val Value) Value {
+	if v.bits == bitsFnLazy {
+		v = v.Normal()
+	}
+	if !isFn(v) {
+		fail("cannot use EXCEPT on %s: it is not a function", Describe(v))
+	}
+	i := v.find(key)
+	if i < 0 || Same(v.ref.elems[i], val) {
+		return v
+	}
+	return v.with(i, val)
+}
+
+// with copies a function, with another value at place i.
+func (v Value) with(i int, val Value) Value {
+	nd := newNode(len(v.ref.elems))
+	copy(nd.elems, v.ref.elems)
+	nd.elems[i] = val
+	if in := v.ref.info.Load(); in != nil && v.bits != bitsTuple {
+		nd.info.Store(in)
+	}
+	return Value{bits: v.bits, n: v.n, ref: nd}
+}
+
+// ExceptField is [v EXCEPT !.name = val].
+func (v Value) ExceptField(name string, val Value) Value {
+	if v.bits == bitsRecord {
+		for i, k := range v.ref.info.Load().keys {
+			if k.text() == name {
+				if Same(v.ref.elems[i], val) {
+					return v
+				}
+				return v.with(i, val)
+			}
+		}
+		return v
+	}
+	return v.ExceptIndex(String(name), val)
+}
+
+// Except is [v EXCEPT ![path[0]][path[1]]... = val]. Where the path leaves a
+// domain the result is v itself.
+func (v Value) Except(path []Value, val Value) Value {
+	if len(path) == 0 {
+		return val
+	}
+	if len(path) == 1 {
+		return v.ExceptIndex(path[0], val)
+	}
+	if v.bits == bitsFnLazy {
+		v = v.Normal()
+	}
+	if !isFn(v) {
+		fail("cannot use EXCEPT on %s: it is not a function", Describe(v))
+	}
+	i := v.find(path[0])
+	if i < 0 {
+		return v
+	}
+	inner := v.ref.elems[i].Except(path[1:], val)
+	if Same(v.ref.elems[i], inner) {
+		return v
+	}
+	return v.with(i, inner)
+}
+
+// Append is Append(v, x) of a sequence.
+func Append(v, x Value) Value {
+	es := v.Elements()
+	w, ws := NewTuple(len(es) + 1)
+	copy(ws, es)
+	ws[len(es)] = x
+	return w
+}
+
+// Concat is a \o b of two sequences or two strings.
+func Concat(a, b Value) Value {
+	if a.Kind() == KindString && b.Kind() == KindString {
+		return String(a.text() + b.text())
+	}
+	ea, eb := a.Elements(), b.Elements()
+	if len(ea) == 0 {
+		return b.Normal()
+	}
+	if len(eb) == 0 {
+		return a.Normal()
+	}
+	w, ws := NewTuple(len(ea) + len(eb))
+	copy(ws, ea)
+	copy(ws[len(ea):], eb)
+	return w
+}
+
+// Head is the first element of a sequence that is not empty.
+func Head(v Value) Value {
+	es := v.Elements()
+	if len(es) == 0 {
+		fail("Head of the empty sequence")
+	}
+	return es[0]
+}
+
+// Tail is a sequence, not empty, without its first element.
+func Tail(v Value) Value {
+	es := v.Elements()
+	if len(es) == 0 {
+		fail("Tail of the empty sequence")
+	}
+	return copyTuple(es[1:])
+}
+
+// SubSeq is the elements m to n of a sequence, or the characters of a string;
+// it is empty where m > n. Other places outside the sequence are an *Error.
+func SubSeq(v Value, m, n int32) Value {
+	if v.Kind() == KindString {
+		s := v.text()
+		if m > n {
+			return String("")
+		}
+		checkSub(v, m, n, len(s))
+		return String(s[m-1 : n])
+	}
+	es := v.Elements()
+	if m > n {
+		return Value{bits: bitsTuple}
+	}
+	checkSub(v, m, n, len(es))
+	if m == 1 && int(n) == len(es) {
+		return v.Normal()
+	}
+	return copyTuple(es[m-1 : n])
+}
+
+func checkSub(v Value, m, n int32, length int) {
+	if m < 1 || int64(n) > int64(length) {
+		fail("SubSeq(%s, %d, %d): the bounds must lie in 1..%d", Brief(v), m, n, length)
+	}
+}
+
+func copyTuple(es []Value) Value {
+	w, ws := NewTuple(len(es))
+	copy(ws, es)
+	return w
+}

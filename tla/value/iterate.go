@@ -1,0 +1,268 @@
+package value
+
+import "iter"
+
+// All calls yield for the elements of a set in canonical order. A symbolic set
+// is not enumerated beforehand. Of the infinite sets only Nat can be walked, and
+// it ends at the largest integer there is with an *Error.
+func (v Value) All() iter.Seq[Value] {
+	if v.Kind() != KindSet {
+		failKind(v, "a set")
+	}
+	return v.each
+}
+
+// Elems are the elements of a finite set in canonical order. The slice belongs
+// to the value. More than MaxSetSize elements are an *Error.
+func (v Value) Elems() []Value {
+	if v.bits == bitsEnum {
+		return v.elements()
+	}
+	if v.Kind() != KindSet {
+		failKind(v, "a set")
+	}
+	return enumerated(v).elements()
+}
+
+// Enumerate is the finite set v with its elements listed.
+func Enumerate(v Value) Value {
+	if v.Kind() != KindSet {
+		failKind(v, "a set")
+	}
+	return enumerated(v)
+}
+
+// enumerated lists the elements of a finite set, once per symbolic set.
+func enumerated(v Value) Value {
+	if v.bits == bitsEnum {
+		return v
+	}
+	if v.ref == nil {
+		return enumerate(v)
+	}
+	in := v.ref.info.Load()
+	if in == nil {
+		in = &info{}
+		if !v.ref.info.CompareAndSwap(nil, in) {
+			in = v.ref.info.Load()
+		}
+	}
+	if w := in.whole.Load(); w != nil {
+		return *w
+	}
+	w := enumerate(v)
+	in.whole.Store(&w)
+	return w
+}
+
+func enumerate(v Value) Value {
+	if !IsFinite(v) {
+		fail("the infinite set %s cannot be enumerated", Brief(v))
+	}
+	size := -1
+	if n, ok := cardinal(v); ok {
+		if !n.IsInt64() || n.Int64() > MaxSetSize {
+			failTooLarge(v)
+		}
+		size = int(n.Int64())
+	}
+	if size == 0 {
+		return EmptySet()
+	}
+	nd := newNode(max(size, 0))
+	out := nd.elems[:0]
+	for x := range v.each {
+		out = grow(out, x, v)
+	}
+	if len(out) == 0 {
+		return EmptySet()
+	}
+	nd.elems = out
+	return Value{bits: bitsEnum, n: int32(len(out)), ref: nd}
+}
+
+// each is the iterator behind All.
+func (v Value) each(yield func(Value) bool) {
+	switch v.sub() {
+	case setEnum:
+		for _, x := range v.elements() {
+			if !yield(x) {
+				return
+			}
+		}
+	case setInterval:
+		lo, hi := v.bounds()
+		for i := int64(lo); i <= int64(hi); i++ {
+			if !yield(Int(int32(i))) {
+				return
+			}
+		}
+	case setSubsets:
+		eachSubset(enumerated(v.ref.elems[0]).elements(), yield)
+	case setFns:
+		eachFn(v.ref.elems[0], v.ref.elems[1], yield)
+	case setRecords:
+		names := v.ref.elems[0]
+		eachProduct(v.ref.elems[1:], func() (Value, []Value) { return NewFn(names) }, yield)
+	case setTimes:
+		n := len(v.ref.elems)
+		eachProduct(v.ref.elems, func() (Value, []Value) { return NewTuple(n) }, yield)
+	case setUnion:
+		eachUnion(v, yield)
+	case setInter:
+		a, b := v.ref.elems[0], v.ref.elems[1]
+		if !IsFinite(a) {
+			a, b = b, a
+		}
+		eachThat(a, func(x Value) bool { return Contains(b, x) }, yield)
+	case setDiff:
+		b := v.ref.elems[1]
+		eachThat(v.ref.elems[0], func(x Value) bool { return !Contains(b, x) }, yield)
+	case setFilter:
+		eachThat(v.ref.elems[0], v.ref.info.Load().pred, yield)
+	case setSeqs:
+		if !isEmpty(v.ref.elems[0]) {
+			fail("the infinite set %s cannot be enumerated", Brief(v))
+		}
+		yield(Tuple())
+	default:
+		fail("the infinite set %s cannot be enumerated", Brief(v))
+	}
+}
+
+func eachThat(s Value, pred func(Value) bool, yield func(Value) bool) {
+	for x := range s.each {
+		if pred(x) && !yield(x) {
+			return
+		}
+	}
+}
+
+// eachUnion joins the operands of a union: their elements have to be sorted,
+// so they are listed first.
+func eachUnion(v Value, yield func(Value) bool) {
+	info := v.ref.info.Load()
+	if info != nil {
+		if w := info.whole.Load(); w != nil {
+			w.each(yield)
+			return
+		}
+	}
+	var out []Value
+	for _, s := range v.ref.elems {
+		for x := range s.each {
+			out = append(out, x)
+			if len(out) > 2*MaxSetSize {
+				if out = sortSet(out); len(out) > MaxSetSize {
+					failTooLarge(v)
+				}
+			}
+		}
+	}
+	for _, x := range sortSet(out) {
+		if !yield(x) {
+			return
+		}
+	}
+}
+
+// eachSubset yields the subsets of es by size, those of a size in
+// lexicographic order.
+func eachSubset(es []Value, yield func(Value) bool) {
+	if !yield(EmptySet()) {
+		return
+	}
+	n := len(es)
+	places := make([]int, n)
+	for k := 1; k <= n; k++ {
+		for i := range k {
+			places[i] = i
+		}
+		for {
+			nd := newNode(k)
+			for i := range k {
+				nd.elems[i] = es[places[i]]
+			}
+			if !yield(Value{bits: bitsEnum, n: int32(k), ref: nd}) {
+				return
+			}
+			i := k - 1
+			for i >= 0 && places[i] == n-k+i {
+				i--
+			}
+			if i < 0 {
+				break
+			}
+			places[i]++
+			for j := i + 1; j < k; j++ {
+				places[j] = places[j-1] + 1
+			}
+		}
+	}
+}
+
+// eachFn yields the functions of [domain -> codomain].
+func eachFn(domain, codomain Value, yield func(Value) bool) {
+	if !IsFinite(domain) {
+		if !isEmpty(codomain) {
+			fail("the infinite set %s cannot be enumerated", Brief(FnSet(domain, codomain)))
+		}
+		return
+	}
+	if isEmpty(domain) {
+		yield(Tuple())
+		return
+	}
+	if isEmpty(codomain) {
+		return
+	}
+	if _, _, ok := domain.AsInterval(); !ok {
+		domain = enumerated(domain)
+	}
+	n := Size(domain)
+	if n > MaxSetSize {
+		failTooLarge(domain)
+	}
+	sets := make([]Value, n)
+	for i := range sets {
+		sets[i] = codomain
+	}
+	eachProduct(sets, func() (Value, []Value) { return NewFn(domain) }, yield)
+}
+
+// eachProduct counts through the product of sets, the last place fastest; alloc
+// makes the value that holds one combination.
+func eachProduct(sets []Value, alloc func() (Value, []Value), yield func(Value) bool) {
+	lists := make([][]Value, len(sets))
+	for i, s := range sets {
+		if isEmpty(s) {
+			return
+		}
+		if i > 0 && Same(s, sets[i-1]) {
+			lists[i] = lists[i-1]
+		} else {
+			lists[i] = enumerated(s).elements()
+		}
+	}
+	at := make([]int, len(sets))
+	for {
+		v, slots := alloc()
+		for i := range slots {
+			slots[i] = lists[i][at[i]]
+		}
+		if !yield(v) {
+			return
+		}
+		i := len(at) - 1
+		for i >= 0 {
+			if at[i]++; at[i] < len(lists[i]) {
+				break
+			}
+			at[i] = 0
+			i--
+		}
+		if i < 0 {
+			return
+		}
+	}
+}

@@ -1,0 +1,100 @@
+package value
+
+import (
+	"encoding/json"
+	"strconv"
+)
+
+// JSON is v for machines: numbers, booleans and strings as such, a tuple as an
+// array, a record as an object, and, so that nothing is confused with anything
+// else, {"#set": [...]}, {"#map": [[argument, value], ...]}, {"#model": name};
+// a set that cannot be listed is {"#text": its TLA+ text}.
+func (v Value) JSON() string { return string(v.AppendJSON(nil)) }
+
+// AppendJSON appends JSON to buf.
+func (v Value) AppendJSON(buf []byte) []byte {
+	v = v.finite()
+	switch v.Kind() {
+	case Undefined:
+		return append(buf, "null"...)
+	case KindBool:
+		return strconv.AppendBool(buf, v.n != 0)
+	case KindInt:
+		return strconv.AppendInt(buf, int64(v.n), 10)
+	case KindString:
+		return appendJSONString(buf, v.text())
+	case KindModel:
+		buf = append(buf, `{"#model":`...)
+		buf = appendJSONString(buf, v.text())
+		return append(buf, '}')
+	case KindTuple:
+		return appendJSONList(buf, v.elements())
+	case KindRecord:
+		buf = append(buf, '{')
+		for i, k := range v.ref.info.Load().keys {
+			if i > 0 {
+				buf = append(buf, ',')
+			}
+			buf = appendJSONString(buf, k.text())
+			buf = append(buf, ':')
+			buf = v.ref.elems[i].AppendJSON(buf)
+		}
+		return append(buf, '}')
+	case KindFn:
+		if v.bits == bitsFnLazy {
+			return appendJSONText(buf, v)
+		}
+		buf = append(buf, `{"#map":[`...)
+		for i, k := range v.Domain().Elems() {
+			if i > 0 {
+				buf = append(buf, ',')
+			}
+			buf = appendJSONList(buf, []Value{k, v.ref.elems[i]})
+		}
+		return append(buf, `]}`...)
+	}
+	if lo, hi, ok := v.AsInterval(); v.bits != bitsEnum || ok && int64(hi)-int64(lo) >= symbolicListedMax {
+		return appendJSONText(buf, v)
+	}
+	buf = append(buf, `{"#set":`...)
+	buf = appendJSONList(buf, v.elements())
+	return append(buf, '}')
+}
+
+// finite computes and lists what can be listed in a text.
+func (v Value) finite() Value {
+	switch {
+	case v.bits == bitsFnLazy && IsFinite(v.ref.elems[0]):
+		return v.Normal()
+	case v.Kind() == KindSet && v.bits != bitsEnum:
+		if lo, hi, ok := v.AsInterval(); ok && int64(hi)-int64(lo) < symbolicListedMax || !ok && v.ref != nil && isListed(v) {
+			return enumerated(v)
+		}
+	}
+	return v
+}
+
+func appendJSONText(buf []byte, v Value) []byte {
+	buf = append(buf, `{"#text":`...)
+	buf = appendJSONString(buf, v.String())
+	return append(buf, '}')
+}
+
+func appendJSONList(buf []byte, es []Value) []byte {
+	buf = append(buf, '[')
+	for i, e := range es {
+		if i > 0 {
+			buf = append(buf, ',')
+		}
+		buf = e.AppendJSON(buf)
+	}
+	return append(buf, ']')
+}
+
+func appendJSONString(buf []byte, s string) []byte {
+	text, err := json.Marshal(s)
+	if err != nil {
+		panic("value: a string cannot be written as JSON: " + err.Error())
+	}
+	return append(buf, text...)
+}

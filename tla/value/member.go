@@ -1,0 +1,330 @@
+package value
+
+import "sort"
+
+// Contains says whether x \in s, without enumerating a symbolic set. It
+// refuses to compare x with the elements of an enumerated set where Equal
+// would, and what is not a function or a set with a set of functions or of
+// sets; of Nat, Int, Real and STRING anything may be asked.
+func Contains(s, x Value) bool {
+	switch s.bits & 0xFFFF {
+	case bitsEnum:
+		es := s.elements()
+		if k := x.Kind(); k == KindString || k == KindModel {
+			if found, ok := containsText(es, x); ok {
+				return found
+			}
+		}
+		_, ok := search(es, x)
+		return ok
+	case bitsInterval:
+		if x.bits == uint32(KindInt) {
+			lo, hi := s.bounds()
+			return lo <= x.n && x.n <= hi
+		}
+		checkMember(x, Int(s.n))
+		return false
+	}
+	if s.Kind() != KindSet {
+		fail("cannot decide %s \\in %s: the right side is not a set", Brief(x), Describe(s))
+	}
+	return containsSymbolic(s, x)
+}
+
+// checkMember is an *Error where x cannot be compared with like.
+func checkMember(x, like Value) {
+	if x.Kind() != like.Kind() {
+		checkComparable(x, like)
+	}
+}
+
+// linearMax is the size up to which sets of strings and model values are
+// searched from one end to the other, by the hash of the text.
+const linearMax = 16
+
+// search is the place of x in sorted elements, or where it would go.
+func search(es []Value, x Value) (int, bool) {
+	n := len(es)
+	if n == 0 {
+		return 0, false
+	}
+	if x.bits == uint32(KindInt) && es[0].bits == x.bits && es[n-1].bits == x.bits {
+		lo, hi := 0, n
+		for lo < hi {
+			mid := int(uint(lo+hi) >> 1)
+			if es[mid].n < x.n {
+				lo = mid + 1
+			} else {
+				hi = mid
+			}
+		}
+		return lo, lo < n && es[lo].n == x.n
+	}
+	i := sort.Search(n, func(i int) bool { return Compare(es[i], x) >= 0 })
+	return i, i < n && Compare(es[i], x) == 0
+}
+
+// containsText looks up a string or a model value among few elements of its
+// own kind; ok is false where it does not apply.
+func containsText(es []Value, x Value) (found, ok bool) {
+	n := len(es)
+	if n == 0 || n > linearMax || es[0].bits != x.bits || es[n-1].bits != x.bits {
+		return false, false
+	}
+	for i := range es {
+		e := &es[i]
+		if e.bits != x.bits {
+			return false, false // a model value of another type
+		}
+		if e.n == x.n && (e.ref == x.ref || e.text() == x.text()) {
+			return true, true
+		}
+	}
+	return false, true
+}
+
+func containsSymbolic(s, x Value) bool {
+	switch s.sub() {
+	case setNat:
+		return x.Kind() == KindInt && x.n >= 0
+	case setInt, setReal:
+		return x.Kind() == KindInt
+	case setString:
+		return x.Kind() == KindString
+	case setAny:
+		return true
+	case setSeqs:
+		return containsSeq(s, x)
+	case setSubsets:
+		if x.Kind() != KindSet {
+			checkMember(x, EmptySet())
+			return false
+		}
+		return Subseteq(x, s.ref.elems[0])
+	case setFns:
+		return containsFn(s, x)
+	case setRecords:
+		return containsRecord(s, x)
+	case setTimes:
+		return containsTuple(s, x)
+	case setUnion:
+		for _, e := range s.ref.elems {
+			if Contains(e, x) {
+				return true
+			}
+		}
+		return false
+	case setInter:
+		return Contains(s.ref.elems[0], x) && Contains(s.ref.elems[1], x)
+	case setDiff:
+		return Contains(s.ref.elems[0], x) && !Contains(s.ref.elems[1], x)
+	case setFilter:
+		return Contains(s.ref.elems[0], x) && s.ref.info.Load().pred(x)
+	}
+	panic("value: unknown representation of a set")
+}
+
+// asFn is x computed whole where it is a function; where it is not one, ok is
+// false, and it is an *Error unless x may be compared with functions.
+func asFn(x Value) (Value, bool) {
+	if isFn(x) {
+		return x.Normal(), true
+	}
+	checkMember(x, Tuple())
+	return x, false
+}
+
+func containsSeq(s, x Value) bool {
+	x, ok := asFn(x)
+	if !ok || x.bits != bitsTuple {
+		return false
+	}
+	for _, e := range x.elements() {
+		if !Contains(s.ref.elems[0], e) {
+			return false
+		}
+	}
+	return true
+}
+
+// containsFn decides f \in [S -> T] by the domain and the values of f.
+func containsFn(s, x Value) bool {
+	domain, codomain := s.ref.elems[0], s.ref.elems[1]
+	if x.bits == bitsFnLazy && !IsFinite(x.ref.elems[0]) {
+		if !Equal(x.ref.elems[0], domain) {
+			return false
+		}
+		if codomain.sub() == setAny {
+			return true
+		}
+	}
+	x, ok := asFn(x)
+	if !ok {
+		return false
+	}
+	es := x.elements()
+	if lo, hi, ok := domain.AsInterval(); ok {
+		first, ranged := firstKey(x)
+		if !ranged || first != lo || int64(len(es)) != int64(hi)-int64(lo)+1 {
+			return false
+		}
+	} else if !Equal(x.Domain(), domain) {
+		return false
+	}
+	for _, e := range es {
+		if !Contains(codomain, e) {
+			return false
+		}
+	}
+	return true
+}
+
+func containsRecord(s, x Value) bool {
+	x, ok := asFn(x)
+	if !ok || x.bits != bitsRecord {
+		return false
+	}
+	names, sets := s.ref.elems[0], s.ref.elems[1:]
+	if len(sets) != int(x.n) {
+		return false
+	}
+	if in := x.ref.info.Load(); in.set.ref != names.ref && !equalElems(in.keys, names.elements()) {
+		return false
+	}
+	for i, e := range x.ref.elems {
+		if !Contains(sets[i], e) {
+			return false
+		}
+	}
+	return true
+}
+
+func containsTuple(s, x Value) bool {
+	x, ok := asFn(x)
+	if !ok || x.bits != bitsTuple || int(x.n) != len(s.ref.elems) {
+		return false
+	}
+	for i, e := range x.elements() {
+		if !Contains(s.ref.elems[i], e) {
+			return false
+		}
+	}
+	return true
+}
+
+// Subseteq says whether a \subseteq b.
+func Subseteq(a, b Value) bool {
+	if a.Kind() != KindSet {
+		fail("cannot decide %s \\subseteq %s: the left side is not a set", Describe(a), Brief(b))
+	}
+	if b.Kind() != KindSet {
+		fail("cannot decide %s \\subseteq %s: the right side is not a set", Brief(a), Describe(b))
+	}
+	if Same(a, b) {
+		return true
+	}
+	if a.bits == bitsEnum && b.bits == bitsEnum {
+		return subsetEnum(a.elements(), b.elements())
+	}
+	if a.sub() == setInterval && b.sub() == setInterval {
+		la, ha := a.bounds()
+		lb, hb := b.bounds()
+		return lb <= la && ha <= hb
+	}
+	if c, ok := subsetSymbolic(a, b); ok {
+		return c
+	}
+	for x := range a.All() {
+		if !Contains(b, x) {
+			return false
+		}
+	}
+	return true
+}
+
+// subsetEnum merges two sorted lists; a small one is searched for instead.
+func subsetEnum(a, b []Value) bool {
+	if len(a) > len(b) {
+		// Some element is missing; compare one pair for the sake of an error.
+		if len(b) > 0 {
+			Equal(a[0], b[0])
+		}
+		return false
+	}
+	if len(a)*4 < len(b) {
+		for _, x := range a {
+			if _, ok := search(b, x); !ok {
+				return false
+			}
+		}
+		return true
+	}
+	j := 0
+	for _, x := range a {
+		for {
+			if j == len(b) {
+				return false
+			}
+			c := Compare(b[j], x)
+			j++
+			if c == 0 {
+				break
+			}
+			if c > 0 {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// subsetSymbolic decides a \subseteq b by the forms of the sets where it can.
+func subsetSymbolic(a, b Value) (result, ok bool) {
+	sa, sb := a.sub(), b.sub()
+	if sb == setAny {
+		return true, true
+	}
+	if sa == setInterval && (sb == setNat || sb == setInt || sb == setReal) {
+		return sb != setNat || a.n >= 0, true
+	}
+	if sa >= setNat && sa <= setReal && sb >= setNat && sb <= setReal {
+		return sa <= sb, true
+	}
+	if sa == sb {
+		ea, eb := a.elements(), b.elements()
+		switch sa {
+		case setString, setAny:
+			return true, true
+		case setSeqs, setSubsets:
+			return Subseteq(ea[0], eb[0]), true
+		case setFns:
+			if Same(ea[0], eb[0]) && Subseteq(ea[1], eb[1]) {
+				return true, true
+			}
+		}
+	}
+	if sb == setUnion {
+		for _, e := range b.ref.elems {
+			if Same(a, e) {
+				return true, true
+			}
+		}
+	}
+	switch sa {
+	case setUnion:
+		for _, e := range a.ref.elems {
+			if !Subseteq(e, b) {
+				return false, true
+			}
+		}
+		return true, true
+	case setDiff, setInter, setFilter:
+		if !IsFinite(a) && Subseteq(a.ref.elems[0], b) {
+			return true, true
+		}
+	}
+	if !IsFinite(a) && IsFinite(b) && (sa < setUnion || sa == setUnion) {
+		return false, true
+	}
+	return false, false
+}

@@ -1,0 +1,447 @@
+package value
+
+import (
+	"math"
+	"math/big"
+)
+
+// The representations of sets, in the order in which infinite sets compare.
+const (
+	setEnum     = iota // elems, sorted and free of duplicates
+	setInterval        // lo..hi, not empty
+	setNat
+	setInt
+	setReal
+	setString
+	setSeqs    // Seq(elems[0])
+	setSubsets // SUBSET elems[0]
+	setFns     // [elems[0] -> elems[1]]
+	setRecords // [f : S, ...]; elems[0] is the set of names, the S follow
+	setTimes   // elems[0] \X elems[1] \X ...
+	setUnion   // union of all elems
+	setInter   // elems[0] \cap elems[1]
+	setDiff    // elems[0] \ elems[1]
+	setFilter  // {x \in elems[0] : info.pred(x)}
+	setAny     // everything
+)
+
+const (
+	bitsEnum     = uint32(KindSet) | setEnum<<8
+	bitsInterval = uint32(KindSet) | setInterval<<8
+)
+
+// EmptySet is {}.
+func EmptySet() Value { return Value{bits: bitsEnum} }
+
+// Booleans is BOOLEAN.
+func Booleans() Value { return Set(Bool(false), Bool(true)) }
+
+// Set is {elems[0], elems[1], ...}.
+func Set(elems ...Value) Value {
+	switch len(elems) {
+	case 0:
+		return EmptySet()
+	case 1:
+		nd := newNode(1)
+		nd.elems[0] = elems[0]
+		return Value{bits: bitsEnum, n: 1, ref: nd}
+	}
+	nd := newNode(len(elems))
+	copy(nd.elems, elems)
+	nd.elems = sortSet(nd.elems)
+	return Value{bits: bitsEnum, n: int32(len(nd.elems)), ref: nd}
+}
+
+// SetOf is the set of elems, which belongs to it afterwards: it is sorted in
+// place and duplicates are dropped.
+func SetOf(elems []Value) Value { return setOfSorted(sortSet(elems)) }
+
+// setOfSorted is the set of elems, sorted and free of duplicates already.
+func setOfSorted(elems []Value) Value {
+	if len(elems) == 0 {
+		return EmptySet()
+	}
+	return Value{bits: bitsEnum, n: int32(len(elems)), ref: nodeOf(elems)}
+}
+
+// Interval is lo..hi.
+func Interval(lo, hi int32) Value {
+	n := int64(hi) - int64(lo) + 1
+	switch {
+	case n <= 0:
+		return EmptySet()
+	case n <= math.MaxUint16:
+		return Value{bits: bitsInterval | uint32(n)<<16, n: lo}
+	}
+	nd := newNode(2)
+	nd.elems[0], nd.elems[1] = Int(lo), Int(hi)
+	return Value{bits: bitsInterval, n: lo, ref: nd}
+}
+
+// bounds are the ends of an interval.
+func (v Value) bounds() (lo, hi int32) {
+	if v.ref != nil {
+		return v.n, v.ref.elems[1].n
+	}
+	return v.n, v.n + int32(v.bits>>16) - 1
+}
+
+// AsInterval says whether v is a set of integers without a gap, not empty, and
+// gives its ends.
+func (v Value) AsInterval() (lo, hi int32, ok bool) {
+	if v.Kind() != KindSet {
+		return 0, 0, false
+	}
+	switch v.sub() {
+	case setInterval:
+		lo, hi = v.bounds()
+		return lo, hi, true
+	case setEnum:
+		if lo, n, ok := contiguous(v.elements()); ok {
+			return lo, lo + int32(n-1), true
+		}
+	}
+	return 0, 0, false
+}
+
+func named(sub uint32) Value { return Value{bits: uint32(KindSet) | sub<<8} }
+
+// Nat is the set of natural numbers.
+func Nat() Value { return named(setNat) }
+
+// Ints is Int, the set of integers.
+func Ints() Value { return named(setInt) }
+
+// Reals is Real; of its elements only the integers exist here.
+func Reals() Value { return named(setReal) }
+
+// Strings is STRING.
+func Strings() Value { return named(setString) }
+
+// Anything is TLC's Any, which contains every value.
+func Anything() Value { return named(setAny) }
+
+// symbolic makes a set of a form from its operands.
+func symbolic(sub uint32, operands ...Value) Value {
+	nd := newNode(len(operands))
+	copy(nd.elems, operands)
+	return Value{bits: uint32(KindSet) | sub<<8, ref: nd}
+}
+
+func mustSet(v Value, op string) {
+	if v.Kind() != KindSet {
+		fail("%s: expected a set, found %s", op, Describe(v))
+	}
+}
+
+// Seqs is Seq(s).
+func Seqs(s Value) Value {
+	mustSet(s, "Seq")
+	return symbolic(setSeqs, s)
+}
+
+// Subsets is SUBSET s.
+func Subsets(s Value) Value {
+	mustSet(s, "SUBSET")
+	return symbolic(setSubsets, s)
+}
+
+// FnSet is [domain -> codomain].
+func FnSet(domain, codomain Value) Value {
+	mustSet(domain, "[S -> T]")
+	mustSet(codomain, "[S -> T]")
+	return symbolic(setFns, domain, codomain)
+}
+
+// RecordSet is [f : S, ...]; the Val of each field is its set.
+func RecordSet(fields []Field) Value {
+	pairs := make([]Pair, len(fields))
+	for i, f := range fields {
+		mustSet(f.Val, "[f : S]")
+		pairs[i] = Pair{String(f.Name), f.Val}
+	}
+	r := Fn(pairs)
+	return RecordSetOf(r.Domain(), r.elements())
+}
+
+// RecordSetOf is the record set with these names, a set of strings, and the
+// sets of the fields in the order of the names.
+func RecordSetOf(names Value, sets []Value) Value {
+	for _, s := range sets {
+		mustSet(s, "[f : S]")
+	}
+	if len(sets) == 0 {
+		return Set(Tuple())
+	}
+	return symbolic(setRecords, append([]Value{names}, sets...)...)
+}
+
+// Times is sets[0] \X sets[1] \X ...
+func Times(sets ...Value) Value {
+	for _, s := range sets {
+		mustSet(s, "\\X")
+	}
+	return symbolic(setTimes, sets...)
+}
+
+// LazyFilter is {x \in s : pred(x)}, not enumerated: a membership test runs the
+// predicate, which must be pure.
+func LazyFilter(s Value, pred func(Value) bool) Value {
+	mustSet(s, "{x \\in S : p}")
+	v := symbolic(setFilter, s)
+	v.ref.info.Store(&info{pred: pred})
+	return v
+}
+
+// Filter is {x \in s : pred(x)}: enumerated where s is finite, else lazy.
+func Filter(s Value, pred func(Value) bool) Value {
+	mustSet(s, "{x \\in S : p}")
+	if !IsFinite(s) {
+		return LazyFilter(s, pred)
+	}
+	if s.bits == bitsEnum {
+		return filterEnum(s, pred)
+	}
+	var out []Value
+	for x := range s.All() {
+		if pred(x) {
+			out = grow(out, x, s)
+		}
+	}
+	return setOfSorted(out)
+}
+
+// filterEnum allocates only where something is dropped and something kept.
+func filterEnum(s Value, pred func(Value) bool) Value {
+	es := s.elements()
+	i := 0
+	for i < len(es) && pred(es[i]) {
+		i++
+	}
+	if i == len(es) {
+		return s
+	}
+	var out []Value
+	if i > 0 {
+		out = append(make([]Value, 0, len(es)-1), es[:i]...)
+	}
+	for _, x := range es[i+1:] {
+		if pred(x) {
+			out = append(out, x)
+		}
+	}
+	return setOfSorted(out)
+}
+
+// Map is {f(x) : x \in s}; s must be finite.
+func Map(s Value, f func(Value) Value) Value {
+	mustSet(s, "{e : x \\in S}")
+	var out []Value
+	if n, ok := cardinal(s); ok && n.IsInt64() && n.Int64() <= MaxSetSize {
+		out = make([]Value, 0, n.Int64())
+	}
+	for x := range s.All() {
+		out = grow(out, f(x), s)
+	}
+	return SetOf(out)
+}
+
+// grow appends x to the elements that are taken from s, within MaxSetSize.
+func grow(out []Value, x, s Value) []Value {
+	if len(out) >= MaxSetSize {
+		failTooLarge(s)
+	}
+	return append(out, x)
+}
+
+func failTooLarge(s Value) {
+	fail("the set %s has more than %d elements and cannot be enumerated", Brief(s), MaxSetSize)
+}
+
+// Choose is the first element of s, in canonical order, for which pred holds.
+// It may not end where s is infinite and is an *Error there but for Nat.
+func Choose(s Value, pred func(Value) bool) (Value, bool) {
+	for x := range s.All() {
+		if pred(x) {
+			return x, true
+		}
+	}
+	return Value{}, false
+}
+
+// IsFinite says whether the set v is finite. A filter of an infinite set counts
+// as infinite.
+func IsFinite(v Value) bool {
+	if v.Kind() != KindSet {
+		failKind(v, "a set")
+	}
+	switch v.sub() {
+	case setEnum, setInterval:
+		return true
+	case setNat, setInt, setReal, setString, setAny:
+		return false
+	case setSeqs:
+		return isEmpty(v.ref.elems[0])
+	case setFns:
+		d, r := v.ref.elems[0], v.ref.elems[1]
+		if isEmpty(d) {
+			return true
+		}
+		if IsFinite(d) {
+			return IsFinite(r)
+		}
+		return isEmpty(r)
+	case setRecords:
+		return productFinite(v.ref.elems[1:])
+	case setTimes:
+		return productFinite(v.ref.elems)
+	case setInter:
+		return IsFinite(v.ref.elems[0]) || IsFinite(v.ref.elems[1])
+	case setUnion:
+		for _, s := range v.ref.elems {
+			if !IsFinite(s) {
+				return false
+			}
+		}
+		return true
+	}
+	return IsFinite(v.ref.elems[0]) // subsets, difference, filter
+}
+
+// productFinite says whether a product of sets is finite: it is where one of
+// them is empty.
+func productFinite(sets []Value) bool {
+	finite := true
+	for _, s := range sets {
+		if isEmpty(s) {
+			return true
+		}
+		finite = finite && IsFinite(s)
+	}
+	return finite
+}
+
+// isEmpty says whether the set v is empty.
+func isEmpty(v Value) bool {
+	switch v.sub() {
+	case setEnum:
+		return v.n == 0
+	case setInterval:
+		return false
+	}
+	if n, ok := cardinal(v); ok {
+		return n.Sign() == 0
+	}
+	if !IsFinite(v) {
+		switch v.sub() {
+		case setUnion:
+			return false // one of the operands is infinite
+		case setDiff, setFilter, setInter:
+			fail("cannot decide whether the infinite set %s is empty", Brief(v))
+		}
+		return false
+	}
+	for range v.All() {
+		return false
+	}
+	return true
+}
+
+// IsEmpty says whether the set v is {}.
+func IsEmpty(v Value) bool {
+	mustSet(v, "= {}")
+	return isEmpty(v)
+}
+
+// Cardinality is the number of elements of a finite set, without enumerating
+// it where its form gives the number. A number over 2147483647 is an *Error.
+func Cardinality(v Value) int32 {
+	if v.bits == bitsEnum {
+		return v.n
+	}
+	if v.Kind() != KindSet {
+		fail("Cardinality: expected a set, found %s", Describe(v))
+	}
+	if !IsFinite(v) {
+		fail("Cardinality: the set %s is infinite", Brief(v))
+	}
+	n, ok := cardinal(v)
+	if !ok {
+		return int32(len(enumerated(v).elements()))
+	}
+	if !n.IsInt64() || n.Int64() > math.MaxInt32 {
+		fail("Cardinality(%s) does not fit in 32 bits (at most %d)", Brief(v), math.MaxInt32)
+	}
+	return int32(n.Int64())
+}
+
+// Size is Cardinality as an int.
+func Size(v Value) int { return int(Cardinality(v)) }
+
+// powerMax bounds the exponents for which exact sizes are computed, in bits of
+// the result.
+const powerMax = 1 << 16
+
+// cardinal is the exact size of a finite set where its form gives it.
+func cardinal(v Value) (*big.Int, bool) {
+	switch v.sub() {
+	case setEnum:
+		return big.NewInt(int64(v.n)), true
+	case setInterval:
+		lo, hi := v.bounds()
+		return big.NewInt(int64(hi) - int64(lo) + 1), true
+	case setSubsets:
+		n, ok := cardinal(v.ref.elems[0])
+		if !ok || !n.IsInt64() || n.Int64() > powerMax {
+			return nil, false
+		}
+		return new(big.Int).Lsh(big.NewInt(1), uint(n.Int64())), true
+	case setFns:
+		return cardinalFns(v.ref.elems[0], v.ref.elems[1])
+	case setRecords:
+		return cardinalProduct(v.ref.elems[1:])
+	case setTimes:
+		return cardinalProduct(v.ref.elems)
+	case setSeqs:
+		if n, ok := cardinal(v.ref.elems[0]); ok && n.Sign() == 0 {
+			return big.NewInt(1), true
+		}
+	}
+	return nil, false
+}
+
+func cardinalFns(domain, codomain Value) (*big.Int, bool) {
+	d, okD := cardinal(domain)
+	if okD && d.Sign() == 0 {
+		return big.NewInt(1), true
+	}
+	r, okR := cardinal(codomain)
+	if okR && r.Sign() == 0 && (okD || !IsFinite(domain)) {
+		return r, true
+	}
+	if !okD || !okR {
+		return nil, false
+	}
+	if r.IsInt64() && r.Int64() == 1 {
+		return r, true
+	}
+	if !d.IsInt64() || d.Int64() > powerMax || d.Int64()*int64(r.BitLen()) > powerMax {
+		return nil, false
+	}
+	return new(big.Int).Exp(r, d, nil), true
+}
+
+func cardinalProduct(sets []Value) (*big.Int, bool) {
+	known := true
+	product := big.NewInt(1)
+	for _, s := range sets {
+		n, ok := cardinal(s)
+		if ok && n.Sign() == 0 {
+			return n, true
+		}
+		if known = known && ok; known {
+			product.Mul(product, n)
+		}
+	}
+	return product, known
+}
