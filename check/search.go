@@ -209,9 +209,6 @@ func (s *search) join() {
 	s.seen.Store(s.stats.Distinct)
 	s.waiting.Store(s.stats.Queue)
 	s.deep.Store(int64(s.depth))
-	if s.stats.Distinct >= s.o.StatesMax && len(s.frontier) > 0 && s.violation == nil {
-		s.interrupt(Incomplete, limitReached)
-	}
 }
 
 // joinChunk adds up what a chunk counted and takes over its new states.
