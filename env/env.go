@@ -57,9 +57,9 @@ type Timer interface {
 }
 
 // Waker is told that something its owner waits for may have happened. Wake
-// must not block, must not call back into who calls it, may come from any
-// goroutine, at any time, more often than needed, and after the owner has lost
-// interest.
+// returns soon and does not call back into who calls it, which may hold locks.
+// It may come from any goroutine, at any time, more often than needed, and
+// after the owner has lost interest. A Clock holds no lock while it wakes.
 type Waker interface {
 	Wake()
 }

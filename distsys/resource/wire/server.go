@@ -1,0 +1,103 @@
+package wire
+
+import (
+	"github.com/ashlar-dev/ashlar/env"
+)
+
+// ServerOwner is told what happens on a Server's links, with the lock held.
+type ServerOwner interface {
+	// Up says that a peer has connected.
+	Up(p *Peer)
+	// Frame gives a frame of the service. An error ends the connection.
+	Frame(p *Peer, t Type, payload []byte) error
+	// Down says that a peer, of which Up told, is gone.
+	Down(p *Peer, err error)
+}
+
+// Server accepts links.
+type Server struct {
+	opt      Options
+	service  string
+	owner    ServerOwner
+	listener env.Listener
+	links    map[*link]*Peer
+	closed   bool
+	rejected int
+}
+
+// Peer is the other side of a link to a Server.
+type Peer struct {
+	Hello Hello
+	link  *link
+}
+
+// NewServer listens at addr. O is complete. The lock is not held.
+func NewServer(o Options, addr env.Addr, service string, owner ServerOwner) (*Server, error) {
+	s := &Server{opt: o, service: service, owner: owner, links: map[*link]*Peer{}}
+	l, err := o.Env.Network.Listen(addr, s.accept)
+	if err != nil {
+		return nil, err
+	}
+	s.listener = l
+	return s, nil
+}
+
+// Addr is where the server listens.
+func (s *Server) Addr() env.Addr { return s.listener.Addr() }
+
+// Rejected is the number of connections that ended before they were up.
+func (s *Server) Rejected() int { return s.rejected }
+
+func (s *Server) accept(conn env.Conn) env.Handler {
+	s.opt.Lock.Lock()
+	defer s.opt.Lock.Unlock()
+	if s.closed || len(s.links) >= s.opt.PeersMax {
+		s.rejected++
+		return nil
+	}
+	l := newLink(&s.opt, s.service, false)
+	l.conn = conn
+	s.links[l] = nil
+	l.onUp = func() {
+		p := &Peer{Hello: l.peer, link: l}
+		s.links[l] = p
+		s.owner.Up(p)
+	}
+	l.onFrame = func(t Type, payload []byte) error { return s.owner.Frame(s.links[l], t, payload) }
+	l.onRoom = func() {}
+	l.onDown = func(err error) {
+		p := s.links[l]
+		delete(s.links, l)
+		if p == nil {
+			s.rejected++
+			return
+		}
+		s.owner.Down(p, err)
+	}
+	l.start()
+	return l
+}
+
+// Send queues a whole frame. A peer that does not keep up with what the server
+// says is given up: it connects again and asks again.
+func (p *Peer) Send(frame []byte) {
+	if err := p.link.send(frame); err != nil {
+		p.link.close(err)
+	}
+}
+
+// Drop ends the connection; Down follows.
+func (p *Peer) Drop(err error) { p.link.close(err) }
+
+// Shut ends all links; the owner hears no more. The lock is held.
+func (s *Server) Shut() {
+	s.closed = true
+	for l := range s.links {
+		l.drop()
+	}
+	clear(s.links)
+}
+
+// Close stops listening. The lock is not held: an accept may be waiting for
+// it. Shut comes first.
+func (s *Server) Close() error { return s.listener.Close() }
