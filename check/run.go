@@ -3,7 +3,7 @@ package check
 import (
 	"context"
 	"fmt"
-	"time"
+	"sync/atomic"
 
 	"github.com/ashlar-dev/ashlar/check/fpset"
 )
@@ -30,10 +30,23 @@ type Options struct {
 	// StatesMax, where it is not 0, ends the search soon after so many
 	// distinct states.
 	StatesMax int64
-	// Progress, where it is not nil, is called from Run's goroutine for every
-	// tick of Ticks.
-	Progress func(Stats)
-	Ticks    <-chan time.Time
+	// Monitor, where it is not nil, tells other goroutines how far this search
+	// is.
+	Monitor *Monitor
+}
+
+// Monitor watches one search. The zero Monitor is ready; it must not be used
+// for a second search.
+type Monitor struct{ search atomic.Pointer[search] }
+
+// Stats says how far the search is; it is zero before the search begins. It
+// may be called from any goroutine, within the model too.
+func (m *Monitor) Stats() Stats {
+	s := m.search.Load()
+	if s == nil {
+		return Stats{}
+	}
+	return s.progress()
 }
 
 func (o Options) complete() (Options, error) {
@@ -59,7 +72,6 @@ type Stats struct {
 	Distinct  int64
 	Queue     int64 // distinct states whose successors are not computed
 	Depth     int   // of the deepest state, counted in states
-	Bytes     int64 // memory of the seen set, the queue and the lineage
 }
 
 // Verdict is the outcome of a search.
@@ -122,6 +134,7 @@ type Result struct {
 	Init    Coverage
 	Actions []Coverage // as Info.Actions
 	Levels  []int64    // distinct states by their distance from the initial ones
+	Bytes   int64      // memory held at the end: the seen set, the queue, the lineage
 
 	// Property is the name of the invariant or action property that is
 	// broken, and Index its place in Info.
@@ -146,24 +159,19 @@ func Run(ctx context.Context, m Model, o Options) (*Result, error) {
 		return nil, err
 	}
 	s := newSearch(m, o)
+	if o.Monitor != nil {
+		o.Monitor.search.Store(s)
+	}
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
 		s.run()
 	}()
-	cancelled := ctx.Done()
-	for running := true; running; {
-		select {
-		case <-done:
-			running = false
-		case <-cancelled:
-			s.interrupt(Interrupted, "the search was interrupted")
-			cancelled = nil
-		case <-o.Ticks:
-			if o.Progress != nil {
-				o.Progress(s.progress())
-			}
-		}
+	select {
+	case <-done:
+	case <-ctx.Done():
+		s.interrupt(Interrupted, "the search was interrupted")
+		<-done
 	}
 	if s.err != nil {
 		return nil, s.err

@@ -5,10 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"go.uber.org/goleak"
 	"pgregory.net/rapid"
@@ -198,41 +198,47 @@ func (w endlessWorker) Next(_ State, visit Visit) error { return w.forever(0, vi
 func TestInterruptWithinAState(t *testing.T) {
 	for _, init := range []bool{false, true} {
 		ctx, cancel := context.WithCancel(context.Background())
-		ticks := make(chan time.Time)
+		var m Monitor
 		go func() {
-			for range 3 {
-				ticks <- time.Time{}
+			for m.Stats().Generated < 10*stopPollEvery && init {
+				runtime.Gosched()
 			}
 			cancel()
 		}()
-		ticked := 0
-		r, err := Run(ctx, endless{chain(1), init}, Options{Ticks: ticks, Progress: func(Stats) { ticked++ }})
+		r, err := Run(ctx, endless{chain(1), init}, Options{Monitor: &m})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if r.Verdict != Interrupted || r.Generated == 0 || ticked != 3 {
-			t.Errorf("init %v: %v after %d states and %d ticks", init, r.Verdict, r.Generated, ticked)
+		if r.Verdict != Interrupted || r.Generated == 0 {
+			t.Errorf("init %v: %v after %d states", init, r.Verdict, r.Generated)
 		}
 	}
 }
 
-// TestProgressIsPlausible reads the figures of a running search: they never
-// shrink and never pass the final ones.
-func TestProgressIsPlausible(t *testing.T) {
-	ticks := make(chan time.Time)
-	stop := make(chan struct{})
+// TestMonitor reads the figures of a running search: they do not shrink and
+// do not pass the final ones.
+func TestMonitor(t *testing.T) {
+	var m Monitor
+	if got := m.Stats(); got != (Stats{}) {
+		t.Errorf("before the search: %+v", got)
+	}
+	stop, done := make(chan struct{}), make(chan []Stats)
 	go func() {
+		var views []Stats
 		for {
 			select {
-			case ticks <- time.Time{}:
 			case <-stop:
+				done <- views
 				return
+			default:
+				views = append(views, m.Stats())
+				runtime.Gosched()
 			}
 		}
 	}()
-	var views []Stats
-	r := mustRun(t, twoPhase{n: 6}, Options{Workers: 2, Ticks: ticks, Progress: func(s Stats) { views = append(views, s) }})
+	r := mustRun(t, twoPhase{n: 6}, Options{Workers: 2, Monitor: &m})
 	close(stop)
+	views := <-done
 	for i, v := range views {
 		if v.Generated > r.Generated || v.Distinct > 2*r.Distinct || v.Depth > r.Depth {
 			t.Errorf("on the way %+v, at the end %+v", v, r.Stats)
@@ -241,8 +247,8 @@ func TestProgressIsPlausible(t *testing.T) {
 			t.Errorf("%+v follows %+v", v, views[i-1])
 		}
 	}
-	if len(views) == 0 {
-		t.Error("no progress was reported")
+	if got := m.Stats(); got != r.Stats {
+		t.Errorf("after the search %+v, want %+v", got, r.Stats)
 	}
 }
 

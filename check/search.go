@@ -209,6 +209,10 @@ func (s *search) join() {
 	s.seen.Store(s.stats.Distinct)
 	s.waiting.Store(s.stats.Queue)
 	s.deep.Store(int64(s.depth))
+	for _, w := range s.workers {
+		w.added.Store(0)
+		w.expanded.Store(0)
+	}
 }
 
 // joinChunk adds up what a chunk counted and takes over its new states.
@@ -247,7 +251,7 @@ func (s *search) state(p place) State {
 
 // progress is a moment's view of the search, for another goroutine.
 func (s *search) progress() Stats {
-	p := Stats{Distinct: s.seen.Load(), Queue: s.waiting.Load(), Depth: int(s.deep.Load()), Bytes: s.set.Bytes()}
+	p := Stats{Distinct: s.seen.Load(), Queue: s.waiting.Load(), Depth: int(s.deep.Load())}
 	for _, w := range s.workers {
 		p.Generated += w.generated.Load()
 		added := w.added.Load()

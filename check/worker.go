@@ -74,8 +74,6 @@ func (w *worker) begin(generation int) {
 	w.arenas[generation].reset()
 	w.candidates = w.candidates[:0]
 	w.fresh = 0
-	w.added.Store(0)
-	w.expanded.Store(0)
 }
 
 // initial enumerates the initial states as the level's only chunk.
