@@ -7,8 +7,12 @@
 // share subtrees. Validate checks what the types cannot say.
 //
 // INSTANCE is gone: each definition of an instantiated module appears as a
-// Def of its own whose body has the substitutions made, under the name
-// "Inst!Op"; a parameterised instance M(x) adds its parameters in front.
+// Def of its own whose body has the substitutions made; its Path says through
+// which instances it is reached, and a parameterised instance M(x) adds its
+// parameters in front.
+//
+// A Local may be bound by several Defs, and by disjoint parts of one body, but
+// never inside its own scope.
 package core
 
 import "github.com/ashlar-dev/ashlar/source"
@@ -66,6 +70,9 @@ const (
 type Def struct {
 	Name   string // as written in its module: "Next", "+", "Append"
 	Module string // the module whose text defines it: "Naturals"
+	// Path is how the root module reaches a definition of a named instance:
+	// for A(x)!B!Op the steps A, with one parameter, and B.
+	Path   []Step
 	Params []*Local
 	// Body may be nil only for a native definition.
 	Body Expr
@@ -76,6 +83,23 @@ type Def struct {
 	Local     bool // LOCAL: not in Names
 	Level     Level
 	Span      source.Span // of the name in its definition
+}
+
+// Step is an instance on a Path; the first of a Def's Params belong to the
+// steps, so many each, in their order.
+type Step struct {
+	Name   string
+	Params int
+}
+
+// FullName is the name under which the root module reaches d, as in
+// Spec.Names: "A!B!Op".
+func (d *Def) FullName() string {
+	name := ""
+	for _, s := range d.Path {
+		name += s.Name + "!"
+	}
+	return name + d.Name
 }
 
 // Local is a name bound inside an expression: a quantifier's variable, an
