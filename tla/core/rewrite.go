@@ -5,11 +5,15 @@ import "github.com/ashlar-dev/ashlar/internal/invariant"
 // Rewrite returns e with parts replaced. It calls replace for every node from
 // the outside in; where replace returns an expression, that stands in the
 // node's place and is not looked at again; where it returns nil, the parts of
-// the node are rewritten. What replace keeps of the node it passes to again,
-// so that it is rewritten too. What does not change is shared with e.
-// Definitions of a LET in e that change become new ones, and the calls of them
-// follow.
-func Rewrite(e Expr, replace func(x Expr, again func(Expr) Expr) Expr) Expr {
+// the node are rewritten. What does not change is shared with e. Definitions
+// of a LET in e that change become new ones, and the calls of them follow.
+func Rewrite(e Expr, replace func(Expr) Expr) Expr {
+	return Transform(e, func(x Expr, _ func(Expr) Expr) Expr { return replace(x) })
+}
+
+// Transform is Rewrite with a replace that keeps parts of the node in what it
+// returns: it passes those to again, so that they are rewritten too.
+func Transform(e Expr, replace func(x Expr, again func(Expr) Expr) Expr) Expr {
 	r := &rewriter{replace: replace}
 	return r.expr(e)
 }
@@ -29,7 +33,7 @@ func Substitute(e Expr, values map[*Local]Expr) Expr {
 	if len(values) == 0 {
 		return e
 	}
-	return Rewrite(e, func(x Expr, again func(Expr) Expr) Expr {
+	return Transform(e, func(x Expr, again func(Expr) Expr) Expr {
 		ref, ok := x.(*LocalRef)
 		if !ok {
 			return nil
