@@ -205,24 +205,33 @@ func (c *Codec) appendFn(buf []byte, v Value) []byte {
 }
 
 func (c *Codec) appendSet(buf []byte, v Value) []byte {
+	switch v.sub() {
+	case setEnum, setInterval:
+	case setNat, setInt, setReal, setString, setAny:
+		return append(buf, tagNamed, v.sub())
+	default:
+		if !IsFinite(v) {
+			return c.appendInfinite(buf, v)
+		}
+		v = enumerated(v)
+	}
 	if lo, hi, ok := v.AsInterval(); ok && lo < hi {
 		buf = binary.AppendUvarint(append(buf, tagRange), zigzag(lo))
 		return binary.AppendUvarint(buf, uint64(int64(hi)-int64(lo)+1))
 	}
-	switch v.sub() {
-	case setNat, setInt, setReal, setString, setAny:
-		return append(buf, tagNamed, v.sub())
-	}
-	if !IsFinite(v) {
-		switch v.sub() {
-		case setSeqs, setSubsets, setFns, setRecords, setTimes:
-			buf = binary.AppendUvarint(append(buf, tagForm, v.sub()), uint64(len(v.ref.elems)))
-			return c.appendElems(buf, v.ref.elems)
-		}
-		fail("the infinite set %s cannot be part of a state", Brief(v))
-	}
 	es := enumerated(v).elements()
 	return c.appendElems(appendNumber(buf, uint32(len(es)), shortLen, tagSet0, tagSet), es)
+}
+
+// appendInfinite writes an infinite set by its form, which determines it.
+func (c *Codec) appendInfinite(buf []byte, v Value) []byte {
+	switch v.sub() {
+	case setSeqs, setSubsets, setFns, setRecords, setTimes:
+		buf = binary.AppendUvarint(append(buf, tagForm, v.sub()), uint64(len(v.ref.elems)))
+		return c.appendElems(buf, v.ref.elems)
+	}
+	fail("the infinite set %s cannot be part of a state", Brief(v))
+	return nil
 }
 
 // Decode reads a value that AppendTo of the same Codec wrote, and returns the

@@ -84,6 +84,9 @@ func fnOn(domain Value, nd *node) Value {
 	if n == 0 {
 		return Value{bits: bitsTuple}
 	}
+	if domain.sub() > setInterval {
+		domain = enumerated(domain)
+	}
 	if lo, _, ok := domain.AsInterval(); ok {
 		if lo == 1 {
 			return Value{bits: bitsTuple, n: int32(n), ref: nd}
@@ -521,4 +524,34 @@ func copyTuple(es []Value) Value {
 	w, ws := NewTuple(len(es))
 	copy(ws, es)
 	return w
+}
+
+// Merge is fs[0] @@ fs[1] @@ ...: the function on the union of the domains that
+// takes its values from the first that has one.
+func Merge(fs ...Value) Value {
+	total := 0
+	for _, f := range fs {
+		if !isFn(f) {
+			fail("cannot join functions by @@: %s is not a function", Describe(f))
+		}
+		total += len(f.Values())
+	}
+	pairs := make([]Pair, 0, total)
+	for _, f := range fs {
+		f = f.Normal()
+		i := 0
+		for k := range f.Domain().All() {
+			pairs = append(pairs, Pair{k, f.elements()[i]})
+			i++
+		}
+	}
+	slices.SortStableFunc(pairs, func(a, b Pair) int { return Compare(a.Key, b.Key) })
+	keys, vals := make([]Value, 0, total), make([]Value, 0, total)
+	for _, p := range pairs {
+		if n := len(keys); n > 0 && Equal(keys[n-1], p.Key) {
+			continue
+		}
+		keys, vals = append(keys, p.Key), append(vals, p.Val)
+	}
+	return fnOn(setOfSorted(keys), nodeOf(vals))
 }

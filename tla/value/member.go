@@ -10,10 +10,8 @@ func Contains(s, x Value) bool {
 	switch s.bits & 0xFFFF {
 	case bitsEnum:
 		es := s.elements()
-		if k := x.Kind(); k == KindString || k == KindModel {
-			if found, ok := containsText(es, x); ok {
-				return found
-			}
+		if found, ok := containsText(es, x); ok {
+			return found
 		}
 		_, ok := search(es, x)
 		return ok
@@ -68,6 +66,9 @@ func search(es []Value, x Value) (int, bool) {
 // own kind; ok is false where it does not apply.
 func containsText(es []Value, x Value) (found, ok bool) {
 	n := len(es)
+	if k := x.Kind(); k != KindString && k != KindModel {
+		return false, false
+	}
 	if n == 0 || n > linearMax || es[0].bits != x.bits || es[n-1].bits != x.bits {
 		return false, false
 	}

@@ -145,22 +145,26 @@ func equalSets(a, b Value) bool {
 	if sa == sb && sameOperands(a, b) {
 		return true
 	}
-	if c, exact := compareSizes(a, b); exact && c != 0 {
+	c, exact := compareSizes(a, b)
+	switch {
+	case exact && c != 0:
 		return false
-	}
-	if sa == setEnum {
-		a, b = b, a
-		sb = setEnum
-	}
-	if sb == setEnum {
-		for _, e := range b.elements() {
-			if !Contains(a, e) {
-				return false
-			}
-		}
-		return true
+	case exact && sa == setEnum:
+		return subsetOf(a, b)
+	case exact && sb == setEnum:
+		return subsetOf(b, a)
 	}
 	return compareLockstep(a, b) == 0
+}
+
+// subsetOf says whether all elements of the enumerated set a are in b.
+func subsetOf(a, b Value) bool {
+	for _, x := range a.elements() {
+		if !Contains(b, x) {
+			return false
+		}
+	}
+	return true
 }
 
 // sameOperands says whether two symbolic sets of one form have equal operands,
@@ -389,11 +393,14 @@ func compareLockstep(a, b Value) int {
 	if c, _ := compareSizes(a, b); c != 0 {
 		return c
 	}
+	if a.bits == bitsEnum && b.bits == bitsEnum {
+		return compareElems(a.elements(), b.elements())
+	}
 	nextA, stopA := iter.Pull(a.All())
 	defer stopA()
 	nextB, stopB := iter.Pull(b.All())
 	defer stopB()
-	for {
+	for range MaxSetSize {
 		x, ok := nextA()
 		if !ok {
 			return 0
@@ -403,6 +410,8 @@ func compareLockstep(a, b Value) int {
 			return c
 		}
 	}
+	fail("the sets %s and %s are too large to be compared", Brief(a), Brief(b))
+	return 0
 }
 
 // insertionMax is the number of elements up to which insertion sort is used.

@@ -158,28 +158,31 @@ func (p *printer) set(v Value, depth int) {
 	p.str("}")
 }
 
-// isListed says whether the text of a symbolic set lists its elements.
-func isListed(v Value) bool {
-	if !IsFinite(v) {
-		return false
-	}
-	n, ok := cardinal(v)
-	if !ok {
-		switch v.sub() {
-		case setUnion, setInter, setDiff, setFilter:
-			for _, s := range v.ref.elems {
-				if IsFinite(s) && !isListed(s) && s.sub() >= setUnion {
-					return false
-				}
-				if m, known := cardinal(s); known && (!m.IsInt64() || m.Int64() > MaxSetSize) {
-					return false
-				}
-			}
-			return Size(v) <= symbolicListedMax
+// isListed says whether the text of a symbolic set lists its elements: it is
+// finite and small, and so is what has to be walked to find that out.
+func isListed(v Value) (listed bool) {
+	err := Catch(func() {
+		if !IsFinite(v) {
+			return
 		}
-		return false
-	}
-	return n.IsInt64() && n.Int64() <= symbolicListedMax
+		if n, ok := cardinal(v); ok {
+			listed = n.IsInt64() && n.Int64() <= symbolicListedMax
+			return
+		}
+		for _, s := range v.ref.elems {
+			if n, ok := cardinal(s); ok && IsFinite(s) && (!n.IsInt64() || n.Int64() > MaxSetSize) {
+				return
+			}
+		}
+		n := 0
+		for range v.each {
+			if n++; n > symbolicListedMax {
+				return
+			}
+		}
+		listed = true
+	})
+	return err == nil && listed
 }
 
 func (p *printer) symbolic(v Value, depth int) {
