@@ -327,7 +327,7 @@ func steady(index []core.Expr, b binding) ([]core.Expr, func([]Stmt) []Stmt) {
 	var withs []*With
 	for i, ix := range index {
 		moves := false
-		Inspect(ix, func(e core.Expr) bool {
+		core.Walk(ix, func(e core.Expr) bool {
 			if v, ok := e.(*core.VarRef); ok {
 				moves = moves || changed[v.Var]
 			}

@@ -182,7 +182,7 @@ func hold(x core.Expr, name string, steps []*Read) (core.Expr, []*Read) {
 // reads says whether e mentions a resource.
 func (h *hoister) reads(e core.Expr) bool {
 	found := false
-	Inspect(e, func(x core.Expr) bool {
+	core.Walk(e, func(x core.Expr) bool {
 		if v, ok := x.(*core.VarRef); ok && h.refs[v.Var] != nil {
 			found = true
 		}
@@ -197,7 +197,7 @@ func (h *hoister) dependent(e core.Expr) bool {
 		return false
 	}
 	found := false
-	Inspect(e, func(x core.Expr) bool {
+	core.Walk(e, func(x core.Expr) bool {
 		switch x := x.(type) {
 		case *core.LocalRef:
 			found = found || h.bound[x.Local]
@@ -404,9 +404,13 @@ func (h *hoister) binder(e core.Expr, binds []core.Bind, names []*core.Local, bo
 	}
 	out := make([]core.Bind, len(binds))
 	for i, b := range binds {
-		more, set := h.x(b.Set)
-		steps = append(steps, more...)
-		out[i] = core.Bind{Vars: b.Vars, Tuple: b.Tuple, Set: set}
+		out[i] = b
+		if i > 0 && b.Set == binds[i-1].Set {
+			out[i].Set = out[i-1].Set
+		} else {
+			more, set := h.x(b.Set)
+			steps, out[i].Set = append(steps, more...), set
+		}
 		for _, v := range b.Vars {
 			inner[v] = true
 		}
@@ -433,10 +437,21 @@ func (h *hoister) let(e *core.Let) ([]*Read, core.Expr) {
 	wrap := &Rewriter{}
 	wrap.Expr = func(x core.Expr) core.Expr { return letAround(kept, x) }
 	values := map[*core.Def]*core.Local{}
-	replace := &Rewriter{defs: map[*core.Def]*core.Def{}}
+	defs := map[*core.Def]*core.Def{}
+	replace := &Rewriter{}
 	replace.Expr = func(x core.Expr) core.Expr {
-		if c, ok := x.(*core.Call); ok && values[c.Def] != nil {
-			return &core.LocalRef{At: c.At, Local: values[c.Def]}
+		switch x := x.(type) {
+		case *core.Call:
+			if l := values[x.Def]; l != nil {
+				return &core.LocalRef{At: x.At, Local: l}
+			}
+			if d := defs[x.Def]; d != nil {
+				return &core.Call{At: x.At, Def: d, Args: replace.Xs(x.Args)}
+			}
+		case *core.OpRef:
+			if d := defs[x.Def]; d != nil {
+				return &core.OpRef{At: x.At, Def: d}
+			}
 		}
 		return nil
 	}
@@ -445,7 +460,7 @@ func (h *hoister) let(e *core.Let) ([]*Read, core.Expr) {
 		var more []*Read
 		if len(d.Params) > 0 || d.Recursive || !h.reads(replace.X(d.Body)) {
 			// The reads that do not depend on the parameters come before.
-			replace.defs[d] = &c
+			defs[d] = &c
 			h.bound = map[any]bool{&c: true}
 			for _, p := range d.Params {
 				h.bound[p] = true
@@ -475,7 +490,7 @@ func (h *hoister) let(e *core.Let) ([]*Read, core.Expr) {
 // letAround puts the definitions around x where x mentions one.
 func letAround(defs []*core.Def, x core.Expr) core.Expr {
 	used := false
-	Inspect(x, func(y core.Expr) bool {
+	core.Walk(x, func(y core.Expr) bool {
 		switch y := y.(type) {
 		case *core.Call:
 			for _, d := range defs {

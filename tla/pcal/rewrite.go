@@ -22,7 +22,6 @@ type Rewriter struct {
 	Fresh bool
 
 	locals map[*core.Local]*core.Local
-	defs   map[*core.Def]*core.Def
 }
 
 // Rename makes every reference to from one to to.
@@ -38,44 +37,39 @@ func (r *Rewriter) X(e core.Expr) core.Expr {
 	if e == nil {
 		return nil
 	}
+	return core.Rewrite(e, r.replace)
+}
+
+// Parts rewrites the parts of an expression, from left to right, and not the
+// expression itself.
+func (r *Rewriter) Parts(e core.Expr) core.Expr {
+	return core.Rewrite(e, func(x core.Expr) core.Expr {
+		if x == e {
+			return nil
+		}
+		return r.replace(x)
+	})
+}
+
+func (r *Rewriter) replace(e core.Expr) core.Expr {
 	if r.Expr != nil {
 		if x := r.Expr(e); x != nil {
 			return x
 		}
 	}
-	return r.Parts(e)
+	if l, ok := e.(*core.LocalRef); ok {
+		if to, ok := r.locals[l.Local]; ok {
+			return &core.LocalRef{At: l.At, Local: to, Args: r.Xs(l.Args)}
+		}
+	}
+	return nil
 }
 
 // Xs rewrites a list of expressions.
 func (r *Rewriter) Xs(list []core.Expr) []core.Expr {
-	out, changed := make([]core.Expr, len(list)), false
+	out := make([]core.Expr, len(list))
 	for i, e := range list {
 		out[i] = r.X(e)
-		changed = changed || out[i] != e
-	}
-	if !changed {
-		return list
-	}
-	return out
-}
-
-func (r *Rewriter) bind(b core.Bind) core.Bind {
-	b.Set = r.X(b.Set)
-	return b
-}
-
-func (r *Rewriter) binds(list []core.Bind) []core.Bind {
-	out := make([]core.Bind, len(list))
-	for i, b := range list {
-		out[i] = r.bind(b)
-	}
-	return out
-}
-
-func (r *Rewriter) fields(list []core.Field) []core.Field {
-	out := make([]core.Field, len(list))
-	for i, f := range list {
-		out[i] = core.Field{Name: f.Name, X: r.X(f.X)}
 	}
 	return out
 }
@@ -86,121 +80,6 @@ func (r *Rewriter) path(list []core.Index) []core.Index {
 		out[i] = core.Index{X: r.X(ix.X), Field: ix.Field}
 	}
 	return out
-}
-
-// Parts rewrites the parts of an expression and not the expression itself.
-func (r *Rewriter) Parts(e core.Expr) core.Expr {
-	switch e := e.(type) {
-	case *core.Int, *core.Decimal, *core.Str, *core.Bool, *core.VarRef, *core.Bad:
-		return e
-	case *core.LocalRef:
-		to, renamed := r.locals[e.Local]
-		if !renamed {
-			to = e.Local
-		}
-		return &core.LocalRef{At: e.At, Local: to, Args: r.Xs(e.Args)}
-	case *core.ConstRef:
-		if len(e.Args) == 0 {
-			return e
-		}
-		return &core.ConstRef{At: e.At, Const: e.Const, Args: r.Xs(e.Args)}
-	case *core.Call:
-		return &core.Call{At: e.At, Def: r.def(e.Def), Args: r.Xs(e.Args)}
-	case *core.OpRef:
-		return &core.OpRef{At: e.At, Def: r.def(e.Def)}
-	case *core.Lambda:
-		return &core.Lambda{At: e.At, Params: e.Params, Body: r.X(e.Body)}
-	case *core.Op:
-		return &core.Op{At: e.At, Op: e.Op, Args: r.Xs(e.Args)}
-	case *core.And:
-		return &core.And{At: e.At, List: r.Xs(e.List)}
-	case *core.Or:
-		return &core.Or{At: e.At, List: r.Xs(e.List)}
-	case *core.If:
-		return &core.If{At: e.At, Cond: r.X(e.Cond), Then: r.X(e.Then), Else: r.X(e.Else)}
-	case *core.Case:
-		arms := make([]core.Arm, len(e.Arms))
-		for i, a := range e.Arms {
-			arms[i] = core.Arm{Cond: r.X(a.Cond), Body: r.X(a.Body)}
-		}
-		return &core.Case{At: e.At, Arms: arms, Other: r.X(e.Other)}
-	case *core.Let:
-		return r.let(e)
-	default:
-		return r.bound(e)
-	}
-}
-
-// bound is Parts for the expressions that bind names and for data.
-func (r *Rewriter) bound(e core.Expr) core.Expr {
-	switch e := e.(type) {
-	case *core.Quant:
-		return &core.Quant{At: e.At, Exists: e.Exists, Binds: r.binds(e.Binds), Body: r.X(e.Body)}
-	case *core.TemporalQuant:
-		return &core.TemporalQuant{At: e.At, Exists: e.Exists, Vars: e.Vars, Body: r.X(e.Body)}
-	case *core.Choose:
-		return &core.Choose{At: e.At, Bind: r.bind(e.Bind), Body: r.X(e.Body)}
-	case *core.SetEnum:
-		return &core.SetEnum{At: e.At, Elems: r.Xs(e.Elems)}
-	case *core.SetFilter:
-		return &core.SetFilter{At: e.At, Bind: r.bind(e.Bind), Pred: r.X(e.Pred)}
-	case *core.SetMap:
-		return &core.SetMap{At: e.At, Body: r.X(e.Body), Binds: r.binds(e.Binds)}
-	case *core.Fn:
-		return &core.Fn{At: e.At, Self: e.Self, Binds: r.binds(e.Binds), Body: r.X(e.Body)}
-	case *core.FnSet:
-		return &core.FnSet{At: e.At, Dom: r.X(e.Dom), Rng: r.X(e.Rng)}
-	case *core.Apply:
-		return &core.Apply{At: e.At, Fn: r.X(e.Fn), Arg: r.X(e.Arg)}
-	case *core.Record:
-		return &core.Record{At: e.At, Fields: r.fields(e.Fields)}
-	case *core.RecordSet:
-		return &core.RecordSet{At: e.At, Fields: r.fields(e.Fields)}
-	case *core.Select:
-		return &core.Select{At: e.At, X: r.X(e.X), Field: e.Field}
-	case *core.Except:
-		updates := make([]core.Update, len(e.Updates))
-		for i, u := range e.Updates {
-			updates[i] = core.Update{Path: r.path(u.Path), At: u.At, Value: r.X(u.Value)}
-		}
-		return &core.Except{At: e.At, Fn: r.X(e.Fn), Updates: updates}
-	case *core.Tuple:
-		return &core.Tuple{At: e.At, Elems: r.Xs(e.Elems)}
-	case *core.Times:
-		return &core.Times{At: e.At, Sets: r.Xs(e.Sets)}
-	case *core.Box:
-		return &core.Box{At: e.At, Action: r.X(e.Action), Sub: r.X(e.Sub)}
-	case *core.Angle:
-		return &core.Angle{At: e.At, Action: r.X(e.Action), Sub: r.X(e.Sub)}
-	case *core.Fair:
-		return &core.Fair{At: e.At, Strong: e.Strong, Sub: r.X(e.Sub), Action: r.X(e.Action)}
-	}
-	invariant.Unreachable(e)
-	return nil
-}
-
-func (r *Rewriter) def(d *core.Def) *core.Def {
-	if to, ok := r.defs[d]; ok {
-		return to
-	}
-	return d
-}
-
-// let copies the definitions of a LET, so that what they mention is rewritten
-// too; a definition of a module stays what it is.
-func (r *Rewriter) let(e *core.Let) core.Expr {
-	if r.defs == nil {
-		r.defs = map[*core.Def]*core.Def{}
-	}
-	defs := make([]*core.Def, len(e.Defs))
-	for i, d := range e.Defs {
-		c := *d
-		defs[i], r.defs[d] = &c, &c
-	}
-	for _, d := range defs {
-		d.Body = r.X(d.Body)
-	}
-	return &core.Let{At: e.At, Defs: defs, Body: r.X(e.Body)}
 }
 
 // Stmts rewrites a list of statements.
@@ -296,21 +175,9 @@ func (r *Rewriter) StmtParts(s Stmt) Stmt {
 	return nil
 }
 
-// Inspect calls f for e and, where f returns true, for every expression below
-// it, definitions of LETs included.
-func Inspect(e core.Expr, f func(core.Expr) bool) {
-	r := &Rewriter{}
-	r.Expr = func(x core.Expr) core.Expr {
-		if !f(x) {
-			return x
-		}
-		return nil
-	}
-	r.X(e)
-}
-
 // InspectStmts calls stmt for every statement of the list and of those below,
-// and expr for every expression in them, as Inspect does. Either may be nil.
+// and expr for every expression in them and, where it returns true, for those
+// below. Either may be nil.
 func InspectStmts(list []Stmt, stmt func(Stmt), expr func(core.Expr) bool) {
 	r := &Rewriter{}
 	if stmt != nil {
