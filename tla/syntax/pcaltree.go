@@ -183,7 +183,7 @@ type Stmt interface {
 	// Label is the label right before the statement, nil when it has none.
 	// It lies before the statement's span.
 	Label() *StmtLabel
-	stmt()
+	setLabel(*StmtLabel)
 }
 
 // labeled is the part that all statements share.
@@ -194,9 +194,9 @@ type labeled struct {
 
 // Label is the label right before the statement, nil when it has none.
 func (l *labeled) Label() *StmtLabel { return l.label }
-func (*labeled) stmt()               {}
 
-// setLabel is for the parser, which reads the label first.
+// setLabel is for the parser, which reads the label first. It also closes the
+// set of statements.
 func (l *labeled) setLabel(s *StmtLabel) { l.label = s }
 
 // Assign is `x := e` or `x[i] := e || y.f := g`.
