@@ -123,7 +123,12 @@ func (p *parser) atStep() bool {
 			return true
 		}
 	case kindOp:
-		return postfixes[prev.text] != nil
+		if postfixes[prev.text] != nil || p.i < 2 {
+			return true
+		}
+		// A symbol may be a name after DEF, as in `BY DEF f, **`.
+		list := &p.toks[p.i-2]
+		return list.is(kindPunct, ",") || list.is(kindWord, "DEF") || list.is(kindWord, "DEFS")
 	case kindPunct:
 		return prev.text == "." || prev.text == "@" || closesAny(prev.text)
 	}
