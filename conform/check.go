@@ -1,0 +1,48 @@
+package conform
+
+import "context"
+
+// Options of a validation; the zero Options is the default.
+type Options struct {
+	// StepsMax bounds the search; 0: the constant StepsMax.
+	StepsMax int
+	// Hidden says that there are processes without a log, whose steps may be
+	// put in anywhere.
+	Hidden bool
+}
+
+// Check holds the logs against the specification. It takes the logs over and
+// may shorten them. The error is for logs that make no sense and statements
+// that cannot be evaluated; a rejection is not an error. When ctx ends, the
+// report is Undecided and has what is known.
+func Check(ctx context.Context, spec Spec, logs []*Log, o Options) (*Report, error) {
+	trimmed, err := link(logs)
+	if err != nil {
+		return nil, err
+	}
+	s := &search{spec: spec, logs: logs, due: dueTimes(logs), budget: o.StepsMax, hidden: o.Hidden, seen: map[string]struct{}{}}
+	if s.budget <= 0 {
+		s.budget = StepsMax
+	}
+	r := &Report{Logs: logs, Trimmed: trimmed}
+	for _, l := range logs {
+		actor, err := spec.Actor(l.Archetype, l.Self)
+		if err != nil {
+			return nil, err
+		}
+		s.actors = append(s.actors, actor)
+		r.Sections += len(l.Events)
+	}
+	r.Verdict, err = s.run(ctx)
+	if err != nil && ctx.Err() == nil {
+		return nil, err
+	}
+	r.Entered, r.Witness = s.entered, s.witness
+	switch {
+	case r.Verdict == Accepted:
+		r.Explained = r.Sections
+	case s.best != nil:
+		r.Explained, r.Blocked, r.State = s.best.done, s.best.blocked, spec.Show(s.best.state)
+	}
+	return r, nil
+}

@@ -1,0 +1,151 @@
+package conform
+
+import (
+	"fmt"
+	"slices"
+	"sort"
+	"time"
+
+	"github.com/ashlar-dev/ashlar/distsys/tracelog"
+	"github.com/ashlar-dev/ashlar/tla/value"
+)
+
+// Log is what one archetype instance committed, in order.
+type Log struct {
+	Name      string // of the file, for messages
+	Actor     string // the instance, as clocks name it
+	Archetype string
+	Self      value.Value
+	Events    []Event
+}
+
+// Event is a committed section.
+type Event struct {
+	Section
+	Line int // in the file, from 1
+
+	end   int64 // nanoseconds of the calendar
+	clock tracelog.Clock
+	needs []int // per log: how many of its sections come before this one
+}
+
+// private says that nothing outside the instance takes part in the section.
+func (e *Event) private() bool { return len(e.Accesses) == 0 }
+
+// reads says that the section read a parameter.
+func (e *Event) reads() bool {
+	return slices.ContainsFunc(e.Accesses, func(a Access) bool { return !a.Write })
+}
+
+// NewLog turns a trace file that was read into a Log. Aborted sections are
+// left out: they had no effect.
+func NewLog(name string, h tracelog.Header, events []tracelog.Event) (*Log, error) {
+	self, err := value.Parse(h.Self)
+	if err != nil {
+		return nil, fmt.Errorf("%s: self %q: %w", name, h.Self, err)
+	}
+	wall, err := time.Parse(time.RFC3339Nano, h.Wall)
+	if err != nil {
+		return nil, fmt.Errorf("%s: wall time: %w", name, err)
+	}
+	l := &Log{Name: name, Actor: h.Actor(), Archetype: h.Archetype, Self: self}
+	for i := range events {
+		e := &events[i]
+		if e.Aborted != "" {
+			continue
+		}
+		s, err := section(e)
+		if err != nil {
+			return nil, fmt.Errorf("%s:%d: %w", name, i+2, err)
+		}
+		l.Events = append(l.Events, Event{Section: s, Line: i + 2, end: wall.UnixNano() + e.End, clock: e.Clock})
+	}
+	return l, nil
+}
+
+// section parses the values of an event.
+func section(e *tracelog.Event) (Section, error) {
+	s := Section{Label: e.Label, Next: e.Next}
+	for _, el := range e.Elements {
+		a := Access{Param: el.Name}
+		switch el.Op {
+		case tracelog.Read:
+		case tracelog.Write:
+			a.Write = true
+		default:
+			return s, fmt.Errorf("access %q: want %q or %q", el.Op, tracelog.Read, tracelog.Write)
+		}
+		for _, text := range el.Indices {
+			v, err := value.Parse(text)
+			if err != nil {
+				return s, fmt.Errorf("index of %s: %w", el.Name, err)
+			}
+			a.Indices = append(a.Indices, v)
+		}
+		v, err := value.Parse(el.Value)
+		if err != nil {
+			return s, fmt.Errorf("value of %s: %w", el.Name, err)
+		}
+		a.Value = v
+		s.Accesses = append(s.Accesses, a)
+	}
+	for _, x := range e.Vars {
+		v, err := value.Parse(x.Value)
+		if err != nil {
+			return s, fmt.Errorf("variable %s: %w", x.Name, err)
+		}
+		s.Vars = append(s.Vars, Var{Name: x.Name, Value: v})
+	}
+	return s, nil
+}
+
+// link turns clocks into positions, and trims the ends of logs that have seen
+// what no log has: a process that was killed may have lost the end of its
+// log, and then what depends on that end cannot be judged. It returns the
+// number of sections trimmed.
+func link(logs []*Log) (trimmed int, err error) {
+	number := map[string]int{}
+	for i, l := range logs {
+		if j, twice := number[l.Actor]; twice {
+			return 0, fmt.Errorf("%s and %s are both logs of %s", logs[j].Name, l.Name, l.Actor)
+		}
+		number[l.Actor] = i
+	}
+	for _, l := range logs {
+		for k := range l.Events {
+			e := &l.Events[k]
+			e.needs = make([]int, len(logs))
+			for _, t := range e.clock {
+				if i, ok := number[t.Actor]; ok {
+					e.needs[i] = int(min(t.N, 1<<31))
+				}
+			}
+			if own := e.needs[number[l.Actor]]; own != k+1 {
+				return 0, fmt.Errorf("%s:%d: the clock counts %d sections of its own, this is number %d", l.Name, e.Line, own, k+1)
+			}
+			if k > 0 && !l.Events[k-1].clock.LessEq(e.clock) {
+				return 0, fmt.Errorf("%s:%d: the clock runs backwards", l.Name, e.Line)
+			}
+		}
+	}
+	for again := true; again; {
+		again = false
+		for _, l := range logs {
+			cut := sort.Search(len(l.Events), func(k int) bool { return seesMissing(&l.Events[k], logs) })
+			if cut < len(l.Events) {
+				trimmed += len(l.Events) - cut
+				l.Events, again = l.Events[:cut], true
+			}
+		}
+	}
+	return trimmed, nil
+}
+
+func seesMissing(e *Event, logs []*Log) bool {
+	for i, n := range e.needs {
+		if n > len(logs[i].Events) {
+			return true
+		}
+	}
+	return false
+}
