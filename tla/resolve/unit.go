@@ -1,0 +1,394 @@
+package resolve
+
+import (
+	"fmt"
+
+	"github.com/ashlar-dev/ashlar/source"
+	"github.com/ashlar-dev/ashlar/tla/syntax"
+)
+
+// resolver walks one module, or expressions in a scope of one.
+type resolver struct {
+	*graph
+	module *Module
+	scope  *Scope
+	until  int32
+	depth  int
+	// except is how many EXCEPT values are around: where @ has a meaning.
+	except int
+	// labels are the names that may be parameters of a label here.
+	// announced are the symbols of RECURSIVE that still lack a definition.
+	announced []*Symbol
+	// recursive says that the module has RECURSIVE somewhere.
+	recursive bool
+	// later are the places of definitions in the module, for messages; made on
+	// first use.
+	later map[string]source.Span
+}
+
+func (r *resolver) error(at source.Span, code source.Code, repair, format string, args ...any) {
+	r.diags.Add(source.Diagnostic{Code: code, Span: at, Message: fmt.Sprintf(format, args...), Repair: repair})
+}
+
+// inner runs f in a new scope inside the present one.
+func (r *resolver) inner(f func()) {
+	saved := r.scope
+	r.scope = NewScope(saved)
+	f()
+	r.scope = saved
+}
+
+// extends takes over the names of the modules that the module extends.
+func (r *resolver) extends() {
+	m := r.module
+	for _, name := range m.Syntax.Extends {
+		e := r.moduleNamed(name)
+		if e == nil {
+			m.broken = true
+			continue
+		}
+		m.broken = m.broken || e.broken
+		m.Extends = append(m.Extends, e)
+		for _, n := range e.Names.order {
+			if b := e.Names.names[n]; !b.local {
+				r.bring(n, b.symbol, false, name.Span())
+			}
+		}
+		m.Constants = union(m.Constants, e.Constants)
+		m.Variables = union(m.Variables, e.Variables)
+	}
+}
+
+func union(list, more []*Symbol) []*Symbol {
+	for _, s := range more {
+		known := false
+		for _, t := range list {
+			known = known || s == t
+		}
+		if !known {
+			list = append(list, s)
+		}
+	}
+	return list
+}
+
+// moduleNamed finds a module: one that is nested in a module around, or that
+// of a file.
+func (r *resolver) moduleNamed(name syntax.Name) *Module {
+	if s := r.scope.Lookup(name.Text); s != nil && s.Kind == Nested {
+		if !s.Inner.done {
+			r.cycle(name)
+			return nil
+		}
+		return s.Inner
+	}
+	return r.find(name)
+}
+
+// bring makes a name of another module known here.
+func (r *resolver) bring(name string, s *Symbol, local bool, at source.Span) {
+	if old := r.scope.Lookup(name); old != nil {
+		if !old.Same(s) {
+			r.conflict(at, name, s, old)
+			return
+		}
+		if b, ok := r.scope.names[name]; ok && (!b.local || local) {
+			return
+		}
+	}
+	r.scope.bind(name, s, local)
+}
+
+// conflict reports that name comes from two places.
+func (r *resolver) conflict(at source.Span, name string, s, old *Symbol) {
+	if r.module.broken {
+		return
+	}
+	d := source.Diagnostic{Code: Redefined, Span: at}
+	d.Message = fmt.Sprintf("%s would mean two things: %s", name, describe(s))
+	if s.Module != nil && s.Module != r.module {
+		d.Message += " of module " + s.Module.Name
+	}
+	d.Message += " and " + describe(old)
+	if old.Module != nil && old.Module != r.module {
+		d.Message += " of module " + old.Module.Name
+	}
+	d.Repair = "rename one of them, or make one LOCAL in its module"
+	if old.Span.IsValid() {
+		d.Related = append(d.Related, source.Note{Span: old.Span, Message: "other declaration here"})
+	}
+	if s.Span.IsValid() && s.Span != at {
+		d.Related = append(d.Related, source.Note{Span: s.Span, Message: "declared here"})
+	}
+	r.diags.Add(d)
+}
+
+func describe(s *Symbol) string {
+	switch s.Kind {
+	case Builtin:
+		return "an operator of the language"
+	case Constant:
+		return "a constant"
+	case Variable:
+		return "a variable"
+	case Function:
+		return "a function"
+	case Bound:
+		return "a bound name"
+	case Instanced:
+		return "an instance"
+	case Nested:
+		return "a module"
+	case Fact:
+		return "the name of a theorem or an assumption"
+	}
+	return "a definition"
+}
+
+// declare makes a new symbol of the module, unless its name is taken.
+func (r *resolver) declare(s *Symbol) {
+	s.Module = r.module
+	old := r.scope.Lookup(s.Name)
+	switch {
+	case old == nil:
+	case s.Kind == Bound && old.Kind == Bound:
+		r.diags.Add(source.Diagnostic{Severity: source.Warning, Code: Shadowed, Span: s.Span,
+			Message: s.Name + " hides another bound name",
+			Repair:  "choose another name",
+			Related: []source.Note{{Span: old.Span, Message: "other declaration here"}}})
+	case r.module.broken:
+	default:
+		d := source.Diagnostic{Code: Redefined, Span: s.Span,
+			Message: fmt.Sprintf("%s is declared already, as %s", s.Name, describe(old)), Repair: "choose another name"}
+		if old.Module != nil && old.Module != r.module {
+			d.Message += " of module " + old.Module.Name
+		}
+		if old.Span.IsValid() {
+			d.Related = []source.Note{{Span: old.Span, Message: "other declaration here"}}
+		}
+		r.diags.Add(d)
+	}
+	r.scope.bind(s.Name, s, s.Local)
+}
+
+func (r *resolver) unit(u syntax.Unit) {
+	switch u := u.(type) {
+	case *syntax.VariableDecl:
+		for _, n := range u.Names {
+			s := &Symbol{Kind: Variable, Name: n.Text, Node: u, Span: n.Span()}
+			r.declare(s)
+			r.module.Variables = append(r.module.Variables, s)
+		}
+	case *syntax.ConstantDecl:
+		for _, d := range u.Decls {
+			s := &Symbol{Kind: Constant, Name: d.Name.Text, Params: make([]int, d.Arity), Node: u, Span: d.Name.Span()}
+			r.declare(s)
+			r.module.Constants = append(r.module.Constants, s)
+		}
+	case *syntax.Recursive:
+		r.announce(u)
+	case *syntax.OperatorDef:
+		r.operator(u)
+	case *syntax.FunctionDef:
+		r.function(u)
+	case *syntax.Instance:
+		r.instance(u)
+	case *syntax.Module:
+		r.nested(u)
+	case *syntax.Assume:
+		r.module.Assumes = append(r.module.Assumes, u)
+		r.fact(u, u.Name, u.Body)
+	case *syntax.Theorem:
+		r.fact(u, u.Name, u.Body)
+	case *syntax.UseHide, *syntax.Separator, *syntax.BadUnit:
+	}
+}
+
+func (r *resolver) nested(u *syntax.Module) {
+	if r.count++; r.count > ModulesMax || len(r.path) > DepthMax {
+		r.error(u.Name.Span(), TooManyModules, "", "more than %d modules are reached from %s", ModulesMax, r.info.Root.Name)
+		return
+	}
+	m := &Module{Name: u.Name.Text, Syntax: u, Outer: r.module, Standard: r.module.Standard}
+	s := &Symbol{Kind: Nested, Name: m.Name, Node: u, Span: u.Name.Span(), Inner: m}
+	r.declare(s)
+	r.path = append(r.path, u.Name)
+	r.resolve(m, r.scope, 0)
+	r.path = r.path[:len(r.path)-1]
+	r.module.broken = r.module.broken || m.broken
+}
+
+func (r *resolver) announce(u *syntax.Recursive) {
+	r.recursive = true
+	for _, d := range u.Decls {
+		s := &Symbol{Kind: Operator, Name: d.Name.Text, Params: make([]int, d.Arity), Span: d.Name.Span(), Recursive: true}
+		r.declare(s)
+		r.announced = append(r.announced, s)
+	}
+}
+
+// define returns the symbol for a definition: a new one, or the one that
+// RECURSIVE announced.
+func (r *resolver) define(s *Symbol) *Symbol {
+	for i, a := range r.announced {
+		if a.Name != s.Name {
+			continue
+		}
+		if a.Arity() != s.Arity() || maxOf(s.Params) > 0 {
+			d := source.Diagnostic{Code: RecursiveMismatch, Span: s.Span,
+				Message: fmt.Sprintf("%s takes %s, but RECURSIVE announced %s", s.Name, arguments(s), arguments(a)),
+				Related: []source.Note{{Span: a.Span, Message: "announced here"}}}
+			if maxOf(s.Params) > 0 {
+				d.Message = s.Name + " is recursive and so cannot take operators as arguments"
+			}
+			r.diags.Add(d)
+		}
+		r.announced = append(r.announced[:i:i], r.announced[i+1:]...)
+		a.Kind, a.Params, a.Formals, a.Node, a.Span, a.Local = s.Kind, s.Params, s.Formals, s.Node, s.Span, s.Local
+		r.info.Defs[s.Node] = a
+		return a
+	}
+	r.info.Defs[s.Node] = s
+	return nil
+}
+
+func maxOf(list []int) int {
+	m := 0
+	for _, n := range list {
+		m = max(m, n)
+	}
+	return m
+}
+
+func arguments(s *Symbol) string {
+	switch s.Arity() {
+	case 0:
+		return "no arguments"
+	case 1:
+		return "1 argument"
+	}
+	return fmt.Sprintf("%d arguments", s.Arity())
+}
+
+// recursiveDone reports what RECURSIVE announced and nothing defined.
+func (r *resolver) recursiveDone(m *syntax.Module) {
+	for _, s := range r.announced {
+		if r.until != 0 && m != nil && r.definedLater(s.Name).IsValid() {
+			continue
+		}
+		r.error(s.Span, RecursiveUndefined, "define it, or remove it here", "%s is announced by RECURSIVE and never defined", s.Name)
+	}
+	r.announced = nil
+}
+
+func (r *resolver) operator(u *syntax.OperatorDef) {
+	s := &Symbol{Kind: Operator, Name: u.Name.Text, Node: u, Span: u.Name.Span(), Local: u.Local, Module: r.module}
+	for _, p := range u.Params {
+		s.Params = append(s.Params, p.Arity)
+	}
+	sym := r.define(s)
+	r.inner(func() {
+		formals := r.formals(u.Params, u)
+		if s.Formals = formals; sym != nil {
+			sym.Formals = formals
+		}
+		r.value(u.Body)
+	})
+	r.defined(s, sym)
+}
+
+// defined ends a definition: its name is known from here on.
+func (r *resolver) defined(s, announced *Symbol) {
+	if announced == nil {
+		r.declare(s)
+	} else {
+		s = announced
+		s.Module = r.module
+		r.scope.bind(s.Name, s, s.Local)
+	}
+	r.module.Defined = append(r.module.Defined, s)
+}
+
+// formals declares parameters.
+func (r *resolver) formals(params []syntax.OpDecl, node syntax.Node) []*Symbol {
+	var out []*Symbol
+	for _, p := range params {
+		s := &Symbol{Kind: Bound, Name: p.Name.Text, Params: make([]int, p.Arity), Node: node, Span: p.Name.Span()}
+		r.declareParameter(s, out)
+		out = append(out, s)
+	}
+	r.info.Binds[node] = out
+	return out
+}
+
+// declareParameter is declare, with an error for two equal names in one list.
+func (r *resolver) declareParameter(s *Symbol, others []*Symbol) {
+	for _, o := range others {
+		if o.Name == s.Name {
+			s.Module = r.module
+			r.diags.Add(source.Diagnostic{Code: Redefined, Span: s.Span, Message: s.Name + " is bound twice in one list",
+				Repair: "choose another name", Related: []source.Note{{Span: o.Span, Message: "other declaration here"}}})
+			r.scope.bind(s.Name, s, false)
+			return
+		}
+	}
+	r.declare(s)
+}
+
+func (r *resolver) function(u *syntax.FunctionDef) {
+	s := &Symbol{Kind: Function, Name: u.Name.Text, Node: u, Span: u.Name.Span(), Local: u.Local, Module: r.module}
+	sym := r.define(s)
+	known := s
+	if sym != nil {
+		known = sym
+	} else {
+		r.declare(s)
+	}
+	r.bounds(u.Bounds, u, func() { r.value(u.Body) })
+	r.scope.bind(known.Name, known, known.Local)
+	known.Module = r.module
+	r.module.Defined = append(r.module.Defined, known)
+}
+
+// fact resolves a theorem or an assumption and names it.
+func (r *resolver) fact(u syntax.Unit, name syntax.Name, body syntax.Expr) {
+	if ap, ok := body.(*syntax.AssumeProve); ok {
+		r.inner(func() { r.assumeProve(ap) })
+	} else {
+		r.value(body)
+	}
+	s := &Symbol{Kind: Fact, Name: name.Text, Node: u, Span: name.Span(), Module: r.module}
+	r.info.Defs[u] = s
+	if !name.IsZero() {
+		r.declare(s)
+	}
+}
+
+// assumeProve resolves a sequent; its declarations are seen by what follows.
+func (r *resolver) assumeProve(ap *syntax.AssumeProve) {
+	if !r.enter(ap) {
+		return
+	}
+	defer r.leave()
+	for _, item := range ap.Items {
+		switch item := item.(type) {
+		case *syntax.NewDecl:
+			if item.Set != nil {
+				r.value(item.Set)
+			}
+			s := &Symbol{Kind: Bound, Name: item.Decl.Name.Text, Params: make([]int, item.Decl.Arity), Node: item, Span: item.Decl.Name.Span()}
+			if item.Kind == "VARIABLE" {
+				s.Kind = Variable
+			}
+			r.declare(s)
+			r.info.Binds[item] = []*Symbol{s}
+		case *syntax.AssumeProve:
+			r.inner(func() { r.assumeProve(item) })
+		case syntax.Expr:
+			r.value(item)
+		}
+	}
+	if ap.Prove != nil {
+		r.value(ap.Prove)
+	}
+}
