@@ -1,0 +1,597 @@
+package core
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/ashlar-dev/ashlar/internal/invariant"
+)
+
+// bindingOf says how strongly the text of e holds together.
+func (p *printer) bindingOf(e Expr) binding {
+	closed := binding{low: closedHigh, high: closedHigh}
+	open := binding{low: openLow, high: openLow}
+	switch e := e.(type) {
+	case *Int:
+		if e.Val < 0 {
+			return prefixBindings["-."]
+		}
+	case *Call:
+		if len(e.Def.Path) == 0 {
+			_, b := fixityOf(p.defName(e.Def), len(e.Args))
+			return b
+		}
+	case *LocalRef:
+		_, b := fixityOf(p.local(e.Local), len(e.Args))
+		return b
+	case *ConstRef:
+		_, b := fixityOf(e.Const.Name, len(e.Args))
+		return b
+	case *Op:
+		_, b := fixityOf(e.Op.String(), len(e.Args))
+		return b
+	case *And:
+		return infixBindings[`/\`]
+	case *Or:
+		return infixBindings[`\/`]
+	case *Times:
+		return infixBindings[`\X`]
+	case *Apply:
+		return binding{low: 16, high: 16}
+	case *Select:
+		return binding{low: 17, high: 17}
+	case *Fn:
+		if e.Self != nil {
+			return open
+		}
+	case *If, *Case, *Let, *Quant, *TemporalQuant, *Choose, *Lambda:
+		return open
+	}
+	return closed
+}
+
+// operand writes e as an operand of an operator with the given binding.
+func (p *printer) operand(e Expr, of binding, chain bool) {
+	b := p.bindingOf(e)
+	if !p.all && (b.low > of.high || chain) {
+		p.expr(e)
+		return
+	}
+	p.parens(e)
+}
+
+func (p *printer) parens(e Expr) {
+	p.emit("(")
+	p.expr(e)
+	p.emit(")")
+}
+
+// list writes elements with commas between them, on lines of their own when
+// they do not fit one.
+func (p *printer) list(n int, item func(i int)) {
+	column := p.col
+	all := func() {
+		for i := range n {
+			if i > 0 {
+				p.emit(", ")
+			}
+			item(i)
+		}
+	}
+	if p.flat || p.fits(all) {
+		all()
+		return
+	}
+	for i := range n {
+		if i > 0 {
+			p.emit(",")
+			p.newline(column)
+		}
+		item(i)
+	}
+}
+
+func (p *printer) exprs(list []Expr) {
+	p.list(len(list), func(i int) { p.expr(list[i]) })
+}
+
+func (p *printer) expr(e Expr) {
+	if p.flat && p.over {
+		return
+	}
+	switch e := e.(type) {
+	case *Int:
+		p.emit(strconv.FormatInt(e.Val, 10))
+	case *Decimal:
+		p.emit(e.Text)
+	case *Str:
+		p.emit(quote(e.Val))
+	case *Bool:
+		p.emit(strings.ToUpper(strconv.FormatBool(e.Val)))
+	case *VarRef:
+		p.emit(e.Var.Name)
+	case *ConstRef:
+		p.applied(e.Const.Name, e.Args)
+	case *LocalRef:
+		p.applied(p.local(e.Local), e.Args)
+	case *Call:
+		p.call(e)
+	case *OpRef:
+		if len(e.Def.Path) == 0 || p.defs[e.Def] != "" {
+			p.emit(p.defName(e.Def))
+		} else {
+			p.emit(e.Def.FullName())
+		}
+	case *Op:
+		p.applied(e.Op.String(), e.Args)
+	case *And:
+		p.junction(`/\`, e.List)
+	case *Or:
+		p.junction(`\/`, e.List)
+	case *SetEnum:
+		p.emit("{")
+		p.exprs(e.Elems)
+		p.emit("}")
+	case *Tuple:
+		p.emit("<<")
+		p.exprs(e.Elems)
+		p.emit(">>")
+	case *Times:
+		for i, s := range e.Sets {
+			if i > 0 {
+				p.emit(` \X `)
+			}
+			p.operand(s, infixBindings[`\X`], false)
+		}
+	case *FnSet:
+		p.emit("[")
+		p.expr(e.Dom)
+		p.emit(" -> ")
+		p.expr(e.Rng)
+		p.emit("]")
+	case *Apply:
+		p.apply(e)
+	case *Record:
+		p.fields(e.Fields, " |-> ")
+	case *RecordSet:
+		p.fields(e.Fields, " : ")
+	case *Select:
+		p.operand(e.X, binding{low: 16, high: 15}, false)
+		p.emit("." + e.Field)
+	case *Except:
+		p.except(e)
+	case *Box:
+		p.emit("[")
+		p.expr(e.Action)
+		p.emit("]_")
+		p.subscript(e.Sub)
+	case *Angle:
+		p.emit("<<")
+		p.expr(e.Action)
+		p.emit(">>_")
+		p.subscript(e.Sub)
+	case *Fair:
+		if e.Strong {
+			p.emit("SF_")
+		} else {
+			p.emit("WF_")
+		}
+		p.subscript(e.Sub)
+		p.emit("(")
+		p.expr(e.Action)
+		p.emit(")")
+	case *Bad:
+		p.emit("FALSE (* not understood *)")
+	default:
+		p.binder(e)
+	}
+}
+
+// quote writes a string literal.
+func quote(s string) string {
+	r := strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\t", `\t`, "\r", `\r`, "\f", `\f`)
+	return `"` + r.Replace(s) + `"`
+}
+
+// subscript writes what stands after _.
+func (p *printer) subscript(e Expr) {
+	switch e := e.(type) {
+	case *VarRef, *Tuple:
+		p.expr(e)
+		return
+	case *Call:
+		if len(e.Args) == 0 {
+			p.expr(e)
+			return
+		}
+	}
+	p.parens(e)
+}
+
+// applied writes the application of a name to arguments in its fixity.
+func (p *printer) applied(name string, args []Expr) {
+	fix, b := fixityOf(name, len(args))
+	switch fix {
+	case prefix:
+		p.prefixed(name, args[0], b)
+	case infix:
+		left := p.bindingOf(args[0])
+		p.operand(args[0], b, b.left && left == b && p.infixName(args[0]) == name)
+		p.emit(" " + name + " ")
+		p.operand(args[1], b, false)
+	case postfix:
+		p.operand(args[0], b, false)
+		p.emit(name)
+	default:
+		p.emit(name)
+		if len(args) > 0 {
+			p.emit("(")
+			p.exprs(args)
+			p.emit(")")
+		}
+	}
+}
+
+func (p *printer) prefixed(name string, x Expr, b binding) {
+	written := name
+	switch {
+	case name == "-.":
+		written = "-"
+	case name[0] >= 'A' && name[0] <= 'Z':
+		written = name + " "
+	}
+	p.emit(written)
+	// A prefix operator before another needs no parentheses, but - before -
+	// would read as one.
+	inner, isOp := x.(*Op)
+	p.operand(x, b, isOp && len(inner.Args) == 1 && inner.Op != OpPrime && name != "-.")
+}
+
+// infixName is the infix operator that the text of e applies last, or "".
+func (p *printer) infixName(e Expr) string {
+	switch e := e.(type) {
+	case *Call:
+		if len(e.Args) == 2 && len(e.Def.Path) == 0 {
+			return p.defName(e.Def)
+		}
+	case *LocalRef:
+		if len(e.Args) == 2 {
+			return p.local(e.Local)
+		}
+	case *ConstRef:
+		if len(e.Args) == 2 {
+			return e.Const.Name
+		}
+	case *Op:
+		if len(e.Args) == 2 {
+			return e.Op.String()
+		}
+	}
+	return ""
+}
+
+func (p *printer) call(e *Call) {
+	if len(e.Def.Path) == 0 || p.defs[e.Def] != "" {
+		p.applied(p.defName(e.Def), e.Args)
+		return
+	}
+	args := e.Args
+	for _, s := range e.Def.Path {
+		p.emit(s.Name)
+		if s.Params > 0 {
+			p.emit("(")
+			p.exprs(args[:s.Params])
+			p.emit(")")
+			args = args[s.Params:]
+		}
+		p.emit("!")
+	}
+	p.emit(e.Def.Name)
+	if len(args) > 0 {
+		p.emit("(")
+		p.exprs(args)
+		p.emit(")")
+	}
+}
+
+func (p *printer) apply(e *Apply) {
+	fn, prime := e.Fn.(*Op)
+	if prime = prime && fn.Op == OpPrime; prime && !p.all {
+		p.expr(fn) // x'[i]
+	} else {
+		p.operand(e.Fn, binding{low: 15, high: 15}, false)
+	}
+	p.emit("[")
+	if t, ok := e.Arg.(*Tuple); ok && len(t.Elems) > 1 {
+		p.exprs(t.Elems)
+	} else {
+		p.expr(e.Arg)
+	}
+	p.emit("]")
+}
+
+func (p *printer) fields(list []Field, sep string) {
+	p.emit("[")
+	p.list(len(list), func(i int) {
+		p.emit(list[i].Name + sep)
+		p.expr(list[i].X)
+	})
+	p.emit("]")
+}
+
+// junction writes a conjunction or a disjunction, as a list with bullets when
+// it does not fit the line.
+func (p *printer) junction(op string, list []Expr) {
+	line := func() {
+		b := infixBindings[op]
+		for i, x := range list {
+			if i > 0 {
+				p.emit(" " + op + " ")
+			}
+			p.operand(x, b, false)
+		}
+	}
+	if p.flat || p.fits(line) {
+		line()
+		return
+	}
+	column := p.col
+	for i, x := range list {
+		if i > 0 {
+			p.newline(column)
+		}
+		p.emit(op + " ")
+		p.expr(x)
+	}
+}
+
+// bindTexts writes "x, y \in S, <<a, b>> \in T". The names must be bound
+// already; a set cannot mention them, so that writing it then does no harm.
+func (p *printer) bindTexts(binds []Bind) {
+	for i, b := range binds {
+		if i > 0 {
+			p.emit(", ")
+		}
+		names := make([]string, len(b.Vars))
+		for j, l := range b.Vars {
+			names[j] = p.local(l)
+		}
+		text := strings.Join(names, ", ")
+		if b.Tuple {
+			text = "<<" + text + ">>"
+		}
+		p.emit(text)
+		last := i == len(binds)-1
+		if !last && !b.Tuple && !binds[i+1].Tuple && binds[i+1].Set == b.Set {
+			continue // x, y \in S
+		}
+		if b.Set != nil {
+			p.emit(` \in `)
+			p.operand(b.Set, binding{high: openLow}, false)
+		}
+	}
+}
+
+// quantified writes "head bounds : body".
+func (p *printer) quantified(head string, binds []Bind, body Expr) {
+	column := p.col
+	p.bind(Bound(binds), func() {
+		p.emit(head)
+		p.bindTexts(binds)
+		p.emit(" :")
+		p.body(body, column+2)
+	})
+}
+
+func (p *printer) binder(e Expr) {
+	switch e := e.(type) {
+	case *Lambda:
+		p.bind(e.Params, func() {
+			p.emit("LAMBDA ")
+			for i, l := range e.Params {
+				if i > 0 {
+					p.emit(", ")
+				}
+				p.emit(p.local(l))
+			}
+			p.emit(" : ")
+			p.expr(e.Body)
+		})
+	case *If:
+		p.ifExpr(e)
+	case *Case:
+		p.caseExpr(e)
+	case *Let:
+		p.let(e)
+	case *Quant:
+		head := `\A `
+		if e.Exists {
+			head = `\E `
+		}
+		p.quantified(head, e.Binds, e.Body)
+	case *TemporalQuant:
+		head := `\AA `
+		if e.Exists {
+			head = `\EE `
+		}
+		for i, v := range e.Vars {
+			if i > 0 {
+				head += ", "
+			}
+			head += v.Name
+		}
+		p.emit(head + " : ")
+		p.expr(e.Body)
+	case *Choose:
+		p.quantified("CHOOSE ", []Bind{e.Bind}, e.Body)
+	case *SetFilter:
+		p.emit("{")
+		p.quantified("", []Bind{e.Bind}, e.Pred)
+		p.emit("}")
+	case *SetMap:
+		p.emit("{")
+		p.bind(Bound(e.Binds), func() {
+			op, isOp := e.Body.(*Op)
+			if isOp && op.Op == OpIn || p.bindingOf(e.Body).low == openLow {
+				p.parens(e.Body)
+			} else {
+				p.expr(e.Body)
+			}
+			p.emit(" : ")
+			p.bindTexts(e.Binds)
+		})
+		p.emit("}")
+	case *Fn:
+		p.fn(e)
+	default:
+		invariant.Unreachable(e)
+	}
+}
+
+func (p *printer) fn(e *Fn) {
+	column := p.col
+	names := Bound(e.Binds)
+	if e.Self == nil {
+		p.bind(names, func() {
+			p.emit("[")
+			p.bindTexts(e.Binds)
+			p.emit(" |->")
+			p.body(e.Body, column+2)
+			p.emit("]")
+		})
+		return
+	}
+	// A recursive function can only be written as a definition.
+	p.bind(append(names, e.Self), func() {
+		self := p.local(e.Self)
+		p.emit("LET " + self + "[")
+		p.bindTexts(e.Binds)
+		p.emit("] ==")
+		p.body(e.Body, column+6)
+		if p.flat {
+			p.emit(" ")
+		} else {
+			p.newline(column)
+		}
+		p.emit("IN " + self)
+	})
+}
+
+func (p *printer) ifExpr(e *If) {
+	column := p.col
+	line := func() {
+		p.emit("IF ")
+		p.expr(e.Cond)
+		p.emit(" THEN ")
+		p.expr(e.Then)
+		p.emit(" ELSE ")
+		p.expr(e.Else)
+	}
+	if p.flat || p.fits(line) {
+		line()
+		return
+	}
+	p.emit("IF ")
+	p.expr(e.Cond)
+	p.newline(column + 2)
+	p.emit("THEN ")
+	p.expr(e.Then)
+	p.newline(column + 2)
+	p.emit("ELSE ")
+	p.expr(e.Else)
+}
+
+func (p *printer) caseExpr(e *Case) {
+	column := p.col
+	arms := func(next func()) {
+		p.emit("CASE ")
+		for i, a := range e.Arms {
+			if i > 0 {
+				next()
+			}
+			p.operand(a.Cond, binding{high: openLow}, false)
+			p.emit(" -> ")
+			p.operand(a.Body, binding{high: openLow}, false)
+		}
+		if e.Other != nil {
+			next()
+			p.emit("OTHER -> ")
+			p.operand(e.Other, binding{high: openLow}, false)
+		}
+	}
+	line := func() { arms(func() { p.emit(" [] ") }) }
+	if p.flat || p.fits(line) {
+		line()
+		return
+	}
+	arms(func() {
+		p.newline(column + 2)
+		p.emit("[] ")
+	})
+}
+
+func (p *printer) let(e *Let) {
+	column := p.col
+	for _, d := range e.Defs {
+		p.taken[p.defName(d)]++
+	}
+	line := func() {
+		p.emit("LET ")
+		for _, d := range e.Defs {
+			if d.Recursive {
+				p.over = true
+			}
+			p.def(d)
+			p.emit(" ")
+		}
+		p.emit("IN ")
+		p.expr(e.Body)
+	}
+	switch {
+	case p.flat || len(e.Defs) == 1 && p.fits(line):
+		line()
+	default:
+		p.emit("LET ")
+		for i, d := range e.Defs {
+			if i > 0 {
+				p.newline(column + 4)
+			}
+			p.def(d)
+		}
+		p.newline(column)
+		p.emit("IN  ")
+		p.expr(e.Body)
+	}
+	for _, d := range e.Defs {
+		p.taken[p.defName(d)]--
+	}
+}
+
+func (p *printer) except(e *Except) {
+	p.emit("[")
+	p.expr(e.Fn)
+	p.emit(" EXCEPT ")
+	p.list(len(e.Updates), func(i int) {
+		u := e.Updates[i]
+		p.emit("!")
+		for _, x := range u.Path {
+			if x.X == nil {
+				p.emit("." + x.Field)
+				continue
+			}
+			p.emit("[")
+			if t, ok := x.X.(*Tuple); ok && len(t.Elems) > 1 {
+				p.exprs(t.Elems)
+			} else {
+				p.expr(x.X)
+			}
+			p.emit("]")
+		}
+		p.emit(" = ")
+		if u.At != nil {
+			p.names[u.At] = "@"
+		}
+		p.expr(u.Value)
+	})
+	p.emit("]")
+}
