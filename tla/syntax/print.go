@@ -71,11 +71,20 @@ func (pr *printer) raw(s source.Span) {
 
 // fits guesses from the source whether n can stand on the rest of the line.
 func (pr *printer) fits(n Node) bool {
-	s := n.Span()
-	if pr.column+int(s.End-s.Start) > printColumnsMax {
+	span := n.Span()
+	if span.End-span.Start > 4*printColumnsMax {
 		return false
 	}
-	return !strings.Contains(s.Text(), "\n")
+	text := span.Text()
+	if strings.Contains(text, "\n") {
+		for _, s := range []string{`/\`, `\/`, "∧", "∨", "LET", `\*`, "(*"} {
+			if strings.Contains(text, s) {
+				return false
+			}
+		}
+		text = strings.Join(strings.Fields(text), " ")
+	}
+	return pr.column+len(text) <= printColumnsMax
 }
 
 // list writes items with commas between, each on its own line unless they fit.

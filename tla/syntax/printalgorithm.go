@@ -420,7 +420,7 @@ func (pr *printer) with(s *With, style Style, column int) {
 	if style == CStyle {
 		pr.put("(")
 	}
-	pr.list(len(s.Binds), true, func(i int) { pr.plusVar(s.Binds[i]) })
+	pr.list(len(s.Binds), pr.column+width(s.Binds) <= printColumnsMax, func(i int) { pr.plusVar(s.Binds[i]) })
 	if style == CStyle {
 		pr.put(")")
 	} else {
@@ -428,4 +428,13 @@ func (pr *printer) with(s *With, style Style, column int) {
 	}
 	pr.branch(s.Body, style, column)
 	pr.end("with", style)
+}
+
+// width guesses how long declarations are on one line.
+func width(vars []*PlusVar) int {
+	n := 0
+	for _, v := range vars {
+		n += int(v.Span().End-v.Span().Start) + 2
+	}
+	return n
 }

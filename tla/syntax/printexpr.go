@@ -146,15 +146,16 @@ func (pr *printer) expr(x Expr) {
 
 // construct writes what starts with a word or a bracket of its own.
 func (pr *printer) construct(x Expr) {
+	column := pr.column
 	switch x := x.(type) {
 	case *Quant:
 		pr.put([...]string{`\A `, `\E `, `\AA `, `\EE `}[x.Kind])
 		pr.bounds(x.Bounds)
-		pr.bodyAfterColon(x.Body)
+		pr.bodyAfterColon(x.Body, column)
 	case *Choose:
 		pr.put("CHOOSE ")
 		pr.bound(x.Bound)
-		pr.bodyAfterColon(x.Body)
+		pr.bodyAfterColon(x.Body, column)
 	case *If:
 		pr.ifExpr(x)
 	case *Case:
@@ -404,10 +405,10 @@ func (pr *printer) bounds(bounds []Bound) {
 	pr.list(len(bounds), true, func(i int) { pr.bound(bounds[i]) })
 }
 
-// bodyAfterColon writes the body of what binds names.
-func (pr *printer) bodyAfterColon(x Expr) {
-	pr.put(" : ")
-	pr.expr(x)
+// bodyAfterColon writes the body of what binds names and starts at a column.
+func (pr *printer) bodyAfterColon(x Expr, column int) {
+	pr.put(" :")
+	pr.body(x, column+indentColumns)
 }
 
 func (pr *printer) ifExpr(x *If) {
