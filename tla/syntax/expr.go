@@ -200,10 +200,10 @@ func (p *parser) postfixOps() {
 			return
 		}
 		p.advance()
-		top := &p.args[len(p.args)-1]
-		x := Expr(&Postfix{place: p.since(top.start), Op: p.nameOf(t), X: top.x})
-		x = p.suffixes(x, top.start)
-		*top = operand{x: x, start: top.start, end: p.toks[p.i-1].end}
+		last := len(p.args) - 1
+		start := p.args[last].start
+		x := p.suffixes(&Postfix{place: p.since(start), Op: p.nameOf(t), X: p.args[last].x}, start)
+		p.args[last] = operand{x: x, start: start, end: p.toks[p.i-1].end}
 	}
 }
 

@@ -496,7 +496,7 @@ func (p *parser) fairness(t *token) Expr {
 }
 
 // fairVars reads the subscript of WF_ and SF_: a name takes a group in
-// parentheses as its arguments only when another group follows.
+// parentheses as its arguments only when another group or a `!` follows.
 func (p *parser) fairVars() Expr {
 	t := p.tok()
 	if t.kind != kindIdent {
@@ -508,7 +508,11 @@ func (p *parser) fairVars() Expr {
 			return false
 		}
 		m := p.match[p.i]
-		return m >= 0 && int(m)+1 < len(p.toks) && p.toks[m+1].is(kindPunct, "(")
+		if m < 0 || int(m)+1 >= len(p.toks) {
+			return false
+		}
+		next := &p.toks[m+1]
+		return next.is(kindPunct, "(") || next.is(kindPunct, "!")
 	}
 	p.advance()
 	var args []Expr
