@@ -59,7 +59,8 @@ type Timer interface {
 // Waker is told that something its owner waits for may have happened. Wake
 // returns soon and does not call back into who calls it, which may hold locks.
 // It may come from any goroutine, at any time, more often than needed, and
-// after the owner has lost interest. A Clock holds no lock while it wakes.
+// after the owner has lost interest. A Clock holds no lock while it wakes. A
+// Waker that is registered with anything but a Clock is comparable.
 type Waker interface {
 	Wake()
 }

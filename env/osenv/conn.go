@@ -208,11 +208,13 @@ func (c *conn) writeLoop(nc net.Conn) error {
 				return nil
 			}
 			out := c.queue
-			c.queue, c.flight = spare[:0], len(out)
-			c.mu.Unlock()
 			if len(out) == 0 {
+				c.mu.Unlock()
 				break
 			}
+			c.queue, c.flight = spare[:0], len(out)
+			spare = nil
+			c.mu.Unlock()
 			if err := c.writeAll(nc, out); err != nil {
 				return err
 			}

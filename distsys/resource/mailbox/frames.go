@@ -1,0 +1,93 @@
+package mailbox
+
+import (
+	"encoding/binary"
+
+	"github.com/ashlar-dev/ashlar/distsys/resource/queue"
+	"github.com/ashlar-dev/ashlar/distsys/resource/wire"
+	"github.com/ashlar-dev/ashlar/distsys/tracelog"
+	"github.com/ashlar-dev/ashlar/tla/value"
+)
+
+// The frames. A transfer is what one section sends to one mailbox by the
+// strict protocol; transfers between two nodes are numbered from 1, and low is
+// the least number that the sender still needs answers for.
+//
+//	sender                                   receiver
+//	offer   low seq key clock count value... granted seq | full seq | noBox key
+//	commit  low seq                          done seq
+//	abort   low seq                          done seq
+//	deliver low seq key clock count value... done seq        offer and commit in one
+//	                                         room key        after full
+//	send    key low seq clock value          ack key seq | noBox key
+//
+// Send and ack are the relaxed protocol, numbered for each mailbox from 1; an
+// ack is for all messages up to its number.
+const (
+	frameOffer = wire.Service + iota
+	frameCommit
+	frameAbort
+	frameDeliver
+	frameSend
+	frameGranted
+	frameFull
+	frameDone
+	frameRoom
+	frameAck
+	frameNoBox
+)
+
+// appendClock appends a vector clock.
+func appendClock(buf []byte, c tracelog.Clock) []byte {
+	buf = binary.AppendUvarint(buf, uint64(len(c)))
+	for _, t := range c {
+		buf = wire.AppendString(buf, t.Actor)
+		buf = binary.AppendUvarint(buf, t.N)
+	}
+	return buf
+}
+
+func readClock(r *wire.Reader) tracelog.Clock {
+	n := r.Count("clock", clockMax)
+	var c tracelog.Clock
+	for i := 0; i < n && r.Err == nil; i++ {
+		t := tracelog.Tick{Actor: r.String("actor", keyMax), N: r.Uvarint("count")}
+		if r.Err == nil && (t.N == 0 || i > 0 && c[i-1].Actor >= t.Actor) {
+			r.Err = wire.Malformed("clock out of order")
+		}
+		c = append(c, t)
+	}
+	return c
+}
+
+func readValue(r *wire.Reader, c tracelog.Clock) queue.Message {
+	if r.Err != nil {
+		return queue.Message{}
+	}
+	before := r.Rest()
+	v, rest, err := value.ParseWire(before)
+	if err != nil {
+		r.Err = wire.Malformed("value: %v", err)
+		return queue.Message{}
+	}
+	r.Skip(rest)
+	return queue.Message{Value: v, Clock: c, Size: len(before) - len(rest)}
+}
+
+// offer is what a frameOffer or frameDeliver says.
+type offer struct {
+	low, seq uint64
+	key      string
+	msgs     []queue.Message
+}
+
+func readOffer(payload []byte) (offer, error) {
+	r := wire.NewReader(payload)
+	o := offer{low: r.Uvarint("low"), seq: r.Uvarint("seq"), key: r.String("mailbox", keyMax)}
+	c := readClock(r)
+	n := r.Count("number of messages", batchMax)
+	for i := 0; i < n && r.Err == nil; i++ {
+		o.msgs = append(o.msgs, readValue(r, c))
+	}
+	return o, r.End()
+}

@@ -1,0 +1,401 @@
+package mailbox
+
+import (
+	"encoding/binary"
+	"errors"
+	"slices"
+
+	"github.com/ashlar-dev/ashlar/distsys/resource/queue"
+	"github.com/ashlar-dev/ashlar/distsys/resource/wire"
+	"github.com/ashlar-dev/ashlar/env"
+)
+
+// Why a receiver ends a connection.
+var (
+	errSuperseded = errors.New("the sender has connected again")
+	errTooMany    = errors.New("too many senders")
+	errOverrun    = errors.New("the sender sends more than it may")
+)
+
+// pendingBytesMax bounds the relaxed messages of one sender to one mailbox
+// that wait for room in it.
+const pendingBytesMax = 64 << 20
+
+// inlet is the receiving side of one sender's session, which outlives its
+// connections. Its methods expect the lock to be held.
+type inlet struct {
+	m       *Mailboxes
+	session uint64
+	arrival uint64
+	peer    *wire.Peer // nil between connections
+	hold    env.Timer  // runs while peer is nil and something is staged
+
+	// The strict protocol: staged and done are about numbers from low.
+	low    uint64
+	staged map[uint64]staged
+	done   map[uint64]bool
+
+	lanes map[string]*inLane // the relaxed protocol, by mailbox
+}
+
+type staged struct {
+	box    *box
+	places []*queue.Place
+}
+
+// inLane is the relaxed messages of one sender to one mailbox.
+type inLane struct {
+	in      *inlet
+	box     *box
+	last    uint64 // the number of the last message that came
+	pending []queue.Message
+	bytes   int // in pending
+	stalled bool
+}
+
+// want is a sender that was told that a mailbox is full.
+type want struct {
+	in       *inlet
+	messages int
+	bytes    int
+}
+
+// receiver is the Mailboxes as the owner of its server.
+type receiver Mailboxes
+
+// Up is the ServerOwner's.
+func (r *receiver) Up(p *wire.Peer) {
+	m := (*Mailboxes)(r)
+	m.counts.Connects++
+	in := m.inlets[p.Hello.Session]
+	if in == nil {
+		if len(m.inlets) >= sessionsMax && !m.evict() {
+			p.Drop(errTooMany)
+			return
+		}
+		in = &inlet{m: m, session: p.Hello.Session, low: 1,
+			staged: map[uint64]staged{}, done: map[uint64]bool{}, lanes: map[string]*inLane{}}
+		m.inlets[in.session] = in
+	}
+	if in.peer != nil {
+		in.peer.Drop(errSuperseded)
+	}
+	if in.hold != nil {
+		in.hold.Stop()
+		in.hold = nil
+	}
+	m.arrivals++
+	in.peer, in.arrival = p, m.arrivals
+}
+
+// evict forgets the sender that has been gone for longest and of which nothing
+// is pending.
+func (m *Mailboxes) evict() bool {
+	var oldest *inlet
+	for _, in := range m.inlets {
+		idle := in.peer == nil && len(in.staged) == 0
+		for _, l := range in.lanes {
+			idle = idle && len(l.pending) == 0
+		}
+		if idle && (oldest == nil || in.arrival < oldest.arrival) {
+			oldest = in
+		}
+	}
+	if oldest != nil {
+		delete(m.inlets, oldest.session)
+	}
+	return oldest != nil
+}
+
+// Down is the ServerOwner's.
+func (r *receiver) Down(p *wire.Peer, err error) {
+	m := (*Mailboxes)(r)
+	m.counts.Drops++
+	m.counts.LastError = p.Hello.Node + ": " + err.Error()
+	in := m.inlets[p.Hello.Session]
+	if in == nil || in.peer != p {
+		return
+	}
+	in.peer = nil
+	if len(in.staged) > 0 {
+		in.hold = m.opt.Wire.Env.Clock.After(m.opt.HoldTime, env.WakeFunc(in.holdOver))
+	}
+}
+
+// holdOver gives up the places of a sender that has not come back.
+func (in *inlet) holdOver() {
+	in.m.mu.Lock()
+	defer in.m.mu.Unlock()
+	if in.m.closed || in.peer != nil {
+		return
+	}
+	for _, s := range in.staged {
+		s.box.queue.Drop(s.places)
+	}
+	clear(in.staged)
+}
+
+// Frame is the ServerOwner's.
+func (r *receiver) Frame(p *wire.Peer, kind wire.Type, payload []byte) error {
+	m := (*Mailboxes)(r)
+	m.counts.BytesReceived += uint64(len(payload))
+	in := m.inlets[p.Hello.Session]
+	if in == nil || in.peer != p {
+		return errSuperseded
+	}
+	switch kind {
+	case frameOffer, frameDeliver:
+		o, err := readOffer(payload)
+		if err != nil {
+			return err
+		}
+		if err := in.advance(o.low, o.seq); err != nil {
+			return err
+		}
+		b := m.boxes[o.key]
+		if b == nil || b.queue == nil {
+			in.say(frameNoBox, []byte(o.key), 0)
+			return nil
+		}
+		if kind == frameDeliver {
+			return in.deliver(b, o)
+		}
+		in.offered(b, o)
+		return nil
+	case frameCommit, frameAbort:
+		fr := wire.NewReader(payload)
+		low, seq := fr.Uvarint("low"), fr.Uvarint("seq")
+		if err := fr.End(); err != nil {
+			return err
+		}
+		if err := in.advance(low, seq); err != nil {
+			return err
+		}
+		return in.decide(seq, kind == frameCommit)
+	case frameSend:
+		return in.receive(payload)
+	}
+	return wire.Malformed("type %d is not expected by a receiver", kind)
+}
+
+// say answers the sender: a number, or a mailbox and perhaps a number.
+func (in *inlet) say(kind wire.Type, key []byte, seq uint64) {
+	b := wire.Begin(make([]byte, 0, 32+len(key)), kind)
+	if key != nil {
+		b = wire.AppendString(b, string(key))
+	}
+	if key == nil || kind == frameAck {
+		b = binary.AppendUvarint(b, seq)
+	}
+	b = wire.Finish(b, 0)
+	in.m.counts.BytesSent += uint64(len(b))
+	in.peer.Send(b)
+}
+
+// advance takes notice of the numbers that the sender needs no more.
+func (in *inlet) advance(low, seq uint64) error {
+	if seq == 0 || low == 0 || seq < low || seq-low >= transfersMax {
+		return wire.Malformed("transfer %d with low %d", seq, low)
+	}
+	if low <= in.low {
+		return nil
+	}
+	in.low = low
+	for n := range in.done {
+		if n < low {
+			delete(in.done, n)
+		}
+	}
+	for n, s := range in.staged {
+		if n < low { // the sender has given it up without a word
+			s.box.queue.Drop(s.places)
+			delete(in.staged, n)
+		}
+	}
+	return nil
+}
+
+// offered gives a transfer places, or says that there are none.
+func (in *inlet) offered(b *box, o offer) {
+	if in.done[o.seq] {
+		in.say(frameDone, nil, o.seq)
+		return
+	}
+	if _, again := in.staged[o.seq]; !again {
+		places := b.queue.Stage(o.msgs...)
+		if places == nil {
+			in.m.counts.Full++
+			bytes := 0
+			for _, msg := range o.msgs {
+				bytes += msg.Size
+			}
+			in.m.want(b, want{in, len(o.msgs), bytes})
+			in.say(frameFull, nil, o.seq)
+			return
+		}
+		in.staged[o.seq] = staged{b, places}
+	}
+	in.say(frameGranted, nil, o.seq)
+}
+
+// decide commits or aborts a staged transfer.
+func (in *inlet) decide(seq uint64, commit bool) error {
+	s, here := in.staged[seq]
+	switch {
+	case in.done[seq]:
+		in.m.counts.Duplicates++
+	case here && commit:
+		s.box.queue.Ready(s.places)
+		in.m.counts.Received += uint64(len(s.places))
+	case here:
+		s.box.queue.Drop(s.places)
+	case commit:
+		return wire.Malformed("commit of transfer %d, which was not offered", seq)
+	}
+	delete(in.staged, seq)
+	in.done[seq] = true
+	in.say(frameDone, nil, seq)
+	return nil
+}
+
+// deliver is an offer and a commit in one, of a transfer of which the receiver
+// may know everything, something or nothing.
+func (in *inlet) deliver(b *box, o offer) error {
+	if _, here := in.staged[o.seq]; here || in.done[o.seq] {
+		return in.decide(o.seq, true)
+	}
+	// It was granted once, so it is not refused now; but nobody is to fill the
+	// memory in this way.
+	if b.queue.Len() > 2*b.queue.Capacity()+transfersMax {
+		return errOverrun
+	}
+	b.queue.Force(o.msgs...)
+	in.m.counts.Received += uint64(len(o.msgs))
+	in.done[o.seq] = true
+	in.say(frameDone, nil, o.seq)
+	return nil
+}
+
+// receive takes a relaxed message.
+func (in *inlet) receive(payload []byte) error {
+	r := wire.NewReader(payload)
+	key := r.String("mailbox", keyMax)
+	low, seq := r.Uvarint("low"), r.Uvarint("seq")
+	msg := readValue(r, readClock(r))
+	if err := r.End(); err != nil {
+		return err
+	}
+	if low == 0 || seq < low || seq-low > windowMax {
+		return wire.Malformed("message %d with low %d", seq, low)
+	}
+	l := in.lanes[key]
+	if l == nil {
+		b := in.m.boxes[key]
+		if b == nil || b.queue == nil {
+			in.say(frameNoBox, []byte(key), 0)
+			return nil
+		}
+		l = &inLane{in: in, box: b, last: low - 1}
+		in.lanes[key] = l
+	}
+	switch {
+	case seq <= l.last:
+		in.m.counts.Duplicates++
+	case seq > l.last+1:
+		return wire.Malformed("message %d after %d", seq, l.last)
+	case len(l.pending) >= windowMax || l.bytes+msg.Size > pendingBytesMax:
+		return errOverrun
+	default:
+		l.last = seq
+		l.pending = append(l.pending, msg)
+		l.bytes += msg.Size
+		in.m.counts.Received++
+	}
+	l.move()
+	in.say(frameAck, []byte(key), l.last-uint64(len(l.pending)))
+	return nil
+}
+
+// move brings pending messages into the mailbox as far as there is room.
+func (l *inLane) move() (moved int) {
+	if l.stalled {
+		return 0 // its turn comes with room
+	}
+	for moved < len(l.pending) {
+		places := l.box.queue.Stage(l.pending[moved])
+		if places == nil {
+			l.stalled = true
+			l.box.stalled = append(l.box.stalled, l)
+			l.in.m.watchRoom(l.box)
+			break
+		}
+		l.box.queue.Ready(places)
+		l.bytes -= l.pending[moved].Size
+		moved++
+	}
+	clear(l.pending[:moved])
+	l.pending = l.pending[moved:]
+	if len(l.pending) == 0 {
+		l.pending = nil
+	}
+	return moved
+}
+
+// want remembers to tell a sender of room.
+func (m *Mailboxes) want(b *box, w want) {
+	for i := range b.wants {
+		if have := &b.wants[i]; have.in == w.in {
+			have.messages = min(have.messages, w.messages)
+			have.bytes = min(have.bytes, w.bytes)
+			return
+		}
+	}
+	b.wants = append(b.wants, w)
+	m.watchRoom(b)
+}
+
+func (m *Mailboxes) watchRoom(b *box) {
+	if !b.watched {
+		b.watched = true
+		b.queue.WatchRoom(m.room)
+		m.room.Wake() // there may have become room before it was watched
+	}
+}
+
+// roomTick uses room that has become free: first for relaxed messages that
+// have come, then by telling strict senders.
+func (m *Mailboxes) roomTick() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.room.Take()
+	if m.closed {
+		return
+	}
+	for _, b := range m.here {
+		if !b.watched {
+			continue
+		}
+		stalled := b.stalled
+		b.stalled = nil
+		for _, l := range stalled {
+			l.stalled = false
+			if l.move() > 0 && l.in.peer != nil {
+				l.in.say(frameAck, []byte(b.key), l.last-uint64(len(l.pending)))
+			}
+		}
+		b.wants = slices.DeleteFunc(b.wants, func(w want) bool {
+			if w.in.peer == nil {
+				return true // it forgets that the mailbox is full when it connects again
+			}
+			if !b.queue.Room(w.messages, w.bytes) {
+				return false
+			}
+			w.in.say(frameRoom, []byte(b.key), 0)
+			return true
+		})
+		if len(b.wants) == 0 && len(b.stalled) == 0 {
+			b.watched = false
+			b.queue.UnwatchRoom(m.room)
+		}
+	}
+}

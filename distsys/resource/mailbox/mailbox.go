@@ -1,0 +1,405 @@
+// Package mailbox is reliable first-in first-out messaging between the nodes
+// of a compiled system: the network[_] of a specification. Writing network[i]
+// sends to the mailbox i, reading it takes the next message out; a node reads
+// only the mailboxes that live on it.
+//
+// In: an env, where to listen, which mailboxes are here and at which addresses
+// the others are. Out: resources for the mailboxes and for their lengths.
+//
+// Strict mailboxes commit in two phases. At pre-commit the messages are
+// offered to the receiver, which gives them places in the mailbox or answers
+// that it is full; at commit the places become readable, on abort they vanish.
+// A mailbox is read in the order of the places, and a place that is not yet
+// decided holds back what is behind it, so that the order of messages from
+// different senders is one that the sections have as a whole. One section may
+// send any number of messages to any mailboxes. It costs one round trip. A
+// write is blocked while the receiver cannot be reached or is full.
+//
+// Relaxed mailboxes send at commit and do not wait. Messages that the receiver
+// has not acknowledged are kept, up to a window; a write is blocked only
+// while the window is full. That is sound where a section sends at most one
+// message, as the last thing that can fail; the compiler decides that.
+//
+// While both ends live, each message of a committed section arrives once, in
+// the order of the sender's sections, however often connections break. When
+// a receiver ends, what it had acknowledged is gone with it, and what it had
+// not is delivered to the next process that listens there. When a sender ends
+// after the commit of a section, its messages may be lost as far as the
+// receiver had not acknowledged them; Linger waits until there are none. A
+// place that a strict sender left undecided holds its mailbox back for
+// HoldTime at most; a decision that comes later is honoured at the end of the
+// mailbox.
+//
+// docs/format/wire.md describes the bytes. Source: PGo (ASPLOS 2023), section
+// 4.2.1.
+package mailbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sort"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/ashlar-dev/ashlar/distsys"
+	"github.com/ashlar-dev/ashlar/distsys/resource/queue"
+	"github.com/ashlar-dev/ashlar/distsys/resource/wire"
+	"github.com/ashlar-dev/ashlar/env"
+	"github.com/ashlar-dev/ashlar/tla/value"
+)
+
+// Limits and defaults of Options.
+const (
+	WindowDefault      = 512
+	WindowBytesDefault = 1 << 20
+	HoldTimeDefault    = 5 * time.Second
+	// transfersMax bounds what is undecided or unacknowledged between two
+	// nodes, in strict messages' sections.
+	transfersMax = 1024
+	// windowMax bounds the Window, so that a receiver knows what it may be
+	// asked to keep.
+	windowMax = 1 << 16
+	// sessionsMax bounds the senders that a node remembers.
+	sessionsMax = 1024
+	// clockMax bounds the entries of a vector clock in a message.
+	clockMax = 1 << 16
+	// batchMax bounds the messages that one section sends to one mailbox.
+	batchMax = 1 << 16
+	keyMax   = 1 << 12
+	// overheadMax is what a frame needs beside the value.
+	overheadMax = 1 << 10
+)
+
+// Options of Mailboxes. Wire and, on a node that receives, Listen are needed.
+type Options struct {
+	// Wire configures the links. Its Lock is set here.
+	Wire wire.Options
+	// Listen is where the node receives; empty where Local is.
+	Listen env.Addr
+	// Local are the indices of the mailboxes on this node.
+	Local []value.Value
+	// Remote are the mailboxes on other nodes.
+	Remote []Remote
+	// Relaxed chooses how this node sends. A node receives both kinds.
+	Relaxed bool
+	// Queue bounds each local mailbox.
+	Queue queue.Limits
+	// Window and WindowBytes bound what a relaxed sender keeps for one
+	// mailbox.
+	Window, WindowBytes int
+	// HoldTime is how long a place is kept for a strict sender that has gone.
+	HoldTime time.Duration
+}
+
+// Remote says where a mailbox is.
+type Remote struct {
+	Index value.Value
+	Addr  env.Addr
+}
+
+func (o Options) complete() (Options, error) {
+	if o.Window == 0 {
+		o.Window = WindowDefault
+	}
+	if o.WindowBytes == 0 {
+		o.WindowBytes = WindowBytesDefault
+	}
+	if o.HoldTime == 0 {
+		o.HoldTime = HoldTimeDefault
+	}
+	switch {
+	case o.Window < 1 || o.Window > windowMax || o.WindowBytes < 1 || o.HoldTime < 0:
+		return o, fmt.Errorf("mailbox options: Window %d of 1 to %d, WindowBytes %d, HoldTime %v", o.Window, windowMax, o.WindowBytes, o.HoldTime)
+	case len(o.Local) > 0 && o.Listen == "":
+		return o, fmt.Errorf("mailbox options: a node with mailboxes needs an address to listen at")
+	}
+	return o, nil
+}
+
+// Mailboxes are the mailboxes as one node sees them. All methods are safe for
+// concurrent use.
+type Mailboxes struct {
+	opt    Options
+	server *wire.Server
+
+	mu       sync.Mutex
+	closed   bool
+	boxes    map[string]*box // by key; immutable after Open
+	here     []*box          // those on this node, in the order of Options
+	outlets  map[env.Addr]*outlet
+	inlets   map[uint64]*inlet // by the sender's session
+	arrivals uint64            // orders inlets by when they were last connected
+	room     *env.Signal
+	settled  []chan struct{} // of Linger
+	counts   Metrics
+	network  network
+	lengths  lengths
+}
+
+// box is a mailbox: here, or reached through a lane.
+type box struct {
+	key   string
+	index value.Value
+	queue *queue.Queue // nil where it is elsewhere
+	lane  *lane
+
+	wants   []want    // senders that were told it is full
+	stalled []*inLane // with relaxed messages that wait for room
+	watched bool      // its room is watched, as one of these has something
+}
+
+// Metrics counts what the mailboxes did.
+type Metrics struct {
+	Sent, Received           uint64 // messages of committed sections; Sent counts acknowledged ones
+	BytesSent, BytesReceived uint64 // of frames of this package, repeated ones included
+	Resent                   uint64 // messages sent again after a connection broke
+	Duplicates               uint64 // messages that came again and were dropped
+	Full                     uint64 // offers refused because a mailbox was full
+	Connects                 uint64 // connections that came up
+	Drops                    uint64 // connections that broke or could not be made
+	LastError                string // why the last one did
+}
+
+// Open starts to listen and to connect.
+func Open(o Options) (*Mailboxes, error) {
+	o, err := o.complete()
+	if err != nil {
+		return nil, err
+	}
+	m := &Mailboxes{
+		boxes: map[string]*box{}, outlets: map[env.Addr]*outlet{}, inlets: map[uint64]*inlet{},
+	}
+	m.network.m, m.lengths.m = m, m
+	o.Wire.Lock = &m.mu
+	o.Wire.Env.Random = o.Wire.Env.Random.Split("mailbox")
+	if o.Wire, err = o.Wire.Complete(); err != nil {
+		return nil, err
+	}
+	m.opt = o
+	// Room is looked at from outside of the calls that make it.
+	m.room = env.NewSignal(func() { o.Wire.Env.Clock.After(0, env.WakeFunc(m.roomTick)) })
+	// An index that has no encoding is a *value.Error.
+	var wrong error
+	if err := value.Catch(func() { wrong = m.addBoxes() }); err != nil || wrong != nil {
+		return nil, errors.Join(err, wrong)
+	}
+	if o.Listen != "" {
+		if m.server, err = wire.NewServer(o.Wire, o.Listen, service, (*receiver)(m)); err != nil {
+			return nil, err
+		}
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, r := range o.Remote {
+		m.connect(r)
+	}
+	return m, nil
+}
+
+// service is what the links are for, in the hello.
+const service = "mailbox"
+
+func (m *Mailboxes) addBoxes() error {
+	add := func(b *box) error {
+		if len(b.key) > keyMax {
+			return fmt.Errorf("mailbox index %s is too long", value.Brief(b.index))
+		}
+		if m.boxes[b.key] != nil {
+			return fmt.Errorf("there are two mailboxes %s", b.index)
+		}
+		m.boxes[b.key] = b
+		if b.queue != nil {
+			m.here = append(m.here, b)
+		}
+		return nil
+	}
+	for _, i := range m.opt.Local {
+		if err := add(&box{key: key(i), index: i, queue: queue.New(m.opt.Queue)}); err != nil {
+			return err
+		}
+	}
+	for _, r := range m.opt.Remote {
+		if err := add(&box{key: key(r.Index), index: r.Index}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func key(v value.Value) string { return string(value.AppendWire(nil, v)) }
+
+func (m *Mailboxes) connect(r Remote) {
+	out := m.outlets[r.Addr]
+	if out == nil {
+		out = &outlet{m: m, addr: r.Addr, next: 1}
+		m.outlets[r.Addr] = out
+		out.client = wire.NewClient(m.opt.Wire, r.Addr, service, out)
+	}
+	b := m.boxes[key(r.Index)]
+	b.lane = &lane{out: out, box: b, next: 1}
+	out.lanes = append(out.lanes, b.lane)
+}
+
+// Addr is where the node listens, empty where it does not.
+func (m *Mailboxes) Addr() env.Addr {
+	if m.server == nil {
+		return ""
+	}
+	return m.server.Addr()
+}
+
+// Network is the resource whose index i is the mailbox i.
+func (m *Mailboxes) Network() distsys.Selector { return &m.network }
+
+// Lengths is the resource whose index i reads as the length of the mailbox i,
+// which is on this node.
+func (m *Mailboxes) Lengths() distsys.Selector { return &m.lengths }
+
+// Queue is the inside of a mailbox of this node, nil where there is none.
+func (m *Mailboxes) Queue(index value.Value) *queue.Queue {
+	if b := m.boxes[key(index)]; b != nil {
+		return b.queue
+	}
+	return nil
+}
+
+// Metrics returns the counts so far.
+func (m *Mailboxes) Metrics() Metrics {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.counts
+}
+
+// Linger waits until every message that was sent has been acknowledged.
+func (m *Mailboxes) Linger(ctx context.Context) error {
+	for {
+		m.mu.Lock()
+		if m.closed || m.outstanding() == 0 {
+			m.mu.Unlock()
+			return nil
+		}
+		again := make(chan struct{})
+		m.settled = append(m.settled, again)
+		n := m.outstanding()
+		m.mu.Unlock()
+		select {
+		case <-again:
+		case <-ctx.Done():
+			return fmt.Errorf("%d messages not acknowledged: %w", n, ctx.Err())
+		}
+	}
+}
+
+func (m *Mailboxes) outstanding() int {
+	n := 0
+	for _, out := range m.outlets {
+		n += len(out.transfers)
+		for _, l := range out.lanes {
+			n += len(l.kept)
+		}
+	}
+	return n
+}
+
+// settle lets Linger look again.
+func (m *Mailboxes) settle() {
+	for _, c := range m.settled {
+		close(c)
+	}
+	m.settled = nil
+}
+
+// Close ends all links and stops listening. What was not acknowledged is lost.
+func (m *Mailboxes) Close() error {
+	m.mu.Lock()
+	m.closed = true
+	for _, out := range m.outlets {
+		out.client.Close()
+	}
+	if m.server != nil {
+		m.server.Shut()
+	}
+	for _, in := range m.inlets {
+		if in.hold != nil {
+			in.hold.Stop()
+		}
+	}
+	m.settle()
+	m.mu.Unlock()
+	if m.server == nil {
+		return nil
+	}
+	return m.server.Close()
+}
+
+// network is the Selector of the mailboxes.
+type network struct{ m *Mailboxes }
+
+func (n *network) Select(idx []value.Value) (distsys.Resource, []value.Value, error) {
+	b, err := n.m.find(idx)
+	if err != nil {
+		return nil, nil, err
+	}
+	switch {
+	case b.queue != nil:
+		return b.queue.Both(), idx[1:], nil
+	case n.m.opt.Relaxed:
+		return (*relaxed)(b.lane), idx[1:], nil
+	}
+	return (*strict)(b.lane), idx[1:], nil
+}
+
+func (m *Mailboxes) find(idx []value.Value) (*box, error) {
+	if len(idx) == 0 {
+		return nil, errNoIndex
+	}
+	var buf [64]byte
+	if b := m.boxes[string(value.AppendWire(buf[:0], idx[0]))]; b != nil {
+		return b, nil
+	}
+	var known []string
+	for _, b := range m.boxes {
+		known = append(known, b.index.String())
+	}
+	sort.Strings(known)
+	return nil, fmt.Errorf("there is no mailbox %s; there are %s", value.Brief(idx[0]), strings.Join(known, ", "))
+}
+
+var (
+	errNoIndex   = errors.New("mailboxes are used without an index")
+	errSelector  = errors.New("mailboxes have no value of their own")
+	errNotHere   = errors.New("the mailbox is on another node and cannot be read here")
+	errWriteOnce = errors.New("a mailbox has one index")
+)
+
+func (n *network) Read(*distsys.Tx, []value.Value) (value.Value, error) {
+	return value.Value{}, errSelector
+}
+func (n *network) Write(*distsys.Tx, []value.Value, value.Value) error { return errSelector }
+func (n *network) PreCommit(*distsys.Tx) error                         { return errSelector }
+func (n *network) Commit(*distsys.Tx)                                  {}
+func (n *network) Abort(*distsys.Tx)                                   {}
+
+// lengths is the Selector of the lengths.
+type lengths struct{ m *Mailboxes }
+
+func (n *lengths) Select(idx []value.Value) (distsys.Resource, []value.Value, error) {
+	b, err := n.m.find(idx)
+	if err != nil {
+		return nil, nil, err
+	}
+	if b.queue == nil {
+		return nil, nil, errNotHere
+	}
+	return b.queue.Length(), idx[1:], nil
+}
+
+func (n *lengths) Read(*distsys.Tx, []value.Value) (value.Value, error) {
+	return value.Value{}, errSelector
+}
+func (n *lengths) Write(*distsys.Tx, []value.Value, value.Value) error { return errSelector }
+func (n *lengths) PreCommit(*distsys.Tx) error                         { return errSelector }
+func (n *lengths) Commit(*distsys.Tx)                                  {}
+func (n *lengths) Abort(*distsys.Tx)                                   {}

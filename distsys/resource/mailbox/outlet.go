@@ -1,0 +1,352 @@
+package mailbox
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+	"sort"
+
+	"github.com/ashlar-dev/ashlar/distsys"
+	"github.com/ashlar-dev/ashlar/distsys/resource/wire"
+	"github.com/ashlar-dev/ashlar/env"
+)
+
+// outlet is the sending side towards one address. Its methods expect the lock
+// to be held.
+type outlet struct {
+	m      *Mailboxes
+	addr   env.Addr
+	client *wire.Client
+	up     bool
+	life   int // grows with every connection
+	lanes  []*lane
+
+	// The strict protocol.
+	next      uint64      // the number of the next transfer
+	transfers []*transfer // not yet done, by number
+	owing     []*transfer // of these, with a frame to be sent, in order
+	buf       []byte
+}
+
+// lane is the way to one mailbox.
+type lane struct {
+	out      *outlet
+	box      *box
+	broken   error // the receiver has no such mailbox
+	watchers []env.Waker
+
+	// The strict protocol.
+	full bool        // the receiver said so, and has not said room since
+	open []*transfer // of sections in progress
+
+	// The relaxed protocol.
+	next      uint64
+	kept      []kept // sent or to be sent, not acknowledged
+	keptBytes int
+	sent      int // of kept, on this connection
+	drafts    []*draft
+	reserved  int // messages in drafts
+	reservedB int // bytes in drafts
+	starved   bool
+}
+
+type kept struct {
+	seq  uint64
+	body []byte // clock and value
+}
+
+// state is where a transfer stands.
+type state uint8
+
+const (
+	writing   state = iota // the section is in progress
+	asking                 // offered; waiting for the answer
+	granted                // it has places
+	full                   // refused; the receiver knows nothing of it
+	lost                   // the connection broke before the answer
+	broken                 // the receiver has no such mailbox
+	committed              // to be made readable; waiting for done
+	aborted                // to be forgotten; waiting for done
+)
+
+// transfer is what one section sends to one mailbox.
+type transfer struct {
+	lane   *lane
+	tx     *distsys.Tx // until it is decided
+	seq    uint64
+	state  state
+	life   int // of the outlet, when it was granted
+	owes   bool
+	count  int
+	values []byte
+	clock  []byte
+}
+
+// low is the least number that is not done.
+func (o *outlet) low() uint64 {
+	if len(o.transfers) > 0 {
+		return o.transfers[0].seq
+	}
+	return o.next
+}
+
+// crowded says that no transfer can be begun until one is done.
+func (o *outlet) crowded() bool { return o.next-o.low() >= transfersMax }
+
+func (o *outlet) owe(t *transfer) {
+	if !t.owes {
+		t.owes = true
+		o.owing = append(o.owing, t)
+	}
+	o.pump()
+}
+
+// pump sends what is to be sent, as far as the connection takes it.
+func (o *outlet) pump() {
+	for o.up && len(o.owing) > 0 {
+		t := o.owing[0]
+		if !o.send(o.transferFrame(t)) {
+			return
+		}
+		t.owes = false
+		o.owing = o.owing[1:]
+	}
+	for _, l := range o.lanes {
+		for o.up && l.sent < len(l.kept) {
+			if !o.send(l.sendFrame(l.kept[l.sent])) {
+				return
+			}
+			l.sent++
+		}
+	}
+}
+
+func (o *outlet) send(frame []byte) bool {
+	o.buf = frame[:0]
+	if err := o.client.Send(frame); err != nil {
+		return false
+	}
+	o.m.counts.BytesSent += uint64(len(frame))
+	return true
+}
+
+func (o *outlet) transferFrame(t *transfer) []byte {
+	kind := frameOffer
+	switch {
+	case t.state == aborted:
+		kind = frameAbort
+	case t.state == committed && t.life == o.life:
+		kind = frameCommit
+	case t.state == committed:
+		kind = frameDeliver
+	}
+	b := wire.Begin(o.buf[:0], kind)
+	b = binary.AppendUvarint(b, o.low())
+	b = binary.AppendUvarint(b, t.seq)
+	if kind == frameOffer || kind == frameDeliver {
+		b = wire.AppendString(b, t.lane.box.key)
+		b = append(b, t.clock...)
+		b = binary.AppendUvarint(b, uint64(t.count))
+		b = append(b, t.values...)
+	}
+	return wire.Finish(b, 0)
+}
+
+func (l *lane) sendFrame(k kept) []byte {
+	b := wire.Begin(l.out.buf[:0], frameSend)
+	b = wire.AppendString(b, l.box.key)
+	b = binary.AppendUvarint(b, l.kept[0].seq)
+	b = binary.AppendUvarint(b, k.seq)
+	return wire.Finish(append(b, k.body...), 0)
+}
+
+func (l *lane) wake() {
+	for _, w := range l.watchers {
+		w.Wake()
+	}
+}
+
+// Up is the ClientOwner's: what the receiver may not have is sent again.
+func (o *outlet) Up(wire.Hello) {
+	o.up = true
+	o.life++
+	o.m.counts.Connects++
+	o.owing = o.owing[:0]
+	for _, t := range o.transfers {
+		t.owes = t.state == committed || t.state == aborted
+		if t.owes {
+			o.owing = append(o.owing, t)
+		}
+		if t.state == committed {
+			o.m.counts.Resent += uint64(t.count)
+		}
+	}
+	for _, l := range o.lanes {
+		o.m.counts.Resent += uint64(l.sent)
+		l.sent, l.full = 0, false
+		l.wake()
+	}
+	o.pump()
+}
+
+// Down is the ClientOwner's.
+func (o *outlet) Down(err error) {
+	o.up = false
+	o.m.counts.Drops++
+	o.m.counts.LastError = fmt.Sprintf("%s: %v", o.addr, err)
+	for _, t := range o.transfers {
+		if t.state == asking {
+			t.state = lost
+			t.tx.Waker().Wake()
+		}
+	}
+}
+
+// Room is the ClientOwner's.
+func (o *outlet) Room() { o.pump() }
+
+// Frame is the ClientOwner's.
+func (o *outlet) Frame(kind wire.Type, payload []byte) error {
+	o.m.counts.BytesReceived += uint64(len(payload))
+	r := wire.NewReader(payload)
+	switch kind {
+	case frameGranted, frameFull, frameDone:
+		seq := r.Uvarint("seq")
+		if err := r.End(); err != nil {
+			return err
+		}
+		return o.answer(kind, seq)
+	case frameRoom, frameAck, frameNoBox:
+		l, err := o.laneOf(r.String("mailbox", keyMax))
+		if r.Err != nil || err != nil {
+			return errors.Join(r.Err, err)
+		}
+		if kind == frameAck {
+			seq := r.Uvarint("seq")
+			if err := r.End(); err != nil {
+				return err
+			}
+			return l.acknowledge(seq)
+		}
+		if err := r.End(); err != nil {
+			return err
+		}
+		if kind == frameNoBox {
+			l.breakOff()
+		} else {
+			l.full = false
+			l.wake()
+		}
+		return nil
+	}
+	return wire.Malformed("type %d is not expected by a sender", kind)
+}
+
+func (o *outlet) laneOf(key string) (*lane, error) {
+	for _, l := range o.lanes {
+		if l.box.key == key {
+			return l, nil
+		}
+	}
+	return nil, wire.Malformed("an answer for a mailbox that is not there")
+}
+
+// answer handles what the receiver says of a transfer.
+func (o *outlet) answer(kind wire.Type, seq uint64) error {
+	i := sort.Search(len(o.transfers), func(i int) bool { return o.transfers[i].seq >= seq })
+	if i == len(o.transfers) || o.transfers[i].seq != seq {
+		if seq >= o.next {
+			return wire.Malformed("an answer to transfer %d, which was not made", seq)
+		}
+		return nil // to one that is over
+	}
+	t := o.transfers[i]
+	switch kind {
+	case frameGranted:
+		if t.state == asking {
+			t.state, t.life = granted, o.life
+			t.tx.Waker().Wake()
+		}
+	case frameFull:
+		if t.state == asking {
+			t.state, t.lane.full = full, true
+			t.tx.Waker().Wake()
+		}
+	case frameDone:
+		switch t.state {
+		case committed:
+			o.m.counts.Sent += uint64(t.count)
+		case aborted:
+		default:
+			return wire.Malformed("transfer %d is done before it was decided", seq)
+		}
+		o.finish(t)
+	}
+	return nil
+}
+
+// finish forgets a transfer of which nothing more is to be said.
+func (o *outlet) finish(t *transfer) {
+	was := o.crowded()
+	if i := slices.Index(o.transfers, t); i >= 0 {
+		o.transfers = slices.Delete(o.transfers, i, i+1)
+	}
+	if t.owes {
+		o.owing = slices.DeleteFunc(o.owing, func(x *transfer) bool { return x == t })
+	}
+	if was && !o.crowded() {
+		for _, l := range o.lanes {
+			l.wake()
+		}
+	}
+	o.m.settle()
+}
+
+// acknowledge forgets the relaxed messages up to seq.
+func (l *lane) acknowledge(seq uint64) error {
+	if seq >= l.next {
+		return wire.Malformed("an acknowledgement of message %d, which was not sent", seq)
+	}
+	n := 0
+	for n < len(l.kept) && l.kept[n].seq <= seq {
+		l.keptBytes -= len(l.kept[n].body)
+		n++
+	}
+	if n > l.sent {
+		return wire.Malformed("an acknowledgement of message %d, which was not sent", seq)
+	}
+	clear(l.kept[:n])
+	l.kept = l.kept[n:]
+	l.sent -= n
+	l.out.m.counts.Sent += uint64(n)
+	if n > 0 && l.starved {
+		l.starved = false
+		l.wake()
+	}
+	if len(l.kept) == 0 {
+		l.kept = nil
+		l.out.m.settle()
+	}
+	return nil
+}
+
+// breakOff is for a mailbox that the receiver does not have: sections that
+// send to it fail.
+func (l *lane) breakOff() {
+	l.broken = fmt.Errorf("the node at %s has no mailbox %s", l.out.addr, l.box.index)
+	l.kept, l.keptBytes, l.sent = nil, 0, 0
+	for _, t := range slices.Clone(l.out.transfers) {
+		if t.lane != l {
+			continue
+		}
+		if t.tx != nil {
+			t.state = broken
+			t.tx.Waker().Wake()
+		} else {
+			l.out.finish(t)
+		}
+	}
+	l.wake()
+	l.out.m.settle()
+}

@@ -1,0 +1,256 @@
+package mailbox
+
+import (
+	"encoding/binary"
+	"fmt"
+	"slices"
+
+	"github.com/ashlar-dev/ashlar/distsys"
+	"github.com/ashlar-dev/ashlar/env"
+	"github.com/ashlar-dev/ashlar/tla/value"
+)
+
+// strict is a lane as the resource of a strict sender.
+type strict lane
+
+var _ distsys.Watched = (*strict)(nil)
+
+func (s *strict) Read(*distsys.Tx, []value.Value) (value.Value, error) {
+	return value.Value{}, errNotHere
+}
+
+func (s *strict) Write(tx *distsys.Tx, idx []value.Value, v value.Value) error {
+	b, err := s.out.m.encode(idx, v)
+	if err != nil {
+		return err
+	}
+	m := s.out.m
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if s.broken != nil {
+		return s.broken
+	}
+	if !s.out.up || s.full || s.out.crowded() {
+		return distsys.ErrBlocked
+	}
+	t := s.of(tx)
+	if t == nil {
+		t = &transfer{lane: (*lane)(s), tx: tx}
+		s.open = append(s.open, t)
+	}
+	if t.count++; t.count > batchMax || len(t.values)+len(b) > m.valueMax() {
+		return fmt.Errorf("one section sends more than fits into a frame: %d messages, %d bytes", t.count, len(t.values)+len(b))
+	}
+	t.values = append(t.values, b...)
+	return nil
+}
+
+// encode checks an access and encodes the value that it writes.
+func (m *Mailboxes) encode(idx []value.Value, v value.Value) ([]byte, error) {
+	if len(idx) > 0 {
+		return nil, errWriteOnce
+	}
+	b := value.AppendWire(nil, v)
+	if len(b) > m.valueMax() {
+		return nil, fmt.Errorf("a message of %d bytes is over the limit of %d", len(b), m.valueMax())
+	}
+	return b, nil
+}
+
+// valueMax is how long the values in one frame may be.
+func (m *Mailboxes) valueMax() int {
+	return m.opt.Wire.FrameMax - overheadMax - keyMax
+}
+
+func (s *strict) of(tx *distsys.Tx) *transfer {
+	for _, t := range s.open {
+		if t.tx == tx {
+			return t
+		}
+	}
+	return nil
+}
+
+func (s *strict) PreCommit(tx *distsys.Tx) error {
+	m := s.out.m
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	t := s.of(tx)
+	if t == nil {
+		return nil
+	}
+	switch t.state {
+	case writing:
+		if !s.out.up || s.full || s.out.crowded() {
+			return distsys.ErrBlocked
+		}
+		t.clock = appendClock(nil, tx.Stamp())
+		if len(t.clock)+len(t.values)+keyMax+overheadMax/2 > m.opt.Wire.FrameMax {
+			return fmt.Errorf("a message of %d bytes with a clock of %d is over the limit of a frame", len(t.values), len(t.clock))
+		}
+		t.seq, t.state = s.out.next, asking
+		s.out.next++
+		s.out.transfers = append(s.out.transfers, t)
+		s.out.owe(t)
+		return distsys.ErrPending
+	case asking:
+		return distsys.ErrPending
+	case granted:
+		return nil
+	case broken:
+		return s.broken
+	}
+	return distsys.ErrBlocked // full or lost: when that changes, watchers are woken
+}
+
+func (s *strict) Commit(tx *distsys.Tx) {
+	m := s.out.m
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if t := s.leave(tx); t != nil {
+		t.state = committed
+		s.out.owe(t)
+	}
+}
+
+func (s *strict) Abort(tx *distsys.Tx) {
+	m := s.out.m
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	t := s.leave(tx)
+	if t == nil {
+		return
+	}
+	switch t.state {
+	case writing:
+	case full, broken:
+		s.out.finish(t)
+	default:
+		t.state, t.values, t.clock = aborted, nil, nil
+		s.out.owe(t)
+	}
+}
+
+// leave takes the transfer from the section.
+func (s *strict) leave(tx *distsys.Tx) *transfer {
+	t := s.of(tx)
+	if t != nil {
+		t.tx = nil
+		s.open = slices.DeleteFunc(s.open, func(x *transfer) bool { return x == t })
+	}
+	return t
+}
+
+func (s *strict) Watch(w env.Waker)   { (*lane)(s).watch(w) }
+func (s *strict) Unwatch(w env.Waker) { (*lane)(s).unwatch(w) }
+
+func (l *lane) watch(w env.Waker) {
+	l.out.m.mu.Lock()
+	defer l.out.m.mu.Unlock()
+	l.watchers = append(l.watchers, w)
+}
+
+func (l *lane) unwatch(w env.Waker) {
+	l.out.m.mu.Lock()
+	defer l.out.m.mu.Unlock()
+	if i := slices.Index(l.watchers, w); i >= 0 {
+		l.watchers = slices.Delete(l.watchers, i, i+1)
+	}
+}
+
+// relaxed is a lane as the resource of a relaxed sender.
+type relaxed lane
+
+var _ distsys.Watched = (*relaxed)(nil)
+
+// draft is what a section in progress has written.
+type draft struct {
+	tx     *distsys.Tx
+	values [][]byte
+	bytes  int
+}
+
+func (x *relaxed) Read(*distsys.Tx, []value.Value) (value.Value, error) {
+	return value.Value{}, errNotHere
+}
+
+func (x *relaxed) Write(tx *distsys.Tx, idx []value.Value, v value.Value) error {
+	b, err := x.out.m.encode(idx, v)
+	if err != nil {
+		return err
+	}
+	m := x.out.m
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if x.broken != nil {
+		return x.broken
+	}
+	n, bytes := len(x.kept)+x.reserved, x.keptBytes+x.reservedB
+	if n >= m.opt.Window || n > 0 && bytes+len(b) > m.opt.WindowBytes {
+		x.starved = true
+		return distsys.ErrBlocked
+	}
+	d := x.of(tx)
+	if d == nil {
+		d = &draft{tx: tx}
+		x.drafts = append(x.drafts, d)
+	}
+	d.values = append(d.values, b)
+	d.bytes += len(b)
+	x.reserved++
+	x.reservedB += len(b)
+	return nil
+}
+
+func (x *relaxed) of(tx *distsys.Tx) *draft {
+	for _, d := range x.drafts {
+		if d.tx == tx {
+			return d
+		}
+	}
+	return nil
+}
+
+func (x *relaxed) leave(tx *distsys.Tx) *draft {
+	d := x.of(tx)
+	if d != nil {
+		x.drafts = slices.DeleteFunc(x.drafts, func(y *draft) bool { return y == d })
+		x.reserved -= len(d.values)
+		x.reservedB -= d.bytes
+	}
+	return d
+}
+
+// PreCommit has nothing to ask: there is room in the window.
+func (x *relaxed) PreCommit(*distsys.Tx) error { return nil }
+
+func (x *relaxed) Commit(tx *distsys.Tx) {
+	m := x.out.m
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	d := x.leave(tx)
+	if d == nil || x.broken != nil {
+		return
+	}
+	clock := tx.Stamp()
+	for _, b := range d.values {
+		body := appendClock(make([]byte, 0, len(b)+binary.MaxVarintLen64), clock)
+		x.kept = append(x.kept, kept{seq: x.next, body: append(body, b...)})
+		x.keptBytes += len(b)
+		x.next++
+	}
+	x.out.pump()
+}
+
+func (x *relaxed) Abort(tx *distsys.Tx) {
+	m := x.out.m
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if x.leave(tx) != nil && x.starved {
+		x.starved = false
+		(*lane)(x).wake()
+	}
+}
+
+func (x *relaxed) Watch(w env.Waker)   { (*lane)(x).watch(w) }
+func (x *relaxed) Unwatch(w env.Waker) { (*lane)(x).unwatch(w) }

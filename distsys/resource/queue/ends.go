@@ -1,0 +1,389 @@
+package queue
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/ashlar-dev/ashlar/distsys"
+	"github.com/ashlar-dev/ashlar/env"
+	"github.com/ashlar-dev/ashlar/tla/value"
+)
+
+// In is the resource that reads from the queue: each read takes the next
+// message and is blocked where there is none.
+func (q *Queue) In() distsys.Watched { return &q.in }
+
+// Out is the resource that writes to the queue: it is blocked where there is
+// no room.
+func (q *Queue) Out() distsys.Watched { return &q.out }
+
+// Both is the resource that reads as In and writes as Out.
+func (q *Queue) Both() distsys.Watched { return &q.both }
+
+// Length is the resource that reads as the number of messages that In could
+// take.
+func (q *Queue) Length() distsys.Watched { return &q.length }
+
+var (
+	errReadOnly  = fmt.Errorf("the resource can only be read")
+	errWriteOnly = fmt.Errorf("the resource can only be written")
+	errIndexed   = fmt.Errorf("the resource has no index")
+)
+
+type reading struct{ q *Queue }
+
+func (r *reading) Read(tx *distsys.Tx, idx []value.Value) (value.Value, error) {
+	if len(idx) > 0 {
+		return value.Value{}, errIndexed
+	}
+	q := r.q
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.reader != nil && q.reader != tx {
+		q.refused.add(tx.Waker())
+		return value.Value{}, distsys.ErrContended
+	}
+	if q.taken >= len(q.places) || !q.places[q.taken].ready {
+		return value.Value{}, distsys.ErrBlocked
+	}
+	m := q.places[q.taken].msg
+	q.taken++
+	q.reader = tx
+	tx.Observe(m.Clock)
+	return m.Value, nil
+}
+
+func (r *reading) Write(*distsys.Tx, []value.Value, value.Value) error { return errReadOnly }
+func (r *reading) PreCommit(*distsys.Tx) error                         { return nil }
+
+func (r *reading) Commit(tx *distsys.Tx) { r.end(tx, true) }
+func (r *reading) Abort(tx *distsys.Tx)  { r.end(tx, false) }
+
+func (r *reading) end(tx *distsys.Tx, take bool) {
+	q := r.q
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.reader != tx {
+		return
+	}
+	if take {
+		q.remove(q.taken)
+	}
+	q.taken, q.reader = 0, nil
+	q.refused.wake()
+	q.refused = q.refused[:0]
+}
+
+func (r *reading) Watch(w env.Waker) {
+	r.q.mu.Lock()
+	defer r.q.mu.Unlock()
+	r.q.readable.add(w)
+}
+
+func (r *reading) Unwatch(w env.Waker) {
+	r.q.mu.Lock()
+	defer r.q.mu.Unlock()
+	r.q.readable.remove(w)
+}
+
+type writing struct{ q *Queue }
+
+func (o *writing) Read(*distsys.Tx, []value.Value) (value.Value, error) {
+	return value.Value{}, errWriteOnly
+}
+
+func (o *writing) Write(tx *distsys.Tx, idx []value.Value, v value.Value) error {
+	if len(idx) > 0 {
+		return errIndexed
+	}
+	q := o.q
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	w := q.writer(tx, true)
+	if !q.room(len(w.values)+1, 0) {
+		return distsys.ErrBlocked
+	}
+	w.values = append(w.values, v)
+	return nil
+}
+
+// writer finds what a section has written.
+func (q *Queue) writer(tx *distsys.Tx, add bool) *writer {
+	for i := range q.writers {
+		if q.writers[i].tx == tx {
+			return &q.writers[i]
+		}
+	}
+	if !add {
+		return nil
+	}
+	q.writers = append(q.writers, writer{tx: tx})
+	return &q.writers[len(q.writers)-1]
+}
+
+func (q *Queue) endWriter(tx *distsys.Tx) {
+	q.writers = slices.DeleteFunc(q.writers, func(w writer) bool { return w.tx == tx })
+}
+
+func (o *writing) PreCommit(tx *distsys.Tx) error {
+	q := o.q
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	w := q.writer(tx, false)
+	if w == nil || w.places != nil {
+		return nil
+	}
+	msgs := make([]Message, len(w.values))
+	for i, v := range w.values {
+		msgs[i] = Message{Value: v, Clock: tx.Stamp()}
+	}
+	before := q.changes
+	if w.places = q.stage(msgs); w.places == nil {
+		return distsys.ErrBlocked
+	}
+	q.own(tx, before)
+	return nil
+}
+
+func (o *writing) Commit(tx *distsys.Tx) {
+	q := o.q
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if w := q.writer(tx, false); w != nil {
+		q.makeReady(w.places)
+		q.endWriter(tx)
+	}
+}
+
+func (o *writing) Abort(tx *distsys.Tx) {
+	q := o.q
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if w := q.writer(tx, false); w != nil {
+		if w.places != nil {
+			q.drop(w.places)
+		}
+		q.endWriter(tx)
+	}
+}
+
+func (o *writing) Watch(w env.Waker)   { o.q.WatchRoom(w) }
+func (o *writing) Unwatch(w env.Waker) { o.q.UnwatchRoom(w) }
+
+// both is In and Out in one.
+type both struct{ q *Queue }
+
+func (b *both) Read(tx *distsys.Tx, idx []value.Value) (value.Value, error) {
+	return b.q.in.Read(tx, idx)
+}
+
+func (b *both) Write(tx *distsys.Tx, idx []value.Value, v value.Value) error {
+	return b.q.out.Write(tx, idx, v)
+}
+
+func (b *both) PreCommit(tx *distsys.Tx) error { return b.q.out.PreCommit(tx) }
+
+func (b *both) Commit(tx *distsys.Tx) {
+	b.q.in.Commit(tx)
+	b.q.out.Commit(tx)
+}
+
+func (b *both) Abort(tx *distsys.Tx) {
+	b.q.in.Abort(tx)
+	b.q.out.Abort(tx)
+}
+
+func (b *both) Watch(w env.Waker)   { b.q.length.Watch(w) }
+func (b *both) Unwatch(w env.Waker) { b.q.length.Unwatch(w) }
+
+// length checks at pre-commit that nothing but the section itself has changed
+// the queue since it was read, so that the number holds together with what
+// else the section has read.
+type length struct{ q *Queue }
+
+// look is a section's look at the length.
+type look struct {
+	tx   *distsys.Tx
+	seen uint64 // changes
+}
+
+func (q *Queue) look(tx *distsys.Tx) *look {
+	for i := range q.looks {
+		if q.looks[i].tx == tx {
+			return &q.looks[i]
+		}
+	}
+	return nil
+}
+
+// own says that tx itself has made the change after the one numbered before.
+func (q *Queue) own(tx *distsys.Tx, before uint64) {
+	if l := q.look(tx); l != nil && l.seen == before {
+		l.seen = q.changes
+	}
+}
+
+func (l *length) Read(tx *distsys.Tx, idx []value.Value) (value.Value, error) {
+	if len(idx) > 0 {
+		return value.Value{}, errIndexed
+	}
+	q := l.q
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.reader != nil && q.reader != tx {
+		q.refused.add(tx.Waker())
+		return value.Value{}, distsys.ErrContended
+	}
+	for _, p := range q.places {
+		if !p.ready {
+			return value.Value{}, distsys.ErrBlocked
+		}
+	}
+	switch was := q.look(tx); {
+	case was == nil:
+		q.looks = append(q.looks, look{tx, q.changes})
+	case was.seen != q.changes:
+		return value.Value{}, errChanged
+	}
+	// Every message that is counted has happened before this section.
+	for _, p := range q.places[q.taken:] {
+		tx.Observe(p.msg.Clock)
+	}
+	return value.Int(int32(len(q.places) - q.taken)), nil
+}
+
+// errChanged has the section tried again.
+var errChanged = fmt.Errorf("%w: the length of a queue changed", distsys.ErrAbort)
+
+func (l *length) Write(*distsys.Tx, []value.Value, value.Value) error { return errReadOnly }
+
+func (l *length) PreCommit(tx *distsys.Tx) error {
+	l.q.mu.Lock()
+	defer l.q.mu.Unlock()
+	if was := l.q.look(tx); was != nil && was.seen != l.q.changes {
+		return errChanged
+	}
+	return nil
+}
+
+func (l *length) Commit(tx *distsys.Tx) { l.Abort(tx) }
+
+func (l *length) Abort(tx *distsys.Tx) {
+	l.q.mu.Lock()
+	defer l.q.mu.Unlock()
+	l.q.looks = slices.DeleteFunc(l.q.looks, func(k look) bool { return k.tx == tx })
+}
+
+func (l *length) Watch(w env.Waker) {
+	l.q.mu.Lock()
+	defer l.q.mu.Unlock()
+	l.q.readable.add(w)
+	l.q.writable.add(w)
+}
+
+func (l *length) Unwatch(w env.Waker) {
+	l.q.mu.Lock()
+	defer l.q.mu.Unlock()
+	l.q.readable.remove(w)
+	l.q.writable.remove(w)
+}
+
+// Send puts a message in from outside of any section, waiting for room.
+func (q *Queue) Send(ctx context.Context, v value.Value) error {
+	return q.await(ctx, &q.writable, func() bool {
+		places := q.stage([]Message{{Value: v}})
+		if places == nil {
+			return false
+		}
+		q.makeReady(places)
+		return true
+	})
+}
+
+// Receive takes a message out, outside of any section, waiting for one.
+func (q *Queue) Receive(ctx context.Context) (value.Value, error) {
+	var v value.Value
+	err := q.await(ctx, &q.readable, func() bool {
+		if q.reader != nil || len(q.places) == 0 || !q.places[0].ready {
+			return false
+		}
+		v = q.places[0].msg.Value
+		q.remove(1)
+		return true
+	})
+	return v, err
+}
+
+// await waits until try succeeds; it is tried, with the lock held, at once and
+// after every wake of ws.
+func (q *Queue) await(ctx context.Context, ws *wakers, try func() bool) error {
+	woken := make(chan struct{}, 1)
+	w := env.NewSignal(func() {
+		select {
+		case woken <- struct{}{}:
+		default:
+		}
+	})
+	q.mu.Lock()
+	ws.add(w)
+	q.refused.add(w)
+	q.mu.Unlock()
+	defer func() {
+		q.mu.Lock()
+		ws.remove(w)
+		q.refused.remove(w)
+		q.mu.Unlock()
+	}()
+	for {
+		w.Take()
+		q.mu.Lock()
+		ok := try()
+		if !ok {
+			q.refused.add(w)
+		}
+		q.mu.Unlock()
+		if ok {
+			return nil
+		}
+		select {
+		case <-woken:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// Pump sends what comes from a Go channel until it is closed or ctx ends. It
+// runs in the caller's goroutine.
+func (q *Queue) Pump(ctx context.Context, from <-chan value.Value) error {
+	for {
+		select {
+		case v, ok := <-from:
+			if !ok {
+				return nil
+			}
+			if err := q.Send(ctx, v); err != nil {
+				return err
+			}
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// Drain receives into a Go channel until ctx ends. It runs in the caller's
+// goroutine.
+func (q *Queue) Drain(ctx context.Context, to chan<- value.Value) error {
+	for {
+		v, err := q.Receive(ctx)
+		if err != nil {
+			return err
+		}
+		select {
+		case to <- v:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}

@@ -1,0 +1,242 @@
+// Package queue is a bounded first-in first-out queue of values whose readers
+// and writers are critical sections: the inside of a mailbox, a channel
+// between instances, and the way in and out for the program around them.
+//
+// In and out: values. A writer's message takes its place in the queue when the
+// section pre-commits and can be read once it has committed; what stands behind
+// waits for it. So the order in the queue is an order in which the sections
+// could have happened one after the other, also with respect to the other
+// resources that they touched. A reader takes from the front and gives back
+// when it aborts; one section reads at a time.
+//
+// Promised: no message is lost, duplicated or reordered within the process;
+// there are never more than the limits say. Nothing survives the process.
+//
+// Source: PGo (ASPLOS 2023), section 4.2.1.
+package queue
+
+import (
+	"slices"
+	"sync"
+
+	"github.com/ashlar-dev/ashlar/distsys"
+	"github.com/ashlar-dev/ashlar/distsys/tracelog"
+	"github.com/ashlar-dev/ashlar/env"
+	"github.com/ashlar-dev/ashlar/tla/value"
+)
+
+// CapacityDefault is the number of messages of a queue with zero Limits.
+const CapacityDefault = 1024
+
+// BytesDefault bounds the bytes of messages whose size is known.
+const BytesDefault = 64 << 20
+
+// Limits bound what a queue holds. Zero means the default.
+type Limits struct {
+	Messages int
+	Bytes    int // of messages that came with a size; others count nothing
+}
+
+// Queue is the queue. It is safe for concurrent use.
+type Queue struct {
+	limits Limits
+
+	mu      sync.Mutex
+	places  []*Place // in order; the first taken are being read
+	taken   int
+	reader  *distsys.Tx
+	writers []writer // what sections have written and not yet pre-committed
+	bytes   int
+	changes uint64 // grows with every change that Length can see
+
+	readable wakers // woken when the front may have become readable
+	writable wakers // woken when there may be room
+	refused  wakers // readers that found another one reading
+
+	looks  []look // sections that have read the length
+	in     reading
+	out    writing
+	both   both
+	length length
+}
+
+// Message is a value on its way, with the clock of the section that sent it.
+type Message struct {
+	Value value.Value
+	Clock tracelog.Clock
+	Size  int // in bytes, 0 where it was never encoded
+}
+
+// Place is a message's place in the queue. It is the queue's until Ready or
+// Drop, and of no use after.
+type Place struct {
+	msg   Message
+	ready bool
+}
+
+type writer struct {
+	tx     *distsys.Tx
+	values []value.Value
+	places []*Place // since pre-commit
+}
+
+type wakers []env.Waker
+
+func (ws *wakers) add(w env.Waker) {
+	if !slices.Contains(*ws, w) {
+		*ws = append(*ws, w)
+	}
+}
+
+func (ws *wakers) remove(w env.Waker) {
+	if i := slices.Index(*ws, w); i >= 0 {
+		*ws = slices.Delete(*ws, i, i+1)
+	}
+}
+
+func (ws wakers) wake() {
+	for _, w := range ws {
+		w.Wake()
+	}
+}
+
+// New returns an empty queue.
+func New(l Limits) *Queue {
+	if l.Messages <= 0 {
+		l.Messages = CapacityDefault
+	}
+	if l.Bytes <= 0 {
+		l.Bytes = BytesDefault
+	}
+	q := &Queue{limits: l}
+	q.in.q, q.out.q, q.both.q, q.length.q = q, q, q, q
+	return q
+}
+
+// room says whether n more messages of that many bytes fit. A message larger
+// than the limit of bytes fits into an empty queue.
+func (q *Queue) room(n, bytes int) bool {
+	return len(q.places)+n <= q.limits.Messages && (bytes == 0 || len(q.places) == 0 || q.bytes+bytes <= q.limits.Bytes)
+}
+
+// Stage takes places at the end for all messages, or answers nil where there
+// is no room.
+func (q *Queue) Stage(msgs ...Message) []*Place {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.stage(msgs)
+}
+
+func (q *Queue) stage(msgs []Message) []*Place {
+	bytes := 0
+	for _, m := range msgs {
+		bytes += m.Size
+	}
+	if !q.room(len(msgs), bytes) {
+		return nil
+	}
+	return q.place(msgs, bytes)
+}
+
+// Force puts messages at the end, readable, whether there is room or not: for
+// what was promised room before. Who calls it bounds how much that can be.
+func (q *Queue) Force(msgs ...Message) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	bytes := 0
+	for _, m := range msgs {
+		bytes += m.Size
+	}
+	q.makeReady(q.place(msgs, bytes))
+}
+
+func (q *Queue) place(msgs []Message, bytes int) []*Place {
+	places := make([]*Place, len(msgs))
+	for i, m := range msgs {
+		places[i] = &Place{msg: m}
+	}
+	q.places = append(q.places, places...)
+	q.bytes += bytes
+	q.changes++
+	return places
+}
+
+// Ready makes staged messages readable.
+func (q *Queue) Ready(places []*Place) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.makeReady(places)
+}
+
+func (q *Queue) makeReady(places []*Place) {
+	for _, p := range places {
+		p.ready = true
+	}
+	q.changes++
+	q.readable.wake()
+}
+
+// Drop gives up staged places.
+func (q *Queue) Drop(places []*Place) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.drop(places)
+}
+
+func (q *Queue) drop(places []*Place) {
+	for _, p := range places {
+		if i := slices.Index(q.places, p); i >= 0 {
+			q.places = slices.Delete(q.places, i, i+1)
+			q.bytes -= p.msg.Size
+		}
+	}
+	q.changes++
+	q.readable.wake() // what stood behind may be at the front now
+	q.writable.wake()
+}
+
+// WatchRoom wakes w whenever there may be room for a Stage that met none.
+func (q *Queue) WatchRoom(w env.Waker) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.writable.add(w)
+}
+
+// UnwatchRoom ends WatchRoom.
+func (q *Queue) UnwatchRoom(w env.Waker) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.writable.remove(w)
+}
+
+// Room says whether a Stage of so many messages and bytes would succeed now.
+func (q *Queue) Room(messages, bytes int) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.room(messages, bytes)
+}
+
+// Capacity is the number of messages that the queue takes.
+func (q *Queue) Capacity() int { return q.limits.Messages }
+
+// Len is the number of messages, staged ones included.
+func (q *Queue) Len() int {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return len(q.places)
+}
+
+// remove takes the first n messages out.
+func (q *Queue) remove(n int) {
+	for _, p := range q.places[:n] {
+		q.bytes -= p.msg.Size
+	}
+	// The slice moves along its array; append makes a new one now and then.
+	clear(q.places[:n])
+	q.places = q.places[n:]
+	if len(q.places) == 0 {
+		q.places = nil
+	}
+	q.changes++
+	q.writable.wake()
+}

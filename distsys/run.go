@@ -1,0 +1,39 @@
+package distsys
+
+import (
+	"context"
+	"errors"
+	"sync"
+)
+
+// Run runs processes, each in a goroutine of its own, until all have ended.
+// The first that fails stops the others. It returns the errors of those that
+// failed, without those that were stopped for it; or the context's error.
+func Run(ctx context.Context, procs ...Process) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	errs := make([]error, len(procs))
+	var wg sync.WaitGroup
+	for i, p := range procs {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			if err := p.Run(ctx); err != nil {
+				errs[i] = err
+				cancel(errOther)
+			}
+		}()
+	}
+	wg.Wait()
+	if context.Cause(ctx) == errOther {
+		for i, err := range errs {
+			if errors.Is(err, context.Canceled) {
+				errs[i] = nil
+			}
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// errOther is why the context of a process ends when another has failed.
+var errOther = errors.New("another process ended with an error")
