@@ -2,9 +2,8 @@ package resolve
 
 import "github.com/ashlar-dev/ashlar/source"
 
-// The codes of this package. Each comment shows an input that fails; the line
-// above a failing module's own is its first, and `...` stands for the rest of
-// the frame. testdata/codes has them whole.
+// The codes of this package. Each comment shows an input that fails;
+// testdata/codes has them whole.
 const (
 	// ModuleNotFound: EXTENDS Natrals
 	ModuleNotFound source.Code = "ModuleNotFound"
@@ -12,8 +11,6 @@ const (
 	ModuleCycle source.Code = "ModuleCycle"
 	// ModuleName: file A.tla holds ---- MODULE B ----
 	ModuleName source.Code = "ModuleName"
-	// ModuleBroken: EXTENDS B, where B.tla does not parse
-	ModuleBroken source.Code = "ModuleBroken"
 	// TooManyModules: more than ModulesMax modules.
 	TooManyModules source.Code = "TooManyModules"
 	// TooDeep: an expression nested deeper than DepthMax.

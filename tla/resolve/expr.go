@@ -269,7 +269,7 @@ func (r *resolver) argument(a syntax.Expr, arity int, what func() string) {
 		return
 	}
 	wrong := func(s *Symbol) {
-		r.error(a.Span(), OperatorExpected, "", "%s must be an operator with %d arguments; this one takes %s", what(), arity, arguments(s))
+		r.error(a.Span(), OperatorExpected, "", "%s must be an operator that takes %s; this one takes %s", what(), count(arity), arguments(s))
 	}
 	switch a := a.(type) {
 	case *syntax.Ident:
@@ -291,13 +291,18 @@ func (r *resolver) argument(a syntax.Expr, arity int, what func() string) {
 		}
 	case *syntax.BadExpr:
 	default:
-		r.error(a.Span(), OperatorExpected, "pass the name of an operator, or a LAMBDA", "%s must be an operator with %d arguments, not a value", what(), arity)
+		r.error(a.Span(), OperatorExpected, "pass the name of an operator, or a LAMBDA", "%s must be an operator that takes %s, not a value", what(), count(arity))
 		r.value(a)
 	}
 }
 
 func (r *resolver) checkOperator(node syntax.Node, s *Symbol, arity int, wrong func(*Symbol)) {
-	if s.Kind == Instanced || s.Kind == Nested || s.Kind == Fact || s.Arity() != arity || maxOf(s.Params) > 0 {
+	if s.Arity() == arity && maxOf(s.Params) > 0 {
+		delete(r.info.Uses, node)
+		r.error(node.Span(), OperatorExpected, "", "%s takes operators as arguments itself, and so cannot be passed as one", s.Name)
+		return
+	}
+	if s.Kind == Instanced || s.Kind == Nested || s.Kind == Fact || s.Arity() != arity {
 		delete(r.info.Uses, node)
 		wrong(s)
 	}

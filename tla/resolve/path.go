@@ -72,7 +72,7 @@ func (r *resolver) pathEnd(p *syntax.Path, use *PathUse, i, want int) *PathUse {
 	}
 	if want >= 0 && len(step.Args) == 0 {
 		if s.Kind == Fact || s.Arity() != want || maxOf(s.Params) > 0 {
-			r.error(p.Span(), OperatorExpected, "", "an operator with %d arguments is expected; %s takes %s", want, s.Name, arguments(s))
+			r.error(p.Span(), OperatorExpected, "", "an operator that takes %s is expected; %s takes %s", count(want), s.Name, arguments(s))
 			return nil
 		}
 		return use
@@ -82,7 +82,7 @@ func (r *resolver) pathEnd(p *syntax.Path, use *PathUse, i, want int) *PathUse {
 		return nil
 	}
 	if want > 0 {
-		r.error(p.Span(), OperatorExpected, "", "an operator with %d arguments is expected, not a value", want)
+		r.error(p.Span(), OperatorExpected, "", "an operator that takes %s is expected, not a value", count(want))
 	}
 	if !r.stepArity(step, s) {
 		r.stepArguments(p.Steps[i:])
@@ -275,7 +275,7 @@ func (f *finder) body(step syntax.Step) bool {
 	case step.Kind == syntax.StepAt:
 		f.open = append(f.open, names...)
 	case len(step.Args) != len(names):
-		f.fail(step, fmt.Sprintf("the expression binds %d names, not %d", len(names), len(step.Args)))
+		f.fail(step, fmt.Sprintf("the expression binds names: %d; values given: %d", len(names), len(step.Args)))
 		return false
 	default:
 		f.give(names, step.Args)
@@ -353,7 +353,7 @@ func without(list, gone []*Symbol) []*Symbol {
 
 // findLabel searches e for a label, not inside other labels nor inside
 // definitions of LETs. It returns the label and then the LETs and binding
-// expressions around it, innermost last but one... the label stands first.
+// expressions around it, outermost first.
 func (r *resolver) findLabel(e syntax.Expr, name string, depth int) []syntax.Node {
 	if e == nil || depth > DepthMax {
 		return nil

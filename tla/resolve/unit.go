@@ -260,14 +260,16 @@ func maxOf(list []int) int {
 	return m
 }
 
-func arguments(s *Symbol) string {
-	switch s.Arity() {
+func arguments(s *Symbol) string { return count(s.Arity()) }
+
+func count(n int) string {
+	switch n {
 	case 0:
 		return "no arguments"
 	case 1:
 		return "1 argument"
 	}
-	return fmt.Sprintf("%d arguments", s.Arity())
+	return fmt.Sprintf("%d arguments", n)
 }
 
 // recursiveDone reports what RECURSIVE announced and nothing defined.
