@@ -205,29 +205,33 @@ func BigUnion(s Value) Value {
 		fail("UNION of the infinite set %s cannot be computed", Brief(s))
 	}
 	sets := enumerated(s).elements()
-	total, plain := 0, true
-	for _, e := range sets {
-		mustSet(e, "UNION")
-		if plain = plain && listable(e); plain {
-			total += int(Cardinality(e))
-		}
+	if len(sets) == 2 {
+		return Union(sets[0], sets[1])
+	}
+	return UnionOf(sets)
+}
+
+// UnionOf is the union of sets. It stays symbolic where one of them is.
+func UnionOf(sets []Value) Value {
+	plain := true
+	for _, s := range sets {
+		mustSet(s, "UNION")
+		plain = plain && listable(s)
 	}
 	switch {
 	case len(sets) == 0:
 		return EmptySet()
 	case len(sets) == 1:
 		return sets[0]
-	case len(sets) == 2:
-		return Union(sets[0], sets[1])
 	case !plain:
 		return symbolic(setUnion, sets...)
 	}
-	out := make([]Value, 0, total)
-	for _, e := range sets {
-		out = append(out, enumerated(e).elements()...)
+	var out []Value
+	for _, s := range sets {
+		out = append(out, enumerated(s).elements()...)
 		if len(out) > 2*MaxSetSize {
 			if out = sortSet(out); len(out) > MaxSetSize {
-				failTooLarge(s)
+				fail("a union has more than %d elements", MaxSetSize)
 			}
 		}
 	}

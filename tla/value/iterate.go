@@ -2,9 +2,9 @@ package value
 
 import "iter"
 
-// All calls yield for the elements of a set in canonical order. A symbolic set
-// is not enumerated beforehand. Of the infinite sets only Nat can be walked, and
-// it ends at the largest integer there is with an *Error.
+// All calls yield for the elements of a finite set in canonical order. A
+// symbolic set is not enumerated beforehand, so one of more than MaxSetSize
+// elements can be walked too, as far as that takes.
 func (v Value) All() iter.Seq[Value] {
 	if v.Kind() != KindSet {
 		failKind(v, "a set")

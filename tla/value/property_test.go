@@ -22,7 +22,9 @@ func anyShape(t *rapid.T, depth int) shape {
 	case 1:
 		return func(t *rapid.T) Value { return Int(int32(rapid.IntRange(-3, 4).Draw(t, "int"))) }
 	case 2:
-		return func(t *rapid.T) Value { return String(rapid.SampledFrom([]string{"", "a", "b", "\"\\\n", "zz"}).Draw(t, "string")) }
+		return func(t *rapid.T) Value {
+			return String(rapid.SampledFrom([]string{"", "a", "b", "\"\\\n", "zz"}).Draw(t, "string"))
+		}
 	case 3:
 		inner := shape(func(t *rapid.T) Value { return Int(rapid.Int32().Draw(t, "wide")) })
 		return func(t *rapid.T) Value {

@@ -258,8 +258,8 @@ func failTooLarge(s Value) {
 	fail("the set %s has more than %d elements and cannot be enumerated", Brief(s), MaxSetSize)
 }
 
-// Choose is the first element of s, in canonical order, for which pred holds.
-// It may not end where s is infinite and is an *Error there but for Nat.
+// Choose is the first element of the finite set s, in canonical order, for which
+// pred holds, and false where there is none.
 func Choose(s Value, pred func(Value) bool) (Value, bool) {
 	for x := range s.All() {
 		if pred(x) {

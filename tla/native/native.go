@@ -1,0 +1,325 @@
+// Package native computes the operators of the standard and community modules
+// in Go.
+//
+// In: the name of a module and of an operator, then values and operators as
+// arguments. Out: a value; where the operator has none, it panics with a
+// *value.Error as package value does. The text of the modules (tla/module)
+// defines the same operators in TLA+ wherever that is possible, and the two must
+// agree: an operator that is not Primitive is only a faster form of its
+// definition.
+//
+// Nothing here touches the world. What an operator needs of it (output, files,
+// registers, random numbers, the clock) it takes from the Context, and is an
+// error where the Context does not have it. Everything is safe for concurrent
+// use as far as the Context is. What could become too large is bounded by
+// value.MaxSetSize.
+package native
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/ashlar-dev/ashlar/tla/value"
+)
+
+// Value is short for value.Value.
+type Value = value.Value
+
+// Operator is an operator passed as an argument. It does not keep args: the
+// caller may use the slice again.
+type Operator func(args []Value) Value
+
+// Arg is an argument of an operator: a value, or an operator where the
+// parameter has an arity.
+type Arg struct {
+	Val Value
+	Op  Operator
+}
+
+// Op is an operator with its implementation. Exactly one of the functions is
+// set: F0, F1, F2 and F3, by arity, where the result depends on nothing but
+// values, FN otherwise. FN may be called with a nil Context unless Effects.
+type Op struct {
+	Module, Name string
+	Arity        int
+	// Params has the arity of each parameter that is an operator; nil where all
+	// are values.
+	Params []int
+	// Primitive says that the module has no definition in TLA+, only a place
+	// for one.
+	Primitive bool
+	// Effects says that the operator is no function of its arguments: it prints,
+	// reads or writes something, or is random.
+	Effects bool
+
+	F0 func() Value
+	F1 func(a Value) Value
+	F2 func(a, b Value) Value
+	F3 func(a, b, c Value) Value
+	FN func(ctx *Context, args []Arg) Value
+}
+
+// Call applies the operator in whichever form it has.
+func (o *Op) Call(ctx *Context, args []Arg) Value {
+	if len(args) != o.Arity {
+		value.Fail("%s!%s takes %d arguments, found %d", o.Module, o.Name, o.Arity, len(args))
+	}
+	switch {
+	case o.F0 != nil:
+		return o.F0()
+	case o.F1 != nil:
+		return o.F1(args[0].Val)
+	case o.F2 != nil:
+		return o.F2(args[0].Val, args[1].Val)
+	case o.F3 != nil:
+		return o.F3(args[0].Val, args[1].Val, args[2].Val)
+	}
+	if ctx == nil {
+		ctx = &Context{}
+	}
+	return o.FN(ctx, args)
+}
+
+// Context is what operators may use of the world. Any of the functions may be
+// nil: then the operators that need it are an error, but for Print, whose output
+// is then dropped.
+type Context struct {
+	// Print writes a line of text.
+	Print func(line string)
+	// Register reads a register or a named property of the run for TLCGet.
+	Register func(key Value) (Value, bool)
+	// SetRegister sets a register, or acts on a named property, for TLCSet.
+	SetRegister func(key, val Value)
+	// Random is a uniform random number in 0..n-1, n being positive.
+	Random func(n int64) int64
+	// Now is the time of JavaTime.
+	Now func() int32
+	// Trace is the sequence of records that is the behaviour so far.
+	Trace func() Value
+	// Files is the file system of IOUtils, Json and CSV.
+	Files Files
+	// Environment is the variables of IOEnv.
+	Environment func() map[string]string
+	// Execute runs a command for IOExec.
+	Execute func(command []string, environment map[string]string) (exit int, stdout, stderr string, err error)
+}
+
+// Files is a file system: names are as the specification writes them.
+type Files interface {
+	ReadFile(name string) ([]byte, error)
+	// WriteFile replaces the file, or adds to its end.
+	WriteFile(name string, data []byte, appending bool) error
+}
+
+type key struct{ module, name string }
+
+// table has every operator; it is never changed.
+var table = sync.OnceValue(func() map[key]*Op {
+	out := map[key]*Op{}
+	for _, ops := range [][]Op{
+		naturals(), integers(), reals(), bitwise(), dyadic(),
+		sequences(), sequencesExt(), subsequences(),
+		finiteSets(), finiteSetsExt(), folds(), functions(), relation(),
+		bags(), bagsExt(), tlc(), tlcExt(), randomization(),
+		graphs(), undirectedGraphs(), ioUtils(), jsonModule(), csvModule(), svg(),
+		vectorClocks(), apalache(),
+	} {
+		for _, op := range ops {
+			out[key{op.Module, op.Name}] = &op
+		}
+	}
+	return out
+})
+
+// Lookup is the implementation of an operator of a module, or nil. The name is
+// in its canonical spelling ("<=", "\o", "-."); the usual synonyms are known.
+func Lookup(module, name string) *Op {
+	if op := table()[key{module, name}]; op != nil {
+		return op
+	}
+	if canonical, ok := synonym(name); ok {
+		return table()[key{module, canonical}]
+	}
+	return nil
+}
+
+// synonym is the canonical spelling of an operator written otherwise.
+func synonym(name string) (string, bool) {
+	switch name {
+	case "=<", `\leq`:
+		return "<=", true
+	case `\geq`:
+		return ">=", true
+	case `\circ`:
+		return `\o`, true
+	case `\oplus`:
+		return "(+)", true
+	case `\ominus`:
+		return "(-)", true
+	}
+	return "", false
+}
+
+// All is every operator, by module and name.
+func All() []*Op {
+	return slices.SortedFunc(maps.Values(table()), func(a, b *Op) int {
+		return cmp.Or(strings.Compare(a.Module, b.Module), strings.Compare(a.Name, b.Name))
+	})
+}
+
+// module gathers the operators of one module.
+type module struct {
+	name string
+	ops  []Op
+}
+
+func (m *module) add(op Op) *Op {
+	op.Module = m.name
+	m.ops = append(m.ops, op)
+	return &m.ops[len(m.ops)-1]
+}
+
+func (m *module) f0(name string, f func() Value)        { m.add(Op{Name: name, F0: f}) }
+func (m *module) f1(name string, f func(a Value) Value) { m.add(Op{Name: name, Arity: 1, F1: f}) }
+func (m *module) f2(name string, f func(a, b Value) Value) {
+	m.add(Op{Name: name, Arity: 2, F2: f})
+}
+func (m *module) f3(name string, f func(a, b, c Value) Value) {
+	m.add(Op{Name: name, Arity: 3, F3: f})
+}
+
+// fn adds an operator whose parameters have these arities.
+func (m *module) fn(name string, f func(ctx *Context, args []Arg) Value, params ...int) *Op {
+	higher := false
+	for _, p := range params {
+		higher = higher || p > 0
+	}
+	op := Op{Name: name, Arity: len(params), FN: f}
+	if higher {
+		op.Params = params
+	}
+	return m.add(op)
+}
+
+// primitive marks the operators of the module with these names.
+func (m *module) primitive(names string) {
+	for _, name := range strings.Fields(names) {
+		found := false
+		for i := range m.ops {
+			if m.ops[i].Name == name {
+				m.ops[i].Primitive, found = true, true
+			}
+		}
+		if !found {
+			panic("native: no operator " + name + " in " + m.name)
+		}
+	}
+}
+
+// effects marks the operators of the module with these names.
+func (m *module) effects(names string) {
+	for _, name := range strings.Fields(names) {
+		for i := range m.ops {
+			if m.ops[i].Name == name {
+				m.ops[i].Effects = true
+			}
+		}
+	}
+}
+
+func boolean(b bool) Value { return value.Bool(b) }
+
+// apply1 and apply2 call an operator with one and two arguments through a
+// buffer, so that a loop does not allocate for each call.
+type apply1 struct {
+	op  Operator
+	buf [1]Value
+}
+
+func (a *apply1) call(x Value) Value {
+	a.buf[0] = x
+	return a.op(a.buf[:])
+}
+
+type apply2 struct {
+	op  Operator
+	buf [2]Value
+}
+
+func (a *apply2) call(x, y Value) Value {
+	a.buf[0], a.buf[1] = x, y
+	return a.op(a.buf[:])
+}
+
+// collector gathers the elements of a result within MaxSetSize.
+type collector struct {
+	what  string
+	elems []Value
+}
+
+func (c *collector) add(v Value) {
+	if len(c.elems) >= value.MaxSetSize {
+		value.Fail("%s has more than %d elements", c.what, value.MaxSetSize)
+	}
+	c.elems = append(c.elems, v)
+}
+
+func (c *collector) set() Value { return value.SetOf(c.elems) }
+
+// wantSeq is v, a sequence, or an error that names the operator.
+func wantSeq(v Value, op string) []Value {
+	if n := v.Normal(); n.Kind() == value.KindTuple {
+		return n.Elements()
+	}
+	value.Fail("%s: expected a sequence, found %s", op, value.Describe(v))
+	return nil
+}
+
+func wantSet(v Value, op string) Value {
+	if v.Kind() != value.KindSet {
+		value.Fail("%s: expected a set, found %s", op, value.Describe(v))
+	}
+	return v
+}
+
+func wantInt(v Value, op string) int32 {
+	if v.Kind() != value.KindInt {
+		value.Fail("%s: expected an integer, found %s", op, value.Describe(v))
+	}
+	return v.AsInt()
+}
+
+func wantNat(v Value, op string) int32 {
+	n := wantInt(v, op)
+	if n < 0 {
+		value.Fail("%s: expected a natural number, found %d", op, n)
+	}
+	return n
+}
+
+func wantString(v Value, op string) string {
+	if v.Kind() != value.KindString {
+		value.Fail("%s: expected a string, found %s", op, value.Describe(v))
+	}
+	return v.AsString()
+}
+
+func wantFn(v Value, op string) Value {
+	switch v.Kind() {
+	case value.KindTuple, value.KindRecord, value.KindFn:
+		return v
+	}
+	value.Fail("%s: expected a function, found %s", op, value.Describe(v))
+	return v
+}
+
+// wantBool is the truth of what an operator passed as an argument returned.
+func wantBool(v Value, op string) bool {
+	if v.Kind() != value.KindBool {
+		value.Fail("%s: its operator argument must give a boolean, found %s", op, value.Describe(v))
+	}
+	return v.IsTrue()
+}
