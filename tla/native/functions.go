@@ -54,12 +54,12 @@ func functions() []Op {
 		return inverse(f, f.Domain(), value.SetOf(slices.Clone(f.Values())))
 	})
 	m.f1("IsInjective", func(f Value) Value { return boolean(isInjective(wantFn(f, "IsInjective"))) })
-	m.f2("Injection", func(s, t Value) Value { return maps(s, t, isInjective) })
+	m.f2("Injection", func(s, t Value) Value { return mapsThat(s, t, isInjective) })
 	m.f2("Surjection", func(s, t Value) Value {
-		return maps(s, t, func(f Value) bool { return isOnto(f, t) })
+		return mapsThat(s, t, func(f Value) bool { return isOnto(f, t) })
 	})
 	m.f2("Bijection", func(s, t Value) Value {
-		return maps(s, t, func(f Value) bool { return isInjective(f) && isOnto(f, t) })
+		return mapsThat(s, t, func(f Value) bool { return isInjective(f) && isOnto(f, t) })
 	})
 	m.f2("ExistsInjection", func(s, t Value) Value { return boolean(value.Cardinality(s) <= value.Cardinality(t)) })
 	m.f2("ExistsSurjection", func(s, t Value) Value {
@@ -106,8 +106,8 @@ func isOnto(f, t Value) bool {
 	return value.Subseteq(t, value.SetOf(slices.Clone(f.Values())))
 }
 
-// maps is the set of functions from s to t that pass a test, not enumerated.
-func maps(s, t Value, test func(Value) bool) Value {
+// mapsThat is the set of functions from s to t that pass a test, not enumerated.
+func mapsThat(s, t Value, test func(Value) bool) Value {
 	return value.LazyFilter(value.FnSet(s, t), test)
 }
 
