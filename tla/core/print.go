@@ -33,6 +33,7 @@ func FormatDef(d *Def) string {
 	}
 	p := newPrinter(0)
 	p.mention(d.Body)
+	p.own(d)
 	p.def(d)
 	return string(p.out)
 }
@@ -141,10 +142,14 @@ func (p *printer) defName(d *Def) string {
 	if n, ok := p.defs[d]; ok {
 		return n
 	}
-	if len(d.Path) == 0 {
-		return d.Name
+	return d.Name
+}
+
+// own gives a definition of an instance a plain name where it is written out.
+func (p *printer) own(d *Def) {
+	if len(d.Path) > 0 {
+		p.defs[d] = mangled(d.FullName())
 	}
-	return mangled(d.FullName())
 }
 
 // mangled makes a name of letters, digits and underscores.

@@ -533,6 +533,7 @@ func (p *printer) caseExpr(e *Case) {
 func (p *printer) let(e *Let) {
 	column := p.col
 	for _, d := range e.Defs {
+		p.own(d)
 		p.taken[p.defName(d)]++
 	}
 	line := func() {

@@ -3,6 +3,7 @@ package lower
 import (
 	"github.com/ashlar-dev/ashlar/source"
 	"github.com/ashlar-dev/ashlar/tla/core"
+	"github.com/ashlar-dev/ashlar/tla/native"
 	"github.com/ashlar-dev/ashlar/tla/resolve"
 )
 
@@ -11,8 +12,6 @@ import (
 type Program struct {
 	info  *resolve.Info
 	diags *source.List
-	// native says whether Go computes an operator of a module.
-	native func(module, name string) bool
 
 	constants map[*resolve.Symbol]*core.Constant
 	variables map[*resolve.Symbol]*core.Variable
@@ -35,12 +34,11 @@ type task struct {
 	nested bool
 }
 
-// New prepares the lowering of a module that was resolved without errors.
-// Native says which operators of the standard modules Go computes; what cannot
-// be lowered is reported to diags.
-func New(info *resolve.Info, native func(module, name string) bool, diags *source.List) *Program {
+// New prepares the lowering of a module that was resolved without errors. What
+// cannot be lowered is reported to diags.
+func New(info *resolve.Info, diags *source.List) *Program {
 	return &Program{
-		info: info, diags: diags, native: native,
+		info: info, diags: diags,
 		constants: map[*resolve.Symbol]*core.Constant{},
 		variables: map[*resolve.Symbol]*core.Variable{},
 		locals:    map[*resolve.Symbol]*core.Local{},
@@ -330,5 +328,5 @@ func (p *Program) addTask(d *core.Def, t *task) {
 
 func (p *Program) newDef(s *resolve.Symbol) *core.Def {
 	return &core.Def{Name: s.Name, Module: s.Module.Name, Params: p.bindAll(s.Formals), Recursive: s.Recursive, Local: s.Local,
-		Native: s.Module.Standard && p.native(s.Module.Name, s.Name), Span: s.Span}
+		Native: s.Module.Standard && native.Lookup(s.Module.Name, s.Name) != nil, Span: s.Span}
 }
