@@ -156,6 +156,8 @@ type Block struct {
 	Label string
 	// Plus and Minus are the label's fairness modifiers.
 	Plus, Minus bool
+	// Auto says that the user wrote no label here.
+	Auto bool
 	Body        []Stmt
 	Span        source.Span // of the label
 }
