@@ -11,7 +11,7 @@ const (
 	// NestingTooDeep: an expression in 2,000 pairs of parentheses.
 	NestingTooDeep source.Code = "NestingTooDeep"
 
-	// BadCharacter: A == 1 ~~ £
+	// BadCharacter: A == £
 	BadCharacter source.Code = "BadCharacter"
 	// BadEscape: A == "\q"
 	BadEscape source.Code = "BadEscape"
@@ -24,7 +24,7 @@ const (
 	ModuleMissing source.Code = "ModuleMissing"
 	// ModuleEndMissing: a file without a last line of four or more =.
 	ModuleEndMissing source.Code = "ModuleEndMissing"
-	// UnitExpected: ) A == 1
+	// UnitExpected: { A == 1 }
 	UnitExpected source.Code = "UnitExpected"
 	// DefineExpected: A = 1
 	DefineExpected source.Code = "DefineExpected"

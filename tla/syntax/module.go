@@ -88,32 +88,34 @@ func (p *parser) startsUnit(i int) bool {
 	return false
 }
 
+// token is the i-th token, or the last.
+func (p *parser) token(i int) *token { return &p.toks[min(i, len(p.toks)-1)] }
+
 // startsDefinition says whether tokens from i on are the left-hand side of a
 // definition and `==`.
 func (p *parser) startsDefinition(i int) bool {
-	at := func(n int) *token {
-		if n < len(p.toks) {
-			return &p.toks[n]
-		}
-		return &p.toks[len(p.toks)-1]
-	}
-	eq := func(n int) bool { return at(n).is(kindPunct, "==") }
-	if at(i).kind == kindOp {
-		return at(i).text == "-." && at(i+1).kind == kindIdent && eq(i+2)
-	}
-	next := at(i + 1)
+	eq := func(n int) bool { return p.token(n).is(kindPunct, "==") }
+	t, next := p.token(i), p.token(i+1)
 	switch {
-	case eq(i + 1):
-		return true
-	case next.is(kindPunct, "(") || next.is(kindPunct, "["):
-		m := p.match[i+1]
-		return m >= 0 && eq(int(m)+1)
+	case t.kind == kindOp:
+		return t.text == "-." && next.kind == kindIdent && eq(i+2)
 	case next.kind == kindOp && infixes[next.text] != nil:
-		return at(i+2).kind == kindIdent && eq(i+3)
+		return p.token(i+2).kind == kindIdent && eq(i+3)
 	case next.kind == kindOp && postfixes[next.text] != nil:
 		return eq(i + 2)
 	}
-	return false
+	return p.startsNonfix(i)
+}
+
+// startsNonfix says whether a definition `f ==`, `f(x) ==` or `f[x \in S] ==`
+// starts with the name at token i.
+func (p *parser) startsNonfix(i int) bool {
+	next := p.token(i + 1)
+	if next.is(kindPunct, "(") || next.is(kindPunct, "[") {
+		m := p.match[i+1]
+		return m >= 0 && p.token(int(m)+1).is(kindPunct, "==")
+	}
+	return next.is(kindPunct, "==")
 }
 
 // unit reads one unit of a module.

@@ -141,10 +141,7 @@ func (p *parser) tok() *token {
 
 // peek is the n-th token after the next, without regard to fences.
 func (p *parser) peek(n int) *token {
-	if p.i+n < len(p.toks) {
-		return &p.toks[p.i+n]
-	}
-	return &p.toks[len(p.toks)-1]
+	return p.token(p.i + n)
 }
 
 // advance goes past the next token, which is not the last.

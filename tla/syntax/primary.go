@@ -42,6 +42,9 @@ func (p *parser) atom() Expr {
 	t := p.tok()
 	switch t.kind {
 	case kindIdent:
+		if t.first && p.startsNonfix(p.i) {
+			break // the expression before it is not complete
+		}
 		return p.identifier()
 	case kindNumber:
 		p.advance()
@@ -79,6 +82,8 @@ func (p *parser) noExpression() {
 			Message: fmt.Sprintf("expected an expression, but `%s` is a reserved word of PlusCal", t.text),
 			Repair:  "choose another name",
 		})
+	case t.kind == kindIdent && t.column > p.fence:
+		p.unexpected(ExpressionExpected, "an expression before the next definition", "")
 	case p.atGuard() && p.guard.column >= 0:
 		p.unexpected(BracketUnclosed, "the rest of the expression in brackets", "close the bracket before this line")
 	default:
