@@ -292,6 +292,9 @@ func closesAny(text string) bool {
 func (p *parser) describe(t *token) string {
 	switch t.kind {
 	case kindEOF:
+		if p.algorithm {
+			return "the end of the comment"
+		}
 		return "the end of the text"
 	case kindEnd:
 		return "the end of the module"

@@ -199,7 +199,8 @@ func isAlgorithmStart(text []byte, h algorithmHead) bool {
 		default:
 			word, _ := wordAt(text, at)
 			switch word {
-			case "variable", "variables", "define", "macro", "procedure", "process", "fair", "begin":
+			case "variable", "variables", "define", "macro", "procedure", "process", "fair", "begin",
+				"archetype", "mapping":
 				return true
 			}
 			return false
