@@ -1,0 +1,374 @@
+// Package detector has failure detectors: resources fd[i] that read TRUE
+// while the process i is suspected to have failed.
+//
+// A Monitor runs on each node that is watched and answers for the processes
+// there. A Detector asks the monitors every Interval and suspects a process of
+// which it has heard nothing for Timeout, or that the monitor says has failed.
+//
+// Promised: completeness. A process whose node has ended or cannot be reached
+// is suspected after Timeout plus Interval, and for as long as that lasts. Not
+// promised: accuracy. A slow process may be suspected; it is trusted again
+// with the next answer.
+//
+// Source: PGo (ASPLOS 2023), section 4.4.
+package detector
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"sort"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/ashlar-dev/ashlar/distsys"
+	"github.com/ashlar-dev/ashlar/distsys/resource/wire"
+	"github.com/ashlar-dev/ashlar/env"
+	"github.com/ashlar-dev/ashlar/tla/value"
+)
+
+// Defaults of Options.
+const (
+	IntervalDefault = 200 * time.Millisecond
+	TimeoutDefault  = time.Second
+)
+
+const (
+	service = "detector"
+	keyMax  = 1 << 12
+)
+
+// The frames: ask names a process, the answers name it too.
+const (
+	frameAsk = wire.Service + iota
+	frameAlive
+	frameFailed
+)
+
+func frame(kind wire.Type, key string) []byte {
+	return wire.Finish(wire.AppendString(wire.Begin(nil, kind), key), 0)
+}
+
+func readKey(payload []byte) (string, error) {
+	r := wire.NewReader(payload)
+	k := r.String("process", keyMax)
+	return k, r.End()
+}
+
+func key(v value.Value) string { return string(value.AppendWire(nil, v)) }
+
+// Monitor answers for the processes of a node.
+type Monitor struct {
+	mu     sync.Mutex
+	server *wire.Server
+	state  map[string]bool // processes here, and whether they live
+}
+
+// NewMonitor listens at addr. The Lock of o is set here.
+func NewMonitor(o wire.Options, addr env.Addr) (*Monitor, error) {
+	m := &Monitor{state: map[string]bool{}}
+	o.Lock = &m.mu
+	o.Env.Random = o.Env.Random.Split("monitor")
+	o, err := o.Complete()
+	if err != nil {
+		return nil, err
+	}
+	if m.server, err = wire.NewServer(o, addr, service, (*answers)(m)); err != nil {
+		return nil, err
+	}
+	return m, nil
+}
+
+// Addr is where the monitor listens.
+func (m *Monitor) Addr() env.Addr { return m.server.Addr() }
+
+// Set says whether a process of this node lives. One of which nothing was said
+// is failed.
+func (m *Monitor) Set(process value.Value, alive bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.state[key(process)] = alive
+}
+
+// Close stops answering.
+func (m *Monitor) Close() error {
+	m.mu.Lock()
+	m.server.Shut()
+	m.mu.Unlock()
+	return m.server.Close()
+}
+
+// answers is the Monitor as the owner of its server.
+type answers Monitor
+
+func (a *answers) Up(*wire.Peer) {}
+
+func (a *answers) Down(*wire.Peer, error) {}
+
+func (a *answers) Frame(p *wire.Peer, kind wire.Type, payload []byte) error {
+	k, err := readKey(payload)
+	if err != nil {
+		return err
+	}
+	if kind != frameAsk {
+		return wire.Malformed("type %d is not expected by a monitor", kind)
+	}
+	reply := frameFailed
+	if a.state[k] {
+		reply = frameAlive
+	}
+	p.Send(frame(reply, k))
+	return nil
+}
+
+// Options of a Detector.
+type Options struct {
+	// Wire configures the links; its Lock is set here.
+	Wire wire.Options
+	// Processes are the processes that are watched.
+	Processes []Process
+	// Interval is the time between questions, Timeout the silence after which
+	// a process is suspected.
+	Interval, Timeout time.Duration
+}
+
+// Process says at which address a process is answered for.
+type Process struct {
+	Index value.Value
+	Addr  env.Addr
+}
+
+// Detector watches processes.
+type Detector struct {
+	opt Options
+
+	mu     sync.Mutex
+	closed bool
+	subs   map[string]*suspicion
+	links  []*link
+	timer  env.Timer
+}
+
+// link asks one monitor.
+type link struct {
+	d      *Detector
+	addr   env.Addr
+	client *wire.Client
+	up     bool
+	subs   []*suspicion
+}
+
+// suspicion is fd[i].
+type suspicion struct {
+	d         *Detector
+	index     value.Value
+	key       string
+	heard     env.Instant
+	suspected bool
+	watchers  []env.Waker
+}
+
+var (
+	_ distsys.Selector = (*Detector)(nil)
+	_ distsys.Watched  = (*suspicion)(nil)
+)
+
+// Open starts to watch.
+func Open(o Options) (*Detector, error) {
+	if o.Interval == 0 {
+		o.Interval = IntervalDefault
+	}
+	if o.Timeout == 0 {
+		o.Timeout = max(TimeoutDefault, 2*o.Interval)
+	}
+	if o.Interval <= 0 || o.Timeout < o.Interval {
+		return nil, fmt.Errorf("detector options: Interval %v, Timeout %v: want 0 < Interval <= Timeout", o.Interval, o.Timeout)
+	}
+	d := &Detector{subs: map[string]*suspicion{}}
+	o.Wire.Lock = &d.mu
+	o.Wire.Env.Random = o.Wire.Env.Random.Split("detector")
+	var err error
+	if o.Wire, err = o.Wire.Complete(); err != nil {
+		return nil, err
+	}
+	d.opt = o
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if err := value.Catch(func() { err = d.add() }); err != nil {
+		return nil, err
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, l := range d.links {
+		l.client = wire.NewClient(o.Wire, l.addr, service, l)
+	}
+	d.timer = o.Wire.Env.Clock.After(o.Interval, env.WakeFunc(d.tick))
+	return d, nil
+}
+
+func (d *Detector) add() error {
+	now := d.opt.Wire.Env.Clock.Now()
+	for _, p := range d.opt.Processes {
+		s := &suspicion{d: d, index: p.Index, key: key(p.Index), heard: now}
+		if d.subs[s.key] != nil || len(s.key) > keyMax {
+			return fmt.Errorf("process %s is given twice, or its name is too long", value.Brief(p.Index))
+		}
+		d.subs[s.key] = s
+		i := slices.IndexFunc(d.links, func(l *link) bool { return l.addr == p.Addr })
+		if i < 0 {
+			i = len(d.links)
+			d.links = append(d.links, &link{d: d, addr: p.Addr})
+		}
+		d.links[i].subs = append(d.links[i].subs, s)
+	}
+	return nil
+}
+
+// Close stops watching.
+func (d *Detector) Close() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.closed = true
+	d.timer.Stop()
+	for _, l := range d.links {
+		l.client.Close()
+	}
+	return nil
+}
+
+func (d *Detector) tick() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.closed {
+		return
+	}
+	now := d.opt.Wire.Env.Clock.Now()
+	for _, l := range d.links {
+		l.ask()
+		for _, s := range l.subs {
+			if now.Sub(s.heard) > d.opt.Timeout {
+				s.set(true)
+			}
+		}
+	}
+	d.timer = d.opt.Wire.Env.Clock.After(d.opt.Interval, env.WakeFunc(d.tick))
+}
+
+// ask asks for all processes of a monitor. A question that does not fit into
+// the connection is asked again with the next tick.
+func (l *link) ask() {
+	for _, s := range l.subs {
+		if !l.up || l.client.Send(frame(frameAsk, s.key)) != nil {
+			return
+		}
+	}
+}
+
+func (l *link) Up(wire.Hello) {
+	l.up = true
+	if l.client != nil {
+		l.ask()
+	}
+}
+
+func (l *link) Down(error) { l.up = false }
+func (l *link) Room()      {}
+
+func (l *link) Frame(kind wire.Type, payload []byte) error {
+	k, err := readKey(payload)
+	if err != nil {
+		return err
+	}
+	s := l.d.subs[k]
+	if s == nil || !slices.Contains(l.subs, s) {
+		return wire.Malformed("an answer that was not asked for")
+	}
+	switch kind {
+	case frameAlive:
+		s.heard = l.d.opt.Wire.Env.Clock.Now()
+		s.set(false)
+	case frameFailed:
+		s.set(true)
+	default:
+		return wire.Malformed("type %d is not expected by a detector", kind)
+	}
+	return nil
+}
+
+func (s *suspicion) set(suspected bool) {
+	if s.suspected != suspected {
+		s.suspected = suspected
+		for _, w := range s.watchers {
+			w.Wake()
+		}
+	}
+}
+
+// Select is the Selector's.
+func (d *Detector) Select(idx []value.Value) (distsys.Resource, []value.Value, error) {
+	if len(idx) == 0 {
+		return nil, nil, errSelector
+	}
+	if s := d.subs[key(idx[0])]; s != nil {
+		return s, idx[1:], nil
+	}
+	var known []string
+	for _, s := range d.subs {
+		known = append(known, s.index.String())
+	}
+	sort.Strings(known)
+	return nil, nil, fmt.Errorf("process %s is not watched; %s are", value.Brief(idx[0]), strings.Join(known, ", "))
+}
+
+var (
+	errSelector = errors.New("a failure detector is used without an index")
+	errReadOnly = errors.New("a failure detector can only be read")
+	errIndexed  = errors.New("a failure detector has one index")
+)
+
+// Read is not called on a Selector.
+func (d *Detector) Read(*distsys.Tx, []value.Value) (value.Value, error) {
+	return value.Value{}, errSelector
+}
+
+// Write is not called on a Selector.
+func (d *Detector) Write(*distsys.Tx, []value.Value, value.Value) error { return errSelector }
+
+// PreCommit is not called on a Selector.
+func (d *Detector) PreCommit(*distsys.Tx) error { return errSelector }
+
+// Commit is not called on a Selector.
+func (d *Detector) Commit(*distsys.Tx) {}
+
+// Abort is not called on a Selector.
+func (d *Detector) Abort(*distsys.Tx) {}
+
+func (s *suspicion) Read(_ *distsys.Tx, idx []value.Value) (value.Value, error) {
+	if len(idx) > 0 {
+		return value.Value{}, errIndexed
+	}
+	s.d.mu.Lock()
+	defer s.d.mu.Unlock()
+	return value.Bool(s.suspected), nil
+}
+
+func (s *suspicion) Write(*distsys.Tx, []value.Value, value.Value) error { return errReadOnly }
+func (s *suspicion) PreCommit(*distsys.Tx) error                         { return nil }
+func (s *suspicion) Commit(*distsys.Tx)                                  {}
+func (s *suspicion) Abort(*distsys.Tx)                                   {}
+
+func (s *suspicion) Watch(w env.Waker) {
+	s.d.mu.Lock()
+	defer s.d.mu.Unlock()
+	s.watchers = append(s.watchers, w)
+}
+
+func (s *suspicion) Unwatch(w env.Waker) {
+	s.d.mu.Lock()
+	defer s.d.mu.Unlock()
+	if i := slices.Index(s.watchers, w); i >= 0 {
+		s.watchers = slices.Delete(s.watchers, i, i+1)
+	}
+}

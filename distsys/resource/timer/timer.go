@@ -1,0 +1,141 @@
+// Package timer has the resource of a specification's timeouts: a variable
+// that reads FALSE until some time has passed and TRUE from then on, until it
+// is written, which starts the time anew.
+//
+// In: a clock and a duration. Out: a distsys.Resource. The time starts with
+// the first access. A section that waits for the timer sleeps until it is due.
+// What a specification may assume of it is what it may assume of time: that
+// it passes.
+package timer
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/ashlar-dev/ashlar/distsys"
+	"github.com/ashlar-dev/ashlar/env"
+	"github.com/ashlar-dev/ashlar/tla/value"
+)
+
+// Timer is the resource. Instances may share one.
+type Timer struct {
+	clock env.Clock
+	after time.Duration
+
+	mu      sync.Mutex
+	started bool
+	due     env.Instant
+	writers []*distsys.Tx // sections that have written it
+	waits   []wait
+}
+
+type wait struct {
+	w     env.Waker
+	timer env.Timer
+}
+
+var _ distsys.Watched = (*Timer)(nil)
+
+// New returns a timer that is due the duration after it was first used or last
+// written.
+func New(c env.Clock, after time.Duration) (*Timer, error) {
+	if after <= 0 {
+		return nil, fmt.Errorf("a timer of %v: the time must be positive", after)
+	}
+	return &Timer{clock: c, after: after}, nil
+}
+
+// start starts the time and sets the alarms of those who wait.
+func (t *Timer) start() {
+	t.started = true
+	t.due = t.clock.Now().Add(t.after)
+	for i := range t.waits {
+		t.waits[i].timer.Stop()
+		t.waits[i].timer = t.clock.After(t.after, t.waits[i].w)
+	}
+}
+
+// Read is the Resource's.
+func (t *Timer) Read(tx *distsys.Tx, idx []value.Value) (value.Value, error) {
+	if len(idx) > 0 {
+		return value.Value{}, errIndexed
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if slices.Contains(t.writers, tx) {
+		return value.Bool(false), nil
+	}
+	if !t.started {
+		t.start()
+	}
+	return value.Bool(t.clock.Now() >= t.due), nil
+}
+
+var errIndexed = fmt.Errorf("a timer has no index")
+
+// Write is the Resource's: whatever the value, the time starts anew when the
+// section commits.
+func (t *Timer) Write(tx *distsys.Tx, idx []value.Value, _ value.Value) error {
+	if len(idx) > 0 {
+		return errIndexed
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !slices.Contains(t.writers, tx) {
+		t.writers = append(t.writers, tx)
+	}
+	return nil
+}
+
+// PreCommit is the Resource's.
+func (t *Timer) PreCommit(*distsys.Tx) error { return nil }
+
+// Commit is the Resource's.
+func (t *Timer) Commit(tx *distsys.Tx) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.leave(tx) {
+		t.start()
+	}
+}
+
+// Abort is the Resource's.
+func (t *Timer) Abort(tx *distsys.Tx) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.leave(tx)
+}
+
+func (t *Timer) leave(tx *distsys.Tx) bool {
+	i := slices.Index(t.writers, tx)
+	if i < 0 {
+		return false
+	}
+	t.writers = slices.Delete(t.writers, i, i+1)
+	return true
+}
+
+// Watch is the Watched's.
+func (t *Timer) Watch(w env.Waker) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !t.started {
+		t.start()
+	}
+	t.waits = append(t.waits, wait{w, t.clock.After(t.due.Sub(t.clock.Now()), w)})
+}
+
+// Unwatch is the Watched's.
+func (t *Timer) Unwatch(w env.Waker) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for i, have := range t.waits {
+		if have.w == w {
+			have.timer.Stop()
+			t.waits = slices.Delete(t.waits, i, i+1)
+			return
+		}
+	}
+}

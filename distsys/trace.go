@@ -1,0 +1,84 @@
+package distsys
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"time"
+
+	"github.com/ashlar-dev/ashlar/distsys/tracelog"
+	"github.com/ashlar-dev/ashlar/env"
+	"github.com/ashlar-dev/ashlar/tla/value"
+)
+
+// TraceDir is the environment variable that names the directory for trace
+// files; generated main programs open it.
+const TraceDir = "ASHLAR_TRACE_DIR"
+
+// Trace is the trace file of one instance: a Recorder whose lines reach the
+// file one by one, so that they are there when the process is killed, though
+// not when the machine is.
+type Trace struct {
+	file  env.File
+	w     *tracelog.Writer
+	start env.Instant
+}
+
+var _ Recorder = (*Trace)(nil)
+
+// tracesMax bounds the runs of one instance that leave files in one directory.
+const tracesMax = 10_000
+
+// OpenTrace makes a new file for an instance: trace-ARCHETYPE-SELF.jsonl, or,
+// where there is one, with a number behind. The disk is the directory.
+func OpenTrace(d env.Disk, c env.Clock, system, archetype string, self value.Value) (*Trace, error) {
+	h := tracelog.Header{System: system, Archetype: archetype, Self: self.String()}
+	base := "trace-" + fileName(archetype) + "-" + fileName(h.Self)
+	for i := 1; i <= tracesMax; i++ {
+		name := base + ".jsonl"
+		if i > 1 {
+			name = fmt.Sprintf("%s.%d.jsonl", base, i)
+		}
+		f, err := d.Open(name, false)
+		if err == nil {
+			f.Close()
+			continue
+		}
+		if !errors.Is(err, fs.ErrNotExist) {
+			return nil, fmt.Errorf("open trace: %w", err)
+		}
+		if f, err = d.Open(name, true); err != nil {
+			return nil, fmt.Errorf("open trace: %w", err)
+		}
+		t := &Trace{file: f, start: c.Now()}
+		h.Wall = c.Wall().UTC().Format(time.RFC3339Nano)
+		if t.w, err = tracelog.NewWriter(f, h); err != nil {
+			return nil, errors.Join(fmt.Errorf("write trace: %w", err), f.Close())
+		}
+		return t, nil
+	}
+	return nil, fmt.Errorf("open trace: there are %d files of %s(%s) already", tracesMax, archetype, h.Self)
+}
+
+// fileName keeps what every file system takes.
+func fileName(s string) string {
+	const longest = 64
+	clean := strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '-' {
+			return r
+		}
+		return -1
+	}, s)
+	return clean[:min(len(clean), longest)]
+}
+
+// Record is the Recorder's.
+func (t *Trace) Record(e *tracelog.Event) error {
+	e.Start -= int64(t.start)
+	e.End -= int64(t.start)
+	return t.w.Record(e)
+}
+
+// Close closes the file.
+func (t *Trace) Close() error { return t.file.Close() }

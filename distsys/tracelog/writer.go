@@ -1,0 +1,40 @@
+package tracelog
+
+import (
+	"encoding/json"
+	"fmt"
+)
+
+// Appender is where lines go; each line is one call.
+type Appender interface {
+	Append(b []byte) error
+}
+
+// Format is the Header's Format.
+const Format = "ashlar-trace"
+
+// Writer writes the log of one instance. It is for one goroutine.
+type Writer struct {
+	to Appender
+}
+
+// NewWriter writes the header. Format and Version are filled in.
+func NewWriter(to Appender, h Header) (*Writer, error) {
+	h.Format, h.Version = Format, Version
+	w := &Writer{to: to}
+	return w, w.line(h)
+}
+
+// Record writes an event, in one piece.
+func (w *Writer) Record(e *Event) error { return w.line(e) }
+
+func (w *Writer) line(x any) error {
+	b, err := json.Marshal(x)
+	if err != nil {
+		return err
+	}
+	if len(b) >= LineMax {
+		return fmt.Errorf("a trace line of %d bytes is over the limit of %d", len(b), LineMax)
+	}
+	return w.to.Append(append(b, '\n'))
+}
