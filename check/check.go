@@ -98,6 +98,14 @@ type KeyWorker interface {
 	Key() (State, error)
 }
 
+// LevelWorker is a Worker of a model that may ask how deep a state is.
+type LevelWorker interface {
+	Worker
+	// AtLevel is called before Next, whenever the number of states on the
+	// shortest path to the states that follow has changed; it is 0 until then.
+	AtLevel(states int)
+}
+
 // EvalError says that the model itself is wrong: an expression has no value
 // ("attempted to apply the function ... to ..., which is not in its domain").
 type EvalError struct {

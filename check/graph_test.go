@@ -23,6 +23,7 @@ type graph struct {
 	assume   []string
 	err      error // of every Next
 	onNext   func()
+	onLevel  func(node, level int)
 }
 
 type edge struct {
@@ -66,10 +67,13 @@ func decodeNode(s State) int {
 }
 
 type graphWorker struct {
-	g    *graph
-	node int
-	edge *edge
+	g     *graph
+	node  int
+	edge  *edge
+	level int
 }
+
+func (w *graphWorker) AtLevel(states int) { w.level = states }
 
 type keyedGraphWorker struct{ *graphWorker }
 
@@ -93,6 +97,9 @@ func (w *graphWorker) Next(s State, visit Visit) error {
 	}
 	if w.g.err != nil {
 		return w.g.err
+	}
+	if w.g.onLevel != nil {
+		w.g.onLevel(decodeNode(s), w.level)
 	}
 	edges := w.g.edges[decodeNode(s)]
 	for i := range edges {

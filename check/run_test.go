@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"runtime"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -16,6 +17,30 @@ import (
 
 // TestMain fails when a goroutine of any test is still alive at the end.
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// TestLevels: every worker knows how deep the state is that it expands.
+func TestLevels(t *testing.T) {
+	g := chain(500)
+	for i := range 400 {
+		g.edges[0] = append(g.edges[0], edge{to: i + 100})
+	}
+	want := map[int]int{}
+	for i := range 500 {
+		want[i] = min(i+1, 2)
+		if i > 0 && i < 100 {
+			want[i] = i + 1
+		}
+	}
+	var mu sync.Mutex
+	g.onLevel = func(node, level int) {
+		mu.Lock()
+		defer mu.Unlock()
+		if level != want[node] {
+			t.Errorf("node %d is expanded at level %d, want %d", node, level, want[node])
+		}
+	}
+	mustRun(t, g, Options{Workers: 4})
+}
 
 // chain is a graph of n nodes in a row.
 func chain(n int) *graph {

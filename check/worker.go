@@ -106,6 +106,9 @@ func (w *worker) failed(err error) *violation {
 func (w *worker) explore() {
 	w.start()
 	s := w.s
+	if l, ok := w.ev.(LevelWorker); ok {
+		l.AtLevel(s.depth)
+	}
 	for {
 		k := s.taken.Add(1) - 1
 		if k >= int64(len(s.chunks)) || k > s.stopAfter.Load() || s.stopped.Load() != nil {
