@@ -1,0 +1,546 @@
+package eval
+
+import (
+	"github.com/ashlar-dev/ashlar/tla/core"
+	"github.com/ashlar-dev/ashlar/tla/value"
+)
+
+// pred compiles e, a boolean.
+func (c *compiler) pred(e core.Expr, x context) pred {
+	if k := c.constantPred(e, x); k != nil {
+		return k
+	}
+	switch e := e.(type) {
+	case *core.And:
+		return all(c.preds(e.List, x))
+	case *core.Or:
+		return some(c.preds(e.List, x))
+	case *core.If:
+		cond, then, els := c.pred(e.Cond, x), c.pred(e.Then, x), c.pred(e.Else, x)
+		return func(m *machine) bool {
+			if cond(m) {
+				return then(m)
+			}
+			return els(m)
+		}
+	case *core.Let:
+		inner, reset := c.let(e, x, false)
+		return reset.pred(c.pred(e.Body, inner))
+	case *core.Quant:
+		return c.quant(e, x)
+	case *core.Box:
+		// The cheap part first: most steps that a refinement is asked about
+		// leave its variables alone.
+		same, action := c.unchangedPred(e.Sub, x), c.pred(e.Action, x)
+		return func(m *machine) bool { return same(m) || action(m) }
+	case *core.Angle:
+		action, same := c.pred(e.Action, x), c.unchangedPred(e.Sub, x)
+		return func(m *machine) bool { return action(m) && !same(m) }
+	case *core.Op:
+		if p := c.opPred(e, x); p != nil {
+			return p
+		}
+	case *core.Call:
+		if p := c.callPred(e, x); p != nil {
+			return p
+		}
+	case *core.LocalRef:
+		if p := c.namePred(e, x); p != nil {
+			return p
+		}
+	}
+	run := c.expr(e, x).run
+	return func(m *machine) bool { return run(m).IsTrue() }
+}
+
+// constantPred is the code of a predicate that is folded, or nil.
+func (c *compiler) constantPred(e core.Expr, x context) pred {
+	switch e.(type) {
+	case *core.And, *core.Or, *core.If, *core.Let, *core.Quant, *core.Op:
+	default:
+		return nil
+	}
+	folded, ok := c.fold(e, x)
+	if !ok {
+		return nil
+	}
+	if folded.known && folded.val.Kind() == value.KindBool {
+		b := folded.val.IsTrue()
+		return func(*machine) bool { return b }
+	}
+	run := folded.run
+	return func(m *machine) bool { return run(m).IsTrue() }
+}
+
+func (c *compiler) preds(es []core.Expr, x context) []pred {
+	out := make([]pred, len(es))
+	for i, e := range es {
+		out[i] = c.pred(e, x)
+	}
+	return out
+}
+
+func all(ps []pred) pred {
+	if len(ps) == 2 {
+		a, b := ps[0], ps[1]
+		return func(m *machine) bool { return a(m) && b(m) }
+	}
+	return func(m *machine) bool {
+		for _, p := range ps {
+			if !p(m) {
+				return false
+			}
+		}
+		return true
+	}
+}
+
+func some(ps []pred) pred {
+	if len(ps) == 2 {
+		a, b := ps[0], ps[1]
+		return func(m *machine) bool { return a(m) || b(m) }
+	}
+	return func(m *machine) bool {
+		for _, p := range ps {
+			if p(m) {
+				return true
+			}
+		}
+		return false
+	}
+}
+
+// callPred compiles the application of a definition that is compiled into its
+// caller.
+func (c *compiler) callPred(e *core.Call, x context) pred {
+	if b := x.sc.lookupDef(e.Def); b != nil {
+		if b.kind != isDefined || b.def.Recursive || x.open.has(b.def) {
+			return nil
+		}
+		inner, reset := c.bindArgs(b.def, e.Args, x, b.scope, false)
+		return reset.pred(c.pred(b.def.Body, inner))
+	}
+	d, _ := c.p.resolve(e.Def)
+	if d == nil || d.Body == nil {
+		return nil
+	}
+	if c.p.isNative(d) {
+		return c.nativePred(d, e.Args, x)
+	}
+	if c.p.constDefs[d] != nil || !c.inlines(d, x) {
+		return nil
+	}
+	if len(e.Args) > 0 {
+		if f := c.facts(e, x); f.level == core.ConstantLevel && !f.volatile && !f.locals && !x.fn.folding {
+			return nil
+		}
+	}
+	inner, reset := c.bindArgs(d, e.Args, x, nil, false)
+	return reset.pred(c.pred(d.Body, inner))
+}
+
+// namePred compiles a predicate that was passed as an argument, or an operator
+// argument that is applied.
+func (c *compiler) namePred(e *core.LocalRef, x context) pred {
+	b := x.sc.lookup(e.Local)
+	if b == nil {
+		return nil
+	}
+	if e.Local.Arity > 0 && b.kind == isOperator {
+		if op, ok := b.expr.(*core.Lambda); ok {
+			d := &core.Def{Name: "LAMBDA", Params: op.Params, Body: op.Body, Span: op.Place}
+			inner, reset := c.bindArgs(d, e.Args, x, b.scope, false)
+			inner.open = b.open
+			return reset.pred(c.pred(op.Body, inner))
+		}
+	}
+	if b.kind == isName && b.owner == x.fn && (b.slot < 0 || b.mode != x.mode) {
+		return c.pred(b.expr, context{fn: x.fn, sc: b.scope, mode: x.mode, unrolled: x.unrolled, open: b.open})
+	}
+	return nil
+}
+
+// opPred compiles the operators of the language that give booleans.
+func (c *compiler) opPred(e *core.Op, x context) pred {
+	switch e.Op {
+	case core.OpNot:
+		p := c.pred(e.Args[0], x)
+		return func(m *machine) bool { return !p(m) }
+	case core.OpImplies:
+		a, b := c.pred(e.Args[0], x), c.pred(e.Args[1], x)
+		return func(m *machine) bool { return !a(m) || b(m) }
+	case core.OpEquiv:
+		a, b := c.pred(e.Args[0], x), c.pred(e.Args[1], x)
+		return func(m *machine) bool { return a(m) == b(m) }
+	case core.OpEq:
+		return c.equal(e.Args[0], e.Args[1], x)
+	case core.OpNe:
+		p := c.equal(e.Args[0], e.Args[1], x)
+		return func(m *machine) bool { return !p(m) }
+	case core.OpIn:
+		return c.member(c.expr(e.Args[0], x), e.Args[1], x)
+	case core.OpNotIn:
+		p := c.member(c.expr(e.Args[0], x), e.Args[1], x)
+		return func(m *machine) bool { return !p(m) }
+	case core.OpSubseteq:
+		return c.subseteq(e.Args[0], e.Args[1], x)
+	case core.OpUnchanged:
+		return c.unchangedPred(e.Args[0], x)
+	case core.OpPrime:
+		if !x.mode.primed {
+			x.mode.primed = true
+			return c.pred(e.Args[0], x)
+		}
+	case core.OpEnabled:
+		return c.enabled(e.Args[0], x)
+	case core.OpCompose:
+		return c.composedPred(e, x)
+	}
+	return nil
+}
+
+// equal compiles a = b.
+func (c *compiler) equal(a, b core.Expr, x context) pred {
+	if p := c.emptiness(a, b, x); p != nil {
+		return p
+	}
+	ca, cb := c.expr(a, x), c.expr(b, x)
+	if ca.known {
+		ca, cb = cb, ca
+	}
+	ra, rb := ca.run, cb.run
+	switch {
+	case cb.known && ca.variable >= 0:
+		i, k := ca.variable, cb.val
+		return func(m *machine) bool {
+			v := m.cur[i]
+			return value.Same(v, k) || value.Equal(v, k)
+		}
+	case cb.known:
+		k := cb.val
+		return func(m *machine) bool {
+			v := ra(m)
+			return value.Same(v, k) || value.Equal(v, k)
+		}
+	case ca.variable >= 0 && cb.slot >= 0:
+		i, slot := ca.variable, cb.slot
+		return func(m *machine) bool { return value.Equal(m.cur[i], m.slots[slot]) }
+	}
+	return func(m *machine) bool {
+		v := ra(m)
+		return value.Equal(v, rb(m))
+	}
+}
+
+// emptiness compiles {x \in S : p} = {} as a search for an element; nil where
+// it is not of this form.
+func (c *compiler) emptiness(a, b core.Expr, x context) pred {
+	isEmpty := func(e core.Expr) bool {
+		s, ok := e.(*core.SetEnum)
+		return ok && len(s.Elems) == 0
+	}
+	filter, ok := a.(*core.SetFilter)
+	switch {
+	case ok && isEmpty(b):
+	case isEmpty(a):
+		if filter, ok = b.(*core.SetFilter); !ok {
+			return nil
+		}
+	default:
+		return nil
+	}
+	found := c.quant(&core.Quant{At: filter.At, Exists: true, Binds: []core.Bind{filter.Bind}, Body: filter.Pred}, x)
+	return func(m *machine) bool { return !found(m) }
+}
+
+// member compiles v \in set. Sets that are made by operators are not made:
+// their parts are asked.
+func (c *compiler) member(v compiled, set core.Expr, x context) pred {
+	run := v.run
+	test := func(s compiled) pred {
+		sr := s.run
+		if s.known {
+			k := s.val
+			return func(m *machine) bool { return value.Contains(k, run(m)) }
+		}
+		if i := s.variable; i >= 0 {
+			if v.known {
+				k := v.val
+				return func(m *machine) bool { return value.Contains(m.cur[i], k) }
+			}
+			return func(m *machine) bool { return value.Contains(m.cur[i], run(m)) }
+		}
+		return func(m *machine) bool {
+			y := run(m)
+			return value.Contains(sr(m), y)
+		}
+	}
+	if folded, ok := c.fold(set, x); ok {
+		return test(folded)
+	}
+	switch e := set.(type) {
+	case *core.Op:
+		switch e.Op {
+		case core.OpCup, core.OpCap, core.OpDiff:
+			kept, store := c.keep(v, x)
+			a, b := c.member(kept, e.Args[0], x), c.member(kept, e.Args[1], x)
+			return store(combine(e.Op, a, b))
+		case core.OpSubset:
+			s := c.expr(e.Args[0], x).run
+			return func(m *machine) bool {
+				y := run(m)
+				if y.Kind() != value.KindSet {
+					return value.Contains(value.Subsets(s(m)), y)
+				}
+				return value.Subseteq(y, s(m))
+			}
+		}
+	case *core.SetFilter:
+		kept, store := c.keep(v, x)
+		in := c.member(kept, e.Bind.Set, x)
+		inner, set := c.bindElement(e.Bind, x)
+		p := c.pred(e.Pred, inner)
+		return store(func(m *machine) bool {
+			if !in(m) {
+				return false
+			}
+			set(m, kept.run(m))
+			return p(m)
+		})
+	case *core.Call:
+		if p := c.memberCall(v, e, x); p != nil {
+			return p
+		}
+	}
+	return test(c.expr(set, x))
+}
+
+func combine(op core.OpCode, a, b pred) pred {
+	switch op {
+	case core.OpCup:
+		return func(m *machine) bool { return a(m) || b(m) }
+	case core.OpCap:
+		return func(m *machine) bool { return a(m) && b(m) }
+	}
+	return func(m *machine) bool { return a(m) && !b(m) }
+}
+
+// keep makes a value available several times: the code that store returns
+// computes it first.
+func (c *compiler) keep(v compiled, x context) (kept compiled, store func(pred) pred) {
+	if v.known || v.slot >= 0 || v.variable >= 0 {
+		return v, func(p pred) pred { return p }
+	}
+	slot, run := x.fn.slot(), v.run
+	kept = code(func(m *machine) value.Value { return m.slots[slot] })
+	kept.slot = slot
+	return kept, func(p pred) pred {
+		return func(m *machine) bool {
+			m.slots[slot] = run(m)
+			return p(m)
+		}
+	}
+}
+
+// memberCall compiles v \in Op(args): an interval is compared with, a
+// definition is opened.
+func (c *compiler) memberCall(v compiled, e *core.Call, x context) pred {
+	if x.sc.lookupDef(e.Def) != nil {
+		return nil
+	}
+	d, _ := c.p.resolve(e.Def)
+	if d == nil || d.Body == nil && !d.Native {
+		return nil
+	}
+	if c.p.isNative(d) {
+		if d.Name != ".." {
+			return nil
+		}
+		run, lo, hi := v.run, c.expr(e.Args[0], x).run, c.expr(e.Args[1], x).run
+		return func(m *machine) bool {
+			y, l, h := run(m), lo(m), hi(m)
+			if y.Kind() != value.KindInt {
+				return value.Contains(value.Range(l, h), y)
+			}
+			return l.AsInt() <= y.AsInt() && y.AsInt() <= h.AsInt()
+		}
+	}
+	if len(e.Args) > 0 || c.p.constDefs[d] != nil || !c.inlines(d, x) {
+		return nil
+	}
+	switch d.Body.(type) {
+	case *core.Op, *core.SetFilter, *core.Call:
+		inner, _ := c.bindArgs(d, nil, x, nil, false)
+		return c.member(v, d.Body, inner)
+	}
+	return nil
+}
+
+// subseteq compiles a \subseteq b.
+func (c *compiler) subseteq(a, b core.Expr, x context) pred {
+	ra, rb := c.expr(a, x).run, c.expr(b, x).run
+	return func(m *machine) bool {
+		v := ra(m)
+		return value.Subseteq(v, rb(m))
+	}
+}
+
+// unchangedPred compiles UNCHANGED e as a test.
+func (c *compiler) unchangedPred(e core.Expr, x context) pred {
+	if x.mode.primed {
+		return func(*machine) bool {
+			value.Fail("a primed expression cannot be primed again")
+			return false
+		}
+	}
+	if vars := c.variables(e, x, nil); vars != nil {
+		return func(m *machine) bool {
+			for _, v := range vars {
+				if !value.Equal(m.cur[v.Index], nextValue(m.nxt, v)) {
+					return false
+				}
+			}
+			return true
+		}
+	}
+	y := x
+	y.mode.primed = true
+	before, after := c.expr(e, x).run, c.expr(e, y).run
+	return func(m *machine) bool {
+		v := before(m)
+		return value.Equal(v, after(m))
+	}
+}
+
+// variables lists the variables that e, a variable or a tuple of such, is made
+// of; nil where it is anything else.
+func (c *compiler) variables(e core.Expr, x context, vars []*core.Variable) []*core.Variable {
+	switch e := e.(type) {
+	case *core.VarRef:
+		return append(vars, e.Var)
+	case *core.Tuple:
+		for _, t := range e.Elems {
+			if vars = c.variables(t, x, vars); vars == nil {
+				return nil
+			}
+		}
+		return vars
+	case *core.LocalRef:
+		if b := x.sc.lookup(e.Local); b != nil && b.kind == isName && len(e.Args) == 0 {
+			return c.variables(b.expr, context{fn: b.owner, sc: b.scope, mode: x.mode}, vars)
+		}
+	case *core.Call:
+		if len(e.Args) > 0 {
+			return nil
+		}
+		if b := x.sc.lookupDef(e.Def); b != nil {
+			if b.kind != isName {
+				return nil
+			}
+			return c.variables(b.expr, context{fn: b.owner, sc: b.scope, mode: x.mode}, vars)
+		}
+		if d, _ := c.p.resolve(e.Def); d != nil && d.Body != nil && !d.Recursive && !c.p.isNative(d) {
+			return c.variables(d.Body, context{fn: x.fn, mode: x.mode}, vars)
+		}
+	}
+	return nil
+}
+
+// quant compiles \A and \E as tests.
+func (c *compiler) quant(e *core.Quant, x context) pred {
+	loop, inner, bad := c.loops(e.Binds, x)
+	if bad {
+		return func(*machine) bool {
+			value.Fail("an unbounded quantifier cannot be evaluated")
+			return false
+		}
+	}
+	body := c.pred(e.Body, inner)
+	if e.Exists {
+		run := loop(func(m *machine) bool { return !body(m) })
+		return func(m *machine) bool { return !run(m) }
+	}
+	return loop(body)
+}
+
+// loops compiles the iteration over binds: loop makes code that runs a body
+// for every way to bind them until it is false, and is false then.
+func (c *compiler) loops(binds []core.Bind, x context) (loop func(func(*machine) bool) func(*machine) bool, inner context, unbounded bool) {
+	sets := make([]compiled, len(binds))
+	for i, b := range binds {
+		if b.Set == nil {
+			return nil, x, true
+		}
+		if i > 0 && binds[i-1].Set == b.Set {
+			sets[i] = sets[i-1]
+		} else {
+			sets[i] = c.expr(b.Set, x)
+		}
+	}
+	inner = x
+	setters := make([]func(*machine, value.Value), len(binds))
+	firsts := make([]int, len(binds))
+	for i, b := range binds {
+		inner, setters[i] = c.bindElement(b, inner)
+		firsts[i] = inner.sc.lookup(b.Vars[0]).slot
+	}
+	return func(body func(*machine) bool) func(*machine) bool {
+		run := body
+		for i := len(binds) - 1; i >= 0; i-- {
+			run = c.loopOver(sets[i], binds[i], firsts[i], setters[i], run)
+		}
+		return run
+	}, inner, false
+}
+
+// loopOver is one loop.
+func (c *compiler) loopOver(set compiled, b core.Bind, slot int, assign func(*machine, value.Value), body func(*machine) bool) func(*machine) bool {
+	if b.Tuple {
+		sr := set.run
+		return func(m *machine) bool {
+			for v := range elements(sr(m)) {
+				assign(m, v)
+				if !body(m) {
+					return false
+				}
+			}
+			return true
+		}
+	}
+	if set.known {
+		if elems := elementsOf(set.val, knownElementsMax); elems != nil {
+			return func(m *machine) bool {
+				for i := range elems {
+					m.slots[slot] = elems[i]
+					if !body(m) {
+						return false
+					}
+				}
+				return true
+			}
+		}
+	}
+	sr := set.run
+	return func(m *machine) bool {
+		s := sr(m)
+		if lo, hi, ok := s.AsInterval(); ok {
+			for i := int64(lo); i <= int64(hi); i++ {
+				m.slots[slot] = value.Int(int32(i))
+				if !body(m) {
+					return false
+				}
+			}
+			return true
+		}
+		for v := range elements(s) {
+			m.slots[slot] = v
+			if !body(m) {
+				return false
+			}
+		}
+		return true
+	}
+}
+
+// knownElementsMax is how many elements of a constant set a loop keeps listed.
+const knownElementsMax = 4096

@@ -1,0 +1,106 @@
+package eval
+
+import (
+	"github.com/ashlar-dev/ashlar/check"
+	"github.com/ashlar-dev/ashlar/tla/value"
+)
+
+// placesMax is how many places an evaluation error lists.
+const placesMax = 30
+
+// referenceEvaluator is the reference evaluator as a worker uses it.
+type referenceEvaluator struct {
+	m *Model
+	r *reference
+	// action is the action being enumerated, -1 outside all.
+	action int
+}
+
+func (e *referenceEvaluator) init(nxt []value.Value, found func(int) bool) {
+	e.r.begin()
+	e.r.next(e.m.init.expr, nil, state{nxt: nxt, primed: true}, func() bool { return found(-1) })
+}
+
+func (e *referenceEvaluator) next(cur, nxt []value.Value, found func(int) bool) {
+	e.r.begin()
+	e.r.actions, e.r.action = e.m.actions.index, -1
+	e.r.next(e.m.next.expr, nil, state{cur: cur, nxt: nxt}, func() bool { return found(e.r.action) })
+	e.r.actions = nil
+}
+
+func (e *referenceEvaluator) holds(f *formula, cur, nxt []value.Value) bool {
+	return e.value(f, cur, nxt).IsTrue()
+}
+
+func (e *referenceEvaluator) value(f *formula, cur, nxt []value.Value) value.Value {
+	at, depth := e.r.at, e.r.depth
+	e.r.begin()
+	v := e.r.eval(f.expr, nil, state{cur: cur, nxt: nxt})
+	e.r.at, e.r.depth = at, depth
+	return v
+}
+
+// begin forgets where an earlier evaluation stopped.
+func (r *reference) begin() { r.at, r.depth = nil, 0 }
+
+// guard runs what evaluates f (nil: an enumeration) and makes an EvalError of
+// an error.
+func (w *worker) guard(f *formula, cur, nxt []value.Value, run func()) error {
+	err := value.Catch(run)
+	if err == nil {
+		return nil
+	}
+	return w.explain(f, cur, nxt, err)
+}
+
+// explain finds the places of an error by evaluating the same thing again with
+// the reference evaluator.
+func (w *worker) explain(f *formula, cur, nxt []value.Value, err error) error {
+	r := newReference(w.m.program, w.run.mute())
+	e := &referenceEvaluator{m: w.m, r: r}
+	again := value.Catch(func() {
+		switch {
+		case f != nil:
+			e.value(f, cur, nxt)
+		case w.initial:
+			e.init(make([]value.Value, len(w.nxt)), func(int) bool { return true })
+		default:
+			e.next(w.cur, make([]value.Value, len(w.nxt)), func(int) bool { return true })
+		}
+	})
+	if again == nil { // the error depends on chance, or on what TLCSet keeps
+		out := &check.EvalError{Message: err.Error()}
+		if f != nil {
+			out.Places = []string{f.expr.Span().String()}
+		}
+		return out
+	}
+	return &check.EvalError{Message: again.Error(), Places: r.places()}
+}
+
+// places is where the evaluator is: the innermost expression that has a place,
+// then the use of each definition that it is inside of.
+func (r *reference) places() []string {
+	var out []string
+	add := func(s string) {
+		if len(out) < placesMax && (len(out) == 0 || out[len(out)-1] != s) {
+			out = append(out, s)
+		}
+	}
+	name := ""
+	wanted := true // the next expression is listed
+	for p := r.at; p != nil; p = p.up {
+		switch {
+		case p.def != nil:
+			name, wanted = p.def.Name, true
+		case wanted && p.expr.Span().IsValid():
+			s := p.expr.Span().String()
+			if name != "" {
+				s += " (use of " + name + ")"
+			}
+			add(s)
+			wanted = false
+		}
+	}
+	return out
+}

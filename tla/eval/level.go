@@ -1,0 +1,286 @@
+package eval
+
+import "github.com/ashlar-dev/ashlar/tla/core"
+
+// children calls visit for every direct subexpression of e, in the order of
+// evaluation. The bodies of definitions that e calls are not among them; the
+// bodies of those that a LET defines are.
+func children(e core.Expr, visit func(core.Expr)) {
+	list := func(es []core.Expr) {
+		for _, x := range es {
+			visit(x)
+		}
+	}
+	binds := func(bs []core.Bind) {
+		for i, b := range bs {
+			if b.Set != nil && (i == 0 || bs[i-1].Set != b.Set) {
+				visit(b.Set)
+			}
+		}
+	}
+	switch e := e.(type) {
+	case *core.ConstRef:
+		list(e.Args)
+	case *core.LocalRef:
+		list(e.Args)
+	case *core.Call:
+		list(e.Args)
+	case *core.Lambda:
+		visit(e.Body)
+	case *core.Op:
+		list(e.Args)
+	case *core.And:
+		list(e.List)
+	case *core.Or:
+		list(e.List)
+	case *core.If:
+		visit(e.Cond)
+		visit(e.Then)
+		visit(e.Else)
+	case *core.Case:
+		for _, a := range e.Arms {
+			visit(a.Cond)
+			visit(a.Body)
+		}
+		if e.Other != nil {
+			visit(e.Other)
+		}
+	case *core.Let:
+		for _, d := range e.Defs {
+			if d.Body != nil {
+				visit(d.Body)
+			}
+		}
+		visit(e.Body)
+	case *core.Quant:
+		binds(e.Binds)
+		visit(e.Body)
+	case *core.TemporalQuant:
+		visit(e.Body)
+	case *core.Choose:
+		if e.Bind.Set != nil {
+			visit(e.Bind.Set)
+		}
+		visit(e.Body)
+	case *core.SetEnum:
+		list(e.Elems)
+	case *core.SetFilter:
+		visit(e.Bind.Set)
+		visit(e.Pred)
+	case *core.SetMap:
+		binds(e.Binds)
+		visit(e.Body)
+	case *core.Fn:
+		binds(e.Binds)
+		visit(e.Body)
+	case *core.FnSet:
+		visit(e.Dom)
+		visit(e.Rng)
+	case *core.Apply:
+		visit(e.Fn)
+		visit(e.Arg)
+	case *core.Record:
+		for _, f := range e.Fields {
+			visit(f.X)
+		}
+	case *core.RecordSet:
+		for _, f := range e.Fields {
+			visit(f.X)
+		}
+	case *core.Select:
+		visit(e.X)
+	case *core.Except:
+		visit(e.Fn)
+		for _, u := range e.Updates {
+			for _, ix := range u.Path {
+				if ix.X != nil {
+					visit(ix.X)
+				}
+			}
+			visit(u.Value)
+		}
+	case *core.Tuple:
+		list(e.Elems)
+	case *core.Times:
+		list(e.Sets)
+	case *core.Box:
+		visit(e.Action)
+		visit(e.Sub)
+	case *core.Angle:
+		visit(e.Action)
+		visit(e.Sub)
+	case *core.Fair:
+		visit(e.Sub)
+		visit(e.Action)
+	}
+}
+
+// facts is what the compiler and the analysis of formulas want to know about
+// an expression before it is evaluated.
+type facts struct {
+	level core.Level
+	// volatile says that two evaluations may differ or that evaluating has an
+	// effect: TLCGet, TLCSet, RandomElement, Print.
+	volatile bool
+	// locals says that a name bound outside is used.
+	locals bool
+	// nodes is the size with calls expanded, saturating.
+	nodes int
+}
+
+const nodesMax = 1 << 20
+
+func (f *facts) join(g facts) {
+	f.level = max(f.level, g.level)
+	f.volatile = f.volatile || g.volatile
+	f.locals = f.locals || g.locals
+	f.nodes = min(f.nodes+g.nodes, nodesMax)
+}
+
+// names is a set of names and LET definitions, keyed by pointer.
+type names map[any]bool
+
+// factsOf computes the facts of e, inside which the names bound are bound.
+// resolve says what another name stands for; it is false for a value.
+func (p *program) factsOf(e core.Expr, bound names, resolve func(*core.LocalRef) (facts, bool)) facts {
+	f := facts{nodes: 1}
+	switch e := e.(type) {
+	case *core.VarRef:
+		f.level = core.StateLevel
+	case *core.LocalRef:
+		if bound[e.Local] {
+			break
+		}
+		if resolve != nil {
+			if g, ok := resolve(e); ok {
+				f.join(g)
+				break
+			}
+		}
+		f.locals = true
+	case *core.ConstRef:
+		if r, ok := p.constants[e.Const]; ok && r.def != nil {
+			f.join(p.defFacts(r.def))
+		}
+	case *core.Call:
+		f.join(p.callFacts(e.Def, bound))
+	case *core.OpRef:
+		f.join(p.callFacts(e.Def, bound))
+	case *core.Fair, *core.TemporalQuant:
+		f.level = core.TemporalLevel
+	case *core.Box, *core.Angle:
+		f.level = core.ActionLevel
+	case *core.Op:
+		switch e.Op {
+		case core.OpPrime, core.OpUnchanged, core.OpCompose:
+			f.level = core.ActionLevel
+		case core.OpAlways, core.OpEventually, core.OpLeadsTo, core.OpGuarantee:
+			f.level = core.TemporalLevel
+		}
+	}
+	op, _ := e.(*core.Op)
+	inner := bindNames(e, bound)
+	children(e, func(x core.Expr) {
+		g := p.factsOf(x, inner, resolve)
+		if op != nil && op.Op == core.OpEnabled {
+			g.level = min(g.level, core.StateLevel)
+		}
+		f.join(g)
+	})
+	return f
+}
+
+// callFacts are the facts of the body of a definition that is applied.
+func (p *program) callFacts(d *core.Def, bound names) facts {
+	if bound[d] {
+		return facts{} // the body is looked at where the LET is
+	}
+	to, _ := p.resolve(d)
+	if to == nil {
+		return facts{}
+	}
+	f := p.defFacts(to)
+	if to.Recursive && !p.globals[to] {
+		f.locals = true
+	}
+	return f
+}
+
+// bindNames adds what e binds to what is bound already.
+func bindNames(e core.Expr, bound names) names {
+	var more []any
+	locals := func(ls []*core.Local) {
+		for _, l := range ls {
+			more = append(more, l)
+		}
+	}
+	binds := func(bs []core.Bind) {
+		for _, b := range bs {
+			locals(b.Vars)
+		}
+	}
+	switch e := e.(type) {
+	case *core.Quant:
+		binds(e.Binds)
+	case *core.Choose:
+		locals(e.Bind.Vars)
+	case *core.SetFilter:
+		locals(e.Bind.Vars)
+	case *core.SetMap:
+		binds(e.Binds)
+	case *core.Fn:
+		binds(e.Binds)
+		if e.Self != nil {
+			more = append(more, e.Self)
+		}
+	case *core.Lambda:
+		locals(e.Params)
+	case *core.Let:
+		for _, d := range e.Defs {
+			locals(d.Params)
+			more = append(more, d)
+		}
+	case *core.Except:
+		for _, u := range e.Updates {
+			if u.At != nil {
+				more = append(more, u.At)
+			}
+		}
+	}
+	if len(more) == 0 {
+		return bound
+	}
+	all := make(names, len(bound)+len(more))
+	for n := range bound {
+		all[n] = true
+	}
+	for _, n := range more {
+		all[n] = true
+	}
+	return all
+}
+
+// defFacts computes the facts of a definition's body, parameters bound. A
+// recursive use counts as nothing but very large.
+func (p *program) defFacts(d *core.Def) facts {
+	if f, ok := p.factsByDef[d]; ok {
+		return f
+	}
+	p.factsByDef[d] = facts{nodes: nodesMax} // while in progress: recursion
+	var f facts
+	if hasEffects(d) {
+		f.volatile = true
+	}
+	if d.Body != nil && !p.isNative(d) {
+		bound := make(names, len(d.Params))
+		for _, l := range d.Params {
+			bound[l] = true
+		}
+		f.join(p.factsOf(d.Body, bound, nil))
+	}
+	if d.Recursive {
+		f.nodes = nodesMax
+	}
+	p.factsByDef[d] = f
+	return f
+}

@@ -1,0 +1,350 @@
+package eval
+
+import (
+	"sync"
+	"sync/atomic"
+
+	"github.com/ashlar-dev/ashlar/source"
+	"github.com/ashlar-dev/ashlar/tla/config"
+	"github.com/ashlar-dev/ashlar/tla/core"
+	"github.com/ashlar-dev/ashlar/tla/value"
+)
+
+// The codes of the diagnostics that New reports; each comment shows a
+// configuration that has it.
+const (
+	// UnknownName: INVARIANT Foo, where the specification defines no Foo
+	UnknownName source.Code = "UnknownName"
+	// MissingConstant: a configuration that gives no value to CONSTANT N
+	MissingConstant source.Code = "MissingConstant"
+	// WrongArity: CONSTANT N <- F, where N is declared without and F defined with parameters
+	WrongArity source.Code = "WrongArity"
+	// WrongLevel: INVARIANT Next
+	WrongLevel source.Code = "WrongLevel"
+	// MissingBehaviour: INVARIANT Inv without SPECIFICATION, INIT and NEXT, where there are variables
+	MissingBehaviour source.Code = "MissingBehaviour"
+	// BadSpecification: SPECIFICATION Spec, where Spec is not Init /\ [][Next]_v /\ fairness
+	BadSpecification source.Code = "BadSpecification"
+	// BadSymmetry: SYMMETRY Perms, where Perms is not a set of permutations of model values
+	BadSymmetry source.Code = "BadSymmetry"
+	// Unsupported: _POSSIBLE Goal
+	Unsupported source.Code = "Unsupported"
+	// NoValue: a constant whose value cannot be computed
+	NoValue source.Code = "NoValue"
+)
+
+// replacement is what the configuration puts in the place of a constant or of
+// a definition: a value, a definition, or the table of a constant operator.
+type replacement struct {
+	val   value.Value
+	def   *core.Def
+	table []tableRow
+}
+
+// tableRow is one "F(a, b) = v" of a configuration.
+type tableRow struct {
+	args []value.Value
+	val  value.Value
+}
+
+// program is a specification bound to a configuration: what both evaluators
+// read. It is immutable once built, but for the values of constant
+// definitions, which are computed when they are first needed.
+type program struct {
+	spec    *core.Spec
+	options Options
+
+	constants  map[*core.Constant]replacement
+	overrides  map[*core.Def]replacement
+	globals    map[*core.Def]bool // the definitions that no LET made
+	factsByDef map[*core.Def]facts
+	// constDefs holds the value of every constant-level definition without
+	// parameters. Both evaluators share it, so that RandomElement is drawn once.
+	constDefs map[*core.Def]*cell
+}
+
+// cell is a value that is computed once, by whoever needs it first.
+type cell struct {
+	once sync.Once
+	done atomic.Bool
+	val  value.Value
+	err  error
+}
+
+// get returns the value, computing it if it is the first to ask. An error is
+// kept and raised again for everyone.
+func (c *cell) get(compute func() value.Value) value.Value {
+	if c.done.Load() {
+		return c.val
+	}
+	c.once.Do(func() {
+		c.err = value.Catch(func() { c.val = compute() })
+		if c.err == nil {
+			c.done.Store(true)
+		}
+	})
+	if c.err != nil {
+		panic(c.err)
+	}
+	return c.val
+}
+
+// resolve follows the configuration's overrides of a definition: it returns
+// the definition to use, or nil and what stands in its place.
+func (p *program) resolve(d *core.Def) (*core.Def, replacement) {
+	for range len(p.overrides) + 1 {
+		r, ok := p.overrides[d]
+		switch {
+		case !ok:
+			return d, replacement{}
+		case r.def == nil:
+			return nil, r
+		case r.def == d:
+			return d, replacement{}
+		}
+		d = r.def
+	}
+	return d, replacement{}
+}
+
+// apply looks a constant operator's arguments up in its table.
+func (r replacement) apply(name string, args []value.Value) value.Value {
+	for _, row := range r.table {
+		if len(row.args) != len(args) {
+			continue
+		}
+		same := true
+		for i := range args {
+			same = same && value.Equal(row.args[i], args[i])
+		}
+		if same {
+			return row.val
+		}
+	}
+	value.Fail("the configuration gives %s no value for the arguments %s", name, value.TupleOf(args))
+	return value.Value{}
+}
+
+// isNative says whether d is computed in Go.
+func (p *program) isNative(d *core.Def) bool {
+	return d.Native && (d.Body == nil || !p.options.pure || nativePrimitive(d))
+}
+
+// nativePrimitive says whether the body of a native definition is no more than
+// a place for one.
+func nativePrimitive(d *core.Def) bool {
+	op := nativeOp(d)
+	return op != nil && (op.Primitive || op.Effects)
+}
+
+// newProgram binds spec to cfg; problems go to diags.
+func newProgram(spec *core.Spec, cfg *config.Config, o Options, diags *source.List) *program {
+	p := &program{
+		spec: spec, options: o,
+		constants:  make(map[*core.Constant]replacement),
+		overrides:  make(map[*core.Def]replacement),
+		globals:    make(map[*core.Def]bool, len(spec.Defs)),
+		factsByDef: make(map[*core.Def]facts),
+		constDefs:  make(map[*core.Def]*cell),
+	}
+	for _, d := range spec.Defs {
+		p.globals[d] = true
+	}
+	p.bindValues(cfg, diags)
+	p.bindOverrides(cfg, diags)
+	for _, c := range spec.Constants {
+		if _, ok := p.constants[c]; !ok {
+			diags.Add(source.Diagnostic{Code: MissingConstant, Span: c.Span,
+				Message: "the constant " + c.Name + " has no value in the configuration",
+				Repair:  "CONSTANT " + c.Name + " = ..."})
+		}
+	}
+	p.findConstDefs()
+	return p
+}
+
+// targets finds what a name on the left side of a configuration's assignment
+// stands for: constants and definitions, of one module or of the root.
+func (p *program) targets(name, module config.Name) (cs []*core.Constant, ds []*core.Def) {
+	for _, c := range p.spec.Constants {
+		if c.Name == name.Text && (!module.IsSet() || c.Module == module.Text) {
+			cs = append(cs, c)
+		}
+	}
+	if module.IsSet() {
+		for _, d := range p.spec.Defs {
+			if d.Name == name.Text && d.Module == module.Text {
+				ds = append(ds, d)
+			}
+		}
+		return cs, ds
+	}
+	if d := p.spec.Names[name.Text]; d != nil {
+		ds = append(ds, d)
+	}
+	return cs, ds
+}
+
+func unknown(n config.Name, diags *source.List) {
+	diags.Add(source.Diagnostic{Code: UnknownName, Span: n.Span,
+		Message: "the specification neither declares nor defines " + n.Text})
+}
+
+func (p *program) bindValues(cfg *config.Config, diags *source.List) {
+	for _, a := range cfg.Constants {
+		cs, ds := p.targets(a.Name, a.Module)
+		if len(cs)+len(ds) == 0 {
+			unknown(a.Name, diags)
+			continue
+		}
+		val := configValue(a.Value)
+		set := func(arity int, old replacement) replacement {
+			if arity != len(a.Args) {
+				diags.Errorf(a.Name.Span, WrongArity, "%s takes %d arguments, the configuration gives %d", a.Name.Text, arity, len(a.Args))
+			}
+			if len(a.Args) == 0 {
+				return replacement{val: val}
+			}
+			row := tableRow{val: val}
+			for _, x := range a.Args {
+				row.args = append(row.args, configValue(x))
+			}
+			return replacement{table: append(old.table, row)}
+		}
+		for _, c := range cs {
+			p.constants[c] = set(c.Arity, p.constants[c])
+		}
+		for _, d := range ds {
+			p.overrides[d] = set(len(d.Params), p.overrides[d])
+		}
+	}
+}
+
+func (p *program) bindOverrides(cfg *config.Config, diags *source.List) {
+	for _, o := range cfg.Overrides {
+		cs, ds := p.targets(o.Name, o.Module)
+		if len(cs)+len(ds) == 0 {
+			unknown(o.Name, diags)
+			continue
+		}
+		op := p.spec.Names[o.Op.Text]
+		if op == nil {
+			// "N <- M" where M is itself a constant.
+			if c := p.constant(o.Op.Text); c != nil {
+				op = &core.Def{Name: c.Name, Module: c.Module, Span: c.Span, Body: &core.ConstRef{At: core.At{Place: c.Span}, Const: c}}
+			}
+		}
+		if op == nil {
+			unknown(o.Op, diags)
+			continue
+		}
+		check := func(arity int) {
+			if arity != len(op.Params) {
+				diags.Errorf(o.Op.Span, WrongArity, "%s takes %d arguments, %s takes %d", o.Name.Text, arity, o.Op.Text, len(op.Params))
+			}
+		}
+		for _, c := range cs {
+			check(c.Arity)
+			p.constants[c] = replacement{def: op}
+		}
+		for _, d := range ds {
+			check(len(d.Params))
+			p.overrides[d] = replacement{def: op}
+		}
+	}
+}
+
+func (p *program) constant(name string) *core.Constant {
+	for _, c := range p.spec.Constants {
+		if c.Name == name {
+			return c
+		}
+	}
+	return nil
+}
+
+// configValue makes a value of what a configuration writes.
+func configValue(v config.Value) value.Value {
+	elems := func() []value.Value {
+		vs := make([]value.Value, len(v.Elems))
+		for i, e := range v.Elems {
+			vs[i] = configValue(e)
+		}
+		return vs
+	}
+	switch v.Kind {
+	case config.Int:
+		return value.Int(v.Int)
+	case config.Bool:
+		return value.Bool(v.Bool)
+	case config.Str:
+		return value.String(v.Text)
+	case config.Model:
+		return value.Model(v.Text)
+	case config.Set:
+		return value.SetOf(elems())
+	case config.Tuple:
+		return value.TupleOf(elems())
+	}
+	fields := make([]value.Field, len(v.Fields))
+	for i, f := range v.Fields {
+		fields[i] = value.Field{Name: f.Name.Text, Val: configValue(f.Value)}
+	}
+	return value.Record(fields)
+}
+
+// findConstDefs makes a cell for every definition whose value is computed
+// once: without parameters, of constant level, closed. TLC computes them when
+// it starts; here they wait until they are needed.
+func (p *program) findConstDefs() {
+	add := func(d *core.Def) {
+		if len(d.Params) > 0 || d.Recursive || p.constDefs[d] != nil || d.Body == nil && !d.Native {
+			return
+		}
+		f := p.defFacts(d)
+		if f.level == core.ConstantLevel && !f.locals && !p.asksRun(d, map[*core.Def]bool{}) {
+			p.constDefs[d] = &cell{}
+		}
+	}
+	for _, d := range p.spec.Defs {
+		add(d)
+	}
+	for _, r := range p.constants {
+		if r.def != nil {
+			add(r.def)
+		}
+	}
+}
+
+// asksRun says whether a definition reads or writes what changes during a run
+// (TLCGet, TLCSet, JavaTime), so that its value must not be kept.
+func (p *program) asksRun(d *core.Def, seen map[*core.Def]bool) bool {
+	if seen[d] {
+		return false
+	}
+	seen[d] = true
+	if d.Module == "TLC" {
+		switch d.Name {
+		case "TLCGet", "TLCSet", "JavaTime":
+			return true
+		}
+	}
+	if d.Body == nil || p.isNative(d) {
+		return false
+	}
+	asks := false
+	var walk func(core.Expr)
+	walk = func(e core.Expr) {
+		switch e := e.(type) {
+		case *core.Call:
+			asks = asks || p.asksRun(e.Def, seen)
+		case *core.OpRef:
+			asks = asks || p.asksRun(e.Def, seen)
+		}
+		if !asks {
+			children(e, walk)
+		}
+	}
+	walk(d.Body)
+	return asks
+}

@@ -1,0 +1,637 @@
+package eval
+
+import (
+	"github.com/ashlar-dev/ashlar/internal/invariant"
+	"github.com/ashlar-dev/ashlar/tla/core"
+	"github.com/ashlar-dev/ashlar/tla/native"
+	"github.com/ashlar-dev/ashlar/tla/value"
+)
+
+// The reference evaluator walks the tree. Names stand for values, where a
+// quantifier or a function binds them, or for expressions with the environment
+// they were written in, where an operator's parameter or a LET binds them:
+// those are evaluated when they are used, in the state in which they are used.
+// So a parameter under a prime means what substituting the argument would mean.
+
+// state is where an expression is evaluated: the current state, the next one
+// as far as it is known, and whether variables mean the next one. An initial
+// predicate is evaluated as if primed: it determines the "next" state.
+type state struct {
+	cur, nxt []value.Value
+	primed   bool
+}
+
+// prime is s for what stands under a prime.
+func (s state) prime() state {
+	if s.primed {
+		value.Fail("a primed expression cannot be primed again")
+	}
+	if s.nxt == nil {
+		value.Fail("a primed expression has no value here: there is no next state")
+	}
+	s.primed = true
+	return s
+}
+
+// read is the value of a variable in s.
+func (s state) read(v *core.Variable) value.Value {
+	if s.primed {
+		return nextValue(s.nxt, v)
+	}
+	if s.cur == nil {
+		value.Fail("the variable %s has no value here: there is no state", v.Name)
+	}
+	return s.cur[v.Index]
+}
+
+// nextValue is the value that a variable has in the next state so far.
+func nextValue(nxt []value.Value, v *core.Variable) value.Value {
+	x := nxt[v.Index]
+	if x.IsUndefined() {
+		value.Fail("the variable %s is used before it has a value in the state being built", v.Name)
+	}
+	return x
+}
+
+// binding is what a name means: a value, or an expression in its environment.
+type binding struct {
+	val  value.Value
+	expr core.Expr
+	env  *env
+
+	// cached is the value of expr in the state whose vector starts at at.
+	cached value.Value
+	at     *value.Value
+}
+
+// env is a list of bindings, the innermost first. A LET definition with
+// parameters is bound to the environment of its LET.
+type env struct {
+	up    *env
+	local *core.Local
+	def   *core.Def
+	b     *binding
+}
+
+func (n *env) bind(l *core.Local, v value.Value) *env {
+	return &env{up: n, local: l, b: &binding{val: v}}
+}
+
+func (n *env) lookup(l *core.Local) *binding {
+	for ; n != nil; n = n.up {
+		if n.local == l {
+			return n.b
+		}
+	}
+	value.Fail("the name %s has no value here", l.Name)
+	return nil
+}
+
+// lookupDef finds a definition that a LET made, or nil.
+func (n *env) lookupDef(d *core.Def) *binding {
+	for ; n != nil; n = n.up {
+		if n.def == d {
+			return n.b
+		}
+	}
+	return nil
+}
+
+// reference is one evaluator, for one goroutine.
+type reference struct {
+	p     *program
+	run   *run
+	depth int
+	// at is the chain of expressions being evaluated, for messages.
+	at *place
+	// actions are the actions of the next-state relation, while it is being
+	// enumerated, and action the one that is, or -1.
+	actions map[core.Expr]int
+	action  int
+}
+
+func newReference(p *program, r *run) *reference {
+	return &reference{p: p, run: r}
+}
+
+// place is an expression that is being evaluated, or a definition whose body
+// is, and what it is part of.
+type place struct {
+	up   *place
+	expr core.Expr
+	def  *core.Def
+}
+
+func (r *reference) enter() {
+	r.depth++
+	if r.depth > CallDepthMax {
+		value.Fail("operators call each other more than %d deep: is a recursion without end?", CallDepthMax)
+	}
+}
+
+// eval is the value of e.
+func (r *reference) eval(e core.Expr, n *env, s state) value.Value {
+	saved := r.at
+	r.at = &place{up: saved, expr: e}
+	v := r.eval1(e, n, s)
+	r.at = saved
+	return v
+}
+
+func (r *reference) boolean(e core.Expr, n *env, s state) bool { return r.eval(e, n, s).IsTrue() }
+
+func (r *reference) all(es []core.Expr, n *env, s state) []value.Value {
+	vs := make([]value.Value, len(es))
+	for i, e := range es {
+		vs[i] = r.eval(e, n, s)
+	}
+	return vs
+}
+
+func (r *reference) eval1(e core.Expr, n *env, s state) value.Value {
+	switch e := e.(type) {
+	case *core.Int:
+		return intLiteral(e)
+	case *core.Decimal:
+		return decimalLiteral(e)
+	case *core.Str:
+		return value.String(e.Val)
+	case *core.Bool:
+		return value.Bool(e.Val)
+	case *literal:
+		return e.val
+	case *core.VarRef:
+		return s.read(e.Var)
+	case *core.ConstRef:
+		return r.constRef(e, n, s)
+	case *core.LocalRef:
+		return r.localRef(e, n, s)
+	case *core.Call:
+		return r.call(e, n, s)
+	case *core.Op:
+		return r.op(e, n, s)
+	case *core.And:
+		for _, x := range e.List {
+			if !r.boolean(x, n, s) {
+				return value.Bool(false)
+			}
+		}
+		return value.Bool(true)
+	case *core.Or:
+		for _, x := range e.List {
+			if r.boolean(x, n, s) {
+				return value.Bool(true)
+			}
+		}
+		return value.Bool(false)
+	case *core.If:
+		if r.boolean(e.Cond, n, s) {
+			return r.eval(e.Then, n, s)
+		}
+		return r.eval(e.Else, n, s)
+	case *core.Case:
+		return r.eval(r.arm(e, n, s), n, s)
+	case *core.Let:
+		return r.eval(e.Body, r.let(e, n), s)
+	case *core.Quant:
+		return value.Bool(r.quant(e, n, s))
+	case *core.Choose:
+		return r.choose(e, n, s)
+	case *core.Box:
+		return value.Bool(r.boolean(e.Action, n, s) || !r.changed(e.Sub, n, s))
+	case *core.Angle:
+		return value.Bool(r.boolean(e.Action, n, s) && r.changed(e.Sub, n, s))
+	}
+	return r.term(e, n, s)
+}
+
+// term evaluates the forms that make sets, functions, records and tuples.
+func (r *reference) term(e core.Expr, n *env, s state) value.Value {
+	switch e := e.(type) {
+	case *core.SetEnum:
+		return value.SetOf(r.all(e.Elems, n, s))
+	case *core.SetFilter:
+		set := r.eval(e.Bind.Set, n, s)
+		return value.LazyFilter(set, func(x value.Value) bool {
+			return r.boolean(e.Pred, bindElement(n, e.Bind, x), s)
+		})
+	case *core.SetMap:
+		var elems []value.Value
+		r.each(e.Binds, n, s, func(n *env) bool {
+			elems = append(elems, r.eval(e.Body, n, s))
+			return true
+		})
+		return value.SetOf(elems)
+	case *core.Fn:
+		return r.fn(e, n, s)
+	case *core.FnSet:
+		return value.FnSet(r.eval(e.Dom, n, s), r.eval(e.Rng, n, s))
+	case *core.Apply:
+		return r.eval(e.Fn, n, s).Apply(r.eval(e.Arg, n, s))
+	case *core.Record:
+		fields := make([]value.Field, len(e.Fields))
+		for i, f := range e.Fields {
+			fields[i] = value.Field{Name: f.Name, Val: r.eval(f.X, n, s)}
+		}
+		return value.Record(fields)
+	case *core.RecordSet:
+		fields := make([]value.Field, len(e.Fields))
+		for i, f := range e.Fields {
+			fields[i] = value.Field{Name: f.Name, Val: r.eval(f.X, n, s)}
+		}
+		return value.RecordSet(fields)
+	case *core.Select:
+		return r.eval(e.X, n, s).Field(e.Field)
+	case *core.Except:
+		return r.except(e, n, s)
+	case *core.Tuple:
+		return value.TupleOf(r.all(e.Elems, n, s))
+	case *core.Times:
+		return value.Times(r.all(e.Sets, n, s)...)
+	case *core.Fair, *core.TemporalQuant:
+		failTemporal()
+	case *core.OpRef, *core.Lambda:
+		value.Fail("an operator is not a value")
+	case *core.Bad:
+		value.Fail("the expression could not be read")
+	}
+	invariant.Unreachable(e)
+	return value.Value{}
+}
+
+func failTemporal() { value.Fail("a temporal formula cannot be evaluated in a state") }
+
+func intLiteral(e *core.Int) value.Value {
+	if e.Val != int64(int32(e.Val)) {
+		value.Fail("the number %d does not fit 32 bits", e.Val)
+	}
+	return value.Int(int32(e.Val))
+}
+
+func decimalLiteral(e *core.Decimal) value.Value {
+	value.Fail("the number %s is not an integer: real numbers cannot be computed with", e.Text)
+	return value.Value{}
+}
+
+// constRef evaluates a constant, or applies a constant operator.
+func (r *reference) constRef(e *core.ConstRef, n *env, s state) value.Value {
+	c, ok := r.p.constants[e.Const]
+	invariant.Check(ok, "constant %s has no value", e.Const.Name)
+	switch {
+	case c.def != nil:
+		return r.callGlobal(c.def, e.Args, n, s)
+	case c.table != nil:
+		return c.apply(e.Const.Name, r.all(e.Args, n, s))
+	}
+	return c.val
+}
+
+// localRef evaluates a bound name, or applies an operator parameter.
+func (r *reference) localRef(e *core.LocalRef, n *env, s state) value.Value {
+	b := n.lookup(e.Local)
+	if e.Local.Arity > 0 {
+		return r.applyOperator(b, e.Args, n, s)
+	}
+	return r.byName(b, s)
+}
+
+// byName is the value of a binding in state s.
+func (r *reference) byName(b *binding, s state) value.Value {
+	if b.expr == nil {
+		return b.val
+	}
+	if s.primed || len(s.cur) == 0 {
+		return r.eval(b.expr, b.env, s)
+	}
+	if b.at == &s.cur[0] {
+		return b.cached
+	}
+	v := r.eval(b.expr, b.env, s)
+	if r.p.factsOf(b.expr, nil, nil).level <= core.StateLevel && !r.dependsOnNext(b, 0) {
+		b.cached, b.at = v, &s.cur[0]
+	}
+	return v
+}
+
+// dependsOnNext says whether a name that the expression of b uses may stand
+// for something primed.
+func (r *reference) dependsOnNext(b *binding, depth int) bool {
+	const depthMax = 50
+	if depth > depthMax {
+		return true
+	}
+	primed := false
+	var walk func(core.Expr)
+	walk = func(e core.Expr) {
+		switch e := e.(type) {
+		case *core.LocalRef:
+			for n := b.env; n != nil; n = n.up {
+				if n.local == e.Local {
+					if n.b.expr != nil {
+						primed = primed || r.p.factsOf(n.b.expr, nil, nil).level > core.StateLevel || r.dependsOnNext(n.b, depth+1)
+					}
+					break
+				}
+			}
+		case *core.Call:
+			if d := b.env.lookupDef(e.Def); d != nil && e.Def.Body != nil {
+				primed = primed || r.p.factsOf(e.Def.Body, nil, nil).level > core.StateLevel
+			}
+		}
+		if !primed {
+			children(e, walk)
+		}
+	}
+	walk(b.expr)
+	return primed
+}
+
+// applyOperator applies what an operator parameter stands for.
+func (r *reference) applyOperator(b *binding, args []core.Expr, n *env, s state) value.Value {
+	switch op := b.expr.(type) {
+	case *core.OpRef:
+		if let := b.env.lookupDef(op.Def); let != nil {
+			return r.body(op.Def, args, n, let.env, s)
+		}
+		return r.callGlobal(op.Def, args, n, s)
+	case *core.Lambda:
+		return r.body(&core.Def{Name: "LAMBDA", Params: op.Params, Body: op.Body, Span: op.Place}, args, n, b.env, s)
+	case *core.LocalRef:
+		return r.applyOperator(b.env.lookup(op.Local), args, n, s)
+	case *core.ConstRef:
+		return r.constRef(&core.ConstRef{At: op.At, Const: op.Const, Args: args}, n, s)
+	}
+	value.Fail("the argument is not an operator")
+	return value.Value{}
+}
+
+// call applies a definition.
+func (r *reference) call(e *core.Call, n *env, s state) value.Value {
+	if b := n.lookupDef(e.Def); b != nil {
+		if len(e.Def.Params) == 0 {
+			return r.byName(b, s)
+		}
+		return r.body(e.Def, e.Args, n, b.env, s)
+	}
+	return r.callGlobal(e.Def, e.Args, n, s)
+}
+
+// callGlobal applies a definition of the specification, overrides considered.
+func (r *reference) callGlobal(d *core.Def, args []core.Expr, n *env, s state) value.Value {
+	d, repl := r.p.resolve(d)
+	switch {
+	case d == nil && repl.table != nil:
+		return repl.apply("operator", r.all(args, n, s))
+	case d == nil:
+		return repl.val
+	}
+	if c := r.p.constDefs[d]; c != nil {
+		return c.get(func() value.Value {
+			if r.p.isNative(d) {
+				return r.native(d, args, n, s)
+			}
+			return r.body(d, nil, nil, nil, state{})
+		})
+	}
+	if r.p.isNative(d) {
+		return r.native(d, args, n, s)
+	}
+	return r.body(d, args, n, nil, s)
+}
+
+// bindParams makes the environment for the body of d, applied to args that
+// were written in n.
+func bindParams(params []*core.Local, args []core.Expr, n, outer *env) *env {
+	inner := outer
+	for i, l := range params {
+		inner = &env{up: inner, local: l, b: &binding{expr: args[i], env: n}}
+	}
+	return inner
+}
+
+// body evaluates the body of d with args, written in n, for its parameters;
+// outer is what d itself sees.
+func (r *reference) body(d *core.Def, args []core.Expr, n, outer *env, s state) value.Value {
+	if d.Body == nil {
+		value.Fail("the operator %s of module %s has no definition that can be evaluated", d.Name, d.Module)
+	}
+	r.enter()
+	saved := r.at
+	r.at = &place{up: saved, def: d}
+	v := r.eval(d.Body, bindParams(d.Params, args, n, outer), s)
+	r.at = saved
+	r.depth--
+	return v
+}
+
+// native calls the Go form of a definition of a standard module.
+func (r *reference) native(d *core.Def, args []core.Expr, n *env, s state) value.Value {
+	op := nativeOp(d)
+	if op == nil {
+		value.Fail("the operator %s of module %s cannot be evaluated", d.Name, d.Module)
+	}
+	in := make([]native.Arg, len(args))
+	for i, a := range args {
+		if d.Params[i].Arity == 0 {
+			in[i].Val = r.eval(a, n, s)
+			continue
+		}
+		b := &binding{expr: a, env: n}
+		in[i].Op = func(vs []value.Value) value.Value {
+			es := make([]core.Expr, len(vs))
+			for j, v := range vs {
+				es[j] = &literal{val: v}
+			}
+			return r.applyOperator(b, es, nil, s)
+		}
+	}
+	return op.Call(&r.run.world, in)
+}
+
+// let binds the definitions of a LET; each sees all of them.
+func (r *reference) let(e *core.Let, n *env) *env {
+	inner := n
+	for _, d := range e.Defs {
+		inner = &env{up: inner, def: d, b: &binding{expr: d.Body}}
+	}
+	for m := inner; m != n; m = m.up {
+		m.b.env = inner
+	}
+	return inner
+}
+
+func (r *reference) arm(e *core.Case, n *env, s state) core.Expr {
+	for _, a := range e.Arms {
+		if r.boolean(a.Cond, n, s) {
+			return a.Body
+		}
+	}
+	if e.Other == nil {
+		value.Fail("no condition of the CASE is true, and it has no OTHER")
+	}
+	return e.Other
+}
+
+// bindElement binds the names of b to the element x of its set.
+func bindElement(n *env, b core.Bind, x value.Value) *env {
+	if !b.Tuple {
+		return n.bind(b.Vars[0], x)
+	}
+	for i, v := range tupleElems(b, x) {
+		n = n.bind(b.Vars[i], v)
+	}
+	return n
+}
+
+// tupleElems takes apart what a tuple pattern is matched with.
+func tupleElems(b core.Bind, x value.Value) []value.Value {
+	es := x.Elements()
+	if len(es) != len(b.Vars) {
+		value.Fail("the pattern has %d names, but the element %s has length %d", len(b.Vars), value.Brief(x), len(es))
+	}
+	return es
+}
+
+// each calls f for every way to bind binds, the last name varying fastest,
+// until f is false; it says whether f never was.
+func (r *reference) each(binds []core.Bind, n *env, s state, f func(*env) bool) bool {
+	sets := make([]value.Value, len(binds))
+	for i, b := range binds {
+		if b.Set == nil {
+			value.Fail("an unbounded quantifier cannot be evaluated")
+		}
+		if i > 0 && binds[i-1].Set == b.Set {
+			sets[i] = sets[i-1]
+		} else {
+			sets[i] = r.eval(b.Set, n, s)
+		}
+	}
+	var loop func(i int, n *env) bool
+	loop = func(i int, n *env) bool {
+		if i == len(binds) {
+			return f(n)
+		}
+		for x := range elements(sets[i]) {
+			if !loop(i+1, bindElement(n, binds[i], x)) {
+				return false
+			}
+		}
+		return true
+	}
+	return loop(0, n)
+}
+
+func (r *reference) quant(e *core.Quant, n *env, s state) bool {
+	all := r.each(e.Binds, n, s, func(n *env) bool {
+		return r.boolean(e.Body, n, s) != e.Exists
+	})
+	return all != e.Exists
+}
+
+func (r *reference) choose(e *core.Choose, n *env, s state) value.Value {
+	if e.Bind.Set == nil {
+		failUnboundedChoose()
+	}
+	set := r.eval(e.Bind.Set, n, s)
+	for x := range elements(set) {
+		if r.boolean(e.Body, bindElement(n, e.Bind, x), s) {
+			return x
+		}
+	}
+	failChoose(set)
+	return value.Value{}
+}
+
+func failUnboundedChoose() {
+	value.Fail("an unbounded CHOOSE cannot be evaluated; the configuration can put a model value in the place of the definition it stands in")
+}
+
+func failChoose(set value.Value) {
+	value.Fail("no element of %s satisfies the condition of the CHOOSE", value.Brief(set))
+}
+
+// changed says whether e differs between the two states.
+func (r *reference) changed(e core.Expr, n *env, s state) bool {
+	return !value.Equal(r.eval(e, n, s), r.eval(e, n, s.prime()))
+}
+
+// fn is a function expression. Its values are computed when they are needed,
+// so that it may be recursive, and its domain infinite.
+func (r *reference) fn(e *core.Fn, n *env, s state) value.Value {
+	domain := r.domain(e, n, s)
+	memo := newMemo()
+	var f value.Value
+	// Whoever applies the function later does so inside some other expression.
+	f = value.LazyFn(domain, func(x value.Value) value.Value {
+		if v, ok := memo.get(x); ok {
+			return v
+		}
+		inner := n
+		if e.Self != nil {
+			inner = inner.bind(e.Self, f)
+		}
+		if len(e.Binds) == 1 {
+			inner = bindElement(inner, e.Binds[0], x)
+		} else {
+			es := x.Elements()
+			for i, b := range e.Binds {
+				inner = bindElement(inner, b, es[i])
+			}
+		}
+		r.enter()
+		v := r.eval(e.Body, inner, s)
+		r.depth--
+		memo.put(x, v)
+		return v
+	})
+	return f
+}
+
+// domain is the set of arguments of a function expression.
+func (r *reference) domain(e *core.Fn, n *env, s state) value.Value {
+	if len(e.Binds) == 1 {
+		return r.eval(e.Binds[0].Set, n, s)
+	}
+	sets := make([]value.Value, len(e.Binds))
+	for i, b := range e.Binds {
+		sets[i] = r.eval(b.Set, n, s)
+	}
+	return value.Times(sets...)
+}
+
+// except evaluates [f EXCEPT ...]: each update sees those before it. One whose
+// path leaves a domain changes nothing, and its value is not evaluated.
+func (r *reference) except(e *core.Except, n *env, s state) value.Value {
+	f := r.eval(e.Fn, n, s)
+	for _, u := range e.Updates {
+		path := make([]value.Value, len(u.Path))
+		for i, ix := range u.Path {
+			if ix.X == nil {
+				path[i] = value.String(ix.Field)
+			} else {
+				path[i] = r.eval(ix.X, n, s)
+			}
+		}
+		old, ok := follow(f, path)
+		if !ok {
+			continue
+		}
+		inner := n
+		if u.At != nil {
+			inner = n.bind(u.At, old)
+		}
+		f = f.Except(path, r.eval(u.Value, inner, s))
+	}
+	return f
+}
+
+// follow applies f to each index of path in turn.
+func follow(f value.Value, path []value.Value) (value.Value, bool) {
+	ok := true
+	for _, x := range path {
+		if f, ok = f.Lookup(x); !ok {
+			return value.Value{}, false
+		}
+	}
+	return f, true
+}

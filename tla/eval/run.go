@@ -1,0 +1,109 @@
+package eval
+
+import (
+	"strconv"
+
+	"github.com/ashlar-dev/ashlar/tla/core"
+	"github.com/ashlar-dev/ashlar/tla/native"
+	"github.com/ashlar-dev/ashlar/tla/value"
+)
+
+// run is what a specification can see and change of the run that evaluates it:
+// the registers of TLCGet and TLCSet, the random numbers, the output. Each
+// worker has its own.
+type run struct {
+	p         *program
+	registers map[string]value.Value
+	random    *random
+	level     int
+	// muted drops output: an evaluation is being repeated to explain it.
+	muted bool
+	world native.Context
+}
+
+func newRun(p *program, worker uint64) *run {
+	r := &run{p: p, registers: make(map[string]value.Value), random: newRandom(p.options.Seed, worker)}
+	r.world = native.Context{
+		Print:       r.print,
+		Register:    r.register,
+		SetRegister: r.setRegister,
+		Random:      func(n int64) int64 { return int64(r.random.next() % uint64(n)) },
+		Now:         p.options.Now,
+		Files:       p.options.Files,
+		Environment: p.options.Environment,
+	}
+	return r
+}
+
+// mute returns a run for repeating an evaluation: its effects are not seen.
+func (r *run) mute() *run {
+	m := newRun(r.p, 0)
+	m.level, m.muted = r.level, true
+	for k, v := range r.registers {
+		m.registers[k] = v
+	}
+	m.world.Files = nil
+	return m
+}
+
+func (r *run) print(line string) {
+	if !r.muted && r.p.options.Output != nil {
+		r.p.options.Output(line)
+	}
+}
+
+// registerName keeps numbered registers and named ones apart.
+func registerName(v value.Value) string {
+	if v.Kind() == value.KindInt {
+		return strconv.Itoa(int(v.AsInt()))
+	}
+	return "." + v.AsString()
+}
+
+// register reads a register, or a named property of the run.
+func (r *run) register(key value.Value) (value.Value, bool) {
+	name := registerName(key)
+	if v, ok := r.registers[name]; ok {
+		return v, true
+	}
+	if name == ".level" {
+		return value.Int(int32(r.level)), true
+	}
+	if r.p.options.Progress == nil {
+		return value.Value{}, false
+	}
+	now := r.p.options.Progress()
+	count := func(n int64) (value.Value, bool) { return value.Int(int32(min(n, 1<<31-1))), true }
+	switch name {
+	case ".diameter":
+		return count(int64(now.Diameter))
+	case ".generated":
+		return count(now.Generated)
+	case ".distinct":
+		return count(now.Distinct)
+	case ".queue":
+		return count(now.Queue)
+	case ".duration":
+		return count(now.DurationSeconds)
+	}
+	return value.Value{}, false
+}
+
+func (r *run) setRegister(key, val value.Value) {
+	r.registers[registerName(key)] = val.Normal()
+}
+
+// nativeOp is the Go form of a definition of a standard module, or nil.
+func nativeOp(d *core.Def) *native.Op {
+	if !d.Native {
+		return nil
+	}
+	return native.Lookup(d.Module, d.Name)
+}
+
+// hasEffects says whether d is an operator whose result may differ from one
+// evaluation to the next, or that acts.
+func hasEffects(d *core.Def) bool {
+	op := nativeOp(d)
+	return op != nil && op.Effects
+}

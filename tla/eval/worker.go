@@ -1,0 +1,231 @@
+package eval
+
+import (
+	"github.com/ashlar-dev/ashlar/check"
+	"github.com/ashlar-dev/ashlar/tla/value"
+)
+
+// evaluator is what a worker needs of either evaluator. Errors of the
+// specification unwind as *value.Error.
+type evaluator interface {
+	// init calls found for every way to give nxt values that satisfy the
+	// initial predicate, and stops where found is false.
+	init(nxt []value.Value, found func(action int) bool)
+	// next does so for the next-state relation, from cur.
+	next(cur, nxt []value.Value, found func(action int) bool)
+	// holds evaluates a formula of the model; nxt is nil for a predicate of
+	// one state, cur too for a constant.
+	holds(f *formula, cur, nxt []value.Value) bool
+	value(f *formula, cur, nxt []value.Value) value.Value
+}
+
+// worker enumerates states for one goroutine.
+type worker struct {
+	m   *Model
+	run *run
+	ev  evaluator
+
+	// The state being expanded, its encoding and where each variable ends in
+	// it, and the candidate.
+	cur, nxt []value.Value
+	from     []byte
+	ends     []int32
+	initial  bool // there is no state being expanded
+
+	buf, full []byte
+	visit     check.Visit
+	failed    error // what visit returned
+	found     func(action int) bool
+}
+
+// keyedWorker is a worker of a model with a view or a symmetry.
+type keyedWorker struct {
+	*worker
+	keys keys
+}
+
+var (
+	_ check.Worker    = (*worker)(nil)
+	_ check.KeyWorker = (*keyedWorker)(nil)
+)
+
+// NewWorker returns an evaluator for one goroutine.
+func (m *Model) NewWorker() check.Worker {
+	w := m.newWorker()
+	if m.view != nil || len(m.symmetry) > 0 {
+		return &keyedWorker{worker: w, keys: newKeys(m)}
+	}
+	return w
+}
+
+func (m *Model) newWorker() *worker {
+	n := len(m.program.spec.Variables)
+	w := &worker{
+		m: m, run: newRun(m.program, m.workers.Add(1)),
+		cur: make([]value.Value, n), nxt: make([]value.Value, n), ends: make([]int32, n),
+	}
+	w.found = w.candidate
+	if m.compiled != nil {
+		w.ev = newMachine(m, w.run)
+	} else {
+		w.ev = &referenceEvaluator{m: m, r: newReference(m.program, w.run)}
+	}
+	return w
+}
+
+// Assumptions evaluates the assumptions and returns those that are false.
+func (w *worker) Assumptions() ([]string, error) {
+	var broken []string
+	for _, f := range w.m.assumes {
+		holds := false
+		if err := w.guard(f, nil, nil, func() { holds = w.ev.holds(f, nil, nil) }); err != nil {
+			return broken, err
+		}
+		if !holds {
+			broken = append(broken, f.name)
+		}
+	}
+	return broken, nil
+}
+
+// Init calls visit for every initial state.
+func (w *worker) Init(visit check.Visit) error {
+	if w.m.init == nil {
+		return nil
+	}
+	w.initial = true
+	clear(w.nxt)
+	return w.enumerate(visit, func() { w.ev.init(w.nxt, w.found) })
+}
+
+// Next calls visit for every successor of s.
+func (w *worker) Next(s check.State, visit check.Visit) error {
+	if w.m.next == nil {
+		return nil
+	}
+	w.initial = false
+	w.from = s
+	w.m.codec.decode(s, w.cur, w.ends)
+	clear(w.nxt)
+	return w.enumerate(visit, func() { w.ev.next(w.cur, w.nxt, w.found) })
+}
+
+func (w *worker) enumerate(visit check.Visit, run func()) error {
+	w.visit, w.failed = visit, nil
+	if err := w.guard(nil, nil, nil, run); err != nil {
+		return err
+	}
+	return w.failed
+}
+
+// candidate encodes the vector that an enumeration completed and visits it.
+func (w *worker) candidate(action int) bool {
+	buf, start := w.buf[:0], int32(0)
+	for i := range w.nxt {
+		v := w.nxt[i]
+		if !w.initial {
+			end := w.ends[i]
+			if value.Same(v, w.cur[i]) {
+				buf = append(buf, w.from[start:end]...)
+				start = end
+				continue
+			}
+			start = end
+		}
+		if v.IsUndefined() {
+			w.failed = w.incomplete(action)
+			return false
+		}
+		buf, w.full = w.m.codec.appendValue(buf, i, v, w.full)
+	}
+	w.buf = buf
+	if err := w.visit(action, buf); err != nil {
+		w.failed = err
+		return false
+	}
+	return true
+}
+
+// incomplete is the error of a candidate in which variables have no value.
+func (w *worker) incomplete(action int) error {
+	missing := ""
+	for i, v := range w.nxt {
+		if v.IsUndefined() {
+			if missing != "" {
+				missing += ", "
+			}
+			missing += w.m.program.spec.Variables[i].Name
+		}
+	}
+	if w.initial {
+		return &check.EvalError{
+			Message: "the initial predicate does not determine the value of " + missing,
+			Places:  []string{w.m.init.expr.Span().String()},
+		}
+	}
+	a := w.m.actions.actions[action]
+	return &check.EvalError{
+		Message: "the action " + a.name + " does not determine the next value of " + missing,
+		Places:  []string{a.expr.Span().String()},
+	}
+}
+
+// InModel evaluates the constraints.
+func (w *worker) InModel() (inside bool, err error) {
+	inside = true
+	for _, f := range w.m.constraints {
+		if err := w.guard(f, w.nxt, nil, func() { inside = w.ev.holds(f, w.nxt, nil) }); err != nil || !inside {
+			return false, err
+		}
+	}
+	if w.initial {
+		return true, nil
+	}
+	for _, f := range w.m.actionConstraints {
+		if err := w.guard(f, w.cur, w.nxt, func() { inside = w.ev.holds(f, w.cur, w.nxt) }); err != nil || !inside {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// BrokenInvariant returns the index of the first invariant that is false in
+// the candidate, or -1.
+func (w *worker) BrokenInvariant() (int, error) {
+	for i, f := range w.m.invariants {
+		holds := false
+		if err := w.guard(f, w.nxt, nil, func() { holds = w.ev.holds(f, w.nxt, nil) }); err != nil {
+			return i, err
+		}
+		if !holds {
+			return i, nil
+		}
+	}
+	return -1, nil
+}
+
+// BrokenStep returns the index of the first property that the step to the
+// candidate breaks, or -1.
+func (w *worker) BrokenStep() (int, error) {
+	for i, s := range w.m.steps {
+		f, cur, nxt := s.next, w.cur, w.nxt
+		if w.initial {
+			f, cur, nxt = s.init, w.nxt, nil
+		}
+		if f == nil {
+			continue
+		}
+		holds := false
+		if err := w.guard(f, cur, nxt, func() { holds = w.ev.holds(f, cur, nxt) }); err != nil {
+			return i, err
+		}
+		if !holds {
+			return i, nil
+		}
+	}
+	return -1, nil
+}
+
+// AtLevel tells the worker how many states the path to what it expands next
+// has, for TLCGet("level").
+func (w *worker) AtLevel(level int) { w.run.level = level }
