@@ -1,0 +1,225 @@
+// Package resource makes nodes of running systems: from a compiled system and
+// a configuration, the instances that one node runs and the resources behind
+// their parameters.
+//
+// In: a distsys.System (generated code), a distsys.Config, the name of a node,
+// an env.Env. Out: a Node to be run and closed. The resources themselves are in
+// the packages below: local, queue, mailbox, timer, detector.
+//
+// Refused: listening beyond the loopback interface while peers are not
+// authenticated, unless the configuration trusts the network; relaxed
+// mailboxes where the compiler found them not to be sound.
+package resource
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/netip"
+	"sort"
+	"strings"
+	"time"
+
+	"github.com/ashlar-dev/ashlar/distsys"
+	"github.com/ashlar-dev/ashlar/distsys/resource/detector"
+	"github.com/ashlar-dev/ashlar/distsys/resource/mailbox"
+	"github.com/ashlar-dev/ashlar/distsys/resource/queue"
+	"github.com/ashlar-dev/ashlar/distsys/resource/wire"
+	"github.com/ashlar-dev/ashlar/env"
+	"github.com/ashlar-dev/ashlar/tla/value"
+)
+
+// LingerDefault is how long a node that has finished waits for
+// acknowledgements; lingerStopped is how long one that was stopped does.
+const (
+	LingerDefault = 10 * time.Second
+	lingerStopped = time.Second
+)
+
+// Options of a Node. Env is needed.
+type Options struct {
+	Env env.Env
+	// Secret is what the nodes of the system authenticate each other with.
+	Secret []byte
+	// Authenticated says that Env.Network authenticates peers by itself.
+	Authenticated bool
+	// Trace is the directory for trace files; nil: none are written.
+	Trace env.Disk
+	// TraceAborted has sections traced that were given up as well.
+	TraceAborted bool
+	// Print receives what the specification prints.
+	Print io.Writer
+	// Linger is how long to wait for acknowledgements at the end.
+	Linger time.Duration
+}
+
+// Node is the part of a system that one process of the operating system runs.
+type Node struct {
+	name   string
+	opt    Options
+	conf   *distsys.Config
+	procs  []distsys.Process
+	shared map[string]distsys.Resource // by name, those that the node has one of
+	queues map[string]*queue.Queue
+	boxes  map[string]*mailbox.Mailboxes
+	order  []string // names of boxes, sorted
+	watch  []watched
+	closes []func() error
+}
+
+// watched is a process that a monitor answers for.
+type watched struct {
+	monitor *detector.Monitor
+	self    value.Value
+}
+
+// Open makes the resources and instances of a node. Mailboxes listen and
+// connect from now on.
+func Open(sys *distsys.System, c *distsys.Config, node string, o Options) (n *Node, err error) {
+	if err := c.Check(sys); err != nil {
+		return nil, err
+	}
+	members, ok := c.Nodes[node]
+	if !ok {
+		return nil, fmt.Errorf("there is no node %q; there are %s", node, strings.Join(c.NodeNames(), ", "))
+	}
+	if o.Linger == 0 {
+		o.Linger = LingerDefault
+	}
+	n = &Node{name: node, opt: o, conf: c, shared: map[string]distsys.Resource{},
+		queues: map[string]*queue.Queue{}, boxes: map[string]*mailbox.Mailboxes{}}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, n.Close())
+			n = nil
+		}
+	}()
+	for _, name := range names(c.Resources) {
+		if err := n.serve(name); err != nil {
+			return n, fmt.Errorf("resource %s: %w", name, err)
+		}
+	}
+	for i, m := range members {
+		if err := n.spawn(sys, m); err != nil {
+			return n, fmt.Errorf("node %s, process %d: %w", node, i+1, err)
+		}
+	}
+	return n, nil
+}
+
+func names[V any](m map[string]V) []string {
+	var out []string
+	for name := range m {
+		out = append(out, name)
+	}
+	sort.Strings(out)
+	return out
+}
+
+// spawn makes an instance.
+func (n *Node) spawn(sys *distsys.System, m distsys.Member) error {
+	t, err := sys.Template(m.Archetype)
+	if err != nil {
+		return err
+	}
+	s := distsys.Spawn{Self: m.Self.Value, Values: map[string]value.Value{}, Refs: map[string]distsys.Resource{},
+		Options: distsys.Options{Env: n.opt.Env, Print: n.opt.Print, TraceAborted: n.opt.TraceAborted}}
+	s.Options.Env.Random = n.opt.Env.Random.Split(m.Archetype)
+	for name, v := range m.Values {
+		s.Values[name] = v.Value
+	}
+	for _, param := range names(m.Refs) {
+		r, err := n.resource(m.Refs[param])
+		if err != nil {
+			return fmt.Errorf("resource %s: %w", m.Refs[param], err)
+		}
+		s.Refs[param] = r
+	}
+	if n.opt.Trace != nil {
+		trace, err := distsys.OpenTrace(n.opt.Trace, n.opt.Env.Clock, sys.Name, m.Archetype, m.Self.Value)
+		if err != nil {
+			return err
+		}
+		s.Options.Recorder = trace
+		n.closes = append(n.closes, trace.Close)
+	}
+	p, err := t.Spawn(s)
+	if err != nil {
+		return err
+	}
+	n.procs = append(n.procs, p)
+	n.closes = append(n.closes, p.Close)
+	return nil
+}
+
+// Processes are the node's instances, in the order of the configuration.
+func (n *Node) Processes() []distsys.Process { return n.procs }
+
+// Queue is the queue of a resource of kind "queue", nil where there is none:
+// the way in and out for the program around the node.
+func (n *Node) Queue(name string) *queue.Queue { return n.queues[name] }
+
+// Mailboxes are those of a resource of kind "mailboxes", nil where the node
+// has no part in them.
+func (n *Node) Mailboxes(name string) *mailbox.Mailboxes { return n.boxes[name] }
+
+// Run runs the instances until all are done, one fails, or ctx ends; then it
+// waits, for a limited time, until what was sent has been acknowledged.
+func (n *Node) Run(ctx context.Context) error {
+	for _, w := range n.watch {
+		w.monitor.Set(w.self, true)
+	}
+	err := distsys.Run(ctx, n.procs...)
+	wait := n.opt.Linger
+	if err != nil {
+		wait = min(wait, lingerStopped)
+		if ctx.Err() == nil {
+			for _, w := range n.watch {
+				w.monitor.Set(w.self, false)
+			}
+		}
+	}
+	lingering, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancel()
+	timer := n.opt.Env.Clock.After(wait, env.WakeFunc(cancel))
+	defer timer.Stop()
+	for _, name := range n.order {
+		if lerr := n.boxes[name].Linger(lingering); lerr != nil && err == nil {
+			err = fmt.Errorf("resource %s: %w", name, lerr)
+		}
+	}
+	return err
+}
+
+// Close stops the instances, ends all connections, and closes the trace files.
+func (n *Node) Close() error {
+	var errs []error
+	for i := len(n.closes) - 1; i >= 0; i-- {
+		errs = append(errs, n.closes[i]())
+	}
+	n.closes = nil
+	return errors.Join(errs...)
+}
+
+// wire are the options of a link.
+func (n *Node) wire() wire.Options {
+	return wire.Options{Env: n.opt.Env, System: n.conf.System, Node: n.name, Secret: n.opt.Secret}
+}
+
+// mayListen refuses addresses that strangers can reach, where nothing would
+// tell strangers from peers.
+func (n *Node) mayListen(addr string) error {
+	if n.conf.TrustNetwork || n.opt.Authenticated || len(n.opt.Secret) > 0 {
+		return nil
+	}
+	host := addr[:max(strings.LastIndexByte(addr, ':'), 0)]
+	host = strings.Trim(host, "[]")
+	if host == "" || host == "localhost" {
+		return nil
+	}
+	if a, err := netip.ParseAddr(host); err == nil && a.IsLoopback() {
+		return nil
+	}
+	return fmt.Errorf("listening at %s is open to strangers: set a secret or TLS, or \"trustNetwork\": true", addr)
+}

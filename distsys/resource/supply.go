@@ -1,0 +1,183 @@
+package resource
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/ashlar-dev/ashlar/distsys"
+	"github.com/ashlar-dev/ashlar/distsys/resource/detector"
+	"github.com/ashlar-dev/ashlar/distsys/resource/local"
+	"github.com/ashlar-dev/ashlar/distsys/resource/mailbox"
+	"github.com/ashlar-dev/ashlar/distsys/resource/queue"
+	"github.com/ashlar-dev/ashlar/distsys/resource/timer"
+	"github.com/ashlar-dev/ashlar/env"
+	"github.com/ashlar-dev/ashlar/tla/value"
+)
+
+// serve opens what the node does for others, whether or not its own instances
+// use it: mailboxes and monitors.
+func (n *Node) serve(name string) error {
+	s := n.conf.Resources[name]
+	for _, site := range s.At {
+		if site.Node != n.name {
+			continue
+		}
+		switch s.Kind {
+		case distsys.KindMailboxes:
+			_, err := n.mailboxes(name)
+			return err
+		case distsys.KindDetector:
+			return n.monitor(site)
+		}
+	}
+	return nil
+}
+
+// resource returns what a name of the configuration stands for. Timers and
+// variables are made anew for each use.
+func (n *Node) resource(name string) (distsys.Resource, error) {
+	if r, ok := n.shared[name]; ok {
+		return r, nil
+	}
+	s := n.conf.Resources[name]
+	var r distsys.Resource
+	var err error
+	switch s.Kind {
+	case distsys.KindTimer, distsys.KindVariable:
+		return n.simple(&s)
+	case distsys.KindMailboxes:
+		var m *mailbox.Mailboxes
+		if m, err = n.mailboxes(name); err == nil {
+			r = m.Network()
+		}
+	case distsys.KindLengths:
+		var m *mailbox.Mailboxes
+		if m, err = n.mailboxes(s.Of); err == nil {
+			r = m.Lengths()
+		}
+	case distsys.KindDetector:
+		r, err = n.detector(&s)
+	case distsys.KindQueue:
+		q := queue.New(queue.Limits{Messages: s.Capacity})
+		n.queues[name] = q
+		r = q.Both()
+	case distsys.KindEach:
+		like := *s.Like
+		if like.Kind == distsys.KindTimer || like.Kind == distsys.KindVariable {
+			return n.each(&like), nil
+		}
+		r = n.each(&like)
+	default:
+		r, err = n.simple(&s)
+	}
+	if err != nil {
+		return nil, err
+	}
+	n.shared[name] = r
+	return r, nil
+}
+
+// simple makes a resource that needs nothing but its description.
+func (n *Node) simple(s *distsys.Supply) (distsys.Resource, error) {
+	switch s.Kind {
+	case distsys.KindTimer:
+		return timer.New(n.opt.Env.Clock, time.Duration(s.After))
+	case distsys.KindVariable:
+		return local.NewVariable(s.Value.Value), nil
+	case distsys.KindShared:
+		return local.NewShared(s.Value.Value), nil
+	case distsys.KindConstant:
+		return local.NewConstant(s.Value.Value), nil
+	case distsys.KindQueue:
+		return queue.New(queue.Limits{Messages: s.Capacity}).Both(), nil
+	}
+	return nil, fmt.Errorf("kind %q cannot be made", s.Kind)
+}
+
+func (n *Node) each(like *distsys.Supply) distsys.Resource {
+	return local.NewMap(func(value.Value) (distsys.Resource, error) { return n.simple(like) })
+}
+
+// mailboxes opens the mailboxes of that name, once.
+func (n *Node) mailboxes(name string) (*mailbox.Mailboxes, error) {
+	if m := n.boxes[name]; m != nil {
+		return m, nil
+	}
+	s := n.conf.Resources[name]
+	o := mailbox.Options{
+		Wire:    n.wire(),
+		Relaxed: s.Mode == distsys.ModeRelaxed,
+		Queue:   queue.Limits{Messages: s.Capacity},
+		Window:  s.Window,
+	}
+	for _, site := range s.At {
+		for _, i := range site.Indices {
+			if site.Node == n.name {
+				o.Local = append(o.Local, i.Value)
+			} else {
+				o.Remote = append(o.Remote, mailbox.Remote{Index: i.Value, Addr: env.Addr(site.Address)})
+			}
+		}
+		if site.Node == n.name {
+			o.Listen = listenAt(site)
+			if err := n.mayListen(string(o.Listen)); err != nil {
+				return nil, err
+			}
+		}
+	}
+	m, err := mailbox.Open(o)
+	if err != nil {
+		return nil, err
+	}
+	n.boxes[name] = m
+	n.order = append(n.order, name)
+	n.closes = append(n.closes, m.Close)
+	return m, nil
+}
+
+func listenAt(s distsys.Site) env.Addr {
+	if s.Listen != "" {
+		return env.Addr(s.Listen)
+	}
+	return env.Addr(s.Address)
+}
+
+// monitor answers for the processes of a site on this node.
+func (n *Node) monitor(s distsys.Site) error {
+	here := map[string]bool{}
+	for _, m := range n.conf.Nodes[n.name] {
+		here[m.Self.Value.String()] = true
+	}
+	for _, i := range s.Indices {
+		if !here[i.Value.String()] {
+			return fmt.Errorf("node %s has no process %s to be watched", n.name, i.Value)
+		}
+	}
+	if err := n.mayListen(string(listenAt(s))); err != nil {
+		return err
+	}
+	m, err := detector.NewMonitor(n.wire(), listenAt(s))
+	if err != nil {
+		return err
+	}
+	n.closes = append(n.closes, m.Close)
+	for _, i := range s.Indices {
+		n.watch = append(n.watch, watched{m, i.Value})
+	}
+	return nil
+}
+
+func (n *Node) detector(s *distsys.Supply) (distsys.Resource, error) {
+	o := detector.Options{Wire: n.wire(), Interval: time.Duration(s.Interval), Timeout: time.Duration(s.Timeout)}
+	for _, site := range s.At {
+		for _, i := range site.Indices {
+			o.Processes = append(o.Processes, detector.Process{Index: i.Value, Addr: env.Addr(site.Address)})
+		}
+	}
+	d, err := detector.Open(o)
+	if err != nil {
+		return nil, err
+	}
+	n.closes = append(n.closes, d.Close)
+	return d, nil
+}
