@@ -16,7 +16,7 @@ import (
 //
 // How to compile against a state (for those who add front ends, such as the
 // direct execution of algorithms): make a function for the activation with
-// c.newFunction(nil); a context {fn, nil, mode{}} in which unprimed variables
+// c.newFunction(nil); a site {fn, nil, mode{}} in which unprimed variables
 // are read from machine.cur and primed ones from machine.nxt; bind names with
 // scope.slot(local, fn.slot()) and store their values in machine.slots before
 // running; then c.expr, c.pred, or c.act with a continuation. machine.enter
@@ -111,8 +111,8 @@ type mode struct {
 	epoch  int
 }
 
-// context is where an expression stands.
-type context struct {
+// site is where an expression stands.
+type site struct {
 	fn   *function
 	sc   *scope
 	mode mode
@@ -245,7 +245,7 @@ func (m *Model) compile() *closures {
 	out := &closures{formulas: make([]*function, len(m.formulas))}
 	for i, f := range m.formulas {
 		fn := c.newFunction(nil)
-		x := context{fn: fn, unrolled: 1}
+		x := site{fn: fn, unrolled: 1}
 		switch f {
 		case m.init:
 			x.mode.primed = true
@@ -402,7 +402,7 @@ func (m *machine) value(f *formula, cur, nxt []value.Value) value.Value {
 }
 
 // hops is how many functions further out owner is.
-func (x context) hops(owner *function) int {
+func (x site) hops(owner *function) int {
 	n := 0
 	for f := x.fn; f != owner; f = f.up {
 		invariant.Check(f != nil, "a name is used outside the function that binds it")

@@ -7,7 +7,7 @@ import (
 
 // split compiles the next-state relation down to its actions; each notes which
 // one it is before it runs. It opens what splitter.split opens.
-func (c *compiler) split(e core.Expr, x context, k act) act {
+func (c *compiler) split(e core.Expr, x site, k act) act {
 	if i, ok := c.actions.index[e]; ok {
 		run := c.act(e, x, k)
 		return func(m *machine) bool {
@@ -19,10 +19,10 @@ func (c *compiler) split(e core.Expr, x context, k act) act {
 }
 
 // compileAct is how the parts of an action are compiled.
-type compileAct func(e core.Expr, x context, k act) act
+type compileAct func(e core.Expr, x site, k act) act
 
 // act compiles e as an action with the continuation k.
-func (c *compiler) act(e core.Expr, x context, k act) act {
+func (c *compiler) act(e core.Expr, x site, k act) act {
 	level := c.facts(e, x).level
 	if level < core.ActionLevel && !x.mode.primed || level == core.ConstantLevel {
 		return c.guard(e, x, k)
@@ -71,14 +71,14 @@ func (c *compiler) act(e core.Expr, x context, k act) act {
 }
 
 // guard compiles a part of an action that assigns nothing.
-func (c *compiler) guard(e core.Expr, x context, k act) act {
+func (c *compiler) guard(e core.Expr, x site, k act) act {
 	p := c.pred(e, x)
 	return func(m *machine) bool { return !p(m) || k(m) }
 }
 
 // branch compiles disjunction, \E, LET and application; their parts are
 // compiled by part.
-func (c *compiler) branch(e core.Expr, x context, k act, part compileAct) act {
+func (c *compiler) branch(e core.Expr, x site, k act, part compileAct) act {
 	switch e := e.(type) {
 	case *core.Or:
 		acts := make([]act, len(e.List))
@@ -117,7 +117,7 @@ func (r resets) act(run act) act { return act(r.pred(pred(run))) }
 
 // exists compiles \E as a branching. Where the set is constant and small there
 // is a copy of the body for each element, in which the bound name is known.
-func (c *compiler) exists(e *core.Quant, x context, k act, part compileAct) act {
+func (c *compiler) exists(e *core.Quant, x site, k act, part compileAct) act {
 	b := e.Binds[0]
 	rest := e.Body
 	if len(e.Binds) > 1 {
@@ -152,7 +152,7 @@ func (c *compiler) exists(e *core.Quant, x context, k act, part compileAct) act 
 	return loop(c.existsRest(e, rest, inner, k, part))
 }
 
-func (c *compiler) existsRest(e *core.Quant, rest core.Expr, x context, k act, part compileAct) act {
+func (c *compiler) existsRest(e *core.Quant, rest core.Expr, x site, k act, part compileAct) act {
 	if len(e.Binds) > 1 {
 		return c.exists(rest.(*core.Quant), x, k, part)
 	}
@@ -163,7 +163,7 @@ func (c *compiler) existsRest(e *core.Quant, rest core.Expr, x context, k act, p
 const unrollNodesMax = 20_000
 
 // unrollable are the elements of a constant set to make copies for, or nil.
-func (c *compiler) unrollable(b core.Bind, body core.Expr, x context) []value.Value {
+func (c *compiler) unrollable(b core.Bind, body core.Expr, x site) []value.Value {
 	if b.Set == nil {
 		return nil
 	}
@@ -172,7 +172,7 @@ func (c *compiler) unrollable(b core.Bind, body core.Expr, x context) []value.Va
 		return nil
 	}
 	fn := c.newFunction(nil)
-	set := c.expr(b.Set, context{fn: fn, sc: x.sc, unrolled: 1, open: x.open})
+	set := c.expr(b.Set, site{fn: fn, sc: x.sc, unrolled: 1, open: x.open})
 	v, err := c.tryNow(func(r *run) value.Value { return c.runFunction(fn, set.run, r) })
 	if err != nil {
 		return nil
@@ -193,7 +193,7 @@ func (c *compiler) unrollable(b core.Bind, body core.Expr, x context) []value.Va
 
 // forAll compiles \A whose body assigns: a conjunction over the elements. The
 // elements left to do are kept in slots while the rest of the action runs.
-func (c *compiler) forAll(e *core.Quant, x context, k act) act {
+func (c *compiler) forAll(e *core.Quant, x site, k act) act {
 	if len(e.Binds) > 1 {
 		e = &core.Quant{At: e.At, Binds: e.Binds[:1], Body: &core.Quant{At: e.At, Binds: e.Binds[1:], Body: e.Body}}
 	}
@@ -230,7 +230,7 @@ func (c *compiler) forAll(e *core.Quant, x context, k act) act {
 	}
 }
 
-func (c *compiler) caseAct(e *core.Case, x context, k act) act {
+func (c *compiler) caseAct(e *core.Case, x site, k act) act {
 	conds, acts := make([]pred, len(e.Arms)), make([]act, len(e.Arms))
 	for i, a := range e.Arms {
 		conds[i], acts[i] = c.pred(a.Cond, x), c.act(a.Body, x, k)
@@ -253,7 +253,7 @@ func (c *compiler) caseAct(e *core.Case, x context, k act) act {
 }
 
 // callAct compiles the application of a definition as an action.
-func (c *compiler) callAct(d *core.Def, args []core.Expr, x context, k act, part compileAct) act {
+func (c *compiler) callAct(d *core.Def, args []core.Expr, x site, k act, part compileAct) act {
 	if b := x.sc.lookupDef(d); b != nil {
 		return c.letAct(b, args, x, k, part)
 	}
@@ -268,10 +268,10 @@ func (c *compiler) callAct(d *core.Def, args []core.Expr, x context, k act, part
 	return reset.act(part(to.Body, inner, k))
 }
 
-func (c *compiler) letAct(b *meaning, args []core.Expr, x context, k act, part compileAct) act {
+func (c *compiler) letAct(b *meaning, args []core.Expr, x site, k act, part compileAct) act {
 	switch {
 	case b.kind == isName && b.owner == x.fn:
-		return part(b.expr, context{fn: x.fn, sc: b.scope, mode: x.mode, unrolled: x.unrolled, open: b.open}, k)
+		return part(b.expr, site{fn: x.fn, sc: b.scope, mode: x.mode, unrolled: x.unrolled, open: b.open}, k)
 	case b.kind == isDefined && (b.def.Recursive || x.open.has(b.def)):
 		if b.acts == nil {
 			b.acts = &meaning{kind: isDefined, owner: b.owner, scope: b.scope, def: b.def}
@@ -287,7 +287,7 @@ func (c *compiler) letAct(b *meaning, args []core.Expr, x context, k act, part c
 
 // callRecursive compiles the application of a recursive action: a function
 // that is told what to go on with.
-func (c *compiler) callRecursive(fn *function, d *core.Def, args []core.Expr, x context, k act, n int, let bool) act {
+func (c *compiler) callRecursive(fn *function, d *core.Def, args []core.Expr, x site, k act, n int, let bool) act {
 	ps := c.pass(fn, d, args, x, true)
 	return func(m *machine) bool {
 		var up *activation
@@ -306,7 +306,7 @@ func (c *compiler) callRecursive(fn *function, d *core.Def, args []core.Expr, x 
 
 // nameAct compiles an action that was passed as an argument; nil where the name
 // stands for a value.
-func (c *compiler) nameAct(e *core.LocalRef, x context, k act) act {
+func (c *compiler) nameAct(e *core.LocalRef, x site, k act) act {
 	b := x.sc.lookup(e.Local)
 	if b == nil {
 		return nil
@@ -315,12 +315,12 @@ func (c *compiler) nameAct(e *core.LocalRef, x context, k act) act {
 		return c.operatorAct(b, e.Args, x, k)
 	}
 	if b.kind == isName && b.owner == x.fn {
-		return c.act(b.expr, context{fn: x.fn, sc: b.scope, mode: x.mode, unrolled: x.unrolled, open: b.open}, k)
+		return c.act(b.expr, site{fn: x.fn, sc: b.scope, mode: x.mode, unrolled: x.unrolled, open: b.open}, k)
 	}
 	return nil
 }
 
-func (c *compiler) operatorAct(b *meaning, args []core.Expr, x context, k act) act {
+func (c *compiler) operatorAct(b *meaning, args []core.Expr, x site, k act) act {
 	if b.kind != isOperator {
 		return nil
 	}
@@ -344,7 +344,7 @@ func (c *compiler) operatorAct(b *meaning, args []core.Expr, x context, k act) a
 }
 
 // opAct compiles the operators that assign.
-func (c *compiler) opAct(e *core.Op, x context, k act) act {
+func (c *compiler) opAct(e *core.Op, x site, k act) act {
 	switch e.Op {
 	case core.OpEq:
 		if v := c.assignable(e.Args[0], x); v != nil {
@@ -378,7 +378,7 @@ func assignTo(v *core.Variable, e compiled, k act) act {
 }
 
 // assignIn compiles v' \in S.
-func (c *compiler) assignIn(v *core.Variable, set core.Expr, x context, k act) act {
+func (c *compiler) assignIn(v *core.Variable, set core.Expr, x site, k act) act {
 	i := v.Index
 	current := code(func(m *machine) value.Value { return m.nxt[i] })
 	test := c.member(current, set, x)
@@ -400,7 +400,7 @@ func (c *compiler) assignIn(v *core.Variable, set core.Expr, x context, k act) a
 }
 
 // assignable is the variable whose next value e stands for, or nil.
-func (c *compiler) assignable(e core.Expr, x context) *core.Variable {
+func (c *compiler) assignable(e core.Expr, x site) *core.Variable {
 	switch e := e.(type) {
 	case *core.VarRef:
 		if x.mode.primed {
@@ -413,7 +413,7 @@ func (c *compiler) assignable(e core.Expr, x context) *core.Variable {
 		}
 	case *core.LocalRef:
 		if b := x.sc.lookup(e.Local); b != nil && b.kind == isName && len(e.Args) == 0 {
-			return c.assignable(b.expr, context{fn: b.owner, sc: b.scope, mode: x.mode})
+			return c.assignable(b.expr, site{fn: b.owner, sc: b.scope, mode: x.mode})
 		}
 	case *core.Call:
 		if len(e.Args) > 0 {
@@ -423,10 +423,10 @@ func (c *compiler) assignable(e core.Expr, x context) *core.Variable {
 			if b.kind != isName {
 				return nil
 			}
-			return c.assignable(b.expr, context{fn: b.owner, sc: b.scope, mode: x.mode})
+			return c.assignable(b.expr, site{fn: b.owner, sc: b.scope, mode: x.mode})
 		}
 		if d, _ := c.p.resolve(e.Def); d != nil && d.Body != nil && !d.Recursive && !c.p.isNative(d) {
-			return c.assignable(d.Body, context{fn: x.fn, mode: x.mode})
+			return c.assignable(d.Body, site{fn: x.fn, mode: x.mode})
 		}
 	}
 	return nil
@@ -434,7 +434,7 @@ func (c *compiler) assignable(e core.Expr, x context) *core.Variable {
 
 // unchangedAct compiles UNCHANGED e: tuples and definitions are taken apart
 // down to the variables.
-func (c *compiler) unchangedAct(e core.Expr, x context, k act) act {
+func (c *compiler) unchangedAct(e core.Expr, x site, k act) act {
 	if !x.mode.primed {
 		if vars := c.variables(e, x, nil); len(vars) > 0 {
 			return unchangedVars(vars, k)
@@ -451,16 +451,16 @@ func (c *compiler) unchangedAct(e core.Expr, x context, k act) act {
 			}
 			if b := x.sc.lookupDef(e.Def); b != nil {
 				if b.kind == isName && b.owner == x.fn {
-					return c.unchangedAct(b.expr, context{fn: x.fn, sc: b.scope, mode: x.mode, unrolled: x.unrolled, open: b.open}, k)
+					return c.unchangedAct(b.expr, site{fn: x.fn, sc: b.scope, mode: x.mode, unrolled: x.unrolled, open: b.open}, k)
 				}
 				break
 			}
 			if d, _ := c.p.resolve(e.Def); d != nil && d.Body != nil && !d.Recursive && !c.p.isNative(d) {
-				return c.unchangedAct(d.Body, context{fn: x.fn, mode: x.mode, unrolled: x.unrolled, open: x.open}, k)
+				return c.unchangedAct(d.Body, site{fn: x.fn, mode: x.mode, unrolled: x.unrolled, open: x.open}, k)
 			}
 		case *core.LocalRef:
 			if b := x.sc.lookup(e.Local); b != nil && b.kind == isName && b.owner == x.fn && len(e.Args) == 0 {
-				return c.unchangedAct(b.expr, context{fn: x.fn, sc: b.scope, mode: x.mode, unrolled: x.unrolled, open: b.open}, k)
+				return c.unchangedAct(b.expr, site{fn: x.fn, sc: b.scope, mode: x.mode, unrolled: x.unrolled, open: b.open}, k)
 			}
 		}
 	}
@@ -486,7 +486,7 @@ func unchangedVars(vars []*core.Variable, k act) act {
 }
 
 // compose compiles A \cdot B: B goes on from every state that A reaches.
-func (c *compiler) compose(e *core.Op, x context, k act) act {
+func (c *compiler) compose(e *core.Op, x site, k act) act {
 	if x.mode.primed {
 		return c.guard(e, x, k)
 	}
@@ -528,7 +528,7 @@ func (c *compiler) compose(e *core.Op, x context, k act) act {
 }
 
 // enabled compiles ENABLED A: a search for a next state.
-func (c *compiler) enabled(e core.Expr, x context) pred {
+func (c *compiler) enabled(e core.Expr, x site) pred {
 	inner := x
 	moved := x.mode.primed
 	if moved {
@@ -555,7 +555,7 @@ func (c *compiler) enabled(e core.Expr, x context) pred {
 }
 
 // composedPred compiles A \cdot B as a test: a search for a state between.
-func (c *compiler) composedPred(e *core.Op, x context) pred {
+func (c *compiler) composedPred(e *core.Op, x site) pred {
 	if x.mode.primed {
 		return func(*machine) bool {
 			value.Fail("a primed expression cannot be primed again")

@@ -6,7 +6,7 @@ import (
 )
 
 // call compiles the application of a definition.
-func (c *compiler) call(d *core.Def, args []core.Expr, x context) compiled {
+func (c *compiler) call(d *core.Def, args []core.Expr, x site) compiled {
 	if b := x.sc.lookupDef(d); b != nil {
 		return c.callLet(b, args, x)
 	}
@@ -37,7 +37,7 @@ func (c *compiler) call(d *core.Def, args []core.Expr, x context) compiled {
 }
 
 // foldCall folds the application of a definition to constants.
-func (c *compiler) foldCall(d *core.Def, args []core.Expr, x context) (compiled, bool) {
+func (c *compiler) foldCall(d *core.Def, args []core.Expr, x site) (compiled, bool) {
 	if len(args) == 0 || c.p.defFacts(d).level != core.ConstantLevel {
 		return compiled{}, false
 	}
@@ -51,7 +51,7 @@ func (c *compiler) foldCall(d *core.Def, args []core.Expr, x context) (compiled,
 	}
 	fn := c.newFunction(nil)
 	fn.folding = true
-	inner := c.call(d, args, context{fn: fn, sc: x.sc, unrolled: x.unrolled, open: x.open})
+	inner := c.call(d, args, site{fn: fn, sc: x.sc, unrolled: x.unrolled, open: x.open})
 	return c.once(fn, inner), true
 }
 
@@ -89,7 +89,7 @@ func (c *compiler) constDef(d *core.Def, cl *cell) compiled {
 	if fn == nil {
 		fn = c.newFunction(nil)
 		c.global[d][key] = fn
-		x := context{fn: fn, unrolled: 1}
+		x := site{fn: fn, unrolled: 1}
 		if c.p.isNative(d) {
 			fn.body = c.native(d, nil, x).run
 		} else {
@@ -105,7 +105,7 @@ func (c *compiler) constDef(d *core.Def, cl *cell) compiled {
 }
 
 // inlines says whether d is compiled into its callers.
-func (c *compiler) inlines(d *core.Def, x context) bool {
+func (c *compiler) inlines(d *core.Def, x site) bool {
 	if d.Recursive || x.open.has(d) {
 		return false
 	}
@@ -180,11 +180,11 @@ func (r resets) pred(run pred) pred {
 	}
 }
 
-// bindArgs makes the context for the body of d, compiled into its caller:
+// bindArgs makes the site for the body of d, compiled into its caller:
 // parameters stand for the arguments, written in x; outer is what d sees
 // besides. In an action what is primed is not kept, for it may change while
 // the action goes on.
-func (c *compiler) bindArgs(d *core.Def, args []core.Expr, x context, outer *scope, action bool) (context, resets) {
+func (c *compiler) bindArgs(d *core.Def, args []core.Expr, x site, outer *scope, action bool) (site, resets) {
 	inner := x
 	inner.sc = outer
 	inner.open = &opened{x.open, d}
@@ -201,7 +201,7 @@ func (c *compiler) bindArgs(d *core.Def, args []core.Expr, x context, outer *sco
 }
 
 // argument is what a parameter l stands for in body.
-func (c *compiler) argument(a core.Expr, x context, body core.Expr, l *core.Local, action bool) *meaning {
+func (c *compiler) argument(a core.Expr, x site, body core.Expr, l *core.Local, action bool) *meaning {
 	if l.Arity > 0 {
 		if r, ok := a.(*core.LocalRef); ok {
 			if b := x.sc.lookup(r.Local); b != nil {
@@ -262,8 +262,8 @@ func uses(e core.Expr, l any) int {
 	return n
 }
 
-// let makes the context for the body of a LET.
-func (c *compiler) let(e *core.Let, x context, action bool) (context, resets) {
+// let makes the site for the body of a LET.
+func (c *compiler) let(e *core.Let, x site, action bool) (site, resets) {
 	inner := x
 	var rs resets
 	var made []*meaning
@@ -296,7 +296,7 @@ func (c *compiler) let(e *core.Let, x context, action bool) (context, resets) {
 				n = usesMany
 			}
 		}
-		if n > 1 && !(action && c.facts(b.expr, context{sc: b.scope}).level > core.StateLevel) {
+		if n > 1 && !(action && c.facts(b.expr, site{sc: b.scope}).level > core.StateLevel) {
 			b.slot = x.fn.slot()
 			rs = append(rs, b.slot)
 		}
@@ -305,7 +305,7 @@ func (c *compiler) let(e *core.Let, x context, action bool) (context, resets) {
 }
 
 // callLet compiles the application of a definition that a LET made.
-func (c *compiler) callLet(b *meaning, args []core.Expr, x context) compiled {
+func (c *compiler) callLet(b *meaning, args []core.Expr, x site) compiled {
 	if b.kind != isDefined {
 		return c.meaning(b, x)
 	}
@@ -357,7 +357,7 @@ func (c *compiler) function(d *core.Def, md mode, action bool) *function {
 
 // functionBody compiles the body of d as the code of fn.
 func (c *compiler) functionBody(fn *function, d *core.Def, outer *scope, md mode, action bool) {
-	x := context{fn: fn, sc: outer, mode: md, unrolled: 1, open: &opened{nil, d}}
+	x := site{fn: fn, sc: outer, mode: md, unrolled: 1, open: &opened{nil, d}}
 	fn.params = d.Params
 	for _, l := range d.Params {
 		b := &meaning{kind: isParam, owner: fn, slot: fn.slot(), mode: md, strict: !action && c.strict(d.Body, l)}
@@ -389,7 +389,7 @@ type passed struct {
 	op   func(*machine) operator
 }
 
-func (c *compiler) pass(fn *function, d *core.Def, args []core.Expr, x context, action bool) []passed {
+func (c *compiler) pass(fn *function, d *core.Def, args []core.Expr, x site, action bool) []passed {
 	out := make([]passed, len(args))
 	for i, a := range args {
 		if d.Params[i].Arity > 0 {
@@ -407,7 +407,7 @@ func (c *compiler) pass(fn *function, d *core.Def, args []core.Expr, x context, 
 }
 
 // filled says whether a is a name whose slot holds its value for certain.
-func (c *compiler) filled(a core.Expr, x context) bool {
+func (c *compiler) filled(a core.Expr, x site) bool {
 	r, ok := a.(*core.LocalRef)
 	if !ok {
 		return false
@@ -442,7 +442,7 @@ func (m *machine) prepare(fn *function, args []passed, up *activation) *activati
 
 // callFunction compiles a call of a function whose definition is n functions
 // further out, or that is global.
-func (c *compiler) callFunction(fn *function, d *core.Def, args []core.Expr, x context, n int, let bool) compiled {
+func (c *compiler) callFunction(fn *function, d *core.Def, args []core.Expr, x site, n int, let bool) compiled {
 	ps := c.pass(fn, d, args, x, false)
 	return code(func(m *machine) value.Value {
 		var up *activation
@@ -459,7 +459,7 @@ func (c *compiler) callFunction(fn *function, d *core.Def, args []core.Expr, x c
 }
 
 // operatorArg compiles an operator that is passed to a function.
-func (c *compiler) operatorArg(a core.Expr, x context) func(*machine) operator {
+func (c *compiler) operatorArg(a core.Expr, x site) func(*machine) operator {
 	if r, ok := a.(*core.LocalRef); ok {
 		if b := x.sc.lookup(r.Local); b != nil && b.kind == isDynamic {
 			n, slot := x.hops(b.owner), b.slot
@@ -472,10 +472,10 @@ func (c *compiler) operatorArg(a core.Expr, x context) func(*machine) operator {
 
 // operatorFunction makes a function of an operator argument; it is called with
 // values.
-func (c *compiler) operatorFunction(a core.Expr, x context) *function {
+func (c *compiler) operatorFunction(a core.Expr, x site) *function {
 	fn := c.newFunction(x.fn)
 	arity := operatorArity(a)
-	y := context{fn: fn, sc: x.sc, mode: x.mode, unrolled: x.unrolled, open: x.open}
+	y := site{fn: fn, sc: x.sc, mode: x.mode, unrolled: x.unrolled, open: x.open}
 	args := make([]core.Expr, arity)
 	for i := range args {
 		l := &core.Local{Name: "argument"}
@@ -520,7 +520,7 @@ func (m *machine) callOperator(op operator, args []value.Value) value.Value {
 }
 
 // applyOperator compiles the application of an operator parameter.
-func (c *compiler) applyOperator(b *meaning, args []core.Expr, x context) compiled {
+func (c *compiler) applyOperator(b *meaning, args []core.Expr, x site) compiled {
 	if b.kind == isDynamic {
 		n, slot := x.hops(b.owner), b.slot
 		codes := c.list(args, x)

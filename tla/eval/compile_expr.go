@@ -33,7 +33,7 @@ func failing(format string, args ...any) compiled {
 }
 
 // expr compiles e.
-func (c *compiler) expr(e core.Expr, x context) compiled {
+func (c *compiler) expr(e core.Expr, x site) compiled {
 	switch e := e.(type) {
 	case *core.Int:
 		if e.Val != int64(int32(e.Val)) {
@@ -60,12 +60,12 @@ func (c *compiler) expr(e core.Expr, x context) compiled {
 }
 
 // compound compiles an expression that is not constant.
-func (c *compiler) compound(e core.Expr, x context) compiled {
+func (c *compiler) compound(e core.Expr, x site) compiled {
 	switch e := e.(type) {
 	case *core.Call:
 		return c.call(e.Def, e.Args, x)
 	case *core.And, *core.Or, *core.Quant, *core.Box, *core.Angle:
-		return boolean(c.pred(e, x))
+		return boolean(c.predicate(e, x))
 	case *core.Op:
 		return c.op(e, x)
 	case *core.If:
@@ -137,7 +137,7 @@ func boolean(p pred) compiled {
 	return code(func(m *machine) value.Value { return value.Bool(p(m)) })
 }
 
-func (c *compiler) list(es []core.Expr, x context) []expr {
+func (c *compiler) list(es []core.Expr, x site) []expr {
 	out := make([]expr, len(es))
 	for i, e := range es {
 		out[i] = c.expr(e, x).run
@@ -146,7 +146,7 @@ func (c *compiler) list(es []core.Expr, x context) []expr {
 }
 
 // variable compiles a state variable.
-func (c *compiler) variable(v *core.Variable, x context) compiled {
+func (c *compiler) variable(v *core.Variable, x site) compiled {
 	i := v.Index
 	if x.mode.primed {
 		return code(func(m *machine) value.Value {
@@ -171,7 +171,7 @@ func (c *compiler) variable(v *core.Variable, x context) compiled {
 }
 
 // local compiles a bound name, or the application of an operator parameter.
-func (c *compiler) local(e *core.LocalRef, x context) compiled {
+func (c *compiler) local(e *core.LocalRef, x site) compiled {
 	b := x.sc.lookup(e.Local)
 	if b == nil {
 		return failing("the name %s has no value here", e.Local.Name)
@@ -183,7 +183,7 @@ func (c *compiler) local(e *core.LocalRef, x context) compiled {
 }
 
 // meaning compiles the use of a name.
-func (c *compiler) meaning(b *meaning, x context) compiled {
+func (c *compiler) meaning(b *meaning, x site) compiled {
 	switch b.kind {
 	case isKnown:
 		return knownValue(b.val)
@@ -206,10 +206,10 @@ func (c *compiler) meaning(b *meaning, x context) compiled {
 
 // byName compiles the use of a name that stands for an expression: in the
 // state it was bound in the value is kept; in another it is computed anew.
-func (c *compiler) byName(b *meaning, x context) compiled {
+func (c *compiler) byName(b *meaning, x site) compiled {
 	if f, _ := c.meaningFacts(b); f.level == core.ConstantLevel && !f.locals && !f.volatile {
 		if b.folded == nil {
-			once := c.expr(b.expr, context{fn: c.newFunction(nil), sc: b.scope, unrolled: x.unrolled, open: b.open})
+			once := c.expr(b.expr, site{fn: c.newFunction(nil), sc: b.scope, unrolled: x.unrolled, open: b.open})
 			b.folded = &once
 		}
 		return *b.folded
@@ -224,11 +224,11 @@ func (c *compiler) byName(b *meaning, x context) compiled {
 
 // codeOf is the code of the expression that a name stands for, in the function
 // that binds it, for the state of x.
-func (c *compiler) codeOf(b *meaning, x context) *compiled {
+func (c *compiler) codeOf(b *meaning, x site) *compiled {
 	if inner := b.codes[x.mode]; inner != nil {
 		return inner
 	}
-	inner := c.expr(b.expr, context{fn: b.owner, sc: b.scope, mode: x.mode, unrolled: x.unrolled, open: b.open})
+	inner := c.expr(b.expr, site{fn: b.owner, sc: b.scope, mode: x.mode, unrolled: x.unrolled, open: b.open})
 	if slot := b.slot; slot >= 0 && x.mode == b.mode && !inner.known && inner.variable < 0 {
 		run := inner.run
 		inner = code(func(m *machine) value.Value {
@@ -248,7 +248,7 @@ func (c *compiler) codeOf(b *meaning, x context) *compiled {
 }
 
 // param compiles the use of a parameter of a function.
-func (c *compiler) param(b *meaning, x context) compiled {
+func (c *compiler) param(b *meaning, x site) compiled {
 	n, slot := x.hops(b.owner), b.slot
 	if b.strict {
 		out := code(readSlot(n, slot))
@@ -282,7 +282,7 @@ func (m *machine) force(slot int) value.Value {
 }
 
 // constant compiles a constant, or the application of a constant operator.
-func (c *compiler) constant(e *core.ConstRef, x context) compiled {
+func (c *compiler) constant(e *core.ConstRef, x site) compiled {
 	r, ok := c.p.constants[e.Const]
 	invariant.Check(ok, "constant %s has no value", e.Const.Name)
 	switch {
@@ -294,7 +294,7 @@ func (c *compiler) constant(e *core.ConstRef, x context) compiled {
 	return knownValue(r.val)
 }
 
-func (c *compiler) table(name string, r replacement, args []core.Expr, x context) compiled {
+func (c *compiler) table(name string, r replacement, args []core.Expr, x site) compiled {
 	codes := c.list(args, x)
 	return code(func(m *machine) value.Value {
 		vs := make([]value.Value, len(codes))
@@ -311,7 +311,7 @@ const foldNodesMax = 40
 
 // fold compiles an expression that depends on nothing: it is evaluated now,
 // where that is sure to be cheap, else when it is first needed.
-func (c *compiler) fold(e core.Expr, x context) (compiled, bool) {
+func (c *compiler) fold(e core.Expr, x site) (compiled, bool) {
 	if call, ok := e.(*core.Call); ok && len(call.Args) == 0 {
 		return compiled{}, false // its definition is treated as a whole
 	}
@@ -320,7 +320,7 @@ func (c *compiler) fold(e core.Expr, x context) (compiled, bool) {
 		return compiled{}, false
 	}
 	fn := c.newFunction(nil)
-	inner := c.compound(e, context{fn: fn, sc: x.sc, unrolled: x.unrolled, open: x.open})
+	inner := c.compound(e, site{fn: fn, sc: x.sc, unrolled: x.unrolled, open: x.open})
 	if inner.known {
 		return inner, true
 	}
@@ -368,12 +368,14 @@ func foldable(e core.Expr) bool {
 	switch e.(type) {
 	case *core.OpRef, *core.Lambda, *core.Bad, *core.Decimal:
 		return false
+	case *core.ConstRef, *core.LocalRef, *literal, *core.Int, *core.Str, *core.Bool:
+		return false // nothing to fold
 	}
 	return true
 }
 
 // facts is what is known about e where it stands.
-func (c *compiler) facts(e core.Expr, x context) facts {
+func (c *compiler) facts(e core.Expr, x site) facts {
 	return c.p.factsOf(e, nil, func(l *core.LocalRef) (facts, bool) {
 		b := x.sc.lookup(l.Local)
 		return c.meaningFacts(b)
@@ -394,7 +396,7 @@ func (c *compiler) meaningFacts(b *meaning) (facts, bool) {
 				return facts{}, false
 			}
 			b.asking = true
-			f := c.facts(b.expr, context{sc: b.scope})
+			f := c.facts(b.expr, site{sc: b.scope})
 			b.known = &f
 		}
 		return *b.known, true
@@ -402,7 +404,7 @@ func (c *compiler) meaningFacts(b *meaning) (facts, bool) {
 	return facts{}, false
 }
 
-func (c *compiler) caseExpr(e *core.Case, x context) compiled {
+func (c *compiler) caseExpr(e *core.Case, x site) compiled {
 	conds, bodies := make([]pred, len(e.Arms)), make([]expr, len(e.Arms))
 	for i, a := range e.Arms {
 		conds[i], bodies[i] = c.pred(a.Cond, x), c.expr(a.Body, x).run
@@ -424,7 +426,7 @@ func (c *compiler) caseExpr(e *core.Case, x context) compiled {
 	})
 }
 
-func (c *compiler) tuple(e *core.Tuple, x context) compiled {
+func (c *compiler) tuple(e *core.Tuple, x site) compiled {
 	elems := c.list(e.Elems, x)
 	if len(elems) == 2 {
 		a, b := elems[0], elems[1]
@@ -467,7 +469,7 @@ func fieldOrder(fields []core.Field) (names value.Value, places []int, ok bool) 
 	return names, places, true
 }
 
-func (c *compiler) record(e *core.Record, x context) compiled {
+func (c *compiler) record(e *core.Record, x site) compiled {
 	names, places, ok := fieldOrder(e.Fields)
 	if !ok {
 		return failing("a record cannot have two fields of the same name")
@@ -485,7 +487,7 @@ func (c *compiler) record(e *core.Record, x context) compiled {
 	})
 }
 
-func (c *compiler) recordSet(e *core.RecordSet, x context) compiled {
+func (c *compiler) recordSet(e *core.RecordSet, x site) compiled {
 	names, places, ok := fieldOrder(e.Fields)
 	if !ok {
 		return failing("a set of records cannot have two fields of the same name")

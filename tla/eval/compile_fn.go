@@ -18,7 +18,7 @@ func fnMeaning(fn *core.Fn, owner *function, sc *scope, md mode) *meaning {
 }
 
 // functionOf is the named function that e is, or nil.
-func (c *compiler) functionOf(e core.Expr, x context) *meaning {
+func (c *compiler) functionOf(e core.Expr, x site) *meaning {
 	switch e := e.(type) {
 	case *core.LocalRef:
 		b := x.sc.lookup(e.Local)
@@ -27,7 +27,7 @@ func (c *compiler) functionOf(e core.Expr, x context) *meaning {
 		case b.kind == isFunction:
 			return b
 		case b.kind == isName && b.mode == x.mode:
-			return c.functionOf(b.expr, context{fn: b.owner, sc: b.scope, mode: b.mode})
+			return c.functionOf(b.expr, site{fn: b.owner, sc: b.scope, mode: b.mode})
 		}
 	case *core.Call:
 		if len(e.Args) > 0 {
@@ -85,7 +85,7 @@ func (c *compiler) fnBody(b *meaning, md mode) *function {
 	}
 	fn := c.newFunction(b.owner)
 	b.compiled[md] = fn
-	x := context{fn: fn, sc: b.scope, mode: md, unrolled: 1, open: b.open}
+	x := site{fn: fn, sc: b.scope, mode: md, unrolled: 1, open: b.open}
 	if b.fn.Self != nil {
 		x.sc = &scope{up: x.sc, local: b.fn.Self, b: b}
 	}
@@ -100,7 +100,7 @@ func (c *compiler) fnBody(b *meaning, md mode) *function {
 
 // bindArgument binds the names of a function to its argument, which is in slot
 // 0 of x.fn; the code it returns takes the argument apart.
-func (c *compiler) bindArgument(binds []core.Bind, x context) (context, func(*machine, value.Value)) {
+func (c *compiler) bindArgument(binds []core.Bind, x site) (site, func(*machine, value.Value)) {
 	arg := x.fn.slot()
 	if len(binds) == 1 {
 		b := binds[0]
@@ -125,7 +125,7 @@ func (c *compiler) bindArgument(binds []core.Bind, x context) (context, func(*ma
 
 // bindElement gives the names of b slots; the code it returns fills them from
 // an element of the set.
-func (c *compiler) bindElement(b core.Bind, x context) (context, func(*machine, value.Value)) {
+func (c *compiler) bindElement(b core.Bind, x site) (site, func(*machine, value.Value)) {
 	first := x.fn.slots
 	for _, l := range b.Vars {
 		x.sc = x.sc.slotFor(l, x.fn, x.fn.slot())
@@ -151,11 +151,11 @@ func fnDomainExpr(e *core.Fn) core.Expr {
 }
 
 // fnDomain compiles the domain of a named function, used in x.
-func (c *compiler) fnDomain(b *meaning, x context) compiled {
+func (c *compiler) fnDomain(b *meaning, x site) compiled {
 	e := fnDomainExpr(b.fn)
 	if b.owner == nil {
 		fn := c.newFunction(nil)
-		inner := c.expr(e, context{fn: fn, mode: x.mode, unrolled: 1})
+		inner := c.expr(e, site{fn: fn, mode: x.mode, unrolled: 1})
 		if inner.known {
 			return inner
 		}
@@ -166,7 +166,7 @@ func (c *compiler) fnDomain(b *meaning, x context) compiled {
 			return v
 		})
 	}
-	inner := c.expr(e, context{fn: b.owner, sc: b.scope, mode: x.mode, unrolled: 1, open: b.open})
+	inner := c.expr(e, site{fn: b.owner, sc: b.scope, mode: x.mode, unrolled: 1, open: b.open})
 	if inner.known {
 		return inner
 	}
@@ -185,7 +185,7 @@ func (c *compiler) fnDomain(b *meaning, x context) compiled {
 }
 
 // applyNamed compiles the application of a named function.
-func (c *compiler) applyNamed(b *meaning, arg expr, x context) compiled {
+func (c *compiler) applyNamed(b *meaning, arg expr, x site) compiled {
 	domain, body := c.fnDomain(b, x).run, c.fnBody(b, x.mode)
 	n := 0
 	if b.owner != nil {
@@ -246,7 +246,7 @@ func (c *cell) try(compute func() value.Value) (value.Value, bool) {
 
 // writeOut computes the whole of a named function, used in x, whose domain is
 // finite.
-func (c *compiler) writeOut(b *meaning, x context) expr {
+func (c *compiler) writeOut(b *meaning, x site) expr {
 	domain, body := c.fnDomain(b, x).run, c.fnBody(b, x.mode)
 	n := 0
 	if b.owner != nil {
@@ -306,7 +306,7 @@ func (a *activation) copied() *activation {
 }
 
 // functionValue compiles a named function as a value.
-func (c *compiler) functionValue(b *meaning, x context) compiled {
+func (c *compiler) functionValue(b *meaning, x site) compiled {
 	whole := c.writeOut(b, x)
 	switch {
 	case b.whole != nil:
@@ -328,7 +328,7 @@ func (c *compiler) functionValue(b *meaning, x context) compiled {
 }
 
 // fnValue compiles [x \in S |-> e] as a value.
-func (c *compiler) fnValue(e *core.Fn, x context) compiled {
+func (c *compiler) fnValue(e *core.Fn, x site) compiled {
 	if e.Self != nil {
 		b := fnMeaning(e, x.fn, x.sc, x.mode)
 		b.open = x.open
@@ -371,7 +371,7 @@ func (c *compiler) fnValue(e *core.Fn, x context) compiled {
 }
 
 // argumentSlot is the slot of the only name of e, or -1.
-func (c *compiler) argumentSlot(e *core.Fn, x context) int {
+func (c *compiler) argumentSlot(e *core.Fn, x site) int {
 	if len(e.Binds) == 1 && !e.Binds[0].Tuple {
 		return x.sc.lookup(e.Binds[0].Vars[0]).slot
 	}
@@ -379,7 +379,7 @@ func (c *compiler) argumentSlot(e *core.Fn, x context) int {
 }
 
 // apply compiles f[e].
-func (c *compiler) apply(e *core.Apply, x context) compiled {
+func (c *compiler) apply(e *core.Apply, x site) compiled {
 	arg := c.expr(e.Arg, x)
 	if b := c.functionOf(e.Fn, x); b != nil {
 		return c.applyNamed(b, arg.run, x)
@@ -427,7 +427,7 @@ type update struct {
 }
 
 // except compiles [f EXCEPT ...].
-func (c *compiler) except(e *core.Except, x context) compiled {
+func (c *compiler) except(e *core.Except, x site) compiled {
 	f := c.expr(e.Fn, x)
 	updates := make([]update, len(e.Updates))
 	for i, u := range e.Updates {

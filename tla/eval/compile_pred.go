@@ -6,10 +6,15 @@ import (
 )
 
 // pred compiles e, a boolean.
-func (c *compiler) pred(e core.Expr, x context) pred {
+func (c *compiler) pred(e core.Expr, x site) pred {
 	if k := c.constantPred(e, x); k != nil {
 		return k
 	}
+	return c.predicate(e, x)
+}
+
+// predicate compiles a boolean that is not constant.
+func (c *compiler) predicate(e core.Expr, x site) pred {
 	switch e := e.(type) {
 	case *core.And:
 		return all(c.preds(e.List, x))
@@ -54,7 +59,7 @@ func (c *compiler) pred(e core.Expr, x context) pred {
 }
 
 // constantPred is the code of a predicate that is folded, or nil.
-func (c *compiler) constantPred(e core.Expr, x context) pred {
+func (c *compiler) constantPred(e core.Expr, x site) pred {
 	switch e.(type) {
 	case *core.And, *core.Or, *core.If, *core.Let, *core.Quant, *core.Op:
 	default:
@@ -72,7 +77,7 @@ func (c *compiler) constantPred(e core.Expr, x context) pred {
 	return func(m *machine) bool { return run(m).IsTrue() }
 }
 
-func (c *compiler) preds(es []core.Expr, x context) []pred {
+func (c *compiler) preds(es []core.Expr, x site) []pred {
 	out := make([]pred, len(es))
 	for i, e := range es {
 		out[i] = c.pred(e, x)
@@ -112,7 +117,7 @@ func some(ps []pred) pred {
 
 // callPred compiles the application of a definition that is compiled into its
 // caller.
-func (c *compiler) callPred(e *core.Call, x context) pred {
+func (c *compiler) callPred(e *core.Call, x site) pred {
 	if b := x.sc.lookupDef(e.Def); b != nil {
 		if b.kind != isDefined || b.def.Recursive || x.open.has(b.def) {
 			return nil
@@ -141,7 +146,7 @@ func (c *compiler) callPred(e *core.Call, x context) pred {
 
 // namePred compiles a predicate that was passed as an argument, or an operator
 // argument that is applied.
-func (c *compiler) namePred(e *core.LocalRef, x context) pred {
+func (c *compiler) namePred(e *core.LocalRef, x site) pred {
 	b := x.sc.lookup(e.Local)
 	if b == nil {
 		return nil
@@ -155,13 +160,13 @@ func (c *compiler) namePred(e *core.LocalRef, x context) pred {
 		}
 	}
 	if b.kind == isName && b.owner == x.fn && (b.slot < 0 || b.mode != x.mode) {
-		return c.pred(b.expr, context{fn: x.fn, sc: b.scope, mode: x.mode, unrolled: x.unrolled, open: b.open})
+		return c.pred(b.expr, site{fn: x.fn, sc: b.scope, mode: x.mode, unrolled: x.unrolled, open: b.open})
 	}
 	return nil
 }
 
 // opPred compiles the operators of the language that give booleans.
-func (c *compiler) opPred(e *core.Op, x context) pred {
+func (c *compiler) opPred(e *core.Op, x site) pred {
 	switch e.Op {
 	case core.OpNot:
 		p := c.pred(e.Args[0], x)
@@ -200,7 +205,7 @@ func (c *compiler) opPred(e *core.Op, x context) pred {
 }
 
 // equal compiles a = b.
-func (c *compiler) equal(a, b core.Expr, x context) pred {
+func (c *compiler) equal(a, b core.Expr, x site) pred {
 	if p := c.emptiness(a, b, x); p != nil {
 		return p
 	}
@@ -234,7 +239,7 @@ func (c *compiler) equal(a, b core.Expr, x context) pred {
 
 // emptiness compiles {x \in S : p} = {} as a search for an element; nil where
 // it is not of this form.
-func (c *compiler) emptiness(a, b core.Expr, x context) pred {
+func (c *compiler) emptiness(a, b core.Expr, x site) pred {
 	isEmpty := func(e core.Expr) bool {
 		s, ok := e.(*core.SetEnum)
 		return ok && len(s.Elems) == 0
@@ -255,7 +260,7 @@ func (c *compiler) emptiness(a, b core.Expr, x context) pred {
 
 // member compiles v \in set. Sets that are made by operators are not made:
 // their parts are asked.
-func (c *compiler) member(v compiled, set core.Expr, x context) pred {
+func (c *compiler) member(v compiled, set core.Expr, x site) pred {
 	run := v.run
 	test := func(s compiled) pred {
 		sr := s.run
@@ -327,7 +332,7 @@ func combine(op core.OpCode, a, b pred) pred {
 
 // keep makes a value available several times: the code that store returns
 // computes it first.
-func (c *compiler) keep(v compiled, x context) (kept compiled, store func(pred) pred) {
+func (c *compiler) keep(v compiled, x site) (kept compiled, store func(pred) pred) {
 	if v.known || v.slot >= 0 || v.variable >= 0 {
 		return v, func(p pred) pred { return p }
 	}
@@ -344,7 +349,7 @@ func (c *compiler) keep(v compiled, x context) (kept compiled, store func(pred) 
 
 // memberCall compiles v \in Op(args): an interval is compared with, a
 // definition is opened.
-func (c *compiler) memberCall(v compiled, e *core.Call, x context) pred {
+func (c *compiler) memberCall(v compiled, e *core.Call, x site) pred {
 	if x.sc.lookupDef(e.Def) != nil {
 		return nil
 	}
@@ -377,7 +382,7 @@ func (c *compiler) memberCall(v compiled, e *core.Call, x context) pred {
 }
 
 // subseteq compiles a \subseteq b.
-func (c *compiler) subseteq(a, b core.Expr, x context) pred {
+func (c *compiler) subseteq(a, b core.Expr, x site) pred {
 	ra, rb := c.expr(a, x).run, c.expr(b, x).run
 	return func(m *machine) bool {
 		v := ra(m)
@@ -386,7 +391,7 @@ func (c *compiler) subseteq(a, b core.Expr, x context) pred {
 }
 
 // unchangedPred compiles UNCHANGED e as a test.
-func (c *compiler) unchangedPred(e core.Expr, x context) pred {
+func (c *compiler) unchangedPred(e core.Expr, x site) pred {
 	if x.mode.primed {
 		return func(*machine) bool {
 			value.Fail("a primed expression cannot be primed again")
@@ -414,7 +419,7 @@ func (c *compiler) unchangedPred(e core.Expr, x context) pred {
 
 // variables lists the variables that e, a variable or a tuple of such, is made
 // of; nil where it is anything else.
-func (c *compiler) variables(e core.Expr, x context, vars []*core.Variable) []*core.Variable {
+func (c *compiler) variables(e core.Expr, x site, vars []*core.Variable) []*core.Variable {
 	switch e := e.(type) {
 	case *core.VarRef:
 		return append(vars, e.Var)
@@ -427,7 +432,7 @@ func (c *compiler) variables(e core.Expr, x context, vars []*core.Variable) []*c
 		return vars
 	case *core.LocalRef:
 		if b := x.sc.lookup(e.Local); b != nil && b.kind == isName && len(e.Args) == 0 {
-			return c.variables(b.expr, context{fn: b.owner, sc: b.scope, mode: x.mode}, vars)
+			return c.variables(b.expr, site{fn: b.owner, sc: b.scope, mode: x.mode}, vars)
 		}
 	case *core.Call:
 		if len(e.Args) > 0 {
@@ -437,17 +442,17 @@ func (c *compiler) variables(e core.Expr, x context, vars []*core.Variable) []*c
 			if b.kind != isName {
 				return nil
 			}
-			return c.variables(b.expr, context{fn: b.owner, sc: b.scope, mode: x.mode}, vars)
+			return c.variables(b.expr, site{fn: b.owner, sc: b.scope, mode: x.mode}, vars)
 		}
 		if d, _ := c.p.resolve(e.Def); d != nil && d.Body != nil && !d.Recursive && !c.p.isNative(d) {
-			return c.variables(d.Body, context{fn: x.fn, mode: x.mode}, vars)
+			return c.variables(d.Body, site{fn: x.fn, mode: x.mode}, vars)
 		}
 	}
 	return nil
 }
 
 // quant compiles \A and \E as tests.
-func (c *compiler) quant(e *core.Quant, x context) pred {
+func (c *compiler) quant(e *core.Quant, x site) pred {
 	loop, inner, bad := c.loops(e.Binds, x)
 	if bad {
 		return func(*machine) bool {
@@ -465,7 +470,7 @@ func (c *compiler) quant(e *core.Quant, x context) pred {
 
 // loops compiles the iteration over binds: loop makes code that runs a body
 // for every way to bind them until it is false, and is false then.
-func (c *compiler) loops(binds []core.Bind, x context) (loop func(func(*machine) bool) func(*machine) bool, inner context, unbounded bool) {
+func (c *compiler) loops(binds []core.Bind, x site) (loop func(func(*machine) bool) func(*machine) bool, inner site, unbounded bool) {
 	sets := make([]compiled, len(binds))
 	for i, b := range binds {
 		if b.Set == nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
 
-func (c *compiler) setEnum(e *core.SetEnum, x context) compiled {
+func (c *compiler) setEnum(e *core.SetEnum, x site) compiled {
 	elems := c.list(e.Elems, x)
 	switch len(elems) {
 	case 0:
@@ -25,14 +25,14 @@ func (c *compiler) setEnum(e *core.SetEnum, x context) compiled {
 	})
 }
 
-func (c *compiler) setFilter(e *core.SetFilter, x context) compiled {
+func (c *compiler) setFilter(e *core.SetFilter, x site) compiled {
 	set := c.expr(e.Bind.Set, x).run
 	inner, assign := c.bindElement(e.Bind, x)
 	body := c.pred(e.Pred, inner)
 	// A filter of an infinite set can only be asked for members; it may
 	// outlive the activation.
 	lazyFn := c.newFunction(x.fn)
-	y, assignLazy := c.bindElement(e.Bind, context{fn: lazyFn, sc: x.sc, mode: x.mode, unrolled: x.unrolled, open: x.open})
+	y, assignLazy := c.bindElement(e.Bind, site{fn: lazyFn, sc: x.sc, mode: x.mode, unrolled: x.unrolled, open: x.open})
 	lazyBody := c.pred(e.Pred, y)
 	return code(func(m *machine) value.Value {
 		s := set(m)
@@ -56,7 +56,7 @@ func (c *compiler) setFilter(e *core.SetFilter, x context) compiled {
 
 func cloned(vs []value.Value) []value.Value { return append([]value.Value(nil), vs...) }
 
-func (c *compiler) setMap(e *core.SetMap, x context) compiled {
+func (c *compiler) setMap(e *core.SetMap, x site) compiled {
 	loop, inner, bad := c.loops(e.Binds, x)
 	if bad {
 		return failing("an unbounded set cannot be evaluated")
@@ -91,7 +91,7 @@ func (c *compiler) setMap(e *core.SetMap, x context) compiled {
 // duplicates are dropped.
 const collectFactor = 4
 
-func (c *compiler) choose(e *core.Choose, x context) compiled {
+func (c *compiler) choose(e *core.Choose, x site) compiled {
 	if e.Bind.Set == nil {
 		return code(func(*machine) value.Value {
 			failUnboundedChoose()
@@ -115,7 +115,7 @@ func (c *compiler) choose(e *core.Choose, x context) compiled {
 }
 
 // op compiles an operator of the language.
-func (c *compiler) op(e *core.Op, x context) compiled {
+func (c *compiler) op(e *core.Op, x site) compiled {
 	switch e.Op {
 	case core.OpPrime:
 		if x.mode.primed {
@@ -136,7 +136,7 @@ func (c *compiler) op(e *core.Op, x context) compiled {
 	return c.setOp(e, x)
 }
 
-func (c *compiler) setOp(e *core.Op, x context) compiled {
+func (c *compiler) setOp(e *core.Op, x site) compiled {
 	a := c.expr(e.Args[0], x).run
 	switch e.Op {
 	case core.OpSubset:
@@ -184,7 +184,7 @@ func (c *compiler) setOp(e *core.Op, x context) compiled {
 }
 
 // native compiles the application of an operator that is computed in Go.
-func (c *compiler) native(d *core.Def, args []core.Expr, x context) compiled {
+func (c *compiler) native(d *core.Def, args []core.Expr, x site) compiled {
 	op := nativeOp(d)
 	if op == nil {
 		return failing("the operator %s of module %s cannot be evaluated", d.Name, d.Module)
@@ -213,7 +213,7 @@ func (c *compiler) native(d *core.Def, args []core.Expr, x context) compiled {
 
 // native2 compiles an operator of two values. Sums and differences of
 // integers, the most frequent, are computed in place.
-func (c *compiler) native2(op *native.Op, args []core.Expr, x context) compiled {
+func (c *compiler) native2(op *native.Op, args []core.Expr, x site) compiled {
 	f, ca, cb := op.F2, c.expr(args[0], x), c.expr(args[1], x)
 	a, b := ca.run, cb.run
 	arithmetic := op.Module == "Naturals" || op.Module == "Integers"
@@ -247,7 +247,7 @@ func (c *compiler) native2(op *native.Op, args []core.Expr, x context) compiled 
 }
 
 // cardinality counts the elements of {x \in S : p} without making the set.
-func (c *compiler) cardinality(op *native.Op, args []core.Expr, x context) (compiled, bool) {
+func (c *compiler) cardinality(op *native.Op, args []core.Expr, x site) (compiled, bool) {
 	if op.Module != "FiniteSets" || op.Name != "Cardinality" {
 		return compiled{}, false
 	}
@@ -275,7 +275,7 @@ func (c *compiler) cardinality(op *native.Op, args []core.Expr, x context) (comp
 }
 
 // nativePred compiles comparisons of integers; nil for other operators.
-func (c *compiler) nativePred(d *core.Def, args []core.Expr, x context) pred {
+func (c *compiler) nativePred(d *core.Def, args []core.Expr, x site) pred {
 	op := nativeOp(d)
 	if op == nil || op.F2 == nil || op.Module != "Naturals" && op.Module != "Integers" {
 		return nil
@@ -307,7 +307,7 @@ func (c *compiler) nativePred(d *core.Def, args []core.Expr, x context) pred {
 
 // nativeN compiles operators that take operators, more than three values, or
 // something of the world.
-func (c *compiler) nativeN(d *core.Def, op *native.Op, args []core.Expr, x context) compiled {
+func (c *compiler) nativeN(d *core.Def, op *native.Op, args []core.Expr, x site) compiled {
 	vals := make([]expr, len(args))
 	ops := make([]func(*machine) operator, len(args))
 	for i, a := range args {

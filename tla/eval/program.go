@@ -177,6 +177,13 @@ func (p *program) targets(name, module config.Name) (cs []*core.Constant, ds []*
 				ds = append(ds, d)
 			}
 		}
+		if len(cs)+len(ds) == 0 { // the module has the name from another one
+			for _, d := range p.spec.Defs {
+				if d.Name == name.Text {
+					ds = append(ds, d)
+				}
+			}
+		}
 		return cs, ds
 	}
 	if d := p.spec.Names[name.Text]; d != nil {
