@@ -1,0 +1,165 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"runtime"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ashlar-dev/ashlar/check"
+	"github.com/ashlar-dev/ashlar/source"
+)
+
+// checkOptions are the flags of check.
+type checkOptions struct {
+	config     string
+	workers    int
+	json       bool
+	html       string
+	safetyOnly bool
+	deadlock   bool
+	reference  bool
+	quiet      bool
+	statesMax  int64
+}
+
+const checkHelp = `Check visits every reachable state of a specification, breadth first, and tells
+whether its invariants and action properties hold and whether it can deadlock.
+For a violation it prints a shortest trace.
+
+The configuration is FILE.cfg beside FILE.tla unless --config names another. With
+neither, Spec (or Init and Next) is explored without constants and invariants.
+
+All figures and traces are the same for any number of workers. Properties that
+cannot be checked, liveness above all, are listed as NOT CHECKED and make the
+exit code 20 unless --safety-only is given.
+
+Exit codes: 0 nothing is wrong; 10 an assumption or the postcondition is false;
+11 deadlock; 12 an invariant or action property is violated; 20 not everything
+was checked; 75 an expression has no value; 130 interrupted; 150 errors in the
+specification; 151 errors in the configuration; 1 files; 2 usage.`
+
+// loader makes a subject of a specification. Its error is a *loadError where
+// the specification or the configuration is wrong.
+type loader func(spec string, o checkOptions, print func(line string), m *check.Monitor) (*subject, error)
+
+// loadError is what is wrong with the input, and whether the configuration is
+// to blame.
+type loadError struct {
+	diags  *source.List
+	code   int
+	config string
+}
+
+func (e *loadError) Error() string { return e.diags.Error() }
+
+func newCheckCommand(t *term) *cobra.Command {
+	var o checkOptions
+	cmd := &cobra.Command{
+		Use:   "check FILE.tla",
+		Short: "Visit every state of a specification and check its properties",
+		Long:  checkHelp,
+		Example: `  ashlar check specs/diehard/diehard.tla
+  ashlar check --config specs/twophase/twophase8.cfg specs/twophase/twophase.tla
+  ashlar check --html report.html --safety-only Spec.tla
+  ashlar check --json Spec.tla | jq .verdict`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return runCheck(cmd.Context(), t, o, args[0], loadSpecification)
+		},
+	}
+	f := cmd.Flags()
+	f.SortFlags = false
+	f.StringVarP(&o.config, "config", "c", "", "the configuration `FILE` (default: FILE.cfg beside FILE.tla)")
+	f.IntVarP(&o.workers, "workers", "w", 0, "how many `N` goroutines search (default: one per processor)")
+	f.BoolVar(&o.deadlock, "deadlock", true, "report deadlock, unless the configuration says not to")
+	f.BoolVar(&o.safetyOnly, "safety-only", false, "accept that liveness properties are not checked")
+	f.Int64Var(&o.statesMax, "max-states", 0, "stop after `N` distinct states")
+	f.BoolVar(&o.json, "json", false, "write the result as JSON (schema: docs/lang/check-json.md)")
+	f.StringVar(&o.html, "html", "", "write a page to explore the result to `FILE`")
+	f.BoolVar(&o.reference, "reference", false, "evaluate with the slow reference evaluator")
+	f.BoolVarP(&o.quiet, "quiet", "q", false, "show no progress")
+	return cmd
+}
+
+// runCheck checks a specification and shows the result in every way asked for.
+func runCheck(ctx context.Context, t *term, o checkOptions, spec string, load loader) error {
+	if o.workers == 0 {
+		o.workers = runtime.GOMAXPROCS(0)
+	}
+	if o.workers < 0 || o.workers > check.WorkersMax {
+		return &exit{exitUsage, fmt.Errorf("--workers %d: want 1 to %d", o.workers, check.WorkersMax)}
+	}
+	if o.statesMax < 0 {
+		return &exit{exitUsage, fmt.Errorf("--max-states %d: want a positive number", o.statesMax)}
+	}
+	var monitor check.Monitor
+	g := newProgress(t, &monitor)
+	s, err := load(spec, o, printer(t, o, g), &monitor)
+	var wrong *loadError
+	switch {
+	case errors.As(err, &wrong):
+		if !o.json {
+			wrong.diags.Print(t.err)
+		}
+		return finish(t, o, diagnose(spec, wrong.config, wrong.diags, wrong.code))
+	case err != nil:
+		return failed(err)
+	}
+	if !o.json {
+		s.diags.Print(t.err)
+	}
+	g.begin(t.errTTY && !o.quiet)
+	result, err := check.Run(ctx, s.model, check.Options{Workers: o.workers, SafetyOnly: o.safetyOnly,
+		IgnoreDeadlock: !o.deadlock, StatesMax: o.statesMax, Monitor: &monitor})
+	elapsed := g.end()
+	if err != nil {
+		return failed(err)
+	}
+	return finish(t, o, describe(s, result, o, elapsed))
+}
+
+// printer shows what the specification prints: among the text, or beside the
+// JSON.
+func printer(t *term, o checkOptions, g *progress) func(string) {
+	w := t.out
+	if o.json {
+		w = t.err
+	}
+	return func(line string) { g.above(w, line) }
+}
+
+// finish writes the document and turns its verdict into the exit code. A page
+// that cannot be written is an error, but does not hide a violation.
+func finish(t *term, o checkOptions, d *document) error {
+	if o.json {
+		e := json.NewEncoder(t.out)
+		e.SetIndent("", "  ")
+		if err := e.Encode(d); err != nil {
+			return failed(fmt.Errorf("write the result: %w", err))
+		}
+	} else if d.Verdict != "error" {
+		writeText(t.out, d, newPalette(t.outTTY))
+	}
+	if o.html != "" {
+		if err := writePageFile(o.html, d); err != nil {
+			if d.ExitCode == exitOK {
+				return failed(err)
+			}
+			t.complain(err)
+		} else if !o.json {
+			fmt.Fprintf(t.out, "The page is %s.\n", o.html)
+		}
+	}
+	if d.ExitCode == exitOK {
+		return nil
+	}
+	return &exit{code: d.ExitCode}
+}
+
+// seconds is a time for machines.
+func seconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1e6 }

@@ -1,0 +1,349 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/ashlar-dev/ashlar/check"
+	"github.com/ashlar-dev/ashlar/source"
+)
+
+// documentSchema names the form of the JSON that check writes. It is described
+// in docs/lang/check-json.md and changes its number with its meaning.
+const documentSchema = "ashlar-check/1"
+
+// document is everything that a run of check has to say. The text, the JSON
+// and the page are three ways to show it.
+type document struct {
+	Schema   string `json:"schema"`
+	Spec     string `json:"spec"`
+	Config   string `json:"config,omitempty"`
+	Module   string `json:"module,omitempty"`
+	Verdict  string `json:"verdict"`
+	Headline string `json:"headline"`
+	ExitCode int    `json:"exitCode"`
+	// Complete says that everything that the model asks for was checked.
+	Complete bool   `json:"complete"`
+	Reason   string `json:"reason,omitempty"`
+
+	Invariants  []string `json:"invariants"`
+	Steps       []string `json:"stepProperties"`
+	Deadlock    bool     `json:"deadlockChecked"`
+	Unchecked   []asked  `json:"unchecked"`
+	Warnings    []string `json:"warnings"`
+	Diagnostics []report `json:"diagnostics"`
+
+	Statistics statistics `json:"statistics"`
+	Init       covered    `json:"init"`
+	Actions    []covered  `json:"actions"`
+
+	Violation *violation  `json:"violation,omitempty"`
+	Trace     []traceStep `json:"trace"`
+}
+
+type asked struct {
+	Property string `json:"property"`
+	Reason   string `json:"reason"`
+}
+
+// report is a diagnostic of the specification or the configuration.
+type report struct {
+	Severity string `json:"severity"`
+	Code     string `json:"code"`
+	File     string `json:"file"`
+	Line     int    `json:"line"`
+	Column   int    `json:"column"`
+	Message  string `json:"message"`
+	Repair   string `json:"repair,omitempty"`
+}
+
+type statistics struct {
+	Generated int64   `json:"generated"`
+	Distinct  int64   `json:"distinct"`
+	Queue     int64   `json:"queue"`
+	Depth     int     `json:"depth"`
+	Levels    []int64 `json:"levels"`
+	Bytes     int64   `json:"bytes"`
+	Workers   int     `json:"workers"`
+	Seconds   float64 `json:"seconds"`
+	PerSecond float64 `json:"generatedPerSecond"`
+	Collision float64 `json:"collisionProbability"`
+}
+
+// covered is what an action contributed. Actions of one name and place are one.
+type covered struct {
+	Name      string `json:"name"`
+	Place     string `json:"place,omitempty"`
+	Generated int64  `json:"generated"`
+	Distinct  int64  `json:"distinct"`
+}
+
+type violation struct {
+	Kind string `json:"kind"`
+	// Property is what is violated, Text its definition and Place where that is.
+	Property string `json:"property,omitempty"`
+	Text     string `json:"text,omitempty"`
+	Place    string `json:"place,omitempty"`
+	// Message and Places are of an evaluation error.
+	Message     string   `json:"message,omitempty"`
+	Places      []string `json:"places,omitempty"`
+	Assumptions []string `json:"assumptions,omitempty"`
+}
+
+type traceStep struct {
+	Number    int        `json:"number"`
+	Action    string     `json:"action"`
+	Place     string     `json:"place,omitempty"`
+	Variables []variable `json:"variables"`
+	Changes   []change   `json:"changes"`
+}
+
+type variable struct {
+	Name  string          `json:"name"`
+	Value string          `json:"value"`
+	JSON  json.RawMessage `json:"json,omitempty"`
+	// Changed says that the value differs from the step before.
+	Changed bool `json:"changed"`
+}
+
+// verdicts has for every verdict its name in JSON and its exit code.
+func verdictName(v check.Verdict) (name string, code int) {
+	switch v {
+	case check.OK:
+		return "ok", exitOK
+	case check.AssumptionFalse:
+		return "assumption", exitAssumption
+	case check.Deadlock:
+		return "deadlock", exitDeadlock
+	case check.InvariantViolated:
+		return "invariant", exitSafety
+	case check.StepViolated:
+		return "step", exitSafety
+	case check.EvalFailed:
+		return "evaluation", exitEval
+	case check.Interrupted:
+		return "interrupted", exitInterrupted
+	}
+	return "incomplete", exitNotChecked
+}
+
+// subject is a model with what is known of where it came from.
+type subject struct {
+	model check.Model
+	// spec and config are the files; config is empty where there is none.
+	spec, config string
+	// define gives the text and the place of a definition, or nothing.
+	define func(name string) (text, place string)
+	// after evaluates the postcondition, where one is asked for.
+	after func() (name string, holds, asked bool, err error)
+	// diags are the warnings of the specification and the configuration.
+	diags source.List
+}
+
+// conclude evaluates the postcondition of a search that found nothing wrong.
+func (d *document) conclude(s *subject) {
+	if s.after == nil || d.Verdict != "ok" && d.Verdict != "incomplete" || d.Statistics.Queue > 0 {
+		return
+	}
+	name, holds, asked, err := s.after()
+	var e *check.EvalError
+	switch {
+	case !asked || err == nil && holds:
+		return
+	case errors.As(err, &e):
+		d.Verdict, d.ExitCode = verdictName(check.EvalFailed)
+		d.Violation = &violation{Kind: d.Verdict, Property: name, Message: e.Message, Places: e.Places}
+	case err != nil:
+		d.Verdict, d.ExitCode = verdictName(check.EvalFailed)
+		d.Violation = &violation{Kind: d.Verdict, Property: name, Message: err.Error()}
+	default:
+		d.Verdict, d.ExitCode = "postcondition", exitAssumption
+		d.Violation = &violation{Kind: d.Verdict, Property: name}
+	}
+	if s.define != nil {
+		d.Violation.Text, d.Violation.Place = s.define(name)
+	}
+	d.Complete, d.Reason = false, ""
+	d.Headline = d.headline()
+}
+
+// describe makes the document of a finished search.
+func describe(s *subject, r *check.Result, o checkOptions, elapsed time.Duration) *document {
+	d := newDocument(s.spec, s.config)
+	d.Module = r.Info.Name
+	d.Verdict, d.ExitCode = verdictName(r.Verdict)
+	d.Complete, d.Reason = r.Complete, r.Reason
+	d.Invariants = append(d.Invariants, r.Info.Invariants...)
+	d.Steps = append(d.Steps, r.Info.Steps...)
+	d.Deadlock = r.Info.Deadlock && o.deadlock
+	d.Warnings = append(d.Warnings, r.Warnings...)
+	for _, u := range r.Info.Unchecked {
+		d.Unchecked = append(d.Unchecked, asked{u.Property, u.Reason})
+	}
+	d.Statistics = statistics{
+		Generated: r.Generated, Distinct: r.Distinct, Queue: r.Queue, Depth: r.Depth,
+		Levels: append([]int64{}, r.Levels...), Bytes: r.Bytes, Workers: o.workers, Seconds: seconds(elapsed),
+		PerSecond: float64(r.Generated) / max(elapsed.Seconds(), 1e-6), Collision: r.Collision,
+	}
+	d.cover(r)
+	d.accuse(s, r)
+	d.tell(r)
+	d.addDiagnostics(&s.diags)
+	d.Headline = d.headline()
+	d.conclude(s)
+	return d
+}
+
+func newDocument(spec, config string) *document {
+	return &document{Schema: documentSchema, Spec: spec, Config: config, Invariants: []string{}, Steps: []string{},
+		Unchecked: []asked{}, Warnings: []string{}, Diagnostics: []report{}, Actions: []covered{}, Trace: []traceStep{},
+		Statistics: statistics{Levels: []int64{}}, Init: covered{Name: initialName}}
+}
+
+// initialName stands for the initial predicate among the actions.
+const initialName = "Initial state"
+
+func (d *document) cover(r *check.Result) {
+	d.Init.Generated, d.Init.Distinct = r.Init.Generated, r.Init.Distinct
+	at := map[check.Action]int{}
+	for i, a := range r.Info.Actions {
+		k, ok := at[a]
+		if !ok {
+			k = len(d.Actions)
+			at[a] = k
+			d.Actions = append(d.Actions, covered{Name: a.Name, Place: a.Place})
+		}
+		if i < len(r.Actions) {
+			d.Actions[k].Generated += r.Actions[i].Generated
+			d.Actions[k].Distinct += r.Actions[i].Distinct
+		}
+	}
+}
+
+// accuse says what is violated.
+func (d *document) accuse(s *subject, r *check.Result) {
+	switch r.Verdict {
+	case check.AssumptionFalse, check.Deadlock, check.InvariantViolated, check.StepViolated, check.EvalFailed:
+	default:
+		return
+	}
+	d.Violation = &violation{Kind: d.Verdict, Property: r.Property, Assumptions: r.Broken}
+	if r.Property != "" && s.define != nil {
+		d.Violation.Text, d.Violation.Place = s.define(r.Property)
+	}
+	if r.Err != nil {
+		d.Violation.Message, d.Violation.Places = r.Err.Message, r.Err.Places
+	}
+}
+
+// tell turns the trace into steps and what they change.
+func (d *document) tell(r *check.Result) {
+	var before []check.Binding
+	for i, s := range r.Trace {
+		step := traceStep{Number: i + 1, Action: initialName, Changes: []change{}}
+		if s.Action >= 0 {
+			step.Action, step.Place = r.Info.Actions[s.Action].Name, r.Info.Actions[s.Action].Place
+		}
+		for k, b := range s.Values {
+			v := variable{Name: b.Name, Value: b.Value}
+			if json.Valid([]byte(b.JSON)) {
+				v.JSON = json.RawMessage(b.JSON)
+			}
+			if k < len(before) && before[k].Value != b.Value {
+				v.Changed = true
+				step.Changes = append(step.Changes, changesOf(before[k], b)...)
+			}
+			step.Variables = append(step.Variables, v)
+		}
+		d.Trace = append(d.Trace, step)
+		before = s.Values
+	}
+}
+
+// changesOf compares part by part where both values can be read, else whole.
+func changesOf(was, now check.Binding) []change {
+	a, errA := parseTree(was.JSON)
+	b, errB := parseTree(now.JSON)
+	if errA == nil && errB == nil {
+		if c := differences(now.Name, a, b); len(c) > 0 {
+			return c
+		}
+	}
+	return []change{{Path: now.Name, Was: was.Value, Now: now.Value}}
+}
+
+// headline is the verdict in one sentence.
+func (d *document) headline() string {
+	switch d.Verdict {
+	case "ok":
+		if len(d.Unchecked) > 0 {
+			return "No safety violation. Not everything that the configuration asks for was checked."
+		}
+		if d.Statistics.Generated == 0 {
+			return "The assumptions hold. There is no behaviour to explore."
+		}
+		return "No violation. Every reachable state was visited."
+	case "assumption":
+		return "An assumption is false."
+	case "postcondition":
+		return "Postcondition " + d.Violation.Property + " is false."
+	case "deadlock":
+		return "Deadlock: a reachable state has no successor."
+	case "invariant":
+		return "Invariant " + d.Violation.Property + " is violated."
+	case "step":
+		return "Property " + d.Violation.Property + " is violated by a step."
+	case "evaluation":
+		return "The specification cannot be evaluated: " + d.Violation.Message
+	case "interrupted":
+		return "Interrupted. No violation so far, and not every state was visited."
+	case "error":
+		return "The specification or its configuration has errors."
+	}
+	if len(d.Unchecked) > 0 && d.Statistics.Queue == 0 {
+		return "No safety violation, but not everything that was asked for was checked."
+	}
+	return "No violation so far: " + d.Reason + "."
+}
+
+// diagnose makes the document of a specification with errors.
+func diagnose(spec, config string, diags *source.List, code int) *document {
+	d := newDocument(spec, config)
+	d.Verdict, d.ExitCode, d.Reason = "error", code, "nothing was checked"
+	d.addDiagnostics(diags)
+	d.Headline = d.headline()
+	return d
+}
+
+func (d *document) addDiagnostics(diags *source.List) {
+	for _, g := range diags.Sorted() {
+		r := report{Severity: g.Severity.String(), Code: string(g.Code), Message: g.Message, Repair: g.Repair}
+		if g.Span.IsValid() {
+			from := g.Span.From()
+			r.File, r.Line, r.Column = g.Span.File.Name, from.Line, from.Column
+		}
+		d.Diagnostics = append(d.Diagnostics, r)
+	}
+}
+
+// idle lists the actions that produced no state.
+func (d *document) idle() []string {
+	var names []string
+	for _, a := range d.Actions {
+		if a.Generated == 0 {
+			names = append(names, a.Name)
+		}
+	}
+	return names
+}
+
+// excerpt shortens a definition to a few lines.
+func excerpt(text string, lines int) string {
+	all := strings.Split(strings.TrimRight(text, " \t\r\n"), "\n")
+	if len(all) > lines {
+		all = append(all[:lines:lines], "...")
+	}
+	return strings.Join(all, "\n")
+}

@@ -1,0 +1,163 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/ashlar-dev/ashlar/check"
+	"github.com/ashlar-dev/ashlar/source"
+	"github.com/ashlar-dev/ashlar/tla/config"
+	"github.com/ashlar-dev/ashlar/tla/core"
+	"github.com/ashlar-dev/ashlar/tla/eval"
+	"github.com/ashlar-dev/ashlar/tla/load"
+	"github.com/ashlar-dev/ashlar/tla/native"
+)
+
+// files is the file system: modules come from it, and specifications may read
+// and write there.
+type files struct{}
+
+var (
+	_ load.Files   = files{}
+	_ load.Lister  = files{}
+	_ native.Files = files{}
+)
+
+// ReadFile reads a file that is not larger than a tool accepts.
+func (files) ReadFile(name string) ([]byte, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, source.FileBytesMax+1))
+	if err == nil && len(text) > source.FileBytesMax {
+		return nil, fmt.Errorf("%s: larger than %d bytes", name, source.FileBytesMax)
+	}
+	return text, err
+}
+
+// List lists the names in a directory.
+func (files) List(dir string) ([]string, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	names := make([]string, len(entries))
+	for i, e := range entries {
+		names[i] = e.Name()
+	}
+	return names, nil
+}
+
+// WriteFile is for specifications that write files (IOUtils, Json, CSV).
+func (files) WriteFile(name string, data []byte, appending bool) error {
+	mode := os.O_TRUNC
+	if appending {
+		mode = os.O_APPEND
+	}
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|mode, 0o644)
+	if err != nil {
+		return err
+	}
+	if _, err := f.Write(data); err != nil {
+		f.Close()
+		return err
+	}
+	return f.Close()
+}
+
+// environment is the process's own, for IOEnv.
+func environment() map[string]string {
+	out := map[string]string{}
+	for _, e := range os.Environ() {
+		if name, v, ok := strings.Cut(e, "="); ok {
+			out[name] = v
+		}
+	}
+	return out
+}
+
+// loadSpecification makes the subject of a specification and its
+// configuration in files.
+func loadSpecification(path string, o checkOptions, print func(string), m *check.Monitor) (*subject, error) {
+	if filepath.Ext(path) == "" {
+		path += ".tla"
+	}
+	loaded, diags, err := load.Load(files{}, path, loadOptions())
+	if err != nil {
+		return nil, err
+	}
+	if diags.HasErrors() {
+		return nil, &loadError{diags: diags, code: exitSpec}
+	}
+	cfg, shown, err := loadConfig(path, o.config, loaded.Spec, diags)
+	if err != nil {
+		return nil, err
+	}
+	if diags.HasErrors() {
+		return nil, &loadError{diags: diags, code: exitConfig, config: shown}
+	}
+	start := time.Now()
+	model, err := eval.New(loaded.Spec, cfg, eval.Options{
+		Reference:   o.reference,
+		Output:      print,
+		Files:       files{},
+		Environment: environment,
+		Now:         func() int32 { return int32(time.Now().UnixMilli()) },
+		Progress: func() eval.Progress {
+			s := m.Stats()
+			return eval.Progress{Generated: s.Generated, Distinct: s.Distinct, Queue: s.Queue, Diameter: s.Depth,
+				DurationSeconds: int64(time.Since(start).Seconds())}
+		},
+	})
+	var wrong *source.List
+	switch {
+	case errors.As(err, &wrong):
+		// The specification is fine by itself; the configuration asks too much.
+		return nil, &loadError{diags: wrong, code: exitConfig, config: shown}
+	case err != nil:
+		return nil, err
+	}
+	return &subject{model: model, spec: path, config: shown, diags: *diags, after: model.Postcondition,
+		define: func(name string) (string, string) { return definition(loaded.Spec, name) }}, nil
+}
+
+// loadOptions has what the loader needs of other rooms.
+func loadOptions() load.Options { return load.Options{} }
+
+// loadConfig reads the configuration that is named, or the one beside the
+// specification, or makes a default one; shown is the file's name.
+func loadConfig(spec, named string, s *core.Spec, diags *source.List) (c *config.Config, shown string, err error) {
+	name := named
+	if name == "" {
+		name = strings.TrimSuffix(spec, filepath.Ext(spec)) + ".cfg"
+	}
+	text, err := files{}.ReadFile(name)
+	switch {
+	case err == nil:
+		return config.Parse(source.NewFile(name, text), diags), name, nil
+	case named == "" && errors.Is(err, fs.ErrNotExist):
+		return config.Default(func(name string) bool { return s.Names[name] != nil }), "", nil
+	}
+	return nil, "", fmt.Errorf("read configuration: %w", err)
+}
+
+// definition is the text of a definition and its place.
+func definition(s *core.Spec, name string) (text, place string) {
+	d := s.Names[name]
+	if d == nil || d.Body == nil || !d.Span.IsValid() {
+		return "", ""
+	}
+	whole := d.Span.Join(d.Body.Span())
+	if d.Body.Span().File != d.Span.File {
+		whole = d.Body.Span()
+	}
+	return whole.Text(), d.Span.String()
+}

@@ -1,0 +1,149 @@
+// Command ashlar checks, translates and compiles specifications written in
+// TLA+, PlusCal and Modular PlusCal, and checks the traces of running systems
+// against them. Every subcommand explains itself with --help.
+//
+// Exit codes are part of the interface; docs/lang/exit-codes.md lists them.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ashlar-dev/ashlar/source"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	// After the first signal the next one ends the process at once.
+	context.AfterFunc(ctx, stop)
+	code := run(ctx, os.Args[1:], terminal())
+	stop()
+	os.Exit(code)
+}
+
+// run executes the command line and returns the exit code.
+func run(ctx context.Context, args []string, t *term) int {
+	root := newRootCommand(t)
+	root.SetArgs(args)
+	root.SetOut(t.out)
+	root.SetErr(t.err)
+	err := root.ExecuteContext(ctx)
+	var e *exit
+	switch {
+	case err == nil:
+		return exitOK
+	case errors.As(err, &e):
+		if e.err != nil {
+			t.complain(e.err)
+		}
+		return e.code
+	}
+	// What cobra itself reports is a wrong command line.
+	t.complain(err)
+	fmt.Fprintf(t.err, "Run 'ashlar --help' or 'ashlar COMMAND --help'.\n")
+	return exitUsage
+}
+
+// newRootCommand builds the command tree.
+func newRootCommand(t *term) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "ashlar",
+		Short: "Design, check, compile and run distributed systems",
+		Long: `Ashlar reads specifications in TLA+, PlusCal and Modular PlusCal. It checks them
+exhaustively, compiles them to Go, and checks the traces of the running system
+against them.`,
+		Example: `  ashlar check specs/diehard/diehard.tla
+  ashlar check --workers 4 --html report.html Spec.tla
+  ashlar help check`,
+		Version:       version(),
+		Args:          cobra.NoArgs,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	root.AddCommand(newCheckCommand(t))
+	return root
+}
+
+// version is the module's version, or the commit it was built from.
+func version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "unknown"
+	}
+	v := info.Main.Version
+	if v == "" {
+		v = "(devel)"
+	}
+	for _, s := range info.Settings {
+		if s.Key == "vcs.revision" {
+			v += " " + s.Value[:min(12, len(s.Value))]
+		}
+	}
+	return v + " " + info.GoVersion
+}
+
+// The exit codes. Those from 10 on that TLC has mean what they mean there.
+const (
+	exitOK          = 0
+	exitWorld       = 1  // a file cannot be read or written, and the like
+	exitUsage       = 2  // the command line is wrong
+	exitAssumption  = 10 // an ASSUME is false
+	exitDeadlock    = 11
+	exitSafety      = 12 // an invariant or an action property is violated
+	exitLiveness    = 13 // a liveness property is violated
+	exitNotChecked  = 20 // something that was asked for was not checked
+	exitEval        = 75 // an expression of the specification has no value
+	exitInterrupted = 130
+	exitSpec        = 150 // the specification has errors
+	exitConfig      = 151 // the configuration has errors
+)
+
+// exit is an error that ends the process with a code of its own. Without err,
+// everything has been said.
+type exit struct {
+	code int
+	err  error
+}
+
+func (e *exit) Error() string {
+	if e.err == nil {
+		return fmt.Sprintf("exit code %d", e.code)
+	}
+	return e.err.Error()
+}
+
+func (e *exit) Unwrap() error { return e.err }
+
+// failed marks an error of the world: a file, the network.
+func failed(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &exit{code: exitWorld, err: err}
+}
+
+// term is where a command reads and writes.
+type term struct {
+	out, err       io.Writer
+	outTTY, errTTY bool // a person is looking
+}
+
+// complain prints an error: diagnostics with their source lines.
+func (t *term) complain(err error) {
+	var diags *source.List
+	if errors.As(err, &diags) {
+		diags.Print(t.err)
+		return
+	}
+	p := newPalette(t.errTTY)
+	fmt.Fprintf(t.err, "%s %v\n", p.bad("ashlar:"), err)
+}

@@ -1,0 +1,115 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/ashlar-dev/ashlar/check"
+)
+
+// progressEvery is how often the progress line is drawn anew.
+const progressEvery = 250 * time.Millisecond
+
+// progress draws one line that tells how far a search is, and lets other
+// output pass above it.
+type progress struct {
+	w       io.Writer
+	p       palette
+	monitor *check.Monitor
+	start   time.Time
+
+	mu    sync.Mutex
+	drawn bool
+	last  check.Stats
+	at    time.Time
+	stop  chan struct{}
+	done  sync.WaitGroup
+}
+
+// newProgress draws nothing until it begins.
+func newProgress(t *term, m *check.Monitor) *progress {
+	return &progress{w: t.err, p: newPalette(t.errTTY), monitor: m, stop: make(chan struct{})}
+}
+
+// begin starts the clock and, where on is true, draws until end.
+func (g *progress) begin(on bool) {
+	g.start = time.Now()
+	g.at = g.start
+	if !on {
+		return
+	}
+	g.done.Go(func() {
+		tick := time.NewTicker(progressEvery)
+		defer tick.Stop()
+		for {
+			select {
+			case now := <-tick.C:
+				g.draw(now)
+			case <-g.stop:
+				return
+			}
+		}
+	})
+}
+
+// draw writes the line over the one before.
+func (g *progress) draw(now time.Time) {
+	s := g.monitor.Stats()
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	rate := float64(s.Generated-g.last.Generated) / max(now.Sub(g.at).Seconds(), 1e-3)
+	g.last, g.at = s, now
+	line := fmt.Sprintf("%s generated  %s distinct  %s queued  depth %d  %s/s  %s",
+		count(s.Generated), count(s.Distinct), count(s.Queue), s.Depth, count(int64(rate)), duration(now.Sub(g.start)))
+	fmt.Fprintf(g.w, "\r\x1b[K%s", g.p.dim(line))
+	g.drawn = true
+}
+
+// above writes a line to w so that the progress line does not garble it.
+func (g *progress) above(w io.Writer, line string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.erase()
+	fmt.Fprintln(w, line)
+}
+
+func (g *progress) erase() {
+	if g.drawn {
+		fmt.Fprint(g.w, "\r\x1b[K")
+		g.drawn = false
+	}
+}
+
+// end stops drawing and returns how long it was since begin.
+func (g *progress) end() time.Duration {
+	elapsed := time.Since(g.start)
+	close(g.stop)
+	g.done.Wait()
+	g.mu.Lock()
+	g.erase()
+	g.mu.Unlock()
+	return elapsed
+}
+
+// count writes a number with its thousands apart.
+func count(n int64) string {
+	s := strconv.FormatInt(n, 10)
+	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
+
+// duration writes a time as a person would.
+func duration(d time.Duration) string {
+	switch {
+	case d < 10*time.Second:
+		return fmt.Sprintf("%.2f s", d.Seconds())
+	case d < time.Minute:
+		return fmt.Sprintf("%.1f s", d.Seconds())
+	}
+	return d.Round(time.Second).String()
+}

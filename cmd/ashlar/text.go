@@ -1,0 +1,143 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/mattn/go-runewidth"
+)
+
+// textPropertyLines bounds how much of a violated property's definition is
+// quoted.
+const textPropertyLines = 20
+
+// writeText shows the document to a person: the verdict, why, coverage, the
+// statistics, and what was not checked, where it cannot be missed.
+func writeText(w io.Writer, d *document, p palette) {
+	headline := p.bad
+	switch {
+	case d.Verdict == "ok" && d.Complete:
+		headline = p.good
+	case d.Violation == nil:
+		headline = p.warn
+	}
+	fmt.Fprintln(w, headline(d.Headline))
+	if d.Violation != nil {
+		writeViolation(w, d, p)
+	}
+	writeTrace(w, d, p)
+	writeCoverage(w, d, p)
+	writeStatistics(w, d, p)
+	for _, g := range d.Warnings {
+		fmt.Fprintf(w, "%s %s\n", p.warn("warning:"), g)
+	}
+	for _, u := range d.Unchecked {
+		fmt.Fprintf(w, "%s %s (%s)\n", p.warn("NOT CHECKED:"), u.Property, u.Reason)
+	}
+	if d.Verdict == "incomplete" && len(d.Unchecked) > 0 {
+		fmt.Fprintln(w, "Run with --safety-only to accept this.")
+	}
+}
+
+func writeViolation(w io.Writer, d *document, p palette) {
+	v := d.Violation
+	for _, a := range v.Assumptions {
+		fmt.Fprintf(w, "  false: %s\n", a)
+	}
+	if v.Text != "" {
+		fmt.Fprintln(w)
+		for _, line := range strings.Split(excerpt(v.Text, textPropertyLines), "\n") {
+			fmt.Fprintf(w, "    %s\n", line)
+		}
+		fmt.Fprintf(w, "    %s\n", p.dim("at "+v.Place))
+	}
+	for i, place := range v.Places {
+		word := "at"
+		if i > 0 {
+			word = "called at"
+		}
+		fmt.Fprintf(w, "  %s %s\n", word, place)
+	}
+}
+
+func writeTrace(w io.Writer, d *document, p palette) {
+	if len(d.Trace) == 0 {
+		return
+	}
+	states := fmt.Sprintf("%d states", len(d.Trace))
+	if len(d.Trace) == 1 {
+		states = "1 state"
+	}
+	fmt.Fprintf(w, "\nShortest trace: %s. After the first, only what changed is shown.\n", states)
+	digits := len(fmt.Sprint(len(d.Trace)))
+	for i, s := range d.Trace {
+		fmt.Fprintf(w, "\n%*d  %s", digits, s.Number, p.bold(s.Action))
+		if s.Place != "" {
+			fmt.Fprintf(w, "  %s", p.dim(s.Place))
+		}
+		fmt.Fprintln(w)
+		if i == 0 {
+			for _, v := range s.Variables {
+				fmt.Fprintf(w, "%*s  %s = %s\n", digits+1, "", v.Name, v.Value)
+			}
+			continue
+		}
+		if len(s.Changes) == 0 {
+			fmt.Fprintf(w, "%*s  %s\n", digits+1, "", p.dim("nothing changes"))
+		}
+		for _, c := range s.Changes {
+			fmt.Fprintf(w, "%*s  %s", digits+1, "", p.change(c.String()))
+			if c.Was != "" {
+				fmt.Fprintf(w, "  %s", p.dim("(was "+c.Was+")"))
+			}
+			fmt.Fprintln(w)
+		}
+	}
+}
+
+// writeCoverage prints what each action contributed.
+func writeCoverage(w io.Writer, d *document, p palette) {
+	if d.Statistics.Generated == 0 {
+		return
+	}
+	name, place := 0, 0
+	rows := append([]covered{d.Init}, d.Actions...)
+	for _, a := range rows {
+		name = max(name, runewidth.StringWidth(a.Name))
+		place = max(place, runewidth.StringWidth(a.Place))
+	}
+	fmt.Fprintf(w, "\n%s\n", p.bold(fmt.Sprintf("%s  %13s  %13s", runewidth.FillRight("Action", name), "generated", "new")))
+	for _, a := range rows {
+		line := fmt.Sprintf("%s  %13s  %13s", runewidth.FillRight(a.Name, name), count(a.Generated), count(a.Distinct))
+		if a.Generated == 0 {
+			line = p.warn(line)
+		}
+		if a.Place != "" {
+			line += "  " + p.dim(a.Place)
+		}
+		fmt.Fprintln(w, line)
+	}
+	if idle := d.idle(); len(idle) > 0 {
+		when := "so far"
+		if d.Statistics.Queue == 0 && d.Violation == nil {
+			when = "in any state"
+		}
+		fmt.Fprintf(w, "%s %s\n", p.warn("never enabled "+when+":"), strings.Join(idle, ", "))
+	}
+}
+
+func writeStatistics(w io.Writer, d *document, p palette) {
+	s := d.Statistics
+	if s.Generated == 0 {
+		return
+	}
+	fmt.Fprintf(w, "\n%s states generated, %s distinct, %s left in the queue, depth %d.\n",
+		count(s.Generated), count(s.Distinct), count(s.Queue), s.Depth)
+	workers := "1 worker"
+	if s.Workers != 1 {
+		workers = fmt.Sprintf("%d workers", s.Workers)
+	}
+	fmt.Fprintln(w, p.dim(fmt.Sprintf("%.2f s with %s: %s states/s, %.1f MB; two states were taken for one with probability < %.1e.",
+		s.Seconds, workers, count(int64(s.PerSecond)), float64(s.Bytes)/1e6, max(s.Collision, 1e-19))))
+}
