@@ -236,12 +236,15 @@ type compiler struct {
 	// compiled for primed variables.
 	global, globalActs map[*core.Def]map[mode]*function
 	fns                map[*core.Def]*meaning
+	// branching is what defBranches found.
+	branching map[*core.Def]bool
 	// actions is the split of the next-state relation while it is compiled.
 	actions *splitter
 }
 
 func (m *Model) compile() *closures {
-	c := &compiler{m: m, p: m.program, global: make(map[*core.Def]map[mode]*function), globalActs: make(map[*core.Def]map[mode]*function), fns: make(map[*core.Def]*meaning)}
+	c := &compiler{m: m, p: m.program, global: make(map[*core.Def]map[mode]*function), globalActs: make(map[*core.Def]map[mode]*function), fns: make(map[*core.Def]*meaning),
+		branching: make(map[*core.Def]bool)}
 	out := &closures{formulas: make([]*function, len(m.formulas))}
 	for i, f := range m.formulas {
 		fn := c.newFunction(nil)

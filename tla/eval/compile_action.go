@@ -24,7 +24,7 @@ type compileAct func(e core.Expr, x site, k act) act
 // act compiles e as an action with the continuation k.
 func (c *compiler) act(e core.Expr, x site, k act) act {
 	level := c.facts(e, x).level
-	if level < core.ActionLevel && !x.mode.primed || level == core.ConstantLevel {
+	if (level < core.ActionLevel && !x.mode.primed || level == core.ConstantLevel) && !c.branches(e, x, 0) {
 		return c.guard(e, x, k)
 	}
 	switch e := e.(type) {
@@ -68,6 +68,116 @@ func (c *compiler) act(e core.Expr, x site, k act) act {
 		return c.opAct(e, x, k)
 	}
 	return c.guard(e, x, k)
+}
+
+// branches says whether executing e as an action may go on more than once: a
+// disjunction goes on for each disjunct that is true and \E for each witness,
+// even where nothing is assigned, and each is a successor that counts.
+func (c *compiler) branches(e core.Expr, x site, depth int) bool {
+	const depthMax = 100
+	if depth > depthMax {
+		return true
+	}
+	any := func(es ...core.Expr) bool {
+		for _, y := range es {
+			if c.branches(y, x, depth+1) {
+				return true
+			}
+		}
+		return false
+	}
+	switch e := e.(type) {
+	case *core.Or, *core.Box:
+		return true
+	case *core.And:
+		return any(e.List...)
+	case *core.Quant:
+		return e.Exists || any(e.Body)
+	case *core.If:
+		return any(e.Then, e.Else)
+	case *core.Case:
+		for _, a := range e.Arms {
+			if any(a.Body) {
+				return true
+			}
+		}
+		return e.Other != nil && any(e.Other)
+	case *core.Let:
+		for _, d := range e.Defs {
+			if d.Body != nil && any(d.Body) {
+				return true
+			}
+		}
+		return any(e.Body)
+	case *core.Angle:
+		return any(e.Action)
+	case *core.Op:
+		return e.Op == core.OpCompose
+	case *core.LocalRef:
+		b := x.sc.lookup(e.Local)
+		if b == nil || b.kind != isName && b.kind != isOperator {
+			return false
+		}
+		return c.branches(b.expr, site{fn: b.owner, sc: b.scope, mode: b.mode}, depth+1)
+	case *core.Lambda:
+		return any(e.Body)
+	case *core.OpRef:
+		return c.defBranches(e.Def, depth)
+	case *core.Call:
+		return c.defBranches(e.Def, depth)
+	case *core.ConstRef:
+		if r := c.p.constants[e.Const]; r.def != nil {
+			return c.defBranches(r.def, depth)
+		}
+	}
+	return false
+}
+
+// defBranches is branches for the body of a definition; a parameter counts as
+// if it did not, for its argument is looked at where it is used.
+func (c *compiler) defBranches(d *core.Def, depth int) bool {
+	to, _ := c.p.resolve(d)
+	if to == nil || to.Body == nil || c.p.isNative(to) || c.p.constDefs[to] != nil {
+		return false
+	}
+	if known, ok := c.branching[to]; ok {
+		return known
+	}
+	c.branching[to] = to.Recursive || len(to.Params) > 0
+	found := to.Recursive || c.branches(to.Body, site{}, depth+1) || paramInAction(to)
+	c.branching[to] = found
+	return found
+}
+
+// paramInAction says whether a parameter of d may be executed as an action.
+func paramInAction(d *core.Def) bool {
+	found := false
+	var walk func(core.Expr)
+	walk = func(e core.Expr) {
+		switch e := e.(type) {
+		case *core.LocalRef:
+			found = true
+		case *core.And:
+			for _, y := range e.List {
+				walk(y)
+			}
+		case *core.If:
+			walk(e.Then)
+			walk(e.Else)
+		case *core.Quant:
+			walk(e.Body)
+		case *core.Let:
+			walk(e.Body)
+		case *core.Call:
+			for _, a := range e.Args {
+				walk(a)
+			}
+		}
+	}
+	if len(d.Params) > 0 {
+		walk(d.Body)
+	}
+	return found
 }
 
 // guard compiles a part of an action that assigns nothing.
