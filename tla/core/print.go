@@ -25,6 +25,20 @@ func Format(e Expr, column int) string {
 	return string(p.out)
 }
 
+// FormatParenthesized is Format with parentheses around every operand and the
+// same breaks of lines, for a reader in doubt: it means the same whatever the
+// precedences are.
+func FormatParenthesized(e Expr, column int) string {
+	q := newPrinter(column)
+	q.mention(e)
+	q.expr(e)
+	p := newPrinter(column)
+	p.all, p.replay = true, q.tried
+	p.mention(e)
+	p.expr(e)
+	return string(p.out)
+}
+
 // FormatDef writes the definition d as TLA+, in column 0, with a RECURSIVE
 // before it where that is needed. A definition without a body gives "".
 func FormatDef(d *Def) string {
@@ -46,8 +60,11 @@ type printer struct {
 	flat  bool
 	limit int
 	over  bool
-	// all asks for parentheses around every operand.
-	all bool
+	// all asks for parentheses around every operand; tried are the answers of
+	// fits so far, and replay those to give instead of trying.
+	all    bool
+	tried  []bool
+	replay []bool
 
 	names map[*Local]string
 	taken map[string]int // names in scope or mentioned
@@ -95,11 +112,17 @@ func (p *printer) fits(f func()) bool {
 	if p.flat {
 		return true
 	}
+	if len(p.replay) > 0 {
+		ok := p.replay[0]
+		p.replay = p.replay[1:]
+		return ok
+	}
 	length, col := len(p.out), p.col
 	p.flat, p.limit, p.over = true, max(WidthMax, p.col+20), false
 	f()
 	ok := !p.over
 	p.out, p.col, p.flat, p.over = p.out[:length], col, false, false
+	p.tried = append(p.tried, ok)
 	return ok
 }
 
@@ -114,7 +137,7 @@ func (p *printer) bind(list []*Local, f func()) {
 		before[i].name, before[i].had = p.names[l]
 		name := l.Name
 		for n := 1; p.taken[name] > 0; n++ {
-			name = l.Name + "_" + strconv.Itoa(n)
+			name = mangled(l.Name) + "_" + strconv.Itoa(n)
 		}
 		p.taken[name]++
 		p.names[l] = name
@@ -175,7 +198,7 @@ func (p *printer) def(d *Def) {
 	fn, isFn := d.Body.(*Fn)
 	isFn = isFn && fn.Self != nil && len(d.Params) == 0
 	if d.Recursive {
-		p.emit("RECURSIVE " + name + blanks(len(d.Params)))
+		p.emit("RECURSIVE " + declared(name, len(d.Params)))
 		p.newline(column)
 	}
 	if isFn {
@@ -193,6 +216,19 @@ func (p *printer) def(d *Def) {
 		p.emit(" ==")
 		p.body(d.Body, column+2)
 	})
+}
+
+// declared writes a name with its number of arguments: F(_), _ + _.
+func declared(name string, arity int) string {
+	switch fix, _ := fixityOf(name, arity); fix {
+	case prefix:
+		return name + " _"
+	case infix:
+		return "_ " + name + " _"
+	case postfix:
+		return "_ " + name
+	}
+	return name + blanks(arity)
 }
 
 func blanks(n int) string {
@@ -223,7 +259,7 @@ func (p *printer) head(name string, params []*Local) {
 		} else {
 			p.emit(", ")
 		}
-		p.emit(p.local(l) + blanks(l.Arity))
+		p.emit(declared(p.local(l), l.Arity))
 	}
 	if len(params) > 0 {
 		p.emit(")")

@@ -50,10 +50,15 @@ func (p *printer) bindingOf(e Expr) binding {
 	return closed
 }
 
-// operand writes e as an operand of an operator with the given binding.
+// operand writes e as an operand of an operator with the given binding. A list
+// with bullets has parentheses, since what follows would belong to its end.
 func (p *printer) operand(e Expr, of binding, chain bool) {
-	b := p.bindingOf(e)
-	if !p.all && (b.low > of.high || chain) {
+	bare := chain || p.bindingOf(e).low > of.high
+	switch e.(type) {
+	case *And, *Or:
+		bare = bare && p.fits(func() { p.expr(e) })
+	}
+	if bare && !p.all {
 		p.expr(e)
 		return
 	}

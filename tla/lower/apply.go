@@ -50,7 +50,7 @@ func (r *reader) applied(s *resolve.Symbol, args []core.Expr, a core.At) core.Ex
 			return x
 		}
 		return &core.LocalRef{At: a, Local: r.local(s), Args: args}
-	case resolve.Operator, resolve.Function:
+	case resolve.Operator, resolve.Function, resolve.Fact:
 		if own := r.selves[s]; own != nil {
 			own.used = true
 			return &core.LocalRef{At: a, Local: own.local}

@@ -36,6 +36,14 @@ func (r *reader) body(s *resolve.Symbol, d *core.Def) {
 	switch n := s.Node.(type) {
 	case *syntax.OperatorDef:
 		d.Body = r.expr(n.Body)
+		if b, ok := d.Body.(*core.Bool); ok && b.Val && d.Native {
+			// The standard modules define so what TLA+ cannot say.
+			d.Body = nil
+		}
+	case *syntax.Theorem:
+		d.Body = r.expr(n.Body)
+	case *syntax.Assume:
+		d.Body = r.expr(n.Body)
 	case *syntax.FunctionDef:
 		own := &self{local: &core.Local{Name: s.Name, Span: s.Span}}
 		r.selves[s] = own

@@ -24,6 +24,8 @@ const (
 	UsedBeforeDefined source.Code = "UsedBeforeDefined"
 	// Redefined: A == 1, and later A == 2
 	Redefined source.Code = "Redefined"
+	// DefinedAlike: A == 1, and INSTANCE M, where M has A == 1, too (a warning)
+	DefinedAlike source.Code = "DefinedAlike"
 	// Shadowed: A == \E x \in {1} : \E x \in {2} : x = 1 (a warning)
 	Shadowed source.Code = "Shadowed"
 	// RecursiveUndefined: RECURSIVE F(_), and no definition of F

@@ -207,9 +207,9 @@ func (r *resolver) use(node syntax.Node, name string, at source.Span, args []syn
 	case s.Kind == Instanced || s.Kind == Nested:
 		delete(r.info.Uses, node)
 		r.error(at, InstanceAsValue, "name something in it: "+name+"!Op", "%s is %s, not a value", name, describe(s))
-	case s.Kind == Fact:
+	case s.Kind == Fact && !s.IsFormula():
 		delete(r.info.Uses, node)
-		r.error(at, ValueExpected, "write "+name+"!: for its formula", "%s is %s, not a value", name, describe(s))
+		r.error(at, ValueExpected, "", "%s is the name of an ASSUME ... PROVE, which is not a value", name)
 	case s.Arity() != len(args):
 		delete(r.info.Uses, node)
 		r.count2(name, at, s, len(args))

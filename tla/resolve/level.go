@@ -108,11 +108,19 @@ func (l *leveller) unit(u syntax.Unit) {
 	case *syntax.Module:
 		l.units(u.Units)
 	case *syntax.Assume:
-		if got := l.expr(u.Body); got.level > ConstantLevel {
+		got := l.expr(u.Body)
+		if got.level > ConstantLevel {
 			l.wrong(u.Body, "", "an assumption must not depend on variables; this one is %s", got.level)
 		}
+		l.fact(u, got)
 	case *syntax.Theorem:
-		l.expr(u.Body)
+		l.fact(u, l.expr(u.Body))
+	}
+}
+
+func (l *leveller) fact(u syntax.Unit, got lv) {
+	if s := l.info.Defs[u]; s != nil {
+		l.set(s, levels{level: got.level, constants: got.constants})
 	}
 }
 

@@ -77,8 +77,8 @@ func (r *resolver) pathEnd(p *syntax.Path, use *PathUse, i, want int) *PathUse {
 		}
 		return use
 	}
-	if s.Kind == Fact {
-		r.error(step.Span(), ValueExpected, "write "+s.Name+"!: for its formula", "%s is %s, not a value", s.Name, describe(s))
+	if s.Kind == Fact && !s.IsFormula() {
+		r.error(step.Span(), ValueExpected, "", "%s is the name of an ASSUME ... PROVE, which is not a value", s.Name)
 		return nil
 	}
 	if want > 0 {

@@ -62,6 +62,14 @@ func (s *Symbol) source() *Symbol {
 // instances.
 func (s *Symbol) Same(t *Symbol) bool { return s.source() == t.source() }
 
+// IsFormula says whether s is a Fact that can stand as an expression: not one
+// with ASSUME and PROVE.
+func (s *Symbol) IsFormula() bool {
+	body := definitionBody(s)
+	_, sequent := body.(*syntax.AssumeProve)
+	return s.Kind == Fact && body != nil && !sequent
+}
+
 // Module is a resolved module.
 type Module struct {
 	Name     string

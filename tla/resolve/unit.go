@@ -2,6 +2,7 @@ package resolve
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/ashlar-dev/ashlar/source"
 	"github.com/ashlar-dev/ashlar/tla/syntax"
@@ -89,7 +90,11 @@ func (r *resolver) moduleNamed(name syntax.Name) *Module {
 func (r *resolver) bring(name string, s *Symbol, local bool, at source.Span) {
 	if old := r.scope.Lookup(name); old != nil {
 		if !old.Same(s) {
-			r.conflict(at, name, s, old)
+			if sameText(s, old) {
+				r.twin(at, name, s, old)
+			} else {
+				r.conflict(at, name, s, old)
+			}
 			return
 		}
 		if b, ok := r.scope.names[name]; ok && (!b.local || local) {
@@ -99,20 +104,39 @@ func (r *resolver) bring(name string, s *Symbol, local bool, at source.Span) {
 	r.scope.bind(name, s, local)
 }
 
+// sameText says whether two definitions read the same. Such a pair is accepted
+// because specifications repeat a definition to put a comment on it that some
+// tool reads.
+func sameText(s, t *Symbol) bool {
+	d, ok := s.source().Node.(*syntax.OperatorDef)
+	e, also := t.source().Node.(*syntax.OperatorDef)
+	return ok && also && words(d) == words(e)
+}
+
+// words is the text of a tree but for the space in it.
+func words(n syntax.Node) string { return strings.Join(strings.Fields(syntax.Format(n)), " ") }
+
+// twin warns that name comes from two places where it is defined alike.
+func (r *resolver) twin(at source.Span, name string, s, old *Symbol) {
+	r.diags.Add(source.Diagnostic{Severity: source.Warning, Code: DefinedAlike, Span: at,
+		Message: fmt.Sprintf("%s of module %s is defined here already, in the same words; this one counts", name, s.source().Module.Name),
+		Repair:  "remove one of the two definitions",
+		Related: []source.Note{{Span: old.Span, Message: "the one that counts"}, {Span: s.Span, Message: "the other one"}}})
+}
+
 // conflict reports that name comes from two places.
 func (r *resolver) conflict(at source.Span, name string, s, old *Symbol) {
 	if r.module.broken {
 		return
 	}
+	whose := func(s *Symbol) string {
+		if s.source().Module == nil || s.source().Module == r.module {
+			return describe(s) + " of this module"
+		}
+		return describe(s) + " of module " + s.source().Module.Name
+	}
 	d := source.Diagnostic{Code: Redefined, Span: at}
-	d.Message = fmt.Sprintf("%s would mean two things: %s", name, describe(s))
-	if s.Module != nil && s.Module != r.module {
-		d.Message += " of module " + s.Module.Name
-	}
-	d.Message += " and " + describe(old)
-	if old.Module != nil && old.Module != r.module {
-		d.Message += " of module " + old.Module.Name
-	}
+	d.Message = fmt.Sprintf("%s would mean two things: %s and %s", name, whose(s), whose(old))
 	d.Repair = "rename one of them, or make one LOCAL in its module"
 	if old.Span.IsValid() {
 		d.Related = append(d.Related, source.Note{Span: old.Span, Message: "other declaration here"})

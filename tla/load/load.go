@@ -1,0 +1,252 @@
+// Package load brings a specification from files to the core language: it
+// reads the root module, finds what it extends and instantiates, translates an
+// algorithm that has no translation, resolves and lowers.
+//
+// In: a Files, the path of a root module, and how algorithms are translated.
+// Out: a Loaded, and the diagnostics of all passes. The package opens no files
+// itself and knows no algorithm's meaning.
+//
+// A module is looked for beside the root, then among the standard modules that
+// come with the tool. It promises that places in the user's files stay as they
+// are: a translation made in memory is a text of its own, whose definitions
+// take the place between the markers, or behind the algorithm.
+package load
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"strings"
+
+	"github.com/ashlar-dev/ashlar/source"
+	"github.com/ashlar-dev/ashlar/tla/core"
+	"github.com/ashlar-dev/ashlar/tla/lower"
+	"github.com/ashlar-dev/ashlar/tla/module"
+	"github.com/ashlar-dev/ashlar/tla/pcal"
+	"github.com/ashlar-dev/ashlar/tla/resolve"
+	"github.com/ashlar-dev/ashlar/tla/syntax"
+)
+
+// Files is where modules are read from.
+type Files interface {
+	// ReadFile returns the content of a file. Where there is no such file the
+	// error satisfies errors.Is(err, fs.ErrNotExist).
+	ReadFile(name string) ([]byte, error)
+}
+
+// Lister is a Files that knows what is there; it makes messages about missing
+// modules better.
+type Lister interface {
+	// List returns the names of the files in a directory.
+	List(dir string) ([]string, error)
+}
+
+// Untranslated is an algorithm for Options.Translate: the root module up to
+// the place of the translation, resolved.
+type Untranslated struct {
+	Module *syntax.Module
+	// Program is the lowering of that part of the module, and Scope what the
+	// algorithm's expressions may use of it.
+	Program *lower.Program
+	Scope   *lower.Scope
+}
+
+// Translation is what an algorithm becomes.
+type Translation struct {
+	// Text is TLA+: the units that stand between the translation's markers.
+	Text []byte
+	// Algorithm is the algorithm that the text was made from.
+	Algorithm *pcal.Algorithm
+}
+
+// Options change what Load does. The zero value loads TLA+ and the
+// translations that stand in the files.
+type Options struct {
+	// Translate makes the translation of the root module's algorithm. Load
+	// calls it when the algorithm is a modular one, or has no translation in
+	// the file. Errors go to diags; the result is not used then.
+	Translate func(u *Untranslated, diags *source.List) Translation
+	// Retranslate calls Translate for a plain algorithm that has a translation
+	// in the file, too, and uses what it makes.
+	Retranslate bool
+}
+
+// TranslationSuffix ends the name of the file that a translation made in
+// memory is read from.
+const TranslationSuffix = " (translation)"
+
+// Loaded is a specification.
+type Loaded struct {
+	Root *syntax.Module // as parsed, a made translation's units included
+	// Modules are all modules that the root reaches, it too.
+	Modules []*resolve.Module
+	Info    *resolve.Info
+	Program *lower.Program
+	Spec    *core.Spec
+	// Algorithm is what Translate made, nil when it was not called.
+	Algorithm *pcal.Algorithm
+	// Translation is the text that Translate made, nil when it was not called.
+	Translation *source.File
+}
+
+// Load loads the module in the file at path. The Loaded is nil when the list
+// has errors. The error says that a file could not be read.
+func Load(files Files, path string, options Options) (*Loaded, *source.List, error) {
+	diags := new(source.List)
+	text, err := files.ReadFile(path)
+	if err != nil {
+		return nil, diags, fmt.Errorf("read module: %w", err)
+	}
+	l := &loader{files: files, dir: filepath.Dir(path), options: options, diags: diags, found: map[string]*found{}}
+	out := l.root(path, text)
+	if l.err != nil {
+		return nil, diags, l.err
+	}
+	if diags.HasErrors() {
+		return nil, diags, nil
+	}
+	return out, diags, nil
+}
+
+// loader is the work on one root; it is the resolver's library.
+type loader struct {
+	files   Files
+	dir     string
+	options Options
+	diags   *source.List
+	found   map[string]*found
+	err     error // the first file that could not be read
+}
+
+// found is a module that was looked for; module is nil where there is none.
+type found struct {
+	module   *syntax.Module
+	standard bool
+	diags    *source.List
+}
+
+func (l *loader) root(path string, text []byte) *Loaded {
+	file := source.NewFile(path, text)
+	m, list := syntax.ParseModule(file)
+	made := false
+	if l.options.Translate != nil && m.Algorithm != nil && (m.Algorithm.Modular || m.Translation == nil || l.options.Retranslate) {
+		// A stale translation cannot matter, not even one that does not parse.
+		m, list = syntax.ParseModuleMode(file, syntax.SkipTranslation)
+		made = true
+	}
+	l.diags.Append(list)
+	base := strings.TrimSuffix(filepath.Base(path), ".tla")
+	if !l.diags.HasErrors() && m.Name.Text != base {
+		l.diags.Add(source.Diagnostic{Code: resolve.ModuleName, Span: m.Name.Span(),
+			Message: fmt.Sprintf("module %s stands in the file %s", m.Name.Text, filepath.Base(path)),
+			Repair:  "name the file " + m.Name.Text + ".tla, or the module " + base})
+	}
+	if l.diags.HasErrors() {
+		return nil
+	}
+	out := &Loaded{}
+	if made {
+		if m = l.translate(m, out); m == nil {
+			return nil
+		}
+	}
+	out.Root = m
+	out.Info = resolve.Resolve(m, l, resolve.Options{}, l.diags)
+	if l.err != nil || l.diags.HasErrors() {
+		return nil
+	}
+	out.Modules = out.Info.Modules
+	out.Program = lower.New(out.Info, l.diags)
+	out.Spec = out.Program.Spec()
+	return out
+}
+
+// translate makes the translation of the module's algorithm and returns the
+// module with its units in place, or nil after an error.
+func (l *loader) translate(m *syntax.Module, out *Loaded) *syntax.Module {
+	point := lower.TranslationPoint(m)
+	var list source.List
+	info := resolve.Resolve(m, l, resolve.Options{Until: point}, &list)
+	if list.HasErrors() || l.err != nil {
+		l.diags.Append(&list)
+		return nil
+	}
+	list = source.List{} // the warnings come again with the whole module
+	p := lower.New(info, &list)
+	made := l.options.Translate(&Untranslated{Module: m, Program: p, Scope: p.AlgorithmScope()}, &list)
+	l.diags.Append(&list)
+	if l.diags.HasErrors() {
+		return nil
+	}
+	text := fmt.Sprintf("---- MODULE %s ----\n%s\n====\n", m.Name.Text, made.Text)
+	out.Translation = source.NewFile(m.Span().File.Name+TranslationSuffix, []byte(text))
+	out.Algorithm = made.Algorithm
+	t, tlist := syntax.ParseModule(out.Translation)
+	l.diags.Append(tlist)
+	if l.diags.HasErrors() {
+		return nil
+	}
+	whole := *m
+	whole.Units = nil
+	for _, u := range m.Units {
+		if u.Span().Start < point {
+			whole.Units = append(whole.Units, u)
+		}
+	}
+	whole.Units = append(whole.Units, t.Units...)
+	for _, u := range m.Units {
+		if u.Span().Start >= point {
+			whole.Units = append(whole.Units, u)
+		}
+	}
+	return &whole
+}
+
+// Find reads and parses a module: beside the root, then a standard one.
+func (l *loader) Find(name string) (*syntax.Module, bool, *source.List) {
+	if f, ok := l.found[name]; ok {
+		return f.module, f.standard, f.diags
+	}
+	f := &found{}
+	l.found[name] = f
+	path := filepath.Join(l.dir, name+".tla")
+	text, err := l.files.ReadFile(path)
+	switch {
+	case err == nil:
+	case errors.Is(err, fs.ErrNotExist):
+		if text, f.standard = module.Source(name); !f.standard {
+			return nil, false, nil
+		}
+		path = name + ".tla"
+	default:
+		if l.err == nil {
+			l.err = fmt.Errorf("read module: %w", err)
+		}
+		return nil, false, nil
+	}
+	f.module, f.diags = syntax.ParseModule(source.NewFile(path, text))
+	return f.module, f.standard, f.diags
+}
+
+// Searched says where Find looks.
+func (l *loader) Searched() []string {
+	return []string{"the directory " + l.dir, "the standard modules"}
+}
+
+// Names lists the modules that Find would find.
+func (l *loader) Names() []string {
+	names := module.Names()
+	if lister, ok := l.files.(Lister); ok {
+		list, err := lister.List(l.dir)
+		if err != nil {
+			return names // only a better message is lost
+		}
+		for _, n := range list {
+			if name, ok := strings.CutSuffix(n, ".tla"); ok {
+				names = append(names, name)
+			}
+		}
+	}
+	return names
+}
