@@ -2,6 +2,7 @@ package lower
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/ashlar-dev/ashlar/source"
 	"github.com/ashlar-dev/ashlar/tla/core"
@@ -27,9 +28,15 @@ func (p *Program) Algorithm(scope *Scope) *pcal.Algorithm {
 	if a == nil {
 		return nil
 	}
+	return p.AlgorithmOf(a, scope)
+}
+
+// AlgorithmOf is Algorithm for another algorithm of the root module's file,
+// the PlusCal that a Modular one was translated to.
+func (p *Program) AlgorithmOf(a *syntax.Algorithm, scope *Scope) *pcal.Algorithm {
 	r := &algorithm{p: p, a: a, outer: scope, macros: map[string]*syntax.Macro{},
 		procedures: map[string]*procedure{}, archetypes: map[string]*pcal.Archetype{}, mappings: map[string]*pcal.Mapping{}}
-	r.out = &pcal.Algorithm{Name: a.Name.Text, Modular: a.Modular, Span: a.Span(), DefineSpan: a.DefineSpan,
+	r.out = &pcal.Algorithm{Name: a.Name.Text, Modular: a.Modular, Span: a.Span(), DefineSpan: inner(a.DefineSpan),
 		PC: newVariable("pc", source.Span{}), Stack: newVariable("stack", source.Span{})}
 	if a.Fair {
 		r.out.Fair = pcal.Weak
@@ -81,6 +88,29 @@ func newVariable(name string, span source.Span) *core.Variable {
 
 func (r *algorithm) error(span source.Span, code source.Code, repair, format string, args ...any) {
 	r.p.diags.Add(source.Diagnostic{Code: code, Span: span, Message: fmt.Sprintf(format, args...), Repair: repair})
+}
+
+// inner is the text of a define block without the words or brackets around it.
+func inner(span source.Span) source.Span {
+	if !span.IsValid() {
+		return span
+	}
+	text := span.Text()
+	end := strings.TrimRight(text, "; \t\r\n")
+	for _, closing := range []string{"}", "define", "end"} {
+		end = strings.TrimRight(strings.TrimSuffix(end, closing), " \t\r\n")
+	}
+	start := strings.TrimLeft(strings.TrimPrefix(text, "define"), " \t")
+	if strings.HasPrefix(end, "define") && strings.HasPrefix(strings.TrimLeft(start, "\r\n \t"), "{") {
+		start = strings.TrimLeft(start, "\r\n \t")[1:]
+	}
+	from := len(text) - len(start)
+	if from > len(end) {
+		from = len(end)
+	}
+	span.End = span.Start + int32(len(end))
+	span.Start += int32(from)
+	return span
 }
 
 // options reads "PlusCal options (...)".

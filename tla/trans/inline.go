@@ -1,0 +1,241 @@
+package trans
+
+import (
+	"github.com/ashlar-dev/ashlar/tla/core"
+	"github.com/ashlar-dev/ashlar/tla/pcal"
+)
+
+// Reads and writes as plain statements.
+//
+// A Read whose body yields on one path becomes that path, with the rest of
+// the Read at its end and the value in the place of its name where that means
+// the same, in a "with" where it does not. A body with several yields that
+// only chooses among values becomes one value (IF) or a choice of one (a
+// "with" over a set). Any other body gets the rest of the Read, and of that
+// only, under each yield: what follows the statement with the read in it is
+// not copied.
+
+// inlineSizeMax is how many nodes an expression may have that stands in the
+// place of a name that is used more than once.
+const inlineSizeMax = 4
+
+// inline removes Reads and Writes from a list of statements.
+func inline(list []pcal.Stmt) []pcal.Stmt {
+	r := &pcal.Rewriter{}
+	r.Stmt = func(s pcal.Stmt) ([]pcal.Stmt, bool) {
+		switch s := s.(type) {
+		case *pcal.Read:
+			rest := r.Stmts(s.Rest)
+			return continueWith(r.Stmts(s.Body), func(value core.Expr) []pcal.Stmt {
+				return let(s.Dst, value, rest, s.At)
+			}), true
+		case *pcal.Write:
+			return let(s.Value, s.X, r.Stmts(s.Body), s.At), true
+		}
+		return nil, false
+	}
+	return r.Stmts(list)
+}
+
+// continueWith puts what then makes of a value in the place of every yield.
+func continueWith(body []pcal.Stmt, then func(core.Expr) []pcal.Stmt) []pcal.Stmt {
+	last := len(body) - 1
+	var out []pcal.Stmt
+	out = append(out, body[:last]...)
+	if yieldCount(body[last:]) > 1 {
+		if value, in, ok := oneValue(body[last]); ok {
+			if !in {
+				return append(out, then(value)...)
+			}
+			at := pcal.At{Place: body[last].Span()}
+			v := &core.Local{Name: "choice", Span: at.Place}
+			ref := &core.LocalRef{At: core.At{Place: at.Place}, Local: v}
+			return append(out, &pcal.With{At: at, Var: v, In: true, X: value, Body: then(ref)})
+		}
+	}
+	r := &pcal.Rewriter{}
+	r.Stmt = func(s pcal.Stmt) ([]pcal.Stmt, bool) {
+		if y, ok := s.(*pcal.Yield); ok {
+			c := &pcal.Rewriter{Fresh: true}
+			return c.Stmts(then(y.X)), true
+		}
+		return nil, false
+	}
+	return append(out, r.Stmts(body[last:])...)
+}
+
+func yieldCount(list []pcal.Stmt) int {
+	n := 0
+	pcal.InspectStmts(list, func(s pcal.Stmt) {
+		if _, ok := s.(*pcal.Yield); ok {
+			n++
+		}
+	}, nil)
+	return n
+}
+
+// oneValue makes an expression of a statement that does nothing but choose a
+// value; where in is set, the value is any element of the expression.
+func oneValue(s pcal.Stmt) (value core.Expr, in, ok bool) {
+	at := core.At{Place: s.Span()}
+	switch s := s.(type) {
+	case *pcal.Yield:
+		return s.X, false, true
+	case *pcal.If:
+		if len(s.Then) != 1 || len(s.Else) != 1 {
+			return nil, false, false
+		}
+		a, aIn, aOk := oneValue(s.Then[0])
+		b, bIn, bOk := oneValue(s.Else[0])
+		if !aOk || !bOk {
+			return nil, false, false
+		}
+		if aIn != bIn {
+			a, b = element(a, aIn), element(b, bIn)
+		}
+		return &core.If{At: at, Cond: s.Cond, Then: a, Else: b}, aIn || bIn, true
+	case *pcal.Either:
+		var values []core.Expr
+		for _, b := range s.Branches {
+			if len(b) != 1 {
+				return nil, false, false
+			}
+			v, vIn, vOk := oneValue(b[0])
+			if !vOk || vIn {
+				return nil, false, false
+			}
+			values = append(values, v)
+		}
+		return &core.SetEnum{At: at, Elems: values}, true, true
+	}
+	return nil, false, false
+}
+
+// element makes a set of a value.
+func element(x core.Expr, in bool) core.Expr {
+	if in {
+		return x
+	}
+	return &core.SetEnum{At: core.At{Place: x.Span()}, Elems: []core.Expr{x}}
+}
+
+// let calls value by a name in rest, or puts it where the name is when that
+// means the same and does not make the text longer.
+func let(name *core.Local, value core.Expr, rest []pcal.Stmt, at pcal.At) []pcal.Stmt {
+	uses := 0
+	count := func(e core.Expr) bool {
+		if l, ok := e.(*core.LocalRef); ok && l.Local == name {
+			uses++
+		}
+		return true
+	}
+	pcal.InspectStmts(rest, nil, count)
+	if uses == 0 {
+		return rest
+	}
+	vars := map[*core.Variable]bool{}
+	size := 0
+	core.Walk(value, func(e core.Expr) bool {
+		size++
+		switch e := e.(type) {
+		case *core.VarRef:
+			vars[e.Var] = true
+		case *core.Call:
+			// An operator may look at any variable, as it was before the step.
+			if e.Def.Level != core.ConstantLevel {
+				size += inlineSizeMax
+			}
+		}
+		return true
+	})
+	s := &settling{name: name, vars: vars}
+	s.stmts(rest, false)
+	if s.late || s.binder || (uses > 1 && size > inlineSizeMax) {
+		return []pcal.Stmt{&pcal.With{At: at, Var: name, X: value, Body: rest}}
+	}
+	r := &pcal.Rewriter{Expr: func(e core.Expr) core.Expr {
+		if l, ok := e.(*core.LocalRef); ok && l.Local == name {
+			return value
+		}
+		return nil
+	}}
+	return r.Stmts(rest)
+}
+
+// settling finds out whether a name is used after a variable that its value
+// depends on was assigned.
+type settling struct {
+	name *core.Local
+	vars map[*core.Variable]bool
+	late bool
+	// binder says that the name is used where the value would be computed
+	// several times.
+	binder bool
+}
+
+func (s *settling) x(e core.Expr, dirty bool) {
+	if e == nil {
+		return
+	}
+	depth := 0
+	core.Scoped(e, func(names []*core.Local, by int) {
+		if len(names) > 0 {
+			depth += by
+		}
+	}, func(x core.Expr) {
+		if l, ok := x.(*core.LocalRef); ok && l.Local == s.name {
+			s.late = s.late || dirty
+			s.binder = s.binder || (depth > 0 && len(s.vars) > 0)
+		}
+	})
+}
+
+// stmts says whether a variable of the value was assigned, on some path, at
+// the end of the list.
+func (s *settling) stmts(list []pcal.Stmt, dirty bool) bool {
+	for _, st := range list {
+		dirty = s.stmt(st, dirty)
+	}
+	return dirty
+}
+
+func (s *settling) stmt(st pcal.Stmt, dirty bool) bool {
+	switch st := st.(type) {
+	case *pcal.Assign:
+		after := dirty
+		for _, p := range st.Pairs {
+			for _, ix := range p.Path {
+				s.x(ix.X, dirty)
+			}
+			s.x(p.Value, dirty)
+			after = after || s.vars[p.Target]
+		}
+		return after
+	case *pcal.If:
+		s.x(st.Cond, dirty)
+		a, b := s.stmts(st.Then, dirty), s.stmts(st.Else, dirty)
+		return a || b
+	case *pcal.Either:
+		after := dirty
+		for _, b := range st.Branches {
+			after = s.stmts(b, dirty) || after
+		}
+		return after
+	case *pcal.With:
+		s.x(st.X, dirty)
+		return s.stmts(st.Body, dirty)
+	case *pcal.Await:
+		s.x(st.Cond, dirty)
+	case *pcal.Assert:
+		s.x(st.Cond, dirty)
+	case *pcal.Print:
+		s.x(st.X, dirty)
+	case *pcal.Yield:
+		s.x(st.X, dirty)
+	case *pcal.Call:
+		for _, a := range st.Args {
+			s.x(a.X, dirty)
+		}
+	}
+	return dirty
+}

@@ -1,0 +1,381 @@
+package trans
+
+import (
+	"bytes"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/ashlar-dev/ashlar/internal/invariant"
+	"github.com/ashlar-dev/ashlar/source"
+	"github.com/ashlar-dev/ashlar/tla/load"
+	"github.com/ashlar-dev/ashlar/tla/lower"
+	"github.com/ashlar-dev/ashlar/tla/pcal"
+	"github.com/ashlar-dev/ashlar/tla/syntax"
+)
+
+// Text is what an algorithm is translated to.
+type Text struct {
+	// PlusCal is the plain algorithm that a Modular one expands to, "" for a
+	// plain one.
+	PlusCal string
+	// TLA are the units that stand between the translation's markers.
+	TLA string
+	// Algorithm is the algorithm as it was written, and Plain what it expands
+	// to: without instances, its names unique, its reads and writes still in
+	// place.
+	Algorithm, Plain *pcal.Algorithm
+}
+
+// InMemory is the Options.Translate of a load that translates algorithms
+// without touching files.
+func InMemory(u *load.Untranslated, diags *source.List) load.Translation {
+	t := Units(u.Program, u.Scope, u.Module.Algorithm, diags)
+	return load.Translation{Text: []byte(t.TLA), Algorithm: t.Algorithm}
+}
+
+// Units translates an algorithm that stands in the module that p was made for;
+// scope is what the algorithm can see there. What is wrong goes to diags,
+// which must be the list of p, and the Text is not to be used then.
+func Units(p *lower.Program, scope *lower.Scope, alg *syntax.Algorithm, diags *source.List) Text {
+	a := p.AlgorithmOf(alg, scope)
+	if diags.HasErrors() {
+		return Text{}
+	}
+	if err := pcal.Validate(a); err != nil {
+		invariant.Check(false, "lowered algorithm: %v", err)
+	}
+	out := Text{Algorithm: a}
+	reserved := identifiers(alg.Span().File)
+	plain := pcal.Expand(a, reserved, diags)
+	if diags.HasErrors() {
+		return Text{}
+	}
+	plain, renamed := pcal.Disambiguate(plain)
+	for _, r := range renamed {
+		if r.Label {
+			diags.Warnf(a.Span, LabelRenamed, "label %s of %s is %s in the translation: another process has a label of that name", r.From, r.In, r.To)
+		}
+	}
+	if err := pcal.Validate(plain); err != nil {
+		invariant.Check(false, "expanded algorithm: %v", err)
+	}
+	out.Plain = plain
+	flat := plain
+	if a.Modular {
+		flat = flatten(plain, diags)
+	}
+	if diags.HasErrors() {
+		return Text{}
+	}
+	flat = settleNames(flat, reserved)
+	if a.Modular {
+		out.PlusCal = pluscalText(flat)
+	}
+	out.TLA = tlaText(flat)
+	return out
+}
+
+// File is the result of Translate.
+type File struct {
+	Text
+	// Content is the whole file with the translation in its place.
+	Content []byte
+}
+
+// Translate returns the module in the file at path with the translation of its
+// algorithm between the markers, which are added where there are none. The
+// File is nil when the list has errors. The error says that a file could not
+// be read.
+func Translate(files load.Files, path string) (*File, *source.List, error) {
+	out := &File{}
+	var root *syntax.Module
+	_, diags, err := load.Load(files, path, load.Options{Retranslate: true,
+		Translate: func(u *load.Untranslated, diags *source.List) load.Translation {
+			root = u.Module
+			out.Text = Units(u.Program, u.Scope, u.Module.Algorithm, diags)
+			return load.Translation{Text: []byte(out.TLA), Algorithm: out.Algorithm}
+		}})
+	if err != nil {
+		return nil, diags, err
+	}
+	diags = judged(diags)
+	if diags.HasErrors() {
+		return nil, diags, nil
+	}
+	if root == nil {
+		diags.Add(source.Diagnostic{Code: NoAlgorithm, Span: wholeFile(files, path),
+			Message: "the module has no algorithm: expected --algorithm, --fair algorithm or --mpcal in a comment"})
+		return nil, diags, nil
+	}
+	out.Content = splice(root, out.Text, diags)
+	if !diags.HasErrors() {
+		err = out.check(files, path, diags)
+	}
+	if err != nil || diags.HasErrors() {
+		return nil, diags, err
+	}
+	return out, diags, nil
+}
+
+func wholeFile(files load.Files, path string) source.Span {
+	text, err := files.ReadFile(path)
+	if err != nil {
+		return source.Span{}
+	}
+	return source.Span{File: source.NewFile(path, text)}
+}
+
+// judged makes errors of what is fatal to a translation only: markers that are
+// not in order. What is wrong with the text that we made is our fault, or that
+// of names that clash with the module's.
+func judged(list *source.List) *source.List {
+	out := &source.List{}
+	for _, d := range list.Sorted() {
+		switch {
+		case d.Code == syntax.MarkersBroken:
+			d.Severity, d.Code = source.Error, PCalTagsError
+		case d.Severity == source.Error && d.Span.File != nil && strings.HasSuffix(d.Span.File.Name, load.TranslationSuffix):
+			d = inconsistent(d)
+		}
+		out.Add(d)
+	}
+	return out
+}
+
+func inconsistent(d source.Diagnostic) source.Diagnostic {
+	d.Message = "the translation is not a correct module: " + d.Message
+	d.Code = ConsistencyCheckFailed
+	if d.Repair == "" {
+		d.Repair = "rename what clashes; if nothing does, this is a fault of the translator"
+	}
+	return d
+}
+
+// overlay is files with one of them replaced.
+type overlay struct {
+	load.Files
+	path    string
+	content []byte
+}
+
+func (o overlay) ReadFile(name string) ([]byte, error) {
+	if name == o.path {
+		return o.content, nil
+	}
+	return o.Files.ReadFile(name)
+}
+
+// assertPlace is the part of a translation that depends on where the
+// algorithm stands in the file.
+var assertPlace = regexp.MustCompile(`Failure of assertion at line \d+, column \d+`)
+
+// check reads the result again: it must be a correct module, and the PlusCal
+// in it, translated on its own, must give the same TLA+.
+func (f *File) check(files load.Files, path string, diags *source.List) error {
+	var list source.List
+	loaded, again, err := load.Load(overlay{files, path, f.Content}, path, load.Options{})
+	if err != nil {
+		return err
+	}
+	for _, d := range again.Sorted() {
+		if d.Severity == source.Error {
+			list.Add(inconsistent(d))
+		}
+	}
+	diags.Append(&list)
+	if diags.HasErrors() || f.PlusCal == "" {
+		return nil
+	}
+	emitted := loaded.Root.Emitted
+	if emitted == nil {
+		diags.Errorf(loaded.Root.Name.Span(), ConsistencyCheckFailed, "the PlusCal translation was written and is not found again")
+		return nil
+	}
+	var second Text
+	_, again, err = load.Load(overlay{files, path, f.Content}, path, load.Options{Retranslate: true,
+		Translate: func(u *load.Untranslated, diags *source.List) load.Translation {
+			second = Units(u.Program, u.Scope, u.Module.Emitted, diags)
+			return load.Translation{Text: []byte(second.TLA)}
+		}})
+	if err != nil {
+		return err
+	}
+	for _, d := range again.Sorted() {
+		if d.Severity == source.Error {
+			diags.Add(inconsistent(d))
+		}
+	}
+	same := func(s string) string { return assertPlace.ReplaceAllString(s, "") }
+	if !diags.HasErrors() && same(second.TLA) != same(f.TLA) {
+		diags.Errorf(emitted.Name.Span(), ConsistencyCheckFailed, "the PlusCal translation does not mean what the algorithm means, at %s", firstDifference(same(f.TLA), same(second.TLA)))
+	}
+	return nil
+}
+
+// firstDifference shows the first lines that differ.
+func firstDifference(a, b string) string {
+	x, y := strings.Split(a, "\n"), strings.Split(b, "\n")
+	for i := range x {
+		if i >= len(y) || x[i] != y[i] {
+			other := ""
+			if i < len(y) {
+				other = y[i]
+			}
+			return fmt.Sprintf("%q against %q", x[i], other)
+		}
+	}
+	return "the end"
+}
+
+// edit replaces a range of the file.
+type edit struct {
+	start, end int32
+	text       string
+}
+
+// splice puts the texts between their markers.
+func splice(m *syntax.Module, t Text, diags *source.List) []byte {
+	f := m.Algorithm.Span().File
+	c := comments(f.Text, int(m.Span().Start))
+	var edits []edit
+	tail := ""
+	if t.PlusCal != "" {
+		if r := m.PlusCalTranslation; r != nil {
+			text := t.PlusCal
+			if !c.inside(int(r.Begin.Start)) {
+				text = "(*\n" + text + "*)\n"
+			}
+			edits = append(edits, edit{r.Inner.Start, r.Inner.End, text})
+		} else {
+			tail += "(*\n\\* BEGIN PLUSCAL TRANSLATION\n" + t.PlusCal + "\\* END PLUSCAL TRANSLATION\n*)\n"
+		}
+	}
+	if r := m.Translation; r != nil {
+		edits = append(edits, edit{r.Inner.Start, r.Inner.End, t.TLA})
+		for _, marker := range []source.Span{r.Begin, r.End} {
+			if clean := withoutChecksum(marker.Text()); clean != marker.Text() {
+				edits = append(edits, edit{marker.Start, marker.End, clean})
+			}
+		}
+	} else {
+		tail += "\\* BEGIN TRANSLATION\n" + t.TLA + "\\* END TRANSLATION\n"
+	}
+	if tail != "" {
+		at, ok := c.lineAfter(int(m.Algorithm.Span().End))
+		if !ok {
+			diags.Add(source.Diagnostic{Code: PCalTagsError, Span: m.Algorithm.Name.Span(),
+				Message: "the algorithm stands outside a comment, and there is no marker for its translation",
+				Repair:  `put the algorithm into (* *), or write \* BEGIN TRANSLATION and \* END TRANSLATION`})
+			return nil
+		}
+		if at == len(f.Text) || f.Text[at-1] != '\n' {
+			tail = "\n" + tail
+		}
+		edits = append(edits, edit{int32(at), int32(at), tail})
+	}
+	return apply(f.Text, edits)
+}
+
+// apply makes edits, which do not overlap; new lines end as those of the file.
+func apply(text []byte, edits []edit) []byte {
+	crlf := bytes.Contains(text, []byte("\r\n"))
+	var out []byte
+	at := int32(0)
+	for len(edits) > 0 {
+		k := 0
+		for i, e := range edits {
+			if e.start < edits[k].start {
+				k = i
+			}
+		}
+		e := edits[k]
+		edits = append(edits[:k:k], edits[k+1:]...)
+		out = append(out, text[at:e.start]...)
+		if crlf {
+			e.text = strings.ReplaceAll(e.text, "\n", "\r\n")
+		}
+		out = append(out, e.text...)
+		at = e.end
+	}
+	return append(out, text[at:]...)
+}
+
+// withoutChecksum drops what the standard translator writes behind a marker:
+// it would be wrong now.
+func withoutChecksum(marker string) string {
+	for _, word := range []string{"chksum", " hash "} {
+		if strings.Contains(marker, word) {
+			i := strings.Index(marker, "TRANSLATION") + len("TRANSLATION")
+			return marker[:i]
+		}
+	}
+	return marker
+}
+
+// spans are the comments of a module, in order: those in (* *), outermost.
+type spans struct {
+	text []byte
+	list [][2]int
+}
+
+func comments(text []byte, from int) spans {
+	out := spans{text: text}
+	depth, start := 0, 0
+	for i := from; i < len(text); i++ {
+		two := ""
+		if i+1 < len(text) {
+			two = string(text[i : i+2])
+		}
+		switch {
+		case two == "(*":
+			if depth == 0 {
+				start = i
+			}
+			depth++
+			i++
+		case two == "*)" && depth > 0:
+			depth--
+			i++
+			if depth == 0 {
+				out.list = append(out.list, [2]int{start, i + 1})
+			}
+		case depth > 0:
+		case two == `\*`:
+			for i < len(text) && text[i] != '\n' {
+				i++
+			}
+		case text[i] == '"':
+			for i++; i < len(text) && text[i] != '"' && text[i] != '\n'; i++ {
+				if text[i] == '\\' {
+					i++
+				}
+			}
+		}
+	}
+	return out
+}
+
+// inside says whether an offset lies in a comment.
+func (s spans) inside(at int) bool {
+	for _, c := range s.list {
+		if c[0] <= at && at < c[1] {
+			return true
+		}
+	}
+	return false
+}
+
+// lineAfter is the start of the line after the comment that at lies in.
+func (s spans) lineAfter(at int) (int, bool) {
+	for _, c := range s.list {
+		if c[0] <= at && at <= c[1] {
+			i := c[1]
+			for i < len(s.text) && s.text[i] != '\n' {
+				i++
+			}
+			return min(i+1, len(s.text)), true
+		}
+	}
+	return 0, false
+}
