@@ -289,8 +289,9 @@ func apalache() []Op {
 	})
 	m.fn("ApaFoldSet", func(_ *Context, args []Arg) Value {
 		op, acc := apply2{op: args[0].Op}, args[1].Val
-		for x := range wantSet(args[2].Val, "ApaFoldSet").All() {
-			acc = op.call(acc, x)
+		es := wantSet(args[2].Val, "ApaFoldSet").Elems()
+		for i := len(es); i > 0; i-- {
+			acc = op.call(acc, es[i-1])
 		}
 		return acc
 	}, 2, 0, 0)

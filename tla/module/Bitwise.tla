@@ -1,0 +1,22 @@
+------------------------------- MODULE Bitwise -------------------------------
+(* Operators on the binary digits of natural numbers.                         *)
+LOCAL INSTANCE Integers
+
+LOCAL Digits(f(_, _), x, y) ==
+  LET From[i \in 0..31, a \in Nat, b \in Nat] ==
+        IF a = 0 /\ b = 0 THEN 0
+        ELSE f(a % 2, b % 2) + 2 * From[i, a \div 2, b \div 2]
+  IN From[0, x, y]
+
+x & y == Digits(LAMBDA a, b : a * b, x, y)
+
+x | y == Digits(LAMBDA a, b : IF a + b = 0 THEN 0 ELSE 1, x, y)
+
+x ^^ y == Digits(LAMBDA a, b : (a + b) % 2, x, y)
+
+Not(x) == -x - 1
+
+shiftR(x, n) == LET Shift[i \in 0..n] == IF i = 0 THEN x ELSE Shift[i - 1] \div 2 IN Shift[n]
+
+shiftL(x, n) == LET Shift[i \in 0..n] == IF i = 0 THEN x ELSE Shift[i - 1] * 2 IN Shift[n]
+=============================================================================

@@ -1,0 +1,39 @@
+// Package module holds the text of the standard modules of TLA+ and of the
+// community modules that specifications use most.
+//
+// In: the name of a module. Out: its TLA+ text, written for Ashlar. Operators
+// have the names, arities and meanings under which specifications know them,
+// and a definition wherever TLA+ can give one that can be evaluated; where it
+// cannot, the definition is TRUE with the comment "\* native", and only package
+// native knows the operator. Theorems of the proof libraries are stated, as far
+// as proofs refer to them; their own proofs are not here.
+//
+// A module that lies beside the root file is not looked for here.
+package module
+
+import (
+	"embed"
+	"strings"
+)
+
+//go:embed *.tla
+var texts embed.FS
+
+// Source is the text of the module of that name, and whether there is one.
+func Source(name string) (text []byte, ok bool) {
+	text, err := texts.ReadFile(name + ".tla")
+	return text, err == nil
+}
+
+// Names is the names of all modules, sorted.
+func Names() []string {
+	entries, err := texts.ReadDir(".")
+	if err != nil {
+		panic("module: the embedded texts cannot be listed: " + err.Error())
+	}
+	names := make([]string, len(entries))
+	for i, e := range entries {
+		names[i] = strings.TrimSuffix(e.Name(), ".tla")
+	}
+	return names
+}
