@@ -163,14 +163,15 @@ func (l *leveller) instance(u *syntax.Instance) {
 		return
 	}
 	plain := len(inst.Module.Variables) == 0
-	for _, sub := range inst.Subs {
-		var got Level
+	inst.subs = make([]lv, len(inst.Subs))
+	for i, sub := range inst.Subs {
 		var at syntax.Node = u.Module
 		if sub.Value != nil {
-			got, at = l.argument(sub.Value).level, sub.Value
+			inst.subs[i], at = l.argument(sub.Value), sub.Value
 		} else {
-			got = l.symbol(sub.Symbol).level
+			inst.subs[i] = l.symbol(sub.Symbol)
 		}
+		got := inst.subs[i].level
 		switch {
 		case sub.Param.Kind == Variable && got > StateLevel:
 			l.wrong(at, "", "variable %s of module %s cannot be replaced by %s", sub.Param.Name, inst.Module.Name, got)
@@ -207,13 +208,8 @@ func (l *leveller) symbol(s *Symbol) lv {
 func (l *leveller) through(inst *Instance, d lv) lv {
 	lowered := false
 	out := lv{level: d.level}
-	for _, sub := range inst.Subs {
-		var got lv
-		if sub.Value != nil {
-			got = l.quiet(sub.Value)
-		} else {
-			got = l.symbol(sub.Symbol)
-		}
+	for i, got := range inst.subs {
+		sub := inst.Subs[i]
 		if sub.Param.Kind == Variable {
 			lowered = lowered || got.level == ConstantLevel
 			out.constants = out.constants || got.constants
@@ -227,7 +223,7 @@ func (l *leveller) through(inst *Instance, d lv) lv {
 	return out
 }
 
-// quiet is the level of an operator argument, without reports.
+// quiet is the level of an argument, without reports.
 func (l *leveller) quiet(e syntax.Expr) lv {
 	if l.depth > DepthMax {
 		return lv{}

@@ -109,6 +109,8 @@ type Instance struct {
 	Module *Module // what it instantiates
 	Params []*Symbol
 	Subs   []Sub // one per constant and variable of Module, in their order
+
+	subs []lv // the levels of Subs, once they are known
 }
 
 // Sub is what an instance puts in the place of Param: the expression Value as
