@@ -130,7 +130,7 @@ func (l *loader) root(path string, text []byte) *Loaded {
 	file := source.NewFile(path, text)
 	m, list := syntax.ParseModule(file)
 	made := false
-	if l.options.Translate != nil && m.Algorithm != nil && (m.Algorithm.Modular || m.Translation == nil || l.options.Retranslate) {
+	if l.options.Translate != nil && m.Algorithm != nil && (m.Algorithm.Modular || untranslated(m) || l.options.Retranslate) {
 		// A stale translation cannot matter, not even one that does not parse.
 		m, list = syntax.ParseModuleMode(file, syntax.SkipTranslation)
 		made = true
@@ -160,6 +160,12 @@ func (l *loader) root(path string, text []byte) *Loaded {
 	out.Program = lower.New(out.Info, l.diags)
 	out.Spec = out.Program.Spec()
 	return out
+}
+
+// untranslated says that the module has no translation in the file: no
+// markers, or none with anything between them.
+func untranslated(m *syntax.Module) bool {
+	return m.Translation == nil || strings.TrimSpace(m.Translation.Inner.Text()) == ""
 }
 
 // translate makes the translation of the module's algorithm and returns the

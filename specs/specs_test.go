@@ -1,0 +1,143 @@
+// Package specs checks the specifications in the directories below against
+// their expect.txt: verdict, exact counts, at one and at two workers.
+//
+// A line of expect.txt is
+//
+//	MODULE CONFIGURATION VERDICT GENERATED DISTINCT DEPTH [long]
+//
+// The verdict is "ok", "deadlock" or the name of the violated property; after
+// a violation GENERATED and DISTINCT are "-" and DEPTH is the number of states
+// of the shortest trace. Lines marked long run when ASHLAR_LONG is set.
+package specs
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/ashlar-dev/ashlar/check"
+	"github.com/ashlar-dev/ashlar/source"
+	"github.com/ashlar-dev/ashlar/tla/config"
+	"github.com/ashlar-dev/ashlar/tla/eval"
+	"github.com/ashlar-dev/ashlar/tla/load"
+	"github.com/ashlar-dev/ashlar/tla/trans"
+)
+
+type files struct{}
+
+func (files) ReadFile(name string) ([]byte, error) { return os.ReadFile(name) }
+
+func TestSpecificationsHaveTheirCounts(t *testing.T) {
+	lists, err := filepath.Glob("*/expect.txt")
+	if err != nil || len(lists) == 0 {
+		t.Fatalf("no expect.txt was found: %v", err)
+	}
+	for _, list := range lists {
+		for _, want := range expectations(t, list) {
+			t.Run(filepath.Dir(list)+"/"+want.config, func(t *testing.T) {
+				if want.long && os.Getenv("ASHLAR_LONG") == "" {
+					t.Skip("not run: takes long; set ASHLAR_LONG to run it")
+				}
+				m := model(t, filepath.Dir(list), want)
+				for _, workers := range []int{1, 2} {
+					r, err := check.Run(context.Background(), m, check.Options{Workers: workers})
+					if err != nil {
+						t.Fatal(err)
+					}
+					if got := summary(r); got != want.summary {
+						t.Errorf("%d workers: got %s, want %s", workers, got, want.summary)
+					}
+				}
+			})
+		}
+	}
+}
+
+// TestEverySpecificationHasExpectations keeps configurations from being added
+// without counts.
+func TestEverySpecificationHasExpectations(t *testing.T) {
+	configs, err := filepath.Glob("*/*.cfg")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, cfg := range configs {
+		listed := false
+		for _, want := range expectations(t, filepath.Join(filepath.Dir(cfg), "expect.txt")) {
+			listed = listed || want.config == filepath.Base(cfg)
+		}
+		if !listed {
+			t.Errorf("%s: its expect.txt does not mention it", cfg)
+		}
+	}
+}
+
+type expectation struct {
+	spec, config, summary string
+	long                  bool
+}
+
+func expectations(t *testing.T, list string) []expectation {
+	t.Helper()
+	f, err := os.Open(list)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	var out []expectation
+	for s := bufio.NewScanner(f); s.Scan(); {
+		fields := strings.Fields(s.Text())
+		if len(fields) == 0 || fields[0] == "#" {
+			continue
+		}
+		if len(fields) < 6 {
+			t.Fatalf("%s: a line needs MODULE CONFIGURATION VERDICT GENERATED DISTINCT DEPTH, not %q", list, s.Text())
+		}
+		out = append(out, expectation{
+			spec: fields[0], config: fields[1], summary: strings.Join(fields[2:6], " "),
+			long: len(fields) > 6 && fields[6] == "long",
+		})
+	}
+	return out
+}
+
+func model(t *testing.T, dir string, want expectation) check.Model {
+	t.Helper()
+	loaded, diags, err := load.Load(files{}, filepath.Join(dir, want.spec), load.Options{Translate: trans.InMemory})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diags.HasErrors() {
+		t.Fatal(diags)
+	}
+	text, err := os.ReadFile(filepath.Join(dir, want.config))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var wrong source.List
+	cfg := config.Parse(source.NewFile(want.config, text), &wrong)
+	if wrong.HasErrors() {
+		t.Fatal(&wrong)
+	}
+	m, err := eval.New(loaded.Spec, cfg, eval.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// summary is the verdict and the counts as expect.txt has them.
+func summary(r *check.Result) string {
+	switch r.Verdict {
+	case check.OK:
+		return fmt.Sprintf("ok %d %d %d", r.Generated, r.Distinct, r.Depth)
+	case check.Deadlock:
+		return fmt.Sprintf("deadlock - - %d", len(r.Trace))
+	case check.InvariantViolated, check.StepViolated:
+		return fmt.Sprintf("%s - - %d", r.Property, len(r.Trace))
+	}
+	return fmt.Sprintf("%v: %s %v", r.Verdict, r.Reason, r.Err)
+}
