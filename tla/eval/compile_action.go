@@ -112,7 +112,7 @@ func (c *compiler) branches(e core.Expr, x site, depth int) bool {
 	case *core.Angle:
 		return any(e.Action)
 	case *core.Op:
-		return e.Op == core.OpCompose
+		return e.Op == core.OpCompose || e.Op == core.OpImplies && any(e.Args[1])
 	case *core.LocalRef:
 		b := x.sc.lookup(e.Local)
 		if b == nil || b.kind != isName && b.kind != isOperator {
@@ -164,6 +164,12 @@ func paramInAction(d *core.Def) bool {
 		case *core.If:
 			walk(e.Then)
 			walk(e.Else)
+		case *core.Case:
+			children(e, walk)
+		case *core.Op:
+			if e.Op == core.OpImplies {
+				walk(e.Args[1])
+			}
 		case *core.Quant:
 			walk(e.Body)
 		case *core.Let:
@@ -463,6 +469,14 @@ func (c *compiler) opAct(e *core.Op, x site, k act) act {
 	case core.OpIn:
 		if v := c.assignable(e.Args[0], x); v != nil {
 			return c.assignIn(v, e.Args[1], x, k)
+		}
+	case core.OpImplies:
+		cond, then := c.pred(e.Args[0], x), c.act(e.Args[1], x, k)
+		return func(m *machine) bool {
+			if cond(m) {
+				return then(m)
+			}
+			return k(m)
 		}
 	case core.OpUnchanged:
 		return c.unchangedAct(e.Args[0], x, k)

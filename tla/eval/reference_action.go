@@ -123,6 +123,11 @@ func (r *reference) nextOp(e *core.Op, n *env, s state, k func() bool) bool {
 			}
 		}
 		return true
+	case core.OpImplies:
+		if r.boolean(e.Args[0], n, s) {
+			return r.next(e.Args[1], n, s, k)
+		}
+		return k()
 	case core.OpUnchanged:
 		return r.unchanged(e.Args[0], n, s, k)
 	case core.OpCompose:
