@@ -2,6 +2,7 @@ package check
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync/atomic"
 
@@ -34,6 +35,12 @@ type Options struct {
 	// is.
 	Monitor *Monitor
 }
+
+// Limit is a cause with which a context can end: the search is then Incomplete
+// for this reason, and not Interrupted.
+type Limit string
+
+func (l Limit) Error() string { return string(l) }
 
 // Monitor watches one search. The zero Monitor is ready; it must not be used
 // for a second search.
@@ -170,7 +177,12 @@ func Run(ctx context.Context, m Model, o Options) (*Result, error) {
 	select {
 	case <-done:
 	case <-ctx.Done():
-		s.interrupt(Interrupted, "the search was interrupted")
+		var limit Limit
+		if errors.As(context.Cause(ctx), &limit) {
+			s.interrupt(Incomplete, string(limit))
+		} else {
+			s.interrupt(Interrupted, "the search was interrupted")
+		}
 		<-done
 	}
 	if s.err != nil {

@@ -190,6 +190,19 @@ func TestInterrupt(t *testing.T) {
 	}
 }
 
+func TestLimitFromOutside(t *testing.T) {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	g := chain(1 << 20)
+	g.onNext = func() { cancel(fmt.Errorf("watchdog: %w", Limit("memory is short"))) }
+	r, err := Run(ctx, g, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Verdict != Incomplete || r.Complete || r.Reason != "memory is short" {
+		t.Errorf("%v after %d states: %s", r.Verdict, r.Distinct, r.Reason)
+	}
+}
+
 // endless is a model of which the enumeration itself has no end.
 type endless struct {
 	*graph

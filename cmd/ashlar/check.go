@@ -25,6 +25,7 @@ type checkOptions struct {
 	reference  bool
 	quiet      bool
 	statesMax  int64
+	memoryMax  int64 // MB; 0 for what is available
 }
 
 const checkHelp = `Check visits every reachable state of a specification, breadth first, and tells
@@ -79,6 +80,7 @@ func newCheckCommand(t *term) *cobra.Command {
 	f.BoolVar(&o.deadlock, "deadlock", true, "report deadlock, unless the configuration says not to")
 	f.BoolVar(&o.safetyOnly, "safety-only", false, "accept that liveness properties are not checked")
 	f.Int64Var(&o.statesMax, "max-states", 0, "stop after `N` distinct states")
+	f.Int64Var(&o.memoryMax, "max-memory", 0, "stop at `MB` of memory (default: 85% of what is available)")
 	f.BoolVar(&o.json, "json", false, "write the result as JSON (schema: docs/lang/check-json.md)")
 	f.StringVar(&o.html, "html", "", "write a page to explore the result to `FILE`")
 	f.BoolVar(&o.reference, "reference", false, "evaluate with the slow reference evaluator")
@@ -97,6 +99,9 @@ func runCheck(ctx context.Context, t *term, o checkOptions, spec string, load lo
 	if o.statesMax < 0 {
 		return &exit{exitUsage, fmt.Errorf("--max-states %d: want a positive number", o.statesMax)}
 	}
+	if o.memoryMax < 0 {
+		return &exit{exitUsage, fmt.Errorf("--max-memory %d: want a positive number", o.memoryMax)}
+	}
 	var monitor check.Monitor
 	g := newProgress(t, &monitor)
 	s, err := load(spec, o, printer(t, o, g), &monitor)
@@ -113,6 +118,12 @@ func runCheck(ctx context.Context, t *term, o checkOptions, spec string, load lo
 	if !o.json {
 		s.diags.Print(t.err)
 	}
+	limit := o.memoryMax * 1e6
+	if limit == 0 {
+		limit = availableBytes()
+	}
+	ctx, release := guardMemory(ctx, limit)
+	defer release()
 	g.begin(t.errTTY && !o.quiet)
 	result, err := check.Run(ctx, s.model, check.Options{Workers: o.workers, SafetyOnly: o.safetyOnly,
 		IgnoreDeadlock: !o.deadlock, StatesMax: o.statesMax, Monitor: &monitor})

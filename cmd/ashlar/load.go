@@ -17,6 +17,7 @@ import (
 	"github.com/ashlar-dev/ashlar/tla/eval"
 	"github.com/ashlar-dev/ashlar/tla/load"
 	"github.com/ashlar-dev/ashlar/tla/native"
+	"github.com/ashlar-dev/ashlar/tla/trans"
 )
 
 // files is the file system: modules come from it, and specifications may read
@@ -130,7 +131,7 @@ func loadSpecification(path string, o checkOptions, print func(string), m *check
 }
 
 // loadOptions has what the loader needs of other rooms.
-func loadOptions() load.Options { return load.Options{} }
+func loadOptions() load.Options { return load.Options{Translate: trans.InMemory} }
 
 // loadConfig reads the configuration that is named, or the one beside the
 // specification, or makes a default one; shown is the file's name.

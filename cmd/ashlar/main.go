@@ -69,7 +69,7 @@ against them.`,
 		SilenceUsage:  true,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	root.AddCommand(newCheckCommand(t))
+	root.AddCommand(newCheckCommand(t), newTranslateCommand(t))
 	return root
 }
 

@@ -1,0 +1,146 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/google/renameio/v2"
+	"github.com/spf13/cobra"
+
+	"github.com/ashlar-dev/ashlar/source"
+	"github.com/ashlar-dev/ashlar/tla/trans"
+)
+
+// translateOptions are the flags of translate.
+type translateOptions struct {
+	stdout      bool
+	pluscalOnly bool
+	json        bool
+}
+
+const translateHelp = `Translate writes the translation of the module's algorithm between its markers:
+
+  \* BEGIN TRANSLATION            the TLA+ of a PlusCal or Modular PlusCal algorithm
+  \* BEGIN PLUSCAL TRANSLATION    the PlusCal of a Modular PlusCal algorithm
+
+Markers that are missing are added after the comment that holds the algorithm.
+Everything else in the file stays as it is, to the byte. The file is replaced as a
+whole, and only after the result was read again and found correct.
+
+check needs no translation in the file: it makes one by itself where there is none.
+
+Exit codes: 0 translated; 150 errors in the specification; 1 files; 2 usage.`
+
+func newTranslateCommand(t *term) *cobra.Command {
+	var o translateOptions
+	cmd := &cobra.Command{
+		Use:   "translate FILE.tla",
+		Short: "Write the TLA+ (and PlusCal) of an algorithm into its file",
+		Long:  translateHelp,
+		Example: `  ashlar translate specs/lockservice/lockservice.tla
+  ashlar translate --stdout Spec.tla > Translated.tla
+  ashlar translate --stdout --pluscal-only specs/lockservice/lockservice.tla`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error { return runTranslate(t, o, args[0]) },
+	}
+	f := cmd.Flags()
+	f.SortFlags = false
+	f.BoolVar(&o.stdout, "stdout", false, "write the file to standard output and leave it as it is")
+	f.BoolVar(&o.pluscalOnly, "pluscal-only", false, "with --stdout: write only the PlusCal that a Modular PlusCal algorithm expands to")
+	f.BoolVar(&o.json, "json", false, "write what was done, and diagnostics, as JSON")
+	return cmd
+}
+
+// translated is what translate reports to machines.
+type translated struct {
+	Schema      string   `json:"schema"`
+	Spec        string   `json:"spec"`
+	Changed     bool     `json:"changed"`
+	ExitCode    int      `json:"exitCode"`
+	Diagnostics []report `json:"diagnostics"`
+}
+
+func runTranslate(t *term, o translateOptions, path string) error {
+	if o.pluscalOnly && !o.stdout {
+		return &exit{exitUsage, errors.New("--pluscal-only needs --stdout: a file has both translations")}
+	}
+	if o.json && o.stdout {
+		return &exit{exitUsage, errors.New("--json and --stdout both write to standard output")}
+	}
+	if filepath.Ext(path) == "" {
+		path += ".tla"
+	}
+	out := translated{Schema: "ashlar-translate-1", Spec: path, Diagnostics: []report{}}
+	f, diags, err := trans.Translate(files{}, path)
+	if err != nil {
+		return failed(err)
+	}
+	if diags.HasErrors() {
+		out.ExitCode = exitSpec
+		return tellTranslated(t, o, out, diags)
+	}
+	if o.stdout {
+		content := f.Content
+		if o.pluscalOnly {
+			if f.PlusCal == "" {
+				return &exit{exitUsage, fmt.Errorf("%s: the algorithm is plain PlusCal already", path)}
+			}
+			content = []byte(f.PlusCal)
+		}
+		diags.Print(t.err)
+		_, err := t.out.Write(content)
+		return failed(err)
+	}
+	out.Changed, err = replaceFile(path, f.Content)
+	if err != nil {
+		return failed(fmt.Errorf("write the translation: %w", err))
+	}
+	return tellTranslated(t, o, out, diags)
+}
+
+// replaceFile gives a file a new content at once, and says whether it had
+// another one.
+func replaceFile(path string, content []byte) (bool, error) {
+	old, err := os.ReadFile(path)
+	if err != nil {
+		return false, err
+	}
+	if string(old) == string(content) {
+		return false, nil
+	}
+	mode := fs.FileMode(0o644)
+	if info, err := os.Stat(path); err == nil {
+		mode = info.Mode().Perm()
+	}
+	return true, renameio.WriteFile(path, content, mode)
+}
+
+func tellTranslated(t *term, o translateOptions, out translated, diags *source.List) error {
+	if o.json {
+		d := document{}
+		d.addDiagnostics(diags)
+		out.Diagnostics = append(out.Diagnostics, d.Diagnostics...)
+		e := json.NewEncoder(t.out)
+		e.SetIndent("", "  ")
+		if err := e.Encode(out); err != nil {
+			return failed(err)
+		}
+	} else {
+		diags.Print(t.err)
+		switch {
+		case out.ExitCode != 0:
+		case out.Changed:
+			fmt.Fprintf(t.out, "%s: translated\n", out.Spec)
+		default:
+			fmt.Fprintf(t.out, "%s: the translation is up to date\n", out.Spec)
+		}
+	}
+	if out.ExitCode != 0 {
+		return &exit{code: out.ExitCode}
+	}
+	return nil
+}
