@@ -1,0 +1,290 @@
+package queue_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/ashlar-dev/ashlar/distsys"
+	"github.com/ashlar-dev/ashlar/distsys/resource/local"
+	"github.com/ashlar-dev/ashlar/distsys/resource/queue"
+	"github.com/ashlar-dev/ashlar/env/osenv"
+	"github.com/ashlar-dev/ashlar/tla/value"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func within(t testing.TB) context.Context {
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+func instance[S any](t testing.TB, self int, s S, run func(s *S, tx *distsys.Tx) (distsys.Label, error)) *distsys.Instance[S] {
+	t.Helper()
+	in, err := distsys.New(&distsys.Archetype[S]{Name: "A", Sections: []distsys.Section[S]{{Name: "l", Run: run}}},
+		value.Int(int32(self)), s, distsys.Options{Env: osenv.New()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return in
+}
+
+// TestManyToMany: several writers of two messages a section, several readers
+// of one, a small queue; everything arrives once, pairs stay together in the
+// queue's order.
+func TestManyToMany(t *testing.T) {
+	const writers, readers, sections = 3, 2, 300
+	q := queue.New(queue.Limits{Messages: 5})
+	in, out := distsys.NewRef("in", q.In()), distsys.NewRef("out", q.Out())
+	total := local.NewShared(value.Tuple())
+	rt := distsys.NewRef("total", total)
+	var procs []distsys.Process
+	for w := range writers {
+		procs = append(procs, instance(t, w, 0, func(n *int, tx *distsys.Tx) (distsys.Label, error) {
+			if *n == sections {
+				return distsys.Done, nil
+			}
+			*n++
+			for part := range int32(2) {
+				if err := tx.Write(out, value.Tuple(value.Int(int32(w)), value.Int(int32(*n)), value.Int(part))); err != nil {
+					return 0, err
+				}
+			}
+			return 0, nil
+		}))
+	}
+	for r := range readers {
+		procs = append(procs, instance(t, 10+r, 0, func(n *int, tx *distsys.Tx) (distsys.Label, error) {
+			got, err := tx.Read(rt)
+			if err != nil {
+				return 0, err
+			}
+			if got.Len() == writers*sections*2 {
+				return distsys.Done, nil
+			}
+			v, err := tx.Read(in)
+			if err != nil {
+				return 0, err
+			}
+			return 0, tx.Write(rt, value.Append(got, v))
+		}))
+	}
+	if err := distsys.Run(within(t), procs...); err != nil {
+		t.Fatal(err)
+	}
+	// A reader takes the lock on total before it reads, so total is in the
+	// order of the queue.
+	got := total.Value()
+	last := map[int32]int32{}
+	for i := 1; i <= got.Len(); i += 2 {
+		a, b := got.Index(i), got.Index(i+1)
+		w, n := a.Index(1).AsInt(), a.Index(2).AsInt()
+		if n != last[w]+1 || a.Index(3).AsInt() != 0 {
+			t.Fatalf("message %d is %s; the last of its writer was %d", i, a, last[w])
+		}
+		if b.Index(1).AsInt() != w || b.Index(2).AsInt() != n || b.Index(3).AsInt() != 1 {
+			t.Fatalf("message %d is %s, behind %s", i+1, b, a)
+		}
+		last[w] = n
+	}
+	if got.Len() != writers*sections*2 || q.Len() != 0 {
+		t.Errorf("%d messages arrived, %d left", got.Len(), q.Len())
+	}
+}
+
+// TestAnUndecidedPlaceHoldsBack: what stands behind a place that is not
+// decided cannot be read before it.
+func TestAnUndecidedPlaceHoldsBack(t *testing.T) {
+	for _, decision := range []string{"ready", "drop"} {
+		t.Run(decision, func(t *testing.T) {
+			q := queue.New(queue.Limits{Messages: 2})
+			first := q.Stage(queue.Message{Value: value.Int(1)})
+			second := q.Stage(queue.Message{Value: value.Int(2)})
+			if q.Stage(queue.Message{Value: value.Int(3)}) != nil {
+				t.Fatal("a third message has room in a queue of two")
+			}
+			q.Ready(second)
+			ctx, cancel := context.WithTimeout(context.Background(), 30*time.Millisecond)
+			defer cancel()
+			if v, err := q.Receive(ctx); err == nil {
+				t.Fatalf("received %s", v)
+			}
+			want := int32(1)
+			if decision == "ready" {
+				q.Ready(first)
+			} else {
+				q.Drop(first)
+				want = 2
+			}
+			if v, err := q.Receive(within(t)); err != nil || v.AsInt() != want {
+				t.Errorf("received %s, %v; want %d", v, err, want)
+			}
+		})
+	}
+}
+
+// TestAbortGivesBack: a section that reads and then blocks leaves the messages
+// where they were.
+func TestAbortGivesBack(t *testing.T) {
+	q := queue.New(queue.Limits{})
+	gate := local.NewShared(value.Bool(false))
+	in, rg := distsys.NewRef("in", q.In()), distsys.NewRef("gate", gate)
+	for i := range int32(3) {
+		if err := q.Send(within(t), value.Int(i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	reader := instance(t, 1, [2]int32{}, func(s *[2]int32, tx *distsys.Tx) (distsys.Label, error) {
+		for i := range s {
+			v, err := distsys.Read(tx, in, distsys.Int())
+			if err != nil {
+				return 0, err
+			}
+			s[i] = v
+		}
+		open, err := distsys.Read(tx, rg, distsys.Bool())
+		if err != nil {
+			return 0, err
+		}
+		if !open {
+			return distsys.Blocked()
+		}
+		return distsys.Done, nil
+	})
+	for reader.Step() == distsys.Running {
+	}
+	if q.Len() != 3 {
+		t.Fatalf("%d messages left after an aborted read", q.Len())
+	}
+	opener := instance(t, 2, 0, func(_ *int, tx *distsys.Tx) (distsys.Label, error) {
+		return distsys.Done, tx.Write(rg, value.Bool(true))
+	})
+	if err := distsys.Run(within(t), opener, reader); err != nil {
+		t.Fatal(err)
+	}
+	if reader.State() != [2]int32{0, 1} || q.Len() != 1 {
+		t.Errorf("read %v, %d left", reader.State(), q.Len())
+	}
+}
+
+// TestLength: the length counts what can be read, the section's own reads
+// taken off, and holds until the section commits.
+func TestLength(t *testing.T) {
+	q := queue.New(queue.Limits{})
+	in, out, length := distsys.NewRef("in", q.In()), distsys.NewRef("out", q.Out()), distsys.NewRef("len", q.Length())
+	for i := range int32(3) {
+		if err := q.Send(within(t), value.Int(i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var interfere bool
+	in1 := instance(t, 1, [2]int32{}, func(s *[2]int32, tx *distsys.Tx) (distsys.Label, error) {
+		for i := range s {
+			n, err := distsys.Read(tx, length, distsys.Int())
+			if err != nil {
+				return 0, err
+			}
+			s[i] = n
+			if i == 0 {
+				if _, err := tx.Read(in); err != nil {
+					return 0, err
+				}
+			}
+		}
+		if interfere {
+			interfere = false
+			q.Force(queue.Message{Value: value.Int(9)})
+		}
+		// Its own write does not make the length it has seen wrong.
+		return distsys.Done, tx.Write(out, value.Int(7))
+	})
+	if err := in1.Run(within(t)); err != nil {
+		t.Fatal(err)
+	}
+	if in1.State() != [2]int32{3, 2} || q.Len() != 3 {
+		t.Errorf("lengths %v, then %d", in1.State(), q.Len())
+	}
+	if m := in1.Metrics(); m.Aborts != 0 {
+		t.Errorf("%d aborts without interference", m.Aborts)
+	}
+	in1.Reset()
+	interfere = true
+	if err := in1.Run(within(t)); err != nil {
+		t.Fatal(err)
+	}
+	if in1.State() != [2]int32{4, 3} {
+		t.Errorf("lengths %v after interference, want [4 3]", in1.State())
+	}
+	if m := in1.Metrics(); m.Aborts != 1 {
+		t.Errorf("%d aborts with one interference", m.Aborts)
+	}
+}
+
+func TestBytesAreBounded(t *testing.T) {
+	q := queue.New(queue.Limits{Messages: 10, Bytes: 100})
+	big := queue.Message{Value: value.Int(1), Size: 150}
+	if q.Stage(big) == nil {
+		t.Error("a large message does not fit into an empty queue")
+	}
+	if q.Room(1, 1) || q.Stage(queue.Message{Value: value.Int(2), Size: 1}) != nil {
+		t.Error("there is room behind a message over the limit")
+	}
+}
+
+// TestPumpAndDrain connect Go channels.
+func TestPumpAndDrain(t *testing.T) {
+	const count = 1000
+	a, b := queue.New(queue.Limits{Messages: 3}), queue.New(queue.Limits{Messages: 3})
+	ra, rb := distsys.NewRef("a", a.In()), distsys.NewRef("b", b.Out())
+	copier := instance(t, 1, 0, func(n *int, tx *distsys.Tx) (distsys.Label, error) {
+		if *n == count {
+			return distsys.Done, nil
+		}
+		*n++
+		v, err := tx.Read(ra)
+		if err != nil {
+			return 0, err
+		}
+		return 0, tx.Write(rb, v)
+	})
+	ctx, cancel := context.WithCancel(within(t))
+	from, to := make(chan value.Value), make(chan value.Value)
+	done := make(chan error, 3)
+	go func() { done <- a.Pump(ctx, from) }()
+	go func() { done <- b.Drain(ctx, to) }()
+	go func() { done <- copier.Run(ctx) }()
+	go func() {
+		for i := range int32(count) {
+			from <- value.Int(i)
+		}
+		close(from)
+	}()
+	for i := range int32(count) {
+		if v := <-to; v.AsInt() != i {
+			t.Fatalf("got %s, want %d", v, i)
+		}
+	}
+	cancel()
+	for range 3 {
+		<-done
+	}
+}
+
+func TestEndsHaveOneDirection(t *testing.T) {
+	q := queue.New(queue.Limits{})
+	in, out := distsys.NewRef("in", q.In()), distsys.NewRef("out", q.Out())
+	if err := instance(t, 1, 0, func(_ *int, tx *distsys.Tx) (distsys.Label, error) {
+		return distsys.Done, tx.Write(in, value.Int(1))
+	}).Run(within(t)); err == nil {
+		t.Error("the reading end was written to")
+	}
+	if err := instance(t, 1, 0, func(_ *int, tx *distsys.Tx) (distsys.Label, error) {
+		_, err := tx.Read(out)
+		return distsys.Done, err
+	}).Run(within(t)); err == nil {
+		t.Error("the writing end was read")
+	}
+}
