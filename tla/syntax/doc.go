@@ -13,7 +13,7 @@
 // tree and parsing the result gives the same tree but for spans.
 //
 // It refuses files over source.FileBytesMax bytes, expressions and statements
-// nested deeper than NestingMax, and what the language's grammar refuses,
+// nested deeper than NestingMax, more than TokensMax tokens, and what the language's grammar refuses,
 // operators whose precedences conflict included. Proofs are skipped as runs of
 // tokens: a Theorem knows only where its proof is.
 //

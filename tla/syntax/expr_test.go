@@ -486,3 +486,19 @@ func TestLimits(t *testing.T) {
 		}
 	}
 }
+
+func TestTooManyTokens(t *testing.T) {
+	text := "---- MODULE M ----\n" + strings.Repeat("A == 1\n", TokensMax/3+1) + "====\n"
+	m, errs := ParseModule(source.NewFile("M.tla", []byte(text)))
+	if errs.Len() == 0 || errs.Sorted()[0].Code != FileTooLarge || len(m.Units) < TokensMax/4 {
+		t.Errorf("got %d units, %v", len(m.Units), errs)
+	}
+}
+
+func TestCarriageReturns(t *testing.T) {
+	text := "---- MODULE M ----\r\nA ==\r\n  /\\ a\r\n  /\\ b\r\n\\* BEGIN TRANSLATION\r\nB == 1\r\n\\* END TRANSLATION\r\n====\r\n"
+	m, errs := ParseModule(source.NewFile("M.tla", []byte(text)))
+	if errs.Len() > 0 || len(m.Units) != 2 || m.Translation == nil || dump(m.Units[0].(*OperatorDef).Body) != `[/\ a; b]` {
+		t.Errorf("got %d units, %v", len(m.Units), errs)
+	}
+}

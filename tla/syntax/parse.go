@@ -319,6 +319,8 @@ const describeBytesMax = 40
 func (p *parser) lexical(t *token) source.Diagnostic {
 	d := source.Diagnostic{Code: source.Code(t.text), Span: p.spanOf(t)}
 	switch d.Code {
+	case FileTooLarge:
+		d.Message = fmt.Sprintf("the text goes on after %d tokens, more than the tool accepts", TokensMax)
 	case UnterminatedComment:
 		d.Message, d.Repair = "this comment is not closed: expected *)", "write *)"
 	case UnterminatedString:

@@ -73,12 +73,28 @@ type algorithmHead struct {
 	fair    bool
 }
 
+// TokensMax is how many tokens a stretch may have. It bounds the memory that a
+// large file can make the parser use; real modules have far fewer.
+const TokensMax = 2_000_000
+
+// full says whether there are too many tokens, and if so ends them with one
+// that says so.
+func (s *scanner) full() bool {
+	if len(s.tokens) < TokensMax {
+		return false
+	}
+	here := token{start: int32(s.pos), end: int32(s.pos), column: int32(s.column + 1)}
+	here.kind, here.text = kindBad, string(FileTooLarge)
+	s.tokens = append(s.tokens, here, token{kind: kindEOF, start: here.start, end: here.end})
+	return true
+}
+
 // scanModule reads from the header at start to the end of the outermost
 // module, or to the end of the file.
 func (s *scanner) scanModule(start int) {
 	s.seek(start)
 	depth := 0
-	for {
+	for !s.full() {
 		t := s.next()
 		s.tokens = append(s.tokens, t)
 		switch {
@@ -98,7 +114,7 @@ func (s *scanner) scanModule(start int) {
 // scanAll reads from start to the end of the stretch.
 func (s *scanner) scanAll(start int) {
 	s.seek(start)
-	for {
+	for !s.full() {
 		t := s.next()
 		s.tokens = append(s.tokens, t)
 		if t.kind == kindEOF {
