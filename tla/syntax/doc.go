@@ -12,10 +12,11 @@
 // in the file as the user wrote it, algorithms included; and that printing a
 // tree and parsing the result gives the same tree but for spans.
 //
-// It refuses files over source.FileBytesMax bytes, expressions and statements
-// nested deeper than NestingMax, more than TokensMax tokens, and what the language's grammar refuses,
-// operators whose precedences conflict included. Proofs are skipped as runs of
-// tokens: a Theorem knows only where its proof is.
+// It refuses files over source.FileBytesMax bytes or TokensMax tokens,
+// expressions and statements nested deeper than NestingMax, and what the
+// language's grammar refuses, operators whose precedences conflict included.
+// Proofs are skipped as runs of tokens: a Theorem knows only where its proof
+// is.
 //
 // The language is that of "Specifying Systems" (Lamport, 2002) with the
 // additions of TLA+2, "The PlusCal Algorithm Language" (Lamport, 2009), and
