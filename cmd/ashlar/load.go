@@ -130,7 +130,7 @@ func loadSpecification(path string, o checkOptions, print func(string), m *check
 		define: func(name string) (string, string) { return definition(loaded.Spec, name) }}, nil
 }
 
-// loadOptions has what the loader needs of other rooms.
+// loadOptions says how algorithms become TLA+.
 func loadOptions() load.Options { return load.Options{Translate: trans.InMemory} }
 
 // loadConfig reads the configuration that is named, or the one beside the
