@@ -5,6 +5,7 @@ import (
 
 	"github.com/ashlar-dev/ashlar/internal/invariant"
 	"github.com/ashlar-dev/ashlar/tla/core"
+	"github.com/ashlar-dev/ashlar/tla/native"
 	"github.com/ashlar-dev/ashlar/tla/resolve"
 	"github.com/ashlar-dev/ashlar/tla/syntax"
 )
@@ -33,13 +34,12 @@ func (p *Program) reader() *reader {
 func (p *Program) body(s *resolve.Symbol, d *core.Def) { p.reader().body(s, d) }
 
 func (r *reader) body(s *resolve.Symbol, d *core.Def) {
+	if d.Native && native.Lookup(d.Module, d.Name).Primitive {
+		return // the text of the module only holds a place
+	}
 	switch n := s.Node.(type) {
 	case *syntax.OperatorDef:
 		d.Body = r.expr(n.Body)
-		if b, ok := d.Body.(*core.Bool); ok && b.Val && d.Native {
-			// The standard modules define so what TLA+ cannot say.
-			d.Body = nil
-		}
 	case *syntax.Theorem:
 		d.Body = r.expr(n.Body)
 	case *syntax.Assume:
@@ -261,6 +261,7 @@ func (r *reader) letOf(e *syntax.Let, body func() core.Expr) core.Expr {
 		switch u := u.(type) {
 		case *syntax.OperatorDef, *syntax.FunctionDef:
 			d := r.newDef(s)
+			d.Native = false // it only has the name of one
 			r.defs[s] = d
 			r.tasks[d] = &task{nested: true, begun: true}
 			todo = append(todo, s)

@@ -328,5 +328,13 @@ func (p *Program) addTask(d *core.Def, t *task) {
 
 func (p *Program) newDef(s *resolve.Symbol) *core.Def {
 	return &core.Def{Name: s.Name, Module: s.Module.Name, Params: p.bindAll(s.Formals), Recursive: s.Recursive, Local: s.Local,
-		Native: s.Module.Standard && native.Lookup(s.Module.Name, s.Name) != nil, Span: s.Span}
+		Native: isNative(s), Span: s.Span}
+}
+
+// isNative says whether Go computes s. A module beside the root that has the
+// name of a standard one counts as what its text says, but for operators that
+// no text can define.
+func isNative(s *resolve.Symbol) bool {
+	op := native.Lookup(s.Module.Name, s.Name)
+	return op != nil && op.Arity == s.Arity() && (s.Module.Standard || op.Primitive)
 }

@@ -1,0 +1,265 @@
+package load
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/ashlar-dev/ashlar/source"
+	"github.com/ashlar-dev/ashlar/tla/core"
+	"github.com/ashlar-dev/ashlar/tla/pcal"
+	"github.com/ashlar-dev/ashlar/tla/syntax"
+)
+
+// memory is files by name.
+type memory map[string]string
+
+func (m memory) ReadFile(name string) ([]byte, error) {
+	text, ok := m[name]
+	switch {
+	case !ok:
+		return nil, fmt.Errorf("open %s: %w", name, fs.ErrNotExist)
+	case text == "broken disk":
+		return nil, errors.New("broken disk")
+	}
+	return []byte(text), nil
+}
+
+func (m memory) List(dir string) ([]string, error) {
+	var out []string
+	for name := range m {
+		if filepath.Dir(name) == dir {
+			out = append(out, filepath.Base(name))
+		}
+	}
+	return out, nil
+}
+
+func messages(list *source.List) string {
+	var b strings.Builder
+	list.Print(&b)
+	return b.String()
+}
+
+func TestLoad(t *testing.T) {
+	tests := []struct {
+		name  string
+		files memory
+		// want is a part of the diagnostics, "" for none.
+		want string
+	}{
+		{"a module beside the root", memory{
+			"d/A.tla": "---- MODULE A ----\nEXTENDS B\nX == Y\n====",
+			"d/B.tla": "---- MODULE B ----\nY == 1\n====",
+		}, ""},
+		{"a standard module", memory{"d/A.tla": "---- MODULE A ----\nEXTENDS Integers, Sequences\nX == Len(<<1>>) - 1\n===="}, ""},
+		{"the module beside the root comes first", memory{
+			"d/A.tla":         "---- MODULE A ----\nEXTENDS Sequences\nX == Len(1, 2)\n====",
+			"d/Sequences.tla": "---- MODULE Sequences ----\nLen(a, b) == a\n====",
+		}, ""},
+		{"not in other directories", memory{
+			"d/A.tla": "---- MODULE A ----\nEXTENDS B\n====",
+			"B.tla":   "---- MODULE B ----\n====",
+		}, "there is no module B: looked in the directory d, then the standard modules"},
+		{"a near name", memory{
+			"d/A.tla":        "---- MODULE A ----\nEXTENDS Counterr\n====",
+			"d/Counters.tla": "---- MODULE Counters ----\n====",
+		}, "did you mean Counters?"},
+		{"the file of another module", memory{"d/A.tla": "---- MODULE B ----\n===="}, "module B stands in the file A.tla"},
+		{"a root that does not parse", memory{"d/A.tla": "---- MODULE A ----\nX == (1\n===="}, "[BracketUnclosed]"},
+		{"a module that does not parse", memory{
+			"d/A.tla": "---- MODULE A ----\nEXTENDS B\nX == Y\n====",
+			"d/B.tla": "---- MODULE B ----\nX == (1\n====",
+		}, "d/B.tla:3:1: error"},
+		{"a number too large", memory{"d/A.tla": "---- MODULE A ----\nX == 99999999999999999999\n===="}, "[NumberTooLarge]"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			l, diags, err := Load(tt.files, "d/A.tla", Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := messages(diags)
+			if tt.want == "" && got != "" || !strings.Contains(got, tt.want) {
+				t.Errorf("got %q, want %q", got, tt.want)
+			}
+			if (l == nil) != diags.HasErrors() {
+				t.Errorf("got Loaded %v with diagnostics %q", l, got)
+			}
+		})
+	}
+}
+
+func TestWorldFails(t *testing.T) {
+	if _, _, err := Load(memory{}, "A.tla", Options{}); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("no root: got %v, want fs.ErrNotExist", err)
+	}
+	files := memory{"A.tla": "---- MODULE A ----\nEXTENDS B\n====", "B.tla": "broken disk"}
+	if _, _, err := Load(files, "A.tla", Options{}); err == nil || !strings.Contains(err.Error(), "broken disk") {
+		t.Errorf("a file that cannot be read: got %v, want the disk's error", err)
+	}
+}
+
+const algorithmModule = `---- MODULE A ----
+EXTENDS Integers
+CONSTANT N
+Limit == N + 1
+(* --algorithm Count {
+   variables x = 0;
+   { a: while (x < Limit) { x := x + 1 } }
+} *)
+%s
+Inv == x <= Limit /\ pc \in {"a", "Done"}
+====
+`
+
+// translation stands for what tla/trans makes of the algorithm above.
+const translation = `VARIABLES x, pc
+vars == <<x, pc>>
+Init == x = 0 /\ pc = "a"
+a == pc = "a" /\ IF x < Limit THEN x' = x + 1 /\ pc' = "a" ELSE pc' = "Done" /\ x' = x
+Next == a \/ (pc = "Done" /\ UNCHANGED vars)
+Spec == Init /\ [][Next]_vars`
+
+const stale = "\\* BEGIN TRANSLATION\nVARIABLES x, pc, old\nOld == (1\n\\* END TRANSLATION"
+
+func TestTranslate(t *testing.T) {
+	calls := 0
+	translate := func(u *Untranslated, diags *source.List) Translation {
+		calls++
+		if got := u.Scope.Lookup("Limit").Def; got == nil || got.Name != "Limit" {
+			t.Errorf("Limit in the algorithm: got %v, want its definition", got)
+		}
+		for _, name := range []string{"x", "pc", "Inv", "old", "Old"} {
+			if got := u.Scope.Lookup(name); got.Def != nil || got.Variable != nil {
+				t.Errorf("%s is known before the translation", name)
+			}
+		}
+		while := u.Module.Algorithm.Body.Body[0].(*syntax.While)
+		x := u.Scope.WithVariables(&core.Variable{Name: "x", Index: -1}).Expr(while.Cond)
+		if got := core.Format(x, 0); got != "x < Limit" {
+			t.Errorf("condition: got %s", got)
+		}
+		return Translation{Text: []byte(translation), Algorithm: &pcal.Algorithm{Name: "Count"}}
+	}
+	fresh := "\\* BEGIN TRANSLATION\n" + strings.Replace(translation, "x = 0", "x = 7", 1) + "\n\\* END TRANSLATION"
+	tests := []struct {
+		name    string
+		between string
+		options Options
+		calls   int
+		init    string
+	}{
+		{"no translation", "", Options{Translate: translate}, 1, `x = 0 /\ pc = "a"`},
+		{"the file's translation", fresh, Options{Translate: translate}, 0, `x = 7 /\ pc = "a"`},
+		{"a translation that is made again", fresh, Options{Translate: translate, Retranslate: true}, 1, `x = 0 /\ pc = "a"`},
+		{"a stale one that does not parse", stale, Options{Translate: translate, Retranslate: true}, 1, `x = 0 /\ pc = "a"`},
+		{"nobody to translate", fresh, Options{}, 0, `x = 7 /\ pc = "a"`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			calls = 0
+			text := fmt.Sprintf(algorithmModule, tt.between)
+			l, diags, err := Load(memory{"A.tla": text}, "A.tla", tt.options)
+			if err != nil || diags.Len() > 0 {
+				t.Fatalf("got %v, %s", err, messages(diags))
+			}
+			if calls != tt.calls || (l.Algorithm != nil) != (tt.calls > 0) || (l.Translation != nil) != (tt.calls > 0) {
+				t.Errorf("got %d translations, want %d", calls, tt.calls)
+			}
+			if got := core.Format(l.Spec.Names["Init"].Body, 0); got != tt.init {
+				t.Errorf("Init: got %s, want %s", got, tt.init)
+			}
+			inv := l.Spec.Names["Inv"]
+			if got, want := inv.Span.From().Line, strings.Count(text[:strings.Index(text, "Inv ==")], "\n")+1; got != want || inv.Span.File.Name != "A.tla" {
+				t.Errorf("Inv is at %s, want line %d of A.tla", inv.Span, want)
+			}
+			if err := core.Validate(l.Spec); err != nil {
+				t.Error(err)
+			}
+			// After the load, too, an algorithm sees what stands before it.
+			scope := l.Program.AlgorithmScope()
+			if scope.Lookup("Limit").Def != l.Spec.Names["Limit"] || scope.Lookup("Init").Def != nil || scope.Lookup("Inv").Def != nil {
+				t.Error("the algorithm's scope is not that before the translation")
+			}
+		})
+	}
+}
+
+// TestTranslationFails has errors before, in and after the translation.
+func TestTranslationFails(t *testing.T) {
+	text := fmt.Sprintf(algorithmModule, "")
+	with := func(made string, diag string) Options {
+		return Options{Translate: func(_ *Untranslated, diags *source.List) Translation {
+			if diag != "" {
+				diags.Errorf(source.Span{}, "Test", "%s", diag)
+			}
+			return Translation{Text: []byte(made)}
+		}}
+	}
+	tests := []struct {
+		name, text string
+		options    Options
+		want       string
+	}{
+		{"before", strings.Replace(text, "N + 1", "M + 1", 1), with(translation, ""), "A.tla:4:10: error: unknown name M"},
+		{"the translator", text, with("", "cannot"), "cannot [Test]"},
+		{"in, syntax", text, with("Init == (", ""), "A.tla (translation):"},
+		{"in, names", text, with(translation+"\nZ == nothing", ""), "A.tla (translation):8:6: error: unknown name nothing"},
+		{"after", text, with("VARIABLE pc", ""), "A.tla:10:8: error: unknown name x"},
+		{"a clash", text, with(translation+"\nLimit == 1", ""), "Limit is declared already"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			l, diags, err := Load(memory{"A.tla": tt.text}, "A.tla", tt.options)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := messages(diags); l != nil || !strings.Contains(got, tt.want) {
+				t.Errorf("got %v, %q, want %q", l, got, tt.want)
+			}
+		})
+	}
+}
+
+// FuzzLoad feeds arbitrary text: nothing may panic, and what loads must be
+// valid and print as something that parses.
+func FuzzLoad(f *testing.F) {
+	seeds := []string{
+		"---- MODULE A ----\nEXTENDS Naturals, B\nVARIABLE x\nInit == x = 0\nNext == x' = x + 1\nSpec == Init /\\ [][Next]_x\n====",
+		"---- MODULE A ----\nI(p) == INSTANCE B WITH c <- p\nX == I(3)!Y!1\nRECURSIVE F(_)\nF(n) == LET g[i \\in {1}] == F(i) J == INSTANCE B WITH c <- n IN J!Y\n====",
+		"---- MODULE A ----\nOp(G(_), a) == G(a)\nX == Op(LAMBDA z : {z}, 1)\nY == [[a |-> 1] EXCEPT !.a = @, ![1, 2] = CHOOSE q : TRUE]\n---- MODULE N ----\nCONSTANT k\nZ == k\n====\nW(k) == INSTANCE N\nV == W(1)!Z\n====",
+		"---- MODULE A ----\nEXTENDS A\n====",
+		"---- MODULE A ----\nX == \\E x \\in {1}, <<y, z>> \\in {<<1, 2>>} : lab(x) :: x = y\nY == X!(1, 2, 3)!lab(2)!<<\nTHEOREM T == ASSUME NEW q PROVE q\nZ == T!1\n====",
+		"---- MODULE A ----\nEXTENDS Sequences\n(* --mpcal M { archetype P(ref a[_]) { l: a[1] := self } } *)\n====",
+	}
+	for _, s := range seeds {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		files := memory{"A.tla": text, "B.tla": "---- MODULE B ----\nCONSTANT c\nY == <<c, c>>\n===="}
+		l, diags, err := Load(files, "A.tla", Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		messages(diags)
+		if l == nil {
+			return
+		}
+		if err := core.Validate(l.Spec); err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range l.Spec.Defs {
+			if d.Module != "A" || d.Body == nil {
+				continue
+			}
+			printed := core.Format(d.Body, 0)
+			if _, list := syntax.ParseExpr(source.NewFile("printed", []byte(printed))); list.HasErrors() {
+				t.Fatalf("%s prints as\n%s\n%v", d.FullName(), printed, list)
+			}
+		}
+	})
+}
