@@ -76,4 +76,9 @@ type Archetype[S any] struct {
 	// Vars lists the variables in the order of their declaration, for traces
 	// and error messages. Nil: none are shown.
 	Vars func(s *S) []Var
+	// Where is called while a *value.Error unwinds a section, before its
+	// functions are left, and gives the places in the specification that are
+	// being evaluated, innermost first. Nil: the label's place is all that is
+	// known.
+	Where func() []string
 }

@@ -3,6 +3,7 @@ package distsys
 import (
 	"errors"
 	"fmt"
+	"strings"
 )
 
 // What a section or a resource answers instead of a result.
@@ -86,6 +87,19 @@ func (e *InvariantError) Error() string {
 	}
 	return text
 }
+
+// EvalError is an expression that has no value, with the places in the
+// specification that were being evaluated, innermost first.
+type EvalError struct {
+	Places []string
+	Err    error
+}
+
+func (e *EvalError) Error() string {
+	return e.Err.Error() + " (at " + strings.Join(e.Places, ", in ") + ")"
+}
+
+func (e *EvalError) Unwrap() error { return e.Err }
 
 func retryable(err error) bool { return errors.Is(err, ErrAbort) }
 func blocked(err error) bool   { return err == ErrBlocked || errors.Is(err, ErrBlocked) }

@@ -102,6 +102,11 @@ func (in *Instance[S]) attempt(tx *Tx, pc Label) (next Label, err error) {
 				panic(r)
 			}
 			err = e
+			if in.arch.Where != nil {
+				if places := in.arch.Where(); len(places) > 0 {
+					err = &EvalError{Places: places, Err: e}
+				}
+			}
 		}
 	}()
 	in.work = in.cur
