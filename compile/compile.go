@@ -1,0 +1,562 @@
+// Package compile turns the archetypes of a Modular PlusCal algorithm into a
+// Go package that runs on distsys.
+//
+// In: a resolved specification with its algorithm before expansion, and what
+// a configuration says of constants. Out: the files of one Go package, with
+// one function for each label, structs for records, and comments that lead
+// back to the specification. Names and order are the same at every run.
+//
+// Promises: what the generated code computes is what the checker computes, or
+// an error where the checker has one. Types come from tla/shape; what has no
+// type stays a value.Value, and Explain says why. Reads of resources happen
+// where pcal.Hoist puts them. Every value that comes from outside is checked
+// against its type.
+//
+// Refuses, by diagnostics with a place, what has no meaning in a running
+// system (primes, temporal operators, global variables in an archetype) and
+// what is not supported. It never writes code that computes something else.
+//
+// Source: PGo (ASPLOS 2023), section 4.
+package compile
+
+import (
+	"fmt"
+	"go/format"
+	"path/filepath"
+	"regexp"
+	"sort"
+	"strings"
+
+	"github.com/ashlar-dev/ashlar/internal/invariant"
+	"github.com/ashlar-dev/ashlar/source"
+	"github.com/ashlar-dev/ashlar/tla/core"
+	"github.com/ashlar-dev/ashlar/tla/pcal"
+	"github.com/ashlar-dev/ashlar/tla/shape"
+	"github.com/ashlar-dev/ashlar/tla/value"
+)
+
+// Options change what Compile writes. The zero value is the default.
+type Options struct {
+	// Package is the name of the Go package; default: the algorithm's name in
+	// lower case.
+	Package string
+	// Main makes a command of the package.
+	Main bool
+	// Constants are values of constants and of definitions that a
+	// configuration overrides, by name. They give types; the compiled system
+	// takes its values when it starts.
+	Constants map[string]value.Value
+	// Invariants are the names of definitions to evaluate before each step
+	// commits. They are looked for in Whole, the specification with its
+	// translation; Plain is the algorithm that the translation was made of.
+	Invariants []string
+	Whole      *core.Spec
+	Plain      *pcal.Algorithm
+}
+
+// File is a generated file.
+type File struct {
+	Name string
+	Text []byte
+}
+
+// Package is what Compile makes.
+type Package struct {
+	Files []File
+	// Explain says, one line each, what has which type and what has none and
+	// why.
+	Explain []string
+	// NotRelaxed says of each ref parameter, by archetype and name, why a relaxed
+	// mailbox is not sound for it; "" where it is.
+	NotRelaxed map[string]map[string]string
+}
+
+// generator is the work on one package.
+type generator struct {
+	spec   *core.Spec
+	alg    *pcal.Algorithm
+	opt    Options
+	diags  source.List
+	shapes *shape.Result
+	strict strictness
+
+	names         *names // of the package
+	constantNames *names // fields and methods of Constants
+	constants     map[string]string // the fields of constants
+	given         map[string]string // and of definitions that are given
+	givenShapes   map[string]*shape.Shape
+	types         map[*shape.Shape]*goType
+	shapeVars     map[*shape.Shape]string
+	operators     map[string]*operator
+	cached        []cachedDef
+	natives       map[string]string
+	selfKeys      map[*core.Local][]*shape.Shape
+	assumes       []assumption
+	checked       []checkedInvariant
+
+	decls, ops, nativeDecls, shapeDecls *writer
+
+	any, bool, int, str *shape.Shape
+}
+
+// cachedDef is a definition without parameters that is computed once.
+type cachedDef struct{ field, compute, typ string }
+
+// Compile compiles the archetypes of an algorithm. The Package is nil when
+// the list has errors.
+func Compile(spec *core.Spec, alg *pcal.Algorithm, opt Options) (*Package, *source.List) {
+	g := &generator{
+		spec: spec, alg: alg, opt: opt, names: newNames(nil), constantNames: newNames(nil),
+		strict:    strictness{known: map[strictKey]bool{}},
+		constants: map[string]string{}, given: map[string]string{}, givenShapes: map[string]*shape.Shape{},
+		types: map[*shape.Shape]*goType{}, shapeVars: map[*shape.Shape]string{}, operators: map[string]*operator{},
+		natives: map[string]string{}, selfKeys: map[*core.Local][]*shape.Shape{},
+		decls: &writer{}, ops: &writer{}, nativeDecls: &writer{}, shapeDecls: &writer{},
+	}
+	if opt.Package == "" {
+		g.opt.Package = packageName(alg.Name)
+	}
+	if opt.Main {
+		g.opt.Package = "main"
+	}
+	if len(alg.Archetypes) == 0 {
+		g.unsupportedAt(alg.Span, NoArchetype, fmt.Sprintf("algorithm %s has no archetype, and only archetypes are compiled", alg.Name),
+			"write the processes that shall run as archetypes, and instantiate them")
+		return nil, &g.diags
+	}
+	g.infer()
+	p := g.pack()
+	if g.diags.HasErrors() {
+		return nil, &g.diags
+	}
+	return p, &g.diags
+}
+
+// packageName makes a package's name of an algorithm's.
+func packageName(s string) string {
+	name := strings.ToLower(strings.ReplaceAll(goName(s), "_", ""))
+	if name == "" || name == "main" || newNames(nil).taken(name) {
+		name += "spec"
+	}
+	return name
+}
+
+// infer finds the shapes of everything.
+func (g *generator) infer() {
+	p := shape.Program{Spec: g.spec, Algorithm: g.alg, Constants: map[string]*shape.Sample{}, Given: map[string]*shape.Sample{}}
+	for _, c := range g.spec.Constants {
+		if v, ok := g.opt.Constants[c.Name]; ok {
+			p.Constants[c.Name] = sampleOf(v)
+		}
+	}
+	for _, d := range g.overridden() {
+		s := &shape.Sample{Name: d.Name}
+		if v, ok := g.opt.Constants[d.Name]; ok {
+			s = sampleOf(v)
+		}
+		p.Given[d.Name] = s
+	}
+	p.Within = g.findInvariants()
+	g.shapes = shape.Infer(p)
+	g.any = g.shapes.Intern(shape.Shape{Kind: shape.Any})
+	g.bool = g.shapes.Intern(shape.Shape{Kind: shape.Bool})
+	g.int = g.shapes.Intern(shape.Shape{Kind: shape.Int})
+	g.str = g.shapes.Intern(shape.Shape{Kind: shape.Str})
+	for _, c := range g.spec.Constants {
+		if c.Arity == 0 {
+			g.constants[c.Name] = g.constantNames.fresh(upperFirst(goName(c.Name)))
+		}
+	}
+	for _, d := range g.overridden() {
+		g.given[d.Name] = g.constantNames.fresh(upperFirst(goName(d.Name)))
+		g.givenShapes[d.Name] = g.shapes.Given(d)
+	}
+}
+
+// overridden are the definitions whose values come from a configuration:
+// those that it names, and those of the form "None == CHOOSE x : x \notin S",
+// which stand for a fresh value.
+func (g *generator) overridden() []*core.Def {
+	var out []*core.Def
+	for _, d := range g.spec.Defs {
+		if len(d.Params) > 0 || d.Native || d.Body == nil {
+			continue
+		}
+		_, named := g.opt.Constants[d.Name]
+		if named || isFreshValue(d.Body) {
+			out = append(out, d)
+		}
+	}
+	return out
+}
+
+// isFreshValue says whether e is CHOOSE x : x \notin S.
+func isFreshValue(e core.Expr) bool {
+	c, ok := e.(*core.Choose)
+	if !ok || c.Bind.Set != nil || len(c.Bind.Vars) != 1 {
+		return false
+	}
+	op, ok := c.Body.(*core.Op)
+	if ok && op.Op == core.OpNot {
+		op, ok = op.Args[0].(*core.Op)
+		if !ok || op.Op != core.OpIn {
+			return false
+		}
+	} else if !ok || op.Op != core.OpNotIn {
+		return false
+	}
+	l, ok := op.Args[0].(*core.LocalRef)
+	return ok && l.Local == c.Bind.Vars[0]
+}
+
+// givenShape is the shape of a definition whose value is given; nil for others.
+func (g *generator) givenShape(d *core.Def) *shape.Shape {
+	if len(d.Params) > 0 {
+		return nil
+	}
+	return g.givenShapes[d.Name]
+}
+
+// sampleOf describes a value to the inference.
+func sampleOf(v value.Value) *shape.Sample {
+	list := func(vs []value.Value) []*shape.Sample {
+		out := make([]*shape.Sample, len(vs))
+		for i, x := range vs {
+			out[i] = sampleOf(x)
+		}
+		return out
+	}
+	switch v.Kind() {
+	case value.KindBool:
+		return &shape.Sample{Kind: shape.Bool}
+	case value.KindInt:
+		return &shape.Sample{Kind: shape.Int, Num: int64(v.AsInt())}
+	case value.KindString:
+		return &shape.Sample{Kind: shape.Str, Name: v.AsString()}
+	case value.KindModel:
+		return &shape.Sample{Kind: shape.None, Name: v.AsModel()}
+	case value.KindTuple:
+		return &shape.Sample{Kind: shape.Tuple, Elems: list(v.Elements())}
+	case value.KindRecord:
+		s := &shape.Sample{Kind: shape.Record}
+		v.Fields(func(name string, x value.Value) bool {
+			s.Fields = append(s.Fields, name)
+			s.Elems = append(s.Elems, sampleOf(x))
+			return true
+		})
+		return s
+	case value.KindFn:
+		return &shape.Sample{Kind: shape.Fn, Keys: list(v.Domain().Elems()), Elems: list(v.Values())}
+	case value.KindSet:
+		if value.IsFinite(v) {
+			return &shape.Sample{Kind: shape.Set, Elems: list(v.Elems())}
+		}
+	}
+	return &shape.Sample{Kind: shape.Any}
+}
+
+func (g *generator) setOf(elem *shape.Shape) *shape.Shape {
+	return g.shapes.Intern(shape.Shape{Kind: shape.Set, Elem: elem})
+}
+
+// shapeVar is the package variable that converts between a type and values.
+func (g *generator) shapeVar(s *shape.Shape) string {
+	if name, ok := g.shapeVars[s]; ok {
+		return name
+	}
+	t := g.typeOf(s)
+	name := g.names.fresh(lowerFirst(t.label) + "Shape")
+	g.shapeVars[s] = name
+	g.shapeDecls.emit("%s = distsys.Shape[%s]{To: %s{}.Value, From: %s{}.Of}", name, t.name, t.kind, t.kind)
+	return name
+}
+
+// initial is the value of a variable that is declared without one.
+func (g *generator) initial(s *shape.Shape) string {
+	t := g.typeOf(s)
+	model := fmt.Sprintf("%q", shape.DefaultInitValue)
+	switch {
+	case s.Kind == shape.Any:
+		return "value.Model(" + model + ")"
+	case s.Kind == shape.None:
+		return "typed.Model(" + model + ")"
+	case s.Model:
+		return fmt.Sprintf("typed.Only[%s](%s)", g.typeOf(g.withoutModel(s)).name, model)
+	}
+	return t.zero
+}
+
+// excerptMax is how much of a line of the specification a comment quotes.
+const excerptMax = 90
+
+// comment writes where the code that follows comes from. The form is what
+// placeComment reads back.
+func (g *generator) comment(w *writer, at source.Span) {
+	if !at.IsValid() {
+		return
+	}
+	line := at.From().Line
+	text := []rune(oneLine(at.File.Line(line)))
+	if len(text) > excerptMax {
+		text = append(text[:excerptMax], '…')
+	}
+	w.emit("// %s:%d: %s", filepath.Base(at.File.Name), line, string(text))
+}
+
+var placeComment = regexp.MustCompile(`^\s*// ([^\s:]+:\d+): `)
+
+// pack writes the files.
+func (g *generator) pack() *Package {
+	var machines []*machine
+	for _, a := range g.alg.Archetypes {
+		machines = append(machines, g.machine(a))
+	}
+	for _, m := range machines {
+		m.generate()
+		m.invariants()
+		m.relaxed = checkRelaxed(m)
+	}
+	glue := &writer{}
+	for _, m := range machines {
+		m.glue(glue)
+	}
+	body := &writer{}
+	for _, m := range machines {
+		m.declare(body)
+		body.append(m.methods)
+	}
+	g.compileAssumes()
+	constants := g.constantsCode()
+	if g.diags.HasErrors() {
+		return nil
+	}
+	out := &writer{}
+	out.append(constants)
+	out.append(body)
+	if !g.ops.empty() {
+		out.emit("")
+		out.emit("// The operators of the specification.")
+		out.append(g.ops)
+	}
+	out.append(glue)
+	out.append(g.systemCode(machines))
+	if !g.decls.empty() {
+		out.emit("")
+		out.emit("// The types of the values.")
+		out.append(g.decls)
+	}
+	vars := &writer{}
+	vars.append(g.nativeDecls)
+	vars.append(g.shapeDecls)
+	if !vars.empty() {
+		out.emit("")
+		out.emit("var (")
+		out.append(vars)
+		out.emit(")")
+	}
+	name := g.opt.Package + ".go"
+	if g.opt.Main {
+		name = packageName(g.alg.Name) + ".go"
+	}
+	text := g.file(out.String())
+	p := &Package{NotRelaxed: map[string]map[string]string{}}
+	for _, m := range machines {
+		p.NotRelaxed[m.arch.Name] = map[string]string{}
+		for _, param := range m.arch.Params {
+			if param.Ref {
+				p.NotRelaxed[m.arch.Name][param.Var.Name] = m.relaxed[param]
+			}
+		}
+	}
+	p.Files = []File{{Name: name, Text: text}, {Name: "places.go", Text: g.places(name, text)}}
+	if g.opt.Main {
+		p.Files = append(p.Files, File{Name: "main.go", Text: g.mainFile()})
+	}
+	p.Explain = g.explain(machines)
+	return p
+}
+
+// importable are the packages that generated code may need, by the name it
+// uses them under.
+var importable = [...]struct{ name, path string }{
+	{"fmt", "fmt"},
+	{"sync", "sync"},
+	{"distsys", "github.com/ashlar-dev/ashlar/distsys"},
+	{"native", "github.com/ashlar-dev/ashlar/tla/native"},
+	{"typed", "github.com/ashlar-dev/ashlar/tla/typed"},
+	{"value", "github.com/ashlar-dev/ashlar/tla/value"},
+}
+
+// file formats a generated file with the imports that it uses.
+func (g *generator) file(body string) []byte {
+	var b strings.Builder
+	b.WriteString("// Code generated by ashlar compile. DO NOT EDIT.\n\n")
+	fmt.Fprintf(&b, "package %s\n\nimport (\n", g.opt.Package)
+	third := false
+	for _, p := range importable {
+		if !regexp.MustCompile(`\b` + p.name + `\.`).MatchString(stripComments(body)) {
+			continue
+		}
+		if strings.Contains(p.path, ".") && !third {
+			third = true
+			b.WriteString("\n")
+		}
+		fmt.Fprintf(&b, "%q\n", p.path)
+	}
+	b.WriteString(")\n")
+	b.WriteString(body)
+	text, err := format.Source([]byte(b.String()))
+	invariant.Check(err == nil, "generated code is not Go: %v\n%s", err, b.String())
+	return text
+}
+
+func stripComments(s string) string {
+	lines := strings.Split(s, "\n")
+	for i, l := range lines {
+		if strings.HasPrefix(strings.TrimSpace(l), "//") {
+			lines[i] = ""
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// places writes the table that leads from lines of Go to the specification.
+func (g *generator) places(name string, text []byte) []byte {
+	w := &writer{}
+	w.emit("// places leads from the lines of %s to the specification.", name)
+	w.emit("var places = &typed.Places{")
+	w.emit("File: %q,", name)
+	w.emit("Lines: []typed.Place{")
+	last := ""
+	for i, line := range strings.Split(string(text), "\n") {
+		at := last
+		if m := placeComment.FindStringSubmatch(line); m != nil {
+			at = m[1]
+		} else if line == "}" {
+			at = ""
+		}
+		if at != last {
+			w.emit("{Line: %d, Spec: %q},", i+1, at)
+			last = at
+		}
+	}
+	w.emit("},")
+	w.emit("}")
+	return g.file(w.String())
+}
+
+// constantsCode writes the constants and how they are read.
+func (g *generator) constantsCode() *writer {
+	w := &writer{}
+	w.emit("")
+	w.emit("// Constants are the constants of %s, and what follows from them.", g.spec.Name)
+	w.emit("type Constants struct {")
+	type field struct {
+		name, text string
+		s          *shape.Shape
+		fresh      bool
+		at         source.Span
+	}
+	var fields []field
+	for _, c := range g.spec.Constants {
+		if c.Arity == 0 {
+			fields = append(fields, field{g.constants[c.Name], c.Name, g.shapes.Const(c), false, c.Span})
+		}
+	}
+	for _, d := range g.overridden() {
+		fields = append(fields, field{g.given[d.Name], d.Name, g.givenShapes[d.Name], isFreshValue(d.Body), d.Span})
+	}
+	for _, f := range fields {
+		w.emit("%s %s", f.name, g.typeOf(f.s).name)
+	}
+	if len(g.cached) > 0 {
+		w.emit("")
+	}
+	for _, d := range g.cached {
+		w.emit("%s func() %s", d.field, d.typ)
+	}
+	w.emit("}")
+	w.emit("")
+	w.emit("// NewConstants reads the constants from their values, by name, and checks the")
+	w.emit("// assumptions of the specification.")
+	w.emit("func NewConstants(values map[string]value.Value) (*Constants, error) {")
+	w.emit("c := &Constants{}")
+	for _, f := range fields {
+		if !f.fresh {
+			w.emit("if _, ok := values[%q]; !ok {", f.text)
+			w.emit("return nil, fmt.Errorf(%q)", "the constant "+f.text+" has no value")
+			w.emit("}")
+		}
+	}
+	for _, f := range fields {
+		t := g.typeOf(f.s)
+		get := fmt.Sprintf("values[%q]", f.text)
+		w.emit("if err := value.Catch(func() {")
+		if f.fresh {
+			w.emit("v, ok := %s", get)
+			w.emit("if !ok {")
+			w.emit("v = value.Model(%q)", f.text)
+			w.emit("}")
+			get = "v"
+		}
+		w.emit("c.%s = %s", f.name, g.fromValue(get, t))
+		w.emit("}); err != nil {")
+		w.emit("return nil, fmt.Errorf(\"the constant %s: %%w; the code was compiled for a %%s\", err, %q)", f.text, f.s)
+		w.emit("}")
+	}
+	sort.SliceStable(g.cached, func(i, j int) bool { return g.cached[i].field < g.cached[j].field })
+	for _, d := range g.cached {
+		w.emit("c.%s = sync.OnceValue(c.%s)", d.field, d.compute)
+	}
+	if len(g.assumes) > 0 {
+		w.emit("var broken error")
+		w.emit("if err := value.Catch(func() {")
+		w.emit("switch {")
+		for _, a := range g.assumes {
+			w.emit("case !c.%s():", a.method)
+			w.emit("broken = fmt.Errorf(%q)", "the assumption at "+a.place+" is false: "+a.text)
+		}
+		w.emit("}")
+		w.emit("}); err != nil {")
+		w.emit("return nil, fmt.Errorf(\"an assumption: %%w\", err)")
+		w.emit("}")
+		w.emit("if broken != nil {")
+		w.emit("return nil, broken")
+		w.emit("}")
+	}
+	w.emit("return c, nil")
+	w.emit("}")
+	return w
+}
+
+// assumption is a compiled ASSUME.
+type assumption struct{ method, place, text string }
+
+// compileAssumes compiles the assumptions. One that has no compiled form is
+// left out with a warning: the checker has it.
+func (g *generator) compileAssumes() {
+	for _, a := range g.spec.Assumes {
+		before := g.diags
+		var probe source.List
+		g.diags = probe
+		f := g.newFn(g.shapes.Root(), "c")
+		f.into(a.Body, g.bool, func(x string) { f.out.emit("return %s", x) })
+		failed := g.diags.HasErrors()
+		found := g.diags
+		g.diags = before
+		if failed {
+			g.diags.Add(source.Diagnostic{Severity: source.Warning, Code: AssumeNotCompiled, Span: a.Body.Span(),
+				Message: "this assumption is not checked when the compiled system starts: " + found.Sorted()[0].Message})
+			continue
+		}
+		name := g.constantNames.fresh("assume" + upperFirst(goName(a.Name+"_")))
+		w := &writer{}
+		w.emit("")
+		g.comment(w, a.Body.Span())
+		w.emit("func (c *Constants) %s() bool {", name)
+		w.append(f.out)
+		w.emit("}")
+		g.ops.append(w)
+		g.assumes = append(g.assumes, assumption{name, a.Body.Span().String(), oneLine(a.Body.Span().Text())})
+	}
+}

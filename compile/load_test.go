@@ -1,0 +1,60 @@
+package compile_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/ashlar-dev/ashlar/compile"
+	"github.com/ashlar-dev/ashlar/source"
+	"github.com/ashlar-dev/ashlar/tla/core"
+	"github.com/ashlar-dev/ashlar/tla/load"
+	"github.com/ashlar-dev/ashlar/tla/trans"
+)
+
+// disk reads modules from the file system.
+type disk struct{}
+
+func (disk) ReadFile(name string) ([]byte, error) { return os.ReadFile(name) }
+
+// subject is a specification ready to be compiled.
+type subject struct {
+	spec  *core.Spec
+	text  trans.Text
+	whole *core.Spec
+}
+
+// read loads a specification with an algorithm.
+func read(t testing.TB, path string) *subject {
+	t.Helper()
+	s := &subject{}
+	loaded, diags, err := load.Load(disk{}, path, load.Options{Retranslate: true,
+		Translate: func(u *load.Untranslated, list *source.List) load.Translation {
+			s.text = trans.Units(u.Program, u.Scope, u.Module.Algorithm, list)
+			s.spec = u.Program.Spec()
+			return load.Translation{Text: []byte(s.text.TLA), Algorithm: s.text.Algorithm}
+		}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diags.HasErrors() {
+		t.Fatalf("%s:\n%v", path, diags)
+	}
+	s.whole = loaded.Spec
+	return s
+}
+
+// readText is read for a module's text.
+func readText(t testing.TB, name, text string) *subject {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name+".tla")
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return read(t, path)
+}
+
+func (s *subject) compile(o compile.Options) (*compile.Package, *source.List) {
+	o.Whole, o.Plain = s.whole, s.text.Plain
+	return compile.Compile(s.spec, s.text.Algorithm, o)
+}

@@ -1,0 +1,230 @@
+package compile
+
+import (
+	"github.com/ashlar-dev/ashlar/tla/core"
+	"github.com/ashlar-dev/ashlar/tla/shape"
+)
+
+// TLA+ evaluates an operator's argument and a LET's definition where they are
+// used. Go evaluates them where they stand. The two differ only where the
+// evaluation can fail and the use may not come to pass. The functions here
+// decide that, on the safe side.
+
+// strictness remembers which parameters an operator surely evaluates.
+type strictness struct {
+	known map[strictKey]bool
+}
+
+type strictKey struct {
+	d *core.Def
+	i int
+}
+
+// param says whether every evaluation of d's body evaluates parameter i.
+func (st *strictness) param(d *core.Def, i int) bool {
+	k := strictKey{d, i}
+	if s, ok := st.known[k]; ok {
+		return s
+	}
+	st.known[k] = false // a recursive use does not count
+	if d.Body != nil && d.Params[i].Arity == 0 {
+		st.known[k] = st.needs(d.Body, func(e core.Expr) bool {
+			l, ok := e.(*core.LocalRef)
+			return ok && l.Local == d.Params[i]
+		})
+	}
+	return st.known[k]
+}
+
+// value says whether body surely evaluates the LET definition d.
+func (st *strictness) value(body core.Expr, d *core.Def) bool {
+	return st.needs(body, func(e core.Expr) bool {
+		c, ok := e.(*core.Call)
+		return ok && c.Def == d
+	})
+}
+
+// needs says whether every evaluation of e that succeeds evaluates an
+// expression that is hit.
+func (st *strictness) needs(e core.Expr, hit func(core.Expr) bool) bool {
+	if e == nil {
+		return false
+	}
+	if hit(e) {
+		return true
+	}
+	any := func(list ...core.Expr) bool {
+		for _, x := range list {
+			if st.needs(x, hit) {
+				return true
+			}
+		}
+		return false
+	}
+	switch e := e.(type) {
+	case *core.And:
+		return any(e.List[0])
+	case *core.Or:
+		return any(e.List[0])
+	case *core.If:
+		return any(e.Cond) || any(e.Then) && any(e.Else)
+	case *core.Case:
+		return any(e.Arms[0].Cond)
+	case *core.Let:
+		return any(e.Body)
+	case *core.Op:
+		if e.Op == core.OpImplies {
+			return any(e.Args[0])
+		}
+		return any(e.Args...)
+	case *core.Call:
+		return st.callNeeds(e, hit)
+	case *core.LocalRef:
+		return any(e.Args...)
+	case *core.Apply:
+		return any(e.Fn, e.Arg)
+	case *core.Select:
+		return any(e.X)
+	case *core.Tuple:
+		return any(e.Elems...)
+	case *core.SetEnum:
+		return any(e.Elems...)
+	case *core.Record:
+		for _, f := range e.Fields {
+			if any(f.X) {
+				return true
+			}
+		}
+	case *core.Quant:
+		return any(e.Binds[0].Set)
+	case *core.Choose:
+		return any(e.Bind.Set)
+	case *core.SetFilter:
+		return any(e.Bind.Set)
+	case *core.SetMap:
+		return any(e.Binds[0].Set)
+	case *core.Fn:
+		return any(e.Binds[0].Set)
+	case *core.Except:
+		return any(e.Fn)
+	}
+	return false
+}
+
+func (st *strictness) callNeeds(e *core.Call, hit func(core.Expr) bool) bool {
+	for i, a := range e.Args {
+		if e.Def.Params[i].Arity > 0 {
+			continue
+		}
+		if (e.Def.Native || st.param(e.Def, i)) && st.needs(a, hit) {
+			return true
+		}
+	}
+	if len(e.Args) == 0 && !e.Def.Native && !e.Def.Recursive && e.Def.Body != nil {
+		return st.needs(e.Def.Body, hit)
+	}
+	return false
+}
+
+// total says whether the evaluation of e in sc cannot fail and is cheap.
+func total(sc *shape.Scope, e core.Expr) bool {
+	switch e := e.(type) {
+	case *core.Int:
+		return e.Val >= -1<<31 && e.Val < 1<<31
+	case *core.Str, *core.Bool, *core.VarRef:
+		return true
+	case *core.ConstRef:
+		return len(e.Args) == 0
+	case *core.LocalRef:
+		return e.Local.Arity == 0
+	case *core.Tuple:
+		return allTotal(sc, e.Elems)
+	case *core.Record:
+		for _, f := range e.Fields {
+			if !total(sc, f.X) {
+				return false
+			}
+		}
+		return true
+	case *core.SetEnum:
+		s := sc.Expr(e)
+		return s != nil && !s.HoldsAny() && allTotal(sc, e.Elems)
+	case *core.Select:
+		s := sc.Expr(e.X)
+		if s == nil || s.Kind != shape.Record || s.Model || !total(sc, e.X) {
+			return false
+		}
+		f := s.Field(e.Field)
+		return f != nil && !f.Optional
+	case *core.Op:
+		return totalOp(sc, e)
+	case *core.And:
+		return allTotal(sc, e.List) && booleans(sc, e.List)
+	case *core.Or:
+		return allTotal(sc, e.List) && booleans(sc, e.List)
+	case *core.Call:
+		return totalCall(sc, e)
+	}
+	return false
+}
+
+func allTotal(sc *shape.Scope, list []core.Expr) bool {
+	for _, x := range list {
+		if !total(sc, x) {
+			return false
+		}
+	}
+	return true
+}
+
+func booleans(sc *shape.Scope, list []core.Expr) bool {
+	for _, x := range list {
+		if s := sc.Expr(x); s == nil || s.Kind != shape.Bool || s.Model {
+			return false
+		}
+	}
+	return true
+}
+
+func totalOp(sc *shape.Scope, e *core.Op) bool {
+	if !allTotal(sc, e.Args) {
+		return false
+	}
+	switch e.Op {
+	case core.OpNot, core.OpImplies, core.OpEquiv:
+		return booleans(sc, e.Args)
+	case core.OpEq, core.OpNe:
+		a, b := sc.Expr(e.Args[0]), sc.Expr(e.Args[1])
+		return a != nil && a == b && !a.HoldsAny()
+	case core.OpBoolean, core.OpString:
+		return true
+	}
+	return false
+}
+
+// totalCall knows the few operators that have an answer for every argument of
+// their shape.
+func totalCall(sc *shape.Scope, e *core.Call) bool {
+	if !e.Def.Native || !allTotal(sc, e.Args) {
+		return false
+	}
+	want := shape.Int
+	switch e.Def.Name {
+	case "<", ">", "=<", "<=", ">=", "\\leq", "\\geq":
+	case "Len":
+		want = shape.Seq
+	case "Append":
+		s := sc.Expr(e.Args[0])
+		return s != nil && s.Kind == shape.Seq && !s.Model
+	case "Cardinality":
+		want = shape.Set
+	default:
+		return false
+	}
+	for _, a := range e.Args {
+		if s := sc.Expr(a); s == nil || s.Kind != want || s.Model {
+			return false
+		}
+	}
+	return true
+}
