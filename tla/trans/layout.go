@@ -90,4 +90,16 @@ func wrapped(words []string, sep string, column, hang int) lines {
 	return out
 }
 
+// joined is wrapped for operands: op stands before each but the first.
+func joined(operands []string, op string, column, hang int) lines {
+	words := make([]string, len(operands))
+	for i, w := range operands {
+		if i > 0 {
+			w = op + " " + w
+		}
+		words[i] = w
+	}
+	return wrapped(words, "", column, hang)
+}
+
 func (l lines) String() string { return strings.Join(l, "\n") }

@@ -60,7 +60,7 @@ func tlaText(a *pcal.Algorithm) string {
 	if ends {
 		out = append(out, m.termination())
 	}
-	return strings.Join(out, "\n\n") + "\n"
+	return strings.Join(out, "\n\n") + "\n\n"
 }
 
 func native(name, module string) *core.Def {
@@ -161,7 +161,7 @@ func (m *module) procSet() string {
 			parts = append(parts, "{"+id+"}")
 		}
 	}
-	return wrapped(parts, ` \cup`, 11, 0).after("ProcSet == ").String()
+	return joined(parts, `\cup`, 11, 0).after("ProcSet == ").String()
 }
 
 func (m *module) procSetRef() core.Expr {
@@ -301,11 +301,14 @@ func (m *module) actions() []string {
 		}
 		var labels []string
 		for _, b := range blocks {
+			if m.inlined(b) {
+				continue
+			}
 			labels = append(labels, b.Label+arg)
 			out = append(out, c.block(b).after(b.Label+arg+" == ").String())
 		}
 		if name != "" {
-			out = append(out, wrapped(labels, ` \/`, len(name)+len(arg)+4, 7).after(name+arg+" == ").String())
+			out = append(out, joined(labels, `\/`, len(name)+len(arg)+4, 3).after(name+arg+" == ").String())
 		}
 	}
 	for _, p := range m.a.Procedures {
@@ -320,6 +323,10 @@ func (m *module) actions() []string {
 	}
 	return out
 }
+
+// inlined says that a step has no action of its own: it is all that happens,
+// and the user gave it no name.
+func (m *module) inlined(b *pcal.Block) bool { return m.uni && !m.pc && b.Auto }
 
 // mayEnd says whether some process can come to its end.
 func (m *module) mayEnd() bool {
@@ -367,6 +374,9 @@ func (m *module) next(ends bool) string {
 			single = append(single, p.Name)
 		}
 		for _, b := range m.a.Processes[0].Blocks {
+			if m.inlined(b) {
+				return m.processView(m.a.Processes[0]).block(b).after("Next == ").String()
+			}
 			single = append(single, b.Label)
 		}
 	} else {
@@ -380,7 +390,7 @@ func (m *module) next(ends bool) string {
 			for _, p := range m.a.Procedures {
 				calls = append(calls, p.Name+"(self)")
 			}
-			parts = append(parts, `(\E self \in ProcSet: `+wrapped(calls, ` \/`, 36, 0).after(strings.Repeat(" ", 23)).String()[23:]+")")
+			parts = append(parts, `(\E self \in ProcSet: `+joined(calls, `\/`, 36, 0).after(strings.Repeat(" ", 22)).String()[22:]+")")
 		}
 		for _, p := range m.a.Processes {
 			if p.Set {
@@ -393,7 +403,7 @@ func (m *module) next(ends bool) string {
 	}
 	var out lines
 	if len(single) > 0 {
-		out = wrapped(single, ` \/`, 8, 3)
+		out = joined(single, `\/`, 8, 3)
 	}
 	for _, p := range parts {
 		if len(out) == 0 {

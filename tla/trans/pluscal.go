@@ -130,7 +130,7 @@ func (w *writer) body(locals []*pcal.Variable, blocks []*pcal.Block, end string,
 		if forever {
 			w.line("while (TRUE) {")
 			w.in++
-			w.stmts(withoutJump(b.Body, b.Label))
+			w.stmts(b.Body[:len(b.Body)-1])
 			w.in--
 			w.line("}")
 		} else {
@@ -141,8 +141,12 @@ func (w *writer) body(locals []*pcal.Variable, blocks []*pcal.Block, end string,
 	w.line("}")
 }
 
-// withoutJump drops the goto at the end of the list when it leads to label.
+// withoutJump drops the goto at the end of the list when it leads to label and
+// is not all there is.
 func withoutJump(list []pcal.Stmt, label string) []pcal.Stmt {
+	if len(list) == 1 {
+		return list
+	}
 	if g, ok := list[len(list)-1].(*pcal.Goto); ok && g.Label == label {
 		list = list[:len(list)-1]
 	}
@@ -195,14 +199,7 @@ func (w *writer) stmt(s pcal.Stmt) {
 		w.in--
 		w.line("};")
 	case *pcal.If:
-		w.text("if (", s.Cond, ") {")
-		w.in++
-		w.stmts(s.Then)
-		w.in--
-		if !onlySkips(s.Else) {
-			w.braced("} else ", s.Else)
-		}
-		w.line("};")
+		w.cond("if (", s)
 	case *pcal.Either:
 		for i, b := range s.Branches {
 			if i == 0 {
@@ -215,6 +212,24 @@ func (w *writer) stmt(s pcal.Stmt) {
 	default:
 		invariant.Unreachable(s)
 	}
+}
+
+// cond writes an if with its chain of else ifs.
+func (w *writer) cond(head string, s *pcal.If) {
+	w.text(head, s.Cond, ") {")
+	w.in++
+	w.stmts(s.Then)
+	w.in--
+	if len(s.Else) == 1 {
+		if next, ok := s.Else[0].(*pcal.If); ok {
+			w.cond("} else if (", next)
+			return
+		}
+	}
+	if !onlySkips(s.Else) {
+		w.braced("} else ", s.Else)
+	}
+	w.line("};")
 }
 
 func onlySkips(list []pcal.Stmt) bool {

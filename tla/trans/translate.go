@@ -195,7 +195,7 @@ func (f *File) check(files load.Files, path string, diags *source.List) error {
 	var second Text
 	_, again, err = load.Load(overlay{files, path, f.Content}, path, load.Options{Retranslate: true,
 		Translate: func(u *load.Untranslated, diags *source.List) load.Translation {
-			second = Units(u.Program, u.Scope, u.Module.Emitted, diags)
+			second = Units(u.Program, u.Scope, emitted, diags)
 			return load.Translation{Text: []byte(second.TLA)}
 		}})
 	if err != nil {
