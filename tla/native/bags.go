@@ -1,6 +1,8 @@
 package native
 
 import (
+	"math/big"
+
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
 
@@ -128,6 +130,13 @@ func subtractBags(a, b Value) Value {
 func subBags(b Value) Value {
 	keys := wantFn(b, "SubBag").Domain().Elems()
 	out := collector{what: "SubBag(" + value.Brief(b) + ")"}
+	count := big.NewInt(1)
+	for _, k := range keys {
+		if count.Mul(count, big.NewInt(int64(copies(k, b, "SubBag"))+1)); count.BitLen() > 32 {
+			break
+		}
+	}
+	out.expect(count)
 	cur := make([]value.Pair, 0, len(keys))
 	var extend func(i int)
 	extend = func(i int) {

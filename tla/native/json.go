@@ -129,6 +129,9 @@ func parseJSON(text []byte, file Value, op string) []Value {
 		if err == nil {
 			v, err = readJSON(d, token, 0)
 		}
+		if errors.Is(err, io.EOF) {
+			err = io.ErrUnexpectedEOF
+		}
 		if err != nil {
 			value.Fail("%s(%s): %v", op, file, err)
 		}

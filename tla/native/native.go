@@ -18,6 +18,7 @@ package native
 import (
 	"cmp"
 	"maps"
+	"math/big"
 	"slices"
 	"strings"
 	"sync"
@@ -265,6 +266,13 @@ func (c *collector) add(v Value) {
 		value.Fail("%s has more than %d elements", c.what, value.MaxSetSize)
 	}
 	c.elems = append(c.elems, v)
+}
+
+// expect fails at once where so many elements are too many.
+func (c *collector) expect(n *big.Int) {
+	if n.Cmp(big.NewInt(value.MaxSetSize)) > 0 {
+		value.Fail("%s has more than %d elements", c.what, value.MaxSetSize)
+	}
 }
 
 func (c *collector) set() Value { return value.SetOf(c.elems) }

@@ -1,6 +1,8 @@
 package native
 
 import (
+	"math/big"
+
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
 
@@ -120,6 +122,7 @@ func kSubset(k, s Value) Value {
 	if n < 0 || int(n) > len(es) {
 		return value.EmptySet()
 	}
+	out.expect(new(big.Int).Binomial(int64(len(es)), int64(n)))
 	cur := make([]Value, 0, n)
 	var extend func(from int)
 	extend = func(from int) {

@@ -18,7 +18,10 @@ func tlc() []Op {
 		return boolean(true)
 	}, 0)
 	m.f2("Assert", func(cond, text Value) Value {
-		if !wantBool(cond, "Assert") {
+		if cond.Kind() != value.KindBool {
+			value.Fail("Assert: expected a boolean, found %s", value.Describe(cond))
+		}
+		if !cond.IsTrue() {
 			shown := text.String()
 			if text.Kind() == value.KindString {
 				shown = text.AsString()
