@@ -89,6 +89,7 @@ type violation struct {
 	// Message and Places are of an evaluation error.
 	Message     string   `json:"message,omitempty"`
 	Places      []string `json:"places,omitempty"`
+	Lines       []string `json:"lines,omitempty"` // the text at Places
 	Assumptions []string `json:"assumptions,omitempty"`
 }
 
@@ -138,6 +139,8 @@ type subject struct {
 	define func(name string) (text, place string)
 	// after evaluates the postcondition, where one is asked for.
 	after func() (name string, holds, asked bool, err error)
+	// places leads to what the user wrote.
+	places *places
 	// diags are the warnings of the specification and the configuration.
 	diags source.List
 }
@@ -154,7 +157,8 @@ func (d *document) conclude(s *subject) {
 		return
 	case errors.As(err, &e):
 		d.Verdict, d.ExitCode = verdictName(check.EvalFailed)
-		d.Violation = &violation{Kind: d.Verdict, Property: name, Message: e.Message, Places: e.Places}
+		d.Violation = &violation{Kind: d.Verdict, Property: name}
+		d.Violation.complain(s, e)
 	case err != nil:
 		d.Verdict, d.ExitCode = verdictName(check.EvalFailed)
 		d.Violation = &violation{Kind: d.Verdict, Property: name, Message: err.Error()}
@@ -186,6 +190,12 @@ func describe(s *subject, r *check.Result, o checkOptions, elapsed time.Duration
 		Generated: r.Generated, Distinct: r.Distinct, Queue: r.Queue, Depth: r.Depth,
 		Levels: append([]int64{}, r.Levels...), Bytes: r.Bytes, Workers: o.workers, Seconds: seconds(elapsed),
 		PerSecond: float64(r.Generated) / max(elapsed.Seconds(), 1e-6), Collision: r.Collision,
+	}
+	if s.places != nil {
+		r.Info.Actions = append([]check.Action(nil), r.Info.Actions...)
+		for i, a := range r.Info.Actions {
+			r.Info.Actions[i].Place = s.places.action(a)
+		}
 	}
 	d.cover(r)
 	d.accuse(s, r)
@@ -234,7 +244,18 @@ func (d *document) accuse(s *subject, r *check.Result) {
 		d.Violation.Text, d.Violation.Place = s.define(r.Property)
 	}
 	if r.Err != nil {
-		d.Violation.Message, d.Violation.Places = r.Err.Message, r.Err.Places
+		d.Violation.complain(s, r.Err)
+	}
+}
+
+// complain takes over an evaluation error, and quotes the text at its places.
+func (v *violation) complain(s *subject, e *check.EvalError) {
+	v.Message, v.Places = e.Message, e.Places
+	if s.places == nil {
+		return
+	}
+	for _, place := range e.Places {
+		v.Lines = append(v.Lines, s.places.line(place))
 	}
 }
 

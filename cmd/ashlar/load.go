@@ -126,7 +126,7 @@ func loadSpecification(path string, o checkOptions, print func(string), m *check
 	case err != nil:
 		return nil, err
 	}
-	return &subject{model: model, spec: path, config: shown, diags: *diags, after: model.Postcondition,
+	return &subject{model: model, spec: path, config: shown, diags: *diags, after: model.Postcondition, places: newPlaces(loaded),
 		define: func(name string) (string, string) { return definition(loaded.Spec, name) }}, nil
 }
 

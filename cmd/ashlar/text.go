@@ -58,6 +58,9 @@ func writeViolation(w io.Writer, d *document, p palette) {
 			word = "called at"
 		}
 		fmt.Fprintf(w, "  %s %s\n", word, place)
+		if i < len(v.Lines) && v.Lines[i] != "" {
+			fmt.Fprintf(w, "      %s\n", p.dim(v.Lines[i]))
+		}
 	}
 }
 
