@@ -39,11 +39,16 @@ type (
 // machine runs compiled code for one goroutine.
 type machine struct {
 	cur, nxt []value.Value
-	slots    []value.Value // those of the activation
-	frame    *activation
-	run      *run
-	depth    int
-	vars     []*core.Variable
+	// curIDs are the numbers, plus one, of the values in cur, or nil where they
+	// are not known; nxtIDs takes those of the values in nxt, where 0 means that
+	// the number is not known.
+	curIDs, nxtIDs []uint32
+	memos          memos
+	slots          []value.Value // those of the activation
+	frame          *activation
+	run            *run
+	depth          int
+	vars           []*core.Variable
 
 	action int // the action being enumerated
 	found  func(action int) bool
@@ -62,7 +67,7 @@ type activation struct {
 	thunks []thunk // arguments that are not computed yet, by parameter
 	ops    []operator
 	lists  [][]value.Value // elements being collected
-	up     *activation // of the function that this one was defined in
+	up     *activation     // of the function that this one was defined in
 	// k is what a recursive action goes on with, in the activation kFrame.
 	k      act
 	kFrame *activation
@@ -118,6 +123,8 @@ type site struct {
 	mode mode
 	// unrolled is how many copies of this code there are.
 	unrolled int
+	// remembered says that the value of what this is part of is remembered.
+	remembered bool
 	// open counts the definitions being compiled into this place.
 	open *opened
 }
@@ -225,6 +232,7 @@ func (s *scope) lookupDef(d *core.Def) *meaning {
 type closures struct {
 	init, next *function
 	formulas   []*function // by formula id
+	memoSites  int
 }
 
 // compiler compiles the formulas of a model.
@@ -236,6 +244,7 @@ type compiler struct {
 	// compiled for primed variables.
 	global, globalActs map[*core.Def]map[mode]*function
 	fns                map[*core.Def]*meaning
+	memoSites          int
 	// branching is what defBranches found.
 	branching map[*core.Def]bool
 	// actions is the split of the next-state relation while it is compiled.
@@ -265,13 +274,14 @@ func (m *Model) compile() *closures {
 		}
 		out.formulas[i] = fn
 	}
+	out.memoSites = c.memoSites
 	return out
 }
 
 func (c *compiler) newFunction(up *function) *function { return &function{up: up} }
 
 func newMachine(m *Model, r *run) *machine {
-	return &machine{run: r, vars: m.program.spec.Variables, code: m.compiled}
+	return &machine{run: r, vars: m.program.spec.Variables, code: m.compiled, memos: newMemos(m.compiled.memoSites)}
 }
 
 // push makes an activation for fn the running one and returns the one before.
@@ -352,6 +362,7 @@ func (m *machine) done(v []value.Value) { m.vectors = append(m.vectors, v) }
 // saved is what an entry from outside puts aside.
 type saved struct {
 	cur, nxt          []value.Value
+	curIDs, nxtIDs    []uint32
 	frame             *activation
 	depth             int
 	action            int
@@ -359,34 +370,41 @@ type saved struct {
 }
 
 func (m *machine) save() saved {
-	return saved{m.cur, m.nxt, m.frame, m.depth, m.action, len(m.targets), len(m.composed)}
+	return saved{m.cur, m.nxt, m.curIDs, m.nxtIDs, m.frame, m.depth, m.action, len(m.targets), len(m.composed)}
 }
 
 func (m *machine) restore(s saved) {
+	m.curIDs, m.nxtIDs = s.curIDs, s.nxtIDs
 	m.cur, m.nxt, m.depth, m.action = s.cur, s.nxt, s.depth, s.action
 	m.targets, m.composed = m.targets[:s.targets], m.composed[:s.composed]
 	m.enter(s.frame)
 }
 
-func (m *machine) init(nxt []value.Value, found func(int) bool) {
+func (m *machine) init(nxt vector, found func(int) bool) {
 	defer m.restore(m.save())
-	m.cur, m.nxt, m.found, m.depth = nil, nxt, found, 0
+	m.load(vector{}, nxt)
+	m.found, m.depth = found, 0
 	before := m.push(m.code.init, nil)
 	m.code.init.act(m)
 	m.pop(before)
 }
 
-func (m *machine) next(cur, nxt []value.Value, found func(int) bool) {
+func (m *machine) next(cur, nxt vector, found func(int) bool) {
 	defer m.restore(m.save())
-	m.cur, m.nxt, m.found, m.depth = cur, nxt, found, 0
+	m.load(cur, nxt)
+	m.found, m.depth = found, 0
 	before := m.push(m.code.next, nil)
 	m.code.next.act(m)
 	m.pop(before)
 }
 
-func (m *machine) holds(f *formula, cur, nxt []value.Value) bool {
+func (m *machine) load(cur, nxt vector) {
+	m.cur, m.nxt, m.curIDs, m.nxtIDs = cur.vals, nxt.vals, cur.ids, nxt.ids
+}
+
+func (m *machine) holds(f *formula, cur, nxt vector) bool {
 	defer m.restore(m.save())
-	m.cur, m.nxt = cur, nxt
+	m.load(cur, nxt)
 	fn := m.code.formulas[f.id]
 	before := m.push(fn, nil)
 	ok := fn.pred(m)
@@ -394,9 +412,9 @@ func (m *machine) holds(f *formula, cur, nxt []value.Value) bool {
 	return ok
 }
 
-func (m *machine) value(f *formula, cur, nxt []value.Value) value.Value {
+func (m *machine) value(f *formula, cur, nxt vector) value.Value {
 	defer m.restore(m.save())
-	m.cur, m.nxt = cur, nxt
+	m.load(cur, nxt)
 	fn := m.code.formulas[f.id]
 	before := m.push(fn, nil)
 	v := fn.body(m)

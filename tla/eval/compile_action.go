@@ -464,6 +464,9 @@ func (c *compiler) opAct(e *core.Op, x site, k act) act {
 	switch e.Op {
 	case core.OpEq:
 		if v := c.assignable(e.Args[0], x); v != nil {
+			if a := c.assignOne(v, e.Args[1], x, k); a != nil {
+				return a
+			}
 			return assignTo(v, c.expr(e.Args[1], x), k)
 		}
 	case core.OpIn:
@@ -592,21 +595,40 @@ func (c *compiler) unchangedAct(e core.Expr, x site, k act) act {
 	return func(m *machine) bool { return !same(m) || k(m) }
 }
 
+// unchangedMax is how many variables one UNCHANGED assigns at a time.
+const unchangedMax = 64
+
 // unchangedVars assigns their old values to variables that have none yet.
 func unchangedVars(vars []*core.Variable, k act) act {
-	for j := len(vars) - 1; j >= 0; j-- {
-		i, next := vars[j].Index, k
-		k = func(m *machine) bool {
+	if len(vars) > unchangedMax {
+		k, vars = unchangedVars(vars[unchangedMax:], k), vars[:unchangedMax]
+	}
+	places := make([]int, len(vars))
+	for j, v := range vars {
+		places[j] = v.Index
+	}
+	return func(m *machine) bool {
+		var assigned uint64
+		same := true
+		for j, i := range places {
 			if old := m.nxt[i]; !old.IsUndefined() {
-				return !value.Equal(old, m.cur[i]) || next(m)
+				if !value.Equal(old, m.cur[i]) {
+					same = false
+					break
+				}
+				continue
 			}
 			m.nxt[i] = m.cur[i]
-			ok := next(m)
-			m.nxt[i] = value.Value{}
-			return ok
+			assigned |= 1 << j
 		}
+		ok := !same || k(m)
+		for j, i := range places {
+			if assigned&(1<<j) != 0 {
+				m.nxt[i] = value.Value{}
+			}
+		}
+		return ok
 	}
-	return k
 }
 
 // compose compiles A \cdot B: B goes on from every state that A reaches.
@@ -618,6 +640,7 @@ func (c *compiler) compose(e *core.Op, x site, k act) act {
 	inner := x
 	inner.mode.epoch = c.epochs
 	second := c.act(e.Args[1], inner, func(m *machine) bool {
+		// From here on k knows the numbers of no state; it is seldom long.
 		mid := m.cur
 		m.cur = m.composed[len(m.composed)-1]
 		top := m.composed
@@ -642,9 +665,10 @@ func (c *compiler) compose(e *core.Op, x site, k act) act {
 		target := m.nxt
 		m.targets = append(m.targets, target)
 		mid := m.vector()
-		m.nxt = mid
+		curIDs, nxtIDs := m.curIDs, m.nxtIDs
+		m.nxt, m.curIDs, m.nxtIDs = mid, nil, nil
 		ok := first(m)
-		m.nxt = target
+		m.nxt, m.curIDs, m.nxtIDs = target, curIDs, nxtIDs
 		m.done(mid)
 		m.targets = m.targets[:len(m.targets)-1]
 		return ok
@@ -662,18 +686,21 @@ func (c *compiler) enabled(e core.Expr, x site) pred {
 	search := c.act(e, inner, func(*machine) bool { return false })
 	return func(m *machine) bool {
 		cur, nxt, action := m.cur, m.nxt, m.action
+		curIDs, nxtIDs := m.curIDs, m.nxtIDs
+		m.nxtIDs = nil
 		if moved {
 			if nxt == nil {
 				value.Fail("a primed expression has no value here: there is no next state")
 			}
 			complete(nxt, m.vars)
-			m.cur = nxt
+			m.cur, m.curIDs = nxt, nil
 		}
 		scratch := m.vector()
 		m.nxt = scratch
 		found := !search(m)
 		m.done(scratch)
 		m.cur, m.nxt, m.action = cur, nxt, action
+		m.curIDs, m.nxtIDs = curIDs, nxtIDs
 		return found
 	}
 }
@@ -702,9 +729,10 @@ func (c *compiler) composedPred(e *core.Op, x site) pred {
 		target := m.nxt
 		m.targets = append(m.targets, target)
 		mid := m.vector()
-		m.nxt = mid
+		curIDs, nxtIDs := m.curIDs, m.nxtIDs
+		m.nxt, m.curIDs, m.nxtIDs = mid, nil, nil
 		found := !first(m)
-		m.nxt = target
+		m.nxt, m.curIDs, m.nxtIDs = target, curIDs, nxtIDs
 		m.done(mid)
 		m.targets = m.targets[:len(m.targets)-1]
 		return found

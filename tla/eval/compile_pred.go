@@ -10,6 +10,9 @@ func (c *compiler) pred(e core.Expr, x site) pred {
 	if k := c.constantPred(e, x); k != nil {
 		return k
 	}
+	if r := c.rememberPred(e, x); r != nil {
+		return r
+	}
 	return c.predicate(e, x)
 }
 

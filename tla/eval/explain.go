@@ -12,30 +12,28 @@ const placesMax = 30
 type referenceEvaluator struct {
 	m *Model
 	r *reference
-	// action is the action being enumerated, -1 outside all.
-	action int
 }
 
-func (e *referenceEvaluator) init(nxt []value.Value, found func(int) bool) {
+func (e *referenceEvaluator) init(nxt vector, found func(int) bool) {
 	e.r.begin()
-	e.r.next(e.m.init.expr, nil, state{nxt: nxt, primed: true}, func() bool { return found(-1) })
+	e.r.next(e.m.init.expr, nil, state{nxt: nxt.vals, primed: true}, func() bool { return found(-1) })
 }
 
-func (e *referenceEvaluator) next(cur, nxt []value.Value, found func(int) bool) {
+func (e *referenceEvaluator) next(cur, nxt vector, found func(int) bool) {
 	e.r.begin()
 	e.r.actions, e.r.action = e.m.actions.index, -1
-	e.r.next(e.m.next.expr, nil, state{cur: cur, nxt: nxt}, func() bool { return found(e.r.action) })
+	e.r.next(e.m.next.expr, nil, state{cur: cur.vals, nxt: nxt.vals}, func() bool { return found(e.r.action) })
 	e.r.actions = nil
 }
 
-func (e *referenceEvaluator) holds(f *formula, cur, nxt []value.Value) bool {
+func (e *referenceEvaluator) holds(f *formula, cur, nxt vector) bool {
 	return e.value(f, cur, nxt).IsTrue()
 }
 
-func (e *referenceEvaluator) value(f *formula, cur, nxt []value.Value) value.Value {
+func (e *referenceEvaluator) value(f *formula, cur, nxt vector) value.Value {
 	at, depth := e.r.at, e.r.depth
 	e.r.begin()
-	v := e.r.eval(f.expr, nil, state{cur: cur, nxt: nxt})
+	v := e.r.eval(f.expr, nil, state{cur: cur.vals, nxt: nxt.vals})
 	e.r.at, e.r.depth = at, depth
 	return v
 }
@@ -45,7 +43,7 @@ func (r *reference) begin() { r.at, r.depth = nil, 0 }
 
 // guard runs what evaluates f (nil: an enumeration) and makes an EvalError of
 // an error.
-func (w *worker) guard(f *formula, cur, nxt []value.Value, run func()) error {
+func (w *worker) guard(f *formula, cur, nxt vector, run func()) error {
 	err := value.Catch(run)
 	if err == nil {
 		return nil
@@ -55,7 +53,7 @@ func (w *worker) guard(f *formula, cur, nxt []value.Value, run func()) error {
 
 // explain finds the places of an error by evaluating the same thing again with
 // the reference evaluator.
-func (w *worker) explain(f *formula, cur, nxt []value.Value, err error) error {
+func (w *worker) explain(f *formula, cur, nxt vector, err error) error {
 	r := newReference(w.m.program, w.run.mute())
 	e := &referenceEvaluator{m: w.m, r: r}
 	again := value.Catch(func() {
@@ -63,9 +61,9 @@ func (w *worker) explain(f *formula, cur, nxt []value.Value, err error) error {
 		case f != nil:
 			e.value(f, cur, nxt)
 		case w.initial:
-			e.init(make([]value.Value, len(w.nxt)), func(int) bool { return true })
+			e.init(newVector(len(w.nxt.vals)), func(int) bool { return true })
 		default:
-			e.next(w.cur, make([]value.Value, len(w.nxt)), func(int) bool { return true })
+			e.next(w.cur, newVector(len(w.nxt.vals)), func(int) bool { return true })
 		}
 	})
 	if again == nil { // the error depends on chance, or on what TLCSet keeps

@@ -126,7 +126,15 @@ type facts struct {
 	locals bool
 	// nodes is the size with calls expanded, saturating.
 	nodes int
+	// vars are the variables it mentions: bit i stands for variable i, the last
+	// bit for all that have none of their own.
+	vars uint64
 }
+
+// varBits is how many variables have a bit of their own.
+const varBits = 63
+
+func varBit(index int) uint64 { return 1 << min(index, varBits) }
 
 const nodesMax = 1 << 20
 
@@ -135,6 +143,7 @@ func (f *facts) join(g facts) {
 	f.volatile = f.volatile || g.volatile
 	f.locals = f.locals || g.locals
 	f.nodes = min(f.nodes+g.nodes, nodesMax)
+	f.vars |= g.vars
 }
 
 // names is a set of names and LET definitions, keyed by pointer.
@@ -146,7 +155,7 @@ func (p *program) factsOf(e core.Expr, bound names, resolve func(*core.LocalRef)
 	f := facts{nodes: 1}
 	switch e := e.(type) {
 	case *core.VarRef:
-		f.level = core.StateLevel
+		f.level, f.vars = core.StateLevel, varBit(e.Var.Index)
 	case *core.LocalRef:
 		if bound[e.Local] {
 			break

@@ -282,16 +282,16 @@ func (m *Model) Variables() []string {
 // Decode gives the values of a state that this model made, in the order of
 // Variables.
 func (m *Model) Decode(s check.State) []value.Value {
-	vals := make([]value.Value, len(m.program.spec.Variables))
-	m.codec.decode(s, vals, make([]int32, len(vals)))
-	return vals
+	v := newVector(len(m.program.spec.Variables))
+	m.codec.decode(s, v, make([]int32, len(v.vals)))
+	return v.vals
 }
 
 // Encode is the state in which the variables have the given values.
 func (m *Model) Encode(vals []value.Value) check.State {
 	var buf, full []byte
 	for i, v := range vals {
-		buf, full = m.codec.appendValue(buf, i, v.Normal(), full)
+		buf, _, full = m.codec.appendValue(buf, i, v.Normal(), full)
 	}
 	return buf
 }
@@ -320,7 +320,7 @@ func (m *Model) showAlias(vals []value.Value) []check.Binding {
 	var out []check.Binding
 	w := m.newWorker()
 	err := value.Catch(func() {
-		v := w.ev.value(m.alias, vals, nil).Normal()
+		v := w.ev.value(m.alias, bare(vals), vector{}).Normal()
 		if v.Kind() != value.KindRecord {
 			return
 		}
@@ -341,6 +341,6 @@ func (m *Model) Postcondition() (name string, holds, asked bool, err error) {
 		return "", true, false, nil
 	}
 	w := m.newWorker()
-	err = w.guard(m.post, nil, nil, func() { holds = w.ev.holds(m.post, nil, nil) })
+	err = w.guard(m.post, vector{}, vector{}, func() { holds = w.ev.holds(m.post, vector{}, vector{}) })
 	return m.post.name, holds, true, err
 }

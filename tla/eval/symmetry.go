@@ -209,7 +209,7 @@ func (w *keyedWorker) Key() (check.State, error) {
 	k.best = append(k.best[:0], w.buf...)
 	least := -1
 	for p := range w.m.symmetry {
-		k.image(p, w.buf, w.nxt)
+		k.image(p, w.buf, w.nxt.vals)
 		if bytes.Compare(k.buf, k.best) < 0 {
 			k.best, k.buf = k.buf, k.best
 			least = p
@@ -218,15 +218,15 @@ func (w *keyedWorker) Key() (check.State, error) {
 	if w.m.view == nil {
 		return k.best, nil
 	}
-	vals := w.nxt
+	vals := w.nxt.vals
 	if least >= 0 {
-		for i, v := range w.nxt {
+		for i, v := range w.nxt.vals {
 			k.vals[i] = w.m.symmetry[least].apply(v)
 		}
 		vals = k.vals
 	}
 	var view value.Value
-	if err := w.guard(w.m.view, vals, nil, func() { view = w.ev.value(w.m.view, vals, nil).Normal() }); err != nil {
+	if err := w.guard(w.m.view, bare(vals), vector{}, func() { view = w.ev.value(w.m.view, bare(vals), vector{}).Normal() }); err != nil {
 		return nil, err
 	}
 	k.best = w.m.codec.values.AppendTo(k.best[:0], view)
@@ -243,7 +243,7 @@ func (k *keys) image(p int, s []byte, vals []value.Value) {
 		if n == 0 {
 			length, width := binary.Uvarint(s[at:])
 			at += width + int(length)
-			k.buf, k.full = k.m.codec.appendValue(k.buf, i, k.m.symmetry[p].apply(v), k.full)
+			k.buf, _, k.full = k.m.codec.appendValue(k.buf, i, k.m.symmetry[p].apply(v), k.full)
 			continue
 		}
 		table := k.images[p][i]
@@ -251,13 +251,13 @@ func (k *keys) image(p int, s []byte, vals []value.Value) {
 			k.buf = binary.AppendUvarint(k.buf, uint64(table[n]))
 			continue
 		}
-		start := len(k.buf)
-		k.buf, k.full = k.m.codec.appendValue(k.buf, i, k.m.symmetry[p].apply(v), k.full)
-		if image, _ := binary.Uvarint(k.buf[start:]); image > 0 {
+		var image uint32
+		k.buf, image, k.full = k.m.codec.appendValue(k.buf, i, k.m.symmetry[p].apply(v), k.full)
+		if image > 0 {
 			for len(table) <= int(n) {
 				table = append(table, 0)
 			}
-			table[n] = uint32(image)
+			table[n] = image
 			k.images[p][i] = table
 		}
 	}

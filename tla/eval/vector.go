@@ -35,9 +35,10 @@ func newVectorCodec(vars int) *vectorCodec {
 	return c
 }
 
-// appendValue appends the encoding of the value v of variable i. full is
-// scratch memory for values without a number; it is returned for reuse.
-func (c *vectorCodec) appendValue(buf []byte, i int, v value.Value, full []byte) (out, scratch []byte) {
+// appendValue appends the encoding of the value v of variable i and returns its
+// number plus one, or 0. full is scratch memory for values without a number; it
+// is returned for reuse.
+func (c *vectorCodec) appendValue(buf []byte, i int, v value.Value, full []byte) (out []byte, number uint32, scratch []byte) {
 	t := c.vars[i]
 	h := value.Hash(v)
 	id, ok := t.find(v, h)
@@ -47,17 +48,17 @@ func (c *vectorCodec) appendValue(buf []byte, i int, v value.Value, full []byte)
 		if !ok {
 			buf = append(buf, 0)
 			buf = binary.AppendUvarint(buf, uint64(len(full)))
-			return append(buf, full...), full
+			return append(buf, full...), 0, full
 		}
 	}
-	return binary.AppendUvarint(buf, uint64(id)+1), full
+	return binary.AppendUvarint(buf, uint64(id)+1), id + 1, full
 }
 
-// decode fills vals with the values of a state and ends with the place in s
-// where the encoding of each variable ends.
-func (c *vectorCodec) decode(s []byte, vals []value.Value, ends []int32) {
+// decode fills v with the values of a state and ends with the place in s where
+// the encoding of each variable ends.
+func (c *vectorCodec) decode(s []byte, v vector, ends []int32) {
 	at := 0
-	for i := range vals {
+	for i := range v.vals {
 		n := uint64(s[at])
 		if n < 0x80 {
 			at++
@@ -67,15 +68,16 @@ func (c *vectorCodec) decode(s []byte, vals []value.Value, ends []int32) {
 			invariant.Check(width > 0, "state is cut off in variable %d", i)
 			at += width
 		}
+		v.ids[i] = uint32(n)
 		if n > 0 {
-			vals[i] = c.vars[i].at(uint32(n - 1))
+			v.vals[i] = c.vars[i].at(uint32(n - 1))
 		} else {
 			length, width := binary.Uvarint(s[at:])
 			invariant.Check(width > 0 && int(length) <= len(s)-at-width, "state is cut off in variable %d", i)
 			at += width
-			v, _, err := c.values.Decode(s[at : at+int(length)])
+			x, _, err := c.values.Decode(s[at : at+int(length)])
 			invariant.Check(err == nil, "state does not decode in variable %d: %v", i, err)
-			vals[i] = v
+			v.vals[i] = x
 			at += int(length)
 		}
 		ends[i] = int32(at)

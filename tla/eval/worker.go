@@ -1,6 +1,8 @@
 package eval
 
 import (
+	"encoding/binary"
+
 	"github.com/ashlar-dev/ashlar/check"
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
@@ -10,14 +12,26 @@ import (
 type evaluator interface {
 	// init calls found for every way to give nxt values that satisfy the
 	// initial predicate, and stops where found is false.
-	init(nxt []value.Value, found func(action int) bool)
+	init(nxt vector, found func(action int) bool)
 	// next does so for the next-state relation, from cur.
-	next(cur, nxt []value.Value, found func(action int) bool)
+	next(cur, nxt vector, found func(action int) bool)
 	// holds evaluates a formula of the model; nxt is nil for a predicate of
 	// one state, cur too for a constant.
-	holds(f *formula, cur, nxt []value.Value) bool
-	value(f *formula, cur, nxt []value.Value) value.Value
+	holds(f *formula, cur, nxt vector) bool
+	value(f *formula, cur, nxt vector) value.Value
 }
+
+// vector is a state: the values of the variables, and their numbers plus one,
+// 0 for a number that is not known. ids is nil where none is.
+type vector struct {
+	vals []value.Value
+	ids  []uint32
+}
+
+func newVector(n int) vector { return vector{make([]value.Value, n), make([]uint32, n)} }
+
+// bare is a vector without numbers.
+func bare(vals []value.Value) vector { return vector{vals: vals} }
 
 // worker enumerates states for one goroutine.
 type worker struct {
@@ -27,10 +41,12 @@ type worker struct {
 
 	// The state being expanded, its encoding and where each variable ends in
 	// it, and the candidate.
-	cur, nxt []value.Value
+	cur, nxt vector
 	from     []byte
 	ends     []int32
 	initial  bool // there is no state being expanded
+	// seen is the candidate with all its numbers.
+	seen vector
 
 	buf, full []byte
 	visit     check.Visit
@@ -62,8 +78,9 @@ func (m *Model) newWorker() *worker {
 	n := len(m.program.spec.Variables)
 	w := &worker{
 		m: m, run: newRun(m.program, m.workers.Add(1)),
-		cur: make([]value.Value, n), nxt: make([]value.Value, n), ends: make([]int32, n),
+		cur: newVector(n), nxt: newVector(n), ends: make([]int32, n),
 	}
+	w.seen = vector{w.nxt.vals, make([]uint32, n)}
 	w.found = w.candidate
 	if m.compiled != nil {
 		w.ev = newMachine(m, w.run)
@@ -78,7 +95,7 @@ func (w *worker) Assumptions() ([]string, error) {
 	var broken []string
 	for _, f := range w.m.assumes {
 		holds := false
-		if err := w.guard(f, nil, nil, func() { holds = w.ev.holds(f, nil, nil) }); err != nil {
+		if err := w.guard(f, vector{}, vector{}, func() { holds = w.ev.holds(f, vector{}, vector{}) }); err != nil {
 			return broken, err
 		}
 		if !holds {
@@ -94,7 +111,8 @@ func (w *worker) Init(visit check.Visit) error {
 		return nil
 	}
 	w.initial = true
-	clear(w.nxt)
+	clear(w.nxt.vals)
+	clear(w.nxt.ids)
 	return w.enumerate(visit, func() { w.ev.init(w.nxt, w.found) })
 }
 
@@ -106,13 +124,14 @@ func (w *worker) Next(s check.State, visit check.Visit) error {
 	w.initial = false
 	w.from = s
 	w.m.codec.decode(s, w.cur, w.ends)
-	clear(w.nxt)
+	clear(w.nxt.vals)
+	clear(w.nxt.ids)
 	return w.enumerate(visit, func() { w.ev.next(w.cur, w.nxt, w.found) })
 }
 
 func (w *worker) enumerate(visit check.Visit, run func()) error {
 	w.visit, w.failed = visit, nil
-	if err := w.guard(nil, nil, nil, run); err != nil {
+	if err := w.guard(nil, vector{}, vector{}, run); err != nil {
 		return err
 	}
 	return w.failed
@@ -121,22 +140,28 @@ func (w *worker) enumerate(visit check.Visit, run func()) error {
 // candidate encodes the vector that an enumeration completed and visits it.
 func (w *worker) candidate(action int) bool {
 	buf, start := w.buf[:0], int32(0)
-	for i := range w.nxt {
-		v := w.nxt[i]
+	for i := range w.nxt.vals {
+		v := w.nxt.vals[i]
 		if !w.initial {
 			end := w.ends[i]
-			if value.Same(v, w.cur[i]) {
+			if value.Same(v, w.cur.vals[i]) {
 				buf = append(buf, w.from[start:end]...)
+				w.seen.ids[i] = w.cur.ids[i]
 				start = end
 				continue
 			}
 			start = end
 		}
+		if id := w.nxt.ids[i]; id != 0 {
+			buf = binary.AppendUvarint(buf, uint64(id))
+			w.seen.ids[i] = id
+			continue
+		}
 		if v.IsUndefined() {
 			w.failed = w.incomplete(action)
 			return false
 		}
-		buf, w.full = w.m.codec.appendValue(buf, i, v, w.full)
+		buf, w.seen.ids[i], w.full = w.m.codec.appendValue(buf, i, v, w.full)
 	}
 	w.buf = buf
 	if err := w.visit(action, buf); err != nil {
@@ -149,7 +174,7 @@ func (w *worker) candidate(action int) bool {
 // incomplete is the error of a candidate in which variables have no value.
 func (w *worker) incomplete(action int) error {
 	missing := ""
-	for i, v := range w.nxt {
+	for i, v := range w.nxt.vals {
 		if v.IsUndefined() {
 			if missing != "" {
 				missing += ", "
@@ -174,7 +199,7 @@ func (w *worker) incomplete(action int) error {
 func (w *worker) InModel() (inside bool, err error) {
 	inside = true
 	for _, f := range w.m.constraints {
-		if err := w.guard(f, w.nxt, nil, func() { inside = w.ev.holds(f, w.nxt, nil) }); err != nil || !inside {
+		if err := w.guard(f, w.seen, vector{}, func() { inside = w.ev.holds(f, w.seen, vector{}) }); err != nil || !inside {
 			return false, err
 		}
 	}
@@ -182,7 +207,7 @@ func (w *worker) InModel() (inside bool, err error) {
 		return true, nil
 	}
 	for _, f := range w.m.actionConstraints {
-		if err := w.guard(f, w.cur, w.nxt, func() { inside = w.ev.holds(f, w.cur, w.nxt) }); err != nil || !inside {
+		if err := w.guard(f, w.cur, w.seen, func() { inside = w.ev.holds(f, w.cur, w.seen) }); err != nil || !inside {
 			return false, err
 		}
 	}
@@ -194,7 +219,7 @@ func (w *worker) InModel() (inside bool, err error) {
 func (w *worker) BrokenInvariant() (int, error) {
 	for i, f := range w.m.invariants {
 		holds := false
-		if err := w.guard(f, w.nxt, nil, func() { holds = w.ev.holds(f, w.nxt, nil) }); err != nil {
+		if err := w.guard(f, w.seen, vector{}, func() { holds = w.ev.holds(f, w.seen, vector{}) }); err != nil {
 			return i, err
 		}
 		if !holds {
@@ -208,9 +233,9 @@ func (w *worker) BrokenInvariant() (int, error) {
 // candidate breaks, or -1.
 func (w *worker) BrokenStep() (int, error) {
 	for i, s := range w.m.steps {
-		f, cur, nxt := s.next, w.cur, w.nxt
+		f, cur, nxt := s.next, w.cur, w.seen
 		if w.initial {
-			f, cur, nxt = s.init, w.nxt, nil
+			f, cur, nxt = s.init, w.seen, vector{}
 		}
 		if f == nil {
 			continue
