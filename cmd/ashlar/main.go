@@ -14,6 +14,7 @@ import (
 	"os/signal"
 	"runtime/debug"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -22,12 +23,19 @@ import (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	// After the first signal the next one ends the process at once.
-	context.AfterFunc(ctx, stop)
+	// After the first signal the next one ends the process at once, unless it is
+	// the same one on a second way: from the terminal and from a parent process.
+	context.AfterFunc(ctx, func() {
+		time.Sleep(signalsApart)
+		stop()
+	})
 	code := run(ctx, os.Args[1:], terminal())
 	stop()
 	os.Exit(code)
 }
+
+// signalsApart is how soon after a signal another one counts as the same.
+const signalsApart = 500 * time.Millisecond
 
 // run executes the command line and returns the exit code.
 func run(ctx context.Context, args []string, t *term) int {
