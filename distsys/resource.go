@@ -39,6 +39,18 @@ type Watched interface {
 	Unwatch(w env.Waker)
 }
 
+// Queued is a Resource that at pre-commit gives the section a place in an
+// order, behind others that are not decided yet, and does not keep later ones
+// away. Where a section takes a place in one order only, that is as good as a
+// lock, for what the section has locked besides it has locked before. With two
+// orders, two sections could each be first in one. So a section that is not
+// Alone must not be placed behind an undecided one.
+type Queued interface {
+	Resource
+	// Queues says whether the section is going to take a place.
+	Queues(tx *Tx) bool
+}
+
 // Selector is a Resource made of others: an access is made to what Select
 // answers, with the indices that are left. The same index always selects the
 // same resource. The other methods of a Selector are not called.

@@ -114,6 +114,17 @@ func (tx *Tx) Observe(c tracelog.Clock) {
 // defined in PreCommit and Commit; nil without tracing.
 func (tx *Tx) Stamp() tracelog.Clock { return tx.stamp }
 
+// Alone says whether r is the only Queued resource in which the section takes
+// a place. It is defined in PreCommit.
+func (tx *Tx) Alone(r Resource) bool {
+	for _, other := range tx.joined {
+		if q, ok := other.(Queued); ok && other != r && q.Queues(tx) {
+			return false
+		}
+	}
+	return true
+}
+
 // reach finds the resource that an access is made to, and makes it part of
 // the section.
 func (tx *Tx) reach(r Ref, idx []value.Value) (Resource, []value.Value, error) {

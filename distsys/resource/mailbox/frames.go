@@ -14,10 +14,11 @@ import (
 // the least number that the sender still needs answers for.
 //
 //	sender                                   receiver
-//	offer   low seq key clock count value... granted seq | full seq | noBox key
+//	offer   low seq key clock alone count value...
+//	                                         granted seq | full seq | busy seq | noBox key
 //	commit  low seq                          done seq
 //	abort   low seq                          done seq
-//	deliver low seq key clock count value... done seq        offer and commit in one
+//	deliver like offer                       done seq        offer and commit in one
 //	                                         room key        after full
 //	send    key low seq clock value          ack key seq | noBox key
 //
@@ -35,6 +36,7 @@ const (
 	frameRoom
 	frameAck
 	frameNoBox
+	frameBusy
 )
 
 // appendClock appends a vector clock.
@@ -78,6 +80,7 @@ func readValue(r *wire.Reader, c tracelog.Clock) queue.Message {
 type offer struct {
 	low, seq uint64
 	key      string
+	alone    bool // the section sends to no other mailbox
 	msgs     []queue.Message
 }
 
@@ -85,6 +88,7 @@ func readOffer(payload []byte) (offer, error) {
 	r := wire.NewReader(payload)
 	o := offer{low: r.Uvarint("low"), seq: r.Uvarint("seq"), key: r.String("mailbox", keyMax)}
 	c := readClock(r)
+	o.alone = r.Count("alone", 1) == 1
 	n := r.Count("number of messages", batchMax)
 	for i := 0; i < n && r.Err == nil; i++ {
 		o.msgs = append(o.msgs, readValue(r, c))

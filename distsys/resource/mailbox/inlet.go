@@ -222,8 +222,13 @@ func (in *inlet) offered(b *box, o offer) {
 		return
 	}
 	if _, again := in.staged[o.seq]; !again {
-		places := b.queue.Stage(o.msgs...)
-		if places == nil {
+		places, outcome := b.queue.Stage(o.alone, o.msgs...)
+		switch outcome {
+		case queue.Busy:
+			in.m.counts.Busy++
+			in.say(frameBusy, nil, o.seq)
+			return
+		case queue.Full:
 			in.m.counts.Full++
 			bytes := 0
 			for _, msg := range o.msgs {
@@ -322,8 +327,8 @@ func (l *inLane) move() (moved int) {
 		return 0 // its turn comes with room
 	}
 	for moved < len(l.pending) {
-		places := l.box.queue.Stage(l.pending[moved])
-		if places == nil {
+		places, outcome := l.box.queue.Stage(true, l.pending[moved])
+		if outcome != queue.Staged {
 			l.stalled = true
 			l.box.stalled = append(l.box.stalled, l)
 			l.in.m.watchRoom(l.box)

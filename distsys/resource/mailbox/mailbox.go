@@ -12,8 +12,10 @@
 // A mailbox is read in the order of the places, and a place that is not yet
 // decided holds back what is behind it, so that the order of messages from
 // different senders is one that the sections have as a whole. One section may
-// send any number of messages to any mailboxes. It costs one round trip. A
-// write is blocked while the receiver cannot be reached or is full.
+// send any number of messages to any mailboxes; with several mailboxes it is
+// refused, and tried again, while another's message in one of them is not
+// decided. It costs one round trip. A write is blocked while the receiver
+// cannot be reached or is full.
 //
 // Relaxed mailboxes send at commit and do not wait. Messages that the receiver
 // has not acknowledged are kept, up to a window; a write is blocked only
@@ -157,6 +159,7 @@ type Metrics struct {
 	Resent                   uint64 // messages sent again after a connection broke
 	Duplicates               uint64 // messages that came again and were dropped
 	Full                     uint64 // offers refused because a mailbox was full
+	Busy                     uint64 // offers of sections with several mailboxes, refused behind an undecided one
 	Connects                 uint64 // connections that came up
 	Drops                    uint64 // connections that broke or could not be made
 	LastError                string // why the last one did

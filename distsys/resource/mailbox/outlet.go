@@ -64,6 +64,7 @@ const (
 	asking                 // offered; waiting for the answer
 	granted                // it has places
 	full                   // refused; the receiver knows nothing of it
+	busy                   // likewise, for the time being
 	lost                   // the connection broke before the answer
 	broken                 // the receiver has no such mailbox
 	committed              // to be made readable; waiting for done
@@ -78,6 +79,7 @@ type transfer struct {
 	state  state
 	life   int // of the outlet, when it was granted
 	owes   bool
+	alone  bool // the section sends to no other mailbox
 	count  int
 	values []byte
 	clock  []byte
@@ -147,6 +149,11 @@ func (o *outlet) transferFrame(t *transfer) []byte {
 	if kind == frameOffer || kind == frameDeliver {
 		b = wire.AppendString(b, t.lane.box.key)
 		b = append(b, t.clock...)
+		if t.alone {
+			b = append(b, 1)
+		} else {
+			b = append(b, 0)
+		}
 		b = binary.AppendUvarint(b, uint64(t.count))
 		b = append(b, t.values...)
 	}
@@ -211,7 +218,7 @@ func (o *outlet) Frame(kind wire.Type, payload []byte) error {
 	o.m.counts.BytesReceived += uint64(len(payload))
 	r := wire.NewReader(payload)
 	switch kind {
-	case frameGranted, frameFull, frameDone:
+	case frameGranted, frameFull, frameBusy, frameDone:
 		seq := r.Uvarint("seq")
 		if err := r.End(); err != nil {
 			return err
@@ -271,6 +278,11 @@ func (o *outlet) answer(kind wire.Type, seq uint64) error {
 	case frameFull:
 		if t.state == asking {
 			t.state, t.lane.full = full, true
+			t.tx.Waker().Wake()
+		}
+	case frameBusy:
+		if t.state == asking {
+			t.state = busy
 			t.tx.Waker().Wake()
 		}
 	case frameDone:

@@ -71,7 +71,18 @@ func (s *strict) of(tx *distsys.Tx) *transfer {
 	return nil
 }
 
+// errBusy has the section tried again.
+var errBusy = fmt.Errorf("%w: a mailbox has undecided messages", distsys.ErrAbort)
+
+// Queues is the Queued's.
+func (s *strict) Queues(tx *distsys.Tx) bool {
+	s.out.m.mu.Lock()
+	defer s.out.m.mu.Unlock()
+	return s.of(tx) != nil
+}
+
 func (s *strict) PreCommit(tx *distsys.Tx) error {
+	alone := tx.Alone(s)
 	m := s.out.m
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -88,7 +99,7 @@ func (s *strict) PreCommit(tx *distsys.Tx) error {
 		if len(t.clock)+len(t.values)+keyMax+overheadMax/2 > m.opt.Wire.FrameMax {
 			return fmt.Errorf("a message of %d bytes with a clock of %d is over the limit of a frame", len(t.values), len(t.clock))
 		}
-		t.seq, t.state = s.out.next, asking
+		t.seq, t.state, t.alone = s.out.next, asking, alone
 		s.out.next++
 		s.out.transfers = append(s.out.transfers, t)
 		s.out.owe(t)
@@ -97,6 +108,8 @@ func (s *strict) PreCommit(tx *distsys.Tx) error {
 		return distsys.ErrPending
 	case granted:
 		return nil
+	case busy:
+		return errBusy
 	case broken:
 		return s.broken
 	}
@@ -123,7 +136,7 @@ func (s *strict) Abort(tx *distsys.Tx) {
 	}
 	switch t.state {
 	case writing:
-	case full, broken:
+	case full, busy, broken:
 		s.out.finish(t)
 	default:
 		t.state, t.values, t.clock = aborted, nil, nil

@@ -40,7 +40,7 @@ func (r *reading) Read(tx *distsys.Tx, idx []value.Value) (value.Value, error) {
 	q := r.q
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if q.reader != nil && q.reader != tx {
+	if q.reader != nil && q.reader != tx || q.heldFrom(tx) {
 		q.refused.add(tx.Waker())
 		return value.Value{}, distsys.ErrContended
 	}
@@ -126,8 +126,19 @@ func (q *Queue) endWriter(tx *distsys.Tx) {
 	q.writers = slices.DeleteFunc(q.writers, func(w writer) bool { return w.tx == tx })
 }
 
-func (o *writing) PreCommit(tx *distsys.Tx) error {
-	q := o.q
+// errBusy has the section tried again.
+var errBusy = fmt.Errorf("%w: a queue has undecided messages", distsys.ErrAbort)
+
+// Queues is the Queued's.
+func (o *writing) Queues(tx *distsys.Tx) bool {
+	o.q.mu.Lock()
+	defer o.q.mu.Unlock()
+	return o.q.writer(tx, false) != nil
+}
+
+func (o *writing) PreCommit(tx *distsys.Tx) error { return o.q.preCommit(tx, tx.Alone(o)) }
+
+func (q *Queue) preCommit(tx *distsys.Tx, alone bool) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	w := q.writer(tx, false)
@@ -139,8 +150,12 @@ func (o *writing) PreCommit(tx *distsys.Tx) error {
 		msgs[i] = Message{Value: v, Clock: tx.Stamp()}
 	}
 	before := q.changes
-	if w.places = q.stage(msgs); w.places == nil {
+	var outcome Outcome
+	switch w.places, outcome = q.stage(tx, alone, msgs); outcome {
+	case Full:
 		return distsys.ErrBlocked
+	case Busy:
+		return errBusy
 	}
 	q.own(tx, before)
 	return nil
@@ -182,7 +197,9 @@ func (b *both) Write(tx *distsys.Tx, idx []value.Value, v value.Value) error {
 	return b.q.out.Write(tx, idx, v)
 }
 
-func (b *both) PreCommit(tx *distsys.Tx) error { return b.q.out.PreCommit(tx) }
+func (b *both) Queues(tx *distsys.Tx) bool { return b.q.out.Queues(tx) }
+
+func (b *both) PreCommit(tx *distsys.Tx) error { return b.q.preCommit(tx, tx.Alone(b)) }
 
 func (b *both) Commit(tx *distsys.Tx) {
 	b.q.in.Commit(tx)
@@ -198,14 +215,14 @@ func (b *both) Watch(w env.Waker)   { b.q.length.Watch(w) }
 func (b *both) Unwatch(w env.Waker) { b.q.length.Unwatch(w) }
 
 // length checks at pre-commit that nothing but the section itself has changed
-// the queue since it was read, so that the number holds together with what
-// else the section has read.
+// the queue since it was read, and keeps it so until the section has ended.
 type length struct{ q *Queue }
 
 // look is a section's look at the length.
 type look struct {
 	tx   *distsys.Tx
 	seen uint64 // changes
+	held bool   // pre-committed
 }
 
 func (q *Queue) look(tx *distsys.Tx) *look {
@@ -242,7 +259,7 @@ func (l *length) Read(tx *distsys.Tx, idx []value.Value) (value.Value, error) {
 	}
 	switch was := q.look(tx); {
 	case was == nil:
-		q.looks = append(q.looks, look{tx, q.changes})
+		q.looks = append(q.looks, look{tx: tx, seen: q.changes})
 	case was.seen != q.changes:
 		return value.Value{}, errChanged
 	}
@@ -259,20 +276,37 @@ var errChanged = fmt.Errorf("%w: the length of a queue changed", distsys.ErrAbor
 func (l *length) Write(*distsys.Tx, []value.Value, value.Value) error { return errReadOnly }
 
 func (l *length) PreCommit(tx *distsys.Tx) error {
-	l.q.mu.Lock()
-	defer l.q.mu.Unlock()
-	if was := l.q.look(tx); was != nil && was.seen != l.q.changes {
+	q := l.q
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	was := q.look(tx)
+	if was == nil {
+		return nil
+	}
+	if was.seen != q.changes || q.reader != nil && q.reader != tx {
 		return errChanged
 	}
+	was.held = true
 	return nil
 }
 
 func (l *length) Commit(tx *distsys.Tx) { l.Abort(tx) }
 
 func (l *length) Abort(tx *distsys.Tx) {
-	l.q.mu.Lock()
-	defer l.q.mu.Unlock()
-	l.q.looks = slices.DeleteFunc(l.q.looks, func(k look) bool { return k.tx == tx })
+	q := l.q
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	was := q.look(tx)
+	if was == nil {
+		return
+	}
+	held := was.held
+	q.looks = slices.DeleteFunc(q.looks, func(k look) bool { return k.tx == tx })
+	if held {
+		q.writable.wake()
+		q.refused.wake()
+		q.refused = q.refused[:0]
+	}
 }
 
 func (l *length) Watch(w env.Waker) {
@@ -292,8 +326,8 @@ func (l *length) Unwatch(w env.Waker) {
 // Send puts a message in from outside of any section, waiting for room.
 func (q *Queue) Send(ctx context.Context, v value.Value) error {
 	return q.await(ctx, &q.writable, func() bool {
-		places := q.stage([]Message{{Value: v}})
-		if places == nil {
+		places, outcome := q.stage(nil, true, []Message{{Value: v}})
+		if outcome != Staged {
 			return false
 		}
 		q.makeReady(places)
@@ -305,7 +339,7 @@ func (q *Queue) Send(ctx context.Context, v value.Value) error {
 func (q *Queue) Receive(ctx context.Context) (value.Value, error) {
 	var v value.Value
 	err := q.await(ctx, &q.readable, func() bool {
-		if q.reader != nil || len(q.places) == 0 || !q.places[0].ready {
+		if q.reader != nil || q.heldFrom(nil) || len(q.places) == 0 || !q.places[0].ready {
 			return false
 		}
 		v = q.places[0].msg.Value

@@ -6,8 +6,10 @@
 // section pre-commits and can be read once it has committed; what stands behind
 // waits for it. So the order in the queue is an order in which the sections
 // could have happened one after the other, also with respect to the other
-// resources that they touched. A reader takes from the front and gives back
-// when it aborts; one section reads at a time.
+// resources that they touched. A section that takes places in several queues
+// is refused behind a message that is not decided: see distsys.Queued. A reader
+// takes from the front and gives back when it aborts; one section reads at a
+// time.
 //
 // Promised: no message is lost, duplicated or reordered within the process;
 // there are never more than the limits say. Nothing survives the process.
@@ -119,23 +121,63 @@ func (q *Queue) room(n, bytes int) bool {
 	return len(q.places)+n <= q.limits.Messages && (bytes == 0 || len(q.places) == 0 || q.bytes+bytes <= q.limits.Bytes)
 }
 
-// Stage takes places at the end for all messages, or answers nil where there
-// is no room.
-func (q *Queue) Stage(msgs ...Message) []*Place {
+// Outcome says whether messages got places.
+type Outcome uint8
+
+// The outcomes of a Stage.
+const (
+	Staged Outcome = iota
+	// Full: there is no room, or a section that has read the length is about
+	// to commit. WatchRoom tells when it is worth trying again.
+	Full
+	// Busy: there are undecided messages, and the section takes places in
+	// other queues too.
+	Busy
+)
+
+// Stage takes places at the end for all messages. Alone says that the section
+// that sends them takes places in no other queue.
+func (q *Queue) Stage(alone bool, msgs ...Message) ([]*Place, Outcome) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	return q.stage(msgs)
+	return q.stage(nil, alone, msgs)
 }
 
-func (q *Queue) stage(msgs []Message) []*Place {
+// stage is Stage for a section of this process, or nil.
+func (q *Queue) stage(tx *distsys.Tx, alone bool, msgs []Message) ([]*Place, Outcome) {
 	bytes := 0
 	for _, m := range msgs {
 		bytes += m.Size
 	}
-	if !q.room(len(msgs), bytes) {
-		return nil
+	if !q.room(len(msgs), bytes) || q.heldFrom(tx) {
+		return nil, Full
 	}
-	return q.place(msgs, bytes)
+	if !alone && !q.decided() {
+		return nil, Busy
+	}
+	return q.place(msgs, bytes), Staged
+}
+
+// heldFrom says whether a section other than tx has read the length and is
+// about to commit.
+func (q *Queue) heldFrom(tx *distsys.Tx) bool {
+	for _, l := range q.looks {
+		if l.held && l.tx != tx {
+			return true
+		}
+	}
+	return false
+}
+
+// decided says whether every message can be read. Undecided ones may stand
+// anywhere.
+func (q *Queue) decided() bool {
+	for _, p := range q.places {
+		if !p.ready {
+			return false
+		}
+	}
+	return true
 }
 
 // Force puts messages at the end, readable, whether there is room or not: for
@@ -213,7 +255,7 @@ func (q *Queue) UnwatchRoom(w env.Waker) {
 func (q *Queue) Room(messages, bytes int) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	return q.room(messages, bytes)
+	return q.room(messages, bytes) && !q.heldFrom(nil)
 }
 
 // Capacity is the number of messages that the queue takes.

@@ -101,10 +101,13 @@ func TestAnUndecidedPlaceHoldsBack(t *testing.T) {
 	for _, decision := range []string{"ready", "drop"} {
 		t.Run(decision, func(t *testing.T) {
 			q := queue.New(queue.Limits{Messages: 2})
-			first := q.Stage(queue.Message{Value: value.Int(1)})
-			second := q.Stage(queue.Message{Value: value.Int(2)})
-			if q.Stage(queue.Message{Value: value.Int(3)}) != nil {
-				t.Fatal("a third message has room in a queue of two")
+			first, _ := q.Stage(true, queue.Message{Value: value.Int(1)})
+			if _, outcome := q.Stage(false, queue.Message{Value: value.Int(2)}); outcome != queue.Busy {
+				t.Fatalf("a section with other places was let in behind an undecided one: %v", outcome)
+			}
+			second, _ := q.Stage(true, queue.Message{Value: value.Int(2)})
+			if _, outcome := q.Stage(true, queue.Message{Value: value.Int(3)}); outcome != queue.Full {
+				t.Fatalf("a third message in a queue of two: %v", outcome)
 			}
 			q.Ready(second)
 			ctx, cancel := context.WithTimeout(context.Background(), 30*time.Millisecond)
@@ -226,10 +229,10 @@ func TestLength(t *testing.T) {
 func TestBytesAreBounded(t *testing.T) {
 	q := queue.New(queue.Limits{Messages: 10, Bytes: 100})
 	big := queue.Message{Value: value.Int(1), Size: 150}
-	if q.Stage(big) == nil {
+	if _, outcome := q.Stage(true, big); outcome != queue.Staged {
 		t.Error("a large message does not fit into an empty queue")
 	}
-	if q.Room(1, 1) || q.Stage(queue.Message{Value: value.Int(2), Size: 1}) != nil {
+	if _, outcome := q.Stage(true, queue.Message{Value: value.Int(2), Size: 1}); outcome != queue.Full || q.Room(1, 1) {
 		t.Error("there is room behind a message over the limit")
 	}
 }

@@ -73,6 +73,10 @@ func (l *link) tick() {
 		l.close(ErrIdle)
 		return
 	}
+	if l.why != nil {
+		l.conn.Close() // the peer has had time to read why it was refused
+		return
+	}
 	if now.Sub(l.heard) >= l.opt.Idle {
 		l.close(fmt.Errorf("%w for %v", ErrIdle, now.Sub(l.heard)))
 		return
@@ -151,7 +155,14 @@ func (l *link) Data(_ env.Conn, b []byte) {
 		return
 	}
 	l.heard = l.opt.Env.Clock.Now()
-	if err := l.dec.Feed(b, l.frame); err != nil {
+	err := l.dec.Feed(b, l.frame)
+	if r := (*RejectError)(nil); errors.As(err, &r) && !r.Remote {
+		// To close at once could lose what tells the peer why: it closes when
+		// it has read that, or the next tick does.
+		l.why = err
+		return
+	}
+	if err != nil {
 		l.close(err)
 	}
 }
