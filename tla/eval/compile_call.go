@@ -396,7 +396,10 @@ func (c *compiler) pass(fn *function, d *core.Def, args []core.Expr, x site, act
 			out[i].op = c.operatorArg(a, x)
 			continue
 		}
-		e := c.expr(a, x)
+		e, lazy := c.lazyArg(a, x)
+		if !lazy {
+			e = c.expr(a, x)
+		}
 		out[i] = passed{
 			run:  e.run,
 			keep: !action || c.facts(a, x).level <= core.StateLevel,

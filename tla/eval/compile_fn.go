@@ -48,7 +48,8 @@ func (c *compiler) functionOf(e core.Expr, x site) *meaning {
 	return nil
 }
 
-// globalFn is the named function that a definition of constant level is.
+// globalFn is the named function that a definition is. Where it is constant,
+// what was computed of it is kept for good.
 func (c *compiler) globalFn(d *core.Def) *meaning {
 	d, _ = c.p.resolve(d)
 	if d == nil || d.Body == nil || c.p.isNative(d) || len(d.Params) > 0 {
@@ -61,14 +62,17 @@ func (c *compiler) globalFn(d *core.Def) *meaning {
 	if b := c.fns[d]; b != nil {
 		return b
 	}
-	if f := c.p.defFacts(d); f.level > core.ConstantLevel || f.locals {
+	f := c.p.defFacts(d)
+	if f.level > core.StateLevel || f.locals {
 		return nil
 	}
 	b := fnMeaning(fn, nil, nil, mode{})
 	b.def = d
-	if fn.Self != nil || d.Recursive {
+	switch {
+	case f.level > core.ConstantLevel:
+	case fn.Self != nil || d.Recursive:
 		b.memo = newMemo()
-	} else {
+	default:
 		b.whole = &cell{}
 	}
 	c.fns[d] = b
@@ -286,6 +290,43 @@ func (m *machine) lazy(domain value.Value, body *function, up *activation) value
 		m.slots[0] = x
 		return body.body(m)
 	})
+}
+
+// lazyArg compiles a named function that is an argument: the callee applies it
+// at some points, most often, so it is not written out.
+func (c *compiler) lazyArg(a core.Expr, x site) (compiled, bool) {
+	b := c.functionOf(a, x)
+	if b == nil || b.whole != nil || x.mode.primed || c.facts(b.fn, site{sc: b.scope}).level > core.StateLevel {
+		return compiled{}, false
+	}
+	domain, body := c.fnDomain(b, x).run, c.fnBody(b, x.mode)
+	n := 0
+	if b.owner != nil {
+		n = x.hops(b.owner)
+	}
+	global := b.owner == nil
+	return code(func(m *machine) value.Value {
+		d := domain(m)
+		var up *activation
+		if !global {
+			up = m.outer(n).copied()
+		}
+		if !value.IsFinite(d) {
+			return m.lazy(d, body, up)
+		}
+		cur := m.cur
+		return value.LazyFn(d, func(v value.Value) value.Value {
+			here, ids, frame := m.cur, m.curIDs, m.frame
+			m.cur, m.curIDs = cur, nil
+			before := m.push(body, up)
+			m.slots[0] = v
+			y := body.body(m)
+			m.pop(before)
+			m.cur, m.curIDs = here, ids
+			m.enter(frame)
+			return y
+		})
+	}), true
 }
 
 // copied is a copy of an activation and of those it stands in.
