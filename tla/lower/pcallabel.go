@@ -85,6 +85,7 @@ func (l *labeler) requireAs(it *item, code source.Code, message string) {
 		l.labels[name] = it.label
 	default:
 		l.fail(it.span, code, "write a label before it, as in  l1: ...", "%s", message)
+		it.label = &label{auto: true, span: it.span} // what follows from it is not reported
 	}
 }
 
@@ -92,9 +93,6 @@ func (l *labeler) requireAs(it *item, code source.Code, message string) {
 func (l *labeler) list(items []*item) {
 	why := ""
 	for i, it := range items {
-		if it.label != nil && it.label.auto && i == 0 {
-			why = ""
-		}
 		switch {
 		case it.label != nil && l.within && !it.label.auto:
 			l.fail(it.label.span, LabelForbidden, "make the steps apart from each other", "a label inside a with")
@@ -188,13 +186,13 @@ func (l *labeler) inside(it *item, rest []*item) string {
 		l.list(it.branches[0])
 		l.within = outer
 	case whileItem:
-		l.branch(it.branches[0])
+		l.list(it.branches[0])
 	default:
 		before := l.assigned
 		after := copyOf(before)
 		for _, list := range it.branches {
 			l.assigned = copyOf(before)
-			l.branch(list)
+			l.list(list)
 			for v, span := range l.assigned {
 				after[v] = span
 			}
@@ -218,9 +216,6 @@ func (l *labeler) inside(it *item, rest []*item) string {
 	}
 	return ""
 }
-
-// branch checks a list that is not the beginning of a body.
-func (l *labeler) branch(list []*item) { l.list(list) }
 
 func copyOf(m map[*core.Variable]source.Span) map[*core.Variable]source.Span {
 	out := make(map[*core.Variable]source.Span, len(m))
