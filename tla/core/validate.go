@@ -130,6 +130,9 @@ func (v *validator) def(d *Def) {
 		return
 	}
 	v.within(d.Params, func() { v.expr(d.Body) })
+	if len(v.problems) > 0 {
+		return // the level of a tree with holes cannot be computed
+	}
 	if need := LevelOf(d.Body); need > d.Level {
 		v.problem("%s has level %d, its body needs %d", d.FullName(), d.Level, need)
 	}

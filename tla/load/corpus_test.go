@@ -5,10 +5,14 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 
+	"github.com/ashlar-dev/ashlar/source"
 	"github.com/ashlar-dev/ashlar/tla/core"
+	"github.com/ashlar-dev/ashlar/tla/resolve"
+	"github.com/ashlar-dev/ashlar/tla/syntax"
 )
 
 // corpusDir holds real specifications, beside the repository.
@@ -49,18 +53,35 @@ func (disk) List(dir string) ([]string, error) {
 	return out, nil
 }
 
+// corpusModules is how many modules the corpus has; all of them load.
+const corpusModules = 216
+
+// corpusWarnings are all that is reported about the corpus, by code: bullets in
+// other columns than those above, and modules that repeat a definition of the
+// module that they instantiate, to annotate it.
+var corpusWarnings = map[source.Code]int{
+	syntax.BulletMisaligned: 4,
+	resolve.DefinedAlike:    4,
+}
+
+// TestCorpusLoads loads every module of the corpus as a root: no errors, and
+// a valid Spec.
 func TestCorpusLoads(t *testing.T) {
 	loaded, definitions := 0, 0
+	warnings := map[source.Code]int{}
 	for _, path := range corpus(t) {
 		l, diags, err := Load(disk{}, path, Options{})
 		if err != nil {
 			t.Errorf("%s: %v", path, err)
 			continue
 		}
+		for _, d := range diags.Sorted() {
+			if d.Severity == source.Warning {
+				warnings[d.Code]++
+			}
+		}
 		if diags.HasErrors() {
-			var b strings.Builder
-			diags.Print(&b)
-			t.Errorf("%s:\n%s", path, b.String())
+			t.Errorf("%s:\n%s", path, messages(diags))
 			continue
 		}
 		if err := core.Validate(l.Spec); err != nil {
@@ -69,5 +90,24 @@ func TestCorpusLoads(t *testing.T) {
 		loaded++
 		definitions += len(l.Spec.Defs)
 	}
+	if loaded != corpusModules {
+		t.Errorf("%d modules load, want %d", loaded, corpusModules)
+	}
+	if !reflect.DeepEqual(warnings, corpusWarnings) {
+		t.Errorf("got warnings %v, want %v", warnings, corpusWarnings)
+	}
 	t.Logf("%d modules, %d definitions", loaded, definitions)
+}
+
+func BenchmarkLoad(b *testing.B) {
+	path := filepath.Join(corpusDir, "MultiPaxos-SMR/MultiPaxos_MC.tla")
+	if _, err := os.Stat(path); err != nil {
+		b.Skipf("the corpus is absent: %v", err)
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, diags, err := Load(disk{}, path, Options{}); err != nil || diags.HasErrors() {
+			b.Fatal(err, diags)
+		}
+	}
 }

@@ -96,10 +96,10 @@ func describe(s *core.Spec) string {
 	return b.String()
 }
 
-// TestLower runs the inputs in testdata. The command lower prints the Spec of
+// TestLower runs the inputs in testdata/module. The command lower prints the Spec of
 // the last module; every Spec must be valid.
 func TestLower(t *testing.T) {
-	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
+	datadriven.Walk(t, "testdata/module", func(t *testing.T, path string) {
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
 			var diags source.List
 			p := program(d.Input, &diags)

@@ -77,7 +77,7 @@ func (p *Program) Spec() *core.Spec {
 	for _, d := range order {
 		p.complete(d)
 	}
-	s.Defs = p.sorted(order, s.Assumes)
+	s.Defs = p.sorted(order, s.Assumes, nil)
 	return s
 }
 
@@ -129,8 +129,9 @@ func (p *Program) names(scope *resolve.Scope, visit func(string, *core.Def)) {
 	}
 }
 
-// sorted lists what is reachable, each definition after those it uses.
-func (p *Program) sorted(roots []*core.Def, assumes []core.Assume) []*core.Def {
+// sorted lists what is reachable, each definition after those it uses but for
+// recursion. Among says which definitions count; nil: all of modules.
+func (p *Program) sorted(roots []*core.Def, assumes []core.Assume, among map[*core.Def]bool) []*core.Def {
 	var out []*core.Def
 	seen := map[*core.Def]bool{}
 	type frame struct {
@@ -139,6 +140,9 @@ func (p *Program) sorted(roots []*core.Def, assumes []core.Assume) []*core.Def {
 	}
 	var stack []frame
 	push := func(d *core.Def) {
+		if among != nil && !among[d] {
+			return
+		}
 		if !seen[d] && p.tasks[d] != nil && !p.tasks[d].nested {
 			seen[d] = true
 			stack = append(stack, frame{d, p.uses(d.Body)})
@@ -211,14 +215,15 @@ func (p *Program) completeAll(stack []*core.Def) {
 		}
 		stack = append(stack, p.uses(d.Body)...)
 	}
-	// What is found last is used by what is found first, most of the time.
-	bodies := make([]core.Expr, len(fresh))
-	defs := make([]*core.Def, len(fresh))
-	for i, d := range fresh {
-		bodies[len(fresh)-1-i], defs[len(fresh)-1-i] = d.Body, d
+	for _, d := range fresh {
 		p.closed[d] = d.Body != nil || d.Native
 	}
-	p.setLevels(bodies, defs)
+	ordered := p.sorted(fresh, nil, seen)
+	bodies := make([]core.Expr, len(ordered))
+	for i, d := range ordered {
+		bodies[i] = d.Body
+	}
+	p.setLevels(bodies, ordered)
 }
 
 // setLevels computes the levels of definitions and of the LETs in the bodies,

@@ -133,7 +133,7 @@ func (r *resolver) quant(e *syntax.Quant) {
 		for _, b := range e.Bounds {
 			for _, n := range b.Names {
 				s := &Symbol{Kind: Variable, Name: n.Text, Node: e, Span: n.Span()}
-				r.declareParameter(s, out)
+				r.declareParameter(s)
 				out = append(out, s)
 			}
 		}
@@ -155,7 +155,7 @@ func (r *resolver) bounds(bounds []syntax.Bound, node syntax.Node, body func()) 
 		for _, b := range bounds {
 			for _, n := range b.Names {
 				s := &Symbol{Kind: Bound, Name: n.Text, Node: node, Span: n.Span()}
-				r.declareParameter(s, out)
+				r.declareParameter(s)
 				out = append(out, s)
 			}
 		}
@@ -317,7 +317,7 @@ func (r *resolver) lambda(l *syntax.Lambda) {
 		var out []*Symbol
 		for _, p := range l.Params {
 			s := &Symbol{Kind: Bound, Name: p.Text, Node: l, Span: p.Span()}
-			r.declareParameter(s, out)
+			r.declareParameter(s)
 			out = append(out, s)
 		}
 		r.info.Binds[l] = out

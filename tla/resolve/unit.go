@@ -17,11 +17,8 @@ type resolver struct {
 	depth  int
 	// except is how many EXCEPT values are around: where @ has a meaning.
 	except int
-	// labels are the names that may be parameters of a label here.
-	// announced are the symbols of RECURSIVE that still lack a definition.
+	// announced are the symbols of RECURSIVE in this module or LET.
 	announced []*Symbol
-	// recursive says that the module has RECURSIVE somewhere.
-	recursive bool
 	// later are the places of definitions in the module, for messages; made on
 	// first use.
 	later map[string]source.Span
@@ -60,13 +57,15 @@ func (r *resolver) extends() {
 	}
 }
 
+// union adds to list what it does not have of more.
 func union(list, more []*Symbol) []*Symbol {
+	known := make(map[*Symbol]bool, len(list))
+	for _, s := range list {
+		known[s] = true
+	}
 	for _, s := range more {
-		known := false
-		for _, t := range list {
-			known = known || s == t
-		}
-		if !known {
+		if !known[s] {
+			known[s] = true
 			list = append(list, s)
 		}
 	}
@@ -243,7 +242,6 @@ func (r *resolver) nested(u *syntax.Module) {
 }
 
 func (r *resolver) announce(u *syntax.Recursive) {
-	r.recursive = true
 	for _, d := range u.Decls {
 		s := &Symbol{Kind: Operator, Name: d.Name.Text, Params: make([]int, d.Arity), Span: d.Name.Span(), Recursive: true}
 		r.declare(s)
@@ -251,30 +249,30 @@ func (r *resolver) announce(u *syntax.Recursive) {
 	}
 }
 
-// define returns the symbol for a definition: a new one, or the one that
-// RECURSIVE announced.
+// define returns the symbol that RECURSIVE announced for a definition, which
+// gets what s says, or nil when none did.
 func (r *resolver) define(s *Symbol) *Symbol {
-	for i, a := range r.announced {
-		if a.Name != s.Name {
-			continue
-		}
-		if a.Arity() != s.Arity() || maxOf(s.Params) > 0 {
-			d := source.Diagnostic{Code: RecursiveMismatch, Span: s.Span,
-				Message: fmt.Sprintf("%s takes %s, but RECURSIVE announced %s", s.Name, arguments(s), arguments(a)),
-				Related: []source.Note{{Span: a.Span, Message: "announced here"}}}
-			if maxOf(s.Params) > 0 {
-				d.Message = s.Name + " is recursive and so cannot take operators as arguments"
-			}
-			r.diags.Add(d)
-		}
-		r.announced = append(r.announced[:i:i], r.announced[i+1:]...)
-		a.Kind, a.Params, a.Formals, a.Node, a.Span, a.Local = s.Kind, s.Params, s.Formals, s.Node, s.Span, s.Local
-		r.info.Defs[s.Node] = a
-		return a
+	a := r.scope.names[s.Name].symbol
+	if a == nil || !a.pending() {
+		r.info.Defs[s.Node] = s
+		return nil
 	}
-	r.info.Defs[s.Node] = s
-	return nil
+	if a.Arity() != s.Arity() || maxOf(s.Params) > 0 {
+		d := source.Diagnostic{Code: RecursiveMismatch, Span: s.Span,
+			Message: fmt.Sprintf("%s takes %s, but RECURSIVE announced %s", s.Name, arguments(s), arguments(a)),
+			Related: []source.Note{{Span: a.Span, Message: "announced here"}}}
+		if maxOf(s.Params) > 0 {
+			d.Message = s.Name + " is recursive and so cannot take operators as arguments"
+		}
+		r.diags.Add(d)
+	}
+	a.Kind, a.Params, a.Formals, a.Node, a.Span, a.Local = s.Kind, s.Params, s.Formals, s.Node, s.Span, s.Local
+	r.info.Defs[s.Node] = a
+	return a
 }
+
+// pending says that RECURSIVE announced s and nothing has defined it yet.
+func (s *Symbol) pending() bool { return s.Recursive && s.Node == nil }
 
 func maxOf(list []int) int {
 	m := 0
@@ -299,6 +297,9 @@ func count(n int) string {
 // recursiveDone reports what RECURSIVE announced and nothing defined.
 func (r *resolver) recursiveDone(m *syntax.Module) {
 	for _, s := range r.announced {
+		if !s.pending() {
+			continue
+		}
 		if r.until != 0 && m != nil && r.definedLater(s.Name).IsValid() {
 			continue
 		}
@@ -340,23 +341,22 @@ func (r *resolver) formals(params []syntax.OpDecl, node syntax.Node) []*Symbol {
 	var out []*Symbol
 	for _, p := range params {
 		s := &Symbol{Kind: Bound, Name: p.Name.Text, Params: make([]int, p.Arity), Node: node, Span: p.Name.Span()}
-		r.declareParameter(s, out)
+		r.declareParameter(s)
 		out = append(out, s)
 	}
 	r.info.Binds[node] = out
 	return out
 }
 
-// declareParameter is declare, with an error for two equal names in one list.
-func (r *resolver) declareParameter(s *Symbol, others []*Symbol) {
-	for _, o := range others {
-		if o.Name == s.Name {
-			s.Module = r.module
-			r.diags.Add(source.Diagnostic{Code: Redefined, Span: s.Span, Message: s.Name + " is bound twice in one list",
-				Repair: "choose another name", Related: []source.Note{{Span: o.Span, Message: "other declaration here"}}})
-			r.scope.bind(s.Name, s, false)
-			return
-		}
+// declareParameter is declare in a scope of its own, with an error for two
+// equal names in one list.
+func (r *resolver) declareParameter(s *Symbol) {
+	if o := r.scope.names[s.Name].symbol; o != nil {
+		s.Module = r.module
+		r.diags.Add(source.Diagnostic{Code: Redefined, Span: s.Span, Message: s.Name + " is bound twice in one list",
+			Repair: "choose another name", Related: []source.Note{{Span: o.Span, Message: "other declaration here"}}})
+		r.scope.bind(s.Name, s, false)
+		return
 	}
 	r.declare(s)
 }
