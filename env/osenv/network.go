@@ -170,9 +170,15 @@ func (l *listener) loop(accept func(env.Conn) env.Handler) {
 		}
 		c := newConn(l.net, env.Addr(nc.RemoteAddr().String()))
 		c.local = env.Addr(nc.LocalAddr().String())
-		h := accept(c)
-		if h == nil || !l.net.enter(c) {
+		if !l.net.enter(c) {
 			nc.Close()
+			continue
+		}
+		h := accept(c)
+		if h == nil {
+			c.shut()
+			nc.Close()
+			l.net.leave(c)
 			continue
 		}
 		if l.net.opt.TLS != nil {
