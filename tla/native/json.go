@@ -65,9 +65,9 @@ func appendJSON(buf []byte, v Value) []byte {
 	case value.KindInt:
 		return strconv.AppendInt(buf, int64(v.AsInt()), 10)
 	case value.KindString:
-		return appendQuoted(buf, v.AsString())
+		return value.AppendJSONString(buf, v.AsString())
 	case value.KindModel:
-		return appendQuoted(buf, v.AsModel())
+		return value.AppendJSONString(buf, v.AsModel())
 	case value.KindTuple:
 		return appendArray(buf, v.Elements())
 	case value.KindSet:
@@ -77,14 +77,6 @@ func appendJSON(buf []byte, v Value) []byte {
 	}
 	value.Fail("ToJson: there is no value")
 	return nil
-}
-
-func appendQuoted(buf []byte, s string) []byte {
-	text, err := json.Marshal(s)
-	if err != nil {
-		value.Fail("the string %q cannot be written as JSON: %v", s, err)
-	}
-	return append(buf, text...)
 }
 
 func appendArray(buf []byte, es []Value) []byte {
@@ -105,7 +97,7 @@ func appendObject(buf []byte, f Value) []byte {
 		if i > 0 {
 			buf = append(buf, ',')
 		}
-		buf = append(appendQuoted(buf, plain(k)), ':')
+		buf = append(value.AppendJSONString(buf, plain(k)), ':')
 		buf = appendJSON(buf, vals[i])
 	}
 	return append(buf, '}')

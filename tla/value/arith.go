@@ -9,6 +9,12 @@ func overflow(a int32, op string, b int32) {
 	fail("%d %s %d does not fit in 32 bits (%d..%d)", a, op, b, math.MinInt32, math.MaxInt32)
 }
 
+//go:noinline
+func overflowAdd(a, b int32) { overflow(a, "+", b) }
+
+//go:noinline
+func overflowSub(a, b int32) { overflow(a, "-", b) }
+
 // fit returns r where it fits in 32 bits.
 func fit(r int64, a int32, op string, b int32) int32 {
 	if int64(int32(r)) != r {
@@ -18,10 +24,22 @@ func fit(r int64, a int32, op string, b int32) int32 {
 }
 
 // AddInt is a + b.
-func AddInt(a, b int32) int32 { return fit(int64(a)+int64(b), a, "+", b) }
+func AddInt(a, b int32) int32 {
+	c := a + b
+	if (c^a)&(c^b) < 0 {
+		overflowAdd(a, b)
+	}
+	return c
+}
 
 // SubInt is a - b.
-func SubInt(a, b int32) int32 { return fit(int64(a)-int64(b), a, "-", b) }
+func SubInt(a, b int32) int32 {
+	c := a - b
+	if (a^b)&(c^a) < 0 {
+		overflowSub(a, b)
+	}
+	return c
+}
 
 // MulInt is a * b.
 func MulInt(a, b int32) int32 { return fit(int64(a)*int64(b), a, "*", b) }
@@ -87,15 +105,15 @@ func PowInt(a, b int32) int32 {
 
 // operands checks that both operands are integers.
 func operands(a, b Value, op string) {
-	if a.bits != uint32(KindInt) {
+	if a.bits != bitsInt {
 		fail("%s %s %s: the left operand must be an integer, found %s", Brief(a), op, Brief(b), Describe(a))
 	}
-	if b.bits != uint32(KindInt) {
+	if b.bits != bitsInt {
 		fail("%s %s %s: the right operand must be an integer, found %s", Brief(a), op, Brief(b), Describe(b))
 	}
 }
 
-func bothInts(a, b Value) bool { return a.bits == uint32(KindInt) && b.bits == uint32(KindInt) }
+func bothInts(a, b Value) bool { return a.bits == bitsInt && b.bits == bitsInt }
 
 // Add is a + b.
 func Add(a, b Value) Value {
@@ -123,7 +141,7 @@ func Mul(a, b Value) Value {
 
 // Neg is -a.
 func Neg(a Value) Value {
-	if a.bits != uint32(KindInt) {
+	if a.bits != bitsInt {
 		fail("-(%s): the operand must be an integer, found %s", Brief(a), Describe(a))
 	}
 	return Int(NegInt(a.n))
@@ -155,7 +173,7 @@ func Pow(a, b Value) Value {
 
 // Less is a < b.
 func Less(a, b Value) bool {
-	if !bothInts(a, b) {
+	if a.bits != bitsInt || b.bits != bitsInt {
 		operands(a, b, "<")
 	}
 	return a.n < b.n
@@ -163,7 +181,7 @@ func Less(a, b Value) bool {
 
 // Leq is a <= b.
 func Leq(a, b Value) bool {
-	if !bothInts(a, b) {
+	if a.bits != bitsInt || b.bits != bitsInt {
 		operands(a, b, "<=")
 	}
 	return a.n <= b.n
@@ -171,7 +189,7 @@ func Leq(a, b Value) bool {
 
 // Greater is a > b.
 func Greater(a, b Value) bool {
-	if !bothInts(a, b) {
+	if a.bits != bitsInt || b.bits != bitsInt {
 		operands(a, b, ">")
 	}
 	return a.n > b.n
@@ -179,7 +197,7 @@ func Greater(a, b Value) bool {
 
 // Geq is a >= b.
 func Geq(a, b Value) bool {
-	if !bothInts(a, b) {
+	if a.bits != bitsInt || b.bits != bitsInt {
 		operands(a, b, ">=")
 	}
 	return a.n >= b.n

@@ -110,15 +110,14 @@ const (
 func NewCodec(texts ...Value) *Codec {
 	c := &Codec{}
 	for _, t := range texts {
-		c.number(t)
+		c.number(t.ref.info, t)
 	}
 	return c
 }
 
-// number is the number of a string, a model value or a domain in c. It is false
-// where no more domains are numbered.
-func (c *Codec) number(v Value) (uint32, bool) {
-	in := v.ref.info.Load()
+// number is the number of v, a string, a model value or a domain, whose info is
+// in. It is false where no more domains are numbered.
+func (c *Codec) number(in *info, v Value) (uint32, bool) {
 	if s := in.symbol.Load(); s != nil && s.codec == c {
 		return s.number, true
 	}
@@ -155,10 +154,10 @@ func (c *Codec) AppendTo(buf []byte, v Value) []byte {
 		}
 		return binary.AppendUvarint(append(buf, tagInt), zigzag(v.n))
 	case KindString:
-		n, _ := c.number(v)
+		n, _ := c.number(v.ref.info, v)
 		return appendNumber(buf, n, shortText, tagString0, tagString)
 	case KindModel:
-		n, _ := c.number(v)
+		n, _ := c.number(v.ref.info, v)
 		return appendNumber(buf, n, shortText, tagModel0, tagModel)
 	case KindTuple:
 		es := v.elements()
@@ -195,11 +194,11 @@ func (c *Codec) appendFn(buf []byte, v Value) []byte {
 		buf = binary.AppendUvarint(buf, uint64(len(v.ref.elems)))
 		return c.appendElems(buf, v.ref.elems)
 	}
-	domain := v.ref.info.Load().set
-	if n, ok := c.number(domain); ok {
+	in := v.ref.info
+	if n, ok := c.number(in, in.set); ok {
 		buf = appendNumber(buf, n, shortLen, tagFn0, tagFn)
 	} else {
-		buf = c.AppendTo(append(buf, tagFnAny), domain)
+		buf = c.AppendTo(append(buf, tagFnAny), in.set)
 	}
 	return c.appendElems(buf, v.ref.elems)
 }
@@ -391,9 +390,9 @@ func (d *decoder) fn(domain Value, depth int) Value {
 	if domain.bits != bitsEnum || int(domain.n) > len(d.buf) || domain.n == 0 {
 		return d.fail("%s is not the domain of a function here", Brief(domain))
 	}
-	v, es := NewFn(domain)
-	d.elems(es, depth)
-	return v
+	nd := newNode(int(domain.n))
+	d.elems(nd.elems, depth)
+	return fnOn(domain, nd)
 }
 
 func (d *decoder) fnFrom(depth int) Value {

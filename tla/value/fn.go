@@ -93,29 +93,28 @@ func fnOn(domain Value, nd *node) Value {
 		}
 		return Value{bits: bitsFnInterval, n: lo, ref: nd}
 	}
-	in := domainInfo(domain)
-	nd.info.Store(in)
-	bits := bitsFnKeyed
-	if in.class == domainStrings {
-		bits = bitsRecord
-	}
-	return Value{bits: bits, n: int32(n), ref: nd}
+	return domainInfo(domain).fn(nd)
 }
 
-// domainInfo is the description of a set as the domain of functions. It is made
-// once per set and shared.
+// fn is the function on the domain whose values are those of nd.
+func (in *info) fn(nd *node) Value {
+	nd.info = in
+	return Value{bits: in.bits, n: int32(len(nd.elems)), ref: nd}
+}
+
+// domainInfo is the description of an enumerated set, not of contiguous
+// integers, as the domain of functions. It is made once per set and shared.
 func domainInfo(domain Value) *info {
-	domain = enumerated(domain)
 	nd := domain.ref
-	if in := nd.info.Load(); in != nil {
-		return in
+	if c := nd.cache.Load(); c != nil {
+		return c.domain
 	}
-	in := &info{set: domain, keys: nd.elems}
+	in := &info{set: domain, keys: nd.elems, bits: bitsFnKeyed}
 	if keyRank(nd.elems) == 0 {
-		in.class = domainStrings
+		in.bits = bitsRecord
 	}
-	if !nd.info.CompareAndSwap(nil, in) {
-		return nd.info.Load()
+	if !nd.cache.CompareAndSwap(nil, &cache{domain: in}) {
+		return nd.cache.Load().domain
 	}
 	return in
 }
@@ -129,7 +128,7 @@ func LazyFn(domain Value, rule func(Value) Value) Value {
 		fail("the domain of a function must be a set, found %s", Describe(domain))
 	}
 	nd := nodeOf([]Value{domain})
-	nd.info.Store(&info{apply: rule})
+	nd.info = &info{apply: rule}
 	return Value{bits: bitsFnLazy, ref: nd}
 }
 
@@ -138,9 +137,8 @@ func (v Value) Normal() Value {
 	if v.bits != bitsFnLazy {
 		return v
 	}
-	in := v.ref.info.Load()
-	if w := in.whole.Load(); w != nil {
-		return *w
+	if c := v.ref.cache.Load(); c != nil {
+		return c.whole
 	}
 	domain := v.ref.elems[0]
 	if !IsFinite(domain) {
@@ -150,10 +148,10 @@ func (v Value) Normal() Value {
 	w, vals := NewFn(domain)
 	i := 0
 	for x := range domain.All() {
-		vals[i] = in.apply(x)
+		vals[i] = v.ref.info.apply(x)
 		i++
 	}
-	in.whole.Store(&w)
+	v.ref.cache.Store(&cache{whole: w})
 	return w
 }
 
@@ -225,14 +223,13 @@ func (v Value) Lookup(x Value) (Value, bool) {
 		}
 		return Value{}, false
 	case bitsFnLazy:
-		in := v.ref.info.Load()
-		if w := in.whole.Load(); w != nil {
-			return w.Lookup(x)
+		if c := v.ref.cache.Load(); c != nil {
+			return c.whole.Lookup(x)
 		}
 		if !Contains(v.ref.elems[0], x) {
 			return Value{}, false
 		}
-		return in.apply(x), true
+		return v.ref.info.apply(x), true
 	}
 	fail("cannot apply %s to %s: it is not a function", Describe(v), Brief(x))
 	return Value{}, false
@@ -252,7 +249,7 @@ func (v Value) find(x Value) int {
 			}
 		}
 	case bitsFnKeyed, bitsRecord:
-		return v.ref.info.Load().find(x)
+		return v.ref.info.find(x)
 	}
 	return -1
 }
@@ -323,7 +320,7 @@ func (in *info) findIndexed(x Value) int {
 // Field is v.name of a record.
 func (v Value) Field(name string) Value {
 	if v.bits == bitsRecord {
-		for i, k := range v.ref.info.Load().keys {
+		for i, k := range v.ref.info.keys {
 			if k.text() == name {
 				return v.ref.elems[i]
 			}
@@ -344,7 +341,7 @@ func (v Value) Domain() Value {
 	case bitsFnInterval:
 		return Interval(v.n, v.n+int32(len(v.ref.elems)-1))
 	case bitsFnKeyed, bitsRecord:
-		return v.ref.info.Load().set
+		return v.ref.info.set
 	case bitsFnLazy:
 		return v.ref.elems[0]
 	}
@@ -371,7 +368,7 @@ func (v Value) Fields(yield func(name string, val Value) bool) {
 	if v.Kind() != KindRecord {
 		failKind(v, "a record")
 	}
-	for i, k := range v.ref.info.Load().keys {
+	for i, k := range v.ref.info.keys {
 		if !yield(k.text(), v.ref.elems[i]) {
 			return
 		}
@@ -399,16 +396,14 @@ func (v Value) with(i int, val Value) Value {
 	nd := newNode(len(v.ref.elems))
 	copy(nd.elems, v.ref.elems)
 	nd.elems[i] = val
-	if in := v.ref.info.Load(); in != nil && v.bits != bitsTuple {
-		nd.info.Store(in)
-	}
+	nd.info = v.ref.info
 	return Value{bits: v.bits, n: v.n, ref: nd}
 }
 
 // ExceptField is [v EXCEPT !.name = val].
 func (v Value) ExceptField(name string, val Value) Value {
 	if v.bits == bitsRecord {
-		for i, k := range v.ref.info.Load().keys {
+		for i, k := range v.ref.info.keys {
 			if k.text() == name {
 				if Same(v.ref.elems[i], val) {
 					return v

@@ -90,7 +90,7 @@ func hashFn(v Value) uint64 {
 	if v.bits == bitsFnInterval {
 		h = mix(seedFn, hashRange(v.n, int64(len(v.ref.elems))))
 	} else {
-		h = mix(seedRecord, Hash(v.ref.info.Load().set))
+		h = mix(seedRecord, Hash(v.ref.info.set))
 	}
 	h = avoidZero(hashElems(h, v.ref.elems))
 	v.ref.hash.Store(h)

@@ -40,18 +40,11 @@ func enumerated(v Value) Value {
 	if v.ref == nil {
 		return enumerate(v)
 	}
-	in := v.ref.info.Load()
-	if in == nil {
-		in = &info{}
-		if !v.ref.info.CompareAndSwap(nil, in) {
-			in = v.ref.info.Load()
-		}
-	}
-	if w := in.whole.Load(); w != nil {
-		return *w
+	if c := v.ref.cache.Load(); c != nil {
+		return c.whole
 	}
 	w := enumerate(v)
-	in.whole.Store(&w)
+	v.ref.cache.Store(&cache{whole: w})
 	return w
 }
 
@@ -119,7 +112,7 @@ func (v Value) each(yield func(Value) bool) {
 		b := v.ref.elems[1]
 		eachThat(v.ref.elems[0], func(x Value) bool { return !Contains(b, x) }, yield)
 	case setFilter:
-		eachThat(v.ref.elems[0], v.ref.info.Load().pred, yield)
+		eachThat(v.ref.elems[0], v.ref.info.pred, yield)
 	case setSeqs:
 		if !isEmpty(v.ref.elems[0]) {
 			fail("the infinite set %s cannot be enumerated", Brief(v))
@@ -141,12 +134,9 @@ func eachThat(s Value, pred func(Value) bool, yield func(Value) bool) {
 // eachUnion joins the operands of a union: their elements have to be sorted,
 // so they are listed first.
 func eachUnion(v Value, yield func(Value) bool) {
-	info := v.ref.info.Load()
-	if info != nil {
-		if w := info.whole.Load(); w != nil {
-			w.each(yield)
-			return
-		}
+	if c := v.ref.cache.Load(); c != nil {
+		c.whole.each(yield)
+		return
 	}
 	var out []Value
 	for _, s := range v.ref.elems {
@@ -233,11 +223,13 @@ func eachFn(domain, codomain Value, yield func(Value) bool) {
 // eachProduct counts through the product of sets, the last place fastest; alloc
 // makes the value that holds one combination.
 func eachProduct(sets []Value, alloc func() (Value, []Value), yield func(Value) bool) {
-	lists := make([][]Value, len(sets))
-	for i, s := range sets {
+	for _, s := range sets {
 		if isEmpty(s) {
 			return
 		}
+	}
+	lists := make([][]Value, len(sets))
+	for i, s := range sets {
 		if i > 0 && Same(s, sets[i-1]) {
 			lists[i] = lists[i-1]
 		} else {

@@ -1,8 +1,8 @@
 package value
 
 import (
-	"encoding/json"
 	"strconv"
+	"unicode/utf8"
 )
 
 // JSON is v for machines: numbers, booleans and strings as such, a tuple as an
@@ -22,20 +22,20 @@ func (v Value) AppendJSON(buf []byte) []byte {
 	case KindInt:
 		return strconv.AppendInt(buf, int64(v.n), 10)
 	case KindString:
-		return appendJSONString(buf, v.text())
+		return AppendJSONString(buf, v.text())
 	case KindModel:
 		buf = append(buf, `{"#model":`...)
-		buf = appendJSONString(buf, v.text())
+		buf = AppendJSONString(buf, v.text())
 		return append(buf, '}')
 	case KindTuple:
 		return appendJSONList(buf, v.elements())
 	case KindRecord:
 		buf = append(buf, '{')
-		for i, k := range v.ref.info.Load().keys {
+		for i, k := range v.ref.info.keys {
 			if i > 0 {
 				buf = append(buf, ',')
 			}
-			buf = appendJSONString(buf, k.text())
+			buf = AppendJSONString(buf, k.text())
 			buf = append(buf, ':')
 			buf = v.ref.elems[i].AppendJSON(buf)
 		}
@@ -76,7 +76,7 @@ func (v Value) finite() Value {
 
 func appendJSONText(buf []byte, v Value) []byte {
 	buf = append(buf, `{"#text":`...)
-	buf = appendJSONString(buf, v.String())
+	buf = AppendJSONString(buf, v.String())
 	return append(buf, '}')
 }
 
@@ -91,10 +91,24 @@ func appendJSONList(buf []byte, es []Value) []byte {
 	return append(buf, ']')
 }
 
-func appendJSONString(buf []byte, s string) []byte {
-	text, err := json.Marshal(s)
-	if err != nil {
-		panic("value: a string cannot be written as JSON: " + err.Error())
+// AppendJSONString appends s as a JSON string. Bytes that are no UTF-8 become
+// U+FFFD.
+func AppendJSONString(buf []byte, s string) []byte {
+	const hex = "0123456789abcdef"
+	buf = append(buf, '"')
+	for _, r := range s {
+		switch {
+		case r == '"' || r == '\\':
+			buf = append(buf, '\\', byte(r))
+		case r == '\n':
+			buf = append(buf, `\n`...)
+		case r == '\t':
+			buf = append(buf, `\t`...)
+		case r < ' ':
+			buf = append(buf, '\\', 'u', '0', '0', hex[r>>4], hex[r&15])
+		default:
+			buf = utf8.AppendRune(buf, r)
+		}
 	}
-	return append(buf, text...)
+	return append(buf, '"')
 }

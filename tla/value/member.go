@@ -120,7 +120,7 @@ func containsSymbolic(s, x Value) bool {
 	case setDiff:
 		return Contains(s.ref.elems[0], x) && !Contains(s.ref.elems[1], x)
 	case setFilter:
-		return Contains(s.ref.elems[0], x) && s.ref.info.Load().pred(x)
+		return Contains(s.ref.elems[0], x) && s.ref.info.pred(x)
 	}
 	panic("value: unknown representation of a set")
 }
@@ -189,7 +189,7 @@ func containsRecord(s, x Value) bool {
 	if len(sets) != int(x.n) {
 		return false
 	}
-	if in := x.ref.info.Load(); in.set.ref != names.ref && !equalElems(in.keys, names.elements()) {
+	if in := x.ref.info; in.set.ref != names.ref && !equalElems(in.keys, names.elements()) {
 		return false
 	}
 	for i, e := range x.ref.elems {

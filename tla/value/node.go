@@ -10,7 +10,12 @@ type node struct {
 	// elems holds the elements of a tuple or an enumerated set, the values of
 	// a function in the order of its domain, the operands of a symbolic set.
 	elems []Value
-	info  atomic.Pointer[info]
+	// info is set when the node is made: the text of a string, the domain of a
+	// function, the rule of a lazy function or a filter.
+	info *info
+	// cache is filled in later: the description of a set as a domain, the
+	// elements of a symbolic set, the values of a lazy function.
+	cache atomic.Pointer[cache]
 }
 
 // info is what only some nodes have.
@@ -21,28 +26,24 @@ type info struct {
 	symbol atomic.Pointer[symbol]
 
 	// set and keys describe the domain of a keyed function or a record: they
-	// are shared by all functions that were made from one another, and hang on
-	// the node of the domain itself.
+	// are shared by all functions that were made from one another, and are
+	// cached in the node of the domain itself.
 	set   Value
 	keys  []Value
-	class domainClass
+	bits  uint32 // of the functions: record or keyed
 	index atomic.Pointer[[]int32]
 
 	// pred is the predicate of a filtered set, apply the rule of a lazy
-	// function; whole is the enumerated set or the function once computed.
+	// function.
 	pred  func(Value) bool
 	apply func(Value) Value
-	whole atomic.Pointer[Value]
 }
 
-// domainClass says which kind of function a domain makes.
-type domainClass uint8
-
-const (
-	domainOther    domainClass = iota
-	domainStrings              // a record
-	domainInterval             // contiguous integers: a tuple where it starts at 1
-)
+// cache is what has been computed about a value.
+type cache struct {
+	domain *info // of an enumerated set, as the domain of functions
+	whole  Value // the enumeration of a symbolic set, or the whole lazy function
+}
 
 // The representations of functions.
 const (
@@ -52,6 +53,7 @@ const (
 )
 
 const (
+	bitsInt        = uint32(KindInt)
 	bitsTuple      = uint32(KindTuple)
 	bitsRecord     = uint32(KindRecord)
 	bitsFnKeyed    = uint32(KindFn) | fnKeyed<<8
@@ -62,8 +64,7 @@ const (
 // textNode makes the node of a string or model value.
 func textNode(s string, k Kind) *node {
 	nd := &node{}
-	in := &info{text: s}
-	nd.info.Store(in)
+	nd.info = &info{text: s}
 	nd.hash.Store(hashText(s, k))
 	return nd
 }

@@ -12,11 +12,12 @@ import (
 // function, typed model values of different types. A model value without a type
 // differs from everything but itself.
 func Equal(a, b Value) bool {
-	if a.bits == b.bits && (a.bits == uint32(KindInt) || a.bits == uint32(KindBool)) {
-		return a.n == b.n
-	}
-	return equal(a, b)
+	return a.ref == b.ref && a.n == b.n && a.bits == b.bits || equal(a, b)
 }
+
+// isScalar says whether bits are those of a boolean or an integer, which n
+// holds whole (or of no value at all).
+func isScalar(bits uint32) bool { return bits <= uint32(KindInt) }
 
 func equal(a, b Value) bool {
 	ka, kb := a.Kind(), b.Kind()
@@ -24,7 +25,7 @@ func equal(a, b Value) bool {
 		return equalKinds(a, b)
 	}
 	switch ka {
-	case KindBool, KindInt:
+	case Undefined, KindBool, KindInt:
 		return a.n == b.n
 	case KindString:
 		return a.n == b.n && (a.ref == b.ref || a.text() == b.text())
@@ -115,7 +116,7 @@ func equalFns(a, b Value) bool {
 	if a.bits == bitsFnInterval {
 		return a.n == b.n && equalElems(a.ref.elems, b.ref.elems)
 	}
-	ia, ib := a.ref.info.Load(), b.ref.info.Load()
+	ia, ib := a.ref.info, b.ref.info
 	if ia != ib && !equalElems(ia.keys, ib.keys) {
 		return false
 	}
@@ -202,7 +203,7 @@ func equalInfinite(a, b Value) bool {
 // Compare orders a and b: negative where a comes first, 0 where they are
 // equal, positive where b does. It refuses what Equal refuses.
 func Compare(a, b Value) int {
-	if a.bits == b.bits && (a.bits == uint32(KindInt) || a.bits == uint32(KindBool)) {
+	if a.bits == b.bits && isScalar(a.bits) {
 		return cmp.Compare(a.n, b.n)
 	}
 	ka, kb := a.Kind(), b.Kind()
@@ -285,11 +286,11 @@ func compareDomains(a, b Value) int {
 	case rangeA && rangeB:
 		return cmp.Compare(loA, loB)
 	case rangeA:
-		return compareRangeKeys(loA, b.ref.info.Load().keys)
+		return compareRangeKeys(loA, b.ref.info.keys)
 	case rangeB:
-		return -compareRangeKeys(loB, a.ref.info.Load().keys)
+		return -compareRangeKeys(loB, a.ref.info.keys)
 	}
-	ia, ib := a.ref.info.Load(), b.ref.info.Load()
+	ia, ib := a.ref.info, b.ref.info
 	if ia == ib {
 		return 0
 	}

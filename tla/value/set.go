@@ -189,7 +189,7 @@ func Times(sets ...Value) Value {
 func LazyFilter(s Value, pred func(Value) bool) Value {
 	mustSet(s, "{x \\in S : p}")
 	v := symbolic(setFilter, s)
-	v.ref.info.Store(&info{pred: pred})
+	v.ref.info = &info{pred: pred}
 	return v
 }
 

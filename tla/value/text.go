@@ -1,6 +1,7 @@
 package value
 
 import (
+	"slices"
 	"strconv"
 )
 
@@ -68,7 +69,7 @@ func (p *printer) value(v Value, depth int) {
 		p.str(">>")
 	case KindRecord:
 		p.str("[")
-		for i, k := range v.ref.info.Load().keys {
+		for i, k := range v.ref.info.keys {
 			if i > 0 {
 				p.str(", ")
 			}
@@ -128,7 +129,7 @@ func (p *printer) fn(v Value, depth int) {
 		if v.bits == bitsFnInterval {
 			p.buf = strconv.AppendInt(p.buf, int64(v.n)+int64(i), 10)
 		} else {
-			p.value(v.ref.info.Load().keys[i], depth+1)
+			p.value(v.ref.info.keys[i], depth+1)
 		}
 		p.str(" :> ")
 		p.value(e, depth+1)
@@ -242,7 +243,12 @@ func (p *printer) infix(es []Value, op string, depth int) {
 		if i > 0 {
 			p.str(op)
 		}
+		// The operator .. binds less than \X does.
+		start := len(p.buf)
 		p.value(e, depth+1)
+		if len(p.buf) > start && p.buf[start] != '{' && e.Kind() == KindSet && (e.sub() == setEnum || e.sub() == setInterval) {
+			p.buf = append(slices.Insert(p.buf, start, '('), ')')
+		}
 	}
 	p.str(")")
 }
@@ -311,7 +317,7 @@ func (p *pretty) value(v Value, indent int) {
 	case v.bits == bitsEnum && text[0] == '{':
 		p.block("{", "}", len(v.elements()), indent, func(i, in int) { p.value(v.ref.elems[i], in) })
 	case v.Kind() == KindRecord:
-		keys := v.ref.info.Load().keys
+		keys := v.ref.info.keys
 		p.block("[", "]", len(keys), indent, func(i, in int) {
 			head := printer{}
 			head.field(keys[i].text())

@@ -150,7 +150,7 @@ func (v Value) AsModel() string {
 func Same(a, b Value) bool { return a.bits == b.bits && a.n == b.n && a.ref == b.ref }
 
 // text is the text of a string or model value.
-func (v Value) text() string { return v.ref.info.Load().text }
+func (v Value) text() string { return v.ref.info.text }
 
 // Error says why an operation has no answer.
 type Error struct{ Message string }

@@ -57,7 +57,7 @@ func appendWire(buf []byte, v Value, depth int) []byte {
 	case KindRecord:
 		es := v.elements()
 		buf = binary.AppendUvarint(append(buf, wireRecord), uint64(len(es)))
-		for i, k := range v.ref.info.Load().keys {
+		for i, k := range v.ref.info.keys {
 			buf = appendWire(appendWireText(buf, k.text()), es[i], depth+1)
 		}
 		return buf
