@@ -59,9 +59,12 @@ type binding struct {
 	expr core.Expr
 	env  *env
 
-	// cached is the value of expr in the state whose vector starts at at.
+	// cached is the value of expr in the state whose vector starts at at; keep
+	// says whether it may be kept, once that was found out.
 	cached value.Value
 	at     *value.Value
+	asked  bool
+	keep   bool
 }
 
 // env is a list of bindings, the innermost first. A LET definition with
@@ -108,10 +111,12 @@ type reference struct {
 	// enumerated, and action the one that is, or -1.
 	actions map[core.Expr]int
 	action  int
+	// levels keeps the levels of expressions that names stand for.
+	levels map[core.Expr]core.Level
 }
 
 func newReference(p *program, r *run) *reference {
-	return &reference{p: p, run: r}
+	return &reference{p: p, run: r, levels: make(map[core.Expr]core.Level)}
 }
 
 // place is an expression that is being evaluated, or a definition whose body
@@ -307,10 +312,24 @@ func (r *reference) byName(b *binding, s state) value.Value {
 		return b.cached
 	}
 	v := r.eval(b.expr, b.env, s)
-	if r.p.factsOf(b.expr, nil, nil).level <= core.StateLevel && !r.dependsOnNext(b, 0) {
+	if !b.asked {
+		b.asked = true
+		b.keep = r.level(b.expr) <= core.StateLevel && !r.dependsOnNext(b, 0)
+	}
+	if b.keep {
 		b.cached, b.at = v, &s.cur[0]
 	}
 	return v
+}
+
+// level is the level of e, names bound outside not considered.
+func (r *reference) level(e core.Expr) core.Level {
+	l, ok := r.levels[e]
+	if !ok {
+		l = r.p.factsOf(e, nil, nil).level
+		r.levels[e] = l
+	}
+	return l
 }
 
 // dependsOnNext says whether a name that the expression of b uses may stand
@@ -328,14 +347,14 @@ func (r *reference) dependsOnNext(b *binding, depth int) bool {
 			for n := b.env; n != nil; n = n.up {
 				if n.local == e.Local {
 					if n.b.expr != nil {
-						primed = primed || r.p.factsOf(n.b.expr, nil, nil).level > core.StateLevel || r.dependsOnNext(n.b, depth+1)
+						primed = primed || r.level(n.b.expr) > core.StateLevel || r.dependsOnNext(n.b, depth+1)
 					}
 					break
 				}
 			}
 		case *core.Call:
 			if d := b.env.lookupDef(e.Def); d != nil && e.Def.Body != nil {
-				primed = primed || r.p.factsOf(e.Def.Body, nil, nil).level > core.StateLevel
+				primed = primed || r.level(e.Def.Body) > core.StateLevel
 			}
 		}
 		if !primed {
