@@ -1,6 +1,7 @@
 package pcal
 
 import (
+	"github.com/ashlar-dev/ashlar/source"
 	"github.com/ashlar-dev/ashlar/tla/core"
 )
 
@@ -10,6 +11,7 @@ type Renaming struct {
 	// In is the process or procedure that the name belongs to.
 	In    string
 	Label bool
+	Span  source.Span
 }
 
 // Disambiguate gives labels, procedures, processes and local variables names
@@ -25,7 +27,11 @@ func Disambiguate(a *Algorithm) (*Algorithm, []Renaming) {
 	var renamed []Renaming
 	for _, e := range t.entries {
 		if e.use != e.id {
-			renamed = append(renamed, Renaming{From: e.id, To: e.use, In: e.context, Label: e.kind == nameLabel})
+			r := Renaming{From: e.id, To: e.use, In: e.context}
+			if b, ok := e.of.(*Block); ok {
+				r.Label, r.Span = true, b.Span
+			}
+			renamed = append(renamed, r)
 		}
 	}
 	if len(renamed) == 0 {

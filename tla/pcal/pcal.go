@@ -158,8 +158,8 @@ type Block struct {
 	Plus, Minus bool
 	// Auto says that the user wrote no label here.
 	Auto bool
-	Body        []Stmt
-	Span        source.Span // of the label
+	Body []Stmt
+	Span source.Span // of the label
 }
 
 // The labels that every algorithm has.
@@ -319,4 +319,30 @@ func (a *Algorithm) NeedsStack() bool { return len(a.Procedures) > 0 }
 // then pc is a string and locals are plain variables.
 func (a *Algorithm) Uniprocess() bool {
 	return len(a.Instances) == 0 && len(a.Processes) == 1 && a.Processes[0].Id == nil
+}
+
+// Unset is a variable of a procedure as it is before any call: one whose
+// initial value depends on the call has none yet.
+func Unset(p *Procedure, v *Variable) *Variable {
+	if v.Init == nil {
+		return v
+	}
+	own := map[*core.Variable]bool{}
+	for _, q := range p.Params {
+		own[q.Var] = true
+	}
+	for _, l := range p.Locals {
+		own[l.Var] = true
+	}
+	depends := false
+	core.Walk(v.Init, func(e core.Expr) bool {
+		if r, ok := e.(*core.VarRef); ok {
+			depends = depends || own[r.Var]
+		}
+		return !depends
+	})
+	if !depends {
+		return v
+	}
+	return &Variable{Var: v.Var, Span: v.Span}
 }

@@ -245,13 +245,13 @@ func (c *action) assign(pairs []pcal.Assignment, set assigned) ([]lines, assigne
 	return items, set
 }
 
-// variables lists what a call of p saves: its variables, then its parameters.
+// variables lists what a call of p saves: its parameters and variables.
 func variables(p *pcal.Procedure) []*pcal.Variable {
-	out := append([]*pcal.Variable(nil), p.Locals...)
+	var out []*pcal.Variable
 	for _, q := range p.Params {
 		out = append(out, &q.Variable)
 	}
-	return out
+	return append(out, p.Locals...)
 }
 
 // head is Head(stack[self]).f.

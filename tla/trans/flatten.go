@@ -58,20 +58,45 @@ type flattener struct {
 	own   map[*core.Variable]bool // of the procedure: a return restores them
 }
 
-// versions are the variables whose value at this point is a name.
-type versions map[*core.Variable]*core.Local
+// versions are the variables whose value at this point is a name, or something
+// as simple.
+type versions map[*core.Variable]core.Expr
 
-func (v versions) with(x *core.Variable, l *core.Local) versions {
+func (v versions) with(x *core.Variable, value core.Expr) versions {
 	out := make(versions, len(v)+1)
 	for k, w := range v {
 		out[k] = w
 	}
-	if l == nil {
+	if value == nil {
 		delete(out, x)
 	} else {
-		out[x] = l
+		out[x] = value
 	}
 	return out
+}
+
+// bind makes value the version of x, by a name that the With binds unless the
+// value is as good as one.
+func (v versions) bind(x *core.Variable, value core.Expr, at pcal.At) (versions, []*pcal.With) {
+	switch e := value.(type) {
+	case *core.Int, *core.Str, *core.Bool:
+		return v.with(x, value), nil
+	case *core.LocalRef:
+		if len(e.Args) == 0 {
+			return v.with(x, value), nil
+		}
+	}
+	l := &core.Local{Name: x.Name, Span: at.Place}
+	return v.with(x, &core.LocalRef{At: core.At{Place: at.Place}, Local: l}), []*pcal.With{{At: at, Var: l, X: value}}
+}
+
+// within puts inner into the bindings.
+func within(withs []*pcal.With, inner []pcal.Stmt) []pcal.Stmt {
+	for i := len(withs) - 1; i >= 0; i-- {
+		withs[i].Body = inner
+		inner = []pcal.Stmt{withs[i]}
+	}
+	return inner
 }
 
 // pending lists the variables in a fixed order.
@@ -95,10 +120,19 @@ func (f *flattener) blocks(list []*pcal.Block) []*pcal.Block {
 	out := make([]*pcal.Block, len(list))
 	for i, b := range list {
 		c := *b
-		c.Body = f.seq(inline(b.Body), versions{}, nil)
+		c.Body = f.block(inline(b.Body))
 		out[i] = &c
 	}
 	return out
+}
+
+// block flattens a step. A goto at its end stays there, whatever is nested.
+func (f *flattener) block(list []pcal.Stmt) []pcal.Stmt {
+	last := len(list) - 1
+	if _, ok := list[last].(*pcal.Goto); !ok || last == 0 {
+		return f.seq(list, versions{}, nil)
+	}
+	return append(f.seq(list[:last], versions{}, f.assigned(list)), list[last])
 }
 
 // assigned is the set of variables that some path through the list assigns.
@@ -138,10 +172,24 @@ func (v versions) read(e core.Expr) core.Expr {
 	}
 	return core.Rewrite(e, func(x core.Expr) core.Expr {
 		if r, ok := x.(*core.VarRef); ok && v[r.Var] != nil {
-			return &core.LocalRef{At: r.At, Local: v[r.Var]}
+			return v[r.Var]
 		}
 		return nil
 	})
+}
+
+// withoutSkips drops the skips of a list that has something else.
+func withoutSkips(list []pcal.Stmt) []pcal.Stmt {
+	var out []pcal.Stmt
+	for _, s := range list {
+		if _, ok := s.(*pcal.Skip); !ok {
+			out = append(out, s)
+		}
+	}
+	if len(out) == 0 {
+		return list
+	}
+	return out
 }
 
 // seq flattens a list. Where the list does not end in a jump, the variables of
@@ -194,7 +242,7 @@ func (f *flattener) seq(list []pcal.Stmt, env versions, need varSet) []pcal.Stmt
 	if len(out) == 0 {
 		out = append(out, &pcal.Skip{})
 	}
-	return out
+	return withoutSkips(out)
 }
 
 // flush assigns the pending names but for those of skip.
@@ -202,8 +250,7 @@ func (f *flattener) flush(env versions, skip map[*core.Variable]bool, at pcal.At
 	a := &pcal.Assign{At: at}
 	for _, x := range env.pending() {
 		if !skip[x] {
-			ref := &core.LocalRef{At: core.At{Place: at.Place}, Local: env[x]}
-			a.Pairs = append(a.Pairs, pcal.Assignment{Target: x, Value: ref, Span: at.Place})
+			a.Pairs = append(a.Pairs, pcal.Assignment{Target: x, Value: env[x], Span: at.Place})
 		}
 	}
 	if len(a.Pairs) == 0 {
@@ -248,9 +295,9 @@ func (f *flattener) assign(s *pcal.Assign, env versions, later varSet) ([]pcal.S
 		pairs := groups[x]
 		switch {
 		case later[x]:
-			l := &core.Local{Name: x.Name + "0", Span: s.Span()}
-			withs = append(withs, &pcal.With{At: s.At, Var: l, X: newValue(x, pairs, env, at)})
-			next = next.with(x, l)
+			var more []*pcal.With
+			next, more = next.bind(x, newValue(x, pairs, env, at), s.At)
+			withs = append(withs, more...)
 		case env[x] != nil:
 			direct.Pairs = append(direct.Pairs, pcal.Assignment{Target: x, Value: newValue(x, pairs, env, at), Span: s.Span()})
 			next = next.with(x, nil)
@@ -273,13 +320,7 @@ func (f *flattener) assign(s *pcal.Assign, env versions, later varSet) ([]pcal.S
 	if len(withs) == 0 {
 		return out, next, nil
 	}
-	return out, next, func(inner []pcal.Stmt) []pcal.Stmt {
-		for i := len(withs) - 1; i >= 0; i-- {
-			withs[i].Body = inner
-			inner = []pcal.Stmt{withs[i]}
-		}
-		return inner
-	}
+	return out, next, func(inner []pcal.Stmt) []pcal.Stmt { return within(withs, inner) }
 }
 
 // again says whether rest assigns a variable that s assigns.
@@ -354,11 +395,11 @@ func (f *flattener) merge(s *pcal.If, rest []pcal.Stmt, env versions, need varSe
 		return nil
 	}
 	vars := versions{}
-	for x := range then {
-		vars[x] = nil
+	for x, v := range then {
+		vars[x] = v
 	}
-	for x := range other {
-		vars[x] = nil
+	for x, v := range other {
+		vars[x] = v
 	}
 	at := core.At{Place: s.Span()}
 	value := func(of map[*core.Variable]core.Expr, x *core.Variable) core.Expr {
@@ -370,17 +411,12 @@ func (f *flattener) merge(s *pcal.If, rest []pcal.Stmt, env versions, need varSe
 	var withs []*pcal.With
 	next := env
 	for _, x := range vars.pending() {
-		l := &core.Local{Name: x.Name + "0", Span: s.Span()}
 		e := &core.If{At: at, Cond: env.read(s.Cond), Then: value(then, x), Else: value(other, x)}
-		withs = append(withs, &pcal.With{At: s.At, Var: l, X: e})
-		next = next.with(x, l)
+		var more []*pcal.With
+		next, more = next.bind(x, e, s.At)
+		withs = append(withs, more...)
 	}
-	inner := f.seq(rest, next, need)
-	for i := len(withs) - 1; i >= 0; i-- {
-		withs[i].Body = inner
-		inner = []pcal.Stmt{withs[i]}
-	}
-	return inner
+	return within(withs, f.seq(rest, next, need))
 }
 
 // values are what a branch that only assigns, each variable once and none that

@@ -34,6 +34,29 @@ func inline(list []pcal.Stmt) []pcal.Stmt {
 		}
 		return nil, false
 	}
+	return fold(r.Stmts(list))
+}
+
+// fold takes the branch of an if whose condition became a constant, and drops
+// what waits for TRUE.
+func fold(list []pcal.Stmt) []pcal.Stmt {
+	r := &pcal.Rewriter{}
+	r.Stmt = func(s pcal.Stmt) ([]pcal.Stmt, bool) {
+		switch s := s.(type) {
+		case *pcal.If:
+			if c, ok := s.Cond.(*core.Bool); ok {
+				if c.Val {
+					return r.Stmts(s.Then), true
+				}
+				return r.Stmts(s.Else), true
+			}
+		case *pcal.Await:
+			if c, ok := s.Cond.(*core.Bool); ok && c.Val {
+				return nil, true
+			}
+		}
+		return nil, false
+	}
 	return r.Stmts(list)
 }
 
@@ -150,7 +173,7 @@ func let(name *core.Local, value core.Expr, rest []pcal.Stmt, at pcal.At) []pcal
 	})
 	s := &settling{name: name, vars: vars}
 	s.stmts(rest, false)
-	if s.late || s.binder || (uses > 1 && size > inlineSizeMax) {
+	if s.late || ((s.binder || uses > 1) && size > inlineSizeMax) {
 		return []pcal.Stmt{&pcal.With{At: at, Var: name, X: value, Body: rest}}
 	}
 	r := &pcal.Rewriter{Expr: func(e core.Expr) core.Expr {

@@ -195,7 +195,7 @@ func (m *module) init() string {
 			if !m.uni {
 				set = m.procSetRef()
 			}
-			items = append(items, m.initialValue(v, m.procedureView(p), set).after(`/\ `))
+			items = append(items, m.initialValue(pcal.Unset(p, v), m.procedureView(p), set).after(`/\ `))
 		}
 	}
 	for _, p := range m.a.Processes {
@@ -417,7 +417,7 @@ func (m *module) next(ends bool) string {
 
 // spec is the specification with what is asked of the scheduler.
 func (m *module) spec() string {
-	var fair []string
+	var fair []lines
 	if m.a.Fair != pcal.Unfair {
 		fair = append(fair, m.fairNext())
 	}
@@ -433,7 +433,7 @@ func (m *module) spec() string {
 	}
 	out := `Spec == /\ Init /\ [][Next]_vars`
 	for _, f := range fair {
-		out += "\n        /\\ " + f
+		out += "\n" + f.after(`        /\ `).String()
 	}
 	return out
 }
@@ -442,21 +442,21 @@ var fairName = [...]string{pcal.Weak: "WF_vars", pcal.Strong: "SF_vars"}
 
 // fairNext is the fairness of the algorithm as a whole, its labels with a
 // minus left out and those with a plus strong.
-func (m *module) fairNext() string {
+func (m *module) fairNext() lines {
 	var blocks []*pcal.Block
 	for _, p := range m.a.Procedures {
 		blocks = append(blocks, p.Blocks...)
 	}
 	if m.uni {
 		blocks = append(blocks, m.a.Processes[0].Blocks...)
-		return strings.Join(m.fairBlocks(m.a.Fair, "Next", blocks, "pc", ""), ` /\ `)
+		return m.fairBlocks(m.a.Fair, "Next", blocks, "pc", "")
 	}
-	return fairName[m.a.Fair] + "(Next)"
+	return line(fairName[m.a.Fair] + "(Next)")
 }
 
 // fairBlocks is the fairness of an action that consists of blocks; at is the
 // program counter, arg what the actions are applied to.
-func (m *module) fairBlocks(fair pcal.Fairness, action string, blocks []*pcal.Block, at, arg string) []string {
+func (m *module) fairBlocks(fair pcal.Fairness, action string, blocks []*pcal.Block, at, arg string) lines {
 	var minus []string
 	for _, b := range blocks {
 		if b.Minus {
@@ -470,7 +470,7 @@ func (m *module) fairBlocks(fair pcal.Fairness, action string, blocks []*pcal.Bl
 	default:
 		action = fmt.Sprintf(`(%s \notin {%s}) /\ %s`, at, strings.Join(minus, ", "), action)
 	}
-	out := []string{fairName[fair] + "(" + action + ")"}
+	out := lines{fairName[fair] + "(" + action + ")"}
 	for _, b := range blocks {
 		if b.Plus && fair == pcal.Weak {
 			out = append(out, "SF_vars("+b.Label+arg+")")
@@ -480,7 +480,7 @@ func (m *module) fairBlocks(fair pcal.Fairness, action string, blocks []*pcal.Bl
 }
 
 // fairProcess is the fairness of a process and of the procedures it can be in.
-func (m *module) fairProcess(p *pcal.Process) string {
+func (m *module) fairProcess(p *pcal.Process) lines {
 	id := m.expr(p.Id).String()
 	arg, callArg, at, head := "", "("+id+")", "pc["+id+"]", ""
 	if p.Set {
@@ -491,7 +491,14 @@ func (m *module) fairProcess(p *pcal.Process) string {
 	for _, q := range m.reached(p) {
 		out = append(out, m.fairBlocks(p.Fair, q.Name+callArg, q.Blocks, at, callArg)...)
 	}
-	return head + strings.Join(out, ` /\ `)
+	if len(out) == 1 {
+		return line(head + out[0])
+	}
+	var items []lines
+	for _, s := range out {
+		items = append(items, line(s))
+	}
+	return allBullets(`/\`, items).after(head)
 }
 
 // reached lists the procedures that a process can be in, in their order.

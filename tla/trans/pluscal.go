@@ -7,6 +7,7 @@ import (
 	"github.com/ashlar-dev/ashlar/source"
 	"github.com/ashlar-dev/ashlar/tla/core"
 	"github.com/ashlar-dev/ashlar/tla/pcal"
+	"github.com/ashlar-dev/ashlar/tla/syntax"
 )
 
 // A plain algorithm as PlusCal text, in the syntax with braces.
@@ -310,24 +311,35 @@ func defineText(a *pcal.Algorithm) string {
 	return strings.Join(out, "\n")
 }
 
-// identifiers is the set of all words in a file: names that we make must not
-// be among them.
-func identifiers(f *source.File) func(string) bool {
+// identifiers is the set of all words in the file of a module, but for those in
+// translations: names that we make must not be among them.
+func identifiers(m *syntax.Module, f *source.File) func(string) bool {
 	words := map[string]bool{}
-	start := -1
-	for i := 0; i <= len(f.Text); i++ {
-		inWord := false
-		if i < len(f.Text) {
-			c := f.Text[i]
-			inWord = c == '_' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
+	at := 0
+	for at < len(f.Text) {
+		skip := -1
+		for _, r := range []*syntax.Region{m.Translation, m.PlusCalTranslation} {
+			if r != nil && r.Inner.File == f && int(r.Inner.Start) <= at && at < int(r.Inner.End) {
+				skip = int(r.Inner.End)
+			}
 		}
-		switch {
-		case inWord && start < 0:
-			start = i
-		case !inWord && start >= 0:
-			words[string(f.Text[start:i])] = true
-			start = -1
+		if skip >= 0 {
+			at = skip
+			continue
+		}
+		start := at
+		for at < len(f.Text) && isWord(f.Text[at]) {
+			at++
+		}
+		if at > start {
+			words[string(f.Text[start:at])] = true
+		} else {
+			at++
 		}
 	}
 	return func(name string) bool { return words[name] }
+}
+
+func isWord(c byte) bool {
+	return c == '_' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
 }

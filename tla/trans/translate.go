@@ -9,7 +9,6 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/invariant"
 	"github.com/ashlar-dev/ashlar/source"
 	"github.com/ashlar-dev/ashlar/tla/load"
-	"github.com/ashlar-dev/ashlar/tla/lower"
 	"github.com/ashlar-dev/ashlar/tla/pcal"
 	"github.com/ashlar-dev/ashlar/tla/syntax"
 )
@@ -30,15 +29,15 @@ type Text struct {
 // InMemory is the Options.Translate of a load that translates algorithms
 // without touching files.
 func InMemory(u *load.Untranslated, diags *source.List) load.Translation {
-	t := Units(u.Program, u.Scope, u.Module.Algorithm, diags)
+	t := Units(u, u.Module.Algorithm, diags)
 	return load.Translation{Text: []byte(t.TLA), Algorithm: t.Algorithm}
 }
 
-// Units translates an algorithm that stands in the module that p was made for;
-// scope is what the algorithm can see there. What is wrong goes to diags,
-// which must be the list of p, and the Text is not to be used then.
-func Units(p *lower.Program, scope *lower.Scope, alg *syntax.Algorithm, diags *source.List) Text {
-	a := p.AlgorithmOf(alg, scope)
+// Units translates an algorithm of the module of u. What is wrong goes to
+// diags, which must be the list of its Program, and the Text is not to be used
+// then.
+func Units(u *load.Untranslated, alg *syntax.Algorithm, diags *source.List) Text {
+	a := u.Program.AlgorithmOf(alg, u.Scope)
 	if diags.HasErrors() {
 		return Text{}
 	}
@@ -46,7 +45,7 @@ func Units(p *lower.Program, scope *lower.Scope, alg *syntax.Algorithm, diags *s
 		invariant.Check(false, "lowered algorithm: %v", err)
 	}
 	out := Text{Algorithm: a}
-	reserved := identifiers(alg.Span().File)
+	reserved := identifiers(u.Module, alg.Span().File)
 	plain := pcal.Expand(a, reserved, diags)
 	if diags.HasErrors() {
 		return Text{}
@@ -54,7 +53,7 @@ func Units(p *lower.Program, scope *lower.Scope, alg *syntax.Algorithm, diags *s
 	plain, renamed := pcal.Disambiguate(plain)
 	for _, r := range renamed {
 		if r.Label {
-			diags.Warnf(a.Span, LabelRenamed, "label %s of %s is %s in the translation: another process has a label of that name", r.From, r.In, r.To)
+			diags.Warnf(r.Span, LabelRenamed, "label %s of %s is %s in the translation: another process has a label of that name", r.From, r.In, r.To)
 		}
 	}
 	if err := pcal.Validate(plain); err != nil {
@@ -93,7 +92,7 @@ func Translate(files load.Files, path string) (*File, *source.List, error) {
 	_, diags, err := load.Load(files, path, load.Options{Retranslate: true,
 		Translate: func(u *load.Untranslated, diags *source.List) load.Translation {
 			root = u.Module
-			out.Text = Units(u.Program, u.Scope, u.Module.Algorithm, diags)
+			out.Text = Units(u, u.Module.Algorithm, diags)
 			return load.Translation{Text: []byte(out.TLA), Algorithm: out.Algorithm}
 		}})
 	if err != nil {
@@ -195,7 +194,7 @@ func (f *File) check(files load.Files, path string, diags *source.List) error {
 	var second Text
 	_, again, err = load.Load(overlay{files, path, f.Content}, path, load.Options{Retranslate: true,
 		Translate: func(u *load.Untranslated, diags *source.List) load.Translation {
-			second = Units(u.Program, u.Scope, emitted, diags)
+			second = Units(u, emitted, diags)
 			return load.Translation{Text: []byte(second.TLA)}
 		}})
 	if err != nil {
