@@ -94,8 +94,10 @@ type violation struct {
 }
 
 type traceStep struct {
-	Number    int        `json:"number"`
-	Action    string     `json:"action"`
+	Number int    `json:"number"`
+	Action string `json:"action"`
+	// Process is whose pc the step changes, where that is one process.
+	Process   string     `json:"process,omitempty"`
 	Place     string     `json:"place,omitempty"`
 	Variables []variable `json:"variables"`
 	Changes   []change   `json:"changes"`
@@ -278,9 +280,26 @@ func (d *document) tell(r *check.Result) {
 			}
 			step.Variables = append(step.Variables, v)
 		}
+		step.Process = processOf(step.Changes)
 		d.Trace = append(d.Trace, step)
 		before = s.Values
 	}
+}
+
+// processOf finds the one process whose place in pc changes.
+func processOf(changes []change) string {
+	process := ""
+	for _, c := range changes {
+		name, ok := strings.CutPrefix(c.Path, "pc[")
+		if !ok || !strings.HasSuffix(name, "]") {
+			continue
+		}
+		if process != "" {
+			return ""
+		}
+		process = strings.TrimSuffix(name, "]")
+	}
+	return process
 }
 
 // changesOf compares part by part where both values can be read, else whole.
@@ -349,11 +368,12 @@ func (d *document) addDiagnostics(diags *source.List) {
 	}
 }
 
-// idle lists the actions that produced no state.
+// idle lists the actions that produced no state, but for those that only a
+// translation has.
 func (d *document) idle() []string {
 	var names []string
 	for _, a := range d.Actions {
-		if a.Generated == 0 {
+		if a.Generated == 0 && a.Place != "" {
 			names = append(names, a.Name)
 		}
 	}

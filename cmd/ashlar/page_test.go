@@ -116,7 +116,7 @@ qq(".cover th")[2].click(); note("sorted", q(".cover tbody td").textContent);
 		"headline=Invariant Mutex is violated.", "steps=5", "start=5 / 5", "k=4 / 5", "Home=1 / 5", "k at the start=1 / 5", "down=2 / 5",
 		"changed=pc,queue", `new="wait",c1`, `old="idle"`, "only changes=2", "End=5 / 5", "lanes=,,c1,c2",
 		"moves=idle,idle,wait,cs,wait,cs", "click on a lane=1 / 5", "never=1 not enabled so far",
-		"filtered=enter", "picked=5 / 5", "violation=Mutex ==", "markup=0", "sorted=enter",
+		"filtered=enter (c2)", "picked=5 / 5", "violation=Mutex ==", "markup=0", "sorted=enter",
 	}
 	for _, w := range want {
 		if !strings.Contains(got, w+";") && !strings.Contains(got, w+"\n") {

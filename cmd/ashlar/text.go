@@ -75,7 +75,7 @@ func writeTrace(w io.Writer, d *document, p palette) {
 	fmt.Fprintf(w, "\nShortest trace: %s. After the first, only what changed is shown.\n", states)
 	digits := len(fmt.Sprint(len(d.Trace)))
 	for i, s := range d.Trace {
-		fmt.Fprintf(w, "\n%*d  %s", digits, s.Number, p.bold(s.Action))
+		fmt.Fprintf(w, "\n%*d  %s", digits, s.Number, p.bold(s.title()))
 		if s.Place != "" {
 			fmt.Fprintf(w, "  %s", p.dim(s.Place))
 		}
@@ -99,6 +99,14 @@ func writeTrace(w io.Writer, d *document, p palette) {
 	}
 }
 
+// title is the step's action, with the process that takes it.
+func (s traceStep) title() string {
+	if s.Process != "" {
+		return s.Action + " (" + s.Process + ")"
+	}
+	return s.Action
+}
+
 // writeCoverage prints what each action contributed.
 func writeCoverage(w io.Writer, d *document, p palette) {
 	if d.Statistics.Generated == 0 {
@@ -113,7 +121,7 @@ func writeCoverage(w io.Writer, d *document, p palette) {
 	fmt.Fprintf(w, "\n%s\n", p.bold(fmt.Sprintf("%s  %13s  %13s", runewidth.FillRight("Action", name), "generated", "new")))
 	for _, a := range rows {
 		line := fmt.Sprintf("%s  %13s  %13s", runewidth.FillRight(a.Name, name), count(a.Generated), count(a.Distinct))
-		if a.Generated == 0 {
+		if a.Generated == 0 && a.Place != "" {
 			line = p.warn(line)
 		}
 		if a.Place != "" {
