@@ -204,7 +204,7 @@ func (r *resolver) use(node syntax.Node, name string, at source.Span, args []syn
 		return
 	}
 	switch {
-	case s.Kind == Instanced || s.Kind == Nested:
+	case s.Kind == Instanced:
 		delete(r.info.Uses, node)
 		r.error(at, InstanceAsValue, "name something in it: "+name+"!Op", "%s is %s, not a value", name, describe(s))
 	case s.Kind == Fact && !s.IsFormula():
@@ -302,7 +302,7 @@ func (r *resolver) checkOperator(node syntax.Node, s *Symbol, arity int, wrong f
 		r.error(node.Span(), OperatorExpected, "", "%s takes operators as arguments itself, and so cannot be passed as one", s.Name)
 		return
 	}
-	if s.Kind == Instanced || s.Kind == Nested || s.Kind == Fact || s.Arity() != arity {
+	if s.Kind == Instanced || s.Kind == Fact || s.Arity() != arity {
 		delete(r.info.Uses, node)
 		wrong(s)
 	}
@@ -348,7 +348,10 @@ func (r *resolver) unknown(name string, at source.Span, args int) {
 		d.Code = UsedBeforeDefined
 		d.Message = name + " is used before it is defined"
 		d.Related = []source.Note{{Span: later, Message: "defined here"}}
-		d.Repair = "define it earlier, or announce it: RECURSIVE " + name + blanks(args)
+		d.Repair = "move its definition before this"
+		if r.operators[name] {
+			d.Repair += ", or announce it: RECURSIVE " + name + blanks(args)
+		}
 	} else if h := home(name); h != "" && r.files[h] != r.module {
 		d.Repair = "add EXTENDS " + h
 	} else if r.diags.Len() < source.DiagnosticsMax {
@@ -373,11 +376,12 @@ func blanks(n int) string {
 // definedLater says where the module defines a name, wherever that is.
 func (r *resolver) definedLater(name string) source.Span {
 	if r.later == nil {
-		r.later = map[string]source.Span{}
+		r.later, r.operators = map[string]source.Span{}, map[string]bool{}
 		for _, u := range r.module.Syntax.Units {
 			switch u := u.(type) {
 			case *syntax.OperatorDef:
 				r.later[u.Name.Text] = u.Name.Span()
+				r.operators[u.Name.Text] = true
 			case *syntax.FunctionDef:
 				r.later[u.Name.Text] = u.Name.Span()
 			case *syntax.Instance:

@@ -119,7 +119,7 @@ func (r *resolver) implicit(inst *Instance, p *Symbol) *Symbol {
 			return nil
 		}
 		d.Message = fmt.Sprintf("%s %s of module %s has no substitution, and nothing here is named %s", what, p.Name, inst.Module.Name, p.Name)
-	case s.Kind == Instanced || s.Kind == Nested || s.Kind == Fact:
+	case s.Kind == Instanced || s.Kind == Fact:
 		d.Message = fmt.Sprintf("%s %s of module %s has no substitution, and %s here is %s", what, p.Name, inst.Module.Name, p.Name, describe(s))
 	case s.Arity() != p.Arity():
 		d.Message = fmt.Sprintf("%s %s of module %s takes %s, but %s here takes %s", what, p.Name, inst.Module.Name, arguments(p), p.Name, arguments(s))

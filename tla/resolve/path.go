@@ -34,7 +34,7 @@ func (r *resolver) pathUse(p *syntax.Path, want int) *PathUse {
 		}
 		step := p.Steps[i]
 		d := m.Export(step.Name)
-		if step.Kind != syntax.StepName || d == nil || d.Kind == Constant || d.Kind == Variable || d.Kind == Nested {
+		if step.Kind != syntax.StepName || d == nil || d.Kind == Constant || d.Kind == Variable {
 			r.noMember(s, m, step, d)
 			r.stepArguments(p.Steps[i:])
 			return nil

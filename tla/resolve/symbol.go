@@ -208,7 +208,8 @@ func (s *Scope) bind(name string, symbol *Symbol, local bool) {
 	s.names[name] = binding{symbol, local}
 }
 
-// Names are the names of the innermost scope in the order they came.
+// Names are the names of the innermost scope in the order they came. Those of
+// nested modules are not names that Lookup or Export knows.
 func (s *Scope) Names() []string { return s.order }
 
 // Until is a copy of the scope of module m without the names whose declaration
@@ -231,11 +232,17 @@ func (s *Scope) Until(m *Module, offset int32) *Scope {
 	return out
 }
 
-// all calls visit for every name that can be seen.
+// moduleKey is how a scope keeps the name of a nested module, which may be the
+// name of a definition, too.
+func moduleKey(name string) string { return "module " + name }
+
+// all calls visit for every name that can be seen, but for those of modules.
 func (s *Scope) all(visit func(name string, symbol *Symbol)) {
 	for ; s != nil; s = s.outer {
 		for _, name := range s.order {
-			visit(name, s.names[name].symbol)
+			if sym := s.names[name].symbol; sym.Kind != Nested {
+				visit(name, sym)
+			}
 		}
 	}
 }

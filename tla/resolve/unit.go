@@ -19,9 +19,10 @@ type resolver struct {
 	except int
 	// announced are the symbols of RECURSIVE in this module or LET.
 	announced []*Symbol
-	// later are the places of definitions in the module, for messages; made on
-	// first use.
-	later map[string]source.Span
+	// later are the places of definitions in the module, and operators those
+	// that RECURSIVE can announce; for messages, made on first use.
+	later     map[string]source.Span
+	operators map[string]bool
 }
 
 func (r *resolver) error(at source.Span, code source.Code, repair, format string, args ...any) {
@@ -75,7 +76,7 @@ func union(list, more []*Symbol) []*Symbol {
 // moduleNamed finds a module: one that is nested in a module around, or that
 // of a file.
 func (r *resolver) moduleNamed(name syntax.Name) *Module {
-	if s := r.scope.Lookup(name.Text); s != nil && s.Kind == Nested {
+	if s := r.scope.Lookup(moduleKey(name.Text)); s != nil {
 		if !s.Inner.done {
 			r.cycle(name)
 			return nil
@@ -233,7 +234,7 @@ func (r *resolver) nested(u *syntax.Module) {
 		return
 	}
 	m := &Module{Name: u.Name.Text, Syntax: u, Outer: r.module, Standard: r.module.Standard}
-	s := &Symbol{Kind: Nested, Name: m.Name, Node: u, Span: u.Name.Span(), Inner: m}
+	s := &Symbol{Kind: Nested, Name: moduleKey(m.Name), Node: u, Span: u.Name.Span(), Inner: m}
 	r.declare(s)
 	r.path = append(r.path, u.Name)
 	r.resolve(m, r.scope, 0)
