@@ -19,8 +19,12 @@
 //
 // Relaxed mailboxes send at commit and do not wait. Messages that the receiver
 // has not acknowledged are kept, up to a window; a write is blocked only
-// while the window is full. That is sound where a section sends at most one
-// message, as the last thing that can fail; the compiler decides that.
+// while the window is full. A section that sends relaxed to two mailboxes is
+// not atomic to others; the compiler refuses those. Messages of different
+// senders may overtake each other though one was sent because of the other (a
+// tells b, then c; c tells b, and is faster): specifications in which that
+// matters need strict mailboxes. Checking traces of the running system finds
+// out.
 //
 // While both ends live, each message of a committed section arrives once, in
 // the order of the sender's sections, however often connections break. When
