@@ -202,7 +202,7 @@ func placed(data []byte, at int64, err error) error {
 	var kind *json.UnmarshalTypeError
 	switch {
 	case errors.As(err, &syntax):
-		at = syntax.Offset
+		at = syntax.Offset - 1 // of the byte that is wrong
 	case errors.As(err, &kind):
 		at = kind.Offset
 		err = fmt.Errorf("%s: want %s, not %s", kind.Field, kind.Type, kind.Value)
