@@ -135,7 +135,7 @@ func (m *machine) label(r *routine) {
 		constant := m.g.names.fresh(prefix + upperFirst(goName(b.Label)))
 		r.labels[b.Label] = constant
 		method := m.members.fresh(lowerFirst(goName(b.Label)))
-		m.sections = append(m.sections, sectionName{constant, b.Label, b.Span.String(), method})
+		m.sections = append(m.sections, sectionName{constant, b.Label, placeOf(b.Span), method})
 	}
 }
 

@@ -248,7 +248,7 @@ func (f *fn) loops(binds []core.Bind, inner func()) {
 			used = used || f.bound[v].used
 		}
 	}
-	over := src.code
+	over := header(src.code)
 	if src.shape.Kind == shape.Any {
 		over += ".All()"
 		if used {
@@ -359,7 +359,7 @@ func (f *fn) functionValue(binds []core.Bind, body core.Expr) val {
 	if len(binds) == 1 {
 		set := f.as(binds[0].Set, g.any)
 		fn := f.over(val{shape: g.any}, binds[0], "value.Value", func() string { return f.as(body, g.any) })
-		return val{fmt.Sprintf("value.LazyFn(%s, %s).Normal()", set, fn), g.any, precAtom}
+		return val{fmt.Sprintf("typed.FnValue(%s, %s)", set, fn), g.any, precAtom}
 	}
 	sets := make([]string, len(binds))
 	pattern := core.Bind{Tuple: true}
@@ -371,7 +371,7 @@ func (f *fn) functionValue(binds []core.Bind, body core.Expr) val {
 		pattern.Vars = append(pattern.Vars, b.Vars[0])
 	}
 	fn := f.over(val{shape: g.any}, pattern, "value.Value", func() string { return f.as(body, g.any) })
-	return val{fmt.Sprintf("value.LazyFn(value.Times(%s), %s).Normal()", strings.Join(sets, ", "), fn), g.any, precAtom}
+	return val{fmt.Sprintf("typed.FnValue(value.Times(%s), %s)", strings.Join(sets, ", "), fn), g.any, precAtom}
 }
 
 // recursive builds a recursive function as a table.
@@ -410,6 +410,8 @@ func (f *fn) applyDefined(e *core.Apply) (val, bool) {
 			result := f.shapeOf(e)
 			return val{self + "(" + strings.Join(f.keyArgs(e.Arg, f.selfKeys(x.Local, fnShape)), ", ") + ")", result, precAtom}, true
 		}
+	case *core.Fn:
+		return f.applyLiteral(x, e.Arg)
 	case *core.Call:
 		def, ok := x.Def.Body.(*core.Fn)
 		if !ok || len(x.Args) > 0 || x.Def.Native || f.g.givenShape(x.Def) != nil {
@@ -429,6 +431,48 @@ func (f *fn) applyDefined(e *core.Apply) (val, bool) {
 		return val{name + "(" + strings.Join(f.keyArgs(e.Arg, keys), ", ") + ")", result, precAtom}, true
 	}
 	return val{}, false
+}
+
+// applyLiteral is [x \in S |-> e][a]: e with a for x.
+func (f *fn) applyLiteral(def *core.Fn, arg core.Expr) (val, bool) {
+	keys, ok := keyShapes(f.sc, def)
+	if !ok || def.Self != nil || !f.matches(arg, len(keys)) {
+		return val{}, false
+	}
+	args := f.keyArgs(arg, keys)
+	given := make([]val, len(keys))
+	for i, b := range single(def.Binds) {
+		given[i] = f.temp(val{args[i], keys[i], precAtom}, b.Vars[0].Name)
+	}
+	for i, b := range single(def.Binds) {
+		f.bind(b.Vars[0], given[i])
+	}
+	f.checkDomain(def, given, "[...]")
+	return f.typed(def.Body), true
+}
+
+// checkDomain writes the check that the arguments of a function lie in its
+// domain.
+func (f *fn) checkDomain(def *core.Fn, given []val, name string) {
+	in := make([]func() val, len(given))
+	for i, b := range single(def.Binds) {
+		in[i] = func() val { return f.member(given[i], b.Set) }
+	}
+	cond := f.all(in)
+	if cond.code == "true" {
+		return
+	}
+	arg := f.coerce(given[0], f.g.any).code
+	if len(given) > 1 {
+		parts := make([]string, len(given))
+		for i, x := range given {
+			parts[i] = f.coerce(x, f.g.any).code
+		}
+		arg = "value.Tuple(" + strings.Join(parts, ", ") + ")"
+	}
+	f.out.emit("if %s {", header(f.not(cond).code))
+	f.out.emit("typed.NotInDomain(%q, %s)", name, arg)
+	f.out.emit("}")
 }
 
 // tabular says whether a function is better kept as a table.
@@ -534,7 +578,6 @@ func (f *fn) fnCode(sc *shape.Scope, def *core.Fn, keys []*shape.Shape, name str
 // parameters.
 func (f *fn) fnBody(def *core.Fn, keys []*shape.Shape, name, self string) string {
 	var params []string
-	var in []func() val
 	var given []val
 	for i, b := range single(def.Binds) {
 		p := f.names.fresh(b.Vars[0].Name)
@@ -542,25 +585,12 @@ func (f *fn) fnBody(def *core.Fn, keys []*shape.Shape, name, self string) string
 		x := val{p, keys[i], precAtom}
 		f.bind(b.Vars[0], x)
 		given = append(given, x)
-		in = append(in, func() val { return f.member(x, b.Set) })
 	}
 	if def.Self != nil {
 		f.self[def.Self] = self
 		f.g.selfKeys[def.Self] = keys
 	}
-	if cond := f.all(in); cond.code != "true" {
-		arg := f.coerce(given[0], f.g.any).code
-		if len(given) > 1 {
-			parts := make([]string, len(given))
-			for i, x := range given {
-				parts[i] = f.coerce(x, f.g.any).code
-			}
-			arg = "value.Tuple(" + strings.Join(parts, ", ") + ")"
-		}
-		f.out.emit("if %s {", f.not(cond).code)
-		f.out.emit("typed.NotInDomain(%q, %s)", name, arg)
-		f.out.emit("}")
-	}
+	f.checkDomain(def, given, name)
 	result := f.fnResult(f.sc, def)
 	f.into(def.Body, result, func(x string) { f.out.emit("return %s", x) })
 	return strings.Join(params, ", ")

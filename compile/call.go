@@ -33,44 +33,98 @@ func (f *fn) call(e *core.Call) val {
 	if d.Body == nil || sc == nil {
 		return f.refuse(e, Unsupported, fmt.Sprintf("the operator %s has no compiled form", d.Name), "")
 	}
-	thunks := f.thunks(e)
-	op := f.g.operator(sc, thunks)
-	args := f.arguments(e, sc, thunks)
+	pass := f.passings(d, e.Args)
+	op := f.g.operator(sc, pass)
+	args := f.arguments(e, sc, pass)
 	return val{f.constants + "." + op.name + "(" + strings.Join(args, ", ") + ")", op.result, precAtom}
 }
 
-// thunks says which arguments of a call must not be evaluated before they are
-// needed.
-func (f *fn) thunks(e *core.Call) []bool {
-	out := make([]bool, len(e.Args))
-	for i, a := range e.Args {
-		out[i] = e.Def.Params[i].Arity == 0 && !total(f.sc, a) && !f.g.strict.param(e.Def, i)
+// passing says how an argument reaches an operator: as a value, as a function
+// that computes it when it is needed, or, for an operator, how its own
+// arguments reach it.
+type passing struct {
+	lazy bool
+	args []passing
+}
+
+func (p passing) String() string {
+	if p.args != nil {
+		return fmt.Sprint(p.args)
+	}
+	if p.lazy {
+		return "lazy"
+	}
+	return "value"
+}
+
+// passings says how the arguments of a call are passed. What may not be
+// needed, and could fail, must not be evaluated before.
+func (f *fn) passings(d *core.Def, args []core.Expr) []passing {
+	out := make([]passing, len(args))
+	for i, a := range args {
+		if n := d.Params[i].Arity; n > 0 {
+			out[i].args = f.operatorPassing(a, n)
+		} else {
+			out[i].lazy = !total(f.sc, a) && !f.g.strict.param(d, i)
+		}
+	}
+	return out
+}
+
+// operatorPassing says how an operator that is passed takes its arguments.
+func (f *fn) operatorPassing(a core.Expr, arity int) []passing {
+	out := make([]passing, arity)
+	for i := range out {
+		switch a := a.(type) {
+		case *core.Lambda:
+			out[i].lazy = !f.g.strict.local(a.Body, a.Params[i])
+		case *core.OpRef:
+			if a.Def.Params[i].Arity == 0 && !(a.Def.Native && f.sc.Callee(a) == nil) {
+				out[i].lazy = !f.g.strict.param(a.Def, i)
+			}
+		case *core.LocalRef:
+			if op, ok := f.ops[a.Local]; ok {
+				out[i] = op.args[i]
+			}
+		}
 	}
 	return out
 }
 
 // arguments writes the arguments of a call of an operator instance.
-func (f *fn) arguments(e *core.Call, sc *shape.Scope, thunks []bool) []string {
+func (f *fn) arguments(e *core.Call, sc *shape.Scope, pass []passing) []string {
 	params := sc.Params()
 	args := make([]string, len(e.Args))
 	for i, a := range e.Args {
-		switch {
-		case params[i] == nil:
+		if params[i] == nil {
 			ps, r := sc.Operator(e.Def.Params[i])
-			args[i] = f.operatorArg(a, ps, r)
-		case thunks[i]:
-			t := f.g.typeOf(params[i])
-			args[i] = "typed.Lazy(" + f.closure(nil, t.name, func() string { return f.as(a, params[i]) }) + ")"
-		default:
-			args[i] = f.as(a, params[i])
+			args[i] = f.operatorArg(a, ps, r, pass[i].args)
+			continue
 		}
+		args[i] = f.argument(a, params[i], pass[i].lazy)
 	}
 	return args
 }
 
+func (f *fn) argument(a core.Expr, want *shape.Shape, lazy bool) string {
+	if !lazy {
+		return f.as(a, want)
+	}
+	body := f.closure(nil, f.g.typeOf(want).name, func() string { return f.as(a, want) })
+	if total(f.sc, a) {
+		return body
+	}
+	return "typed.Lazy(" + body + ")"
+}
+
 // operatorArg writes an operator passed as an argument as a Go function.
-func (f *fn) operatorArg(a core.Expr, params []*shape.Shape, result *shape.Shape) string {
+func (f *fn) operatorArg(a core.Expr, params []*shape.Shape, result *shape.Shape, pass []passing) string {
 	g := f.g
+	if l, ok := a.(*core.LocalRef); ok {
+		if op, ok := f.ops[l.Local]; ok {
+			return op.name
+		}
+	}
 	names := make([]string, len(params))
 	list := make([]string, len(params))
 	saved := f.names
@@ -83,86 +137,91 @@ func (f *fn) operatorArg(a core.Expr, params []*shape.Shape, result *shape.Shape
 		}
 		names[i] = f.names.fresh(want)
 		list[i] = names[i] + " " + g.typeOf(p).name
+		if pass[i].lazy {
+			list[i] = names[i] + " func() " + g.typeOf(p).name
+		}
+	}
+	given := func(i int) val {
+		if pass[i].lazy {
+			return val{names[i] + "()", params[i], precAtom}
+		}
+		return val{names[i], params[i], precAtom}
 	}
 	resultType := g.typeOf(result).name
 	switch a := a.(type) {
 	case *core.Lambda:
 		for i, p := range a.Params {
-			f.bind(p, f.coerce(val{names[i], params[i], precAtom}, f.sc.Local(p)))
+			f.bind(p, f.coerce(given(i), f.sc.Local(p)))
 		}
 		return f.closure(list, resultType, func() string { return f.as(a.Body, result) })
-	case *core.LocalRef:
-		if name, ok := f.ops[a.Local]; ok {
-			return name
-		}
 	case *core.OpRef:
-		// A call on the parameters stands for the operator.
-		args := make([]core.Expr, len(params))
-		for i, p := range params {
-			l := &core.Local{Name: names[i], Span: a.Span()}
-			f.bind(l, val{names[i], p, precAtom})
-			args[i] = &core.LocalRef{At: a.At, Local: l}
-		}
-		return f.closure(list, resultType, func() string { return f.coerce(f.callRef(a, args, params), result).code })
+		return f.closure(list, resultType, func() string {
+			return f.coerce(f.callRef(a, params, names, pass, given), result).code
+		})
 	}
 	f.refuse(a, Unsupported, "this operator cannot be passed in compiled code", "write it as a LAMBDA")
 	return "nil"
 }
 
-// callRef calls the operator that an OpRef names.
-func (f *fn) callRef(a *core.OpRef, args []core.Expr, shapes []*shape.Shape) val {
-	e := &core.Call{At: a.At, Def: a.Def, Args: args}
-	if sc := f.sc.Callee(a); sc != nil && f.lets[a.Def] == nil {
-		op := f.g.operator(sc, make([]bool, len(args)))
-		list := make([]string, len(args))
-		for i, x := range args {
-			list[i] = f.as(x, sc.Params()[i])
+// callRef calls the operator that an OpRef names. Names are the Go names of
+// the arguments, passed to it as pass says.
+func (f *fn) callRef(a *core.OpRef, params []*shape.Shape, names []string, pass []passing, given func(int) val) val {
+	sc := f.sc.Callee(a)
+	if sc == nil {
+		// A native operator: a call on the parameters stands for it.
+		args := make([]core.Expr, len(params))
+		for i := range params {
+			l := &core.Local{Name: names[i], Span: a.Span()}
+			f.bind(l, given(i))
+			args[i] = &core.LocalRef{At: a.At, Local: l}
 		}
-		return val{f.constants + "." + op.name + "(" + strings.Join(list, ", ") + ")", op.result, precAtom}
-	}
-	if a.Def.Native {
-		if v, ok := f.native(e); ok {
+		if v, ok := f.native(&core.Call{At: a.At, Def: a.Def, Args: args}); ok && a.Def.Native {
 			return v
 		}
+		return f.refuse(a, Unsupported, fmt.Sprintf("the operator %s has no compiled form", a.Def.Name), "")
+	}
+	arg := func(i int) string {
+		if pass[i].lazy {
+			return names[i]
+		}
+		return f.coerce(given(i), sc.Params()[i]).code
 	}
 	if l := f.lets[a.Def]; l != nil {
-		if sc := f.sc.Callee(a); sc != nil {
-			return f.applyLet(l, sc, func(i int) string { return f.as(args[i], sc.Params()[i]) })
-		}
+		return f.applyLet(l, sc, pass, arg)
 	}
-	return f.refuse(a, Unsupported, fmt.Sprintf("the operator %s has no compiled form", a.Def.Name), "")
+	op := f.g.operator(sc, pass)
+	list := make([]string, len(names))
+	for i := range names {
+		list[i] = arg(i)
+	}
+	return val{f.constants + "." + op.name + "(" + strings.Join(list, ", ") + ")", op.result, precAtom}
 }
 
 // operator finds or makes the method for an instance of a module's operator.
-func (g *generator) operator(sc *shape.Scope, thunks []bool) *operator {
+func (g *generator) operator(sc *shape.Scope, pass []passing) *operator {
 	d := sc.Def
-	key := instanceKey(sc, thunks)
+	key := instanceKey(sc, pass)
 	if op, ok := g.operators[key]; ok {
 		return op
 	}
 	op := &operator{name: g.constantNames.fresh(d.Name), result: sc.Result()}
 	g.operators[key] = op
 	f := g.newFn(sc, "c")
-	list := f.parameters(sc, thunks)
+	list := f.parameters(sc, pass)
 	t := g.typeOf(op.result)
 	w := &writer{}
 	w.emit("")
 	g.comment(w, d.Span.Join(d.Body.Span()))
-	cached := len(d.Params) == 0 && heavy(op.result)
 	name := op.name
-	if cached {
+	if len(d.Params) == 0 && heavy(op.result) {
 		// A definition without parameters is a value: it is computed once.
 		name = g.constantNames.fresh("compute" + upperFirst(op.name))
 		g.cached = append(g.cached, cachedDef{field: op.name, compute: name, typ: t.name})
-		op.name += "()"
 	}
 	w.emit("func (c *Constants) %s(%s) %s {", name, strings.Join(list, ", "), t.name)
 	f.into(d.Body, op.result, func(x string) { f.out.emit("return %s", x) })
 	w.append(f.out)
 	w.emit("}")
-	if cached {
-		op.name = strings.TrimSuffix(op.name, "()")
-	}
 	g.ops.append(w)
 	return op
 }
@@ -177,7 +236,7 @@ func heavy(s *shape.Shape) bool {
 }
 
 // parameters declares the parameters of an operator instance.
-func (f *fn) parameters(sc *shape.Scope, thunks []bool) []string {
+func (f *fn) parameters(sc *shape.Scope, pass []passing) []string {
 	var list []string
 	for i, s := range sc.Params() {
 		p := sc.Def.Params[i]
@@ -185,9 +244,9 @@ func (f *fn) parameters(sc *shape.Scope, thunks []bool) []string {
 		switch {
 		case s == nil:
 			ps, r := sc.Operator(p)
-			f.ops[p] = name
-			list = append(list, name+" "+f.funcType(ps, r))
-		case thunks[i]:
+			f.ops[p] = opParam{name, pass[i].args}
+			list = append(list, name+" "+f.funcType(ps, r, pass[i].args))
+		case pass[i].lazy:
 			list = append(list, name+" func() "+f.g.typeOf(s).name)
 			f.bind(p, val{name + "()", s, precAtom})
 		default:
@@ -198,16 +257,25 @@ func (f *fn) parameters(sc *shape.Scope, thunks []bool) []string {
 	return list
 }
 
-func (f *fn) funcType(params []*shape.Shape, result *shape.Shape) string {
+// opParam is an operator parameter in Go.
+type opParam struct {
+	name string
+	args []passing
+}
+
+func (f *fn) funcType(params []*shape.Shape, result *shape.Shape, pass []passing) string {
 	list := make([]string, len(params))
 	for i, p := range params {
 		list[i] = f.g.typeOf(p).name
+		if pass[i].lazy {
+			list[i] = "func() " + list[i]
+		}
 	}
 	return "func(" + strings.Join(list, ", ") + ") " + f.g.typeOf(result).name
 }
 
 // instanceKey is equal for instances that have the same Go code.
-func instanceKey(sc *shape.Scope, thunks []bool) string {
+func instanceKey(sc *shape.Scope, pass []passing) string {
 	var k strings.Builder
 	fmt.Fprintf(&k, "%p", sc.Def)
 	for i, s := range sc.Params() {
@@ -221,9 +289,7 @@ func instanceKey(sc *shape.Scope, thunks []bool) string {
 			}
 			k.WriteString(r.String() + ")")
 		}
-		if thunks[i] {
-			k.WriteString(" lazy")
-		}
+		k.WriteString(" " + pass[i].String())
 	}
 	k.WriteString(" -> " + sc.Result().String())
 	return k.String()
@@ -275,15 +341,17 @@ func (f *fn) letValue(e *core.Let, l *letDef) {
 	t := f.g.typeOf(l.shape)
 	name := f.names.fresh(l.d.Name)
 	if total(sc, l.d.Body) || f.g.strict.value(e.Body, l.d) {
-		f.at(l, sc, func() {
-			f.declare(name, t.name, l.d.Body, l.shape)
-		})
+		f.at(l, sc, func() { f.declare(name, t.name, l.d.Body, l.shape) })
 		l.code = name
+		if !f.g.strict.value(e.Body, l.d) {
+			f.at(l, sc, func() { f.out.emit("_ = %s", name) })
+		}
 		return
 	}
 	f.at(l, sc, func() {
 		body := f.closure(nil, t.name, func() string { return f.as(l.d.Body, l.shape) })
 		f.out.emit("%s := typed.Lazy(%s)", name, body)
+		f.out.emit("_ = %s", name)
 	})
 	l.code = name + "()"
 }
@@ -302,7 +370,6 @@ func (f *fn) declare(name, typ string, e core.Expr, s *shape.Shape) {
 			f.out.emit("%s := %s", name, code)
 		}
 	}
-	f.out.emit("_ = %s", name)
 }
 
 // isUntyped says whether the code is a Go constant without a type of its own.
@@ -353,18 +420,15 @@ func (f *fn) callLet(e *core.Call, l *letDef) val {
 	if sc == nil {
 		return f.refuse(e, Unsupported, fmt.Sprintf("the operator %s has no compiled form", l.d.Name), "")
 	}
-	args := f.arguments(e, sc, f.thunks(e))
-	return f.applyLetThunks(l, sc, f.thunks(e), func(i int) string { return args[i] })
+	pass := f.passings(l.d, e.Args)
+	args := f.arguments(e, sc, pass)
+	return f.applyLet(l, sc, pass, func(i int) string { return args[i] })
 }
 
-func (f *fn) applyLet(l *letDef, sc *shape.Scope, arg func(int) string) val {
-	return f.applyLetThunks(l, sc, make([]bool, len(l.d.Params)), arg)
-}
-
-// applyLetThunks calls the Go function of a LET's operator, which it makes at
+// applyLet calls the Go function of a LET's operator, which it makes at
 // the first call.
-func (f *fn) applyLetThunks(l *letDef, sc *shape.Scope, thunks []bool, arg func(int) string) val {
-	key := instanceKey(sc, thunks)
+func (f *fn) applyLet(l *letDef, sc *shape.Scope, pass []passing, arg func(int) string) val {
+	key := instanceKey(sc, pass)
 	op := l.insts[key]
 	if op == nil {
 		op = &operator{name: l.names.fresh(l.d.Name), result: sc.Result()}
@@ -373,7 +437,7 @@ func (f *fn) applyLetThunks(l *letDef, sc *shape.Scope, thunks []bool, arg func(
 		f.at(l, sc, func() {
 			var list []string
 			w := f.capture(func() {
-				list = f.parameters(sc, thunks)
+				list = f.parameters(sc, pass)
 				f.into(l.d.Body, op.result, func(x string) { f.out.emit("return %s", x) })
 			})
 			if l.d.Recursive {

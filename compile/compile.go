@@ -22,6 +22,8 @@ package compile
 import (
 	"fmt"
 	"go/format"
+	"go/scanner"
+	"go/token"
 	"path/filepath"
 	"regexp"
 	"sort"
@@ -80,8 +82,8 @@ type generator struct {
 	shapes *shape.Result
 	strict strictness
 
-	names         *names // of the package
-	constantNames *names // fields and methods of Constants
+	names         *names            // of the package
+	constantNames *names            // fields and methods of Constants
 	constants     map[string]string // the fields of constants
 	given         map[string]string // and of definitions that are given
 	givenShapes   map[string]*shape.Shape
@@ -91,6 +93,7 @@ type generator struct {
 	cached        []cachedDef
 	natives       map[string]string
 	selfKeys      map[*core.Local][]*shape.Shape
+	last          string // the comment written last
 	assumes       []assumption
 	checked       []checkedInvariant
 
@@ -300,7 +303,21 @@ func (g *generator) comment(w *writer, at source.Span) {
 	if len(text) > excerptMax {
 		text = append(text[:excerptMax], '…')
 	}
-	w.emit("// %s:%d: %s", filepath.Base(at.File.Name), line, string(text))
+	comment := fmt.Sprintf("// %s:%d: %s", filepath.Base(at.File.Name), line, string(text))
+	if comment == g.last {
+		return
+	}
+	g.last = comment
+	w.emit("%s", comment)
+}
+
+// placeOf is the place as generated code names it: without the directories of
+// the machine it was made on.
+func placeOf(at source.Span) string {
+	if !at.IsValid() {
+		return ""
+	}
+	return fmt.Sprintf("%s:%s", filepath.Base(at.File.Name), at.From())
 }
 
 var placeComment = regexp.MustCompile(`^\s*// ([^\s:]+:\d+): `)
@@ -379,9 +396,19 @@ func (g *generator) pack() *Package {
 // importable are the packages that generated code may need, by the name it
 // uses them under.
 var importable = [...]struct{ name, path string }{
+	{"context", "context"},
+	{"errors", "errors"},
+	{"flag", "flag"},
 	{"fmt", "fmt"},
+	{"os", "os"},
+	{"signal", "os/signal"},
+	{"strings", "strings"},
 	{"sync", "sync"},
+	{"syscall", "syscall"},
+	{"time", "time"},
 	{"distsys", "github.com/ashlar-dev/ashlar/distsys"},
+	{"resource", "github.com/ashlar-dev/ashlar/distsys/resource"},
+	{"osenv", "github.com/ashlar-dev/ashlar/env/osenv"},
 	{"native", "github.com/ashlar-dev/ashlar/tla/native"},
 	{"typed", "github.com/ashlar-dev/ashlar/tla/typed"},
 	{"value", "github.com/ashlar-dev/ashlar/tla/value"},
@@ -394,7 +421,7 @@ func (g *generator) file(body string) []byte {
 	fmt.Fprintf(&b, "package %s\n\nimport (\n", g.opt.Package)
 	third := false
 	for _, p := range importable {
-		if !regexp.MustCompile(`\b` + p.name + `\.`).MatchString(stripComments(body)) {
+		if !uses(body, p.name) {
 			continue
 		}
 		if strings.Contains(p.path, ".") && !third {
@@ -406,18 +433,44 @@ func (g *generator) file(body string) []byte {
 	b.WriteString(")\n")
 	b.WriteString(body)
 	text, err := format.Source([]byte(b.String()))
-	invariant.Check(err == nil, "generated code is not Go: %v\n%s", err, b.String())
+	if err != nil {
+		invariant.Check(false, "generated code is not Go: %v\n%s", err, around(b.String(), err.Error()))
+	}
 	return text
 }
 
-func stripComments(s string) string {
-	lines := strings.Split(s, "\n")
-	for i, l := range lines {
-		if strings.HasPrefix(strings.TrimSpace(l), "//") {
-			lines[i] = ""
+// around is the part of a text that an error with a line speaks of.
+func around(text, err string) string {
+	line := 0
+	fmt.Sscanf(err, "%d:", &line)
+	lines := strings.Split(text, "\n")
+	from, to := max(0, line-6), min(len(lines), line+5)
+	return strings.Join(lines[min(from, to):to], "\n")
+}
+
+// uses says whether a body of Go code, which hides no package by a name of its
+// own, mentions a package.
+func uses(body, pkg string) bool {
+	file := token.NewFileSet().AddFile("", -1, len(body))
+	var s scanner.Scanner
+	s.Init(file, []byte(body), nil, 0)
+	last, before := "", token.ILLEGAL
+	for {
+		_, tok, text := s.Scan()
+		switch {
+		case tok == token.EOF:
+			return false
+		case tok == token.PERIOD && last == pkg && before != token.PERIOD:
+			return true
+		case tok == token.IDENT:
+			last = text
+		default:
+			last = ""
+		}
+		if tok != token.IDENT {
+			before = tok
 		}
 	}
-	return strings.Join(lines, "\n")
 }
 
 // places writes the table that leads from lines of Go to the specification.
@@ -557,6 +610,6 @@ func (g *generator) compileAssumes() {
 		w.append(f.out)
 		w.emit("}")
 		g.ops.append(w)
-		g.assumes = append(g.assumes, assumption{name, a.Body.Span().String(), oneLine(a.Body.Span().Text())})
+		g.assumes = append(g.assumes, assumption{name, placeOf(a.Body.Span()), oneLine(a.Body.Span().Text())})
 	}
 }

@@ -144,41 +144,49 @@ func (f *fn) domain(e *core.Op) val {
 	return f.coerce(val{f.coerce(x, f.g.any).atom() + ".Domain()", f.g.any, precAtom}, want)
 }
 
+// newValue is what goes to a place of a structure. Sure says that computing
+// it cannot fail, so that it may be computed though the place is not there.
+type newValue struct {
+	at   *core.Local // bound to what was there, nil where that is not asked for
+	code func(*shape.Shape) string
+	sure bool
+}
+
 // except is [x EXCEPT !path = e, ...].
 func (f *fn) except(e *core.Except) val {
 	v := f.typed(e.Fn)
 	for _, u := range e.Updates {
-		v = f.update(v, u.Path, u.At, func(want *shape.Shape) string { return f.as(u.Value, want) })
+		v = f.update(v, u.Path, newValue{u.At, func(want *shape.Shape) string { return f.as(u.Value, want) }, total(f.sc, u.Value)})
 	}
 	return v
 }
 
-// update is base with the value at path replaced. At is bound to what was
-// there. Where base has nothing at path it stays as it is.
-func (f *fn) update(base val, path []core.Index, at *core.Local, value func(*shape.Shape) string) val {
+// update is base with the value at path replaced. Where base has nothing at
+// path it stays as it is, and the new value is not computed.
+func (f *fn) update(base val, path []core.Index, nv newValue) val {
 	if len(path) == 0 {
-		if at != nil {
+		if nv.at != nil {
 			base = f.temp(base, "old")
-			f.bind(at, base)
+			f.bind(nv.at, base)
 		}
-		return val{value(base.shape), base.shape, precAtom}
+		return val{nv.code(base.shape), base.shape, precAtom}
 	}
 	full := base.shape
 	x := f.plain(base)
 	step := path[0]
 	switch {
 	case x.shape.Kind == shape.Any:
-		return f.updateValue(x, path, at, value)
+		return f.updateValue(x, path, nv)
 	case x.shape.Kind == shape.Record:
 		if name, ok := fieldStep(step); ok && fieldIndex(x.shape, name) >= 0 {
-			return f.coerce(f.updateField(x, fieldIndex(x.shape, name), path[1:], at, value), full)
+			return f.coerce(f.updateField(x, fieldIndex(x.shape, name), path[1:], nv), full)
 		}
 	case x.shape.Kind == shape.Tuple:
 		if lit, ok := step.X.(*core.Int); ok && lit.Val >= 1 && lit.Val <= int64(len(x.shape.Elems)) {
-			return f.coerce(f.updateField(x, int(lit.Val-1), path[1:], at, value), full)
+			return f.coerce(f.updateField(x, int(lit.Val-1), path[1:], nv), full)
 		}
 	case x.shape.Kind == shape.Seq && step.X != nil:
-		return f.coerce(f.updateAt(x, f.as(step.X, f.g.int), path[1:], at, value), full)
+		return f.coerce(f.updateAt(x, f.as(step.X, f.g.int), path[1:], nv), full)
 	case x.shape.Kind == shape.Fn:
 		var key string
 		if step.X != nil {
@@ -186,9 +194,9 @@ func (f *fn) update(base val, path []core.Index, at *core.Local, value func(*sha
 		} else {
 			key = f.coerce(val{fmt.Sprintf("%q", step.Field), f.g.str, precAtom}, x.shape.Key).code
 		}
-		return f.coerce(f.updateAt(x, key, path[1:], at, value), full)
+		return f.coerce(f.updateAt(x, key, path[1:], nv), full)
 	}
-	return f.coerce(f.updateValue(f.coerce(x, f.g.any), path, at, value), full)
+	return f.coerce(f.updateValue(f.coerce(x, f.g.any), path, nv), full)
 }
 
 func fieldStep(ix core.Index) (string, bool) {
@@ -203,7 +211,7 @@ func fieldStep(ix core.Index) (string, bool) {
 }
 
 // updateField changes a field of a struct.
-func (f *fn) updateField(x val, i int, rest []core.Index, at *core.Local, value func(*shape.Shape) string) val {
+func (f *fn) updateField(x val, i int, rest []core.Index, nv newValue) val {
 	t := f.g.typeOf(x.shape)
 	name := f.names.fresh("r")
 	f.out.emit("%s := %s", name, x.code)
@@ -215,11 +223,7 @@ func (f *fn) updateField(x val, i int, rest []core.Index, at *core.Local, value 
 	} else {
 		s = x.shape.Elems[i]
 	}
-	set := func() {
-		// The old value is read before the field is assigned: @ may stand in a
-		// closure, but not one that runs later.
-		f.out.emit("%s = %s", field, f.update(val{field, s, precAtom}, rest, at, value).code)
-	}
+	set := func() { f.out.emit("%s = %s", field, f.update(val{field, s, precAtom}, rest, nv).code) }
 	if optional {
 		f.out.emit("if %s.%s {", name, hasName(t.fields[i]))
 		f.out.append(f.capture(set))
@@ -231,35 +235,39 @@ func (f *fn) updateField(x val, i int, rest []core.Index, at *core.Local, value 
 }
 
 // updateAt changes an element of a sequence or function.
-func (f *fn) updateAt(x val, key string, rest []core.Index, at *core.Local, value func(*shape.Shape) string) val {
-	if len(rest) == 0 && at == nil {
-		return val{fmt.Sprintf("%s.With(%s, %s)", x.atom(), key, value(x.shape.Elem)), x.shape, precAtom}
+func (f *fn) updateAt(x val, key string, rest []core.Index, nv newValue) val {
+	if len(rest) == 0 && nv.at == nil && nv.sure {
+		return val{fmt.Sprintf("%s.With(%s, %s)", x.atom(), key, nv.code(x.shape.Elem)), x.shape, precAtom}
 	}
 	elem := f.g.typeOf(x.shape.Elem).name
-	old := f.names.fresh("old")
-	body := f.closure([]string{old + " " + elem}, elem, func() string {
-		return f.update(val{old, x.shape.Elem, precAtom}, rest, at, value).code
+	param := "_"
+	if len(rest) > 0 || nv.at != nil {
+		param = f.names.fresh("old")
+	}
+	body := f.closure([]string{param + " " + elem}, elem, func() string {
+		return f.update(val{param, x.shape.Elem, precAtom}, rest, nv).code
 	})
 	return val{fmt.Sprintf("%s.Update(%s, %s)", x.atom(), key, body), x.shape, precAtom}
 }
 
 // updateValue changes a value without a type.
-func (f *fn) updateValue(x val, path []core.Index, at *core.Local, value func(*shape.Shape) string) val {
-	x = f.temp(x, "old")
+func (f *fn) updateValue(x val, path []core.Index, nv newValue) val {
 	steps := make([]string, len(path))
-	cur := x
 	for i, ix := range path {
 		if ix.X == nil {
 			steps[i] = fmt.Sprintf("value.String(%q)", ix.Field)
 		} else {
-			steps[i] = f.temp(f.asVal(ix.X, f.g.any), "key").code
+			steps[i] = f.as(ix.X, f.g.any)
 		}
-		cur = val{cur.code + ".Apply(" + steps[i] + ")", f.g.any, precAtom}
 	}
-	if at != nil {
-		f.bind(at, cur)
+	param := "_"
+	if nv.at != nil {
+		param = f.names.fresh("old")
 	}
-	return val{fmt.Sprintf("%s.Except([]value.Value{%s}, %s)", x.code, strings.Join(steps, ", "), value(f.g.any)), f.g.any, precAtom}
+	body := f.closure([]string{param + " value.Value"}, "value.Value", func() string {
+		return f.update(val{param, f.g.any, precAtom}, nil, nv).code
+	})
+	return val{fmt.Sprintf("typed.UpdateValue(%s, %s, %s)", x.code, body, strings.Join(steps, ", ")), f.g.any, precAtom}
 }
 
 // closure writes a function literal. Body writes its statements and gives the

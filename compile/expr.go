@@ -62,7 +62,7 @@ type fn struct {
 	out   *writer
 	names *names
 	bound map[*core.Local]*local
-	ops   map[*core.Local]string // operator parameters
+	ops   map[*core.Local]opParam
 	lets  map[*core.Def]*letDef
 	// self holds the Go functions that apply a recursive function.
 	self map[*core.Local]string
@@ -74,7 +74,7 @@ type fn struct {
 
 func (g *generator) newFn(sc *shape.Scope, constants string) *fn {
 	return &fn{
-		g: g, sc: sc, out: &writer{}, names: newNames(g.names), bound: map[*core.Local]*local{}, ops: map[*core.Local]string{},
+		g: g, sc: sc, out: &writer{}, names: newNames(g.names), bound: map[*core.Local]*local{}, ops: map[*core.Local]opParam{},
 		lets: map[*core.Def]*letDef{}, self: map[*core.Local]string{}, constants: constants,
 	}
 }
@@ -153,7 +153,7 @@ func (f *fn) coerce(v val, want *shape.Shape) val {
 	case want.Model && want.Kind != shape.None && have.Kind == shape.None && have.Model:
 		return val{fmt.Sprintf("typed.Only[%s](%s)", g.typeOf(g.withoutModel(want)).name, v.code), want, precAtom}
 	case want.Model && want.Kind != shape.None && g.withoutModel(want) == have:
-		return val{"typed.Just(" + v.code + ")", want, precAtom}
+		return val{fmt.Sprintf("typed.Just[%s](%s)", g.typeOf(have).name, v.code), want, precAtom}
 	case have.Model && have.Kind != shape.None && g.withoutModel(have) == want:
 		return val{fmt.Sprintf("typed.Get[%s](%s)", to.kind, v.code), want, precAtom}
 	}
@@ -174,7 +174,11 @@ func (f *fn) temp(v val, hint string) val {
 		return v
 	}
 	name := f.names.fresh(hint)
-	f.out.emit("%s := %s", name, v.code)
+	if isUntyped(v.code) {
+		f.out.emit("var %s %s = %s", name, f.g.typeOf(v.shape).name, v.code)
+	} else {
+		f.out.emit("%s := %s", name, v.code)
+	}
 	return val{name, v.shape, precAtom}
 }
 
@@ -275,13 +279,13 @@ func (f *fn) variable(e *core.VarRef) val {
 }
 
 func (f *fn) localRef(e *core.LocalRef) val {
-	if name, ok := f.ops[e.Local]; ok {
+	if op, ok := f.ops[e.Local]; ok {
 		params, result := f.sc.Operator(e.Local)
 		args := make([]string, len(e.Args))
 		for i, a := range e.Args {
-			args[i] = f.as(a, params[i])
+			args[i] = f.argument(a, params[i], op.args[i].lazy)
 		}
-		return val{name + "(" + strings.Join(args, ", ") + ")", result, precAtom}
+		return val{op.name + "(" + strings.Join(args, ", ") + ")", result, precAtom}
 	}
 	l, ok := f.bound[e.Local]
 	if !ok {
@@ -302,28 +306,70 @@ func (f *fn) bind(l *core.Local, v val) *local {
 // junction is a conjunction or disjunction, evaluated from the left as far as
 // needed.
 func (f *fn) junction(list []core.Expr, op string, prec int) val {
-	left := f.boolean(list[0])
-	code := left.under(prec)
+	j := &joined{op: op, prec: prec}
+	j.add(f.boolean(list[0]))
 	for _, x := range list[1:] {
 		var right val
 		w := f.capture(func() { right = f.boolean(x) })
 		if w.empty() {
-			code += " " + op + " " + right.under(prec+1)
+			j.add(right)
 			continue
 		}
 		t := f.names.fresh("ok")
-		f.out.emit("%s := %s", t, code)
-		if op == "&&" {
-			f.out.emit("if %s {", t)
-		} else {
+		f.out.emit("%s := %s", t, j.val(f.g.bool).code)
+		cond := val{t, f.g.bool, precAtom}
+		if op == "||" {
 			f.out.emit("if !%s {", t)
+		} else {
+			f.out.emit("if %s {", t)
 		}
 		f.out.append(w)
 		f.out.emit("%s = %s", t, right.code)
 		f.out.emit("}")
-		code = t
+		j = &joined{op: op, prec: prec}
+		j.add(cond)
 	}
-	return val{code, f.g.bool, prec}
+	return j.val(f.g.bool)
+}
+
+// joined is a chain of conditions under && or ||. Conditions that say nothing
+// new are left out, as go vet asks.
+type joined struct {
+	op    string
+	prec  int
+	parts []val
+	ended bool // a literal decides: what follows is not evaluated
+}
+
+func (j *joined) add(v val) {
+	neutral, decides := "true", "false"
+	if j.op == "||" {
+		neutral, decides = decides, neutral
+	}
+	if j.ended || v.code == neutral {
+		return
+	}
+	for _, p := range j.parts {
+		if p.code == v.code {
+			return
+		}
+	}
+	j.parts = append(j.parts, v)
+	j.ended = v.code == decides
+}
+
+func (j *joined) val(boolean *shape.Shape) val {
+	switch len(j.parts) {
+	case 0:
+		return val{map[string]string{"&&": "true", "||": "false"}[j.op], boolean, precAtom}
+	case 1:
+		return j.parts[0]
+	}
+	code := j.parts[0].under(j.prec)
+	for _, p := range j.parts[1:] {
+		code += " " + j.op + " " + p.under(j.prec+1)
+	}
+	return val{code, boolean, j.prec}
 }
 
 // branch is IF or CASE as a value.
@@ -340,7 +386,7 @@ func (f *fn) into(e core.Expr, want *shape.Shape, put func(code string)) {
 	switch e := e.(type) {
 	case *core.If:
 		cond := f.boolean(e.Cond)
-		f.out.emit("if %s {", cond.code)
+		f.out.emit("if %s {", header(cond.code))
 		f.out.append(f.capture(func() { f.into(e.Then, want, put) }))
 		f.out.emit("} else {")
 		f.out.append(f.capture(func() { f.into(e.Else, want, put) }))
@@ -365,7 +411,7 @@ func (f *fn) cases(arms []core.Arm, other core.Expr, want *shape.Shape, put func
 		return
 	}
 	cond := f.boolean(arms[0].Cond)
-	f.out.emit("if %s {", cond.code)
+	f.out.emit("if %s {", header(cond.code))
 	f.out.append(f.capture(func() { f.into(arms[0].Body, want, put) }))
 	f.out.emit("} else {")
 	f.out.append(f.capture(func() { f.cases(arms[1:], other, want, put) }))

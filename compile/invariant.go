@@ -264,7 +264,7 @@ func (m *machine) invariants() {
 		if c.in != nil {
 			in := s.boolean(c.in)
 			if in.code != "true" {
-				s.out.emit("if %s {", s.not(in).code)
+				s.out.emit("if %s {", header(s.not(in).code))
 				s.out.emit("return true, nil")
 				s.out.emit("}")
 			}
@@ -276,11 +276,11 @@ func (m *machine) invariants() {
 		w.emit("func (s *%s) %s(tx *distsys.Tx) (bool, error) {", m.name, method)
 		w.append(s.out)
 		w.emit("}")
-		m.invs = append(m.invs, fmt.Sprintf("{Name: %q, Place: %q, Holds: (*%s).%s},", c.name, c.at.String(), m.name, method))
+		m.invs = append(m.invs, fmt.Sprintf("{Name: %q, Place: %q, Holds: (*%s).%s},", c.name, placeOf(c.at), m.name, method))
 	}
 }
 
-// shapeOfLocal is for explanations.
+// shapeText is the shape for a person.
 func shapeText(s *shape.Shape) string {
 	if s == nil {
 		return "unused"

@@ -30,7 +30,7 @@ func read(t testing.TB, path string) *subject {
 	s := &subject{}
 	loaded, diags, err := load.Load(disk{}, path, load.Options{Retranslate: true,
 		Translate: func(u *load.Untranslated, list *source.List) load.Translation {
-			s.text = trans.Units(u.Program, u.Scope, u.Module.Algorithm, list)
+			s.text = trans.Units(u, u.Module.Algorithm, list)
 			s.spec = u.Program.Spec()
 			return load.Translation{Text: []byte(s.text.TLA), Algorithm: s.text.Algorithm}
 		}})

@@ -104,7 +104,7 @@ func (f *fn) sequences(e *core.Call) (val, bool) {
 		if len(params) != 1 || params[0] != base.Elem {
 			return val{}, false
 		}
-		code = fmt.Sprintf("typed.Filter(%s, %s)", f.as(e.Args[0], base), f.operatorArg(e.Args[1], params, g.bool))
+		code = fmt.Sprintf("typed.Filter(%s, %s)", f.as(e.Args[0], base), f.strictArg(e.Args[1], params, g.bool))
 	default:
 		return val{}, false
 	}
@@ -207,24 +207,43 @@ func (f *fn) operatorValue(a core.Expr, arity int) string {
 			}
 			return code
 		case *core.LocalRef:
-			if name, ok := f.ops[a.Local]; ok {
+			if op, ok := f.ops[a.Local]; ok {
 				params, result := f.sc.Operator(a.Local)
 				list := make([]string, len(params))
 				for i, p := range params {
 					list[i] = f.coerce(arg(i), p).code
+					if op.args[i].lazy {
+						list[i] = "func() " + f.g.typeOf(p).name + " { return " + list[i] + " }"
+					}
 				}
-				return f.coerce(val{name + "(" + strings.Join(list, ", ") + ")", result, precAtom}, g.any).code
+				return f.coerce(val{op.name + "(" + strings.Join(list, ", ") + ")", result, precAtom}, g.any).code
 			}
 		case *core.OpRef:
-			list := make([]core.Expr, arity)
-			shapes := make([]*shape.Shape, arity)
-			for i := range list {
-				l := &core.Local{Name: "arg", Span: a.Span()}
-				f.bind(l, arg(i))
-				list[i], shapes[i] = &core.LocalRef{At: a.At, Local: l}, g.any
+			shapes, names := make([]*shape.Shape, arity), make([]string, arity)
+			for i := range shapes {
+				shapes[i], names[i] = g.any, arg(i).code
 			}
-			return f.coerce(f.callRef(a, list, shapes), g.any).code
+			return f.coerce(f.callRef(a, shapes, names, make([]passing, arity), arg), g.any).code
 		}
 		return f.refuse(a, Unsupported, "this operator cannot be passed in compiled code", "write it as a LAMBDA").code
 	})
+}
+
+// strictArg is operatorArg for who passes values.
+func (f *fn) strictArg(a core.Expr, params []*shape.Shape, result *shape.Shape) string {
+	pass := make([]passing, len(params))
+	if l, ok := a.(*core.LocalRef); ok {
+		if op, ok := f.ops[l.Local]; ok {
+			names, list := make([]string, len(params)), make([]string, len(params))
+			for i, p := range params {
+				names[i] = f.names.fresh("x")
+				list[i] = names[i] + " " + f.g.typeOf(p).name
+				if op.args[i].lazy {
+					names[i] = "func() " + f.g.typeOf(p).name + " { return " + names[i] + " }"
+				}
+			}
+			return f.closure(list, f.g.typeOf(result).name, func() string { return op.name + "(" + strings.Join(names, ", ") + ")" })
+		}
+	}
+	return f.operatorArg(a, params, result, pass)
 }

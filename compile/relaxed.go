@@ -3,6 +3,7 @@ package compile
 import (
 	"fmt"
 
+	"github.com/ashlar-dev/ashlar/source"
 	"github.com/ashlar-dev/ashlar/tla/pcal"
 	"github.com/ashlar-dev/ashlar/tla/shape"
 )
@@ -40,7 +41,7 @@ func checkRelaxed(m *machine) map[*pcal.Param]string {
 				c := &relaxedCheck{m: m, at: r, param: p, sc: r.sc}
 				c.stmts(b.Body, false)
 				if c.why != "" && out[p] == "" {
-					out[p] = fmt.Sprintf("label %s (%s): %s", b.Label, b.Span, c.why)
+					out[p] = fmt.Sprintf("label %s (%s): %s", b.Label, placeOf(b.Span), c.why)
 				}
 			}
 		}
@@ -51,9 +52,9 @@ func checkRelaxed(m *machine) map[*pcal.Param]string {
 	return out
 }
 
-func (c *relaxedCheck) later(at fmt.Stringer, what string, sent bool) {
+func (c *relaxedCheck) later(at source.Span, what string, sent bool) {
 	if sent && c.why == "" {
-		c.why = fmt.Sprintf("after %s is written, %s at %s can fail or block", c.param.Var.Name, what, at)
+		c.why = fmt.Sprintf("after %s is written, %s at %s can fail or block", c.param.Var.Name, what, placeOf(at))
 	}
 }
 
@@ -146,7 +147,7 @@ func (c *relaxedCheck) write(st *pcal.Write, sent bool) bool {
 		return sent
 	case p == c.param && sent:
 		if c.why == "" {
-			c.why = fmt.Sprintf("%s is written a second time at %s", p.Var.Name, st.Span())
+			c.why = fmt.Sprintf("%s is written a second time at %s", p.Var.Name, placeOf(st.Span()))
 		}
 		return true
 	case p == c.param:

@@ -213,11 +213,14 @@ func (f *fn) keep(x, v val) val {
 // guarded is a && b where b needs statements.
 func (f *fn) guarded(a val, w *writer, b val) val {
 	if w.empty() {
-		return val{a.under(precAnd) + " && " + b.under(precAnd+1), f.g.bool, precAnd}
+		j := &joined{op: "&&", prec: precAnd}
+		j.add(a)
+		j.add(b)
+		return j.val(f.g.bool)
 	}
 	t := f.names.fresh("ok")
 	f.out.emit("%s := %s", t, a.code)
-	f.out.emit("if %s {", t)
+	f.out.emit("if %s {", header(t))
 	f.out.append(w)
 	f.out.emit("%s = %s", t, b.code)
 	f.out.emit("}")
@@ -289,7 +292,10 @@ func (f *fn) memberOp(x val, e *core.Op) (val, bool) {
 			return f.guarded(a, w, b), true
 		}
 		if w.empty() {
-			return val{a.under(precOr) + " || " + b.under(precOr+1), g.bool, precOr}, true
+			j := &joined{op: "||", prec: precOr}
+			j.add(a)
+			j.add(b)
+			return j.val(g.bool), true
 		}
 		t := f.names.fresh("ok")
 		f.out.emit("%s := %s", t, a.code)

@@ -2,7 +2,6 @@ package compile
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 
 	"github.com/ashlar-dev/ashlar/internal/invariant"
@@ -50,12 +49,12 @@ func (s *section) stmt(st pcal.Stmt) {
 	case *pcal.With:
 		s.with(st)
 	case *pcal.Await:
-		s.out.emit("if %s {", s.not(s.boolean(st.Cond)).code)
+		s.out.emit("if %s {", header(s.not(s.boolean(st.Cond)).code))
 		s.out.emit("return distsys.Blocked()")
 		s.out.emit("}")
 	case *pcal.Assert:
-		s.out.emit("if %s {", s.not(s.boolean(st.Cond)).code)
-		s.out.emit("return 0, tx.Assert(false, %q, %q)", oneLine(st.Cond.Span().Text()), st.Span().String())
+		s.out.emit("if %s {", header(s.not(s.boolean(st.Cond)).code))
+		s.out.emit("return 0, tx.Assert(false, %q, %q)", oneLine(st.Cond.Span().Text()), placeOf(st.Span()))
 		s.out.emit("}")
 	case *pcal.Print:
 		s.out.emit("tx.Print(%s)", s.as(st.X, s.g.any))
@@ -92,7 +91,7 @@ func (s *section) label(name string) string {
 }
 
 func (s *section) ifElse(st *pcal.If) {
-	s.out.emit("if %s {", s.boolean(st.Cond).code)
+	s.out.emit("if %s {", header(s.boolean(st.Cond).code))
 	s.nested(st.Then)
 	if len(st.Else) > 0 {
 		s.out.emit("} else {")
@@ -127,13 +126,13 @@ func (s *section) with(st *pcal.With) {
 	}
 	name := s.names.fresh(st.Var.Name)
 	if !st.In {
-		slot := s.out.slot()
-		var code string
-		w := s.capture(func() { code = s.as(st.X, want) })
-		slot.append(w)
-		s.define(name, code, want)
-		s.bind(st.Var, val{name, want, precAtom})
-		s.stmts(st.Body)
+		if x := s.asVal(st.X, want); x.simple() && isLocal(st.X) {
+			s.bind(st.Var, x)
+			s.stmts(st.Body)
+		} else {
+			s.declareTyped(name, x.code, want)
+			s.scoped(st.Var, name, want, func() { s.stmts(st.Body) })
+		}
 		return
 	}
 	i := s.names.fresh("i")
@@ -141,7 +140,7 @@ func (s *section) with(st *pcal.With) {
 		lo = s.temp(val{lo, s.g.int, precAtom}, "low").code
 		s.choose(i, fmt.Sprintf("typed.Count(%s, %s)", lo, hi))
 		base := s.coerce(val{fmt.Sprintf("%s + int32(%s)", lo, i), s.g.int, precAdd}, want)
-		s.define(name, base.code, want)
+		s.declareTyped(name, base.code, want)
 	} else {
 		set := s.temp(s.source(st.X), "set")
 		if set.shape.Kind == shape.Any {
@@ -150,20 +149,40 @@ func (s *section) with(st *pcal.With) {
 			set = val{elems, s.g.setOf(s.g.any), precAtom}
 		}
 		s.choose(i, "len("+set.code+")")
-		s.define(name, s.coerce(val{set.code + "[" + i + "]", set.shape.Elem, precAtom}, want).code, want)
+		s.declareTyped(name, s.coerce(val{set.code + "[" + i + "]", set.shape.Elem, precAtom}, want).code, want)
 	}
-	s.bind(st.Var, val{name, want, precAtom})
-	s.stmts(st.Body)
+	s.scoped(st.Var, name, want, func() { s.stmts(st.Body) })
+}
+
+// isLocal says whether e is a bound name.
+func isLocal(e core.Expr) bool {
+	_, ok := e.(*core.LocalRef)
+	return ok
 }
 
 // define declares a Go variable that may stay unused.
 func (s *section) define(name, code string, want *shape.Shape) {
+	s.declareTyped(name, code, want)
+	s.out.emit("_ = %s", name)
+}
+
+func (s *section) declareTyped(name, code string, want *shape.Shape) {
 	if isUntyped(code) {
 		s.out.emit("var %s %s = %s", name, s.g.typeOf(want).name, code)
 	} else {
 		s.out.emit("%s := %s", name, code)
 	}
-	s.out.emit("_ = %s", name)
+}
+
+// scoped binds l to the Go variable name while body is written, and says in
+// the code that the variable may stay unused where that is so.
+func (s *section) scoped(l *core.Local, name string, want *shape.Shape, body func()) {
+	slot := s.out.slot()
+	b := s.bind(l, val{name, want, precAtom})
+	body()
+	if !b.used {
+		slot.emit("_ = %s", name)
+	}
 }
 
 func (s *section) choose(i, n string) {
@@ -171,7 +190,6 @@ func (s *section) choose(i, n string) {
 	s.out.emit("if err != nil {")
 	s.out.emit("return 0, err")
 	s.out.emit("}")
-	s.out.emit("_ = %s", i)
 }
 
 // place is the Go expression of a variable and its shape.
@@ -191,13 +209,12 @@ func (s *section) assign(st *pcal.Assign) {
 		target val
 		v      *core.Variable
 		path   []core.Index
-		value  func(*shape.Shape) string
-		at     *core.Local
+		value  newValue
 	}
 	var list []ready
 	for _, p := range st.Pairs {
-		r := ready{target: s.place(p.Target), v: p.Target, path: p.Path, at: p.At}
-		r.value = func(want *shape.Shape) string { return s.as(p.Value, want) }
+		r := ready{target: s.place(p.Target), v: p.Target, path: p.Path}
+		r.value = newValue{p.At, func(want *shape.Shape) string { return s.as(p.Value, want) }, total(s.sc, p.Value)}
 		if len(st.Pairs) == 1 {
 			list = append(list, r)
 			break
@@ -213,18 +230,17 @@ func (s *section) assign(st *pcal.Assign) {
 			// @ is the old value, before any of the assignments.
 			old := s.temp(s.lookup(r.target, p.Path), "old")
 			s.bind(p.At, old)
-			r.at = nil
 		}
 		name := s.names.fresh("new" + upperFirst(goName(p.Target.Name)))
 		s.define(name, s.as(p.Value, want), want)
-		r.value = func(to *shape.Shape) string { return s.coerce(val{name, want, precAtom}, to).code }
+		r.value = newValue{nil, func(to *shape.Shape) string { return s.coerce(val{name, want, precAtom}, to).code }, true}
 		list = append(list, r)
 	}
 	for _, r := range list {
-		if len(r.path) == 0 && r.at == nil && len(st.Pairs) == 1 {
+		if len(r.path) == 0 && len(st.Pairs) == 1 {
 			s.into(st.Pairs[0].Value, r.target.shape, func(x string) { s.out.emit("%s = %s", r.target.code, x) })
 		} else {
-			s.out.emit("%s = %s", r.target.code, s.update(r.target, r.path, r.at, r.value).code)
+			s.out.emit("%s = %s", r.target.code, s.update(r.target, r.path, r.value).code)
 		}
 		s.m.assigned(s.out, r.v)
 	}
@@ -281,11 +297,11 @@ func (s *section) read(st *pcal.Read) {
 	if want == nil {
 		want = s.g.any
 	}
-	name := s.names.fresh(st.Dst.Name)
+	name := s.names.fresh(readName(st))
 	switch {
 	case st.Access == nil:
 		if y, ok := single1(st.Body).(*pcal.Yield); ok {
-			s.define(name, s.as(y.X, want), want)
+			s.declareTyped(name, s.as(y.X, want), want)
 			break
 		}
 		s.out.emit("var %s %s", name, s.g.typeOf(want).name)
@@ -297,8 +313,28 @@ func (s *section) read(st *pcal.Read) {
 	default:
 		s.access(st, name, want)
 	}
-	s.bind(st.Dst, val{name, want, precAtom})
-	s.stmts(st.Rest)
+	s.scoped(st.Dst, name, want, func() { s.stmts(st.Rest) })
+}
+
+// readName is what the value of a read is called: as the variable that it goes
+// to at once, or as the resource.
+func readName(st *pcal.Read) string {
+	if len(st.Rest) > 0 {
+		switch next := st.Rest[0].(type) {
+		case *pcal.With:
+			if x, ok := next.X.(*core.LocalRef); ok && !next.In && x.Local == st.Dst {
+				return next.Var.Name
+			}
+		case *pcal.Assign:
+			if x, ok := next.Pairs[0].Value.(*core.LocalRef); ok && len(next.Pairs) == 1 && x.Local == st.Dst {
+				return next.Pairs[0].Target.Name
+			}
+		}
+	}
+	if st.Access != nil {
+		return st.Access.Param.Var.Name
+	}
+	return st.Dst.Name
 }
 
 func single1(list []pcal.Stmt) pcal.Stmt {
@@ -317,7 +353,7 @@ func (s *section) access(st *pcal.Read, name string, want *shape.Shape) {
 		for i, x := range st.Access.Index {
 			path[i].X = x
 		}
-		s.define(name, s.coerce(s.lookup(v, path), want).code, want)
+		s.declareTyped(name, s.coerce(s.lookup(v, path), want).code, want)
 		return
 	}
 	have := ref.Read
@@ -325,10 +361,7 @@ func (s *section) access(st *pcal.Read, name string, want *shape.Shape) {
 	s.out.emit("if err != nil {")
 	s.out.emit("return 0, err")
 	s.out.emit("}")
-	s.out.emit("_ = %s", name)
-	if have != want {
-		invariant.Check(false, "a read of another shape than its resource")
-	}
+	invariant.Check(have == want, "a read of another shape than its resource")
 }
 
 func (s *section) indices(list []core.Expr) string {
@@ -348,7 +381,7 @@ func (s *section) write(st *pcal.Write) {
 		for i, x := range st.Access.Index {
 			path[i].X = x
 		}
-		x := s.update(v, path, nil, func(want *shape.Shape) string { return s.as(st.X, want) })
+		x := s.update(v, path, newValue{nil, func(want *shape.Shape) string { return s.as(st.X, want) }, total(s.sc, st.X)})
 		s.out.emit("%s = %s", v.code, x.code)
 		s.m.assigned(s.out, ref.Variable)
 		return
@@ -378,15 +411,7 @@ func (s *section) call(st *pcal.Call) {
 		// A tail call returns where this procedure would, with its variables as
 		// they were before it.
 		invariant.Check(s.at.proc != nil, "a tail call outside a procedure")
-		l := s.names.fresh("back")
-		s.out.emit("%s, saved, rest := s.stack.Pop()", l)
-		s.out.emit("s.stack = rest")
-		if len(s.at.fields) > 0 {
-			s.out.emit("s.%s = saved.(%s)", s.at.field, s.at.typ)
-		} else {
-			s.out.emit("_ = saved")
-		}
-		ret = l
+		ret = s.pop()
 	} else {
 		ret = s.label(st.Return)
 	}
@@ -444,18 +469,25 @@ func (s *section) initialize(field string, v *pcal.Variable, want *shape.Shape) 
 	s.out.emit("%s = %s", field, s.coerce(val{set.code + "[" + i + "]", set.shape.Elem, precAtom}, want).code)
 }
 
-// leave is return.
-func (s *section) leave() {
-	s.out.emit("back, saved, rest := s.stack.Pop()")
-	s.out.emit("s.stack = rest")
-	if len(s.at.fields) > 0 {
-		s.out.emit("if saved != nil {")
-		s.out.emit("s.%s = saved.(%s)", s.at.field, s.at.typ)
-		s.out.emit("}")
-	} else {
-		s.out.emit("_ = saved")
+// pop takes the topmost call from the stack: the procedure's variables are
+// again what they were before it. It gives the name of the label to go on at.
+func (s *section) pop() string {
+	back, rest := s.names.fresh("back"), s.names.fresh("rest")
+	if len(s.at.fields) == 0 {
+		s.out.emit("%s, _, %s := s.stack.Pop()", back, rest)
+		s.out.emit("s.stack = %s", rest)
+		return back
 	}
-	s.out.emit("return back, nil")
+	saved := s.names.fresh("saved")
+	s.out.emit("%s, %s, %s := s.stack.Pop()", back, saved, rest)
+	s.out.emit("s.stack = %s", rest)
+	s.out.emit("if vars, ok := %s.(%s); ok {", saved, s.at.typ)
+	s.out.emit("s.%s = vars", s.at.field)
+	s.out.emit("}")
+	return back
 }
 
-func quote(s string) string { return strconv.Quote(s) }
+// leave is return.
+func (s *section) leave() {
+	s.out.emit("return %s, nil", s.pop())
+}

@@ -28,12 +28,17 @@ func (st *strictness) param(d *core.Def, i int) bool {
 	}
 	st.known[k] = false // a recursive use does not count
 	if d.Body != nil && d.Params[i].Arity == 0 {
-		st.known[k] = st.needs(d.Body, func(e core.Expr) bool {
-			l, ok := e.(*core.LocalRef)
-			return ok && l.Local == d.Params[i]
-		})
+		st.known[k] = st.local(d.Body, d.Params[i])
 	}
 	return st.known[k]
+}
+
+// local says whether every evaluation of body evaluates a bound name.
+func (st *strictness) local(body core.Expr, l *core.Local) bool {
+	return st.needs(body, func(e core.Expr) bool {
+		r, ok := e.(*core.LocalRef)
+		return ok && r.Local == l
+	})
 }
 
 // value says whether body surely evaluates the LET definition d.
@@ -79,8 +84,6 @@ func (st *strictness) needs(e core.Expr, hit func(core.Expr) bool) bool {
 		return any(e.Args...)
 	case *core.Call:
 		return st.callNeeds(e, hit)
-	case *core.LocalRef:
-		return any(e.Args...)
 	case *core.Apply:
 		return any(e.Fn, e.Arg)
 	case *core.Select:

@@ -59,3 +59,22 @@ func (w *writer) String() string {
 	w.writeTo(&b)
 	return b.String()
 }
+
+// header is an expression as it may stand before the brace of an if or for: a
+// composite literal there needs parentheses.
+func header(code string) string {
+	depth := 0
+	for _, r := range code {
+		switch r {
+		case '(', '[':
+			depth++
+		case ')', ']':
+			depth--
+		case '{':
+			if depth == 0 {
+				return "(" + code + ")"
+			}
+		}
+	}
+	return code
+}

@@ -98,7 +98,7 @@ func (in *inference) archetype(a *pcal.Archetype) {
 	for _, p := range a.Params {
 		if p.Ref {
 			r := &resource{param: p, read: in.fresh(p.Span), write: in.fresh(p.Span), owner: sc}
-			r.read.hint, r.write.hint = p.Var.Name, p.Var.Name
+			r.read.hint, r.write.hint = hint{p.Var.Name, hintResource}, hint{p.Var.Name, hintResource}
 			sc.refs[p.Var] = r
 			continue
 		}

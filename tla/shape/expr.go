@@ -144,7 +144,7 @@ func (in *inference) constant(sc *Scope, e *core.ConstRef) *node {
 	n := in.consts[e.Const.Name]
 	if n == nil { // declared in a module that is not the root's
 		n = in.fresh(e.Const.Span)
-		n.hint = e.Const.Name
+		n.hint = hint{e.Const.Name, hintOperator}
 		in.consts[e.Const.Name] = n
 	}
 	if e.Const.Arity > 0 {

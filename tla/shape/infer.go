@@ -1,6 +1,8 @@
 package shape
 
 import (
+	"strings"
+
 	"github.com/ashlar-dev/ashlar/source"
 	"github.com/ashlar-dev/ashlar/tla/core"
 	"github.com/ashlar-dev/ashlar/tla/pcal"
@@ -114,7 +116,7 @@ func Infer(p Program) *Result {
 	in.res = &Result{in: in, archetypes: map[*pcal.Archetype]*Scope{}, blocks: map[any][]*pcal.Block{}, unset: map[*core.Variable]bool{}}
 	for _, c := range p.Spec.Constants {
 		n := in.fresh(c.Span)
-		n.hint = c.Name
+		n.hint, n.outside = hint{c.Name, hintOperator}, true
 		in.consts[c.Name] = n
 		if s := p.Constants[c.Name]; s != nil {
 			in.unify(n, in.sample(s, c.Span), c.Span)
@@ -161,7 +163,7 @@ func (in *inference) variable(sc *Scope, v *core.Variable) *node {
 		return n
 	}
 	n := in.fresh(v.Span)
-	n.hint = v.Name
+	n.hint = hint{v.Name, hintVariable}
 	sc.vars[v] = n
 	return n
 }
@@ -211,7 +213,9 @@ func (sc *Scope) bind(l *core.Local) *node {
 		return n
 	}
 	n := sc.in.fresh(l.Span)
-	n.hint = l.Name
+	if !strings.HasPrefix(l.Name, "yielded_") {
+		n.hint = hint{l.Name, hintBound}
+	}
 	sc.locals[l] = n
 	return n
 }
@@ -347,7 +351,7 @@ func (in *inference) instance(sc *Scope, d *core.Def, at source.Span) *Scope {
 		s.params = append(s.params, s.bind(p))
 	}
 	s.result = in.fresh(d.Span)
-	s.result.hint = d.Name
+	s.result.hint = hint{d.Name, hintOperator}
 	if in.instances >= InstancesMax {
 		in.memo[d] = s
 	}

@@ -18,6 +18,9 @@ type node struct {
 	counting bool
 	// endless marks an infinite set, which no Go value of the shape can hold.
 	endless bool
+	// outside marks a constant: what it is compared with does not tell what a
+	// configuration will give it.
+	outside bool
 
 	elem, key *node
 	elems     []*node
@@ -28,7 +31,7 @@ type node struct {
 	open   bool            // strings and model values: not listed
 	names  map[string]bool // the spellings
 
-	hint  string
+	hint  hint
 	where source.Span // what gave the node its kind
 	why   *Reason     // why it is Any
 	waits []wait
@@ -36,6 +39,21 @@ type node struct {
 	color uint8
 	shape *Shape
 }
+
+// hint is a name for what has the node's shape.
+type hint struct {
+	name string
+	rank int8
+}
+
+// The ranks of hints: the name of a variable says most.
+const (
+	hintResource = iota + 1
+	hintOperator
+	hintField
+	hintBound
+	hintVariable
+)
 
 // member is a field of a record node.
 type member struct {
@@ -233,7 +251,8 @@ func (in *inference) merge(a, b *node, at source.Span) {
 	b.waits = nil
 	a.model = left.model || right.model
 	a.endless = left.endless || right.endless
-	if a.hint == "" {
+	a.outside = left.outside || right.outside
+	if right.hint.rank > a.hint.rank {
 		a.hint = right.hint
 	}
 	a.joinLists(&left, &right)
@@ -351,8 +370,11 @@ func (in *inference) combineLists(n, a, b *node, at source.Span) {
 // let model values into a place that holds none.
 func (in *inference) agree(a, b *node, depth int) bool {
 	a, b = a.root(), b.root()
-	if a == b || a.blank() || b.blank() {
+	if a == b {
 		return true
+	}
+	if a.blank() || b.blank() {
+		return !(a.blank() && a.outside) && !(b.blank() && b.outside)
 	}
 	if depth > depthMax || a.model != b.model || a.endless != b.endless {
 		return false

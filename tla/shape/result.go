@@ -157,7 +157,7 @@ func (in *inference) shapeOf(n *node) *Shape {
 	if n.shape != nil {
 		return n.shape
 	}
-	s := Shape{Kind: n.kind, Model: n.model, Hint: n.hint}
+	s := Shape{Kind: n.kind, Model: n.model, Hint: n.hint.name, rank: n.hint.rank}
 	switch {
 	case n.kind == None && !n.model, n.kind == Any, n.endless:
 		s.Kind, s.Model = Any, false

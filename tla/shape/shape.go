@@ -73,7 +73,8 @@ type Shape struct {
 	// naming types. It takes no part in equality.
 	Hint string
 
-	key string
+	rank int8 // of the hint
+	key  string
 }
 
 // Field is a field of a record shape. Not every record of the shape has an
@@ -183,8 +184,8 @@ type table map[string]*Shape
 func (t table) intern(s Shape) *Shape {
 	s.key = s.describe()
 	if old, ok := t[s.key]; ok {
-		if old.Hint == "" {
-			old.Hint = s.Hint
+		if s.rank > old.rank {
+			old.Hint, old.rank = s.Hint, s.rank
 		}
 		return old
 	}

@@ -127,3 +127,26 @@ func Assert(ok bool, message value.Value) bool {
 	}
 	return true
 }
+
+// FnValue is [x \in s |-> rule(x)] for a function without a type. On a finite
+// set it is a table.
+func FnValue(s value.Value, rule func(value.Value) value.Value) value.Value {
+	f := value.LazyFn(s, rule)
+	if value.IsFinite(s) {
+		return f.Normal()
+	}
+	return f
+}
+
+// UpdateValue is [x EXCEPT ![path] = f(@)], for a value without a type: x
+// itself where it has nothing at path.
+func UpdateValue(x value.Value, f func(value.Value) value.Value, path ...value.Value) value.Value {
+	if len(path) == 0 {
+		return f(x)
+	}
+	old, ok := x.Lookup(path[0])
+	if !ok {
+		return x
+	}
+	return x.ExceptIndex(path[0], UpdateValue(old, f, path[1:]...))
+}

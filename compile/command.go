@@ -1,0 +1,101 @@
+package compile
+
+import "strings"
+
+// mainFile is the command that runs a part of the system.
+func (g *generator) mainFile() []byte {
+	return g.file(strings.NewReplacer("NAME", packageName(g.alg.Name), "MODULE", g.spec.Name).Replace(mainText))
+}
+
+// mainText is the command, without package clause and imports.
+const mainText = `
+// Command NAME runs a part of MODULE: a node of the configuration, or the node
+// of one process.
+//
+//	NAME -config sys.json -node server
+//	NAME -config sys.json -archetype AClient -self 2
+//
+// The environment variable ASHLAR_TRACE_DIR names a directory for traces.
+func main() {
+	config := flag.String("config", "sys.json", "the configuration of the system, the same for all nodes")
+	nodeName := flag.String("node", "", "the node to run")
+	archetype := flag.String("archetype", "", "run the node of the process of this archetype ...")
+	self := flag.String("self", "", "... with this identity, a TLA+ value")
+	limit := flag.Duration("for", 0, "stop after this time, e.g. 10s; 0: when all processes are done")
+	flag.Parse()
+	if err := run(*config, *nodeName, *archetype, *self, *limit); err != nil {
+		fmt.Fprintln(os.Stderr, "NAME:", err)
+		os.Exit(1)
+	}
+}
+
+func run(config, nodeName, archetype, self string, limit time.Duration) (err error) {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if limit > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, limit)
+		defer cancel()
+	}
+	file, err := os.Open(config)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	conf, err := distsys.LoadConfig(file)
+	if err != nil {
+		return fmt.Errorf("%s: %w", config, err)
+	}
+	if nodeName == "" {
+		if nodeName, err = nodeOf(conf, archetype, self); err != nil {
+			return err
+		}
+	}
+	constants, err := NewConstants(conf.ConstantValues())
+	if err != nil {
+		return fmt.Errorf("%s: %w", config, err)
+	}
+	world := osenv.New()
+	network := osenv.NewNetwork(osenv.NetworkOptions{})
+	defer network.Close()
+	world.Network = network
+	options := resource.Options{Env: world, Print: os.Stdout}
+	if dir := os.Getenv(distsys.TraceDir); dir != "" {
+		disk, err := osenv.OpenDisk(dir)
+		if err != nil {
+			return fmt.Errorf("%s: %w", distsys.TraceDir, err)
+		}
+		defer disk.Close()
+		options.Trace = disk
+	}
+	n, err := resource.Open(System(constants), conf, nodeName, options)
+	if err != nil {
+		return fmt.Errorf("%s: %w", config, err)
+	}
+	defer func() { err = errors.Join(err, n.Close()) }()
+	err = n.Run(ctx)
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return nil // stopped from outside, between two steps
+	}
+	return err
+}
+
+// nodeOf finds the node that runs a process.
+func nodeOf(conf *distsys.Config, archetype, self string) (string, error) {
+	if archetype == "" || self == "" {
+		return "", fmt.Errorf("give -node, or -archetype and -self; the nodes are %s", strings.Join(conf.NodeNames(), ", "))
+	}
+	want, err := value.Parse(self)
+	if err != nil {
+		return "", fmt.Errorf("-self: %w", err)
+	}
+	for _, name := range conf.NodeNames() {
+		for _, m := range conf.Nodes[name] {
+			if m.Archetype == archetype && m.Self.Value.String() == want.String() {
+				return name, nil
+			}
+		}
+	}
+	return "", fmt.Errorf("no node runs %s(%s)", archetype, self)
+}
+`
