@@ -56,8 +56,10 @@ type Untranslated struct {
 type Translation struct {
 	// Text is TLA+: the units that stand between the translation's markers.
 	Text []byte
-	// Algorithm is the algorithm that the text was made from.
-	Algorithm *pcal.Algorithm
+	// Algorithm is the algorithm that the text was made from, and Plain what it
+	// expands to: its variables and labels have the names that they have in
+	// the text.
+	Algorithm, Plain *pcal.Algorithm
 }
 
 // Options change what Load does. The zero value loads TLA+ and the
@@ -84,8 +86,8 @@ type Loaded struct {
 	Info    *resolve.Info
 	Program *lower.Program
 	Spec    *core.Spec
-	// Algorithm is what Translate made, nil when it was not called.
-	Algorithm *pcal.Algorithm
+	// Algorithm and Plain are what Translate made, nil when it was not called.
+	Algorithm, Plain *pcal.Algorithm
 	// Translation is the text that Translate made, nil when it was not called.
 	Translation *source.File
 }
@@ -187,7 +189,7 @@ func (l *loader) translate(m *syntax.Module, out *Loaded) *syntax.Module {
 	}
 	text := fmt.Sprintf("---- MODULE %s ----\n%s\n====\n", m.Name.Text, made.Text)
 	out.Translation = source.NewFile(m.Span().File.Name+TranslationSuffix, []byte(text))
-	out.Algorithm = made.Algorithm
+	out.Algorithm, out.Plain = made.Algorithm, made.Plain
 	t, tlist := syntax.ParseModule(out.Translation)
 	l.diags.Append(tlist)
 	if l.diags.HasErrors() {

@@ -30,7 +30,7 @@ type Text struct {
 // without touching files.
 func InMemory(u *load.Untranslated, diags *source.List) load.Translation {
 	t := Units(u, u.Module.Algorithm, diags)
-	return load.Translation{Text: []byte(t.TLA), Algorithm: t.Algorithm}
+	return load.Translation{Text: []byte(t.TLA), Algorithm: t.Algorithm, Plain: t.Plain}
 }
 
 // Units translates an algorithm of the module of u. What is wrong goes to
