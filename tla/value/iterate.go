@@ -12,6 +12,14 @@ func (v Value) All() iter.Seq[Value] {
 	return v.each
 }
 
+// Each is All without an iterator in between: "for x := range v.Each".
+func (v Value) Each(yield func(Value) bool) {
+	if v.Kind() != KindSet {
+		failKind(v, "a set")
+	}
+	v.each(yield)
+}
+
 // Elems are the elements of a finite set in canonical order. The slice belongs
 // to the value. More than MaxSetSize elements are an *Error.
 func (v Value) Elems() []Value {
@@ -52,17 +60,11 @@ func enumerate(v Value) Value {
 	if !IsFinite(v) {
 		fail("the infinite set %s cannot be enumerated", Brief(v))
 	}
-	size := -1
-	if n, ok := cardinal(v); ok {
-		if !n.IsInt64() || n.Int64() > MaxSetSize {
-			failTooLarge(v)
-		}
-		size = int(n.Int64())
+	size, _ := knownSize(v)
+	if size > MaxSetSize {
+		failTooLarge(v)
 	}
-	if size == 0 {
-		return EmptySet()
-	}
-	nd := newNode(max(size, 0))
+	nd := newNode(int(size))
 	out := nd.elems[:0]
 	for x := range v.each {
 		out = grow(out, x, v)
@@ -96,10 +98,11 @@ func (v Value) each(yield func(Value) bool) {
 		eachFn(v.ref.elems[0], v.ref.elems[1], yield)
 	case setRecords:
 		names := v.ref.elems[0]
-		eachProduct(v.ref.elems[1:], func() (Value, []Value) { return NewFn(names) }, yield)
+		mold, _ := NewFn(names)
+		eachProduct(v.ref.elems[1:], mold, yield)
 	case setTimes:
-		n := len(v.ref.elems)
-		eachProduct(v.ref.elems, func() (Value, []Value) { return NewTuple(n) }, yield)
+		mold, _ := NewTuple(len(v.ref.elems))
+		eachProduct(v.ref.elems, mold, yield)
 	case setUnion:
 		eachUnion(v, yield)
 	case setInter:
@@ -132,7 +135,7 @@ func eachThat(s Value, pred func(Value) bool, yield func(Value) bool) {
 }
 
 // eachUnion joins the operands of a union: their elements have to be sorted,
-// so they are listed first.
+// so they are listed first, once.
 func eachUnion(v Value, yield func(Value) bool) {
 	if c := v.ref.cache.Load(); c != nil {
 		c.whole.each(yield)
@@ -149,11 +152,9 @@ func eachUnion(v Value, yield func(Value) bool) {
 			}
 		}
 	}
-	for _, x := range sortSet(out) {
-		if !yield(x) {
-			return
-		}
-	}
+	w := setOfSorted(sortSet(out))
+	v.ref.cache.Store(&cache{whole: w})
+	w.each(yield)
 }
 
 // eachSubset yields the subsets of es by size, those of a size in
@@ -217,12 +218,13 @@ func eachFn(domain, codomain Value, yield func(Value) bool) {
 	for i := range sets {
 		sets[i] = codomain
 	}
-	eachProduct(sets, func() (Value, []Value) { return NewFn(domain) }, yield)
+	mold, _ := NewFn(domain)
+	eachProduct(sets, mold, yield)
 }
 
-// eachProduct counts through the product of sets, the last place fastest; alloc
-// makes the value that holds one combination.
-func eachProduct(sets []Value, alloc func() (Value, []Value), yield func(Value) bool) {
+// eachProduct counts through the product of sets, the last place fastest. The
+// combinations are functions or tuples like mold.
+func eachProduct(sets []Value, mold Value, yield func(Value) bool) {
 	for _, s := range sets {
 		if isEmpty(s) {
 			return
@@ -238,11 +240,12 @@ func eachProduct(sets []Value, alloc func() (Value, []Value), yield func(Value) 
 	}
 	at := make([]int, len(sets))
 	for {
-		v, slots := alloc()
-		for i := range slots {
-			slots[i] = lists[i][at[i]]
+		nd := newNode(len(sets))
+		nd.info = mold.ref.info
+		for i := range nd.elems {
+			nd.elems[i] = lists[i][at[i]]
 		}
-		if !yield(v) {
+		if !yield(Value{bits: mold.bits, n: mold.n, ref: nd}) {
 			return
 		}
 		i := len(at) - 1

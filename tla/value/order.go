@@ -374,6 +374,11 @@ func compareSets(a, b Value) int {
 // compareSizes compares the numbers of elements of finite sets where they are
 // known without enumeration.
 func compareSizes(a, b Value) (c int, exact bool) {
+	if na, ok := smallCardinal(a); ok {
+		if nb, ok := smallCardinal(b); ok {
+			return cmp.Compare(na, nb), true
+		}
+	}
 	na, oka := cardinal(a)
 	nb, okb := cardinal(b)
 	if !oka || !okb {

@@ -3,6 +3,7 @@ package value
 import (
 	"math"
 	"math/big"
+	"math/bits"
 )
 
 // The representations of sets, in the order in which infinite sets compare.
@@ -203,7 +204,7 @@ func Filter(s Value, pred func(Value) bool) Value {
 		return filterEnum(s, pred)
 	}
 	var out []Value
-	for x := range s.All() {
+	for x := range s.each {
 		if pred(x) {
 			out = grow(out, x, s)
 		}
@@ -237,10 +238,10 @@ func filterEnum(s Value, pred func(Value) bool) Value {
 func Map(s Value, f func(Value) Value) Value {
 	mustSet(s, "{e : x \\in S}")
 	var out []Value
-	if n, ok := cardinal(s); ok && n.IsInt64() && n.Int64() <= MaxSetSize {
-		out = make([]Value, 0, n.Int64())
+	if n, ok := knownSize(s); ok && n <= MaxSetSize {
+		out = make([]Value, 0, n)
 	}
-	for x := range s.All() {
+	for x := range s.each {
 		out = grow(out, f(x), s)
 	}
 	return SetOf(out)
@@ -261,7 +262,7 @@ func failTooLarge(s Value) {
 // Choose is the first element of the finite set s, in canonical order, for which
 // pred holds, and false where there is none.
 func Choose(s Value, pred func(Value) bool) (Value, bool) {
-	for x := range s.All() {
+	for x := range s.Each {
 		if pred(x) {
 			return x, true
 		}
@@ -329,8 +330,8 @@ func isEmpty(v Value) bool {
 	case setInterval:
 		return false
 	}
-	if n, ok := cardinal(v); ok {
-		return n.Sign() == 0
+	if n, ok := knownSize(v); ok {
+		return n == 0
 	}
 	if !IsFinite(v) {
 		switch v.sub() {
@@ -341,7 +342,7 @@ func isEmpty(v Value) bool {
 		}
 		return false
 	}
-	for range v.All() {
+	for range v.each {
 		return false
 	}
 	return true
@@ -365,18 +366,99 @@ func Cardinality(v Value) int32 {
 	if !IsFinite(v) {
 		fail("Cardinality: the set %s is infinite", Brief(v))
 	}
-	n, ok := cardinal(v)
+	n, ok := knownSize(v)
 	if !ok {
-		return int32(len(enumerated(v).elements()))
+		return enumerated(v).n
 	}
-	if !n.IsInt64() || n.Int64() > math.MaxInt32 {
+	if n > math.MaxInt32 {
 		fail("Cardinality(%s) does not fit in 32 bits (at most %d)", Brief(v), math.MaxInt32)
 	}
-	return int32(n.Int64())
+	return int32(n)
 }
 
 // Size is Cardinality as an int.
 func Size(v Value) int { return int(Cardinality(v)) }
+
+// knownSize is the size of a finite set where its form gives it; all sizes of
+// more than 62 bits are MaxInt64.
+func knownSize(v Value) (n int64, ok bool) {
+	if n, ok := smallCardinal(v); ok {
+		return n, true
+	}
+	c, ok := cardinal(v)
+	if !ok {
+		return 0, false
+	}
+	if c.IsInt64() {
+		return c.Int64(), true
+	}
+	return math.MaxInt64, true
+}
+
+// smallCardinal is the exact size of a finite set where its form gives it and
+// it fits in 62 bits; cardinal has the rest.
+func smallCardinal(v Value) (int64, bool) {
+	switch v.sub() {
+	case setEnum:
+		return int64(v.n), true
+	case setInterval:
+		lo, hi := v.bounds()
+		return int64(hi) - int64(lo) + 1, true
+	case setSubsets:
+		n, ok := smallCardinal(v.ref.elems[0])
+		if !ok || n > 61 {
+			return 0, false
+		}
+		return 1 << n, true
+	case setFns:
+		d, okD := smallCardinal(v.ref.elems[0])
+		r, okR := smallCardinal(v.ref.elems[1])
+		if !okD || !okR {
+			return 0, false
+		}
+		return smallPower(r, d)
+	case setRecords:
+		return smallProduct(v.ref.elems[1:])
+	case setTimes:
+		return smallProduct(v.ref.elems)
+	}
+	return 0, false
+}
+
+func smallProduct(sets []Value) (int64, bool) {
+	product := int64(1)
+	for _, s := range sets {
+		n, ok := smallCardinal(s)
+		if !ok {
+			return 0, false
+		}
+		if product, ok = smallTimes(product, n); !ok {
+			return 0, false
+		}
+	}
+	return product, true
+}
+
+func smallPower(base, exponent int64) (int64, bool) {
+	if exponent == 0 || base == 1 {
+		return 1, true
+	}
+	if base == 0 {
+		return 0, true
+	}
+	power, ok := int64(1), true
+	for range exponent {
+		if power, ok = smallTimes(power, base); !ok {
+			return 0, false
+		}
+	}
+	return power, true
+}
+
+func smallTimes(a, b int64) (int64, bool) {
+	hi, lo := bits.Mul64(uint64(a), uint64(b))
+	return int64(lo), hi == 0 && lo < 1<<62
+}
 
 // powerMax bounds the exponents for which exact sizes are computed, in bits of
 // the result.

@@ -166,12 +166,12 @@ func isListed(v Value) (listed bool) {
 		if !IsFinite(v) {
 			return
 		}
-		if n, ok := cardinal(v); ok {
-			listed = n.IsInt64() && n.Int64() <= symbolicListedMax
+		if n, ok := knownSize(v); ok {
+			listed = n <= symbolicListedMax
 			return
 		}
 		for _, s := range v.ref.elems {
-			if n, ok := cardinal(s); ok && IsFinite(s) && (!n.IsInt64() || n.Int64() > MaxSetSize) {
+			if n, ok := knownSize(s); ok && n > MaxSetSize {
 				return
 			}
 		}
