@@ -144,7 +144,12 @@ func unzigzag(u uint64) int32 { return int32(uint32(u)>>1) ^ -int32(u&1) }
 // AppendTo appends the encoding of v to buf. Sets are listed, MaxSetSize
 // permitting; an infinite set that is a union, a difference or a filter is an
 // *Error.
-func (c *Codec) AppendTo(buf []byte, v Value) []byte {
+func (c *Codec) AppendTo(buf []byte, v Value) []byte { return c.append(buf, v, 0) }
+
+func (c *Codec) append(buf []byte, v Value, depth int) []byte {
+	if depth > DepthMax {
+		fail("a value nested deeper than %d cannot be part of a state", DepthMax)
+	}
 	switch v.Kind() {
 	case KindBool:
 		return append(buf, byte(v.n))
@@ -161,11 +166,11 @@ func (c *Codec) AppendTo(buf []byte, v Value) []byte {
 		return appendNumber(buf, n, shortText, tagModel0, tagModel)
 	case KindTuple:
 		es := v.elements()
-		return c.appendElems(appendNumber(buf, uint32(len(es)), shortLen, tagTuple0, tagTuple), es)
+		return c.appendElems(appendNumber(buf, uint32(len(es)), shortLen, tagTuple0, tagTuple), es, depth)
 	case KindRecord, KindFn:
-		return c.appendFn(buf, v)
+		return c.appendFn(buf, v, depth)
 	case KindSet:
-		return c.appendSet(buf, v)
+		return c.appendSet(buf, v, depth)
 	}
 	fail("a variable without a value cannot be stored")
 	return nil
@@ -178,39 +183,39 @@ func appendNumber(buf []byte, n, short uint32, tag0, tag byte) []byte {
 	return binary.AppendUvarint(append(buf, tag), uint64(n))
 }
 
-func (c *Codec) appendElems(buf []byte, es []Value) []byte {
+func (c *Codec) appendElems(buf []byte, es []Value, depth int) []byte {
 	for i := range es {
-		buf = c.AppendTo(buf, es[i])
+		buf = c.append(buf, es[i], depth+1)
 	}
 	return buf
 }
 
-func (c *Codec) appendFn(buf []byte, v Value) []byte {
+func (c *Codec) appendFn(buf []byte, v Value, depth int) []byte {
 	switch v.bits {
 	case bitsFnLazy:
-		return c.AppendTo(buf, v.Normal())
+		return c.append(buf, v.Normal(), depth)
 	case bitsFnInterval:
 		buf = binary.AppendUvarint(append(buf, tagFnFrom), zigzag(v.n))
 		buf = binary.AppendUvarint(buf, uint64(len(v.ref.elems)))
-		return c.appendElems(buf, v.ref.elems)
+		return c.appendElems(buf, v.ref.elems, depth)
 	}
 	in := v.ref.info
 	if n, ok := c.number(in, in.set); ok {
 		buf = appendNumber(buf, n, shortLen, tagFn0, tagFn)
 	} else {
-		buf = c.AppendTo(append(buf, tagFnAny), in.set)
+		buf = c.append(append(buf, tagFnAny), in.set, depth+1)
 	}
-	return c.appendElems(buf, v.ref.elems)
+	return c.appendElems(buf, v.ref.elems, depth)
 }
 
-func (c *Codec) appendSet(buf []byte, v Value) []byte {
+func (c *Codec) appendSet(buf []byte, v Value, depth int) []byte {
 	switch v.sub() {
 	case setEnum, setInterval:
 	case setNat, setInt, setReal, setString, setAny:
 		return append(buf, tagNamed, v.sub())
 	default:
 		if !IsFinite(v) {
-			return c.appendInfinite(buf, v)
+			return c.appendInfinite(buf, v, depth)
 		}
 		v = enumerated(v)
 	}
@@ -219,15 +224,15 @@ func (c *Codec) appendSet(buf []byte, v Value) []byte {
 		return binary.AppendUvarint(buf, uint64(int64(hi)-int64(lo)+1))
 	}
 	es := enumerated(v).elements()
-	return c.appendElems(appendNumber(buf, uint32(len(es)), shortLen, tagSet0, tagSet), es)
+	return c.appendElems(appendNumber(buf, uint32(len(es)), shortLen, tagSet0, tagSet), es, depth)
 }
 
 // appendInfinite writes an infinite set by its form, which determines it.
-func (c *Codec) appendInfinite(buf []byte, v Value) []byte {
+func (c *Codec) appendInfinite(buf []byte, v Value, depth int) []byte {
 	switch v.sub() {
 	case setSeqs, setSubsets, setFns, setRecords, setTimes:
 		buf = binary.AppendUvarint(append(buf, tagForm, v.sub()), uint64(len(v.ref.elems)))
-		return c.appendElems(buf, v.ref.elems)
+		return c.appendElems(buf, v.ref.elems, depth)
 	}
 	fail("the infinite set %s cannot be part of a state", Brief(v))
 	return nil
@@ -246,8 +251,8 @@ func (c *Codec) Decode(buf []byte) (Value, []byte, error) {
 
 var errEncoding = errors.New("not the encoding of a value")
 
-// decodeDepthMax bounds the nesting of encoded values.
-const decodeDepthMax = 10_000
+// DepthMax bounds the nesting of encoded values.
+const DepthMax = 10_000
 
 // decoder reads from buf until something is wrong.
 type decoder struct {
@@ -295,8 +300,8 @@ func (d *decoder) length() int {
 }
 
 func (d *decoder) value(depth int) Value {
-	if depth > decodeDepthMax {
-		return d.fail("it is nested deeper than %d", decodeDepthMax)
+	if depth > DepthMax {
+		return d.fail("it is nested deeper than %d", DepthMax)
 	}
 	tag := d.byte()
 	switch {

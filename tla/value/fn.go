@@ -74,7 +74,11 @@ func FnOf(domain Value, vals []Value) Value {
 // NewFn returns a function on domain and the slice to fill its values into, in
 // the canonical order of the domain, before the function is used.
 func NewFn(domain Value) (Value, []Value) {
-	nd := newNode(Size(domain))
+	n := Size(domain)
+	if n > MaxSetSize {
+		fail("a function on %s, of more than %d arguments, cannot be written out", Brief(domain), MaxSetSize)
+	}
+	nd := newNode(n)
 	return fnOn(domain, nd), nd.elems
 }
 
@@ -144,10 +148,9 @@ func (v Value) Normal() Value {
 	if !IsFinite(domain) {
 		fail("the function on the infinite set %s can be applied, but not be written out", Brief(domain))
 	}
-	domain = enumerated(domain)
 	w, vals := NewFn(domain)
 	i := 0
-	for x := range domain.All() {
+	for x := range domain.Each {
 		vals[i] = v.ref.info.apply(x)
 		i++
 	}
@@ -442,9 +445,19 @@ func (v Value) Except(path []Value, val Value) Value {
 	return v.with(i, inner)
 }
 
+// LengthMax bounds the sequences and strings that operations make.
+const LengthMax = 1 << 22
+
+func checkLength(n int) {
+	if n > LengthMax {
+		fail("a sequence or string of %d elements is too long (at most %d)", n, LengthMax)
+	}
+}
+
 // Append is Append(v, x) of a sequence.
 func Append(v, x Value) Value {
 	es := v.Elements()
+	checkLength(len(es) + 1)
 	w, ws := NewTuple(len(es) + 1)
 	copy(ws, es)
 	ws[len(es)] = x
@@ -454,9 +467,11 @@ func Append(v, x Value) Value {
 // Concat is a \o b of two sequences or two strings.
 func Concat(a, b Value) Value {
 	if a.Kind() == KindString && b.Kind() == KindString {
+		checkLength(len(a.text()) + len(b.text()))
 		return String(a.text() + b.text())
 	}
 	ea, eb := a.Elements(), b.Elements()
+	checkLength(len(ea) + len(eb))
 	if len(ea) == 0 {
 		return b.Normal()
 	}
@@ -535,7 +550,7 @@ func Merge(fs ...Value) Value {
 	for _, f := range fs {
 		f = f.Normal()
 		i := 0
-		for k := range f.Domain().All() {
+		for k := range f.Domain().Each {
 			pairs = append(pairs, Pair{k, f.elements()[i]})
 			i++
 		}

@@ -235,7 +235,7 @@ func Subseteq(a, b Value) bool {
 	if c, ok := subsetSymbolic(a, b); ok {
 		return c
 	}
-	for x := range a.All() {
+	for x := range a.each {
 		if !Contains(b, x) {
 			return false
 		}

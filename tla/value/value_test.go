@@ -226,6 +226,24 @@ func TestErrors(t *testing.T) {
 		{"store an infinite union", "cannot be part of a state", func() { NewCodec().AppendTo(nil, read(t, "Nat \\cup {m}")) }},
 		{"send an infinite set", "cannot be sent", func() { AppendWire(nil, read(t, "Seq({1})")) }},
 		{"store nothing", "without a value", func() { NewCodec().AppendTo(nil, Value{}) }},
+		{"large function", "more than 1000000 arguments", func() { NewFn(Interval(0, 1<<30)) }},
+		{"long string", "too long", func() {
+			for s := String("x"); ; {
+				s = Concat(s, s)
+			}
+		}},
+		{"long sequence", "too long", func() {
+			for s := Tuple(Int(1)); ; {
+				s = Concat(s, s)
+			}
+		}},
+		{"deep value", "nested deeper than 10000", func() {
+			v := Tuple()
+			for range DepthMax + 1 {
+				v = Tuple(v)
+			}
+			NewCodec().AppendTo(nil, v)
+		}},
 		{"long text", "...", func() { Int(1).Apply(read(t, "(1..9) \\X {\""+strings.Repeat("x", 500)+"\"}")) }},
 	} {
 		wantError(t, c.what, c.part, c.f)
