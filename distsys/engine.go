@@ -79,7 +79,9 @@ type engine struct {
 	n     uint64 // committed sections
 	began env.Instant
 	clock tracelog.Clock
-	shown map[string]string // the variables as the trace last had them
+	// tracer is nil where nobody listens.
+	tracer env.Tracer
+	shown  map[string]string // the variables as the trace last had them
 
 	stop    atomic.Bool
 	closed  atomic.Bool
@@ -96,6 +98,9 @@ func (e *engine) setUp(c code, archetype string, self value.Value, o Options) {
 	e.explore.rng = o.Env.Random.Split(e.name)
 	e.backoff = env.Backoff{Min: o.RetryMin, Max: o.RetryMax}
 	e.wake = make(chan struct{}, 1)
+	if _, deaf := o.Env.Tracer.(env.NoTrace); !deaf {
+		e.tracer = o.Env.Tracer
+	}
 	e.signal = env.NewSignal(e.woken)
 	e.pc = starting
 }
@@ -289,6 +294,9 @@ func (e *engine) commit() Status {
 	e.code.accept()
 	e.explore.commit(e.pc)
 	e.n++
+	if e.tracer != nil {
+		e.tracer.Trace(Committed{e.name, e.n, e.code.labelName(e.pc), e.code.labelName(e.next)})
+	}
 	e.pc = e.next
 	if e.opt.Print != nil {
 		for _, v := range e.tx.printed {
@@ -370,6 +378,9 @@ func (e *engine) tryNext(err error) Status {
 	if e.conflict {
 		e.conflict = false
 		e.pause()
+	}
+	if e.tracer != nil {
+		e.tracer.Trace(Waits{e.name, e.code.labelName(e.pc)})
 	}
 	e.phase = waiting
 	return Waiting

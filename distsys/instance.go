@@ -10,8 +10,9 @@ import (
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
 
-// Options of an Instance. Env's Clock and Random are needed; the rest of the
-// zero Options is the default.
+// Options of an Instance. Env's Clock and Random are needed; a Tracer, where
+// given, is told of Committed and Waits. The rest of the zero Options is the
+// default.
 type Options struct {
 	Env env.Env
 	// RetryMin and RetryMax bound the wait before an aborted section is tried

@@ -26,3 +26,24 @@ func (c *counters) read() Metrics {
 		Pauses:  c.pauses.Load(),
 	}
 }
+
+// Committed is the event of a section that took effect.
+type Committed struct {
+	Process string // archetype and self
+	N       uint64 // the number of the section in its instance, from 1
+	Label   string // empty for the initialisation
+	Next    string
+}
+
+// EventName is "committed".
+func (Committed) EventName() string { return "committed" }
+
+// Waits is the event of an instance that is blocked in every combination of
+// choices.
+type Waits struct {
+	Process string
+	Label   string
+}
+
+// EventName is "waits".
+func (Waits) EventName() string { return "waits" }
