@@ -14,6 +14,7 @@ import (
 	"bufio"
 	"context"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -32,9 +33,9 @@ type files struct{}
 func (files) ReadFile(name string) ([]byte, error) { return os.ReadFile(name) }
 
 func TestSpecificationsHaveTheirCounts(t *testing.T) {
-	lists, err := filepath.Glob("*/expect.txt")
-	if err != nil || len(lists) == 0 {
-		t.Fatalf("no expect.txt was found: %v", err)
+	lists := find(t, "expect.txt")
+	if len(lists) == 0 {
+		t.Fatal("no expect.txt was found")
 	}
 	for _, list := range lists {
 		for _, want := range expectations(t, list) {
@@ -60,11 +61,7 @@ func TestSpecificationsHaveTheirCounts(t *testing.T) {
 // TestEverySpecificationHasExpectations keeps configurations from being added
 // without counts.
 func TestEverySpecificationHasExpectations(t *testing.T) {
-	configs, err := filepath.Glob("*/*.cfg")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, cfg := range configs {
+	for _, cfg := range find(t, ".cfg") {
 		listed := false
 		for _, want := range expectations(t, filepath.Join(filepath.Dir(cfg), "expect.txt")) {
 			listed = listed || want.config == filepath.Base(cfg)
@@ -73,6 +70,22 @@ func TestEverySpecificationHasExpectations(t *testing.T) {
 			t.Errorf("%s: its expect.txt does not mention it", cfg)
 		}
 	}
+}
+
+// find lists the files below here whose names end in suffix.
+func find(t *testing.T, suffix string) []string {
+	t.Helper()
+	var out []string
+	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() && strings.HasSuffix(path, suffix) {
+			out = append(out, path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
 }
 
 type expectation struct {

@@ -1,6 +1,6 @@
--------------------------- MODULE lockservice_bug --------------------------
+---------------------------- MODULE lockservice ----------------------------
 (***************************************************************************)
-(* The lock service of lockservice.tla with a mistake that is easily made: *)
+(* The lock service of ../lockservice.tla with a mistake that is easily made: *)
 (* the server grants the lock to whoever asks, and looks at its queue only *)
 (* when the lock comes back.  With one client everything works.            *)
 (***************************************************************************)
@@ -19,7 +19,7 @@ UnlockMsg == "unlock"
 GrantMsg  == "grant"
 
 (*
---mpcal LockServiceBug {
+--mpcal LockService {
 
   \* A link that loses nothing and keeps messages in order: reading takes the
   \* oldest message and waits for one, writing adds one.
