@@ -39,20 +39,20 @@ type Config struct {
 	// System is the name of the running system; only nodes with the same talk
 	// to each other.
 	System    string              `json:"system"`
-	Constants map[string]Text     `json:"constants"`
-	Resources map[string]Supply   `json:"resources"`
+	Constants map[string]Text     `json:"constants,omitempty"`
+	Resources map[string]Supply   `json:"resources,omitempty"`
 	Nodes     map[string][]Member `json:"nodes"`
 	// TrustNetwork allows mailboxes and monitors to listen on other addresses
 	// than the loopback's though peers are not authenticated.
-	TrustNetwork bool `json:"trustNetwork"`
+	TrustNetwork bool `json:"trustNetwork,omitempty"`
 }
 
 // Member is an instance on a node.
 type Member struct {
 	Archetype string            `json:"archetype"`
 	Self      Text              `json:"self"`
-	Values    map[string]Text   `json:"values"` // of value parameters
-	Refs      map[string]string `json:"refs"`   // of ref parameters: names of resources
+	Values    map[string]Text   `json:"values,omitempty"` // of value parameters
+	Refs      map[string]string `json:"refs,omitempty"`   // of ref parameters: names of resources
 }
 
 // The kinds of a Supply.
@@ -72,6 +72,8 @@ const (
 	KindVariable = "variable"
 	// KindConstant always reads as Value.
 	KindConstant = "constant"
+	// KindDummy is KindConstant that takes writes without effect.
+	KindDummy = "dummy"
 	// KindQueue is a queue of the node: Capacity.
 	KindQueue = "queue"
 	// KindEach is, for each index, a resource of its own like Like.
@@ -89,7 +91,7 @@ type Supply struct {
 	Interval Duration `json:"interval,omitempty"`
 	Timeout  Duration `json:"timeout,omitempty"`
 	After    Duration `json:"after,omitempty"`
-	Value    Text     `json:"value,omitempty"`
+	Value    Text     `json:"value,omitzero"`
 	At       []Site   `json:"at,omitempty"`
 	Like     *Supply  `json:"like,omitempty"`
 }
@@ -115,6 +117,9 @@ type Text struct {
 	Value value.Value
 	set   bool
 }
+
+// IsZero says that no value is given.
+func (t Text) IsZero() bool { return !t.set }
 
 // UnmarshalJSON reads a string with a TLA+ value; numbers and truth values
 // may be given as such.
@@ -149,9 +154,6 @@ func (t Text) MarshalJSON() ([]byte, error) {
 
 // TextOf is the Text of a value.
 func TextOf(v value.Value) Text { return Text{v, true} }
-
-// Given says whether the configuration has the value.
-func (t Text) Given() bool { return t.set }
 
 // Duration is a time in the notation of Go: "150ms".
 type Duration time.Duration
@@ -234,7 +236,7 @@ func (c *Config) validate() error {
 	for _, node := range sortedKeys(c.Nodes) {
 		for i, p := range c.Nodes[node] {
 			at := fmt.Sprintf("node %s, process %d", node, i+1)
-			if p.Archetype == "" || !p.Self.Given() {
+			if p.Archetype == "" || p.Self.IsZero() {
 				f.add("%s: archetype or self is missing", at)
 				continue
 			}
@@ -264,7 +266,7 @@ func list(names []string) string {
 func (c *Config) checkSupply(f *faults, at string, s *Supply) {
 	needs := map[string][]string{
 		KindMailboxes: {"at"}, KindLengths: {"of"}, KindDetector: {"at"}, KindTimer: {"after"}, KindShared: {"value"},
-		KindVariable: {"value"}, KindConstant: {"value"}, KindQueue: {}, KindEach: {"like"},
+		KindVariable: {"value"}, KindConstant: {"value"}, KindDummy: {"value"}, KindQueue: {}, KindEach: {"like"},
 	}
 	may := map[string][]string{
 		KindMailboxes: {"mode", "capacity", "window"}, KindDetector: {"interval", "timeout"}, KindQueue: {"capacity"},
@@ -300,7 +302,7 @@ func (c *Config) checkSupply(f *faults, at string, s *Supply) {
 	}
 	if s.Like != nil {
 		switch s.Like.Kind {
-		case KindTimer, KindShared, KindVariable, KindConstant, KindQueue:
+		case KindTimer, KindShared, KindVariable, KindConstant, KindDummy, KindQueue:
 			c.checkSupply(f, at+", like", s.Like)
 		default:
 			f.add("%s: like: kind %q cannot be made for each index", at, s.Like.Kind)
@@ -313,7 +315,7 @@ func (c *Config) checkSupply(f *faults, at string, s *Supply) {
 func (s *Supply) given() map[string]bool {
 	return map[string]bool{
 		"mode": s.Mode != "", "capacity": s.Capacity != 0, "window": s.Window != 0, "of": s.Of != "", "interval": s.Interval != 0,
-		"timeout": s.Timeout != 0, "after": s.After != 0, "value": s.Value.Given(), "at": len(s.At) > 0, "like": s.Like != nil,
+		"timeout": s.Timeout != 0, "after": s.After != 0, "value": !s.Value.IsZero(), "at": len(s.At) > 0, "like": s.Like != nil,
 	}
 }
 
@@ -366,7 +368,7 @@ func (c *Config) checkMember(f *faults, at string, p Member, t Template) {
 	for _, param := range t.Params {
 		if !param.Ref {
 			values[param.Name] = true
-			if !p.Values[param.Name].Given() {
+			if p.Values[param.Name].IsZero() {
 				f.add("%s: %s: the value of parameter %s is missing", at, t.Name, param.Name)
 			}
 			continue

@@ -1,6 +1,8 @@
 package distsys_test
 
 import (
+	"bytes"
+	"encoding/json"
 	"strings"
 	"testing"
 
@@ -35,6 +37,17 @@ func TestLoadConfig(t *testing.T) {
 	}
 	if got := c.Nodes["clients"][1].Self.Value.AsInt(); got != 2 {
 		t.Errorf("the second client is %d", got)
+	}
+	text, err := json.Marshal(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := distsys.LoadConfig(bytes.NewReader(text))
+	if err != nil {
+		t.Fatalf("%v: %s", err, text)
+	}
+	if twice, err := json.Marshal(again); err != nil || string(twice) != string(text) {
+		t.Errorf("written, read and written again:\n%s\n%s", text, twice)
 	}
 	if got := strings.Join(c.NodeNames(), " "); got != "clients server" {
 		t.Errorf("nodes %s", got)

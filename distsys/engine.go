@@ -299,8 +299,8 @@ func (e *engine) commit() Status {
 	}
 	e.pc = e.next
 	if e.opt.Print != nil {
-		for _, v := range e.tx.printed {
-			fmt.Fprintln(e.opt.Print, v.String())
+		for _, line := range e.tx.printed {
+			fmt.Fprintln(e.opt.Print, line)
 		}
 	}
 	e.tx.forget()
@@ -400,8 +400,15 @@ func (e *engine) pause() {
 }
 
 // record writes the section to the trace. Aborted is empty for one that is
-// about to commit.
-func (e *engine) record(aborted string) error {
+// about to commit. A variable that cannot be written as text is an error.
+func (e *engine) record(aborted string) (err error) {
+	if cerr := value.Catch(func() { err = e.recordEvent(aborted) }); cerr != nil {
+		return cerr
+	}
+	return err
+}
+
+func (e *engine) recordEvent(aborted string) error {
 	ev := &tracelog.Event{
 		N:        e.n + 1,
 		Label:    e.code.labelName(e.pc),

@@ -23,7 +23,7 @@ type Tx struct {
 	elements []tracelog.Element
 	seen     tracelog.Clock // merged from what was read
 	stamp    tracelog.Clock // what a commit will carry
-	printed  []value.Value
+	printed  []string
 }
 
 // Self is the identity of the instance.
@@ -91,7 +91,11 @@ func (tx *Tx) Assert(ok bool, text, place string) error {
 }
 
 // Print prints v when the section commits.
-func (tx *Tx) Print(v value.Value) { tx.printed = append(tx.printed, v) }
+func (tx *Tx) Print(v value.Value) {
+	if tx.run.opt.Print != nil {
+		tx.printed = append(tx.printed, v.String())
+	}
+}
 
 // The methods below are for resources.
 

@@ -88,6 +88,8 @@ func (n *Node) simple(s *distsys.Supply) (distsys.Resource, error) {
 		return local.NewShared(s.Value.Value), nil
 	case distsys.KindConstant:
 		return local.NewConstant(s.Value.Value), nil
+	case distsys.KindDummy:
+		return local.NewDummy(s.Value.Value), nil
 	case distsys.KindQueue:
 		return queue.New(queue.Limits{Messages: s.Capacity}).Both(), nil
 	}

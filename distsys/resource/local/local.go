@@ -105,3 +105,15 @@ func (c *Constant) Commit(*distsys.Tx) {}
 
 // Abort is the Resource's.
 func (c *Constant) Abort(*distsys.Tx) {}
+
+// Dummy is a resource that always reads as the same value and takes every
+// write without effect: for a parameter that a system does without.
+type Dummy struct{ Constant }
+
+var _ distsys.Resource = (*Dummy)(nil)
+
+// NewDummy returns a resource that always reads as v.
+func NewDummy(v value.Value) *Dummy { return &Dummy{Constant{v}} }
+
+// Write has no effect.
+func (d *Dummy) Write(*distsys.Tx, []value.Value, value.Value) error { return nil }

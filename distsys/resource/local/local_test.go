@@ -227,3 +227,18 @@ func TestConstantCannotBeWritten(t *testing.T) {
 		t.Error("a constant was written to")
 	}
 }
+
+func TestDummyTakesWrites(t *testing.T) {
+	ref := distsys.NewRef("d", local.NewDummy(value.Int(1)))
+	in := instance(t, 1, int32(0), distsys.Options{}, func(s *int32, tx *distsys.Tx) (distsys.Label, error) {
+		if err := tx.Write(ref, value.Int(2)); err != nil {
+			return 0, err
+		}
+		v, err := distsys.Read(tx, ref, distsys.Int())
+		*s = v
+		return distsys.Done, err
+	})
+	if err := in.Run(within(t)); err != nil || in.State() != 1 {
+		t.Errorf("read %d, %v; want 1", in.State(), err)
+	}
+}
