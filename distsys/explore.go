@@ -16,13 +16,14 @@ import "github.com/ashlar-dev/ashlar/env"
 // visit: whatever the sets do, a branch that stays enabled is taken with
 // probability one.
 //
-// A branch point is known by its label and the choices before it in the step.
-// It is remembered in a small table indexed by a hash of those; two branch
-// points that meet in a slot disturb each other's turn, which the random
-// starts make up for.
+// A branch point is known by its label and the choices before it in the step,
+// as a hash of those. It is remembered in a small table with one slot for many
+// branch points: one that finds another in its slot starts at random, as one
+// that is not known.
 
 const (
-	turnSlots = 64 // per label with choices; a power of two
+	turnSlots = 1 << turnBits // per label with choices
+	turnBits  = 6
 	// jumpEvery is how many branch points, on average, start at random once.
 	jumpEvery = 16
 	// exploreMax bounds the combinations tried in one go. Beyond it the
@@ -35,15 +36,21 @@ type explorer struct {
 	path  []choice // of the attempt before, then of this one
 	depth int      // choices made in this attempt
 	tried int      // attempts since reset
-	turns map[Label]*[turnSlots]uint32
+	turns map[Label]*[turnSlots]turn
 	rng   env.Random
+}
+
+// turn is where the exploration of a branch point starts next.
+type turn struct {
+	point uint64
+	next  int
 }
 
 type choice struct {
 	n     int    // branches
 	start int    // the first tried
 	off   int    // how many were tried and given up
-	slot  uint32 // in the turn table
+	point uint64 // which branch point it is
 }
 
 func (c choice) taken() int { return (c.start + c.off) % c.n }
@@ -70,25 +77,27 @@ func (e *explorer) choose(pc Label, n int) int {
 		}
 		return c.taken()
 	}
-	slot := uint32(2166136261)
+	point := uint64(1)
 	if d > 0 {
 		up := e.path[d-1]
-		slot = (up.slot ^ uint32(up.taken()+1)) * 16777619
+		point = (up.point ^ uint64(up.taken()+1)) * 0x9e3779b97f4a7c15
+		point ^= point >> 32
 	}
-	c := choice{n: n, start: e.start(pc, slot, n), slot: slot}
+	c := choice{n: n, start: e.start(pc, point, n), point: point}
 	e.path = append(e.path, c)
 	return c.taken()
 }
 
+func slot(point uint64) uint64 { return point * 0x9e3779b97f4a7c15 >> (64 - turnBits) }
+
 // start is where the exploration of a branch point begins.
-func (e *explorer) start(pc Label, slot uint32, n int) int {
+func (e *explorer) start(pc Label, point uint64, n int) int {
 	if n == 1 {
 		return 0
 	}
-	turns := e.turns[pc]
-	if turns != nil {
-		if t := turns[slot%turnSlots]; t != 0 && env.IntN(e.rng, jumpEvery) != 0 {
-			return int(t-1) % n
+	if turns := e.turns[pc]; turns != nil {
+		if t := &turns[slot(point)]; t.point == point && env.IntN(e.rng, jumpEvery) != 0 {
+			return t.next % n
 		}
 	}
 	return env.IntN(e.rng, n)
@@ -119,14 +128,16 @@ func (e *explorer) commit(pc Label) {
 		return
 	}
 	if e.turns == nil {
-		e.turns = map[Label]*[turnSlots]uint32{}
+		e.turns = map[Label]*[turnSlots]turn{}
 	}
 	turns := e.turns[pc]
 	if turns == nil {
-		turns = new([turnSlots]uint32)
+		turns = new([turnSlots]turn)
 		e.turns[pc] = turns
 	}
 	for _, c := range e.path[:min(e.depth, len(e.path))] {
-		turns[c.slot%turnSlots] = uint32(c.taken()) + 2 // the next one, plus one for "known"
+		if c.n > 1 {
+			turns[slot(c.point)] = turn{c.point, c.taken() + 1}
+		}
 	}
 }

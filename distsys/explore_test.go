@@ -135,6 +135,35 @@ func TestEveryEnabledBranchIsTaken(t *testing.T) {
 	})
 }
 
+// TestSinglesDoNotDisturbTurns: branch points with one branch, of which there
+// are many, leave the turns of the others alone.
+func TestSinglesDoNotDisturbTurns(t *testing.T) {
+	leaf := func(i int) *tree { return &tree{leaf: i} }
+	inner := func(kids ...*tree) *tree { return &tree{leaf: -1, kids: kids} }
+	root := inner(inner(leaf(0), leaf(1), leaf(2)), inner(inner(leaf(3))))
+	const turns = 1200
+	var taken [4]int
+	in := instance(t, archetype(func(left *int, tx *distsys.Tx) (distsys.Label, error) {
+		l, err := root.choose(tx)
+		if err != nil {
+			return 0, err
+		}
+		taken[l.leaf]++
+		if *left--; *left == 0 {
+			return distsys.Done, nil
+		}
+		return 0, nil
+	}), turns, distsys.Options{Env: env.Env{Clock: osenv.NewClock(), Random: env.Seeded(0)}})
+	if err := in.Run(within(t)); err != nil {
+		t.Fatal(err)
+	}
+	for i, n := range taken {
+		if share := map[bool]int{true: turns / 2, false: turns / 6}[i == 3]; n < share*3/4 {
+			t.Errorf("leaf %d was taken %d times, want about %d", i, n, share)
+		}
+	}
+}
+
 // TestChangingSetsStarveNobody: sets whose size changes in time with the turns
 // are where a plain counter would always meet the same element.
 func TestChangingSetsStarveNobody(t *testing.T) {
