@@ -2,6 +2,7 @@ package eval
 
 import (
 	"github.com/ashlar-dev/ashlar/internal/invariant"
+	"github.com/ashlar-dev/ashlar/source"
 	"github.com/ashlar-dev/ashlar/tla/core"
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
@@ -50,7 +51,8 @@ type machine struct {
 	depth          int
 	vars           []*core.Variable
 
-	action int // the action being enumerated
+	action int         // the action being enumerated
+	place  source.Span // of the statement of an algorithm being executed
 	found  func(action int) bool
 
 	code    *closures
@@ -264,6 +266,11 @@ func (m *Model) compile() *closures {
 			fn.act = c.act(f.expr, x, func(m *machine) bool { return m.found(-1) })
 			out.init = fn
 		case m.next:
+			if m.direct != nil {
+				fn.act = c.algorithm(m.direct, x)
+				out.next = fn
+				break
+			}
 			c.actions = m.actions
 			fn.act = c.split(f.expr, x, func(m *machine) bool { return m.found(m.action) })
 			out.next = fn

@@ -52,8 +52,11 @@ func (w *worker) guard(f *formula, cur, nxt vector, run func()) error {
 }
 
 // explain finds the places of an error by evaluating the same thing again with
-// the reference evaluator.
+// the reference evaluator. An algorithm knows at which statement it is.
 func (w *worker) explain(f *formula, cur, nxt vector, err error) error {
+	if m, ok := w.ev.(*machine); ok && w.m.direct != nil && f == nil && !w.initial {
+		return &check.EvalError{Message: err.Error(), Places: []string{m.place.String()}}
+	}
 	r := newReference(w.m.program, w.run.mute())
 	e := &referenceEvaluator{m: w.m, r: r}
 	again := value.Catch(func() {

@@ -20,6 +20,7 @@ type Model struct {
 
 	init, next *formula
 	actions    *splitter
+	direct     *direct // the algorithm that next is the translation of, or nil
 
 	invariants        []*formula
 	steps             []step
@@ -201,6 +202,7 @@ func (b *builder) behaviour() {
 		}
 		b.m.init = b.formula("Init", found.init)
 		b.setNext("Next", found.next)
+		b.setDirect()
 		b.m.fairness = found.fair
 		for _, e := range found.rest {
 			b.m.info.Warnings = append(b.m.info.Warnings, e.Span().String()+
@@ -211,13 +213,16 @@ func (b *builder) behaviour() {
 		if f := b.named(b.cfg.Next, core.ActionLevel, "a next-state relation"); f != nil {
 			b.m.next = f
 			b.m.actions = b.p.splitActions(f.expr, f.name)
+			b.setDirect()
 		}
 	case len(b.p.spec.Variables) > 0 && len(b.cfg.Invariants)+len(b.cfg.Properties) > 0:
 		b.diags.Add(source.Diagnostic{Code: MissingBehaviour,
 			Message: "the configuration asks for invariants or properties, but does not say which formula is the behaviour",
 			Repair:  "SPECIFICATION Spec, or INIT Init NEXT Next"})
 	}
-	if b.m.actions != nil {
+	if b.m.direct != nil {
+		b.m.info.Actions = b.m.direct.actions
+	} else if b.m.actions != nil {
 		for _, a := range b.m.actions.actions {
 			b.m.info.Actions = append(b.m.info.Actions, check.Action{Name: a.name, Place: a.expr.Span().String()})
 		}
@@ -227,6 +232,18 @@ func (b *builder) behaviour() {
 func (b *builder) setNext(name string, e core.Expr) {
 	b.m.next = b.formula(name, e)
 	b.m.actions = b.p.splitActions(e, name)
+}
+
+// setDirect puts the algorithm in the place of its own translation.
+func (b *builder) setDirect() {
+	d := b.p.options.direct
+	call, ok := b.m.next.expr.(*core.Call)
+	if d == nil || !ok || b.p.options.Reference || !d.suits(b.p) {
+		return
+	}
+	if def, _ := b.p.resolve(call.Def); def == d.next {
+		b.m.direct = d
+	}
 }
 
 // property takes a property apart and keeps what can be checked; the rest is

@@ -21,6 +21,8 @@ type Options struct {
 	// is an evaluation error.
 	Progress func() Progress
 
+	// direct is what NewDirect puts in the place of a next-state relation.
+	direct *direct
 	// pure evaluates native definitions by their TLA+ bodies where they have
 	// one. Tests compare the two.
 	pure bool

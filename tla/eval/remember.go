@@ -91,6 +91,15 @@ func (c *compiler) rememberPred(e core.Expr, x site) pred {
 }
 
 func (m *machine) rememberPred(site, id int, ok bool) {
+	if ok {
+		m.rememberNumber(site, id, 2)
+	} else {
+		m.rememberNumber(site, id, 1)
+	}
+}
+
+// rememberNumber remembers a small number that is not 0.
+func (m *machine) rememberNumber(site, id int, n uint8) {
 	if id == 0 || site >= len(m.memos.preds) {
 		return
 	}
@@ -102,10 +111,7 @@ func (m *machine) rememberPred(site, id int, ok bool) {
 			return
 		}
 	}
-	table[id] = 1
-	if ok {
-		table[id] = 2
-	}
+	table[id] = n
 }
 
 // assignOne compiles v' = e where e depends on one variable; nil where it does

@@ -364,7 +364,9 @@ func (f *frame) write(r *Rewriter, s *Write) []Stmt {
 		return held([]Stmt{out})
 	}
 	m := f.mapping(b, cell, path)
-	out.Value = m.Local(b.mapping.Value)
+	// $value is no name of PlusCal.
+	out.Value = &core.Local{Name: "value", Span: s.Span()}
+	m.Rename(b.mapping.Value, out.Value)
 	yields := m.Stmt
 	m.Stmt = func(t Stmt) ([]Stmt, bool) {
 		if y, ok := t.(*Yield); ok {

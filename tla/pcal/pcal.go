@@ -12,6 +12,8 @@
 package pcal
 
 import (
+	"fmt"
+
 	"github.com/ashlar-dev/ashlar/source"
 	"github.com/ashlar-dev/ashlar/tla/core"
 )
@@ -167,6 +169,10 @@ const (
 	LabelDone  = "Done"
 	LabelError = "Error"
 )
+
+// DefaultInitValue is the constant that variables without an initial value
+// start with.
+const DefaultInitValue = "defaultInitValue"
 
 // Stmt is a statement; the set of types is closed. A while is gone: it is a
 // block whose body is an If that jumps.
@@ -328,11 +334,8 @@ func Unset(p *Procedure, v *Variable) *Variable {
 		return v
 	}
 	own := map[*core.Variable]bool{}
-	for _, q := range p.Params {
-		own[q.Var] = true
-	}
-	for _, l := range p.Locals {
-		own[l.Var] = true
+	for _, w := range p.Variables() {
+		own[w.Var] = true
 	}
 	depends := false
 	core.Walk(v.Init, func(e core.Expr) bool {
@@ -345,4 +348,10 @@ func Unset(p *Procedure, v *Variable) *Variable {
 		return v
 	}
 	return &Variable{Var: v.Var, Span: v.Span}
+}
+
+// AssertMessage is what a failing assert says.
+func AssertMessage(s *Assert) string {
+	at := s.Span().From()
+	return fmt.Sprintf("Failure of assertion at line %d, column %d.", at.Line, at.Column)
 }

@@ -19,16 +19,12 @@ type module struct {
 	// whether the state has them.
 	uni, pc, stack bool
 	// vars are all variables, in the order of the state.
-	vars assigned
+	vars pcal.Assigned
 
-	head, tail, concat *core.Def
-	defaultInit        *core.Constant
-	needsDefault       bool
+	calls        pcal.Stack
+	defaultInit  *core.Constant
+	needsDefault bool
 }
-
-// DefaultInitValue is the constant that variables without an initial value
-// start with.
-const DefaultInitValue = "defaultInitValue"
 
 // exprColumn is where an expression is taken to start when its lines are
 // broken; it is about where expressions of actions do.
@@ -38,12 +34,12 @@ const exprColumn = 24
 // names are unique and which has no Reads and Writes.
 func tlaText(a *pcal.Algorithm) string {
 	m := &module{a: a, uni: a.Uniprocess(), pc: a.NeedsPC(), stack: a.NeedsStack(),
-		head: native("Head", "Sequences"), tail: native("Tail", "Sequences"), concat: native(`\o`, "Sequences"),
-		defaultInit: &core.Constant{Name: DefaultInitValue}}
+		calls:       pcal.Stack{Head: native("Head", "Sequences"), Tail: native("Tail", "Sequences"), Concat: native(`\o`, "Sequences")},
+		defaultInit: &core.Constant{Name: pcal.DefaultInitValue}}
 	init := m.init()
 	var out []string
 	if m.needsDefault {
-		out = append(out, "CONSTANT "+DefaultInitValue)
+		out = append(out, "CONSTANT "+pcal.DefaultInitValue)
 	}
 	out = append(out, m.declarations()...)
 	out = append(out, m.varsTuple())
@@ -76,43 +72,21 @@ func (m *module) expr(e core.Expr) lines {
 	return out
 }
 
-// own is the set of the variables that are functions of self where they
-// belong: all, unless there is a single process.
-func (m *module) own(list []*pcal.Variable) map[*core.Variable]bool {
-	out := map[*core.Variable]bool{}
-	for _, v := range list {
-		out[v.Var] = !m.uni
-	}
-	return out
-}
-
-// processView is the view that the text of a process has of the variables.
 func (m *module) processView(p *pcal.Process) *action {
-	c := &action{m: m, own: map[*core.Variable]bool{}, selfName: p.Self}
-	switch {
-	case p.Set:
-		c.own = m.own(p.Locals)
-		c.self = &core.LocalRef{Local: p.Self}
-	case p.Id != nil:
-		c.self = p.Id
-	}
-	return c
+	return &action{m, m.a.ProcessView(p, m.calls, m.defaultValue)}
 }
 
 func (m *module) procedureView(p *pcal.Procedure) *action {
-	return &action{m: m, own: m.own(variables(p)), procedure: p, selfName: p.Self, self: &core.LocalRef{Local: p.Self}}
+	return &action{m, m.a.ProcedureView(p, m.calls, m.defaultValue)}
 }
 
-// initial value of a variable that is not an element of a set.
-func (m *module) initial(v *pcal.Variable) core.Expr {
-	if v.Init != nil {
-		return v.Init
-	}
+// defaultValue is the value of variables that have no other.
+func (m *module) defaultValue() core.Expr {
 	m.needsDefault = true
 	return &core.ConstRef{Const: m.defaultInit}
 }
 
-func names(vars assigned) []string {
+func names(vars pcal.Assigned) []string {
 	var out []string
 	for _, v := range vars {
 		out = append(out, v.Name)
@@ -123,7 +97,7 @@ func names(vars assigned) []string {
 // declarations are the VARIABLES, with the define block between the global
 // ones and the others.
 func (m *module) declarations() []string {
-	first, rest := m.vars, assigned(nil)
+	first, rest := m.vars, pcal.Assigned(nil)
 	if m.a.DefineSpan.IsValid() || len(m.a.Define) > 0 {
 		n := len(m.a.Globals)
 		for _, implied := range []bool{m.pc, m.stack} {
@@ -134,7 +108,7 @@ func (m *module) declarations() []string {
 		first, rest = m.vars[:n], m.vars[n:]
 	}
 	var out []string
-	declare := func(vars assigned) {
+	declare := func(vars pcal.Assigned) {
 		if len(vars) > 0 {
 			out = append(out, wrapped(names(vars), ",", 10, 0).after("VARIABLES ").String())
 		}
@@ -172,7 +146,7 @@ func (m *module) procSetRef() core.Expr {
 func (m *module) init() string {
 	var items []lines
 	comment := func(s string) { items = append(items, line("(* "+s+" *)")) }
-	none := &action{m: m}
+	none := &action{m, &pcal.View{Algorithm: m.a, Default: m.defaultValue}}
 	if len(m.a.Globals) > 0 {
 		comment("Global variables")
 	}
@@ -180,13 +154,13 @@ func (m *module) init() string {
 		items = append(items, m.initialValue(v, none, nil).after(`/\ `))
 	}
 	if m.pc {
-		m.vars = m.vars.with(m.a.PC)
+		m.vars = m.vars.With(m.a.PC)
 	}
 	if m.stack {
-		m.vars = m.vars.with(m.a.Stack)
+		m.vars = m.vars.With(m.a.Stack)
 	}
 	for _, p := range m.a.Procedures {
-		list := variables(p)
+		list := p.Variables()
 		if len(list) > 0 {
 			comment("Procedure " + p.Name)
 		}
@@ -236,30 +210,30 @@ func (m *module) everywhere(x core.Expr) core.Expr {
 // initialValue is the conjunct of Init for a variable, which is a function on
 // set, where that is not nil.
 func (m *module) initialValue(v *pcal.Variable, c *action, set core.Expr) lines {
-	m.vars = m.vars.with(v.Var)
+	m.vars = m.vars.With(v.Var)
 	ref := &core.VarRef{Var: v.Var}
 	if set == nil {
 		op := core.OpEq
 		if v.In {
 			op = core.OpIn
 		}
-		return m.expr(&core.Op{Op: op, Args: []core.Expr{ref, c.rewrite(m.initial(v), nil)}})
+		return m.expr(&core.Op{Op: op, Args: []core.Expr{ref, c.Initial(v)}})
 	}
-	x := c.rewrite(m.initial(v), nil)
-	bind := []core.Bind{{Vars: []*core.Local{c.selfName}, Set: set}}
+	x := c.Initial(v)
+	bind := []core.Bind{{Vars: []*core.Local{c.Name}, Set: set}}
 	if !v.In {
 		return m.equal(v.Var, &core.Fn{Binds: bind, Body: x})
 	}
 	dependent := false
 	for _, l := range core.Free(x) {
-		dependent = dependent || l == c.selfName
+		dependent = dependent || l == c.Name
 	}
 	functions := core.Expr(&core.FnSet{Dom: set, Rng: x})
 	if dependent {
 		// Every process has a set of its own to choose from.
 		f := &core.Local{Name: "f"}
 		all := &core.Op{Op: core.OpUnion, Args: []core.Expr{&core.SetMap{Body: x, Binds: bind}}}
-		value := &core.Apply{Fn: &core.LocalRef{Local: f}, Arg: c.self}
+		value := &core.Apply{Fn: &core.LocalRef{Local: f}, Arg: c.Self}
 		each := &core.Quant{Binds: bind, Body: &core.Op{Op: core.OpIn, Args: []core.Expr{value, x}}}
 		from := core.Bind{Vars: []*core.Local{f}, Set: &core.FnSet{Dom: set, Rng: all}}
 		functions = &core.SetFilter{Bind: from, Pred: each}

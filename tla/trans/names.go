@@ -21,7 +21,7 @@ func settleNames(a *pcal.Algorithm, reserved func(string) bool) *pcal.Algorithm 
 		n.around[v.Var.Name] = true
 	}
 	for _, p := range a.Procedures {
-		for _, v := range variables(p) {
+		for _, v := range p.Variables() {
 			n.around[v.Var.Name] = true
 		}
 	}
