@@ -106,7 +106,9 @@ func loadSpecification(path string, o checkOptions, print func(string), m *check
 		return nil, &loadError{diags: diags, code: exitConfig, config: shown}
 	}
 	start := time.Now()
-	model, err := eval.New(loaded.Spec, cfg, eval.Options{
+	// A translation that was made in memory is explored as the algorithm that
+	// it was made from.
+	model, err := eval.NewDirect(loaded.Spec, loaded.Plain, cfg, eval.Options{
 		Reference:   o.reference,
 		Output:      print,
 		Files:       files{},
