@@ -96,13 +96,16 @@ func (a *Algorithm) Step(s check.State, actor int, want Section, yield func(chec
 		return &Obstacle{Reason: fmt.Sprintf("the specification is at %s here, the log at %s", written, want.Label)}, nil
 	}
 	w := &watcher{want: want.Accesses}
+	place := a.alg.Place(p, vals)
 	found := false
 	err := a.alg.Step(p, vals, w, func(after []value.Value, n int) error {
 		if n < len(want.Accesses) {
-			w.note(Obstacle{Matched: n, Reason: fmt.Sprintf("the specification's step ends here; in the log it %s", want.Accesses[n])})
+			w.note(Obstacle{Matched: n, Place: place, Text: want.Label + ":",
+				Reason: fmt.Sprintf("in this state the step ends here in the specification; in the log it goes on and %s", want.Accesses[n])})
 			return nil
 		}
 		if o := a.arrived(p, want, after, n); o != nil {
+			o.Place, o.Text = place, want.Label+":"
 			w.note(*o)
 			return nil
 		}

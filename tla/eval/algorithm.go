@@ -248,6 +248,16 @@ func (a *Algorithm) Label(p *Process, vals []value.Value) (written, unique strin
 	return unique, unique
 }
 
+// Place is where the label at which a process stands is written, as
+// file:line:column; empty at its end.
+func (a *Algorithm) Place(p *Process, vals []value.Value) string {
+	_, label := a.Label(p, vals)
+	if b := a.blocks[label]; b != nil {
+		return b.Span.String()
+	}
+	return ""
+}
+
 // Local is the value of a local of a process, by the name that the user gave
 // it; false where there is none.
 func (a *Algorithm) Local(p *Process, name string, vals []value.Value) (value.Value, bool) {
