@@ -29,6 +29,9 @@ const (
 	CallAfterAssignment source.Code = "CallAfterAssignment"
 	// LabelRenamed: two processes with a label of one name (a warning)
 	LabelRenamed source.Code = "LabelRenamed"
+	// VariableRenamed: two processes with a variable v, and an invariant on v (a
+	// warning)
+	VariableRenamed source.Code = "VariableRenamed"
 	// NoAlgorithm: a module without algorithm, given to the translator
 	NoAlgorithm source.Code = "NoAlgorithm"
 )

@@ -56,6 +56,7 @@ func Units(u *load.Untranslated, alg *syntax.Algorithm, diags *source.List) Text
 			diags.Warnf(r.Span, LabelRenamed, "label %s of %s is %s in the translation: another process has a label of that name", r.From, r.In, r.To)
 		}
 	}
+	warnRenamed(u.Module, plain, diags)
 	if err := pcal.Validate(plain); err != nil {
 		invariant.Check(false, "expanded algorithm: %v", err)
 	}
