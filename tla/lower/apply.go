@@ -176,6 +176,9 @@ func (r *reader) alongPath(use *resolve.PathUse, d *core.Def) (*core.Def, []core
 // own, whose parameters are the names that the path gives values, so that
 // instances change it like any other; then it is put in place.
 func (r *reader) part(use *resolve.PathUse, a core.At) core.Expr {
+	if r.full {
+		return &core.Bad{At: a}
+	}
 	target := use.Target
 	for target.Origin != nil {
 		target = target.Origin
@@ -215,7 +218,7 @@ func (r *reader) part(use *resolve.PathUse, a core.At) core.Expr {
 	for i, x := range append(args, values...) {
 		replace[seen.Params[i]] = x
 	}
-	return core.Substitute(core.Rename(seen.Body), replace)
+	return r.bounded(core.Substitute(core.Rename(seen.Body), replace))
 }
 
 // inLets lowers a part of a definition inside the LETs that are around it.

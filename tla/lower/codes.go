@@ -9,8 +9,16 @@ const (
 	// TooManyInstances: instances of instances that make more than
 	// DefinitionsMax definitions
 	TooManyInstances source.Code = "TooManyInstances"
+	// ExpressionTooLarge: instances of instances WITH c <- <<c, c>>, or
+	// definitions that select parts of one another, which make more than
+	// PartsMax expressions
+	ExpressionTooLarge source.Code = "ExpressionTooLarge"
 )
 
 // DefinitionsMax is how many definitions a Spec may have. Instances of
 // instances multiply: the limit bounds what a small text can ask for.
 const DefinitionsMax = 100_000
+
+// PartsMax is how many expressions substitution may make in one Program, the
+// parts of expressions counted. Substitutions in substitutions multiply, too.
+const PartsMax = 4_000_000

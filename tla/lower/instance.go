@@ -113,7 +113,7 @@ func (c *context) fill(out, d *core.Def) {
 	}
 	out.Body = d.Body
 	if c.dependent(d) {
-		out.Body = core.Transform(d.Body, c.replace)
+		out.Body = c.p.bounded(core.Transform(d.Body, c.replace))
 	}
 }
 

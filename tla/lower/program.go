@@ -23,7 +23,8 @@ type Program struct {
 	tasks    map[*core.Def]*task
 	// closed has the definitions that are lowered with all they reach.
 	closed map[*core.Def]bool
-	full   bool // DefinitionsMax was reported
+	parts  int  // made by substitution, to hold against PartsMax
+	full   bool // one of the limits was reported
 }
 
 // task is the work that a definition still needs.
@@ -329,6 +330,26 @@ func (p *Program) addTask(d *core.Def, t *task) {
 		p.diags.Errorf(p.info.Root.Syntax.Name.Span(), TooManyInstances,
 			"the instances of module %s make more than %d definitions", p.info.Root.Name, DefinitionsMax)
 	}
+}
+
+// bounded returns e, which a substitution made, or a Bad when there is too
+// much of such.
+func (p *Program) bounded(e core.Expr) core.Expr {
+	if !p.full {
+		core.Walk(e, func(core.Expr) bool {
+			p.parts++
+			return p.parts <= PartsMax
+		})
+	}
+	if p.parts <= PartsMax {
+		return e
+	}
+	if !p.full {
+		p.full = true
+		p.diags.Errorf(p.info.Root.Syntax.Name.Span(), ExpressionTooLarge,
+			"the instances and selected parts in module %s make more than %d expressions", p.info.Root.Name, PartsMax)
+	}
+	return &core.Bad{At: core.At{Place: e.Span()}}
 }
 
 func (p *Program) newDef(s *resolve.Symbol) *core.Def {

@@ -45,6 +45,9 @@ type leveller struct {
 	depth   int
 	// max collects the constraints on parameters that are being defined.
 	max map[*Symbol]Level
+	// parts has the levels of selected parts in this pass: a part may select
+	// parts itself, over and over.
+	parts map[syntax.Expr]lv
 }
 
 type lv struct {
@@ -61,19 +64,19 @@ func (r *resolver) levelsOfModule(m *syntax.Module) { r.levelsOfUnits(m.Units) }
 func (r *resolver) levelsOfUnits(units []syntax.Unit) {
 	l := &leveller{resolver: r, max: map[*Symbol]Level{}}
 	for range passesMax {
-		l.changed = false
+		l.changed, l.parts = false, map[syntax.Expr]lv{}
 		l.units(units)
 		if !l.changed {
 			break
 		}
 	}
-	l.report = true
+	l.report, l.parts = true, map[syntax.Expr]lv{}
 	l.units(units)
 }
 
 // levelOf checks the levels inside one expression and returns its own.
 func (r *resolver) levelOf(e syntax.Expr) Level {
-	l := &leveller{resolver: r, report: true, max: map[*Symbol]Level{}}
+	l := &leveller{resolver: r, report: true, max: map[*Symbol]Level{}, parts: map[syntax.Expr]lv{}}
 	return l.expr(e).level
 }
 
@@ -223,15 +226,16 @@ func (l *leveller) through(inst *Instance, d lv) lv {
 	return out
 }
 
-// quiet is the level of an argument, without reports.
-func (l *leveller) quiet(e syntax.Expr) lv {
-	if l.depth > DepthMax {
-		return lv{}
+// part is the level of a selected part, which is not reported about here.
+func (l *leveller) part(e syntax.Expr) lv {
+	if got, ok := l.parts[e]; ok || l.depth > DepthMax {
+		return got
 	}
 	saved := l.report
 	l.report = false
 	got := l.argument(e)
 	l.report = saved
+	l.parts[e] = got
 	return got
 }
 
@@ -533,7 +537,7 @@ func (l *leveller) path(p *syntax.Path) lv {
 	}
 	var out lv
 	if use.Part != nil {
-		out = l.quiet(use.Part.Expr)
+		out = l.part(use.Part.Expr)
 		for _, g := range use.Part.Given {
 			out = out.join(l.argument(g.Value))
 		}
