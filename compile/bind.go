@@ -11,7 +11,7 @@ import (
 // source is the set of a bound as something to go through: a Go slice, or a
 // value.Value where it has no type.
 func (f *fn) source(set core.Expr) val {
-	v := f.plain(f.typed(set))
+	v := f.plain(f.typed(set), shape.Set)
 	if v.shape.Kind != shape.Set && v.shape.Kind != shape.Any {
 		return f.coerce(v, f.g.any)
 	}
@@ -299,7 +299,7 @@ func (f *fn) recordOf(s *shape.Shape, e *core.RecordSet, binds []core.Bind) stri
 func (f *fn) function(e *core.Fn) val {
 	g := f.g
 	want := f.shapeOf(e)
-	base := f.base(want)
+	base := f.base(want, shape.Fn, shape.Seq)
 	if e.Self != nil {
 		return f.recursive(e, want)
 	}
@@ -378,7 +378,7 @@ func (f *fn) functionValue(binds []core.Bind, body core.Expr) val {
 func (f *fn) recursive(e *core.Fn, want *shape.Shape) val {
 	g := f.g
 	binds := single(e.Binds)
-	base := f.base(want)
+	base := f.base(want, shape.Fn)
 	if len(binds) != 1 || base.Kind != shape.Fn {
 		return f.refuse(e, Unsupported, fmt.Sprintf("the recursive function %s can be applied, but not used as a value, in compiled code", e.Self.Name),
 			"apply it, or write it as a RECURSIVE operator")

@@ -88,6 +88,7 @@ type generator struct {
 	given         map[string]string // and of definitions that are given
 	givenShapes   map[string]*shape.Shape
 	types         map[*shape.Shape]*goType
+	preferred     map[*shape.Shape]string // names for types to come
 	shapeVars     map[*shape.Shape]string
 	operators     map[string]*operator
 	cached        []cachedDef
@@ -99,7 +100,7 @@ type generator struct {
 
 	decls, ops, nativeDecls, shapeDecls *writer
 
-	any, bool, int, str *shape.Shape
+	any, bool, int, str, model *shape.Shape
 }
 
 // cachedDef is a definition without parameters that is computed once.
@@ -112,7 +113,7 @@ func Compile(spec *core.Spec, alg *pcal.Algorithm, opt Options) (*Package, *sour
 		spec: spec, alg: alg, opt: opt, names: newNames(nil), constantNames: newNames(nil),
 		strict:    strictness{known: map[strictKey]bool{}},
 		constants: map[string]string{}, given: map[string]string{}, givenShapes: map[string]*shape.Shape{},
-		types: map[*shape.Shape]*goType{}, shapeVars: map[*shape.Shape]string{}, operators: map[string]*operator{},
+		types: map[*shape.Shape]*goType{}, preferred: map[*shape.Shape]string{}, shapeVars: map[*shape.Shape]string{}, operators: map[string]*operator{},
 		natives: map[string]string{}, selfKeys: map[*core.Local][]*shape.Shape{},
 		decls: &writer{}, ops: &writer{}, nativeDecls: &writer{}, shapeDecls: &writer{},
 	}
@@ -162,6 +163,7 @@ func (g *generator) infer() {
 	p.Within = g.findInvariants()
 	g.shapes = shape.Infer(p)
 	g.any = g.shapes.Intern(shape.Shape{Kind: shape.Any})
+	g.model = g.shapes.Intern(shape.Shape{Kind: shape.None, Model: true})
 	g.bool = g.shapes.Intern(shape.Shape{Kind: shape.Bool})
 	g.int = g.shapes.Intern(shape.Shape{Kind: shape.Int})
 	g.str = g.shapes.Intern(shape.Shape{Kind: shape.Str})
@@ -283,6 +285,8 @@ func (g *generator) initial(s *shape.Shape) string {
 		return "value.Model(" + model + ")"
 	case s.Kind == shape.None:
 		return "typed.Model(" + model + ")"
+	case s.Kind == shape.Sum && s.Model:
+		return fmt.Sprintf("%s{Is: %s, Model: %s}", t.name, g.sumTag(t, "Model"), model)
 	case s.Model:
 		return fmt.Sprintf("typed.Only[%s](%s)", g.typeOf(g.withoutModel(s)).name, model)
 	}
@@ -537,7 +541,7 @@ func (g *generator) constantsCode() *writer {
 	for _, f := range fields {
 		if !f.fresh {
 			w.emit("if _, ok := values[%q]; !ok {", f.text)
-			w.emit("return nil, fmt.Errorf(%q)", "the constant "+f.text+" has no value")
+			w.emit("return nil, errors.New(%q)", "the constant "+f.text+" has no value")
 			w.emit("}")
 		}
 	}
@@ -567,11 +571,11 @@ func (g *generator) constantsCode() *writer {
 		w.emit("switch {")
 		for _, a := range g.assumes {
 			w.emit("case !c.%s():", a.method)
-			w.emit("broken = fmt.Errorf(%q)", "the assumption at "+a.place+" is false: "+a.text)
+			w.emit("broken = errors.New(%q)", "the assumption at "+a.place+" is false: "+a.text)
 		}
 		w.emit("}")
 		w.emit("}); err != nil {")
-		w.emit("return nil, fmt.Errorf(\"an assumption: %%w\", err)")
+		w.emit("return nil, fmt.Errorf(%q, err)", "an assumption: %w")
 		w.emit("}")
 		w.emit("if broken != nil {")
 		w.emit("return nil, broken")
@@ -602,7 +606,7 @@ func (g *generator) compileAssumes() {
 				Message: "this assumption is not checked when the compiled system starts: " + found.Sorted()[0].Message})
 			continue
 		}
-		name := g.constantNames.fresh("assume" + upperFirst(goName(a.Name+"_")))
+		name := g.constantNames.fresh(fmt.Sprintf("assumption%d", len(g.assumes)+1))
 		w := &writer{}
 		w.emit("")
 		g.comment(w, a.Body.Span())

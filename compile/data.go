@@ -11,14 +11,14 @@ import (
 // record is [a |-> e, ...].
 func (f *fn) record(e *core.Record) val {
 	s := f.shapeOf(e)
-	if s.Kind != shape.Record {
+	base := f.base(s, shape.Record)
+	if base.Kind != shape.Record {
 		parts := make([]string, len(e.Fields))
 		for i, fl := range e.Fields {
 			parts[i] = fmt.Sprintf("{Name: %q, Val: %s}", fl.Name, f.as(fl.X, f.g.any))
 		}
 		return f.coerce(val{"value.Record([]value.Field{" + strings.Join(parts, ", ") + "})", f.g.any, precAtom}, s)
 	}
-	base := f.base(s)
 	t := f.g.typeOf(base)
 	var parts []string
 	for _, fl := range e.Fields {
@@ -29,14 +29,6 @@ func (f *fn) record(e *core.Record) val {
 		}
 	}
 	return f.coerce(val{t.name + "{" + strings.Join(parts, ", ") + "}", base, precAtom}, s)
-}
-
-// base is the shape where it is no model value.
-func (f *fn) base(s *shape.Shape) *shape.Shape {
-	if s.Model && s.Kind != shape.None {
-		return f.g.withoutModel(s)
-	}
-	return s
 }
 
 func fieldIndex(s *shape.Shape, name string) int {
@@ -51,7 +43,7 @@ func fieldIndex(s *shape.Shape, name string) int {
 // tuple is <<a, b>>, which may be a sequence.
 func (f *fn) tuple(e *core.Tuple) val {
 	s := f.shapeOf(e)
-	base := f.base(s)
+	base := f.base(s, shape.Seq, shape.Tuple)
 	switch base.Kind {
 	case shape.Seq:
 		t := f.g.typeOf(base)
@@ -75,12 +67,12 @@ func (f *fn) tuple(e *core.Tuple) val {
 	for i, x := range e.Elems {
 		parts[i] = f.as(x, f.g.any)
 	}
-	return val{"value.Tuple(" + strings.Join(parts, ", ") + ")", f.g.any, precAtom}
+	return f.coerce(val{"value.Tuple(" + strings.Join(parts, ", ") + ")", f.g.any, precAtom}, s)
 }
 
 // selectField is x.name.
 func (f *fn) selectField(x val, name string, want *shape.Shape) val {
-	x = f.plain(x)
+	x = f.plain(x, shape.Record, shape.Fn)
 	switch x.shape.Kind {
 	case shape.Record:
 		i := fieldIndex(x.shape, name)
@@ -111,7 +103,7 @@ func (f *fn) apply(e *core.Apply) val {
 }
 
 func (f *fn) applyTo(x val, arg core.Expr, want *shape.Shape) val {
-	x = f.plain(x)
+	x = f.plain(x, shape.Seq, shape.Fn, shape.Tuple, shape.Record)
 	s := x.shape
 	switch s.Kind {
 	case shape.Seq:
@@ -133,7 +125,7 @@ func (f *fn) applyTo(x val, arg core.Expr, want *shape.Shape) val {
 
 // domain is DOMAIN x.
 func (f *fn) domain(e *core.Op) val {
-	x := f.plain(f.typed(e.Args[0]))
+	x := f.plain(f.typed(e.Args[0]), shape.Seq, shape.Fn, shape.Tuple, shape.Record)
 	want := f.shapeOf(e)
 	switch s := x.shape; s.Kind {
 	case shape.Seq:
@@ -172,11 +164,11 @@ func (f *fn) update(base val, path []core.Index, nv newValue) val {
 		return val{nv.code(base.shape), base.shape, precAtom}
 	}
 	full := base.shape
-	x := f.plain(base)
+	x := f.plain(base, shape.Seq, shape.Fn, shape.Tuple, shape.Record)
 	step := path[0]
 	switch {
 	case x.shape.Kind == shape.Any:
-		return f.updateValue(x, path, nv)
+		return f.coerce(f.updateValue(x, path, nv), full)
 	case x.shape.Kind == shape.Record:
 		if name, ok := fieldStep(step); ok && fieldIndex(x.shape, name) >= 0 {
 			return f.coerce(f.updateField(x, fieldIndex(x.shape, name), path[1:], nv), full)

@@ -150,22 +150,57 @@ func (f *fn) coerce(v val, want *shape.Shape) val {
 		return val{g.toValue(v.code, g.typeOf(have)), want, precAtom}
 	case have.Kind == shape.Any:
 		return val{g.fromValue(v.atom(), to), want, precAtom}
-	case want.Model && want.Kind != shape.None && have.Kind == shape.None && have.Model:
+	case want.Kind == shape.Sum && f.alternative(want, have) >= 0:
+		field := to.fields[f.alternative(want, have)]
+		return val{fmt.Sprintf("%s{Is: %s, %s: %s}", to.name, g.sumTag(to, field), field, v.code), want, precAtom}
+	case have.Kind == shape.Sum && f.alternative(have, want) >= 0:
+		return val{v.atom() + ".As" + g.typeOf(have).fields[f.alternative(have, want)] + "()", want, precAtom}
+	case isOptional(want) && have == g.model:
 		return val{fmt.Sprintf("typed.Only[%s](%s)", g.typeOf(g.withoutModel(want)).name, v.code), want, precAtom}
-	case want.Model && want.Kind != shape.None && g.withoutModel(want) == have:
+	case isOptional(want) && g.withoutModel(want) == have:
 		return val{fmt.Sprintf("typed.Just[%s](%s)", g.typeOf(have).name, v.code), want, precAtom}
-	case have.Model && have.Kind != shape.None && g.withoutModel(have) == want:
+	case isOptional(have) && g.withoutModel(have) == want:
 		return val{fmt.Sprintf("typed.Get[%s](%s)", to.kind, v.code), want, precAtom}
 	}
 	return val{g.fromValue(g.toValue(v.code, g.typeOf(have)), to), want, precAtom}
 }
 
-// plain is v without the possibility of a model value.
-func (f *fn) plain(v val) val {
-	if v.shape.Model && v.shape.Kind != shape.None {
-		return f.coerce(v, f.g.withoutModel(v.shape))
+// alternative is the index of one shape among the alternatives of another, or
+// -1.
+func (f *fn) alternative(of, s *shape.Shape) int {
+	for i, a := range f.g.alternatives(of) {
+		if a == s {
+			return i
+		}
 	}
-	return v
+	return -1
+}
+
+// base is the shape of a value that is of one of the kinds: the shape itself
+// or its only alternative of that kind.
+func (f *fn) base(s *shape.Shape, kinds ...shape.Kind) *shape.Shape {
+	var found *shape.Shape
+	for _, a := range f.g.alternatives(s) {
+		for _, k := range kinds {
+			if a.Kind != k {
+				continue
+			}
+			if found != nil {
+				return f.g.any
+			}
+			found = a
+		}
+	}
+	if found != nil {
+		return found
+	}
+	return s
+}
+
+// plain is v where it is of one of the kinds; where it is none at run time that
+// is an error.
+func (f *fn) plain(v val, kinds ...shape.Kind) val {
+	return f.coerce(v, f.base(v.shape, kinds...))
 }
 
 // temp puts v into a variable unless it is simple.
@@ -479,8 +514,8 @@ func (f *fn) equality(e *core.Op) val {
 	want := sa
 	switch {
 	case sa == sb:
-	case sa.Model && sa.Kind != shape.None && (g.withoutModel(sa) == sb || sb.Kind == shape.None && sb.Model):
-	case sb.Model && sb.Kind != shape.None && (g.withoutModel(sb) == sa || sa.Kind == shape.None && sa.Model):
+	case f.alternative(sa, sb) >= 0:
+	case f.alternative(sb, sa) >= 0:
 		want = sb
 	default:
 		a, b := f.as(e.Args[0], g.any), f.as(e.Args[1], g.any)

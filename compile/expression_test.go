@@ -3,6 +3,8 @@ package compile_test
 import (
 	"fmt"
 	"math/rand"
+	"os"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -317,14 +319,26 @@ LET q == <<1, 2, 3>> IN <<Head(q), Tail(q), Append(Tail(q), 9), q>>
 
 // TestRandomExpressions compares generated expressions.
 func TestRandomExpressions(t *testing.T) {
-	n := 250
+	n := count()
 	if testing.Short() {
 		n = 60
 	}
-	g := &exprGen{rng: rand.New(rand.NewSource(20240601))}
+	g := &exprGen{rng: rand.New(rand.NewSource(seed()))}
 	var exprs []string
 	for len(exprs) < n {
 		exprs = append(exprs, g.top())
 	}
 	evaluateAll(t, exprs)
+}
+
+// seed and count widen the search for a difference: EXPR_SEED=7 EXPR_COUNT=1000.
+func seed() int64 { return setting("EXPR_SEED", 20240601) }
+
+func count() int { return int(setting("EXPR_COUNT", 250)) }
+
+func setting(name string, otherwise int64) int64 {
+	if n, err := strconv.ParseInt(os.Getenv(name), 10, 64); err == nil {
+		return n
+	}
+	return otherwise
 }

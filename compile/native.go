@@ -73,18 +73,18 @@ func (f *fn) sequences(e *core.Call) (val, bool) {
 	if e.Def.Name == "Seq" {
 		return f.symbolic(e)
 	}
-	if e.Def.Name == "Len" && f.shapeOf(e.Args[0]).Kind == shape.Seq {
-		return val{f.plain(f.typed(e.Args[0])).atom() + ".Len()", g.int, precAtom}, true
+	if e.Def.Name == "Len" && f.base(f.shapeOf(e.Args[0]), shape.Seq).Kind == shape.Seq {
+		return val{f.plain(f.typed(e.Args[0]), shape.Seq).atom() + ".Len()", g.int, precAtom}, true
 	}
 	want := f.shapeOf(e)
 	if e.Def.Name == "Head" {
-		s := f.shapeOf(e.Args[0])
+		s := f.base(f.shapeOf(e.Args[0]), shape.Seq)
 		if s.Kind != shape.Seq {
 			return val{}, false
 		}
-		return val{f.plain(f.typed(e.Args[0])).atom() + ".Head()", s.Elem, precAtom}, true
+		return val{f.plain(f.typed(e.Args[0]), shape.Seq).atom() + ".Head()", s.Elem, precAtom}, true
 	}
-	base := f.base(want)
+	base := f.base(want, shape.Seq)
 	if base.Kind != shape.Seq {
 		return val{}, false
 	}

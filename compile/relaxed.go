@@ -2,8 +2,10 @@ package compile
 
 import (
 	"fmt"
+	"maps"
 
 	"github.com/ashlar-dev/ashlar/source"
+	"github.com/ashlar-dev/ashlar/tla/core"
 	"github.com/ashlar-dev/ashlar/tla/pcal"
 	"github.com/ashlar-dev/ashlar/tla/shape"
 )
@@ -24,9 +26,59 @@ type relaxedCheck struct {
 	at    *routine
 	param *pcal.Param
 	sc    *shape.Scope
-	// label and why describe the first thing that is wrong.
-	why string
+	// records are the variables that were found to hold a record: a further
+	// selection from them cannot fail.
+	records map[*core.Variable]bool
+	why     string // the first thing that is wrong
 }
+
+// evaluated notes what the evaluation of e has shown.
+func (c *relaxedCheck) evaluated(e core.Expr) {
+	core.Walk(e, func(x core.Expr) bool {
+		if v := selectedFrom(x); v != nil && !c.records[v] {
+			c.records[v] = c.m.g.strict.needs(e, func(y core.Expr) bool { return selectedFrom(y) == v })
+		}
+		return true
+	})
+}
+
+// selectedFrom is v where e is v.f.
+func selectedFrom(e core.Expr) *core.Variable {
+	s, ok := e.(*core.Select)
+	if !ok {
+		return nil
+	}
+	v, ok := s.X.(*core.VarRef)
+	if !ok {
+		return nil
+	}
+	return v.Var
+}
+
+// sure says that evaluating e cannot fail, given what is known.
+func (c *relaxedCheck) sure(e core.Expr) bool {
+	defer c.evaluated(e)
+	if total(c.sc, e) {
+		return true
+	}
+	r := &pcal.Rewriter{Expr: func(x core.Expr) core.Expr {
+		v := selectedFrom(x)
+		if v == nil || !c.records[v] {
+			return nil
+		}
+		sel := x.(*core.Select)
+		for _, alt := range append(c.m.g.alternatives(c.sc.Var(v)), c.sc.Var(v)) {
+			if f := alt.Field(sel.Field); f != nil && !f.Optional {
+				return &core.LocalRef{At: sel.At, Local: &core.Local{Name: sel.Field, Span: sel.Place}}
+			}
+		}
+		return nil
+	}}
+	return total(c.sc, r.X(e))
+}
+
+// changed forgets what was known of a variable.
+func (c *relaxedCheck) changed(v *core.Variable) { delete(c.records, v) }
 
 // checkRelaxed says of every ref parameter why a relaxed mailbox is not sound
 // for it; "" where it is.
@@ -38,7 +90,7 @@ func checkRelaxed(m *machine) map[*pcal.Param]string {
 		}
 		for _, r := range m.routines {
 			for _, b := range r.blocks {
-				c := &relaxedCheck{m: m, at: r, param: p, sc: r.sc}
+				c := &relaxedCheck{m: m, at: r, param: p, sc: r.sc, records: map[*core.Variable]bool{}}
 				c.stmts(b.Body, false)
 				if c.why != "" && out[p] == "" {
 					out[p] = fmt.Sprintf("label %s (%s): %s", b.Label, placeOf(b.Span), c.why)
@@ -67,50 +119,65 @@ func (c *relaxedCheck) stmts(list []pcal.Stmt, sent bool) bool {
 	return sent
 }
 
+// branch follows statements that may not be executed: what they show does not
+// hold afterwards.
+func (c *relaxedCheck) branch(list []pcal.Stmt, sent bool) bool {
+	known := maps.Clone(c.records)
+	out := c.stmts(list, sent)
+	maps.DeleteFunc(known, func(v *core.Variable, _ bool) bool { return !c.records[v] })
+	c.records = known
+	return out
+}
+
 func (c *relaxedCheck) stmt(st pcal.Stmt, sent bool) bool {
 	at := st.Span()
 	switch st := st.(type) {
 	case *pcal.Assign:
 		for _, p := range st.Pairs {
 			for _, ix := range p.Path {
-				if ix.X != nil && !total(c.sc, ix.X) {
+				if ix.X != nil && !c.sure(ix.X) {
 					c.later(ix.X.Span(), "the index of an assignment", sent)
 				}
 			}
-			if !total(c.sc, p.Value) {
+			if !c.sure(p.Value) {
 				c.later(p.Value.Span(), "the expression "+oneLine(p.Value.Span().Text()), sent)
 			}
 		}
+		for _, p := range st.Pairs {
+			c.changed(p.Target)
+		}
 	case *pcal.If:
-		if !total(c.sc, st.Cond) {
+		if !c.sure(st.Cond) {
 			c.later(st.Cond.Span(), "the condition "+oneLine(st.Cond.Span().Text()), sent)
 		}
-		a, b := c.stmts(st.Then, sent), c.stmts(st.Else, sent)
-		return a || b
+		a := c.branch(st.Then, sent)
+		return c.branch(st.Else, sent) || a
 	case *pcal.Either:
 		c.later(at, "an either", sent)
 		out := false
 		for _, b := range st.Branches {
-			out = c.stmts(b, sent) || out
+			out = c.branch(b, sent) || out
 		}
 		return out
 	case *pcal.With:
 		if st.In {
 			c.later(at, "a choice from a set", sent)
-		} else if !total(c.sc, st.X) {
+		} else if !c.sure(st.X) {
 			c.later(st.X.Span(), "the expression "+oneLine(st.X.Span().Text()), sent)
 		}
 		return c.stmts(st.Body, sent)
 	case *pcal.Await:
 		c.later(at, "an await", sent)
+		c.evaluated(st.Cond)
 	case *pcal.Assert:
 		c.later(at, "an assertion", sent)
+		c.evaluated(st.Cond)
 	case *pcal.Print:
-		if !total(c.sc, st.X) {
+		if !c.sure(st.X) {
 			c.later(st.X.Span(), "the expression "+oneLine(st.X.Span().Text()), sent)
 		}
 	case *pcal.Yield:
-		if !total(c.sc, st.X) {
+		if !c.sure(st.X) {
 			c.later(st.X.Span(), "the expression "+oneLine(st.X.Span().Text()), sent)
 		}
 	case *pcal.Call:
@@ -137,7 +204,7 @@ func (c *relaxedCheck) resource(a *pcal.Access) *pcal.Param {
 
 func (c *relaxedCheck) write(st *pcal.Write, sent bool) bool {
 	for _, x := range append(st.Access.Index[:len(st.Access.Index):len(st.Access.Index)], st.X) {
-		if !total(c.sc, x) {
+		if !c.sure(x) {
 			c.later(x.Span(), "the expression "+oneLine(x.Span().Text()), sent)
 		}
 	}

@@ -143,7 +143,7 @@ func (f *fn) member(x val, set core.Expr) val {
 
 // joins says whether every value of one shape is one of the other.
 func (f *fn) joins(part, whole *shape.Shape) bool {
-	return whole.Model && whole.Kind != shape.None && (f.g.withoutModel(whole) == part || part.Kind == shape.None && part.Model)
+	return f.alternative(whole, part) >= 0
 }
 
 // memberOf knows the forms of sets in which membership is a condition.
@@ -460,7 +460,7 @@ func (f *fn) bigUnion(e *core.Op) val {
 func (f *fn) set(e core.Expr) val {
 	g := f.g
 	want := f.shapeOf(e)
-	base := f.base(want)
+	base := f.base(want, shape.Set)
 	if base.Kind != shape.Set {
 		return f.anySet(e, want)
 	}

@@ -278,14 +278,14 @@ func (s *section) lookup(v val, path []core.Index) val {
 }
 
 func (s *section) fieldShape(v val, name string) *shape.Shape {
-	if b := s.base(v.shape); b.Kind == shape.Record && fieldIndex(b, name) >= 0 {
+	if b := s.base(v.shape, shape.Record); b.Kind == shape.Record && fieldIndex(b, name) >= 0 {
 		return b.Fields[fieldIndex(b, name)].Shape
 	}
 	return s.g.any
 }
 
 func (s *section) elemShape(v val) *shape.Shape {
-	if b := s.base(v.shape); b.Elem != nil {
+	if b := s.base(v.shape, shape.Seq, shape.Fn); b.Elem != nil {
 		return b.Elem
 	}
 	return s.g.any

@@ -151,7 +151,7 @@ func total(sc *shape.Scope, e core.Expr) bool {
 		return true
 	case *core.SetEnum:
 		s := sc.Expr(e)
-		return s != nil && !s.HoldsAny() && allTotal(sc, e.Elems)
+		return s != nil && !s.Mixed() && allTotal(sc, e.Elems)
 	case *core.Select:
 		s := sc.Expr(e.X)
 		if s == nil || s.Kind != shape.Record || s.Model || !total(sc, e.X) {
@@ -198,7 +198,7 @@ func totalOp(sc *shape.Scope, e *core.Op) bool {
 		return booleans(sc, e.Args)
 	case core.OpEq, core.OpNe:
 		a, b := sc.Expr(e.Args[0]), sc.Expr(e.Args[1])
-		return a != nil && a == b && !a.HoldsAny()
+		return a != nil && a == b && !a.Mixed()
 	case core.OpBoolean, core.OpString:
 		return true
 	}

@@ -31,7 +31,7 @@ func (g *generator) typeOf(s *shape.Shape) *goType {
 }
 
 func (g *generator) makeType(s *shape.Shape) *goType {
-	if s.Model && s.Kind != shape.None {
+	if isOptional(s) {
 		return g.optional(s)
 	}
 	switch s.Kind {
@@ -59,8 +59,28 @@ func (g *generator) makeType(s *shape.Shape) *goType {
 		return g.tuple(s)
 	case shape.Record:
 		return g.record(s)
+	case shape.Sum:
+		return g.sum(s)
 	}
 	panic("compile: shape " + s.String())
+}
+
+// isOptional says whether values of the shape are model values or those of one
+// other kind.
+func isOptional(s *shape.Shape) bool {
+	return s.Model && s.Kind != shape.None && s.Kind != shape.Sum
+}
+
+// alternatives are the shapes that a value of the shape has one of; nil where
+// there is but one.
+func (g *generator) alternatives(s *shape.Shape) []*shape.Shape {
+	switch {
+	case isOptional(s):
+		return []*shape.Shape{g.withoutModel(s), g.model}
+	case s.Kind == shape.Sum && s.Model:
+		return append(s.Alts[:len(s.Alts):len(s.Alts)], g.model)
+	}
+	return s.Alts
 }
 
 // optional is the type of what may be a model value besides.
@@ -92,7 +112,10 @@ func (g *generator) alias(want, def, kind string, s *shape.Shape, zero string) *
 }
 
 // noun is the name that a struct type gets from what holds it.
-func noun(s *shape.Shape, otherwise string) string {
+func (g *generator) noun(s *shape.Shape, otherwise string) string {
+	if name := g.preferred[s]; name != "" {
+		return name
+	}
 	if s.Hint == "" {
 		return otherwise
 	}
@@ -111,7 +134,7 @@ func (g *generator) tuple(s *shape.Shape) *goType {
 		comps = append(comps, t)
 		label += t.label
 	}
-	label = noun(s, label+"Tuple")
+	label = g.noun(s, label+"Tuple")
 	name := g.names.fresh(label)
 	t := &goType{name: name, kind: g.names.fresh(lowerFirst(name) + "Kind"), label: label, plain: true, zero: name + "{}"}
 	w := g.decls
@@ -150,7 +173,7 @@ func hasName(field string) string { return "Has" + field }
 func getName(field string) string { return "Get" + field }
 
 func (g *generator) record(s *shape.Shape) *goType {
-	label := noun(s, "Record")
+	label := g.noun(s, "Record")
 	name := g.names.fresh(label)
 	t := &goType{name: name, kind: g.names.fresh(lowerFirst(name) + "Kind"), label: label, plain: true, zero: name + "{}"}
 	inside := newNames(nil)
@@ -303,6 +326,106 @@ func (g *generator) equal(a, b string, t *goType) string {
 		return a + " == " + b
 	}
 	return fmt.Sprintf("%s{}.Equal(%s, %s)", t.kind, a, b)
+}
+
+// altNames are the fields of the alternatives of a sum, by kind.
+var altNames = [...]string{shape.None: "Model", shape.Bool: "Bool", shape.Int: "Int", shape.Str: "String", shape.Set: "Set", shape.Seq: "Seq",
+	shape.Tuple: "Tuple", shape.Record: "Record", shape.Fn: "Fn"}
+
+// valueKinds are the conditions on a value.Value for an alternative.
+var valueKinds = [...]string{shape.None: "value.KindModel", shape.Bool: "value.KindBool", shape.Int: "value.KindInt", shape.Str: "value.KindString",
+	shape.Set: "value.KindSet", shape.Seq: "value.KindTuple", shape.Tuple: "value.KindTuple", shape.Record: "value.KindRecord",
+	shape.Fn: "value.KindTuple, value.KindRecord, value.KindFn"}
+
+// sum is the type of what has one of several shapes: a struct with a field for
+// each, of which one counts.
+func (g *generator) sum(s *shape.Shape) *goType {
+	label := g.noun(s, "Either")
+	name := g.names.fresh(label)
+	t := &goType{name: name, kind: g.names.fresh(lowerFirst(name) + "Kind"), label: label, zero: name + "{}"}
+	alts := g.alternatives(s)
+	for _, a := range alts {
+		if a.Kind == shape.Record || a.Kind == shape.Tuple {
+			g.preferred[a] = label + altNames[a.Kind]
+		}
+	}
+	w := g.decls.slot()
+	w.emit("")
+	w.emit("// %s is %s: the field that Is names counts, the others are zero.", name, s)
+	w.emit("type %s struct {", name)
+	w.emit("Is int8")
+	for _, a := range alts {
+		f := altNames[a.Kind]
+		t.fields = append(t.fields, f)
+		w.emit("%s %s", f, g.typeOf(a).name)
+	}
+	w.emit("}")
+	w.emit("const (")
+	for i, f := range t.fields {
+		if i == 0 {
+			w.emit("%s int8 = iota", g.sumTag(t, f))
+		} else {
+			w.emit("%s", g.sumTag(t, f))
+		}
+	}
+	w.emit(")")
+	w.emit("type %s struct{}", t.kind)
+	for i, f := range t.fields {
+		a := g.typeOf(alts[i])
+		w.emit("")
+		w.emit("// %s is the value where it is %s, else an error.", "As"+f, alts[i])
+		w.emit("func (a %s) As%s() %s {", name, f, a.name)
+		w.emit("if a.Is != %s {", g.sumTag(t, f))
+		w.emit("return %s", g.fromValue(t.kind+"{}.Value(a)", a))
+		w.emit("}")
+		w.emit("return a.%s", f)
+		w.emit("}")
+	}
+	for _, m := range []struct{ name, result string }{{"Equal", "bool"}, {"Compare", "int"}} {
+		w.emit("func (k %s) %s(a, b %s) %s {", t.kind, m.name, name, m.result)
+		w.emit("if a.Is != b.Is {")
+		w.emit("return value.%s(k.Value(a), k.Value(b))", m.name)
+		w.emit("}")
+		w.emit("switch a.Is {")
+		for i, f := range t.fields {
+			g.sumCase(w, t, i)
+			w.emit("return %s{}.%s(a.%s, b.%s)", g.typeOf(alts[i]).kind, m.name, f, f)
+		}
+		w.emit("}")
+		w.emit("}")
+	}
+	w.emit("func (%s) Value(a %s) value.Value {", t.kind, name)
+	w.emit("switch a.Is {")
+	for i, f := range t.fields {
+		g.sumCase(w, t, i)
+		w.emit("return %s", g.toValue("a."+f, g.typeOf(alts[i])))
+	}
+	w.emit("}")
+	w.emit("}")
+	w.emit("func (%s) Of(v value.Value) %s {", t.kind, name)
+	w.emit("switch v.Kind() {")
+	for i, f := range t.fields {
+		w.emit("case %s:", valueKinds[alts[i].Kind])
+		w.emit("return %s{Is: %s, %s: %s}", name, g.sumTag(t, f), f, g.fromValue("v", g.typeOf(alts[i])))
+	}
+	w.emit("}")
+	w.emit("value.Fail(%q, value.Describe(v))", "expected one of "+s.String()+", found %s")
+	w.emit(`panic("unreachable")`)
+	w.emit("}")
+	return t
+}
+
+func (g *generator) sumTag(t *goType, field string) string {
+	return lowerFirst(t.name) + "Is" + field
+}
+
+// sumCase writes the case of an alternative, the last as the default.
+func (g *generator) sumCase(w *writer, t *goType, i int) {
+	if i == len(t.fields)-1 {
+		w.emit("default:")
+		return
+	}
+	w.emit("case %s:", g.sumTag(t, t.fields[i]))
 }
 
 // toValue is the Go expression for x as a value.Value.

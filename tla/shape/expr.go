@@ -508,7 +508,7 @@ func (in *inference) except(sc *Scope, e *core.Except) *node {
 // apply says that r is f applied to arg.
 func (in *inference) apply(f, arg *node, x core.Expr, r *node, at source.Span) {
 	decided := false
-	in.when(f, func(in *inference, n *node) {
+	in.each(f, func(in *inference, n *node) {
 		switch n.kind {
 		case Any:
 			in.makeAny(r, n.why)
@@ -546,7 +546,7 @@ func (in *inference) apply(f, arg *node, x core.Expr, r *node, at source.Span) {
 
 // selectField says that r is field name of x.
 func (in *inference) selectField(x *node, name string, r *node, at source.Span) {
-	in.when(x, func(in *inference, n *node) {
+	in.each(x, func(in *inference, n *node) {
 		switch n.kind {
 		case Any:
 			in.makeAny(r, n.why)
@@ -566,7 +566,7 @@ func (in *inference) pickField(n *node, name string, r *node, at source.Span) {
 
 // domain says that r is DOMAIN f.
 func (in *inference) domain(f, r *node, at source.Span) {
-	in.when(f, func(in *inference, n *node) {
+	in.each(f, func(in *inference, n *node) {
 		switch n.kind {
 		case Any:
 			in.makeAny(r, n.why)

@@ -246,7 +246,7 @@ func (in *inference) give(n *node, t *term, l letters, at source.Span) {
 		in.want(n, Int, at)
 	case t.name == "List":
 		elem := in.term(t.args[0], l, at)
-		in.when(n, func(in *inference, f *node) {
+		in.each(n, func(in *inference, f *node) {
 			switch f.kind {
 			case Any:
 				in.makeAny(elem, f.why)

@@ -25,6 +25,7 @@ type node struct {
 	elem, key *node
 	elems     []*node
 	fields    map[string]*member
+	alts      map[Kind]*node // of a sum
 
 	wide   bool // numbers: not bounded
 	lo, hi int64
@@ -97,6 +98,16 @@ func (n *node) children(f func(*node)) {
 	if n.fields != nil {
 		for _, name := range n.fieldNames() {
 			f(n.fields[name].node)
+		}
+	}
+	n.eachAlt(f)
+}
+
+// eachAlt calls f for the alternatives of a sum, in the order of their kinds.
+func (n *node) eachAlt(f func(*node)) {
+	for k := Kind(0); k < Sum && len(n.alts) > 0; k++ {
+		if a := n.alts[k]; a != nil {
+			f(a)
 		}
 	}
 }
@@ -197,6 +208,26 @@ func (in *inference) when(n *node, w wait) {
 	w(in, n)
 }
 
+// each runs w for n and, where n is a sum, for each of its alternatives, now
+// and whenever they learn something.
+func (in *inference) each(n *node, w wait) {
+	seen := map[*node]bool{}
+	var visit wait
+	visit = func(in *inference, n *node) {
+		if n.kind != Sum {
+			w(in, n)
+			return
+		}
+		n.eachAlt(func(alt *node) {
+			if alt = alt.root(); !seen[alt] {
+				seen[alt] = true
+				in.when(alt, visit)
+			}
+		})
+	}
+	in.when(n, visit)
+}
+
 func (in *inference) push(t task) {
 	in.work = append(in.work, t)
 	if in.draining {
@@ -230,7 +261,7 @@ func (in *inference) spoil(n *node, why *Reason) {
 	}
 	n.children(func(c *node) { in.makeAny(c, why) })
 	n.kind, n.why = Any, why
-	n.key, n.elem, n.elems, n.fields = nil, nil, nil, nil
+	n.key, n.elem, n.elems, n.fields, n.alts = nil, nil, nil, nil, nil
 	in.changed(n)
 }
 
@@ -286,32 +317,69 @@ func (in *inference) combine(n, a, b *node, at source.Span) {
 	}
 	if a.kind == None {
 		n.kind, n.where, n.why, n.counting = b.kind, b.where, b.why, b.counting
-		n.key, n.elem, n.elems, n.fields = b.key, b.elem, b.elems, b.fields
+		n.key, n.elem, n.elems, n.fields, n.alts = b.key, b.elem, b.elems, b.fields, b.alts
 		return
 	}
 	switch {
 	case a.kind == Any || b.kind == Any:
 		why := a.why
-		if why == nil {
+		if why == nil || a.kind != Any {
 			why = b.why
 		}
 		n.kind, n.why = Any, why
-		n.key, n.elem, n.elems, n.fields = nil, nil, nil, nil
+		n.key, n.elem, n.elems, n.fields, n.alts = nil, nil, nil, nil, nil
 		spoil := func(c *node) { in.makeAny(c, why) }
 		a.children(spoil)
 		b.children(spoil)
+	case a.kind == Sum || b.kind == Sum:
+		in.combineSums(n, a, b, at)
 	case a.kind == b.kind && !(a.kind == Tuple && len(a.elems) != len(b.elems)):
 		in.combineAlike(n, a, b, at)
 	case isList(a) && isList(b):
 		in.combineLists(n, a, b, at)
 	default:
-		why := &Reason{Span: b.where, Text: fmt.Sprintf("holds %s at %s and %s at %s", a.kind, a.where, b.kind, b.where)}
-		n.kind, n.why = Any, why
-		n.key, n.elem, n.elems, n.fields = nil, nil, nil, nil
-		spoil := func(c *node) { in.makeAny(c, why) }
-		a.children(spoil)
-		b.children(spoil)
+		in.combineSums(n, a, b, at)
 	}
+}
+
+// combineSums makes n hold what a holds and what b holds, kind by kind.
+func (in *inference) combineSums(n, a, b *node, at source.Span) {
+	why := a.why
+	if a.kind != Sum {
+		why = b.why
+	}
+	if why == nil {
+		why = &Reason{Span: b.where, Text: fmt.Sprintf("holds %s at %s and %s at %s", a.kind, a.where, b.kind, b.where)}
+	}
+	alts := map[Kind]*node{}
+	add := func(k Kind, x *node) {
+		if old := alts[k]; old != nil {
+			in.unify(old, x, at)
+		} else {
+			alts[k] = x
+		}
+	}
+	for _, x := range []*node{a, b} {
+		if x.kind == Sum {
+			for k := Kind(0); k < Sum; k++ {
+				if alt := x.alts[k]; alt != nil {
+					add(k, alt)
+				}
+			}
+			continue
+		}
+		alt := in.fresh(x.where)
+		alt.kind, alt.counting, alt.endless, alt.hint = x.kind, x.counting, x.endless, x.hint
+		alt.key, alt.elem, alt.elems, alt.fields = x.key, x.elem, x.elems, x.fields
+		alt.lo, alt.hi, alt.wide, alt.open, alt.names = x.lo, x.hi, x.wide, x.open, x.names
+		k := x.kind
+		if k == Tuple {
+			k = Seq // a tuple may yet become one
+		}
+		add(k, alt)
+	}
+	n.kind, n.why, n.counting, n.endless = Sum, why, false, false
+	n.key, n.elem, n.elems, n.fields, n.alts = nil, nil, nil, nil, alts
 }
 
 func (in *inference) combineAlike(n, a, b *node, at source.Span) {
@@ -380,8 +448,8 @@ func (in *inference) agree(a, b *node, depth int) bool {
 		return false
 	}
 	switch {
-	case a.kind == Any || b.kind == Any:
-		return a.kind == b.kind
+	case a.kind >= Sum || b.kind >= Sum:
+		return a.kind == Any && b.kind == Any
 	case isList(a) && isList(b) && (a.kind != b.kind || a.kind == Tuple && len(a.elems) != len(b.elems)):
 		return in.agreeLists(a, b, depth)
 	case a.kind != b.kind:

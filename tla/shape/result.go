@@ -157,6 +157,9 @@ func (in *inference) shapeOf(n *node) *Shape {
 	if n.shape != nil {
 		return n.shape
 	}
+	if n.kind == Sum {
+		return in.sumShape(n)
+	}
 	s := Shape{Kind: n.kind, Model: n.model, Hint: n.hint.name, rank: n.hint.rank}
 	switch {
 	case n.kind == None && !n.model, n.kind == Any, n.endless:
@@ -175,6 +178,26 @@ func (in *inference) shapeOf(n *node) *Shape {
 		for _, name := range n.fieldNames() {
 			f := n.fields[name]
 			s.Fields = append(s.Fields, Field{Name: name, Shape: in.shapeOf(f.node), Optional: f.optional})
+		}
+	}
+	n.shape = in.shapes.intern(s)
+	return n.shape
+}
+
+// sumShape is the shape of a sum. Where a value does not tell which of the
+// alternatives it is, there is none: a function on strings is a record, and
+// one on 1..n a sequence.
+func (in *inference) sumShape(n *node) *Shape {
+	s := Shape{Kind: Sum, Model: n.model, Hint: n.hint.name, rank: n.hint.rank}
+	if n.alts[Fn] != nil && (n.alts[Seq] != nil || n.alts[Record] != nil) {
+		s = Shape{Kind: Any}
+	} else {
+		n.eachAlt(func(a *node) { s.Alts = append(s.Alts, in.shapeOf(a)) })
+	}
+	for _, a := range s.Alts {
+		if a.Kind == Any {
+			s = Shape{Kind: Any}
+			break
 		}
 	}
 	n.shape = in.shapes.intern(s)
@@ -260,7 +283,11 @@ func (sc *Scope) InstanceFallbacks() []Fallback {
 func (in *inference) fallbacks(path string, n *node) []Fallback {
 	n = n.root()
 	switch {
-	case n.kind == Any:
+	case n.kind == Sum && in.shapeOf(n).Kind == Sum:
+		var out []Fallback
+		n.eachAlt(func(a *node) { out = append(out, in.fallbacks(path, a)...) })
+		return out
+	case n.kind >= Sum:
 		f := Fallback{Path: path, Span: n.where}
 		if n.why != nil {
 			f.Why, f.Span = n.why.Text, n.why.Span

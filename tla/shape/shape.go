@@ -43,12 +43,16 @@ const (
 	Tuple
 	Record
 	Fn
+	// Sum holds values of several of the kinds above, at most one shape of
+	// each.
+	Sum
 	Any
 )
 
 var kindNames = [...]string{
 	None: "nothing", Bool: "a boolean", Int: "a number", Str: "a string", Set: "a set", Seq: "a sequence",
-	Tuple: "a tuple", Record: "a record", Fn: "a function", Any: "values of several kinds",
+	Tuple: "a tuple", Record: "a record", Fn: "a function",
+	Sum: "values of several kinds", Any: "anything",
 }
 
 // String is the noun of the kind for messages: "a number".
@@ -69,6 +73,8 @@ type Shape struct {
 	Elems []*Shape
 	// Fields are the fields of a Record, by name.
 	Fields []Field
+	// Alts are the shapes of a Sum, by kind.
+	Alts []*Shape
 	// Hint is a name that the specification gives to what has this shape, for
 	// naming types. It takes no part in equality.
 	Hint string
@@ -104,21 +110,22 @@ func (s *Shape) Field(name string) *Field {
 	return nil
 }
 
-// HoldsAny says whether Any occurs in the shape.
-func (s *Shape) HoldsAny() bool {
+// Mixed says whether values of several kinds can meet in a place of the shape,
+// so that comparing them may be an error.
+func (s *Shape) Mixed() bool {
 	if s == nil {
 		return false
 	}
-	if s.Kind == Any || s.Elem.HoldsAny() || s.Key.HoldsAny() {
+	if s.Kind >= Sum || s.Elem.Mixed() || s.Key.Mixed() {
 		return true
 	}
 	for _, e := range s.Elems {
-		if e.HoldsAny() {
+		if e.Mixed() {
 			return true
 		}
 	}
 	for _, f := range s.Fields {
-		if f.Shape.HoldsAny() {
+		if f.Shape.Mixed() {
 			return true
 		}
 	}
@@ -159,6 +166,12 @@ func (s *Shape) describe() string {
 			parts[i] = e.key
 		}
 		t = "<<" + strings.Join(parts, ", ") + ">>"
+	case Sum:
+		parts := make([]string, len(s.Alts))
+		for i, a := range s.Alts {
+			parts[i] = a.key
+		}
+		t = strings.Join(parts, " | ")
 	case Record:
 		parts := make([]string, len(s.Fields))
 		for i, f := range s.Fields {
