@@ -46,7 +46,30 @@ func (p *Program) AlgorithmOf(a *syntax.Algorithm, scope *Scope) *pcal.Algorithm
 	r.signatures()
 	r.bodies()
 	r.finish()
+	r.out.NamesPC = r.namesPC()
 	return r.out
+}
+
+// namesPC says whether the define block or a body mentions pc.
+func (r *algorithm) namesPC() bool {
+	found := false
+	visit := func(e core.Expr) bool {
+		if v, ok := e.(*core.VarRef); ok && v.Var == r.out.PC {
+			found = true
+		}
+		return !found
+	}
+	for _, d := range r.out.Define {
+		if d.Body != nil {
+			core.Walk(d.Body, visit)
+		}
+	}
+	for _, p := range r.out.Processes {
+		for _, b := range p.Blocks {
+			pcal.InspectStmts(b.Body, nil, visit)
+		}
+	}
+	return found
 }
 
 // algorithm is the work on one algorithm.

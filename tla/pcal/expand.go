@@ -299,7 +299,7 @@ func (f *frame) read(r *Rewriter, s *Read) []Stmt {
 		out.Body = []Stmt{&Yield{At: s.At, X: cell}}
 	} else {
 		m := f.mapping(b, cell, path)
-		out.Body = m.Stmts(b.mapping.Read)
+		out.Body = choice(m.Stmts(b.mapping.Read))
 	}
 	out.Dst = r.Local(s.Dst)
 	out.Rest = r.Stmts(s.Rest)

@@ -30,6 +30,8 @@ type Algorithm struct {
 	// PC and Stack are the variables that the algorithm does not declare. They
 	// belong to the state where NeedsPC and NeedsStack say so.
 	PC, Stack *core.Variable
+	// NamesPC says that an expression of the algorithm mentions pc.
+	NamesPC bool
 
 	Globals    []*Variable
 	Define     []*core.Def // the define block, in order
@@ -302,7 +304,7 @@ type Assignment struct {
 // NeedsPC says whether the state holds a program counter: it does unless every
 // process does the same single step for ever.
 func (a *Algorithm) NeedsPC() bool {
-	if len(a.Procedures) > 0 {
+	if len(a.Procedures) > 0 || a.NamesPC {
 		return true
 	}
 	for _, p := range a.Processes {

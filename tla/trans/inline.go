@@ -9,11 +9,9 @@ import (
 //
 // A Read whose body yields on one path becomes that path, with the rest of
 // the Read at its end and the value in the place of its name where that means
-// the same, in a "with" where it does not. A body with several yields that
-// only chooses among values becomes one value (IF) or a choice of one (a
-// "with" over a set). Any other body gets the rest of the Read, and of that
-// only, under each yield: what follows the statement with the read in it is
-// not copied.
+// the same, in a "with" where it does not. A body with several yields gets the
+// rest of the Read, and of that only, under each: what follows the statement
+// with the read in it is not copied.
 
 // inlineSizeMax is how many nodes an expression may have that stands in the
 // place of a name that is used more than once.
@@ -65,17 +63,6 @@ func continueWith(body []pcal.Stmt, then func(core.Expr) []pcal.Stmt) []pcal.Stm
 	last := len(body) - 1
 	var out []pcal.Stmt
 	out = append(out, body[:last]...)
-	if yieldCount(body[last:]) > 1 {
-		if value, in, ok := oneValue(body[last]); ok {
-			if !in {
-				return append(out, then(value)...)
-			}
-			at := pcal.At{Place: body[last].Span()}
-			v := &core.Local{Name: "choice", Span: at.Place}
-			ref := &core.LocalRef{At: core.At{Place: at.Place}, Local: v}
-			return append(out, &pcal.With{At: at, Var: v, In: true, X: value, Body: then(ref)})
-		}
-	}
 	r := &pcal.Rewriter{}
 	r.Stmt = func(s pcal.Stmt) ([]pcal.Stmt, bool) {
 		if y, ok := s.(*pcal.Yield); ok {
@@ -85,61 +72,6 @@ func continueWith(body []pcal.Stmt, then func(core.Expr) []pcal.Stmt) []pcal.Stm
 		return nil, false
 	}
 	return append(out, r.Stmts(body[last:])...)
-}
-
-func yieldCount(list []pcal.Stmt) int {
-	n := 0
-	pcal.InspectStmts(list, func(s pcal.Stmt) {
-		if _, ok := s.(*pcal.Yield); ok {
-			n++
-		}
-	}, nil)
-	return n
-}
-
-// oneValue makes an expression of a statement that does nothing but choose a
-// value; where in is set, the value is any element of the expression.
-func oneValue(s pcal.Stmt) (value core.Expr, in, ok bool) {
-	at := core.At{Place: s.Span()}
-	switch s := s.(type) {
-	case *pcal.Yield:
-		return s.X, false, true
-	case *pcal.If:
-		if len(s.Then) != 1 || len(s.Else) != 1 {
-			return nil, false, false
-		}
-		a, aIn, aOk := oneValue(s.Then[0])
-		b, bIn, bOk := oneValue(s.Else[0])
-		if !aOk || !bOk {
-			return nil, false, false
-		}
-		if aIn != bIn {
-			a, b = element(a, aIn), element(b, bIn)
-		}
-		return &core.If{At: at, Cond: s.Cond, Then: a, Else: b}, aIn || bIn, true
-	case *pcal.Either:
-		var values []core.Expr
-		for _, b := range s.Branches {
-			if len(b) != 1 {
-				return nil, false, false
-			}
-			v, vIn, vOk := oneValue(b[0])
-			if !vOk || vIn {
-				return nil, false, false
-			}
-			values = append(values, v)
-		}
-		return &core.SetEnum{At: at, Elems: values}, true, true
-	}
-	return nil, false, false
-}
-
-// element makes a set of a value.
-func element(x core.Expr, in bool) core.Expr {
-	if in {
-		return x
-	}
-	return &core.SetEnum{At: core.At{Place: x.Span()}, Elems: []core.Expr{x}}
 }
 
 // let calls value by a name in rest, or puts it where the name is when that

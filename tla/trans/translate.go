@@ -252,6 +252,10 @@ func splice(m *syntax.Module, t Text, diags *source.List) []byte {
 		}
 	}
 	if r := m.Translation; r != nil {
+		if c.inside(int(r.Begin.Start)) {
+			diags.Add(source.Diagnostic{Code: PCalTagsError, Span: r.Begin, Message: "the markers of the translation stand in a comment: expected them outside",
+				Repair: "move them behind the comment"})
+		}
 		edits = append(edits, edit{r.Inner.Start, r.Inner.End, t.TLA})
 		for _, marker := range []source.Span{r.Begin, r.End} {
 			if clean := withoutChecksum(marker.Text()); clean != marker.Text() {
