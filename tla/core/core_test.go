@@ -17,6 +17,27 @@ func spec(defs ...*Def) *Spec            { return &Spec{Defs: defs} }
 func def(name string, body Expr) *Def    { return &Def{Name: name, Body: body, Level: TemporalLevel} }
 func with(d *Def, params ...*Local) *Def { d.Params = params; return d }
 
+// validateExpr is Validate for one expression that may use the names in scope
+// and the definitions, variables and constants of s.
+func validateExpr(s *Spec, e Expr, scope []*Local) error {
+	v := &validator{constants: map[*Constant]bool{}, variables: map[*Variable]int{}, defs: map[*Def]int{}, bound: map[*Local]int{}}
+	for _, x := range s.Variables {
+		v.variables[x]++
+	}
+	for _, c := range s.Constants {
+		v.constants[c] = true
+	}
+	for i, d := range s.Defs {
+		v.defs[d] = i
+	}
+	v.at = len(s.Defs)
+	for _, l := range scope {
+		v.bound[l]++
+	}
+	v.expr(e)
+	return v.err()
+}
+
 func TestValidate(t *testing.T) {
 	x, y := local("x"), local("y")
 	f := &Local{Name: "F", Arity: 1}
@@ -83,10 +104,10 @@ func TestValidate(t *testing.T) {
 			}
 		})
 	}
-	if err := ValidateExpr(spec(id), call(id, ref(y)), []*Local{y}); err != nil {
+	if err := validateExpr(spec(id), call(id, ref(y)), []*Local{y}); err != nil {
 		t.Errorf("an expression in a scope: %v", err)
 	}
-	if err := ValidateExpr(spec(id), call(id, ref(y)), nil); err == nil {
+	if err := validateExpr(spec(id), call(id, ref(y)), nil); err == nil {
 		t.Error("an expression outside its scope is valid")
 	}
 }
@@ -133,7 +154,7 @@ func TestSubstitute(t *testing.T) {
 				}
 			}
 			s := &Spec{Defs: []*Def{g}, Constants: []*Constant{}}
-			if err := ValidateExpr(s, got, scope); err != nil && !strings.Contains(err.Error(), "constant C") {
+			if err := validateExpr(s, got, scope); err != nil && !strings.Contains(err.Error(), "constant C") {
 				t.Error(err)
 			}
 		})

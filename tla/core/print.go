@@ -204,7 +204,7 @@ func (p *printer) def(d *Def) {
 	if isFn {
 		p.emit(name + "[")
 		p.names[fn.Self] = name
-		p.bind(Bound(fn.Binds), func() {
+		p.bind(boundBy(fn.Binds), func() {
 			p.bindTexts(fn.Binds)
 			p.emit("] ==")
 			p.body(fn.Body, column+2)

@@ -380,7 +380,7 @@ func (p *printer) bindTexts(binds []Bind) {
 // quantified writes "head bounds : body".
 func (p *printer) quantified(head string, binds []Bind, body Expr) {
 	column := p.col
-	p.bind(Bound(binds), func() {
+	p.bind(boundBy(binds), func() {
 		p.emit(head)
 		p.bindTexts(binds)
 		p.emit(" :")
@@ -435,7 +435,7 @@ func (p *printer) binder(e Expr) {
 		p.emit("}")
 	case *SetMap:
 		p.emit("{")
-		p.bind(Bound(e.Binds), func() {
+		p.bind(boundBy(e.Binds), func() {
 			op, isOp := e.Body.(*Op)
 			if isOp && op.Op == OpIn || p.bindingOf(e.Body).low == openLow {
 				p.parens(e.Body)
@@ -455,7 +455,7 @@ func (p *printer) binder(e Expr) {
 
 func (p *printer) fn(e *Fn) {
 	column := p.col
-	names := Bound(e.Binds)
+	names := boundBy(e.Binds)
 	if e.Self == nil {
 		p.bind(names, func() {
 			p.emit("[")

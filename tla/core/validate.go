@@ -54,27 +54,6 @@ func Validate(s *Spec) error {
 	return v.err()
 }
 
-// ValidateExpr is Validate for one expression that may use the names in scope
-// and the definitions, variables and constants of s.
-func ValidateExpr(s *Spec, e Expr, scope []*Local) error {
-	v := &validator{constants: map[*Constant]bool{}, variables: map[*Variable]int{}, defs: map[*Def]int{}, bound: map[*Local]int{}}
-	for _, x := range s.Variables {
-		v.variables[x]++
-	}
-	for _, c := range s.Constants {
-		v.constants[c] = true
-	}
-	for i, d := range s.Defs {
-		v.defs[d] = i
-	}
-	v.at = len(s.Defs)
-	for _, l := range scope {
-		v.bound[l]++
-	}
-	v.expr(e)
-	return v.err()
-}
-
 type validator struct {
 	constants map[*Constant]bool
 	variables map[*Variable]int
@@ -323,7 +302,7 @@ func (v *validator) binder(e Expr) {
 	switch e := e.(type) {
 	case *Quant:
 		v.binds(e.Binds, true)
-		v.within(Bound(e.Binds), func() { v.expr(e.Body) })
+		v.within(boundBy(e.Binds), func() { v.expr(e.Body) })
 	case *Choose:
 		v.binds([]Bind{e.Bind}, true)
 		v.within(e.Bind.Vars, func() { v.expr(e.Body) })
@@ -332,10 +311,10 @@ func (v *validator) binder(e Expr) {
 		v.within(e.Bind.Vars, func() { v.expr(e.Pred) })
 	case *SetMap:
 		v.binds(e.Binds, false)
-		v.within(Bound(e.Binds), func() { v.expr(e.Body) })
+		v.within(boundBy(e.Binds), func() { v.expr(e.Body) })
 	case *Fn:
 		v.binds(e.Binds, false)
-		names := Bound(e.Binds)
+		names := boundBy(e.Binds)
 		if e.Self != nil {
 			names = append(names, e.Self)
 		}

@@ -196,7 +196,7 @@ func Scoped(e Expr, bind func(names []*Local, by int), visit func(Expr)) {
 			walk(e.Body)
 		case *Quant:
 			sets(e.Binds)
-			within(Bound(e.Binds), e.Body)
+			within(boundBy(e.Binds), e.Body)
 		case *Choose:
 			sets([]Bind{e.Bind})
 			within(e.Bind.Vars, e.Body)
@@ -205,10 +205,10 @@ func Scoped(e Expr, bind func(names []*Local, by int), visit func(Expr)) {
 			within(e.Bind.Vars, e.Pred)
 		case *SetMap:
 			sets(e.Binds)
-			within(Bound(e.Binds), e.Body)
+			within(boundBy(e.Binds), e.Body)
 		case *Fn:
 			sets(e.Binds)
-			names := Bound(e.Binds)
+			names := boundBy(e.Binds)
 			if e.Self != nil {
 				names = append(names, e.Self)
 			}
@@ -237,8 +237,8 @@ func Scoped(e Expr, bind func(names []*Local, by int), visit func(Expr)) {
 	walk(e)
 }
 
-// Bound lists the names that binds bind, in order.
-func Bound(binds []Bind) []*Local {
+// boundBy lists the names that binds bind, in order.
+func boundBy(binds []Bind) []*Local {
 	var out []*Local
 	for _, b := range binds {
 		out = append(out, b.Vars...)

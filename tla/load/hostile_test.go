@@ -67,7 +67,7 @@ func TestHostile(t *testing.T) {
 		{"many instances", with(a(repeat(n, line("I# == INSTANCE B WITH y <- 1\n"))), "B", "CONSTANT y\nZ == y"), ""},
 		{"instances that double", nested("<<c, c>>"), lower.ExpressionTooLarge},
 		{"instances that nest", nested("<<c>>"), ""},
-		{"parts that double", a("X0 == <<1, 2>>\n" + repeat(60, line("X#1 == <<X#!1, X#!: , X#!: >>\n"))), lower.TooManyInstances},
+		{"parts that double", a("X0 == <<1, 2>>\n" + repeat(60, line("X#1 == <<X#!1, X#!: , X#!: >>\n"))), lower.ExpressionTooLarge},
 		{"a LAMBDA that doubles", with(a("I == INSTANCE B WITH F <- LAMBDA x : <<x, x>>"), "B", "CONSTANT F(_)\nZ == "+strings.Repeat("F(", 60)+"1"+strings.Repeat(")", 60)), lower.ExpressionTooLarge},
 	}
 	for _, tt := range tests {

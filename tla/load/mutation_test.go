@@ -59,7 +59,7 @@ func mutate(r *rand.Rand, text string) string {
 // nothing may panic, and what loads must be valid and print as something that
 // parses. ASHLAR_MUTATIONS asks for more rounds than the default.
 func TestMutations(t *testing.T) {
-	rounds := 300
+	rounds := 150
 	if s := os.Getenv("ASHLAR_MUTATIONS"); s != "" {
 		n, err := strconv.Atoi(s)
 		if err != nil {

@@ -21,4 +21,4 @@ const DefinitionsMax = 100_000
 
 // PartsMax is how many expressions substitution may make in one Program, the
 // parts of expressions counted. Substitutions in substitutions multiply, too.
-const PartsMax = 4_000_000
+const PartsMax = 1_000_000

@@ -168,6 +168,3 @@ func (s *Scope) Lookup(name string) Meaning {
 	}
 	return Meaning{Other: true}
 }
-
-// Names lists what can be named, innermost first, for messages.
-func (s *Scope) Names() []string { return s.names.AllNames() }

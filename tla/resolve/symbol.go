@@ -246,10 +246,3 @@ func (s *Scope) all(visit func(name string, symbol *Symbol)) {
 		}
 	}
 }
-
-// AllNames lists the names that can be seen, innermost scope first.
-func (s *Scope) AllNames() []string {
-	var out []string
-	s.all(func(name string, _ *Symbol) { out = append(out, name) })
-	return out
-}
