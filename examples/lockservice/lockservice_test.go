@@ -2,40 +2,79 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
 )
 
-// workshop is a compiled lock service, made once for all tests.
-type workshop struct{ ashlar, program string }
+// workshop makes programs. What it has made it makes once.
+type workshop struct {
+	root   string // of the repository
+	dir    string // for binaries
+	code   string // for generated packages: where this module's packages can be imported, and ./... does not look
+	ashlar string
 
-// open builds the tool, compiles the specification and builds the program.
-func open(t *testing.T, spec string) workshop {
+	mu       sync.Mutex
+	programs map[string]string // by specification
+}
+
+var shop workshop
+
+func TestMain(m *testing.M) {
+	code := func() int {
+		if err := shop.open(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		defer os.RemoveAll(shop.dir)
+		defer os.RemoveAll(shop.code)
+		return m.Run()
+	}()
+	os.Exit(code)
+}
+
+func (w *workshop) open() (err error) {
+	if w.root, err = filepath.Abs("../.."); err != nil {
+		return err
+	}
+	if w.dir, err = os.MkdirTemp("", "lockservice"); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Join(w.root, "build"), 0o755); err != nil {
+		return err
+	}
+	if w.code, err = os.MkdirTemp(filepath.Join(w.root, "build"), "_lockservice"); err != nil {
+		return err
+	}
+	w.ashlar, w.programs = filepath.Join(w.dir, "ashlar"), map[string]string{}
+	build := exec.Command("go", "build", "-o", w.ashlar, "./cmd/ashlar")
+	build.Dir = w.root
+	if out, err := build.CombinedOutput(); err != nil {
+		return fmt.Errorf("build the tool: %w\n%s", err, out)
+	}
+	return nil
+}
+
+// program compiles a specification and builds the result.
+func (w *workshop) program(t *testing.T, spec string) string {
 	t.Helper()
-	root, err := filepath.Abs("../..")
-	if err != nil {
-		t.Fatal(err)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if p := w.programs[spec]; p != "" {
+		return p
 	}
-	// The generated code is built where this module's packages can be imported,
-	// in a folder that patterns such as ./... do not match.
-	if err := os.MkdirAll(filepath.Join(root, "build"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	code, err := os.MkdirTemp(filepath.Join(root, "build"), "_lockservice")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { os.RemoveAll(code) })
-	w := workshop{ashlar: filepath.Join(t.TempDir(), "ashlar"), program: filepath.Join(t.TempDir(), "lockservice")}
-	run(t, root, 0, "go", "build", "-o", w.ashlar, "./cmd/ashlar")
-	run(t, root, 0, w.ashlar, "compile", spec, "-o", code, "--main")
-	run(t, root, 0, "go", "build", "-o", w.program, "./"+filepath.Base(filepath.Dir(code))+"/"+filepath.Base(code))
-	return w
+	name := fmt.Sprintf("program%d", len(w.programs))
+	code, program := filepath.Join(w.code, name), filepath.Join(w.dir, name)
+	run(t, w.root, 0, w.ashlar, "compile", spec, "-o", code, "--main")
+	run(t, w.root, 0, "go", "build", "-o", program, code)
+	w.programs[spec] = program
+	return program
 }
 
 // run executes a command and expects an exit code; it returns what it printed.
@@ -53,15 +92,15 @@ func run(t *testing.T, dir string, want int, name string, args ...string) string
 }
 
 // checkTraces holds the traces of a cluster against the right design.
-func (w workshop) checkTraces(t *testing.T, c *cluster, want int) string {
+func checkTraces(t *testing.T, c *cluster, want int) string {
 	t.Helper()
-	return run(t, "../..", want, w.ashlar, "trace", "check", goodSpec, c.traces)
+	return run(t, shop.root, want, shop.ashlar, "trace", "check", goodSpec, c.traces)
 }
 
-func newCluster(t *testing.T, w workshop, run time.Duration) *cluster {
+func newCluster(t *testing.T, spec string, run time.Duration) *cluster {
 	t.Helper()
 	dir := t.TempDir()
-	c := &cluster{program: w.program, dir: dir, traces: filepath.Join(dir, "traces"), run: run, clients: clients}
+	c := &cluster{program: shop.program(t, spec), dir: dir, traces: filepath.Join(dir, "traces"), run: run, clients: clients}
 	if err := os.Mkdir(c.traces, 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -71,8 +110,7 @@ func newCluster(t *testing.T, w workshop, run time.Duration) *cluster {
 // A client that is killed takes nothing back that it has done: the traces of
 // all, its own cut off as it is, are a behaviour of the specification.
 func TestKilledClient(t *testing.T) {
-	w := open(t, goodSpec)
-	c := newCluster(t, w, 1500*time.Millisecond)
+	c := newCluster(t, goodSpec, 1500*time.Millisecond)
 	if err := c.start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -84,21 +122,20 @@ func TestKilledClient(t *testing.T) {
 	if n := c.sections(); n < 100 {
 		t.Errorf("only %d sections were committed", n)
 	}
-	t.Log(w.checkTraces(t, c, 0))
+	t.Log(checkTraces(t, c, 0))
 }
 
 // What the broken lock service does is not a behaviour of the right one, and
 // the report names the server's step.
 func TestBrokenServerIsRejected(t *testing.T) {
-	w := open(t, badSpec)
-	c := newCluster(t, w, 300*time.Millisecond)
+	c := newCluster(t, badSpec, 300*time.Millisecond)
 	if err := c.start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if err := c.wait(); err != nil {
 		t.Fatal(err)
 	}
-	out := w.checkTraces(t, c, exitSafety)
+	out := checkTraces(t, c, exitSafety)
 	for _, want := range []string{"rejected", "AServer(0) cannot take its step", "serverRespond"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("the report lacks %q:\n%s", want, out)

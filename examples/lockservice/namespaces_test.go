@@ -17,9 +17,8 @@ const lossPercent = 5
 // specification. All of it is inside namespaces that the test makes and
 // removes.
 func TestNamespaces(t *testing.T) {
-	w := open(t, goodSpec)
 	hosts := newHosts(t, clients+1)
-	c := newCluster(t, w, 6*time.Second)
+	c := newCluster(t, goodSpec, 6*time.Second)
 	c.hosts = hosts
 	if err := c.start(t.Context()); err != nil {
 		t.Fatal(err)
@@ -33,7 +32,7 @@ func TestNamespaces(t *testing.T) {
 		t.Errorf("only %d sections were committed", n)
 	}
 	t.Logf("%d sections with %d%% of all packets lost", c.sections(), lossPercent)
-	t.Log(w.checkTraces(t, c, 0))
+	t.Log(checkTraces(t, c, 0))
 }
 
 // newHosts makes n network namespaces on one switch, which is a namespace too.
