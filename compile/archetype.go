@@ -191,11 +191,12 @@ func (m *machine) generate() {
 	k := 0
 	for _, r := range m.routines {
 		for _, b := range r.blocks {
-			s := m.newSection(r)
-			s.stmts(b.Body)
 			w := m.methods
 			w.emit("")
+			m.g.last = ""
 			m.g.comment(w, b.Span)
+			s := m.newSection(r)
+			s.stmts(b.Body)
 			w.emit("func (s *%s) %s(tx *distsys.Tx) (distsys.Label, error) {", m.name, m.sections[k].method)
 			w.append(s.out)
 			w.emit("}")

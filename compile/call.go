@@ -65,7 +65,7 @@ func (f *fn) passings(d *core.Def, args []core.Expr) []passing {
 		if n := d.Params[i].Arity; n > 0 {
 			out[i].args = f.operatorPassing(a, n)
 		} else {
-			out[i].lazy = !total(f.sc, a) && !f.g.strict.param(d, i)
+			out[i].lazy = !f.total(a) && !f.g.strict.param(d, i)
 		}
 	}
 	return out
@@ -111,7 +111,7 @@ func (f *fn) argument(a core.Expr, want *shape.Shape, lazy bool) string {
 		return f.as(a, want)
 	}
 	body := f.closure(nil, f.g.typeOf(want).name, func() string { return f.as(a, want) })
-	if total(f.sc, a) {
+	if f.total(a) {
 		return body
 	}
 	return "typed.Lazy(" + body + ")"
@@ -206,11 +206,13 @@ func (g *generator) operator(sc *shape.Scope, pass []passing) *operator {
 	}
 	op := &operator{name: g.constantNames.fresh(d.Name), result: sc.Result()}
 	g.operators[key] = op
+	defer func(last string) { g.last = last }(g.last)
 	f := g.newFn(sc, "c")
 	list := f.parameters(sc, pass)
 	t := g.typeOf(op.result)
 	w := &writer{}
 	w.emit("")
+	g.last = ""
 	g.comment(w, d.Span.Join(d.Body.Span()))
 	name := op.name
 	if len(d.Params) == 0 && heavy(op.result) {
@@ -340,7 +342,7 @@ func (f *fn) letValue(e *core.Let, l *letDef) {
 	}
 	t := f.g.typeOf(l.shape)
 	name := f.names.fresh(l.d.Name)
-	if total(sc, l.d.Body) || f.g.strict.value(e.Body, l.d) {
+	if f.totalIn(sc, l.d.Body) || f.g.strict.value(e.Body, l.d) {
 		f.at(l, sc, func() { f.declare(name, t.name, l.d.Body, l.shape) })
 		l.code = name
 		if !f.g.strict.value(e.Body, l.d) {

@@ -299,20 +299,25 @@ const excerptMax = 90
 // comment writes where the code that follows comes from. The form is what
 // placeComment reads back.
 func (g *generator) comment(w *writer, at source.Span) {
-	if !at.IsValid() {
+	text := g.commentText(at)
+	if text == "" || text == g.last {
 		return
+	}
+	g.last = text
+	w.emit("%s", text)
+}
+
+// commentText is such a comment.
+func (g *generator) commentText(at source.Span) string {
+	if !at.IsValid() {
+		return ""
 	}
 	line := at.From().Line
 	text := []rune(oneLine(at.File.Line(line)))
 	if len(text) > excerptMax {
 		text = append(text[:excerptMax], '…')
 	}
-	comment := fmt.Sprintf("// %s:%d: %s", filepath.Base(at.File.Name), line, string(text))
-	if comment == g.last {
-		return
-	}
-	g.last = comment
-	w.emit("%s", comment)
+	return fmt.Sprintf("// %s:%d: %s", filepath.Base(at.File.Name), line, string(text))
 }
 
 // placeOf is the place as generated code names it: without the directories of
@@ -324,7 +329,7 @@ func placeOf(at source.Span) string {
 	return fmt.Sprintf("%s:%s", filepath.Base(at.File.Name), at.From())
 }
 
-var placeComment = regexp.MustCompile(`^\s*// ([^\s:]+:\d+): `)
+var placeComment = regexp.MustCompile(`(?:^|\s)// ([^\s:]+:\d+): `)
 
 // pack writes the files.
 func (g *generator) pack() *Package {

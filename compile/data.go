@@ -148,7 +148,7 @@ type newValue struct {
 func (f *fn) except(e *core.Except) val {
 	v := f.typed(e.Fn)
 	for _, u := range e.Updates {
-		v = f.update(v, u.Path, newValue{u.At, func(want *shape.Shape) string { return f.as(u.Value, want) }, total(f.sc, u.Value)})
+		v = f.update(v, u.Path, newValue{u.At, func(want *shape.Shape) string { return f.as(u.Value, want) }, f.total(u.Value)})
 	}
 	return v
 }
@@ -177,16 +177,12 @@ func (f *fn) update(base val, path []core.Index, nv newValue) val {
 		if lit, ok := step.X.(*core.Int); ok && lit.Val >= 1 && lit.Val <= int64(len(x.shape.Elems)) {
 			return f.coerce(f.updateField(x, int(lit.Val-1), path[1:], nv), full)
 		}
-	case x.shape.Kind == shape.Seq && step.X != nil:
+	case x.shape.Kind == shape.Seq && step.X != nil && f.shapeOf(step.X) == f.g.int:
 		return f.coerce(f.updateAt(x, f.as(step.X, f.g.int), path[1:], nv), full)
-	case x.shape.Kind == shape.Fn:
-		var key string
-		if step.X != nil {
-			key = f.as(step.X, x.shape.Key)
-		} else {
-			key = f.coerce(val{fmt.Sprintf("%q", step.Field), f.g.str, precAtom}, x.shape.Key).code
-		}
-		return f.coerce(f.updateAt(x, key, path[1:], nv), full)
+	case x.shape.Kind == shape.Fn && step.X != nil && f.shapeOf(step.X) == x.shape.Key:
+		return f.coerce(f.updateAt(x, f.as(step.X, x.shape.Key), path[1:], nv), full)
+	case x.shape.Kind == shape.Fn && step.X == nil && x.shape.Key == f.g.str:
+		return f.coerce(f.updateAt(x, fmt.Sprintf("%q", step.Field), path[1:], nv), full)
 	}
 	return f.coerce(f.updateValue(f.coerce(x, f.g.any), path, nv), full)
 }

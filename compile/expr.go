@@ -102,6 +102,9 @@ func (f *fn) shapeOf(e core.Expr) *shape.Shape {
 	if s := f.sc.Expr(e); s != nil {
 		return s
 	}
+	if l, ok := e.(*core.LocalRef); ok && f.bound[l.Local] != nil {
+		return f.bound[l.Local].shape
+	}
 	return f.g.any
 }
 

@@ -102,9 +102,14 @@ func evaluateAll(t *testing.T, exprs []string) {
 }
 
 // TestExpressions has an expression for each construct, among them those on
-// which PGo's runtime and TLC differ.
+// which PGo's runtime and TLC differ, and random ones.
 func TestExpressions(t *testing.T) {
-	evaluateAll(t, strings.Split(strings.TrimSpace(expressionTable), "\n"))
+	exprs := strings.Split(strings.TrimSpace(expressionTable), "\n")
+	g := &exprGen{rng: rand.New(rand.NewSource(seed()))}
+	for range count() {
+		exprs = append(exprs, g.top())
+	}
+	evaluateAll(t, exprs)
 }
 
 const expressionTable = `
@@ -316,20 +321,6 @@ LET q == <<1, 2, 3>> IN <<Head(q), Tail(q), Append(Tail(q), 9), q>>
 [a |-> IF N = 3 THEN 1 ELSE 2, b |-> {x \in 1..N : x # 2}]
 "quote \" and \\ backslash"
 `
-
-// TestRandomExpressions compares generated expressions.
-func TestRandomExpressions(t *testing.T) {
-	n := count()
-	if testing.Short() {
-		n = 60
-	}
-	g := &exprGen{rng: rand.New(rand.NewSource(seed()))}
-	var exprs []string
-	for len(exprs) < n {
-		exprs = append(exprs, g.top())
-	}
-	evaluateAll(t, exprs)
-}
 
 // seed and count widen the search for a difference: EXPR_SEED=7 EXPR_COUNT=1000.
 func seed() int64 { return setting("EXPR_SEED", 20240601) }

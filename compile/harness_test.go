@@ -246,7 +246,7 @@ func execute(s scenario) (out outcome) {
 		}
 		procs = append(procs, p)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
 	if err := distsys.Run(ctx, procs...); err != nil {
 		out.Err = err.Error()

@@ -385,12 +385,12 @@ func (f *fn) subset(e *core.Op) val {
 	a := f.typed(e.Args[0])
 	sa, sb := a.shape, f.shapeOf(e.Args[1])
 	if sa.Kind == shape.Set && !sa.Model {
-		if sb == sa {
-			if _, symbolic := f.symbolicForm(e.Args[1]); !symbolic {
-				return val{a.atom() + ".In(" + f.typed(e.Args[1]).code + ")", g.bool, precAtom}
-			}
+		if _, formula := f.symbolicForm(e.Args[1]); formula {
+			return f.each(a, sa.Elem, e.Args[1])
 		}
-		return f.each(a, sa.Elem, e.Args[1])
+		if sb == sa {
+			return val{a.atom() + ".In(" + f.typed(e.Args[1]).code + ")", g.bool, precAtom}
+		}
 	}
 	return val{fmt.Sprintf("value.Subseteq(%s, %s)", f.coerce(a, g.any).code, f.as(e.Args[1], g.any)), g.bool, precAtom}
 }
@@ -420,8 +420,8 @@ func (f *fn) setOp(e *core.Op) val {
 		if sb == want {
 			return val{f.typed(e.Args[0]).atom() + "." + names[0] + "(" + f.as(e.Args[1], want) + ")", want, precAtom}
 		}
-		if e.Op != core.OpCup {
-			// The right side is of another shape, or not to be listed: ask it.
+		if _, formula := f.symbolicForm(e.Args[1]); formula && e.Op != core.OpCup {
+			// The right side is not to be listed: ask it.
 			a := f.typed(e.Args[0])
 			var keep val
 			name := ""

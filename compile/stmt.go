@@ -93,9 +93,23 @@ func (s *section) label(name string) string {
 func (s *section) ifElse(st *pcal.If) {
 	s.out.emit("if %s {", header(s.boolean(st.Cond).code))
 	s.nested(st.Then)
-	if len(st.Else) > 0 {
-		s.out.emit("} else {")
-		s.nested(st.Else)
+	for len(st.Else) > 0 {
+		next, ok := single1(st.Else).(*pcal.If)
+		if !ok {
+			s.out.emit("} else {")
+			s.nested(st.Else)
+			break
+		}
+		var cond val
+		w := s.capture(func() { cond = s.boolean(next.Cond) })
+		if !w.empty() {
+			s.out.emit("} else {")
+			s.nested(st.Else)
+			break
+		}
+		s.out.emit("} else if %s { %s", header(cond.code), s.g.commentText(next.Span()))
+		s.nested(next.Then)
+		st = next
 	}
 	s.out.emit("}")
 }
@@ -214,7 +228,7 @@ func (s *section) assign(st *pcal.Assign) {
 	var list []ready
 	for _, p := range st.Pairs {
 		r := ready{target: s.place(p.Target), v: p.Target, path: p.Path}
-		r.value = newValue{p.At, func(want *shape.Shape) string { return s.as(p.Value, want) }, total(s.sc, p.Value)}
+		r.value = newValue{p.At, func(want *shape.Shape) string { return s.as(p.Value, want) }, s.total(p.Value)}
 		if len(st.Pairs) == 1 {
 			list = append(list, r)
 			break
@@ -232,18 +246,49 @@ func (s *section) assign(st *pcal.Assign) {
 			s.bind(p.At, old)
 		}
 		name := s.names.fresh("new" + upperFirst(goName(p.Target.Name)))
-		s.define(name, s.as(p.Value, want), want)
+		s.declareTyped(name, s.as(p.Value, want), want)
 		r.value = newValue{nil, func(to *shape.Shape) string { return s.coerce(val{name, want, precAtom}, to).code }, true}
 		list = append(list, r)
 	}
 	for _, r := range list {
-		if len(r.path) == 0 && len(st.Pairs) == 1 {
+		r.target, r.path = s.inside(r.target, r.path)
+		if len(r.path) == 0 && r.value.at == nil && len(st.Pairs) == 1 {
 			s.into(st.Pairs[0].Value, r.target.shape, func(x string) { s.out.emit("%s = %s", r.target.code, x) })
 		} else {
 			s.out.emit("%s = %s", r.target.code, s.update(r.target, r.path, r.value).code)
 		}
 		s.m.assigned(s.out, r.v)
 	}
+}
+
+// inside follows a path into the structs that hold records and tuples: those
+// are the section's own, and their fields can be assigned.
+func (s *section) inside(v val, path []core.Index) (val, []core.Index) {
+	for len(path) > 0 && v.code != "_" {
+		t := v.shape
+		i := -1
+		switch {
+		case t.Kind == shape.Record && !t.Model:
+			if name, ok := fieldStep(path[0]); ok {
+				i = fieldIndex(t, name)
+			}
+			if i < 0 || t.Fields[i].Optional {
+				return v, path
+			}
+			v = val{v.code + "." + s.g.typeOf(t).fields[i], t.Fields[i].Shape, precAtom}
+		case t.Kind == shape.Tuple && !t.Model:
+			lit, ok := path[0].X.(*core.Int)
+			if !ok || lit.Val < 1 || lit.Val > int64(len(t.Elems)) {
+				return v, path
+			}
+			i = int(lit.Val - 1)
+			v = val{v.code + "." + s.g.typeOf(t).fields[i], t.Elems[i], precAtom}
+		default:
+			return v, path
+		}
+		path = path[1:]
+	}
+	return v, path
 }
 
 // frozen computes the indices of a path now.
@@ -257,7 +302,7 @@ func (s *section) frozen(path []core.Index) []core.Index {
 		}
 		want := s.shapeOf(ix.X)
 		name := s.names.fresh("index")
-		s.define(name, s.as(ix.X, want), want)
+		s.declareTyped(name, s.as(ix.X, want), want)
 		l := &core.Local{Name: "index", Span: ix.X.Span()}
 		s.bind(l, val{name, want, precAtom})
 		out[i].X = &core.LocalRef{At: core.At{Place: ix.X.Span()}, Local: l}
@@ -381,7 +426,7 @@ func (s *section) write(st *pcal.Write) {
 		for i, x := range st.Access.Index {
 			path[i].X = x
 		}
-		x := s.update(v, path, newValue{nil, func(want *shape.Shape) string { return s.as(st.X, want) }, total(s.sc, st.X)})
+		x := s.update(v, path, newValue{nil, func(want *shape.Shape) string { return s.as(st.X, want) }, s.total(st.X)})
 		s.out.emit("%s = %s", v.code, x.code)
 		s.m.assigned(s.out, ref.Variable)
 		return

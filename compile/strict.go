@@ -1,6 +1,8 @@
 package compile
 
 import (
+	"strings"
+
 	"github.com/ashlar-dev/ashlar/tla/core"
 	"github.com/ashlar-dev/ashlar/tla/shape"
 )
@@ -129,8 +131,33 @@ func (st *strictness) callNeeds(e *core.Call, hit func(core.Expr) bool) bool {
 	return false
 }
 
+// certain decides which expressions have a value whatever happens.
+type certain struct {
+	sc *shape.Scope
+	// lazy says that a bound name is computed where it is used, and may fail
+	// there; nil: none is.
+	lazy func(*core.Local) bool
+}
+
 // total says whether the evaluation of e in sc cannot fail and is cheap.
-func total(sc *shape.Scope, e core.Expr) bool {
+func total(sc *shape.Scope, e core.Expr) bool { return certain{sc: sc}.total(e) }
+
+// total is the same where some bound names are computed as they are used.
+func (f *fn) total(e core.Expr) bool {
+	return certain{f.sc, func(l *core.Local) bool {
+		b := f.bound[l]
+		return b != nil && strings.HasSuffix(b.code, "()")
+	}}.total(e)
+}
+
+// totalIn is total for an expression of another scope in reach.
+func (f *fn) totalIn(sc *shape.Scope, e core.Expr) (yes bool) {
+	f.within(sc, func() { yes = f.total(e) })
+	return yes
+}
+
+func (c certain) total(e core.Expr) bool {
+	sc := c.sc
 	switch e := e.(type) {
 	case *core.Int:
 		return e.Val >= -1<<31 && e.Val < 1<<31
@@ -139,41 +166,41 @@ func total(sc *shape.Scope, e core.Expr) bool {
 	case *core.ConstRef:
 		return len(e.Args) == 0
 	case *core.LocalRef:
-		return e.Local.Arity == 0
+		return e.Local.Arity == 0 && (c.lazy == nil || !c.lazy(e.Local))
 	case *core.Tuple:
-		return allTotal(sc, e.Elems)
+		return c.all(e.Elems)
 	case *core.Record:
 		for _, f := range e.Fields {
-			if !total(sc, f.X) {
+			if !c.total(f.X) {
 				return false
 			}
 		}
 		return true
 	case *core.SetEnum:
 		s := sc.Expr(e)
-		return s != nil && !s.Mixed() && allTotal(sc, e.Elems)
+		return s != nil && !s.Mixed() && c.all(e.Elems)
 	case *core.Select:
 		s := sc.Expr(e.X)
-		if s == nil || s.Kind != shape.Record || s.Model || !total(sc, e.X) {
+		if s == nil || s.Kind != shape.Record || s.Model || !c.total(e.X) {
 			return false
 		}
 		f := s.Field(e.Field)
 		return f != nil && !f.Optional
 	case *core.Op:
-		return totalOp(sc, e)
+		return c.totalOp(e)
 	case *core.And:
-		return allTotal(sc, e.List) && booleans(sc, e.List)
+		return c.all(e.List) && booleans(sc, e.List)
 	case *core.Or:
-		return allTotal(sc, e.List) && booleans(sc, e.List)
+		return c.all(e.List) && booleans(sc, e.List)
 	case *core.Call:
-		return totalCall(sc, e)
+		return c.totalCall(e)
 	}
 	return false
 }
 
-func allTotal(sc *shape.Scope, list []core.Expr) bool {
+func (c certain) all(list []core.Expr) bool {
 	for _, x := range list {
-		if !total(sc, x) {
+		if !c.total(x) {
 			return false
 		}
 	}
@@ -189,8 +216,9 @@ func booleans(sc *shape.Scope, list []core.Expr) bool {
 	return true
 }
 
-func totalOp(sc *shape.Scope, e *core.Op) bool {
-	if !allTotal(sc, e.Args) {
+func (c certain) totalOp(e *core.Op) bool {
+	sc := c.sc
+	if !c.all(e.Args) {
 		return false
 	}
 	switch e.Op {
@@ -207,8 +235,9 @@ func totalOp(sc *shape.Scope, e *core.Op) bool {
 
 // totalCall knows the few operators that have an answer for every argument of
 // their shape.
-func totalCall(sc *shape.Scope, e *core.Call) bool {
-	if !e.Def.Native || !allTotal(sc, e.Args) {
+func (c certain) totalCall(e *core.Call) bool {
+	sc := c.sc
+	if !e.Def.Native || !c.all(e.Args) {
 		return false
 	}
 	want := shape.Int
