@@ -179,6 +179,7 @@ func (m *machine) assigned(w *writer, v *core.Variable) {
 func (m *machine) newSection(r *routine) *section {
 	f := m.g.newFn(r.sc, "s.c")
 	f.vars = m.varsOf(r)
+	f.resource = func(p *pcal.Param) string { return "s." + m.refs[p] }
 	s := &section{fn: f, m: m, at: r}
 	if r.self != nil {
 		f.bind(r.self, val{"s." + m.self, m.sc.Local(m.arch.Self), precAtom})

@@ -20,9 +20,6 @@ const (
 	Effects source.Code = "CompileEffects"
 	// PrintInExpression (a warning): await PrintT(x)
 	PrintInExpression source.Code = "CompilePrintInExpression"
-	// ReadUnderBinder: await \E i \in S : net[i] = 1, where net is a ref
-	// parameter
-	ReadUnderBinder source.Code = "CompileReadUnderBinder"
 	// NoArchetype: a plain PlusCal algorithm
 	NoArchetype source.Code = "CompileNoArchetype"
 	// UnknownInvariant: --check-invariants Nonsense
@@ -32,6 +29,4 @@ const (
 	InvariantNotLocal source.Code = "CompileInvariantNotLocal"
 	// AssumeNotCompiled (a warning): ASSUME \A f : f = f
 	AssumeNotCompiled source.Code = "CompileAssumeNotCompiled"
-	// ReferencePassing: call P(ref x[_]) where P's parameter has no [_]
-	ReferencePassing source.Code = "CompileReferencePassing"
 )

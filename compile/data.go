@@ -96,6 +96,9 @@ func (f *fn) selectField(x val, name string, want *shape.Shape) val {
 
 // apply is fn[x].
 func (f *fn) apply(e *core.Apply) val {
+	if v, ok := f.readInPlace(e); ok {
+		return v
+	}
 	if v, ok := f.applyDefined(e); ok {
 		return v
 	}

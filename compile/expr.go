@@ -8,6 +8,7 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/invariant"
 	"github.com/ashlar-dev/ashlar/source"
 	"github.com/ashlar-dev/ashlar/tla/core"
+	"github.com/ashlar-dev/ashlar/tla/pcal"
 	"github.com/ashlar-dev/ashlar/tla/shape"
 )
 
@@ -70,6 +71,9 @@ type fn struct {
 	constants string
 	// vars gives the Go expression of a variable; nil where none is in reach.
 	vars func(*core.Variable) (val, bool)
+	// resource gives the Go expression of a ref parameter, in the code of a
+	// section.
+	resource func(*pcal.Param) string
 }
 
 func (g *generator) newFn(sc *shape.Scope, constants string) *fn {
@@ -308,12 +312,26 @@ func (f *fn) variable(e *core.VarRef) val {
 			return v
 		}
 	}
-	if f.sc.Ref(e.Var) != nil {
-		return f.refuse(e, ReadUnderBinder, fmt.Sprintf("the read of %s depends on a name that is bound around it", e.Var.Name),
-			"read it in a step of its own, or into a variable before")
+	if v, ok := f.readInPlace(e); ok {
+		return v
 	}
 	return f.refuse(e, NotVisible, fmt.Sprintf("the variable %s is not in reach of compiled code", e.Var.Name),
 		"pass it to the archetype as a ref parameter")
+}
+
+// readInPlace reads a resource where its name stands, which is so where the
+// index depends on a bound name. A read that is blocked unwinds the section.
+func (f *fn) readInPlace(e core.Expr) (val, bool) {
+	v, index := shape.RefAccess(f.sc, e)
+	if v == nil || f.resource == nil {
+		return val{}, false
+	}
+	ref := f.sc.Ref(v)
+	args := []string{"tx", f.resource(ref.Param), f.g.shapeVar(ref.Read)}
+	for _, x := range index {
+		args = append(args, f.as(x, f.g.any))
+	}
+	return val{"distsys.MustRead(" + strings.Join(args, ", ") + ")", ref.Read, precAtom}, true
 }
 
 func (f *fn) localRef(e *core.LocalRef) val {

@@ -48,11 +48,16 @@ func evaluateAll(t *testing.T, exprs []string) {
 	b.WriteString("---- MODULE exprs ----" + prelude + "\n(* --mpcal exprs {\n")
 	// One archetype with a label for each expression: the instance is told
 	// which to compute.
-	b.WriteString("archetype A(k) {\nl: ")
-	for i := range exprs {
-		fmt.Fprintf(&b, "if (k = %d) { goto e%d; } else ", i, i)
+	b.WriteString("archetype A(k) {\n")
+	const chunk = 100
+	for from := 0; from < len(exprs); from += chunk {
+		fmt.Fprintf(&b, "l%d: ", from)
+		for i := from; i < min(from+chunk, len(exprs)); i++ {
+			fmt.Fprintf(&b, "if (k = %d) { goto e%d; } else ", i, i)
+		}
+		b.WriteString("{ skip; };\n")
 	}
-	b.WriteString("{ skip; };\nfinish: goto Done;\n")
+	b.WriteString("finish: goto Done;\n")
 	for i, e := range exprs {
 		fmt.Fprintf(&b, "e%d: print %s; goto Done;\n", i, e)
 	}
@@ -82,7 +87,7 @@ func evaluateAll(t *testing.T, exprs []string) {
 	}
 	errors, values := 0, 0
 	for i := range exprs {
-		x := s.text.Algorithm.Archetypes[0].Blocks[i+2].Body[0].(*pcal.Print).X
+		x := s.text.Algorithm.Archetypes[0].Blocks[i+1+(len(exprs)+chunk-1)/chunk].Body[0].(*pcal.Print).X
 		want, werr := m.Evaluate(x)
 		gerr := got[i].Err
 		switch {

@@ -87,7 +87,7 @@ func (g *exprGen) leaf(ty byte) string {
 	case 's':
 		return g.pick(`"a"`, `"b"`, `""`)
 	case 'S':
-		return g.pick("{}", "{1}", "{3, 1}", "1..3", "0..N", "Range2")
+		return g.pick("{}", "{1}", "{3, 1}", "(1..3)", "(0..N)", "Range2")
 	case 'T':
 		return g.pick("{{}}", "{{1}, {2}}")
 	case 'q':

@@ -161,8 +161,11 @@ func (c certain) total(e core.Expr) bool {
 	switch e := e.(type) {
 	case *core.Int:
 		return e.Val >= -1<<31 && e.Val < 1<<31
-	case *core.Str, *core.Bool, *core.VarRef:
+	case *core.Str, *core.Bool:
 		return true
+	case *core.VarRef:
+		ref := sc.Ref(e.Var)
+		return ref == nil || ref.Variable != nil
 	case *core.ConstRef:
 		return len(e.Args) == 0
 	case *core.LocalRef:

@@ -98,6 +98,10 @@ func (in *Instance[S]) Reset() {
 func (in *Instance[S]) attempt(tx *Tx, pc Label) (next Label, err error) {
 	defer func() {
 		if r := recover(); r != nil {
+			if u, ok := r.(unwind); ok {
+				err = u.err
+				return
+			}
 			e, ok := r.(*value.Error)
 			if !ok {
 				panic(r)

@@ -116,6 +116,19 @@ func Read[T any](tx *Tx, r Ref, sh Shape[T], idx ...value.Value) (T, error) {
 	return sh.From(v), nil
 }
 
+// MustRead is Read for generated code inside an expression, where there is no
+// way to hand on an error: it unwinds to the section's caller.
+func MustRead[T any](tx *Tx, r Ref, sh Shape[T], idx ...value.Value) T {
+	x, err := Read(tx, r, sh, idx...)
+	if err != nil {
+		panic(unwind{err})
+	}
+	return x
+}
+
+// unwind carries an error out of an expression.
+type unwind struct{ err error }
+
 // Write writes a Go value to a resource. It is the write of generated code.
 func Write[T any](tx *Tx, r Ref, sh Shape[T], x T, idx ...value.Value) error {
 	leaf, rest, err := tx.reach(r, idx)

@@ -37,6 +37,12 @@ func (in *inference) infer(sc *Scope, e core.Expr) *node {
 	case *core.VarRef:
 		return in.variableRef(sc, e)
 	case *core.Apply:
+		if v, index := RefAccess(sc, e); v != nil {
+			for _, x := range index {
+				in.expr(sc, x)
+			}
+			return sc.lookupRef(v).read
+		}
 		r := in.fresh(at)
 		in.apply(in.expr(sc, e.Fn), in.expr(sc, e.Arg), e.Arg, r, at)
 		return r
@@ -128,8 +134,27 @@ func (in *inference) booleans(sc *Scope, list []core.Expr, at source.Span) *node
 	return in.of(Bool, at)
 }
 
-// variableRef infers a variable. A resource is not read in an expression: the
-// algorithm reads it before, into a bound name.
+// RefAccess says whether e reads a resource: the name of a ref parameter under
+// as many indices as the parameter has [_]. Most reads are statements; one
+// whose index depends on a bound name stays in its expression.
+func RefAccess(sc *Scope, e core.Expr) (*core.Variable, []core.Expr) {
+	var index []core.Expr
+	for {
+		switch x := e.(type) {
+		case *core.Apply:
+			index = append([]core.Expr{x.Arg}, index...)
+			e = x.Fn
+			continue
+		case *core.VarRef:
+			if r := sc.lookupRef(x.Var); r != nil && r.variable == nil && r.param.Mapping == len(index) {
+				return x.Var, index
+			}
+		}
+		return nil, nil
+	}
+}
+
+// variableRef infers a variable, or a resource without indices.
 func (in *inference) variableRef(sc *Scope, e *core.VarRef) *node {
 	if r := sc.lookupRef(e.Var); r != nil {
 		if r.variable == nil {
