@@ -1,0 +1,5 @@
+package native
+
+// Cases is the table of calls, for the test from outside that runs them through
+// the definitions in TLA+.
+const Cases = cases
