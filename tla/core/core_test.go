@@ -180,6 +180,38 @@ func TestRewriteShares(t *testing.T) {
 	}
 }
 
+// TestRewriteNestedLet holds what a LET inside a LET defines by the outer one's
+// names to the copies of those.
+func TestRewriteNestedLet(t *testing.T) {
+	v, w := &Variable{Name: "v"}, &Variable{Name: "w"}
+	a := def("a", &VarRef{Var: v})
+	d := def("d", op(OpNot, call(a)))
+	plus := with(def("+", nil), local("x"), local("y"))
+	let := &Let{Defs: []*Def{a}, Body: &Let{Defs: []*Def{d}, Body: call(plus, call(d), call(a))}}
+	var replace func(e Expr, again func(Expr) Expr) Expr
+	replace = func(e Expr, again func(Expr) Expr) Expr {
+		switch e := e.(type) {
+		case *VarRef:
+			return &VarRef{Var: w}
+		case *Call:
+			if e.Def == plus {
+				return call(plus, again(e.Args[0]), again(e.Args[1]))
+			}
+		}
+		return nil
+	}
+	for name, e := range map[string]Expr{"transformed": Transform(let, replace), "renamed": Rename(let)} {
+		if err := validateExpr(&Spec{Defs: []*Def{plus}, Variables: []*Variable{v, w}}, e, nil); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		Calls(e, func(x *Def) {
+			if x == a || x == d {
+				t.Errorf("%s: %s is still called", name, x.Name)
+			}
+		})
+	}
+}
+
 func TestFree(t *testing.T) {
 	x, y, at := local("x"), local("y"), local("@")
 	self := local("f")

@@ -18,8 +18,8 @@ func Transform(e Expr, replace func(x Expr, again func(Expr) Expr) Expr) Expr {
 	return r.expr(e)
 }
 
-// Rename gives every name bound in e a fresh Local, so that the result can
-// stand inside a copy of itself.
+// Rename gives every name bound in e a fresh Local, and every definition of a
+// LET in e a fresh Def, so that the result can stand inside a copy of itself.
 func Rename(e Expr) Expr {
 	r := &rewriter{replace: keep, locals: map[*Local]*Local{}}
 	return r.expr(e)
@@ -83,8 +83,31 @@ type rewriter struct {
 	// locals, when not nil, asks for fresh names.
 	locals map[*Local]*Local
 	defs   map[*Def]*Def
-	// changes counts replacements, so that a LET knows whether it has any.
+	// changes counts replacements, and led what was led to copies of
+	// definitions, so that a LET knows whether it has any.
 	changes int
+	led     map[*Def]int
+}
+
+// lead is the copy of a LET's definition, if d is one.
+func (r *rewriter) lead(d *Def) (*Def, bool) {
+	to, ok := r.defs[d]
+	if ok {
+		r.led[d]++
+	}
+	return to, ok
+}
+
+// ledElsewhere counts what was led to copies of definitions other than these.
+func (r *rewriter) ledElsewhere(defs []*Def) int {
+	n := 0
+	for _, k := range r.led {
+		n += k
+	}
+	for _, d := range defs {
+		n -= r.led[d]
+	}
+	return n
 }
 
 func (r *rewriter) fresh(l *Local) *Local {
@@ -177,12 +200,12 @@ func (r *rewriter) expr(e Expr) Expr {
 			return &LocalRef{e.At, e.Local, a}
 		}
 	case *OpRef:
-		if d, ok := r.defs[e.Def]; ok {
+		if d, ok := r.lead(e.Def); ok {
 			return &OpRef{e.At, d}
 		}
 	case *Call:
 		a := r.list(e.Args)
-		if d, ok := r.defs[e.Def]; ok {
+		if d, ok := r.lead(e.Def); ok {
 			return &Call{e.At, d, a}
 		}
 		if !same(a, e.Args) {
@@ -358,10 +381,10 @@ func (r *rewriter) except(e *Except) Expr {
 // let copies the definitions, rewrites them with calls led to the copies, and
 // keeps the result only when something else changed than that.
 func (r *rewriter) let(e *Let) Expr {
-	before := r.changes
 	if r.defs == nil {
-		r.defs = map[*Def]*Def{}
+		r.defs, r.led = map[*Def]*Def{}, map[*Def]int{}
 	}
+	changes, led := r.changes, r.ledElsewhere(e.Defs)
 	out := &Let{At: e.At, Defs: make([]*Def, len(e.Defs))}
 	for i, d := range e.Defs {
 		c := *d
@@ -375,10 +398,12 @@ func (r *rewriter) let(e *Let) Expr {
 		}
 	}
 	out.Body = r.expr(e.Body)
+	kept := r.changes == changes && r.locals == nil && r.ledElsewhere(e.Defs) == led
 	for _, d := range e.Defs {
 		delete(r.defs, d)
+		delete(r.led, d)
 	}
-	if r.changes == before {
+	if kept {
 		return e
 	}
 	return out
