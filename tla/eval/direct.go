@@ -156,14 +156,14 @@ func (r *rebase) def(d *core.Def) *core.Def {
 	r.moved[d] = &c
 	r.spec.Defs = append(r.spec.Defs, &c)
 	if d.Body != nil {
-		c.Body = core.Rewrite(d.Body, r.replace)
+		c.Body = core.Transform(d.Body, r.replace)
 	}
 	return &c
 }
 
-// replace is for core.Rewrite. The definitions of a LET are not global, and
-// core.Rewrite takes care of them.
-func (r *rebase) replace(e core.Expr) core.Expr {
+// replace is for core.Transform. The definitions of a LET are not global, and
+// core.Transform takes care of them.
+func (r *rebase) replace(e core.Expr, again func(core.Expr) core.Expr) core.Expr {
 	switch e := e.(type) {
 	case *core.Let:
 		for _, d := range e.Defs {
@@ -179,7 +179,7 @@ func (r *rebase) replace(e core.Expr) core.Expr {
 		}
 		args := make([]core.Expr, len(e.Args))
 		for i, a := range e.Args {
-			args[i] = core.Rewrite(a, r.replace)
+			args[i] = again(a)
 		}
 		return &core.ConstRef{At: e.At, Const: to, Args: args}
 	case *core.OpRef:
@@ -190,7 +190,7 @@ func (r *rebase) replace(e core.Expr) core.Expr {
 		if !r.lets[e.Def] {
 			args := make([]core.Expr, len(e.Args))
 			for i, a := range e.Args {
-				args[i] = core.Rewrite(a, r.replace)
+				args[i] = again(a)
 			}
 			return &core.Call{At: e.At, Def: r.def(e.Def), Args: args}
 		}
@@ -220,7 +220,7 @@ func (r *rebase) algorithm(a *pcal.Algorithm) *pcal.Algorithm {
 				return &core.VarRef{At: v.At, Var: out.Stack}
 			}
 		}
-		return r.replace(e)
+		return r.replace(e, w.X)
 	}
 	w.Stmt = func(s pcal.Stmt) ([]pcal.Stmt, bool) {
 		if c, ok := s.(*pcal.Call); ok {

@@ -22,6 +22,11 @@ type Rewriter struct {
 	Fresh bool
 
 	locals map[*core.Local]*core.Local
+
+	// again goes on with the rewriting at work, which knows the definitions of
+	// the LETs around; parts is the expression that is not to be replaced.
+	again func(core.Expr) core.Expr
+	parts core.Expr
 }
 
 // Rename makes every reference to from one to to.
@@ -37,18 +42,27 @@ func (r *Rewriter) X(e core.Expr) core.Expr {
 	if e == nil {
 		return nil
 	}
-	return core.Rewrite(e, r.replace)
+	if r.again != nil {
+		return r.again(e)
+	}
+	return core.Transform(e, func(x core.Expr, again func(core.Expr) core.Expr) core.Expr {
+		if x == r.parts {
+			r.parts = nil
+			return nil
+		}
+		around := r.again
+		r.again = again
+		out := r.replace(x)
+		r.again = around
+		return out
+	})
 }
 
 // Parts rewrites the parts of an expression, from left to right, and not the
 // expression itself.
 func (r *Rewriter) Parts(e core.Expr) core.Expr {
-	return core.Rewrite(e, func(x core.Expr) core.Expr {
-		if x == e {
-			return nil
-		}
-		return r.replace(x)
-	})
+	r.parts = e
+	return r.X(e)
 }
 
 func (r *Rewriter) replace(e core.Expr) core.Expr {
