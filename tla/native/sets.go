@@ -10,7 +10,7 @@ func finiteSets() []Op {
 	m := module{name: "FiniteSets"}
 	m.f1("Cardinality", func(s Value) Value { return value.Int(value.Cardinality(s)) })
 	m.f1("IsFiniteSet", func(s Value) Value {
-		return boolean(s.Kind() == value.KindSet && value.IsFinite(s))
+		return boolean(s.Kind() == value.KindSet && value.DecideFinite(s))
 	})
 	m.primitive("IsFiniteSet")
 	return m.ops

@@ -86,9 +86,10 @@ func atSubset(i *big.Int, es []Value) Value {
 
 // Count is the exact number of elements of a finite set.
 func Count(v Value) *big.Int {
-	if !IsFinite(v) {
-		fail("the set %s is infinite", Brief(v))
+	if v.Kind() != KindSet {
+		failKind(v, "a set")
 	}
+	mustFinite(v, "counting")
 	if n, known := cardinal(v); known {
 		return n
 	}

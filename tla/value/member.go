@@ -324,7 +324,7 @@ func subsetSymbolic(a, b Value) (result, ok bool) {
 			return true, true
 		}
 	}
-	if !IsFinite(a) && IsFinite(b) && (sa < setUnion || sa == setUnion) {
+	if extent(a) == infinite && extent(b) == finite {
 		return false, true
 	}
 	return false, false

@@ -136,11 +136,11 @@ func equalSets(a, b Value) bool {
 		lb, hb := b.bounds()
 		return la == lb && ha == hb
 	}
-	fa, fb := IsFinite(a), IsFinite(b)
-	if fa != fb {
+	ea, eb := extents(a, b)
+	if ea != eb {
 		return false
 	}
-	if !fa {
+	if ea == infinite {
 		return equalInfinite(a, b)
 	}
 	if sa == sb && sameOperands(a, b) {
@@ -156,6 +156,15 @@ func equalSets(a, b Value) bool {
 		return subsetOf(b, a)
 	}
 	return compareLockstep(a, b) == 0
+}
+
+// extents is the extent of both sets, which must be known.
+func extents(a, b Value) (finiteness, finiteness) {
+	ea, eb := extent(a), extent(b)
+	if ea == undecided || eb == undecided {
+		fail("cannot decide whether the sets %s and %s are equal", Brief(a), Brief(b))
+	}
+	return ea, eb
 }
 
 // subsetOf says whether all elements of the enumerated set a are in b.
@@ -347,13 +356,11 @@ func compareSets(a, b Value) int {
 		}
 		return cmp.Compare(la, lb)
 	}
-	fa, fb := IsFinite(a), IsFinite(b)
+	ea, eb := extents(a, b)
 	switch {
-	case fa && !fb:
-		return -1
-	case !fa && fb:
-		return 1
-	case !fa:
+	case ea != eb:
+		return cmp.Compare(ea, eb)
+	case ea == infinite:
 		if equalInfinite(a, b) {
 			return 0
 		}
@@ -426,9 +433,6 @@ const insertionMax = 12
 // sortSet sorts values in place and drops duplicates.
 func sortSet(vs []Value) []Value {
 	if len(vs) < 2 {
-		if len(vs) == 1 && vs[0].IsUndefined() {
-			failKind(vs[0], "an element")
-		}
 		return vs
 	}
 	if allInts(vs) {

@@ -270,56 +270,119 @@ func Choose(s Value, pred func(Value) bool) (Value, bool) {
 	return Value{}, false
 }
 
-// IsFinite says whether the set v is finite. A filter of an infinite set counts
-// as infinite.
+// finiteness is what the form of a set tells.
+type finiteness uint8
+
+const (
+	finite finiteness = iota
+	infinite
+	undecided // a filter of an infinite set, say
+)
+
+// IsFinite says whether the form of the set v makes it finite. {x \in Nat : p}
+// counts as infinite, whatever p says.
 func IsFinite(v Value) bool {
 	if v.Kind() != KindSet {
 		failKind(v, "a set")
 	}
-	switch v.sub() {
-	case setEnum, setInterval:
-		return true
-	case setNat, setInt, setReal, setString, setAny:
-		return false
-	case setSeqs:
-		return isEmpty(v.ref.elems[0])
-	case setFns:
-		d, r := v.ref.elems[0], v.ref.elems[1]
-		if isEmpty(d) {
-			return true
-		}
-		if IsFinite(d) {
-			return IsFinite(r)
-		}
-		return isEmpty(r)
-	case setRecords:
-		return productFinite(v.ref.elems[1:])
-	case setTimes:
-		return productFinite(v.ref.elems)
-	case setInter:
-		return IsFinite(v.ref.elems[0]) || IsFinite(v.ref.elems[1])
-	case setUnion:
-		for _, s := range v.ref.elems {
-			if !IsFinite(s) {
-				return false
-			}
-		}
-		return true
-	}
-	return IsFinite(v.ref.elems[0]) // subsets, difference, filter
+	return extent(v) == finite
 }
 
-// productFinite says whether a product of sets is finite: it is where one of
-// them is empty.
-func productFinite(sets []Value) bool {
-	finite := true
-	for _, s := range sets {
-		if isEmpty(s) {
-			return true
-		}
-		finite = finite && IsFinite(s)
+// DecideFinite says whether the set v is finite, and is an *Error where its form
+// does not tell.
+func DecideFinite(v Value) bool {
+	mustSet(v, "IsFiniteSet")
+	e := extent(v)
+	if e == undecided {
+		fail("cannot decide whether the set %s is finite", Brief(v))
 	}
-	return finite
+	return e == finite
+}
+
+// extent says whether the set v is finite.
+func extent(v Value) finiteness {
+	switch v.sub() {
+	case setEnum, setInterval:
+		return finite
+	case setNat, setInt, setReal, setString, setAny:
+		return infinite
+	case setSeqs:
+		return extentFns(infinite, v.ref.elems[0])
+	case setFns:
+		d, r := v.ref.elems[0], v.ref.elems[1]
+		e := extent(d)
+		if e == finite {
+			if isEmpty(d) {
+				return finite
+			}
+			return extent(r)
+		}
+		return extentFns(e, r)
+	case setRecords:
+		return extentProduct(v.ref.elems[1:])
+	case setTimes:
+		return extentProduct(v.ref.elems)
+	case setUnion:
+		e := finite
+		for _, s := range v.ref.elems {
+			switch extent(s) {
+			case infinite:
+				return infinite
+			case undecided:
+				e = undecided
+			}
+		}
+		return e
+	case setInter:
+		if extent(v.ref.elems[0]) == finite || extent(v.ref.elems[1]) == finite {
+			return finite
+		}
+		return undecided
+	case setDiff:
+		e := extent(v.ref.elems[0])
+		if e == infinite && extent(v.ref.elems[1]) != finite {
+			return undecided
+		}
+		return e
+	case setFilter:
+		if extent(v.ref.elems[0]) == finite {
+			return finite
+		}
+		return undecided
+	}
+	return extent(v.ref.elems[0]) // subsets
+}
+
+// extentFns is the extent of the functions from a set that is not finite, or of
+// the sequences: finite only where there is nothing to map to.
+func extentFns(domain finiteness, codomain Value) finiteness {
+	switch extent(codomain) {
+	case undecided:
+		return undecided
+	case finite:
+		if isEmpty(codomain) && domain == infinite {
+			return finite
+		}
+	}
+	return domain
+}
+
+// extentProduct is that of a product of sets: finite where one of them is empty.
+func extentProduct(sets []Value) finiteness {
+	e := finite
+	for _, s := range sets {
+		switch extent(s) {
+		case finite:
+			if isEmpty(s) {
+				return finite
+			}
+		case infinite:
+			e = max(e, infinite)
+		case undecided:
+			e = undecided
+		}
+	}
+	return e
 }
 
 // isEmpty says whether the set v is empty.
@@ -333,14 +396,11 @@ func isEmpty(v Value) bool {
 	if n, ok := knownSize(v); ok {
 		return n == 0
 	}
-	if !IsFinite(v) {
-		switch v.sub() {
-		case setUnion:
-			return false // one of the operands is infinite
-		case setDiff, setFilter, setInter:
-			fail("cannot decide whether the infinite set %s is empty", Brief(v))
-		}
+	switch extent(v) {
+	case infinite:
 		return false
+	case undecided:
+		fail("cannot decide whether the set %s is empty", Brief(v))
 	}
 	for range v.each {
 		return false
@@ -363,9 +423,7 @@ func Cardinality(v Value) int32 {
 	if v.Kind() != KindSet {
 		fail("Cardinality: expected a set, found %s", Describe(v))
 	}
-	if !IsFinite(v) {
-		fail("Cardinality: the set %s is infinite", Brief(v))
-	}
+	mustFinite(v, "Cardinality")
 	n, ok := knownSize(v)
 	if !ok {
 		return enumerated(v).n
@@ -374,6 +432,16 @@ func Cardinality(v Value) int32 {
 		fail("Cardinality(%s) does not fit in 32 bits (at most %d)", Brief(v), math.MaxInt32)
 	}
 	return int32(n)
+}
+
+// mustFinite is an *Error where the set v is not finite by its form.
+func mustFinite(v Value, op string) {
+	switch extent(v) {
+	case infinite:
+		fail("%s: the set %s is infinite", op, Brief(v))
+	case undecided:
+		fail("%s: the set %s may be infinite", op, Brief(v))
+	}
 }
 
 // Size is Cardinality as an int.

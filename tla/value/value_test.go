@@ -191,6 +191,37 @@ func TestSizes(t *testing.T) {
 	}
 }
 
+// TestUndecided: what may be infinite or not is never said to be either.
+func TestUndecided(t *testing.T) {
+	small := LazyFilter(Nat(), func(x Value) bool { return x.AsInt() < 3 })
+	for name, f := range map[string]func(){
+		"filter = set":      func() { Equal(small, Interval(0, 2)) },
+		"set = filter":      func() { Equal(Interval(0, 2), small) },
+		"filter < set":      func() { Compare(small, Interval(0, 2)) },
+		"filter = {}":       func() { IsEmpty(small) },
+		"Nat \\ Int = {}":   func() { Equal(Diff(Nat(), Ints()), EmptySet()) },
+		"Cardinality":       func() { Cardinality(small) },
+		"IsFiniteSet":       func() { DecideFinite(small) },
+		"union = set":       func() { Equal(Union(small, Set(Int(7))), Set(Int(7))) },
+		"SUBSET filter":     func() { Equal(Subsets(small), Set(EmptySet())) },
+		"[{1} -> filter]":   func() { DecideFinite(FnSet(Set(Int(1)), small)) },
+		"[filter -> {1}]":   func() { DecideFinite(FnSet(small, Set(Int(1)))) },
+		"Seq(filter)":       func() { DecideFinite(Seqs(small)) },
+		"filter \\X {1}":    func() { DecideFinite(Times(small, Set(Int(1)))) },
+		"Nat \\cap strings": func() { DecideFinite(Intersect(Strings(), Nat())) },
+	} {
+		wantError(t, name, "", f)
+	}
+	if !DecideFinite(Times(small, EmptySet())) || !DecideFinite(FnSet(EmptySet(), small)) || DecideFinite(Union(small, Nat())) ||
+		DecideFinite(Diff(Nat(), Set(Int(1)))) || !DecideFinite(Intersect(small, Interval(0, 9))) {
+		t.Error("the extent of a set is wrong")
+	}
+	if !Equal(small, small) || Equal(Diff(Nat(), Set(Int(1))), Set(Int(1))) || !Subseteq(small, Ints()) {
+		t.Error("a lazy set is compared wrongly")
+	}
+	wantValue(t, "0..9 \\cap filter", Intersect(Interval(0, 9), small), "0..2")
+}
+
 func TestErrors(t *testing.T) {
 	r := Record([]Field{{"a", Int(1)}})
 	for _, c := range []struct {
