@@ -9,7 +9,7 @@ import (
 	"github.com/ashlar-dev/ashlar/tla/syntax"
 )
 
-// Variables with another name than they were declared with.
+// Labels and variables with another name than they were declared with.
 //
 // Locals of two processes may have one name; in the translation, where all
 // variables are global, only one of them keeps it. A definition of the module
@@ -71,4 +71,26 @@ func warnMeaning(id *syntax.Ident, all []owned, diags *source.List) {
 	diags.Add(source.Diagnostic{Severity: source.Warning, Code: VariableRenamed, Span: id.Span(),
 		Message: fmt.Sprintf("%s is the variable of %s here; %s", id.Name, meant, strings.Join(others, ", ")),
 		Repair:  "give the variables names of their own"})
+}
+
+// warnLabels reports labels that have another name in the translation. That
+// the labels of a Modular algorithm have is the rule, for archetypes and
+// procedures are copied: it matters where the module says the label's name.
+func warnLabels(m *syntax.Module, a *pcal.Algorithm, renamed []pcal.Renaming, diags *source.List) {
+	said := map[string]bool{}
+	for _, u := range m.Units {
+		if !m.Translation.Contains(u.Span()) {
+			syntax.Inspect(u, func(n syntax.Node) bool {
+				if s, ok := n.(*syntax.String); ok {
+					said[s.Value] = true
+				}
+				return true
+			})
+		}
+	}
+	for _, r := range renamed {
+		if r.Label && (!a.Modular || said[r.From]) {
+			diags.Warnf(r.Span, LabelRenamed, "label %s of %s is %s in the translation: another process has a label of that name", r.From, r.In, r.To)
+		}
+	}
 }

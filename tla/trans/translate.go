@@ -51,11 +51,7 @@ func Units(u *load.Untranslated, alg *syntax.Algorithm, diags *source.List) Text
 		return Text{}
 	}
 	plain, renamed := pcal.Disambiguate(plain)
-	for _, r := range renamed {
-		if r.Label {
-			diags.Warnf(r.Span, LabelRenamed, "label %s of %s is %s in the translation: another process has a label of that name", r.From, r.In, r.To)
-		}
-	}
+	warnLabels(u.Module, a, renamed, diags)
 	warnRenamed(u.Module, plain, diags)
 	if err := pcal.Validate(plain); err != nil {
 		invariant.Check(false, "expanded algorithm: %v", err)
