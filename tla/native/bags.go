@@ -19,7 +19,7 @@ func bags() []Op {
 	m.f2("(-)", subtractBags)
 	m.f1("BagUnion", func(s Value) Value { return addBags(wantSet(s, "BagUnion").Elems(), "BagUnion") })
 	m.f2(`\sqsubseteq`, func(a, b Value) Value {
-		for x := range wantFn(a, `\sqsubseteq`).Domain().All() {
+		for x := range wantFn(a, `\sqsubseteq`).Domain().Each {
 			if copies(x, a, `\sqsubseteq`) > copies(x, b, `\sqsubseteq`) {
 				return boolean(false)
 			}
@@ -31,7 +31,7 @@ func bags() []Op {
 		f := apply1{op: args[0].Op}
 		b := wantFn(args[1].Val, "BagOfAll")
 		var counts []value.Pair
-		for x := range b.Domain().All() {
+		for x := range b.Domain().Each {
 			counts = append(counts, value.Pair{Key: f.call(x), Val: value.Int(copies(x, b, "BagOfAll"))})
 		}
 		return sumPairs(counts)
@@ -79,7 +79,7 @@ func uniformBag(s Value) Value {
 func addBags(bs []Value, op string) Value {
 	var counts []value.Pair
 	for _, b := range bs {
-		for x := range wantFn(b, op).Domain().All() {
+		for x := range wantFn(b, op).Domain().Each {
 			counts = append(counts, value.Pair{Key: x, Val: value.Int(copies(x, b, op))})
 		}
 	}
@@ -118,7 +118,7 @@ func placesOf(s Value) func(Value) int {
 // subtractBags takes the copies of b out of a.
 func subtractBags(a, b Value) Value {
 	var left []value.Pair
-	for x := range wantFn(a, "(-)").Domain().All() {
+	for x := range wantFn(a, "(-)").Domain().Each {
 		if n := value.SubInt(copies(x, a, "(-)"), copies(x, b, "(-)")); n > 0 {
 			left = append(left, value.Pair{Key: x, Val: value.Int(n)})
 		}
@@ -176,14 +176,14 @@ func bagsExt() []Op {
 	}, 2, 0, 0)
 	m.f1("SumBag", func(b Value) Value {
 		sum := int32(0)
-		for x := range wantFn(b, "SumBag").Domain().All() {
+		for x := range wantFn(b, "SumBag").Domain().Each {
 			sum = value.AddInt(sum, value.MulInt(wantInt(x, "SumBag"), copies(x, b, "SumBag")))
 		}
 		return value.Int(sum)
 	})
 	m.f1("ProductBag", func(b Value) Value {
 		product := int32(1)
-		for x := range wantFn(b, "ProductBag").Domain().All() {
+		for x := range wantFn(b, "ProductBag").Domain().Each {
 			product = value.MulInt(product, value.PowInt(wantInt(x, "ProductBag"), copies(x, b, "ProductBag")))
 		}
 		return value.Int(product)

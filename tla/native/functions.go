@@ -29,7 +29,7 @@ func functions() []Op {
 		if !value.Subseteq(f.Domain(), g.Domain()) {
 			return boolean(false)
 		}
-		for x := range f.Domain().All() {
+		for x := range f.Domain().Each {
 			if !value.Equal(f.Apply(x), g.Apply(x)) {
 				return boolean(false)
 			}
@@ -42,7 +42,7 @@ func functions() []Op {
 		f, g := wantFn(args[0].Val, "Pointwise").Normal(), wantFn(args[1].Val, "Pointwise")
 		h, vals := value.NewFn(f.Domain())
 		i := 0
-		for x := range f.Domain().All() {
+		for x := range f.Domain().Each {
 			vals[i] = op.call(f.Apply(x), g.Apply(x))
 			i++
 		}

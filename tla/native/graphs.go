@@ -27,7 +27,7 @@ func readGraph(g Value, op string, directed bool) *graph {
 			out.next[i] = append(out.next[i], j)
 		}
 	}
-	for e := range wantSet(g.Field("edge"), op).All() {
+	for e := range wantSet(g.Field("edge"), op).Each {
 		a, b := ends(e, op, directed)
 		link(a, b)
 		if !directed {
@@ -124,7 +124,7 @@ func isGraph(g Value, ok func(e, nodes Value) bool) bool {
 	if nodes.Kind() != value.KindSet || edges.Kind() != value.KindSet {
 		return false
 	}
-	for e := range edges.All() {
+	for e := range edges.Each {
 		if !ok(e, nodes) {
 			return false
 		}
@@ -229,12 +229,12 @@ func connected(a, b, g Value, directed bool) bool {
 func subgraphs(g Value, op string, directed bool) Value {
 	out := collector{what: op}
 	nodes, edges := wantFn(g, op).Field("node"), g.Field("edge")
-	for ns := range value.Subsets(nodes).All() {
+	for ns := range value.Subsets(nodes).Each {
 		inside := value.Filter(edges, func(e Value) bool {
 			a, b := ends(e, op, directed)
 			return value.Contains(ns, a) && value.Contains(ns, b)
 		})
-		for es := range value.Subsets(inside).All() {
+		for es := range value.Subsets(inside).Each {
 			out.add(graphOf(ns, es))
 		}
 	}
@@ -311,7 +311,7 @@ func vectorClocks() []Op {
 // clockLeq says whether vector clock a is at most b; a node that one of them
 // does not know has the time 0 there.
 func clockLeq(a, b Value) bool {
-	for n := range wantFn(a, "a vector clock").Domain().All() {
+	for n := range wantFn(a, "a vector clock").Domain().Each {
 		if copies(n, a, "a vector clock") > copies(n, b, "a vector clock") {
 			return false
 		}

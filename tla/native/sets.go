@@ -26,21 +26,21 @@ func finiteSetsExt() []Op {
 	}, 2, 0, 0)
 	m.f1("SumSet", func(s Value) Value {
 		sum := int32(0)
-		for x := range wantSet(s, "SumSet").All() {
+		for x := range wantSet(s, "SumSet").Each {
 			sum = value.AddInt(sum, wantInt(x, "SumSet"))
 		}
 		return value.Int(sum)
 	})
 	m.f1("ProductSet", func(s Value) Value {
 		product := int32(1)
-		for x := range wantSet(s, "ProductSet").All() {
+		for x := range wantSet(s, "ProductSet").Each {
 			product = value.MulInt(product, wantInt(x, "ProductSet"))
 		}
 		return value.Int(product)
 	})
 	m.fn("MapThenSumSet", func(_ *Context, args []Arg) Value {
 		op, sum := apply1{op: args[0].Op}, int32(0)
-		for x := range wantSet(args[1].Val, "MapThenSumSet").All() {
+		for x := range wantSet(args[1].Val, "MapThenSumSet").Each {
 			sum = value.AddInt(sum, wantInt(op.call(x), "MapThenSumSet"))
 		}
 		return value.Int(sum)
@@ -53,7 +53,7 @@ func finiteSetsExt() []Op {
 	})
 	m.fn("Quantify", func(_ *Context, args []Arg) Value {
 		test, n := apply1{op: args[1].Op}, int32(0)
-		for x := range wantSet(args[0].Val, "Quantify").All() {
+		for x := range wantSet(args[0].Val, "Quantify").Each {
 			if wantBool(test.call(x), "Quantify") {
 				n++
 			}
@@ -64,7 +64,7 @@ func finiteSetsExt() []Op {
 	m.f1("Choices", choices)
 	m.fn("ChooseUnique", func(_ *Context, args []Arg) Value {
 		test, found := apply1{op: args[1].Op}, Value{}
-		for x := range wantSet(args[0].Val, "ChooseUnique").All() {
+		for x := range wantSet(args[0].Val, "ChooseUnique").Each {
 			if !wantBool(test.call(x), "ChooseUnique") {
 				continue
 			}
@@ -102,7 +102,7 @@ func extreme(s Value, op string, better func(a, b Value) bool) Value {
 		return value.Int(lo)
 	}
 	best := Value{}
-	for x := range s.All() {
+	for x := range s.Each {
 		wantInt(x, op)
 		if best.IsUndefined() || better(x, best) {
 			best = x
@@ -151,7 +151,7 @@ func choices(s Value) Value {
 		return value.Set(value.Tuple())
 	}
 	out := collector{what: "Choices(" + value.Brief(s) + ")"}
-	for t := range value.Times(sets...).All() {
+	for t := range value.Times(sets...).Each {
 		f, vals := value.NewFn(domain)
 		copy(vals, t.Elements())
 		out.add(f)

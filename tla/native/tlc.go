@@ -274,7 +274,7 @@ func apalache() []Op {
 	}, 2, 0, 0)
 	m.f1("SetAsFun", func(s Value) Value {
 		var pairs []value.Pair
-		for t := range wantSet(s, "SetAsFun").All() {
+		for t := range wantSet(s, "SetAsFun").Each {
 			es := wantSeq(t, "SetAsFun")
 			if len(es) != 2 {
 				value.Fail("SetAsFun: expected a pair, found %s", value.Brief(t))

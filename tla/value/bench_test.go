@@ -172,7 +172,7 @@ func BenchmarkUnion(b *testing.B) {
 func BenchmarkInterval(b *testing.B) {
 	for b.Loop() {
 		n := int32(0)
-		for x := range Interval(1, 10).All() {
+		for x := range Interval(1, 10).Each {
 			n += x.AsInt()
 		}
 		sink.n = n
@@ -183,7 +183,7 @@ func BenchmarkSubsets(b *testing.B) {
 	s := Subsets(Interval(1, 10))
 	b.ReportAllocs()
 	for b.Loop() {
-		for x := range s.All() {
+		for x := range s.Each {
 			sink.v = x
 		}
 	}
