@@ -191,9 +191,12 @@ func (c *compiler) bindArgs(d *core.Def, args []core.Expr, x site, outer *scope,
 	var rs resets
 	for i, l := range d.Params {
 		b := c.argument(args[i], x, d.Body, l, action)
-		if b.kind == isName && b.slot >= 0 && b.fresh {
+		if b.fresh {
 			b.fresh = false
 			rs = append(rs, b.slot)
+			if b.kind == isFunction {
+				rs = append(rs, b.domain)
+			}
 		}
 		inner.sc = &scope{up: inner.sc, local: l, b: b}
 	}
@@ -215,12 +218,25 @@ func (c *compiler) argument(a core.Expr, x site, body core.Expr, l *core.Local, 
 		if b := x.sc.lookup(a.Local); b != nil && len(a.Args) == 0 {
 			return b
 		}
+	case *core.Fn:
+		return c.fnArgument(a, x, action)
 	case *core.VarRef, *core.Int, *core.Str, *core.Bool, *literal:
 		return &meaning{kind: isName, owner: x.fn, expr: a, scope: x.sc, mode: x.mode, slot: -1}
 	}
 	b := &meaning{kind: isName, owner: x.fn, expr: a, scope: x.sc, mode: x.mode, slot: -1, open: x.open}
 	if uses(body, l) > 1 && !(action && c.facts(a, x).level > core.StateLevel) {
 		b.slot, b.fresh = x.fn.slot(), true
+	}
+	return b
+}
+
+// fnArgument is what a parameter stands for whose argument is a function
+// expression: like a function that a LET names.
+func (c *compiler) fnArgument(a *core.Fn, x site, action bool) *meaning {
+	b := fnMeaning(a, x.fn, x.sc, x.mode)
+	b.open = x.open
+	if !(action && c.facts(a, x).level > core.StateLevel) {
+		b.slot, b.domain, b.fresh = x.fn.slot(), x.fn.slot(), true
 	}
 	return b
 }

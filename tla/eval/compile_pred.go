@@ -240,8 +240,8 @@ func (c *compiler) equal(a, b core.Expr, x site) pred {
 	}
 }
 
-// emptiness compiles {x \in S : p} = {} as a search for an element; nil where
-// it is not of this form.
+// emptiness compiles {x \in S : p} = {} without making the set; nil where it is
+// not of this form.
 func (c *compiler) emptiness(a, b core.Expr, x site) pred {
 	isEmpty := func(e core.Expr) bool {
 		s, ok := e.(*core.SetEnum)
@@ -257,8 +257,23 @@ func (c *compiler) emptiness(a, b core.Expr, x site) pred {
 	default:
 		return nil
 	}
-	found := c.quant(&core.Quant{At: filter.At, Exists: true, Binds: []core.Bind{filter.Bind}, Body: filter.Pred}, x)
-	return func(m *machine) bool { return !found(m) }
+	loop, inner, bad := c.loops([]core.Bind{filter.Bind}, x)
+	if bad {
+		return nil
+	}
+	// Every element is asked, so that an error is not missed.
+	p, found := c.pred(filter.Pred, inner), x.fn.slot()
+	run := loop(func(m *machine) bool {
+		if p(m) {
+			m.slots[found] = value.Bool(true)
+		}
+		return true
+	})
+	return func(m *machine) bool {
+		m.slots[found] = value.Bool(false)
+		run(m)
+		return !m.slots[found].IsTrue()
+	}
 }
 
 // member compiles v \in set. Sets that are made by operators are not made:
@@ -284,8 +299,33 @@ func (c *compiler) member(v compiled, set core.Expr, x site) pred {
 		}
 	}
 	if folded, ok := c.fold(set, x); ok {
+		if parts := c.memberOfParts(v, set, x); parts != nil && !folded.known {
+			return foldedMember(folded.run, run, parts)
+		}
 		return test(folded)
 	}
+	if p := c.memberOfParts(v, set, x); p != nil {
+		return p
+	}
+	return test(c.expr(set, x))
+}
+
+// foldedMember asks a constant set; where the set as a whole has no value, its
+// parts are asked.
+func foldedMember(set, v expr, parts pred) pred {
+	whole := &cell{}
+	return func(m *machine) bool {
+		if s, ok := whole.try(func() value.Value { return set(m) }); ok {
+			return value.Contains(s, v(m))
+		}
+		return parts(m)
+	}
+}
+
+// memberOfParts compiles v \in set by asking the parts of the set; nil where
+// it has none.
+func (c *compiler) memberOfParts(v compiled, set core.Expr, x site) pred {
+	run := v.run
 	switch e := set.(type) {
 	case *core.Op:
 		switch e.Op {
@@ -316,11 +356,9 @@ func (c *compiler) member(v compiled, set core.Expr, x site) pred {
 			return p(m)
 		})
 	case *core.Call:
-		if p := c.memberCall(v, e, x); p != nil {
-			return p
-		}
+		return c.memberCall(v, e, x)
 	}
-	return test(c.expr(set, x))
+	return nil
 }
 
 func combine(op core.OpCode, a, b pred) pred {

@@ -209,8 +209,11 @@ func (p *program) callFacts(d *core.Def, bound names) facts {
 		return facts{}
 	}
 	f := p.defFacts(to)
-	if to.Recursive && !p.globals[to] {
-		f.locals = true
+	if !p.globals[to] {
+		// Recursive definitions and functions of a LET live where the LET is.
+		if _, isFn := to.Body.(*core.Fn); isFn || to.Recursive {
+			f.locals = true
+		}
 	}
 	return f
 }

@@ -217,7 +217,7 @@ func (r *reference) term(e core.Expr, n *env, s state) value.Value {
 		return value.SetOf(r.all(e.Elems, n, s))
 	case *core.SetFilter:
 		set := r.eval(e.Bind.Set, n, s)
-		return value.LazyFilter(set, func(x value.Value) bool {
+		return value.Filter(set, func(x value.Value) bool {
 			return r.boolean(e.Pred, bindElement(n, e.Bind, x), s)
 		})
 	case *core.SetMap:

@@ -57,18 +57,21 @@ func (r *reference) op(e *core.Op, n *env, s state) value.Value {
 	return value.Value{}
 }
 
-// member says whether x is in the set e. The parts of \cup, \cap and \ are
-// asked one after the other, so that a part that cannot be computed does no
-// harm where the answer is known without it.
+// member says whether x is in the set e. The parts of \cup, \cap, \ and of a
+// filter are asked one after the other, so that a part that cannot be computed
+// does no harm where the answer is known without it.
 func (r *reference) member(x value.Value, e core.Expr, n *env, s state) bool {
-	if op, ok := e.(*core.Op); ok {
-		switch op.Op {
+	switch e := e.(type) {
+	case *core.SetFilter:
+		return r.member(x, e.Bind.Set, n, s) && r.boolean(e.Pred, bindElement(n, e.Bind, x), s)
+	case *core.Op:
+		switch e.Op {
 		case core.OpCup:
-			return r.member(x, op.Args[0], n, s) || r.member(x, op.Args[1], n, s)
+			return r.member(x, e.Args[0], n, s) || r.member(x, e.Args[1], n, s)
 		case core.OpCap:
-			return r.member(x, op.Args[0], n, s) && r.member(x, op.Args[1], n, s)
+			return r.member(x, e.Args[0], n, s) && r.member(x, e.Args[1], n, s)
 		case core.OpDiff:
-			return r.member(x, op.Args[0], n, s) && !r.member(x, op.Args[1], n, s)
+			return r.member(x, e.Args[0], n, s) && !r.member(x, e.Args[1], n, s)
 		}
 	}
 	return value.Contains(r.eval(e, n, s), x)

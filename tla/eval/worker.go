@@ -61,8 +61,8 @@ type keyedWorker struct {
 }
 
 var (
-	_ check.Worker    = (*worker)(nil)
-	_ check.KeyWorker = (*keyedWorker)(nil)
+	_ check.LevelWorker = (*worker)(nil)
+	_ check.KeyWorker   = (*keyedWorker)(nil)
 )
 
 // NewWorker returns an evaluator for one goroutine.
@@ -164,7 +164,10 @@ func (w *worker) candidate(action int) bool {
 		buf, w.seen.ids[i], w.full = w.m.codec.appendValue(buf, i, v, w.full)
 	}
 	w.buf = buf
-	if err := w.visit(action, buf); err != nil {
+	w.run.level++ // what is asked in visit is asked of the candidate
+	err := w.visit(action, buf)
+	w.run.level--
+	if err != nil {
 		w.failed = err
 		return false
 	}
@@ -252,5 +255,5 @@ func (w *worker) BrokenStep() (int, error) {
 }
 
 // AtLevel tells the worker how many states the path to what it expands next
-// has, for TLCGet("level").
+// has, for TLCGet("level"); the candidate's path has one more.
 func (w *worker) AtLevel(level int) { w.run.level = level }
