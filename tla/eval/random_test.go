@@ -318,3 +318,37 @@ func (e exprModels) step(t testing.TB, name string, reference bool) string {
 	err := w.guard(f, w.cur, w.seen, func() { holds = w.ev.holds(f, w.cur, w.seen) })
 	return outcome(value.Bool(holds), err)
 }
+
+// TestNativesAgreeWithTheirDefinitions evaluates random expressions with the
+// standard operators computed in Go, and by their definitions in TLA+: where Go
+// has a value, the definitions have the same.
+func TestNativesAgreeWithTheirDefinitions(t *testing.T) {
+	const perModule = 40
+	rounds, seed := randomRounds(t)
+	compared := 0
+	for round := range rounds / 2 {
+		g := &exprGenerator{r: rand.New(rand.NewPCG(seed, uint64(1000+round))), names: map[string][]string{}}
+		var defs strings.Builder
+		texts := make([]string, perModule)
+		for i := range texts {
+			texts[i] = g.expr(exprTypes[g.r.IntN(len(exprTypes))], 2+g.r.IntN(2))
+			fmt.Fprintf(&defs, "E%d == %s\n", i, texts[i])
+		}
+		e := exprSpec(t, defs.String())
+		native := newModel(t, e.spec, parseConfig(t, "test.cfg", e.cfg), Options{Reference: true})
+		pure := newModel(t, e.spec, parseConfig(t, "test.cfg", e.cfg), Options{Reference: true, pure: true})
+		for i, text := range texts {
+			body := e.spec.Names[fmt.Sprintf("E%d", i)].Body
+			want, err := native.EvaluateIn(body, exprState())
+			if err != nil {
+				continue
+			}
+			got, err := pure.EvaluateIn(body, exprState())
+			if err != nil || !value.Equal(got, want) {
+				t.Fatalf("seed %d, round %d: %s\ndefinitions %v, %v\nnative      %v", seed, round, text, got, err, want)
+			}
+			compared++
+		}
+	}
+	t.Logf("%d values compared", compared)
+}
