@@ -11,6 +11,15 @@ type exprGen struct {
 	rng  *rand.Rand
 	vars map[byte][]string // names in scope, by type
 	n    int
+	sure bool // no slips
+}
+
+// key is a number: what EXCEPT does with a key of another kind depends on how
+// the function is represented, in the checker too.
+func (g *exprGen) key() string {
+	g.sure = true
+	defer func() { g.sure = false }()
+	return g.x('i', 0)
 }
 
 // The types are letters: b boolean, i integer, s string, S set of integers, T
@@ -38,7 +47,7 @@ func (g *exprGen) bound(ty byte, body func(name string) string) string {
 
 // x is an expression of a type.
 func (g *exprGen) x(ty byte, depth int) string {
-	if g.rng.Intn(60) == 0 {
+	if !g.sure && g.rng.Intn(60) == 0 {
 		ty = exprTypes[g.rng.Intn(len(exprTypes))] // a slip
 	}
 	if names := g.vars[ty]; len(names) > 0 && g.rng.Intn(3) == 0 {
@@ -212,7 +221,7 @@ func (g *exprGen) sequence(d int) string {
 	case 4:
 		return g.bound('i', func(v string) string { return "[" + v + " \\in 1.." + g.leaf('i') + " |-> " + g.x('i', d) + "]" })
 	case 5:
-		return "[" + g.x('q', d) + " EXCEPT ![" + g.x('i', 0) + "] = " + g.pick(g.x('i', d), "@ + 1") + "]"
+		return "[" + g.x('q', d) + " EXCEPT ![" + g.key() + "] = " + g.pick(g.x('i', d), "@ + 1") + "]"
 	case 6:
 		q := g.x('q', d)
 		return g.bound('i', func(v string) string { return "SelectSeq(" + q + ", LAMBDA " + v + " : " + g.x('b', d) + ")" })
@@ -226,7 +235,7 @@ func (g *exprGen) function(d int) string {
 		set := g.x('S', d)
 		return g.bound('i', func(v string) string { return "[" + v + " \\in " + set + " |-> " + g.x('i', d) + "]" })
 	case 1:
-		return "[" + g.x('f', d) + " EXCEPT ![" + g.x('i', 0) + "] = " + g.pick(g.x('i', d), "@ + 1") + "]"
+		return "[" + g.x('f', d) + " EXCEPT ![" + g.key() + "] = " + g.pick(g.x('i', d), "@ + 1") + "]"
 	}
 	return "(" + g.x('i', 0) + " :> " + g.x('i', d) + " @@ " + g.x('f', d) + ")"
 }
