@@ -14,6 +14,7 @@ import (
 type pendingOp struct {
 	op   *Operator
 	name Name
+	path *Path // that leads to it, nil for an operator by itself
 }
 
 // operand is an expression with the extent of its text, which unlike the
@@ -73,7 +74,15 @@ func (p *parser) operands(base int) {
 			p.advance()
 			name := p.nameOf(t)
 			name.Text = op.Name
-			p.ops = append(p.ops, pendingOp{op, name})
+			p.ops = append(p.ops, pendingOp{op: op, name: name})
+			if count++; count > NestingMax {
+				p.tooLong(t)
+			}
+			continue
+		}
+		if q, ok := p.qualified(PrefixOp); ok {
+			t := p.tok()
+			p.pushQualified(q)
 			if count++; count > NestingMax {
 				p.tooLong(t)
 			}
@@ -83,15 +92,18 @@ func (p *parser) operands(base int) {
 			return
 		}
 		p.postfixOps()
-		op := p.infixOp()
-		if op == nil {
+		t := p.tok()
+		if op := p.infixOp(); op != nil {
+			p.misaligned(t)
+			p.makeRoom(op, t, base)
+			p.advance()
+			p.ops = append(p.ops, pendingOp{op: op, name: p.nameOf(t)})
+		} else if q, ok := p.qualified(InfixOp); ok {
+			p.makeRoom(q.op, &p.toks[q.at], base)
+			p.pushQualified(q)
+		} else {
 			return
 		}
-		t := p.tok()
-		p.misaligned(t)
-		p.makeRoom(op, t, base)
-		p.advance()
-		p.ops = append(p.ops, pendingOp{op, p.nameOf(t)})
 		if len(p.ops)-base > NestingMax {
 			p.tooLong(t)
 		}
@@ -195,14 +207,19 @@ func (p *parser) operand() bool {
 // They bind tighter than all that can wait on the stack.
 func (p *parser) postfixOps() {
 	for {
-		t := p.tok()
-		if t.kind != kindOp || postfixes[t.text] == nil {
-			return
-		}
-		p.advance()
 		last := len(p.args) - 1
 		start := p.args[last].start
-		x := p.suffixes(&Postfix{place: p.since(start), Op: p.nameOf(t), X: p.args[last].x}, start)
+		var x Expr
+		if t := p.tok(); t.kind == kindOp && postfixes[t.text] != nil {
+			p.advance()
+			x = &Postfix{place: p.since(start), Op: p.nameOf(t), X: p.args[last].x}
+		} else if q, ok := p.qualified(PostfixOp); ok {
+			path := p.qualifier(q)
+			x = path.applied(p.since(start), p.args[last].x)
+		} else {
+			return
+		}
+		x = p.suffixes(x, start)
 		p.args[last] = operand{x: x, start: start, end: p.toks[p.i-1].end}
 	}
 }
@@ -249,16 +266,25 @@ func (p *parser) reduce() {
 	}
 	if top.op.Fixity == PrefixOp {
 		from := top.name.Span().Start
-		x := &Prefix{place: span(from), Op: top.name, X: right.x}
+		var x Expr
+		if top.path != nil {
+			from = top.path.Span().Start
+			x = top.path.applied(span(from), right.x)
+		} else {
+			x = &Prefix{place: span(from), Op: top.name, X: right.x}
+		}
 		p.args[len(p.args)-1] = operand{x: x, start: from, end: right.end}
 		return
 	}
 	left := p.args[len(p.args)-2]
 	p.args = p.args[:len(p.args)-1]
 	var x Expr
-	if top.op.Name == `\X` {
+	switch {
+	case top.path != nil:
+		x = top.path.applied(span(left.start), left.x, right.x)
+	case top.op.Name == `\X`:
 		x = p.product(left, right, span(left.start))
-	} else {
+	default:
 		x = &Infix{place: span(left.start), Op: top.name, Left: left.x, Right: right.x}
 	}
 	p.args[len(p.args)-1] = operand{x: x, start: left.start, end: right.end}

@@ -56,6 +56,9 @@ func (p *parser) atom() Expr {
 		if (t.text == `/\` || t.text == `\/`) && !p.atGuard() {
 			return p.junction()
 		}
+		if x := p.nonfix(t); x != nil {
+			return x
+		}
 	case kindPunct:
 		if x := p.punctuated(t); x != nil {
 			return x
