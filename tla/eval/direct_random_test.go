@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/ashlar-dev/ashlar/tla/trans"
 )
 
 // generator writes random Modular algorithms over bits, whose state spaces are
@@ -180,6 +182,10 @@ func TestDirectOnRandomAlgorithms(t *testing.T) {
 		g := &generator{t: r, labels: []string{"a", "b", "c"}[:1+rapid.IntRange(0, 2).Draw(r, "labels")], resources: true}
 		text := "---- MODULE T ----\nEXTENDS Integers, Sequences, TLC\n(*\n" + g.algorithm() + "\n*)\n====\n"
 		direct, translated := both(t, texts{"T.tla": text}, "T.tla", "SPECIFICATION Spec\nCHECK_DEADLOCK FALSE\n")
+		// The translator holds the PlusCal that it writes against its own TLA+.
+		if _, diags, err := trans.Translate(texts{"T.tla": text}, "T.tla"); err != nil || diags.HasErrors() {
+			r.Fatalf("%v %v:\n%s", err, diags, text)
+		}
 		if direct != translated {
 			r.Fatalf("directly %s, translated %s:\n%s", direct, translated, text)
 		}

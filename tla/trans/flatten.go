@@ -18,9 +18,8 @@ import (
 //
 //	x := 1; y := x; x := x + y        with (x0 = 1) { y := x0; x := x0 + y }
 //
-// After an if that assigns and does no more, the new name stands for an IF.
-// Where a path is chosen in any other way and the variable is assigned again
-// later, what follows moves into the branches.
+// After a choice of paths whose variables are assigned again later, the new
+// names stand for what the chosen path left: see merge.go.
 
 // flatten returns the algorithm without Reads and Writes and with at most one
 // assignment to a variable on a path.
@@ -34,7 +33,7 @@ func flatten(a *pcal.Algorithm, diags *source.List) *pcal.Algorithm {
 		out.Procedures = append(out.Procedures, &c)
 	}
 	for _, p := range out.Procedures {
-		f := &flattener{diags: diags, procs: same, own: map[*core.Variable]bool{}}
+		f := &flattener{diags: diags, procs: same, own: map[*core.Variable]bool{}, passing: varSet{}}
 		for _, q := range p.Params {
 			f.own[q.Var] = true
 		}
@@ -45,7 +44,7 @@ func flatten(a *pcal.Algorithm, diags *source.List) *pcal.Algorithm {
 	}
 	for _, p := range a.Processes {
 		c := *p
-		f := &flattener{diags: diags, procs: same}
+		f := &flattener{diags: diags, procs: same, passing: varSet{}}
 		c.Blocks = f.blocks(p.Blocks)
 		out.Processes = append(out.Processes, &c)
 	}
@@ -56,6 +55,9 @@ type flattener struct {
 	diags *source.List
 	procs map[*pcal.Procedure]*pcal.Procedure
 	own   map[*core.Variable]bool // of the procedure: a return restores them
+	// passing are the variables that inline made for values on their way: they
+	// are names at every time, and not of the state.
+	passing varSet
 }
 
 // versions are the variables whose value at this point is a name, or something
@@ -120,7 +122,7 @@ func (f *flattener) blocks(list []*pcal.Block) []*pcal.Block {
 	out := make([]*pcal.Block, len(list))
 	for i, b := range list {
 		c := *b
-		c.Body = f.block(inline(b.Body))
+		c.Body = f.block(inline(b.Body, f.passing))
 		out[i] = &c
 	}
 	return out
@@ -232,7 +234,7 @@ func (f *flattener) seq(list []pcal.Stmt, env versions, need varSet) []pcal.Stmt
 	}
 	var late versions
 	for x := range need {
-		if env[x] != nil {
+		if env[x] != nil && !f.passing[x] {
 			late = late.with(x, env[x])
 		}
 	}
@@ -249,7 +251,7 @@ func (f *flattener) seq(list []pcal.Stmt, env versions, need varSet) []pcal.Stmt
 func (f *flattener) flush(env versions, skip map[*core.Variable]bool, at pcal.At) []pcal.Stmt {
 	a := &pcal.Assign{At: at}
 	for _, x := range env.pending() {
-		if !skip[x] {
+		if !skip[x] && !f.passing[x] {
 			a.Pairs = append(a.Pairs, pcal.Assignment{Target: x, Value: env[x], Span: at.Place})
 		}
 	}
@@ -294,7 +296,7 @@ func (f *flattener) assign(s *pcal.Assign, env versions, later varSet) ([]pcal.S
 	for _, x := range order {
 		pairs := groups[x]
 		switch {
-		case later[x]:
+		case later[x] || f.passing[x]:
 			var more []*pcal.With
 			next, more = next.bind(x, newValue(x, pairs, env, at), s.At)
 			withs = append(withs, more...)
@@ -323,9 +325,18 @@ func (f *flattener) assign(s *pcal.Assign, env versions, later varSet) ([]pcal.S
 	return out, next, func(inner []pcal.Stmt) []pcal.Stmt { return within(withs, inner) }
 }
 
-// again says whether rest assigns a variable that s assigns.
+// again says whether rest assigns a variable that s assigns, or needs a value
+// that s hands on.
 func (f *flattener) again(s pcal.Stmt, rest []pcal.Stmt) bool {
 	later := f.assigned(rest)
+	if len(f.passing) > 0 {
+		pcal.InspectStmts(rest, nil, func(e core.Expr) bool {
+			if v, ok := e.(*core.VarRef); ok && f.passing[v.Var] {
+				later[v.Var] = true
+			}
+			return true
+		})
+	}
 	for x := range f.assigned([]pcal.Stmt{s}) {
 		if later[x] {
 			return true
@@ -336,12 +347,9 @@ func (f *flattener) again(s pcal.Stmt, rest []pcal.Stmt) bool {
 
 // apart flattens a statement whose variables nothing after it assigns.
 func (f *flattener) apart(s pcal.Stmt, env versions) (pcal.Stmt, versions) {
-	need, next := varSet{}, env
-	for x := range f.assigned([]pcal.Stmt{s}) {
-		if env[x] != nil {
-			need[x] = true
-			next = next.with(x, nil)
-		}
+	need, next := f.assigned([]pcal.Stmt{s}), env
+	for x := range need {
+		next = next.with(x, nil)
 	}
 	return f.branches(s, env, func(list []pcal.Stmt) []pcal.Stmt { return f.seq(list, env, need) }), next
 }
@@ -361,93 +369,6 @@ func (f *flattener) branches(s pcal.Stmt, env versions, each func([]pcal.Stmt) [
 		return &pcal.With{At: s.At, Var: s.Var, In: s.In, X: env.read(s.X), Body: each(s.Body)}
 	}
 	return s
-}
-
-// joined flattens a statement and what follows it when both assign a variable.
-func (f *flattener) joined(s pcal.Stmt, rest []pcal.Stmt, env versions, need varSet) []pcal.Stmt {
-	if cond, ok := s.(*pcal.If); ok {
-		if merged := f.merge(cond, rest, env, need); merged != nil {
-			return merged
-		}
-	}
-	first := true
-	return []pcal.Stmt{f.branches(s, env, func(list []pcal.Stmt) []pcal.Stmt {
-		tail := rest
-		if !first {
-			// A second copy of the rest binds names of its own.
-			c := &pcal.Rewriter{Fresh: true}
-			tail = c.Stmts(rest)
-		}
-		first = false
-		return f.seq(append(append([]pcal.Stmt(nil), list...), tail...), env, need)
-	})}
-}
-
-// merge makes one value of each variable that an if assigns, when assigning is
-// all that it does.
-func (f *flattener) merge(s *pcal.If, rest []pcal.Stmt, env versions, need varSet) []pcal.Stmt {
-	then, ok := f.values(s.Then, env)
-	if !ok {
-		return nil
-	}
-	other, ok := f.values(s.Else, env)
-	if !ok {
-		return nil
-	}
-	vars := versions{}
-	for x, v := range then {
-		vars[x] = v
-	}
-	for x, v := range other {
-		vars[x] = v
-	}
-	at := core.At{Place: s.Span()}
-	value := func(of map[*core.Variable]core.Expr, x *core.Variable) core.Expr {
-		if v := of[x]; v != nil {
-			return v
-		}
-		return env.read(&core.VarRef{At: at, Var: x})
-	}
-	var withs []*pcal.With
-	next := env
-	for _, x := range vars.pending() {
-		e := &core.If{At: at, Cond: env.read(s.Cond), Then: value(then, x), Else: value(other, x)}
-		var more []*pcal.With
-		next, more = next.bind(x, e, s.At)
-		withs = append(withs, more...)
-	}
-	return within(withs, f.seq(rest, next, need))
-}
-
-// values are what a branch that only assigns, each variable once and none that
-// it then reads, leaves in its variables.
-func (f *flattener) values(list []pcal.Stmt, env versions) (map[*core.Variable]core.Expr, bool) {
-	out := map[*core.Variable]core.Expr{}
-	for _, s := range list {
-		switch s := s.(type) {
-		case *pcal.Skip:
-		case *pcal.Assign:
-			if len(s.Pairs) != 1 {
-				return nil, false
-			}
-			x := s.Pairs[0].Target
-			value := newValue(x, s.Pairs, env, core.At{Place: s.Span()})
-			reads := out[x] != nil
-			core.Walk(value, func(e core.Expr) bool {
-				if v, ok := e.(*core.VarRef); ok && out[v.Var] != nil {
-					reads = true
-				}
-				return !reads
-			})
-			if reads {
-				return nil, false
-			}
-			out[x] = value
-		default:
-			return nil, false
-		}
-	}
-	return out, true
 }
 
 // call ends a path. A variable that was assigned in the step cannot be a

@@ -9,24 +9,30 @@ import (
 //
 // A Read whose body yields on one path becomes that path, with the rest of
 // the Read at its end and the value in the place of its name where that means
-// the same, in a "with" where it does not. A body with several yields gets the
-// rest of the Read, and of that only, under each: what follows the statement
-// with the read in it is not copied.
+// the same, in a "with" where it does not. A body with several yields gets a
+// small rest under each; a larger one comes after it, and the yields assign
+// the value to a variable that exists in the text only, which flatten turns
+// into names.
 
 // inlineSizeMax is how many nodes an expression may have that stands in the
 // place of a name that is used more than once.
 const inlineSizeMax = 4
 
-// inline removes Reads and Writes from a list of statements.
-func inline(list []pcal.Stmt) []pcal.Stmt {
+// inline removes Reads and Writes from a list of statements. The variables
+// that it makes are added to passing.
+func inline(list []pcal.Stmt, passing varSet) []pcal.Stmt {
 	r := &pcal.Rewriter{}
 	r.Stmt = func(s pcal.Stmt) ([]pcal.Stmt, bool) {
 		switch s := s.(type) {
 		case *pcal.Read:
-			rest := r.Stmts(s.Rest)
-			return continueWith(r.Stmts(s.Body), func(value core.Expr) []pcal.Stmt {
+			body, rest := r.Stmts(s.Body), r.Stmts(s.Rest)
+			copied := fold(continueWith(body, func(value core.Expr) []pcal.Stmt {
 				return let(s.Dst, value, rest, s.At)
-			}), true
+			}))
+			if countYields(body) > 1 && weight(copied) > weight(body)+weight(rest)+copiedMax {
+				return pass(s, body, rest, passing), true
+			}
+			return copied, true
 		case *pcal.Write:
 			return let(s.Value, s.X, r.Stmts(s.Body), s.At), true
 		}
@@ -56,6 +62,44 @@ func fold(list []pcal.Stmt) []pcal.Stmt {
 		return nil, false
 	}
 	return r.Stmts(list)
+}
+
+// weight is how many statements there are, nested ones included.
+func weight(list []pcal.Stmt) int {
+	n := 0
+	pcal.InspectStmts(list, func(pcal.Stmt) { n++ }, nil)
+	return n
+}
+
+func countYields(list []pcal.Stmt) int {
+	n := 0
+	pcal.InspectStmts(list, func(s pcal.Stmt) {
+		if _, ok := s.(*pcal.Yield); ok {
+			n++
+		}
+	}, nil)
+	return n
+}
+
+// pass hands the value of a read on in a variable.
+func pass(s *pcal.Read, body, rest []pcal.Stmt, passing varSet) []pcal.Stmt {
+	v := &core.Variable{Name: s.Dst.Name, Index: -1, Span: s.Dst.Span}
+	passing[v] = true
+	assign := &pcal.Rewriter{}
+	assign.Stmt = func(t pcal.Stmt) ([]pcal.Stmt, bool) {
+		y, ok := t.(*pcal.Yield)
+		if !ok {
+			return nil, false
+		}
+		return []pcal.Stmt{&pcal.Assign{At: y.At, Pairs: []pcal.Assignment{{Target: v, Value: y.X, Span: y.Span()}}}}, true
+	}
+	use := &pcal.Rewriter{Expr: func(e core.Expr) core.Expr {
+		if l, ok := e.(*core.LocalRef); ok && l.Local == s.Dst {
+			return &core.VarRef{At: l.At, Var: v}
+		}
+		return nil
+	}}
+	return append(assign.Stmts(body), use.Stmts(rest)...)
 }
 
 // continueWith puts what then makes of a value in the place of every yield.
