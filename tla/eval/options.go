@@ -1,11 +1,17 @@
 package eval
 
-import "github.com/ashlar-dev/ashlar/tla/native"
+import (
+	"github.com/ashlar-dev/ashlar/tla/native"
+	"github.com/ashlar-dev/ashlar/tla/value"
+)
 
 // Options choose how a model is evaluated. The zero Options are the default.
 type Options struct {
 	// Reference selects the tree-walking evaluator in place of the compiled one.
 	Reference bool
+	// Constants are values of constants without parameters that the
+	// configuration does not give.
+	Constants map[string]value.Value
 	// Output receives what Print and PrintT print, one call per line, without
 	// a line end. It may be called from several workers at once. Nil: discarded.
 	Output func(line string)

@@ -153,7 +153,12 @@ func newProgram(spec *core.Spec, cfg *config.Config, o Options, diags *source.Li
 	p.bindValues(cfg, diags)
 	p.bindOverrides(cfg, diags)
 	for _, c := range spec.Constants {
-		if _, ok := p.constants[c]; !ok {
+		if _, ok := p.constants[c]; ok {
+			continue
+		}
+		if v, ok := o.Constants[c.Name]; ok && c.Arity == 0 {
+			p.constants[c] = replacement{val: v}
+		} else {
 			diags.Add(source.Diagnostic{Code: MissingConstant, Span: c.Span,
 				Message: "the constant " + c.Name + " has no value in the configuration",
 				Repair:  "CONSTANT " + c.Name + " = ..."})
