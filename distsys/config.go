@@ -149,7 +149,12 @@ func (t Text) MarshalJSON() ([]byte, error) {
 	if !t.set {
 		return []byte("null"), nil
 	}
-	return json.Marshal(t.Value.String())
+	// Whether << and >> are escaped is for the encoder to say that asks.
+	var out bytes.Buffer
+	e := json.NewEncoder(&out)
+	e.SetEscapeHTML(false)
+	err := e.Encode(t.Value.String())
+	return out.Bytes(), err
 }
 
 // TextOf is the Text of a value.

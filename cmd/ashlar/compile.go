@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -165,11 +166,14 @@ func writeExample(dir string, s *algorithmSpec, m *constantModel, out *compiled)
 			Message: "no example configuration is written: " + err.Error(), Repair: "give the constants by --config"})
 		return nil
 	}
-	text, err := json.MarshalIndent(conf, "", "  ")
-	if err != nil {
+	var text bytes.Buffer
+	e := json.NewEncoder(&text)
+	e.SetEscapeHTML(false) // << and |-> are for people to read
+	e.SetIndent("", "  ")
+	if err := e.Encode(conf); err != nil {
 		return err
 	}
-	if err := renameio.WriteFile(name, append(text, '\n'), 0o666); err != nil {
+	if err := renameio.WriteFile(name, text.Bytes(), 0o666); err != nil {
 		return err
 	}
 	out.Files = append(out.Files, name)
@@ -216,7 +220,7 @@ func (s *algorithmSpec) constants(named string) (*constantModel, error) {
 		return nil, err
 	}
 	if shown == "" {
-		return s.evaluate(&config.Config{})
+		return s.evaluate(&config.Config{}, nil)
 	}
 	// The algorithm sees the module up to its translation, and only what the
 	// configuration says of that.
@@ -230,12 +234,67 @@ func (s *algorithmSpec) constants(named string) (*constantModel, error) {
 			visible.Constants = append(visible.Constants, c)
 		}
 	}
+	later := false
 	for _, r := range cfg.Overrides {
-		if (known[r.Name.Text] || s.spec.Names[r.Name.Text] != nil) && s.spec.Names[r.Op.Text] != nil {
+		switch d := s.definition(r.Name.Text); {
+		case !known[r.Name.Text] && d == nil:
+		case known[r.Name.Text] && s.spec.Names[r.Op.Text] == nil:
+			later = true
+		case known[r.Name.Text]:
 			visible.Overrides = append(visible.Overrides, r)
+		case d.Native:
+			// The checker's limits of Nat and its like are not the system's.
+		default:
+			s.diags.Add(source.Diagnostic{Severity: source.Warning, Code: "CompileOverride", Span: r.Name.Span,
+				Message: fmt.Sprintf("%s is compiled as the module defines it, and not as %s", r.Name.Text, r.Op.Text),
+				Repair:  "make it a constant, if it belongs to the configuration"})
 		}
 	}
-	return s.evaluate(visible)
+	if !later {
+		return s.evaluate(visible, nil)
+	}
+	values, err := s.valuesOfWhole(cfg)
+	if err != nil || s.diags.HasErrors() {
+		return nil, err
+	}
+	return s.evaluate(visible, values)
+}
+
+// definition is what the algorithm sees by that name: a definition of the
+// module or of its define block.
+func (s *algorithmSpec) definition(name string) *core.Def {
+	for _, d := range s.text.Algorithm.Define {
+		if d.Name == name {
+			return d
+		}
+	}
+	return s.spec.Names[name]
+}
+
+// valuesOfWhole are the values of the constants by all that the module
+// defines: by definitions after the translation, too.
+func (s *algorithmSpec) valuesOfWhole(cfg *config.Config) (map[string]value.Value, error) {
+	m, err := eval.New(s.whole, cfg, eval.Options{Files: files{}, Environment: environment})
+	var wrong *source.List
+	switch {
+	case errors.As(err, &wrong):
+		s.diags.Append(wrong)
+		return nil, nil
+	case err != nil:
+		return nil, err
+	}
+	out := map[string]value.Value{}
+	for _, c := range s.whole.Constants {
+		if c.Arity > 0 {
+			continue
+		}
+		v, err := m.Evaluate(&core.ConstRef{At: core.At{Place: c.Span}, Const: c})
+		if err != nil {
+			return nil, fmt.Errorf("the value of %s: %w", c.Name, err)
+		}
+		out[c.Name] = v
+	}
+	return out, nil
 }
 
 // systemConstants takes the constants of a running system's configuration, as
@@ -256,12 +315,14 @@ func (s *algorithmSpec) systemConstants(name string) (*constantModel, error) {
 			fmt.Fprintf(&b, "CONSTANT %s = %s\n", c.Name, v.Value)
 		}
 	}
-	return s.evaluate(config.Parse(source.NewFile(name, []byte(b.String())), s.diags))
+	return s.evaluate(config.Parse(source.NewFile(name, []byte(b.String())), s.diags), nil)
 }
 
-func (s *algorithmSpec) evaluate(cfg *config.Config) (*constantModel, error) {
+// evaluate takes the constants from cfg, and those that it does not give from
+// given.
+func (s *algorithmSpec) evaluate(cfg *config.Config, given map[string]value.Value) (*constantModel, error) {
 	out := &constantModel{values: map[string]value.Value{}}
-	m, err := eval.New(s.spec, cfg, eval.Options{Files: files{}, Environment: environment})
+	m, err := eval.New(s.spec, cfg, eval.Options{Constants: given, Files: files{}, Environment: environment})
 	var wrong *source.List
 	switch {
 	case errors.As(err, &wrong):
