@@ -300,6 +300,7 @@ func (m *machine) push(fn *function, up *activation) (before *activation) {
 
 // activation makes an activation for fn, not yet running.
 func (m *machine) activation(fn *function, up *activation) *activation {
+	m.run.poll()
 	m.depth++
 	if m.depth > CallDepthMax {
 		value.Fail("operators call each other more than %d deep: is a recursion without end?", CallDepthMax)

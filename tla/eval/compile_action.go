@@ -514,7 +514,8 @@ func (c *compiler) assignIn(v *core.Variable, set core.Expr, x site, k act) act 
 		if !m.nxt[i].IsUndefined() {
 			return !test(m) || k(m)
 		}
-		for y := range elements(run(m)) {
+		for y := range run(m).Each {
+			m.run.poll()
 			m.nxt[i] = y.Normal()
 			ok := k(m)
 			m.nxt[i] = value.Value{}

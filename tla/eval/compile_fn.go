@@ -269,7 +269,8 @@ func (c *compiler) writeOut(b *meaning, x site) expr {
 		before := m.push(body, up)
 		f, vals := value.NewFn(d)
 		i := 0
-		for v := range elements(d) {
+		for v := range d.Each {
+			m.run.poll()
 			m.slots[0] = v
 			vals[i] = body.body(m)
 			i++
@@ -398,7 +399,8 @@ func (c *compiler) fnValue(e *core.Fn, x site) compiled {
 		}
 		f, vals := value.NewFn(d)
 		i := 0
-		for v := range elements(d) {
+		for v := range d.Each {
+			m.run.poll()
 			if single {
 				m.slots[place] = v
 			} else {

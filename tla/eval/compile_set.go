@@ -48,6 +48,7 @@ func (c *compiler) setFilter(e *core.SetFilter, x site) compiled {
 			})
 		}
 		return value.Filter(s, func(v value.Value) bool {
+			m.run.poll()
 			assign(m, v)
 			return body(m)
 		})
@@ -103,7 +104,8 @@ func (c *compiler) choose(e *core.Choose, x site) compiled {
 	body := c.pred(e.Body, inner)
 	return code(func(m *machine) value.Value {
 		s := set(m)
-		for v := range elements(s) {
+		for v := range s.Each {
+			m.run.poll()
 			assign(m, v)
 			if body(m) {
 				return v

@@ -267,7 +267,8 @@ func (s *steps) replaceAll(list []pcal.Update, x site, next act) act {
 		i := list[0].Var.Index
 		set := s.c.expr(list[0].Value, x).run
 		return func(m *machine) bool {
-			for v := range elements(set(m)) {
+			for v := range set(m).Each {
+				m.run.poll()
 				if !m.replace(i, v.Normal(), next) {
 					return false
 				}

@@ -45,8 +45,11 @@ func (r *reference) begin() { r.at, r.depth = nil, 0 }
 // an error.
 func (w *worker) guard(f *formula, cur, nxt vector, run func()) error {
 	err := value.Catch(run)
-	if err == nil {
+	switch err {
+	case nil:
 		return nil
+	case error(errStopped):
+		return check.ErrStopped
 	}
 	return w.explain(f, cur, nxt, err)
 }
@@ -54,6 +57,12 @@ func (w *worker) guard(f *formula, cur, nxt vector, run func()) error {
 // explain finds the places of an error by evaluating the same thing again with
 // the reference evaluator. An algorithm knows at which statement it is.
 func (w *worker) explain(f *formula, cur, nxt vector, err error) error {
+	if w.encoding.active && f == nil {
+		return &check.EvalError{
+			Message: "the value of " + w.m.program.spec.Variables[w.encoding.variable].Name + " cannot be part of a state: " + err.Error(),
+			Places:  []string{w.place(w.encoding.action)},
+		}
+	}
 	if m, ok := w.ev.(*machine); ok && w.m.direct != nil && f == nil && !w.initial {
 		return &check.EvalError{Message: err.Error(), Places: []string{m.place.String()}}
 	}
@@ -69,6 +78,9 @@ func (w *worker) explain(f *formula, cur, nxt vector, err error) error {
 			e.next(w.cur, newVector(len(w.nxt.vals)), func(int) bool { return true })
 		}
 	})
+	if again == error(errStopped) {
+		return check.ErrStopped
+	}
 	if again == nil { // the error depends on chance, or on what TLCSet keeps
 		out := &check.EvalError{Message: err.Error()}
 		if f != nil {

@@ -177,10 +177,7 @@ func (b *builder) named(n config.Name, most core.Level, what string) *formula {
 	if d == nil {
 		return nil
 	}
-	e := &core.Call{At: core.At{Place: n.Span}, Def: d}
-	if !n.Span.IsValid() {
-		e.Place = d.Span
-	}
+	e := &core.Call{At: core.At{Place: d.Span}, Def: d}
 	if l := b.p.defFacts(d).level; l > most {
 		b.diags.Errorf(n.Span, WrongLevel, "%s is %s; %s must not go beyond %s", n.Text, levelNames[l], what, levelNames[most])
 		return nil

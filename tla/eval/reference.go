@@ -128,6 +128,7 @@ type place struct {
 }
 
 func (r *reference) enter() {
+	r.run.poll()
 	r.depth++
 	if r.depth > CallDepthMax {
 		value.Fail("operators call each other more than %d deep: is a recursion without end?", CallDepthMax)
@@ -405,12 +406,17 @@ func (r *reference) callGlobal(d *core.Def, args []core.Expr, n *env, s state) v
 		return repl.val
 	}
 	if c := r.p.constDefs[d]; c != nil {
-		return c.get(func() value.Value {
+		at, depth := r.at, r.depth
+		v, ok := c.try(func() value.Value {
 			if r.p.isNative(d) {
 				return r.native(d, args, n, s)
 			}
 			return r.body(d, nil, nil, nil, state{})
 		})
+		if ok {
+			return v
+		}
+		r.at, r.depth = at, depth // again, to meet the error at its place
 	}
 	if r.p.isNative(d) {
 		return r.native(d, args, n, s)
@@ -530,7 +536,8 @@ func (r *reference) each(binds []core.Bind, n *env, s state, f func(*env) bool) 
 		if i == len(binds) {
 			return f(n)
 		}
-		for x := range elements(sets[i]) {
+		for x := range sets[i].Each {
+			r.run.poll()
 			if !loop(i+1, bindElement(n, binds[i], x)) {
 				return false
 			}
@@ -552,7 +559,8 @@ func (r *reference) choose(e *core.Choose, n *env, s state) value.Value {
 		failUnboundedChoose()
 	}
 	set := r.eval(e.Bind.Set, n, s)
-	for x := range elements(set) {
+	for x := range set.Each {
+		r.run.poll()
 		if r.boolean(e.Body, bindElement(n, e.Bind, x), s) {
 			return x
 		}

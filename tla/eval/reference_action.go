@@ -117,7 +117,8 @@ func (r *reference) nextOp(e *core.Op, n *env, s state, k func() bool) bool {
 		if !s.nxt[v.Index].IsUndefined() {
 			return !r.member(s.nxt[v.Index], e.Args[1], n, s) || k()
 		}
-		for x := range elements(r.eval(e.Args[1], n, s)) {
+		for x := range r.eval(e.Args[1], n, s).Each {
+			r.run.poll()
 			if !r.assign(v, x, s, k) {
 				return false
 			}

@@ -19,6 +19,30 @@ type run struct {
 	// muted drops output: an evaluation is being repeated to explain it.
 	muted bool
 	world native.Context
+
+	// stop says that the search is over; polls counts the questions.
+	stop  func() bool
+	polls uint32
+}
+
+// errStopped is what an evaluation unwinds with when the search is over.
+var errStopped = &value.Error{Message: "the evaluation was stopped"}
+
+// stopPollEvery is how many turns of loops there are between two looks at
+// whether the search is over; it is a power of two.
+const stopPollEvery = 256
+
+// poll is called at every turn of a loop that the specification makes long.
+func (r *run) poll() {
+	if r.polls++; r.polls%stopPollEvery == 0 {
+		r.askStop()
+	}
+}
+
+func (r *run) askStop() {
+	if r.stop != nil && r.stop() {
+		panic(errStopped)
+	}
 }
 
 func newRun(p *program, worker uint64) *run {
@@ -38,7 +62,7 @@ func newRun(p *program, worker uint64) *run {
 // mute returns a run for repeating an evaluation: its effects are not seen.
 func (r *run) mute() *run {
 	m := newRun(r.p, 0)
-	m.level, m.muted = r.level, true
+	m.level, m.muted, m.stop = r.level, true, r.stop
 	for k, v := range r.registers {
 		m.registers[k] = v
 	}

@@ -1,7 +1,6 @@
 package eval
 
 import (
-	"iter"
 	"sync"
 
 	"github.com/ashlar-dev/ashlar/tla/core"
@@ -13,14 +12,6 @@ import (
 type literal struct {
 	core.At
 	val value.Value
-}
-
-// elements iterates over a set in canonical order; anything else is an error.
-func elements(set value.Value) iter.Seq[value.Value] {
-	if set.Kind() != value.KindSet {
-		value.Fail("expected a set to take elements from, found %s", value.Describe(set))
-	}
-	return set.All()
 }
 
 // memo remembers the results of a function. It is safe for concurrent use.

@@ -49,6 +49,7 @@ type worker struct {
 	seen vector
 
 	buf, full []byte
+	encoding  encoding
 	visit     check.Visit
 	failed    error // what visit returned
 	found     func(action int) bool
@@ -90,6 +91,9 @@ func (m *Model) newWorker() *worker {
 	return w
 }
 
+// EndWhen has evaluations end when stop answers true.
+func (w *worker) EndWhen(stop func() bool) { w.run.stop = stop }
+
 // Assumptions evaluates the assumptions and returns those that are false.
 func (w *worker) Assumptions() ([]string, error) {
 	var broken []string
@@ -130,7 +134,7 @@ func (w *worker) Next(s check.State, visit check.Visit) error {
 }
 
 func (w *worker) enumerate(visit check.Visit, run func()) error {
-	w.visit, w.failed = visit, nil
+	w.visit, w.failed, w.encoding = visit, nil, encoding{}
 	if err := w.guard(nil, vector{}, vector{}, run); err != nil {
 		return err
 	}
@@ -161,7 +165,9 @@ func (w *worker) candidate(action int) bool {
 			w.failed = w.incomplete(action)
 			return false
 		}
+		w.encoding = encoding{true, i, action}
 		buf, w.seen.ids[i], w.full = w.m.codec.appendValue(buf, i, v, w.full)
+		w.encoding.active = false
 	}
 	w.buf = buf
 	w.run.level++ // what is asked in visit is asked of the candidate
@@ -172,6 +178,21 @@ func (w *worker) candidate(action int) bool {
 		return false
 	}
 	return true
+}
+
+// encoding is the variable whose value is being encoded, if there is one, and
+// the action that gave it.
+type encoding struct {
+	active           bool
+	variable, action int
+}
+
+// place is where an action, or the initial predicate, is written.
+func (w *worker) place(action int) string {
+	if w.initial {
+		return w.m.init.expr.Span().String()
+	}
+	return w.m.info.Actions[action].Place
 }
 
 // incomplete is the error of a candidate in which variables have no value.
@@ -188,13 +209,12 @@ func (w *worker) incomplete(action int) error {
 	if w.initial {
 		return &check.EvalError{
 			Message: "the initial predicate does not determine the value of " + missing,
-			Places:  []string{w.m.init.expr.Span().String()},
+			Places:  []string{w.place(action)},
 		}
 	}
-	a := w.m.actions.actions[action]
 	return &check.EvalError{
-		Message: "the action " + a.name + " does not determine the next value of " + missing,
-		Places:  []string{a.expr.Span().String()},
+		Message: "the action " + w.m.info.Actions[action].Name + " does not determine the next value of " + missing,
+		Places:  []string{w.place(action)},
 	}
 }
 
