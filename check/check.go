@@ -9,6 +9,8 @@
 // reported as not checked.
 package check
 
+import "errors"
+
 // State is the canonical encoding of a state: two states are equal exactly
 // when their bytes are. The checker copies what it keeps.
 type State []byte
@@ -105,6 +107,17 @@ type LevelWorker interface {
 	// shortest path to the states that follow has changed; it is 0 until then.
 	AtLevel(states int)
 }
+
+// Endable is a Worker that can leave an evaluation in its middle: one whose
+// states have few or endless expressions between them. The checker calls
+// EndWhen once, before anything else. From then on the worker asks stop now and
+// then, and once it answers true, returns ErrStopped from what it is doing.
+type Endable interface {
+	EndWhen(stop func() bool)
+}
+
+// ErrStopped is what a Visit and an Endable end with when the search is over.
+var ErrStopped = errors.New("check: search stopped")
 
 // EvalError says that the model itself is wrong: an expression has no value
 // ("attempted to apply the function ... to ..., which is not in its domain").

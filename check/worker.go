@@ -48,12 +48,9 @@ type candidate struct {
 	action int32
 }
 
-// errFound and errStopped end an enumeration: there is a violation, or the
-// search is over. They do not leave the package.
-var (
-	errFound   = errors.New("check: violation found")
-	errStopped = errors.New("check: search stopped")
-)
+// errFound ends an enumeration: there is a violation. It does not leave the
+// package.
+var errFound = errors.New("check: violation found")
 
 // start makes the evaluator, in the goroutine that first needs it.
 func (w *worker) start() {
@@ -63,6 +60,9 @@ func (w *worker) start() {
 	w.ev = w.s.m.NewWorker()
 	if k, ok := w.ev.(KeyWorker); ok {
 		w.key = k
+	}
+	if e, ok := w.ev.(Endable); ok {
+		e.EndWhen(func() bool { return w.s.stopped.Load() != nil })
 	}
 	w.counts = make([]int64, len(w.s.info.Actions)+1)
 	w.visit = w.candidate
@@ -82,7 +82,7 @@ func (w *worker) initial() *violation {
 	w.generated.Store(w.visited)
 	w.finish(&w.s.chunks[0], 0, 0)
 	switch {
-	case err == nil || errors.Is(err, errStopped):
+	case err == nil || errors.Is(err, ErrStopped):
 		return nil
 	case errors.Is(err, errFound):
 		return w.found
@@ -93,6 +93,9 @@ func (w *worker) initial() *violation {
 // failed is the violation that an error of the model is; another error ends
 // the run.
 func (w *worker) failed(err error) *violation {
+	if errors.Is(err, ErrStopped) {
+		return nil
+	}
 	var e *EvalError
 	if !errors.As(err, &e) {
 		w.fatal = err
@@ -191,7 +194,7 @@ func (w *worker) expand() (v *violation, whole bool) {
 		return nil, true
 	case errors.Is(err, errFound):
 		return w.found, true
-	case errors.Is(err, errStopped):
+	case errors.Is(err, ErrStopped):
 		return nil, false
 	}
 	v = w.failed(err)
@@ -212,7 +215,7 @@ func (w *worker) candidate(action int, state State) error {
 			w.added.Store(w.fresh)
 		}
 		if w.s.stopped.Load() != nil {
-			return errStopped
+			return ErrStopped
 		}
 	}
 	inside, err := w.ev.InModel()
@@ -263,7 +266,7 @@ func (w *worker) claim(action int, state State) (bool, error) {
 		w.fresh++
 		if w.s.seen.Load()+w.fresh > w.s.o.StatesMax {
 			w.s.interrupt(Incomplete, limitReached)
-			return false, errStopped
+			return false, ErrStopped
 		}
 	}
 	if len(state) > StateBytesMax {
@@ -282,7 +285,7 @@ func (w *worker) broken(action int, state State, verdict Verdict, index int, err
 	v := &violation{verdict: verdict, index: index}
 	if err != nil {
 		if v = w.failed(err); v == nil {
-			return errStopped
+			return ErrStopped
 		}
 	}
 	v.fromState, v.parent = w.expanding, w.number

@@ -128,7 +128,6 @@ type place struct {
 }
 
 func (r *reference) enter() {
-	r.run.poll()
 	r.depth++
 	if r.depth > CallDepthMax {
 		value.Fail("operators call each other more than %d deep: is a recursion without end?", CallDepthMax)
@@ -137,6 +136,7 @@ func (r *reference) enter() {
 
 // eval is the value of e.
 func (r *reference) eval(e core.Expr, n *env, s state) value.Value {
+	r.run.poll()
 	saved := r.at
 	r.at = &place{up: saved, expr: e}
 	v := r.eval1(e, n, s)
