@@ -76,7 +76,7 @@ func (g *exprGen) x(ty byte, depth int) string {
 		return g.sequence(depth - 1)
 	case 'r':
 		return g.pick("[n |-> "+g.x('i', depth-1)+", s |-> "+g.x('s', depth-1)+"]",
-			"["+g.x('r', depth-1)+" EXCEPT !.n = "+g.x('i', depth-1)+"]", "["+g.x('r', depth-1)+" EXCEPT !.n = @ + 1]")
+			"["+g.leaf('r')+" EXCEPT !.n = "+g.x('i', depth-1)+"]", "["+g.leaf('r')+" EXCEPT !.n = @ + 1]")
 	case 'f':
 		return g.function(depth - 1)
 	case 't':

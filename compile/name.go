@@ -65,15 +65,14 @@ func lowerFirst(s string) string {
 type names struct {
 	used   map[string]bool
 	around *names
-	// inner collects every name handed out in scopes inside, for a scope whose
-	// later names must not be hidden by them.
+	// inner has every name handed out in scopes inside: code in them may come to
+	// use a later name of this scope, which they must not hide.
 	inner map[string]bool
 }
 
 func newNames(around *names) *names {
-	n := &names{used: map[string]bool{}, around: around}
+	n := &names{used: map[string]bool{}, inner: map[string]bool{}, around: around}
 	if around == nil {
-		n.inner = map[string]bool{}
 		for _, s := range strings.Fields(reserved) {
 			n.used[s] = true
 		}
@@ -104,13 +103,8 @@ func (n *names) fresh(want string) string {
 		name = base + strconv.Itoa(i)
 	}
 	n.used[name] = true
-	for m := n; m != nil; m = m.around {
-		if m.inner != nil {
-			m.inner[name] = m != n
-			if m == n {
-				delete(m.inner, name)
-			}
-		}
+	for m := n.around; m != nil; m = m.around {
+		m.inner[name] = true
 	}
 	return name
 }

@@ -127,18 +127,16 @@ func (f *fn) member(x val, set core.Expr) val {
 	if x.shape.Kind == shape.Any {
 		return val{fmt.Sprintf("value.Contains(%s, %s)", f.as(set, g.any), x.code), g.bool, precAtom}
 	}
-	s := f.form(set)
-	var v val
-	ok := false
-	f.within(s.sc, func() { v, ok = f.memberOf(x, s.e) })
-	if ok {
-		return v
+	if s := f.form(set); f.isFormula(set) {
+		var v val
+		ok := false
+		f.within(s.sc, func() { v, ok = f.memberOf(x, s.e) })
+		if ok {
+			return v
+		}
+		return val{fmt.Sprintf("value.Contains(%s, %s)", f.as(set, g.any), f.coerce(x, g.any).code), g.bool, precAtom}
 	}
-	have := f.shapeOf(set)
-	if have.Kind == shape.Set && !have.Model && (have.Elem == x.shape || f.joins(x.shape, have.Elem)) {
-		return val{f.typed(set).atom() + ".Has(" + f.coerce(x, have.Elem).code + ")", g.bool, precAtom}
-	}
-	return val{fmt.Sprintf("value.Contains(%s, %s)", f.as(set, g.any), f.coerce(x, g.any).code), g.bool, precAtom}
+	return f.has(f.typed(set), x)
 }
 
 // joins says whether every value of one shape is one of the other.
@@ -175,8 +173,8 @@ func (f *fn) memberOf(x val, set core.Expr) (val, bool) {
 			break
 		}
 		x = f.temp(x, e.Bind.Vars[0].Name)
+		in := f.operand(e.Bind.Set)(x)
 		f.bind(e.Bind.Vars[0], x)
-		in := f.member(x, e.Bind.Set)
 		var pred val
 		w := f.capture(func() { pred = f.boolean(e.Pred) })
 		if in.code == "true" && w.empty() {
@@ -193,7 +191,8 @@ func (f *fn) memberOf(x val, set core.Expr) (val, bool) {
 		t := g.typeOf(s)
 		list := make([]func() val, len(e.Sets))
 		for i, set := range e.Sets {
-			list[i] = func() val { return f.member(val{x.code + "." + t.fields[i], s.Elems[i], precAtom}, set) }
+			test := f.operand(set)
+			list[i] = func() val { return test(val{x.code + "." + t.fields[i], s.Elems[i], precAtom}) }
 		}
 		return f.all(list), true
 	case *core.FnSet:
@@ -244,13 +243,59 @@ func (f *fn) all(list []func() val) val {
 	return v
 }
 
+// operand prepares a set that elements are looked for in: one that is listed
+// is computed now, once; for a formula there is only a condition.
+func (f *fn) operand(set core.Expr) func(x val) val {
+	if f.isFormula(set) {
+		sc := f.sc
+		return func(x val) (in val) {
+			f.within(sc, func() { in = f.member(x, set) })
+			return in
+		}
+	}
+	s := f.temp(f.typed(set), "set")
+	return func(x val) val { return f.has(s, x) }
+}
+
+// isFormula says whether membership in the set is better decided by a
+// condition: the set is infinite, or large, or made of such sets.
+func (f *fn) isFormula(set core.Expr) bool {
+	s, yes := f.symbolicForm(set)
+	if yes {
+		return true
+	}
+	switch e := s.e.(type) {
+	case *core.SetFilter:
+		return true
+	case *core.Op:
+		switch e.Op {
+		case core.OpCup, core.OpCap, core.OpDiff:
+			f.within(s.sc, func() { yes = f.isFormula(e.Args[0]) || f.isFormula(e.Args[1]) })
+			return yes
+		case core.OpBoolean:
+			return true
+		}
+	}
+	return false
+}
+
+// has is x \in s for a set that is listed.
+func (f *fn) has(s, x val) val {
+	g := f.g
+	if s.shape.Kind == shape.Set && !s.shape.Model && (s.shape.Elem == x.shape || f.joins(x.shape, s.shape.Elem)) {
+		return val{s.atom() + ".Has(" + f.coerce(x, s.shape.Elem).code + ")", g.bool, precAtom}
+	}
+	return val{fmt.Sprintf("value.Contains(%s, %s)", f.coerce(s, g.any).code, f.coerce(x, g.any).code), g.bool, precAtom}
+}
+
 // each says that every element of the collection x is in set.
 func (f *fn) each(x val, elem *shape.Shape, set core.Expr) val {
-	name := newNames(f.names).fresh("x")
+	test := f.operand(set)
+	var name string
 	var in val
 	w := f.capture(func() {
 		name = f.names.fresh("x")
-		in = f.member(val{name, elem, precAtom}, set)
+		in = test(val{name, elem, precAtom})
 	})
 	if in.code == "true" && w.empty() {
 		return f.keep(x, in)
@@ -280,10 +325,11 @@ func (f *fn) memberOp(x val, e *core.Op) (val, bool) {
 		}
 	case core.OpCup, core.OpCap, core.OpDiff:
 		x = f.temp(x, "x")
-		a := f.member(x, e.Args[0])
+		left, right := f.operand(e.Args[0]), f.operand(e.Args[1])
+		a := left(x)
 		var b val
 		w := f.capture(func() {
-			b = f.member(x, e.Args[1])
+			b = right(x)
 			if e.Op == core.OpDiff {
 				b = f.not(b)
 			}
@@ -323,19 +369,26 @@ func (f *fn) memberRecord(x val, e *core.RecordSet) (val, bool) {
 	}
 	x = f.temp(x, "r")
 	t := f.g.typeOf(s)
+	for _, fl := range s.Fields {
+		if _, ok := written[fl.Name]; !ok && !fl.Optional {
+			return val{}, false
+		}
+	}
+	tests := map[string]func(val) val{}
+	for _, fl := range e.Fields {
+		tests[fl.Name] = f.operand(fl.X)
+	}
 	var list []func() val
 	for i, fl := range s.Fields {
-		set, ok := written[fl.Name]
+		test, ok := tests[fl.Name]
 		switch {
-		case !ok && !fl.Optional:
-			return val{}, false
 		case !ok:
 			list = append(list, func() val { return val{"!" + x.code + "." + hasName(t.fields[i]), f.g.bool, precAtom} })
 			continue
 		case fl.Optional:
 			list = append(list, func() val { return val{x.code + "." + hasName(t.fields[i]), f.g.bool, precAtom} })
 		}
-		list = append(list, func() val { return f.member(val{x.code + "." + t.fields[i], fl.Shape, precAtom}, set) })
+		list = append(list, func() val { return test(val{x.code + "." + t.fields[i], fl.Shape, precAtom}) })
 	}
 	return f.all(list), true
 }

@@ -263,8 +263,44 @@ func (in *inference) give(n *node, t *term, l letters, at source.Span) {
 			}
 		})
 	default:
-		in.unify(in.term(t, l, at), n, at)
+		want := in.term(t, l, at)
+		in.unify(want, n, at)
+		in.functionLike(n, t, l, at)
 	}
+}
+
+// functionLike follows what flows into a parameter of function or sequence
+// shape as a function of another form: to TLA+ they are all functions.
+func (in *inference) functionLike(n *node, t *term, l letters, at source.Span) {
+	if t.name != "Fn" && t.name != "Seq" {
+		return
+	}
+	elem := in.term(t.args[len(t.args)-1], l, at)
+	in.each(n, func(in *inference, f *node) {
+		key := func(k *node) {
+			if t.name == "Fn" {
+				in.unify(in.term(t.args[0], l, at), k, at)
+			}
+		}
+		switch f.kind {
+		case Fn:
+			key(f.key)
+			in.unify(elem, f.elem, at)
+		case Seq:
+			key(in.of(Int, at))
+			in.unify(elem, f.elem, at)
+		case Tuple:
+			key(in.of(Int, at))
+			for _, e := range f.elems {
+				in.unify(elem, e, at)
+			}
+		case Record:
+			key(in.of(Str, at))
+			for _, name := range f.fieldNames() {
+				in.unify(elem, f.fields[name].node, at)
+			}
+		}
+	})
 }
 
 // callNative infers the call of a native operator that has a scheme.
