@@ -223,11 +223,11 @@ func (f *flattener) seq(list []pcal.Stmt, env versions, need varSet) []pcal.Stmt
 		case *pcal.Print:
 			out = append(out, &pcal.Print{At: s.At, X: env.read(s.X)})
 		case *pcal.Goto:
-			return append(append(out, f.flush(env, nil, s.At)...), s)
+			return withoutSkips(append(append(out, f.flush(env, nil, s.At)...), s))
 		case *pcal.Return:
-			return append(append(out, f.flush(env, f.own, s.At)...), s)
+			return withoutSkips(append(append(out, f.flush(env, f.own, s.At)...), s))
 		case *pcal.Call:
-			return append(out, f.call(s, env)...)
+			return withoutSkips(append(out, f.call(s, env)...))
 		default:
 			out = append(out, s)
 		}
