@@ -93,6 +93,10 @@ func (r Ref) Resource() Resource { return r.res }
 // Read reads a resource in the Go type that sh converts to. It is the read of
 // generated code.
 func Read[T any](tx *Tx, r Ref, sh Shape[T], idx ...value.Value) (T, error) {
+	return read(tx, r, sh, idx, tx.traced)
+}
+
+func read[T any](tx *Tx, r Ref, sh Shape[T], idx []value.Value, traced bool) (T, error) {
 	leaf, rest, err := tx.reach(r, idx)
 	if err != nil {
 		var zero T
@@ -100,7 +104,7 @@ func Read[T any](tx *Tx, r Ref, sh Shape[T], idx ...value.Value) (T, error) {
 	}
 	if t, ok := leaf.(Typed[T]); ok {
 		x, err := t.ReadTyped(tx, rest)
-		if err == nil && tx.traced {
+		if err == nil && traced {
 			tx.element(opRead, r, idx, sh.To(x))
 		}
 		return x, err
@@ -110,16 +114,17 @@ func Read[T any](tx *Tx, r Ref, sh Shape[T], idx ...value.Value) (T, error) {
 		var zero T
 		return zero, err
 	}
-	if tx.traced {
+	if traced {
 		tx.element(opRead, r, idx, v)
 	}
 	return sh.From(v), nil
 }
 
 // MustRead is Read for generated code inside an expression, where there is no
-// way to hand on an error: it unwinds to the section's caller.
+// way to hand on an error: it unwinds to the section's caller. How often it is
+// done depends on how the expression is evaluated, so it is not traced.
 func MustRead[T any](tx *Tx, r Ref, sh Shape[T], idx ...value.Value) T {
-	x, err := Read(tx, r, sh, idx...)
+	x, err := read(tx, r, sh, idx, false)
 	if err != nil {
 		panic(unwind{err})
 	}
