@@ -73,6 +73,12 @@ func (f *fn) sequences(e *core.Call) (val, bool) {
 	if e.Def.Name == "Seq" {
 		return f.symbolic(e)
 	}
+	for i, a := range e.Args {
+		// What may be a string, which these operators take too, is left to them.
+		if e.Def.Params[i].Arity == 0 && f.base(f.shapeOf(a), shape.Str).Kind == shape.Str && e.Def.Name != "Append" {
+			return val{}, false
+		}
+	}
 	if e.Def.Name == "Len" && f.base(f.shapeOf(e.Args[0]), shape.Seq).Kind == shape.Seq {
 		return val{f.plain(f.typed(e.Args[0]), shape.Seq).atom() + ".Len()", g.int, precAtom}, true
 	}

@@ -169,18 +169,10 @@ func (f *fn) memberOf(x val, set core.Expr) (val, bool) {
 	case *core.Op:
 		return f.memberOp(x, e)
 	case *core.SetFilter:
-		if e.Bind.Tuple || len(e.Bind.Vars) != 1 || f.sc.Local(e.Bind.Vars[0]) != s {
+		if e.Bind.Tuple || len(e.Bind.Vars) != 1 {
 			break
 		}
-		x = f.temp(x, e.Bind.Vars[0].Name)
-		in := f.operand(e.Bind.Set)(x)
-		f.bind(e.Bind.Vars[0], x)
-		var pred val
-		w := f.capture(func() { pred = f.boolean(e.Pred) })
-		if in.code == "true" && w.empty() {
-			return pred, true
-		}
-		return f.guarded(in, w, pred), true
+		return f.filtered(x, e, f.operand(e.Bind.Set)), true
 	case *core.RecordSet:
 		return f.memberRecord(x, e)
 	case *core.Times:
@@ -199,6 +191,22 @@ func (f *fn) memberOf(x val, set core.Expr) (val, bool) {
 		return f.memberFn(x, e)
 	}
 	return val{}, false
+}
+
+// filtered is x \in {y \in S : p}, base being the test for S.
+func (f *fn) filtered(x val, e *core.SetFilter, base func(val) val) val {
+	l := e.Bind.Vars[0]
+	x = f.temp(x, l.Name)
+	in := base(x)
+	var pred val
+	w := f.capture(func() {
+		f.bind(l, f.coerce(x, f.sc.Local(l)))
+		pred = f.boolean(e.Pred)
+	})
+	if in.code == "true" && w.empty() {
+		return pred
+	}
+	return f.guarded(in, w, pred)
 }
 
 // keep is v after x was evaluated, which matters where x can fail.
@@ -246,8 +254,26 @@ func (f *fn) all(list []func() val) val {
 // operand prepares a set that elements are looked for in: one that is listed
 // is computed now, once; for a formula there is only a condition.
 func (f *fn) operand(set core.Expr) func(x val) val {
-	if f.isFormula(set) {
+	if lo, hi, sc, ok := f.interval(set); ok {
+		a, b := f.bounds(lo, hi, sc)
+		a, b = f.temp(val{a, f.g.int, precAtom}, "low").code, f.temp(val{b, f.g.int, precAtom}, "high").code
+		return func(x val) val {
+			if x.shape == f.g.int {
+				return val{fmt.Sprintf("typed.HasInt(%s, %s, %s)", x.code, a, b), f.g.bool, precAtom}
+			}
+			return val{fmt.Sprintf("value.Contains(value.Interval(%s, %s), %s)", a, b, f.coerce(x, f.g.any).code), f.g.bool, precAtom}
+		}
+	}
+	if form := f.form(set); f.isFormula(set) {
 		sc := f.sc
+		if e, ok := form.e.(*core.SetFilter); ok && !e.Bind.Tuple && len(e.Bind.Vars) == 1 {
+			var base func(val) val
+			f.within(form.sc, func() { base = f.operand(e.Bind.Set) })
+			return func(x val) (in val) {
+				f.within(form.sc, func() { in = f.filtered(x, e, base) })
+				return in
+			}
+		}
 		return func(x val) (in val) {
 			f.within(sc, func() { in = f.member(x, set) })
 			return in

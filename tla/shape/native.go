@@ -324,6 +324,17 @@ func (in *inference) callNative(sc *Scope, e *core.Call, s *scheme) *node {
 	if s.result.endless && len(e.Args) == 0 {
 		n.endless = true
 	}
+	// The operators on sequences take strings too, and give strings then.
+	for i, a := range e.Args {
+		if s.params[i].name != "Seq" || s.result.name != "Seq" {
+			continue
+		}
+		in.each(in.expr(sc, a), func(in *inference, arg *node) {
+			if arg.kind == Str {
+				in.unify(n, in.of(Str, e.Span()), e.Span())
+			}
+		})
+	}
 	return n
 }
 
