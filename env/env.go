@@ -23,6 +23,8 @@ type Env struct {
 	Clock   Clock
 	Random  Random
 	Network Network
+	// Packets is nil where nothing asks for packets.
+	Packets Packets
 	Disk    Disk
 	Tracer  Tracer
 }
@@ -100,6 +102,13 @@ type Event interface {
 	// EventName is the event's name in the specification's words.
 	EventName() string
 }
+
+// Mark is an Event without content: that a place in the code was passed which
+// a test wants to see passed, as the recovery from something rare.
+type Mark string
+
+// EventName is the mark itself.
+func (m Mark) EventName() string { return string(m) }
 
 // Tracer is told of protocol events, in the order in which one step machine
 // passes through them. Trace must not block and must not keep the event's

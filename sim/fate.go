@@ -1,0 +1,218 @@
+package sim
+
+import "sort"
+
+// Fate decides what a loss of power leaves of what was not synced.
+type Fate interface {
+	// Keep answers how many of the operations on a piece have reached it:
+	// 0 to len(ops). Ops are the numbers of the operations, in their order.
+	// What reaches a sector contains what was written to it before.
+	Keep(p Piece, ops []uint64) int
+}
+
+// Piece is what a disk keeps or loses as a whole.
+type Piece struct {
+	What PieceKind
+	File uint64 // the number of the file; of a name, of the directory
+	// Sector is the number of a sector in the file.
+	Sector int64
+	// Name is a name that was created, removed, or that something got in a
+	// rename.
+	Name string
+}
+
+// PieceKind is what a Piece is.
+type PieceKind uint8
+
+// The kinds of pieces.
+const (
+	ContentPiece PieceKind = iota // a sector
+	SizePiece                     // the size of a file
+	NamePiece                     // a change of names
+)
+
+// all keeps everything.
+type all struct{}
+
+func (all) Keep(_ Piece, ops []uint64) int { return len(ops) }
+
+// KeepAll is the Fate of a crash of the program alone.
+func KeepAll() Fate { return all{} }
+
+// KeepUpTo is the Fate that keeps the operations up to a number, and none
+// after it: an end of the power right there, on a disk that changes no order.
+// With 0 it keeps nothing.
+func KeepUpTo(n uint64) Fate { return prefix(n) }
+
+type prefix uint64
+
+func (p prefix) Keep(_ Piece, ops []uint64) int {
+	return sort.Search(len(ops), func(i int) bool { return ops[i] > uint64(p) })
+}
+
+// KeepFunc makes a function a Fate.
+type KeepFunc func(p Piece, ops []uint64) int
+
+// Keep calls f.
+func (f KeepFunc) Keep(p Piece, ops []uint64) int { return f(p, ops) }
+
+// settle makes durable what the fate keeps of the pending operations, and
+// forgets them.
+func (i *inode) settle(f Fate) {
+	if _, everything := f.(all); everything {
+		for k := range i.pending {
+			i.pending[k].reach(&i.safe, 0, 1<<62)
+		}
+		if n := len(i.pending); n > 0 {
+			i.safe.resize(i.pending[n-1].size)
+		}
+		i.pending = i.pending[:0]
+		return
+	}
+	i.eachSector(func(s int64, ops []int, numbers []uint64) {
+		for _, k := range ops[:f.Keep(Piece{What: ContentPiece, File: i.id, Sector: s}, numbers)] {
+			i.pending[k].reach(&i.safe, s*Sector, (s+1)*Sector)
+		}
+	})
+	var numbers []uint64
+	var sizes []int64
+	last := i.safe.size
+	for k := range i.pending {
+		if o := &i.pending[k]; o.size != last {
+			numbers, sizes, last = append(numbers, o.n), append(sizes, o.size), o.size
+		}
+	}
+	if len(numbers) > 0 {
+		if k := f.Keep(Piece{What: SizePiece, File: i.id}, numbers); k > 0 {
+			i.safe.size = max(i.safe.size, sizes[k-1])
+			i.safe.resize(sizes[k-1])
+		}
+	}
+	// What lies beyond the size was never part of the file.
+	i.safe.clear(i.safe.size, int64(len(i.safe.pages))*pageSize)
+	i.pending = i.pending[:0]
+}
+
+// reach does what an operation does to a range of an image.
+func (o *dataOp) reach(im *image, from, to int64) {
+	from, to = max(from, o.off), min(to, o.end)
+	switch {
+	case from >= to:
+	case o.cut:
+		im.clear(from, to)
+	default:
+		im.put(o.b[from-o.off:to-o.off], from)
+	}
+}
+
+// eachSector calls f for every sector with pending operations, in order.
+func (i *inode) eachSector(f func(s int64, ops []int, numbers []uint64)) {
+	touched := map[int64][]int{}
+	var order []int64
+	for k := range i.pending {
+		o := &i.pending[k]
+		for s := o.off / Sector; s*Sector < o.end; s++ {
+			if touched[s] == nil {
+				order = append(order, s)
+			}
+			touched[s] = append(touched[s], k)
+		}
+	}
+	sort.Slice(order, func(a, b int) bool { return order[a] < order[b] })
+	var numbers []uint64
+	for _, s := range order {
+		numbers = numbers[:0]
+		for _, k := range touched[s] {
+			numbers = append(numbers, i.pending[k].n)
+		}
+		f(s, touched[s], numbers)
+	}
+}
+
+// Unsynced is the number of operations that are not durable yet.
+func (d *Disk) Unsynced() int {
+	n := len(d.names)
+	for _, i := range d.dirty {
+		n += len(i.pending)
+	}
+	return n
+}
+
+// Crash is a loss of power: what the fate keeps of what was not synced is
+// durable, the rest has never been. Open files are closed.
+func (d *Disk) Crash(f Fate) {
+	for _, i := range d.dirty {
+		i.settle(f)
+		i.now = i.safe.clone()
+		i.listed = false
+	}
+	d.dirty = nil
+	for k := range d.names {
+		o := &d.names[k]
+		if f.Keep(Piece{What: NamePiece, File: o.dir.id, Name: o.name}, []uint64{o.n}) == 1 {
+			apply(o, durable)
+		}
+	}
+	d.names = nil
+	d.used = 0
+	d.crashes++
+	d.restore(d.root, map[*inode]bool{})
+}
+
+// restore makes the names what is durable.
+func (d *Disk) restore(dir *inode, seen map[*inode]bool) {
+	clear(dir.entries)
+	for _, name := range sortedNames(dir.durable) {
+		i := dir.durable[name]
+		dir.entries[name] = i
+		switch {
+		case seen[i]:
+		case i.dir():
+			seen[i] = true
+			d.restore(i, seen)
+		default:
+			seen[i] = true
+			d.used += i.now.size
+		}
+	}
+}
+
+// Clone returns a disk that is the same and shares no changes. Open files
+// belong to the original.
+func (d *Disk) Clone() *Disk {
+	c := &Disk{inodes: d.inodes, ops: d.ops, capacity: d.capacity, used: d.used}
+	copies := map[*inode]*inode{}
+	var twin func(i *inode) *inode
+	twin = func(i *inode) *inode {
+		if i == nil {
+			return nil
+		}
+		if t := copies[i]; t != nil {
+			return t
+		}
+		t := &inode{id: i.id, listed: i.listed}
+		copies[i] = t
+		if i.dir() {
+			t.entries, t.durable = make(map[string]*inode, len(i.entries)), make(map[string]*inode, len(i.durable))
+			for name, x := range i.entries {
+				t.entries[name] = twin(x)
+			}
+			for name, x := range i.durable {
+				t.durable[name] = twin(x)
+			}
+			return t
+		}
+		t.now, t.safe = i.now.clone(), i.safe.clone()
+		t.pending = append([]dataOp(nil), i.pending...) // their bytes are never changed
+		return t
+	}
+	c.root = twin(d.root)
+	for _, i := range d.dirty {
+		c.dirty = append(c.dirty, twin(i))
+	}
+	for _, o := range d.names {
+		o.dir, o.to, o.from, o.removed = twin(o.dir), twin(o.to), twin(o.from), twin(o.removed)
+		c.names = append(c.names, o)
+	}
+	return c
+}

@@ -1,0 +1,63 @@
+package sim
+
+import (
+	"fmt"
+	"io"
+	"time"
+)
+
+// Options of a World. The zero Options is a world without faults.
+type Options struct {
+	Seed   uint64
+	Faults Faults
+	// Log receives a line for each event: time, number, node, what, two
+	// numbers and a text. The lines of equal runs are equal.
+	Log io.Writer
+	// LatencyMin and LatencyMax bound how long a transmission takes where
+	// nothing is wrong. Default: 50 us and 2 ms.
+	LatencyMin, LatencyMax time.Duration
+	// StepMax bounds how long after it became ready a task is stepped.
+	// Default: 20 us.
+	StepMax time.Duration
+	// DialTimeout, WriteTimeout and WriteBuffer (bytes) are those of the
+	// network. Default: 5 s, 10 s, 1 MiB.
+	DialTimeout, WriteTimeout time.Duration
+	WriteBuffer               int
+	// DiskCapacity is what a disk holds, in bytes. Default: 1 GiB.
+	DiskCapacity int64
+	// DownMax bounds how many nodes faults keep down at one time; 0: all.
+	DownMax int
+	// Corruptible names the nodes whose disks may lose or damage what is
+	// synced; nil: all. A protocol promises to survive some.
+	Corruptible []string
+	// EventsMax bounds a run. Default: 10 million.
+	EventsMax uint64
+}
+
+func (o Options) complete() (Options, error) {
+	or(&o.LatencyMin, 50*time.Microsecond)
+	or(&o.LatencyMax, max(2*time.Millisecond, o.LatencyMin))
+	or(&o.StepMax, 20*time.Microsecond)
+	or(&o.DialTimeout, 5*time.Second)
+	or(&o.WriteTimeout, 10*time.Second)
+	or(&o.WriteBuffer, 1<<20)
+	or(&o.DiskCapacity, 1<<30)
+	or(&o.EventsMax, 10_000_000)
+	if o.LatencyMin < 0 || o.LatencyMax < o.LatencyMin || o.StepMax < 0 || o.DialTimeout < 0 || o.WriteTimeout < 0 ||
+		o.WriteBuffer < 0 || o.DiskCapacity < 0 || o.DownMax < 0 {
+		return o, fmt.Errorf("simulation options: nothing may be negative, and LatencyMin %v not above LatencyMax %v", o.LatencyMin, o.LatencyMax)
+	}
+	for k, r := range o.Faults.rate {
+		if r < 0 || !Kind(k).timed() && r > 1 {
+			return o, fmt.Errorf("simulation options: the rate %g of %s", r, Kind(k))
+		}
+	}
+	return o, nil
+}
+
+func or[T comparable](x *T, def T) {
+	var zero T
+	if *x == zero {
+		*x = def
+	}
+}
