@@ -185,7 +185,7 @@ func loadAlgorithm(spec, named string, t *term) (*eval.Model, *eval.Algorithm, e
 		return nil, nil, &loadError{diags: diags, code: exitConfig, config: shown}
 	}
 	diags.Print(t.err)
-	m, err := eval.New(loaded.Spec, cfg, eval.Options{})
+	m, err := eval.NewDirect(loaded.Spec, loaded.Plain, cfg, eval.Options{})
 	var wrong *source.List
 	switch {
 	case errors.As(err, &wrong):
@@ -193,7 +193,7 @@ func loadAlgorithm(spec, named string, t *term) (*eval.Model, *eval.Algorithm, e
 	case err != nil:
 		return nil, nil, err
 	}
-	alg, err := m.Algorithm(loaded.Plain)
+	alg, err := m.Algorithm()
 	if err != nil {
 		return nil, nil, &exit{code: exitEval, err: err}
 	}

@@ -44,7 +44,7 @@ type path struct {
 type stepper struct {
 	a    *Algorithm
 	p    *Process
-	f    *frameOf
+	text *text
 	obs  Observer // may be nil
 	done func(vals []value.Value) error
 	// accesses is how many the way that is being finished has made.
@@ -60,11 +60,11 @@ func (a *Algorithm) Step(p *Process, vals []value.Value, obs Observer, done func
 	if b == nil {
 		return nil // at its end
 	}
-	x := &stepper{a: a, p: p, f: b.in, obs: obs}
+	x := &stepper{a: a, p: p, text: b.text, obs: obs}
 	x.done = func(vals []value.Value) error { return done(vals, x.accesses) }
 	var n *env
-	if b.in.self != nil && !p.Self.IsUndefined() {
-		n = n.bind(b.in.self, p.Self)
+	if self := b.text.view.Name; self != nil && !p.Self.IsUndefined() {
+		n = n.bind(self, p.Self)
 	}
 	return a.guard(func() error { return x.stmts(b.Body, path{vals: vals, env: n}, x.end, nil) })
 }
@@ -96,7 +96,7 @@ func (x *stepper) stmts(list []pcal.Stmt, p path, k after, y yielded) error {
 }
 
 func (x *stepper) eval(e core.Expr, p path) value.Value {
-	return x.a.r.eval(x.a.bound(e, x.f), p.env, state{cur: p.vals}).Normal()
+	return x.a.r.eval(x.text.x(e), p.env, state{cur: p.vals}).Normal()
 }
 
 func (x *stepper) stmt(s pcal.Stmt, p path, k after, y yielded) error {
@@ -118,7 +118,7 @@ func (x *stepper) stmt(s pcal.Stmt, p path, k after, y yielded) error {
 		x.eval(s.X, p)
 		return k(p)
 	case *pcal.Assign:
-		return k(x.assign(s.Pairs, p))
+		return k(x.assign(s, p))
 	case *pcal.If:
 		if x.eval(s.Cond, p).IsTrue() {
 			return x.stmts(s.Then, p, k, y)
@@ -133,12 +133,8 @@ func (x *stepper) stmt(s pcal.Stmt, p path, k after, y yielded) error {
 		return nil
 	case *pcal.With:
 		return x.with(s, p, k, y)
-	case *pcal.Goto:
-		return k(x.jump(p, s.Label))
-	case *pcal.Call:
-		return x.call(s, p, k)
-	case *pcal.Return:
-		return k(x.leave(p))
+	case *pcal.Goto, *pcal.Call, *pcal.Return:
+		return x.jump(s, p, k)
 	case *pcal.Yield:
 		return y(p, x.eval(s.X, p))
 	case *pcal.Read:
@@ -188,7 +184,7 @@ func (x *stepper) access(s pcal.Stmt, a *pcal.Access, write bool, index []value.
 		return true
 	}
 	name := ""
-	if x.f.process != nil {
+	if x.text.view.Procedure == nil {
 		name = a.Param.Var.Name
 	}
 	return x.obs.Access(n, Access{Stmt: s, Write: write, Param: name, Index: index, Value: v})
@@ -232,173 +228,53 @@ func (x *stepper) write(s *pcal.Write, p path, k after) error {
 	return x.stmts(s.Body, q, k, nil)
 }
 
-// assign makes simultaneous assignments: all values and paths first.
-func (x *stepper) assign(pairs []pcal.Assignment, p path) path {
-	type change struct {
-		v    *core.Variable
-		path []value.Value
-		val  value.Value
-	}
-	changes := make([]change, len(pairs))
-	for i, pair := range pairs {
-		c := change{v: x.a.variable(pair.Target)}
-		if x.f.own[pair.Target.Name] {
-			c.path = append(c.path, x.p.Self)
-		}
-		for _, ix := range pair.Path {
-			if ix.X == nil {
-				c.path = append(c.path, value.String(ix.Field))
-			} else {
-				c.path = append(c.path, x.eval(ix.X, p))
-			}
-		}
-		n := p.env
-		if pair.At != nil {
-			old := p.vals[c.v.Index]
-			for _, ix := range c.path {
-				old = old.Apply(ix)
-			}
-			n = n.bind(pair.At, old)
-		}
-		c.val = x.a.r.eval(x.a.bound(pair.Value, x.f), n, state{cur: p.vals}).Normal()
-		changes[i] = c
+// assign makes simultaneous assignments: all values first.
+func (x *stepper) assign(s *pcal.Assign, p path) path {
+	updates, known := x.text.updates[s]
+	if !known {
+		updates, _ = x.text.view.Assign(s, nil)
+		x.text.updates[s] = updates
 	}
 	vals := slices.Clone(p.vals)
-	for _, c := range changes {
-		if len(c.path) > 0 {
-			c.val = vals[c.v.Index].Except(c.path, c.val)
-		}
-		vals[c.v.Index] = c.val
+	for _, u := range updates {
+		vals[u.Var.Index] = x.a.r.eval(u.Value, p.env, state{cur: p.vals}).Normal()
 	}
 	p.vals = vals
 	return p
 }
 
-// put sets a variable, in the part that belongs to self where own.
-func (x *stepper) put(p path, v *core.Variable, own bool, val value.Value) path {
-	vals := slices.Clone(p.vals)
-	if own {
-		val = vals[v.Index].Except([]value.Value{x.p.Self}, val)
+// jump makes the updates of a goto, call or return, one after the other.
+func (x *stepper) jump(s pcal.Stmt, p path, k after) error {
+	updates, known := x.text.updates[s]
+	if !known {
+		updates, _ = x.text.view.Jump(s, nil)
+		x.text.updates[s] = updates
 	}
-	vals[v.Index] = val
-	p.vals = vals
-	return p
+	return x.update(updates, p.vals, p, k)
 }
 
-// get is the value of a variable, of the part that belongs to self where own.
-func (x *stepper) get(p path, v *core.Variable, own bool) value.Value {
-	val := p.vals[v.Index]
-	if own {
-		val = val.Apply(x.p.Self)
-	}
-	return val
-}
-
-// many says whether pc, the stack and procedures' variables are functions of
-// the process.
-func (x *stepper) many() bool { return !x.p.Self.IsUndefined() }
-
-func (x *stepper) jump(p path, label string) path {
-	if x.a.pc == nil {
-		return p
-	}
-	return x.put(p, x.a.pc, x.many(), value.String(label))
-}
-
-// call pushes what the procedure's variables were and starts the procedure. A
-// tail call puts the new record in the place of the caller's, whose variables
-// get back what they were; one of the caller itself keeps the record.
-func (x *stepper) call(s *pcal.Call, p path, k after) error {
-	args := make([]value.Value, len(s.Args))
-	for i, arg := range s.Args {
-		args[i] = x.eval(arg.X, p)
-	}
-	callee := x.a.blocks[s.Proc.Blocks[0].Label].in
-	if tail := s.Return == ""; !tail || x.f.procedure != s.Proc {
-		stack := x.get(p, x.a.stack, x.many())
-		back := value.String(s.Return)
-		rest := stack
-		if tail {
-			back = stack.Index(1).Field("pc")
-			rest = pop(stack)
-		}
-		fields := []value.Field{{Name: "procedure", Val: value.String(s.Proc.Name)}, {Name: "pc", Val: back}}
-		for _, v := range procedureVars(s.Proc) {
-			fields = append(fields, value.Field{Name: v.Var.Name, Val: x.get(p, x.a.variable(v.Var), callee.own[v.Var.Name])})
-		}
-		pushed := value.TupleOf(append([]value.Value{value.Record(fields)}, rest.Elements()...))
-		if tail {
-			p = x.restore(p, stack.Index(1))
-		}
-		p = x.put(p, x.a.stack, x.many(), pushed)
-	}
-	for i, q := range s.Proc.Params {
-		p = x.put(p, x.a.variable(q.Var), callee.own[q.Var.Name], args[i])
-	}
-	inner := &stepper{a: x.a, p: x.p, f: callee, obs: x.obs, done: x.done}
-	outer := p.env
-	if callee.self != nil && x.many() {
-		p.env = p.env.bind(callee.self, x.p.Self)
-	}
-	return inner.start(s.Proc.Locals, p, func(q path) error {
-		q.env = outer
-		return k(x.jump(q, s.Proc.Blocks[0].Label))
-	})
-}
-
-// start gives the locals of a procedure their initial values.
-func (x *stepper) start(locals []*pcal.Variable, p path, k after) error {
-	if len(locals) == 0 {
+// update makes updates whose values speak of before, and primed of what the
+// updates so far have made of it.
+func (x *stepper) update(updates []pcal.Update, before []value.Value, p path, k after) error {
+	if len(updates) == 0 {
 		return k(p)
 	}
-	l := locals[0]
-	v, own := x.a.variable(l.Var), x.f.own[l.Var.Name]
-	if l.Init == nil {
-		return x.start(locals[1:], x.put(p, v, own, x.a.unset()), k)
+	u := updates[0]
+	v := x.a.r.eval(u.Value, p.env, state{cur: before, nxt: p.vals}).Normal()
+	choices := []value.Value{v}
+	if u.In {
+		choices = v.Elems()
 	}
-	init := x.eval(l.Init, p)
-	if !l.In {
-		return x.start(locals[1:], x.put(p, v, own, init), k)
-	}
-	for _, e := range init.Elems() {
-		if err := x.start(locals[1:], x.put(p, v, own, e), k); err != nil {
+	for _, v := range choices {
+		q := p
+		q.vals = slices.Clone(p.vals)
+		q.vals[u.Var.Index] = v
+		if err := x.update(updates[1:], before, q, k); err != nil {
 			return err
 		}
 	}
 	return nil
 }
-
-// unset is what a variable without an initial value has.
-func (a *Algorithm) unset() value.Value {
-	c := a.constant(&core.Constant{Name: "defaultInitValue", Module: a.m.program.spec.Name})
-	return a.r.eval(&core.ConstRef{Const: c}, nil, state{}).Normal()
-}
-
-// restore gives the variables of the procedure that is left what the record
-// has for them.
-func (x *stepper) restore(p path, record value.Value) path {
-	if x.f.procedure == nil {
-		return p
-	}
-	for _, v := range procedureVars(x.f.procedure) {
-		p = x.put(p, x.a.variable(v.Var), x.f.own[v.Var.Name], record.Field(v.Var.Name))
-	}
-	return p
-}
-
-func (x *stepper) leave(p path) path {
-	stack := x.get(p, x.a.stack, x.many())
-	if stack.Len() == 0 {
-		value.Fail("a return outside a procedure call")
-	}
-	top := stack.Index(1)
-	p = x.put(p, x.a.pc, x.many(), top.Field("pc"))
-	p = x.restore(p, top)
-	return x.put(p, x.a.stack, x.many(), pop(stack))
-}
-
-// pop is a stack without its top.
-func pop(stack value.Value) value.Value { return value.TupleOf(slices.Clone(stack.Elements()[1:])) }
 
 // guard turns an evaluation error that unwinds into an error.
 func (a *Algorithm) guard(f func() error) error {

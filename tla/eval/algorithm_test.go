@@ -43,15 +43,19 @@ func TestStepsAreThoseOfTheTranslation(t *testing.T) {
 			}
 			var wrong source.List
 			cfg := config.Parse(source.NewFile("cfg", []byte("CONSTANTS "+c.config+"\nSPECIFICATION Spec\n")), &wrong)
-			m, err := eval.New(loaded.Spec, cfg, eval.Options{})
+			m, err := eval.NewDirect(loaded.Spec, loaded.Plain, cfg, eval.Options{})
 			if err != nil || wrong.HasErrors() {
 				t.Fatal(err, &wrong)
 			}
-			alg, err := m.Algorithm(loaded.Plain)
+			translated, err := eval.New(loaded.Spec, cfg, eval.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
-			visited := compare(t, m, alg, c.states)
+			alg, err := m.Algorithm()
+			if err != nil {
+				t.Fatal(err)
+			}
+			visited := compare(t, translated, alg, c.states)
 			if visited < 20 {
 				t.Errorf("only %d states were visited", visited)
 			}
