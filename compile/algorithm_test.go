@@ -287,6 +287,7 @@ func TestAlgorithms(t *testing.T) {
 			list, of = append(list, sc), append(of, name)
 		}
 	}
+	specifications(t, b)
 	if t.Failed() {
 		return
 	}
@@ -320,6 +321,36 @@ func TestAlgorithms(t *testing.T) {
 		if m.fails && !failed[name] {
 			t.Errorf("%s: the checker finds an error that no run has", name)
 		}
+	}
+}
+
+// specifications compiles our own Modular specifications, to be built and
+// vetted with the others.
+func specifications(t *testing.T, b *bundle) {
+	files, err := filepath.Glob("../specs/*/*.tla")
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for _, path := range files {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(string(text), "--mpcal") {
+			continue
+		}
+		n++
+		name := "spec" + strings.TrimSuffix(filepath.Base(path), ".tla")
+		p, diags := read(t, path).compile(compile.Options{Package: strings.ReplaceAll(name, "_", "")})
+		if p == nil {
+			t.Errorf("%s: %v", path, diags)
+			continue
+		}
+		b.add(t, name, p)
+	}
+	if n < 5 {
+		t.Errorf("found %d Modular specifications", n)
 	}
 }
 

@@ -330,7 +330,7 @@ LET q == <<1, 2, 3>> IN <<Head(q), Tail(q), Append(Tail(q), 9), q>>
 // seed and count widen the search for a difference: EXPR_SEED=7 EXPR_COUNT=1000.
 func seed() int64 { return setting("EXPR_SEED", 20240601) }
 
-func count() int { return int(setting("EXPR_COUNT", 250)) }
+func count() int { return int(setting("EXPR_COUNT", 120)) }
 
 func setting(name string, otherwise int64) int64 {
 	if n, err := strconv.ParseInt(os.Getenv(name), 10, 64); err == nil {

@@ -23,12 +23,14 @@ const (
 	RoleSignal
 	// RoleInput reads what the world gives, and is not written.
 	RoleInput
+	// RoleOther is none of these: a resource for it has to be written.
+	RoleOther
 )
 
 // RoleOf guesses the role of an argument of an instance.
 func RoleOf(a pcal.Arg) Role {
 	m := a.Mapping
-	if m == nil {
+	if m == nil || yields(m.Read, func(e core.Expr) bool { return isVariable(e, m.Target) }) && len(m.Read) == 1 {
 		return RoleVariable
 	}
 	takes := assigns(m.Read, m.Target)
@@ -39,10 +41,15 @@ func RoleOf(a pcal.Arg) Role {
 		return RoleLength
 	case !takes && everyYield(m.Read, isTruth):
 		return RoleSignal
-	case !writes(m):
+	case !takes && !writes(m):
 		return RoleInput
 	}
-	return RoleVariable
+	return RoleOther
+}
+
+func isVariable(e core.Expr, v *core.Variable) bool {
+	r, ok := e.(*core.VarRef)
+	return ok && r.Var == v
 }
 
 func assigns(list []pcal.Stmt, v *core.Variable) bool {
@@ -92,16 +99,20 @@ func everyYield(list []pcal.Stmt, like func(core.Expr) bool) bool {
 
 // adds says whether e adds to a sequence, a set or a bag.
 func adds(e core.Expr) bool {
-	switch e := e.(type) {
-	case *core.Call:
-		switch e.Def.Name {
-		case "Append", "\\o", "(+)", "\\oplus", "@@":
-			return true
+	found := false
+	core.Walk(e, func(x core.Expr) bool {
+		switch x := x.(type) {
+		case *core.Call:
+			switch x.Def.Name {
+			case "Append", "\\o", "(+)", "\\oplus":
+				found = true
+			}
+		case *core.Op:
+			found = found || x.Op == core.OpCup
 		}
-	case *core.Op:
-		return e.Op == core.OpCup
-	}
-	return false
+		return !found
+	})
+	return found
 }
 
 func measures(e core.Expr) bool {

@@ -2,7 +2,6 @@ package compile_test
 
 import (
 	"os"
-	"path/filepath"
 	"regexp"
 	"sort"
 	"strings"
@@ -133,32 +132,6 @@ func TestCodesHaveExamples(t *testing.T) {
 		if !strings.Contains(string(tests), strings.TrimPrefix(c[1], "Compile")) {
 			t.Errorf("no test gives %s", c[1])
 		}
-	}
-}
-
-// TestSpecifications compiles our own Modular specifications.
-func TestSpecifications(t *testing.T) {
-	files, err := filepath.Glob("../specs/*/*.tla")
-	if err != nil {
-		t.Fatal(err)
-	}
-	n := 0
-	for _, path := range files {
-		text, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !strings.Contains(string(text), "--mpcal") {
-			continue
-		}
-		n++
-		s := read(t, path)
-		if p, diags := s.compile(compile.Options{Main: true}); p == nil {
-			t.Errorf("%s: %v", path, diags)
-		}
-	}
-	if n < 2 {
-		t.Errorf("found %d Modular specifications", n)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/ashlar-dev/ashlar/tla/pcal"
 	"github.com/ashlar-dev/ashlar/tla/shape"
 )
 
@@ -23,6 +24,23 @@ func (g *generator) systemCode(machines []*machine) *writer {
 	w.emit("}")
 	w.emit("}")
 	return w
+}
+
+// writes says whether the archetype, or a procedure that it calls, writes a
+// resource.
+func (m *machine) writes(p *pcal.Param) bool {
+	found := false
+	for _, r := range m.routines {
+		for _, b := range r.blocks {
+			eachStmt(b.Body, func(st pcal.Stmt) {
+				if w, ok := st.(*pcal.Write); ok {
+					ref := r.sc.Ref(w.Access.Param.Var)
+					found = found || ref != nil && ref.Param == p
+				}
+			})
+		}
+	}
+	return found
 }
 
 // explain lists the types of what the specification declares, and why some
@@ -60,7 +78,9 @@ func (g *generator) explain(machines []*machine) []string {
 			ref := m.sc.Ref(p.Var)
 			index := strings.Repeat("[_]", p.Mapping)
 			say("archetype "+a+", what "+name+index+" gives", ref.Read, m.sc.ReadFallbacks(name+index, p.Var))
-			say("archetype "+a+", what "+name+index+" takes", ref.Write, m.sc.WriteFallbacks(name+index, p.Var))
+			if m.writes(p) {
+				say("archetype "+a+", what "+name+index+" takes", ref.Write, m.sc.WriteFallbacks(name+index, p.Var))
+			}
 		}
 		for _, v := range m.arch.Locals {
 			say("archetype "+a+", variable "+v.Var.Name, m.sc.Var(v.Var), m.sc.FallbacksOf(v.Var.Name, v.Var))

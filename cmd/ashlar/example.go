@@ -8,6 +8,7 @@ import (
 
 	"github.com/ashlar-dev/ashlar/compile"
 	"github.com/ashlar-dev/ashlar/distsys"
+	"github.com/ashlar-dev/ashlar/source"
 	"github.com/ashlar-dev/ashlar/tla/core"
 	"github.com/ashlar-dev/ashlar/tla/pcal"
 	"github.com/ashlar-dev/ashlar/tla/value"
@@ -24,6 +25,7 @@ type exampler struct {
 	procs []*exampleProc
 	users map[string][]*exampleProc // of resources
 	vars  map[string]*core.Variable // of resources
+	named map[string]string         // of resources, by variable and role
 	port  int
 }
 
@@ -41,7 +43,7 @@ func exampleConfig(s *algorithmSpec, m *constantModel) (*distsys.Config, error) 
 	if m.model == nil {
 		return nil, fmt.Errorf("the values of the constants are not known")
 	}
-	x := &exampler{s: s, m: m, users: map[string][]*exampleProc{}, vars: map[string]*core.Variable{}, port: firstPort,
+	x := &exampler{s: s, m: m, users: map[string][]*exampleProc{}, vars: map[string]*core.Variable{}, named: map[string]string{}, port: firstPort,
 		conf: &distsys.Config{System: s.spec.Name, Constants: map[string]distsys.Text{}, Resources: map[string]distsys.Supply{}, Nodes: map[string][]distsys.Member{}}}
 	for name, v := range m.values {
 		x.conf.Constants[name] = distsys.TextOf(v)
@@ -126,10 +128,7 @@ func (x *exampler) argument(p *exampleProc, param *pcal.Param, arg pcal.Arg) err
 		return nil
 	}
 	role := compile.RoleOf(arg)
-	res := arg.Ref.Name
-	if role == compile.RoleLength {
-		res += "_length"
-	}
+	res := x.name(arg, role, name)
 	p.member.Refs[name] = res
 	x.users[res] = append(x.users[res], p)
 	x.vars[res] = arg.Ref
@@ -144,6 +143,25 @@ func (x *exampler) argument(p *exampleProc, param *pcal.Param, arg pcal.Arg) err
 	return nil
 }
 
+// name is that of a resource: the variable's where one role is played with it.
+func (x *exampler) name(arg pcal.Arg, role compile.Role, param string) string {
+	key := fmt.Sprintf("%s %d", arg.Ref.Name, role)
+	if role == compile.RoleOther || role == compile.RoleInput {
+		key += " " + arg.Mapping.Name
+	}
+	if res, ok := x.named[key]; ok {
+		return res
+	}
+	res := arg.Ref.Name
+	for _, used := range x.named {
+		if used == res {
+			res = arg.Ref.Name + "_" + param
+		}
+	}
+	x.named[key] = res
+	return res
+}
+
 // supply guesses what a resource is.
 func (x *exampler) supply(role compile.Role, param *pcal.Param, arg pcal.Arg) (distsys.Supply, error) {
 	switch {
@@ -152,7 +170,7 @@ func (x *exampler) supply(role compile.Role, param *pcal.Param, arg pcal.Arg) (d
 	case role == compile.RoleChannel:
 		return distsys.Supply{Kind: distsys.KindQueue}, nil
 	case role == compile.RoleLength && x.channelBehind(arg.Ref):
-		return distsys.Supply{Kind: distsys.KindLengths, Of: arg.Ref.Name}, nil
+		return distsys.Supply{Kind: distsys.KindLengths, Of: x.name(arg, compile.RoleChannel, param.Var.Name)}, nil
 	case role == compile.RoleSignal && param.Mapping > 0:
 		return distsys.Supply{Kind: distsys.KindDetector}, nil
 	case role == compile.RoleSignal:
@@ -166,6 +184,11 @@ func (x *exampler) supply(role compile.Role, param *pcal.Param, arg pcal.Arg) (d
 	if role == compile.RoleInput {
 		kind = distsys.KindConstant
 	}
+	if role == compile.RoleInput || role == compile.RoleOther {
+		x.s.diags.Add(source.Diagnostic{Severity: source.Warning, Code: "CompileNoResource", Span: arg.Span,
+			Message: fmt.Sprintf("no resource is known that acts like mapping macro %s; sys.json has a plain one for %s", arg.Mapping.Name, arg.Ref.Name),
+			Repair:  "edit sys.json, or bind a resource of your own to the parameter " + param.Var.Name})
+	}
 	return distsys.Supply{Kind: kind, Value: distsys.TextOf(v)}, nil
 }
 
@@ -173,7 +196,7 @@ func (x *exampler) supply(role compile.Role, param *pcal.Param, arg pcal.Arg) (d
 func (x *exampler) channelBehind(v *core.Variable) bool {
 	for _, in := range x.s.text.Algorithm.Instances {
 		for i, a := range in.Args {
-			if a.Ref == v && compile.RoleOf(a) == compile.RoleChannel && in.Archetype.Params[i].Mapping > 0 {
+			if a.Ref == v && a.Mapping != nil && compile.RoleOf(a) == compile.RoleChannel && in.Archetype.Params[i].Mapping > 0 {
 				return true
 			}
 		}
