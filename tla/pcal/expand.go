@@ -120,6 +120,17 @@ type binding struct {
 	own     bool
 	count   int // indices that a use has at least
 	mapping *Mapping
+	// inside says that it is a variable of the process's own, passed to a
+	// procedure, and no resource of the archetype.
+	inside bool
+}
+
+// access is the mark that a read or write of a resource keeps.
+func (b binding) access(p *Param, index []core.Expr) *Access {
+	if b.inside {
+		return nil
+	}
+	return &Access{Param: p, Index: index}
 }
 
 // frame is the expansion of one archetype or procedure.
@@ -294,7 +305,7 @@ func (f *frame) read(r *Rewriter, s *Read) []Stmt {
 	at := core.At{Place: s.Span()}
 	index, held := steady(r.Xs(s.Access.Index), b)
 	cell, path := f.cell(b, index, at)
-	out := &Read{At: s.At, Access: &Access{Param: s.Access.Param, Index: index}}
+	out := &Read{At: s.At, Access: b.access(s.Access.Param, index)}
 	if b.mapping == nil {
 		out.Body = []Stmt{&Yield{At: s.At, X: cell}}
 	} else {
@@ -354,7 +365,7 @@ func (f *frame) write(r *Rewriter, s *Write) []Stmt {
 	at := core.At{Place: s.Span()}
 	index, held := steady(r.Xs(s.Access.Index), b)
 	cell, path := f.cell(b, index, at)
-	out := &Write{At: s.At, Access: &Access{Param: s.Access.Param, Index: index}, X: r.X(s.X)}
+	out := &Write{At: s.At, Access: b.access(s.Access.Param, index), X: r.X(s.X)}
 	assign := func(value core.Expr) Stmt {
 		return &Assign{At: s.At, Pairs: []Assignment{{Target: b.v, Path: path, Value: value, Span: s.Span()}}}
 	}
@@ -425,9 +436,9 @@ func (f *frame) call(r *Rewriter, s *Call) []Stmt {
 		}
 		b, ok := f.refs[arg.Ref]
 		if !ok {
-			b = binding{v: arg.Ref}
+			b = binding{v: arg.Ref, inside: true}
 			if to := f.vars[arg.Ref]; to != nil {
-				b = binding{v: to, own: true}
+				b = binding{v: to, own: true, inside: true}
 			}
 		}
 		b.count = param.Mapping
@@ -469,7 +480,7 @@ func (f *frame) procedure(from *Procedure, bound map[*core.Variable]binding) *Pr
 		}
 		v := g.variable(param.Var)
 		if param.Ref {
-			g.refs[param.Var] = binding{v: v, own: true, count: param.Mapping}
+			g.refs[param.Var] = binding{v: v, own: true, count: param.Mapping, inside: true}
 		}
 		c := &Param{}
 		c.Variable = Variable{Var: v, Init: param.Init, Span: param.Span}

@@ -263,8 +263,9 @@ type (
 	// before Expand that is all, and Body is empty; after it, Body is the read
 	// part of the mapping macro, or a single Yield where there is none. Where
 	// Access is nil, Body computes a value of which some branches read
-	// resources and some do not. Every path of Body ends in a Yield; Rest is
-	// executed once for each path that gets there.
+	// resources and some do not, or, after Expand, reads a variable of the
+	// process's own that was passed to a procedure by ref. Every path of Body
+	// ends in a Yield; Rest is executed once for each path that gets there.
 	Read struct {
 		At
 		Dst    *core.Local
@@ -274,7 +275,8 @@ type (
 	}
 	// Write gives X to a resource. After Expand, Body is the write part of the
 	// mapping macro, or a single assignment where there is none, with Value
-	// standing for X, and the Yields have become assignments.
+	// standing for X, and the Yields have become assignments. Access is nil then
+	// where what is written is a variable of the process's own.
 	Write struct {
 		At
 		Access *Access

@@ -168,7 +168,7 @@ func (v *validator) stmt(s Stmt) jumping {
 		v.check(len(s.Body) == 0 || v.valued(s.Body), "a read has a path without a yield")
 		return v.jumps(s.Rest)
 	case *Write:
-		v.check(s.Access != nil && s.X != nil, "write without a resource or a value")
+		v.check((s.Access != nil || len(s.Body) > 0) && s.X != nil, "write without a resource or a value")
 		v.check(len(s.Body) == 0 || s.Value != nil, "write without a name for its value")
 		v.check(v.jumps(s.Body) == jumpsNever, "a write jumps")
 		return jumpsNever
