@@ -10,7 +10,8 @@
 // an error where the checker has one. Types come from tla/shape; what has no
 // type stays a value.Value, and Explain says why. Reads of resources happen
 // where pcal.Hoist puts them. Every value that comes from outside is checked
-// against its type.
+// against its type. One difference is known: a function that is passed on as a
+// value is computed whole, where the checker computes what is asked for.
 //
 // Refuses, by diagnostics with a place, what has no meaning in a running
 // system (primes, temporal operators, global variables in an archetype) and
