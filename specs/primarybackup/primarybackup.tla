@@ -177,7 +177,8 @@ Nobody == 0
         server := primary;
         await server # Nobody;
         with (c = script[step]) {
-          Send(server, c @@ [from |-> self, type |-> IF c.op = "put" THEN PutReq ELSE GetReq]);
+          Send(server, IF c.op = "put" THEN [type |-> PutReq, from |-> self, key |-> c.key, value |-> c.value]
+                                       ELSE [type |-> GetReq, from |-> self, key |-> c.key]);
         };
       hear:
         either {
@@ -269,5 +270,6 @@ Always(failed) == TRUE
 Put(k, v) == [op |-> "put", key |-> k, value |-> v]
 Get(k)    == [op |-> "get", key |-> k]
 TwoClients == << <<Put("x", "a"), Get("x")>>, <<Put("x", "b")>> >>
+Busy       == << <<Put("x", "a"), Get("x"), Put("x", "b"), Get("x")>>, <<Put("y", "c"), Put("y", "d"), Get("y")>> >>
 OneClient  == << <<Put("x", "a"), Get("x"), Put("x", "b"), Get("x")>> >>
 =============================================================================
