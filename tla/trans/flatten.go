@@ -180,7 +180,8 @@ func (v versions) read(e core.Expr) core.Expr {
 	})
 }
 
-// withoutSkips drops the skips of a list that has something else.
+// withoutSkips drops the skips of a list that has something else, and all but
+// one of a list that has not.
 func withoutSkips(list []pcal.Stmt) []pcal.Stmt {
 	var out []pcal.Stmt
 	for _, s := range list {
@@ -189,7 +190,7 @@ func withoutSkips(list []pcal.Stmt) []pcal.Stmt {
 		}
 	}
 	if len(out) == 0 {
-		return list
+		return list[:min(1, len(list))]
 	}
 	return out
 }
