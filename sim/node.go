@@ -89,7 +89,7 @@ func (n *Node) Start(d time.Duration) { n.w.at(n.w.now.Add(max(d, 0)), nil, &sta
 // return.
 func (n *Node) Crash(power bool) {
 	if n.life != nil && n.life == n.w.running {
-		panic(death{n.life, power, "crash"})
+		n.life.die(power, "crash")
 	}
 	if n.life != nil {
 		n.life.end(power, "crash")
@@ -133,7 +133,8 @@ func (s *starter) happen() {
 type Life struct {
 	Env  env.Env
 	node *Node
-	dead bool
+	dead bool        // nothing that it does has an effect
+	over bool        // what it had is taken away
 	busy env.Instant // until when nothing else is done
 	ends []*end      // of connections, in the order in which they were made
 }
@@ -155,7 +156,14 @@ type death struct {
 }
 
 // Exit ends the program from within. It does not return.
-func (l *Life) Exit(why string) { panic(death{l, false, why}) }
+func (l *Life) Exit(why string) { l.die(false, why) }
+
+// die leaves the code that is executed. What it does on the way out has no
+// effect any more.
+func (l *Life) die(power bool, why string) {
+	l.dead = true
+	panic(death{l, power, why})
+}
 
 // now is the time as the life sees it.
 func (l *Life) now() env.Instant { return max(l.node.w.now, l.busy) }
@@ -165,11 +173,11 @@ func (l *Life) spend(d time.Duration) { l.busy = l.now().Add(d) }
 
 // end takes away everything volatile. It calls no code of the node.
 func (l *Life) end(power bool, why string) {
-	if l.dead {
+	if l.over {
 		return
 	}
 	n, w := l.node, l.node.w
-	l.dead = true
+	l.dead, l.over = true, true
 	n.life, n.dark = nil, power
 	w.note(evEnd, n, uint64(n.lives), b2u(power), why)
 	clear(n.listens)

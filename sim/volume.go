@@ -48,7 +48,8 @@ func (v *volume) dies() error {
 		return nil
 	}
 	w.startLater(l.node, CrashInDisk)
-	panic(death{l, w.strikes(PowerLoss, l.node), "crash in a disk operation"})
+	l.die(w.strikes(PowerLoss, l.node), "crash in a disk operation")
+	return nil
 }
 
 func (v *volume) disk() *Disk { return v.node.disk }
