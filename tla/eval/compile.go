@@ -49,6 +49,7 @@ type machine struct {
 	frame          *activation
 	run            *run
 	depth          int
+	polls          uint32 // see poll
 	vars           []*core.Variable
 
 	action int         // the action being enumerated
@@ -291,6 +292,13 @@ func newMachine(m *Model, r *run) *machine {
 	return &machine{run: r, vars: m.program.spec.Variables, code: m.compiled, memos: newMemos(m.compiled.memoSites)}
 }
 
+// poll is called at every turn of a loop that the specification makes long.
+func (m *machine) poll() {
+	if m.polls++; m.polls%stopPollEvery == 0 {
+		m.run.askStop()
+	}
+}
+
 // push makes an activation for fn the running one and returns the one before.
 func (m *machine) push(fn *function, up *activation) (before *activation) {
 	before = m.frame
@@ -300,7 +308,7 @@ func (m *machine) push(fn *function, up *activation) (before *activation) {
 
 // activation makes an activation for fn, not yet running.
 func (m *machine) activation(fn *function, up *activation) *activation {
-	m.run.poll()
+	m.poll()
 	m.depth++
 	if m.depth > CallDepthMax {
 		value.Fail("operators call each other more than %d deep: is a recursion without end?", CallDepthMax)

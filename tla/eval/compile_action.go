@@ -515,7 +515,7 @@ func (c *compiler) assignIn(v *core.Variable, set core.Expr, x site, k act) act 
 			return !test(m) || k(m)
 		}
 		for y := range run(m).Each {
-			m.run.poll()
+			m.poll()
 			m.nxt[i] = y.Normal()
 			ok := k(m)
 			m.nxt[i] = value.Value{}

@@ -1,8 +1,6 @@
 package eval
 
 import (
-	"slices"
-
 	"github.com/ashlar-dev/ashlar/tla/core"
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
@@ -270,7 +268,7 @@ func (c *compiler) writeOut(b *meaning, x site) expr {
 		f, vals := value.NewFn(d)
 		i := 0
 		for v := range d.Each {
-			m.run.poll()
+			m.poll()
 			m.slots[0] = v
 			vals[i] = body.body(m)
 			i++
@@ -280,16 +278,15 @@ func (c *compiler) writeOut(b *meaning, x site) expr {
 	}
 }
 
-// lazy is a function on an infinite domain, as a value. It may outlive the
-// activation, so it keeps a copy of all that it depends on.
+// lazy is a function as a value that computes its values when it is applied.
 func (m *machine) lazy(domain value.Value, body *function, up *activation) value.Value {
-	cur, nxt, frame := slices.Clone(m.cur), slices.Clone(m.nxt), up.copied()
-	run, vars, code := m.run, m.vars, m.code
+	d := m.detach(body, up)
 	return value.LazyFn(domain, func(x value.Value) value.Value {
-		m := &machine{run: run, vars: vars, code: code, cur: cur, nxt: nxt}
-		m.push(body, frame.copied())
+		m := d.take()
 		m.slots[0] = x
-		return body.body(m)
+		y := body.body(m)
+		d.give(m)
+		return y
 	})
 }
 
@@ -310,41 +307,10 @@ func (c *compiler) lazyArg(a core.Expr, x site) (compiled, bool) {
 		d := domain(m)
 		var up *activation
 		if !global {
-			up = m.outer(n).copied()
+			up = m.outer(n)
 		}
-		if !value.IsFinite(d) {
-			return m.lazy(d, body, up)
-		}
-		cur := m.cur
-		return value.LazyFn(d, func(v value.Value) value.Value {
-			here, ids, frame := m.cur, m.curIDs, m.frame
-			m.cur, m.curIDs = cur, nil
-			before := m.push(body, up)
-			m.slots[0] = v
-			y := body.body(m)
-			m.pop(before)
-			m.cur, m.curIDs = here, ids
-			m.enter(frame)
-			return y
-		})
+		return m.lazy(d, body, up)
 	}), true
-}
-
-// copied is a copy of an activation and of those it stands in.
-func (a *activation) copied() *activation {
-	if a == nil {
-		return nil
-	}
-	c := *a
-	c.slots, c.thunks, c.ops = slices.Clone(a.slots), slices.Clone(a.thunks), slices.Clone(a.ops)
-	for i := range c.thunks {
-		c.thunks[i].frame = c.thunks[i].frame.copied()
-	}
-	for i := range c.ops {
-		c.ops[i].up = c.ops[i].up.copied()
-	}
-	c.up = a.up.copied()
-	return &c
 }
 
 // functionValue compiles a named function as a value.
@@ -400,7 +366,7 @@ func (c *compiler) fnValue(e *core.Fn, x site) compiled {
 		f, vals := value.NewFn(d)
 		i := 0
 		for v := range d.Each {
-			m.run.poll()
+			m.poll()
 			if single {
 				m.slots[place] = v
 			} else {

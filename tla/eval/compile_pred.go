@@ -545,7 +545,7 @@ func (c *compiler) loopOver(set compiled, b core.Bind, slot int, assign func(*ma
 		sr := set.run
 		return func(m *machine) bool {
 			for v := range sr(m).Each {
-				m.run.poll()
+				m.poll()
 				assign(m, v)
 				if !body(m) {
 					return false
@@ -558,7 +558,7 @@ func (c *compiler) loopOver(set compiled, b core.Bind, slot int, assign func(*ma
 		if elems := elementsOf(set.val, knownElementsMax); elems != nil {
 			return func(m *machine) bool {
 				for i := range elems {
-					m.run.poll()
+					m.poll()
 					m.slots[slot] = elems[i]
 					if !body(m) {
 						return false
@@ -573,7 +573,7 @@ func (c *compiler) loopOver(set compiled, b core.Bind, slot int, assign func(*ma
 		s := sr(m)
 		if lo, hi, ok := s.AsInterval(); ok {
 			for i := int64(lo); i <= int64(hi); i++ {
-				m.run.poll()
+				m.poll()
 				m.slots[slot] = value.Int(int32(i))
 				if !body(m) {
 					return false
@@ -582,7 +582,7 @@ func (c *compiler) loopOver(set compiled, b core.Bind, slot int, assign func(*ma
 			return true
 		}
 		for v := range s.Each {
-			m.run.poll()
+			m.poll()
 			m.slots[slot] = v
 			if !body(m) {
 				return false

@@ -29,30 +29,44 @@ func (c *compiler) setFilter(e *core.SetFilter, x site) compiled {
 	set := c.expr(e.Bind.Set, x).run
 	inner, assign := c.bindElement(e.Bind, x)
 	body := c.pred(e.Pred, inner)
-	// A filter of an infinite set can only be asked for members; it may
-	// outlive the activation.
-	lazyFn := c.newFunction(x.fn)
-	y, assignLazy := c.bindElement(e.Bind, site{fn: lazyFn, sc: x.sc, mode: x.mode, unrolled: x.unrolled, open: x.open})
-	lazyBody := c.pred(e.Pred, y)
+	lazy := c.lazyFilter(e, x)
 	return code(func(m *machine) value.Value {
 		s := set(m)
 		if s.Kind() == value.KindSet && !value.IsFinite(s) {
-			frame, run := m.frame.copied(), m.run
-			cur, nxt := cloned(m.cur), cloned(m.nxt)
-			vars, code := m.vars, m.code
-			return value.LazyFilter(s, func(v value.Value) bool {
-				m := &machine{run: run, vars: vars, code: code, cur: cur, nxt: nxt}
-				m.push(lazyFn, frame.copied())
-				assignLazy(m, v)
-				return lazyBody(m)
-			})
+			return lazy(m, s)
 		}
-		return value.Filter(s, func(v value.Value) bool {
-			m.run.poll()
-			assign(m, v)
-			return body(m)
-		})
+		if s.Kind() == value.KindSet {
+			v, ok := value.FilterFinite(s, func(v value.Value) bool {
+				m.poll()
+				assign(m, v)
+				return body(m)
+			})
+			if !ok {
+				return lazy(m, s)
+			}
+			return v
+		}
+		return value.Filter(s, nil)
 	})
+}
+
+// lazyFilter makes the filter of a set that is infinite, and can only be asked
+// for members, or too large to be listed. It may outlive the activation, and
+// workers may share it.
+func (c *compiler) lazyFilter(e *core.SetFilter, x site) func(*machine, value.Value) value.Value {
+	fn := c.newFunction(x.fn)
+	inner, assign := c.bindElement(e.Bind, site{fn: fn, sc: x.sc, mode: x.mode, unrolled: x.unrolled, open: x.open})
+	body := c.pred(e.Pred, inner)
+	return func(m *machine, s value.Value) value.Value {
+		d := m.detach(fn, m.frame)
+		return value.LazyFilter(s, func(v value.Value) bool {
+			m := d.take()
+			assign(m, v)
+			ok := body(m)
+			d.give(m)
+			return ok
+		})
+	}
 }
 
 func cloned(vs []value.Value) []value.Value { return append([]value.Value(nil), vs...) }
@@ -105,7 +119,7 @@ func (c *compiler) choose(e *core.Choose, x site) compiled {
 	return code(func(m *machine) value.Value {
 		s := set(m)
 		for v := range s.Each {
-			m.run.poll()
+			m.poll()
 			assign(m, v)
 			if body(m) {
 				return v

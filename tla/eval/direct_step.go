@@ -268,7 +268,7 @@ func (s *steps) replaceAll(list []pcal.Update, x site, next act) act {
 		set := s.c.expr(list[0].Value, x).run
 		return func(m *machine) bool {
 			for v := range set(m).Each {
-				m.run.poll()
+				m.poll()
 				if !m.replace(i, v.Normal(), next) {
 					return false
 				}

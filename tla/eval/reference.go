@@ -113,6 +113,10 @@ type reference struct {
 	action  int
 	// levels keeps the levels of expressions that names stand for.
 	levels map[core.Expr]core.Level
+	polls  uint32 // see poll
+	// shared says that what it evaluates is part of a constant, so that several
+	// workers may ask the lazy values in it at once.
+	shared bool
 }
 
 func newReference(p *program, r *run) *reference {
@@ -134,9 +138,44 @@ func (r *reference) enter() {
 	}
 }
 
+// poll is called at every step.
+func (r *reference) poll() {
+	if r.polls++; r.polls%stopPollEvery == 0 {
+		r.run.askStop()
+	}
+}
+
+// filter is {x \in s : pred(x)}; one that is too large to be listed is lazy.
+func (r *reference) filter(s value.Value, pred func(*reference, value.Value) bool) value.Value {
+	if s.Kind() == value.KindSet && value.IsFinite(s) {
+		if v, ok := value.FilterFinite(s, func(x value.Value) bool { return pred(r, x) }); ok {
+			return v
+		}
+	}
+	later := r.later()
+	return value.LazyFilter(s, func(x value.Value) bool { return pred(later(), x) })
+}
+
+// later makes evaluators for what a lazy value is asked: the same one, so that
+// it knows the place of an error, unless others may ask too.
+func (r *reference) later() func() *reference {
+	if !r.shared {
+		return func() *reference { return r }
+	}
+	p, run, depth := r.p, r.run, r.depth
+	return func() *reference { return sharedReference(p, run, depth) }
+}
+
+// sharedReference makes a reference evaluator of constants.
+func sharedReference(p *program, run *run, depth int) *reference {
+	r := newReference(p, run)
+	r.depth, r.shared = depth, true
+	return r
+}
+
 // eval is the value of e.
 func (r *reference) eval(e core.Expr, n *env, s state) value.Value {
-	r.run.poll()
+	r.poll()
 	saved := r.at
 	r.at = &place{up: saved, expr: e}
 	v := r.eval1(e, n, s)
@@ -218,7 +257,7 @@ func (r *reference) term(e core.Expr, n *env, s state) value.Value {
 		return value.SetOf(r.all(e.Elems, n, s))
 	case *core.SetFilter:
 		set := r.eval(e.Bind.Set, n, s)
-		return value.Filter(set, func(x value.Value) bool {
+		return r.filter(set, func(r *reference, x value.Value) bool {
 			return r.boolean(e.Pred, bindElement(n, e.Bind, x), s)
 		})
 	case *core.SetMap:
@@ -408,6 +447,7 @@ func (r *reference) callGlobal(d *core.Def, args []core.Expr, n *env, s state) v
 	if c := r.p.constDefs[d]; c != nil {
 		at, depth := r.at, r.depth
 		v, ok := c.try(func() value.Value {
+			r := sharedReference(r.p, r.run, r.depth)
 			if r.p.isNative(d) {
 				return r.native(d, args, n, s)
 			}
@@ -537,7 +577,7 @@ func (r *reference) each(binds []core.Bind, n *env, s state, f func(*env) bool) 
 			return f(n)
 		}
 		for x := range sets[i].Each {
-			r.run.poll()
+			r.poll()
 			if !loop(i+1, bindElement(n, binds[i], x)) {
 				return false
 			}
@@ -560,7 +600,7 @@ func (r *reference) choose(e *core.Choose, n *env, s state) value.Value {
 	}
 	set := r.eval(e.Bind.Set, n, s)
 	for x := range set.Each {
-		r.run.poll()
+		r.poll()
 		if r.boolean(e.Body, bindElement(n, e.Bind, x), s) {
 			return x
 		}
@@ -588,7 +628,7 @@ func (r *reference) fn(e *core.Fn, n *env, s state) value.Value {
 	domain := r.domain(e, n, s)
 	memo := newMemo()
 	var f value.Value
-	// Whoever applies the function later does so inside some other expression.
+	later := r.later()
 	f = value.LazyFn(domain, func(x value.Value) value.Value {
 		if v, ok := memo.get(x); ok {
 			return v
@@ -605,6 +645,7 @@ func (r *reference) fn(e *core.Fn, n *env, s state) value.Value {
 				inner = bindElement(inner, b, es[i])
 			}
 		}
+		r := later()
 		r.enter()
 		v := r.eval(e.Body, inner, s)
 		r.depth--

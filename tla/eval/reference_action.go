@@ -118,7 +118,7 @@ func (r *reference) nextOp(e *core.Op, n *env, s state, k func() bool) bool {
 			return !r.member(s.nxt[v.Index], e.Args[1], n, s) || k()
 		}
 		for x := range r.eval(e.Args[1], n, s).Each {
-			r.run.poll()
+			r.poll()
 			if !r.assign(v, x, s, k) {
 				return false
 			}

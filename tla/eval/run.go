@@ -20,9 +20,8 @@ type run struct {
 	muted bool
 	world native.Context
 
-	// stop says that the search is over; polls counts the questions.
-	stop  func() bool
-	polls uint32
+	// stop says that the search is over.
+	stop func() bool
 }
 
 // errStopped is what an evaluation unwinds with when the search is over.
@@ -31,13 +30,6 @@ var errStopped = &value.Error{Message: "the evaluation was stopped"}
 // stopPollEvery is how many turns of loops there are between two looks at
 // whether the search is over; it is a power of two.
 const stopPollEvery = 256
-
-// poll is called at every turn of a loop that the specification makes long.
-func (r *run) poll() {
-	if r.polls++; r.polls%stopPollEvery == 0 {
-		r.askStop()
-	}
-}
 
 func (r *run) askStop() {
 	if r.stop != nil && r.stop() {

@@ -134,8 +134,8 @@ func eachThat(s Value, pred func(Value) bool, yield func(Value) bool) {
 	}
 }
 
-// eachUnion joins the operands of a union: their elements have to be sorted,
-// so they are listed first, once.
+// eachUnion joins the operands of a union. They are listed and sorted once;
+// where that would be too many elements, they are merged as they come.
 func eachUnion(v Value, yield func(Value) bool) {
 	if c := v.ref.cache.Load(); c != nil {
 		c.whole.each(yield)
@@ -147,7 +147,8 @@ func eachUnion(v Value, yield func(Value) bool) {
 			out = append(out, x)
 			if len(out) > 2*MaxSetSize {
 				if out = sortSet(out); len(out) > MaxSetSize {
-					failTooLarge(v)
+					mergeSets(v.ref.elems, yield)
+					return
 				}
 			}
 		}
@@ -155,6 +156,44 @@ func eachUnion(v Value, yield func(Value) bool) {
 	w := setOfSorted(sortSet(out))
 	v.ref.cache.Store(&cache{whole: w})
 	w.each(yield)
+}
+
+// mergeSets yields what is in any of the sets, each of which comes in order.
+func mergeSets(sets []Value, yield func(Value) bool) {
+	type source struct {
+		head Value
+		next func() (Value, bool)
+	}
+	var sources []source
+	for _, s := range sets {
+		next, stop := iter.Pull(iter.Seq[Value](s.each))
+		defer stop()
+		if x, ok := next(); ok {
+			sources = append(sources, source{x, next})
+		}
+	}
+	for len(sources) > 0 {
+		least := sources[0].head
+		for _, s := range sources[1:] {
+			if Compare(s.head, least) < 0 {
+				least = s.head
+			}
+		}
+		left := sources[:0]
+		for _, s := range sources {
+			ok := true
+			if Equal(s.head, least) {
+				s.head, ok = s.next()
+			}
+			if ok {
+				left = append(left, s)
+			}
+		}
+		sources = left
+		if !yield(least) {
+			return
+		}
+	}
 }
 
 // eachSubset yields the subsets of es by size, those of a size in

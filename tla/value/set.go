@@ -200,16 +200,30 @@ func Filter(s Value, pred func(Value) bool) Value {
 	if !IsFinite(s) {
 		return LazyFilter(s, pred)
 	}
+	v, ok := FilterFinite(s, pred)
+	if !ok {
+		failTooLarge(s)
+	}
+	return v
+}
+
+// FilterFinite is {x \in s : pred(x)} of a finite set s, enumerated; false
+// where it has more than MaxSetSize elements.
+func FilterFinite(s Value, pred func(Value) bool) (Value, bool) {
 	if s.bits == bitsEnum {
-		return filterEnum(s, pred)
+		return filterEnum(s, pred), true
 	}
 	var out []Value
 	for x := range s.each {
-		if pred(x) {
-			out = grow(out, x, s)
+		if !pred(x) {
+			continue
 		}
+		if len(out) >= MaxSetSize {
+			return Value{}, false
+		}
+		out = append(out, x)
 	}
-	return setOfSorted(out)
+	return setOfSorted(out), true
 }
 
 // filterEnum allocates only where something is dropped and something kept.
