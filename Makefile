@@ -6,10 +6,12 @@ BUILD       := build
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 # Packages with goroutines of their own: these also run under the race detector.
 CONCURRENT  := ./check/... ./env/... ./distsys/...
+# What `make sim` runs, as sim/suite reads it: first=N,seeds=N.
+SIM         ?= seeds=20000
 # How long each fuzz target runs in `make test`; `make fuzz FUZZTIME=10m` digs deeper.
 FUZZTIME    ?= 5s
 
-.PHONY: demo test check build lint unit race fuzz corpus bench netns deps clean
+.PHONY: demo test check build lint unit race fuzz sim corpus bench netns deps clean
 
 ## demo: check, compile, run and validate the lock service; then find a bug in a broken one.
 demo: build
@@ -44,6 +46,11 @@ race:
 fuzz:
 	GO="$(GO)" FUZZTIME=$(FUZZTIME) sh internal/tidy/fuzz.sh
 
+## sim: many more seeds than `make test` runs, and the simulator's mutants.
+sim:
+	ASHLAR_SIM=$(SIM) $(GO) test -count=1 -timeout 6h ./sim/...
+	ASHLAR_SIM_MUTANTS=1 $(GO) test -count=1 -timeout 1h -v -run TestMutantsAreFoundOut ./sim
+
 ## corpus: every model of the public corpus with its exact counts, the long ones too.
 corpus: build
 	ASHLAR_CORPUS=all $(GO) test -count=1 -timeout 4h -v -run TestCorpus ./tla/eval
@@ -54,7 +61,7 @@ netns: build
 
 ## bench: the benchmarks behind the README's figures.
 bench:
-	$(GO) test -run '^$$' -bench . -benchmem -timeout 60m ./check/... ./tla/... ./distsys/... ./compile/...
+	$(GO) test -run '^$$' -bench . -benchmem -timeout 60m ./check/... ./tla/... ./distsys/... ./compile/... ./sim/...
 
 ## deps: what the tests need of the distribution's packages.
 deps:

@@ -9,8 +9,8 @@ package osenv
 
 import "github.com/ashlar-dev/ashlar/env"
 
-// New returns the clock and the randomness of the machine, and no tracing.
+// New returns the clock, the randomness and the packets of the machine, and no tracing.
 // Network and Disk have to be opened: NewNetwork, OpenDisk.
 func New() env.Env {
-	return env.Env{Clock: NewClock(), Random: NewRandom(), Tracer: env.NoTrace{}}
+	return env.Env{Clock: NewClock(), Random: NewRandom(), Packets: Packets{}, Tracer: env.NoTrace{}}
 }
