@@ -282,13 +282,19 @@ func (e *engine) advanceCommit() Status {
 }
 
 // commit makes the section take effect. The trace comes first: a section that
-// others can have seen is always in it.
+// others can have seen is always in it. So does what it prints, that it stands
+// before what is printed in consequence.
 func (e *engine) commit() Status {
 	if e.tx.traced {
 		if err := e.record(""); err != nil {
 			return e.giveUp(fmt.Errorf("write trace: %w", err))
 		}
 		e.clock = e.tx.stamp
+	}
+	if e.opt.Print != nil {
+		for _, line := range e.tx.printed {
+			fmt.Fprintln(e.opt.Print, line)
+		}
 	}
 	e.tx.commit()
 	e.code.accept()
@@ -298,11 +304,6 @@ func (e *engine) commit() Status {
 		e.tracer.Trace(Committed{e.name, e.n, e.code.labelName(e.pc), e.code.labelName(e.next)})
 	}
 	e.pc = e.next
-	if e.opt.Print != nil {
-		for _, line := range e.tx.printed {
-			fmt.Fprintln(e.opt.Print, line)
-		}
-	}
 	e.tx.forget()
 	e.rest()
 	e.backoff.Reset()

@@ -19,7 +19,8 @@ type Options struct {
 	// again. Default: 1 ms and 250 ms.
 	RetryMin, RetryMax time.Duration
 	// Print receives what the specification prints, one value a line, when
-	// the section commits. Nil: it is dropped.
+	// the section commits and before others can see that. Instances that share
+	// it may write at once. Nil: it is dropped.
 	Print io.Writer
 	// Recorder receives the sections. Nil: no trace is kept.
 	Recorder Recorder

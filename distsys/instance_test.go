@@ -559,3 +559,33 @@ func TestOptionsAreChecked(t *testing.T) {
 		t.Error("an archetype without sections was taken")
 	}
 }
+
+// lookAtPrinted is a variable that notes what had been printed when it
+// committed.
+type lookAtPrinted struct {
+	*local.Variable
+	out  *bytes.Buffer
+	seen []string
+}
+
+func (l *lookAtPrinted) Commit(tx *distsys.Tx) {
+	l.seen = append(l.seen, l.out.String())
+	l.Variable.Commit(tx)
+}
+
+// TestPrintBeforeCommit has others print after what they have seen.
+func TestPrintBeforeCommit(t *testing.T) {
+	var out bytes.Buffer
+	v := &lookAtPrinted{Variable: local.NewVariable(value.Int(0)), out: &out}
+	ref := distsys.NewRef("v", v)
+	in := instance(t, archetype(func(_ *int, tx *distsys.Tx) (distsys.Label, error) {
+		tx.Print(value.String("first"))
+		return distsys.Done, tx.Write(ref, value.Int(1))
+	}), 0, distsys.Options{Print: &out})
+	if err := in.Run(within(t)); err != nil {
+		t.Fatal(err)
+	}
+	if len(v.seen) != 1 || v.seen[0] != "\"first\"\n" {
+		t.Errorf("printed before the commit: %q", v.seen)
+	}
+}
