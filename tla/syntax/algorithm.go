@@ -201,7 +201,7 @@ func (p *parser) section(s *sections) {
 func (p *parser) plusVars(strict bool) []*PlusVar {
 	p.advance()
 	var out []*PlusVar
-	for !p.broken && (p.tok().kind == kindIdent && !p.fairAt(p.i) || len(out) == 0 && !strict) {
+	for !p.broken && (p.tok().kind == kindIdent && !p.fairAt(p.i) || p.reservedVar() || len(out) == 0 && !strict) {
 		v := p.plusVar("the name of a variable")
 		out = append(out, v)
 		if p.broken || p.got(";") || p.got(",") {
@@ -212,6 +212,15 @@ func (p *parser) plusVars(strict bool) []*PlusVar {
 		}
 	}
 	return out
+}
+
+// reservedVar says whether a reserved word is declared like a variable.
+func (p *parser) reservedVar() bool {
+	if p.tok().kind != kindWord || p.i+1 >= len(p.toks) {
+		return false
+	}
+	next := &p.toks[p.i+1]
+	return next.is(kindOp, "=") || next.is(kindOp, `\in`)
 }
 
 // noSemicolon reports that a semicolon is missing after the last token.

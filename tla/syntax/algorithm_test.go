@@ -323,6 +323,7 @@ func TestAlgorithmErrors(t *testing.T) {
 		{"missing semicolon", "--algorithm A { {\nx := 1\ny := 2 } }", "4:7 SemicolonMissing"},
 		{"= for :=", "--algorithm A { {\nx = 1; y := 2 } }", "4:3 TokenExpected"},
 		{"keyword as a name", "--algorithm A {\nvariables do = 1; { skip } }", "4:11 NameReserved"},
+		{"keyword as a second name", "--algorithm A {\nvariables x = 1, when = 0; y; { skip } }", "4:18 NameReserved"},
 		{"keyword in an expression", "--algorithm A { {\nx := end + 1 } }", "4:6 NameReserved"},
 		{"brace not closed", "--algorithm A {\n{ while (TRUE) { skip; \n }", "6:1 BracketUnclosed"},
 		{"P style without end", "--algorithm A\nbegin\n  skip;", "6:1 TokenExpected"},
