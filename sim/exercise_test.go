@@ -254,7 +254,7 @@ func TestEveryKindOfFaultStrikes(t *testing.T) {
 	if n := len(all.On()); n != len(sim.Kinds()) {
 		t.Errorf("the presets have %d of %d kinds", n, len(sim.Kinds()))
 	}
-	suite.Suite{Getenv: os.Getenv, Package: "./sim", Seeds: 600, Faults: all,
+	suite.Suite{Getenv: os.Getenv, Package: "./sim", Short: testing.Short(), Seeds: 600, Faults: all,
 		Require: []string{"acked", string(markTorn), string(markCorrupt), string(markEmpty), string(markNoSync), string(markFull), string(markUnread)},
 	}.Run(t, exercise(false))
 }
@@ -264,7 +264,7 @@ func TestEveryKindOfFaultStrikes(t *testing.T) {
 func TestASyncedJournalSurvives(t *testing.T) {
 	faults := sim.NetworkFaults().And(sim.NodeFaults()).And(sim.CrashFaults()).
 		With(sim.ReadError, 0.002).With(sim.SyncError, 0.002).With(sim.DiskFull, 0.1).With(sim.SlowDisk, 0.2)
-	suite.Suite{Getenv: os.Getenv, Package: "./sim", Seeds: 600, Faults: faults,
+	suite.Suite{Getenv: os.Getenv, Package: "./sim", Short: testing.Short(), Seeds: 600, Faults: faults,
 		Require: []string{"acked", string(markTorn), string(markEmpty)},
 	}.Run(t, exercise(true))
 }

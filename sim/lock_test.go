@@ -313,7 +313,7 @@ const (
 // allows.
 func TestLockService(t *testing.T) {
 	spec := specification(t)
-	suite.Suite{Getenv: os.Getenv, Package: "./sim", Seeds: 1000, Faults: lockFaults().Without(sim.HalfOpen),
+	suite.Suite{Getenv: os.Getenv, Package: "./sim", Short: testing.Short(), Seeds: 1000, Faults: lockFaults().Without(sim.HalfOpen),
 		Require: []string{"committed", "traces accepted"},
 	}.Run(t, func(w *sim.World) error {
 		k := newLock(w, w.Seed()%tracedEvery == 0, false)
@@ -341,7 +341,7 @@ func TestLockService(t *testing.T) {
 // gets the lock wrongly, and traces that end anywhere are accepted.
 func TestLockServiceWithDeaths(t *testing.T) {
 	spec := specification(t)
-	suite.Suite{Getenv: os.Getenv, Package: "./sim", Seeds: 1000, Faults: lockFaults().With(sim.Crash, 2).With(sim.PowerLoss, 0.5),
+	suite.Suite{Getenv: os.Getenv, Package: "./sim", Short: testing.Short(), Seeds: 1000, Faults: lockFaults().With(sim.Crash, 2).With(sim.PowerLoss, 0.5),
 		Require: []string{"committed", "traces accepted", "died with the lock", "went on without the dead"},
 	}.Run(t, func(w *sim.World) error {
 		k := newLock(w, w.Seed()%tracedEvery == 0, false)

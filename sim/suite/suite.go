@@ -63,6 +63,9 @@ type Suite struct {
 	Options sim.Options
 	// Twice has each so many-th seed run twice. Default: 10.
 	Twice int
+	// Short, for testing.Short(), runs a tenth of the seeds, and asks for
+	// nothing to be exercised.
+	Short bool
 	// Require names what must have been counted in the end, besides the
 	// kinds of Faults.
 	Require []string
@@ -129,7 +132,11 @@ func (s Suite) Run(t T, play Scenario) {
 	if s.Twice == 0 {
 		s.Twice = twiceDefault
 	}
-	o, err := parse(s.Getenv(Variable), s.Seeds)
+	seeds := s.Seeds
+	if s.Short {
+		seeds = (seeds + 9) / 10
+	}
+	o, err := parse(s.Getenv(Variable), seeds)
 	if err != nil {
 		t.Fatalf("%v", err)
 	}

@@ -84,6 +84,7 @@ func TestWhatWasNeverExercisedFails(t *testing.T) {
 		{suite.Suite{Require: []string{"here"}}, ""},
 		{suite.Suite{Faults: sim.Faults{}.With(sim.Crash, 5), Require: []string{"there"},
 			Getenv: func(string) string { return "seed=3" }}, ""},
+		{suite.Suite{Short: true, Require: []string{"there"}}, ""},
 	} {
 		f := &fake{}
 		if c.s.Getenv == nil {
