@@ -156,6 +156,7 @@ type lock struct {
 	nodes  []*sim.Node
 	at     map[string]string // the label at which each instance stands
 	held   map[string]int    // how often each client has had the lock
+	close  []func() error    // of each node
 }
 
 func newLock(w *sim.World, traced, lenient bool) *lock {
@@ -186,6 +187,7 @@ func newLock(w *sim.World, traced, lenient bool) *lock {
 			if err != nil {
 				return err
 			}
+			k.close = append(k.close, n.Close)
 			for _, p := range n.Processes() {
 				w := l.Task(func() bool { return p.Step() == distsys.Running })
 				p.(interface{ Notify(func()) }).Notify(w.Wake)
@@ -381,6 +383,23 @@ func TestLockServiceWithDeaths(t *testing.T) {
 			return nil
 		}
 		return k.conforms(spec)
+	})
+}
+
+// TestClosingIsTheSameEachTime: nodes that are closed in good order end their
+// connections in one.
+func TestClosingIsTheSameEachTime(t *testing.T) {
+	suite.Suite{Getenv: os.Getenv, Package: "./sim", Seeds: 20, Twice: 1, Faults: lockFaults().Without(sim.HalfOpen)}.Run(t, func(w *sim.World) error {
+		k := newLock(w, false, false)
+		if err := w.Run(200 * time.Millisecond); err != nil {
+			return err
+		}
+		for _, c := range k.close {
+			if err := c(); err != nil {
+				return err
+			}
+		}
+		return w.Run(time.Second)
 	})
 }
 

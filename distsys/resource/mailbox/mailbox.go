@@ -322,8 +322,8 @@ func (m *Mailboxes) settle() {
 func (m *Mailboxes) Close() error {
 	m.mu.Lock()
 	m.closed = true
-	for _, out := range m.outlets {
-		out.client.Close()
+	for _, r := range m.opt.Remote { // in their order; closing again does nothing
+		m.outlets[r.Addr].client.Close()
 	}
 	if m.server != nil {
 		m.server.Shut()

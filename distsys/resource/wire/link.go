@@ -26,6 +26,7 @@ var ErrIdle = errors.New("nothing heard from the peer")
 type link struct {
 	opt     *Options
 	dialled bool
+	number  uint64 // of an accepted one, in its server
 	own     Hello
 	peer    Hello
 	up      bool // the handshake is over

@@ -1,6 +1,10 @@
 package wire
 
 import (
+	"cmp"
+	"maps"
+	"slices"
+
 	"github.com/ashlar-dev/ashlar/env"
 )
 
@@ -21,6 +25,7 @@ type Server struct {
 	owner    ServerOwner
 	listener env.Listener
 	links    map[*link]*Peer
+	accepted uint64 // numbers links
 	closed   bool
 	rejected int
 }
@@ -57,6 +62,8 @@ func (s *Server) accept(conn env.Conn) env.Handler {
 	}
 	l := newLink(&s.opt, s.service, false)
 	l.conn = conn
+	s.accepted++
+	l.number = s.accepted
 	s.links[l] = nil
 	l.onUp = func() {
 		p := &Peer{Hello: l.peer, link: l}
@@ -89,10 +96,11 @@ func (p *Peer) Send(frame []byte) {
 // Drop ends the connection; Down follows.
 func (p *Peer) Drop(err error) { p.link.close(err) }
 
-// Shut ends all links; the owner hears no more. The lock is held.
+// Shut ends all links, in the order in which they were accepted; the owner
+// hears no more. The lock is held.
 func (s *Server) Shut() {
 	s.closed = true
-	for l := range s.links {
+	for _, l := range slices.SortedFunc(maps.Keys(s.links), func(a, b *link) int { return cmp.Compare(a.number, b.number) }) {
 		l.drop()
 	}
 	clear(s.links)
