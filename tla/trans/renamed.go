@@ -39,7 +39,8 @@ func warnRenamed(m *syntax.Module, plain *pcal.Algorithm, diags *source.List) {
 	}
 	said := map[string]bool{}
 	for _, u := range m.Units {
-		if m.Translation.Contains(u.Span()) {
+		// What stands before the algorithm does not see its variables.
+		if m.Translation.Contains(u.Span()) || u.Span().Start < m.Algorithm.Span().Start {
 			continue
 		}
 		syntax.Inspect(u, func(n syntax.Node) bool {
