@@ -554,9 +554,9 @@ func (f *fn) fnCode(sc *shape.Scope, def *core.Fn, keys []*shape.Shape, name str
 	var k strings.Builder
 	fmt.Fprintf(&k, "%p apply", def)
 	for _, s := range keys {
-		k.WriteString(" " + s.String())
+		fmt.Fprintf(&k, " %d", s.ID())
 	}
-	k.WriteString(" -> " + f.fnResult(sc, def).String())
+	fmt.Fprintf(&k, " -> %d", f.fnResult(sc, def).ID())
 	op, ok := g.operators[k.String()]
 	if !ok {
 		op = &operator{name: g.constantNames.fresh(name + "At")}

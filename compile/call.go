@@ -282,18 +282,18 @@ func instanceKey(sc *shape.Scope, pass []passing) string {
 	fmt.Fprintf(&k, "%p", sc.Def)
 	for i, s := range sc.Params() {
 		if s != nil {
-			k.WriteString(" " + s.String())
+			fmt.Fprintf(&k, " %d", s.ID())
 		} else {
 			ps, r := sc.Operator(sc.Def.Params[i])
 			k.WriteString(" (")
 			for _, p := range ps {
-				k.WriteString(p.String() + ",")
+				fmt.Fprintf(&k, "%d,", p.ID())
 			}
-			k.WriteString(r.String() + ")")
+			fmt.Fprintf(&k, "%d)", r.ID())
 		}
 		k.WriteString(" " + pass[i].String())
 	}
-	k.WriteString(" -> " + sc.Result().String())
+	fmt.Fprintf(&k, " -> %d", sc.Result().ID())
 	return k.String()
 }
 

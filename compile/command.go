@@ -4,18 +4,22 @@ import "strings"
 
 // mainFile is the command that runs a part of the system.
 func (g *generator) mainFile() []byte {
-	return g.file(strings.NewReplacer("NAME", packageName(g.alg.Name), "MODULE", g.spec.Name).Replace(mainText))
+	names := strings.NewReplacer("NAME", packageName(g.alg.Name), "MODULE", g.spec.Name)
+	return g.file(names.Replace(mainDoc), names.Replace(mainText))
 }
 
-// mainText is the command, without package clause and imports.
-const mainText = `
-// Command NAME runs a part of MODULE: a node of the configuration, or the node
+// mainDoc is what the command says of itself.
+const mainDoc = `// Command NAME runs a part of MODULE: a node of the configuration, or the node
 // of one process.
 //
 //	NAME -config sys.json -node server
 //	NAME -config sys.json -archetype AClient -self 2
 //
 // The environment variable ASHLAR_TRACE_DIR names a directory for traces.
+`
+
+// mainText is the command, without package clause and imports.
+const mainText = `
 func main() {
 	config := flag.String("config", "sys.json", "the configuration of the system, the same for all nodes")
 	nodeName := flag.String("node", "", "the node to run")

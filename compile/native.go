@@ -47,7 +47,7 @@ func (f *fn) arithmetic(e *core.Call) (val, bool) {
 		a, b := f.asVal(e.Args[0], g.int), f.asVal(e.Args[1], g.int)
 		return val{a.under(precCompare+1) + " " + compared[name] + " " + b.under(precCompare+1), g.bool, precCompare}, true
 	case name == "-." && len(e.Args) == 1:
-		if lit, ok := e.Args[0].(*core.Int); ok && lit.Val <= 1<<31 {
+		if lit, ok := e.Args[0].(*core.Int); ok && lit.Val < 1<<31 {
 			return val{intCode(-lit.Val), g.int, precMul}, true
 		}
 		return val{"value.NegInt(" + f.as(e.Args[0], g.int) + ")", g.int, precAtom}, true

@@ -98,6 +98,9 @@ func (g *generator) withoutModel(s *shape.Shape) *shape.Shape {
 
 // alias declares names for a type and its kind.
 func (g *generator) alias(want, def, kind string, s *shape.Shape, zero string) *goType {
+	if len(want) > labelMax {
+		want = s.Kind.Label()
+	}
 	name := g.names.fresh(upperFirst(want))
 	k := g.names.fresh(lowerFirst(name) + "Kind")
 	w := g.decls
@@ -110,6 +113,10 @@ func (g *generator) alias(want, def, kind string, s *shape.Shape, zero string) *
 	}
 	return &goType{name: name, kind: k, label: upperFirst(want), zero: zero}
 }
+
+// labelMax is the length up to which the name of a type is made of the names of
+// its parts.
+const labelMax = 60
 
 // noun is the name that a struct type gets from what holds it.
 func (g *generator) noun(s *shape.Shape, otherwise string) string {
@@ -133,6 +140,9 @@ func (g *generator) tuple(s *shape.Shape) *goType {
 		t := g.typeOf(e)
 		comps = append(comps, t)
 		label += t.label
+	}
+	if len(label) > labelMax {
+		label = ""
 	}
 	label = g.noun(s, label+"Tuple")
 	name := g.names.fresh(label)
@@ -328,10 +338,6 @@ func (g *generator) equal(a, b string, t *goType) string {
 	return fmt.Sprintf("%s{}.Equal(%s, %s)", t.kind, a, b)
 }
 
-// altNames are the fields of the alternatives of a sum, by kind.
-var altNames = [...]string{shape.None: "Model", shape.Bool: "Bool", shape.Int: "Int", shape.Str: "String", shape.Set: "Set", shape.Seq: "Seq",
-	shape.Tuple: "Tuple", shape.Record: "Record", shape.Fn: "Fn"}
-
 // valueKinds are the conditions on a value.Value for an alternative.
 var valueKinds = [...]string{shape.None: "value.KindModel", shape.Bool: "value.KindBool", shape.Int: "value.KindInt", shape.Str: "value.KindString",
 	shape.Set: "value.KindSet", shape.Seq: "value.KindTuple", shape.Tuple: "value.KindTuple", shape.Record: "value.KindRecord",
@@ -346,7 +352,7 @@ func (g *generator) sum(s *shape.Shape) *goType {
 	alts := g.alternatives(s)
 	for _, a := range alts {
 		if a.Kind == shape.Record || a.Kind == shape.Tuple {
-			g.preferred[a] = label + altNames[a.Kind]
+			g.preferred[a] = label + a.Kind.Label()
 		}
 	}
 	w := g.decls.slot()
@@ -355,7 +361,7 @@ func (g *generator) sum(s *shape.Shape) *goType {
 	w.emit("type %s struct {", name)
 	w.emit("Is int8")
 	for _, a := range alts {
-		f := altNames[a.Kind]
+		f := a.Kind.Label()
 		t.fields = append(t.fields, f)
 		w.emit("%s %s", f, g.typeOf(a).name)
 	}
@@ -370,19 +376,32 @@ func (g *generator) sum(s *shape.Shape) *goType {
 	}
 	w.emit(")")
 	w.emit("type %s struct{}", t.kind)
+	g.sumGetters(w, t, alts)
+	g.sumOrder(w, t, alts)
+	g.sumValue(w, t, alts, s)
+	return t
+}
+
+// sumGetters writes the methods that give the alternatives.
+func (g *generator) sumGetters(w *writer, t *goType, alts []*shape.Shape) {
 	for i, f := range t.fields {
 		a := g.typeOf(alts[i])
 		w.emit("")
 		w.emit("// %s is the value where it is %s, else an error.", "As"+f, alts[i])
-		w.emit("func (a %s) As%s() %s {", name, f, a.name)
+		w.emit("func (a %s) As%s() %s {", t.name, f, a.name)
 		w.emit("if a.Is != %s {", g.sumTag(t, f))
 		w.emit("return %s", g.fromValue(t.kind+"{}.Value(a)", a))
 		w.emit("}")
 		w.emit("return a.%s", f)
 		w.emit("}")
 	}
+}
+
+// sumOrder writes Equal and Compare. Alternatives are compared as values where
+// they differ: that is an error for most.
+func (g *generator) sumOrder(w *writer, t *goType, alts []*shape.Shape) {
 	for _, m := range []struct{ name, result string }{{"Equal", "bool"}, {"Compare", "int"}} {
-		w.emit("func (k %s) %s(a, b %s) %s {", t.kind, m.name, name, m.result)
+		w.emit("func (k %s) %s(a, b %s) %s {", t.kind, m.name, t.name, m.result)
 		w.emit("if a.Is != b.Is {")
 		w.emit("return value.%s(k.Value(a), k.Value(b))", m.name)
 		w.emit("}")
@@ -394,7 +413,11 @@ func (g *generator) sum(s *shape.Shape) *goType {
 		w.emit("}")
 		w.emit("}")
 	}
-	w.emit("func (%s) Value(a %s) value.Value {", t.kind, name)
+}
+
+// sumValue writes Value and Of.
+func (g *generator) sumValue(w *writer, t *goType, alts []*shape.Shape, s *shape.Shape) {
+	w.emit("func (%s) Value(a %s) value.Value {", t.kind, t.name)
 	w.emit("switch a.Is {")
 	for i, f := range t.fields {
 		g.sumCase(w, t, i)
@@ -402,17 +425,16 @@ func (g *generator) sum(s *shape.Shape) *goType {
 	}
 	w.emit("}")
 	w.emit("}")
-	w.emit("func (%s) Of(v value.Value) %s {", t.kind, name)
+	w.emit("func (%s) Of(v value.Value) %s {", t.kind, t.name)
 	w.emit("switch v.Kind() {")
 	for i, f := range t.fields {
 		w.emit("case %s:", valueKinds[alts[i].Kind])
-		w.emit("return %s{Is: %s, %s: %s}", name, g.sumTag(t, f), f, g.fromValue("v", g.typeOf(alts[i])))
+		w.emit("return %s{Is: %s, %s: %s}", t.name, g.sumTag(t, f), f, g.fromValue("v", g.typeOf(alts[i])))
 	}
 	w.emit("}")
 	w.emit("value.Fail(%q, value.Describe(v))", "expected one of "+s.String()+", found %s")
 	w.emit(`panic("unreachable")`)
 	w.emit("}")
-	return t
 }
 
 func (g *generator) sumTag(t *goType, field string) string {

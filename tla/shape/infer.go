@@ -16,6 +16,10 @@ const (
 	// depthMax bounds how deep a comparison of shapes looks, and how deep an
 	// expression may be nested.
 	depthMax = 5_000
+	// comparedMax bounds how many parts of two shapes are compared: where the
+	// shapes share parts, there may be very many. Beyond, they count as
+	// different.
+	comparedMax = 10_000
 )
 
 // Program is what an inference looks at.
@@ -100,6 +104,7 @@ type inference struct {
 	memo      map[*core.Def]*Scope
 	instances int
 	depth     int
+	compared  int
 	shapes    table
 	procs     map[callKey]*Scope
 	schemes   map[string]map[string]*scheme

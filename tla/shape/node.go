@@ -37,8 +37,9 @@ type node struct {
 	why   *Reason     // why it is Any
 	waits []wait
 
-	color uint8
-	shape *Shape
+	color  uint8
+	shape  *Shape
+	domain *Domain
 }
 
 // hint is a name for what has the node's shape.
@@ -438,6 +439,12 @@ func (in *inference) combineLists(n, a, b *node, at source.Span) {
 // let model values into a place that holds none.
 func (in *inference) agree(a, b *node, depth int) bool {
 	a, b = a.root(), b.root()
+	if depth == 0 {
+		in.compared = 0
+	}
+	if in.compared++; in.compared > comparedMax {
+		return false
+	}
 	if a == b {
 		return true
 	}

@@ -180,8 +180,16 @@ func (in *inference) shapeOf(n *node) *Shape {
 			s.Fields = append(s.Fields, Field{Name: name, Shape: in.shapeOf(f.node), Optional: f.optional})
 		}
 	}
-	n.shape = in.shapes.intern(s)
+	n.shape = in.limited(s)
 	return n.shape
+}
+
+// limited interns a shape, or Any where it is too heavy.
+func (in *inference) limited(s Shape) *Shape {
+	if out := in.shapes.intern(s); out.weight <= WeightMax {
+		return out
+	}
+	return in.anyShape()
 }
 
 // sumShape is the shape of a sum. Where a value does not tell which of the
@@ -200,7 +208,7 @@ func (in *inference) sumShape(n *node) *Shape {
 			break
 		}
 	}
-	n.shape = in.shapes.intern(s)
+	n.shape = in.limited(s)
 	return n.shape
 }
 
@@ -209,7 +217,11 @@ func (in *inference) anyShape() *Shape { return in.shapes.intern(Shape{Kind: Any
 // domainOf describes the values of a settled node.
 func (in *inference) domainOf(n *node) *Domain {
 	n = n.root()
+	if n.domain != nil {
+		return n.domain
+	}
 	d := &Domain{}
+	n.domain = d
 	if n.kind == Int && !n.wide && !n.model {
 		d.Ranged, d.Lo, d.Hi = true, n.lo, n.hi
 	}
@@ -282,7 +294,12 @@ func (sc *Scope) InstanceFallbacks() []Fallback {
 
 func (in *inference) fallbacks(path string, n *node) []Fallback {
 	n = n.root()
+	if len(path) > textMax || !in.shapeOf(n).Mixed() {
+		return nil
+	}
 	switch {
+	case in.shapeOf(n).Kind == Any && (n.kind == Tuple || n.kind == Record):
+		return []Fallback{{Path: path, Span: n.where, Why: fmt.Sprintf("holds more than %d values in place", WeightMax)}}
 	case n.kind == Sum && in.shapeOf(n).Kind == Sum:
 		var out []Fallback
 		n.eachAlt(func(a *node) { out = append(out, in.fallbacks(path, a)...) })

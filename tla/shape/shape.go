@@ -55,6 +55,12 @@ var kindNames = [...]string{
 	Sum: "values of several kinds", Any: "anything",
 }
 
+// Label is the name of the kind in one word.
+func (k Kind) Label() string {
+	return [...]string{None: "Model", Bool: "Bool", Int: "Int", Str: "String", Set: "Set", Seq: "Seq", Tuple: "Tuple", Record: "Record", Fn: "Fn",
+		Sum: "Either", Any: "Value"}[k]
+}
+
 // String is the noun of the kind for messages: "a number".
 func (k Kind) String() string { return kindNames[k] }
 
@@ -79,9 +85,16 @@ type Shape struct {
 	// naming types. It takes no part in equality.
 	Hint string
 
-	rank int8 // of the hint
-	key  string
+	rank  int8 // of the hint
+	id    int
+	mixed int8 // Mixed, once known: 1 no, 2 yes
+	// weight is how many plain values a Go value of the shape holds in place.
+	weight int
 }
+
+// WeightMax is the largest tuple or record, with those in it, that has a shape
+// of its own: what is held in place is copied with every assignment.
+const WeightMax = 500
 
 // Field is a field of a record shape. Not every record of the shape has an
 // Optional field.
@@ -116,6 +129,16 @@ func (s *Shape) Mixed() bool {
 	if s == nil {
 		return false
 	}
+	if s.mixed == 0 {
+		s.mixed = 1
+		if s.holdsMixed() {
+			s.mixed = 2
+		}
+	}
+	return s.mixed == 2
+}
+
+func (s *Shape) holdsMixed() bool {
 	if s.Kind >= Sum || s.Elem.Mixed() || s.Key.Mixed() {
 		return true
 	}
@@ -132,77 +155,136 @@ func (s *Shape) Mixed() bool {
 	return false
 }
 
+// textMax bounds the text of a shape: shapes share their parts, so that a small
+// program can have one whose text is as long as two to the power of its size.
+const textMax = 400
+
 // String writes the shape in a notation close to TLA+'s sets: "Int",
 // "Seq([from: Int, type: STRING])", "[Int -> Set(MODEL)]", "Int | MODEL". An
-// optional field carries a question mark.
-func (s *Shape) String() string { return s.key }
+// optional field carries a question mark. What is too long ends in "...".
+func (s *Shape) String() string {
+	var b strings.Builder
+	s.writeTo(&b)
+	if b.Len() > textMax {
+		return b.String()[:textMax] + "..."
+	}
+	return b.String()
+}
 
-// describe computes the text that is the identity of a shape.
-func (s *Shape) describe() string {
-	var t string
+// ID is different for different shapes of one Result, and the same at every
+// run.
+func (s *Shape) ID() int { return s.id }
+
+func (s *Shape) writeTo(b *strings.Builder) {
+	if b.Len() > textMax {
+		return
+	}
+	list := func(open string, parts []*Shape, sep, end string) {
+		b.WriteString(open)
+		for i, p := range parts {
+			if i > 0 {
+				b.WriteString(sep)
+			}
+			p.writeTo(b)
+		}
+		b.WriteString(end)
+	}
 	switch s.Kind {
 	case None:
 		if s.Model {
-			return "MODEL"
+			b.WriteString("MODEL")
+		} else {
+			b.WriteString("NONE")
 		}
-		return "NONE"
+		return
 	case Bool:
-		t = "BOOLEAN"
+		b.WriteString("BOOLEAN")
 	case Int:
-		t = "Int"
+		b.WriteString("Int")
 	case Str:
-		t = "STRING"
+		b.WriteString("STRING")
 	case Any:
-		return "ANY"
+		b.WriteString("ANY")
+		return
 	case Set:
-		t = "Set(" + s.Elem.key + ")"
+		list("Set(", []*Shape{s.Elem}, "", ")")
 	case Seq:
-		t = "Seq(" + s.Elem.key + ")"
+		list("Seq(", []*Shape{s.Elem}, "", ")")
 	case Fn:
-		t = "[" + s.Key.key + " -> " + s.Elem.key + "]"
+		list("[", []*Shape{s.Key, s.Elem}, " -> ", "]")
 	case Tuple:
-		parts := make([]string, len(s.Elems))
-		for i, e := range s.Elems {
-			parts[i] = e.key
-		}
-		t = "<<" + strings.Join(parts, ", ") + ">>"
+		list("<<", s.Elems, ", ", ">>")
 	case Sum:
-		parts := make([]string, len(s.Alts))
-		for i, a := range s.Alts {
-			parts[i] = a.key
-		}
-		t = strings.Join(parts, " | ")
+		list("", s.Alts, " | ", "")
 	case Record:
-		parts := make([]string, len(s.Fields))
+		b.WriteByte('[')
 		for i, f := range s.Fields {
-			q := ""
-			if f.Optional {
-				q = "?"
+			if i > 0 {
+				b.WriteString(", ")
 			}
-			parts[i] = f.Name + q + ": " + f.Shape.key
+			b.WriteString(f.Name)
+			if f.Optional {
+				b.WriteByte('?')
+			}
+			b.WriteString(": ")
+			f.Shape.writeTo(b)
 		}
-		t = "[" + strings.Join(parts, ", ") + "]"
+		b.WriteByte(']')
 	default:
 		panic("shape: kind " + strconv.Itoa(int(s.Kind)))
 	}
 	if s.Model {
-		t += " | MODEL"
+		b.WriteString(" | MODEL")
 	}
-	return t
+}
+
+// key is equal for equal shapes whose parts are interned.
+func (s *Shape) key() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d %t", s.Kind, s.Model)
+	part := func(p *Shape) {
+		if p != nil {
+			fmt.Fprintf(&b, " %d", p.id)
+		}
+	}
+	part(s.Key)
+	part(s.Elem)
+	for _, e := range s.Elems {
+		part(e)
+	}
+	for _, e := range s.Alts {
+		part(e)
+	}
+	for _, f := range s.Fields {
+		fmt.Fprintf(&b, " %s %t", f.Name, f.Optional)
+		part(f.Shape)
+	}
+	return b.String()
 }
 
 // table interns shapes.
 type table map[string]*Shape
 
 func (t table) intern(s Shape) *Shape {
-	s.key = s.describe()
-	if old, ok := t[s.key]; ok {
+	key := s.key()
+	if old, ok := t[key]; ok {
 		if s.rank > old.rank {
 			old.Hint, old.rank = s.Hint, s.rank
 		}
 		return old
 	}
-	t[s.key] = &s
+	s.id = len(t) + 1
+	s.weight = 1
+	for _, e := range s.Elems {
+		s.weight += e.weight
+	}
+	for _, e := range s.Alts {
+		s.weight += e.weight
+	}
+	for _, f := range s.Fields {
+		s.weight += f.Shape.weight
+	}
+	t[key] = &s
 	return &s
 }
 

@@ -147,3 +147,28 @@ func TestInstancesAreBounded(t *testing.T) {
 		t.Errorf("v: %s", got)
 	}
 }
+
+// TestSharedPartsStaySmall has a tuple of tuples whose text would be two to
+// the power of forty long.
+func TestSharedPartsStaySmall(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("---- MODULE m ----\nEXTENDS Integers\nF0 == <<1, 2>>\n")
+	for i := 1; i <= 40; i++ {
+		fmt.Fprintf(&b, "F%d == LET x == F%d IN <<x, x>>\n", i, i-1)
+	}
+	b.WriteString("(* --mpcal m {\narchetype A() variables v = 0, w = 1; { l: v := F40; w := F40; await v = w; }\nprocess (P = 1) == instance A();\n} *)\n\\* BEGIN TRANSLATION\n\\* END TRANSLATION\n====\n")
+	path := filepath.Join(t.TempDir(), "m.tla")
+	if err := os.WriteFile(path, []byte(b.String()), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	spec, alg := read(t, path)
+	sc := shape.Infer(shape.Program{Spec: spec, Algorithm: alg}).Archetype(alg.Archetypes[0])
+	v := alg.Archetypes[0].Locals[0].Var
+	if got := sc.Var(v).String(); len(got) > 1000 {
+		t.Errorf("v: a text of %d bytes", len(got))
+	}
+	sc.VarDomain(v)
+	if n := len(sc.FallbacksOf("v", v)); n > 10 {
+		t.Errorf("%d fallbacks", n)
+	}
+}
