@@ -226,6 +226,45 @@ func TestACrashLeavesWhatTheContractSays(t *testing.T) {
 	}
 }
 
+// TestClonesGoTheirOwnWays: neither sees what the other writes, now or after a
+// crash.
+func TestClonesGoTheirOwnWays(t *testing.T) {
+	put := func(d *sim.Disk, text string, sync bool) {
+		t.Helper()
+		f, err := d.Open("f", true)
+		if err == nil {
+			_, err = f.WriteAt([]byte(text), 0)
+		}
+		if err == nil && sync {
+			err = f.Sync()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	d := sim.NewDisk()
+	put(d, "1", true)
+	if err := d.SyncDir("."); err != nil {
+		t.Fatal(err)
+	}
+	put(d, "2", false)
+	c := d.Clone()
+	put(d, "3", false)
+	if got := string(content(t, c, "f")); got != "2" {
+		t.Errorf("the clone reads %s, want 2", got)
+	}
+	put(d, "4", true)
+	put(c, "5", false)
+	if got := string(content(t, d, "f")); got != "4" {
+		t.Errorf("the original reads %s, want 4", got)
+	}
+	c.Crash(sim.KeepUpTo(0))
+	d.Crash(sim.KeepUpTo(0))
+	if a, b := string(content(t, c, "f")), string(content(t, d, "f")); a != "1" || b != "4" {
+		t.Errorf("after a crash the clone has %s and the original %s, want 1 and 4", a, b)
+	}
+}
+
 // TestNamesAreDurableAfterSyncDir: and before, a rename leaves the new name
 // with one of both and the file with one of the names.
 func TestNamesAreDurableAfterSyncDir(t *testing.T) {

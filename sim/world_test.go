@@ -160,6 +160,17 @@ func TestStreamsAreWhole(t *testing.T) {
 			}
 			continue
 		}
+		cover := p.w.Coverage()
+		struck := func(ks ...sim.Kind) (n uint64) {
+			for _, k := range ks {
+				n += cover[sim.FaultName(k)]
+			}
+			return n
+		}
+		cut := struck(sim.Partition, sim.OneWay) > 0
+		if hears := p.dialer.err != nil && p.taker.err != nil; !cut && hears != (struck(sim.Reset, sim.Blackhole, sim.Refuse) > 0) {
+			t.Fatalf("seed %d: %d resets; the sides hear %v and %v", seed, struck(sim.Reset), p.dialer.err, p.taker.err)
+		}
 		for _, x := range []struct{ from, to *sink }{{p.dialer, p.taker}, {p.taker, p.dialer}} {
 			if !bytes.HasPrefix(x.from.sent, x.to.got) {
 				t.Fatalf("seed %d: what arrived is not the beginning of what was sent", seed)
