@@ -12,7 +12,7 @@ import (
 var update = flag.Bool("update", false, "compile the specifications anew")
 
 // systems are the directories with compiled code.
-var systems = []string{"cart", "loadbalancer", "primarybackup", "tour", "workqueue"}
+var systems = []string{"cart", "loadbalancer", "primarybackup", "raft", "tour", "workqueue"}
 
 // TestCodeIsCurrent compiles the specifications and compares.
 func TestCodeIsCurrent(t *testing.T) {
