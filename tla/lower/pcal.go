@@ -393,7 +393,7 @@ func (r *algorithm) bodies() {
 
 // finish checks what only the whole shows.
 func (r *algorithm) finish() {
-	if len(r.out.Processes)+len(r.out.Instances) == 0 {
+	if len(r.a.Instances) == 0 && len(r.out.Processes) == 0 { // instances that are wrong are there
 		code := StatementMisplaced
 		if r.a.Modular {
 			code = MPCalEffectivelyNoProcesses

@@ -273,8 +273,9 @@ func (b *body) list(stmts []syntax.Stmt) []*item {
 			return out
 		}
 		items := b.stmt(s)
-		if l := s.Label(); l != nil && len(items) > 0 {
-			if items[0].label != nil {
+		if l := s.Label(); l != nil {
+			if len(items) == 0 || items[0].label != nil {
+				// A statement that is wrong keeps its label, too.
 				// "a: b: skip" with a block between: an empty step of its own.
 				items = append([]*item{{leaf: &pcal.Skip{At: pcal.At{Place: l.Span()}}, span: l.Span(), via: b.via}}, items...)
 			}
