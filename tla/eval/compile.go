@@ -48,6 +48,7 @@ type machine struct {
 	slots          []value.Value // those of the activation
 	frame          *activation
 	run            *run
+	asker          *run // see cell
 	depth          int
 	polls          uint32 // see poll
 	vars           []*core.Variable
@@ -289,7 +290,7 @@ func (m *Model) compile() *closures {
 func (c *compiler) newFunction(up *function) *function { return &function{up: up} }
 
 func newMachine(m *Model, r *run) *machine {
-	return &machine{run: r, vars: m.program.spec.Variables, code: m.compiled, memos: newMemos(m.compiled.memoSites)}
+	return &machine{run: r, asker: r, vars: m.program.spec.Variables, code: m.compiled, memos: newMemos(m.compiled.memoSites)}
 }
 
 // poll is called at every turn of a loop that the specification makes long.
@@ -297,6 +298,19 @@ func (m *machine) poll() {
 	if m.polls++; m.polls%stopPollEvery == 0 {
 		m.run.askStop()
 	}
+}
+
+// apart is a machine outside any state and any activation, for what is computed
+// once: it may fail in the middle without harm to m.
+func (m *machine) apart() *machine {
+	return &machine{run: m.run, asker: m.asker, vars: m.vars, code: m.code, depth: m.depth}
+}
+
+// runApart runs the code of fn apart.
+func (m *machine) runApart(fn *function, run expr) value.Value {
+	apart := m.apart()
+	apart.push(fn, nil)
+	return run(apart)
 }
 
 // push makes an activation for fn the running one and returns the one before.

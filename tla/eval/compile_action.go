@@ -289,7 +289,7 @@ func (c *compiler) unrollable(b core.Bind, body core.Expr, x site) []value.Value
 	}
 	fn := c.newFunction(nil)
 	set := c.expr(b.Set, site{fn: fn, sc: x.sc, unrolled: 1, open: x.open})
-	v, err := c.tryNow(func(r *run) value.Value { return c.runFunction(fn, set.run, r) })
+	v, err := c.tryNow(fn, set.run)
 	if err != nil {
 		return nil
 	}

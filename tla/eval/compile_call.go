@@ -65,15 +65,8 @@ func (c *compiler) once(fn *function, inner compiled) compiled {
 		if cl.done.Load() {
 			return cl.val
 		}
-		return cl.get(func() value.Value { return c.runFunction(fn, inner.run, m.run) })
+		return cl.get(m.asker, func() value.Value { return m.runApart(fn, inner.run) })
 	})
-}
-
-// runFunction runs code outside any state.
-func (c *compiler) runFunction(fn *function, run expr, r *run) value.Value {
-	m := &machine{run: r, vars: c.p.spec.Variables}
-	m.push(fn, nil)
-	return run(m)
 }
 
 // constDef compiles the use of a constant definition.
@@ -100,7 +93,7 @@ func (c *compiler) constDef(d *core.Def, cl *cell) compiled {
 		if cl.done.Load() {
 			return cl.val
 		}
-		return cl.get(func() value.Value { return c.runFunction(fn, fn.body, m.run) })
+		return cl.get(m.asker, func() value.Value { return m.runApart(fn, fn.body) })
 	})
 }
 

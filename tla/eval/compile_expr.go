@@ -324,13 +324,8 @@ func (c *compiler) fold(e core.Expr, x site) (compiled, bool) {
 	if inner.known {
 		return inner, true
 	}
-	compute := func(r *run) value.Value {
-		m := &machine{run: r, vars: c.p.spec.Variables}
-		m.push(fn, nil)
-		return inner.run(m)
-	}
 	if f.nodes <= foldNodesMax && simple(e) {
-		if v, err := c.tryNow(compute); err == nil {
+		if v, err := c.tryNow(fn, inner.run); err == nil {
 			return knownValue(v), true
 		}
 	}
@@ -339,14 +334,16 @@ func (c *compiler) fold(e core.Expr, x site) (compiled, bool) {
 		if once.done.Load() {
 			return once.val
 		}
-		return once.get(func() value.Value { return compute(m.run) })
+		return once.get(m.asker, func() value.Value { return m.runApart(fn, inner.run) })
 	}), true
 }
 
 // tryNow evaluates while compiling; an error is left to be met again when the
 // code runs, if it ever does.
-func (c *compiler) tryNow(compute func(*run) value.Value) (v value.Value, err error) {
-	err = value.Catch(func() { v = compute(newRun(c.p, 0).mute()) })
+func (c *compiler) tryNow(fn *function, run expr) (v value.Value, err error) {
+	r := newRun(c.p, 0).mute()
+	m := &machine{run: r, asker: r, vars: c.p.spec.Variables}
+	err = value.Catch(func() { v = m.runApart(fn, run) })
 	return v, err
 }
 

@@ -223,27 +223,13 @@ func (c *compiler) applyNamed(b *meaning, arg expr, x site) compiled {
 		whole := c.writeOut(b, x)
 		return code(func(m *machine) value.Value {
 			v := arg(m)
-			if w, ok := b.whole.try(func() value.Value { return whole(m) }); ok {
+			if w, ok := b.whole.try(m.asker, func() value.Value { return whole(m.apart()) }); ok {
 				return w.Apply(v)
 			}
 			return point(m, v)
 		})
 	}
 	return code(func(m *machine) value.Value { return point(m, arg(m)) })
-}
-
-// try is the value of the cell and whether it has one.
-func (c *cell) try(compute func() value.Value) (value.Value, bool) {
-	if c.done.Load() {
-		return c.val, true
-	}
-	c.once.Do(func() {
-		c.err = value.Catch(func() { c.val = compute() })
-		if c.err == nil {
-			c.done.Store(true)
-		}
-	})
-	return c.val, c.err == nil
 }
 
 // writeOut computes the whole of a named function, used in x, whose domain is
@@ -282,10 +268,11 @@ func (c *compiler) writeOut(b *meaning, x site) expr {
 func (m *machine) lazy(domain value.Value, body *function, up *activation) value.Value {
 	d := m.detach(body, up)
 	return value.LazyFn(domain, func(x value.Value) value.Value {
-		m := d.take()
-		m.slots[0] = x
-		y := body.body(m)
-		d.give(m)
+		var y value.Value
+		d.with(func(m *machine) {
+			m.slots[0] = x
+			y = body.body(m)
+		})
 		return y
 	})
 }
@@ -318,7 +305,9 @@ func (c *compiler) functionValue(b *meaning, x site) compiled {
 	whole := c.writeOut(b, x)
 	switch {
 	case b.whole != nil:
-		return code(func(m *machine) value.Value { return b.whole.get(func() value.Value { return whole(m) }) })
+		return code(func(m *machine) value.Value {
+			return b.whole.get(m.asker, func() value.Value { return whole(m.apart()) })
+		})
 	case b.slot >= 0 && x.mode == b.mode:
 		slot := b.slot
 		n := x.hops(b.owner)

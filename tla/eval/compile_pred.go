@@ -315,7 +315,7 @@ func (c *compiler) member(v compiled, set core.Expr, x site) pred {
 func foldedMember(set, v expr, parts pred) pred {
 	whole := &cell{}
 	return func(m *machine) bool {
-		if s, ok := whole.try(func() value.Value { return set(m) }); ok {
+		if s, ok := whole.try(m.asker, func() value.Value { return set(m) }); ok {
 			return value.Contains(s, v(m))
 		}
 		return parts(m)

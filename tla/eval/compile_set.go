@@ -60,10 +60,11 @@ func (c *compiler) lazyFilter(e *core.SetFilter, x site) func(*machine, value.Va
 	return func(m *machine, s value.Value) value.Value {
 		d := m.detach(fn, m.frame)
 		return value.LazyFilter(s, func(v value.Value) bool {
-			m := d.take()
-			assign(m, v)
-			ok := body(m)
-			d.give(m)
+			ok := false
+			d.with(func(m *machine) {
+				assign(m, v)
+				ok = body(m)
+			})
 			return ok
 		})
 	}

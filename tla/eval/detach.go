@@ -20,6 +20,7 @@ type detached struct {
 	vars     []*core.Variable
 	code     *closures
 	depth    int
+	within   atomic.Int32            // evaluations at work, for some are inside others
 	idle     atomic.Pointer[machine] // to be used again
 }
 
@@ -31,18 +32,19 @@ func (m *machine) detach(fn *function, up *activation) *detached {
 	}
 }
 
-// take is a machine in an activation of the function. It is to be given back
-// after use, and forgotten after an error.
-func (d *detached) take() *machine {
-	if m := d.idle.Swap(nil); m != nil {
-		return m
+// with runs use on a machine in an activation of the function.
+func (d *detached) with(use func(*machine)) {
+	deeper := d.within.Add(1)
+	defer d.within.Add(-1)
+	m := d.idle.Swap(nil)
+	if m == nil {
+		m = &machine{run: d.run, vars: d.vars, code: d.code, cur: d.cur, nxt: d.nxt}
+		m.push(d.fn, d.frame.copied())
 	}
-	m := &machine{run: d.run, vars: d.vars, code: d.code, cur: d.cur, nxt: d.nxt, depth: d.depth}
-	m.push(d.fn, d.frame.copied())
-	return m
+	m.depth = d.depth + int(deeper)
+	use(m)
+	d.idle.Store(m) // but not after an error
 }
-
-func (d *detached) give(m *machine) { d.idle.Store(m) }
 
 // copied is a copy of an activation and of those it stands in.
 func (a *activation) copied() *activation {

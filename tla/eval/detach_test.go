@@ -61,3 +61,32 @@ Init == x \in (0..900000) \cup (800000..1700000) /\ x % 1000000 = 999999
 Next == UNCHANGED x`, "", "2 generated, 1 distinct, depth 1"},
 	})
 }
+
+// TestEndlessRecursions: each is an error, and not an endless wait or the end of
+// the stack.
+func TestEndlessRecursions(t *testing.T) {
+	const want = "error: operators call each other more than 20000 deep"
+	var cases []modelCase
+	for _, c := range []struct{ name, defs, value string }{
+		{"operator", "RECURSIVE A(_)\nA(n) == A(n + 1)", "A(1)"},
+		{"constant", "RECURSIVE B\nB == B + 1", "B"},
+		{"two constants", "RECURSIVE D\nC == D\nD == C", "C"},
+		{"function", "F[n \\in Nat] == F[n + 1]", "F[0]"},
+		{"function that is passed", "RECURSIVE Ap(_, _)\nAp(g, n) == IF n < 0 THEN 0 ELSE g[n]\nF[n \\in Nat] == Ap(F, n + 1)", "F[0]"},
+		{"function in a constant", "F[n \\in Nat] == F[n + 1]\nP == <<F, 1>>", "P[1][0]"},
+	} {
+		cases = append(cases, modelCase{c.name, c.defs + "\nVARIABLE x\nInit == x = 0\nNext == x' = (" + c.value + ")", "", want})
+	}
+	runModels(t, cases)
+}
+
+// TestFunctionThatIsPartlyUndefined: that writing a constant function out fails
+// does no harm to what it is part of.
+func TestFunctionThatIsPartlyUndefined(t *testing.T) {
+	runModels(t, []modelCase{{"in a recursive operator", `VARIABLE x
+F == [i \in 1..3 |-> LET z == i + 1 w == z + z IN IF w = 8 THEN Head(<<>>) ELSE w]
+RECURSIVE Op(_, _)
+Op(a, b) == IF a > 5 THEN Op(a - 5, b) ELSE LET u == a * 7 IN u + F[b] + a + b + u
+Init == x = 1
+Next == x < 40 /\ \E j \in {5, 6} : x' = x + Op(x + j, 1) - x`, "CHECK_DEADLOCK FALSE", "7 generated, 4 distinct, depth 3"}})
+}

@@ -2,7 +2,6 @@ package eval
 
 import (
 	"sync"
-	"sync/atomic"
 
 	"github.com/ashlar-dev/ashlar/source"
 	"github.com/ashlar-dev/ashlar/tla/config"
@@ -54,39 +53,16 @@ type program struct {
 	spec    *core.Spec
 	options Options
 
-	constants  map[*core.Constant]replacement
-	overrides  map[*core.Def]replacement
-	globals    map[*core.Def]bool // the definitions that no LET made
+	constants map[*core.Constant]replacement
+	overrides map[*core.Def]replacement
+	globals   map[*core.Def]bool // the definitions that no LET made
+	// factsByDef is complete but for what the reference evaluator asks later,
+	// under factsMu.
 	factsByDef map[*core.Def]facts
+	factsMu    sync.Mutex
 	// constDefs holds the value of every constant-level definition without
 	// parameters. Both evaluators share it, so that RandomElement is drawn once.
 	constDefs map[*core.Def]*cell
-}
-
-// cell is a value that is computed once, by whoever needs it first.
-type cell struct {
-	once sync.Once
-	done atomic.Bool
-	val  value.Value
-	err  error
-}
-
-// get returns the value, computing it if it is the first to ask. An error is
-// kept and raised again for everyone.
-func (c *cell) get(compute func() value.Value) value.Value {
-	if c.done.Load() {
-		return c.val
-	}
-	c.once.Do(func() {
-		c.err = value.Catch(func() { c.val = compute() })
-		if c.err == nil {
-			c.done.Store(true)
-		}
-	})
-	if c.err != nil {
-		panic(c.err)
-	}
-	return c.val
 }
 
 // resolve follows the configuration's overrides of a definition: it returns

@@ -1,6 +1,8 @@
 package eval
 
 import (
+	"sync/atomic"
+
 	"github.com/ashlar-dev/ashlar/internal/invariant"
 	"github.com/ashlar-dev/ashlar/tla/core"
 	"github.com/ashlar-dev/ashlar/tla/native"
@@ -104,6 +106,7 @@ func (n *env) lookupDef(d *core.Def) *binding {
 type reference struct {
 	p     *program
 	run   *run
+	asker *run // see cell
 	depth int
 	// at is the chain of expressions being evaluated, for messages.
 	at *place
@@ -120,7 +123,7 @@ type reference struct {
 }
 
 func newReference(p *program, r *run) *reference {
-	return &reference{p: p, run: r, levels: make(map[core.Expr]core.Level)}
+	return &reference{p: p, run: r, asker: r, levels: make(map[core.Expr]core.Level)}
 }
 
 // place is an expression that is being evaluated, or a definition whose body
@@ -153,24 +156,32 @@ func (r *reference) filter(s value.Value, pred func(*reference, value.Value) boo
 		}
 	}
 	later := r.later()
-	return value.LazyFilter(s, func(x value.Value) bool { return pred(later(), x) })
+	return value.LazyFilter(s, func(x value.Value) bool {
+		return later(func(r *reference) value.Value { return value.Bool(pred(r, x)) }).IsTrue()
+	})
 }
 
-// later makes evaluators for what a lazy value is asked: the same one, so that
+// later lends evaluators for what a lazy value is asked: the same one, so that
 // it knows the place of an error, unless others may ask too.
-func (r *reference) later() func() *reference {
+func (r *reference) later() func(use func(*reference) value.Value) value.Value {
 	if !r.shared {
-		return func() *reference { return r }
+		return func(use func(*reference) value.Value) value.Value { return use(r) }
 	}
 	p, run, depth := r.p, r.run, r.depth
-	return func() *reference { return sharedReference(p, run, depth) }
+	var within atomic.Int32
+	return func(use func(*reference) value.Value) value.Value {
+		deeper := within.Add(1)
+		defer within.Add(-1)
+		return use(sharedReference(&reference{p: p, run: run, depth: depth + int(deeper)}))
+	}
 }
 
-// sharedReference makes a reference evaluator of constants.
-func sharedReference(p *program, run *run, depth int) *reference {
-	r := newReference(p, run)
-	r.depth, r.shared = depth, true
-	return r
+// sharedReference makes a reference evaluator of constants, to go on where r
+// is.
+func sharedReference(r *reference) *reference {
+	shared := newReference(r.p, r.run)
+	shared.asker, shared.depth, shared.shared = r.asker, r.depth, true
+	return shared
 }
 
 // eval is the value of e.
@@ -366,7 +377,9 @@ func (r *reference) byName(b *binding, s state) value.Value {
 func (r *reference) level(e core.Expr) core.Level {
 	l, ok := r.levels[e]
 	if !ok {
+		r.p.factsMu.Lock()
 		l = r.p.factsOf(e, nil, nil).level
+		r.p.factsMu.Unlock()
 		r.levels[e] = l
 	}
 	return l
@@ -446,8 +459,8 @@ func (r *reference) callGlobal(d *core.Def, args []core.Expr, n *env, s state) v
 	}
 	if c := r.p.constDefs[d]; c != nil {
 		at, depth := r.at, r.depth
-		v, ok := c.try(func() value.Value {
-			r := sharedReference(r.p, r.run, r.depth)
+		v, ok := c.try(r.asker, func() value.Value {
+			r := sharedReference(r)
 			if r.p.isNative(d) {
 				return r.native(d, args, n, s)
 			}
@@ -645,10 +658,12 @@ func (r *reference) fn(e *core.Fn, n *env, s state) value.Value {
 				inner = bindElement(inner, b, es[i])
 			}
 		}
-		r := later()
-		r.enter()
-		v := r.eval(e.Body, inner, s)
-		r.depth--
+		v := later(func(r *reference) value.Value {
+			r.enter()
+			v := r.eval(e.Body, inner, s)
+			r.depth--
+			return v
+		})
 		memo.put(x, v)
 		return v
 	})
