@@ -17,7 +17,6 @@ type section struct {
 	at *routine
 	// yields are what the Yields in reach do, innermost last.
 	yields []func(x core.Expr)
-	err    bool // err is declared
 }
 
 func (s *section) stmts(list []pcal.Stmt) {

@@ -144,10 +144,7 @@ func TestSubstitute(t *testing.T) {
 			if text := Format(got, 0); text != tt.want {
 				t.Errorf("got %s, want %s", text, tt.want)
 			}
-			var scope []*Local
-			for _, l := range []*Local{x, y, f} {
-				scope = append(scope, l)
-			}
+			scope := []*Local{x, y, f}
 			for _, l := range Free(got) {
 				if l != x && l != y && l != f {
 					scope = append(scope, l)
@@ -188,8 +185,7 @@ func TestRewriteNestedLet(t *testing.T) {
 	d := def("d", op(OpNot, call(a)))
 	plus := with(def("+", nil), local("x"), local("y"))
 	let := &Let{Defs: []*Def{a}, Body: &Let{Defs: []*Def{d}, Body: call(plus, call(d), call(a))}}
-	var replace func(e Expr, again func(Expr) Expr) Expr
-	replace = func(e Expr, again func(Expr) Expr) Expr {
+	replace := func(e Expr, again func(Expr) Expr) Expr {
 		switch e := e.(type) {
 		case *VarRef:
 			return &VarRef{Var: w}

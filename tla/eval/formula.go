@@ -169,8 +169,6 @@ func conjunction(es []core.Expr) core.Expr {
 // on, and what it assumes beyond that.
 type behaviour struct {
 	init, next core.Expr
-	// nextDef is the definition that next is the body of, or nil.
-	nextDef *core.Def
 	fair    []core.Expr
 	rest    []core.Expr
 }

@@ -45,12 +45,11 @@ func loadSpec(t testing.TB, files load.Files, path string) *core.Spec {
 // loadText loads a module given as text, with a configuration.
 func loadText(t testing.TB, module, cfg string) (*core.Spec, *config.Config) {
 	t.Helper()
-	name, _, _ := strings.Cut(strings.TrimSpace(strings.TrimLeft(strings.TrimSpace(module), "-")), " ")
 	_, rest, ok := strings.Cut(module, "MODULE ")
 	if !ok {
 		t.Fatalf("no module header in %q", module)
 	}
-	name, _, _ = strings.Cut(rest, " ")
+	name, _, _ := strings.Cut(rest, " ")
 	spec := loadSpec(t, textFiles{name + ".tla": module}, name+".tla")
 	return spec, parseConfig(t, "test.cfg", cfg)
 }

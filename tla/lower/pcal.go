@@ -80,7 +80,6 @@ type algorithm struct {
 	// outer is the module's scope; pure adds the define block; model adds the
 	// variables as well.
 	outer, pure, model *Scope
-	define             *Scope
 
 	macros     map[string]*syntax.Macro
 	procedures map[string]*procedure

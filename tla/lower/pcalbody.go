@@ -73,7 +73,6 @@ type label struct {
 	auto        bool
 	span        source.Span
 	order       int
-	used        bool
 }
 
 func (b *body) params(list []*pcal.Param, template bool) {

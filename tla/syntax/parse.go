@@ -46,7 +46,6 @@ type parser struct {
 // guard is the bullet of the innermost list around the innermost bracket.
 type guard struct {
 	column int32
-	op     string
 	fence  int32 // what the fence was outside the bracket
 }
 

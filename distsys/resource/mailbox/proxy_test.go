@@ -66,16 +66,6 @@ func (p *proxy) calmDown() {
 	p.calm = true
 }
 
-// cutAll breaks what is open.
-func (p *proxy) cutAll() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for c := range p.conns {
-		c.Close()
-	}
-	p.cuts++
-}
-
 func (p *proxy) cutCount() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
