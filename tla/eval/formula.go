@@ -169,8 +169,8 @@ func conjunction(es []core.Expr) core.Expr {
 // on, and what it assumes beyond that.
 type behaviour struct {
 	init, next core.Expr
-	fair    []core.Expr
-	rest    []core.Expr
+	fair       []core.Expr
+	rest       []core.Expr
 }
 
 // behaviourOf takes a specification formula apart.
