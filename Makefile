@@ -8,8 +8,9 @@ STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 CONCURRENT  := ./check/... ./env/... ./distsys/...
 # What `make sim` runs, as sim/suite reads it: first=N,seeds=N.
 SIM         ?= seeds=20000
-# How long each fuzz target runs in `make test`; `make fuzz FUZZTIME=10m` digs deeper.
-FUZZTIME    ?= 5s
+# How long each fuzz target runs in `make fuzz`; `make test` runs the seeds only,
+# since what lands must not depend on luck.
+FUZZTIME    ?= 10s
 
 .PHONY: demo test check build lint unit race fuzz sim corpus bench netns deps clean
 
@@ -18,7 +19,7 @@ demo: build
 	$(GO) run ./examples/lockservice -ashlar $(BUILD)/ashlar
 
 ## test: everything that can be checked, installing what is missing.
-test: deps lint build unit race fuzz demo
+test: deps lint build unit race demo
 	@echo "all checks passed"
 
 ## check: the quick part of `test`, for every save.
