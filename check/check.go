@@ -26,6 +26,12 @@ type Model interface {
 	Show(s State) []Binding
 }
 
+// StepShower is a Model that shows a state of a trace together with the state
+// after it, which is the state itself at the end of the trace.
+type StepShower interface {
+	ShowStep(s, next State) []Binding
+}
+
 // Info describes a model; the indices that a Worker reports point into it.
 type Info struct {
 	Name       string
@@ -81,7 +87,7 @@ type Worker interface {
 	// InModel evaluates the constraints: a candidate outside is not explored.
 	InModel() (bool, error)
 	// BrokenInvariant returns the index of the first invariant that is false
-	// in the candidate, or -1.
+	// in the candidate, or -1. With an error it is the one that has no value.
 	BrokenInvariant() (int, error)
 	// BrokenStep returns the index of the first action property that the step
 	// to the candidate breaks, or -1. For an initial state it evaluates the

@@ -144,7 +144,8 @@ type Result struct {
 	Bytes   int64      // memory held at the end: the seen set, the queue, the lineage
 
 	// Property is the name of the invariant or action property that is
-	// broken, and Index its place in Info.
+	// broken, and Index its place in Info; after EvalFailed it is the one that
+	// was being evaluated, if any.
 	Property string
 	Index    int
 	Broken   []string // false assumptions
@@ -206,10 +207,11 @@ func (s *search) result() *Result {
 		r.Verdict, r.Index, r.Err = v.verdict, v.index, v.err
 		r.Reason = "the search ends at the first violation"
 		r.Trace = s.trace(v)
-		switch v.verdict {
-		case InvariantViolated:
+		switch {
+		case v.index < 0:
+		case v.asked == InvariantViolated:
 			r.Property = s.info.Invariants[v.index]
-		case StepViolated:
+		case v.asked == StepViolated:
 			r.Property = s.info.Steps[v.index]
 		}
 		return r
@@ -240,8 +242,13 @@ func (s *search) trace(v *violation) []Step {
 	if v.last != nil {
 		steps = append(steps, Step{Action: v.action, State: v.last})
 	}
+	pairs, ok := s.m.(StepShower)
 	for i := range steps {
-		steps[i].Values = s.m.Show(steps[i].State)
+		if ok {
+			steps[i].Values = pairs.ShowStep(steps[i].State, steps[min(i+1, len(steps)-1)].State)
+		} else {
+			steps[i].Values = s.m.Show(steps[i].State)
+		}
 	}
 	return steps
 }

@@ -75,7 +75,8 @@ type stop struct {
 // chunk is kept.
 type violation struct {
 	verdict   Verdict
-	index     int // of the invariant or action property
+	asked     Verdict // InvariantViolated or StepViolated where a property was evaluated
+	index     int     // of the invariant or action property, or -1
 	err       *EvalError
 	fromState bool   // parent is set
 	parent    uint32 // the state that was being expanded

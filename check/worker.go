@@ -282,12 +282,13 @@ func (w *worker) claim(action int, state State) (bool, error) {
 // broken records a violation by the candidate, or an error in evaluating it,
 // and returns what ends the enumeration.
 func (w *worker) broken(action int, state State, verdict Verdict, index int, err error) error {
-	v := &violation{verdict: verdict, index: index}
+	v := &violation{verdict: verdict}
 	if err != nil {
 		if v = w.failed(err); v == nil {
 			return ErrStopped
 		}
 	}
+	v.asked, v.index = verdict, index
 	v.fromState, v.parent = w.expanding, w.number
 	v.action, v.last = action, append(State{}, state...)
 	w.found = v

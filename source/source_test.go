@@ -114,3 +114,23 @@ func TestListSortsCountsAndCaps(t *testing.T) {
 		t.Errorf("the dropped ones are not counted: %q", l.Error()[len(l.Error())-20:])
 	}
 }
+
+func TestNearest(t *testing.T) {
+	for _, c := range []struct{ want, offers, repair string }{
+		{"Inw", "Init Inv Next", "did you mean Inv?"},
+		{"typeok", "TypeOK TypeInv", "did you mean TypeOK?"},
+		{"Nxet", "Next Net", "did you mean Net?"},
+		{"Ab", "Aa Ac", "did you mean Aa?"}, // of two the first in the alphabet
+		{"Completely", "Different Init", ""},
+		{"x", "y", ""},
+		{"++", "+- --", ""},
+	} {
+		n := source.NewNearest(c.want)
+		for _, o := range strings.Fields(c.offers) {
+			n.Offer(o)
+		}
+		if got := n.Repair(); got != c.repair {
+			t.Errorf("%s among %s: got %q, want %q", c.want, c.offers, got, c.repair)
+		}
+	}
+}

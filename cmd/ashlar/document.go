@@ -336,7 +336,11 @@ func (d *document) headline() string {
 	case "step":
 		return "Property " + d.Violation.Property + " is violated by a step."
 	case "evaluation":
-		return "The specification cannot be evaluated: " + d.Violation.Message
+		what := "The specification"
+		if d.Violation.Property != "" {
+			what = d.Violation.Property
+		}
+		return what + " cannot be evaluated: " + d.Violation.Message
 	case "interrupted":
 		return "Interrupted. No violation so far, and not every state was visited."
 	case "error":

@@ -143,8 +143,12 @@ func writeStatistics(w io.Writer, d *document, p palette) {
 	if s.Generated == 0 {
 		return
 	}
-	fmt.Fprintf(w, "\n%s states generated, %s distinct, %s left in the queue, depth %d.\n",
-		count(s.Generated), count(s.Distinct), count(s.Queue), s.Depth)
+	states := "states"
+	if s.Generated == 1 {
+		states = "state"
+	}
+	fmt.Fprintf(w, "\n%s %s generated, %s distinct, %s left in the queue, depth %d.\n",
+		count(s.Generated), states, count(s.Distinct), count(s.Queue), s.Depth)
 	workers := "1 worker"
 	if s.Workers != 1 {
 		workers = fmt.Sprintf("%d workers", s.Workers)

@@ -118,7 +118,7 @@ func (b *builder) build() {
 		b.m.view = b.named(b.cfg.View, core.StateLevel, "a view")
 	}
 	if b.cfg.Alias.IsSet() {
-		b.m.alias = b.named(b.cfg.Alias, core.StateLevel, "an alias")
+		b.m.alias = b.named(b.cfg.Alias, core.ActionLevel, "an alias")
 	}
 	if b.cfg.Postcondition.IsSet() {
 		b.m.post = b.named(b.cfg.Postcondition, core.ConstantLevel, "a postcondition")
@@ -154,7 +154,7 @@ func (b *builder) lookup(n config.Name) *core.Def {
 		if c := b.p.constant(n.Text); c != nil {
 			return &core.Def{Name: c.Name, Module: c.Module, Span: c.Span, Body: &core.ConstRef{At: core.At{Place: n.Span}, Const: c}}
 		}
-		unknown(n, b.diags)
+		b.p.unknown(n, b.diags)
 		return nil
 	}
 	if r, repl := b.p.resolve(d); r != nil {
@@ -311,10 +311,13 @@ func (m *Model) Encode(vals []value.Value) check.State {
 }
 
 // Show decodes a state: its variables, or what the alias makes of them.
-func (m *Model) Show(s check.State) []check.Binding {
+func (m *Model) Show(s check.State) []check.Binding { return m.ShowStep(s, s) }
+
+// ShowStep is Show where the alias may speak of the next state too.
+func (m *Model) ShowStep(s, next check.State) []check.Binding {
 	vals := m.Decode(s)
 	if m.alias != nil {
-		if shown := m.showAlias(vals); shown != nil {
+		if shown := m.showAlias(vals, m.Decode(next)); shown != nil {
 			return shown
 		}
 	}
@@ -330,11 +333,11 @@ func show(name string, v value.Value) check.Binding {
 }
 
 // showAlias evaluates the alias; where it has no value, or is no record, nil.
-func (m *Model) showAlias(vals []value.Value) []check.Binding {
+func (m *Model) showAlias(vals, next []value.Value) []check.Binding {
 	var out []check.Binding
 	w := m.newWorker()
 	err := value.Catch(func() {
-		v := w.ev.value(m.alias, bare(vals), vector{}).Normal()
+		v := w.ev.value(m.alias, bare(vals), bare(next)).Normal()
 		if v.Kind() != value.KindRecord {
 			return
 		}

@@ -173,19 +173,33 @@ func (p *program) targets(name, module config.Name) (cs []*core.Constant, ds []*
 	return cs, ds
 }
 
-func unknown(n config.Name, diags *source.List) {
-	diags.Add(source.Diagnostic{Code: UnknownName, Span: n.Span,
-		Message: "the specification neither declares nor defines " + n.Text})
+// unknown reports a name that the specification does not have.
+func (p *program) unknown(n config.Name, diags *source.List) {
+	d := source.Diagnostic{Code: UnknownName, Span: n.Span, Message: "the specification neither declares nor defines " + n.Text}
+	near := source.NewNearest(n.Text)
+	for name, def := range p.spec.Names {
+		if !def.Native {
+			near.Offer(name)
+		}
+	}
+	for _, c := range p.spec.Constants {
+		near.Offer(c.Name)
+	}
+	d.Repair = near.Repair()
+	diags.Add(d)
 }
 
 func (p *program) bindValues(cfg *config.Config, diags *source.List) {
 	for _, a := range cfg.Constants {
 		cs, ds := p.targets(a.Name, a.Module)
 		if len(cs)+len(ds) == 0 {
-			unknown(a.Name, diags)
+			p.unknown(a.Name, diags)
 			continue
 		}
-		val := configValue(a.Value)
+		val, args, err := configValues(a)
+		if err != nil {
+			diags.Errorf(a.Name.Span, NoValue, "the value of %s is none: %v", a.Name.Text, err)
+		}
 		set := func(arity int, old replacement) replacement {
 			if arity != len(a.Args) {
 				diags.Errorf(a.Name.Span, WrongArity, "%s takes %d arguments, the configuration gives %d", a.Name.Text, arity, len(a.Args))
@@ -193,11 +207,7 @@ func (p *program) bindValues(cfg *config.Config, diags *source.List) {
 			if len(a.Args) == 0 {
 				return replacement{val: val}
 			}
-			row := tableRow{val: val}
-			for _, x := range a.Args {
-				row.args = append(row.args, configValue(x))
-			}
-			return replacement{table: append(old.table, row)}
+			return replacement{table: append(old.table, tableRow{args, val})}
 		}
 		for _, c := range cs {
 			p.constants[c] = set(c.Arity, p.constants[c])
@@ -212,7 +222,7 @@ func (p *program) bindOverrides(cfg *config.Config, diags *source.List) {
 	for _, o := range cfg.Overrides {
 		cs, ds := p.targets(o.Name, o.Module)
 		if len(cs)+len(ds) == 0 {
-			unknown(o.Name, diags)
+			p.unknown(o.Name, diags)
 			continue
 		}
 		op := p.spec.Names[o.Op.Text]
@@ -223,7 +233,10 @@ func (p *program) bindOverrides(cfg *config.Config, diags *source.List) {
 			}
 		}
 		if op == nil {
-			unknown(o.Op, diags)
+			p.unknown(o.Op, diags)
+			for _, c := range cs {
+				p.constants[c] = replacement{} // what is wrong with it has been said
+			}
 			continue
 		}
 		check := func(arity int) {
@@ -249,6 +262,18 @@ func (p *program) constant(name string) *core.Constant {
 		}
 	}
 	return nil
+}
+
+// configValues makes values of what a configuration writes: of an assignment,
+// and of the arguments in it.
+func configValues(a config.Constant) (val value.Value, args []value.Value, err error) {
+	err = value.Catch(func() {
+		val = configValue(a.Value)
+		for _, x := range a.Args {
+			args = append(args, configValue(x))
+		}
+	})
+	return val, args, err
 }
 
 // configValue makes a value of what a configuration writes.

@@ -341,7 +341,7 @@ func (r *resolver) symbolFor(node syntax.Node, name string, at source.Span, args
 
 func (r *resolver) unknown(name string, at source.Span, args int) {
 	d := source.Diagnostic{Code: UnknownName, Span: at, Message: "unknown name " + name}
-	if !isWord(name) || name[0] == '\\' {
+	if !source.HasLetters(name) || name[0] == '\\' {
 		d.Code, d.Message = UnknownOperator, "the operator "+name+" is not defined"
 	}
 	if later := r.definedLater(name); later.IsValid() {
@@ -355,9 +355,9 @@ func (r *resolver) unknown(name string, at source.Span, args int) {
 	} else if h := home(name); h != "" && r.files[h] != r.module {
 		d.Repair = "add EXTENDS " + h
 	} else if r.diags.Len() < source.DiagnosticsMax {
-		near := newNearest(name)
-		r.scope.all(func(n string, s *Symbol) { near.offer(n) })
-		d.Repair = near.repair()
+		near := source.NewNearest(name)
+		r.scope.all(func(n string, s *Symbol) { near.Offer(n) })
+		d.Repair = near.Repair()
 	}
 	r.diags.Add(d)
 }

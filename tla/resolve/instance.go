@@ -95,11 +95,11 @@ func (r *resolver) substitutions(inst *Instance) {
 			continue
 		}
 		delete(given, w.Name.Text)
-		near := newNearest(w.Name.Text)
+		near := source.NewNearest(w.Name.Text)
 		for _, p := range append(append([]*Symbol(nil), m.Constants...), m.Variables...) {
-			near.offer(p.Name)
+			near.Offer(p.Name)
 		}
-		r.error(w.Name.Span(), SubstitutionUnknown, near.repair(), "module %s has no constant or variable %s", m.Name, w.Name.Text)
+		r.error(w.Name.Span(), SubstitutionUnknown, near.Repair(), "module %s has no constant or variable %s", m.Name, w.Name.Text)
 	}
 }
 
@@ -128,11 +128,4 @@ func (r *resolver) implicit(inst *Instance, p *Symbol) *Symbol {
 	}
 	r.diags.Add(d)
 	return nil
-}
-
-func (n *nearest) repair() string {
-	if n.best == "" {
-		return ""
-	}
-	return "did you mean " + n.best + "?"
 }

@@ -3,6 +3,7 @@ package resolve
 import (
 	"fmt"
 
+	"github.com/ashlar-dev/ashlar/source"
 	"github.com/ashlar-dev/ashlar/tla/syntax"
 )
 
@@ -120,11 +121,11 @@ func (r *resolver) noMember(s *Symbol, m *Module, step syntax.Step, d *Symbol) {
 	case d != nil:
 		r.error(step.Span(), UnknownName, "", "%s is %s of module %s, which the instance replaces", step.Name, describe(d), m.Name)
 	default:
-		near := newNearest(step.Name)
+		near := source.NewNearest(step.Name)
 		for _, n := range m.Names.order {
-			near.offer(n)
+			near.Offer(n)
 		}
-		r.error(step.Span(), UnknownName, near.repair(), "module %s, of which %s is an instance, defines no %s", m.Name, s.Name, step.Name)
+		r.error(step.Span(), UnknownName, near.Repair(), "module %s, of which %s is an instance, defines no %s", m.Name, s.Name, step.Name)
 	}
 }
 

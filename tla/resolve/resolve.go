@@ -158,13 +158,11 @@ func (g *graph) missing(name syntax.Name) {
 		}
 		d.Message += place
 	}
-	near := newNearest(name.Text)
+	near := source.NewNearest(name.Text)
 	for _, n := range g.lib.Names() {
-		near.offer(n)
+		near.Offer(n)
 	}
-	if best := near.best; best != "" {
-		d.Repair = "did you mean " + best + "?"
-	}
+	d.Repair = near.Repair()
 	g.diags.Add(d)
 }
 

@@ -1,7 +1,7 @@
-package resolve
+package source
 
-// nearest finds the name that is closest to a wrong one.
-type nearest struct {
+// Nearest finds the name that is closest to a wrong one.
+type Nearest struct {
 	want string
 	best string
 	dist int
@@ -10,8 +10,9 @@ type nearest struct {
 // nearNameMax is the longest name for which a nearest one is looked for.
 const nearNameMax = 64
 
-func newNearest(want string) *nearest {
-	n := &nearest{want: want, dist: 3}
+// NewNearest looks for names near want.
+func NewNearest(want string) *Nearest {
+	n := &Nearest{want: want, dist: 3}
 	if len(want) <= 4 {
 		n.dist = 2
 	}
@@ -21,10 +22,10 @@ func newNearest(want string) *nearest {
 	return n
 }
 
-// offer considers a name. Of equally close ones the first in the alphabet
+// Offer considers a name. Of equally close ones the first in the alphabet
 // wins, so that the order of offers does not matter.
-func (n *nearest) offer(name string) {
-	if name == n.want || len(name) > nearNameMax || !isWord(name) {
+func (n *Nearest) Offer(name string) {
+	if name == n.want || len(name) > nearNameMax || !HasLetters(name) {
 		return
 	}
 	limit := n.dist
@@ -37,13 +38,22 @@ func (n *nearest) offer(name string) {
 	}
 }
 
-func isWord(s string) bool {
+// HasLetters says whether there is a letter in s: it is a word and no symbol.
+func HasLetters(s string) bool {
 	for _, c := range s {
 		if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' {
 			return true
 		}
 	}
 	return false
+}
+
+// Repair is the question whether the nearest name was meant, or nothing.
+func (n *Nearest) Repair() string {
+	if n.best == "" {
+		return ""
+	}
+	return "did you mean " + n.best + "?"
 }
 
 // distance is the number of letters to insert, delete, replace or exchange
