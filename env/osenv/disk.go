@@ -1,12 +1,14 @@
 package osenv
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"sort"
+	"syscall"
 
 	"github.com/ashlar-dev/ashlar/env"
 )
@@ -14,12 +16,17 @@ import (
 // Disk is a directory of the machine.
 type Disk struct{ root *os.Root }
 
-var _ env.Disk = (*Disk)(nil)
+var (
+	_ env.DirectDisk = (*Disk)(nil)
+	_ env.LockDisk   = (*Disk)(nil)
+	_ env.SpaceFile  = file{}
+	_ env.SpaceFile  = directFile{}
+)
 
 // OpenDisk opens the directory and makes it where it is absent. Names cannot lead out of it, symbolic links included.
 func OpenDisk(dir string) (*Disk, error) {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return nil, err
+		return nil, space(err)
 	}
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -31,28 +38,81 @@ func OpenDisk(dir string) (*Disk, error) {
 // Close gives the directory back. Open files stay open.
 func (d *Disk) Close() error { return d.root.Close() }
 
-func (d *Disk) Open(name string, create bool) (env.File, error) {
-	flags := os.O_RDWR
-	if create {
-		flags |= os.O_CREATE
+// space has the errors of a full disk and of a used-up quota satisfy
+// errors.Is(err, env.ErrNoSpace).
+func space(err error) error {
+	for _, full := range fullErrors() {
+		if errors.Is(err, full) {
+			return fmt.Errorf("%w: %w", env.ErrNoSpace, err)
+		}
 	}
+	return err
+}
+
+func openFlags(create bool) int {
+	if create {
+		return os.O_RDWR | os.O_CREATE
+	}
+	return os.O_RDWR
+}
+
+func (d *Disk) open(name string, flags int) (*os.File, error) {
 	f, err := d.root.OpenFile(filepath.FromSlash(name), flags, 0o666)
+	return f, space(err)
+}
+
+// Open is env.Disk's.
+func (d *Disk) Open(name string, create bool) (env.File, error) {
+	f, err := d.open(name, openFlags(create))
 	if err != nil {
 		return nil, err
 	}
 	return file{f}, nil
 }
 
-func (d *Disk) Rename(old, new string) error {
-	return d.root.Rename(filepath.FromSlash(old), filepath.FromSlash(new))
+// OpenDirect is env.DirectDisk's.
+func (d *Disk) OpenDirect(name string, create bool) (env.File, bool, error) {
+	if directFlag != 0 {
+		switch f, err := d.open(name, openFlags(create)|directFlag); {
+		case err == nil && directFits(f):
+			return directFile{file{f}}, true, nil
+		case err == nil:
+			f.Close()
+		case !errors.Is(err, syscall.EINVAL): // EINVAL: the file system has no direct access
+			return nil, false, err
+		}
+	}
+	f, err := d.Open(name, create)
+	return f, false, err
 }
 
+// Lock is env.LockDisk's.
+func (d *Disk) Lock(name string) (io.Closer, error) {
+	f, err := d.open(name, openFlags(true))
+	if err != nil {
+		return nil, err
+	}
+	if err := lockFile(f); err != nil {
+		f.Close()
+		return nil, fmt.Errorf("lock %s: %w", name, err)
+	}
+	return f, nil
+}
+
+// Rename is env.Disk's.
+func (d *Disk) Rename(old, new string) error {
+	return space(d.root.Rename(filepath.FromSlash(old), filepath.FromSlash(new)))
+}
+
+// Remove is env.Disk's.
 func (d *Disk) Remove(name string) error { return d.root.Remove(filepath.FromSlash(name)) }
 
+// MakeDir is env.Disk's.
 func (d *Disk) MakeDir(name string) error {
-	return d.root.MkdirAll(filepath.FromSlash(name), 0o777)
+	return space(d.root.MkdirAll(filepath.FromSlash(name), 0o777))
 }
 
+// List is env.Disk's.
 func (d *Disk) List(dir string) ([]string, error) {
 	entries, err := fs.ReadDir(d.root.FS(), filepath.ToSlash(filepath.Clean(dir)))
 	if err != nil {
@@ -66,6 +126,7 @@ func (d *Disk) List(dir string) ([]string, error) {
 	return names, nil
 }
 
+// SyncDir is env.Disk's.
 func (d *Disk) SyncDir(dir string) error {
 	f, err := d.root.Open(filepath.FromSlash(dir))
 	if err != nil {
@@ -73,25 +134,33 @@ func (d *Disk) SyncDir(dir string) error {
 	}
 	defer f.Close()
 	if err := f.Sync(); err != nil {
-		return fmt.Errorf("sync directory %s: %w", dir, err)
+		return fmt.Errorf("sync directory %s: %w", dir, space(err))
 	}
 	return nil
 }
 
 type file struct{ f *os.File }
 
-func (f file) ReadAt(b []byte, off int64) (int, error)  { return f.f.ReadAt(b, off) }
-func (f file) WriteAt(b []byte, off int64) (int, error) { return f.f.WriteAt(b, off) }
-func (f file) Truncate(size int64) error                { return f.f.Truncate(size) }
-func (f file) Sync() error                              { return f.f.Sync() }
-func (f file) Close() error                             { return f.f.Close() }
+func (f file) ReadAt(b []byte, off int64) (int, error) { return f.f.ReadAt(b, off) }
+
+func (f file) WriteAt(b []byte, off int64) (int, error) {
+	n, err := f.f.WriteAt(b, off)
+	return n, space(err)
+}
+
+func (f file) Truncate(size int64) error { return space(f.f.Truncate(size)) }
+
+// Sync may be where a delayed allocation finds the disk full.
+func (f file) Sync() error { return space(syncFile(f.f)) }
+
+func (f file) Close() error { return f.f.Close() }
 
 func (f file) Append(b []byte) error {
 	if _, err := f.f.Seek(0, io.SeekEnd); err != nil {
 		return err
 	}
 	_, err := f.f.Write(b)
-	return err
+	return space(err)
 }
 
 func (f file) Size() (int64, error) {
@@ -100,4 +169,50 @@ func (f file) Size() (int64, error) {
 		return 0, err
 	}
 	return info.Size(), nil
+}
+
+// Allocate is env.SpaceFile's.
+func (f file) Allocate(off, n int64) error {
+	if off < 0 || n < 0 {
+		return &fs.PathError{Op: "allocate", Path: f.f.Name(), Err: syscall.EINVAL}
+	}
+	if n == 0 {
+		return nil
+	}
+	if err := allocate(f.f, off, n); !errors.Is(err, errors.ErrUnsupported) {
+		return space(err)
+	}
+	size, err := f.Size()
+	if err != nil || size >= off+n {
+		return err
+	}
+	return f.Truncate(off + n)
+}
+
+// Discard is env.SpaceFile's. Where the file system cannot, the bytes stay.
+func (f file) Discard(off, n int64) error {
+	if off < 0 || n < 0 {
+		return &fs.PathError{Op: "discard", Path: f.f.Name(), Err: syscall.EINVAL}
+	}
+	if n == 0 {
+		return nil
+	}
+	if err := discard(f.f, off, n); !errors.Is(err, errors.ErrUnsupported) {
+		return space(err)
+	}
+	return nil
+}
+
+// directFile is a file that is read and written around the page cache.
+type directFile struct{ file }
+
+// ReadAt is the File's. At the end of a file that is no multiple of the unit
+// the system gives less than was asked for, and refuses to be asked for more
+// from there on, as that place is not aligned: that is the end.
+func (f directFile) ReadAt(b []byte, off int64) (int, error) {
+	n, err := f.f.ReadAt(b, off)
+	if n%env.DirectUnit != 0 && errors.Is(err, syscall.EINVAL) {
+		err = io.EOF
+	}
+	return n, err
 }

@@ -1,0 +1,19 @@
+//go:build !linux
+
+package osenv
+
+import (
+	"errors"
+	"os"
+)
+
+// directFlag 0 has every direct file be an ordinary one.
+const directFlag = 0
+
+func directFits(*os.File) bool { return false }
+
+func syncFile(f *os.File) error { return f.Sync() }
+
+func allocate(*os.File, int64, int64) error { return errors.ErrUnsupported }
+
+func discard(*os.File, int64, int64) error { return errors.ErrUnsupported }

@@ -1,0 +1,47 @@
+//go:build linux || darwin || freebsd || netbsd || openbsd || dragonfly
+
+package osenv
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/ashlar-dev/ashlar/env"
+)
+
+func fullErrors() []error { return []error{syscall.ENOSPC, syscall.EDQUOT} }
+
+// lockFile takes the file for this opening of it: another one of the same
+// process is refused as well.
+func lockFile(f *os.File) error {
+	err := control(f, "flock", func(fd int) error { return unix.Flock(fd, unix.LOCK_EX|unix.LOCK_NB) })
+	if errors.Is(err, syscall.EWOULDBLOCK) {
+		return env.ErrLocked
+	}
+	return err
+}
+
+// control calls do with the descriptor of the file, again where a signal has
+// ended it.
+func control(f *os.File, op string, do func(fd int) error) error {
+	c, err := f.SyscallConn()
+	if err != nil {
+		return err
+	}
+	var done error
+	err = c.Control(func(fd uintptr) {
+		for {
+			if done = do(int(fd)); !errors.Is(done, syscall.EINTR) {
+				return
+			}
+		}
+	})
+	if err == nil && done != nil {
+		err = &fs.PathError{Op: op, Path: f.Name(), Err: done}
+	}
+	return err
+}
