@@ -44,18 +44,19 @@ type inode struct {
 	entries, durable map[string]*inode
 	// of a file
 	now, safe image
-	pending   []dataOp
-	listed    bool // in Disk.dirty
+	pending   []dataOp // may be a clone's too, and is only appended to
+	listed    bool     // in Disk.dirty
+	lock      *lock    // nil: free
 }
 
 func (i *inode) dir() bool { return i.entries != nil }
 
-// dataOp is a write (b at off) or a truncation (cut), not durable.
+// dataOp is a write (b at off), or what makes zero: a truncation, a discard.
 type dataOp struct {
 	n        uint64
-	off, end int64 // what it touches
-	b        []byte
-	cut      bool
+	off, end int64  // what it touches
+	b        []byte // never changed
+	zero     bool
 	size     int64 // of the file after it
 }
 
@@ -134,6 +135,14 @@ func (d *Disk) Ops() uint64 { return d.ops }
 
 // Open is env.Disk's.
 func (d *Disk) Open(name string, create bool) (env.File, error) {
+	f, err := d.open(name, create)
+	if err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+func (d *Disk) open(name string, create bool) (*file, error) {
 	dir, last, err := d.walk("open", name)
 	if err != nil {
 		return nil, err
@@ -297,6 +306,7 @@ type file struct {
 	i       *inode
 	name    string
 	closed  bool
+	direct  bool
 	crashes int // of the disk, when the file was opened
 }
 
@@ -317,6 +327,7 @@ func (f *file) ReadAt(b []byte, off int64) (int, error) {
 	if err := f.check("read", off); err != nil {
 		return 0, err
 	}
+	f.fits("read", b, off)
 	n := min(int64(len(b)), max(f.i.now.size-off, 0))
 	f.i.now.get(b[:n], off)
 	if n < int64(len(b)) {
@@ -327,6 +338,11 @@ func (f *file) ReadAt(b []byte, off int64) (int, error) {
 
 // WriteAt is env.File's.
 func (f *file) WriteAt(b []byte, off int64) (int, error) {
+	f.fits("write", b, off)
+	return f.write(b, off)
+}
+
+func (f *file) write(b []byte, off int64) (int, error) {
 	if err := f.check("write", off); err != nil {
 		return 0, err
 	}
@@ -340,13 +356,14 @@ func (f *file) WriteAt(b []byte, off int64) (int, error) {
 	}
 	if len(b) > 0 {
 		end := off + int64(len(b))
+		b := append([]byte(nil), b...)
 		i.now.put(b, off)
 		d.used += max(end-i.now.size, 0)
 		i.now.size = max(i.now.size, end)
-		d.pend(i, dataOp{off: off, end: end, b: append([]byte(nil), b...), size: i.now.size})
+		d.pend(i, dataOp{off: off, end: end, b: b, size: i.now.size})
 	}
 	if len(b) < all {
-		return len(b), fault("write", f.name, syscall.ENOSPC)
+		return len(b), full("write", f.name)
 	}
 	return all, nil
 }
@@ -355,6 +372,13 @@ func (d *Disk) pend(i *inode, o dataOp) {
 	o.n = d.op()
 	i.pending = append(i.pending, o)
 	d.list(i)
+}
+
+// share has a clone's list of pending operations begin as this one, which
+// neither changes.
+func (i *inode) share() []dataOp {
+	i.pending = i.pending[:len(i.pending):len(i.pending)]
+	return i.pending
 }
 
 // list remembers a file whose images may differ.
@@ -381,10 +405,10 @@ func (f *file) Truncate(size int64) error {
 	}
 	d, i := f.disk, f.i
 	if grow := size - i.now.size; d.capacity > 0 && grow > 0 && d.used+grow > d.capacity {
-		return fault("truncate", f.name, syscall.ENOSPC)
+		return full("truncate", f.name)
 	}
 	d.used += size - i.now.size
-	o := dataOp{off: size, end: max(size, i.now.size), cut: true, size: size}
+	o := dataOp{off: size, end: max(size, i.now.size), zero: true, size: size}
 	i.now.resize(size)
 	d.pend(i, o)
 	return nil

@@ -265,6 +265,41 @@ func TestClonesGoTheirOwnWays(t *testing.T) {
 	}
 }
 
+// TestClonesHaveTheirOwnPending: what one writes after several unsynced writes
+// that both have is not what the other has written.
+func TestClonesHaveTheirOwnPending(t *testing.T) {
+	for shared := range 9 {
+		d := sim.NewDisk()
+		add := func(d *sim.Disk, text string) {
+			t.Helper()
+			f, err := d.Open("f", true)
+			if err == nil {
+				err = f.Append([]byte(text))
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		want := ""
+		for i := range shared {
+			add(d, fmt.Sprint(i))
+			want += fmt.Sprint(i)
+		}
+		c := d.Clone()
+		add(d, "d")
+		add(c, "c")
+		for _, x := range []struct {
+			d    *sim.Disk
+			want string
+		}{{d, want + "d"}, {c, want + "c"}} {
+			x.d.Crash(sim.KeepAll())
+			if got := string(content(t, x.d, "f")); got != x.want {
+				t.Errorf("after a crash that keeps all: %s, want %s", got, x.want)
+			}
+		}
+	}
+}
+
 // TestNamesAreDurableAfterSyncDir: and before, a rename leaves the new name
 // with one of both and the file with one of the names.
 func TestNamesAreDurableAfterSyncDir(t *testing.T) {

@@ -1,6 +1,10 @@
 package sim
 
-import "sort"
+import (
+	"cmp"
+	"slices"
+	"sort"
+)
 
 // Fate decides what a loss of power leaves of what was not synced.
 type Fate interface {
@@ -66,7 +70,11 @@ func (i *inode) settle(f Fate) {
 		if n := len(i.pending); n > 0 {
 			i.safe.resize(i.pending[n-1].size)
 		}
-		i.pending = i.pending[:0]
+		i.pending = nil
+		return
+	}
+	if last, ok := f.(prefix); ok {
+		i.settleUpTo(uint64(last))
 		return
 	}
 	i.eachSector(func(s int64, ops []int, numbers []uint64) {
@@ -89,8 +97,23 @@ func (i *inode) settle(f Fate) {
 		}
 	}
 	// What lies beyond the size was never part of the file.
-	i.safe.clear(i.safe.size, int64(len(i.safe.pages))*pageSize)
-	i.pending = i.pending[:0]
+	i.safe.clear(i.safe.size, 1<<62)
+	i.pending = nil
+}
+
+// settleUpTo does the operations up to a number one after the other, which is
+// what becomes of the pieces one by one.
+func (i *inode) settleUpTo(last uint64) {
+	for k := range i.pending {
+		o := &i.pending[k]
+		if o.n > last {
+			break
+		}
+		o.reach(&i.safe, 0, 1<<62)
+		i.safe.size = max(i.safe.size, o.size)
+		i.safe.resize(o.size)
+	}
+	i.pending = nil
 }
 
 // reach does what an operation does to a range of an image.
@@ -98,7 +121,7 @@ func (o *dataOp) reach(im *image, from, to int64) {
 	from, to = max(from, o.off), min(to, o.end)
 	switch {
 	case from >= to:
-	case o.cut:
+	case o.zero:
 		im.clear(from, to)
 	default:
 		im.put(o.b[from-o.off:to-o.off], from)
@@ -107,25 +130,34 @@ func (o *dataOp) reach(im *image, from, to int64) {
 
 // eachSector calls f for every sector with pending operations, in order.
 func (i *inode) eachSector(f func(s int64, ops []int, numbers []uint64)) {
-	touched := map[int64][]int{}
-	var order []int64
+	type touch struct {
+		sector int64
+		op     int
+	}
+	n := int64(0)
+	for k := range i.pending {
+		n += (i.pending[k].end+Sector-1)/Sector - i.pending[k].off/Sector
+	}
+	touches := make([]touch, 0, n)
 	for k := range i.pending {
 		o := &i.pending[k]
 		for s := o.off / Sector; s*Sector < o.end; s++ {
-			if touched[s] == nil {
-				order = append(order, s)
-			}
-			touched[s] = append(touched[s], k)
+			touches = append(touches, touch{s, k})
 		}
 	}
-	sort.Slice(order, func(a, b int) bool { return order[a] < order[b] })
+	slices.SortFunc(touches, func(a, b touch) int {
+		return cmp.Or(cmp.Compare(a.sector, b.sector), cmp.Compare(a.op, b.op))
+	})
+	var ops []int
 	var numbers []uint64
-	for _, s := range order {
-		numbers = numbers[:0]
-		for _, k := range touched[s] {
-			numbers = append(numbers, i.pending[k].n)
+	for len(touches) > 0 {
+		s := touches[0].sector
+		ops, numbers = ops[:0], numbers[:0]
+		for len(touches) > 0 && touches[0].sector == s {
+			ops, numbers = append(ops, touches[0].op), append(numbers, i.pending[touches[0].op].n)
+			touches = touches[1:]
 		}
-		f(s, touched[s], numbers)
+		f(s, ops, numbers)
 	}
 }
 
@@ -139,7 +171,7 @@ func (d *Disk) Unsynced() int {
 }
 
 // Crash is a loss of power: what the fate keeps of what was not synced is
-// durable, the rest has never been. Open files are closed.
+// durable, the rest has never been. Open files are closed, locks are free.
 func (d *Disk) Crash(f Fate) {
 	for _, i := range d.dirty {
 		i.settle(f)
@@ -162,9 +194,9 @@ func (d *Disk) Crash(f Fate) {
 // restore makes the names what is durable.
 func (d *Disk) restore(dir *inode, seen map[*inode]bool) {
 	clear(dir.entries)
-	for _, name := range sortedNames(dir.durable) {
-		i := dir.durable[name]
+	for name, i := range dir.durable {
 		dir.entries[name] = i
+		i.lock = nil
 		switch {
 		case seen[i]:
 		case i.dir():
@@ -177,8 +209,8 @@ func (d *Disk) restore(dir *inode, seen map[*inode]bool) {
 	}
 }
 
-// Clone returns a disk that is the same and shares no changes. Open files
-// belong to the original.
+// Clone returns a disk that is the same and shares no changes, and copies no
+// content. Open files and locks are the original's.
 func (d *Disk) Clone() *Disk {
 	c := &Disk{inodes: d.inodes, ops: d.ops, capacity: d.capacity, used: d.used}
 	copies := map[*inode]*inode{}
@@ -203,7 +235,7 @@ func (d *Disk) Clone() *Disk {
 			return t
 		}
 		t.now, t.safe = i.now.clone(), i.safe.clone()
-		t.pending = append([]dataOp(nil), i.pending...) // their bytes are never changed
+		t.pending = i.share()
 		return t
 	}
 	c.root = twin(d.root)

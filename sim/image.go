@@ -3,55 +3,91 @@ package sim
 // Sector is the unit in which a disk keeps or loses what is written, in bytes.
 const Sector = 512
 
-const pageSize = 4096
+const (
+	chunkSectors = 128
+	chunkSize    = chunkSectors * Sector
+)
 
-// page is a piece of an image. Only the image whose token it has may change it.
-type page struct {
-	owner *token
-	b     [pageSize]byte
+// chunk is some neighbouring sectors, of which none is ever changed: another
+// takes its place. Absent ones are zeros. Only the image whose token it has may
+// change the chunk.
+type chunk struct {
+	owner   *token
+	sectors [chunkSectors]*[Sector]byte
 }
 
 type token struct{ _ byte }
 
-// image is the content of a file. Images share the pages that were the same
-// when one was cloned from the other; absent pages are zeros. What lies beyond
-// size is zero.
+// image is the content of a file. Images share what was the same when one was
+// cloned from the other, and whole sectors are shared with the write that
+// brought them, so that a clone costs nothing and what it becomes costs what it
+// changes. Absent chunks are zeros. What lies beyond size is zero.
 type image struct {
-	id    *token
-	pages []*page
-	size  int64
+	id     *token // nil: owns nothing
+	top    []*chunk
+	shared bool // top is another's too
+	size   int64
 }
 
 func (im *image) clone() image {
-	im.id = new(token) // what was its own is shared from now on
-	return image{id: new(token), pages: append([]*page(nil), im.pages...), size: im.size}
+	im.id, im.shared = nil, true // what was its own is shared from now on
+	return *im
 }
 
-// at is the page with number i, to be changed.
-func (im *image) at(i int64) *page {
-	for int64(len(im.pages)) <= i {
-		im.pages = append(im.pages, nil)
-	}
+// own makes the list of chunks the image's, with at least n.
+func (im *image) own(n int64) {
 	if im.id == nil {
 		im.id = new(token)
 	}
-	p := im.pages[i]
-	switch {
-	case p == nil:
-		p = &page{owner: im.id}
-	case p.owner != im.id:
-		p = &page{owner: im.id, b: p.b}
-	default:
-		return p
+	if im.shared {
+		im.top, im.shared = append(make([]*chunk, 0, max(n, int64(len(im.top)))), im.top...), false
 	}
-	im.pages[i] = p
-	return p
+	for int64(len(im.top)) < n {
+		im.top = append(im.top, nil)
+	}
 }
 
-// put changes bytes without a look at the size.
+// chunk is the chunk with number i, to be changed.
+func (im *image) chunk(i int64) *chunk {
+	im.own(i + 1)
+	c := im.top[i]
+	switch {
+	case c == nil:
+		c = &chunk{owner: im.id}
+	case c.owner != im.id:
+		c = &chunk{owner: im.id, sectors: c.sectors}
+	default:
+		return c
+	}
+	im.top[i] = c
+	return c
+}
+
+// sector is what there is of the sector with number i, nil for zeros.
+func (im *image) sector(i int64) *[Sector]byte {
+	if c := i / chunkSectors; c < int64(len(im.top)) && im.top[c] != nil {
+		return im.top[c].sectors[i%chunkSectors]
+	}
+	return nil
+}
+
+// put changes bytes without a look at the size. It keeps b, which is never
+// changed again.
 func (im *image) put(b []byte, off int64) {
 	for len(b) > 0 {
-		k := copy(im.at(off / pageSize).b[off%pageSize:], b)
+		i := off / Sector
+		at := &im.chunk(i / chunkSectors).sectors[i%chunkSectors]
+		if off%Sector == 0 && len(b) >= Sector {
+			*at = (*[Sector]byte)(b)
+			b, off = b[Sector:], off+Sector
+			continue
+		}
+		next := new([Sector]byte)
+		if *at != nil {
+			*next = **at
+		}
+		*at = next
+		k := copy(next[off%Sector:], b)
 		b, off = b[k:], off+int64(k)
 	}
 }
@@ -59,9 +95,9 @@ func (im *image) put(b []byte, off int64) {
 // get reads bytes; where there are none, zeros.
 func (im *image) get(b []byte, off int64) {
 	for len(b) > 0 {
-		k := min(len(b), int(pageSize-off%pageSize))
-		if i := off / pageSize; i < int64(len(im.pages)) && im.pages[i] != nil {
-			copy(b[:k], im.pages[i].b[off%pageSize:])
+		k := min(len(b), int(Sector-off%Sector))
+		if s := im.sector(off / Sector); s != nil {
+			copy(b[:k], s[off%Sector:])
 		} else {
 			clear(b[:k])
 		}
@@ -71,15 +107,32 @@ func (im *image) get(b []byte, off int64) {
 
 // clear makes a range zero.
 func (im *image) clear(from, to int64) {
-	to = min(to, int64(len(im.pages))*pageSize)
+	to = min(to, int64(len(im.top))*chunkSize)
 	for from < to {
-		k := min(to-from, pageSize-from%pageSize)
-		if i := from / pageSize; im.pages[i] != nil {
-			if k == pageSize {
-				im.pages[i] = nil
-			} else {
-				clear(im.at(i).b[from%pageSize : from%pageSize+k])
-			}
+		c := from / chunkSize
+		end := min(to, (c+1)*chunkSize)
+		switch {
+		case im.top[c] == nil:
+		case end-from == chunkSize:
+			im.own(0)
+			im.top[c] = nil
+		default:
+			im.clearSectors(from, end)
+		}
+		from = end
+	}
+}
+
+// clearSectors makes a range of a chunk that is there zero.
+func (im *image) clearSectors(from, to int64) {
+	for from < to {
+		k := min(to-from, Sector-from%Sector)
+		switch i := from / Sector; {
+		case im.sector(i) == nil:
+		case k == Sector:
+			im.chunk(i / chunkSectors).sectors[i%chunkSectors] = nil
+		default:
+			im.put(make([]byte, k), from)
 		}
 		from += k
 	}
@@ -88,8 +141,8 @@ func (im *image) clear(from, to int64) {
 // resize sets the size; what is cut off is gone.
 func (im *image) resize(size int64) {
 	if size < im.size {
-		im.clear(size, int64(len(im.pages))*pageSize)
-		im.pages = im.pages[:min(int64(len(im.pages)), (size+pageSize-1)/pageSize)]
+		im.clear(size, 1<<62)
+		im.top = im.top[:min(int64(len(im.top)), (size+chunkSize-1)/chunkSize)]
 	}
 	im.size = size
 }

@@ -131,12 +131,13 @@ func (s *starter) happen() {
 
 // Life is one run of a node's program: what a crash takes away.
 type Life struct {
-	Env  env.Env
-	node *Node
-	dead bool        // nothing that it does has an effect
-	over bool        // what it had is taken away
-	busy env.Instant // until when nothing else is done
-	ends []*end      // of connections, in the order in which they were made
+	Env   env.Env
+	node  *Node
+	dead  bool        // nothing that it does has an effect
+	over  bool        // what it had is taken away
+	busy  env.Instant // until when nothing else is done
+	ends  []*end      // of connections, in the order in which they were made
+	locks []*volumeLock
 }
 
 // Node is the node that lives.
@@ -186,6 +187,7 @@ func (l *Life) end(power bool, why string) {
 		e.orphan(power)
 	}
 	l.ends = nil
+	l.unlock()
 	if power {
 		w.losePower(n)
 	}

@@ -56,25 +56,39 @@ func (v *volume) disk() *Disk { return v.node.disk }
 
 func (v *volume) full(op, name string) error {
 	if v.node.full > (*Life)(v).now() {
-		return fault(op, name, syscall.ENOSPC)
+		return full(op, name)
 	}
 	return nil
 }
 
-func (v *volume) Open(name string, create bool) (env.File, error) {
+// create is the start of what may make a file.
+func (v *volume) create(name string, create bool) error {
 	if err := v.begin(evName, name, 0, writeMax); err != nil {
-		return nil, err
+		return err
 	}
 	if i, err := v.disk().find("open", name); create && err == nil && i == nil {
-		if err := v.full("open", name); err != nil {
-			return nil, err
-		}
+		return v.full("open", name)
 	}
-	f, err := v.disk().Open(name, create)
+	return nil
+}
+
+func (v *volume) open(name string, create bool) (*volumeFile, error) {
+	if err := v.create(name, create); err != nil {
+		return nil, err
+	}
+	f, err := v.disk().open(name, create)
 	if err != nil {
 		return nil, err
 	}
-	return &volumeFile{v, f.(*file)}, v.dies()
+	return &volumeFile{v, f}, nil
+}
+
+func (v *volume) Open(name string, create bool) (env.File, error) {
+	f, err := v.open(name, create)
+	if err != nil {
+		return nil, err
+	}
+	return f, v.dies()
 }
 
 func (v *volume) Rename(old, new string) error {
@@ -156,20 +170,21 @@ func (f *volumeFile) ReadAt(b []byte, off int64) (int, error) {
 }
 
 func (f *volumeFile) WriteAt(b []byte, off int64) (int, error) {
+	f.f.fits("write", b, off)
 	if err := f.v.begin(evWrite, f.f.name, 0, writeMax); err != nil {
 		return 0, err
 	}
 	if grow := off + int64(len(b)) - f.f.i.now.size; grow > 0 {
 		if err := f.v.full("write", f.f.name); err != nil {
 			// What fits is written.
-			n, werr := f.f.WriteAt(b[:max(int64(len(b))-grow, 0)], off)
+			n, werr := f.f.write(b[:max(int64(len(b))-grow, 0)], off)
 			if werr != nil {
 				err = werr
 			}
 			return n, err
 		}
 	}
-	n, err := f.f.WriteAt(b, off)
+	n, err := f.f.write(b, off)
 	if err != nil {
 		return n, err
 	}
@@ -189,18 +204,7 @@ func (f *volumeFile) Size() (int64, error) {
 }
 
 func (f *volumeFile) Truncate(size int64) error {
-	if err := f.v.begin(evWrite, f.f.name, 0, writeMax); err != nil {
-		return err
-	}
-	if size > f.f.i.now.size {
-		if err := f.v.full("truncate", f.f.name); err != nil {
-			return err
-		}
-	}
-	if err := f.f.Truncate(size); err != nil {
-		return err
-	}
-	return f.v.dies()
+	return f.change("truncate", size, func() error { return f.f.Truncate(size) })
 }
 
 func (f *volumeFile) Sync() error {

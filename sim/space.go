@@ -1,0 +1,181 @@
+package sim
+
+import (
+	"fmt"
+	"io"
+	"io/fs"
+	"reflect"
+	"syscall"
+
+	"github.com/ashlar-dev/ashlar/env"
+	"github.com/ashlar-dev/ashlar/internal/invariant"
+)
+
+var (
+	_ env.DirectDisk = (*Disk)(nil)
+	_ env.LockDisk   = (*Disk)(nil)
+	_ env.SpaceFile  = (*file)(nil)
+)
+
+// full is the error of a disk without room.
+func full(op, name string) error {
+	return fault(op, name, fmt.Errorf("%w: %w", env.ErrNoSpace, syscall.ENOSPC))
+}
+
+// OpenDirect is env.DirectDisk's. An access that a direct file would refuse is
+// an assertion that fails: where it goes unnoticed is luck.
+func (d *Disk) OpenDirect(name string, create bool) (env.File, bool, error) {
+	f, err := d.open(name, create)
+	if err != nil {
+		return nil, false, err
+	}
+	f.direct = true
+	return f, true, nil
+}
+
+// fits checks an access to a direct file.
+func (f *file) fits(op string, b []byte, off int64) {
+	if !f.direct || len(b) == 0 {
+		return
+	}
+	at := reflect.ValueOf(&b[0]).Pointer()
+	invariant.Check(off%env.DirectUnit == 0 && len(b)%env.DirectUnit == 0 && at%env.DirectUnit == 0,
+		"direct %s of %s: %d bytes at %d, memory at %#x: all must be multiples of %d", op, f.name, len(b), off, at, env.DirectUnit)
+}
+
+// Lock is env.LockDisk's. A lock is the file's, not the name's; it ends when
+// it is closed, and in a crash. A clone has none.
+func (d *Disk) Lock(name string) (io.Closer, error) {
+	f, err := d.open(name, true)
+	if err != nil {
+		return nil, err
+	}
+	if f.i.lock != nil {
+		return nil, fault("lock", name, env.ErrLocked)
+	}
+	f.i.lock = &lock{f}
+	return f.i.lock, nil
+}
+
+// lock is a Lock, by the open file that holds it.
+type lock struct{ f *file }
+
+// Close is the Closer's.
+func (l *lock) Close() error {
+	err := l.f.Close()
+	if err == nil && l.f.i.lock == l {
+		l.f.i.lock = nil
+	}
+	return err
+}
+
+// Allocate is env.SpaceFile's. Of its effects a crash knows the size, which it
+// keeps or loses like that of a Truncate.
+func (f *file) Allocate(off, n int64) error {
+	if n < 0 {
+		off = n // refused as negative
+	}
+	if err := f.check("allocate", off); err != nil {
+		return err
+	}
+	if n == 0 || off+n <= f.i.now.size {
+		return nil
+	}
+	return f.Truncate(off + n)
+}
+
+// Discard is env.SpaceFile's. What is discarded reads as zero at once, so that
+// its use shows, while the zeros are an operation that a crash may lose.
+func (f *file) Discard(off, n int64) error {
+	if n < 0 {
+		off = n // refused as negative
+	}
+	if err := f.check("discard", off); err != nil {
+		return err
+	}
+	i := f.i
+	end := min(off+n, i.now.size)
+	if off >= end {
+		return nil
+	}
+	i.now.clear(off, end)
+	f.disk.pend(i, dataOp{off: off, end: end, zero: true, size: i.now.size})
+	return nil
+}
+
+// The same on a node's disk: it takes time, and there are faults.
+
+var (
+	_ env.DirectDisk = (*volume)(nil)
+	_ env.LockDisk   = (*volume)(nil)
+	_ env.SpaceFile  = (*volumeFile)(nil)
+)
+
+func (v *volume) OpenDirect(name string, create bool) (env.File, bool, error) {
+	f, err := v.open(name, create)
+	if err != nil {
+		return nil, false, err
+	}
+	f.f.direct = true
+	return f, true, v.dies()
+}
+
+// Lock gives a lock that ends with the life.
+func (v *volume) Lock(name string) (io.Closer, error) {
+	if err := v.create(name, true); err != nil {
+		return nil, err
+	}
+	l, err := v.disk().Lock(name)
+	if err != nil {
+		return nil, err
+	}
+	held := &volumeLock{v, l}
+	v.locks = append(v.locks, held)
+	return held, v.dies()
+}
+
+// volumeLock is a lock that a life has taken.
+type volumeLock struct {
+	v *volume
+	l io.Closer
+}
+
+func (l *volumeLock) Close() error {
+	if l.v.dead {
+		return fault("unlock", "", fs.ErrClosed)
+	}
+	return l.l.Close()
+}
+
+// unlock gives back the locks of a life that is over.
+func (l *Life) unlock() {
+	for _, held := range l.locks {
+		held.l.Close() // what the program has closed itself says so, to nobody
+	}
+	l.locks = nil
+}
+
+func (f *volumeFile) Allocate(off, n int64) error {
+	return f.change("allocate", off+n, func() error { return f.f.Allocate(off, n) })
+}
+
+func (f *volumeFile) Discard(off, n int64) error {
+	return f.change("discard", 0, func() error { return f.f.Discard(off, n) })
+}
+
+// change does what changes a file without writing, up to an end that may need
+// room.
+func (f *volumeFile) change(op string, end int64, do func() error) error {
+	if err := f.v.begin(evWrite, f.f.name, 0, writeMax); err != nil {
+		return err
+	}
+	if end > f.f.i.now.size {
+		if err := f.v.full(op, f.f.name); err != nil {
+			return err
+		}
+	}
+	if err := do(); err != nil {
+		return err
+	}
+	return f.v.dies()
+}
