@@ -1,0 +1,22 @@
+// Package journal keeps on disk what no checkpoint holds yet: the messages of
+// each memtable, as the image of the memtable's arena, in a segment of its own.
+//
+// In go frames, pieces of an image that are sealed with a header and written
+// where they stand. Out come, after a crash, the images again, up to the last
+// frame that can be trusted.
+//
+// Promised: what a Sync has acknowledged comes back, whole and in order; what
+// comes back is a prefix of what was sealed, never a frame that another life
+// of the store had given up; rot among synced frames is told from the torn end
+// that a crash leaves, and is an error that says where (replay.go has the
+// argument, and the one case that no reader can tell).
+//
+// Refused: what messages mean, when to write, and which segments a checkpoint
+// has made superfluous. The caller knows.
+//
+// frame.go, segment.go and scanner.go are pure. Log does the input and output,
+// through env.Disk.
+//
+// The journal is logical and lazy as in VeriBetrKV (OSDI 2020, section 4.3);
+// frames that say how much was durable when they were sealed are ours.
+package journal
