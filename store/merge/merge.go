@@ -14,6 +14,8 @@
 package merge
 
 import (
+	"bytes"
+	"cmp"
 	"encoding/binary"
 
 	"github.com/ashlar-dev/ashlar/internal/invariant"
@@ -23,8 +25,14 @@ import (
 // Merged is a tournament of the sources that remembers its losers: each inner
 // node of a binary tree over the sources holds the one that lost there, so that
 // after the winner has moved only the matches on its way up are played again:
-// log2 of the sources. Each source's message is held beside the tree with the
-// first eight bytes of its key as a number, which decides most matches.
+// log2 of the sources.
+//
+// The keys that meet in a match are neighbours, and so most of them begin with
+// the same bytes. What all keys at which the sources stand have in common is
+// held once; each source's message is held beside the tree with the eight bytes
+// that follow there as a number, which decides nearly all matches. A key
+// without the common beginning makes it shorter; many matches that the numbers
+// did not decide have it looked for anew.
 //
 // Backwards the order is turned around: the numbers are stored inverted, so
 // that the least wins in both directions.
@@ -34,16 +42,25 @@ type Merged struct {
 	losers  []int32
 	winners []int32 // while the tree is built
 	winner  int
+	common  []byte // all heads that are not gone begin with it
+	ties    int    // matches that the numbers did not decide
 	reverse bool
 	err     error
 }
 
 // head is the message at which a source stands.
 type head struct {
-	prefix uint64 // of the key, inverted when the direction is backwards; the largest when gone
+	number uint64 // of the key after the common bytes, inverted when the direction is backwards; the largest when gone
 	gone   bool   // the source is beyond its end
 	m      message.Message
 }
+
+// tiesMax is after how many undecided matches the common bytes are looked for
+// anew, and tiesInVain how many more it takes after that brought nothing.
+const (
+	tiesMax    = 32
+	tiesInVain = 4096
+)
 
 var _ message.Iter = (*Merged)(nil)
 
@@ -63,29 +80,29 @@ func (t *Merged) reset(sources []message.Iter) {
 	}
 	t.heads, t.losers, t.winners = t.heads[:n], t.losers[:n], t.winners[:2*n]
 	for i := range t.heads {
-		t.heads[i] = head{prefix: ^uint64(0), gone: true}
+		t.heads[i] = head{number: ^uint64(0), gone: true}
 	}
-	t.winner, t.reverse, t.err = 0, false, nil
+	t.winner, t.common, t.ties, t.reverse, t.err = 0, t.common[:0], 0, false, nil
 }
 
-// prefixOf is the first eight bytes of the key as a number. Where two differ,
+// numberOf is the first eight bytes of the key as a number. Where two differ,
 // the keys differ in the same way.
-func prefixOf(key []byte) uint64 {
+func numberOf(key []byte) uint64 {
 	if len(key) >= 8 {
 		return binary.BigEndian.Uint64(key)
 	}
-	var p uint64
+	var n uint64
 	for i, b := range key {
-		p |= uint64(b) << (56 - 8*i)
+		n |= uint64(b) << (56 - 8*i)
 	}
-	return p
+	return n
 }
 
 // take notes where source i stands after a move that answered ok.
 func (t *Merged) take(i int, ok bool) {
 	h := &t.heads[i]
 	if !ok {
-		*h = head{prefix: ^uint64(0), gone: true}
+		*h = head{number: ^uint64(0), gone: true}
 		if err := t.sources[i].Err(); err != nil && t.err == nil {
 			t.err = err
 		}
@@ -93,18 +110,68 @@ func (t *Merged) take(i int, ok bool) {
 	}
 	h.gone = false
 	h.m = t.sources[i].Message()
-	h.prefix = prefixOf(h.m.Key)
-	if t.reverse {
-		h.prefix = ^h.prefix
+	if !bytes.HasPrefix(h.m.Key, t.common) {
+		t.common = t.common[:shared(t.common, h.m.Key)]
+		t.renumber()
+		return
 	}
+	h.number = numberOf(h.m.Key[len(t.common):])
+	if t.reverse {
+		h.number = ^h.number
+	}
+}
+
+// shared is how many bytes a and b have in common at their beginnings.
+func shared(a, b []byte) int {
+	n := min(len(a), len(b))
+	for i := range n {
+		if a[i] != b[i] {
+			return i
+		}
+	}
+	return n
+}
+
+// renumber follows a change of the common bytes or of the direction.
+func (t *Merged) renumber() {
+	for i := range t.heads {
+		h := &t.heads[i]
+		if h.gone {
+			continue
+		}
+		h.number = numberOf(h.m.Key[len(t.common):])
+		if t.reverse {
+			h.number = ^h.number
+		}
+	}
+}
+
+// findCommon looks for the common bytes.
+func (t *Merged) findCommon() {
+	before, some := len(t.common), false
+	for i := range t.heads {
+		h := &t.heads[i]
+		switch {
+		case h.gone:
+		case !some:
+			t.common, some = append(t.common[:0], h.m.Key...), true
+		default:
+			t.common = t.common[:shared(t.common, h.m.Key)]
+		}
+	}
+	t.ties = 0
+	if len(t.common) <= before {
+		t.ties = -tiesInVain
+	}
+	t.renumber()
 }
 
 // before says whether source a's message comes before source b's in the
 // direction of the walk.
 func (t *Merged) before(a, b int) bool {
 	x, y := &t.heads[a], &t.heads[b]
-	if x.prefix != y.prefix {
-		return x.prefix < y.prefix
+	if x.number != y.number {
+		return x.number < y.number
 	}
 	return t.beforeByAll(a, b)
 }
@@ -114,9 +181,12 @@ func (t *Merged) beforeByAll(a, b int) bool {
 	if x.gone || y.gone {
 		return !x.gone
 	}
-	c := message.Compare(x.m, y.m)
+	t.ties++
+	c := bytes.Compare(x.m.Key[len(t.common):], y.m.Key[len(t.common):])
 	if c == 0 {
-		c = a - b
+		if c = cmp.Compare(y.m.Seq, x.m.Seq); c == 0 {
+			c = a - b
+		}
 	}
 	if t.reverse {
 		return c > 0
@@ -131,6 +201,7 @@ func (t *Merged) build() bool {
 	if n == 0 {
 		return false
 	}
+	t.findCommon()
 	for i := range n {
 		t.winners[n+i] = int32(i)
 	}
@@ -147,6 +218,9 @@ func (t *Merged) build() bool {
 
 // replay plays the matches of source i, which was the winner.
 func (t *Merged) replay(i int) {
+	if t.ties > tiesMax {
+		t.findCommon()
+	}
 	w := i
 	for n := (i + len(t.heads)) / 2; n > 0; n /= 2 {
 		if l := int(t.losers[n]); t.before(l, w) {
@@ -162,9 +236,14 @@ func (t *Merged) stands() bool {
 	return t.err == nil && len(t.heads) > 0 && !t.heads[t.winner].gone
 }
 
+// aim prepares a seek of all sources.
+func (t *Merged) aim(reverse bool) {
+	t.reverse, t.err, t.common = reverse, nil, t.common[:0]
+}
+
 // First moves to the first message of all.
 func (t *Merged) First() bool {
-	t.reverse, t.err = false, nil
+	t.aim(false)
 	for i, s := range t.sources {
 		t.take(i, s.First())
 	}
@@ -173,7 +252,7 @@ func (t *Merged) First() bool {
 
 // Last moves to the last message of all.
 func (t *Merged) Last() bool {
-	t.reverse, t.err = true, nil
+	t.aim(true)
 	for i, s := range t.sources {
 		t.take(i, s.Last())
 	}
@@ -182,7 +261,7 @@ func (t *Merged) Last() bool {
 
 // SeekGE moves to the first message with a key at or above key.
 func (t *Merged) SeekGE(key []byte) bool {
-	t.reverse, t.err = false, nil
+	t.aim(false)
 	for i, s := range t.sources {
 		t.take(i, s.SeekGE(key))
 	}
@@ -191,7 +270,7 @@ func (t *Merged) SeekGE(key []byte) bool {
 
 // SeekLT moves to the last message with a key below key.
 func (t *Merged) SeekLT(key []byte) bool {
-	t.reverse, t.err = true, nil
+	t.aim(true)
 	for i, s := range t.sources {
 		t.take(i, s.SeekLT(key))
 	}
@@ -238,7 +317,6 @@ func (t *Merged) turn(reverse bool) bool {
 		h := &t.heads[i]
 		switch {
 		case i == t.winner:
-			h.prefix = ^h.prefix
 		case reverse && h.gone:
 			t.take(i, s.Last())
 		case reverse:
