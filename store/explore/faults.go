@@ -1,0 +1,366 @@
+package explore
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"strconv"
+	"strings"
+
+	"github.com/ashlar-dev/ashlar/env"
+)
+
+// faults runs the workload with one fault at a time: in operation at evenly
+// spread opportunities, and in recovery from images of evenly spread moments.
+func (x *explorer) faults() {
+	if x.o.Fault != "" {
+		x.only()
+		return
+	}
+	count := x.operate(nil)
+	if x.failure != nil {
+		return
+	}
+	opportunities := map[FaultKind]int{
+		WriteError: count.disk.writes, SyncError: count.disk.syncs, FullDisk: count.disk.growths,
+	}
+	for k := FlipBit; k <= ReadDead; k++ {
+		opportunities[k] = count.disk.reads
+	}
+	for k := FlipBit; k < faultKinds; k++ {
+		for at := range spread(opportunities[k], x.o.FaultRuns, x.o.Seed) {
+			x.operate(newFault(k, at, x.o.Seed))
+			if x.failure != nil {
+				return
+			}
+		}
+	}
+	x.recoveries(func(int, FaultKind, int) bool { return true })
+}
+
+// only replays the fault that Options.Fault names.
+func (x *explorer) only() {
+	name, rest, _ := strings.Cut(x.o.Fault, ":")
+	k, err := faultOf(name)
+	at, image, again := strings.Cut(rest, ":")
+	n, err2 := strconv.Atoi(at)
+	if err = errors.Join(err, err2); err != nil {
+		x.fail(&Failure{Err: fmt.Errorf("%q is no KIND:NUMBER or KIND:NUMBER:IMAGE: %w", x.o.Fault, err)})
+		return
+	}
+	if again {
+		x.recoveries(func(i int, k2 FaultKind, at int) bool { return fmt.Sprint(i) == image && k2 == k && at == n })
+		return
+	}
+	x.operate(newFault(k, n, x.o.Seed))
+}
+
+// spread gives at most n of total numbers, evenly, beginning anywhere.
+func spread(total, n int, seed uint64) func(func(int) bool) {
+	step := max((total+n-1)/max(n, 1), 1)
+	return func(yield func(int) bool) {
+		for i := int(seed % uint64(step)); i < total; i += step {
+			if !yield(i) {
+				return
+			}
+		}
+	}
+}
+
+// faulty is a session with a fault in it.
+type faulty struct {
+	*session
+	x        *explorer
+	fault    *Fault
+	name     string
+	done     bool // the store is of no more use
+	relieved bool // the full disk has room again: nothing is explained by it
+}
+
+// failed notes what is wrong.
+func (f *faulty) failed(err error) {
+	f.x.fail(&Failure{
+		Subject: f.subject.Name(), Profile: f.x.o.Profile.Name, Seed: f.x.o.Seed, Fault: f.name,
+		During: f.fault.Where, Acked: f.acked, Trail: f.story(), Ops: f.x.o.Ops, Err: err,
+	})
+}
+
+// explained says whether an error may be the answer to the fault.
+func (f *faulty) explained(err error) bool {
+	return f.fault.Struck && !f.relieved && (errors.Is(err, errStruck) || errors.Is(err, errFull) || f.subject.Explains(err))
+}
+
+// operate runs the workload with a fault, and looks at what a crash after it
+// leaves. It returns the session, whose disk has counted all opportunities.
+func (x *explorer) operate(fault *Fault) *session {
+	f := &faulty{x: x, fault: fault}
+	if fault == nil {
+		f.fault = &Fault{}
+	}
+	f.name = fmt.Sprintf("%s:%d", f.fault.Kind, f.fault.At)
+	f.session = newSession(x.o.Subject, marks(x.report.Coverage), NewDisk(), newHistory(x.keys, 0, nil))
+	f.scan = &x.scanner
+	f.disk.fault = f.fault
+	defer f.abandon()
+	defer func() {
+		if r := recover(); r != nil {
+			f.failed(fmt.Errorf("panic: %v\n%s", r, debug.Stack()))
+		}
+	}()
+	x.report.Opens++
+	if err, bad := f.open(); !f.accepts(err, bad) {
+		return f.session
+	} else if err != nil {
+		f.done = true
+	}
+	for i := range x.o.Ops {
+		if f.done || x.failure != nil {
+			break
+		}
+		f.step(&x.o.Ops[i])
+	}
+	if f.fault.Struck {
+		x.report.Coverage["fault "+f.fault.Kind.String()]++
+	}
+	x.report.Reads += f.reads
+	if x.failure == nil {
+		f.crashAfter()
+	}
+	return f.session
+}
+
+// accepts says whether what came of an operation is allowed, and notes the
+// failure when it is not.
+func (f *faulty) accepts(err, bad error) bool {
+	if bad == nil && err != nil && !f.explained(err) {
+		bad = fmt.Errorf("an error that the fault (struck: %v) does not explain: %w", f.fault.Struck, err)
+	}
+	if bad != nil {
+		f.failed(bad)
+	}
+	return bad == nil
+}
+
+// step does one operation among faults.
+func (f *faulty) step(o *Op) {
+	if o.Kind == Reopen && FlipBit <= f.fault.Kind && f.fault.Kind <= WrongPage {
+		return // what damage does to a recovery is seen in recoveries
+	}
+	struck, promised := f.fault.Struck, f.acked
+	err, bad := f.exec(o)
+	if !f.accepts(err, bad) {
+		return
+	}
+	now := f.fault.Struck && !struck
+	switch {
+	case f.fault.Kind == SyncError && f.fault.Struck:
+		f.afterSync(o, err, now, promised)
+	case err == nil:
+	case o.Kind == Reopen || f.store == nil:
+		f.done = true
+	case o.Kind.Changes():
+		f.resolve(o)
+	}
+	if f.fault.Kind == FullDisk && err != nil && !f.done && f.x.failure == nil {
+		f.afterFull()
+	}
+}
+
+// afterSync: a failed sync is not forgotten. The operation in which it struck
+// promises nothing, and later ones are refused.
+func (f *faulty) afterSync(o *Op, err error, now bool, promised int) {
+	if now && o.Kind == Checkpoint && err != nil {
+		f.done = true // it may be the copy's sync, which is no harm to the store
+		return
+	}
+	promises := o.Sync || f.subject.Durable(o.Kind)
+	switch {
+	case err != nil && now && o.Kind.Changes():
+		f.resolve(o) // and from here on every change is refused
+	case err != nil && now:
+	case now && promises:
+		f.acked = promised
+		f.failed(fmt.Errorf("%s promises durability, though a sync has failed in it", o))
+	case err == nil && !now && (promises || o.Kind.Changes()):
+		f.failed(fmt.Errorf("%s is not refused after a sync has failed", o))
+	case err != nil && o.Kind.Changes():
+		f.h.undo() // refused: it must not appear
+	}
+	f.done = f.done || o.Kind == Reopen
+}
+
+// afterFull: reads and deletes work on a full disk, and when there is room
+// again all is well.
+func (f *faulty) afterFull() {
+	if err, bad := f.scanAll(f.store, f.h.last); err != nil || bad != nil {
+		f.failed(fmt.Errorf("reading from a full disk: %w", errors.Join(err, bad)))
+		return
+	}
+	now := f.h.content(f.h.last)
+	for i := range min(len(now), 3) {
+		if err, bad := f.exec(&Op{Kind: Delete, Key: string(now[i].key)}); err != nil || bad != nil {
+			f.failed(fmt.Errorf("a delete on a full disk: %w", errors.Join(err, bad)))
+			return
+		}
+	}
+	f.disk.full, f.relieved = false, true
+	for _, o := range []Op{{Kind: Sync}, {Kind: Scan}} {
+		if err, bad := f.exec(&o); err != nil || bad != nil {
+			f.failed(fmt.Errorf("%s, now that the disk has room again: %w", &o, errors.Join(err, bad)))
+			return
+		}
+	}
+}
+
+// resolve finds out whether a change that was answered with an error was done:
+// a reader decides. Done by half is a failure.
+func (f *faulty) resolve(o *Op) {
+	found, err := f.scan.scan(f.store)
+	if err != nil {
+		if f.accepts(err, nil) {
+			f.done = true // nobody can tell: a crash now may leave either
+		}
+		return
+	}
+	last := f.h.last
+	first, _, bad := f.h.moments(found, last-1, last)
+	switch {
+	case bad != nil:
+		f.failed(fmt.Errorf("%s was answered with an error and is done in part: %w", o, bad))
+	case first < last:
+		f.h.undo()
+	}
+}
+
+// crashAfter: whatever the fault was, a crash after it leaves a moment of the
+// history that is not before the last promise, or a store that says what is
+// wrong.
+func (f *faulty) crashAfter() {
+	d := f.disk
+	d.fault = nil
+	random := env.Seeded(f.x.o.Seed)
+	whole := f.fault.Kind >= ReadOnce // nothing on the disk is damaged
+	choices(d.units, 0, limits{0, 2, false}, random, func(c choice) bool {
+		if c.class == AllButOne || c.class == OnlyOne || c.class == Prefix {
+			return true
+		}
+		cr := d.crashed(c, random)
+		f.look(cr.disk(f.acked), whole, nil)
+		return f.x.failure == nil
+	})
+}
+
+// look opens the store on a disk, which whole says is undamaged, with a fault
+// in recovery or none.
+func (f *faulty) look(d *Disk, whole bool, fault *Fault) *session {
+	s := newSession(f.subject, f.tracer, d, f.h)
+	s.made, s.acked, s.before, s.scan = f.made, f.acked, f.before, f.scan
+	d.fault = fault
+	f.x.report.Opens++
+	defer s.abandon()
+	err, bad := s.open()
+	if err == nil && bad == nil {
+		err, bad = s.right(f.floor(fault))
+	}
+	if whole && err != nil {
+		bad = fmt.Errorf("after a crash, on a disk without faults: %w", err)
+	}
+	f.accepts(err, bad)
+	f.x.report.Reads += s.reads
+	return s
+}
+
+// floor is the earliest moment that may be found after damage. What was synced
+// last looks like something that was never synced, if just that is damaged:
+// then it may be missing. Anything older must be known to be missing.
+func (f *faulty) floor(fault *Fault) int {
+	for _, t := range []*Fault{f.fault, fault} {
+		if t != nil && t.Struck && t.Kind <= WrongPage && t.born >= f.before {
+			return f.before
+		}
+	}
+	return f.acked
+}
+
+// right compares what can be read: a scan that is right, or else what Get
+// gives for each key.
+func (s *session) right(lo int) (err, bad error) {
+	_, _, err, bad = s.recovered(lo, 1)
+	if err == nil || bad != nil {
+		return err, bad
+	}
+	// A part cannot be read. What can be is of one moment still.
+	for p := s.h.last; p >= lo; p-- {
+		if bad = s.partly(p); bad == nil {
+			return err, nil
+		}
+	}
+	return err, bad
+}
+
+// partly compares all keys that Get answers for with a moment.
+func (s *session) partly(pos int) error {
+	for i, k := range s.h.keys {
+		got, ok, err := s.store.Get([]byte(k))
+		if err != nil {
+			continue
+		}
+		want := s.h.at(i, pos)
+		if ok != (want != nil) || ok && !bytes.Equal(got, want) {
+			return fmt.Errorf("a part cannot be read, and of the rest Get(%q) gives %v %d bytes, want %s", k, ok, len(got), describe(want))
+		}
+	}
+	return nil
+}
+
+// recoveries damages what recovery reads, in images of a few moments, where
+// want says so.
+func (x *explorer) recoveries(want func(image int, k FaultKind, at int) bool) {
+	f := &faulty{x: x, fault: &Fault{}}
+	f.session = newSession(x.o.Subject, marks(x.report.Coverage), NewDisk(), newHistory(x.keys, 0, nil))
+	f.scan = &x.scanner
+	defer f.abandon()
+	err, bad := f.open()
+	const images = 4
+	every := max(len(x.o.Ops)/images, 1)
+	for i := 0; i < len(x.o.Ops) && err == nil && bad == nil && x.failure == nil; i++ {
+		if err, bad = f.exec(&x.o.Ops[i]); err == nil && bad == nil && i%every == every-1 {
+			f.damaged(i, want)
+		}
+	}
+	f.name = "none:0"
+	f.accepts(err, bad)
+}
+
+// damaged tries every kind of damage on the recovery from the disk as it is
+// now.
+func (f *faulty) damaged(image int, want func(int, FaultKind, int) bool) {
+	clean := f.look(f.disk.clone(), true, nil)
+	for k := FlipBit; k <= ReadDead && f.x.failure == nil; k++ {
+		for at := range spread(clean.disk.reads, f.x.o.FaultRuns, f.x.o.Seed) {
+			if !want(image, k, at) {
+				continue
+			}
+			fault := newFault(k, at, mix(f.x.o.Seed, uint64(image)))
+			f.fault, f.name = fault, fmt.Sprintf("%s:%d:%d", k, at, image)
+			f.recoverWith(fault)
+			if fault.Struck {
+				f.x.report.Coverage["fault "+k.String()]++
+			}
+			if f.x.failure != nil {
+				return
+			}
+		}
+	}
+	f.fault = &Fault{}
+}
+
+func (f *faulty) recoverWith(fault *Fault) {
+	defer func() {
+		if r := recover(); r != nil {
+			f.failed(fmt.Errorf("panic: %v\n%s", r, debug.Stack()))
+		}
+	}()
+	f.look(f.disk.clone(), false, fault)
+}
