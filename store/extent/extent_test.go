@@ -292,6 +292,57 @@ func TestGivenBackTwice(t *testing.T) {
 	}
 }
 
+// TestValidateBites breaks an Allocator in each way that Validate looks for. It
+// has two free runs, as nodes 1 and 2, of which 2 is the root of both trees.
+func TestValidateBites(t *testing.T) {
+	for _, c := range []struct {
+		want string
+		harm func(a *Allocator)
+	}{
+		{"a run of no pages at page 30", func(a *Allocator) { a.free.nodes[1].run.Pages = 0 }},
+		{"pages 52 to 140 are not within pages 10 to 60", func(a *Allocator) { a.end = 60 }},
+		{"pages 30 to 40 and pages 35 to 36 overlap", func(a *Allocator) { a.retired[0].run.Page = 35 }},
+		{"free neighbours pages 22 to 30 and pages 30 to 40 are two runs", func(a *Allocator) { a.put(Run{22, 7}); a.free.nodes[3].run.Pages = 8 }},
+		{"98 free and 1 retired pages are counted as 99 and 1", func(a *Allocator) { a.freePages++ }},
+		{"98 free and 1 retired pages are counted as 98 and 2", func(a *Allocator) { a.retiredPages++ }},
+		{"not in the order of their generations at 1", func(a *Allocator) {
+			a.retired = append(a.retired, retired{Run{12, 1}, 1})
+			a.retiredPages++
+		}},
+		{"tree 0 has 1 nodes, want 2", func(a *Allocator) { a.free.roots[byPage] = 1 }},
+		{"tree 1 has 1 nodes, want 2", func(a *Allocator) { a.free.nodes[1].left[bySize] = 0; a.free.nodes[2].left[bySize] = 0 }},
+		{"tree 0 has pages 141 to 151 before pages 52 to 140", func(a *Allocator) { a.free.nodes[1].run.Page = 141 }},
+		{"tree 0 has node 2 below node 1, which is the lower one", func(a *Allocator) {
+			a.free.roots = [2]uint32{1, 1}
+			a.free.nodes[1].right = [2]uint32{2, 2}
+			a.free.nodes[2].left = [2]uint32{}
+		}},
+		{"0 nodes are spare and 2 in use, of 3", func(a *Allocator) { a.free.nodes = append(a.free.nodes, node{}) }},
+	} {
+		a := New(10, 140)
+		for _, r := range []Run{{10, 20}, {40, 12}} {
+			if err := a.Reserve(r); err != nil {
+				t.Fatal(err)
+			}
+		}
+		a.Retire(Run{11, 1}, 2)
+		if err := a.Validate(); err != nil {
+			t.Fatal(err)
+		}
+		c.harm(a)
+		if err := a.Validate(); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("Validate() = %v, want %s", err, c.want)
+		}
+	}
+}
+
+func TestPlaces(t *testing.T) {
+	r := Run{1<<32 - 3, 2}
+	if r.Addr() != (1<<32-3)*4096 || r.Bytes() != 8192 || r.End() != 1<<32-1 {
+		t.Errorf("%v: byte %d, %d bytes", r, r.Addr(), r.Bytes())
+	}
+}
+
 func TestLikes(t *testing.T) {
 	var l Likes
 	r := Run{7, 3}

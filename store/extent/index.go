@@ -1,5 +1,7 @@
 package extent
 
+import "github.com/ashlar-dev/ashlar/internal/invariant"
+
 // The free runs are the nodes of two search trees at once: one by address,
 // which finds neighbours, one by size and then address, which finds the best
 // fit. Both are treaps: binary search trees by their order and heaps by a
@@ -117,7 +119,7 @@ func (x *index) split(o order, root uint32, r Run) (low, high uint32) {
 // cut takes the node of r out of the tree below root; n is that node.
 func (x *index) cut(o order, root uint32, r Run) (rest, n uint32) {
 	if root == 0 {
-		return 0, 0
+		invariant.Check(false, "free %v are not in tree %d", r, o)
 	}
 	at := &x.nodes[root]
 	switch {

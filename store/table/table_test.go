@@ -269,6 +269,10 @@ func TestApplyRefusesWhatChecksumsDoNot(t *testing.T) {
 		{"magic", func(p []byte) { p[0] = 'B' }, `byte 0: want "ASHT", found "BSHT"`},
 		{"version 0", func(p []byte) { p[pageVersion] = 0 }, "byte 8: want version 1, found 0"},
 		{"kind", func(p []byte) { p[pageKind] = 3 }, "byte 10: want chunk kind 1 or 2, found 3"},
+		{"no number", func(p []byte) { p[pageSeq] = 0 }, "byte 32: want a number from 1 on, found 0"},
+		{"its own predecessor", func(p []byte) { p[pagePrevSeq] = 11 }, "byte 56: want a predecessor from 1 on and below 11, found 11"},
+		{"no predecessor", func(p []byte) { p[pagePrevSeq] = 0 }, "byte 56: want a predecessor from 1 on and below 11, found 0"},
+		{"whole with predecessor", func(p []byte) { p[pageKind] = 1 }, "byte 56: want predecessor 0, found 10"},
 		{"reserved", func(p []byte) { p[11] = 1 }, "byte 11: want zero, found 0x01"},
 		{"used", func(p []byte) { p[pageUsed+1] = 0xff }, "byte 12: want used bytes that need a page of 4096, found 65333"},
 		{"page", func(p []byte) { p[pageNumber] = 1 }, "byte 40: want page 0, found 1"},
@@ -397,6 +401,10 @@ func TestLoad(t *testing.T) {
 	fail("next id", "superblock, byte 72: want a next id above 7, which an object has, found 7", low, read)
 	fail("read error", "table chunk 10: no luck", s, func(Loc) ([]byte, error) { return nil, errors.New("no luck") })
 	fail("short", "table chunk 10 at 2097152, byte 0: want length 73728, found 5", s, func(Loc) ([]byte, error) { return make([]byte, 5), nil })
+	late := s
+	late.Chunks = slices.Clone(s.Chunks)
+	late.Chunks[1].Seq = 12
+	fail("another number", "table chunk 12, byte 32: want number 12, found 11", late, read)
 	// A chunk as good as the right one, but one that the superblock does not
 	// mean.
 	other := New(testUUID())
@@ -418,6 +426,14 @@ func TestMisuse(t *testing.T) {
 	mustPanic(t, "comes after", func() { table.Full(nil, 14) })
 	table.Drop(1)
 	mustPanic(t, "changes of its own", func() { table.Apply(nil, 15) })
+}
+
+func TestKinds(t *testing.T) {
+	for k, want := range map[Kind]string{0: "kind 0", Branch: "branch", Node: "node", Root: "root", Blob: "blob", 5: "kind 5"} {
+		if k.String() != want || k.Valid() == strings.HasPrefix(want, "kind") {
+			t.Errorf("%v, valid %v, want %s", k, k.Valid(), want)
+		}
+	}
 }
 
 func mustPanic(t *testing.T, want string, f func()) {
