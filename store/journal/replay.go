@@ -1,5 +1,88 @@
 package journal
 
+// Where does the log end, and is that the end?
+//
+// A crash leaves of what was not synced any part, sector by sector. So the
+// first frame that does not continue the chain is, by itself, no sign of rot.
+// What follows is said of message M, the first that is missing then.
+//
+// # A witness is proof
+//
+// Call a message safe once it is on stable storage: in a synced frame all of
+// whose predecessors are synced, or in the tree of a durable superblock. Only
+// safe messages are called durable in a header (Header.Durable). A safe message
+// stays: every later life recovers it or refuses to live, and the segment that
+// holds it is retired only when the tree of a durable superblock has it. So if
+// any header that this store has ever sealed calls M durable, and M is neither
+// in the tree nor in the chain, then something that was on stable storage is
+// gone, and that is not what a crash does.
+//
+// The argument asks of the witness only that this store has sealed it. Whether
+// its frame is whole, in the chain, of this session, of a former life that was
+// given up, or left in a file from an earlier use does not matter: what it says
+// was true when it was sealed, and does not become untrue. Frames from an earlier
+// use speak of lower messages, which the tree has; frames that were given up
+// speak of what was safe in their life, which is recovered before anybody else
+// uses the numbers above. That this store has sealed it is known from the
+// header's checksum, whose seed is the store's identity and the page: bytes that
+// a user has stored, be it a copy of a journal, do not pass, unless they are a
+// true header of this store for this very page, and then they speak the truth.
+//
+// # When there is no witness
+//
+// A frame sealed after the Sync that made X safe calls X durable. So the loss of
+// X is reported if the header of one such frame is left. If none was sealed, or
+// none is left, nothing on the disk tells the loss of X from a Sync that never
+// finished, to any reader: this is so for the frames of the very last Sync, when
+// nothing was written after it. Then the log ends before X, and what is
+// recovered is still a prefix of what was sealed.
+//
+// Not looked at are files whose first page is sound and names a segment below
+// the superblock's. If a later segment was begun in such a file, its first page
+// was never synced, and so nothing in it was.
+//
+// # What is given up stays given up
+//
+// Sessions. A life begins a new segment, with a number above all that it has
+// seen, and a start as its first frame; all frames of a segment have the session
+// of its first page. So a frame of another life is never taken for one of this
+// segment, even if it stands in the right place with the right numbers: think of
+// a life that has written the same as the one before, and crashed; frames of both
+// may be left in one file.
+//
+// Order. Segments are tried in the order of their numbers. A segment that a life
+// has found and given up has a lower number than those of later lives, so that it
+// is never tried after them; and it was given up because its first frame was
+// broken or not the next one. The first it remains, as long as nobody writes to
+// the file. The second it remains because the first frame that was recovered
+// in its stead has the same First and a higher number, and what is tried later
+// has a higher First.
+//
+// Files. A new segment in a file overwrites an old one, and a crash may keep any
+// sectors of both, in the first page and in the frames:
+//   - The old segment is retired. Its number is below the superblock's. With the
+//     old first page the file is not looked at; with the new one the old frames
+//     have the wrong number and session.
+//   - The old segment is dead, that is, its number is not below. Its broken first
+//     frame could become whole: where it lacks a sector, the new frame may
+//     have the same bytes there. With the old first page, that would bring back
+//     what was given up. So Begin writes and syncs the new first page before
+//     anything else is written; then old frames have the wrong session.
+//   - The first page is none. A crash can only make it the new one: all that
+//     counts in it is in one sector.
+//   - The file is new. Its name, its size, its first page and its frames may be
+//     there or not; without a first page it has no segment, with one it has as
+//     many frames as continue the chain.
+// In each case nothing of the new segment was acknowledged, because Sync answers
+// after the frames, the first page and the name are durable.
+//
+// # Recovery writes nothing
+//
+// So what it has read may be in the machine's cache only, if the life before was
+// ended without the machine. All live files, and the names, are therefore synced
+// in the first Sync of a life. Otherwise, frames of this life could be
+// acknowledged and survive the frames before them.
+
 import (
 	"cmp"
 	"fmt"
@@ -173,4 +256,3 @@ func (r *replay) corrupt(s *slot, at int64, h Header) error {
 	}
 	return c
 }
-
