@@ -2,8 +2,6 @@
 
 package slab
 
-import "unsafe"
-
 // Where there is no mapping the memory is the Go heap's; so it is in race
 // builds as well, since the race detector sees nothing outside of the heap.
 
@@ -13,7 +11,7 @@ func reserve(bytes int) ([]byte, bool) { return mapLarge(bytes) }
 
 func mapLarge(bytes int) ([]byte, bool) {
 	b := make([]byte, bytes+pageBytes)
-	head := int(-uintptr(unsafe.Pointer(unsafe.SliceData(b))) & (pageBytes - 1))
+	head := int(-address(b) & (pageBytes - 1))
 	return b[head : head+bytes : head+bytes], true
 }
 

@@ -43,7 +43,7 @@ func mapLarge(bytes int) ([]byte, bool) {
 		return nil, false
 	}
 	// Cut off what is before the first border of huge pages and behind the end.
-	head := int(-uintptr(unsafe.Pointer(unsafe.SliceData(b))) & (hugeBytes - 1))
+	head := int(-address(b) & (hugeBytes - 1))
 	if head > 0 {
 		unmap(b[:head])
 	}

@@ -93,12 +93,13 @@ type Pool struct {
 	spans   []span
 	sizes   [sizes]size
 	partial [smallSizes]name
-	large   map[uintptr]int // mappings of their own: their bytes by address
+	large   map[uintptr]int // mappings of their own in use: their bytes by address
+	kept    [][]byte        // and those that were freed, the newest last
 }
 
 // New returns a pool of at most limit bytes. It takes nothing yet.
 func New(limit int64) *Pool {
-	p := &Pool{limit: limit}
+	p := &Pool{limit: limit, regions: make([]region, 0, 1), spans: make([]span, 0, 8)}
 	for i := range p.partial {
 		p.partial[i] = none
 	}
@@ -122,8 +123,8 @@ func (p *Pool) Used() int64 {
 // when that would exceed the limit, or the system has no memory. The caller
 // owns the piece until Free.
 func (p *Pool) Alloc(n int) ([]byte, bool) {
-	invariant.Check(n >= 0, "slab: alloc of %d bytes", n)
-	if n == 0 {
+	if n <= 0 {
+		invariant.Check(n == 0, "slab: alloc of %d bytes", n)
 		return []byte{}, true
 	}
 	if n > pieceBytesMax {
@@ -161,7 +162,7 @@ func (p *Pool) Free(b []byte) {
 	if len(b) == 0 {
 		return
 	}
-	addr := uintptr(unsafe.Pointer(unsafe.SliceData(b)))
+	addr := address(b)
 	if len(b) > pieceBytesMax {
 		p.freeLarge(b, addr)
 		return
@@ -173,8 +174,9 @@ func (p *Pool) Free(b []byte) {
 	if shift < pageShift {
 		p.giveSmall(at, off, shift-pieceShift)
 	} else {
-		invariant.Check(off == 0 && int(p.spans[at>>spanPiecesShift].size) == shift-pageShift,
-			"slab: free of %d bytes that were not allocated so", len(b))
+		if off != 0 || int(p.spans[at>>spanPiecesShift].size) != shift-pageShift {
+			invariant.Check(false, "slab: free of %d bytes that were not allocated so", len(b))
+		}
 		p.give(at)
 	}
 	p.pieces--
@@ -191,7 +193,10 @@ func (p *Pool) Close() {
 	for _, r := range p.regions {
 		unmap(r.mem)
 	}
-	p.regions, p.spans, p.sizes = nil, nil, [sizes]size{}
+	for _, b := range p.kept {
+		unmap(b)
+	}
+	p.regions, p.spans, p.sizes, p.kept = nil, nil, [sizes]size{}, nil
 }
 
 // take takes a piece of whole pages; dirty says that it is not zero.
@@ -263,8 +268,9 @@ func (p *Pool) giveSmall(at name, off, k int) {
 	sp := &p.spans[at>>spanPiecesShift]
 	bit := uint16(1) << (at & (1<<spanPiecesShift - 1))
 	shift := k + pieceShift
-	invariant.Check(sp.page != nil && sp.used&bit != 0 && int(p.page(at).size) == k && off&(1<<shift-1) == 0,
-		"slab: free of a piece of %d bytes that was not allocated", 1<<shift)
+	if sp.page == nil || sp.used&bit == 0 || int(p.page(at).size) != k || off&(1<<shift-1) != 0 {
+		invariant.Check(false, "slab: free of a piece of %d bytes that was not allocated", 1<<shift)
+	}
 	pg := p.page(at)
 	i := off >> shift
 	invariant.Check(pg.free>>i&1 == 0, "slab: a piece is freed twice")
@@ -343,7 +349,7 @@ func (p *Pool) cut(k int) bool {
 		if !ok {
 			return false
 		}
-		p.regions = append(p.regions, region{base: uintptr(unsafe.Pointer(unsafe.SliceData(mem))), mem: mem})
+		p.regions = append(p.regions, region{base: address(mem), mem: mem, spans: make([]uint32, 0, 16)})
 		n++
 	}
 	r := &p.regions[n-1]
@@ -358,19 +364,27 @@ func (p *Pool) cut(k int) bool {
 }
 
 // reclaim makes room for so many bytes below the limit, releasing pages of
-// freed pieces where it must.
+// freed pieces where it must: those of the size that keeps most.
 func (p *Pool) reclaim(bytes int64) bool {
 	if p.used+bytes > p.limit {
 		return false
 	}
 	for p.used+p.idle+bytes > p.limit {
-		most := 0
+		most, mostBytes := 0, 0
 		for k := range p.sizes {
-			if len(p.sizes[k].idle)<<k > len(p.sizes[most].idle)<<most {
-				most = k
+			if n := len(p.sizes[k].idle) * pageBytes << k; n > mostBytes {
+				most, mostBytes = k, n
 			}
 		}
-		if !p.release(most, max(p.used+p.idle+bytes-p.limit, releaseBytesMin)) {
+		kept := 0
+		for _, b := range p.kept {
+			kept += len(b)
+		}
+		if kept >= mostBytes {
+			p.idle -= int64(len(p.kept[0]))
+			unmap(p.kept[0])
+			p.kept = slices.Delete(p.kept, 0, 1)
+		} else if !p.release(most, max(p.used+p.idle+bytes-p.limit, releaseBytesMin)) {
 			return false
 		}
 	}
@@ -403,49 +417,67 @@ func (p *Pool) release(k int, bytes int64) bool {
 	return true
 }
 
-// allocLarge makes a mapping of its own.
+// allocLarge takes a mapping of its own: one that was freed and is as long, or
+// a new one.
 func (p *Pool) allocLarge(n int) ([]byte, bool) {
-	bytes := int64(n+pageBytes-1) &^ (pageBytes - 1)
+	bytes := (n + pageBytes - 1) &^ (pageBytes - 1)
 	p.mu.Lock()
 	invariant.Check(!p.closed, "slab: alloc after close")
-	ok := p.reclaim(bytes)
-	if ok {
-		p.used += bytes
-		p.pieces++
-	}
-	p.mu.Unlock()
-	if !ok {
+	mem := p.takeKept(bytes)
+	if mem == nil && !p.reclaim(int64(bytes)) {
+		p.mu.Unlock()
 		return nil, false
 	}
-	mem, ok := mapLarge(int(bytes))
+	p.used += int64(bytes)
+	p.pieces++
+	p.mu.Unlock()
+	ok := true
+	if mem != nil {
+		clear(mem[:n])
+	} else {
+		mem, ok = mapLarge(bytes)
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !ok {
-		p.used -= bytes
+		p.used -= int64(bytes)
 		p.pieces--
 		return nil, false
 	}
 	if p.large == nil {
 		p.large = map[uintptr]int{}
 	}
-	p.large[uintptr(unsafe.Pointer(unsafe.SliceData(mem)))] = int(bytes)
+	p.large[address(mem)] = bytes
 	return mem[:n:n], true
 }
 
-func (p *Pool) freeLarge(b []byte, addr uintptr) {
-	p.mu.Lock()
-	bytes := (len(b) + pageBytes - 1) &^ (pageBytes - 1)
-	have, ok := p.large[addr]
-	invariant.Check(ok && have == bytes, "slab: free of %d bytes that were not allocated so", len(b))
-	delete(p.large, addr)
-	p.mu.Unlock()
-	// Until its pages are gone the piece counts.
-	unmap(unsafe.Slice(unsafe.SliceData(b), bytes))
-	p.mu.Lock()
-	p.used -= int64(bytes)
-	p.pieces--
-	p.mu.Unlock()
+// takeKept returns a freed mapping of so many bytes, nil when there is none.
+func (p *Pool) takeKept(bytes int) []byte {
+	for i := len(p.kept) - 1; i >= 0; i-- {
+		if b := p.kept[i]; len(b) == bytes {
+			p.kept = slices.Delete(p.kept, i, i+1)
+			p.idle -= int64(bytes)
+			return b
+		}
+	}
+	return nil
 }
+
+func (p *Pool) freeLarge(b []byte, addr uintptr) {
+	bytes := (len(b) + pageBytes - 1) &^ (pageBytes - 1)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if have, ok := p.large[addr]; !ok || have != bytes {
+		invariant.Check(false, "slab: free of %d bytes that were not allocated so", len(b))
+	}
+	delete(p.large, addr)
+	p.kept = append(p.kept, unsafe.Slice(unsafe.SliceData(b), bytes))
+	p.pieces--
+	p.used -= int64(bytes)
+	p.idle += int64(bytes)
+}
+
+func address(b []byte) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(b))) }
 
 // Uint32s returns the same memory as numbers of the machine's byte order, for
 // atomic access; b is a piece, or starts at a multiple of 4 in one.
