@@ -27,8 +27,9 @@ type Options struct {
 	// FaultRuns bounds the number of runs for each kind of fault: default 40;
 	// -1: none.
 	FaultRuns int
-	// Only replays one state: Failure.Path has the numbers. Fault replays one
-	// fault, as Failure.Fault names it, and explores no crash.
+	// Only replays one state: Failure.Path has the numbers; empty, but not nil,
+	// it replays the workload without a crash. Fault replays one fault, as
+	// Failure.Fault names it, and explores no crash.
 	Only  []Step
 	Fault string
 }
@@ -57,9 +58,15 @@ type Step struct{ Moment, State int }
 
 func (s Step) String() string { return fmt.Sprintf("%d:%d", s.Moment, s.State) }
 
-// ParsePath reads what Failure.Path prints: steps joined by "/".
+// live stands for a path without a crash.
+const live = "live"
+
+// ParsePath reads what Failure.Replay prints of a path: steps joined by "/".
 func ParsePath(text string) ([]Step, error) {
-	var out []Step
+	out := []Step{}
+	if text == live {
+		return out, nil
+	}
 	for _, part := range strings.Split(text, "/") {
 		a, b, ok := strings.Cut(part, ":")
 		m, err1 := strconv.Atoi(a)
@@ -145,6 +152,7 @@ type explorer struct {
 	report  Report
 	scanner scanner
 	failure *Failure
+	over    bool // the state that is replayed has been looked at
 }
 
 // marks counts what the subject traces.
@@ -202,14 +210,14 @@ func (x *explorer) crashes() {
 	s.scan = &x.scanner
 	e := x.explored(s, 1, nil, limits{x.o.Subsets, x.o.Samples, true}, x.o.Seed)
 	e.guard(func() (err, bad error) { return s.open() })
-	if x.failure == nil {
+	if !x.ended() {
 		e.run(x.o.Ops)
 	}
-	if x.failure == nil {
+	if !x.ended() {
 		s.during = "closing"
 		e.guard(func() (err, bad error) { return s.close() })
 	}
-	if x.failure == nil {
+	if !x.ended() {
 		if x.o.Subject.Durable(Reopen) {
 			s.ack()
 		}
@@ -225,11 +233,11 @@ func (e *explored) run(ops []Op) {
 		e.x.report.Coverage["op "+ops[i].Kind.String()]++
 		e.during = "between operations"
 		e.guard(func() (err, bad error) { return e.exec(&ops[i]) })
-		if e.x.failure != nil {
+		if e.x.ended() {
 			return
 		}
 		e.moment()
-		if e.x.failure != nil {
+		if e.x.ended() {
 			return
 		}
 	}
@@ -247,7 +255,7 @@ func (e *explored) guard(do func() (err, bad error)) {
 	if err != nil {
 		bad = fmt.Errorf("an error without a cause: %w", err)
 	}
-	if bad != nil && e.x.failure == nil {
+	if bad != nil && !e.x.ended() {
 		e.x.fail(e.failure(nil, bad))
 	}
 }
@@ -255,7 +263,7 @@ func (e *explored) guard(do func() (err, bad error)) {
 // moment explores the states that a crash may leave right now.
 func (e *explored) moment() {
 	x, d := e.x, e.disk
-	if x.failure != nil || d.dead != nil || e.changes == d.changes && e.promise == e.acked {
+	if x.ended() || d.dead != nil || e.changes == d.changes && e.promise == e.acked {
 		return
 	}
 	fresh := 0
@@ -267,7 +275,10 @@ func (e *explored) moment() {
 	e.moments++
 	x.report.Moments++
 	var only *Step
-	if e.depth <= len(x.o.Only) {
+	if x.o.Only != nil {
+		if e.depth > len(x.o.Only) {
+			return
+		}
 		if only = &x.o.Only[e.depth-1]; only.Moment != number {
 			return
 		}
@@ -283,7 +294,8 @@ func (e *explored) moment() {
 		return x.failure == nil && (only == nil || only.State > state)
 	})
 	d.hook = hook
-	if x.failure != nil {
+	x.over = x.over || only != nil && e.depth == 1
+	if x.ended() {
 		d.dead = errAbandoned
 	}
 }
@@ -352,7 +364,7 @@ func (e *explored) look(cr crash, c choice, path []Step) (last int) {
 	}
 	x.report.Reads += s.reads
 	x.report.Hash = mix(x.report.Hash, mix(cr.sum, uint64(last)))
-	if e.depth < x.o.Depth && (e.depth < len(x.o.Only) || x.o.Only == nil && cr.sum>>16%uint64(x.o.Deeper) == 0) {
+	if e.depth < x.o.Depth && (e.depth <= len(x.o.Only) || x.o.Only == nil && cr.sum>>16%uint64(x.o.Deeper) == 0) {
 		e.deeper(s, found, path, cr.sum)
 	}
 	return last
@@ -404,6 +416,9 @@ func (e *explored) deeper(s *session, found []record, path []Step, sum uint64) {
 	d.run(p.Generate(mix(sum, e.random)))
 	e.x.report.Reads += next.reads
 }
+
+// ended says that nothing more is to be looked at.
+func (x *explorer) ended() bool { return x.failure != nil || x.over }
 
 func (x *explorer) fail(f *Failure) {
 	if x.failure == nil {

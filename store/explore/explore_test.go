@@ -49,7 +49,10 @@ func TestFlawsAreFound(t *testing.T) {
 			if found == nil {
 				t.Fatal("not found")
 			}
-			o := Options{Subject: s, Profile: small(0), Seed: found.Seed, Only: found.Path, Fault: found.Fault, Deeper: 20, FaultRuns: 30, Subsets: 6}
+			o := Options{Subject: s, Seed: found.Seed, Only: append([]Step{}, found.Path...), Fault: found.Fault, Deeper: 20, FaultRuns: 30, Subsets: 6}
+			if found.Fault != "" {
+				o.Only = nil
+			}
 			for p := range Profiles() {
 				if Profiles()[p].Name == found.Profile {
 					o.Profile = small(p)

@@ -51,15 +51,17 @@ func (s *session) story() string {
 // Replay is the words that lead to the failure again.
 func (f *Failure) Replay() string {
 	out := fmt.Sprintf("subject=%s,profile=%s,seed=%d", f.Subject, f.Profile, f.Seed)
-	if len(f.Path) > 0 {
+	switch {
+	case len(f.Path) > 0:
 		steps := make([]string, len(f.Path))
 		for i, s := range f.Path {
 			steps[i] = s.String()
 		}
 		out += ",at=" + strings.Join(steps, "/")
-	}
-	if f.Fault != "" {
+	case f.Fault != "":
 		out += ",fault=" + f.Fault
+	default:
+		out += ",at=" + live
 	}
 	return out
 }

@@ -37,7 +37,6 @@ type flaws struct {
 	BadSeekLT       bool // SeekLT gives the key itself
 	ShortCheckpoint bool // a copy is not synced
 	LeakFile        bool // Close leaves the log open
-	SkipTorn        bool // recovery looks for more frames behind a torn one
 	DeleteByHalf    bool // a range delete is recovered without its last key
 }
 
@@ -147,13 +146,6 @@ func (l *logStore) replay(tracer env.Tracer) error {
 		for p := at + frameUnit; p+frameHeader <= int64(len(b)); p += frameUnit {
 			if l.sealed(b, p) && int64(binary.LittleEndian.Uint64(b[p+8:])) > at {
 				return fmt.Errorf("%w at %d: a frame at %d was written after it was synced", errRot, at, p)
-			}
-		}
-	}
-	if l.f.SkipTorn {
-		for p := at; p+frameHeader <= int64(len(b)); p += frameUnit {
-			if n, ok := l.frame(b, p); ok {
-				at, l.end = p+n, p+n
 			}
 		}
 	}
