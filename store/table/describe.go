@@ -23,7 +23,7 @@ func (s Superblock) Describe(w io.Writer) error {
 	fmt.Fprintf(&b, "closed in order  %s\n", closed)
 	fmt.Fprintf(&b, "in the tree      messages up to %d\n", s.Cut)
 	fmt.Fprintf(&b, "journal          from segment %d on, session %016x, after checksum %08x\n", s.Segment, s.Chain.Session, s.Chain.Prev)
-	fmt.Fprintf(&b, "next object      %d\n", s.NextID)
+	fmt.Fprintf(&b, "object ids       up to %d\n", s.NextID)
 	fmt.Fprintf(&b, "data file        %d pages\n", s.Pages)
 	fmt.Fprintf(&b, "merger           %s\n", merger)
 	for _, c := range s.Chunks {

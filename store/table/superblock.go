@@ -83,7 +83,7 @@ type Superblock struct {
 	// first frame has to follow.
 	Segment uint64
 	Chain   Chain
-	// NextID is above the id of every object.
+	// NextID is at least the id of every object: greater ones are new.
 	NextID uint64
 	// Pages is the length of the data file in pages of 4096 bytes.
 	Pages uint32

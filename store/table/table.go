@@ -109,9 +109,9 @@ func Load(s Superblock, read func(Loc) ([]byte, error)) (*Table, error) {
 	for id := range t.objects {
 		top = max(top, id)
 	}
-	if top >= s.NextID {
+	if top > s.NextID {
 		check := checker{part: "superblock"}
-		check.fail(superNextID, s.NextID, "a next id above %d, which an object has", top)
+		check.fail(superNextID, s.NextID, "ids up to %d, which an object has", top)
 		return nil, check.err
 	}
 	return t, nil

@@ -380,7 +380,7 @@ func TestLoad(t *testing.T) {
 		at[addr] = c
 		addr += int64(len(c))
 	}
-	s.NextID = 8
+	s.NextID = 7
 	read := func(l Loc) ([]byte, error) { return at[l.Addr], nil }
 	got, err := Load(s, read)
 	if err != nil {
@@ -397,8 +397,8 @@ func TestLoad(t *testing.T) {
 		}
 	}
 	low := s
-	low.NextID = 7
-	fail("next id", "superblock, byte 72: want a next id above 7, which an object has, found 7", low, read)
+	low.NextID = 6
+	fail("next id", "superblock, byte 72: want ids up to 7, which an object has, found 6", low, read)
 	fail("read error", "table chunk 10: no luck", s, func(Loc) ([]byte, error) { return nil, errors.New("no luck") })
 	fail("short", "table chunk 10 at 2097152, byte 0: want length 73728, found 5", s, func(Loc) ([]byte, error) { return make([]byte, 5), nil })
 	late := s
