@@ -185,9 +185,10 @@ func (t *Table) Reserve(messages, bytes int) bool {
 // above those of all others. It answers false, and changes nothing, when there
 // is no room in the arena or no memory for the index.
 func (t *Table) Append(m message.Message) bool {
-	invariant.Check(len(m.Key) <= message.KeyMax && len(m.Value) <= message.ValueMax && m.Kind.Valid(),
-		"memtable: a message with a key of %d bytes, a value of %d, %v", len(m.Key), len(m.Value), m.Kind)
-	invariant.Check(m.Seq > t.maxSeq && m.Seq <= message.MaxSeq, "memtable: number %d after %d", m.Seq, t.maxSeq)
+	if len(m.Key) > message.KeyMax || len(m.Value) > message.ValueMax || !m.Kind.Valid() || m.Seq <= t.maxSeq || m.Seq > message.MaxSeq {
+		invariant.Check(false, "memtable: number %d after %d, a key of %d bytes, a value of %d, %v",
+			m.Seq, t.maxSeq, len(m.Key), len(m.Value), m.Kind)
+	}
 	size := EntrySize(len(m.Key), len(m.Value))
 	if size > len(t.arena)-t.pos || !t.roomFor(m.Kind) {
 		return false
@@ -231,7 +232,9 @@ func (t *Table) add(p Pos, kind message.Kind, seq message.Seq) {
 // between are zero afterwards and hold no message. It answers false when the
 // arena ends before.
 func (t *Table) Skip(to int) bool {
-	invariant.Check(to >= t.pos && to%entryAlign == 0, "memtable: skip from %d to %d", t.pos, to)
+	if to < t.pos || to%entryAlign != 0 {
+		invariant.Check(false, "memtable: skip from %d to %d", t.pos, to)
+	}
 	if to > len(t.arena) {
 		return false
 	}
