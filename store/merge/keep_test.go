@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -300,6 +301,53 @@ func TestKeepByExample(t *testing.T) {
 			}
 			if counts != c.counts {
 				t.Errorf("got %s, want %s", counts, c.counts)
+			}
+		})
+	}
+}
+
+// TestTombstonesAreCut gives Keep tombstones and reads what it passes on.
+func TestTombstonesAreCut(t *testing.T) {
+	for _, c := range []struct {
+		name, in  string
+		snapshots []message.Seq
+		bottom    bool
+		want      string
+	}{
+		{"none", "", nil, false, ""},
+		{"an old one in a new one", "a-z#5 c-d#3", nil, false, "a-z#5"},
+		{"a new one in an old one", "c-d#5 a-z#3", nil, false, "a-c#3 c-d#5 d-z#3"},
+		{"overlapping", "a-m#3 k-z#5", nil, false, "a-k#3 k-z#5"},
+		{"touching", "a-m#3 m-z#3 z-zz#4", nil, false, "a-z#3 z-zz#4"},
+		{"apart", "x-z#2 a-b#3", nil, false, "a-b#3 x-z#2"},
+		{"empty", "b-b#3 c-a#4", nil, false, ""},
+		{"clipped", "!-b#3 y-~~#4", nil, false, "a-b#3 y-zz#4"},
+		{"outside", "!-A#3 zzz-~#4", nil, false, ""},
+		{"many with one beginning", "a-b#1 a-c#2 a-d#3 a-e#4 a-f#5", nil, false, "a-f#5"},
+		{"many with one end", "a-z#1 b-z#2 c-z#3 d-z#4", nil, false, "a-b#1 b-c#2 c-d#3 d-z#4"},
+		{"stairs down", "a-e#4 a-g#3 b-i#2 b-k#1", nil, false, "a-e#4 e-g#3 g-i#2 i-k#1"},
+		{"one stripe each", "a-m#3 a-m#5", []message.Seq{4}, false, "a-m#3 a-m#5"},
+		{"the first stripe at the bottom", "a-m#3 a-m#5", []message.Seq{4}, true, "a-m#5"},
+		{"one at the snapshot", "a-m#4 a-m#3", []message.Seq{4}, false, "a-m#4"},
+		{"at the bottom", "a-m#3", nil, true, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			o := merge.KeepOptions{Lo: []byte("a"), Hi: []byte("zz"), Snapshots: c.snapshots, Bottom: c.bottom}
+			for _, f := range strings.Fields(c.in) {
+				var seq message.Seq
+				ends, number, _ := strings.Cut(f, "#")
+				lo, hi, _ := strings.Cut(ends, "-")
+				if _, err := fmt.Sscan(number, &seq); err != nil {
+					t.Fatal(err)
+				}
+				o.Tombstones = append(o.Tombstones, message.RangeTombstone{Lo: []byte(lo), Hi: []byte(hi), Seq: seq})
+			}
+			var got []string
+			for _, s := range merge.NewKeep(o).Tombstones() {
+				got = append(got, fmt.Sprintf("%s-%s#%d", s.Lo, s.Hi, s.Seq))
+			}
+			if got := strings.Join(got, " "); got != c.want {
+				t.Errorf("got %s, want %s", got, c.want)
 			}
 		})
 	}

@@ -3,6 +3,7 @@ package merge_test
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"sort"
 	"strings"
 	"testing"
@@ -168,6 +169,39 @@ func TestTombstonesThatTouchAreOneJump(t *testing.T) {
 			t.Errorf("backward %v: the old source was moved %d times, want at most 5", backward, moves)
 		}
 		v.Close()
+	}
+}
+
+// TestAJumpEndsWhereItMust has tombstones over an old source with gaps between
+// them, and touching ones that are older than some of the source's messages.
+func TestAJumpEndsWhereItMust(t *testing.T) {
+	key := func(i int) []byte { return fmt.Appendf(nil, "%02d", i) }
+	tombstones := []message.RangeTombstone{
+		{Lo: key(30), Hi: key(35), Seq: 30}, {Lo: key(25), Hi: key(30), Seq: 53}, {Lo: key(15), Hi: key(20), Seq: 52},
+		{Lo: key(12), Hi: key(15), Seq: 30}, {Lo: key(5), Hi: key(10), Seq: 51},
+	}
+	old := part{newest: 50}
+	var want []string
+	for i := range 40 {
+		m := message.Message{Key: key(i), Value: []byte("v"), Seq: message.Seq(i*17%40 + 11), Kind: message.Put}
+		old.messages = append(old.messages, m)
+		if !slices.ContainsFunc(tombstones, func(s message.RangeTombstone) bool { return s.Covers(m.Key) && s.Seq > m.Seq }) {
+			want = append(want, string(m.Key))
+		}
+	}
+	parts := []part{{newest: 53, tombstones: tombstones}, old}
+	v := merge.NewVisible(sourcesOf(parts), merge.View{At: message.MaxSeq})
+	defer v.Close()
+	var forward, backward []string
+	for ok := v.First(); ok; ok = v.Next() {
+		forward = append(forward, string(v.Key()))
+	}
+	for ok := v.Last(); ok; ok = v.Prev() {
+		backward = append(backward, string(v.Key()))
+	}
+	slices.Reverse(backward)
+	if !slices.Equal(forward, want) || !slices.Equal(backward, want) {
+		t.Errorf("forward  %v\nbackward %v\nwant     %v", forward, backward, want)
 	}
 }
 
