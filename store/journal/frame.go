@@ -22,7 +22,7 @@ import (
 //	48 u32 count of messages
 //	52 u32 checksum of the frame before (the chain)
 //	56 u32 CRC-32C of bytes 0 to 55, continued from the seed of store and page
-//	60 u32 CRC-32C of bytes 0 to 59 and 64 to the padded length
+//	60 u32 CRC-32C of bytes 0 to 55 and 64 to the padded length
 //	64 messages, then zeros
 //
 // The header lies within one sector, and has a checksum of its own: a header
@@ -30,6 +30,10 @@ import (
 // even where the rest of its frame is torn. That is what makes it a witness
 // (replay.go). A value that somebody has put into the store cannot pass for
 // one: it would have to know the seed.
+//
+// The frame's checksum leaves out the header's. A CRC that runs over bytes and
+// then over their CRC forgets the bytes: with it, all headers would look alike to
+// the chain.
 
 // HeaderSize is the length of a frame's header, in bytes.
 const HeaderSize = 64
@@ -141,7 +145,7 @@ func checksum(from uint32, b []byte) uint32 {
 
 // frameChecksum is that of a whole padded frame.
 func frameChecksum(frame []byte) uint32 {
-	return checksum(checksum(0, frame[:60]), frame[64:])
+	return checksum(checksum(0, frame[:56]), frame[64:])
 }
 
 // readHeader reads the header that begins b, which has HeaderSize bytes at

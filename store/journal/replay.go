@@ -222,7 +222,7 @@ func (r *replay) cross(slots []*slot) error {
 			return fmt.Errorf("read %s: %w", s.name, err)
 		}
 		if found {
-			return r.corrupt(s, at, h)
+			return r.corrupt(slots, s, at, h)
 		}
 	}
 	return nil
@@ -244,15 +244,41 @@ func (r *replay) witness(s *slot, off int64, missing message.Seq) (Header, int64
 }
 
 // corrupt is the error for what the witness h in s has seen.
-func (r *replay) corrupt(s *slot, at int64, h Header) error {
+func (r *replay) corrupt(slots []*slot, s *slot, at int64, h Header) error {
 	c := &Corrupt{Segment: r.from, Missing: r.scan.Chain().Next, Want: "a segment", Found: "none",
 		Witness: s.name, WitnessOffset: at, Durable: h.Durable}
-	switch {
-	case !s.flaw.OK():
-		c.Segment, c.File, c.Want, c.Found = h.Segment, s.name, s.flaw.Want(), s.flaw.Found()
-	case r.blame != nil:
+	if r.blame != nil {
 		c.Segment, c.File, c.Offset = r.blame.info.Number, r.blame.name, r.at
 		c.Want, c.Found = r.flaw.Want(), r.flaw.Found()
 	}
+	for _, s := range slots {
+		if s.flaw.OK() {
+			continue
+		}
+		first, found, err := r.headless(s)
+		if err != nil {
+			return fmt.Errorf("read %s: %w", s.name, err)
+		}
+		if found {
+			c.Segment, c.File, c.Offset, c.Want, c.Found = first.Segment, s.name, 0, s.flaw.Want(), s.flaw.Found()
+		}
+	}
 	return c
+}
+
+// headless answers the first frame of a segment whose first page is broken, if
+// it continues the chain.
+func (r *replay) headless(s *slot) (Header, bool, error) {
+	b := r.log.opt.Buffer[:PageSize]
+	if s.size < SegmentHeader+PageSize {
+		return Header{}, false, nil
+	}
+	if n, err := s.file.ReadAt(b, SegmentHeader); err != nil && (err != io.EOF || n < len(b)) {
+		return Header{}, false, err
+	}
+	h, flaw := readHeader(b, r.log.opt.Store, SegmentHeader)
+	if chain := r.scan.Chain(); !flaw.OK() || h.First != chain.Next || h.Prev != chain.Prev {
+		return Header{}, false, nil
+	}
+	return h, true, nil
 }
