@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"path"
+	"slices"
 	"sort"
 	"strings"
 	"syscall"
@@ -22,6 +23,7 @@ type Disk struct {
 	units       []*unit           // what is not durable, in order
 	inodes      int
 	changes     int               // operations that changed something
+	mutations   int               // of them, those that are no sync
 	epoch       int               // goes into pages that are written
 	hook        func(what string) // before and after each operation that changes something
 	fault       *Fault
@@ -109,8 +111,14 @@ func (d *Disk) around(what string, change func()) {
 	}
 }
 
+// mutate is around for what is no sync.
+func (d *Disk) mutate(what string, change func()) {
+	d.mutations++
+	d.around(what, change)
+}
+
 func (d *Disk) rename(what string, n naming) {
-	d.around(what, func() {
+	d.mutate(what, func() {
 		n.apply(d.names)
 		d.units = append(d.units, &unit{what: what, name: &n})
 	})
@@ -250,11 +258,19 @@ func (d *Disk) SyncDir(name string) error {
 	return d.sync("sync directory "+clean, name, mine)
 }
 
-// sync makes units durable, or what a failure leaves of them.
+// sync makes units durable, or what a failure leaves of them. Without any it
+// changes nothing.
 func (d *Disk) sync(what, name string, mine func(*unit) bool) (err error) {
+	failed := d.fault.strikes(SyncError, d.syncs)
+	d.syncs++
+	if failed {
+		d.fault.Where = what
+		err = pathErr("sync", name, errStruck)
+	}
+	if !slices.ContainsFunc(d.units, mine) {
+		return err
+	}
 	d.around(what, func() {
-		failed := d.fault.strikes(SyncError, d.syncs)
-		d.syncs++
 		rest := d.units[:0]
 		for _, u := range d.units {
 			switch {
@@ -266,10 +282,6 @@ func (d *Disk) sync(what, name string, mine func(*unit) bool) (err error) {
 		}
 		clear(d.units[len(rest):])
 		d.units = rest
-		if failed {
-			d.fault.Where = what
-			err = pathErr("sync", name, errStruck)
-		}
 	})
 	return err
 }

@@ -144,8 +144,12 @@ func (f *faulty) accepts(err, bad error) bool {
 
 // step does one operation among faults.
 func (f *faulty) step(o *Op) {
-	if o.Kind == Reopen && FlipBit <= f.fault.Kind && f.fault.Kind <= WrongPage {
+	if o.Kind.restarts() && FlipBit <= f.fault.Kind && f.fault.Kind <= WrongPage {
 		return // what damage does to a recovery is seen in recoveries
+	}
+	if o.Kind == Kill && f.fault.Kind == SyncError && f.fault.Struck {
+		f.done = true // what can be read now may be gone after a crash
+		return
 	}
 	struck, promised := f.fault.Struck, f.acked
 	err, bad := f.exec(o)
@@ -157,7 +161,7 @@ func (f *faulty) step(o *Op) {
 	case f.fault.Kind == SyncError && f.fault.Struck:
 		f.afterSync(o, err, now, promised)
 	case err == nil:
-	case o.Kind == Reopen || f.store == nil:
+	case o.Kind.restarts() || f.store == nil:
 		f.done = true
 	case o.Kind.Changes():
 		f.resolve(o)
@@ -187,7 +191,7 @@ func (f *faulty) afterSync(o *Op, err error, now bool, promised int) {
 	case err != nil && o.Kind.Changes():
 		f.h.undo() // refused: it must not appear
 	}
-	f.done = f.done || o.Kind == Reopen
+	f.done = f.done || o.Kind.restarts()
 }
 
 // afterFull: reads and deletes work on a full disk, and when there is room
@@ -276,7 +280,7 @@ func (f *faulty) look(d *Disk, whole bool, fault *Fault) *session {
 // then it may be missing. Anything older must be known to be missing.
 func (f *faulty) floor(fault *Fault) int {
 	for _, t := range []*Fault{f.fault, fault} {
-		if t != nil && t.Struck && t.Kind <= WrongPage && t.born >= f.before {
+		if t != nil && t.Struck && t.Kind <= WrongPage && f.before <= t.born && t.born < f.acked {
 			return f.before
 		}
 	}

@@ -67,7 +67,7 @@ func (f *file) WriteAt(b []byte, off int64) (int, error) {
 	}
 	d.writes++
 	if len(b) > 0 {
-		d.around(fmt.Sprintf("write %s [%d,%d)", f.name, off, off+int64(want)), func() { f.put(b, off) })
+		d.mutate(fmt.Sprintf("write %s [%d,%d)", f.name, off, off+int64(want)), func() { f.put(b, off) })
 	}
 	return len(b), err
 }
@@ -129,7 +129,7 @@ func (f *file) Truncate(size int64) error {
 	case size > i.now.size && !d.mayGrow():
 		return pathErr("truncate", f.name, errFull)
 	}
-	d.around(fmt.Sprintf("truncate %s %d", f.name, size), func() {
+	d.mutate(fmt.Sprintf("truncate %s %d", f.name, size), func() {
 		f.zero(size, (i.now.size+pageSize-1)/pageSize*pageSize)
 		f.resize(size)
 	})
@@ -171,7 +171,7 @@ func (f *file) Allocate(off, n int64) error {
 	case !f.disk.mayGrow():
 		return pathErr("allocate", f.name, errFull)
 	}
-	f.disk.around(fmt.Sprintf("allocate %s [%d,%d)", f.name, off, off+n), func() { f.resize(off + n) })
+	f.disk.mutate(fmt.Sprintf("allocate %s [%d,%d)", f.name, off, off+n), func() { f.resize(off + n) })
 	return nil
 }
 
@@ -183,7 +183,7 @@ func (f *file) Discard(off, n int64) error {
 	}
 	from, to := (off+pageSize-1)/pageSize*pageSize, min(off+n, f.i.now.size)/pageSize*pageSize
 	if from < to {
-		f.disk.around(fmt.Sprintf("discard %s [%d,%d)", f.name, off, off+n), func() { f.zero(from, to) })
+		f.disk.mutate(fmt.Sprintf("discard %s [%d,%d)", f.name, off, off+n), func() { f.zero(from, to) })
 	}
 	return nil
 }

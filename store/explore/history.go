@@ -161,6 +161,27 @@ func (h *history) undo() {
 	}
 }
 
+// since says whether there is anything after a moment that was not taken back.
+func (h *history) since(pos int) bool {
+	for _, log := range h.log {
+		if log[len(log)-1].pos > pos {
+			return true
+		}
+	}
+	return false
+}
+
+// forget takes back everything after a moment.
+func (h *history) forget(pos int) {
+	for i, log := range h.log {
+		n := len(log)
+		for n > 1 && log[n-1].pos > pos {
+			n--
+		}
+		h.log[i] = log[:n]
+	}
+}
+
 // moments are the first and last moment within [lo, hi] at which the content
 // is what was found, in time linear in the history. What was found is sorted.
 // An error says why there is none.

@@ -37,6 +37,7 @@ type flaws struct {
 	BadSeekLT       bool // SeekLT gives the key itself
 	ShortCheckpoint bool // a copy is not synced
 	LeakFile        bool // Close leaves the log open
+	BlindRecovery   bool // recovery does not sync what it has read
 	DeleteByHalf    bool // a range delete is recovered without its last key
 }
 
@@ -82,9 +83,10 @@ func (s logSubject) Open(disk env.Disk, dir string, tracer env.Tracer) (Store, e
 	l := &logStore{f: s.f, disk: disk, dir: dir, m: map[string][]byte{}}
 	names, err := disk.List(dir)
 	if errors.Is(err, fs.ErrNotExist) {
-		if err = disk.MakeDir(dir); err == nil {
-			err = disk.SyncDir(".")
-		}
+		err = disk.MakeDir(dir)
+	}
+	if err == nil && !s.f.BlindRecovery {
+		err = disk.SyncDir(".")
 	}
 	if err != nil {
 		return nil, err
@@ -94,8 +96,11 @@ func (s logSubject) Open(disk env.Disk, dir string, tracer env.Tracer) (Store, e
 		there = there || n == "LOG"
 	}
 	l.log, err = disk.Open(dir+"/LOG", true)
-	if err == nil && !there && !s.f.NoSyncDir {
+	if err == nil && !(there && s.f.BlindRecovery) && !s.f.NoSyncDir {
 		err = disk.SyncDir(dir)
+	}
+	if err == nil && there && !s.f.BlindRecovery {
+		err = l.log.Sync() // what a killed process has written is relied on
 	}
 	if err == nil {
 		err = l.replay(tracer)

@@ -50,13 +50,13 @@ func newSession(subject Subject, tracer env.Tracer, disk *Disk, h *history) *ses
 
 // open opens the store. A store that is there is opened without a change.
 func (s *session) open() (err, bad error) {
-	changes := s.disk.changes
+	mutations := s.disk.mutations
 	s.store, err = s.subject.Open(s.disk, home, s.tracer)
 	switch {
 	case err != nil:
 		s.store = nil
 		return err, nil
-	case s.made && s.disk.changes != changes:
+	case s.made && s.disk.mutations != mutations:
 		return nil, fmt.Errorf("Open has changed the disk (%s): recovery writes nothing", s.disk.lastChange())
 	}
 	s.made = true
@@ -93,6 +93,8 @@ func (s *session) exec(o *Op) (err, bad error) {
 		}
 	case Reopen:
 		err, bad = s.reopen()
+	case Kill:
+		err, bad = s.kill()
 	case Snapshot:
 		err, bad = s.snapshot()
 	case Scan:
@@ -109,7 +111,7 @@ func (s *session) exec(o *Op) (err, bad error) {
 }
 
 func (s *session) ack() {
-	if s.h.last > s.acked {
+	if s.h.since(s.acked) {
 		s.before, s.acked = s.acked, s.h.last
 		s.disk.epoch = s.acked
 	}
@@ -137,6 +139,24 @@ func (s *session) reopen() (err, bad error) {
 		return err, bad
 	}
 	return s.scanAll(s.store, s.h.last)
+}
+
+// kill ends the process: what it has written is on the disk or in the machine's
+// memory, and can be read. What it had not written is no part of history.
+func (s *session) kill() (err, bad error) {
+	hook := s.disk.hook
+	s.abandon()
+	s.views = nil
+	s.disk.hook, s.disk.dead = hook, nil
+	s.disk.handles, s.disk.locks = 0, map[string]bool{}
+	if err, bad = s.open(); err != nil || bad != nil {
+		return err, bad
+	}
+	last, _, err, bad := s.recovered(s.acked, 1)
+	if err == nil && bad == nil {
+		s.h.forget(last)
+	}
+	return err, bad
 }
 
 // close closes snapshots and store.

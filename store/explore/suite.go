@@ -1,0 +1,110 @@
+package explore
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+// Suite explores many seeds. Seed n takes the profiles and subjects in turn.
+type Suite struct {
+	// Options are those of each seed: Subject, Profile, Seed and Ops are set.
+	Options  Options
+	Subjects []Subject
+	Profiles []Profile
+	First    uint64 // seed
+	Seeds    uint64 // how many; 0: until there are enough States
+	States   uint64
+	Workers  int // that explore at one time; each seed is one's own
+	// Progress is told of each seed that is done, with the sum so far. Its
+	// calls do not overlap.
+	Progress func(seed uint64, sum Report)
+}
+
+// Seed are the options of one seed.
+func (s Suite) Seed(n uint64) Options {
+	o := s.Options
+	o.Seed = n
+	o.Profile = s.Profiles[n%uint64(len(s.Profiles))]
+	o.Subject = s.Subjects[n/uint64(len(s.Profiles))%uint64(len(s.Subjects))]
+	return o
+}
+
+// Run explores the seeds in order, until all are done, there are enough
+// states, or there is a failure. Reports are added up in the order in which
+// they come; their sum does not depend on it.
+func (s Suite) Run() Report {
+	var (
+		mu   sync.Mutex
+		sum  Report
+		next = s.First
+		wait sync.WaitGroup
+	)
+	take := func() (seed uint64, more bool) {
+		mu.Lock()
+		defer mu.Unlock()
+		done := s.Seeds > 0 && next-s.First >= s.Seeds || s.States > 0 && sum.States >= s.States || sum.Failure != nil
+		next++
+		return next - 1, !done
+	}
+	for range max(s.Workers, 1) {
+		wait.Go(func() {
+			for {
+				seed, more := take()
+				if !more {
+					return
+				}
+				r := Run(s.Seed(seed))
+				mu.Lock()
+				sum.Add(r)
+				if s.Progress != nil {
+					s.Progress(seed, sum)
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	wait.Wait()
+	return sum
+}
+
+// Replay reads what Failure.Replay prints, and returns the options that do it
+// again.
+func (s Suite) Replay(text string) (Options, error) {
+	o := s.Options
+	for _, part := range strings.Split(text, ",") {
+		name, value, _ := strings.Cut(part, "=")
+		var err error
+		switch name {
+		case "subject":
+			i := slices.IndexFunc(s.Subjects, func(x Subject) bool { return x.Name() == value })
+			if i < 0 {
+				return o, fmt.Errorf("no subject is called %q", value)
+			}
+			o.Subject = s.Subjects[i]
+		case "profile":
+			i := slices.IndexFunc(s.Profiles, func(x Profile) bool { return x.Name == value })
+			if i < 0 {
+				return o, fmt.Errorf("no profile is called %q", value)
+			}
+			o.Profile = s.Profiles[i]
+		case "seed":
+			o.Seed, err = strconv.ParseUint(value, 10, 64)
+		case "at":
+			o.Only, err = ParsePath(value)
+		case "fault":
+			o.Fault = value
+		default:
+			err = fmt.Errorf("%q is none of subject, profile, seed, at, fault", name)
+		}
+		if err != nil {
+			return o, err
+		}
+	}
+	if o.Subject == nil || o.Profile.Ops == 0 {
+		return o, fmt.Errorf("%q names no subject or no profile", text)
+	}
+	return o, nil
+}
