@@ -9,7 +9,7 @@ import (
 // Describe writes a superblock for people, one thing a line.
 func (s Superblock) Describe(w io.Writer) error {
 	var b bytes.Buffer
-	closed := "no: the journal is to be replayed"
+	closed := "no"
 	if s.Clean {
 		closed = "yes"
 	}
@@ -20,7 +20,7 @@ func (s Superblock) Describe(w io.Writer) error {
 	fmt.Fprintf(&b, "store            %x\n", s.UUID)
 	fmt.Fprintf(&b, "superblock       %d\n", s.Seq)
 	fmt.Fprintf(&b, "epoch            %d\n", s.Epoch)
-	fmt.Fprintf(&b, "closed in order  %s\n", closed)
+	fmt.Fprintf(&b, "made or closed   %s\n", closed)
 	fmt.Fprintf(&b, "in the tree      messages up to %d\n", s.Cut)
 	fmt.Fprintf(&b, "journal          from segment %d on, session %016x, after checksum %08x\n", s.Segment, s.Chain.Session, s.Chain.Prev)
 	fmt.Fprintf(&b, "object ids       up to %d\n", s.NextID)

@@ -89,7 +89,9 @@ type Superblock struct {
 	Pages uint32
 	// Merger is the name of the merger the store was made with, or empty.
 	Merger string
-	// Clean says that the store was closed in order: the journal is empty.
+	// Clean says that the superblock was written when the store was made or
+	// closed. It is for people: later changes may be in the journal all the
+	// same.
 	Clean bool
 	// Chunks is the table, at most ChunkCount; none is an empty table.
 	Chunks []Chunk

@@ -52,7 +52,7 @@ func TestAgainstAMap(t *testing.T) {
 			written [][]byte
 		)
 		put := func(t *rapid.T) {
-			size := rapid.OneOf(rapid.IntRange(0, 200), rapid.IntRange(0, 200_000)).Draw(t, "size")
+			size := rapid.OneOf(rapid.IntRange(0, 200), rapid.IntRange(0, 70_000)).Draw(t, "size")
 			o := Object{
 				ID:    rapid.Uint64Range(1, 12).Draw(t, "id"),
 				Kind:  Kind(rapid.IntRange(1, 4).Draw(t, "kind")),
