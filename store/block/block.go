@@ -304,16 +304,19 @@ func layout(image []byte, n, prefix int) (Block, bool) {
 
 // sound checks the tables, so that no message leads outside of the block.
 func (b *Block) sound() bool {
+	le, longest := binary.LittleEndian, message.KeyMax-len(b.prefix)
 	start, end := 0, 0
+	tags, starts, ends := b.tags, b.starts, b.ends
 	if b.start(0) != 0 {
 		return false
 	}
-	for i := range b.n {
-		s, e := b.start(i), b.end(i)
-		if s < start || e < end || len(b.prefix)+e-end > message.KeyMax || !message.Kind(b.tags[8*i]).Valid() {
+	for len(tags) >= 8 && len(starts) >= 2 && len(ends) >= 2 {
+		s, e := int(le.Uint16(starts)), int(le.Uint16(ends))
+		if s < start || e < end || e-end > longest || !message.Kind(tags[0]).Valid() {
 			return false
 		}
 		start, end = s, e
+		tags, starts, ends = tags[8:], starts[2:], ends[2:]
 	}
 	return start <= len(b.values)
 }

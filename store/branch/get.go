@@ -1,7 +1,6 @@
 package branch
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/ashlar-dev/ashlar/internal/invariant"
@@ -150,11 +149,10 @@ func (x *Index) want(b int) block.Want {
 // open checks the bytes of block b; s.image takes what is compressed.
 func (x *Index) open(b int, stored []byte, s *Scratch) (block.Block, error) {
 	blk, err := block.Open(stored, x.want(b), s.image, x.coder)
-	var m *block.Mismatch
-	if errors.As(err, &m) {
-		err = x.corrupt(b, m.Want, m.Found)
+	if err != nil {
+		return block.Block{}, x.mismatch(b, err)
 	}
-	return blk, err
+	return blk, nil
 }
 
 // Blocks is how many blocks there are to Check, those of tombstones included.
@@ -171,9 +169,7 @@ func (x *Index) Check(b int, s *Scratch) (bytes int64, err error) {
 		return 0, err
 	}
 	if err := blk.Validate(); err != nil {
-		var m *block.Mismatch
-		errors.As(err, &m)
-		return 0, x.corrupt(b, m.Want, m.Found)
+		return 0, x.mismatch(b, err)
 	}
 	if b < x.n {
 		if found := x.misplaced(b, &blk); found != "" {

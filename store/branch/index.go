@@ -284,3 +284,12 @@ func (x *Index) corrupt(b int, want, found string) error {
 	}
 	return c
 }
+
+// mismatch is the error of block b which package block found.
+func (x *Index) mismatch(b int, err error) error {
+	var m *block.Mismatch
+	if !errors.As(err, &m) {
+		return err
+	}
+	return x.corrupt(b, m.Want, m.Found)
+}
