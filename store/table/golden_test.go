@@ -69,7 +69,7 @@ func goldenTable() (t *Table, full, delta []byte, before, after []Object) {
 	t.Put(Object{ID: 1, Kind: Root, Epoch: 1, Body: []byte("the root")})
 	t.Put(Object{ID: 2, Kind: Branch, Epoch: 2, Body: body(300, 2)})
 	t.Put(Object{ID: 3, Kind: Node, Epoch: 2})
-	t.Put(Object{ID: 1 << 40, Kind: Blob, Epoch: 1<<64 - 1, Body: body(66_000, 3)})
+	t.Put(Object{ID: 1 << 40, Kind: Node, Epoch: 1<<64 - 1, Body: body(66_000, 3)})
 	full = t.Full(nil, 30)
 	before = t.Objects()
 	t.Drop(3)

@@ -19,8 +19,6 @@ const (
 	Node Kind = 2
 	// Root is the trunk's root.
 	Root Kind = 3
-	// Blob is one large value that stands for itself.
-	Blob Kind = 4
 )
 
 func (k Kind) String() string {
@@ -31,14 +29,12 @@ func (k Kind) String() string {
 		return "node"
 	case Root:
 		return "root"
-	case Blob:
-		return "blob"
 	}
 	return fmt.Sprintf("kind %d", uint8(k))
 }
 
 // Valid says whether k is a kind.
-func (k Kind) Valid() bool { return k >= Branch && k <= Blob }
+func (k Kind) Valid() bool { return k >= Branch && k <= Root }
 
 // BodyMax is the longest body of an object in bytes.
 const BodyMax = 64 << 20
