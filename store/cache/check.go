@@ -1,0 +1,63 @@
+package cache
+
+import "fmt"
+
+// Check goes over all that is there and returns what is wrong with it. It is
+// for tests.
+func (c *Cache) Check() error {
+	total := 0
+	l := c.layout.Load()
+	for i := range l.shards {
+		s := &l.shards[i]
+		s.mu.Lock()
+		err := s.check()
+		total += s.tenants[records].live
+		s.mu.Unlock()
+		if err != nil {
+			return fmt.Errorf("shard %d: %w", i, err)
+		}
+	}
+	if n := c.records.Load(); n < int64(total) {
+		return fmt.Errorf("%d records are counted, there are %d", n, total)
+	}
+	return nil
+}
+
+func (s *shard) check() error {
+	in := len(s.free) + len(s.vacant)
+	branches := map[uint64]int{}
+	for k := range s.tenants {
+		t := &s.tenants[k]
+		in += t.pieces()
+		live, bytes := 0, int64(0)
+		var lost error
+		s.each(kind(k), func(place uint32, e entry) bool {
+			live, bytes = live+1, bytes+int64(e.size())
+			if slot, found := s.lookup(kind(k), e.hash(), e.key()); slot == none || &found[0] != &e[0] {
+				lost = fmt.Errorf("tenant %d: the entry at %d is not found", k, place)
+			}
+			if kind(k) == blocks {
+				branches[branchOf(e)]++
+			}
+			return true
+		}, true)
+		switch {
+		case lost != nil:
+			return lost
+		case live != t.live || bytes != t.bytes || live != t.index.used:
+			return fmt.Errorf("tenant %d: %d entries of %d bytes; counted %d of %d, indexed %d", k, live, bytes, t.live, t.bytes, t.index.used)
+		}
+	}
+	if in != len(s.pieces) || s.held+len(s.vacant) != len(s.pieces) {
+		return fmt.Errorf("%d of %d pieces are somewhere, %d have memory, %d have none", in, len(s.pieces), s.held, len(s.vacant))
+	}
+	if len(branches) != len(s.branches) {
+		return fmt.Errorf("blocks of %d branches, counted %d", len(branches), len(s.branches))
+	}
+	for b, n := range branches {
+		if s.branches[b] != n {
+			return fmt.Errorf("branch %d: %d blocks, counted %d", b, n, s.branches[b])
+		}
+	}
+	return nil
+}
