@@ -1,0 +1,572 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/ashlar-dev/ashlar/env"
+	"github.com/ashlar-dev/ashlar/store/branch"
+	"github.com/ashlar-dev/ashlar/store/merge"
+	"github.com/ashlar-dev/ashlar/store/message"
+	"github.com/ashlar-dev/ashlar/store/trunk"
+)
+
+// What goes on beside the callers: one goroutine makes branches of full
+// memtables and checkpoints, some compact, one writes the journal. With
+// Tuning.Inline there are none, and the callers do one piece after the other
+// until nothing is due.
+
+// How eager compactions are, as trunk.Policy.Alpha.
+const (
+	alphaBusy = 1.0 // while changes come
+	alphaIdle = 0.1 // when none came for a while, or somebody waits
+)
+
+// idleAfter is how long no change must come for a store to be idle.
+const idleAfter = 250 * time.Millisecond
+
+func (db *DB) startWorkers() {
+	if db.o.Tuning.Inline || db.o.ReadOnly {
+		return
+	}
+	db.workers.Add(2 + db.o.Tuning.Workers)
+	go db.flusher()
+	go db.journaler()
+	for range db.o.Tuning.Workers {
+		go db.compactor()
+	}
+	db.watchIdle()
+}
+
+// tell wakes the workers. The caller holds db.mu.
+func (db *DB) tell() { db.work.Broadcast() }
+
+// tellJournal wakes the journal's writer. The caller holds db.mu.
+func (db *DB) tellJournal() {
+	if db.o.Tuning.Inline {
+		return
+	}
+	db.journalWanted = true
+	db.work.Broadcast()
+}
+
+// inline does all that is due, when there are no workers.
+func (db *DB) inline() error {
+	if !db.o.Tuning.Inline {
+		return nil
+	}
+	if db.o.Durability == ProcessCrash {
+		if err := db.drainJournal(); err != nil {
+			return err
+		}
+	}
+	for {
+		did, err := db.step(alphaBusy)
+		if errors.Is(err, env.ErrNoSpace) {
+			return nil // whoever needs the room is told
+		}
+		if err != nil || !did {
+			return err
+		}
+	}
+}
+
+// step does one piece of the background's work, if there is any.
+func (db *DB) step(alpha float64) (did bool, err error) {
+	if err := db.err(); err != nil {
+		return false, nil
+	}
+	db.mu.Lock()
+	full := len(db.current.Load().mems) > 1
+	db.mu.Unlock()
+	if full {
+		return true, db.flushOldest()
+	}
+	j := db.nextJob(alpha)
+	if j == nil {
+		return false, nil
+	}
+	return true, db.run(j)
+}
+
+func (db *DB) flusher() {
+	defer db.workers.Done()
+	for {
+		db.mu.Lock()
+		for !db.closing && len(db.current.Load().mems) == 1 {
+			db.work.Wait()
+		}
+		closing := db.closing
+		db.flushing = true
+		db.mu.Unlock()
+		if closing {
+			return
+		}
+		err := db.flushOldest()
+		db.mu.Lock()
+		db.flushErr, db.flushing = err, false
+		db.flushed.Broadcast()
+		if err != nil && !db.closing {
+			// Disk full, or the store has stopped: try again when somebody asks.
+			db.work.Wait()
+		}
+		db.mu.Unlock()
+	}
+}
+
+// awaitFlush waits until there are fewer memtables. The caller holds db.mu.
+func (db *DB) awaitFlush() error {
+	if db.o.Tuning.Inline {
+		db.mu.Unlock()
+		err := db.flushOldest()
+		db.mu.Lock()
+		return err
+	}
+	start := db.clock.Now()
+	db.flushErr = nil
+	db.tell()
+	db.flushed.Wait()
+	db.metrics.stalls.Add(1)
+	db.metrics.stalled.Add(int64(db.clock.Now().Sub(start)))
+	if db.closing {
+		return ErrClosed
+	}
+	return db.flushErr
+}
+
+func (db *DB) journaler() {
+	defer db.workers.Done()
+	for {
+		db.mu.Lock()
+		for !db.closing && !db.journalWanted {
+			db.work.Wait()
+		}
+		closing := db.closing
+		db.journalWanted = false
+		db.mu.Unlock()
+		if closing {
+			return
+		}
+		_ = db.drainJournal() // an error has stopped the store
+	}
+}
+
+func (db *DB) compactor() {
+	defer db.workers.Done()
+	for {
+		db.mu.Lock()
+		var j *trunk.Job
+		for !db.closing {
+			if j = db.nextJobLocked(db.alpha()); j != nil {
+				break
+			}
+			db.working--
+			db.idle.Broadcast()
+			db.work.Wait()
+			db.working++
+		}
+		closing := db.closing
+		db.mu.Unlock()
+		if closing {
+			return
+		}
+		if err := db.run(j); err != nil && !errors.Is(err, errAborted) {
+			db.log.Warn("compaction", "error", err)
+			db.mu.Lock()
+			if !db.closing {
+				db.working--
+				db.idle.Broadcast()
+				db.work.Wait()
+				db.working++
+			}
+			db.mu.Unlock()
+		}
+	}
+}
+
+// alpha is how eager compaction is now. The caller holds db.mu.
+func (db *DB) alpha() float64 {
+	if db.quiet || db.waiting > 0 {
+		return alphaIdle
+	}
+	return alphaBusy
+}
+
+// watchIdle looks from time to time whether changes still come.
+func (db *DB) watchIdle() {
+	db.timerMu.Lock()
+	defer db.timerMu.Unlock()
+	if db.timerOff {
+		return
+	}
+	db.timer = db.clock.After(idleAfter, env.WakeFunc(func() {
+		db.mu.Lock()
+		quiet := db.seq == db.lastSeq
+		db.lastSeq = db.seq
+		if quiet && !db.quiet {
+			db.tell()
+		}
+		db.quiet = quiet
+		closing := db.closing
+		db.mu.Unlock()
+		if !closing {
+			db.watchIdle()
+		}
+	}))
+}
+
+// Wait returns when the background has nothing more to do, if no changes
+// come meanwhile: full memtables are in the tree, and partitions are merged as
+// in an idle store.
+func (db *DB) Wait() error {
+	if db.o.ReadOnly {
+		return nil
+	}
+	if db.o.Tuning.Inline {
+		for {
+			did, err := db.step(alphaIdle)
+			if err != nil || !did {
+				return err
+			}
+		}
+	}
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	db.waiting++
+	db.tell()
+	for db.err() == nil && !db.closing && (db.working > 0 || len(db.current.Load().mems) > 1 || db.trunk.Next(db.policy(alphaIdle)) != nil) {
+		db.idle.Wait()
+	}
+	db.waiting--
+	return db.err()
+}
+
+func (db *DB) policy(alpha float64) trunk.Policy {
+	return trunk.Policy{Alpha: alpha, Snapshots: len(db.snapshots) > 0, Busy: func(level int, lo []byte) bool {
+		for _, j := range db.jobs {
+			if j.Level == level && string(j.Lo) == string(lo) {
+				return true
+			}
+		}
+		return false
+	}}
+}
+
+func (db *DB) nextJob(alpha float64) *trunk.Job {
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	return db.nextJobLocked(alpha)
+}
+
+// nextJobLocked takes the most urgent job. Flushes are done at once: they only
+// move references.
+func (db *DB) nextJobLocked(alpha float64) *trunk.Job {
+	for {
+		j := db.trunk.Next(db.policy(alpha))
+		if j == nil || db.err() != nil {
+			return nil
+		}
+		if !j.Flush {
+			db.take(j)
+			return j
+		}
+		if db.trunk.Flush(j) {
+			db.metrics.flushes.Add(1)
+		}
+		db.publish(db.current.Load().mems)
+	}
+}
+
+// take notes that a job is being worked on. The caller holds db.mu.
+func (db *DB) take(j *trunk.Job) {
+	for _, r := range j.Inputs {
+		r.Branch.Retain()
+	}
+	db.jobs = append(db.jobs, j)
+}
+
+// errAborted says that a compaction was given up.
+var errAborted = errors.New("compaction given up")
+
+// run merges what a job says, and puts the result in its place.
+func (db *DB) run(j *trunk.Job) error {
+	defer func() {
+		for _, r := range j.Inputs {
+			db.unrefBranch(r.Branch)
+		}
+	}()
+	outputs, err := db.mergeJob(j)
+	db.mu.Lock()
+	for i := range db.jobs {
+		if db.jobs[i] == j {
+			db.jobs = append(db.jobs[:i:i], db.jobs[i+1:]...)
+			break
+		}
+	}
+	if err == nil && !db.trunk.Commit(j, outputs) {
+		err = errAborted
+	}
+	if err == nil {
+		db.adopt(outputs...) // before publish, which forgets those that got no reference
+		db.publish(db.current.Load().mems)
+		db.tell()
+	}
+	db.idle.Broadcast()
+	db.mu.Unlock()
+	if err != nil {
+		for _, b := range outputs {
+			db.discard(b)
+		}
+		if errors.Is(err, env.ErrNoSpace) || errors.Is(err, errAborted) || errors.Is(err, ErrMemory) {
+			return err
+		}
+		err = explain(err)
+		if !errors.Is(err, ErrCorrupt) {
+			err = db.stop(fmt.Errorf("compaction: %w", err))
+		}
+		return err
+	}
+	return db.reclaim()
+}
+
+// adopt takes branches that the tree refers to now. The caller holds db.mu.
+func (db *DB) adopt(branches ...*trunk.Branch) {
+	for _, b := range branches {
+		db.branches[b.Meta.ID] = b
+		db.changes.putBranch(b)
+		if b.Meta.RangeDeletes > 0 {
+			db.tombstoned++
+		}
+	}
+}
+
+// discard frees a branch that never became a part of the tree.
+func (db *DB) discard(b *trunk.Branch) {
+	db.indexBytes.Add(-int64(b.Index.Memory()))
+	b.Index.Close()
+	for _, r := range b.Meta.Runs {
+		db.space.Free(r)
+	}
+	db.space.Free(b.Meta.IndexRun())
+	for _, r := range b.Meta.Blobs {
+		db.unlike(r)
+	}
+}
+
+// mergeJob writes the output branches of a job. With an error the outputs are
+// those that are complete.
+func (db *DB) mergeJob(j *trunk.Job) ([]*trunk.Branch, error) {
+	var records int64
+	o := merge.KeepOptions{Lo: j.Lo, Hi: j.Hi, Bottom: j.Bottom, Merger: db.o.Merger, Snapshots: db.snapshotSeqs()}
+	for _, r := range j.Inputs {
+		b := r.Branch
+		o.Sources = append(o.Sources, b.Index.Iter(branch.IterOptions{Prefetch: mergePrefetch, Lo: j.Lo, Hi: j.Hi}))
+		o.Tombstones = append(o.Tombstones, b.Tombstones()...)
+		records += int64(float64(b.Meta.Records) * min(float64(r.Bytes)/float64(max(b.Meta.Bytes, 1)), 1))
+	}
+	db.metrics.compactions.Add(1)
+	db.metrics.compactRead.Add(j.Bytes())
+	keep := merge.NewKeep(o)
+	defer keep.Close()
+	parts := max(j.Parts, 1)
+	if len(keep.Tombstones()) > 0 {
+		parts = 1
+	}
+	return db.writeBranches(keep, parts, j.Bytes()/int64(parts), records/int64(parts), j.Bottom)
+}
+
+// mergePrefetch is how far a compaction reads ahead in each input, in bytes.
+const mergePrefetch = 1 << 20
+
+// writeBranches writes what keep keeps to at most so many branches of size
+// bytes each, about.
+func (db *DB) writeBranches(keep *merge.Keep, parts int, size, records int64, last bool) (out []*trunk.Branch, err error) {
+	var w *branch.Writer
+	defer func() {
+		if w != nil {
+			w.Abort()
+		}
+	}()
+	open := func() error {
+		w, err = branch.NewWriter(db.branchOptions(last), db.newID(), db.epoch, int(records+records/16+16))
+		return err
+	}
+	finish := func() error {
+		meta, index, err := w.Finish()
+		if err != nil {
+			return err
+		}
+		w = nil
+		b, err := db.newBranch(meta, index)
+		if err == nil {
+			out = append(out, b)
+		}
+		return err
+	}
+	if tombstones := keep.Tombstones(); len(tombstones) > 0 {
+		if err := open(); err != nil {
+			return out, err
+		}
+		for _, t := range tombstones {
+			if err := w.AddTombstone(t); err != nil {
+				return out, err
+			}
+		}
+	}
+	for n := 0; keep.Next(); n++ {
+		if n&1023 == 1023 && db.givenUp() {
+			return out, errAborted
+		}
+		if w != nil && len(out)+1 < parts && w.Bytes() >= size && keep.Starts() {
+			if err := finish(); err != nil {
+				return out, err
+			}
+		}
+		if w == nil {
+			if err := open(); err != nil {
+				return out, err
+			}
+		}
+		if err := w.Add(keep.Message()); err != nil {
+			return out, err
+		}
+	}
+	if err := keep.Err(); err != nil {
+		return out, err
+	}
+	if w != nil {
+		return out, finish()
+	}
+	return out, nil
+}
+
+// newBranch counts what a new branch holds.
+func (db *DB) newBranch(meta branch.Meta, index *branch.Index) (*trunk.Branch, error) {
+	db.indexBytes.Add(int64(index.Memory()))
+	db.metrics.branchBytes.Add(int64(meta.Bytes))
+	b := trunk.NewBranch(meta, index)
+	for i, r := range meta.Blobs {
+		if err := db.space.like(r); err != nil {
+			for _, r := range meta.Blobs[:i] {
+				db.unlike(r)
+			}
+			return nil, err
+		}
+	}
+	return b, nil
+}
+
+// givenUp says whether work that can wait should be given up.
+func (db *DB) givenUp() bool { return db.isClosing.Load() }
+
+// flushOldest makes a branch of the oldest full memtable, attaches it to the
+// tree, and makes a checkpoint.
+func (db *DB) flushOldest() error {
+	db.cmu.Lock()
+	defer db.cmu.Unlock()
+	// Only who holds cmu takes memtables away, so that this one stays.
+	mems := db.current.Load().mems
+	if len(mems) == 1 {
+		return nil
+	}
+	m := mems[len(mems)-1]
+	var out []*trunk.Branch
+	if m.table.Len() > 0 {
+		var err error
+		if out, err = db.branchOf(m); err != nil {
+			return db.backgroundError("write a memtable", err)
+		}
+	}
+	db.mu.Lock()
+	for _, b := range out {
+		db.trunk.Attach(b)
+	}
+	db.adopt(out...)
+	db.publish(db.current.Load().mems)
+	db.cache.Advance()
+	db.mu.Unlock()
+	db.uncache(m)
+	db.mu.Lock()
+	mems = db.current.Load().mems
+	db.publish(append([]*mem(nil), mems[:len(mems)-1]...))
+	db.tell()
+	db.idle.Broadcast()
+	db.mu.Unlock()
+	return db.checkpoint(false)
+}
+
+// backgroundError stops the store unless the world may get better.
+func (db *DB) backgroundError(what string, err error) error {
+	err = fmt.Errorf("%s: %w", what, explain(err))
+	if errors.Is(err, env.ErrNoSpace) || errors.Is(err, ErrMemory) || errors.Is(err, errAborted) {
+		return err
+	}
+	return db.stop(err)
+}
+
+// branchOf writes the messages of a memtable to a branch.
+func (db *DB) branchOf(m *mem) ([]*trunk.Branch, error) {
+	view, ok := m.table.View()
+	if !ok {
+		db.cache.Resize(max(db.cacheBytes()/2, 0))
+		if view, ok = m.table.View(); !ok {
+			return nil, fmt.Errorf("%w: no room to sort a memtable", ErrMemory)
+		}
+	}
+	defer view.Release()
+	keep := merge.NewKeep(merge.KeepOptions{
+		Sources: []message.Iter{points{view.Iter()}}, Tombstones: m.table.Tombstones(message.MaxSeq),
+		Snapshots: db.snapshotSeqs(), Merger: db.o.Merger,
+	})
+	defer keep.Close()
+	out, err := db.writeBranches(keep, 1, 0, int64(m.table.Len()), false)
+	if err != nil {
+		for _, b := range out {
+			db.discard(b)
+		}
+		return nil, err
+	}
+	db.metrics.memtables.Add(1)
+	return out, nil
+}
+
+// uncache takes the keys of a memtable out of the record cache. Readers see
+// the memtable until that is done.
+func (db *DB) uncache(m *mem) {
+	if db.cache.Empty() {
+		return
+	}
+	if len(m.table.Tombstones(message.MaxSeq)) > 0 {
+		db.cache.Clear()
+		return
+	}
+	view, ok := m.table.View()
+	if !ok {
+		db.cache.Clear()
+		return
+	}
+	defer view.Release()
+	it := view.Iter()
+	defer it.Close()
+	for ok := it.First(); ok; ok = it.Next() {
+		db.cache.Remove(it.Message().Key)
+	}
+}
+
+// points leaves out the range deletes of a memtable.
+type points struct{ message.Iter }
+
+func (p points) skip(ok bool, move func() bool) bool {
+	for ok && p.Iter.Message().Kind == message.RangeDelete {
+		ok = move()
+	}
+	return ok
+}
+
+func (p points) First() bool            { return p.skip(p.Iter.First(), p.Iter.Next) }
+func (p points) Last() bool             { return p.skip(p.Iter.Last(), p.Iter.Prev) }
+func (p points) Next() bool             { return p.skip(p.Iter.Next(), p.Iter.Next) }
+func (p points) Prev() bool             { return p.skip(p.Iter.Prev(), p.Iter.Prev) }
+func (p points) SeekGE(key []byte) bool { return p.skip(p.Iter.SeekGE(key), p.Iter.Next) }
+func (p points) SeekLT(key []byte) bool { return p.skip(p.Iter.SeekLT(key), p.Iter.Prev) }

@@ -1,0 +1,106 @@
+package store
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+
+	"github.com/ashlar-dev/ashlar/store/memtable"
+	"github.com/ashlar-dev/ashlar/store/message"
+)
+
+// Batch is a sequence of changes that become visible, and durable, together or
+// not at all. It copies what it is given, and can be used again after Reset. It
+// is for one goroutine at a time.
+type Batch struct {
+	// ops are kind u8, key length u32, value length u32, key, value.
+	ops   []byte
+	count int
+	room  int // what the messages take in a memtable
+	err   error
+}
+
+const opHeader = 9
+
+// NewBatch returns an empty batch.
+func (db *DB) NewBatch() *Batch { return &Batch{} }
+
+// Put says that the key has the value.
+func (b *Batch) Put(key, value []byte) { b.add(message.Put, key, value) }
+
+// Delete says that the key has no value.
+func (b *Batch) Delete(key []byte) { b.add(message.Delete, key, nil) }
+
+// DeleteRange says that no key in [lo, hi) has a value.
+func (b *Batch) DeleteRange(lo, hi []byte) {
+	if err := checkRange(lo, hi); err != nil && b.err == nil {
+		b.err = err
+	}
+	if len(hi) > 0 && bytes.Equal(lo, hi) {
+		return
+	}
+	b.add(message.RangeDelete, lo, hi)
+}
+
+// Merge says that the value of the key changes by the operand.
+func (b *Batch) Merge(key, operand []byte) { b.add(message.Merge, key, operand) }
+
+// Len is the number of changes.
+func (b *Batch) Len() int { return b.count }
+
+// Bytes is the memory of the changes.
+func (b *Batch) Bytes() int { return len(b.ops) }
+
+// Reset empties the batch and keeps its memory.
+func (b *Batch) Reset() { *b = Batch{ops: b.ops[:0]} }
+
+func (b *Batch) add(kind message.Kind, key, value []byte) {
+	if err := checkSize(key, value); err != nil {
+		if b.err == nil {
+			b.err = err
+		}
+		return
+	}
+	b.ops = append(b.ops, byte(kind))
+	b.ops = binary.LittleEndian.AppendUint32(b.ops, uint32(len(key)))
+	b.ops = binary.LittleEndian.AppendUint32(b.ops, uint32(len(value)))
+	b.ops = append(append(b.ops, key...), value...)
+	b.count++
+	b.room += memtable.EntrySize(len(key), len(value))
+}
+
+// each calls f with each change; the slices are the batch's.
+func (b *Batch) each(f func(kind message.Kind, key, value []byte) error) error {
+	for at := 0; at < len(b.ops); {
+		kind := message.Kind(b.ops[at])
+		klen := int(binary.LittleEndian.Uint32(b.ops[at+1:]))
+		vlen := int(binary.LittleEndian.Uint32(b.ops[at+5:]))
+		key := b.ops[at+opHeader : at+opHeader+klen]
+		at += opHeader + klen + vlen
+		if err := f(kind, key, b.ops[at-vlen:at]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func checkSize(key, value []byte) error {
+	if len(key) > message.KeyMax {
+		return fmt.Errorf("%w: key of %d bytes, at most %d", ErrTooLarge, len(key), message.KeyMax)
+	}
+	if len(value) > message.ValueMax {
+		return fmt.Errorf("%w: value of %d bytes, at most %d", ErrTooLarge, len(value), message.ValueMax)
+	}
+	return nil
+}
+
+// checkRange says what is wrong with the bounds of a range delete.
+func checkRange(lo, hi []byte) error {
+	if len(hi) == 0 || bytes.Compare(lo, hi) > 0 {
+		return fmt.Errorf("%w: from %q to %q", ErrBounds, lo, hi)
+	}
+	if len(lo) > message.KeyMax || len(hi) > message.KeyMax {
+		return fmt.Errorf("%w: bound of %d bytes, at most %d", ErrTooLarge, max(len(lo), len(hi)), message.KeyMax)
+	}
+	return nil
+}

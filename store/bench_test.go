@@ -1,0 +1,104 @@
+package store_test
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math/rand"
+	"testing"
+
+	"github.com/ashlar-dev/ashlar/env/osenv"
+	"github.com/ashlar-dev/ashlar/store"
+)
+
+// record writes the i-th of n records: a key of 24 bytes in no order, and 512
+// bytes that do not compress.
+func record(i uint64, key, value []byte) {
+	h := i * 0x9e3779b97f4a7c15
+	h ^= h >> 29
+	copy(key, "user")
+	const digits = "0123456789abcdef"
+	for d := range 16 {
+		key[4+d] = digits[h>>(60-4*d)&15]
+	}
+	copy(key[20:], "0000")
+	x := i + 1
+	for at := 0; at < len(value); at += 8 {
+		x ^= x << 13
+		x ^= x >> 7
+		x ^= x << 17
+		binary.LittleEndian.PutUint64(value[at:], x)
+	}
+}
+
+func benchStore(b *testing.B, o store.Options) *store.DB {
+	disk, err := osenv.OpenDisk(b.TempDir())
+	if err != nil {
+		b.Fatal(err)
+	}
+	db, err := store.Open(world(disk, 1), "db", o)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return db
+}
+
+// BenchmarkLoad puts records in random order, with the journal on, and then
+// reads some of them.
+func BenchmarkLoad(b *testing.B) {
+	for _, d := range []store.Durability{store.SyncOnDemand, store.ProcessCrash} {
+		b.Run(fmt.Sprint("durability=", d), func(b *testing.B) {
+			db := benchStore(b, store.Options{Memory: 128 << 20, Durability: d})
+			key, value := make([]byte, 24), make([]byte, 512)
+			b.SetBytes(536)
+			for i := range b.N {
+				record(uint64(i), key, value)
+				if err := db.Put(key, value); err != nil {
+					b.Fatal(err)
+				}
+			}
+			if err := db.Sync(); err != nil {
+				b.Fatal(err)
+			}
+			b.StopTimer()
+			m := db.Metrics()
+			b.ReportMetric(m.WriteAmplification(), "write-amp")
+			if err := db.Close(); err != nil {
+				b.Fatal(err)
+			}
+		})
+	}
+}
+
+func BenchmarkGet(b *testing.B) {
+	const records = 200_000
+	db := benchStore(b, store.Options{Memory: 64 << 20})
+	key, value := make([]byte, 24), make([]byte, 512)
+	for i := range uint64(records) {
+		record(i, key, value)
+		if err := db.Put(key, value); err != nil {
+			b.Fatal(err)
+		}
+	}
+	if err := errors.Join(db.Flush(), db.Wait()); err != nil {
+		b.Fatal(err)
+	}
+	for _, set := range []int{1000, records} {
+		b.Run(fmt.Sprint("keys=", set), func(b *testing.B) {
+			r := rand.New(rand.NewSource(1))
+			var dst []byte
+			b.ReportAllocs()
+			for range b.N {
+				record(uint64(r.Intn(set)), key, nil)
+				got, err := db.Get(key, dst[:0])
+				if err != nil || len(got) != 512 {
+					b.Fatal(err)
+				}
+				dst = got
+			}
+		})
+	}
+	if err := db.Close(); err != nil {
+		b.Fatal(err)
+	}
+}

@@ -1,0 +1,295 @@
+package store
+
+import (
+	"fmt"
+	"hash/crc32"
+
+	"github.com/ashlar-dev/ashlar/internal/invariant"
+	"github.com/ashlar-dev/ashlar/store/extent"
+	"github.com/ashlar-dev/ashlar/store/journal"
+	"github.com/ashlar-dev/ashlar/store/memtable"
+	"github.com/ashlar-dev/ashlar/store/message"
+)
+
+// The way of a change. Under db.mu it gets its number and is copied into the
+// arena of the active memtable; when the number is published as visible,
+// readers see it, a batch as a whole. The arena is cut into frames, which are
+// queued in the order of their changes and written to the journal by whoever
+// holds db.jmu. Large values are written to pages of the data file before,
+// and the message only says where; a frame with such messages is written when
+// the pages are durable, so that whoever finds the frame finds the values.
+
+// Write says what Commit waits for, beyond what Options.Durability says.
+type Write uint8
+
+const (
+	// NoSync returns when the changes are visible.
+	NoSync Write = iota
+	// Sync returns when they are durable.
+	Sync
+)
+
+// Put gives the key a value. Both are copied.
+func (db *DB) Put(key, value []byte) error { return db.change(message.Put, key, value) }
+
+// Delete takes the key's value away; a key without one stays so.
+func (db *DB) Delete(key []byte) error { return db.change(message.Delete, key, nil) }
+
+// DeleteRange takes the values of all keys in [lo, hi) away.
+func (db *DB) DeleteRange(lo, hi []byte) error {
+	if err := checkRange(lo, hi); err != nil {
+		return err
+	}
+	if string(lo) == string(hi) {
+		return nil
+	}
+	return db.change(message.RangeDelete, lo, hi)
+}
+
+// Merge changes the key's value by the operand without reading it.
+func (db *DB) Merge(key, operand []byte) error { return db.change(message.Merge, key, operand) }
+
+// change is a batch of one.
+func (db *DB) change(kind message.Kind, key, value []byte) error {
+	if err := checkSize(key, value); err != nil {
+		return err
+	}
+	if err := db.mayWrite(kind); err != nil {
+		return err
+	}
+	db.pace(len(key) + len(value))
+	var ref [message.BlobRefSize]byte
+	var blob []extent.Run
+	if kind == message.Put && len(value) > db.o.Tuning.BlobBytes {
+		r, run, err := db.writeBlob(value)
+		if err != nil {
+			return err
+		}
+		kind, value, blob = message.Blob, r.Append(ref[:0]), []extent.Run{run}
+	}
+	db.mu.Lock()
+	m, err := db.room(1, memtable.EntrySize(len(key), len(value)))
+	if err != nil {
+		db.mu.Unlock()
+		db.forgetBlobs(blob)
+		return err
+	}
+	db.append(m, kind, key, value)
+	m.blobs = append(m.blobs, blob...)
+	return db.publishChanges(m, NoSync)
+}
+
+// Commit makes the changes of the batch, together. The batch stays as it is.
+func (db *DB) Commit(b *Batch, w Write) error {
+	if b.err != nil {
+		return b.err
+	}
+	if b.count == 0 {
+		if w == Sync {
+			return db.Sync()
+		}
+		return nil
+	}
+	if err := db.mayWriteBatch(b); err != nil {
+		return err
+	}
+	db.pace(len(b.ops))
+	b, blobs, err := db.withBlobs(b)
+	if err == nil && b.room > db.batchMax() {
+		err = fmt.Errorf("%w: batch of %d bytes, at most %d", ErrTooLarge, b.room, db.batchMax())
+	}
+	if err != nil {
+		db.forgetBlobs(blobs)
+		return err
+	}
+	db.mu.Lock()
+	m, err := db.room(b.count, b.room)
+	if err != nil {
+		db.mu.Unlock()
+		db.forgetBlobs(blobs)
+		return err
+	}
+	_ = b.each(func(kind message.Kind, key, value []byte) error {
+		db.append(m, kind, key, value)
+		return nil
+	})
+	m.blobs = append(m.blobs, blobs...)
+	return db.publishChanges(m, w)
+}
+
+// batchMax is how large a batch can be in a memtable.
+func (db *DB) batchMax() int {
+	return db.o.Tuning.MemtableBytes - journal.SegmentHeader - journal.HeaderSize
+}
+
+func (db *DB) mayWrite(kind message.Kind) error {
+	if db.o.ReadOnly {
+		return ErrReadOnly
+	}
+	if kind == message.Merge && db.o.Merger == nil {
+		return fmt.Errorf("%w: none was given to Open", ErrMerger)
+	}
+	return db.err()
+}
+
+func (db *DB) mayWriteBatch(b *Batch) error {
+	return b.each(func(kind message.Kind, _, _ []byte) error { return db.mayWrite(kind) })
+}
+
+// room returns the active memtable with room for so many messages of n bytes,
+// after a rotation if it must be. The caller holds db.mu, which is given up
+// while there are too many memtables.
+func (db *DB) room(messages, n int) (*mem, error) {
+	for {
+		if err := db.err(); err != nil {
+			return nil, err
+		}
+		m := db.current.Load().mems[0]
+		if !m.full && m.table.Pos()+n <= len(m.arena) {
+			if m.table.Reserve(messages, n) {
+				return m, nil
+			}
+			if have := db.cache.Budget(); have > 0 {
+				db.cache.Resize(max(have-int64(db.o.Tuning.MemtableBytes), 0))
+				continue
+			}
+			if m.table.Len() == 0 {
+				return nil, fmt.Errorf("%w: no room for the index of a memtable", ErrMemory)
+			}
+		}
+		if err := db.rotate(); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// rotate makes a new active memtable. The caller holds db.mu.
+func (db *DB) rotate() error {
+	s := db.current.Load()
+	if len(s.mems) > memsMax {
+		return db.awaitFlush()
+	}
+	m := s.mems[0]
+	size := db.o.Tuning.MemtableBytes
+	fresh := db.newMem(m.number+1, db.seq+1, size)
+	if fresh == nil {
+		db.cache.Resize(max(db.cacheBytes()-2*int64(size), 0))
+		if fresh = db.newMem(m.number+1, db.seq+1, size); fresh == nil {
+			if len(s.mems) > 1 || db.flushing {
+				return db.awaitFlush()
+			}
+			return fmt.Errorf("%w: no room for a memtable of %d bytes", ErrMemory, size)
+		}
+	}
+	db.closeFrame(m)
+	db.journalMems = append(db.journalMems, fresh)
+	db.publish(append([]*mem{fresh}, s.mems...))
+	db.tell()
+	return nil
+}
+
+// memsMax is how many memtables wait to be written at most, beside the active
+// one.
+const memsMax = 2
+
+// append gives the next number to a change. The caller holds db.mu and has made
+// sure that there is room.
+func (db *DB) append(m *mem, kind message.Kind, key, value []byte) {
+	db.seq++
+	ok := m.table.Append(message.Message{Key: key, Value: value, Seq: db.seq, Kind: kind})
+	invariant.Check(ok, "no room for a message in a memtable that was asked for it")
+	m.frameCount++
+	db.metrics.changes[kind]++
+	db.metrics.userBytes += int64(len(key) + len(value))
+}
+
+// publishChanges makes the changes so far visible, gives up db.mu, and waits
+// for what the caller has asked for.
+func (db *DB) publishChanges(m *mem, w Write) error {
+	seq := db.seq
+	db.visible.Store(uint64(seq))
+	if db.o.Durability == ProcessCrash && m.table.Pos()-m.frame >= FrameBytes {
+		db.closeFrame(m)
+		db.tellJournal()
+	}
+	db.mu.Unlock()
+	if err := db.err(); err != nil {
+		return err
+	}
+	if w == Sync || db.o.Durability == EveryCommit {
+		if err := db.syncTo(seq); err != nil {
+			return err
+		}
+	}
+	return db.inline()
+}
+
+// writeBlob writes a large value to pages of its own. It is durable with the
+// next sync of the data file.
+func (db *DB) writeBlob(value []byte) (message.BlobRef, extent.Run, error) {
+	pages := uint32((len(value) + extent.PageSize - 1) / extent.PageSize)
+	run, err := db.space.Alloc(pages)
+	if err != nil {
+		return message.BlobRef{}, run, fmt.Errorf("write a value of %d bytes: %w", len(value), err)
+	}
+	if err := db.space.like(run); err != nil {
+		return message.BlobRef{}, run, err
+	}
+	size := min(int(run.Bytes()), blobPiece)
+	buf, ok := db.alloc(size)
+	if !ok {
+		db.forgetBlobs([]extent.Run{run})
+		return message.BlobRef{}, run, fmt.Errorf("%w: no buffer of %d bytes", ErrMemory, size)
+	}
+	defer db.pool.Free(buf)
+	for at := 0; at < len(value); at += size {
+		n := copy(buf, value[at:])
+		end := (n + extent.PageSize - 1) / extent.PageSize * extent.PageSize
+		clear(buf[n:end])
+		if _, err := db.data.WriteAt(buf[:end], run.Addr()+int64(at)); err != nil {
+			db.forgetBlobs([]extent.Run{run})
+			return message.BlobRef{}, run, fmt.Errorf("write a value of %d bytes: %w", len(value), err)
+		}
+	}
+	db.metrics.blobBytes.Add(run.Bytes())
+	return message.BlobRef{Addr: run.Addr(), Len: uint32(len(value)), CRC: crc32.Checksum(value, db.castagnoli)}, run, nil
+}
+
+// blobPiece is how much of a large value is written at a time.
+const blobPiece = 1 << 20
+
+// forgetBlobs gives back the pages of values whose change was not made.
+func (db *DB) forgetBlobs(runs []extent.Run) {
+	for _, r := range runs {
+		db.space.unlike(r)
+	}
+}
+
+// withBlobs returns the batch with large values written and replaced, or the
+// batch itself.
+func (db *DB) withBlobs(b *Batch) (*Batch, []extent.Run, error) {
+	large := false
+	_ = b.each(func(kind message.Kind, _, value []byte) error {
+		large = large || kind == message.Put && len(value) > db.o.Tuning.BlobBytes
+		return nil
+	})
+	if !large {
+		return b, nil, nil
+	}
+	var runs []extent.Run
+	out := &Batch{}
+	err := b.each(func(kind message.Kind, key, value []byte) error {
+		if kind != message.Put || len(value) <= db.o.Tuning.BlobBytes {
+			out.add(kind, key, value)
+			return nil
+		}
+		ref, run, err := db.writeBlob(value)
+		if err != nil {
+			return err
+		}
+		runs = append(runs, run)
+		out.add(message.Blob, key, ref.Append(nil))
+		return nil
+	})
+	return out, runs, err
+}

@@ -1,0 +1,293 @@
+package store
+
+import (
+	"fmt"
+	"hash/crc32"
+	"log/slog"
+	"runtime"
+	"sync"
+	"sync/atomic"
+
+	"github.com/ashlar-dev/ashlar/env"
+	"github.com/ashlar-dev/ashlar/store/block"
+	"github.com/ashlar-dev/ashlar/store/branch"
+	"github.com/ashlar-dev/ashlar/store/cache"
+	"github.com/ashlar-dev/ashlar/store/journal"
+	"github.com/ashlar-dev/ashlar/store/message"
+	"github.com/ashlar-dev/ashlar/store/slab"
+	"github.com/ashlar-dev/ashlar/store/table"
+	"github.com/ashlar-dev/ashlar/store/trunk"
+)
+
+// Names in the directory of a store.
+const (
+	dataFile = "DATA"
+	dataNew  = "DATA.new" // until it is complete
+	lockFile = "LOCK"
+)
+
+// DB is an open store.
+//
+// Locks, in the order in which they may be taken: cmu, jmu, mu; smu, space.mu
+// and those of the parts are taken last and alone.
+type DB struct {
+	o          Options
+	dir        string
+	disk       env.Disk
+	clock      env.Clock
+	tracer     env.Tracer
+	log        *slog.Logger
+	castagnoli *crc32.Table
+	pool       *slab.Pool
+	cache      *cache.Cache
+	coder      *block.Coder
+	data       env.File
+	direct     bool
+	lock       interface{ Close() error }
+	space      *space
+	journal    *journal.Log
+	readBuffer []byte // the journal's
+	readers    readers
+	metrics    counters
+
+	current    atomic.Pointer[state]
+	visible    atomic.Uint64 // number of the newest change that readers see
+	stopped    atomic.Pointer[error]
+	isClosing  atomic.Bool
+	pacing     atomic.Int64 // bytes written since a writer last looked
+	indexBytes atomic.Int64
+	iterating  atomic.Int64 // iterators that are open
+	epoch      uint64
+
+	// mu guards the way of changes and the tree.
+	mu            sync.Mutex
+	work          *sync.Cond // something is to be done
+	flushed       *sync.Cond // a memtable was flushed, or could not be
+	idle          *sync.Cond // a worker has nothing to do
+	seq           message.Seq
+	queue         []frame
+	journalMems   []*mem // those that the journal holds, oldest first
+	trunk         *trunk.Trunk
+	branches      map[uint64]*trunk.Branch
+	tombstoned    int // branches with range deletes
+	changes       changes
+	nextID        uint64
+	jobs          []*trunk.Job
+	snapshots     map[*Snapshot]struct{}
+	flushErr      error
+	flushing      bool
+	closing       bool
+	closed        bool
+	journalWanted bool
+	waiting       int // calls of Wait
+	working       int // compactors that are not idle
+	quiet         bool
+	lastSeq       message.Seq
+
+	// cmu is held by who flushes or makes a checkpoint.
+	cmu   sync.Mutex
+	table *table.Table
+	super table.Superblock // changed under cmu and mu
+
+	// jmu is held by who writes the journal or a superblock.
+	jmu          sync.Mutex
+	slot         int // of the newest superblock
+	chain        uint32
+	chainSession uint64
+	session      uint64
+	started      bool // the session has written a frame
+	journaled    message.Seq
+	unsynced     *mem // the last one that was written to since the last sync
+
+	smu     sync.Mutex
+	synced  *sync.Cond
+	syncing bool
+	durable message.Seq
+
+	workers  sync.WaitGroup
+	timerMu  sync.Mutex
+	timer    env.Timer
+	timerOff bool
+}
+
+// err is why the store takes no changes, or nil.
+func (db *DB) err() error {
+	if err := db.stopped.Load(); err != nil {
+		return *err
+	}
+	return nil
+}
+
+// stop ends all changes because of an error of the world, and answers what
+// every later one is told.
+func (db *DB) stop(cause error) error {
+	err := fmt.Errorf("%w: %w", ErrStopped, cause)
+	if db.stopped.CompareAndSwap(nil, &err) {
+		db.log.Error("the store takes no more changes", "error", cause)
+		db.tracer.Trace(env.Mark("store.stopped"))
+		if !db.o.Tuning.Inline {
+			// Those who wait hold no lock while they do, but who calls stop may.
+			go func() {
+				db.mu.Lock()
+				defer db.mu.Unlock()
+				db.work.Broadcast()
+				db.flushed.Broadcast()
+				db.idle.Broadcast()
+			}()
+		}
+	}
+	return *db.stopped.Load()
+}
+
+// newID gives a number that no branch or node of this store has had.
+func (db *DB) newID() uint64 {
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	return db.nextIDLocked()
+}
+
+func (db *DB) nextIDLocked() uint64 {
+	db.nextID++
+	return db.nextID
+}
+
+func (db *DB) branchOptions(last bool) branch.Options {
+	o := branch.Options{File: db.data, Alloc: db.space, Pool: db.pool, Coder: db.coder, Last: last}
+	if db.o.Compression == None {
+		o.Compression = branch.None
+	}
+	if size := db.o.Tuning.MemtableBytes; size < 1<<20 {
+		o.WriteBytes = 32 << 10
+	}
+	return o
+}
+
+// alloc takes memory of the pool; when there is none, the cache gives some.
+func (db *DB) alloc(n int) ([]byte, bool) {
+	for give := int64(2 * n); ; give *= 4 {
+		if b, ok := db.pool.Alloc(n); ok {
+			return b, true
+		}
+		have := db.cache.Budget()
+		if have == 0 {
+			return nil, false
+		}
+		db.cache.Resize(max(have-give, 0))
+	}
+}
+
+// memFreed is called when a memtable's memory came back.
+func (db *DB) memFreed() {
+	if db.cache != nil {
+		db.cache.Resize(db.cacheBytes())
+	}
+}
+
+// cacheBytes is what the cache may take: what neither two memtables nor the
+// indexes nor buffers need.
+func (db *DB) cacheBytes() int64 {
+	if db.o.Tuning.CacheBytes > 0 {
+		return db.o.Tuning.CacheBytes
+	}
+	limit := db.pool.Limit()
+	memtable := int64(db.o.Tuning.MemtableBytes)
+	return max(limit-2*(memtable+memtable/8)-db.indexBytes.Load()-min(limit/8, buffersShareMax), 0)
+}
+
+// Close ends the store: changes that are not durable become so, unless an
+// error has stopped the store. While iterators are open it answers an error and
+// does nothing.
+func (db *DB) Close() error {
+	db.mu.Lock()
+	if db.closing {
+		db.mu.Unlock()
+		return ErrClosed
+	}
+	if n := db.iterating.Load(); n > 0 {
+		db.mu.Unlock()
+		return fmt.Errorf("close store %s: %d iterators are open", db.dir, n)
+	}
+	db.mu.Unlock()
+	var err error
+	if !db.o.ReadOnly && db.err() == nil {
+		err = db.flushAll(true)
+	} else if !db.o.ReadOnly {
+		err = db.err()
+	}
+	return db.shut(err)
+}
+
+// shut ends the workers and gives back everything.
+func (db *DB) shut(err error) error {
+	db.isClosing.Store(true)
+	db.mu.Lock()
+	if db.closing {
+		db.mu.Unlock()
+		return ErrClosed
+	}
+	db.closing = true
+	db.work.Broadcast()
+	db.flushed.Broadcast()
+	db.idle.Broadcast()
+	db.mu.Unlock()
+	db.timerMu.Lock()
+	db.timerOff = true
+	if db.timer != nil {
+		db.timer.Stop()
+	}
+	db.timerMu.Unlock()
+	db.workers.Wait()
+	closed := error(ErrClosed)
+	db.stopped.CompareAndSwap(nil, &closed)
+	// Whoever is still within a call ends it; nobody begins another.
+	db.cmu.Lock()
+	defer db.cmu.Unlock()
+	db.jmu.Lock()
+	defer db.jmu.Unlock()
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	for s := db.current.Load(); s != nil && s.pins.Load() > 1; {
+		runtime.Gosched()
+	}
+	db.free()
+	if db.journal != nil {
+		err = first(err, db.journal.Close())
+	}
+	if db.data != nil {
+		err = first(err, db.data.Close())
+	}
+	if db.lock != nil {
+		err = first(err, db.lock.Close())
+	}
+	db.pool.Close()
+	return err
+}
+
+func first(a, b error) error {
+	if a != nil {
+		return a
+	}
+	return b
+}
+
+// free gives back memory. Nobody reads any more.
+func (db *DB) free() {
+	for _, m := range db.journalMems {
+		db.unrefMem(m)
+	}
+	if s := db.current.Load(); s != nil {
+		for _, m := range s.mems {
+			db.unrefMem(m)
+		}
+	}
+	for _, b := range db.branches {
+		b.Index.Close()
+	}
+	db.readers.close()
+	if db.cache != nil {
+		db.cache.Close()
+	}
+	if db.readBuffer != nil {
+		db.pool.Free(db.readBuffer)
+	}
+}

@@ -1,0 +1,245 @@
+package store
+
+import (
+	"fmt"
+	"hash/crc32"
+	"sync"
+
+	"github.com/ashlar-dev/ashlar/store/branch"
+	"github.com/ashlar-dev/ashlar/store/extent"
+	"github.com/ashlar-dev/ashlar/store/filter"
+	"github.com/ashlar-dev/ashlar/store/memtable"
+	"github.com/ashlar-dev/ashlar/store/merge"
+	"github.com/ashlar-dev/ashlar/store/message"
+	"github.com/ashlar-dev/ashlar/store/trunk"
+)
+
+// reader is what a point read needs of memory. They are kept for the next.
+type reader struct {
+	fold    merge.Fold
+	scratch branch.Scratch
+	refs    []trunk.Ref
+	base    []byte // a value from the tree, on its way to the record cache
+	// emit is told of the messages in a branch. Afterwards more says whether
+	// older branches matter, found that the search ended with a Put, and hits
+	// how many messages there were.
+	emit        func(message.Message) bool
+	more, found bool
+	hits        int
+}
+
+// readers are those that nobody uses.
+type readers struct {
+	mu   sync.Mutex
+	free []*reader
+}
+
+// readersMax is how many are kept.
+const readersMax = 64
+
+func (rs *readers) take() *reader {
+	rs.mu.Lock()
+	defer rs.mu.Unlock()
+	if n := len(rs.free); n > 0 {
+		r := rs.free[n-1]
+		rs.free = rs.free[:n-1]
+		return r
+	}
+	r := &reader{}
+	r.emit = func(m message.Message) bool {
+		r.hits++
+		if m.Kind == message.Put {
+			r.base = append(r.base[:0], m.Value...)
+		}
+		r.more = r.fold.Add(m)
+		r.found = !r.more && m.Kind == message.Put
+		return r.more
+	}
+	return r
+}
+
+func (rs *readers) give(r *reader) {
+	rs.mu.Lock()
+	defer rs.mu.Unlock()
+	if len(rs.free) < readersMax {
+		rs.free = append(rs.free, r)
+		return
+	}
+	r.scratch.Close()
+}
+
+func (rs *readers) close() {
+	for _, r := range rs.free {
+		r.scratch.Close()
+	}
+	rs.free = nil
+}
+
+// Get appends the key's value to dst and returns the longer slice. Without a
+// value the error is ErrNotFound. With another error nothing is known of the
+// key.
+func (db *DB) Get(key, dst []byte) ([]byte, error) {
+	// The version is taken before the state: a value that is read from an
+	// older tree than the version's must not go to the cache.
+	version := db.cache.Version()
+	s := db.acquire()
+	defer db.release(s)
+	return db.get(s, key, message.Seq(db.visible.Load()), dst, true, version)
+}
+
+// get reads the key as of the change number at. Latest says that no newer
+// value would be wrong, so that the record cache may be asked.
+func (db *DB) get(s *state, key []byte, at message.Seq, dst []byte, latest bool, version uint64) ([]byte, error) {
+	if err := db.open(); err != nil {
+		return dst, err
+	}
+	db.metrics.gets.Add(1)
+	r := db.readers.take()
+	defer db.readers.give(r)
+	r.fold.Reset(key, dst, db.o.Merger)
+	for _, m := range s.mems {
+		if !lookIn(m.table, key, at, &r.fold) {
+			return db.value(r, key)
+		}
+	}
+	if latest && !db.cache.Empty() {
+		if value, ok := db.cache.GetRecord(key, r.base[:0]); ok {
+			r.base = value
+			db.metrics.recordHits.Add(1)
+			r.fold.Add(message.Message{Key: key, Value: value, Seq: 1, Kind: message.Put})
+			return db.value(r, key)
+		}
+	}
+	found, err := db.lookInTree(s.root, r, key, at)
+	if err != nil {
+		return dst, explain(err)
+	}
+	if latest && found && len(r.base) <= recordMax {
+		db.cache.PutRecord(key, r.base, version)
+	}
+	return db.value(r, key)
+}
+
+// recordMax is the longest value that the record cache keeps, in bytes.
+const recordMax = 4 << 10
+
+// lookIn looks for the key in a memtable, and answers whether what is older
+// matters.
+func lookIn(t *memtable.Table, key []byte, at message.Seq, fold *merge.Fold) (more bool) {
+	cover := t.Covering(key, at)
+	if cover > 0 {
+		fold.Cover(cover)
+	}
+	for p := t.Find(key, at); p != memtable.None; p = t.Older(p) {
+		if !fold.Add(t.At(p)) {
+			return false
+		}
+	}
+	// A tombstone hides all that is older than this memtable.
+	return cover == 0
+}
+
+// lookInTree looks for the key in the branches, newest first. Found says that
+// the search ended with a Put, whose value is in r.base.
+func (db *DB) lookInTree(root *trunk.Node, r *reader, key []byte, at message.Seq) (found bool, err error) {
+	r.refs = root.Path(key, r.refs[:0])
+	hash := filter.Hash(key)
+	for i := range r.refs {
+		b := r.refs[i].Branch
+		var cover message.Seq
+		if len(b.Tombstones()) > 0 {
+			if cover = b.Index.Covering(key, at); cover > 0 {
+				r.fold.Cover(cover)
+			}
+		}
+		if b.Index.May(hash) {
+			db.metrics.probes.Add(1)
+			r.base, r.hits, r.more, r.found = r.base[:0], 0, true, false
+			if err := b.Index.Get(key, at, db.cache, &r.scratch, r.emit); err != nil {
+				return false, err
+			}
+			if !r.more {
+				return r.found, nil
+			}
+			if r.hits == 0 {
+				db.metrics.misled.Add(1)
+			}
+		}
+		if cover > 0 {
+			return false, nil
+		}
+	}
+	return false, nil
+}
+
+// value is the end of a point read.
+func (db *DB) value(r *reader, key []byte) ([]byte, error) {
+	value, exists, err := r.fold.Value()
+	if err != nil {
+		return value, explain(err)
+	}
+	if ref, is := r.fold.Blob(); is {
+		blob, err := db.readBlob(ref, key, nil)
+		if err != nil {
+			return value, err
+		}
+		return r.fold.Over(blob), nil
+	}
+	if !exists {
+		return value, ErrNotFound
+	}
+	return value, nil
+}
+
+// readBlob appends a large value to dst.
+func (db *DB) readBlob(ref message.BlobRef, key, dst []byte) ([]byte, error) {
+	end := db.space.end()
+	if ref.Addr+int64(ref.Len) > end {
+		return dst, db.badBlob(ref, key, fmt.Sprintf("a value before the end of the file at %d", end), fmt.Sprintf("%d bytes", ref.Len))
+	}
+	size := min((int(ref.Len)+extent.PageSize-1)/extent.PageSize*extent.PageSize, blobPiece)
+	buf, ok := db.alloc(max(size, extent.PageSize))
+	if !ok {
+		return dst, fmt.Errorf("%w: no buffer of %d bytes", ErrMemory, size)
+	}
+	defer db.pool.Free(buf)
+	from := len(dst)
+	for left, addr := int(ref.Len), ref.Addr; left > 0; addr += int64(len(buf)) {
+		n := min(left, len(buf))
+		whole := (n + extent.PageSize - 1) / extent.PageSize * extent.PageSize
+		if err := readFull(db.data, buf[:whole], addr); err != nil {
+			return dst, err
+		}
+		dst = append(dst, buf[:n]...)
+		left -= n
+	}
+	if crc := crc32.Checksum(dst[from:], db.castagnoli); crc != ref.CRC {
+		return dst[:from], db.badBlob(ref, key, fmt.Sprintf("checksum 0x%08x", ref.CRC), fmt.Sprintf("0x%08x", crc))
+	}
+	return dst, nil
+}
+
+func (db *DB) badBlob(ref message.BlobRef, key []byte, want, found string) error {
+	return &CorruptError{File: dataFile, Offset: ref.Addr, Lo: append([]byte(nil), key...), Hi: append([]byte(nil), key...), Want: want, Found: found}
+}
+
+// readFull fills b from the file, or says that it is shorter.
+func readFull(f interface {
+	ReadAt([]byte, int64) (int, error)
+}, b []byte, off int64) error {
+	if n, err := f.ReadAt(b, off); n < len(b) {
+		if err == nil {
+			err = fmt.Errorf("%d bytes instead of %d", n, len(b))
+		}
+		return fmt.Errorf("read %s at %d: %w", dataFile, off, err)
+	}
+	return nil
+}
+
+// open says whether the store is open.
+func (db *DB) open() error {
+	if db.isClosing.Load() {
+		return ErrClosed
+	}
+	return nil
+}

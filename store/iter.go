@@ -1,0 +1,331 @@
+package store
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+
+	"github.com/ashlar-dev/ashlar/store/branch"
+	"github.com/ashlar-dev/ashlar/store/memtable"
+	"github.com/ashlar-dev/ashlar/store/merge"
+	"github.com/ashlar-dev/ashlar/store/message"
+	"github.com/ashlar-dev/ashlar/store/trunk"
+)
+
+// Snapshot is the store as it was when the snapshot was taken. It costs the
+// older values of keys that change meanwhile, and must be closed. It is safe
+// for concurrent use.
+type Snapshot struct {
+	db  *DB
+	seq message.Seq
+}
+
+// Snapshot takes a snapshot of what is visible now.
+func (db *DB) Snapshot() *Snapshot {
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	s := &Snapshot{db: db, seq: db.seq}
+	db.snapshots[s] = struct{}{}
+	return s
+}
+
+// Seq is the number of the last change that the snapshot has.
+func (s *Snapshot) Seq() uint64 { return uint64(s.seq) }
+
+// Get is DB.Get in the snapshot.
+func (s *Snapshot) Get(key, dst []byte) ([]byte, error) {
+	st := s.db.acquire()
+	defer s.db.release(st)
+	return s.db.get(st, key, s.seq, dst, false, 0)
+}
+
+// Iter is DB.Iter in the snapshot. The iterator outlives the snapshot.
+func (s *Snapshot) Iter(lo, hi []byte) (*Iterator, error) { return s.db.iter(lo, hi, s.seq) }
+
+// Close gives the snapshot up. Closing again does nothing.
+func (s *Snapshot) Close() {
+	s.db.mu.Lock()
+	delete(s.db.snapshots, s)
+	s.db.mu.Unlock()
+}
+
+// snapshotSeqs are the moments at which somebody looks, ascending.
+func (db *DB) snapshotSeqs() []message.Seq {
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	if len(db.snapshots) == 0 {
+		return nil
+	}
+	seqs := make([]message.Seq, 0, len(db.snapshots))
+	for s := range db.snapshots {
+		seqs = append(seqs, s.seq)
+	}
+	slices.Sort(seqs)
+	return slices.Compact(seqs)
+}
+
+// Iterator walks over the keys with a value in [lo, hi), as they were when it
+// was made, in both directions. A new Iterator stands nowhere. The moves answer
+// whether it stands on a key; when they answer false, Err says whether that is
+// the end. It is for one goroutine, and must be closed before the store is.
+type Iterator struct {
+	db      *DB
+	state   *state
+	views   []*memtable.View
+	visible merge.Visible
+	value   []byte // of a key with a blob
+	fetched bool
+	err     error
+	closed  bool
+}
+
+// Iter returns an iterator over the keys in [lo, hi); nil bounds are none. The
+// bounds are copied.
+func (db *DB) Iter(lo, hi []byte) (*Iterator, error) { return db.iter(lo, hi, message.MaxSeq) }
+
+func (db *DB) iter(lo, hi []byte, at message.Seq) (*Iterator, error) {
+	if lo != nil && hi != nil && bytes.Compare(lo, hi) > 0 {
+		return nil, fmt.Errorf("%w: from %q to %q", ErrBounds, lo, hi)
+	}
+	lo, hi = bytes.Clone(lo), bytes.Clone(hi)
+	db.mu.Lock()
+	if err := db.open(); err != nil {
+		db.mu.Unlock()
+		return nil, err
+	}
+	db.iterating.Add(1)
+	it := &Iterator{db: db, state: db.acquire()}
+	at = min(at, db.seq)
+	for _, m := range it.state.mems {
+		v, ok := m.table.View()
+		if !ok {
+			db.mu.Unlock()
+			_ = it.Close()
+			return nil, fmt.Errorf("%w: no room to sort a memtable", ErrMemory)
+		}
+		it.views = append(it.views, v)
+	}
+	db.mu.Unlock()
+	db.metrics.iterators.Add(1)
+	var sources []merge.Source
+	for i, v := range it.views {
+		if v.Len() == 0 {
+			continue
+		}
+		sources = append(sources, merge.Source{Iter: points{v.Iter()}, Tombstones: it.state.mems[i].table.Tombstones(at)})
+	}
+	tree := &treeIter{db: db, root: it.state.root, lo: lo, hi: hi}
+	sources = append(sources, merge.Source{Iter: tree, MaxSeq: it.state.newest(), Tombstones: treeTombstones(it.state, lo, hi)})
+	it.visible.Reset(sources, merge.View{At: at, Lo: lo, Hi: hi, Merger: db.o.Merger})
+	return it, nil
+}
+
+// treeTombstones are the range tombstones of all branches that reach into
+// [lo, hi).
+func treeTombstones(s *state, lo, hi []byte) []message.RangeTombstone {
+	if !s.tombstones {
+		return nil
+	}
+	var all []message.RangeTombstone
+	s.root.Branches(func(b *trunk.Branch) {
+		for _, t := range b.Tombstones() {
+			if (hi == nil || bytes.Compare(t.Lo, hi) < 0) && (lo == nil || bytes.Compare(lo, t.Hi) < 0) {
+				all = append(all, t)
+			}
+		}
+	})
+	return all
+}
+
+func (it *Iterator) moved(ok bool) bool {
+	it.fetched = false
+	return ok && !it.closed
+}
+
+// First moves to the first key.
+func (it *Iterator) First() bool { return it.may() && it.moved(it.visible.First()) }
+
+// Last moves to the last key.
+func (it *Iterator) Last() bool { return it.may() && it.moved(it.visible.Last()) }
+
+// SeekGE moves to the first key at or above key.
+func (it *Iterator) SeekGE(key []byte) bool { return it.may() && it.moved(it.visible.SeekGE(key)) }
+
+// SeekLT moves to the last key below key.
+func (it *Iterator) SeekLT(key []byte) bool { return it.may() && it.moved(it.visible.SeekLT(key)) }
+
+// Next moves to the next larger key.
+func (it *Iterator) Next() bool { return it.may() && it.moved(it.visible.Next()) }
+
+// Prev moves to the next smaller key.
+func (it *Iterator) Prev() bool { return it.may() && it.moved(it.visible.Prev()) }
+
+func (it *Iterator) may() bool { return !it.closed && it.err == nil }
+
+// Key is the key. It is valid until the next move.
+func (it *Iterator) Key() []byte { return it.visible.Key() }
+
+// Value is the key's value. It is valid until the next move. A value that cannot
+// be read is nil, and Err says why.
+func (it *Iterator) Value() []byte {
+	ref, is := it.visible.Blob()
+	if !is {
+		return it.visible.Value()
+	}
+	if !it.fetched {
+		blob, err := it.db.readBlob(ref, it.visible.Key(), nil)
+		if err != nil {
+			it.err = err
+			return nil
+		}
+		it.value, it.fetched = it.visible.Over(it.value[:0], blob), true
+	}
+	return it.value
+}
+
+// Err is why the iterator stopped, or nil at an end.
+func (it *Iterator) Err() error {
+	if it.err != nil {
+		return it.err
+	}
+	return explain(it.visible.Err())
+}
+
+// Close gives back what the iterator holds, and answers what Err does. Closing
+// again does nothing.
+func (it *Iterator) Close() error {
+	if it.closed {
+		return nil
+	}
+	err := it.Err()
+	it.closed = true
+	it.visible.Close()
+	for _, v := range it.views {
+		v.Release()
+	}
+	it.db.release(it.state)
+	it.db.iterating.Add(-1)
+	return err
+}
+
+// treeIter walks over all messages of the tree in [lo, hi): over one partition
+// after the other, in each of which it merges the branches.
+type treeIter struct {
+	db     *DB
+	root   *trunk.Node
+	lo, hi []byte
+	part   trunk.Partition
+	in     message.Iter // nil: nowhere
+	err    error
+}
+
+var _ message.Iter = (*treeIter)(nil)
+
+// enter goes to a partition.
+func (t *treeIter) enter(p trunk.Partition) {
+	t.Close()
+	t.part = p
+	lo, hi := t.bounds()
+	sources := make([]message.Iter, 0, len(p.Refs))
+	for _, r := range p.Refs {
+		if r.Branch.Meta.Records == 0 || !r.Branch.Index.Overlaps(lo, hi) {
+			continue
+		}
+		sources = append(sources, r.Branch.Index.Iter(branch.IterOptions{
+			Cache: t.db.cache, Prefetch: scanPrefetch, Lo: lo, Hi: hi,
+		}))
+	}
+	if len(sources) == 1 {
+		t.in = sources[0]
+		return
+	}
+	t.in = merge.New(sources)
+}
+
+// scanPrefetch is how far a scan reads ahead in each branch, in bytes.
+const scanPrefetch = 1 << 20
+
+// bounds are those of the partition and of the iterator together.
+func (t *treeIter) bounds() (lo, hi []byte) {
+	lo, hi = t.part.Lo, t.part.Hi
+	if bytes.Compare(lo, t.lo) < 0 {
+		lo = t.lo
+	}
+	if t.hi != nil && (hi == nil || bytes.Compare(t.hi, hi) < 0) {
+		hi = t.hi
+	}
+	return lo, hi
+}
+
+// forward goes on to later partitions until one has something.
+func (t *treeIter) forward(ok bool) bool {
+	for !ok {
+		if t.err = t.in.Err(); t.err != nil {
+			return false
+		}
+		if t.part.Hi == nil || (t.hi != nil && bytes.Compare(t.part.Hi, t.hi) >= 0) {
+			return false
+		}
+		t.enter(t.root.At(t.part.Hi))
+		ok = t.in.First()
+	}
+	return true
+}
+
+// backward goes on to earlier partitions until one has something.
+func (t *treeIter) backward(ok bool) bool {
+	for !ok {
+		if t.err = t.in.Err(); t.err != nil {
+			return false
+		}
+		if len(t.part.Lo) == 0 || bytes.Compare(t.part.Lo, t.lo) <= 0 {
+			return false
+		}
+		t.enter(t.root.Before(t.part.Lo))
+		ok = t.in.Last()
+	}
+	return true
+}
+
+func (t *treeIter) First() bool {
+	t.enter(t.root.At(t.lo))
+	return t.forward(t.in.First())
+}
+
+func (t *treeIter) Last() bool {
+	t.enter(t.root.Before(t.hi))
+	return t.backward(t.in.Last())
+}
+
+func (t *treeIter) SeekGE(key []byte) bool {
+	if bytes.Compare(key, t.lo) < 0 {
+		key = t.lo
+	}
+	t.enter(t.root.At(key))
+	return t.forward(t.in.SeekGE(key))
+}
+
+func (t *treeIter) SeekLT(key []byte) bool {
+	if t.hi != nil && bytes.Compare(key, t.hi) > 0 {
+		key = t.hi
+	}
+	if key == nil {
+		key = []byte{}
+	}
+	t.enter(t.root.Before(key))
+	return t.backward(t.in.SeekLT(key))
+}
+
+func (t *treeIter) Next() bool { return t.forward(t.in.Next()) }
+func (t *treeIter) Prev() bool { return t.backward(t.in.Prev()) }
+
+func (t *treeIter) Message() message.Message { return t.in.Message() }
+
+func (t *treeIter) Err() error { return t.err }
+
+func (t *treeIter) Close() {
+	if t.in != nil {
+		t.in.Close()
+		t.in = nil
+	}
+}

@@ -1,0 +1,91 @@
+package store
+
+import (
+	"sync/atomic"
+	"time"
+
+	"github.com/ashlar-dev/ashlar/store/cache"
+	"github.com/ashlar-dev/ashlar/store/message"
+)
+
+// counters are what a store counts. Those without a type of their own are
+// under db.mu.
+type counters struct {
+	changes   [message.RangeDelete + 1]int64
+	userBytes int64
+
+	gets, iterators, recordHits, probes, misled      atomic.Int64
+	memtables, flushes, compactions, checkpoints     atomic.Int64
+	journalBytes, branchBytes, tableBytes, blobBytes atomic.Int64
+	compactRead, checkpointTime, syncs               atomic.Int64
+	stalls, stalled, paced                           atomic.Int64
+}
+
+// Metrics are what a store has done since it was opened, and what it is like
+// now. Bytes are bytes, counts are counts.
+type Metrics struct {
+	Puts, Deletes, Merges, RangeDeletes int64
+	Gets, Iterators                     int64
+	// UserBytes are those of the keys and values that were written.
+	UserBytes int64
+	// What was written to the disk, by cause.
+	JournalBytes, BranchBytes, TableBytes, BlobBytes int64
+	// CompactionBytes were read to be merged.
+	CompactionBytes int64
+	// RecordHits are reads that the record cache answered, Probes blocks that
+	// were looked at, Misled those of them without the key.
+	RecordHits, Probes, Misled int64
+	// Memtables became branches; Flushes moved references down the trunk.
+	Memtables, Flushes, Compactions, Checkpoints, Syncs int64
+	CheckpointTime                                      time.Duration
+	// Stalls are writes that waited for a memtable, for Stalled in all; Paced
+	// is how long writes were slowed down.
+	Stalls         int64
+	Stalled, Paced time.Duration
+	// FileBytes is the length of the data file, of which FreeBytes are free
+	// and RetiredBytes free when the next superblocks are written.
+	FileBytes, FreeBytes, RetiredBytes int64
+	// MemoryBytes are in use outside of the Go heap, of MemoryLimit; of them
+	// IndexBytes for the fences and filters of branches.
+	MemoryBytes, MemoryLimit, IndexBytes int64
+	// Debt is how much compactions have to read until all partitions are
+	// within their limits; Runs is how many branches a read may have to ask.
+	Debt     int64
+	Runs     int
+	Branches int
+	Height   int
+	Cache    cache.Metrics
+}
+
+// WriteAmplification is how many bytes were written to the disk for each that a
+// user wrote.
+func (m *Metrics) WriteAmplification() float64 {
+	if m.UserBytes == 0 {
+		return 0
+	}
+	return float64(m.JournalBytes+m.BranchBytes+m.TableBytes+m.BlobBytes) / float64(m.UserBytes)
+}
+
+// Metrics answers what the store has done.
+func (db *DB) Metrics() Metrics {
+	c := &db.metrics
+	m := Metrics{
+		Gets: c.gets.Load(), Iterators: c.iterators.Load(),
+		JournalBytes: c.journalBytes.Load(), BranchBytes: c.branchBytes.Load(), TableBytes: c.tableBytes.Load(), BlobBytes: c.blobBytes.Load(),
+		CompactionBytes: c.compactRead.Load(), RecordHits: c.recordHits.Load(), Probes: c.probes.Load(), Misled: c.misled.Load(),
+		Memtables: c.memtables.Load(), Flushes: c.flushes.Load(), Compactions: c.compactions.Load(),
+		Checkpoints: c.checkpoints.Load(), Syncs: c.syncs.Load(), CheckpointTime: time.Duration(c.checkpointTime.Load()),
+		Stalls: c.stalls.Load(), Stalled: time.Duration(c.stalled.Load()), Paced: time.Duration(c.paced.Load()),
+		MemoryBytes: db.pool.Used(), MemoryLimit: db.pool.Limit(), IndexBytes: db.indexBytes.Load(), Cache: db.cache.Metrics(),
+	}
+	end, free, retired := db.space.pages()
+	m.FileBytes, m.FreeBytes, m.RetiredBytes = int64(end)*4096, int64(free)*4096, int64(retired)*4096
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	m.Puts = c.changes[message.Put] + c.changes[message.Blob]
+	m.Deletes, m.Merges, m.RangeDeletes = c.changes[message.Delete], c.changes[message.Merge], c.changes[message.RangeDelete]
+	m.UserBytes = c.userBytes
+	m.Debt, m.Runs, m.Branches = db.trunk.Debt(db.policy(alphaBusy)), db.trunk.Runs(), len(db.branches)
+	m.Height = db.trunk.Root().Level + 1
+	return m
+}

@@ -1,0 +1,196 @@
+package store
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"github.com/ashlar-dev/ashlar/env"
+	"github.com/ashlar-dev/ashlar/store/journal"
+	"github.com/ashlar-dev/ashlar/store/message"
+	"github.com/ashlar-dev/ashlar/store/table"
+)
+
+// store is the store's name for its journal.
+func (db *DB) store() uint64 { return binary.LittleEndian.Uint64(db.super.UUID[:]) }
+
+// frame is a piece of a memtable's arena that is to be written to the journal.
+type frame struct {
+	m      *mem
+	lo, hi int // hi is the end of what is used, before padding
+	first  message.Seq
+	count  uint32
+	blobs  bool
+}
+
+// closeFrame ends the open frame of a memtable and queues it. The caller holds
+// db.mu.
+func (db *DB) closeFrame(m *mem) {
+	if m.frameCount == 0 || m.full {
+		return
+	}
+	db.queue = append(db.queue, frame{
+		m: m, lo: m.frame, hi: m.table.Pos(), first: m.frameFirst, count: m.frameCount, blobs: len(m.blobs) > 0,
+	})
+	m.frame = pad(m.table.Pos())
+	m.frameFirst, m.frameCount = db.seq+1, 0
+	if next := m.frame + journal.HeaderSize; next >= len(m.arena) || !m.table.Skip(next) {
+		m.full = true
+	}
+}
+
+// pad rounds up to the unit of the journal.
+func pad(n int) int { return (n + 4095) &^ 4095 }
+
+// Sync makes all changes durable that were made before.
+func (db *DB) Sync() error {
+	if db.o.ReadOnly {
+		return ErrReadOnly
+	}
+	if err := db.err(); err != nil {
+		return err
+	}
+	if err := db.syncTo(message.Seq(db.visible.Load())); err != nil {
+		return err
+	}
+	return db.inline()
+}
+
+// syncTo makes the changes up to seq durable. Of those who wait, one does the
+// work for all.
+func (db *DB) syncTo(seq message.Seq) error {
+	db.smu.Lock()
+	for {
+		if db.durable >= seq {
+			db.smu.Unlock()
+			return nil
+		}
+		if err := db.err(); err != nil {
+			db.smu.Unlock()
+			return err
+		}
+		if !db.syncing {
+			break
+		}
+		db.synced.Wait()
+	}
+	db.syncing = true
+	db.smu.Unlock()
+
+	upTo, err := db.syncNow()
+
+	db.smu.Lock()
+	db.syncing = false
+	if err == nil {
+		db.durable = max(db.durable, upTo)
+	}
+	db.synced.Broadcast()
+	db.smu.Unlock()
+	return err
+}
+
+// syncNow writes and syncs all frames, and answers up to which change.
+func (db *DB) syncNow() (message.Seq, error) {
+	db.mu.Lock()
+	upTo := db.seq
+	db.closeFrame(db.current.Load().mems[0])
+	db.mu.Unlock()
+	db.jmu.Lock()
+	defer db.jmu.Unlock()
+	if err := db.writeFrames(); err != nil {
+		return 0, err
+	}
+	if m := db.unsynced; m != nil {
+		// One sync is for this segment and all before it.
+		if err := m.segment.Sync(); err != nil {
+			return 0, db.stop(fmt.Errorf("sync the journal: %w", err))
+		}
+		db.metrics.syncs.Add(1)
+		db.unsynced = nil
+	}
+	db.journaled = max(db.journaled, upTo)
+	return upTo, nil
+}
+
+// writeFrames writes what is queued. The caller holds db.jmu.
+func (db *DB) writeFrames() error {
+	if err := db.err(); err != nil {
+		return err
+	}
+	db.mu.Lock()
+	frames := db.queue
+	db.queue = nil
+	db.mu.Unlock()
+	for i, f := range frames {
+		if f.blobs {
+			if err := db.data.Sync(); err != nil {
+				return db.stop(fmt.Errorf("sync %s before the journal: %w", dataFile, err))
+			}
+			for k := i; k < len(frames); k++ {
+				frames[k].blobs = false
+			}
+		}
+		if err := db.writeFrame(f); errors.Is(err, env.ErrNoSpace) && f.m.segment == nil {
+			// No file for the segment: nothing has happened, and it may be
+			// tried again.
+			db.mu.Lock()
+			db.queue = append(frames[i:len(frames):len(frames)], db.queue...)
+			db.mu.Unlock()
+			return fmt.Errorf("write the journal: %w", err)
+		} else if err != nil {
+			return db.stop(fmt.Errorf("write the journal: %w", err))
+		}
+	}
+	return nil
+}
+
+func (db *DB) writeFrame(f frame) error {
+	m := f.m
+	image := m.table.Bytes(f.lo, pad(f.hi))
+	crc := journal.Seal(image, journal.Header{
+		Store: db.store(), Segment: m.number, Offset: uint32(f.lo), First: f.first, Count: f.count, Len: uint32(f.hi - f.lo),
+		Session: db.session, Prev: db.chain, Durable: db.journaled, Start: !db.started,
+	})
+	if m.segment == nil {
+		segment, err := db.journal.Begin(journal.SegmentInfo{
+			Number: m.number, Size: uint32(len(m.arena)), First: f.first, Prev: db.chain, Session: db.session,
+		}, m.arena)
+		if err != nil {
+			return err
+		}
+		m.segment = segment
+		m.chain = table.Chain{Prev: db.chain, Session: db.chainSession}
+	}
+	if err := m.segment.Write(f.lo, pad(f.hi)); err != nil {
+		return err
+	}
+	db.metrics.journalBytes.Add(int64(pad(f.hi) - f.lo))
+	db.unsynced = m
+	db.chain, db.chainSession, db.started = crc, db.session, true
+	return nil
+}
+
+// drainJournal writes what is queued without syncing it.
+func (db *DB) drainJournal() error {
+	db.jmu.Lock()
+	defer db.jmu.Unlock()
+	return db.writeFrames()
+}
+
+// cancelFrames takes the frames out of the queue whose changes a superblock has
+// made durable. The caller holds db.jmu.
+func (db *DB) cancelFrames(upTo uint64) {
+	db.mu.Lock()
+	kept := db.queue[:0]
+	for _, f := range db.queue {
+		if f.m.number > upTo {
+			kept = append(kept, f)
+		}
+	}
+	clear(db.queue[len(kept):])
+	db.queue = kept
+	db.mu.Unlock()
+	if db.unsynced != nil && db.unsynced.number <= upTo {
+		db.unsynced = nil
+	}
+}

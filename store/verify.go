@@ -1,0 +1,246 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/ashlar-dev/ashlar/store/branch"
+	"github.com/ashlar-dev/ashlar/store/extent"
+	"github.com/ashlar-dev/ashlar/store/message"
+	"github.com/ashlar-dev/ashlar/store/trunk"
+)
+
+// Report is what a check of the whole store has found.
+type Report struct {
+	Branches, Blocks, Messages, Blobs int64
+	// Bytes were read from the disk.
+	Bytes int64
+	// Problems are the damaged places, at most ProblemsMax; More is how many
+	// there are beyond.
+	Problems []error
+	More     int64
+}
+
+// ProblemsMax is how many problems a Report lists.
+const ProblemsMax = 1000
+
+// Err is nil when no problem was found.
+func (r *Report) Err() error {
+	if len(r.Problems) == 0 {
+		return nil
+	}
+	return fmt.Errorf("%d problems, the first: %w", int64(len(r.Problems))+r.More, r.Problems[0])
+}
+
+func (r *Report) add(err error) {
+	if len(r.Problems) < ProblemsMax {
+		r.Problems = append(r.Problems, err)
+		return
+	}
+	r.More++
+}
+
+// Verify reads the whole store and checks it: each block against its parent's
+// checksum and its own identity, the order of all messages, that filters and
+// fences lead to each of them, large values, the shape of the trunk, and that
+// every page of the data file has one owner or none. The store can be used
+// meanwhile. The error is the world's, or the context's; damage is in the
+// Report.
+func (db *DB) Verify(ctx context.Context) (Report, error) { return db.examine(ctx, nil) }
+
+// examine checks everything; between blocks it calls rest, unless that is nil,
+// with the bytes that were read.
+func (db *DB) examine(ctx context.Context, rest func(bytes int64) error) (Report, error) {
+	var report Report
+	s := db.acquire()
+	defer db.release(s)
+	if err := db.open(); err != nil {
+		return report, err
+	}
+	if err := s.root.Validate(); err != nil {
+		report.add(err)
+	}
+	if err := db.checkPages(); err != nil {
+		report.add(err)
+	}
+	var failed error
+	s.root.Branches(func(b *trunk.Branch) {
+		if failed == nil {
+			failed = db.examineBranch(ctx, b, &report, rest)
+		}
+	})
+	return report, failed
+}
+
+func (db *DB) examineBranch(ctx context.Context, b *trunk.Branch, report *Report, rest func(int64) error) error {
+	var scratch branch.Scratch
+	defer scratch.Close()
+	report.Branches++
+	good := true
+	for i := range b.Index.Blocks() {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		n, err := b.Index.Check(i, &scratch)
+		report.Blocks++
+		report.Bytes += n
+		var bad *branch.Corrupt
+		switch {
+		case errors.As(err, &bad):
+			report.add(explain(err))
+			good = false
+		case err != nil:
+			return explain(err)
+		}
+		if rest != nil {
+			if err := rest(n); err != nil {
+				return err
+			}
+		}
+	}
+	if good {
+		return db.examineMessages(ctx, b, report, rest)
+	}
+	return nil
+}
+
+// examineMessages walks over the messages of a branch whose blocks are sound:
+// their order across blocks, their number, and the values that lie apart.
+func (db *DB) examineMessages(ctx context.Context, b *trunk.Branch, report *Report, rest func(int64) error) error {
+	it := b.Index.Iter(branch.IterOptions{Prefetch: mergePrefetch})
+	defer it.Close()
+	var last message.Message
+	var count uint64
+	for ok := it.First(); ok; ok = it.Next() {
+		m := it.Message()
+		if count > 0 && message.Compare(last, m) >= 0 {
+			report.add(&CorruptError{File: dataFile, Branch: b.Meta.ID, Lo: last.Key, Hi: append([]byte(nil), m.Key...), Want: "messages in order", Found: fmt.Sprintf("%q after %q", m.Key, last.Key)})
+		}
+		last.Key, last.Seq = append(last.Key[:0], m.Key...), m.Seq
+		count++
+		report.Messages++
+		if m.Kind == message.Blob {
+			if err := db.examineBlob(m, report); err != nil {
+				return err
+			}
+		}
+		if count%4096 == 0 {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+		}
+	}
+	if err := it.Err(); err != nil {
+		return explain(err)
+	}
+	if count != b.Meta.Records {
+		report.add(&CorruptError{File: dataFile, Branch: b.Meta.ID, Lo: b.Meta.Lo, Hi: b.Meta.Hi, Want: fmt.Sprintf("%d messages", b.Meta.Records), Found: fmt.Sprint(count)})
+	}
+	return nil
+}
+
+func (db *DB) examineBlob(m message.Message, report *Report) error {
+	ref, ok := message.DecodeBlobRef(m.Value)
+	if !ok {
+		report.add(&CorruptError{File: dataFile, Lo: m.Key, Hi: m.Key, Want: "where a large value is", Found: fmt.Sprintf("%x", m.Value)})
+		return nil
+	}
+	report.Blobs++
+	value, err := db.readBlob(ref, m.Key, nil)
+	report.Bytes += int64(len(value))
+	if errors.Is(err, ErrCorrupt) {
+		report.add(err)
+		return nil
+	}
+	return err
+}
+
+// checkPages compares what the tree owns with what the allocator gave out.
+func (db *DB) checkPages() error {
+	db.cmu.Lock()
+	defer db.cmu.Unlock()
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	db.space.mu.Lock()
+	defer db.space.mu.Unlock()
+	if err := db.space.alloc.Validate(); err != nil {
+		return &CorruptError{File: dataFile, Want: "a sound allocator", Found: err.Error()}
+	}
+	owner := map[uint32]uint64{}
+	own := func(r extent.Run, id uint64) error {
+		for p := r.Page; uint64(p) < r.End(); p++ {
+			if other, taken := owner[p]; taken {
+				return &CorruptError{File: dataFile, Offset: int64(p) * extent.PageSize, Branch: id, Want: "a page of this branch alone", Found: fmt.Sprintf("one of %d as well", other)}
+			}
+			owner[p] = id
+		}
+		return nil
+	}
+	blobs := map[uint32]bool{}
+	for id, b := range db.branches {
+		for _, r := range append([]extent.Run{b.Meta.IndexRun()}, b.Meta.Runs...) {
+			if err := own(r, id); err != nil {
+				return err
+			}
+		}
+		for _, r := range b.Meta.Blobs {
+			if blobs[r.Page] {
+				continue
+			}
+			blobs[r.Page] = true
+			if err := own(r, id); err != nil {
+				return err
+			}
+		}
+	}
+	for _, c := range db.super.Chunks {
+		if err := own(runOf(c.Addr, int64(c.Len)), 0); err != nil {
+			return err
+		}
+	}
+	for _, span := range db.space.alloc.All() {
+		for p := span.Run.Page; uint64(p) < span.Run.End(); p++ {
+			if id, taken := owner[p]; taken {
+				return &CorruptError{File: dataFile, Offset: int64(p) * extent.PageSize, Branch: id, Want: "a page in use", Found: "one that is free"}
+			}
+		}
+	}
+	return nil
+}
+
+// Compact merges all that lies in [lo, hi), nil bounds being open, so that
+// reads there ask one branch, and what was deleted gives its space back.
+func (db *DB) Compact(lo, hi []byte) error {
+	if err := db.Flush(); err != nil {
+		return err
+	}
+	for {
+		if err := db.err(); err != nil {
+			return err
+		}
+		db.mu.Lock()
+		j := db.trunk.Range(lo, hi, db.policy(alphaIdle).Busy)
+		switch {
+		case j == nil && len(db.jobs) > 0 && !db.o.Tuning.Inline:
+			db.idle.Wait() // a worker has one of them
+			db.mu.Unlock()
+			continue
+		case j == nil:
+			db.mu.Unlock()
+			db.cmu.Lock()
+			defer db.cmu.Unlock()
+			return db.checkpoint(false)
+		case j.Flush:
+			db.trunk.Flush(j)
+			db.publish(db.current.Load().mems)
+			db.mu.Unlock()
+			continue
+		}
+		db.take(j)
+		db.mu.Unlock()
+		if err := db.run(j); err != nil && !errors.Is(err, errAborted) {
+			return err
+		}
+	}
+}
