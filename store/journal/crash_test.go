@@ -392,3 +392,45 @@ func (f *faultFile) Sync() error {
 	}
 	return f.File.Sync()
 }
+
+// TestMisuse: our own mistakes are found where they are made.
+func TestMisuse(t *testing.T) {
+	begun := func() *world {
+		w := newWorld(4 * PageSize)
+		_, err := w.open()
+		must(t, err)
+		must(t, w.play("ff", nil))
+		return w
+	}
+	info := func(number uint64) SegmentInfo {
+		return SegmentInfo{Number: number, Size: 4 * PageSize, First: 21}
+	}
+	for name, f := range map[string]func(w *world){
+		"write from the middle":   func(w *world) { w.seg.Write(2*PageSize, 3*PageSize) },
+		"write a first page":      func(w *world) { w.seg.Write(0, 2*PageSize) },
+		"write half a page":       func(w *world) { w.seg.Write(PageSize, PageSize+512) },
+		"write from half a page":  func(w *world) { must(t, w.write()); w.seg.Write(PageSize+512, 2*PageSize) },
+		"write nothing":           func(w *world) { w.seg.Write(PageSize, PageSize) },
+		"write what is retired":   func(w *world) { must(t, w.log.Retire(1)); w.seg.Write(PageSize, 2*PageSize) },
+		"number taken":            func(w *world) { w.log.Begin(info(1), make([]byte, 4*PageSize)) },
+		"image too short":         func(w *world) { w.log.Begin(info(2), make([]byte, 3*PageSize)) },
+		"replay twice":            func(w *world) { w.log.Replay(ChainState{}, nil) },
+		"begin before the replay": func(w *world) { w.log.replayed = false; w.log.Begin(info(2), make([]byte, 4*PageSize)) },
+		"segment of one page":     func(*world) { PutSegmentHeader(make([]byte, PageSize), SegmentInfo{Size: PageSize, First: 1}) },
+		"segment of half a page":  func(*world) { PutSegmentHeader(make([]byte, PageSize), SegmentInfo{Size: 3*PageSize - 512, First: 1}) },
+		"segment without message": func(*world) { PutSegmentHeader(make([]byte, PageSize), SegmentInfo{Size: 3 * PageSize}) },
+	} {
+		w := begun()
+		if !panics(func() { f(w) }) {
+			t.Errorf("%s: nothing happens", name)
+		}
+	}
+	w := begun()
+	if _, err := w.log.Begin(info(2), make([]byte, 4*PageSize)); err != nil {
+		t.Errorf("the number after: %v", err)
+	}
+	must(t, w.log.Close())
+	if err := w.log.Retire(1); err != errClosed {
+		t.Errorf("after Close: %v", err)
+	}
+}

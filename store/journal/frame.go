@@ -107,10 +107,9 @@ func (c *ChainState) Advance(h Header, crc uint32) {
 // zeros behind them, and len(frame) is h.Padded(). It writes the header and
 // returns the checksum that the next frame has as Prev.
 func Seal(frame []byte, h Header) (crc uint32) {
-	invariant.Check(h.Len > HeaderSize && len(frame) == h.Padded(), "a frame of %d bytes with %d used", len(frame), h.Len)
-	invariant.Check(h.Offset >= SegmentHeader && h.Offset%PageSize == 0, "a frame at %d", h.Offset)
-	invariant.Check(h.First >= 1 && h.Count >= 1 && h.First <= message.MaxSeq && h.Last() <= message.MaxSeq, "a frame of messages %d to %d", h.First, h.Last())
-	invariant.Check(h.Durable < h.First, "a frame of messages from %d on says that %d is synced", h.First, h.Durable)
+	if !h.makesSense(len(frame)) { // the arguments are made only then
+		invariant.Check(false, "a frame of %d bytes: %+v", len(frame), h)
+	}
 	le := binary.LittleEndian
 	le.PutUint32(frame[0:], frameMagic)
 	le.PutUint16(frame[4:], frameVersion)
@@ -131,6 +130,14 @@ func Seal(frame []byte, h Header) (crc uint32) {
 	crc = frameChecksum(frame)
 	le.PutUint32(frame[60:], crc)
 	return crc
+}
+
+// makesSense says whether h can be the header of a frame of n bytes.
+func (h Header) makesSense(n int) bool {
+	return h.Len > HeaderSize && n == h.Padded() &&
+		h.Offset >= SegmentHeader && h.Offset%PageSize == 0 &&
+		h.First >= 1 && h.First <= message.MaxSeq && h.Count >= 1 && h.Last() <= message.MaxSeq &&
+		h.Durable < h.First
 }
 
 // seed is what the checksum of a header starts from: different for each page,

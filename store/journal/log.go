@@ -366,15 +366,16 @@ func (l *Log) drop(s *slot) error {
 func (g *Segment) Write(lo, hi int) error {
 	l := g.log
 	l.mu.Lock()
-	err := l.err
-	invariant.Check(err != nil || g.slot.state == live && g.slot.info.Number == g.info.Number, "segment %d is written and retired", g.info.Number)
+	err, retired := l.err, g.slot.state != live || g.slot.info.Number != g.info.Number
 	l.mu.Unlock()
 	if err != nil {
 		return err
 	}
-	invariant.Check(SegmentHeader <= lo && lo < hi && lo%PageSize == 0 && hi%PageSize == 0, "bytes %d to %d of a segment are written", lo, hi)
+	aligned := SegmentHeader <= lo && lo < hi && lo%PageSize == 0 && hi%PageSize == 0
+	if retired || !aligned || !g.headed && lo != SegmentHeader {
+		invariant.Check(false, "bytes %d to %d of segment %d are written; retired: %v, first page written: %v", lo, hi, g.info.Number, retired, g.headed)
+	}
 	if !g.headed {
-		invariant.Check(lo == SegmentHeader, "the first write of segment %d begins at %d", g.info.Number, lo)
 		lo = 0
 	}
 	if err := writeAt(g.slot, g.image[lo:hi], int64(lo)); err != nil {
