@@ -72,6 +72,7 @@ type DB struct {
 	tombstoned    int // branches with range deletes
 	changes       changes
 	nextID        uint64
+	copies        uint64 // made by Checkpoint
 	jobs          []*trunk.Job
 	snapshots     map[*Snapshot]struct{}
 	flushErr      error

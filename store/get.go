@@ -144,6 +144,7 @@ func lookIn(t *memtable.Table, key []byte, at message.Seq, fold *merge.Fold) (mo
 func (db *DB) lookInTree(root *trunk.Node, r *reader, key []byte, at message.Seq) (found bool, err error) {
 	r.refs = root.Path(key, r.refs[:0])
 	hash := filter.Hash(key)
+	merges := 0 // that are newer than the Put: then its value alone is not the tree's
 	for i := range r.refs {
 		b := r.refs[i].Branch
 		var cover message.Seq
@@ -159,8 +160,9 @@ func (db *DB) lookInTree(root *trunk.Node, r *reader, key []byte, at message.Seq
 				return false, err
 			}
 			if !r.more {
-				return r.found, nil
+				return r.found && merges+r.hits == 1, nil
 			}
+			merges += r.hits
 			if r.hits == 0 {
 				db.metrics.misled.Add(1)
 			}

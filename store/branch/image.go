@@ -268,7 +268,7 @@ func (x *Index) soundTombstones() string {
 		if far := int(le.Uint32(x.tombFar[4*i:])); !ok || far > i {
 			return fmt.Sprintf("tombstone %d outside of the index", i)
 		}
-		if i > 0 && compareTombstones(x.tombstone(i-1), t) >= 0 {
+		if i > 0 && (compareTombstones(x.tombstone(i-1), t) >= 0 || covered(x.tombstone(i-1), t)) {
 			return fmt.Sprintf("tombstone %d not in order", i)
 		}
 		end += tombstoneSize(t)

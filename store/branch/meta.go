@@ -143,7 +143,10 @@ func (d *decoder) runs() []extent.Run {
 }
 
 func (d *decoder) key() []byte {
-	n := d.number(min(message.KeyMax, uint64(len(d.b))), "length of a key")
+	n := d.number(message.KeyMax, "length of a key")
+	if d.err == nil && n > uint64(len(d.b)) {
+		d.err = fmt.Errorf("want a key of a branch of %d bytes, found %d", n, len(d.b))
+	}
 	if d.err != nil {
 		return nil
 	}

@@ -37,8 +37,8 @@ func readTombstone(b []byte) (t message.RangeTombstone, ok bool) {
 	}, true
 }
 
-// compareTombstones orders by the lower bound, then the newest first, then by
-// the upper bound.
+// compareTombstones orders by the lower bound, then the newest first, then the
+// longest first.
 func compareTombstones(a, b message.RangeTombstone) int {
 	if c := bytes.Compare(a.Lo, b.Lo); c != 0 {
 		return c
@@ -46,7 +46,13 @@ func compareTombstones(a, b message.RangeTombstone) int {
 	if c := cmp.Compare(b.Seq, a.Seq); c != 0 {
 		return c
 	}
-	return bytes.Compare(a.Hi, b.Hi)
+	return bytes.Compare(b.Hi, a.Hi)
+}
+
+// covered says whether b adds nothing to a, which comes before it: both are of
+// the same change.
+func covered(a, b message.RangeTombstone) bool {
+	return a.Seq == b.Seq && bytes.Equal(a.Lo, b.Lo)
 }
 
 // tombstone is the i-th in order.

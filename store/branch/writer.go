@@ -294,7 +294,7 @@ func (w *Writer) write(b []byte, addr int64) error {
 }
 
 // AddTombstone adds a range tombstone, in any order; it copies. One that
-// covers nothing, or that was added before, is left out. After an error only
+// covers nothing, or a part of another with the same number, is left out. After an error only
 // Abort is allowed.
 func (w *Writer) AddTombstone(t message.RangeTombstone) error {
 	if bytes.Compare(t.Lo, t.Hi) >= 0 {
@@ -306,10 +306,10 @@ func (w *Writer) AddTombstone(t message.RangeTombstone) error {
 	if n := len(w.tombOffsets); n > 0 {
 		before, _ := readTombstone(w.tombs.bytes()[w.tombOffsets[n-1]:])
 		switch c := compareTombstones(before, t); {
-		case c == 0:
-			return nil
 		case c > 0:
 			w.sorted = false
+		case covered(before, t):
+			return nil
 		}
 	}
 	at := w.tombs.n
@@ -330,13 +330,12 @@ func (w *Writer) sortTombstones() {
 		return
 	}
 	all := w.tombs.bytes()
-	compare := func(a, b uint32) int {
-		s, _ := readTombstone(all[a:])
-		t, _ := readTombstone(all[b:])
-		return compareTombstones(s, t)
+	at := func(off uint32) message.RangeTombstone {
+		t, _ := readTombstone(all[off:])
+		return t
 	}
-	slices.SortFunc(w.tombOffsets, compare)
-	w.tombOffsets = slices.CompactFunc(w.tombOffsets, func(a, b uint32) bool { return compare(a, b) == 0 })
+	slices.SortFunc(w.tombOffsets, func(a, b uint32) int { return compareTombstones(at(a), at(b)) })
+	w.tombOffsets = slices.CompactFunc(w.tombOffsets, func(a, b uint32) bool { return covered(at(a), at(b)) })
 	w.meta.RangeDeletes = uint64(len(w.tombOffsets))
 }
 

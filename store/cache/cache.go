@@ -74,7 +74,7 @@ type layout struct {
 
 const (
 	shardsMax   = 16
-	shardMin    = 1 << 20 // bytes; below there is one shard
+	shardMin    = 4 << 20 // bytes, unless there is one shard only
 	pieceMin    = 8 << 10
 	pieceMax    = 1 << 20
 	piecesAim   = 128      // in a shard

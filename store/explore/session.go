@@ -238,6 +238,10 @@ func (s *session) scanAll(r Reader, pos int) (err, bad error) {
 
 func (s *session) walk(c Cursor, want []record) (err, bad error) {
 	is := func(ok bool, move string, i int) bool {
+		var got []byte
+		if ok {
+			got = c.Value() // which may read, and fail
+		}
 		switch {
 		case c.Err() != nil:
 			err = c.Err()
@@ -245,8 +249,8 @@ func (s *session) walk(c Cursor, want []record) (err, bad error) {
 			bad = fmt.Errorf("%s answers %v at record %d of %d", move, ok, i, len(want))
 		case ok && !bytes.Equal(c.Key(), want[i].key):
 			bad = fmt.Errorf("%s gives key %q, want %q", move, c.Key(), want[i].key)
-		case ok && !same(c.Value(), want[i].value):
-			bad = fmt.Errorf("%s at %q gives %s, want %s", move, c.Key(), describe(c.Value()), describe(want[i].value))
+		case ok && !same(got, want[i].value):
+			bad = fmt.Errorf("%s at %q gives %s, want %s", move, c.Key(), describe(got), describe(want[i].value))
 		default:
 			s.reads++
 			return true

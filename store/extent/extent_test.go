@@ -202,6 +202,13 @@ func TestReserveSaysWhatIsWrong(t *testing.T) {
 	if err := a.Reserve(Run{20, 10}); err != nil {
 		t.Fatal(err)
 	}
+	// The first and the last pages are within.
+	for _, r := range []Run{{10, 1}, {98, 2}} {
+		if err := a.Reserve(r); err != nil {
+			t.Fatal(err)
+		}
+		a.Free(r)
+	}
 	for _, c := range []struct {
 		run  Run
 		want string
@@ -316,6 +323,14 @@ func TestValidateBites(t *testing.T) {
 			a.free.roots = [2]uint32{1, 1}
 			a.free.nodes[1].right = [2]uint32{2, 2}
 			a.free.nodes[2].left = [2]uint32{}
+		}},
+		{"tree 1 has node 3 below node 1, which is the lower one", func(a *Allocator) {
+			a.Free(Run{45, 1}) // node 3, the root of both trees
+			a.free.roots[bySize] = 1
+			a.free.nodes[1].left[bySize] = 3
+			a.free.nodes[1].right[bySize] = 2
+			a.free.nodes[3].right[bySize] = 0
+			a.free.nodes[2].left[bySize] = 0
 		}},
 		{"0 nodes are spare and 2 in use, of 3", func(a *Allocator) { a.free.nodes = append(a.free.nodes, node{}) }},
 	} {

@@ -74,6 +74,8 @@ func BenchmarkAppend(b *testing.B) {
 func BenchmarkFind(b *testing.B) {
 	m, keys := full(b)
 	absent := benchKeys(2 * len(keys))[len(keys):]
+	// In the order of the arena the processor would have read ahead.
+	rand.New(rand.NewPCG(3, 4)).Shuffle(len(keys), func(i, j int) { keys[i], keys[j] = keys[j], keys[i] })
 	for _, c := range []struct {
 		name string
 		keys [][]byte

@@ -28,10 +28,7 @@ const (
 	bytesPerSlot = 256
 )
 
-type slotTable struct {
-	slots []uint32
-	shift uint // from a hash to its slot
-}
+type slotTable struct{ slots []uint32 }
 
 type keyIndex struct {
 	arena   arena
@@ -82,16 +79,15 @@ func (x *keyIndex) grow(slots int) bool {
 	if !ok {
 		return false
 	}
-	next := &slotTable{slots: slab.Uint32s(mem), shift: uint(64 - bits.Len(uint(slots-1)))}
+	next := &slotTable{slots: slab.Uint32s(mem)}
 	if old := x.now.Load(); old != nil {
-		mask := uint64(slots - 1)
 		for _, w := range old.slots {
 			if w == 0 {
 				continue
 			}
-			i := hash(x.arena.key(x.place(w))) >> next.shift
+			i := home(hash(x.arena.key(x.pos(w))), slots)
 			for next.slots[i] != 0 {
-				i = (i + 1) & mask
+				i = (i + 1) & (slots - 1)
 			}
 			next.slots[i] = w
 		}
@@ -101,25 +97,23 @@ func (x *keyIndex) grow(slots int) bool {
 	return true
 }
 
-// place returns the place of the entry in a slot.
-func (x *keyIndex) place(w uint32) Pos {
+// pos returns the place of the entry in a slot.
+func (x *keyIndex) pos(w uint32) Pos {
 	return Pos(w&(1<<(x.posBits&31)-1)) * entryAlign
 }
 
 // find returns the newest entry of the key.
 func (x *keyIndex) find(key []byte) Pos {
-	h := hash(key)
-	t := x.now.Load()
-	_, p := x.probe(t, h, key)
+	_, p := x.probe(x.now.Load().slots, hash(key), key)
 	return p
 }
 
 // probe returns the slot of the key and what it holds, or the empty slot where
 // it belongs and None.
-func (x *keyIndex) probe(t *slotTable, h uint64, key []byte) (int, Pos) {
-	slots, tag := t.slots, uint32(h)<<(x.posBits&31)
+func (x *keyIndex) probe(slots []uint32, h uint64, key []byte) (int, Pos) {
+	tag := x.tag(h)
 	mask := len(slots) - 1
-	for i := int(h >> (t.shift & 63)); ; i++ {
+	for i := home(h, len(slots)); ; i++ {
 		i &= mask
 		w := atomic.LoadUint32(&slots[i])
 		if w == 0 {
@@ -128,22 +122,42 @@ func (x *keyIndex) probe(t *slotTable, h uint64, key []byte) (int, Pos) {
 		if (w^tag)>>(x.posBits&31) != 0 {
 			continue
 		}
-		if p := x.place(w); string(x.arena.key(p)) == string(key) {
+		if p := x.pos(w); string(x.arena.key(p)) == string(key) {
 			return i, p
 		}
 	}
 }
 
-// add makes the entry at p the newest of its key; room said yes before.
-func (x *keyIndex) add(p Pos, key []byte) {
+// place is where the next entry of a key goes: the slot, and what it holds.
+type place struct {
+	slot int
+	tag  uint32
+	head Pos
+}
+
+// locate returns the place of the key. room said yes before.
+func (x *keyIndex) locate(key []byte) place {
 	h := hash(key)
-	t := x.now.Load()
-	i, head := x.probe(t, h, key)
-	x.arena.setOlder(p, head)
-	if head == None {
+	i, head := x.probe(x.now.Load().slots, h, key)
+	return place{slot: i, tag: x.tag(h), head: head}
+}
+
+// publish makes the entry at p the newest of its key.
+func (x *keyIndex) publish(at place, p Pos) {
+	if at.head == None {
 		x.keys++
 	}
-	atomic.StoreUint32(&t.slots[i], uint32(h)<<(x.posBits&31)|uint32(p/entryAlign))
+	atomic.StoreUint32(&x.now.Load().slots[at.slot], at.tag|uint32(p/entryAlign))
+}
+
+// tag returns the bits of the hash that a slot keeps, at their place.
+func (x *keyIndex) tag(h uint64) uint32 { return uint32(h) << (x.posBits & 31) }
+
+// home returns the slot where the search for a hash begins: by other bits than
+// those of the tag.
+func home(h uint64, slots int) int {
+	hi, _ := bits.Mul64(h, uint64(slots))
+	return int(hi)
 }
 
 // hash mixes 8 bytes at a time by a multiplication to 128 bits. It is in

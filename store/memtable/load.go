@@ -35,12 +35,13 @@ func (t *Table) Load(lo, hi int, seen func(message.Message)) error {
 		if err != nil {
 			return err
 		}
-		if !t.roomFor(m.Kind) {
+		at, ok := t.locate(m)
+		if !ok {
 			return fmt.Errorf("load memtable: offset %d: %w", p, ErrMemory)
 		}
+		t.arena.setOlder(Pos(p), at.head)
 		t.pos = p + size
-		t.arena.setOlder(Pos(p), None)
-		t.add(Pos(p), m.Kind, m.Seq)
+		t.publish(Pos(p), at, m)
 		if seen != nil {
 			seen(m)
 		}

@@ -10,8 +10,9 @@
 // and more than fits; a full table is replaced by its owner.
 //
 // A Table has one writer. Find, At, Older, Covering, Tombstones and whatever is
-// done with a View may run beside it at any time. All else, View too, belongs
-// to the writer, or to who holds the writer's lock. What makes this work is
+// done with a View may run beside it at any time. All else, taking a View too,
+// belongs to the writer, or to who holds the writer's lock; once nobody writes
+// any more, it is safe for concurrent use as well. What makes this work is
 // publication in one direction: an entry is complete before its place is
 // stored in the index, in the list of tombstones or in a View, each by one
 // atomic store, and an entry that is published is never written again.
@@ -19,6 +20,7 @@ package memtable
 
 import (
 	"encoding/binary"
+	"sync"
 	"sync/atomic"
 
 	"github.com/ashlar-dev/ashlar/internal/invariant"
@@ -34,7 +36,8 @@ const None Pos = 0
 
 // An entry of the arena, little endian, at a multiple of 8:
 //
-//	 0  u32  the entry of the same key before it, 0: none; only in memory
+//	 0  u32  the entry of the same key before it, or the range delete before
+//	         it, 0: none; only in memory
 //	 4  u32  length of the value
 //	 8  u64  number<<8 | kind
 //	16  u16  length of the key
@@ -82,10 +85,10 @@ func (a arena) size(p Pos) int {
 	return EntrySize(int(binary.LittleEndian.Uint16(a[p+16:])), int(binary.LittleEndian.Uint32(a[p+4:])))
 }
 
-func (a arena) put(p, size int, m message.Message) {
+func (a arena) put(p, size int, older Pos, m message.Message) {
 	b := a[p : p+size]
 	binary.LittleEndian.PutUint64(b[size-entryAlign:], 0) // the padding; the rest goes over it
-	binary.LittleEndian.PutUint32(b, 0)
+	binary.LittleEndian.PutUint32(b, uint32(older))
 	binary.LittleEndian.PutUint32(b[4:], uint32(len(m.Value)))
 	binary.LittleEndian.PutUint64(b[8:], uint64(m.Seq)<<8|uint64(m.Kind))
 	binary.LittleEndian.PutUint16(b[16:], uint16(len(m.Key)))
@@ -117,11 +120,13 @@ type Table struct {
 	// All keys begin with the first common bytes of first.
 	first  []byte
 	common int
+	gaps   []gap // those behind viewedPos
 
+	// viewing lets several callers take views of a table that nobody writes.
+	viewing   sync.Mutex
 	last      *View // the newest view; the table holds a reference
 	viewedPos int   // what lies before is in last
 	viewedLen int
-	gaps      []gap // those behind viewedPos
 }
 
 // New returns a table that writes into the arena from base on, which is a
@@ -167,7 +172,7 @@ func (t *Table) MaxSeq() message.Seq { return t.maxSeq }
 func (t *Table) Deletes() int { return t.deletes }
 
 // RangeDeletes returns how many messages are range deletes.
-func (t *Table) RangeDeletes() int { return t.tombs.len() }
+func (t *Table) RangeDeletes() int { return t.tombs.len }
 
 // Fits says whether the arena has room for one more message.
 func (t *Table) Fits(keyLen, valueLen int) bool {
@@ -178,7 +183,7 @@ func (t *Table) Fits(keyLen, valueLen int) bool {
 // bytes by EntrySize: when it answers true, appending them answers true. So
 // what must be appended as a whole can be.
 func (t *Table) Reserve(messages, bytes int) bool {
-	return bytes <= len(t.arena)-t.pos && t.index.room(messages) && t.tombs.room(messages, t.pool)
+	return bytes <= len(t.arena)-t.pos && t.index.room(messages)
 }
 
 // Append copies the message behind the others and publishes it. Its number is
@@ -190,42 +195,53 @@ func (t *Table) Append(m message.Message) bool {
 			m.Seq, t.maxSeq, len(m.Key), len(m.Value), m.Kind)
 	}
 	size := EntrySize(len(m.Key), len(m.Value))
-	if size > len(t.arena)-t.pos || !t.roomFor(m.Kind) {
+	if size > len(t.arena)-t.pos {
 		return false
 	}
-	p := Pos(t.pos)
-	t.arena.put(t.pos, size, m)
+	// The place in the index is looked up before the entry is copied: the
+	// processor waits for both at once.
+	at, ok := t.locate(m)
+	if !ok {
+		return false
+	}
+	p := t.pos
+	t.arena.put(p, size, at.head, m)
 	t.pos += size
-	t.add(p, m.Kind, m.Seq)
+	t.publish(Pos(p), at, m)
 	return true
 }
 
-// roomFor says whether the index takes one more message of the kind.
-func (t *Table) roomFor(k message.Kind) bool {
-	if k == message.RangeDelete {
-		return t.tombs.room(1, t.pool)
+// locate returns where the next entry of the message's key goes in the index,
+// and what is there. A range delete follows the one before it. False: no room.
+func (t *Table) locate(m message.Message) (place, bool) {
+	if m.Kind == message.RangeDelete {
+		return place{head: Pos(t.tombs.newest.Load())}, true
 	}
-	return t.index.room(1)
+	if !t.index.room(1) {
+		return place{}, false
+	}
+	return t.index.locate(m.Key), true
 }
 
-// add publishes the entry at p, which is complete.
-func (t *Table) add(p Pos, kind message.Kind, seq message.Seq) {
-	key := t.arena.key(p)
+// publish counts the message whose entry at p is complete, and lets readers
+// see it. at is its place in the index, if it has one.
+func (t *Table) publish(p Pos, at place, m message.Message) {
 	if t.len == 0 {
-		t.minSeq, t.first, t.common = seq, key, len(key)
-	} else if c := t.common; len(key) < c || string(key[:c]) != string(t.first[:c]) {
-		t.common = commonPrefix(t.first[:c], key)
+		t.first = t.arena.key(p)
+		t.minSeq, t.common = m.Seq, len(t.first)
+	} else if c := t.common; len(m.Key) < c || string(m.Key[:c]) != string(t.first[:c]) {
+		t.common = commonPrefix(t.first[:c], m.Key)
 	}
 	t.len++
-	t.maxSeq = seq
-	switch kind {
+	t.maxSeq = m.Seq
+	switch m.Kind {
 	case message.RangeDelete:
-		t.tombs.add(t.arena, p)
+		t.tombs.add(t.arena, p, t.pool)
 		return
 	case message.Delete:
 		t.deletes++
 	}
-	t.index.add(p, key)
+	t.index.publish(at, p)
 }
 
 // Skip moves the end of what is used forward to a multiple of 8; the bytes

@@ -29,6 +29,8 @@ type View struct {
 // a few times in all; without additions it costs nothing. False: the pool has
 // no memory.
 func (t *Table) View() (*View, bool) {
+	t.viewing.Lock()
+	defer t.viewing.Unlock()
 	if t.last != nil && t.viewedLen == t.len {
 		t.last.refs.retain()
 		return t.last, true

@@ -1,0 +1,152 @@
+package store
+
+import (
+	"encoding/binary"
+	"fmt"
+	"path"
+
+	"github.com/ashlar-dev/ashlar/env"
+	"github.com/ashlar-dev/ashlar/store/extent"
+	"github.com/ashlar-dev/ashlar/store/table"
+	"github.com/ashlar-dev/ashlar/store/trunk"
+)
+
+// Checkpoint copies the store to another directory of the same disk, as it is
+// when all changes before the call are in the tree, while it goes on being
+// used. The copy is a store of its own; it is complete and durable when
+// Checkpoint returns nil, and of no use otherwise. Pages keep their places, so
+// that the copy has holes where the store has free pages.
+func (db *DB) Checkpoint(dir string) error {
+	if err := db.Flush(); err != nil {
+		return err
+	}
+	s := db.acquire()
+	defer db.release(s)
+	if err := db.open(); err != nil {
+		return err
+	}
+	if err := db.disk.MakeDir(dir); err != nil {
+		return fmt.Errorf("checkpoint to %s: %w", dir, err)
+	}
+	names, err := db.disk.List(dir)
+	if err != nil {
+		return fmt.Errorf("checkpoint to %s: %w", dir, err)
+	}
+	for _, name := range names {
+		if name != dataNew {
+			return fmt.Errorf("checkpoint to %s: the directory has %q, want an empty one", dir, name)
+		}
+	}
+	if err := db.copyTo(s, dir); err != nil {
+		return fmt.Errorf("checkpoint to %s: %w", dir, err)
+	}
+	return nil
+}
+
+func (db *DB) copyTo(s *state, dir string) error {
+	fresh := path.Join(dir, dataNew)
+	f, _, err := db.openFile(fresh, true)
+	if err != nil {
+		return err
+	}
+	err = first(db.copyData(s, f), f.Close())
+	if err != nil {
+		return err
+	}
+	if err := db.disk.Rename(fresh, path.Join(dir, dataFile)); err != nil {
+		return err
+	}
+	return first(db.disk.SyncDir(dir), db.disk.SyncDir(path.Dir(dir)))
+}
+
+func (db *DB) copyData(s *state, f env.File) error {
+	super := db.copySuper(s)
+	t := table.New(super.UUID)
+	var failed error
+	buf, ok := db.alloc(blobPiece)
+	if !ok {
+		return fmt.Errorf("%w: no buffer of %d bytes", ErrMemory, blobPiece)
+	}
+	defer db.pool.Free(buf)
+	if err := f.Truncate(int64(super.Pages) * extent.PageSize); err != nil {
+		return err
+	}
+	s.root.Branches(func(b *trunk.Branch) {
+		t.Put(table.Object{ID: b.Meta.ID, Kind: table.Branch, Epoch: b.Meta.Epoch, Body: b.Meta.Append(nil)})
+		for _, r := range append(append([]extent.Run{b.Meta.IndexRun()}, b.Meta.Runs...), b.Meta.Blobs...) {
+			if failed == nil {
+				failed = db.copyRun(f, r, buf)
+			}
+		}
+	})
+	if failed != nil {
+		return failed
+	}
+	nodes(s.root, func(n *trunk.Node) {
+		kind := table.Node
+		if n == s.root {
+			kind = table.Root
+		}
+		t.Put(table.Object{ID: n.ID, Kind: kind, Epoch: super.Epoch, Body: n.Append(nil)})
+	})
+	return db.writeCopy(f, t, super)
+}
+
+// copySuper is the superblock of a copy, but for the table.
+func (db *DB) copySuper(s *state) table.Superblock {
+	pages, _, _ := db.space.pages()
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	super := table.Superblock{
+		Seq: 1, Cut: uint64(s.newest()), Segment: 1, NextID: db.nextID, Pages: pages,
+		Merger: db.super.Merger, Clean: true, Epoch: db.epoch,
+	}
+	// A name of its own, in which the number of the copy is mixed: journals of
+	// the two must never be taken for each other's.
+	db.copies++
+	super.UUID = db.super.UUID
+	mix := db.session ^ (db.copies * 0x9e3779b97f4a7c15)
+	for i := range 2 {
+		binary.LittleEndian.PutUint64(super.UUID[8*i:], binary.LittleEndian.Uint64(super.UUID[8*i:])^mix)
+	}
+	return super
+}
+
+func (db *DB) copyRun(f env.File, r extent.Run, buf []byte) error {
+	for at := int64(0); at < r.Bytes(); at += int64(len(buf)) {
+		piece := buf[:min(int64(len(buf)), r.Bytes()-at)]
+		if err := readFull(db.data, piece, r.Addr()+at); err != nil {
+			return err
+		}
+		if _, err := f.WriteAt(piece, r.Addr()+at); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writeCopy writes the table behind everything else, and the superblock.
+func (db *DB) writeCopy(f env.File, t *table.Table, super table.Superblock) error {
+	size := t.Size()
+	buf, ok := db.alloc(size + table.SuperSize)
+	if !ok {
+		return fmt.Errorf("%w: no buffer of %d bytes", ErrMemory, size)
+	}
+	defer db.pool.Free(buf)
+	chunk := t.Full(buf[:0:size], super.Seq)
+	at := int64(super.Pages) * extent.PageSize
+	if _, err := f.WriteAt(chunk, at); err != nil {
+		return err
+	}
+	super.Pages += uint32(size / extent.PageSize)
+	super.Chunks = []table.Chunk{{Loc: table.Loc{Addr: at, Len: uint32(size), CRC: table.Checksum(chunk)}, Full: true, Seq: super.Seq}}
+	block := buf[size:]
+	table.EncodeSuper(block, super)
+	if err := f.Sync(); err != nil {
+		return err
+	}
+	if _, err := f.WriteAt(block, superAddr(0)); err != nil {
+		return err
+	}
+	return f.Sync()
+}

@@ -1,0 +1,171 @@
+package explore
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/ashlar-dev/ashlar/env"
+	"github.com/ashlar-dev/ashlar/store"
+)
+
+// Engine is the store of this project as a Subject: with all its work done in
+// the caller, and so small that a few writes fill a memtable.
+type Engine struct {
+	Label   string
+	Options store.Options
+}
+
+// Engines are the variants of the suite: each durability, values within
+// branches and apart from them, with and without compression, one memtable or
+// partition filled by few values or by many.
+func Engines() []Subject {
+	tune := func(memtable int, leaf int64, runs, blob int, cache int64) store.Tuning {
+		return store.Tuning{MemtableBytes: memtable, LeafBytes: leaf, Fanout: 4, Runs: runs, BlobBytes: blob, CacheBytes: cache, Inline: true}
+	}
+	return []Subject{
+		Engine{"lazy", store.Options{Tuning: tune(32<<10, 16<<10, 2, 8<<10, 64<<10)}},
+		Engine{"process", store.Options{Durability: store.ProcessCrash, Compression: store.None, Tuning: tune(32<<10, 32<<10, 3, 512, 32<<10)}},
+		Engine{"commit", store.Options{Durability: store.EveryCommit, Tuning: tune(32<<10, 8<<10, 2, 4<<10, 128<<10)}},
+		Engine{"blobs", store.Options{Compression: store.None, Tuning: tune(48<<10, 16<<10, 4, 600, 64<<10)}},
+	}
+}
+
+// memory of an engine is enough for three memtables and what comes with them.
+const engineMemory = 4 << 20
+
+// Name is Subject's.
+func (e Engine) Name() string { return e.Label }
+
+// Durable is Subject's.
+func (e Engine) Durable(k OpKind) bool {
+	return k == Sync || k == Flush || k == Reopen || k.Changes() && e.Options.Durability == store.EveryCommit
+}
+
+// Explains is Subject's.
+func (e Engine) Explains(err error) bool {
+	return errors.Is(err, store.ErrCorrupt) || errors.Is(err, store.ErrStopped)
+}
+
+// Open is Subject's.
+func (e Engine) Open(disk env.Disk, dir string, tracer env.Tracer) (Store, error) {
+	o := e.Options
+	o.Memory, o.Merger = engineMemory, Concat{}
+	db, err := store.Open(env.Env{Clock: still{}, Random: env.Seeded(disk.(*Disk).number()), Disk: disk, Tracer: tracer}, dir, o)
+	if err != nil {
+		return nil, err
+	}
+	return &engine{db: db, batch: db.NewBatch()}, nil
+}
+
+// number is another one for every state of the disk, so that what a store
+// draws is never what it drew in an earlier life.
+func (d *Disk) number() uint64 {
+	n := mix(uint64(d.changes), uint64(d.epoch))
+	for _, i := range d.names {
+		n += mix(i.now.sum, uint64(i.now.size))
+	}
+	return n
+}
+
+// still is a Clock that stands still.
+type still struct{}
+
+func (still) Now() env.Instant { return 0 }
+func (still) Wall() time.Time  { return time.Unix(0, 0) }
+func (still) After(time.Duration, env.Waker) env.Timer {
+	return still{}
+}
+func (still) Stop() bool { return true }
+
+// engine is an open store.
+type engine struct {
+	db    *store.DB
+	batch *store.Batch
+	value []byte
+}
+
+func (e *engine) Commit(changes []Change, alone, durable bool) error {
+	if alone && !durable {
+		c := changes[0]
+		switch c.Kind {
+		case Put:
+			return e.db.Put(c.Key, c.Value)
+		case Delete:
+			return e.db.Delete(c.Key)
+		case Merge:
+			return e.db.Merge(c.Key, c.Value)
+		default:
+			return e.db.DeleteRange(c.Key, c.Value)
+		}
+	}
+	e.batch.Reset()
+	for _, c := range changes {
+		switch c.Kind {
+		case Put:
+			e.batch.Put(c.Key, c.Value)
+		case Delete:
+			e.batch.Delete(c.Key)
+		case Merge:
+			e.batch.Merge(c.Key, c.Value)
+		default:
+			e.batch.DeleteRange(c.Key, c.Value)
+		}
+	}
+	w := store.NoSync
+	if durable {
+		w = store.Sync
+	}
+	return e.db.Commit(e.batch, w)
+}
+
+func (e *engine) Sync() error                 { return e.db.Sync() }
+func (e *engine) Flush() error                { return e.db.Flush() }
+func (e *engine) Compact(lo, hi []byte) error { return e.db.Compact(lo, hi) }
+func (e *engine) Checkpoint(dir string) error {
+	if c, ok := any(e.db).(interface{ Checkpoint(string) error }); ok {
+		return c.Checkpoint(dir)
+	}
+	return nil
+}
+func (e *engine) Close() error { return e.db.Close() }
+
+func (e *engine) Verify() error {
+	_, err := e.db.Verify(context.Background())
+	return err
+}
+
+func (e *engine) Get(key []byte) ([]byte, bool, error) {
+	var err error
+	e.value, err = e.db.Get(key, e.value[:0])
+	return found(e.value, err)
+}
+
+func (e *engine) Iter() (Cursor, error) { return e.db.Iter(nil, nil) }
+
+func (e *engine) Snapshot() (View, error) { return &engineView{s: e.db.Snapshot()}, nil }
+
+type engineView struct {
+	s     *store.Snapshot
+	value []byte
+}
+
+func (v *engineView) Get(key []byte) ([]byte, bool, error) {
+	var err error
+	v.value, err = v.s.Get(key, v.value[:0])
+	return found(v.value, err)
+}
+
+func (v *engineView) Iter() (Cursor, error) { return v.s.Iter(nil, nil) }
+
+func (v *engineView) Close() error {
+	v.s.Close()
+	return nil
+}
+
+func found(value []byte, err error) ([]byte, bool, error) {
+	if errors.Is(err, store.ErrNotFound) {
+		return nil, false, nil
+	}
+	return value, err == nil, err
+}

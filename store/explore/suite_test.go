@@ -1,0 +1,106 @@
+package explore
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+	"testing"
+
+	"github.com/ashlar-dev/ashlar/store"
+)
+
+// replayVariable replays one failure: it holds what Failure.Replay prints.
+// statesVariable is how many states a run explores, in place of a million.
+const (
+	replayVariable = "ASHLAR_CRASH"
+	statesVariable = "ASHLAR_CRASH_STATES"
+)
+
+// recoveryPaths are the marks that the store sets on its way through recovery,
+// all of which a suite must have seen.
+func recoveryPaths() []string {
+	return []string{"store.recover.one-superblock", "store.recover.replay", "store.stopped"}
+}
+
+func crashSuite() Suite {
+	if _, ok := any((*store.DB)(nil)).(interface{ Checkpoint(string) error }); !ok {
+		p := Profiles()
+		for i := range p {
+			p[i].Weights[Checkpoint] = 0
+		}
+		return Suite{Subjects: Engines(), Profiles: p, Options: Options{FaultRuns: 12}}
+	}
+	return Suite{Subjects: Engines(), Profiles: Profiles(), Options: Options{FaultRuns: 12}}
+}
+
+// fail reports a failure, made as small as it gets, with the command that
+// replays it.
+func fail(t *testing.T, s Suite, f *Failure) {
+	t.Helper()
+	o, err := s.Replay(f.Replay())
+	if err != nil {
+		t.Fatal(err, f)
+	}
+	t.Errorf("%v\nsmaller:\n%v\nreplay: %s='%s' go test -run TestCrashes ./store/explore",
+		f, f.Shrink(o, 40), replayVariable, f.Replay())
+}
+
+// TestCrashes is the crash suite.
+func TestCrashes(t *testing.T) {
+	s := crashSuite()
+	s.Workers = runtime.GOMAXPROCS(0)
+	if text := os.Getenv(replayVariable); text != "" {
+		o, err := s.Replay(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r := Run(o); r.Failure != nil {
+			t.Fatal(r.Failure)
+		}
+		t.Skip("the failure is gone")
+	}
+	s.States = 1_000_000
+	switch text := os.Getenv(statesVariable); {
+	case text != "":
+		if _, err := fmt.Sscan(text, &s.States); err != nil {
+			t.Fatal(err)
+		}
+	case testing.Short():
+		s.States = 20_000
+		s.Options.FaultRuns = 3
+	}
+	s.Progress = func(seed uint64, r Report) {
+		if testing.Verbose() {
+			fmt.Printf("seed %d done: %d states, %d images, %d opens\n", seed, r.States, r.Images, r.Opens)
+		}
+	}
+	r := s.Run()
+	t.Logf("%d states at %d moments, %d different images; %d opens, by depth %d; %d verified; %d right reads\n%v",
+		r.States, r.Moments, r.Images, r.Opens, r.Deep[1:4], r.Verify, r.Reads, r.Coverage)
+	if r.Failure != nil {
+		fail(t, s, r.Failure)
+		return
+	}
+	if r.States < s.States || r.Reads == 0 || r.Verify == 0 || r.Deep[3] == 0 {
+		t.Errorf("too little was explored")
+	}
+	if !testing.Short() {
+		if m := r.Missing(append(Required(), recoveryPaths()...)); m != nil {
+			t.Errorf("never: %v", m)
+		}
+	}
+}
+
+// TestEngineRunsAreTheSame: a seed does the same bit for bit.
+func TestEngineRunsAreTheSame(t *testing.T) {
+	s := crashSuite()
+	s.Options.FaultRuns = 2
+	for seed := range uint64(4) {
+		o := s.Seed(seed * 6)
+		o.Profile.Ops = 20
+		a, b := Run(o), Run(o)
+		if fmt.Sprint(a) != fmt.Sprint(b) {
+			t.Errorf("seed %d:\n%v\n%v", seed, a, b)
+		}
+	}
+}
