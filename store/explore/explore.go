@@ -142,7 +142,7 @@ func Required() []string {
 	for k := Put; k < opKinds; k++ {
 		out = append(out, "op "+k.String())
 	}
-	return out
+	return append(out, "delete on a full disk")
 }
 
 // explorer is an exploration that is going on.

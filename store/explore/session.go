@@ -180,7 +180,9 @@ func (s *session) abandon() {
 		for _, v := range s.views {
 			v.view.Close()
 		}
-		s.store.Close()
+		// A store whose disk has failed takes no trouble to close.
+		_ = s.store.Commit([]Change{{Kind: Delete, Key: []byte("end")}}, true, true)
+		_ = s.store.Close()
 		s.store = nil
 	}
 }
