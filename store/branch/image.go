@@ -206,29 +206,36 @@ func (w *Writer) putTombstones(x *Index) {
 	}
 }
 
-// readParts reads the lengths and checks that they make up the image.
-func readParts(image []byte) (p parts, found string) {
+// readLengths reads the header's lengths, and says what is wrong with them, or
+// nothing.
+func readLengths(b []byte) (p parts, found string) {
 	le := binary.LittleEndian
-	if len(image) < imageHeader {
-		return p, fmt.Sprintf("%d bytes", len(image))
+	if len(b) < imageHeader {
+		return p, fmt.Sprintf("%d bytes", len(b))
 	}
-	if m, v := le.Uint32(image[4:]), le.Uint32(image[8:]); m != imageMagic || v != imageVersion {
+	if m, v := le.Uint32(b[4:]), le.Uint32(b[8:]); m != imageMagic || v != imageVersion {
 		return p, fmt.Sprintf("magic %#08x, version %d", m, v)
 	}
 	for _, f := range p.fields() {
-		v := le.Uint32(image[f.at:])
-		if int64(v) > int64(len(image)) {
+		v := le.Uint32(b[f.at:])
+		if v > indexBytesMax {
 			return p, fmt.Sprintf("a part of %d bytes or more", v)
 		}
 		*f.n = int(v)
-	}
-	if p.size() != int64(len(image)) {
-		return p, fmt.Sprintf("parts of %d bytes", p.size())
 	}
 	if p.all < p.n || p.bits > 0 && !filter.Valid(p.bits) {
 		return p, fmt.Sprintf("%d blocks of %d, a filter of %d bytes", p.n, p.all, p.bits)
 	}
 	return p, ""
+}
+
+// readParts reads the lengths and checks that they make up the image.
+func readParts(image []byte) (p parts, found string) {
+	p, found = readLengths(image)
+	if found == "" && p.size() != int64(len(image)) {
+		found = fmt.Sprintf("parts of %d bytes", p.size())
+	}
+	return p, found
 }
 
 // sound checks that nothing in the image leads outside of it, and that the

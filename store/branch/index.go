@@ -260,6 +260,11 @@ func (x *Index) Runs(lo, hi []byte) []extent.Run {
 			to = b
 		}
 	}
+	return x.runs(from, to)
+}
+
+// runs are the pages of the blocks from from up to, without, to.
+func (x *Index) runs(from, to int) []extent.Run {
 	var runs []extent.Run
 	for b := from; b < to; b++ {
 		r := x.run(b)
