@@ -196,9 +196,10 @@ func (db *DB) readSupers() (*table.Superblock, error) {
 	for i := range slots {
 		slots[i] = buf[i*table.SuperSize : (i+1)*table.SuperSize]
 		if err := readFull(db.data, slots[i], superAddr(i)); err != nil {
-			// The other slot may be all that is needed.
-			db.log.Warn("superblock cannot be read", "slot", i, "error", err)
-			slots[i] = nil
+			// It may be the newer one, without which what was promised would be
+			// missing and nobody would know. A superblock that is torn can be
+			// read.
+			return nil, fmt.Errorf("superblock %d: %w", i, err)
 		}
 	}
 	super, which, err := table.Choose(slots[0], slots[1])
