@@ -50,8 +50,8 @@ const (
 	entryHeader = 24
 	entryMagic  = 0xA51A
 	entryAlign  = 8
-	// ArenaMax is the longest arena, in bytes: positions have 32 bits.
-	ArenaMax = 1<<32 - 1
+	// ArenaMax is the longest arena, in bytes.
+	ArenaMax = 1<<31 - 1
 )
 
 // arena is the memory of the entries.

@@ -21,6 +21,7 @@ func pair(key []byte, depth int, p Pos) (prefix, rest uint64) {
 func pairPos(rest uint64) Pos   { return Pos(rest) }
 func pairClass(rest uint64) int { return int(rest >> 32) }
 
+// A run is never empty.
 type run struct {
 	arena arena
 	pool  *slab.Pool
@@ -55,9 +56,6 @@ func (r *run) pos(i int) Pos { return pairPos(r.pairs[i*pairWords+1]) }
 // seek returns the number of messages with keys below key.
 func (r *run) seek(key []byte) int {
 	n := r.len()
-	if n == 0 {
-		return 0
-	}
 	common := r.arena.key(r.pos(0))[:r.depth]
 	if c := bytes.Compare(key[:min(len(key), r.depth)], common); c != 0 {
 		if c < 0 {

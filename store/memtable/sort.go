@@ -17,12 +17,9 @@ type sorter struct {
 	count [radixDigits][256]uint32
 }
 
-// sort sorts pairs, whose prefixes are those from depth on. scratch is as long.
+// sort sorts radixMin pairs or more, whose prefixes are those from depth on.
+// scratch is as long.
 func (s *sorter) sort(pairs, scratch []uint64, depth int) {
-	if len(pairs) < radixMin*pairWords {
-		s.insert(pairs, depth)
-		return
-	}
 	s.radix(pairs, scratch)
 	for lo := 0; lo < len(pairs); {
 		prefix, rest := pairs[lo], pairs[lo+1]

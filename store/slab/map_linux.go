@@ -20,7 +20,7 @@ const (
 
 // regionBytes is the address space of the n-th region. It costs nothing until
 // it is touched.
-func regionBytes(n int) int { return 64 << 20 << min(n, 5) }
+func regionBytes(n int) int { return 64 << 20 << min(n, 4) }
 
 // reserve returns zeroed address space. Huge pages are kept out of it: they
 // would make more resident than is counted.
