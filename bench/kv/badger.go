@@ -14,10 +14,14 @@ func badgerEngine() engine {
 	return engine{
 		Name: "badger",
 		Setup: func(s settings) []string {
+			cached := "no block cache therefore, as its documentation says: tables are mapped"
+			if s.Compress {
+				cached = "block cache " + mib(s.cache())
+			}
 			return []string{
 				fmt.Sprintf("%d memtables of %s, half of the others': it keeps each in memory and in a mapped file", memtables, mib(s.memtable()/2)),
-				"no compression and therefore, as its documentation says, no block cache: tables are mapped",
-				"values in the tree: they are below its threshold of 1 MiB",
+				s.compression("Snappy") + "; " + cached,
+				"values in the tree: they are below its threshold",
 				"no conflict detection, one version, no metrics",
 				"write-only phases through WriteBatch, others a transaction for each write: its best case",
 			}
@@ -41,11 +45,13 @@ func openBadger(dir string, s settings) (store, error) {
 		WithBlockCacheSize(0).
 		WithMemTableSize(max(1<<20, s.memtable()/2)).
 		WithNumMemtables(memtables).
-		WithValueThreshold(1 << 10).
 		WithValueLogFileSize(max(16<<20, s.Memory/4)).
 		WithNumCompactors(max(2, s.CPUs)).
 		WithDetectConflicts(false).
 		WithSyncWrites(s.SyncEach)
+	if s.Compress {
+		o = o.WithCompression(options.Snappy).WithBlockCacheSize(s.cache())
+	}
 	o.ValueThreshold = min(1<<20, o.MemTableSize/8)
 	db, err := badger.Open(o)
 	if err != nil {

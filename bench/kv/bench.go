@@ -34,6 +34,11 @@ type config struct {
 	Cgroup       string // "": wherever one can be made; "none": not even looked for
 }
 
+// settings are what engines are given.
+func (c config) settings() settings {
+	return settings{Memory: c.Memory, CPUs: c.CPUs, Clients: c.Clients, SyncEach: c.SyncEach, Compress: c.Compressible > 0}
+}
+
 // valueSize is the length of values, in bytes.
 const valueSize = 512
 
@@ -100,16 +105,19 @@ func (b *bench) dirOf(e engine) string { return filepath.Join(b.root, e.Name) }
 // one runs one phase of one engine, or says why it does not.
 func (b *bench) one(ctx context.Context, round int, e engine, w workload) *result {
 	r := &result{Round: round, Engine: e.Name, Workload: w.Name}
-	limit := b.Limit
+	left := 3 * b.Limit // more than it can use
 	if !b.deadline.IsZero() {
-		limit = min(limit, time.Until(b.deadline))
+		left = min(left, time.Until(b.deadline))
 	}
+	limit := min(b.Limit, left)
 	why, broken := b.broken[e.Name]
 	switch {
 	case ctx.Err() != nil:
 		r.Skipped = "interrupted"
 	case limit < time.Second:
 		r.Skipped = "the budget is spent"
+	case b.SyncEach && e.LogFree:
+		r.Skipped = "without a log it cannot sync each write"
 	case broken && !w.Recover && w.Name != "load":
 		r.Skipped = why
 	}
@@ -122,8 +130,8 @@ func (b *bench) one(ctx context.Context, round int, e engine, w workload) *resul
 	s := spec{
 		Engine: e.Name, Workload: w.Name, Dir: b.dirOf(e),
 		Format:   format{ValueSize: valueSize, Compressible: b.Compressible},
-		Settings: settings{Memory: b.Memory, CPUs: b.CPUs, Clients: b.Clients, SyncEach: b.SyncEach},
-		Records:  b.Records, Ops: w.ops(b.Ops, b.Records), Limit: limit,
+		Settings: b.settings(),
+		Records:  b.Records, Ops: w.ops(b.Ops, b.Records), Limit: limit, Left: left,
 		Seed:      newSource(b.Seed, uint64(round), nameSeed(w.Name)).next(),
 		HeapLimit: b.Memory / 4 * 3,
 	}

@@ -142,9 +142,9 @@ func (c *client) merge(record uint64) (time.Duration, error) {
 	c.ledger.begin(record)
 	defer c.ledger.end(record)
 	start := time.Now()
+	c.user += int64(len(c.key) + len(one)) // by hand it is no more to the user
 	if m, ok := c.store.(merger); ok {
 		err := m.merge(c.key, one)
-		c.user += int64(len(c.key) + len(one))
 		return time.Since(start), err
 	}
 	defer c.ledger.alone(record)()
@@ -155,7 +155,6 @@ func (c *client) merge(record uint64) (time.Duration, error) {
 	c.got = got
 	applyOperand(got, one)
 	err = c.store.put(c.key, got)
-	c.user += int64(len(c.key) + len(got))
 	return time.Since(start), err
 }
 

@@ -13,6 +13,7 @@ type settings struct {
 	CPUs     int
 	Clients  int
 	SyncEach bool // every write is durable when it returns
+	Compress bool // values compress: each engine as it does by default
 	Blind    bool // the phase reads nothing: writes may be held back until sync
 }
 
@@ -109,6 +110,14 @@ func engineNamed(name string) (engine, error) {
 		names = append(names, e.Name)
 	}
 	return engine{}, fmt.Errorf("no engine is called %q; there are %s", name, strings.Join(names, ", "))
+}
+
+// compression is the line of setup that says what an engine does about it.
+func (s settings) compression(byDefault string) string {
+	if s.Compress {
+		return "compression: " + byDefault + ", its default"
+	}
+	return "no compression: values do not compress"
 }
 
 func mib(n int64) string { return fmt.Sprintf("%g MiB", float64(n)/(1<<20)) }

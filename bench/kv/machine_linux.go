@@ -149,3 +149,34 @@ func cpuModel() string {
 	}
 	return ""
 }
+
+// loadAverage is the system's over the last minute.
+func loadAverage() string {
+	text, err := os.ReadFile("/proc/loadavg")
+	if err != nil {
+		return "unknown"
+	}
+	load, _, _ := strings.Cut(string(text), " ")
+	return load
+}
+
+// freeSpace is what this user may still write below a directory, in bytes.
+func freeSpace(dir string) (n int64, known bool) {
+	var s unix.Statfs_t
+	if unix.Statfs(dir, &s) != nil {
+		return 0, false
+	}
+	return int64(s.Bavail) * s.Bsize, true
+}
+
+// libraryVersion is what follows prefix in the name of a library that is
+// loaded.
+func libraryVersion(prefix string) string {
+	text, err := os.ReadFile("/proc/self/maps")
+	if err != nil {
+		return ""
+	}
+	_, after, _ := strings.Cut(string(text), prefix)
+	version, _, _ := strings.Cut(after, "\n")
+	return version
+}

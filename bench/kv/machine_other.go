@@ -29,3 +29,6 @@ func openDirect(string) (*os.File, error) { return nil, errors.ErrUnsupported }
 func datasync(f *os.File) error           { return f.Sync() }
 func pages(n int) ([]byte, error)         { return make([]byte, n), nil }
 func cpuModel() string                    { return "" }
+func loadAverage() string                 { return "unknown" }
+func freeSpace(string) (int64, bool)      { return 0, false }
+func libraryVersion(string) string        { return "" }

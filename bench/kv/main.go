@@ -267,7 +267,7 @@ func command(ctx context.Context, args []string, stdout, stderr io.Writer, self 
 		return fmt.Errorf("%w, %w", err, errUsage)
 	}
 	if o.List {
-		list(stdout, settings{Memory: c.Memory, CPUs: c.CPUs, Clients: c.Clients, SyncEach: c.SyncEach})
+		list(stdout, c.settings())
 		return nil
 	}
 	terminal := false
@@ -286,12 +286,15 @@ func command(ctx context.Context, args []string, stdout, stderr io.Writer, self 
 	if c.Cgroup != "none" {
 		b.cages = findCages(c.Cgroup)
 	}
-	before := calibrate(b.root, b.calibrationTime())
-	b.progress.say("device: %s", before)
+	if err := b.checkSpace(); err != nil {
+		return err
+	}
+	before := b.ambience(ctx)
+	b.progress.say("device: %s", before.device)
 	if err := b.run(ctx); err != nil {
 		return err
 	}
-	rep := b.report(before, calibrate(b.root, b.calibrationTime()))
+	rep := b.report(before, b.ambience(ctx))
 	if err := writeReport(rep, o, stdout); err != nil {
 		return err
 	}
@@ -306,12 +309,31 @@ func command(ctx context.Context, args []string, stdout, stderr io.Writer, self 
 	return nil
 }
 
-// calibrationTime is how long each part of the device's calibration may take.
-func (b *bench) calibrationTime() time.Duration {
-	if b.Limit < 10*time.Second {
-		return 200 * time.Millisecond
+// checkSpace refuses what would not fit on the disk: three times the records
+// for each engine, since compactions write before they remove.
+func (b *bench) checkSpace() error {
+	need := 3 * int64(len(b.engines)) * b.Records * (keySize + valueSize)
+	if free, known := freeSpace(b.root); known && free < need {
+		return fmt.Errorf("%d engines with %d records each take up to %d MB for a while, and %s has room for %d MB: see -dir, -engines",
+			len(b.engines), b.Records, need/1e6, b.root, free/1e6)
 	}
-	return 2 * time.Second
+	return nil
+}
+
+// ambience is what else goes on where the run is.
+type ambience struct {
+	device device
+	load   string
+}
+
+// ambience looks around; a run that was interrupted does not wait for it.
+func (b *bench) ambience(ctx context.Context) ambience {
+	a := ambience{device: device{Impossible: "interrupted"}, load: loadAverage()}
+	if ctx.Err() != nil {
+		return a
+	}
+	a.device = calibrate(b.root, min(2*time.Second, b.Limit/10))
+	return a
 }
 
 // list prints engines and workloads.

@@ -20,7 +20,7 @@ func pebbleEngine(name string, noLog bool) engine {
 			lines := []string{
 				fmt.Sprintf("block cache %s, %d memtables of %s: as RocksDB", mib(s.cache()), memtables, mib(s.memtable())),
 				fmt.Sprintf("bloom filters of %d bits on every level (a Get does not ask the last one's: its default)", bloomBits),
-				"no compression: values do not compress",
+				s.compression("Snappy"),
 				fmt.Sprintf("1 to %d compactions at a time; everything else as it comes", max(1, s.CPUs)),
 			}
 			if noLog {
@@ -65,7 +65,9 @@ func openPebble(dir string, s settings, noLog bool) (store, error) {
 	}
 	for i := range o.Levels {
 		o.Levels[i].FilterPolicy = bloom.FilterPolicy(bloomBits)
-		o.Levels[i].Compression = func() *sstable.CompressionProfile { return sstable.NoCompression }
+		if !s.Compress {
+			o.Levels[i].Compression = func() *sstable.CompressionProfile { return sstable.NoCompression }
+		}
 	}
 	db, err := pebble.Open(dir, o)
 	if err != nil {

@@ -27,6 +27,7 @@ type spec struct {
 	Records          int64 // to load
 	Ops              int64
 	Limit            time.Duration // operations stop after it
+	Left             time.Duration // settling stops when so much has gone by since the start
 	Seed             uint64
 	HeapLimit        int64
 	// Crash ends the process by a kill as soon as the records are durable or
@@ -104,6 +105,7 @@ func childMain(in io.Reader, out io.Writer) int {
 // phase is a run of a spec.
 type phase struct {
 	spec
+	start   time.Time
 	load    workload
 	engine  engine
 	ledger  *ledger
@@ -120,11 +122,16 @@ func runPhase(s spec, report func(line)) (*measure, error) {
 	}
 	runtime.GOMAXPROCS(s.Settings.CPUs)
 	debug.SetMemoryLimit(s.HeapLimit)
-	p := &phase{spec: s}
-	var err error
-	if p.engine, err = engineNamed(s.Engine); err != nil {
+	e, err := engineNamed(s.Engine)
+	if err != nil {
 		return nil, err
 	}
+	return measurePhase(s, e, report)
+}
+
+// measurePhase runs a phase in this process.
+func measurePhase(s spec, e engine, report func(line)) (*measure, error) {
+	p := &phase{spec: s, engine: e, start: time.Now()}
 	var ok bool
 	if p.load, ok = workloadNamed(s.Workload); !ok {
 		return nil, fmt.Errorf("no workload is called %q", s.Workload)
@@ -349,6 +356,9 @@ func (p *phase) settle() error {
 	}
 	before, start := usageNow(), time.Now()
 	until := start.Add(settleLimit * p.Limit)
+	if end := p.start.Add(p.Left); end.Before(until) {
+		until = end
+	}
 	if err := p.store.settle(func() bool { return time.Now().After(until) }); err != nil {
 		return err
 	}

@@ -28,6 +28,7 @@ type machine struct {
 	OS, Arch, CPU, Go string
 	CPUs              int
 	MemoryMiB         int64
+	Load              [2]string // average of the system's load, before and after
 }
 
 // setup is how an engine was set up.
@@ -62,13 +63,13 @@ type cell struct {
 }
 
 // report computes medians, ratios and verdicts.
-func (b *bench) report(before, after device) *report {
+func (b *bench) report(before, after ambience) *report {
 	r := &report{
-		Config: b.config, Device: [2]device{before, after}, Limit: b.cages.Why, Results: b.results,
+		Config: b.config, Device: [2]device{before.device, after.device}, Limit: b.cages.Why, Results: b.results,
 		Machine: machine{OS: runtime.GOOS, Arch: runtime.GOARCH, CPU: cpuModel(), Go: runtime.Version(),
-			CPUs: runtime.NumCPU(), MemoryMiB: numberIn("/proc/meminfo", "MemTotal:") >> 10},
+			CPUs: runtime.NumCPU(), MemoryMiB: numberIn("/proc/meminfo", "MemTotal:") >> 10, Load: [2]string{before.load, after.load}},
 	}
-	s := settings{Memory: b.Memory, CPUs: b.CPUs, Clients: b.Clients, SyncEach: b.SyncEach}
+	s := b.settings()
 	for _, e := range b.engines {
 		r.Engines = append(r.Engines, setup{Name: e.Name, Version: versionOf(e.Name), Settings: e.Setup(s)})
 	}
@@ -80,6 +81,9 @@ func (b *bench) report(before, after device) *report {
 func versionOf(name string) string {
 	module := map[string]string{"pebble": "cockroachdb/pebble", "pebble-nolog": "cockroachdb/pebble",
 		"badger": "dgraph-io/badger", "bbolt": "etcd.io/bbolt"}[name]
+	if strings.HasPrefix(name, "rocksdb") {
+		return libraryVersion("librocksdb.so.")
+	}
 	info, ok := debug.ReadBuildInfo()
 	if !ok || module == "" {
 		return ""
@@ -417,6 +421,7 @@ func (r *report) preamble(b *strings.Builder, bullet string) {
 			mib(c.Memory), c.CPUs, c.Clients, thousands(float64(c.Ops)), c.Rounds, c.Seed),
 		"sync " + sync + "; a phase is cut after " + c.Limit.String(),
 		fmt.Sprintf("machine: %s/%s, %s, %d CPUs, %d MiB, %s", r.Machine.OS, r.Machine.Arch, r.Machine.CPU, r.Machine.CPUs, r.Machine.MemoryMiB, r.Machine.Go),
+		fmt.Sprintf("load average: %s before, %s after", r.Machine.Load[0], r.Machine.Load[1]),
 		"memory limit: " + r.Limit,
 		"device before: " + r.Device[0].String(),
 		"device after: " + r.Device[1].String(),

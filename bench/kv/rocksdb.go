@@ -166,7 +166,7 @@ func (k rocksdbKind) setup(s settings) []string {
 	lines := []string{
 		fmt.Sprintf("block cache %s, %d memtables of %s", mib(s.cache()), memtables, mib(s.memtable())),
 		fmt.Sprintf("bloom filters of %d bits, whole keys, on every level", bloomBits),
-		"no compression: values do not compress",
+		s.compression("Snappy"),
 		fmt.Sprintf("%d jobs in the background: a flush beside compactions; level sizes set by the data, as its tuning guide says; everything else as it comes", max(2, s.CPUs)),
 		fmt.Sprintf("files of %s, first level %s: as large as the memtables that fill it", mib(s.memtable()), mib(4*s.memtable())),
 	}
@@ -207,7 +207,11 @@ func (k rocksdbKind) open(dir string, s settings) (store, error) {
 	C.rocksdb_options_set_create_if_missing(o, 1)
 	C.rocksdb_options_set_write_buffer_size(o, C.size_t(s.memtable()))
 	C.rocksdb_options_set_max_write_buffer_number(o, memtables)
-	C.rocksdb_options_set_compression(o, C.rocksdb_no_compression)
+	if s.Compress {
+		C.rocksdb_options_set_compression(o, C.rocksdb_snappy_compression)
+	} else {
+		C.rocksdb_options_set_compression(o, C.rocksdb_no_compression)
+	}
 	C.rocksdb_options_set_max_background_jobs(o, C.int(max(2, s.CPUs)))
 	C.rocksdb_options_set_level_compaction_dynamic_level_bytes(o, 1)
 	C.rocksdb_options_set_target_file_size_base(o, C.uint64_t(s.memtable()))
