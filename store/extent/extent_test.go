@@ -324,13 +324,11 @@ func TestValidateBites(t *testing.T) {
 			a.free.nodes[1].right = [2]uint32{2, 2}
 			a.free.nodes[2].left = [2]uint32{}
 		}},
-		{"tree 1 has node 3 below node 1, which is the lower one", func(a *Allocator) {
-			a.Free(Run{45, 1}) // node 3, the root of both trees
-			a.free.roots[bySize] = 1
-			a.free.nodes[1].left[bySize] = 3
-			a.free.nodes[1].right[bySize] = 2
-			a.free.nodes[3].right[bySize] = 0
-			a.free.nodes[2].left[bySize] = 0
+		{"tree 0 has node 1 below node 3, which is the lower one", func(a *Allocator) {
+			a.Free(Run{45, 1}) // node 3, between the others
+			a.free.nodes[2].left[byPage] = 3
+			a.free.nodes[3].left[byPage] = 1
+			a.free.nodes[1].right[byPage] = 0
 		}},
 		{"0 nodes are spare and 2 in use, of 3", func(a *Allocator) { a.free.nodes = append(a.free.nodes, node{}) }},
 	} {
