@@ -341,6 +341,22 @@ func TestPagesOfTwoChunks(t *testing.T) {
 	}
 }
 
+// The checksum of a chunk, by which the next one names it, runs over pages that
+// have their own: it must differ all the same where their contents do.
+func TestChecksumsOfChunksDiffer(t *testing.T) {
+	seen := map[uint32]int{}
+	const n = 2000
+	for i := range n {
+		table := New(testUUID())
+		table.Put(Object{ID: 1, Kind: Branch, Body: body(100+i%2*pageSize, uint64(i))})
+		sum := Checksum(table.Full(nil, 1))
+		if other, twice := seen[sum]; twice {
+			t.Fatalf("chunks %d and %d have the same checksum 0x%08x", other, i, sum)
+		}
+		seen[sum] = i
+	}
+}
+
 // Lengths around the ends of pages: an entry's header in two pages, a stream
 // that fills its pages.
 func TestPageBorders(t *testing.T) {
