@@ -21,11 +21,12 @@ type reader struct {
 	refs    []trunk.Ref
 	base    []byte // a value from the tree, on its way to the record cache
 	// emit is told of the messages in a branch. Afterwards more says whether
-	// older branches matter, found that the search ended with a Put, and hits
-	// how many messages there were.
+	// older branches matter, found that the search ended with a Put, hits how
+	// many messages there were, and seq the number of the last.
 	emit        func(message.Message) bool
 	more, found bool
 	hits        int
+	seq         message.Seq
 }
 
 // readers are those that nobody uses.
@@ -48,6 +49,7 @@ func (rs *readers) take() *reader {
 	r := &reader{}
 	r.emit = func(m message.Message) bool {
 		r.hits++
+		r.seq = m.Seq
 		if m.Kind == message.Put {
 			r.base = append(r.base[:0], m.Value...)
 		}
@@ -160,7 +162,7 @@ func (db *DB) lookInTree(root *trunk.Node, r *reader, key []byte, at message.Seq
 				return false, err
 			}
 			if !r.more {
-				return r.found && merges+r.hits == 1, nil
+				return r.found && merges+r.hits == 1 && r.seq > cover, nil
 			}
 			merges += r.hits
 			if r.hits == 0 {

@@ -37,9 +37,10 @@ package journal
 // nothing was written after it. Then the log ends before X, and what is
 // recovered is still a prefix of what was sealed.
 //
-// Not looked at are files whose first page is sound and names a segment below
-// the superblock's. If a later segment was begun in such a file, its first page
-// was never synced, and so nothing in it was.
+// Of files whose first page is sound and names a segment below the superblock's
+// only the first frame is looked at. If it is of a later segment, that was begun
+// in the file and its first page is missing: never synced, as nothing in the
+// segment was, or lost by the disk. Then the file is asked for witnesses.
 //
 // # What is given up stays given up
 //
@@ -209,9 +210,17 @@ func (r *replay) walk(s *slot) error {
 // synced once.
 func (r *replay) cross(slots []*slot) error {
 	for _, s := range slots {
-		switch {
-		case s.flaw.OK() && s.info.Number < r.from, s.state == live && s != r.last:
+		if s.state == live && s != r.last {
 			continue
+		}
+		if s.flaw.OK() && s.info.Number < r.from {
+			later, err := r.beheaded(s)
+			if err != nil {
+				return fmt.Errorf("read %s: %w", s.name, err)
+			}
+			if !later {
+				continue
+			}
 		}
 		off := int64(SegmentHeader)
 		if s == r.last {
@@ -226,6 +235,20 @@ func (r *replay) cross(slots []*slot) error {
 		}
 	}
 	return nil
+}
+
+// beheaded says whether a file has the first frame of a later segment than its
+// first page names.
+func (r *replay) beheaded(s *slot) (bool, error) {
+	b := r.log.opt.Buffer[:PageSize]
+	if s.size < SegmentHeader+PageSize {
+		return false, nil
+	}
+	if n, err := s.file.ReadAt(b, SegmentHeader); err != nil && (err != io.EOF || n < len(b)) {
+		return false, err
+	}
+	h, flaw := readHeader(b, r.log.opt.Store, SegmentHeader)
+	return flaw.OK() && h.Segment > s.info.Number, nil
 }
 
 // witness looks for one in a file from an offset on.
