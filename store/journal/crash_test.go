@@ -81,8 +81,8 @@ func TestCrashes(t *testing.T) {
 	}{
 		{"one life in new files", 5 * PageSize, nil, [][]string{{"fwfws", "ffwsfw", "fsrfwrfws", "FwFs", "fwcfws", "fwfCfws"}}, []int{4096}},
 		{"one life in old files", 4 * PageSize, []string{"ffsrffsrfsc"}, [][]string{{"fwfws", "fwrfwfws", "fscfwrfw"}}, []int{4096}},
-		{"two lives", 4 * PageSize, nil, [][]string{{"fwfw", "fsfwrfw"}, {"fws", "gwfws", "ffws", "fwrfws"}}, []int{128, 40}},
-		{"two lives in old files", 4 * PageSize, []string{"ffsrffsrfsc"}, [][]string{{"fwfw", "fsrfwfw", "frfw"}, {"fws", "ffws", "fsCfw"}}, []int{128, 40}},
+		{"two lives", 4 * PageSize, nil, [][]string{{"fwfw", "fsfwrfw"}, {"fws", "gwfws", "ffws", "fwrfws"}}, []int{64, 24}},
+		{"two lives in old files", 4 * PageSize, []string{"ffsrffsrfsc"}, [][]string{{"fwfw", "fsrfwfw", "frfw"}, {"fws", "ffws", "fsCfw"}}, []int{64, 24}},
 		{"three lives", 3 * PageSize, []string{"fsrfsc"}, [][]string{{"fw", "fsfw"}, {"fw", "gw"}, {"fw", "fws"}}, []int{64, 32, 16}},
 		{"four lives", 4 * PageSize, []string{"ffsrfsc"}, [][]string{{"ffw"}, {"fw"}, {"ffw"}, {"fws"}}, []int{16, 12, 8, 8}},
 	} {
@@ -432,5 +432,48 @@ func TestMisuse(t *testing.T) {
 	must(t, w.log.Close())
 	if err := w.log.Retire(1); err != errClosed {
 		t.Errorf("after Close: %v", err)
+	}
+}
+
+// TestRetireKeepsWhatIsAbove: files of later segments are not used again.
+func TestRetireKeepsWhatIsAbove(t *testing.T) {
+	w := newWorld(3 * PageSize)
+	_, err := w.open()
+	must(t, err)
+	must(t, w.play("fsr", nil))
+	w.super, w.history, w.floor = w.chain, nil, 0
+	w.super.Segment = 2
+	must(t, w.play("fs", nil))
+	must(t, w.log.Retire(1))
+	must(t, w.play("fsfs", nil)) // two more segments
+	w.disk.Crash(sim.KeepUpTo(0))
+	r, err := w.on(w.disk).open()
+	must(t, err)
+	if len(r.frames) != 3 {
+		t.Errorf("recovered %v, want three frames", r.frames)
+	}
+}
+
+// TestAFaultUnderADeadSegment: the first page that Begin writes over one is
+// written and synced, or the log has ended.
+func TestAFaultUnderADeadSegment(t *testing.T) {
+	for n := 1; n <= 2; n++ {
+		w := newWorld(3 * PageSize)
+		_, err := w.open()
+		must(t, err)
+		must(t, w.play("fw", nil))
+		w.disk.Crash(sim.KeepFunc(func(p sim.Piece, ops []uint64) int {
+			if p.What == sim.ContentPiece && p.Sector >= 8 {
+				return 0
+			}
+			return len(ops)
+		}))
+		w = w.on(w.disk)
+		w.over = func(d env.Disk) env.Disk { return &faultDisk{Disk: w.disk, at: n} }
+		_, err = w.open()
+		must(t, err)
+		if err := w.rotate(); !errors.Is(err, errFault) || w.log.err != err {
+			t.Errorf("operation %d fails: %v, and the log's end is %v", n, err, w.log.err)
+		}
 	}
 }

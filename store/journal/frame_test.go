@@ -222,6 +222,25 @@ func TestWhatDoesNotContinue(t *testing.T) {
 	}
 }
 
+// TestEnterRefuses what does not continue the chain, before anything is read.
+func TestEnterRefuses(t *testing.T) {
+	info := sampleInfo
+	info.Size = 2 * PageSize
+	for name, change := range map[string]func(c *ChainState){
+		"the first message": func(c *ChainState) { c.Next++ }, "the frame before": func(c *ChainState) { c.Prev++ },
+		"the number": func(c *ChainState) { c.Segment++ },
+	} {
+		chain := sampleChain
+		change(&chain)
+		if s := NewScanner(testStore, chain); s.Enter(info, 2*PageSize).OK() {
+			t.Errorf("%s is another one", name)
+		}
+	}
+	if s := NewScanner(testStore, sampleChain); !s.Enter(info, 2*PageSize).OK() {
+		t.Errorf("a segment that continues the chain")
+	}
+}
+
 // TestHeadersThatLie have right checksums and make no sense; Seal refuses to
 // make them.
 func TestHeadersThatLie(t *testing.T) {

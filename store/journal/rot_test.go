@@ -85,6 +85,7 @@ func TestRotIsToldFromATornTail(t *testing.T) {
 		{"fsrfsrfs", "fsfs", "fsrffs"},
 		{"ffsrffsrfscfsFs", "fwfsrfsfw", "ffs"},
 		{"ffwsfw", "fs"},
+		{"osososrosos"},
 	} {
 		w := newWorld(6 * PageSize)
 		for _, s := range script {

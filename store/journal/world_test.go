@@ -95,9 +95,13 @@ func (w *world) open() (recovered, error) {
 	if err != nil {
 		return r, err
 	}
+	var images [][]byte
+	var ends []int
 	r.end, err = log.Replay(w.super, func(info SegmentInfo, size int) ([]byte, func(Header, int, int) error, error) {
 		image := make([]byte, size)
+		images, ends = append(images, image), append(ends, 0)
 		return image, func(h Header, off, end int) error {
+			ends[len(ends)-1] = end
 			want := make([]byte, h.Len-HeaderSize)
 			payload(want, h.First)
 			if !bytes.Equal(image[off+HeaderSize:off+int(h.Len)], want) {
@@ -108,6 +112,11 @@ func (w *world) open() (recovered, error) {
 			return nil
 		}, nil
 	})
+	for i, image := range images {
+		if len(bytes.Trim(image[ends[i]:], "\x00")) > 0 {
+			err = errors.Join(err, fmt.Errorf("there is something behind the last frame of image %d", i))
+		}
+	}
 	if err != nil {
 		return r, errors.Join(err, log.Close())
 	}
@@ -205,6 +214,8 @@ func (w *world) play(script string, after func(step int)) error {
 		switch op {
 		case 'f':
 			err = w.seal(10, 1000)
+		case 'o': // one message
+			err = w.seal(1, 1000)
 		case 'g': // the same length, another number
 			err = w.seal(9, 1000)
 		case 'F':
