@@ -19,8 +19,8 @@ import (
 
 // How eager compactions are, as trunk.Policy.Alpha.
 const (
-	alphaBusy = 1.0 // while changes come
-	alphaIdle = 0.1 // when none came for a while, or somebody waits
+	alphaBusy = 2.0  // while changes come
+	alphaIdle = 0.02 // when none came for a while, or somebody waits
 )
 
 // idleAfter is how long no change must come for a store to be idle.
@@ -161,12 +161,20 @@ func (db *DB) compactor() {
 			if j = db.nextJobLocked(db.alpha()); j != nil {
 				break
 			}
+			if db.alpha() == alphaIdle && !db.trimmed && db.err() == nil {
+				db.trimmed = true
+				db.mu.Unlock()
+				db.trim()
+				db.mu.Lock()
+				continue
+			}
 			db.working--
 			db.idle.Broadcast()
 			db.work.Wait()
 			db.working++
 		}
 		closing := db.closing
+		db.trimmed = false
 		db.mu.Unlock()
 		if closing {
 			return
@@ -203,17 +211,37 @@ func (db *DB) watchIdle() {
 	db.timer = db.clock.After(idleAfter, env.WakeFunc(func() {
 		db.mu.Lock()
 		quiet := db.seq == db.lastSeq
-		db.lastSeq = db.seq
-		if quiet && !db.quiet {
-			db.tell()
+		reads := db.metrics.iterators.Load() + db.metrics.misled.Load()
+		if quiet && !db.quiet || reads != db.lastReads {
+			db.tell() // merges may be due that nobody has asked for
 		}
-		db.quiet = quiet
+		db.quiet, db.lastSeq, db.lastReads = quiet, db.seq, reads
 		closing := db.closing
 		db.mu.Unlock()
 		if !closing {
 			db.watchIdle()
 		}
 	}))
+}
+
+// trim gives space back to the file system: what only old superblocks refer to
+// becomes free by two checkpoints, and free runs become holes.
+func (db *DB) trim() {
+	db.cmu.Lock()
+	defer db.cmu.Unlock()
+	for range 2 {
+		if _, _, retired := db.space.pages(); retired < trimPages {
+			break
+		}
+		if err := db.checkpoint(false); err != nil {
+			return
+		}
+	}
+	if n, err := db.space.trim(); err != nil {
+		db.log.Warn("give back space", "error", err)
+	} else {
+		db.metrics.trimmed.Add(n)
+	}
 }
 
 // Wait returns when the background has nothing more to do, if no changes
@@ -226,8 +254,12 @@ func (db *DB) Wait() error {
 	if db.o.Tuning.Inline {
 		for {
 			did, err := db.step(alphaIdle)
-			if err != nil || !did {
+			if err != nil {
 				return err
+			}
+			if !did {
+				db.trim()
+				return db.err()
 			}
 		}
 	}
@@ -235,7 +267,7 @@ func (db *DB) Wait() error {
 	defer db.mu.Unlock()
 	db.waiting++
 	db.tell()
-	for db.err() == nil && !db.closing && (db.working > 0 || len(db.current.Load().mems) > 1 || db.trunk.Next(db.policy(alphaIdle)) != nil) {
+	for db.err() == nil && !db.closing && (db.working > 0 || !db.trimmed || len(db.current.Load().mems) > 1 || db.trunk.Next(db.policy(alphaIdle)) != nil) {
 		db.idle.Wait()
 	}
 	db.waiting--

@@ -102,3 +102,50 @@ func BenchmarkGet(b *testing.B) {
 		b.Fatal(err)
 	}
 }
+
+func BenchmarkScan(b *testing.B) {
+	const records = 200_000
+	db := benchStore(b, store.Options{Memory: 64 << 20})
+	key, value := make([]byte, 24), make([]byte, 512)
+	for i := range uint64(records) {
+		record(i, key, value)
+		if err := db.Put(key, value); err != nil {
+			b.Fatal(err)
+		}
+	}
+	if err := errors.Join(db.Flush(), db.Wait()); err != nil {
+		b.Fatal(err)
+	}
+	for _, want := range []int{50, records} {
+		b.Run(fmt.Sprint("keys=", want), func(b *testing.B) {
+			r := rand.New(rand.NewSource(1))
+			b.ReportAllocs()
+			total := 0
+			for range b.N {
+				record(uint64(r.Intn(records)), key, nil)
+				if want == records {
+					clear(key)
+				}
+				it, err := db.Iter(key, nil)
+				if err != nil {
+					b.Fatal(err)
+				}
+				n := 0
+				for ok := it.First(); ok && n < want; ok = it.Next() {
+					if len(it.Value()) != 512 {
+						b.Fatal("a value is not whole")
+					}
+					n++
+				}
+				if err := it.Close(); err != nil {
+					b.Fatal(err)
+				}
+				total += n
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(total), "ns/record")
+		})
+	}
+	if err := db.Close(); err != nil {
+		b.Fatal(err)
+	}
+}

@@ -83,7 +83,9 @@ type DB struct {
 	waiting       int // calls of Wait
 	working       int // compactors that are not idle
 	quiet         bool
+	trimmed       bool // since something was last done
 	lastSeq       message.Seq
+	lastReads     int64
 
 	// cmu is held by who flushes or makes a checkpoint.
 	cmu   sync.Mutex

@@ -167,6 +167,9 @@ func (db *DB) lookInTree(root *trunk.Node, r *reader, key []byte, at message.Seq
 			merges += r.hits
 			if r.hits == 0 {
 				db.metrics.misled.Add(1)
+				if base := r.refs[len(r.refs)-1]; base.Base && i+1 < len(r.refs) {
+					base.Branch.Heat(1)
+				}
 			}
 		}
 		if cover > 0 {

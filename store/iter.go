@@ -239,6 +239,9 @@ func (t *treeIter) enter(p trunk.Partition) {
 		t.in = sources[0]
 		return
 	}
+	if n := len(p.Refs); n > 1 && p.Refs[n-1].Base {
+		p.Refs[n-1].Branch.Heat(len(sources) - 1)
+	}
 	t.in = merge.New(sources)
 }
 

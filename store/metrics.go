@@ -18,7 +18,7 @@ type counters struct {
 	memtables, flushes, compactions, checkpoints     atomic.Int64
 	journalBytes, branchBytes, tableBytes, blobBytes atomic.Int64
 	compactRead, checkpointTime, syncs               atomic.Int64
-	stalls, stalled, paced                           atomic.Int64
+	stalls, stalled, paced, trimmed                  atomic.Int64
 }
 
 // Metrics are what a store has done since it was opened, and what it is like
@@ -44,7 +44,8 @@ type Metrics struct {
 	Stalled, Paced time.Duration
 	// FileBytes is the length of the data file, of which FreeBytes are free
 	// and RetiredBytes free when the next superblocks are written.
-	FileBytes, FreeBytes, RetiredBytes int64
+	// TrimmedBytes were given back to the file system.
+	FileBytes, FreeBytes, RetiredBytes, TrimmedBytes int64
 	// MemoryBytes are in use outside of the Go heap, of MemoryLimit; of them
 	// IndexBytes for the fences and filters of branches.
 	MemoryBytes, MemoryLimit, IndexBytes int64
@@ -75,7 +76,7 @@ func (db *DB) Metrics() Metrics {
 		CompactionBytes: c.compactRead.Load(), RecordHits: c.recordHits.Load(), Probes: c.probes.Load(), Misled: c.misled.Load(),
 		Memtables: c.memtables.Load(), Flushes: c.flushes.Load(), Compactions: c.compactions.Load(),
 		Checkpoints: c.checkpoints.Load(), Syncs: c.syncs.Load(), CheckpointTime: time.Duration(c.checkpointTime.Load()),
-		Stalls: c.stalls.Load(), Stalled: time.Duration(c.stalled.Load()), Paced: time.Duration(c.paced.Load()),
+		Stalls: c.stalls.Load(), Stalled: time.Duration(c.stalled.Load()), Paced: time.Duration(c.paced.Load()), TrimmedBytes: c.trimmed.Load(),
 		MemoryBytes: db.pool.Used(), MemoryLimit: db.pool.Limit(), IndexBytes: db.indexBytes.Load(), Cache: db.cache.Metrics(),
 	}
 	end, free, retired := db.space.pages()

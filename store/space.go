@@ -22,8 +22,7 @@ type space struct {
 	// frozen is the number of the newest superblock whose content is decided:
 	// what is dropped from now on, the next one does not have.
 	frozen uint64
-	grow   uint32 // pages by which the file grows
-	stop   func(error)
+	holes  map[extent.Run]bool // free runs that are holes already
 }
 
 // growPages is by how much the file grows at least, and growMax at most: a
@@ -137,4 +136,33 @@ func (s *space) end() int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return int64(s.alloc.End()) * extent.PageSize
+}
+
+// trimPages is the shortest run that is worth making a hole of.
+const trimPages = 256 << 10 / extent.PageSize
+
+// trim makes holes of long free runs and answers how many bytes that gave back.
+// Nothing refers to free pages, so that a crash may keep any part of it.
+func (s *space) trim() (bytes int64, err error) {
+	f, ok := s.file.(env.SpaceFile)
+	if !ok {
+		return 0, nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	holes := map[extent.Run]bool{}
+	for _, span := range s.alloc.All() {
+		if span.Retired || span.Pages < trimPages {
+			continue
+		}
+		if !s.holes[span.Run] {
+			if err := f.Discard(span.Addr(), span.Bytes()); err != nil {
+				return bytes, fmt.Errorf("give back %v of %s: %w", span.Run, dataFile, err)
+			}
+			bytes += span.Bytes()
+		}
+		holes[span.Run] = true
+	}
+	s.holes = holes
+	return bytes, nil
 }

@@ -2,6 +2,10 @@ package trunk
 
 import "bytes"
 
+// probeBytes is how many bytes a compaction can merge in the time that a read
+// takes to ask one more branch.
+const probeBytes = 32 << 10
+
 // Policy says how eager compaction is.
 type Policy struct {
 	// Alpha is the ratio of newer bytes to base bytes at which a partition at
@@ -113,6 +117,12 @@ func (t *Trunk) bottom(p *Pivot, hi []byte, policy Policy) (*Job, float64) {
 	if deletes := tombs(p); deletes > 0 && newer > 0 && !policy.Snapshots {
 		// A range tombstone makes every reader pass over what it hides.
 		ratio = max(ratio, 1)
+	}
+	if newer > 0 && bases > 0 {
+		// Reads that asked in vain have cost about as much as it costs to
+		// write a probe's worth of bytes.
+		heat := p.Refs[len(p.Refs)-1].Branch.heat.Load()
+		ratio = max(ratio, float64(heat)*probeBytes/float64(total))
 	}
 	if bases > 1 {
 		// Neighbours that were joined are waiting to be one.

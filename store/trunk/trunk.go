@@ -43,7 +43,12 @@ type Branch struct {
 	// tombstones are those of the branch, kept here since every edit asks.
 	tombstones []message.RangeTombstone
 	users      atomic.Int32
+	heat       atomic.Int64
 }
+
+// Heat counts reads that had to ask other branches beside this one, a base;
+// a merge makes them one again.
+func (b *Branch) Heat(n int) { b.heat.Add(int64(n)) }
 
 // Retain adds a user to the one that every new Branch has.
 func (b *Branch) Retain() { b.users.Add(1) }
