@@ -11,12 +11,13 @@ import (
 // buckets of one cache line:
 //
 //	0  12 tags of 8 bits, 0 for a free slot
-//	12 how many entries of this bucket are in its neighbour (number ^ 1)
+//	12 how many entries of this bucket are in its neighbours (number ^ 1, 2, 3)
 //	13 zero
 //	16 12 places of 32 bits
 //
-// An entry is in the bucket of its hash, or in its neighbour when that was
-// full. Nothing ever moves to another slot, except when the table grows.
+// An entry is in the bucket of its hash, or in the first of its neighbours that
+// was not full. That all four are is rare, and then an entry is lost. Nothing
+// ever moves to another slot, except when the table grows.
 type index struct {
 	mem  []byte
 	mask uint32
@@ -28,7 +29,8 @@ const (
 	bucketSlots = 12
 	spillAt     = 12
 	placesAt    = 16
-	bucketsMin  = 64
+	bucketsMin  = 16
+	group       = 4 // a bucket and its neighbours
 	none        = ^uint32(0)
 )
 
@@ -74,36 +76,35 @@ func next(lo, hi uint64) (uint64, uint64) {
 	return 0, hi & (hi - 1)
 }
 
-// free is a free slot of a bucket, or bucketSlots.
+// free is a free slot of a bucket, or bucketSlots. The lowest bit of tags is
+// never a wrong one.
 func free(b []byte) uint32 {
-	for i, t := range b[:bucketSlots] {
-		if t == 0 {
-			return uint32(i)
-		}
+	lo, hi := tags(b, 0)
+	if lo|hi == 0 {
+		return bucketSlots
 	}
-	return bucketSlots
+	return first(lo, hi)
 }
 
 // insert gives a place a slot. When there is none it is that of victim, whose
 // owner has to be removed first: then ok is false and nothing has changed.
 func (x *index) insert(h, place uint32) (victim uint32, ok bool) {
 	home := x.home(h)
-	at := home
-	b := x.mem[at*bucketSize:][:bucketSize]
-	k := free(b)
-	if k == bucketSlots {
-		at ^= 1
-		n := x.mem[at*bucketSize:][:bucketSize]
-		if k = free(n); k == bucketSlots {
-			return home<<4 | h>>16%bucketSlots, false
+	for d := range uint32(group) {
+		b := x.mem[(home^d)*bucketSize:][:bucketSize]
+		k := free(b)
+		if k == bucketSlots {
+			continue
 		}
-		b[spillAt]++
-		b = n
+		if d > 0 {
+			x.mem[home*bucketSize+spillAt]++
+		}
+		b[k] = tagOf(h)
+		binary.LittleEndian.PutUint32(b[placesAt+4*k:], place)
+		x.used++
+		return 0, true
 	}
-	b[k] = tagOf(h)
-	binary.LittleEndian.PutUint32(b[placesAt+4*k:], place)
-	x.used++
-	return 0, true
+	return home<<4 | h>>16%bucketSlots, false
 }
 
 // remove makes the slot free that an entry with that hash has.
@@ -117,21 +118,22 @@ func (x *index) remove(h, slot uint32) {
 
 // find is the slot of a place.
 func (x *index) find(h, place uint32) uint32 {
-	at := x.home(h)
-	for range 2 {
-		b := x.mem[at*bucketSize:][:bucketSize]
-		for i := uint32(0); i < bucketSlots; i++ {
+	home := x.home(h)
+	for d := range uint32(group) {
+		b := x.mem[(home^d)*bucketSize:][:bucketSize]
+		lo, hi := tags(b, tagOf(h))
+		for ; lo|hi != 0; lo, hi = next(lo, hi) {
+			i := first(lo, hi)
 			if binary.LittleEndian.Uint32(b[placesAt+4*i:]) == place && b[i] != 0 {
-				return at<<4 | i
+				return (home^d)<<4 | i
 			}
 		}
-		at ^= 1
 	}
 	return none
 }
 
 // crowded says that the table should grow.
-func (x *index) crowded() bool { return x.used*4 >= int(x.mask+1)*bucketSlots*3 }
+func (x *index) crowded() bool { return x.used*3 >= int(x.mask+1)*bucketSlots*2 }
 
 // ghost remembers hashes of what was evicted lately: a table of buckets of one
 // cache line, each a ring of 15 hashes with the position of the oldest.
@@ -141,7 +143,13 @@ type ghost struct {
 	adds uint64
 }
 
-const ghostSlots = 15
+// ghostPart of the buckets of an index has its ghost: it remembers about half
+// as many entries as there are. The more it remembers, the more gets to the
+// main queue that is not worth it, when what is read is drawn anew each time.
+const (
+	ghostSlots = 15
+	ghostPart  = 4
+)
 
 func (g *ghost) bucket(h uint32) []byte {
 	return g.mem[(h*0x9e3779b1>>7&g.mask)*bucketSize:][:bucketSize]

@@ -29,8 +29,8 @@ const (
 	smallPart   = 10 // the small queue has this part of a tenant's pieces
 	usesMax     = 3  // that are counted
 	usesToMain  = 1  // in the small queue, for the main one
-	roundsMax   = 16 // evictions for one put
-	roundsFair  = 8  // of which so many leave what was used
+	roundsMax   = 48 // evictions for one put, which bound its time: about a millisecond
+	roundsFair  = 32 // of which so many leave what was used
 	retryAfter  = 64 // evictions, after which a pool that had no more is asked again
 	borderMin   = 0.05
 	borderMax   = 1 - borderMin
@@ -138,20 +138,25 @@ func (s *shard) lookup(k kind, h uint32, key []byte) (uint32, entry) {
 		return none, nil
 	}
 	home, tag := x.home(h), tagOf(h)
-	for at := home; ; at ^= 1 {
+	for d := range uint32(group) {
+		at := home ^ d
 		b := x.mem[at*bucketSize:][:bucketSize]
 		lo, hi := tags(b, tag)
 		for ; lo|hi != 0; lo, hi = next(lo, hi) {
 			i := first(lo, hi)
+			if b[i] != tag {
+				continue // the place may be in no piece any more
+			}
 			e := s.at(binary.LittleEndian.Uint32(b[placesAt+4*i:]))
-			if b[i] == tag && e.hash() == h && string(e.key()) == string(key) {
+			if e.hash() == h && string(e.key()) == string(key) {
 				return at<<4 | i, e
 			}
 		}
-		if at != home || b[spillAt] == 0 {
-			return none, nil
+		if d == 0 && b[spillAt] == 0 {
+			break
 		}
 	}
+	return none, nil
 }
 
 // get is the value of a key, nil when there is none. It is the shard's.

@@ -41,12 +41,20 @@ func (s *shard) bound(others int64) {
 	s.retry = 0
 }
 
-// trim gives back what is above the limit. As long as more has to go, one
-// piece stays for what is moved.
+// reserve is how many pieces are left free, for what is moved in an eviction.
+// Where there are few pieces nothing is moved.
+func (s *shard) reserve() int {
+	if s.limit < 4 {
+		return 0
+	}
+	return 1
+}
+
+// trim gives back what is above the limit.
 func (s *shard) trim() {
 	for fruitless := 0; s.held > s.limit; {
 		n := len(s.free)
-		if n > 1 || n == 1 && (s.held == s.limit+1 || n == s.held) {
+		if n > s.reserve() || n == s.held {
 			s.unmap(s.free[n-1])
 			s.free = s.free[:n-1]
 			fruitless = 0
@@ -79,7 +87,7 @@ func (s *shard) ready(k kind) bool {
 	if t.index.mem != nil {
 		buckets = 2 * int(t.index.mask+1)
 	}
-	bytes := int64(buckets*bucketSize) * 3 / 2 // with the ghost
+	bytes := int64(buckets*bucketSize) * (ghostPart + 1) / ghostPart
 	if bytes > s.budget/4 || buckets > 1<<24 {
 		return t.index.mem != nil
 	}
@@ -100,7 +108,7 @@ func (s *shard) ready(k kind) bool {
 		}
 		return true
 	}, true)
-	t.ghost = newGhost(s.pool, buckets/2)
+	t.ghost = newGhost(s.pool, buckets/ghostPart)
 	s.bound(0)
 	return true
 }
@@ -177,19 +185,14 @@ func (s *shard) append(q *queue, size int) (place uint32, ok bool) {
 	return place, true
 }
 
-// room takes room for a new entry. One piece is left spare, for what is moved
-// in an eviction; where there are few pieces nothing is moved.
+// room takes room for a new entry, but not the reserve.
 func (s *shard) room(k kind, q stage, size int) (place uint32, ok bool) {
 	to := &s.tenants[k].queues[q]
 	if to.last >= 0 && s.pieces[to.last].used+size <= s.piece {
 		return s.append(to, size)
 	}
 	for round := range roundsMax {
-		reserve := 1
-		if s.limit < 4 {
-			reserve = 0
-		}
-		if s.spare() > reserve {
+		if s.spare() > s.reserve() {
 			if place, ok := s.append(to, size); ok {
 				return place, true
 			}
