@@ -32,6 +32,8 @@ type Options struct {
 	// Failure.Fault names it, and explores no crash.
 	Only  []Step
 	Fault string
+	// kind leaves out crashes and all other kinds of faults, for Shrink.
+	kind FaultKind
 }
 
 func (o Options) complete() Options {
@@ -167,7 +169,7 @@ func Run(o Options) Report {
 	x := &explorer{o: o.complete()}
 	x.report.Coverage = map[string]uint64{}
 	x.keys = x.o.Profile.keys()
-	if x.o.Fault == "" {
+	if x.o.Fault == "" && x.o.kind == NoFault {
 		x.crashes()
 	}
 	if x.failure == nil && x.o.FaultRuns > 0 && x.o.Only == nil {

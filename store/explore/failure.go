@@ -86,8 +86,11 @@ func (f *Failure) Unwrap() error { return f.Err }
 // at most so many attempts, and returns the last failure: f, if nothing can
 // be dropped.
 func (f *Failure) Shrink(o Options, attempts int) *Failure {
-	o.Only, o.Ops = nil, f.Ops
-	if f.Fault == "" {
+	o.Only, o.Fault = nil, ""
+	if name, _, _ := strings.Cut(f.Fault, ":"); name != "" {
+		o.kind, _ = faultOf(name)
+		o.FaultRuns = 200 // of the one kind
+	} else {
 		o.FaultRuns = -1
 	}
 	if len(f.Path) < 2 {

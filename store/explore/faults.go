@@ -29,6 +29,9 @@ func (x *explorer) faults() {
 		opportunities[k] = count.disk.reads
 	}
 	for k := FlipBit; k < faultKinds; k++ {
+		if x.o.kind != NoFault && x.o.kind != k {
+			continue
+		}
 		for at := range spread(opportunities[k], x.o.FaultRuns, x.o.Seed) {
 			x.operate(newFault(k, at, x.o.Seed))
 			if x.failure != nil {
@@ -36,7 +39,7 @@ func (x *explorer) faults() {
 			}
 		}
 	}
-	x.recoveries(func(int, FaultKind, int) bool { return true })
+	x.recoveries(func(_ int, k FaultKind, _ int) bool { return x.o.kind == NoFault || x.o.kind == k })
 }
 
 // only replays the fault that Options.Fault names.
