@@ -17,7 +17,7 @@ type explorer struct {
 	most    []int      // crash states of one place, by depth
 	states  int
 	// what came about, so that the test is known to have tested it
-	lost, kept, refilled, dead int
+	lost, kept, dead int
 }
 
 func (e *explorer) run(w *world, depth int, trail string) {

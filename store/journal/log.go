@@ -94,10 +94,9 @@ type slot struct {
 type slotState uint8
 
 const (
-	// unknown is a file before Replay.
-	unknown slotState = iota
-	// spare holds nothing that recovery would look at.
-	spare
+	// spare holds nothing that recovery would look at. Before Replay a file has
+	// no state.
+	spare slotState = iota + 1
 	// dead holds a segment that recovery looks at, and in which it has found
 	// nothing that continues the chain.
 	dead

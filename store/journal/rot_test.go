@@ -257,7 +257,7 @@ func TestReadErrorsAreNoEnd(t *testing.T) {
 		next.over = func(env.Disk) env.Disk { return d }
 		r, err := next.open()
 		if err == nil {
-			if n < 6 || len(r.frames) != len(all.frames) {
+			if n < 6 || d.reads >= n || len(r.frames) != len(all.frames) {
 				t.Errorf("%d reads, and %d frames of %d", n, len(r.frames), len(all.frames))
 			}
 			break
@@ -290,4 +290,21 @@ func (f *deafFile) ReadAt(b []byte, off int64) (int, error) {
 		return 0, errFault
 	}
 	return f.File.ReadAt(b, off)
+}
+
+// TestAStaleFirstPageIsMissed: the disk has lost the write of a first page, and
+// shows that of the file's earlier use.
+func TestAStaleFirstPageIsMissed(t *testing.T) {
+	w := newWorld(5 * PageSize)
+	_, err := w.open()
+	must(t, err)
+	must(t, w.play("fsc", nil))
+	stale := make([]byte, PageSize)
+	inflict(t, w.disk, "JOURNAL-00", 0, func(p []byte) { copy(stale, p) })
+	must(t, w.play("fsfs", nil))
+	inflict(t, w.disk, "JOURNAL-00", 0, func(p []byte) { copy(p, stale) })
+	var c *Corrupt
+	if _, err := w.on(w.disk).open(); !errors.As(err, &c) || c.Missing != 11 || c.Witness != "JOURNAL-00" || c.Durable != 20 {
+		t.Errorf("%v; want that message 11 is missing", err)
+	}
 }
