@@ -569,7 +569,7 @@ func (db *DB) uncache(m *mem) {
 	if db.cache.Empty() {
 		return
 	}
-	if len(m.table.Tombstones(message.MaxSeq)) > 0 {
+	if m.table.RangeDeletes() > 0 {
 		db.cache.Clear()
 		return
 	}
