@@ -208,7 +208,7 @@ func (db *DB) writeSuper(super *table.Superblock, f frozen) error {
 	defer db.pool.Free(buf)
 	db.jmu.Lock()
 	defer db.jmu.Unlock()
-	super.Chain = db.chainAt(f.oldest)
+	super.Chain, super.Life = db.chainAt(f.oldest), db.life()
 	table.EncodeSuper(buf, *super)
 	if _, err := db.data.WriteAt(buf, superAddr(1-db.slot)); err != nil {
 		return err

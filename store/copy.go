@@ -99,7 +99,7 @@ func (db *DB) copySuper(s *state) table.Superblock {
 	defer db.mu.Unlock()
 	super := table.Superblock{
 		Seq: 1, Cut: uint64(s.newest()), Segment: 1, NextID: db.nextID, Pages: pages,
-		Merger: db.super.Merger, Clean: true, Epoch: db.epoch,
+		Merger: db.super.Merger, Clean: true, Epoch: db.epoch, Life: db.life(),
 	}
 	// A name of its own, in which the number of the copy is mixed: journals of
 	// the two must never be taken for each other's.

@@ -147,7 +147,7 @@ func (db *DB) create(world env.Env) error {
 	if err != nil {
 		return err
 	}
-	super := table.Superblock{Seq: 1, Segment: 1, NextID: 0, Pages: table.FirstPage, Clean: true}
+	super := table.Superblock{Seq: 1, Segment: 1, NextID: 0, Pages: table.FirstPage, Clean: true, Life: db.life()}
 	if db.o.Merger != nil {
 		super.Merger = db.o.Merger.Name()
 	}
@@ -167,6 +167,9 @@ func (db *DB) create(world env.Env) error {
 	// The directory itself must not be lost either.
 	return db.disk.SyncDir(path.Dir(db.dir))
 }
+
+// life is a number that no other life of the store has.
+func (db *DB) life() uint64 { return db.session & table.LifeMax }
 
 func (db *DB) writeNew(f env.File, super table.Superblock) error {
 	buf, ok := db.pool.Alloc(table.SuperSize)

@@ -20,6 +20,9 @@ func (s Superblock) Describe(w io.Writer) error {
 	fmt.Fprintf(&b, "store            %x\n", s.UUID)
 	fmt.Fprintf(&b, "superblock       %d\n", s.Seq)
 	fmt.Fprintf(&b, "epoch            %d\n", s.Epoch)
+	if s.Life != 0 {
+		fmt.Fprintf(&b, "life             %014x\n", s.Life)
+	}
 	fmt.Fprintf(&b, "made or closed   %s\n", closed)
 	fmt.Fprintf(&b, "in the tree      messages up to %d\n", s.Cut)
 	fmt.Fprintf(&b, "journal          from segment %d on, session %016x, after checksum %08x\n", s.Segment, s.Chain.Session, s.Chain.Prev)

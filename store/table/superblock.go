@@ -48,6 +48,15 @@ const (
 	superRest      = superTable + ChunkCount*superChunkSize
 )
 
+// The last 7 bytes of each sector of a superblock are Superblock.Life. A place of
+// a chunk never needs them.
+const (
+	superSector = 512
+	lifeSize    = 7
+	// LifeMax is the largest Superblock.Life.
+	LifeMax = 1<<(8*lifeSize) - 1
+)
+
 // Loc says where bytes are in the data file, how many, and what their checksum
 // is: who holds a Loc finds out when the disk answers with other bytes.
 type Loc struct {
@@ -97,6 +106,12 @@ type Superblock struct {
 	Chunks []Chunk
 	// Epoch numbers the openings that wrote something.
 	Epoch uint64
+	// Life is a random number of 56 bits that no other opening has. It is in
+	// each sector: a superblock that a crash has torn, and whose missing
+	// sectors the next opening writes again, tears again, and would have written
+	// the same, is not the old one made whole. That one would lead to pages
+	// that are in use for something else by then.
+	Life uint64
 }
 
 // EncodeSuper writes the superblock into the first SuperSize bytes of dst. A
@@ -137,7 +152,27 @@ func EncodeSuper(dst []byte, s Superblock) {
 			at[24] = chunkFull
 		}
 	}
+	var life [8]byte
+	le.PutUint64(life[:], s.Life)
+	for end := superSector; end <= SuperSize; end += superSector {
+		copy(dst[end-lifeSize:end], life[:])
+	}
 	le.PutUint32(dst[superCRC:], checksumBut4(dst, superCRC))
+}
+
+// takeLife returns the number in the sectors of a superblock, and a copy of it
+// with zeros there.
+func takeLife(b []byte, c *checker) (uint64, []byte) {
+	b = bytes.Clone(b)
+	var life [8]byte
+	copy(life[:], b[superSector-lifeSize:superSector])
+	for end := superSector; end <= SuperSize; end += superSector {
+		if at := b[end-lifeSize : end]; !bytes.Equal(at, life[:lifeSize]) {
+			c.fail(end-lifeSize, fmt.Sprintf("%x", at), "%x as in the first sector", life[:lifeSize])
+		}
+		clear(b[end-lifeSize : end])
+	}
+	return binary.LittleEndian.Uint64(life[:]), b
 }
 
 // DecodeSuper reads a superblock. Errors are *Corrupt and *VersionError.
@@ -161,6 +196,7 @@ func DecodeSuper(b []byte) (Superblock, error) {
 	if v := le.Uint32(b[superVersion:]); v > Version {
 		return Superblock{}, &VersionError{Part: "superblock", Found: v, Known: Version}
 	}
+	life, b := takeLife(b, &c)
 	c.want(superVersion, "version", Version, uint64(le.Uint32(b[superVersion:])))
 	c.want(superPageSize, "page size", pageSize, uint64(le.Uint32(b[superPageSize:])))
 	if b[superClean] > 1 {
@@ -189,6 +225,7 @@ func DecodeSuper(b []byte) (Superblock, error) {
 		Merger:  string(b[superMerger : superMerger+merger]),
 		Clean:   b[superClean] == 1,
 		Epoch:   le.Uint64(b[superEpoch:]),
+		Life:    life,
 		Chunks:  decodeChunks(b, chunks, &c),
 	}
 	s.check(&c)
@@ -228,6 +265,9 @@ func (s *Superblock) check(c *checker) {
 	}
 	if s.Cut > seqMax {
 		c.fail(superCut, s.Cut, "a message number of 56 bits")
+	}
+	if s.Life > LifeMax {
+		c.fail(superSector-lifeSize, s.Life, "a number of 56 bits")
 	}
 	if s.Pages < FirstPage {
 		c.fail(superPages, s.Pages, "at least %d pages", FirstPage)

@@ -28,6 +28,30 @@ func super() Superblock {
 			{Loc{(70_000 - 2) * pageSize, 8192, 0x090a0b0c}, false, 41},
 		},
 		Epoch: 6,
+		Life:  0x21436587a9cbed,
+	}
+}
+
+// TestLivesDoNotMix: of two superblocks that differ in nothing but the life, no
+// mixture of their sectors is valid.
+func TestLivesDoNotMix(t *testing.T) {
+	a, b := super(), super()
+	b.Life++
+	old, now := encoded(a), encoded(b)
+	for mask := 1; mask < 255; mask++ {
+		mixed := slices.Clone(old)
+		for s := range 8 {
+			if mask>>s&1 == 1 {
+				copy(mixed[s*512:(s+1)*512], now[s*512:])
+			}
+		}
+		if s, err := DecodeSuper(mixed); err == nil {
+			t.Fatalf("sectors %08b of another life make %+v", mask, s)
+		}
+		putCRC(mixed, superCRC)
+		if _, err := DecodeSuper(mixed); err == nil {
+			t.Fatalf("sectors %08b of another life pass with the right checksum", mask)
+		}
 	}
 }
 
@@ -93,7 +117,8 @@ func TestDecodeSuperRefusesWhatChecksumsDoNot(t *testing.T) {
 		{"merger's rest", func(b []byte) { b[superMerger+63] = 1 }, "byte 159: want zero, found 0x01"},
 		{"chunks", func(b []byte) { b[superChunks] = 97 }, "byte 90: want at most 96, found 97"},
 		{"unused chunk", func(b []byte) { b[superTable+3*superChunkSize] = 1 }, "byte 256: want zero, found 0x01"},
-		{"rest", func(b []byte) { b[SuperSize-1] = 1 }, "byte 4095: want zero, found 0x01"},
+		{"rest", func(b []byte) { b[superRest] = 1 }, "byte 3232: want zero, found 0x01"},
+		{"life", func(b []byte) { b[SuperSize-1] = 1 }, "byte 4089: want edcba987654321 as in the first sector, found edcba987654301"},
 		{"seq", func(b []byte) { b[superSeq] = 0 }, "byte 32: want a number from 1 on, found 0"},
 		{"cut", func(b []byte) { b[superCut+7] = 1 }, "byte 40: want a message number of 56 bits, found 108086391056891913"},
 		{"pages", func(b []byte) { clear(b[superPages : superPages+4]) }, "byte 68: want at least 512 pages, found 0"},
