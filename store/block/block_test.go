@@ -456,3 +456,65 @@ func BenchmarkBuild(b *testing.B) {
 		})
 	}
 }
+
+// TestNonsenseUnderARightChecksum changes a block and makes its checksum right
+// again, as a wrong program would: Open still finds it out.
+func TestNonsenseUnderARightChecksum(t *testing.T) {
+	le := binary.LittleEndian
+	messages := puts(7, 100, noise)
+	plain, h, _ := build(t, None, nil, messages)
+	tables := HeaderSize + h.Raw - 7*entrySize
+	starts, ends := tables+8*7, tables+10*7
+	for name, change := range map[string]func(b []byte){
+		"no messages":              func(b []byte) { le.PutUint16(b[8:], 0) },
+		"one message more":         func(b []byte) { le.PutUint16(b[8:], 8) },
+		"more messages than bytes": func(b []byte) { le.PutUint16(b[8:], 1<<16-1) },
+		"a longer prefix":          func(b []byte) { le.PutUint16(b[10:], 1<<16-1) },
+		"a longer payload":         func(b []byte) { le.PutUint32(b[12:], 1<<31) },
+		"another length":           func(b []byte) { le.PutUint32(b[12:], uint32(h.Raw+1)) },
+		"more pages": func(b []byte) {
+			le.PutUint32(b[12:], 5000)
+			le.PutUint32(b[16:], 5000)
+		},
+		"stored longer":           func(b []byte) { le.PutUint32(b[16:], uint32(h.Raw+1)) },
+		"a version to come":       func(b []byte) { b[6] = 2 },
+		"no magic":                func(b []byte) { b[5] = 0 },
+		"unknown compression":     func(b []byte) { b[7] = 3 },
+		"S2 that is none":         func(b []byte) { b[7] = byte(S2) },
+		"zstd that is none":       func(b []byte) { b[7] = byte(Zstd) },
+		"unknown content":         func(b []byte) { b[7] = 2 << 4 },
+		"no kind":                 func(b []byte) { b[tables+8*3] = 9 },
+		"a value that begins":     func(b []byte) { le.PutUint16(b[starts:], 1) },
+		"a value before the last": func(b []byte) { le.PutUint16(b[starts+2*4:], 0) },
+		"a value outside":         func(b []byte) { le.PutUint16(b[starts+2*6:], 4000) },
+		"a key before the last":   func(b []byte) { le.PutUint16(b[ends+2*4:], 0) },
+		"keys outside":            func(b []byte) { le.PutUint16(b[ends+2*6:], 1<<16-1) },
+	} {
+		b := slices.Clone(plain)
+		change(b)
+		w := h.Want
+		w.CRC = Checksum(b)
+		if b[7]>>4 == 2 {
+			w.Content = 2
+		}
+		le.PutUint32(b, w.CRC)
+		if _, err := Open(b, w, make([]byte, MaxBytes), new(Coder)); err == nil {
+			t.Errorf("%s: opened", name)
+		}
+	}
+	// Compressed parts of another length than the header says.
+	var c Coder
+	for _, how := range []Compression{S2, Zstd} {
+		packed, h, _ := build(t, how, &c, puts(100, 500, text))
+		for _, raw := range []int{h.Raw - 1, h.Raw + 1} {
+			b := slices.Clone(packed)
+			le.PutUint32(b[12:], uint32(raw))
+			w := h.Want
+			w.CRC = Checksum(b)
+			le.PutUint32(b, w.CRC)
+			if _, err := Open(b, w, make([]byte, MaxBytes), &c); err == nil || !strings.Contains(err.Error(), how.String()) {
+				t.Errorf("%v that becomes %d bytes instead of %d: %v", how, h.Raw, raw, err)
+			}
+		}
+	}
+}

@@ -23,6 +23,7 @@ type place struct {
 	pages *extent.Allocator
 	pool  *slab.Pool
 	fail  error // of Alloc
+	gaps  bool  // between runs
 }
 
 func newPlace(t testing.TB) *place { return newPlaceOf(t, 256<<20) }
@@ -38,9 +39,13 @@ func newPlaceOf(t testing.TB, memory int64) *place {
 	return p
 }
 
-func (p *place) Alloc(pages uint32) (extent.Run, error) {
+func (p *place) Alloc(pages uint32) (r extent.Run, err error) {
 	if p.fail != nil {
 		return extent.Run{}, p.fail
+	}
+	if p.gaps {
+		pages++
+		defer func() { r.Pages-- }()
 	}
 	r, ok := p.pages.Alloc(pages)
 	if !ok {
@@ -404,6 +409,11 @@ func TestVersionsOfAKeyOverBlocks(t *testing.T) {
 	}
 	compare(t, x, IterOptions{Prefetch: 1 << 16}, all)
 	checkAll(t, x)
+	for _, lo := range []string{"a", "b", "bb", "c", "d"} {
+		for _, hi := range []string{"b", "bb", "c", "d", "e"} {
+			checkRuns(t, x, []byte(lo), []byte(hi))
+		}
+	}
 	var s Scratch
 	defer s.Close()
 	for _, key := range []string{"", "a", "aa", "b", "ba", "bb", "c", "d", "e"} {
@@ -424,4 +434,29 @@ func TestVersionsOfAKeyOverBlocks(t *testing.T) {
 	if err := x.Get([]byte("d"), message.MaxSeq, nil, &s, func(message.Message) bool { emitted++; return emitted < 2 }); err != nil || emitted != 2 {
 		t.Errorf("emitted %d after enough was said, %v", emitted, err)
 	}
+}
+
+// TestCompressionFollowsTheData changes between noise and text: samples must
+// notice both.
+func TestCompressionFollowsTheData(t *testing.T) {
+	p := newPlace(t)
+	all := records(20_000, 512)
+	for i := range all {
+		if i/5000%2 == 1 {
+			all[i].Value = bytes.Repeat(all[i].Value[:32], 16)
+		}
+	}
+	meta, x := write(t, p, p.options(), 1, all)
+	defer x.Close()
+	packed := 0
+	for b := range x.n {
+		if x.span(b)&spanPacked != 0 {
+			packed++
+		}
+	}
+	// Half of 11.7 MB is noise, and a MiB at each border may go either way.
+	if meta.Bytes > 8_500_000 || packed < 80 || packed > 200 {
+		t.Errorf("%d bytes, %d compressed blocks of %d", meta.Bytes, packed, x.n)
+	}
+	compare(t, x, IterOptions{Prefetch: 1 << 20}, all)
 }

@@ -453,6 +453,66 @@ func TestMetaRoundTrip(t *testing.T) {
 	}
 }
 
+// TestNonsenseInAnIndex changes an image whose checksum nobody compares any
+// more: newIndex still finds it out.
+func TestNonsenseInAnIndex(t *testing.T) {
+	p := newPlace(t)
+	le := binary.LittleEndian
+	tombs := []message.RangeTombstone{{Lo: []byte("a"), Hi: []byte("c"), Seq: 9}, {Lo: []byte("b"), Hi: []byte("c"), Seq: 9}}
+	meta, x := write(t, p, p.options(), 1, records(60, 512), tombs...)
+	defer x.Close()
+	sound := slices.Clone(x.image)
+	for name, change := range map[string]func(){
+		"a head that is not its separator's": func() { x.heads[8*3]++ },
+		"separators in another order": func() {
+			copy(x.rest(3), x.rest(4))
+			copy(x.heads[8*3:8*4], x.heads[8*4:])
+		},
+		"a separator outside":           func() { le.PutUint32(x.restAt[4*3:], 1<<30) },
+		"separators that end elsewhere": func() { le.PutUint32(x.restAt[4*x.n:], 0) },
+		"no pages":                      func() { le.PutUint16(x.spans, 0) },
+		"a packed block of many pages":  func() { le.PutUint16(x.spans, spanPacked|9) },
+		"a first block that continues":  func() { le.PutUint16(x.spans, spanContinues|1) },
+		"a tombstone elsewhere":         func() { le.PutUint32(x.tombAt[4:], 0) },
+		"a tombstone that is too long":  func() { le.PutUint16(x.tombs[8:], 1<<15) },
+		"a furthest one that comes":     func() { le.PutUint32(x.tombFar, 1) },
+		"tombstones in another order":   func() { x.tombs[tombstoneHeader] = 'z' },
+		"more blocks":                   func() { le.PutUint32(x.image[12:], 1<<20) },
+		"a filter of half a line":       func() { le.PutUint32(x.image[60:], uint32(len(x.bits)-32)) },
+	} {
+		change()
+		y, err := newIndex(p.options(), &meta, x.image)
+		var c *Corrupt
+		if !errors.As(err, &c) {
+			t.Errorf("%s: %v, %v", name, y, err)
+		}
+		copy(x.image, sound)
+	}
+}
+
+// TestCheckComparesWithTheFences has a separator that hides keys of the block
+// before, and a filter that knows nothing.
+func TestCheckComparesWithTheFences(t *testing.T) {
+	p := newPlace(t)
+	_, x := write(t, p, p.options(), 1, records(60, 512))
+	defer x.Close()
+	var s Scratch
+	defer s.Close()
+	sound := slices.Clone(x.image)
+	copy(x.rest(5), x.rest(4))
+	copy(x.heads[8*5:8*6], x.heads[8*4:8*5])
+	if _, err := x.Check(4, &s); err == nil || !strings.Contains(err.Error(), "belongs to block") {
+		t.Errorf("a wrong fence: %v", err)
+	}
+	copy(x.image, sound)
+	clear(x.bits)
+	if _, err := x.Check(4, &s); err == nil || !strings.Contains(err.Error(), "filter") {
+		t.Errorf("an empty filter: %v", err)
+	}
+	copy(x.image, sound)
+	checkAll(t, x)
+}
+
 func FuzzDecodeMeta(f *testing.F) {
 	p := newPlace(f)
 	meta, x := write(f, p, p.options(), 300, records(30, 100))

@@ -57,7 +57,8 @@ func (x *Index) Get(key []byte, at message.Seq, c Cache, s *Scratch, emit func(m
 				return nil
 			}
 		}
-		if b++; b >= x.n || !x.continues(b) || !x.separates(b, key) {
+		// The block was read to its end: what goes on in the next is this key.
+		if b++; b >= x.n || !x.continues(b) {
 			return nil
 		}
 	}

@@ -187,7 +187,7 @@ func (x *Index) fence(key []byte) int {
 	}
 	for lo < hi {
 		mid := int(uint(lo+hi) / 2)
-		if binary.LittleEndian.Uint64(x.heads[8*mid:]) == want && bytes.Compare(x.rest(mid), rest) < 0 {
+		if bytes.Compare(x.rest(mid), rest) < 0 {
 			lo = mid + 1
 		} else {
 			hi = mid

@@ -81,6 +81,7 @@ func drawBound(t *rapid.T) []byte {
 func TestAgainstASortedList(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		p := newPlace(t)
+		p.gaps = rapid.Bool().Draw(rt, "gaps")
 		all := drawMessages(rt)
 		o := p.options()
 		o.Last = rapid.Bool().Draw(rt, "last level")
@@ -193,7 +194,7 @@ func checkRanges(t *rapid.T, x *Index, all []message.Message) {
 }
 
 // checkRuns compares Runs with the blocks themselves.
-func checkRuns(t *rapid.T, x *Index, lo, hi []byte) {
+func checkRuns(t rapid.TB, x *Index, lo, hi []byte) {
 	var s Scratch
 	defer s.Close()
 	want := map[uint32]bool{}
