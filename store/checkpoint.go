@@ -3,6 +3,7 @@ package store
 import (
 	"fmt"
 
+	"github.com/ashlar-dev/ashlar/env"
 	"github.com/ashlar-dev/ashlar/store/extent"
 	"github.com/ashlar-dev/ashlar/store/message"
 	"github.com/ashlar-dev/ashlar/store/table"
@@ -69,6 +70,7 @@ func (db *DB) freeze() frozen {
 	}
 	db.changes = changes{root: f.now}
 	db.space.freeze(f.seq)
+	db.trace(func() env.Event { return Frozen{Superblock: f.seq, Version: uint64(f.cut)} })
 	return f
 }
 
@@ -217,6 +219,7 @@ func (db *DB) writeSuper(super *table.Superblock, f frozen) error {
 		return err
 	}
 	db.slot = 1 - db.slot
+	db.trace(func() env.Event { return Checkpointed{Superblock: f.seq, Version: uint64(f.cut)} })
 	// What is in the tree needs no journal any more.
 	db.cancelFrames(f.oldest.number - 1)
 	db.journaled = max(db.journaled, f.cut)

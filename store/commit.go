@@ -208,6 +208,9 @@ func (db *DB) append(m *mem, kind message.Kind, key, value []byte) {
 func (db *DB) publishChanges(m *mem, w Write) error {
 	seq := db.seq
 	db.visible.Store(uint64(seq))
+	if db.traced {
+		db.tracer.Trace(Changed{Version: uint64(seq)})
+	}
 	if db.o.Durability == ProcessCrash && m.table.Pos()-m.frame >= FrameBytes {
 		db.closeFrame(m)
 		db.tellJournal()

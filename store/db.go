@@ -36,6 +36,7 @@ type DB struct {
 	disk       env.Disk
 	clock      env.Clock
 	tracer     env.Tracer
+	traced     bool // somebody listens
 	log        *slog.Logger
 	castagnoli *crc32.Table
 	pool       *slab.Pool
@@ -100,7 +101,6 @@ type DB struct {
 	session      uint64
 	started      bool // the session has written a frame
 	journaled    message.Seq
-	unsynced     *mem // the last one that was written to since the last sync
 
 	smu     sync.Mutex
 	synced  *sync.Cond

@@ -58,6 +58,8 @@ func newDB(world env.Env, dir string, o Options) *DB {
 	if db.tracer == nil {
 		db.tracer = env.NoTrace{}
 	}
+	_, silent := db.tracer.(env.NoTrace)
+	db.traced = !silent
 	if db.log == nil {
 		db.log = slog.New(slog.DiscardHandler)
 	}
@@ -455,6 +457,7 @@ func (db *DB) replay() error {
 		newestFirst = append(newestFirst, mems[i])
 	}
 	db.publish(newestFirst)
+	db.trace(func() env.Event { return Opened{Cut: db.super.Cut, Version: uint64(db.seq)} })
 	return nil
 }
 

@@ -58,7 +58,15 @@ func (db *DB) Sync() error {
 
 // syncTo makes the changes up to seq durable. Of those who wait, one does the
 // work for all.
-func (db *DB) syncTo(seq message.Seq) error {
+func (db *DB) syncTo(seq message.Seq) (err error) {
+	if db.traced {
+		db.tracer.Trace(SyncAsked{Version: uint64(seq)})
+		defer func() {
+			if err == nil {
+				db.tracer.Trace(SyncAnswered{Version: uint64(seq)})
+			}
+		}()
+	}
 	db.smu.Lock()
 	for {
 		if db.durable >= seq {
@@ -100,15 +108,16 @@ func (db *DB) syncNow() (message.Seq, error) {
 	if err := db.writeFrames(); err != nil {
 		return 0, err
 	}
-	if m := db.unsynced; m != nil {
-		// One sync is for this segment and all before it.
-		if err := m.segment.Sync(); err != nil {
+	if db.journaled < upTo {
+		// What recovery has read is not durable by that: the life that wrote it
+		// may have ended without the machine.
+		if err := db.journal.Sync(); err != nil {
 			return 0, db.stop(fmt.Errorf("sync the journal: %w", err))
 		}
 		db.metrics.syncs.Add(1)
-		db.unsynced = nil
 	}
 	db.journaled = max(db.journaled, upTo)
+	db.trace(func() env.Event { return Journaled{Version: uint64(upTo)} })
 	return upTo, nil
 }
 
@@ -165,7 +174,6 @@ func (db *DB) writeFrame(f frame) error {
 		return err
 	}
 	db.metrics.journalBytes.Add(int64(pad(f.hi) - f.lo))
-	db.unsynced = m
 	db.chain, db.chainSession, db.started = crc, db.session, true
 	return nil
 }
@@ -190,7 +198,4 @@ func (db *DB) cancelFrames(upTo uint64) {
 	clear(db.queue[len(kept):])
 	db.queue = kept
 	db.mu.Unlock()
-	if db.unsynced != nil && db.unsynced.number <= upTo {
-		db.unsynced = nil
-	}
 }

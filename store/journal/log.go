@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"path"
 	"strconv"
 	"strings"
@@ -389,8 +390,14 @@ func (g *Segment) Write(lo, hi int) error {
 // Sync makes durable what was written to this segment and to all before it,
 // what Replay has given of earlier lives, and the names of the files. What is
 // written while it runs may be, or not.
-func (g *Segment) Sync() error {
-	l := g.log
+func (g *Segment) Sync() error { return g.log.sync(g.info.Number) }
+
+// Sync makes durable what was written to all segments, and what Replay has
+// given of earlier lives, even if this one has written nothing yet.
+func (l *Log) Sync() error { return l.sync(math.MaxUint64) }
+
+// sync is Sync for the segments up to a number.
+func (l *Log) sync(upTo uint64) error {
 	l.syncing.Lock()
 	defer l.syncing.Unlock()
 	l.mu.Lock()
@@ -400,7 +407,7 @@ func (g *Segment) Sync() error {
 	}
 	var files []*slot
 	for _, s := range l.slots {
-		if s.unsynced && s.info.Number <= g.info.Number {
+		if s.unsynced && s.info.Number <= upTo {
 			files = append(files, s)
 			s.unsynced = false
 		}
