@@ -81,7 +81,7 @@ const (
 	pieceGood   = 64 << 10 // loses little at its end; smaller ones only where there would be less than piecesMin
 	piecesMin   = 8
 	relayout    = 8
-	recordParts = 4 // a record is at most this part of a piece
+	recordParts = 4 // a record is at most such a part of a piece
 )
 
 // New returns a cache of at most so many bytes of the pool. It takes nothing
@@ -217,16 +217,11 @@ func (c *Cache) GetRecord(key, dst []byte) (out []byte, ok bool) {
 	return dst, value != nil
 }
 
-// PutRecord keeps a copy of a record, unless the version is an old one.
+// PutRecord keeps a copy of a record, unless the version is an old one. Of one
+// that is too long it keeps nothing.
 func (c *Cache) PutRecord(key, value []byte, version uint64) {
-	if version != c.version.Load() {
-		return
-	}
 	hash := xxhash.Sum64(key)
 	s := c.shard(hash)
-	if entrySize(len(key), len(value)) > s.piece/recordParts || len(key) > keyMax {
-		return
-	}
 	s.mu.Lock()
 	c.records.Add(1) // before the comparison: see Cache
 	if version != c.version.Load() || !s.put(records, uint32(hash), key, value) {

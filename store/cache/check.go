@@ -29,18 +29,27 @@ func (s *shard) check() error {
 	for k := range s.tenants {
 		t := &s.tenants[k]
 		in += t.pieces()
-		live, bytes := 0, int64(0)
+		live, bytes, spilt := 0, int64(0), map[uint32]byte{}
 		var lost error
 		s.each(kind(k), func(place uint32, e entry) bool {
 			live, bytes = live+1, bytes+int64(e.size())
-			if slot, found := s.lookup(kind(k), e.hash(), e.key()); slot == none || &found[0] != &e[0] {
+			slot, found := s.lookup(kind(k), e.hash(), e.key())
+			if slot == none || &found[0] != &e[0] {
 				lost = fmt.Errorf("tenant %d: the entry at %d is not found", k, place)
+			}
+			if home := t.index.home(e.hash()); slot>>4 != home {
+				spilt[home]++
 			}
 			if kind(k) == blocks {
 				branches[branchOf(e)]++
 			}
 			return true
 		}, true)
+		for b := range len(t.index.mem) / bucketSize {
+			if n := t.index.mem[b*bucketSize+spillAt]; n != spilt[uint32(b)] {
+				lost = fmt.Errorf("tenant %d: %d entries of bucket %d are in its neighbours, counted %d", k, spilt[uint32(b)], b, n)
+			}
+		}
 		switch {
 		case lost != nil:
 			return lost

@@ -178,7 +178,7 @@ func (s *shard) get(k kind, h uint32, key []byte) []byte {
 func (s *shard) put(k kind, h uint32, key, value []byte) bool {
 	t := &s.tenants[k]
 	size := entrySize(len(key), len(value))
-	if size > s.piece {
+	if size > s.piece || k == records && size > s.piece/recordParts || len(key) > keyMax {
 		s.remove(k, h, key)
 		return false
 	}
