@@ -49,10 +49,10 @@ import (
 // comparison comes before Advance, so it does before Remove, and as the lock is
 // held from the comparison to the insertion, Remove finds the record and takes
 // it out; until then the memtable hides it. If it comes after, the put is
-// ignored. The one thing that Remove looks at without the lock is that there
-// are no records at all. PutRecord counts its record before it compares: when
-// Remove sees none, the count came later, so did the comparison, and Remove
-// comes after Advance.
+// ignored. One thing is looked at without the lock, by Remove and Empty: that
+// there are no records at all. PutRecord counts its record before it compares:
+// who sees none after Advance knows that the count comes later, hence the
+// comparison too.
 type Cache struct {
 	pool    *slab.Pool
 	version atomic.Uint64
