@@ -161,7 +161,11 @@ type explorer struct {
 type marks map[string]uint64
 
 // Trace is env.Tracer's.
-func (m marks) Trace(e env.Event) { m[e.EventName()]++ }
+func (m marks) Trace(e env.Event) {
+	if mark, ok := e.(env.Mark); ok {
+		m[string(mark)]++
+	}
+}
 
 // Run explores one seed: every crash state of its workload, and then faults in
 // operation and in recovery.
