@@ -22,8 +22,8 @@ type place struct {
 	file  *countingFile
 	pages *extent.Allocator
 	pool  *slab.Pool
-	fail  error // of Alloc
-	gaps  bool  // between runs
+	fail  error  // of Alloc
+	top   uint32 // runs go down from here, with gaps, and are not given back; 0: they go up
 }
 
 func newPlace(t testing.TB) *place { return newPlaceOf(t, 256<<20) }
@@ -43,9 +43,9 @@ func (p *place) Alloc(pages uint32) (r extent.Run, err error) {
 	if p.fail != nil {
 		return extent.Run{}, p.fail
 	}
-	if p.gaps {
-		pages++
-		defer func() { r.Pages-- }()
+	if p.top > 0 {
+		p.top -= pages + 1
+		return extent.Run{Page: p.top, Pages: pages}, nil
 	}
 	r, ok := p.pages.Alloc(pages)
 	if !ok {

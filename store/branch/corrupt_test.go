@@ -544,6 +544,7 @@ func FuzzOpenIndex(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		image := make([]byte, max(1, (len(data)+4095)/4096)*4096)
 		copy(image, data)
+		ProbeIndex(data, 0)
 		meta := Meta{ID: 1, Epoch: 7}
 		x, err := newIndex(o, &meta, image)
 		if err != nil {

@@ -81,7 +81,9 @@ func drawBound(t *rapid.T) []byte {
 func TestAgainstASortedList(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		p := newPlace(t)
-		p.gaps = rapid.Bool().Draw(rt, "gaps")
+		if rapid.Bool().Draw(rt, "scattered") {
+			p.top = 3000
+		}
 		all := drawMessages(rt)
 		o := p.options()
 		o.Last = rapid.Bool().Draw(rt, "last level")
