@@ -169,7 +169,7 @@ func parse(args []string, out io.Writer) (config, output, error) {
 // presets are the configurations with a name.
 func presets() map[string]config {
 	return map[string]config{
-		"smoke": {Records: 50_000, Memory: 64 << 20, Ops: 2_000, CPUs: 1, Clients: 1, Limit: 2 * time.Second},
+		"smoke": {Records: 50_000, Memory: 64 << 20, Ops: 2_000, CPUs: 1, Clients: 1, Limit: time.Second},
 		"S":     {Records: 2_500_000, Memory: 512 << 20, Ops: 100_000, CPUs: 1, Clients: 1, Limit: 5 * time.Minute},
 		"two":   {Records: 2_500_000, Memory: 512 << 20, Ops: 200_000, CPUs: 2, Clients: 2, Limit: 5 * time.Minute},
 	}

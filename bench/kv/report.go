@@ -298,7 +298,7 @@ func (r *report) detail(w workload) table {
 	t := table{
 		title: fmt.Sprintf("%s: %s", w.Name, w.Title),
 		head: []string{"engine", "op/s", "x best peer", "kind", "p50 µs", "p99 µs", "p99.9 µs", "max ms", "CPU µs/op",
-			"written MB", "write amp", "settle s", "read MB", "read KB/op", "space MB", "RSS MB", "anon MB", "limit MB", "killed", "open ms"},
+			"written MB", "write amp", "settle s", "read MB", "read KB/op", "space MB", "RSS MB", "anon MB", "charged MB", "killed", "open ms"},
 	}
 	for _, c := range r.Cells {
 		if c.Workload != w.Name {
@@ -434,7 +434,7 @@ func (r *report) preamble(b *strings.Builder, bullet string) {
 func (r *report) remarks() []string {
 	lines := []string{
 		"Figures are medians over the rounds, anon the most of all. CPU, written and read are of the whole process, threads in the background included, until the final sync is done; write amp also counts what is written until the store has come to rest (settle).",
-		"written and read are what the process had the block layer do, in MB of 10^6 bytes; limit MB is what the control group was charged at most, page cache included.",
+		"written and read are what the process had the block layer do, in MB of 10^6 bytes; charged is what the control group came to at most, page cache included.",
 		"x best peer compares with the best of RocksDB and Pebble of this run, engines without a log with those without one.",
 		"Every phase begins in a new process with cold caches. Latencies are of a closed loop: a stall delays operations that are not counted as waiting.",
 	}

@@ -83,6 +83,8 @@ func allTargets(memory float64) []target {
 	}
 }
 
+const noPeer = "no peer to compare with"
+
 // states says whether a target is stated for a config.
 func (t target) states(c config) bool {
 	if t.Sync > 0 {
@@ -95,7 +97,7 @@ func (t target) states(c config) bool {
 func verdicts(r *report, list []engine) []verdict {
 	var all []verdict
 	for _, t := range allTargets(float64(r.Config.Memory) / (1 << 20)) {
-		if !t.states(r.Config) {
+		if !t.states(r.Config) || !r.has(t.Workload) {
 			continue
 		}
 		for i, e := range list {
@@ -105,6 +107,11 @@ func verdicts(r *report, list []engine) []verdict {
 		}
 	}
 	return all
+}
+
+// has says whether the workload was asked for; "" stands for any.
+func (r *report) has(load string) bool {
+	return slices.ContainsFunc(r.Cells, func(c cell) bool { return load == "" || c.Workload == load })
 }
 
 // judge holds engine i of the list against the target.
@@ -119,7 +126,7 @@ func (t target) judge(r *report, list []engine, i int) verdict {
 	if t.Relative {
 		v.Peer, v.Peers = bestPeer(row, list, t.LogFree, t.Metric)
 		if v.Peer == 0 {
-			v.Verdict = "no peer to compare with"
+			v.Verdict = noPeer
 			return v
 		}
 		v.Must, v.Goal = t.Must*v.Peer, t.Goal*v.Peer
@@ -175,6 +182,10 @@ func (r *report) targets() table {
 	}
 	for _, v := range r.Verdicts {
 		peer, goal := "", ""
+		if v.Verdict == "not run" || v.Verdict == noPeer {
+			t.rows = append(t.rows, []string{v.What, v.Engine, "", "", "", "", v.Unit, v.Verdict})
+			continue
+		}
 		if v.Peer > 0 {
 			peer = number(v.Peer)
 		}
