@@ -182,6 +182,9 @@ func (db *DB) rotate() error {
 		}
 	}
 	db.closeFrame(m)
+	if db.o.Durability == ProcessCrash {
+		db.tellJournal() // the last piece of a memtable waits for nothing
+	}
 	db.journalMems = append(db.journalMems, fresh)
 	db.publish(append([]*mem{fresh}, s.mems...))
 	db.tell()

@@ -18,8 +18,8 @@ const (
 	// to the journal.
 	SyncOnDemand Durability = iota
 	// ProcessCrash hands changes to the machine soon, in pieces of
-	// FrameBytes: the end of the process loses at most the last piece, the end
-	// of the machine what was not synced.
+	// FrameBytes: the end of the process loses the last piece and what came
+	// while one was being written, the end of the machine what was not synced.
 	ProcessCrash
 	// EveryCommit syncs before it returns. Those who commit at the same time
 	// share one sync.
