@@ -77,6 +77,8 @@ type Log struct {
 	next     uint64 // the least number that Begin may take
 	// named is false while a file may be lost with its name.
 	named bool
+	// zeroed says that Options.Buffer has nothing but zeros.
+	zeroed bool
 }
 
 // slot is a file.
@@ -90,6 +92,9 @@ type slot struct {
 	// unsynced is whether it may have something that is not durable and that
 	// somebody counts on.
 	unsynced bool
+	// blank is from where on the file has space that was never written, when
+	// it is below size.
+	blank int64
 }
 
 type slotState uint8
@@ -182,6 +187,7 @@ func (l *Log) openSlot(name string, create bool) (*slot, error) {
 	if s.size, err = s.file.Size(); err != nil {
 		return nil, errors.Join(err, s.file.Close())
 	}
+	s.blank = s.size
 	return s, nil
 }
 
@@ -331,7 +337,38 @@ func (l *Log) lengthen(s *slot, size int64) error {
 	if err != nil {
 		return fmt.Errorf("lengthen %s: %w", s.name, err)
 	}
-	s.size = size
+	s.blank, s.size = min(s.size, s.blank), size
+	return nil
+}
+
+// What small frames are, and how much a file must have for it to pay to write
+// zeros ahead of them, in bytes.
+const (
+	smallFrame   = 64 << 10
+	aheadFileMin = 1 << 20
+)
+
+// writeAhead writes zeros to blank space where small frames will come next.
+// Each of them will be synced, and a sync of bytes that the file system has
+// never seen written costs about twice as much as one of others.
+func (g *Segment) writeAhead(lo, hi int64) error {
+	s, zeros := g.slot, g.log.opt.Buffer
+	if hi <= s.blank || s.blank >= s.size {
+		return nil
+	}
+	s.blank = hi
+	if hi-lo > smallFrame || s.size < aheadFileMin || hi == s.size {
+		return nil
+	}
+	if !g.log.zeroed {
+		clear(zeros) // nobody reads any more
+		g.log.zeroed = true
+	}
+	n := min(int64(len(zeros)), s.size-hi)
+	if err := writeAt(s, zeros[:n], hi); err != nil {
+		return err
+	}
+	s.blank = hi + n
 	return nil
 }
 
@@ -379,6 +416,9 @@ func (g *Segment) Write(lo, hi int) error {
 		lo = 0
 	}
 	if err := writeAt(g.slot, g.image[lo:hi], int64(lo)); err != nil {
+		return l.fail(err)
+	}
+	if err := g.writeAhead(int64(lo), int64(hi)); err != nil {
 		return l.fail(err)
 	}
 	l.mu.Lock()
