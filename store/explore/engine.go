@@ -119,20 +119,16 @@ func (e *engine) Commit(changes []Change, alone, durable bool) error {
 	return e.db.Commit(e.batch, w)
 }
 
+func (e *engine) Wait() error                 { return e.db.Wait() }
 func (e *engine) Sync() error                 { return e.db.Sync() }
 func (e *engine) Flush() error                { return e.db.Flush() }
 func (e *engine) Compact(lo, hi []byte) error { return e.db.Compact(lo, hi) }
-func (e *engine) Checkpoint(dir string) error {
-	if c, ok := any(e.db).(interface{ Checkpoint(string) error }); ok {
-		return c.Checkpoint(dir)
-	}
-	return nil
-}
-func (e *engine) Close() error { return e.db.Close() }
+func (e *engine) Checkpoint(dir string) error { return e.db.Checkpoint(dir) }
+func (e *engine) Close() error                { return e.db.Close() }
 
 func (e *engine) Verify() error {
-	_, err := e.db.Verify(context.Background())
-	return err
+	report, err := e.db.Verify(context.Background())
+	return errors.Join(err, report.Err())
 }
 
 func (e *engine) Get(key []byte) ([]byte, bool, error) {

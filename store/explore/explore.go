@@ -3,6 +3,7 @@ package explore
 import (
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -386,8 +387,11 @@ func (e *explored) copiesOn(d *Disk) (err, bad error) {
 		var sc scanner
 		found, err := sc.scan(st)
 		if err == nil {
-			if _, _, bad = e.h.moments(found, c.pos, c.pos); bad != nil {
-				bad = fmt.Errorf("the copy %s: %w", c.dir, bad)
+			equal := slices.EqualFunc(found, c.content, func(a, b record) bool {
+				return string(a.key) == string(b.key) && same(a.value, b.value)
+			})
+			if !equal {
+				bad = fmt.Errorf("the copy %s has %d keys, want %d with what was copied", c.dir, len(found), len(c.content))
 			}
 		}
 		if e := st.Close(); err == nil {

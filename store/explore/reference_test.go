@@ -393,6 +393,8 @@ func (l *logStore) sorted() []string {
 	return keys
 }
 
+func (l *logStore) Wait() error { return l.stopped }
+
 func (l *logStore) Compact(lo, hi []byte) error { return nil }
 
 func (l *logStore) Checkpoint(dir string) error {

@@ -37,9 +37,10 @@ type held struct {
 	pos  int
 }
 
+// copied is a checkpoint, with what it must have: the history may forget that.
 type copied struct {
-	dir string
-	pos int
+	dir     string
+	content []record
 }
 
 func newSession(subject Subject, tracer env.Tracer, disk *Disk, h *history) *session {
@@ -86,10 +87,12 @@ func (s *session) exec(o *Op) (err, bad error) {
 		err = s.store.Flush()
 	case Compact:
 		err = s.store.Compact([]byte(o.Key), []byte(o.End))
+	case Wait:
+		err = s.store.Wait()
 	case Checkpoint:
 		dir := fmt.Sprintf("copy-%d-%d", s.h.last, len(s.copies))
 		if err = s.store.Checkpoint(dir); err == nil {
-			s.copies = append(s.copies, copied{dir, s.h.last})
+			s.copies = append(s.copies, copied{dir, s.h.content(s.h.last)})
 		}
 	case Reopen:
 		err, bad = s.reopen()

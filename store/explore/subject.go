@@ -31,6 +31,8 @@ type Store interface {
 	Sync() error
 	Flush() error
 	Compact(lo, hi []byte) error
+	// Wait does what is done when there is nothing else to do.
+	Wait() error
 	// Checkpoint makes a copy in another directory of the disk.
 	Checkpoint(dir string) error
 	Snapshot() (View, error)

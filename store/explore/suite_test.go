@@ -5,8 +5,6 @@ import (
 	"os"
 	"runtime"
 	"testing"
-
-	"github.com/ashlar-dev/ashlar/store"
 )
 
 // replayVariable replays one failure: it holds what Failure.Replay prints.
@@ -23,13 +21,6 @@ func recoveryPaths() []string {
 }
 
 func crashSuite() Suite {
-	if _, ok := any((*store.DB)(nil)).(interface{ Checkpoint(string) error }); !ok {
-		p := Profiles()
-		for i := range p {
-			p[i].Weights[Checkpoint] = 0
-		}
-		return Suite{Subjects: Engines(), Profiles: p, Options: Options{FaultRuns: 12}}
-	}
 	return Suite{Subjects: Engines(), Profiles: Profiles(), Options: Options{FaultRuns: 12}}
 }
 

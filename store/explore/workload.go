@@ -21,6 +21,7 @@ const (
 	Sync
 	Flush
 	Compact
+	Wait // for what is done when there is nothing else to do
 	Checkpoint
 	Reopen   // close and open again
 	Kill     // open again without a close: the end of the process, not of the machine
@@ -31,7 +32,7 @@ const (
 )
 
 func (k OpKind) String() string {
-	return [...]string{"put", "delete", "deleterange", "merge", "batch", "sync", "flush", "compact", "checkpoint", "reopen", "kill", "snapshot", "scan", "get"}[k]
+	return [...]string{"put", "delete", "deleterange", "merge", "batch", "sync", "flush", "compact", "wait", "checkpoint", "reopen", "kill", "snapshot", "scan", "get"}[k]
 }
 
 // Changes says whether operations of the kind have a moment.
@@ -96,15 +97,15 @@ type Profile struct {
 
 // Profiles are the workloads of the suite.
 func Profiles() []Profile {
-	w := func(put, del, rng, merge, batch, sync, flush, compact, cp, reopen, kill, snap, scan, get int) [opKinds]int {
-		return [opKinds]int{put, del, rng, merge, batch, sync, flush, compact, cp, reopen, kill, snap, scan, get}
+	w := func(put, del, rng, merge, batch, sync, flush, compact, wait, cp, reopen, kill, snap, scan, get int) [opKinds]int {
+		return [opKinds]int{put, del, rng, merge, batch, sync, flush, compact, wait, cp, reopen, kill, snap, scan, get}
 	}
 	return []Profile{
-		{Name: "mixed", Ops: 120, Keys: 24, Weights: w(30, 8, 2, 10, 10, 10, 3, 1, 0, 2, 2, 3, 3, 8), Tiny: 5, Middle: 4, Large: 1},
-		{Name: "large", Ops: 70, Keys: 12, Weights: w(40, 6, 2, 4, 8, 10, 3, 1, 1, 2, 2, 2, 2, 6), Tiny: 2, Middle: 3, Large: 5},
-		{Name: "syncs", Ops: 60, Keys: 8, Weights: w(30, 8, 2, 10, 10, 30, 2, 0, 0, 3, 3, 1, 1, 4), Tiny: 8, Middle: 2, Large: 0},
-		{Name: "trees", Ops: 160, Keys: 40, Weights: w(50, 8, 3, 8, 14, 4, 6, 2, 0, 2, 2, 2, 2, 6), Tiny: 1, Middle: 8, Large: 1},
-		{Name: "checkpoints", Ops: 50, Keys: 10, Weights: w(30, 6, 3, 8, 8, 4, 8, 3, 3, 4, 2, 2, 2, 4), Tiny: 4, Middle: 4, Large: 2},
+		{Name: "mixed", Ops: 120, Keys: 24, Weights: w(30, 8, 2, 10, 10, 10, 3, 1, 2, 0, 2, 2, 3, 3, 8), Tiny: 5, Middle: 4, Large: 1},
+		{Name: "large", Ops: 70, Keys: 12, Weights: w(40, 6, 2, 4, 8, 10, 3, 1, 2, 1, 2, 2, 2, 2, 6), Tiny: 2, Middle: 3, Large: 5},
+		{Name: "syncs", Ops: 60, Keys: 8, Weights: w(30, 8, 2, 10, 10, 30, 2, 0, 1, 0, 3, 3, 1, 1, 4), Tiny: 8, Middle: 2, Large: 0},
+		{Name: "trees", Ops: 160, Keys: 40, Weights: w(50, 8, 3, 8, 14, 4, 6, 2, 3, 0, 2, 2, 2, 2, 6), Tiny: 1, Middle: 8, Large: 1},
+		{Name: "checkpoints", Ops: 50, Keys: 10, Weights: w(30, 6, 3, 8, 8, 4, 8, 3, 2, 3, 4, 2, 2, 2, 4), Tiny: 4, Middle: 4, Large: 2},
 	}
 }
 
