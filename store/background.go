@@ -409,7 +409,7 @@ func (db *DB) mergeJob(j *trunk.Job) ([]*trunk.Branch, error) {
 }
 
 // mergePrefetch is how far a compaction reads ahead in each input, in bytes.
-const mergePrefetch = 1 << 20
+const mergePrefetch = 256 << 10
 
 // writeBranches writes what keep keeps to at most so many branches of size
 // bytes each, about.
