@@ -510,16 +510,18 @@ func (db *DB) flushOldest() error {
 			return db.backgroundError("write a memtable", err)
 		}
 	}
+	// Readers who see the memtable neither fill the record cache with its keys
+	// nor ask it for them; those who began before it had them are refused from
+	// here on. So its keys stay out of the cache until the tree has them. That
+	// and the end of the memtable are one moment: no reader meets an operand
+	// twice.
+	db.cache.Advance()
+	db.uncache(m)
 	db.mu.Lock()
 	for _, b := range out {
 		db.trunk.Attach(b)
 	}
 	db.adopt(out...)
-	db.publish(db.current.Load().mems)
-	db.cache.Advance()
-	db.mu.Unlock()
-	db.uncache(m)
-	db.mu.Lock()
 	mems = db.current.Load().mems
 	db.publish(append([]*mem(nil), mems[:len(mems)-1]...))
 	db.tell()
@@ -563,8 +565,8 @@ func (db *DB) branchOf(m *mem) ([]*trunk.Branch, error) {
 	return out, nil
 }
 
-// uncache takes the keys of a memtable out of the record cache. Readers see
-// the memtable until that is done.
+// uncache takes the keys of a memtable out of the record cache, while readers
+// still see the memtable.
 func (db *DB) uncache(m *mem) {
 	if db.cache.Empty() {
 		return

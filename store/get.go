@@ -100,9 +100,13 @@ func (db *DB) get(s *state, key []byte, at message.Seq, dst []byte, latest bool,
 	defer db.readers.give(r)
 	r.fold.Reset(key, dst, db.o.Merger)
 	for _, m := range s.mems {
-		if !lookIn(m.table, key, at, &r.fold) {
+		more, operands := lookIn(m.table, key, at, &r.fold)
+		if !more {
 			return db.value(r, key)
 		}
+		// The record cache may be ahead of this state, by a tree that has the
+		// operands.
+		latest = latest && !operands
 	}
 	if latest && !db.cache.Empty() {
 		if value, ok := db.cache.GetRecord(key, r.base[:0]); ok {
@@ -126,19 +130,20 @@ func (db *DB) get(s *state, key []byte, at message.Seq, dst []byte, latest bool,
 const recordMax = 4 << 10
 
 // lookIn looks for the key in a memtable, and answers whether what is older
-// matters.
-func lookIn(t *memtable.Table, key []byte, at message.Seq, fold *merge.Fold) (more bool) {
+// matters, and whether there were operands.
+func lookIn(t *memtable.Table, key []byte, at message.Seq, fold *merge.Fold) (more, operands bool) {
 	cover := t.Covering(key, at)
 	if cover > 0 {
 		fold.Cover(cover)
 	}
 	for p := t.Find(key, at); p != memtable.None; p = t.Older(p) {
 		if !fold.Add(t.At(p)) {
-			return false
+			return false, operands
 		}
+		operands = true
 	}
 	// A tombstone hides all that is older than this memtable.
-	return cover == 0
+	return cover == 0, operands
 }
 
 // lookInTree looks for the key in the branches, newest first. Found says that
