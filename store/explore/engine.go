@@ -28,10 +28,13 @@ func Engines() []Subject {
 		Engine{"process", store.Options{Durability: store.ProcessCrash, Compression: store.None, Tuning: tune(32<<10, 32<<10, 3, 512, 32<<10)}},
 		Engine{"commit", store.Options{Durability: store.EveryCommit, Tuning: tune(32<<10, 8<<10, 2, 4<<10, 128<<10)}},
 		Engine{"blobs", store.Options{Compression: store.None, Tuning: tune(48<<10, 16<<10, 4, 600, 64<<10)}},
+		// Its segments are long enough for what the journal does for small
+		// frames only.
+		Engine{"long", store.Options{Tuning: tune(1<<20, 16<<10, 2, 4<<10, 64<<10)}},
 	}
 }
 
-// memory of an engine is enough for three memtables and what comes with them.
+// engineMemory is for what an engine needs beside its memtables, in bytes.
 const engineMemory = 4 << 20
 
 // Name is Subject's.
@@ -50,7 +53,7 @@ func (e Engine) Explains(err error) bool {
 // Open is Subject's.
 func (e Engine) Open(disk env.Disk, dir string, tracer env.Tracer) (Store, error) {
 	o := e.Options
-	o.Memory, o.Merger = engineMemory, Concat{}
+	o.Memory, o.Merger = engineMemory+4*int64(o.Tuning.MemtableBytes), Concat{}
 	db, err := store.Open(env.Env{Clock: still{}, Random: env.Seeded(disk.(*Disk).number()), Disk: disk, Tracer: tracer}, dir, o)
 	if err != nil {
 		return nil, err

@@ -52,7 +52,7 @@ func newSession(subject Subject, tracer env.Tracer, disk *Disk, h *history) *ses
 // open opens the store. A store that is there is opened without a change.
 func (s *session) open() (err, bad error) {
 	mutations := s.disk.mutations
-	s.store, err = s.subject.Open(s.disk, home, s.tracer)
+	s.store, err = s.subject.Open(s.disk, home, hearing{s.tracer, s.disk})
 	switch {
 	case err != nil:
 		s.store = nil
@@ -62,6 +62,20 @@ func (s *session) open() (err, bad error) {
 	}
 	s.made = true
 	return nil, nil
+}
+
+// hearing passes events on as long as the disk lives: how a store ends that is
+// abandoned is of no interest.
+type hearing struct {
+	env.Tracer
+	disk *Disk
+}
+
+// Trace is env.Tracer's.
+func (h hearing) Trace(e env.Event) {
+	if h.disk.dead == nil {
+		h.Tracer.Trace(e)
+	}
 }
 
 // lastChange names the last change that is not durable.

@@ -8,7 +8,8 @@ import (
 	"sync"
 )
 
-// Suite explores many seeds. Seed n takes the profiles and subjects in turn.
+// Suite explores many seeds. Each combination of a profile and a subject comes
+// in turn, and all profiles and subjects come soon.
 type Suite struct {
 	// Options are those of each seed: Subject, Profile, Seed and Ops are set.
 	Options  Options
@@ -27,8 +28,9 @@ type Suite struct {
 func (s Suite) Seed(n uint64) Options {
 	o := s.Options
 	o.Seed = n
-	o.Profile = s.Profiles[n%uint64(len(s.Profiles))]
-	o.Subject = s.Subjects[n/uint64(len(s.Profiles))%uint64(len(s.Subjects))]
+	profiles, subjects := uint64(len(s.Profiles)), uint64(len(s.Subjects))
+	o.Profile = s.Profiles[n%profiles]
+	o.Subject = s.Subjects[(n+n/profiles)%subjects]
 	return o
 }
 

@@ -21,7 +21,16 @@ func recoveryPaths() []string {
 }
 
 func crashSuite() Suite {
-	return Suite{Subjects: Engines(), Profiles: Profiles(), Options: Options{FaultRuns: 12}}
+	s := Suite{Subjects: Engines(), Profiles: Profiles(), Options: Options{FaultRuns: 12}, States: 1_000_000}
+	if testing.Short() {
+		// Little of everything.
+		s.States = 30_000
+		s.Options = Options{FaultRuns: 2, Subsets: 5, Samples: 16, Deeper: 100}
+		for i := range s.Profiles {
+			s.Profiles[i].Ops /= 3
+		}
+	}
+	return s
 }
 
 // fail reports a failure, made as small as it gets, with the command that
@@ -32,8 +41,12 @@ func fail(t *testing.T, s Suite, f *Failure) {
 	if err != nil {
 		t.Fatal(err, f)
 	}
-	t.Errorf("%v\nsmaller:\n%v\nreplay: %s='%s' go test -run TestCrashes ./store/explore",
-		f, f.Shrink(o, 40), replayVariable, f.Replay())
+	attempts, short := 40, ""
+	if testing.Short() {
+		attempts, short = 0, "-short "
+	}
+	t.Errorf("%v\nsmaller:\n%v\nreplay: %s='%s' go test %s-run TestCrashes ./store/explore",
+		f, f.Shrink(o, attempts), replayVariable, f.Replay(), short)
 }
 
 // TestCrashes is the crash suite.
@@ -50,15 +63,10 @@ func TestCrashes(t *testing.T) {
 		}
 		t.Skip("the failure is gone")
 	}
-	s.States = 1_000_000
-	switch text := os.Getenv(statesVariable); {
-	case text != "":
+	if text := os.Getenv(statesVariable); text != "" {
 		if _, err := fmt.Sscan(text, &s.States); err != nil {
 			t.Fatal(err)
 		}
-	case testing.Short():
-		s.States = 20_000
-		s.Options.FaultRuns = 3
 	}
 	s.Progress = func(seed uint64, r Report) {
 		if testing.Verbose() {
