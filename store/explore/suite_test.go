@@ -33,8 +33,8 @@ func crashSuite() Suite {
 	return s
 }
 
-// fail reports a failure, made as small as it gets, with the command that
-// replays it.
+// fail reports a failure, made as small as it gets unless time is short, with
+// the command that replays it.
 func fail(t *testing.T, s Suite, f *Failure) {
 	t.Helper()
 	o, err := s.Replay(f.Replay())
