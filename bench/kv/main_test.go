@@ -215,3 +215,22 @@ func TestNoCages(t *testing.T) {
 		t.Errorf("left behind: %v %v", left, err)
 	}
 }
+
+// TestKillsForMemoryAreSeen has an engine believe that it may use 512 MiB,
+// and holds it below 16.
+func TestKillsForMemoryAreSeen(t *testing.T) {
+	places := findCages("")
+	if places.parent == "" {
+		t.Skip("no control groups here: ", places.Why)
+	}
+	dir := t.TempDir()
+	b := &bench{config: config{Memory: 16 << 20, Rounds: 1}, root: dir, cages: places, self: selfCommand,
+		progress: newProgress(io.Discard, false, time.Now)}
+	r := &result{Round: 1, Engine: "pebble", Workload: "load"}
+	b.child(t.Context(), r, spec{Engine: "pebble", Workload: "load", Dir: filepath.Join(dir, "pebble"), Format: format{ValueSize: valueSize},
+		Settings: settings{Memory: 512 << 20, CPUs: 1, Clients: 1}, Records: 60_000, Ops: 60_000,
+		Limit: time.Minute, Left: time.Minute, HeapLimit: 1 << 30})
+	if r.OOMKills == 0 || r.Error != "killed by the kernel: over the memory limit" || r.PeakCharge > 17<<20 {
+		t.Errorf("killed %d times, charged %d, error %q; want that it was killed", r.OOMKills, r.PeakCharge, r.Error)
+	}
+}

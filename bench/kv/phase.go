@@ -245,11 +245,12 @@ func (p *phase) operations() error {
 	for _, c := range p.clients {
 		c.store = p.store
 	}
-	timer := time.AfterFunc(p.Limit, func() { p.stopped.Store(true) })
-	defer timer.Stop()
+	limit := p.Limit
 	if warm := int64(p.load.Warm * float64(p.Ops)); warm > 0 {
 		// Warming up takes at most its part of the time as well.
-		until := time.Now().Add(time.Duration(p.load.Warm * float64(p.Limit)))
+		part := time.Duration(p.load.Warm * float64(limit))
+		until := time.Now().Add(part)
+		limit -= part
 		if err := p.loop(warm, func() bool { return time.Now().After(until) }); err != nil {
 			return err
 		}
@@ -260,6 +261,8 @@ func (p *phase) operations() error {
 		p.Ops -= warm
 		p.done.Store(0)
 	}
+	timer := time.AfterFunc(limit, func() { p.stopped.Store(true) })
+	defer timer.Stop()
 	before, start := usageNow(), time.Now()
 	if p.load.Full {
 		n, complete, err := p.clients[0].fullScan(p.stopped.Load, &p.done)
