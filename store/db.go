@@ -59,6 +59,7 @@ type DB struct {
 	indexBytes atomic.Int64
 	iterating  atomic.Int64 // iterators that are open
 	epoch      uint64
+	name       uint64 // the store's, in its journal
 
 	// mu guards the way of changes and the tree.
 	mu            sync.Mutex

@@ -224,6 +224,7 @@ func (db *DB) readSupers() (*table.Superblock, error) {
 	}
 	super.Merger = name
 	db.super, db.slot, db.epoch, db.nextID = super, which, super.Epoch+1, super.NextID
+	db.name = binary.LittleEndian.Uint64(super.UUID[:])
 	other, err := table.DecodeSuper(slots[1-which])
 	switch {
 	case err == nil && other.Seq+1 == super.Seq:

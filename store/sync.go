@@ -1,7 +1,6 @@
 package store
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 
@@ -12,7 +11,7 @@ import (
 )
 
 // store is the store's name for its journal.
-func (db *DB) store() uint64 { return binary.LittleEndian.Uint64(db.super.UUID[:]) }
+func (db *DB) store() uint64 { return db.name }
 
 // frame is a piece of a memtable's arena that is to be written to the journal.
 type frame struct {
