@@ -358,7 +358,7 @@ func (f *faulty) damaged(image int, want func(int, FaultKind, int) bool) {
 			}
 			fault := newFault(k, at, mix(f.x.o.Seed, uint64(image)))
 			f.fault, f.name = fault, fmt.Sprintf("%s:%d:%d", k, at, image)
-			f.recoverWith(fault)
+			f.recoverWith(fault, image)
 			if fault.Struck {
 				f.x.report.Coverage["fault "+k.String()]++
 			}
@@ -370,11 +370,22 @@ func (f *faulty) damaged(image int, want func(int, FaultKind, int) bool) {
 	f.fault = &Fault{}
 }
 
-func (f *faulty) recoverWith(fault *Fault) {
+// recoverWith opens the store with a fault: on the disk as it is, or as a loss
+// of power leaves it.
+func (f *faulty) recoverWith(fault *Fault, image int) {
 	defer func() {
 		if r := recover(); r != nil {
 			f.failed(fmt.Errorf("panic: %v\n%s", r, debug.Stack()))
 		}
 	}()
-	f.look(f.disk.clone(), false, fault)
+	d := f.disk.clone()
+	if random := env.Seeded(mix(f.x.o.Seed, uint64(image)<<32+uint64(fault.At))); random.Uint64()&1 == 0 {
+		keep := make([]bool, len(f.disk.units))
+		for i := range keep {
+			keep[i] = random.Uint64()&1 == 0
+		}
+		c := f.disk.crashed(choice{keep: keep, torn: -1}, random)
+		d = c.disk(f.disk.epoch)
+	}
+	f.look(d, false, fault)
 }

@@ -19,7 +19,8 @@ import (
 //	all but one, one alone          2k
 //	every subset                    2^k when k <= Options.Subsets, else samples
 //	a write torn                    6 ways each, with nothing of what came
-//	                                later, and with all of it
+//	                                later, with all of it, and with any part
+//	                                of all others
 //
 // where later states that differ in nothing from states of the moment before
 // are left out: those without any change that is new.
@@ -123,21 +124,27 @@ func choices(units []*unit, fresh int, l limits, random env.Random, f func(choic
 		}
 	}
 	if l.tears {
-		tears(units, fresh, keep, f)
+		tears(units, fresh, keep, random, f)
 	}
 }
 
-func tears(units []*unit, fresh int, keep []bool, f func(choice) bool) {
+func tears(units []*unit, fresh int, keep []bool, random env.Random, f func(choice) bool) {
+	const before, all, any = 0, 1, 2 // what is kept of the others
 	for n, u := range units {
 		if len(u.patches) == 0 {
 			continue
 		}
-		for _, later := range []bool{false, true} {
-			if n < fresh && !later || later && n == len(units)-1 {
+		for others := range 3 {
+			if others != before && len(units) == 1 || others == all && n == len(units)-1 {
 				continue
 			}
+			some := false
 			for i := range keep {
-				keep[i] = i <= n || later
+				keep[i] = i == n || others == all || others == before && i < n || others == any && random.Uint64()&1 == 1
+				some = some || keep[i] && i >= fresh
+			}
+			if !some {
+				continue
 			}
 			for c := TornHead; c < classes; c++ {
 				if !f(choice{class: c, keep: keep, torn: n}) {
