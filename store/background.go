@@ -3,6 +3,7 @@ package store
 import (
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"github.com/ashlar-dev/ashlar/env"
@@ -408,12 +409,34 @@ func (db *DB) mergeJob(j *trunk.Job) ([]*trunk.Branch, error) {
 	return db.writeBranches(keep, parts, j.Bytes()/int64(parts), records/int64(parts), j.Bottom)
 }
 
+// kept is what a merge gives: a merge.Keep.
+type kept interface {
+	Next() bool
+	Message() message.Message
+	Starts() bool
+	Err() error
+	Tombstones() []message.RangeTombstone
+	Counts() merge.Counts
+}
+
+// counted tells how many messages a merge has read.
+type counted struct {
+	kept
+	in *atomic.Int64
+}
+
+func (c *counted) Next() bool {
+	more := c.kept.Next()
+	c.in.Store(c.kept.Counts().In)
+	return more
+}
+
 // mergePrefetch is how far a compaction reads ahead in each input, in bytes.
 const mergePrefetch = 256 << 10
 
 // writeBranches writes what keep keeps to at most so many branches of size
 // bytes each, about.
-func (db *DB) writeBranches(keep *merge.Keep, parts int, size, records int64, last bool) (out []*trunk.Branch, err error) {
+func (db *DB) writeBranches(keep kept, parts int, size, records int64, last bool) (out []*trunk.Branch, err error) {
 	var w *branch.Writer
 	defer func() {
 		if w != nil {
@@ -503,6 +526,11 @@ func (db *DB) flushOldest() error {
 		return nil
 	}
 	m := mems[len(mems)-1]
+	// What follows the last message, the syncs of a checkpoint, counts as some
+	// messages more.
+	db.flushDone.Store(0)
+	db.flushTotal.Store(int64(m.table.Len() + m.table.Len()/16 + 1))
+	defer db.flushTotal.Store(0)
 	var out []*trunk.Branch
 	if m.table.Len() > 0 {
 		var err error
@@ -554,7 +582,7 @@ func (db *DB) branchOf(m *mem) ([]*trunk.Branch, error) {
 		Snapshots: db.snapshotSeqs(), Merger: db.o.Merger,
 	})
 	defer keep.Close()
-	out, err := db.writeBranches(keep, 1, 0, int64(m.table.Len()), false)
+	out, err := db.writeBranches(&counted{keep, &db.flushDone}, 1, 0, int64(m.table.Len()), false)
 	if err != nil {
 		for _, b := range out {
 			db.discard(b)

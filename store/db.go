@@ -51,15 +51,19 @@ type DB struct {
 	readers    readers
 	metrics    counters
 
-	current    atomic.Pointer[state]
-	visible    atomic.Uint64 // number of the newest change that readers see
-	stopped    atomic.Pointer[error]
-	isClosing  atomic.Bool
-	pacing     atomic.Int64 // bytes written since a writer last looked
-	indexBytes atomic.Int64
-	iterating  atomic.Int64 // iterators that are open
-	epoch      uint64
-	name       uint64 // the store's, in its journal
+	current   atomic.Pointer[state]
+	visible   atomic.Uint64 // number of the newest change that readers see
+	stopped   atomic.Pointer[error]
+	isClosing atomic.Bool
+	pacing    atomic.Int64 // bytes written since a writer last looked
+	paced     atomic.Bool  // the last look was answered with a wait for compactions
+	// How many messages the memtable has that is being written, and of how
+	// many the flush is done with.
+	flushTotal, flushDone atomic.Int64
+	indexBytes            atomic.Int64
+	iterating             atomic.Int64 // iterators that are open
+	epoch                 uint64
+	name                  uint64 // the store's, in its journal
 
 	// mu guards the way of changes and the tree.
 	mu            sync.Mutex

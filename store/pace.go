@@ -6,13 +6,24 @@ import (
 	"github.com/ashlar-dev/ashlar/env"
 )
 
-// Pacing slows writers down before they would have to stop. A writer waits
-// until the active memtable is not further on than the work that must be done
-// before the next one is wanted: waits of a millisecond, spread over all
-// writers, in the place of a long one when the memory is full.
+// Pacing slows writers down before they would have to stop. When as many
+// memtables wait as may, a writer keeps step with the one that is being
+// written: the active memtable may be filled as far as that one is done, and a
+// little further. So the waits are of milliseconds and spread over all
+// changes, where there would be one of a whole memtable else. The other debt
+// is that of compactions: when reads would have to ask far too many branches,
+// every piece waits a little, the longer the more there are.
 
-// paceEvery is after how many bytes a writer looks whether it is too fast.
-const paceEvery = 64 << 10
+const (
+	// paceEvery is after how many bytes a writer looks whether it is too fast.
+	paceEvery = 64 << 10
+	// paceSlack is how far the active memtable may be ahead, as a part of it.
+	paceSlack = 0.05
+	// paceStep is how long a writer waits before it looks again, and paceMax
+	// how long it waits in all.
+	paceStep = time.Millisecond
+	paceMax  = 20 * time.Millisecond
+)
 
 // pace is called by each writer with the size of what it writes.
 func (db *DB) pace(n int) {
@@ -20,43 +31,44 @@ func (db *DB) pace(n int) {
 		return
 	}
 	db.pacing.Store(0)
-	delay := db.delay()
-	if delay <= 0 {
-		return
+	for waited := time.Duration(0); waited < paceMax; {
+		d := min(db.ahead(), paceMax-waited)
+		if d <= 0 {
+			return
+		}
+		waited += d
+		db.metrics.paced.Add(int64(d))
+		done := make(chan struct{})
+		db.clock.After(d, env.WakeFunc(func() { close(done) }))
+		<-done
 	}
-	db.metrics.paced.Add(int64(delay))
-	done := make(chan struct{})
-	db.clock.After(delay, env.WakeFunc(func() { close(done) }))
-	<-done
 }
 
-// The delays, for each paceEvery bytes.
-const (
-	paceMin = 50 * time.Microsecond
-	paceMax = 20 * time.Millisecond
-)
-
-// delay is how long a writer of paceEvery bytes should wait now.
-func (db *DB) delay() time.Duration {
+// ahead is how long a writer should wait before it looks again, or 0.
+func (db *DB) ahead() time.Duration {
 	db.mu.Lock()
 	defer db.mu.Unlock()
 	mems := db.current.Load().mems
-	active := mems[0]
-	fill := float64(active.table.Pos()) / float64(len(active.arena))
-	// Memtables that wait: the last one must be gone when the active one is
-	// full, so that the last quarter of it is taken slowly.
-	waiting := len(mems) - 1
-	urgency := 0.0
-	if waiting >= memsMax {
-		urgency = (fill - 0.25) / 0.75
+	if len(mems) > memsMax {
+		active := mems[0]
+		fill := float64(active.table.Pos()) / float64(len(active.arena))
+		if fill > db.progress()+paceSlack {
+			return paceStep
+		}
 	}
-	// Compactions that are behind: reads would have to ask too many branches.
-	runs := db.trunk.Runs()
-	if most := 2 * db.o.Tuning.Runs; runs > most {
-		urgency = max(urgency, float64(runs-most)/float64(most))
+	most := 2 * db.o.Tuning.Runs
+	if over := db.trunk.Runs() - most; over > 0 && db.paced.CompareAndSwap(false, true) {
+		return paceStep * time.Duration(1+4*over/most)
 	}
-	if urgency <= 0 {
+	db.paced.Store(false)
+	return 0
+}
+
+// progress is which part of the memtable that is being written is done.
+func (db *DB) progress() float64 {
+	total := db.flushTotal.Load()
+	if total == 0 {
 		return 0
 	}
-	return min(paceMin+time.Duration(urgency*urgency*float64(paceMax)), paceMax)
+	return float64(db.flushDone.Load()) / float64(total)
 }
