@@ -96,8 +96,8 @@ func TestTheOlderSuperblock(t *testing.T) {
 			tried++
 		}
 	}
-	for life := range uint64(6) {
-		for i := range 200 {
+	for life := range uint64(40) {
+		for i := range 40 {
 			h.change(t)
 			if h.r.Intn(12) == 0 {
 				must(t, h.db.Flush())
