@@ -113,6 +113,12 @@ func (db *DB) openData(world env.Env) error {
 	name := path.Join(db.dir, dataFile)
 	f, direct, err := db.openFile(name, false)
 	if errors.Is(err, fs.ErrNotExist) && !db.o.ReadOnly {
+		if err := completeRepair(db.disk, db.dir); err != nil {
+			return fmt.Errorf("complete a repair: %w", err)
+		}
+		f, direct, err = db.openFile(name, false)
+	}
+	if errors.Is(err, fs.ErrNotExist) && !db.o.ReadOnly {
 		if err := db.create(world); err != nil {
 			return fmt.Errorf("make %s: %w", dataFile, err)
 		}
@@ -458,7 +464,7 @@ func (db *DB) replay() error {
 		newestFirst = append(newestFirst, mems[i])
 	}
 	db.publish(newestFirst)
-	db.trace(func() env.Event { return Opened{Cut: db.super.Cut, Version: uint64(db.seq)} })
+	db.trace(func() env.Event { return Opened{Superblock: db.super.Seq, Slot: db.slot, Cut: db.super.Cut, Version: uint64(db.seq)} })
 	return nil
 }
 

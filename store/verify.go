@@ -47,11 +47,7 @@ func (r *Report) add(err error) {
 // every page of the data file has one owner or none. The store can be used
 // meanwhile. The error is the world's, or the context's; damage is in the
 // Report.
-func (db *DB) Verify(ctx context.Context) (Report, error) { return db.examine(ctx, nil) }
-
-// examine checks everything; between blocks it calls rest, unless that is nil,
-// with the bytes that were read.
-func (db *DB) examine(ctx context.Context, rest func(bytes int64) error) (Report, error) {
+func (db *DB) Verify(ctx context.Context) (Report, error) {
 	var report Report
 	s := db.acquire()
 	defer db.release(s)
@@ -67,12 +63,14 @@ func (db *DB) examine(ctx context.Context, rest func(bytes int64) error) (Report
 	var failed error
 	s.root.Branches(func(b *trunk.Branch) {
 		if failed == nil {
-			failed = db.examineBranch(ctx, b, &report, rest)
+			failed = db.examineBranch(ctx, b, &report, func(int64) error { return db.open() })
 		}
 	})
 	return report, failed
 }
 
+// examineBranch checks a branch; now and then it calls rest with the bytes
+// that were read since.
 func (db *DB) examineBranch(ctx context.Context, b *trunk.Branch, report *Report, rest func(int64) error) error {
 	var scratch branch.Scratch
 	defer scratch.Close()
@@ -93,10 +91,8 @@ func (db *DB) examineBranch(ctx context.Context, b *trunk.Branch, report *Report
 		case err != nil:
 			return explain(err)
 		}
-		if rest != nil {
-			if err := rest(n); err != nil {
-				return err
-			}
+		if err := rest(n); err != nil {
+			return err
 		}
 	}
 	if good {
@@ -112,33 +108,47 @@ func (db *DB) examineMessages(ctx context.Context, b *trunk.Branch, report *Repo
 	defer it.Close()
 	var last message.Message
 	var count uint64
+	var read int64 // since the last rest
 	for ok := it.First(); ok; ok = it.Next() {
 		m := it.Message()
+		read += int64(len(m.Key) + len(m.Value))
 		if count > 0 && message.Compare(last, m) >= 0 {
-			report.add(&CorruptError{File: dataFile, Branch: b.Meta.ID, Lo: last.Key, Hi: append([]byte(nil), m.Key...), Want: "messages in order", Found: fmt.Sprintf("%q after %q", m.Key, last.Key)})
+			report.add(&CorruptError{File: dataFile, Branch: b.Meta.ID, Lo: append([]byte(nil), last.Key...), Hi: append([]byte(nil), m.Key...), Want: "messages in order", Found: fmt.Sprintf("%q after %q", m.Key, last.Key)})
 		}
 		last.Key, last.Seq = append(last.Key[:0], m.Key...), m.Seq
 		count++
 		report.Messages++
 		if m.Kind == message.Blob {
+			before := report.Bytes
 			if err := db.examineBlob(m, report); err != nil {
 				return err
 			}
+			read += report.Bytes - before
 		}
-		if count%4096 == 0 {
+		if read >= restBytes || count%4096 == 0 {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
+			if err := rest(read); err != nil {
+				return err
+			}
+			read = 0
 		}
 	}
-	if err := it.Err(); err != nil {
-		return explain(err)
+	if err := explain(it.Err()); errors.Is(err, ErrCorrupt) {
+		report.add(err)
+		return nil
+	} else if err != nil {
+		return err
 	}
 	if count != b.Meta.Records {
 		report.add(&CorruptError{File: dataFile, Branch: b.Meta.ID, Lo: b.Meta.Lo, Hi: b.Meta.Hi, Want: fmt.Sprintf("%d messages", b.Meta.Records), Found: fmt.Sprint(count)})
 	}
-	return nil
+	return rest(read)
 }
+
+// restBytes is how much of the messages is read between rests.
+const restBytes = 256 << 10
 
 func (db *DB) examineBlob(m message.Message, report *Report) error {
 	ref, ok := message.DecodeBlobRef(m.Value)

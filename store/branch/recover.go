@@ -2,6 +2,7 @@ package branch
 
 import (
 	"encoding/binary"
+	"errors"
 	"slices"
 
 	"github.com/ashlar-dev/ashlar/store/block"
@@ -38,4 +39,16 @@ func (x *Index) Meta() Meta {
 		Lo:    slices.Clone(x.lo), Hi: slices.Clone(x.hi),
 		Stats: x.stats,
 	}
+}
+
+// Read opens block b from the file, whatever a cache has. The block lies in s
+// until s is used again. The error is ErrMemory, or a *Corrupt, which it is also
+// when the file cannot be read there: a repair goes on without the block.
+func (x *Index) Read(b int, s *Scratch) (block.Block, error) {
+	blk, err := x.read(b, s)
+	var bad *Corrupt
+	if err == nil || errors.Is(err, ErrMemory) || errors.As(err, &bad) {
+		return blk, err
+	}
+	return block.Block{}, x.corrupt(b, x.want(b).String(), err.Error())
 }

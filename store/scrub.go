@@ -1,0 +1,128 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/ashlar-dev/ashlar/env"
+	"github.com/ashlar-dev/ashlar/store/trunk"
+)
+
+// Scrub is Verify at leisure: it reads and checks every branch, but not more
+// than so many bytes in a second on the average, so that rot is found while
+// other copies of the data still exist and nobody notices the reading. It
+// holds one branch at a time, so that memtables are flushed and space is given
+// back meanwhile; branches that are made after the call, and by that were just
+// written, are left out. It waits in the caller, by the clock of Open.
+//
+// The error is the world's or the context's, or ErrClosed when the store is
+// closed meanwhile; the Report has then what was found so far. Damage is in
+// the Report.
+func (db *DB) Scrub(ctx context.Context, bytesPerSecond int64) (Report, error) {
+	var report Report
+	if bytesPerSecond <= 0 {
+		return report, fmt.Errorf("scrub store %s: %d bytes per second, want a positive number", db.dir, bytesPerSecond)
+	}
+	ids, err := db.beginScrub(&report)
+	if err != nil {
+		return report, err
+	}
+	defer db.workers.Done()
+	p := pacer{clock: db.clock, rate: float64(bytesPerSecond), start: db.clock.Now()}
+	rest := func(bytes int64) error {
+		if err := db.open(); err != nil {
+			return err
+		}
+		return p.rest(ctx, bytes)
+	}
+	if err := db.checkPages(); err != nil {
+		report.add(err)
+	}
+	for _, id := range ids {
+		b := db.hold(id)
+		if b == nil {
+			continue // it was merged into others meanwhile
+		}
+		err := db.examineBranch(ctx, b, &report, rest)
+		db.unrefBranch(b)
+		if err != nil {
+			return report, err
+		}
+	}
+	return report, rest(0)
+}
+
+// beginScrub keeps the store from being taken down while it is scrubbed, and
+// lists the branches.
+func (db *DB) beginScrub(report *Report) ([]uint64, error) {
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	if db.closing {
+		return nil, ErrClosed
+	}
+	db.workers.Add(1)
+	root := db.trunk.Root()
+	if err := root.Validate(); err != nil {
+		report.add(err)
+	}
+	var ids []uint64
+	root.Branches(func(b *trunk.Branch) { ids = append(ids, b.Meta.ID) })
+	return ids, nil
+}
+
+// hold takes a use of a branch, or answers nil when the tree has it no more.
+func (db *DB) hold(id uint64) *trunk.Branch {
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	b := db.branches[id]
+	if b != nil {
+		b.Retain()
+	}
+	return b
+}
+
+// A pacer keeps to a rate, in bytes per second.
+type pacer struct {
+	clock env.Clock
+	rate  float64
+	start env.Instant
+	bytes float64
+}
+
+const (
+	// pacePiece is the longest single wait: a context or a close is heard
+	// within it.
+	pacePiece = 50 * time.Millisecond
+	// paceCredit is how far a reader that was held up may catch up.
+	paceCredit = time.Second
+)
+
+// rest counts bytes, and waits until they are due.
+func (p *pacer) rest(ctx context.Context, bytes int64) error {
+	p.bytes += float64(bytes)
+	due := p.start + env.Instant(p.bytes/p.rate*float64(time.Second))
+	for {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		ahead := due.Sub(p.clock.Now())
+		if ahead < -paceCredit {
+			p.start, p.bytes = p.clock.Now(), 0
+		}
+		if ahead <= 0 {
+			return nil
+		}
+		p.wait(ctx, min(ahead, pacePiece))
+	}
+}
+
+func (p *pacer) wait(ctx context.Context, d time.Duration) {
+	done := make(chan struct{})
+	timer := p.clock.After(d, env.WakeFunc(func() { close(done) }))
+	select {
+	case <-done:
+	case <-ctx.Done():
+		timer.Stop()
+	}
+}
