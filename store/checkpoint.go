@@ -219,7 +219,7 @@ func (db *DB) writeSuper(super *table.Superblock, f frozen) error {
 		return err
 	}
 	db.slot = 1 - db.slot
-	db.trace(func() env.Event { return Checkpointed{Superblock: f.seq, Version: uint64(f.cut)} })
+	db.trace(func() env.Event { return Checkpointed{Superblock: f.seq, Slot: db.slot, Version: uint64(f.cut)} })
 	// What is in the tree needs no journal any more.
 	db.cancelFrames(f.oldest.number - 1)
 	db.journaled = max(db.journaled, f.cut)

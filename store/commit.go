@@ -211,8 +211,12 @@ func (db *DB) append(m *mem, kind message.Kind, key, value []byte) {
 func (db *DB) publishChanges(m *mem, w Write) error {
 	seq := db.seq
 	db.visible.Store(uint64(seq))
+	wait := w == Sync || db.o.Durability == EveryCommit
 	if db.traced {
 		db.tracer.Trace(Changed{Version: uint64(seq)})
+		if wait {
+			db.tracer.Trace(SyncAsked{Version: uint64(seq)})
+		}
 	}
 	if db.o.Durability == ProcessCrash && m.table.Pos()-m.frame >= FrameBytes {
 		db.closeFrame(m)
@@ -222,7 +226,7 @@ func (db *DB) publishChanges(m *mem, w Write) error {
 	if err := db.err(); err != nil {
 		return err
 	}
-	if w == Sync || db.o.Durability == EveryCommit {
+	if wait {
 		if err := db.syncTo(seq); err != nil {
 			return err
 		}

@@ -6,9 +6,15 @@ import "github.com/ashlar-dev/ashlar/env"
 // those of changes, counted from 1 over the life of the store: a version of
 // the store is the number of its last change.
 
-// Opened says that recovery has found the tree at Cut, and the journal up to
-// Version, which is ephemeral and persistent from now on.
-type Opened struct{ Cut, Version uint64 }
+// Opened says that recovery has found a superblock, in the slot 0 or 1, which
+// leads to the tree at Cut, and the journal up to Version, which is ephemeral
+// now. It is persistent as well if the power has failed; what a program has left
+// that ended alone becomes so by the first sync.
+type Opened struct {
+	Superblock   uint64
+	Slot         int
+	Cut, Version uint64
+}
 
 // EventName is env.Event's.
 func (Opened) EventName() string { return "Open" }
@@ -25,8 +31,13 @@ type Frozen struct{ Superblock, Version uint64 }
 // EventName is env.Event's.
 func (Frozen) EventName() string { return "Freeze" }
 
-// Checkpointed says that the frozen version is persistent in the tree.
-type Checkpointed struct{ Superblock, Version uint64 }
+// Checkpointed says that the frozen version is persistent in the tree, by a
+// superblock in that slot.
+type Checkpointed struct {
+	Superblock uint64
+	Slot       int
+	Version    uint64
+}
 
 // EventName is env.Event's.
 func (Checkpointed) EventName() string { return "Checkpoint" }
@@ -37,7 +48,8 @@ type Journaled struct{ Version uint64 }
 // EventName is env.Event's.
 func (Journaled) EventName() string { return "Journal" }
 
-// SyncAsked and SyncAnswered are the two ends of a sync of Version.
+// SyncAsked and SyncAnswered are the two ends of a sync of Version, which is
+// the ephemeral one when it is asked for.
 type SyncAsked struct{ Version uint64 }
 
 // EventName is env.Event's.

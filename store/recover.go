@@ -464,7 +464,9 @@ func (db *DB) replay() error {
 		newestFirst = append(newestFirst, mems[i])
 	}
 	db.publish(newestFirst)
-	db.trace(func() env.Event { return Opened{Superblock: db.super.Seq, Slot: db.slot, Cut: db.super.Cut, Version: uint64(db.seq)} })
+	db.trace(func() env.Event {
+		return Opened{Superblock: db.super.Seq, Slot: db.slot, Cut: db.super.Cut, Version: uint64(db.seq)}
+	})
 	return nil
 }
 

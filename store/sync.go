@@ -49,17 +49,28 @@ func (db *DB) Sync() error {
 	if err := db.err(); err != nil {
 		return err
 	}
-	if err := db.syncTo(message.Seq(db.visible.Load())); err != nil {
+	if err := db.syncTo(db.askSync()); err != nil {
 		return err
 	}
 	return db.inline()
+}
+
+// askSync is the number of the last change that is visible. Who listens is told
+// under db.mu, so that no change comes between.
+func (db *DB) askSync() message.Seq {
+	if !db.traced {
+		return message.Seq(db.visible.Load())
+	}
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	db.tracer.Trace(SyncAsked{Version: uint64(db.seq)})
+	return db.seq
 }
 
 // syncTo makes the changes up to seq durable. Of those who wait, one does the
 // work for all.
 func (db *DB) syncTo(seq message.Seq) (err error) {
 	if db.traced {
-		db.tracer.Trace(SyncAsked{Version: uint64(seq)})
 		defer func() {
 			if err == nil {
 				db.tracer.Trace(SyncAnswered{Version: uint64(seq)})
