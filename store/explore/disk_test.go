@@ -153,7 +153,7 @@ func TestEqualSumsAreEqualDisks(t *testing.T) {
 		r := env.Seeded(seed % 20) // some seeds twice
 		w := &twins{t: t, d: NewDisk(), s: sim.NewDisk()}
 		w.random(r, 6+env.IntN(r, 8))
-		choices(w.d.units, 0, limits{5, 8, true}, r, func(c choice) bool {
+		choices(w.d.units, 0, limits{5, 8, 9}, r, func(c choice) bool {
 			states++
 			s := w.d.crashed(c, r)
 			text := fmt.Sprint(tree(t, s.disk(0), "."))
@@ -190,7 +190,7 @@ func TestTearsAreTears(t *testing.T) {
 	}
 	spoiled := map[Class]byte{TornZero: '0', TornRandom: '?', TornForeign: '1'}
 	seen := map[Class]bool{}
-	choices(d.units, 0, limits{10, 0, true}, env.Seeded(1), func(c choice) bool {
+	choices(d.units, 0, limits{10, 0, 9}, env.Seeded(1), func(c choice) bool {
 		s := d.crashed(c, env.Seeded(uint64(c.class)))
 		got := ""
 		for b := s.disk(0).bytesOf("f"); len(b) > 0; b = b[Sector:] {
@@ -240,7 +240,7 @@ func TestChoicesAreTheTable(t *testing.T) {
 		choices(units[:k], fresh, l, env.Seeded(0), func(c choice) bool { n[c.class]++; return true })
 		return n
 	}
-	got := count(5, 0, limits{10, 64, true})
+	got := count(5, 0, limits{10, 64, 9})
 	want := map[Class]int{None: 1, All: 1, Prefix: 4, AllButOne: 5, OnlyOne: 5, Subset: 30}
 	for c := TornHead; c < classes; c++ {
 		want[c] = 5 + 4 + 5
@@ -248,14 +248,14 @@ func TestChoicesAreTheTable(t *testing.T) {
 	if fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("5 changes: %v, want %v", got, want)
 	}
-	if got := count(5, 0, limits{4, 64, false})[Subset]; got != 64 {
+	if got := count(5, 0, limits{4, 64, 0})[Subset]; got != 64 {
 		t.Errorf("%d samples, want 64", got)
 	}
-	if got := count(0, 0, limits{10, 64, true}); len(got) != 1 || got[None] != 1 {
+	if got := count(0, 0, limits{10, 64, 9}); len(got) != 1 || got[None] != 1 {
 		t.Errorf("no change: %v", got)
 	}
 	n := 0
-	choices(units, 4, limits{10, 64, true}, env.Seeded(0), func(c choice) bool {
+	choices(units, 4, limits{10, 64, 9}, env.Seeded(0), func(c choice) bool {
 		n++
 		if !c.keep[4] {
 			t.Errorf("%s without the change that is new", c.class)

@@ -24,9 +24,9 @@ func Engines() []Subject {
 		return store.Tuning{MemtableBytes: memtable, LeafBytes: leaf, Fanout: 4, Runs: runs, BlobBytes: blob, CacheBytes: cache, Inline: true}
 	}
 	return []Subject{
-		Engine{"lazy", store.Options{Tuning: tune(32<<10, 16<<10, 2, 8<<10, 64<<10)}},
+		Engine{"lazy", store.Options{Tuning: tune(32<<10, 4<<10, 2, 8<<10, 64<<10)}},
 		Engine{"process", store.Options{Durability: store.ProcessCrash, Compression: store.None, Tuning: tune(32<<10, 32<<10, 3, 512, 32<<10)}},
-		Engine{"commit", store.Options{Durability: store.EveryCommit, Tuning: tune(32<<10, 8<<10, 2, 4<<10, 128<<10)}},
+		Engine{"commit", store.Options{Durability: store.EveryCommit, Tuning: tune(32<<10, 4<<10, 3, 4<<10, 128<<10)}},
 		Engine{"blobs", store.Options{Compression: store.None, Tuning: tune(48<<10, 16<<10, 4, 600, 64<<10)}},
 		// Its segments are long enough for what the journal does for small
 		// frames only.

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/ashlar-dev/ashlar/env"
+	"github.com/ashlar-dev/ashlar/store"
 )
 
 // TestWhatOnceFailed does sequences in which the store was once wrong.
@@ -37,6 +38,39 @@ func TestWhatOnceFailed(t *testing.T) {
 			if err, bad := s.close(); err != nil || bad != nil {
 				t.Errorf("%s: %s: close: %v %v", c.name, subject.Name(), err, bad)
 			}
+		}
+	}
+}
+
+// TestEnginesGrow: the workloads make trees of several levels of the engines
+// with small partitions, and in each engine whatever the store does for itself.
+func TestEnginesGrow(t *testing.T) {
+	for _, subject := range Engines() {
+		var most store.Metrics
+		for _, p := range Profiles() {
+			s := newSession(subject, env.NoTrace{}, NewDisk(), newHistory(p.keys(), 0, nil))
+			if err, bad := s.open(); err != nil || bad != nil {
+				t.Fatal(err, bad)
+			}
+			ops := p.Generate(1)
+			for i := range ops {
+				if err, bad := s.exec(&ops[i]); err != nil || bad != nil {
+					t.Fatalf("%s, %s: %s: %v %v", subject.Name(), p.Name, &ops[i], err, bad)
+				}
+				m := s.store.(*engine).db.Metrics()
+				most.Height = max(most.Height, m.Height)
+				most.Flushes, most.Compactions = max(most.Flushes, m.Flushes), max(most.Compactions, m.Compactions)
+				most.Memtables, most.Checkpoints = max(most.Memtables, m.Memtables), max(most.Checkpoints, m.Checkpoints)
+				most.BlobBytes, most.JournalBytes = max(most.BlobBytes, m.BlobBytes), max(most.JournalBytes, m.JournalBytes)
+			}
+			if err, bad := s.close(); err != nil || bad != nil {
+				t.Fatal(err, bad)
+			}
+		}
+		small := subject.(Engine).Options.Tuning.LeafBytes == 4<<10
+		if small && (most.Height < 3 || most.Flushes == 0) || most.Compactions < 3 || most.Memtables < 5 || most.Checkpoints < 5 ||
+			most.BlobBytes == 0 || most.JournalBytes == 0 {
+			t.Errorf("%s does too little for itself: %+v", subject.Name(), most)
 		}
 	}
 }

@@ -215,7 +215,7 @@ func (x *explorer) explored(s *session, depth int, path []Step, l limits, random
 func (x *explorer) crashes() {
 	s := newSession(x.o.Subject, marks(x.report.Coverage), NewDisk(), newHistory(x.keys, 0, nil))
 	s.scan = &x.scanner
-	e := x.explored(s, 1, nil, limits{x.o.Subsets, x.o.Samples, true}, x.o.Seed)
+	e := x.explored(s, 1, nil, limits{x.o.Subsets, x.o.Samples, tornMax}, x.o.Seed)
 	e.guard(func() (err, bad error) { return s.open() })
 	if !x.ended() {
 		e.run(x.o.Ops)
@@ -404,6 +404,9 @@ func (e *explored) copiesOn(d *Disk) (err, bad error) {
 	return nil, nil
 }
 
+// tornMax is how many of the writes of one moment are torn.
+const tornMax = 64
+
 // deeper goes on from a recovered state with a few operations, and explores
 // the crashes of that.
 func (e *explored) deeper(s *session, found []record, path []Step, sum uint64) {
@@ -417,9 +420,9 @@ func (e *explored) deeper(s *session, found []record, path []Step, sum uint64) {
 	next.made = true
 	next.scan = &scanner{}
 	next.trail, next.marks = append([]*Op(nil), e.trail...), append([]int(nil), e.marks...)
-	l := limits{4, 8, true}
+	l := limits{4, 8, 3}
 	if e.depth > 1 {
-		l = limits{2, 4, true}
+		l = limits{2, 4, 2}
 	}
 	d := e.x.explored(next, e.depth+1, path, l, mix(sum, uint64(e.depth)))
 	defer next.abandon()

@@ -255,7 +255,7 @@ func (f *faulty) crashAfter() {
 	d.fault = nil
 	random := env.Seeded(f.x.o.Seed)
 	whole := f.fault.Kind >= ReadOnce // nothing on the disk is damaged
-	choices(d.units, 0, limits{0, 2, false}, random, func(c choice) bool {
+	choices(d.units, 0, limits{0, 2, 0}, random, func(c choice) bool {
 		if c.class == AllButOne || c.class == OnlyOne || c.class == Prefix {
 			return true
 		}

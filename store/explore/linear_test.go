@@ -69,13 +69,16 @@ func linearizable(t *testing.T, durability store.Durability) {
 	defer disk.Close()
 	world := env.Env{Clock: osenv.NewClock(), Random: env.Seeded(1), Disk: disk, Tracer: env.NoTrace{}}
 	db, err := store.Open(world, "db", store.Options{Durability: durability, Memory: 16 << 20, Tuning: store.Tuning{
-		MemtableBytes: 64 << 10, LeafBytes: 32 << 10, Fanout: 4, Runs: 2, BlobBytes: 2 << 10, CacheBytes: 256 << 10,
+		MemtableBytes: 64 << 10, LeafBytes: 4 << 10, Fanout: 4, Runs: 2, BlobBytes: 2 << 10, CacheBytes: 256 << 10,
 	}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	keys := []string{"a", "b", "c", "d", "e", "f"}
-	const clients, calls = 6, 300
+	var keys []string
+	for i := range 20 {
+		keys = append(keys, fmt.Sprintf("key%02d", i))
+	}
+	const clients, calls = 6, 500
 	histories := make([][]porcupine.Operation, clients)
 	start := time.Now()
 	var wait sync.WaitGroup

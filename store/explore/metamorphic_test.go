@@ -75,8 +75,8 @@ func randomEngine(r env.Random) Engine {
 		Compression: store.Compression(env.IntN(r, 2)),
 		Tuning: store.Tuning{
 			MemtableBytes: memtable,
-			LeafBytes:     int64(8<<10 + env.IntN(r, 200<<10)),
-			Fanout:        4 + env.IntN(r, 8),
+			LeafBytes:     int64(4<<10+env.IntN(r, 4<<10)) << env.IntN(r, 6),
+			Fanout:        4 + env.IntN(r, 4),
 			Runs:          2 + env.IntN(r, 6),
 			BlobBytes:     512 + env.IntN(r, memtable/4-512),
 			CacheBytes:    int64(4096 + env.IntN(r, 500<<10)),

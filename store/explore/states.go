@@ -77,7 +77,7 @@ func (c choice) describe(units []*unit) string {
 type limits struct {
 	subsets int // up to how many units every subset is a state
 	samples int // how many subsets of more
-	tears   bool
+	tears   int // how many of the last writes are torn
 }
 
 // choices calls f for every choice that a moment has, with those units from
@@ -123,15 +123,14 @@ func choices(units []*unit, fresh int, l limits, random env.Random, f func(choic
 			}
 		}
 	}
-	if l.tears {
-		tears(units, fresh, keep, random, f)
-	}
+	tears(units, fresh, max(k-l.tears, 0), keep, random, f)
 }
 
-func tears(units []*unit, fresh int, keep []bool, random env.Random, f func(choice) bool) {
+// tears are the choices that tear a write, from unit first on.
+func tears(units []*unit, fresh, first int, keep []bool, random env.Random, f func(choice) bool) {
 	const before, all, any = 0, 1, 2 // what is kept of the others
 	for n, u := range units {
-		if len(u.patches) == 0 {
+		if n < first || len(u.patches) == 0 {
 			continue
 		}
 		for others := range 3 {

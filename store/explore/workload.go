@@ -105,6 +105,7 @@ func Profiles() []Profile {
 		{Name: "large", Ops: 70, Keys: 12, Weights: w(40, 6, 2, 4, 8, 10, 3, 1, 2, 1, 2, 2, 2, 2, 6), Tiny: 2, Middle: 3, Large: 5},
 		{Name: "syncs", Ops: 60, Keys: 8, Weights: w(30, 8, 2, 10, 10, 30, 2, 0, 1, 0, 3, 3, 1, 1, 4), Tiny: 8, Middle: 2, Large: 0},
 		{Name: "trees", Ops: 160, Keys: 40, Weights: w(50, 8, 3, 8, 14, 4, 6, 2, 3, 0, 2, 2, 2, 2, 6), Tiny: 1, Middle: 8, Large: 1},
+		{Name: "deep", Ops: 150, Keys: 120, Weights: w(60, 4, 1, 4, 40, 3, 3, 1, 2, 0, 1, 1, 1, 1, 4), Tiny: 1, Middle: 6, Large: 1},
 		{Name: "checkpoints", Ops: 50, Keys: 10, Weights: w(30, 6, 3, 8, 8, 4, 8, 3, 2, 3, 4, 2, 2, 2, 4), Tiny: 4, Middle: 4, Large: 2},
 	}
 }
