@@ -3,6 +3,7 @@ package store
 import (
 	"errors"
 	"fmt"
+	"runtime"
 	"sync/atomic"
 	"time"
 
@@ -409,6 +410,10 @@ func (db *DB) mergeJob(j *trunk.Job) ([]*trunk.Branch, error) {
 	return db.writeBranches(keep, parts, j.Bytes()/int64(parts), records/int64(parts), j.Bottom)
 }
 
+// yieldEvery is how many messages a merge writes between two looks at what
+// else is to be done.
+const yieldEvery = 64
+
 // kept is what a merge gives: a merge.Keep.
 type kept interface {
 	Next() bool
@@ -470,8 +475,13 @@ func (db *DB) writeBranches(keep kept, parts int, size, records int64, last bool
 		}
 	}
 	for n := 0; keep.Next(); n++ {
-		if n&1023 == 1023 && db.givenUp() {
-			return out, errAborted
+		if n%yieldEvery == yieldEvery-1 {
+			if db.givenUp() {
+				return out, errAborted
+			}
+			// On one processor a writer would wait for as long as the runtime
+			// lets this goroutine run; pacing sees to it that it runs again.
+			runtime.Gosched()
 		}
 		if w != nil && len(out)+1 < parts && w.Bytes() >= size && keep.Starts() {
 			if err := finish(); err != nil {
