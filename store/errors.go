@@ -41,7 +41,7 @@ type CorruptError struct {
 	// Branch and Block are the block's, where it is one.
 	Branch uint64
 	Block  int
-	// Lo and Hi bound the affected keys: [Lo, Hi). Hi nil: up to the end.
+	// Lo and Hi bound the affected keys, both included.
 	Lo, Hi      []byte
 	Want, Found string
 }

@@ -351,7 +351,7 @@ func (r *repairer) loadTree(s table.Superblock) error {
 			from.branches[o.ID] = trunk.NewBranch(m, nil)
 		}
 	}
-	r.root, r.metas = nil, metas
+	r.table, r.root, r.metas = t, nil, metas
 	if root != 0 {
 		r.root, err = trunk.Decode(root, from)
 	}

@@ -98,6 +98,7 @@ type repairer struct {
 
 	// The tree that is read, nil when all pages are searched.
 	root   *trunk.Node
+	table  *table.Table
 	metas  map[uint64]*meta
 	relics map[uint64]*relic
 
@@ -194,7 +195,7 @@ func (r *repairer) examine() (sound bool, err error) {
 		// Any merger will do, since nothing is merged.
 		var super table.Superblock
 		if super, err = Inspect(r.disk, r.dir); err == nil {
-			o.Merger = named(super.Merger)
+			o.Merger = NoMerger(super.Merger)
 			db, err = Open(r.world, r.dir, o)
 		}
 	}
@@ -237,18 +238,6 @@ func (r *repairer) supersSound() (bool, error) {
 		}
 	}
 	return len(r.report.Damage) == 0, nil
-}
-
-// named is a Merger that has a name and nothing else, to open a store with in
-// which nothing is merged.
-type named string
-
-func (n named) Name() string { return string(n) }
-
-func (n named) Combine(dst, _, _, newer []byte) []byte { return append(dst, newer...) }
-
-func (n named) Apply(dst, _, _ []byte, _ bool, operand []byte) []byte {
-	return append(dst, operand...)
 }
 
 // slot is what one of the two places of superblocks holds.

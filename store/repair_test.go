@@ -60,7 +60,7 @@ func live(t *testing.T, seed int64) *past {
 			must(t, db.Delete([]byte(key)))
 			delete(h.model, key)
 		default:
-			hi := fmt.Sprintf("key%04d", n+r.Intn(60))
+			hi := fmt.Sprintf("key%04d", n+1+r.Intn(60))
 			must(t, db.DeleteRange([]byte(key), []byte(hi)))
 			for k := range h.model {
 				if k >= key && k < hi {
@@ -270,7 +270,7 @@ func damages(t *testing.T, h *past, p parts) []damage {
 	t.Helper()
 	slot := func(i int) int64 { return []int64{table.SlotA, table.SlotB}[i] }
 	var out []damage
-	for _, how := range []struct {
+	for i, how := range []struct {
 		name   string
 		change func([]byte)
 	}{{"flip", flip}, {"zero", zero}} {
@@ -286,7 +286,10 @@ func damages(t *testing.T, h *past, p parts) []damage {
 		last := p.chunks[len(p.chunks)-1]
 		data("newest chunk of the table", last.Addr, 4096, anything)
 		data("first chunk of the table", p.chunks[0].Addr, 4096, everything)
-		for _, m := range p.metas {
+		for k, m := range p.metas {
+			if k%2 == i {
+				continue
+			}
 			data(fmt.Sprintf("index of branch %d", m.ID), m.Index.Addr, 4096, nothing)
 			for i, at := range p.blocks[m.ID] {
 				if i == 1 || i+1 == len(p.blocks[m.ID]) {
@@ -299,7 +302,7 @@ func damages(t *testing.T, h *past, p parts) []damage {
 			}
 		}
 		for i, at := range p.blobs {
-			if i < 6 {
+			if i < 3 {
 				data(fmt.Sprintf("large value at %d", at), at, 4096, something)
 			}
 		}
@@ -522,6 +525,9 @@ func TestRepairSurvivesACrash(t *testing.T) {
 	old := content(t, h.disk, "DATA")
 	var asBefore, asAfter, between int
 	for n := from; n <= to; n++ {
+		if n%3 > 0 && n < to-24 {
+			continue // the new file is being written; nothing else has changed
+		}
 		for _, fate := range []sim.Fate{sim.KeepUpTo(0), sim.KeepUpTo(n), odd(n)} {
 			disk := &stopDisk{Disk: h.disk.Clone(), last: n}
 			_, err := store.Repair(world(disk, 99), "db", tiny())
@@ -675,4 +681,3 @@ func TestRepairReport(t *testing.T) {
 		t.Error(store.EscapeKey([]byte("a\"\x00ü\xff")))
 	}
 }
-
