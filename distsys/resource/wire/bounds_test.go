@@ -1,0 +1,62 @@
+package wire
+
+import (
+	"encoding/binary"
+	"errors"
+	"net"
+	"testing"
+	"time"
+)
+
+// TestCountsAreBounded: a number in a frame that stands for so many things is
+// not believed beyond its limit.
+func TestCountsAreBounded(t *testing.T) {
+	const limit = 10
+	for _, n := range []uint64{0, limit, limit + 1, 1 << 31, 1 << 40, 1<<64 - 1} {
+		r := NewReader(binary.AppendUvarint(nil, n))
+		got := r.Count("things", limit)
+		if fits := n <= limit; (r.Err == nil) != fits || fits && got != int(n) || !fits && got != 0 {
+			t.Errorf("count %d of at most %d is %d, %v", n, limit, got, r.Err)
+		}
+	}
+}
+
+// TestOtherNamesAreStrangers: what is compared are names, not their lengths.
+func TestOtherNamesAreStrangers(t *testing.T) {
+	own := Hello{System: "one", Service: "two"}
+	for _, c := range []struct {
+		peer Hello
+		ok   bool
+	}{
+		{Hello{System: "one", Service: "two"}, true},
+		{Hello{System: "eno", Service: "two"}, false},
+		{Hello{System: "one", Service: "owt"}, false},
+	} {
+		if err := own.compare(c.peer); (err == nil) != c.ok {
+			t.Errorf("%q, %q: %v", c.peer.System, c.peer.Service, err)
+		}
+	}
+}
+
+// TestAStrangerSendsNoLongFrame: who announces a frame that is longer than a
+// hello, before it has said who it is, is sent away at once.
+func TestAStrangerSendsNoLongFrame(t *testing.T) {
+	_, _, server := pair(t, func(so, _ *Options) { so.KeepAlive, so.Idle = 30*time.Second, 60*time.Second })
+	nc, err := net.Dial("tcp", string(server.Addr()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer nc.Close()
+	nc.SetDeadline(time.Now().Add(5 * time.Second))
+	if _, err := nc.Write(binary.LittleEndian.AppendUint64(nil, helloMax+1)); err != nil {
+		t.Fatal(err)
+	}
+	for buf := make([]byte, 1024); ; {
+		if _, err := nc.Read(buf); err != nil {
+			if ne := net.Error(nil); errors.As(err, &ne) && ne.Timeout() {
+				t.Error("the server waits for the rest")
+			}
+			return
+		}
+	}
+}
