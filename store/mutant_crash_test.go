@@ -225,3 +225,37 @@ func TestLivesHaveSessions(t *testing.T) {
 		t.Errorf("two lives had %d sessions", len(sessions))
 	}
 }
+
+// TestATreeOfSeveralLevels is killed and found again while its trunk grows and
+// its keys change.
+func TestATreeOfSeveralLevels(t *testing.T) {
+	o := tiny()
+	o.Tuning.LeafBytes, o.Tuning.BlobBytes = 4<<10, 4<<10
+	disk := sim.NewDisk()
+	db := open(t, disk, o)
+	r := rand.New(rand.NewSource(3))
+	want := map[string]string{}
+	for round := range uint64(60) {
+		for range 12 {
+			k := fmt.Sprintf("key%04d", r.Intn(300))
+			v := strings.Repeat(string(rune('a'+r.Intn(26))), 500+r.Intn(1500))
+			must(t, db.Put([]byte(k), []byte(v)))
+			want[k] = v
+		}
+		must(t, db.Flush())
+		if round%4 > 0 {
+			continue
+		}
+		found, err := store.Open(world(disk.Clone(), round), "db", o)
+		must(t, err)
+		check(t, found, want)
+		report, err := found.Verify(t.Context())
+		must(t, err)
+		must(t, report.Err())
+		must(t, found.Close())
+	}
+	if n := db.Metrics().Height; n < 3 {
+		t.Errorf("the trunk has %d levels only", n)
+	}
+	must(t, db.Close())
+}
