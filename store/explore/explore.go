@@ -198,8 +198,13 @@ type explored struct {
 	syncs   int
 	promise int // acked, at the last moment
 	units   int
+	states  int
 	random  uint64
 }
+
+// deepStates is after how many states the exploration of what follows a crash
+// ends. It leaves out every other moment, too: there are many such explorations.
+const deepStates = 200
 
 func (x *explorer) explored(s *session, depth int, path []Step, l limits, random uint64) *explored {
 	e := &explored{session: s, x: x, depth: depth, path: path, limits: l, seen: map[uint64]int{}, random: random,
@@ -215,7 +220,7 @@ func (x *explorer) explored(s *session, depth int, path []Step, l limits, random
 func (x *explorer) crashes() {
 	s := newSession(x.o.Subject, marks(x.report.Coverage), NewDisk(), newHistory(x.keys, 0, nil))
 	s.scan = &x.scanner
-	e := x.explored(s, 1, nil, limits{x.o.Subsets, x.o.Samples, tornMax}, x.o.Seed)
+	e := x.explored(s, 1, nil, limits{x.o.Subsets, x.o.Samples, min(x.o.Subsets, tornMax)}, x.o.Seed)
 	e.guard(func() (err, bad error) { return s.open() })
 	if !x.ended() {
 		e.run(x.o.Ops)
@@ -273,23 +278,27 @@ func (e *explored) moment() {
 	if x.ended() || d.dead != nil || e.changes == d.changes && e.promise == e.acked {
 		return
 	}
-	fresh := 0
-	if e.promise == e.acked && e.syncs == d.syncs {
-		fresh = min(e.units, len(d.units))
-	}
-	e.changes, e.syncs, e.promise, e.units = d.changes, d.syncs, e.acked, len(d.units)
 	number := e.moments
 	e.moments++
-	x.report.Moments++
+	if e.depth > 1 && (e.states > deepStates || mix(e.random, uint64(number))&1 == 0) {
+		return
+	}
 	var only *Step
 	if x.o.Only != nil {
 		if e.depth > len(x.o.Only) {
 			return
 		}
-		if only = &x.o.Only[e.depth-1]; only.Moment != number {
-			return
-		}
+		only = &x.o.Only[e.depth-1]
 	}
+	fresh := 0
+	if e.promise == e.acked && e.syncs == d.syncs {
+		fresh = min(e.units, len(d.units))
+	}
+	e.changes, e.syncs, e.promise, e.units = d.changes, d.syncs, e.acked, len(d.units)
+	if only != nil && only.Moment != number {
+		return
+	}
+	x.report.Moments++
 	hook := d.hook
 	d.hook = nil // the disk is looked at, not changed
 	state := -1
@@ -310,6 +319,7 @@ func (e *explored) moment() {
 // state makes one crash state and looks at it, unless it is known.
 func (e *explored) state(c choice, at Step) {
 	x := e.x
+	e.states++
 	x.report.States++
 	x.report.Coverage["state "+c.class.String()]++
 	var random env.Random
@@ -404,8 +414,9 @@ func (e *explored) copiesOn(d *Disk) (err, bad error) {
 	return nil, nil
 }
 
-// tornMax is how many of the writes of one moment are torn.
-const tornMax = 64
+// tornMax is how many of the last writes are torn at each moment. Each was the
+// last one once.
+const tornMax = 8
 
 // deeper goes on from a recovered state with a few operations, and explores
 // the crashes of that.

@@ -17,7 +17,11 @@ func small(p int) Profile {
 // right, and everything it has was used.
 func TestTheReferenceIsSound(t *testing.T) {
 	var sum Report
-	for seed := range uint64(10) {
+	seeds := uint64(10)
+	if testing.Short() {
+		seeds = 3
+	}
+	for seed := range seeds {
 		for p := range Profiles() {
 			r := Run(Options{Subject: logSubject{}, Profile: small(p), Seed: seed, Deeper: 60, FaultRuns: 8, Subsets: 6})
 			if r.Failure != nil {
