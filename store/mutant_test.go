@@ -22,7 +22,7 @@ func TestMergesBesideAFlush(t *testing.T) {
 	o := small(store.SyncOnDemand)
 	o.Merger = sum{}
 	o.Tuning.MemtableBytes = 64 << 10
-	db := open(t, sim.NewDisk(), o)
+	db := open(t, &sharedDisk{disk: sim.NewDisk()}, o)
 	const counters, rounds = 40, 3000
 	name := func(i int) []byte { return fmt.Appendf(nil, "counter%02d", i) }
 	one := binary.LittleEndian.AppendUint64(nil, 1)
