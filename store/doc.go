@@ -21,5 +21,11 @@
 // ephemeral one in memory. Nothing that one of the last two superblocks refers
 // to is written over. Recovery writes nothing.
 //
+// What nobody can tell: a superblock that rots looks like one whose writing was
+// cut short. When the newest one rots, and what it alone led to was never in the
+// journal, the store opens as it was at the one before (specs/store has the
+// trace). Synced changes that are not in the tree are in the journal, whose
+// frames bear witness: their loss is an error.
+//
 // A DB may be used by any number of goroutines.
 package store
