@@ -14,10 +14,9 @@ import (
 // twins does the same to a Disk and to the simulator's, and fails where their
 // answers differ.
 type twins struct {
-	t   *testing.T
-	d   *Disk
-	s   *sim.Disk
-	ids []uint64 // Ops of s after each operation of d that changed something
+	t *testing.T
+	d *Disk
+	s *sim.Disk
 }
 
 func (w *twins) same(what string, a, b error) {
@@ -305,3 +304,11 @@ func TestFilesCheckTheirUse(t *testing.T) {
 }
 
 func isNotExist(err error) bool { e, ok := err.(*fs.PathError); return ok && e.Err == fs.ErrNotExist }
+
+// bytesOf is the content of a file.
+func (d *Disk) bytesOf(name string) []byte {
+	i := d.names[name]
+	b := make([]byte, i.now.size)
+	i.now.read(b, 0)
+	return b
+}

@@ -10,7 +10,7 @@
 // and what was expected, and the words that replay it.
 //
 // Promised: one seed does the same bit for bit. The states are those of the
-// table in States; the order of what reaches the disk is free, in sectors of
+// table at Class; the order of what reaches the disk is free, in sectors of
 // 512 bytes; sectors in flight may be anything. A state whose durable bytes
 // were explored before is counted and not opened again. The oracle is linear
 // in the history: every value says which operation wrote it, so that each key

@@ -53,19 +53,17 @@ func TestFlawsAreFound(t *testing.T) {
 			if found == nil {
 				t.Fatal("not found")
 			}
-			o := Options{Subject: s, Seed: found.Seed, Only: append([]Step{}, found.Path...), Fault: found.Fault, Deeper: 20, FaultRuns: 30, Subsets: 6}
-			if found.Fault != "" {
-				o.Only = nil
-			}
+			suite := Suite{Subjects: []Subject{s}, Options: hunting()}
 			for p := range Profiles() {
-				if Profiles()[p].Name == found.Profile {
-					o.Profile = small(p)
-				}
+				suite.Profiles = append(suite.Profiles, small(p))
+			}
+			o, err := suite.Replay(found.Replay())
+			if err != nil {
+				t.Fatal(err)
 			}
 			if again := Run(o).Failure; again == nil || firstLine(again) != firstLine(found) {
 				t.Errorf("%s does not replay: %v", found.Replay(), again)
 			}
-			o.Only, o.Fault = nil, ""
 			less := found.Shrink(o, 60)
 			t.Logf("%d operations, shrunk to %d: %v", len(found.Ops), len(less.Ops), firstLine(less))
 		})
@@ -77,16 +75,41 @@ func firstLine(err error) string {
 	return a
 }
 
+func hunting() Options { return Options{Deeper: 20, FaultRuns: 30, Subsets: 6} }
+
 func hunt(s Subject) *Failure {
 	for seed := range uint64(6) {
 		for p := range Profiles() {
-			r := Run(Options{Subject: s, Profile: small(p), Seed: seed, Deeper: 20, FaultRuns: 30, Subsets: 6})
-			if r.Failure != nil {
+			o := hunting()
+			o.Subject, o.Profile, o.Seed = s, small(p), seed
+			if r := Run(o); r.Failure != nil {
 				return r.Failure
 			}
 		}
 	}
 	return nil
+}
+
+// TestReplayRefuses what leads nowhere.
+func TestReplayRefuses(t *testing.T) {
+	s := Suite{Subjects: []Subject{logSubject{}}, Profiles: Profiles()}
+	for _, text := range []string{
+		"", "subject=log", "subject=none,profile=mixed,seed=1", "subject=log,profile=none", "subject=log,profile=mixed,seed=x",
+		"subject=log,profile=mixed,at=1", "subject=log,profile=mixed,at=1:x", "subject=log,profile=mixed,what=1",
+	} {
+		if o, err := s.Replay(text); err == nil {
+			t.Errorf("%q is %+v", text, o)
+		}
+	}
+	if o, err := s.Replay("subject=log,profile=mixed,seed=7,at=1:2/3:4"); err != nil || o.Seed != 7 || fmt.Sprint(o.Only) != "[1:2 3:4]" {
+		t.Errorf("%+v, %v", o, err)
+	}
+	for _, fault := range []string{"full", "nothing:1", "full:x"} {
+		r := Run(Options{Subject: logSubject{}, Profile: small(0), Fault: fault})
+		if r.Failure == nil {
+			t.Errorf("the fault %q is accepted", fault)
+		}
+	}
 }
 
 // TestRunsAreTheSame: a seed does the same bit for bit.

@@ -49,7 +49,7 @@ func (x *explorer) only() {
 	at, image, again := strings.Cut(rest, ":")
 	n, err2 := strconv.Atoi(at)
 	if err = errors.Join(err, err2); err != nil {
-		x.fail(&Failure{Err: fmt.Errorf("%q is no KIND:NUMBER or KIND:NUMBER:IMAGE: %w", x.o.Fault, err)})
+		x.fail(&Failure{Subject: x.o.Subject.Name(), Profile: x.o.Profile.Name, Seed: x.o.Seed, Fault: x.o.Fault, Err: fmt.Errorf("%q is no KIND:NUMBER or KIND:NUMBER:IMAGE: %w", x.o.Fault, err)})
 		return
 	}
 	if again {

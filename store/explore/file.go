@@ -1,7 +1,6 @@
 package explore
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"io/fs"
@@ -204,15 +203,4 @@ func (f *file) Close() error {
 	f.closed = true
 	f.disk.handles--
 	return nil
-}
-
-// bytesOf is the content of a file, for reports and tests.
-func (d *Disk) bytesOf(name string) []byte {
-	i := d.names[name]
-	if i == nil || i.dir {
-		return nil
-	}
-	b := make([]byte, i.now.size)
-	i.now.read(b, 0)
-	return bytes.Clone(b)
 }
