@@ -28,8 +28,8 @@ import (
 // nothing: a crash while it works leaves what it found. It syncs the data file
 // before anything is written, since the superblock that it has found may have
 // been written by a life that ended before its sync, and what is done from now
-// on relies on it. The same goes for the journal, whose first sync is for what
-// was read as well.
+// on relies on it; so may names of files. The same goes for the journal, whose
+// first sync is for what was read as well.
 
 // Open opens the store in a directory, or makes one where there is none. It
 // returns when everything that was durable can be read. An error that is an
@@ -99,12 +99,24 @@ func (db *DB) recover(world env.Env) error {
 		db.keepOlder(older)
 	}
 	if !db.o.ReadOnly {
-		if err := db.data.Sync(); err != nil {
-			return fmt.Errorf("sync %s: %w", dataFile, err)
+		if err := db.syncFound(); err != nil {
+			return err
 		}
 	}
 	db.cache = cache.New(db.pool, db.cacheBytes())
 	return db.replay()
+}
+
+// syncFound makes durable what recovery relies on, whichever life it is from:
+// the data file, its name, and that of the directory.
+func (db *DB) syncFound() error {
+	if err := db.data.Sync(); err != nil {
+		return fmt.Errorf("sync %s: %w", dataFile, err)
+	}
+	if err := db.disk.SyncDir(db.dir); err != nil {
+		return err
+	}
+	return db.disk.SyncDir(path.Dir(db.dir))
 }
 
 // openData opens the data file, and makes it if the directory has none. A new
@@ -166,14 +178,7 @@ func (db *DB) create(world env.Env) error {
 	if err != nil {
 		return err
 	}
-	if err := db.disk.Rename(fresh, path.Join(db.dir, dataFile)); err != nil {
-		return err
-	}
-	if err := db.disk.SyncDir(db.dir); err != nil {
-		return err
-	}
-	// The directory itself must not be lost either.
-	return db.disk.SyncDir(path.Dir(db.dir))
+	return db.disk.Rename(fresh, path.Join(db.dir, dataFile))
 }
 
 // life is a number that no other life of the store has.
