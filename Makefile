@@ -8,11 +8,13 @@ STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 CONCURRENT  := ./check/... ./env/... ./distsys/...
 # What `make sim` runs, as sim/suite reads it: first=N,seeds=N.
 SIM         ?= seeds=20000
+# How many crash states `make crash` explores.
+STATES      ?= 100000000
 # How long each fuzz target runs in `make fuzz`; `make test` runs the seeds only,
 # since what lands must not depend on luck.
 FUZZTIME    ?= 10s
 
-.PHONY: demo test check build lint unit race fuzz sim corpus bench netns deps clean
+.PHONY: demo test check build lint unit race fuzz sim crash corpus bench netns deps clean
 
 ## demo: check, compile, run and validate the lock service; then find a bug in a broken one.
 demo: build
@@ -51,6 +53,10 @@ fuzz:
 sim:
 	ASHLAR_SIM=$(SIM) $(GO) test -count=1 -timeout 6h ./sim/...
 	ASHLAR_SIM_MUTANTS=1 $(GO) test -count=1 -timeout 1h -v -run TestMutantsAreFoundOut ./sim
+
+## crash: many more crash states of the store than `make test` explores.
+crash:
+	ASHLAR_CRASH_STATES=$(STATES) $(GO) test -count=1 -timeout 24h -v -run TestCrashes ./store/explore
 
 ## corpus: every model of the public corpus with its exact counts, the long ones too.
 corpus: build
