@@ -1,0 +1,16 @@
+//go:build !linux
+
+package main
+
+import (
+	"errors"
+	"runtime"
+)
+
+type mount struct{}
+
+func mountDisk(*disk, string) (*mount, error) {
+	return nil, errors.New("disks are mounted on Linux only, not on " + runtime.GOOS)
+}
+
+func (*mount) unmount() error { return nil }
