@@ -14,8 +14,10 @@ import (
 //
 // Bytes, and the size that they need, are durable when their file was synced.
 // A name that was made, changed or removed is durable when its directory was
-// synced. On a disk whose names are journalled, as those of ext4 and XFS are,
-// every sync of anything makes all names durable that were changed before.
+// synced: that is all that POSIX has. On a disk that is journalled, as ext4 and
+// XFS are, every sync of anything makes all names durable that were changed
+// before, names change in their order, and a file does not become longer before
+// the bytes are there.
 
 // node is a file or a directory.
 type node struct {

@@ -157,10 +157,10 @@ func TestWhatIsDurable(t *testing.T) {
 			}
 			r := rand.New(rand.NewPCG(1, 2))
 			if got := d.resolve(fateNone, r).root.describe(""); got != want {
-				t.Errorf("%s, names %s: left is\n%swant\n%s", c.name, namesWord(journalled), got, want)
+				t.Errorf("%s, %s disk: left is\n%swant\n%s", c.name, diskWord(journalled), got, want)
 			}
 			if got, want := d.resolve(fateAll, r).root.describe(""), d.root.describe(""); got != want {
-				t.Errorf("%s, names %s: all kept is\n%swant\n%s", c.name, namesWord(journalled), got, want)
+				t.Errorf("%s, %s disk: all kept is\n%swant\n%s", c.name, diskWord(journalled), got, want)
 			}
 		}
 	}
@@ -327,5 +327,34 @@ func TestErrorsOfNames(t *testing.T) {
 	}
 	if _, e := d.create(d.root, "a", false); e != syscall.EEXIST {
 		t.Errorf("create what is there: %v", e)
+	}
+}
+
+// TestGrowth appends: on a journalled disk there is never a gap.
+func TestGrowth(t *testing.T) {
+	for _, journalled := range []bool{false, true} {
+		d := newDisk(journalled)
+		script(t, d, "mk a", "sync .", "w a x 0 100", "sync a")
+		for k := range 40 {
+			script(t, d, fmt.Sprintf("w a x %d 300", 100+300*k))
+		}
+		r := rand.New(rand.NewPCG(1, 9))
+		gaps, short, long := 0, 0, 0
+		for range 300 {
+			for f := fatePrefix; f < fates; f++ {
+				b := d.resolve(f, r).root.names["a"].live.bytes()
+				if bytes.IndexByte(b, 0) >= 0 {
+					gaps++
+				}
+				if len(b) == 100 {
+					short++
+				} else if len(b) < 12100 {
+					long++
+				}
+			}
+		}
+		if journalled != (gaps == 0) || short == 0 || long == 0 {
+			t.Errorf("%s disk: %d gaps, %d with nothing new, %d with a part", diskWord(journalled), gaps, short, long)
+		}
 	}
 }

@@ -120,7 +120,7 @@ func TestBatches(t *testing.T) {
 func TestCommandLine(t *testing.T) {
 	for _, c := range []struct{ args, want string }{
 		{"-engines nobody", "no engine is called \"nobody\""},
-		{"-names sometimes", "want strict, journalled or both"},
+		{"-disk sometimes", "want strict, journalled or both"},
 		{"-rounds 0", "at least 1"},
 		{"-limit -1s", "negative"},
 		{"-json -markdown", "exclude each other"},
@@ -132,8 +132,8 @@ func TestCommandLine(t *testing.T) {
 			t.Errorf("%s: %v, want %q", c.args, err, c.want)
 		}
 	}
-	c, o, err := parse(strings.Fields("-engines ashlar,bbolt -names strict -rounds 3 -seed 9 -json"), engines(), io.Discard)
-	if err != nil || len(c.Engines) != 2 || c.Engines[1].Name != "bbolt" || len(c.Names) != 1 || c.Names[0] || c.Rounds != 3 || c.Seed != 9 || !o.JSON {
+	c, o, err := parse(strings.Fields("-engines ashlar,bbolt -disk strict -rounds 3 -seed 9 -json"), engines(), io.Discard)
+	if err != nil || len(c.Engines) != 2 || c.Engines[1].Name != "bbolt" || len(c.Disks) != 1 || c.Disks[0] || c.Rounds != 3 || c.Seed != 9 || !o.JSON {
 		t.Errorf("parsed %+v %+v %v", c, o, err)
 	}
 	var help strings.Builder
@@ -146,7 +146,7 @@ func TestCommandLine(t *testing.T) {
 }
 
 func TestReport(t *testing.T) {
-	r := &row{Engine: "toy", Names: "strict", Failures: 2, Findings: map[string]int{}}
+	r := &row{Engine: "toy", Disk: "strict", Failures: 2, Findings: map[string]int{}}
 	r.add(verdict{}, "")
 	for range 5 {
 		r.add(verdict{lost, 3, "as after batch 3"}, "life 1, ")
@@ -162,14 +162,14 @@ func TestReport(t *testing.T) {
 	}
 	for _, want := range []string{
 		"| toy | strict | 2 | 7 | 6 | 0 | 1 | 0 | 5 | 0 | 0 | 0 |\n",
-		"- toy, names strict: life 1, lost synced: as after batch 3\n",
+		"- toy, strict: life 1, lost synced: as after batch 3\n",
 		"| toy | of this build | small | little |\n", "`powerfail -x`",
 	} {
 		if !strings.Contains(markdown.String(), want) {
 			t.Errorf("Markdown lacks %q:\n%s", want, markdown.String())
 		}
 	}
-	for _, want := range []string{"seed 7", "toy, names strict: life 2, refused to open: no", "promises: little"} {
+	for _, want := range []string{"seed 7", "toy, strict: life 2, refused to open: no", "promises: little"} {
 		if !strings.Contains(text.String(), want) {
 			t.Errorf("text lacks %q:\n%s", want, text.String())
 		}

@@ -75,7 +75,7 @@ Examples:
         the store of this repository, some power failures, below a minute
   go run -tags rocksdb ./bench/powerfail -engines all -rounds 200 -seed 1 -markdown -o powerfail.md
         every engine, on both kinds of disks
-  go run ./bench/powerfail -engines pebble -names strict -rounds 50 -keep states
+  go run ./bench/powerfail -engines pebble -disk strict -rounds 50 -keep states
         one of them; states in which something is wrong are kept
 
 It needs Linux, /dev/fuse and the right to mount. It ends with an error when
@@ -91,7 +91,7 @@ func parse(args []string, list []engine, out io.Writer) (config, output, error) 
 	set := flag.NewFlagSet("powerfail", flag.ContinueOnError)
 	set.SetOutput(out)
 	names := set.String("engines", "ashlar", "`list` of engines, by comma; all: those of this build")
-	disks := set.String("names", "both", "when names are durable: strict, journalled or both")
+	disks := set.String("disk", "both", "what the disk promises: strict, journalled or both")
 	set.IntVar(&c.Rounds, "rounds", 20, "power failures for each engine and disk")
 	set.Uint64Var(&c.Seed, "seed", 1, "of all that is drawn by chance")
 	set.Uint64Var(&c.Batches, "batches", 300, "batches that a process writes at most")
@@ -130,13 +130,13 @@ func parse(args []string, list []engine, out io.Writer) (config, output, error) 
 	}
 	switch *disks {
 	case "strict":
-		c.Names = []bool{false}
+		c.Disks = []bool{false}
 	case "journalled":
-		c.Names = []bool{true}
+		c.Disks = []bool{true}
 	case "both":
-		c.Names = []bool{false, true}
+		c.Disks = []bool{false, true}
 	default:
-		return bad("-names is %q, want strict, journalled or both", *disks)
+		return bad("-disk is %q, want strict, journalled or both", *disks)
 	}
 	switch {
 	case set.NArg() > 0:

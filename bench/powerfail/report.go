@@ -49,7 +49,7 @@ func version(module string) string {
 
 // columns of the table, and the cells of a row.
 func columns() []string {
-	head := []string{"engine", "names", "power failures", "states", "opened", "ahead"}
+	head := []string{"engine", "disk", "power failures", "states", "opened", "ahead"}
 	for f := findings - 1; f > fine; f-- {
 		head = append(head, f.String())
 	}
@@ -57,7 +57,7 @@ func columns() []string {
 }
 
 func (r *row) cells() []string {
-	cells := []string{r.Engine, r.Names, fmt.Sprint(r.Failures), fmt.Sprint(r.States), fmt.Sprint(r.Opened), fmt.Sprint(r.Ahead)}
+	cells := []string{r.Engine, r.Disk, fmt.Sprint(r.Failures), fmt.Sprint(r.States), fmt.Sprint(r.Opened), fmt.Sprint(r.Ahead)}
 	for f := findings - 1; f > fine; f-- {
 		cells = append(cells, fmt.Sprint(r.bad(f)))
 	}
@@ -71,9 +71,10 @@ func (r *report) json(w io.Writer) error {
 }
 
 const legend = `Each power failure makes up to six states of the disk: of what was not synced, nothing is kept, everything, all up to a moment,
-the same with the last write torn, and pages or sectors of any age. "strict": a name is durable when its directory was synced, as POSIX
-has it. "journalled": names are durable with the next sync of anything, in their order, as on ext4 and XFS. "ahead": states with more
-than what was acknowledged, which is allowed. A state is counted under the worst that is wrong with it.
+the same with the last write torn, and pages or sectors of any age. "strict" is what POSIX has: a name is durable when its directory was
+synced, and nothing has an order. "journalled" is as ext4 and XFS are: names are durable with the next sync of anything, in their order,
+and a file does not become longer before the bytes are there. "ahead": states with more than what was acknowledged, which is allowed. A
+state is counted under the worst that is wrong with it.
 `
 
 func (r *report) text(w io.Writer) error {
@@ -91,10 +92,10 @@ func (r *report) text(w io.Writer) error {
 	}
 	for _, row := range r.Rows {
 		for _, x := range row.Examples {
-			fmt.Fprintf(w, "%s, names %s: %s\n", row.Engine, row.Names, x)
+			fmt.Fprintf(w, "%s, %s: %s\n", row.Engine, row.Disk, x)
 		}
 		if row.Cut != "" {
-			fmt.Fprintf(w, "%s, names %s: not all was run: %s\n", row.Engine, row.Names, row.Cut)
+			fmt.Fprintf(w, "%s, %s: not all was run: %s\n", row.Engine, row.Disk, row.Cut)
 		}
 	}
 	_, err := fmt.Fprintf(w, "\nseed %d; %s\n", r.Seed, r.Machine)
@@ -112,17 +113,17 @@ func (r *report) markdown(w io.Writer) error {
 		fmt.Fprintf(w, "| %s | %s | %s | %s |\n", e.Name, e.Version, e.Setup, e.Promise)
 	}
 	fmt.Fprintln(w)
-	fmt.Fprint(w, "| engine | names | failures while opening | batches acknowledged | syncs of the disk | not durable at a failure: writes, names (mean) |\n|---|---|---|---|---|---|\n")
+	fmt.Fprint(w, "| engine | disk | failures while opening | batches acknowledged | syncs of the disk | not durable at a failure: writes, names (mean) |\n|---|---|---|---|---|---|\n")
 	for _, row := range r.Rows {
-		fmt.Fprintf(w, "| %s | %s | %d | %d | %d | %.1f, %.1f |\n", row.Engine, row.Names, row.Recoveries, row.Batches, row.Syncs, row.Data, row.NamesWaiting)
+		fmt.Fprintf(w, "| %s | %s | %d | %d | %d | %.1f, %.1f |\n", row.Engine, row.Disk, row.Recoveries, row.Batches, row.Syncs, row.Writes, row.Names)
 	}
 	fmt.Fprintln(w)
 	for _, row := range r.Rows {
 		for _, x := range row.Examples {
-			fmt.Fprintf(w, "- %s, names %s: %s\n", row.Engine, row.Names, x)
+			fmt.Fprintf(w, "- %s, %s: %s\n", row.Engine, row.Disk, x)
 		}
 		if row.Cut != "" {
-			fmt.Fprintf(w, "- %s, names %s: not all was run: %s\n", row.Engine, row.Names, row.Cut)
+			fmt.Fprintf(w, "- %s, %s: not all was run: %s\n", row.Engine, row.Disk, row.Cut)
 		}
 	}
 	_, err := fmt.Fprintf(w, "\n`%s`; %s.\n", r.Command, r.Machine)

@@ -55,7 +55,7 @@ func (d *disk) resolve(f fate, r *rand.Rand) *disk {
 	for _, o := range d.keptNames(f, moment, r) {
 		o.apply(func(dir *node) map[string]*node { return names[dir] })
 	}
-	after.root = after.take(d.root, names, func(i *node) content { return i.resolve(f, moment, r) })
+	after.root = after.take(d.root, names, func(i *node) content { return i.resolve(f, d.journalled, moment, r) })
 	return after
 }
 
@@ -156,8 +156,9 @@ func someNames(all []nameOp, r *rand.Rand) (kept []nameOp) {
 	return kept
 }
 
-// resolve is what a file holds after the power failure.
-func (i *node) resolve(f fate, moment uint64, r *rand.Rand) content {
+// resolve is what a file holds after the power failure. Ordered says that the
+// file system writes bytes before the size that makes them part of the file.
+func (i *node) resolve(f fate, ordered bool, moment uint64, r *rand.Rand) content {
 	c := i.safe.clone()
 	switch f {
 	case fateNone:
@@ -170,16 +171,17 @@ func (i *node) resolve(f fate, moment uint64, r *rand.Rand) content {
 				break
 			}
 			if f == fateTorn && o.n == moment && o.kind == opWrite {
-				o.applySome(&c, sectorSize, func(int64) bool { return r.IntN(2) == 0 })
+				p := picker{c: &c, ordered: ordered}
+				o.pieces(sectorSize, func(_, off, end int64) { p.piece(o, off, end, r.IntN(2) == 0) })
 				break
 			}
 			o.apply(&c)
 		}
 		return c
 	case fatePages:
-		return i.scatter(c, pageSize, r)
+		return i.scatter(c, pageSize, ordered, r)
 	}
-	return i.scatter(c, sectorSize, r)
+	return i.scatter(c, sectorSize, ordered, r)
 }
 
 func (o dataOp) apply(c *content) {
@@ -195,52 +197,49 @@ func (o dataOp) apply(c *content) {
 	}
 }
 
-// applySome applies the pieces of a write or zeroing in those units that keep
-// wants.
-func (o dataOp) applySome(c *content, unit int64, keep func(unit int64) bool) {
+// pieces calls each for the parts of a write or zeroing in units.
+func (o dataOp) pieces(unit int64, each func(unit, off, end int64)) {
 	for off := o.off; off < o.end; {
 		end := min((off/unit+1)*unit, o.end)
-		if keep(off / unit) {
-			if o.kind == opWrite {
-				c.writeAt(o.data[off-o.off:end-o.off], off)
-			} else {
-				c.zero(off, end)
-			}
-		}
+		each(off/unit, off, end)
 		off = end
+	}
+}
+
+// picker applies parts of operations to a content. Where growth is in order, a
+// part that would have made the file longer, and is lost, takes all such parts
+// after it with it.
+type picker struct {
+	c       *content
+	ordered bool
+	stuck   bool
+}
+
+func (p *picker) piece(o dataOp, off, end int64, keep bool) {
+	if p.ordered && o.kind == opWrite && end > p.c.size {
+		p.stuck = p.stuck || !keep
+		keep = !p.stuck
+	}
+	switch {
+	case !keep:
+	case o.kind == opWrite:
+		p.c.writeAt(o.data[off-o.off:end-o.off], off)
+	default:
+		p.c.zero(off, end)
 	}
 }
 
 // scatter keeps for each unit so many of the operations on it, in their order,
 // as it draws. A file is made shorter in the journal of the file system: what
 // was done after a shortening that is lost is lost as well.
-func (i *node) scatter(c content, unit int64, r *rand.Rand) content {
+func (i *node) scatter(c content, unit int64, ordered bool, r *rand.Rand) content {
 	if len(i.pending) == 0 {
 		return c
 	}
-	none, all := r.Float64(), r.Float64() // how likely a unit has nothing new, else all
-	touched := map[int64]int{}
-	shrinks := 0
-	for _, o := range i.pending {
-		switch o.kind {
-		case opShrink:
-			shrinks++
-		case opWrite, opZero:
-			o.applySome(&content{}, unit, func(u int64) bool { touched[u]++; return false })
-		}
-	}
-	left := map[int64]int{}
-	for _, u := range slices.Sorted(maps.Keys(touched)) {
-		switch n := touched[u]; {
-		case r.Float64() < none:
-		case r.Float64() < all:
-			left[u] = n
-		default:
-			left[u] = r.IntN(n + 1)
-		}
-	}
+	left, shrinks := i.draw(unit, r)
 	kept := r.IntN(shrinks + 1)
-	longest, long := c.size, r.IntN(3) == 0
+	longest, long := c.size, r.IntN(3) == 0 && !ordered
+	p := picker{c: &c, ordered: ordered}
 	for _, o := range i.pending {
 		switch o.kind {
 		case opShrink:
@@ -251,7 +250,10 @@ func (i *node) scatter(c content, unit int64, r *rand.Rand) content {
 			o.apply(&c)
 			longest = c.size
 		case opWrite, opZero:
-			o.applySome(&c, unit, func(u int64) bool { left[u]--; return left[u] >= 0 })
+			o.pieces(unit, func(u, off, end int64) {
+				left[u]--
+				p.piece(o, off, end, left[u] >= 0)
+			})
 		case opGrow:
 			if r.IntN(2) == 0 {
 				o.apply(&c)
@@ -263,6 +265,32 @@ func (i *node) scatter(c content, unit int64, r *rand.Rand) content {
 		c.truncate(max(c.size, longest)) // the size is there, the bytes are not
 	}
 	return c
+}
+
+// draw draws how many operations on each unit are kept, and counts the
+// shortenings.
+func (i *node) draw(unit int64, r *rand.Rand) (left map[int64]int, shrinks int) {
+	none, all := r.Float64(), r.Float64() // how likely a unit has nothing new, else all
+	touched := map[int64]int{}
+	for _, o := range i.pending {
+		switch o.kind {
+		case opShrink:
+			shrinks++
+		case opWrite, opZero:
+			o.pieces(unit, func(u, _, _ int64) { touched[u]++ })
+		}
+	}
+	left = map[int64]int{}
+	for _, u := range slices.Sorted(maps.Keys(touched)) {
+		switch n := touched[u]; {
+		case r.Float64() < none:
+		case r.Float64() < all:
+			left[u] = n
+		default:
+			left[u] = r.IntN(n + 1)
+		}
+	}
+	return left, shrinks
 }
 
 // dump writes the tree to a directory of the machine, for a look at it.

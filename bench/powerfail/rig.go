@@ -20,7 +20,7 @@ import (
 // config is what a run is.
 type config struct {
 	Engines  []engine
-	Names    []bool // the kinds of disks: names journalled, or not
+	Disks    []bool // journalled, or not
 	Rounds   int    // power failures for each engine and disk
 	Seed     uint64
 	Batches  uint64        // that a life writes at most
@@ -43,7 +43,7 @@ const examplesMax = 2
 // row is what an engine did on a kind of disk.
 type row struct {
 	Engine string
-	Names  string
+	Disk   string
 	// Failures of the power, and States that were made of them.
 	Failures, States int
 	// Opened states; Ahead of them had more than was acknowledged.
@@ -55,11 +55,11 @@ type row struct {
 	// Batches that were acknowledged as durable, and Syncs of the disk.
 	Batches uint64
 	Syncs   int
-	// Data and Names are the operations that were not durable at a failure, on
-	// average.
-	Data, NamesWaiting float64
-	Examples           []string
-	Cut                string // why there were fewer rounds
+	// Writes and Names are the operations that were not durable at a failure,
+	// on average.
+	Writes, Names float64
+	Examples      []string
+	Cut           string // why there were fewer rounds
 }
 
 // bad is how many states have the finding.
@@ -131,8 +131,8 @@ func (r *rig) run(ctx context.Context) ([]*row, error) {
 	var wg sync.WaitGroup
 	turns := make(chan struct{}, max(r.Parallel, 1))
 	for _, e := range r.Engines {
-		for _, journalled := range r.Names {
-			out := &row{Engine: e.Name, Names: namesWord(journalled), Findings: map[string]int{}}
+		for _, journalled := range r.Disks {
+			out := &row{Engine: e.Name, Disk: diskWord(journalled), Findings: map[string]int{}}
 			rows = append(rows, out)
 			turns <- struct{}{}
 			wg.Go(func() {
@@ -140,11 +140,11 @@ func (r *rig) run(ctx context.Context) ([]*row, error) {
 				// A panic of one row must not leave the mounts of the others.
 				defer func() {
 					if reason := recover(); reason != nil {
-						cancel(fmt.Errorf("%s, names %s: panic: %v\n%s", e.Name, out.Names, reason, debug.Stack()))
+						cancel(fmt.Errorf("%s, %s disk: panic: %v\n%s", e.Name, out.Disk, reason, debug.Stack()))
 					}
 				}()
 				if err := r.row(ctx, e, journalled, out); err != nil {
-					cancel(fmt.Errorf("%s, names %s: %w", e.Name, out.Names, err))
+					cancel(fmt.Errorf("%s, %s disk: %w", e.Name, out.Disk, err))
 				}
 			})
 		}
@@ -153,7 +153,7 @@ func (r *rig) run(ctx context.Context) ([]*row, error) {
 	return rows, context.Cause(ctx)
 }
 
-func namesWord(journalled bool) string {
+func diskWord(journalled bool) string {
 	if journalled {
 		return "journalled"
 	}
@@ -181,7 +181,7 @@ func newChain(seed uint64, journalled bool) *chain {
 // row lets the power fail below one engine, on one kind of disk.
 func (r *rig) row(ctx context.Context, e engine, journalled bool, out *row) error {
 	h := fnv.New64a()
-	fmt.Fprint(h, e.Name, out.Names)
+	fmt.Fprint(h, e.Name, out.Disk)
 	chance := rand.New(rand.NewPCG(r.Seed, h.Sum64()))
 	var c *chain
 	usual := uint64(0) // operations of a life
@@ -189,7 +189,7 @@ func (r *rig) row(ctx context.Context, e engine, journalled bool, out *row) erro
 	said := time.Now()
 	defer func() {
 		n := float64(max(out.Failures, 1))
-		out.Data, out.NamesWaiting = float64(data)/n, float64(names)/n
+		out.Writes, out.Names = float64(data)/n, float64(names)/n
 	}()
 	for life := uint64(1); out.Failures < r.Rounds; life++ {
 		if err := ctx.Err(); err != nil {
@@ -242,7 +242,7 @@ func (r *rig) say(out *row) {
 }
 
 func (r *row) line() string {
-	return fmt.Sprintf("%-13s names %-10s: %3d power failures, %4d states, %d not fine", r.Engine, r.Names, r.Failures, r.States, r.flaws())
+	return fmt.Sprintf("%-13s %-10s disk: %3d power failures, %4d states, %d not fine", r.Engine, r.Disk, r.Failures, r.States, r.flaws())
 }
 
 // failAt draws the operation at which the power fails; 0: none, it fails when
@@ -371,7 +371,7 @@ func (r *rig) judge(ctx context.Context, e engine, c *chain, d *disk, chance *ra
 			next.disk, next.position = state, v.Position
 			good = append(good, next)
 		case r.Keep != "":
-			name := fmt.Sprintf("%s-%s-%d-%s", e.Name, out.Names, life, f)
+			name := fmt.Sprintf("%s-%s-%d-%s", e.Name, out.Disk, life, f)
 			if err := state.dump(filepath.Join(r.Keep, name)); err != nil {
 				return nil, err
 			}

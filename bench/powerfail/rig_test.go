@@ -60,7 +60,7 @@ func runRig(t *testing.T, name string, rounds int, batches uint64) (strict, jour
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	c := config{Engines: list, Names: []bool{false, true}, Rounds: rounds, Seed: 1, Batches: batches, Limit: time.Minute, Parallel: 2, Dir: dir}
+	c := config{Engines: list, Disks: []bool{false, true}, Rounds: rounds, Seed: 1, Batches: batches, Limit: time.Minute, Parallel: 2, Dir: dir}
 	r, done, err := newRig(c, selfCommand, io.Discard)
 	if err != nil {
 		t.Fatal(err)
@@ -95,7 +95,7 @@ func TestOurs(t *testing.T) {
 			strict, journalled := runRig(t, e.Name, rounds, 200)
 			for _, row := range []*row{strict, journalled} {
 				if row.flaws() > 0 {
-					t.Errorf("names %s: %v", row.Names, row.Examples)
+					t.Errorf("%s disk: %v", row.Disk, row.Examples)
 				}
 			}
 			if !testing.Short() && strict.Ahead+journalled.Ahead == 0 {
@@ -136,10 +136,10 @@ func TestTheRigFindsWhatIsBroken(t *testing.T) {
 					n += k.row.bad(f)
 				}
 				if len(k.want) == 0 && k.row.flaws() > 0 {
-					t.Errorf("names %s: %v, want nothing", k.row.Names, k.row.Findings)
+					t.Errorf("%s disk: %v, want nothing", k.row.Disk, k.row.Findings)
 				}
 				if len(k.want) > 0 && n == 0 {
-					t.Errorf("names %s: %v, want one of %v", k.row.Names, k.row.Findings, k.want)
+					t.Errorf("%s disk: %v, want one of %v", k.row.Disk, k.row.Findings, k.want)
 				}
 			}
 		})
