@@ -214,3 +214,38 @@ func TestTailsOfManyFrames(t *testing.T) {
 	}
 	must(t, db.Close())
 }
+
+// TestSyncOfAnEarlierLife ends a process that has written and not synced. The
+// next one reads it, and its Sync answers before the background has made a
+// branch of it. Then the power fails.
+func TestSyncOfAnEarlierLife(t *testing.T) {
+	o := tiny()
+	o.Durability, o.Tuning.MemtableBytes = store.ProcessCrash, 2<<20
+	disk := sim.NewDisk()
+	db := open(t, disk, o)
+	for i := range 8000 {
+		must(t, db.Put(fmt.Appendf(nil, "key%06d", i), fmt.Appendf(nil, "%0150d", i)))
+	}
+	for round := range uint64(10) {
+		shared := &sharedDisk{disk: disk.Clone()}
+		o.Tuning.Inline = false
+		next, err := store.Open(world(shared, round), "db", o)
+		must(t, err)
+		s := next.Snapshot()
+		n := s.Seq()
+		s.Close()
+		must(t, next.Sync())
+		c := shared.killed()
+		c.Crash(sim.KeepUpTo(0))
+		must(t, next.Close())
+		o.Tuning.Inline = true
+		found := open(t, c, o)
+		s = found.Snapshot()
+		if n == 0 || s.Seq() < n {
+			t.Fatalf("%d changes are there, synced were %d", s.Seq(), n)
+		}
+		s.Close()
+		must(t, found.Close())
+	}
+	must(t, db.Close())
+}

@@ -88,3 +88,54 @@ func TestMergesBesideAFlush(t *testing.T) {
 	readers.Wait()
 	must(t, db.Close())
 }
+
+// during does something when operands are first combined.
+type during struct {
+	sum
+	do func()
+}
+
+func (d *during) Combine(dst, key, older, newer []byte) []byte {
+	if do := d.do; do != nil {
+		d.do = nil
+		do()
+	}
+	return d.sum.Combine(dst, key, older, newer)
+}
+
+// TestATreeThatOvertakesAReader: a reader has met operands in a memtable; before
+// it goes on, they reach the tree, and the record cache has the value with
+// them.
+func TestATreeThatOvertakesAReader(t *testing.T) {
+	merger := &during{}
+	o := tiny()
+	o.Merger = merger
+	db := open(t, sim.NewDisk(), o)
+	key, hundred := []byte("counter"), binary.LittleEndian.AppendUint64(nil, 100)
+	one := binary.LittleEndian.AppendUint64(nil, 1)
+	must(t, db.Put(key, hundred))
+	must(t, db.Flush())
+	must(t, db.Merge(key, one))
+	must(t, db.Merge(key, one))
+	read := func() {
+		t.Helper()
+		if v, err := db.Get(key, nil); err != nil || number(v) != 102 {
+			t.Errorf("the counter is %d, %v; want 102", number(v), err)
+		}
+	}
+	merger.do = func() {
+		must(t, db.Flush())
+		must(t, db.Compact(nil, nil))
+		read()
+		hits := db.Metrics().RecordHits
+		read()
+		if db.Metrics().RecordHits == hits {
+			t.Error("the record cache has not the counter")
+		}
+	}
+	read()
+	if merger.do != nil {
+		t.Error("no operands were combined")
+	}
+	must(t, db.Close())
+}
