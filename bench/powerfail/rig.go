@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"runtime/debug"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 )
@@ -410,6 +411,9 @@ func (r *rig) look(ctx context.Context, e engine, d *disk) (found sight, err err
 		p.wait()
 		if decode != nil {
 			found = sight{Error: p.reason()}
+		}
+		for _, text := range []*string{&found.Error, &found.Damage, &found.Unusable} {
+			*text = strings.ReplaceAll(*text, dir+"/", "")
 		}
 		return ctx.Err()
 	})
