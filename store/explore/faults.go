@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -351,6 +352,7 @@ func (x *explorer) recoveries(want func(image int, k FaultKind, at int) bool) {
 // now.
 func (f *faulty) damaged(image int, want func(int, FaultKind, int) bool) {
 	clean := f.look(f.disk.clone(), true, nil)
+	f.halved()
 	for k := FlipBit; k <= ReadDead && f.x.failure == nil; k++ {
 		for at := range spread(clean.disk.reads, f.x.o.FaultRuns, f.x.o.Seed) {
 			if !want(image, k, at) {
@@ -368,6 +370,33 @@ func (f *faulty) damaged(image int, want func(int, FaultKind, int) bool) {
 		}
 	}
 	f.fault = &Fault{}
+}
+
+// halved damages one after the other of what the store has twice. Nothing may
+// be missing then.
+func (f *faulty) halved() {
+	s, ok := f.subject.(Doubled)
+	if !ok || f.x.o.kind != NoFault {
+		return
+	}
+	file, pages := s.Doubled()
+	for _, at := range pages {
+		d := f.disk.clone()
+		i := d.names[home+"/"+file]
+		if i == nil || slices.ContainsFunc(pages, func(p int64) bool { return i.now.at(p) == nil }) {
+			return // not twice yet
+		}
+		p := &page{b: i.now.at(at).b}
+		p.b[Sector/2] ^= 1
+		i.now.set(at, p)
+		i.safe.set(at, p)
+		f.name = "none:0"
+		f.look(d, true, nil)
+		f.x.report.Coverage["one of two lost"]++
+		if f.x.failure != nil {
+			return
+		}
+	}
 }
 
 // recoverWith opens the store with a fault: on the disk as it is, or as a loss

@@ -22,6 +22,13 @@ type Subject interface {
 	Explains(err error) bool
 }
 
+// Doubled is a Subject that keeps something twice: any one of some pages of a
+// file, counted in units of 4096 bytes, may be damaged, and nothing is missing.
+type Doubled interface {
+	Subject
+	Doubled() (file string, pages []int64)
+}
+
 // Store is an open store.
 type Store interface {
 	Reader

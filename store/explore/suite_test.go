@@ -17,7 +17,7 @@ const (
 // recoveryPaths are the marks that the store sets on its way through recovery,
 // all of which a suite must have seen.
 func recoveryPaths() []string {
-	return []string{"store.recover.one-superblock", "store.recover.replay", "store.stopped"}
+	return []string{"store.recover.one-superblock", "store.recover.replay", "store.stopped", "one of two lost"}
 }
 
 func crashSuite() Suite {
