@@ -172,6 +172,14 @@ func (r *replay) run() error {
 // walk reads a segment as far as it continues the chain.
 func (r *replay) walk(s *slot) error {
 	size := r.scan.size
+	if size < SegmentHeader+PageSize {
+		// The file has its first page and did not become as long as it was to
+		// be. No memory is asked for what holds no frame.
+		step := r.scan.Step(nil)
+		s.state = dead
+		r.blame, r.at, r.flaw = s, int64(step.Off), step.Flaw
+		return nil
+	}
 	image, frame, err := r.load(s.info, size)
 	if err != nil {
 		return err
