@@ -255,7 +255,7 @@ func (i *node) scatter(c content, unit int64, ordered bool, r *rand.Rand) conten
 				p.piece(o, off, end, left[u] >= 0)
 			})
 		case opGrow:
-			if r.IntN(2) == 0 && !p.stuck {
+			if r.IntN(2) == 0 && !(ordered && p.stuck) {
 				o.apply(&c)
 			} else {
 				p.stuck = true // which matters where growth is in order
