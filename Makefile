@@ -5,7 +5,7 @@ GO          ?= go
 BUILD       := build
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 # Packages with goroutines of their own: these also run under the race detector.
-CONCURRENT  := ./check/... ./env/... ./distsys/...
+CONCURRENT  := ./check/... ./env/... ./distsys/... ./store ./store/cache ./store/memtable ./store/slab ./store/journal
 # What `make sim` runs, as sim/suite reads it: first=N,seeds=N.
 SIM         ?= seeds=20000
 # How many crash states `make crash` explores.
@@ -14,7 +14,7 @@ STATES      ?= 100000000
 # since what lands must not depend on luck.
 FUZZTIME    ?= 10s
 
-.PHONY: demo test check build lint unit race fuzz sim crash corpus bench netns deps clean
+.PHONY: demo test check build lint unit race fuzz sim crash mutants corpus bench bench-kv powerfail netns deps clean
 
 ## demo: check, compile, run and validate the lock service; then find a bug in a broken one.
 demo: build
@@ -38,6 +38,8 @@ lint:
 	if [ -n "$$unformatted" ]; then echo "not gofmt'ed:" $$unformatted; exit 1; fi
 	$(GO) vet ./...
 	$(GO) run $(STATICCHECK) ./...
+	@if [ -e /usr/include/rocksdb/c.h ]; then $(GO) vet -tags rocksdb ./bench/kv ./bench/powerfail; \
+	else echo "not looked at: the drivers for RocksDB, whose headers are missing"; fi
 
 unit:
 	@GO="$(GO)" sh internal/tidy/unit.sh
@@ -58,6 +60,19 @@ sim:
 crash:
 	ASHLAR_CRASH_STATES=$(STATES) $(GO) test -count=1 -timeout 24h -v -run TestCrashes ./store/explore
 
+## mutants: named mistakes in the code, each of which a test must notice; writes docs/mutants.md.
+mutants:
+	$(GO) run ./internal/mutant/cmd/mutants -write
+	ASHLAR_STORE_MUTANTS=1 $(GO) test -count=1 -timeout 1h -v -run Mutants ./store/merge
+
+## bench-kv: key-value stores beside each other, small; `go run ./bench/kv -help` has the rest.
+bench-kv:
+	$(GO) run -tags rocksdb ./bench/kv -preset smoke
+
+## powerfail: what stores keep when the power fails, on a file system that holds back what was not synced.
+powerfail:
+	$(GO) run ./bench/powerfail -engines all -rounds 200 -seed 1
+
 ## corpus: every model of the public corpus with its exact counts, the long ones too.
 corpus: build
 	ASHLAR_CORPUS=all $(GO) test -count=1 -timeout 4h -v -run TestCorpus ./tla/eval
@@ -68,7 +83,7 @@ netns: build
 
 ## bench: the benchmarks behind the README's figures.
 bench:
-	$(GO) test -run '^$$' -bench . -benchmem -timeout 60m ./check/... ./tla/... ./distsys/... ./compile/... ./sim/...
+	$(GO) test -run '^$$' -bench . -benchmem -timeout 60m ./check/... ./tla/... ./distsys/... ./compile/... ./sim/... ./store/...
 
 ## deps: what the tests need of the distribution's packages.
 deps:
