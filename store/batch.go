@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 
+	"github.com/ashlar-dev/ashlar/store/block"
 	"github.com/ashlar-dev/ashlar/store/memtable"
 	"github.com/ashlar-dev/ashlar/store/message"
 )
@@ -55,7 +56,7 @@ func (b *Batch) Bytes() int { return len(b.ops) }
 func (b *Batch) Reset() { *b = Batch{ops: b.ops[:0]} }
 
 func (b *Batch) add(kind message.Kind, key, value []byte) {
-	if err := checkSize(key, value); err != nil {
+	if err := checkSize(kind, key, value); err != nil {
 		if b.err == nil {
 			b.err = err
 		}
@@ -84,12 +85,15 @@ func (b *Batch) each(f func(kind message.Kind, key, value []byte) error) error {
 	return nil
 }
 
-func checkSize(key, value []byte) error {
+func checkSize(kind message.Kind, key, value []byte) error {
 	if len(key) > message.KeyMax {
 		return fmt.Errorf("%w: key of %d bytes, at most %d", ErrTooLarge, len(key), message.KeyMax)
 	}
 	if len(value) > message.ValueMax {
 		return fmt.Errorf("%w: value of %d bytes, at most %d", ErrTooLarge, len(value), message.ValueMax)
+	}
+	if kind == message.Merge && len(value) > block.ValueMax {
+		return fmt.Errorf("%w: operand of %d bytes, at most %d", ErrTooLarge, len(value), block.ValueMax)
 	}
 	return nil
 }

@@ -51,7 +51,7 @@ func (db *DB) Merge(key, operand []byte) error { return db.change(message.Merge,
 
 // change is a batch of one.
 func (db *DB) change(kind message.Kind, key, value []byte) error {
-	if err := checkSize(key, value); err != nil {
+	if err := checkSize(kind, key, value); err != nil {
 		return err
 	}
 	if err := db.mayWrite(kind); err != nil {
@@ -67,8 +67,12 @@ func (db *DB) change(kind message.Kind, key, value []byte) error {
 		}
 		kind, value, blob = message.Blob, r.Append(ref[:0]), []extent.Run{run}
 	}
+	size := memtable.EntrySize(len(key), len(value))
+	if size > db.batchMax() {
+		return fmt.Errorf("%w: change of %d bytes, at most %d", ErrTooLarge, size, db.batchMax())
+	}
 	db.mu.Lock()
-	m, err := db.room(1, memtable.EntrySize(len(key), len(value)))
+	m, err := db.room(1, size)
 	if err != nil {
 		db.mu.Unlock()
 		db.forgetBlobs(blob)

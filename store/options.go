@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"log/slog"
 
+	"github.com/ashlar-dev/ashlar/store/block"
 	"github.com/ashlar-dev/ashlar/store/message"
+	"github.com/ashlar-dev/ashlar/store/table"
 	"github.com/ashlar-dev/ashlar/store/trunk"
 )
 
@@ -121,7 +123,10 @@ func (o Options) complete() (Options, error) {
 	if t.Workers == 0 {
 		t.Workers = 1
 	}
-	if t.LeafBytes < 4096 || t.Fanout < 4 || t.Runs < 2 || t.BlobBytes < blobMin || t.BlobBytes > t.MemtableBytes/4 || t.Workers < 0 {
+	if o.Merger != nil && len(o.Merger.Name()) > table.MergerMax {
+		return o, fmt.Errorf("%w: a name of %d bytes, at most %d", ErrMerger, len(o.Merger.Name()), table.MergerMax)
+	}
+	if t.LeafBytes < 4096 || t.Fanout < 4 || t.Runs < 2 || t.BlobBytes < blobMin || t.BlobBytes > min(t.MemtableBytes/4, block.ValueMax) || t.Workers < 0 {
 		return o, fmt.Errorf("impossible tuning %+v", *t)
 	}
 	if o.Durability > EveryCommit || o.Compression > None {
