@@ -90,7 +90,7 @@ func Look(disk env.Disk, dir string) (Anatomy, error) {
 	for _, name := range names {
 		size, err := sizeOf(disk, path.Join(dir, name))
 		if err != nil {
-			return fail(err)
+			continue // a directory, which is not the store's
 		}
 		a.Files = append(a.Files, FileSize{name, size})
 	}

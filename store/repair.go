@@ -345,7 +345,7 @@ func (r *repairer) readSupers() ([]table.Superblock, error) {
 // newIdentity is the superblock of the new store, as far as it is known before
 // anything is read.
 func (r *repairer) newIdentity(supers []table.Superblock) {
-	r.super = table.Superblock{Seq: 1, Segment: 1, Epoch: 1, Clean: true}
+	r.super = table.Superblock{Seq: 1, Segment: 1, Epoch: 1, Clean: true, Life: r.world.Random.Uint64() & table.LifeMax}
 	binary.LittleEndian.PutUint64(r.super.UUID[:], r.world.Random.Uint64())
 	binary.LittleEndian.PutUint64(r.super.UUID[8:], r.world.Random.Uint64())
 	for _, s := range supers {

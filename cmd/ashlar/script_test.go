@@ -10,7 +10,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"ashlar": main})
+	testscript.Main(m, map[string]func(){"ashlar": main, "mkstore": makeStore, "damage": damageFile})
 }
 
 // TestScripts runs the sessions in testdata/script. Beyond what testscript

@@ -1,0 +1,234 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync/atomic"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ashlar-dev/ashlar/env"
+	"github.com/ashlar-dev/ashlar/env/osenv"
+	"github.com/ashlar-dev/ashlar/store"
+)
+
+func newStoreCommand(t *term) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "store",
+		Short: "Look after the files of a store: check, repair, show, measure",
+		Long: `A store is a directory with the files DATA, LOCK and JOURNAL-NN, as the package
+store makes it (docs/format/store.md). These commands need no program that knows
+what is in it. All but repair leave it as it is.`,
+		Example: `  ashlar store verify /var/lib/app/db
+  ashlar store repair /var/lib/app/db
+  ashlar store crash-explore --seed 1 --states 100000`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(newStoreVerifyCommand(t), newStoreScrubCommand(t), newStoreRepairCommand(t), newStoreDumpCommand(t),
+		newStoreStatsCommand(t), newStoreBenchCommand(t), newStoreExploreCommand(t))
+	return cmd
+}
+
+// storeOptions are the flags that commands on a store share.
+type storeOptions struct {
+	json   bool
+	quiet  bool
+	memory int64 // MB
+}
+
+func (o *storeOptions) flags(cmd *cobra.Command, schema string) {
+	f := cmd.Flags()
+	f.SortFlags = false
+	f.BoolVar(&o.json, "json", false, "write the result as JSON ("+schema+")")
+	f.BoolVarP(&o.quiet, "quiet", "q", false, "show no progress")
+	f.Int64Var(&o.memory, "memory", 512, "use at most `MB` of memory")
+}
+
+// check says what is impossible.
+func (o *storeOptions) check() error {
+	if o.memory < store.MemoryMin>>20 || o.memory > 1<<30 {
+		return &exit{exitUsage, fmt.Errorf("--memory %d: want at least %d", o.memory, store.MemoryMin>>20)}
+	}
+	return nil
+}
+
+func (o *storeOptions) options() store.Options { return store.Options{Memory: o.memory << 20} }
+
+// openedStore is a store's directory, held against others.
+type openedStore struct {
+	dir   string // as the user wrote it
+	name  string // in disk
+	disk  *meteredDisk
+	world env.Env
+	lock  interface{ Close() error }
+}
+
+// openStoreDir opens the directory of a store. Hold keeps others out until
+// close.
+func openStoreDir(dir string, hold bool) (*openedStore, error) {
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, failed(err)
+	}
+	if info, err := os.Stat(filepath.Join(abs, "DATA")); err != nil || info.IsDir() {
+		if other, err := os.Stat(filepath.Join(abs, "DATA.repaired")); err != nil || other.IsDir() {
+			return nil, failed(fmt.Errorf("%s: not a store: it has no file DATA", dir))
+		}
+	}
+	disk, err := osenv.OpenDisk(filepath.Dir(abs))
+	if err != nil {
+		return nil, failed(err)
+	}
+	s := &openedStore{dir: dir, name: filepath.Base(abs), disk: &meteredDisk{Disk: disk}, world: osenv.New()}
+	s.world.Disk = s.disk
+	if !hold {
+		return s, nil
+	}
+	s.lock, err = disk.Lock(s.name + "/LOCK")
+	if errors.Is(err, env.ErrLocked) {
+		err = fmt.Errorf("%s: a program has the store open", dir)
+	}
+	if err != nil {
+		s.close()
+		return nil, failed(err)
+	}
+	return s, nil
+}
+
+func (s *openedStore) close() {
+	if s.lock != nil {
+		_ = s.lock.Close() // nothing was written to it
+	}
+	_ = s.disk.Close() // likewise
+}
+
+// read opens the store for reading, whatever its merger is.
+func (s *openedStore) read(o store.Options) (*store.DB, error) {
+	super, err := store.Inspect(s.disk, s.name)
+	if err != nil {
+		return nil, err
+	}
+	o.ReadOnly = true
+	if super.Merger != "" {
+		o.Merger = store.NoMerger(super.Merger)
+	}
+	return store.Open(s.world, s.name, o)
+}
+
+// meteredDisk counts what is read and written.
+type meteredDisk struct {
+	*osenv.Disk
+	bytes atomic.Int64
+}
+
+func (d *meteredDisk) Open(name string, create bool) (env.File, error) {
+	f, err := d.Disk.Open(name, create)
+	if err != nil {
+		return nil, err
+	}
+	return d.meter(f), nil
+}
+
+func (d *meteredDisk) OpenDirect(name string, create bool) (env.File, bool, error) {
+	f, direct, err := d.Disk.OpenDirect(name, create)
+	if err != nil {
+		return nil, false, err
+	}
+	return d.meter(f), direct, nil
+}
+
+func (d *meteredDisk) meter(f env.File) env.File {
+	m := meteredFile{File: f, disk: d}
+	if s, ok := f.(env.SpaceFile); ok {
+		return &meteredSpaceFile{meteredFile: m, space: s}
+	}
+	return &m
+}
+
+type meteredFile struct {
+	env.File
+	disk *meteredDisk
+}
+
+func (f *meteredFile) ReadAt(b []byte, off int64) (int, error) {
+	n, err := f.File.ReadAt(b, off)
+	f.disk.bytes.Add(int64(n))
+	return n, err
+}
+
+func (f *meteredFile) WriteAt(b []byte, off int64) (int, error) {
+	n, err := f.File.WriteAt(b, off)
+	f.disk.bytes.Add(int64(n))
+	return n, err
+}
+
+type meteredSpaceFile struct {
+	meteredFile
+	space env.SpaceFile
+}
+
+func (f *meteredSpaceFile) Allocate(off, n int64) error { return f.space.Allocate(off, n) }
+func (f *meteredSpaceFile) Discard(off, n int64) error  { return f.space.Discard(off, n) }
+
+// work runs something long, with a line of progress, until it is done or the
+// user interrupts. What does not hear the context goes on behind the scenes,
+// until the process ends: whoever calls work must be fine with that.
+func work(ctx context.Context, t *term, quiet bool, tell func() string, do func() error) error {
+	done := make(chan error, 1)
+	go func() { done <- do() }()
+	tick := time.NewTicker(progressEvery)
+	defer tick.Stop()
+	p := newPalette(t.errTTY)
+	draw := t.errTTY && !quiet
+	if draw {
+		defer fmt.Fprint(t.err, "\r\x1b[K")
+	}
+	for {
+		select {
+		case err := <-done:
+			return err
+		case <-tick.C:
+			if draw {
+				fmt.Fprintf(t.err, "\r\x1b[K%s", p.dim(tell()))
+			}
+		case <-ctx.Done():
+			select {
+			case err := <-done:
+				return err
+			case <-time.After(interruptWait):
+				return &exit{code: exitInterrupted, err: errors.New("interrupted")}
+			}
+		}
+	}
+}
+
+// interruptWait is how long work that hears an interrupt has to tell what it
+// knows.
+const interruptWait = 2 * time.Second
+
+// megabytes tells how much a disk has moved.
+func (d *meteredDisk) megabytes(start time.Time) string {
+	n, elapsed := d.bytes.Load(), time.Since(start)
+	return fmt.Sprintf("%s MB read and written  %s MB/s  %s", count(n/1e6), count(int64(float64(n)/1e6/max(elapsed.Seconds(), 1e-3))), duration(elapsed))
+}
+
+// writeJSON writes a result for machines.
+func writeJSON(t *term, v any) error {
+	e := json.NewEncoder(t.out)
+	e.SetIndent("", "  ")
+	return failed(e.Encode(v))
+}
+
+// interrupted is the exit of a command that its user has ended.
+func interrupted(ctx context.Context) error {
+	if ctx.Err() != nil {
+		return &exit{code: exitInterrupted, err: errors.New("interrupted")}
+	}
+	return nil
+}
