@@ -3,6 +3,7 @@ package conform
 import (
 	"context"
 	"io/fs"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -186,5 +187,20 @@ func TestTheFirstThatIsLostIsMissed(t *testing.T) {
 	r := verdict(t, 1, []*Log{receiver, sender}, 0)
 	if r.Verdict != Accepted || r.Trimmed != 1 {
 		t.Errorf("verdict %v, %d trimmed; want one", r.Verdict, r.Trimmed)
+	}
+}
+
+// TestTheOrderOfTrial: real runs are explained with few attempts, whatever the
+// order in which they were logged.
+func TestTheOrderOfTrial(t *testing.T) {
+	for seed := range uint64(10) {
+		logs := run(rand.New(rand.NewPCG(seed, 20)), 4, 400, false)
+		sections := 0
+		for _, l := range logs {
+			sections += len(l.Events)
+		}
+		if r := verdict(t, 4, logs, 2*sections); r.Verdict != Accepted {
+			t.Errorf("seed %d: a real run of %d sections is %v after %d attempts", seed, sections, r.Verdict, r.Entered)
+		}
 	}
 }
