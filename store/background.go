@@ -565,6 +565,27 @@ func (db *DB) flushOldest() error {
 	db.tell()
 	db.idle.Broadcast()
 	db.mu.Unlock()
+	err := db.checkpoint(false)
+	// Who waits for the flusher must know: it may find nothing left to do.
+	db.mu.Lock()
+	db.flushed.Broadcast()
+	db.mu.Unlock()
+	return err
+}
+
+// behind says that the tree has memtables that the superblock does not lead to:
+// a checkpoint is under way, or could not be made. The caller holds db.mu.
+func (db *DB) behind() bool { return len(db.journalMems) > len(db.current.Load().mems) }
+
+// catchUp makes the checkpoint that an earlier flush could not make. The caller
+// holds db.cmu.
+func (db *DB) catchUp() error {
+	db.mu.Lock()
+	behind := db.behind()
+	db.mu.Unlock()
+	if !behind {
+		return nil
+	}
 	return db.checkpoint(false)
 }
 
