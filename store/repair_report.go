@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -136,9 +137,12 @@ func (r *RepairReport) String() string {
 	for i := range r.Lost {
 		fmt.Fprintf(&b, "  %v\n", &r.Lost[i])
 	}
-	if len(r.Lost) == 0 {
+	switch {
+	case len(r.Lost) == 0:
 		b.WriteString("every key has the value that it had\n")
-	} else {
+	case slices.ContainsFunc(r.Lost, func(l Loss) bool { return len(l.Lo) == 0 && l.Hi == nil }):
+		b.WriteString("of no key it is certain that it has the value that it had\n")
+	default:
 		b.WriteString("every other key has the value that it had\n")
 	}
 	if r.Repaired {
@@ -151,7 +155,7 @@ func (r *RepairReport) String() string {
 
 // MarshalJSON writes the report with keys as text in which all bytes but
 // printable ASCII are escaped as in a Go string.
-func (r *RepairReport) MarshalJSON() ([]byte, error) {
+func (r RepairReport) MarshalJSON() ([]byte, error) {
 	type loss struct {
 		Lo     string  `json:"lo"`
 		Hi     *string `json:"hi"` // null: the end of all keys

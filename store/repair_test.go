@@ -510,6 +510,32 @@ func TestRepairDoesNotGuess(t *testing.T) {
 	}
 }
 
+// TestRepairOfManyPages damages pages wherever they are.
+func TestRepairOfManyPages(t *testing.T) {
+	for seed := int64(100); seed < 103; seed++ {
+		h := live(t, seed)
+		size := len(content(t, h.disk, "DATA"))
+		r := rand.New(rand.NewSource(seed))
+		for range 4 {
+			disk := h.disk.Clone()
+			for range 1 + r.Intn(12) {
+				page := 512 + r.Intn(size/4096-512)
+				if r.Intn(20) == 0 {
+					page = []int{0, 256}[r.Intn(2)]
+				}
+				change := []func([]byte){flip, zero, func(b []byte) { r.Read(b) }}[r.Intn(3)]
+				edit(t, disk, "DATA", int64(page)*4096, 4096, change)
+			}
+			report, err := store.Repair(world(disk, 99), "db", tiny())
+			must(t, err)
+			if len(report.Damage) > 0 && !report.Repaired {
+				t.Fatal(fmt.Sprint(&report))
+			}
+			sound(t, h, disk, &report)
+		}
+	}
+}
+
 // TestRepairSurvivesACrash ends a repair at each change of the disk. What is
 // there then is the store as it was, or the new one.
 func TestRepairSurvivesACrash(t *testing.T) {
@@ -662,7 +688,7 @@ func TestRepairReport(t *testing.T) {
 			t.Errorf("want %q in\n%s", want, text)
 		}
 	}
-	b, err := json.Marshal(&report)
+	b, err := json.Marshal(report)
 	must(t, err)
 	var got struct {
 		Repaired bool
@@ -679,5 +705,73 @@ func TestRepairReport(t *testing.T) {
 	}
 	if store.EscapeKey([]byte("a\"\x00ü\xff")) != `a\"\x00\u00fc\xff` {
 		t.Error(store.EscapeKey([]byte("a\"\x00ü\xff")))
+	}
+}
+
+// badDisk is a disk that cannot read a page of a file.
+type badDisk struct {
+	*sim.Disk
+	name string
+	page int64
+}
+
+func (d *badDisk) OpenDirect(name string, create bool) (env.File, bool, error) {
+	f, direct, err := d.Disk.OpenDirect(name, create)
+	return d.wrap(f, name), direct, err
+}
+
+func (d *badDisk) Open(name string, create bool) (env.File, error) {
+	f, err := d.Disk.Open(name, create)
+	return d.wrap(f, name), err
+}
+
+func (d *badDisk) wrap(f env.File, name string) env.File {
+	if f == nil || path.Base(name) != d.name {
+		return f
+	}
+	return &badFile{f, d.page}
+}
+
+type badFile struct {
+	env.File
+	page int64
+}
+
+func (f *badFile) ReadAt(b []byte, off int64) (int, error) {
+	if off < f.page+4096 && off+int64(len(b)) > f.page {
+		return 0, errIO
+	}
+	return f.File.ReadAt(b, off)
+}
+
+// TestRepairOfPagesThatCannotBeRead: to a repair, they are as good as damaged.
+func TestRepairOfPagesThatCannotBeRead(t *testing.T) {
+	h := live(t, 11)
+	p := dissect(t, h.disk)
+	m := p.metas[len(p.metas)-1]
+	for _, c := range []struct {
+		what, name string
+		page       int64
+		some       bool // something is lost, but not everything may be
+		all        bool
+	}{
+		{"superblock", "DATA", []int64{table.SlotA, table.SlotB}[p.newer], false, true},
+		{"table", "DATA", p.chunks[0].Addr, false, true},
+		{"index", "DATA", m.Index.Addr, false, false},
+		{"block", "DATA", p.blocks[m.ID][0], true, false},
+		{"large value", "DATA", p.blobs[len(p.blobs)-1], true, false},
+		{"frame", p.journal, 8192, false, true},
+		{"first page", p.journal, 0, false, true},
+	} {
+		t.Run(strings.ReplaceAll(c.what, " ", "_"), func(t *testing.T) {
+			disk := h.disk.Clone()
+			report, err := store.Repair(world(&badDisk{disk, c.name, c.page}, 99), "db", tiny())
+			must(t, err)
+			all := report.Covers(nil) && report.Covers([]byte("zzz"))
+			if !report.Repaired || !strings.Contains(report.String(), errIO.Error()) || all != c.all || (len(report.Lost) > 0) != (c.some || c.all) {
+				t.Errorf("%v", &report)
+			}
+			sound(t, h, disk, &report)
+		})
 	}
 }
