@@ -44,7 +44,7 @@ func refuse(t *testing.T, what string, r *Report, events []Event) {
 // the checker say whether what it traces is a behaviour of the specification.
 func TestTheEngineConforms(t *testing.T) {
 	s := spec(t)
-	runs, seed := number(t, runsVar, 150), number(t, seedVar, 1)
+	runs, seed := number(t, runsVar, 100), number(t, seedVar, 1)
 	var sum tally
 	for n := range runs {
 		x := newRun(t, seed+n)
@@ -59,4 +59,9 @@ func TestTheEngineConforms(t *testing.T) {
 		sum.add(x.tally)
 	}
 	t.Logf("%+v", sum)
+	for _, n := range []int{sum.Lost, sum.InPart, sum.Unheard, sum.Older, sum.Stops, sum.Fulls, sum.Crashes, sum.Kills, sum.Checkpoints} {
+		if n == 0 {
+			t.Errorf("the runs are lopsided: %+v", sum)
+		}
+	}
 }

@@ -33,11 +33,13 @@ type run struct {
 // entry is a change. An end makes it a range delete, no value a delete.
 type entry struct{ key, end, value []byte }
 
-// tally counts what the runs came through.
+// tally counts what the runs came through: recoveries that lost changes, that
+// found more than was known to be durable, that found the superblock on its way
+// or the one before it; syncs that were asked for while others waited.
 type tally struct {
 	Traces, Events, Steps                    int
 	Lives, Crashes, Kills, Stops, Fulls      int
-	Lost, InPart, Unheard, Older, Overtaken  int
+	Lost, InPart, Unheard, Older             int
 	Journals, Checkpoints, Answers, Together int
 }
 
@@ -45,7 +47,7 @@ func (t *tally) add(o tally) {
 	for _, p := range [][2]*int{
 		{&t.Traces, &o.Traces}, {&t.Events, &o.Events}, {&t.Steps, &o.Steps}, {&t.Lives, &o.Lives}, {&t.Crashes, &o.Crashes},
 		{&t.Kills, &o.Kills}, {&t.Stops, &o.Stops}, {&t.Fulls, &o.Fulls}, {&t.Lost, &o.Lost}, {&t.InPart, &o.InPart},
-		{&t.Unheard, &o.Unheard}, {&t.Older, &o.Older}, {&t.Overtaken, &o.Overtaken}, {&t.Journals, &o.Journals},
+		{&t.Unheard, &o.Unheard}, {&t.Older, &o.Older}, {&t.Journals, &o.Journals},
 		{&t.Checkpoints, &o.Checkpoints}, {&t.Answers, &o.Answers}, {&t.Together, &o.Together},
 	} {
 		*p[0] += *p[1]
@@ -89,9 +91,6 @@ func (t *tally) count(events []Event) {
 			persistent = max(persistent, e.Version)
 		case Journal:
 			t.Journals++
-			if e.Version < persistent {
-				t.Overtaken++
-			}
 			persistent = max(persistent, e.Version)
 		case SyncAsk:
 			if waiting++; waiting > 1 {
@@ -394,7 +393,7 @@ func (x *run) end() {
 		}
 	}
 	if how == 1 {
-		x.disk.Crash(x.fate())
+		x.disk.Crash(fate(x.r, x.disk))
 		x.rec.End(Crash)
 		return
 	}
@@ -403,21 +402,21 @@ func (x *run) end() {
 }
 
 // fate is what a loss of power leaves.
-func (x *run) fate() sim.Fate {
-	switch x.r.IntN(5) {
+func fate(r *rand.Rand, disk *sim.Disk) sim.Fate {
+	switch r.IntN(5) {
 	case 0:
 		return sim.KeepAll()
 	case 1:
 		return sim.KeepUpTo(0)
 	case 2:
-		ops := x.disk.Ops()
-		return sim.KeepUpTo(ops - min(ops, x.r.Uint64N(12)))
+		ops := disk.Ops()
+		return sim.KeepUpTo(ops - min(ops, r.Uint64N(12)))
 	}
-	lost := 1 + x.r.IntN(8)
+	lost := 1 + r.IntN(8)
 	return sim.KeepFunc(func(_ sim.Piece, ops []uint64) int {
-		if x.r.IntN(lost) > 0 {
+		if r.IntN(lost) > 0 {
 			return len(ops)
 		}
-		return x.r.IntN(len(ops) + 1)
+		return r.IntN(len(ops) + 1)
 	})
 }
