@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"math/rand"
 	"sync"
@@ -137,5 +138,83 @@ func TestATreeThatOvertakesAReader(t *testing.T) {
 	if merger.do != nil {
 		t.Error("no operands were combined")
 	}
+	must(t, db.Close())
+}
+
+// TestDeletesStayAboveTheBottom: branches that are merged without the one below
+// them keep their deletes.
+func TestDeletesStayAboveTheBottom(t *testing.T) {
+	o := tiny()
+	o.Tuning.LeafBytes = 1 << 20
+	db := open(t, sim.NewDisk(), o)
+	key := func(i int) []byte { return fmt.Appendf(nil, "key%03d", i) }
+	want := map[string]string{}
+	for i := range 200 {
+		v := fmt.Sprintf("%0900d", i)
+		must(t, db.Put(key(i), []byte(v)))
+		want[string(key(i))] = v
+	}
+	must(t, db.Compact(nil, nil))
+	before := db.Metrics().Compactions
+	for i := range 20 {
+		must(t, db.Delete(key(3*i)))
+		delete(want, string(key(3*i)))
+		must(t, db.DeleteRange(key(100+4*i), key(102+4*i)))
+		delete(want, string(key(100+4*i)))
+		delete(want, string(key(101+4*i)))
+		must(t, db.Put(key(3*i+1), []byte("new")))
+		want[string(key(3*i+1))] = "new"
+		must(t, db.Flush())
+	}
+	if db.Metrics().Compactions == before {
+		t.Error("nothing was merged")
+	}
+	check(t, db, want)
+	must(t, db.Close())
+}
+
+// TestRangeDeletesReachTheRecordCache: what is in the cache of records is not
+// found when a range delete has gone to the tree.
+func TestRangeDeletesReachTheRecordCache(t *testing.T) {
+	db := open(t, sim.NewDisk(), tiny())
+	must(t, db.Put([]byte("key"), []byte("value")))
+	must(t, db.Flush())
+	for range 2 {
+		if _, err := db.Get([]byte("key"), nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if db.Metrics().RecordHits == 0 {
+		t.Error("the record is not in the cache")
+	}
+	must(t, db.DeleteRange([]byte("k"), []byte("l")))
+	must(t, db.Flush())
+	if v, err := db.Get([]byte("key"), nil); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("found %q, %v", v, err)
+	}
+	must(t, db.Close())
+}
+
+// TestSnapshotsDoNotAskTheRecordCache, which has the newest values.
+func TestSnapshotsDoNotAskTheRecordCache(t *testing.T) {
+	db := open(t, sim.NewDisk(), tiny())
+	key := []byte("key")
+	must(t, db.Put(key, []byte("old")))
+	must(t, db.Flush())
+	s := db.Snapshot()
+	must(t, db.Put(key, []byte("new")))
+	must(t, db.Flush())
+	for range 2 {
+		if v, err := db.Get(key, nil); err != nil || string(v) != "new" {
+			t.Fatalf("now it is %q, %v", v, err)
+		}
+	}
+	if v, err := s.Get(key, nil); err != nil || string(v) != "old" {
+		t.Errorf("in the snapshot it is %q, %v", v, err)
+	}
+	if db.Metrics().RecordHits == 0 {
+		t.Error("the record is not in the cache")
+	}
+	s.Close()
 	must(t, db.Close())
 }
