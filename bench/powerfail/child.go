@@ -31,6 +31,7 @@ type orders struct {
 	Life   uint64
 	// Batches is how many are written at most.
 	Batches uint64
+	Every   int // one in so many waits until it is durable
 }
 
 // childMain is the whole process.
@@ -87,7 +88,7 @@ func work(e engine, o orders, out io.Writer) error {
 	for range o.Batches {
 		at++
 		fmt.Fprintf(out, "began %d\n", at)
-		sync := syncs(o.Seed, o.Life, at)
+		sync := syncs(o.Seed, o.Life, at, o.Every)
 		if err := s.apply(batch(o.Seed, o.Life, at), sync); err != nil {
 			return err
 		}

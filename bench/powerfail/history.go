@@ -54,9 +54,10 @@ func batch(seed, life, number uint64) []change {
 	return append(changes, change{key: []byte(positionKey), value: strconv.AppendUint(nil, number, 10)})
 }
 
-// syncs says whether whoever writes waits until this batch is durable.
-func syncs(seed, life, number uint64) bool {
-	return rand.New(rand.NewPCG(seed^0x5c, life<<32|number)).IntN(8) == 0
+// syncs says whether whoever writes waits until this batch is durable, as one
+// in so many does.
+func syncs(seed, life, number uint64, every int) bool {
+	return rand.New(rand.NewPCG(seed^0x5c, life<<32|number)).IntN(every) == 0
 }
 
 // print is what a value is recognised by.

@@ -108,7 +108,7 @@ func TestBatches(t *testing.T) {
 		if len(a) == len(c) && bytes.Equal(a[0].value, c[0].value) && len(a[0].value) > 0 {
 			t.Fatalf("batch %d is the same in two lives", n)
 		}
-		if syncs(1, 1, n) {
+		if syncs(1, 1, n, 8) {
 			syncing++
 		}
 	}
@@ -122,6 +122,7 @@ func TestCommandLine(t *testing.T) {
 		{"-engines nobody", "no engine is called \"nobody\""},
 		{"-disk sometimes", "want strict, journalled or both"},
 		{"-rounds 0", "at least 1"},
+		{"-every 0", "at least 1"},
 		{"-limit -1s", "negative"},
 		{"-json -markdown", "exclude each other"},
 		{"-rounds many", "invalid value"},

@@ -95,6 +95,7 @@ func parse(args []string, list []engine, out io.Writer) (config, output, error) 
 	set.IntVar(&c.Rounds, "rounds", 20, "power failures for each engine and disk")
 	set.Uint64Var(&c.Seed, "seed", 1, "of all that is drawn by chance")
 	set.Uint64Var(&c.Batches, "batches", 300, "batches that a process writes at most")
+	set.IntVar(&c.Every, "every", 8, "one batch in so many waits until it is durable")
 	set.DurationVar(&c.Limit, "limit", time.Minute, "a process that takes longer is ended")
 	set.DurationVar(&c.Budget, "budget", 0, "stop after this time and say what was not run; 0: never")
 	set.IntVar(&c.Parallel, "parallel", runtime.NumCPU(), "engines and disks at a time")
@@ -141,8 +142,8 @@ func parse(args []string, list []engine, out io.Writer) (config, output, error) 
 	switch {
 	case set.NArg() > 0:
 		return bad("unexpected argument %q", set.Arg(0))
-	case c.Rounds < 1 || c.Batches < 1 || c.Parallel < 1:
-		return bad("-rounds, -batches and -parallel are at least 1")
+	case c.Rounds < 1 || c.Batches < 1 || c.Parallel < 1 || c.Every < 1:
+		return bad("-rounds, -batches, -every and -parallel are at least 1")
 	case c.Limit <= 0 || c.Budget < 0:
 		return bad("a time is negative")
 	case o.JSON && o.Markdown:

@@ -25,6 +25,7 @@ type config struct {
 	Rounds   int    // power failures for each engine and disk
 	Seed     uint64
 	Batches  uint64        // that a life writes at most
+	Every    int           // one batch in so many waits until it is durable
 	Limit    time.Duration // of a process
 	Budget   time.Duration // of the run; 0: none
 	Parallel int           // rows at a time
@@ -292,7 +293,7 @@ type life struct {
 
 // life runs the engine until the power fails.
 func (r *rig) life(ctx context.Context, e engine, c *chain, d *disk, number uint64) (l life, err error) {
-	o := orders{Engine: e.Name, Seed: r.Seed, Life: number, Batches: r.Batches}
+	o := orders{Engine: e.Name, Seed: r.Seed, Life: number, Batches: r.Batches, Every: r.Every}
 	err = r.mounted(d, func(dir string) error {
 		o.Dir = dir
 		p, err := start(ctx, r.self(), o, r.Limit, func(kill func()) {

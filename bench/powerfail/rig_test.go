@@ -60,7 +60,7 @@ func runRig(t *testing.T, name string, rounds int, batches uint64) (strict, jour
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	c := config{Engines: list, Disks: []bool{false, true}, Rounds: rounds, Seed: 1, Batches: batches, Limit: time.Minute, Parallel: 2, Dir: dir}
+	c := config{Engines: list, Disks: []bool{false, true}, Rounds: rounds, Seed: 1, Batches: batches, Every: 8, Limit: time.Minute, Parallel: 2, Dir: dir}
 	r, done, err := newRig(c, selfCommand, io.Discard)
 	if err != nil {
 		t.Fatal(err)
