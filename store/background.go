@@ -8,7 +8,9 @@ import (
 	"time"
 
 	"github.com/ashlar-dev/ashlar/env"
+	"github.com/ashlar-dev/ashlar/store/block"
 	"github.com/ashlar-dev/ashlar/store/branch"
+	"github.com/ashlar-dev/ashlar/store/extent"
 	"github.com/ashlar-dev/ashlar/store/merge"
 	"github.com/ashlar-dev/ashlar/store/message"
 	"github.com/ashlar-dev/ashlar/store/trunk"
@@ -80,7 +82,7 @@ func (db *DB) step(alpha float64) (did bool, err error) {
 		return false, nil
 	}
 	db.mu.Lock()
-	full := len(db.current.Load().mems) > 1
+	full := len(db.current.Load().mems) > 1 || db.behind()
 	db.mu.Unlock()
 	if full {
 		return true, db.flushOldest()
@@ -96,7 +98,7 @@ func (db *DB) flusher() {
 	defer db.workers.Done()
 	for {
 		db.mu.Lock()
-		for !db.closing && len(db.current.Load().mems) == 1 {
+		for !db.closing && len(db.current.Load().mems) == 1 && !db.behind() {
 			db.work.Wait()
 		}
 		closing := db.closing
@@ -124,6 +126,9 @@ func (db *DB) awaitFlush() error {
 		err := db.flushOldest()
 		db.mu.Lock()
 		return err
+	}
+	if db.closing {
+		return ErrClosed // nobody flushes any more
 	}
 	start := db.clock.Now()
 	db.flushErr = nil
@@ -392,7 +397,9 @@ func (db *DB) discard(b *trunk.Branch) {
 // those that are complete.
 func (db *DB) mergeJob(j *trunk.Job) ([]*trunk.Branch, error) {
 	var records int64
-	o := merge.KeepOptions{Lo: j.Lo, Hi: j.Hi, Bottom: j.Bottom, Merger: db.o.Merger, Snapshots: db.snapshotSeqs()}
+	o := merge.KeepOptions{
+		Lo: j.Lo, Hi: j.Hi, Bottom: j.Bottom, Merger: db.o.Merger, OperandMax: block.ValueMax, Snapshots: db.snapshotSeqs(),
+	}
 	for _, r := range j.Inputs {
 		b := r.Branch
 		o.Sources = append(o.Sources, b.Index.Iter(branch.IterOptions{Prefetch: mergePrefetch, Lo: j.Lo, Hi: j.Hi}))
@@ -443,10 +450,12 @@ const mergePrefetch = 256 << 10
 // bytes each, about.
 func (db *DB) writeBranches(keep kept, parts int, size, records int64, last bool) (out []*trunk.Branch, err error) {
 	var w *branch.Writer
+	var blobs []extent.Run // of values that merges have made too long for a block
 	defer func() {
 		if w != nil {
 			w.Abort()
 		}
+		db.forgetBlobs(blobs) // each branch that refers to one likes it by itself
 	}()
 	open := func() error {
 		w, err = branch.NewWriter(db.branchOptions(last), db.newID(), db.epoch, int(records+records/16+16))
@@ -493,7 +502,16 @@ func (db *DB) writeBranches(keep kept, parts int, size, records int64, last bool
 				return out, err
 			}
 		}
-		if err := w.Add(keep.Message()); err != nil {
+		m := keep.Message()
+		if m.Kind == message.Put && len(m.Value) > block.ValueMax {
+			ref, run, err := db.putBlob(m.Value)
+			if err != nil {
+				return out, err
+			}
+			blobs = append(blobs, run)
+			m.Kind, m.Value = message.Blob, ref.Append(nil)
+		}
+		if err := w.Add(m); err != nil {
 			return out, err
 		}
 	}
@@ -530,10 +548,13 @@ func (db *DB) givenUp() bool { return db.isClosing.Load() }
 func (db *DB) flushOldest() error {
 	db.cmu.Lock()
 	defer db.cmu.Unlock()
+	if err := db.err(); err != nil {
+		return err
+	}
 	// Only who holds cmu takes memtables away, so that this one stays.
 	mems := db.current.Load().mems
 	if len(mems) == 1 {
-		return nil
+		return db.catchUp()
 	}
 	m := mems[len(mems)-1]
 	// What follows the last message, the syncs of a checkpoint, counts as some
@@ -591,8 +612,11 @@ func (db *DB) catchUp() error {
 
 // backgroundError stops the store unless the world may get better.
 func (db *DB) backgroundError(what string, err error) error {
+	if errors.Is(err, errAborted) {
+		return ErrClosed // nothing else has a flush given up
+	}
 	err = fmt.Errorf("%s: %w", what, explain(err))
-	if errors.Is(err, env.ErrNoSpace) || errors.Is(err, ErrMemory) || errors.Is(err, errAborted) {
+	if errors.Is(err, env.ErrNoSpace) || errors.Is(err, ErrMemory) {
 		return err
 	}
 	return db.stop(err)
@@ -610,7 +634,7 @@ func (db *DB) branchOf(m *mem) ([]*trunk.Branch, error) {
 	defer view.Release()
 	keep := merge.NewKeep(merge.KeepOptions{
 		Sources: []message.Iter{points{view.Iter()}}, Tombstones: m.table.Tombstones(message.MaxSeq),
-		Snapshots: db.snapshotSeqs(), Merger: db.o.Merger,
+		Snapshots: db.snapshotSeqs(), Merger: db.o.Merger, OperandMax: block.ValueMax,
 	})
 	defer keep.Close()
 	out, err := db.writeBranches(&counted{keep, &db.flushDone}, 1, 0, int64(m.table.Len()), false)

@@ -248,6 +248,7 @@ func (db *DB) settle(super table.Superblock, f frozen, old []extent.Run) {
 		done = append(done, db.journalMems[0])
 		db.journalMems = db.journalMems[1:]
 	}
+	db.flushed.Broadcast() // who waits for memory
 	db.mu.Unlock()
 	db.space.durable(super.Seq)
 	db.space.retire(old...)
@@ -294,8 +295,8 @@ func (db *DB) flushAll(clean bool) error {
 		return err
 	}
 	db.mu.Lock()
+	err := db.err() // it may have been closed meanwhile
 	upTo := db.current.Load().mems[0]
-	var err error
 	for err == nil && upTo.table.Len() > 0 && db.current.Load().mems[0] == upTo {
 		err = db.rotate()
 	}
@@ -313,10 +314,19 @@ func (db *DB) flushAll(clean bool) error {
 	if err != nil {
 		return err
 	}
-	if clean {
-		db.cmu.Lock()
-		defer db.cmu.Unlock()
-		return db.checkpoint(true)
+	if err := db.lastCheckpoint(clean); err != nil || clean {
+		return err
 	}
 	return db.inline()
+}
+
+// lastCheckpoint makes the checkpoint of a store that is closed, or the one that
+// a flush, this one or an earlier one, could not make.
+func (db *DB) lastCheckpoint(clean bool) error {
+	db.cmu.Lock()
+	defer db.cmu.Unlock()
+	if clean {
+		return db.checkpoint(true)
+	}
+	return db.catchUp()
 }

@@ -179,7 +179,7 @@ func (db *DB) rotate() error {
 	if fresh == nil {
 		db.cache.Resize(max(db.cacheBytes()-2*int64(size), 0))
 		if fresh = db.newMem(m.number+1, db.seq+1, size); fresh == nil {
-			if len(s.mems) > 1 || db.flushing {
+			if len(s.mems) > 1 || db.flushing || db.behind() {
 				return db.awaitFlush()
 			}
 			return fmt.Errorf("%w: no room for a memtable of %d bytes", ErrMemory, size)
@@ -241,6 +241,15 @@ func (db *DB) publishChanges(m *mem, w Write) error {
 // writeBlob writes a large value to pages of its own. It is durable with the
 // next sync of the data file.
 func (db *DB) writeBlob(value []byte) (message.BlobRef, extent.Run, error) {
+	if err := db.enter(); err != nil {
+		return message.BlobRef{}, extent.Run{}, err
+	}
+	defer db.workers.Done()
+	return db.putBlob(value)
+}
+
+// putBlob is writeBlob for those for whom Close waits already.
+func (db *DB) putBlob(value []byte) (message.BlobRef, extent.Run, error) {
 	pages := uint32((len(value) + extent.PageSize - 1) / extent.PageSize)
 	run, err := db.space.Alloc(pages)
 	if err != nil {

@@ -207,16 +207,11 @@ func (db *DB) cacheBytes() int64 {
 // does nothing.
 func (db *DB) Close() error {
 	db.mu.Lock()
-	if db.closing {
-		db.mu.Unlock()
-		return ErrClosed
-	}
-	if n := db.iterating.Load(); n > 0 {
-		db.mu.Unlock()
-		return fmt.Errorf("close store %s: %d iterators are open", db.dir, n)
-	}
+	err := db.mayClose()
 	db.mu.Unlock()
-	var err error
+	if err != nil {
+		return err
+	}
 	if !db.o.ReadOnly && db.err() == nil {
 		err = db.flushAll(true)
 	} else if !db.o.ReadOnly {
@@ -225,15 +220,51 @@ func (db *DB) Close() error {
 	return db.shut(err)
 }
 
-// shut ends the workers and gives back everything.
-func (db *DB) shut(err error) error {
-	db.isClosing.Store(true)
-	db.mu.Lock()
+// mayClose says why the store cannot be closed now. The caller holds db.mu.
+func (db *DB) mayClose() error {
 	if db.closing {
-		db.mu.Unlock()
 		return ErrClosed
 	}
+	if n := db.iterating.Load(); n > 0 {
+		return fmt.Errorf("close store %s: %d iterators are open", db.dir, n)
+	}
+	return nil
+}
+
+// enter keeps the store from being taken down until db.workers.Done is called:
+// it is for calls that use memory of the pool, or branches, while they neither
+// hold a lock nor have acquired a state.
+func (db *DB) enter() error {
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	if db.closing {
+		return ErrClosed
+	}
+	db.workers.Add(1)
+	return nil
+}
+
+// awaitReaders returns when nobody has a state. The store answers ErrClosed by
+// then to those who come.
+func (db *DB) awaitReaders() {
+	for {
+		s := db.current.Load()
+		if s == nil || s.pins.Load() == 1 && s.holds.Load() == 1 { // no older state is left
+			return
+		}
+		runtime.Gosched()
+	}
+}
+
+// shut ends the workers and gives back everything.
+func (db *DB) shut(err error) error {
+	db.mu.Lock()
+	if err := db.mayClose(); err != nil {
+		db.mu.Unlock()
+		return err
+	}
 	db.closing = true
+	db.isClosing.Store(true)
 	db.work.Broadcast()
 	db.flushed.Broadcast()
 	db.idle.Broadcast()
@@ -247,16 +278,16 @@ func (db *DB) shut(err error) error {
 	db.workers.Wait()
 	closed := error(ErrClosed)
 	db.stopped.CompareAndSwap(nil, &closed)
-	// Whoever is still within a call ends it; nobody begins another.
+	// Whoever is still within a call ends it; nobody begins another. Readers may
+	// need the locks, and those who have the locks may make new states.
+	db.awaitReaders()
 	db.cmu.Lock()
 	defer db.cmu.Unlock()
 	db.jmu.Lock()
 	defer db.jmu.Unlock()
 	db.mu.Lock()
 	defer db.mu.Unlock()
-	for s := db.current.Load(); s != nil && s.pins.Load() > 1; {
-		runtime.Gosched()
-	}
+	db.awaitReaders()
 	db.free()
 	if db.journal != nil {
 		err = first(err, db.journal.Close())

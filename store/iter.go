@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"slices"
+	"sync/atomic"
 
 	"github.com/ashlar-dev/ashlar/store/branch"
 	"github.com/ashlar-dev/ashlar/store/memtable"
@@ -16,8 +17,9 @@ import (
 // older values of keys that change meanwhile, and must be closed. It is safe
 // for concurrent use.
 type Snapshot struct {
-	db  *DB
-	seq message.Seq
+	db     *DB
+	seq    message.Seq
+	closed atomic.Bool
 }
 
 // Snapshot takes a snapshot of what is visible now.
@@ -36,14 +38,24 @@ func (s *Snapshot) Seq() uint64 { return uint64(s.seq) }
 func (s *Snapshot) Get(key, dst []byte) ([]byte, error) {
 	st := s.db.acquire()
 	defer s.db.release(st)
+	if s.closed.Load() { // a later state may lack what it needs
+		return dst, ErrClosed
+	}
 	return s.db.get(st, key, s.seq, dst, false, 0)
 }
 
 // Iter is DB.Iter in the snapshot. The iterator outlives the snapshot.
-func (s *Snapshot) Iter(lo, hi []byte) (*Iterator, error) { return s.db.iter(lo, hi, s.seq) }
+func (s *Snapshot) Iter(lo, hi []byte) (*Iterator, error) {
+	it, err := s.db.iter(lo, hi, s.seq)
+	if err == nil && s.closed.Load() {
+		return nil, first(it.Close(), ErrClosed)
+	}
+	return it, err
+}
 
 // Close gives the snapshot up. Closing again does nothing.
 func (s *Snapshot) Close() {
+	s.closed.Store(true)
 	s.db.mu.Lock()
 	delete(s.db.snapshots, s)
 	s.db.mu.Unlock()

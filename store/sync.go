@@ -110,6 +110,10 @@ func (db *DB) syncTo(seq message.Seq) (err error) {
 // syncNow writes and syncs all frames, and answers up to which change.
 func (db *DB) syncNow() (message.Seq, error) {
 	db.mu.Lock()
+	if err := db.err(); err != nil { // it may have been closed, and its memory given back
+		db.mu.Unlock()
+		return 0, err
+	}
 	upTo := db.seq
 	db.closeFrame(db.current.Load().mems[0])
 	db.mu.Unlock()

@@ -225,8 +225,12 @@ func (db *DB) Compact(lo, hi []byte) error {
 	if err := db.Flush(); err != nil {
 		return err
 	}
+	if err := db.enter(); err != nil {
+		return err
+	}
+	defer db.workers.Done()
 	for {
-		if err := db.err(); err != nil {
+		if err := first(db.err(), db.open()); err != nil {
 			return err
 		}
 		db.mu.Lock()

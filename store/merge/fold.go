@@ -46,6 +46,17 @@ func (o *operand) older(key []byte, m *message.Message) {
 	o.bytes, o.spare = o.spare, o.bytes
 }
 
+// olderWithin is older if what comes of it is not longer than most, where zero
+// is no limit; else it answers false, and nothing has changed.
+func (o *operand) olderWithin(key []byte, m *message.Message, most int) bool {
+	o.spare = o.merger.Combine(o.spare[:0], key, m.Value, o.bytes)
+	if most > 0 && len(o.spare) > most {
+		return false
+	}
+	o.bytes, o.spare = o.spare, o.bytes
+	return true
+}
+
 // newer takes in a Merge message that is newer than the ones before.
 func (o *operand) newer(key []byte, m *message.Message) {
 	if !o.some {

@@ -26,6 +26,9 @@ type KeepOptions struct {
 	// Merger gives Merge messages their meaning; without one they are an
 	// error.
 	Merger message.Merger
+	// OperandMax is the longest operand that is put out, in bytes: operands
+	// whose combination is longer stay apart. Zero is no limit.
+	OperandMax int
 	// Dropped, unless nil, is told of each blob to which no message that is
 	// kept refers any more.
 	Dropped func(message.BlobRef)
@@ -253,7 +256,9 @@ func (k *Keep) under(m *message.Message) bool {
 		// others see m comes out when it is looked at again.
 		return k.putApplied(nil, false)
 	case m.Kind == message.Merge && k.stripeOf(m.Seq) == p.stripe:
-		p.operand.older(p.key, m)
+		if !p.operand.olderWithin(p.key, m, k.o.OperandMax) {
+			return k.putOperand()
+		}
 		k.counts.Combined++
 		k.skip()
 		return false

@@ -1,0 +1,205 @@
+package store_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ashlar-dev/ashlar/env"
+	"github.com/ashlar-dev/ashlar/sim"
+	"github.com/ashlar-dev/ashlar/store"
+	"github.com/ashlar-dev/ashlar/store/message"
+)
+
+// within fails the test when f does not return.
+func within(t *testing.T, d time.Duration, f func()) {
+	t.Helper()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		f()
+	}()
+	select {
+	case <-done:
+	case <-time.After(d):
+		t.Fatalf("no answer after %v", d)
+	}
+}
+
+// list is a Merger that appends.
+type list struct{}
+
+func (list) Name() string { return "list" }
+
+func (list) Combine(dst, _, older, newer []byte) []byte {
+	return append(append(dst, older...), newer...)
+}
+
+func (list) Apply(dst, _, value []byte, _ bool, operand []byte) []byte {
+	return append(append(dst, value...), operand...)
+}
+
+// A change that no memtable can hold is refused at once.
+func TestWhatFitsNoMemtableIsRefused(t *testing.T) {
+	o := tiny()
+	o.Merger = list{}
+	db := open(t, sim.NewDisk(), o)
+	long := bytes.Repeat([]byte{'k'}, message.KeyMax)
+	for name, do := range map[string]func() error{
+		"put":         func() error { return db.Put(long, []byte("v")) },
+		"delete":      func() error { return db.Delete(long) },
+		"deleteRange": func() error { return db.DeleteRange([]byte("a"), long) },
+		"merge":       func() error { return db.Merge([]byte("k"), make([]byte, 40<<10)) },
+	} {
+		within(t, 5*time.Second, func() {
+			if err := do(); !errors.Is(err, store.ErrTooLarge) {
+				t.Errorf("%s: %v", name, err)
+			}
+		})
+	}
+	check(t, db, nil)
+	must(t, db.Close())
+}
+
+// What a memtable takes, a branch must take: else the store would stop at
+// every flush.
+func TestWhatIsTakenCanBeFlushed(t *testing.T) {
+	o := tiny()
+	o.Merger, o.Memory = list{}, 256<<20
+	o.Tuning.MemtableBytes, o.Tuning.BlobBytes = 16<<20, 1<<20
+	for name, do := range map[string]func(db *store.DB) error{
+		"operand": func(db *store.DB) error { return db.Merge([]byte("k"), make([]byte, 1<<20+1)) },
+		"value":   func(db *store.DB) error { return db.Put([]byte("k"), make([]byte, 3<<20)) },
+		"combined": func(db *store.DB) error {
+			for range 5 {
+				if err := db.Merge([]byte("k"), make([]byte, 300<<10)); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+		"applied": func(db *store.DB) error {
+			for range 5 {
+				if err := errors.Join(db.Merge([]byte("k"), make([]byte, 300<<10)), db.Flush()); err != nil {
+					return err
+				}
+			}
+			return db.Compact(nil, nil)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			disk := sim.NewDisk()
+			db := open(t, disk, o)
+			if err := do(db); err != nil && !errors.Is(err, store.ErrTooLarge) {
+				t.Error(err)
+			}
+			must(t, db.Flush())
+			must(t, db.Put([]byte("other"), []byte("v")))
+			must(t, db.Close())
+		})
+	}
+}
+
+func TestAMergerHasAShortName(t *testing.T) {
+	o := tiny()
+	o.Merger = named(fmt.Sprintf("%065d", 0))
+	if _, err := store.Open(world(sim.NewDisk(), 1), "db", o); !errors.Is(err, store.ErrMerger) {
+		t.Error(err)
+	}
+}
+
+type named string
+
+func (n named) Name() string                                          { return string(n) }
+func (n named) Combine(dst, _, _, newer []byte) []byte                { return append(dst, newer...) }
+func (n named) Apply(dst, _, _ []byte, _ bool, operand []byte) []byte { return append(dst, operand...) }
+
+func TestAClosedSnapshotAnswersNothing(t *testing.T) {
+	db := open(t, sim.NewDisk(), tiny())
+	must(t, db.Put([]byte("k"), []byte("old")))
+	s := db.Snapshot()
+	must(t, db.Put([]byte("k"), []byte("new")))
+	s.Close()
+	must(t, db.Compact(nil, nil))
+	if v, err := s.Get([]byte("k"), nil); !errors.Is(err, store.ErrClosed) {
+		t.Errorf("get: %q, %v", v, err)
+	}
+	if _, err := s.Iter(nil, nil); !errors.Is(err, store.ErrClosed) {
+		t.Errorf("iter: %v", err)
+	}
+	s.Close()
+	must(t, db.Close())
+}
+
+// fullDisk is a disk on which no file grows, while it is full.
+type fullDisk struct {
+	*sim.Disk
+	full bool
+}
+
+func (d *fullDisk) OpenDirect(name string, create bool) (env.File, bool, error) {
+	f, direct, err := d.Disk.OpenDirect(name, create)
+	if err != nil {
+		return nil, false, err
+	}
+	return &fullFile{File: f, disk: d}, direct, nil
+}
+
+type fullFile struct {
+	env.File
+	disk *fullDisk
+}
+
+func (f *fullFile) Truncate(n int64) error {
+	if size, err := f.Size(); err != nil {
+		return err
+	} else if n > size && f.disk.full {
+		return env.ErrNoSpace
+	}
+	return f.File.Truncate(n)
+}
+
+// A flush whose checkpoint found the disk full is not done: the next one
+// makes the checkpoint.
+func TestFlushAfterAFullDisk(t *testing.T) {
+	disk := &fullDisk{Disk: sim.NewDisk()}
+	o := tiny()
+	o.Compression = store.None
+	db := open(t, disk, o)
+	want := map[string]string{}
+	found := 0
+	for round := 0; round < 2000 && found < 2; round++ {
+		for range round % 5 {
+			k, v := fmt.Sprintf("k%d", len(want)), fmt.Sprintf("%0900d", len(want))
+			must(t, db.Put([]byte(k), []byte(v)))
+			want[k] = v
+		}
+		must(t, db.Put([]byte("round"), fmt.Append(nil, round)))
+		want["round"] = fmt.Sprint(round)
+		disk.full = true
+		err := db.Flush()
+		disk.full = false
+		if err == nil {
+			continue
+		}
+		if !errors.Is(err, env.ErrNoSpace) {
+			t.Fatal(err)
+		}
+		if strings.Contains(err.Error(), "checkpoint") {
+			found++
+		}
+		must(t, db.Flush())
+		crashed := disk.Clone()
+		crashed.Crash(sim.KeepUpTo(0))
+		other := open(t, crashed, o)
+		check(t, other, want)
+		must(t, other.Close())
+	}
+	if found == 0 {
+		t.Error("no checkpoint found the disk full")
+	}
+	must(t, db.Close())
+}
