@@ -1,0 +1,124 @@
+package mutant
+
+// checkMutants are about the search: what is counted, what is looked at, and
+// what is reported.
+func checkMutants() []Mutant {
+	return append(fingerprintMutants(), searchMutants()...)
+}
+
+func fingerprintMutants() []Mutant {
+	const file = "check/fpset/fpset.go"
+	tests := []string{"check/fpset"}
+	return []Mutant{
+		{
+			Name: "check/fpset/growing-loses-first-slot", Kind: WrongAnswer, File: file, Packages: tests,
+			Breaks: "When a shard grows, the fingerprint in its first slot is forgotten, so a state is explored twice.",
+			Old:    "if fp != 0 {\n\t\t\tj := h.find(fp)",
+			New:    "if fp != 0 && i > 0 {\n\t\t\tj := h.find(fp)",
+		},
+		{
+			Name: "check/fpset/claim-is-not-lowered", Kind: WrongAnswer, File: file, Packages: tests,
+			Breaks: "The first claim to a fingerprint stays instead of the lowest, so traces depend on the race of the workers.",
+			Old:    "h.claims[i] = claim\n\t\toutcome = Lowered",
+			New:    "outcome = Lowered",
+		},
+		{
+			Name: "check/fpset/zero-is-an-empty-slot", Kind: WrongAnswer, File: file, Packages: tests,
+			Breaks: "A state whose fingerprint is 0 is never found again.",
+			Old:    "if fp == 0 {\n\t\treturn 1\n\t}",
+			New:    "",
+		},
+		{
+			Name: "check/fpset/hash-skips-a-byte", Kind: Unsound, File: "check/fpset/hash.go", Packages: tests,
+			Breaks: "Of a tail of three bytes the middle one does not count, so different states are taken for one.",
+			Old:    "uint64(b[0])<<16 | uint64(b[len(b)/2])<<8 |",
+			New:    "uint64(b[0])<<16 |",
+		},
+	}
+}
+
+func searchMutants() []Mutant {
+	const worker, search = "check/worker.go", "check/search.go"
+	tests := []string{"check"}
+	return []Mutant{
+		{
+			Name: "check/fingerprint-is-truncated", Kind: Unsound, File: worker, Packages: tests,
+			Run:    "TestWorkersAgreeOnLargeGraphs",
+			Breaks: "States are told apart by a part of their fingerprint.",
+			Old:    "fp := fpset.Hash(id)",
+			New:    "fp := fpset.Hash(id) >> 40 << 40",
+		},
+		{
+			Name: "check/key-is-ignored", Kind: WrongAnswer, File: worker, Packages: tests, Run: "TestKeys|TestCounts",
+			Breaks: "A view or a symmetry is evaluated and not used.",
+			Old:    "id = k\n",
+			New:    "_ = k\n",
+		},
+		{
+			Name: "check/invariant-skipped-outside-the-constraints", Kind: Unsound, File: worker, Packages: tests, Run: "TestCounts",
+			Breaks: "Invariants are not evaluated in states that a constraint keeps from being explored.",
+			Old:    "if fresh && len(w.s.info.Invariants) > 0 {",
+			New:    "if fresh && inside && len(w.s.info.Invariants) > 0 {",
+		},
+		{
+			Name: "check/step-property-on-new-states-only", Kind: Unsound, File: worker, Packages: tests, Run: "TestCounts",
+			Breaks: "A step that leads to a state that is known already is not held against the action properties.",
+			Old:    "if len(w.s.info.Steps) > 0 {",
+			New:    "if fresh && len(w.s.info.Steps) > 0 {",
+		},
+		{
+			Name: "check/deadlock-in-the-first-state-is-missed", Kind: Unsound, File: worker, Packages: tests, Run: "TestCounts",
+			Breaks: "An initial state without successor is not reported as a deadlock.",
+			Old:    "if w.visited == 0 && w.s.info.Deadlock",
+			New:    "if w.visited == 0 && w.number > 0 && w.s.info.Deadlock",
+		},
+		{
+			Name: "check/deadlock-where-nothing-is-new", Kind: WrongAnswer, File: worker, Packages: tests, Run: "TestCounts",
+			Breaks: "A state whose successors are all known already is called a deadlock.",
+			Old:    "if w.visited == 0 && w.s.info.Deadlock",
+			New:    "if w.fresh == 0 && w.s.info.Deadlock",
+		},
+		{
+			Name: "check/last-states-of-a-level-are-dropped", Kind: Unsound, File: search, Packages: tests, Run: "TestWorkersAgree",
+			Breaks: "The last chunk of a level is not explored where it is not full.",
+			Old:    "s.begin((n + s.chunkSize - 1) / s.chunkSize)",
+			New:    "s.begin(n / s.chunkSize)",
+		},
+		{
+			Name: "check/contested-states-are-counted-twice", Kind: WrongAnswer, File: search, Packages: tests, Run: "TestWorkersAgreeOnLargeGraphs",
+			Breaks: "A state that two workers found in one level belongs to both of them.",
+			Old:    "filter := s.lowered.Load()",
+			New:    "filter := false",
+		},
+		{
+			Name: "check/depth-is-one-less", Kind: WrongAnswer, File: search, Packages: tests, Run: "TestCounts",
+			Breaks: "The depth counts steps instead of states.",
+			Old:    "\t\ts.depth++\n",
+			New:    "\t\ts.depth = len(s.levels)\n",
+		},
+		{
+			Name: "check/trace-takes-the-wrong-parent", Kind: WrongAnswer, File: "check/lineage.go", Packages: tests, Run: "TestLineage",
+			Breaks: "A state's parent in a trace is that of the state before it, so the trace is none.",
+			Old:    "parent += uint32(gap)\n\t\tif k == i {",
+			New:    "if k != i {\n\t\t\tparent += uint32(gap)\n\t\t} else {",
+		},
+		{
+			Name: "check/common-end-is-cut-twice", Kind: WrongAnswer, File: "check/lineage.go", Packages: tests, Run: "TestDifference",
+			Breaks: "Where what a state and its parent begin with overlaps what they end with, the state in a trace is wrong.",
+			Old:    "for suffix < short-prefix &&",
+			New:    "for suffix < short &&",
+		},
+		{
+			Name: "check/unchecked-property-is-ok", Kind: Unsound, File: "check/run.go", Packages: tests, Run: "TestUnchecked",
+			Breaks: "A model that asks for a property that is not checked is reported as OK.",
+			Old:    "if !s.o.SafetyOnly {",
+			New:    "if s.o.SafetyOnly {",
+		},
+		{
+			Name: "check/limit-of-states-is-success", Kind: Unsound, File: "check/run.go", Packages: tests, Run: "TestStatesMax|TestInterrupt|TestLimit",
+			Breaks: "A search that was ended early is reported as complete.",
+			Old:    "r.Verdict, r.Reason = why.verdict, why.reason\n\t\treturn r\n",
+			New:    "r.Reason = why.reason\n",
+		},
+	}
+}

@@ -1,0 +1,140 @@
+package mutant
+
+// runtimeMutants are about running systems: sections are atomic, nothing is
+// lost, and nobody waits who could go on.
+func runtimeMutants() []Mutant {
+	return append(sectionMutants(), resourceMutants()...)
+}
+
+func sectionMutants() []Mutant {
+	tests := []string{"distsys"}
+	return []Mutant{
+		{
+			Name: "distsys/commit-before-all-have-agreed", Kind: NotAtomic, File: "distsys/tx.go", Packages: tests, Run: "Commit|Refused|Abort|Atomic|Order",
+			Breaks: "A section commits while a resource has not answered its pre-commit.",
+			Old:    "if len(rest) > 0 {\n\t\treturn ErrPending\n\t}",
+			New:    "if len(rest) == len(tx.joined) {\n\t\treturn ErrPending\n\t}",
+		},
+		{
+			Name: "distsys/abort-in-order-of-access", Kind: NotAtomic, File: "distsys/tx.go", Packages: tests, Run: "Abort|Order",
+			Breaks: "Resources are undone in the order in which they were touched, not from the last to the first.",
+			Old:    "for i := len(tx.joined) - 1; i >= 0; i-- {",
+			New:    "for i := range tx.joined {",
+		},
+		{
+			Name: "distsys/variables-survive-an-abort", Kind: NotAtomic, File: "distsys/instance.go", Packages: tests, Run: "TestAbortLeavesNoTrace",
+			Breaks: "What an aborted section assigned is still there in the next attempt.",
+			Old:    "\tin.work = in.cur\n",
+			New:    "",
+		},
+		{
+			Name: "distsys/printed-before-commit", Kind: NotAtomic, File: "distsys/tx.go", Packages: tests, Run: "TestPrint",
+			Breaks: "What an aborted attempt printed is printed with the next one that commits.",
+			Old:    "\t\ttx.printed = clearTail(tx.printed)\n",
+			New:    "",
+		},
+		{
+			Name: "distsys/wakeup-is-lost-before-sleep", Kind: Stuck, File: "distsys/engine.go", Packages: tests, Run: "TestNoWakeup",
+			Breaks: "A change between the second look at a resource and going to sleep does not wake the instance.",
+			Old:    "e.tracer.Trace(Waits{e.name, e.code.labelName(e.pc)})\n\t}\n\te.phase = waiting",
+			New:    "e.tracer.Trace(Waits{e.name, e.code.labelName(e.pc)})\n\t}\n\te.signal.Take()\n\te.phase = waiting",
+		},
+		{
+			Name: "distsys/only-the-first-resource-is-watched", Kind: Stuck, File: "distsys/tx.go", Packages: tests, Run: "TestEitherWaitsForBoth",
+			Breaks: "A section that is blocked on two resources is woken by the first only.",
+			Old:    "tx.watched = append(tx.watched, w)\n\tw.Watch(tx.run.signal)",
+			New:    "tx.watched = append(tx.watched, w)\n\tif len(tx.watched) == 1 {\n\t\tw.Watch(tx.run.signal)\n\t}",
+		},
+		{
+			Name: "distsys/same-branch-first-for-ever", Kind: Stuck, File: "distsys/explore.go", Packages: tests, Run: "Branch|Starve|Sets",
+			Breaks: "An either takes the branch that it took last, as long as it is enabled.",
+			Old:    "turn{c.point, c.taken() + 1}",
+			New:    "turn{c.point, c.taken()}",
+		},
+		{
+			Name: "distsys/turns-beat-in-time-with-the-sets", Kind: Stuck, File: "distsys/explore.go", Packages: tests, Run: "Branch|Starve|Sets",
+			Breaks: "An element of a set that changes from visit to visit may never be chosen.",
+			Old:    "t.point == point && env.IntN(e.rng, jumpEvery) != 0 {",
+			New:    "t.point == point {",
+		},
+		{
+			Name: "distsys/invariant-holds-on-the-old-state", Kind: Unsound, File: "distsys/instance.go", Packages: tests, Run: "TestInvariants",
+			Breaks: "Compiled invariants are evaluated on the state before the section.",
+			Old:    "ok, err := inv.Holds(&in.work, tx)",
+			New:    "ok, err := inv.Holds(&in.cur, tx)",
+		},
+		{
+			Name: "distsys/return-to-the-wrong-depth", Kind: WrongAnswer, File: "distsys/stack.go", Packages: tests, Run: "TestProcedures|TestHowRunsEnd",
+			Breaks: "A return leaves the stack as it is.",
+			Old:    "return s.top.ret, s.top.saved, Stack[F]{s.top.below}",
+			New:    "return s.top.ret, s.top.saved, s",
+		},
+		{
+			Name: "distsys/trace-leaves-out-what-was-read", Kind: Unsound, File: "distsys/engine.go", Packages: []string{"distsys/resource/local"}, Run: "Clocks",
+			Breaks: "The clock of a section does not count the sections whose writes it has read.",
+			Old:    "e.tx.stamp = e.clock.Merge(e.tx.seen).With(e.name, e.n+1)",
+			New:    "e.tx.stamp = e.clock.With(e.name, e.n+1)",
+		},
+	}
+}
+
+func resourceMutants() []Mutant {
+	local := []string{"distsys/resource/local"}
+	queue := []string{"distsys/resource/queue"}
+	return []Mutant{
+		{
+			Name: "distsys/resource/local/write-beside-a-reader", Kind: NotAtomic, File: "distsys/resource/local/shared.go", Packages: local,
+			Breaks: "A shared variable can be written while another section that has read it goes on.",
+			Old:    "if others > 0 {",
+			New:    "if others > 1 {",
+		},
+		{
+			Name: "distsys/resource/local/second-write-starts-over", Kind: NotAtomic, File: "distsys/resource/local/shared.go", Packages: local,
+			Breaks: "Of two writes to parts of a shared variable in one section the first is lost.",
+			Old:    "s.work = replace(s.work, idx, v)",
+			New:    "s.work = replace(s.cur, idx, v)",
+		},
+		{
+			Name: "distsys/resource/local/clock-of-writers-only", Kind: Unsound, File: "distsys/resource/local/shared.go", Packages: local,
+			Breaks: "A section that writes does not come after those that have read the old value.",
+			Old:    "if tx.Traced() {\n\t\ts.clock",
+			New:    "if tx.Traced() && s.writer == tx {\n\t\ts.clock",
+		},
+		{
+			Name: "distsys/resource/queue/undecided-place-is-read", Kind: NotAtomic, File: "distsys/resource/queue/ends.go", Packages: queue,
+			Breaks: "A message of a section that may still abort can be read.",
+			Old:    "if q.taken >= len(q.places) || !q.places[q.taken].ready {",
+			New:    "if q.taken >= len(q.places) {",
+		},
+		{
+			Name: "distsys/resource/queue/aborted-read-is-taken-out", Kind: NotAtomic, File: "distsys/resource/queue/ends.go", Packages: queue,
+			Breaks: "A message that an aborted section has read is gone.",
+			Old:    "func (r *reading) Abort(tx *distsys.Tx)  { r.end(tx, false) }",
+			New:    "func (r *reading) Abort(tx *distsys.Tx)  { r.end(tx, true) }",
+		},
+		{
+			Name: "distsys/resource/queue/length-may-change-before-commit", Kind: NotAtomic, File: "distsys/resource/queue/ends.go", Packages: queue,
+			Breaks: "A section commits although the length that it has read is no longer the length.",
+			Old:    "if was.seen != q.changes || q.reader != nil && q.reader != tx {",
+			New:    "if q.reader != nil && q.reader != tx {",
+		},
+		{
+			Name: "distsys/resource/queue/nobody-is-told-of-a-dropped-place", Kind: Stuck, File: "distsys/resource/queue/queue.go", Packages: queue,
+			Breaks: "When the undecided message in front is given up, who waits for the one behind it is not woken.",
+			Old:    "q.readable.wake() // what stood behind may be at the front now",
+			New:    "",
+		},
+		{
+			Name: "distsys/resource/queue/dropped-bytes-still-count", Kind: Stuck, File: "distsys/resource/queue/queue.go", Packages: queue,
+			Breaks: "Messages that were given up use up the room of the queue for good.",
+			Old:    "\t\t\tq.bytes -= p.msg.Size\n",
+			New:    "",
+		},
+		{
+			Name: "distsys/resource/queue/undecided-messages-cross", Kind: NotAtomic, File: "distsys/resource/queue/queue.go", Packages: queue,
+			Breaks: "Two sections that send to the same two mailboxes may come in different orders in them.",
+			Old:    "if !alone && !q.decided() {",
+			New:    "if !alone && len(q.places) > 0 && !q.places[0].ready {",
+		},
+	}
+}

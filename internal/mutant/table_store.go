@@ -1,0 +1,468 @@
+package mutant
+
+// What the store must not lose. Most of these die by the crash suite, in its
+// short form. Where that cannot show them, they die by a test of the package:
+// the crash suite does everything in one goroutine, so that no sync meets a
+// flush and few frames wait for a sync at one time.
+const crashTests = "TestCrashes$"
+
+// crash makes a mutant that the crash suite has to find.
+func crash(name, file string, kind Kind, breaks, before, after string) Mutant {
+	return Mutant{
+		Name: name, File: file, Kind: kind, Breaks: breaks, Old: before, New: after,
+		Packages: []string{"store/explore"}, Run: crashTests, Short: true,
+	}
+}
+
+// noError stands in the place of a call whose error is looked at.
+const noError = "if err := error(nil); err != nil {"
+
+// durabilityMutants are about syncs, superblocks and answers that come too early.
+func durabilityMutants() []Mutant {
+	const (
+		checkpoint, sync, commit = "store/checkpoint.go", "store/sync.go", "store/commit.go"
+		recover, copies          = "store/recover.go", "store/copy.go"
+	)
+	return []Mutant{
+		crash("store/durable/data-not-synced-before-superblock", checkpoint, Lost,
+			"A superblock may be durable before the branches and the table that it leads to.",
+			"if err := db.data.Sync(); err != nil {\n\t\treturn db.stop(fmt.Errorf(\"checkpoint",
+			noError+"\n\t\treturn db.stop(fmt.Errorf(\"checkpoint"),
+		crash("store/durable/superblock-not-synced", checkpoint, Lost,
+			"A checkpoint answers before its superblock is durable.",
+			"if err := db.data.Sync(); err != nil {\n\t\treturn err\n\t}\n\tdb.slot", noError+"\n\t\treturn err\n\t}\n\tdb.slot"),
+		crash("store/durable/journal-not-synced", sync, Lost,
+			"Sync writes the journal and does not sync it.",
+			"if err := db.journal.Sync(); err != nil {", noError),
+		crash("store/durable/large-values-not-synced-before-frames", sync, Lost,
+			"A frame may be durable before the large value that it refers to.",
+			"if err := db.data.Sync(); err != nil {\n\t\t\t\treturn db.stop(fmt.Errorf(\"sync %s before",
+			noError+"\n\t\t\t\treturn db.stop(fmt.Errorf(\"sync %s before"),
+		crash("store/durable/large-values-synced-for-the-first-frame-only", sync, Lost,
+			"A large value that comes while frames wait to be written is taken for synced.",
+			"if f.blobs {", "if f.blobs && db.journaled == 0 {"),
+		crash("store/durable/new-store-has-no-name", recover, Lost,
+			"The name of a new data file is not synced.",
+			"if err := db.disk.SyncDir(db.dir); err != nil {", noError),
+		crash("store/durable/directory-of-a-new-store-has-no-name", recover, Lost,
+			"The name of a new store's directory is not synced.",
+			"return db.disk.SyncDir(path.Dir(db.dir))", "return nil"),
+		crash("store/durable/names-that-were-found-are-not-synced", recover, Lost,
+			"Recovery relies on the names of files that an earlier life made and may not have synced.",
+			"if err := db.syncFound(); err != nil {", noError),
+		crash("store/durable/new-store-not-synced", recover, Lost,
+			"A new data file gets its name before its superblock is durable.",
+			"return f.Sync()", "return nil"),
+		crash("store/durable/commit-does-not-wait", commit, Lost,
+			"A store that is to be durable after every commit answers before.",
+			"wait := w == Sync || db.o.Durability == EveryCommit", "wait := w == Sync"),
+		crash("store/durable/sync-of-a-commit-does-not-wait", commit, Lost,
+			"Commit with Sync answers before the changes are durable.",
+			"wait := w == Sync || db.o.Durability == EveryCommit", "wait := db.o.Durability == EveryCommit"),
+		crash("store/durable/one-change-too-many-is-durable", sync, Lost,
+			"Sync takes the change after the last durable one for durable too.",
+			"if db.durable >= seq {", "if db.durable+1 >= seq {"),
+		crash("store/durable/checkpoint-says-too-much", checkpoint, Lost,
+			"A checkpoint takes changes for durable that are not in its tree.",
+			"db.durable = max(db.durable, f.cut)", "db.durable = max(db.durable, f.cut+8)"),
+		crash("store/durable/a-failed-sync-is-tried-again", checkpoint, Lost,
+			"After a sync of the data file that failed the store goes on, as if the next one would do.",
+			"return db.stop(fmt.Errorf(\"checkpoint: sync %s: %w\", dataFile, err))", "return fmt.Errorf(\"checkpoint: sync %s: %w\", dataFile, err)"),
+		{
+			Name: "store/durable/recovery-does-not-sync", Kind: Lost, File: recover, Packages: []string{"store"}, Run: "TestAnUnsynced",
+			Breaks: "Recovery builds upon a superblock that may not be durable.",
+			Old:    "if err := db.data.Sync(); err != nil {",
+			New:    noError,
+		},
+		crash("store/durable/superblock-to-the-same-slot", checkpoint, Lost,
+			"A superblock is written over the newest one.",
+			"superAddr(1-db.slot)", "superAddr(db.slot)"),
+		crash("store/durable/superblocks-do-not-take-turns", checkpoint, Lost,
+			"All superblocks of a life go to one slot.",
+			"\tdb.slot = 1 - db.slot\n", ""),
+		crash("store/durable/recovery-mistakes-the-slot", recover, Lost,
+			"After recovery the newest superblock is taken for the older one, and written over.",
+			"= super, which, super.Epoch+1, super.NextID", "= super, 1-which, super.Epoch+1, super.NextID"),
+		crash("store/durable/the-older-superblock-counts", "store/table/superblock.go", Lost,
+			"Of two superblocks recovery takes the older one.",
+			"case sa.Seq >= sb.Seq:", "case sa.Seq <= sb.Seq:"),
+		crash("store/durable/copy-not-synced", copies, Lost,
+			"A copy is done before its superblock is durable.",
+			"\treturn f.Sync()\n", "\treturn nil\n"),
+		crash("store/durable/copy-has-no-name", copies, Lost,
+			"The name of a copy is not synced.",
+			"return first(db.disk.SyncDir(dir), db.disk.SyncDir(path.Dir(dir)))", "return db.disk.SyncDir(path.Dir(dir))"),
+	}
+}
+
+// recoveryMutants are about what a superblock says and what recovery makes of
+// it.
+func recoveryMutants() []Mutant {
+	const checkpoint, recover = "store/checkpoint.go", "store/recover.go"
+	return []Mutant{
+		{
+			Name: "store/recovery/cut-one-too-high", Kind: Lost, File: checkpoint, Packages: []string{"store"}, Run: "TestAgainstAMap|TestTheOlder",
+			Breaks: "A superblock claims a change that its tree has not.",
+			Old:    "cut: oldest.first - 1,",
+			New:    "cut: oldest.first,",
+		},
+		crash("store/recovery/cut-one-too-low", checkpoint, Lost,
+			"A superblock asks the journal for a change that is in its tree.",
+			"cut: oldest.first - 1,", "cut: max(oldest.first, 2) - 2,"),
+		crash("store/recovery/segment-one-too-high", checkpoint, Lost,
+			"A superblock names the segment after the first that is needed.",
+			"uint64(f.cut), f.oldest.number\n", "uint64(f.cut), f.oldest.number+1\n"),
+		crash("store/recovery/chain-is-old", checkpoint, Lost,
+			"A superblock does not say what the journal's next frame follows.",
+			"super.Chain, super.Life = db.chainAt(f.oldest), db.life()", "super.Life = db.life()"),
+		crash("store/recovery/chain-of-a-recovered-segment-is-the-newest", checkpoint, Lost,
+			"For a memtable that recovery made, the end of the journal is taken for what its segment follows.",
+			"if m.segment != nil || m.recovered {", "if m.segment != nil {"),
+		crash("store/recovery/next-id-is-old", checkpoint, Lost,
+			"A superblock has the number of the last branch of the one before.",
+			"oldest: oldest, nextID: db.nextID,", "oldest: oldest, nextID: db.super.NextID,"),
+		crash("store/recovery/next-id-one-too-low", checkpoint, Lost,
+			"A superblock's last number of a branch or node is one too low.",
+			"oldest: oldest, nextID: db.nextID,", "oldest: oldest, nextID: max(db.nextID, 1) - 1,"),
+		crash("store/recovery/branch-left-out-of-the-table", "store/background.go", Lost,
+			"New branches are not written to the table.",
+			"\t\tdb.changes.putBranch(b)\n", ""),
+		crash("store/recovery/dropped-branch-stays-in-the-table", "store/state.go", Lost,
+			"Branches that the tree has dropped stay in the table.",
+			"\tdb.changes.dropBranch(b.Meta.ID)\n", ""),
+		{
+			Name: "store/recovery/changed-node-left-out-of-the-table", Kind: Lost, File: checkpoint, Packages: []string{"store"}, Run: "TestATreeOfSeveralLevels",
+			Breaks: "A node that has changed is not written to the table again.",
+			Old:    "if old == n && (n == f.now) == (n == f.root) {", New: "if old != nil && (n == f.now) == (n == f.root) {",
+		},
+		{
+			Name: "store/recovery/table-written-whole-keeps-the-old-chunks", Kind: Lost, File: checkpoint, Packages: []string{"store"}, Run: "TestTheOlderSuperblock",
+			Breaks: "A superblock lists the chunks from before the table was written whole.",
+			Old:    "\t\tsuper.Chunks = nil\n", New: "",
+		},
+		crash("store/recovery/the-last-change-is-asked-for-again", recover, Lost,
+			"Recovery asks the journal for the last change of the tree instead of the one after it.",
+			"message.Seq(db.super.Cut) + 1,", "message.Seq(max(db.super.Cut, 1)),"),
+		crash("store/recovery/a-number-is-left-out", recover, Lost,
+			"After recovery the numbers of changes have a gap, at which the journal's next reader stops.",
+			"db.seq = end.Next - 1", "db.seq = end.Next"),
+		crash("store/recovery/changes-of-the-future-are-visible", recover, WrongAnswer,
+			"What was recovered last is not visible before the next change.",
+			"db.visible.Store(uint64(db.seq))", "db.visible.Store(uint64(max(db.seq, 1) - 1))"),
+		crash("store/recovery/memtables-in-the-wrong-order", recover, WrongAnswer,
+			"Of several segments the oldest is read first.",
+			"for i := len(mems) - 1; i >= 0; i-- {\n\t\tnewestFirst", "for i := range mems {\n\t\tnewestFirst"),
+		{
+			Name: "store/recovery/frames-are-not-cancelled", Kind: Lost, File: checkpoint, Packages: []string{"store"}, Run: "TestSyncBesideFlushes|TestAgainstAMap",
+			Breaks: "Frames whose changes a checkpoint has made durable are written to the journal later.",
+			Old:    "\tdb.cancelFrames(f.oldest.number - 1)\n",
+			New:    "",
+		},
+		{
+			Name: "store/recovery/frames-of-the-active-memtable-are-cancelled", Kind: Lost, File: checkpoint, Packages: []string{"store"}, Run: "TestSyncBesideFlushes",
+			Breaks: "A checkpoint cancels the frames of a memtable that is not in its tree.",
+			Old:    "db.cancelFrames(f.oldest.number - 1)",
+			New:    "db.cancelFrames(f.oldest.number)",
+		},
+		{
+			Name: "store/recovery/what-was-recovered-is-taken-for-synced", Kind: Lost, File: recover, Packages: []string{"store"}, Run: "TestSyncOfAnEarlierLife",
+			Breaks: "Recovery takes for durable what it has read in the journal.",
+			Old:    "db.journaled, db.durable = message.Seq(db.super.Cut), message.Seq(db.super.Cut)",
+			New:    "db.journaled, db.durable = db.seq, db.seq",
+		},
+		crash("store/recovery/batch-split-over-frames", "store/commit.go", NotAtomic,
+			"A batch may be in two frames, of which a crash keeps one.",
+			"\t\tdb.append(m, kind, key, value)\n\t\treturn nil\n",
+			"\t\tdb.append(m, kind, key, value)\n\t\tif m.frameCount == 1 && m.table.Pos()+b.room+8192 < len(m.arena) {\n\t\t\tdb.closeFrame(m)\n\t\t}\n\t\treturn nil\n"),
+		{
+			Name: "store/recovery/last-frame-of-a-memtable-is-not-written", Kind: Lost, File: "store/commit.go", Packages: []string{"store"}, Run: "TestSyncBesideFlushes",
+			Breaks: "When a memtable is full its open frame is forgotten.",
+			Old:    "\tdb.closeFrame(m)\n\tif db.o",
+			New:    "\tif db.o",
+		},
+	}
+}
+
+// journalMutants are about segments, sessions and the chain, and about what is
+// the end of the journal.
+func journalMutants() []Mutant {
+	const log, replay, scanner = "store/journal/log.go", "store/journal/replay.go", "store/journal/scanner.go"
+	journal := []string{"store/journal"}
+	return []Mutant{
+		crash("store/journal/new-file-has-no-name", log, Lost,
+			"The name of a new journal file is not synced.",
+			"named := l.named\n", "named := true\n"),
+		crash("store/journal/one-file-is-synced", log, Lost,
+			"Sync leaves out the segments before the one that is written.",
+			"if s.unsynced && s.info.Number <= upTo {", "if s.unsynced && s.info.Number == upTo {"),
+		{
+			Name: "store/journal/what-was-recovered-is-not-synced", Kind: Lost, File: replay, Packages: []string{"store/journal"}, Run: "TestWhatRecovery",
+			Breaks: "Frames that an earlier life wrote and did not sync are taken for durable.",
+			Old:    "s.state, s.unsynced = live, true",
+			New:    "s.state, s.unsynced = live, false",
+		},
+		crash("store/journal/retired-too-early", "store/checkpoint.go", Lost,
+			"A segment is given up whose changes are in no tree.",
+			"db.journal.Retire(before.Segment - 1)", "db.journal.Retire(super.Segment)"),
+		{
+			Name: "store/journal/frame-is-durable-in-hope", Kind: Lost, File: "store/sync.go", Packages: []string{"store"}, Run: "TestTailsOfManyFrames",
+			Breaks: "A frame calls those before it durable that are not, and so calls a torn end corrupt.",
+			Old:    "Durable: db.journaled,",
+			New:    "Durable: f.first - 1,",
+		},
+		crash("store/journal/any-later-frame-is-a-witness", scanner, Lost,
+			"A frame behind a torn one is taken for proof that something durable is lost.",
+			"if flaw.OK() && h.Durable >= missing {", "if flaw.OK() && h.First >= missing {"),
+		{
+			Name: "store/journal/rot-is-the-end", Kind: Lost, File: replay, Packages: journal, Run: "TestRot|TestALost|TestAStale",
+			Breaks: "Where a frame of what was durable is damaged, the journal ends before it without a word.",
+			Old:    "return r.cross(slots)", New: "return nil",
+		},
+		{
+			Name: "store/journal/torn-frame-is-accepted", Kind: Unguarded, File: scanner, Packages: []string{"store/explore"}, Run: crashTests, Short: true,
+			Breaks: "The checksum of a frame is not compared.",
+			Old:    "if want != got {", New: "if want != got && s.off < 0 {",
+		},
+		{
+			Name: "store/journal/header-checksum-skipped", Kind: Unguarded, File: "store/journal/frame.go", Packages: journal, Run: "TestEveryBit|TestHeaders|TestValues",
+			Breaks: "The checksum of a frame's header is not compared, so that a value can pass for a header.",
+			Old:    "binary.LittleEndian\n\tif got := le.Uint32(b[0:]); got != frameMagic {\n\t\treturn Header{}, Flaw{wrongMagic, frameMagic, uint64(got)}\n\t}\n\tif got := le.Uint16(b[4:]); got != frameVersion {\n\t\treturn Header{}, Flaw{wrongVersion, frameVersion, uint64(got)}\n\t}\n\twant, got := checksum(seed(store, offset/PageSize), b[:56]), le.Uint32(b[56:])\n\tif want != got {",
+			New:    "binary.LittleEndian\n\tif got := le.Uint32(b[0:]); got != frameMagic {\n\t\treturn Header{}, Flaw{wrongMagic, frameMagic, uint64(got)}\n\t}\n\tif got := le.Uint16(b[4:]); got != frameVersion {\n\t\treturn Header{}, Flaw{wrongVersion, frameVersion, uint64(got)}\n\t}\n\twant, got := checksum(seed(store, offset/PageSize), b[:56]), le.Uint32(b[56:])\n\tif want != got && store == 0 {",
+		},
+		{
+			Name: "store/journal/first-page-checksum-skipped", Kind: Unguarded, File: "store/journal/segment.go", Packages: journal, Run: "TestEveryBit|TestHeaders|TestVersion1",
+			Breaks: "The checksum of a segment's first page is not compared.",
+			Old:    "if want, got := checksum(seed(store, 0), b[:40]), le.Uint32(b[40:]); want != got {",
+			New:    "if want, got := checksum(seed(store, 0), b[:40]), le.Uint32(b[40:]); want != got && store == 0 {",
+		},
+		{
+			Name: "store/journal/session-of-a-frame-ignored", Kind: Lost, File: scanner, Packages: journal, Run: "TestWhatDoesNot|TestSessions|TestAFrame",
+			Breaks: "A frame of another life that is left in the file is taken for one of this segment.",
+			Old:    "case h.Session != s.in.Session:", New: "case h.Session != s.in.Session && s.off == 0:",
+		},
+		{
+			Name: "store/journal/session-changes-without-a-start", Kind: Lost, File: scanner, Packages: journal, Run: "TestWhatDoesNot|TestSessions|TestAFrame",
+			Breaks: "The frames of another life continue the chain where that life did not begin.",
+			Old:    "case !h.Start && h.Session != s.chain.Session:", New: "case !h.Start && h.Session != s.chain.Session && s.off == 0:",
+		},
+		{
+			Name: "store/journal/chain-ignored", Kind: Lost, File: scanner, Packages: journal, Run: "TestWhatDoesNot|TestSessions|TestAFrame",
+			Breaks: "A frame is not compared with the one that it was written after.",
+			Old:    "case h.Prev != s.chain.Prev:", New: "case h.Prev != s.chain.Prev && s.off == 0:",
+		},
+		{
+			Name: "store/journal/chain-of-a-segment-ignored", Kind: Lost, File: scanner, Packages: journal, Run: "TestEnterRefuses",
+			Breaks: "A segment is not compared with the frame that it was begun after.",
+			Old:    "case info.Prev != s.chain.Prev:", New: "case info.Prev != s.chain.Prev && s.off > 0:",
+		},
+		{
+			Name: "store/journal/dead-segment-written-over-unsynced", Kind: Lost, File: log, Packages: journal, Run: "TestADead|TestCrashes$",
+			Breaks: "A segment that recovery gave up can come to life under what is written over it.",
+			Old:    "if s.state == dead {", New: "if s.state == dead && l.next == 0 {",
+		},
+		{
+			Name: "store/journal/retired-up-to-the-next", Kind: Lost, File: log, Packages: journal, Run: "TestRetire",
+			Breaks: "Retire gives up the segment after the one that it is told of.",
+			Old:    "&& s.info.Number <= number {", New: "&& s.info.Number <= number+1 {",
+		},
+		{
+			Name: "store/journal/older-superblock-has-no-journal", Kind: Lost, File: "store/checkpoint.go", Packages: []string{"store"}, Run: "TestTheOlderSuperblock",
+			Breaks: "Segments are given up that the older superblock needs.",
+			Old:    "db.journal.Retire(before.Segment - 1)", New: "db.journal.Retire(super.Segment - 1)",
+		},
+		{
+			Name: "store/journal/all-lives-have-one-session", Kind: Lost, File: "store/recover.go", Packages: []string{"store"}, Run: "TestLivesHaveSessions",
+			Breaks: "Every life of a store has the same session.",
+			Old:    "db.session = world.Random.Uint64()", New: "db.session = 1",
+		},
+	}
+}
+
+// spaceMutants are about pages that are used again too early.
+func spaceMutants() []Mutant {
+	const space, checkpoint, recover = "store/space.go", "store/checkpoint.go", "store/recover.go"
+	older := func(name, file, breaks, before, after string) Mutant {
+		return Mutant{
+			Name: name, File: file, Kind: Lost, Breaks: breaks, Old: before, New: after,
+			Packages: []string{"store"}, Run: "TestTheOlderSuperblock",
+		}
+	}
+	return []Mutant{
+		older("store/space/reused-one-checkpoint-early", space,
+			"Pages that the older superblock refers to are used again.",
+			"s.alloc.Release(seq - 1)", "s.alloc.Release(seq)"),
+		crash("store/space/reused-two-checkpoints-early", space, Lost,
+			"Pages that the newest superblock refers to are used again.",
+			"s.alloc.Release(seq - 1)", "s.alloc.Release(seq + 1)"),
+		crash("store/space/dropped-pages-are-free-at-once", space, Lost,
+			"The pages of a branch that was merged are used again before a superblock says so.",
+			"for _, r := range runs {\n\t\ts.alloc.Retire(r, s.frozen+1)", "for _, r := range runs {\n\t\ts.alloc.Free(r)"),
+		crash("store/space/large-values-are-free-at-once", space, Lost,
+			"The pages of a large value that was overwritten are used again before a superblock says so.",
+			"if s.likes.Unlike(r) {\n\t\ts.alloc.Retire(r, s.frozen+1)", "if s.likes.Unlike(r) {\n\t\ts.alloc.Free(r)"),
+		crash("store/space/freeze-is-forgotten", checkpoint, Lost,
+			"What is dropped while a checkpoint is written is taken for dropped before it.",
+			"\tdb.space.freeze(f.seq)\n", ""),
+		{
+			Name: "store/space/table-chunks-are-free-at-once", Kind: Lost, File: checkpoint, Packages: []string{"store"}, Run: "TestTheOlderSuperblock",
+			Breaks: "The pages of old table chunks are used again while the older superblock refers to them.",
+			Old:    "\tdb.space.retire(old...)\n",
+			New:    "\tfor _, r := range old {\n\t\tdb.space.Free(r)\n\t}\n",
+		},
+		older("store/space/older-superblock-is-not-kept", recover,
+			"After recovery the pages of the older superblock are free.",
+			"\t\tdb.keepOlder(older)\n", ""),
+		crash("store/space/branch-not-reserved", recover, Lost,
+			"After recovery the pages of the branches are free.",
+			"if err := db.space.reserve(r); err != nil {\n\t\t\treturn &CorruptError{File: dataFile, Offset: r.Addr(), Branch",
+			noError+"\n\t\t\treturn &CorruptError{File: dataFile, Offset: r.Addr(), Branch"),
+		crash("store/space/table-not-reserved", recover, Lost,
+			"After recovery the pages of the table are free.",
+			"if err := db.space.reserve(runOf(c.Addr, int64(c.Len))); err != nil {", noError),
+		crash("store/space/large-values-not-reserved", recover, Lost,
+			"After recovery the pages of large values are free.",
+			"\t\terr = db.space.reserve(r)\n", ""),
+		crash("store/space/large-values-of-branches-not-counted", recover, Lost,
+			"After recovery nobody counts which branches use a large value.",
+			"if err := db.likeAgain(r); err != nil {\n\t\t\treturn", noError+"\n\t\t\treturn"),
+		crash("store/space/large-values-of-the-journal-not-counted", recover, Lost,
+			"After recovery nobody counts the large values that the journal refers to.",
+			"if err := db.likeAgain(r); err != nil {\n\t\t\t\tbad = err", noError+"\n\t\t\t\tbad = err"),
+		crash("store/space/large-value-is-used-once", "store/extent/likes.go", Lost,
+			"A large value is freed with the first of those who use it.",
+			"count: known.count + 1}", "count: 1}"),
+		crash("store/space/branch-does-not-use-its-large-values", "store/background.go", Lost,
+			"A large value is freed with the memtable that it came from.",
+			"if err := db.space.like(r); err != nil {", "if err := error(nil); err != nil || r.Pages == 0 {"),
+	}
+}
+
+// checksumMutants are about what is read from the disk and believed.
+func checksumMutants() []Mutant {
+	return []Mutant{
+		crash("store/checksum/block-not-compared-with-its-fence", "store/block/block.go", Unguarded,
+			"The checksum of a block is not computed.",
+			"if sum := Checksum(stored); sum != w.CRC {", "if sum := Checksum(stored); sum != w.CRC && len(stored) == 0 {"),
+		{
+			Name: "store/checksum/block-may-be-another", Kind: Unguarded, File: "store/block/block.go", Packages: []string{"store/block", "store/branch"},
+			Breaks: "A block with the right checksum that says it is another one is believed.",
+			Old:    "if h.Want != w {", New: "if h.CRC != w.CRC {",
+		},
+		{
+			Name: "store/checksum/index-not-compared", Kind: Unguarded, File: "store/branch/index.go", Packages: []string{"store/branch"}, Run: "TestCorruptIndex",
+			Breaks: "The checksum of a branch's index is not compared.",
+			Old:    "sum != meta.Index.CRC || sum != binary.LittleEndian.Uint32(image) {",
+			New:    "sum != meta.Index.CRC && len(image) == 0 {",
+		},
+		{
+			Name: "store/checksum/table-chunk-not-compared", Kind: Unguarded, File: "store/table/table.go", Packages: []string{"store/table"},
+			Breaks: "A chunk of the table that is not the one the superblock means is believed.",
+			Old:    "if crc := Checksum(b); crc != c.CRC {", New: "if crc := Checksum(b); crc != c.CRC && len(b) == 0 {",
+		},
+		{
+			Name: "store/checksum/table-page-not-compared", Kind: Unguarded, File: "store/table/chunk.go", Packages: []string{"store/table"},
+			Breaks: "The checksum of a page of the table is not compared.",
+			Old:    "if want, found := checksumBut4(page, pageCRC), le.Uint32(page[pageCRC:]); want != found {",
+			New:    "if want, found := checksumBut4(page, pageCRC), le.Uint32(page[pageCRC:]); want != found && i < 0 {",
+		},
+		{
+			Name: "store/checksum/superblock-not-compared", Kind: Unguarded, File: "store/table/superblock.go", Packages: []string{"store/table"},
+			Breaks: "A torn superblock is believed.",
+			Old:    "if want, found := checksumBut4(b, superCRC), le.Uint32(b[superCRC:]); want != found {",
+			New:    "if want, found := checksumBut4(b, superCRC), le.Uint32(b[superCRC:]); want != found && len(b) == 0 {",
+		},
+		crash("store/checksum/large-value-not-compared", "store/get.go", Unguarded,
+			"The checksum of a large value is not compared.",
+			"if crc := crc32.Checksum(dst[from:], db.castagnoli); crc != ref.CRC {",
+			"if crc := crc32.Checksum(dst[from:], db.castagnoli); crc != ref.CRC && ref.Len == 0 {"),
+		crash("store/checksum/superblock-that-cannot-be-read-is-torn", "store/recover.go", Lost,
+			"A superblock that the disk cannot read is taken for a torn one, and the store goes back to the other.",
+			"return nil, fmt.Errorf(\"superblock %d: %w\", i, err)", "clear(slots[i])"),
+	}
+}
+
+// treeMutants are about compactions and caches: what readers see.
+func treeMutants() []Mutant {
+	const background = "store/background.go"
+	return []Mutant{
+		crash("store/tree/compaction-forgets-the-newest-branch", background, Lost,
+			"A compaction leaves out what the newest of its inputs has.",
+			"for _, r := range j.Inputs {\n\t\tb := r.Branch\n", "for _, r := range j.Inputs[min(1, len(j.Inputs)-1):] {\n\t\tb := r.Branch\n"),
+		{
+			Name: "store/tree/deletes-dropped-above-the-bottom", Kind: Unsound, File: background, Packages: []string{"store"}, Run: "TestDeletesStay",
+			Breaks: "A compaction drops deletes above what they delete.",
+			Old:    "Hi: j.Hi, Bottom: j.Bottom,",
+			New:    "Hi: j.Hi, Bottom: true,",
+		},
+		crash("store/tree/range-deletes-dropped-above-the-bottom", "store/merge/keep.go", Unsound,
+			"A compaction drops range deletes above what they delete.",
+			"if i > 0 || !k.o.Bottom {", "if i > 0 {"),
+		crash("store/tree/operands-are-merged-twice", "store/merge/keep.go", NotAtomic,
+			"A compaction applies an operand twice.",
+			"\t\tk.counts.Combined++\n\t\tk.skip()\n", "\t\tp.operand.older(p.key, m)\n\t\tk.counts.Combined++\n\t\tk.skip()\n"),
+		{
+			Name: "store/tree/compaction-ignores-snapshots", Kind: Unsound, File: background, Packages: []string{"store"}, Run: "TestSnapshotStays",
+			Breaks: "A compaction drops what a snapshot sees.",
+			Old:    "for _, r := range j.Inputs {\n\t\tb := r.Branch\n",
+			New:    "o.Snapshots = nil\n\tfor _, r := range j.Inputs {\n\t\tb := r.Branch\n",
+		},
+		crash("store/tree/flush-ignores-snapshots", background, Unsound,
+			"A memtable that is written drops what a snapshot sees.",
+			"Snapshots: db.snapshotSeqs(), Merger: db.o.Merger,", "Merger: db.o.Merger,"),
+		crash("store/tree/older-branch-above-newer", "store/trunk/edit.go", Unsound,
+			"A new branch is put below the ones that are there.",
+			"p.Refs = append(clipped, p.Refs...)", "p.Refs = append(p.Refs[:len(p.Refs):len(p.Refs)], clipped...)"),
+		{
+			Name: "store/tree/stale-compaction-is-taken", Kind: Lost, File: "store/trunk/edit.go", Packages: []string{"store/trunk"},
+			Breaks: "The result of a compaction replaces what came to the pivot meanwhile.",
+			Old:    "newer := p.Refs[:at]",
+			New:    "newer := p.Refs[:0]",
+		},
+		{
+			Name: "store/tree/record-cache-keeps-old-values", Kind: Unsound, File: background, Packages: []string{"store/explore"}, Run: "TestTheStoreIsAMap|TestHistories",
+			Breaks: "What a memtable overwrites stays in the record cache.",
+			Old:    "\tdb.uncache(m)\n",
+			New:    "",
+		},
+		{
+			Name: "store/tree/record-cache-ignores-range-deletes", Kind: Unsound, File: background, Packages: []string{"store"}, Run: "TestRangeDeletesReach",
+			Breaks: "What a range delete hides stays in the record cache.",
+			Old:    "if m.table.RangeDeletes() > 0 {\n\t\tdb.cache.Clear()",
+			New:    "if m.table.RangeDeletes() < 0 {\n\t\tdb.cache.Clear()",
+		},
+		{
+			Name: "store/tree/record-cache-takes-the-value-below-merges", Kind: Unsound, File: "store/get.go", Packages: []string{"store/explore"}, Run: "TestWhatOnceFailed",
+			Breaks: "The record cache takes a value on which merges lie.",
+			Old:    "return r.found && merges+r.hits == 1 && r.seq > cover, nil",
+			New:    "return r.found && merges >= 0 && r.seq > cover, nil",
+		},
+		{
+			Name: "store/tree/record-cache-takes-what-is-hidden", Kind: Unsound, File: "store/get.go", Packages: []string{"store/explore"}, Run: "TestWhatOnceFailed",
+			Breaks: "The record cache takes a value that a range delete of the same branch hides.",
+			Old:    "&& merges+r.hits == 1 && r.seq > cover, nil",
+			New:    "&& merges+r.hits == 1, nil",
+		},
+		{
+			Name: "store/tree/snapshot-reads-the-record-cache", Kind: Unsound, File: "store/iter.go", Packages: []string{"store"}, Run: "TestSnapshotsDoNot",
+			Breaks: "A snapshot is answered from the cache of newest values.",
+			Old:    "s.db.get(st, key, s.seq, dst, false, 0)",
+			New:    "s.db.get(st, key, s.seq, dst, true, 0)",
+		},
+		{
+			Name: "store/tree/flush-is-two-moments", Kind: NotAtomic, File: background, Packages: []string{"store"}, Run: "TestMergesBesideAFlush",
+			Breaks: "Readers meet a memtable both in memory and in the tree, and count its operands twice.",
+			Old:    "\tdb.cache.Advance()\n\tdb.uncache(m)\n\tdb.mu.Lock()\n\tfor _, b := range out {\n\t\tdb.trunk.Attach(b)\n\t}\n\tdb.adopt(out...)\n\tmems =",
+			New:    "\tdb.mu.Lock()\n\tfor _, b := range out {\n\t\tdb.trunk.Attach(b)\n\t}\n\tdb.adopt(out...)\n\tdb.publish(db.current.Load().mems)\n\tdb.cache.Advance()\n\tdb.mu.Unlock()\n\tdb.uncache(m)\n\tdb.mu.Lock()\n\tmems =",
+		},
+		{
+			Name: "store/tree/operands-on-a-record-of-a-newer-tree", Kind: NotAtomic, File: "store/get.go", Packages: []string{"store"}, Run: "TestATreeThat",
+			Breaks: "A reader that has met operands in a memtable asks the record cache, which may have them already.",
+			Old:    "latest = latest && !operands", New: "_ = operands",
+		},
+		{
+			Name: "store/tree/old-reader-fills-the-record-cache", Kind: Unsound, File: "store/cache/cache.go", Packages: []string{"store/cache"},
+			Breaks: "A reader that saw an older tree puts its record into the cache.",
+			Old:    "if version != c.version.Load() || ", New: "if version > c.version.Load() || ",
+		},
+	}
+}

@@ -1,0 +1,182 @@
+package mutant
+
+// translationTests are algorithms that are executed directly and by their
+// translation, with counts by hand, and translations that are written down.
+const translationTests = "TestDirect$|TestTranslations"
+
+// translationMutants are about algorithms: what a statement means, and the
+// text that says so.
+func translationMutants() []Mutant {
+	trans := []string{"tla/trans", "tla/eval"}
+	pcal := []string{"tla/eval", "tla/trans"}
+	return []Mutant{
+		{
+			Name: "tla/pcal/parallel-assignment-in-order", Kind: Unsound, File: "tla/pcal/view.go", Packages: pcal, Run: translationTests,
+			Breaks: "x := y || y := x assigns one after the other.",
+			Old:    "u := core.Update{At: p.At, Value: c.X(p.Value, set)}",
+			New: "u := core.Update{At: p.At, Value: c.X(p.Value, " +
+				"append(append(Assigned(nil), set...), order.Without(Assigned{p.Target})...))}",
+		},
+		{
+			Name: "tla/pcal/parallel-write-in-order", Kind: Unsound, File: "tla/pcal/hoist.go", Packages: pcal, Run: translationTests,
+			Breaks: "In a simultaneous assignment to resources the second value is computed after the first write.",
+			Old:    "if len(pairs) > 1 {\n",
+			New:    "if len(pairs) > 9 {\n",
+		},
+		{
+			Name: "tla/pcal/return-keeps-locals", Kind: Unsound, File: "tla/pcal/view.go", Packages: pcal, Run: translationTests,
+			Breaks: "A return does not give the procedure's variables their values from before the call.",
+			Old:    "\tj.add(c.put(c.Algorithm.PC, c.head(\"pc\", before), before))\n\tc.restore(j, before)\n",
+			New:    "\tj.add(c.put(c.Algorithm.PC, c.head(\"pc\", before), before))\n",
+		},
+		{
+			Name: "tla/pcal/call-does-not-reset-locals", Kind: WrongAnswer, File: "tla/pcal/view.go", Packages: pcal, Run: translationTests,
+			Breaks: "The variables of a procedure start with what the last call left in them.",
+			Old:    "\tfor _, l := range s.Proc.Locals {\n\t\td.start(l, j)\n\t}\n",
+			New:    "",
+		},
+		{
+			Name: "tla/pcal/read-hoisted-out-of-its-branch", Kind: Unsound, File: "tla/pcal/hoist.go", Packages: pcal, Run: translationTests,
+			Breaks: "A read in a branch of IF is performed whichever branch is taken, and blocks for both.",
+			Old:    "return h.choose(e, steps, &core.If{At: e.At, Cond: cond, Then: e.Then, Else: e.Else}, e.Then, e.Else)",
+			New: "more, then := h.x(e.Then)\n\t\tlast, other := h.x(e.Else)\n" +
+				"\t\treturn append(append(steps, more...), last...), &core.If{At: e.At, Cond: cond, Then: then, Else: other}",
+		},
+		{
+			Name: "tla/pcal/index-computed-after-the-write", Kind: WrongAnswer, File: "tla/pcal/expand.go", Packages: pcal, Run: translationTests,
+			Breaks: "An index that a mapping macro's own assignments change is computed anew after them.",
+			Old:    "if moves {",
+			New:    "if moves && len(index) > 9 {",
+		},
+		{
+			Name: "tla/pcal/write-misses-the-index", Kind: Unsound, File: "tla/pcal/expand.go", Packages: pcal, Run: translationTests,
+			Breaks: "A mapping macro that assigns $variable replaces the whole function.",
+			Old:    "pairs[i].Path = append(append([]core.Index(nil), path...), p.Path...)",
+			New:    "pairs[i].Path = append(append([]core.Index(nil), path[:0]...), p.Path...)",
+		},
+		{
+			Name: "tla/trans/await-of-a-constant-is-dropped", Kind: Unsound, File: "tla/trans/inline.go", Packages: trans, Run: translationTests,
+			Breaks: "await FALSE, after a mapping macro was put in, lets the step pass.",
+			Old:    "if c, ok := s.Cond.(*core.Bool); ok && c.Val {\n\t\t\t\treturn nil, true",
+			New:    "if _, ok := s.Cond.(*core.Bool); ok {\n\t\t\t\treturn nil, true",
+		},
+		{
+			Name: "tla/trans/late-use-sees-the-new-value", Kind: WrongAnswer, File: "tla/trans/inline.go", Packages: trans, Run: translationTests,
+			Breaks: "A value that was read stands where it is used, though what it was read from has been assigned since.",
+			Old:    "if s.late || ((s.binder",
+			New:    "if ((s.binder",
+		},
+		{
+			Name: "tla/trans/pending-value-is-dropped", Kind: Unsound, File: "tla/trans/flatten.go", Packages: trans, Run: translationTests,
+			Breaks: "A variable whose new value is a name at a goto keeps its old value.",
+			Old:    "return withoutSkips(append(append(out, f.flush(env, nil, s.At)...), s))",
+			New:    "return withoutSkips(append(out, s))",
+		},
+		{
+			Name: "tla/trans/procedures-are-not-fair", Kind: WrongAnswer, File: "tla/trans/module.go", Packages: trans, Run: translationTests,
+			Breaks: "A fair process that is inside a procedure need not go on.",
+			Old:    "for _, q := range m.reached(p) {",
+			New:    "for _, q := range m.reached(p)[:0] {",
+		},
+		{
+			Name: "tla/trans/minus-is-fair", Kind: Unsound, File: "tla/trans/module.go", Packages: trans, Run: translationTests,
+			Breaks: "A step at a label with a minus must be taken like any other.",
+			Old:    "if b.Minus {",
+			New:    "if b.Minus && b.Plus {",
+		},
+		{
+			Name: "tla/trans/branches-assign-different-variables", Kind: WrongAnswer, File: "tla/trans/action.go", Packages: trans, Run: translationTests,
+			Breaks: "A branch does not say UNCHANGED of what only the other branch assigns.",
+			Old:    "if rest := all.Without(sets[i]); len(rest) > 0 {",
+			New:    "if rest := all.Without(sets[i]); len(rest) > 1 {",
+		},
+		{
+			Name: "tla/trans/dead-end-where-it-terminates", Kind: WrongAnswer, File: "tla/trans/module.go", Packages: trans, Run: translationTests,
+			Breaks: "An algorithm whose processes have all ended is in deadlock.",
+			Old:    "parts = append(parts, \"Terminating\")",
+			New:    "_ = parts",
+		},
+	}
+}
+
+// compilerMutants are about generated code: it computes what the checker
+// computes.
+func compilerMutants() []Mutant {
+	compiled := []string{"compile"}
+	typed := []string{"tla/typed"}
+	return []Mutant{
+		{
+			Name: "compile/product-is-not-checked", Kind: WrongAnswer, File: "compile/native.go", Packages: compiled, Run: "TestExpressions",
+			Breaks: "Generated code multiplies without looking for overflow.",
+			Old:    "return val{fmt.Sprintf(\"value.%s(%s, %s)\", checked[name], f.as(e.Args[0], g.int), f.as(e.Args[1], g.int)), g.int, precAtom}, true",
+			New: "if name == \"*\" {\n\t\t\treturn val{fmt.Sprintf(\"(%s) * (%s)\", f.as(e.Args[0], g.int), f.as(e.Args[1], g.int)), g.int, precMul}, true\n\t\t}\n" +
+				"\t\treturn val{fmt.Sprintf(\"value.%s(%s, %s)\", checked[name], f.as(e.Args[0], g.int), f.as(e.Args[1], g.int)), g.int, precAtom}, true",
+		},
+		{
+			Name: "compile/argument-is-always-evaluated", Kind: WrongAnswer, File: "compile/strict.go", Packages: compiled, Run: "TestExpressions",
+			Breaks: "An argument that one branch of an IF needs is evaluated before, and fails for the other branch.",
+			Old:    "return any(e.Cond) || any(e.Then) && any(e.Else)",
+			New:    "return any(e.Cond) || any(e.Then) || any(e.Else)",
+		},
+		{
+			Name: "compile/parallel-assignment-in-order", Kind: Unsound, File: "compile/stmt.go", Packages: compiled, Run: "TestAlgorithms",
+			Breaks: "In generated code the index of a simultaneous assignment is computed after the other assignments.",
+			Old:    "r.path = s.frozen(p.Path)",
+			New:    "r.path = p.Path",
+		},
+		{
+			Name: "compile/relaxed-mailbox-before-an-await", Kind: Unsound, File: "compile/relaxed.go", Packages: compiled, Run: "TestGolden|TestRelaxed|TestAlgorithms",
+			Breaks: "A relaxed mailbox is accepted for a section that can still block after it has sent.",
+			Old:    "\t\tc.later(at, \"an await\", sent)\n",
+			New:    "",
+		},
+		{
+			Name: "tla/shape/missing-field-reads-as-zero", Kind: Unsound, File: "tla/shape/node.go", Packages: compiled, Run: "TestExpressions",
+			Breaks: "A field that only some records have is taken for one that all have.",
+			Old:    "n.fields[name] = &member{node: b.fields[name].node, optional: true}",
+			New:    "n.fields[name] = &member{node: b.fields[name].node}",
+		},
+		{
+			Name: "tla/shape/model-value-is-forgotten", Kind: WrongAnswer, File: "tla/shape/node.go", Packages: compiled, Run: "TestExpressions",
+			Breaks: "A place that holds a number or a model value is given the type of numbers.",
+			Old:    "a.model = left.model || right.model",
+			New:    "a.model = left.model && right.model",
+		},
+		{
+			Name: "tla/typed/sequence-changed-in-place", Kind: NotAtomic, File: "tla/typed/seq.go", Packages: typed,
+			Breaks: "Assigning q[i] changes the sequence that an aborted section goes back to.",
+			Old:    "out := append(Seq[T, K](nil), s...)",
+			New:    "out := s",
+		},
+		{
+			Name: "tla/typed/function-changed-in-place", Kind: NotAtomic, File: "tla/typed/fn.go", Packages: typed,
+			Breaks: "Assigning f[k] changes the function that an aborted section goes back to.",
+			Old:    "vals := append([]R(nil), f.vals...)",
+			New:    "vals := f.vals",
+		},
+		{
+			Name: "tla/typed/order-is-not-size-first", Kind: WrongAnswer, File: "tla/typed/set.go", Packages: typed,
+			Breaks: "CHOOSE over sets of sets takes another element in generated code than in the checker.",
+			Old:    "if len(a) != len(b) {\n\t\treturn len(a) - len(b)\n\t}",
+			New:    "",
+		},
+		{
+			Name: "tla/typed/union-keeps-duplicates", Kind: WrongAnswer, File: "tla/typed/set.go", Packages: typed,
+			Breaks: "A typed set may hold an element twice after \\cup.",
+			Old:    "out = append(out, s[i])\n\t\t\ti, j = i+1, j+1",
+			New:    "out = append(out, s[i])\n\t\t\ti++",
+		},
+		{
+			Name: "tla/typed/subseq-beyond-the-end", Kind: WrongAnswer, File: "tla/typed/seq.go", Packages: typed,
+			Breaks: "SubSeq of a typed sequence shows what once stood behind its end.",
+			Old:    "if m < 1 || int(n) > len(s) {",
+			New:    "if m < 1 || int(n) > cap(s) {",
+		},
+		{
+			Name: "tla/typed/merge-prefers-the-right", Kind: WrongAnswer, File: "tla/typed/fn.go", Packages: typed,
+			Breaks: "f @@ g takes the values of g where both have one, in generated code.",
+			Old:    "if j, ok := f.keys.search(k); ok {\n\t\t\tout.vals[i] = f.vals[j]\n\t\t\tcontinue\n\t\t}\n\t\tj, _ := g.keys.search(k)\n\t\tout.vals[i] = g.vals[j]",
+			New:    "if j, ok := g.keys.search(k); ok {\n\t\t\tout.vals[i] = g.vals[j]\n\t\t\tcontinue\n\t\t}\n\t\tj, _ := f.keys.search(k)\n\t\tout.vals[i] = f.vals[j]",
+		},
+	}
+}
