@@ -67,10 +67,13 @@ func (db *DB) inline() error {
 	}
 	for {
 		did, err := db.step(alphaBusy)
-		if errors.Is(err, env.ErrNoSpace) {
+		var unreadable readError
+		switch {
+		case errors.Is(err, env.ErrNoSpace):
 			return nil // whoever needs the room is told
-		}
-		if err != nil || !did {
+		case errors.As(err, &unreadable):
+			continue // it is not tried again; whoever reads there is told
+		case err != nil || !did:
 			return err
 		}
 	}
@@ -112,6 +115,8 @@ func (db *DB) flusher() {
 		db.flushErr, db.flushing = err, false
 		db.flushed.Broadcast()
 		if err != nil && !db.closing {
+			db.failed = err
+			db.idle.Broadcast()
 			// Disk full, or the store has stopped: try again when somebody asks.
 			db.work.Wait()
 		}
@@ -188,6 +193,11 @@ func (db *DB) compactor() {
 		}
 		if err := db.run(j); err != nil && !errors.Is(err, errAborted) {
 			db.log.Warn("compaction", "error", err)
+			db.fail(err)
+			var unreadable readError
+			if errors.As(err, &unreadable) {
+				continue
+			}
 			db.mu.Lock()
 			if !db.closing {
 				db.working--
@@ -253,7 +263,8 @@ func (db *DB) trim() {
 
 // Wait returns when the background has nothing more to do, if no changes
 // come meanwhile: full memtables are in the tree, and partitions are merged as
-// in an idle store.
+// in an idle store. An error is of something that it could not do meanwhile,
+// for want of space or because of damage.
 func (db *DB) Wait() error {
 	if db.o.ReadOnly {
 		return nil
@@ -273,16 +284,17 @@ func (db *DB) Wait() error {
 	db.mu.Lock()
 	defer db.mu.Unlock()
 	db.waiting++
+	db.failed = nil
 	db.tell()
-	for db.err() == nil && !db.closing && (db.working > 0 || !db.trimmed || len(db.current.Load().mems) > 1 || db.trunk.Next(db.policy(alphaIdle)) != nil) {
+	for db.err() == nil && db.failed == nil && !db.closing && (db.working > 0 || !db.trimmed || len(db.current.Load().mems) > 1 || db.trunk.Next(db.policy(alphaIdle)) != nil) {
 		db.idle.Wait()
 	}
 	db.waiting--
-	return db.err()
+	return first(db.err(), db.failed)
 }
 
 func (db *DB) policy(alpha float64) trunk.Policy {
-	return trunk.Policy{Alpha: alpha, Snapshots: len(db.snapshots) > 0, Busy: func(level int, lo []byte) bool {
+	return trunk.Policy{Alpha: alpha, Snapshots: len(db.snapshots) > 0, Skip: db.isSpoiled, Busy: func(level int, lo []byte) bool {
 		for _, j := range db.jobs {
 			if j.Level == level && string(j.Lo) == string(lo) {
 				return true
@@ -357,16 +369,27 @@ func (db *DB) run(j *trunk.Job) error {
 		for _, b := range outputs {
 			db.discard(b)
 		}
-		if errors.Is(err, env.ErrNoSpace) || errors.Is(err, errAborted) || errors.Is(err, ErrMemory) {
-			return err
-		}
-		err = explain(err)
-		if !errors.Is(err, ErrCorrupt) {
-			err = db.stop(fmt.Errorf("compaction: %w", err))
-		}
-		return err
+		return db.mergeError(j, err)
 	}
 	return db.reclaim()
+}
+
+// mergeError is what is said of a merge that ended with an error.
+func (db *DB) mergeError(j *trunk.Job, err error) error {
+	var unreadable readError
+	read := errors.As(err, &unreadable)
+	if errors.Is(err, errAborted) {
+		return err
+	}
+	err = fmt.Errorf("compaction: %w", explain(err))
+	switch {
+	case errors.Is(err, env.ErrNoSpace) || errors.Is(err, ErrMemory):
+		return err
+	case read:
+		db.spoil(j)
+		return readError{err}
+	}
+	return db.stop(err)
 }
 
 // adopt takes branches that the tree refers to now. The caller holds db.mu.
@@ -516,7 +539,7 @@ func (db *DB) writeBranches(keep kept, parts int, size, records int64, last bool
 		}
 	}
 	if err := keep.Err(); err != nil {
-		return out, err
+		return out, readError{err}
 	}
 	if w != nil {
 		return out, finish()

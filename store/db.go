@@ -80,6 +80,8 @@ type DB struct {
 	nextID        uint64
 	copies        uint64 // made by Checkpoint
 	jobs          []*trunk.Job
+	spoiled       []*trunk.Job // merges that could not read an input
+	failed        error        // the last that the background could not do
 	snapshots     map[*Snapshot]struct{}
 	flushErr      error
 	flushing      bool

@@ -14,6 +14,9 @@ type Policy struct {
 	// Snapshots says that older versions are still wanted, so that nothing
 	// is dropped without being read.
 	Snapshots bool
+	// Skip says that a merge is not to be made, however much it is worth; nil:
+	// none.
+	Skip func(*Job) bool
 	// Busy says whether somebody works on a pivot already; nil: nobody does.
 	Busy func(level int, lo []byte) bool
 }
@@ -39,12 +42,14 @@ func (t *Trunk) Next(p Policy) *Job {
 		} else {
 			j, weight = t.bottom(&n.Pivots[i], hi, p)
 		}
-		if j != nil && weight >= 1 && weight > most {
+		if j != nil && weight >= 1 && weight > most && (j.Flush || !p.skips(j)) {
 			best, most = j, weight
 		}
 	})
 	return best
 }
+
+func (p *Policy) skips(j *Job) bool { return p.Skip != nil && p.Skip(j) }
 
 // Debt is how many bytes compactions would have to read for every pivot to be
 // within its limits, about.
@@ -129,7 +134,7 @@ func (t *Trunk) bottom(p *Pivot, hi []byte, policy Policy) (*Job, float64) {
 		ratio = max(ratio, float64(bases)/4)
 	}
 	many := float64(len(p.Refs)-bases) / float64(t.shape.Runs)
-	if many >= 1 && ratio < 0.5 && bases > 0 {
+	if many >= 1 && bases > 0 && (ratio < 0.5 || policy.skips(all)) {
 		deltas := 0
 		for deltas < len(p.Refs) && !p.Refs[deltas].Base {
 			deltas++

@@ -1,0 +1,60 @@
+package store
+
+import (
+	"bytes"
+
+	"github.com/ashlar-dev/ashlar/store/trunk"
+)
+
+// A merge that cannot read an input can never be made: a block is damaged, or a
+// place of the disk is. It is not tried again, so that the merges of all other
+// ranges go on, and nor is one of the same pivot that has the same inputs and
+// more. What is written later to the pivot is merged beside them. A range
+// delete over all of it, or Repair, ends that; so does opening the store again,
+// which tries once more.
+
+// readError is the error of a merge that could not read an input.
+type readError struct{ error }
+
+func (e readError) Unwrap() error { return e.error }
+
+// spoil notes that a merge could not read an input.
+func (db *DB) spoil(j *trunk.Job) {
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	if !db.isSpoiled(j) {
+		db.spoiled = append(db.spoiled, &trunk.Job{Level: j.Level, Lo: j.Lo, Inputs: j.Inputs})
+	}
+}
+
+// isSpoiled says whether a merge has the inputs of one that could not be made.
+// The caller holds db.mu.
+func (db *DB) isSpoiled(j *trunk.Job) bool {
+	for _, s := range db.spoiled {
+		if s.Level == j.Level && bytes.Equal(s.Lo, j.Lo) && hasAll(j.Inputs, s.Inputs) {
+			return true
+		}
+	}
+	return false
+}
+
+func hasAll(refs, some []trunk.Ref) bool {
+	for _, s := range some {
+		has := false
+		for _, r := range refs {
+			has = has || r.Branch == s.Branch
+		}
+		if !has {
+			return false
+		}
+	}
+	return true
+}
+
+// fail notes what the background could not do, for those who wait for it.
+func (db *DB) fail(err error) {
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	db.failed = err
+	db.idle.Broadcast()
+}
