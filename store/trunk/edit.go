@@ -213,7 +213,7 @@ func (j *Job) Bytes() int64 {
 // Flush moves the references of the job's pivot to its child. It answers false
 // when the pivot is not as it was when the job was made.
 func (t *Trunk) Flush(j *Job) bool {
-	return t.edit(j, func(n *Node, i int, hi []byte) {
+	return t.edit(j, func(n *Node, i int, hi, _ []byte) {
 		p := &n.Pivots[i]
 		moved := p.Refs
 		p.Refs = nil
@@ -227,7 +227,7 @@ func (t *Trunk) Flush(j *Job) bool {
 // one. It answers false, and changes nothing, when the pivot is not as it was
 // when the job was made: then the outputs are worth nothing.
 func (t *Trunk) Commit(j *Job, outputs []*Branch) bool {
-	done := t.edit(j, func(n *Node, i int, hi []byte) {
+	done := t.edit(j, func(n *Node, i int, hi, end []byte) {
 		p := n.Pivots[i]
 		at := index(p.Refs, j.Inputs[0])
 		newer := p.Refs[:at]
@@ -244,7 +244,7 @@ func (t *Trunk) Commit(j *Job, outputs []*Branch) bool {
 		}
 		t.release(p.Refs)
 		if j.Bottom && len(outputs) <= 1 {
-			t.join(n, i, hi)
+			t.join(n, i, end)
 		}
 	})
 	if !done {
@@ -277,8 +277,9 @@ func (t *Trunk) cut(p Pivot, newer []Ref, outputs []*Branch, hi []byte) []Pivot 
 }
 
 // join lets a pivot that became small be taken over by its neighbour on the
-// left, or the right: by reference, since their keys do not overlap.
-func (t *Trunk) join(n *Node, i int, hi []byte) {
+// left, or the right: by reference, since their keys do not overlap. End is the
+// end of the node's range.
+func (t *Trunk) join(n *Node, i int, end []byte) {
 	if len(n.Pivots) < 2 || !t.small(n.Pivots[i], t.shape.LeafBytes/4) {
 		return
 	}
@@ -290,7 +291,7 @@ func (t *Trunk) join(n *Node, i int, hi []byte) {
 		}
 	}
 	a, b := n.Pivots[left], n.Pivots[left+1]
-	_, end := n.bounds(left+1, hi)
+	_, hi := n.bounds(left+1, end)
 	// Refs keep an order by age among those of each side. The sides share no
 	// keys except through branches that both refer to, which become one.
 	var refs []Ref
@@ -302,7 +303,7 @@ func (t *Trunk) join(n *Node, i int, hi []byte) {
 	refs = byAge(refs)
 	joined := Pivot{Lo: a.Lo, Refs: refs}
 	for k := range joined.Refs {
-		joined.Refs[k].Bytes, _ = refs[k].Branch.keys.Span(a.Lo, end)
+		joined.Refs[k].Bytes, _ = refs[k].Branch.keys.Span(a.Lo, hi)
 	}
 	t.retain(joined.Refs)
 	t.release(a.Refs)
@@ -335,8 +336,9 @@ func byAge(refs []Ref) []Ref {
 }
 
 // edit finds the job's pivot, checks that it still has what the job read, and
-// lets change change it in a copied path.
-func (t *Trunk) edit(j *Job, change func(n *Node, i int, hi []byte)) bool {
+// lets change change it in a copied path: pivot i of n, which ends at hi; n ends
+// at end.
+func (t *Trunk) edit(j *Job, change func(n *Node, i int, hi, end []byte)) bool {
 	if t.root.Level < j.Level {
 		return false
 	}
@@ -350,7 +352,7 @@ func (t *Trunk) edit(j *Job, change func(n *Node, i int, hi []byte)) bool {
 			if !current(n.Pivots[i], hi, j) {
 				return false
 			}
-			change(n, i, hi)
+			change(n, i, hi, end)
 			t.root = root
 			return true
 		}

@@ -380,3 +380,46 @@ func FuzzDecode(f *testing.F) {
 		}
 	})
 }
+
+// A pivot that is joined with its neighbour on the right has what both had.
+func TestJoinedBytes(t *testing.T) {
+	m := newMachine(t, Shape{Fanout: 4, LeafBytes: 1600, Runs: 2})
+	keys := func(prefix string, n int) []string {
+		var all []string
+		for i := range n {
+			all = append(all, fmt.Sprintf("%s%d", prefix, i))
+		}
+		return all
+	}
+	m.attach(keys("a", 9))
+	m.attach(keys("b", 9))
+	shrink := func(pivot, n int, prefix string) {
+		p, hi := m.trunk.Root().Pivots[pivot], []byte(nil)
+		if pivot+1 < len(m.trunk.Root().Pivots) {
+			hi = m.trunk.Root().Pivots[pivot+1].Lo
+		}
+		out := content{}
+		for _, k := range keys(prefix, n) {
+			out[k] = m.newest[k]
+		}
+		if !m.trunk.Commit(&Job{Lo: p.Lo, Hi: hi, Inputs: p.Refs, Bottom: true}, []*Branch{m.branch(out)}) {
+			t.Fatal("refused")
+		}
+	}
+	shrink(1, 5, "b")
+	if n := len(m.trunk.Root().Pivots); n != 2 {
+		t.Fatalf("%d pivots", n)
+	}
+	shrink(0, 2, "a")
+	pivots := m.trunk.Root().Pivots
+	if len(pivots) != 1 || len(pivots[0].Refs) != 2 {
+		t.Fatalf("not joined: %+v", pivots)
+	}
+	var sum int64
+	for _, r := range pivots[0].Refs {
+		sum += r.Bytes
+	}
+	if sum != 700 {
+		t.Errorf("%d bytes, want 700", sum)
+	}
+}
