@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"errors"
 	"fmt"
 	"math/rand"
 	"path"
@@ -120,10 +121,11 @@ func TestTheOlderSuperblock(t *testing.T) {
 	}
 }
 
-// noticed is a disk that tells of every sync of a data file before it is done.
+// noticed is a disk that tells of every sync of a data file before it is done,
+// and is told whether it fails.
 type noticed struct {
 	*sim.Disk
-	before func()
+	before func() error
 }
 
 func (n noticed) OpenDirect(name string, create bool) (env.File, bool, error) {
@@ -136,12 +138,41 @@ func (n noticed) OpenDirect(name string, create bool) (env.File, bool, error) {
 
 type noticedFile struct {
 	env.SpaceFile
-	before func()
+	before func() error
 }
 
 func (f noticedFile) Sync() error {
-	f.before()
+	if err := f.before(); err != nil {
+		return err
+	}
 	return f.SpaceFile.Sync()
+}
+
+// TestAFailedSyncIsTheEnd: after a sync of the data file that failed, what was
+// written before may be lost though a later one answers nil. So the store takes
+// no more changes.
+func TestAFailedSyncIsTheEnd(t *testing.T) {
+	broken := errors.New("broken")
+	var fault error
+	o := tiny()
+	db := open(t, noticed{sim.NewDisk(), func() error { return fault }}, o)
+	must(t, db.Put([]byte("key"), []byte("value")))
+	fault = broken
+	if err := db.Flush(); !errors.Is(err, broken) {
+		t.Fatalf("Flush: %v", err)
+	}
+	fault = nil
+	for what, err := range map[string]error{"Put": db.Put([]byte("key"), []byte("new")), "Flush": db.Flush(), "Sync": db.Sync()} {
+		if !errors.Is(err, store.ErrStopped) || !errors.Is(err, broken) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	if v, err := db.Get([]byte("key"), nil); err != nil || string(v) != "value" {
+		t.Errorf("the key is %q, %v", v, err)
+	}
+	if err := db.Close(); !errors.Is(err, broken) {
+		t.Errorf("Close: %v", err)
+	}
 }
 
 // TestAnUnsyncedSuperblockIsFound kills the process when a superblock is
@@ -151,7 +182,10 @@ func TestAnUnsyncedSuperblockIsFound(t *testing.T) {
 	disk := sim.NewDisk()
 	h := history{r: rand.New(rand.NewSource(9)), want: map[string]string{}}
 	var killed []*sim.Disk
-	h.db = open(t, noticed{disk, func() { killed = append(killed, disk.Clone()) }}, everyCommit())
+	h.db = open(t, noticed{disk, func() error {
+		killed = append(killed, disk.Clone())
+		return nil
+	}}, everyCommit())
 	lost := sim.KeepFunc(func(p sim.Piece, ops []uint64) int {
 		for _, at := range superblocks {
 			if s := at / 512; p.What == sim.ContentPiece && s <= p.Sector && p.Sector < s+table.SuperSize/512 {

@@ -65,9 +65,12 @@ func durabilityMutants() []Mutant {
 		crash("store/durable/checkpoint-says-too-much", checkpoint, Lost,
 			"A checkpoint takes changes for durable that are not in its tree.",
 			"db.durable = max(db.durable, f.cut)", "db.durable = max(db.durable, f.cut+8)"),
-		crash("store/durable/a-failed-sync-is-tried-again", checkpoint, Lost,
-			"After a sync of the data file that failed the store goes on, as if the next one would do.",
-			"return db.stop(fmt.Errorf(\"checkpoint: sync %s: %w\", dataFile, err))", "return fmt.Errorf(\"checkpoint: sync %s: %w\", dataFile, err)"),
+		{
+			Name: "store/durable/a-failed-sync-is-tried-again", Kind: Lost, File: checkpoint, Packages: []string{"store"}, Run: "TestAFailedSync",
+			Breaks: "After a sync of the data file that failed the store goes on, as if the next one would do.",
+			Old:    "return db.stop(fmt.Errorf(\"checkpoint: sync %s: %w\", dataFile, err))",
+			New:    "return fmt.Errorf(\"checkpoint: sync %s: %w\", dataFile, err)",
+		},
 		{
 			Name: "store/durable/recovery-does-not-sync", Kind: Lost, File: recover, Packages: []string{"store"}, Run: "TestAnUnsynced",
 			Breaks: "Recovery builds upon a superblock that may not be durable.",
