@@ -19,9 +19,11 @@ type fallible struct {
 	disk   whole
 	r      *rand.Rand
 	dies   int // at the operation of that number that changes or syncs something; 0: never
-	fails  int // likewise
+	within int // and within that sync of a file
+	fails  int // as dies
 	full   int // from that one on no file grows, for a while
 	ops    int
+	syncs  int
 	dead   bool
 	struck bool // an operation has failed that a store does not outlive
 }
@@ -252,6 +254,12 @@ func (f *fallibleFile) Discard(off, n int64) error {
 }
 
 func (f *fallibleFile) Sync() error {
+	f.d.mu.Lock()
+	f.d.syncs++
+	if f.d.syncs == f.d.within && !f.d.dead {
+		f.d.dies = f.d.ops + 1
+	}
+	f.d.mu.Unlock()
 	return f.d.change("sync", f.name, f.f.Sync)
 }
 

@@ -44,7 +44,7 @@ func refuse(t *testing.T, what string, r *Report, events []Event) {
 // the checker say whether what it traces is a behaviour of the specification.
 func TestTheEngineConforms(t *testing.T) {
 	s := spec(t)
-	runs, seed := number(t, runsVar, 100), number(t, seedVar, 1)
+	runs, seed := number(t, runsVar, 120), number(t, seedVar, 1)
 	var sum tally
 	for n := range runs {
 		x := newRun(t, seed+n)

@@ -159,8 +159,10 @@ func (x *run) play(lives int) {
 func (x *run) life() {
 	x.mortal = &fallible{disk: x.disk, r: x.r}
 	switch plan := x.r.IntN(10); {
-	case plan < 5: // within recovery too
+	case plan < 3: // within recovery too
 		x.mortal.dies = 1 + x.r.IntN(1<<(2+x.r.IntN(8)))
+	case plan < 5:
+		x.mortal.within = 1 + x.r.IntN(1<<(2+x.r.IntN(6)))
 	case plan < 7:
 		x.mortal.fails = 4 + x.r.IntN(1<<(2+x.r.IntN(7)))
 	case plan < 8:
