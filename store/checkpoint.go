@@ -42,12 +42,11 @@ func (c *changes) dropBranch(id uint64) {
 // frozen is what a superblock will lead to.
 type frozen struct {
 	changes
-	now     *trunk.Node
-	seq     uint64
-	cut     message.Seq
-	oldest  *mem
-	nextID  uint64
-	retires []extent.Run
+	now    *trunk.Node
+	seq    uint64
+	cut    message.Seq
+	oldest *mem
+	nextID uint64
 }
 
 // The space that a table's chunks may take beside the whole table before it is
