@@ -62,7 +62,7 @@ crash:
 
 ## mutants: named mistakes in the code, each of which a test must notice; writes docs/mutants.md.
 mutants:
-	$(GO) run ./internal/mutant/cmd/mutants -write
+	$(GO) run ./internal/mutant/cmd/mutants -write $(if $(ASHLAR_MUTANTS),-only '$(ASHLAR_MUTANTS)')
 	ASHLAR_STORE_MUTANTS=1 $(GO) test -count=1 -timeout 1h -v -run Mutants ./store/merge
 
 ## bench-kv: key-value stores beside each other, small; `go run ./bench/kv -help` has the rest.
