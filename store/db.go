@@ -201,8 +201,11 @@ func (db *DB) cacheBytes() int64 {
 	}
 	limit := db.pool.Limit()
 	memtable := int64(db.o.Tuning.MemtableBytes)
-	return max(limit-2*(memtable+memtable/8)-db.indexBytes.Load()-min(limit/8, buffersShareMax), 0)
+	return max(limit-2*(memtable+memtable/8)-db.indexBytes.Load()-db.buffersShare(), 0)
 }
+
+// buffersShare is the memory for reading and writing, in bytes.
+func (db *DB) buffersShare() int64 { return min(db.pool.Limit()/8, buffersShareMax) }
 
 // Close ends the store: changes that are not durable become so, unless an
 // error has stopped the store. While iterators are open it answers an error and

@@ -239,12 +239,13 @@ func (t *treeIter) enter(p trunk.Partition) {
 	t.part = p
 	lo, hi := t.bounds()
 	sources := make([]message.Iter, 0, len(p.Refs))
+	ahead := t.db.prefetch(len(p.Refs))
 	for _, r := range p.Refs {
 		if r.Branch.Meta.Records == 0 || !r.Branch.Index.Overlaps(lo, hi) {
 			continue
 		}
 		sources = append(sources, r.Branch.Index.Iter(branch.IterOptions{
-			Cache: t.db.cache, Prefetch: scanPrefetch, Lo: lo, Hi: hi,
+			Cache: t.db.cache, Prefetch: ahead, Lo: lo, Hi: hi,
 		}))
 	}
 	if len(sources) == 1 {
@@ -257,8 +258,20 @@ func (t *treeIter) enter(p trunk.Partition) {
 	t.in = merge.New(sources)
 }
 
-// scanPrefetch is how far a scan reads ahead in each branch, in bytes.
+// scanPrefetch is how far a scan reads ahead in each branch at most, in bytes.
 const scanPrefetch = 1 << 20
+
+// prefetchUsers is for how many iterators memory to read ahead is kept at least:
+// what one has taken it keeps until it is closed.
+const prefetchUsers = 4
+
+// prefetch is how far an iterator may read ahead in each of so many branches,
+// in bytes: all iterators together use the memory for buffers, and leave that of
+// memtables alone.
+func (db *DB) prefetch(branches int) int {
+	users := max(db.iterating.Load(), prefetchUsers) * int64(max(branches, 1))
+	return int(min(db.buffersShare()/users, scanPrefetch))
+}
 
 // bounds are those of the partition and of the iterator together.
 func (t *treeIter) bounds() (lo, hi []byte) {
