@@ -160,7 +160,7 @@ func (db *DB) journaler() {
 		if closing {
 			return
 		}
-		_ = db.drainJournal() // an error has stopped the store
+		_ = db.drainJournal() // an error has stopped the store, or Sync will meet it again
 	}
 }
 
@@ -554,9 +554,8 @@ func (db *DB) newBranch(meta branch.Meta, index *branch.Index) (*trunk.Branch, e
 	b := trunk.NewBranch(meta, index)
 	for i, r := range meta.Blobs {
 		if err := db.space.like(r); err != nil {
-			for _, r := range meta.Blobs[:i] {
-				db.unlike(r)
-			}
+			b.Meta.Blobs = meta.Blobs[:i]
+			db.discard(b)
 			return nil, err
 		}
 	}

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"errors"
 	"fmt"
 	"hash/crc32"
 	"log/slog"
@@ -219,6 +220,9 @@ func (db *DB) Close() error {
 	}
 	if !db.o.ReadOnly && db.err() == nil {
 		err = db.flushAll(true)
+		if errors.Is(err, env.ErrNoSpace) || errors.Is(err, ErrMemory) {
+			err = db.syncTo(db.askSync()) // the journal may have room where the tree has none
+		}
 	} else if !db.o.ReadOnly {
 		err = db.err()
 	}

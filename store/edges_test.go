@@ -203,3 +203,43 @@ func TestFlushAfterAFullDisk(t *testing.T) {
 	}
 	must(t, db.Close())
 }
+
+// A store that is closed on a full disk has its changes in the journal, if that
+// has room.
+func TestCloseOnAFullDisk(t *testing.T) {
+	disk := &fullDisk{Disk: sim.NewDisk()}
+	o := tiny()
+	o.Compression, o.Tuning.BlobBytes = store.None, 8<<10
+	db := open(t, disk, o)
+	want := map[string]string{}
+	put := func(n, size int) {
+		for range n {
+			k, v := fmt.Sprintf("k%d", len(want)), fmt.Sprintf("%0*d", size, len(want))
+			must(t, db.Put([]byte(k), []byte(v)))
+			want[k] = v
+		}
+	}
+	put(5, 100)
+	must(t, db.Sync()) // there is a file for the journal
+	must(t, db.Close())
+	full := 0
+	for range 30 {
+		db = open(t, disk, o)
+		put(3, 7000)
+		disk.full = true
+		err := db.Flush()
+		if err != nil {
+			full++
+		}
+		must(t, db.Close())
+		disk.full = false
+		crashed := disk.Clone()
+		crashed.Crash(sim.KeepUpTo(0))
+		db = open(t, crashed, o)
+		check(t, db, want)
+		must(t, db.Close())
+	}
+	if full == 0 {
+		t.Error("the disk was never full")
+	}
+}

@@ -206,7 +206,7 @@ func (db *DB) value(r *reader, key []byte) ([]byte, error) {
 // readBlob appends a large value to dst.
 func (db *DB) readBlob(ref message.BlobRef, key, dst []byte) ([]byte, error) {
 	end := db.space.end()
-	if ref.Addr+int64(ref.Len) > end {
+	if ref.Addr > end-int64(ref.Len) {
 		return dst, db.badBlob(ref, key, fmt.Sprintf("a value before the end of the file at %d", end), fmt.Sprintf("%d bytes", ref.Len))
 	}
 	size := min((int(ref.Len)+extent.PageSize-1)/extent.PageSize*extent.PageSize, blobPiece)
