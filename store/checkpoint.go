@@ -170,6 +170,11 @@ func (db *DB) writeChunk(super *table.Superblock) (old []extent.Run, err error) 
 	if err != nil {
 		return nil, err
 	}
+	// A write that fails ends the store, so it must not be for want of room.
+	if err := db.space.back(run); err != nil {
+		db.space.Free(run)
+		return nil, err
+	}
 	buf, ok := db.alloc(size)
 	if !ok {
 		db.space.Free(run)

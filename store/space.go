@@ -3,6 +3,7 @@ package store
 import (
 	"errors"
 	"fmt"
+	"sort"
 	"sync"
 
 	"github.com/ashlar-dev/ashlar/env"
@@ -22,7 +23,7 @@ type space struct {
 	// frozen is the number of the newest superblock whose content is decided:
 	// what is dropped from now on, the next one does not have.
 	frozen uint64
-	holes  map[extent.Run]bool // free runs that are holes already
+	holes  []extent.Run // free runs that are holes already, by address
 }
 
 // growPages is by how much the file grows at least, and growMax at most: a
@@ -39,6 +40,7 @@ func (s *space) Alloc(pages uint32) (extent.Run, error) {
 	defer s.mu.Unlock()
 	for {
 		if r, ok := s.alloc.Alloc(pages); ok {
+			s.fill(r)
 			return r, nil
 		}
 		end := s.alloc.End()
@@ -55,6 +57,29 @@ func (s *space) Alloc(pages uint32) (extent.Run, error) {
 			}
 		}
 	}
+}
+
+// fill notes that what lies in r is no hole for long.
+func (s *space) fill(r extent.Run) {
+	i := sort.Search(len(s.holes), func(i int) bool { return s.holes[i].End() > uint64(r.Page) })
+	for ; i < len(s.holes) && uint64(s.holes[i].Page) < r.End(); i++ {
+		s.holes[i].Pages = 0
+	}
+}
+
+// isHole says whether the run was made a hole as it is.
+func (s *space) isHole(r extent.Run) bool {
+	i := sort.Search(len(s.holes), func(i int) bool { return s.holes[i].End() > uint64(r.Page) })
+	return i < len(s.holes) && s.holes[i] == r
+}
+
+// back sees to it that a write to r finds room on the disk, although it may be
+// a hole.
+func (s *space) back(r extent.Run) error {
+	if f, ok := s.file.(env.SpaceFile); ok {
+		return f.Allocate(r.Addr(), r.Bytes())
+	}
+	return nil
 }
 
 func (s *space) lengthen(end uint32) error {
@@ -150,18 +175,18 @@ func (s *space) trim() (bytes int64, err error) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	holes := map[extent.Run]bool{}
+	var holes []extent.Run
 	for _, span := range s.alloc.All() {
 		if span.Retired || span.Pages < trimPages {
 			continue
 		}
-		if !s.holes[span.Run] {
+		if !s.isHole(span.Run) {
 			if err := f.Discard(span.Addr(), span.Bytes()); err != nil {
 				return bytes, fmt.Errorf("give back %v of %s: %w", span.Run, dataFile, err)
 			}
 			bytes += span.Bytes()
 		}
-		holes[span.Run] = true
+		holes = append(holes, span.Run)
 	}
 	s.holes = holes
 	return bytes, nil
