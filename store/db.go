@@ -65,6 +65,7 @@ type DB struct {
 	iterating             atomic.Int64 // iterators that are open
 	epoch                 uint64
 	name                  uint64 // the store's, in its journal
+	mergerIsNew           bool   // no superblock has its name
 
 	// mu guards the way of changes and the tree.
 	mu            sync.Mutex

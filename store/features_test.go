@@ -10,6 +10,7 @@ import (
 	"github.com/ashlar-dev/ashlar/env"
 	"github.com/ashlar-dev/ashlar/sim"
 	"github.com/ashlar-dev/ashlar/store"
+	"github.com/ashlar-dev/ashlar/store/message"
 )
 
 func open(t *testing.T, disk env.Disk, o store.Options) *store.DB {
@@ -237,4 +238,28 @@ func TestLimits(t *testing.T) {
 	if err := db.Close(); !errors.Is(err, store.ErrClosed) {
 		t.Errorf("close after close: %v", err)
 	}
+}
+
+// The first merger of a store is its merger, whatever happens next.
+func TestAMergerThatCameLater(t *testing.T) {
+	disk := sim.NewDisk()
+	db := open(t, disk, tiny())
+	must(t, db.Put([]byte("k"), []byte("a")))
+	must(t, db.Close())
+	o := tiny()
+	o.Merger = list{}
+	db = open(t, disk, o)
+	must(t, db.Merge([]byte("k"), []byte("b")))
+	must(t, db.Sync())
+	disk.Crash(sim.KeepUpTo(0)) // the merge is in the journal only
+	for _, other := range []message.Merger{nil, sum{}} {
+		o.Merger = other
+		if _, err := store.Open(world(disk, 2), "db", o); !errors.Is(err, store.ErrMerger) {
+			t.Errorf("with merger %v: %v", other, err)
+		}
+	}
+	o.Merger = list{}
+	db = open(t, disk, o)
+	check(t, db, map[string]string{"k": "ab"})
+	must(t, db.Close())
 }

@@ -45,8 +45,24 @@ func Open(world env.Env, dir string, o Options) (*DB, error) {
 		_ = db.shut(nil)
 		return nil, err
 	}
+	if err := db.nameMerger(); err != nil {
+		err = fmt.Errorf("open store %s: %w", dir, err)
+		_ = db.shut(nil)
+		return nil, err
+	}
 	db.startWorkers()
 	return db, nil
+}
+
+// nameMerger puts the name of a store's first merger into a superblock, before
+// there are messages in the journal that only this merger understands.
+func (db *DB) nameMerger() error {
+	if !db.mergerIsNew || db.o.ReadOnly {
+		return nil
+	}
+	db.cmu.Lock()
+	defer db.cmu.Unlock()
+	return db.checkpoint(false)
 }
 
 func newDB(world env.Env, dir string, o Options) *DB {
@@ -239,6 +255,7 @@ func (db *DB) readSupers() (*table.Superblock, error) {
 	if name != super.Merger && super.Merger != "" {
 		return nil, fmt.Errorf("%w: the store was made with %q, opened with %q", ErrMerger, super.Merger, name)
 	}
+	db.mergerIsNew = super.Merger != name
 	super.Merger = name
 	db.super, db.slot, db.epoch, db.nextID = super, which, super.Epoch+1, super.NextID
 	db.name = binary.LittleEndian.Uint64(super.UUID[:])
