@@ -243,3 +243,101 @@ func TestCloseOnAFullDisk(t *testing.T) {
 		t.Error("the disk was never full")
 	}
 }
+
+// The least and the longest of everything, through the tree and through the
+// journal.
+func TestLeastAndLongest(t *testing.T) {
+	o := tiny()
+	o.Tuning.MemtableBytes = 256 << 10
+	disk := sim.NewDisk()
+	db := open(t, disk, o)
+	want := map[string]string{}
+	longest := string(bytes.Repeat([]byte{0xff}, message.KeyMax))
+	for _, k := range []string{"", "\x00", "k", longest, longest[1:]} {
+		for _, n := range []int{0, 1, o.Tuning.BlobBytes - 1, o.Tuning.BlobBytes, o.Tuning.BlobBytes + 1, 4096, 4097, 1<<20 - 1, 1<<20 + 1} {
+			v := string(bytes.Repeat([]byte{byte(n)}, n))
+			must(t, db.Put([]byte(k), []byte(v)))
+			if got, err := db.Get([]byte(k), nil); err != nil || string(got) != v {
+				t.Fatalf("get a key of %d bytes: %d bytes, %v; want %d", len(k), len(got), err, n)
+			}
+			want[k] = v
+			if n%3 == 0 {
+				must(t, db.Flush())
+			}
+		}
+	}
+	check(t, db, want)
+	const room = 256<<10 - 4096 - 64 // of a batch, in bytes
+	for _, c := range []struct {
+		size int
+		err  error
+	}{{room, nil}, {room + 8, store.ErrTooLarge}} {
+		b := db.NewBatch()
+		for left := c.size; left > 0; left -= min(left, 1000) {
+			k := fmt.Sprintf("batch%07d", left)
+			v := string(bytes.Repeat([]byte{'v'}, min(left, 1000)-24-len(k)))
+			b.Put([]byte(k), []byte(v))
+			if c.err == nil {
+				want[k] = v
+			}
+		}
+		if err := db.Commit(b, store.NoSync); !errors.Is(err, c.err) {
+			t.Fatalf("a batch of %d bytes: %v", c.size, err)
+		}
+	}
+	must(t, db.Sync())
+	disk.Crash(sim.KeepUpTo(0))
+	db = open(t, disk, o)
+	check(t, db, want)
+	must(t, db.DeleteRange([]byte(""), []byte(longest)))
+	for k := range want {
+		if k != longest {
+			delete(want, k)
+		}
+	}
+	check(t, db, want)
+	must(t, db.Compact(nil, nil))
+	check(t, db, want)
+	for _, hi := range []string{"", "a"} {
+		if err := db.DeleteRange([]byte("b"), []byte(hi)); !errors.Is(err, store.ErrBounds) {
+			t.Errorf("delete up to %q: %v", hi, err)
+		}
+	}
+	must(t, db.Close())
+}
+
+// A journal that does not fit into the memory is an error, and hurts nothing.
+func TestOpenWithLessMemory(t *testing.T) {
+	disk := sim.NewDisk()
+	o := tiny()
+	o.Tuning.MemtableBytes = 2 << 20
+	db := open(t, disk, o)
+	want := map[string]string{}
+	for i := range 1000 {
+		k, v := fmt.Sprintf("k%d", i), fmt.Sprintf("%0900d", i)
+		must(t, db.Put([]byte(k), []byte(v)))
+		want[k] = v
+	}
+	must(t, db.Sync())
+	disk.Crash(sim.KeepUpTo(0))
+	less := tiny()
+	less.Memory, less.Tuning.CacheBytes = 512<<10, 0
+	for range 2 {
+		if _, err := store.Open(world(disk.Clone(), 1), "db", less); !errors.Is(err, store.ErrMemory) {
+			t.Fatal(err)
+		}
+		less.ReadOnly = true
+	}
+	less.Memory = 8 << 20
+	db = open(t, disk, less)
+	check(t, db, want)
+	if err := db.Put([]byte("k"), nil); !errors.Is(err, store.ErrReadOnly) {
+		t.Error(err)
+	}
+	must(t, db.Close())
+	less.ReadOnly = false
+	db = open(t, disk, less)
+	check(t, db, want)
+	must(t, db.Put([]byte("k"), nil))
+	must(t, db.Close())
+}
