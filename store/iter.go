@@ -3,6 +3,7 @@ package store
 import (
 	"bytes"
 	"fmt"
+	"runtime"
 	"slices"
 	"sync/atomic"
 
@@ -245,7 +246,7 @@ func (t *treeIter) enter(p trunk.Partition) {
 			continue
 		}
 		sources = append(sources, r.Branch.Index.Iter(branch.IterOptions{
-			Cache: t.db.cache, Prefetch: ahead, Lo: lo, Hi: hi,
+			Cache: t.db.cache, Prefetch: ahead, Lo: lo, Hi: hi, Eager: r.Base, Go: t.db.beside(),
 		}))
 	}
 	if len(sources) == 1 {
@@ -270,7 +271,23 @@ const prefetchUsers = 4
 // memtables alone.
 func (db *DB) prefetch(branches int) int {
 	users := max(db.iterating.Load(), prefetchUsers) * int64(max(branches, 1))
+	if !db.o.Tuning.Inline {
+		users *= 2 // one window is walked over while the next is read
+	}
 	return int(min(db.buffersShare()/users, scanPrefetch))
+}
+
+// beside runs what can be done while the caller goes on, or is nil.
+func (db *DB) beside() func(task func()) {
+	if db.o.Tuning.Inline {
+		return nil
+	}
+	return func(task func()) {
+		go task()
+		// On one processor the task would not begin before the caller waits
+		// for it.
+		runtime.Gosched()
+	}
 }
 
 // bounds are those of the partition and of the iterator together.

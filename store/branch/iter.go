@@ -3,32 +3,46 @@ package branch
 import (
 	"bytes"
 	"fmt"
-	"math"
 
 	"github.com/ashlar-dev/ashlar/store/block"
 	"github.com/ashlar-dev/ashlar/store/message"
 )
 
-// prefetchLeast is the first read of more than one block, in bytes.
-const prefetchLeast = 32 << 10
+const (
+	// prefetchLeast is the first read of more than one block, in bytes.
+	prefetchLeast = 32 << 10
+	// cachedWindows is how many reads of a walk go to the cache: short scans
+	// over what is asked for often find it there, and long ones pass by.
+	cachedWindows = 2
+	// flightLeast is from which length on a read is begun before it is needed.
+	flightLeast = 256 << 10
+)
 
 // IterOptions are how an Iterator walks. Lo and Hi must stay as they are until
 // Close.
 type IterOptions struct {
 	// Cache, which may be nil, is asked for each block. What is read alone is
-	// put there; what is prefetched is not, so that a scan does not drive out
-	// what is asked for often.
+	// put there, and what the first reads of a walk bring; what is read further
+	// ahead is not, so that a scan does not drive out what is asked for often.
 	Cache Cache
 	// Prefetch is how many bytes are read at once at most when walking forward;
 	// below 32 KiB: one block.
 	Prefetch int
+	// Eager reads 32 KiB at once where a walk begins, instead of one block: for
+	// branches of which a short walk needs several blocks.
+	Eager bool
+	// Go, which may be nil, runs a task beside the caller: then long reads ahead
+	// are begun while the blocks before them are walked over, and take twice
+	// the memory.
+	Go func(task func())
 	// Lo and Hi bound the keys, Hi excluded; nil is open. Nothing is read that
 	// lies wholly outside.
 	Lo, Hi []byte
 }
 
 // Iterator walks over the messages of a branch. Forward it reads one block,
-// then 32 KiB, then twice as much each time; without a Cache 32 KiB at once.
+// then twice 32 KiB, then twice as much each time; without a Cache, or Eager,
+// 32 KiB at once.
 // Backward it reads block by block. When the pool has no memory for more, it
 // reads less at once. After an error it stands nowhere and stays so.
 type Iterator struct {
@@ -47,7 +61,9 @@ type Iterator struct {
 	scratch     Scratch
 	window      []byte // as allocated
 	ahead, upto int    // blocks that lie in the window
-	next        int    // bytes of the next read ahead
+	windows     int    // reads ahead so far
+	flight      *flight
+	spare       []byte // the window before, for the next flight
 	expect      int    // the block behind the last one: going there is walking on
 }
 
@@ -73,15 +89,17 @@ func (it *Iterator) Reset(x *Index, o IterOptions) {
 	if o.Lo != nil && o.Hi != nil && bytes.Compare(o.Lo, o.Hi) >= 0 {
 		it.last = it.first - 1
 	}
-	it.next = prefetchLeast
 }
 
 // Close gives the memory back.
 func (it *Iterator) Close() {
+	it.land()
 	it.scratch.Close()
-	if it.window != nil {
-		it.x.pool.Free(it.window)
-		it.window = nil
+	for _, b := range []*[]byte{&it.window, &it.spare} {
+		if *b != nil {
+			it.x.pool.Free(*b)
+			*b = nil
+		}
 	}
 	it.blk, it.m = block.Block{}, message.Message{}
 }
@@ -205,7 +223,7 @@ func (it *Iterator) enter(b int, forward bool) bool {
 // together with those behind it when the walk goes on forward.
 func (it *Iterator) load(b int, forward bool) (block.Block, error) {
 	x := it.x
-	on := forward && (b == it.expect || it.o.Cache == nil)
+	on := forward && (b == it.expect || it.o.Cache == nil || it.o.Eager)
 	it.expect = b + 1
 	if b >= it.ahead && b < it.upto {
 		return it.fromWindow(b)
@@ -227,57 +245,118 @@ func (it *Iterator) load(b int, forward bool) (block.Block, error) {
 	return x.fetch(b, it.o.Cache, &it.scratch)
 }
 
-// readAhead reads the blocks from b on that lie behind one another in the file;
-// false: the memory or the file does not give more than one.
-func (it *Iterator) readAhead(b int) (bool, error) {
-	x := it.x
-	want := min(it.next, it.o.Prefetch)
+// flight is a read ahead that was begun before it is needed.
+type flight struct {
+	buf         []byte
+	first, upto int // blocks
+	done        chan struct{}
+	// Set when done is closed: what readFull has answered.
+	found string
+	err   error
+}
+
+// land waits for the flight, if there is one, and answers it.
+func (it *Iterator) land() *flight {
+	f := it.flight
+	if f != nil {
+		<-f.done
+		it.flight, it.spare = nil, f.buf
+	}
+	return f
+}
+
+// launch begins to read the blocks behind the window.
+func (it *Iterator) launch() {
+	if it.o.Go == nil || it.want() < flightLeast || it.upto > it.last {
+		return
+	}
+	upto, n := it.stretch(it.upto)
+	if upto <= it.upto+1 || !it.widen(&it.spare, n) {
+		return
+	}
+	f := &flight{buf: it.spare, first: it.upto, upto: upto, done: make(chan struct{})}
+	it.flight, it.spare = f, nil
+	file, addr := it.x.file, it.x.run(f.first).Addr()
+	it.o.Go(func() {
+		f.found, f.err = readFull(file, f.buf[:n], addr)
+		close(f.done)
+	})
+}
+
+// want is how many bytes the next read ahead is to have.
+func (it *Iterator) want() int {
+	size := prefetchLeast
+	for i := 1; i < it.windows && size < it.o.Prefetch; i++ {
+		size *= 2
+	}
+	return min(size, it.o.Prefetch)
+}
+
+// stretch is the blocks from b up to upto that lie behind one another in the
+// file, within what the next read ahead is to have, and their length.
+func (it *Iterator) stretch(b int) (upto, bytes int) {
+	x, want := it.x, int64(it.want())
 	start := x.run(b)
 	upto, end := b, uint64(start.Page)
 	for upto <= it.last {
 		r := x.run(upto)
-		if uint64(r.Page) != end || int64(r.End()-uint64(start.Page))*block.PageSize > int64(want) {
+		if uint64(r.Page) != end || int64(r.End()-uint64(start.Page))*block.PageSize > want {
 			break
 		}
 		upto, end = upto+1, r.End()
 	}
+	return upto, int(end-uint64(start.Page)) * block.PageSize
+}
+
+// readAhead makes the blocks from b on the window, in one read; false: the
+// memory or the file does not give more than one.
+func (it *Iterator) readAhead(b int) (bool, error) {
+	if f := it.land(); f != nil && f.first == b && f.err == nil && f.found == "" {
+		it.window, it.spare = f.buf, it.window
+		it.ahead, it.upto = b, f.upto
+		it.windows++
+		it.launch()
+		return true, nil
+	}
+	upto, n := it.stretch(b)
 	if upto <= b+1 {
 		return false, nil
 	}
-	n := int(end-uint64(start.Page)) * block.PageSize
 	it.ahead, it.upto = 0, 0
-	if !it.widen(n, want) {
+	if !it.widen(&it.window, n) {
 		return false, nil
 	}
-	found, err := readFull(x.file, it.window[:n], start.Addr())
+	found, err := readFull(it.x.file, it.window[:n], it.x.run(b).Addr())
 	if err != nil {
-		return false, fmt.Errorf("branch %d, blocks %d to %d: %w", x.id, b, upto-1, err)
+		return false, fmt.Errorf("branch %d, blocks %d to %d: %w", it.x.id, b, upto-1, err)
 	}
 	if found != "" {
 		// Which block is missing, reading it alone tells.
 		return false, nil
 	}
 	it.ahead, it.upto = b, upto
-	it.next = min(2*it.next, math.MaxInt32)
+	it.windows++
+	it.launch()
 	return true, nil
 }
 
-// widen makes the window at least n bytes long, want if there is memory.
-func (it *Iterator) widen(n, want int) bool {
-	if len(it.window) >= n {
+// widen makes a buffer at least n bytes long, as long as the next read is to be
+// if there is memory.
+func (it *Iterator) widen(buf *[]byte, n int) bool {
+	if len(*buf) >= n {
 		return true
 	}
-	if it.window != nil {
-		it.x.pool.Free(it.window)
-		it.window = nil
+	if *buf != nil {
+		it.x.pool.Free(*buf)
+		*buf = nil
 	}
-	for _, size := range [2]int{want, n} {
+	for _, size := range [2]int{it.want(), n} {
 		if b, ok := it.x.pool.Alloc(size); ok {
-			it.window = b
+			*buf = b
 			return true
 		}
 	}
-	it.next = prefetchLeast
+	it.windows = 0
 	return false
 }
 
@@ -289,5 +368,9 @@ func (it *Iterator) fromWindow(b int) (block.Block, error) {
 	if x.span(b)&spanPacked != 0 && !it.scratch.resize(x.pool, block.MaxBytes, 0) {
 		return block.Block{}, ErrMemory
 	}
-	return x.open(b, it.window[at:at+int(r.Bytes())], &it.scratch)
+	blk, err := x.open(b, it.window[at:at+int(r.Bytes())], &it.scratch)
+	if err == nil && it.o.Cache != nil && it.windows <= cachedWindows && len(blk.Image()) <= block.MaxBytes {
+		it.o.Cache.PutBlock(x.id, uint32(b), blk.Image())
+	}
+	return blk, err
 }
