@@ -88,7 +88,6 @@ type DB struct {
 	flushErr      error
 	flushing      bool
 	closing       bool
-	closed        bool
 	journalWanted bool
 	waiting       int // calls of Wait
 	working       int // compactors that are not idle

@@ -1,7 +1,6 @@
 package cache_test
 
 import (
-	"fmt"
 	"sync/atomic"
 	"testing"
 
@@ -144,5 +143,5 @@ func BenchmarkMixed(b *testing.B) {
 	if err := c.Check(); err != nil {
 		b.Error(err)
 	}
-	b.Log(fmt.Sprintf("%+v", m))
+	b.Logf("%+v", m)
 }

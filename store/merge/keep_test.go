@@ -19,7 +19,6 @@ type kept struct {
 	counts  merge.Counts
 	dropped []message.BlobRef
 	in      int
-	starts  int
 }
 
 func keep(t *rapid.T, parts []part, o merge.KeepOptions) kept {
