@@ -48,7 +48,8 @@ func (db *DB) pace(n int) {
 func (db *DB) ahead() time.Duration {
 	db.mu.Lock()
 	defer db.mu.Unlock()
-	mems := db.current.Load().mems
+	now := db.current.Load()
+	mems := now.mems
 	if len(mems) > memsMax {
 		active := mems[0]
 		fill := float64(active.table.Pos()) / float64(len(active.arena))
@@ -57,7 +58,7 @@ func (db *DB) ahead() time.Duration {
 		}
 	}
 	most := 2 * db.o.Tuning.Runs
-	if over := db.trunk.Runs() - most; over > 0 && db.paced.CompareAndSwap(false, true) {
+	if over := now.runs - most; over > 0 && db.paced.CompareAndSwap(false, true) {
 		return paceStep * time.Duration(1+4*over/most)
 	}
 	db.paced.Store(false)

@@ -26,8 +26,10 @@ import (
 type state struct {
 	mems []*mem
 	root *trunk.Node
-	// tombstones says that some branch of the tree has range deletes.
+	// tombstones says that some branch of the tree has range deletes, runs how
+	// many branches a read may have to ask.
 	tombstones bool
+	runs       int
 
 	pins  atomic.Int64
 	holds atomic.Int64 // one by all pins together, one by the state before
@@ -79,6 +81,11 @@ func (db *DB) publish(mems []*mem) {
 	s.pins.Store(1)
 	s.holds.Store(1)
 	old := db.current.Load()
+	if old != nil && old.root == s.root {
+		s.runs = old.runs
+	} else {
+		s.runs = db.trunk.Runs()
+	}
 	if old == nil {
 		db.current.Store(s)
 		return

@@ -8,11 +8,16 @@ log=build/test.log
 "$GO" test -v -timeout 25m ./... >"$log" 2>&1
 status=$?
 grep -E '^(ok|FAIL)[[:space:]]' "$log"
-skipped=$(grep -c -E '^ *--- SKIP' "$log")
-if [ "$skipped" -gt 0 ]; then
-    echo "not run:"
-    grep -A1 -E '^ *--- SKIP' "$log" | grep -v -E '^--$'
-fi
+# A test says why it is skipped before the line that says that it is: the reason
+# is the last thing it has logged.
+awk '
+    /^=== (RUN|NAME|CONT) / { test = $3; next }
+    /^    +[A-Za-z0-9_]+\.go:[0-9]+: / { sub(/^ +/, ""); reason[test] = $0; next }
+    /^ *--- SKIP: / {
+        if (!some++) print "not run:"
+        print "    " $3 ": " (reason[$3] == "" ? "no reason given" : reason[$3])
+    }
+' "$log"
 if [ "$status" -ne 0 ]; then
     echo "failed (the whole output is in $log):"
     grep -A30 -E '^ *--- FAIL|^panic:|^# |\[build failed\]' "$log" | head -n 300
