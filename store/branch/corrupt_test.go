@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -191,34 +190,6 @@ func TestCorruptIndex(t *testing.T) {
 	// Sound by its own checksum, and by the Meta's: then by its id.
 	meta.Index.CRC = block.Checksum(otherIndex)
 	corrupt("another branch's index under the right checksum", &meta)
-}
-
-// TestAnIndexIsFoundWithoutATable opens every page of a file as an index.
-func TestAnIndexIsFoundWithoutATable(t *testing.T) {
-	p := newPlace(t)
-	var metas []Meta
-	for id := range uint64(3) {
-		meta, x := write(t, p, p.options(), id, records(300, 512), message.RangeTombstone{Lo: []byte("a"), Hi: []byte("b"), Seq: 9})
-		x.Close()
-		metas = append(metas, meta)
-	}
-	var found []Meta
-	for page := uint32(0); page < p.pages.End(); page++ {
-		addr := int64(page) * 4096
-		meta, ok := ProbeIndex(p.bytes(addr, 4096), addr)
-		if !ok {
-			continue
-		}
-		x, err := OpenIndex(p.options(), &meta)
-		if err != nil {
-			t.Fatal(err)
-		}
-		found = append(found, x.Meta())
-		x.Close()
-	}
-	if !reflect.DeepEqual(found, metas) {
-		t.Errorf("found %+v, want %+v", found, metas)
-	}
 }
 
 func TestReadErrorsAreNoCorruption(t *testing.T) {
@@ -544,7 +515,6 @@ func FuzzOpenIndex(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		image := make([]byte, max(1, (len(data)+4095)/4096)*4096)
 		copy(image, data)
-		ProbeIndex(data, 0)
 		meta := Meta{ID: 1, Epoch: 7}
 		x, err := newIndex(o, &meta, image)
 		if err != nil {

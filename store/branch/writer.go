@@ -82,9 +82,6 @@ func NewWriter(o Options, id, epoch uint64, expectRecords int) (*Writer, error) 
 	return w, nil
 }
 
-// Empty says whether nothing was added.
-func (w *Writer) Empty() bool { return w.meta.Records == 0 && w.meta.RangeDeletes == 0 }
-
 // Bytes is the length of the blocks so far, in the file or not.
 func (w *Writer) Bytes() int64 { return int64(w.meta.Bytes) + int64(w.builder.Bytes()) }
 
