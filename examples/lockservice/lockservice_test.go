@@ -114,7 +114,7 @@ func TestKilledClient(t *testing.T) {
 	if err := c.start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	time.Sleep(500 * time.Millisecond) // it is killed in the middle of its work
+	c.awaitSections(t, 100) // it is killed in the middle of its work
 	c.kill("client2")
 	if err := c.wait(); err != nil {
 		t.Fatal(err)
@@ -139,6 +139,16 @@ func TestBrokenServerIsRejected(t *testing.T) {
 	for _, want := range []string{"rejected", "AServer(0) cannot take its step", "serverRespond"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("the report lacks %q:\n%s", want, out)
+		}
+	}
+}
+
+// awaitSections waits until the traces have so many sections.
+func (c *cluster) awaitSections(t *testing.T, want int) {
+	t.Helper()
+	for end := time.Now().Add(time.Minute); c.sections() < want; time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("only %d sections were committed in a minute, want %d", c.sections(), want)
 		}
 	}
 }

@@ -18,18 +18,17 @@ const lossPercent = 5
 // removes.
 func TestNamespaces(t *testing.T) {
 	hosts := newHosts(t, clients+1)
-	c := newCluster(t, goodSpec, 6*time.Second)
+	c := newCluster(t, goodSpec, 15*time.Second)
 	c.hosts = hosts
 	if err := c.start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	time.Sleep(3 * time.Second)
+	// How long it takes depends on which packets are lost. A client that is
+	// killed while it has the lock takes it along, so that nothing may follow.
+	c.awaitSections(t, 50)
 	c.kill("client3")
 	if err := c.wait(); err != nil {
 		t.Fatal(err)
-	}
-	if n := c.sections(); n < 50 {
-		t.Errorf("only %d sections were committed", n)
 	}
 	t.Logf("%d sections with %d%% of all packets lost", c.sections(), lossPercent)
 	t.Log(checkTraces(t, c, 0))
