@@ -1,0 +1,126 @@
+// Package disk has the disks that proved programs are written against: of
+// blocks of 4 KiB, and of three kinds.
+//
+//   - Disk: a write is durable when it returns.
+//   - Two: two of these, of which at most one fails, for good.
+//   - Async: a write is durable after the next Barrier; a crash before that
+//     leaves, at each address by itself, any content since the last Barrier.
+//
+// Their models are in proofs/trusted/disk.v, and what is proved about programs
+// is true of real runs as far as this package behaves like them. Calls are
+// atomic. They are safe for concurrent use.
+//
+// An address that is not on the disk, and a block of another length, panic: the
+// models have no step there, so a proved program does not do it. Errors of the
+// operating system end the process: for the models, that is a crash.
+//
+// What is asked of the machine: a sync that succeeds has made durable what was
+// written before, and the write of an aligned block of 4 KiB is, at a loss of
+// power, there or not there.
+package disk
+
+import "fmt"
+
+// BlockSize is the length of a block in bytes.
+const BlockSize = 4096
+
+// Blocks is what stands behind a disk. Read gives a slice that is the caller's,
+// Write does not keep its own; all calls are atomic and safe for concurrent use.
+// Addresses are below Size and blocks of BlockSize: the disks see to it.
+type Blocks interface {
+	Read(a uint64) []byte
+	Write(a uint64, b []byte)
+	// Barrier makes all writes durable that returned before it was called.
+	// Where writes are so when they return, it does nothing.
+	Barrier()
+	Size() uint64
+	// Close gives back what Open took. Nothing is called after it.
+	Close() error
+}
+
+// check panics if there is no block a on a disk of that size.
+func check(a, size uint64) {
+	if a >= size {
+		panic(fmt.Sprintf("disk: address %d on a disk of %d blocks", a, size))
+	}
+}
+
+func checkWrite(a, size uint64, b []byte) {
+	check(a, size)
+	if len(b) != BlockSize {
+		panic(fmt.Sprintf("disk: write of %d bytes to block %d, want %d", len(b), a, BlockSize))
+	}
+}
+
+// Disk is a disk whose writes are durable when they return.
+type Disk struct{ blocks Blocks }
+
+// Open opens the file of that path as a disk of so many blocks, and makes it,
+// of zeros, where it is absent. A file of another length is refused, and one
+// that is open as a disk already.
+func Open(path string, blocks uint64) (*Disk, error) {
+	f, err := openFile(path, blocks, true)
+	if err != nil {
+		return nil, err
+	}
+	return New(f), nil
+}
+
+// New is the disk of these blocks, whose writes are durable when they return.
+func New(b Blocks) *Disk { return &Disk{b} }
+
+// Read returns block a, in a slice of the caller's own.
+func (d *Disk) Read(a uint64) []byte {
+	check(a, d.blocks.Size())
+	return d.blocks.Read(a)
+}
+
+// Write makes b block a. The caller must not change b before it returns.
+func (d *Disk) Write(a uint64, b []byte) {
+	checkWrite(a, d.blocks.Size(), b)
+	d.blocks.Write(a, b)
+}
+
+// Size is the number of blocks.
+func (d *Disk) Size() uint64 { return d.blocks.Size() }
+
+// Close closes the file. No other call may be running, or come after it.
+func (d *Disk) Close() error { return d.blocks.Close() }
+
+// Async is a disk with a cache that a crash may lose.
+type Async struct{ blocks Blocks }
+
+// OpenAsync is Open for an asynchronous disk.
+func OpenAsync(path string, blocks uint64) (*Async, error) {
+	f, err := openFile(path, blocks, false)
+	if err != nil {
+		return nil, err
+	}
+	return NewAsync(f), nil
+}
+
+// NewAsync is the disk of these blocks.
+func NewAsync(b Blocks) *Async { return &Async{b} }
+
+// Read returns what was last written to block a, in a slice of the caller's own.
+func (d *Async) Read(a uint64) []byte {
+	check(a, d.blocks.Size())
+	return d.blocks.Read(a)
+}
+
+// Write makes b block a, for those who read. The caller must not change b
+// before it returns.
+func (d *Async) Write(a uint64, b []byte) {
+	checkWrite(a, d.blocks.Size(), b)
+	d.blocks.Write(a, b)
+}
+
+// Barrier makes all writes durable that returned before it was called.
+func (d *Async) Barrier() { d.blocks.Barrier() }
+
+// Size is the number of blocks.
+func (d *Async) Size() uint64 { return d.blocks.Size() }
+
+// Close closes the file, without a barrier. No other call may be running, or
+// come after it.
+func (d *Async) Close() error { return d.blocks.Close() }

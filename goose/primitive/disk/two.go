@@ -1,0 +1,59 @@
+package disk
+
+// TwoBlocks is what stands behind two disks.
+type TwoBlocks interface {
+	// Read is of disk 0 or 1. False says that the disk has failed; the block
+	// is zero then.
+	Read(which, a uint64) ([]byte, bool)
+	// Write is durable when it returns. To a failed disk it does nothing.
+	Write(which, a uint64, b []byte)
+	Size() uint64
+	Close() error
+}
+
+// Two is a pair of disks, 0 and 1, of which one may fail, at any access and for
+// good. Which of them, and that it has, outlives the process.
+type Two struct{ blocks TwoBlocks }
+
+// OpenTwo opens two files as disks of so many blocks each. Where both are
+// absent it makes them, of zeros. Where one is absent, or cannot be used, that
+// disk has failed; where both, it is an error. The paths should lie on devices
+// that fail independently.
+func OpenTwo(path0, path1 string, blocks uint64) (*Two, error) {
+	p, err := openPair([2]string{path0, path1}, blocks)
+	if err != nil {
+		return nil, err
+	}
+	return NewTwo(p), nil
+}
+
+// NewTwo is the pair of disks of these blocks.
+func NewTwo(b TwoBlocks) *Two { return &Two{b} }
+
+func checkWhich(which uint64) {
+	if which > 1 {
+		panic("disk: there are disks 0 and 1 only")
+	}
+}
+
+// Read returns block a of disk 0 or 1 and true, or a zero block and false where
+// that disk has failed.
+func (t *Two) Read(which, a uint64) ([]byte, bool) {
+	checkWhich(which)
+	check(a, t.blocks.Size())
+	return t.blocks.Read(which, a)
+}
+
+// Write makes b block a of disk 0 or 1, or does nothing if that disk has
+// failed. The caller must not change b before it returns.
+func (t *Two) Write(which, a uint64, b []byte) {
+	checkWhich(which)
+	checkWrite(a, t.blocks.Size(), b)
+	t.blocks.Write(which, a, b)
+}
+
+// Size is the number of blocks of each.
+func (t *Two) Size() uint64 { return t.blocks.Size() }
+
+// Close closes the files. No other call may be running, or come after it.
+func (t *Two) Close() error { return t.blocks.Close() }

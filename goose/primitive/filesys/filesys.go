@@ -1,0 +1,99 @@
+// Package filesys is the file system that proved programs are written against:
+// a fixed set of directories, names in them, files that grow at their end, and
+// descriptors that die with the process.
+//
+// The content of a file is durable after Sync, the names of a directory after
+// SyncDir. A crash before that leaves of each name any of the files that it
+// stood for since the last SyncDir, and of each file the synced bytes, followed
+// by anything that is not longer than what was there.
+//
+// Its model is in proofs/trusted/filesys.v, and what is proved about programs is
+// true of real runs as far as this package behaves like it. Calls are atomic,
+// also List. They are safe for concurrent use.
+//
+// What the model has no step for panics, as a proved program does not do it:
+// directories that are not there, descriptors that are not open or not for this,
+// and the unlinking or linking of a name that is not there. So do names that the
+// system does not take: empty, ".", "..", with a slash or a zero byte. Errors of
+// the operating system end the process: for the model, that is a crash.
+package filesys
+
+// File is an open file. The number has no meaning to others.
+type File uint64
+
+// Backend is what stands behind an FS. Its methods are those of FS.
+type Backend interface {
+	Create(dir, name string) (File, bool)
+	Open(dir, name string) (File, bool)
+	Append(f File, data []byte)
+	ReadAt(f File, off, n uint64) []byte
+	Size(f File) uint64
+	Close(f File)
+	Link(dir, name, dir2, name2 string) bool
+	Unlink(dir, name string)
+	List(dir string) []string
+	Sync(f File)
+	SyncDir(dir string)
+	// Shut gives back what Open took. Nothing is called after it.
+	Shut() error
+}
+
+// FS is a file system.
+type FS struct{ backend Backend }
+
+// Open opens the directory root as a file system of these directories, which
+// are names in it, and makes what is absent. One root is open once at a time.
+func Open(root string, dirs []string) (*FS, error) {
+	t, err := openTree(root, dirs)
+	if err != nil {
+		return nil, err
+	}
+	return New(t), nil
+}
+
+// New is the file system of a backend.
+func New(b Backend) *FS { return &FS{b} }
+
+// Create makes an empty file of that name and opens it for Append. Where the
+// name is taken it does nothing and returns false.
+func (f *FS) Create(dir, name string) (File, bool) { return f.backend.Create(dir, name) }
+
+// Open opens the file of that name for ReadAt. Where there is none it returns
+// false.
+func (f *FS) Open(dir, name string) (File, bool) { return f.backend.Open(dir, name) }
+
+// Append writes at the end of a file that Create opened. The caller must not
+// change data before it returns.
+func (f *FS) Append(fd File, data []byte) { f.backend.Append(fd, data) }
+
+// ReadAt returns the bytes from off on of a file that Open opened, at most n,
+// less at the end of the file, in a slice of the caller's own.
+func (f *FS) ReadAt(fd File, off, n uint64) []byte { return f.backend.ReadAt(fd, off, n) }
+
+// Size is the length of the file in bytes.
+func (f *FS) Size(fd File) uint64 { return f.backend.Size(fd) }
+
+// Close ends the descriptor.
+func (f *FS) Close(fd File) { f.backend.Close(fd) }
+
+// Link gives the file of a name, which must be there, a second name. Where that
+// is taken it does nothing and returns false.
+func (f *FS) Link(dir, name, dir2, name2 string) bool {
+	return f.backend.Link(dir, name, dir2, name2)
+}
+
+// Unlink takes the name, which must be there, off its file.
+func (f *FS) Unlink(dir, name string) { f.backend.Unlink(dir, name) }
+
+// List returns the names in a directory, each once, in no particular order.
+func (f *FS) List(dir string) []string { return f.backend.List(dir) }
+
+// Sync makes the file's content durable.
+func (f *FS) Sync(fd File) { f.backend.Sync(fd) }
+
+// SyncDir makes the names in a directory durable: that they are there, that
+// they are not, and which files they stand for.
+func (f *FS) SyncDir(dir string) { f.backend.SyncDir(dir) }
+
+// Shut closes everything. No other call may be running, or come after it.
+func (f *FS) Shut() error { return f.backend.Shut() }

@@ -1,0 +1,325 @@
+package filesys
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+	"os"
+	"strings"
+	"sync"
+
+	"github.com/ashlar-dev/ashlar/env/osenv"
+	"github.com/ashlar-dev/ashlar/goose/primitive/internal/halt"
+)
+
+// What the system does not do atomically is made so by locks:
+//
+//   - a list of names is read in pieces, between which names come and go: who
+//     changes names in a directory holds its lock, who lists them shares it;
+//   - a link looks up the old name before it makes the new one: it shares the
+//     lock of the old one's directory too;
+//   - an append becomes visible piece by piece: it holds the lock of the file,
+//     who reads shares it.
+
+// lockName is the file in the root that is held while it is open.
+const lockName = ".lock"
+
+// stripes is over how many locks the files are spread.
+const stripes = 64
+
+// tree is a directory of the machine as a Backend.
+type tree struct {
+	lock io.Closer
+	disk *osenv.Disk
+	root *os.Root
+	dirs map[string]*directory // does not change
+
+	mu   sync.RWMutex
+	fds  map[File]descriptor
+	last File
+
+	files [stripes]sync.RWMutex // by number of inode
+}
+
+type directory struct {
+	rank int // the order in which locks are taken
+	mu   sync.RWMutex
+	root *os.Root
+	self *os.File // to sync
+}
+
+type descriptor struct {
+	f      *os.File
+	append bool // Create opened it
+	mu     *sync.RWMutex
+}
+
+var _ Backend = (*tree)(nil)
+
+func openTree(root string, dirs []string) (*tree, error) {
+	if info, err := os.Stat(root); err != nil {
+		return nil, fmt.Errorf("open file system: %w", err)
+	} else if !info.IsDir() {
+		return nil, fmt.Errorf("open file system: %s is not a directory", root)
+	}
+	disk, err := osenv.OpenDisk(root)
+	if err != nil {
+		return nil, fmt.Errorf("open file system %s: %w", root, err)
+	}
+	t := &tree{disk: disk, dirs: map[string]*directory{}, fds: map[File]descriptor{}}
+	if err := t.open(root, dirs); err != nil {
+		return nil, errors.Join(fmt.Errorf("open file system %s: %w", root, err), t.Shut())
+	}
+	return t, nil
+}
+
+func (t *tree) open(root string, dirs []string) error {
+	lock, err := t.disk.Lock(lockName)
+	if err != nil {
+		return err
+	}
+	t.lock = lock
+	if t.root, err = os.OpenRoot(root); err != nil {
+		return err
+	}
+	for i, name := range dirs {
+		if !nameOK(name) || name == lockName || t.dirs[name] != nil {
+			return fmt.Errorf("%q cannot be the name of a directory, or is twice", name)
+		}
+		if err := t.root.Mkdir(name, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+			return err
+		}
+		d := &directory{rank: i}
+		t.dirs[name] = d
+		if d.root, err = t.root.OpenRoot(name); err != nil {
+			return err
+		}
+		if d.self, err = d.root.Open("."); err != nil {
+			return err
+		}
+	}
+	return t.disk.SyncDir(".")
+}
+
+// Shut is Backend's.
+func (t *tree) Shut() error {
+	var errs []error
+	for fd, d := range t.fds {
+		errs = append(errs, d.f.Close())
+		delete(t.fds, fd)
+	}
+	for _, d := range t.dirs {
+		if d.self != nil {
+			errs = append(errs, d.self.Close())
+		}
+		if d.root != nil {
+			errs = append(errs, d.root.Close())
+		}
+	}
+	if t.root != nil {
+		errs = append(errs, t.root.Close())
+	}
+	if t.lock != nil {
+		errs = append(errs, t.lock.Close())
+	}
+	return errors.Join(append(errs, t.disk.Close())...)
+}
+
+func nameOK(name string) bool {
+	return name != "" && name != "." && name != ".." && !strings.ContainsAny(name, "/\\\x00")
+}
+
+func (t *tree) dir(dir string) *directory {
+	d := t.dirs[dir]
+	if d == nil {
+		panic(fmt.Sprintf("filesys: there is no directory %q", dir))
+	}
+	return d
+}
+
+func (t *tree) entry(dir, name string) *directory {
+	if !nameOK(name) {
+		panic(fmt.Sprintf("filesys: %q cannot be a name", name))
+	}
+	return t.dir(dir)
+}
+
+// must ends the process if the system says no.
+func must(err error, format string, args ...any) {
+	if err != nil {
+		halt.Because("primitive", fmt.Errorf("filesys: "+format+": %w", append(args, err)...))
+	}
+}
+
+// add makes a descriptor of an open file.
+func (t *tree) add(f *os.File, forAppend bool) File {
+	info, err := f.Stat()
+	must(err, "stat")
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.last++
+	t.fds[t.last] = descriptor{f: f, append: forAppend, mu: &t.files[number(info)%stripes]}
+	return t.last
+}
+
+func (t *tree) get(fd File) descriptor {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	d, ok := t.fds[fd]
+	if !ok {
+		panic(fmt.Sprintf("filesys: descriptor %d is not open", fd))
+	}
+	return d
+}
+
+// Create is Backend's.
+func (t *tree) Create(dir, name string) (File, bool) {
+	d := t.entry(dir, name)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	f, err := d.root.OpenFile(name, os.O_WRONLY|os.O_APPEND|os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return 0, false
+	}
+	must(err, "create %s/%s", dir, name)
+	return t.add(f, true), true
+}
+
+// Open is Backend's.
+func (t *tree) Open(dir, name string) (File, bool) {
+	d := t.entry(dir, name)
+	f, err := d.root.Open(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0, false
+	}
+	must(err, "open %s/%s", dir, name)
+	return t.add(f, false), true
+}
+
+// Append is Backend's.
+func (t *tree) Append(fd File, data []byte) {
+	d := t.get(fd)
+	if !d.append {
+		panic(fmt.Sprintf("filesys: append to descriptor %d, which is for reading", fd))
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	_, err := d.f.Write(data)
+	must(err, "append to %s", d.f.Name())
+}
+
+// ReadAt is Backend's.
+func (t *tree) ReadAt(fd File, off, n uint64) []byte {
+	d := t.get(fd)
+	if d.append {
+		panic(fmt.Sprintf("filesys: read of descriptor %d, which is for appending", fd))
+	}
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	size := t.size(d)
+	if off >= size {
+		return []byte{}
+	}
+	b := make([]byte, min(n, size-off))
+	_, err := d.f.ReadAt(b, int64(off))
+	must(err, "read %s", d.f.Name())
+	return b
+}
+
+// size is for who holds or shares the file's lock.
+func (t *tree) size(d descriptor) uint64 {
+	info, err := d.f.Stat()
+	must(err, "stat %s", d.f.Name())
+	return uint64(min(info.Size(), math.MaxInt64))
+}
+
+// Size is Backend's.
+func (t *tree) Size(fd File) uint64 {
+	d := t.get(fd)
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	return t.size(d)
+}
+
+// Close is Backend's.
+func (t *tree) Close(fd File) {
+	t.mu.Lock()
+	d, ok := t.fds[fd]
+	delete(t.fds, fd)
+	t.mu.Unlock()
+	if !ok {
+		panic(fmt.Sprintf("filesys: descriptor %d is not open", fd))
+	}
+	must(d.f.Close(), "close %s", d.f.Name())
+}
+
+// Link is Backend's.
+func (t *tree) Link(dir, name, dir2, name2 string) bool {
+	from, to := t.entry(dir, name), t.entry(dir2, name2)
+	switch {
+	case from == to:
+	case from.rank < to.rank:
+		from.mu.RLock()
+		defer from.mu.RUnlock()
+		to.mu.Lock()
+		defer to.mu.Unlock()
+	default:
+		to.mu.Lock()
+		defer to.mu.Unlock()
+		from.mu.RLock()
+		defer from.mu.RUnlock()
+	}
+	if from == to {
+		to.mu.Lock()
+		defer to.mu.Unlock()
+	}
+	err := t.root.Link(dir+"/"+name, dir2+"/"+name2)
+	if errors.Is(err, fs.ErrExist) {
+		return false
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		panic(fmt.Sprintf("filesys: link of %s/%s, which is not there", dir, name))
+	}
+	must(err, "link %s/%s to %s/%s", dir, name, dir2, name2)
+	return true
+}
+
+// Unlink is Backend's.
+func (t *tree) Unlink(dir, name string) {
+	d := t.entry(dir, name)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	err := d.root.Remove(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		panic(fmt.Sprintf("filesys: unlink of %s/%s, which is not there", dir, name))
+	}
+	must(err, "unlink %s/%s", dir, name)
+}
+
+// List is Backend's.
+func (t *tree) List(dir string) []string {
+	d := t.dir(dir)
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	f, err := d.root.Open(".")
+	must(err, "list %s", dir)
+	names, err := f.Readdirnames(-1)
+	must(errors.Join(err, f.Close()), "list %s", dir)
+	if names == nil {
+		names = []string{}
+	}
+	return names
+}
+
+// Sync is Backend's.
+func (t *tree) Sync(fd File) {
+	d := t.get(fd)
+	must(d.f.Sync(), "sync %s", d.f.Name())
+}
+
+// SyncDir is Backend's.
+func (t *tree) SyncDir(dir string) {
+	must(t.dir(dir).self.Sync(), "sync directory %s", dir)
+}
