@@ -60,7 +60,10 @@ func openDir(path string, blocks uint64) (*file, error) {
 	return &file{dir: d, name: name, lock: lock, size: blocks}, nil
 }
 
-// open opens the file, which is there, and sees that its name is durable.
+// open opens the file, which is there, and sees that its name is durable, and
+// its contents: a process that was killed leaves writes that can be read and
+// that a loss of power would take back, but what a disk holds when it is opened
+// stays.
 func (d *file) open() error {
 	f, err := d.dir.Open(d.name, false)
 	if err != nil {
@@ -69,6 +72,9 @@ func (d *file) open() error {
 	n, err := f.Size()
 	if err == nil && n != int64(d.size)*BlockSize {
 		err = fmt.Errorf("open disk %s: it has %d bytes, want %d blocks of %d", d.name, n, d.size, BlockSize)
+	}
+	if err == nil {
+		err = f.Sync()
 	}
 	if err == nil {
 		err = d.dir.SyncDir(".")
