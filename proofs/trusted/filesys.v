@@ -3,7 +3,9 @@
     A fixed set of directories; names; inodes with hard links; descriptors that
     die with the process; contents that are durable after [FsSync], names that
     are durable after [FsSyncDir].  An operation that fails for a reason that is
-    not in its result (no space, I/O error) stops the process: that is a crash. *)
+    not in its result (no space, no descriptor left, I/O error) stops the process:
+    that is a crash.  A descriptor is a number of which programs can do nothing
+    but hand it back, and there are as many as there are numbers. *)
 From ashlar.trusted Require Export disk.
 
 Record inode := Inode { in_data : bytes; in_synced : nat (* bytes that are durable *) }.
@@ -34,13 +36,13 @@ Notation vbool b := (LitV (LitBool b)) (only parsing).
 Inductive fs_step : dev_op → val → filesys → val → filesys → Prop :=
   (* Create(dir, name): a new empty file, open for append; false when the name is taken *)
   | FsCreateS dir name i fd f : is_Some (fs_dirs f !! dir) → fs_entry f dir name = None →
-     fs_inodes f !! i = None → (0 ≤ i)%Z → fs_fds f !! fd = None → in_range U64 fd →
+     fs_inodes f !! i = None → (0 ≤ i)%Z → fs_fds f !! fd = None → (0 ≤ fd)%Z →
      fs_step FsCreate (PairV (vstr dir) (vstr name)) f (PairV (vfd fd) (vbool true))
        (set_fds (<[fd := (i, true)]> (fs_fds f)) (set_inode i (Inode [] 0) (set_entry dir name (Some i) f)))
   | FsCreateTakenS dir name i f : fs_entry f dir name = Some i →
      fs_step FsCreate (PairV (vstr dir) (vstr name)) f (PairV (vfd 0%Z) (vbool false)) f
   (* Open(dir, name): for reading; false when there is no such name *)
-  | FsOpenS dir name i fd f : fs_entry f dir name = Some i → fs_fds f !! fd = None → in_range U64 fd →
+  | FsOpenS dir name i fd f : fs_entry f dir name = Some i → fs_fds f !! fd = None → (0 ≤ fd)%Z →
      fs_step FsOpen (PairV (vstr dir) (vstr name)) f (PairV (vfd fd) (vbool true))
        (set_fds (<[fd := (i, false)]> (fs_fds f)) f)
   | FsOpenMissingS dir name f : is_Some (fs_dirs f !! dir) → fs_entry f dir name = None →
