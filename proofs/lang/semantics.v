@@ -81,8 +81,8 @@ Inductive pstep : expr → expr → Prop :=
 (** ** Effects of a live thread on its node and on the trace *)
 
 (** Cells from [l] on that hold [vs]. *)
-Definition cells (l : loc) (vs : list val) : gmap loc cell :=
-  list_to_map (imap (λ i v, (l +ₗ i, Reading 0 v)) vs).
+Fixpoint cells (l : loc) (vs : list val) : gmap loc cell :=
+  match vs with [] => ∅ | v :: vs => <[l := Reading 0 v]> (cells (l +ₗ 1) vs) end.
 Definition free_at (h : gmap loc cell) (l : loc) (n : nat) : Prop :=
   ∀ i : Z, (0 ≤ i < n)%Z → h !! (l +ₗ i) = None.
 Definition byte_val (b : Z) : val := LitV (LitInt U8 b).
