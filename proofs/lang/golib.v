@@ -160,6 +160,10 @@ Definition copy_slice (t : ty) : val :=
     copy_up t "between" "src" #(int 0) "n";;
     copy_up t "dst" "between" #(int 0) "n";;
     "n".
+(** No memory has room for more elements than this: append stops there, as a Go
+    process does that is out of memory, and does not overflow an int. *)
+Definition max_elems : Z := 2^48.
+Definition out_of_memory : val := rec: "stop" <> := "stop" #().
 (** append(s, v): in place while there is room, else into a new array, whose
     capacity the environment chooses. *)
 Definition grow_slice (t : ty) : val :=
@@ -168,6 +172,7 @@ Definition grow_slice (t : ty) : val :=
     else
       let: "extra" := UnOp (ToIntOp I64) (Eff (ArbOp (ArbInt U32)) #()) in
       let: "c" := "n" + "extra" in
+      (if: #(int max_elems) < "c" then out_of_memory #() else #());;
       let: "p" := alloc_zero t "c" in
       let: "new" := (("p", "n"), "c") in
       copy_up t "new" "s" #(int 0) (slice_len "s");; "new".
