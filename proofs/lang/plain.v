@@ -154,9 +154,8 @@ Qed.
 Lemma no_demon_cells l vs h : Forall no_demon_val vs → no_demon_heap h → no_demon_heap (cells l vs ∪ h).
 Proof.
   intros Hvs Hh. apply map_Forall_union_2; [|done].
-  intros l' c Hc. unfold cells in Hc. apply elem_of_list_to_map_2 in Hc.
-  apply elem_of_lookup_imap in Hc as (i & v & [= -> ->] & Hv). simpl.
-  by eapply (Forall_lookup_1 _ _ _ _ Hvs).
+  revert l. induction Hvs as [|v vs Hv _ IH]; intros l; simpl; [apply map_Forall_empty|].
+  by apply map_Forall_insert_2.
 Qed.
 Lemma no_demon_mem_step op v h w h' :
   mem_step op v h w h' → no_demon_val v → no_demon_heap h → no_demon_val w ∧ no_demon_heap h'.
