@@ -48,11 +48,24 @@ Section interp.
   Definition failed_map (t : two_disk) : gmap () bool :=
     match td_failed t with None => ∅ | Some i => {[tt := i]} end.
 
+  (** That a disk has failed is for good: who meets it learns so. *)
+  Definition failed_interp (dn : durable_names) (t : two_disk) : iProp Σ :=
+    ghost_map_auth (dn_failed dn) 1 (failed_map t) ∗
+    [∗ map] k ↦ i ∈ failed_map t, k ↪[dn_failed dn]□ i.
+
+  Lemma failed_alloc t :
+    ⊢ |==> ∃ γ, ghost_map_auth γ 1 (failed_map t) ∗ [∗ map] k ↦ i ∈ failed_map t, k ↪[γ]□ i.
+  Proof.
+    iMod (ghost_map_alloc (failed_map t)) as (γ) "[Hf Hi]". iExists γ. iFrame "Hf".
+    iApply big_sepM_bupd. iApply (big_sepM_impl with "Hi").
+    iIntros "!>" (k i _) "Hi". by iApply ghost_map_elem_persist.
+  Qed.
+
   Definition durable_interp (dn : durable_names) (dv : devices) : iProp Σ :=
     ghost_map_auth (dn_disk dn) 1 (dv_disk dv) ∗
     ghost_map_auth (dn_two0 dn) 1 (td_0 (dv_two dv)) ∗
     ghost_map_auth (dn_two1 dn) 1 (td_1 (dv_two dv)) ∗
-    ghost_map_auth (dn_failed dn) 1 (failed_map (dv_two dv)) ∗
+    failed_interp dn (dv_two dv) ∗
     ⌜Z.of_nat (size (dv_disk dv)) = dn_disk_size dn⌝ ∗
     ⌜Z.of_nat (size (td_0 (dv_two dv))) = dn_two_size dn⌝ ∗
     ⌜Z.of_nat (size (dv_async dv)) = dn_async_size dn⌝.
