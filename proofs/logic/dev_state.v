@@ -58,7 +58,7 @@ Section interp.
   Proof.
     iMod (ghost_map_alloc (failed_map t)) as (γ) "[Hf Hi]". iExists γ. iFrame "Hf".
     iApply big_sepM_bupd. iApply (big_sepM_impl with "Hi").
-    iIntros "!>" (k i _) "Hi". by iApply ghost_map_elem_persist.
+    iIntros "!>" (k i _) "Hi". by iMod (ghost_map_elem_persist with "Hi") as "$".
   Qed.
 
   Definition durable_interp (dn : durable_names) (dv : devices) : iProp Σ :=
