@@ -68,12 +68,10 @@ func (l *Log) Flush() {
 // there is none.
 func (l *Log) latest(a uint64) uint64 {
 	n := uint64(len(l.addrs))
-	i := uint64(0)
 	found := uint64(0)
-	for i < n {
-		i = i + 1
-		if l.addrs[i-1] == a {
-			found = i
+	for i := uint64(0); i < n; i++ {
+		if l.addrs[i] == a {
+			found = i + 1
 		}
 	}
 	return found

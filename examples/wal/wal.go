@@ -63,10 +63,8 @@ func (l *Log) Commit(addrs []uint64, blocks [][]byte) {
 // writeEntries fills the log from its start.
 func writeEntries(d *disk.Disk, blocks [][]byte) {
 	n := uint64(len(blocks))
-	i := uint64(0)
-	for i < n {
+	for i := uint64(0); i < n; i++ {
 		d.Write(1+i, blocks[i])
-		i = i + 1
 	}
 }
 
@@ -76,10 +74,8 @@ func encodeHeader(addrs []uint64) []byte {
 	h := make([]byte, disk.BlockSize)
 	n := uint64(len(addrs))
 	machine.UInt64Put(h, n)
-	i := uint64(0)
-	for i < n {
+	for i := uint64(0); i < n; i++ {
 		machine.UInt64Put(h[8+8*i:], addrs[i])
-		i = i + 1
 	}
 	return h
 }
@@ -89,12 +85,10 @@ func encodeHeader(addrs []uint64) []byte {
 func install(d *disk.Disk) {
 	h := d.Read(0)
 	n := machine.UInt64Get(h)
-	i := uint64(0)
-	for i < n {
+	for i := uint64(0); i < n; i++ {
 		a := machine.UInt64Get(h[8+8*i:])
 		b := d.Read(1 + i)
 		d.Write(a, b)
-		i = i + 1
 	}
 	d.Write(0, make([]byte, disk.BlockSize))
 }
