@@ -30,11 +30,12 @@ Record durable_names := DurableNames {
   dn_disk_size : Z; dn_two_size : Z; dn_async_size : Z }.
 (** Names of one boot. *)
 Record volatile_names := VolatileNames {
-  vn_async : gname; vn_dir : gname; vn_inode : gname; vn_fd : gname }.
+  vn_async : gname; vn_dir : gname; vn_inode : gname; vn_fd : gname;
+  vn_dirs : gset (list Z) (* the directories that there are *) }.
 Global Instance durable_names_inhabited : Inhabited durable_names :=
   populate (DurableNames inhabitant inhabitant inhabitant inhabitant 0 0 0).
 Global Instance volatile_names_inhabited : Inhabited volatile_names :=
-  populate (VolatileNames inhabitant inhabitant inhabitant inhabitant).
+  populate (VolatileNames inhabitant inhabitant inhabitant inhabitant ∅).
 
 (** [c] over-approximates what a crash may leave of [c']. *)
 Definition ca_covers {A} (c c' : cached A) : Prop :=
@@ -73,8 +74,10 @@ Section interp.
   Definition async_interp (vn : volatile_names) (d : async_disk) : iProp Σ :=
     ∃ m, ghost_map_auth (vn_async vn) 1 m ∗ ⌜async_covers m d⌝.
   (** A directory is one element: its owner sees every name in it. *)
+  Definition dirs_interp (vn : volatile_names) (d : gmap (list Z) (gmap (list Z) (cached (option Z))))
+    : iProp Σ := ghost_map_auth (vn_dir vn) 1 d ∗ ⌜dom d = vn_dirs vn⌝.
   Definition fs_interp (vn : volatile_names) (f : filesys) : iProp Σ :=
-    ghost_map_auth (vn_dir vn) 1 (fs_dirs f) ∗
+    dirs_interp vn (fs_dirs f) ∗
     ghost_map_auth (vn_inode vn) 1 (fs_inodes f) ∗
     ghost_map_auth (vn_fd vn) 1 (fs_fds f).
   Definition volatile_interp (vn : volatile_names) (dv : devices) : iProp Σ :=
@@ -95,8 +98,9 @@ Section interp.
     iMod (ghost_map_alloc (fs_dirs (dv_fs dv))) as (γn) "[Hn Hns]".
     iMod (ghost_map_alloc (fs_inodes (dv_fs dv))) as (γi) "[Hi His]".
     iMod (ghost_map_alloc (fs_fds (dv_fs dv))) as (γf) "[Hf _]".
-    iModIntro. iExists (VolatileNames γa γn γi γf).
-    rewrite /volatile_interp /async_interp /fs_interp /volatile_elements /fs_elements /=. iFrame.
+    iModIntro. iExists (VolatileNames γa γn γi γf (dom (fs_dirs (dv_fs dv)))).
+    rewrite /volatile_interp /async_interp /fs_interp /dirs_interp /volatile_elements /fs_elements /=. iFrame.
+    iSplitL; [|done].
     iExists _. iFrame. iPureIntro. split; [done|]. intros a c Hc. exists c. done.
   Qed.
 End interp.

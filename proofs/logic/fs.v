@@ -116,6 +116,22 @@ Section rules.
     by iDestruct (ghost_map_elem_agree with "Hi Hi2") as %->.
   Qed.
 
+  Lemma dirs_lookup vn d dir m :
+    dirs_interp vn d -∗ dir ↪[vn_dir vn] m -∗ ⌜d !! dir = Some m⌝.
+  Proof. iIntros "[Hd _] Hdir". by iDestruct (ghost_map_lookup with "Hd Hdir") as %?. Qed.
+  Lemma dirs_update m2 vn d dir m :
+    dirs_interp vn d -∗ dir ↪[vn_dir vn] m ==∗ dirs_interp vn (<[dir := m2]> d) ∗ dir ↪[vn_dir vn] m2.
+  Proof.
+    iIntros "[Hd %Hdom] Hdir". iDestruct (ghost_map_lookup with "Hd Hdir") as %Hm.
+    iMod (ghost_map_update m2 with "Hd Hdir") as "[$ $]". iPureIntro.
+    rewrite dom_insert_L -Hdom. apply elem_of_dom_2 in Hm. set_solver.
+  Qed.
+
+  (** Directories never come or go. *)
+  Definition dir_exists b dir : iProp Σ := ∃ γs vn, boot_is b γs vn ∗ ⌜dir ∈ vn_dirs vn⌝.
+  Global Instance dir_exists_persistent b dir : Persistent (dir_exists b dir). Proof. apply _. Qed.
+  Global Instance dir_exists_timeless b dir : Timeless (dir_exists b dir). Proof. apply _. Qed.
+
   (** A call of the file system, in the state that it finds. *)
   Lemma wpe_fs_op b γs vn E op v Φ : is_fs_op op = true →
     boot_is b γs vn -∗
@@ -166,13 +182,13 @@ Section rules.
     WP Eff (DevOp FsCreate) (Val (PairV (vstr dir) (vstr name))) @ b; E {{ Φ }}.
   Proof.
     iIntros (Hnone) "Hd HΦ". fs_start "Hd".
-    iDestruct (ghost_map_lookup with "Hdirs Hown") as %Hm.
+    iDestruct (dirs_lookup with "Hdirs Hown") as %Hm.
     destruct (fresh_number (fs_inodes f)) as (i & Hi & Hfi).
     destruct (fresh_number (fs_fds f)) as (fd & Hfd & Hffd).
     iModIntro. iSplit.
     { iPureIntro. do 2 eexists. apply (FsCreateS _ _ i fd); eauto. by rewrite (fs_entry_now _ _ m). }
     iNext. iIntros (r f2 Hs). clear Hi Hfi Hfd Hffd. fs_inv Hs.
-    iMod (ghost_map_update (name_set name (Some i0) m) with "Hdirs Hown") as "[Hdirs Hown]".
+    iMod (dirs_update (name_set name (Some i0) m) with "Hdirs Hown") as "[Hdirs Hown]".
     iMod (ghost_map_insert i0 (Inode [] 0) with "Hinodes") as "[Hinodes Hinode]"; [done|].
     iMod (ghost_map_insert fd0 (i0, true) with "Hfds") as "[Hfds Hfd]"; [done|].
     iModIntro. rewrite /fs_interp /= (alter_at _ _ _ _ Hm). iFrame.
@@ -185,7 +201,7 @@ Section rules.
     WP Eff (DevOp FsCreate) (Val (PairV (vstr dir) (vstr name))) @ b; E {{ Φ }}.
   Proof.
     iIntros (Hsome) "Hd HΦ". fs_start "Hd".
-    iDestruct (ghost_map_lookup with "Hdirs Hown") as %Hm.
+    iDestruct (dirs_lookup with "Hdirs Hown") as %Hm.
     iModIntro. iSplit.
     { iPureIntro. do 2 eexists. eapply FsCreateTakenS. by rewrite (fs_entry_now _ _ m). }
     iNext. iIntros (r f2 Hs). fs_inv Hs.
@@ -200,7 +216,7 @@ Section rules.
     WP Eff (DevOp FsOpen) (Val (PairV (vstr dir) (vstr name))) @ b; E {{ Φ }}.
   Proof.
     iIntros (Hsome) "Hd HΦ". fs_start "Hd".
-    iDestruct (ghost_map_lookup with "Hdirs Hown") as %Hm.
+    iDestruct (dirs_lookup with "Hdirs Hown") as %Hm.
     destruct (fresh_number (fs_fds f)) as (fd & Hfd & Hffd).
     iModIntro. iSplit.
     { iPureIntro. do 2 eexists. eapply (FsOpenS _ _ i fd); eauto. by rewrite (fs_entry_now _ _ m). }
@@ -216,7 +232,7 @@ Section rules.
     WP Eff (DevOp FsOpen) (Val (PairV (vstr dir) (vstr name))) @ b; E {{ Φ }}.
   Proof.
     iIntros (Hnone) "Hd HΦ". fs_start "Hd".
-    iDestruct (ghost_map_lookup with "Hdirs Hown") as %Hm.
+    iDestruct (dirs_lookup with "Hdirs Hown") as %Hm.
     iModIntro. iSplit.
     { iPureIntro. do 2 eexists. eapply FsOpenMissingS; [by eauto|]. by rewrite (fs_entry_now _ _ m). }
     iNext. iIntros (r f2 Hs). fs_inv Hs.
@@ -300,13 +316,13 @@ Section rules.
       @ b; E {{ Φ }}.
   Proof.
     iIntros (Hsome Hnone) "Hd Hd2 HΦ". fs_start "Hd". fs_also "Hd2" "Hdir2".
-    iDestruct (ghost_map_lookup with "Hdirs Hown") as %Hm.
-    iDestruct (ghost_map_lookup with "Hdirs Hdir2") as %Hm2.
+    iDestruct (dirs_lookup with "Hdirs Hown") as %Hm.
+    iDestruct (dirs_lookup with "Hdirs Hdir2") as %Hm2.
     iModIntro. iSplit.
     { iPureIntro. do 2 eexists. eapply FsLinkS; [by rewrite (fs_entry_now _ _ m)|by eauto|].
       by rewrite (fs_entry_now _ _ m2). }
     iNext. iIntros (r f2 Hs). fs_inv Hs.
-    iMod (ghost_map_update (name_set name2 (Some i) m2) with "Hdirs Hdir2") as "[Hdirs Hdir2]".
+    iMod (dirs_update (name_set name2 (Some i) m2) with "Hdirs Hdir2") as "[Hdirs Hdir2]".
     iModIntro. rewrite /fs_interp /= (alter_at _ _ _ _ Hm2). iFrame.
     iApply ("HΦ" with "[Hown] [Hdir2]"); fs_give.
   Qed.
@@ -318,8 +334,8 @@ Section rules.
       @ b; E {{ Φ }}.
   Proof.
     iIntros (Hsome Hsome2) "Hd Hd2 HΦ". fs_start "Hd". fs_also "Hd2" "Hdir2".
-    iDestruct (ghost_map_lookup with "Hdirs Hown") as %Hm.
-    iDestruct (ghost_map_lookup with "Hdirs Hdir2") as %Hm2.
+    iDestruct (dirs_lookup with "Hdirs Hown") as %Hm.
+    iDestruct (dirs_lookup with "Hdirs Hdir2") as %Hm2.
     iModIntro. iSplit.
     { iPureIntro. do 2 eexists. eapply FsLinkTakenS; [by rewrite (fs_entry_now _ _ m)|].
       by rewrite (fs_entry_now _ _ m2). }
@@ -333,11 +349,11 @@ Section rules.
     WP Eff (DevOp FsUnlink) (Val (PairV (vstr dir) (vstr name))) @ b; E {{ Φ }}.
   Proof.
     iIntros (Hsome) "Hd HΦ". fs_start "Hd".
-    iDestruct (ghost_map_lookup with "Hdirs Hown") as %Hm.
+    iDestruct (dirs_lookup with "Hdirs Hown") as %Hm.
     iModIntro. iSplit.
     { iPureIntro. do 2 eexists. eapply FsUnlinkS. by rewrite (fs_entry_now _ _ m). }
     iNext. iIntros (r f2 Hs). fs_inv Hs.
-    iMod (ghost_map_update (name_set name None m) with "Hdirs Hown") as "[Hdirs Hown]".
+    iMod (dirs_update (name_set name None m) with "Hdirs Hown") as "[Hdirs Hown]".
     iModIntro. rewrite /fs_interp /= (alter_at _ _ _ _ Hm). iFrame.
     iApply ("HΦ" with "[Hown]"); fs_give.
   Qed.
@@ -348,7 +364,7 @@ Section rules.
     WP Eff (DevOp FsList) (Val (vstr dir)) @ b; E {{ Φ }}.
   Proof.
     iIntros "Hd HΦ". fs_start "Hd".
-    iDestruct (ghost_map_lookup with "Hdirs Hown") as %Hm.
+    iDestruct (dirs_lookup with "Hdirs Hown") as %Hm.
     iModIntro. iSplit.
     { iPureIntro. do 2 eexists. apply (FsListS _ m (names_now m)); [done|apply names_now_nodup|].
       apply names_now_spec. }
@@ -361,31 +377,63 @@ Section rules.
     WP Eff (DevOp FsSyncDir) (Val (vstr dir)) @ b; E {{ Φ }}.
   Proof.
     iIntros "Hd HΦ". fs_start "Hd".
-    iDestruct (ghost_map_lookup with "Hdirs Hown") as %Hm.
+    iDestruct (dirs_lookup with "Hdirs Hown") as %Hm.
     iModIntro. iSplit; [iPureIntro; do 2 eexists; apply FsSyncDirS; by eauto|].
     iNext. iIntros (r f2 Hs). fs_inv Hs.
-    iMod (ghost_map_update (ca_flush <$> m) with "Hdirs Hown") as "[Hdirs Hown]".
+    iMod (dirs_update (ca_flush <$> m) with "Hdirs Hown") as "[Hdirs Hown]".
     iModIntro. rewrite /fs_interp /= (alter_at _ _ _ _ Hm). iFrame.
     iApply ("HΦ" with "[Hown]"); fs_give.
   Qed.
 
   (** ** Crash: what an assertion of the old boot says of the new file system *)
-  Lemma fs_crash_dir vn f f2 dir m :
-    fs_crash f f2 → fs_interp vn f -∗ dir ↪[vn_dir vn] m -∗
-    ⌜∃ m2, fs_dirs f2 !! dir = Some m2 ∧ names_crash m m2⌝.
+  Section crash.
+    Context (b : boot) (γs : list gname) (vn : volatile_names) (f f2 : filesys).
+    Context (Hcrash : fs_crash f f2).
+
+    Lemma fs_crash_dir dir m :
+      boot_is b γs vn -∗ fs_interp vn f -∗ dir ↦dir[b] m -∗
+      ⌜∃ m2, fs_dirs f2 !! dir = Some m2 ∧ names_crash m m2⌝.
+    Proof.
+      iIntros "Hb (Hd & _) (%γs2 & %vn2 & Hb2 & Hdir)".
+      iDestruct (boot_is_agree with "Hb Hb2") as %[<- <-].
+      iDestruct (dirs_lookup with "Hd Hdir") as %Hm. iPureIntro.
+      destruct Hcrash as (_ & Hdirs & _). specialize (Hdirs dir). rewrite Hm in Hdirs.
+      destruct (fs_dirs f2 !! dir) as [m2|]; [by eauto|done].
+    Qed.
+    Lemma fs_crash_exists dir :
+      boot_is b γs vn -∗ fs_interp vn f -∗ dir_exists b dir -∗ ⌜is_Some (fs_dirs f2 !! dir)⌝.
+    Proof.
+      iIntros "Hb ((_ & %Hdom) & _) (%γs2 & %vn2 & Hb2 & %Hdir)".
+      iDestruct (boot_is_agree with "Hb Hb2") as %[<- <-]. iPureIntro.
+      rewrite -Hdom in Hdir. apply elem_of_dom in Hdir as [m Hm].
+      destruct Hcrash as (_ & Hdirs & _). specialize (Hdirs dir). rewrite Hm in Hdirs.
+      destruct (fs_dirs f2 !! dir); [by eauto|done].
+    Qed.
+    Lemma fs_crash_inode i dq n :
+      boot_is b γs vn -∗ fs_interp vn f -∗ inode_is b i dq n -∗
+      ⌜∃ n2, fs_inodes f2 !! i = Some n2 ∧ inode_crash n n2⌝.
+    Proof.
+      iIntros "Hb (_ & Hi & _) (%γs2 & %vn2 & Hb2 & Hinode)".
+      iDestruct (boot_is_agree with "Hb Hb2") as %[<- <-].
+      iDestruct (ghost_map_lookup with "Hi Hinode") as %Hn. iPureIntro.
+      destruct Hcrash as (_ & _ & Hinodes). specialize (Hinodes i). rewrite Hn in Hinodes.
+      destruct (fs_inodes f2 !! i) as [n2|]; [by eauto|done].
+    Qed.
+  End crash.
+
+  (** What a boot finds: an assertion for each directory and for each inode. *)
+  Lemma fs_elements_boot b γs vn f :
+    boot_is b γs vn -∗ fs_interp vn f -∗ fs_elements vn f -∗
+    fs_interp vn f ∗
+    ([∗ map] dir ↦ m ∈ fs_dirs f, dir ↦dir[b] m ∗ dir_exists b dir) ∗
+    ([∗ map] i ↦ n ∈ fs_inodes f, i ↦inode[b] n).
   Proof.
-    iIntros ((_ & Hdirs & _)) "(Hd & _) Hdir". iDestruct (ghost_map_lookup with "Hd Hdir") as %Hm.
-    iPureIntro. specialize (Hdirs dir). rewrite Hm in Hdirs.
-    destruct (fs_dirs f2 !! dir) as [m2|]; [by eauto|done].
-  Qed.
-  Lemma fs_crash_inode vn f f2 i dq n :
-    fs_crash f f2 → fs_interp vn f -∗ i ↪[vn_inode vn]{dq} n -∗
-    ⌜∃ n2, fs_inodes f2 !! i = Some n2 ∧ inode_crash n n2⌝.
-  Proof.
-    iIntros ((_ & _ & Hinodes)) "(_ & Hi & _) Hinode".
-    iDestruct (ghost_map_lookup with "Hi Hinode") as %Hn.
-    iPureIntro. specialize (Hinodes i). rewrite Hn in Hinodes.
-    destruct (fs_inodes f2 !! i) as [n2|]; [by eauto|done].
+    iIntros "#Hb ((Hd & %Hdom) & $) [Hdirs Hinodes]". iFrame "Hd". iSplitR; [done|].
+    iSplitL "Hdirs".
+    - iApply (big_sepM_impl with "Hdirs"). iIntros "!>" (dir m Hm) "Hdir".
+      iSplitL; iExists γs, vn; [by iFrame|]. iFrame "Hb". iPureIntro.
+      rewrite -Hdom. by eapply elem_of_dom_2.
+    - iApply (big_sepM_impl with "Hinodes"). iIntros "!>" (i n _) "Hi". iExists γs, vn. by iFrame.
   Qed.
 End rules.
 
