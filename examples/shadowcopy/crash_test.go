@@ -1,0 +1,65 @@
+package shadowcopy_test
+
+import (
+	"path/filepath"
+	"testing"
+
+	"github.com/ashlar-dev/ashlar/env"
+	"github.com/ashlar-dev/ashlar/examples/shadowcopy"
+	"github.com/ashlar-dev/ashlar/goose/primitive/disk"
+	"github.com/ashlar-dev/ashlar/goose/primitive/mem"
+	"github.com/ashlar-dev/ashlar/internal/crashtest"
+)
+
+type pairDo = crashtest.Do[crashtest.Access, []uint64]
+
+func do(p *shadowcopy.Pair) pairDo {
+	return func(a crashtest.Access) []uint64 {
+		if !a.Write {
+			x, y := p.Read()
+			return []uint64{crashtest.Number(x), crashtest.Number(y)}
+		}
+		p.Write(crashtest.Block(a.Numbers[0]), crashtest.Block(a.Numbers[1]))
+		return nil
+	}
+}
+
+func system() crashtest.System[[]uint64, crashtest.Access, []uint64] {
+	both := []uint64{0, 1}
+	return crashtest.System[[]uint64, crashtest.Access, []uint64]{
+		Name:    "shadowcopy",
+		Spec:    crashtest.Atomic(2),
+		Clients: 3,
+		Client: func(r env.Random, _ int, do pairDo) {
+			if env.IntN(r, 3) == 0 {
+				do(crashtest.Access{Addrs: both})
+			} else {
+				do(crashtest.Access{Write: true, Addrs: both, Numbers: []uint64{r.Uint64() >> 24, r.Uint64() >> 24}})
+			}
+		},
+		Observe: func(do pairDo) { do(crashtest.Access{Addrs: both}) },
+		Build: func(m *mem.Machine) func(*mem.Life) pairDo {
+			d := m.NewDisk(shadowcopy.Blocks)
+			return func(l *mem.Life) pairDo { return do(shadowcopy.Open(d.Open(l))) }
+		},
+		Open: func(dir string) (pairDo, error) {
+			d, err := disk.Open(filepath.Join(dir, "disk"), shadowcopy.Blocks)
+			if err != nil {
+				return nil, err
+			}
+			return do(shadowcopy.Open(d)), nil
+		},
+	}
+}
+
+func TestCrashes(t *testing.T) {
+	crashtest.Simulate(t, system(), crashtest.Effort{Losses: -1}).Enough(t)
+}
+
+func TestKilled(t *testing.T) {
+	kills := 60
+	if testing.Short() {
+		kills = 10
+	}
+	crashtest.Kill(t, system(), kills, 1)
+}

@@ -1,0 +1,137 @@
+// Package mem has the devices of goose/primitive in memory, for tests, with the
+// crashes of their models.
+//
+// A device is hardware: it outlives the crashes of its Machine. A Life is the
+// time from one start of the machine to the next crash; Open of a device gives
+// a handle for a life, as a program would get it. A life counts the operations
+// on all devices and can crash before any of them. From then on no operation
+// through a handle of that life has an effect, and a goroutine that calls one
+// ends there, running what it has deferred. What the crash leaves of what was
+// not durable is chosen among all that the models allow.
+package mem
+
+import (
+	"runtime"
+	"sync"
+)
+
+// Choose returns a number from 0 to n-1, for n of at least 1. It makes the
+// choices that a model leaves open. Of what a crash may leave of something, 0
+// is the latest and n-1 the oldest.
+type Choose func(n int) int
+
+// Machine is what devices are parts of. It is safe for concurrent use.
+type Machine struct {
+	mu      sync.Mutex
+	choose  Choose
+	devices []device
+	life    *Life // nil: it is off
+}
+
+// device is told of a crash, with the machine locked.
+type device interface{ crash() }
+
+// NewMachine is a machine without devices, which is off. It calls choose for
+// one thing at a time.
+func NewMachine(choose Choose) *Machine { return &Machine{choose: choose} }
+
+// Life is the time between the start of a machine and its next crash.
+type Life struct {
+	machine *Machine
+	limit   int // crash before this operation, counted from 1; 0: never
+	ops     int
+	over    chan struct{}
+}
+
+// Boot starts the machine, which is off. It crashes before the operation of
+// that number, counted from 1; with 0, when Crash is called.
+func (m *Machine) Boot(crashBefore int) *Life {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.life != nil {
+		panic("mem: the machine is on")
+	}
+	m.life = &Life{machine: m, limit: crashBefore, over: make(chan struct{})}
+	return m.life
+}
+
+// Crash crashes the machine, if the life is not over yet.
+func (l *Life) Crash() {
+	l.machine.mu.Lock()
+	defer l.machine.mu.Unlock()
+	l.crash()
+}
+
+func (l *Life) crash() {
+	if l.machine.life != l {
+		return
+	}
+	l.machine.life = nil
+	for _, d := range l.machine.devices {
+		d.crash()
+	}
+	close(l.over)
+}
+
+// Over is closed by the crash.
+func (l *Life) Over() <-chan struct{} { return l.over }
+
+// Ops is how many operations there were.
+func (l *Life) Ops() int {
+	l.machine.mu.Lock()
+	defer l.machine.mu.Unlock()
+	return l.ops
+}
+
+// do runs an operation, alone, unless the life is over or ends here.
+func (l *Life) do(operation func()) {
+	if !l.try(operation) {
+		runtime.Goexit()
+	}
+}
+
+func (l *Life) try(operation func()) bool {
+	m := l.machine
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.life == l && l.ops+1 == l.limit {
+		l.crash()
+	}
+	if m.life != l {
+		return false
+	}
+	l.ops++
+	operation()
+	return true
+}
+
+// add makes a device a part of the machine.
+func (m *Machine) add(d device) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.devices = append(m.devices, d)
+}
+
+// cached is a thing with its latest content and what else a crash may leave,
+// the newest of it first.
+type cached[A any] struct {
+	latest A
+	older  []A
+}
+
+func (c *cached[A]) write(x A) {
+	c.older = append([]A{c.latest}, c.older...)
+	c.latest = x
+}
+
+func (c *cached[A]) flush() { c.older = nil }
+
+func (c *cached[A]) crash(choose Choose) {
+	if len(c.older) == 0 {
+		return
+	}
+	if i := choose(1 + len(c.older)); i > 0 {
+		c.latest = c.older[i-1]
+	}
+	c.flush()
+}
