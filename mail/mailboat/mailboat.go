@@ -51,7 +51,8 @@ type Mailboat struct {
 // "user1", and so on up to the number of users. Nobody else may use fs.
 func Open(fs *filesys.FS, users uint64) *Mailboat {
 	clearSpool(fs)
-	return &Mailboat{fs: fs, locks: make([]sync.Mutex, users)}
+	locks := make([]sync.Mutex, users)
+	return &Mailboat{fs: fs, locks: locks}
 }
 
 // Deliver puts a message into a user's mailbox. The caller does not change msg
@@ -72,7 +73,8 @@ func (m *Mailboat) Deliver(user uint64, msg []byte) {
 func (m *Mailboat) Pickup(user uint64) []Message {
 	mu := &m.locks[user]
 	mu.Lock()
-	return readMailbox(m.fs, userDir(user))
+	dir := userDir(user)
+	return readMailbox(m.fs, dir)
 }
 
 // Delete removes a message; the caller holds the lock of the mailbox, and the
@@ -140,7 +142,8 @@ func linkInto(fs *filesys.FS, tmp string, dir string) {
 func readMailbox(fs *filesys.FS, dir string) []Message {
 	var msgs []Message
 	for _, name := range fs.List(dir) {
-		msgs = append(msgs, Message{ID: name, Contents: readFile(fs, dir, name)})
+		contents := readFile(fs, dir, name)
+		msgs = append(msgs, Message{ID: name, Contents: contents})
 	}
 	return msgs
 }
