@@ -25,7 +25,7 @@ Section inv.
 
   (** The right to access the disk, which is [d] and has [us] in its log. *)
   Definition wal_lease γ d us : iProp Σ :=
-    ghost_var γ (1/2) (d, us) ∗ ⌜wal_rel N d us (data (apply us d))⌝.
+    ghost_var γ (1/2) (d, us) ∗ ⌜wal_rel N d us (data (apply_updates us d))⌝.
 
   Definition wal_disk b d : iProp Σ := [∗ map] a ↦ s ∈ d, a d↦[b_node b] s.
 
@@ -46,7 +46,7 @@ Section inv.
 
   Definition wal_ctx b γ γs : iProp Σ := crash_ctx ns wal_C b (γ :: γs).
 
-  Lemma wal_lease_rel γ d us : wal_lease γ d us -∗ ⌜wal_rel N d us (data (apply us d))⌝.
+  Lemma wal_lease_rel γ d us : wal_lease γ d us -∗ ⌜wal_rel N d us (data (apply_updates us d))⌝.
   Proof. by iIntros "[_ %Hrel]". Qed.
   Lemma wal_alloc d us σ : wal_rel N d us σ →
     ⊢ |==> ∃ γ, ghost_var γ (1/2) (d, us) ∗ wal_lease γ d us.
@@ -117,7 +117,7 @@ Section inv.
     (∀ i u, us !! i = Some u → d !! (1 + Z.of_nat i) = Some u.2) →
     (∀ u, u ∈ us → data_start ≤ u.1 < N) →
     wal_ctx b γ γs -∗ wal_lease γ d [] -∗
-    (∀ σ, P b γs σ ={⊤ ∖ ↑ns}=∗ P b γs (apply us σ) ∗ Q) -∗
+    (∀ σ, P b γs σ ={⊤ ∖ ↑ns}=∗ P b γs (apply_updates us σ) ∗ Q) -∗
     ▷ (wal_lease γ (<[0 := header us.*1]> d) us -∗ Q -∗ Φ #()) -∗
     WP Eff (DevOp DiskWrite) (Val (#(u64 0), #(LitStr (header us.*1)))) @ b; ⊤ {{ Φ }}.
   Proof.
@@ -127,7 +127,7 @@ Section inv.
     { rewrite (rel_header _ _ _ _ Hlease). by eexists. }
     { apply header_length. by rewrite fmap_length. }
     iIntros (σ Hrel) "HP". iMod ("Hvs" with "HP") as "[HP $]". iModIntro.
-    iExists (apply us σ). iFrame. iPureIntro. by apply rel_commit.
+    iExists (apply_updates us σ). iFrame. iPureIntro. by apply rel_commit.
   Qed.
 End inv.
 Global Typeclasses Opaque wal_lease.

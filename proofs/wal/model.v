@@ -16,20 +16,20 @@ Definition data_start : Z := 512.
 Notation update := (Z * list Z)%type.
 
 (** ** Updates in order *)
-Definition apply (us : list update) (d : disk) : disk := foldl (λ d u, <[u.1 := u.2]> d) d us.
+Definition apply_updates (us : list update) (d : disk) : disk := foldl (λ d u, <[u.1 := u.2]> d) d us.
 (** The last update of an address. *)
 Definition last_update (us : list update) (a : Z) : option (list Z) :=
   foldl (λ o u, if decide (u.1 = a) then Some u.2 else o) None us.
 
-Lemma apply_snoc us u d : apply (us ++ [u]) d = <[u.1 := u.2]> (apply us d).
-Proof. by rewrite /apply /last_update foldl_app. Qed.
-Lemma apply_app us vs d : apply (us ++ vs) d = apply vs (apply us d).
-Proof. by rewrite /apply /last_update foldl_app. Qed.
+Lemma apply_snoc us u d : apply_updates (us ++ [u]) d = <[u.1 := u.2]> (apply_updates us d).
+Proof. by rewrite /apply_updates /last_update foldl_app. Qed.
+Lemma apply_app us vs d : apply_updates (us ++ vs) d = apply_updates vs (apply_updates us d).
+Proof. by rewrite /apply_updates /last_update foldl_app. Qed.
 Lemma last_update_snoc us u a :
   last_update (us ++ [u]) a = if decide (u.1 = a) then Some u.2 else last_update us a.
-Proof. by rewrite /apply /last_update foldl_app. Qed.
+Proof. by rewrite /apply_updates /last_update foldl_app. Qed.
 Lemma apply_lookup us d a :
-  apply us d !! a = match last_update us a with Some s => Some s | None => d !! a end.
+  apply_updates us d !! a = match last_update us a with Some s => Some s | None => d !! a end.
 Proof.
   induction us as [|u us IH] using rev_ind; [done|]. rewrite apply_snoc last_update_snoc.
   case_decide as Hu; [by rewrite Hu lookup_insert|by rewrite lookup_insert_ne].
@@ -47,22 +47,22 @@ Proof.
   intros [= <-]. right. apply elem_of_list_singleton. rewrite -Hu. by destruct u.
 Qed.
 (** Installing an entry early, or again, makes no difference in the end. *)
-Lemma apply_insert us u d : u ∈ us → apply us (<[u.1 := u.2]> d) = apply us d.
+Lemma apply_insert us u d : u ∈ us → apply_updates us (<[u.1 := u.2]> d) = apply_updates us d.
 Proof.
   intros Hu. apply map_eq. intros a. rewrite !apply_lookup.
   destruct (decide (u.1 = a)) as [<-|].
   - by destruct (last_update_is_Some us u Hu) as [s ->].
   - by rewrite lookup_insert_ne.
 Qed.
-Lemma apply_take_idem us k d : apply us (apply (take k us) d) = apply us d.
+Lemma apply_take_idem us k d : apply_updates us (apply_updates (take k us) d) = apply_updates us d.
 Proof.
   induction k as [|k IH]; [done|]. destruct (us !! k) as [u|] eqn:Hu.
   - rewrite (take_S_r _ _ _ Hu) apply_snoc apply_insert //. by eapply elem_of_list_lookup_2.
   - apply lookup_ge_None in Hu. rewrite take_ge in IH; [|done]. by rewrite take_ge; [|lia].
 Qed.
-Lemma apply_idem us d : apply us (apply us d) = apply us d.
+Lemma apply_idem us d : apply_updates us (apply_updates us d) = apply_updates us d.
 Proof. rewrite -{2}(firstn_all us). apply apply_take_idem. Qed.
-Lemma apply_dom us d : (∀ u, u ∈ us → is_Some (d !! u.1)) → dom (apply us d) = dom d.
+Lemma apply_dom us d : (∀ u, u ∈ us → is_Some (d !! u.1)) → dom (apply_updates us d) = dom d.
 Proof.
   intros Hus. apply set_eq. intros a. rewrite !elem_of_dom apply_lookup.
   destruct (last_update us a) as [s|] eqn:Hs; [|done].
@@ -88,7 +88,7 @@ Proof.
 Qed.
 Lemma data_insert d a s : data_start ≤ a → data (<[a := s]> d) = <[a := s]> (data d).
 Proof. intros. apply map_filter_insert_True. done. Qed.
-Lemma data_apply us d : (∀ u, u ∈ us → data_start ≤ u.1) → data (apply us d) = apply us (data d).
+Lemma data_apply us d : (∀ u, u ∈ us → data_start ≤ u.1) → data (apply_updates us d) = apply_updates us (data d).
 Proof.
   induction us as [|u us IH] using rev_ind; intros Hus; [done|].
   rewrite !apply_snoc data_insert; [|apply Hus; set_solver]. rewrite IH; [done|set_solver].
@@ -170,7 +170,7 @@ Record wal_rel (N : Z) (d : disk) (us : list update) (σ : disk) : Prop := {
   rel_entries i u : us !! i = Some u → d !! (1 + Z.of_nat i) = Some u.2;
   rel_addrs u : u ∈ us → data_start ≤ u.1 < N;
   (* the data after the transaction are the state *)
-  rel_state : σ = data (apply us d);
+  rel_state : σ = data (apply_updates us d);
 }.
 
 Lemma disk_ok_insert d a s : is_Some (d !! a) → block_ok s → disk_ok d → disk_ok (<[a := s]> d).
@@ -220,7 +220,7 @@ Section rel.
   Lemma rel_commit d σ us : wal_rel N d [] σ → (length us ≤ 511)%nat →
     (∀ i u, us !! i = Some u → d !! (1 + Z.of_nat i) = Some u.2) →
     (∀ u, u ∈ us → data_start ≤ u.1 < N) →
-    wal_rel N (<[0 := header us.*1]> d) us (apply us σ).
+    wal_rel N (<[0 := header us.*1]> d) us (apply_updates us σ).
   Proof.
     intros Hrel Hlen Hus Haddrs. pose proof (rel_fits _ _ _ _ Hrel).
     destruct (rel_write _ _ _ 0 (header us.*1) Hrel) as [Hok Hsz]; [rewrite /data_start in H; lia| |].
@@ -249,7 +249,7 @@ Section rel.
   Qed.
 
   (** Clearing the header when all entries are in their places. *)
-  Lemma rel_clear d us σ : wal_rel N d us σ → apply us d = d →
+  Lemma rel_clear d us σ : wal_rel N d us σ → apply_updates us d = d →
     wal_rel N (<[0 := zero_block]> d) [] σ.
   Proof.
     intros Hrel Hd. pose proof (rel_fits _ _ _ _ Hrel).
