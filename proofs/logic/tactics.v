@@ -189,7 +189,7 @@ Tactic Notation "wp_pure_with" tactic3(ok) :=
     reshape_expr e ltac:(fun K e' =>
       ok e';
       eapply (tac_wp_pure _ _ b E K e');
-      [ solve_pstep | iSolveTC | rsimpl; wp_expr_simpl ])
+      [ solve_pstep | iSolveTC | rsimpl; wp_expr_simpl; pm_prettify ])
     || fail "wp_pure: no pure step in" e
   | _ => fail "wp_pure: not a WP"
   end.
@@ -258,7 +258,7 @@ Tactic Notation "wp_load" :=
     [ iSolveTC
     | let l := match goal with |- _ = Some (_, pointsto _ ?l _ _) => l end in
       iAssumptionCore || fail "wp_load: cannot find" l "↦[ _ ] ?"
-    | rsimpl; wp_expr_simpl ]
+    | rsimpl; wp_expr_simpl; pm_prettify ]
   end.
 (** A store [l <-[t] v] at a type of one cell. *)
 Tactic Notation "wp_store" :=
@@ -270,7 +270,7 @@ Tactic Notation "wp_store" :=
     [ iSolveTC
     | let l := match goal with |- _ = Some (_, pointsto _ ?l _ _) => l end in
       iAssumptionCore || fail "wp_store: cannot find" l "↦[ _ ] ?"
-    | reduction.pm_reduce; rsimpl; wp_expr_simpl ]
+    | reduction.pm_reduce; rsimpl; wp_expr_simpl; pm_prettify ]
   end.
 Tactic Notation "wp_end" := wp_pures.
 
