@@ -4,7 +4,7 @@
     output calls.  Panics of Go (nil, bounds, division by zero, [panic]) have no
     step, so a proved program has none. *)
 From ashlar.lang Require Export notation.
-Open Scope Z_scope.
+Local Open Scope Z_scope.
 
 (** ** Panics *)
 Definition panic : val := λ: "message", Fst #().
