@@ -5,6 +5,7 @@
     apart into its fields, [(l +ₗ field_offset T "f") ↦[b] v] each. *)
 From ashlar.lib Require Export ints lists.
 From ashlar.logic Require Export tactics.
+Open Scope Z_scope.
 
 (** Fields are named, not computed; a variable is made by a rule. *)
 Global Arguments field_offset : simpl never.
@@ -317,3 +318,14 @@ Tactic Notation "wp_alloc" ident(l) "as" constr(pat) :=
 Tactic Notation "iStruct" constr(H) "as" constr(pat) :=
   iDestruct (own_struct with H) as H; [reflexivity|]; struct_simpl H; iDestruct H as pat.
 
+(** [wp_cond]: take the branch of the condition that stands next, where arithmetic
+    shows which one it is. *)
+Ltac cond_solve := solve [ done | int_solve ].
+Ltac wp_cond :=
+  wp_pures;
+  lazymatch goal with
+  | |- context [If (Val (LitV (LitBool (bool_decide ?P)))) _ _] =>
+    first [ rewrite (bool_decide_true P); [|cond_solve] | rewrite (bool_decide_false P); [|cond_solve] ]
+  end;
+  wp_pures.
+Global Instance unfold_assert : UnfoldFun assert := I.
