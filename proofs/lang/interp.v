@@ -64,11 +64,11 @@ Inductive machine :=
   | MEff (K : ectx) (op : eff_op) (v : val)     (* an effect is next *)
   | MFork (K : ectx) (e : expr)                 (* a new thread is next *)
   | MVal (v : val)                              (* done *)
-  | MStuck (redex : expr).
+  | MStuck (K : ectx) (redex : expr).           (* the redex has no step *)
 
 (** The focus is the value [v] and [Ki] is around it. *)
 Definition machine_return (Ki : ectx_item) (v : val) (K : ectx) : machine :=
-  let result ov := match ov with Some w => MPure K (Val w) | None => MStuck (rfill_item Ki (Val v)) end in
+  let result ov := match ov with Some w => MPure K (Val w) | None => MStuck K (rfill_item Ki (Val v)) end in
   match Ki, v with
   | AppRCtx e1, _ => MPure (AppLCtx v :: K) e1
   | AppLCtx v2, RecV f x e1 => MPure K (subst' x v2 (subst' f v e1))
@@ -85,12 +85,12 @@ Definition machine_return (Ki : ectx_item) (v : val) (K : ectx) : machine :=
   | CaseCtx e1 _, InjLV v1 => MPure K (App e1 (Val v1))
   | CaseCtx _ e2, InjRV v2 => MPure K (App e2 (Val v2))
   | EffCtx op, _ => MEff K op v
-  | _, _ => MStuck (rfill_item Ki (Val v))
+  | _, _ => MStuck K (rfill_item Ki (Val v))
   end.
 Definition machine_step (K : ectx) (e : expr) : machine :=
   match e with
   | Val v => match K with [] => MVal v | Ki :: K => machine_return Ki v K end
-  | Var _ => MStuck e
+  | Var _ => MStuck K e
   | Rec f x e1 => MPure K (Val (RecV f x e1))
   | App e1 e2 => MPure (AppRCtx e1 :: K) e2
   | UnOp op e1 => MPure (UnOpCtx op :: K) e1
@@ -104,7 +104,7 @@ Definition machine_step (K : ectx) (e : expr) : machine :=
   | Case e0 e1 e2 => MPure (CaseCtx e1 e2 :: K) e0
   | Fork e1 => MFork K e1
   | Eff op e1 => MPure (EffCtx op :: K) e1
-  | CrashLoop _ => MStuck e
+  | CrashLoop _ => MStuck K e
   end.
 (** Pure steps until something else is next, at most [fuel] of them. *)
 Fixpoint advance (fuel : nat) (K : ectx) (e : expr) : machine :=
@@ -344,8 +344,8 @@ Record config := Config { tasks : list task; started : Z; world : state }.
 Definition region (i : Z) : Z := Z.shiftl i 32 + 1.
 Definition new_task (n : nat) (i : Z) (e : expr) : task := Task n (region i) [] e.
 (** The configuration of the plain semantics that it stands for. *)
-Definition plain_of (c : config) : pool * state :=
-  ((λ t, (tk_node t, rfill (tk_ctx t) (tk_focus t))) <$> tasks c, world c).
+Definition thread_of (tk : task) : nat * expr := (tk_node tk, rfill (tk_ctx tk) (tk_focus tk)).
+Definition plain_of (c : config) : pool * state := (thread_of <$> tasks c, world c).
 Definition init_config (mains : list expr) (dvs : list devices) : config :=
   Config (imap (λ n e, new_task n (Z.of_nat n) e) mains) (Z.of_nat (length mains)) (init_state dvs).
 
@@ -371,7 +371,8 @@ Definition set_task (i : nat) (t : task) (c : config) : config :=
   Config (<[i:=t]> (tasks c)) (started c) (world c).
 Definition run_eff (ch : choices) (i : nat) (tk : task) (K : ectx) (op : eff_op) (v : val) (c : config) : outcome :=
   let n := tk_node tk in
-  let stuck := Stuck (Eff op (Val v)) (set_task i (Task n (tk_next tk) K (Eff op (Val v))) c) in
+  let redex := Eff op (Val v) in
+  let stuck := Stuck redex (set_task i (Task n (tk_next tk) K redex) c) in
   match nodes (world c) !! n with
   | None => stuck
   | Some ns =>
@@ -400,7 +401,7 @@ Definition step_task (fuel : nat) (ch : choices) (i : nat) (c : config) : outcom
     | MEff K op v => run_eff ch i tk K op v c
     | MFork K e => run_fork i tk K e c
     | MVal v => Finished v (set_task i (Task (tk_node tk) (tk_next tk) [] (Val v)) c)
-    | MStuck redex => Stuck redex c
+    | MStuck K redex => Stuck redex (set_task i (Task (tk_node tk) (tk_next tk) K redex) c)
     end
   end.
 (** Node [n] crashes. *)
