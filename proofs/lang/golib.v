@@ -248,6 +248,26 @@ Definition for_simple : val :=
   λ: "cond" "body" "post",
     (rec: "loop" <> :=
        if: "cond" #() then "body" #();; "post" #();; "loop" #() else #()) #().
+(** for i := range n { body }, where i and n have the type [w]: the body takes i
+    and cannot leave. *)
+Definition range_simple (w : width) : val :=
+  λ: "n" "body",
+    (rec: "loop" "i" :=
+       if: "i" < "n" then "body" "i";; "loop" ("i" + #(LitInt w 1)) else #()) #(LitInt w 0).
+(** The same where the body gives an outcome, and so does the loop. *)
+Definition range_loop (w : width) : val :=
+  λ: "n" "body",
+    (rec: "loop" "i" :=
+       if: "i" < "n" then
+         match: "body" "i" with
+           InjL <> => "loop" ("i" + #(LitInt w 1))
+         | InjR "l" =>
+           match: "l" with
+             InjL "b" => if: "b" then go_on else "loop" ("i" + #(LitInt w 1))
+           | InjR "v" => InjR (InjR "v")
+           end
+         end
+       else go_on) #(LitInt w 0).
 (** for k, v := range m { body }: any order; the map must not change meanwhile.
     The body gives an outcome, as in [for_loop]. *)
 Definition map_range : val :=
