@@ -1,7 +1,7 @@
 (** * Specification of examples/asyncwal: an atomic, durable pair of blocks
 
-    A transition system over values.  A call is the operation's name and its
-    arguments, with byte strings for byte slices. *)
+    A transition system over values.  [InjL ()] is the call of [Read], which gives
+    both blocks as strings; [InjR (a, b)] is [Commit] of the blocks [a] and [b]. *)
 From ashlar.trusted Require Import disk.
 From ashlar.lang Require Import notation.
 Open Scope Z_scope.
@@ -9,12 +9,13 @@ Open Scope Z_scope.
 (** The two blocks. *)
 Notation state := (list Z * list Z)%type (only parsing).
 
-Definition read_call : val := (#(str "Read"), #()).
-Definition commit_call (s : state) : val := (#(str "Commit"), (#(LitStr s.1), #(LitStr s.2))).
+Definition pair_val (s : state) : val := (#(LitStr s.1), #(LitStr s.2)).
+Definition read_call : val := InjLV #().
+Definition commit_call (s : state) : val := InjRV (pair_val s).
 
 (** [step call s ret s']: a read gives both blocks, a commit replaces both. *)
 Inductive step : val → state → val → state → Prop :=
-  | ReadS s : step read_call s (#(LitStr s.1), #(LitStr s.2)) s
+  | ReadS s : step read_call s (pair_val s) s
   | CommitS s s' : block_ok s'.1 → block_ok s'.2 → step (commit_call s') s #() s'.
 
 (** A crash changes nothing: what was acknowledged stays. *)
