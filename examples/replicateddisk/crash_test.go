@@ -65,7 +65,7 @@ func TestCrashes(t *testing.T) {
 func TestCrashesAndAFailure(t *testing.T) {
 	var total crashtest.Report
 	for which := range 2 {
-		for access := 1; access <= 24; access++ {
+		for access := 1; access <= failures(t); access++ {
 			s := system()
 			s.Build = func(m *mem.Machine) func(*mem.Life) crashtest.Do[crashtest.Access, []uint64] {
 				two := m.NewTwo(crashBlocks)
@@ -101,6 +101,13 @@ func TestKilledAndADiskIsGone(t *testing.T) {
 			crashtest.Kill(t, s, n, uint64(10+i))
 		})
 	}
+}
+
+func failures(t *testing.T) int {
+	if testing.Short() {
+		return 6
+	}
+	return 24
 }
 
 func kills(t *testing.T) int {

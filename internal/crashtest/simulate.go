@@ -10,9 +10,11 @@ import (
 	"github.com/ashlar-dev/ashlar/goose/primitive/mem"
 )
 
-// Effort is how much Simulate does. The zero value is the default.
+// Effort is how much Simulate does. The zero value is the default. Short tests
+// do less.
 type Effort struct {
-	// Rounds is how often each client is called in a life. 0: 3.
+	// Rounds is how often a client that is alone is called in a life. 0: 3.
+	// Where there are several, it is togetherRounds times as often.
 	Rounds int
 	// Losses is how many random losses each crash is tried with, besides that
 	// of nothing and that of all that can be lost. 0: 1. Negative: nothing can
@@ -23,6 +25,8 @@ type Effort struct {
 	// Seeds is how many runs with several clients there are. 0: 300.
 	Seeds int
 }
+
+const togetherRounds = 4
 
 func (e Effort) complete() Effort {
 	if e.Rounds == 0 {
@@ -39,6 +43,9 @@ func (e Effort) complete() Effort {
 	}
 	if e.Seeds == 0 {
 		e.Seeds = 300
+	}
+	if testing.Short() {
+		e.Losses, e.Workloads, e.Seeds = min(e.Losses, 1), 1, min(e.Seeds, 30)
 	}
 	return e
 }
@@ -123,9 +130,9 @@ func Simulate[S, Op, Ret any](t *testing.T, sys System[S, Op, Ret], effort Effor
 		r := env.Seeded(uint64(seed)).Split("limits")
 		limits := make([]int, 1+env.IntN(r, 4))
 		for i := range limits {
-			limits[i] = 1 + env.IntN(r, 1<<(2+env.IntN(r, 6)))
+			limits[i] = 1 + env.IntN(r, 1<<(2+env.IntN(r, 8)))
 		}
-		s := scenario{clients: sys.Clients, rounds: effort.Rounds, seed: uint64(seed), loss: loss(seed), limits: limits}
+		s := scenario{clients: sys.Clients, rounds: togetherRounds * effort.Rounds, seed: uint64(seed), loss: loss(seed), limits: limits}
 		report, _ := simulate(t, sys, s)
 		total.Add(report)
 		if t.Failed() {

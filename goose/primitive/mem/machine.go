@@ -13,6 +13,7 @@ package mem
 import (
 	"runtime"
 	"sync"
+	"sync/atomic"
 )
 
 // Choose returns a number from 0 to n-1, for n of at least 1. It makes the
@@ -26,6 +27,7 @@ type Machine struct {
 	choose  Choose
 	devices []device
 	life    *Life // nil: it is off
+	lives   uint64
 }
 
 // device is told of a crash, with the machine locked.
@@ -40,6 +42,7 @@ type Life struct {
 	machine *Machine
 	limit   int // crash before this operation, counted from 1; 0: never
 	ops     int
+	turns   atomic.Uint64 // like ops, and from another number in each life
 	over    chan struct{}
 }
 
@@ -51,7 +54,9 @@ func (m *Machine) Boot(crashBefore int) *Life {
 	if m.life != nil {
 		panic("mem: the machine is on")
 	}
+	m.lives++
 	m.life = &Life{machine: m, limit: crashBefore, over: make(chan struct{})}
+	m.life.turns.Store(m.lives << 32)
 	return m.life
 }
 
@@ -83,8 +88,12 @@ func (l *Life) Ops() int {
 	return l.ops
 }
 
-// do runs an operation, alone, unless the life is over or ends here.
+// do runs an operation, alone, unless the life is over or ends here. Others may
+// come first: without that, goroutines seldom meet within what they do.
 func (l *Life) do(operation func()) {
+	for range l.turns.Add(1) * 0x9e3779b97f4a7c15 >> 62 {
+		runtime.Gosched()
+	}
 	if !l.try(operation) {
 		runtime.Goexit()
 	}
