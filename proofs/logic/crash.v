@@ -103,18 +103,24 @@ Definition sizes_are `{!golangGS Σ} (n : nat) (dv : devices) : Prop :=
   dn_two_size (durable n) = size (td_0 (dv_two dv)) ∧
   dn_async_size (durable n) = size (dv_async dv).
 
+(** What must be shown of a node with the devices [dv]: from everything that it owns
+    at its first boot, names and the crash invariant, the boot program, every
+    crash, and that the invariant implies [φ] of the trace. *)
+Definition node_obligation `{!golangGS Σ} N (main : expr) (dv : devices) (vn : volatile_names)
+    (φ : list event → Prop) : iProp Σ :=
+  durable_elements 0 dv -∗ volatile_elements vn dv -∗ trace_is [] ={⊤}=∗
+  ∃ (C : boot → list gname → iProp Σ) γs,
+    (boot_is (Boot 0 0) γs vn ={⊤}=∗
+      C (Boot 0 0) γs ∗
+      (crash_ctx N C (Boot 0 0) γs -∗ WP main @ Boot 0 0; ⊤ {{ _, True }})) ∗
+    crash_obligation N 0 C main ∗
+    □ (∀ b γs, ▷ C b γs ={⊤ ∖ ↑N}=∗ ∃ t, trace_is t ∗ ⌜φ t⌝).
+
 (** One node: whatever the interleaving and however many crashes there are, also
     during recovery, the trace satisfies [φ] and no thread is stuck. *)
 Theorem recovery_adequacy Σ `{!golangGpreS Σ} N (main : expr) (dv : devices) (φ : list event → Prop) :
   fs_fds (dv_fs dv) = ∅ →
-  (∀ `{!golangGS Σ} vn, sizes_are 0 dv → ⊢
-     durable_elements 0 dv -∗ volatile_elements vn dv -∗ trace_is [] ={⊤}=∗
-     ∃ (C : boot → list gname → iProp Σ) γs,
-       (boot_is (Boot 0 0) γs vn ={⊤}=∗
-         C (Boot 0 0) γs ∗
-         (crash_ctx N C (Boot 0 0) γs -∗ WP main @ Boot 0 0; ⊤ {{ _, True }})) ∗
-       crash_obligation N 0 C main ∗
-       □ (∀ b γs, ▷ C b γs ={⊤ ∖ ↑N}=∗ ∃ t, trace_is t ∗ ⌜φ t⌝)) →
+  (∀ `{!golangGS Σ} vn, sizes_are 0 dv → ⊢ node_obligation N main dv vn φ) →
   ∀ es σ,
     rtc (erased_step (Λ:=golang_lang))
       ([At (Boot 0 0) (CrashLoop main); At (Boot 0 0) main], State [NodeState 0 ∅ dv] []) (es, σ) →

@@ -75,6 +75,7 @@ Proof. solve_inG. Qed.
 
 (** The names of one boot. *)
 Record spec_names := SpecNames { sn_ops : gname; sn_state : gname }.
+Global Instance spec_names_inhabited : Inhabited spec_names := populate (SpecNames inhabitant inhabitant).
 
 Section ops.
   Context `{!opsG Σ}.
