@@ -1,15 +1,15 @@
 (** * Specification of examples/replicateddisk: one disk
 
-    A transition system over values.  A call is the operation's name and its
-    arguments, with byte strings for byte slices. *)
+    A transition system over values, with byte strings for byte slices. *)
 From ashlar.trusted Require Import disk.
-From ashlar.lang Require Import notation.
+From ashlar.logic Require Import spec.
 
 (** The blocks. *)
 Notation state := (gmap Z (list Z)) (only parsing).
 
-Definition read_call (a : Z) : val := (#(str "Read"), #(u64 a)).
-Definition write_call (a : Z) (b : list Z) : val := (#(str "Write"), (#(u64 a), #(LitStr b))).
+(** Read(a), Write(a, b). *)
+Definition read_call (a : Z) : val := InjLV #(u64 a).
+Definition write_call (a : Z) (b : list Z) : val := InjRV (#(u64 a), #(LitStr b)).
 
 (** [step call s ret s']: a read gives the block of its address, a write
     replaces it. *)
@@ -20,3 +20,12 @@ Inductive step : val → state → val → state → Prop :=
 (** A crash changes nothing: what was acknowledged stays. *)
 Inductive crash : state → state → Prop :=
   | CrashS s : crash s s.
+
+(** The specification of a disk that holds [d] at first. *)
+Definition replicated_spec (d : gmap Z (list Z)) : spec := {|
+  sp_state := state;
+  sp_init := eq d;
+  sp_step := step;
+  sp_move _ _ _ _ := False;
+  sp_crash := crash;
+|}.

@@ -1,15 +1,15 @@
 (** * Specification of examples/shadowcopy: an atomic, durable pair of blocks
 
-    A transition system over values.  A call is the operation's name and its
-    arguments, with byte strings for byte slices. *)
+    A transition system over values, with byte strings for byte slices. *)
 From ashlar.trusted Require Import disk.
-From ashlar.lang Require Import notation.
+From ashlar.logic Require Import spec.
 
 (** The two blocks. *)
 Notation state := (list Z * list Z)%type (only parsing).
 
-Definition read_call : val := (#(str "Read"), #()).
-Definition write_call (a b : list Z) : val := (#(str "Write"), (#(LitStr a), #(LitStr b))).
+(** Read(), Write(a, b). *)
+Definition read_call : val := InjLV #().
+Definition write_call (a b : list Z) : val := InjRV (#(LitStr a), #(LitStr b)).
 
 (** [step call s ret s']: a read gives both blocks, a write replaces both. *)
 Inductive step : val → state → val → state → Prop :=
@@ -26,3 +26,12 @@ Definition selects (selector : list Z) (base : Z) : Prop :=
 Definition holds (d : gmap Z (list Z)) (s : state) : Prop :=
   ∃ selector base, d !! 0%Z = Some selector ∧ selects selector base ∧
     d !! base = Some s.1 ∧ d !! (base + 1)%Z = Some s.2.
+
+(** The specification, for disks that hold what [d] holds. *)
+Definition pair_spec (d : gmap Z (list Z)) : spec := {|
+  sp_state := state;
+  sp_init := holds d;
+  sp_step := step;
+  sp_move _ _ _ _ := False;
+  sp_crash := crash;
+|}.
