@@ -11,6 +11,11 @@ From iris.proofmode Require Import coq_tactics reduction spec_patterns.
 From ashlar.logic Require Export rules.
 From ashlar.trusted Require Export primitive.
 
+(** A call of a named function keeps the name where the function calls itself. *)
+Lemma beta_folded f g x e v e2 : f = RecV g x e → e2 = subst' x v (subst' g f e) →
+  pstep (App (Val f) (Val v)) e2.
+Proof. intros -> ->. by apply BetaS. Qed.
+
 (** Functions that [wp_pures] may open. *)
 Class UnfoldFun (f : val) := unfold_fun : True.
 
@@ -141,7 +146,7 @@ Ltac solve_un_op := cbn [un_op_eval]; reflexivity.
 Ltac solve_pstep :=
   lazymatch goal with
   | |- pstep (Rec _ _ _) _ => apply RecS
-  | |- pstep (App (Val ?f) (Val _)) _ => apply BetaS; reflexivity
+  | |- pstep (App (Val ?f) (Val _)) _ => eapply beta_folded; reflexivity
   | |- pstep (UnOp _ _) _ => apply UnOpS; cbn [un_op_eval]; reflexivity
   | |- pstep (BinOp _ _ _) _ => apply BinOpS;
       first [ cbn [bin_op_eval val_eqb int_op_eval shift_eval]; reflexivity | by simpl | solve [eauto] ]
