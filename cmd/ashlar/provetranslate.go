@@ -1,0 +1,173 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/google/renameio/v2"
+	"github.com/spf13/cobra"
+
+	"github.com/ashlar-dev/ashlar/goose"
+	"github.com/ashlar-dev/ashlar/source"
+)
+
+// proveTranslateOptions are the flags of prove translate.
+type proveTranslateOptions struct {
+	out    string
+	prefix string
+	check  bool
+	json   bool
+}
+
+const proveTranslateHelp = `Translate writes a Coq file for each package, and for each package of the same
+module that it imports. The file of package M/a/b of the module M is
+proofs/gen/a/b.v in the module's folder.
+
+What is outside the subset is refused with its place, a code and, where there is
+one, the way to write it instead; all of it at once, and then nothing is written.
+
+Exit codes: 0 translated; 150 something was refused; 1 files, or the go command;
+2 usage. With --check: 20 a file is missing or is not what the Go says.`
+
+func newProveTranslateCommand(t *term) *cobra.Command {
+	var o proveTranslateOptions
+	cmd := &cobra.Command{
+		Use:   "translate PACKAGE...",
+		Short: "Write the Coq of Go packages",
+		Long:  proveTranslateHelp,
+		Example: `  ashlar prove translate ./examples/wal
+  ashlar prove translate --out proofs/gen ./...
+  ashlar prove translate --check ./mail/mailboat`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error { return runProveTranslate(t, o, args) },
+	}
+	f := cmd.Flags()
+	f.SortFlags = false
+	f.StringVar(&o.out, "out", "", "folder for the Coq files (default proofs/gen of the module)")
+	f.StringVar(&o.prefix, "prefix", "", "logical path of that folder in Coq (default the module's name and .gen)")
+	f.BoolVar(&o.check, "check", false, "write nothing; say whether the files are what the Go says")
+	f.BoolVar(&o.json, "json", false, "write what was done, and diagnostics, as JSON")
+	return cmd
+}
+
+// proveTranslated is what prove translate reports to machines.
+type proveTranslated struct {
+	Schema      string          `json:"schema"`
+	Packages    []provedPackage `json:"packages"`
+	ExitCode    int             `json:"exitCode"`
+	Diagnostics []report        `json:"diagnostics"`
+}
+
+type provedPackage struct {
+	Path    string `json:"path"`
+	File    string `json:"file"`
+	Changed bool   `json:"changed"`
+}
+
+// translateGo translates packages; names in diagnostics are relative to the
+// current folder.
+func translateGo(prefix string, patterns []string) ([]goose.Output, *source.List, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return nil, nil, err
+	}
+	return goose.Translate(goose.Config{Dir: dir, Patterns: patterns, Prefix: prefix, ReadFile: os.ReadFile,
+		Show: func(name string) string { return relative(dir, name) }})
+}
+
+// relative is a path as a person in dir would write it.
+func relative(dir, name string) string {
+	rel, err := filepath.Rel(dir, name)
+	if err != nil || strings.HasPrefix(rel, ".."+string(filepath.Separator)+"..") {
+		return name
+	}
+	return rel
+}
+
+func runProveTranslate(t *term, o proveTranslateOptions, patterns []string) error {
+	result := proveTranslated{Schema: "ashlar-prove-translate-1", Packages: []provedPackage{}, Diagnostics: []report{}}
+	out, diags, err := translateGo(o.prefix, patterns)
+	if err != nil {
+		return failed(err)
+	}
+	if diags.HasErrors() {
+		result.ExitCode = exitSpec
+		return tellProveTranslated(t, o, result, diags)
+	}
+	dir, err := os.Getwd()
+	if err != nil {
+		return failed(err)
+	}
+	for _, p := range out {
+		root := o.out
+		if root == "" {
+			if p.ModuleDir == "" {
+				return &exit{exitUsage, fmt.Errorf("package %s is in no module; say where to write with --out", p.Path)}
+			}
+			root = filepath.Join(p.ModuleDir, "proofs", "gen")
+		}
+		name := filepath.Join(root, filepath.FromSlash(p.File))
+		done := provedPackage{Path: p.Path, File: relative(dir, name)}
+		done.Changed, err = writeChanged(name, []byte(p.Text), o.check)
+		if err != nil {
+			return failed(fmt.Errorf("write the translation of %s: %w", p.Path, err))
+		}
+		if done.Changed && o.check {
+			result.ExitCode = exitNotChecked
+		}
+		result.Packages = append(result.Packages, done)
+	}
+	return tellProveTranslated(t, o, result, diags)
+}
+
+// writeChanged gives a file a content, unless it has it or only looks, and says
+// whether it had another one.
+func writeChanged(name string, content []byte, look bool) (bool, error) {
+	old, err := os.ReadFile(name)
+	switch {
+	case err == nil && string(old) == string(content):
+		return false, nil
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return false, err
+	case look:
+		return true, nil
+	}
+	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		return false, err
+	}
+	return true, renameio.WriteFile(name, content, 0o644)
+}
+
+func tellProveTranslated(t *term, o proveTranslateOptions, result proveTranslated, diags *source.List) error {
+	if o.json {
+		d := document{}
+		d.addDiagnostics(diags)
+		result.Diagnostics = append(result.Diagnostics, d.Diagnostics...)
+		e := json.NewEncoder(t.out)
+		e.SetIndent("", "  ")
+		if err := e.Encode(result); err != nil {
+			return failed(err)
+		}
+	} else {
+		diags.Print(t.err)
+		for _, p := range result.Packages {
+			switch {
+			case !p.Changed:
+				fmt.Fprintf(t.out, "%s: up to date\n", p.File)
+			case o.check:
+				fmt.Fprintf(t.out, "%s: not what %s says\n", p.File, p.Path)
+			default:
+				fmt.Fprintf(t.out, "%s: written\n", p.File)
+			}
+		}
+	}
+	if result.ExitCode != 0 {
+		return &exit{code: result.ExitCode}
+	}
+	return nil
+}

@@ -1,0 +1,124 @@
+package goose
+
+import (
+	"go/ast"
+	"go/token"
+	"go/types"
+)
+
+// constantFields finds the fields of a package that nobody changes once their
+// struct is made: not exported, never assigned, their address never taken, and
+// their struct never overwritten as a whole. No call changes such a field, so it
+// may be read beside any.
+func constantFields(u *Unit) map[*types.Var]bool {
+	w := &fieldWrites{info: u.Info, written: map[*types.Var]bool{}, overwritten: map[*types.Struct]bool{}}
+	for _, f := range u.Files {
+		ast.Inspect(f, w.see)
+	}
+	// An element of a slice may be overwritten by append and copy.
+	for _, tv := range u.Info.Types {
+		if tv.Type == nil {
+			continue
+		}
+		switch t := tv.Type.Underlying().(type) {
+		case *types.Slice:
+			w.overwrite(t.Elem())
+		case *types.Array:
+			w.overwrite(t.Elem())
+		}
+	}
+	constant := map[*types.Var]bool{}
+	scope := u.Pkg.Scope()
+	for _, name := range scope.Names() {
+		o, ok := scope.Lookup(name).(*types.TypeName)
+		if !ok {
+			continue
+		}
+		s, ok := o.Type().Underlying().(*types.Struct)
+		if !ok || w.overwritten[s] {
+			continue
+		}
+		for f := range s.Fields() {
+			if !f.Exported() && !f.Embedded() && !w.written[f] {
+				constant[f] = true
+			}
+		}
+	}
+	return constant
+}
+
+type fieldWrites struct {
+	info        *types.Info
+	written     map[*types.Var]bool
+	overwritten map[*types.Struct]bool
+}
+
+func (w *fieldWrites) see(n ast.Node) bool {
+	switch n := n.(type) {
+	case *ast.AssignStmt:
+		for _, lhs := range n.Lhs {
+			if id, ok := lhs.(*ast.Ident); ok && w.info.Defs[id] != nil {
+				continue
+			}
+			w.write(lhs)
+		}
+	case *ast.IncDecStmt:
+		w.write(n.X)
+	case *ast.RangeStmt:
+		if n.Tok == token.ASSIGN {
+			w.write(n.Key)
+			w.write(n.Value)
+		}
+	case *ast.UnaryExpr:
+		if _, literal := ast.Unparen(n.X).(*ast.CompositeLit); n.Op == token.AND && !literal {
+			w.write(n.X)
+		}
+	case *ast.SelectorExpr:
+		// A method with a pointer receiver takes the address of what it is called on.
+		s := w.info.Selections[n]
+		if s == nil || s.Kind() != types.MethodVal || isPointer(s.Recv()) {
+			break
+		}
+		if f, ok := s.Obj().(*types.Func); ok && f.Signature().Recv() != nil && isPointer(f.Signature().Recv().Type()) {
+			w.write(n.X)
+		}
+	}
+	return true
+}
+
+// write notes that a place is written, with all that it holds and is a part of.
+func (w *fieldWrites) write(e ast.Expr) {
+	if e == nil {
+		return
+	}
+	if t := w.info.TypeOf(e); t != nil {
+		w.overwrite(t)
+	}
+	for {
+		sel, ok := ast.Unparen(e).(*ast.SelectorExpr)
+		if !ok {
+			return
+		}
+		s := w.info.Selections[sel]
+		if s == nil || s.Kind() != types.FieldVal {
+			return
+		}
+		if f, ok := s.Obj().(*types.Var); ok {
+			w.written[f] = true
+		}
+		e = sel.X
+	}
+}
+
+// overwrite notes that a value of a type is stored as a whole.
+func (w *fieldWrites) overwrite(t types.Type) {
+	s, ok := t.Underlying().(*types.Struct)
+	if !ok || w.overwritten[s] {
+		return
+	}
+	w.overwritten[s] = true
+	for f := range s.Fields() {
+		w.written[f] = true
+		w.overwrite(f.Type())
+	}
+}

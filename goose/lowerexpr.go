@@ -1,0 +1,514 @@
+package goose
+
+import (
+	"go/ast"
+	"go/constant"
+	"go/token"
+	"go/types"
+	"strings"
+)
+
+// expr lowers an expression that has one value.
+func (f *fn) expr(e ast.Expr) operand {
+	if !f.enter(e) {
+		return value(Zero{})
+	}
+	defer func() { f.depth-- }()
+	o := f.rawExpr(e)
+	if o.x == nil {
+		o.x = Zero{}
+	}
+	o.at = e
+	return o
+}
+
+// want tells nil, if e is that, of which type it is.
+func (f *fn) want(e ast.Expr, t types.Type) {
+	if id, ok := ast.Unparen(e).(*ast.Ident); ok && t != nil {
+		f.wanted[id] = t
+	}
+}
+
+// wantParams does so for the arguments of a call.
+func (f *fn) wantParams(e *ast.CallExpr) {
+	sig, ok := f.unit.Info.TypeOf(e.Fun).Underlying().(*types.Signature)
+	if !ok {
+		return
+	}
+	for i, a := range e.Args {
+		if i < sig.Params().Len() {
+			f.want(a, sig.Params().At(i).Type())
+		}
+	}
+}
+
+func (f *fn) rawExpr(e ast.Expr) operand {
+	tv := f.unit.Info.Types[e]
+	if tv.Value != nil {
+		return f.constant(e, tv)
+	}
+	switch e := e.(type) {
+	case *ast.ParenExpr:
+		return f.expr(e.X)
+	case *ast.Ident:
+		return f.ident(e, tv.Type)
+	case *ast.FuncLit:
+		return f.literal(e)
+	case *ast.CompositeLit:
+		return f.composite(e, tv.Type)
+	case *ast.SelectorExpr:
+		return f.selector(e)
+	case *ast.IndexExpr:
+		return f.index(e, tv.Type)
+	case *ast.SliceExpr:
+		return f.slice(e)
+	case *ast.StarExpr:
+		o := f.expr(e.X)
+		return f.load(e, f.typ(tv.Type, e), o, false)
+	case *ast.UnaryExpr:
+		return f.unary(e, tv.Type)
+	case *ast.BinaryExpr:
+		return f.binary(e)
+	case *ast.CallExpr:
+		return f.call(e)
+	case *ast.TypeAssertExpr:
+		f.refuse(e, InterfaceType, "a type assertion", "use the concrete type")
+	default:
+		f.refuse(e, UnsupportedExpr, "this expression", "")
+	}
+	return operand{}
+}
+
+// constant is a constant expression: by its name if it has one.
+func (f *fn) constant(e ast.Expr, tv types.TypeAndValue) operand {
+	t := f.typ(tv.Type, e)
+	lit := Lit{Type: t, Value: tv.Value}
+	if t.Kind == KindInt {
+		lit.Value = constant.ToInt(tv.Value)
+		if lit.Value.Kind() != constant.Int {
+			f.refuse(e, FloatType, "numbers with a fraction", "")
+			lit.Value = constant.MakeInt64(0)
+		}
+	}
+	var id *ast.Ident
+	switch e := ast.Unparen(e).(type) {
+	case *ast.Ident:
+		id = e
+	case *ast.SelectorExpr:
+		id = e.Sel
+	}
+	if id != nil {
+		c, ok := f.unit.Info.Uses[id].(*types.Const)
+		if ok && c.Pkg() != nil && c.Parent() == c.Pkg().Scope() && f.ours(c) && constKind(c) != constOther {
+			g := f.global(c)
+			lit.Name = &g
+		}
+	}
+	return value(lit)
+}
+
+func (f *fn) ident(e *ast.Ident, t types.Type) operand {
+	switch o := f.unit.Info.ObjectOf(e).(type) {
+	case *types.Nil:
+		if want := f.wanted[e]; want != nil {
+			t = want
+		}
+		return value(Nil{Type: f.typ(t, e)})
+	case *types.Func:
+		return f.funcValue(e, o)
+	case *types.Var:
+		if b, ok := f.bound[o]; ok {
+			if !b.cell {
+				return value(Local{Name: b.name})
+			}
+			return f.load(e, b.typ, value(Local{Name: b.name}), !b.shared)
+		}
+		switch {
+		case o.Parent() == f.unit.Pkg.Scope():
+			f.refuse(e, PackageVariable, "the package variable "+o.Name(), "pass it in, or hold it in a struct")
+		case f.isResult(o):
+			f.usesResult(o, e)
+		}
+		// Anything else had its declaration refused.
+	}
+	return operand{}
+}
+
+func (f *fn) isResult(v *types.Var) bool {
+	for r := range f.frame.sig.Results().Variables() {
+		if r == v {
+			return true
+		}
+	}
+	return false
+}
+
+// funcValue is a function of this package or another, as a value.
+func (f *fn) funcValue(e ast.Node, o *types.Func) operand {
+	if !f.ours(o) {
+		f.refuse(e, ForeignCall, "the function "+o.Name()+" of package "+packagePath(o)+", which is not translated", "")
+		return operand{}
+	}
+	return value(Func{f.global(o)})
+}
+
+// load reads a variable of a type at an address. When steady, no call changes it.
+func (f *fn) load(at ast.Node, t Type, addr operand, steady bool) operand {
+	if t.Locks {
+		f.refuse(at, LockCopy, "a copy of a value with a lock in it", "use a pointer to it")
+	}
+	o := join(Load{Type: t, Addr: addr.x}, addr)
+	if !steady {
+		o = o.reading()
+	}
+	return o
+}
+
+// literal lowers a function literal to a closure.
+func (f *fn) literal(e *ast.FuncLit) operand {
+	sig, ok := f.unit.Info.TypeOf(e).(*types.Signature)
+	if !ok {
+		return operand{}
+	}
+	f.signature(sig, e.Type)
+	params, body := f.body(sig, e.Type.Params.List, e.Type.Results, e.Body)
+	return value(Closure{Params: params, Body: body, Results: sig.Results().Len()})
+}
+
+// addr is the location of an addressable expression; steady says whether no
+// call changes what is there.
+func (f *fn) addr(e ast.Expr) (o operand, steady bool) {
+	if !f.enter(e) {
+		return value(Zero{}), true
+	}
+	defer func() { f.depth-- }()
+	switch e := e.(type) {
+	case *ast.ParenExpr:
+		return f.addr(e.X)
+	case *ast.Ident:
+		if v, ok := f.unit.Info.ObjectOf(e).(*types.Var); ok {
+			if b, bound := f.bound[v]; bound && b.cell {
+				return operand{x: Local{Name: b.name}, at: e}, !b.shared
+			}
+		}
+		o = f.expr(e) // refuses what it is
+		return operand{x: Zero{}, at: e}, true
+	case *ast.StarExpr:
+		return f.expr(e.X), false
+	case *ast.SelectorExpr:
+		s := f.unit.Info.Selections[e]
+		if s == nil || s.Kind() != types.FieldVal {
+			o = f.expr(e)
+			return o, false
+		}
+		if !f.direct(e, s) {
+			return operand{x: Zero{}, at: e}, false
+		}
+		structName := f.structOf(s.Recv(), e)
+		if isPointer(s.Recv()) {
+			o = f.expr(e.X)
+		} else {
+			o, steady = f.addr(e.X)
+		}
+		o = join(FieldAddr{Struct: structName, Field: f.fieldName(s), X: o.x}, o)
+		o.at = e
+		return o, steady
+	case *ast.IndexExpr:
+		t := f.unit.Info.TypeOf(e.X)
+		if s, ok := t.Underlying().(*types.Slice); ok {
+			elem := f.typ(s.Elem(), e.X)
+			ops := f.exprs(e.X, e.Index)
+			o = join(Lib{Name: "slice_ref", Types: []Type{elem}, Args: []Expr{ops[0].x, ops[1].x}}, ops...)
+			o.at = e
+			return o, false
+		}
+	}
+	return f.expr(e), false
+}
+
+// direct refuses fields that are found through embedded ones.
+func (f *fn) direct(e *ast.SelectorExpr, s *types.Selection) bool {
+	if len(s.Index()) > 1 {
+		f.refuse(e, EmbeddedField, "a selector through an embedded field", "name the field on the way")
+		return false
+	}
+	return true
+}
+
+// structOf is the descriptor of the struct that a field is selected from.
+func (f *fn) structOf(recv types.Type, at ast.Node) Global {
+	if p, ok := recv.Underlying().(*types.Pointer); ok {
+		recv = p.Elem()
+	}
+	if n, ok := types.Unalias(recv).(*types.Named); ok && f.ours(n.Obj()) {
+		if _, isStruct := n.Underlying().(*types.Struct); isStruct {
+			return f.global(n.Obj())
+		}
+	}
+	if n, ok := types.Unalias(recv).(*types.Named); ok && strings.HasPrefix(packagePath(n.Obj()), primitivePath) {
+		f.refuse(at, OpaqueValue, "a field of "+f.show(recv), "")
+		return Global{}
+	}
+	f.typ(recv, at)
+	return Global{}
+}
+
+// fieldName is the name of a field in Coq.
+func (f *fn) fieldName(s *types.Selection) string { return s.Obj().Name() }
+
+func (f *fn) selector(e *ast.SelectorExpr) operand {
+	s := f.unit.Info.Selections[e]
+	if s == nil { // a name of another package
+		switch o := f.unit.Info.Uses[e.Sel].(type) {
+		case *types.Func:
+			return f.funcValue(e, o)
+		case *types.Var:
+			f.refuse(e, ForeignValue, "the variable "+o.Name()+" of package "+packagePath(o), "pass it in")
+		}
+		return operand{}
+	}
+	if s.Kind() != types.FieldVal {
+		f.refuse(e, MethodValue, "the method "+e.Sel.Name+" as a value", "write a function literal that calls it")
+		return operand{}
+	}
+	if !f.direct(e, s) {
+		return operand{}
+	}
+	if isPointer(s.Recv()) || f.inPlace(e.X) {
+		addr, steady := f.addr(e)
+		v, _ := s.Obj().(*types.Var)
+		return f.load(e, f.typ(s.Type(), e), addr, steady || f.constants[v])
+	}
+	o := f.expr(e.X)
+	return join(FieldGet{Struct: f.structOf(s.Recv(), e), Field: f.fieldName(s), X: o.x}, o)
+}
+
+// inPlace says whether an expression is a part of memory, and not a value that
+// has no location.
+func (f *fn) inPlace(e ast.Expr) bool {
+	switch e := ast.Unparen(e).(type) {
+	case *ast.Ident:
+		v, ok := f.unit.Info.ObjectOf(e).(*types.Var)
+		return ok && f.bound[v].cell
+	case *ast.StarExpr:
+		return true
+	case *ast.SelectorExpr:
+		s := f.unit.Info.Selections[e]
+		return s != nil && s.Kind() == types.FieldVal && (isPointer(s.Recv()) || f.inPlace(e.X))
+	case *ast.IndexExpr:
+		t := f.unit.Info.TypeOf(e.X)
+		_, ok := t.Underlying().(*types.Slice)
+		return ok
+	}
+	return false
+}
+
+func (f *fn) index(e *ast.IndexExpr, t types.Type) operand {
+	switch x := f.unit.Info.TypeOf(e.X).Underlying().(type) {
+	case *types.Slice:
+		elem := f.typ(x.Elem(), e.X)
+		if elem.Locks {
+			f.refuse(e, LockCopy, "a copy of a value with a lock in it", "use a pointer to it")
+		}
+		ops := f.exprs(e.X, e.Index)
+		return join(Lib{Name: "slice_get", Types: []Type{elem}, Args: []Expr{ops[0].x, ops[1].x}}, ops...).reading()
+	case *types.Map:
+		elem := f.typ(x.Elem(), e)
+		f.typ(x.Key(), e)
+		ops := f.exprs(e.X, e.Index)
+		return join(Lib{Name: "map_get1", Zero: &elem, Args: []Expr{ops[0].x, ops[1].x}}, ops...).reading()
+	case *types.Basic: // a string
+		ops := f.exprs(e.X, e.Index)
+		return join(Lib{Name: "string_get", Args: []Expr{ops[0].x, ops[1].x}}, ops...)
+	case *types.Signature:
+		f.refuse(e, GenericCode, "an instance of a generic function", "write the code for each type")
+	default:
+		f.typ(f.unit.Info.TypeOf(e.X), e.X)
+		f.typ(t, e)
+	}
+	return operand{}
+}
+
+func (f *fn) slice(e *ast.SliceExpr) operand {
+	if e.Slice3 {
+		f.refuse(e, UnsupportedExpr, "a slice expression with a capacity", "copy to a new slice")
+		return operand{}
+	}
+	parts := []ast.Expr{e.X}
+	for _, p := range []ast.Expr{e.Low, e.High} {
+		if p != nil {
+			parts = append(parts, p)
+		}
+	}
+	var types_ []Type
+	text := false
+	switch x := f.unit.Info.TypeOf(e.X).Underlying().(type) {
+	case *types.Slice:
+		types_ = []Type{f.typ(x.Elem(), e.X)}
+	case *types.Basic:
+		text = true
+	default:
+		f.typ(f.unit.Info.TypeOf(e.X), e.X)
+		return operand{}
+	}
+	ops := f.exprs(parts...)
+	if text {
+		return f.substring(e, ops)
+	}
+	var args []Expr
+	for _, o := range ops {
+		args = append(args, o.x)
+	}
+	lib := Lib{Types: types_, Args: args}
+	switch {
+	case e.Low != nil && e.High != nil:
+		lib.Name = "slice_sub"
+	case e.Low != nil:
+		lib.Name = "slice_drop"
+	case e.High != nil:
+		lib.Name = "slice_take"
+	default:
+		return ops[0]
+	}
+	return join(lib, ops...)
+}
+
+// substring is s[i:j] of a string.
+func (f *fn) substring(e *ast.SliceExpr, ops []operand) operand {
+	zero := Lit{Type: Type{Kind: KindInt, Width: I64}, Value: constant.MakeInt64(0)}
+	s := ops[0]
+	if e.Low == nil && e.High == nil {
+		return s
+	}
+	if e.High == nil { // the string is needed twice
+		wasPending := s.pending
+		s.x = f.hoist(s.x)
+		s.pending = false
+		end := Lib{Name: "string_len", Args: []Expr{s.x}}
+		o := join(Lib{Name: "string_sub", Args: []Expr{s.x, ops[1].x, end}}, ops...)
+		o.pending = ops[1].pending
+		o.writes = o.writes || wasPending && s.writes
+		return o
+	}
+	low, high := Expr(zero), ops[len(ops)-1].x
+	if e.Low != nil {
+		low = ops[1].x
+	}
+	return join(Lib{Name: "string_sub", Args: []Expr{s.x, low, high}}, ops...)
+}
+
+func (f *fn) unary(e *ast.UnaryExpr, t types.Type) operand {
+	switch e.Op {
+	case token.AND:
+		return f.addressOf(e)
+	case token.ARROW:
+		f.refuse(e, ChannelType, "channels", "use a mutex and a condition variable")
+		return operand{}
+	case token.ADD:
+		return f.expr(e.X)
+	case token.NOT, token.SUB, token.XOR:
+		o := f.expr(e.X)
+		return join(Unary{Op: e.Op, Width: f.typ(t, e).Width, X: o.x}, o)
+	}
+	f.refuse(e, UnsupportedExpr, "the operator "+e.Op.String(), "")
+	return operand{}
+}
+
+// addressOf is &x.
+func (f *fn) addressOf(e *ast.UnaryExpr) operand {
+	if lit, ok := ast.Unparen(e.X).(*ast.CompositeLit); ok {
+		o := f.expr(lit)
+		t := f.typ(f.unit.Info.TypeOf(lit), lit)
+		return join(f.newVariable(t, o.x), o)
+	}
+	o, _ := f.addr(e.X)
+	return o
+}
+
+// newVariable is a new variable that holds x.
+func (f *fn) newVariable(t Type, x Expr) Expr {
+	if _, zero := x.(Zero); zero {
+		return RefZero{Type: t}
+	}
+	return Ref{Type: t, X: x}
+}
+
+func (f *fn) binary(e *ast.BinaryExpr) operand {
+	if e.Op == token.LAND || e.Op == token.LOR {
+		return f.logic(e.Op, func() operand { return f.expr(e.X) }, func() operand { return f.expr(e.Y) })
+	}
+	if e.Op == token.SHL || e.Op == token.SHR {
+		ops := f.list(func() operand { return f.expr(e.X) }, func() operand { return f.shiftCount(e.Y) })
+		return join(Binary{Op: e.Op, X: ops[0].x, Y: ops[1].x}, ops...)
+	}
+	if x := f.nilComparison(e); x != nil {
+		return *x
+	}
+	if !f.comparable(e) {
+		return operand{}
+	}
+	ops := f.exprs(e.X, e.Y)
+	return join(Binary{Op: e.Op, X: ops[0].x, Y: ops[1].x}, ops...)
+}
+
+// logic is && or ||, whose right side is evaluated when it is needed.
+func (f *fn) logic(op token.Token, x, y func() operand) operand {
+	a := x()
+	var b operand
+	before := f.scope(func() { b = y() })
+	if len(before) > 0 {
+		b.x = Block{Stmts: before, X: b.x}
+	}
+	o := join(Logic{Op: op, X: a.x, Y: b.x}, a, b)
+	o.pending = o.pending || len(before) > 0
+	return o
+}
+
+// shiftCount is the right side of a shift; a constant one has any type.
+func (f *fn) shiftCount(e ast.Expr) operand {
+	if tv := f.unit.Info.Types[e]; tv.Value != nil {
+		return operand{x: Lit{Type: Type{Kind: KindInt, Width: U64}, Value: constant.ToInt(tv.Value)}, at: e}
+	}
+	return f.expr(e)
+}
+
+// nilComparison is x == nil or x != nil.
+func (f *fn) nilComparison(e *ast.BinaryExpr) *operand {
+	x, y := e.X, e.Y
+	if f.unit.Info.Types[x].IsNil() {
+		x, y = y, x
+	}
+	if !f.unit.Info.Types[y].IsNil() || e.Op != token.EQL && e.Op != token.NEQ {
+		return nil
+	}
+	o := f.expr(x)
+	t := f.typ(f.unit.Info.TypeOf(x), x)
+	left := o.x
+	switch t.Kind {
+	case KindSlice:
+		left = Lib{Name: "slice_ptr", Args: []Expr{o.x}}
+	case KindFunc:
+		f.refuse(e, UnsupportedComparison, "the comparison of a function with nil", "keep a bool beside it")
+	}
+	r := join(Binary{Op: e.Op, X: left, Y: Nil{Type: Type{Kind: KindPtr}}}, o)
+	return &r
+}
+
+// comparable refuses comparisons that the semantics does not have.
+func (f *fn) comparable(e *ast.BinaryExpr) bool {
+	switch e.Op {
+	case token.EQL, token.NEQ, token.LSS, token.LEQ, token.GTR, token.GEQ, token.ADD:
+	default:
+		return true
+	}
+	t := f.typ(f.unit.Info.TypeOf(e.X), e.X)
+	if t.Kind == KindString && e.Op != token.EQL && e.Op != token.NEQ && e.Op != token.ADD {
+		f.refuse(e, UnsupportedComparison, "the order of strings", "compare byte by byte")
+		return false
+	}
+	if t.Locks {
+		f.refuse(e, LockCopy, "a comparison of values with locks in them", "compare pointers")
+		return false
+	}
+	return true
+}

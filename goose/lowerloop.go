@@ -1,0 +1,236 @@
+package goose
+
+import (
+	"go/ast"
+	"go/constant"
+	"go/token"
+	"go/types"
+)
+
+func (f *fn) forStmt(s *ast.ForStmt) {
+	if !f.enter(s) {
+		return
+	}
+	defer func() { f.depth-- }()
+	if s.Init != nil {
+		f.stmt(s.Init)
+	}
+	var out For
+	if s.Cond != nil {
+		var cond operand
+		before := f.scope(func() { cond = f.expr(s.Cond) })
+		out.Cond = cond.x
+		if len(before) > 0 {
+			out.Cond = Block{Stmts: before, X: cond.x}
+		}
+	}
+	if s.Post != nil {
+		out.Post = f.scope(func() { f.stmt(s.Post) })
+	}
+	out.Body = f.loopBody(s.Body, func() func() { return f.perIteration(s) })
+	f.emit(out)
+}
+
+// loopBody lowers the body of a loop; first may emit what comes at its
+// beginning, and gives what to undo at its end.
+func (f *fn) loopBody(b *ast.BlockStmt, first func() func()) []Stmt {
+	f.frame.breaks = append(f.frame.breaks, false)
+	body := f.scope(func() {
+		undo := first()
+		f.block(b.List, b.Rbrace)
+		undo()
+	})
+	f.frame.breaks = f.frame.breaks[:len(f.frame.breaks)-1]
+	return body
+}
+
+// perIteration gives function literals in the body of a loop a copy of the
+// loop's variables, since each iteration has its own. A literal may not see one
+// that the body changes as well.
+func (f *fn) perIteration(s *ast.ForStmt) (undo func()) {
+	saved := map[*types.Var]local{}
+	a, ok := s.Init.(*ast.AssignStmt)
+	if ok && a.Tok == token.DEFINE {
+		for _, lhs := range a.Lhs {
+			id, ok := lhs.(*ast.Ident)
+			if !ok {
+				continue
+			}
+			v, ok := f.unit.Info.Defs[id].(*types.Var)
+			if !ok || f.vars[v] == nil {
+				continue
+			}
+			w := f.vars[v]
+			if w.addressed || w.captured && (w.changedBody || hasLiteral(s.Init, s.Cond, s.Post)) {
+				f.refuse(id, LoopVariable, "the loop variable "+id.Name+", which a function literal or a pointer sees and the loop changes",
+					"copy it to a variable in the body")
+				continue
+			}
+			if b := f.bound[v]; w.captured && b.cell {
+				saved[v] = b
+				f.emit(Let{Name: b.name, X: Load{Type: b.typ, Addr: Local{Name: b.name}}})
+				b.cell = false
+				f.bound[v] = b
+			}
+		}
+	}
+	return func() {
+		for v, b := range saved {
+			f.bound[v] = b
+		}
+	}
+}
+
+// hasLiteral says whether there is a function literal in one of the nodes.
+func hasLiteral(nodes ...ast.Node) bool {
+	found := false
+	for _, n := range nodes {
+		switch n := n.(type) {
+		case ast.Expr:
+			if n == nil {
+				continue
+			}
+		case ast.Stmt:
+			if n == nil {
+				continue
+			}
+		default:
+			continue
+		}
+		ast.Inspect(n, func(n ast.Node) bool {
+			if _, ok := n.(*ast.FuncLit); ok {
+				found = true
+			}
+			return !found
+		})
+	}
+	return found
+}
+
+func (f *fn) rangeStmt(s *ast.RangeStmt) {
+	if !f.enter(s) {
+		return
+	}
+	defer func() { f.depth-- }()
+	t := f.unit.Info.TypeOf(s.X)
+	switch u := t.Underlying().(type) {
+	case *types.Basic:
+		if u.Info()&types.IsInteger == 0 {
+			f.refuse(s.X, UnsupportedRange, "a range over the characters of a string", "range over []byte(s)")
+			return
+		}
+		f.rangeInt(s, t)
+	case *types.Slice:
+		f.rangeSlice(s, u)
+	case *types.Map:
+		f.rangeMap(s, u)
+	case *types.Signature:
+		f.refuse(s.X, UnsupportedRange, "a range over a function", "write a loop that calls it")
+	default:
+		f.typ(t, s.X)
+	}
+}
+
+// rangeVar prepares a variable of a range loop: the name under which the loop
+// gives its value, and what the body does with that first.
+func (f *fn) rangeVar(e ast.Expr, s *ast.RangeStmt) (name string, first func()) {
+	if e == nil {
+		return "", func() {}
+	}
+	id, isIdent := e.(*ast.Ident)
+	if isIdent && id.Name == "_" {
+		return "", func() {}
+	}
+	if s.Tok == token.DEFINE && isIdent {
+		v, ok := f.unit.Info.Defs[id].(*types.Var)
+		if !ok {
+			return "", func() {}
+		}
+		t := f.typ(v.Type(), id)
+		name := f.names.bind(id.Name)
+		f.bound[v] = f.localOf(v, name, t)
+		if f.bound[v].cell {
+			return name, func() { f.emit(Let{Name: name, X: Ref{Type: t, X: Local{Name: name}}}) }
+		}
+		return name, func() {}
+	}
+	name = f.names.fresh()
+	return name, func() {
+		items, make := f.placeParts(e)
+		ops := f.list(items...)
+		f.store(make(ops), Local{Name: name})
+	}
+}
+
+func nothing() {}
+
+func (f *fn) rangeInt(s *ast.RangeStmt, t types.Type) {
+	typ := f.typ(t, s.X)
+	if s.Key != nil && s.Tok == token.DEFINE {
+		typ = f.typ(f.unit.Info.TypeOf(s.Key), s.Key)
+	}
+	n := f.expr(s.X)
+	if lit, ok := n.x.(Lit); ok && lit.Value.Kind() == constant.Int {
+		lit.Type = typ
+		n.x = lit
+	}
+	out := RangeInt{Width: typ.Width, N: n.x}
+	out.Body = f.loopBody(s.Body, func() func() {
+		name, first := f.rangeVar(s.Key, s)
+		out.Name = name
+		first()
+		return nothing
+	})
+	f.emit(out)
+}
+
+func (f *fn) rangeSlice(s *ast.RangeStmt, t *types.Slice) {
+	elem := f.typ(t.Elem(), s.X)
+	slice := f.expr(s.X).x
+	needValue := s.Value != nil && !isBlank(s.Value)
+	if needValue {
+		slice = f.hoist(slice)
+		if elem.Locks {
+			f.refuse(s.Value, LockCopy, "a copy of a value with a lock in it", "range over the indices")
+		}
+	}
+	out := RangeInt{Width: I64, N: Lib{Name: "slice_len", Args: []Expr{slice}}}
+	out.Body = f.loopBody(s.Body, func() func() {
+		if !needValue {
+			name, first := f.rangeVar(s.Key, s)
+			out.Name = name
+			first()
+			return nothing
+		}
+		index, firstKey := f.rangeVar(s.Key, s)
+		if index == "" {
+			index = f.names.fresh()
+		}
+		out.Name = index
+		name, firstValue := f.rangeVar(s.Value, s)
+		f.emit(Let{Name: name, X: Lib{Name: "slice_get", Types: []Type{elem}, Args: []Expr{slice, Local{Name: index}}}})
+		firstKey()
+		firstValue()
+		return nothing
+	})
+	f.emit(out)
+}
+
+func isBlank(e ast.Expr) bool {
+	id, ok := e.(*ast.Ident)
+	return ok && id.Name == "_"
+}
+
+func (f *fn) rangeMap(s *ast.RangeStmt, t *types.Map) {
+	f.typ(t, s.X)
+	out := RangeMap{M: f.hoist(f.expr(s.X).x)}
+	out.Body = f.loopBody(s.Body, func() func() {
+		key, firstKey := f.rangeVar(s.Key, s)
+		val, firstValue := f.rangeVar(s.Value, s)
+		out.Key, out.Value = key, val
+		firstKey()
+		firstValue()
+		return nothing
+	})
+	f.emit(out)
+}

@@ -1,0 +1,43 @@
+package goose
+
+import "github.com/ashlar-dev/ashlar/source"
+
+// Output is the translation of one package.
+type Output struct {
+	// Path is the import path of the package, Module that of its module, whose
+	// folder is ModuleDir.
+	Path, Module, ModuleDir string
+	// File is where the text goes, below the folder of translations.
+	File string
+	// Imports are the paths of the translated packages that it needs.
+	Imports []string
+	Text    string
+}
+
+// Translate finds packages and translates them and those that they import,
+// callees first. Nothing comes out when something has to be refused: the
+// diagnostics say everything that has to be. An error means that the go command
+// did not work.
+func Translate(c Config) ([]Output, *source.List, error) {
+	units, diags, err := Find(c)
+	if err != nil {
+		return nil, nil, err
+	}
+	var out []Output
+	for _, u := range units {
+		p, more := Lower(u)
+		diags.Append(more)
+		if more.HasErrors() {
+			continue
+		}
+		o := Output{Path: p.Path, Module: u.Module, ModuleDir: u.ModuleDir, File: File(u.Module, p.Path), Text: Encode(p).String()}
+		for _, i := range p.Imports {
+			o.Imports = append(o.Imports, i.Path)
+		}
+		out = append(out, o)
+	}
+	if diags.HasErrors() {
+		return nil, diags, nil
+	}
+	return out, diags, nil
+}
