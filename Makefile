@@ -14,14 +14,14 @@ STATES      ?= 100000000
 # since what lands must not depend on luck.
 FUZZTIME    ?= 10s
 
-.PHONY: demo test check build lint unit race fuzz sim crash mutants corpus bench bench-kv powerfail netns deps clean
+.PHONY: demo test check build lint unit race fuzz sim crash mutants proofs proof-mutants corpus bench bench-kv powerfail netns deps clean
 
 ## demo: check, compile, run and validate the lock service; then find a bug in a broken one.
 demo: build
 	$(GO) run ./examples/lockservice -ashlar $(BUILD)/ashlar
 
 ## test: everything that can be checked, installing what is missing.
-test: deps lint build unit race demo
+test: deps lint build proofs unit race demo
 	@echo "all checks passed"
 
 ## check: the quick part of `test`, for every save.
@@ -64,6 +64,15 @@ crash:
 mutants:
 	$(GO) run ./internal/mutant/cmd/mutants -write $(if $(ASHLAR_MUTANTS),-only '$(ASHLAR_MUTANTS)')
 	ASHLAR_STORE_MUTANTS=1 $(GO) test -count=1 -timeout 1h -v -run Mutants ./store/merge
+
+## proofs: every proof from its source, and the ten slowest files.
+proofs:
+	@if command -v coqc >/dev/null 2>&1; then $(MAKE) --no-print-directory -j2 -C proofs; \
+	else echo "not built: the proofs, for want of coqc"; fi
+
+## proof-mutants: bugs in the proved programs, each of which a proof must notice; writes docs/proof-mutants.md.
+proof-mutants: proofs
+	$(GO) run ./internal/mutant/cmd/proofmutants -write
 
 ## bench-kv: key-value stores beside each other, small; `go run ./bench/kv -help` has the rest.
 bench-kv:

@@ -1,0 +1,95 @@
+// Package proofs holds what there is to know about mutants of proved programs:
+// a bug is put into a program, and its proof must stop building, at a lemma
+// that was named before.
+//
+// In: the tables proofs/mutants/NAME.txt, program texts, and what coqc prints.
+// Out: rows, mutated texts, and the lemma at which a build has stopped. The
+// package runs nothing; cmd/proofmutants does, in a copy of the repository.
+//
+// It promises that a row whose text is not found exactly once is an error.
+package proofs
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// Mutant is one bug in one proved program.
+type Mutant struct {
+	Proof    string // the table it stands in: the program's name, as in proofs/top/NAME.v
+	Name     string // what is wrong, unique in the table
+	File     string // from the root of the repository: Go, or Coq where the bug is not one of Go
+	Old, New string // Old occurs exactly once in File
+	// Lemma is where the proof must stop building.
+	Lemma string
+}
+
+// Parse reads a table: a row on each line, `name | file | old | new | lemma`,
+// where \n in a text stands for a line break and \t for a tab; empty lines and
+// lines that begin with # are skipped.
+func Parse(proof, text string) ([]Mutant, error) {
+	var table []Mutant
+	seen := map[string]bool{}
+	for i, line := range strings.Split(text, "\n") {
+		if strings.TrimSpace(line) == "" || strings.HasPrefix(line, "#") {
+			continue
+		}
+		cells := strings.Split(line, " | ")
+		if len(cells) != 5 {
+			return nil, fmt.Errorf("%s.txt:%d: %d cells, want `name | file | old | new | lemma`", proof, i+1, len(cells))
+		}
+		unescape := strings.NewReplacer(`\n`, "\n", `\t`, "\t").Replace
+		m := Mutant{
+			Proof: proof, Name: strings.TrimSpace(cells[0]), File: strings.TrimSpace(cells[1]),
+			Old: unescape(cells[2]), New: unescape(cells[3]), Lemma: strings.TrimSpace(cells[4]),
+		}
+		if m.Name == "" || m.Lemma == "" || seen[m.Name] {
+			return nil, fmt.Errorf("%s.txt:%d: want a name that is used once and a lemma", proof, i+1)
+		}
+		seen[m.Name] = true
+		table = append(table, m)
+	}
+	return table, nil
+}
+
+// Apply makes the edit in text, which is that of m.File.
+func (m Mutant) Apply(text string) (string, error) {
+	if m.Old == m.New || m.Old == "" {
+		return "", fmt.Errorf("%s/%s: the mutant changes nothing", m.Proof, m.Name)
+	}
+	if n := strings.Count(text, m.Old); n != 1 {
+		return "", fmt.Errorf("%s/%s: its text is found %d times in %s, want once", m.Proof, m.Name, n, m.File)
+	}
+	return strings.Replace(text, m.Old, m.New, 1), nil
+}
+
+var (
+	errorPlace = regexp.MustCompile(`(?m)^File "\.?/?([^"]+)", line (\d+), characters`)
+	statement  = regexp.MustCompile(`^\s*(?:Local |Global |Program )*(?:Lemma|Theorem|Definition|Instance|Record|Fixpoint|Corollary)\s+([A-Za-z0-9_']+)`)
+)
+
+// Place finds in what coqc has printed the file and line of its error.
+func Place(output string) (file string, line int, found bool) {
+	match := errorPlace.FindStringSubmatch(output)
+	if match == nil {
+		return "", 0, false
+	}
+	line, err := strconv.Atoi(match[2])
+	return match[1], line, err == nil
+}
+
+// Lemma names the statement of a Coq text that line (from 1) belongs to, or "".
+func Lemma(text string, line int) string {
+	name := ""
+	for i, l := range strings.Split(text, "\n") {
+		if i >= line {
+			break
+		}
+		if match := statement.FindStringSubmatch(l); match != nil {
+			name = match[1]
+		}
+	}
+	return name
+}
