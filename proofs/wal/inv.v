@@ -7,7 +7,7 @@
     two, and a view shift at the commit point moves both. *)
 From iris.proofmode Require Import proofmode.
 From iris.base_logic.lib Require Import ghost_var.
-From ashlar.logic Require Import rules.
+From ashlar.logic Require Import harness.
 From ashlar.wal Require Export model.
 Open Scope Z_scope.
 
@@ -19,106 +19,109 @@ Proof. solve_inG. Qed.
 
 Section inv.
   Context `{!golangGS Σ, !walG Σ}.
-  Context (ns : namespace) (N : Z) (P : boot → list gname → disk → iProp Σ).
-  Context `{!∀ b γs σ, Timeless (P b γs σ)}.
-  Implicit Types (b : boot) (d σ : disk) (us : list update) (γ : gname) (γs : list gname).
+  Context (sp : spec) `{!specG Σ sp}.
+  Context (ns : namespace) (N : Z) (P : boot → spec_names → list gname → disk → iProp Σ).
+  Context `{!∀ b γ γu σ, Timeless (P b γ γu σ)}.
+  Implicit Types (b : boot) (d σ : disk) (us : list update).
+  Implicit Types (γ : spec_names) (γl : gname) (γu : list gname).
 
   (** The right to access the disk, which is [d] and has [us] in its log. *)
-  Definition wal_lease γ d us : iProp Σ :=
-    ghost_var γ (1/2) (d, us) ∗ ⌜wal_rel N d us (data (apply_updates us d))⌝.
+  Definition wal_lease γl d us : iProp Σ :=
+    ghost_var γl (1/2) (d, us) ∗ ⌜wal_rel N d us (data (apply_updates us d))⌝.
 
   Definition wal_disk b d : iProp Σ := [∗ map] a ↦ s ∈ d, a d↦[b_node b] s.
 
-  Definition wal_C b γs : iProp Σ :=
-    ∃ γ γs' d us σ,
+  Definition wal_inv b γ γs : iProp Σ :=
+    ∃ γl γu d us σ,
       (* the first name is the log's, the others are the user's *)
-      ⌜γs = γ :: γs'⌝ ∗
+      ⌜γs = γl :: γu⌝ ∗
       (* what the lock's holder knows *)
-      ghost_var γ (1/2) (d, us) ∗
+      ghost_var γl (1/2) (d, us) ∗
       (* the disk *)
       wal_disk b d ∗
       (* it stands for the state *)
       ⌜wal_rel N d us σ⌝ ∗
       (* what the user has for the state *)
-      P b γs' σ.
-  Global Instance wal_C_timeless b γs : Timeless (wal_C b γs).
+      P b γ γu σ.
+  Global Instance wal_inv_timeless b γ γs : Timeless (wal_inv b γ γs).
   Proof. apply _. Qed.
 
-  Definition wal_ctx b γ γs : iProp Σ := crash_ctx ns wal_C b (γ :: γs).
+  Definition wal_ctx b γ γl γu : iProp Σ := lib_ctx sp ns wal_inv b γ (γl :: γu).
 
-  Lemma wal_lease_rel γ d us : wal_lease γ d us -∗ ⌜wal_rel N d us (data (apply_updates us d))⌝.
+  Lemma wal_lease_rel γl d us : wal_lease γl d us -∗ ⌜wal_rel N d us (data (apply_updates us d))⌝.
   Proof. by iIntros "[_ %Hrel]". Qed.
   Lemma wal_alloc d us σ : wal_rel N d us σ →
-    ⊢ |==> ∃ γ, ghost_var γ (1/2) (d, us) ∗ wal_lease γ d us.
+    ⊢ |==> ∃ γl, ghost_var γl (1/2) (d, us) ∗ wal_lease γl d us.
   Proof.
-    iIntros (Hrel). iMod (ghost_var_alloc (d, us)) as (γ) "[H1 H2]". iModIntro. iExists γ.
+    iIntros (Hrel). iMod (ghost_var_alloc (d, us)) as (γl) "[H1 H2]". iModIntro. iExists γl.
     iFrame. iPureIntro. by rewrite -(rel_state _ _ _ _ Hrel).
   Qed.
 
   (** A read, at which the user may look at the state. *)
-  Lemma wal_read b γ γs d us a s Q Φ : d !! a = Some s →
-    wal_ctx b γ γs -∗ wal_lease γ d us -∗
-    (∀ σ, ⌜wal_rel N d us σ⌝ -∗ P b γs σ ={⊤ ∖ ↑ns}=∗ P b γs σ ∗ Q) -∗
-    ▷ (wal_lease γ d us -∗ Q -∗ Φ #(LitStr s)) -∗
+  Lemma wal_read b γ γl γu d us a s Q Φ : d !! a = Some s →
+    wal_ctx b γ γl γu -∗ wal_lease γl d us -∗
+    (∀ σ, ⌜wal_rel N d us σ⌝ -∗ spec_auth sp γ ∗ P b γ γu σ ={⊤ ∖ ↑ns}=∗ spec_auth sp γ ∗ P b γ γu σ ∗ Q) -∗
+    ▷ (wal_lease γl d us -∗ Q -∗ Φ #(LitStr s)) -∗
     WP Eff (DevOp DiskRead) (Val #(u64 a)) @ b; ⊤ {{ Φ }}.
   Proof.
     iIntros (Ha) "#Hctx [Hlease %Hlease] Hvs HΦ".
-    iInv "Hctx" as "HC". iDestruct "HC" as (γ' γs' d' us' σ) ">(%Heq & Hl & Hd & %Hrel & HP)".
+    iInv "Hctx" as "[>Ha HU]". iDestruct "HU" as (γ' γu' d' us' σ) ">(%Heq & Hl & Hd & %Hrel & HP)".
     injection Heq as <- <-. iDestruct (ghost_var_agree with "Hl Hlease") as %[= -> ->].
-    iMod ("Hvs" with "[//] HP") as "[HP HQ]".
+    iMod ("Hvs" with "[//] [$Ha $HP]") as "(Hauth & HP & HQ)".
     iDestruct (big_sepM_lookup_acc with "Hd") as "[Ha Hd]"; [done|].
     iApply (wpe_disk_read with "Ha"). iIntros "!> Ha !>".
     iSplitR "Hlease HΦ HQ"; [|by iApply ("HΦ" with "[$Hlease] HQ")].
-    iNext. iExists γ, γs, d, us, σ. iFrame "Hl HP". iSplit; [done|]. iSplit; [|done]. by iApply "Hd".
+    iNext. iFrame "Hauth". iExists γl, γu, d, us, σ. iFrame "Hl HP". iSplit; [done|]. iSplit; [|done]. by iApply "Hd".
   Qed.
-  Lemma wal_read_any b γ γs d us a s Φ : d !! a = Some s →
-    wal_ctx b γ γs -∗ wal_lease γ d us -∗
-    ▷ (wal_lease γ d us -∗ Φ #(LitStr s)) -∗
+  Lemma wal_read_any b γ γl γu d us a s Φ : d !! a = Some s →
+    wal_ctx b γ γl γu -∗ wal_lease γl d us -∗
+    ▷ (wal_lease γl d us -∗ Φ #(LitStr s)) -∗
     WP Eff (DevOp DiskRead) (Val #(u64 a)) @ b; ⊤ {{ Φ }}.
   Proof.
     iIntros (Ha) "#Hctx Hlease HΦ".
-    iApply (wal_read _ _ _ _ _ _ _ True%I with "Hctx Hlease"); [done|by iIntros (σ _) "$ !>"|].
+    iApply (wal_read _ _ _ _ _ _ _ _ True%I with "Hctx Hlease"); [done|by iIntros (σ _) "[$ $] !>"|].
     iIntros "!> Hlease _". by iApply "HΦ".
   Qed.
 
   (** A write of [s] to [a]: [us'] is the transaction in the log afterwards. *)
-  Lemma wal_write b γ γs d us us' a s Q Φ : is_Some (d !! a) → block_ok s →
-    wal_ctx b γ γs -∗ wal_lease γ d us -∗
-    (∀ σ, ⌜wal_rel N d us σ⌝ -∗ P b γs σ ={⊤ ∖ ↑ns}=∗
-       ∃ σ', ⌜wal_rel N (<[a := s]> d) us' σ'⌝ ∗ P b γs σ' ∗ Q) -∗
-    ▷ (wal_lease γ (<[a := s]> d) us' -∗ Q -∗ Φ #()) -∗
+  Lemma wal_write b γ γl γu d us us' a s Q Φ : is_Some (d !! a) → block_ok s →
+    wal_ctx b γ γl γu -∗ wal_lease γl d us -∗
+    (∀ σ, ⌜wal_rel N d us σ⌝ -∗ spec_auth sp γ ∗ P b γ γu σ ={⊤ ∖ ↑ns}=∗
+       ∃ σ', ⌜wal_rel N (<[a := s]> d) us' σ'⌝ ∗ spec_auth sp γ ∗ P b γ γu σ' ∗ Q) -∗
+    ▷ (wal_lease γl (<[a := s]> d) us' -∗ Q -∗ Φ #()) -∗
     WP Eff (DevOp DiskWrite) (Val (#(u64 a), #(LitStr s))) @ b; ⊤ {{ Φ }}.
   Proof.
     iIntros ([s0 Ha] Hs) "#Hctx [Hlease %Hlease] Hvs HΦ".
-    iInv "Hctx" as "HC". iDestruct "HC" as (γ' γs' d' us0 σ) ">(%Heq & Hl & Hd & %Hrel & HP)".
+    iInv "Hctx" as "[>Ha HU]". iDestruct "HU" as (γ' γu' d' us0 σ) ">(%Heq & Hl & Hd & %Hrel & HP)".
     injection Heq as <- <-. iDestruct (ghost_var_agree with "Hl Hlease") as %[= -> ->].
-    iMod ("Hvs" with "[//] HP") as (σ') "(%Hrel' & HP & HQ)".
+    iMod ("Hvs" with "[//] [$Ha $HP]") as (σ') "(%Hrel' & Hauth & HP & HQ)".
     iDestruct (big_sepM_insert_acc with "Hd") as "[Ha Hd]"; [done|].
     iMod (ghost_var_update_halves (<[a := s]> d, us') with "Hl Hlease") as "[Hl Hlease]".
     iApply (wpe_disk_write with "Ha"); [done|]. iIntros "!> Ha !>".
     iSplitR "Hlease HΦ HQ"; [|iApply ("HΦ" with "[$Hlease] HQ")]; last first.
     { iPureIntro. by rewrite -(rel_state _ _ _ _ Hrel'). }
-    iNext. iExists γ, γs, _, us', σ'. iFrame "Hl HP". iSplit; [done|]. iSplit; [|done]. by iApply "Hd".
+    iNext. iFrame "Hauth". iExists γl, γu, _, us', σ'. iFrame "Hl HP". iSplit; [done|]. iSplit; [|done]. by iApply "Hd".
   Qed.
   (** A write that does not change the state. *)
-  Lemma wal_write_same b γ γs d us us' a s Φ : is_Some (d !! a) → block_ok s →
+  Lemma wal_write_same b γ γl γu d us us' a s Φ : is_Some (d !! a) → block_ok s →
     (∀ σ, wal_rel N d us σ → wal_rel N (<[a := s]> d) us' σ) →
-    wal_ctx b γ γs -∗ wal_lease γ d us -∗
-    ▷ (wal_lease γ (<[a := s]> d) us' -∗ Φ #()) -∗
+    wal_ctx b γ γl γu -∗ wal_lease γl d us -∗
+    ▷ (wal_lease γl (<[a := s]> d) us' -∗ Φ #()) -∗
     WP Eff (DevOp DiskWrite) (Val (#(u64 a), #(LitStr s))) @ b; ⊤ {{ Φ }}.
   Proof.
     iIntros (Ha Hs Hrel) "#Hctx Hlease HΦ".
-    iApply (wal_write _ _ _ _ _ us' _ _ True%I with "Hctx Hlease"); [done..| |].
-    { iIntros (σ Hσ) "HP !>". iExists σ. iFrame. iPureIntro. by apply Hrel. }
+    iApply (wal_write _ _ _ _ _ _ us' _ _ True%I with "Hctx Hlease"); [done..| |].
+    { iIntros (σ Hσ) "[Ha HP] !>". iExists σ. iFrame. iPureIntro. by apply Hrel. }
     iIntros "!> Hlease _". by iApply "HΦ".
   Qed.
   (** The commit point. *)
-  Lemma wal_commit b γ γs d us Q Φ : (length us ≤ 511)%nat →
+  Lemma wal_commit b γ γl γu d us Q Φ : (length us ≤ 511)%nat →
     (∀ i u, us !! i = Some u → d !! (1 + Z.of_nat i) = Some u.2) →
     (∀ u, u ∈ us → data_start ≤ u.1 < N) →
-    wal_ctx b γ γs -∗ wal_lease γ d [] -∗
-    (∀ σ, P b γs σ ={⊤ ∖ ↑ns}=∗ P b γs (apply_updates us σ) ∗ Q) -∗
-    ▷ (wal_lease γ (<[0 := header us.*1]> d) us -∗ Q -∗ Φ #()) -∗
+    wal_ctx b γ γl γu -∗ wal_lease γl d [] -∗
+    (∀ σ, spec_auth sp γ ∗ P b γ γu σ ={⊤ ∖ ↑ns}=∗
+       spec_auth sp γ ∗ P b γ γu (apply_updates us σ) ∗ Q) -∗
+    ▷ (wal_lease γl (<[0 := header us.*1]> d) us -∗ Q -∗ Φ #()) -∗
     WP Eff (DevOp DiskWrite) (Val (#(u64 0), #(LitStr (header us.*1)))) @ b; ⊤ {{ Φ }}.
   Proof.
     iIntros (Hlen Hus Haddrs) "#Hctx Hlease Hvs HΦ".
@@ -126,7 +129,7 @@ Section inv.
     iApply (wal_write with "Hctx Hlease [Hvs]"); [ | | |done].
     { rewrite (rel_header _ _ _ _ Hlease). by eexists. }
     { apply header_length. by rewrite fmap_length. }
-    iIntros (σ Hrel) "HP". iMod ("Hvs" with "HP") as "[HP $]". iModIntro.
+    iIntros (σ Hrel) "HP". iMod ("Hvs" with "HP") as "(Ha & HP & $)". iModIntro.
     iExists (apply_updates us σ). iFrame. iPureIntro. by apply rel_commit.
   Qed.
 End inv.
