@@ -174,8 +174,15 @@ func (c Config) unit(fset *token.FileSet, p *packages.Package, diags *source.Lis
 	if len(p.Errors) == 0 {
 		return u, nil
 	}
+	placed := false
 	for _, e := range p.Errors {
-		diags.Errorf(u.errorSpan(e), GoError, "%s", e.Msg)
+		placed = placed || u.errorSpan(e).IsValid()
+	}
+	for _, e := range p.Errors {
+		// What the go command says about its build repeats what has a place.
+		if span := u.errorSpan(e); span.IsValid() || !placed {
+			diags.Errorf(span, GoError, "%s", e.Msg)
+		}
 	}
 	return nil, nil
 }
