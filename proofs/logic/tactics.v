@@ -157,8 +157,7 @@ Ltac solve_pstep :=
   | |- pstep (Snd _) _ => apply SndS
   | |- pstep (InjL _) _ => apply InjLS
   | |- pstep (InjR _) _ => apply InjRS
-  | |- pstep (Case (Val (InjLV _)) _ _) _ => apply CaseLS
-  | |- pstep (Case (Val (InjRV _)) _ _) _ => apply CaseRS
+  | |- pstep (Case _ _ _) _ => first [ apply CaseLS | apply CaseRS ]
   end.
 (** Is it a pure redex (syntactically)? *)
 Ltac pure_redex e :=
