@@ -53,7 +53,7 @@ Lemma decimal_ok n : bytes_ok (decimal n).
 Proof. eapply Forall_impl; [apply decimal_chars|]. int_solve. Qed.
 Lemma decimal_length n : (1 ≤ length (decimal n) ≤ 20)%nat.
 Proof.
-  split; [|apply digits_length]. rewrite /decimal. cbn [digits]. rewrite app_length. simpl. lia.
+  split; [|apply digits_length]. rewrite /decimal. cbn [digits]. rewrite app_length. cbn [length]. lia.
 Qed.
 (** One turn of the loop that computes them. *)
 Lemma decimal_small n : n < 10 → decimal n = [48 + n `mod` 10].
