@@ -22,7 +22,7 @@ Section inv.
   Implicit Types (b : boot) (γ : gname) (s o : state) (base : Z) (Φ : val → iProp Σ).
 
   Definition own_copy (n : nat) (base : Z) (s : state) : iProp Σ :=
-    base d↦[n] s.1 ∗ (base + 1) d↦[n] s.2.
+    ⌜block_ok s.1 ∧ block_ok s.2⌝ ∗ base d↦[n] s.1 ∗ (base + 1) d↦[n] s.2.
 
   (** The copy that a write fills. *)
   Definition other (base : Z) : Z := (4 - base)%Z.
@@ -81,23 +81,23 @@ Section inv.
 
   Lemma wp_read_first b E γ s s1 base o Φ :
     ▷ pair_disk (b_node b) γ s -∗ lease γ base s1 o -∗
-    ▷ (⌜s = s1⌝ -∗ pair_disk (b_node b) γ s -∗ lease γ base s1 o -∗ Φ #(LitStr s1.1)) -∗
+    ▷ (⌜s = s1 ∧ block_ok s1.1⌝ -∗ pair_disk (b_node b) γ s -∗ lease γ base s1 o -∗ Φ #(LitStr s1.1)) -∗
     WP Eff (DevOp DiskRead) (Val #(u64 base)) @ b; E {{ Φ }}.
   Proof.
-    iIntros "(%selector & %base' & %o' & H0 & >%Hsel & [Ha Hb] & Ho & >Hv) Hlease HΦ".
+    iIntros "(%selector & %base' & %o' & H0 & >%Hsel & (>%Hok & Ha & Hb) & Ho & >Hv) Hlease HΦ".
     iDestruct (ghost_var_agree with "Hv Hlease") as %[= -> -> ->].
     iApply (wpe_disk_read with "Ha"). iIntros "!> Ha".
-    iApply ("HΦ" with "[//] [-Hlease] Hlease"). iExists _, _, _. by iFrame.
+    iApply ("HΦ" with "[%] [-Hlease] Hlease"); [by destruct Hok|]. iExists _, _, _. by iFrame.
   Qed.
   Lemma wp_read_second b E γ s s1 base o Φ :
     ▷ pair_disk (b_node b) γ s -∗ lease γ base s1 o -∗
-    ▷ (⌜s = s1⌝ -∗ pair_disk (b_node b) γ s -∗ lease γ base s1 o -∗ Φ #(LitStr s1.2)) -∗
+    ▷ (⌜s = s1 ∧ block_ok s1.2⌝ -∗ pair_disk (b_node b) γ s -∗ lease γ base s1 o -∗ Φ #(LitStr s1.2)) -∗
     WP Eff (DevOp DiskRead) (Val #(u64 (base + 1))) @ b; E {{ Φ }}.
   Proof.
-    iIntros "(%selector & %base' & %o' & H0 & >%Hsel & [Ha Hb] & Ho & >Hv) Hlease HΦ".
+    iIntros "(%selector & %base' & %o' & H0 & >%Hsel & (>%Hok & Ha & Hb) & Ho & >Hv) Hlease HΦ".
     iDestruct (ghost_var_agree with "Hv Hlease") as %[= -> -> ->].
     iApply (wpe_disk_read with "Hb"). iIntros "!> Hb".
-    iApply ("HΦ" with "[//] [-Hlease] Hlease"). iExists _, _, _. by iFrame.
+    iApply ("HΦ" with "[%] [-Hlease] Hlease"); [by destruct Hok|]. iExists _, _, _. by iFrame.
   Qed.
 
   (** Writes to the other copy: nobody sees them. *)
@@ -106,22 +106,24 @@ Section inv.
     ▷ (pair_disk (b_node b) γ s -∗ lease γ base s1 (x, o.2) -∗ Φ #()) -∗
     WP Eff (DevOp DiskWrite) (Val (#(u64 (other base)), #(LitStr x))) @ b; E {{ Φ }}.
   Proof.
-    iIntros (Hx) "(%selector & %base' & %o' & H0 & >%Hsel & Hs & [Ha Hb] & >Hv) Hlease HΦ".
+    iIntros (Hx) "(%selector & %base' & %o' & H0 & >%Hsel & Hs & (>%Hok & Ha & Hb) & >Hv) Hlease HΦ".
     iDestruct (ghost_var_agree with "Hv Hlease") as %[= -> -> ->].
     iApply wpe_fupd. iApply (wpe_disk_write with "Ha"); [done|]. iIntros "!> Ha".
     iMod (ghost_var_update_halves (base, s1, (x, o.2)) with "Hv Hlease") as "[Hv Hlease]".
-    iModIntro. iApply ("HΦ" with "[-Hlease] Hlease"). iExists _, _, _. by iFrame.
+    iModIntro. iApply ("HΦ" with "[-Hlease] Hlease"). iExists _, _, _. iFrame.
+    iPureIntro. destruct Hok, Hsel. by split_and!.
   Qed.
   Lemma wp_write_second b E γ s s1 base o x Φ : block_ok x →
     ▷ pair_disk (b_node b) γ s -∗ lease γ base s1 o -∗
     ▷ (pair_disk (b_node b) γ s -∗ lease γ base s1 (o.1, x) -∗ Φ #()) -∗
     WP Eff (DevOp DiskWrite) (Val (#(u64 (other base + 1)), #(LitStr x))) @ b; E {{ Φ }}.
   Proof.
-    iIntros (Hx) "(%selector & %base' & %o' & H0 & >%Hsel & Hs & [Ha Hb] & >Hv) Hlease HΦ".
+    iIntros (Hx) "(%selector & %base' & %o' & H0 & >%Hsel & Hs & (>%Hok & Ha & Hb) & >Hv) Hlease HΦ".
     iDestruct (ghost_var_agree with "Hv Hlease") as %[= -> -> ->].
     iApply wpe_fupd. iApply (wpe_disk_write with "Hb"); [done|]. iIntros "!> Hb".
     iMod (ghost_var_update_halves (base, s1, (o.1, x)) with "Hv Hlease") as "[Hv Hlease]".
-    iModIntro. iApply ("HΦ" with "[-Hlease] Hlease"). iExists _, _, _. by iFrame.
+    iModIntro. iApply ("HΦ" with "[-Hlease] Hlease"). iExists _, _, _. iFrame.
+    iPureIntro. destruct Hok, Hsel. by split_and!.
   Qed.
 
   (** The write of block 0: the copies change places, and the pair changes. *)
