@@ -62,8 +62,10 @@ Lemma decimal_step n :
   in_range U64 n → 10 ≤ n → decimal n = decimal (n / 10) ++ [48 + n `mod` 10].
 Proof.
   intros Hn ?. rewrite {1}/decimal. cbn [digits]. rewrite bool_decide_false; [|lia].
-  f_equal. symmetry. apply (digits_enough 19); [|lia..]. split; [apply Z.div_pos; lia|].
-  apply Z.div_lt_upper_bound; [lia|]. int_solve.
+  assert (digits 20 (n / 10) = digits 19 (n / 10)) as Hd; [|by rewrite /decimal Hd].
+  apply digits_enough; [|lia..].
+  split; [apply Z.div_pos; lia|]. apply Z.div_lt_upper_bound; [lia|].
+  change (10 ^ Z.of_nat 19) with 10000000000000000000. int_solve.
 Qed.
 
 Global Arguments decimal : simpl never.
