@@ -25,19 +25,19 @@ Proof. apply _. Qed.
 Definition whole (f : disk) : Prop :=
   map_Forall (λ _, block_ok) f ∧ ∀ a, 0 ≤ a < 5 → is_Some (f !! a).
 (** The log does not count, and [s] is in its place. *)
-Record clear (f : disk) (s : state) : Prop := Clear {
+Record clear (f : disk) (s : blocks) : Prop := Clear {
   clear_whole : whole f;
   clear_header : ∃ h, f !! 0 = Some h ∧ ¬ counts h;
   clear_data : f !! 3 = Some s.1 ∧ f !! 4 = Some s.2;
 }.
 (** The log counts, and holds [s]. *)
-Record logged (f : disk) (s : state) : Prop := Logged {
+Record logged (f : disk) (s : blocks) : Prop := Logged {
   logged_whole : whole f;
   logged_header : ∃ h, f !! 0 = Some h ∧ counts h;
   logged_log : f !! 1 = Some s.1 ∧ f !! 2 = Some s.2;
 }.
 (** Recovery makes [s] of the disk. *)
-Definition recovers (f : disk) (s : state) : Prop := clear f s ∨ logged f s.
+Definition recovers (f : disk) (s : blocks) : Prop := clear f s ∨ logged f s.
 
 Lemma whole_write f a t : 0 ≤ a < 5 → block_ok t → whole f → whole (<[a := t]> f).
 Proof.
@@ -86,7 +86,7 @@ Qed.
 
     Each lemma is one access to the disk; [d] is before, and after it is the
     argument of the conclusion. *)
-Implicit Types (d : async_disk) (s t : state).
+Implicit Types (d : async_disk) (s t : blocks).
 
 (** Nothing is under way: what a read finds is the state; a crash may bring back
     the header that says that the log counts. *)
