@@ -47,6 +47,16 @@ Proof.
 Qed.
 Lemma recovers_holds f s : whole f → holds f s → recovers f s.
 Proof. intros ? (h & ? & [(? & ? & ?)|(? & ? & ?)]); [right|left]; split; eauto. Qed.
+(** Any disk that is large enough holds a pair. *)
+Lemma whole_recovers f : whole f → ∃ s, recovers f s ∧ holds f s.
+Proof.
+  intros Hw. pose proof (proj2 Hw) as Hthere.
+  destruct (Hthere 0) as [h Hh]; [lia|]. destruct (decide (counts h)) as [Hc|Hc].
+  - destruct (Hthere 1) as [x Hx]; [lia|]. destruct (Hthere 2) as [y Hy]; [lia|].
+    assert (holds f (x, y)) by (exists h; eauto). eauto using recovers_holds.
+  - destruct (Hthere 3) as [x Hx]; [lia|]. destruct (Hthere 4) as [y Hy]; [lia|].
+    assert (holds f (x, y)) by (exists h; eauto 6). eauto using recovers_holds.
+Qed.
 
 (** What writes do to one disk. *)
 Lemma clear_write_log f s a t : a = 1 ∨ a = 2 → block_ok t → clear f s → clear (<[a := t]> f) s.
