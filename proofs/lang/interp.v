@@ -391,18 +391,20 @@ Definition run_fork (i : nat) (tk : task) (K : ectx) (e : expr) (c : config) : o
     Went (Config (<[i:=Task n (tk_next tk) K (Val (LitV LitUnit))]> (tasks c) ++ [new_task n (started c) e])
       (started c + 1) (State (<[n:=ns]> (nodes (world c))) (trace (world c))))
   end.
+(** What is next for thread [i], found by [advance], is done. *)
+Definition run_next (m : machine) (ch : choices) (i : nat) (tk : task) (c : config) : outcome :=
+  match m with
+  | MPure K e => Unfinished (set_task i (Task (tk_node tk) (tk_next tk) K e) c)
+  | MEff K op v => run_eff ch i tk K op v c
+  | MFork K e => run_fork i tk K e c
+  | MVal v => Finished v (set_task i (Task (tk_node tk) (tk_next tk) [] (Val v)) c)
+  | MStuck K redex => Stuck redex (set_task i (Task (tk_node tk) (tk_next tk) K redex) c)
+  end.
 (** Thread [i] makes pure steps and then one effect. *)
 Definition step_task (fuel : nat) (ch : choices) (i : nat) (c : config) : outcome :=
   match tasks c !! i with
   | None => NoSuchTask
-  | Some tk =>
-    match advance fuel (tk_ctx tk) (tk_focus tk) with
-    | MPure K e => Unfinished (set_task i (Task (tk_node tk) (tk_next tk) K e) c)
-    | MEff K op v => run_eff ch i tk K op v c
-    | MFork K e => run_fork i tk K e c
-    | MVal v => Finished v (set_task i (Task (tk_node tk) (tk_next tk) [] (Val v)) c)
-    | MStuck K redex => Stuck redex (set_task i (Task (tk_node tk) (tk_next tk) K redex) c)
-    end
+  | Some tk => run_next (advance fuel (tk_ctx tk) (tk_focus tk)) ch i tk c
   end.
 (** Node [n] crashes. *)
 Definition step_crash (mains : list expr) (ch : choices) (n : nat) (c : config) : option config :=

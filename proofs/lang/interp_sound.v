@@ -225,7 +225,7 @@ Qed.
 Lemma step_task_ok mains fuel ch i c : outcome_ok mains c (step_task fuel ch i c).
 Proof.
   unfold step_task. destruct (tasks c !! i) as [[n k K e]|] eqn:Hi; [|done]. simpl.
-  pose proof (advance_ok fuel K e) as Hm. destruct (advance fuel K e) as [K' e'|K' op v|K' e'|v|K' r]; simpl in Hm.
+  pose proof (advance_ok fuel K e) as Hm. unfold run_next. destruct (advance fuel K e) as [K' e'|K' op v|K' e'|v|K' r]; simpl in Hm.
   - by eapply task_pure_steps.
   - unfold run_eff; simpl. destruct (nodes (world c) !! n) as [ns|] eqn:Hns.
     + destruct (eff_run ch n op v ns (trace (world c)) k) as [[[[w ns'] t'] k']|] eqn:Hrun.
