@@ -67,14 +67,14 @@ Section inv.
   Qed.
 
   (** ** One access each *)
-  Lemma wp_read_selector b E γ s base o Φ :
-    ▷ pair_disk (b_node b) γ s -∗ lease γ base s o -∗
+  Lemma wp_read_selector b E γ s s1 base o Φ :
+    ▷ pair_disk (b_node b) γ s -∗ lease γ base s1 o -∗
     ▷ (∀ selector, ⌜block_ok selector ∧ selects selector base⌝ -∗
-         pair_disk (b_node b) γ s -∗ lease γ base s o -∗ Φ #(LitStr selector)) -∗
+         pair_disk (b_node b) γ s -∗ lease γ base s1 o -∗ Φ #(LitStr selector)) -∗
     WP Eff (DevOp DiskRead) (Val #(u64 0)) @ b; E {{ Φ }}.
   Proof.
     iIntros "(%selector & %base' & %o' & H0 & >%Hsel & Hs & Ho & >Hv) Hlease HΦ".
-    iDestruct (ghost_var_agree with "Hv Hlease") as %[= -> ->].
+    iDestruct (ghost_var_agree with "Hv Hlease") as %[= -> -> ->].
     iApply (wpe_disk_read with "H0"). iIntros "!> H0".
     iApply ("HΦ" with "[//] [-Hlease] Hlease"). iExists _, _, _. by iFrame.
   Qed.
