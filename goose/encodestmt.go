@@ -213,7 +213,7 @@ func (c *encoder) simple(s Stmt) (x coq.Expr, isUnit, isOutcome bool) {
 	case Store:
 		return coq.Infix{Op: "<-[" + typeText(s.Type) + "]", X: c.expr(s.Addr), Y: c.expr(s.X)}, true, false
 	case Go:
-		return coq.App{Fun: coq.Atom("Fork"), Args: []coq.Expr{c.stmts(s.Body, tailUnit)}}, true, false
+		return coq.App{Fun: coq.Atom("Fork"), Args: []coq.Expr{c.stmts(s.Body, tailNone)}}, true, false
 	case For:
 		cond := coq.Expr(coq.Atom("#true"))
 		if s.Cond != nil {

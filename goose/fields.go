@@ -71,7 +71,7 @@ func (w *fieldWrites) see(n ast.Node) bool {
 		}
 	case *ast.UnaryExpr:
 		if _, literal := ast.Unparen(n.X).(*ast.CompositeLit); n.Op == token.AND && !literal {
-			w.write(n.X)
+			w.fields(n.X)
 		}
 	case *ast.SelectorExpr:
 		// A method with a pointer receiver takes the address of what it is called on.
@@ -80,13 +80,13 @@ func (w *fieldWrites) see(n ast.Node) bool {
 			break
 		}
 		if f, ok := s.Obj().(*types.Func); ok && f.Signature().Recv() != nil && isPointer(f.Signature().Recv().Type()) {
-			w.write(n.X)
+			w.fields(n.X)
 		}
 	}
 	return true
 }
 
-// write notes that a place is written, with all that it holds and is a part of.
+// write notes that a place is assigned, with all that it holds and is a part of.
 func (w *fieldWrites) write(e ast.Expr) {
 	if e == nil {
 		return
@@ -94,6 +94,13 @@ func (w *fieldWrites) write(e ast.Expr) {
 	if t := w.info.TypeOf(e); t != nil {
 		w.overwrite(t)
 	}
+	w.fields(e)
+}
+
+// fields notes that the fields on the way to a place may be written. Who has the
+// address of a struct writes its fields, or all of it, by statements that are
+// seen where they are.
+func (w *fieldWrites) fields(e ast.Expr) {
 	for {
 		sel, ok := ast.Unparen(e).(*ast.SelectorExpr)
 		if !ok {

@@ -19,6 +19,8 @@ type lowerer struct {
 	unit    *Unit
 	diags   *source.List
 	imports map[string]Import
+	// modules are the Coq modules of packages by import path.
+	modules map[string]string
 	pkg     *Package
 	// refs are the functions of the package that each one mentions.
 	refs map[*types.Func]map[*types.Func]bool
@@ -26,10 +28,15 @@ type lowerer struct {
 	constants map[*types.Var]bool
 }
 
+// primitiveModules are the modules that every file has.
+func primitiveModules() map[string]string {
+	return map[string]string{primitivePath + "disk": "disk", primitivePath + "filesys": "filesys", primitivePath + "machine": "machine"}
+}
+
 // Lower translates a package to the IR. With errors among the diagnostics the
 // package is of no use.
 func Lower(u *Unit) (*Package, *source.List) {
-	l := &lowerer{unit: u, diags: new(source.List), imports: map[string]Import{}, refs: map[*types.Func]map[*types.Func]bool{},
+	l := &lowerer{unit: u, diags: new(source.List), imports: map[string]Import{}, modules: primitiveModules(), refs: map[*types.Func]map[*types.Func]bool{},
 		constants: constantFields(u)}
 	l.pkg = &Package{Path: u.Pkg.Path(), Name: u.Pkg.Name()}
 	l.pkg.Prefix, l.pkg.Module = modulePath(u.Module, u.Prefix, u.Pkg.Path())
@@ -71,6 +78,7 @@ func (l *lowerer) file(f *ast.File) {
 			"say go 1.22 or later in go.mod")
 	}
 	for _, i := range f.Imports {
+		l.checkModule(i)
 		path, err := strconv.Unquote(i.Path.Value)
 		switch {
 		case err != nil:
@@ -82,6 +90,22 @@ func (l *lowerer) file(f *ast.File) {
 			l.refuse(i, ImportKind, "an import of all names", "import the package by its name")
 		}
 	}
+}
+
+// checkModule refuses packages that Coq would call by the same name.
+func (l *lowerer) checkModule(i *ast.ImportSpec) {
+	path, err := strconv.Unquote(i.Path.Value)
+	if err != nil || !Translated(l.unit.Module, path) {
+		return
+	}
+	_, module := modulePath(l.unit.Module, l.unit.Prefix, path)
+	for other, have := range l.modules {
+		if other != path && have == module {
+			l.refuse(i, NameClash, "an import that Coq cannot tell from another one: both are "+module, "rename one of the packages")
+			return
+		}
+	}
+	l.modules[path] = module
 }
 
 // checkNames finds names that are different in Go and the same in Coq.
@@ -96,6 +120,10 @@ func (l *lowerer) checkNames() {
 			return
 		}
 		seen[name] = o
+		if strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") != "" {
+			l.refuseSpan(l.unit.spanOf(o.Pos(), o.Pos()+token.Pos(len(o.Name()))), NameClash,
+				"a name that Coq may not read", "use letters of ASCII")
+		}
 	}
 	scope := l.unit.Pkg.Scope()
 	for _, name := range scope.Names() {

@@ -82,6 +82,9 @@ func (f *fn) rawExpr(e ast.Expr) operand {
 // constant is a constant expression: by its name if it has one.
 func (f *fn) constant(e ast.Expr, tv types.TypeAndValue) operand {
 	t := f.typ(tv.Type, e)
+	if opaque(tv.Type) {
+		f.refuse(e, OpaqueValue, "a constant of type "+f.show(tv.Type)+", whose values only its package makes", "")
+	}
 	lit := Lit{Type: t, Value: tv.Value}
 	if t.Kind == KindInt {
 		lit.Value = constant.ToInt(tv.Value)

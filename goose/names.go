@@ -8,7 +8,7 @@ import (
 
 // reserved are names that a definition of the output must not take: words of
 // Coq, and what the output itself says. Generated definitions would hide them.
-const reserved = ` as at cofix cofixpoint definition else end exists exists2 fix fixpoint for forall fun if
+const reserved = ` as at by of using guard WP Variable CoFixpoint cofix cofixpoint definition else end exists exists2 fix fixpoint for forall fun if
  in let match mod rec return then where with Definition Fixpoint Inductive Lemma Theorem Proof Qed Prop Set Type SProp
  val expr loc lit base_lit struct ty bytes string list nat bool unit option Z N positive width binder true false null
  load store ref ref_zero alloc_zero zero_val structT field_get field_offset field_ty flatten

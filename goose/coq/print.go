@@ -31,7 +31,8 @@ func (f File) String() string {
 func (d Def) String() string {
 	var b strings.Builder
 	if d.Doc != "" {
-		b.WriteString(DocComment(strings.ReplaceAll(d.Doc, "\n", "\n    ")) + "\n")
+		doc := strings.ReplaceAll(strings.ReplaceAll(d.Doc, "\n", "\n    "), "\n    \n", "\n\n")
+		b.WriteString(DocComment(doc) + "\n")
 	}
 	if d.Place != "" {
 		b.WriteString(Comment(d.Place) + "\n")

@@ -2274,14 +2274,10 @@ Definition testGoWithArguments : val :=
     let: "n" := ref uint64T #(u64 1) in
     waitgroup_add "wg" #(int 2);;
     let: "tmp" := ![uint64T] "n" in
-    Fork
-      (worker "wg" "a" "tmp";;
-       #());;
+    Fork (worker "wg" "a" "tmp");;
     "n" <-[uint64T] #(u64 10);;
     let: "tmp1" := ![uint64T] "n" in
-    Fork
-      (worker "wg" "a" "tmp1";;
-       #());;
+    Fork (worker "wg" "a" "tmp1");;
     "n" <-[uint64T] #(u64 100);;
     waitgroup_wait "wg";;
     ![uint64T] ("a".[account, "balance"]) = #(u64 11).

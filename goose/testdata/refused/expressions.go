@@ -1,0 +1,139 @@
+// Package expressions has expressions outside the subset.
+package expressions
+
+import (
+	"strings"
+	"sync"
+
+	"github.com/ashlar-dev/ashlar/goose/primitive/disk"
+	"github.com/ashlar-dev/ashlar/goose/primitive/filesys"
+	"github.com/ashlar-dev/ashlar/goose/primitive/machine"
+)
+
+type pair struct{ a, b uint64 }
+
+func (p *pair) sum() uint64 { return p.a + p.b }
+
+func (p *pair) both() (uint64, uint64) { return p.a, p.b }
+
+func add(a, b uint64) uint64 { return a + b }
+
+func methodValue(p *pair) func() uint64 {
+	return p.sum // WANT MethodValue "sum as a value"
+}
+
+func methodExpression(p *pair) uint64 {
+	return (*pair).sum(p) // WANT MethodValue "sum as a value"
+}
+
+func multiValue(p *pair) uint64 {
+	return add(p.both()) // WANT MultiValueCall "several results"
+}
+
+func fullSlice(s []byte) []byte {
+	return s[0:1:1] // WANT UnsupportedExpr "with a capacity"
+}
+
+func builtins(m map[uint64]uint64, x uint64) uint64 {
+	clear(m)                        // WANT UnsupportedBuiltin "clear"
+	println(x)                      // WANT UnsupportedBuiltin "println"
+	n := make(map[uint64]uint64, x) // WANT UnsupportedBuiltin "size for a map"
+	n[1] = 2
+	return min(x, 3) // WANT UnsupportedBuiltin "min"
+}
+
+func recovers() {
+	recover() // WANT UnsupportedBuiltin "recover"
+}
+
+func stringOfNumber(x byte) string {
+	return string(x) // WANT UnsupportedConversion "byte to string"
+}
+
+func stringOrder(s, t string) bool {
+	return s < t // WANT UnsupportedComparison "order of strings"
+}
+
+func functionNil(f func()) bool {
+	return f == nil // WANT UnsupportedComparison "function with nil"
+}
+
+func panics(x uint64) {
+	panic(x) // WANT PanicValue "constant string"
+}
+
+func opens() {
+	d, _ := disk.Open("file", 5) // WANT ForeignValue "disk.Open"
+	d.Close()                    // WANT ForeignValue "Close"
+}
+
+func forges() filesys.File {
+	return filesys.File(3) // WANT OpaqueValue "constant"
+}
+
+func reveals(f filesys.File) uint64 {
+	return uint64(f) // WANT OpaqueValue "conversion"
+}
+
+func copiesHandle(d *disk.Disk) {
+	x := *d // WANT OpaqueValue "not behind a pointer" OpaqueValue "not behind a pointer"
+	x.Size()
+}
+
+func library(s string) bool {
+	return strings.Contains(s, "x") // WANT ForeignCall "strings.Contains"
+}
+
+func asValue() func(uint64) string {
+	return machine.UInt64ToString // WANT ForeignCall "UInt64ToString"
+}
+
+func onceFunc(f func()) func() {
+	return sync.OnceFunc(f) // WANT SyncForm "sync.OnceFunc"
+}
+
+func condOfRW(mu *sync.RWMutex) *sync.Cond {
+	return sync.NewCond(mu) // WANT SyncForm "condition variable"
+}
+
+func locksByCond(c *sync.Cond) {
+	c.L.Lock() // WANT ForeignType|InterfaceType|SyncForm ""
+}
+
+func waitGroupGo(wg *sync.WaitGroup) {
+	wg.Go(func() {}) // WANT SyncForm "WaitGroup.Go"
+}
+
+func assertion(x any) uint64 { // WANT InterfaceType ""
+	return x.(uint64) // WANT InterfaceType "type assertion"
+}
+
+type guarded struct {
+	mu sync.Mutex
+	n  uint64
+}
+
+func copiesLock(g *guarded) uint64 {
+	h := *g // WANT LockCopy "copy of a value with a lock"
+	return h.n
+}
+
+func takesLock(g guarded) uint64 { // WANT LockCopy "parameter that is a copy"
+	return g.n
+}
+
+func rangesOverLocks(gs []guarded) uint64 {
+	n := uint64(0)
+	for _, g := range gs { // WANT LockCopy "copy of a value with a lock"
+		n += g.n
+	}
+	return n
+}
+
+func comparesLocks(g, h *guarded) bool {
+	return *g == *h // WANT LockCopy "comparison"
+}
+
+func returnsLock(g *guarded) guarded { // WANT LockCopy "result that is a copy"
+	return *g // WANT LockCopy "copy of a value with a lock"
+}

@@ -1,0 +1,99 @@
+// Package statements has statements outside the subset.
+package statements
+
+import "sync"
+
+func gotos(n uint64) {
+again: // WANT GotoLabel "a label"
+	if n > 5 {
+		goto again
+	}
+}
+
+func labelledBreak(s [][]uint64) {
+outer: // WANT GotoLabel "a label"
+	for range s {
+		for range 3 {
+			break outer
+		}
+	}
+}
+
+func falls(n uint64) uint64 {
+	switch n {
+	case 1:
+		fallthrough // WANT FallthroughCase "fallthrough"
+	case 2:
+		return 5
+	}
+	return 0
+}
+
+func breaksSwitch(n uint64) {
+	for range 3 {
+		switch n {
+		case 1:
+			if n == 1 {
+				break // WANT SwitchBreak "break out of a switch"
+			}
+		}
+	}
+}
+
+func cleanup() {}
+
+func defers(mu *sync.Mutex) {
+	defer cleanup()                // WANT DeferForm "defer of anything"
+	defer func() { mu.Unlock() }() // WANT DeferForm "defer of anything"
+	defer mu.Lock()                // WANT DeferForm "defer of anything"
+}
+
+func defersInLoop(mu *sync.Mutex, n uint64) {
+	if n > 0 {
+		mu.Lock()
+		defer mu.Unlock() // WANT DeferForm "top level"
+	}
+}
+
+func receives(c chan bool) { // WANT ChannelType ""
+	<-c       // WANT ChannelType "channels"
+	select {} // WANT ChannelType "channels"
+}
+
+func closes(c chan bool) { // WANT ChannelType ""
+	close(c) // WANT ChannelType "channels"
+}
+
+func ranges(s string, f func(func(int) bool)) {
+	for range s { // WANT UnsupportedRange "characters of a string"
+	}
+	for range f { // WANT UnsupportedRange "range over a function"
+	}
+}
+
+func typeSwitch(x any) uint64 { // WANT InterfaceType ""
+	switch x.(type) { // WANT InterfaceType "type switch"
+	}
+	return 0
+}
+
+func goBuiltin(s []uint64) {
+	go println(s) // WANT UnsupportedBuiltin "as a thread"
+}
+
+func loopVariable(fs []func()) []func() {
+	for i := 0; i < 3; i++ { // WANT LoopVariable "loop variable i"
+		fs = append(fs, func() { i++ })
+	}
+	for j := 0; j < 3; j++ { // WANT LoopVariable "loop variable j"
+		p := &j
+		*p = 1
+	}
+	for k := 0; k < 3; k++ { // WANT LoopVariable "loop variable k"
+		fs = append(fs, func() { _ = k })
+		if k == 1 {
+			k = 2
+		}
+	}
+	return fs
+}
