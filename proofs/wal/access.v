@@ -7,30 +7,13 @@ From ashlar.wal Require Export inv loop.
 From ashlar.gen.examples Require Export wal.
 Open Scope Z_scope.
 
-Section access.
-  Context `{!golangGS Σ, !walG Σ}.
-  Context (sp : spec) `{!specG Σ sp}.
-  Context (ns : namespace) (N : Z) (P : boot → spec_names → list gname → disk → iProp Σ).
-  Context `{!∀ b γ γu σ, Timeless (P b γ γu σ)}.
-  Implicit Types (b : boot) (d σ : disk) (us : list update).
-  Local Notation wal_ctx := (wal_ctx sp ns N P).
-  Local Notation wal_lease := (wal_lease N).
+Section memory.
+  Context `{!golangGS Σ}.
+  Implicit Types (b : boot).
 
   Lemma block_ok_length s : block_ok s → Z.of_nat (length s) ≤ max_elems.
   Proof. rewrite /block_ok /block_size /max_elems. lia. Qed.
 
-  Lemma wp_Disk__Read b γ γl γu d us a s (h : val) Φ : d !! a = Some s →
-    wal_ctx b γ γl γu -∗ wal_lease γl d us -∗
-    (∀ sl, wal_lease γl d us -∗ own_bytes_full b sl s -∗ Φ (slice_val sl)) -∗
-    WP disk.Disk__Read h #(u64 a) @ b; ⊤ {{ Φ }}.
-  Proof.
-    iIntros (Ha) "#Hctx Hlease HΦ". wp_rec. wp_pures.
-    iDestruct (wal_lease_rel with "Hlease") as %Hrel.
-    wp_bind (Eff _ _). iApply (wal_read_any with "Hctx Hlease"); [done|]. iIntros "!> Hlease".
-    wp_apply (wp_string_to_slice with "[//]").
-    { by eapply block_ok_length, rel_block_ok. }
-    iIntros (sl) "Hs". iApply ("HΦ" with "Hlease Hs").
-  Qed.
   (** A write takes the slice for as long as it lasts. *)
   Lemma wp_Disk__Write b (h : val) a sl dq s Φ :
     own_bytes b sl dq s -∗
@@ -52,6 +35,29 @@ Section access.
     iDestruct (own_slice_length with "Hs") as %[-> _]. by rewrite fmap_length.
   Qed.
 
+End memory.
+
+Section access.
+  Context `{!golangGS Σ, !walG Σ}.
+  Context (sp : spec) `{!specG Σ sp}.
+  Context (ns : namespace) (N : Z) (P : boot → spec_names → list gname → disk → iProp Σ).
+  Context `{!∀ b γ γu σ, Timeless (P b γ γu σ)}.
+  Implicit Types (b : boot) (d σ : disk) (us : list update).
+  Local Notation wal_ctx := (wal_ctx sp ns N P).
+  Local Notation wal_lease := (wal_lease N).
+
+  Lemma wp_Disk__Read b γ γl γu d us a s (h : val) Φ : d !! a = Some s →
+    wal_ctx b γ γl γu -∗ wal_lease γl d us -∗
+    (∀ sl, wal_lease γl d us -∗ own_bytes_full b sl s -∗ Φ (slice_val sl)) -∗
+    WP disk.Disk__Read h #(u64 a) @ b; ⊤ {{ Φ }}.
+  Proof.
+    iIntros (Ha) "#Hctx Hlease HΦ". wp_rec. wp_pures.
+    iDestruct (wal_lease_rel with "Hlease") as %Hrel.
+    wp_bind (Eff _ _). iApply (wal_read_any with "Hctx Hlease"); [done|]. iIntros "!> Hlease".
+    wp_apply (wp_string_to_slice with "[//]").
+    { by eapply block_ok_length, rel_block_ok. }
+    iIntros (sl) "Hs". iApply ("HΦ" with "Hlease Hs").
+  Qed.
   (** The log is filled while the header announces nothing. *)
   Lemma wp_writeEntries b γ γl γu d us (h : val) sl Φ : (length us ≤ 511)%nat →
     Forall block_ok us.*2 →
