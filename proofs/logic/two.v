@@ -122,7 +122,7 @@ Section two.
   Lemma wpe_two_read b E i a s Φ :
     ▷ two_pointsto (b_node b) i a s -∗
     ▷ (∀ r (ok : bool), two_pointsto (b_node b) i a s -∗
-         (if ok then ⌜r = s⌝ else disk_failed (b_node b) i) -∗ Φ (#(LitStr r), #ok)%V) -∗
+         (if ok then ⌜r = s⌝ else ⌜r = zero_block⌝ ∗ disk_failed (b_node b) i) -∗ Φ (#(LitStr r), #ok)%V) -∗
     WP Eff (DevOp TwoRead) (Val (which i, #(u64 a))) @ b; E {{ Φ }}.
   Proof.
     iIntros ">Ha HΦ". iApply wpe_lift_two. iIntros (t) "Ht".
@@ -135,11 +135,11 @@ Section two.
     - iModIntro. iFrame "Ht". by iApply ("HΦ" with "Ha").
     - iDestruct "Ht" as "(H0 & H1 & Hfailed & Hsize)".
       iDestruct (failed_interp_get with "Hfailed") as "#Hi"; [done|].
-      iModIntro. iFrame "H0 H1 Hfailed Hsize". by iApply ("HΦ" with "Ha").
+      iModIntro. iFrame "H0 H1 Hfailed Hsize". iApply ("HΦ" with "Ha"). by iFrame "Hi".
   Qed.
   Lemma wpe_two_read_failed b E i a s Φ :
     disk_failed (b_node b) i -∗ ▷ two_pointsto (b_node b) i a s -∗
-    ▷ (∀ r, two_pointsto (b_node b) i a s -∗ Φ (#(LitStr r), #false)%V) -∗
+    ▷ (two_pointsto (b_node b) i a s -∗ Φ (#(LitStr zero_block), #false)%V) -∗
     WP Eff (DevOp TwoRead) (Val (which i, #(u64 a))) @ b; E {{ Φ }}.
   Proof.
     iIntros "#Hi >Ha HΦ". iApply wpe_lift_two. iIntros (t) "Ht".
@@ -199,14 +199,14 @@ Section two.
   Lemma wpe_two_has_read b E i a s Φ :
     ▷ two_has (b_node b) i a s -∗
     ▷ (∀ r (ok : bool), two_has (b_node b) i a s -∗
-         (if ok then ⌜r = s⌝ else disk_failed (b_node b) i) -∗ Φ (#(LitStr r), #ok)%V) -∗
+         (if ok then ⌜r = s⌝ else ⌜r = zero_block⌝ ∗ disk_failed (b_node b) i) -∗ Φ (#(LitStr r), #ok)%V) -∗
     WP Eff (DevOp TwoRead) (Val (which i, #(u64 a))) @ b; E {{ Φ }}.
   Proof.
     iIntros "(%s' & Ha & >[->|#Hf]) HΦ".
     - iApply (wpe_two_read with "Ha"). iIntros "!>" (r ok) "Ha".
       iApply ("HΦ" with "[Ha]"). by iApply two_has_pointsto.
-    - iApply (wpe_two_read_failed with "Hf Ha"). iIntros "!>" (r) "Ha".
-      iApply ("HΦ" with "[Ha]"); [|done]. iExists s'. iFrame. by iRight.
+    - iApply (wpe_two_read_failed with "Hf Ha"). iIntros "!> Ha".
+      iApply ("HΦ" with "[Ha]"); [|by iFrame "Hf"]. iExists s'. iFrame. by iRight.
   Qed.
   Lemma wpe_two_has_write b E i a s s0 Φ : block_ok s →
     ▷ two_has (b_node b) i a s0 -∗ ▷ (two_has (b_node b) i a s -∗ Φ #()) -∗
