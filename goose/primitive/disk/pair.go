@@ -89,12 +89,12 @@ func (p *pair) open(paths [2]string) error {
 func (p *pair) openFailed(why [2]error) error {
 	for i := range p.disks {
 		other := p.disks[1-i]
-		if why[1-i] != nil {
+		if other == nil {
 			continue
 		}
 		marked, err := other.exists(markSuffix)
 		if err != nil {
-			why[1-i] = err
+			why[1-i] = errors.Join(why[1-i], err)
 		} else if marked {
 			why[i] = fmt.Errorf("disk %d has failed before", i)
 		}
