@@ -17,12 +17,13 @@ Notation rwmutexT := (BaseT (LitV (LitInt I64 0))).
 Definition rwmutex_lock : val :=
   rec: "lock" "m" := if: Eff CmpXchgOp ("m", (#(int 0), #(int (-1)))) then #() else "lock" "m".
 Definition rwmutex_unlock : val := λ: "m", assert (Eff CmpXchgOp ("m", (#(int (-1)), #(int 0)))).
-(** [rw_add lo d]: wait until the count [n] is at least [lo] and a swap to n + d succeeds.
+(** A reader waits while there is a writer, or as many readers as Go has room for.
     The load is of a cell that others only change by [CmpXchg], which is no race. *)
+Definition max_readers : Z := 2^30.
 Definition rwmutex_rlock : val :=
   rec: "lock" "m" :=
     let: "n" := Load "m" in
-    if: #(int 0) ≤ "n"
+    if: (#(int 0) ≤ "n") && ("n" < #(int max_readers))
     then if: Eff CmpXchgOp ("m", ("n", "n" + #(int 1))) then #() else "lock" "m"
     else "lock" "m".
 Definition rwmutex_runlock : val :=
