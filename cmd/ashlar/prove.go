@@ -25,6 +25,6 @@ func newProveCommand(t *term) *cobra.Command {
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newProveTranslateCommand(t))
+	cmd.AddCommand(newProveTranslateCommand(t), newProveInitCommand(t), newProveBuildCommand(t), newProveStatusCommand(t))
 	return cmd
 }
