@@ -1,7 +1,7 @@
 (** * The accesses of the log's functions to the disk, with the slices that they use *)
 From iris.proofmode Require Import proofmode.
 From ashlar.lib Require Import ints.
-From ashlar.golib Require Import slice_rules.
+From ashlar.golib Require Import slice_rules append.
 From ashlar.logic Require Import harness.
 From ashlar.wal Require Export inv loop.
 From ashlar.gen.examples Require Export wal.
@@ -35,6 +35,29 @@ Section memory.
     iDestruct (own_slice_length with "Hs") as %[-> _]. by rewrite fmap_length.
   Qed.
 
+
+  (** The same with the room behind it, to append to. *)
+  Definition own_blocks_full b sl (bs : list (list Z)) : iProp Σ :=
+    ∃ ss, own_slice_full b sl sliceT (slice_val <$> ss) ∗
+      [∗ list] s;bl ∈ ss;bs, own_bytes b s (DfracOwn 1) bl.
+  Lemma own_blocks_full_split b sl bs :
+    own_blocks_full b sl bs ⊣⊢ own_blocks b sl bs ∗ own_slice_cap b sl sliceT.
+  Proof.
+    iSplit.
+    - iIntros "(%ss & [Hs $] & Hbs)". iExists ss. iFrame.
+    - iIntros "[(%ss & Hs & Hbs) Hc]". iExists ss. iFrame.
+  Qed.
+  Lemma own_blocks_full_nil b : ⊢ own_blocks_full b nil_slice [].
+  Proof. iExists []. iSplit; [iApply own_slice_full_nil|done]. Qed.
+  Lemma wp_append_block b sl bs s bl Φ :
+    own_blocks_full b sl bs -∗ own_bytes b s (DfracOwn 1) bl -∗
+    (∀ sl', own_blocks_full b sl' (bs ++ [bl]) -∗ Φ (slice_val sl')) -∗
+    WP append_one sliceT (slice_val sl) (slice_val s) @ b; ⊤ {{ Φ }}.
+  Proof.
+    iIntros "(%ss & Hs & Hbs) Hbl HΦ". wp_apply (wp_append_one with "Hs"); [done|].
+    iIntros (sl') "Hs". iApply "HΦ". iExists (ss ++ [s]). rewrite fmap_app. iFrame "Hs".
+    iApply (big_sepL2_app with "Hbs"). by iFrame.
+  Qed.
 End memory.
 
 Section access.
