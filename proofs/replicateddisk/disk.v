@@ -96,7 +96,7 @@ Section disk.
   (** Reads. *)
   Lemma wp_read_0 b E γ m a ad Φ :
     ▷ two_disks (b_node b) γ m -∗ a ↪[γ] ad -∗
-    ▷ (∀ r (ok : bool), ⌜m !! a = Some ad ∧ address_ok ad⌝ -∗ two_disks (b_node b) γ m -∗ a ↪[γ] ad -∗
+    ▷ (∀ r (ok : bool), ⌜m !! a = Some ad ∧ block_ok r⌝ -∗ two_disks (b_node b) γ m -∗ a ↪[γ] ad -∗
          (if ok then ⌜r = ad_0 ad⌝ else disk_failed (b_node b) false) ={E}=∗ Φ (#(LitStr r), #ok)%V) -∗
     WP Eff (DevOp TwoRead) (Val (which false, #(u64 a))) @ b; E {{ Φ }}.
   Proof.
@@ -104,11 +104,14 @@ Section disk.
     iMod (two_disks_open_later with "Hm Ha") as "(%Hlk & (%Hok & H0 & H1 & Hid) & Hclose)".
     iApply wpe_fupd. iApply (wpe_two_has_read with "H0"). iIntros "!>" (r ok) "H0 Hr".
     iMod ("Hclose" $! ad with "[H0 H1 Hid]") as "[Hm Ha]"; [by iFrame|]. rewrite insert_id //.
-    by iApply ("HΦ" with "[//] Hm Ha Hr").
+    destruct Hok as (Hok0 & _ & _). destruct ok.
+    - iDestruct "Hr" as %->. by iApply ("HΦ" $! _ true with "[//] Hm Ha").
+    - iDestruct "Hr" as "[-> Hf]". iApply ("HΦ" $! _ false with "[] Hm Ha Hf"). iPureIntro.
+      split; [done|]. apply replicate_length.
   Qed.
   Lemma wp_read_1 b E γ m a ad Φ :
     disk_failed (b_node b) false -∗ ▷ two_disks (b_node b) γ m -∗ a ↪[γ] ad -∗
-    ▷ (∀ ok : bool, ⌜m !! a = Some ad⌝ -∗ two_disks (b_node b) γ m -∗ a ↪[γ] ad ={E}=∗
+    ▷ (∀ ok : bool, ⌜m !! a = Some ad ∧ block_ok (ad_1 ad)⌝ -∗ two_disks (b_node b) γ m -∗ a ↪[γ] ad ={E}=∗
          Φ (#(LitStr (ad_1 ad)), #ok)%V) -∗
     WP Eff (DevOp TwoRead) (Val (which true, #(u64 a))) @ b; E {{ Φ }}.
   Proof.
@@ -116,8 +119,8 @@ Section disk.
     iMod (two_disks_open_later with "Hm Ha") as "(%Hlk & (%Hok & H0 & H1 & Hid) & Hclose)".
     iApply wpe_fupd. iApply (wpe_two_has_read with "H1"). iIntros "!>" (r ok) "H1 Hr".
     iMod ("Hclose" $! ad with "[H0 H1 Hid]") as "[Hm Ha]"; [by iFrame|]. rewrite insert_id //.
-    destruct ok; [|by iDestruct (disk_failed_other with "Hf Hr") as "[]"].
-    iDestruct "Hr" as %->. by iApply ("HΦ" with "[//] Hm Ha").
+    destruct ok; [|iDestruct "Hr" as "[_ Hr]"; by iDestruct (disk_failed_other with "Hf Hr") as "[]"].
+    iDestruct "Hr" as %->. destruct Hok as (_ & Hok1 & _). by iApply ("HΦ" $! true with "[//] Hm Ha").
   Qed.
 
   (** Recovery of an address that nobody is at: from either disk. *)

@@ -92,6 +92,18 @@ Proof.
   - by rewrite insert_insert insert_id.
 Qed.
 
+(** The first write of a call changes nothing for the specification. *)
+Lemma fits_halfway m a id new old s : m !! a = Some (quiet old) →
+  fits (<[a:=Address (Halfway id) new old]> m) s → fits m s.
+Proof.
+  intros Ha Hs. assert (may_be (quiet old) old) as Hmay by done.
+  destruct (fits_insert_inv _ _ _ _ _ _ Ha Hmay Hs) as (b' & Hb' & -> & Hfit).
+  by rewrite insert_id in Hfit.
+Qed.
+(** A quiet address is known. *)
+Lemma fits_quiet m a b s : m !! a = Some (quiet b) → fits m s → s !! a = Some b.
+Proof. intros Ha Hs. by destruct (fits_lookup _ _ _ _ Hs Ha) as (b' & Hb & [-> _]). Qed.
+
 (** ** A crash: what is known of each address is what is on the disks, and of the
     writes that were pending any may have happened. *)
 Definition unknown (ad : address) : address := Address Unknown (ad_0 ad) (ad_1 ad).
