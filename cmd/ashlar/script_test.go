@@ -2,8 +2,11 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"os/exec"
+	"path/filepath"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -19,6 +22,21 @@ func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
 		RequireExplicitExec: true,
+		Setup: func(e *testscript.Env) error {
+			// prove translate runs the go command, which wants its cache.
+			cache, err := goCache()
+			e.Setenv("GOCACHE", cache)
+			e.Setenv("GOFLAGS", "-mod=mod")
+			e.Setenv("GOPROXY", "off")
+			e.Setenv("LIBRARY", library())
+			return err
+		},
+		Condition: func(name string) (bool, error) {
+			if name == "library" {
+				return libraryBuilt(), nil
+			}
+			return false, fmt.Errorf("unknown condition %s", name)
+		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
 			"exits": func(ts *testscript.TestScript, neg bool, args []string) {
 				if len(args) < 2 || neg {
@@ -43,4 +61,25 @@ func TestScripts(t *testing.T) {
 			},
 		},
 	})
+}
+
+// goCache is where the go command keeps what it has built.
+func goCache() (string, error) {
+	out, err := exec.Command("go", "env", "GOCACHE").Output()
+	return strings.TrimSpace(string(out)), err
+}
+
+// library is the folder with the Coq library of this repository.
+func library() string {
+	dir, err := filepath.Abs("../../proofs")
+	if err != nil {
+		return "../../proofs"
+	}
+	return dir
+}
+
+// libraryBuilt says whether what the proofs of a session need is built and up to
+// date: building it takes longer than a session may.
+func libraryBuilt() bool {
+	return exec.Command("make", "-s", "-q", "-C", library(), "logic/tactics.vo", "trusted/primitive.vo").Run() == nil
 }
