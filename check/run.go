@@ -23,8 +23,9 @@ type Options struct {
 	// Workers is how many goroutines evaluate; 0 means 1. Every figure of the
 	// result is the same for any number.
 	Workers int
-	// SafetyOnly accepts that Info.Unchecked is not checked: without it a
-	// model that asks for such a property is never OK.
+	// SafetyOnly leaves properties of behaviours out, and accepts that they and
+	// Info.Unchecked are not checked: without it a model that asks for what
+	// cannot be checked is never OK.
 	SafetyOnly bool
 	// IgnoreDeadlock overrules Info.Deadlock.
 	IgnoreDeadlock bool
@@ -105,11 +106,14 @@ const (
 	Incomplete
 	// Interrupted: the context ended before the search.
 	Interrupted
+	// LivenessViolated: the behaviour that the trace is breaks a property of
+	// behaviours; after its last state it goes on with the state Result.Loop.
+	LivenessViolated
 )
 
 func (v Verdict) String() string {
 	return [...]string{"ok", "assumption false", "deadlock", "invariant violated", "step violated",
-		"evaluation error", "incomplete", "interrupted"}[v]
+		"evaluation error", "incomplete", "interrupted", "liveness violated"}[v]
 }
 
 // Step is a state of a trace.
@@ -151,9 +155,21 @@ type Result struct {
 	Broken   []string // false assumptions
 	Err      *EvalError
 	Trace    []Step
+	// Loop is, after LivenessViolated, the place in Trace of the state that
+	// follows its last one, and LoopAction the action of that step; where Loop
+	// is the last place, nothing happens any more, and there is no action.
+	Loop, LoopAction int
+	// Live says on what properties of behaviours were decided.
+	Live LiveStats
 	// Collision bounds the probability that two states were taken for one.
 	Collision float64
 	Warnings  []string
+}
+
+// LiveStats is the size of the graph on which properties of behaviours were
+// decided; it is zero where there were none.
+type LiveStats struct {
+	States, Steps int64
 }
 
 // Run searches the states of the model breadth first, so the trace to a
@@ -189,7 +205,27 @@ func Run(ctx context.Context, m Model, o Options) (*Result, error) {
 	if s.err != nil {
 		return nil, s.err
 	}
-	return s.result(), nil
+	r := s.result()
+	s.drop()
+	l, ok := m.(LiveModel)
+	switch {
+	case !ok || l.Live() == nil || s.violation != nil || len(s.broken) > 0:
+	case o.SafetyOnly:
+		l.Live().unasked(r)
+	case s.stopped.Load() == nil:
+		if err := liveness(ctx, l, o, r); err != nil {
+			return nil, err
+		}
+	}
+	return r, nil
+}
+
+// drop lets go of what only the search needs.
+func (s *search) drop() {
+	s.set, s.lineage, s.frontier, s.next = nil, lineage{}, nil, nil
+	for _, w := range s.workers {
+		w.arenas, w.candidates = [2]arena{}, nil
+	}
 }
 
 // result turns what the finished search knows into a Result.
@@ -242,13 +278,18 @@ func (s *search) trace(v *violation) []Step {
 	if v.last != nil {
 		steps = append(steps, Step{Action: v.action, State: v.last})
 	}
-	pairs, ok := s.m.(StepShower)
+	showSteps(s.m, steps)
+	return steps
+}
+
+// showSteps fills in the values of a trace's states.
+func showSteps(m Model, steps []Step) {
+	pairs, ok := m.(StepShower)
 	for i := range steps {
 		if ok {
 			steps[i].Values = pairs.ShowStep(steps[i].State, steps[min(i+1, len(steps)-1)].State)
 		} else {
-			steps[i].Values = s.m.Show(steps[i].State)
+			steps[i].Values = m.Show(steps[i].State)
 		}
 	}
-	return steps
 }

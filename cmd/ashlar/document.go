@@ -41,6 +41,8 @@ type document struct {
 
 	Violation *violation  `json:"violation,omitempty"`
 	Trace     []traceStep `json:"trace"`
+	// Loop is where the trace goes on, after a liveness violation.
+	Loop *loop `json:"loop,omitempty"`
 }
 
 type asked struct {
@@ -70,6 +72,10 @@ type statistics struct {
 	Seconds   float64 `json:"seconds"`
 	PerSecond float64 `json:"generatedPerSecond"`
 	Collision float64 `json:"collisionProbability"`
+	// LiveStates and LiveSteps are the graph on which properties of behaviours
+	// were decided.
+	LiveStates int64 `json:"liveStates,omitempty"`
+	LiveSteps  int64 `json:"liveSteps,omitempty"`
 }
 
 // covered is what an action contributed. Actions of one name and place are one.
@@ -103,6 +109,15 @@ type traceStep struct {
 	Changes   []change   `json:"changes"`
 }
 
+// loop is what comes after the last state of a trace that breaks a property of
+// behaviours: the state To again, or nothing any more.
+type loop struct {
+	To       int    `json:"to"`
+	Stutters bool   `json:"stutters"`
+	Action   string `json:"action,omitempty"`
+	Place    string `json:"place,omitempty"`
+}
+
 type variable struct {
 	Name  string          `json:"name"`
 	Value string          `json:"value"`
@@ -126,6 +141,8 @@ func verdictName(v check.Verdict) (name string, code int) {
 		return "step", exitSafety
 	case check.EvalFailed:
 		return "evaluation", exitEval
+	case check.LivenessViolated:
+		return "liveness", exitLiveness
 	case check.Interrupted:
 		return "interrupted", exitInterrupted
 	}
@@ -192,6 +209,7 @@ func describe(s *subject, r *check.Result, o checkOptions, elapsed time.Duration
 		Generated: r.Generated, Distinct: r.Distinct, Queue: r.Queue, Depth: r.Depth,
 		Levels: append([]int64{}, r.Levels...), Bytes: r.Bytes, Workers: o.workers, Seconds: seconds(elapsed),
 		PerSecond: float64(r.Generated) / max(elapsed.Seconds(), 1e-6), Collision: r.Collision,
+		LiveStates: r.Live.States, LiveSteps: r.Live.Steps,
 	}
 	if s.places != nil {
 		r.Info.Actions = append([]check.Action(nil), r.Info.Actions...)
@@ -202,6 +220,7 @@ func describe(s *subject, r *check.Result, o checkOptions, elapsed time.Duration
 	d.cover(r)
 	d.accuse(s, r)
 	d.tell(r)
+	d.goRound(r)
 	d.addDiagnostics(&s.diags)
 	d.Headline = d.headline()
 	d.conclude(s)
@@ -237,7 +256,7 @@ func (d *document) cover(r *check.Result) {
 // accuse says what is violated.
 func (d *document) accuse(s *subject, r *check.Result) {
 	switch r.Verdict {
-	case check.AssumptionFalse, check.Deadlock, check.InvariantViolated, check.StepViolated, check.EvalFailed:
+	case check.AssumptionFalse, check.Deadlock, check.InvariantViolated, check.StepViolated, check.LivenessViolated, check.EvalFailed:
 	default:
 		return
 	}
@@ -283,6 +302,17 @@ func (d *document) tell(r *check.Result) {
 		step.Process = processOf(step.Changes)
 		d.Trace = append(d.Trace, step)
 		before = s.Values
+	}
+}
+
+// goRound says, after a liveness violation, how the trace goes on for ever.
+func (d *document) goRound(r *check.Result) {
+	if r.Verdict != check.LivenessViolated {
+		return
+	}
+	d.Loop = &loop{To: r.Loop + 1, Stutters: r.Loop == len(r.Trace)-1}
+	if r.LoopAction >= 0 {
+		d.Loop.Action, d.Loop.Place = r.Info.Actions[r.LoopAction].Name, r.Info.Actions[r.LoopAction].Place
 	}
 }
 
@@ -335,6 +365,11 @@ func (d *document) headline() string {
 		return "Invariant " + d.Violation.Property + " is violated."
 	case "step":
 		return "Property " + d.Violation.Property + " is violated by a step."
+	case "liveness":
+		if d.Loop.Stutters {
+			return "Property " + d.Violation.Property + " is violated by a behaviour that stops."
+		}
+		return "Property " + d.Violation.Property + " is violated by a behaviour that goes round for ever."
 	case "evaluation":
 		what := "The specification"
 		if d.Violation.Property != "" {

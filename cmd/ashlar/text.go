@@ -27,6 +27,7 @@ func writeText(w io.Writer, d *document, p palette) {
 		writeViolation(w, d, p)
 	}
 	writeTrace(w, d, p)
+	writeLoop(w, d, p)
 	writeCoverage(w, d, p)
 	writeStatistics(w, d, p)
 	for _, g := range d.Warnings {
@@ -72,7 +73,11 @@ func writeTrace(w io.Writer, d *document, p palette) {
 	if len(d.Trace) == 1 {
 		states = "1 state"
 	}
-	fmt.Fprintf(w, "\nShortest trace: %s. After the first, only what changed is shown.\n", states)
+	what := "Shortest trace"
+	if d.Loop != nil {
+		what = "Trace"
+	}
+	fmt.Fprintf(w, "\n%s: %s. After the first, only what changed is shown.\n", what, states)
 	digits := len(fmt.Sprint(len(d.Trace)))
 	for i, s := range d.Trace {
 		fmt.Fprintf(w, "\n%*d  %s", digits, s.Number, p.bold(s.title()))
@@ -96,6 +101,22 @@ func writeTrace(w io.Writer, d *document, p palette) {
 			}
 			fmt.Fprintln(w)
 		}
+	}
+}
+
+// writeLoop says how a behaviour goes on after the last state of the trace.
+func writeLoop(w io.Writer, d *document, p palette) {
+	switch {
+	case d.Loop == nil:
+	case d.Loop.Stutters:
+		fmt.Fprintf(w, "\n%s\n", p.bold("Then nothing happens any more."))
+	default:
+		line := fmt.Sprintf("Back to state %d: %s", d.Loop.To, d.Loop.Action)
+		fmt.Fprintf(w, "\n%s", p.bold(line))
+		if d.Loop.Place != "" {
+			fmt.Fprintf(w, "  %s", p.dim(d.Loop.Place))
+		}
+		fmt.Fprintln(w)
 	}
 }
 
@@ -149,6 +170,9 @@ func writeStatistics(w io.Writer, d *document, p palette) {
 	}
 	fmt.Fprintf(w, "\n%s %s generated, %s distinct, %s left in the queue, depth %d.\n",
 		count(s.Generated), states, count(s.Distinct), count(s.Queue), s.Depth)
+	if s.LiveStates > 0 {
+		fmt.Fprintf(w, "Properties of behaviours were decided on %s states and %s steps.\n", count(s.LiveStates), count(s.LiveSteps))
+	}
 	workers := "1 worker"
 	if s.Workers != 1 {
 		workers = fmt.Sprintf("%d workers", s.Workers)

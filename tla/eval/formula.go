@@ -77,10 +77,31 @@ func (p *program) split(e core.Expr, ps *parts, depth int) {
 // nil where it cannot be opened.
 func (p *program) open(e *core.Call) core.Expr {
 	d, _ := p.resolve(e.Def)
-	if d == nil || d.Body == nil || d.Recursive || p.isNative(d) || p.defFacts(d).nodes >= nodesMax {
+	if d == nil || d.Body == nil || d.Recursive || p.isNative(d) {
 		return nil
 	}
-	return instantiate(d, e.Args)
+	body := instantiate(d, e.Args)
+	// Arguments are copied to wherever they are used, which must not go on
+	// without end.
+	if left := openedMax; !countNodes(body, &left) {
+		return nil
+	}
+	return body
+}
+
+// openedMax bounds the size of an expression that opening a definition makes,
+// the definitions that it mentions not counted.
+const openedMax = 1 << 16
+
+// countNodes takes the size of e from left and says whether that was enough.
+func countNodes(e core.Expr, left *int) bool {
+	*left--
+	children(e, func(x core.Expr) {
+		if *left >= 0 {
+			countNodes(x, left)
+		}
+	})
+	return *left >= 0
 }
 
 // splitAlways takes []e apart.

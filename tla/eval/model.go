@@ -31,6 +31,7 @@ type Model struct {
 	symmetry          []permutation
 
 	fairness []core.Expr
+	live     *liveness // nil where no property of behaviours can be checked
 
 	formulas []*formula
 	compiled *closures // nil: the reference evaluator is used
@@ -83,6 +84,9 @@ type builder struct {
 	p     *program
 	cfg   *config.Config
 	diags *source.List
+
+	rest     []core.Expr // what the specification assumes beyond fairness
+	temporal []temporal  // properties of behaviours
 }
 
 func (b *builder) build() {
@@ -104,6 +108,7 @@ func (b *builder) build() {
 	for _, n := range b.cfg.Properties {
 		b.property(n)
 	}
+	b.live()
 	for _, n := range b.cfg.Constraints {
 		if f := b.named(n, core.StateLevel, "a constraint"); f != nil {
 			b.m.constraints = append(b.m.constraints, f)
@@ -200,7 +205,7 @@ func (b *builder) behaviour() {
 		b.m.init = b.formula("Init", found.init)
 		b.setNext("Next", found.next)
 		b.setDirect()
-		b.m.fairness = found.fair
+		b.m.fairness, b.rest = found.fair, found.rest
 		for _, e := range found.rest {
 			b.m.info.Warnings = append(b.m.info.Warnings, e.Span().String()+
 				": this part of the specification "+d.Name+" does not restrict which states are explored")
@@ -272,7 +277,7 @@ func (b *builder) property(n config.Name) {
 			" is a state predicate: it is checked of initial states only; INVARIANT "+n.Text+" would check it of every state")
 	}
 	if len(ps.fair)+len(ps.rest) > 0 {
-		b.m.info.Unchecked = append(b.m.info.Unchecked, check.Unchecked{Property: n.Text, Reason: "liveness is not checked yet"})
+		b.temporal = append(b.temporal, temporal{n, append(ps.fair[:len(ps.fair):len(ps.fair)], ps.rest...)})
 	}
 }
 

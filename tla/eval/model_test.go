@@ -207,7 +207,7 @@ Mixed == Init /\ [][Next]_vars /\ []<>(x = 1)`)
 		cfg               string
 		fairness, actions int
 		warnings          []string
-		unchecked         []string
+		live, unchecked   []string
 		invariants, steps []string
 		err               source.Code
 	}{
@@ -219,9 +219,9 @@ Mixed == Init /\ [][Next]_vars /\ []<>(x = 1)`)
 		{cfg: "SPECIFICATION None", err: BadSpecification},
 		{cfg: "SPECIFICATION Nowhere", err: UnknownName},
 		{cfg: "SPECIFICATION Behave", err: WrongArity},
-		{cfg: "SPECIFICATION Spec PROPERTY Eventually", fairness: 2, actions: 1, unchecked: []string{"Eventually"}, invariants: []string{"Eventually"}},
-		{cfg: "SPECIFICATION Spec PROPERTY Refines", fairness: 2, actions: 1, unchecked: []string{"Refines"}, steps: []string{"Refines"}},
-		{cfg: "SPECIFICATION Spec PROPERTY Mixed", fairness: 2, actions: 1, unchecked: []string{"Mixed"}, steps: []string{"Mixed"}},
+		{cfg: "SPECIFICATION Spec PROPERTY Eventually", fairness: 2, actions: 1, live: []string{"Eventually"}, invariants: []string{"Eventually"}},
+		{cfg: "SPECIFICATION Spec PROPERTY Refines", fairness: 2, actions: 1, live: []string{"Refines", "Refines"}, steps: []string{"Refines"}},
+		{cfg: "SPECIFICATION Spec PROPERTY Mixed", fairness: 2, actions: 1, live: []string{"Mixed"}, steps: []string{"Mixed"}},
 		{cfg: "SPECIFICATION Spec PROPERTY Init", fairness: 2, actions: 1, steps: []string{"Init"},
 			warnings: []string{"the property Init is a state predicate: it is checked of initial states only; INVARIANT Init would check it of every state"}},
 		{cfg: "INIT Init NEXT Next INVARIANT Next", err: WrongLevel},
@@ -252,8 +252,14 @@ Mixed == Init /\ [][Next]_vars /\ []<>(x = 1)`)
 			for _, u := range info.Unchecked {
 				unchecked = append(unchecked, u.Property)
 			}
-			got := []any{len(m.Fairness()), len(info.Actions), info.Warnings, unchecked, info.Invariants, info.Steps}
-			want := []any{test.fairness, test.actions, test.warnings, test.unchecked, test.invariants, test.steps}
+			var live []string
+			if l := m.Live(); l != nil {
+				for _, p := range l.Properties {
+					live = append(live, p.Name)
+				}
+			}
+			got := []any{len(m.Fairness()), len(info.Actions), info.Warnings, live, unchecked, info.Invariants, info.Steps}
+			want := []any{test.fairness, test.actions, test.warnings, test.live, test.unchecked, test.invariants, test.steps}
 			if !reflect.DeepEqual(got, want) {
 				t.Errorf("got  %v\nwant %v", got, want)
 			}

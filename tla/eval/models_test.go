@@ -101,6 +101,10 @@ func TestModels(t *testing.T) {
 	const flags = "CONSTANT S\nVARIABLE f\nInit == f = [s \\in S |-> 0]\nNext == \\E s \\in S : f' = [f EXCEPT ![s] = 1]\n"
 	const three = "CONSTANT S = {a, b, c}\n"
 	const endless = "CHECK_DEADLOCK FALSE\n"
+	// 0 <-> 1 -> 2 -> 0: On is enabled in 1 only.
+	const cycle = "VARIABLE x\nInit == x = 0\nUp == x = 0 /\\ x' = 1\nBack == x = 1 /\\ x' = 0\nOn == x = 1 /\\ x' = 2\nHome == x = 2 /\\ x' = 0\n" +
+		"Next == Up \\/ Back \\/ On \\/ Home\nSpec == Init /\\ [][Next]_x /\\ WF_x(Next)\nWeak == Spec /\\ WF_x(On)\nStrong == Spec /\\ SF_x(On)\n" +
+		"Fair == Init /\\ [][Next]_x /\\ \\A a \\in {1, 2} : SF_x(IF a = 1 THEN Up \\/ Home ELSE On)\n"
 	runModels(t, []modelCase{
 		{"deadlock", upTo2, "", "deadlock: 0 -> 1 -> 2"},
 		{"an assumption", upTo2 + "ASSUME 1 > 2", "", "assumption false: an assumption is false, so nothing was explored"},
@@ -121,9 +125,22 @@ func TestModels(t *testing.T) {
 		{"a property for each of a set", upTo2 + "P == \\A i \\in 2..3 : [][x' # i]_x", "PROPERTY P", "step violated P: 0 -> 1 -> 2"},
 		{"steps that stutter satisfy", upTo2 + "Stay == UNCHANGED x\nNext2 == Next \\/ Stay\nP == [][x' > x]_x\nSpec == Init /\\ [][Next2]_x", "SPECIFICATION Spec\nPROPERTY P", "6 generated, 3 distinct, depth 3"},
 		{"always of a conjunction", upTo2 + "A == [](x >= 0)\nB == [][x' # 2]_x\nP == A /\\ B", "PROPERTY P", "step violated P: 0 -> 1 -> 2"},
-		{"fairness is not checked", upTo2 + "P == WF_x(Next)", endless + "PROPERTY P", "incomplete: 1 of the properties asked for cannot be checked"},
-		{"liveness is not checked", upTo2 + "P == <>(x = 2)", endless + "PROPERTY P", "incomplete: 1 of the properties asked for cannot be checked"},
-		{"neither beside what is checked", upTo2 + "P == [](x < 3) /\\ WF_x(Next)", endless + "PROPERTY P", "incomplete: 1 of the properties asked for cannot be checked"},
+		{"fairness as a property", upTo2 + "P == WF_x(Next)", endless + "PROPERTY P", "liveness violated P: 0"},
+		{"what fairness gives", upTo2 + "P == WF_x(Next)\nQ == <>(x = 2)\nSpec == Init /\\ [][Next]_x /\\ WF_x(Next)", endless + "SPECIFICATION Spec\nPROPERTIES P Q", "3 generated, 3 distinct, depth 3"},
+		{"eventually", upTo2 + "P == <>(x = 2)", endless + "PROPERTY P", "liveness violated P: 0"},
+		{"liveness beside safety", upTo2 + "P == [](x < 3) /\\ WF_x(Next)", endless + "PROPERTY P", "liveness violated P: 0"},
+		{"leads to", cycle + "P == x = 1 ~> x = 0", "SPECIFICATION Spec\nPROPERTY P", "5 generated, 3 distinct, depth 3"},
+		{"a loop", cycle + "P == <>[](x = 0)", "SPECIFICATION Spec\nPROPERTY P", "liveness violated P: 0 -> 1"},
+		{"fairness for each of a set", cycle + "P == \\A i \\in 0..2 : []<>(x = i)", "SPECIFICATION Fair\nPROPERTY P", "5 generated, 3 distinct, depth 3"},
+		{"weak fairness is not strong", cycle + "P == []<>(x = 2)", "SPECIFICATION Weak\nPROPERTY P", "liveness violated P: 0 -> 1"},
+		{"strong fairness is", cycle + "P == []<>(x = 2)", "SPECIFICATION Strong\nPROPERTY P", "5 generated, 3 distinct, depth 3"},
+		{"a step happens", cycle + "P == <><<Back>>_x", "SPECIFICATION Weak\nPROPERTY P", "liveness violated P: 0 -> 1 -> 2"},
+		{"steps of a kind for ever", cycle + "P == <>[][Back]_x", "SPECIFICATION Weak\nPROPERTY P", "liveness violated P: 0 -> 1"},
+		{"an implication", cycle + "P == ([]<>(x = 2)) => <>(x = 1)", "SPECIFICATION Spec\nPROPERTY P", "5 generated, 3 distinct, depth 3"},
+		{"a formula with arguments", cycle + "Often(p) == []<>p\nP == LET q == x = 2 IN Often(q)", "SPECIFICATION Weak\nPROPERTY P", "liveness violated P: 0 -> 1"},
+		{"liveness with a view", upTo2 + "P == <>(x = 2)\nV == x", endless + "VIEW V\nPROPERTY P", "incomplete: 1 of the properties asked for cannot be checked"},
+		{"a quantifier over states", upTo2 + "P == \\E i \\in 0..x : <>(x = i)", endless + "PROPERTY P", "incomplete: 1 of the properties asked for cannot be checked"},
+		{"an atom without a value", upTo2 + "P == <>(x = 2 /\\ 1 \\div (2 - x) = 1)\nQ == <>(x = 2)", endless + "PROPERTY P", "incomplete: 1 of the properties asked for cannot be checked"},
 
 		{"without symmetry", flags, endless + three, "25 generated, 8 distinct, depth 4"},
 		{"arguments are renamed", flags + "Sym == Permutations(S)", endless + three + "SYMMETRY Sym", "13 generated, 4 distinct, depth 4"},

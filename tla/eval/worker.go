@@ -53,6 +53,7 @@ type worker struct {
 	visit     check.Visit
 	failed    error // what visit returned
 	found     func(action int) bool
+	skip      []int // atoms of properties of behaviours that are not wanted
 }
 
 // keyedWorker is a worker of a model with a view or a symmetry.

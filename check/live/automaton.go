@@ -1,0 +1,184 @@
+package live
+
+import (
+	"fmt"
+	"math/bits"
+)
+
+// Limits of a formula.
+const (
+	// SubformulasMax is how many different subformulas a formula may have in
+	// which <> or [] occurs.
+	SubformulasMax = 64
+	// AutomatonMax is how many states and how many transitions an automaton may
+	// have.
+	AutomatonMax = 1 << 14
+	// AtomsMax is how many atoms a problem may have.
+	AtomsMax = 1 << 12
+)
+
+// LimitError says which limit a formula is beyond.
+type LimitError struct {
+	What string
+	Max  int
+}
+
+func (e *LimitError) Error() string {
+	return fmt.Sprintf("the formula has more than %d %s", e.Max, e.What)
+}
+
+// automaton accepts the runs of a formula. State 0 is the initial one.
+type automaton struct {
+	states     [][]transition
+	eventually int // how many <>f there are to be kept
+}
+
+// transition is taken on a step that satisfies its guard. It puts off the
+// promises <>f in postponed; a run is accepted when none is put off for ever.
+type transition struct {
+	guard     *Formula // it speaks of one step
+	next      int
+	postponed uint64
+}
+
+// tableau makes the automaton of a normal formula.
+type tableau struct {
+	out     *automaton
+	subs    []*Formula     // the obligations that a state may have
+	index   map[string]int // by their text
+	promise []int          // of subs: the number of <>f, or -1
+	states  map[uint64]int // by their set of obligations
+	queue   []uint64
+	err     error
+}
+
+// translate makes the automaton of the conjunction of normal formulas.
+func translate(fs []*Formula) (*automaton, error) {
+	t := &tableau{out: &automaton{}, index: map[string]int{}, states: map[uint64]int{}}
+	var start uint64
+	for _, f := range fs {
+		start |= t.obligation(f)
+	}
+	t.state(start)
+	for len(t.queue) > 0 && t.err == nil {
+		set := t.queue[0]
+		t.queue = t.queue[1:]
+		from := t.states[set]
+		x := &expansion{t: t, seen: map[string]bool{}}
+		var todo []*Formula
+		for s := set; s != 0; s &= s - 1 {
+			todo = append(todo, t.subs[bits.TrailingZeros64(s)])
+		}
+		x.expand(todo, nil, 0, 0)
+		t.out.states[from] = x.found
+	}
+	return t.out, t.err
+}
+
+// obligation is the bit of f.
+func (t *tableau) obligation(f *Formula) uint64 {
+	text := f.String()
+	i, ok := t.index[text]
+	if !ok {
+		i = len(t.subs)
+		if i == SubformulasMax {
+			t.err = &LimitError{"temporal subformulas", SubformulasMax}
+			return 0
+		}
+		t.index[text] = i
+		t.subs = append(t.subs, f)
+		promise := -1
+		if f.Op == Eventually {
+			promise = t.out.eventually
+			t.out.eventually++
+		}
+		t.promise = append(t.promise, promise)
+	}
+	return 1 << i
+}
+
+// state is the number of the state with these obligations.
+func (t *tableau) state(set uint64) int {
+	n, ok := t.states[set]
+	if !ok {
+		n = len(t.out.states)
+		if n == AutomatonMax {
+			t.err = &LimitError{"states in its automaton", AutomatonMax}
+			return 0
+		}
+		t.states[set] = n
+		t.out.states = append(t.out.states, nil)
+		t.queue = append(t.queue, set)
+	}
+	return n
+}
+
+// expansion finds the transitions of one state: the ways to satisfy its
+// obligations now, each with what it leaves for the next step.
+type expansion struct {
+	t     *tableau
+	found []transition
+	seen  map[string]bool
+}
+
+func (x *expansion) expand(todo, literals []*Formula, next, postponed uint64) {
+	if x.t.err != nil {
+		return
+	}
+	if len(todo) == 0 {
+		x.add(literals, next, postponed)
+		return
+	}
+	f, rest := todo[0], todo[1:len(todo):len(todo)]
+	if (f.Op == And || f.Op == Or) && f.propositional() {
+		x.expand(rest, append(literals[:len(literals):len(literals)], f), next, postponed)
+		return
+	}
+	switch f.Op {
+	case True:
+		x.expand(rest, literals, next, postponed)
+	case False:
+	case Atom, Not:
+		for _, l := range literals {
+			if contradict(l, f) {
+				return
+			}
+		}
+		x.expand(rest, append(literals[:len(literals):len(literals)], f), next, postponed)
+	case And:
+		x.expand(append(rest, f.Args...), literals, next, postponed)
+	case Or:
+		for _, a := range f.Args {
+			x.expand(append(rest, a), literals, next, postponed)
+		}
+	case Always:
+		x.expand(append(rest, f.Args[0]), literals, next|x.t.obligation(f), postponed)
+	case Eventually:
+		x.expand(append(rest, f.Args[0]), literals, next, postponed)
+		bit := x.t.obligation(f)
+		if x.t.err == nil {
+			x.expand(rest, literals, next|bit, postponed|1<<x.t.promise[bits.TrailingZeros64(bit)])
+		}
+	}
+}
+
+func contradict(a, b *Formula) bool {
+	if a.Op == Not {
+		a, b = b, a
+	}
+	return a.Op == Atom && b.Op == Not && b.Args[0].Atom == a.Atom
+}
+
+func (x *expansion) add(literals []*Formula, next, postponed uint64) {
+	tr := transition{guard: All(literals...).normal(false), next: x.t.state(next), postponed: postponed}
+	key := fmt.Sprint(tr.guard, tr.next, tr.postponed)
+	if x.seen[key] {
+		return
+	}
+	x.seen[key] = true
+	if len(x.found) == AutomatonMax {
+		x.t.err = &LimitError{"transitions in its automaton", AutomatonMax}
+		return
+	}
+	x.found = append(x.found, tr)
+}
