@@ -1,0 +1,41 @@
+// Command mailboat is a mail server: SMTP in, POP3 out, and in between the mail
+// store of mail/mailboat, which is proved to lose nothing and to mix nothing up,
+// whatever crashes come in between. The protocols around it are tested.
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop) // a second signal ends the process at once
+	if err := newRootCommand().ExecuteContext(ctx); err != nil {
+		fmt.Fprintf(os.Stderr, "mailboat: %v\n", err)
+		os.Exit(1)
+	}
+}
+
+func newRootCommand() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "mailboat",
+		Short: "A mail server whose mail survives crashes",
+		Long: `mailboat takes mail by SMTP and gives it out by POP3. What SMTP has acknowledged
+is on the disk, whole, and stays there until POP3 has deleted it.`,
+		Example: `  mailboat serve /var/mail/boat
+  mailboat password user0 >> passwords
+  mailboat serve /var/mail/boat --passwords passwords --smtp 0.0.0.0:25 --pop3 0.0.0.0:110`,
+		Args:          cobra.NoArgs,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	root.AddCommand(newServeCommand(), newPasswordCommand())
+	return root
+}

@@ -1,0 +1,202 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ashlar-dev/ashlar/goose/primitive/filesys"
+	"github.com/ashlar-dev/ashlar/mail/mailboat"
+	"github.com/ashlar-dev/ashlar/mail/pop3"
+	"github.com/ashlar-dev/ashlar/mail/smtp"
+)
+
+// config is what the command line says.
+type config struct {
+	dir, smtp, pop3, domain, passwords string
+	users                              uint64
+	messageBytesMax                    int64
+	connectionsMax, recipientsMax      int
+	idle, grace                        time.Duration
+	verbose                            bool
+}
+
+// usersMax bounds how many directories a store has, which it keeps open.
+const usersMax = 10_000
+
+func newServeCommand() *cobra.Command {
+	var c config
+	cmd := &cobra.Command{
+		Use:   "serve DIR",
+		Short: "Serve the mail store in a directory",
+		Long: `Serve the mail store in a directory, which is made where it is absent. The users
+are user0, user1, and so on; mail for userN@DOMAIN is taken.
+
+The server listens on the machine itself only, unless it is told otherwise. Then
+it needs a file of passwords, as POP3 would give everybody's mail to everybody.
+Without one, any password will do. There is no TLS.
+
+SIGINT and SIGTERM stop it: it takes no more connections, waits a while for those
+that there are, and ends. It may also be killed at any time.`,
+		Example: `  mailboat serve /var/mail/boat --users 3
+  mailboat serve /var/mail/boat --passwords passwords --pop3 0.0.0.0:110 --domain example.org`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c.dir = args[0]
+			return serve(cmd.Context(), c, func(smtp, pop3 net.Addr) {
+				fmt.Fprintf(cmd.OutOrStdout(), "smtp on %s, pop3 on %s\n", smtp, pop3)
+			})
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&c.smtp, "smtp", "127.0.0.1:2525", "address for SMTP; port 0 is any")
+	f.StringVar(&c.pop3, "pop3", "127.0.0.1:2110", "address for POP3; port 0 is any")
+	f.StringVar(&c.domain, "domain", "localhost", "the domain of the addresses")
+	f.StringVar(&c.passwords, "passwords", "", "file of passwords, lines of 'mailboat password'")
+	f.Uint64Var(&c.users, "users", 100, "how many users there are")
+	f.Int64Var(&c.messageBytesMax, "message-bytes-max", 10<<20, "longest message that is taken")
+	f.IntVar(&c.recipientsMax, "recipients-max", 50, "most recipients of a message")
+	f.IntVar(&c.connectionsMax, "connections-max", 64, "most connections at once, of each protocol; others wait")
+	f.DurationVar(&c.idle, "idle", 5*time.Minute, "how long a client may say nothing")
+	f.DurationVar(&c.grace, "grace", 5*time.Second, "how long a stop waits for connections")
+	f.BoolVarP(&c.verbose, "verbose", "v", false, "log each delivery and each session")
+	return cmd
+}
+
+// check says what is wrong with the command line.
+func (c config) check() error {
+	switch {
+	case c.users == 0 || c.users > usersMax:
+		return fmt.Errorf("--users is %d, want 1 to %d", c.users, usersMax)
+	case c.messageBytesMax < 1 || c.connectionsMax < 1 || c.recipientsMax < 1:
+		return errors.New("--message-bytes-max, --connections-max and --recipients-max are at least 1")
+	case c.idle <= 0 || c.grace < 0:
+		return errors.New("--idle is positive, and --grace is not negative")
+	}
+	if c.passwords != "" {
+		return nil
+	}
+	host, _, err := net.SplitHostPort(c.pop3)
+	if err != nil {
+		return fmt.Errorf("--pop3: %w", err)
+	}
+	if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
+		return fmt.Errorf("--pop3 %s can be reached from elsewhere: that needs --passwords", c.pop3)
+	}
+	return nil
+}
+
+// dirs are the directories of a store of mail/mailboat.
+func dirs(users uint64) []string {
+	names := []string{"spool"}
+	for u := range users {
+		names = append(names, fmt.Sprint("user", u))
+	}
+	return names
+}
+
+// serve serves until the context ends. It calls ready when it listens.
+func serve(ctx context.Context, c config, ready func(smtp, pop3 net.Addr)) (err error) {
+	if err := c.check(); err != nil {
+		return err
+	}
+	level := slog.LevelInfo
+	if c.verbose {
+		level = slog.LevelDebug
+	}
+	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: level}))
+	u := users{count: c.users, domain: c.domain}
+	if c.passwords != "" {
+		if err := u.readPasswords(c.passwords); err != nil {
+			return err
+		}
+	}
+	if err := os.MkdirAll(c.dir, 0o700); err != nil {
+		return err
+	}
+	fs, err := filesys.Open(c.dir, dirs(c.users))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, fs.Shut()) }()
+	store := mailboat.Open(fs, c.users)
+
+	in, err := listen(c.smtp, c.connectionsMax, c.idle)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	out, err := listen(c.pop3, c.connectionsMax, c.idle)
+	if err != nil {
+		return err
+	}
+	defer out.Close()
+	ready(in.Addr(), out.Addr())
+	return run(ctx, c, log, u, store, in, out)
+}
+
+// acceptPause is how long to wait after a connection that could not be taken.
+const acceptPause = 100 * time.Millisecond
+
+// run serves both protocols until the context ends, or SMTP fails.
+func run(parent context.Context, c config, log *slog.Logger, u users, store *mailboat.Mailboat, in, out *listener) error {
+	ctx, cancel := context.WithCancelCause(parent)
+	defer cancel(nil)
+	mailIn := smtp.NewServer(store, smtp.Options{
+		Domain: c.domain, Lookup: u.lookup, Wall: time.Now, MessageBytesMax: c.messageBytesMax,
+		RecipientsMax: c.recipientsMax, IdleMax: c.idle, Log: log,
+	})
+	mailOut := pop3.New(store, pop3.Options{Login: u.login, Log: log})
+
+	var wait sync.WaitGroup // for all that uses the store
+	wait.Go(func() {
+		if err := mailIn.Serve(in); err != nil && ctx.Err() == nil {
+			cancel(fmt.Errorf("smtp: %w", err))
+		}
+	})
+	wait.Go(func() {
+		for {
+			conn, err := out.Accept()
+			if errors.Is(err, net.ErrClosed) {
+				return
+			}
+			if err != nil { // of too many open files, say
+				log.Warn("pop3", "error", err)
+				time.Sleep(acceptPause)
+				continue
+			}
+			wait.Go(func() {
+				defer conn.Close()
+				if err := mailOut.Serve(conn); err != nil {
+					log.Info("pop3", "client", conn.RemoteAddr(), "error", err)
+				}
+			})
+		}
+	})
+	<-ctx.Done()
+	log.Info("stopping", "grace", c.grace)
+	out.Close()
+	stop, stopped := context.WithTimeout(context.WithoutCancel(ctx), c.grace)
+	defer stopped()
+	context.AfterFunc(stop, func() {
+		in.cut()
+		out.cut()
+	})
+	// It closes its listener and waits for its connections, which end at the
+	// latest when they are cut.
+	if err := mailIn.Shutdown(context.WithoutCancel(ctx)); err != nil && !errors.Is(err, net.ErrClosed) {
+		log.Warn("smtp", "error", err)
+	}
+	wait.Wait()
+	if parent.Err() == nil {
+		return context.Cause(ctx)
+	}
+	return nil // as it was told to
+}
