@@ -102,4 +102,56 @@ Section control.
       all: iExists (i + 1); iFrame; iPureIntro; split; [lia|auto].
     - iIntros "[Hl HI]". iApply ("HΦ" with "Hl HI").
   Qed.
+
+  (** [for i := range n { body }], and the indices of a slice.  The invariant says
+      what the turns before [i] have done. *)
+  Lemma wp_range_simple (I : Z → iProp Σ) b E w (n : Z) (body : val) Φ :
+    0 ≤ n → in_range w n →
+    I 0 -∗
+    □ (∀ i, ⌜0 ≤ i < n⌝ -∗ I i -∗ WP body #(LitInt w i) @ b; E {{ _, I (i + 1) }}) -∗
+    (I n -∗ Φ #()) -∗
+    WP range_simple w #(LitInt w n) body @ b; E {{ Φ }}.
+  Proof.
+    iIntros (Hn Hr) "HI #Hbody HΦ". wp_rec. do 3 wp_pure.
+    lazymatch goal with |- envs_entails _ (wp _ _ (App (Val ?f) _) _) => set (loop := f) end.
+    iAssert (∀ i, ⌜0 ≤ i ≤ n⌝ -∗ I i -∗ (I n -∗ Φ #()) -∗
+      WP loop #(LitInt w i) @ b; E {{ Φ }})%I as "Hloop"; last first.
+    { iApply ("Hloop" with "[%] HI HΦ"). lia. }
+    iLöb as "IH". iIntros (i Hi) "HI HΦ". wp_rec.
+    pose proof (wrap_succ w i n).
+    assert (in_range w i) by (apply (in_range_between w 0 n); [apply in_range_0|done|lia]).
+    destruct w; wp_pures; case_bool_decide as Hlt; wp_pures;
+      try (replace i with n by lia; by iApply "HΦ").
+    all: wp_bind (body _); iApply (wpe_wand with "(Hbody [%] HI)"); [lia|].
+    all: iIntros (v) "HI"; wp_pures.
+    all: match goal with H : _ → _ → _ → wrap _ _ = _ |- _ => rewrite H // end.
+    all: iApply ("IH" with "[%] HI HΦ"); lia.
+  Qed.
+  Lemma wp_range_loop (I : Z → iProp Σ) (Q : val → iProp Σ) b E w (n : Z) (body : val) Φ :
+    0 ≤ n → in_range w n →
+    I 0 -∗
+    □ (∀ i, ⌜0 ≤ i < n⌝ -∗ I i -∗ WP body #(LitInt w i) @ b; E {{ o,
+         (⌜o = go_on ∨ o = continue⌝ ∗ I (i + 1)) ∨
+         (⌜o = break⌝ ∗ Q go_on) ∨
+         (∃ r, ⌜o = InjRV (InjRV r)⌝ ∗ Q (InjRV (InjRV r))) }}) -∗
+    (I n -∗ Q go_on) -∗
+    (∀ o, Q o -∗ Φ o) -∗
+    WP range_loop w #(LitInt w n) body @ b; E {{ Φ }}.
+  Proof.
+    iIntros (Hn Hr) "HI #Hbody Hend HΦ". wp_rec. do 3 wp_pure.
+    lazymatch goal with |- envs_entails _ (wp _ _ (App (Val ?f) _) _) => set (loop := f) end.
+    iAssert (∀ i, ⌜0 ≤ i ≤ n⌝ -∗ I i -∗ (I n -∗ Q go_on) -∗ (∀ o, Q o -∗ Φ o) -∗
+      WP loop #(LitInt w i) @ b; E {{ Φ }})%I as "Hloop"; last first.
+    { iApply ("Hloop" with "[%] HI Hend HΦ"). lia. }
+    iLöb as "IH". iIntros (i Hi) "HI Hend HΦ". wp_rec.
+    pose proof (wrap_succ w i n).
+    assert (in_range w i) by (apply (in_range_between w 0 n); [apply in_range_0|done|lia]).
+    destruct w; wp_pures; case_bool_decide as Hlt; wp_pures;
+      try (replace i with n by lia; iApply "HΦ"; by iApply "Hend").
+    all: wp_bind (body _); iApply (wpe_wand with "(Hbody [%] HI)"); [lia|].
+    all: iIntros (o) "[[%Ho HI]|[[-> HQ]|(%r & -> & HQ)]]"; try by (wp_pures; iApply "HΦ").
+    all: assert (o = InjLV #() ∨ o = InjRV (InjLV #false)) as [-> | ->] by exact Ho; wp_pures.
+    all: match goal with H : _ → _ → _ → wrap _ _ = _ |- _ => rewrite H // end.
+    all: iApply ("IH" with "[%] HI Hend HΦ"); lia.
+  Qed.
 End control.
