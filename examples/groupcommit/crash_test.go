@@ -16,7 +16,8 @@ import (
 
 const crashData = 3
 
-// op is a Put of the number X at A, a Read of A, or a Flush.
+// op is a Commit of the number X at A and at the address after it, a Read of A,
+// or a Flush.
 type op struct {
 	Name string
 	A, X uint64
@@ -28,16 +29,23 @@ type state struct {
 	waiting   int
 }
 
-// step: what Put returns is 1 where it fits, and 0 otherwise.
+// perCommit is how many changes a Commit makes.
+const perCommit = 2
+
+func (o op) addrs() [perCommit]uint64 { return [perCommit]uint64{o.A, (o.A + 1) % crashData} }
+
+// step: what Commit returns is 1 where it fits, and 0 otherwise.
 func step(s state, o op, ret *uint64) []state {
 	got := uint64(0)
 	switch o.Name {
-	case "put":
-		if s.waiting < wal.MaxUpdates {
+	case "commit":
+		if s.waiting+perCommit <= wal.MaxUpdates {
 			got = 1
 			s.now = slices.Clone(s.now)
-			s.now[o.A] = o.X
-			s.waiting++
+			for _, a := range o.addrs() {
+				s.now[a] = o.X
+			}
+			s.waiting += perCommit
 		}
 	case "read":
 		got = s.now[o.A]
@@ -55,8 +63,14 @@ type groupDo = crashtest.Do[op, uint64]
 func do(l *groupcommit.Log) groupDo {
 	return func(o op) uint64 {
 		switch o.Name {
-		case "put":
-			if l.Put(wal.DataStart+o.A, crashtest.Block(o.X)) {
+		case "commit":
+			var addrs []uint64
+			var blocks [][]byte
+			for _, a := range o.addrs() {
+				addrs = append(addrs, wal.DataStart+a)
+				blocks = append(blocks, crashtest.Block(o.X))
+			}
+			if l.Commit(addrs, blocks) {
 				return 1
 			}
 			return 0
@@ -79,7 +93,7 @@ func system() crashtest.System[state, op, uint64] {
 		},
 		Clients: 4,
 		Client: func(r env.Random, _ int, do groupDo) {
-			name := []string{"put", "put", "read", "flush"}[env.IntN(r, 4)]
+			name := []string{"commit", "commit", "read", "flush"}[env.IntN(r, 4)]
 			do(op{name, uint64(env.IntN(r, crashData)), r.Uint64() >> 24})
 		},
 		Observe: func(do groupDo) {
@@ -113,7 +127,7 @@ func TestKilled(t *testing.T) {
 	crashtest.Kill(t, system(), kills, 1)
 }
 
-// TestFull: a Put that finds no room does nothing, until a Flush makes room.
+// TestFull: a Commit that finds no room does nothing, until a Flush makes room.
 func TestFull(t *testing.T) {
 	s := system()
 	m := mem.NewMachine(func(int) int { return 0 })
@@ -127,14 +141,14 @@ func TestFull(t *testing.T) {
 		}
 		return ret
 	}
-	for i := range uint64(wal.MaxUpdates) {
-		run(op{"put", i % crashData, i + 1})
+	for i := range uint64(wal.MaxUpdates / perCommit) {
+		run(op{"commit", i % crashData, i + 1})
 	}
-	if run(op{"put", 0, 7}) != 0 {
+	if run(op{"commit", 0, 7}) != 0 {
 		t.Error("one more than fits")
 	}
 	run(op{"flush", 0, 0})
-	run(op{"put", 0, 7})
+	run(op{"commit", 0, 7})
 	for a := range uint64(crashData) {
 		run(op{"read", a, 0})
 	}

@@ -1,7 +1,8 @@
-// Package groupcommit buffers changes of blocks in memory and writes all of them
-// in one transaction of package wal. A Put costs no access to the disk; what was
-// put is seen at once by all, and is durable when a Flush after it has returned.
-// A crash loses the changes since the last Flush, all or none of them.
+// Package groupcommit buffers transactions in memory and writes all of them as
+// one transaction of package wal. A Commit costs no access to the disk; what it
+// changes is seen at once by all, and is durable when a Flush after it has
+// returned. A crash loses what was committed since the last Flush, all of it or
+// nothing.
 //
 // proofs/top/groupcommit.v says so about this package, translated as it is.
 package groupcommit
@@ -18,7 +19,7 @@ import (
 type Log struct {
 	mu     sync.Mutex
 	w      *wal.Log
-	addrs  []uint64 // what was put since the last Flush, oldest first
+	addrs  []uint64 // what was committed since the last Flush, oldest first
 	blocks [][]byte
 }
 
@@ -28,14 +29,16 @@ func Open(d *disk.Disk) *Log {
 	return &Log{w: wal.Open(d)}
 }
 
-// Put changes the block at an address, and keeps the slice. It does nothing and
-// says so with false when wal.MaxUpdates changes wait for a Flush.
-func (l *Log) Put(a uint64, b []byte) bool {
+// Commit makes a transaction: blocks[i] is at addrs[i] for all i, with the
+// meaning and the limits of wal's Commit. It keeps the blocks. When there is no
+// room for it among what waits for a Flush, which is wal.MaxUpdates changes, it
+// does nothing and says so with false.
+func (l *Log) Commit(addrs []uint64, blocks [][]byte) bool {
 	l.mu.Lock()
-	fits := uint64(len(l.addrs)) < wal.MaxUpdates
+	fits := uint64(len(l.addrs))+uint64(len(addrs)) <= wal.MaxUpdates
 	if fits {
-		l.addrs = append(l.addrs, a)
-		l.blocks = append(l.blocks, b)
+		l.addrs = append(l.addrs, addrs...)
+		l.blocks = append(l.blocks, blocks...)
 	}
 	l.mu.Unlock()
 	return fits
@@ -55,7 +58,7 @@ func (l *Log) Read(a uint64) []byte {
 	return b
 }
 
-// Flush returns when all that was put before it is durable.
+// Flush returns when all that was committed before it is durable.
 func (l *Log) Flush() {
 	l.mu.Lock()
 	l.w.Commit(l.addrs, l.blocks)

@@ -9,9 +9,7 @@ Open Scope Z_scope.
 Definition any_gc_call (N : Z) : val :=
   λ: <>, if: Eff (ArbOp ArbBool) #() then InjL (any_addr N #())
          else if: Eff (ArbOp ArbBool) #() then
-           let: "a" := any_addr N #() in
-           let: "s" := any_block #() in
-           InjR (InjL ("a", "s"))
+           InjR (InjL (any_updates N #(int 511)))
          else InjR (InjR #()).
 (** Make the call, give the result. *)
 Definition do_gc_call : val :=
@@ -20,14 +18,16 @@ Definition do_gc_call : val :=
       InjL "a" => slice_to_string (groupcommit.Log__Read "l" "a")
     | InjR "c" =>
       match: "c" with
-        InjL "u" => groupcommit.Log__Put "l" (Fst "u") (string_to_slice (Snd "u"))
+        InjL "us" =>
+        let2: "addrs" "blocks" := to_slices "us" slice_nil slice_nil in
+        groupcommit.Log__Commit "l" "addrs" "blocks"
       | InjR <> => groupcommit.Log__Flush "l"
       end
     end.
 
 Definition gc_call_ok (N : Z) (c : val) : Prop :=
   (∃ a, c = gc_read_call a ∧ addr_ok N a) ∨
-  (∃ u, c = gc_put_call u ∧ update_ok N u) ∨
+  (∃ us, c = gc_commit_call us ∧ commit_ok N us) ∨
   c = gc_flush_call.
 
 Section client.
@@ -39,9 +39,8 @@ Section client.
     wp_focus. iApply wpe_arb. iIntros "!>" (v (stop & ->)). destruct stop; wp_pures.
     { wp_apply wp_any_addr. iIntros (a Ha _). wp_pures. iApply "HΦ". iPureIntro. left. by exists a. }
     wp_focus. iApply wpe_arb. iIntros "!>" (v (stop & ->)). destruct stop; wp_pures.
-    - wp_apply wp_any_addr. iIntros (a Ha _). wp_pures.
-      wp_apply wp_any_block. iIntros (s Hs _). wp_pures. iApply "HΦ".
-      iPureIntro. right. left. by exists (a, s).
+    - wp_apply (wp_any_updates _ _ _ 511); [done|]. iIntros (us Hlen Hus). wp_pures. iApply "HΦ".
+      iPureIntro. right. left. by exists us.
     - iApply "HΦ". iPureIntro. by right; right.
   Qed.
 End client.

@@ -57,6 +57,21 @@ Section inv.
     iFrame. iPureIntro. by rewrite -(rel_state _ _ _ _ Hrel).
   Qed.
 
+  (** Any effect of the program, at which the user may do something of his own. *)
+  Lemma wal_look b γ γl γu e Q Φ : eff_redex e = true →
+    wal_ctx b γ γl γu -∗
+    (∀ σ, spec_auth sp γ ∗ P b γ γu σ ={⊤ ∖ ↑ns}=∗ spec_auth sp γ ∗ P b γ γu σ ∗ Q) -∗
+    (Q -∗ WP e @ b; ⊤ ∖ ↑ns {{ Φ }}) -∗
+    WP e @ b; ⊤ {{ Φ }}.
+  Proof.
+    iIntros (He) "#Hctx Hvs HΦ".
+    iInv "Hctx" as "[>Ha HU]". iDestruct "HU" as (γ' γu' d us σ) ">(%Heq & Hl & Hd & %Hrel & HP)".
+    injection Heq as <- <-.
+    iMod ("Hvs" with "[$Ha $HP]") as "(Ha & HP & HQ)".
+    iApply (wpe_wand with "(HΦ HQ)"). iIntros (v) "$ !> !>". iFrame "Ha".
+    iExists γl, γu, d, us, σ. by iFrame.
+  Qed.
+
   (** A read, at which the user may look at the state. *)
   Lemma wal_read b γ γl γu d us a s Q Φ : d !! a = Some s →
     wal_ctx b γ γl γu -∗ wal_lease γl d us -∗

@@ -1,0 +1,143 @@
+(** * The operations of group commit *)
+From iris.proofmode Require Import proofmode.
+From ashlar.lib Require Import ints.
+From ashlar.golib Require Import slice_rules append sync.
+From ashlar.logic Require Import harness.
+From ashlar.gen.examples Require groupcommit.
+From ashlar.wal Require Import library.
+From ashlar.groupcommit Require Export inv.
+Open Scope Z_scope.
+
+(** The load of a cell that never changes. *)
+Local Ltac wp_load_const H :=
+  wp_bind (App (Val (load _)) _); iApply (wp_load_base with H); iIntros "!> _".
+
+Section memory.
+  Context `{!golangGS Σ}.
+  Implicit Types (b : boot) (us : list update) (Φ : val → iProp Σ).
+  Local Notation Log := groupcommit.Log.
+
+  (** What waits, in memory. *)
+  Definition gc_buffer b (l : loc) us : iProp Σ :=
+    ∃ sa sb,
+      (l +ₗ field_offset Log "addrs") ↦[b] slice_val sa ∗
+      (l +ₗ field_offset Log "blocks") ↦[b] slice_val sb ∗
+      own_slice_full b sa uint64T (u64_val <$> us.*1) ∗
+      own_blocks_full b sb us.*2.
+
+  (** [i] updates wait up to the last of address [a]. *)
+  Definition latest_is us (a i : Z) : Prop :=
+    (i = 0 ∧ last_update us a = None) ∨
+    (∃ (j : nat) u, i = j + 1 ∧ us !! j = Some u ∧ last_update us a = Some u.2).
+
+  Lemma wp_Log__latest b (l : loc) us a Φ :
+    gc_buffer b l us -∗
+    (∀ i, ⌜latest_is us a i⌝ -∗ gc_buffer b l us -∗ Φ #(u64 i)) -∗
+    WP groupcommit.Log__latest #l #(u64 a) @ b; ⊤ {{ Φ }}.
+  Proof.
+    iIntros "(%sa & %sb & Ha & Hb & [Hsa Hcap] & Hsb) HΦ". wp_rec. wp_pures. wp_load. wp_pures.
+    iDestruct (own_slice_length with "Hsa") as %[Hlen Hmax]. unfold max_elems in Hmax.
+    rewrite fmap_length fmap_length in Hlen Hmax. rewrite Hlen. rewrite_wrap.
+    wp_alloc lf as "Hlf". wp_pures. wp_alloc li as "Hli". wp_pures. wp_bind (for_simple _ _ _).
+    iApply (wp_count _ _ _ (λ i, ∃ f, lf ↦[b] #(u64 f) ∗ ⌜latest_is (take (Z.to_nat i) us) a f⌝ ∗
+      (l +ₗ field_offset Log "addrs") ↦[b] slice_val sa ∗
+      own_slice b sa uint64T (DfracOwn 1) (u64_val <$> us.*1))%I
+      with "[] Hli [Hlf Ha Hsa]"); [int_solve| | |]; last first.
+    { iIntros "(%f & Hlf & %Hf & Ha & Hsa)". wp_pures. wp_load.
+      rewrite Nat2Z.id firstn_all in Hf. wp_pures. iApply ("HΦ" with "[//] [-]"). iExists sa, sb. by iFrame. }
+    { iExists 0. iFrame. iPureIntro. by left. }
+    iIntros "!>" (i Hi) "Hli (%f & Hlf & %Hf & Ha & Hsa)".
+    destruct (lookup_lt_is_Some_2 us (Z.to_nat i)) as [u Hu]; [lia|].
+    wp_pures. wp_load. wp_load.
+    wp_apply (wp_slice_get with "Hsa"); [lia|by rewrite !list_lookup_fmap Hu|].
+    iIntros "Hsa". wp_pures. replace (Z.to_nat (i + 1)) with (S (Z.to_nat i)) by lia.
+    rewrite (take_S_r _ _ _ Hu). case_bool_decide as Heq; wp_pures.
+    - injection Heq as Heq. wp_load. wp_store. wp_pures. rewrite_wrap. iFrame "Hli". iExists (i + 1). iFrame. iPureIntro.
+      right. exists (Z.to_nat i), u. split; [lia|]. rewrite last_update_snoc decide_True //.
+      split; [|done]. rewrite lookup_app_r take_length; [|lia].
+      apply lookup_lt_Some in Hu. by replace (Z.to_nat i - _ `min` _)%nat with 0%nat by lia.
+    - iFrame "Hli". iExists f. iFrame. iPureIntro.
+      assert (u.1 ≠ a) as Hne by congruence. rewrite /latest_is last_update_snoc decide_False //.
+      destruct Hf as [Hf|(j & w & Hj & Hw & Hf)]; [by left|]. right. exists j, w.
+      split; [done|]. split; [|done]. rewrite lookup_app_l //. by apply lookup_lt_Some in Hw.
+  Qed.
+
+  Lemma wp_clone b s (bs : list Z) Φ : block_ok bs →
+    own_bytes b s (DfracOwn 1) bs -∗
+    (∀ c, own_bytes b s (DfracOwn 1) bs -∗ own_bytes b c (DfracOwn 1) bs -∗ Φ (slice_val c)) -∗
+    WP groupcommit.clone (slice_val s) @ b; ⊤ {{ Φ }}.
+  Proof.
+    iIntros (Hbs) "Hs HΦ". wp_rec. wp_pures.
+    wp_apply (wp_make_bytes with "[//]"); [by rewrite /max_elems|]. iIntros (c) "[Hc _]". wp_pures.
+    wp_apply (wp_copy_bytes with "[$Hc $Hs]"). iIntros "[Hc Hs]". wp_pures.
+    iApply ("HΦ" with "Hs"). rewrite /block_ok /block_size in Hbs.
+    rewrite take_ge; [|rewrite replicate_length; lia].
+    rewrite drop_ge; [|rewrite replicate_length; lia]. by rewrite app_nil_r.
+  Qed.
+End memory.
+
+Section proof.
+  Context `{!golangGS Σ, !walG Σ, !gcG Σ}.
+  Context (N : Z) (σ0 : disk).
+  Local Notation sp := (gc_spec N σ0).
+  Context `{!specG Σ sp}.
+  Implicit Types (b : boot) (γ : spec_names) (us : list update) (σ : disk).
+  Local Notation gc_P := (gc_P N σ0).
+  Local Notation Log := groupcommit.Log.
+
+  (** What the lock protects: the buffer, and the right to change what waits. *)
+  Definition gc_protected b γw (l : loc) : iProp Σ :=
+    ∃ us, gc_buffer b l us ∗ gc_waits γw us ∗ ⌜commit_ok N us⌝.
+  Definition is_gc b γ (γs : list gname) (v : val) : iProp Σ :=
+    ∃ (l : loc) γl γw (w : val),
+      ⌜v = #l⌝ ∗ ⌜γs = [γl; γw]⌝ ∗
+      (* the log below *)
+      (l +ₗ field_offset Log "w") ↦[b]{DfracDiscarded} w ∗
+      is_log sp walN N gc_P b γ γl [γw] w ∗
+      wal_ctx sp walN N gc_P b γ γl [γw] ∗
+      is_mutex b (l +ₗ field_offset Log "mu") (gc_protected b γw l).
+  Global Instance is_gc_persistent b γ γs v : Persistent (is_gc b γ γs v).
+  Proof. apply _. Qed.
+
+  Lemma commit_ok_nil : commit_ok N [].
+  Proof. split; [done|constructor]. Qed.
+  Lemma gc_buffer_nil b l :
+    (l +ₗ field_offset Log "addrs") ↦[b] slice_nil -∗
+    (l +ₗ field_offset Log "blocks") ↦[b] slice_nil -∗ gc_buffer b l [].
+  Proof.
+    iIntros "Ha Hb". iExists nil_slice, nil_slice. iFrame.
+    iSplit; [iApply own_slice_full_nil|iApply own_blocks_full_nil].
+  Qed.
+
+  Lemma wp_gc_Open b γ γs (h : val) :
+    lib_ctx sp walN (wal_inv N gc_P) b γ γs -∗ wal_rec N gc_R b γ γs -∗
+    WP groupcommit.Open h @ b; ⊤ {{ v, is_gc b γ γs v }}.
+  Proof.
+    iIntros "#Hctx (%γl & %γu & %d & %us & -> & Hlease & (%γw & -> & Hw))". wp_rec. wp_pures.
+    wp_bind (wal.Open _). iApply (wp_Open sp walN N gc_P with "[] Hlease"); [iApply "Hctx"|].
+    iIntros (w) "#Hlog". wp_pures. iApply wpe_fupd. wp_alloc l as "(Hmu & Hlw & Ha & Hb & _)".
+    iMod (mutex_alloc _ _ _ (gc_protected b γw l) with "Hmu [Ha Hb Hw]") as "#Hmu".
+    { iExists []. iFrame "Hw". iSplit; [|iPureIntro; apply commit_ok_nil].
+      iApply (gc_buffer_nil with "Ha Hb"). }
+    iMod (ghost_map_elem_persist with "Hlw") as "#Hlw".
+    iModIntro. iExists l, γl, γw, w. by iFrame "Hlw Hlog Hmu Hctx".
+  Qed.
+
+  Lemma wp_gc_Flush b γ γs (v : val) k :
+    is_gc b γ γs v -∗ pending γ k gc_flush_call -∗
+    WP groupcommit.Log__Flush v @ b; ⊤ {{ r, returns γ k r }}.
+  Proof.
+    iIntros "(%l & %γl & %γw & %w & -> & -> & #Hlw & #Hlog & #Hctx & #Hmu) Hk". wp_rec. wp_pures.
+    wp_apply (wp_mutex_lock with "Hmu").
+    iIntros "[Hheld (%us & (%sa & %sb & Ha & Hb & [Hsa _] & Hsb) & Hw & %Hus)]". wp_pures.
+    wp_load. wp_pures. wp_load. wp_pures. wp_load_const "Hlw".
+    iDestruct (own_blocks_full_split with "Hsb") as "[Hsb _]". wp_bind (wal.Log__Commit _ _ _).
+    iApply (wp_Log__Commit sp walN N gc_P _ _ _ _ _ us _ _ _ (gc_waits γw [] ∗ returns γ k #())%I
+      with "Hlog Hsa Hsb [Hw Hk]"); [done| |].
+    { iIntros (σ). iApply (gc_P_step with "Hw Hk"). apply (GcFlush N (GcState σ us)). }
+    iIntros "_ _ [Hw Hk]". wp_pures. wp_store. wp_pures. wp_store. wp_pures.
+    wp_apply (wp_mutex_unlock with "[$Hheld Ha Hb Hw]"); [|by iIntros "_"].
+    iExists []. iFrame "Hw". iSplit; [|iPureIntro; apply commit_ok_nil].
+    iApply (gc_buffer_nil with "Ha Hb").
+  Qed.
+End proof.
