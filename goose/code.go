@@ -19,6 +19,10 @@ const (
 	ArrayType source.Code = "ArrayType"
 	// AnonymousStruct: a struct type without a name. Example: var x struct{ a int }
 	AnonymousStruct source.Code = "AnonymousStruct"
+	// EmptyStruct: a struct that takes no memory, so that its variables have no place of their own. Example: type T struct{}
+	EmptyStruct source.Code = "EmptyStruct"
+	// BlankField: Example: type T struct{ _ int }
+	BlankField source.Code = "BlankField"
 	// EmbeddedField: Example: type T struct{ sync.Mutex }
 	EmbeddedField source.Code = "EmbeddedField"
 	// GenericCode: type parameters. Example: func f[T any](x T)

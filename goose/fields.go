@@ -35,7 +35,9 @@ func constantFields(u *Unit) map[*types.Var]bool {
 			continue
 		}
 		s, ok := o.Type().Underlying().(*types.Struct)
-		if !ok || w.overwritten[s] {
+		// Who is given a struct of an exported type may assign to all of it, but not
+		// if there is a lock in it.
+		if !ok || w.overwritten[s] || o.Exported() && !holdsLock(s) {
 			continue
 		}
 		for f := range s.Fields() {

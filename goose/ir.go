@@ -261,9 +261,11 @@ type Package struct {
 	// Module is the Coq module: the logical path and the last name.
 	Prefix, Module string
 	Imports        []Import
-	Structs        []Struct
-	Consts         []Const
-	Funcs          []Function // callees first
+	// Texts says that the package converts strings to bytes.
+	Texts   bool
+	Structs []Struct
+	Consts  []Const
+	Funcs   []Function // callees first
 }
 
 // Import is another translated package: From Prefix Require Module.

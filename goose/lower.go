@@ -261,6 +261,9 @@ func (l *lowerer) structs(specs []*ast.TypeSpec, docs map[*ast.TypeSpec]string) 
 		o := l.unit.Info.Defs[s.Name]
 		t := o.Type().Underlying().(*types.Struct)
 		out := Struct{Name: l.global(o).Name, Doc: docs[s], Place: l.place(s.Name.Pos())}
+		if t.NumFields() == 0 {
+			l.refuse(s.Name, EmptyStruct, "a struct without fields", "give it one, or use a bool")
+		}
 		for i := range t.NumFields() {
 			f := t.Field(i)
 			at := l.fieldNode(s, i)
@@ -271,11 +274,11 @@ func (l *lowerer) structs(specs []*ast.TypeSpec, docs map[*ast.TypeSpec]string) 
 			if n, ok := types.Unalias(f.Type()).(*types.Named); ok && bySpec[n.Obj()] != nil {
 				define(bySpec[n.Obj()])
 			}
-			name := f.Name()
-			if name == "_" {
-				name = "_" + strconv.Itoa(i)
+			if f.Name() == "_" {
+				l.refuse(at, BlankField, "a field without a name", "leave it out, or name it")
+				continue
 			}
-			out.Fields = append(out.Fields, StructField{Name: name, Type: l.typ(f.Type(), at)})
+			out.Fields = append(out.Fields, StructField{Name: f.Name(), Type: l.typ(f.Type(), at)})
 		}
 		l.pkg.Structs = append(l.pkg.Structs, out)
 	}

@@ -35,6 +35,7 @@ func (f *fn) placeParts(e ast.Expr) ([]func() operand, func([]operand) place) {
 			return items, func(ops []operand) place { return place{typ: t, m: ops[0].x, key: ops[1].x} }
 		}
 		f.typ(f.unit.Info.TypeOf(ix.X), ix.X)
+		f.mustHaveRefused(e)
 		return nil, func([]operand) place { return place{blank: true} }
 	}
 	steady := false
@@ -162,6 +163,7 @@ func (f *fn) wantAll(lhs, rhs []ast.Expr) {
 func (f *fn) declare(id *ast.Ident, x Expr) {
 	v, ok := f.unit.Info.Defs[id].(*types.Var)
 	if !ok {
+		f.mustHaveRefused(id)
 		return
 	}
 	f.bindVar(v, id.Name, f.typ(v.Type(), id), x)
@@ -205,6 +207,7 @@ func (f *fn) assignAll(at ast.Node, lhs, rhs []ast.Expr) {
 	}
 	for i, p := range parts {
 		if first+i >= len(ops) {
+			f.mustHaveRefused(at)
 			return
 		}
 		if p.define != nil {
@@ -254,6 +257,7 @@ func (f *fn) takeTuple(lhs []ast.Expr, rhs ast.Expr) {
 		case makes[i] == nil:
 			v, ok := f.unit.Info.Defs[id].(*types.Var)
 			if !ok {
+				f.mustHaveRefused(id)
 				return
 			}
 			t := f.typ(v.Type(), id)

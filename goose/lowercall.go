@@ -89,6 +89,7 @@ func (f *fn) receiver(fun *ast.SelectorExpr, recv types.Type) operand {
 	have := f.unit.Info.TypeOf(fun.X)
 	switch {
 	case isPointer(recv) && !isPointer(have):
+		f.noStar(fun.X)
 		o, _ := f.addr(fun.X)
 		return o
 	case !isPointer(recv) && isPointer(have):
@@ -218,7 +219,8 @@ func (f *fn) conversion(e *ast.CallExpr, t types.Type) operand {
 	case to.Kind == KindString && isBytes(have):
 		return join(Lib{Name: "slice_to_string", Args: []Expr{o.x}}, o).reading()
 	case isBytes(to) && have.Kind == KindString:
-		return join(Lib{Name: "string_to_slice", Args: []Expr{o.x}}, o)
+		f.pkg.Texts = true
+		return join(Lib{Name: "string_to_bytes", Args: []Expr{o.x}}, o)
 	case to.Kind == have.Kind && types.Identical(noTags(t.Underlying()), noTags(from.Underlying())):
 		return o
 	}

@@ -16,10 +16,19 @@ func (f *fn) expr(e ast.Expr) operand {
 	defer func() { f.depth-- }()
 	o := f.rawExpr(e)
 	if o.x == nil {
+		f.mustHaveRefused(e)
 		o.x = Zero{}
 	}
 	o.at = e
 	return o
+}
+
+// mustHaveRefused refuses code that was left untranslated, unless there is a
+// reason already why nothing comes out.
+func (f *fn) mustHaveRefused(n ast.Node) {
+	if !f.diags.HasErrors() {
+		f.refuse(n, UnsupportedExpr, "this code", "")
+	}
 }
 
 // want tells nil, if e is that, of which type it is.
@@ -129,21 +138,12 @@ func (f *fn) ident(e *ast.Ident, t types.Type) operand {
 		switch {
 		case o.Parent() == f.unit.Pkg.Scope():
 			f.refuse(e, PackageVariable, "the package variable "+o.Name(), "pass it in, or hold it in a struct")
-		case f.isResult(o):
+		case f.results[o]:
 			f.usesResult(o, e)
 		}
-		// Anything else had its declaration refused.
+		// Anything else had its declaration refused; expr makes sure of that.
 	}
 	return operand{}
-}
-
-func (f *fn) isResult(v *types.Var) bool {
-	for r := range f.frame.sig.Results().Variables() {
-		if r == v {
-			return true
-		}
-	}
-	return false
 }
 
 // funcValue is a function of this package or another, as a value.
@@ -424,8 +424,16 @@ func (f *fn) addressOf(e *ast.UnaryExpr) operand {
 		t := f.typ(f.unit.Info.TypeOf(lit), lit)
 		return join(f.newVariable(t, o.x), o)
 	}
+	f.noStar(e.X)
 	o, _ := f.addr(e.X)
 	return o
+}
+
+// noStar refuses the address of *p, which is p, but for a nil pointer a panic.
+func (f *fn) noStar(e ast.Expr) {
+	if _, ok := ast.Unparen(e).(*ast.StarExpr); ok {
+		f.refuse(e, UnsupportedExpr, "the address of what a pointer points at", "write the pointer")
+	}
 }
 
 // newVariable is a new variable that holds x.

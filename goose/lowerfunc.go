@@ -18,6 +18,8 @@ type fn struct {
 	comments []*ast.CommentGroup
 	depth    int
 	frame    *frame
+	// results are the named results of the function and its literals.
+	results map[*types.Var]bool
 	// wanted are the types that the context gives to nil.
 	wanted map[ast.Expr]types.Type
 }
@@ -44,7 +46,7 @@ type local struct {
 
 // function lowers a declared function.
 func (l *lowerer) function(d *ast.FuncDecl, o *types.Func) Function {
-	f := &fn{lowerer: l, vars: findVariables(l.unit.Info, d), bound: map[*types.Var]local{}, wanted: map[ast.Expr]types.Type{},
+	f := &fn{lowerer: l, vars: findVariables(l.unit.Info, d), bound: map[*types.Var]local{}, wanted: map[ast.Expr]types.Type{}, results: map[*types.Var]bool{},
 		names: &names{taken: identifiers(d)}, comments: l.commentsIn(d.Body)}
 	out := Function{Name: l.global(o).Name, Doc: docText(d.Doc), Place: l.place(d.Pos()),
 		Results: o.Signature().Results().Len(), Recursive: l.refs[o][o]}
@@ -103,7 +105,7 @@ func (f *fn) body(sig *types.Signature, params []*ast.Field, results *ast.FieldL
 			names = append(names, f.param(id, p.Type))
 		}
 	}
-	f.results(results)
+	f.checkResults(results)
 	f.block(b.List, b.Rbrace)
 	if completes(f.out) {
 		f.out = append(f.out, f.frame.deferred...)
@@ -140,12 +142,18 @@ func (f *fn) localOf(v *types.Var, name string, typ Type) local {
 	return local{name: name, cell: w.cell(), typ: typ, shared: w.shared()}
 }
 
-// results checks the results; names for them are comments unless they are used.
-func (f *fn) results(list *ast.FieldList) {
+// checkResults checks the results; names for them are comments unless they are
+// used.
+func (f *fn) checkResults(list *ast.FieldList) {
 	if list == nil {
 		return
 	}
 	for _, r := range list.List {
+		for _, id := range r.Names {
+			if v, ok := f.unit.Info.Defs[id].(*types.Var); ok {
+				f.results[v] = true
+			}
+		}
 		if typ := f.typ(f.unit.Info.TypeOf(r.Type), r.Type); typ.Locks {
 			f.refuse(r.Type, LockCopy, "a result that is a copy of a lock", "return a pointer")
 		}

@@ -166,7 +166,7 @@ func nothing() {}
 
 func (f *fn) rangeInt(s *ast.RangeStmt, t types.Type) {
 	typ := f.typ(t, s.X)
-	if s.Key != nil && s.Tok == token.DEFINE {
+	if s.Key != nil && !isBlank(s.Key) {
 		typ = f.typ(f.unit.Info.TypeOf(s.Key), s.Key)
 	}
 	n := f.expr(s.X)

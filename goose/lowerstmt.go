@@ -304,6 +304,8 @@ func (f *fn) goStmt(s *ast.GoStmt) {
 	case Lib:
 		x.Args = f.hoistAll(x.Args)
 		f.emit(Go{Body: []Stmt{Do{X: x}}})
+	default:
+		f.mustHaveRefused(s)
 	}
 }
 
@@ -354,7 +356,8 @@ func (f *fn) deferStmt(s *ast.DeferStmt) {
 	}
 	lib, ok := f.expr(s.Call).x.(Lib)
 	if !ok {
-		return // refused
+		f.mustHaveRefused(s)
+		return
 	}
 	for i, a := range lib.Args {
 		if !steady(a) {

@@ -13,7 +13,7 @@ const reserved = ` as at by of using guard WP Variable CoFixpoint cofix cofixpoi
  val expr loc lit base_lit struct ty bytes string list nat bool unit option Z N positive width binder true false null
  load store ref ref_zero alloc_zero zero_val structT field_get field_offset field_ty flatten
  uint64T uint32T uint16T byteT int64T boolT stringT ptrT funcT mapT unitT sliceT mutexT rwmutexT waitgroupT intT
- panic assert to_int string_len string_get string_sub string_to_slice slice_to_string
+ panic assert to_int string_len string_get string_sub string_to_slice string_to_bytes slice_to_string
  slice_ptr slice_len slice_cap slice_nil make_slice make_slice_cap slice_ref slice_get slice_set slice_sub slice_take
  slice_drop copy_up copy_slice grow_slice append_one append_slice
  map_empty new_map map_value map_get1 map_get2 map_insert map_delete map_len map_range map_get map_set map_del

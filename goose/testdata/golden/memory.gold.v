@@ -2,6 +2,7 @@
 (* Go package example.com/m/memory *)
 (* Package memory shows variables, structs, slices, maps and pointers. *)
 From ashlar.trusted Require Import primitive.
+From ashlar.lang Require Import texts.
 
 (* memory.go:4:6 *)
 Definition inner : struct := [("a", uint64T); ("b", sliceT)].
@@ -107,7 +108,7 @@ Definition texts : val :=
       ((slice_to_string "b" + string_sub "s" #(int 1) (string_len "s")) +
          string_sub "s" #(int 0) #(int 2)) +
         string_sub "s" #(int 1) #(int 2) in
-    let: "c" := string_to_slice "t" in
+    let: "c" := string_to_bytes "t" in
     if: (string_get "s" #(int 0) = #(u8 120)) && ("s" ≠ #(LitStr [195; 169; 10])) then
       #(str "")
     else slice_to_string (slice_take byteT "c" (string_len "s")).

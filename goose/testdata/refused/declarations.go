@@ -68,3 +68,8 @@ func prints(x uint64) {
 var mu Mutex // WANT PackageVariable "mu"
 
 func größe() uint64 { return 1 } // WANT NameClash "may not read"
+
+func outerResult() (n uint64) {
+	f := func() uint64 { return n } // WANT NamedResult "result n"
+	return f()
+}

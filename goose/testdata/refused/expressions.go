@@ -137,3 +137,11 @@ func comparesLocks(g, h *guarded) bool {
 func returnsLock(g *guarded) guarded { // WANT LockCopy "result that is a copy"
 	return *g // WANT LockCopy "copy of a value with a lock"
 }
+
+func addressOfTarget(p *pair) *pair {
+	return &*p // WANT UnsupportedExpr "what a pointer points at"
+}
+
+func methodOfTarget(p *pair) uint64 {
+	return (*p).sum() // WANT UnsupportedExpr "what a pointer points at"
+}

@@ -84,3 +84,10 @@ type onceHolder struct {
 type lockKey struct{ mu sync.Mutex }
 
 func lockKeys(m map[lockKey]uint64) {} // WANT MapKey "locks"
+
+type nothing struct{} // WANT EmptyStruct "without fields"
+
+type padded struct {
+	n uint64
+	_ uint64 // WANT BlankField "without a name"
+}

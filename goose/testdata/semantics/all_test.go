@@ -80,7 +80,6 @@ var all = map[string]func() bool{
 	"testDeferTakesResultFirst":     testDeferTakesResultFirst,
 	"testDeferUnlock":               testDeferUnlock,
 	"testEarlyReturn":               testEarlyReturn,
-	"testEmptyStruct":               testEmptyStruct,
 	"testFieldAddress":              testFieldAddress,
 	"testForBreak":                  testForBreak,
 	"testForBreakInMiddle":          testForBreakInMiddle,

@@ -187,13 +187,6 @@ func testParametersAreCopies() bool {
 	return r == 12 && x == 1 && p.x == 10
 }
 
-type empty struct{}
-
-func testEmptyStruct() bool {
-	a, b := empty{}, empty{}
-	return a == b
-}
-
 func testStructsInSlices() bool {
 	s := make([]point, 3)
 	s[1].x = 5
