@@ -1,0 +1,203 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"net"
+	"net/smtp"
+	"net/textproto"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// serverVar has this binary be the server, with these arguments.
+const serverVar = "ASHLAR_MAILBOAT_ARGS"
+
+func TestMain(m *testing.M) {
+	if args := os.Getenv(serverVar); args != "" {
+		os.Args = append(os.Args[:1], strings.Split(args, "\n")...)
+		main()
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+// server is a process of its own.
+type server struct {
+	cmd        *exec.Cmd
+	stderr     *strings.Builder
+	smtp, pop3 string
+}
+
+// start starts a server on any ports, and waits until it listens.
+func start(t *testing.T, args ...string) *server {
+	t.Helper()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	args = append([]string{"serve", "--smtp", "127.0.0.1:0", "--pop3", "127.0.0.1:0"}, args...)
+	s := &server{cmd: exec.Command(exe), stderr: &strings.Builder{}}
+	s.cmd.Env = append(os.Environ(), serverVar+"="+strings.Join(args, "\n"))
+	s.cmd.Stderr = s.stderr
+	out, err := s.cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.cmd.Process.Kill() }) // it may have ended
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		_ = s.cmd.Wait()
+		t.Fatalf("the server does not start: %v\n%s", err, s.stderr)
+	}
+	fields := strings.Fields(strings.ReplaceAll(line, ",", " "))
+	s.smtp, s.pop3 = fields[2], fields[5]
+	return s
+}
+
+// kill kills the server, as nothing else does.
+func (s *server) kill() error {
+	if err := s.cmd.Process.Kill(); err != nil {
+		return err
+	}
+	_ = s.cmd.Wait() // says that it was killed
+	if status := s.cmd.ProcessState.String(); status != "signal: killed" {
+		return fmt.Errorf("the server ended by itself: %s\n%s", status, s.stderr)
+	}
+	return nil
+}
+
+// send sends a message by SMTP, and returns nil once it is acknowledged.
+func send(addr, body string, to ...string) error {
+	conn, err := net.DialTimeout("tcp", addr, ioMax)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	if err := conn.SetDeadline(time.Now().Add(ioMax)); err != nil {
+		return err
+	}
+	c, err := smtp.NewClient(conn, "localhost")
+	if err != nil {
+		return err
+	}
+	if err := c.Mail("sender@elsewhere.example"); err != nil {
+		return err
+	}
+	for _, user := range to {
+		if err := c.Rcpt(user); err != nil {
+			return err
+		}
+	}
+	w, err := c.Data()
+	if err != nil {
+		return err
+	}
+	if _, err := io.WriteString(w, body); err != nil {
+		return err
+	}
+	if err := w.Close(); err != nil { // hears the acknowledgement
+		return err
+	}
+	_ = c.Quit() // whatever comes of it, the mail is theirs
+	return nil
+}
+
+// ioMax is how long a client waits for anything.
+const ioMax = 20 * time.Second
+
+// reader is a POP3 client.
+type reader struct {
+	conn net.Conn
+	text *textproto.Conn
+}
+
+// busyError says that another session has the mailbox.
+type busyError struct{ error }
+
+// login begins a session.
+func login(addr, user, password string) (*reader, error) {
+	conn, err := net.DialTimeout("tcp", addr, ioMax)
+	if err != nil {
+		return nil, err
+	}
+	if err := conn.SetDeadline(time.Now().Add(ioMax)); err != nil {
+		return nil, err
+	}
+	r := &reader{conn, textproto.NewConn(conn)}
+	if _, err = r.hear(); err == nil {
+		if _, err = r.say("USER %s", user); err == nil {
+			_, err = r.say("PASS %s", password)
+		}
+	}
+	if err != nil {
+		conn.Close()
+		return nil, err
+	}
+	return r, nil
+}
+
+func (r *reader) hear() (string, error) {
+	line, err := r.text.ReadLine()
+	if err != nil {
+		return "", err
+	}
+	if strings.HasPrefix(line, "-ERR [IN-USE]") {
+		return "", busyError{fmt.Errorf("%s", line)}
+	}
+	if !strings.HasPrefix(line, "+OK") {
+		return "", fmt.Errorf("the server says %q", line)
+	}
+	return line, nil
+}
+
+func (r *reader) say(format string, args ...any) (string, error) {
+	if err := r.text.PrintfLine(format, args...); err != nil {
+		return "", err
+	}
+	return r.hear()
+}
+
+// messages reads all.
+func (r *reader) messages() ([]string, error) {
+	line, err := r.say("STAT")
+	if err != nil {
+		return nil, err
+	}
+	n, err := strconv.Atoi(strings.Fields(line)[1])
+	if err != nil {
+		return nil, err
+	}
+	var all []string
+	for i := range n {
+		if _, err := r.say("RETR %d", i+1); err != nil {
+			return nil, err
+		}
+		text, err := r.text.ReadDotBytes()
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, string(text))
+	}
+	return all, nil
+}
+
+// quit deletes the messages of these numbers, counted from 0, and ends.
+func (r *reader) quit(numbers ...int) error {
+	defer r.conn.Close()
+	for _, i := range numbers {
+		if _, err := r.say("DELE %d", i+1); err != nil {
+			return err
+		}
+	}
+	_, err := r.say("QUIT")
+	return err
+}
