@@ -125,7 +125,7 @@ Section map.
       [I done]: what holds when the entries of [done] have been met.  The body
       meets an entry that is left, and its outcome says how to go on; the map is
       not available to it. *)
-  Lemma wp_range_loop (I : gmap K val → iProp Σ) (Q : val → iProp Σ) b E (body : val) gm l dn Φ :
+  Local Lemma wp_map_range_loop (I : gmap K val → iProp Σ) (Q : val → iProp Σ) b E (body : val) gm l dn Φ :
     let loop : val := (rec: "loop" "l" :=
          match: "l" with
            InjL <> => go_on
@@ -193,7 +193,7 @@ Section map.
     pose proof (entries_of_perm _ _ _ Hl Hll') as [Hnd Hgm].
     do 3 wp_pure.
     lazymatch goal with |- context [App (Val ?f) (Val (list_val _))] => wp_bind (App (Val f) _) end.
-    iApply (wp_range_loop I Q _ _ body gm l' ∅ with "HI Hbody [Hend]").
+    iApply (wp_map_range_loop I Q _ _ body gm l' ∅ with "HI Hbody [Hend]").
     { done. }
     { apply map_disjoint_empty_l. }
     { by rewrite left_id_L. }
