@@ -23,7 +23,7 @@ Section proof.
     ∃ γm m,
       ⌜γu = [γm]⌝ ∗
       (* every address is there *)
-      ⌜dom m = addresses (two_size (b_node b))⌝ ∗
+      ⌜dom m = addresses (two_size (b_node b)) ∧ two_size (b_node b) = size d⌝ ∗
       (* the specification is one of the disks that fit *)
       spec_possible (replicated_spec d) γ (fits m) ∗
       (* the two disks are as the map says *)
@@ -59,7 +59,7 @@ Section proof.
     iIntros (He) "#Hctx H". iApply (wp_lib_ctx with "Hctx"); [done|done|].
     iIntros "[>Ha (%γm' & %m & >%Heq & >%Hdom & >HS & Hd)]". injection Heq as <-.
     iApply (wpe_wand with "(H Hd Ha HS)"). iIntros (v) ">(%m' & %Hdom' & Hd & $ & HS & $) !> !>".
-    iExists γm, m'. iFrame. iPureIntro. split; [done|congruence].
+    iExists γm, m'. iFrame. iPureIntro. by rewrite Hdom'.
   Qed.
 
   Lemma dom_insert_same m a ad ad' : m !! a = Some ad → dom (<[a:=ad']> m) = dom m.
