@@ -3,7 +3,6 @@ package groupcommit_test
 import (
 	"fmt"
 	"path/filepath"
-	"slices"
 	"testing"
 
 	"github.com/ashlar-dev/ashlar/env"
@@ -16,11 +15,11 @@ import (
 
 const crashData = 3
 
-// op is a Commit of the number X at A and at the address after it, a Read of A,
-// or a Flush.
+// op is a Commit of blocks, which may be none or twice the same, a Read of the
+// first address, or a Flush.
 type op struct {
-	Name string
-	A, X uint64
+	Name           string
+	Addrs, Numbers []uint64
 }
 
 // state is what readers see, what a crash leaves, and how many changes wait.
@@ -29,26 +28,18 @@ type state struct {
 	waiting   int
 }
 
-// perCommit is how many changes a Commit makes.
-const perCommit = 2
-
-func (o op) addrs() [perCommit]uint64 { return [perCommit]uint64{o.A, (o.A + 1) % crashData} }
-
 // step: what Commit returns is 1 where it fits, and 0 otherwise.
 func step(s state, o op, ret *uint64) []state {
 	got := uint64(0)
 	switch o.Name {
 	case "commit":
-		if s.waiting+perCommit <= wal.MaxUpdates {
+		if s.waiting+len(o.Addrs) <= wal.MaxUpdates {
 			got = 1
-			s.now = slices.Clone(s.now)
-			for _, a := range o.addrs() {
-				s.now[a] = o.X
-			}
-			s.waiting += perCommit
+			s.now = crashtest.Access{Write: true, Addrs: o.Addrs, Numbers: o.Numbers}.On(s.now)
+			s.waiting += len(o.Addrs)
 		}
 	case "read":
-		got = s.now[o.A]
+		got = s.now[o.Addrs[0]]
 	case "flush":
 		s.safe, s.waiting = s.now, 0
 	}
@@ -66,16 +57,16 @@ func do(l *groupcommit.Log) groupDo {
 		case "commit":
 			var addrs []uint64
 			var blocks [][]byte
-			for _, a := range o.addrs() {
+			for i, a := range o.Addrs {
 				addrs = append(addrs, wal.DataStart+a)
-				blocks = append(blocks, crashtest.Block(o.X))
+				blocks = append(blocks, crashtest.Block(o.Numbers[i]))
 			}
 			if l.Commit(addrs, blocks) {
 				return 1
 			}
 			return 0
 		case "read":
-			return crashtest.Number(l.Read(wal.DataStart + o.A))
+			return crashtest.Number(l.Read(wal.DataStart + o.Addrs[0]))
 		}
 		l.Flush()
 		return 0
@@ -93,12 +84,20 @@ func system() crashtest.System[state, op, uint64] {
 		},
 		Clients: 4,
 		Client: func(r env.Random, _ int, do groupDo) {
-			name := []string{"commit", "commit", "read", "flush"}[env.IntN(r, 4)]
-			do(op{name, uint64(env.IntN(r, crashData)), r.Uint64() >> 24})
+			switch a := crashtest.RandomAccess(r, crashData, 3); {
+			case env.IntN(r, 4) == 0:
+				do(op{Name: "flush"})
+			case !a.Write:
+				do(op{Name: "read", Addrs: a.Addrs})
+			case env.IntN(r, 10) == 0:
+				do(op{Name: "commit"})
+			default:
+				do(op{"commit", a.Addrs, a.Numbers})
+			}
 		},
 		Observe: func(do groupDo) {
 			for a := range uint64(crashData) {
-				do(op{Name: "read", A: a})
+				do(op{Name: "read", Addrs: []uint64{a}})
 			}
 		},
 		Build: func(m *mem.Machine) func(*mem.Life) groupDo {
@@ -141,15 +140,28 @@ func TestFull(t *testing.T) {
 		}
 		return ret
 	}
-	for i := range uint64(wal.MaxUpdates / perCommit) {
-		run(op{"commit", i % crashData, i + 1})
+	commit := func(n int, number uint64) uint64 {
+		o := op{Name: "commit"}
+		for i := range uint64(n) {
+			o.Addrs, o.Numbers = append(o.Addrs, i%crashData), append(o.Numbers, number+i)
+		}
+		return run(o)
 	}
-	if run(op{"commit", 0, 7}) != 0 {
+	commit(wal.MaxUpdates-2, 1000)
+	if commit(3, 2000) != 0 {
 		t.Error("one more than fits")
 	}
-	run(op{"flush", 0, 0})
-	run(op{"commit", 0, 7})
+	if commit(2, 3000) != 1 {
+		t.Error("as many as fit, and they do not")
+	}
+	if commit(1, 4000) != 0 || commit(0, 0) != 1 {
+		t.Error("what fits when there is no room")
+	}
+	run(op{Name: "flush"})
+	if commit(1, 5000) != 1 {
+		t.Error("a Flush makes no room")
+	}
 	for a := range uint64(crashData) {
-		run(op{"read", a, 0})
+		run(op{Name: "read", Addrs: []uint64{a}})
 	}
 }
