@@ -1,8 +1,9 @@
 ------------------------------ MODULE asyncwal ------------------------------
 (***************************************************************************)
 (* A write-ahead log on a disk that may lose what was written since the    *)
-(* last barrier: package examples/asyncwal, of which proofs/asyncwal has   *)
-(* the proof.                                                              *)
+(* last barrier: packages examples/asyncwal, whose transactions write two  *)
+(* blocks, as here, and examples/asynclog, whose transactions write any.   *)
+(* proofs/asyncwal and proofs/asynclog have the proofs.                    *)
 (*                                                                         *)
 (* A commit writes its two values to the log, then a header that says that *)
 (* the log counts, then the values to where they belong; then it clears    *)
