@@ -22,6 +22,10 @@ type Spec struct {
 	Name      string
 	Constants []*Constant
 	Variables []*Variable
+	// Shadows are the variables of instantiated modules that ENABLED binds where
+	// the instance puts an expression in their place: each stands primed for any
+	// next value. Their indices follow those of Variables. No state has them.
+	Shadows []*Variable
 	// Defs holds every reachable definition; a definition follows those it
 	// uses, but for recursion.
 	Defs []*Def
@@ -328,6 +332,11 @@ type (
 		At
 		Strong      bool
 		Sub, Action Expr
+		// Possible is <<Action>>_Sub as ENABLED means it, where an instance puts
+		// expressions in the place of variables: the next values of those are
+		// their own then (Spec.Shadows), and not those of the expressions. It is
+		// nil where there is no difference.
+		Possible Expr
 	}
 	// Bad stands where lowering reported an error.
 	Bad struct{ At }

@@ -277,9 +277,12 @@ func (r *rewriter) expr(e Expr) Expr {
 			return &Angle{e.At, a, s}
 		}
 	case *Fair:
-		s, a := r.expr(e.Sub), r.expr(e.Action)
-		if a != e.Action || s != e.Sub {
-			return &Fair{e.At, e.Strong, s, a}
+		s, a, p := r.expr(e.Sub), r.expr(e.Action), e.Possible
+		if p != nil {
+			p = r.expr(p)
+		}
+		if a != e.Action || s != e.Sub || p != e.Possible {
+			return &Fair{e.At, e.Strong, s, a, p}
 		}
 	default:
 		return r.binder(e)

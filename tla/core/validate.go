@@ -17,7 +17,7 @@ const problemsMax = 10
 // first problems; a problem is a bug of whoever built the Spec.
 func Validate(s *Spec) error {
 	v := &validator{constants: map[*Constant]bool{}, variables: map[*Variable]int{}, defs: map[*Def]int{}, bound: map[*Local]int{}}
-	for i, x := range s.Variables {
+	for i, x := range append(s.Variables[:len(s.Variables):len(s.Variables)], s.Shadows...) {
 		if x.Index != i {
 			v.problem("variable %s has index %d at place %d", x.Name, x.Index, i)
 		}

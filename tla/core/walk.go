@@ -112,7 +112,7 @@ func Children(e Expr, visit func(Expr) bool) bool {
 	case *Angle:
 		return visit(e.Action) && visit(e.Sub)
 	case *Fair:
-		return visit(e.Sub) && visit(e.Action)
+		return visit(e.Sub) && visit(e.Action) && (e.Possible == nil || visit(e.Possible))
 	}
 	invariant.Unreachable(e)
 	return false

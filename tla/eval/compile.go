@@ -376,7 +376,8 @@ func (m *machine) outer(n int) *activation {
 	return a
 }
 
-// vector takes a scratch state without values; done gives it back.
+// vector takes a scratch state without values, with room for the shadows that
+// ENABLED binds; done gives it back.
 func (m *machine) vector() []value.Value {
 	if n := len(m.vectors); n > 0 {
 		v := m.vectors[n-1]
@@ -384,7 +385,7 @@ func (m *machine) vector() []value.Value {
 		clear(v)
 		return v
 	}
-	return make([]value.Value, len(m.vars))
+	return make([]value.Value, len(m.vars)+len(m.run.p.spec.Shadows))
 }
 
 func (m *machine) done(v []value.Value) { m.vectors = append(m.vectors, v) }

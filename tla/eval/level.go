@@ -112,6 +112,9 @@ func children(e core.Expr, visit func(core.Expr)) {
 	case *core.Fair:
 		visit(e.Sub)
 		visit(e.Action)
+		if e.Possible != nil {
+			visit(e.Possible)
+		}
 	}
 }
 

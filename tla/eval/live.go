@@ -229,7 +229,11 @@ func (l *liveBuilder) let(e *core.Let, depth int) (*live.Formula, error) {
 	case *core.Op:
 		moved = &core.Op{At: x.At, Op: x.Op, Args: list(x.Args)}
 	case *core.Fair:
-		moved = &core.Fair{At: x.At, Strong: x.Strong, Sub: in(x.Sub), Action: in(x.Action)}
+		f := &core.Fair{At: x.At, Strong: x.Strong, Sub: in(x.Sub), Action: in(x.Action)}
+		if x.Possible != nil {
+			f.Possible = in(x.Possible)
+		}
+		moved = f
 	case *core.Let:
 		moved = &core.Let{At: x.At, Defs: append(e.Defs[:len(e.Defs):len(e.Defs)], x.Defs...), Body: x.Body}
 	case *core.Call:
@@ -306,7 +310,11 @@ func (l *liveBuilder) elements(set core.Expr) ([]value.Value, error) {
 func (l *liveBuilder) fair(e *core.Fair) (*live.Formula, error) {
 	angle := &core.Angle{At: e.At, Action: e.Action, Sub: e.Sub}
 	taken := l.atom(live.AngleAtom, angle)
-	enabled := l.atom(live.StateAtom, &core.Op{At: e.At, Op: core.OpEnabled, Args: []core.Expr{angle}})
+	possible := e.Possible
+	if possible == nil {
+		possible = angle
+	}
+	enabled := l.atom(live.StateAtom, &core.Op{At: e.At, Op: core.OpEnabled, Args: []core.Expr{possible}})
 	if e.Strong {
 		return live.Strong(enabled, taken), nil
 	}

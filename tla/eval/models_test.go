@@ -101,6 +101,9 @@ func TestModels(t *testing.T) {
 	const flags = "CONSTANT S\nVARIABLE f\nInit == f = [s \\in S |-> 0]\nNext == \\E s \\in S : f' = [f EXCEPT ![s] = 1]\n"
 	const three = "CONSTANT S = {a, b, c}\n"
 	const endless = "CHECK_DEADLOCK FALSE\n"
+	// Abs sets b at once; x = 2 becomes true in two steps, so that Set is
+	// enabled where no step of Next sets it.
+	const abstract = upTo2 + "---- MODULE Abs ----\nVARIABLE b\nSet == ~b /\\ b' = TRUE\nSpec == b = FALSE /\\ [][Set]_b /\\ WF_b(Set)\n====\nTwo == x = 2\nI == INSTANCE Abs WITH b <- Two\nP == I!Spec\n"
 	// 0 <-> 1 -> 2 -> 0: On is enabled in 1 only.
 	const cycle = "VARIABLE x\nInit == x = 0\nUp == x = 0 /\\ x' = 1\nBack == x = 1 /\\ x' = 0\nOn == x = 1 /\\ x' = 2\nHome == x = 2 /\\ x' = 0\n" +
 		"Next == Up \\/ Back \\/ On \\/ Home\nSpec == Init /\\ [][Next]_x /\\ WF_x(Next)\nWeak == Spec /\\ WF_x(On)\nStrong == Spec /\\ SF_x(On)\n" +
@@ -138,6 +141,8 @@ func TestModels(t *testing.T) {
 		{"steps of a kind for ever", cycle + "P == <>[][Back]_x", "SPECIFICATION Weak\nPROPERTY P", "liveness violated P: 0 -> 1"},
 		{"an implication", cycle + "P == ([]<>(x = 2)) => <>(x = 1)", "SPECIFICATION Spec\nPROPERTY P", "5 generated, 3 distinct, depth 3"},
 		{"a formula with arguments", cycle + "Often(p) == []<>p\nP == LET q == x = 2 IN Often(q)", "SPECIFICATION Weak\nPROPERTY P", "liveness violated P: 0 -> 1"},
+		{"fairness below a refinement", abstract + "Spec == Init /\\ [][Next]_x /\\ WF_x(Next)", endless + "SPECIFICATION Spec\nPROPERTY P", "3 generated, 3 distinct, depth 3"},
+		{"fairness that is not refined", abstract + "Spec == Init /\\ [][Next]_x", endless + "SPECIFICATION Spec\nPROPERTY P", "liveness violated P: 0"},
 		{"liveness with a view", upTo2 + "P == <>(x = 2)\nV == x", endless + "VIEW V\nPROPERTY P", "incomplete: 1 of the properties asked for cannot be checked"},
 		{"a quantifier over states", upTo2 + "P == \\E i \\in 0..x : <>(x = i)", endless + "PROPERTY P", "incomplete: 1 of the properties asked for cannot be checked"},
 		{"an atom without a value", upTo2 + "P == <>(x = 2 /\\ 1 \\div (2 - x) = 1)\nQ == <>(x = 2)", endless + "PROPERTY P", "incomplete: 1 of the properties asked for cannot be checked"},

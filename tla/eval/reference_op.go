@@ -79,7 +79,7 @@ func (r *reference) member(x value.Value, e core.Expr, n *env, s state) bool {
 
 // enabled says whether some next state satisfies the action.
 func (r *reference) enabled(e core.Expr, n *env, s state) bool {
-	inner := state{cur: s.cur, nxt: make([]value.Value, len(r.p.spec.Variables))}
+	inner := state{cur: s.cur, nxt: make([]value.Value, len(r.p.spec.Variables)+len(r.p.spec.Shadows))}
 	if s.primed {
 		complete(s.nxt, r.p.spec.Variables)
 		inner.cur = s.nxt

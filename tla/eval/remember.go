@@ -117,6 +117,9 @@ func (m *machine) rememberNumber(site, id int, n uint8) {
 // assignOne compiles v' = e where e depends on one variable; nil where it does
 // not.
 func (c *compiler) assignOne(v *core.Variable, e core.Expr, x site, k act) act {
+	if v.Index >= len(c.p.spec.Variables) {
+		return nil // a shadow: no state has it, and it has no table
+	}
 	j := c.onlyVariable(e, x)
 	if j < 0 {
 		return nil

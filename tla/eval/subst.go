@@ -189,7 +189,11 @@ func (s *substitution) expr(e core.Expr) core.Expr {
 	case *core.Angle:
 		return &core.Angle{At: e.At, Action: s.expr(e.Action), Sub: s.expr(e.Sub)}
 	case *core.Fair:
-		return &core.Fair{At: e.At, Strong: e.Strong, Sub: s.expr(e.Sub), Action: s.expr(e.Action)}
+		f := &core.Fair{At: e.At, Strong: e.Strong, Sub: s.expr(e.Sub), Action: s.expr(e.Action)}
+		if e.Possible != nil {
+			f.Possible = s.expr(e.Possible)
+		}
+		return f
 	}
 	return s.term(e)
 }

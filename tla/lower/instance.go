@@ -21,6 +21,9 @@ type context struct {
 	depends map[*core.Def]bool
 	// let gets the copies when the instance stands in a LET.
 	let *core.Let
+	// possible is the context of what stands below ENABLED, next that of what
+	// stands primed there; see enabled.go.
+	possible, next *context
 }
 
 // context returns that of an instance; one in a LET is made when the LET is
@@ -129,7 +132,14 @@ func (c *context) replace(x core.Expr, again func(core.Expr) core.Expr) core.Exp
 		}
 		return out
 	}
+	if c.next != nil {
+		if out := c.inEnabled(x, again); out != nil {
+			return out
+		}
+	}
 	switch x := x.(type) {
+	case *core.Fair:
+		return c.fair(x, again)
 	case *core.VarRef:
 		return c.variables[x.Var]
 	case *core.ConstRef:

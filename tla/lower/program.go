@@ -20,6 +20,7 @@ type Program struct {
 	meanings map[*resolve.Symbol]core.Expr
 	defs     map[*resolve.Symbol]*core.Def
 	contexts map[*resolve.Instance]*context
+	shadows  []*core.Variable // see core.Spec
 	tasks    map[*core.Def]*task
 	// closed has the definitions that are lowered with all they reach.
 	closed map[*core.Def]bool
@@ -79,6 +80,10 @@ func (p *Program) Spec() *core.Spec {
 		p.complete(d)
 	}
 	s.Defs = p.sorted(order, s.Assumes, nil)
+	for i, v := range p.shadows {
+		v.Index = len(s.Variables) + i
+	}
+	s.Shadows = p.shadows
 	return s
 }
 
