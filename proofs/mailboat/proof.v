@@ -6,6 +6,9 @@ Local Open Scope Z_scope.
 Definition mailN : namespace := nroot .@ "mail".
 Definition spoolN : namespace := nroot .@ "spool".
 
+(** A field that never changes. *)
+Ltac load_field H := wp_pures; wp_apply (wp_load_base with H); iIntros "_".
+
 Section proof.
   Context (n : nat) (Hn : Z.of_nat n ≤ 2^40).
   Context `{!golangGS Σ, !mailG Σ, !specG Σ (mail_spec n)}.
@@ -137,9 +140,6 @@ Section proof.
     { iFrame "Ha". by iApply (mail_lib_inv_close with "Hs Hm Hsp"). }
     by iApply "HΦ".
   Qed.
-
-  (** A field that never changes. *)
-  Ltac load_field H := wp_pures; wp_apply (wp_load_base with H); iIntros "_".
 
   Lemma wp_Deliver b γ γl γs h k u d sl dq : 0 ≤ u < n →
     mail_ctx b γ γl γs -∗ is_mail b γl γs h -∗
