@@ -124,12 +124,13 @@ func try(ctx context.Context, m proofs.Mutant, work, ashlar string) (fate, error
 	began := time.Now()
 	dir := filepath.Join(work, "copy")
 	defer os.RemoveAll(dir)
-	// Links, so that what is built already need not be built or copied again.
+	// With their times, so that what is built already need not be built again; not
+	// links, through which coqc would write.
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		return fate{}, err
 	}
 	for _, part := range []string{"go.mod", "go.sum", "proofs", "goose", "examples", "mail", "env", "internal"} {
-		if out, err := command(ctx, ".", "cp", "-al", part, dir); err != nil {
+		if out, err := command(ctx, ".", "cp", "-a", part, dir); err != nil {
 			return fate{}, fmt.Errorf("copying: %w\n%s", err, out)
 		}
 	}
@@ -140,9 +141,6 @@ func try(ctx context.Context, m proofs.Mutant, work, ashlar string) (fate, error
 	}
 	mutated, err := m.Apply(string(text))
 	if err != nil {
-		return fate{}, err
-	}
-	if err := os.Remove(file); err != nil { // not through the link
 		return fate{}, err
 	}
 	if err := os.WriteFile(file, []byte(mutated), 0o644); err != nil {
