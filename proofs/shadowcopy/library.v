@@ -24,16 +24,8 @@ Section library.
     lib_ctx (pair_spec d) pairN (pair_inv d) b γ γu -∗ pair_rec b γ γu -∗
     WP open #() @ b; ⊤ {{ h, pair_lib b γ γu h }}.
   Proof.
-    iIntros "#Hctx (%γl & %base & %s & %o & -> & Hlease)". wp_rec. wp_rec. wp_rec. wp_pures.
-    wp_bind (Eff _ _). iApply (pair_open with "Hctx"); [done|]. iIntros (s') "Hd Ha Hs".
-    iApply (wp_read_selector with "Hd Hlease"). iIntros "!>" (selector [Hok Hsel]) "Hd Hlease".
-    iModIntro. iExists s'. iFrame "Hd Ha Hs".
-    wp_apply (wp_string_to_slice with "[//]"); [by rewrite Hok|]. iIntros (s1) "[Hs1 _]". wp_pures.
-    wp_apply (wp_copyBase with "Hs1"); [done|]. iIntros "_". wp_pures.
-    iApply wpe_fupd. wp_alloc p as "(Hdisk & Hmu & Hbase & _)".
-    iMod (mutex_alloc _ _ _ (pair_locked b γl p) with "Hmu [Hdisk Hbase Hlease]") as "#Hmu".
-    { iNext. iExists _, _, _, _. iFrame. iPureIntro. by eapply selects_cases. }
-    iModIntro. iExists γl, p. iSplit; [done|]. by iFrame "Hctx Hmu".
+    iIntros "#Hctx (%γl & %base & %s & %o & -> & Hlease)". wp_rec.
+    wp_apply (wp_Open with "[$Hctx $Hlease]"). iIntros (p) "#Hp". iExists γl, p. by iFrame "Hp".
   Qed.
 
   Lemma wp_do_call b γ γu h c k : legal c →

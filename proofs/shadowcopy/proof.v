@@ -77,6 +77,24 @@ Section pair.
     iExists γl, s'. by iFrame.
   Qed.
 
+  (** Recovery: the lease is at hand, as nobody else runs. *)
+  Lemma wp_Open b γ γl (h : val) base s o :
+    {{{ pair_ctx b γ γl ∗ lease γl base s o }}}
+      shadowcopy.Open h @ b; ⊤
+    {{{ p, RET #p; is_pair b γ γl p }}}.
+  Proof.
+    iIntros (Φ) "[#Hctx Hlease] HΦ". wp_rec. wp_rec. wp_pures. wp_bind (Eff _ _).
+    iApply (pair_open with "Hctx"); [done|]. iIntros (s') "Hd Ha Hs".
+    iApply (wp_read_selector with "Hd Hlease"). iIntros "!>" (selector [Hok Hsel]) "Hd Hlease".
+    iModIntro. iExists s'. iFrame "Hd Ha Hs".
+    wp_apply (wp_string_to_slice with "[//]"); [by rewrite Hok|]. iIntros (s1) "[Hs1 _]". wp_pures.
+    wp_apply (wp_copyBase with "Hs1"); [done|]. iIntros "_". wp_pures.
+    iApply wpe_fupd. wp_alloc p as "(Hdisk & Hmu & Hbase & _)".
+    iMod (mutex_alloc _ _ _ (pair_locked b γl p) with "Hmu [Hdisk Hbase Hlease]") as "#Hmu".
+    { iNext. iExists _, _, _, _. iFrame. iPureIntro. by eapply selects_cases. }
+    iModIntro. iApply "HΦ". by iFrame "Hctx Hmu".
+  Qed.
+
   (** The two operations of the specification. *)
   Lemma pair_reads γ k s :
     spec_auth (pair_spec d) γ -∗ spec_state (pair_spec d) γ s -∗ pending γ k read_call ==∗
