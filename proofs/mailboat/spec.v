@@ -63,5 +63,11 @@ Definition mail_crash (s s2 : mail) : Prop :=
   ∀ u m m2, boxes s !! u = Some m → boxes s2 !! u = Some m2 → box_crash m m2.
 
 (** The users 0, ..., n-1, with empty mailboxes. *)
-Definition mail_init (n : nat) : mail :=
-  Mail (list_to_map ((λ i, (Z.of_nat i, ∅)) <$> seq 0 n)) ∅.
+Definition users (n : nat) : gset Z := list_to_set (Z.of_nat <$> seq 0 n).
+Definition mail_init (n : nat) : mail := Mail (gset_to_gmap ∅ (users n)) ∅.
+Lemma elem_of_users n u : u ∈ users n ↔ (0 ≤ u < n)%Z.
+Proof.
+  rewrite /users elem_of_list_to_set elem_of_list_fmap. split.
+  - intros (i & -> & Hi%elem_of_seq). lia.
+  - intros Hu. exists (Z.to_nat u). rewrite elem_of_seq. lia.
+Qed.
