@@ -324,8 +324,8 @@ func (l *Live) leaveOut(failed *AtomError, r *Result) int {
 	return len(left)
 }
 
-// unasked notes that the properties were not to be checked.
-func (l *Live) unasked(r *Result) {
+// Unasked notes in r that the properties were not to be checked.
+func (l *Live) Unasked(r *Result) {
 	for _, p := range l.Properties {
 		unchecked := Unchecked{Property: p.Name, Reason: "only safety was to be checked"}
 		if !slices.Contains(r.Info.Unchecked, unchecked) {

@@ -211,7 +211,7 @@ func Run(ctx context.Context, m Model, o Options) (*Result, error) {
 	switch {
 	case !ok || l.Live() == nil || s.violation != nil || len(s.broken) > 0:
 	case o.SafetyOnly:
-		l.Live().unasked(r)
+		l.Live().Unasked(r)
 	case s.stopped.Load() == nil:
 		if err := liveness(ctx, l, o, r); err != nil {
 			return nil, err

@@ -29,19 +29,21 @@ type checkOptions struct {
 }
 
 const checkHelp = `Check visits every reachable state of a specification, breadth first, and tells
-whether its invariants and action properties hold and whether it can deadlock.
-For a violation it prints a shortest trace.
+whether its invariants and properties hold and whether it can deadlock. For a
+violation it prints a shortest trace; for one of a property of behaviours, a trace
+and how it goes on for ever.
 
 The configuration is FILE.cfg beside FILE.tla unless --config names another. With
 neither, Spec (or Init and Next) is explored without constants and invariants.
 
 All figures and traces are the same for any number of workers. Properties that
-cannot be checked, liveness above all, are listed as NOT CHECKED and make the
-exit code 20 unless --safety-only is given.
+cannot be checked (those of behaviours where there is a SYMMETRY or VIEW, say) are
+listed as NOT CHECKED and make the exit code 20. With --safety-only properties of
+behaviours are left out, and the exit code is 0 all the same.
 
 Exit codes: 0 nothing is wrong; 10 an assumption or the postcondition is false;
-11 deadlock; 12 an invariant or action property is violated; 20 not everything
-was checked; 75 an expression has no value; 130 interrupted; 150 errors in the
+11 deadlock; 12 an invariant or action property is violated; 13 a property of
+behaviours is violated; 20 not everything was checked; 75 an expression has no value; 130 interrupted; 150 errors in the
 specification; 151 errors in the configuration; 1 files; 2 usage.`
 
 // loader makes a subject of a specification. Its error is a *loadError where
@@ -78,7 +80,7 @@ func newCheckCommand(t *term) *cobra.Command {
 	f.StringVarP(&o.config, "config", "c", "", "the configuration `FILE` (default: FILE.cfg beside FILE.tla)")
 	f.IntVarP(&o.workers, "workers", "w", 0, "how many `N` goroutines search (default: one per processor)")
 	f.BoolVar(&o.deadlock, "deadlock", true, "report deadlock, unless the configuration says not to")
-	f.BoolVar(&o.safetyOnly, "safety-only", false, "accept that liveness properties are not checked")
+	f.BoolVar(&o.safetyOnly, "safety-only", false, "leave properties of behaviours (liveness) out")
 	f.Int64Var(&o.statesMax, "max-states", 0, "stop after `N` distinct states")
 	f.Int64Var(&o.memoryMax, "max-memory", 0, "stop at `MB` of memory (default: 85% of what is available)")
 	f.BoolVar(&o.json, "json", false, "write the result as JSON (schema: docs/lang/check-json.md)")
@@ -103,7 +105,7 @@ func runCheck(ctx context.Context, t *term, o checkOptions, spec string, load lo
 		return &exit{exitUsage, fmt.Errorf("--max-memory %d: want a positive number", o.memoryMax)}
 	}
 	var monitor check.Monitor
-	g := newProgress(t, &monitor)
+	g := newProgress(t, searchProgress(&monitor))
 	s, err := load(spec, o, printer(t, o, g), &monitor)
 	var wrong *loadError
 	switch {

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"time"
 
@@ -38,6 +39,9 @@ type document struct {
 	Statistics statistics `json:"statistics"`
 	Init       covered    `json:"init"`
 	Actions    []covered  `json:"actions"`
+
+	// Walks is what a simulation did; a search has none.
+	Walks *walks `json:"walks,omitempty"`
 
 	Violation *violation  `json:"violation,omitempty"`
 	Trace     []traceStep `json:"trace"`
@@ -348,6 +352,9 @@ func changesOf(was, now check.Binding) []change {
 func (d *document) headline() string {
 	switch d.Verdict {
 	case "ok":
+		if d.Walks != nil {
+			return fmt.Sprintf("No violation in %s random walks.", count(d.Walks.Number))
+		}
 		if len(d.Unchecked) > 0 {
 			return "No safety violation. Not everything that the configuration asks for was checked."
 		}
@@ -377,6 +384,9 @@ func (d *document) headline() string {
 		}
 		return what + " cannot be evaluated: " + d.Violation.Message
 	case "interrupted":
+		if d.Walks != nil {
+			return fmt.Sprintf("Interrupted. No violation in %s random walks.", count(d.Walks.Number))
+		}
 		return "Interrupted. No violation so far, and not every state was visited."
 	case "error":
 		return "The specification or its configuration has errors."

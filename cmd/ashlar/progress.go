@@ -16,22 +16,33 @@ const progressEvery = 250 * time.Millisecond
 // progress draws one line that tells how far a search is, and lets other
 // output pass above it.
 type progress struct {
-	w       io.Writer
-	p       palette
-	monitor *check.Monitor
-	start   time.Time
+	w     io.Writer
+	p     palette
+	start time.Time
+	// generated is how many states were computed, and tell says the rest, where
+	// %s stands for how many a second.
+	tell func() (generated int64, format string)
 
 	mu    sync.Mutex
 	drawn bool
-	last  check.Stats
+	last  int64
 	at    time.Time
 	stop  chan struct{}
 	done  sync.WaitGroup
 }
 
 // newProgress draws nothing until it begins.
-func newProgress(t *term, m *check.Monitor) *progress {
-	return &progress{w: t.err, p: newPalette(t.errTTY), monitor: m, stop: make(chan struct{})}
+func newProgress(t *term, tell func() (int64, string)) *progress {
+	return &progress{w: t.err, p: newPalette(t.errTTY), tell: tell, stop: make(chan struct{})}
+}
+
+// searchProgress is how far a search is.
+func searchProgress(m *check.Monitor) func() (int64, string) {
+	return func() (int64, string) {
+		s := m.Stats()
+		return s.Generated, fmt.Sprintf("%s generated  %s distinct  %s queued  depth %d  %%s/s",
+			count(s.Generated), count(s.Distinct), count(s.Queue), s.Depth)
+	}
 }
 
 // begin starts the clock and, where on is true, draws until end.
@@ -57,13 +68,12 @@ func (g *progress) begin(on bool) {
 
 // draw writes the line over the one before.
 func (g *progress) draw(now time.Time) {
-	s := g.monitor.Stats()
+	generated, format := g.tell()
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	rate := float64(s.Generated-g.last.Generated) / max(now.Sub(g.at).Seconds(), 1e-3)
-	g.last, g.at = s, now
-	line := fmt.Sprintf("%s generated  %s distinct  %s queued  depth %d  %s/s  %s",
-		count(s.Generated), count(s.Distinct), count(s.Queue), s.Depth, count(int64(rate)), duration(now.Sub(g.start)))
+	rate := float64(generated-g.last) / max(now.Sub(g.at).Seconds(), 1e-3)
+	g.last, g.at = generated, now
+	line := fmt.Sprintf(format, count(int64(rate))) + "  " + duration(now.Sub(g.start))
 	fmt.Fprintf(g.w, "\r\x1b[K%s", g.p.dim(line))
 	g.drawn = true
 }

@@ -74,7 +74,7 @@ func writeTrace(w io.Writer, d *document, p palette) {
 		states = "1 state"
 	}
 	what := "Shortest trace"
-	if d.Loop != nil {
+	if d.Loop != nil || d.Walks != nil {
 		what = "Trace"
 	}
 	fmt.Fprintf(w, "\n%s: %s. After the first, only what changed is shown.\n", what, states)
@@ -161,6 +161,10 @@ func writeCoverage(w io.Writer, d *document, p palette) {
 
 func writeStatistics(w io.Writer, d *document, p palette) {
 	s := d.Statistics
+	if d.Walks != nil {
+		writeWalks(w, d, p)
+		return
+	}
 	if s.Generated == 0 {
 		return
 	}
