@@ -101,14 +101,12 @@ func (f *fn) receiver(fun *ast.SelectorExpr, recv types.Type) operand {
 	return f.expr(fun.X)
 }
 
-// syncMethods are the methods of package sync that the model has, and whether
-// they have a result.
+// syncMethod is the name in Coq of a method of package sync. TryLock is not among
+// them: in Go it may fail for no reason.
 func syncMethod(name string) (coq string, ok bool) {
 	switch name {
 	case "Mutex.Lock":
 		return "mutex_lock", true
-	case "Mutex.TryLock":
-		return "mutex_try_lock", true
 	case "Mutex.Unlock":
 		return "mutex_unlock", true
 	case "RWMutex.Lock":
@@ -140,7 +138,7 @@ func (f *fn) syncMethod(e *ast.CallExpr, fun *ast.SelectorExpr, o *types.Func) o
 	name := receiverName(recv) + "." + o.Name()
 	lib, ok := syncMethod(name)
 	if !ok {
-		f.refuse(fun, SyncForm, "sync."+name, "the model has Lock, TryLock, Unlock, RLock, RUnlock, Wait, Signal, Broadcast, Add and Done")
+		f.refuse(fun, SyncForm, "sync."+name, "the model has Lock, Unlock, RLock, RUnlock, Wait, Signal, Broadcast, Add and Done")
 		return operand{}
 	}
 	items := []func() operand{func() operand { return f.receiver(fun, recv) }}

