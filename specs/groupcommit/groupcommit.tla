@@ -1,16 +1,17 @@
 ---------------------------- MODULE groupcommit -----------------------------
 (***************************************************************************)
-(* Group commit, the package examples/groupcommit: changes are buffered in *)
-(* memory and a flush writes all of them in one transaction of the         *)
-(* write-ahead log, which is one step here (specs/wal) but for its commit  *)
-(* point and its return being two.                                         *)
+(* Group commit, the package examples/groupcommit: transactions are        *)
+(* buffered in memory and a flush writes all of them in one transaction of *)
+(* the write-ahead log, which is one step here (specs/wal) but for its     *)
+(* commit point and its return being two.                                  *)
 (*                                                                         *)
-(* The specification is the pair `durable`, `pending`: a put appends to    *)
-(* pending, a flush moves pending into durable, a crash forgets pending.   *)
+(* The specification is the pair `durable`, `pending`: a commit appends    *)
+(* its updates to pending, a flush moves pending into durable, a crash     *)
+(* forgets pending.                                                        *)
 (***************************************************************************)
 EXTENDS Naturals, Sequences
 
-CONSTANTS Threads, Addresses, Values, Room, Puts
+CONSTANTS Threads, Addresses, Values, Room, Commits
 
 VARIABLES
   data,      \* what the log would give after a crash
@@ -19,7 +20,7 @@ VARIABLES
   pc,        \* where the holder is
   op,        \* its operation
   result,    \* what the last operation returned, and what it should have
-  done,      \* number of puts begun, over all lives
+  done,      \* number of commits begun, over all lives
   promised,  \* ghost: the data of which a flush has said that they are durable
   durable, pending   \* ghost: the specification
 
@@ -44,14 +45,15 @@ Init ==
   /\ holder = Nobody /\ pc = "idle" /\ op = NoOp /\ result = NoResult /\ done = 0
   /\ durable = data /\ promised = data /\ pending = <<>>
 
-Ops ==
-  [do : {"put"}, a : Addresses, v : Values] \cup [do : {"read"}, a : Addresses] \cup [do : {"flush"}]
+Updates == [a : Addresses, v : Values]
+Txns == {<<u>> : u \in Updates} \cup (Updates \X Updates)
+Ops == [do : {"commit"}, us : Txns] \cup [do : {"read"}, a : Addresses] \cup [do : {"flush"}]
 
 Lock(t) ==
   /\ holder = Nobody
   /\ \E o \in Ops :
-       /\ op' = o /\ (o.do = "put" => done < Puts)
-       /\ done' = IF o.do = "put" THEN done + 1 ELSE done
+       /\ op' = o /\ (o.do = "commit" => done < Commits)
+       /\ done' = IF o.do = "commit" THEN done + 1 ELSE done
   /\ holder' = t /\ pc' = "locked"
   /\ UNCHANGED <<data, buffer, result, promised, durable, pending>>
 
@@ -60,14 +62,14 @@ Return ==
   /\ holder' = Nobody /\ pc' = "idle" /\ op' = NoOp /\ result' = NoResult
   /\ UNCHANGED <<data, buffer, done, promised, durable, pending>>
 
-Put ==
-  /\ pc = "locked" /\ op.do = "put"
-  /\ IF Len(buffer) < Room
-     THEN /\ buffer' = Append(buffer, [a |-> op.a, v |-> op.v])
-          /\ pending' = Append(pending, [a |-> op.a, v |-> op.v])
-          /\ result' = NoResult
-     ELSE /\ UNCHANGED <<buffer, pending>>
-          /\ result' = [got |-> 1, want |-> IF Len(pending) < Room THEN 0 ELSE 1]
+Fits(s) == Len(s) + Len(op.us) <= Room
+
+Commit ==
+  /\ pc = "locked" /\ op.do = "commit"
+  /\ IF Fits(buffer)
+     THEN buffer' = buffer \o op.us /\ pending' = pending \o op.us
+     ELSE UNCHANGED <<buffer, pending>>
+  /\ result' = [got |-> IF Fits(buffer) THEN 0 ELSE 1, want |-> IF Fits(pending) THEN 0 ELSE 1]
   /\ pc' = "return"
   /\ UNCHANGED <<data, holder, op, done, promised, durable>>
 
@@ -82,8 +84,8 @@ Read ==
   /\ pc' = "return"
   /\ UNCHANGED <<data, buffer, holder, op, done, promised, durable, pending>>
 
-\* The log commits.
-Commit ==
+\* The log below commits.
+Write ==
   /\ pc = "locked" /\ op.do = "flush"
   /\ data' = Apply(data, buffer)
   /\ durable' = Apply(durable, pending) /\ pending' = <<>>
@@ -91,10 +93,10 @@ Commit ==
   /\ UNCHANGED <<buffer, holder, op, result, done, promised>>
 
 \* When a flush may empty the buffer and return.
-Committed == pc = "flushed"
+Written == pc = "flushed"
 
 Forget ==
-  /\ op.do = "flush" /\ pc \in {"locked", "flushed"} /\ Committed
+  /\ op.do = "flush" /\ pc \in {"locked", "flushed"} /\ Written
   /\ promised' = Apply(durable, pending)
   /\ buffer' = <<>> /\ pc' = "return"
   /\ UNCHANGED <<data, holder, op, result, done, durable, pending>>
@@ -104,7 +106,7 @@ Crash ==
   /\ holder' = Nobody /\ pc' = "idle" /\ op' = NoOp /\ result' = NoResult
   /\ UNCHANGED <<data, done, promised, durable>>
 
-Next == (\E t \in Threads : Lock(t)) \/ Put \/ Read \/ Commit \/ Forget \/ Return \/ Crash
+Next == (\E t \in Threads : Lock(t)) \/ Commit \/ Read \/ Write \/ Forget \/ Return \/ Crash
 
 Spec == Init /\ [][Next]_vars
 
@@ -116,7 +118,7 @@ Buffered == holder = Nobody \/ pc \in {"locked", "return"} => buffer = pending
 \* Every operation returns what the specification says.
 Returns == result.got = result.want
 
-\* What a flush has promised is there when nothing was put since.
+\* What a flush has promised is there when nothing was committed since.
 Kept == pc = "return" /\ op.do = "flush" => promised = durable
 
 \* For configurations with a mistake: the first change that is found, not the
