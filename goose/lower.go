@@ -26,6 +26,8 @@ type lowerer struct {
 	refs map[*types.Func]map[*types.Func]bool
 	// constants are the fields that never change.
 	constants map[*types.Var]bool
+	// quiet are the functions that change nothing that others see.
+	quiet map[*types.Func]bool
 }
 
 // primitiveModules are the modules that every file has.
@@ -37,7 +39,7 @@ func primitiveModules() map[string]string {
 // package is of no use.
 func Lower(u *Unit) (*Package, *source.List) {
 	l := &lowerer{unit: u, diags: new(source.List), imports: map[string]Import{}, modules: primitiveModules(), refs: map[*types.Func]map[*types.Func]bool{},
-		constants: constantFields(u)}
+		constants: constantFields(u), quiet: quietFunctions(u)}
 	l.pkg = &Package{Path: u.Pkg.Path(), Name: u.Pkg.Name()}
 	l.pkg.Prefix, l.pkg.Module = modulePath(u.Module, u.Prefix, u.Pkg.Path())
 	l.checkNames()

@@ -41,7 +41,9 @@ func (f *fn) call(e *ast.CallExpr) operand {
 		return operand{}
 	}
 	ops := f.exprs(append([]ast.Expr{e.Fun}, e.Args...)...)
-	return join(Call{Fun: ops[0].x, Args: terms(ops[1:])}, ops...).calling(true)
+	id, _ := ast.Unparen(e.Fun).(*ast.Ident)
+	callee, _ := f.unit.Info.Uses[id].(*types.Func)
+	return join(Call{Fun: ops[0].x, Args: terms(ops[1:])}, ops...).calling(!f.quiet[callee])
 }
 
 func terms(ops []operand) []Expr {
@@ -81,7 +83,7 @@ func (f *fn) method(e *ast.CallExpr, fun *ast.SelectorExpr, s *types.Selection) 
 		items = append(items, func() operand { return f.expr(a) })
 	}
 	ops := f.list(items...)
-	return join(Call{Fun: Func{f.global(o)}, Args: terms(ops)}, ops...).calling(true)
+	return join(Call{Fun: Func{f.global(o)}, Args: terms(ops)}, ops...).calling(!f.quiet[o])
 }
 
 // receiver is x of x.m(): its address or its value, as the method wants it.

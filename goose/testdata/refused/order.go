@@ -118,3 +118,38 @@ func text(b *box) string {
 func inComposite(b *box) *box {
 	return &box{n: b.n, fixed: b.bump()} // WANT EvaluationOrder "may change"
 }
+
+func (b *box) total() uint64 {
+	sum := b.n
+	for _, x := range b.items {
+		sum += x
+	}
+	return add(sum, b.n)
+}
+
+// Who only looks changes nothing.
+func besideQuiet(b *box) uint64 { return b.n + b.total() + b.items[0] }
+
+func (b *box) writesDeep(x uint64) uint64 {
+	if x == 0 {
+		return b.bump()
+	}
+	return add(b.writesDeep(x-1), 1)
+}
+
+func besideDeep(b *box) uint64 {
+	return b.n + b.writesDeep(3) // WANT EvaluationOrder "may change"
+}
+
+func viaValue(b *box, f func() uint64) uint64 {
+	return b.n + f() // WANT EvaluationOrder "may change"
+}
+
+func writesElement(s []uint64) uint64 {
+	s[0] = 5
+	return 1
+}
+
+func besideElement(s []uint64) uint64 {
+	return s[0] + writesElement(s) // WANT EvaluationOrder "may change"
+}
