@@ -212,7 +212,7 @@ func constKind(c *types.Const) constKinds {
 		return constOther
 	}
 	switch {
-	case b.Info()&types.IsInteger != 0 && c.Val().Kind() == constant.Int && b.Kind() != types.UntypedRune:
+	case b.Info()&types.IsInteger != 0 && c.Val().Kind() == constant.Int:
 		return constInt
 	case b.Info()&types.IsBoolean != 0:
 		return constBool

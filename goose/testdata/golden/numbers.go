@@ -4,13 +4,14 @@ package numbers
 type slot uint64
 
 const (
-	none       = 0
-	big        = 1 << 40
-	low        = -5
-	last  slot = 9
-	debug      = false
-	name       = "na\"me"
-	odd        = "\x00\n"
+	none         = 0
+	big          = 1 << 40
+	low          = -5
+	last    slot = 9
+	debug        = false
+	name         = "na\"me"
+	odd          = "\x00\n"
+	newline      = '\n'
 )
 
 func widths(a byte, b uint16, c uint32, d uint64, e int, f int64) uint64 {
@@ -27,6 +28,8 @@ func constants(s slot) bool {
 	x := byte(none)
 	return s < last && uint64(s) != big && int(s) > big && x == none && !debug && name != odd
 }
+
+func isNewline(b byte) bool { return b == newline || b == 'x' }
 
 func narrow(x uint64) byte {
 	x <<= 8

@@ -21,12 +21,15 @@ Definition debug : bool := false.
 (* numbers.go:12:2 *)
 Definition name : string := "na""me".
 
-(* numbers.go:16:1 *)
+(* numbers.go:14:2 *)
+Definition newline : Z := 10.
+
+(* numbers.go:17:1 *)
 Definition widths : val :=
   λ: "a" "b" "c" "d" "e" "f",
     ((((to_int U64 "a" + to_int U64 "b") + to_int U64 "c") + "d") + to_int U64 "e") + to_int U64 "f".
 
-(* numbers.go:20:1 *)
+(* numbers.go:21:1 *)
 Definition operators : val :=
   λ: "x" "y",
     (((((((("x" + "y") * ("x" - "y")) `quot` "y") `rem` #(u64 7)) +
@@ -36,12 +39,12 @@ Definition operators : val :=
        UnOp ComplOp "x") +
       (#(u64 0) - "y").
 
-(* numbers.go:24:1 *)
+(* numbers.go:25:1 *)
 Definition signed : val :=
   λ: "x" "y",
     ((((#(int 0) - "x") `quot` "y") `rem` #(int 3)) + ("x" ≫ #(u64 1))) + #(int low).
 
-(* numbers.go:26:1 *)
+(* numbers.go:27:1 *)
 Definition constants : val :=
   λ: "s",
     let: "x" := #(u8 0) in
@@ -50,7 +53,12 @@ Definition constants : val :=
        #true) &&
       #true.
 
-(* numbers.go:31:1 *)
+(* numbers.go:32:1 *)
+Definition isNewline : val :=
+  λ: "b",
+    ("b" = #(u8 newline)) || ("b" = #(u8 120)).
+
+(* numbers.go:34:1 *)
 Definition narrow : val :=
   λ: "x",
     let: "x" := ref uint64T "x" in
