@@ -1,7 +1,7 @@
 (** * The accesses of the log's functions to the disk, with the slices that they use *)
 From iris.proofmode Require Import proofmode.
 From ashlar.lib Require Import ints.
-From ashlar.golib Require Import slice_rules append.
+From ashlar.golib Require Export slice_rules append disk readonly.
 From ashlar.logic Require Import harness.
 From ashlar.wal Require Export inv loop.
 From ashlar.gen.examples Require Export wal.
@@ -10,20 +10,6 @@ Open Scope Z_scope.
 Section memory.
   Context `{!golangGS Σ}.
   Implicit Types (b : boot).
-
-  Lemma block_ok_length s : block_ok s → Z.of_nat (length s) ≤ max_elems.
-  Proof. rewrite /block_ok /block_size /max_elems. lia. Qed.
-
-  (** A write takes the slice for as long as it lasts. *)
-  Lemma wp_Disk__Write b (h : val) a sl dq s Φ :
-    own_bytes b sl dq s -∗
-    (own_bytes b sl dq s -∗
-      WP Eff (DevOp DiskWrite) (Val (#(u64 a), #(LitStr s))) @ b; ⊤ {{ Φ }}) -∗
-    WP disk.Disk__Write h #(u64 a) (slice_val sl) @ b; ⊤ {{ Φ }}.
-  Proof.
-    iIntros "Hs HΦ". wp_rec. wp_pures. wp_apply (wp_slice_to_string with "Hs").
-    iIntros "Hs". wp_pures. by iApply "HΦ".
-  Qed.
 
   (** Slices of blocks, each with its bytes. *)
   Definition own_blocks b sl (bs : list (list Z)) : iProp Σ :=
@@ -69,16 +55,14 @@ Section access.
   Local Notation wal_ctx := (wal_ctx sp ns N P).
   Local Notation wal_lease := (wal_lease N).
 
-  Lemma wp_Disk__Read b γ γl γu d us a s (h : val) Φ : d !! a = Some s →
+  Lemma wp_read b γ γl γu d us a s (h : val) Φ : d !! a = Some s →
     wal_ctx b γ γl γu -∗ wal_lease γl d us -∗
     (∀ sl, wal_lease γl d us -∗ own_bytes_full b sl s -∗ Φ (slice_val sl)) -∗
     WP disk.Disk__Read h #(u64 a) @ b; ⊤ {{ Φ }}.
   Proof.
-    iIntros (Ha) "#Hctx Hlease HΦ". wp_rec. wp_pures.
-    iDestruct (wal_lease_rel with "Hlease") as %Hrel.
-    wp_bind (Eff _ _). iApply (wal_read_any with "Hctx Hlease"); [done|]. iIntros "!> Hlease".
-    wp_apply (wp_string_to_slice with "[//]").
-    { by eapply block_ok_length, rel_block_ok. }
+    iIntros (Ha) "#Hctx Hlease HΦ". iDestruct (wal_lease_rel with "Hlease") as %Hrel.
+    iApply wp_Disk__Read. iApply (wal_read_any with "Hctx Hlease"); [done|]. iIntros "!> Hlease".
+    iExists s. iSplit; [done|]. iSplit; [iPureIntro; by eapply rel_block_ok|].
     iIntros (sl) "Hs". iApply ("HΦ" with "Hlease Hs").
   Qed.
   (** The log is filled while the header announces nothing. *)

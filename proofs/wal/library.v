@@ -29,7 +29,7 @@ Section args.
     { iApply ("HΦ" with "[Ha] [Hb]"); by rewrite app_nil_r. }
     inversion Hus as [|?? Hu Hus']; subst.
     wp_apply (wp_append_one with "Ha"); [done|]. iIntros (sa') "Ha". wp_pures.
-    wp_apply (wp_string_to_slice with "[//]"); [by apply block_ok_length|]. iIntros (s) "[Hs _]".
+    wp_apply (wp_string_to_slice with "[//]"); [by apply block_small|]. iIntros (s) "[Hs _]".
     wp_bind (append_one _ _ _). iApply (wp_append_block with "Hb Hs"). iIntros (sb') "Hb". wp_pures.
     iApply ("IH" with "[//] [Ha] Hb").
     { change [(#(u64 u.1))%V] with (u64_val <$> [u.1]). rewrite -fmap_app. iExact "Ha". }

@@ -104,7 +104,7 @@ Section program.
     pose proof (rel_count _ _ _ _ Hrel) as Hlen. pose proof (rel_fits _ _ _ _ Hrel) as Hfits.
     rewrite /data_start in Hfits.
     assert (length us.*1 ≤ 511)%nat as Hlen1 by (by rewrite fmap_length).
-    wp_rec. wp_apply (wp_Disk__Read with "Hctx Hlease"); [by eapply rel_header|].
+    wp_rec. wp_apply (wp_read with "Hctx Hlease"); [by eapply rel_header|].
     iIntros (s) "Hlease [Hs _]". wp_pures.
     wp_apply (wp_UInt64Get with "Hs").
     { pose proof (header_length _ Hlen1) as Hl. rewrite /block_ok /block_size in Hl. lia. }
@@ -133,7 +133,7 @@ Section program.
     { eapply rel_in_range; [done|lia]. }
     iIntros "Hs". wp_pures. wp_load. wp_pures. rewrite_wrap.
     pose proof (rel_entries _ _ _ _ Hrel _ _ Hu) as Hentry. rewrite Z2Nat.id in Hentry; [|lia].
-    wp_apply (wp_Disk__Read with "Hctx Hlease"); [done|]. iIntros (sb) "Hlease [Hsb _]". wp_pures.
+    wp_apply (wp_read with "Hctx Hlease"); [done|]. iIntros (sb) "Hlease [Hsb _]". wp_pures.
     iApply (wp_Disk__Write with "Hsb"). iIntros "_".
     iApply (wal_write_same sp ns N P _ _ _ _ _ _ us with "Hctx Hlease").
     { eapply rel_is_Some; [done|lia]. }

@@ -43,7 +43,7 @@ Section proof.
     iApply (wp_install with "Hctx Hlease"). iIntros (d') "Hlease". wp_pures.
     iApply wpe_fupd. wp_alloc l as "(Hmu & Hd & _)".
     iMod (mutex_alloc _ _ _ (∃ d, wal_lease N γl d []) with "Hmu [Hlease]") as "#Hmu"; [by iExists d'|].
-    iMod (ghost_map_elem_persist with "Hd") as "#Hd".
+    iMod (pointsto_persist with "Hd") as "#Hd".
     iModIntro. iApply "HΦ". iExists l, h. by iFrame "Hd Hmu Hctx".
   Qed.
 
@@ -63,7 +63,7 @@ Section proof.
     pose proof (rel_block_ok _ _ _ _ _ _ Hrel Hs) as Hok.
     wp_bind (Eff _ _). iApply (wal_read sp ns N P _ _ _ _ _ _ _ _ (Q s) with "Hctx Hlease [Hvs]"); [done| |].
     { iIntros (σ Hσ). iApply "Hvs". iPureIntro. by rewrite -(rel_read _ _ _ _ Hσ Ha1). }
-    iIntros "!> Hlease HQ". wp_apply (wp_string_to_slice with "[//]"); [by apply block_ok_length|].
+    iIntros "!> Hlease HQ". wp_apply (wp_string_to_slice with "[//]"); [by apply block_small|].
     iIntros (sl) "Hsl". wp_pures. wp_apply (wp_mutex_unlock with "[$Hheld Hlease]"); [by iExists d|].
     iIntros "_". wp_pures. by iApply ("HΦ" with "[//] Hsl HQ").
   Qed.
