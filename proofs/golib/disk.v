@@ -3,8 +3,8 @@
     The rules leave the effect to be proved, so that an invariant can be opened
     around it: [iInv] applies to the premise.  Then the rules for a points-to that
     the caller owns. *)
-From ashlar.golib Require Export slice_rules.
 From ashlar.logic Require Export two.
+From ashlar.golib Require Export slice_rules.
 Local Open Scope Z_scope.
 
 Section disk.
