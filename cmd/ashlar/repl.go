@@ -1,0 +1,434 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ashlar-dev/ashlar/check"
+	"github.com/ashlar-dev/ashlar/source"
+	"github.com/ashlar-dev/ashlar/tla/config"
+	"github.com/ashlar-dev/ashlar/tla/eval"
+	"github.com/ashlar-dev/ashlar/tla/load"
+	"github.com/ashlar-dev/ashlar/tla/value"
+)
+
+const replHelp = `Repl evaluates expressions of TLA+, one on each line: constants, or predicates and
+expressions in a state of a specification. Without FILE the standard modules are
+known; with it, everything that the specification defines, and its configuration's
+constants.
+
+States are those of a result that ashlar check --json wrote (--trace), or are
+walked to: :init lists the initial states, :next the successors of the present one,
+and a listed state is gone to by its number. A primed variable is that of the next
+state of the trace.
+
+  :init      initial states        :next     successors, with the action
+  :go N      go to listed state N  :trace    the steps of the trace
+  :at N      step N of the trace   :state    the present state
+  :help      this                  :quit     leave
+
+Exit codes: 0 every expression had a value; 75 one had none, in --eval or where input
+is no terminal; 150 one is no TLA+; 1, 2, 151 as of ashlar check.`
+
+// replShownMax is how many states a list has at most.
+const replShownMax = 50
+
+type replOptions struct {
+	config, trace string
+	state         int
+	eval          []string
+}
+
+func newReplCommand(t *term) *cobra.Command {
+	var o replOptions
+	cmd := &cobra.Command{
+		Use:   "repl [FILE.tla]",
+		Short: "Evaluate expressions, in states of a specification or of a trace",
+		Long:  replHelp,
+		Example: `  ashlar repl -e 'SUBSET {1, 2}'
+  ashlar check --json Spec.tla > result.json; ashlar repl --trace result.json Spec.tla
+  ashlar repl --trace result.json --state 3 -e 'Cardinality(msgs)' Spec.tla`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			spec := ""
+			if len(args) == 1 {
+				spec = args[0]
+			}
+			return runRepl(cmd.Context(), t, cmd.InOrStdin(), o, spec)
+		},
+	}
+	f := cmd.Flags()
+	f.SortFlags = false
+	f.StringVarP(&o.config, "config", "c", "", "the configuration `FILE` (default: FILE.cfg beside FILE.tla)")
+	f.StringVar(&o.trace, "trace", "", "the result `FILE` of ashlar check --json, whose trace has the states")
+	f.IntVar(&o.state, "state", 0, "begin in state `N` of the trace (default: its last)")
+	f.StringArrayVarP(&o.eval, "eval", "e", nil, "evaluate an `EXPRESSION` and leave; may be given again")
+	return cmd
+}
+
+// repl is a session.
+type repl struct {
+	t    *term
+	spec string // the specification's file, or ""
+	cfg  string
+	text []byte // of the configuration
+
+	trace []replState
+	at    int       // in the trace, or -1
+	state replState // the present one, nil where there is none
+	list  []replState
+}
+
+// replState is the values of the variables, and how the state was reached.
+type replState struct {
+	vals   []value.Value
+	action string
+}
+
+// replFiles is the file system with one more module in it.
+type replFiles struct {
+	files
+	path string
+	text []byte
+}
+
+func (f replFiles) ReadFile(name string) ([]byte, error) {
+	if name == f.path {
+		return f.text, nil
+	}
+	return f.files.ReadFile(name)
+}
+
+func runRepl(ctx context.Context, t *term, in io.Reader, o replOptions, spec string) error {
+	r := &repl{t: t, spec: spec, at: -1}
+	if spec == "" && (o.trace != "" || o.config != "") {
+		return &exit{exitUsage, errors.New("--trace and --config are about a specification: name its FILE.tla")}
+	}
+	if spec != "" {
+		if filepath.Ext(spec) == "" {
+			r.spec += ".tla"
+		}
+		if err := r.configure(o.config); err != nil {
+			return err
+		}
+	}
+	// Is the specification one at all?
+	if _, _, err := r.model("TRUE"); err != nil {
+		return r.finish(err)
+	}
+	if o.trace != "" {
+		if err := r.readTrace(o.trace, o.state); err != nil {
+			return r.finish(err)
+		}
+	}
+	if len(o.eval) > 0 {
+		for _, e := range o.eval {
+			if err := r.line(ctx, e); err != nil {
+				return r.finish(err)
+			}
+		}
+		return nil
+	}
+	return r.read(ctx, in)
+}
+
+// configure reads the configuration, where there is one.
+func (r *repl) configure(named string) error {
+	r.cfg = named
+	if named == "" {
+		r.cfg = strings.TrimSuffix(r.spec, filepath.Ext(r.spec)) + ".cfg"
+	}
+	text, err := files{}.ReadFile(r.cfg)
+	if err != nil && (named != "" || !errors.Is(err, os.ErrNotExist)) {
+		return failed(fmt.Errorf("read configuration: %w", err))
+	}
+	r.text = text
+	return nil
+}
+
+// read evaluates line after line. At a terminal an error does not end it.
+func (r *repl) read(ctx context.Context, in io.Reader) error {
+	s := bufio.NewScanner(in)
+	s.Buffer(nil, 1<<20)
+	var last error
+	for ctx.Err() == nil {
+		if r.t.outTTY {
+			fmt.Fprint(r.t.out, "> ")
+		}
+		if !s.Scan() {
+			break
+		}
+		text := strings.TrimSpace(s.Text())
+		if text == ":quit" || text == ":q" {
+			break
+		}
+		if text == "" {
+			continue
+		}
+		if err := r.line(ctx, text); err != nil {
+			last = r.finish(err)
+			var x *exit
+			if errors.As(last, &x) && x.err != nil {
+				r.t.complain(x.err)
+			}
+			last = &exit{code: exitCodeOf(last)}
+		}
+	}
+	if err := s.Err(); err != nil {
+		return failed(err)
+	}
+	if r.t.outTTY {
+		return nil
+	}
+	return last
+}
+
+// finish makes an exit of an error, and shows what is wrong with the input.
+func (r *repl) finish(err error) error {
+	var wrong *loadError
+	var e *check.EvalError
+	switch {
+	case errors.As(err, &wrong):
+		wrong.diags.Print(r.t.err)
+		return &exit{code: wrong.code}
+	case errors.As(err, &e):
+		return &exit{exitEval, errors.New(e.Message)}
+	}
+	return err
+}
+
+// exitCodeOf is the code that an error of finish ends with.
+func exitCodeOf(err error) int {
+	var x *exit
+	if errors.As(err, &x) {
+		return x.code
+	}
+	return exitWorld
+}
+
+// line does what a line asks for.
+func (r *repl) line(ctx context.Context, text string) error {
+	command, rest, _ := strings.Cut(text, " ")
+	if !strings.HasPrefix(command, ":") {
+		return r.evaluate(text)
+	}
+	number := func(most int) (int, error) {
+		n, err := strconv.Atoi(strings.TrimSpace(rest))
+		if err != nil || n < 1 || n > most {
+			return 0, &exit{exitUsage, fmt.Errorf("%s %s: want a number from 1 to %d", command, rest, most)}
+		}
+		return n - 1, nil
+	}
+	switch command {
+	case ":help":
+		fmt.Fprintln(r.t.out, replHelp)
+	case ":state":
+		return r.show()
+	case ":init", ":next":
+		return r.successors(ctx, command == ":init")
+	case ":go":
+		n, err := number(len(r.list))
+		if err != nil {
+			return err
+		}
+		r.state, r.at = r.list[n], -1
+		return r.show()
+	case ":at":
+		n, err := number(len(r.trace))
+		if err != nil {
+			return err
+		}
+		r.state, r.at = r.trace[n], n
+		return r.show()
+	case ":trace":
+		for i, s := range r.trace {
+			fmt.Fprintf(r.t.out, "%d  %s\n", i+1, s.action)
+		}
+	default:
+		return &exit{exitUsage, fmt.Errorf("%s is no command; :help lists them", command)}
+	}
+	return nil
+}
+
+// The module of one expression, and the name of its definition.
+const (
+	replModule = "AshlarRepl"
+	replName   = "AshlarReplValue"
+)
+
+// model makes a model of the specification in which an expression is defined.
+func (r *repl) model(expr string) (*eval.Model, *load.Loaded, error) {
+	extends, dir := "Integers, Sequences, FiniteSets, TLC, Bags", "."
+	if r.spec != "" {
+		extends = strings.TrimSuffix(filepath.Base(r.spec), filepath.Ext(r.spec))
+		dir = filepath.Dir(r.spec)
+	}
+	f := replFiles{path: filepath.Join(dir, replModule+".tla")}
+	f.text = []byte("---- MODULE " + replModule + " ----\nEXTENDS " + extends + "\n" + replName + " ==\n" + expr + "\n====\n")
+	loaded, diags, err := load.Load(f, f.path, loadOptions())
+	if err != nil {
+		return nil, nil, failed(err)
+	}
+	if diags.HasErrors() {
+		return nil, nil, &loadError{diags: diags, code: exitSpec}
+	}
+	cfg := config.Default(func(name string) bool { return loaded.Spec.Names[name] != nil })
+	if r.text != nil {
+		cfg = config.Parse(source.NewFile(r.cfg, r.text), diags)
+	}
+	if diags.HasErrors() {
+		return nil, nil, &loadError{diags: diags, code: exitConfig, config: r.cfg}
+	}
+	m, err := eval.New(loaded.Spec, cfg, eval.Options{Reference: true, Files: files{}, Environment: environment,
+		Output: func(line string) { fmt.Fprintln(r.t.out, line) }})
+	var wrong *source.List
+	if errors.As(err, &wrong) {
+		return nil, nil, &loadError{diags: wrong, code: exitConfig, config: r.cfg}
+	}
+	return m, loaded, err
+}
+
+// evaluate prints the value of an expression.
+func (r *repl) evaluate(text string) error {
+	v, err := r.value(text)
+	if err == nil {
+		fmt.Fprintln(r.t.out, v.String())
+	}
+	return err
+}
+
+func (r *repl) value(text string) (value.Value, error) {
+	m, loaded, err := r.model(text)
+	if err != nil {
+		return value.Value{}, err
+	}
+	var next []value.Value
+	if r.at >= 0 && r.at+1 < len(r.trace) {
+		next = r.trace[r.at+1].vals
+	}
+	return m.EvaluateStep(loaded.Spec.Names[replName].Body, r.state.vals, next)
+}
+
+// show prints the present state.
+func (r *repl) show() error {
+	m, _, err := r.model("TRUE")
+	if err != nil {
+		return err
+	}
+	if r.state.vals == nil {
+		return &exit{exitUsage, errors.New("there is no present state; :init lists the initial ones")}
+	}
+	if r.state.action != "" {
+		fmt.Fprintln(r.t.out, r.state.action)
+	}
+	for i, name := range m.Variables() {
+		fmt.Fprintf(r.t.out, "    %s = %s\n", name, r.state.vals[i])
+	}
+	return nil
+}
+
+// errEnough ends a list of states.
+var errEnough = errors.New("enough states")
+
+// successors lists the initial states, or those after the present one.
+func (r *repl) successors(ctx context.Context, initial bool) error {
+	m, _, err := r.model("TRUE")
+	if err != nil {
+		return err
+	}
+	if !initial && r.state.vals == nil {
+		return &exit{exitUsage, errors.New("there is no present state; :init lists the initial ones")}
+	}
+	w := m.NewWorker()
+	if e, ok := w.(check.Endable); ok {
+		e.EndWhen(func() bool { return ctx.Err() != nil })
+	}
+	r.list = nil
+	visit := func(a int, s check.State) error {
+		if len(r.list) == replShownMax {
+			return errEnough
+		}
+		x := replState{vals: m.Decode(s), action: initialName}
+		if a >= 0 {
+			x.action = m.Info().Actions[a].Name
+		}
+		r.list = append(r.list, x)
+		return nil
+	}
+	if initial {
+		err = w.Init(visit)
+	} else {
+		err = w.Next(m.Encode(r.state.vals), visit)
+	}
+	if err != nil && !errors.Is(err, errEnough) {
+		return err
+	}
+	for i, x := range r.list {
+		var parts []string
+		for k, name := range m.Variables() {
+			parts = append(parts, name+" = "+x.vals[k].String())
+		}
+		fmt.Fprintf(r.t.out, "%d  %s  %s\n", i+1, x.action, strings.Join(parts, "; "))
+	}
+	if errors.Is(err, errEnough) {
+		fmt.Fprintf(r.t.out, "... and more than these %d\n", replShownMax)
+	}
+	return nil
+}
+
+// readTrace takes the states of a result of ashlar check --json: the texts of
+// their values, read as TLA+.
+func (r *repl) readTrace(name string, state int) error {
+	text, err := files{}.ReadFile(name)
+	if err != nil {
+		return failed(fmt.Errorf("read trace: %w", err))
+	}
+	var d document
+	if err := json.Unmarshal(text, &d); err != nil || d.Schema != documentSchema {
+		return &exit{exitWorld, fmt.Errorf("read trace %s: no result of ashlar check --json", name)}
+	}
+	if len(d.Trace) == 0 {
+		return &exit{exitWorld, fmt.Errorf("read trace %s: the result has no trace; its verdict is %s", name, d.Verdict)}
+	}
+	var states []string
+	for _, s := range d.Trace {
+		var vals []string
+		for _, v := range s.Variables {
+			vals = append(vals, "("+v.Value+")")
+		}
+		states = append(states, "<<"+strings.Join(vals, ", ")+">>")
+	}
+	all, err := r.value("<<" + strings.Join(states, ",\n") + ">>")
+	if err != nil {
+		return err
+	}
+	m, _, err := r.model("TRUE")
+	if err != nil {
+		return err
+	}
+	for i, s := range all.Elements() {
+		if s.Len() != len(m.Variables()) {
+			return &exit{exitWorld, fmt.Errorf("read trace %s: state %d has %d variables, and %s has %d", name, i+1, s.Len(), r.spec, len(m.Variables()))}
+		}
+		r.trace = append(r.trace, replState{vals: s.Elements(), action: d.Trace[i].title()})
+	}
+	if state == 0 {
+		state = len(r.trace)
+	}
+	if state < 1 || state > len(r.trace) {
+		return &exit{exitUsage, fmt.Errorf("--state %d: the trace has %d", state, len(r.trace))}
+	}
+	r.at = state - 1
+	r.state = r.trace[r.at]
+	return nil
+}
