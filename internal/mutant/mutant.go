@@ -94,7 +94,7 @@ func Table() []Mutant {
 	var all []Mutant
 	for _, part := range [][]Mutant{
 		checkMutants(), valueMutants(), nativeMutants(), evalMutants(), frontMutants(), translationMutants(), compilerMutants(),
-		runtimeMutants(), mailboxMutants(), traceMutants(),
+		runtimeMutants(), mailboxMutants(), traceMutants(), gooseMutants(),
 		durabilityMutants(), recoveryMutants(), journalMutants(), spaceMutants(), checksumMutants(), treeMutants(),
 	} {
 		all = append(all, part...)
