@@ -14,6 +14,7 @@ import (
 // TestSemanticsCorpus runs the corpus of package goose in the model, under
 // several schedules; its own test runs it as Go. Every program gives true.
 func TestSemanticsCorpus(t *testing.T) {
+	t.Parallel()
 	prepare(t)
 	const dir = "../testdata/semantics"
 	files, err := filepath.Glob(dir + "/*.go")
@@ -45,6 +46,7 @@ func TestSemanticsCorpus(t *testing.T) {
 
 // TestPanics: a program panics in Go if and only if it is stuck in the model.
 func TestPanics(t *testing.T) {
+	t.Parallel()
 	prepare(t)
 	text, functions, module, m := corpus(t, "panics")
 	panics := compareSequential(t, text, functions, module, m)
@@ -56,6 +58,7 @@ func TestPanics(t *testing.T) {
 // TestThreads: what goroutines give is what some schedule of the model gives,
 // where nothing is stuck under any, and the race detector has nothing to say.
 func TestThreads(t *testing.T) {
+	t.Parallel()
 	prepare(t)
 	_, functions, module, m := corpus(t, "threads")
 	compareThreads(t, functions, module, m)
@@ -64,6 +67,7 @@ func TestThreads(t *testing.T) {
 // TestRaces: what the race detector reports is stuck in the model under some
 // schedule.
 func TestRaces(t *testing.T) {
+	t.Parallel()
 	prepare(t)
 	_, functions, module, m := corpus(t, "races")
 	binary := raceBinary(t, module)

@@ -129,6 +129,7 @@ type generator struct {
 	switches,
 	closures int
 	helpers []string
+	given   []kind // what is declared first
 }
 
 // program is the source of a function of that name, and of functions that it
@@ -146,6 +147,7 @@ func (g *generator) program(name string) string {
 	}
 	g.used, g.vars, g.weight = 0, nil, 1
 	g.line("func %s() uint64 {", name)
+	g.given = []kind{words + kind(g.rand.IntN(int(function-words))), text + kind(g.rand.IntN(int(function-text)))}
 	g.body(4 + g.rand.IntN(5))
 	g.line("}\n")
 	return g.out.String()
@@ -164,6 +166,7 @@ func (g *generator) body(n int) {
 	g.depth++
 	g.line("h := uint64(%d)", g.rand.Uint64()>>g.rand.IntN(64))
 	g.depth--
+	n += len(g.given)
 	g.block(n)
 	g.depth++
 	g.line("return h")
@@ -209,57 +212,42 @@ func (g *generator) find(k kind, ok func(variable) bool) (variable, bool) {
 func anyVariable(variable) bool  { return true }
 func assignable(v variable) bool { return !v.fixed }
 
-func isInt(k kind) bool { return k <= signed }
-
+// statement is one of any kind that is possible here.
 func (g *generator) statement() {
-	for {
-		choice := g.rand.IntN(26)
-		switch {
-		case choice < 6:
-			g.declare()
-		case choice < 10:
-			g.assign()
-		case choice < 12 && g.depth < 4:
-			g.branch()
-		case choice == 12 && g.depth < 4:
-			g.choose()
-		case choice < 15 && g.depth < 4 && g.weight < 100:
-			g.loop()
-		case choice == 15 || choice == 16:
-			if !g.leave() {
-				continue
-			}
-		case choice == 17:
-			if !g.grow() {
-				continue
-			}
-		case choice < 20:
-			if !g.store() {
-				continue
-			}
-		case choice == 20 && g.closures == 0 && g.depth < 4:
-			g.closure()
-		case choice < 23:
-			if !g.call() {
-				continue
-			}
-		case choice == 23:
-			g.alias()
-		case choice == 24:
-			g.look()
-		case choice == 25 && g.one(4):
-			g.panics()
-		default:
-			continue
-		}
+	if len(g.given) > 0 {
+		g.declare()
 		return
+	}
+	moves := []struct {
+		weight int
+		try    func() bool
+	}{
+		{20, g.declare}, {16, g.assign}, {12, g.branch}, {4, g.choose}, {12, g.loop}, {10, g.leave},
+		{8, g.grow}, {16, g.store}, {4, g.closure}, {8, g.call}, {8, g.alias}, {6, g.look}, {1, g.panics},
+	}
+	total := 0
+	for _, m := range moves {
+		total += m.weight
+	}
+	for {
+		n := g.rand.IntN(total)
+		for _, m := range moves {
+			if n -= m.weight; n < 0 {
+				if m.try() {
+					return
+				}
+				break
+			}
+		}
 	}
 }
 
 // declare is a new variable of some kind.
-func (g *generator) declare() {
+func (g *generator) declare() bool {
 	k := kind(g.rand.IntN(int(function)))
-	if g.one(2) {
+	if len(g.given) > 0 {
+		k, g.given = g.given[0], g.given[1:]
+	} else if g.one(2) {
 		k = kind(g.rand.IntN(int(boolean) + 1))
 	}
 	e := g.value(k)
@@ -270,6 +258,7 @@ func (g *generator) declare() {
 		g.line("%s := %s", v.name, e)
 	}
 	g.vars = append(g.vars, v)
+	return true
 }
 
 // value is an expression of any kind but function; a new object where it is a

@@ -3,12 +3,12 @@ package differential
 import "fmt"
 
 // assign changes a variable.
-func (g *generator) assign() {
+func (g *generator) assign() bool {
 	k := kind(g.rand.IntN(int(text) + 1))
 	v, ok := g.find(k, assignable)
 	if !ok || g.one(4) {
 		g.line("h = mix(h, %s)", g.int(u64, 2))
-		return
+		return true
 	}
 	switch {
 	case k == boolean:
@@ -28,15 +28,19 @@ func (g *generator) assign() {
 	case g.one(3):
 		if w, ok := g.find(k, assignable); ok && w.name != v.name {
 			g.line("%s, %s = %s, %s", v.name, w.name, w.name, v.name)
-			return
+			return true
 		}
 		fallthrough
 	default:
 		g.line("%s = %s", v.name, g.int(k, 2))
 	}
+	return true
 }
 
-func (g *generator) branch() {
+func (g *generator) branch() bool {
+	if g.depth >= 4 {
+		return false
+	}
 	g.line("if %s {", g.cond(2))
 	g.block(1 + g.rand.IntN(2))
 	for g.one(4) {
@@ -48,10 +52,14 @@ func (g *generator) branch() {
 		g.block(1 + g.rand.IntN(2))
 	}
 	g.line("}")
+	return true
 }
 
 // choose is a switch.
-func (g *generator) choose() {
+func (g *generator) choose() bool {
+	if g.depth >= 4 {
+		return false
+	}
 	g.switches++
 	if g.one(2) {
 		g.line("switch %s %% 4 {", g.operand(u64, 1))
@@ -72,10 +80,14 @@ func (g *generator) choose() {
 	}
 	g.line("}")
 	g.switches--
+	return true
 }
 
 // loop is a loop of a few rounds, of any form.
-func (g *generator) loop() {
+func (g *generator) loop() bool {
+	if g.depth >= 4 || g.weight >= 100 {
+		return false
+	}
 	n := 1 + g.rand.IntN(6)
 	outer, weight, switches := len(g.vars), g.weight, g.switches
 	g.weight *= n
@@ -112,6 +124,7 @@ func (g *generator) loop() {
 	g.line("}")
 	g.vars, g.weight, g.switches = g.vars[:outer], weight, switches
 	g.loops--
+	return true
 }
 
 // leave is an early exit.
@@ -206,7 +219,10 @@ func (g *generator) store() bool {
 }
 
 // closure is a function in a variable; it changes what it captures.
-func (g *generator) closure() {
+func (g *generator) closure() bool {
+	if g.depth >= 4 || g.closures > 0 {
+		return false
+	}
 	name := g.fresh()
 	captured, ok := g.find(u64, assignable)
 	g.closures++
@@ -224,6 +240,7 @@ func (g *generator) closure() {
 	g.vars, g.loops, g.switches, g.weight = visible[:outer], loops, switches, weight
 	g.closures--
 	g.vars = append(g.vars, variable{name: name, kind: function, fixed: true})
+	return true
 }
 
 // call calls a function or a closure, with arguments that it does not change.
@@ -241,7 +258,7 @@ func (g *generator) call() bool {
 }
 
 // alias is a second name for memory that is there.
-func (g *generator) alias() {
+func (g *generator) alias() bool {
 	name := g.fresh()
 	mark := func(w variable) {
 		for i := range g.vars {
@@ -250,16 +267,31 @@ func (g *generator) alias() {
 			}
 		}
 	}
-	if v, ok := g.find(words, func(v variable) bool { return v.fixed || v.shared }); ok && g.one(2) {
+	k := []kind{words, octets}[g.rand.IntN(2)]
+	if v, ok := g.find(k, func(v variable) bool { return v.fixed || v.shared }); ok && !g.one(3) {
 		mark(v)
-		g.line("%s := %s[%s %% uint64(len(%s)):]", name, v.name, g.operand(u64, 0), v.name)
-		g.vars = append(g.vars, variable{name: name, kind: words, fixed: true, shared: true})
-		return
+		i, n := g.operand(u64, 0), "uint64(len("+v.name+"))"
+		switch g.rand.IntN(3) {
+		case 0:
+			g.line("%s := %s[%s %% %s:]", name, v.name, i, n)
+		case 1:
+			g.line("%s := %s[:%s %% %s + 1]", name, v.name, i, n)
+		default:
+			g.line("%s := %s[%s %% %s : %s]", name, v.name, i, n, n)
+		}
+		g.vars = append(g.vars, variable{name: name, kind: k, fixed: true, shared: true})
+		return true
+	}
+	if v, ok := g.find(words, anyVariable); ok && g.one(2) {
+		if w, ok := g.find(words, anyVariable); ok {
+			g.line("h += uint64(copy(%s, %s[len(%s)/2:]))", v.name, w.name, w.name)
+			return true
+		}
 	}
 	if v, ok := g.find(pointer, anyVariable); ok {
 		g.line("%s := %s", name, v.name)
 		g.vars = append(g.vars, variable{name: name, kind: pointer, fixed: true})
-		return
+		return true
 	}
 	// Within the capacity that was asked for, append is in place.
 	room := g.fresh()
@@ -268,31 +300,33 @@ func (g *generator) alias() {
 	g.line("%s[0] = %s", room, g.int(u64, 1))
 	g.vars = append(g.vars, variable{name: room, kind: words, fixed: true, shared: true},
 		variable{name: name, kind: words, fixed: true, shared: true})
+	return true
 }
 
 // look reads from a map or a string in the forms that expressions do not have.
-func (g *generator) look() {
+func (g *generator) look() bool {
 	if v, ok := g.find(table, anyVariable); ok && g.one(2) {
 		x, found := g.fresh(), g.fresh()
 		g.line("%s, %s := %s[%s %% 5]", x, found, v.name, g.operand(u64, 0))
 		g.vars = append(g.vars, variable{name: x, kind: u64}, variable{name: found, kind: boolean, fixed: true})
-		return
+		return true
 	}
 	if v, ok := g.find(text, anyVariable); ok {
 		g.line("if len(%s) > 0 {", v.name)
 		g.line("\th += uint64(%s[h %% uint64(len(%s))])", v.name, v.name)
 		g.line("}")
-		return
+		return true
 	}
 	if v, ok := g.find(octets, anyVariable); ok {
 		g.line("h += uint64(copy(%s, %q))", v.name, g.letters())
-		return
+		return true
 	}
 	g.line("h = mix(h, %s)", g.int(u64, 2))
+	return true
 }
 
 // panics may panic.
-func (g *generator) panics() {
+func (g *generator) panics() bool {
 	switch g.rand.IntN(6) {
 	case 0:
 		g.line("h = h / (%s %% 3)", g.operand(u64, 1))
@@ -315,6 +349,7 @@ func (g *generator) panics() {
 		g.line("\tpanic(\"on purpose\")")
 		g.line("}")
 	}
+	return true
 }
 
 // source is a package of n programs, and their names.
