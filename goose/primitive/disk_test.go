@@ -214,7 +214,7 @@ func TestTwoKilled(t *testing.T) { crashtest.Kill(t, twoSystem(), kills(), 1) }
 
 func TestTwoInMemory(t *testing.T) {
 	for which := range 2 {
-		for access := range 6 {
+		for access := range 4 {
 			s := twoSystem()
 			s.Build = func(m *mem.Machine) func(*mem.Life) twoDo {
 				d := m.NewTwo(blocks)

@@ -86,7 +86,7 @@ func fsClient(r env.Random, client int, do fsDo) {
 			return
 		}
 		for range env.IntN(r, 3) {
-			length := []int{0, 1, 100, 20_000}[env.IntN(r, 4)]
+			length := []int{0, 1, 100, 9000}[env.IntN(r, 4)]
 			do(model.FSOp{Name: "Append", Fd: fd, Data: strings.Repeat(string(rune('a'+env.IntN(r, 26))), length)})
 		}
 		if env.IntN(r, 2) == 0 {
@@ -105,7 +105,7 @@ func fsClient(r env.Random, client int, do fsDo) {
 			return
 		}
 		for range env.IntN(r, 3) {
-			do(model.FSOp{Name: "ReadAt", Fd: fd, Off: uint64(env.IntN(r, 200)), N: uint64(env.IntN(r, 30_000))})
+			do(model.FSOp{Name: "ReadAt", Fd: fd, Off: uint64(env.IntN(r, 200)), N: uint64(env.IntN(r, 15_000))})
 			do(model.FSOp{Name: "Size", Fd: fd})
 		}
 		do(model.FSOp{Name: "Close", Fd: fd})

@@ -81,6 +81,9 @@ func (v *Violation) Error() string {
 // What it costs depends on how many operations are under way at once, and not
 // on the length of the history.
 
+// configsMax bounds what may be the case at once.
+const configsMax = 1 << 18
+
 // config is one thing that may be the case.
 type config[S any] struct {
 	state S
@@ -116,6 +119,9 @@ func CheckHistory[S, Op, Ret any](spec Spec[S, Op, Ret], events []Event[Op, Ret]
 		case Crash:
 			c.configs = c.crashed()
 			clear(c.open)
+		}
+		if len(c.configs) > configsMax {
+			return 0, fmt.Errorf("after event %d there are %d possibilities: more than can be looked at", i, len(c.configs))
 		}
 		if len(c.configs) == 0 {
 			v := &Violation{At: i, States: before}

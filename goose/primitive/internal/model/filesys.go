@@ -242,8 +242,9 @@ func (s FSState) stepFile(o FSOp) (FSState, FSRet, bool) {
 	panic("model: unknown operation " + o.Name)
 }
 
-// sector is a length in which appends may be cut.
-const sector = 512
+// page is a length in which the system copies what is appended: it may be killed
+// between two.
+const page = 4096
 
 // endOfProcess closes the descriptors. Of an append that was under way, the
 // beginning may be there.
@@ -259,7 +260,7 @@ func endOfProcess(s FSState, inflight []FSOp) []FSState {
 			// Nobody else has this descriptor, and tests give each file one that
 			// appends: what it appends is at the end.
 			start := len(data) - len(o.Data)
-			for end := (start/sector + 1) * sector; end < len(data); end += sector {
+			for end := (start/page + 1) * page; end < len(data); end += page {
 				left = append(left, t.setInode(fd.Inode, Inode{data[:end], min(end, t.Inodes[fd.Inode].Synced)}))
 			}
 		}
