@@ -3,7 +3,7 @@ package mutant
 // checkMutants are about the search: what is counted, what is looked at, and
 // what is reported.
 func checkMutants() []Mutant {
-	return append(fingerprintMutants(), searchMutants()...)
+	return append(append(fingerprintMutants(), searchMutants()...), liveMutants()...)
 }
 
 func fingerprintMutants() []Mutant {

@@ -132,6 +132,7 @@ func TestModels(t *testing.T) {
 		{"what fairness gives", upTo2 + "P == WF_x(Next)\nQ == <>(x = 2)\nSpec == Init /\\ [][Next]_x /\\ WF_x(Next)", endless + "SPECIFICATION Spec\nPROPERTIES P Q", "3 generated, 3 distinct, depth 3"},
 		{"eventually", upTo2 + "P == <>(x = 2)", endless + "PROPERTY P", "liveness violated P: 0"},
 		{"liveness beside safety", upTo2 + "P == [](x < 3) /\\ WF_x(Next)", endless + "PROPERTY P", "liveness violated P: 0"},
+		{"where behaviours begin", upTo2 + "P == x = 1 => [](x = 1)", endless + "PROPERTY P", "3 generated, 3 distinct, depth 3"},
 		{"leads to", cycle + "P == x = 1 ~> x = 0", "SPECIFICATION Spec\nPROPERTY P", "5 generated, 3 distinct, depth 3"},
 		{"a loop", cycle + "P == <>[](x = 0)", "SPECIFICATION Spec\nPROPERTY P", "liveness violated P: 0 -> 1"},
 		{"fairness for each of a set", cycle + "P == \\A i \\in 0..2 : []<>(x = i)", "SPECIFICATION Fair\nPROPERTY P", "5 generated, 3 distinct, depth 3"},

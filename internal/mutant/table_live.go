@@ -1,0 +1,98 @@
+package mutant
+
+// liveMutants are about properties of behaviours and random walks.
+func liveMutants() []Mutant {
+	find, models := []string{"check/live"}, []string{"tla/eval"}
+	return []Mutant{
+		{
+			Name: "check/live/strong-fairness-is-forgotten", Kind: Unsound, File: "check/live/find.go", Packages: find,
+			Breaks: "A component that strong fairness forbids as a whole is not searched for a part that it allows.",
+			Old:    "return nil, narrower\n",
+			New:    "return nil, nil\n",
+		},
+		{
+			Name: "check/live/promises-are-not-kept", Kind: WrongAnswer, File: "check/live/find.go", Packages: find,
+			Breaks: "A loop that puts off an eventuality for ever is taken for a behaviour that satisfies it.",
+			Old:    "kept[j] = kept[j] || postponed>>j&1 == 0",
+			New:    "kept[j] = true",
+		},
+		{
+			Name: "check/live/only-one-condition-counts", Kind: WrongAnswer, File: "check/live/find.go", Packages: find,
+			Breaks: "A component is accepted though it satisfies one of several fairness conditions only.",
+			Old:    "case cond.ever == nil:\n\t\t\treturn nil, nil",
+			New:    "case cond.ever == nil:\n\t\t\tcontinue",
+		},
+		{
+			Name: "check/live/stuttering-is-no-step", Kind: Unsound, File: "check/live/find.go", Packages: find,
+			Breaks: "Behaviours that stop are not looked at.",
+			Old:    "for e := int64(from) - 1; e < int64(to); e++ {",
+			New:    "for e := int64(from); e < int64(to); e++ {",
+		},
+		{
+			Name: "check/live/a-box-is-false-of-stuttering", Kind: WrongAnswer, File: "check/live/graph.go", Packages: find,
+			Breaks: "A step in which nothing happens is taken not to satisfy [A]_v.",
+			Old:    "if atoms[a] == BoxAtom {",
+			New:    "if atoms[a] == AngleAtom {",
+		},
+		{
+			Name: "check/live/low-links-stop", Kind: Unsound, File: "check/live/find.go", Packages: find,
+			Breaks: "Components fall apart: what a node reaches through its successors is not passed on.",
+			Old:    "t.low[up] = min(t.low[up], t.low[n])",
+			New:    "_ = up",
+		},
+		{
+			Name: "check/live/negation-keeps-and", Kind: Unsound, File: "check/live/formula.go", Packages: find,
+			Breaks: "The negation of a conjunction is the conjunction of the negations.",
+			Old:    "if (f.Op == Or) != negated {",
+			New:    "if f.Op == Or {",
+		},
+		{
+			Name: "check/live/always-is-only-now", Kind: WrongAnswer, File: "check/live/automaton.go", Packages: find,
+			Breaks: "What should always hold need hold now only.",
+			Old:    "literals, next|x.t.obligation(f), postponed)",
+			New:    "literals, next, postponed)",
+		},
+		{
+			Name: "check/liveness/steps-with-other-atoms-are-dropped", Kind: Unsound, File: "check/liveness.go", Packages: models, Run: "TestModels",
+			Breaks: "The atoms of the step before are those of the next one too.",
+			Old:    "clear(w.words)\n",
+			New:    "",
+		},
+		{
+			Name: "check/liveness/initial-states-are-all", Kind: WrongAnswer, File: "check/liveness.go", Packages: models, Run: "TestModels",
+			Breaks: "Behaviours may begin in the second state.",
+			Old:    "b.graph.Initial = len(b.at)",
+			New:    "b.graph.Initial = len(b.at) + 1",
+		},
+		{
+			Name: "tla/eval/live/weak-fairness-without-enabled", Kind: Unsound, File: "check/live/formula.go", Packages: models, Run: "TestModels",
+			Breaks: "Weak fairness asks for the action whether it is enabled or not.",
+			Old:    "return AlwaysOf(EventuallyOf(Any(Negate(enabled), taken)))",
+			New:    "return AlwaysOf(EventuallyOf(taken))",
+		},
+		{
+			Name: "tla/eval/live/strong-is-weak", Kind: WrongAnswer, File: "tla/eval/live.go", Packages: models, Run: "TestModels",
+			Breaks: "Strong fairness is taken for weak fairness.",
+			Old:    "if e.Strong {\n\t\treturn live.Strong(enabled, taken), nil\n\t}",
+			New:    "",
+		},
+		{
+			Name: "tla/lower/enabled-sees-the-refinement", Kind: WrongAnswer, File: "tla/lower/enabled.go", Packages: models, Run: "TestModels",
+			Breaks: "Below ENABLED of an instance, primed variables are the primed expressions that stand for them.",
+			Old:    "shadows[v] = &core.VarRef{Var: s, At: core.At{Place: v.Span}}",
+			New:    "shadows[v] = e",
+		},
+		{
+			Name: "check/simulate/only-the-first-successor", Kind: Unsound, File: "check/simulate.go", Packages: []string{"check"}, Run: "Simulat|Walks",
+			Breaks: "Walks always go to the first successor.",
+			Old:    "if w.rng.below(w.seen) == 0 {",
+			New:    "if w.seen == 1 {",
+		},
+		{
+			Name: "check/simulate/short-traces-leave-the-path", Kind: WrongAnswer, File: "check/simulate.go", Packages: []string{"check"}, Run: "Simulat|Walks",
+			Breaks: "A trace is shortened to states that do not follow each other.",
+			Old:    "at = far\n",
+			New:    "at = end\n",
+		},
+	}
+}
