@@ -218,8 +218,7 @@ func (l *lowerer) importOf(path string) Import {
 func modulePath(module, prefix, path string) (string, string) {
 	rel := strings.TrimPrefix(strings.TrimPrefix(path, module), "/")
 	if rel == "" {
-		elements := strings.Split(prefix, ".")
-		return prefix, elements[0]
+		return prefix, strings.TrimSuffix(Prefix(module), ".gen")
 	}
 	elements := strings.Split(rel, "/")
 	for i, e := range elements {
@@ -233,18 +232,8 @@ func modulePath(module, prefix, path string) (string, string) {
 // translations, with slashes.
 func File(module, path string) string {
 	prefix, last := modulePath(module, "gen", path)
-	if path == module {
-		last = moduleName(path[strings.LastIndexByte(path, '/')+1:])
-	}
-	return strings.Replace(strings.TrimPrefix(strings.TrimPrefix(prefix, "gen"), "."), ".", "/", -1) +
-		slashIf(prefix != "gen") + last + ".v"
-}
-
-func slashIf(b bool) string {
-	if b {
-		return "/"
-	}
-	return ""
+	folders := strings.Split(prefix, ".")[1:]
+	return strings.Join(append(folders, last), "/") + ".v"
 }
 
 // show is a type as messages call it.

@@ -149,8 +149,9 @@ func (d *development) packages(ctx context.Context) ([]packageStatus, error) {
 		if !ok {
 			continue
 		}
-		p := packageStatus{Path: path.Join(module, strings.TrimSuffix(rel, ".v")), Theorems: []theorem{}}
-		p.Translated, p.GoLines, err = d.translated(root, file, strings.TrimSuffix(rel, ".v"))
+		dir := packageDir(root, module, rel)
+		p := packageStatus{Path: path.Join(module, dir), Theorems: []theorem{}}
+		p.Translated, p.GoLines, err = d.translated(root, file, dir)
 		if err != nil {
 			return nil, err
 		}
@@ -164,6 +165,17 @@ func (d *development) packages(ctx context.Context) ([]packageStatus, error) {
 	}
 	sort.Slice(out, func(i, j int) bool { return out[i].Path < out[j].Path })
 	return out, nil
+}
+
+// packageDir is the folder of the package that is translated in a file below
+// gen. The module's own package is in a file that has the module's name.
+func packageDir(root, module, file string) string {
+	if file == goose.File(module, module) {
+		if _, err := os.Stat(filepath.Join(root, strings.TrimSuffix(file, ".v"))); errors.Is(err, fs.ErrNotExist) {
+			return "."
+		}
+	}
+	return strings.TrimSuffix(file, ".v")
 }
 
 // allStale is which files are not checked, or not as they are now.
