@@ -24,7 +24,14 @@ func Translate(c Config) ([]Output, *source.List, error) {
 		return nil, nil, err
 	}
 	var out []Output
+	files := map[string]*Unit{}
 	for _, u := range units {
+		if other := files[File(u.Module, u.Pkg.Path())]; other != nil && len(u.Files) > 0 && len(other.Files) > 0 {
+			diags.Add(source.Diagnostic{Code: NameClash, Span: u.span(u.Files[0].Name),
+				Message: "package " + u.Pkg.Path() + " and package " + other.Pkg.Path() + " have one name in Coq", Repair: "rename one of them",
+				Related: []source.Note{{Span: other.span(other.Files[0].Name), Message: "the other one"}}})
+		}
+		files[File(u.Module, u.Pkg.Path())] = u
 		p, more := Lower(u)
 		diags.Append(more)
 		if more.HasErrors() {
