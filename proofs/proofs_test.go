@@ -1,0 +1,192 @@
+// Package proofs_test looks after the Coq development: nothing is assumed but
+// what proofs/trusted defines, and every headline theorem says so itself.
+package proofs_test
+
+import (
+	"bytes"
+	"context"
+	"flag"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+// assumption matches what would let something pass unproved.
+var assumption = regexp.MustCompile(`\b(Admitted|admit|give_up|Axioms?|Parameters?|Conjecture|Hypothes[ie]s|Variables?|bypass_check|Unset Guard Checking|Unset Universe Checking|Unset Positivity Checking|type-in-type)\b`)
+
+// TestNothingIsAssumed reads every Coq file: outside comments, no word that
+// assumes anything stands anywhere, in trusted no more than elsewhere.
+func TestNothingIsAssumed(t *testing.T) {
+	for _, file := range coqFiles(t) {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		code, problem := withoutComments(string(text))
+		if problem != "" {
+			t.Errorf("%s: %s", file, problem)
+		}
+		for i, line := range strings.Split(code, "\n") {
+			if word := assumption.FindString(line); word != "" {
+				t.Errorf("%s:%d: %s", file, i+1, word)
+			}
+		}
+	}
+}
+
+// TestGreps makes sure that the test above can fail.
+func TestGreps(t *testing.T) {
+	for _, c := range []struct {
+		text string
+		want string
+	}{
+		{"Lemma a : b.\nProof. admit. Admitted.", "admit"},
+		{"(* Axiom *) Axiom x : False.", "Axiom"},
+		{"(* a (* nested *) Admitted *) Qed.", ""},
+		{`Definition s := "(* Axiom". Qed. (* *)`, ""},
+		{"Local Parameters (a b : nat).", "Parameters"},
+	} {
+		code, _ := withoutComments(c.text)
+		if got := assumption.FindString(code); got != c.want {
+			t.Errorf("%q: %q, want %q", c.text, got, c.want)
+		}
+	}
+}
+
+// withoutComments blanks comments (which nest) and strings.
+func withoutComments(text string) (code, problem string) {
+	var b strings.Builder
+	depth, quoted := 0, false
+	for i := 0; i < len(text); i++ {
+		switch {
+		case text[i] == '\n':
+			b.WriteByte('\n')
+		case text[i] == '"':
+			quoted = !quoted
+		case quoted:
+		case strings.HasPrefix(text[i:], "(*"):
+			depth++
+			i++
+		case strings.HasPrefix(text[i:], "*)") && depth > 0:
+			depth--
+			i++
+			b.WriteByte(' ')
+		case depth == 0:
+			b.WriteByte(text[i])
+		}
+	}
+	if depth > 0 || quoted {
+		problem = "a comment or a string is not closed"
+	}
+	return b.String(), problem
+}
+
+// TestTrusted compares the list of what is assumed of the world, which is the
+// definitions of proofs/trusted, with the golden one, so that none is added in
+// passing.
+func TestTrusted(t *testing.T) {
+	files, err := filepath.Glob("trusted/*.v")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no models: %v", err)
+	}
+	statement := regexp.MustCompile(`(?m)^\s*((?:Definition|Inductive|Record|Fixpoint|Notation|Class) "?[^ ]+)`)
+	var b strings.Builder
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.WriteString(file + "\n")
+		code, _ := withoutComments(string(text))
+		for _, m := range statement.FindAllStringSubmatch(code, -1) {
+			b.WriteString("  " + m[1] + "\n")
+		}
+	}
+	golden(t, "trusted/trusted.ref", b.String())
+}
+
+// TestTheorems lets Coq check each headline theorem once more and compares what
+// it prints of the assumptions with the golden text, which is the only accepted
+// one. Each theorem has its English sentence before it.
+func TestTheorems(t *testing.T) {
+	tops, err := filepath.Glob("top/*.v")
+	if err != nil || len(tops) == 0 {
+		t.Fatalf("no theorems: %v", err)
+	}
+	for _, top := range tops {
+		t.Run(strings.TrimSuffix(filepath.Base(top), ".v"), func(t *testing.T) {
+			text, err := os.ReadFile(top)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !regexp.MustCompile(`\*\)\s*\n(Theorem|Corollary) `).Match(text) {
+				t.Error("no theorem with an English sentence before it")
+			}
+			theorems := regexp.MustCompile(`(?m)^(?:Theorem|Corollary) ([^ :({]+)`).FindAllSubmatch(text, -1)
+			for _, m := range theorems {
+				if !bytes.Contains(text, []byte("Print Assumptions "+string(m[1])+".")) {
+					t.Errorf("no Print Assumptions %s", m[1])
+				}
+			}
+			ref, err := os.ReadFile(strings.TrimSuffix(top, ".v") + ".ref")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if want := strings.Repeat("Closed under the global context\n", len(theorems)); string(ref) != want {
+				t.Errorf("the golden text is %q, want %q", ref, want)
+			}
+			coqc, err := exec.LookPath("coqc")
+			if err != nil {
+				t.Skip("not checked by Coq: coqc is not installed")
+			}
+			if _, err := os.Stat(strings.TrimSuffix(top, ".v") + ".vo"); err != nil {
+				t.Skip("not checked by Coq: the proofs are not built; make proofs builds them")
+			}
+			ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
+			defer cancel()
+			out := filepath.Join(t.TempDir(), filepath.Base(top)+"o")
+			got, err := exec.CommandContext(ctx, coqc, "-q", "-w", "none", "-Q", ".", "ashlar", "-o", out, top).CombinedOutput()
+			if err != nil {
+				t.Fatalf("%v\n%s", err, got)
+			}
+			if string(got) != string(ref) {
+				t.Errorf("Coq says %q, want %q", got, ref)
+			}
+		})
+	}
+}
+
+func coqFiles(t *testing.T) []string {
+	var files []string
+	err := filepath.WalkDir(".", func(path string, d os.DirEntry, err error) error {
+		if err == nil && !d.IsDir() && filepath.Ext(path) == ".v" {
+			files = append(files, path)
+		}
+		return err
+	})
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no Coq files: %v", err)
+	}
+	return files
+}
+
+func golden(t *testing.T, path, got string) {
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got != string(want) {
+		t.Errorf("%s differs; go test ./proofs -update writes it:\n%s", path, got)
+	}
+}
