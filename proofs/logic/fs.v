@@ -400,7 +400,7 @@ Section rules.
       destruct Hcrash as (_ & Hdirs & _). specialize (Hdirs dir). rewrite Hm in Hdirs.
       destruct (fs_dirs f2 !! dir) as [m2|]; [by eauto|done].
     Qed.
-    Lemma fs_crash_exists dir :
+    Lemma fs_crash_dir_exists dir :
       boot_is b γs vn -∗ fs_interp vn f -∗ dir_exists b dir -∗ ⌜is_Some (fs_dirs f2 !! dir)⌝.
     Proof.
       iIntros "Hb ((_ & %Hdom) & _) (%γs2 & %vn2 & Hb2 & %Hdir)".
@@ -420,21 +420,6 @@ Section rules.
       destruct (fs_inodes f2 !! i) as [n2|]; [by eauto|done].
     Qed.
   End crash.
-
-  (** What a boot finds: an assertion for each directory and for each inode. *)
-  Lemma fs_elements_boot b γs vn f :
-    boot_is b γs vn -∗ fs_interp vn f -∗ fs_elements vn f -∗
-    fs_interp vn f ∗
-    ([∗ map] dir ↦ m ∈ fs_dirs f, dir ↦dir[b] m ∗ dir_exists b dir) ∗
-    ([∗ map] i ↦ n ∈ fs_inodes f, i ↦inode[b] n).
-  Proof.
-    iIntros "#Hb ((Hd & %Hdom) & $) [Hdirs Hinodes]". iFrame "Hd". iSplitR; [done|].
-    iSplitL "Hdirs".
-    - iApply (big_sepM_impl with "Hdirs"). iIntros "!>" (dir m Hm) "Hdir".
-      iSplitL; iExists γs, vn; [by iFrame|]. iFrame "Hb". iPureIntro.
-      rewrite -Hdom. by eapply elem_of_dom_2.
-    - iApply (big_sepM_impl with "Hinodes"). iIntros "!>" (i n _) "Hi". iExists γs, vn. by iFrame.
-  Qed.
 End rules.
 
 (** A synced file is what it was. *)

@@ -62,6 +62,22 @@ Definition mail_crash (s s2 : mail) : Prop :=
   held s2 = ∅ ∧ dom (boxes s2) = dom (boxes s) ∧
   ∀ u m m2, boxes s !! u = Some m → boxes s2 !! u = Some m2 → box_crash m m2.
 
+(** What is durable survives: an ID of which nothing is under way shows after a
+    crash what it showed before. *)
+Lemma box_crash_durable m m2 id :
+  ca_older (slot m id) = [] → box_crash m m2 → shown m2 id = shown m id.
+Proof.
+  intros Hid Hcrash. destruct (Hcrash id) as (x & Hx & Hm2). rewrite /shown Hm2 /=.
+  rewrite /ca_possible Hid in Hx. by apply elem_of_list_singleton in Hx.
+Qed.
+(** After the second step of a delivery or deletion, nothing of it is under way. *)
+Lemma settle_durable u id s s2 m2 :
+  settle_step u id s s2 → boxes s2 !! u = Some m2 → ca_older (slot m2 id) = [].
+Proof.
+  intros (m & Hm & ->). rewrite /put /= lookup_insert. intros [= <-].
+  by rewrite /box_settle /slot lookup_insert.
+Qed.
+
 (** The users 0, ..., n-1, with empty mailboxes. *)
 Definition users (n : nat) : gset Z := list_to_set (Z.of_nat <$> seq 0 n).
 Definition mail_init (n : nat) : mail := Mail (gset_to_gmap ∅ (users n)) ∅.
