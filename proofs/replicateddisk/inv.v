@@ -32,7 +32,7 @@ Definition may_be (ad : address) (b : list Z) : Prop :=
 Definition fits (m : gmap Z address) (s : gmap Z (list Z)) : Prop :=
   dom s = dom m ∧ ∀ a ad b, m !! a = Some ad → s !! a = Some b → may_be ad b.
 
-(** A block that may be there is always there for some disk. *)
+(** Quiet addresses have the same on both disks; then some disk fits. *)
 Definition consistent (m : gmap Z address) : Prop :=
   map_Forall (λ _ ad, ad_phase ad = Quiet → ad_0 ad = ad_1 ad) m.
 

@@ -46,17 +46,6 @@ Section inv.
   Lemma selects_cases selector base : selects selector base → base = 1 ∨ base = 3.
   Proof. intros (x & rest & _ & ->). case_decide; auto. Qed.
 
-  (** The lease says what the disk is like. *)
-  Lemma pair_disk_agree n γ s base s1 o :
-    pair_disk n γ s -∗ lease γ base s1 o -∗
-    ⌜s = s1 ∧ (base = 1 ∨ base = 3)⌝ ∗ pair_disk n γ s ∗ lease γ base s1 o.
-  Proof.
-    iIntros "(%selector & %base' & %o' & H0 & [%Hok %Hsel] & Hs & Ho & Hv) Hlease".
-    iDestruct (ghost_var_agree with "Hv Hlease") as %[= -> -> ->].
-    iSplit. { iPureIntro. eauto using selects_cases. }
-    iFrame. iExists _, _, _. by iFrame.
-  Qed.
-
   (** A boot takes its lease from what the last one has left. *)
   Lemma pair_disk_boot n γ s :
     pair_disk n γ s ==∗ ∃ γ' base o, pair_disk n γ' s ∗ lease γ' base s o.
