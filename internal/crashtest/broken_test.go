@@ -67,7 +67,7 @@ func TestBrokenKilled(t *testing.T) {
 	if os.Getenv(brokenVar) == "" {
 		t.Skip("it fails: TestBrokenIsFoundOut runs it")
 	}
-	crashtest.Kill(t, pairSystem(1), 200, 1)
+	crashtest.Kill(t, pairSystem(1), 60, 1)
 }
 
 // TestBrokenAlone ends by itself when nobody kills it.
@@ -91,7 +91,7 @@ func TestBrokenTogether(t *testing.T) {
 		write(r, client, do)
 		s.Observe(do)
 	}
-	for seed := range uint64(20) {
+	for seed := range uint64(3) {
 		crashtest.Together(t, s, 300, seed)
 	}
 }

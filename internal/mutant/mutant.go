@@ -96,6 +96,7 @@ func Table() []Mutant {
 		checkMutants(), valueMutants(), nativeMutants(), evalMutants(), frontMutants(), translationMutants(), compilerMutants(),
 		runtimeMutants(), mailboxMutants(), traceMutants(), gooseMutants(),
 		durabilityMutants(), recoveryMutants(), journalMutants(), spaceMutants(), checksumMutants(), treeMutants(),
+		crashMutants(),
 	} {
 		all = append(all, part...)
 	}

@@ -53,13 +53,13 @@ func liveMutants() []Mutant {
 			New:    "literals, next, postponed)",
 		},
 		{
-			Name: "check/liveness/steps-with-other-atoms-are-dropped", Kind: Unsound, File: "check/liveness.go", Packages: models, Run: "TestModels",
+			Name: "check/liveness/steps-with-other-atoms-are-dropped", Kind: Unsound, File: "check/graph.go", Packages: models, Run: "TestModels",
 			Breaks: "The atoms of the step before are those of the next one too.",
 			Old:    "clear(w.words)\n",
 			New:    "",
 		},
 		{
-			Name: "check/liveness/initial-states-are-all", Kind: WrongAnswer, File: "check/liveness.go", Packages: models, Run: "TestModels",
+			Name: "check/liveness/initial-states-are-all", Kind: WrongAnswer, File: "check/graph.go", Packages: models, Run: "TestModels",
 			Breaks: "Behaviours may begin in the second state.",
 			Old:    "b.graph.Initial = len(b.at)",
 			New:    "b.graph.Initial = len(b.at) + 1",

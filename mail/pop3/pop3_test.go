@@ -199,7 +199,12 @@ func TestDropDeletesNothing(t *testing.T) {
 	c.login()
 	c.say("DELE 1", "+OK")
 	c.conn.Close()
-	if left := s.Pickup(0); len(left) != 2 { // waits for the lock
+	for start := time.Now(); !s.locks[0].TryLock(); time.Sleep(time.Millisecond) {
+		if time.Since(start) > 10*time.Second {
+			t.Fatal("the mailbox stays locked")
+		}
+	}
+	if left := s.boxes[0]; len(left) != 2 {
 		t.Errorf("left: %v", left)
 	}
 	s.Unlock(0)

@@ -91,7 +91,7 @@ func (l *Life) Ops() int {
 // do runs an operation, alone, unless the life is over or ends here. Others may
 // come first: without that, goroutines seldom meet within what they do.
 func (l *Life) do(operation func()) {
-	for range l.turns.Add(1) * 0x9e3779b97f4a7c15 >> 62 {
+	for range 1 << (l.turns.Add(1) * 0x9e3779b97f4a7c15 >> 62 * 2) {
 		runtime.Gosched()
 	}
 	if !l.try(operation) {
