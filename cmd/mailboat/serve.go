@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"net"
 	"os"
+	"path/filepath"
 	"sync"
 	"time"
 
@@ -118,15 +120,15 @@ func serve(ctx context.Context, c config, ready func(smtp, pop3 net.Addr)) (err 
 			return err
 		}
 	}
-	if err := os.MkdirAll(c.dir, 0o700); err != nil {
+	if err := makeDir(c.dir); err != nil {
 		return err
 	}
-	fs, err := filesys.Open(c.dir, dirs(c.users))
+	files, err := filesys.Open(c.dir, dirs(c.users))
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, fs.Shut()) }()
-	store := mailboat.Open(fs, c.users)
+	defer func() { err = errors.Join(err, files.Shut()) }()
+	store := mailboat.Open(files, c.users)
 
 	in, err := listen(c.smtp, c.connectionsMax, c.idle)
 	if err != nil {
@@ -140,6 +142,34 @@ func serve(ctx context.Context, c config, ready func(smtp, pop3 net.Addr)) (err 
 	defer out.Close()
 	ready(in.Addr(), out.Addr())
 	return run(ctx, c, log, u, store, in, out)
+}
+
+// makeDir makes a directory and its parents, durably: mail in a directory whose
+// name is lost is lost. It may have been made by a server that was killed before
+// the name was durable, so this is done for directories that are there, too.
+func makeDir(dir string) error {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	for parent := filepath.Dir(dir); ; parent = filepath.Dir(parent) {
+		f, err := os.Open(parent)
+		if errors.Is(err, fs.ErrPermission) {
+			return nil // the directories from here on are not ours
+		}
+		if err != nil {
+			return err
+		}
+		if err := errors.Join(f.Sync(), f.Close()); err != nil {
+			return fmt.Errorf("sync directory %s: %w", parent, err)
+		}
+		if parent == filepath.Dir(parent) {
+			return nil
+		}
+	}
 }
 
 // acceptPause is how long to wait after a connection that could not be taken.

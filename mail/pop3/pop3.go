@@ -90,7 +90,6 @@ type session struct {
 	open   bool   // the mailbox of user is ours
 	user   uint64
 	mail   []message
-	quit   bool
 }
 
 type message struct {

@@ -56,8 +56,8 @@ func checkWrite(a, size uint64, b []byte) {
 type Disk struct{ blocks Blocks }
 
 // Open opens the file of that path as a disk of so many blocks, and makes it,
-// of zeros, where it is absent. A file of another length is refused, and one
-// that is open as a disk already.
+// of zeros, where it is absent. The directory has to be there, durably. A file
+// of another length is refused, and one that is open as a disk already.
 func Open(path string, blocks uint64) (*Disk, error) {
 	f, err := openFile(path, blocks, true)
 	if err != nil {

@@ -42,7 +42,8 @@ type Backend interface {
 type FS struct{ backend Backend }
 
 // Open opens the directory root as a file system of these directories, which
-// are names in it, and makes what is absent. One root is open once at a time.
+// are names in it, and makes those that are absent. The root has to be there,
+// and that it is has to be durable. One root is open once at a time.
 func Open(root string, dirs []string) (*FS, error) {
 	t, err := openTree(root, dirs)
 	if err != nil {
