@@ -1,6 +1,8 @@
 package differential
 
 import (
+	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -9,6 +11,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode"
 )
 
 // TestSemanticsCorpus runs the corpus of package goose in the model, under
@@ -78,6 +81,48 @@ func TestRaces(t *testing.T) {
 		}
 		if !races(t, binary, f, 500) {
 			t.Errorf("%s: the race detector finds nothing", f)
+		}
+	}
+}
+
+// TestCrashes runs boot programs that crash at any time, on disks and a file
+// system that then forget what they may. Those that are wrong are found out.
+func TestCrashes(t *testing.T) {
+	t.Parallel()
+	prepare(t)
+	var functions []string
+	for line := range strings.Lines(read(t, "testdata/crashes/crashes.go")) {
+		if f, ok := strings.CutPrefix(line, "func "); ok && unicode.IsUpper(rune(f[0])) {
+			functions = append(functions, f[:strings.Index(f, "(")])
+		}
+	}
+	m := newModel(t, translateOne(t, ".", "./testdata/crashes"), functions)
+	got := m.outcomes(t, "-mode", "random", "-seeds", "12", "-crash", "60")
+	// Blocks are large, and files small.
+	files := []string{"File", "WrongFile"}
+	maps.Copy(got, m.outcomes(t, append([]string{"-mode", "random", "-seeds", "500", "-crash", "60"}, files...)...))
+	for _, f := range functions {
+		ends, stuck := map[string]bool{}, false
+		for _, o := range got[f] {
+			// What comes first are the crashes.
+			if _, rest, ok := strings.Cut(o, "] "); ok {
+				o = rest
+			}
+			ends[o] = true
+			stuck = stuck || strings.HasPrefix(o, "stuck ")
+		}
+		if strings.HasPrefix(f, "Wrong") {
+			if !stuck {
+				t.Errorf("%s: crashes do not show that it is wrong", f)
+			}
+			continue
+		}
+		want := "value 3"
+		if f == "File" {
+			want = fmt.Sprintf("value x\"%x\"", "hello, world")
+		}
+		if len(got[f]) < 2 || len(ends) != 1 || !ends[want] {
+			t.Errorf("%s ends with %q, not only with %s", f, slices.Collect(maps.Keys(ends)), want)
 		}
 	}
 }

@@ -4,7 +4,7 @@
 //
 // The programs are the corpus of goose/testdata/semantics, those below testdata,
 // which panic, share memory between goroutines, or have data races, and random
-// ones, sequential and concurrent. A panic in Go has to be a program that is
+// ones, sequential and concurrent, and boot programs that crash. A panic in Go has to be a program that is
 // stuck in the model, and so has a data race under some schedule; every result
 // that goroutines give has to be one that some schedule of the model gives.
 //

@@ -139,10 +139,12 @@ let () =
 (* Pure steps between two effects. *)
 let fuel = 100_000
 
-(* Room that append leaves is a choice that costs memory. *)
+(* Room that append leaves is a choice that costs memory; and a disk fails now and
+   then. *)
 let choices next number =
   match next with
   | MEff (_, ArbOp (ArbInt U32), _) -> fun _ -> z_of_int (number 0 land 7)
+  | MEff (_, DevOp (TwoRead | TwoWrite), _) -> fun _ -> z_of_int (number 0 land 15)
   | _ -> fun z -> z_of_int (number (int_of_z z))
 
 type result = Value of string | StuckAt of string | Timeout
@@ -196,7 +198,7 @@ let local = function
 
 (* Choices other than that of the thread: a few of each kind. *)
 let alternatives = function
-  | MEff (_, ArbOp (ArbInt U32), _) -> [ 0; 2 ]
+  | MEff (_, ArbOp (ArbInt U32), _) -> [ 2 ]
   | MEff (_, (ArbOp _ | PermuteOp | DevOp (TwoRead | TwoWrite | FsList)), _) -> [ 0; 1 ]
   | _ -> [ 0 ]
 
