@@ -106,6 +106,16 @@ type KeyWorker interface {
 	Key() (State, error)
 }
 
+// AllWorker is a Worker that names every property that is broken, and not only
+// the first.
+type AllWorker interface {
+	Worker
+	// BrokenInvariantAfter and BrokenStepAfter are BrokenInvariant and
+	// BrokenStep for the properties whose index is greater than i.
+	BrokenInvariantAfter(i int) (int, error)
+	BrokenStepAfter(i int) (int, error)
+}
+
 // LevelWorker is a Worker of a model that may ask how deep a state is.
 type LevelWorker interface {
 	Worker

@@ -5,9 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync"
 
-	"github.com/ashlar-dev/ashlar/check/fpset"
 	"github.com/ashlar-dev/ashlar/check/live"
 )
 
@@ -66,202 +64,10 @@ type LiveWorker interface {
 	SkipAtoms(atoms []int)
 }
 
-// GraphStepsMax is how many steps a graph may have for its behaviours to be
-// looked at; each takes four bytes and eight for every 64 atoms of steps.
-const GraphStepsMax = 1 << 31
-
-// graphBuilder makes the graph of a model.
-type graphBuilder struct {
-	m       Model
-	problem *Live
-	ctx     context.Context
-	workers []*stepWorker
-	set     *fpset.Set // claims are numbers of states
-
-	states arena
-	at     []ref
-	graph  live.Graph
-	seen   map[uint32]int // of one state: where the steps to a successor begin
-}
-
-// stepWorker evaluates the successors of a range of states.
-type stepWorker struct {
-	b     *graphBuilder
-	ev    LiveWorker
-	fresh arena // states that were new when they were met
-	edges []graphEdge
-	ends  []int // of edges, by state of the range
-	atoms []uint64
-	steps []uint64
-	words []uint64
-	err   error
-	on    uint32 // the state that is being expanded
-}
-
-type graphEdge struct {
-	fp    uint64
-	state ref
-	known bool
-}
-
-// graphRange is how many states a worker expands between two joins.
-const graphRange = 512
-
-// buildGraph explores the model again. The error is an *EvalError, that of the
-// context, or what stands in the way.
-func buildGraph(ctx context.Context, m LiveModel, workers int) (*graphBuilder, error) {
-	b := &graphBuilder{m: m, problem: m.Live(), ctx: ctx, set: fpset.New(), seen: map[uint32]int{}}
-	state, step := live.Layout(b.problem.Atoms)
-	b.graph.StateWords, b.graph.StepWords = live.Words(len(state)), live.Words(len(step))
-	b.graph.Start = []uint64{0}
-	for range max(1, workers) {
-		ev, ok := m.NewWorker().(LiveWorker)
-		if !ok {
-			return nil, errors.New("check: the workers of the model cannot evaluate properties of behaviours")
-		}
-		if e, ok := Worker(ev).(Endable); ok {
-			e.EndWhen(func() bool { return ctx.Err() != nil })
-		}
-		b.workers = append(b.workers, &stepWorker{b: b, ev: ev, words: make([]uint64, b.graph.StepWords)})
-	}
-	if err := b.initial(); err != nil {
-		return nil, err
-	}
-	for from := 0; from < len(b.at); {
-		to := min(len(b.at), from+graphRange*len(b.workers))
-		if err := b.expand(from, to); err != nil {
-			return nil, err
-		}
-		from = to
-	}
-	return b, nil
-}
-
-func (b *graphBuilder) initial() error {
-	ev := b.workers[0].ev
-	err := ev.Init(func(_ int, s State) error {
-		inside, err := ev.InModel()
-		if err == nil && inside {
-			b.add(fpset.Hash(s), s)
-		}
-		return err
-	})
-	b.graph.Initial = len(b.at)
-	return err
-}
-
-// add numbers a state, unless it has a number, and returns it.
-func (b *graphBuilder) add(fp uint64, s State) uint32 {
-	if n, ok := b.set.Claim(fp); ok {
-		return n
-	}
-	n := uint32(len(b.at))
-	b.set.Add(fp, n)
-	b.at = append(b.at, b.states.put(s))
-	return n
-}
-
-func (b *graphBuilder) state(n uint32) State {
-	s, _ := b.states.get(b.at[n])
-	return s
-}
-
-// expand computes the steps from the states of a range, in parallel, and joins
-// them in order, so that the numbers do not depend on the workers.
-func (b *graphBuilder) expand(from, to int) error {
-	share := (to - from + len(b.workers) - 1) / len(b.workers)
-	var wg sync.WaitGroup
-	for i, w := range b.workers {
-		low := min(to, from+i*share)
-		wg.Go(func() { w.expand(low, min(to, low+share)) })
-	}
-	wg.Wait()
-	if err := b.ctx.Err(); err != nil {
-		return err
-	}
-	for _, w := range b.workers {
-		if w.err != nil {
-			return w.err
-		}
-		b.graph.StateAtoms = append(b.graph.StateAtoms, w.atoms...)
-		edge := 0
-		for _, end := range w.ends {
-			clear(b.seen)
-			for ; edge < end; edge++ {
-				b.join(w, edge)
-			}
-			b.graph.Start = append(b.graph.Start, uint64(len(b.graph.To)))
-		}
-	}
-	if len(b.graph.To) > GraphStepsMax {
-		return &live.LimitError{What: "steps in its graph", Max: GraphStepsMax}
-	}
-	return nil
-}
-
-// join adds a step, unless the state has the same one already.
-func (b *graphBuilder) join(w *stepWorker, edge int) {
-	e := w.edges[edge]
-	var n uint32
-	if e.known {
-		n, _ = b.set.Claim(e.fp)
-	} else {
-		s, _ := w.fresh.get(e.state)
-		n = b.add(e.fp, s)
-	}
-	k := b.graph.StepWords
-	atoms := w.steps[edge*k : (edge+1)*k]
-	if at, ok := b.seen[n]; ok {
-		for ; at < len(b.graph.To); at++ {
-			if b.graph.To[at] == n && slices.Equal(b.graph.StepAtoms[at*k:(at+1)*k], atoms) {
-				return
-			}
-		}
-	} else {
-		b.seen[n] = len(b.graph.To)
-	}
-	b.graph.To = append(b.graph.To, n)
-	b.graph.StepAtoms = append(b.graph.StepAtoms, atoms...)
-}
-
-func (w *stepWorker) expand(from, to int) {
-	w.fresh.reset()
-	w.edges, w.ends, w.atoms, w.steps = w.edges[:0], w.ends[:0], w.atoms[:0], w.steps[:0]
-	w.err = nil
-	for n := from; n < to && w.err == nil && w.b.ctx.Err() == nil; n++ {
-		w.on = uint32(n)
-		s := w.b.state(w.on)
-		at := len(w.atoms)
-		w.atoms = append(w.atoms, make([]uint64, w.b.graph.StateWords)...)
-		if w.err = w.ev.StateAtoms(s, w.atoms[at:]); w.err == nil {
-			w.err = w.ev.Next(s, w.visit)
-		}
-		w.ends = append(w.ends, len(w.edges))
-	}
-}
-
-func (w *stepWorker) visit(_ int, s State) error {
-	inside, err := w.ev.InModel()
-	if err != nil || !inside {
-		return err
-	}
-	clear(w.words)
-	if err := w.ev.StepAtoms(w.words); err != nil {
-		return err
-	}
-	e := graphEdge{fp: fpset.Hash(s)}
-	if _, e.known = w.b.set.Claim(e.fp); !e.known {
-		e.state = w.fresh.put(s)
-	}
-	w.edges = append(w.edges, e)
-	w.steps = append(w.steps, w.words...)
-	return nil
-}
-
 // liveness decides the properties of behaviours and notes in r what it finds.
 func liveness(ctx context.Context, m LiveModel, o Options, r *Result) error {
 	problem := *m.Live()
-	b, err := buildGraph(ctx, m, o.Workers)
+	b, err := liveGraph(ctx, m, o.Workers)
 	for {
 		var failed *AtomError
 		if !errors.As(err, &failed) {
@@ -272,7 +78,7 @@ func liveness(ctx context.Context, m LiveModel, o Options, r *Result) error {
 			o.incomplete(r)
 			return nil
 		}
-		b, err = buildGraph(ctx, without{m, &problem}, o.Workers)
+		b, err = liveGraph(ctx, without{m, &problem}, o.Workers)
 	}
 	var wrong *EvalError
 	switch {
@@ -290,13 +96,29 @@ func liveness(ctx context.Context, m LiveModel, o Options, r *Result) error {
 			return undecided(ctx, r, fmt.Errorf("the property %s: %w", p.Name, err))
 		}
 		if lasso != nil {
-			r.Verdict, r.Complete, r.Property = LivenessViolated, false, p.Name
-			r.Reason = "the search ends at the first violation"
-			return b.show(lasso, r)
+			v := Violation{Verdict: LivenessViolated, Property: p.Name, Index: -1}
+			if err := b.show(lasso, &v); err != nil {
+				return err
+			}
+			if !r.accused(p.Name) {
+				r.Violations = append(r.Violations, v)
+			}
+			if !o.Continue {
+				r.Complete, r.Reason = false, endsAtFirst
+				return nil
+			}
 		}
 	}
 	o.incomplete(r)
 	return nil
+}
+
+// accused says whether a behaviour is known that breaks the property, of which
+// there may be several parts.
+func (r *Result) accused(property string) bool {
+	return slices.ContainsFunc(r.Violations, func(v Violation) bool {
+		return v.Verdict == LivenessViolated && v.Property == property
+	})
 }
 
 // leaveOut drops the properties that are made of an atom without a value, and
@@ -384,9 +206,9 @@ func undecided(ctx context.Context, r *Result, err error) error {
 }
 
 // show makes the trace of a lasso: its path, then its loop.
-func (b *graphBuilder) show(l *live.Lasso, r *Result) error {
+func (b *graphBuilder) show(l *live.Lasso, v *Violation) error {
 	states := append(slices.Clone(l.Path), l.Loop...)
-	r.Loop = len(l.Path)
+	v.Loop = len(l.Path)
 	for i, n := range states {
 		action := rootAction
 		if i > 0 {
@@ -395,16 +217,16 @@ func (b *graphBuilder) show(l *live.Lasso, r *Result) error {
 				return err
 			}
 		}
-		r.Trace = append(r.Trace, Step{Action: action, State: slices.Clone(b.state(n))})
+		v.Trace = append(v.Trace, Step{Action: action, State: slices.Clone(b.state(n))})
 	}
-	r.LoopAction = rootAction
+	v.LoopAction = rootAction
 	if len(l.Loop) > 1 {
 		var err error
-		if r.LoopAction, err = b.action(states[len(states)-1], l.Loop[0]); err != nil {
+		if v.LoopAction, err = b.action(states[len(states)-1], l.Loop[0]); err != nil {
 			return err
 		}
 	}
-	showSteps(b.m, r.Trace)
+	showSteps(b.m, v.Trace)
 	return nil
 }
 

@@ -32,6 +32,12 @@ type Options struct {
 	// StatesMax, where it is not 0, ends the search soon after so many
 	// distinct states.
 	StatesMax int64
+	// Continue has the search go on after violations, as if what is violated had
+	// not been asked for: every figure is what it is without violations, and
+	// Result.Violations has the first violation of every property. An expression
+	// without a value ends it all the same. The workers of the model must be
+	// AllWorkers.
+	Continue bool
 	// Monitor, where it is not nil, tells other goroutines how far this search
 	// is.
 	Monitor *Monitor
@@ -131,8 +137,7 @@ type Coverage struct {
 
 // Result is what a search found.
 type Result struct {
-	Info    Info
-	Verdict Verdict
+	Info Info
 	// Complete says that every reachable state was visited and that nothing
 	// that the model asks for was left out.
 	Complete bool
@@ -147,23 +152,34 @@ type Result struct {
 	Levels  []int64    // distinct states by their distance from the initial ones
 	Bytes   int64      // memory held at the end: the seen set, the queue, the lineage
 
+	Broken []string // false assumptions
+	// Violation is the first thing that is wrong, if anything is: its verdict is
+	// that of the search.
+	Violation
+	// Violations are all that were found, in the order in which they were: not
+	// more than one, unless Options.Continue says to go on.
+	Violations []Violation
+	// Live says on what properties of behaviours were decided.
+	Live LiveStats
+	// Collision bounds the probability that two states were taken for one.
+	Collision float64
+	Warnings  []string
+}
+
+// Violation is something that is wrong.
+type Violation struct {
+	Verdict Verdict
 	// Property is the name of the invariant or action property that is
 	// broken, and Index its place in Info; after EvalFailed it is the one that
 	// was being evaluated, if any.
 	Property string
 	Index    int
-	Broken   []string // false assumptions
 	Err      *EvalError
 	Trace    []Step
 	// Loop is, after LivenessViolated, the place in Trace of the state that
 	// follows its last one, and LoopAction the action of that step; where Loop
 	// is the last place, nothing happens any more, and there is no action.
 	Loop, LoopAction int
-	// Live says on what properties of behaviours were decided.
-	Live LiveStats
-	// Collision bounds the probability that two states were taken for one.
-	Collision float64
-	Warnings  []string
 }
 
 // LiveStats is the size of the graph on which properties of behaviours were
@@ -183,6 +199,12 @@ func Run(ctx context.Context, m Model, o Options) (*Result, error) {
 		return nil, err
 	}
 	s := newSearch(m, o)
+	if o.Continue {
+		if _, ok := m.NewWorker().(AllWorker); !ok {
+			return nil, errors.New("check: the workers of the model name only the first property that is broken")
+		}
+	}
+	s.workers[0].start()
 	if o.Monitor != nil {
 		o.Monitor.search.Store(s)
 	}
@@ -217,6 +239,9 @@ func Run(ctx context.Context, m Model, o Options) (*Result, error) {
 			return nil, err
 		}
 	}
+	if len(r.Violations) > 0 {
+		r.Violation = r.Violations[0]
+	}
 	return r, nil
 }
 
@@ -231,24 +256,21 @@ func (s *search) drop() {
 // result turns what the finished search knows into a Result.
 func (s *search) result() *Result {
 	r := &Result{Info: s.info, Stats: s.stats, Init: s.coverage[0], Actions: s.coverage[1:], Levels: s.levels,
-		Index: -1, Broken: s.broken, Collision: fpset.Collision(s.stats.Distinct)}
+		Violation: Violation{Index: -1}, Broken: s.broken, Collision: fpset.Collision(s.stats.Distinct)}
 	r.Bytes = s.memory()
 	r.Warnings = append(r.Warnings, s.info.Warnings...)
-	v := s.violation
+	for _, v := range s.violations {
+		r.Violations = append(r.Violations, s.describe(v))
+	}
 	switch {
 	case len(s.broken) > 0:
 		r.Verdict, r.Reason = AssumptionFalse, "an assumption is false, so nothing was explored"
 		return r
-	case v != nil:
-		r.Verdict, r.Index, r.Err = v.verdict, v.index, v.err
-		r.Reason = "the search ends at the first violation"
-		r.Trace = s.trace(v)
-		switch {
-		case v.index < 0:
-		case v.asked == InvariantViolated:
-			r.Property = s.info.Invariants[v.index]
-		case v.asked == StepViolated:
-			r.Property = s.info.Steps[v.index]
+	case s.violation != nil:
+		r.Violations = append(r.Violations, s.describe(s.violation))
+		r.Reason = endsAtFirst
+		if s.o.Continue {
+			r.Reason = "the search ends where an expression has no value"
 		}
 		return r
 	case s.stopped.Load() != nil:
@@ -267,6 +289,21 @@ func (s *search) result() *Result {
 		r.Warnings = append(r.Warnings, "there is no initial state, so there was nothing to check")
 	}
 	return r
+}
+
+const endsAtFirst = "the search ends at the first violation"
+
+// describe turns a violation into what is known of it outside.
+func (s *search) describe(v *violation) Violation {
+	out := Violation{Verdict: v.verdict, Index: v.index, Err: v.err, Trace: s.trace(v)}
+	switch {
+	case v.index < 0:
+	case v.asked == InvariantViolated:
+		out.Property = s.info.Invariants[v.index]
+	case v.asked == StepViolated:
+		out.Property = s.info.Steps[v.index]
+	}
+	return out
 }
 
 // trace is the path to the violation with its values.

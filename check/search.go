@@ -18,7 +18,8 @@ import (
 // A violation ends the search where one worker would have ended it: chunks
 // after the violation's are dropped, those before it are finished (one of them
 // may hold an earlier violation), and the violation's own was left at the
-// violation.
+// violation. A search that goes on after violations keeps, in the same order,
+// the first of every property.
 
 // search is the state of a run. Fields are owned by the goroutine of run,
 // except where they say otherwise; while a level is being explored workers
@@ -56,7 +57,11 @@ type search struct {
 	levels    []int64
 	broken    []string
 	violation *violation
-	err       error
+	// Where the search goes on after violations: the first of every property,
+	// and which have one. known changes only between levels.
+	violations []*violation
+	known      []bool
+	err        error
 }
 
 // place is where a state of the frontier lies: in whose arena, and where.
@@ -75,7 +80,7 @@ type stop struct {
 // chunk is kept.
 type violation struct {
 	verdict   Verdict
-	asked     Verdict // InvariantViolated or StepViolated where a property was evaluated
+	asked     Verdict // InvariantViolated or StepViolated where a property was evaluated, or Deadlock
 	index     int     // of the invariant or action property, or -1
 	err       *EvalError
 	fromState bool   // parent is set
@@ -92,6 +97,7 @@ type chunk struct {
 	counts    []int64
 	expanded  int
 	violation *violation
+	notes     []*violation
 }
 
 func newSearch(m Model, o Options) *search {
@@ -100,8 +106,22 @@ func newSearch(m Model, o Options) *search {
 	for i := range o.Workers {
 		s.workers = append(s.workers, &worker{s: s, id: i})
 	}
-	s.workers[0].start()
+	s.known = make([]bool, s.properties())
 	return s
+}
+
+// properties is how many properties a search can find violated, and property
+// numbers the one that a violation is of.
+func (s *search) properties() int { return len(s.info.Invariants) + len(s.info.Steps) + 1 }
+
+func (s *search) property(v *violation) int {
+	switch v.asked {
+	case InvariantViolated:
+		return v.index
+	case StepViolated:
+		return len(s.info.Invariants) + v.index
+	}
+	return s.properties() - 1
 }
 
 // interrupt ends the search; the first reason counts.
@@ -195,6 +215,12 @@ func (s *search) join() {
 		}
 		s.joinChunk(c, filter)
 		expanded += c.expanded
+		for _, v := range c.notes {
+			if n := s.property(v); !s.known[n] {
+				s.known[n] = true
+				s.violations = append(s.violations, v)
+			}
+		}
 		if c.violation != nil {
 			s.violation = c.violation
 			break

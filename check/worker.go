@@ -15,7 +15,9 @@ type worker struct {
 	id int
 	ev Worker
 	// key is ev where the model tells states apart by less than their bytes.
-	key   KeyWorker
+	key KeyWorker
+	// all is ev where the search goes on after violations.
+	all   AllWorker
 	visit Visit
 
 	arenas     [2]arena
@@ -32,6 +34,10 @@ type worker struct {
 	fresh     int64 // states added in this level
 	found     *violation
 	fatal     error
+
+	// What the search went on after in the current chunk, each property once.
+	notes []*violation
+	noted []bool
 
 	// For progress; written by the worker, read by others.
 	generated atomic.Int64 // in the whole run
@@ -60,6 +66,10 @@ func (w *worker) start() {
 	w.ev = w.s.m.NewWorker()
 	if k, ok := w.ev.(KeyWorker); ok {
 		w.key = k
+	}
+	if w.s.o.Continue {
+		w.all = w.ev.(AllWorker) // Run has asked
+		w.noted = make([]bool, w.s.properties())
 	}
 	if e, ok := w.ev.(Endable); ok {
 		e.EndWhen(func() bool { return w.s.stopped.Load() != nil })
@@ -175,6 +185,10 @@ func (s *search) lowerStop(k int64) {
 func (w *worker) finish(c *chunk, from, expanded int) {
 	c.done, c.worker, c.from, c.to, c.expanded = true, w.id, from, len(w.candidates), expanded
 	c.counts = append([]int64(nil), w.counts...)
+	if len(w.notes) > 0 {
+		c.notes, w.notes = w.notes, nil
+		clear(w.noted)
+	}
 	clear(w.counts)
 	w.expanding, w.parent = false, nil
 }
@@ -189,7 +203,11 @@ func (w *worker) expand() (v *violation, whole bool) {
 	switch {
 	case err == nil:
 		if w.visited == 0 && w.s.info.Deadlock && !w.s.o.IgnoreDeadlock {
-			return &violation{verdict: Deadlock, index: -1, fromState: true, parent: w.number, action: rootAction}, true
+			v := &violation{verdict: Deadlock, asked: Deadlock, index: -1, fromState: true, parent: w.number, action: rootAction}
+			if w.all == nil {
+				return v, true
+			}
+			w.note(v)
 		}
 		return nil, true
 	case errors.Is(err, errFound):
@@ -230,15 +248,49 @@ func (w *worker) candidate(action int, state State) error {
 	}
 	if fresh && len(w.s.info.Invariants) > 0 {
 		if i, err := w.ev.BrokenInvariant(); err != nil || i >= 0 {
-			return w.broken(action, state, InvariantViolated, i, err)
+			if err := w.answer(action, state, InvariantViolated, i, err); err != nil {
+				return err
+			}
 		}
 	}
 	if len(w.s.info.Steps) > 0 {
 		if i, err := w.ev.BrokenStep(); err != nil || i >= 0 {
-			return w.broken(action, state, StepViolated, i, err)
+			return w.answer(action, state, StepViolated, i, err)
 		}
 	}
 	return nil
+}
+
+// answer deals with a property that is broken, or has no value: the search ends
+// there, or it notes every property that is broken and goes on.
+func (w *worker) answer(action int, state State, verdict Verdict, index int, err error) error {
+	for w.all != nil && err == nil && index >= 0 {
+		w.note(&violation{verdict: verdict, asked: verdict, index: index,
+			fromState: w.expanding, parent: w.number, action: action, last: state})
+		if verdict == InvariantViolated {
+			index, err = w.all.BrokenInvariantAfter(index)
+		} else {
+			index, err = w.all.BrokenStepAfter(index)
+		}
+	}
+	if err == nil && index < 0 {
+		return nil
+	}
+	return w.broken(action, state, verdict, index, err)
+}
+
+// note keeps a violation that is the first of its property in the chunk, unless
+// an earlier level has one.
+func (w *worker) note(v *violation) {
+	n := w.s.property(v)
+	if w.s.known[n] || w.noted[n] {
+		return
+	}
+	w.noted[n] = true
+	if v.last != nil {
+		v.last = append(State{}, v.last...)
+	}
+	w.notes = append(w.notes, v)
 }
 
 // claim makes the state one that was reached from the current one, unless it

@@ -141,9 +141,9 @@ func runSimulate(ctx context.Context, t *term, o simulateOptions, spec string, l
 
 // describeWalks makes the document of a simulation.
 func describeWalks(s *subject, r *check.Simulation, o simulateOptions, elapsed time.Duration) *document {
-	result := &check.Result{Info: r.Info, Verdict: r.Verdict, Stats: check.Stats{Generated: r.Generated}, Index: -1,
-		Property: r.Property, Broken: r.Broken, Err: r.Err, Trace: r.Trace, Warnings: r.Warnings,
-		Reason: "walks at random visit some behaviours only"}
+	result := &check.Result{Info: r.Info, Stats: check.Stats{Generated: r.Generated}, Broken: r.Broken, Warnings: r.Warnings,
+		Violation: check.Violation{Verdict: r.Verdict, Property: r.Property, Index: -1, Err: r.Err, Trace: r.Trace},
+		Reason:    "walks at random visit some behaviours only"}
 	if l, ok := s.model.(check.LiveModel); ok && l.Live() != nil {
 		l.Live().Unasked(result)
 	}

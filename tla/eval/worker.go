@@ -65,6 +65,7 @@ type keyedWorker struct {
 var (
 	_ check.LevelWorker = (*worker)(nil)
 	_ check.KeyWorker   = (*keyedWorker)(nil)
+	_ check.AllWorker   = (*keyedWorker)(nil)
 )
 
 // NewWorker returns an evaluator for one goroutine.
@@ -240,8 +241,12 @@ func (w *worker) InModel() (inside bool, err error) {
 
 // BrokenInvariant returns the index of the first invariant that is false in
 // the candidate, or -1.
-func (w *worker) BrokenInvariant() (int, error) {
-	for i, f := range w.m.invariants {
+func (w *worker) BrokenInvariant() (int, error) { return w.BrokenInvariantAfter(-1) }
+
+// BrokenInvariantAfter is BrokenInvariant for the invariants behind one.
+func (w *worker) BrokenInvariantAfter(last int) (int, error) {
+	for i := last + 1; i < len(w.m.invariants); i++ {
+		f := w.m.invariants[i]
 		holds := false
 		if err := w.guard(f, w.seen, vector{}, func() { holds = w.ev.holds(f, w.seen, vector{}) }); err != nil {
 			return i, err
@@ -255,8 +260,12 @@ func (w *worker) BrokenInvariant() (int, error) {
 
 // BrokenStep returns the index of the first property that the step to the
 // candidate breaks, or -1.
-func (w *worker) BrokenStep() (int, error) {
-	for i, s := range w.m.steps {
+func (w *worker) BrokenStep() (int, error) { return w.BrokenStepAfter(-1) }
+
+// BrokenStepAfter is BrokenStep for the properties behind one.
+func (w *worker) BrokenStepAfter(last int) (int, error) {
+	for i := last + 1; i < len(w.m.steps); i++ {
+		s := w.m.steps[i]
 		f, cur, nxt := s.next, w.cur, w.seen
 		if w.initial {
 			f, cur, nxt = s.init, w.seen, vector{}
