@@ -112,6 +112,13 @@ func (f *fn) rangeStmt(s *ast.RangeStmt) {
 		return
 	}
 	defer func() { f.depth-- }()
+	// Go finds the place of the value before it assigns the key.
+	if s.Tok == token.ASSIGN && s.Value != nil && !isBlank(s.Key) {
+		if _, isIdent := ast.Unparen(s.Value).(*ast.Ident); !isIdent {
+			f.refuse(s.Value, UnsupportedRange, "a range that assigns a key and more than a variable", "assign in the body")
+			return
+		}
+	}
 	t := f.unit.Info.TypeOf(s.X)
 	switch u := t.Underlying().(type) {
 	case *types.Basic:

@@ -71,6 +71,20 @@ func ranges(s string, f func(func(int) bool)) {
 	}
 }
 
+// Both places are found before either is assigned.
+func rangesIntoElement(s, t []int) int {
+	i := 0
+	for i, s[i] = range t { // WANT UnsupportedRange "assigns a key and more"
+	}
+	for i, s[0] = range t { // WANT UnsupportedRange "assigns a key and more"
+	}
+	for _, s[i] = range t {
+	}
+	for s[i], i = range t {
+	}
+	return i
+}
+
 func typeSwitch(x any) uint64 { // WANT InterfaceType ""
 	switch x.(type) { // WANT InterfaceType "type switch"
 	}
