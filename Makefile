@@ -5,7 +5,8 @@ GO          ?= go
 BUILD       := build
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 # Packages with goroutines of their own: these also run under the race detector.
-CONCURRENT  := ./check/... ./env/... ./distsys/... ./store ./store/cache ./store/memtable ./store/slab ./store/journal
+CONCURRENT  := ./check/... ./env/... ./distsys/... ./store ./store/cache ./store/memtable ./store/slab ./store/journal \
+               ./goose/primitive ./internal/crashtest ./mail/... ./cmd/mailboat ./examples/wal ./examples/groupcommit ./examples/asynclog
 # What `make sim` runs, as sim/suite reads it: first=N,seeds=N.
 SIM         ?= seeds=20000
 # How many crash states `make crash` explores.

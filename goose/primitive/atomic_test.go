@@ -14,8 +14,10 @@ import (
 
 // What the system alone does in pieces, seen so often that a piece would be seen.
 
-// race runs look again and again while write runs so many times.
-func race(times int, write func(i int), look func()) {
+// race runs look again and again while write runs so many times, fewer in short
+// tests.
+func race(t *testing.T, times int, write func(i int), look func()) {
+	t.Helper()
 	var done atomic.Bool
 	ended := make(chan struct{})
 	go func() {
@@ -24,6 +26,9 @@ func race(times int, write func(i int), look func()) {
 			look()
 		}
 	}()
+	if testing.Short() {
+		times /= 5
+	}
 	for i := range times {
 		write(i)
 	}
@@ -39,7 +44,7 @@ func TestBlocksAreNotTorn(t *testing.T) {
 	defer d.Close()
 	values := [][]byte{crashtest.Block(1), crashtest.Block(^uint64(1))}
 	torn := 0
-	race(100_000, func(i int) { d.Write(0, values[i%2]) }, func() {
+	race(t, 100_000, func(i int) { d.Write(0, values[i%2]) }, func() {
 		if crashtest.Number(d.Read(0)) == crashtest.Torn {
 			torn++
 		}
@@ -69,7 +74,7 @@ func TestAppendsAreWhole(t *testing.T) {
 	from, _ := f.Open("a", "x")
 	piece := []byte(strings.Repeat("x", 1<<20))
 	odd := 0
-	race(40, func(int) { f.Append(to, piece) }, func() {
+	race(t, 40, func(int) { f.Append(to, piece) }, func() {
 		if f.Size(from)%uint64(len(piece)) != 0 {
 			odd++
 		}
@@ -92,7 +97,7 @@ func TestListsAreOfOneMoment(t *testing.T) {
 	}
 	create("x0")
 	missed := 0
-	race(5000, func(i int) {
+	race(t, 5000, func(i int) {
 		f.Link("a", fmt.Sprint("x", i), "a", fmt.Sprint("x", i+1))
 		f.Unlink("a", fmt.Sprint("x", i))
 	}, func() {

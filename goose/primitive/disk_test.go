@@ -29,7 +29,7 @@ func together[S, Op, Ret any](t *testing.T, sys crashtest.System[S, Op, Ret]) {
 	t.Helper()
 	rounds := 1000
 	if testing.Short() {
-		rounds = 100
+		rounds = 50
 	}
 	for seed := range uint64(3) {
 		crashtest.Together(t, sys, rounds, seed)
@@ -213,9 +213,14 @@ func TestTwo(t *testing.T)       { together(t, twoSystem()) }
 func TestTwoKilled(t *testing.T) { crashtest.Kill(t, twoSystem(), kills(), 1) }
 
 func TestTwoInMemory(t *testing.T) {
+	accesses := 4
+	if testing.Short() {
+		accesses = 2
+	}
 	for which := range 2 {
-		for access := range 4 {
+		for access := range accesses {
 			s := twoSystem()
+			s.Clients = 3
 			s.Build = func(m *mem.Machine) func(*mem.Life) twoDo {
 				d := m.NewTwo(blocks)
 				d.FailAt(which, access) // 0: never

@@ -18,6 +18,8 @@
 // the operating system end the process: for the model, that is a crash.
 package filesys
 
+import "os"
+
 // File is an open file. The number has no meaning to others.
 type File uint64
 
@@ -45,7 +47,7 @@ type FS struct{ backend Backend }
 // are names in it, and makes those that are absent. The root has to be there,
 // and that it is has to be durable. One root is open once at a time.
 func Open(root string, dirs []string) (*FS, error) {
-	t, err := openTree(root, dirs)
+	t, err := openTree(root, dirs, (*os.File).Sync)
 	if err != nil {
 		return nil, err
 	}

@@ -35,6 +35,7 @@ type tree struct {
 	disk *osenv.Disk
 	root *os.Root
 	dirs map[string]*directory // does not change
+	sync func(*os.File) error
 
 	mu   sync.RWMutex
 	fds  map[File]descriptor
@@ -58,7 +59,7 @@ type descriptor struct {
 
 var _ Backend = (*tree)(nil)
 
-func openTree(root string, dirs []string) (*tree, error) {
+func openTree(root string, dirs []string, sync func(*os.File) error) (*tree, error) {
 	if info, err := os.Stat(root); err != nil {
 		return nil, fmt.Errorf("open file system: %w", err)
 	} else if !info.IsDir() {
@@ -68,7 +69,7 @@ func openTree(root string, dirs []string) (*tree, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open file system %s: %w", root, err)
 	}
-	t := &tree{disk: disk, dirs: map[string]*directory{}, fds: map[File]descriptor{}}
+	t := &tree{disk: disk, dirs: map[string]*directory{}, fds: map[File]descriptor{}, sync: sync}
 	if err := t.open(root, dirs); err != nil {
 		return nil, errors.Join(fmt.Errorf("open file system %s: %w", root, err), t.Shut())
 	}
@@ -99,8 +100,46 @@ func (t *tree) open(root string, dirs []string) error {
 		if d.self, err = d.root.Open("."); err != nil {
 			return err
 		}
+		if err := t.settle(d); err != nil {
+			return err
+		}
 	}
 	return t.disk.SyncDir(".")
+}
+
+// settle makes durable what a directory has: a process that was killed leaves
+// names and bytes that can be read and that a loss of power would take back, but
+// what a file system has when it is opened stays.
+func (t *tree) settle(d *directory) error {
+	names, err := d.names()
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		if info, err := d.root.Lstat(name); err != nil {
+			return err
+		} else if !info.Mode().IsRegular() {
+			continue
+		}
+		f, err := d.root.Open(name)
+		if err != nil {
+			return err
+		}
+		if err := errors.Join(t.sync(f), f.Close()); err != nil {
+			return err
+		}
+	}
+	return t.sync(d.self)
+}
+
+// names are the names in a directory. It is for who holds or shares its lock.
+func (d *directory) names() ([]string, error) {
+	f, err := d.root.Open(".")
+	if err != nil {
+		return nil, err
+	}
+	names, err := f.Readdirnames(-1)
+	return names, errors.Join(err, f.Close())
 }
 
 // Shut is Backend's.
@@ -303,10 +342,8 @@ func (t *tree) List(dir string) []string {
 	d := t.dir(dir)
 	d.mu.RLock()
 	defer d.mu.RUnlock()
-	f, err := d.root.Open(".")
+	names, err := d.names()
 	must(err, "list %s", dir)
-	names, err := f.Readdirnames(-1)
-	must(errors.Join(err, f.Close()), "list %s", dir)
 	if names == nil {
 		names = []string{}
 	}
@@ -316,10 +353,10 @@ func (t *tree) List(dir string) []string {
 // Sync is Backend's.
 func (t *tree) Sync(fd File) {
 	d := t.get(fd)
-	must(d.f.Sync(), "sync %s", d.f.Name())
+	must(t.sync(d.f), "sync %s", d.f.Name())
 }
 
 // SyncDir is Backend's.
 func (t *tree) SyncDir(dir string) {
-	must(t.dir(dir).self.Sync(), "sync directory %s", dir)
+	must(t.sync(t.dir(dir).self), "sync directory %s", dir)
 }
