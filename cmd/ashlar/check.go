@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"sync/atomic"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -20,6 +21,8 @@ type checkOptions struct {
 	workers    int
 	json       bool
 	html       string
+	dump       string
+	goOn       bool // after violations
 	safetyOnly bool
 	deadlock   bool
 	reference  bool
@@ -40,6 +43,13 @@ All figures and traces are the same for any number of workers. Properties that
 cannot be checked (those of behaviours where there is a SYMMETRY or VIEW, say) are
 listed as NOT CHECKED and make the exit code 20. With --safety-only properties of
 behaviours are left out, and the exit code is 0 all the same.
+
+With --continue the search goes on after violations to its end: every invariant,
+every property and deadlock is reported that is violated, each with a shortest
+trace, and the exit code is that of the first one found. --dump FILE.dot or
+FILE.json writes the graph of all states, of which there may be up to 100,000; after
+a violation, and without --continue, that of the states that are no deeper than it.
+The page of --html shows the graph of up to 300 states.
 
 Exit codes: 0 nothing is wrong; 10 an assumption or the postcondition is false;
 11 deadlock; 12 an invariant or action property is violated; 13 a property of
@@ -69,6 +79,7 @@ func newCheckCommand(t *term) *cobra.Command {
 		Example: `  ashlar check specs/diehard/diehard.tla
   ashlar check --config specs/twophase/twophase8.cfg specs/twophase/twophase.tla
   ashlar check --html report.html --safety-only Spec.tla
+  ashlar check --continue --dump graph.dot Spec.tla
   ashlar check --json Spec.tla | jq .verdict`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -83,8 +94,10 @@ func newCheckCommand(t *term) *cobra.Command {
 	f.BoolVar(&o.safetyOnly, "safety-only", false, "leave properties of behaviours (liveness) out")
 	f.Int64Var(&o.statesMax, "max-states", 0, "stop after `N` distinct states")
 	f.Int64Var(&o.memoryMax, "max-memory", 0, "stop at `MB` of memory (default: 85% of what is available)")
+	f.BoolVar(&o.goOn, "continue", false, "go on after a violation and report all of them")
 	f.BoolVar(&o.json, "json", false, "write the result as JSON (schema: docs/lang/check-json.md)")
 	f.StringVar(&o.html, "html", "", "write a page to explore the result to `FILE`")
+	f.StringVar(&o.dump, "dump", "", "write the graph of states to `FILE` (.dot for Graphviz, or .json)")
 	f.BoolVar(&o.reference, "reference", false, "evaluate with the slow reference evaluator")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "show no progress")
 	return cmd
@@ -104,9 +117,21 @@ func runCheck(ctx context.Context, t *term, o checkOptions, spec string, load lo
 	if o.memoryMax < 0 {
 		return &exit{exitUsage, fmt.Errorf("--max-memory %d: want a positive number", o.memoryMax)}
 	}
+	if o.dump != "" {
+		if _, err := graphForm(o.dump); err != nil {
+			return &exit{exitUsage, err}
+		}
+	}
 	var monitor check.Monitor
 	g := newProgress(t, searchProgress(&monitor))
-	s, err := load(spec, o, printer(t, o, g), &monitor)
+	// What was printed during the search is not printed again for the graph.
+	var silent atomic.Bool
+	say := printer(t, o, g)
+	s, err := load(spec, o, func(line string) {
+		if !silent.Load() {
+			say(line)
+		}
+	}, &monitor)
 	var wrong *loadError
 	switch {
 	case errors.As(err, &wrong):
@@ -128,12 +153,45 @@ func runCheck(ctx context.Context, t *term, o checkOptions, spec string, load lo
 	defer release()
 	g.begin(t.errTTY && !o.quiet)
 	result, err := check.Run(ctx, s.model, check.Options{Workers: o.workers, SafetyOnly: o.safetyOnly,
-		IgnoreDeadlock: !o.deadlock, StatesMax: o.statesMax, Monitor: &monitor})
+		IgnoreDeadlock: !o.deadlock, StatesMax: o.statesMax, Continue: o.goOn, Monitor: &monitor})
 	elapsed := g.end()
 	if err != nil {
 		return failed(err)
 	}
-	return finish(t, o, describe(s, result, o, elapsed))
+	d := describe(s, result, o, elapsed)
+	silent.Store(true)
+	if o.html != "" && result.Distinct <= graphPageStatesMax {
+		// Without a graph that is small enough the page has none.
+		if small, err := exploreGraph(ctx, s, result, o, graphPageStatesMax); err == nil {
+			d.Graph = small.document()
+		}
+	}
+	err = finish(t, o, d)
+	if o.dump == "" {
+		return err
+	}
+	if dumped := dumpGraph(ctx, t, s, result, o); dumped != nil {
+		if err == nil {
+			return failed(dumped)
+		}
+		t.complain(dumped)
+	}
+	return err
+}
+
+// dumpGraph writes the graph of a finished search to the file asked for.
+func dumpGraph(ctx context.Context, t *term, s *subject, r *check.Result, o checkOptions) error {
+	g, err := exploreGraph(ctx, s, r, o, check.ExploreStatesMax)
+	if err != nil {
+		return fmt.Errorf("no graph is written: %w", err)
+	}
+	if err := writeGraphFile(o.dump, g); err != nil {
+		return err
+	}
+	if !o.json {
+		fmt.Fprintf(t.out, "The graph is %s: %s states, %s steps.\n", o.dump, count(int64(g.graph.States())), count(int64(g.graph.Steps())))
+	}
+	return nil
 }
 
 // printer shows what the specification prints: among the text, or beside the

@@ -43,10 +43,24 @@ type document struct {
 	// Walks is what a simulation did; a search has none.
 	Walks *walks `json:"walks,omitempty"`
 
-	Violation *violation  `json:"violation,omitempty"`
-	Trace     []traceStep `json:"trace"`
+	Violation *violation `json:"violation,omitempty"`
+	// Violations are all of them, where the search went on; Violation, Trace and
+	// Loop are those of the first.
+	Violations []found     `json:"violations,omitempty"`
+	Trace      []traceStep `json:"trace"`
 	// Loop is where the trace goes on, after a liveness violation.
 	Loop *loop `json:"loop,omitempty"`
+
+	// Graph is the state graph, where it is small and the page is to show it.
+	Graph *graphDocument `json:"graph,omitempty"`
+}
+
+// found is one of several violations.
+type found struct {
+	violation
+	Headline string      `json:"headline"`
+	Trace    []traceStep `json:"trace"`
+	Loop     *loop       `json:"loop,omitempty"`
 }
 
 type asked struct {
@@ -225,6 +239,9 @@ func describe(s *subject, r *check.Result, o checkOptions, elapsed time.Duration
 	d.accuse(s, r)
 	d.tell(r)
 	d.goRound(r)
+	if o.goOn {
+		d.accuseAll(s, r)
+	}
 	d.addDiagnostics(&s.diags)
 	d.Headline = d.headline()
 	d.conclude(s)
@@ -270,6 +287,19 @@ func (d *document) accuse(s *subject, r *check.Result) {
 	}
 	if r.Err != nil {
 		d.Violation.complain(s, r.Err)
+	}
+}
+
+// accuseAll says what is violated beyond the first violation.
+func (d *document) accuseAll(s *subject, r *check.Result) {
+	for _, v := range r.Violations {
+		one, result := &document{Trace: []traceStep{}}, *r
+		result.Violation = v
+		one.Verdict, _ = verdictName(v.Verdict)
+		one.accuse(s, &result)
+		one.tell(&result)
+		one.goRound(&result)
+		d.Violations = append(d.Violations, found{violation: *one.Violation, Headline: one.headline(), Trace: one.Trace, Loop: one.Loop})
 	}
 }
 

@@ -22,12 +22,16 @@ func writeText(w io.Writer, d *document, p palette) {
 	case d.Violation == nil:
 		headline = p.warn
 	}
-	fmt.Fprintln(w, headline(d.Headline))
-	if d.Violation != nil {
-		writeViolation(w, d, p)
+	if len(d.Violations) > 1 {
+		writeViolations(w, d, p)
+	} else {
+		fmt.Fprintln(w, headline(d.Headline))
+		if d.Violation != nil {
+			writeViolation(w, d, p)
+		}
+		writeTrace(w, d, p)
+		writeLoop(w, d, p)
 	}
-	writeTrace(w, d, p)
-	writeLoop(w, d, p)
 	writeCoverage(w, d, p)
 	writeStatistics(w, d, p)
 	for _, g := range d.Warnings {
@@ -38,6 +42,22 @@ func writeText(w io.Writer, d *document, p palette) {
 	}
 	if d.Verdict == "incomplete" && len(d.Unchecked) > 0 {
 		fmt.Fprintln(w, "Run with --safety-only to accept this.")
+	}
+}
+
+// writeViolations shows every violation of a search that went on, each with
+// its trace, after a list of them.
+func writeViolations(w io.Writer, d *document, p palette) {
+	fmt.Fprintln(w, p.bad(fmt.Sprintf("%d violations were found.", len(d.Violations))))
+	for i, v := range d.Violations {
+		fmt.Fprintf(w, "  %d. %s\n", i+1, v.Headline)
+	}
+	for _, v := range d.Violations {
+		fmt.Fprintf(w, "\n%s\n", p.bad(v.Headline))
+		one := &document{Violation: &v.violation, Trace: v.Trace, Loop: v.Loop}
+		writeViolation(w, one, p)
+		writeTrace(w, one, p)
+		writeLoop(w, one, p)
 	}
 }
 
@@ -152,7 +172,7 @@ func writeCoverage(w io.Writer, d *document, p palette) {
 	}
 	if idle := d.idle(); len(idle) > 0 {
 		when := "so far"
-		if d.Statistics.Queue == 0 && d.Violation == nil {
+		if d.Statistics.Queue == 0 && (d.Violation == nil || d.Complete) {
 			when = "in any state"
 		}
 		fmt.Fprintf(w, "%s %s\n", p.warn("never enabled "+when+":"), strings.Join(idle, ", "))
