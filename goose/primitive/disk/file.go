@@ -25,9 +25,15 @@ const (
 // stripes is over how many locks the addresses are spread.
 const stripes = 64
 
+// directory is where a disk is: an osenv.Disk.
+type directory interface {
+	env.LockDisk
+	io.Closer
+}
+
 // file is a disk in a file.
 type file struct {
-	dir  *osenv.Disk
+	dir  directory
 	name string
 	lock io.Closer
 	f    env.File
@@ -94,8 +100,12 @@ func (d *file) make() error {
 		return fmt.Errorf("make disk %s: %w", d.name, err)
 	}
 	err = f.Truncate(0)
-	if space, ok := f.(env.SpaceFile); err == nil && ok {
-		err = space.Allocate(0, int64(d.size)*BlockSize)
+	if err == nil {
+		if space, ok := f.(env.SpaceFile); ok {
+			err = space.Allocate(0, int64(d.size)*BlockSize)
+		} else {
+			err = f.Truncate(int64(d.size) * BlockSize)
+		}
 	}
 	if err == nil {
 		err = f.Sync()
