@@ -72,7 +72,7 @@ Fixpoint field_get_expr (d : struct) (f : string) (e : expr) : expr :=
 Definition field_get (d : struct) (f : string) : val := λ: "v", field_get_expr d f "v".
 (** [&p.f] *)
 Notation "e .[ d , f ]" := (BinOp OffsetOp e%E (Val (LitV (LitInt I64 (field_offset d f)))))
-  (at level 2, d, f at level 200, format "e .[ d ,  f ]") : expr_scope.
+  (at level 2, left associativity, d, f at level 200, format "e .[ d ,  f ]") : expr_scope.
 
 (** ** Variables and typed memory *)
 
