@@ -40,9 +40,8 @@ func programs(t *testing.T, otherwise int) int {
 func TestRandomPrograms(t *testing.T) {
 	t.Parallel()
 	prepare(t)
-	n := programs(t, 2*batch)
-	seed := number(t, "ASHLAR_DIFFERENTIAL_SEED", 1)
-	for ; n > 0; n, seed = n-batch, seed+1 {
+	first := number(t, "ASHLAR_DIFFERENTIAL_SEED", 1)
+	for n, seed := programs(t, 2*batch), first; n > 0; n, seed = n-batch, seed+1 {
 		t.Run(fmt.Sprint("seed=", seed), func(t *testing.T) {
 			t.Parallel()
 			compareRandom(t, uint64(seed), min(n, batch))
