@@ -3,6 +3,8 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -32,7 +34,7 @@ func page(t *testing.T, m ticketLock) string {
 // TestPageIsSelfContained: nothing in it is fetched from anywhere.
 func TestPageIsSelfContained(t *testing.T) {
 	text := page(t, ticketLock{clients: 2, broken: true})
-	for _, m := range regexp.MustCompile(`(?i)(src|href)\s*=|url\(|@import|fetch\(|XMLHttpRequest`).FindAllString(text, -1) {
+	for _, m := range regexp.MustCompile(`(?i)(src|href)\s*=|url\([^#]|@import|fetch\(|XMLHttpRequest`).FindAllString(text, -1) {
 		t.Errorf("the page refers to something outside: %s", m)
 	}
 	if strings.Contains(text, "</script><b>") {
@@ -86,6 +88,111 @@ const q = s => document.querySelector(s), qq = s => [...document.querySelectorAl
 document.body.append(seen);
 `
 
+// specPage checks a specification in text and returns the page about it.
+func specPage(t *testing.T, o checkOptions, spec, config string) string {
+	t.Helper()
+	dir := t.TempDir()
+	o.html, o.workers, o.deadlock = filepath.Join(dir, "report.html"), 1, true
+	for name, text := range map[string]string{"M.tla": spec, "M.cfg": config} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var out, errs bytes.Buffer
+	var e *exit
+	err := runCheck(context.Background(), &term{out: &out, err: &errs}, o, filepath.Join(dir, "M.tla"), loadSpecification)
+	if err != nil && (!errors.As(err, &e) || e.err != nil || e.code >= exitSpec) {
+		t.Fatalf("check: %v\n%s%s", err, &out, &errs)
+	}
+	text, err := os.ReadFile(o.html)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+const counterSpec = `---- MODULE M ----
+EXTENDS Naturals
+CONSTANT N
+VARIABLES x, mode
+Init == x \in {0, 1} /\ mode = "on"
+Up == x < N /\ x' = x + 1 /\ UNCHANGED mode
+Off == mode = "on" /\ x > 1 /\ mode' = "off" /\ UNCHANGED x
+Stay == x = N /\ UNCHANGED <<x, mode>>
+Next == Up \/ Off \/ Stay
+Spec == Init /\ [][Next]_<<x, mode>>
+Small == x < 3
+On == mode = "on"
+====
+`
+
+// wants checks what a script has noted.
+func wants(t *testing.T, dom string, lines ...string) {
+	t.Helper()
+	got := content(t, dom, "seen")
+	for _, w := range lines {
+		if !strings.Contains(got, w+";") {
+			t.Errorf("want %q in:\n%s", w, got)
+		}
+	}
+}
+
+// TestGraphInBrowser: the graph is drawn by levels, with the violation's path;
+// its states can be clicked and follow the trace.
+func TestGraphInBrowser(t *testing.T) {
+	text := specPage(t, checkOptions{goOn: true}, counterSpec, "CONSTANT N = 3\nSPECIFICATION Spec\nINVARIANTS Small\n")
+	dom := browse(t, text, observe+`
+const node = n => q('#graph g[data-state="' + n + '"]');
+const click = e => e.dispatchEvent(new MouseEvent("click", {bubbles: true}));
+const heights = {};
+qq("#graph g[data-state]").forEach(g => (heights[g.getAttribute("transform").split(" ")[1]] ||= []).push(g.dataset.state));
+note("rows", Object.values(heights).map(l => l.sort().join("")).join(" "));
+note("tell", q("#graph .head").textContent);
+note("lines", qq("#graph svg > path").length);
+note("initial", qq("#graph g.initial").map(g => g.dataset.state).join());
+note("path", qq("#graph g.path").map(g => g.dataset.state).join());
+note("hot", qq("#graph path.path").filter(p => p.hasAttribute("data-from")).map(p => p.querySelector("title").textContent).sort().join());
+note("last", qq("#graph g.last").map(g => g.dataset.state).join());
+note("at first", q("#graph-state h3").textContent);
+press("Home"); note("follows", q("#graph-state h3").textContent);
+click(node(5)); note("clicked", q("#graph-state h3").textContent);
+note("values", qq("#graph-state .var").map(e => e.textContent).join());
+note("steps", qq("#graph-state button").map(e => e.textContent).join());
+note("trace stays", q("#counter").textContent);
+click(q("#graph-state button")); note("along", q("#graph-state h3").textContent);
+click(node(3)); note("to the trace", q("#counter").textContent);
+const numbers = q("#graph svg").outerHTML.match(/NaN|undefined|Infinity/g);
+note("numbers", numbers === null);
+`)
+	wants(t, dom, "rows=12 3 45 6", "tell=State graph6 states, 8 steps", "lines=8", "initial=1,2", "path=2,3,4",
+		"hot=2 → 3: Up,3 → 4: Up", "last=4", "at first=State 4 level 3", "follows=State 2 initial", "clicked=State 5 level 3",
+		`values=x2,mode"off"`, "steps=Up → 6", "trace stays=1 / 3", "along=State 6 level 4", "to the trace=2 / 3", "numbers=true")
+}
+
+// TestSeveralViolationsInBrowser: the page lists them and shows the one that is
+// chosen, in the trace and in the graph.
+func TestSeveralViolationsInBrowser(t *testing.T) {
+	text := specPage(t, checkOptions{goOn: true}, counterSpec, "CONSTANT N = 3\nSPECIFICATION Spec\nINVARIANTS Small On\n")
+	dom := browse(t, text, `if (!location.hash) document.querySelectorAll("#violations button")[0].click(); else {`+observe+`
+note("list", qq("#violations li").map(e => e.textContent).join());
+note("violation", q("#violation h2").textContent);
+note("steps", qq(".steps li").map(e => e.querySelector("b").textContent).join());
+note("last", qq("#graph g.last").map(g => g.dataset.state).join());
+note("checked", qq("#checked .tag.bad").length);
+}`)
+	wants(t, dom, "list=3 statesInvariant Small is violated. show,3 statesInvariant On is violated. shown below",
+		"violation=On", "steps=Initial state,Up,Off", "last=5", "checked=2")
+}
+
+// TestLargeGraphIsNotInThePage: beyond the limit there is no graph.
+func TestLargeGraphIsNotInThePage(t *testing.T) {
+	for n, want := range map[string]int{"150": 1, "151": 0} {
+		text := specPage(t, checkOptions{goOn: true}, counterSpec, "CONSTANT N = "+n+"\nSPECIFICATION Spec\n")
+		dom := browse(t, text, observe+`note("ready", document.documentElement.dataset.ready); note("graphs", qq("#graph").length);`)
+		wants(t, dom, "ready=true", fmt.Sprint("graphs=", want))
+	}
+}
+
 func TestPageInBrowser(t *testing.T) {
 	dom := browse(t, page(t, ticketLock{clients: 2, broken: true}), observe+`
 note("headline", q("h1").textContent);
@@ -136,7 +243,7 @@ note("never", q("#never").textContent);
 press("j");
 `)
 	got := content(t, dom, "seen")
-	for _, w := range []string{"ready=true", "trace=0", "sections=statistics,coverage,levels,checked", "bars=5", "never=1 never enabled"} {
+	for _, w := range []string{"ready=true", "trace=0", "sections=graph,statistics,coverage,levels,checked", "bars=5", "never=1 never enabled"} {
 		if !strings.Contains(got, w+";") {
 			t.Errorf("want %q in:\n%s", w, got)
 		}
