@@ -29,15 +29,14 @@ func constantFields(u *Unit) map[*types.Var]bool {
 	}
 	constant := map[*types.Var]bool{}
 	scope := u.Pkg.Scope()
+	w.others(u.Pkg)
 	for _, name := range scope.Names() {
 		o, ok := scope.Lookup(name).(*types.TypeName)
 		if !ok {
 			continue
 		}
 		s, ok := o.Type().Underlying().(*types.Struct)
-		// Who is given a struct of an exported type may assign to all of it, but not
-		// if there is a lock in it.
-		if !ok || w.overwritten[s] || o.Exported() && !holdsLock(s) {
+		if !ok || w.overwritten[s] {
 			continue
 		}
 		for f := range s.Fields() {
@@ -129,5 +128,60 @@ func (w *fieldWrites) overwrite(t types.Type) {
 	for f := range s.Fields() {
 		w.written[f] = true
 		w.overwrite(f.Type())
+	}
+}
+
+// others notes what other packages may overwrite: a struct that they get hold
+// of, but not if there is a lock in it, and what its exported fields hold.
+func (w *fieldWrites) others(p *types.Package) {
+	seen := map[types.Type]bool{}
+	var reach func(t types.Type)
+	reach = func(t types.Type) {
+		t = types.Unalias(t)
+		if seen[t] {
+			return
+		}
+		seen[t] = true
+		switch t := t.(type) {
+		case *types.Pointer:
+			reach(t.Elem())
+		case *types.Slice:
+			reach(t.Elem())
+		case *types.Map:
+			reach(t.Key())
+			reach(t.Elem())
+		case *types.Signature:
+			for v := range t.Params().Variables() {
+				reach(v.Type())
+			}
+			for v := range t.Results().Variables() {
+				reach(v.Type())
+			}
+		case *types.Named:
+			if t.Obj().Pkg() != p {
+				return
+			}
+			for m := range t.Methods() {
+				if m.Exported() {
+					reach(m.Type())
+				}
+			}
+			reach(t.Underlying())
+		case *types.Struct:
+			if !holdsLock(t) {
+				w.overwrite(t)
+			}
+			for f := range t.Fields() {
+				if f.Exported() {
+					w.overwrite(f.Type())
+					reach(f.Type())
+				}
+			}
+		}
+	}
+	for _, name := range p.Scope().Names() {
+		if o := p.Scope().Lookup(name); o.Exported() {
+			reach(o.Type())
+		}
 	}
 }

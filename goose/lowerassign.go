@@ -26,6 +26,9 @@ func (f *fn) placeParts(e ast.Expr) ([]func() operand, func([]operand) place) {
 		return nil, func([]operand) place { return place{blank: true} }
 	}
 	t := f.typ(f.unit.Info.TypeOf(e), e)
+	if t.Locks {
+		f.refuse(e, LockCopy, "an assignment to a variable with a lock in it", "make a new variable")
+	}
 	if ix, ok := e.(*ast.IndexExpr); ok {
 		items := []func() operand{func() operand { return f.expr(ix.X) }, func() operand { return f.expr(ix.Index) }}
 		switch f.unit.Info.TypeOf(ix.X).Underlying().(type) {

@@ -122,6 +122,12 @@ func copiesLock(g *guarded) uint64 {
 	return h.n
 }
 
+func overwritesLock(g *guarded, gs []guarded) {
+	*g = guarded{}      // WANT LockCopy "assignment to a variable with a lock"
+	gs[0] = guarded{}   // WANT LockCopy "assignment to a variable with a lock"
+	g.mu = sync.Mutex{} // WANT LockCopy "assignment to a variable with a lock"
+}
+
 func takesLock(g guarded) uint64 { // WANT LockCopy "parameter that is a copy"
 	return g.n
 }

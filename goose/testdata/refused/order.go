@@ -153,3 +153,39 @@ func writesElement(s []uint64) uint64 {
 func besideElement(s []uint64) uint64 {
 	return s[0] + writesElement(s) // WANT EvaluationOrder "may change"
 }
+
+type inner struct {
+	n   uint64
+	out uint64
+}
+
+// Outer can be overwritten by another package, with all that is in it.
+type Outer struct{ in inner }
+
+func exportedHolder(o *Outer, f func() uint64) uint64 {
+	return f() + o.in.n // WANT EvaluationOrder "may change"
+}
+
+type leaked struct{ n uint64 }
+
+// Leaks gives other packages what they may overwrite.
+func Leaks() []*leaked { return nil }
+
+func leakedStruct(l *leaked, f func() uint64) uint64 {
+	return f() + l.n // WANT EvaluationOrder "may change"
+}
+
+// Kept has a lock, so that nobody overwrites it, but for its exported field.
+type Kept struct {
+	mu   sync.Mutex
+	n    uint64
+	Open inner2
+}
+
+type inner2 struct{ n uint64 }
+
+func keptField(k *Kept, f func() uint64) uint64 { return f() + k.n }
+
+func openField(k *Kept, f func() uint64) uint64 {
+	return f() + k.Open.n // WANT EvaluationOrder "may change"
+}
