@@ -147,8 +147,9 @@ func (d *file) read(a uint64) ([]byte, error) {
 	return b, nil
 }
 
-// write writes, and makes durable if it is asked to before anyone reads it.
-func (d *file) write(a uint64, b []byte, durable bool) error {
+// write writes, and makes durable if it is asked to before anyone reads it. If it
+// fails, nobody reads what it left before failed returns.
+func (d *file) write(a uint64, b []byte, durable bool, failed func(error)) {
 	mu := &d.locks[a%stripes]
 	mu.Lock()
 	defer mu.Unlock()
@@ -157,9 +158,8 @@ func (d *file) write(a uint64, b []byte, durable bool) error {
 		err = d.f.Sync()
 	}
 	if err != nil {
-		return fmt.Errorf("disk %s: write block %d: %w", d.name, a, err)
+		failed(fmt.Errorf("disk %s: write block %d: %w", d.name, a, err))
 	}
-	return nil
 }
 
 func (d *file) close() error {
@@ -207,9 +207,7 @@ func (d fileBlocks) Read(a uint64) []byte {
 }
 
 func (d fileBlocks) Write(a uint64, b []byte) {
-	if err := d.file.write(a, b, d.durable); err != nil {
-		halt.Because("primitive", err)
-	}
+	d.file.write(a, b, d.durable, func(err error) { halt.Because("primitive", err) })
 }
 
 func (d fileBlocks) Barrier() {

@@ -149,10 +149,13 @@ func (p *pair) alive(which uint64) bool { return p.failed.Load() != int32(which)
 func (p *pair) Read(which, a uint64) ([]byte, bool) {
 	if p.alive(which) {
 		b, err := p.disks[which].read(a)
-		if err == nil {
+		if err != nil {
+			p.mustFail(which, err)
+		}
+		// It may have failed meanwhile, in a write to this block.
+		if p.alive(which) {
 			return b, true
 		}
-		p.mustFail(which, err)
 	}
 	return make([]byte, BlockSize), false
 }
@@ -160,9 +163,7 @@ func (p *pair) Read(which, a uint64) ([]byte, bool) {
 // Write is TwoBlocks'.
 func (p *pair) Write(which, a uint64, b []byte) {
 	if p.alive(which) {
-		if err := p.disks[which].write(a, b, true); err != nil {
-			p.mustFail(which, err)
-		}
+		p.disks[which].write(a, b, true, func(err error) { p.mustFail(which, err) })
 	}
 }
 
