@@ -6,13 +6,14 @@ Definition mailboatΣ (n : nat) : gFunctors := #[golangΣ; mailΣ; specΣ (mail_
 
 (** Take mail/mailboat as it is translated, on a node with a file system that has
     the directory "spool", with anything in it, and the empty directories "user0"
-    to "user(n-1)"; a file system of which a crash may lose the bytes of a file
-    since its last fsync and, for each name by itself, what was done to it since
-    the last fsync of its directory.  Let the node open the store, and let any
-    number of threads, for ever, deliver any message to any user, or pick up a
-    user's mail, delete any of it, and unlock the mailbox; let the node crash at any
-    moment and any number of times, also while it opens the store again.  Then what
-    the callers see is explained by the mailboxes of [mail_spec]:
+    to "user(n-1)", at most 2^40 of them; a file system of which a crash may lose
+    the bytes of a file since its last fsync and, for each name by itself, what was
+    done to it since the last fsync of its directory.  Let the node open the store,
+    and let any number of threads, for ever, deliver any message of at most 2^40
+    bytes to any user, or pick up a user's mail, delete any of it, and unlock the
+    mailbox; let the node crash at any moment and any number of times, also while it
+    opens the store again.  Then what the callers see is explained by the mailboxes
+    of [mail_spec]:
 
     - A message becomes visible, as a whole, at one moment within its Deliver, under
       an ID that no visible message has, and is durable when Deliver returns.
