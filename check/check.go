@@ -26,6 +26,14 @@ type Model interface {
 	Show(s State) []Binding
 }
 
+// Remarker is a Model that can say what is odd about its states, though nothing
+// is wrong with them.
+type Remarker interface {
+	// Remarks is called after every state was visited, with the workers that
+	// did it.
+	Remarks(workers []Worker) []string
+}
+
 // StepShower is a Model that shows a state of a trace together with the state
 // after it, which is the state itself at the end of the trace.
 type StepShower interface {

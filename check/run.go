@@ -228,6 +228,7 @@ func Run(ctx context.Context, m Model, o Options) (*Result, error) {
 		return nil, s.err
 	}
 	r := s.result()
+	s.remark(r)
 	s.drop()
 	l, ok := m.(LiveModel)
 	switch {
@@ -251,6 +252,22 @@ func (s *search) drop() {
 	for _, w := range s.workers {
 		w.arenas, w.candidates = [2]arena{}, nil
 	}
+}
+
+// remark takes over what the model has to say of its states. Of a single state
+// there is nothing to say.
+func (s *search) remark(r *Result) {
+	m, ok := s.m.(Remarker)
+	if !ok || s.violation != nil || len(s.broken) > 0 || s.stopped.Load() != nil || s.stats.Distinct < 2 {
+		return
+	}
+	var workers []Worker
+	for _, w := range s.workers {
+		if w.ev != nil {
+			workers = append(workers, w.ev)
+		}
+	}
+	r.Warnings = append(r.Warnings, m.Remarks(workers)...)
 }
 
 // result turns what the finished search knows into a Result.

@@ -51,6 +51,10 @@ FILE.json writes the graph of all states, of which there may be up to 100,000; a
 a violation, and without --continue, that of the states that are no deeper than it.
 The page of --html shows the graph of up to 300 states.
 
+What makes a model say less than was meant is a warning: an action that was never
+enabled, a variable that never changes, an invariant without variables, and an
+invariant P => Q whose P is true in no state.
+
 Exit codes: 0 nothing is wrong; 10 an assumption or the postcondition is false;
 11 deadlock; 12 an invariant or action property is violated; 13 a property of
 behaviours is violated; 20 not everything was checked; 75 an expression has no value; 130 interrupted; 150 errors in the

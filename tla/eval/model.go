@@ -23,6 +23,7 @@ type Model struct {
 	direct     *direct // the algorithm that next is the translation of, or nil
 
 	invariants        []*formula
+	antecedents       []antecedent // of the invariants
 	steps             []step
 	constraints       []*formula
 	actionConstraints []*formula
@@ -109,6 +110,7 @@ func (b *builder) build() {
 		b.property(n)
 	}
 	b.live()
+	b.lints()
 	for _, n := range b.cfg.Constraints {
 		if f := b.named(n, core.StateLevel, "a constraint"); f != nil {
 			b.m.constraints = append(b.m.constraints, f)

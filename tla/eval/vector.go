@@ -95,6 +95,8 @@ type internTable struct {
 	mu    sync.Mutex
 	count int
 	bytes int
+	// refused says that some value has no number.
+	refused bool
 }
 
 const internChunk = 1 << 10
@@ -121,6 +123,13 @@ func newInternTable() *internTable {
 	t := &internTable{}
 	t.slots.Store(newInternSlots(internSlotsMin))
 	return t
+}
+
+// onlyOne says whether just one value was met.
+func (t *internTable) onlyOne() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.count == 1 && !t.refused
 }
 
 func (t *internTable) at(id uint32) value.Value {
@@ -154,6 +163,7 @@ func (t *internTable) insert(v value.Value, h uint64, size int) (uint32, bool) {
 		return id, true
 	}
 	if t.count >= InternedMax || t.bytes+size > InternedBytesMax {
+		t.refused = true
 		return 0, false
 	}
 	id := uint32(t.count)

@@ -54,6 +54,7 @@ type worker struct {
 	failed    error // what visit returned
 	found     func(action int) bool
 	skip      []int // atoms of properties of behaviours that are not wanted
+	unmet     []int // antecedents that were true in no state yet
 }
 
 // keyedWorker is a worker of a model with a view or a symmetry.
@@ -85,6 +86,9 @@ func (m *Model) newWorker() *worker {
 	}
 	w.seen = vector{w.nxt.vals, make([]uint32, n)}
 	w.found = w.candidate
+	for i := range m.antecedents {
+		w.unmet = append(w.unmet, i)
+	}
 	if m.compiled != nil {
 		w.ev = newMachine(m, w.run)
 	} else {
@@ -241,7 +245,12 @@ func (w *worker) InModel() (inside bool, err error) {
 
 // BrokenInvariant returns the index of the first invariant that is false in
 // the candidate, or -1.
-func (w *worker) BrokenInvariant() (int, error) { return w.BrokenInvariantAfter(-1) }
+func (w *worker) BrokenInvariant() (int, error) {
+	if len(w.unmet) > 0 {
+		w.meet()
+	}
+	return w.BrokenInvariantAfter(-1)
+}
 
 // BrokenInvariantAfter is BrokenInvariant for the invariants behind one.
 func (w *worker) BrokenInvariantAfter(last int) (int, error) {
