@@ -60,19 +60,6 @@ Section mutex.
     - iDestruct "HR" as "[Hγ HR]". iSplitL "Hl". { iNext. iExists true. by iFrame. }
       wp_pures. iApply "HΦ". iFrame. iExists γ. by iFrame.
   Qed.
-  Lemma wp_mutex_try_lock b l R :
-    {{{ is_mutex b l R }}}
-      mutex_try_lock #l @ b; ⊤
-    {{{ (ok : bool), RET #ok; if ok then mutex_held b l R ∗ R else True }}}.
-  Proof.
-    iIntros (Φ) "(%γ & #Hinv) HΦ". wp_rec. wp_pures.
-    iInv "Hinv" as "(%locked & >Hl & HR)". iApply (wpe_cmpxchg with "Hl"); [done|].
-    iIntros "!> Hl !>". destruct locked; simpl.
-    - iSplitL "Hl". { iNext. iExists true. iFrame. }
-      by iApply ("HΦ" $! false).
-    - iDestruct "HR" as "[Hγ HR]". iSplitL "Hl". { iNext. iExists true. by iFrame. }
-      iApply ("HΦ" $! true). iFrame. iExists γ. by iFrame.
-  Qed.
   Lemma wp_mutex_unlock b l R :
     {{{ mutex_held b l R ∗ R }}} mutex_unlock #l @ b; ⊤ {{{ RET #(); True }}}.
   Proof.

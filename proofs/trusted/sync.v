@@ -9,7 +9,6 @@ From ashlar.lang Require Export golib.
 (** ** Mutex: is it locked? *)
 Definition mutex_lock : val :=
   rec: "lock" "m" := if: Eff CmpXchgOp ("m", (#false, #true)) then #() else "lock" "m".
-Definition mutex_try_lock : val := λ: "m", Eff CmpXchgOp ("m", (#false, #true)).
 Definition mutex_unlock : val := λ: "m", assert (Eff CmpXchgOp ("m", (#true, #false))).
 
 (** ** RWMutex: the number of readers, or -1 for a writer *)

@@ -208,24 +208,6 @@ func MapUnderLock() uint64 {
 	return m[0]*10 + m[1]
 }
 
-func TryLock() uint64 {
-	var mu sync.Mutex
-	var wg sync.WaitGroup
-	x := uint64(0)
-	wg.Add(2)
-	for range 2 {
-		go func() {
-			if mu.TryLock() {
-				x++
-				mu.Unlock()
-			}
-			wg.Done()
-		}()
-	}
-	wg.Wait()
-	return x
-}
-
 // Many may read what nobody writes.
 func SharedReads() uint64 {
 	var wg sync.WaitGroup
