@@ -1,7 +1,9 @@
 // Package examples runs what "ashlar compile" makes of the specifications in
-// ../specs. The directories below hold the compiled code; the tests here run
+// ../specs. Most directories below hold the compiled code; the tests here run
 // it in one process, with resources that behave like the specification's
 // mapping macros, and hold the traces of each run against the specification.
 //
-// The lock service is apart: it runs as processes of its own.
+// Two kinds are apart. The lock service runs as processes of its own. And
+// shadowcopy, replicateddisk, wal, groupcommit, asyncwal and asynclog are
+// written by hand, and proved: see ../proofs/top.
 package examples
