@@ -120,5 +120,29 @@ func searchMutants() []Mutant {
 			Old:    "r.Verdict, r.Reason = why.verdict, why.reason\n\t\treturn r\n",
 			New:    "r.Reason = why.reason\n",
 		},
+		{
+			Name: "check/continue-reports-only-the-first-invariant", Kind: Unsound, File: worker, Packages: tests, Run: "TestContinue",
+			Breaks: "Where a state breaks several invariants, a search that goes on reports one of them.",
+			Old:    "index, err = w.all.BrokenInvariantAfter(index)",
+			New:    "index = -1",
+		},
+		{
+			Name: "check/continue-forgets-deadlocks", Kind: Unsound, File: worker, Packages: tests, Run: "TestContinue",
+			Breaks: "A search that goes on after violations does not report deadlock.",
+			Old:    "\t\t\tw.note(v)\n\t\t}",
+			New:    "\t\t}",
+		},
+		{
+			Name: "check/explore-takes-key-for-bytes", Kind: WrongAnswer, File: "check/graph.go", Packages: tests, Run: "TestExplore",
+			Breaks: "The graph of states tells states apart that the search takes for one.",
+			Old:    "if w.key == nil {",
+			New:    "if w.key != nil || w.key == nil {",
+		},
+		{
+			Name: "check/explore-levels-begin-late", Kind: WrongAnswer, File: "check/graph.go", Packages: tests, Run: "TestExplore",
+			Breaks: "The first state of a level of the graph belongs to the level before.",
+			Old:    "b.levels = append(b.levels, known)",
+			New:    "b.levels = append(b.levels, known+1)",
+		},
 	}
 }
