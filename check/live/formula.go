@@ -45,14 +45,10 @@ type Formula struct {
 	Args []*Formula
 }
 
-// The constructors.
 var (
 	truth   = &Formula{Op: True}
 	falsity = &Formula{Op: False}
 )
-
-// Truth is true of every behaviour.
-func Truth() *Formula { return truth }
 
 // AtomOf is the atom with the number i.
 func AtomOf(i int) *Formula { return &Formula{Op: Atom, Atom: i} }
