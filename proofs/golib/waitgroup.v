@@ -19,7 +19,7 @@ Section waitgroup.
       (* the counter: the tasks that are not done *)
       l ↦[b] #(int (size m)) ∗ auth γ.1 m ∗
       (* all that were added *)
-      auth γ.2 {[ (0%nat, l) := Reading n #() ]} ∗ ⌜n < 2^62⌝ ∗ ⌜(size m ≤ n)%nat⌝ ∗
+      auth γ.2 {[ (0%nat, l) := Reading n #() ]} ∗ ⌜n < 2^31⌝ ∗ ⌜(size m ≤ n)%nat⌝ ∗
       (* what those that are done have handed in *)
       [∗ list] _ ∈ seq 0 (n - size m), P.
   Definition is_waitgroup b l γ P : iProp Σ := vinv waitgroupN b (waitgroup_body b l γ P).
@@ -51,7 +51,7 @@ Section waitgroup.
       rewrite seq_S big_sepL_app /=. iFrame "Htasks". iSplit; [|done]. by iExists i.
   Qed.
 
-  Lemma wp_waitgroup_add b l γ P n w (d : Z) : 0 ≤ d → n + d < 2^62 →
+  Lemma wp_waitgroup_add b l γ P n w (d : Z) : 0 ≤ d → n + d < 2^31 →
     {{{ is_waitgroup b l γ P ∗ wg_adder l γ n }}}
       waitgroup_add #l #(LitInt w d) @ b; ⊤
     {{{ RET #(); wg_adder l γ (n + Z.to_nat d) ∗ [∗ list] _ ∈ seq 0 (Z.to_nat d), wg_task γ }}}.
@@ -63,7 +63,7 @@ Section waitgroup.
     destruct Hn' as [_ [= ->]].
     iApply (wpe_load with "Hl"). iIntros "!> Hl !>". iSplitL "Hl Hm Hn HP".
     { iNext. iExists m, n. by iFrame. }
-    wp_pures. rewrite_wrap. wp_cond. rewrite_wrap. wp_bind (Eff _ _).
+    wp_pures. rewrite_wrap. wp_cond. rewrite_wrap. wp_cond. rewrite_wrap. wp_bind (Eff _ _).
     iInv "Hinv" as "(%m2 & %n' & >Hl & >Hm & >Hn & >%Hmax2 & >%Hle2 & HP)".
     iDestruct (ghost_map_lookup with "Hn Hadd") as %Hn'%lookup_singleton_Some.
     destruct Hn' as [_ [= ->]].
@@ -91,7 +91,7 @@ Section waitgroup.
     iApply (wpe_load with "Hl"). iIntros "!> Hl".
     iModIntro. iSplitL "Hl Hm Hn HPs".
     { iNext. iExists m, n. by iFrame. }
-    wp_pures. rewrite_wrap. wp_cond. rewrite_wrap. wp_bind (Eff _ _).
+    wp_pures. rewrite_wrap. wp_cond. rewrite_wrap. wp_cond. rewrite_wrap. wp_bind (Eff _ _).
     iInv "Hinv" as "(%m2 & %n2 & >Hl & >Hm & >Hn & >%Hmax2 & >%Hle2 & HPs)".
     iDestruct (ghost_map_lookup with "Hm Hi") as %Hi2.
     iApply (wpe_cmpxchg with "Hl"); [done|]. iIntros "!> Hl". case_bool_decide as Heq; last first.

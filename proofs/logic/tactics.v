@@ -39,9 +39,6 @@ Section tac.
   Lemma tac_wp_value Δ b E (Φ : val → iPropI Σ) v :
     envs_entails Δ (Φ v) → envs_entails Δ (WP (Val v) @ b; E {{ Φ }}).
   Proof. rewrite envs_entails_unseal=> ->. by rewrite -wpe_value. Qed.
-  Lemma tac_wp_value_fupd Δ b E (Φ : val → iPropI Σ) v :
-    envs_entails Δ (|={E}=> Φ v) → envs_entails Δ (WP (Val v) @ b; E {{ Φ }}).
-  Proof. rewrite envs_entails_unseal=> ->. by rewrite -wpe_value_fupd. Qed.
   Lemma tac_wp_bind K Δ b E Φ e f :
     f = (λ e, rfill K e) →
     envs_entails Δ (WP e @ b; E {{ v, WP f (Val v) @ b; E {{ Φ }} }})%I →
@@ -141,8 +138,6 @@ Ltac head_fun_ok f :=
   | RecV _ _ _ => idtac
   | _ => let _ := constr:(ltac:(iSolveTC) : UnfoldFun f) in idtac
   end.
-(** Results of operators must be computed, not left as they are. *)
-Ltac solve_un_op := cbn [un_op_eval]; reflexivity.
 Ltac solve_pstep :=
   lazymatch goal with
   | |- pstep (Rec _ _ _) _ => apply RecS

@@ -46,6 +46,7 @@ Definition waitgroup_add : val :=
     let: "d" := UnOp (ToIntOp I64) "d" in
     let: "n" := Load "w" in
     assert (#(int 0) ≤ "n" + "d");;
+    assert ("n" + "d" < #(int 2147483648));;
     if: Eff CmpXchgOp ("w", ("n", "n" + "d")) then #() else "add" "w" "d".
 Definition waitgroup_done : val := λ: "w", waitgroup_add "w" #(int (-1)).
 Definition waitgroup_wait : val :=
