@@ -199,7 +199,10 @@ func run(parent context.Context, c config, log *slog.Logger, u users, store *mai
 			}
 			if err != nil { // of too many open files, say
 				log.Warn("pop3", "error", err)
-				time.Sleep(acceptPause)
+				select {
+				case <-time.After(acceptPause):
+				case <-ctx.Done():
+				}
 				continue
 			}
 			wait.Go(func() {

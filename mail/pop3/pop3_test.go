@@ -199,10 +199,15 @@ func TestDropDeletesNothing(t *testing.T) {
 	c.login()
 	c.say("DELE 1", "+OK")
 	c.conn.Close()
-	for start := time.Now(); !s.locks[0].TryLock(); time.Sleep(time.Millisecond) {
-		if time.Since(start) > 10*time.Second {
-			t.Fatal("the mailbox stays locked")
-		}
+	free := make(chan struct{})
+	go func() {
+		s.locks[0].Lock()
+		close(free)
+	}()
+	select {
+	case <-free:
+	case <-time.After(10 * time.Second):
+		t.Fatal("the mailbox stays locked")
 	}
 	if left := s.boxes[0]; len(left) != 2 {
 		t.Errorf("left: %v", left)
