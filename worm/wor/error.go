@@ -1,0 +1,82 @@
+package wor
+
+import (
+	"errors"
+	"fmt"
+)
+
+// The outcomes of an operation, besides success. An error of a Space is one of
+// these or wraps one (errors.Is).
+var (
+	// ErrWritten: the register holds another value; it is in *WrittenError.
+	ErrWritten = errors.New("register is written")
+	// ErrTrimmed: the segment is trimmed.
+	ErrTrimmed = errors.New("segment is trimmed")
+	// ErrSealed: the epoch ended, and the client did not learn the next one.
+	ErrSealed = errors.New("epoch is sealed")
+	// ErrUnwritten: the register was unwritten at some moment during the read.
+	ErrUnwritten = errors.New("register is unwritten")
+	// ErrUnknown: a write may have taken effect, may do so later, or never.
+	ErrUnknown = errors.New("outcome is unknown")
+	// ErrOutbid: somebody else captured the register; of a write it comes within
+	// ErrUnknown.
+	ErrOutbid = errors.New("register was captured by another")
+	// ErrUnallocated: the segment has not been allocated.
+	ErrUnallocated = errors.New("segment is not allocated")
+	// ErrDeadline: the time given was over. Nothing was changed by a read, a
+	// capture may have taken effect; a write answers ErrUnknown instead.
+	ErrDeadline = errors.New("deadline exceeded")
+	// ErrBusy: not done, servers or client have no room for it now.
+	ErrBusy = errors.New("no room now")
+	// ErrLimit: not done, it exceeds a limit that the error names.
+	ErrLimit = errors.New("limit exceeded")
+	// ErrToken: a token does not cover the register, or was used for it before
+	// with another value.
+	ErrToken = errors.New("token does not serve")
+	// ErrClosed: the client was closed.
+	ErrClosed = errors.New("client is closed")
+	// ErrTainted: the register's partition was recovered without a majority.
+	ErrTainted = errors.New("partition is tainted")
+)
+
+// WrittenError is an ErrWritten with the value that the register holds, which is
+// whose reads it; it must not be changed.
+type WrittenError struct {
+	Addr  Addr
+	Value []byte
+}
+
+func (e *WrittenError) Error() string { return fmt.Sprintf("register %v is written", e.Addr) }
+
+// Is says that it is an ErrWritten.
+func (e *WrittenError) Is(target error) bool { return target == ErrWritten }
+
+// UnknownError is an ErrUnknown with its cause.
+type UnknownError struct {
+	Addr Addr
+	// Cause is ErrOutbid, ErrDeadline, ErrClosed or what else ended the attempt.
+	Cause error
+}
+
+func (e *UnknownError) Error() string {
+	return fmt.Sprintf("write of %v: outcome is unknown: %v", e.Addr, e.Cause)
+}
+
+// Is says that it is an ErrUnknown.
+func (e *UnknownError) Is(target error) bool { return target == ErrUnknown }
+
+// Unwrap gives the cause.
+func (e *UnknownError) Unwrap() error { return e.Cause }
+
+// LimitError is an ErrLimit with the limit's name.
+type LimitError struct {
+	Name       string // as the constant or option is called
+	Limit, Got int64
+}
+
+func (e *LimitError) Error() string {
+	return fmt.Sprintf("%s is %d, got %d", e.Name, e.Limit, e.Got)
+}
+
+// Is says that it is an ErrLimit.
+func (e *LimitError) Is(target error) bool { return target == ErrLimit }

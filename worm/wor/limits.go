@@ -1,0 +1,17 @@
+package wor
+
+// Limits of what one request or configuration may hold. A server refuses what
+// exceeds them, with StatusLimit.
+const (
+	// ValueMax is the longest value of a register, in bytes.
+	ValueMax = 1 << 20
+	// RangeMax is how many registers one request may name.
+	RangeMax = 1 << 16
+	// SegmentMax is how many data registers a segment may have.
+	SegmentMax = 1 << 24
+	// MembersMax is how many servers a configuration may have.
+	MembersMax = 15
+	// ReplyMax bounds the values in one reply, in bytes: a reply to a range ends
+	// early at that and is asked for the rest.
+	ReplyMax = 4 << 20
+)
