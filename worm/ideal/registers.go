@@ -1,0 +1,182 @@
+package ideal
+
+import (
+	"slices"
+
+	"github.com/ashlar-dev/ashlar/worm/wor"
+)
+
+// registers is the state of the space. It changes in one place each: capture,
+// write and trim.
+type registers struct {
+	epoch     wor.Epoch
+	cells     map[wor.Addr]*cell
+	metas     map[wor.Segment]wor.Meta
+	trimmed   map[wor.Segment]bool
+	listeners []*listener
+}
+
+// cell is one register.
+type cell struct {
+	promised wor.Ballot
+	written  bool
+	value    []byte
+	// half is a value that was proposed and not decided, at its ballot: it may
+	// be found, and then it must be adopted.
+	half   []byte
+	halfAt wor.Ballot
+	isHalf bool
+}
+
+type listener struct {
+	r    wor.Range
+	tell func(wor.Cell)
+	// over: the registers have done with it. Stopped: its owner has.
+	over, stopped bool
+}
+
+func newRegisters() *registers {
+	return &registers{cells: map[wor.Addr]*cell{}, metas: map[wor.Segment]wor.Meta{}, trimmed: map[wor.Segment]bool{}}
+}
+
+func (s *registers) at(a wor.Addr) *cell {
+	c := s.cells[a]
+	if c == nil {
+		c = &cell{}
+		s.cells[a] = c
+	}
+	return c
+}
+
+func (s *registers) look(a wor.Addr) wor.Register {
+	if s.trimmed[a.Segment] {
+		return wor.Register{Phase: wor.Trimmed}
+	}
+	if c := s.cells[a]; c != nil && c.written {
+		return wor.Register{Phase: wor.Written, Value: string(c.value)}
+	}
+	return wor.Register{}
+}
+
+// capture promises the ballot. See says whether a half-written value is found.
+// The register is outbid when a higher ballot was promised before.
+func (s *registers) capture(a wor.Addr, b wor.Ballot, see func() bool) (adopt []byte, adopted bool, err error) {
+	if s.trimmed[a.Segment] {
+		return nil, false, wor.ErrTrimmed
+	}
+	c := s.at(a)
+	if b.Less(c.promised) {
+		return nil, false, wor.ErrOutbid
+	}
+	c.promised = b
+	if c.written {
+		return c.value, true, nil
+	}
+	if c.isHalf && see() {
+		return c.half, true, nil
+	}
+	return nil, false, nil
+}
+
+// write writes at a ballot. Keep says whether what fails is left halfway.
+func (s *registers) write(a wor.Addr, b wor.Ballot, value []byte, keep func() bool) error {
+	if s.trimmed[a.Segment] {
+		return wor.ErrTrimmed
+	}
+	c := s.at(a)
+	if c.written {
+		if string(c.value) == string(value) {
+			return nil
+		}
+		if b.Less(c.promised) {
+			return &wor.UnknownError{Addr: a, Cause: wor.ErrOutbid}
+		}
+		return &wor.WrittenError{Addr: a, Value: c.value}
+	}
+	if b.Less(c.promised) {
+		if keep() {
+			s.halve(a, b, value)
+		}
+		return &wor.UnknownError{Addr: a, Cause: wor.ErrOutbid}
+	}
+	c.promised = b
+	s.decide(a, c, value)
+	return nil
+}
+
+// decide makes the value the register's, for ever.
+func (s *registers) decide(a wor.Addr, c *cell, value []byte) {
+	c.written, c.value, c.isHalf, c.half = true, value, false, nil
+	for _, l := range s.listeners {
+		if !l.over && covers(l.r, a) {
+			l.tell(wor.Cell{Addr: a, Value: value})
+		}
+	}
+	s.listeners = slices.DeleteFunc(s.listeners, func(l *listener) bool { return l.over })
+}
+
+// read reads; a half-written value that it sees it completes.
+func (s *registers) read(a wor.Addr, see func() bool) ([]byte, error) {
+	if s.trimmed[a.Segment] {
+		return nil, wor.ErrTrimmed
+	}
+	c := s.cells[a]
+	if c == nil {
+		return nil, wor.ErrUnwritten
+	}
+	if !c.written && c.isHalf && see() {
+		// Whoever captured it meanwhile is outbid.
+		if c.halfAt.Less(c.promised) {
+			c.promised.Round++
+		}
+		s.decide(a, c, c.half)
+	}
+	if c.written {
+		return c.value, nil
+	}
+	return nil, wor.ErrUnwritten
+}
+
+// halve leaves a value halfway: at too few servers to be decided.
+func (s *registers) halve(a wor.Addr, b wor.Ballot, value []byte) {
+	c := s.at(a)
+	if !c.written && (!c.isHalf || c.halfAt.Less(b)) {
+		c.half, c.halfAt, c.isHalf = value, b, true
+	}
+}
+
+// listen tells a new listener what is decided already.
+func (s *registers) listen(l *listener) {
+	if l.over {
+		return
+	}
+	if s.trimmed[l.r.Segment] {
+		l.over = true
+		l.tell(wor.Cell{Addr: wor.Addr{Segment: l.r.Segment, Offset: l.r.Lo}, Err: wor.ErrTrimmed})
+		return
+	}
+	for off := l.r.Lo; off < l.r.Hi; off++ {
+		a := wor.Addr{Segment: l.r.Segment, Offset: off}
+		if c := s.cells[a]; c != nil && c.written {
+			l.tell(wor.Cell{Addr: a, Value: c.value})
+		}
+	}
+	s.listeners = append(s.listeners, l)
+}
+
+func (s *registers) trim(seg wor.Segment) {
+	if s.trimmed[seg] {
+		return
+	}
+	s.trimmed[seg] = true
+	for _, l := range s.listeners {
+		if !l.over && l.r.Segment == seg {
+			l.tell(wor.Cell{Addr: wor.Addr{Segment: seg, Offset: l.r.Lo}, Err: wor.ErrTrimmed})
+			l.over = true
+		}
+	}
+}
+
+func covers(r wor.Range, a wor.Addr) bool {
+	return r.Segment == a.Segment && a.Offset >= r.Lo && a.Offset < r.Hi
+}
