@@ -1,0 +1,200 @@
+package worm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/ashlar-dev/ashlar/env"
+	"github.com/ashlar-dev/ashlar/worm/wor"
+)
+
+// Client makes blocking calls of a wor.Space. It is safe for concurrent use.
+//
+// Each call takes as long as its context lets it. Values that are passed are
+// copied; values that are returned belong to the caller.
+type Client struct {
+	clock  env.Clock
+	serial *env.Serial
+	space  wor.Space
+	// unresolved: a write that was outbid answers so at once.
+	unresolved bool
+	closed     chan struct{}
+	close      func()
+}
+
+// Over returns a Client that calls a Space which belongs to the Serial. Close
+// calls shut, which may be nil.
+func Over(clock env.Clock, serial *env.Serial, space wor.Space, shut func()) *Client {
+	c := &Client{clock: clock, serial: serial, space: space, closed: make(chan struct{})}
+	c.close = func() {
+		close(c.closed)
+		if shut != nil {
+			shut()
+		}
+	}
+	return c
+}
+
+// Close ends the client: calls that are under way answer wor.ErrClosed. It must
+// be called once.
+func (c *Client) Close() { c.close() }
+
+// Space is what the client calls, for applications; it belongs to Serial.
+func (c *Client) Space() wor.Space { return c.space }
+
+// Serial is where calls of Space are made.
+func (c *Client) Serial() *env.Serial { return c.serial }
+
+// answer is what an operation has answered.
+type answer[T any] struct {
+	value T
+	err   error
+}
+
+// call starts an operation in the Serial and waits for its answer, or for the
+// end of the context or of the client.
+func call[T any](ctx context.Context, c *Client, start func(within time.Duration, done func(T, error))) (T, error) {
+	var none T
+	if err := ctx.Err(); err != nil {
+		return none, wor.ErrDeadline
+	}
+	var within time.Duration
+	if t, ok := ctx.Deadline(); ok {
+		if within = t.Sub(c.clock.Wall()); within <= 0 {
+			return none, wor.ErrDeadline
+		}
+	}
+	answers := make(chan answer[T], 1)
+	c.serial.Do(func() {
+		start(within, func(v T, err error) { answers <- answer[T]{v, err} })
+	})
+	select {
+	case a := <-answers:
+		return a.value, a.err
+	case <-ctx.Done():
+		return none, errGivenUp
+	case <-c.closed:
+		return none, wor.ErrClosed
+	}
+}
+
+// errGivenUp is that nobody waits for the answer any more: for what changes
+// something it becomes an ErrUnknown, for the rest an ErrDeadline.
+var errGivenUp = fmt.Errorf("context ended: %w", wor.ErrDeadline)
+
+// changed is the outcome of a change: one that was given up is unknown.
+func changed(a wor.Addr, err error) error {
+	if errors.Is(err, errGivenUp) || errors.Is(err, wor.ErrClosed) {
+		return &wor.UnknownError{Addr: a, Cause: err}
+	}
+	return err
+}
+
+type nothing = struct{}
+
+// bare makes a done without a value one with.
+func bare(done func(nothing, error)) func(error) {
+	return func(err error) { done(nothing{}, err) }
+}
+
+// Alloc allocates a segment. With wor.ErrWritten the Meta is that of who has.
+func (c *Client) Alloc(ctx context.Context, s wor.Segment, m wor.Meta) (wor.Meta, error) {
+	m.Payload = clone(m.Payload)
+	m, err := call(ctx, c, func(within time.Duration, done func(wor.Meta, error)) {
+		c.space.Alloc(s, m, within, done)
+	})
+	return m, changed(wor.Addr{Segment: s, Offset: wor.MetaOffset}, err)
+}
+
+// Stat is a segment's Meta.
+func (c *Client) Stat(ctx context.Context, s wor.Segment) (wor.Meta, error) {
+	return call(ctx, c, func(within time.Duration, done func(wor.Meta, error)) { c.space.Stat(s, within, done) })
+}
+
+// Trim gives a segment up, for ever.
+func (c *Client) Trim(ctx context.Context, s wor.Segment) error {
+	_, err := call(ctx, c, func(within time.Duration, done func(nothing, error)) {
+		c.space.Trim(s, within, bare(done))
+	})
+	return changed(wor.Addr{Segment: s, Offset: wor.TrimOffset}, err)
+}
+
+// Capture captures a range. Nobody's earlier token serves for it any more.
+func (c *Client) Capture(ctx context.Context, r wor.Range) (*wor.Token, error) {
+	return call(ctx, c, func(within time.Duration, done func(*wor.Token, error)) { c.space.Capture(r, within, done) })
+}
+
+// Write writes a register with a token. Nil says that the value is decided, and
+// wor.ErrWritten that another one is. When somebody else has captured the register
+// meanwhile, it finds out what is decided, by proposing the value once more,
+// unless the client is Unresolved: then that is a wor.ErrUnknown.
+func (c *Client) Write(ctx context.Context, t *wor.Token, offset uint32, value []byte) error {
+	a, value := wor.Addr{Segment: t.Range.Segment, Offset: offset}, clone(value)
+	_, err := call(ctx, c, func(within time.Duration, done func(nothing, error)) {
+		c.space.Write(t, offset, value, within, bare(done))
+	})
+	if !c.unresolved && errors.Is(err, wor.ErrOutbid) {
+		return c.Propose(ctx, a, value)
+	}
+	return changed(a, err)
+}
+
+// WriteRange writes one value to each register of a range, as Write does with
+// Unresolved, and answers for each.
+func (c *Client) WriteRange(ctx context.Context, t *wor.Token, r wor.Range, value []byte) ([]error, error) {
+	value = clone(value)
+	errs, err := call(ctx, c, func(within time.Duration, done func([]error, error)) {
+		c.space.WriteRange(t, r, value, within, func(errs []error) { done(errs, nil) })
+	})
+	return errs, changed(wor.Addr{Segment: r.Segment, Offset: r.Lo}, err)
+}
+
+// Propose captures and writes a register until a value is decided: nil says this
+// one, wor.ErrWritten another.
+func (c *Client) Propose(ctx context.Context, a wor.Addr, value []byte) error {
+	value = clone(value)
+	_, err := call(ctx, c, func(within time.Duration, done func(nothing, error)) {
+		c.space.Propose(a, value, within, bare(done))
+	})
+	return changed(a, err)
+}
+
+// WriteUnsafe writes without a capture, for a caller that knows that nobody else
+// ever does.
+func (c *Client) WriteUnsafe(ctx context.Context, a wor.Addr, value []byte) error {
+	value = clone(value)
+	_, err := call(ctx, c, func(within time.Duration, done func(nothing, error)) {
+		c.space.WriteUnsafe(a, value, within, bare(done))
+	})
+	return changed(a, err)
+}
+
+// Read is the value that was decided, or wor.ErrUnwritten.
+func (c *Client) Read(ctx context.Context, a wor.Addr) ([]byte, error) {
+	v, err := call(ctx, c, func(within time.Duration, done func([]byte, error)) { c.space.Read(a, within, done) })
+	return clone(v), err
+}
+
+// ReadRange reads each register of a range. The values must not be changed.
+func (c *Client) ReadRange(ctx context.Context, r wor.Range) ([]wor.Cell, error) {
+	return call(ctx, c, func(within time.Duration, done func([]wor.Cell, error)) { c.space.ReadRange(r, within, done) })
+}
+
+// Listen calls note for the decided registers of a range, until the context or
+// the client ends, in the client's Serial: it must not block, nor call the
+// Client. Each decided register comes at least once.
+func (c *Client) Listen(ctx context.Context, r wor.Range, note func(wor.Cell)) {
+	c.serial.Do(func() {
+		stop := c.space.Listen(r, note)
+		context.AfterFunc(ctx, func() { c.serial.Do(stop) })
+	})
+}
+
+func clone(b []byte) []byte {
+	if b == nil {
+		return nil
+	}
+	return append(make([]byte, 0, len(b)), b...)
+}
