@@ -18,13 +18,14 @@ const ReservedSegment Segment = 1 << 63
 func ConfigSegment(p Partition) Segment { return ReservedSegment | Segment(p) }
 
 // The registers that each segment has besides its data lie in its home partition
-// (Home), at the ends of what an offset can be.
+// (Home), at the end of what an offset can be. The very last one is none, so that
+// a Range can end behind each.
 const (
 	// MetaOffset is the register whose value is the segment's Meta: who writes
 	// it has allocated the segment.
-	MetaOffset uint32 = 1<<32 - 2
+	MetaOffset uint32 = 1<<32 - 3
 	// TrimOffset is the register that decides that the segment is trimmed.
-	TrimOffset uint32 = 1<<32 - 1
+	TrimOffset uint32 = 1<<32 - 2
 )
 
 // Addr names a register.
