@@ -1,0 +1,262 @@
+package wire
+
+import (
+	"encoding/binary"
+	"fmt"
+	"time"
+
+	"github.com/ashlar-dev/ashlar/worm/wor"
+)
+
+// Hello is what whoever connects says first.
+type Hello struct {
+	// Version is the highest version of the protocol that the sender speaks.
+	Version uint16
+	// Peer says that the sender is a server.
+	Peer bool
+	// Cluster is wor.Genesis.Cluster.
+	Cluster uint64
+	// From is the client's nonce, or the ServerID of a peer.
+	From uint64
+	// To is the server that it wants to talk to.
+	To wor.ServerID
+	// Generation and Position are the furthest that the sender has seen that
+	// server at; zeros where it has not seen it.
+	Generation, Position uint64
+}
+
+// Welcome is the server's answer to a Hello. Where it refuses, the connection
+// ends behind it.
+type Welcome struct {
+	// Version is the version of the protocol that is spoken from now on, or
+	// the highest that the server speaks where it refuses.
+	Version uint16
+	// Refusal is RefusalNone for a welcome.
+	Refusal Refusal
+	Cluster uint64
+	Server  wor.ServerID
+	// Generation and Position say where the server stands.
+	Generation, Position uint64
+	// Text is for people: why it refuses; at most TextMax bytes, what is
+	// longer is cut.
+	Text string
+}
+
+// Refusal is why a server does not talk to somebody.
+type Refusal uint8
+
+// The refusals. Others than these come from later versions.
+const (
+	RefusalNone    Refusal = iota
+	RefusalVersion         // no version in common
+	RefusalCluster         // another cluster
+	RefusalServer          // another server is here
+	RefusalFull            // no room for a connection
+	RefusalClosing         // it is about to end
+	RefusalBehind          // its disk is older than what the sender has seen of it
+)
+
+var refusalNames = [...]string{
+	RefusalNone: "none", RefusalVersion: "version", RefusalCluster: "cluster", RefusalServer: "server",
+	RefusalFull: "full", RefusalClosing: "closing", RefusalBehind: "behind",
+}
+
+func (r Refusal) String() string {
+	if int(r) < len(refusalNames) {
+		return refusalNames[r]
+	}
+	return fmt.Sprintf("refusal(%d)", uint8(r))
+}
+
+// Code is how an Invoke ended.
+type Code uint8
+
+// The codes. Any other stands for CodeFailed.
+const (
+	CodeOK      Code = iota // the payload is the answer
+	CodeBusy                // not done, for want of room
+	CodeExpired             // not done, its time had passed
+	CodeUnknown             // not done: there is no such service
+	CodeLimit               // not done: a limit, which the payload names as text
+	CodeFailed              // what was done is not known; the payload is a text
+)
+
+var codeNames = [...]string{
+	CodeOK: "ok", CodeBusy: "busy", CodeExpired: "expired", CodeUnknown: "unknown", CodeLimit: "limit", CodeFailed: "failed",
+}
+
+func (c Code) String() string {
+	if int(c) < len(codeNames) {
+		return codeNames[c]
+	}
+	return fmt.Sprintf("code(%d)", uint8(c))
+}
+
+const helloPeer = 1
+
+// Hello adds a hello.
+func (e *Encoder) Hello(h *Hello) {
+	e.begin(TypeHello)
+	flags := byte(0)
+	if h.Peer {
+		flags = helloPeer
+	}
+	le := binary.LittleEndian
+	b := append(le.AppendUint16(e.buf, h.Version), flags)
+	b = le.AppendUint64(b, h.Cluster)
+	b = le.AppendUint64(b, h.From)
+	b = le.AppendUint64(b, uint64(h.To))
+	b = le.AppendUint64(b, h.Generation)
+	e.buf = le.AppendUint64(b, h.Position)
+	e.seal()
+}
+
+// DecodeHello reads the payload of a TypeHello. What a later version has behind
+// it is not looked at, where h.Version is above Version.
+func DecodeHello(payload []byte, h *Hello) error {
+	r := reader{b: payload}
+	*h = Hello{Version: r.u16()}
+	flags := r.u8()
+	h.Cluster, h.From, h.To = r.u64(), r.u64(), wor.ServerID(r.u64())
+	h.Generation, h.Position = r.u64(), r.u64()
+	h.Peer = flags&helloPeer != 0
+	if h.Version > Version {
+		r.b = nil
+	} else if flags > helloPeer {
+		r.fail("unknown flags")
+	}
+	return r.end(TypeHello)
+}
+
+// Welcome adds a welcome or a refusal.
+func (e *Encoder) Welcome(w *Welcome) {
+	e.begin(TypeWelcome)
+	le := binary.LittleEndian
+	b := append(le.AppendUint16(e.buf, w.Version), byte(w.Refusal))
+	b = le.AppendUint64(b, w.Cluster)
+	b = le.AppendUint64(b, uint64(w.Server))
+	b = le.AppendUint64(b, w.Generation)
+	b = le.AppendUint64(b, w.Position)
+	e.buf = append(b, w.Text[:min(len(w.Text), TextMax)]...)
+	e.seal()
+}
+
+// DecodeWelcome reads the payload of a TypeWelcome.
+func DecodeWelcome(payload []byte, w *Welcome) error {
+	r := reader{b: payload}
+	*w = Welcome{Version: r.u16(), Refusal: Refusal(r.u8())}
+	w.Cluster, w.Server = r.u64(), wor.ServerID(r.u64())
+	w.Generation, w.Position = r.u64(), r.u64()
+	text := r.tail()
+	if len(text) > TextMax {
+		r.fail("a text of more than TextMax bytes")
+	} else {
+		w.Text = string(text)
+	}
+	return r.end(TypeWelcome)
+}
+
+// Note adds a note to the listening that the request of that id began. N is not
+// kept.
+func (e *Encoder) Note(id uint64, n *wor.Note) error {
+	e.begin(TypeNote)
+	b := binary.LittleEndian.AppendUint64(e.buf, id)
+	b = appendUvarint(b, n.Number)
+	b = appendUvarint(b, uint64(n.Partition))
+	b = appendUvarint(b, uint64(n.Epoch))
+	b = appendUvarint(b, uint64(n.Addr.Segment))
+	b = appendUvarint(b, uint64(n.Addr.Offset))
+	b = appendBallot(b, n.Ballot)
+	e.buf = append(b, n.Value...)
+	return e.finish()
+}
+
+// DecodeNote reads the payload of a TypeNote into n, of which nothing stays.
+// N.Value is a part of the payload.
+func DecodeNote(payload []byte, n *wor.Note) (id uint64, err error) {
+	r := reader{b: payload}
+	id = r.u64()
+	*n = wor.Note{Number: r.uvarint(), Partition: wor.Partition(r.uvarint32()), Epoch: wor.Epoch(r.uvarint32())}
+	n.Addr = wor.Addr{Segment: wor.Segment(r.uvarint()), Offset: r.uvarint32()}
+	n.Ballot = r.ballot()
+	n.Value = r.tail()
+	return id, r.end(TypeNote)
+}
+
+// Invoke adds a call of a service; id and budget are as in Request, with ids of
+// the same sequence. The payload has at most PayloadMax bytes and is not kept.
+func (e *Encoder) Invoke(id uint64, budget time.Duration, s wor.Service, payload []byte) error {
+	if err := checkPayload(payload); err != nil {
+		return err
+	}
+	e.begin(TypeInvoke)
+	b := binary.LittleEndian.AppendUint64(e.buf, id)
+	b = appendUvarint(b, micros(budget))
+	b = binary.LittleEndian.AppendUint16(b, uint16(s))
+	e.buf = append(b, payload...)
+	return e.finish()
+}
+
+func checkPayload(payload []byte) error {
+	if len(payload) > PayloadMax {
+		return &wor.LimitError{Name: "PayloadMax", Limit: PayloadMax, Got: int64(len(payload))}
+	}
+	return nil
+}
+
+// DecodeInvoke reads the payload of a TypeInvoke. The payload in it is a part
+// of that.
+func DecodeInvoke(frame []byte) (id uint64, budget time.Duration, s wor.Service, payload []byte, err error) {
+	r := reader{b: frame}
+	id, budget, s = r.u64(), r.budget(), wor.Service(r.u16())
+	payload = r.payload()
+	return id, budget, s, payload, r.end(TypeInvoke)
+}
+
+// payload is the tail, within its limit.
+func (r *reader) payload() []byte {
+	if len(r.b) > PayloadMax {
+		r.fail("a payload of more than PayloadMax bytes")
+	}
+	return r.tail()
+}
+
+// Answer adds the answer to the Invoke of that id. The payload has at most
+// PayloadMax bytes and is not kept.
+func (e *Encoder) Answer(id uint64, c Code, payload []byte) error {
+	if err := checkPayload(payload); err != nil {
+		return err
+	}
+	e.begin(TypeAnswer)
+	b := append(binary.LittleEndian.AppendUint64(e.buf, id), byte(c))
+	e.buf = append(b, payload...)
+	return e.finish()
+}
+
+// DecodeAnswer reads the payload of a TypeAnswer. The payload in it is a part
+// of that.
+func DecodeAnswer(frame []byte) (id uint64, c Code, payload []byte, err error) {
+	r := reader{b: frame}
+	id, c = r.u64(), Code(r.u8())
+	payload = r.payload()
+	return id, c, payload, r.end(TypeAnswer)
+}
+
+// Ping adds a question whether the other side is there. Its token comes back.
+func (e *Encoder) Ping(token uint64) { e.token(TypePing, token) }
+
+// Pong adds the answer to a Ping.
+func (e *Encoder) Pong(token uint64) { e.token(TypePong, token) }
+
+func (e *Encoder) token(t Type, token uint64) {
+	e.begin(t)
+	e.buf = binary.LittleEndian.AppendUint64(e.buf, token)
+	e.seal()
+}
+
+// DecodePing reads the payload of a TypePing, and of a TypePong.
+func DecodePing(payload []byte) (token uint64, err error) {
+	r := reader{b: payload}
+	token = r.u64()
+	return token, r.end(TypePing)
+}

@@ -1,0 +1,151 @@
+package wire
+
+import (
+	"encoding/binary"
+	"math"
+
+	"github.com/ashlar-dev/ashlar/worm/wor"
+)
+
+// reader takes a payload apart. After the first mistake it answers zeros, and
+// flaw says what the mistake was.
+type reader struct {
+	b    []byte
+	flaw string
+}
+
+const flawShort = "it ends too early"
+
+func (r *reader) fail(flaw string) {
+	if r.flaw == "" {
+		r.flaw = flaw
+	}
+	r.b = nil
+}
+
+func (r *reader) u8() uint8 {
+	if len(r.b) == 0 {
+		r.fail(flawShort)
+		return 0
+	}
+	x := r.b[0]
+	r.b = r.b[1:]
+	return x
+}
+
+func (r *reader) u16() uint16 {
+	if len(r.b) < 2 {
+		r.fail(flawShort)
+		return 0
+	}
+	x := binary.LittleEndian.Uint16(r.b)
+	r.b = r.b[2:]
+	return x
+}
+
+func (r *reader) u64() uint64 {
+	if len(r.b) < 8 {
+		r.fail(flawShort)
+		return 0
+	}
+	x := binary.LittleEndian.Uint64(r.b)
+	r.b = r.b[8:]
+	return x
+}
+
+// uvarint reads an unsigned LEB128 in its shortest form.
+func (r *reader) uvarint() uint64 {
+	if len(r.b) > 0 && r.b[0] < 0x80 {
+		x := r.b[0]
+		r.b = r.b[1:]
+		return uint64(x)
+	}
+	x, n := binary.Uvarint(r.b)
+	switch {
+	case n == 0:
+		r.fail(flawShort)
+		return 0
+	case n < 0:
+		r.fail("a number of more than 64 bits")
+		return 0
+	case r.b[n-1] == 0:
+		r.fail("a number longer than it needs")
+		return 0
+	}
+	r.b = r.b[n:]
+	return x
+}
+
+func (r *reader) uvarint32() uint32 {
+	x := r.uvarint()
+	if x > math.MaxUint32 {
+		r.fail("a number of more than 32 bits")
+		return 0
+	}
+	return uint32(x)
+}
+
+// bytes reads a length and so many bytes, at least one: what is empty is not
+// written at all. The answer is a part of the payload.
+func (r *reader) bytes() []byte {
+	n := r.uvarint()
+	switch {
+	case r.flaw != "":
+		return nil
+	case n == 0:
+		r.fail("empty bytes are written")
+		return nil
+	case n > uint64(len(r.b)):
+		r.fail(flawShort)
+		return nil
+	}
+	b := r.b[:n:n]
+	r.b = r.b[n:]
+	return b
+}
+
+// tail is all that is left, nil when there is nothing.
+func (r *reader) tail() []byte {
+	b := r.b
+	r.b = nil
+	if len(b) == 0 {
+		return nil
+	}
+	return b[:len(b):len(b)]
+}
+
+func (r *reader) ballot() wor.Ballot {
+	return wor.Ballot{Round: r.uvarint(), Nonce: r.u64()}
+}
+
+// given reports a field that is written though it is zero: that would be a
+// second way to say the same.
+func (r *reader) given(zero bool) {
+	if zero {
+		r.fail("a field that is zero is written")
+	}
+}
+
+// end says what was wrong, or that something is left.
+func (r *reader) end(t Type) error {
+	if len(r.b) > 0 {
+		r.fail("trailing bytes")
+	}
+	if r.flaw != "" {
+		return &FrameError{Type: t, Reason: r.flaw}
+	}
+	return nil
+}
+
+func appendUvarint(b []byte, x uint64) []byte {
+	if x < 0x80 {
+		return append(b, byte(x))
+	}
+	return binary.AppendUvarint(b, x)
+}
+
+func appendBallot(b []byte, x wor.Ballot) []byte {
+	return binary.LittleEndian.AppendUint64(appendUvarint(b, x.Round), x.Nonce)
+}
+
+func appendBytes(b, x []byte) []byte { return append(appendUvarint(b, uint64(len(x))), x...) }
