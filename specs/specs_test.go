@@ -7,7 +7,8 @@
 //
 // The verdict is "ok", "deadlock" or the name of the violated property; after
 // a violation GENERATED and DISTINCT are "-" and DEPTH is the number of states
-// of the shortest trace. Lines marked long run when ASHLAR_LONG is set.
+// of the trace, which is a shortest one unless it goes on in a loop. Lines
+// marked long run when ASHLAR_LONG is set.
 package specs
 
 import (
@@ -149,7 +150,7 @@ func summary(r *check.Result) string {
 		return fmt.Sprintf("ok %d %d %d", r.Generated, r.Distinct, r.Depth)
 	case check.Deadlock:
 		return fmt.Sprintf("deadlock - - %d", len(r.Trace))
-	case check.InvariantViolated, check.StepViolated:
+	case check.InvariantViolated, check.StepViolated, check.LivenessViolated:
 		return fmt.Sprintf("%s - - %d", r.Property, len(r.Trace))
 	}
 	return fmt.Sprintf("%v: %s %v", r.Verdict, r.Reason, r.Err)
