@@ -1,0 +1,180 @@
+package chain
+
+import (
+	"slices"
+	"sort"
+
+	"github.com/ashlar-dev/ashlar/worm/wor"
+)
+
+// leafMax is how many values a leaf has at most.
+const leafMax = 128
+
+// What the parts of the state are counted as, in bytes, besides values.
+const (
+	segmentBytes = 192
+	cellBytes    = 56
+	spanBytes    = 24
+)
+
+// cell is a register that is written.
+type cell struct {
+	offset   uint32
+	accepted wor.Ballot
+	value    []byte
+}
+
+// span is neighbouring registers lo to hi-1 that were captured at one ballot.
+type span struct {
+	lo, hi uint32
+	ballot wor.Ballot
+}
+
+// segment holds the registers of a segment. Its leaves are not empty, and their
+// cells ascend through all of them; its spans ascend and do not overlap. A
+// trimmed one has neither.
+type segment struct {
+	trimmed bool
+	leaves  [][]cell
+	spans   []span
+}
+
+// place is the position of a cell: that of the first one at the offset or after.
+type place struct{ leaf, index int }
+
+func (s *segment) place(offset uint32) place {
+	leaf := sort.Search(len(s.leaves), func(i int) bool {
+		l := s.leaves[i]
+		return l[len(l)-1].offset >= offset
+	})
+	if leaf == len(s.leaves) {
+		return place{leaf, 0}
+	}
+	l := s.leaves[leaf]
+	return place{leaf, sort.Search(len(l), func(i int) bool { return l[i].offset >= offset })}
+}
+
+// at is the cell at a place, nil at the end, and the next place.
+func (s *segment) at(p place) (*cell, place) {
+	if p.leaf == len(s.leaves) {
+		return nil, p
+	}
+	c := &s.leaves[p.leaf][p.index]
+	if p.index++; p.index == len(s.leaves[p.leaf]) {
+		p = place{p.leaf + 1, 0}
+	}
+	return c, p
+}
+
+// put adds a cell unless there is one at its offset, and says whether it did.
+func (s *segment) put(c cell) bool {
+	p := s.place(c.offset)
+	if p.leaf == len(s.leaves) {
+		// Behind the last. Registers are mostly written in order: a leaf that
+		// is full stays full.
+		if n := len(s.leaves); n > 0 && len(s.leaves[n-1]) < leafMax {
+			s.leaves[n-1] = append(s.leaves[n-1], c)
+		} else {
+			s.leaves = append(s.leaves, []cell{c})
+		}
+		return true
+	}
+	l := s.leaves[p.leaf]
+	if l[p.index].offset == c.offset {
+		return false
+	}
+	if len(l) < leafMax {
+		s.leaves[p.leaf] = slices.Insert(l, p.index, c)
+		return true
+	}
+	half := len(l) / 2
+	right := slices.Clone(l[half:])
+	s.leaves[p.leaf] = slices.Clip(l[:half])
+	s.leaves = slices.Insert(s.leaves, p.leaf+1, right)
+	if p.index > half {
+		p = place{p.leaf + 1, p.index - half}
+	}
+	s.leaves[p.leaf] = slices.Insert(s.leaves[p.leaf], p.index, c)
+	return true
+}
+
+// promise captures [lo, hi) at a ballot; where a higher one was promised, that stays.
+func (s *segment) promise(lo, hi uint32, b wor.Ballot) {
+	from := sort.Search(len(s.spans), func(i int) bool { return s.spans[i].hi > lo })
+	to := from
+	var next []span
+	add := func(n span) {
+		if n.lo >= n.hi {
+			return
+		}
+		if k := len(next); k > 0 && next[k-1].hi == n.lo && next[k-1].ballot == n.ballot {
+			next[k-1].hi = n.hi
+			return
+		}
+		next = append(next, n)
+	}
+	if from > 0 {
+		// The neighbours take part, so that what is alike grows together.
+		from--
+		add(s.spans[from])
+		to = from + 1
+	}
+	at := lo
+	for ; to < len(s.spans) && s.spans[to].lo < hi; to++ {
+		old := s.spans[to]
+		add(span{old.lo, min(old.hi, lo), old.ballot})
+		add(span{at, max(at, old.lo), b})
+		high := old.ballot
+		if high.Less(b) {
+			high = b
+		}
+		add(span{max(old.lo, lo), min(old.hi, hi), high})
+		add(span{max(old.lo, hi), old.hi, old.ballot})
+		at = min(old.hi, hi)
+	}
+	add(span{at, hi, b})
+	if to < len(s.spans) {
+		add(s.spans[to])
+		to++
+	}
+	s.spans = slices.Replace(s.spans, from, to, next...)
+}
+
+// walk goes through [lo, hi) in pieces that are alike: a written register (c), or
+// unwritten ones with the same promise. It ends when yield answers false, which
+// may change nothing.
+func (s *segment) walk(lo, hi uint32, yield func(lo, hi uint32, promised wor.Ballot, c *cell) bool) {
+	p := s.place(lo)
+	k := sort.Search(len(s.spans), func(i int) bool { return s.spans[i].hi > lo })
+	for lo < hi {
+		c, after := s.at(p)
+		end := hi
+		if c != nil {
+			end = min(end, c.offset)
+		}
+		for k < len(s.spans) && s.spans[k].hi <= lo {
+			k++
+		}
+		var promised wor.Ballot
+		inside := k < len(s.spans) && s.spans[k].lo <= lo
+		if inside {
+			promised = s.spans[k].ballot
+		}
+		if c != nil && c.offset == lo {
+			if !yield(lo, lo+1, promised, c) {
+				return
+			}
+			lo, p = lo+1, after
+			continue
+		}
+		if inside {
+			end = min(end, s.spans[k].hi)
+		} else if k < len(s.spans) {
+			end = min(end, s.spans[k].lo)
+		}
+		if !yield(lo, end, promised, nil) {
+			return
+		}
+		lo = end
+	}
+}

@@ -1,0 +1,330 @@
+package chain
+
+import (
+	"bytes"
+	"slices"
+
+	"github.com/ashlar-dev/ashlar/worm/wor"
+)
+
+// Replica is a server's part in the chain segments of a partition. It is a
+// wor.Server.
+type Replica struct {
+	head     bool
+	segments map[wor.Segment]*segment
+	// order has the keys of segments, ascending as far as sorted says.
+	order  []wor.Segment
+	sorted int
+	bytes  int64
+	record []byte // memory for one
+}
+
+var _ wor.Server = (*Replica)(nil)
+
+// NewReplica returns an empty Replica for the first server of the chain (head) or
+// for another.
+func NewReplica(head bool) *Replica {
+	return &Replica{head: head, segments: map[wor.Segment]*segment{}}
+}
+
+// Handle is wor.Server's.
+func (a *Replica) Handle(q *wor.Request, r *wor.Reply, log *wor.Log) {
+	if q.Kind == wor.KindTrim {
+		a.trim(q.Range.Segment, log)
+		r.Add(wor.Run{Count: 1})
+		return
+	}
+	s := a.segments[q.Range.Segment]
+	if s != nil && s.trimmed {
+		r.Add(wor.Run{Count: uint32(q.Range.Len()), Status: wor.StatusTrimmed})
+		return
+	}
+	switch q.Kind {
+	case wor.KindRead, wor.KindListen:
+		a.show(s, q.Range, r)
+	case wor.KindCapture:
+		if !a.head {
+			r.Status, r.Value = wor.StatusLimit, append(r.Value[:0], "a chain is captured at its head"...)
+			return
+		}
+		a.capture(q, r, log)
+	case wor.KindWrite:
+		a.write(q, r, log)
+	}
+}
+
+// room says whether a reply has room for another value.
+func room(r *wor.Reply, size *int, c *cell) bool {
+	if c != nil {
+		*size += len(c.value)
+	}
+	return len(r.Runs) == 0 || *size <= wor.ReplyMax
+}
+
+func shown(count uint32, promised wor.Ballot, c *cell) wor.Run {
+	run := wor.Run{Count: count, Promised: promised}
+	if c != nil {
+		run.Written, run.Accepted, run.Value = true, c.accepted, c.value
+		if promised.Less(c.accepted) {
+			run.Promised = c.accepted
+		}
+	}
+	return run
+}
+
+func (a *Replica) show(s *segment, at wor.Range, r *wor.Reply) {
+	if s == nil {
+		r.Add(wor.Run{Count: uint32(at.Len())})
+		return
+	}
+	size := 0
+	s.walk(at.Lo, at.Hi, func(lo, hi uint32, promised wor.Ballot, c *cell) bool {
+		if !room(r, &size, c) {
+			return false
+		}
+		r.Add(shown(hi-lo, promised, c))
+		return true
+	})
+}
+
+// capture promises the ballot where nothing is written and no higher one was
+// promised. What is written stays so whatever is captured: there the answer shows
+// it.
+func (a *Replica) capture(q *wor.Request, r *wor.Reply, log *wor.Log) {
+	s := a.segment(q.Range.Segment)
+	size, end, news := 0, q.Range.Lo, false
+	s.walk(q.Range.Lo, q.Range.Hi, func(lo, hi uint32, promised wor.Ballot, c *cell) bool {
+		if !room(r, &size, c) {
+			return false
+		}
+		end = hi
+		run := shown(hi-lo, promised, c)
+		switch {
+		case c != nil:
+		case q.Ballot.Less(promised):
+			run.Status = wor.StatusOutbid
+		default:
+			news = news || promised.Less(q.Ballot)
+			run.Promised = q.Ballot
+		}
+		r.Add(run)
+		return true
+	})
+	if news {
+		// Higher promises within the range stay.
+		a.promise(q.Range.Segment, span{q.Range.Lo, end, q.Ballot}, log)
+	}
+}
+
+// write takes the value where nothing is written: the head if it has not promised
+// a higher ballot, the others always, for who sends it has seen it at the server
+// before.
+func (a *Replica) write(q *wor.Request, r *wor.Reply, log *wor.Log) {
+	s := a.segment(q.Range.Segment)
+	size := 0
+	var free []span
+	s.walk(q.Range.Lo, q.Range.Hi, func(lo, hi uint32, promised wor.Ballot, c *cell) bool {
+		run := wor.Run{Count: hi - lo}
+		switch {
+		case c != nil && bytes.Equal(c.value, q.Value):
+			run.Promised = q.Ballot
+		case c != nil:
+			if !room(r, &size, c) {
+				return false
+			}
+			run = shown(1, promised, c)
+			run.Status = wor.StatusConflict
+			if q.Ballot.Less(c.accepted) {
+				run.Status = wor.StatusOutbid
+			}
+		case a.head && q.Ballot.Less(promised):
+			run.Status, run.Promised = wor.StatusOutbid, promised
+		default:
+			run.Promised = q.Ballot
+			if k := len(free); k > 0 && free[k-1].hi == lo {
+				free[k-1].hi = hi
+			} else {
+				free = append(free, span{lo, hi, q.Ballot})
+			}
+		}
+		r.Add(run)
+		return true
+	})
+	for _, f := range free {
+		a.accept(q.Range.Segment, f, q.Value, log)
+	}
+}
+
+// segment is the segment of that number, made if there is none.
+func (a *Replica) segment(n wor.Segment) *segment {
+	s := a.segments[n]
+	if s == nil {
+		s = &segment{}
+		a.segments[n] = s
+		a.order = append(a.order, n)
+		a.bytes += segmentBytes
+	}
+	return s
+}
+
+// inOrder are the numbers of the segments, ascending.
+func (a *Replica) inOrder() []wor.Segment {
+	if a.sorted < len(a.order) {
+		slices.Sort(a.order)
+		a.sorted = len(a.order)
+	}
+	return a.order
+}
+
+// The three changes: each is logged, and is what Redo repeats.
+
+func (a *Replica) promise(n wor.Segment, p span, log *wor.Log) {
+	s := a.segment(n)
+	a.bytes -= int64(len(s.spans)) * spanBytes
+	s.promise(p.lo, p.hi, p.ballot)
+	a.bytes += int64(len(s.spans)) * spanBytes
+	if log != nil {
+		a.record = appendPromise(a.record[:0], n, p)
+		log.Append(a.record)
+	}
+}
+
+func (a *Replica) accept(n wor.Segment, at span, value []byte, log *wor.Log) {
+	s := a.segment(n)
+	for off := at.lo; off < at.hi; off++ {
+		if s.put(cell{off, at.ballot, value}) {
+			a.bytes += cellBytes + int64(len(value))
+		}
+	}
+	if log != nil {
+		a.record = appendAccept(a.record[:0], n, at, value)
+		log.Append(a.record)
+	}
+}
+
+func (a *Replica) trim(n wor.Segment, log *wor.Log) {
+	s := a.segment(n)
+	if s.trimmed {
+		return
+	}
+	for _, l := range s.leaves {
+		for i := range l {
+			a.bytes -= cellBytes + int64(len(l[i].value))
+		}
+	}
+	a.bytes -= int64(len(s.spans)) * spanBytes
+	*s = segment{trimmed: true}
+	if log != nil {
+		a.record = appendTrim(a.record[:0], n)
+		log.Append(a.record)
+	}
+}
+
+// Redo is wor.Server's. Records may be repeated.
+func (a *Replica) Redo(record []byte) error {
+	x, err := decodeRecord(record)
+	if err != nil {
+		return err
+	}
+	if s := a.segments[x.segment]; s != nil && s.trimmed {
+		return nil
+	}
+	switch x.kind {
+	case recordPromise:
+		a.promise(x.segment, x.at, nil)
+	case recordAccept:
+		a.accept(x.segment, x.at, bytes.Clone(x.value), nil)
+	case recordTrim:
+		a.trim(x.segment, nil)
+	}
+	return nil
+}
+
+// Save is wor.Server's.
+func (a *Replica) Save(yield func(record []byte) bool) {
+	var b []byte
+	for _, n := range a.inOrder() {
+		s := a.segments[n]
+		if s.trimmed {
+			if b = appendTrim(b[:0], n); !yield(b) {
+				return
+			}
+			continue
+		}
+		for _, p := range s.spans {
+			if b = appendPromise(b[:0], n, p); !yield(b) {
+				return
+			}
+		}
+		if !s.saveCells(n, b, yield) {
+			return
+		}
+	}
+}
+
+// saveCells yields a record for each stretch of neighbours that are alike.
+func (s *segment) saveCells(n wor.Segment, b []byte, yield func(record []byte) bool) bool {
+	c, p := s.at(place{})
+	for c != nil {
+		at := span{c.offset, c.offset + 1, c.accepted}
+		value := c.value
+		for c, p = s.at(p); c != nil && c.offset == at.hi && c.accepted == at.ballot && bytes.Equal(c.value, value); c, p = s.at(p) {
+			at.hi++
+		}
+		if b = appendAccept(b[:0], n, at, value); !yield(b) {
+			return false
+		}
+	}
+	return true
+}
+
+// States is wor.Server's. Registers that are promised and not written come one by
+// one, as all others.
+func (a *Replica) States(from wor.Addr, yield func(wor.State) bool) {
+	order := a.inOrder()
+	i, _ := slices.BinarySearch(order, from.Segment)
+	for _, n := range order[i:] {
+		lo := uint32(0)
+		if n == from.Segment {
+			lo = from.Offset
+		}
+		s := a.segments[n]
+		if s.trimmed {
+			if lo == 0 && !yield(wor.State{Addr: wor.Addr{Segment: n}, Trimmed: true}) {
+				return
+			}
+			continue
+		}
+		more := true
+		s.walk(lo, 1<<32-1, func(lo, hi uint32, promised wor.Ballot, c *cell) bool {
+			if c == nil && promised.IsZero() {
+				return true
+			}
+			for off := lo; off < hi && more; off++ {
+				run := shown(1, promised, c)
+				more = yield(wor.State{
+					Addr: wor.Addr{Segment: n, Offset: off}, Promised: run.Promised,
+					Written: run.Written, Accepted: run.Accepted, Value: run.Value,
+				})
+			}
+			return more
+		})
+		if !more {
+			return
+		}
+	}
+}
+
+// Adopt is wor.Server's.
+func (a *Replica) Adopt(s wor.State, log *wor.Log) error {
+	switch n := s.Addr.Segment; {
+	case s.Trimmed:
+		a.trim(n, log)
+	case s.Written && !(a.segments[n] != nil && a.segments[n].trimmed):
+		a.accept(n, span{s.Addr.Offset, s.Addr.Offset + 1, wor.Ballot{}}, s.Value, log)
+	}
+	return nil
+}
+
+// Bytes is wor.Server's.
+func (a *Replica) Bytes() int64 { return a.bytes }
