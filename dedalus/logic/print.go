@@ -131,7 +131,7 @@ func (r *Rule) String() string {
 	word := [...]string{Sync: "sync", Next: "next", Async: "async"}[r.Kind]
 	b.WriteString(word + " " + r.Head.Relation.Name)
 	if r.Dest != nil {
-		b.WriteString("@" + r.Dest.operand())
+		b.WriteString("@" + r.Dest.destination())
 	}
 	b.WriteByte('(')
 	for i, a := range r.Head.Args {
@@ -186,6 +186,14 @@ func (t *Term) operand() string {
 		return "(" + t.String() + ")"
 	}
 	return t.String()
+}
+
+// destination is the term in brackets unless it is a name or a node.
+func (t *Term) destination() string {
+	if t.Kind == Var || t.Kind == Self || t.Kind == Const {
+		return t.String()
+	}
+	return "(" + t.String() + ")"
 }
 
 func (t *Term) String() string {
