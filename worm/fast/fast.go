@@ -1,0 +1,56 @@
+// Package fast keeps each register as package paxos does, and lets anybody write
+// at ballot zero without a capture: one round trip if nobody else does and enough
+// servers answer, three of three or four of five.
+//
+// In, out: as package paxos. The servers are paxos.Acceptors: at ballot zero they
+// take the first value that comes.
+//
+// Promised: what package paxos promises, although many may write different values
+// at ballot zero. A value is chosen there when wor.FastQuorum servers accepted it.
+// If some accepted another value, or too many are down, nobody may ever be chosen
+// at ballot zero; then somebody captures the register, which finds out what may
+// have been chosen and otherwise leaves it free. A value that was seen at ballot
+// zero but cannot have been chosen is not adopted.
+//
+// A write or read that would need servers that are down is outbid after its second
+// Expire, although nobody bid: its Promised may be zero. A read whose capture then
+// finds the register free may answer that it was unwritten: nothing was chosen
+// when the servers promised, and the ballots below never will be.
+//
+// Refused: as package paxos.
+//
+// Sources: WormSpace (SoCC 2019), section 3; L. Lamport, Fast Paxos (2006), for the
+// size of quorums.
+package fast
+
+import (
+	"github.com/ashlar-dev/ashlar/worm/paxos"
+	"github.com/ashlar-dev/ashlar/worm/wor"
+)
+
+// Client makes the machines of the protocol.
+type Client struct{}
+
+var _ wor.Client = Client{}
+
+// Capture captures each register of the range at the ballot.
+func (Client) Capture(n int, r wor.Range, b wor.Ballot) wor.Machine {
+	return paxos.Client{Fast: true}.Capture(n, r, b)
+}
+
+// Write writes the value into each register of the range. At ballot zero anybody
+// may, with any value.
+func (Client) Write(n int, r wor.Range, b wor.Ballot, value []byte) wor.Machine {
+	return paxos.Client{Fast: true}.Write(n, r, b, value)
+}
+
+// Read reads each register of the range. What is written halfway at ballot zero it
+// completes as long as no other value was seen.
+func (Client) Read(n int, r wor.Range) wor.Machine {
+	return paxos.Client{Fast: true}.Read(n, r)
+}
+
+// Trim puts the tombstone of a segment on a majority.
+func (Client) Trim(n int, s wor.Segment) wor.Machine {
+	return paxos.Client{Fast: true}.Trim(n, s)
+}

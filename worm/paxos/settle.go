@@ -1,0 +1,168 @@
+package paxos
+
+import "github.com/ashlar-dev/ashlar/worm/wor"
+
+// When a span is settled. Of n servers, a majority is what any two of which have
+// one in common. Everything is counted at one ballot: replies about another one
+// say nothing about this.
+//
+//	capture  a majority promised: captured. What is accepted at the highest
+//	         ballot among their answers must be adopted. A value that was or will
+//	         ever be chosen below the ballot is among them, for the same reason
+//	         as in Paxos. So many refused that no majority can promise: outbid.
+//	write    a majority accepted: decided. So many refused that no majority can
+//	         accept: conflict, or outbid.
+//	read     a majority holds the same value at the same ballot: decided.
+//	         A majority showed nothing: whatever was chosen before the question
+//	         would have shown on one of them, so it was unwritten then.
+//	         A majority answered and neither is so: the value of the highest
+//	         ballot that was seen is written again at that ballot to those who
+//	         lack it. It is what its writer asks for too, so it is as safe. So
+//	         many refuse that it cannot be done: outbid.
+//
+// Protocol fast differs at ballot zero only, where many values may be written, by
+// anybody, and a fast quorum of q = wor.FastQuorum(n) decides.
+//
+//	capture  Let m have promised, and value v be accepted at ballot zero by k of
+//	         them, and nothing be accepted above. The others of the m will not
+//	         accept at ballot zero any more; the n-m that did not answer may all
+//	         have v. So v may be chosen only if k + (n-m) >= q. Two values for
+//	         which that holds would need 2(q-n+m) <= m answers, but
+//	         2q + m > 2n for every majority m. So there is at most one, and it is
+//	         adopted. If there is none, nothing was or will ever be chosen at
+//	         ballot zero, and the register is free: who captured it may write what
+//	         it wants. A value that was seen there is not adopted: its writer knows
+//	         nothing yet but that its outcome is unknown, and never will be told
+//	         otherwise than by what is chosen later.
+//	write    Another value was seen, or so many refused that no fast quorum can
+//	         accept: conflict, or outbid.
+//	read     A fast quorum holds the same value: decided. As long as nobody was
+//	         seen to hold another one, those who lack it are sent it. Otherwise,
+//	         if no fast quorum is possible: outbid, which says that somebody has to
+//	         capture.
+//
+// A fast quorum may need servers that are down although a majority is up. So
+// after patience Expires a write or read that only waits for these is outbid.
+
+// settle settles a span if what is known is enough.
+func (m *machine) settle(x *span) {
+	if x.done {
+		return
+	}
+	switch m.kind {
+	case wor.KindCapture:
+		m.settleCapture(x)
+	case wor.KindWrite:
+		m.settleWrite(x)
+	default:
+		m.settleRead(x)
+	}
+}
+
+func (m *machine) settleAll() {
+	for i := range m.spans {
+		m.settle(&m.spans[i])
+	}
+}
+
+func (m *machine) close(x *span, s wor.Status) {
+	x.done, x.status = true, s
+	m.left -= int(x.hi - x.lo)
+}
+
+func (m *machine) settleCapture(x *span) {
+	q := wor.Majority(m.n)
+	switch {
+	case x.yes.count() >= q:
+		if m.fast && x.written && x.accepted.IsZero() {
+			x.recover(m.n)
+		}
+		m.close(x, wor.StatusOK)
+	case x.no.count() > m.n-q:
+		m.close(x, wor.StatusOutbid)
+	}
+}
+
+// recover finds out what may be chosen at ballot zero, where nothing is accepted
+// above it.
+func (x *span) recover(n int) {
+	for _, v := range x.zero {
+		if v.by.count()+n-x.yes.count() >= wor.FastQuorum(n) {
+			x.value = v.value
+			return
+		}
+	}
+	x.written, x.value = false, nil
+}
+
+func (m *machine) settleWrite(x *span) {
+	q, zero := wor.Majority(m.n), m.fast && m.first.Ballot.IsZero()
+	if zero {
+		q = wor.FastQuorum(m.n)
+	}
+	switch {
+	case x.yes.count() >= q:
+		m.close(x, wor.StatusOK)
+	case x.conflict && (zero || x.no.count() > m.n-q):
+		m.close(x, wor.StatusConflict)
+	case x.no.count() > m.n-q || zero && m.hopeless(x.yes, x.yes|x.no, x.no, q):
+		m.close(x, wor.StatusOutbid)
+	}
+}
+
+// hopeless says of something that needs q servers at ballot zero, more than a
+// majority, that it must not be waited for: yes have done it, no refused.
+func (m *machine) hopeless(yes, answered, no mask, q int) bool {
+	if m.n-m.gone.count() < wor.Majority(m.n) {
+		return false // nor would anything else succeed here
+	}
+	return (no|m.gone&^yes).count() > m.n-q ||
+		m.expired >= patience && answered.count() >= wor.Majority(m.n)
+}
+
+func (m *machine) settleRead(x *span) {
+	q := wor.Majority(m.n)
+	switch {
+	case m.fast && x.written && x.accepted.IsZero():
+		m.settleZero(x)
+	case x.yes.count() >= q:
+		m.close(x, wor.StatusOK)
+	case x.written && x.no.count() > m.n-q:
+		m.close(x, wor.StatusOutbid)
+	case x.written && x.seen.count() >= q:
+		x.fixing = true
+	}
+	if !x.done && x.none.count() >= q {
+		x.written, x.accepted, x.value = false, wor.Ballot{}, nil
+		m.close(x, wor.StatusOK)
+	}
+}
+
+// settleZero settles a read that saw nothing above ballot zero in protocol fast.
+func (m *machine) settleZero(x *span) {
+	q, best := wor.FastQuorum(m.n), mask(0)
+	for _, v := range x.zero {
+		if v.by.count() >= q {
+			x.value = v.value
+			m.close(x, wor.StatusOK)
+			return
+		}
+		if v.by.count() > best.count() {
+			best = v.by
+		}
+	}
+	if x.seen.count() < wor.Majority(m.n) || x.none.count() >= wor.Majority(m.n) {
+		return
+	}
+	if len(x.zero) == 1 {
+		x.fixing = true
+		if m.hopeless(best, x.seen, x.no, q) {
+			m.close(x, wor.StatusOutbid)
+		}
+		return
+	}
+	x.fixing = false
+	if m.hopeless(best, x.seen, x.no|x.seen&^best, q) {
+		m.close(x, wor.StatusOutbid)
+	}
+}
