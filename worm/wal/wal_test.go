@@ -91,7 +91,7 @@ func TestWhatWasCommittedComesBack(t *testing.T) {
 	}
 	names, err := d.List(dir)
 	must(t, err)
-	if len(names) > 60 {
+	if len(names) > 80 {
 		t.Errorf("%d files", len(names))
 	}
 }
