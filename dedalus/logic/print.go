@@ -75,7 +75,7 @@ func (r *Relation) String() string {
 	}
 	word := [...]string{Derived: "var", Input: "input", Output: "output", Static: "static"}[r.Kind]
 	if r.Durable {
-		word = "log"
+		word = "durable"
 	}
 	cols := make([]string, len(r.Columns))
 	for i, c := range r.Columns {

@@ -76,7 +76,7 @@ type Statement struct {
 
 // Relation declares a relation.
 type Relation struct {
-	// Word is input, output, table, log, var, static or timer.
+	// Word is input, output, table, log, var, durable, static or timer.
 	Word    string
 	Name    Name
 	Columns []Column

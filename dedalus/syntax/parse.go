@@ -237,7 +237,7 @@ func statementWords() []string {
 }
 
 func relationWords() []string {
-	return []string{"input", "output", "table", "log", "var", "static", "timer"}
+	return []string{"input", "output", "table", "log", "var", "durable", "static", "timer"}
 }
 
 func (p *parser) statement() Statement {
