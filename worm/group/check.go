@@ -1,0 +1,78 @@
+package group
+
+import "github.com/ashlar-dev/ashlar/worm/wor"
+
+// RoundMax is the highest round of a ballot: one more is always a round still.
+const RoundMax = 1<<63 - 1
+
+// data says that a range is of data registers, not of a segment's own.
+func data(r wor.Range) bool {
+	return r.Lo < wor.MetaOffset && r.Segment&wor.ReservedSegment == 0
+}
+
+// witness is the register of partition 0 that decides the configuration after
+// epoch e's. The epoch's members answer for it also when they are sealed.
+func witness(e wor.Epoch) wor.Addr {
+	return wor.Addr{Segment: wor.ConfigSegment(0), Offset: uint32(e) + 1}
+}
+
+// witnesses says that a request is about the witness register of its epoch and
+// nothing else.
+func (g *Group) witnesses(q *wor.Request) bool {
+	return g.partition == 0 && q.Range == wor.One(witness(q.Epoch)) && q.Kind != wor.KindTrim
+}
+
+// senseless says why a request about registers cannot be handed to a server, or
+// "".
+func (g *Group) senseless(q *wor.Request) string {
+	switch {
+	case !q.Protocol.Valid():
+		return "protocol"
+	case q.Kind == wor.KindTrim:
+		if q.Range.Segment&wor.ReservedSegment != 0 {
+			return "segment is the system's"
+		}
+		return ""
+	case q.Range.Lo >= q.Range.Hi:
+		return "range is empty"
+	case q.Range.Len() > wor.RangeMax:
+		return "RangeMax"
+	case len(q.Value) > wor.ValueMax:
+		return "ValueMax"
+	case q.Ballot.Round > RoundMax:
+		return "RoundMax"
+	case q.Kind == wor.KindCapture && q.Ballot.IsZero():
+		return "capture without a ballot"
+	case q.Kind == wor.KindWrite && q.Range.Len() > 1 && !data(q.Range):
+		return "range of a segment's own registers"
+	}
+	if !g.keeps(q.Range, q.Protocol) {
+		return "register is not kept here, or not by this protocol"
+	}
+	if q.Range.Segment == wor.ConfigSegment(0) && !g.witnesses(q) {
+		return "configuration of partition 0 for another epoch than the next"
+	}
+	return ""
+}
+
+// keeps says that registers lie in this partition as far as the genesis can tell,
+// and can be kept by the protocol.
+func (g *Group) keeps(r wor.Range, p wor.Protocol) bool {
+	switch {
+	case r.Segment&wor.ReservedSegment != 0:
+		return g.partition == 0 && p == wor.Paxos && r.Hi <= wor.SegmentMax &&
+			uint64(r.Segment&^wor.ReservedSegment) < uint64(len(g.genesis.Partitions))
+	case r.Lo >= wor.MetaOffset:
+		return p == wor.Paxos && r.Hi <= wor.TrimOffset+1 && g.genesis.Home(r.Segment) == g.partition
+	}
+	return r.Hi <= wor.SegmentMax
+}
+
+// room says whether there is room for what a capture or write asks.
+func (g *Group) room(q *wor.Request) bool {
+	most := g.maxBytes
+	if q.Range.Lo == wor.TrimOffset || q.Range.Segment&wor.ReservedSegment != 0 {
+		most += most / 8
+	}
+	return g.held.bytes()+int64(len(q.Value)) <= most
+}

@@ -1,0 +1,245 @@
+package group
+
+import (
+	"github.com/ashlar-dev/ashlar/internal/invariant"
+	"github.com/ashlar-dev/ashlar/worm/chain"
+	"github.com/ashlar-dev/ashlar/worm/paxos"
+	"github.com/ashlar-dev/ashlar/worm/wor"
+)
+
+// MaxBytesDefault is how much a Group holds unless Limit says otherwise.
+const MaxBytesDefault = 4 << 30
+
+// pinBytes is what the protocol of a segment counts as, in bytes.
+const pinBytes = 48
+
+// Group is a server's part in a partition. It is for one goroutine at a time.
+//
+// As with a wor.Server, a reply may leave when all records that were appended up
+// to then are durable.
+type Group struct {
+	self      wor.ServerID
+	genesis   *wor.Genesis
+	partition wor.Partition
+	maxBytes  int64
+
+	// known is the highest configuration that the server was told of, hint its
+	// encoding.
+	known wor.Config
+	hint  []byte
+	// held is the state that the server has: of the known epoch, or of an
+	// earlier one while it waits for its stage. Nil if none.
+	held *epoch
+	// stages are in the order in which they began.
+	stages []*stage
+
+	log     wor.Log // what a server of a protocol appends
+	scratch []byte
+}
+
+// epoch is the state of an epoch.
+type epoch struct {
+	number   wor.Epoch
+	head     bool
+	sealed   bool
+	acceptor *paxos.Acceptor // Paxos and Fast
+	replica  *chain.Replica
+	// pins are the protocols of the segments of which data registers are held.
+	pins map[wor.Segment]wor.Protocol
+
+	// Of a sealed one: the digest, when it is known, and where the pieces begin,
+	// as far as they were cut.
+	digest   uint64
+	digested bool
+	cuts     []key
+}
+
+func newEpoch(number wor.Epoch, head bool) *epoch {
+	return &epoch{
+		number: number, head: head, acceptor: &paxos.Acceptor{}, replica: chain.NewReplica(head),
+		pins: map[wor.Segment]wor.Protocol{},
+	}
+}
+
+// New returns the part of a server in a partition of the genesis as it is in the
+// beginning. Its Limit is MaxBytesDefault.
+func New(self wor.ServerID, genesis *wor.Genesis, p wor.Partition) *Group {
+	g := &Group{self: self, genesis: genesis, partition: p, maxBytes: MaxBytesDefault}
+	g.learn(genesis.Partitions[p])
+	if i := g.known.Index(self); i >= 0 {
+		g.held = newEpoch(0, i == 0)
+	}
+	return g
+}
+
+// Limit bounds how many bytes the registers take, about; and the stages as many
+// again. Beyond, writes and captures are refused with "MaxBytes"; what is needed
+// to trim and to change the members has an eighth in reserve.
+func (g *Group) Limit(maxBytes int64) { g.maxBytes = maxBytes }
+
+// learn makes a configuration the known one.
+func (g *Group) learn(c wor.Config) {
+	hint, err := c.AppendBinary(nil)
+	invariant.Check(err == nil, "configuration of partition %d: %v", c.Partition, err)
+	g.known, g.hint = c, hint
+}
+
+// Partition is the partition's number.
+func (g *Group) Partition() wor.Partition { return g.partition }
+
+// Config is the highest configuration that the server knows of. It must not be
+// changed.
+func (g *Group) Config() *wor.Config { return &g.known }
+
+// Epoch is the epoch of Config.
+func (g *Group) Epoch() wor.Epoch { return g.known.Epoch }
+
+// Status is what the server is in the epoch of Config: StatusOK if it serves,
+// StatusSealed, StatusMute if it has not its stage, StatusForeign if it is no
+// member.
+func (g *Group) Status() wor.Status { return g.standing(g.known.Epoch) }
+
+// Bytes is about how much memory the Group takes, and the length of what Save
+// makes.
+func (g *Group) Bytes() int64 { return g.held.bytes() + g.staged() + int64(len(g.hint)) }
+
+func (e *epoch) bytes() int64 {
+	if e == nil {
+		return 0
+	}
+	return e.acceptor.Bytes() + e.replica.Bytes() + int64(len(e.pins))*pinBytes
+}
+
+// standing is what the server is for requests of an epoch.
+func (g *Group) standing(e wor.Epoch) wor.Status {
+	switch {
+	case e < g.known.Epoch:
+		return wor.StatusStale
+	case e > g.known.Epoch:
+		return wor.StatusAhead
+	case g.known.Index(g.self) < 0:
+		return wor.StatusForeign
+	case g.held == nil || g.held.number != e:
+		return wor.StatusMute
+	case g.held.sealed:
+		return wor.StatusSealed
+	}
+	return wor.StatusOK
+}
+
+// Handle answers a request of any kind, with records of what it changed. A
+// KindListen is answered as a KindRead, a KindUnlisten with StatusOK: the
+// listeners are the caller's. Value of the request is the Group's to keep. The
+// reply may refer to the Group's memory: it is encoded before the next call.
+func (g *Group) Handle(q *wor.Request, r *wor.Reply, log *wor.Log) {
+	*r = wor.Reply{Epoch: g.known.Epoch, Runs: r.Runs[:0]}
+	if q.Partition != g.partition {
+		r.Status = wor.StatusForeign
+		return
+	}
+	switch q.Kind {
+	case wor.KindCapture, wor.KindWrite, wor.KindRead, wor.KindTrim, wor.KindListen:
+		g.registers(q, r, log)
+	case wor.KindUnlisten:
+	case wor.KindSeal:
+		g.seal(q, r, log)
+	case wor.KindFetch:
+		g.fetch(q, r)
+	case wor.KindStage:
+		g.stage(q, r, log)
+	case wor.KindActivate:
+		g.activate(q, r, log)
+	case wor.KindStatus:
+		g.refuse(r, g.Status())
+		r.Value = g.hint
+		if r.Status == wor.StatusSealed {
+			r.Digest = g.Digest()
+		}
+	default:
+		g.limit(r, "kind")
+	}
+}
+
+// refuse answers for the whole request, and tells of a newer epoch who does not
+// know it.
+func (g *Group) refuse(r *wor.Reply, s wor.Status) {
+	r.Status = s
+	if s == wor.StatusStale {
+		r.Value = g.hint
+	}
+}
+
+func (g *Group) limit(r *wor.Reply, why string) { r.Status, r.Value = wor.StatusLimit, []byte(why) }
+
+// registers hands a request about registers to the server of its protocol.
+func (g *Group) registers(q *wor.Request, r *wor.Reply, log *wor.Log) {
+	status := g.standing(q.Epoch)
+	if status == wor.StatusSealed && g.witnesses(q) {
+		status = wor.StatusOK
+	}
+	if status != wor.StatusOK {
+		g.refuse(r, status)
+		return
+	}
+	if why := g.senseless(q); why != "" {
+		g.limit(r, why)
+		return
+	}
+	e, changes := g.held, q.Kind == wor.KindCapture || q.Kind == wor.KindWrite
+	if changes && !g.room(q) {
+		g.limit(r, "MaxBytes")
+		return
+	}
+	if data(q.Range) && q.Kind != wor.KindTrim {
+		if p, pinned := e.pins[q.Range.Segment]; pinned && p != q.Protocol {
+			g.limit(r, "segment is kept by "+p.String())
+			return
+		} else if !pinned && changes {
+			g.scratch = appendPin(g.scratch[:0], q.Range.Segment, q.Protocol)
+			log.Append(g.scratch)
+			e.pins[q.Range.Segment] = q.Protocol
+		}
+	}
+	own := *q
+	if q.Kind == wor.KindListen {
+		own.Kind = wor.KindRead
+	}
+	if q.Kind == wor.KindWrite {
+		if own.Value == nil {
+			own.Value = []byte{}
+		}
+		// A value that fills a whole range: the rest is asked for again.
+		if most := 1 + wor.ReplyMax/(1+len(own.Value)); own.Range.Len() > most {
+			own.Range.Hi = own.Range.Lo + uint32(most)
+		}
+	}
+	g.log.Reset()
+	e.server(q.Protocol).Handle(&own, r, &g.log)
+	r.Epoch = g.known.Epoch
+	for i := range g.log.Len() {
+		g.scratch = appendInner(g.scratch[:0], q.Protocol, g.log.Record(i))
+		log.Append(g.scratch)
+	}
+	if q.Kind == wor.KindTrim {
+		g.unpin(q, log)
+	}
+}
+
+// unpin forgets the protocol of a segment that is trimmed.
+func (g *Group) unpin(q *wor.Request, log *wor.Log) {
+	p, pinned := g.held.pins[q.Range.Segment]
+	if !pinned || (p == wor.Chain) != (q.Protocol == wor.Chain) {
+		return
+	}
+	g.scratch = appendUnpin(g.scratch[:0], q.Range.Segment)
+	log.Append(g.scratch)
+	delete(g.held.pins, q.Range.Segment)
+}
+
+// server is the one that keeps the registers of a protocol.
+func (e *epoch) server(p wor.Protocol) wor.Server {
+	if p == wor.Chain {
+		return e.replica
+	}
+	return e.acceptor
+}

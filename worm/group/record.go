@@ -1,0 +1,241 @@
+package group
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/ashlar-dev/ashlar/worm/wor"
+)
+
+// A record is a byte for what it is, then:
+//
+//	recordAcceptor, recordReplica  a record of that server
+//	recordPin                      segment, protocol
+//	recordUnpin                    segment
+//	recordSeal                     nothing
+//	recordConfig                   a configuration that begins
+//	recordStage                    epoch, tag, number and flags of a piece; the piece
+//	recordDrop                     epoch, tag
+//	recordBase                     flags, epoch of the state; the known configuration
+//
+// A base stands at the beginning of what Save makes, and replaces what is there.
+const (
+	recordAcceptor byte = iota + 1
+	recordReplica
+	recordPin
+	recordUnpin
+	recordSeal
+	recordConfig
+	recordStage
+	recordDrop
+	recordBase
+)
+
+const (
+	baseHeld byte = 1 << iota
+	baseHead
+	baseSealed
+)
+
+var errRecord = errors.New("group: not a record of this group")
+
+func appendInner(b []byte, p wor.Protocol, record []byte) []byte {
+	kind := recordAcceptor
+	if p == wor.Chain {
+		kind = recordReplica
+	}
+	return append(append(b, kind), record...)
+}
+
+func appendPin(b []byte, s wor.Segment, p wor.Protocol) []byte {
+	return append(binary.LittleEndian.AppendUint64(append(b, recordPin), uint64(s)), byte(p))
+}
+
+func appendUnpin(b []byte, s wor.Segment) []byte {
+	return binary.LittleEndian.AppendUint64(append(b, recordUnpin), uint64(s))
+}
+
+func appendTag(b []byte, kind byte, s *stage) []byte {
+	b = binary.LittleEndian.AppendUint32(append(b, kind), uint32(s.epoch))
+	return binary.LittleEndian.AppendUint64(b, s.tag)
+}
+
+func appendDrop(b []byte, s *stage) []byte { return appendTag(b, recordDrop, s) }
+
+// appendStage is the record of the piece that is next in a stage.
+func appendStage(b []byte, s *stage, last bool, piece []byte) []byte {
+	return appendPiece(b, s, len(s.pieces), last, piece)
+}
+
+func appendPiece(b []byte, s *stage, number int, last bool, piece []byte) []byte {
+	b = binary.LittleEndian.AppendUint64(appendTag(b, recordStage, s), uint64(number))
+	flags := byte(0)
+	if last {
+		flags = wor.FlagLast
+	}
+	return append(append(b, flags), piece...)
+}
+
+// Redo repeats a record of the log after a restart; the records come in their
+// order. An error says that it is not one of this Group's, in this place.
+func (g *Group) Redo(record []byte) error {
+	if len(record) == 0 {
+		return errRecord
+	}
+	kind, b := record[0], record[1:]
+	if kind <= recordSeal && g.held == nil {
+		return fmt.Errorf("%w: there is no state", errRecord)
+	}
+	switch kind {
+	case recordAcceptor:
+		return g.held.acceptor.Redo(b)
+	case recordReplica:
+		return g.held.replica.Redo(b)
+	case recordPin:
+		if len(b) != 9 || !wor.Protocol(b[8]).Valid() {
+			return errRecord
+		}
+		g.held.pins[wor.Segment(binary.LittleEndian.Uint64(b))] = wor.Protocol(b[8])
+		return nil
+	case recordUnpin:
+		if len(b) != 8 {
+			return errRecord
+		}
+		delete(g.held.pins, wor.Segment(binary.LittleEndian.Uint64(b)))
+		return nil
+	case recordSeal:
+		g.held.sealed = true
+		return nil
+	case recordConfig:
+		return g.redoConfig(b)
+	case recordStage, recordDrop:
+		return g.redoStage(kind, b)
+	case recordBase:
+		return g.redoBase(b)
+	}
+	return errRecord
+}
+
+func (g *Group) decodeConfig(b []byte) (wor.Config, error) {
+	var c wor.Config
+	if err := c.UnmarshalBinary(b); err != nil {
+		return c, fmt.Errorf("%w: %w", errRecord, err)
+	}
+	if c.Partition != g.partition {
+		return c, fmt.Errorf("%w: configuration of partition %d", errRecord, c.Partition)
+	}
+	return c, nil
+}
+
+func (g *Group) redoConfig(b []byte) error {
+	c, err := g.decodeConfig(b)
+	if err == nil {
+		g.succeed(c)
+	}
+	return err
+}
+
+func (g *Group) redoBase(b []byte) error {
+	if len(b) < 5 {
+		return errRecord
+	}
+	c, err := g.decodeConfig(b[5:])
+	if err != nil {
+		return err
+	}
+	g.learn(c)
+	g.held, g.stages = nil, nil
+	if flags := b[0]; flags&baseHeld != 0 {
+		g.held = newEpoch(wor.Epoch(binary.LittleEndian.Uint32(b[1:])), flags&baseHead != 0)
+		g.held.sealed = flags&baseSealed != 0
+	}
+	return nil
+}
+
+func (g *Group) redoStage(kind byte, b []byte) error {
+	if len(b) < 12 {
+		return errRecord
+	}
+	e, tag := wor.Epoch(binary.LittleEndian.Uint32(b)), binary.LittleEndian.Uint64(b[4:])
+	s := g.find(e, tag)
+	if kind == recordDrop {
+		g.dropStages(func(t *stage) bool { return t == s })
+		return nil
+	}
+	if len(b) < 21 {
+		return errRecord
+	}
+	if s == nil {
+		s = newStage(e, tag)
+		g.stages = append(g.stages, s)
+	}
+	number, last, piece := binary.LittleEndian.Uint64(b[12:]), b[20] == wor.FlagLast, bytes.Clone(b[21:])
+	c, ok := g.stageable(e, piece, s.check)
+	if number != uint64(len(s.pieces)) || s.complete || !ok {
+		return fmt.Errorf("%w: piece %d of stage %d", errRecord, number, tag)
+	}
+	s.take(piece, last, c)
+	if s.complete && s.epoch == g.known.Epoch {
+		g.begin()
+	}
+	return nil
+}
+
+// Save calls yield with records that make the same Group of one that New has
+// made, until it answers false. A record is the yielder's until the next.
+func (g *Group) Save(yield func(record []byte) bool) {
+	base := []byte{recordBase, 0}
+	number := wor.Epoch(0)
+	if e := g.held; e != nil {
+		number = e.number
+		base[1] |= baseHeld
+		if e.head {
+			base[1] |= baseHead
+		}
+		if e.sealed {
+			base[1] |= baseSealed
+		}
+	}
+	base = binary.LittleEndian.AppendUint32(base, uint32(number))
+	if !yield(append(base, g.hint...)) || g.held != nil && !g.held.save(yield) {
+		return
+	}
+	var b []byte
+	for _, s := range g.stages {
+		for i, piece := range s.pieces {
+			b = appendPiece(b[:0], s, i, s.complete && i == len(s.pieces)-1, piece)
+			if !yield(b) {
+				return
+			}
+		}
+	}
+}
+
+func (e *epoch) save(yield func(record []byte) bool) bool {
+	var b []byte
+	segments := make([]wor.Segment, 0, len(e.pins))
+	for s := range e.pins {
+		segments = append(segments, s)
+	}
+	slices.Sort(segments)
+	for _, s := range segments {
+		if b = appendPin(b[:0], s, e.pins[s]); !yield(b) {
+			return false
+		}
+	}
+	more := true
+	for _, p := range []wor.Protocol{wor.Paxos, wor.Chain} {
+		e.server(p).Save(func(record []byte) bool {
+			b = appendInner(b[:0], p, record)
+			more = yield(b)
+			return more
+		})
+		if !more {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,228 @@
+package group
+
+import (
+	"bytes"
+	"slices"
+
+	"github.com/cespare/xxhash/v2"
+
+	"github.com/ashlar-dev/ashlar/worm/wor"
+)
+
+// StagesMax is how many stages a Group keeps.
+const StagesMax = 8
+
+// stage is the state that a reconfiguration hands over for an epoch to come.
+type stage struct {
+	epoch    wor.Epoch
+	tag      uint64
+	pieces   [][]byte
+	bytes    int64
+	hash     *xxhash.Digest
+	complete bool
+	check    sequence
+}
+
+func newStage(e wor.Epoch, tag uint64) *stage {
+	return &stage{epoch: e, tag: tag, hash: xxhash.New()}
+}
+
+func (s *stage) sum() uint64 { return s.hash.Sum64() }
+
+// take adds the next piece.
+func (s *stage) take(piece []byte, last bool, check sequence) {
+	s.pieces = append(s.pieces, piece)
+	s.bytes += int64(len(piece)) + 64
+	_, _ = s.hash.Write(piece) // never fails
+	s.check, s.complete = check, last
+}
+
+// sequence checks that states come in their order and can be a state together.
+type sequence struct {
+	begun bool
+	last  key
+	// Of the segment of last: which servers have a tombstone, and the protocol
+	// of its data registers, if there were any.
+	buried [2]bool
+	data   bool
+	pin    wor.Protocol
+}
+
+// next says whether a state may follow.
+func (c *sequence) next(s *State) bool {
+	k := s.key()
+	if c.begun && k.compare(c.last) <= 0 {
+		return false
+	}
+	if !c.begun || k.addr.Segment != c.last.addr.Segment {
+		*c = sequence{}
+	}
+	c.begun, c.last = true, k
+	server := 0
+	if k.chain {
+		server = 1
+	}
+	if c.buried[server] {
+		return false
+	}
+	if s.Trimmed {
+		c.buried[server] = true
+		return s.Protocol != wor.Fast
+	}
+	if !data(wor.One(s.Addr)) {
+		return s.Protocol == wor.Paxos
+	}
+	if c.data && c.pin != s.Protocol {
+		return false
+	}
+	c.data, c.pin = true, s.Protocol
+	return true
+}
+
+// stageable checks a piece that is to follow others.
+func (g *Group) stageable(e wor.Epoch, piece []byte, c sequence) (sequence, bool) {
+	for len(piece) > 0 {
+		s, rest, err := NextState(piece)
+		if err != nil || !s.Accepted.IsZero() || !c.next(&s) {
+			return c, false
+		}
+		if s.Trimmed {
+			if s.Addr.Segment&wor.ReservedSegment != 0 {
+				return c, false
+			}
+		} else if !wellPlaced(s.Addr) || !g.keeps(wor.One(s.Addr), s.Protocol) || s.Addr.Segment == wor.ConfigSegment(0) {
+			return c, false
+		}
+		piece = rest
+	}
+	return c, true
+}
+
+// wellPlaced says that a range can be made of the address.
+func wellPlaced(a wor.Addr) bool { return a.Offset <= wor.TrimOffset }
+
+// stage takes a piece of a stage. The reply's Cursor is how many pieces the server
+// has: what was asked is done if that is more than the request's.
+func (g *Group) stage(q *wor.Request, r *wor.Reply, log *wor.Log) {
+	if q.Tag == 0 || len(q.Value) > PieceMax {
+		g.limit(r, "a stage needs a tag, and pieces of at most PieceMax")
+		return
+	}
+	switch status := g.standing(q.Epoch); {
+	case status == wor.StatusAhead:
+	case status == wor.StatusStale || status == wor.StatusForeign:
+		g.refuse(r, status)
+		return
+	case q.Tag != g.known.Tag:
+		g.refuse(r, wor.StatusStale)
+		return
+	case status != wor.StatusMute:
+		// It has become the state.
+		r.Cursor = q.Cursor + 1
+		return
+	}
+	s := g.find(q.Epoch, q.Tag)
+	have := uint64(0)
+	if s != nil {
+		have = uint64(len(s.pieces))
+	}
+	r.Cursor = have
+	switch {
+	case q.Cursor > have:
+		r.Status = wor.StatusBusy
+		return
+	case q.Cursor < have:
+		if !bytes.Equal(s.pieces[q.Cursor], q.Value) {
+			r.Status = wor.StatusConflict
+		}
+		return
+	case s != nil && s.complete:
+		r.Status = wor.StatusConflict
+		return
+	}
+	g.extend(s, q, r, log)
+}
+
+// extend adds the next piece to a stage, or begins one.
+func (g *Group) extend(s *stage, q *wor.Request, r *wor.Reply, log *wor.Log) {
+	var c sequence
+	if s != nil {
+		c = s.check
+	}
+	c, ok := g.stageable(q.Epoch, q.Value, c)
+	if !ok {
+		g.limit(r, "piece of a stage")
+		return
+	}
+	if !g.makeRoom(s, int64(len(q.Value)), log) {
+		r.Status = wor.StatusBusy
+		return
+	}
+	last := q.Flags&wor.FlagLast != 0
+	if s == nil {
+		s = newStage(q.Epoch, q.Tag)
+		g.stages = append(g.stages, s)
+	}
+	if last {
+		h := *s.hash
+		if _, _ = h.Write(q.Value); h.Sum64() != q.Digest {
+			g.drop(s, log)
+			r.Cursor = 0
+			g.limit(r, "digest of a stage")
+			return
+		}
+	}
+	g.scratch = appendStage(g.scratch[:0], s, last, q.Value)
+	log.Append(g.scratch)
+	s.take(q.Value, last, c)
+	r.Cursor = uint64(len(s.pieces))
+	if s.complete && s.epoch == g.known.Epoch {
+		if g.begin(); g.held == nil || g.held.number != g.known.Epoch {
+			r.Cursor = 0
+			g.limit(r, "digest of a stage")
+		}
+	}
+}
+
+// makeRoom makes room for another piece, of a new stage if s is nil: it gives up
+// stages that are not complete, the oldest first. A complete one may have been
+// decided.
+func (g *Group) makeRoom(s *stage, bytes int64, log *wor.Log) bool {
+	for {
+		full := g.staged()+bytes > g.maxBytes || s == nil && len(g.stages) >= StagesMax
+		if !full {
+			return true
+		}
+		i := slices.IndexFunc(g.stages, func(t *stage) bool { return t != s && !t.complete })
+		if i < 0 {
+			return false
+		}
+		g.drop(g.stages[i], log)
+	}
+}
+
+func (g *Group) drop(s *stage, log *wor.Log) {
+	g.scratch = appendDrop(g.scratch[:0], s)
+	log.Append(g.scratch)
+	g.dropStages(func(t *stage) bool { return t == s })
+}
+
+func (g *Group) dropStages(which func(*stage) bool) { g.stages = slices.DeleteFunc(g.stages, which) }
+
+func (g *Group) find(e wor.Epoch, tag uint64) *stage {
+	for _, s := range g.stages {
+		if s.epoch == e && s.tag == tag {
+			return s
+		}
+	}
+	return nil
+}
+
+// staged is how many bytes the stages take.
+func (g *Group) staged() int64 {
+	n := int64(0)
+	for _, s := range g.stages {
+		n += s.bytes
+	}
+	return n
+}
