@@ -9,7 +9,6 @@ import (
 type checkpoint struct {
 	number  uint64
 	entries uint64 // how many records of the state were saved
-	bytes   int64  // how long these are
 	ended   bool   // EndCheckpoint was called
 	// size is what the segments take that were begun since the last place.
 	size int64
@@ -25,7 +24,7 @@ func (l *Log) Due() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.err == nil && l.checkpoint.number == 0 &&
-		l.size > l.opt.CheckpointBytes && l.size > int64(l.opt.CheckpointFactor)*l.state
+		l.grown > l.opt.CheckpointBytes && l.grown > int64(l.opt.CheckpointFactor)*l.base
 }
 
 // BeginCheckpoint begins a checkpoint behind the records that were appended so
@@ -58,7 +57,6 @@ func (l *Log) Save(record []byte) error {
 	p := l.piece()
 	*p = appendEntry(*p, stateEntry, record)
 	l.checkpoint.entries++
-	l.checkpoint.bytes += int64(len(record))
 	return nil
 }
 
@@ -125,7 +123,7 @@ func (l *Log) finishCheckpoint() error {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.size, l.state = l.checkpoint.size, c.bytes
+	l.base, l.grown = l.checkpoint.size, 0
 	l.checkpoint = checkpoint{}
 	return nil
 }

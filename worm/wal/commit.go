@@ -44,9 +44,10 @@ func (l *Log) Append(r Records) (uint64, error) {
 		}
 		bytes += size + entryHeadMax
 	}
-	if len(l.pending) > 0 && len(l.pending)+bytes > l.opt.Pending {
+	if l.waiting > 0 && l.waiting+bytes > l.opt.Pending {
 		return 0, ErrFull
 	}
+	l.waiting += bytes
 	for i := range n {
 		l.pending = appendEntry(l.pending, recordEntry, r.Record(i))
 	}
@@ -112,6 +113,7 @@ func (l *Log) take() (work, error) {
 	w := work{upTo: l.appended}
 	if len(l.pending) > 0 {
 		w.records, l.pending, l.spare = l.pending, l.spare[:0], nil
+		l.waiting = 0
 	}
 	if len(l.saved) > 0 {
 		w.state, l.saved = l.saved[0], l.saved[1:]
@@ -220,7 +222,7 @@ func (l *Log) rotate(size int) error {
 	l.written, l.pos, l.used, l.count = journal.SegmentHeader, journal.SegmentHeader, journal.SegmentHeader, 0
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.size += int64(length)
+	l.grown += int64(length)
 	l.checkpoint.size += int64(length)
 	return nil
 }

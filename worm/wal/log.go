@@ -57,8 +57,9 @@ type Options struct {
 	// while there is some, in bytes. Default 256 KiB.
 	Piece int
 	// CheckpointBytes and CheckpointFactor say when Due is true: when the
-	// segments since the last checkpoint take more than CheckpointBytes and
-	// CheckpointFactor times the bytes of its state. Default 64 MiB and 2.
+	// segments since the end of the last checkpoint take more than
+	// CheckpointBytes, and more than CheckpointFactor times what those of the
+	// checkpoint take. Default 64 MiB and 1.
 	CheckpointBytes  int64
 	CheckpointFactor int
 }
@@ -72,7 +73,7 @@ func (o Options) complete() (Options, error) {
 	set(&o.Segment, 8<<20)
 	set(&o.Pending, 32<<20)
 	set(&o.Piece, 256<<10)
-	set(&o.CheckpointFactor, 2)
+	set(&o.CheckpointFactor, 1)
 	if o.CheckpointBytes == 0 {
 		o.CheckpointBytes = 64 << 20
 	}
@@ -116,18 +117,20 @@ type Log struct {
 	mu       sync.Mutex
 	err      error // why the log has ended
 	replayed bool
-	// pending is what was appended and not taken by a Commit, of which records
-	// are the caller's; spare is memory for the next.
+	// pending is what was appended and not taken by a Commit, of which waiting
+	// bytes are records; spare is memory for the next.
 	pending, spare []byte
+	waiting        int
 	appended       uint64 // records
 	durable        uint64 // records
 	// Of the checkpoint under way, if any: what was saved and not taken by a
 	// Commit, in pieces.
 	checkpoint checkpoint
 	saved      [][]byte
-	// size is how much the segments since the last checkpoint take, and state
-	// how much the records of its state are, in bytes.
-	size, state int64
+	// base is what the segments from the place of the last checkpoint to its
+	// end take, and grown what those take that were begun since, in bytes.
+	base, grown int64
+	read        int64 // what the segments take that Replay has looked into
 }
 
 // Format makes a log in a directory, which is made where it is absent. Identity

@@ -40,6 +40,7 @@ func (l *Log) replay(redo func(record []byte) error) error {
 		if err := l.replayState(redo); err != nil {
 			return err
 		}
+		l.base = l.read
 	}
 	records := from.records
 	end, err := l.walk(l.journal, func(kind entryKind, content []byte) error {
@@ -58,9 +59,10 @@ func (l *Log) replay(redo func(record []byte) error) error {
 	}
 	for _, f := range l.journal.Files() {
 		if f.Flaw.OK() && f.Info.Number >= from.chain.Segment {
-			l.size += int64(f.Info.Size)
+			l.grown += int64(f.Info.Size)
 		}
 	}
+	l.grown -= l.base
 	// What was read may be in the machine's cache only.
 	if err := l.journal.Sync(); err != nil {
 		return err
@@ -96,7 +98,6 @@ func (l *Log) replayState(redo func(record []byte) error) error {
 		switch kind {
 		case stateEntry:
 			entries++
-			l.state += int64(len(content))
 			return redo(content)
 		case beginEntry:
 			return fmt.Errorf("%w: the state of checkpoint %d has no end", ErrCorrupt, from.checkpoint)
@@ -125,6 +126,7 @@ func (l *Log) walk(j *journal.Log, see func(kind entryKind, content []byte) erro
 			l.image = make([]byte, size)
 		}
 		image := l.image[:size]
+		l.read += int64(info.Size)
 		return image, func(h journal.Header, off, end int) error {
 			b := image[off+journal.HeaderSize : off+int(h.Len)]
 			for range h.Count {

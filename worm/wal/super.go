@@ -67,6 +67,8 @@ func checksumBut4(b []byte, at int) uint32 {
 	return crc32.Update(crc32.Update(0, t, b[:at]), t, b[at+4:])
 }
 
+func putChecksum(b []byte) { binary.LittleEndian.PutUint32(b[8:], checksumBut4(b, 8)) }
+
 func (s *super) encode() []byte {
 	invariant.Check(s.generation <= generationMax, "generation %d", s.generation)
 	b := make([]byte, superSize)
@@ -83,7 +85,7 @@ func (s *super) encode() []byte {
 	le.PutUint32(b[72:], s.chain.Prev)
 	le.PutUint64(b[80:], uint64(s.chain.Next))
 	le.PutUint64(b[88:], uint64(s.safe))
-	le.PutUint32(b[8:], checksumBut4(b, 8))
+	putChecksum(b)
 	return b
 }
 
@@ -129,7 +131,7 @@ func encodeIdentity(log uint64, identity []byte) []byte {
 	le.PutUint64(b[16:], log)
 	le.PutUint32(b[24:], uint32(len(identity)))
 	copy(b[identityHead:], identity)
-	le.PutUint32(b[8:], checksumBut4(b, 8))
+	putChecksum(b)
 	return b
 }
 

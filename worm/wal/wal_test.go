@@ -29,7 +29,7 @@ func newDisk(t testing.TB) *sim.Disk {
 	return d
 }
 
-var small = Options{Segment: 3 * 4096, Piece: 2000, CheckpointBytes: 40 << 10}
+var small = Options{Segment: 3 * 4096, Piece: 2000, CheckpointBytes: 40 << 10, CheckpointFactor: 1}
 
 // open opens and replays a log, and answers what came back.
 func open(d env.Disk, seed uint64) (*Log, []string, error) {
