@@ -7,7 +7,7 @@ const RoundMax = 1<<63 - 1
 
 // data says that a range is of data registers, not of a segment's own.
 func data(r wor.Range) bool {
-	return r.Lo < wor.MetaOffset && r.Segment&wor.ReservedSegment == 0
+	return r.Lo < wor.PlacementOffset && r.Segment&wor.ReservedSegment == 0
 }
 
 // witness is the register of partition 0 that decides the configuration after
@@ -62,7 +62,7 @@ func (g *Group) keeps(r wor.Range, p wor.Protocol) bool {
 	case r.Segment&wor.ReservedSegment != 0:
 		return g.partition == 0 && p == wor.Paxos && r.Hi <= wor.SegmentMax &&
 			uint64(r.Segment&^wor.ReservedSegment) < uint64(len(g.genesis.Partitions))
-	case r.Lo >= wor.MetaOffset:
+	case r.Lo >= wor.PlacementOffset:
 		return p == wor.Paxos && r.Hi <= wor.TrimOffset+1 && g.genesis.Home(r.Segment) == g.partition
 	}
 	return r.Hi <= wor.SegmentMax

@@ -26,6 +26,10 @@ const (
 	MetaOffset uint32 = 1<<32 - 3
 	// TrimOffset is the register that decides that the segment is trimmed.
 	TrimOffset uint32 = 1<<32 - 2
+	// PlacementOffset is the lowest of the registers that move a segment when
+	// it is closed; from MetaOffset-1 down to it they are decided one after the
+	// other.
+	PlacementOffset uint32 = MetaOffset - 8
 )
 
 // Addr names a register.

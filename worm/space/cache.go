@@ -1,0 +1,169 @@
+package space
+
+import (
+	"encoding/binary"
+
+	"github.com/ashlar-dev/ashlar/worm/wor"
+)
+
+// lru is a map that forgets what was not used for longest. Its entries are a ring.
+type lru[K comparable, V any] struct {
+	byKey map[K]*entry[K, V]
+	ring  entry[K, V] // next is the newest, prev the oldest
+}
+
+type entry[K comparable, V any] struct {
+	key        K
+	value      V
+	prev, next *entry[K, V]
+}
+
+func (l *lru[K, V]) init() {
+	l.byKey = map[K]*entry[K, V]{}
+	l.ring.prev, l.ring.next = &l.ring, &l.ring
+}
+
+func (l *lru[K, V]) unlink(e *entry[K, V]) {
+	e.prev.next, e.next.prev = e.next, e.prev
+}
+
+func (l *lru[K, V]) front(e *entry[K, V]) {
+	e.prev, e.next = &l.ring, l.ring.next
+	e.prev.next, e.next.prev = e, e
+}
+
+// get finds an entry and makes it the newest; nil if there is none.
+func (l *lru[K, V]) get(k K) *entry[K, V] {
+	e := l.byKey[k]
+	if e != nil && l.ring.next != e {
+		l.unlink(e)
+		l.front(e)
+	}
+	return e
+}
+
+// put adds an entry, which is not there.
+func (l *lru[K, V]) put(k K, v V) *entry[K, V] {
+	e := &entry[K, V]{key: k, value: v}
+	l.byKey[k] = e
+	l.front(e)
+	return e
+}
+
+// oldest is the entry that was not used for longest; nil when empty.
+func (l *lru[K, V]) oldest() *entry[K, V] {
+	if l.ring.prev == &l.ring {
+		return nil
+	}
+	return l.ring.prev
+}
+
+func (l *lru[K, V]) drop(e *entry[K, V]) {
+	l.unlink(e)
+	delete(l.byKey, e.key)
+}
+
+// known is the decided values that are kept. What was decided stays so; what was
+// unwritten may not, so that is never kept.
+type known struct {
+	lru[wor.Addr, []byte]
+	bytes, max int64
+}
+
+// knownEntry is about what an entry takes besides its value, in bytes.
+const knownEntry = 128
+
+func (k *known) get(a wor.Addr) ([]byte, bool) {
+	if e := k.lru.get(a); e != nil {
+		return e.value, true
+	}
+	return nil, false
+}
+
+func (k *known) add(a wor.Addr, v []byte) {
+	cost := int64(len(v)) + knownEntry
+	if cost > k.max || k.lru.get(a) != nil {
+		return
+	}
+	for k.bytes+cost > k.max {
+		e := k.oldest()
+		k.bytes -= int64(len(e.value)) + knownEntry
+		k.drop(e)
+	}
+	k.bytes += cost
+	k.put(a, v)
+}
+
+// used keeps which value was written with which token: a ballot with two values
+// for one register would make two values decided (rule c). It keeps a hash of
+// each value, for groups of registers. When it overflows, the oldest group is
+// forgotten, and with it all groups of the same client and of lower or equal
+// rounds that are not in it now: they count as used.
+type used struct {
+	lru[usedKey, *[UsedGroup]uint64]
+	n, max int
+	seed   uint64
+	floors map[uint64]uint64 // of a client's nonce, the highest round forgotten
+}
+
+type usedKey struct {
+	segment wor.Segment
+	ballot  wor.Ballot
+	group   uint32
+}
+
+// floorsMax is of how many clients it is kept what was forgotten.
+const floorsMax = 1 << 16
+
+// claim says whether the value may be written with the ballot.
+func (u *used) claim(a wor.Addr, b wor.Ballot, value []byte) error {
+	k := usedKey{a.Segment, b, a.Offset / UsedGroup}
+	e := u.lru.get(k)
+	if e == nil {
+		if floor, ok := u.floors[b.Nonce]; ok && b.Round <= floor {
+			return wor.ErrToken
+		}
+		var group *[UsedGroup]uint64
+		if u.n == u.max {
+			old := u.oldest()
+			nonce := old.key.ballot.Nonce
+			if _, ok := u.floors[nonce]; !ok && len(u.floors) == floorsMax {
+				return &wor.LimitError{Name: "clients whose tokens were used", Limit: floorsMax, Got: floorsMax + 1}
+			}
+			u.floors[nonce] = max(u.floors[nonce], old.key.ballot.Round)
+			u.drop(old)
+			u.n--
+			group = old.value
+			*group = [UsedGroup]uint64{}
+			if floor, ok := u.floors[b.Nonce]; ok && b.Round <= floor {
+				return wor.ErrToken
+			}
+		} else {
+			group = new([UsedGroup]uint64)
+		}
+		u.n++
+		e = u.put(k, group)
+	}
+	at, h := &e.value[a.Offset%UsedGroup], hash(u.seed, value)
+	if *at != 0 && *at != h {
+		return wor.ErrToken
+	}
+	*at = h
+	return nil
+}
+
+// hash is not 0, and differs for different values of up to eight bytes and the
+// same length.
+func hash(seed uint64, v []byte) uint64 {
+	const prime = 0x9e3779b97f4a7c15
+	h := seed ^ uint64(len(v))*prime
+	for ; len(v) >= 8; v = v[8:] {
+		h = (h ^ binary.LittleEndian.Uint64(v)) * prime
+		h ^= h >> 29
+	}
+	var last [8]byte
+	copy(last[:], v)
+	h = (h ^ binary.LittleEndian.Uint64(last[:])) * prime
+	h ^= h >> 32
+	return max(h, 1)
+}

@@ -1,0 +1,79 @@
+package space
+
+import (
+	"errors"
+	"time"
+
+	"github.com/ashlar-dev/ashlar/env"
+	"github.com/ashlar-dev/ashlar/worm/wor"
+)
+
+// Options of a Space. Env (Clock and Random), Serial, Transport and Genesis are
+// needed; of the others zero is the default.
+type Options struct {
+	Env env.Env
+	// Serial is what all calls to the Space are made from, and what it answers
+	// in. Transport belongs to it too.
+	Serial    *env.Serial
+	Transport wor.Transport
+	Genesis   *wor.Genesis
+
+	// OpsMax is how many operations may be under way. Default: 4096.
+	OpsMax int
+	// BytesMax bounds the values that operations under way were given, in bytes.
+	// Default: 64 MiB.
+	BytesMax int64
+	// ResultMax bounds what one operation may read, in bytes. Default: 256 MiB.
+	ResultMax int64
+	// KnownMax bounds the decided values that are kept, in bytes. Default:
+	// 16 MiB; negative: none.
+	KnownMax int64
+	// SegmentsMax is of how many segments the metadata are kept. Default: 65536.
+	SegmentsMax int
+	// UsedMax is for how many groups of UsedGroup registers it is kept which
+	// value was written with a token. Older tokens are refused when it
+	// overflows. Default: 65536.
+	UsedMax int
+
+	// ResendMin and ResendMax bound how long an unanswered request waits before
+	// it is sent again; within, it follows the latencies that are seen. Default:
+	// 10 ms and 2 s.
+	ResendMin, ResendMax time.Duration
+	// Patience is how long a partition may be sealed without a next
+	// configuration before this client makes one, of the same members: whoever
+	// sealed it is taken for dead. Default: 20 s; negative: never.
+	Patience time.Duration
+	// ListenPoll is how often at least a listener reads what it was not told.
+	// Default: 3 s.
+	ListenPoll time.Duration
+}
+
+// UsedGroup is how many neighbouring registers count as one for Options.UsedMax.
+const UsedGroup = 16
+
+func (o Options) complete() (Options, error) {
+	if o.Env.Clock == nil || o.Env.Random == nil || o.Serial == nil || o.Transport == nil || o.Genesis == nil {
+		return o, errors.New("open space: Clock, Random, Serial, Transport and Genesis are needed")
+	}
+	if err := checkGenesis(o.Genesis); err != nil {
+		return o, err
+	}
+	def(&o.OpsMax, 4096)
+	def(&o.BytesMax, 64<<20)
+	def(&o.ResultMax, 256<<20)
+	def(&o.KnownMax, 16<<20)
+	def(&o.SegmentsMax, 1<<16)
+	def(&o.UsedMax, 1<<16)
+	def(&o.ResendMin, 10*time.Millisecond)
+	def(&o.ResendMax, 2*time.Second)
+	def(&o.Patience, 20*time.Second)
+	def(&o.ListenPoll, 3*time.Second)
+	o.ResendMax = max(o.ResendMax, o.ResendMin)
+	return o, nil
+}
+
+func def[T int | int64 | time.Duration](v *T, d T) {
+	if *v == 0 {
+		*v = d
+	}
+}

@@ -1,0 +1,121 @@
+package space
+
+import (
+	"github.com/ashlar-dev/ashlar/env"
+	"github.com/ashlar-dev/ashlar/worm/wor"
+)
+
+// Space is wor.Space on servers. It belongs to Options.Serial.
+type Space struct {
+	o         Options
+	clock     env.Clock
+	random    env.Random
+	serial    *env.Serial
+	transport wor.Transport
+	genesis   *wor.Genesis
+	clients   [3]wor.Client
+	agenda    agenda
+
+	nonce, round uint64
+	views        []*view // by partition
+	segments     segments
+	known        known
+	used         used
+	errands      map[errandKey]*errand
+	listeners    *listener // all that were not stopped
+
+	first  *op // all operations under way
+	ops    int
+	bytes  int64
+	closed bool
+	out    wor.Outbox
+	slots  *slot
+}
+
+var _ wor.Space = (*Space)(nil)
+
+// Open makes a Space. It asks nobody yet.
+func Open(o Options) (*Space, error) {
+	o, err := o.complete()
+	if err != nil {
+		return nil, err
+	}
+	s := &Space{
+		o: o, clock: o.Env.Clock, random: o.Env.Random.Split("space"), serial: o.Serial,
+		transport: o.Transport, genesis: o.Genesis, clients: protocols(), errands: map[errandKey]*errand{},
+	}
+	s.agenda = agenda{clock: o.Env.Clock, waker: o.Serial.Waker(s.wake)}
+	for s.nonce == 0 {
+		s.nonce = s.random.Uint64()
+	}
+	for i := range o.Genesis.Partitions {
+		cfg := o.Genesis.Partitions[i]
+		s.views = append(s.views, &view{partition: wor.Partition(i), cfg: &cfg})
+	}
+	s.segments.init()
+	s.segments.max = o.SegmentsMax
+	s.known.init()
+	s.known.max = o.KnownMax
+	s.used.init()
+	s.used.max, s.used.seed, s.used.floors = o.UsedMax, s.random.Uint64(), map[uint64]uint64{}
+	return s, nil
+}
+
+func (s *Space) wake() { s.agenda.wake() }
+
+// later has f called after what is going on now.
+func (s *Space) later(f func()) { s.serial.Do(f) }
+
+// Close ends all operations under way with ErrClosed, and all later ones. What a
+// write under way has sent may still take effect.
+func (s *Space) Close() {
+	if s.closed {
+		return
+	}
+	s.closed = true
+	s.later(func() {
+		for s.first != nil {
+			s.first.self.fail(wor.ErrClosed)
+		}
+	})
+	for l := s.listeners; l != nil; l = l.next {
+		l.end()
+	}
+	s.agenda.close()
+}
+
+// Nonce is wor.Space's.
+func (s *Space) Nonce() uint64 { return s.nonce }
+
+// ballot is one that was never used: higher than all that were met.
+func (s *Space) ballot() wor.Ballot {
+	s.round++
+	return wor.Ballot{Round: s.round, Nonce: s.nonce}
+}
+
+// roundMax bounds the rounds that are believed, so that they never run out.
+const roundMax = 1 << 60
+
+// above makes later ballots higher than b.
+func (s *Space) above(b wor.Ballot) {
+	if b.Round < roundMax {
+		s.round = max(s.round, b.Round)
+	}
+}
+
+// Known is wor.Space's.
+func (s *Space) Known(a wor.Addr) ([]byte, bool) {
+	if e := s.segments.get(a.Segment); e != nil && e.value.trimmed {
+		return nil, false
+	}
+	return s.known.get(a)
+}
+
+// Config is the newest configuration of a partition that this client has learned.
+// It must not be changed.
+func (s *Space) Config(p wor.Partition) (*wor.Config, bool) {
+	if int(p) >= len(s.views) {
+		return nil, false
+	}
+	return s.views[p].cfg, true
+}
