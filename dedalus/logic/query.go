@@ -65,6 +65,11 @@ func (l *Literal) Vars(visit func(name string)) {
 // Positive says whether the literal is an atom that is not negated.
 func (l *Literal) Positive() bool { return l.Atom != nil && !l.Negated }
 
+// Merges says whether the relation has a column with a lattice.
+func (r *Relation) Merges() bool {
+	return slices.ContainsFunc(r.Columns, func(c Column) bool { return c.Lattice != NoLattice })
+}
+
 // Aggregates says whether the head has an aggregate.
 func (h *Head) Aggregates() bool {
 	return slices.ContainsFunc(h.Args, func(a HeadArg) bool { return a.Aggregate != NoAggregate })

@@ -25,7 +25,8 @@ type CycleError struct {
 // CycleStep is that Head depends on Read by a literal of a rule.
 type CycleStep struct {
 	Head, Read *Relation
-	// How is "not", "aggregate" or empty.
+	// How is "not", "aggregate", "merged" (a column with a lattice is read into a
+	// relation without one, which would see it grow), or empty.
 	How  string
 	Span source.Span
 }
@@ -78,6 +79,8 @@ func (p *Program) Strata(c *Component) ([]Stratum, *CycleError) {
 				how = "not"
 			} else if r.Head.Aggregates() {
 				how = "aggregate"
+			} else if l.Atom.Relation.Merges() && !r.Head.Relation.Merges() {
+				how = "merged"
 			}
 			edges[h] = append(edges[h], edge{h, to, how, l.Span})
 		}

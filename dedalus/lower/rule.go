@@ -177,7 +177,31 @@ func (l *lowerer) rule(r *syntax.Rule, span source.Span) {
 	l.destination(s, r, out)
 	l.derivable(r, out)
 	s.bound(out, r)
+	s.name(out)
 	l.component.Rules = append(l.component.Rules, out)
+}
+
+// name gives names to the wildcards of a rule that sums up: each row counts, also
+// where it differs from another only in what nobody asks for.
+func (s *scope) name(r *logic.Rule) {
+	if !slices.ContainsFunc(r.Head.Args, func(a logic.HeadArg) bool { return a.Aggregate == logic.Sum }) {
+		return
+	}
+	n := 0
+	for i := range r.Body {
+		if !r.Body[i].Positive() {
+			continue
+		}
+		for _, t := range r.Body[i].Atom.Args {
+			if t.Kind != logic.Wildcard {
+				continue
+			}
+			for t.Kind = logic.Var; t.Name == "" || s.vars[t.Name] != nil; n++ {
+				t.Name = fmt.Sprintf("_%d", n)
+			}
+			s.vars[t.Name] = &variable{name: t.Name}
+		}
+	}
 }
 
 func (l *lowerer) destination(s *scope, r *syntax.Rule, out *logic.Rule) {
