@@ -1,0 +1,155 @@
+package node
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/ashlar-dev/ashlar/internal/invariant"
+	"github.com/ashlar-dev/ashlar/worm/wal"
+	"github.com/ashlar-dev/ashlar/worm/wor"
+)
+
+// pendingMax is no bound: admit bounds what waits for a commit before anything is
+// done, because what was done must be recorded.
+const pendingMax = math.MaxInt / 2
+
+// openLog opens the log and learns who this is.
+func (s *Server) openLog() error {
+	log, err := wal.Open(s.opt.Env, s.opt.Dir, wal.Options{Pending: pendingMax,
+		CheckpointBytes: s.opt.CheckpointBytes, Segment: s.opt.LogSegment})
+	if err != nil {
+		return fmt.Errorf("open the log in %s: %w", s.opt.Dir, err)
+	}
+	s.disk = log
+	s.id, s.name, err = identity(log.Identity())
+	s.generation = log.Position().Generation
+	return err
+}
+
+// replay makes the state of the log.
+func (s *Server) replay() error {
+	if err := s.disk.Replay(s.redo); err != nil {
+		return fmt.Errorf("read the log in %s: %w", s.opt.Dir, err)
+	}
+	n := s.disk.Position().Records
+	s.appended, s.committing, s.committed = n, n, n
+	s.start = place{s.generation - 1, n}
+	for _, p := range s.parts {
+		p.bytes = p.group.Bytes()
+		s.bytes += p.bytes
+	}
+	return nil
+}
+
+// append gives the records of a turn to the log.
+func (s *Server) append() {
+	n, err := s.disk.Append(&s.staged)
+	s.pending += int64(len(s.staged.buf))
+	s.counts.Records += uint64(s.staged.Len())
+	s.counts.RecordBytes += uint64(len(s.staged.buf))
+	s.staged.reset()
+	if err != nil {
+		s.fail(err)
+		return
+	}
+	invariant.Check(n == s.appended, "record %d is number %d of the log", s.appended, n)
+	s.waker.Wake()
+}
+
+// commit is the step that commits: one sync for all that came before it began.
+// What comes meanwhile waits for the next.
+func (s *Server) commit() (more bool) {
+	s.mu.Lock()
+	if s.closed || s.failed != nil || s.disk == nil {
+		s.mu.Unlock()
+		return false
+	}
+	if s.disk.Due() {
+		if s.checkpoint(); s.failed != nil {
+			s.unlock()
+			return false
+		}
+	}
+	invariant.Check(len(s.flying) == 0, "two commits at a time")
+	s.committing = s.appended
+	s.flew = s.pending
+	s.flying, s.holding = s.holding, s.flying
+	for _, c := range s.flying {
+		c.flying, c.held = c.held, c.flying
+		c.noteBytes[0], c.noteBytes[1] = c.noteBytes[1], 0
+		c.queued[0], c.queued[1] = true, false
+	}
+	s.mu.Unlock()
+
+	s.busy.Lock()
+	err := s.disk.Commit()
+	s.busy.Unlock()
+
+	s.mu.Lock()
+	defer s.unlock()
+	if s.closed {
+		return false
+	}
+	if err != nil {
+		s.fail(err)
+		return false
+	}
+	s.release()
+	s.drained()
+	return s.disk.Waiting()
+}
+
+// release lets leave what was committed.
+func (s *Server) release() {
+	n := s.committing - s.committed
+	s.counts.Commits++
+	s.counts.Batches[batchClass(n)]++
+	s.committed = s.committing
+	s.pending -= s.flew
+	s.flew = 0
+	for i, c := range s.flying {
+		s.flying[i] = nil
+		c.queued[0], c.noteBytes[0] = false, 0
+		if c.closed {
+			continue
+		}
+		if c.flying.Len() > 0 {
+			c.send(&c.flying)
+		}
+		c.account()
+	}
+	s.flying = s.flying[:0]
+}
+
+// checkpoint begins to write the state anew. It is given whole, at the place
+// where it is; commits write it in pieces.
+func (s *Server) checkpoint() {
+	s.mark("worm/node checkpoint")
+	s.counts.Checkpoints++
+	err := s.disk.BeginCheckpoint()
+	b := batch{}
+	save := func(kind byte, n wor.Partition, record []byte) bool {
+		if err != nil {
+			return false
+		}
+		b.reset()
+		b.add(kind, n, record)
+		err = s.disk.Save(b.Record(0))
+		return err == nil
+	}
+	for _, p := range s.parts {
+		p.group.Save(func(record []byte) bool { return save(recordGroup, p.number, record) })
+	}
+	for _, id := range sortedKeys(s.seen) {
+		save(recordWitness, 0, encodeSighting(id, s.seen[id]))
+	}
+	if s.rolledBack != "" {
+		save(recordBehind, 0, []byte(s.rolledBack))
+	}
+	if err == nil {
+		err = s.disk.EndCheckpoint()
+	}
+	if err != nil {
+		s.fail(err)
+	}
+}

@@ -1,0 +1,297 @@
+package node
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/ashlar-dev/ashlar/env"
+	"github.com/ashlar-dev/ashlar/worm/wire"
+	"github.com/ashlar-dev/ashlar/worm/wor"
+)
+
+// conn is a Server's side of a connection. Everything of it belongs to the
+// server's lock.
+//
+// What is to be sent is in one of three buffers: now may leave at once; flying
+// when the commit that is running is done; held when the next one is.
+type conn struct {
+	s     *Server
+	conn  env.Conn
+	place int // in s.conns
+	scan  wire.Scanner
+	hello wire.Hello
+	said  bool // hello was said, and it is welcome
+	// refused: it was told why, and is not listened to; it goes when the other
+	// side has read that, or its time for the hello is over.
+	refused bool
+	closed  bool
+	greet   entry // in the wheel: hello is to be said by then
+
+	now, flying, held wire.Encoder
+	queued            [2]bool // is in s.flying, s.holding
+	touched           bool    // is in s.touched
+	backlog           []byte  // what the network did not take
+	stash             []byte  // what came while there was a backlog
+	stashed           env.Instant
+	noteBytes         [2]int // of notes in flying, held
+	load              int    // as counted in s.load
+
+	listens []*listen
+	invokes int
+	bytes   int // of invocations under way
+
+	leaving bool // drained: to be closed when the pong comes
+}
+
+// Opened is env.Handler's; nothing is dialled here.
+func (c *conn) Opened(env.Conn) {}
+
+// Data is env.Handler's: all frames of a piece are handled, then what may leave
+// leaves in one piece.
+func (c *conn) Data(_ env.Conn, b []byte) {
+	s := c.s
+	s.mu.Lock()
+	defer s.unlock()
+	c.input(b)
+}
+
+// Drained is env.Handler's.
+func (c *conn) Drained(env.Conn) {
+	s := c.s
+	s.mu.Lock()
+	defer s.unlock()
+	c.resume()
+}
+
+// Closed is env.Handler's.
+func (c *conn) Closed(env.Conn, error) {
+	s := c.s
+	s.mu.Lock()
+	defer s.unlock()
+	c.gone()
+}
+
+func (c *conn) input(b []byte) {
+	if c.closed || c.refused {
+		return
+	}
+	if len(c.backlog) > 0 {
+		// Whoever does not take answers is not listened to.
+		if len(c.stash) == 0 {
+			c.stashed = c.s.opt.Env.Clock.Now()
+		}
+		if len(c.stash)+len(b) > c.s.opt.ConnInflightMax {
+			c.end(&wor.LimitError{Name: "ConnInflightMax", Limit: int64(c.s.opt.ConnInflightMax), Got: int64(len(c.stash) + len(b))})
+			return
+		}
+		c.stash = append(c.stash, b...)
+		c.account()
+		return
+	}
+	c.frames(b, 0)
+}
+
+// frames handles all frames that are whole. Waited is how long they have been
+// here at most.
+func (c *conn) frames(b []byte, waited waiting) {
+	if !c.said {
+		c.scan.Max = wire.HelloMax
+	}
+	c.scan.Feed(b)
+	for !c.closed && !c.refused {
+		f, ok, err := c.scan.Next()
+		if err == nil && ok {
+			err = c.frame(f, waited)
+		}
+		if err != nil {
+			c.end(err)
+			return
+		}
+		if !ok {
+			break
+		}
+	}
+	c.touch()
+}
+
+func (c *conn) frame(f wire.Frame, waited waiting) error {
+	if !c.said && f.Type != wire.TypeHello {
+		return fmt.Errorf("a %v frame instead of a hello", f.Type)
+	}
+	switch f.Type {
+	case wire.TypeRequest:
+		return c.request(f.Payload, waited)
+	case wire.TypeInvoke:
+		return c.invoke(f.Payload, waited)
+	case wire.TypeHello:
+		return c.greeting(f.Payload)
+	case wire.TypePing:
+		token, err := wire.DecodePing(f.Payload)
+		if err == nil {
+			c.now.Pong(token)
+		}
+		return err
+	case wire.TypePong:
+		_, err := wire.DecodePing(f.Payload)
+		if err == nil && c.leaving {
+			err = errLeft
+		}
+		return err
+	}
+	return fmt.Errorf("a %v frame from a client", f.Type)
+}
+
+var errLeft = errors.New("drained")
+
+// greeting looks whether the right server was reached.
+func (c *conn) greeting(payload []byte) error {
+	if c.said {
+		return errors.New("a second hello")
+	}
+	s := c.s
+	if err := wire.DecodeHello(payload, &c.hello); err != nil {
+		return err
+	}
+	w := wire.Welcome{Version: wire.Version, Cluster: s.opt.Genesis.Cluster, Server: s.id,
+		Generation: s.generation, Position: s.committed}
+	switch h := &c.hello; {
+	case h.Version < wire.Version:
+		w.Refusal, w.Text = wire.RefusalVersion, fmt.Sprintf("version %d is spoken here", wire.Version)
+	case h.Cluster != s.opt.Genesis.Cluster:
+		w.Refusal, w.Text = wire.RefusalCluster, "another cluster"
+		w.Cluster, w.Server, w.Generation, w.Position = 0, 0, 0, 0
+	case h.To != s.id:
+		w.Refusal, w.Text = wire.RefusalServer, fmt.Sprintf("this is server %v", s.id)
+	case s.draining || s.failed != nil:
+		w.Refusal, w.Text = wire.RefusalClosing, "about to end"
+	case (place{s.generation, s.committed}).less(place{h.Generation, h.Position}):
+		s.behind(fmt.Sprintf("client %016x", h.From), place{h.Generation, h.Position})
+		w.Refusal, w.Text = wire.RefusalBehind, s.rolledBack
+	case s.rolledBack != "":
+		w.Refusal, w.Text = wire.RefusalBehind, s.rolledBack
+	}
+	c.now.Welcome(&w)
+	if w.Refusal != wire.RefusalNone {
+		s.counts.Refused++
+		s.mark("worm/node refused: " + w.Refusal.String())
+		c.refused = true
+		return nil
+	}
+	c.said = true
+	c.scan.Max = 0
+	s.wheel.remove(&c.greet)
+	return nil
+}
+
+// touch has the connection flushed at the end of the server's turn.
+func (c *conn) touch() {
+	if !c.touched && !c.closed {
+		c.touched = true
+		c.s.touched = append(c.s.touched, c)
+	}
+}
+
+// flush gives to the network what may leave.
+func (c *conn) flush() {
+	if c.closed {
+		return
+	}
+	if c.now.Len() > 0 {
+		c.send(&c.now)
+	}
+	c.account()
+}
+
+func (c *conn) send(e *wire.Encoder) {
+	s := c.s
+	if len(c.backlog) == 0 {
+		err := c.conn.Write(e.Bytes())
+		if err == nil {
+			s.counts.Writes++
+			s.counts.BytesWritten += uint64(e.Len())
+			e.Reset(outKeep)
+			return
+		}
+		if !errors.Is(err, env.ErrFull) {
+			e.Reset(outKeep)
+			c.end(err)
+			return
+		}
+		s.counts.Full++
+		s.mark("worm/node connection full")
+	}
+	c.backlog = append(c.backlog, e.Bytes()...)
+	e.Reset(outKeep)
+	// What belongs to requests that were let in is bounded by them; a reply is
+	// up to FrameMax longer than its request.
+	if len(c.backlog) > 2*s.opt.ConnInflightMax {
+		c.end(&wor.LimitError{Name: "ConnInflightMax", Limit: int64(s.opt.ConnInflightMax), Got: int64(len(c.backlog))})
+	}
+}
+
+// resume goes on after the network was full.
+func (c *conn) resume() {
+	if c.closed || len(c.backlog) == 0 {
+		return
+	}
+	err := c.conn.Write(c.backlog)
+	if errors.Is(err, env.ErrFull) {
+		return // Drained comes again
+	}
+	if err != nil {
+		c.end(err)
+		return
+	}
+	c.backlog = nil
+	if in := c.stash; len(in) > 0 {
+		c.stash = nil
+		c.frames(in, waiting(c.s.opt.Env.Clock.Now().Sub(c.stashed)))
+	}
+	c.touch()
+}
+
+// account keeps the server's sum of what waits.
+func (c *conn) account() {
+	load := 0
+	if !c.closed {
+		load = c.now.Len() + c.flying.Len() + c.held.Len() + len(c.backlog) + len(c.stash) + c.bytes + c.scan.Buffered()
+	}
+	c.s.load += load - c.load
+	c.load = load
+}
+
+// end ends the connection: because of an error of the other side, or of its own.
+func (c *conn) end(err error) {
+	if c.closed {
+		return
+	}
+	if !errors.Is(err, errLeft) {
+		c.s.counts.Dropped++
+		c.s.trouble = err.Error()
+	}
+	c.conn.Close()
+	c.gone()
+}
+
+// gone forgets the connection.
+func (c *conn) gone() {
+	if c.closed {
+		return
+	}
+	c.closed = true
+	s := c.s
+	s.wheel.remove(&c.greet)
+	for _, l := range c.listens {
+		s.unlisten(l)
+	}
+	c.listens = nil
+	c.backlog, c.stash = nil, nil
+	c.now, c.flying, c.held = wire.Encoder{}, wire.Encoder{}, wire.Encoder{}
+	c.account()
+	last := len(s.conns) - 1
+	s.conns[c.place] = s.conns[last]
+	s.conns[c.place].place = c.place
+	s.conns[last] = nil
+	s.conns = s.conns[:last]
+	s.drained()
+}

@@ -1,0 +1,214 @@
+package node
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/ashlar-dev/ashlar/env"
+	"github.com/ashlar-dev/ashlar/worm/wire"
+	"github.com/ashlar-dev/ashlar/worm/wor"
+)
+
+// link is the env.Handler of a Transport's connection. The network calls it from
+// where it likes; what it hears it decodes there, and hands to the Serial.
+type link struct {
+	p       *peer
+	runF    func()
+	scan    wire.Scanner
+	greeted bool // the welcome has come; of the network's calls
+	over    bool // nothing more is listened to; of the network's calls
+
+	mu    sync.Mutex
+	inbox []event
+	ready bool // run is on its way
+	spare []event
+}
+
+// event is something that happened on a connection: a frame, or with frame 0
+// one of the happenings.
+type event struct {
+	frame   wire.Type
+	happens happening
+	id      uint64
+	token   uint64 // of a ping; of a reply the server's position
+	code    wire.Code
+	reply   *wor.Reply
+	note    *wor.Note
+	payload []byte
+	welcome wire.Welcome
+	err     error
+}
+
+type happening uint8
+
+const (
+	isOpened happening = iota
+	isDrained
+	isClosed
+)
+
+// inboxKeep is how many events an empty inbox keeps room for.
+const inboxKeep = 1024
+
+func (l *link) tell(e event) {
+	l.mu.Lock()
+	l.inbox = append(l.inbox, e)
+	l.mu.Unlock()
+	l.wake()
+}
+
+// wake has run called, once for all that is in the inbox.
+func (l *link) wake() {
+	l.mu.Lock()
+	first := !l.ready && len(l.inbox) > 0
+	l.ready = l.ready || first
+	l.mu.Unlock()
+	if first {
+		l.p.t.opt.Serial.Do(l.runF)
+	}
+}
+
+// Opened is env.Handler's.
+func (l *link) Opened(env.Conn) { l.tell(event{happens: isOpened}) }
+
+// Drained is env.Handler's.
+func (l *link) Drained(env.Conn) { l.tell(event{happens: isDrained}) }
+
+// Closed is env.Handler's.
+func (l *link) Closed(_ env.Conn, err error) { l.tell(event{happens: isClosed, err: err}) }
+
+// Data is env.Handler's.
+func (l *link) Data(_ env.Conn, b []byte) {
+	if l.over {
+		return
+	}
+	l.scan.Feed(b)
+	for {
+		if !l.greeted {
+			l.scan.Max = wire.HelloMax
+		}
+		f, ok, err := l.scan.Next()
+		var e event
+		if err == nil && ok {
+			e, err = l.decode(f)
+		}
+		if err != nil {
+			l.over = true
+			l.tell(event{happens: isClosed, err: err})
+			return
+		}
+		if !ok {
+			break
+		}
+		l.mu.Lock()
+		l.inbox = append(l.inbox, e)
+		l.mu.Unlock()
+	}
+	l.wake()
+}
+
+// decode reads a frame; what it answers refers to none of the network's memory.
+func (l *link) decode(f wire.Frame) (e event, err error) {
+	e.frame = f.Type
+	if !l.greeted && f.Type != wire.TypeWelcome {
+		return e, fmt.Errorf("a %v frame instead of a welcome", f.Type)
+	}
+	switch f.Type {
+	case wire.TypeWelcome:
+		if l.greeted {
+			return e, fmt.Errorf("a second welcome")
+		}
+		l.greeted = true
+		l.scan.Max = 0
+		err = wire.DecodeWelcome(f.Payload, &e.welcome)
+	case wire.TypeReply:
+		box := &replyBox{}
+		box.reply.Runs = box.one[:0]
+		e.reply = &box.reply
+		e.id, e.token, err = wire.DecodeReply(f.Payload, e.reply)
+		own(e.reply)
+	case wire.TypeNote:
+		e.note = &wor.Note{}
+		e.id, err = wire.DecodeNote(f.Payload, e.note)
+		e.note.Value = slices.Clone(e.note.Value)
+	case wire.TypeAnswer:
+		e.id, e.code, e.payload, err = wire.DecodeAnswer(f.Payload)
+		e.payload = slices.Clone(e.payload)
+	case wire.TypePing, wire.TypePong:
+		e.token, err = wire.DecodePing(f.Payload)
+	default:
+		err = fmt.Errorf("a %v frame from a server", f.Type)
+	}
+	return e, err
+}
+
+// replyBox is a reply with room for its run, as most have one.
+type replyBox struct {
+	reply wor.Reply
+	one   [1]wor.Run
+}
+
+// own makes the values of a reply its own, in one piece of memory.
+func own(r *wor.Reply) {
+	n := len(r.Value)
+	for i := range r.Runs {
+		n += len(r.Runs[i].Value)
+	}
+	if n == 0 {
+		return
+	}
+	mem := make([]byte, 0, n)
+	keep := func(b []byte) []byte {
+		at := len(mem)
+		mem = append(mem, b...)
+		return mem[at:len(mem):len(mem)]
+	}
+	if len(r.Value) > 0 {
+		r.Value = keep(r.Value)
+	}
+	for i := range r.Runs {
+		if len(r.Runs[i].Value) > 0 {
+			r.Runs[i].Value = keep(r.Runs[i].Value)
+		}
+	}
+}
+
+// run handles what is in the inbox, in the Serial.
+func (l *link) run() {
+	l.mu.Lock()
+	batch := l.inbox
+	l.inbox, l.spare = l.spare[:0], nil
+	l.ready = false
+	l.mu.Unlock()
+	for i := range batch {
+		l.handle(&batch[i])
+		batch[i] = event{}
+	}
+	if cap(batch) <= inboxKeep {
+		l.mu.Lock()
+		l.spare = batch[:0]
+		l.mu.Unlock()
+	}
+}
+
+func (l *link) handle(e *event) {
+	p := l.p
+	if p.link != l {
+		return // of a connection that was given up
+	}
+	if e.frame != 0 {
+		p.heard = p.t.opt.Env.Clock.Now()
+		p.take(e)
+		return
+	}
+	switch e.happens {
+	case isOpened:
+		p.opened()
+	case isDrained:
+		p.full = false
+		p.write()
+	case isClosed:
+		p.fail(e.err)
+	}
+}

@@ -1,0 +1,110 @@
+package node
+
+import (
+	"cmp"
+	"errors"
+	"time"
+
+	"github.com/ashlar-dev/ashlar/env"
+	"github.com/ashlar-dev/ashlar/worm/wor"
+)
+
+// Defaults of Options.
+const (
+	ConnsMaxDefault          = 4096
+	ConnInflightMaxDefault   = 32 << 20
+	ServerInflightMaxDefault = 256 << 20
+	ListensMaxDefault        = 1024
+	NotesMaxDefault          = 4 << 20
+	InvokesMaxDefault        = 4096
+	MaxBytesDefault          = 4 << 30
+	HelloWithinDefault       = 10 * time.Second
+	TellEveryDefault         = time.Second
+	DrainWithinDefault       = 5 * time.Second
+)
+
+// Options of a Server. Env, Tasks, Genesis, and Listen are needed, and Dir unless
+// Memory.
+type Options struct {
+	// Env is the world; with Memory, Disk may be nil.
+	Env env.Env
+	// Tasks runs the step that commits, which blocks on the disk.
+	Tasks env.Tasks
+	// Dir is the directory of the log, which Format made.
+	Dir string
+	// Memory keeps nothing on a disk: what the server has acknowledged is lost
+	// with it. ID is who it is then, 0 draws one. A server that starts again in
+	// memory is one that lost its disk: its peers find it behind what they have
+	// seen, and it is mute.
+	Memory bool
+	ID     wor.ServerID
+	// Listen is where it listens, in the network's notation.
+	Listen env.Addr
+	// Genesis is the cluster's.
+	Genesis *wor.Genesis
+	// Alone has it answer without having asked its peers whether its disk is the
+	// newest. That is dangerous after a disk was put back.
+	Alone bool
+
+	// ConnsMax bounds the connections; more are closed at once.
+	ConnsMax int
+	// ConnInflightMax and ServerInflightMax bound the bytes that wait, on one
+	// connection and on all: answers that are not durable or not taken by the
+	// network, requests that are not looked at, records that are not durable.
+	// Beyond, requests are answered StatusBusy.
+	ConnInflightMax, ServerInflightMax int
+	// ListensMax bounds the listenings of a connection, NotesMax the bytes of
+	// notes that wait on it: beyond, a listening is ended, which its client is
+	// told.
+	ListensMax, NotesMax int
+	// InvokesMax bounds the invocations of services that a connection has under
+	// way.
+	InvokesMax int
+	// MaxBytes bounds the memory of the state, as group.Group.Limit does, of all
+	// partitions together.
+	MaxBytes int64
+	// CheckpointBytes is how much the log grows at least before the state is
+	// written anew, and LogSegment the size of its files. Defaults: package wal's.
+	CheckpointBytes int64
+	LogSegment      int
+	// HelloWithin is how long a connection may take to say who it is.
+	HelloWithin time.Duration
+	// TellEvery is how often peers are told how far this server is.
+	TellEvery time.Duration
+	// DrainWithin bounds how long Drain waits for others.
+	DrainWithin time.Duration
+	// Fatal is told once, from anywhere, when the disk has failed: the server has
+	// ended all connections and answers nobody any more. It may be nil.
+	Fatal func(error)
+}
+
+func (o Options) complete() (Options, error) {
+	switch {
+	case o.Env.Clock == nil || o.Env.Network == nil || o.Env.Random == nil:
+		return o, errors.New("a server needs a clock, a network and randomness")
+	case o.Tasks == nil:
+		return o, errors.New("a server needs tasks")
+	case !o.Memory && (o.Env.Disk == nil || o.Dir == ""):
+		return o, errors.New("a server needs a disk and a directory, or is in memory")
+	case o.Memory && o.Dir != "":
+		return o, errors.New("a server in memory has no directory")
+	case !o.Memory && o.ID != 0:
+		return o, errors.New("a server's identity is its disk's")
+	case o.Genesis == nil || len(o.Genesis.Partitions) == 0:
+		return o, errors.New("a server needs a genesis with a partition")
+	}
+	if o.Env.Tracer == nil {
+		o.Env.Tracer = env.NoTrace{}
+	}
+	o.ConnsMax = cmp.Or(max(o.ConnsMax, 0), ConnsMaxDefault)
+	o.ConnInflightMax = cmp.Or(max(o.ConnInflightMax, 0), ConnInflightMaxDefault)
+	o.ServerInflightMax = cmp.Or(max(o.ServerInflightMax, 0), ServerInflightMaxDefault)
+	o.ListensMax = cmp.Or(max(o.ListensMax, 0), ListensMaxDefault)
+	o.NotesMax = cmp.Or(max(o.NotesMax, 0), NotesMaxDefault)
+	o.InvokesMax = cmp.Or(max(o.InvokesMax, 0), InvokesMaxDefault)
+	o.MaxBytes = cmp.Or(max(o.MaxBytes, 0), MaxBytesDefault)
+	o.HelloWithin = cmp.Or(max(o.HelloWithin, 0), HelloWithinDefault)
+	o.TellEvery = cmp.Or(max(o.TellEvery, 0), TellEveryDefault)
+	o.DrainWithin = cmp.Or(max(o.DrainWithin, 0), DrainWithinDefault)
+	return o, nil
+}

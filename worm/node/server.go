@@ -1,0 +1,270 @@
+package node
+
+import (
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/ashlar-dev/ashlar/env"
+	"github.com/ashlar-dev/ashlar/worm/group"
+	"github.com/ashlar-dev/ashlar/worm/wal"
+	"github.com/ashlar-dev/ashlar/worm/wor"
+)
+
+// Server is one server of a cluster. It is safe for concurrent use.
+//
+// One lock guards all of it. What comes on a connection is handled where the
+// network says it, a whole piece of bytes at a time; nothing that blocks is done
+// under the lock. The step that commits holds it only to look what there is to
+// commit and to let go what was committed.
+type Server struct {
+	opt        Options
+	id         wor.ServerID
+	name       string
+	generation uint64
+	life       uint64 // drawn for this run: tells two of one generation apart
+	start      place  // where the disk was when it was opened
+	listener   env.Listener
+	transport  *Transport // to peers
+	serial     env.Serial // the transport's
+	waker      env.Waker  // of commits
+	disk       *wal.Log   // nil in memory
+	busy       sync.Mutex // held while a commit is running
+
+	mu     sync.Mutex
+	parts  []*part
+	query  wor.Request
+	reply  wor.Reply
+	log    wor.Log
+	staged batch // records of this turn
+
+	// Records are numbered. Those up to appended are staged or in the log; those
+	// up to committed are durable, those up to committing will be when the
+	// commit that is running is done. Pending is the bytes of those that are not
+	// durable, flew of which the running commit takes.
+	appended, committing, committed uint64
+	pending, flew                   int64
+	flying, holding                 []*conn
+
+	conns     []*conn
+	touched   []*conn
+	load      int
+	bytes     int64
+	listens   map[wor.Segment][]*listen
+	listening int
+	services  map[wor.Service]service
+	invokes   int // under way
+	wheel     *wheel
+	seen      map[wor.ServerID]sighting
+	asks      []*ask
+	before    sighting // of the life before
+	begun     uint64   // number of the record that this life has begun
+	tell      entry    // in the wheel: peers are to be told
+	told      uint64
+	pause     time.Duration // between attempts to reach peers
+	later     []func()      // to be called when the lock is free
+
+	rolledBack string // why the disk is not the newest; "" as far as is known
+	failed     error
+	trouble    string
+	draining   bool
+	drainDone  []func()
+	drainWait  entry
+	closed     bool
+	counts     Counts
+	kinds      [kindsMax][statusesMax]uint64
+}
+
+// part is this server's part in a partition.
+type part struct {
+	number wor.Partition
+	group  *group.Group
+	bytes  int64
+	// mute: not enough peers have said yet that the disk is the newest.
+	mute bool
+}
+
+// OpenServer starts a server. It listens when it returns. An error says what is
+// wrong with the options, the directory or the address.
+func OpenServer(o Options) (*Server, error) {
+	o, err := o.complete()
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{opt: o, listens: map[wor.Segment][]*listen{}, services: map[wor.Service]service{},
+		seen: map[wor.ServerID]sighting{}, generation: 1, pause: askMin}
+	random := o.Env.Random.Split("server")
+	s.life = random.Uint64()
+	if err := s.open(random); err != nil {
+		s.shut()
+		return nil, err
+	}
+	s.wheel = newWheel(o.Env.Clock, env.WakeFunc(s.turn))
+	s.tell.due, s.drainWait.due = s.tellPeers, s.drainOver
+	s.transport = NewTransport(TransportOptions{Env: o.Env, Serial: &s.serial, Cluster: o.Genesis.Cluster,
+		From: uint64(s.id), Peer: true})
+	s.waker = o.Tasks.Task(s.commit)
+	s.mu.Lock()
+	s.begin()
+	s.regroup()
+	s.judge()
+	s.unlock()
+	s.listener, err = o.Env.Network.Listen(o.Listen, s.accept)
+	if err != nil {
+		s.shut()
+		return nil, err
+	}
+	return s, nil
+}
+
+// open opens the log and makes the state of it.
+func (s *Server) open(random env.Random) error {
+	o := &s.opt
+	if o.Memory {
+		for s.id = o.ID; s.id == 0; {
+			s.id = wor.ServerID(random.Uint64())
+		}
+	} else if err := s.openLog(); err != nil {
+		return err
+	}
+	for i := range o.Genesis.Partitions {
+		g := group.New(s.id, o.Genesis, wor.Partition(i))
+		s.parts = append(s.parts, &part{number: wor.Partition(i), group: g, mute: !o.Alone})
+	}
+	if o.Memory {
+		return nil
+	}
+	return s.replay()
+}
+
+// ID is the server's identity.
+func (s *Server) ID() wor.ServerID { return s.id }
+
+// Addr is where it listens.
+func (s *Server) Addr() env.Addr { return s.listener.Addr() }
+
+// accept takes a connection.
+func (s *Server) accept(nc env.Conn) env.Handler {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed || s.draining || s.failed != nil || len(s.conns) >= s.opt.ConnsMax {
+		s.counts.TurnedAway++
+		return nil
+	}
+	c := &conn{s: s, conn: nc, place: len(s.conns)}
+	c.greet.due = func() { c.end(errors.New("no hello came")) }
+	s.conns = append(s.conns, c)
+	s.counts.Accepted++
+	s.wheel.add(&c.greet, s.opt.Env.Clock.Now().Add(s.opt.HelloWithin))
+	return c
+}
+
+// turn is the wheel's.
+func (s *Server) turn() {
+	s.mu.Lock()
+	defer s.unlock()
+	if !s.closed {
+		s.wheel.turn()
+	}
+}
+
+// unlock ends a turn: what was recorded goes to the log, what may leave leaves;
+// what must not be called under the lock is called.
+func (s *Server) unlock() {
+	s.finish()
+	run := s.later
+	s.later = nil
+	s.mu.Unlock()
+	for _, f := range run {
+		f()
+	}
+}
+
+// record takes over what a request has put into the log.
+func (s *Server) record(n wor.Partition) {
+	if s.log.Len() == 0 {
+		return
+	}
+	for i := range s.log.Len() {
+		s.stage(recordGroup, n, s.log.Record(i))
+	}
+	s.log.Reset()
+	p := s.parts[n]
+	b := p.group.Bytes()
+	s.bytes += b - p.bytes
+	p.bytes = b
+}
+
+// stage makes a record. In memory, it is as durable as it ever will be.
+func (s *Server) stage(kind byte, n wor.Partition, record []byte) {
+	s.appended++
+	if s.disk == nil {
+		s.counts.Records++
+		s.committing, s.committed = s.appended, s.appended
+		return
+	}
+	s.staged.add(kind, n, record)
+}
+
+func (s *Server) finish() {
+	if s.staged.Len() > 0 && s.failed == nil && !s.closed {
+		s.append()
+	}
+	for i := 0; i < len(s.touched); i++ {
+		c := s.touched[i]
+		s.touched[i] = nil
+		c.touched = false
+		c.flush()
+	}
+	s.touched = s.touched[:0]
+	s.regular()
+}
+
+func (s *Server) endAll(err error) {
+	for len(s.conns) > 0 {
+		s.conns[len(s.conns)-1].end(err)
+	}
+}
+
+// fail ends the server: its disk has failed. What is not committed may be lost,
+// so nothing of it may leave.
+func (s *Server) fail(err error) {
+	if s.failed != nil {
+		return
+	}
+	s.failed = err
+	s.endAll(err)
+	if s.opt.Fatal != nil {
+		s.later = append(s.later, func() { s.opt.Fatal(err) })
+	}
+	s.drained()
+}
+
+// Close ends the server at once, in whatever it is doing, and waits for a commit
+// that is running. What was acknowledged is durable. It must be called once.
+func (s *Server) Close() error {
+	s.mu.Lock()
+	s.endAll(errLeft)
+	s.closed = true
+	s.wheel.stop()
+	s.unlock()
+	return s.shut()
+}
+
+func (s *Server) shut() error {
+	var errs []error
+	if s.listener != nil {
+		errs = append(errs, s.listener.Close())
+	}
+	if s.transport != nil {
+		s.transport.Close()
+	}
+	if s.disk != nil {
+		s.busy.Lock()
+		defer s.busy.Unlock()
+		errs = append(errs, s.disk.Close())
+	}
+	return errors.Join(errs...)
+}
+
+func (s *Server) mark(m string) { s.opt.Env.Tracer.Trace(env.Mark(m)) }

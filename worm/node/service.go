@@ -1,0 +1,94 @@
+package node
+
+import (
+	"slices"
+
+	"github.com/ashlar-dev/ashlar/env"
+	"github.com/ashlar-dev/ashlar/worm/wire"
+	"github.com/ashlar-dev/ashlar/worm/wor"
+)
+
+// service is something else that the server offers.
+type service struct {
+	serial  *env.Serial
+	handler wor.Handler
+}
+
+// Register offers a service: its handler is called in the Serial, and may answer
+// from anywhere. A service that was registered before is replaced.
+func (s *Server) Register(n wor.Service, serial *env.Serial, h wor.Handler) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.services[n] = service{serial, h}
+}
+
+// invocation is a call of a service that is under way.
+type invocation struct {
+	c       *conn
+	service service
+	id      uint64
+	bytes   int
+	payload []byte
+	over    bool
+}
+
+// invoke begins a call of a service. It is made when the server's lock is free.
+func (c *conn) invoke(frame []byte, waited waiting) error {
+	s := c.s
+	id, budget, n, payload, err := wire.DecodeInvoke(frame)
+	if err != nil {
+		return err
+	}
+	s.counts.Invokes++
+	if n == wor.ServiceWitness {
+		return c.witness(id, payload)
+	}
+	sv, ok := s.services[n]
+	switch {
+	case !ok:
+		return c.now.Answer(id, wire.CodeUnknown, nil)
+	case waited.late(budget):
+		return c.now.Answer(id, wire.CodeExpired, nil)
+	case c.invokes >= s.opt.InvokesMax || s.pressed(c) || s.draining || s.failed != nil:
+		return c.now.Answer(id, wire.CodeBusy, nil)
+	}
+	c.invokes++
+	s.invokes++
+	v := &invocation{c: c, service: sv, id: id, bytes: len(payload) + invocationBytes, payload: slices.Clone(payload)}
+	c.bytes += v.bytes
+	s.later = append(s.later, v.call)
+	return nil
+}
+
+// invocationBytes is what an invocation under way counts for besides its payload.
+const invocationBytes = 256
+
+func (v *invocation) call() {
+	v.service.serial.Do(func() {
+		payload := v.payload
+		v.payload = nil
+		v.service.handler(payload, v.answer)
+	})
+}
+
+// answer is what a handler answers with.
+func (v *invocation) answer(b []byte) {
+	c := v.c
+	s := c.s
+	s.mu.Lock()
+	defer s.unlock()
+	if v.over {
+		return
+	}
+	v.over = true
+	c.invokes--
+	s.invokes--
+	c.bytes -= v.bytes
+	if !c.closed {
+		if err := c.now.Answer(v.id, wire.CodeOK, b); err != nil {
+			_ = c.now.Answer(v.id, wire.CodeFailed, []byte(err.Error())) // short
+		}
+		c.touch()
+	}
+	s.drained()
+}

@@ -1,0 +1,129 @@
+package node
+
+import (
+	"math/bits"
+
+	"github.com/ashlar-dev/ashlar/env"
+	"github.com/ashlar-dev/ashlar/worm/wor"
+)
+
+// Counts count what a server did since it was opened.
+type Counts struct {
+	Accepted   uint64 // connections
+	TurnedAway uint64 // connections for which there was no room
+	Refused    uint64 // hellos
+	Dropped    uint64 // connections ended by the server
+	Invokes    uint64
+	Notes      uint64
+	Overflows  uint64 // listenings that were ended for want of room
+	Full       uint64 // times that a connection took no more
+	Writes     uint64 // pieces given to connections
+	// BytesWritten were given to connections, RecordBytes to the log.
+	BytesWritten, RecordBytes uint64
+	Records, Commits          uint64
+	Checkpoints               uint64
+	// Batches counts commits by how many records they had: class i those below
+	// 2^i that are in no class before.
+	Batches [batchClasses]uint64
+}
+
+const batchClasses = 20
+
+func batchClass(n uint64) int { return min(bits.Len64(n), batchClasses-1) }
+
+// The requests are counted by kind and status.
+const (
+	kindsMax    = 16
+	statusesMax = 32
+)
+
+func (s *Server) count(k wor.Kind, status wor.Status) {
+	s.kinds[min(k, kindsMax-1)][min(status, statusesMax-1)]++
+}
+
+// KindCount is how many requests of a kind were answered with a status.
+type KindCount struct {
+	Kind   wor.Kind
+	Status wor.Status
+	Count  uint64
+}
+
+// PartitionStatus says how it stands with a partition on a server.
+type PartitionStatus struct {
+	Partition wor.Partition
+	Epoch     wor.Epoch
+	// Standing is wor.StatusOK where the server serves, else what it answers.
+	Standing wor.Status
+	// Unsure: it is mute, since not enough peers have said that its disk is the
+	// newest.
+	Unsure  bool
+	Members []wor.Member
+	Tainted bool
+	Bytes   int64
+}
+
+// Status says how it stands with a server.
+type Status struct {
+	ID         wor.ServerID
+	Name       string
+	Cluster    uint64
+	Addr       env.Addr
+	Generation uint64
+	// Position counts the records that are durable, Pending the bytes of those
+	// that are not yet.
+	Position uint64
+	Pending  int64
+	// Warnings say what an operator should not overlook: a server in memory, one
+	// that did not ask its peers, one whose disk is too old or has failed.
+	Warnings   []string
+	RolledBack string
+	Failed     error
+	Draining   bool
+	// Trouble is why a connection was ended last.
+	Trouble    string
+	Partitions []PartitionStatus
+	Requests   []KindCount
+	Conns      int
+	Load       int   // bytes that wait on all connections
+	Held       int   // connections with replies that wait for a commit
+	Invokes    int   // under way
+	Listens    int   // listenings
+	Bytes      int64 // of the state
+	MaxBytes   int64
+	Counts     Counts
+}
+
+// Status tells how it stands.
+func (s *Server) Status() Status {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	t := Status{ID: s.id, Name: s.name, Cluster: s.opt.Genesis.Cluster, Addr: s.listener.Addr(), Generation: s.generation,
+		Position: s.committed, Pending: s.pending, RolledBack: s.rolledBack, Failed: s.failed, Draining: s.draining,
+		Trouble: s.trouble, Conns: len(s.conns), Load: s.load, Held: len(s.flying) + len(s.holding), Invokes: s.invokes,
+		Listens: s.listening, Bytes: s.bytes, MaxBytes: s.opt.MaxBytes, Counts: s.counts}
+	if s.opt.Memory {
+		t.Warnings = append(t.Warnings, "IN MEMORY: nothing is durable, what is acknowledged is lost with this process")
+	}
+	if s.opt.Alone {
+		t.Warnings = append(t.Warnings, "ALONE: answers without having asked its peers whether its disk is the newest")
+	}
+	if s.rolledBack != "" {
+		t.Warnings = append(t.Warnings, "MUTE: "+s.rolledBack)
+	}
+	if s.failed != nil {
+		t.Warnings = append(t.Warnings, "FAILED: "+s.failed.Error())
+	}
+	for _, p := range s.parts {
+		c := p.group.Config()
+		t.Partitions = append(t.Partitions, PartitionStatus{Partition: p.number, Epoch: c.Epoch, Standing: p.group.Status(),
+			Unsure: p.mute, Members: append([]wor.Member(nil), c.Members...), Tainted: c.Tainted, Bytes: p.bytes})
+	}
+	for k := range s.kinds {
+		for status, n := range s.kinds[k] {
+			if n > 0 {
+				t.Requests = append(t.Requests, KindCount{wor.Kind(k), wor.Status(status), n})
+			}
+		}
+	}
+	return t
+}
