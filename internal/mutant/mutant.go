@@ -97,6 +97,7 @@ func Table() []Mutant {
 		runtimeMutants(), mailboxMutants(), traceMutants(), gooseMutants(),
 		durabilityMutants(), recoveryMutants(), journalMutants(), spaceMutants(), checksumMutants(), treeMutants(),
 		crashMutants(),
+		wormWireMutants(), wormWalMutants(),
 	} {
 		all = append(all, part...)
 	}

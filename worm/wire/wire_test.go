@@ -661,3 +661,49 @@ func FuzzScanner(f *testing.F) {
 		}
 	})
 }
+
+// TestReuse: what is decoded into has nothing of what it had before, and a value
+// has no room behind it that is somebody else's.
+func TestReuse(t *testing.T) {
+	full, bare := examples(), []word{
+		{typ: TypeHello}, {typ: TypeWelcome}, {typ: TypeRequest}, {typ: TypeReply}, {typ: TypeNote},
+	}
+	var q wor.Request
+	var r wor.Reply
+	var n wor.Note
+	var h Hello
+	var w Welcome
+	for _, some := range [][]word{full, bare} {
+		for _, one := range some {
+			var e Encoder
+			must(t, one.encode(&e))
+			payload := e.Bytes()[headLen : e.Len()-tailLen : e.Len()-tailLen]
+			var err error
+			switch one.typ {
+			case TypeHello:
+				err = DecodeHello(payload, &h)
+			case TypeWelcome:
+				err = DecodeWelcome(payload, &w)
+			case TypeRequest:
+				_, _, err = DecodeRequest(payload, &q)
+			case TypeReply:
+				_, _, err = DecodeReply(payload, &r)
+				for _, run := range r.Runs {
+					if cap(run.Value) != len(run.Value) {
+						t.Errorf("a value of %d bytes has room for %d", len(run.Value), cap(run.Value))
+					}
+				}
+			case TypeNote:
+				_, err = DecodeNote(payload, &n)
+			}
+			must(t, err)
+		}
+	}
+	if len(r.Runs) != 0 || cap(r.Runs) < 4 {
+		t.Errorf("%d runs, room for %d", len(r.Runs), cap(r.Runs))
+	}
+	r.Runs = nil
+	if !reflect.DeepEqual([]any{q, r, n, h, w}, []any{wor.Request{}, wor.Reply{}, wor.Note{}, Hello{}, Welcome{}}) {
+		t.Errorf("something is left: %+v, %+v, %+v, %+v, %+v", q, r, n, h, w)
+	}
+}

@@ -1,0 +1,64 @@
+package wal
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/ashlar-dev/ashlar/env"
+	"github.com/ashlar-dev/ashlar/env/osenv"
+)
+
+// BenchmarkCommit appends so many records of 100 bytes, and commits them, to
+// files that are never synced, and to a directory of the machine.
+func BenchmarkCommit(b *testing.B) {
+	for _, where := range []string{"memory", "directory"} {
+		for _, batch := range []int{1, 64, 1024} {
+			b.Run(fmt.Sprintf("%s/%d", where, batch), func(b *testing.B) {
+				d, err := osenv.OpenDisk(b.TempDir())
+				must(b, err)
+				defer d.Close()
+				var disk env.Disk = d
+				if where == "memory" {
+					disk = lazyDisk{d}
+				}
+				must(b, Format(worldOn(disk, 1), dir, nil))
+				l, err := Open(worldOn(disk, 2), dir, Options{})
+				must(b, err)
+				must(b, l.Replay(nil))
+				var record Records = One(make([]byte, 100))
+				b.ReportAllocs()
+				for b.Loop() {
+					for range batch {
+						if _, err := l.Append(record); err != nil {
+							b.Fatal(err)
+						}
+					}
+					must(b, l.Commit())
+					if l.Due() { // of an empty state
+						must(b, l.BeginCheckpoint())
+						must(b, l.EndCheckpoint())
+					}
+				}
+				b.ReportMetric(float64(batch)*float64(b.N)/b.Elapsed().Seconds(), "records/s")
+				must(b, l.Close())
+			})
+		}
+	}
+}
+
+// lazyDisk is a disk that leaves all to the machine's memory: nothing is synced.
+type lazyDisk struct{ *osenv.Disk }
+
+type lazyFile struct{ env.File }
+
+func (lazyFile) Sync() error { return nil }
+
+func (d lazyDisk) Open(name string, create bool) (env.File, error) {
+	f, err := d.Disk.Open(name, create)
+	if err != nil {
+		return nil, err
+	}
+	return lazyFile{f}, nil
+}
+
+func (lazyDisk) SyncDir(string) error { return nil }
