@@ -122,14 +122,14 @@ func (e *errand) over(err error) {
 // nil, wor.ErrUnallocated, wor.ErrTrimmed, or what went wrong.
 func (e *errand) look() {
 	s, seg := e.s, e.key.segment
-	e.ask(s.home(seg).task(wor.KindRead, placements(seg), e.until), func(err error) {
+	e.ask(s.home(seg).task(wor.KindRead, placements(seg), 0), func(err error) {
 		if err != nil {
 			e.over(err)
 			return
 		}
 		cells, outbid := unfold(placements(seg), e.call.m.Result())
 		if len(outbid) > 0 {
-			e.repair.resume(s, e, s.home(seg), outbid[0].addr, e.until, outbid[0].by)
+			e.repair.resume(s, e, s.home(seg), outbid[0].addr, 0, outbid[0].by)
 			return
 		}
 		e.looked(cells)
@@ -143,7 +143,7 @@ func (e *errand) looked(cells []wor.Cell) {
 	case errors.Is(meta.Err, wor.ErrTrimmed):
 		// The data's tombstones came before. These here are for a majority to
 		// have, so that nobody finds the metadata after somebody did not.
-		e.ask(s.home(seg).task(wor.KindTrim, wor.One(meta.Addr), e.until), func(err error) {
+		e.ask(s.home(seg).task(wor.KindTrim, wor.One(meta.Addr), 0), func(err error) {
 			if err == nil {
 				s.markTrimmed(seg)
 				err = wor.ErrTrimmed
@@ -185,7 +185,7 @@ var errElsewhere = errors.New("segment has moved")
 // segment has moved, and the tombstone is where it was.
 func (e *errand) trim() {
 	e.find(func() {
-		e.repair.run(e.s, e, e.s.home(e.key.segment), wor.Addr{Segment: e.key.segment, Offset: wor.TrimOffset}, e.until)
+		e.repair.run(e.s, e, e.s.home(e.key.segment), wor.Addr{Segment: e.key.segment, Offset: wor.TrimOffset}, 0)
 	})
 }
 
@@ -196,6 +196,8 @@ func (e *errand) find(found func()) {
 	s.join(errandKey{lookErrand, seg}, e.until, nil, func(err error) {
 		switch {
 		case e.ended:
+		case errors.Is(err, wor.ErrDeadline):
+			e.find(found) // of others, who had less time
 		case errors.Is(err, wor.ErrTrimmed):
 			e.over(nil)
 		case err != nil:
@@ -222,7 +224,7 @@ func (e *errand) decided() {
 	default:
 		a := wor.Addr{Segment: seg, Offset: wor.MetaOffset - 1 - uint32(known.value.moves())}
 		e.end = proposer{}
-		e.end.run(s, e, s.home(seg), a, []byte{placementEnd}, e.until)
+		e.end.run(s, e, s.home(seg), a, []byte{placementEnd}, 0)
 	}
 }
 
@@ -245,7 +247,7 @@ func (e *errand) bury() {
 		at, e.places = e.places[0], e.places[1:]
 	}
 	last := at == home
-	e.ask(at.task(wor.KindTrim, wor.One(wor.Addr{Segment: seg}), e.until), func(err error) {
+	e.ask(at.task(wor.KindTrim, wor.One(wor.Addr{Segment: seg}), 0), func(err error) {
 		switch {
 		case err != nil:
 			e.over(err)

@@ -71,3 +71,12 @@ func (h *host) tell(n wor.Note) {
 		}
 	}
 }
+
+// hang drops the registrations of listeners, as a restart does.
+func (h *host) hang() {
+	for _, x := range h.hearings {
+		x.c.serial.Do(x.gap)
+		x.c.l.at(5*1e6, x.register)
+	}
+	h.hearings = nil
+}
