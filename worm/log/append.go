@@ -1,0 +1,482 @@
+package log
+
+import (
+	"container/heap"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/ashlar-dev/ashlar/env"
+	"github.com/ashlar-dev/ashlar/worm/wor"
+)
+
+// ErrID is answered to an append whose id is in use for other data, or for an
+// append that is under way.
+var ErrID = errors.New("id is in use")
+
+// Append appends an entry; its Position and Kind do not matter. Done gets the
+// position at which the entry is, for good.
+//
+// ErrUnknown says that the entry may be in the log, or may still get there; the
+// position in question is the address in *wor.UnknownError. Appending it again
+// with the same ID finds out, and then appends it if it is not there: exactly
+// once, as long as this Log remembers it (doubtsMax of these), and otherwise at
+// least once, of which followers pass on the first. An entry of unknown outcome
+// does not get a second position by this Log before its first is decided.
+//
+// Any other error says that the entry is not in the log and will not be:
+// ErrDeadline, ErrBusy, ErrLimit (EntryMax), ErrClosed, ErrID.
+func (l *Log) Append(e Entry, within time.Duration, done func(Position, error)) {
+	l.appender.start(e, within, done)
+}
+
+// appender carries out the appends of a Log. Each goes through
+//
+//	waiting -> asking -> writing -> done
+//	   ^                    |
+//	   '---- resolving <----' outcome unknown, or the register was taken
+//
+// What waits when a request to the sequencer can be sent is asked for together.
+// A token serves only appends that waited before it was asked for, so that
+// positions respect real time; what is left of it is junked.
+type appender struct {
+	l       *Log
+	waiting []*appending
+	count   int // appends that are not answered
+	bytes   int64
+	// byID are the appends that came with an id, also those that were answered
+	// with ErrUnknown. Forgotten is the order in which to forget these.
+	byID    map[EntryID]*appending
+	doubts  []*appending
+	asks    []*asking
+	delayed bool
+	wait    env.Backoff
+	open    openPositions
+	stock   []stocked
+}
+
+const (
+	// asksMax bounds the requests to the sequencer that are under way.
+	asksMax = 4
+	// doubtsMax bounds the appends of unknown outcome that are remembered.
+	doubtsMax = 1024
+)
+
+// appending is one append.
+type appending struct {
+	id    EntryID
+	named bool // it came with the id
+	value []byte
+	done  func(Position, error)
+	timer env.Timer
+	// over: it was answered.
+	over bool
+	// doubtful: it may be at position doubt, or get there. Placed: it is.
+	doubtful, placed bool
+	doubt            Position
+}
+
+// asking is a request for addresses.
+type asking struct {
+	batch []*appending
+	extra uint32
+	// floor: all that is given in answer is not below it.
+	floor Position
+}
+
+// stocked is what was prefetched.
+type stocked struct {
+	token *wor.Token
+	next  uint32
+}
+
+func (p *appender) start(e Entry, within time.Duration, done func(Position, error)) {
+	l := p.l
+	refuse := func(err error) { l.serial.Do(func() { done(0, err) }) }
+	switch {
+	case l.closed:
+		refuse(wor.ErrClosed)
+		return
+	case len(e.Data) > EntryMax:
+		refuse(&wor.LimitError{Name: "log.EntryMax", Limit: EntryMax, Got: int64(len(e.Data))})
+		return
+	case p.count >= l.opt.AppendsMax || p.bytes >= l.opt.BytesMax:
+		refuse(wor.ErrBusy)
+		return
+	}
+	named := e.ID != EntryID{}
+	if !named {
+		l.drawn++
+		e.ID = EntryID{l.nonce, l.drawn}
+	}
+	a := &appending{id: e.ID, named: named, value: e.encode(), done: done}
+	if old := p.byID[e.ID]; old != nil {
+		if !old.over || string(old.value) != string(a.value) {
+			refuse(ErrID)
+			return
+		}
+		p.revive(old, within, done)
+		return
+	}
+	if named {
+		p.byID[a.id] = a
+	}
+	p.admit(a, within)
+	p.waiting = append(p.waiting, a)
+	p.pump()
+}
+
+// admit counts an append and sets its bound.
+func (p *appender) admit(a *appending, within time.Duration) {
+	p.count++
+	p.bytes += int64(len(a.value))
+	if within > 0 {
+		a.timer = p.l.after(within, func() { p.expire(a, wor.ErrDeadline) })
+	}
+}
+
+// revive goes on with an append that was answered with ErrUnknown.
+func (p *appender) revive(a *appending, within time.Duration, done func(Position, error)) {
+	p.doubts = slices.DeleteFunc(p.doubts, func(d *appending) bool { return d == a })
+	a.over, a.done = false, done
+	p.admit(a, within)
+	if a.placed {
+		at := a.doubt
+		p.l.serial.Do(func() { p.finish(a, at, nil) })
+	}
+	// Otherwise its position is being resolved.
+}
+
+// expire answers an append that is not done.
+func (p *appender) expire(a *appending, cause error) {
+	if a.over {
+		return
+	}
+	if !a.doubtful {
+		p.finish(a, 0, cause)
+		return
+	}
+	if a.named {
+		p.remember(a)
+	}
+	p.finish(a, a.doubt, &wor.UnknownError{Addr: a.doubt.Addr(p.l.opt.ID), Cause: cause})
+}
+
+// remember keeps an append of unknown outcome, and forgets the oldest.
+func (p *appender) remember(a *appending) {
+	p.doubts = append(p.doubts, a)
+	if len(p.doubts) > doubtsMax {
+		if old := p.doubts[0]; p.byID[old.id] == old {
+			delete(p.byID, old.id)
+		}
+		p.doubts = slices.Delete(p.doubts, 0, 1)
+	}
+}
+
+// finish answers.
+func (p *appender) finish(a *appending, at Position, err error) {
+	if a.over {
+		return
+	}
+	a.over = true
+	p.count--
+	p.bytes -= int64(len(a.value))
+	if a.timer != nil {
+		a.timer.Stop()
+		a.timer = nil
+	}
+	if p.byID[a.id] == a && !slices.Contains(p.doubts, a) {
+		delete(p.byID, a.id)
+	}
+	done := a.done
+	a.done = nil
+	done(at, err)
+}
+
+func (p *appender) close() {
+	all := slices.Clone(p.waiting)
+	for _, q := range p.asks {
+		all = append(all, q.batch...)
+	}
+	for _, id := range p.open.owners() {
+		all = append(all, id)
+	}
+	for _, a := range all {
+		done, over := a.done, a.over
+		if over {
+			continue
+		}
+		a.over = true
+		if a.timer != nil {
+			a.timer.Stop()
+		}
+		at, err := Position(0), error(wor.ErrClosed)
+		if a.doubtful {
+			at, err = a.doubt, &wor.UnknownError{Addr: a.doubt.Addr(p.l.opt.ID), Cause: wor.ErrClosed}
+		}
+		p.l.serial.Do(func() { done(at, err) })
+	}
+}
+
+// pump gives waiting appends addresses from the stock, and asks for more.
+func (p *appender) pump() {
+	if p.delayed || p.l.closed {
+		return
+	}
+	p.waiting = slices.DeleteFunc(p.waiting, func(a *appending) bool { return a.over })
+	for len(p.waiting) > 0 && len(p.stock) > 0 {
+		c := &p.stock[0]
+		t, off := c.token, c.next
+		a := p.waiting[0]
+		p.waiting = slices.Delete(p.waiting, 0, 1)
+		if c.next++; c.next == t.Range.Hi {
+			p.stock = slices.Delete(p.stock, 0, 1)
+		}
+		p.write(a, t, off)
+	}
+	extra := p.shortage()
+	if len(p.asks) >= asksMax || len(p.waiting) == 0 && extra == 0 {
+		return
+	}
+	q := &asking{extra: extra}
+	n := min(len(p.waiting), CountMax)
+	q.batch = slices.Clone(p.waiting[:n])
+	p.waiting = slices.Delete(p.waiting, 0, n)
+	p.asks = append(p.asks, q)
+	p.l.seat.need(func() { p.ask(q) })
+}
+
+// shortage is how many addresses to prefetch.
+func (p *appender) shortage() uint32 {
+	have := uint32(0)
+	for _, s := range p.stock {
+		have += s.token.Range.Hi - s.next
+	}
+	for _, q := range p.asks {
+		have += q.extra
+	}
+	if have > p.l.opt.Prefetch/2 {
+		return 0
+	}
+	return p.l.opt.Prefetch - have
+}
+
+// ask asks the sequencer for addresses.
+func (p *appender) ask(q *asking) {
+	l := p.l
+	q.batch = slices.DeleteFunc(q.batch, func(a *appending) bool { return a.over })
+	q.floor = p.open.seen
+	a := ask{
+		verb: verbToken, log: l.opt.ID, index: l.seat.top, client: l.nonce,
+		count: min(uint32(len(q.batch))+q.extra, CountMax), settled: p.settled(),
+	}
+	if a.count == 0 {
+		p.asks = slices.DeleteFunc(p.asks, func(x *asking) bool { return x == q })
+		p.pump()
+		return
+	}
+	l.opt.Messenger.Invoke(l.seat.member, wor.ServiceSequencer, a.encode(), l.opt.Silence, func(b []byte, err error) {
+		if l.closed {
+			return
+		}
+		p.asks = slices.DeleteFunc(p.asks, func(x *asking) bool { return x == q })
+		s, ok := decodeSaid(l.opt.ID, b)
+		if err != nil || !ok || s.status != statusOK || s.token == nil {
+			p.unserved(q, s.status)
+			return
+		}
+		p.serve(q, s)
+	})
+}
+
+// settled is what all positions of this Log are settled below.
+func (p *appender) settled() Position {
+	low := p.open.lowest()
+	for _, q := range p.asks {
+		low = min(low, q.floor)
+	}
+	return low
+}
+
+// unserved puts back what could not be served.
+func (p *appender) unserved(q *asking, s status) {
+	p.waiting = append(q.batch, p.waiting...)
+	switch s {
+	case statusBusy:
+		p.l.seat.suspect(1)
+	case statusStranger:
+		p.l.seat.suspect(strikesMoved)
+	default:
+		p.l.seat.suspect(strikesOut)
+	}
+	p.delay()
+}
+
+// delay pumps again later.
+func (p *appender) delay() {
+	if !p.delayed {
+		p.delayed = true
+		p.l.later(&p.wait, func() {
+			p.delayed = false
+			p.pump()
+		})
+	}
+}
+
+// serve writes the appends that asked for them at the addresses of a token.
+func (p *appender) serve(q *asking, s said) {
+	p.l.seat.praise(s.top)
+	p.wait.Reset()
+	t, off := s.token, s.token.Range.Lo
+	for o := off; o < t.Range.Hi; o++ {
+		p.open.add(At(uint32(t.Range.Segment), o))
+	}
+	p.open.seen = max(p.open.seen, s.tail)
+	for len(q.batch) > 0 && off < t.Range.Hi {
+		a := q.batch[0]
+		if q.batch = q.batch[1:]; !a.over {
+			p.write(a, t, off)
+			off++
+		}
+	}
+	p.waiting = append(q.batch, p.waiting...)
+	if rest := t.Part(wor.Range{Segment: t.Range.Segment, Lo: off, Hi: t.Range.Hi}); rest.Range.Lo < rest.Range.Hi {
+		if q.extra > 0 {
+			p.stock = append(p.stock, stocked{rest, off})
+		} else {
+			p.discard(rest)
+		}
+	}
+	p.pump()
+}
+
+// discard junks addresses that nobody needs any more.
+func (p *appender) discard(t *wor.Token) {
+	p.l.junkRange(t.Range, func(f func()) { p.l.later(&p.wait, f) }, func() {
+		for o := t.Range.Lo; o < t.Range.Hi; o++ {
+			p.open.remove(At(uint32(t.Range.Segment), o))
+		}
+	})
+}
+
+// write writes an append at an address.
+func (p *appender) write(a *appending, t *wor.Token, offset uint32) {
+	at := At(uint32(t.Range.Segment), offset)
+	a.doubtful, a.doubt = true, at
+	p.open.own(at, a)
+	p.l.space.Write(t, offset, a.value, p.l.timeout, func(err error) {
+		if p.l.closed {
+			return
+		}
+		switch {
+		case decided(err):
+			p.decided(a, at, a.value, err)
+		case errors.Is(err, wor.ErrLimit):
+			a.doubtful = false
+			p.discard(t.Part(wor.Range{Segment: t.Range.Segment, Lo: offset, Hi: offset + 1}))
+			p.finish(a, 0, err)
+		default:
+			p.l.seat.suspect(0)
+			p.resolve(a, at)
+		}
+	})
+}
+
+// resolve decides what an append's address holds: the append if that got there,
+// junk otherwise.
+func (p *appender) resolve(a *appending, at Position) {
+	p.l.space.Propose(at.Addr(p.l.opt.ID), junk(), p.l.timeout, func(err error) {
+		switch {
+		case p.l.closed:
+		case decided(err):
+			p.decided(a, at, junk(), err)
+		default:
+			p.l.later(&p.wait, func() { p.resolve(a, at) })
+		}
+	})
+}
+
+// decided goes on with an append whose address is decided: the answer to the
+// write of value was err.
+func (p *appender) decided(a *appending, at Position, value []byte, err error) {
+	p.open.remove(at)
+	switch {
+	case errors.Is(err, wor.ErrTrimmed):
+		// It may have been there before it was trimmed.
+		p.finish(a, at, &wor.UnknownError{Addr: at.Addr(p.l.opt.ID), Cause: wor.ErrTrimmed})
+	case string(held(value, err)) == string(a.value):
+		a.placed = true
+		p.finish(a, at, nil)
+	case a.over:
+		a.doubtful = false
+		if p.byID[a.id] == a {
+			delete(p.byID, a.id)
+		}
+		p.doubts = slices.DeleteFunc(p.doubts, func(d *appending) bool { return d == a })
+	default:
+		a.doubtful = false
+		p.waiting = slices.Insert(p.waiting, 0, a)
+		p.pump()
+	}
+}
+
+// openPositions is the positions that were given to a Log and are not decided.
+type openPositions struct {
+	heap positionHeap
+	open map[Position]*appending
+	// seen is the highest position that a sequencer said to be not handed out
+	// yet.
+	seen Position
+}
+
+func (o *openPositions) add(p Position) {
+	if o.open == nil {
+		o.open = map[Position]*appending{}
+	}
+	if _, ok := o.open[p]; !ok {
+		o.open[p] = nil
+		heap.Push(&o.heap, p)
+	}
+}
+
+// own says whose position it is.
+func (o *openPositions) own(p Position, a *appending) { o.open[p] = a }
+
+func (o *openPositions) remove(p Position) { delete(o.open, p) }
+
+// lowest is the lowest position that is open, or may be given.
+func (o *openPositions) lowest() Position {
+	for len(o.heap) > 0 {
+		if _, ok := o.open[o.heap[0]]; ok {
+			return min(o.heap[0], o.seen)
+		}
+		heap.Pop(&o.heap)
+	}
+	return o.seen
+}
+
+// owners are the appends that are being written, in order.
+func (o *openPositions) owners() []*appending {
+	var out []*appending
+	sorted := slices.Clone(o.heap)
+	slices.Sort(sorted)
+	for _, p := range sorted {
+		if a := o.open[p]; a != nil {
+			out = append(out, a)
+		}
+	}
+	return out
+}
+
+type positionHeap []Position
+
+func (h positionHeap) Len() int           { return len(h) }
+func (h positionHeap) Less(i, j int) bool { return h[i] < h[j] }
+func (h positionHeap) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
+func (h *positionHeap) Push(x any)        { *h = append(*h, x.(Position)) }
+func (h *positionHeap) Pop() any {
+	old := *h
+	p := old[len(old)-1]
+	*h = old[:len(old)-1]
+	return p
+}

@@ -1,0 +1,156 @@
+package log
+
+import (
+	"errors"
+	"time"
+
+	"github.com/ashlar-dev/ashlar/env"
+	"github.com/ashlar-dev/ashlar/worm/wor"
+)
+
+// base is what logs and sequencers need of the world.
+type base struct {
+	space  wor.Space
+	clock  env.Clock
+	random env.Random
+	serial *env.Serial
+	// timeout bounds one operation of the space, after which it is asked again.
+	timeout time.Duration
+	closed  bool
+}
+
+// timeoutDefault is longer than what an operation takes on a space that is well.
+const timeoutDefault = 2 * time.Second
+
+// after has f called on the Serial d from now, unless closed then.
+func (b *base) after(d time.Duration, f func()) env.Timer {
+	return b.clock.After(d, b.serial.Waker(func() {
+		if !b.closed {
+			f()
+		}
+	}))
+}
+
+// backoff is the waits between attempts.
+func backoff() env.Backoff {
+	return env.Backoff{Min: 5 * time.Millisecond, Max: time.Second}
+}
+
+// later has f called after the next wait of a backoff.
+func (b *base) later(w *env.Backoff, f func()) { b.after(w.Next(b.random), f) }
+
+// decided says of the error of a write or Propose that the register holds a
+// value now, or never will: it is trimmed.
+func decided(err error) bool {
+	return err == nil || errors.Is(err, wor.ErrWritten) || errors.Is(err, wor.ErrTrimmed)
+}
+
+// held is the value that a register holds according to the error of a write of
+// value. It is for errors that are decided, and not ErrTrimmed.
+func held(value []byte, err error) []byte {
+	if w := (*wor.WrittenError)(nil); errors.As(err, &w) {
+		return w.Value
+	}
+	return value
+}
+
+// finder looks for the last segment of a log. Those that are allocated, or were
+// and are trimmed, come first; so it goes up in steps that double, and then
+// halves what is between.
+type finder struct {
+	b      *base
+	id     ID
+	lo, hi int64 // lo is allocated, or -1; hi is not, or there is no bound yet: -1
+	step   int64
+	meta   *wor.Meta
+	done   func(index int64, m *wor.Meta, err error)
+}
+
+// last finds the last segment that is allocated, when known is (-1: none). Its
+// Meta is answered when it is not known itself, and not trimmed.
+func (b *base) last(id ID, known int64, done func(index int64, m *wor.Meta, err error)) {
+	f := &finder{b: b, id: id, lo: known, hi: -1, step: 1, done: done}
+	f.probe()
+}
+
+func (f *finder) probe() {
+	if f.hi < 0 && f.lo+f.step > IndexMax {
+		f.hi = IndexMax + 1
+	}
+	i := f.lo + f.step
+	if f.hi >= 0 {
+		i = f.lo + (f.hi-f.lo)/2
+	}
+	if i == f.lo {
+		f.done(f.lo, f.meta, nil)
+		return
+	}
+	f.b.space.Stat(f.id.Segment(uint32(i)), f.b.timeout, func(m wor.Meta, err error) {
+		switch {
+		case f.b.closed:
+			return
+		case err == nil:
+			f.lo, f.meta = i, &m
+		case errors.Is(err, wor.ErrTrimmed):
+			f.lo, f.meta = i, nil
+		case errors.Is(err, wor.ErrUnallocated):
+			f.hi = i
+			f.probe()
+			return
+		default:
+			f.done(f.lo, nil, err)
+			return
+		}
+		f.step *= 2
+		f.probe()
+	})
+}
+
+// chunk is how many registers are captured at once: a capture answers the values
+// of them all.
+const chunk = 1024
+
+// junkRange decides all registers of a range: what is begun there is completed,
+// the others are junk. Gate has a function called later, or never if that is of
+// no use any more.
+func (b *base) junkRange(r wor.Range, gate func(func()), done func()) {
+	if r.Lo >= r.Hi {
+		done()
+		return
+	}
+	piece := r
+	piece.Hi = min(r.Hi, r.Lo+chunk)
+	again := func() { b.junkRange(r, gate, done) }
+	b.space.Capture(piece, b.timeout, func(t *wor.Token, err error) {
+		switch {
+		case b.closed:
+		case errors.Is(err, wor.ErrTrimmed):
+			done()
+		case err != nil:
+			gate(again)
+		default:
+			b.junkWith(t, piece, func(all bool) {
+				if !all {
+					gate(again)
+					return
+				}
+				b.junkRange(wor.Range{Segment: r.Segment, Lo: piece.Hi, Hi: r.Hi}, gate, done)
+			})
+		}
+	})
+}
+
+// junkWith decides the registers of a range with a token. The space writes what
+// must be adopted in place of the junk.
+func (b *base) junkWith(t *wor.Token, r wor.Range, done func(all bool)) {
+	b.space.WriteRange(t, r, junk(), b.timeout, func(errs []error) {
+		if b.closed {
+			return
+		}
+		all := true
+		for _, err := range errs {
+			all = all && decided(err)
+		}
+		done(all)
+	})
+}

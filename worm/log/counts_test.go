@@ -1,0 +1,88 @@
+package log_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/ashlar-dev/ashlar/worm/ideal"
+	"github.com/ashlar-dev/ashlar/worm/log"
+	"github.com/ashlar-dev/ashlar/worm/wor"
+)
+
+// serve makes a process a server that may be elected.
+func serve(t testing.TB, p *ideal.Process, size uint32) *log.Sequencer {
+	s, err := log.NewSequencer(log.SequencerOptions{
+		Space: p.Space, Clock: p.Env.Clock, Random: p.Env.Random, Serial: p.Serial, Member: p.Member, Size: size,
+		Place: func(_ log.ID, index uint32) (wor.Partition, wor.Protocol) { return wor.Partition(index % 2), wor.Paxos },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Serve(wor.ServiceSequencer, s.Handle)
+	return s
+}
+
+func open(t testing.TB, p *ideal.Process, servers []wor.Member, change func(*log.Options)) *log.Log {
+	o := log.Options{
+		Space: p.Space, Messenger: p.Messenger, Clock: p.Env.Clock, Random: p.Env.Random, Serial: p.Serial,
+		ID: 7, Servers: servers,
+	}
+	if change != nil {
+		change(&o)
+	}
+	l, err := log.Open(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+// TestRoundTrips counts what an append costs: one request and one write, and with
+// prefetching one write; each is one round trip.
+func TestRoundTrips(t *testing.T) {
+	for _, prefetch := range []uint32{0, 100} {
+		const unit = time.Millisecond
+		w := ideal.New(ideal.Options{Fixed: unit})
+		server := w.Start("server")
+		serve(t, server, 1024)
+		client := w.Start("client")
+		l := open(t, client, []wor.Member{server.Member}, func(o *log.Options) { o.Prefetch = prefetch })
+		append1 := func(text string) time.Duration {
+			begin, done := w.Now(), false
+			client.Serial.Do(func() {
+				l.Append(log.Entry{Data: []byte(text)}, 0, func(_ log.Position, err error) {
+					if err != nil {
+						t.Fatal(err)
+					}
+					done = true
+				})
+			})
+			if !w.RunUntil(time.Minute, func() bool { return done }) {
+				t.Fatal("it does not end")
+			}
+			return w.Now().Sub(begin)
+		}
+		append1("first")
+		w.Run(time.Second)
+		before := client.Space.Count
+		const appends = 20
+		for range appends {
+			want := 4 * unit
+			if prefetch > 0 {
+				want = 2 * unit
+			}
+			if took := append1("more"); took != want {
+				t.Fatalf("prefetch %d: an append takes %v, want %v", prefetch, took, want)
+			}
+		}
+		after := client.Space.Count
+		want := before
+		want.Writes += appends
+		if prefetch == 0 {
+			want.Invokes += appends
+		}
+		if after != want {
+			t.Fatalf("prefetch %d: operations %+v, want %+v", prefetch, after, want)
+		}
+	}
+}

@@ -1,0 +1,126 @@
+package log
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"github.com/ashlar-dev/ashlar/worm/wor"
+)
+
+// EntryID names what is appended, so that it is recognised when it is appended
+// again: 128 bits that nobody else uses. The zero EntryID stands for a new one.
+type EntryID struct{ Hi, Lo uint64 }
+
+func (id EntryID) String() string { return fmt.Sprintf("%016x%016x", id.Hi, id.Lo) }
+
+// Kind is what a register of a log holds.
+type Kind uint8
+
+// The kinds.
+const (
+	// Data is an entry.
+	Data Kind = iota + 1
+	// Junk is a hole that was filled: there is no entry and will be none.
+	Junk
+	// Mark is what begins a segment.
+	Mark
+	// Strange is what no log writes there. It counts as Junk.
+	Strange
+)
+
+// Entry is what a register of a log holds.
+type Entry struct {
+	Position Position
+	Kind     Kind
+	// ID and Data are those of an entry. Data is the space's and must not be
+	// changed.
+	ID   EntryID
+	Data []byte
+}
+
+const entryHeader = 1 + 16
+
+// encode is the value of an entry's register.
+func (e Entry) encode() []byte {
+	b := make([]byte, 0, entryHeader+len(e.Data))
+	b = append(b, byte(Data))
+	b = binary.LittleEndian.AppendUint64(b, e.ID.Hi)
+	b = binary.LittleEndian.AppendUint64(b, e.ID.Lo)
+	return append(b, e.Data...)
+}
+
+// junk is the value of a register that holds nothing.
+func junk() []byte { return []byte{byte(Junk)} }
+
+// decode is what a register's value says. Any bytes say something.
+func decode(p Position, value []byte) Entry {
+	e := Entry{Position: p, Kind: Strange}
+	switch {
+	case len(value) >= entryHeader && Kind(value[0]) == Data && p.Offset() != 0:
+		e.Kind = Data
+		e.ID.Hi = binary.LittleEndian.Uint64(value[1:])
+		e.ID.Lo = binary.LittleEndian.Uint64(value[9:])
+		e.Data = value[entryHeader:len(value):len(value)]
+	case len(value) == 1 && Kind(value[0]) == Junk:
+		e.Kind = Junk
+	case p.Offset() == 0:
+		if _, ok := decodeMark(value); ok {
+			e.Kind = Mark
+		}
+	}
+	return e
+}
+
+// mark is the value of a segment's register 0.
+type mark struct {
+	// owner is the Meta.Owner of who writes it.
+	owner uint64
+	// closed: no entry that is not written yet will ever be written to the
+	// segments below this index.
+	closed uint32
+}
+
+func (m mark) encode() []byte {
+	b := append(make([]byte, 0, 13), byte(Mark))
+	b = binary.LittleEndian.AppendUint64(b, m.owner)
+	return binary.LittleEndian.AppendUint32(b, m.closed)
+}
+
+func decodeMark(value []byte) (mark, bool) {
+	if len(value) != 13 || Kind(value[0]) != Mark {
+		return mark{}, false
+	}
+	return mark{binary.LittleEndian.Uint64(value[1:]), binary.LittleEndian.Uint32(value[9:])}, true
+}
+
+// endpoint is the Meta.Payload of a log's segment: who is its sequencer.
+type endpoint struct {
+	member wor.Member
+	// life tells one run of a sequencer from the next of the same server.
+	life uint64
+}
+
+const endpointVersion = 1
+
+func (e endpoint) encode() []byte {
+	b := []byte{endpointVersion}
+	b = binary.LittleEndian.AppendUint64(b, e.life)
+	b = binary.LittleEndian.AppendUint64(b, uint64(e.member.ID))
+	b = binary.LittleEndian.AppendUint16(b, uint16(len(e.member.Name)))
+	b = append(b, e.member.Name...)
+	return append(b, e.member.Addr...)
+}
+
+func decodeEndpoint(b []byte) (endpoint, bool) {
+	if len(b) < 19 || b[0] != endpointVersion {
+		return endpoint{}, false
+	}
+	e := endpoint{life: binary.LittleEndian.Uint64(b[1:])}
+	e.member.ID = wor.ServerID(binary.LittleEndian.Uint64(b[9:]))
+	name, rest := int(binary.LittleEndian.Uint16(b[17:])), b[19:]
+	if name > len(rest) {
+		return endpoint{}, false
+	}
+	e.member.Name, e.member.Addr = string(rest[:name]), string(rest[name:])
+	return e, true
+}

@@ -1,0 +1,175 @@
+package log
+
+import (
+	"errors"
+
+	"github.com/ashlar-dev/ashlar/worm/wor"
+)
+
+// fence captures a whole segment, so that no token for it that was handed out
+// before serves any more, and then decides what was begun there: values that the
+// capture saw are written, gaps below the highest of them become junk.
+//
+// What it saw none of at the time of the capture cannot become an entry any more,
+// but by a value that reached too few servers for the capture to see it; whoever
+// finds that later completes or junks it, which is an append of unknown outcome
+// that ends then. So registers above the highest seen may be junked at leisure.
+type fence struct {
+	b     *base
+	id    ID
+	index uint32
+	size  uint32
+	gate  func(func())
+	done  func(fenced)
+
+	hi      uint32 // registers from here on are captured and settled
+	end     uint32 // one above the highest register that was seen written
+	wave    []*wor.Token
+	left    int
+	trimmed bool
+}
+
+// fenced is what a fence found.
+type fenced struct {
+	trimmed bool
+	// open: register 0 is a mark.
+	open bool
+	mark mark
+	// end is one above the last register that may hold an entry.
+	end uint32
+}
+
+// fenceChunks is how many captures of chunk registers are under way at a time.
+const fenceChunks = 8
+
+// completeMax is how many registers below the end a fence completes. What is
+// below them and half written is completed by who reads it.
+const completeMax = 256
+
+func (f *fence) start() {
+	f.hi = f.size
+	f.capture()
+}
+
+func (f *fence) segment() wor.Segment { return f.id.Segment(f.index) }
+
+// capture captures the next chunks from the top.
+func (f *fence) capture() {
+	f.wave = f.wave[:0]
+	hi := f.hi
+	for len(f.wave) < fenceChunks && hi > 0 {
+		lo := hi - min(hi, chunk)
+		f.wave = append(f.wave, nil)
+		f.one(len(f.wave)-1, wor.Range{Segment: f.segment(), Lo: lo, Hi: hi})
+		hi = lo
+	}
+	f.hi, f.left = hi, len(f.wave)
+}
+
+// one captures one chunk until it succeeds.
+func (f *fence) one(i int, r wor.Range) {
+	f.b.space.Capture(r, f.b.timeout, func(t *wor.Token, err error) {
+		switch {
+		case f.b.closed:
+			return
+		case errors.Is(err, wor.ErrTrimmed):
+			f.trimmed = true
+		case err != nil:
+			f.gate(func() { f.one(i, r) })
+			return
+		default:
+			f.wave[i] = t
+		}
+		if f.left--; f.left == 0 {
+			f.seen()
+		}
+	})
+}
+
+// seen goes on when a wave is captured.
+func (f *fence) seen() {
+	if f.trimmed {
+		f.done(fenced{trimmed: true})
+		return
+	}
+	for _, t := range f.wave {
+		if n := len(t.Adopted); n > 0 && f.end == 0 {
+			f.end = t.Adopted[n-1].Offset + 1
+		}
+	}
+	if f.hi > 0 {
+		f.settle(f.capture)
+		return
+	}
+	f.register0(f.wave[len(f.wave)-1], func(value []byte) {
+		m, open := decodeMark(value)
+		if !open {
+			// Nobody was ever given a token for this segment.
+			f.done(fenced{})
+			return
+		}
+		f.settle(func() { f.done(fenced{open: true, mark: m, end: max(f.end, 1)}) })
+	})
+}
+
+// register0 finds out what register 0 holds, for good.
+func (f *fence) register0(t *wor.Token, done func([]byte)) {
+	a := wor.Addr{Segment: f.segment()}
+	var propose func()
+	finish := func(err error) {
+		switch {
+		case f.b.closed:
+		case errors.Is(err, wor.ErrTrimmed):
+			f.done(fenced{trimmed: true})
+		case !decided(err):
+			f.gate(propose)
+		default:
+			done(held(junk(), err))
+		}
+	}
+	propose = func() { f.b.space.Propose(a, junk(), f.b.timeout, finish) }
+	f.b.space.Write(t, 0, junk(), f.b.timeout, finish)
+}
+
+// settle decides what the wave saw begun, and the gaps between.
+func (f *fence) settle(done func()) {
+	left := 1
+	finish := func() {
+		if left--; left == 0 {
+			done()
+		}
+	}
+	for _, t := range f.wave {
+		for _, r := range f.unsettled(t) {
+			left++
+			f.b.junkWith(t, r, func(all bool) {
+				if all {
+					finish()
+					return
+				}
+				f.gate(func() { f.b.junkRange(r, f.gate, finish) })
+			})
+		}
+	}
+	finish()
+}
+
+// unsettled is the runs of a token's registers that are to be written: gaps below
+// the end, and what was seen near it and is not known to be decided.
+func (f *fence) unsettled(t *wor.Token) []wor.Range {
+	var out []wor.Range
+	for off := t.Range.Lo; off < min(t.Range.Hi, f.end); off++ {
+		if _, free := t.Find(off); !free {
+			_, known := f.b.space.Known(wor.Addr{Segment: f.segment(), Offset: off})
+			if known || off+completeMax < f.end {
+				continue
+			}
+		}
+		if n := len(out); n > 0 && out[n-1].Hi == off {
+			out[n-1].Hi++
+		} else {
+			out = append(out, wor.Range{Segment: f.segment(), Lo: off, Hi: off + 1})
+		}
+	}
+	return out
+}

@@ -1,0 +1,316 @@
+package log
+
+import (
+	"errors"
+	"time"
+
+	"github.com/ashlar-dev/ashlar/env"
+	"github.com/ashlar-dev/ashlar/worm/wor"
+)
+
+// operation is a call with a bound that is tried until it is answered.
+type operation struct {
+	l     *Log
+	over  bool
+	timer env.Timer
+	late  func()
+	wait  env.Backoff
+}
+
+// operate begins an operation; late answers it when its bound is over.
+func (l *Log) operate(within time.Duration, late func()) *operation {
+	o := &operation{l: l, late: late, wait: backoff()}
+	if within > 0 {
+		o.timer = l.after(within, func() { o.end(late) })
+	}
+	return o
+}
+
+// end answers the operation, the first time.
+func (o *operation) end(answer func()) {
+	if o.over || o.l.closed {
+		return
+	}
+	o.over = true
+	if o.timer != nil {
+		o.timer.Stop()
+	}
+	answer()
+}
+
+// again tries again later.
+func (o *operation) again(try func()) {
+	if o.over {
+		return
+	}
+	o.l.later(&o.wait, func() {
+		if !o.over {
+			try()
+		}
+	})
+}
+
+// final says of an error that trying again does not help.
+func final(err error) bool {
+	return errors.Is(err, wor.ErrTrimmed) || errors.Is(err, wor.ErrLimit) || errors.Is(err, wor.ErrClosed) ||
+		errors.Is(err, wor.ErrTainted)
+}
+
+// Read answers what is at a position: an entry, junk, or a mark. ErrUnwritten:
+// nothing is, at some moment during the read. ErrTrimmed. It sees duplicates.
+func (l *Log) Read(at Position, within time.Duration, done func(Entry, error)) {
+	o := l.operate(within, func() { done(Entry{}, wor.ErrDeadline) })
+	var try func()
+	try = func() {
+		l.space.Read(at.Addr(l.opt.ID), l.timeout, func(value []byte, err error) {
+			switch {
+			case err == nil:
+				o.end(func() { done(decode(at, value), nil) })
+			case errors.Is(err, wor.ErrUnwritten), errors.Is(err, wor.ErrUnallocated):
+				o.end(func() { done(Entry{Position: at}, wor.ErrUnwritten) })
+			case final(err):
+				o.end(func() { done(Entry{Position: at}, err) })
+			default:
+				o.again(try)
+			}
+		})
+	}
+	try()
+}
+
+// Fill makes sure that a position that was handed out is decided, and answers
+// what it holds: if it is unwritten, its holder has Holes.Wait; then it becomes
+// junk. ErrUnwritten: it has not been handed out.
+func (l *Log) Fill(at Position, within time.Duration, done func(Entry, error)) {
+	o := l.operate(within, func() { done(Entry{}, wor.ErrDeadline) })
+	end := func(e Entry, err error) { o.end(func() { done(e, err) }) }
+	var propose func()
+	propose = func() {
+		l.space.Propose(at.Addr(l.opt.ID), junk(), l.timeout, func(err error) {
+			switch {
+			case err == nil || errors.Is(err, wor.ErrWritten):
+				end(decode(at, held(junk(), err)), nil)
+			case final(err):
+				end(Entry{Position: at}, err)
+			default:
+				o.again(propose)
+			}
+		})
+	}
+	check := func() {
+		l.Tail(within, func(tail Position, err error) {
+			switch {
+			case err != nil:
+				end(Entry{Position: at}, err)
+			case at >= tail:
+				end(Entry{Position: at}, wor.ErrUnwritten)
+			default:
+				propose()
+			}
+		})
+	}
+	l.Read(at, within, func(e Entry, err error) {
+		if errors.Is(err, wor.ErrUnwritten) {
+			l.after(l.opt.Holes.Wait, check)
+			return
+		}
+		end(e, err)
+	})
+}
+
+// Resolve decides whether the append of an id, whose outcome was unknown, is at
+// a position, and answers that for good: if it is not there, it never will be.
+// It is for who has lost the Log that appended.
+func (l *Log) Resolve(id EntryID, at Position, within time.Duration, done func(there bool, err error)) {
+	o := l.operate(within, func() { done(false, wor.ErrDeadline) })
+	var try func()
+	try = func() {
+		l.space.Propose(at.Addr(l.opt.ID), junk(), l.timeout, func(err error) {
+			switch {
+			case err == nil || errors.Is(err, wor.ErrWritten):
+				e := decode(at, held(junk(), err))
+				o.end(func() { done(e.Kind == Data && e.ID == id, nil) })
+			case final(err):
+				o.end(func() { done(false, err) })
+			default:
+				o.again(try)
+			}
+		})
+	}
+	try()
+}
+
+// Tail answers the next position, linearizably: it is above all appends that
+// ended before, and not above those that begin later. Positions below it may be
+// unwritten for a while.
+//
+// It asks the sequencer, and in parallel whether the segment after the last is
+// allocated: if it is, the sequencer may have been deposed without knowing.
+func (l *Log) Tail(within time.Duration, done func(Position, error)) {
+	o := l.operate(within, func() { done(0, wor.ErrDeadline) })
+	if l.seat.top >= 0 {
+		l.tail(o, done)
+		return
+	}
+	var try func()
+	try = func() {
+		l.last(l.opt.ID, l.seat.top, func(index int64, m *wor.Meta, err error) {
+			switch {
+			case err != nil:
+				o.again(try)
+			case index < 0:
+				o.end(func() { done(0, nil) })
+			default:
+				l.tail(o, done)
+			}
+		})
+	}
+	try()
+}
+
+func (l *Log) tail(o *operation, done func(Position, error)) {
+	l.seat.need(func() {
+		if o.over {
+			return
+		}
+		t := &tailing{l: l, o: o, done: done, top: l.seat.top, left: 2}
+		t.start()
+	})
+}
+
+// tailing is one attempt at Tail.
+type tailing struct {
+	l    *Log
+	o    *operation
+	done func(Position, error)
+	top  int64
+	left int
+	said said
+	// answered and last are the two answers: the sequencer's, and that the
+	// segment after top is not allocated.
+	answered, last bool
+	strikes        int
+}
+
+func (t *tailing) start() {
+	l := t.l
+	a := ask{verb: verbTail, log: l.opt.ID, index: t.top, client: l.nonce}
+	l.opt.Messenger.Invoke(l.seat.member, wor.ServiceSequencer, a.encode(), l.opt.Silence, func(b []byte, err error) {
+		s, ok := decodeSaid(l.opt.ID, b)
+		t.answered = err == nil && ok && s.status == statusOK
+		t.said = s
+		switch {
+		case err == nil && ok && s.status == statusBusy:
+			t.strikes = 1
+		case !t.answered:
+			t.strikes = strikesOut
+		}
+		t.next()
+	})
+	l.space.Stat(l.opt.ID.Segment(uint32(t.top+1)), l.timeout, func(_ wor.Meta, err error) {
+		t.last = errors.Is(err, wor.ErrUnallocated)
+		t.next()
+	})
+}
+
+func (t *tailing) next() {
+	if t.left--; t.left > 0 || t.o.over || t.l.closed {
+		return
+	}
+	l := t.l
+	if t.answered {
+		l.seat.praise(t.said.top)
+	}
+	if t.answered && t.last && int64(t.said.top) == t.top {
+		t.o.end(func() { t.done(t.said.tail, nil) })
+		return
+	}
+	if t.answered && int64(t.said.top) > t.top {
+		l.tail(t.o, t.done) // it has the next segment ready
+		return
+	}
+	l.seat.suspect(t.strikes)
+	t.o.again(func() { l.tail(t.o, t.done) })
+}
+
+// Head answers the first position that is not trimmed, or 0 where the log is
+// empty.
+func (l *Log) Head(within time.Duration, done func(Position, error)) {
+	o := l.operate(within, func() { done(0, wor.ErrDeadline) })
+	var try func()
+	try = func() {
+		l.last(l.opt.ID, l.seat.top, func(index int64, _ *wor.Meta, err error) {
+			if err != nil {
+				o.again(try)
+				return
+			}
+			l.head(o, int64(l.trimmed), index+1, try, func() { done(At(l.trimmed, 0), nil) })
+		})
+	}
+	try()
+}
+
+// head finds the first segment from lo to hi-1 that is not trimmed.
+func (l *Log) head(o *operation, lo, hi int64, try, done func()) {
+	if lo >= hi {
+		l.trimmed = max(l.trimmed, uint32(lo))
+		o.end(done)
+		return
+	}
+	i := lo + (hi-lo)/2
+	l.space.Stat(l.opt.ID.Segment(uint32(i)), l.timeout, func(_ wor.Meta, err error) {
+		switch {
+		case o.over || l.closed:
+		case err == nil:
+			l.head(o, lo, i, try, done)
+		case errors.Is(err, wor.ErrTrimmed):
+			l.head(o, i+1, hi, try, done)
+		default:
+			o.again(try)
+		}
+	})
+}
+
+// Trim gives up the log below a position, rounded down to whole segments: the
+// space is free again, and reads there answer ErrTrimmed. The segment in use
+// stays. Trimming again succeeds.
+func (l *Log) Trim(below Position, within time.Duration, done func(error)) {
+	o := l.operate(within, func() { done(wor.ErrDeadline) })
+	if err := below.check(); err != nil {
+		l.serial.Do(func() { o.end(func() { done(err) }) })
+		return
+	}
+	l.Head(within, func(head Position, err error) {
+		if err != nil {
+			o.end(func() { done(err) })
+			return
+		}
+		l.last(l.opt.ID, int64(head.Index())-1, func(index int64, _ *wor.Meta, err error) {
+			if err != nil {
+				o.end(func() { done(err) })
+				return
+			}
+			l.trimUp(o, int64(head.Index()), min(int64(below.Index()), index), done)
+		})
+	})
+}
+
+// trimUp trims the segments from i to end-1, one after the other: what is below a
+// trimmed segment is trimmed, which others rely on.
+func (l *Log) trimUp(o *operation, i, end int64, done func(error)) {
+	if o.over {
+		return
+	}
+	if i >= end {
+		o.end(func() { done(nil) })
+		return
+	}
+	l.space.Trim(l.opt.ID.Segment(uint32(i)), l.timeout, func(err error) {
+		if err == nil || errors.Is(err, wor.ErrTrimmed) {
+			l.trimmed = max(l.trimmed, uint32(i)+1)
+			l.trimUp(o, i+1, end, done)
+			return
+		}
+		o.again(func() { l.trimUp(o, i, end, done) })
+	})
+}

@@ -1,0 +1,315 @@
+package log
+
+import (
+	"errors"
+	"time"
+
+	"github.com/ashlar-dev/ashlar/env"
+	"github.com/ashlar-dev/ashlar/internal/invariant"
+	"github.com/ashlar-dev/ashlar/worm/wor"
+)
+
+// reign is a Sequencer's part in one log from when it is elected until it learns
+// that it was deposed: it takes over by the next segment, then reigns.
+type reign struct {
+	s  *Sequencer
+	id ID
+	// over: what it asked for is answered in vain.
+	over bool
+	// reigning: it hands out addresses.
+	reigning bool
+	// top is the last segment that it has allocated.
+	top uint32
+	// now is the segment whose addresses it hands out, next the one after it.
+	now, next *section
+	rolling   bool
+	holders   holders
+	wait      env.Backoff
+	since     env.Instant
+}
+
+// section is a segment that the sequencer has captured.
+type section struct {
+	index uint32
+	owner uint64
+	size  uint32
+	// tokens are of the whole segment, in order.
+	tokens []*wor.Token
+	// offset is the next to be handed out.
+	offset uint32
+}
+
+// takeoverMax is how long a takeover is tried.
+const takeoverMax = time.Minute
+
+// ask answers what is asked of the log's sequencer.
+func (r *reign) ask(a ask) said {
+	switch {
+	case a.verb == verbElect:
+		return said{status: statusOK, top: r.top}
+	case !r.reigning:
+		return said{status: statusBusy}
+	case a.verb == verbTail:
+		return said{status: statusOK, top: r.top, tail: r.tail()}
+	}
+	return r.hand(a)
+}
+
+func (r *reign) tail() Position { return At(r.now.index, r.now.offset) }
+
+// hand hands out addresses.
+func (r *reign) hand(a ask) said {
+	r.holders.settle(a.client, a.settled)
+	t := r.now.part(min(a.count, CountMax))
+	if t == nil && r.next != nil {
+		r.now, r.next = r.next, nil
+		t = r.now.part(min(a.count, CountMax))
+	}
+	if 4*uint64(r.now.offset) >= 3*uint64(r.now.size) && r.next == nil && !r.rolling {
+		r.roll()
+	}
+	if t == nil {
+		return said{status: statusBusy}
+	}
+	r.holders.give(a.client, span{At(r.now.index, t.Range.Lo), At(r.now.index, t.Range.Hi)})
+	return said{status: statusOK, top: r.top, tail: r.tail(), token: t}
+}
+
+// part is a token for up to count free registers, in one piece; nil when there is
+// none.
+func (c *section) part(count uint32) *wor.Token {
+	for c.offset < c.size && count > 0 {
+		t := c.tokens[c.offset/chunk]
+		if _, free := t.Find(c.offset); !free {
+			c.offset++ // somebody filled it ahead of time
+			continue
+		}
+		lo := c.offset
+		for c.offset++; c.offset < t.Range.Hi && c.offset-lo < count; c.offset++ {
+			if _, free := t.Find(c.offset); !free {
+				break
+			}
+		}
+		return t.Part(wor.Range{Segment: t.Range.Segment, Lo: lo, Hi: c.offset})
+	}
+	return nil
+}
+
+// fall ends the reign.
+func (r *reign) fall() {
+	r.over = true
+	if r.s.reigns[r.id] == r {
+		delete(r.s.reigns, r.id)
+	}
+}
+
+// ended says that answers are of no use any more.
+func (r *reign) ended() bool { return r.over || r.s.closed }
+
+// gate has f called later, unless somebody has deposed it.
+func (r *reign) gate(f func()) {
+	r.s.later(&r.wait, func() {
+		if r.ended() {
+			return
+		}
+		r.s.space.Stat(r.id.Segment(r.top+1), r.s.timeout, func(_ wor.Meta, err error) {
+			late := !r.reigning && r.s.clock.Now().Sub(r.since) > takeoverMax
+			switch {
+			case r.ended():
+			case err == nil || errors.Is(err, wor.ErrTrimmed) || late:
+				r.fall()
+			default:
+				f()
+			}
+		})
+	})
+}
+
+// alloc allocates the segment after top. Lost says what to do when somebody else
+// has.
+func (r *reign) alloc(target uint32, won func(*section)) {
+	s := r.s
+	partition, protocol := s.opt.Place(r.id, target)
+	m := wor.Meta{
+		Owner: s.random.Uint64(), Partition: partition, Protocol: protocol, Size: s.opt.Size,
+		Payload: endpoint{member: s.opt.Member, life: s.life}.encode(),
+	}
+	deadline := s.clock.Now().Add(takeoverMax)
+	var try func()
+	try = func() {
+		if r.ended() {
+			return
+		}
+		s.space.Alloc(r.id.Segment(target), m, s.timeout, func(got wor.Meta, err error) {
+			switch {
+			case r.ended():
+			case err == nil || errors.Is(err, wor.ErrWritten) && got.Owner == m.Owner:
+				r.top = target
+				won(&section{index: target, owner: m.Owner, size: m.Size, offset: 1})
+			case errors.Is(err, wor.ErrWritten) || errors.Is(err, wor.ErrTrimmed) ||
+				errors.Is(err, wor.ErrLimit) || s.clock.Now() > deadline:
+				r.fall()
+			default:
+				s.later(&r.wait, try)
+			}
+		})
+	}
+	try()
+}
+
+// takeOver begins to reign with the segment target. Who elects may be mistaken,
+// but segments must not leave gaps: the one before target must be there.
+func (r *reign) takeOver(target uint32) {
+	r.since = r.s.clock.Now()
+	if target == 0 {
+		r.begin(target)
+		return
+	}
+	r.s.space.Stat(r.id.Segment(target-1), r.s.timeout, func(_ wor.Meta, err error) {
+		switch {
+		case r.ended():
+		case err != nil && !errors.Is(err, wor.ErrTrimmed):
+			r.fall()
+		default:
+			r.begin(target)
+		}
+	})
+}
+
+// begin allocates and captures the sequencer's first segment, and fences those
+// before it.
+func (r *reign) begin(target uint32) {
+	r.alloc(target, func(c *section) {
+		left := 2
+		ready := func() {
+			if left--; left == 0 {
+				r.open(c, c.index, func() {
+					r.reigning, r.now = true, c
+					r.wait.Reset()
+				})
+			}
+		}
+		r.capture(c, 0, ready)
+		r.fence(int64(c.index)-1, 0, ready)
+	})
+}
+
+// capture captures the sequencer's own segment.
+func (r *reign) capture(c *section, lo uint32, done func()) {
+	if lo >= c.size {
+		done()
+		return
+	}
+	piece := wor.Range{Segment: r.id.Segment(c.index), Lo: lo, Hi: min(lo+chunk, c.size)}
+	r.s.space.Capture(piece, r.s.timeout, func(t *wor.Token, err error) {
+		switch {
+		case r.ended():
+		case err != nil:
+			r.gate(func() { r.capture(c, lo, done) })
+		default:
+			c.tokens = append(c.tokens, t)
+			r.capture(c, piece.Hi, done)
+		}
+	})
+}
+
+// fence fences the segments from index down to the lowest to which something may
+// still be written, but not below.
+func (r *reign) fence(index, lowest int64, done func()) {
+	if index < lowest {
+		done()
+		return
+	}
+	r.s.space.Stat(r.id.Segment(uint32(index)), r.s.timeout, func(m wor.Meta, err error) {
+		switch {
+		case r.ended():
+		case errors.Is(err, wor.ErrTrimmed):
+			done() // and so is what is below
+		case err != nil:
+			r.gate(func() { r.fence(index, lowest, done) })
+		default:
+			f := &fence{b: &r.s.base, id: r.id, index: uint32(index), size: m.Size, gate: r.gate}
+			f.done = func(found fenced) { r.fenced(f, found, lowest, done) }
+			f.start()
+		}
+	})
+}
+
+// fenced goes on with the segment below.
+func (r *reign) fenced(f *fence, found fenced, lowest int64, done func()) {
+	if r.ended() {
+		return
+	}
+	if found.trimmed {
+		done()
+		return
+	}
+	if found.open {
+		lowest = max(lowest, int64(found.mark.closed))
+		rest := wor.Range{Segment: f.segment(), Lo: found.end, Hi: f.size}
+		r.s.junkRange(rest, r.gate, func() {})
+	}
+	r.fence(int64(f.index)-1, lowest, done)
+}
+
+// open writes the mark of the sequencer's segment: from then on addresses may be
+// handed out.
+func (r *reign) open(c *section, closed uint32, done func()) {
+	invariant.Check(len(c.tokens) > 0 && closed <= c.index, "a mark before the capture")
+	m := mark{owner: c.owner, closed: closed}.encode()
+	var propose func()
+	finish := func(err error) {
+		switch {
+		case r.ended():
+		case errors.Is(err, wor.ErrTrimmed):
+			r.fall()
+		case !decided(err):
+			r.gate(propose)
+		case string(held(m, err)) != string(m):
+			r.fall() // who deposed it made the segment void
+		default:
+			done()
+		}
+	}
+	propose = func() {
+		r.s.space.Propose(wor.Addr{Segment: r.id.Segment(c.index)}, m, r.s.timeout, finish)
+	}
+	r.s.space.Write(c.tokens[0], 0, m, r.s.timeout, finish)
+}
+
+// roll makes the next segment ready before the current one is used up. Of the
+// segments before the current one nothing is left open: what was handed out and
+// not reported settled is junked.
+func (r *reign) roll() {
+	if r.top >= IndexMax {
+		return
+	}
+	r.rolling = true
+	closed := r.now.index
+	r.alloc(r.top+1, func(c *section) {
+		left := 2
+		ready := func() {
+			if left--; left == 0 {
+				r.open(c, closed, func() { r.next, r.rolling = c, false })
+			}
+		}
+		r.capture(c, 0, ready)
+		r.close(r.holders.below(At(closed, 0)), ready)
+	})
+}
+
+// close decides all registers of the spans.
+func (r *reign) close(spans []span, done func()) {
+	if len(spans) == 0 {
+		done()
+		return
+	}
+	p := spans[0]
+	hi := p.lo.Offset() + uint32(p.hi-p.lo)
+	rng := wor.Range{Segment: r.id.Segment(p.lo.Index()), Lo: p.lo.Offset(), Hi: hi}
+	r.s.junkRange(rng, r.gate, func() {
+		if !r.ended() {
+			r.close(spans[1:], done)
+		}
+	})
+}

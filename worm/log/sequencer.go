@@ -1,0 +1,133 @@
+package log
+
+import (
+	"errors"
+	"time"
+
+	"github.com/ashlar-dev/ashlar/env"
+	"github.com/ashlar-dev/ashlar/worm/wor"
+)
+
+// SequencerOptions are a Sequencer's. Space, Clock, Random, Serial and Member are
+// needed.
+type SequencerOptions struct {
+	Space  wor.Space
+	Clock  env.Clock
+	Random env.Random
+	Serial *env.Serial
+	// Member is who it is reached as. It is written into the metadata of the
+	// segments.
+	Member wor.Member
+	// Place says where a log's segment is kept, and how. Default: the partition
+	// 0, by Paxos.
+	Place func(id ID, index uint32) (wor.Partition, wor.Protocol)
+	// Size is how many registers a segment has, at most SizeMax. Default: 8192.
+	Size uint32
+	// LogsMax is how many logs it may be the sequencer of. Default: 1024.
+	LogsMax int
+	// Timeout bounds one operation of the space, which is then asked again.
+	// Default: 2 s.
+	Timeout time.Duration
+}
+
+const (
+	sizeDefault    = 8192
+	logsMaxDefault = 1024
+)
+
+func (o SequencerOptions) complete() (SequencerOptions, error) {
+	if o.Size == 0 {
+		o.Size = sizeDefault
+	}
+	if o.Size < 2 || o.Size > SizeMax {
+		return o, &wor.LimitError{Name: "log.SizeMax", Limit: SizeMax, Got: int64(o.Size)}
+	}
+	if o.LogsMax == 0 {
+		o.LogsMax = logsMaxDefault
+	}
+	if o.Timeout == 0 {
+		o.Timeout = timeoutDefault
+	}
+	if o.Place == nil {
+		o.Place = func(ID, uint32) (wor.Partition, wor.Protocol) { return 0, wor.Paxos }
+	}
+	if o.Space == nil || o.Clock == nil || o.Random == nil || o.Serial == nil {
+		return o, errors.New("log: a sequencer needs a space, a clock, randomness and a serial")
+	}
+	return o, nil
+}
+
+// Sequencer hands out the addresses of logs, on one server. It keeps nothing
+// durable: who starts again begins a new segment. It belongs to Options.Serial.
+type Sequencer struct {
+	base
+	opt    SequencerOptions
+	life   uint64
+	reigns map[ID]*reign
+}
+
+// NewSequencer makes a Sequencer that is not one of any log yet. Handle is to be
+// registered as the wor.ServiceSequencer.
+func NewSequencer(o SequencerOptions) (*Sequencer, error) {
+	o, err := o.complete()
+	if err != nil {
+		return nil, err
+	}
+	random := o.Random.Split("sequencer")
+	return &Sequencer{
+		base: base{space: o.Space, clock: o.Clock, random: random, serial: o.Serial, timeout: o.Timeout},
+		opt:  o, life: random.Uint64(), reigns: map[ID]*reign{},
+	}, nil
+}
+
+// Close ends it. It answers nobody any more; its segments are for others to close.
+func (s *Sequencer) Close() { s.closed = true }
+
+// Serving says whether it hands out the addresses of a log, as far as it knows,
+// and which one is next.
+func (s *Sequencer) Serving(id ID) (next Position, serving bool) {
+	r := s.reigns[id]
+	if r == nil || !r.reigning {
+		return 0, false
+	}
+	return r.tail(), true
+}
+
+// Handle is the service's wor.Handler.
+func (s *Sequencer) Handle(payload []byte, answer func([]byte)) {
+	a, ok := decodeAsk(payload)
+	if !ok || s.closed {
+		return
+	}
+	answer(s.ask(a).encode())
+}
+
+func (s *Sequencer) ask(a ask) said {
+	r := s.reigns[a.log]
+	if r != nil && r.reigning && a.index > int64(r.top) {
+		r.fall() // the asker knows of a later segment
+		r = nil
+	}
+	switch {
+	case r != nil:
+		return r.ask(a)
+	case a.verb != verbElect:
+		return said{status: statusStranger}
+	case len(s.reigns) >= s.opt.LogsMax || a.index >= IndexMax:
+		return said{status: statusBusy}
+	}
+	r = &reign{s: s, id: a.log, wait: backoff()}
+	s.reigns[a.log] = r
+	r.takeOver(uint32(a.index + 1))
+	return said{status: statusOK}
+}
+
+// TakeOver makes it the log's sequencer, by deposing who is. It is for operators
+// and tests: clients elect a sequencer when they need one.
+func (s *Sequencer) TakeOver(id ID) {
+	s.last(id, -1, func(index int64, _ *wor.Meta, err error) {
+		if err == nil {
+			s.ask(ask{verb: verbElect, log: id, index: index})
+		}
+	})
+}
