@@ -1,0 +1,478 @@
+package tx
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/ashlar-dev/ashlar/worm/wor"
+)
+
+// chain is an RM that this process owns: its segments of votes.
+//
+// Votes go to cur. When half of it is used, next is allocated and captured, so
+// that there is no wait when cur is full; then cur is old, and closed after a
+// while in which what was begun there ends. An old segment whose votes all have
+// outcomes that are in the RM's state is not needed by a takeover: that is what
+// the base in the Meta of later segments says. Then it is trimmed, when also the
+// other RMs do not need it any more.
+type chain struct {
+	e  *Engine
+	rm RM
+	// open: it votes. Dead: another process owns the RM.
+	open, dead bool
+	// last is the highest segment that was allocated here.
+	last      uint64
+	cur, next *segment
+	preparing bool
+	old       []*segment // not trimmed, the oldest first
+	// base and state are those of the next Meta, published is the base of the
+	// last one.
+	base, published, trimmed uint64
+	state                    []byte
+	// wanted is the base that others wait for.
+	wanted        uint64
+	checkpointing bool
+	waiters       []func(error)
+	confirms      []func(error)
+	confirming    bool
+}
+
+// Checkpointer is a Resource that can write down the state of an RM, so that old
+// votes are not needed any more. Checkpoint asks for it; Engine.Checkpointed
+// answers.
+type Checkpointer interface{ Checkpoint(rm RM) }
+
+// segmentsKept is how many segments a takeover may have to read before a
+// checkpoint is asked for, and how many old ones may wait for other RMs before
+// these are asked to hurry.
+const segmentsKept = 3
+
+// seat gives out a register of cur, of the RM's own half or of the other.
+func (c *chain) seat(own bool) (wor.Addr, bool) {
+	s := c.cur
+	if c.full(own) {
+		c.advance()
+		if s = c.cur; c.full(own) {
+			return wor.Addr{}, false
+		}
+	}
+	a := wor.Addr{Segment: s.id, Offset: s.shared}
+	if own {
+		a.Offset = s.own
+		s.own++
+	} else {
+		s.shared++
+	}
+	c.ahead()
+	return a, true
+}
+
+func (c *chain) full(own bool) bool {
+	s := c.cur
+	return s.bytes > c.e.opt.SegmentBytes || !own && s.sharedLeft() == 0 || own && s.ownLeft() == 0
+}
+
+// grant gives a range of the shared half to another process.
+func (c *chain) grant() (grantAnswer, bool) {
+	if c.full(false) {
+		c.advance()
+		if c.full(false) {
+			return grantAnswer{}, false
+		}
+	}
+	s := c.cur
+	g := grantAnswer{segment: s.id, lo: s.shared}
+	s.shared += min(s.sharedLeft(), GrantMax, max(1, s.size/16))
+	g.hi = s.shared
+	c.ahead()
+	return g, true
+}
+
+// wait has f called when there is a new segment, or the RM is lost.
+func (c *chain) wait(f func(error)) bool {
+	if len(c.waiters) >= waitersMax {
+		return false
+	}
+	c.waiters = append(c.waiters, f)
+	return true
+}
+
+// take is the segment of a register that is to be voted in now, or why not.
+func (c *chain) take(a wor.Addr) (*segment, uint8) {
+	s := c.find(a.Segment)
+	switch {
+	case s == nil || s.closed:
+		return nil, answerClosed
+	case !s.take(a.Offset):
+		return nil, answerOK
+	}
+	return s, answerOK
+}
+
+func (c *chain) find(id wor.Segment) *segment {
+	if c.cur.id == id {
+		return c.cur
+	}
+	for _, s := range c.old {
+		if s.id == id {
+			return s
+		}
+	}
+	return nil
+}
+
+// finished is told the outcome of a YES vote, which the Resource has applied.
+func (c *chain) finished(t *Tx, seat Seat, commit bool) {
+	s := c.find(seat.Addr.Segment)
+	if s == nil {
+		return
+	}
+	s.pending--
+	if commit {
+		s.need(t.Seats, c.rm)
+	}
+	if s.done() {
+		c.collect()
+	}
+}
+
+// need notes which segments of other RMs a committed transaction has votes in.
+func (s *segment) need(seats []Seat, rm RM) {
+	for _, o := range seats {
+		if o.RM != rm {
+			s.needs[o.RM] = max(s.needs[o.RM], segmentNumber(o.Addr.Segment))
+		}
+	}
+}
+
+// ahead prepares the next segment in time.
+func (c *chain) ahead() {
+	if c.next == nil && c.cur.half(c.e.opt.SegmentBytes) {
+		c.prepare()
+	}
+}
+
+// advance makes next the current segment, if there is one.
+func (c *chain) advance() {
+	if c.next == nil {
+		c.prepare()
+		return
+	}
+	s := c.cur
+	c.old = append(c.old, s)
+	c.cur, c.next = c.next, nil
+	c.e.after(2*c.e.opt.ResolveAfter, func() {
+		s.closed = true
+		c.collect()
+	})
+	c.wake(nil)
+}
+
+func (c *chain) wake(err error) {
+	waiters := c.waiters
+	c.waiters = nil
+	for _, f := range waiters {
+		f(err)
+	}
+}
+
+// prepare allocates and captures the next segment.
+func (c *chain) prepare() {
+	if c.preparing || !c.open {
+		return
+	}
+	c.preparing = true
+	c.allocate(c.last+1, c.e.random.Uint64(), &meta{c.e.opt.Self, c.base, c.trimmed, c.state})
+}
+
+func (c *chain) allocate(n, nonce uint64, m *meta) {
+	e := c.e
+	e.opt.Space.Alloc(e.voteSegment(c.rm, n), e.meta(c.rm, n, nonce, m, e.opt.SegmentSize), 0, func(won wor.Meta, err error) {
+		switch {
+		case c.dead:
+		case err == nil:
+			c.last, c.published = n, m.base
+			e.discover(c.rm, route{true, n, m.base, e.opt.Self})
+			c.capture(newSegment(n, e.voteSegment(c.rm, n), e.opt.SegmentSize))
+		case errors.Is(err, wor.ErrWritten):
+			c.lose(n, won)
+		case errors.Is(err, wor.ErrTrimmed):
+			c.lose(n, wor.Meta{})
+		default:
+			// The same again: it may have been decided already.
+			e.after(e.jitter(e.opt.ResolveAfter/4), func() {
+				if !c.dead {
+					c.allocate(n, nonce, m)
+				}
+			})
+		}
+	})
+}
+
+func (c *chain) capture(s *segment) {
+	e := c.e
+	ready := func(t *wor.Token) {
+		s.token = t
+		c.preparing, c.next = false, s
+		if len(c.waiters) > 0 || c.full(true) || c.full(false) {
+			c.advance()
+		}
+		c.collect()
+	}
+	if !e.policy.ahead {
+		ready(nil)
+		return
+	}
+	e.opt.Space.Capture(wor.Range{Segment: s.id, Lo: 0, Hi: s.size}, 0, func(t *wor.Token, err error) {
+		switch {
+		case c.dead:
+		case err == nil:
+			ready(t)
+		default:
+			c.suspect()
+			e.after(e.jitter(e.opt.ResolveAfter/4), func() {
+				if !c.dead {
+					c.capture(s)
+				}
+			})
+		}
+	})
+}
+
+// renew captures cur again, when a token does not serve any more.
+func (c *chain) renew(err error) {
+	s := c.cur
+	if !c.open || s.token == nil || !errors.Is(err, wor.ErrSealed) && !errors.Is(err, wor.ErrToken) {
+		return
+	}
+	old := s.token
+	c.e.opt.Space.Capture(old.Range, 0, func(t *wor.Token, err error) {
+		if err == nil && s.token == old {
+			s.token = t
+		}
+	})
+}
+
+// suspect looks whether the RM is still here, when something hints at that it is
+// not.
+func (c *chain) suspect() { c.confirm(func(error) {}) }
+
+// Confirm has done called with nil if no other process owned the RM at some
+// moment after the call: the segment after the last one was not allocated. Many
+// calls at a time are answered by one look.
+func (e *Engine) Confirm(rm RM, done func(error)) {
+	if c := e.chains[rm]; c != nil && c.open {
+		c.confirm(done)
+		return
+	}
+	done(ErrNoOwner)
+}
+
+func (c *chain) confirm(done func(error)) {
+	c.confirms = append(c.confirms, done)
+	if !c.confirming && !c.dead {
+		c.confirming = true
+		c.confirmNow()
+	}
+}
+
+func (c *chain) confirmNow() {
+	calls := c.confirms
+	c.confirms = nil
+	n := c.last + 1
+	c.e.opt.Space.Stat(c.e.voteSegment(c.rm, n), 4*c.e.opt.ResolveAfter, func(m wor.Meta, err error) {
+		if c.dead {
+			answerAll(calls, ErrNoOwner)
+			return
+		}
+		switch {
+		case errors.Is(err, wor.ErrUnallocated):
+			err = nil
+		case err == nil && (n <= c.last || c.preparing):
+			// It is, or may be, the one that was allocated here meanwhile.
+			c.confirms = append(calls, c.confirms...)
+			c.e.after(c.e.jitter(c.e.opt.ResolveAfter/64), func() {
+				if !c.dead {
+					c.confirmNow()
+				}
+			})
+			return
+		case err == nil || errors.Is(err, wor.ErrTrimmed):
+			answerAll(calls, ErrNoOwner)
+			c.lose(n, m)
+			return
+		}
+		answerAll(calls, err)
+		if c.confirming = !c.dead && len(c.confirms) > 0; c.confirming {
+			c.confirmNow()
+		}
+	})
+}
+
+func answerAll(calls []func(error), err error) {
+	for _, f := range calls {
+		f(err)
+	}
+}
+
+// lose gives the RM up: another process has allocated segment n.
+func (c *chain) lose(n uint64, won wor.Meta) {
+	if c.dead {
+		return
+	}
+	e := c.e
+	c.open, c.dead = false, true
+	if e.chains[c.rm] == c {
+		delete(e.chains, c.rm)
+	}
+	var m meta
+	if m.decode(won.Payload) {
+		e.discover(c.rm, route{true, n, m.base, m.owner})
+	}
+	e.opt.Resource.Lost(c.rm)
+	c.wake(ErrNoOwner)
+	calls := c.confirms
+	c.confirms = nil
+	answerAll(calls, ErrNoOwner)
+}
+
+// Checkpointed says that a state, which is what the next owner finds, has all
+// transactions that were voted on in segments before base, the Cut of when it
+// was begun.
+func (e *Engine) Checkpointed(rm RM, base uint64, state []byte) {
+	c := e.chains[rm]
+	if c == nil || !c.open {
+		return
+	}
+	c.checkpointing = false
+	if base >= c.base {
+		c.base, c.state = base, state
+	}
+	c.collect()
+}
+
+// Uncheckpointed says that a checkpoint that was asked for was not made.
+func (e *Engine) Uncheckpointed(rm RM) {
+	if c := e.chains[rm]; c != nil {
+		c.checkpointing = false
+	}
+}
+
+// Published is the base of the last Meta of an RM here: what a takeover would
+// begin from.
+func (e *Engine) Published(rm RM) uint64 {
+	if c := e.chains[rm]; c != nil {
+		return c.published
+	}
+	return 0
+}
+
+// Cut is the first segment with a vote whose outcome is not applied, or with room
+// for more votes.
+func (e *Engine) Cut(rm RM) uint64 {
+	c := e.chains[rm]
+	if c == nil {
+		return 0
+	}
+	for _, s := range c.old {
+		if !s.done() {
+			return s.n
+		}
+	}
+	return c.cur.n
+}
+
+// rollPast does what lets the base be above n.
+func (c *chain) rollPast(n uint64) {
+	if n <= c.last {
+		c.wanted = max(c.wanted, n+1)
+	}
+	c.collect()
+}
+
+// collect asks for a checkpoint when it is time, publishes it when others wait
+// for it, and trims what nobody needs.
+func (c *chain) collect() {
+	if !c.open {
+		return
+	}
+	e := c.e
+	cut := e.Cut(c.rm)
+	if c.wanted > c.published {
+		switch {
+		case cut < c.wanted && c.cur.n < c.wanted:
+			c.advance()
+		case c.base >= c.wanted && c.next == nil:
+			c.prepare() // its Meta publishes the base
+		case c.base >= c.wanted:
+			c.advance()
+		}
+	}
+	if cp, ok := e.opt.Resource.(Checkpointer); ok && !c.checkpointing && cut > c.base &&
+		(cut-c.base >= segmentsKept || c.wanted > c.base) {
+		c.checkpointing = true
+		cp.Checkpoint(c.rm)
+	}
+	c.trim()
+}
+
+// trim trims the oldest segment, if it may be.
+func (c *chain) trim() {
+	e := c.e
+	if len(c.old) == 0 {
+		return
+	}
+	s := c.old[0]
+	if s.n >= c.published || s.trimming {
+		return
+	}
+	if s.needs == nil {
+		s.trimming = true
+		c.readNeeds(s)
+		return
+	}
+	blocked := false
+	for rm := range e.routes { // in order
+		if n, ok := s.needs[RM(rm)]; ok && e.routes[rm].base <= n {
+			blocked = true
+			if len(c.old) > segmentsKept {
+				c.hurry(RM(rm), n)
+			}
+		}
+	}
+	if blocked {
+		return
+	}
+	s.trimming = true
+	e.opt.Space.Trim(s.id, 0, func(err error) {
+		s.trimming = false
+		if err != nil && !errors.Is(err, wor.ErrTrimmed) {
+			return // the next occasion tries again
+		}
+		c.trimmed = max(c.trimmed, s.n+1)
+		c.old = slices.DeleteFunc(c.old, func(o *segment) bool { return o == s })
+		c.collect()
+	})
+}
+
+// hurry asks the owner of another RM to get its base above n.
+func (c *chain) hurry(rm RM, n uint64) {
+	if o := c.e.chains[rm]; o != nil && o.open {
+		c.e.after(0, func() { o.rollPast(n) })
+		return
+	}
+	var m encoder
+	m.u8(msgRoll)
+	m.uint(uint64(rm))
+	m.uint(n)
+	c.e.opt.Messenger.Invoke(c.e.routes[rm].member, wor.ServiceTx, m.b, 0, nil)
+}
+
+// Tick does what waits for others: it is to be called now and then.
+func (e *Engine) Tick() {
+	for rm := range e.routes {
+		if c := e.chains[RM(rm)]; c != nil {
+			c.collect()
+		}
+	}
+}

@@ -1,0 +1,208 @@
+package tx
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/ashlar-dev/ashlar/env"
+	"github.com/ashlar-dev/ashlar/worm/wor"
+)
+
+// Errors of Client.Do.
+var (
+	// ErrFull: the partition has no room for more (KVOptions.BytesMax).
+	ErrFull = errors.New("partition is full")
+	// ErrRefused is within the error of a request that makes no sense.
+	ErrRefused = errors.New("request was refused")
+)
+
+// ClientOptions are the options of a Client. Everything is needed.
+type ClientOptions struct {
+	Env        env.Env // Clock and Random
+	Messenger  wor.Messenger
+	Servers    []wor.Member
+	Partitions int
+	// Nonce is the client's identity: 64 random bits, drawn anew whenever it
+	// starts.
+	Nonce uint64
+}
+
+// Client asks the servers of a key-value store. It belongs to the env.Serial of
+// its Messenger.
+type Client struct {
+	opt    ClientOptions
+	random env.Random
+	routes []route
+	// seq is the last request's, low the first one's that has no answer.
+	seq, low uint64
+	open     map[uint64]bool
+	closed   bool
+}
+
+// NewClient makes one.
+func NewClient(o ClientOptions) *Client {
+	c := &Client{opt: o, random: o.Env.Random.Split("client"), routes: make([]route, o.Partitions), low: 1, open: map[uint64]bool{}}
+	for rm := range c.routes {
+		c.routes[rm].member = o.Servers[rm%len(o.Servers)]
+	}
+	return c
+}
+
+// Close ends the client: what is under way answers wor.ErrClosed.
+func (c *Client) Close() { c.closed = true }
+
+// asking is a request under way.
+type asking struct {
+	c     *Client
+	q     *Request
+	done  func(*Result, error)
+	until env.Instant
+	home  RM
+	wait  env.Backoff
+	tries int
+	sent  bool
+	over  bool
+}
+
+// tryWithin bounds one attempt at one server.
+const tryWithin = 2 * time.Second
+
+// Do asks for a transaction and answers with its result, from which on everybody
+// sees what it did. It asks again, under the same name, until it knows, so that
+// the transaction happens once. After within (0 is 10 s) it gives up: what writes
+// is then wor.ErrUnknown, unless it was never sent, and what reads wor.ErrDeadline.
+// The request is the Client's; its Client, Seq, Low and Within are set here. Done
+// is never called from within Do.
+func (c *Client) Do(q *Request, within time.Duration, done func(*Result, error)) {
+	q.Client = c.opt.Nonce
+	if !q.ReadOnly() {
+		if c.seq+1-c.low >= WindowMax {
+			c.later(func() { done(nil, wor.ErrBusy) })
+			return
+		}
+		c.seq++
+		q.Seq, q.Low = c.seq, c.low
+		c.open[q.Seq] = true
+	}
+	if within <= 0 {
+		within = 2 * withinDefault
+	}
+	a := &asking{
+		c: c, q: q, done: done, until: c.opt.Env.Clock.Now().Add(within),
+		wait: env.Backoff{Min: 2 * time.Millisecond, Max: 250 * time.Millisecond},
+	}
+	if err := q.Check(); err != nil {
+		c.later(func() { a.end(nil, err) })
+		return
+	}
+	a.home = q.split(len(c.routes))[0].rm
+	a.send()
+}
+
+func (c *Client) later(f func()) { c.opt.Env.Clock.After(0, env.WakeFunc(f)) }
+
+func (a *asking) end(r *Result, err error) {
+	if a.over {
+		return
+	}
+	a.over = true
+	c := a.c
+	if a.q.Seq != 0 {
+		delete(c.open, a.q.Seq)
+		for c.low <= c.seq && !c.open[c.low] {
+			c.low++
+		}
+	}
+	a.done(r, err)
+}
+
+// giveUp ends a request whose outcome is not known.
+func (a *asking) giveUp(cause error) {
+	switch {
+	case a.q.Seq != 0 && a.sent:
+		a.end(nil, &wor.UnknownError{Cause: cause})
+	default:
+		a.end(nil, cause)
+	}
+}
+
+func (a *asking) send() {
+	c := a.c
+	if c.closed {
+		a.giveUp(wor.ErrClosed)
+		return
+	}
+	left := a.until.Sub(c.opt.Env.Clock.Now())
+	if left <= 0 {
+		c.later(func() { a.giveUp(wor.ErrDeadline) })
+		return
+	}
+	left = min(left, tryWithin)
+	a.q.Within = uint64(max(1, left.Milliseconds()))
+	a.sent = true
+	a.tries++
+	c.opt.Messenger.Invoke(c.routes[a.home].member, wor.ServiceKV, a.q.encode(), left+10*time.Millisecond, a.answered)
+}
+
+// again asks again after a while.
+func (a *asking) again() {
+	a.c.opt.Env.Clock.After(a.wait.Next(a.c.random), env.WakeFunc(a.send))
+}
+
+func (a *asking) answered(b []byte, err error) {
+	if err != nil || len(b) == 0 {
+		a.elsewhere()
+		return
+	}
+	d := &decoder{b: b}
+	switch code := d.u8(); code {
+	case answerOK:
+		r := &Result{Held: d.bool(), Ops: decodeResults(d)}
+		if !d.done() || r.Held && len(r.Ops) != len(a.q.Ops) {
+			a.end(nil, fmt.Errorf("%w: answer makes no sense", ErrRefused))
+			return
+		}
+		a.end(r, nil)
+	case answerNotOwner:
+		var r route
+		r.decode(d)
+		old := &a.c.routes[a.home]
+		if d.done() && r.member.ID != 0 && (!old.known || r.last > old.last || r.last == old.last && r.member.ID != old.member.ID) {
+			*old = r
+			a.again()
+			return
+		}
+		a.elsewhere()
+	case answerRefused:
+		a.end(nil, fmt.Errorf("%w: %s", ErrRefused, d.b))
+	case answerStale:
+		a.end(nil, &wor.UnknownError{Cause: ErrRefused})
+	case answerFull:
+		a.refused(ErrFull)
+	case answerLimit:
+		a.refused(&wor.LimitError{Name: "tx.VoteMax, tx.BriefMax or tx.SeatsMax", Limit: VoteMax, Got: VoteMax + 1})
+	default: // late, busy
+		a.again()
+	}
+}
+
+// refused ends a request that was not done, as far as this answer knows: an
+// attempt before it may still be under way.
+func (a *asking) refused(err error) {
+	if a.tries > 1 {
+		a.giveUp(err)
+		return
+	}
+	a.end(nil, err)
+}
+
+// elsewhere asks another server: it answers or knows who does.
+func (a *asking) elsewhere() {
+	r := &a.c.routes[a.home]
+	if a.tries%2 == 0 {
+		r.member = a.c.opt.Servers[env.IntN(a.c.random, len(a.c.opt.Servers))]
+		r.known = false
+	}
+	a.again()
+}

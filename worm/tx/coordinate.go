@@ -1,0 +1,220 @@
+package tx
+
+import (
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/ashlar-dev/ashlar/env"
+	"github.com/ashlar-dev/ashlar/worm/wor"
+)
+
+// Answers to a client, besides those of the engine.
+const (
+	answerRefused = iota + 16 // an error text follows
+	answerStale               // the request is older than what its client has acknowledged
+	answerFull
+	answerLimit
+	answerLate // not done within its time
+)
+
+// call is a client's request that is coordinated here.
+type call struct {
+	k        *KV
+	q        *Request
+	parts    []part
+	answer   func([]byte)
+	began    env.Instant
+	deadline env.Instant
+	restarts int
+	ended    bool
+}
+
+// withinDefault is how long a request without a bound is tried.
+const withinDefault = 5 * time.Second
+
+// HandleKV is the wor.Handler of wor.ServiceKV.
+func (k *KV) HandleKV(b []byte, answer func([]byte)) {
+	if k.stopped {
+		return
+	}
+	q := &Request{}
+	if err := q.decode(b); err != nil {
+		answer(append([]byte{answerRefused}, err.Error()...))
+		return
+	}
+	within := time.Duration(min(q.Within, 1<<20)) * time.Millisecond
+	if within == 0 {
+		within = withinDefault
+	}
+	c := &call{k: k, q: q, parts: q.split(k.opt.Engine.RMs), answer: answer, began: k.now(), deadline: k.now().Add(within)}
+	if len(c.parts) > SeatsMax {
+		c.end([]byte{answerLimit})
+		return
+	}
+	c.run()
+}
+
+func (c *call) end(b []byte) {
+	if !c.ended {
+		c.ended = true
+		c.answer(b)
+	}
+}
+
+// run begins an attempt.
+func (c *call) run() {
+	k := c.k
+	if c.ended || k.stopped {
+		return
+	}
+	home := c.parts[0].rm
+	s := k.shards[home]
+	if s == nil || !s.open {
+		c.end(k.engine.notOwner(home))
+		return
+	}
+	if k.now() > c.deadline {
+		c.end([]byte{answerLate})
+		return
+	}
+	if c.q.ReadOnly() && len(c.q.Conds) == 0 && c.restarts < lockAfter {
+		c.read()
+		return
+	}
+	if len(c.parts) == 1 {
+		if !c.alone(s) {
+			return
+		}
+	} else if _, blocked := s.locks.blocked(keysOf(&Request{Conds: c.parts[0].conds, Ops: c.parts[0].ops})); blocked {
+		c.restart() // before anybody is asked
+		return
+	}
+	parts := make([]Part, len(c.parts))
+	for i := range c.parts {
+		parts[i] = Part{c.parts[i].rm, c.q.encodePart(&c.parts[i])}
+	}
+	k.engine.Start(parts, c.outcome)
+}
+
+// alone looks whether a transaction of one partition can begin: it needs no vote
+// to find that out. Since it holds no lock, it may wait for one.
+func (c *call) alone(s *shard) bool {
+	if c.q.Seq != 0 {
+		switch s.known(c.q) {
+		case reasonDuplicate:
+			a := s.state.sessions.find(c.q.Client).answers[c.q.Seq]
+			c.finish([][]byte{a.brief}, a.held)
+			return false
+		case reasonStale:
+			c.end([]byte{answerStale})
+			return false
+		case reasonConflict:
+			c.restart()
+			return false
+		}
+	}
+	if key, blocked := s.locks.blocked(keysOf(c.q)); blocked {
+		if !s.locks.wait(key, c.run) {
+			c.restart()
+		}
+		return false
+	}
+	return true
+}
+
+// outcome takes that of an attempt.
+func (c *call) outcome(_ Tx, o *Outcome, err error) {
+	switch {
+	case c.k.stopped:
+	case errors.Is(err, wor.ErrLimit):
+		c.end([]byte{answerLimit})
+	case err != nil:
+		c.restart()
+	case o.Commit:
+		c.k.took(c.k.now().Sub(c.began))
+		c.finish(o.Briefs, allHeld(o.Briefs))
+	default:
+		c.aborted(o)
+	}
+}
+
+// aborted looks for the reason that says most.
+func (c *call) aborted(o *Outcome) {
+	has := func(reason string) bool {
+		return slices.ContainsFunc(o.Briefs, func(b []byte) bool { return string(b) == reason })
+	}
+	switch {
+	case has(reasonStale):
+		c.end([]byte{answerStale})
+	case has(reasonDuplicate):
+		c.gather()
+	case has(ReasonLimit):
+		c.end([]byte{answerLimit})
+	case has(reasonFull):
+		c.end([]byte{answerFull})
+	default:
+		c.restart()
+	}
+}
+
+// finish answers with the results that the parts have given.
+func (c *call) finish(briefs [][]byte, held bool) {
+	r := &Result{}
+	if held {
+		var ok bool
+		if r, ok = join(c.parts, briefs, len(c.q.Ops)); !ok {
+			c.end(append([]byte{answerRefused}, "results make no sense"...))
+			return
+		}
+	}
+	e := encoder{[]byte{answerOK}}
+	e.bool(r.Held)
+	encodeResults(&e, r.Ops)
+	c.end(e.b)
+}
+
+// restart tries again after about as long as a transaction takes, and longer the
+// more often it happens.
+func (c *call) restart() {
+	k := c.k
+	c.restarts++
+	d := k.mean << min(c.restarts/2, 5)
+	d = d/2 + time.Duration(env.IntN(k.random, int(d)+1))
+	if k.now().Add(d) > c.deadline {
+		c.end([]byte{answerLate})
+		return
+	}
+	k.engine.after(d, c.run)
+}
+
+// took keeps the mean of what transactions take, in which the newest counts an
+// eighth.
+func (k *KV) took(d time.Duration) {
+	d = min(d, k.opt.Engine.ResolveAfter)
+	k.mean += (d - k.mean) / 8
+	k.mean = max(k.mean, 50*time.Microsecond)
+}
+
+// gather asks all partitions of a request that one of them has done before what
+// they have answered then.
+func (c *call) gather() {
+	k := c.k
+	briefs := make([][]byte, len(c.parts))
+	left, held, missing := len(c.parts), true, false
+	for i := range c.parts {
+		k.askSession(c.parts[i].rm, c.q, func(a answered, ok bool) {
+			briefs[i] = a.brief
+			held = held && a.held
+			missing = missing || !ok
+			if left--; left > 0 {
+				return
+			}
+			if missing {
+				c.restart() // one of them has not learned the outcome yet
+				return
+			}
+			c.finish(briefs, held)
+		})
+	}
+}

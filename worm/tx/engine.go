@@ -1,0 +1,666 @@
+package tx
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/ashlar-dev/ashlar/env"
+	"github.com/ashlar-dev/ashlar/internal/invariant"
+	"github.com/ashlar-dev/ashlar/worm/wor"
+)
+
+// Resource is what the RMs of a process manage. The Engine calls it, and only it
+// calls the Engine's Open.
+type Resource interface {
+	// Prepare asks an RM whether it can do its part of a transaction. With yes it
+	// keeps everything locked that the part needs, until Finish. Brief and redo
+	// become those of the vote; with no, brief is the reason.
+	Prepare(rm RM, id ID, order uint64, part []byte) (brief, redo []byte, yes bool)
+	// Finish tells the outcome of a transaction that Prepare said yes to: once,
+	// unless the RM is lost before.
+	Finish(rm RM, id ID, o *Outcome)
+	// Lost says that another process owns the RM now, or may: what is not finished
+	// the other one finishes. The RM is forgotten.
+	Lost(rm RM)
+}
+
+// Options of an Engine. Everything without a default is needed.
+type Options struct {
+	Env       env.Env // Clock, Random; the Tracer is told Began and Learned
+	Space     wor.Space
+	Messenger wor.Messenger
+	// Self is this process as others reach it.
+	Self     wor.Member
+	Resource Resource
+	Variant  Variant // default E3
+	// Instance separates the segments of engines on one Space: 1 to 32767. All
+	// processes of an engine have the same.
+	Instance uint16
+	// RMs is how many RMs there are. It never changes.
+	RMs int
+	// Managers are where a TM may run, for A8 to D4.
+	Managers []wor.Member
+	// Partitions is how many partitions of the Space segments are spread over;
+	// default 1. Protocol is theirs; default Paxos.
+	Partitions int
+	Protocol   wor.Protocol
+	// SegmentSize is how many registers a segment of votes has; default 32768, at
+	// least 16. Half of them are for transactions of several RMs.
+	SegmentSize uint32
+	// SegmentBytes is about how many bytes of votes one segment gets before the
+	// next one is begun; default 32 MiB.
+	SegmentBytes int64
+	// ResolveAfter is how long a vote is waited for before somebody looks, and
+	// twice that, before it is decided as NO; default 400 ms.
+	ResolveAfter time.Duration
+}
+
+func (o Options) complete() (Options, error) {
+	if o.Variant == 0 {
+		o.Variant = E3
+	}
+	if o.Partitions == 0 {
+		o.Partitions = 1
+	}
+	if o.SegmentSize == 0 {
+		o.SegmentSize = 1 << 15
+	}
+	if o.SegmentBytes == 0 {
+		o.SegmentBytes = 32 << 20
+	}
+	if o.ResolveAfter == 0 {
+		o.ResolveAfter = 400 * time.Millisecond
+	}
+	switch {
+	case !o.Variant.Valid():
+		return o, fmt.Errorf("Options.Variant: %v is none", o.Variant)
+	case o.Instance == 0 || o.Instance > 1<<15-1:
+		return o, fmt.Errorf("Options.Instance is 1 to 32767, got %d", o.Instance)
+	case o.RMs < 1 || o.RMs > 1<<15:
+		return o, fmt.Errorf("Options.RMs is 1 to 32768, got %d", o.RMs)
+	case o.SegmentSize < 16 || o.SegmentSize > 1<<20:
+		return o, fmt.Errorf("Options.SegmentSize is 16 to %d, got %d", 1<<20, o.SegmentSize)
+	case policies[o.Variant].manager && len(o.Managers) == 0:
+		return o, fmt.Errorf("variant %v needs Options.Managers", o.Variant)
+	}
+	return o, nil
+}
+
+// Began and Learned are events for the Tracer: that a transaction was begun
+// here, and that an RM here learned its outcome and has applied it.
+type (
+	Began   struct{ ID ID }
+	Learned struct {
+		RM     RM
+		ID     ID
+		Commit bool
+	}
+)
+
+// EventName is the event's name.
+func (Began) EventName() string { return "Began" }
+
+// EventName is the event's name.
+func (Learned) EventName() string { return "Learned" }
+
+// Engine is a process's part in atomic commit: the RMs that it owns, the TM
+// where there is one, and the transactions that are begun here.
+type Engine struct {
+	opt    Options
+	policy policy
+	random env.Random
+	seq    uint64
+	chains map[RM]*chain
+	routes []route
+	pools  []pool
+	// txns are the transactions that are under way here, seats where each vote is
+	// expected.
+	txns  map[ID]*txn
+	seats map[wor.Addr]*txn
+	ears  ears
+}
+
+// New makes an Engine that owns no RM yet. Handle must be registered with
+// wor.ServiceTx.
+func New(o Options) (*Engine, error) {
+	o, err := o.complete()
+	if err != nil {
+		return nil, err
+	}
+	e := &Engine{
+		opt: o, policy: policies[o.Variant], random: o.Env.Random.Split("tx"),
+		chains: map[RM]*chain{}, routes: make([]route, o.RMs), pools: make([]pool, o.RMs),
+		txns: map[ID]*txn{}, seats: map[wor.Addr]*txn{},
+	}
+	e.ears.init(e)
+	return e, nil
+}
+
+// after has f called on the Space's Serial, where all calls come from.
+func (e *Engine) after(d time.Duration, f func()) env.Timer {
+	return e.opt.Env.Clock.After(d, env.WakeFunc(f))
+}
+
+// jitter is between d and 2d.
+func (e *Engine) jitter(d time.Duration) time.Duration {
+	return d + time.Duration(env.IntN(e.random, int(d)+1))
+}
+
+func (e *Engine) trace(ev env.Event) {
+	if e.opt.Env.Tracer != nil {
+		e.opt.Env.Tracer.Trace(ev)
+	}
+}
+
+// txn is a transaction as this process sees it, until its outcome is known.
+type txn struct {
+	tx    Tx
+	votes []*Vote
+	left  int // votes that are not known
+	// mine has, for the seats of RMs here, how far their vote is, and by has which
+	// life of the RM gave it.
+	mine []stage
+	by   []*chain
+	// waiting are told the outcome.
+	waiting []func(*Outcome)
+	// manager: this process is the TM, and tell is who else is told.
+	manager bool
+	tell    []wor.Member
+	// report is the TM, where votes are reported.
+	report  wor.Member
+	timer   env.Timer
+	tries   int
+	done    bool
+	ended   *Outcome
+	hurried bool
+}
+
+// stage is how far a vote of an RM here is.
+type stage uint8
+
+const (
+	notAsked stage = iota
+	votedNo
+	votedYes
+)
+
+// txn finds or makes the record of a transaction.
+func (e *Engine) txn(t Tx) *txn {
+	x := e.txns[t.ID]
+	if x != nil {
+		return x
+	}
+	x = &txn{tx: t, votes: make([]*Vote, len(t.Seats)), left: len(t.Seats), mine: make([]stage, len(t.Seats)), by: make([]*chain, len(t.Seats))}
+	e.txns[t.ID] = x
+	for _, s := range t.Seats {
+		e.seats[s.Addr] = x
+	}
+	e.arm(x)
+	return x
+}
+
+// follow has the votes of others come here as soon as they are decided.
+func (e *Engine) follow(x *txn) {
+	for i, s := range x.tx.Seats {
+		if x.votes[i] == nil && x.mine[i] == notAsked && !x.done {
+			e.ears.listen(s)
+			if b, ok := e.opt.Space.Known(s.Addr); ok {
+				e.learn(x, i, decodeVote(b))
+			}
+		}
+	}
+}
+
+// heard is told what a register holds.
+func (e *Engine) heard(a wor.Addr, value []byte) {
+	x := e.seats[a]
+	if x == nil {
+		return
+	}
+	for i, s := range x.tx.Seats {
+		if s.Addr == a {
+			e.learn(x, i, decodeVote(value))
+			return
+		}
+	}
+}
+
+// learn takes the decided vote of a seat.
+func (e *Engine) learn(x *txn, seat int, v *Vote) {
+	if x.done || x.votes[seat] != nil {
+		return
+	}
+	v = x.tx.count(v)
+	x.votes[seat] = v
+	x.left--
+	if e.policy.learn == byReport && x.mine[seat] != notAsked && x.report.ID != 0 && x.report.ID != e.opt.Self.ID {
+		m := votedMessage{x.tx, seat, v.Yes, v.Brief}
+		e.send(x.report, m.encode(), nil)
+	}
+	switch {
+	case !v.Yes:
+		e.end(x, false)
+	case x.left == 0:
+		e.end(x, true)
+	}
+}
+
+// end is the outcome: a function of decided votes.
+func (e *Engine) end(x *txn, commit bool) {
+	o := &Outcome{Commit: commit, Briefs: make([][]byte, len(x.votes))}
+	for i, v := range x.votes {
+		if v != nil && v.Yes == commit {
+			o.Briefs[i] = v.Brief
+		}
+	}
+	e.finish(x, o)
+}
+
+// finish applies an outcome here and tells those who wait.
+func (e *Engine) finish(x *txn, o *Outcome) {
+	if x.done {
+		return
+	}
+	x.done, x.ended = true, o
+	if x.timer != nil {
+		x.timer.Stop()
+	}
+	delete(e.txns, x.tx.ID)
+	for _, s := range x.tx.Seats {
+		if e.seats[s.Addr] == x {
+			delete(e.seats, s.Addr)
+		}
+	}
+	for i, s := range x.tx.Seats {
+		if x.mine[i] != votedYes {
+			continue
+		}
+		if c := x.by[i]; c == e.chains[s.RM] {
+			e.opt.Resource.Finish(s.RM, x.tx.ID, o)
+			c.finished(&x.tx, s, o.Commit)
+		}
+	}
+	for i, s := range x.tx.Seats {
+		if x.mine[i] != notAsked {
+			e.trace(Learned{s.RM, x.tx.ID, o.Commit})
+		}
+	}
+	if x.manager && e.policy.learn != byEveryone {
+		m := outcomeMessage{x.tx, *o}
+		for _, to := range x.tell {
+			e.send(to, m.encode(), nil)
+		}
+	}
+	for _, f := range x.waiting {
+		f(o)
+	}
+}
+
+// arm sets the time at which votes that are missing are looked for.
+func (e *Engine) arm(x *txn) {
+	shift := min(x.tries, 4)
+	x.timer = e.after(e.jitter(e.opt.ResolveAfter<<shift), func() {
+		if !x.done {
+			e.look(x)
+		}
+	})
+}
+
+// look reads the votes that are missing; the second time it decides them.
+func (e *Engine) look(x *txn) {
+	x.tries++
+	for i := range x.tx.Seats {
+		if x.done {
+			return
+		}
+		if x.votes[i] != nil || x.mine[i] != notAsked {
+			continue // known, or being written here
+		}
+		if x.tries == 1 && !x.hurried {
+			e.opt.Space.Read(x.tx.Seats[i].Addr, e.opt.ResolveAfter, func(b []byte, err error) { e.settled(x, i, b, err) })
+		} else {
+			e.decideNo(x, i)
+		}
+	}
+	if !x.done {
+		e.arm(x)
+	}
+}
+
+// decideNo votes for an RM that does not: NO, unless its own vote came first.
+func (e *Engine) decideNo(x *txn, seat int) {
+	no := &Vote{ID: x.tx.ID, Brief: []byte(ReasonTimeout)}
+	e.opt.Space.Propose(x.tx.Seats[seat].Addr, no.encode(), 0, func(err error) {
+		if err == nil {
+			e.learn(x, seat, no)
+			return
+		}
+		e.settled(x, seat, nil, err)
+	})
+}
+
+// settled takes what a register has answered. An answer that says nothing leaves
+// the rest to the next time.
+func (e *Engine) settled(x *txn, seat int, value []byte, err error) {
+	written := (*wor.WrittenError)(nil)
+	switch {
+	case err == nil:
+		e.learn(x, seat, decodeVote(value))
+	case errors.As(err, &written):
+		e.learn(x, seat, decodeVote(written.Value))
+	case errors.Is(err, wor.ErrTrimmed):
+		e.learn(x, seat, &Vote{ID: x.tx.ID, Brief: []byte(ReasonTrimmed)})
+	}
+}
+
+// Resolve has the outcome of a transaction found out at once: votes that are
+// missing are decided as NO.
+func (e *Engine) Resolve(t Tx, done func(*Outcome)) {
+	x := e.txn(t)
+	x.waiting = append(x.waiting, done)
+	x.hurried = true
+	e.look(x)
+}
+
+// Part is an RM's part of a transaction, which its Resource understands.
+type Part struct {
+	RM   RM
+	Part []byte
+}
+
+// Start begins a transaction. Parts are sorted by RM, which are all different.
+// An error says that it was not begun: an RM's owner is not known, does not
+// answer or has no room. Otherwise done is called with the outcome, and with the
+// Tx by which others know it.
+func (e *Engine) Start(parts []Part, done func(Tx, *Outcome, error)) {
+	e.Reserve(parts, func(t Tx, err error) {
+		if err != nil {
+			done(t, nil, err)
+			return
+		}
+		bodies := make([][]byte, len(parts))
+		for i := range parts {
+			bodies[i] = parts[i].Part
+		}
+		e.begin(t, bodies, func(o *Outcome) { done(t, o, nil) })
+	})
+}
+
+// begin sends what the variant begins with.
+func (e *Engine) begin(t Tx, parts [][]byte, done func(*Outcome)) {
+	e.trace(Began{t.ID})
+	x := e.txn(t)
+	x.waiting = append(x.waiting, done)
+	if e.policy.manager && len(t.Seats) > 1 {
+		tm := e.opt.Managers[int(t.ID.Seq%uint64(len(e.opt.Managers)))]
+		m := beginMessage{t, e.opt.Self, make([]wor.Member, len(t.Seats)), parts}
+		for i, s := range t.Seats {
+			m.owners[i] = e.owner(s.RM)
+		}
+		e.send(tm, m.encode(), nil)
+		if e.policy.learn == byEveryone {
+			e.follow(x)
+		}
+		return
+	}
+	for i := range t.Seats {
+		e.ask(x, i, parts[i])
+	}
+	e.follow(x)
+}
+
+// ask asks an RM for its vote.
+func (e *Engine) ask(x *txn, seat int, part []byte) {
+	if x.done {
+		return
+	}
+	e.askAt(x, seat, e.owner(x.tx.Seats[seat].RM), part)
+}
+
+func (e *Engine) askAt(x *txn, seat int, to wor.Member, part []byte) {
+	rm := x.tx.Seats[seat].RM
+	if c := e.chains[rm]; c != nil && c.open {
+		e.prepare(x.tx, seat, part, e.opt.Self)
+		return
+	}
+	m := prepareMessage{x.tx, seat, e.opt.Self, part}
+	e.send(to, m.encode(), func(d *decoder, err error) {
+		if err != nil || x.done || x.votes[seat] != nil {
+			return
+		}
+		switch d.u8() {
+		case answerNotOwner:
+			e.redirected(rm, d)
+			e.decideNo(x, seat)
+		case answerClosed:
+			e.decideNo(x, seat)
+		}
+	})
+}
+
+// Join votes for an RM that this process owns, without having been asked: the
+// way F2 begins.
+func (e *Engine) Join(t Tx, seat int, part []byte) { e.prepare(t, seat, part, wor.Member{}) }
+
+// Watch has done called with the outcome of a transaction.
+func (e *Engine) Watch(t Tx, done func(*Outcome)) {
+	x := e.txn(t)
+	x.waiting = append(x.waiting, done)
+	e.follow(x)
+}
+
+// prepare has an RM vote, once, and answers what is told to who asked.
+func (e *Engine) prepare(t Tx, seat int, part []byte, from wor.Member) uint8 {
+	s := t.Seats[seat]
+	c := e.chains[s.RM]
+	if c == nil || !c.open {
+		return answerNotOwner
+	}
+	seg, code := c.take(s.Addr)
+	if seg == nil {
+		return code
+	}
+	x := e.txn(t)
+	if x.votes[seat] != nil {
+		return answerOK // somebody did not wait
+	}
+	x.report = from
+	order := seg.order()
+	v := &Vote{ID: t.ID, Order: order, Seats: t.Seats}
+	v.Brief, v.Redo, v.Yes = e.opt.Resource.Prepare(s.RM, t.ID, order, part)
+	invariant.Check(!v.Yes || len(v.Brief) <= BriefMax && len(v.Brief)+len(v.Redo) <= VoteMax,
+		"vote of %d and %d bytes", len(v.Brief), len(v.Redo))
+	x.mine[seat], x.by[seat] = votedNo, c
+	if v.Yes {
+		x.mine[seat] = votedYes
+		seg.pending++
+	}
+	e.vote(c, seg, x, seat, v)
+	if e.policy.learn == byEveryone {
+		e.follow(x)
+	}
+	return answerOK
+}
+
+// vote writes a vote. The register knows whether it came first.
+func (e *Engine) vote(c *chain, seg *segment, x *txn, seat int, v *Vote) {
+	a, value := x.tx.Seats[seat].Addr, v.encode()
+	seg.bytes += int64(len(value))
+	answered := func(err error) {
+		if err == nil {
+			e.learn(x, seat, v)
+			return
+		}
+		e.voteAgain(c, x, seat, v, err)
+	}
+	if !e.policy.ahead {
+		e.opt.Space.Capture(wor.One(a), 0, func(t *wor.Token, err error) {
+			if err != nil {
+				answered(err)
+				return
+			}
+			e.opt.Space.Write(t, a.Offset, value, 0, answered)
+		})
+		return
+	}
+	e.opt.Space.Write(seg.token, a.Offset, value, 0, answered)
+}
+
+// voteAgain finds out what became of a vote that was not simply written: it
+// proposes the same vote, which may come to stand as long as no other has.
+func (e *Engine) voteAgain(c *chain, x *txn, seat int, v *Vote, err error) {
+	if x.done {
+		c.suspect()
+		return
+	}
+	if errors.Is(err, wor.ErrWritten) || errors.Is(err, wor.ErrTrimmed) {
+		c.suspect()
+		e.settled(x, seat, nil, err)
+		return
+	}
+	again := func() {
+		e.opt.Space.Propose(x.tx.Seats[seat].Addr, v.encode(), 0, func(err error) {
+			if err == nil {
+				e.learn(x, seat, v)
+				return
+			}
+			e.voteAgain(c, x, seat, v, err)
+		})
+	}
+	c.renew(err)
+	if errors.Is(err, wor.ErrUnknown) || errors.Is(err, wor.ErrToken) || errors.Is(err, wor.ErrOutbid) || errors.Is(err, wor.ErrSealed) {
+		again()
+		return
+	}
+	e.after(e.jitter(e.opt.ResolveAfter/4), again)
+}
+
+// send sends a message; a message to oneself does not leave.
+func (e *Engine) send(to wor.Member, b []byte, done func(*decoder, error)) {
+	answered := func(b []byte, err error) {
+		if done != nil {
+			done(&decoder{b: b}, err)
+		}
+	}
+	if to.ID == e.opt.Self.ID {
+		e.after(0, func() {
+			once := false
+			e.Handle(b, func(a []byte) {
+				if !once {
+					once = true
+					answered(a, nil)
+				}
+			})
+		})
+		return
+	}
+	e.opt.Messenger.Invoke(to, wor.ServiceTx, b, 0, answered)
+}
+
+// Handle is the wor.Handler of wor.ServiceTx.
+func (e *Engine) Handle(b []byte, answer func([]byte)) {
+	d := &decoder{b: b}
+	reply := func(code uint8) { answer([]byte{code}) }
+	if len(b) == 0 || len(b) > MessageMax {
+		reply(answerBad)
+		return
+	}
+	ok := true
+	switch d.u8() {
+	case msgBegin:
+		m := beginMessage{}
+		if ok = m.decode(d) && e.policy.manager && e.known(m.tx); ok {
+			if len(e.txns) >= TxnsMax {
+				reply(answerBusy)
+				return
+			}
+			reply(answerOK)
+			e.manage(&m)
+		}
+	case msgPrepare:
+		m := prepareMessage{}
+		if ok = m.decode(d) && e.known(m.tx); ok {
+			if code := e.prepare(m.tx, m.seat, m.part, m.from); code == answerNotOwner {
+				answer(e.notOwner(m.tx.Seats[m.seat].RM))
+			} else {
+				reply(code)
+			}
+		}
+	case msgVoted:
+		m := votedMessage{}
+		if ok = m.decode(d); ok {
+			reply(answerOK)
+			if x := e.txns[m.tx.ID]; x != nil && m.seat < len(x.tx.Seats) {
+				e.learn(x, m.seat, &Vote{ID: m.tx.ID, Yes: m.yes, Seats: m.tx.Seats, Brief: m.brief})
+			}
+		}
+	case msgOutcome:
+		m := outcomeMessage{}
+		if ok = m.decode(d); ok {
+			reply(answerOK)
+			if x := e.txns[m.tx.ID]; x != nil && slices.Equal(x.tx.Seats, m.tx.Seats) {
+				e.finish(x, &m.outcome)
+			}
+		}
+	case msgGrant:
+		ok = e.handleGrant(d, answer)
+	case msgStatus:
+		answer(e.status())
+	case msgRoll:
+		rm, n := RM(d.u32()), d.uint()
+		if ok = d.done(); ok {
+			reply(answerOK)
+			if c := e.chains[rm]; c != nil && c.open {
+				c.rollPast(n)
+			}
+		}
+	default:
+		if other, is := e.opt.Resource.(Messages); is && b[0] >= msgOther {
+			other.Message(b[0], b[1:], answer)
+			return
+		}
+		ok = false
+	}
+	if !ok {
+		reply(answerBad)
+	}
+}
+
+// Messages is a Resource with messages of its own, of kinds from 32 on.
+type Messages interface {
+	Message(kind uint8, b []byte, answer func([]byte))
+}
+
+// known says that the RMs of a Tx from outside exist, and that their votes lie
+// where these RMs vote.
+func (e *Engine) known(t Tx) bool {
+	for _, s := range t.Seats {
+		if int(s.RM) >= e.opt.RMs || e.voteSegment(s.RM, segmentNumber(s.Addr.Segment)) != s.Addr.Segment ||
+			s.Addr.Offset >= e.opt.SegmentSize {
+			return false
+		}
+	}
+	return true
+}
+
+// manage is the TM's part: to ask all RMs, and to tell all who wait. It decides
+// nothing, and whoever waits in vain does without it.
+func (e *Engine) manage(m *beginMessage) {
+	x := e.txn(m.tx)
+	if x.manager || x.done {
+		return
+	}
+	x.manager = true
+	x.tell = append(x.tell, m.from)
+	for i, to := range m.owners {
+		if !slices.Contains(x.tell, to) {
+			x.tell = append(x.tell, to)
+		}
+		e.askAt(x, i, to, m.parts[i])
+	}
+	if e.policy.learn != byReport {
+		e.follow(x)
+	}
+}

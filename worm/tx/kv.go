@@ -1,0 +1,279 @@
+package tx
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/ashlar-dev/ashlar/env"
+	"github.com/ashlar-dev/ashlar/internal/invariant"
+	"github.com/ashlar-dev/ashlar/worm/wor"
+)
+
+// KVOptions are the options of a KV.
+type KVOptions struct {
+	// Engine's Resource is set here, and its Managers default to Servers. RMs is
+	// the number of partitions.
+	Engine Options
+	// Servers are all processes of the store, the same everywhere: partition p is
+	// begun by server p modulo their number. Self is one of them.
+	Servers []wor.Member
+	// BytesMax is about how much memory the keys and values of one partition may
+	// take; beyond, writes are refused. Default: 1 GiB.
+	BytesMax int64
+	// PingEvery is how often the servers ask each other which partitions they
+	// own; who does not answer for FailAfter loses them. Default: 250 ms and 2 s.
+	PingEvery, FailAfter time.Duration
+	// RestartDelay is what a transaction that met a lock waits at first; later it
+	// is about what transactions take. Default: 2 ms.
+	RestartDelay time.Duration
+}
+
+func (o KVOptions) complete() (KVOptions, error) {
+	if o.BytesMax == 0 {
+		o.BytesMax = 1 << 30
+	}
+	if o.PingEvery == 0 {
+		o.PingEvery = 250 * time.Millisecond
+	}
+	if o.FailAfter == 0 {
+		o.FailAfter = 8 * o.PingEvery
+	}
+	if o.RestartDelay == 0 {
+		o.RestartDelay = 2 * time.Millisecond
+	}
+	if len(o.Engine.Managers) == 0 {
+		o.Engine.Managers = o.Servers
+	}
+	if o.Engine.Variant == F2 {
+		return o, errors.New("variant F2: the servers of a key-value store do not know a transaction before they are asked; use E3")
+	}
+	for _, s := range o.Servers {
+		if s.ID == o.Engine.Self.ID {
+			return o, nil
+		}
+	}
+	return o, fmt.Errorf("KVOptions.Servers: %v is not among them", o.Engine.Self.ID)
+}
+
+// KV is a server's part in the key-value store. It owns some partitions and
+// coordinates the requests whose first partition is one of them.
+//
+// A partition is an RM. Its part of a transaction is evaluated under locks, on
+// its state; the images of what it writes go into the YES vote and, when the
+// outcome is a commit, into the state; then the locks are released. Conditions
+// that do not hold are no reason for a NO: the transaction commits, without
+// effect, so that its answer is remembered like any other.
+type KV struct {
+	opt    KVOptions
+	engine *Engine
+	random env.Random
+	shards []*shard
+	// seen is when the owner of each partition was last heard of.
+	seen      []env.Instant
+	acquiring []bool
+	mean      time.Duration // what a transaction takes
+	stopped   bool
+}
+
+// shard is a partition that is here.
+type shard struct {
+	kv       *KV
+	rm       RM
+	open     bool
+	state    *state
+	locks    locks
+	prepared map[ID]*prepared
+	// asked has the requests whose transactions are prepared.
+	asked    map[request]int
+	snapshot snapshot
+}
+
+type request struct{ client, seq uint64 }
+
+// prepared is a transaction between its YES vote and its outcome.
+type prepared struct {
+	redo          redo
+	order         uint64
+	brief         []byte
+	writes, reads []string
+}
+
+// NewKV makes the server's part and begins. The handlers that it answers are to
+// be registered before anything else runs.
+func NewKV(o KVOptions) (*KV, error) {
+	o, err := o.complete()
+	if err != nil {
+		return nil, err
+	}
+	k := &KV{opt: o, random: o.Engine.Env.Random.Split("kv"), mean: o.RestartDelay}
+	o.Engine.Resource = k
+	if k.engine, err = New(o.Engine); err != nil {
+		return nil, err
+	}
+	k.opt.Engine = k.engine.opt
+	n := o.Engine.RMs
+	k.shards, k.seen, k.acquiring = make([]*shard, n), make([]env.Instant, n), make([]bool, n)
+	k.engine.after(0, k.start)
+	return k, nil
+}
+
+// Stop ends it: it answers nothing any more. What is under way others finish.
+func (k *KV) Stop() { k.stopped = true }
+
+// HandleTx is the wor.Handler of wor.ServiceTx.
+func (k *KV) HandleTx(b []byte, answer func([]byte)) {
+	if !k.stopped {
+		k.engine.Handle(b, answer)
+	}
+}
+
+// Owned are the partitions that are here and open.
+func (k *KV) Owned() []RM {
+	var out []RM
+	for rm, s := range k.shards {
+		if s != nil && s.open {
+			out = append(out, RM(rm))
+		}
+	}
+	return out
+}
+
+// Size is how many keys the partitions here have, and about how much memory they
+// take.
+func (k *KV) Size() (keys int, bytes int64) {
+	for _, s := range k.shards {
+		if s != nil {
+			keys += s.state.keys
+			bytes += s.state.bytes
+		}
+	}
+	return keys, bytes
+}
+
+// Reasons of a NO.
+const (
+	reasonConflict  = "conflict"
+	reasonDuplicate = "duplicate"
+	reasonStale     = "stale"
+	reasonFull      = "full"
+)
+
+var _ Resource = (*KV)(nil)
+var _ Checkpointer = (*KV)(nil)
+var _ Messages = (*KV)(nil)
+
+// Prepare is Resource's.
+func (k *KV) Prepare(rm RM, id ID, order uint64, b []byte) (brief, redoBytes []byte, yes bool) {
+	no := func(reason string) ([]byte, []byte, bool) { return []byte(reason), nil, false }
+	s := k.shards[rm]
+	q, ok := decodePart(b)
+	if !ok || s == nil || !s.open {
+		return no(reasonGarbled)
+	}
+	for i := range q.Ops {
+		if PartitionOf(q.Ops[i].Key, k.opt.Engine.RMs) != rm || len(q.Ops[i].Key) > KeyMax || len(q.Ops[i].Value) > ValueMax {
+			return no(reasonGarbled)
+		}
+	}
+	if q.Seq != 0 {
+		if reason := s.known(q); reason != "" {
+			return no(reason)
+		}
+	}
+	writes, reads := keysOf(q)
+	if _, blocked := s.locks.blocked(writes, reads); blocked {
+		return no(reasonConflict)
+	}
+	f := s.state.evaluate(q)
+	p := &prepared{redo: redo{q.Client, q.Seq, q.Low, f.writes}, order: order, writes: writes, reads: reads}
+	p.brief = encodeBrief(f.held, f.results)
+	redoBytes = p.redo.encode()
+	if len(p.brief) > BriefMax || len(p.brief)+len(redoBytes) > VoteMax {
+		return no(ReasonLimit)
+	}
+	if s.state.bytes > k.opt.BytesMax && grows(f.writes) {
+		return no(reasonFull)
+	}
+	s.locks.lock(writes, reads)
+	s.prepared[id] = p
+	if q.Seq != 0 {
+		s.asked[request{q.Client, q.Seq}]++
+	}
+	return p.brief, redoBytes, true
+}
+
+// grows says that something is written that is not removed.
+func grows(writes []write) bool {
+	for i := range writes {
+		if !writes[i].deleted {
+			return true
+		}
+	}
+	return false
+}
+
+// known says why a request need not be done again, or not now.
+func (s *shard) known(q *Request) string {
+	if x := s.state.sessions.find(q.Client); x != nil {
+		if _, ok := x.answers[q.Seq]; ok {
+			return reasonDuplicate
+		}
+		if q.Seq < x.low {
+			return reasonStale
+		}
+	}
+	if s.asked[request{q.Client, q.Seq}] > 0 {
+		return reasonConflict
+	}
+	return ""
+}
+
+// Finish is Resource's: what was committed is applied, then the locks are
+// released.
+func (k *KV) Finish(rm RM, id ID, o *Outcome) {
+	s := k.shards[rm]
+	invariant.Check(s != nil && s.prepared[id] != nil, "outcome of %v, which was not prepared", id)
+	p := s.prepared[id]
+	delete(s.prepared, id)
+	if o.Commit {
+		s.state.apply(&p.redo, p.order, allHeld(o.Briefs), p.brief)
+	}
+	if r := (request{p.redo.client, p.redo.seq}); r.seq != 0 {
+		if s.asked[r]--; s.asked[r] == 0 {
+			delete(s.asked, r)
+		}
+	}
+	s.locks.unlock(p.writes, p.reads)
+}
+
+// allHeld says whether the conditions held in all parts.
+func allHeld(briefs [][]byte) bool {
+	for _, b := range briefs {
+		if len(b) == 0 || b[0] != 1 {
+			return false
+		}
+	}
+	return true
+}
+
+// Lost is Resource's.
+func (k *KV) Lost(rm RM) {
+	s := k.shards[rm]
+	if s == nil {
+		return
+	}
+	s.open = false
+	k.shards[rm] = nil
+	k.seen[rm] = k.now()
+	// Those who wait find out that it is elsewhere.
+	for _, key := range sortedKeys(s.locks.byKey) {
+		waiting := s.locks.byKey[key].waiting
+		s.locks.byKey[key].waiting = nil
+		for _, f := range waiting {
+			f()
+		}
+	}
+}
+
+func (k *KV) now() env.Instant { return k.opt.Engine.Env.Clock.Now() }

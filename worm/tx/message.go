@@ -1,0 +1,183 @@
+package tx
+
+import "github.com/ashlar-dev/ashlar/worm/wor"
+
+// The messages of the engine, as payloads of wor.ServiceTx. Each is answered by
+// a byte, and by what the kind says. They may be lost, doubled and late.
+const (
+	// msgBegin asks a TM to begin: all parts, and who asks.
+	msgBegin = iota + 1
+	// msgPrepare asks an RM to vote: its part, and who asks.
+	msgPrepare
+	// msgVoted tells the TM a vote that is decided.
+	msgVoted
+	// msgOutcome tells an RM, or who began, the outcome.
+	msgOutcome
+	// msgGrant asks the owner of an RM for registers to vote in.
+	msgGrant
+	// msgStatus asks a process which RMs it owns.
+	msgStatus
+	// msgRoll asks the owner of an RM to give up its segments up to a number.
+	msgRoll
+
+	// msgOther is the first kind that is not the engine's.
+	msgOther = 32
+)
+
+// Answers.
+const (
+	answerOK = iota
+	answerNotOwner
+	answerBad
+	answerBusy
+	// answerClosed: the RM does not vote there any more.
+	answerClosed
+)
+
+// TxnsMax is how many transactions a process takes part in at one time; a TM
+// refuses more.
+const TxnsMax = 1 << 16
+
+// MessageMax is the longest message that is looked at, in bytes.
+const MessageMax = 8 << 20
+
+type beginMessage struct {
+	tx   Tx
+	from wor.Member
+	// owners and parts are those of the seats.
+	owners []wor.Member
+	parts  [][]byte
+}
+
+func (m *beginMessage) encode() []byte {
+	var e encoder
+	e.u8(msgBegin)
+	e.id(m.tx.ID)
+	e.seats(m.tx.Seats)
+	e.member(m.from)
+	for i, p := range m.parts {
+		e.member(m.owners[i])
+		e.bytes(p)
+	}
+	return e.b
+}
+
+func (m *beginMessage) decode(d *decoder) bool {
+	m.tx = Tx{d.id(), d.seats()}
+	m.from = d.member()
+	for range m.tx.Seats {
+		m.owners = append(m.owners, d.member())
+		m.parts = append(m.parts, d.bytes())
+	}
+	return d.done() && m.tx.valid()
+}
+
+// prepareMessage asks one RM of a transaction for its vote. From is whom to tell.
+type prepareMessage struct {
+	tx   Tx
+	seat int
+	from wor.Member
+	part []byte
+}
+
+func (m *prepareMessage) encode() []byte {
+	var e encoder
+	e.u8(msgPrepare)
+	e.id(m.tx.ID)
+	e.seats(m.tx.Seats)
+	e.uint(uint64(m.seat))
+	e.member(m.from)
+	e.bytes(m.part)
+	return e.b
+}
+
+func (m *prepareMessage) decode(d *decoder) bool {
+	m.tx = Tx{d.id(), d.seats()}
+	m.seat = int(d.u32())
+	m.from = d.member()
+	m.part = d.bytes()
+	return d.done() && m.tx.valid() && m.seat < len(m.tx.Seats)
+}
+
+// votedMessage tells the TM what was decided in a seat. Redo is left out.
+type votedMessage struct {
+	tx    Tx
+	seat  int
+	yes   bool
+	brief []byte
+}
+
+func (m *votedMessage) encode() []byte {
+	var e encoder
+	e.u8(msgVoted)
+	e.id(m.tx.ID)
+	e.seats(m.tx.Seats)
+	e.uint(uint64(m.seat))
+	e.bool(m.yes)
+	e.bytes(m.brief)
+	return e.b
+}
+
+func (m *votedMessage) decode(d *decoder) bool {
+	m.tx = Tx{d.id(), d.seats()}
+	m.seat = int(d.u32())
+	m.yes = d.bool()
+	m.brief = d.bytes()
+	return d.done() && m.tx.valid() && m.seat < len(m.tx.Seats)
+}
+
+type outcomeMessage struct {
+	tx      Tx
+	outcome Outcome
+}
+
+func (m *outcomeMessage) encode() []byte {
+	var e encoder
+	e.u8(msgOutcome)
+	e.id(m.tx.ID)
+	e.seats(m.tx.Seats)
+	e.bool(m.outcome.Commit)
+	for _, b := range m.outcome.Briefs {
+		e.bytes(b)
+	}
+	return e.b
+}
+
+func (m *outcomeMessage) decode(d *decoder) bool {
+	m.tx = Tx{d.id(), d.seats()}
+	m.outcome.Commit = d.bool()
+	for range m.tx.Seats {
+		m.outcome.Briefs = append(m.outcome.Briefs, d.bytes())
+	}
+	return d.done() && m.tx.valid()
+}
+
+// grantAnswer follows answerOK to a msgGrant: offsets lo..hi-1 of a segment are
+// the asker's, for one transaction each.
+type grantAnswer struct {
+	segment wor.Segment
+	lo, hi  uint32
+}
+
+// route says who owns an RM, as far as somebody knows: last is the number of
+// the last segment that is known to be allocated, which the owner did, and base
+// the first one that a takeover needs. It follows answerNotOwner.
+type route struct {
+	known      bool
+	last, base uint64
+	member     wor.Member
+}
+
+func (r *route) encode(e *encoder) {
+	e.bool(r.known)
+	e.uint(r.last)
+	e.uint(r.base)
+	e.member(r.member)
+}
+
+func (r *route) decode(d *decoder) {
+	r.known = d.bool()
+	r.last = d.uint()
+	r.base = d.uint()
+	r.member = d.member()
+}

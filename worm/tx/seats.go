@@ -1,0 +1,315 @@
+package tx
+
+import (
+	"cmp"
+	"errors"
+	"slices"
+
+	"github.com/ashlar-dev/ashlar/worm/wor"
+)
+
+// Who begins a transaction names the registers in which it is voted on. The
+// owner of an RM therefore grants ranges of them ahead, of which each register
+// serves one transaction. That makes a transaction's description complete before
+// any message is sent: everybody who has it can decide it.
+
+const (
+	// GrantMax is how many registers are granted at a time.
+	GrantMax = 64
+	// waitersMax is how many calls wait for registers of one RM.
+	waitersMax = 4096
+)
+
+// Errors of Start: the transaction was not begun.
+var (
+	// ErrNoOwner: the owner of an RM is not known, or does not answer.
+	ErrNoOwner = errors.New("owner of a resource manager is not known")
+	// ErrBusy: there is no room for it now.
+	ErrBusy = errors.New("no room for a transaction now")
+)
+
+// pool is the registers of an RM elsewhere that were granted to this process.
+type pool struct {
+	ranges  []wor.Range
+	left    int
+	asking  bool
+	waiters []func(error)
+}
+
+// take takes a register.
+func (p *pool) take() (wor.Addr, bool) {
+	if p.left == 0 {
+		return wor.Addr{}, false
+	}
+	r := &p.ranges[0]
+	a := wor.Addr{Segment: r.Segment, Offset: r.Lo}
+	r.Lo++
+	p.left--
+	if r.Lo == r.Hi {
+		p.ranges = p.ranges[1:]
+	}
+	return a, true
+}
+
+func (p *pool) drop() { p.ranges, p.left = nil, 0 }
+
+func (p *pool) wake(err error) {
+	waiters := p.waiters
+	p.waiters = nil
+	for _, f := range waiters {
+		f(err)
+	}
+}
+
+// Reserve finds a register for each RM to vote in, and names a transaction. An
+// error is one of those of Start. Parts are sorted by RM.
+func (e *Engine) Reserve(parts []Part, done func(Tx, error)) {
+	e.seq++
+	t := Tx{ID: ID{e.opt.Space.Nonce(), e.seq}, Seats: make([]Seat, 0, len(parts))}
+	if len(parts) == 0 || len(parts) > SeatsMax {
+		done(t, &wor.LimitError{Name: "tx.SeatsMax", Limit: SeatsMax, Got: int64(len(parts))})
+		return
+	}
+	e.reserve(t, parts, done)
+}
+
+func (e *Engine) reserve(t Tx, parts []Part, done func(Tx, error)) {
+	for len(t.Seats) < len(parts) {
+		rm := parts[len(t.Seats)].RM
+		a, ok := wor.Addr{}, false
+		if c := e.chains[rm]; c != nil && c.open {
+			a, ok = c.seat(len(parts) == 1)
+			if !ok {
+				if !c.wait(func(err error) { e.reserved(t, parts, err, done) }) {
+					done(t, ErrBusy)
+				}
+				return
+			}
+		} else {
+			p := &e.pools[rm]
+			a, ok = p.take()
+			if p.left < GrantMax/4 && !p.asking {
+				e.askGrant(rm)
+			}
+			if !ok {
+				if len(p.waiters) >= waitersMax {
+					done(t, ErrBusy)
+				} else {
+					p.waiters = append(p.waiters, func(err error) { e.reserved(t, parts, err, done) })
+				}
+				return
+			}
+		}
+		t.Seats = append(t.Seats, Seat{rm, a})
+	}
+	done(t, nil)
+}
+
+func (e *Engine) reserved(t Tx, parts []Part, err error, done func(Tx, error)) {
+	if err != nil {
+		done(t, err)
+		return
+	}
+	e.reserve(t, parts, done)
+}
+
+// Granted says how many registers of an RM elsewhere are at hand.
+func (e *Engine) Granted(rm RM) int { return e.pools[rm].left }
+
+// Prefetch asks for registers of an RM elsewhere before they are needed.
+func (e *Engine) Prefetch(rm RM) {
+	if c := e.chains[rm]; c == nil && !e.pools[rm].asking && e.pools[rm].left < GrantMax/4 {
+		e.askGrant(rm)
+	}
+}
+
+// askGrant asks the owner of an RM for registers.
+func (e *Engine) askGrant(rm RM) {
+	p := &e.pools[rm]
+	p.asking = true
+	to := e.routes[rm].member
+	if to.ID == 0 || to.ID == e.opt.Self.ID {
+		e.after(0, func() { p.asking = false; p.wake(ErrNoOwner) })
+		return
+	}
+	var m encoder
+	m.u8(msgGrant)
+	m.uint(uint64(rm))
+	e.opt.Messenger.Invoke(to, wor.ServiceTx, m.b, 4*e.opt.ResolveAfter, func(b []byte, err error) {
+		p.asking = false
+		if err != nil {
+			p.wake(ErrNoOwner)
+			return
+		}
+		d := &decoder{b: b}
+		switch d.u8() {
+		case answerOK:
+			g := grantAnswer{wor.Segment(d.uint()), d.u32(), d.u32()}
+			if d.done() && g.lo < g.hi && g.hi <= e.opt.SegmentSize/2 &&
+				e.voteSegment(rm, segmentNumber(g.segment)) == g.segment {
+				e.granted(rm, g)
+				p.wake(nil)
+				return
+			}
+		case answerNotOwner:
+			e.redirected(rm, d)
+		case answerBusy:
+			p.wake(ErrBusy)
+			return
+		}
+		p.wake(ErrNoOwner)
+	})
+}
+
+// granted adds what was granted; what is left of an older segment is given up,
+// since its owner closes it soon.
+func (e *Engine) granted(rm RM, g grantAnswer) {
+	p := &e.pools[rm]
+	p.ranges = slices.DeleteFunc(p.ranges, func(r wor.Range) bool {
+		if r.Segment != g.segment {
+			p.left -= r.Len()
+			return true
+		}
+		return false
+	})
+	p.ranges = append(p.ranges, wor.Range{Segment: g.segment, Lo: g.lo, Hi: g.hi})
+	p.left += int(g.hi - g.lo)
+	if e.policy.learn == byEveryone {
+		e.ears.listen(Seat{rm, wor.Addr{Segment: g.segment, Offset: g.lo}})
+	}
+}
+
+// handleGrant grants.
+func (e *Engine) handleGrant(d *decoder, answer func([]byte)) bool {
+	rm := RM(d.u32())
+	if !d.done() || int(rm) >= e.opt.RMs {
+		return false
+	}
+	c := e.chains[rm]
+	if c == nil || !c.open {
+		answer(e.notOwner(rm))
+		return true
+	}
+	grant := func(err error) {
+		g, ok := c.grant()
+		if err != nil || !ok {
+			answer([]byte{answerBusy})
+			return
+		}
+		m := encoder{[]byte{answerOK}}
+		m.uint(uint64(g.segment))
+		m.uint(uint64(g.lo))
+		m.uint(uint64(g.hi))
+		answer(m.b)
+	}
+	if c.cur.sharedLeft() > 0 || !c.wait(grant) {
+		grant(nil)
+	}
+	return true
+}
+
+// Route is what is known about the owner of an RM.
+func (e *Engine) Route(rm RM) (wor.Member, bool) {
+	r := &e.routes[rm]
+	return r.member, r.member.ID != 0
+}
+
+// Suppose takes somebody for the owner of an RM as long as nothing is known.
+func (e *Engine) Suppose(rm RM, m wor.Member) {
+	if r := &e.routes[rm]; !r.known {
+		r.member = m
+	}
+}
+
+// Owns says that an RM is here and open.
+func (e *Engine) Owns(rm RM) bool {
+	c := e.chains[rm]
+	return c != nil && c.open
+}
+
+// owner is whom to ask for an RM; the zero Member when nobody is known.
+func (e *Engine) owner(rm RM) wor.Member {
+	if e.Owns(rm) {
+		return e.opt.Self
+	}
+	return e.routes[rm].member
+}
+
+// discover takes what somebody says about an RM: the one who knows of the later
+// segment knows better.
+func (e *Engine) discover(rm RM, r route) {
+	old := &e.routes[rm]
+	if !r.known || r.member.ID == 0 || old.known && cmp.Compare(r.last, old.last) < 0 {
+		return
+	}
+	if old.member.ID != r.member.ID {
+		e.pools[rm].drop()
+	}
+	r.base = max(r.base, old.base)
+	*old = r
+	if c := e.chains[rm]; c != nil && r.last > c.last && r.member.ID != e.opt.Self.ID {
+		c.suspect()
+	}
+}
+
+// redirected reads the route that follows answerNotOwner.
+func (e *Engine) redirected(rm RM, d *decoder) {
+	var r route
+	r.decode(d)
+	if d.done() {
+		e.discover(rm, r)
+	}
+}
+
+func (e *Engine) notOwner(rm RM) []byte {
+	m := encoder{[]byte{answerNotOwner}}
+	if int(rm) < len(e.routes) {
+		e.routes[rm].encode(&m)
+	} else {
+		(&route{}).encode(&m)
+	}
+	return m.b
+}
+
+// status tells of all RMs that are here.
+func (e *Engine) status() []byte {
+	m := encoder{[]byte{answerOK}}
+	n := 0
+	for rm := range e.routes {
+		if e.Owns(RM(rm)) {
+			n++
+		}
+	}
+	m.uint(uint64(n))
+	for rm := range e.routes {
+		if e.Owns(RM(rm)) {
+			m.uint(uint64(rm))
+			e.routes[rm].encode(&m)
+		}
+	}
+	return m.b
+}
+
+// Ask asks a process which RMs it owns, and takes note. Done is told whether it
+// answered.
+func (e *Engine) Ask(to wor.Member, done func(rms []RM, ok bool)) {
+	e.opt.Messenger.Invoke(to, wor.ServiceTx, []byte{msgStatus}, 4*e.opt.ResolveAfter, func(b []byte, err error) {
+		d := &decoder{b: b}
+		if err != nil || d.u8() != answerOK {
+			done(nil, false)
+			return
+		}
+		var rms []RM
+		for range d.count(4, e.opt.RMs) {
+			rm := RM(d.u32())
+			var r route
+			r.decode(d)
+			if d.bad || int(rm) >= e.opt.RMs {
+				break
+			}
+			e.discover(rm, r)
+			rms = append(rms, rm)
+		}
+		done(rms, true)
+	})
+}

@@ -1,0 +1,115 @@
+package tx
+
+import (
+	"github.com/ashlar-dev/ashlar/worm/wor"
+)
+
+// The segments of an RM's votes are numbered from 0. Who has allocated the one
+// with the highest number owns the RM. Those of the RM's state (a KV's
+// snapshots) have numbers of their own.
+
+const numberBits = 31
+
+func (e *Engine) voteSegment(rm RM, n uint64) wor.Segment {
+	return wor.Segment(uint64(e.opt.Instance)<<48 | uint64(rm)<<32 | n)
+}
+
+// StateSegment is the segment of that number, below 1<<31, which an RM's owner
+// may use for the RM's state.
+func (e *Engine) StateSegment(rm RM, n uint64) wor.Segment {
+	return e.voteSegment(rm, n) | 1<<numberBits
+}
+
+func segmentNumber(s wor.Segment) uint64 { return uint64(s) & (1<<numberBits - 1) }
+
+// meta is the payload of a vote segment's Meta.
+type meta struct {
+	owner wor.Member
+	// base is the first segment that a takeover needs besides state, which is the
+	// Resource's. All segments before trimmed are trimmed.
+	base, trimmed uint64
+	state         []byte
+}
+
+func (m *meta) encode() []byte {
+	var e encoder
+	e.member(m.owner)
+	e.uint(m.base)
+	e.uint(m.trimmed)
+	e.bytes(m.state)
+	return e.b
+}
+
+func (m *meta) decode(b []byte) bool {
+	d := decoder{b: b}
+	m.owner = d.member()
+	m.base = d.uint()
+	m.trimmed = d.uint()
+	m.state = d.bytes()
+	return d.done()
+}
+
+// wor is the Meta of segment n.
+func (e *Engine) meta(rm RM, n, nonce uint64, m *meta, size uint32) wor.Meta {
+	return wor.Meta{
+		Owner: nonce, Partition: wor.Partition((uint64(rm) + n) % uint64(e.opt.Partitions)),
+		Protocol: e.opt.Protocol, Size: size, Payload: m.encode(),
+	}
+}
+
+// segment is a segment in which an RM here votes. Its lower half is for
+// transactions of several RMs, whose votes others listen to; the upper half for
+// those of this RM alone.
+type segment struct {
+	n     uint64
+	id    wor.Segment
+	token *wor.Token
+	size  uint32
+	// shared and own are the next free registers of the halves.
+	shared, own uint32
+	// taken has the registers that were voted in.
+	taken  []uint64
+	orders uint64
+	bytes  int64
+	// pending is how many YES votes have no outcome yet.
+	pending int
+	// closed: no more votes.
+	closed bool
+	// needs says, for other RMs, up to which of their segments they have votes on
+	// transactions that were committed here. It is nil where nobody knows.
+	needs    map[RM]uint64
+	trimming bool
+}
+
+func newSegment(n uint64, id wor.Segment, size uint32) *segment {
+	return &segment{n: n, id: id, size: size, own: size / 2, taken: make([]uint64, (size+63)/64), needs: map[RM]uint64{}}
+}
+
+func (s *segment) sharedLeft() uint32 { return s.size/2 - s.shared }
+
+func (s *segment) ownLeft() uint32 { return s.size - s.own }
+
+// half says that half of it is used, so that the next one should be prepared.
+func (s *segment) half(bytesMax int64) bool {
+	return s.sharedLeft() < s.size/4 || s.ownLeft() < s.size/4 || s.bytes > bytesMax/2
+}
+
+// take marks a register as voted in. It answers false if it was, or was given to
+// nobody.
+func (s *segment) take(offset uint32) bool {
+	given := offset < s.shared || offset >= s.size/2 && offset < s.own
+	if !given || s.taken[offset/64]>>(offset%64)&1 == 1 {
+		return false
+	}
+	s.taken[offset/64] |= 1 << (offset % 64)
+	return true
+}
+
+// order numbers a vote; the votes of later segments have higher numbers.
+func (s *segment) order() uint64 {
+	s.orders++
+	return s.n<<24 | s.orders
+}
+
+// done says that all that was voted here has an outcome.
+func (s *segment) done() bool { return s.closed && s.pending == 0 }

@@ -1,0 +1,140 @@
+package tx
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/ashlar-dev/ashlar/worm/wor"
+)
+
+// RM is the number of a resource manager.
+type RM uint32
+
+// ID names a transaction: the nonce of the process that began it, and that
+// process's count.
+type ID struct{ Nonce, Seq uint64 }
+
+func (i ID) String() string { return fmt.Sprintf("%x.%d", i.Nonce, i.Seq) }
+
+// Seat is where an RM votes on a transaction.
+type Seat struct {
+	RM   RM
+	Addr wor.Addr
+}
+
+// Tx says who takes part in a transaction and where they vote. Each attempt at
+// something is a Tx of its own.
+type Tx struct {
+	ID ID
+	// Seats are sorted by RM, each of which has one.
+	Seats []Seat
+}
+
+// Limits of a transaction. An RM that would exceed them votes NO.
+const (
+	// SeatsMax is how many RMs a transaction may have.
+	SeatsMax = 64
+	// BriefMax is the longest Vote.Brief, in bytes.
+	BriefMax = 256 << 10
+	// VoteMax is the longest Vote.Brief and Vote.Redo together, in bytes.
+	VoteMax = wor.ValueMax - 16<<10
+)
+
+// valid says that a Tx from outside makes sense.
+func (t *Tx) valid() bool {
+	return len(t.Seats) > 0 && len(t.Seats) <= SeatsMax &&
+		slices.IsSortedFunc(t.Seats, func(a, b Seat) int { return cmp.Or(cmp.Compare(a.RM, b.RM), -1) })
+}
+
+// Vote is the value of a register in which an RM votes.
+type Vote struct {
+	ID  ID
+	Yes bool
+	// Order numbers the YES votes of an RM in the order in which it gave them:
+	// of two transactions that conflict, the earlier one has the lower number.
+	// Seats are the transaction's.
+	Order uint64
+	Seats []Seat
+	// Brief is what all others learn with the vote: a result, or with NO a
+	// reason. Redo is what the RM needs to finish after its death.
+	Brief, Redo []byte
+}
+
+const (
+	voteNo  = 'n'
+	voteYes = 'y'
+)
+
+func (v *Vote) encode() []byte {
+	e := encoder{make([]byte, 0, 32+20*len(v.Seats)+len(v.Brief)+len(v.Redo))}
+	if !v.Yes {
+		e.u8(voteNo)
+		e.id(v.ID)
+		e.bytes(v.Brief)
+		return e.b
+	}
+	e.u8(voteYes)
+	e.id(v.ID)
+	e.uint(v.Order)
+	e.seats(v.Seats)
+	e.bytes(v.Brief)
+	e.bytes(v.Redo)
+	return e.b
+}
+
+// decodeVote reads the value of a register. What is not a vote counts as NO, for
+// everybody.
+func decodeVote(b []byte) *Vote {
+	d := decoder{b: b}
+	v := &Vote{}
+	switch d.u8() {
+	case voteYes:
+		v.Yes = true
+		v.ID = d.id()
+		v.Order = d.uint()
+		v.Seats = d.seats()
+		v.Brief = d.bytes()
+		v.Redo = d.bytes()
+	case voteNo:
+		v.ID = d.id()
+		v.Brief = d.bytes()
+	default:
+		d.fail()
+	}
+	if !d.done() {
+		return &Vote{Brief: []byte(reasonGarbled)}
+	}
+	return v
+}
+
+// Reasons of a NO that the engine writes.
+const (
+	reasonGarbled = "garbled"
+	// ReasonTimeout: somebody waited too long for the vote.
+	ReasonTimeout = "timeout"
+	// ReasonClosed: the segment was given up before the RM voted.
+	ReasonClosed = "closed"
+	// ReasonTrimmed: the segment is gone, and with it the vote. Where the
+	// transaction was committed, all its RMs had noted that before.
+	ReasonTrimmed = "trimmed"
+	// ReasonLimit: the vote would be too long.
+	ReasonLimit = "limit"
+)
+
+// Outcome is what became of a transaction.
+type Outcome struct {
+	Commit bool
+	// Briefs has the brief of each seat that was known when the outcome was,
+	// which for a commit is all of them.
+	Briefs [][]byte
+}
+
+// count counts vote v for a seat of transaction t: a YES to something else is
+// nobody's YES to this.
+func (t *Tx) count(v *Vote) *Vote {
+	if v.Yes && (v.ID != t.ID || !slices.Equal(v.Seats, t.Seats)) {
+		return &Vote{ID: t.ID, Brief: []byte(reasonGarbled)}
+	}
+	return v
+}
