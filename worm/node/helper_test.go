@@ -146,6 +146,8 @@ type client struct {
 	serial *env.Serial
 	config wor.Config
 	every  time.Duration // between Expires
+	// observe is told each reply, if it is not nil.
+	observe func(to int, q *wor.Request, r *wor.Reply)
 }
 
 func (c *cluster) client(nonce uint64) *client {
@@ -197,7 +199,11 @@ func (r *run) step() {
 	for i, to := range r.out.To {
 		q := r.out.Requests[i]
 		q.Epoch, q.Partition = r.k.config.Epoch, r.k.config.Partition
+		asked := *q
 		r.k.Call(r.k.config.Members[to], q, time.Second, func(reply *wor.Reply) {
+			if r.k.observe != nil {
+				r.k.observe(to, &asked, reply)
+			}
 			if reply == nil || r.over {
 				return
 			}
