@@ -18,6 +18,8 @@ type Client struct {
 	clock  env.Clock
 	serial *env.Serial
 	space  wor.Space
+	// messenger is nil for a client that was not opened.
+	messenger wor.Messenger
 	// unresolved: a write that was outbid answers so at once.
 	unresolved bool
 	closed     chan struct{}
@@ -43,6 +45,10 @@ func (c *Client) Close() { c.close() }
 
 // Space is what the client calls, for applications; it belongs to Serial.
 func (c *Client) Space() wor.Space { return c.space }
+
+// Messenger asks services of the cluster's servers; it belongs to Serial. It is
+// nil where the client was not made by Open.
+func (c *Client) Messenger() wor.Messenger { return c.messenger }
 
 // Serial is where calls of Space are made.
 func (c *Client) Serial() *env.Serial { return c.serial }

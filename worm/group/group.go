@@ -195,7 +195,7 @@ func (g *Group) registers(q *wor.Request, r *wor.Reply, log *wor.Log) {
 			g.limit(r, "segment is kept by "+p.String())
 			return
 		} else if !pinned && changes {
-			g.scratch = appendPin(g.scratch[:0], q.Range.Segment, q.Protocol)
+			g.scratch = appendPin(g.scratch[:0], e.number, q.Range.Segment, q.Protocol)
 			log.Append(g.scratch)
 			e.pins[q.Range.Segment] = q.Protocol
 		}
@@ -217,7 +217,7 @@ func (g *Group) registers(q *wor.Request, r *wor.Reply, log *wor.Log) {
 	e.server(q.Protocol).Handle(&own, r, &g.log)
 	r.Epoch = g.known.Epoch
 	for i := range g.log.Len() {
-		g.scratch = appendInner(g.scratch[:0], q.Protocol, g.log.Record(i))
+		g.scratch = appendInner(g.scratch[:0], e.number, q.Protocol, g.log.Record(i))
 		log.Append(g.scratch)
 	}
 	if q.Kind == wor.KindTrim {
@@ -231,7 +231,7 @@ func (g *Group) unpin(q *wor.Request, log *wor.Log) {
 	if !pinned || (p == wor.Chain) != (q.Protocol == wor.Chain) {
 		return
 	}
-	g.scratch = appendUnpin(g.scratch[:0], q.Range.Segment)
+	g.scratch = appendUnpin(g.scratch[:0], g.held.number, q.Range.Segment)
 	log.Append(g.scratch)
 	delete(g.held.pins, q.Range.Segment)
 }

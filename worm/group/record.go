@@ -12,16 +12,19 @@ import (
 
 // A record is a byte for what it is, then:
 //
-//	recordAcceptor, recordReplica  a record of that server
-//	recordPin                      segment, protocol
-//	recordUnpin                    segment
-//	recordSeal                     nothing
+//	recordAcceptor, recordReplica  epoch; a record of that server
+//	recordPin                      epoch, segment, protocol
+//	recordUnpin                    epoch, segment
+//	recordSeal                     epoch
 //	recordConfig                   a configuration that begins
 //	recordStage                    epoch, tag, number and flags of a piece; the piece
 //	recordDrop                     epoch, tag
 //	recordBase                     flags, epoch of the state; the known configuration
 //
 // A base stands at the beginning of what Save makes, and replaces what is there.
+// It may be followed by records that were written before it, if all up to it come:
+// what it knows already they do not undo. So a log can be cut anywhere before a
+// checkpoint.
 const (
 	recordAcceptor byte = iota + 1
 	recordReplica
@@ -42,25 +45,31 @@ const (
 
 var errRecord = errors.New("group: not a record of this group")
 
-func appendInner(b []byte, p wor.Protocol, record []byte) []byte {
+// epochLen is how long the beginning of most records is: kind and epoch.
+const epochLen = 1 + 4
+
+func appendEpoch(b []byte, kind byte, e wor.Epoch) []byte {
+	return binary.LittleEndian.AppendUint32(append(b, kind), uint32(e))
+}
+
+func appendInner(b []byte, e wor.Epoch, p wor.Protocol, record []byte) []byte {
 	kind := recordAcceptor
 	if p == wor.Chain {
 		kind = recordReplica
 	}
-	return append(append(b, kind), record...)
+	return append(appendEpoch(b, kind, e), record...)
 }
 
-func appendPin(b []byte, s wor.Segment, p wor.Protocol) []byte {
-	return append(binary.LittleEndian.AppendUint64(append(b, recordPin), uint64(s)), byte(p))
+func appendPin(b []byte, e wor.Epoch, s wor.Segment, p wor.Protocol) []byte {
+	return append(binary.LittleEndian.AppendUint64(appendEpoch(b, recordPin, e), uint64(s)), byte(p))
 }
 
-func appendUnpin(b []byte, s wor.Segment) []byte {
-	return binary.LittleEndian.AppendUint64(append(b, recordUnpin), uint64(s))
+func appendUnpin(b []byte, e wor.Epoch, s wor.Segment) []byte {
+	return binary.LittleEndian.AppendUint64(appendEpoch(b, recordUnpin, e), uint64(s))
 }
 
 func appendTag(b []byte, kind byte, s *stage) []byte {
-	b = binary.LittleEndian.AppendUint32(append(b, kind), uint32(s.epoch))
-	return binary.LittleEndian.AppendUint64(b, s.tag)
+	return binary.LittleEndian.AppendUint64(appendEpoch(b, kind, s.epoch), s.tag)
 }
 
 func appendDrop(b []byte, s *stage) []byte { return appendTag(b, recordDrop, s) }
@@ -80,43 +89,55 @@ func appendPiece(b []byte, s *stage, number int, last bool, piece []byte) []byte
 }
 
 // Redo repeats a record of the log after a restart; the records come in their
-// order. An error says that it is not one of this Group's, in this place.
+// order. An error says that it is not one of this Group's.
 func (g *Group) Redo(record []byte) error {
-	if len(record) == 0 {
+	if len(record) < epochLen {
 		return errRecord
 	}
-	kind, b := record[0], record[1:]
-	if kind <= recordSeal && g.held == nil {
-		return fmt.Errorf("%w: there is no state", errRecord)
+	kind, e, b := record[0], wor.Epoch(binary.LittleEndian.Uint32(record[1:])), record[epochLen:]
+	switch kind {
+	case recordConfig:
+		return g.redoConfig(record[1:])
+	case recordStage, recordDrop:
+		return g.redoStage(kind, e, b)
+	case recordBase:
+		return g.redoBase(record[1:])
+	case recordAcceptor, recordReplica, recordPin, recordUnpin, recordSeal:
+		if g.held == nil || e < g.held.number {
+			return nil // over
+		}
+		if e > g.held.number {
+			return fmt.Errorf("%w: of epoch %d, in epoch %d", errRecord, e, g.held.number)
+		}
+		return g.held.redo(kind, b)
 	}
+	return errRecord
+}
+
+// redo repeats a record about the state of the epoch.
+func (e *epoch) redo(kind byte, b []byte) error {
 	switch kind {
 	case recordAcceptor:
-		return g.held.acceptor.Redo(b)
+		return e.acceptor.Redo(b)
 	case recordReplica:
-		return g.held.replica.Redo(b)
+		return e.replica.Redo(b)
 	case recordPin:
 		if len(b) != 9 || !wor.Protocol(b[8]).Valid() {
 			return errRecord
 		}
-		g.held.pins[wor.Segment(binary.LittleEndian.Uint64(b))] = wor.Protocol(b[8])
-		return nil
+		e.pins[wor.Segment(binary.LittleEndian.Uint64(b))] = wor.Protocol(b[8])
 	case recordUnpin:
 		if len(b) != 8 {
 			return errRecord
 		}
-		delete(g.held.pins, wor.Segment(binary.LittleEndian.Uint64(b)))
-		return nil
+		delete(e.pins, wor.Segment(binary.LittleEndian.Uint64(b)))
 	case recordSeal:
-		g.held.sealed = true
-		return nil
-	case recordConfig:
-		return g.redoConfig(b)
-	case recordStage, recordDrop:
-		return g.redoStage(kind, b)
-	case recordBase:
-		return g.redoBase(b)
+		if len(b) != 0 {
+			return errRecord
+		}
+		e.sealed = true
 	}
-	return errRecord
+	return nil
 }
 
 func (g *Group) decodeConfig(b []byte) (wor.Config, error) {
@@ -132,7 +153,7 @@ func (g *Group) decodeConfig(b []byte) (wor.Config, error) {
 
 func (g *Group) redoConfig(b []byte) error {
 	c, err := g.decodeConfig(b)
-	if err == nil {
+	if err == nil && c.Epoch > g.known.Epoch {
 		g.succeed(c)
 	}
 	return err
@@ -155,32 +176,35 @@ func (g *Group) redoBase(b []byte) error {
 	return nil
 }
 
-func (g *Group) redoStage(kind byte, b []byte) error {
-	if len(b) < 12 {
+func (g *Group) redoStage(kind byte, e wor.Epoch, b []byte) error {
+	if len(b) < 8 {
 		return errRecord
 	}
-	e, tag := wor.Epoch(binary.LittleEndian.Uint32(b)), binary.LittleEndian.Uint64(b[4:])
+	tag, b := binary.LittleEndian.Uint64(b), b[8:]
 	s := g.find(e, tag)
 	if kind == recordDrop {
 		g.dropStages(func(t *stage) bool { return t == s })
 		return nil
 	}
-	if len(b) < 21 {
+	if len(b) < 9 {
 		return errRecord
 	}
-	if s == nil {
+	if status := g.standing(e); status != wor.StatusAhead && (status != wor.StatusMute || tag != g.known.Tag) {
+		return nil // over, or begun
+	}
+	number, last, piece := binary.LittleEndian.Uint64(b), b[8] == wor.FlagLast, bytes.Clone(b[9:])
+	switch {
+	case s == nil && number > 0, s != nil && number < uint64(len(s.pieces)):
+		return nil // dropped later, or known
+	case s == nil:
 		s = newStage(e, tag)
 		g.stages = append(g.stages, s)
 	}
-	number, last, piece := binary.LittleEndian.Uint64(b[12:]), b[20] == wor.FlagLast, bytes.Clone(b[21:])
 	c, ok := g.stageable(e, piece, s.check)
 	if number != uint64(len(s.pieces)) || s.complete || !ok {
 		return fmt.Errorf("%w: piece %d of stage %d", errRecord, number, tag)
 	}
-	s.take(piece, last, c)
-	if s.complete && s.epoch == g.known.Epoch {
-		g.begin()
-	}
+	g.take(s, piece, last, c)
 	return nil
 }
 
@@ -222,14 +246,14 @@ func (e *epoch) save(yield func(record []byte) bool) bool {
 	}
 	slices.Sort(segments)
 	for _, s := range segments {
-		if b = appendPin(b[:0], s, e.pins[s]); !yield(b) {
+		if b = appendPin(b[:0], e.number, s, e.pins[s]); !yield(b) {
 			return false
 		}
 	}
 	more := true
 	for _, p := range []wor.Protocol{wor.Paxos, wor.Chain} {
 		e.server(p).Save(func(record []byte) bool {
-			b = appendInner(b[:0], p, record)
+			b = appendInner(b[:0], e.number, p, record)
 			more = yield(b)
 			return more
 		})

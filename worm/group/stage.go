@@ -9,15 +9,17 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// StagesMax is how many stages a Group keeps.
-const StagesMax = 8
+// StagesMax is how many stages a Group keeps. Complete ones that are alike count
+// once for MaxBytes, and of one epoch not many can differ: a sealed state does not
+// change, so that a stage depends on nothing but which servers were asked.
+const StagesMax = 64
 
 // stage is the state that a reconfiguration hands over for an epoch to come.
 type stage struct {
 	epoch    wor.Epoch
 	tag      uint64
 	pieces   [][]byte
-	bytes    int64
+	bytes    int64 // 0 when another stage has the same pieces
 	hash     *xxhash.Digest
 	complete bool
 	check    sequence
@@ -29,13 +31,28 @@ func newStage(e wor.Epoch, tag uint64) *stage {
 
 func (s *stage) sum() uint64 { return s.hash.Sum64() }
 
-// take adds the next piece.
-func (s *stage) take(piece []byte, last bool, check sequence) {
+// take adds the next piece. A stage that is complete thereby shares its memory
+// with one that is alike, and becomes the state if it was waited for.
+func (g *Group) take(s *stage, piece []byte, last bool, check sequence) {
 	s.pieces = append(s.pieces, piece)
-	s.bytes += int64(len(piece)) + 64
+	s.bytes += int64(len(piece)) + pieceBytes
 	_, _ = s.hash.Write(piece) // never fails
-	s.check, s.complete = check, last
+	if s.check, s.complete = check, last; !last {
+		return
+	}
+	for _, t := range g.stages {
+		if t != s && t.complete && t.sum() == s.sum() && slices.EqualFunc(t.pieces, s.pieces, bytes.Equal) {
+			s.pieces, s.bytes = t.pieces, 0
+			break
+		}
+	}
+	if s.epoch == g.known.Epoch {
+		g.begin()
+	}
 }
+
+// pieceBytes is what a piece counts as, besides its length.
+const pieceBytes = 64
 
 // sequence checks that states come in their order and can be a state together.
 type sequence struct {
@@ -174,13 +191,11 @@ func (g *Group) extend(s *stage, q *wor.Request, r *wor.Reply, log *wor.Log) {
 	}
 	g.scratch = appendStage(g.scratch[:0], s, last, q.Value)
 	log.Append(g.scratch)
-	s.take(q.Value, last, c)
+	g.take(s, q.Value, last, c)
 	r.Cursor = uint64(len(s.pieces))
-	if s.complete && s.epoch == g.known.Epoch {
-		if g.begin(); g.held == nil || g.held.number != g.known.Epoch {
-			r.Cursor = 0
-			g.limit(r, "digest of a stage")
-		}
+	if last && s.epoch == g.known.Epoch && g.Status() == wor.StatusMute {
+		r.Cursor = 0
+		g.limit(r, "digest of a stage")
 	}
 }
 
@@ -189,7 +204,7 @@ func (g *Group) extend(s *stage, q *wor.Request, r *wor.Reply, log *wor.Log) {
 // decided.
 func (g *Group) makeRoom(s *stage, bytes int64, log *wor.Log) bool {
 	for {
-		full := g.staged()+bytes > g.maxBytes || s == nil && len(g.stages) >= StagesMax
+		full := g.staged()+bytes+pieceBytes > g.maxBytes || s == nil && len(g.stages) >= StagesMax
 		if !full {
 			return true
 		}
@@ -207,7 +222,20 @@ func (g *Group) drop(s *stage, log *wor.Log) {
 	g.dropStages(func(t *stage) bool { return t == s })
 }
 
-func (g *Group) dropStages(which func(*stage) bool) { g.stages = slices.DeleteFunc(g.stages, which) }
+// dropStages forgets stages. One that has shared the memory of a stage that goes
+// counts for it from then on.
+func (g *Group) dropStages(which func(*stage) bool) {
+	g.stages = slices.DeleteFunc(g.stages, which)
+	for _, s := range g.stages {
+		counted := func(t *stage) bool { return t.bytes > 0 && &t.pieces[0] == &s.pieces[0] }
+		if s.bytes > 0 || slices.ContainsFunc(g.stages, counted) {
+			continue
+		}
+		for _, piece := range s.pieces {
+			s.bytes += int64(len(piece)) + pieceBytes
+		}
+	}
+}
 
 func (g *Group) find(e wor.Epoch, tag uint64) *stage {
 	for _, s := range g.stages {

@@ -15,7 +15,7 @@ func (g *Group) seal(q *wor.Request, r *wor.Reply, log *wor.Log) {
 		return
 	}
 	if !g.held.sealed {
-		g.scratch = append(g.scratch[:0], recordSeal)
+		g.scratch = appendEpoch(g.scratch[:0], recordSeal, q.Epoch)
 		log.Append(g.scratch)
 		g.held.sealed = true
 	}
@@ -186,17 +186,10 @@ func (g *Group) activate(q *wor.Request, r *wor.Reply, log *wor.Log) {
 // is here.
 func (g *Group) succeed(c wor.Config) {
 	g.learn(c)
-	kept := g.stages[:0]
-	for _, s := range g.stages {
-		if s.epoch > c.Epoch || s.epoch == c.Epoch && s.tag == c.Tag {
-			kept = append(kept, s)
-		}
-	}
-	clear(g.stages[len(kept):])
-	g.stages = kept
-	if g.known.Index(g.self) < 0 {
+	member := g.known.Index(g.self) >= 0
+	g.dropStages(func(s *stage) bool { return s.epoch < c.Epoch || s.epoch == c.Epoch && (s.tag != c.Tag || !member) })
+	if !member {
 		g.held = nil
-		g.dropStages(func(s *stage) bool { return s.epoch == c.Epoch })
 		return
 	}
 	g.begin()

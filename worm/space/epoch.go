@@ -37,6 +37,7 @@ type view struct {
 	// without a next one.
 	stuck, pending env.Instant
 	nudged         [wor.MembersMax]env.Instant
+	rescuing       bool
 }
 
 // hint notes that a server spoke of a later epoch.

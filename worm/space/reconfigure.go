@@ -1,4 +1,660 @@
 package space
 
-// rescue ends a reconfiguration that somebody began.
-func (s *Space) rescue(v *view) {}
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/ashlar-dev/ashlar/env"
+	"github.com/ashlar-dev/ashlar/worm/group"
+	"github.com/ashlar-dev/ashlar/worm/wor"
+)
+
+// Reconfiguration of a partition from epoch e, with members M, to e+1, with N:
+//
+//	refresh   Learn the newest configuration: e is it.
+//	seal      A majority of M promises to answer nothing of epoch e any more.
+//	stage     Their states are fetched piece by piece and merged; the pieces go
+//	          to N under a tag that this reconfiguration has drawn. A majority
+//	          of N must have them all; all of N, if there are chains.
+//	decide    The configuration, with the tag and the digest of what was staged,
+//	          is proposed to the register of epoch e+1. There is one winner (rule
+//	          i); the loser's stage will never count.
+//	activate  N is told, and M. Who does not hear of it is told by the clients
+//	          that meet it (nudge).
+//
+// Until the decision anybody may begin anew with another tag, and after it anybody
+// may activate: nothing hangs on the one who began. A member of N that could not
+// be staged stays mute until the next reconfiguration, which may be to the same
+// members.
+//
+// Of a chain any sealed server shows what was decided, since it is on all; a
+// majority is sealed all the same, as each partition is also the home of segments,
+// whose registers are kept by Paxos.
+
+// Phase is how far a reconfiguration is.
+type Phase uint8
+
+// The phases.
+const (
+	PhaseRefresh Phase = iota
+	PhaseSeal
+	PhaseStage
+	PhaseDecide
+	PhaseActivate
+	PhaseDone
+)
+
+var phaseNames = [...]string{"refresh", "seal", "stage", "decide", "activate", "done"}
+
+func (p Phase) String() string { return phaseNames[p] }
+
+// Progress is told to who watches a reconfiguration.
+type Progress struct {
+	Partition wor.Partition
+	Epoch     wor.Epoch // that is to end
+	Phase     Phase
+	// Sealed servers of the old members; Pieces and Bytes that were staged;
+	// Staged and Active servers of the new members. Attempt counts from 1.
+	Sealed, Pieces, Staged, Active, Attempt int
+	Bytes                                   int64
+}
+
+func (p Progress) String() string {
+	return fmt.Sprintf("partition %d, epoch %d: %v, sealed %d, staged %d with %d bytes, active %d",
+		p.Partition, p.Epoch, p.Phase, p.Sealed, p.Staged, p.Bytes, p.Active)
+}
+
+// Reconfigure makes members keep a partition from the next epoch on. Done is
+// called with the configuration of that epoch: with nil if it is this one, with
+// ErrWritten if somebody else has decided another. An ErrUnknown may still take
+// effect. Operations under way go on in the new epoch; tokens of the old one are
+// of no use any more. Progress may be nil.
+func (s *Space) Reconfigure(p wor.Partition, members []wor.Member, within time.Duration, progress func(Progress), done func(*wor.Config, error)) {
+	s.reconfigure(p, members, within, false, progress, done)
+}
+
+// UnsafeRecover is Reconfigure for a partition of which a majority of the servers
+// is lost for good: it goes on with what the others have. What was decided may be
+// missing, or may change; Config.Tainted says so from then on. It refuses
+// (ErrRefused) as long as a majority answers. For partition 0 nothing decides
+// between two that do this at once: one operator must do it, once.
+func (s *Space) UnsafeRecover(p wor.Partition, members []wor.Member, within time.Duration, progress func(Progress), done func(*wor.Config, error)) {
+	s.reconfigure(p, members, within, true, progress, done)
+}
+
+// ErrRefused: the operator's command was not begun, for the reason that is said.
+var ErrRefused = errors.New("refused")
+
+func (s *Space) reconfigure(p wor.Partition, members []wor.Member, within time.Duration, unsafe bool, progress func(Progress), done func(*wor.Config, error)) {
+	next := &wor.Config{Partition: p, Members: slices.Clone(members)}
+	err := s.checkPartition(p)
+	if err == nil {
+		err = next.Check()
+	}
+	if err == nil {
+		err = s.admit(0)
+	}
+	if err != nil {
+		s.later(func() { done(nil, err) })
+		return
+	}
+	c := &change{next: next, unsafe: unsafe, watch: progress, done: done}
+	c.begin(s, 0, within, c)
+	c.at.Partition = p
+	c.refresh()
+}
+
+// change is a reconfiguration under way.
+type change struct {
+	op
+	at     Progress
+	old    *wor.Config
+	next   *wor.Config
+	unsafe bool
+	watch  func(Progress)
+	done   func(*wor.Config, error)
+
+	r     reader
+	pause alarm
+	wait  env.Backoff
+
+	seals    []*inquiry
+	sealed   []int // members of old, in the order of their answers
+	bad      uint16
+	sources  []int
+	fetches  []*inquiry
+	merger   *group.Merger
+	piece    []byte
+	last     bool
+	pieces   uint64
+	targets  []stageTarget
+	whole    bool // no target may be left behind
+	deciding proposer
+	begun    uint16
+	actives  []*inquiry
+}
+
+// stageTarget is a member to be.
+type stageTarget struct {
+	inquiry *inquiry
+	has     uint64 // pieces
+	lost    bool
+	since   env.Instant
+}
+
+// How often a server is asked before a reconfiguration does without it, and how
+// long at least it waits for the last ones to take a piece.
+const (
+	fetchTries    = 8
+	activateTries = 12
+	laggardWait   = 3 * time.Second
+	recoverWait   = 2 * time.Second
+)
+
+func (c *change) phase(p Phase) {
+	c.at.Phase = p
+	c.tell()
+}
+
+func (c *change) tell() {
+	if c.watch != nil {
+		c.watch(c.at)
+	}
+}
+
+// refresh reads the next configuration's register until it is unwritten.
+func (c *change) refresh() {
+	s := c.s
+	c.phase(PhaseRefresh)
+	c.old = s.views[c.next.Partition].cfg
+	c.at.Epoch = c.old.Epoch
+	if c.unsafe && c.old.Partition == 0 {
+		c.seal() // its witnesses are lost; who is ahead says so
+		return
+	}
+	c.r.run(s, c, s.configPlace(c.old.Partition), configAddr(c.old.Partition, c.old.Epoch+1), 0)
+}
+
+// read is the refresh's.
+func (c *change) read(_ *reader, value []byte, err error) {
+	s := c.s
+	cfg := new(wor.Config)
+	switch {
+	case errors.Is(err, wor.ErrUnwritten):
+		c.seal()
+	case err == nil && cfg.UnmarshalBinary(value) == nil && cfg.Partition == c.old.Partition && cfg.Epoch == c.old.Epoch+1:
+		s.adopt(cfg)
+		c.refresh()
+	case errors.Is(err, errMoved):
+		s.learn(c.old.Partition) // partition 0, whose witnesses know the next one
+		c.retry()
+	case err == nil:
+		c.fail(fmt.Errorf("configuration of partition %d, epoch %d: %w", c.old.Partition, c.old.Epoch+1, wor.ErrEncoding))
+	default:
+		c.retry()
+	}
+}
+
+// retry refreshes a little later.
+func (c *change) retry() {
+	if c.wait.Min == 0 {
+		c.wait = env.Backoff{Min: learnMin, Max: learnMax}
+	}
+	c.s.agenda.set(&c.pause, c.s.clock.Now().Add(c.wait.Next(c.s.random)), c)
+}
+
+// ring is of pause, as op's alarm is op's own.
+func (c *change) ring(*alarm) {
+	switch c.at.Phase {
+	case PhaseRefresh:
+		c.refresh()
+	case PhaseSeal:
+		c.recovered()
+	case PhaseStage:
+		c.laggards()
+	}
+}
+
+// superseded sees whether somebody else has decided the epoch: then this has
+// lost.
+func (c *change) superseded() {
+	s, v := c.s, c.s.views[c.old.Partition]
+	if v.cfg.Epoch > c.old.Epoch {
+		c.settle(v.cfg)
+		return
+	}
+	s.learn(c.old.Partition)
+	s.agenda.set(&c.pause, s.clock.Now().Add(learnMin), ringFunc(func() {
+		if c.live {
+			c.superseded()
+		}
+	}))
+}
+
+type ringFunc func()
+
+func (f ringFunc) ring(*alarm) { f() }
+
+// settle ends it with the configuration that follows.
+func (c *change) settle(cfg *wor.Config) {
+	switch {
+	case cfg.Epoch == c.old.Epoch+1 && cfg.Tag == c.next.Tag:
+		c.activate(cfg)
+	default:
+		value, _ := cfg.MarshalBinary() // it was decoded from there
+		c.answer(cfg, &wor.WrittenError{Addr: configAddr(cfg.Partition, cfg.Epoch), Value: value})
+	}
+}
+
+// seal seals all members that can be reached.
+func (c *change) seal() {
+	s := c.s
+	c.phase(PhaseSeal)
+	for i, m := range c.old.Members {
+		q := wor.Request{Kind: wor.KindSeal, Partition: c.old.Partition, Epoch: c.old.Epoch}
+		c.seals = append(c.seals, s.inquire(m, q, 0, func(r *wor.Reply) bool { return c.sealedBy(i, r) }, nil))
+	}
+	if c.unsafe {
+		s.agenda.set(&c.pause, s.clock.Now().Add(recoverWait), c)
+	}
+}
+
+func (c *change) sealedBy(i int, r *wor.Reply) (enough bool) {
+	s := c.s
+	switch r.Status {
+	case wor.StatusOK:
+	case wor.StatusStale, wor.StatusSealed:
+		if r.Epoch > c.old.Epoch {
+			s.hint(c.old.Partition, r.Epoch)
+			s.suggest(c.old.Partition, r.Value)
+			c.lost()
+		}
+		return false
+	case wor.StatusAhead, wor.StatusMute:
+		s.nudge(c.old, i)
+		return false
+	default:
+		return false
+	}
+	c.sealed = append(c.sealed, i)
+	c.at.Sealed = len(c.sealed)
+	if c.at.Phase == PhaseSeal && !c.unsafe {
+		c.restart()
+	}
+	return true
+}
+
+// lost: a server knows a later epoch.
+func (c *change) lost() {
+	c.rest()
+	c.superseded()
+}
+
+// recovered goes on with the servers that answered, if they are too few.
+func (c *change) recovered() {
+	n := len(c.old.Members)
+	switch {
+	case len(c.sealed) >= group.Seals(n):
+		c.fail(fmt.Errorf("%w: %d of %d servers answer, which is enough for an ordinary change of members", ErrRefused, len(c.sealed), n))
+	case len(c.sealed) == 0:
+		c.s.agenda.set(&c.pause, c.s.clock.Now().Add(recoverWait), c)
+	default:
+		c.restart()
+	}
+}
+
+// restart begins to stage, with a new tag, if enough are sealed.
+func (c *change) restart() {
+	s, n := c.s, len(c.old.Members)
+	for _, f := range c.fetches {
+		f.stop()
+	}
+	for i := range c.targets {
+		c.targets[i].inquiry.stop()
+	}
+	need := group.Seals(n)
+	if c.unsafe {
+		need = len(c.sealed)
+	}
+	c.sources = c.sources[:0]
+	for _, i := range c.sealed {
+		if c.bad>>i&1 == 0 && len(c.sources) < need {
+			c.sources = append(c.sources, i)
+		}
+	}
+	if len(c.sources) < need && len(c.sealed) >= need {
+		c.bad = 0
+		c.sources = append(c.sources[:0], c.sealed[:need]...)
+	}
+	if len(c.sources) < need {
+		c.at.Phase = PhaseSeal
+		return
+	}
+	c.next.Epoch = c.old.Epoch + 1
+	c.next.Tag, c.next.Tainted = 0, c.old.Tainted || c.unsafe
+	for c.next.Tag == 0 {
+		c.next.Tag = s.random.Uint64()
+	}
+	c.at.Attempt++
+	c.at.Pieces, c.at.Bytes, c.at.Staged = 0, 0, 0
+	c.merger = group.NewMerger(n, len(c.sources))
+	c.fetches = make([]*inquiry, len(c.sources))
+	c.targets = make([]stageTarget, len(c.next.Members))
+	c.piece, c.last, c.pieces = nil, false, 0
+	c.phase(PhaseStage)
+	c.pump()
+}
+
+// pump fetches what the merger wants, and stages what it makes of it.
+func (c *change) pump() {
+	if c.piece != nil {
+		return // it is on its way
+	}
+	for i := range c.sources {
+		if cursor, ok := c.merger.Wants(i); ok && (c.fetches[i] == nil || !c.fetches[i].live) {
+			c.fetch(i, cursor)
+		}
+	}
+	piece, last, ok, err := c.merger.Next()
+	switch {
+	case err != nil:
+		c.fail(fmt.Errorf("state of partition %d, epoch %d: %w", c.old.Partition, c.old.Epoch, err))
+	case ok:
+		if piece == nil {
+			piece = []byte{}
+		}
+		c.piece, c.last = piece, last
+		c.stage()
+	}
+}
+
+func (c *change) fetch(i int, cursor uint64) {
+	s, m, merger := c.s, c.old.Members[c.sources[i]], c.merger
+	q := wor.Request{Kind: wor.KindFetch, Partition: c.old.Partition, Epoch: c.old.Epoch, Cursor: cursor}
+	heard := func(r *wor.Reply) bool {
+		switch {
+		case merger != c.merger:
+			return true
+		case r.Status == wor.StatusOK:
+			s.later(func() {
+				if c.live && merger == c.merger {
+					c.fetched(i, cursor, r)
+				}
+			})
+			return true
+		case r.Status == wor.StatusStale && r.Epoch > c.old.Epoch:
+			s.hint(c.old.Partition, r.Epoch)
+			s.suggest(c.old.Partition, r.Value)
+			c.lost()
+			return true
+		}
+		return false
+	}
+	c.fetches[i] = s.inquire(m, q, fetchTries, heard, func() {
+		if merger == c.merger && c.live {
+			c.bad |= 1 << c.sources[i]
+			c.restart()
+		}
+	})
+}
+
+func (c *change) fetched(i int, cursor uint64, r *wor.Reply) {
+	if err := c.merger.Put(i, cursor, r); err != nil {
+		// Damaged on its way, or there: another server may have it right.
+		c.bad |= 1 << c.sources[i]
+		c.retryStage()
+		return
+	}
+	c.pump()
+}
+
+// retryStage begins to stage again a little later.
+func (c *change) retryStage() {
+	merger := c.merger
+	if c.wait.Min == 0 {
+		c.wait = env.Backoff{Min: learnMin, Max: learnMax}
+	}
+	c.s.agenda.set(&c.pause, c.s.clock.Now().Add(c.wait.Next(c.s.random)), ringFunc(func() {
+		if c.live && c.merger == merger {
+			c.restart()
+		}
+	}))
+}
+
+// stage sends a piece to all members to be that have the ones before.
+func (c *change) stage() {
+	s, merger := c.s, c.merger
+	now := s.clock.Now()
+	for i := range c.targets {
+		t := &c.targets[i]
+		if t.lost {
+			continue
+		}
+		t.since = now
+		q := wor.Request{
+			Kind: wor.KindStage, Partition: c.old.Partition, Epoch: c.next.Epoch,
+			Tag: c.next.Tag, Cursor: c.pieces, Value: c.piece,
+		}
+		if c.last {
+			q.Flags, q.Digest = wor.FlagLast, merger.Digest()
+		}
+		number := c.pieces
+		t.inquiry = s.inquire(c.next.Members[i], q, 0, func(r *wor.Reply) bool {
+			if merger != c.merger || number != c.pieces {
+				return true
+			}
+			return c.stagedBy(i, r)
+		}, nil)
+	}
+	s.agenda.set(&c.pause, now.Add(laggardWait), c)
+}
+
+func (c *change) stagedBy(i int, r *wor.Reply) (enough bool) {
+	t := &c.targets[i]
+	switch {
+	case r.Status == wor.StatusOK && r.Cursor > c.pieces:
+		t.has = r.Cursor
+		c.s.later(c.stepper())
+		return true
+	case r.Status == wor.StatusStale && r.Epoch >= c.next.Epoch:
+		c.s.hint(c.old.Partition, r.Epoch)
+		c.s.suggest(c.old.Partition, r.Value)
+		c.lost()
+		return true
+	case r.Status == wor.StatusBusy && r.Cursor < c.pieces, r.Status == wor.StatusConflict, r.Status == wor.StatusLimit:
+		// It has given the stage up, or another one has the tag.
+		t.lost = true
+		c.s.later(c.stepper())
+		return true
+	}
+	return false
+}
+
+// stepper looks, later, whether the next piece may follow.
+func (c *change) stepper() func() {
+	merger := c.merger
+	return func() {
+		if c.live && merger == c.merger && c.at.Phase == PhaseStage && c.piece != nil {
+			c.stepStage()
+		}
+	}
+}
+
+// stepStage goes on when all that are left have the piece.
+func (c *change) stepStage() {
+	have, left := 0, 0
+	for i := range c.targets {
+		if t := &c.targets[i]; !t.lost {
+			left++
+			if t.has > c.pieces {
+				have++
+			}
+		}
+	}
+	switch {
+	case left < c.merger.Stages(len(c.targets)):
+		c.whole = c.whole || c.merger.Stages(len(c.targets)) == len(c.targets)
+		c.retryStage()
+	case have == left:
+		c.at.Pieces, c.at.Bytes, c.at.Staged = c.at.Pieces+1, c.at.Bytes+int64(len(c.piece)), have
+		c.tell()
+		c.pieces++
+		c.piece = nil
+		if c.last {
+			c.decide()
+			return
+		}
+		c.pump()
+	}
+}
+
+// laggards leaves behind who does not take a piece, if the others are enough.
+func (c *change) laggards() {
+	have := 0
+	for i := range c.targets {
+		if !c.targets[i].lost && c.targets[i].has > c.pieces {
+			have++
+		}
+	}
+	if c.piece != nil && have >= c.merger.Stages(len(c.targets)) && !c.whole {
+		for i := range c.targets {
+			if t := &c.targets[i]; t.has <= c.pieces {
+				t.lost = true
+				t.inquiry.stop()
+			}
+		}
+		c.stepStage()
+		return
+	}
+	c.s.agenda.set(&c.pause, c.s.clock.Now().Add(laggardWait), c)
+}
+
+// decide proposes the configuration.
+func (c *change) decide() {
+	s := c.s
+	s.agenda.drop(&c.pause)
+	c.phase(PhaseDecide)
+	c.next.Digest = c.merger.Digest()
+	value, err := c.next.MarshalBinary()
+	if err != nil {
+		c.fail(err)
+		return
+	}
+	if c.unsafe && c.next.Partition == 0 {
+		cfg := *c.next
+		c.activate(&cfg) // there is nobody left to decide
+		return
+	}
+	at := place{}
+	if c.old.Partition == 0 {
+		at.fixed = c.old
+	}
+	c.deciding = proposer{}
+	c.deciding.run(s, c, at, configAddr(c.next.Partition, c.next.Epoch), value, 0)
+}
+
+// proposed is the decision.
+func (c *change) proposed(_ *proposer, value []byte, err error) {
+	cfg := new(wor.Config)
+	switch {
+	case errors.Is(err, errMoved):
+		c.superseded() // the witnesses know the next one
+	case err != nil:
+		c.fail(err)
+	default:
+		if err := cfg.UnmarshalBinary(value); err != nil {
+			c.fail(err)
+			return
+		}
+		c.s.adopt(cfg)
+		c.settle(cfg)
+	}
+}
+
+// activate tells the members, new and old. It is done when a majority of the new
+// ones has begun; the others are told on.
+func (c *change) activate(cfg *wor.Config) {
+	s := c.s
+	c.rest()
+	s.adopt(cfg)
+	c.phase(PhaseActivate)
+	q := *activation(cfg)
+	for i, m := range cfg.Members {
+		s.inquire(m, q, 0, func(r *wor.Reply) bool { return c.begunBy(cfg, i, r) }, nil).limit(activateTries, c)
+	}
+	for _, m := range c.old.Members {
+		if cfg.Index(m.ID) < 0 {
+			s.inquire(m, q, activateTries, func(r *wor.Reply) bool { return r.Status != wor.StatusBusy }, nil)
+		}
+	}
+}
+
+// limit bounds the attempts once the reconfiguration is over.
+func (i *inquiry) limit(tries int, c *change) {
+	heard := i.heard
+	i.heard = func(r *wor.Reply) bool {
+		return heard(r) || !c.live && i.tries >= tries
+	}
+}
+
+func (c *change) begunBy(cfg *wor.Config, i int, r *wor.Reply) bool {
+	switch {
+	case r.Status == wor.StatusOK, r.Epoch > cfg.Epoch:
+	case r.Status == wor.StatusMute || r.Status == wor.StatusForeign:
+		return !c.live // it has not its stage, and will not get it
+	default:
+		return false
+	}
+	c.begun |= 1 << i
+	n := 0
+	for b := c.begun; b != 0; b &= b - 1 {
+		n++
+	}
+	c.at.Active = n
+	if c.live && n >= wor.Majority(len(cfg.Members)) {
+		c.phase(PhaseDone)
+		c.answer(cfg, nil)
+	}
+	return true
+}
+
+// rest stops all that is under way.
+func (c *change) rest() {
+	c.r.stop()
+	c.deciding.stop()
+	for _, i := range c.seals {
+		i.stop()
+	}
+	for _, i := range c.fetches {
+		i.stop()
+	}
+	for i := range c.targets {
+		c.targets[i].inquiry.stop()
+	}
+	c.s.agenda.drop(&c.pause)
+	c.merger = nil
+}
+
+func (c *change) fail(err error) {
+	a := configAddr(c.next.Partition, c.next.Epoch)
+	c.answer(nil, unknown(a, c.deciding.sent || c.at.Phase == PhaseActivate, err))
+}
+
+func (c *change) answer(cfg *wor.Config, err error) {
+	if c.end() {
+		c.rest()
+		c.done(cfg, err)
+	}
+}
+
+// rescue ends a reconfiguration that somebody began and did not finish: to the
+// same members.
+func (s *Space) rescue(v *view) {
+	if v.rescuing {
+		return
+	}
+	v.rescuing = true
+	s.reconfigure(v.partition, v.cfg.Members, 10*max(s.o.Patience, time.Second), false, nil, func(*wor.Config, error) { v.rescuing = false })
+}

@@ -1,0 +1,185 @@
+package worm_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/ashlar-dev/ashlar/env"
+	"github.com/ashlar-dev/ashlar/env/osenv"
+	"github.com/ashlar-dev/ashlar/worm"
+	"github.com/ashlar-dev/ashlar/worm/node"
+	"github.com/ashlar-dev/ashlar/worm/wor"
+)
+
+// cluster starts servers in this process, on real sockets and disks. Stop ends
+// one.
+func cluster(t testing.TB, n int, memory bool) (g *wor.Genesis, stop func(i int)) {
+	t.Helper()
+	g = &wor.Genesis{Cluster: 7, Partitions: []wor.Config{{}}}
+	listeners := make([]wor.Member, n)
+	dirs := make([]*osenv.Disk, n)
+	for i := range n {
+		world := osenv.New()
+		m := wor.Member{ID: wor.ServerID(i + 1), Name: fmt.Sprint("n", i)}
+		if !memory {
+			disk, err := osenv.OpenDisk(t.TempDir())
+			if err != nil {
+				t.Fatal(err)
+			}
+			world.Disk, dirs[i] = disk, disk
+			if m.ID, err = node.Format(world, "log", m.Name); err != nil {
+				t.Fatal(err)
+			}
+		}
+		// A port that is free: the genesis has to name it before the server is
+		// there.
+		network := osenv.NewNetwork(osenv.NetworkOptions{})
+		l, err := network.Listen("127.0.0.1:0", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m.Addr = string(l.Addr())
+		l.Close()
+		network.Close()
+		listeners[i] = m
+	}
+	g.Partitions[0].Members = listeners
+	stops := make([]func(), n)
+	for i, m := range listeners {
+		world, tasks := osenv.New(), osenv.NewTasks()
+		network := osenv.NewNetwork(osenv.NetworkOptions{})
+		world.Network = network
+		if dirs[i] != nil {
+			world.Disk = dirs[i]
+		}
+		o := node.Options{Env: world, Tasks: tasks, Listen: env.Addr(m.Addr), Genesis: g}
+		if o.Memory = memory; memory {
+			o.ID = m.ID
+		} else {
+			o.Dir = "log"
+		}
+		s, err := node.OpenServer(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		stops[i] = sync.OnceFunc(func() {
+			s.Close()
+			tasks.Close()
+			network.Close()
+			if dirs[i] != nil {
+				dirs[i].Close()
+			}
+		})
+		t.Cleanup(stops[i])
+	}
+	return g, func(i int) { stops[i]() }
+}
+
+func TestClientOnServers(t *testing.T) {
+	for _, memory := range []bool{true, false} {
+		t.Run(fmt.Sprint("memory=", memory), func(t *testing.T) {
+			g, stop := cluster(t, 3, memory)
+			c, err := worm.Open(worm.Options{Genesis: g})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer c.Close()
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			if _, err := c.Alloc(ctx, 1, wor.Meta{Owner: 1, Size: 100}); err != nil {
+				t.Fatal(err)
+			}
+			token, err := c.Capture(ctx, wor.Range{Segment: 1, Lo: 0, Hi: 100})
+			if err != nil {
+				t.Fatal(err)
+			}
+			heard := make(chan string, 100)
+			c.Listen(ctx, wor.Range{Segment: 1, Lo: 0, Hi: 100}, func(cell wor.Cell) { heard <- string(cell.Value) })
+			var wait sync.WaitGroup
+			for i := range uint32(50) {
+				wait.Go(func() {
+					if err := c.Write(ctx, token, i, fmt.Append(nil, "value ", i)); err != nil {
+						t.Error(err)
+					}
+				})
+			}
+			wait.Wait()
+			stop(2)
+			if err := c.Write(ctx, token, 50, []byte("with two of three")); err != nil {
+				t.Error(err)
+			}
+			// Another client, which steals the register and is told what it holds.
+			d, err := worm.Open(worm.Options{Genesis: g})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer d.Close()
+			var written *wor.WrittenError
+			if err := d.Propose(ctx, wor.Addr{Segment: 1, Offset: 7}, []byte("mine")); !errors.As(err, &written) || string(written.Value) != "value 7" {
+				t.Errorf("propose: %v", err)
+			}
+			if err := d.Propose(ctx, wor.Addr{Segment: 1, Offset: 60}, []byte("mine")); err != nil {
+				t.Error(err)
+			}
+			if err := c.Write(ctx, token, 60, []byte("late")); !errors.Is(err, wor.ErrWritten) {
+				t.Errorf("a write that was outbid: %v", err)
+			}
+			if v, err := d.Read(ctx, wor.Addr{Segment: 1, Offset: 49}); err != nil || string(v) != "value 49" {
+				t.Errorf("read %q, %v", v, err)
+			}
+			if _, err := d.Read(ctx, wor.Addr{Segment: 1, Offset: 99}); !errors.Is(err, wor.ErrUnwritten) {
+				t.Errorf("read of nothing: %v", err)
+			}
+			got := map[string]bool{}
+			for len(got) < 52 {
+				select {
+				case v := <-heard:
+					got[v] = true
+				case <-ctx.Done():
+					t.Fatalf("heard %d values, want 52", len(got))
+				}
+			}
+			if err := d.Trim(ctx, 1); err != nil {
+				t.Error(err)
+			}
+			if _, err := c.Read(ctx, wor.Addr{Segment: 1, Offset: 99}); !errors.Is(err, wor.ErrTrimmed) {
+				t.Errorf("read of what was trimmed: %v", err)
+			}
+		})
+	}
+}
+
+func TestContextEnds(t *testing.T) {
+	g, stop := cluster(t, 3, true)
+	c, err := worm.Open(worm.Options{Genesis: g})
+	if err != nil {
+		t.Fatal(err)
+	}
+	stop(0)
+	stop(1)
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	if err := c.Propose(ctx, wor.Addr{Segment: 1}, []byte("x")); !errors.Is(err, wor.ErrUnknown) {
+		t.Errorf("propose without a majority: %v", err)
+	}
+	if _, err := c.Stat(ctx, 1); !errors.Is(err, wor.ErrDeadline) {
+		t.Errorf("stat without a majority: %v", err)
+	}
+	end := make(chan error, 1)
+	go func() {
+		_, err := c.Stat(context.Background(), 1)
+		end <- err
+	}()
+	c.Close()
+	if err := <-end; !errors.Is(err, wor.ErrClosed) {
+		t.Errorf("stat of a closed client: %v", err)
+	}
+}
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

@@ -1,0 +1,61 @@
+package worm
+
+import (
+	"crypto/tls"
+	"sync"
+	"time"
+
+	"github.com/ashlar-dev/ashlar/env"
+	"github.com/ashlar-dev/ashlar/env/osenv"
+	"github.com/ashlar-dev/ashlar/worm/node"
+	"github.com/ashlar-dev/ashlar/worm/space"
+	"github.com/ashlar-dev/ashlar/worm/wor"
+)
+
+// Options of Open.
+type Options struct {
+	// Genesis is the cluster's.
+	Genesis *wor.Genesis
+	// TLS, where given, secures the connections; it has what the client shows and
+	// whom it trusts, as osenv.NetworkOptions.TLS.
+	TLS *tls.Config
+	// DialTimeout bounds connecting; default 5 s.
+	DialTimeout time.Duration
+	// Unresolved: a Write that was outbid answers wor.ErrUnknown at once.
+	Unresolved bool
+	// Space are the limits of the space; its Env, Serial, Transport and Genesis
+	// are set here.
+	Space space.Options
+}
+
+// Open returns a client of a cluster. It connects when it is asked something.
+func Open(o Options) (*Client, error) {
+	world := osenv.New()
+	network := osenv.NewNetwork(osenv.NetworkOptions{TLS: o.TLS, DialTimeout: o.DialTimeout})
+	world.Network = network
+	serial := &env.Serial{}
+	transport := node.NewTransport(node.TransportOptions{
+		Env: world, Serial: serial, Cluster: o.Genesis.Cluster, From: world.Random.Uint64(),
+	})
+	limits := o.Space
+	limits.Env, limits.Serial, limits.Transport, limits.Genesis = world, serial, transport, o.Genesis
+	s, err := space.Open(limits)
+	if err != nil {
+		transport.Close()
+		network.Close()
+		return nil, err
+	}
+	c := Over(world.Clock, serial, s, func() {
+		var ended sync.WaitGroup
+		ended.Add(1)
+		serial.Do(func() {
+			s.Close()
+			ended.Done()
+		})
+		ended.Wait()
+		transport.Close()
+		network.Close()
+	})
+	c.messenger, c.unresolved = transport, o.Unresolved
+	return c, nil
+}
