@@ -69,7 +69,7 @@ func wormWireMutants() []Mutant {
 			Name: "worm/wire/numbers-are-cut", Kind: Unguarded, File: reader, Packages: wire,
 			Breaks: "Of an epoch of more than 32 bits the lower ones are taken.",
 			Old:    "if x > math.MaxUint32 {",
-			New:    "if false {",
+			New:    "if x > math.MaxUint64-1 {",
 		},
 		{
 			Name: "worm/wire/trailing-bytes-pass", Kind: Unguarded, File: reader, Packages: wire,

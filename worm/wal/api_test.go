@@ -386,6 +386,39 @@ func TestAtOnce(t *testing.T) {
 	}
 }
 
+// TestAppendDuringCommit: what is appended while a Commit is at the disk is not
+// acknowledged by it.
+func TestAppendDuringCommit(t *testing.T) {
+	d := newDisk(t)
+	var l *Log
+	during := 0
+	h := &hookDisk{Disk: d, hook: func(op string) error {
+		if l != nil && strings.HasPrefix(op, "sync ") && during < 3 {
+			during++
+			_, err := l.Append(One("during"))
+			return err
+		}
+		return nil
+	}}
+	opened, _, err := open(h, 1)
+	must(t, err)
+	l = opened
+	n := appendOne(t, l, "before")
+	must(t, l.Commit())
+	if p := l.Position(); p.Records != n || during == 0 || !l.Waiting() {
+		t.Errorf("position %+v after %d records, and %d more during the commit", p, n, during)
+	}
+	l = nil
+	must(t, opened.Commit())
+	if p := opened.Position(); p.Records != n+uint64(during) {
+		t.Errorf("position %+v after all", p)
+	}
+	d.Crash(sim.KeepUpTo(0))
+	if _, got, err := open(d, 2); err != nil || len(got) != 1+during {
+		t.Errorf("%q, %v", got, err)
+	}
+}
+
 // TestMisuse: our own mistakes are found where they are made.
 func TestMisuse(t *testing.T) {
 	for name, f := range map[string]func(l *Log){

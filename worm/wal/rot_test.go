@@ -131,6 +131,38 @@ func TestASuperblockIsLeft(t *testing.T) {
 	}
 }
 
+// TestEveryByteOfASuperblock: wherever one copy is damaged, the other one is
+// taken; and so it is where one copy is older, since a write of it was lost.
+func TestEveryByteOfASuperblock(t *testing.T) {
+	d, m := newDisk(t), &model{}
+	w, err := begin(d, m, 1)
+	must(t, err)
+	must(t, w.play("aAAc"))
+	before := content(t, d, func(name string) bool { return name == superName })[superName]
+	must(t, w.play("kewAcackewx"))
+	for c := range 2 {
+		for _, part := range [][2]int{{identityOffset, identityHead + 3}, {superOffset, 96}} {
+			for at := part[0]; at < part[0]+part[1]; at++ {
+				if at >= part[0]+12 && at < part[0]+16 {
+					continue // the version: see TestLaterVersions
+				}
+				d := d.Clone()
+				off := int64(c*copyOffset + at)
+				change(t, d, superName, off&^(sim.Sector-1), func(b []byte) { b[off%sim.Sector] ^= 1 })
+				if _, err := begin(d, m.clone(), 2); err != nil {
+					t.Errorf("byte %d: %v", off, err)
+				}
+			}
+		}
+		d := d.Clone()
+		off := int64(c*copyOffset + superOffset)
+		change(t, d, superName, off, func(b []byte) { copy(b, before[off:]) })
+		if _, err := begin(d, m.clone(), 2); err != nil {
+			t.Errorf("copy %d is older: %v", c, err)
+		}
+	}
+}
+
 // content is a copy of files.
 func content(t *testing.T, d *sim.Disk, want func(name string) bool) map[string][]byte {
 	t.Helper()
