@@ -118,11 +118,24 @@ func (c *call) rest() {
 // ring: they did not come.
 func (c *call) ring(*alarm) {
 	c.tries++
+	if c.fixed == nil {
+		if c.s.views[c.partition].cfg.Epoch > c.cfg.Epoch {
+			c.moved()
+			return
+		}
+		if c.tries >= learnTries {
+			// Those who could say that the epoch is over may be gone.
+			c.s.learn(c.partition)
+		}
+	}
 	c.m.Expire(&c.s.out)
 	c.flush()
 	c.rest()
 	c.look()
 }
+
+// learnTries is after how many attempts a call asks whether there is a later epoch.
+const learnTries = 3
 
 // flush sends what is in the box.
 func (c *call) flush() {
@@ -202,6 +215,9 @@ func (c *call) heed(to int, r *wor.Reply) {
 		if r.Epoch > c.cfg.Epoch {
 			c.s.hint(c.partition, r.Epoch)
 			c.s.suggest(c.partition, r.Value)
+			if c.fixed == nil {
+				c.s.learn(c.partition)
+			}
 		}
 	case wor.StatusAhead, wor.StatusMute:
 		if c.fixed == nil {

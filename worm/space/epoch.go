@@ -89,6 +89,7 @@ func (s *Space) wakeWaiting(v *view) {
 func (s *Space) adopt(cfg *wor.Config) {
 	v := s.views[cfg.Partition]
 	if cfg.Epoch <= v.cfg.Epoch {
+		s.wakeWaiting(v)
 		return
 	}
 	v.cfg, v.stuck, v.pending, v.nudged = cfg, 0, 0, [wor.MembersMax]env.Instant{}
@@ -248,6 +249,9 @@ func (l *learner) learned(cfg *wor.Config) {
 // undecided sees whether it is time to take the reconfiguration over.
 func (l *learner) undecided() {
 	s, v, now := l.s, l.v, l.s.clock.Now()
+	if len(v.waiting) == 0 {
+		return // nobody was refused, it was only asked
+	}
 	if v.pending == 0 || now.Sub(v.pending) > 4*learnMax {
 		v.stuck = now
 	}

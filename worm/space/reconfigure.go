@@ -3,6 +3,7 @@ package space
 import (
 	"errors"
 	"fmt"
+	"math/bits"
 	"slices"
 	"time"
 
@@ -133,7 +134,6 @@ type change struct {
 	whole    bool // no target may be left behind
 	deciding proposer
 	begun    uint16
-	actives  []*inquiry
 }
 
 // stageTarget is a member to be.
@@ -170,8 +170,8 @@ func (c *change) refresh() {
 	c.phase(PhaseRefresh)
 	c.old = s.views[c.next.Partition].cfg
 	c.at.Epoch = c.old.Epoch
-	if c.unsafe && c.old.Partition == 0 {
-		c.seal() // its witnesses are lost; who is ahead says so
+	if c.unsafe {
+		c.look()
 		return
 	}
 	c.r.run(s, c, s.configPlace(c.old.Partition), configAddr(c.old.Partition, c.old.Epoch+1), 0)
@@ -242,10 +242,46 @@ func (c *change) settle(cfg *wor.Config) {
 	switch {
 	case cfg.Epoch == c.old.Epoch+1 && cfg.Tag == c.next.Tag:
 		c.activate(cfg)
+	case cfg.Epoch > c.old.Epoch+1 && c.deciding.sent:
+		c.fail(wor.ErrSealed) // the epoch that may be this one's is over
 	default:
 		value, _ := cfg.MarshalBinary() // it was decoded from there
 		c.answer(cfg, &wor.WrittenError{Addr: configAddr(cfg.Partition, cfg.Epoch), Value: value})
 	}
+}
+
+// look asks, before an unsafe recovery, who is there.
+func (c *change) look() {
+	s := c.s
+	var there uint16
+	for i, m := range c.old.Members {
+		q := wor.Request{Kind: wor.KindStatus, Partition: c.old.Partition, Epoch: c.old.Epoch}
+		c.seals = append(c.seals, s.inquire(m, q, 0, func(r *wor.Reply) bool {
+			if r.Epoch > c.old.Epoch {
+				s.hint(c.old.Partition, r.Epoch)
+				s.suggest(c.old.Partition, r.Value)
+				s.learn(c.old.Partition)
+			} else if r.Status == wor.StatusOK || r.Status == wor.StatusSealed {
+				there |= 1 << i
+			}
+			return true
+		}, nil))
+	}
+	s.agenda.set(&c.pause, s.clock.Now().Add(recoverWait), ringFunc(func() {
+		n := len(c.old.Members)
+		switch {
+		case !c.live:
+		case s.views[c.old.Partition].cfg.Epoch > c.old.Epoch:
+			c.rest()
+			c.refresh()
+		case bits.OnesCount16(there) >= group.Seals(n):
+			c.fail(fmt.Errorf("%w: %d of %d servers answer, which is enough for an ordinary change of members",
+				ErrRefused, bits.OnesCount16(there), n))
+		default:
+			c.rest()
+			c.seal()
+		}
+	}))
 }
 
 // seal seals all members that can be reached.
@@ -292,17 +328,13 @@ func (c *change) lost() {
 	c.superseded()
 }
 
-// recovered goes on with the servers that answered, if they are too few.
+// recovered goes on with the servers that answered.
 func (c *change) recovered() {
-	n := len(c.old.Members)
-	switch {
-	case len(c.sealed) >= group.Seals(n):
-		c.fail(fmt.Errorf("%w: %d of %d servers answer, which is enough for an ordinary change of members", ErrRefused, len(c.sealed), n))
-	case len(c.sealed) == 0:
+	if len(c.sealed) == 0 {
 		c.s.agenda.set(&c.pause, c.s.clock.Now().Add(recoverWait), c)
-	default:
-		c.restart()
+		return
 	}
+	c.restart()
 }
 
 // restart begins to stage, with a new tag, if enough are sealed.
@@ -581,8 +613,8 @@ func (c *change) activate(cfg *wor.Config) {
 	s.adopt(cfg)
 	c.phase(PhaseActivate)
 	q := *activation(cfg)
-	for i, m := range cfg.Members {
-		s.inquire(m, q, 0, func(r *wor.Reply) bool { return c.begunBy(cfg, i, r) }, nil).limit(activateTries, c)
+	for i := range cfg.Members {
+		c.tellMember(cfg, i, q)
 	}
 	for _, m := range c.old.Members {
 		if cfg.Index(m.ID) < 0 {
@@ -591,27 +623,26 @@ func (c *change) activate(cfg *wor.Config) {
 	}
 }
 
-// limit bounds the attempts once the reconfiguration is over.
-func (i *inquiry) limit(tries int, c *change) {
-	heard := i.heard
-	i.heard = func(r *wor.Reply) bool {
-		return heard(r) || !c.live && i.tries >= tries
-	}
+// tellMember tells a new member; after the end for a while only.
+func (c *change) tellMember(cfg *wor.Config, i int, q wor.Request) {
+	heard := func(r *wor.Reply) bool { return c.begunBy(cfg, i, r) }
+	c.s.inquire(cfg.Members[i], q, activateTries, heard, func() {
+		if c.live {
+			c.tellMember(cfg, i, q)
+		}
+	})
 }
 
 func (c *change) begunBy(cfg *wor.Config, i int, r *wor.Reply) bool {
 	switch {
 	case r.Status == wor.StatusOK, r.Epoch > cfg.Epoch:
 	case r.Status == wor.StatusMute || r.Status == wor.StatusForeign:
-		return !c.live // it has not its stage, and will not get it
+		return true // it has not its stage, and will not get it
 	default:
 		return false
 	}
 	c.begun |= 1 << i
-	n := 0
-	for b := c.begun; b != 0; b &= b - 1 {
-		n++
-	}
+	n := bits.OnesCount16(c.begun)
 	c.at.Active = n
 	if c.live && n >= wor.Majority(len(cfg.Members)) {
 		c.phase(PhaseDone)

@@ -1,0 +1,264 @@
+package space_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/ashlar-dev/ashlar/worm/space"
+	"github.com/ashlar-dev/ashlar/worm/wor"
+)
+
+func (l *lab) addHost() *host {
+	h := l.newHost()
+	h.boot()
+	return h
+}
+
+func members(hosts ...*host) []wor.Member {
+	var out []wor.Member
+	for _, h := range hosts {
+		out = append(out, h.member)
+	}
+	return out
+}
+
+func (c *client) reconfigure(p wor.Partition, m []wor.Member) (cfg *wor.Config, err error) {
+	c.l.t.Helper()
+	over := false
+	c.serial.Do(func() {
+		c.Reconfigure(p, m, 0, nil, func(x *wor.Config, e error) { cfg, err, over = x, e, true })
+	})
+	c.l.must("reconfigure", func() bool { return over })
+	return cfg, err
+}
+
+// TestReconfigure moves both partitions through several epochs, to entirely other
+// servers, and finds everything again, also by a client that knows the genesis
+// alone.
+func TestReconfigure(t *testing.T) {
+	each(t, 3, func(t *testing.T, l *lab, m wor.Meta, s wor.Segment) {
+		a, b := l.client(), l.client()
+		if _, err := a.alloc(s, m); err != nil {
+			t.Fatal(err)
+		}
+		is(t, a.propose(at(s, 1), "one"), nil)
+		token := a.capture(wor.Range{Segment: s, Lo: 0, Hi: 10})
+		holds(t, b.propose(at(s, 1), "eins"), "one")
+		if _, err := a.alloc(s+2, m); err != nil {
+			t.Fatal(err)
+		}
+		is(t, a.trim(s+2), nil)
+		for epoch := range 3 {
+			for p := range wor.Partition(2) {
+				var next []*host
+				for range 3 {
+					next = append(next, l.addHost())
+				}
+				cfg, err := b.reconfigure(p, members(next...))
+				if err != nil || cfg.Epoch != wor.Epoch(epoch+1) || !slices.Equal(cfg.Members, members(next...)) {
+					t.Fatal(p, cfg, err)
+				}
+			}
+			for i, c := range []*client{a, b, l.client()} {
+				if v, err := c.read(at(s, 1)); err != nil || v != "one" {
+					t.Fatal(epoch, i, v, err)
+				}
+				_, err := c.read(at(s, 2))
+				is(t, err, wor.ErrUnwritten)
+				_, err = c.stat(s + 2)
+				is(t, err, wor.ErrTrimmed)
+				is(t, c.propose(at(s, uint32(10+epoch)), "x"), nil)
+				got, err := c.stat(s)
+				if is(t, err, nil); got.Owner != 9 {
+					t.Error(got)
+				}
+			}
+		}
+		err := a.write(token, 5, "late")
+		is(t, err, wor.ErrUnknown)
+		is(t, err, wor.ErrOutbid)
+		is(t, a.write(b.capture(wor.One(at(s, 5))), 5, "five"), nil)
+	})
+}
+
+// TestTokensOfALaterEpoch: a token may come from a client that is ahead.
+func TestTokensOfALaterEpoch(t *testing.T) {
+	l := newLab(t, 2, 1, 3)
+	a, b := l.client(), l.client()
+	if _, err := a.alloc(1, wor.Meta{Size: 10}); err != nil {
+		t.Fatal(err)
+	}
+	is(t, b.propose(at(1, 1), "x"), nil)
+	if _, err := a.reconfigure(0, members(l.hosts...)); err != nil {
+		t.Fatal(err)
+	}
+	is(t, b.write(a.capture(wor.One(at(1, 2))), 2, "y"), nil)
+}
+
+// TestHalfReconfigured: one who begins to change the members and dies leaves
+// nothing that others cannot end, wherever that is.
+func TestHalfReconfigured(t *testing.T) {
+	phases := map[space.Phase]int{}
+	for seed := range seeds(t, 60) {
+		l := newLab(t, uint64(seed), 2, 3)
+		p := wor.Partition(seed % 2)
+		m := wor.Meta{Owner: 1, Size: 10, Partition: p, Protocol: wor.Protocol(seed / 2 % 3)}
+		impatient := func(o *space.Options) { o.Patience = 300 * time.Millisecond }
+		a, b, dying := l.client(impatient), l.client(impatient), l.client(impatient)
+		if _, err := a.alloc(1, m); err != nil {
+			t.Fatal(err)
+		}
+		is(t, a.propose(at(1, 1), "x"), nil)
+		old := l.genesis.Partitions[p].Members
+		next := append(slices.Clone(old[1:]), l.addHost().member)
+		var phase space.Phase
+		dying.serial.Do(func() {
+			dying.Reconfigure(p, next, 0, func(x space.Progress) { phase = x.Phase }, func(*wor.Config, error) {})
+		})
+		l.sleep(time.Duration(l.random.Uint64() % uint64(9*time.Millisecond)))
+		dying.serial.Do(dying.Close)
+		for _, h := range l.hosts {
+			dying.cut[h.member.ID] = true
+		}
+		phases[phase]++
+		what := fmt.Sprintf("seed %d, died at %v", seed, phase)
+		for _, c := range []*client{a, b} {
+			if v, err := c.read(at(1, 1)); err != nil || v != "x" {
+				t.Fatal(what, v, err)
+			}
+			if err := c.propose(at(1, uint32(2+c.number)), "y"); err != nil {
+				t.Fatal(what, err)
+			}
+		}
+		cfg, err := b.reconfigure(p, next)
+		if err != nil || !slices.Equal(cfg.Members, next) {
+			t.Fatal(what, cfg, err)
+		}
+		if v, err := l.client().read(at(1, 1)); err != nil || v != "x" {
+			t.Fatal(what, v, err)
+		}
+	}
+	for p := space.PhaseRefresh; p < space.PhaseDone; p++ {
+		if phases[p] == 0 && !testing.Short() {
+			t.Errorf("nobody died at %v: %v", p, phases)
+		}
+	}
+}
+
+// TestReconfigureUnderLoad has clients contend for registers while two others
+// change the members of both partitions, against each other, and servers fail.
+func TestReconfigureUnderLoad(t *testing.T) {
+	seen := map[string]int{}
+	n := seeds(t, 120)
+	for seed := range n {
+		l := newLab(t, uint64(seed), 2, 3)
+		l.lose, l.double, l.late = .03, .1, .02
+		protocol := wor.Protocol(seed % 3)
+		w := &workload{
+			h: &history{l: l, seen: seen}, segment: 3, size: 3, steps: 14,
+			bound: 60 * time.Millisecond, protocol: protocol, trims: seed%2 == 0,
+		}
+		var clients []*client
+		for range 3 {
+			clients = append(clients, l.client(func(o *space.Options) {
+				o.ResendMax = 50 * time.Millisecond
+				o.Patience = 500 * time.Millisecond
+			}))
+		}
+		m := wor.Meta{Partition: wor.Partition(seed / 3 % 2), Protocol: protocol, Size: w.size}
+		if _, err := clients[0].alloc(w.segment, m); err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range clients {
+			w.start(c)
+		}
+		spare := l.addHost()
+		operators := []*client{l.client(), l.client()}
+		busy := 0
+		for _, o := range operators {
+			n := 0
+			busy++
+			var next func()
+			next = func() {
+				if n++; n > 3 {
+					busy--
+					return
+				}
+				p := wor.Partition(o.random.Uint64() % 2)
+				cfg, _ := o.Config(p)
+				m := slices.Clone(cfg.Members)
+				i := o.random.Uint64() % 3
+				if h := l.hosts[o.random.Uint64()%uint64(len(l.hosts))]; cfg.Index(h.member.ID) < 0 {
+					m[i] = h.member
+				}
+				o.Reconfigure(p, m, time.Duration(1+o.random.Uint64()%3)*time.Second, nil, func(_ *wor.Config, err error) {
+					seen["reconfigure "+cause(err)]++
+					next()
+				})
+			}
+			o.serial.Do(next)
+		}
+		over := func() bool { return w.running == 0 && busy == 0 }
+		all := append(slices.Clone(clients), operators...)
+		l.trouble(all, 1, over)
+		if !l.run(5*time.Minute, over) {
+			t.Fatalf("seed %d: %d clients, %d operators did not finish", seed, w.running, busy)
+		}
+		l.lose = 0
+		w.h.check(t, fmt.Sprintf("seed %d, %v", seed, protocol))
+		w.agree(t, seed, clients)
+		_ = spare
+	}
+	if n >= 100 {
+		for _, what := range []string{"reconfigure <nil>", "reconfigure register is written", "write outcome is unknown", "write <nil>", "read <nil>"} {
+			if seen[what] == 0 {
+				t.Errorf("never seen: %s, of %v", what, seen)
+			}
+		}
+	}
+}
+
+func TestUnsafeRecover(t *testing.T) {
+	for p := range wor.Partition(2) {
+		l := newLab(t, 4, 2, 3)
+		a := l.client()
+		s := wor.Segment(p)
+		if _, err := a.alloc(s, wor.Meta{Size: 10, Partition: p}); err != nil {
+			t.Fatal(err)
+		}
+		is(t, a.propose(at(s, 1), "x"), nil)
+		recover := func() (cfg *wor.Config, err error) {
+			over := false
+			a.serial.Do(func() {
+				a.UnsafeRecover(p, members(l.addHost(), l.addHost(), l.addHost()), 0, nil,
+					func(x *wor.Config, e error) { cfg, err, over = x, e, true })
+			})
+			l.must("recover", func() bool { return over })
+			return cfg, err
+		}
+		_, err := recover()
+		is(t, err, space.ErrRefused)
+		l.host(l.genesis.Partitions[p].Members[0].ID).down = true
+		l.host(l.genesis.Partitions[p].Members[2].ID).down = true
+		cfg, err := recover()
+		if err != nil || !cfg.Tainted {
+			t.Fatal(cfg, err)
+		}
+		for _, c := range []*client{a, l.client()} {
+			if v, err := c.read(at(s, 1)); err != nil || v != "x" {
+				t.Error(p, v, err)
+			}
+			if cfg, _ := c.Config(p); !cfg.Tainted {
+				t.Error("not tainted")
+			}
+		}
+		if cfg, err := a.reconfigure(p, members(l.addHost(), l.addHost(), l.addHost())); err != nil || !cfg.Tainted {
+			t.Error("no longer tainted", cfg, err)
+		}
+	}
+}
+
+var _ = errors.Is
