@@ -19,7 +19,7 @@ type desk struct {
 	s       *Server
 	genesis *wor.Genesis
 	disk    *sim.Disk
-	sync    func() // runs within each sync of the disk
+	sync    func() error // runs within each sync of the disk
 	clock   handClock
 	accept  func(env.Conn) env.Handler
 	dialled []handDial
@@ -127,7 +127,9 @@ type handFile struct {
 
 func (f *handFile) Sync() error {
 	if f.h.sync != nil {
-		f.h.sync()
+		if err := f.h.sync(); err != nil {
+			return err
+		}
 	}
 	return f.File.Sync()
 }

@@ -47,15 +47,16 @@ func TestHoldWhileCommitting(t *testing.T) {
 	g := d.guest()
 	g.ask(1, writeOf(addr(1, 1), 1, "v"))
 	within := 0
-	d.sync = func() {
+	d.sync = func() error {
 		if within++; within != 1 {
-			return
+			return nil
 		}
 		g.ask(2, readOf(addr(1, 1)))
 		g.none("a reply left while the commit was running")
 		g.ask(3, writeOf(addr(1, 2), 1, "w"))
 		g.ask(4, readOf(addr(1, 1)))
 		g.none("a reply left while the commit was running")
+		return nil
 	}
 	d.woken = d.step()
 	if within == 0 {
