@@ -60,9 +60,20 @@ type cluster struct {
 // running is a server and what it runs on.
 type running struct {
 	*Server
+	root  string // of the disk
 	dir   string
 	world env.Env
 	tasks *osenv.Tasks
+}
+
+// mount opens the disk, which may be another one than before.
+func (r *running) mount() error {
+	if r.root == "" {
+		return nil
+	}
+	disk, err := osenv.OpenDisk(r.root)
+	r.world.Disk = disk
+	return err
 }
 
 func (r *running) stop() {
@@ -81,11 +92,11 @@ func newCluster(t testing.TB, n int, dir string, change func(*Options)) *cluster
 		r := &running{world: c.world}
 		id := wor.ServerID(i + 1)
 		if dir != "" {
-			disk, err := osenv.OpenDisk(fmt.Sprintf("%s/s%d", dir, i))
-			if err != nil {
+			r.root, r.dir = fmt.Sprintf("%s/s%d", dir, i), "log"
+			if err := r.mount(); err != nil {
 				t.Fatal(err)
 			}
-			r.world.Disk, r.dir = disk, "log"
+			var err error
 			if id, err = Format(r.world, r.dir, fmt.Sprint("s", i)); err != nil {
 				t.Fatal(err)
 			}
@@ -122,6 +133,10 @@ func (c *cluster) start(i int) error {
 	if c.change != nil {
 		c.change(&o)
 	}
+	if err := r.mount(); err != nil {
+		return err
+	}
+	o.Env = r.world
 	r.tasks = osenv.NewTasks()
 	o.Tasks = r.tasks
 	s, err := OpenServer(o)
