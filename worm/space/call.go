@@ -93,6 +93,7 @@ func (c *call) moved() {
 	s := c.s
 	c.number++
 	s.agenda.drop(&c.alarm)
+	s.views[c.partition].refused = s.clock.Now()
 	if c.pinned && c.epoch > c.cfg.Epoch {
 		// A token from a client that is ahead.
 		s.hint(c.partition, c.epoch)
@@ -128,11 +129,20 @@ func (c *call) ring(*alarm) {
 			c.s.learn(c.partition)
 		}
 	}
+	if c.tries%anewTries == 0 {
+		// The machine may wait for servers that will never say more. To ask
+		// all of them again harms nobody.
+		c.start()
+		return
+	}
 	c.m.Expire(&c.s.out)
 	c.flush()
 	c.rest()
 	c.look()
 }
+
+// anewTries is after how many attempts the machine is made anew.
+const anewTries = 6
 
 // learnTries is after how many attempts a call asks whether there is a later epoch.
 const learnTries = 3

@@ -16,7 +16,7 @@ import (
 // which register to read, nothing more. Only where the witnesses do not answer
 // any more, since they were replaced long ago, a configuration of partition 0
 // that a server names is believed when a majority of its own members have begun
-// it: they begin what was decided only.
+// it: they begin what was decided only. Those that have not are told to.
 //
 // Where the next configuration is not decided, somebody is at work, or died at
 // it: who waits for longer than Options.Patience does that work with the same
@@ -36,6 +36,7 @@ type view struct {
 	// stuck is since when, and pending when last, the epoch was found sealed
 	// without a next one.
 	stuck, pending env.Instant
+	refused        env.Instant // when a call was, last
 	nudged         [wor.MembersMax]env.Instant
 	rescuing       bool
 }
@@ -249,8 +250,8 @@ func (l *learner) learned(cfg *wor.Config) {
 // undecided sees whether it is time to take the reconfiguration over.
 func (l *learner) undecided() {
 	s, v, now := l.s, l.v, l.s.clock.Now()
-	if len(v.waiting) == 0 {
-		return // nobody was refused, it was only asked
+	if v.refused == 0 || now.Sub(v.refused) > 2*learnMax {
+		return // it was only asked
 	}
 	if v.pending == 0 || now.Sub(v.pending) > 4*learnMax {
 		v.stuck = now
@@ -299,6 +300,10 @@ func (l *learner) confirmed(c *confirmation, from int, r *wor.Reply) {
 		c.yes++
 	}
 	l.s.suggest(c.cfg.Partition, r.Value)
+	if r.Epoch < c.cfg.Epoch {
+		// Who decided it died when some knew it.
+		l.s.transport.Call(c.cfg.Members[from], activation(c.cfg), callMin, func(*wor.Reply) {})
+	}
 	if c.yes >= wor.Majority(len(c.cfg.Members)) {
 		l.learned(c.cfg)
 	}

@@ -28,7 +28,7 @@ type lab struct {
 
 	genesis *wor.Genesis
 	hosts   []*host
-	clients int
+	clients []*client
 	sent    map[wor.Kind]int
 }
 
@@ -134,6 +134,9 @@ func (l *lab) sleep(d time.Duration) { l.run(d, func() bool { return false }) }
 func (l *lab) must(what string, reached func() bool) {
 	l.t.Helper()
 	if !l.run(time.Minute, reached) {
+		for _, c := range l.clients {
+			l.t.Log(c.Dump())
+		}
 		l.t.Fatalf("not reached: %s", what)
 	}
 }
@@ -155,9 +158,8 @@ type client struct {
 }
 
 func (l *lab) client(change ...func(*space.Options)) *client {
-	l.clients++
-	c := &client{l: l, number: l.clients, serial: &env.Serial{}, cut: map[wor.ServerID]bool{}}
-	c.random = l.random.Split(fmt.Sprint("client", l.clients))
+	c := &client{l: l, number: len(l.clients) + 1, serial: &env.Serial{}, cut: map[wor.ServerID]bool{}}
+	c.random = l.random.Split(fmt.Sprint("client", c.number))
 	o := space.Options{
 		Env:    env.Env{Clock: labClock{l}, Random: c.random.Split("space")},
 		Serial: c.serial, Transport: c, Genesis: l.genesis,
@@ -170,6 +172,7 @@ func (l *lab) client(change ...func(*space.Options)) *client {
 		l.t.Fatal(err)
 	}
 	c.Space = s
+	l.clients = append(l.clients, c)
 	return c
 }
 

@@ -114,6 +114,10 @@ func (p *proposer) write(value []byte, own bool) {
 func (p *proposer) answered(c *call, err error) {
 	if err != nil {
 		if errors.Is(err, errMoved) && p.fixed == nil {
+			if p.s.views[p.partition].cfg.Epoch == c.cfg.Epoch {
+				p.sleep(max(p.outbids, 2)) // it has no next one yet
+				return
+			}
 			p.capture()
 			return
 		}
@@ -145,8 +149,12 @@ func (p *proposer) outbid(b wor.Ballot) {
 		p.capture()
 		return
 	}
+	p.sleep(p.outbids)
+}
+
+func (p *proposer) sleep(n int) {
 	p.phase = paused
-	d := p.s.pause(&p.s.views[p.partition].latencies, p.outbids-2)
+	d := p.s.pause(&p.s.views[p.partition].latencies, n-2)
 	p.s.agenda.set(&p.alarm, p.s.clock.Now().Add(d), p)
 }
 

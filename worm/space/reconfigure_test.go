@@ -1,7 +1,6 @@
 package space_test
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"testing"
@@ -205,6 +204,9 @@ func TestReconfigureUnderLoad(t *testing.T) {
 		all := append(slices.Clone(clients), operators...)
 		l.trouble(all, 1, over)
 		if !l.run(5*time.Minute, over) {
+			for _, c := range all {
+				t.Log(c.number, c.Dump())
+			}
 			t.Fatalf("seed %d: %d clients, %d operators did not finish", seed, w.running, busy)
 		}
 		l.lose = 0
@@ -260,5 +262,3 @@ func TestUnsafeRecover(t *testing.T) {
 		}
 	}
 }
-
-var _ = errors.Is

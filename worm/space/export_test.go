@@ -1,0 +1,49 @@
+package space
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Dump says what is under way, for a test that waits in vain.
+func (s *Space) Dump() string {
+	var b strings.Builder
+	show := func(name string, c *call) {
+		if c.live {
+			fmt.Fprintf(&b, " %s{waits %v, tries %d, epoch %v, %+v, %+v}", name, c.waits, c.tries, c.cfg.Epoch, c.task, c.m)
+		}
+	}
+	fmt.Fprintf(&b, "%d operations, %d errands, %d alarms, now %d", s.ops, len(s.errands), len(s.agenda.heap), s.clock.Now())
+	for _, v := range s.views {
+		fmt.Fprintf(&b, "\nview %d: epoch %d, hinted %d, %d wait, learner active %v paused %v target %d",
+			v.partition, v.cfg.Epoch, v.hinted, len(v.waiting), v.learner.active, v.learner.paused, v.learner.target)
+		show("call", &v.learner.r.call)
+	}
+	for k, e := range s.errands {
+		fmt.Fprintf(&b, "\nerrand %v:", k)
+		show("call", &e.call)
+		show("repair", &e.repair.call)
+		show("end", &e.end.call)
+	}
+	for o := s.first; o != nil; o = o.next {
+		fmt.Fprintf(&b, "\n%T:", o.self)
+		switch r := o.self.(type) {
+		case *read:
+			show("call", &r.r.call)
+			show("repair", &r.r.repair.call)
+		case *readRange:
+			show("call", &r.call)
+		case *capture:
+			show("call", &r.call)
+		case *propose:
+			show("call", &r.p.call)
+		case *write:
+			show("call", &r.call)
+		case *change:
+			fmt.Fprintf(&b, " %v", r.at)
+			show("refresh", &r.r.call)
+			show("deciding", &r.deciding.call)
+		}
+	}
+	return b.String()
+}
