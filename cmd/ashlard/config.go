@@ -1,0 +1,142 @@
+package main
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"time"
+
+	"github.com/BurntSushi/toml"
+	"github.com/spf13/cobra"
+)
+
+// config is what the command line and the configuration file say; a flag counts
+// more than the file.
+type config struct {
+	Dir     string `toml:"-"`
+	Cluster string `toml:"cluster"`
+	Listen  string `toml:"listen"`
+	HTTP    string `toml:"http"`
+	KV      string `toml:"kv"`
+	Memory  bool   `toml:"memory"`
+	Alone   bool   `toml:"alone"`
+	// MaxMB bounds the registers in memory, ConnsMax the connections.
+	MaxMB    int64         `toml:"max-mb"`
+	ConnsMax int           `toml:"connections-max"`
+	Grace    time.Duration `toml:"grace"`
+	TLSCert  string        `toml:"tls-cert"`
+	TLSKey   string        `toml:"tls-key"`
+	TLSCA    string        `toml:"tls-ca"`
+	// Public allows to listen on other than loopback addresses without TLS.
+	Public  bool `toml:"public"`
+	Verbose bool `toml:"verbose"`
+}
+
+func (c *config) flags(cmd *cobra.Command) (file *string) {
+	f := cmd.Flags()
+	f.SortFlags = false
+	file = f.String("config", "", "a `FILE` in TOML with these settings, named as the flags are; flags count more")
+	f.StringVar(&c.Cluster, "cluster", "", "the cluster's description, `FILE`, from 'ashlard genesis'")
+	f.StringVar(&c.Listen, "listen", "127.0.0.1:7420", "where to listen for clients and servers; port 0 is any")
+	f.StringVar(&c.HTTP, "http", "", "where to show the status page and /metrics, such as 127.0.0.1:7421")
+	f.StringVar(&c.KV, "kv", "", "where to speak the Redis protocol, such as 127.0.0.1:6379")
+	f.BoolVar(&c.Memory, "memory", false, "keep nothing on the disk: what is acknowledged is lost with the process")
+	f.BoolVar(&c.Alone, "alone", false, "do not ask other servers whether this disk is the newest; dangerous after a disk was put back")
+	f.Int64Var(&c.MaxMB, "max-mb", 4096, "at most `MB` of registers; beyond, writes are refused and trimming gives room")
+	f.IntVar(&c.ConnsMax, "connections-max", 4096, "at most `N` connections")
+	f.DurationVar(&c.Grace, "grace", 5*time.Second, "how long a stop waits for what is under way")
+	f.StringVar(&c.TLSCert, "tls-cert", "", "this server's certificate, `FILE` in PEM; with --tls-key and --tls-ca: both sides show one")
+	f.StringVar(&c.TLSKey, "tls-key", "", "the key of the certificate, `FILE` in PEM")
+	f.StringVar(&c.TLSCA, "tls-ca", "", "who may have signed the other side's certificate, `FILE` in PEM")
+	f.BoolVar(&c.Public, "public", false, "listen where others can reach it without TLS, so that anybody there may write")
+	f.BoolVarP(&c.Verbose, "verbose", "v", false, "log more")
+	return file
+}
+
+// read reads the configuration file; what the command line says stays.
+func (c *config) read(cmd *cobra.Command, path string) error {
+	if path == "" {
+		return nil
+	}
+	fromFile := *c
+	meta, err := toml.DecodeFile(path, &fromFile)
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	if unknown := meta.Undecoded(); len(unknown) > 0 {
+		return fmt.Errorf("%s: there is no setting %q", path, unknown[0].String())
+	}
+	flags, given := cmd.Flags(), *c
+	*c = fromFile
+	for name, restore := range map[string]func(){
+		"cluster": func() { c.Cluster = given.Cluster }, "listen": func() { c.Listen = given.Listen },
+		"http": func() { c.HTTP = given.HTTP }, "kv": func() { c.KV = given.KV },
+		"memory": func() { c.Memory = given.Memory }, "alone": func() { c.Alone = given.Alone },
+		"max-mb": func() { c.MaxMB = given.MaxMB }, "connections-max": func() { c.ConnsMax = given.ConnsMax },
+		"grace": func() { c.Grace = given.Grace }, "tls-cert": func() { c.TLSCert = given.TLSCert },
+		"tls-key": func() { c.TLSKey = given.TLSKey }, "tls-ca": func() { c.TLSCA = given.TLSCA },
+		"public": func() { c.Public = given.Public }, "verbose": func() { c.Verbose = given.Verbose },
+	} {
+		if flags.Changed(name) {
+			restore()
+		}
+	}
+	return nil
+}
+
+// check says what is wrong with the settings.
+func (c *config) check() error {
+	if c.MaxMB < 1 || c.ConnsMax < 1 || c.Grace < 0 {
+		return errors.New("--max-mb and --connections-max are at least 1, and --grace is not negative")
+	}
+	if some, all := c.TLSCert != "" || c.TLSKey != "" || c.TLSCA != "", c.TLSCert != "" && c.TLSKey != "" && c.TLSCA != ""; some && !all {
+		return errors.New("--tls-cert, --tls-key and --tls-ca belong together: each side must know whom it talks to")
+	}
+	for flag, addr := range map[string]string{"--listen": c.Listen, "--http": c.HTTP, "--kv": c.KV} {
+		if addr == "" || c.Public || (flag == "--listen" && c.TLSCert != "") {
+			continue
+		}
+		if err := loopback(addr); err != nil {
+			return fmt.Errorf("%s %s: %w", flag, addr, err)
+		}
+	}
+	return nil
+}
+
+// loopback refuses an address that can be reached from elsewhere.
+func loopback(addr string) error {
+	host, _, err := net.SplitHostPort(addr)
+	if err != nil {
+		return err
+	}
+	if ip := net.ParseIP(host); host != "" && host != "localhost" && (ip == nil || !ip.IsLoopback()) {
+		return errors.New("can be reached from elsewhere: that needs TLS (--tls-cert ..., for --listen), or --public")
+	}
+	return nil
+}
+
+// loadTLS reads the certificates, for both sides of a connection.
+func loadTLS(cert, key, ca string) (*tls.Config, error) {
+	if cert == "" {
+		return nil, nil
+	}
+	pair, err := tls.LoadX509KeyPair(cert, key)
+	if err != nil {
+		return nil, fmt.Errorf("--tls-cert, --tls-key: %w", err)
+	}
+	text, err := os.ReadFile(ca)
+	if err != nil {
+		return nil, err
+	}
+	pool := x509.NewCertPool()
+	if !pool.AppendCertsFromPEM(text) {
+		return nil, fmt.Errorf("--tls-ca %s: there is no certificate in it", ca)
+	}
+	return &tls.Config{
+		MinVersion: tls.VersionTLS13, Certificates: []tls.Certificate{pair},
+		ClientCAs: pool, RootCAs: pool, ClientAuth: tls.RequireAndVerifyClientCert,
+	}, nil
+}

@@ -1,0 +1,142 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ashlar-dev/ashlar/env/osenv"
+	"github.com/ashlar-dev/ashlar/worm"
+	"github.com/ashlar-dev/ashlar/worm/node"
+	"github.com/ashlar-dev/ashlar/worm/wor"
+)
+
+// logDir is where in its directory a server keeps its log.
+const logDir = "log"
+
+func newFormatCommand() *cobra.Command {
+	var name, addr string
+	cmd := &cobra.Command{
+		Use:   "format DIR",
+		Short: "Make the directory of a new server",
+		Long: `Format makes a directory for a new server, and draws the identity that the server
+has from then on. It prints the server as 'ashlard genesis' and 'ashlard replace'
+want it. A directory that is one already is left alone: a server that has lost its
+disk is a new server, and must take the old one's place by 'ashlard replace'.`,
+		Example: `  ashlard format /var/lib/ashlard --name n1 --addr 10.0.0.1:7420`,
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if name == "" || strings.ContainsAny(name, "=@,") || len(name) > node.NameMax {
+				return fmt.Errorf("--name is %q: want a name of up to %d bytes without = @ and comma", name, node.NameMax)
+			}
+			disk, err := osenv.OpenDisk(args[0])
+			if err != nil {
+				return err
+			}
+			defer disk.Close()
+			world := osenv.New()
+			world.Disk = disk
+			id, err := node.Format(world, logDir, name)
+			if err != nil {
+				return fmt.Errorf("format %s: %w", args[0], err)
+			}
+			fmt.Fprintf(cmd.OutOrStdout(), "%s=%v@%s\n", name, id, addr)
+			return nil
+		},
+	}
+	cmd.Flags().StringVar(&name, "name", "", "what people call the server")
+	cmd.Flags().StringVar(&addr, "addr", "127.0.0.1:7420", "where others will reach it")
+	return cmd
+}
+
+func newGenesisCommand() *cobra.Command {
+	var partitions []string
+	cmd := &cobra.Command{
+		Use:   "genesis NAME=ID@ADDR...",
+		Short: "Write the description of a new cluster",
+		Long: `Genesis writes the description of a new cluster of these servers, as JSON. Every
+server and client is given it, and it must never change.
+
+There is one partition, with all servers, unless --partition says otherwise: each is
+a list of names. More partitions hold more registers; a register is in one of them.`,
+		Example: `  ashlard genesis n1=1c6f@10.0.0.1:7420 n2=33a0@10.0.0.2:7420 n3=9b1e@10.0.0.3:7420
+  ashlard genesis --partition n1,n2,n3 --partition n3,n4,n5 n1=... n2=... n3=... n4=... n5=...`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			g, err := makeGenesis(osenv.NewRandom().Uint64()|1, partitions, args)
+			if err != nil {
+				return err
+			}
+			return worm.WriteGenesis(cmd.OutOrStdout(), g)
+		},
+	}
+	cmd.Flags().StringArrayVar(&partitions, "partition", nil, "the `NAMES` of a partition's servers; again for each partition")
+	return cmd
+}
+
+// makeGenesis makes the description of a cluster of servers, NAME=ID@ADDR each.
+func makeGenesis(cluster uint64, partitions, servers []string) (*wor.Genesis, error) {
+	members := map[string]wor.Member{}
+	var all []string
+	for _, s := range servers {
+		m, err := parseMember(s)
+		if err != nil {
+			return nil, err
+		}
+		if _, twice := members[m.Name]; twice {
+			return nil, fmt.Errorf("there are two servers of the name %q", m.Name)
+		}
+		members[m.Name] = m
+		all = append(all, m.Name)
+	}
+	if len(partitions) == 0 {
+		partitions = []string{strings.Join(all, ",")}
+	}
+	g := &wor.Genesis{Cluster: cluster}
+	for i, p := range partitions {
+		c := wor.Config{Partition: wor.Partition(i)}
+		for _, name := range strings.Split(p, ",") {
+			m, ok := members[name]
+			if !ok {
+				return nil, fmt.Errorf("--partition %s: there is no server %q", p, name)
+			}
+			c.Members = append(c.Members, m)
+		}
+		if err := worm.CheckMembers(c.Members); err != nil {
+			return nil, fmt.Errorf("partition %d: %w", i, err)
+		}
+		g.Partitions = append(g.Partitions, c)
+	}
+	return g, nil
+}
+
+// parseMember reads NAME=ID@ADDR.
+func parseMember(s string) (wor.Member, error) {
+	name, rest, ok := strings.Cut(s, "=")
+	hex, addr, ok2 := strings.Cut(rest, "@")
+	id, err := strconv.ParseUint(hex, 16, 64)
+	if !ok || !ok2 || name == "" || addr == "" || err != nil || id == 0 {
+		return wor.Member{}, fmt.Errorf("server %q: want NAME=ID@ADDR, as 'ashlard format' prints it", s)
+	}
+	return wor.Member{ID: wor.ServerID(id), Name: name, Addr: addr}, nil
+}
+
+func readGenesis(path string) (*wor.Genesis, error) {
+	if path == "" {
+		return nil, errors.New("--cluster is missing: the file that 'ashlard genesis' has written")
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	g, err := worm.ReadGenesis(f)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return g, nil
+}
