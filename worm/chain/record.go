@@ -70,9 +70,10 @@ func decodeRecord(b []byte) (record, error) {
 		wor.Ballot{Round: binary.LittleEndian.Uint64(b[17:]), Nonce: binary.LittleEndian.Uint64(b[25:])},
 	}
 	x.value = b[rangeLen:]
-	// A range is as long as a segment at most: Save joins what came in parts.
+	// Promises that came in parts are joined, so that they are as long as a
+	// segment at most.
 	ok := x.at.lo < x.at.hi && x.at.hi <= wor.SegmentMax && len(x.value) <= wor.ValueMax &&
-		(x.kind == recordAccept || x.kind == recordPromise && len(x.value) == 0 && !x.at.ballot.IsZero())
+		(x.kind == recordAccept && x.at.hi-x.at.lo <= wor.RangeMax || x.kind == recordPromise && len(x.value) == 0 && !x.at.ballot.IsZero())
 	if !ok {
 		return record{}, errRecord
 	}

@@ -262,13 +262,14 @@ func (a *Replica) Save(yield func(record []byte) bool) {
 	}
 }
 
-// saveCells yields a record for each stretch of neighbours that are alike.
+// saveCells yields a record for each stretch of neighbours that are alike, up to
+// what a request may name.
 func (s *segment) saveCells(n wor.Segment, b []byte, yield func(record []byte) bool) bool {
 	c, p := s.at(place{})
 	for c != nil {
 		at := span{c.offset, c.offset + 1, c.accepted}
 		value := c.value
-		for c, p = s.at(p); c != nil && c.offset == at.hi && c.accepted == at.ballot && bytes.Equal(c.value, value); c, p = s.at(p) {
+		for c, p = s.at(p); c != nil && c.offset == at.hi && at.hi-at.lo < wor.RangeMax && c.accepted == at.ballot && bytes.Equal(c.value, value); c, p = s.at(p) {
 			at.hi++
 		}
 		if b = appendAccept(b[:0], n, at, value); !yield(b) {
