@@ -10,8 +10,8 @@ import (
 // chain is an RM that this process owns: its segments of votes.
 //
 // Votes go to cur. When half of it is used, next is allocated and captured, so
-// that there is no wait when cur is full; then cur is old, and closed after a
-// while in which what was begun there ends. An old segment whose votes all have
+// that there is no wait when cur is full; then cur is old and closed: registers of
+// it that were granted serve no more. An old segment whose votes all have
 // outcomes that are in the RM's state is not needed by a takeover: that is what
 // the base in the Meta of later segments says. Then it is trimmed, when also the
 // other RMs do not need it any more.
@@ -159,12 +159,13 @@ func (c *chain) advance() {
 		return
 	}
 	s := c.cur
+	// From now on nobody votes there, so that the order of votes is that of
+	// segments too: a takeover that begins with a later one misses nothing that
+	// came after what it redoes.
+	s.closed = true
 	c.old = append(c.old, s)
 	c.cur, c.next = c.next, nil
-	c.e.after(2*c.e.opt.ResolveAfter, func() {
-		s.closed = true
-		c.collect()
-	})
+	c.e.after(0, c.collect)
 	c.wake(nil)
 }
 
@@ -413,11 +414,12 @@ func (c *chain) collect() {
 		c.checkpointing = true
 		cp.Checkpoint(c.rm)
 	}
-	c.trim()
+	c.trim(false)
 }
 
-// trim trims the oldest segment, if it may be.
-func (c *chain) trim() {
+// trim trims the oldest segment, if it may be. With hurry, other RMs that need it
+// are told when there are many.
+func (c *chain) trim(hurry bool) {
 	e := c.e
 	if len(c.old) == 0 {
 		return
@@ -435,7 +437,7 @@ func (c *chain) trim() {
 	for rm := range e.routes { // in order
 		if n, ok := s.needs[RM(rm)]; ok && e.routes[rm].base <= n {
 			blocked = true
-			if len(c.old) > segmentsKept {
+			if hurry && len(c.old) > segmentsKept {
 				c.hurry(RM(rm), n)
 			}
 		}
@@ -473,6 +475,7 @@ func (e *Engine) Tick() {
 	for rm := range e.routes {
 		if c := e.chains[RM(rm)]; c != nil {
 			c.collect()
+			c.trim(true)
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ashlar-dev/ashlar/env"
 	"github.com/ashlar-dev/ashlar/worm/ideal"
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
@@ -17,7 +18,10 @@ type cluster struct {
 	members []wor.Member
 	opt     KVOptions
 	parts   int
-	traced  func(server int, e any)
+	// outcomes are those that any process has learned.
+	outcomes map[ID]bool
+	failed   error
+	log      func(server int, e env.Event)
 }
 
 type server struct {
@@ -26,7 +30,7 @@ type server struct {
 }
 
 func newCluster(t testing.TB, o ideal.Options, servers, parts int, opt KVOptions) *cluster {
-	c := &cluster{t: t, w: ideal.New(o), opt: opt, parts: parts}
+	c := &cluster{t: t, w: ideal.New(o), opt: opt, parts: parts, outcomes: map[ID]bool{}}
 	for i := range servers {
 		p := c.w.Start(fmt.Sprint("s", i))
 		c.servers = append(c.servers, &server{p: p})
@@ -36,6 +40,24 @@ func newCluster(t testing.TB, o ideal.Options, servers, parts int, opt KVOptions
 		c.boot(i)
 	}
 	return c
+}
+
+// tracer compares the outcomes that processes learn.
+type tracer struct {
+	c      *cluster
+	server int
+}
+
+func (t tracer) Trace(e env.Event) {
+	if t.c.log != nil {
+		t.c.log(t.server, e)
+	}
+	if e, ok := e.(Learned); ok {
+		if was, known := t.c.outcomes[e.ID]; known && was != e.Commit && t.c.failed == nil {
+			t.c.failed = fmt.Errorf("AC1: %v was learned as commit=%v, and by RM %d as %v", e.ID, was, e.RM, e.Commit)
+		}
+		t.c.outcomes[e.ID] = e.Commit
+	}
 }
 
 // small are options that make everything happen often.
@@ -49,6 +71,7 @@ func small() KVOptions {
 func (c *cluster) boot(i int) {
 	s := c.servers[i]
 	o := c.opt
+	s.p.Env.Tracer = tracer{c, i}
 	o.Engine.Env, o.Engine.Space, o.Engine.Messenger = s.p.Env, s.p.Space, s.p.Messenger
 	o.Engine.Self, o.Engine.RMs, o.Servers = s.p.Member, c.parts, c.members
 	kv, err := NewKV(o)

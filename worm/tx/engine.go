@@ -435,6 +435,7 @@ func (e *Engine) askAt(x *txn, seat int, to wor.Member, part []byte) {
 			e.redirected(rm, d)
 			e.decideNo(x, seat)
 		case answerClosed:
+			e.pools[rm].drop()
 			e.decideNo(x, seat)
 		}
 	})

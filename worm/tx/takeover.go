@@ -289,6 +289,7 @@ func (t *takeover) resolve() {
 func (t *takeover) finish() {
 	r := &Recovered{State: t.from.state}
 	for i, v := range t.votes {
+		t.e.trace(Learned{t.rm, v.ID, t.commits[i].Commit})
 		if t.commits[i].Commit {
 			r.Votes = append(r.Votes, v)
 			r.Briefs = append(r.Briefs, t.commits[i].Briefs)
