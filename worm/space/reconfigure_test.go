@@ -262,3 +262,57 @@ func TestUnsafeRecover(t *testing.T) {
 		}
 	}
 }
+
+func (c *client) replace(dead wor.ServerID, with wor.Member) (err error) {
+	c.l.t.Helper()
+	over := false
+	c.serial.Do(func() { c.Replace(dead, with, 0, nil, func(e error) { err, over = e, true }) })
+	c.l.must("replace", func() bool { return over })
+	return err
+}
+
+// TestReplace: a server is replaced in all partitions that have it, unless that is
+// not safe.
+func TestReplace(t *testing.T) {
+	l := newLab(t, 5, 3, 3)
+	// The second partition shares a server with the first.
+	l.genesis.Partitions[1].Members[1] = l.hosts[0].member
+	for _, h := range l.hosts {
+		h.groups = nil
+		h.boot()
+	}
+	a := l.client()
+	if _, err := a.alloc(1, wor.Meta{Size: 4, Partition: 0}); err != nil {
+		t.Fatal(err)
+	}
+	is(t, a.propose(at(1, 1), "x"), nil)
+	dead, fresh := l.hosts[0], l.addHost()
+	dead.down = true
+
+	is(t, a.replace(dead.member.ID, l.hosts[1].member), space.ErrRefused)
+	is(t, a.replace(dead.member.ID, dead.member), space.ErrRefused)
+	is(t, a.replace(fresh.member.ID, l.addHost().member), space.ErrRefused)
+	fresh.down = true
+	is(t, a.replace(dead.member.ID, fresh.member), space.ErrRefused)
+	fresh.down = false
+	l.hosts[5].down = true // another one of the second partition
+	is(t, a.replace(dead.member.ID, fresh.member), space.ErrRefused)
+	l.hosts[5].down = false
+	for p := range wor.Partition(3) {
+		if cfg, _ := a.Config(p); cfg.Epoch != 0 {
+			t.Error("changed, though it was refused", cfg)
+		}
+	}
+
+	is(t, a.replace(dead.member.ID, fresh.member), nil)
+	for p, epoch := range []wor.Epoch{1, 1, 0} {
+		cfg, _ := a.Config(wor.Partition(p))
+		if cfg.Epoch != epoch || (cfg.Index(fresh.member.ID) >= 0) != (epoch == 1) || cfg.Index(dead.member.ID) >= 0 {
+			t.Error(cfg)
+		}
+	}
+	if v, err := l.client().read(at(1, 1)); err != nil || v != "x" {
+		t.Error(v, err)
+	}
+	is(t, a.replace(dead.member.ID, fresh.member), nil)
+}
