@@ -46,6 +46,49 @@ func BenchmarkCommit(b *testing.B) {
 	}
 }
 
+// BenchmarkReplay opens a log of a state and of records of 100 bytes, so many of
+// each.
+func BenchmarkReplay(b *testing.B) {
+	const n = 200_000
+	d, err := osenv.OpenDisk(b.TempDir())
+	must(b, err)
+	defer d.Close()
+	disk := lazyDisk{d}
+	must(b, Format(worldOn(disk, 1), dir, nil))
+	l, err := Open(worldOn(disk, 2), dir, Options{})
+	must(b, err)
+	must(b, l.Replay(nil))
+	must(b, l.BeginCheckpoint())
+	var record Records = One(make([]byte, 100))
+	for range n {
+		must(b, l.Save(record.Record(0)))
+	}
+	must(b, l.EndCheckpoint())
+	for i := range n {
+		_, err := l.Append(record)
+		must(b, err)
+		if i%1000 == 0 {
+			must(b, l.Commit())
+		}
+	}
+	for l.Waiting() {
+		must(b, l.Commit())
+	}
+	must(b, l.Close())
+	b.ReportAllocs()
+	for b.Loop() {
+		l, err := Open(worldOn(disk, 3), dir, Options{})
+		must(b, err)
+		seen := 0
+		must(b, l.Replay(func([]byte) error { seen++; return nil }))
+		if seen != 2*n {
+			b.Fatalf("%d records, want %d", seen, 2*n)
+		}
+		must(b, l.Close())
+	}
+	b.ReportMetric(2*n*float64(b.N)/b.Elapsed().Seconds(), "records/s")
+}
+
 // lazyDisk is a disk that leaves all to the machine's memory: nothing is synced.
 type lazyDisk struct{ *osenv.Disk }
 
