@@ -206,6 +206,8 @@ func (s *Server) stage(kind byte, n wor.Partition, record []byte) {
 	s.staged.add(kind, n, record)
 }
 
+// finish gives the records of a turn to the log, and to the network what may
+// leave.
 func (s *Server) finish() {
 	if s.staged.Len() > 0 && s.failed == nil && !s.closed {
 		s.append()
@@ -217,7 +219,9 @@ func (s *Server) finish() {
 		c.flush()
 	}
 	s.touched = s.touched[:0]
-	s.regular()
+	if !s.closed {
+		s.regular()
+	}
 }
 
 func (s *Server) endAll(err error) {
@@ -242,16 +246,16 @@ func (s *Server) fail(err error) {
 
 // Close ends the server at once, in whatever it is doing, and waits for a commit
 // that is running. What was acknowledged is durable. It must be called once.
-func (s *Server) Close() error {
+func (s *Server) Close() error { return s.shut() }
+
+func (s *Server) shut() error {
 	s.mu.Lock()
 	s.endAll(errLeft)
 	s.closed = true
-	s.wheel.stop()
+	if s.wheel != nil {
+		s.wheel.stop()
+	}
 	s.unlock()
-	return s.shut()
-}
-
-func (s *Server) shut() error {
 	var errs []error
 	if s.listener != nil {
 		errs = append(errs, s.listener.Close())

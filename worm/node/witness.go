@@ -16,8 +16,8 @@ import (
 // each server tells its peers where it stands: at start, when they write it down,
 // and now and then, when they remember it. Each start is a generation and draws a
 // life, so that two that began at the same place can be told apart. A server that
-// has started is mute for a partition until as many of its other members have
-// answered as the partition can do without, and if any of them, or a client, has
+// has started is mute for a partition until so many of its other members have
+// answered that they are a majority with it, and if any of them, or a client, has
 // seen it further than its disk was, it is mute for good.
 //
 // That finds a disk that lacks a whole generation, as long as one of those who
@@ -148,7 +148,8 @@ func (s *Server) judge() {
 				sure++
 			}
 		}
-		need := n - wor.Majority(n)
+		// That many others must be up in any case, if anything is to be decided.
+		need := wor.Majority(n) - 1
 		if c.Index(s.id) < 0 {
 			need = max(need, 1) // as a member it would be one of more
 		}
