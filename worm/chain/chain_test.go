@@ -14,7 +14,7 @@ import (
 // TestDialogues shows what clients and servers say to each other. Servers answer
 // in the order in which they are asked, unless the script holds one.
 func TestDialogues(t *testing.T) {
-	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
+	datadriven.Walk(t, "testdata/dialogues", func(t *testing.T, path string) {
 		var s script
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string { return s.run(t, d) })
 	})

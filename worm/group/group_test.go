@@ -89,7 +89,7 @@ var protocols = map[string]wor.Protocol{"paxos": wor.Paxos, "chain": wor.Chain, 
 // TestDialogues shows what a server answers to each kind of request, epoch by
 // epoch.
 func TestDialogues(t *testing.T) {
-	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
+	datadriven.Walk(t, "testdata/dialogues", func(t *testing.T, path string) {
 		s := &script{states: map[string][]byte{}, digests: map[string]uint64{}}
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string { return s.run(t, d) })
 	})
