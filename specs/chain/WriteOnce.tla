@@ -59,8 +59,8 @@ Ask(v) ==
 Write(v) ==
   /\ value = None /\ v \in wanted
   /\ value' = v
-  /\ may' = Grown
   /\ UNCHANGED <<trimmed, wanted, done, got>>
+  /\ may' = Grown
 
 Acknowledge(v) ==
   /\ value = v
@@ -69,8 +69,8 @@ Acknowledge(v) ==
 
 Trim ==
   /\ trimmed' = TRUE
-  /\ may' = Grown
   /\ UNCHANGED <<value, wanted, done, got>>
+  /\ may' = Grown
 
 Begin(r) ==
   /\ may[r] = {} /\ got[r] = None
