@@ -9,8 +9,13 @@ import (
 	"github.com/ashlar-dev/ashlar/env/osenv"
 	"github.com/ashlar-dev/ashlar/worm/node"
 	"github.com/ashlar-dev/ashlar/worm/space"
+	"github.com/ashlar-dev/ashlar/worm/wire"
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
+
+// WriteBuffer is how many bytes a connection of a client or server queues: at
+// least a frame.
+const WriteBuffer = 2 * wire.FrameMax
 
 // Options of Open.
 type Options struct {
@@ -31,7 +36,7 @@ type Options struct {
 // Open returns a client of a cluster. It connects when it is asked something.
 func Open(o Options) (*Client, error) {
 	world := osenv.New()
-	network := osenv.NewNetwork(osenv.NetworkOptions{TLS: o.TLS, DialTimeout: o.DialTimeout})
+	network := osenv.NewNetwork(osenv.NetworkOptions{TLS: o.TLS, DialTimeout: o.DialTimeout, WriteBuffer: WriteBuffer})
 	world.Network = network
 	serial := &env.Serial{}
 	transport := node.NewTransport(node.TransportOptions{

@@ -12,6 +12,7 @@ import (
 
 	"github.com/ashlar-dev/ashlar/env"
 	"github.com/ashlar-dev/ashlar/env/osenv"
+	"github.com/ashlar-dev/ashlar/worm"
 	"github.com/ashlar-dev/ashlar/worm/node"
 )
 
@@ -81,7 +82,7 @@ func serve(ctx context.Context, c config, ready func(*served)) (err error) {
 
 	world, tasks := osenv.New(), osenv.NewTasks()
 	defer tasks.Close()
-	network := osenv.NewNetwork(osenv.NetworkOptions{TLS: security})
+	network := osenv.NewNetwork(osenv.NetworkOptions{TLS: security, WriteBuffer: worm.WriteBuffer})
 	defer network.Close()
 	world.Network = network
 	o := node.Options{
