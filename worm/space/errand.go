@@ -243,10 +243,13 @@ func (e *errand) bury() {
 	s, seg := e.s, e.key.segment
 	home := s.home(seg)
 	at := home
-	for at == home && len(e.places) > 0 {
+	for at.with(home) && len(e.places) > 0 {
 		at, e.places = e.places[0], e.places[1:]
 	}
-	last := at == home
+	last := at.with(home)
+	if last {
+		at = home
+	}
 	e.ask(at.task(wor.KindTrim, wor.One(wor.Addr{Segment: seg}), 0), func(err error) {
 		switch {
 		case err != nil:

@@ -40,7 +40,10 @@ type proposer struct {
 	// repair writes nothing but what must be adopted, and ends with errFree
 	// where there is nothing.
 	repair bool
-	until  env.Instant
+	// sole: nobody ever proposes another value, so that no capture is needed
+	// where nobody captures.
+	sole  bool
+	until env.Instant
 
 	call    call
 	phase   phase
@@ -56,7 +59,7 @@ type phase uint8
 
 const (
 	idle     phase = iota
-	first          // written at ballot 0: protocol Fast
+	first          // written at ballot 0
 	captured       // the capture is under way
 	written        // the write is
 	paused
@@ -70,7 +73,7 @@ type proposerOwner interface {
 
 func (p *proposer) run(s *Space, owner proposerOwner, at place, a wor.Addr, value []byte, until env.Instant) {
 	p.s, p.owner, p.place, p.a, p.value, p.until = s, owner, at, a, value, until
-	if at.protocol == wor.Fast && !p.repair {
+	if p.sole || at.protocol == wor.Fast && !p.repair {
 		p.phase, p.writing, p.sent = first, value, true
 		t := p.task(wor.KindWrite, wor.One(a), until)
 		t.value = value

@@ -58,6 +58,12 @@ func (c *segments) forget(s wor.Segment) {
 
 func (s *Space) markTrimmed(seg wor.Segment) { s.segments.set(seg, segment{trimmed: true}) }
 
+// with says that a tombstone for one of two places is one for both: Paxos and Fast
+// are kept together.
+func (p place) with(q place) bool {
+	return p.partition == q.partition && (p.protocol == wor.Chain) == (q.protocol == wor.Chain)
+}
+
 // home is where the segment's metadata, placement and trim registers are.
 func (s *Space) home(seg wor.Segment) place { return place{partition: s.genesis.Home(seg)} }
 

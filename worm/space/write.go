@@ -2,6 +2,7 @@ package space
 
 import (
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/ashlar-dev/ashlar/worm/wor"
@@ -80,6 +81,7 @@ func (s *Space) WriteUnsafe(a wor.Addr, value []byte, within time.Duration, done
 type write struct {
 	target
 	call    call
+	r       reader // of a segment that has moved
 	token   *wor.Token
 	a       wor.Addr
 	value   []byte // what was asked for
@@ -89,6 +91,16 @@ type write struct {
 }
 
 func (w *write) ready() {
+	if w.at.moves() > 0 {
+		// All its registers were decided before it moved, and the token is of
+		// another place: at this one its ballot may be above that of the value.
+		if err := w.at.within(wor.One(w.a)); err != nil {
+			w.failLater(err)
+			return
+		}
+		w.r.run(w.s, w, w.at.place, w.a, w.until)
+		return
+	}
 	t := task{
 		kind: wor.KindWrite, partition: w.at.partition, protocol: w.at.protocol,
 		r: wor.One(w.a), value: w.value, until: w.until,
@@ -114,6 +126,21 @@ func (w *write) ready() {
 	}
 	w.writing, w.sent = t.value, true
 	w.call.run(w.s, w, t)
+}
+
+// read is what the register of a segment that has moved holds.
+func (w *write) read(_ *reader, value []byte, err error) {
+	switch {
+	case errors.Is(err, errTombstone):
+		w.buried(w)
+	case errors.Is(err, wor.ErrUnwritten):
+		w.fail(fmt.Errorf("register %v: %w", w.a, errContradiction))
+	case err != nil:
+		w.fail(err)
+	default:
+		w.s.known.add(w.a, value)
+		w.answer(other(w.a, value, w.value))
+	}
 }
 
 func (w *write) answered(c *call, err error) {
@@ -168,6 +195,7 @@ func (w *write) fail(err error) { w.answer(unknown(w.a, w.sent, err)) }
 func (w *write) answer(err error) {
 	if w.end() {
 		w.call.stop()
+		w.r.stop()
 		w.done(err)
 	}
 }
@@ -239,8 +267,44 @@ func (w *writeRange) ready() {
 		w.seen = make([]bool, len(w.errs))
 		w.parts = make(map[*part]bool)
 	}
+	if w.at.moves() > 0 {
+		w.readInstead()
+		return
+	}
 	w.next = w.r.Lo
 	w.more()
+}
+
+// readInstead answers for a segment that has moved, as write.ready says.
+func (w *writeRange) readInstead() {
+	o := &readRange{r: w.r}
+	o.seg = w.seg
+	o.done = func(cells []wor.Cell, err error) {
+		if !w.live {
+			return
+		}
+		if err != nil {
+			w.fail(err)
+			return
+		}
+		for i := range cells {
+			switch cell := &cells[i]; {
+			case cell.Err == nil:
+				w.settle(cell.Addr.Offset, other(cell.Addr, cell.Value, w.value))
+			case errors.Is(cell.Err, wor.ErrUnwritten):
+				w.settle(cell.Addr.Offset, fmt.Errorf("register %v: %w", cell.Addr, errContradiction))
+			default:
+				w.settle(cell.Addr.Offset, cell.Err)
+			}
+		}
+		w.answer()
+	}
+	var within time.Duration
+	if w.until != 0 {
+		within = max(w.until.Sub(w.s.clock.Now()), 1)
+	}
+	o.begin(w.s, 0, within, o)
+	o.find(o)
 }
 
 // more starts parts, as many as may be under way.
