@@ -299,8 +299,8 @@ func (c *chain) confirmNow() {
 			})
 			return
 		case err == nil || errors.Is(err, wor.ErrTrimmed):
-			answerAll(calls, ErrNoOwner)
 			c.lose(n, m)
+			answerAll(calls, ErrNoOwner)
 			return
 		}
 		answerAll(calls, err)
@@ -330,7 +330,9 @@ func (c *chain) lose(n uint64, won wor.Meta) {
 	if m.decode(won.Payload) {
 		e.discover(c.rm, route{true, n, m.base, m.owner})
 	}
-	e.opt.Resource.Lost(c.rm)
+	if c.cur != nil {
+		e.opt.Resource.Lost(c.rm)
+	}
 	c.wake(ErrNoOwner)
 	calls := c.confirms
 	c.confirms = nil

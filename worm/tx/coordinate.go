@@ -129,7 +129,7 @@ func (c *call) outcome(_ Tx, o *Outcome, err error) {
 	case c.k.stopped:
 	case errors.Is(err, wor.ErrLimit):
 		c.end([]byte{answerLimit})
-	case err != nil:
+	case err != nil || o.Unknown:
 		c.restart()
 	case o.Commit:
 		c.k.took(c.k.now().Sub(c.began))

@@ -163,6 +163,8 @@ type txn struct {
 	// life of the RM gave it.
 	mine []stage
 	by   []*chain
+	// claim is a chain that is being taken over and has a YES vote on it.
+	claim *chain
 	// waiting are told the outcome.
 	waiting []func(*Outcome)
 	// manager: this process is the TM, and tell is who else is told.
@@ -277,17 +279,17 @@ func (e *Engine) finish(x *txn, o *Outcome) {
 		if x.mine[i] != votedYes {
 			continue
 		}
-		if c := x.by[i]; c == e.chains[s.RM] {
+		if c := x.by[i]; c == e.chains[s.RM] && !o.Unknown {
 			e.opt.Resource.Finish(s.RM, x.tx.ID, o)
 			c.finished(&x.tx, s, o.Commit)
 		}
 	}
 	for i, s := range x.tx.Seats {
-		if x.mine[i] != notAsked {
+		if x.mine[i] != notAsked && !o.Unknown {
 			e.trace(Learned{s.RM, x.tx.ID, o.Commit})
 		}
 	}
-	if x.manager && e.policy.learn != byEveryone {
+	if x.manager && e.policy.learn != byEveryone && !o.Unknown {
 		m := outcomeMessage{x.tx, *o}
 		for _, to := range x.tell {
 			e.send(to, m.encode(), nil)
@@ -351,14 +353,41 @@ func (e *Engine) settled(x *txn, seat int, value []byte, err error) {
 	case errors.As(err, &written):
 		e.learn(x, seat, decodeVote(written.Value))
 	case errors.Is(err, wor.ErrTrimmed):
-		e.learn(x, seat, &Vote{ID: x.tx.ID, Brief: []byte(ReasonTrimmed)})
+		e.trimmed(x, seat)
 	}
+}
+
+// trimmed deals with a vote that is gone. A segment is trimmed when what was
+// committed there has been applied by all RMs. So an RM that voted YES, and has
+// not applied it, knows that it was not committed, if nobody else owns that RM by
+// now. Others know nothing.
+func (e *Engine) trimmed(x *txn, seat int) {
+	var claim *chain
+	for _, c := range append(slices.Clone(x.by), x.claim) {
+		if c != nil && !c.dead {
+			claim = c
+		}
+	}
+	if claim == nil {
+		e.finish(x, &Outcome{Unknown: true, Briefs: make([][]byte, len(x.votes))})
+		return
+	}
+	claim.confirm(func(err error) {
+		if err == nil {
+			e.learn(x, seat, &Vote{ID: x.tx.ID, Brief: []byte(ReasonTrimmed)})
+		}
+	})
 }
 
 // Resolve has the outcome of a transaction found out at once: votes that are
 // missing are decided as NO.
-func (e *Engine) Resolve(t Tx, done func(*Outcome)) {
+func (e *Engine) Resolve(t Tx, done func(*Outcome)) { e.resolve(t, nil, done) }
+
+func (e *Engine) resolve(t Tx, claim *chain, done func(*Outcome)) {
 	x := e.txn(t)
+	if claim != nil {
+		x.claim = claim
+	}
 	x.waiting = append(x.waiting, done)
 	x.hurried = true
 	e.look(x)

@@ -278,15 +278,28 @@ func (t *takeover) resolve() {
 			answered(&Outcome{Commit: true, Briefs: [][]byte{v.Brief}})
 			return
 		}
-		t.e.Resolve(Tx{v.ID, v.Seats}, answered)
+		t.e.resolve(Tx{v.ID, v.Seats}, t.c, answered)
 	}
 	for range min(resolvesMax, len(t.votes)) {
 		start()
 	}
 }
 
-// finish hands over what was committed.
+// finish hands over what was committed, if this is still who takes over.
 func (t *takeover) finish() {
+	t.c.confirm(func(err error) {
+		switch {
+		case err == nil:
+			t.handOver()
+		case t.c.dead:
+			t.done(nil, ErrTaken)
+		default:
+			t.e.after(t.e.jitter(t.e.opt.ResolveAfter/4), t.finish)
+		}
+	})
+}
+
+func (t *takeover) handOver() {
 	r := &Recovered{State: t.from.state}
 	for i, v := range t.votes {
 		t.e.trace(Learned{t.rm, v.ID, t.commits[i].Commit})

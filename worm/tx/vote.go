@@ -125,6 +125,9 @@ const (
 // Outcome is what became of a transaction.
 type Outcome struct {
 	Commit bool
+	// Unknown: votes are trimmed, and no RM here has a part in it. It is over and
+	// done with, whatever it was.
+	Unknown bool
 	// Briefs has the brief of each seat that was known when the outcome was,
 	// which for a commit is all of them.
 	Briefs [][]byte
