@@ -41,6 +41,9 @@ import "github.com/ashlar-dev/ashlar/worm/wor"
 //	         if no fast quorum is possible: outbid, which says that somebody has to
 //	         capture.
 //
+// A server that is gone, because the epoch ended there or it is no member, counts as
+// one that refused, as long as a majority is left: it will not answer any more.
+//
 // A fast quorum may need servers that are down although a majority is up. So
 // after patience Expires a write or read that only waits for these is outbid.
 
@@ -78,7 +81,7 @@ func (m *machine) settleCapture(x *span) {
 			x.recover(m.n)
 		}
 		m.close(x, wor.StatusOK)
-	case x.no.count() > m.n-q:
+	case m.cannot(x.yes, x.no, q):
 		m.close(x, wor.StatusOutbid)
 	}
 }
@@ -103,21 +106,25 @@ func (m *machine) settleWrite(x *span) {
 	switch {
 	case x.yes.count() >= q:
 		m.close(x, wor.StatusOK)
-	case x.conflict && (zero || x.no.count() > m.n-q):
+	case x.conflict && (zero || m.cannot(x.yes, x.no, q)):
 		m.close(x, wor.StatusConflict)
-	case x.no.count() > m.n-q || zero && m.hopeless(x.yes, x.yes|x.no, x.no, q):
+	case m.cannot(x.yes, x.no, q) || zero && m.impatient(x.yes|x.no):
 		m.close(x, wor.StatusOutbid)
 	}
 }
 
-// hopeless says of something that needs q servers at ballot zero, more than a
-// majority, that it must not be waited for: yes have done it, no refused.
-func (m *machine) hopeless(yes, answered, no mask, q int) bool {
-	if m.n-m.gone.count() < wor.Majority(m.n) {
-		return false // nor would anything else succeed here
-	}
-	return (no|m.gone&^yes).count() > m.n-q ||
-		m.expired >= patience && answered.count() >= wor.Majority(m.n)
+// cannot says that no q servers can say yes any more: some refused, some are gone.
+// If all depends on those that are gone, so that nothing else would succeed here
+// either, it answers false: the owner learns from Moved.
+func (m *machine) cannot(yes, no mask, q int) bool {
+	return no.count() > m.n-q ||
+		m.gone.count() <= m.n-wor.Majority(m.n) && (no|m.gone&^yes).count() > m.n-q
+}
+
+// impatient says that a majority has answered, and that what ballot zero needs
+// beyond it has been waited for long enough.
+func (m *machine) impatient(answered mask) bool {
+	return m.expired >= patience && answered.count() >= wor.Majority(m.n)
 }
 
 func (m *machine) settleRead(x *span) {
@@ -127,7 +134,7 @@ func (m *machine) settleRead(x *span) {
 		m.settleZero(x)
 	case x.yes.count() >= q:
 		m.close(x, wor.StatusOK)
-	case x.written && x.no.count() > m.n-q:
+	case x.written && m.cannot(x.yes, x.no, q):
 		m.close(x, wor.StatusOutbid)
 	case x.written && x.seen.count() >= q:
 		x.fixing = true
@@ -156,13 +163,13 @@ func (m *machine) settleZero(x *span) {
 	}
 	if len(x.zero) == 1 {
 		x.fixing = true
-		if m.hopeless(best, x.seen, x.no, q) {
+		if m.cannot(best, x.no, q) || m.impatient(x.seen) {
 			m.close(x, wor.StatusOutbid)
 		}
 		return
 	}
 	x.fixing = false
-	if m.hopeless(best, x.seen, x.no|x.seen&^best, q) {
+	if m.cannot(best, x.no|x.seen&^best, q) || m.impatient(x.seen) {
 		m.close(x, wor.StatusOutbid)
 	}
 }
