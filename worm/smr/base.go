@@ -1,0 +1,152 @@
+package smr
+
+import (
+	"errors"
+	"time"
+
+	"github.com/ashlar-dev/ashlar/env"
+	"github.com/ashlar-dev/ashlar/worm/wor"
+)
+
+// base is what the parts of a Replica need of the world.
+type base struct {
+	space   wor.Space
+	clock   env.Clock
+	random  env.Random
+	serial  *env.Serial
+	timeout time.Duration
+	closed  bool
+}
+
+// after has f called on the Serial d from now, unless closed then.
+func (b *base) after(d time.Duration, f func()) env.Timer {
+	return b.clock.After(d, b.serial.Waker(func() {
+		if !b.closed {
+			f()
+		}
+	}))
+}
+
+func backoff() env.Backoff { return env.Backoff{Min: 5 * time.Millisecond, Max: time.Second} }
+
+func (b *base) later(w *env.Backoff, f func()) { b.after(w.Next(b.random), f) }
+
+// decided says of the error of a write that the register holds a value now, or
+// never will: it is trimmed.
+func decided(err error) bool {
+	return err == nil || errors.Is(err, wor.ErrWritten) || errors.Is(err, wor.ErrTrimmed)
+}
+
+// held is the value that a register holds according to the error of a write of
+// value, which is nil or ErrWritten.
+func held(value []byte, err error) []byte {
+	if w := (*wor.WrittenError)(nil); errors.As(err, &w) {
+		return w.Value
+	}
+	return value
+}
+
+// finder looks for the last segment of a row. Those that are allocated, or were
+// and are trimmed, come first; so it goes up in steps that double, and then
+// halves what is between.
+type finder struct {
+	b      *base
+	row    func(uint32) wor.Segment
+	lo, hi int64
+	step   int64
+	meta   *wor.Meta
+	done   func(index int64, m *wor.Meta, err error)
+}
+
+// last finds the last segment of a row that is allocated, when known is (-1:
+// none). Its Meta is answered when it is not known itself, and not trimmed.
+func (b *base) last(row func(uint32) wor.Segment, known int64, done func(index int64, m *wor.Meta, err error)) {
+	f := &finder{b: b, row: row, lo: known, hi: -1, step: 1, done: done}
+	f.probe()
+}
+
+func (f *finder) probe() {
+	if f.hi < 0 && f.lo+f.step > IndexMax {
+		f.hi = IndexMax + 1
+	}
+	i := f.lo + f.step
+	if f.hi >= 0 {
+		i = f.lo + (f.hi-f.lo)/2
+	}
+	if i == f.lo {
+		f.done(f.lo, f.meta, nil)
+		return
+	}
+	f.b.space.Stat(f.row(uint32(i)), f.b.timeout, func(m wor.Meta, err error) {
+		switch {
+		case f.b.closed:
+			return
+		case err == nil:
+			f.lo, f.meta = i, &m
+		case errors.Is(err, wor.ErrTrimmed):
+			f.lo, f.meta = i, nil
+		case errors.Is(err, wor.ErrUnallocated):
+			f.hi = i
+			f.probe()
+			return
+		default:
+			f.done(f.lo, nil, err)
+			return
+		}
+		f.step *= 2
+		f.probe()
+	})
+}
+
+// chunk is how many registers are captured at once.
+const chunk = 1024
+
+// section is a segment of which one has captured all registers.
+type section struct {
+	index uint32
+	size  uint32
+	// tokens are of chunk registers each, in order.
+	tokens []*wor.Token
+	// offset is the next to be written.
+	offset uint32
+}
+
+func (c *section) token(offset uint32) *wor.Token { return c.tokens[offset/chunk] }
+
+// capture captures a whole segment, chunk after chunk. Gate has a function called
+// later, or never if that is of no use any more.
+func (b *base) capture(segment wor.Segment, c *section, gate func(func()), done func()) {
+	lo := uint32(len(c.tokens)) * chunk
+	if lo >= c.size {
+		done()
+		return
+	}
+	r := wor.Range{Segment: segment, Lo: lo, Hi: min(lo+chunk, c.size)}
+	b.space.Capture(r, b.timeout, func(t *wor.Token, err error) {
+		switch {
+		case b.closed:
+		case err != nil:
+			gate(func() { b.capture(segment, c, gate, done) })
+		default:
+			c.tokens = append(c.tokens, t)
+			b.capture(segment, c, gate, done)
+		}
+	})
+}
+
+// alloc allocates a segment, and tries until it is known whose it is.
+func (b *base) alloc(s wor.Segment, m wor.Meta, wait *env.Backoff, done func(mine bool, err error)) {
+	b.space.Alloc(s, m, b.timeout, func(got wor.Meta, err error) {
+		switch {
+		case b.closed:
+		case err == nil || errors.Is(err, wor.ErrWritten) && got.Owner == m.Owner:
+			done(true, nil)
+		case errors.Is(err, wor.ErrWritten), errors.Is(err, wor.ErrTrimmed):
+			done(false, nil)
+		case errors.Is(err, wor.ErrLimit), errors.Is(err, wor.ErrClosed):
+			done(false, err)
+		default:
+			b.later(wait, func() { b.alloc(s, m, wait, done) })
+		}
+	})
+}

@@ -1,0 +1,189 @@
+package smr
+
+import (
+	"errors"
+	"time"
+
+	"github.com/ashlar-dev/ashlar/env"
+	"github.com/ashlar-dev/ashlar/worm/wor"
+)
+
+// Consistency is what a read may see.
+type Consistency uint8
+
+const (
+	// Linearizable: all commands that were acknowledged to anybody before the
+	// read began.
+	Linearizable Consistency = iota
+	// Causal: all commands below a Slot: one that a Result had here or elsewhere,
+	// or Applied of another replica.
+	Causal
+	// Sequential: what this replica has applied, which has all that it has
+	// answered, and never goes back.
+	Sequential
+)
+
+// Read calls done(nil) when the state machine may be looked at, within done, with
+// that consistency. After is for Causal. ErrDeadline: it took too long.
+func (r *Replica) Read(c Consistency, after Slot, within time.Duration, done func(error)) {
+	if r.closed {
+		r.serial.Do(func() { done(wor.ErrClosed) })
+		return
+	}
+	over := false
+	var timer env.Timer
+	answer := func(err error) {
+		if over || r.closed {
+			return
+		}
+		over = true
+		if timer != nil {
+			timer.Stop()
+		}
+		done(err)
+	}
+	if within > 0 {
+		timer = r.after(within, func() { answer(wor.ErrDeadline) })
+	}
+	switch c {
+	case Linearizable:
+		r.barrier.join(func() { answer(nil) })
+	case Causal:
+		r.serial.Do(func() { r.learner.when(after, func() { answer(nil) }) })
+	default:
+		r.serial.Do(func() {
+			// While a snapshot is restored the state is neither here nor there.
+			if r.learner.restoring {
+				r.learner.idle = append(r.learner.idle, func() { answer(nil) })
+				return
+			}
+			answer(nil)
+		})
+	}
+}
+
+// barrier waits until everything is applied that had been acknowledged when it
+// began. Reads that come while one is under way share the next one.
+type barrier struct {
+	r       *Replica
+	waiting []func()
+	running []func()
+	wait    env.Backoff
+}
+
+func (b *barrier) join(f func()) {
+	b.waiting = append(b.waiting, f)
+	if b.running == nil {
+		b.begin()
+	}
+}
+
+func (b *barrier) begin() {
+	b.running, b.waiting = b.waiting, nil
+	if s, ok := b.r.policy.(*sticky); ok && s.state == leading && s.closed() {
+		b.lead(s)
+		return
+	}
+	b.look()
+}
+
+// end: all is applied.
+func (b *barrier) end() {
+	b.wait.Reset()
+	done := b.running
+	b.running = nil
+	for _, f := range done {
+		f()
+	}
+	if b.running == nil && len(b.waiting) > 0 {
+		b.begin()
+	}
+}
+
+// closed says of a leader that all segments before its own are closed, so that
+// nothing was acknowledged that it has not applied: unless somebody else leads.
+func (s *sticky) closed() bool {
+	return int64(s.r.learner.next.Index()) >= s.closer.target
+}
+
+// lead is for the leader: if nobody has allocated the next segment, nothing was
+// acknowledged but what it wrote; also by others, who may know of a write sooner
+// than it does.
+func (b *barrier) lead(s *sticky) {
+	r, at := b.r, At(s.now.index, s.now.offset)
+	r.space.Stat(r.opt.ID.Segment(uint32(s.top+1)), r.timeout, func(_ wor.Meta, err error) {
+		switch {
+		case r.closed:
+		case errors.Is(err, wor.ErrUnallocated):
+			r.learner.when(at, b.end)
+		default:
+			b.again()
+		}
+	})
+}
+
+func (b *barrier) again() { b.r.later(&b.wait, b.look) }
+
+// lookMax is how many registers a barrier reads at once.
+const lookMax = 16
+
+// look looks for a register that is unwritten. Whatever was acknowledged before
+// is below, because nothing is before all below it is decided.
+func (b *barrier) look() {
+	r := b.r
+	l := &r.learner
+	at, size := l.next, l.size
+	if l.restoring {
+		b.again()
+		return
+	}
+	if size == 0 {
+		r.space.Stat(r.opt.ID.Segment(at.Index()), r.timeout, func(_ wor.Meta, err error) {
+			switch {
+			case r.closed:
+			case errors.Is(err, wor.ErrUnallocated):
+				l.when(at, b.end)
+			default:
+				l.enterIfOut()
+				b.again()
+			}
+		})
+		return
+	}
+	rng := wor.Range{Segment: r.opt.ID.Segment(at.Index()), Lo: at.Offset(), Hi: min(at.Offset()+lookMax, size)}
+	r.space.ReadRange(rng, r.timeout, func(cells []wor.Cell, err error) {
+		if r.closed {
+			return
+		}
+		if err != nil {
+			b.again()
+			return
+		}
+		for _, c := range cells {
+			if errors.Is(c.Err, wor.ErrUnwritten) {
+				l.when(At(at.Index(), c.Addr.Offset), b.end)
+				return
+			}
+			l.heard(c)
+			if isEnd(c.Value) {
+				break
+			}
+		}
+		b.look()
+	})
+}
+
+// enterIfOut asks for the learner's segment, if it is not in it.
+func (l *learner) enterIfOut() {
+	if l.size == 0 {
+		l.enter()
+	}
+}
+
+// trimmed is the error of a cell whose write was answered with err.
+func trimmed(err error) error {
+	if errors.Is(err, wor.ErrTrimmed) {
+		return wor.ErrTrimmed
+	}
+	return nil
+}
