@@ -247,3 +247,25 @@ func BenchmarkReadRange(b *testing.B) {
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/10_000, "ns/register")
 }
+
+// TestRestIsAskedFor: what a reply does not cover is asked for until all is known.
+func TestRestIsAskedFor(t *testing.T) {
+	c := newCluster(3)
+	for i := range uint32(11) {
+		for s := range 2 {
+			handle(c.acceptors[s], wor.Request{Kind: wor.KindWrite, Range: one(i), Value: bytes.Repeat([]byte{byte(i)}, wor.ValueMax)})
+		}
+	}
+	all := wor.Range{Segment: 7, Lo: 0, Hi: 13}
+	for _, m := range []wor.Machine{Client{}.Read(3, all), Client{}.Capture(3, all, wor.Ballot{Round: 1})} {
+		got := c.run(t, m)
+		if len(got) != 12 || got[11].Count != 2 || got[11].Written {
+			t.Fatalf("%d runs", len(got))
+		}
+		for i, run := range got[:11] {
+			if !run.Written || len(run.Value) != wor.ValueMax || run.Value[7] != byte(i) {
+				t.Fatalf("register %d: %v, %d bytes", i, run.Status, len(run.Value))
+			}
+		}
+	}
+}
