@@ -69,8 +69,10 @@ func TestHoldWhileCommitting(t *testing.T) {
 	if !d.woken {
 		t.Fatal("the second commit is not asked for")
 	}
+	g.ask(5, readOf(addr(1, 2)))
+	g.none("a reply left between two commits")
 	d.commit()
-	if got = g.take(); len(got) != 2 || got[0].id != 3 || got[1].id != 4 {
+	if got = g.take(); len(got) != 3 || got[0].id != 3 || got[1].id != 4 || got[2].id != 5 {
 		t.Fatalf("after the second commit: %+v", got)
 	}
 }

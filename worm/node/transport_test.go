@@ -182,6 +182,22 @@ func TestLost(t *testing.T) {
 	}
 }
 
+// TestAnotherServer: what answers for another server than was asked for is not
+// listened to.
+func TestAnotherServer(t *testing.T) {
+	d := newDesk(t, nil)
+	tr := hand(d, nil)
+	var got answers
+	tr.opt.Serial.Do(func() {
+		q := readOf(addr(1, 1))
+		tr.Call(handMember, &q, time.Minute, got.add)
+	})
+	s := d.dialledBy(t, 6)
+	if !s.c.closed || len(got) != 1 || got[0] != nil || tr.Peers()[0].Trouble == "" {
+		t.Fatalf("closed %v, answers %v", s.c.closed, got)
+	}
+}
+
 // TestInflightMax: beyond, nothing is sent.
 func TestInflightMax(t *testing.T) {
 	d := newDesk(t, nil)
@@ -412,9 +428,11 @@ func TestRolledBack(t *testing.T) {
 					defer s.mu.Unlock()
 					return s.seen[c.member(0).ID].position
 				}
-				before := told()
-				k.call(t, c.member(0), writeOf(addr(1, 1), 1, "forgotten"))
-				eventually(t, "the others know", func() bool { return told() > before })
+				if r := k.call(t, c.member(0), writeOf(addr(1, 1), 1, "forgotten")); r == nil || r.Status != wor.StatusOK {
+					t.Fatalf("write: %+v", r)
+				}
+				position := c.nodes[0].Status().Position
+				eventually(t, "the others know", func() bool { return told() >= position })
 				c.stop(0)
 			}
 			if err := os.RemoveAll(disk); err != nil {
