@@ -71,7 +71,7 @@ func (g *Group) keeps(r wor.Range, p wor.Protocol) bool {
 // room says whether there is room for what a capture or write asks.
 func (g *Group) room(q *wor.Request) bool {
 	most := g.maxBytes
-	if q.Range.Lo == wor.TrimOffset || q.Range.Segment&wor.ReservedSegment != 0 {
+	if own := q.Range.Lo; own >= wor.PlacementOffset && own != wor.MetaOffset || q.Range.Segment&wor.ReservedSegment != 0 {
 		most += most / 8
 	}
 	return g.held.bytes()+int64(len(q.Value)) <= most

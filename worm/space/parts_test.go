@@ -1,0 +1,205 @@
+package space
+
+import (
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/ashlar-dev/ashlar/env"
+	"github.com/ashlar-dev/ashlar/worm/wor"
+)
+
+// fakeClock rings timers when it is told to.
+type fakeClock struct {
+	now    env.Instant
+	timers []*fakeTimer
+}
+
+type fakeTimer struct {
+	at      env.Instant
+	w       env.Waker
+	stopped bool
+}
+
+func (t *fakeTimer) Stop() bool {
+	was := !t.stopped
+	t.stopped = true
+	return was
+}
+
+func (c *fakeClock) Now() env.Instant { return c.now }
+func (c *fakeClock) Wall() time.Time  { return time.Time{} }
+func (c *fakeClock) After(d time.Duration, w env.Waker) env.Timer {
+	t := &fakeTimer{at: c.now.Add(d), w: w}
+	c.timers = append(c.timers, t)
+	return t
+}
+
+// next goes to the next timer that is not stopped, if it is due by then.
+func (c *fakeClock) next(by env.Instant) bool {
+	c.timers = slices.DeleteFunc(c.timers, func(t *fakeTimer) bool { return t.stopped })
+	var first *fakeTimer
+	for _, t := range c.timers {
+		if first == nil || t.at < first.at {
+			first = t
+		}
+	}
+	if first == nil || first.at > by {
+		return false
+	}
+	c.now, first.stopped = first.at, true
+	first.w.Wake()
+	return true
+}
+
+type bell struct {
+	rung []int
+	of   map[*alarm]int
+}
+
+func (b *bell) ring(a *alarm) { b.rung = append(b.rung, b.of[a]) }
+
+// TestAgenda: alarms ring once, when they are due, in order, whatever is set and
+// dropped before; and there is one timer at a time.
+func TestAgenda(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		c := &fakeClock{}
+		g := &agenda{clock: c}
+		g.waker = env.WakeFunc(g.wake)
+		b := &bell{of: map[*alarm]int{}}
+		alarms := make([]*alarm, 8)
+		due := map[int]env.Instant{}
+		for i := range alarms {
+			alarms[i] = &alarm{}
+			b.of[alarms[i]] = i
+		}
+		for range rapid.IntRange(0, 40).Draw(t, "steps") {
+			i := rapid.IntRange(0, len(alarms)-1).Draw(t, "alarm")
+			switch rapid.IntRange(0, 2).Draw(t, "what") {
+			case 0:
+				at := c.now + env.Instant(rapid.IntRange(0, 50).Draw(t, "wait"))
+				g.set(alarms[i], at, b)
+				due[i] = at
+			case 1:
+				g.drop(alarms[i])
+				delete(due, i)
+			case 2:
+				until := c.now + env.Instant(rapid.IntRange(0, 30).Draw(t, "pass"))
+				b.rung = nil
+				for c.next(until) {
+				}
+				c.now = until
+				last := env.Instant(0)
+				for _, j := range b.rung {
+					if at, ok := due[j]; !ok || at > until || at < last {
+						t.Fatalf("alarm %d rang by %d, due %d %v", j, until, at, ok)
+					}
+					last = due[j]
+					delete(due, j)
+				}
+				for j, at := range due {
+					if at <= until {
+						t.Fatalf("alarm %d did not ring at %d", j, at)
+					}
+				}
+			}
+			live := 0
+			for _, x := range c.timers {
+				if !x.stopped {
+					live++
+				}
+			}
+			if live > 1 {
+				t.Fatalf("%d timers", live)
+			}
+		}
+	})
+}
+
+// TestUsedForgetsSafely: a token that was used with a value is never good for
+// another, however much was forgotten.
+func TestUsedForgetsSafely(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		u := &used{max: rapid.IntRange(1, 4).Draw(t, "max"), floors: map[uint64]uint64{}}
+		u.init()
+		type use struct {
+			a wor.Addr
+			b wor.Ballot
+		}
+		first := map[use]string{}
+		refused := 0
+		for range rapid.IntRange(1, 80).Draw(t, "steps") {
+			x := use{
+				wor.Addr{Segment: wor.Segment(rapid.IntRange(0, 1).Draw(t, "segment")), Offset: uint32(rapid.IntRange(0, 40).Draw(t, "offset"))},
+				wor.Ballot{Round: uint64(rapid.IntRange(1, 4).Draw(t, "round")), Nonce: uint64(rapid.IntRange(1, 2).Draw(t, "nonce"))},
+			}
+			v := rapid.SampledFrom([]string{"", "a", "b", "aaaaaaaaa", "aaaaaaaab"}).Draw(t, "value")
+			err := u.claim(x.a, x.b, []byte(v))
+			old, again := first[x]
+			switch {
+			case err == nil && again && old != v:
+				t.Fatalf("%v was %q and is %q", x, old, v)
+			case err == nil:
+				first[x] = v
+			default:
+				refused++
+			}
+			if u.n > u.max || len(u.byKey) != u.n {
+				t.Fatalf("%d groups, of at most %d, counted as %d", len(u.byKey), u.max, u.n)
+			}
+		}
+	})
+	// What is new is not refused.
+	u := &used{max: 2, floors: map[uint64]uint64{}}
+	u.init()
+	for round := range uint64(100) {
+		if err := u.claim(wor.Addr{}, wor.Ballot{Round: round + 1, Nonce: 1}, nil); err != nil {
+			t.Fatal(round, err)
+		}
+	}
+}
+
+// TestKnownIsBounded: what is kept is what was added, and not too much of it.
+func TestKnownIsBounded(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		k := &known{max: int64(rapid.IntRange(0, 1000).Draw(t, "max"))}
+		k.init()
+		for range rapid.IntRange(0, 60).Draw(t, "steps") {
+			a := wor.Addr{Offset: uint32(rapid.IntRange(0, 20).Draw(t, "offset"))}
+			v := make([]byte, int(a.Offset)*13)
+			k.add(a, v)
+			got, ok := k.get(a)
+			if ok && len(got) != len(v) {
+				t.Fatal("another value")
+			}
+			if int64(len(v))+knownEntry <= k.max && !ok {
+				t.Fatal("just added, and not there")
+			}
+			total := int64(0)
+			for _, e := range k.byKey {
+				total += int64(len(e.value)) + knownEntry
+			}
+			if total != k.bytes || total > k.max {
+				t.Fatalf("%d bytes, counted as %d, of at most %d", total, k.bytes, k.max)
+			}
+		}
+	})
+}
+
+func TestPlacementForms(t *testing.T) {
+	p := place{partition: 7, protocol: wor.Fast}
+	if q, end, err := decodePlacement(encodePlacement(p, 99)); err != nil || end || q != p {
+		t.Error(q, end, err)
+	}
+	if _, end, err := decodePlacement([]byte{placementEnd}); err != nil || !end {
+		t.Error(end, err)
+	}
+	for _, b := range [][]byte{nil, {}, {placementForm}, {9}, {placementEnd, 0}, append(encodePlacement(p, 1), 0), make([]byte, placementSize)} {
+		if _, _, err := decodePlacement(b); !errors.Is(err, wor.ErrEncoding) {
+			t.Error(b, err)
+		}
+	}
+}
