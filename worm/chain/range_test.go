@@ -354,6 +354,12 @@ func TestReplicasAreAsThePlainOne(t *testing.T) {
 		if a.Bytes() != redone.Bytes() || a.Bytes() != saved.Bytes() {
 			t.Fatalf("seed %d: %d bytes, redone %d, saved %d", seed, a.Bytes(), redone.Bytes(), saved.Bytes())
 		}
+		values := slices.DeleteFunc(slices.Clone(want), func(s wor.State) bool { return !s.Written && !s.Trimmed })
+		var only []wor.State
+		a.Values(wor.Addr{}, func(s wor.State) bool { only = append(only, s); return true })
+		if !slices.EqualFunc(values, only, func(a, b wor.State) bool { return cmp.Equal(a, b) }) {
+			t.Fatalf("seed %d: %d values, want %d", seed, len(only), len(values))
+		}
 		for i, s := range want {
 			var rest []wor.State
 			a.States(s.Addr, func(s wor.State) bool { rest = append(rest, s); return len(rest) < 3 })

@@ -281,7 +281,13 @@ func (s *segment) saveCells(n wor.Segment, b []byte, yield func(record []byte) b
 
 // States is wor.Server's. Registers that are promised and not written come one by
 // one, as all others.
-func (a *Replica) States(from wor.Addr, yield func(wor.State) bool) {
+func (a *Replica) States(from wor.Addr, yield func(wor.State) bool) { a.states(from, true, yield) }
+
+// Values is as States without registers that are promised only: it takes no time
+// for these.
+func (a *Replica) Values(from wor.Addr, yield func(wor.State) bool) { a.states(from, false, yield) }
+
+func (a *Replica) states(from wor.Addr, promises bool, yield func(wor.State) bool) {
 	order := a.inOrder()
 	i, _ := slices.BinarySearch(order, from.Segment)
 	for _, n := range order[i:] {
@@ -298,7 +304,7 @@ func (a *Replica) States(from wor.Addr, yield func(wor.State) bool) {
 		}
 		more := true
 		s.walk(lo, 1<<32-1, func(lo, hi uint32, promised wor.Ballot, c *cell) bool {
-			if c == nil && promised.IsZero() {
+			if c == nil && (promised.IsZero() || !promises) {
 				return true
 			}
 			for off := lo; off < hi && more; off++ {

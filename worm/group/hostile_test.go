@@ -357,7 +357,7 @@ func TestHostileChain(t *testing.T) {
 func TestHostileSuccession(t *testing.T) {
 	seen := map[string]int{}
 	all := []wor.Protocol{wor.Paxos, wor.Chain, wor.Fast}
-	for seed := range seeds(t, 900) {
+	for seed := range seeds(t, 500) {
 		s := setting{protocols: all, servers: 5, members: 3, steps: 900, reconfig: true, trim: seed%4 == 0}
 		if seed%2 == 0 {
 			s.protocols = all[seed/2%3 : seed/2%3+1]

@@ -211,16 +211,16 @@ func FuzzHandle(f *testing.F) {
 			if r.Status == wor.StatusOK && q.Kind <= wor.KindRead && (r.Covered() < 1 || r.Covered() > q.Range.Len()) {
 				t.Fatalf("%v of %v covers %d", q.Kind, q.Range, r.Covered())
 			}
-			again := New(1, genesis(2, 1, 2, 3), 0)
-			g.Save(func(record []byte) bool {
-				if err := again.Redo(record); err != nil {
-					t.Fatal(err)
-				}
-				return true
-			})
-			if g.Status() != again.Status() || g.Digest() != again.Digest() {
-				t.Fatalf("after %v: it comes back as another", q.Kind)
+		}
+		again := New(1, genesis(2, 1, 2, 3), 0)
+		g.Save(func(record []byte) bool {
+			if err := again.Redo(record); err != nil {
+				t.Fatal(err)
 			}
+			return true
+		})
+		if g.Status() != again.Status() || g.Digest() != again.Digest() {
+			t.Fatal("it comes back as another")
 		}
 		// One request may go beyond the limit: a promise for a whole range.
 		if g.Bytes() > 16*limit {

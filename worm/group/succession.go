@@ -91,11 +91,9 @@ func after(a wor.Addr, trimmed bool) wor.Addr {
 func (g *Group) chained(from wor.Addr) (State, bool) {
 	var found wor.State
 	ok := false
-	g.held.replica.States(from, func(s wor.State) bool {
-		if ok = s.Written || s.Trimmed; ok {
-			found = s
-		}
-		return !ok
+	g.held.replica.Values(from, func(s wor.State) bool {
+		found, ok = s, true
+		return false
 	})
 	return State{wor.Chain, found}, ok
 }
@@ -185,29 +183,30 @@ func (g *Group) activate(q *wor.Request, r *wor.Reply, log *wor.Log) {
 // succeed makes a configuration the known one and begins its epoch if its stage
 // is here.
 func (g *Group) succeed(c wor.Config) {
-	g.learn(c)
-	member := g.known.Index(g.self) >= 0
-	g.dropStages(func(s *stage) bool { return s.epoch < c.Epoch || s.epoch == c.Epoch && (s.tag != c.Tag || !member) })
-	if !member {
+	if g.learn(c); g.known.Index(g.self) < 0 {
 		g.held = nil
-		return
 	}
 	g.begin()
 }
 
-// begin begins the known epoch if its stage is complete.
+// begin begins the known epoch if its stage is complete, and gives up the stages
+// that cannot become a state any more. One that has the tag and not the digest is
+// not what was decided, and makes room to be staged again.
 func (g *Group) begin() {
 	for _, s := range g.stages {
-		if s.epoch != g.known.Epoch || s.tag != g.known.Tag || !s.complete {
-			continue
-		}
-		if s.sum() == g.known.Digest {
+		if g.Status() == wor.StatusMute && s.complete && s.decided(&g.known) {
 			g.install(s)
 		}
-		// What is not what was decided makes room to be staged again.
-		g.dropStages(func(t *stage) bool { return t == s })
-		return
 	}
+	waits := g.Status() == wor.StatusMute
+	g.dropStages(func(s *stage) bool {
+		return s.epoch < g.known.Epoch || s.epoch == g.known.Epoch && (!waits || s.complete || s.tag != g.known.Tag)
+	})
+}
+
+// decided says that the stage is what a configuration was decided with.
+func (s *stage) decided(c *wor.Config) bool {
+	return s.epoch == c.Epoch && s.tag == c.Tag && s.sum() == c.Digest
 }
 
 // install makes a stage the state of its epoch.
