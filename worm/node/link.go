@@ -21,6 +21,7 @@ type link struct {
 
 	mu    sync.Mutex
 	inbox []event
+	bytes int  // that became what is in the inbox
 	ready bool // run is on its way
 	spare []event
 }
@@ -47,6 +48,10 @@ const (
 	isDrained
 	isClosed
 )
+
+// InboxMax is how many bytes from one server may wait for the Serial. Beyond, the
+// connection is given up: notes come unasked.
+const InboxMax = 64 << 20
 
 // inboxKeep is how many events an empty inbox keeps room for.
 const inboxKeep = 1024
@@ -81,6 +86,15 @@ func (l *link) Closed(_ env.Conn, err error) { l.tell(event{happens: isClosed, e
 // Data is env.Handler's.
 func (l *link) Data(_ env.Conn, b []byte) {
 	if l.over {
+		return
+	}
+	l.mu.Lock()
+	l.bytes += len(b)
+	waiting := l.bytes
+	l.mu.Unlock()
+	if waiting > InboxMax+len(b) {
+		l.over = true
+		l.tell(event{happens: isClosed, err: &wor.LimitError{Name: "InboxMax", Limit: InboxMax, Got: int64(waiting)}})
 		return
 	}
 	l.scan.Feed(b)
@@ -179,6 +193,7 @@ func (l *link) run() {
 	l.mu.Lock()
 	batch := l.inbox
 	l.inbox, l.spare = l.spare[:0], nil
+	l.bytes = 0
 	l.ready = false
 	l.mu.Unlock()
 	for i := range batch {
