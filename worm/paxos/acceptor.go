@@ -52,7 +52,7 @@ var _ wor.Server = (*Acceptor)(nil)
 // says. The request's value is kept. What makes no sense is refused with
 // StatusLimit and the reason; package group refuses it before.
 func (a *Acceptor) Handle(q *wor.Request, r *wor.Reply, log *wor.Log) {
-	r.Status, r.Runs, a.replied = wor.StatusOK, r.Runs[:0], 0
+	r.Status, r.Value, r.Runs, a.replied = wor.StatusOK, nil, r.Runs[:0], 0
 	if q.Kind == wor.KindTrim {
 		a.trim(q.Range.Segment, log)
 		r.Add(wor.Run{Count: 1})
