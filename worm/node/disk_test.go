@@ -1,0 +1,155 @@
+package node
+
+import (
+	"os"
+	"testing"
+	"time"
+
+	"github.com/ashlar-dev/ashlar/env"
+	"github.com/ashlar-dev/ashlar/worm/wor"
+)
+
+// TestRolledBack: a server whose disk was put back is mute for good, whoever
+// notices, and the others go on.
+func TestRolledBack(t *testing.T) {
+	for _, test := range []struct {
+		name     string
+		running  bool // the copy is made while it runs
+		restarts int  // between the copy and putting it back
+	}{{"a generation", false, 1}, {"two generations", false, 2}, {"within a generation", true, 0}} {
+		t.Run(test.name, func(t *testing.T) {
+			dir := t.TempDir()
+			c := newCluster(t, 3, dir, func(o *Options) { o.TellEvery = 20 * time.Millisecond })
+			k := c.client(7)
+			serving := func(i int) func() bool {
+				return func() bool {
+					r := k.call(t, c.member(i), readOf(addr(1, 1)))
+					return r != nil && r.Status == wor.StatusOK
+				}
+			}
+			for i := range 3 {
+				eventually(t, "it serves", serving(i))
+			}
+			save, disk := t.TempDir(), dir+"/s0"
+			if !test.running {
+				c.stop(0)
+			}
+			if err := os.CopyFS(save, os.DirFS(disk)); err != nil {
+				t.Fatal(err)
+			}
+			for range test.restarts {
+				if err := c.start(0); err != nil {
+					t.Fatal(err)
+				}
+				eventually(t, "it serves again", serving(0))
+				c.stop(0)
+			}
+			if test.running {
+				told := func() uint64 {
+					s := c.nodes[1].Server
+					s.mu.Lock()
+					defer s.mu.Unlock()
+					return s.seen[c.member(0).ID].position
+				}
+				if r := k.call(t, c.member(0), writeOf(addr(1, 1), 1, "forgotten")); r == nil || r.Status != wor.StatusOK {
+					t.Fatalf("write: %+v", r)
+				}
+				position := c.nodes[0].Status().Position
+				eventually(t, "the others know", func() bool { return told() >= position })
+				c.stop(0)
+			}
+			if err := os.RemoveAll(disk); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.CopyFS(disk, os.DirFS(save)); err != nil {
+				t.Fatal(err)
+			}
+			// Nobody but its peers has seen it.
+			c.nodes[0].world.Random = env.Seeded(77)
+			if err := c.start(0); err != nil {
+				t.Fatal(err)
+			}
+			eventually(t, "it is found out", func() bool { return c.nodes[0].Status().RolledBack != "" })
+			fresh := c.client(8)
+			if r := fresh.call(t, c.member(0), readOf(addr(1, 1))); r != nil && r.Status != wor.StatusMute {
+				t.Fatalf("it answers %+v", r)
+			}
+			if !serving(1)() || !serving(2)() {
+				t.Fatal("the others do not serve")
+			}
+		})
+	}
+}
+
+// TestEmptyDisk: a server whose disk was lost is another one, and is refused.
+func TestEmptyDisk(t *testing.T) {
+	dir := t.TempDir()
+	c := newCluster(t, 3, dir, nil)
+	k := c.client(7)
+	c.stop(0)
+	if err := os.RemoveAll(dir + "/s0"); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(dir+"/s0", 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.start(0); err == nil {
+		t.Fatal("an empty disk was taken for a server's")
+	}
+	if err := c.nodes[0].mount(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Format(c.nodes[0].world, "log", "s0"); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.start(0); err != nil {
+		t.Fatal(err)
+	}
+	if r := k.call(t, c.member(0), readOf(addr(1, 1))); r != nil {
+		t.Fatalf("it answers for the one that was lost: %+v", r)
+	}
+	me := wor.Member{ID: c.nodes[0].ID(), Addr: c.member(0).Addr}
+	eventually(t, "it says that it is no member", func() bool {
+		r := k.call(t, me, readOf(addr(1, 1)))
+		return r != nil && r.Status == wor.StatusForeign
+	})
+}
+
+// TestMuteUntilSure: a server does not answer before enough others have said that
+// its disk is the newest; Alone does.
+func TestMuteUntilSure(t *testing.T) {
+	c := newCluster(t, 3, t.TempDir(), nil)
+	k := c.client(7)
+	for i := range 3 {
+		c.stop(i)
+	}
+	if err := c.start(0); err != nil {
+		t.Fatal(err)
+	}
+	status := func(i int) func() wor.Status {
+		return func() wor.Status {
+			if r := k.call(t, c.member(i), readOf(addr(1, 1))); r != nil {
+				return r.Status
+			}
+			return 99
+		}
+	}
+	eventually(t, "it answers", func() bool { return status(0)() != 99 })
+	if s := status(0)(); s != wor.StatusMute || !c.nodes[0].Status().Partitions[0].Unsure {
+		t.Fatalf("alone it answers %v", s)
+	}
+	if err := c.start(1); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "two serve", func() bool { return status(0)() == wor.StatusOK && status(1)() == wor.StatusOK })
+	c.stop(0)
+	c.stop(1)
+	c.change = func(o *Options) { o.Alone = true }
+	if err := c.start(2); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "it serves alone", func() bool { return status(2)() == wor.StatusOK })
+	if len(c.nodes[2].Status().Warnings) == 0 {
+		t.Fatal("nobody is warned")
+	}
+}
