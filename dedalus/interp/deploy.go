@@ -1,13 +1,6 @@
 package interp
 
-import (
-	"fmt"
-
-	"github.com/ashlar-dev/ashlar/dedalus/logic"
-)
-
-// NodeName is the node of an instance: of the i-th of a component.
-func NodeName(component string, i int) string { return fmt.Sprintf("%s/%d", component, i) }
+import "github.com/ashlar-dev/ashlar/dedalus/logic"
 
 // Deploy returns all instances of a program, in the order of its components.
 // Extra has facts of static relations that the program does not give, by name;
@@ -22,7 +15,7 @@ func Deploy(p *logic.Program, extra map[string][][]logic.Value, f Functions) []*
 	var out []*Instance
 	for _, c := range p.Components {
 		for i := range c.Instances * c.Partitions {
-			who := Identity{Node: NodeName(c.Name, i), Self: NodeName(c.Of, i/c.Partitions)}
+			who := Identity{Node: logic.NodeName(c.Name, i), Self: logic.NodeName(c.Of, i/c.Partitions)}
 			out = append(out, New(p, c, who, static, f))
 		}
 	}
@@ -33,7 +26,7 @@ func staticFacts(p *logic.Program, r *logic.Relation) [][]logic.Value {
 	facts := append([][]logic.Value(nil), r.Facts...)
 	if c := p.Component(r.Nodes); c != nil {
 		for i := range c.Instances {
-			facts = append(facts, []logic.Value{{Kind: logic.Node, Str: NodeName(c.Name, i)}})
+			facts = append(facts, []logic.Value{{Kind: logic.Node, Str: logic.NodeName(c.Name, i)}})
 		}
 	}
 	if c := p.Component(r.Size); c != nil {

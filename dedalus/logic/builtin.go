@@ -14,6 +14,8 @@ type Builtin struct {
 	// Apply is the function. It answers false where the function has no value,
 	// as a division by zero: the rule does not fire then. Types have been checked.
 	Apply func(args []Value) (Value, bool)
+	// Result is the type of the value; NoType where it is that of the arguments.
+	Result TypeKind
 }
 
 // FindBuiltin returns the builtin of that name, or nil. Operators have the name
@@ -32,22 +34,22 @@ func IsOperator(name string) bool { return len(name) == 1 && name[0] < 'A' && na
 
 func builtins() []Builtin {
 	return []Builtin{
-		{"+", 2, arithmetic(func(a, b uint64) uint64 { return a + b })},
-		{"-", 2, arithmetic(func(a, b uint64) uint64 { return a - b })},
-		{"*", 2, arithmetic(func(a, b uint64) uint64 { return a * b })},
-		{"/", 2, divide(func(a, b uint64) uint64 { return a / b }, func(a, b int64) int64 { return a / b })},
-		{"%", 2, divide(func(a, b uint64) uint64 { return a % b }, func(a, b int64) int64 { return a % b })},
-		{"hash", 1, func(a []Value) (Value, bool) { return Value{Kind: U64, Num: Hash(a[0])}, true }},
-		{"len", 1, func(a []Value) (Value, bool) { return Value{Kind: U64, Num: uint64(len(a[0].Str))}, true }},
-		{"concat", 2, func(a []Value) (Value, bool) { return Value{Kind: Bytes, Str: a[0].Str + a[1].Str}, true }},
-		{"text", 1, func(a []Value) (Value, bool) { return Value{Kind: Text, Str: plain(a[0])}, true }},
-		{"int", 1, func(a []Value) (Value, bool) { return Value{Kind: Int, Num: a[0].Num}, true }},
-		{"u64", 1, func(a []Value) (Value, bool) { return Value{Kind: U64, Num: a[0].Num}, true }},
+		{"+", 2, arithmetic(func(a, b uint64) uint64 { return a + b }), NoType},
+		{"-", 2, arithmetic(func(a, b uint64) uint64 { return a - b }), NoType},
+		{"*", 2, arithmetic(func(a, b uint64) uint64 { return a * b }), NoType},
+		{"/", 2, divide(func(a, b uint64) uint64 { return a / b }, func(a, b int64) int64 { return a / b }), NoType},
+		{"%", 2, divide(func(a, b uint64) uint64 { return a % b }, func(a, b int64) int64 { return a % b }), NoType},
+		{"hash", 1, func(a []Value) (Value, bool) { return Value{Kind: U64, Num: Hash(a[0])}, true }, U64},
+		{"len", 1, func(a []Value) (Value, bool) { return Value{Kind: U64, Num: uint64(len(a[0].Str))}, true }, U64},
+		{"concat", 2, func(a []Value) (Value, bool) { return Value{Kind: Bytes, Str: a[0].Str + a[1].Str}, true }, Bytes},
+		{"text", 1, func(a []Value) (Value, bool) { return Value{Kind: Text, Str: plain(a[0])}, true }, Text},
+		{"int", 1, func(a []Value) (Value, bool) { return Value{Kind: Int, Num: a[0].Num}, true }, Int},
+		{"u64", 1, func(a []Value) (Value, bool) { return Value{Kind: U64, Num: a[0].Num}, true }, U64},
 		{"contains", 2, func(a []Value) (Value, bool) {
 			_, found := slices.BinarySearchFunc(a[0].Set, a[1], Value.Compare)
 			return truth(found), true
-		}},
-		{"size", 1, func(a []Value) (Value, bool) { return Value{Kind: U64, Num: uint64(len(a[0].Set))}, true }},
+		}, Bool},
+		{"size", 1, func(a []Value) (Value, bool) { return Value{Kind: U64, Num: uint64(len(a[0].Set))}, true }, U64},
 	}
 }
 

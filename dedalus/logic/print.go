@@ -15,7 +15,14 @@ func (p *Program) String() string {
 	}
 	declared := map[*Relation]bool{}
 	for _, c := range p.Components {
-		fmt.Fprintf(&b, "\ncomponent %s {\n", c.Name)
+		fmt.Fprintf(&b, "\ncomponent %s", c.Name)
+		if c.Of != c.Name {
+			fmt.Fprintf(&b, " of %s", c.Of)
+		}
+		if c.Partitions != 1 {
+			fmt.Fprintf(&b, " times %d", c.Partitions)
+		}
+		b.WriteString(" {\n")
 		for _, r := range p.Relations {
 			if !declared[r] && p.at(r, c) {
 				declared[r] = true

@@ -1,6 +1,12 @@
 package logic
 
-import "slices"
+import (
+	"fmt"
+	"slices"
+)
+
+// NodeName is the node of the i-th instance of a component.
+func NodeName(component string, i int) string { return fmt.Sprintf("%s/%d", component, i) }
 
 // Find returns the relation of that name, or nil.
 func (p *Program) Find(name string) *Relation {

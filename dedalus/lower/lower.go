@@ -1,6 +1,7 @@
 package lower
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -87,7 +88,12 @@ func (l *lowerer) declare(f *syntax.File) {
 			continue
 		}
 		c := i.Component
-		to := &logic.Component{Name: c.Name.Text, Of: c.Name.Text, Instances: 1, Partitions: 1, Span: c.Name.Span}
+		to := &logic.Component{Name: c.Name.Text, Of: cmp.Or(c.Of.Text, c.Name.Text), Instances: 1, Partitions: 1, Span: c.Name.Span}
+		if c.Times == 0 || c.Times > InstancesMax {
+			l.diags.Errorf(c.Name.Span, BadDeploy, "%s is divided by %d, expected 1 to %d", c.Name.Text, c.Times, InstancesMax)
+		} else {
+			to.Partitions = int(c.Times)
+		}
 		if l.components[c.Name.Text] != nil {
 			l.diags.Errorf(c.Name.Span, Twice, "component %s is there twice", c.Name.Text)
 			continue

@@ -60,7 +60,10 @@ type Assume struct{ What, Relation Name }
 
 // Component is a component's text.
 type Component struct {
-	Name       Name
+	Name Name
+	// Of and Times are those of a piece that a rewrite made: "of NAME times N".
+	Of         Name
+	Times      uint64
 	Statements []Statement
 	// Last are comments before the closing brace.
 	Last []string

@@ -74,7 +74,14 @@ func (w *writer) item(i Item) {
 }
 
 func (w *writer) component(c *Component, trail string) {
-	w.line("component "+c.Name.Text+" {", "")
+	head := "component " + c.Name.Text
+	if c.Of.Text != "" {
+		head += " of " + c.Of.Text
+	}
+	if c.Times != 1 {
+		head += fmt.Sprintf(" times %d", c.Times)
+	}
+	w.line(head+" {", "")
 	for n := 0; n < len(c.Statements); {
 		// Statements without an empty line between them are laid out together.
 		end := n + 1

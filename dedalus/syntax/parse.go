@@ -191,13 +191,7 @@ func (p *parser) deploy() *Deploy {
 	for !p.lost && !p.is("}") {
 		s := Size{Component: p.name("a component")}
 		p.expect(":")
-		t := p.peek()
-		if t.kind != tokNumber {
-			p.wanted("how many instances")
-			break
-		}
-		s.Count = number(t, p.diags)
-		p.next()
+		s.Count = p.count("how many instances")
 		d.Sizes = append(d.Sizes, s)
 		if !p.accept(",") {
 			break
@@ -208,7 +202,13 @@ func (p *parser) deploy() *Deploy {
 }
 
 func (p *parser) component() *Component {
-	c := &Component{Name: p.name("the component's name")}
+	c := &Component{Name: p.name("the component's name"), Times: 1}
+	if p.accept("of") {
+		c.Of = p.name("the component that it is a piece of")
+	}
+	if p.accept("times") {
+		c.Times = p.count("by how many it is divided")
+	}
 	p.expect("{")
 	for !p.lost && !p.is("}") && p.peek().kind != tokEnd {
 		before := p.at
@@ -583,11 +583,17 @@ func (p *parser) primary() *Term {
 	return t
 }
 
-// number is a number token's value.
-func number(t *token, diags *source.List) uint64 {
+// count is a number.
+func (p *parser) count(what string) uint64 {
+	t := p.peek()
+	if t.kind != tokNumber {
+		p.wanted(what)
+		return 0
+	}
+	p.next()
 	n, err := strconv.ParseUint(t.text, 10, 64)
 	if err != nil {
-		diags.Errorf(t.span, BadNumber, "numbers have 64 bits")
+		p.diags.Errorf(t.span, BadNumber, "numbers have 64 bits")
 	}
 	return n
 }

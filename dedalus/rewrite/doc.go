@@ -1,0 +1,20 @@
+// Package rewrite makes a protocol run on more machines without changing what it
+// does: it moves rules of a component to a component of their own (decoupling), and
+// divides a component's facts among several machines (partitioning).
+//
+// In: a program and a Step, or the steps of a script. Out: another program, and a
+// Certificate that says which rewrite it was and what it rests on; or a Refusal,
+// which says what stands in the way. The pieces of a component go on being called
+// what it was: self in their rules is the node that they stand for.
+//
+// Promised: every run of the new program gives outside the messages that some run
+// of the old one gives, but that a message may come twice and at another time; and
+// the new program answers whenever the old one does. Package certificate checks
+// what a Certificate says, from the programs alone.
+//
+// Refused: choosing steps. Package cost does.
+//
+// Source: Optimizing Distributed Protocols with Query Rewrites (SIGMOD 2024),
+// sections 3 and 4 and its technical report, with the repairs of
+// docs/decisions/dedalus.md.
+package rewrite

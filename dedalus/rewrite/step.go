@@ -1,0 +1,142 @@
+package rewrite
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ashlar-dev/ashlar/dedalus/analyze"
+	"github.com/ashlar-dev/ashlar/dedalus/logic"
+)
+
+// Kind is a rewrite.
+type Kind uint8
+
+// The rewrites.
+const (
+	// Mutual decouples parts that do not depend on each other.
+	Mutual Kind = iota
+	// Functional decouples a part that has no state.
+	Functional
+	// Monotonic decouples a part that only grows, and keeps all that it was given.
+	Monotonic
+	// Partition divides a component by keys.
+	Partition
+)
+
+var kindNames = [...]string{"mutual", "functional", "monotonic", "partition"}
+
+func (k Kind) String() string { return kindNames[k] }
+
+// Step asks for a rewrite.
+type Step struct {
+	Kind Kind
+	// Component is what it is applied to.
+	Component string
+	// Rules are the numbers, from 1, of the rules that a decoupling moves, and Name
+	// what the component is called that they become.
+	Rules []int
+	Name  string
+	// By are the keys of a partitioning, by relation; of relations that are not
+	// named the solver finds them. Partitions is how many machines.
+	By         map[string]string
+	Partitions int
+}
+
+func (s Step) String() string {
+	if s.Kind == Partition {
+		var by []string
+		for r, k := range s.By {
+			by = append(by, r+" by "+k)
+		}
+		slices.Sort(by)
+		return strings.TrimSpace(fmt.Sprintf("partition %s into %d %s", s.Component, s.Partitions, strings.Join(by, ", ")))
+	}
+	var rules []string
+	for _, r := range s.Rules {
+		rules = append(rules, fmt.Sprint(r))
+	}
+	return fmt.Sprintf("%v %s rules %s as %s", s.Kind, s.Component, strings.Join(rules, " "), s.Name)
+}
+
+// Certificate says what a rewrite rests on.
+type Certificate struct {
+	Step Step
+	// Moved are the rules that a decoupling moved, as text.
+	Moved []string
+	// Copied are the relations that both parts go on reading, of which the moved
+	// part reads a copy.
+	Copied []string
+	// Keys are by what a partitioning divides each relation.
+	Keys map[string]analyze.Key
+	// Assuming are assertions of the program's author.
+	Assuming []logic.Assumption
+}
+
+// Refusal is why a step was not taken.
+type Refusal struct {
+	Step    Step
+	Verdict analyze.Verdict
+}
+
+func (r *Refusal) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%v: refused", r.Step)
+	for _, why := range r.Verdict.Because {
+		fmt.Fprintf(&b, "\n  %v", why)
+	}
+	return b.String()
+}
+
+// Apply takes a step. The error is a *Refusal when the program does not allow it,
+// and otherwise says what is wrong with the step.
+func Apply(p *logic.Program, s Step) (*logic.Program, *Certificate, error) {
+	q := p.Clone()
+	c := q.Component(s.Component)
+	if c == nil {
+		return nil, nil, fmt.Errorf("%v: there is no component %s", s, s.Component)
+	}
+	var cert *Certificate
+	var err error
+	if s.Kind == Partition {
+		cert, err = partition(q, c, s)
+	} else {
+		cert, err = decouple(q, c, s)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	return q, cert, nil
+}
+
+// newName is a name that no relation has yet.
+func newName(p *logic.Program, want string) string {
+	for p.Find(want) != nil {
+		want += "_"
+	}
+	return want
+}
+
+// variable is a term for a variable.
+func variable(name string, t logic.TypeKind) *logic.Term {
+	return &logic.Term{Kind: logic.Var, Name: name, Type: logic.Type{Kind: t}}
+}
+
+// fresh is a variable that a rule does not use.
+func fresh(r *logic.Rule, want string) string {
+	used := map[string]bool{}
+	see := func(v string) { used[v] = true }
+	for i := range r.Body {
+		r.Body[i].Vars(see)
+	}
+	for _, a := range r.Head.Args {
+		a.Term.Vars(see)
+	}
+	if r.Dest != nil {
+		r.Dest.Vars(see)
+	}
+	for used[want] {
+		want += "_"
+	}
+	return want
+}
