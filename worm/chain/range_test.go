@@ -382,9 +382,9 @@ func TestARepliesLengthIsBounded(t *testing.T) {
 	for i := range uint32(6) {
 		big = slices.Clone(big)
 		big[0] = byte(i)
-		a.Handle(&wor.Request{Kind: wor.KindWrite, Range: wor.One(wor.Addr{Segment: 1, Offset: i}), Value: big}, &wor.Reply{}, &log)
+		a.Handle(&wor.Request{Kind: wor.KindWrite, Range: wor.One(wor.Addr{Segment: 1, Offset: 1 + i}), Value: big}, &wor.Reply{}, &log)
 	}
-	all := wor.Range{Segment: 1, Hi: 8}
+	all := wor.Range{Segment: 1, Hi: 9}
 	b := wor.Ballot{Round: 1, Nonce: 1}
 	for _, q := range []*wor.Request{
 		{Kind: wor.KindRead, Range: all}, {Kind: wor.KindCapture, Range: all, Ballot: b},
@@ -392,12 +392,12 @@ func TestARepliesLengthIsBounded(t *testing.T) {
 	} {
 		var r wor.Reply
 		a.Handle(q, &r, &log)
-		if r.Covered() != 4 {
-			t.Errorf("%v: %d registers are covered, want 4", q.Kind, r.Covered())
+		if r.Covered() != 5 {
+			t.Errorf("%v: %d registers are covered, want 5", q.Kind, r.Covered())
 		}
 	}
-	if n := len(states(a)); n != 6 {
-		t.Errorf("%d registers, want 6: what a reply does not cover was done", n)
+	if n := len(states(a)); n != 7 {
+		t.Errorf("%d registers, want 7: what a reply does not cover was done", n)
 	}
 	m := Client{}.Read(1, all)
 	var out wor.Outbox
@@ -409,8 +409,8 @@ func TestARepliesLengthIsBounded(t *testing.T) {
 		a.Handle(q, &r, &log)
 		m.Deliver(0, step, &r, &out)
 	}
-	if rounds != 2 || len(m.Result()) != 7 {
-		t.Errorf("%d rounds, %d runs; want 2 and 7", rounds, len(m.Result()))
+	if rounds != 2 || len(m.Result()) != 8 {
+		t.Errorf("%d rounds, %d runs; want 2 and 8", rounds, len(m.Result()))
 	}
 }
 
