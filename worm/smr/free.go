@@ -44,7 +44,7 @@ func (p *free) entered() { p.pump() }
 
 func (p *free) heard(uint32) {}
 
-func (p *free) blocked() { p.pump() }
+func (p *free) blocked() {}
 
 func (p *free) failed(f *flight) { p.r.later(&p.wait, func() { p.r.insist(f) }) }
 

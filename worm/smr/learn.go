@@ -168,6 +168,7 @@ func (l *learner) deliver() {
 		if !ok {
 			l.reached()
 			l.r.policy.blocked()
+			l.r.policy.pump() // there may be room for more writes
 			return
 		}
 		delete(l.cells, off)

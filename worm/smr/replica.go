@@ -193,12 +193,16 @@ func (r *Replica) ProposeIn(s Session, number, low uint64, cmd []byte, within ti
 // admit checks the limits and sets the bound.
 func (r *Replica) admit(p *proposal, within time.Duration) bool {
 	var err error
+	room := r.opt.CommandsMax
+	if r.opening {
+		room++ // the opening of the replica's own session takes no command's room
+	}
 	switch {
 	case r.closed:
 		err = wor.ErrClosed
 	case len(p.body) > CommandMax:
 		err = &wor.LimitError{Name: "smr.CommandMax", Limit: CommandMax, Got: int64(len(p.body))}
-	case len(r.pending)+len(r.early) >= r.opt.CommandsMax || r.bytes >= r.opt.BytesMax:
+	case len(r.pending)+len(r.early) >= room || r.bytes >= r.opt.BytesMax:
 		err = wor.ErrBusy
 	}
 	if err != nil {
@@ -353,6 +357,9 @@ func (r *Replica) landed(f *flight, value []byte, err error) {
 	}
 	r.settle(f)
 	r.learner.heard(wor.Cell{Addr: r.opt.ID.addr(f.slot), Value: held(value, err), Err: trimmed(err)})
+	if f.slot < r.learner.next {
+		r.passed(r.learner.next) // it is behind an end
+	}
 	r.policy.pump()
 }
 
@@ -375,16 +382,19 @@ func (r *Replica) insist(f *flight) {
 // passed: the learner has passed the slots below one, and what was not applied of
 // their flights must be written again.
 func (r *Replica) passed(below Slot) {
+	if len(r.flights) == 0 {
+		return
+	}
+	var again []*proposal
 	for _, slot := range sortedSlots(r.flights) {
-		if slot >= below {
-			break
+		if f := r.flights[slot]; slot < below {
+			r.settle(f)
+			delete(r.flights, slot)
+			again = append(again, f.proposals...)
 		}
-		f := r.flights[slot]
-		r.settle(f)
-		delete(r.flights, slot)
-		for _, p := range f.proposals {
-			r.enqueue(p)
-		}
+	}
+	for _, p := range again {
+		r.enqueue(p)
 	}
 }
 

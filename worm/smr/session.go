@@ -55,6 +55,7 @@ func (s *shared) apply(c command, m StateMachine) (result []byte, err error) {
 		s.sessions[s.opened] = &session{low: 1, used: s.used, results: map[uint64][]byte{}}
 		return binary.LittleEndian.AppendUint64(nil, s.opened), nil
 	case verbReport:
+		s.note(report{c.session, Slot(c.number)})
 		return nil, nil
 	}
 	x := s.sessions[c.session]

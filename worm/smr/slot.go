@@ -92,7 +92,8 @@ const (
 	verbApply verb = iota + 1
 	// verbOpen opens a session. Number is the opener's own.
 	verbOpen
-	// verbReport does nothing but what comes with the batch.
+	// verbReport says that the replica session has applied all below the slot
+	// number.
 	verbReport
 )
 

@@ -186,6 +186,10 @@ func (s *sticky) write() {
 			s.now, s.next = s.next, nil
 		}
 		c := s.now
+		if At(c.index, c.offset) < r.learner.next {
+			s.fall() // somebody has ended the segment
+			return
+		}
 		slot, t := At(c.index, c.offset), c.token(c.offset)
 		c.offset++
 		value, taken := junk(), []*proposal(nil)
@@ -214,7 +218,13 @@ func (s *sticky) roll() {
 	})
 }
 
+// entered: a segment that comes after what this replica allocated says that
+// somebody else leads.
 func (s *sticky) entered() {
+	if l := &s.r.learner; s.state != following && l.size > 0 && int64(l.next.Index()) > s.top {
+		s.fall()
+		return
+	}
 	s.closer.step()
 	s.pump()
 }
