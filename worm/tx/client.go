@@ -19,7 +19,9 @@ var (
 
 // ClientOptions are the options of a Client. Everything is needed.
 type ClientOptions struct {
-	Env        env.Env // Clock and Random
+	Env env.Env // Clock and Random
+	// Serial is the Messenger's.
+	Serial     *env.Serial
 	Messenger  wor.Messenger
 	Servers    []wor.Member
 	Partitions int
@@ -100,7 +102,7 @@ func (c *Client) Do(q *Request, within time.Duration, done func(*Result, error))
 	a.send()
 }
 
-func (c *Client) later(f func()) { c.opt.Env.Clock.After(0, env.WakeFunc(f)) }
+func (c *Client) later(f func()) { c.opt.Env.Clock.After(0, c.opt.Serial.Waker(f)) }
 
 func (a *asking) end(r *Result, err error) {
 	if a.over {
@@ -147,7 +149,7 @@ func (a *asking) send() {
 
 // again asks again after a while.
 func (a *asking) again() {
-	a.c.opt.Env.Clock.After(a.wait.Next(a.c.random), env.WakeFunc(a.send))
+	a.c.opt.Env.Clock.After(a.wait.Next(a.c.random), a.c.opt.Serial.Waker(a.send))
 }
 
 func (a *asking) answered(b []byte, err error) {

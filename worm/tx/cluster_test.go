@@ -72,6 +72,7 @@ func (c *cluster) boot(i int) {
 	s := c.servers[i]
 	o := c.opt
 	s.p.Env.Tracer = tracer{c, i}
+	o.Engine.Serial = s.p.Serial
 	o.Engine.Env, o.Engine.Space, o.Engine.Messenger = s.p.Env, s.p.Space, s.p.Messenger
 	o.Engine.Self, o.Engine.RMs, o.Servers = s.p.Member, c.parts, c.members
 	kv, err := NewKV(o)
@@ -94,7 +95,7 @@ func (c *cluster) restart(i int) {
 // client starts a process with a Client.
 func (c *cluster) client(name string) (*ideal.Process, *Client) {
 	p := c.w.Start(name)
-	return p, NewClient(ClientOptions{Env: p.Env, Messenger: p.Messenger, Servers: c.members, Partitions: c.parts, Nonce: p.Space.Nonce()})
+	return p, NewClient(ClientOptions{Env: p.Env, Serial: p.Serial, Messenger: p.Messenger, Servers: c.members, Partitions: c.parts, Nonce: p.Space.Nonce()})
 }
 
 // do asks and waits.

@@ -101,7 +101,7 @@ func (g *group) boot(n *node, rms int) {
 	n.p.Env.Tracer = n
 	var err error
 	n.e, err = New(Options{
-		Env: n.p.Env, Space: n.p.Space, Messenger: n.p.Messenger, Self: n.p.Member, Resource: n, Variant: g.v,
+		Env: n.p.Env, Serial: n.p.Serial, Space: n.p.Space, Messenger: n.p.Messenger, Self: n.p.Member, Resource: n, Variant: g.v,
 		Instance: 1, RMs: rms, Managers: []wor.Member{g.nodes[rms].p.Member}, SegmentSize: 512, ResolveAfter: 50 * time.Millisecond,
 	})
 	if err != nil {

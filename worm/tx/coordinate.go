@@ -30,6 +30,9 @@ type call struct {
 	ended    bool
 }
 
+// CallsMax is how many requests a server coordinates at one time.
+const CallsMax = 1 << 16
+
 // withinDefault is how long a request without a bound is tried.
 const withinDefault = 5 * time.Second
 
@@ -48,6 +51,11 @@ func (k *KV) HandleKV(b []byte, answer func([]byte)) {
 		within = withinDefault
 	}
 	c := &call{k: k, q: q, parts: q.split(k.opt.Engine.RMs), answer: answer, began: k.now(), deadline: k.now().Add(within)}
+	if k.calls >= CallsMax {
+		answer([]byte{answerBusy})
+		return
+	}
+	k.calls++
 	if len(c.parts) > SeatsMax {
 		c.end([]byte{answerLimit})
 		return
@@ -58,6 +66,7 @@ func (k *KV) HandleKV(b []byte, answer func([]byte)) {
 func (c *call) end(b []byte) {
 	if !c.ended {
 		c.ended = true
+		c.k.calls--
 		c.answer(b)
 	}
 }

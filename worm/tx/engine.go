@@ -2,7 +2,6 @@ package tx
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 	"time"
 
@@ -10,100 +9,6 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/invariant"
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
-
-// Resource is what the RMs of a process manage. The Engine calls it, and only it
-// calls the Engine's Open.
-type Resource interface {
-	// Prepare asks an RM whether it can do its part of a transaction. With yes it
-	// keeps everything locked that the part needs, until Finish. Brief and redo
-	// become those of the vote; with no, brief is the reason.
-	Prepare(rm RM, id ID, order uint64, part []byte) (brief, redo []byte, yes bool)
-	// Finish tells the outcome of a transaction that Prepare said yes to: once,
-	// unless the RM is lost before.
-	Finish(rm RM, id ID, o *Outcome)
-	// Lost says that another process owns the RM now, or may: what is not finished
-	// the other one finishes. The RM is forgotten.
-	Lost(rm RM)
-}
-
-// Options of an Engine. Everything without a default is needed.
-type Options struct {
-	Env       env.Env // Clock, Random; the Tracer is told Began and Learned
-	Space     wor.Space
-	Messenger wor.Messenger
-	// Self is this process as others reach it.
-	Self     wor.Member
-	Resource Resource
-	Variant  Variant // default E3
-	// Instance separates the segments of engines on one Space: 1 to 32767. All
-	// processes of an engine have the same.
-	Instance uint16
-	// RMs is how many RMs there are. It never changes.
-	RMs int
-	// Managers are where a TM may run, for A8 to D4.
-	Managers []wor.Member
-	// Partitions is how many partitions of the Space segments are spread over;
-	// default 1. Protocol is theirs; default Paxos.
-	Partitions int
-	Protocol   wor.Protocol
-	// SegmentSize is how many registers a segment of votes has; default 32768, at
-	// least 16. Half of them are for transactions of several RMs.
-	SegmentSize uint32
-	// SegmentBytes is about how many bytes of votes one segment gets before the
-	// next one is begun; default 32 MiB.
-	SegmentBytes int64
-	// ResolveAfter is how long a vote is waited for before somebody looks, and
-	// twice that, before it is decided as NO; default 400 ms.
-	ResolveAfter time.Duration
-}
-
-func (o Options) complete() (Options, error) {
-	if o.Variant == 0 {
-		o.Variant = E3
-	}
-	if o.Partitions == 0 {
-		o.Partitions = 1
-	}
-	if o.SegmentSize == 0 {
-		o.SegmentSize = 1 << 15
-	}
-	if o.SegmentBytes == 0 {
-		o.SegmentBytes = 32 << 20
-	}
-	if o.ResolveAfter == 0 {
-		o.ResolveAfter = 400 * time.Millisecond
-	}
-	switch {
-	case !o.Variant.Valid():
-		return o, fmt.Errorf("Options.Variant: %v is none", o.Variant)
-	case o.Instance == 0 || o.Instance > 1<<15-1:
-		return o, fmt.Errorf("Options.Instance is 1 to 32767, got %d", o.Instance)
-	case o.RMs < 1 || o.RMs > 1<<15:
-		return o, fmt.Errorf("Options.RMs is 1 to 32768, got %d", o.RMs)
-	case o.SegmentSize < 16 || o.SegmentSize > 1<<20:
-		return o, fmt.Errorf("Options.SegmentSize is 16 to %d, got %d", 1<<20, o.SegmentSize)
-	case policies[o.Variant].manager && len(o.Managers) == 0:
-		return o, fmt.Errorf("variant %v needs Options.Managers", o.Variant)
-	}
-	return o, nil
-}
-
-// Began and Learned are events for the Tracer: that a transaction was begun
-// here, and that an RM here learned its outcome and has applied it.
-type (
-	Began   struct{ ID ID }
-	Learned struct {
-		RM     RM
-		ID     ID
-		Commit bool
-	}
-)
-
-// EventName is the event's name.
-func (Began) EventName() string { return "Began" }
-
-// EventName is the event's name.
-func (Learned) EventName() string { return "Learned" }
 
 // Engine is a process's part in atomic commit: the RMs that it owns, the TM
 // where there is one, and the transactions that are begun here.
@@ -138,9 +43,9 @@ func New(o Options) (*Engine, error) {
 	return e, nil
 }
 
-// after has f called on the Space's Serial, where all calls come from.
+// after has f called on the Serial, where all calls come from.
 func (e *Engine) after(d time.Duration, f func()) env.Timer {
-	return e.opt.Env.Clock.After(d, env.WakeFunc(f))
+	return e.opt.Env.Clock.After(d, e.opt.Serial.Waker(f))
 }
 
 // jitter is between d and 2d.
@@ -565,132 +470,4 @@ func (e *Engine) voteAgain(c *chain, x *txn, seat int, v *Vote, err error) {
 		return
 	}
 	e.after(e.jitter(e.opt.ResolveAfter/4), again)
-}
-
-// send sends a message; a message to oneself does not leave.
-func (e *Engine) send(to wor.Member, b []byte, done func(*decoder, error)) {
-	answered := func(b []byte, err error) {
-		if done != nil {
-			done(&decoder{b: b}, err)
-		}
-	}
-	if to.ID == e.opt.Self.ID {
-		e.after(0, func() {
-			once := false
-			e.Handle(b, func(a []byte) {
-				if !once {
-					once = true
-					answered(a, nil)
-				}
-			})
-		})
-		return
-	}
-	e.opt.Messenger.Invoke(to, wor.ServiceTx, b, 0, answered)
-}
-
-// Handle is the wor.Handler of wor.ServiceTx.
-func (e *Engine) Handle(b []byte, answer func([]byte)) {
-	d := &decoder{b: b}
-	reply := func(code uint8) { answer([]byte{code}) }
-	if len(b) == 0 || len(b) > MessageMax {
-		reply(answerBad)
-		return
-	}
-	ok := true
-	switch d.u8() {
-	case msgBegin:
-		m := beginMessage{}
-		if ok = m.decode(d) && e.policy.manager && e.known(m.tx); ok {
-			if len(e.txns) >= TxnsMax {
-				reply(answerBusy)
-				return
-			}
-			reply(answerOK)
-			e.manage(&m)
-		}
-	case msgPrepare:
-		m := prepareMessage{}
-		if ok = m.decode(d) && e.known(m.tx); ok {
-			if code := e.prepare(m.tx, m.seat, m.part, m.from); code == answerNotOwner {
-				answer(e.notOwner(m.tx.Seats[m.seat].RM))
-			} else {
-				reply(code)
-			}
-		}
-	case msgVoted:
-		m := votedMessage{}
-		if ok = m.decode(d); ok {
-			reply(answerOK)
-			if x := e.txns[m.tx.ID]; x != nil && m.seat < len(x.tx.Seats) {
-				e.learn(x, m.seat, &Vote{ID: m.tx.ID, Yes: m.yes, Seats: m.tx.Seats, Brief: m.brief})
-			}
-		}
-	case msgOutcome:
-		m := outcomeMessage{}
-		if ok = m.decode(d); ok {
-			reply(answerOK)
-			if x := e.txns[m.tx.ID]; x != nil && slices.Equal(x.tx.Seats, m.tx.Seats) {
-				e.finish(x, &m.outcome)
-			}
-		}
-	case msgGrant:
-		ok = e.handleGrant(d, answer)
-	case msgStatus:
-		answer(e.status())
-	case msgRoll:
-		rm, n := RM(d.u32()), d.uint()
-		if ok = d.done(); ok {
-			reply(answerOK)
-			if c := e.chains[rm]; c != nil && c.open {
-				c.rollPast(n)
-			}
-		}
-	default:
-		if other, is := e.opt.Resource.(Messages); is && b[0] >= msgOther {
-			other.Message(b[0], b[1:], answer)
-			return
-		}
-		ok = false
-	}
-	if !ok {
-		reply(answerBad)
-	}
-}
-
-// Messages is a Resource with messages of its own, of kinds from 32 on.
-type Messages interface {
-	Message(kind uint8, b []byte, answer func([]byte))
-}
-
-// known says that the RMs of a Tx from outside exist, and that their votes lie
-// where these RMs vote.
-func (e *Engine) known(t Tx) bool {
-	for _, s := range t.Seats {
-		if int(s.RM) >= e.opt.RMs || e.voteSegment(s.RM, segmentNumber(s.Addr.Segment)) != s.Addr.Segment ||
-			s.Addr.Offset >= e.opt.SegmentSize {
-			return false
-		}
-	}
-	return true
-}
-
-// manage is the TM's part: to ask all RMs, and to tell all who wait. It decides
-// nothing, and whoever waits in vain does without it.
-func (e *Engine) manage(m *beginMessage) {
-	x := e.txn(m.tx)
-	if x.manager || x.done {
-		return
-	}
-	x.manager = true
-	x.tell = append(x.tell, m.from)
-	for i, to := range m.owners {
-		if !slices.Contains(x.tell, to) {
-			x.tell = append(x.tell, to)
-		}
-		e.askAt(x, i, to, m.parts[i])
-	}
-	if e.policy.learn != byReport {
-		e.follow(x)
-	}
 }

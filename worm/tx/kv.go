@@ -72,6 +72,7 @@ type KV struct {
 	// seen is when the owner of each partition was last heard of.
 	seen      []env.Instant
 	acquiring []bool
+	calls     int
 	mean      time.Duration // what a transaction takes
 	stopped   bool
 }

@@ -1,0 +1,135 @@
+package tx
+
+import (
+	"slices"
+
+	"github.com/ashlar-dev/ashlar/worm/wor"
+)
+
+// send sends a message; a message to oneself does not leave.
+func (e *Engine) send(to wor.Member, b []byte, done func(*decoder, error)) {
+	answered := func(b []byte, err error) {
+		if done != nil {
+			done(&decoder{b: b}, err)
+		}
+	}
+	if to.ID == e.opt.Self.ID {
+		e.after(0, func() {
+			once := false
+			e.Handle(b, func(a []byte) {
+				if !once {
+					once = true
+					answered(a, nil)
+				}
+			})
+		})
+		return
+	}
+	e.opt.Messenger.Invoke(to, wor.ServiceTx, b, 0, answered)
+}
+
+// Handle is the wor.Handler of wor.ServiceTx.
+func (e *Engine) Handle(b []byte, answer func([]byte)) {
+	d := &decoder{b: b}
+	reply := func(code uint8) { answer([]byte{code}) }
+	if len(b) == 0 || len(b) > MessageMax {
+		reply(answerBad)
+		return
+	}
+	ok := true
+	switch d.u8() {
+	case msgBegin:
+		m := beginMessage{}
+		if ok = m.decode(d) && e.policy.manager && e.known(m.tx); ok {
+			if len(e.txns) >= TxnsMax {
+				reply(answerBusy)
+				return
+			}
+			reply(answerOK)
+			e.manage(&m)
+		}
+	case msgPrepare:
+		m := prepareMessage{}
+		if ok = m.decode(d) && e.known(m.tx); ok {
+			if code := e.prepare(m.tx, m.seat, m.part, m.from); code == answerNotOwner {
+				answer(e.notOwner(m.tx.Seats[m.seat].RM))
+			} else {
+				reply(code)
+			}
+		}
+	case msgVoted:
+		m := votedMessage{}
+		if ok = m.decode(d); ok {
+			reply(answerOK)
+			if x := e.txns[m.tx.ID]; x != nil && m.seat < len(x.tx.Seats) {
+				e.learn(x, m.seat, &Vote{ID: m.tx.ID, Yes: m.yes, Seats: m.tx.Seats, Brief: m.brief})
+			}
+		}
+	case msgOutcome:
+		m := outcomeMessage{}
+		if ok = m.decode(d); ok {
+			reply(answerOK)
+			if x := e.txns[m.tx.ID]; x != nil && slices.Equal(x.tx.Seats, m.tx.Seats) {
+				e.finish(x, &m.outcome)
+			}
+		}
+	case msgGrant:
+		ok = e.handleGrant(d, answer)
+	case msgStatus:
+		answer(e.status())
+	case msgRoll:
+		rm, n := RM(d.u32()), d.uint()
+		if ok = d.done(); ok {
+			reply(answerOK)
+			if c := e.chains[rm]; c != nil && c.open {
+				c.rollPast(n)
+			}
+		}
+	default:
+		if other, is := e.opt.Resource.(Messages); is && b[0] >= msgOther {
+			other.Message(b[0], b[1:], answer)
+			return
+		}
+		ok = false
+	}
+	if !ok {
+		reply(answerBad)
+	}
+}
+
+// Messages is a Resource with messages of its own, of kinds from 32 on.
+type Messages interface {
+	Message(kind uint8, b []byte, answer func([]byte))
+}
+
+// known says that the RMs of a Tx from outside exist, and that their votes lie
+// where these RMs vote.
+func (e *Engine) known(t Tx) bool {
+	for _, s := range t.Seats {
+		if int(s.RM) >= e.opt.RMs || e.voteSegment(s.RM, segmentNumber(s.Addr.Segment)) != s.Addr.Segment ||
+			s.Addr.Offset >= e.opt.SegmentSize {
+			return false
+		}
+	}
+	return true
+}
+
+// manage is the TM's part: to ask all RMs, and to tell all who wait. It decides
+// nothing, and whoever waits in vain does without it.
+func (e *Engine) manage(m *beginMessage) {
+	x := e.txn(m.tx)
+	if x.manager || x.done {
+		return
+	}
+	x.manager = true
+	x.tell = append(x.tell, m.from)
+	for i, to := range m.owners {
+		if !slices.Contains(x.tell, to) {
+			x.tell = append(x.tell, to)
+		}
+		e.askAt(x, i, to, m.parts[i])
+	}
+	if e.policy.learn != byReport {
+		e.follow(x)
+	}
+}

@@ -1,0 +1,108 @@
+package tx
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/ashlar-dev/ashlar/env"
+	"github.com/ashlar-dev/ashlar/worm/wor"
+)
+
+// Resource is what the RMs of a process manage. The Engine calls it, and only it
+// calls the Engine's Open.
+type Resource interface {
+	// Prepare asks an RM whether it can do its part of a transaction. With yes it
+	// keeps everything locked that the part needs, until Finish. Brief and redo
+	// become those of the vote; with no, brief is the reason.
+	Prepare(rm RM, id ID, order uint64, part []byte) (brief, redo []byte, yes bool)
+	// Finish tells the outcome of a transaction that Prepare said yes to: once,
+	// unless the RM is lost before.
+	Finish(rm RM, id ID, o *Outcome)
+	// Lost says that another process owns the RM now, or may: what is not finished
+	// the other one finishes. The RM is forgotten.
+	Lost(rm RM)
+}
+
+// Options of an Engine. Everything without a default is needed.
+type Options struct {
+	Env env.Env // Clock, Random; the Tracer is told Began and Learned
+	// Serial is the Space's and the Messenger's.
+	Serial    *env.Serial
+	Space     wor.Space
+	Messenger wor.Messenger
+	// Self is this process as others reach it.
+	Self     wor.Member
+	Resource Resource
+	Variant  Variant // default E3
+	// Instance separates the segments of engines on one Space: 1 to 32767. All
+	// processes of an engine have the same.
+	Instance uint16
+	// RMs is how many RMs there are. It never changes.
+	RMs int
+	// Managers are where a TM may run, for A8 to D4.
+	Managers []wor.Member
+	// Partitions is how many partitions of the Space segments are spread over;
+	// default 1. Protocol is theirs; default Paxos.
+	Partitions int
+	Protocol   wor.Protocol
+	// SegmentSize is how many registers a segment of votes has; default 32768, at
+	// least 16. Half of them are for transactions of several RMs.
+	SegmentSize uint32
+	// SegmentBytes is about how many bytes of votes one segment gets before the
+	// next one is begun; default 32 MiB.
+	SegmentBytes int64
+	// ResolveAfter is how long a vote is waited for before somebody looks, and
+	// twice that, before it is decided as NO; default 400 ms.
+	ResolveAfter time.Duration
+}
+
+func (o Options) complete() (Options, error) {
+	if o.Variant == 0 {
+		o.Variant = E3
+	}
+	if o.Partitions == 0 {
+		o.Partitions = 1
+	}
+	if o.SegmentSize == 0 {
+		o.SegmentSize = 1 << 15
+	}
+	if o.SegmentBytes == 0 {
+		o.SegmentBytes = 32 << 20
+	}
+	if o.ResolveAfter == 0 {
+		o.ResolveAfter = 400 * time.Millisecond
+	}
+	switch {
+	case !o.Variant.Valid():
+		return o, fmt.Errorf("Options.Variant: %v is none", o.Variant)
+	case o.Instance == 0 || o.Instance > 1<<15-1:
+		return o, fmt.Errorf("Options.Instance is 1 to 32767, got %d", o.Instance)
+	case o.RMs < 1 || o.RMs > 1<<15:
+		return o, fmt.Errorf("Options.RMs is 1 to 32768, got %d", o.RMs)
+	case o.SegmentSize < 16 || o.SegmentSize > 1<<20:
+		return o, fmt.Errorf("Options.SegmentSize is 16 to %d, got %d", 1<<20, o.SegmentSize)
+	case o.Serial == nil || o.Space == nil || o.Messenger == nil || o.Resource == nil || o.Env.Clock == nil || o.Env.Random == nil:
+		return o, errors.New("Options: Env, Serial, Space, Messenger and Resource are needed")
+	case policies[o.Variant].manager && len(o.Managers) == 0:
+		return o, fmt.Errorf("variant %v needs Options.Managers", o.Variant)
+	}
+	return o, nil
+}
+
+// Began and Learned are events for the Tracer: that a transaction was begun
+// here, and that an RM here learned its outcome and has applied it.
+type (
+	Began   struct{ ID ID }
+	Learned struct {
+		RM     RM
+		ID     ID
+		Commit bool
+	}
+)
+
+// EventName is the event's name.
+func (Began) EventName() string { return "Began" }
+
+// EventName is the event's name.
+func (Learned) EventName() string { return "Learned" }
