@@ -3,6 +3,7 @@ package rewrite
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/ashlar-dev/ashlar/dedalus/analyze"
@@ -41,6 +42,64 @@ type Step struct {
 	// named the solver finds them. Partitions is how many machines.
 	By         map[string]string
 	Partitions int
+}
+
+// ParseStep reads a step as String writes it: "functional leader rules 2 3 as
+// signer", "partition storage into 4", "partition storage into 4 toStorage by
+// hash(v), hashset by h". The error says what was expected.
+func ParseStep(text string) (Step, error) {
+	words := strings.Fields(strings.ReplaceAll(text, ",", " "))
+	at := 0
+	next := func() string {
+		if at >= len(words) {
+			return ""
+		}
+		at++
+		return words[at-1]
+	}
+	bad := func(want string) (Step, error) {
+		return Step{}, fmt.Errorf("step '%s': expected %s; steps are 'mutual|functional|monotonic COMPONENT rules N... as NAME' and 'partition COMPONENT into N [RELATION by COLUMN ...]'", text, want)
+	}
+	kind := slices.Index(kindNames[:], next())
+	if kind < 0 {
+		return bad("a rewrite")
+	}
+	s := Step{Kind: Kind(kind), Component: next()}
+	if s.Kind != Partition {
+		if next() != "rules" {
+			return bad("'rules'")
+		}
+		for w := next(); w != "as"; w = next() {
+			n, err := strconv.Atoi(w)
+			if err != nil {
+				return bad("the number of a rule, or 'as'")
+			}
+			s.Rules = append(s.Rules, n)
+		}
+		if s.Name = next(); s.Name == "" || at != len(words) {
+			return bad("one name at the end")
+		}
+		return s, nil
+	}
+	if next() != "into" {
+		return bad("'into'")
+	}
+	n, err := strconv.Atoi(next())
+	if err != nil {
+		return bad("how many parts")
+	}
+	s.Partitions = n
+	for at < len(words) {
+		rel, by, key := next(), next(), next()
+		if by != "by" || key == "" {
+			return bad("RELATION by COLUMN")
+		}
+		if s.By == nil {
+			s.By = map[string]string{}
+		}
+		s.By[rel] = key
+	}
+	return s, nil
 }
 
 func (s Step) String() string {

@@ -1,0 +1,204 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/google/renameio/v2"
+	"github.com/spf13/cobra"
+
+	"github.com/ashlar-dev/ashlar/dedalus/logic"
+	"github.com/ashlar-dev/ashlar/dedalus/rewrite"
+)
+
+// dedalusRewriteOptions are the flags of dedalus rewrite.
+type dedalusRewriteOptions struct {
+	steps   []string
+	script  string
+	out     string
+	explain bool
+	json    bool
+}
+
+func newDedalusRewriteCommand(t *term) *cobra.Command {
+	var o dedalusRewriteOptions
+	cmd := &cobra.Command{
+		Use:   "rewrite FILE.ded",
+		Short: "Run a protocol on more machines without changing what it does",
+		Long: `Rewrite takes steps, one after the other, and writes the program that results. A
+step is refused where the program does not allow it, and the rules and literals that
+stand in the way are named.
+
+Steps:
+  mutual|functional|monotonic COMPONENT rules N... as NAME
+      moves rules of a component to one of their own
+  partition COMPONENT into N [RELATION by COLUMN ...]
+      divides a component's facts among N machines
+
+--explain shows the numbers of rules, before the first step and after each.
+
+Exit codes: 0 all steps were taken; 12 a step was refused; 150 errors in the
+program; 1 files; 2 usage.`,
+		Example: `  ashlar dedalus rewrite storage.ded --explain
+  ashlar dedalus rewrite storage.ded --apply 'partition storage into 2' -o storage2.ded
+  ashlar dedalus rewrite storage.ded --script steps.txt --explain`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error { return runDedalusRewrite(t, o, args[0]) },
+	}
+	f := cmd.Flags()
+	f.SortFlags = false
+	f.StringArrayVar(&o.steps, "apply", nil, "take a `STEP`; again for the next one")
+	f.StringVar(&o.script, "script", "", "take the steps in a `FILE`, a line each; # begins a comment")
+	f.StringVarP(&o.out, "out", "o", "", "write the program to `FILE`, in place of standard output")
+	f.BoolVar(&o.explain, "explain", false, "say what each step did and what it rests on")
+	f.BoolVar(&o.json, "json", false, "write the steps and what they rest on as JSON, and the program to --out only")
+	return cmd
+}
+
+// dedalusStep is what is told of a step.
+type dedalusStep struct {
+	Step     string            `json:"step"`
+	Taken    bool              `json:"taken"`
+	Because  []string          `json:"because,omitempty"`
+	Moved    []string          `json:"moved,omitempty"`
+	Copied   []string          `json:"copied,omitempty"`
+	Keys     map[string]string `json:"keys,omitempty"`
+	Assuming []string          `json:"assuming,omitempty"`
+}
+
+func runDedalusRewrite(t *term, o dedalusRewriteOptions, path string) error {
+	steps, err := o.parse()
+	if err != nil {
+		return err
+	}
+	p, err := loadDedalus(t, path)
+	if err != nil {
+		return err
+	}
+	if o.explain {
+		explainRules(t, p)
+	}
+	told := []dedalusStep{}
+	var refused *rewrite.Refusal
+	for _, s := range steps {
+		q, cert, err := rewrite.Apply(p, s)
+		if err != nil && !errors.As(err, &refused) {
+			return &exit{exitUsage, err}
+		}
+		told = append(told, tellStep(q, s, cert, refused))
+		if refused != nil {
+			break
+		}
+		p = q
+		if o.explain {
+			explainStep(t, told[len(told)-1])
+			explainRules(t, p)
+		}
+	}
+	if o.json {
+		e := json.NewEncoder(t.out)
+		e.SetIndent("", "  ")
+		if err := e.Encode(struct {
+			Schema string        `json:"schema"`
+			Steps  []dedalusStep `json:"steps"`
+		}{"ashlar-dedalus-rewrite-1", told}); err != nil {
+			return failed(err)
+		}
+	}
+	if refused != nil {
+		if !o.json {
+			fmt.Fprintln(t.err, refused)
+		}
+		return &exit{code: exitSafety}
+	}
+	switch {
+	case o.out != "":
+		return failed(renameio.WriteFile(o.out, []byte(p.String()), 0o644))
+	case !o.json && !o.explain:
+		_, err := t.out.Write([]byte(p.String()))
+		return failed(err)
+	}
+	return nil
+}
+
+// parse reads the steps of the command line and of the script.
+func (o *dedalusRewriteOptions) parse() ([]rewrite.Step, error) {
+	lines := o.steps
+	if o.script != "" {
+		text, err := os.ReadFile(o.script)
+		if err != nil {
+			return nil, failed(err)
+		}
+		for _, l := range strings.Split(string(text), "\n") {
+			if l, _, _ = strings.Cut(l, "#"); strings.TrimSpace(l) != "" {
+				lines = append(lines, l)
+			}
+		}
+	}
+	var steps []rewrite.Step
+	for _, l := range lines {
+		s, err := rewrite.ParseStep(l)
+		if err != nil {
+			return nil, &exit{exitUsage, err}
+		}
+		steps = append(steps, s)
+	}
+	return steps, nil
+}
+
+func tellStep(p *logic.Program, s rewrite.Step, cert *rewrite.Certificate, refused *rewrite.Refusal) dedalusStep {
+	d := dedalusStep{Step: s.String(), Taken: refused == nil}
+	if refused != nil {
+		for _, b := range refused.Verdict.Because {
+			d.Because = append(d.Because, b.String())
+		}
+		return d
+	}
+	d.Moved, d.Copied = cert.Moved, cert.Copied
+	for rel, k := range cert.Keys {
+		if d.Keys == nil {
+			d.Keys = map[string]string{}
+		}
+		d.Keys[rel] = k.Name(p.Find(rel))
+	}
+	for _, a := range cert.Assuming {
+		d.Assuming = append(d.Assuming, [...]string{"collected ", "growing "}[a.Kind]+a.Relation)
+	}
+	return d
+}
+
+func explainStep(t *term, d dedalusStep) {
+	fmt.Fprintf(t.out, "\n%s\n", d.Step)
+	for _, r := range d.Copied {
+		fmt.Fprintf(t.out, "  both sides read %s: the new component reads a copy\n", r)
+	}
+	var keys []string
+	for r, k := range d.Keys {
+		keys = append(keys, r+" by "+k)
+	}
+	slices.Sort(keys)
+	for _, k := range keys {
+		fmt.Fprintf(t.out, "  divides %s\n", k)
+	}
+	for _, a := range d.Assuming {
+		fmt.Fprintf(t.out, "  assuming %s\n", a)
+	}
+	fmt.Fprintln(t.out)
+}
+
+func explainRules(t *term, p *logic.Program) {
+	for _, c := range p.Components {
+		fmt.Fprintf(t.out, "%s × %d", c.Name, c.Instances*c.Partitions)
+		if c.Of != c.Name {
+			fmt.Fprintf(t.out, ", a piece of %s", c.Of)
+		}
+		fmt.Fprintln(t.out)
+		for i, r := range c.Rules {
+			fmt.Fprintf(t.out, "%4d  %v\n", i+1, r)
+		}
+	}
+}
