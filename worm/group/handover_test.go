@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/ashlar-dev/ashlar/worm/chain"
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
@@ -339,5 +340,38 @@ func TestAWriteOfManyLargeValuesIsDoneInParts(t *testing.T) {
 		if r := w.ask(1, q); fmt.Sprint(r.Covered(), len(r.Runs), r.Runs[0].Written) != "65536 1 true" {
 			t.Errorf("%v: %d runs, %v", p, len(r.Runs), r.Runs[0])
 		}
+	}
+}
+
+// TestAnOldTailDoesNotSayUnwritten: the last server of a chain was not sealed, and
+// the next epoch has decided the register.
+func TestAnOldTailDoesNotSayUnwritten(t *testing.T) {
+	w := newWorld(genesis(2, 1, 2, 3), 1, 1, 2, 3, 4)
+	for _, id := range []wor.ServerID{1, 2} {
+		w.ask(id, &wor.Request{Kind: wor.KindSeal, Partition: 1})
+	}
+	pieces, m := merged(t, w, 1, 2)
+	c := config(1, 1, 9, 1, 2, 4)
+	c.Digest = m.Digest()
+	value, _ := c.MarshalBinary()
+	at := wor.One(wor.Addr{Segment: 11})
+	for _, id := range []wor.ServerID{1, 2, 4} {
+		w.ask(id, stageRequest(9, pieces[0], true, m.Digest()))
+		w.ask(id, &wor.Request{Kind: wor.KindActivate, Partition: 1, Epoch: 1, Value: value})
+		r := w.ask(id, &wor.Request{Kind: wor.KindWrite, Protocol: wor.Chain, Partition: 1, Epoch: 1, Range: at, Value: []byte("v")})
+		if r.Status != wor.StatusOK || r.Runs[0].Status != wor.StatusOK {
+			t.Fatalf("server %d: %v", id, r.Status)
+		}
+	}
+	read := chain.Client{}.Read(3, at)
+	var out wor.Outbox
+	for read.Start(&out); len(out.To) > 0; {
+		to, q, step := out.To[0], *out.Requests[0], read.Step()
+		out.To, out.Requests = out.To[1:], out.Requests[1:]
+		q.Partition = 1
+		read.Deliver(to, step, w.ask(wor.ServerID(to+1), &q), &out)
+	}
+	if read.Done() || read.Moved() != wor.StatusStale {
+		t.Errorf("an old reader is done: %v, %+v; moved: %v", read.Done(), read.Result(), read.Moved())
 	}
 }
