@@ -101,3 +101,31 @@ func TestEveryWormFlawIsTried(t *testing.T) {
 		}
 	}
 }
+
+// TestEveryWormModelRefines demands that a model with a refinement is never
+// said to hold by a configuration that does not ask for it.
+func TestEveryWormModelRefines(t *testing.T) {
+	asked := 0
+	for _, dir := range wormDirs {
+		for _, want := range expectations(t, filepath.Join(dir, "expect.txt")) {
+			module, err := os.ReadFile(filepath.Join(dir, want.spec))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !bytes.Contains(module, []byte("\nRefinement ==")) {
+				continue
+			}
+			asked++
+			info := model(t, dir, want).Info()
+			if !slices.Contains(info.Steps, "Refinement") && !slices.Contains(info.Steps, "StepsRefine") {
+				t.Errorf("%s/%s: steps are checked for %v, want Refinement", dir, want.config, info.Steps)
+			}
+			if len(info.Unchecked) > 0 {
+				t.Errorf("%s/%s: not checked: %v", dir, want.config, info.Unchecked)
+			}
+		}
+	}
+	if asked == 0 {
+		t.Error("no model has a refinement")
+	}
+}

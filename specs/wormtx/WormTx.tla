@@ -295,6 +295,10 @@ FairSpec == Spec /\ Fairness
 -----------------------------------------------------------------------------
 (* What participants can rely on *)
 
+\* A register's ballot has one owner: so no by another takes a capture.
+OneVotePerBallot ==
+  \A p, q \in proposals : p[1] = q[1] /\ p[2] = q[2] => p = q
+
 OneVote == \A i \in RMs : Cardinality(Chosen(i)) <= 1
 
 OneOutcome == AC!OneOutcome \* AC1
