@@ -98,6 +98,7 @@ func Table() []Mutant {
 		durabilityMutants(), recoveryMutants(), journalMutants(), spaceMutants(), checksumMutants(), treeMutants(),
 		crashMutants(),
 		wormWireMutants(), wormWalMutants(),
+		wormGroupMutants(),
 		wormPaxosMutants(),
 	} {
 		all = append(all, part...)
