@@ -1,0 +1,196 @@
+package mutant
+
+// wormNodeMutants are about the shell of WormSpace: when replies leave, whom a
+// server takes itself for, and what a transport answers.
+func wormNodeMutants() []Mutant {
+	node := []string{"worm/node"}
+	const (
+		hold    = "TestHold|TestNotes"
+		refuse  = "TestRefusals|TestBehind|TestLimits|TestConnsMax|TestSilent"
+		witness = "TestRolledBack|TestMuteUntilSure|TestRestart|TestBehind"
+		client  = "TestCoalesce|TestLost|TestAnother|TestInflightMax|TestFull|TestHalfOpen|TestListenAgain|TestBadServer"
+	)
+	return []Mutant{
+		{
+			Name: "worm/node/reply-before-commit", Kind: Lost, File: "worm/node/request.go", Packages: node, Run: hold,
+			Breaks: "A reply leaves before the records of its request are durable.",
+			Old:    "case s.appended <= s.committed:", New: "case s.appended >= s.committed:",
+		},
+		{
+			Name: "worm/node/what-changes-nothing-overtakes", Kind: Lost, File: "worm/node/request.go", Packages: node, Run: hold,
+			Breaks: "A reply that changed nothing shows what an earlier request changed before that is durable.",
+			Old:    "\tout := c.outlet()\n\tif err := out.Reply(id, s.appended, r)",
+			New:    "\tout := c.outlet()\n\tif q.Kind == wor.KindRead {\n\t\tout = &c.now\n\t}\n\tif err := out.Reply(id, s.appended, r)",
+		},
+		{
+			Name: "worm/node/a-change-joins-the-commit-that-runs", Kind: Lost, File: "worm/node/request.go", Packages: node, Run: hold,
+			Breaks: "A reply to what came while a commit was running leaves when that one is done.",
+			Old:    "case s.appended <= s.committing:", New: "case s.committing > s.committed:",
+		},
+		{
+			Name: "worm/node/committed-is-what-was-appended", Kind: Lost, File: "worm/node/commit.go", Packages: node, Run: hold,
+			Breaks: "After a commit, what came meanwhile passes for durable too.",
+			Old:    "s.committed = s.committing", New: "s.committed = s.appended",
+		},
+		{
+			Name: "worm/node/a-failed-commit-releases", Kind: Lost, File: "worm/node/commit.go", Packages: node, Run: "TestDiskFails",
+			Breaks: "Replies leave though the sync has failed.",
+			Old:    "\tif err != nil {\n\t\ts.fail(err)\n\t\treturn false\n\t}\n\ts.release()", New: "\ts.release()\n\tif err != nil {\n\t\ts.fail(err)\n\t\treturn false\n\t}",
+		},
+		{
+			Name: "worm/node/notes-before-durable", Kind: Lost, File: "worm/node/notes.go", Packages: node, Run: hold,
+			Breaks: "A listener is told of a write that is not durable.",
+			Old:    "out := c.outlet()", New: "out := &c.now",
+		},
+		{
+			Name: "worm/node/notes-of-refused-writes", Kind: WrongAnswer, File: "worm/node/notes.go", Packages: node, Run: hold,
+			Breaks: "A listener is told of a write that was not accepted.",
+			Old:    "if run.Status != wor.StatusOK {", New: "if false {",
+		},
+		{
+			Name: "worm/node/notes-without-bound", Kind: Unguarded, File: "worm/node/notes.go", Packages: node, Run: hold,
+			Breaks: "Notes for who takes none are kept without bound.",
+			Old:    "waits > s.opt.NotesMax || ", New: "waits < 0 || ",
+		},
+		{
+			Name: "worm/node/a-gap-is-not-told", Kind: Lost, File: "worm/node/notes.go", Packages: node, Run: hold,
+			Breaks: "Who lost its listening for want of room is not told.",
+			Old:    "_ = out.Note(l.id, &wor.Note{Partition: q.Partition, Epoch: r.Epoch}) // short\n", New: "",
+		},
+		{
+			Name: "worm/node/any-server-will-do", Kind: Unguarded, File: "worm/node/conn.go", Packages: node, Run: refuse,
+			Breaks: "A server answers for another one whose address it has.",
+			Old:    "case h.To != s.id:", New: "case false:",
+		},
+		{
+			Name: "worm/node/any-cluster-will-do", Kind: Unguarded, File: "worm/node/conn.go", Packages: node, Run: refuse,
+			Breaks: "A client of another cluster is served.",
+			Old:    "case h.Cluster != s.opt.Genesis.Cluster:", New: "case false:",
+		},
+		{
+			Name: "worm/node/clients-have-seen-nothing", Kind: Lost, File: "worm/node/conn.go", Packages: node, Run: refuse,
+			Breaks: "A server whose disk was put back serves a client that has seen it further.",
+			Old:    "case (place{s.generation, s.committed}).less(place{h.Generation, h.Position}):", New: "case false:",
+		},
+		{
+			Name: "worm/node/positions-are-not-compared", Kind: Lost, File: "worm/node/witness.go", Packages: node, Run: refuse + "|" + witness,
+			Breaks: "Only the generation says whether a disk is older than it was.",
+			Old:    "a.generation == b.generation && a.position < b.position", New: "false",
+		},
+		{
+			Name: "worm/node/refused-and-served", Kind: Unguarded, File: "worm/node/conn.go", Packages: node, Run: refuse,
+			Breaks: "Requests behind a refused hello are done.",
+			Old:    "\t\tc.refused = true\n\t\treturn nil\n", New: "",
+		},
+		{
+			Name: "worm/node/never-mute", Kind: Lost, File: "worm/node/witness.go", Packages: node, Run: witness,
+			Breaks: "A server answers before its peers have said that its disk is the newest.",
+			Old:    "p.mute = sure < need", New: "p.mute = false",
+		},
+		{
+			Name: "worm/node/always-mute", Kind: Stuck, File: "worm/node/witness.go", Packages: node, Run: witness,
+			Breaks: "A server that has restarted waits for all peers.",
+			Old:    "need := wor.Majority(n) - 1", New: "need := n - 1",
+		},
+		{
+			Name: "worm/node/lives-are-not-compared", Kind: Lost, File: "worm/node/witness.go", Packages: node, Run: witness,
+			Breaks: "A disk that lacks a generation passes when it has started as often as the one that was seen.",
+			Old:    "return seen.life != s.life\n", New: "return false\n",
+		},
+		{
+			Name: "worm/node/the-life-before-is-not-compared", Kind: Lost, File: "worm/node/witness.go", Packages: node, Run: witness,
+			Breaks: "A disk that lacks the end of its last generation passes.",
+			Old:    "return seen.life != s.before.life || s.start.less(seen.place)", New: "return false",
+		},
+		{
+			Name: "worm/node/told-before-it-is-written", Kind: Stuck, File: "worm/node/witness.go", Packages: node, Run: "TestToldWhenWritten",
+			Breaks: "Peers hear of a life that the disk may not know of after a crash, and call the next one rolled back.",
+			Old:    "if s.committed < s.begun {", New: "if false {",
+		},
+		{
+			Name: "worm/node/sightings-are-not-written", Kind: Lost, File: "worm/node/witness.go", Packages: node, Run: "TestWitness",
+			Breaks: "A peer that restarts has forgotten which generation it saw.",
+			Old:    "\ts.stage(recordWitness, 0, encodeSighting(id, now))\n", New: "",
+		},
+		{
+			Name: "worm/node/the-verdict-is-forgotten", Kind: Lost, File: "worm/node/witness.go", Packages: node, Run: refuse,
+			Breaks: "A server that was found to be behind serves again after a restart.",
+			Old:    "\ts.stage(recordBehind, 0, []byte(s.rolledBack))\n", New: "",
+		},
+		{
+			Name: "worm/node/state-is-not-saved-whole", Kind: Lost, File: "worm/node/commit.go", Packages: node, Run: "TestCheckpoint",
+			Breaks: "A checkpoint has no sightings.",
+			Old:    "save(recordWitness, 0, encodeSighting(id, s.seen[id]))", New: "_ = id",
+		},
+		{
+			Name: "worm/node/expired-and-done", Kind: WrongAnswer, File: "worm/node/request.go", Packages: node, Run: "TestBackpressure",
+			Breaks: "A request whose time has passed is done.",
+			Old:    "return budget > 0 && time.Duration(w) >= budget", New: "return false",
+		},
+		{
+			Name: "worm/node/input-without-bound", Kind: Unguarded, File: "worm/node/conn.go", Packages: node, Run: "TestBackpressure",
+			Breaks: "What comes from who takes no answers is kept without bound.",
+			Old:    "if len(c.stash)+len(b) > c.s.opt.ConnInflightMax {", New: "if false {",
+		},
+		{
+			Name: "worm/node/replies-without-bound", Kind: Unguarded, File: "worm/node/request.go", Packages: node, Run: refuse,
+			Breaks: "Replies that wait for the disk are kept without bound.",
+			Old:    "case s.pressed(c):", New: "case false:",
+		},
+		{
+			Name: "worm/node/drain-loses-replies", Kind: Lost, File: "worm/node/drain.go", Packages: node, Run: "TestDrain",
+			Breaks: "A drain closes connections before their replies have arrived.",
+			Old:    "if c.said {", New: "if c.end(errLeft); false {",
+		},
+		{
+			Name: "worm/node/answered-twice", Kind: WrongAnswer, File: "worm/node/service.go", Packages: node, Run: "TestServices",
+			Breaks: "A handler that answers twice is answered twice.",
+			Old:    "\tif v.over {", New: "\tif false {",
+		},
+		{
+			Name: "worm/node/a-gap-passes", Kind: Lost, File: "worm/node/relisten.go", Packages: node, Run: client,
+			Breaks: "A listener that has missed a note goes on.",
+			Old:    "if !l.live || n.Number != l.next {", New: "if !l.live || n.Number == 0 {",
+		},
+		{
+			Name: "worm/node/a-loss-is-no-gap", Kind: Lost, File: "worm/node/relisten.go", Packages: node, Run: client,
+			Breaks: "A listener is not told that its connection was lost.",
+			Old:    "\tl.id = 0\n\tif !l.stopped {\n\t\tl.miss()\n\t}\n", New: "\tl.id = 0\n",
+		},
+		{
+			Name: "worm/node/calls-are-forgotten-with-the-connection", Kind: Stuck, File: "worm/node/peer.go", Packages: node, Run: client,
+			Breaks: "Calls on a connection that has ended wait for their time.",
+			Old:    "\tp.loseAll(wor.ErrClosed)\n", New: "",
+		},
+		{
+			Name: "worm/node/sent-is-not-arrived", Kind: WrongAnswer, File: "worm/node/call.go", Packages: node, Run: client,
+			Breaks: "An invocation that was sent and lost is said not to have arrived.",
+			Old:    "if c.id <= p.written {", New: "if false {",
+		},
+		{
+			Name: "worm/node/any-server-is-welcome", Kind: Unguarded, File: "worm/node/peer.go", Packages: node, Run: client,
+			Breaks: "A client takes the answers of another server than it asked.",
+			Old:    "case w.Server != p.key.id:", New: "case false:",
+		},
+		{
+			Name: "worm/node/silence-is-life", Kind: Stuck, File: "worm/node/peer.go", Packages: node, Run: client,
+			Breaks: "A connection on which nothing comes is never given up.",
+			Old:    "if silent >= p.t.opt.DeadAfter && p.state != dialling {", New: "if false {",
+		},
+		{
+			Name: "worm/node/calls-without-bound", Kind: Unguarded, File: "worm/node/call.go", Packages: node, Run: client,
+			Breaks: "Calls to a server that does not answer take memory without bound.",
+			Old:    "used > 0 && used+n > p.t.opt.InflightMax", New: "used < 0",
+		},
+		{
+			Name: "worm/node/nothing-is-seen", Kind: Lost, File: "worm/node/peer.go", Packages: node, Run: client,
+			Breaks: "A client forgets how far it has seen a server.",
+			Old:    "\t\tp.see(p.generation, e.token)\n", New: "",
+		},
+		{
+			Name: "worm/node/a-write-for-each-call", Kind: WrongAnswer, File: "worm/node/transport.go", Packages: node, Run: client,
+			Breaks: "Calls of one turn leave one by one.",
+			Old:    "\tp.dirty = true\n\tt.dirty = append(t.dirty, p)\n", New: "\tp.write()\n",
+		},
+	}
+}
