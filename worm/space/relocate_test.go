@@ -3,6 +3,7 @@ package space_test
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/ashlar-dev/ashlar/worm/space"
 	"github.com/ashlar-dev/ashlar/worm/wor"
@@ -79,7 +80,7 @@ func TestRelocate(t *testing.T) {
 // trims it.
 func TestRelocateAgainst(t *testing.T) {
 	seen := map[string]int{}
-	for seed := range seeds(t, 60) {
+	for seed := range seeds(t, 150) {
 		l := newLab(t, uint64(seed), 3, 3)
 		l.lose, l.late = .03, .02
 		a, b, c := l.client(), l.client(), l.client()
@@ -103,10 +104,20 @@ func TestRelocateAgainst(t *testing.T) {
 		trims := seed/9%2 == 0
 		if trims {
 			left++
-			c.serial.Do(func() { c.Trim(1, 0, func(err error) { is(t, err, nil); left-- }) })
+			l.at(time.Duration(l.random.Uint64()%uint64(8*time.Millisecond)), func() {
+				c.serial.Do(func() { c.Trim(1, 0, func(err error) { is(t, err, nil); left-- }) })
+			})
 		}
+		reads := l.client()
+		var again func([]byte, error)
+		again = func([]byte, error) {
+			if left > 0 {
+				l.at(l.delay()/4, func() { reads.serial.Do(func() { reads.Read(at(1, 0), 0, again) }) })
+			}
+		}
+		again(nil, nil)
 		l.must("done", func() bool { return left == 0 })
-		for _, o := range []*client{a, b, c, l.client()} {
+		for _, o := range []*client{a, b, c, reads, l.client()} {
 			for off := range m.Size {
 				if v, err := o.read(at(1, off)); trims {
 					is(t, err, wor.ErrTrimmed)
