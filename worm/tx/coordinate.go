@@ -91,12 +91,7 @@ func (c *call) run() {
 		c.read()
 		return
 	}
-	if len(c.parts) == 1 {
-		if !c.alone(s) {
-			return
-		}
-	} else if _, blocked := s.locks.blocked(keysOf(&Request{Conds: c.parts[0].conds, Ops: c.parts[0].ops})); blocked {
-		c.restart() // before anybody is asked
+	if len(c.parts) == 1 && !c.fresh(s) || !c.free(s) {
 		return
 	}
 	parts := make([]Part, len(c.parts))
@@ -106,30 +101,35 @@ func (c *call) run() {
 	k.engine.Start(parts, c.outcome)
 }
 
-// alone looks whether a transaction of one partition can begin: it needs no vote
-// to find that out. Since it holds no lock, it may wait for one.
-func (c *call) alone(s *shard) bool {
-	if c.q.Seq != 0 {
-		switch s.known(c.q) {
-		case reasonDuplicate:
-			a := s.state.sessions.find(c.q.Client).answers[c.q.Seq]
-			c.finish([][]byte{a.brief}, a.held)
-			return false
-		case reasonStale:
-			c.end([]byte{answerStale})
-			return false
-		case reasonConflict:
-			c.restart()
-			return false
-		}
+// fresh looks whether a request of one partition is new: it needs no vote to find
+// that out.
+func (c *call) fresh(s *shard) bool {
+	if c.q.Seq == 0 {
+		return true
 	}
-	if key, blocked := s.locks.blocked(keysOf(c.q)); blocked {
-		if !s.locks.wait(key, c.run) {
-			c.restart()
-		}
+	switch s.known(c.q) {
+	case reasonDuplicate:
+		a := s.state.sessions.find(c.q.Client).answers[c.q.Seq]
+		c.finish([][]byte{a.brief}, a.held)
+		return false
+	case reasonStale:
+		c.end([]byte{answerStale})
+		return false
+	case reasonConflict:
+		c.restart()
 		return false
 	}
 	return true
+}
+
+// free looks whether the keys of the first partition are free. As long as nothing
+// is begun and no lock is held, it may wait for one.
+func (c *call) free(s *shard) bool {
+	key, blocked := s.locks.blocked(keysOf(&Request{Conds: c.parts[0].conds, Ops: c.parts[0].ops}))
+	if blocked && !s.locks.wait(key, c.run) {
+		c.restart()
+	}
+	return !blocked
 }
 
 // outcome takes that of an attempt.

@@ -21,8 +21,8 @@
 // KV: transactions are strictly serializable and take effect once, however often
 // a client asks (see SessionsMax).
 //
-// Refused: a decision by the transaction manager alone; waiting for locks by
-// transactions of several partitions (they abort and start again).
+// Refused: a decision by the transaction manager alone; waiting for a lock while
+// another is held (who meets one aborts, and starts again later).
 //
 // Everything of one process belongs to one env.Serial, the Space's. There is no
 // goroutine and no lock.

@@ -339,8 +339,17 @@ func (e *Engine) begin(t Tx, parts [][]byte, done func(*Outcome)) {
 		}
 		return
 	}
-	for i := range t.Seats {
-		e.ask(x, i, parts[i])
+	// An RM here that cannot is known at once, and then the others need not be
+	// asked.
+	for _, here := range []bool{true, false} {
+		for i, s := range t.Seats {
+			if e.Owns(s.RM) == here && x.mine[i] == notAsked {
+				e.ask(x, i, parts[i])
+			}
+		}
+		if here && slices.Contains(x.mine, votedNo) {
+			break
+		}
 	}
 	e.follow(x)
 }

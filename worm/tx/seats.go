@@ -73,44 +73,74 @@ func (e *Engine) Reserve(parts []Part, done func(Tx, error)) {
 	e.reserve(t, parts, done)
 }
 
+// reserve takes what is missing: first of the RMs elsewhere, of which it may take
+// long, then of those here.
 func (e *Engine) reserve(t Tx, parts []Part, done func(Tx, error)) {
-	for len(t.Seats) < len(parts) {
-		rm := parts[len(t.Seats)].RM
-		a, ok := wor.Addr{}, false
-		if c := e.chains[rm]; c != nil && c.open {
-			a, ok = c.seat(len(parts) == 1)
-			if !ok {
-				if !c.wait(func(err error) { e.reserved(t, parts, err, done) }) {
-					done(t, ErrBusy)
-				}
-				return
-			}
-		} else {
-			p := &e.pools[rm]
-			a, ok = p.take()
-			if p.left < GrantMax/4 && !p.asking {
-				e.askGrant(rm)
-			}
-			if !ok {
-				if len(p.waiters) >= waitersMax {
-					done(t, ErrBusy)
-				} else {
-					p.waiters = append(p.waiters, func(err error) { e.reserved(t, parts, err, done) })
-				}
-				return
-			}
+	retry := func(err error) {
+		if err != nil {
+			e.giveBack(t)
+			done(t, err)
+			return
 		}
-		t.Seats = append(t.Seats, Seat{rm, a})
+		e.reserve(t, parts, done)
 	}
+	for _, here := range []bool{false, true} {
+		for i := range parts {
+			rm := parts[i].RM
+			if e.Owns(rm) != here || t.seated(rm) {
+				continue
+			}
+			a, ok, waits := e.seat(rm, len(parts) == 1, retry)
+			if !ok {
+				if !waits {
+					e.giveBack(t)
+					done(t, ErrBusy)
+				}
+				return
+			}
+			t.Seats = append(t.Seats, Seat{rm, a})
+		}
+	}
+	if len(t.Seats) < len(parts) {
+		e.reserve(t, parts, done) // an RM has moved meanwhile
+		return
+	}
+	slices.SortFunc(t.Seats, func(a, b Seat) int { return cmp.Compare(a.RM, b.RM) })
 	done(t, nil)
 }
 
-func (e *Engine) reserved(t Tx, parts []Part, err error, done func(Tx, error)) {
-	if err != nil {
-		done(t, err)
-		return
+func (t *Tx) seated(rm RM) bool {
+	return slices.ContainsFunc(t.Seats, func(s Seat) bool { return s.RM == rm })
+}
+
+// seat takes a register for an RM, or has retry called when there may be one.
+func (e *Engine) seat(rm RM, alone bool, retry func(error)) (a wor.Addr, ok, waits bool) {
+	if c := e.chains[rm]; c != nil && c.open {
+		if a, ok = c.seat(alone); !ok {
+			waits = c.wait(retry)
+		}
+		return a, ok, waits
 	}
-	e.reserve(t, parts, done)
+	p := &e.pools[rm]
+	a, ok = p.take()
+	if p.left < GrantMax/4 && !p.asking {
+		e.askGrant(rm)
+	}
+	if !ok && len(p.waiters) < waitersMax {
+		p.waiters = append(p.waiters, retry)
+		waits = true
+	}
+	return a, ok, waits
+}
+
+// giveBack returns the registers of a transaction that is not begun.
+func (e *Engine) giveBack(t Tx) {
+	for _, s := range t.Seats {
+		if p := &e.pools[s.RM]; !e.Owns(s.RM) && p.left > 0 && p.ranges[0].Segment == s.Addr.Segment {
+			p.ranges = append([]wor.Range{wor.One(s.Addr)}, p.ranges...)
+			p.left++
+		}
+	}
 }
 
 // Granted says how many registers of an RM elsewhere are at hand.
@@ -202,7 +232,10 @@ func (e *Engine) handleGrant(d *decoder, answer func([]byte)) bool {
 		m.uint(uint64(g.hi))
 		answer(m.b)
 	}
-	if c.cur.sharedLeft() > 0 || !c.wait(grant) {
+	if c.full(false) {
+		c.advance()
+	}
+	if !c.full(false) || !c.wait(grant) {
 		grant(nil)
 	}
 	return true
