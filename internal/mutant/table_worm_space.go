@@ -94,12 +94,6 @@ func spaceClientMutants() []Mutant {
 			New:    "func (w *write) fail(err error) { w.answer(unknown(w.a, false, err)) }",
 		},
 		{
-			Name: "worm/space/machines-are-never-made-anew", Kind: Stuck, File: "worm/space/call.go", Packages: in, Run: "Linearizable|UnderLoad",
-			Breaks: "A call waits for servers that will never say more.",
-			Old:    "c.tries%anewTries == 0",
-			New:    "c.tries < 0",
-		},
-		{
 			Name: "worm/space/nothing-is-sent-again", Kind: Stuck, File: "worm/space/call.go", Packages: in, Run: "Linearizable",
 			Breaks: "What was lost stays lost.",
 			Old:    "	d := c.s.resend(&c.s.views[c.partition].latencies, c.tries)\n",
@@ -154,13 +148,13 @@ func spaceSegmentMutants() []Mutant {
 			New:    "	for at.with(home) && len(e.places) > 9 {",
 		},
 		{
-			Name: "worm/space/trim-misses-older-places", Kind: Unsound, File: "worm/space/errand.go", Packages: in, Run: "Relocate",
+			Name: "worm/space/trim-misses-older-places", Kind: Unsound, File: "worm/space/errand.go", Packages: in, Run: "Relocat",
 			Breaks: "A segment that has moved stays readable where it was.",
 			Old:    "		e.places = append(e.places[:0], known.value.before...)\n",
 			New:    "		e.places = e.places[:0]\n",
 		},
 		{
-			Name: "worm/space/trim-lets-the-segment-move", Kind: Unsound, File: "worm/space/errand.go", Packages: in, Run: "RelocateAgainst",
+			Name: "worm/space/trim-lets-the-segment-move", Kind: Unsound, File: "worm/space/errand.go", Packages: in, Run: "Relocat",
 			Breaks: "A segment moves away while it is trimmed.",
 			Old:    "	case known.value.ended || known.value.moves() == PlacementsMax:\n",
 			New:    "	case known.value.size > 0:\n",
@@ -190,7 +184,7 @@ func spaceSegmentMutants() []Mutant {
 			New:    "	if err == nil && len(value) == 0 {\n",
 		},
 		{
-			Name: "worm/space/protocol-of-the-metadata-is-ignored", Kind: Unsound, File: "worm/space/segment.go", Packages: in, Run: "OneAfter",
+			Name: "worm/space/protocol-of-the-metadata-is-ignored", Kind: Unsound, File: "worm/space/segment.go", Packages: in, Run: "DataGo",
 			Breaks: "The data registers go to the home partition, whatever the metadata say (rule m).",
 			Old:    "v := segment{place: place{partition: m.Partition, protocol: m.Protocol}, size: m.Size}",
 			New:    "v := segment{place: place{partition: s.genesis.Home(seg), protocol: m.Protocol}, size: m.Size}",
@@ -214,7 +208,7 @@ func spaceEpochMutants() []Mutant {
 			New:    "t.ballot, t.pinned, t.epoch = w.token.Ballot, false, w.token.Epoch",
 		},
 		{
-			Name: "worm/space/capture-serves-in-the-next-epoch", Kind: Unsound, File: "worm/space/propose.go", Packages: in, Run: "Reconfigure",
+			Name: "worm/space/capture-serves-in-the-next-epoch", Kind: Unsound, File: "worm/space/propose.go", Packages: in, Run: "Reconfigure|CapturesEnd",
 			Breaks: "A proposer writes in an epoch in which it has captured nothing.",
 			Old:    "	t.pinned, t.epoch = true, p.call.cfg.Epoch\n",
 			New:    "",
@@ -226,7 +220,7 @@ func spaceEpochMutants() []Mutant {
 			New:    "	need := 1\n",
 		},
 		{
-			Name: "worm/space/loser-activates", Kind: Unsound, File: "worm/space/reconfigure.go", Packages: in, Run: "Reconfigure|Half",
+			Name: "worm/space/loser-activates", Kind: Unsound, File: "worm/space/reconfigure.go", Packages: in, Run: "Reconfigure|Half|OneWinner",
 			Breaks: "Who lost the decision activates its own configuration (rule i).",
 			Old:    "		if err := cfg.UnmarshalBinary(value); err != nil {\n			c.fail(err)\n			return\n		}\n",
 			New:    "		_ = value\n		*cfg = *c.next\n",

@@ -2,6 +2,7 @@ package space_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -104,20 +105,25 @@ func TestRelocateAgainst(t *testing.T) {
 		trims := seed/9%2 == 0
 		if trims {
 			left++
-			l.at(time.Duration(l.random.Uint64()%uint64(8*time.Millisecond)), func() {
+			l.at(time.Duration(l.random.Uint64()%uint64(5*time.Millisecond)), func() {
 				c.serial.Do(func() { c.Trim(1, 0, func(err error) { is(t, err, nil); left-- }) })
 			})
 		}
-		reads := l.client()
-		var again func([]byte, error)
-		again = func([]byte, error) {
+		// Some look the segment up while it moves.
+		var lookers []*client
+		var look func()
+		look = func() {
 			if left > 0 {
-				l.at(l.delay()/4, func() { reads.serial.Do(func() { reads.Read(at(1, 0), 0, again) }) })
+				r := l.client()
+				lookers = append(lookers, r)
+				r.serial.Do(func() { r.Read(at(1, 0), 0, func([]byte, error) {}) })
+				l.at(l.delay(), look)
 			}
 		}
-		again(nil, nil)
+		look()
 		l.must("done", func() bool { return left == 0 })
-		for _, o := range []*client{a, b, c, reads, l.client()} {
+		slices.Reverse(lookers) // the oldest would put up missing tombstones
+		for _, o := range append(lookers, a, b, c, l.client()) {
 			for off := range m.Size {
 				if v, err := o.read(at(1, off)); trims {
 					is(t, err, wor.ErrTrimmed)
