@@ -22,6 +22,7 @@ type desk struct {
 	sync    func() error // runs within each sync of the disk
 	clock   handClock
 	accept  func(env.Conn) env.Handler
+	deaf    error // nothing listens
 	dialled []handDial
 	step    func() bool
 	woken   bool
@@ -82,6 +83,9 @@ func (d *desk) commit() {
 type handNetwork desk
 
 func (n *handNetwork) Listen(_ env.Addr, accept func(env.Conn) env.Handler) (env.Listener, error) {
+	if n.deaf != nil {
+		return nil, n.deaf
+	}
 	n.accept = accept
 	return handListener{}, nil
 }

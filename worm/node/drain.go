@@ -15,7 +15,9 @@ func (s *Server) Drain(done func()) {
 	s.draining = true
 	s.wheel.remove(&s.tell)
 	s.wheel.add(&s.drainWait, s.opt.Env.Clock.Now().Add(s.opt.DrainWithin))
-	s.later = append(s.later, func() { _ = s.listener.Close() })
+	if s.listener != nil {
+		s.later = append(s.later, func() { _ = s.listener.Close() })
+	}
 	s.drained()
 }
 

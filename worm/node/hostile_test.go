@@ -43,7 +43,7 @@ func FuzzServer(f *testing.F) {
 	f.Add(true, byte(wire.TypeInvoke), bytes.Clone(e.Bytes()[6:e.Len()-4]), []byte{1, 2, 3})
 	f.Add(false, byte(wire.TypeHello), []byte("nonsense"), []byte{0, 0, 0, 0})
 	f.Fuzz(func(t *testing.T, greeted bool, kind byte, payload, tail []byte) {
-		d := newDesk(t, nil)
+		d := newDesk(t, func(o *Options) { o.Memory = true })
 		owner := d.guest()
 		owner.ask(1, writeOf(addr(1000, 1000), 1, "mine"))
 		d.commit()

@@ -333,6 +333,43 @@ func TestDrainGivesUp(t *testing.T) {
 	}
 }
 
+// TestOpenFails: a server that cannot listen, or whose disk fails at once, leaves
+// its log to the next.
+func TestOpenFails(t *testing.T) {
+	var o Options
+	d := newDesk(t, func(p *Options) { o = *p })
+	o.Dir, o.Genesis = "log", d.genesis
+	if _, err := OpenServer(o); !errors.Is(err, wal.ErrLocked) {
+		t.Fatalf("a second server on one log: %v", err)
+	}
+	if err := d.s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	d.deaf = errors.New("in use")
+	if _, err := OpenServer(o); !errors.Is(err, d.deaf) {
+		t.Fatalf("open: %v", err)
+	}
+	d.woken = d.step() // of a server that is not there
+	d.deaf = nil
+	d.open(o)
+	d.guest()
+	for name, change := range map[string]func(*Options){
+		"no genesis":          func(o *Options) { o.Genesis = nil },
+		"memory on a disk":    func(o *Options) { o.Memory = true },
+		"no directory":        func(o *Options) { o.Dir = "" },
+		"an identity":         func(o *Options) { o.ID = 3 },
+		"another directory":   func(o *Options) { o.Dir = "nothing" },
+		"no tasks":            func(o *Options) { o.Tasks = nil },
+		"no network to speak": func(o *Options) { o.Env.Network = nil },
+	} {
+		bad := o
+		change(&bad)
+		if _, err := OpenServer(bad); err == nil {
+			t.Errorf("%s: opened", name)
+		}
+	}
+}
+
 // TestDiskFails: after a failure of the disk nothing is answered any more.
 func TestDiskFails(t *testing.T) {
 	var fatal error

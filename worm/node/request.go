@@ -38,13 +38,14 @@ func (c *conn) request(payload []byte, waited waiting) error {
 		return c.now.Reply(id, s.committed, r)
 	}
 	p := s.parts[q.Partition]
+	epoch := p.group.Epoch()
 	p.group.Limit(max(s.opt.MaxBytes-s.bytes+p.bytes, 1))
 	p.group.Handle(q, r, &s.log)
 	s.record(q.Partition)
 	if q.Kind == wor.KindListen && r.Status == wor.StatusOK {
 		c.listen(id, q)
 	}
-	if q.Kind == wor.KindActivate {
+	if p.group.Epoch() != epoch {
 		s.regroup()
 	}
 	s.count(q.Kind, r.Status)

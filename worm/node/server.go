@@ -1,6 +1,7 @@
 package node
 
 import (
+	"cmp"
 	"errors"
 	"sync"
 	"time"
@@ -96,7 +97,7 @@ func OpenServer(o Options) (*Server, error) {
 	random := o.Env.Random.Split("server")
 	s.life = random.Uint64()
 	if err := s.open(random); err != nil {
-		s.shut()
+		_ = s.shut()
 		return nil, err
 	}
 	s.wheel = newWheel(o.Env.Clock, env.WakeFunc(s.turn))
@@ -109,9 +110,13 @@ func OpenServer(o Options) (*Server, error) {
 	s.regroup()
 	s.judge()
 	s.unlock()
-	s.listener, err = o.Env.Network.Listen(o.Listen, s.accept)
+	listener, err := o.Env.Network.Listen(o.Listen, s.accept)
+	s.mu.Lock()
+	s.listener = listener
+	err = cmp.Or(err, s.failed)
+	s.unlock()
 	if err != nil {
-		s.shut()
+		_ = s.shut()
 		return nil, err
 	}
 	return s, nil
@@ -141,7 +146,18 @@ func (s *Server) open(random env.Random) error {
 func (s *Server) ID() wor.ServerID { return s.id }
 
 // Addr is where it listens.
-func (s *Server) Addr() env.Addr { return s.listener.Addr() }
+func (s *Server) Addr() env.Addr {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.addr()
+}
+
+func (s *Server) addr() env.Addr {
+	if s.listener == nil {
+		return "" // it is being opened, and has failed
+	}
+	return s.listener.Addr()
+}
 
 // accept takes a connection.
 func (s *Server) accept(nc env.Conn) env.Handler {

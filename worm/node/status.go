@@ -97,7 +97,7 @@ type Status struct {
 func (s *Server) Status() Status {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	t := Status{ID: s.id, Name: s.name, Cluster: s.opt.Genesis.Cluster, Addr: s.listener.Addr(), Generation: s.generation,
+	t := Status{ID: s.id, Name: s.name, Cluster: s.opt.Genesis.Cluster, Addr: s.addr(), Generation: s.generation,
 		Position: s.committed, Pending: s.pending, RolledBack: s.rolledBack, Failed: s.failed, Draining: s.draining,
 		Trouble: s.trouble, Conns: len(s.conns), Load: s.load, Held: len(s.flying) + len(s.holding), Invokes: s.invokes,
 		Listens: s.listening, Bytes: s.bytes, MaxBytes: s.opt.MaxBytes, Counts: s.counts}
