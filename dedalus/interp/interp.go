@@ -463,3 +463,32 @@ func sortedValues(m map[string]logic.Value) []logic.Value {
 	slices.SortFunc(out, logic.Value.Compare)
 	return out
 }
+
+// Carried are the facts that the instance carries to its next tick, in order.
+func (n *Instance) Carried() []Fact {
+	var out []Fact
+	for _, r := range n.program.Relations {
+		if t := n.carried[r]; t != nil {
+			t.all(func(row []logic.Value) bool {
+				out = append(out, Fact{r, row})
+				return true
+			})
+		}
+	}
+	return out
+}
+
+// Carrying returns an instance like this one that carries other facts.
+func (n *Instance) Carrying(facts []Fact) *Instance {
+	m := *n
+	m.carried = map[*logic.Relation]*table{}
+	for _, f := range facts {
+		t := m.carried[f.Relation]
+		if t == nil {
+			t = newTable(f.Relation)
+			m.carried[f.Relation] = t
+		}
+		t.add(f.Row)
+	}
+	return &m
+}

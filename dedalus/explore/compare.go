@@ -1,0 +1,123 @@
+package explore
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/ashlar-dev/ashlar/dedalus/interp"
+	"github.com/ashlar-dev/ashlar/dedalus/logic"
+)
+
+// Outcomes are what a program can tell the outside: sets of messages, each written
+// in lines.
+type Outcomes struct {
+	// Told are the sets that were told at some moment of some run, Final those of
+	// runs that have come to rest.
+	Told, Final map[string]bool
+	// States is how many states were visited; Complete that these were all.
+	States   int64
+	Complete bool
+}
+
+// Find visits every state of the model, or as many as the bounds allow.
+func (m *Model) Find(ctx context.Context) (*Outcomes, error) {
+	out := &Outcomes{Told: map[string]bool{}, Final: map[string]bool{}, Complete: true}
+	seen := map[string]bool{}
+	var stack []string
+	push := func(s *state) {
+		if key := string(m.codec.encode(s)); !seen[key] {
+			seen[key] = true
+			stack = append(stack, key)
+		}
+	}
+	push(m.initial())
+	for len(stack) > 0 {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		if out.States++; out.States > m.bounds.StatesMax {
+			out.Complete = false
+			return out, nil
+		}
+		s := m.codec.decode([]byte(stack[len(stack)-1]), len(m.nodes))
+		stack = stack[:len(stack)-1]
+		told := m.codec.outcome(s.outputs)
+		out.Told[told] = true
+		if m.quiet(s) {
+			out.Final[told] = true
+		}
+		if err := m.next(s, func(_ int, t *state) error { push(t); return nil }); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// Difference is something that the second program does and the first cannot.
+type Difference struct {
+	// Kind is "safety": Told is a set of messages that the first never tells; or
+	// "liveness": the second comes to rest having told it, and the first never
+	// does.
+	Kind, Told string
+}
+
+func (d *Difference) Error() string {
+	told := d.Told
+	if told == "" {
+		told = "nothing"
+	}
+	if d.Kind == "liveness" {
+		return fmt.Sprintf("it comes to rest having told\n%s\nwhere the original does not", told)
+	}
+	return fmt.Sprintf("it tells\n%s\nwhich the original never does", told)
+}
+
+// Comparison is what Compare found.
+type Comparison struct {
+	First, Second *Outcomes
+	// Different is nil when everything that the second does the first can do.
+	Different *Difference
+}
+
+// Complete says that nothing was left out within the bounds.
+func (c *Comparison) Complete() bool { return c.First.Complete && c.Second.Complete }
+
+// Compare finds whether a program that rewrites have made of another does what the
+// other can do: at every moment it has told what the other can have told (safety),
+// and it comes to rest where the other can (liveness).
+func Compare(ctx context.Context, first, second *logic.Program, inputs func(*logic.Program) []interp.Message, f interp.Functions, b Bounds) (*Comparison, error) {
+	a, err := NewModel(first, inputs(first), nil, f, b).Find(ctx)
+	if err != nil {
+		return nil, err
+	}
+	z, err := NewModel(second, inputs(second), nil, f, b).Find(ctx)
+	if err != nil {
+		return nil, err
+	}
+	c := &Comparison{First: a, Second: z}
+	c.Different = missing("safety", z.Told, a.Told)
+	if c.Different == nil {
+		c.Different = missing("liveness", z.Final, a.Final)
+	}
+	if !a.Complete {
+		// What the first was not seen to do it may be able to do.
+		c.Different = nil
+	}
+	return c, nil
+}
+
+// missing is the least of some outcomes that is not among others.
+func missing(kind string, of, among map[string]bool) *Difference {
+	var out []string
+	for told := range of {
+		if !among[told] {
+			out = append(out, told)
+		}
+	}
+	if len(out) == 0 {
+		return nil
+	}
+	slices.Sort(out)
+	return &Difference{kind, out[0]}
+}
