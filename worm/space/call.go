@@ -119,15 +119,13 @@ func (c *call) rest() {
 // ring: they did not come.
 func (c *call) ring(*alarm) {
 	c.tries++
-	if c.fixed == nil {
-		if c.s.views[c.partition].cfg.Epoch > c.cfg.Epoch {
-			c.moved()
-			return
-		}
-		if c.tries >= learnTries {
-			// Those who could say that the epoch is over may be gone.
-			c.s.learn(c.partition)
-		}
+	if c.s.views[c.partition].cfg.Epoch > c.cfg.Epoch {
+		c.moved()
+		return
+	}
+	if c.fixed == nil && c.tries >= learnTries {
+		// Those who could say that the epoch is over may be gone.
+		c.s.learn(c.partition)
 	}
 	if c.tries%anewTries == 0 {
 		// The machine may wait for servers that will never say more. To ask
@@ -225,9 +223,9 @@ func (c *call) heed(to int, r *wor.Reply) {
 		if r.Epoch > c.cfg.Epoch {
 			c.s.hint(c.partition, r.Epoch)
 			c.s.suggest(c.partition, r.Value)
-			if c.fixed == nil {
-				c.s.learn(c.partition)
-			}
+			// Also for a call to witnesses: too few of them may be left to be
+			// asked, and the learner has another way.
+			c.s.learn(c.partition)
 		}
 	case wor.StatusAhead, wor.StatusMute:
 		if c.fixed == nil {

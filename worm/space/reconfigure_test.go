@@ -263,6 +263,26 @@ func TestUnsafeRecover(t *testing.T) {
 	}
 }
 
+// TestReconfigureWithoutWitnesses: of the three first members of partition 0 one
+// is gone, one has not heard of the next epoch, and one says that it is over. Who
+// knows the genesis alone changes the members all the same.
+func TestReconfigureWithoutWitnesses(t *testing.T) {
+	l := newLab(t, 5, 1, 3)
+	a, x := l.client(), l.addHost()
+	a.cut[l.hosts[2].member.ID] = true
+	cfg, err := a.reconfigure(0, members(x, l.hosts[0], l.hosts[1]))
+	if err != nil || cfg.Epoch != 1 {
+		t.Fatal(cfg, err)
+	}
+	l.sleep(10 * time.Millisecond)
+	l.hosts[1].down = true
+	l.hosts[1].hang()
+	cfg, err = l.client().reconfigure(0, members(x, l.hosts[0], l.addHost()))
+	if err != nil || cfg.Epoch != 2 {
+		t.Fatal(cfg, err)
+	}
+}
+
 func (c *client) replace(dead wor.ServerID, with wor.Member) (err error) {
 	c.l.t.Helper()
 	over := false
