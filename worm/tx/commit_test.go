@@ -11,9 +11,9 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// node is a process with an Engine and one RM of its own, which votes as its
+// member is a process with an Engine and one RM of its own, which votes as its
 // part of the transaction says.
-type node struct {
+type member struct {
 	g      *group
 	p      *ideal.Process
 	e      *Engine
@@ -26,7 +26,7 @@ type group struct {
 	t     testing.TB
 	w     *ideal.World
 	v     Variant
-	nodes []*node
+	nodes []*member
 	// voted is what each RM wanted, learned what any process learned.
 	voted   map[ID]map[RM]bool
 	learned map[ID]bool
@@ -41,7 +41,7 @@ func (g *group) fail(format string, args ...any) {
 	}
 }
 
-func (n *node) Prepare(rm RM, id ID, _ uint64, part []byte) ([]byte, []byte, bool) {
+func (n *member) Prepare(rm RM, id ID, _ uint64, part []byte) ([]byte, []byte, bool) {
 	if n.g.voted[id] == nil {
 		n.g.voted[id] = map[RM]bool{}
 	}
@@ -53,10 +53,10 @@ func (n *node) Prepare(rm RM, id ID, _ uint64, part []byte) ([]byte, []byte, boo
 	return []byte("brief"), []byte("redo"), yes
 }
 
-func (n *node) Finish(RM, ID, *Outcome) {}
-func (n *node) Lost(RM)                 {}
+func (n *member) Finish(RM, ID, *Outcome) {}
+func (n *member) Lost(RM)                 {}
 
-func (n *node) Trace(e env.Event) {
+func (n *member) Trace(e env.Event) {
 	if e, ok := e.(Learned); ok {
 		n.g.learn(e.ID, e.Commit, fmt.Sprint("RM ", e.RM))
 		n.g.at[e.ID] = n.g.w.Now()
@@ -75,7 +75,7 @@ func (g *group) learn(id ID, commit bool, who string) {
 func newGroup(t testing.TB, o ideal.Options, v Variant, rms int) *group {
 	g := &group{t: t, w: ideal.New(o), v: v, voted: map[ID]map[RM]bool{}, learned: map[ID]bool{}, at: map[ID]env.Instant{}, count: map[ID]int{}}
 	for i := range rms + 1 {
-		n := &node{g: g, p: g.w.Start(fmt.Sprint("n", i)), rm: RM(i)}
+		n := &member{g: g, p: g.w.Start(fmt.Sprint("n", i)), rm: RM(i)}
 		g.nodes = append(g.nodes, n)
 	}
 	for _, n := range g.nodes {
@@ -97,7 +97,7 @@ func newGroup(t testing.TB, o ideal.Options, v Variant, rms int) *group {
 	return g
 }
 
-func (g *group) boot(n *node, rms int) {
+func (g *group) boot(n *member, rms int) {
 	n.p.Env.Tracer = n
 	var err error
 	n.e, err = New(Options{
