@@ -1,0 +1,272 @@
+package simulation
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ashlar-dev/ashlar/env"
+	"github.com/ashlar-dev/ashlar/sim"
+	"github.com/ashlar-dev/ashlar/sim/suite"
+	"github.com/ashlar-dev/ashlar/worm/wor"
+)
+
+// How long the world is at its worst, and how long at most everything that was
+// begun takes to end after that.
+const (
+	turmoil   = 1500 * time.Millisecond
+	aftermath = 60 * time.Second
+)
+
+// faults are all that a network, nodes and crashes do.
+func faults() sim.Faults {
+	return sim.NetworkFaults().Without(sim.Duplicate, sim.Reorder). // of packets: there are none
+									And(sim.NodeFaults()).And(sim.CrashFaults()).With(sim.Crash, 0.6).With(sim.Partition, 0.4).With(sim.OneWay, 0.3).With(sim.Pause, 0.5)
+}
+
+// draw is what a seed's scenario is made of.
+type draw struct{ r env.Random }
+
+func (d draw) n(n int) int                           { return env.IntN(d.r, n) }
+func (d draw) time(most time.Duration) time.Duration { return time.Duration(env.IntN(d.r, int(most))) }
+
+// playRegisters is clients on registers of all protocols, operators, and at most
+// one mishap.
+func playRegisters(w *sim.World) error {
+	d := draw{w.Random("plan")}
+	c, err := newCluster(w, 5, 2)
+	if err != nil {
+		return err
+	}
+	x := &workload{c: c, allocs: map[wor.Segment]int{}, pause: 4*time.Millisecond + d.time(20*time.Millisecond)}
+	for i := range 1 + d.n(3) {
+		x.segments = append(x.segments, segmentPlan{wor.Segment(10 + i), wor.Meta{
+			Partition: wor.Partition(d.n(2)), Protocol: wor.Protocol(d.n(3)), Size: 2 + uint32(d.n(3)),
+		}})
+	}
+	for i := range 2 + d.n(2) {
+		x.start(i)
+	}
+	var ops []*operator
+	for i := range d.n(3) {
+		ops = append(ops, c.operator(i, 2, 100*time.Millisecond+d.time(600*time.Millisecond)))
+	}
+	if d.n(2) == 0 {
+		w.After(turmoil/2+d.time(turmoil/2), func() { x.trimming = true })
+	}
+	if d.n(4) == 0 {
+		w.After(d.time(turmoil), c.blackout)
+	}
+	c.misfortune(d)
+	if err := w.Run(turmoil); err != nil {
+		return err
+	}
+	return c.finish(x, ops)
+}
+
+// blackout is a loss of power of all servers.
+func (c *cluster) blackout() {
+	for _, h := range c.hosts {
+		h.restart(true, time.Duration(env.IntN(c.w.Random("blackout "+h.node.Name()), int(300*time.Millisecond))))
+	}
+}
+
+// finish heals the world, has everything end, takes the power away and looks at
+// what is left.
+func (c *cluster) finish(x *workload, ops []*operator) error {
+	w := c.w
+	x.stop = true
+	for _, o := range ops {
+		o.stop = true
+	}
+	w.Heal()
+	mender := c.operator(99, 0, time.Hour)
+	mended := false
+	w.After(100*time.Millisecond, func() {
+		mender.serial.Do(func() { mender.mend(func() { mended = true }) })
+	})
+	if err := c.await("everything ends", func() bool { return mended && x.pending == 0 }); err != nil {
+		return err
+	}
+	if err := c.settled(x); err != nil {
+		return err
+	}
+	c.blackout()
+	read := 0
+	reader := &client{load: x}
+	w.Node("reader", func(l *sim.Life) error {
+		a, err := c.agent(l, 50, nil)
+		if err != nil {
+			return err
+		}
+		reader.agent, read = a, 0
+		a.serial.Do(func() {
+			for _, s := range x.segments {
+				reader.readAll(s, 0, func() { read++ })
+			}
+		})
+		return nil
+	})
+	if err := c.await("all is read", func() bool { return read == len(x.segments) }); err != nil {
+		return err
+	}
+	if err := c.mishapsEnded(); err != nil {
+		return err
+	}
+	return c.history.check()
+}
+
+// settled waits until the listeners of all living clients have been told what is
+// decided.
+func (c *cluster) settled(x *workload) error {
+	caught := func() bool {
+		for _, cl := range x.clients {
+			for _, s := range x.segments {
+				for off := range s.meta.Size {
+					a := wor.Addr{Segment: s.number, Offset: off}
+					if c.ghost.chosen[a] != nil && !cl.heard[a] && !cl.buried[s.number] {
+						return false
+					}
+				}
+			}
+		}
+		return true
+	}
+	return c.await("listeners are told", caught)
+}
+
+// await runs until reached; that this takes too long is a failure that says how
+// it stands.
+func (c *cluster) await(what string, reached func() bool) error {
+	for end := c.w.Now().Add(aftermath); !reached(); {
+		if c.w.Now() > end {
+			c.w.Fail("liveness", fmt.Errorf("%s: not within %v\n%v", what, aftermath, c))
+		}
+		if !c.w.Step() {
+			break
+		}
+	}
+	return c.w.Err()
+}
+
+// String says how it stands with all servers.
+func (c *cluster) String() string {
+	var b strings.Builder
+	for _, h := range c.hosts {
+		fmt.Fprintf(&b, "%s %v mishap %q", h.node.Name(), h.member.ID, h.mishap)
+		if h.server != nil {
+			s := h.server.Status()
+			fmt.Fprintf(&b, " generation %d, failed %v, rolled back %q", s.Generation, s.Failed, s.RolledBack)
+			for _, p := range s.Partitions {
+				fmt.Fprintf(&b, "; %d.%d %v unsure %v", p.Partition, p.Epoch, p.Standing, p.Unsure)
+				for _, m := range p.Members {
+					fmt.Fprintf(&b, " %s", m.Name)
+				}
+			}
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+// misfortune has something happen to one server that faults do not do: its disk
+// is put back to what it was, is another one, or it never comes back.
+func (c *cluster) misfortune(d draw) {
+	h := c.hosts[d.n(len(c.hosts))]
+	at := turmoil/5 + d.time(turmoil/4)
+	switch d.n(6) {
+	case 0:
+		var old *sim.Disk
+		c.w.After(at, func() {
+			h.restart(false, restartAfter)
+			old = h.node.Disk().Clone()
+		})
+		c.w.After(at+turmoil/2, func() {
+			h.gone, h.mishap, h.disk = true, "rolled back", old
+			// A life in which it could tell nobody that it began is none.
+			h.served = h.server != nil && h.server.Status().Generation > 1 && h.sure()
+			h.restart(false, restartAfter)
+		})
+	case 1:
+		c.w.After(at, func() {
+			was := h.member
+			h.disk = sim.NewDisk()
+			if err := h.format(h.disk, "format again"); err != nil {
+				c.w.Fail("format", err)
+			}
+			h.gone, h.mishap, h.member = true, "empty", was
+			h.restart(false, restartAfter)
+		})
+	case 2:
+		c.w.After(at, func() {
+			h.gone, h.mishap = true, "dead"
+			h.restart(d.n(2) == 0, restartAfter)
+		})
+	}
+}
+
+// sure says whether the server answers in some partition.
+func (h *host) sure() bool {
+	for _, p := range h.server.Status().Partitions {
+		if !p.Unsure {
+			return true
+		}
+	}
+	return false
+}
+
+// mishapsEnded looks whether servers that must not serve were refused.
+func (c *cluster) mishapsEnded() error {
+	for _, h := range c.hosts {
+		if !h.gone {
+			continue
+		}
+		c.w.Mark(env.Mark("server replaced"))
+		if h.server == nil {
+			continue
+		}
+		s := h.server.Status()
+		switch h.mishap {
+		case "rolled back":
+			switch {
+			case !h.served:
+				continue
+			case s.RolledBack == "":
+				return errors.New("a disk was put back, and its server does not know")
+			}
+			c.w.Mark("rolled-back disk refused")
+		case "empty":
+			if s.Counts.Refused > 0 {
+				c.w.Mark("empty disk refused")
+			}
+		}
+	}
+	return nil
+}
+
+// seeds is how many a plain test runs; the environment may ask for more.
+func seeds(t *testing.T, plain int) int {
+	if text := os.Getenv("ASHLAR_SEEDS_WORM"); text != "" {
+		if _, err := fmt.Sscan(text, &plain); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return plain
+}
+
+// TestRegisters is registers of all protocols on servers that come and go.
+func TestRegisters(t *testing.T) {
+	suite.Suite{
+		Getenv: os.Getenv, Package: "./worm/simulation", Short: testing.Short(), Seeds: seeds(t, 600), Faults: faults(),
+		Options: worldOptions(), Twice: 20,
+		Require: []string{
+			"half-written read repaired", "outbid then resolved", "seal during write", "reconfigurers duel",
+			"reconfigurer died after seal", "reconfigurer died before decide", "reconfigurer died after decide",
+			"members changed", "server replaced", "rolled-back disk refused", "empty disk refused",
+			"trim races read", "trim races write", "written with another's token", "worm/node mute", "worm/node checkpoint",
+		},
+	}.Run(t, playRegisters)
+}
