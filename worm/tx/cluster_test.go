@@ -156,3 +156,32 @@ func TestStore(t *testing.T) {
 		}
 	}
 }
+
+// TestVersions has conditions on versions, which change with each write, and for
+// what is absent with each removal.
+func TestVersions(t *testing.T) {
+	c := newCluster(t, ideal.Options{Seed: 2}, 3, 4, small())
+	_, cl := c.client("client")
+	for _, key := range []string{"a", "b"} {
+		for _, change := range []Op{put(key, "1"), put(key, "1"), del(key), put(key, "2")} {
+			r, err := c.do(cl, txn_(get(key)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			q := &Request{Conds: []Cond{{Kind: CondVersion, Key: key, Version: r.Ops[0].Version}}, Ops: []Op{incr("n", 1)}}
+			if r, err = c.do(cl, q); err != nil || !r.Held {
+				t.Errorf("unchanged: %v %v", r, err)
+			}
+			if _, err = c.do(cl, txn_(change)); err != nil {
+				t.Fatal(err)
+			}
+			q = &Request{Conds: q.Conds, Ops: []Op{incr("m", 1)}}
+			if r, err = c.do(cl, q); err != nil || r.Held {
+				t.Errorf("after %+v the version is the same: %v", change, err)
+			}
+		}
+	}
+	if r, err := c.do(cl, txn_(get("n"), get("m"))); err != nil || show(r) != `[0 true true "8" 0][0 true false "" 0]` {
+		t.Errorf("%v %v", show(r), err)
+	}
+}

@@ -139,3 +139,23 @@ func FuzzVote(f *testing.F) {
 		decodeBrief(b)
 	})
 }
+
+// TestCount counts votes for a transaction that are for another.
+func TestCount(t *testing.T) {
+	x := Tx{ID: ID{1, 2}, Seats: []Seat{{0, wor.Addr{Segment: 1}}, {1, wor.Addr{Segment: 2}}}}
+	for _, v := range []struct {
+		vote Vote
+		yes  bool
+	}{
+		{Vote{ID: x.ID, Yes: true, Seats: x.Seats}, true},
+		{Vote{ID: x.ID}, false},
+		{Vote{ID: ID{1, 3}, Yes: true, Seats: x.Seats}, false},
+		{Vote{ID: x.ID, Yes: true, Seats: x.Seats[:1]}, false},
+		{*decodeVote([]byte("y")), false},
+		{*decodeVote(nil), false},
+	} {
+		if got := x.count(&v.vote).Yes; got != v.yes {
+			t.Errorf("%+v counts as %v", v.vote, got)
+		}
+	}
+}
