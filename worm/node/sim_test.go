@@ -312,14 +312,8 @@ func (x *world) done() int {
 }
 
 // TestSimulated runs registers on three servers among all that networks, crashes
-// and losses of power can do.
+// and losses of power can do. More seeds: ASHLAR_SIM=seeds=1000.
 func TestSimulated(t *testing.T) {
-	seeds := 40
-	if os.Getenv("ASHLAR_SEEDS_WORM") != "" {
-		if _, err := fmt.Sscan(os.Getenv("ASHLAR_SEEDS_WORM"), &seeds); err != nil {
-			t.Fatal(err)
-		}
-	}
-	suite.Suite{Getenv: os.Getenv, Package: "./worm/node", Short: testing.Short(), Seeds: seeds, Faults: simFaults(),
+	suite.Suite{Getenv: os.Getenv, Package: "./worm/node", Short: testing.Short(), Seeds: 40, Faults: simFaults(),
 		Require: []string{"looked at a disk", "worm/node mute", "worm/node checkpoint", "a gap"}}.Run(t, play)
 }
