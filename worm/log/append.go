@@ -305,9 +305,9 @@ func (p *appender) unserved(q *asking, s status) {
 	case statusBusy:
 		p.l.seat.suspect(1)
 	case statusStranger:
-		p.l.seat.suspect(strikesMoved)
+		p.l.seat.suspect(p.l.seat.limit())
 	default:
-		p.l.seat.suspect(strikesOut)
+		p.l.seat.suspect(strikesSilent)
 	}
 	p.delay()
 }

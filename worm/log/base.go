@@ -114,27 +114,34 @@ const chunk = 1024
 // the others are junk. Gate has a function called later, or never if that is of
 // no use any more.
 func (b *base) junkRange(r wor.Range, gate func(func()), done func()) {
+	b.junkPieces(r, chunk, gate, done)
+}
+
+// junkPieces decides the registers of a range piece by piece. A piece that fails
+// is tried again in halves, so that it gets on where much is lost.
+func (b *base) junkPieces(r wor.Range, size uint32, gate func(func()), done func()) {
 	if r.Lo >= r.Hi {
 		done()
 		return
 	}
 	piece := r
-	piece.Hi = min(r.Hi, r.Lo+chunk)
-	again := func() { b.junkRange(r, gate, done) }
+	piece.Hi = min(r.Hi, r.Lo+size)
+	again := func() { gate(func() { b.junkPieces(r, max(1, min(size, uint32(piece.Len()))/2), gate, done) }) }
 	b.space.Capture(piece, b.timeout, func(t *wor.Token, err error) {
 		switch {
 		case b.closed:
 		case errors.Is(err, wor.ErrTrimmed):
 			done()
 		case err != nil:
-			gate(again)
+			again()
 		default:
 			b.junkWith(t, piece, func(all bool) {
 				if !all {
-					gate(again)
+					again()
 					return
 				}
-				b.junkRange(wor.Range{Segment: r.Segment, Lo: piece.Hi, Hi: r.Hi}, gate, done)
+				r.Lo = piece.Hi
+				b.junkPieces(r, min(2*size, chunk), gate, done)
 			})
 		}
 	})

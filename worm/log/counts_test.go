@@ -13,7 +13,8 @@ import (
 func serve(t testing.TB, p *ideal.Process, size uint32) *log.Sequencer {
 	s, err := log.NewSequencer(log.SequencerOptions{
 		Space: p.Space, Clock: p.Env.Clock, Random: p.Env.Random, Serial: p.Serial, Member: p.Member, Size: size,
-		Place: func(_ log.ID, index uint32) (wor.Partition, wor.Protocol) { return wor.Partition(index % 2), wor.Paxos },
+		Timeout: 200 * time.Millisecond,
+		Place:   func(_ log.ID, index uint32) (wor.Partition, wor.Protocol) { return wor.Partition(index % 2), wor.Paxos },
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -143,18 +143,26 @@ type seat struct {
 	sure bool
 	// strikes counts failures of the sequencer since it last did its work.
 	strikes int
-	looking bool
-	waiters []func()
-	wait    env.Backoff
+	// elections counts those since a sequencer last did its work.
+	elections int
+	looking   bool
+	waiters   []func()
+	wait      env.Backoff
 }
 
 const (
-	// strikesOut is how many strikes have another sequencer elected; a strike for
-	// silence is as many, one for being busy is one.
-	strikesOut = 16
-	// strikesMoved is for who says that it is not the sequencer.
-	strikesMoved = strikesOut
+	// strikesOut is how many strikes have another sequencer elected, and twice as
+	// many after each election that did not help, up to patienceMax times: a
+	// takeover must have time to end. To be busy is one strike.
+	strikesOut  = 16
+	patienceMax = 4
+	// strikesSilent is for not answering: one message may be lost.
+	strikesSilent = strikesOut / 2
 )
+
+// limit is how many strikes have another sequencer elected now. So many are given
+// to who says that it is not the sequencer.
+func (s *seat) limit() int { return strikesOut << min(s.elections, patienceMax) }
 
 // need calls f when there is a sequencer to ask, as far as is known.
 func (s *seat) need(f func()) {
@@ -174,7 +182,7 @@ func (s *seat) suspect(strikes int) {
 
 // praise notes that the sequencer did its work, and the last segment it told of.
 func (s *seat) praise(top uint32) {
-	s.strikes = 0
+	s.strikes, s.elections = 0, 0
 	s.wait.Reset()
 	s.top = max(s.top, int64(top))
 }
@@ -194,7 +202,7 @@ func (s *seat) look() {
 			s.l.later(&s.wait, s.look)
 		case index > s.top:
 			s.moved(index, m)
-		case s.top < 0 || s.strikes >= strikesOut:
+		case s.top < 0 || s.strikes >= s.limit():
 			s.elect()
 		default:
 			s.found()
@@ -213,7 +221,7 @@ func (s *seat) moved(index int64, m *wor.Meta) {
 		}
 	}
 	// A segment without a sequencer: the next one is to have one.
-	s.strikes = strikesOut
+	s.strikes = s.limit()
 	s.look()
 }
 
@@ -242,7 +250,8 @@ func (s *seat) elect() {
 		}
 		// The servers have to allocate before it shows; and if the old one was
 		// elected again, it may answer now.
-		s.strikes = strikesOut - 1
+		s.elections++
+		s.strikes = s.limit() - 1
 		s.l.later(&s.wait, func() {
 			s.looking = false
 			s.look()

@@ -200,10 +200,13 @@ func (t *tailing) start() {
 		t.answered = err == nil && ok && s.status == statusOK
 		t.said = s
 		switch {
-		case err == nil && ok && s.status == statusBusy:
+		case t.answered:
+		case err != nil || !ok:
+			t.strikes = strikesSilent
+		case s.status == statusBusy:
 			t.strikes = 1
-		case !t.answered:
-			t.strikes = strikesOut
+		default:
+			t.strikes = l.seat.limit()
 		}
 		t.next()
 	})

@@ -116,7 +116,7 @@ func (s *Sequencer) ask(a ask) said {
 	case len(s.reigns) >= s.opt.LogsMax || a.index >= IndexMax:
 		return said{status: statusBusy}
 	}
-	r = &reign{s: s, id: a.log, wait: backoff()}
+	r = &reign{s: s, id: a.log, wait: env.Backoff{Min: 5 * time.Millisecond, Max: 200 * time.Millisecond}}
 	s.reigns[a.log] = r
 	r.takeOver(uint32(a.index + 1))
 	return said{status: statusOK}

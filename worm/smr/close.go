@@ -131,10 +131,8 @@ func (a *closing) settled() {
 	if a.left--; a.left > 0 || r.closed {
 		return
 	}
-	if a.failed {
-		a.c.done(false)
-		return
-	}
+	// What was decided is applied also when the attempt failed: then the next one
+	// has less to do.
 	rng := wor.Range{Segment: a.segment, Lo: a.lo, Hi: min(a.end+1, a.size, a.lo+window)}
 	r.space.ReadRange(rng, r.timeout, func(cells []wor.Cell, err error) {
 		if r.closed {
@@ -145,6 +143,6 @@ func (a *closing) settled() {
 				r.learner.heard(cell)
 			}
 		}
-		a.c.done(err == nil)
+		a.c.done(err == nil && !a.failed)
 	})
 }
