@@ -44,7 +44,12 @@ func Partition(p Part) ([]Keys, Verdict) {
 	if !v.Holds {
 		return nil, v
 	}
-	s := &solver{part: p, refs: refs, fns: append([]string{""}, functions(p.Program)...)}
+	s := &solver{part: p, refs: refs, fns: []string{""}}
+	for _, f := range functions(p.Program) {
+		if total(p.Program, f) {
+			s.fns = append(s.fns, f)
+		}
+	}
 	for _, r := range p.Rules {
 		s.rules = append(s.rules, ruleTerms{r, newTerms(r, deps)})
 	}
@@ -58,6 +63,21 @@ func Partition(p Part) ([]Keys, Verdict) {
 		return nil, v
 	}
 	return s.found, v
+}
+
+// total says that a function has a value for every argument, so that a message can
+// be sent by it whatever it is. Those from Go, and static relations, may have none.
+func total(p *logic.Program, f string) bool {
+	if b := logic.FindBuiltin(f); b != nil {
+		return f != "/" && f != "%"
+	}
+	fn := p.Function(f)
+	return fn != nil && fn.Body != nil && totalTerm(p, fn.Body)
+}
+
+func totalTerm(p *logic.Program, t *logic.Term) bool {
+	return (t.Kind != logic.Call || total(p, t.Name)) &&
+		!slices.ContainsFunc(t.Args, func(a *logic.Term) bool { return !totalTerm(p, a) })
 }
 
 type ruleTerms struct {

@@ -77,7 +77,7 @@ func routable(p *logic.Program, c *logic.Component, s Step, keys analyze.Keys) e
 func divide(p *logic.Program, r *logic.Rule, forward *logic.Relation, k analyze.Key, parts int) {
 	key := r.Head.Args[k.Column].Term
 	if k.Func != "" {
-		key = call(p, r, k.Func, key)
+		key = call(p, k.Func, key)
 	}
 	if key.Kind != logic.Var {
 		key = bind(r, "key", key)
@@ -95,18 +95,8 @@ func bind(r *logic.Rule, want string, t *logic.Term) *logic.Term {
 	return variable(name, t.Type.Kind)
 }
 
-// call is a function of a key: one of the language or of the program, or a static
-// relation of two columns.
-func call(p *logic.Program, r *logic.Rule, f string, arg *logic.Term) *logic.Term {
-	if rel := p.Find(f); rel != nil && rel.Kind == logic.Static {
-		if arg.Kind == logic.Call {
-			arg = bind(r, "arg", arg)
-		}
-		v := variable(fresh(r, "key"), rel.Columns[1].Type.Kind)
-		v.Type = rel.Columns[1].Type
-		r.Body = append(r.Body, logic.Literal{Atom: &logic.Atom{Relation: rel, Args: []*logic.Term{arg, v}}})
-		return v
-	}
+// call is a function of a key.
+func call(p *logic.Program, f string, arg *logic.Term) *logic.Term {
 	t := &logic.Term{Kind: logic.Call, Name: f, Args: []*logic.Term{arg}}
 	if fn := p.Function(f); fn != nil {
 		t.Type = fn.Result

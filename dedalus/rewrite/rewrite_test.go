@@ -9,6 +9,7 @@ import (
 
 	"github.com/cockroachdb/datadriven"
 
+	"github.com/ashlar-dev/ashlar/dedalus/certificate"
 	"github.com/ashlar-dev/ashlar/dedalus/interp"
 	"github.com/ashlar-dev/ashlar/dedalus/logic"
 	"github.com/ashlar-dev/ashlar/dedalus/lower"
@@ -52,6 +53,9 @@ func TestRewrites(t *testing.T) {
 			}
 			if again := read(t, q.String()); again.String() != q.String() {
 				d.Fatalf(t, "read again:\n%v\nwas\n%v", again, q)
+			}
+			if err := certificate.Check(p, q, cert.Claim(p)); err != nil {
+				d.Fatalf(t, "the certificate: %v", err)
 			}
 			for seed := range uint64(20) {
 				if want, got := answers(t, first, seed), answers(t, q, seed+100); want != got {

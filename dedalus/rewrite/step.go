@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/ashlar-dev/ashlar/dedalus/analyze"
+	"github.com/ashlar-dev/ashlar/dedalus/certificate"
 	"github.com/ashlar-dev/ashlar/dedalus/logic"
 )
 
@@ -130,6 +131,29 @@ type Certificate struct {
 	Keys map[string]analyze.Key
 	// Assuming are assertions of the program's author.
 	Assuming []logic.Assumption
+}
+
+// Claim is the certificate as package certificate checks it, against the program
+// before.
+func (c *Certificate) Claim(before *logic.Program) certificate.Claim {
+	out := certificate.Claim{Kind: c.Step.Kind.String(), Component: c.Step.Component, Name: c.Step.Name,
+		Partitions: c.Step.Partitions, Assuming: c.Assuming}
+	for _, n := range c.Step.Rules {
+		out.Moved = append(out.Moved, n-1)
+	}
+	if c.Step.Kind != Partition {
+		return out
+	}
+	out.Keys, out.Dependencies = map[string]certificate.Key{}, map[string][]certificate.Dependency{}
+	for r, k := range c.Keys {
+		out.Keys[r] = certificate.Key{Column: k.Column, Func: k.Func}
+	}
+	for r, list := range analyze.Dependencies(before) {
+		for _, d := range list {
+			out.Dependencies[r.Name] = append(out.Dependencies[r.Name], certificate.Dependency{From: d.From, To: d.To, Func: d.Func})
+		}
+	}
+	return out
 }
 
 // Refusal is why a step was not taken.

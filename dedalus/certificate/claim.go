@@ -1,0 +1,115 @@
+package certificate
+
+import (
+	"fmt"
+
+	"github.com/ashlar-dev/ashlar/dedalus/logic"
+)
+
+// Claim is what a rewrite says that it did.
+type Claim struct {
+	// Kind is mutual, functional, monotonic or partition.
+	Kind string
+	// Component is what it was applied to.
+	Component string
+	// Moved are the places, from 0, of the rules that became the component Name.
+	Moved []int
+	Name  string
+	// Partitions is by how many a partitioning divides, Keys by what, and
+	// Dependencies what it rests on, for each relation.
+	Partitions   int
+	Keys         map[string]Key
+	Dependencies map[string][]Dependency
+	// Assuming are assertions of the author that it rests on.
+	Assuming []logic.Assumption
+}
+
+// Key is a column of a relation, or a function of it.
+type Key struct {
+	Column int
+	Func   string
+}
+
+// Dependency is that in every fact column To is Func of column From; the empty
+// function is equality.
+type Dependency struct {
+	From, To int
+	Func     string
+}
+
+// Check says what is not as claimed.
+func Check(before, after *logic.Program, c Claim) error {
+	if err := after.Validate(); err != nil {
+		return fmt.Errorf("the program after is not one: %w", err)
+	}
+	from := before.Component(c.Component)
+	if from == nil {
+		return fmt.Errorf("there is no component %s", c.Component)
+	}
+	if from.Partitions != 1 {
+		return fmt.Errorf("component %s is divided already", c.Component)
+	}
+	if len(before.Functions) != len(after.Functions) || fmt.Sprint(before.Functions) != fmt.Sprint(after.Functions) {
+		return fmt.Errorf("functions are not the same")
+	}
+	for _, r := range before.Relations {
+		if s := after.Find(r.Name); s == nil || s.String() != r.String() {
+			return fmt.Errorf("relation %s is not the same", r.Name)
+		}
+	}
+	if c.Kind == "partition" {
+		return checkPartition(before, after, from, c)
+	}
+	return checkDecoupling(before, after, from, c)
+}
+
+// node is a value that names a node.
+func node(component string, i int) string { return fmt.Sprintf("%s/%d", component, i) }
+
+// forwards checks that a static relation leads where a forwarding relation must:
+// each node of known, by part, to an instance of to; each node of another component
+// to itself.
+func forwards(after *logic.Program, f *logic.Relation, known []string, to *logic.Component, parts int) error {
+	if f == nil || f.Kind != logic.Static || f.Facts == nil || f.Nodes != "" || f.Size != "" {
+		return fmt.Errorf("there is no forwarding relation for %s", to.Name)
+	}
+	want := map[string]bool{}
+	add := func(from, to string, part int) {
+		if parts > 1 {
+			want[fmt.Sprintf("%s %d %s", from, part, to)] = true
+		} else {
+			want[from+" "+to] = true
+		}
+	}
+	is := map[string]bool{to.Name: true}
+	for _, k := range known {
+		is[k] = true
+		for i := range to.Instances {
+			for p := range parts {
+				add(node(k, i), node(to.Name, i*parts+p), p)
+			}
+		}
+	}
+	for _, o := range after.Components {
+		for i := 0; !is[o.Name] && i < o.Instances*o.Partitions; i++ {
+			for p := range parts {
+				add(node(o.Name, i), node(o.Name, i), p)
+			}
+		}
+	}
+	for _, row := range f.Facts {
+		text := row[0].Str
+		for _, v := range row[1 : len(row)-1] {
+			text += fmt.Sprintf(" %d", v.Num)
+		}
+		text += " " + row[len(row)-1].Str
+		if !want[text] {
+			return fmt.Errorf("%s has a fact that it should not have: %s", f.Name, text)
+		}
+		delete(want, text)
+	}
+	for text := range want {
+		return fmt.Errorf("%s lacks a fact: %s", f.Name, text)
+	}
+	return nil
+}

@@ -1,0 +1,505 @@
+package certificate
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/ashlar-dev/ashlar/dedalus/logic"
+)
+
+// rel is how relations of two programs are compared: by name.
+type rel = string
+
+func names(r *logic.Rule, want func(*logic.Literal) bool) map[rel]bool {
+	out := map[rel]bool{}
+	for i := range r.Body {
+		if l := &r.Body[i]; l.Atom != nil && l.Atom.Relation.Kind != logic.Static && want(l) {
+			out[l.Atom.Relation.Name] = true
+		}
+	}
+	return out
+}
+
+func any(*logic.Literal) bool { return true }
+
+// halves are the two sides of a decoupling.
+type halves struct {
+	p           *logic.Program
+	moved, kept []*logic.Rule
+	assuming    []logic.Assumption
+}
+
+// reads are the relations that rules read; derives those that they derive on their
+// own node.
+func reads(rules []*logic.Rule) map[rel]bool {
+	out := map[rel]bool{}
+	for _, r := range rules {
+		for n := range names(r, any) {
+			out[n] = true
+		}
+	}
+	return out
+}
+
+func derives(rules []*logic.Rule) map[rel]bool {
+	out := map[rel]bool{}
+	for _, r := range rules {
+		if r.Kind != logic.Async {
+			out[r.Head.Relation.Name] = true
+		}
+	}
+	return out
+}
+
+func checkDecoupling(before, after *logic.Program, from *logic.Component, c Claim) error {
+	h := &halves{p: before, assuming: c.Assuming}
+	for i, r := range from.Rules {
+		if slices.Contains(c.Moved, i) {
+			h.moved = append(h.moved, r)
+		} else {
+			h.kept = append(h.kept, r)
+		}
+	}
+	if len(h.moved) != len(c.Moved) || len(h.moved) == 0 || len(h.kept) == 0 {
+		return fmt.Errorf("the rules that moved are not some of those of %s", from.Name)
+	}
+	if err := h.condition(c.Kind); err != nil {
+		return err
+	}
+	return h.transformed(after, from, c)
+}
+
+// condition is the precondition of a kind, on the program before.
+func (h *halves) condition(kind string) error {
+	derived, local := derives(h.moved), derives(h.kept)
+	keptReads, movedReads := reads(h.kept), reads(h.moved)
+	for n := range derived {
+		if keptReads[n] || local[n] {
+			return fmt.Errorf("%s is derived by what moves, and read or derived by what stays", n)
+		}
+	}
+	for n := range movedReads {
+		if r := h.p.Find(n); r.Kind == logic.Timer {
+			return fmt.Errorf("what moves waits for timer %s", n)
+		}
+	}
+	switch kind {
+	case "mutual":
+		for n := range movedReads {
+			if keptReads[n] || local[n] {
+				return fmt.Errorf("%s is read by what moves, and read or derived by what stays", n)
+			}
+		}
+		return nil
+	case "functional":
+		return h.functional()
+	case "monotonic":
+		return h.monotonic()
+	}
+	return fmt.Errorf("there is no rewrite %q", kind)
+}
+
+func (h *halves) functional() error {
+	for _, r := range h.moved {
+		if r.Kind == logic.Next || r.Head.Aggregates() || r.Head.Relation.Merges() {
+			return fmt.Errorf("'%v' has a state or aggregates", r)
+		}
+		n := 0
+		for i := range r.Body {
+			l := &r.Body[i]
+			if l.Negated {
+				return fmt.Errorf("'%v' negates", r)
+			}
+			if l.Atom != nil && l.Atom.Relation.Kind != logic.Static {
+				n++
+			}
+		}
+		if n > 1 {
+			return fmt.Errorf("'%v' joins", r)
+		}
+	}
+	return nil
+}
+
+func (h *halves) assumed(k logic.AssumptionKind, n rel) bool {
+	has := func(list []logic.Assumption) bool {
+		return slices.ContainsFunc(list, func(a logic.Assumption) bool { return a.Kind == k && a.Relation == n })
+	}
+	return has(h.assuming) && has(h.p.Assumptions)
+}
+
+func (h *halves) monotonic() error {
+	grows := h.growing()
+	for _, r := range h.moved {
+		guards, persistence := r.Persistence()
+		if persistence && len(guards) > 0 && h.assumed(logic.Collected, r.Head.Relation.Name) {
+			continue
+		}
+		for i := range r.Body {
+			l := &r.Body[i]
+			if l.Atom == nil || l.Atom.Relation.Kind == logic.Static {
+				continue
+			}
+			if l.Negated {
+				return fmt.Errorf("'%v' negates %s", r, l.Atom.Relation.Name)
+			}
+			if r.Head.Aggregates() && !grows[l.Atom.Relation.Name] {
+				return fmt.Errorf("'%v' aggregates %s, which does not stay", r, l.Atom.Relation.Name)
+			}
+		}
+		if r.Head.Aggregates() && !h.assumed(logic.Growing, r.Head.Relation.Name) {
+			if err := h.onlyPassed(r); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// growing are the relations whose facts stay for ever, if those that come in do.
+func (h *halves) growing() map[rel]bool {
+	derived, out := derives(h.moved), map[rel]bool{}
+	for n := range reads(h.moved) {
+		if !derived[n] {
+			out[n] = true
+		}
+	}
+	for _, r := range h.moved {
+		if guards, ok := r.Persistence(); ok && (len(guards) == 0 || h.assumed(logic.Collected, r.Head.Relation.Name)) {
+			out[r.Head.Relation.Name] = true
+		}
+	}
+	// A relation that is derived within the tick from what grows, by all of its
+	// rules, grows.
+	for range h.moved {
+		for n := range derived {
+			all := true
+			for _, r := range h.moved {
+				if r.Kind == logic.Async || r.Head.Relation.Name != n {
+					continue
+				}
+				all = all && r.Kind == logic.Sync && !r.Head.Aggregates()
+				for i := range r.Body {
+					if a := r.Body[i].Atom; a != nil && a.Relation.Kind != logic.Static {
+						all = all && !r.Body[i].Negated && out[a.Relation.Name]
+					}
+				}
+			}
+			if all {
+				out[n] = true
+			}
+		}
+	}
+	return out
+}
+
+// onlyPassed: what a rule counts is only compared with a bound from below, the
+// least of something from above, and goes nowhere else.
+func (h *halves) onlyPassed(agg *logic.Rule) error {
+	for col, a := range agg.Head.Args {
+		if a.Aggregate == logic.NoAggregate {
+			continue
+		}
+		up := a.Aggregate == logic.Count || a.Aggregate == logic.Max
+		if !up && a.Aggregate != logic.Min {
+			return fmt.Errorf("'%v' aggregates by %v, which does not only grow", agg, a.Aggregate)
+		}
+		for _, r := range h.moved {
+			for i := range r.Body {
+				l := &r.Body[i]
+				if l.Atom == nil || l.Atom.Relation != agg.Head.Relation {
+					continue
+				}
+				t := l.Atom.Args[col]
+				if t.Kind != logic.Wildcard && (t.Kind != logic.Var || !passed(r, i, t.Name, up)) {
+					return fmt.Errorf("'%v' uses the %v of %s other than to see whether it has passed a bound", r, a.Aggregate, agg.Head.Relation.Name)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// passed says that a rule uses a variable, but for the literal at own, only in
+// comparisons that stay true once they are.
+func passed(r *logic.Rule, own int, name string, up bool) bool {
+	uses := func(visit func(func(string))) bool {
+		found := false
+		visit(func(v string) { found = found || v == name })
+		return found
+	}
+	for i := range r.Body {
+		l := &r.Body[i]
+		if i == own || !uses(l.Vars) {
+			continue
+		}
+		c := l.Compare
+		if c == nil {
+			return false
+		}
+		left := c.Left.Kind == logic.Var && c.Left.Name == name
+		right := c.Right.Kind == logic.Var && c.Right.Name == name
+		above := left && !right && (c.Op == logic.Greater || c.Op == logic.GreaterEqual) || right && !left && (c.Op == logic.Less || c.Op == logic.LessEqual)
+		below := left && !right && (c.Op == logic.Less || c.Op == logic.LessEqual) || right && !left && (c.Op == logic.Greater || c.Op == logic.GreaterEqual)
+		other := c.Right
+		if right {
+			other = c.Left
+		}
+		if up && !above || !up && !below || uses(other.Vars) {
+			return false
+		}
+	}
+	for _, a := range r.Head.Args {
+		if uses(a.Term.Vars) {
+			return false
+		}
+	}
+	return r.Dest == nil || !uses(r.Dest.Vars)
+}
+
+// transformed checks that the program after is the one before with the rules moved
+// and everything led to them, and nothing else.
+func (h *halves) transformed(after *logic.Program, from *logic.Component, c Claim) error {
+	to := after.Component(c.Name)
+	if to == nil || h.p.Component(c.Name) != nil {
+		return fmt.Errorf("component %s is not new", c.Name)
+	}
+	if to.Of != from.Of || to.Instances != from.Instances || to.Partitions != 1 {
+		return fmt.Errorf("component %s is not the piece that it should be", c.Name)
+	}
+	if len(after.Components) != len(h.p.Components)+1 {
+		return fmt.Errorf("there are %d components, want %d", len(after.Components), len(h.p.Components)+1)
+	}
+	m := &matching{h: h, after: after, to: to, from: from, reads: map[rel]rel{}, rerouted: map[rel]bool{}, passed: map[rel]rel{}, kept: map[rel]rel{}, keep: c.Kind == "monotonic"}
+	if err := m.moved(to.Rules); err != nil {
+		return err
+	}
+	for _, o := range h.p.Components {
+		a := after.Component(o.Name)
+		if a == nil || a.Of != o.Of || a.Instances != o.Instances || a.Partitions != o.Partitions {
+			return fmt.Errorf("component %s is not the same", o.Name)
+		}
+		rules := o.Rules
+		if o == from {
+			rules = h.kept
+		}
+		if err := m.stayed(rules, a.Rules, o == from); err != nil {
+			return fmt.Errorf("component %s: %w", o.Name, err)
+		}
+	}
+	return m.inputs()
+}
+
+// matching finds out how each relation comes to the rules that moved.
+type matching struct {
+	h        *halves
+	after    *logic.Program
+	from, to *logic.Component
+	// reads is, for what moved rules read before, what they read after.
+	reads map[rel]rel
+	// rerouted are relations that all senders send to the new component, passed
+	// those that the old component passes on, as what.
+	rerouted map[rel]bool
+	passed   map[rel]rel
+	// kept is what a relation is kept of, in the new component; keep says that
+	// all that comes in must be.
+	kept map[rel]rel
+	keep bool
+}
+
+// moved matches the rules of the new component: those that moved, in their order,
+// reading other relations in places, and the rules that keep what comes in.
+func (m *matching) moved(rules []*logic.Rule) error {
+	if len(rules) < len(m.h.moved) {
+		return fmt.Errorf("rules are missing in %s", m.to.Name)
+	}
+	for i, r := range m.h.moved {
+		if err := m.same(r, rules[i]); err != nil {
+			return fmt.Errorf("'%v' is not the rule '%v': %w", rules[i], r, err)
+		}
+	}
+	rest := rules[len(m.h.moved):]
+	for len(rest) > 0 {
+		if len(rest) < 2 || !m.keep {
+			return fmt.Errorf("'%v' should not be there", rest[0])
+		}
+		in, again := rest[0], rest[1]
+		guards, ok := again.Persistence()
+		if in.Kind != logic.Sync || !copies(in) || !ok || len(guards) > 0 || again.Head.Relation != in.Head.Relation {
+			return fmt.Errorf("'%v' and '%v' do not keep what comes in", in, again)
+		}
+		m.kept[in.Head.Relation.Name] = in.Body[0].Atom.Relation.Name
+		rest = rest[2:]
+	}
+	return nil
+}
+
+// copies says that a rule's head is its one literal's fact.
+func copies(r *logic.Rule) bool {
+	if len(r.Body) == 0 || !r.Body[0].Positive() || len(r.Head.Args) != len(r.Body[0].Atom.Args) {
+		return false
+	}
+	seen := map[string]bool{}
+	for i, a := range r.Head.Args {
+		t := r.Body[0].Atom.Args[i]
+		if a.Aggregate != logic.NoAggregate || a.Term.Kind != logic.Var || t.Kind != logic.Var || t.Name != a.Term.Name || seen[t.Name] {
+			return false
+		}
+		seen[t.Name] = true
+	}
+	return r.Kind == logic.Async || len(r.Body) == 1
+}
+
+// same says that a rule is another but for the relations that it reads.
+func (m *matching) same(old, new *logic.Rule) error {
+	if len(old.Body) != len(new.Body) {
+		return fmt.Errorf("they differ in length")
+	}
+	back := *new
+	back.Body = slices.Clone(new.Body)
+	for i := range old.Body {
+		a, b := old.Body[i].Atom, new.Body[i].Atom
+		if a == nil || b == nil || a.Relation.Name == b.Relation.Name {
+			continue
+		}
+		if was, ok := m.reads[a.Relation.Name]; ok && was != b.Relation.Name {
+			return fmt.Errorf("%s is read as %s and as %s", a.Relation.Name, was, b.Relation.Name)
+		}
+		m.reads[a.Relation.Name] = b.Relation.Name
+		back.Body[i].Atom = &logic.Atom{Relation: a.Relation, Args: b.Args}
+	}
+	if back.String() != old.String() {
+		return fmt.Errorf("they differ in more than what they read")
+	}
+	return nil
+}
+
+// stayed matches the rules of a component that stayed: each is as it was, or sends
+// its head to the new component; behind them, in the old component, rules that pass
+// on.
+func (m *matching) stayed(old, new []*logic.Rule, passes bool) error {
+	if len(new) < len(old) {
+		return fmt.Errorf("rules are missing")
+	}
+	for i, r := range old {
+		switch {
+		case new[i].String() == r.String():
+			if r.Kind == logic.Async {
+				if m.rerouted[r.Head.Relation.Name] {
+					return fmt.Errorf("'%v' still goes to the old component", r)
+				}
+				m.rerouted[r.Head.Relation.Name] = false
+			}
+		case r.Kind == logic.Async && m.forwarded(r, new[i]):
+			if was, ok := m.rerouted[r.Head.Relation.Name]; ok && !was {
+				return fmt.Errorf("'%v' goes to the new component, another rule for it does not", r)
+			}
+			m.rerouted[r.Head.Relation.Name] = true
+		default:
+			return fmt.Errorf("'%v' is not the rule '%v'", new[i], r)
+		}
+	}
+	for _, r := range new[len(old):] {
+		if !passes || !m.passesOn(r) {
+			return fmt.Errorf("'%v' should not be there", r)
+		}
+		m.passed[r.Body[0].Atom.Relation.Name] = r.Head.Relation.Name
+	}
+	return nil
+}
+
+// forwarded says that a rule is another one that sends to where the forwarding
+// relation leads from the old destination.
+func (m *matching) forwarded(old, new *logic.Rule) bool {
+	n := len(old.Body)
+	if len(new.Body) == n+2 && new.Body[n].Assign != nil && new.Body[n].Assign.Term.String() == old.Dest.String() {
+		return m.leads(old, new, n+1, new.Body[n].Assign.Var)
+	}
+	return len(new.Body) == n+1 && m.leads(old, new, n, old.Dest.String())
+}
+
+func (m *matching) leads(old, new *logic.Rule, at int, dest string) bool {
+	a := new.Body[at].Atom
+	if a == nil || new.Body[at].Negated || len(a.Args) != 2 || a.Args[0].String() != dest ||
+		a.Args[1].Kind != logic.Var || new.Dest.Kind != logic.Var || new.Dest.Name != a.Args[1].Name || uses(old, new.Dest.Name) {
+		return false
+	}
+	back := *new
+	back.Body, back.Dest = new.Body[:len(old.Body)], old.Dest
+	return back.String() == old.String() && forwards(m.after, a.Relation, unique(m.from.Of, m.from.Name), m.to, 1) == nil
+}
+
+func uses(r *logic.Rule, name string) bool {
+	found := false
+	see := func(v string) { found = found || v == name }
+	for i := range r.Body {
+		r.Body[i].Vars(see)
+	}
+	for _, a := range r.Head.Args {
+		a.Term.Vars(see)
+	}
+	r.Dest.Vars(see)
+	return found
+}
+
+func unique(a, b string) []string {
+	if a == b {
+		return []string{a}
+	}
+	return []string{a, b}
+}
+
+// passesOn says that a rule sends each fact of a relation to the new component.
+func (m *matching) passesOn(r *logic.Rule) bool {
+	if r.Kind != logic.Async || len(r.Body) != 2 || !copies(r) || r.Body[1].Atom == nil || r.Body[1].Negated {
+		return false
+	}
+	a := r.Body[1].Atom
+	return len(a.Args) == 2 && a.Args[0].Kind == logic.Self && a.Args[1].Kind == logic.Var && r.Dest.Kind == logic.Var &&
+		r.Dest.Name == a.Args[1].Name && !uses(&logic.Rule{Head: r.Head, Dest: &logic.Term{}, Body: r.Body[:1]}, r.Dest.Name) &&
+		m.h.p.Find(r.Head.Relation.Name) == nil &&
+		forwards(m.after, a.Relation, unique(m.from.Of, m.from.Name), m.to, 1) == nil
+}
+
+// inputs checks that each relation that the moved rules read, and do not derive,
+// comes to them: sent to them by all who send it, if nobody else there reads it, or
+// passed on; and kept, where it must be.
+func (m *matching) inputs() error {
+	derived, keptReads, local := derives(m.h.moved), reads(m.h.kept), derives(m.h.kept)
+	for n := range reads(m.h.moved) {
+		if derived[n] {
+			if _, other := m.reads[n]; other {
+				return fmt.Errorf("%s, which the moved rules derive, is read as another", n)
+			}
+			continue
+		}
+		now, ok := m.reads[n]
+		if !ok {
+			now = n
+		}
+		of, kept := m.kept[now]
+		if kept {
+			now = of
+		} else if m.keep {
+			return fmt.Errorf("%s is not kept", n)
+		}
+		switch {
+		case now == n:
+			if keptReads[n] || local[n] || m.h.p.Find(n).Kind == logic.Input {
+				return fmt.Errorf("%s does not come to the new component", n)
+			}
+			if sent, known := m.rerouted[n]; known && !sent {
+				return fmt.Errorf("%s is still sent to the old component", n)
+			}
+		case m.passed[n] != now:
+			return fmt.Errorf("%s, which is read in place of %s, does not come from it", now, n)
+		}
+		delete(m.rerouted, n)
+	}
+	for n, sent := range m.rerouted {
+		if sent {
+			return fmt.Errorf("%s is sent to the new component, which does not read it", n)
+		}
+	}
+	return nil
+}
