@@ -100,6 +100,8 @@ func Table() []Mutant {
 		wormWireMutants(), wormWalMutants(),
 		wormGroupMutants(),
 		wormPaxosMutants(),
+		wormSpaceMutants(),
+		wormNodeMutants(),
 	} {
 		all = append(all, part...)
 	}
