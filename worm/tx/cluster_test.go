@@ -181,6 +181,19 @@ func TestVersions(t *testing.T) {
 			}
 		}
 	}
+	r, err := c.do(cl, txn_(get("z")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, change := range []Op{put("z", "1"), del("z")} {
+		if _, err = c.do(cl, txn_(change)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	q := &Request{Conds: []Cond{{Kind: CondVersion, Key: "z", Version: r.Ops[0].Version}}, Ops: []Op{incr("m", 1)}}
+	if r, err = c.do(cl, q); err != nil || r.Held {
+		t.Errorf("a key that was there for a while has the same version: %v", err)
+	}
 	if r, err := c.do(cl, txn_(get("n"), get("m"))); err != nil || show(r) != `[0 true true "8" 0][0 true false "" 0]` {
 		t.Errorf("%v %v", show(r), err)
 	}

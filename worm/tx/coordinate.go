@@ -115,9 +115,6 @@ func (c *call) fresh(s *shard) bool {
 	case reasonStale:
 		c.end([]byte{answerStale})
 		return false
-	case reasonConflict:
-		c.restart()
-		return false
 	}
 	return true
 }

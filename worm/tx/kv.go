@@ -85,12 +85,8 @@ type shard struct {
 	state    *state
 	locks    locks
 	prepared map[ID]*prepared
-	// asked has the requests whose transactions are prepared.
-	asked    map[request]int
 	snapshot snapshot
 }
-
-type request struct{ client, seq uint64 }
 
 // prepared is a transaction between its YES vote and its outcome.
 type prepared struct {
@@ -198,9 +194,6 @@ func (k *KV) Prepare(rm RM, id ID, order uint64, b []byte) (brief, redoBytes []b
 	}
 	s.locks.lock(writes, reads)
 	s.prepared[id] = p
-	if q.Seq != 0 {
-		s.asked[request{q.Client, q.Seq}]++
-	}
 	return p.brief, redoBytes, true
 }
 
@@ -214,7 +207,8 @@ func grows(writes []write) bool {
 	return false
 }
 
-// known says why a request need not be done again, or not now.
+// known says why a request must not be done again. One that is under way holds
+// the lock of a key that it writes, so that the same again meets a conflict.
 func (s *shard) known(q *Request) string {
 	if x := s.state.sessions.find(q.Client); x != nil {
 		if _, ok := x.answers[q.Seq]; ok {
@@ -223,9 +217,6 @@ func (s *shard) known(q *Request) string {
 		if q.Seq < x.low {
 			return reasonStale
 		}
-	}
-	if s.asked[request{q.Client, q.Seq}] > 0 {
-		return reasonConflict
 	}
 	return ""
 }
@@ -239,11 +230,6 @@ func (k *KV) Finish(rm RM, id ID, o *Outcome) {
 	delete(s.prepared, id)
 	if o.Commit {
 		s.state.apply(&p.redo, p.order, allHeld(o.Briefs), p.brief)
-	}
-	if r := (request{p.redo.client, p.redo.seq}); r.seq != 0 {
-		if s.asked[r]--; s.asked[r] == 0 {
-			delete(s.asked, r)
-		}
 	}
 	s.locks.unlock(p.writes, p.reads)
 }

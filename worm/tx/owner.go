@@ -84,7 +84,7 @@ func (k *KV) acquire(rm RM) {
 
 // recover loads the state and does again what was committed since.
 func (k *KV) recover(rm RM, r *Recovered) {
-	s := &shard{kv: k, rm: rm, state: newState(), locks: locks{map[string]*lock{}}, prepared: map[ID]*prepared{}, asked: map[request]int{}}
+	s := &shard{kv: k, rm: rm, state: newState(), locks: locks{map[string]*lock{}}, prepared: map[ID]*prepared{}}
 	fail := func() {
 		k.acquiring[rm] = false
 		k.seen[rm] = k.now()
