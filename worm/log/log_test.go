@@ -187,6 +187,26 @@ func TestTrim(t *testing.T) {
 	}
 }
 
+// TestTrimAgainstLosses: a trim without a bound of time ends well, however much
+// is lost.
+func TestTrimAgainstLosses(t *testing.T) {
+	for seed := range uint64(20) {
+		b := newBench(t, ideal.Options{Seed: seed, Lose: .4}, 1, 4, func(o *log.Options) { o.Timeout = 20 * time.Millisecond })
+		var last log.Position
+		for range 10 {
+			last = b.append("x")
+		}
+		b.wait(func(done func()) {
+			b.l.Trim(last, 0, func(err error) {
+				if err != nil {
+					t.Errorf("seed %d: %v", seed, err)
+				}
+				done()
+			})
+		})
+	}
+}
+
 // TestHoles: an address whose holder died is filled, and readers go on.
 func TestHoles(t *testing.T) {
 	b := newBench(t, ideal.Options{}, 1, 64, nil)

@@ -288,13 +288,17 @@ func (l *Log) Trim(below Position, within time.Duration, done func(error)) {
 			o.end(func() { done(err) })
 			return
 		}
-		l.last(l.opt.ID, int64(head.Index())-1, func(index int64, _ *wor.Meta, err error) {
-			if err != nil {
-				o.end(func() { done(err) })
-				return
-			}
-			l.trimUp(o, int64(head.Index()), min(int64(below.Index()), index), done)
-		})
+		var try func()
+		try = func() {
+			l.last(l.opt.ID, int64(head.Index())-1, func(index int64, _ *wor.Meta, err error) {
+				if err != nil {
+					o.again(try)
+					return
+				}
+				l.trimUp(o, int64(head.Index()), min(int64(below.Index()), index), done)
+			})
+		}
+		try()
 	})
 }
 
