@@ -1,0 +1,236 @@
+package certificate_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ashlar-dev/ashlar/dedalus/certificate"
+	"github.com/ashlar-dev/ashlar/dedalus/logic"
+	"github.com/ashlar-dev/ashlar/dedalus/lower"
+	"github.com/ashlar-dev/ashlar/dedalus/rewrite"
+	"github.com/ashlar-dev/ashlar/dedalus/syntax"
+	"github.com/ashlar-dev/ashlar/source"
+)
+
+const storage = `program storage
+fn sign(v: bytes) -> bytes from "example.org/crypt.Sign"
+component leader {
+  input  in(client: node, v: bytes)
+  output outCert(client: node, v: bytes)
+  output outInconsistent(client: node, v: bytes)
+  static storageNodes(n: node) = nodes storage
+  static numNodes(n: u64) = size storage
+  static client(c: node) = { (node "client") }
+  var    fromStorage(src: node, sig: bytes, v: bytes, n: u64)
+  table  acks(src: node, sig: bytes, v: bytes, n: u64)
+  sync   signed(v, s) <- in(_, v), s := sign(v)
+  async  toStorage@l(v, s) <- signed(v, s), storageNodes(l)
+  sync   acks(l, s, v, n) <- fromStorage(l, s, v, n)
+  sync   numACKs(count<l>, v, n) <- acks(l, _, v, n)
+  async  outCert@c(c, v) <- numACKs(k, v, _), numNodes(m), k >= m, client(c)
+  async  outInconsistent@c(c, v) <- acks(l1, _, v, n1), acks(l2, _, v, n2), n1 != n2, l1 != l2, client(c)
+}
+component storage {
+  static leader(l: node) = nodes leader
+  table  hashset(h: u64, v: bytes)
+  sync   collisions(v, w, h, s) <- toStorage(v, s), h := hash(v), hashset(h, w)
+  next   hashset(h, v) <- toStorage(v, _), h := hash(v)
+  sync   numCollisions(count<w>, h) <- collisions(_, w, h, _)
+  sync   numCollisions(0, h) <- toStorage(v, _), h := hash(v), not hashset(h, _)
+  async  fromStorage@l(self, s, v, n) <- toStorage(v, s), h := hash(v), numCollisions(n, h), leader(l)
+}
+deploy { leader: 1, storage: 3 }
+`
+
+func read(t *testing.T, text string) *logic.Program {
+	t.Helper()
+	var diags source.List
+	f := syntax.Parse(source.NewFile("p.ded", []byte(text)), &diags)
+	if !diags.HasErrors() {
+		if p := lower.Lower(f, &diags); p != nil {
+			return p
+		}
+	}
+	return nil
+}
+
+// steps lead from the program to one with rewrites of all kinds.
+func steps() []string {
+	return []string{
+		"mutual leader rules 3 4 5 6 7 as collector",
+		"functional leader rules 2 as broadcaster",
+		"monotonic collector rules 4 as inconsistency",
+		"partition inconsistency into 3",
+		"partition storage into 2",
+	}
+}
+
+// rewritten is a step of the sequence: the programs before and after it, and what
+// is claimed.
+type rewritten struct {
+	step          string
+	before, after *logic.Program
+	claim         certificate.Claim
+}
+
+func sequence(t *testing.T) []rewritten {
+	t.Helper()
+	p := read(t, storage)
+	var out []rewritten
+	for _, text := range steps() {
+		s, err := rewrite.ParseStep(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		q, cert, err := rewrite.Apply(p, s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, rewritten{text, p, q, cert.Claim(p)})
+		p = q
+	}
+	return out
+}
+
+func TestHonestClaims(t *testing.T) {
+	for _, r := range sequence(t) {
+		if err := certificate.Check(r.before, r.after, r.claim); err != nil {
+			t.Errorf("%s: %v", r.step, err)
+		}
+	}
+}
+
+// TestEveryChangeIsRefused changes the program after a rewrite in every place: takes
+// each rule away, and each literal, turns each literal around, gives each argument
+// another variable, and each forwarding relation another fact.
+func TestEveryChangeIsRefused(t *testing.T) {
+	for _, r := range sequence(t) {
+		tried, refused := 0, 0
+		try := func(what string, q *logic.Program) {
+			if q.Validate() != nil || q.String() == r.after.String() {
+				return
+			}
+			if tried++; certificate.Check(r.before, q, r.claim) == nil {
+				t.Errorf("%s: %s passes", r.step, what)
+			} else {
+				refused++
+			}
+		}
+		for ci, c := range r.after.Components {
+			for ri, rule := range c.Rules {
+				q := r.after.Clone()
+				q.Components[ci].Rules = slices.Delete(q.Components[ci].Rules, ri, ri+1)
+				try("without '"+rule.String()+"'", q)
+				for li := range rule.Body {
+					q := r.after.Clone()
+					x := q.Components[ci].Rules[ri]
+					x.Body = slices.Delete(x.Body, li, li+1)
+					try("'"+x.String()+"'", q)
+					if rule.Body[li].Atom != nil {
+						q := r.after.Clone()
+						x := q.Components[ci].Rules[ri]
+						x.Body[li].Negated = !x.Body[li].Negated
+						try("'"+x.String()+"'", q)
+					}
+				}
+				for ai := range rule.Head.Args {
+					for bi := range rule.Head.Args {
+						q := r.after.Clone()
+						x := q.Components[ci].Rules[ri]
+						x.Head.Args[ai] = rule.Head.Args[bi]
+						try("'"+x.String()+"'", q)
+					}
+				}
+			}
+		}
+		for i, rel := range r.after.Relations {
+			if rel.Facts == nil {
+				continue
+			}
+			q := r.after.Clone()
+			q.Relations[i].Facts = rel.Facts[1:]
+			try("a fact less in "+rel.Name, q)
+			if len(rel.Columns) > 1 && len(rel.Facts) > 1 {
+				q = r.after.Clone()
+				row := slices.Clone(rel.Facts[0])
+				row[len(row)-1] = rel.Facts[1][len(row)-1]
+				q.Relations[i].Facts = append([][]logic.Value{row}, rel.Facts[1:]...)
+				try("another fact in "+rel.Name, q)
+			}
+		}
+		if tried < 20 {
+			t.Errorf("%s: only %d changes were tried", r.step, tried)
+		}
+		t.Logf("%s: %d of %d refused", r.step, refused, tried)
+	}
+}
+
+// TestFalseClaims claims what is not so of programs that were changed to fit.
+func TestFalseClaims(t *testing.T) {
+	seq := sequence(t)
+	for name, lie := range map[string]struct {
+		at     int
+		change func(c *certificate.Claim)
+		want   string
+	}{
+		"stateful for functional": {2, func(c *certificate.Claim) { c.Kind = "functional" }, "joins"},
+		"dependent for mutual":    {1, func(c *certificate.Claim) { c.Kind = "mutual" }, "read by what moves"},
+		"other rules":             {0, func(c *certificate.Claim) { c.Moved = []int{0, 1} }, "is not the rule"},
+		"rules that are not":      {0, func(c *certificate.Claim) { c.Moved = []int{99} }, "not some of those"},
+		"another key":             {4, func(c *certificate.Claim) { c.Keys["toStorage"] = certificate.Key{Column: 0} }, "is divided by"},
+		"no key":                  {4, func(c *certificate.Claim) { delete(c.Keys, "hashset") }, "hashset has no key"},
+		"a dependency that fails": {4, func(c *certificate.Claim) {
+			c.Dependencies["toStorage"] = []certificate.Dependency{{From: 1, To: 0, Func: "hash"}}
+		}, "does not keep"},
+		"a dependency of an input": {4, func(c *certificate.Claim) {
+			c.Dependencies["in"] = []certificate.Dependency{{From: 0, To: 1}}
+		}, "cannot be known"},
+		"other parts":        {4, func(c *certificate.Claim) { c.Partitions = 3 }, "is not divided into 3"},
+		"another component":  {4, func(c *certificate.Claim) { c.Component = "leader" }, ""},
+		"an unknown rewrite": {0, func(c *certificate.Claim) { c.Kind = "magic" }, "there is no rewrite"},
+	} {
+		r := seq[lie.at]
+		c := r.claim
+		c.Keys, c.Dependencies = map[string]certificate.Key{}, map[string][]certificate.Dependency{}
+		for k, v := range r.claim.Keys {
+			c.Keys[k] = v
+		}
+		for k, v := range r.claim.Dependencies {
+			c.Dependencies[k] = v
+		}
+		lie.change(&c)
+		if err := certificate.Check(r.before, r.after, c); err == nil || !strings.Contains(err.Error(), lie.want) {
+			t.Errorf("%s: got %v, want %q", name, err, lie.want)
+		}
+	}
+}
+
+// TestWhatTheRulesForbid has programs in which dividing storage by the hash of the
+// value would change what they do, divided all the same.
+func TestWhatTheRulesForbid(t *testing.T) {
+	honest := sequence(t)[4]
+	for name, m := range map[string]struct{ old, new, want string }{
+		"a join on other columns": {"h := hash(v), hashset(h, w)", "h := hash(s), hashset(h, w)", "does not keep"},
+		"a count over all":        {"numCollisions(count<w>, h) <- collisions(_, w, h, _)", "numCollisions(count<w>, 0) <- collisions(_, w, _, _)", "collisions has no key"},
+		"absence of anything":     {"not hashset(h, _)", "not hashset(_, v)", "hashset has no key"},
+		"groups that are divided": {"numCollisions(count<w>, h) <- collisions(_, w, h, _)", "numCollisions(count<h>, 0) <- collisions(_, _, h, _)", "is divided by"},
+		"another value's hash":    {"next hashset(h, v) <- toStorage(v, _), h := hash(v)", "next hashset(h, v) <- toStorage(v, s), h := hash(s)", "does not keep"},
+	} {
+		change := func(p *logic.Program) *logic.Program {
+			text := p.String()
+			if strings.Count(text, m.old) != 1 {
+				t.Fatalf("%s: %q is not there once in\n%s", name, m.old, text)
+			}
+			q := read(t, strings.Replace(text, m.old, m.new, 1))
+			if q == nil {
+				t.Fatalf("%s: not a program", name)
+			}
+			return q
+		}
+		err := certificate.Check(change(honest.before), change(honest.after), honest.claim)
+		if err == nil || !strings.Contains(err.Error(), m.want) {
+			t.Errorf("%s: got %v, want %q", name, err, m.want)
+		}
+	}
+}
