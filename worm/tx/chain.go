@@ -24,6 +24,7 @@ type chain struct {
 	last      uint64
 	cur, next *segment
 	preparing bool
+	renewing  bool
 	old       []*segment // not trimmed, the oldest first
 	// base and state are those of the next Meta, published is the base of the
 	// last one.
@@ -243,12 +244,13 @@ func (c *chain) capture(s *segment) {
 // renew captures cur again, when a token does not serve any more.
 func (c *chain) renew(err error) {
 	s := c.cur
-	if !c.open || s.token == nil || !errors.Is(err, wor.ErrSealed) && !errors.Is(err, wor.ErrToken) {
+	if !c.open || c.renewing || s.token == nil || !errors.Is(err, wor.ErrSealed) && !errors.Is(err, wor.ErrToken) {
 		return
 	}
-	old := s.token
-	c.e.opt.Space.Capture(old.Range, 0, func(t *wor.Token, err error) {
-		if err == nil && s.token == old {
+	c.renewing = true
+	c.e.opt.Space.Capture(s.token.Range, 0, func(t *wor.Token, err error) {
+		c.renewing = false
+		if err == nil {
 			s.token = t
 		}
 	})
