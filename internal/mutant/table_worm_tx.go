@@ -56,7 +56,7 @@ func wormTxMutants() []Mutant {
 			Old:    "\t\t\tif c.Err == nil {\n\t\t\t\tcontinue\n\t\t\t}\n\t\t\tj := i", New: "\t\t\tif c.Err == nil || e != nil {\n\t\t\t\tcontinue\n\t\t\t}\n\t\t\tj := i",
 		},
 		{
-			Name: "worm/tx/an-old-segment-stays-open", Kind: Lost, File: "worm/tx/chain.go", Packages: tx, Run: chaos,
+			Name: "worm/tx/an-old-segment-stays-open", Kind: Lost, File: "worm/tx/chain.go", Packages: tx, Run: "TestOldSegment|" + chaos,
 			Breaks: "Votes go to an old segment after others went to the new one: what is done again is not in order.",
 			Old:    "\ts.closed = true\n\tc.old = append(c.old, s)", New: "\tc.e.after(c.e.opt.ResolveAfter, func() { s.closed = true })\n\tc.old = append(c.old, s)",
 		},

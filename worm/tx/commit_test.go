@@ -297,3 +297,34 @@ func atomicCommit(t *testing.T, v Variant, seed uint64) (commits, aborts int, er
 	}
 	return commits, aborts, g.failed
 }
+
+// TestOldSegmentIsClosed asks for a vote in a segment after its RM went on to the
+// next one: there must be none, since a later vote would not come later in the
+// order in which a takeover does things again.
+func TestOldSegmentIsClosed(t *testing.T) {
+	g := newGroup(t, ideal.Options{Seed: 3}, E3, 2)
+	var x Tx
+	g.nodes[1].e.Reserve([]Part{{0, nil}, {1, nil}}, func(tx Tx, err error) {
+		if x = tx; err != nil {
+			t.Fatal(err)
+		}
+	})
+	c := g.nodes[0].e.chains[0]
+	n := c.cur.n
+	c.advance()
+	if !g.w.RunUntil(time.Second, func() bool { return c.next != nil }) {
+		t.Fatal("there is no next segment")
+	}
+	c.advance()
+	if c.cur.n != n+1 {
+		t.Fatalf("the RM votes in segment %d, want %d", c.cur.n, n+1)
+	}
+	if got := g.nodes[0].e.prepare(x, 0, nil, wor.Member{}); got != answerClosed || len(g.voted[x.ID]) != 0 {
+		t.Errorf("a request for an old segment is answered %d, want %d", got, answerClosed)
+	}
+	var o *Outcome
+	g.nodes[1].e.begin(x, [][]byte{nil, nil}, func(got *Outcome) { o = got })
+	if !g.w.RunUntil(time.Second, func() bool { return o != nil }) || o.Commit {
+		t.Errorf("a transaction with a seat there: %+v, want an abort", o)
+	}
+}
