@@ -28,7 +28,9 @@ type ghost struct {
 	epochs  map[standing]stand
 	graves  map[grave]uint64
 	stages  map[tag]*stage
-	rivals  map[place]uint64 // the tag of who staged first
+	rivals  map[place]uint64        // the tag of who staged first
+	absent  map[wor.ServerID]uint64 // since when its disk is not there any more
+	logs    bool                    // segments are those of a log
 }
 
 // question is a request and when it was asked; again, if it may have been asked
@@ -37,6 +39,7 @@ type question struct {
 	server wor.ServerID
 	at     uint64
 	q      wor.Request
+	nonce  uint64 // of who asks
 	again  bool
 }
 
@@ -143,6 +146,7 @@ func newGhost(c *cluster) *ghost {
 		c: c, configs: map[place]wor.Config{}, floors: map[spot]*floor{}, values: map[ballotKey]string{},
 		votes: map[vote]map[wor.ServerID]bool{}, chosen: map[wor.Addr]*choice{}, seals: map[server]uint64{},
 		epochs: map[standing]stand{}, graves: map[grave]uint64{}, stages: map[tag]*stage{}, rivals: map[place]uint64{},
+		absent: map[wor.ServerID]uint64{},
 	}
 }
 
@@ -273,6 +277,9 @@ func (g *ghost) answered(x *question, r *wor.Reply) {
 		asked = 0
 	}
 	who := server{x.server, place{q.Partition, q.Epoch}}
+	if at, is := g.absent[x.server]; is && at < asked {
+		g.wrong("identity", "server %v answers a %v with %v, and its disk is not there", x.server, q.Kind, r.Status)
+	}
 	switch {
 	case r.Status != wor.StatusOK:
 		return
@@ -305,6 +312,9 @@ func (g *ghost) answered(x *question, r *wor.Reply) {
 	off := q.Range.Lo
 	for i := range r.Runs {
 		run := &r.Runs[i]
+		if g.logs && run.Status == wor.StatusOutbid && q.Kind == wor.KindWrite && q.Ballot.Nonce != x.nonce {
+			g.c.w.Mark("old token in flight")
+		}
 		for range run.Count {
 			g.shown(x, run, wor.Addr{Segment: q.Range.Segment, Offset: off}, asked, now)
 			off++

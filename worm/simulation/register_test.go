@@ -74,21 +74,38 @@ func (c *cluster) blackout() {
 	}
 }
 
-// finish heals the world, has everything end, takes the power away and looks at
-// what is left.
-func (c *cluster) finish(x *workload, ops []*operator) error {
-	w := c.w
-	x.stop = true
+// mend heals the world, and has servers that will not come back replaced.
+func (c *cluster) mend(ops []*operator) error {
 	for _, o := range ops {
 		o.stop = true
 	}
-	w.Heal()
+	c.w.Heal()
+	idle := func() bool {
+		for _, o := range ops {
+			if o.busy {
+				return false
+			}
+		}
+		return true
+	}
+	if err := c.await("operators end", idle); err != nil {
+		return err
+	}
 	mender := c.operator(99, 0, time.Hour)
 	mended := false
-	w.After(100*time.Millisecond, func() {
+	c.w.After(100*time.Millisecond, func() {
 		mender.serial.Do(func() { mender.mend(func() { mended = true }) })
 	})
-	if err := c.await("everything ends", func() bool { return mended && x.pending == 0 }); err != nil {
+	return c.await("members are mended", func() bool { return mended })
+}
+
+// finish has everything end, takes the power away and looks at what is left.
+func (c *cluster) finish(x *workload, ops []*operator) error {
+	x.stop = true
+	if err := c.mend(ops); err != nil {
+		return err
+	}
+	if err := c.await("everything ends", func() bool { return x.pending == 0 }); err != nil {
 		return err
 	}
 	if err := c.settled(x); err != nil {
@@ -97,7 +114,7 @@ func (c *cluster) finish(x *workload, ops []*operator) error {
 	c.blackout()
 	read := 0
 	reader := &client{load: x}
-	w.Node("reader", func(l *sim.Life) error {
+	c.w.Node("reader", func(l *sim.Life) error {
 		a, err := c.agent(l, 50, nil)
 		if err != nil {
 			return err
@@ -198,6 +215,8 @@ func (c *cluster) misfortune(d draw) {
 				c.w.Fail("format", err)
 			}
 			h.gone, h.mishap, h.member = true, "empty", was
+			c.ghost.tick()
+			c.ghost.absent[was.ID] = c.ghost.now
 			h.restart(false, restartAfter)
 		})
 	case 2:

@@ -21,7 +21,7 @@ type tap struct {
 // Call is wor.Transport's.
 func (t *tap) Call(to wor.Member, q *wor.Request, within time.Duration, answer func(*wor.Reply)) {
 	g := t.c.ghost
-	asked := &question{server: to.ID, at: g.tick(), q: *q}
+	asked := &question{server: to.ID, at: g.tick(), q: *q, nonce: t.nonce}
 	asked.q.Value = bytes.Clone(q.Value)
 	if q.Kind == wor.KindWrite && !q.Ballot.IsZero() && q.Ballot.Nonce != t.nonce {
 		t.repaired = true
