@@ -19,7 +19,20 @@ func serve(t testing.TB, p *ideal.Process, size uint32) *log.Sequencer {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.Serve(wor.ServiceSequencer, s.Handle)
+	handed := map[wor.Addr]bool{}
+	p.Serve(wor.ServiceSequencer, func(payload []byte, answer func([]byte)) {
+		s.Handle(payload, func(b []byte) {
+			r, _ := log.Handed(7, b)
+			for off := r.Lo; off < r.Hi; off++ {
+				a := wor.Addr{Segment: r.Segment, Offset: off}
+				if handed[a] {
+					t.Errorf("register %v is handed out twice", a)
+				}
+				handed[a] = true
+			}
+			answer(b)
+		})
+	})
 	return s
 }
 

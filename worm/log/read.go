@@ -247,14 +247,14 @@ func (l *Log) Head(within time.Duration, done func(Position, error)) {
 				o.again(try)
 				return
 			}
-			l.head(o, int64(l.trimmed), index+1, try, func() { done(At(l.trimmed, 0), nil) })
+			l.head(o, int64(l.trimmed), index+1, func() { done(At(l.trimmed, 0), nil) })
 		})
 	}
 	try()
 }
 
 // head finds the first segment from lo to hi-1 that is not trimmed.
-func (l *Log) head(o *operation, lo, hi int64, try, done func()) {
+func (l *Log) head(o *operation, lo, hi int64, done func()) {
 	if lo >= hi {
 		l.trimmed = max(l.trimmed, uint32(lo))
 		o.end(done)
@@ -265,11 +265,11 @@ func (l *Log) head(o *operation, lo, hi int64, try, done func()) {
 		switch {
 		case o.over || l.closed:
 		case err == nil:
-			l.head(o, lo, i, try, done)
+			l.head(o, lo, i, done)
 		case errors.Is(err, wor.ErrTrimmed):
-			l.head(o, i+1, hi, try, done)
+			l.head(o, i+1, hi, done)
 		default:
-			o.again(try)
+			o.again(func() { l.head(o, lo, hi, done) })
 		}
 	})
 }
@@ -290,7 +290,7 @@ func (l *Log) Trim(below Position, within time.Duration, done func(error)) {
 		}
 		var try func()
 		try = func() {
-			l.last(l.opt.ID, int64(head.Index())-1, func(index int64, _ *wor.Meta, err error) {
+			l.last(l.opt.ID, max(int64(head.Index())-1, l.seat.top), func(index int64, _ *wor.Meta, err error) {
 				if err != nil {
 					o.again(try)
 					return

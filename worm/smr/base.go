@@ -54,9 +54,13 @@ type finder struct {
 	row    func(uint32) wor.Segment
 	lo, hi int64
 	step   int64
+	fails  int // of the same question
 	meta   *wor.Meta
 	done   func(index int64, m *wor.Meta, err error)
 }
+
+// failsMax is how often a question is asked again before the search is given up.
+const failsMax = 4
 
 // last finds the last segment of a row that is allocated, when known is (-1:
 // none). Its Meta is answered when it is not known itself, and not trimmed.
@@ -86,13 +90,18 @@ func (f *finder) probe() {
 		case errors.Is(err, wor.ErrTrimmed):
 			f.lo, f.meta = i, nil
 		case errors.Is(err, wor.ErrUnallocated):
-			f.hi = i
+			f.hi, f.fails = i, 0
+			f.probe()
+			return
+		case f.fails < failsMax && !errors.Is(err, wor.ErrClosed):
+			f.fails++
 			f.probe()
 			return
 		default:
 			f.done(f.lo, nil, err)
 			return
 		}
+		f.fails = 0
 		f.step *= 2
 		f.probe()
 	})

@@ -1,0 +1,129 @@
+package log_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/ashlar-dev/ashlar/worm/ideal"
+	"github.com/ashlar-dev/ashlar/worm/log"
+	"github.com/ashlar-dev/ashlar/worm/wor"
+)
+
+// hold asks a server for a token and keeps it.
+func (b *bench) hold(server int) *wor.Token {
+	b.t.Helper()
+	var held *wor.Token
+	b.wait(func(done func()) {
+		ask := log.AskToken(7, 0, 1)
+		b.p.Messenger.Invoke(b.members[server], wor.ServiceSequencer, ask, 0, func(answer []byte, err error) {
+			held = log.TokenOf(7, answer)
+			done()
+		})
+	})
+	if held == nil {
+		b.t.Fatal("no token")
+	}
+	return held
+}
+
+// takeOver has a server depose whoever is the sequencer.
+func (b *bench) takeOver(server int) {
+	b.t.Helper()
+	p, s := b.servers[server], b.thrones[server]
+	p.Serial.Do(func() { s.TakeOver(7) })
+	if !b.w.RunUntil(time.Minute, func() bool { _, ok := s.Serving(7); return ok }) {
+		b.t.Fatal("it does not become the sequencer")
+	}
+}
+
+// useless checks that a token that was handed out before does not serve any more,
+// or that what it wrote is what followers get.
+func (b *bench) useless(held *wor.Token) {
+	b.t.Helper()
+	b.wait(func(done func()) {
+		b.p.Space.Write(held, held.Range.Lo, []byte("late"), time.Second, func(err error) {
+			if err == nil || !errors.Is(err, wor.ErrUnknown) && !errors.Is(err, wor.ErrWritten) {
+				b.t.Errorf("the old sequencer's token still serves: %v", err)
+			}
+			done()
+		})
+	})
+}
+
+// TestFence: when a new sequencer serves, no token of those before it does.
+func TestFence(t *testing.T) {
+	t.Run("the one before", func(t *testing.T) {
+		b := newBench(t, ideal.Options{}, 2, 64, nil)
+		b.append("a")
+		owner, other := b.owner()
+		held := b.hold(owner)
+		b.takeOver(other)
+		b.useless(held)
+	})
+	t.Run("one that rolled over", func(t *testing.T) {
+		b := newBench(t, ideal.Options{}, 2, 8, nil)
+		b.append("a")
+		owner, other := b.owner()
+		held := b.hold(owner)
+		for range 5 {
+			b.append("b")
+		}
+		b.w.Run(time.Second) // the next segment is made ready
+		if b.w.Register(wor.Addr{Segment: log.ID(7).Segment(1)}).Phase != wor.Written {
+			t.Fatal("the next segment has no mark")
+		}
+		b.takeOver(other)
+		b.useless(held)
+	})
+	t.Run("one before another that died while it took over", func(t *testing.T) {
+		b := newBench(t, ideal.Options{}, 3, 8, nil)
+		b.append("a")
+		owner, other := b.owner()
+		third := 3 - owner - other
+		held := b.hold(owner)
+		b.servers[other].Serial.Do(func() { b.thrones[other].TakeOver(7) })
+		meta := wor.Addr{Segment: log.ID(7).Segment(1), Offset: wor.MetaOffset}
+		if !b.w.RunUntil(time.Minute, func() bool { return b.w.Register(meta).Phase == wor.Written }) {
+			t.Fatal("nothing is allocated")
+		}
+		b.servers[other].Kill()
+		b.takeOver(third)
+		b.useless(held)
+	})
+}
+
+// owner is the server that is the sequencer, and another.
+func (b *bench) owner() (owner, other int) {
+	for i, s := range b.thrones {
+		if _, ok := s.Serving(7); ok {
+			return i, (i + 1) % len(b.thrones)
+		}
+	}
+	b.t.Fatal("nobody is the sequencer")
+	return 0, 0
+}
+
+// TestDeposedTail: who asks a sequencer that was deposed for the tail is not
+// misled about what was appended since.
+func TestDeposedTail(t *testing.T) {
+	b := newBench(t, ideal.Options{}, 2, 64, nil)
+	b.append("a")
+	owner, other := b.owner()
+	p, l := b.client("other", nil)
+	b.takeOver(other)
+	var at log.Position
+	ended := false
+	p.Serial.Do(func() {
+		l.Append(log.Entry{Data: []byte("b")}, 0, func(q log.Position, err error) { at, ended = q, err == nil })
+	})
+	if !b.w.RunUntil(time.Minute, func() bool { return ended }) {
+		t.Fatal("an append does not end")
+	}
+	if _, ok := b.thrones[owner].Serving(7); !ok {
+		t.Fatal("the old sequencer knows that it was deposed: the test is blind")
+	}
+	if tail := b.tail(); tail <= at {
+		t.Errorf("the tail is %v, though %v was appended", tail, at)
+	}
+}
