@@ -162,7 +162,7 @@ func (c *client) begin() {
 	c.r = wor.One(wor.Addr{Segment: seg, Offset: uint32(w.rng.IntN(perSegment))})
 	c.busy = true
 	kind, value := opWrite, ""
-	again := func() {}
+	var again func()
 	switch {
 	case w.trim && w.chance(4):
 		kind, again = opTrim, c.trim

@@ -2,7 +2,6 @@ package group
 
 import (
 	"fmt"
-	"sort"
 	"strconv"
 	"strings"
 	"testing"
@@ -298,14 +297,5 @@ func (s *script) describe(q *wor.Request, r *wor.Reply) string {
 	if q.Kind == wor.KindStage || r.Cursor != 0 {
 		out += fmt.Sprintf(", cursor %d", r.Cursor)
 	}
-	return out
-}
-
-func sortedServers(w *world) []wor.ServerID {
-	var out []wor.ServerID
-	for id := range w.groups {
-		out = append(out, id)
-	}
-	sort.Slice(out, func(i, j int) bool { return out[i] < out[j] })
 	return out
 }

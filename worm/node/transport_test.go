@@ -310,10 +310,10 @@ func TestListenAgain(t *testing.T) {
 	note := func(id, number uint64) {
 		s.answer(func(e *wire.Encoder) { _ = e.Note(id, &wor.Note{Number: number}) })
 	}
-	id := begin(wor.StatusMute)
+	begin(wor.StatusMute)
 	want("answer mute")
 	d.clock.advance(time.Second)
-	id = begin(wor.StatusOK)
+	id := begin(wor.StatusOK)
 	note(id, 1)
 	note(id, 2)
 	want("answer ok", "note 1", "note 2")
@@ -327,7 +327,7 @@ func TestListenAgain(t *testing.T) {
 	want("answer ok", "note 1")
 	note(id, 0) // the server has ended it
 	want("gap")
-	id = begin(wor.StatusOK)
+	begin(wor.StatusOK)
 	want("answer ok")
 	s.h.Closed(s.c, errors.New("gone"))
 	want("gap")

@@ -242,7 +242,6 @@ type hearing struct {
 	note   func(*wor.Note)
 	answer func(*wor.Reply)
 	gap    func()
-	on     bool // the host has it
 	over   bool
 }
 

@@ -24,18 +24,17 @@ func must(t testing.TB, err error) {
 
 // word is a frame's content, of any type.
 type word struct {
-	typ      Type
-	id, pos  uint64
-	budget   time.Duration
-	request  wor.Request
-	reply    wor.Reply
-	note     wor.Note
-	hello    Hello
-	welcome  Welcome
-	service  wor.Service
-	code     Code
-	payload  []byte
-	position uint64
+	typ     Type
+	id, pos uint64
+	budget  time.Duration
+	request wor.Request
+	reply   wor.Reply
+	note    wor.Note
+	hello   Hello
+	welcome Welcome
+	service wor.Service
+	code    Code
+	payload []byte
 }
 
 func (w *word) encode(e *Encoder) error {

@@ -15,7 +15,6 @@ type client struct {
 	life    int
 	round   uint64
 	machine wor.Machine
-	ballot  wor.Ballot
 	then    func([]wor.Run)
 	ops     []*op // those of the operation under way
 	out     wor.Outbox

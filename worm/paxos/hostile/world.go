@@ -36,13 +36,14 @@ type Options struct {
 // The registers: some on both sides of a multiple of 256, where pages of a server
 // may end.
 const (
-	segment       wor.Segment = 7
-	base                      = 254
-	registers                 = 3
-	clientCount               = 3
-	messagesMax               = 60
-	healStepsMax              = 4000
-	proposeTrials             = 3
+	segment wor.Segment = 7
+
+	base          = 254
+	registers     = 3
+	clientCount   = 3
+	messagesMax   = 60
+	healStepsMax  = 4000
+	proposeTrials = 3
 )
 
 type world struct {
