@@ -1,0 +1,134 @@
+package mutant
+
+// wormAppsMutants are about the shared log and the replicated state machine.
+func wormAppsMutants() []Mutant {
+	shared, replicated := []string{"worm/log"}, []string{"worm/smr"}
+	return []Mutant{
+		{
+			Name: "worm/log/serves-before-the-fence", Kind: Unsound, File: "worm/log/reign.go", Packages: shared,
+			Breaks: "A new sequencer hands out addresses while tokens of the old one still serve.",
+			Old:    "\t\tr.fence(int64(c.index)-1, 0, ready)",
+			New:    "\t\tr.fence(int64(c.index)-1, 0, func() {})\n\t\tready()",
+		},
+		{
+			Name: "worm/log/fence-ends-at-a-void-segment", Kind: Unsound, File: "worm/log/reign.go", Packages: shared,
+			Breaks: "Who takes over after a sequencer that died while taking over leaves the one before it unfenced.",
+			Old:    "\tr.fence(int64(f.index)-1, lowest, done)",
+			New:    "\tif !found.open {\n\t\tdone()\n\t\treturn\n\t}\n\tr.fence(int64(f.index)-1, lowest, done)",
+		},
+		{
+			Name: "worm/log/open-segment-is-called-closed", Kind: Unsound, File: "worm/log/reign.go", Packages: shared,
+			Breaks: "The mark of the next segment says that the one in use is closed, so that who takes over does not fence it.",
+			Old:    "r.open(c, closed, func() { r.next",
+			New:    "r.open(c, c.index, func() { r.next",
+		},
+		{
+			Name: "worm/log/tail-of-the-deposed", Kind: Unsound, File: "worm/log/read.go", Packages: shared,
+			Breaks: "A sequencer that was deposed is believed about the tail.",
+			Old:    "\tif t.answered && t.last && int64(t.said.top) == t.top {",
+			New:    "\tif t.answered {",
+		},
+		{
+			Name: "worm/log/duplicates-are-passed-on", Kind: WrongAnswer, File: "worm/log/follow.go", Packages: shared,
+			Breaks: "An entry that was appended twice is passed on twice.",
+			Old:    "f.ids.first(e.ID) && e.Position",
+			New:    "e.Position",
+		},
+		{
+			Name: "worm/log/tokens-overlap", Kind: Unsound, File: "worm/log/reign.go", Packages: shared,
+			Breaks: "The second half of a token is handed out again.",
+			Old:    "\t\treturn t.Part(wor.Range{Segment: t.Range.Segment, Lo: lo, Hi: c.offset})",
+			New:    "\t\thi := c.offset\n\t\tc.offset = lo + (hi-lo+1)/2\n\t\treturn t.Part(wor.Range{Segment: t.Range.Segment, Lo: lo, Hi: hi})",
+		},
+		{
+			Name: "worm/log/unknown-is-not-resolved", Kind: NotAtomic, File: "worm/log/append.go", Packages: shared,
+			Breaks: "An append of unknown outcome is written elsewhere before its first address is decided.",
+			Old:    "\t\t\tp.resolve(a, at)\n\t\t}\n\t})\n}\n\n// resolve decides",
+			New:    "\t\t\ta.doubtful = false\n\t\t\tp.waiting = append(p.waiting, a)\n\t\t\tp.delay()\n\t\t}\n\t})\n}\n\n// resolve decides",
+		},
+		{
+			Name: "worm/log/junk-is-acknowledged", Kind: Lost, File: "worm/log/append.go", Packages: shared,
+			Breaks: "An append whose address became junk is acknowledged.",
+			Old:    "\tcase string(held(value, err)) == string(a.value):",
+			New:    "\tcase err == nil || string(held(value, err)) == string(a.value):",
+		},
+		{
+			Name: "worm/log/follower-jumps-over-holes", Kind: Unsound, File: "worm/log/follow.go", Packages: shared,
+			Breaks: "A register that is not decided is taken for empty.",
+			Old:    "\t\tif !ok {\n\t\t\tbreak\n\t\t}\n\t\tdelete(f.cells, off)",
+			New:    "\t\tif !ok && f.lowestAbove() > 0 {\n\t\t\tf.next++\n\t\t\tcontinue\n\t\t}\n\t\tif !ok {\n\t\t\tbreak\n\t\t}\n\t\tdelete(f.cells, off)",
+		},
+		{
+			Name: "worm/log/left-over-tokens-are-kept", Kind: Unsound, File: "worm/log/append.go", Packages: shared,
+			Breaks: "An append takes an address that was handed out before it began.",
+			Old:    "\t\tif q.extra > 0 {\n\t\t\tp.stock",
+			New:    "\t\tif len(p.stock) >= 0 {\n\t\t\tp.stock",
+		},
+		{
+			Name: "worm/log/holes-are-not-looked-for", Kind: Stuck, File: "worm/log/follow.go", Packages: shared,
+			Breaks: "A hole below which nothing is written keeps readers waiting for ever.",
+			Old:    "\t\t\tcase err != nil || f.ended() || f.next != at || tail <= at:",
+			New:    "\t\t\tcase err != nil || f.ended() || f.next != at || tail >= at:",
+		},
+		{
+			Name: "worm/smr/applies-past-a-hole", Kind: Unsound, File: "worm/smr/learn.go", Packages: replicated,
+			Breaks: "A register that is not decided is taken for empty.",
+			Old:    "\t\tvalue, ok := l.cells[off]\n",
+			New:    "\t\tvalue, ok := l.cells[off]\n\t\tif !ok && l.above() > 0 {\n\t\t\tvalue, ok = junk(), true\n\t\t}\n",
+		},
+		{
+			Name: "worm/smr/sent-again-is-applied-again", Kind: NotAtomic, File: "worm/smr/session.go", Packages: replicated,
+			Breaks: "A command that was written twice is applied twice.",
+			Old:    "\tif result, ok := x.results[c.number]; ok {",
+			New:    "\tif result, ok := x.results[c.number]; ok && len(result) > 1<<30 {",
+		},
+		{
+			Name: "worm/smr/end-is-not-seen", Kind: Stuck, File: "worm/smr/learn.go", Packages: replicated,
+			Breaks: "A replica stays in a segment that was ended.",
+			Old:    "\t\tif isEnd(value) {",
+			New:    "\t\tif isEnd(value) && off > l.size {",
+		},
+		{
+			Name: "worm/smr/deposed-leader-reads", Kind: Unsound, File: "worm/smr/read.go", Packages: replicated,
+			Breaks: "A leader that was deposed answers reads.",
+			Old:    "\t\tcase errors.Is(err, wor.ErrUnallocated):\n\t\t\tr.learner.when(at, b.end)",
+			New:    "\t\tcase err != nil || s.top >= 0:\n\t\t\tr.learner.when(at, b.end)",
+		},
+		{
+			Name: "worm/smr/leader-reads-before-its-writes", Kind: Unsound, File: "worm/smr/read.go", Packages: replicated,
+			Breaks: "A leader answers a read without what others know that it wrote.",
+			Old:    "\t\t\tr.learner.when(at, b.end)",
+			New:    "\t\t\t_ = at\n\t\t\tb.end()",
+		},
+		{
+			Name: "worm/smr/what-is-behind-the-end-is-dropped", Kind: Stuck, File: "worm/smr/replica.go", Packages: replicated,
+			Breaks: "A command that was written behind an end is not written again.",
+			Old:    "\t\t\tagain = append(again, f.proposals...)",
+			New:    "\t\t\tagain = append(again, f.proposals[:0]...)",
+		},
+		{
+			Name: "worm/smr/snapshots-forget-sessions", Kind: NotAtomic, File: "worm/smr/restore.go", Packages: replicated,
+			Breaks: "After a snapshot was restored, which commands were applied is forgotten.",
+			Old:    "\tr.shared, r.learner.next = shared, next",
+			New:    "\tr.learner.next = next",
+		},
+		{
+			Name: "worm/smr/trims-more-than-is-saved", Kind: Lost, File: "worm/smr/snapshot.go", Packages: replicated,
+			Breaks: "A segment is trimmed whose commands are not in the snapshot.",
+			Old:    "s.keep = max(s.keep, int64(w.slot.Index()))",
+			New:    "s.keep = max(s.keep, int64(w.slot.Index())+1)",
+		},
+		{
+			Name: "worm/smr/results-are-given-up-early", Kind: Lost, File: "worm/smr/replica.go", Packages: replicated,
+			Breaks: "The owner of a session says that it has results for which it waits.",
+			Old:    "\t\t\tlow = min(low, k.number)",
+			New:    "\t\t\tlow = max(low, k.number)",
+		},
+		{
+			Name: "worm/smr/read-does-not-look", Kind: Unsound, File: "worm/smr/read.go", Packages: replicated,
+			Breaks: "A linearizable read of who does not lead answers what this replica has.",
+			Old:    "\tb.look()\n}\n\n// end: all",
+			New:    "\tb.end()\n}\n\n// end: all",
+		},
+	}
+}
