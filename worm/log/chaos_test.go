@@ -40,7 +40,11 @@ func TestAdversity(t *testing.T) {
 		if seed%4 != 0 {
 			o.Lose = .05
 		}
-		c := newCluster(t, o, 3, 3, []uint32{4, 16, 64}[seed%3])
+		prefetch := uint32(0)
+		if seed%8 == 7 {
+			prefetch = 6
+		}
+		c := newCluster(t, o, 3, 3, []uint32{4, 16, 64}[seed%3], prefetch)
 		for range seed % 12 {
 			c.w.Run(time.Duration(c.roll(200)) * time.Millisecond)
 			c.disturb()
