@@ -50,6 +50,7 @@ type appender struct {
 	doubts  []*appending
 	asks    []*asking
 	delayed bool
+	expired bool // some of those that wait were answered
 	wait    env.Backoff
 	open    openPositions
 	stock   []stocked
@@ -153,6 +154,7 @@ func (p *appender) expire(a *appending, cause error) {
 		return
 	}
 	if !a.doubtful {
+		p.expired = true
 		p.finish(a, 0, cause)
 		return
 	}
@@ -223,7 +225,10 @@ func (p *appender) pump() {
 	if p.delayed || p.l.closed {
 		return
 	}
-	p.waiting = slices.DeleteFunc(p.waiting, func(a *appending) bool { return a.over })
+	if p.expired {
+		p.expired = false
+		p.waiting = slices.DeleteFunc(p.waiting, func(a *appending) bool { return a.over })
+	}
 	for len(p.waiting) > 0 && len(p.stock) > 0 {
 		c := &p.stock[0]
 		t, off := c.token, c.next
