@@ -16,20 +16,22 @@ import (
 // copied; values that are returned belong to the caller.
 type Client struct {
 	clock  env.Clock
+	random env.Random // in the Serial only
 	serial *env.Serial
 	space  wor.Space
-	// messenger is nil for a client that was not opened.
+	// messenger and cluster are nil for a client that was not opened.
 	messenger wor.Messenger
+	cluster   *cluster
 	// unresolved: a write that was outbid answers so at once.
 	unresolved bool
 	closed     chan struct{}
 	close      func()
 }
 
-// Over returns a Client that calls a Space which belongs to the Serial. Close
-// calls shut, which may be nil.
-func Over(clock env.Clock, serial *env.Serial, space wor.Space, shut func()) *Client {
-	c := &Client{clock: clock, serial: serial, space: space, closed: make(chan struct{})}
+// Over returns a Client that calls a Space which belongs to the Serial, with the
+// world's Clock and Random. Close calls shut, which may be nil.
+func Over(world env.Env, serial *env.Serial, space wor.Space, shut func()) *Client {
+	c := &Client{clock: world.Clock, random: world.Random.Split("client"), serial: serial, space: space, closed: make(chan struct{})}
 	c.close = func() {
 		close(c.closed)
 		if shut != nil {
@@ -49,6 +51,18 @@ func (c *Client) Space() wor.Space { return c.space }
 // Messenger asks services of the cluster's servers; it belongs to Serial. It is
 // nil where the client was not made by Open.
 func (c *Client) Messenger() wor.Messenger { return c.messenger }
+
+// Nonce is the client's own number.
+func (c *Client) Nonce() uint64 { return c.space.Nonce() }
+
+// Genesis is the cluster's, nil where the client was not made by Open. It must not
+// be changed.
+func (c *Client) Genesis() *wor.Genesis {
+	if c.cluster == nil {
+		return nil
+	}
+	return c.cluster.genesis
+}
 
 // Serial is where calls of Space are made.
 func (c *Client) Serial() *env.Serial { return c.serial }
@@ -84,6 +98,16 @@ func call[T any](ctx context.Context, c *Client, start func(within time.Duration
 	case <-c.closed:
 		return none, wor.ErrClosed
 	}
+}
+
+// Sync runs f in the Serial and waits for it. It is not called from there.
+func (c *Client) Sync(f func()) {
+	done := make(chan struct{})
+	c.serial.Do(func() {
+		f()
+		close(done)
+	})
+	<-done
 }
 
 // errGivenUp is that nobody waits for the answer any more: for what changes

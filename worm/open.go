@@ -50,7 +50,7 @@ func Open(o Options) (*Client, error) {
 		network.Close()
 		return nil, err
 	}
-	c := Over(world.Clock, serial, s, func() {
+	c := Over(world, serial, s, func() {
 		var ended sync.WaitGroup
 		ended.Add(1)
 		serial.Do(func() {
@@ -62,5 +62,6 @@ func Open(o Options) (*Client, error) {
 		network.Close()
 	})
 	c.messenger, c.unresolved = transport, o.Unresolved
+	c.cluster = &cluster{o.Genesis, s, transport}
 	return c, nil
 }

@@ -1,4 +1,4 @@
-package main
+package daemon
 
 import (
 	"errors"
@@ -127,7 +127,7 @@ func parseMember(s string) (wor.Member, error) {
 
 func readGenesis(path string) (*wor.Genesis, error) {
 	if path == "" {
-		return nil, errors.New("--cluster is missing: the file that 'ashlard genesis' has written")
+		return nil, usage(errors.New("--cluster is missing: the file that 'ashlard genesis' has written"))
 	}
 	f, err := os.Open(path)
 	if err != nil {

@@ -1,4 +1,4 @@
-package main
+package daemon
 
 import (
 	"crypto/tls"
@@ -21,8 +21,12 @@ type config struct {
 	Listen  string `toml:"listen"`
 	HTTP    string `toml:"http"`
 	KV      string `toml:"kv"`
-	Memory  bool   `toml:"memory"`
-	Alone   bool   `toml:"alone"`
+	KVTLS   bool   `toml:"kv-tls"`
+	// Bare: no applications, registers only.
+	Bare    bool  `toml:"registers-only"`
+	KVMaxMB int64 `toml:"kv-max-mb"`
+	Memory  bool  `toml:"memory"`
+	Alone   bool  `toml:"alone"`
 	// MaxMB bounds the registers in memory, ConnsMax the connections.
 	MaxMB    int64         `toml:"max-mb"`
 	ConnsMax int           `toml:"connections-max"`
@@ -43,6 +47,9 @@ func (c *config) flags(cmd *cobra.Command) (file *string) {
 	f.StringVar(&c.Listen, "listen", "127.0.0.1:7420", "where to listen for clients and servers; port 0 is any")
 	f.StringVar(&c.HTTP, "http", "", "where to show the status page and /metrics, such as 127.0.0.1:7421")
 	f.StringVar(&c.KV, "kv", "", "where to speak the Redis protocol, such as 127.0.0.1:6379")
+	f.BoolVar(&c.KVTLS, "kv-tls", false, "want TLS on --kv too, with a client's certificate")
+	f.Int64Var(&c.KVMaxMB, "kv-max-mb", 4096, "at most `MB` of keys and values; beyond, writes are refused")
+	f.BoolVar(&c.Bare, "registers-only", false, "host no sequencer of logs and no part of the key-value store")
 	f.BoolVar(&c.Memory, "memory", false, "keep nothing on the disk: what is acknowledged is lost with the process")
 	f.BoolVar(&c.Alone, "alone", false, "do not ask other servers whether this disk is the newest; dangerous after a disk was put back")
 	f.Int64Var(&c.MaxMB, "max-mb", 4096, "at most `MB` of registers; beyond, writes are refused and trimming gives room")
@@ -64,7 +71,7 @@ func (c *config) read(cmd *cobra.Command, path string) error {
 	fromFile := *c
 	meta, err := toml.DecodeFile(path, &fromFile)
 	if err != nil {
-		return fmt.Errorf("%s: %w", path, err)
+		return fmt.Errorf("--config %s: %w", path, err)
 	}
 	if unknown := meta.Undecoded(); len(unknown) > 0 {
 		return fmt.Errorf("%s: there is no setting %q", path, unknown[0].String())
@@ -74,7 +81,9 @@ func (c *config) read(cmd *cobra.Command, path string) error {
 	for name, restore := range map[string]func(){
 		"cluster": func() { c.Cluster = given.Cluster }, "listen": func() { c.Listen = given.Listen },
 		"http": func() { c.HTTP = given.HTTP }, "kv": func() { c.KV = given.KV },
-		"memory": func() { c.Memory = given.Memory }, "alone": func() { c.Alone = given.Alone },
+		"kv-tls": func() { c.KVTLS = given.KVTLS }, "kv-max-mb": func() { c.KVMaxMB = given.KVMaxMB },
+		"registers-only": func() { c.Bare = given.Bare },
+		"memory":         func() { c.Memory = given.Memory }, "alone": func() { c.Alone = given.Alone },
 		"max-mb": func() { c.MaxMB = given.MaxMB }, "connections-max": func() { c.ConnsMax = given.ConnsMax },
 		"grace": func() { c.Grace = given.Grace }, "tls-cert": func() { c.TLSCert = given.TLSCert },
 		"tls-key": func() { c.TLSKey = given.TLSKey }, "tls-ca": func() { c.TLSCA = given.TLSCA },
@@ -89,31 +98,49 @@ func (c *config) read(cmd *cobra.Command, path string) error {
 
 // check says what is wrong with the settings.
 func (c *config) check() error {
-	if c.MaxMB < 1 || c.ConnsMax < 1 || c.Grace < 0 {
-		return errors.New("--max-mb and --connections-max are at least 1, and --grace is not negative")
+	switch {
+	case c.MaxMB < 1 || c.MaxMB > mbMax:
+		return fmt.Errorf("--max-mb %d: want 1 to %d", c.MaxMB, mbMax)
+	case c.KVMaxMB < 1 || c.KVMaxMB > mbMax:
+		return fmt.Errorf("--kv-max-mb %d: want 1 to %d", c.KVMaxMB, mbMax)
+	case c.ConnsMax < 1 || c.ConnsMax > 1<<20:
+		return fmt.Errorf("--connections-max %d: want 1 to %d", c.ConnsMax, 1<<20)
+	case c.Grace < 0:
+		return fmt.Errorf("--grace %v: want a time that is not negative", c.Grace)
+	case c.KV != "" && c.Bare:
+		return errors.New("--kv needs the key-value store, which --registers-only leaves out")
+	case c.KVTLS && c.TLSCert == "":
+		return errors.New("--kv-tls needs --tls-cert, --tls-key and --tls-ca")
 	}
 	if some, all := c.TLSCert != "" || c.TLSKey != "" || c.TLSCA != "", c.TLSCert != "" && c.TLSKey != "" && c.TLSCA != ""; some && !all {
-		return errors.New("--tls-cert, --tls-key and --tls-ca belong together: each side must know whom it talks to")
+		return errTLS
 	}
-	for flag, addr := range map[string]string{"--listen": c.Listen, "--http": c.HTTP, "--kv": c.KV} {
-		if addr == "" || c.Public || (flag == "--listen" && c.TLSCert != "") {
+	for _, l := range []struct {
+		flag, addr string
+		secured    bool
+	}{{"--listen", c.Listen, c.TLSCert != ""}, {"--http", c.HTTP, false}, {"--kv", c.KV, c.KVTLS}} {
+		if l.addr == "" && l.flag != "--listen" {
 			continue
 		}
-		if err := loopback(addr); err != nil {
-			return fmt.Errorf("%s %s: %w", flag, addr, err)
+		if err := checkAddr(l.addr, c.Public || l.secured); err != nil {
+			return fmt.Errorf("%s %q: %w", l.flag, l.addr, err)
 		}
 	}
 	return nil
 }
 
-// loopback refuses an address that can be reached from elsewhere.
-func loopback(addr string) error {
+// mbMax bounds settings in megabytes.
+const mbMax = 1 << 24
+
+// checkAddr says what is wrong with an address to listen at: without public, that
+// it can be reached from elsewhere.
+func checkAddr(addr string, public bool) error {
 	host, _, err := net.SplitHostPort(addr)
 	if err != nil {
-		return err
+		return errors.New("want HOST:PORT")
 	}
-	if ip := net.ParseIP(host); host != "" && host != "localhost" && (ip == nil || !ip.IsLoopback()) {
-		return errors.New("can be reached from elsewhere: that needs TLS (--tls-cert ..., for --listen), or --public")
+	if ip := net.ParseIP(host); !public && host != "localhost" && (ip == nil || !ip.IsLoopback()) {
+		return errors.New("can be reached from elsewhere: that needs TLS (--tls-cert and, for --kv, --kv-tls), or --public")
 	}
 	return nil
 }
@@ -125,11 +152,11 @@ func loadTLS(cert, key, ca string) (*tls.Config, error) {
 	}
 	pair, err := tls.LoadX509KeyPair(cert, key)
 	if err != nil {
-		return nil, fmt.Errorf("--tls-cert, --tls-key: %w", err)
+		return nil, fmt.Errorf("--tls-cert %s, --tls-key %s: %w", cert, key, err)
 	}
 	text, err := os.ReadFile(ca)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("--tls-ca: %w", err)
 	}
 	pool := x509.NewCertPool()
 	if !pool.AppendCertsFromPEM(text) {

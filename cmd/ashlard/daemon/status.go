@@ -1,4 +1,4 @@
-package main
+package daemon
 
 import (
 	"context"
@@ -26,7 +26,7 @@ type page struct {
 
 // listenHTTP shows a server's status: / for people, /status.json and /metrics for
 // machines, /healthz for those who only ask whether it serves.
-func listenHTTP(addr string, s *node.Server) (*page, error) {
+func listenHTTP(addr string, s *served) (*page, error) {
 	l, err := net.Listen("tcp", addr)
 	if err != nil {
 		return nil, err
@@ -39,10 +39,10 @@ func listenHTTP(addr string, s *node.Server) (*page, error) {
 		w.Header().Set("Content-Type", "application/json")
 		e := json.NewEncoder(w)
 		e.SetIndent("", "  ")
-		_ = e.Encode(view(s.Status())) // who asked is gone
+		_ = e.Encode(s.view()) // who asked is gone
 	})
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
-		if v := view(s.Status()); !v.Serving {
+		if v := s.view(); !v.Serving {
 			http.Error(w, "not serving", http.StatusServiceUnavailable)
 			return
 		}
@@ -51,7 +51,7 @@ func listenHTTP(addr string, s *node.Server) (*page, error) {
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'")
-		_ = statusPage().Execute(w, view(s.Status()))
+		_ = statusPage().Execute(w, s.view())
 	})
 	p := &page{addr: l.Addr().String(), done: make(chan struct{}),
 		server: &http.Server{Handler: mux, ReadTimeout: 10 * time.Second, WriteTimeout: 10 * time.Second, MaxHeaderBytes: 16 << 10}}
@@ -73,43 +73,80 @@ func (p *page) close() {
 
 // statusView is a node.Status for people and for JSON.
 type statusView struct {
-	ID, Name, Addr       string
-	Cluster              string
-	Serving              bool
-	Generation, Position uint64
-	PendingBytes         int64
-	Warnings             []string
-	Partitions           []partitionView
-	Requests             []requestView
-	Connections          int
-	Listenings           int
-	StateBytes, MaxBytes int64
-	Commits, Records     uint64
-	Notes, Invokes       uint64
-	TurnedAway, Refused  uint64
-	Trouble              string
+	Schema       string          `json:"schema"`
+	ID           string          `json:"id"`
+	Name         string          `json:"name"`
+	Addr         string          `json:"addr"`
+	Cluster      string          `json:"cluster"`
+	Serving      bool            `json:"serving"`
+	Generation   uint64          `json:"generation"`
+	Position     uint64          `json:"position"`
+	PendingBytes int64           `json:"pendingBytes"`
+	Warnings     []string        `json:"warnings"`
+	Partitions   []partitionView `json:"partitions"`
+	Requests     []requestView   `json:"requests"`
+	Connections  int             `json:"connections"`
+	Listenings   int             `json:"listenings"`
+	StateBytes   int64           `json:"stateBytes"`
+	MaxBytes     int64           `json:"maxBytes"`
+	Commits      uint64          `json:"commits"`
+	Records      uint64          `json:"records"`
+	Notes        uint64          `json:"notes"`
+	Invokes      uint64          `json:"invokes"`
+	TurnedAway   uint64          `json:"turnedAway"`
+	Refused      uint64          `json:"refused"`
+	Trouble      string          `json:"trouble,omitempty"`
+	// Applications is nil with --registers-only, Keys without --kv.
+	Applications *appsView  `json:"applications,omitempty"`
+	Keys         *frontView `json:"keys,omitempty"`
+}
+
+type frontView struct {
+	Addr        string `json:"addr"`
+	Connections int    `json:"connections"`
+	TurnedAway  uint64 `json:"turnedAway"`
 }
 
 type partitionView struct {
-	Number   wor.Partition
-	Epoch    wor.Epoch
-	Standing string
-	Tainted  bool
-	Bytes    int64
-	Members  []memberView
+	Number   wor.Partition `json:"number"`
+	Epoch    wor.Epoch     `json:"epoch"`
+	Standing string        `json:"standing"`
+	Tainted  bool          `json:"tainted"`
+	Bytes    int64         `json:"bytes"`
+	Members  []memberView  `json:"members"`
 }
 
-type memberView struct{ Name, ID, Addr string }
+type memberView struct {
+	Name string `json:"name"`
+	ID   string `json:"id"`
+	Addr string `json:"addr"`
+}
 
 type requestView struct {
-	Kind, Status string
-	Count        uint64
+	Kind   string `json:"kind"`
+	Status string `json:"status"`
+	Count  uint64 `json:"count"`
+}
+
+// view is how it stands with the whole server.
+func (s *served) view() statusView {
+	v := view(s.node.Status())
+	if s.apps != nil {
+		a := s.apps.view()
+		v.Applications = &a
+	}
+	if s.front != nil {
+		open, turned := s.front.count()
+		v.Keys = &frontView{s.front.addr(), open, turned}
+	}
+	return v
 }
 
 func view(s node.Status) statusView {
 	v := statusView{
+		Schema: "ashlard-status/1", Partitions: []partitionView{}, Requests: []requestView{},
 		ID: s.ID.String(), Name: s.Name, Addr: string(s.Addr), Cluster: wor.ServerID(s.Cluster).String(),
-		Generation: s.Generation, Position: s.Position, PendingBytes: s.Pending, Warnings: s.Warnings,
+		Generation: s.Generation, Position: s.Position, PendingBytes: s.Pending, Warnings: append([]string{}, s.Warnings...),
 		Connections: s.Conns, Listenings: s.Listens, StateBytes: s.Bytes, MaxBytes: s.MaxBytes,
 		Commits: s.Counts.Commits, Records: s.Counts.Records, Notes: s.Counts.Notes, Invokes: s.Counts.Invokes,
 		TurnedAway: s.Counts.TurnedAway, Refused: s.Counts.Refused, Trouble: s.Trouble,
@@ -154,6 +191,14 @@ Generation {{.Generation}}, {{.Position}} records durable, {{.PendingBytes}} byt
 <table><tr><th>number<th>epoch<th>standing<th>bytes<th>members</tr>
 {{range .Partitions}}<tr><td>{{.Number}}<td>{{.Epoch}}{{if .Tainted}} <span class="warning">tainted</span>{{end}}<td>{{.Standing}}<td class="n">{{.Bytes}}<td>{{range .Members}}{{.Name}} <code>{{.Addr}}</code> {{end}}</tr>
 {{end}}</table>
+{{with .Applications}}<h2>Applications</h2>
+{{if .Trouble}}<p class="warning">{{.Trouble}}</p>{{end}}
+{{if .Hosting}}<table>
+<tr><td>keys<td class="n">{{.Keys}}</tr><tr><td>keys, bytes<td class="n">{{.KeyBytes}}</tr>
+<tr><td>partitions of the keys<td class="n">{{range .Partitions}}{{.}} {{else}}none{{end}}</tr>
+{{range .Logs}}<tr><td>sequencer of log {{.ID}}, next position<td class="n">{{.Next}}</tr>
+{{end}}{{with $.Keys}}<tr><td>Redis protocol on <code>{{.Addr}}</code>, connections<td class="n">{{.Connections}}</tr>{{end}}
+</table>{{else}}<p>None here: this server is no member of the cluster yet.</p>{{end}}{{end}}
 <h2>Work</h2>
 <table>
 <tr><td>connections<td class="n">{{.Connections}}</tr><tr><td>listenings<td class="n">{{.Listenings}}</tr>
@@ -172,15 +217,15 @@ Generation {{.Generation}}, {{.Position}} records durable, {{.PendingBytes}} byt
 }
 
 // collector is a server's status as Prometheus wants it.
-type collector struct{ server *node.Server }
+type collector struct{ server *served }
 
 // Describe is prometheus.Collector's: the metrics are those that Collect gives.
 func (c *collector) Describe(ch chan<- *prometheus.Desc) { prometheus.DescribeByCollect(c, ch) }
 
 // Collect is prometheus.Collector's.
 func (c *collector) Collect(ch chan<- prometheus.Metric) {
-	s := c.server.Status()
-	v := view(s)
+	s := c.server.node.Status()
+	v := c.server.view()
 	send := func(kind prometheus.ValueType, name, help string, value float64, labels ...string) {
 		var names, values []string
 		for i := 0; i < len(labels); i += 2 {
@@ -212,6 +257,16 @@ func (c *collector) Collect(ch chan<- prometheus.Metric) {
 	count("written_bytes_total", "Bytes given to connections.", s.Counts.BytesWritten)
 	count("turned_away_total", "Connections for which there was no room.", s.Counts.TurnedAway)
 	count("refused_total", "Peers that were refused.", s.Counts.Refused)
+	if a := v.Applications; a != nil {
+		gauge("kv_keys", "Keys of the partitions of the key-value store that are here.", float64(a.Keys))
+		gauge("kv_bytes", "Memory of these keys and their values.", float64(a.KeyBytes))
+		gauge("kv_partitions", "Partitions of the key-value store that are here.", float64(len(a.Partitions)))
+		gauge("sequencer_logs", "Logs of which this server is the sequencer.", float64(len(a.Logs)))
+	}
+	if k := v.Keys; k != nil {
+		gauge("kv_connections", "Open connections that speak the Redis protocol.", float64(k.Connections))
+		count("kv_turned_away_total", "Such connections for which there was no room.", k.TurnedAway)
+	}
 	for _, p := range v.Partitions {
 		send(prometheus.GaugeValue, "partition_epoch", "The epoch of a partition.", float64(p.Epoch), "partition", number(p.Number))
 		send(prometheus.GaugeValue, "partition_bytes", "Memory of a partition's registers.", float64(p.Bytes), "partition", number(p.Number))

@@ -1,9 +1,11 @@
-package main
+package daemon
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"os"
 	"time"
@@ -14,6 +16,7 @@ import (
 	"github.com/ashlar-dev/ashlar/env/osenv"
 	"github.com/ashlar-dev/ashlar/worm"
 	"github.com/ashlar-dev/ashlar/worm/node"
+	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
 func newServeCommand() *cobra.Command {
@@ -27,9 +30,14 @@ SIGTERM: then it takes no new work, finishes what is under way, and ends. It may
 also be killed at any time. With --memory there is no directory.
 
 It listens on the machine itself only, unless it is told otherwise, and then it
-wants TLS, by which clients and servers show each other who they are.`,
+wants TLS, by which clients and servers show each other who they are.
+
+Beside the registers it hosts sequencers of shared logs and its part in a
+transactional key-value store, which --kv offers to clients of Redis. Without --kv
+the store is still there, for clients in Go and for the other servers' clients.`,
 		Example: `  ashlard serve /var/lib/ashlard --cluster cluster.json
   ashlard serve /var/lib/ashlard --config ashlard.toml --http 127.0.0.1:7421
+  ashlard serve /var/lib/ashlard --cluster cluster.json --kv 127.0.0.1:6379
   ashlard serve --memory --cluster cluster.json --listen 127.0.0.1:7420`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -40,9 +48,13 @@ wants TLS, by which clients and servers show each other who they are.`,
 				c.Dir = args[0]
 			}
 			return serve(cmd.Context(), c, func(s *served) {
-				fmt.Fprintf(cmd.OutOrStdout(), "listening on %s\n", s.node.Addr())
-				if s.http != "" {
-					fmt.Fprintf(cmd.OutOrStdout(), "status on http://%s\n", s.http)
+				out := cmd.OutOrStdout()
+				fmt.Fprintf(out, "listening on %s\n", s.node.Addr())
+				if s.page != nil {
+					fmt.Fprintf(out, "status on http://%s\n", s.page.addr)
+				}
+				if s.front != nil {
+					fmt.Fprintf(out, "keys on %s\n", s.front.addr())
 				}
 			})
 		},
@@ -51,20 +63,22 @@ wants TLS, by which clients and servers show each other who they are.`,
 	return cmd
 }
 
-// served is a server that runs.
+// served is a server that runs. Page, apps and front may be nil.
 type served struct {
-	node *node.Server
-	http string
+	node  *node.Server
+	page  *page
+	apps  *apps
+	front *front
 }
 
 // serve serves until the context ends or the disk fails. It calls ready when it
 // listens.
 func serve(ctx context.Context, c config, ready func(*served)) (err error) {
 	if err := c.check(); err != nil {
-		return err
+		return usage(err)
 	}
 	if (c.Dir == "") != c.Memory {
-		return errors.New("want a directory that 'ashlard format' has made, or --memory, and not both")
+		return usage(errors.New("want a directory that 'ashlard format' has made, or --memory, and not both"))
 	}
 	genesis, err := readGenesis(c.Cluster)
 	if err != nil {
@@ -100,6 +114,9 @@ func serve(ctx context.Context, c config, ready func(*served)) (err error) {
 			}
 		}
 	} else {
+		if _, err := os.Stat(c.Dir); err != nil { // OpenDisk would make it
+			return opening(c, err)
+		}
 		disk, err := osenv.OpenDisk(c.Dir)
 		if err != nil {
 			return err
@@ -111,20 +128,15 @@ func serve(ctx context.Context, c config, ready func(*served)) (err error) {
 	o.Fatal = func(err error) { failed <- err }
 	server, err := node.OpenServer(o)
 	if err != nil {
-		return fmt.Errorf("%s: %w", c.Dir, err)
+		return opening(c, err)
 	}
-	defer func() { err = errors.Join(err, server.Close()) }()
 	s := &served{node: server}
+	defer func() { err = errors.Join(err, s.close()) }()
 	for _, w := range server.Status().Warnings {
 		log.Warn(w)
 	}
-	if c.HTTP != "" {
-		page, err := listenHTTP(c.HTTP, server)
-		if err != nil {
-			return err
-		}
-		defer page.close()
-		s.http = page.addr
+	if err := s.host(c, world, security, genesis, log); err != nil {
+		return err
 	}
 	log.Info("serving", "id", server.ID(), "addr", server.Addr())
 	ready(s)
@@ -134,12 +146,79 @@ func serve(ctx context.Context, c config, ready func(*served)) (err error) {
 	case <-ctx.Done():
 	}
 	log.Info("stopping", "grace", c.Grace)
-	drained := make(chan struct{})
-	server.Drain(func() { close(drained) })
-	select {
-	case <-drained:
-	case <-time.After(c.Grace + time.Second): // Drain ends by itself before
+	if !s.drain(c.Grace) {
 		log.Warn("not everything was finished")
 	}
 	return nil
+}
+
+// opening says what to do about a server that does not open.
+func opening(c config, err error) error {
+	where := c.Dir
+	if c.Memory {
+		where = "--listen " + c.Listen
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%s: there is no server in it (%w); a new one is made by 'ashlard format', and takes a lost one's place by 'ashlard replace'", where, err)
+	}
+	return fmt.Errorf("%s: %w", where, err)
+}
+
+// host begins what is around the registers.
+func (s *served) host(c config, world env.Env, security *tls.Config, genesis *wor.Genesis, log *slog.Logger) (err error) {
+	if !c.Bare {
+		world.Random = osenv.NewRandom() // the server's is the server's
+		if s.apps, err = startApps(world, s.node, genesis, c.KVMaxMB<<20, log); err != nil {
+			return err
+		}
+	}
+	if c.KV != "" {
+		if !c.KVTLS {
+			security = nil
+		}
+		if s.front, err = listenKV(c.KV, security, c.ConnsMax, s.apps); err != nil {
+			return fmt.Errorf("--kv: %w", err)
+		}
+	}
+	if c.HTTP != "" {
+		if s.page, err = listenHTTP(c.HTTP, s); err != nil {
+			return fmt.Errorf("--http: %w", err)
+		}
+	}
+	return nil
+}
+
+// drain ends the server in order: first those who come through the front, then the
+// applications, which tell who waits to ask elsewhere, then the registers. It says
+// whether everything was finished in time.
+func (s *served) drain(grace time.Duration) bool {
+	until := time.Now().Add(grace)
+	if s.front != nil {
+		s.front.close(grace)
+	}
+	if s.apps != nil {
+		s.apps.close()
+	}
+	drained := make(chan struct{})
+	s.node.Drain(func() { close(drained) })
+	select {
+	case <-drained:
+		return true
+	case <-time.After(time.Until(until) + time.Second):
+		return false
+	}
+}
+
+// close ends what runs, at once.
+func (s *served) close() error {
+	if s.front != nil {
+		s.front.close(0)
+	}
+	if s.page != nil {
+		s.page.close()
+	}
+	if s.apps != nil {
+		s.apps.close()
+	}
+	return s.node.Close()
 }

@@ -1,0 +1,321 @@
+package daemon
+
+import (
+	"errors"
+	"log/slog"
+	"slices"
+	"time"
+
+	"github.com/ashlar-dev/ashlar/env"
+	"github.com/ashlar-dev/ashlar/worm"
+	"github.com/ashlar-dev/ashlar/worm/log"
+	"github.com/ashlar-dev/ashlar/worm/node"
+	"github.com/ashlar-dev/ashlar/worm/resp"
+	"github.com/ashlar-dev/ashlar/worm/space"
+	"github.com/ashlar-dev/ashlar/worm/tx"
+	"github.com/ashlar-dev/ashlar/worm/wor"
+)
+
+// apps are the applications that a server hosts: sequencers of logs, and its part
+// in the key-value store. They are clients of the cluster, this server included,
+// and belong to a Serial of their own.
+//
+// Who hosts them are the members of the newest configurations. The applications
+// are begun anew when these change; that is as if the process were, and what is
+// under way its clients ask for again.
+type apps struct {
+	world   env.Env
+	server  *node.Server
+	genesis *wor.Genesis
+	log     *slog.Logger
+	kvMax   int64
+
+	serial    env.Serial
+	transport *node.Transport
+	space     *space.Space
+
+	members   []wor.Member // those for whom the rest was begun
+	sequencer *log.Sequencer
+	kv        *tx.KV
+	desks     []*desk
+	client    *tx.Client // of the front
+	clients   []*tx.Client
+	trouble   string
+	closed    bool
+}
+
+// membersEvery is how often it is looked whether the members have changed.
+const membersEvery = 500 * time.Millisecond
+
+func startApps(world env.Env, server *node.Server, genesis *wor.Genesis, kvMax int64, logger *slog.Logger) (*apps, error) {
+	a := &apps{world: world, server: server, genesis: genesis, kvMax: kvMax, log: logger}
+	a.transport = node.NewTransport(node.TransportOptions{
+		Env: a.world, Serial: &a.serial, Cluster: genesis.Cluster, From: a.world.Random.Uint64(),
+	})
+	var err error
+	a.space, err = space.Open(space.Options{Env: a.world, Serial: &a.serial, Transport: a.transport, Genesis: genesis})
+	if err != nil {
+		a.transport.Close()
+		return nil, err
+	}
+	a.sync(a.look)
+	return a, nil
+}
+
+// sync runs f in the Serial and waits for it.
+func (a *apps) sync(f func()) {
+	done := make(chan struct{})
+	a.serial.Do(func() {
+		f()
+		close(done)
+	})
+	<-done
+}
+
+// look begins the applications when the members have changed.
+func (a *apps) look() {
+	if a.closed {
+		return
+	}
+	a.world.Clock.After(membersEvery, a.serial.Waker(a.look))
+	members, self := a.newest()
+	if self == nil || slices.Equal(members, a.members) {
+		return
+	}
+	if err := a.begin(members, *self); err != nil {
+		a.trouble = err.Error()
+		a.log.Error("the applications were not begun", "err", err)
+	}
+}
+
+// newest are the members of the newest configurations that this server knows, and
+// which of them it is.
+func (a *apps) newest() (members []wor.Member, self *wor.Member) {
+	own := a.server.Status().Partitions
+	for p := range a.genesis.Partitions {
+		cfg, _ := a.space.Config(wor.Partition(p))
+		all, epoch := cfg.Members, cfg.Epoch
+		for i := range own {
+			if own[i].Partition == cfg.Partition && own[i].Epoch > epoch {
+				all = own[i].Members
+			}
+		}
+		members = worm.Union(members, all)
+	}
+	id := a.server.ID()
+	if i := slices.IndexFunc(members, func(m wor.Member) bool { return m.ID == id }); i >= 0 {
+		self = &members[i]
+	}
+	return members, self
+}
+
+// begin begins the applications for these members.
+func (a *apps) begin(members []wor.Member, self wor.Member) error {
+	a.end()
+	a.members = members
+	var err error
+	a.sequencer, err = log.NewSequencer(log.SequencerOptions{
+		Space: a.space, Clock: a.world.Clock, Random: a.random(), Serial: &a.serial, Member: self, Place: a.place,
+	})
+	if err != nil {
+		return err
+	}
+	world := env.Env{Clock: a.world.Clock, Random: a.random(), Tracer: env.NoTrace{}}
+	a.kv, err = tx.NewKV(tx.KVOptions{
+		Engine: tx.Options{
+			Env: world, Serial: &a.serial, Space: a.space, Messenger: a.transport, Self: self,
+			Instance: worm.KVInstance, RMs: worm.KVPartitions, Partitions: len(a.genesis.Partitions),
+		},
+		Servers: members, BytesMax: a.kvMax / worm.KVPartitions,
+	})
+	if err != nil {
+		return err
+	}
+	a.client = tx.NewClient(tx.ClientOptions{
+		Env: world, Serial: &a.serial, Messenger: a.transport, Servers: members,
+		Partitions: worm.KVPartitions, Nonce: world.Random.Uint64(),
+	})
+	a.clients = append(a.clients, a.client)
+	a.offer(wor.ServiceSequencer, a.sequencer.Handle)
+	a.offer(wor.ServiceKV, a.kv.HandleKV)
+	a.offer(wor.ServiceTx, a.kv.HandleTx)
+	a.trouble = ""
+	a.log.Info("hosting logs and keys", "servers", len(members))
+	return nil
+}
+
+// end ends the applications; the front's requests go on.
+func (a *apps) end() {
+	if a.sequencer != nil {
+		a.sequencer.Close()
+	}
+	if a.kv != nil {
+		a.kv.Stop()
+	}
+	for _, d := range a.desks {
+		d.close()
+	}
+	a.sequencer, a.kv, a.desks = nil, nil, nil
+}
+
+// desk is where a service is asked. When it closes, all who wait are told to ask
+// elsewhere: by an answer that is none. The server's Drain waits for that.
+type desk struct {
+	handler wor.Handler
+	waiting map[uint64]func([]byte)
+	last    uint64
+	closed  bool
+}
+
+func (a *apps) offer(n wor.Service, h wor.Handler) {
+	d := &desk{handler: h, waiting: map[uint64]func([]byte){}}
+	a.desks = append(a.desks, d)
+	a.server.Register(n, &a.serial, d.handle)
+}
+
+func (d *desk) handle(payload []byte, answer func([]byte)) {
+	if d.closed {
+		answer(nil)
+		return
+	}
+	d.last++
+	n := d.last
+	d.waiting[n] = answer
+	d.handler(payload, func(b []byte) {
+		if d.waiting[n] != nil {
+			delete(d.waiting, n)
+			answer(b)
+		}
+	})
+}
+
+func (d *desk) close() {
+	d.closed = true
+	for _, answer := range d.waiting {
+		answer(nil)
+	}
+	d.waiting = nil
+}
+
+func (a *apps) random() env.Random { return env.Seeded(a.world.Random.Uint64()) }
+
+// place spreads the segments of logs over the partitions.
+func (a *apps) place(id log.ID, index uint32) (wor.Partition, wor.Protocol) {
+	return wor.Partition((uint64(id) + uint64(index)) % uint64(len(a.genesis.Partitions))), wor.Paxos
+}
+
+// close ends everything. It may be called again.
+func (a *apps) close() {
+	over := false
+	a.sync(func() {
+		if over = a.closed; over {
+			return
+		}
+		a.closed = true
+		a.end()
+		for _, c := range a.clients {
+			c.Close()
+		}
+		a.space.Close()
+	})
+	if !over {
+		a.transport.Close()
+	}
+}
+
+// errNotHosting: the server is no member of the cluster yet.
+var errNotHosting = errors.New("this server is no member of the cluster yet")
+
+// Do is resp.Store's.
+func (a *apps) Do(t *resp.Txn, done func(bool, []resp.Result, error)) {
+	if a.client == nil || a.closed {
+		done(false, nil, errNotHosting)
+		return
+	}
+	q := &tx.Request{}
+	for _, w := range t.Watches {
+		q.Conds = append(q.Conds, tx.Cond{Kind: tx.CondVersion, Key: w.Key, Version: w.Version})
+	}
+	for i := range t.Ops {
+		q.Ops = append(q.Ops, operation(&t.Ops[i]))
+	}
+	a.client.Do(q, 0, func(r *tx.Result, err error) {
+		switch {
+		case errors.Is(err, wor.ErrUnknown):
+			err = errors.New("the outcome is unknown: it may have been done, or may still be")
+		case errors.Is(err, wor.ErrBusy), errors.Is(err, wor.ErrDeadline):
+			err = errors.New("not done: the cluster did not answer in time or has no room")
+		}
+		if err != nil {
+			done(false, nil, err)
+			return
+		}
+		results := make([]resp.Result, len(r.Ops))
+		for i := range r.Ops {
+			results[i] = result(&r.Ops[i])
+		}
+		done(r.Held, results, nil)
+	})
+}
+
+// appsView says how it stands with the applications.
+type appsView struct {
+	Hosting    bool      `json:"hosting"`
+	Trouble    string    `json:"trouble,omitempty"`
+	Partitions []int     `json:"partitions"`
+	Keys       int       `json:"keys"`
+	KeyBytes   int64     `json:"keyBytes"`
+	Logs       []logView `json:"logs"`
+}
+
+// logView is a log of which this server is the sequencer.
+type logView struct {
+	ID   log.ID `json:"id"`
+	Next string `json:"next"`
+}
+
+// logsShown bounds the logs whose sequencer is looked for.
+const logsShown = 1024
+
+func (a *apps) view() appsView {
+	v := appsView{Partitions: []int{}, Logs: []logView{}}
+	a.sync(func() {
+		v.Trouble = a.trouble
+		if a.kv == nil {
+			return
+		}
+		v.Hosting = true
+		v.Keys, v.KeyBytes = a.kv.Size()
+		for _, rm := range a.kv.Owned() {
+			v.Partitions = append(v.Partitions, int(rm))
+		}
+		for id := log.ID(1); id <= logsShown; id++ {
+			if next, serving := a.sequencer.Serving(id); serving {
+				v.Logs = append(v.Logs, logView{id, next.String()})
+			}
+		}
+	})
+	return v
+}
+
+// Size is resp.Store's: of this server's partitions.
+func (a *apps) Size() int64 {
+	if a.kv == nil {
+		return 0
+	}
+	n, _ := a.kv.Size()
+	return int64(n)
+}
+
+func operation(o *resp.Op) tx.Op {
+	kinds := [...]tx.OpKind{resp.Get: tx.OpGet, resp.Set: tx.OpPut, resp.Delete: tx.OpDelete, resp.Incr: tx.OpIncr, resp.Append: tx.OpAppend}
+	whens := [...]tx.When{resp.Always: tx.Always, resp.IfAbsent: tx.IfAbsent, resp.IfPresent: tx.IfPresent}
+	return tx.Op{Kind: kinds[o.Kind], When: whens[o.When], Key: o.Key, Value: o.Value, Delta: o.Delta}
+}
+
+func result(r *tx.OpResult) resp.Result {
+	failures := map[tx.OpError]resp.Failure{tx.OpNotInteger: resp.NotInteger, tx.OpOverflow: resp.Overflow, tx.OpTooLong: resp.TooLong}
+	return resp.Result{
+		Failure: failures[r.Err], Done: r.Done, Found: r.Found, Value: r.Value, Number: r.Number, Version: r.Version,
+	}
+}

@@ -1,0 +1,457 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ashlar-dev/ashlar/worm"
+	"github.com/ashlar-dev/ashlar/worm/space"
+	"github.com/ashlar-dev/ashlar/worm/wor"
+)
+
+// clusterView is a cluster for people and for JSON.
+type clusterView struct {
+	Schema     string                 `json:"schema"`
+	Cluster    string                 `json:"cluster"`
+	Healthy    bool                   `json:"healthy"`
+	Trouble    string                 `json:"trouble,omitempty"`
+	Partitions []clusterPartitionView `json:"partitions"`
+}
+
+type clusterPartitionView struct {
+	Number  wor.Partition       `json:"number"`
+	Epoch   wor.Epoch           `json:"epoch"`
+	Serving int                 `json:"serving"`
+	Needed  int                 `json:"needed"`
+	Tainted bool                `json:"tainted"`
+	Members []clusterMemberView `json:"members"`
+}
+
+type clusterMemberView struct {
+	Name       string    `json:"name"`
+	ID         string    `json:"id"`
+	Addr       string    `json:"addr"`
+	Answers    bool      `json:"answers"`
+	Standing   string    `json:"standing"`
+	Epoch      wor.Epoch `json:"epoch"`
+	Behind     int64     `json:"epochsBehind"`
+	Generation uint64    `json:"generation"`
+	Position   uint64    `json:"position"`
+	Trouble    string    `json:"trouble,omitempty"`
+}
+
+func viewMember(m *worm.MemberState, newest wor.Epoch) clusterMemberView {
+	v := clusterMemberView{
+		Name: m.Name, ID: m.ID.String(), Addr: m.Addr, Answers: m.Answers, Epoch: m.Epoch,
+		Generation: m.Generation, Position: m.Position, Trouble: m.Trouble, Standing: "does not answer",
+	}
+	if m.Answers {
+		v.Standing, v.Behind = standing(m.Standing), int64(newest)-int64(m.Epoch)
+	}
+	return v
+}
+
+// standing is a server's own account, in words.
+func standing(s wor.Status) string {
+	switch s {
+	case wor.StatusOK:
+		return "serving"
+	case wor.StatusForeign:
+		return "no member"
+	case wor.StatusMute:
+		return "mute: has not its state, or is not sure that its disk is the newest"
+	}
+	return s.String()
+}
+
+// viewCluster is healthy when all members of all partitions serve.
+func viewCluster(id uint64, parts []worm.PartitionState, trouble error) clusterView {
+	v := clusterView{Schema: "ashlard-cluster/1", Cluster: fmt.Sprintf("%016x", id), Healthy: trouble == nil}
+	if trouble != nil {
+		v.Trouble = trouble.Error()
+	}
+	for i := range parts {
+		p := &parts[i]
+		w := clusterPartitionView{Number: p.Config.Partition, Epoch: p.Config.Epoch, Serving: p.Serving(),
+			Needed: wor.Majority(len(p.Members)), Tainted: p.Config.Tainted}
+		for j := range p.Members {
+			w.Members = append(w.Members, viewMember(&p.Members[j], p.Config.Epoch))
+		}
+		v.Healthy = v.Healthy && w.Serving == len(w.Members)
+		v.Partitions = append(v.Partitions, w)
+	}
+	return v
+}
+
+func (v *clusterView) text(w io.Writer) {
+	fmt.Fprintf(w, "cluster %s\n", v.Cluster)
+	for i := range v.Partitions {
+		p := &v.Partitions[i]
+		fmt.Fprintf(w, "partition %d, epoch %d: %d of %d servers serve, %d are needed", p.Number, p.Epoch, p.Serving, len(p.Members), p.Needed)
+		if p.Serving < p.Needed {
+			fmt.Fprint(w, "; NOT AVAILABLE")
+		}
+		if p.Tainted {
+			fmt.Fprint(w, "; TAINTED: recovered without a majority, data may be missing")
+		}
+		fmt.Fprintln(w)
+		writeMembers(w, p.Members)
+	}
+	if v.Trouble != "" {
+		fmt.Fprintf(w, "the newest configurations could not be learned: %s\n", v.Trouble)
+	}
+}
+
+func writeMembers(w io.Writer, members []clusterMemberView) {
+	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
+	for _, m := range members {
+		fmt.Fprintf(t, "  %s\t%s\t%s\t%s", m.Name, m.ID, m.Addr, m.Standing)
+		if m.Behind > 0 {
+			fmt.Fprintf(t, ", %d epochs behind", m.Behind)
+		}
+		if m.Answers {
+			fmt.Fprintf(t, "\tstart %d, record %d", m.Generation, m.Position)
+		} else if m.Trouble != "" {
+			fmt.Fprintf(t, "\t%s", m.Trouble)
+		}
+		fmt.Fprintln(t)
+	}
+	t.Flush()
+}
+
+// learnWithin is how long status tries to learn the newest configurations.
+const learnWithin = 3 * time.Second
+
+// errUnavailable: a partition has no majority.
+var errUnavailable = errors.New("a partition has no majority that serves")
+
+func newStatusCommand() *cobra.Command {
+	var o clientFlags
+	cmd := &cobra.Command{
+		Use:   "status",
+		Short: "Ask all servers of a cluster how they stand",
+		Long: `Status asks every server of every partition how it stands, and shows the newest
+configurations. It answers also when there is no majority; the exit code is then 1.`,
+		Example: `  ashlard status --cluster cluster.json
+  ashlard status --cluster cluster.json --json | jq .healthy`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return o.run(cmd, func(ctx context.Context, c *worm.Client) error {
+				ctx, cancel := context.WithTimeout(ctx, learnWithin)
+				defer cancel()
+				parts, trouble := c.Inspect(ctx)
+				if parts == nil {
+					return trouble
+				}
+				v := viewCluster(c.Genesis().Cluster, parts, trouble)
+				if err := o.say(cmd, v, v.text); err != nil {
+					return err
+				}
+				for _, p := range v.Partitions {
+					if p.Serving < p.Needed {
+						return errUnavailable
+					}
+				}
+				return nil
+			})
+		},
+	}
+	o.add(cmd, 30*time.Second)
+	return cmd
+}
+
+// resolve finds the server that a person means: NAME=ID@ADDR, or the name or
+// identity of one that the cluster has or had.
+func resolve(c *worm.Client, known []wor.Member, s string) (wor.Member, error) {
+	if strings.Contains(s, "=") {
+		m, err := parseMember(s)
+		if err != nil {
+			return m, usage(err)
+		}
+		return m, nil
+	}
+	for _, p := range c.Genesis().Partitions {
+		known = worm.Union(known, p.Members)
+	}
+	var found []wor.Member
+	for _, m := range known {
+		if m.Name == s || m.ID.String() == s {
+			found = append(found, m)
+		}
+	}
+	switch len(found) {
+	case 1:
+		return found[0], nil
+	case 0:
+		return wor.Member{}, usage(fmt.Errorf("there is no server %q; 'ashlard status' shows them", s))
+	}
+	return wor.Member{}, usage(fmt.Errorf("there are %d servers %q: say which by its identity", len(found), s))
+}
+
+// change is what a change of servers has done.
+type change struct {
+	Schema  string                 `json:"schema"`
+	Done    string                 `json:"done"`
+	Checked []clusterPartitionView `json:"checked,omitempty"`
+	New     *clusterMemberView     `json:"new,omitempty"`
+	Configs []clusterPartitionView `json:"partitions"`
+}
+
+// watch tells people of progress, without ever keeping who tells it waiting. Stop
+// ends it.
+func (o *clientFlags) watch(cmd *cobra.Command) (tell func(space.Progress), stop func()) {
+	if o.json {
+		return nil, func() {}
+	}
+	lines, done := make(chan string, 256), make(chan struct{})
+	go func() {
+		defer close(done)
+		last := ""
+		for l := range lines {
+			if l != last {
+				fmt.Fprintf(cmd.OutOrStdout(), "  %s\n", l)
+			}
+			last = l
+		}
+	}()
+	over := false
+	tell = func(p space.Progress) {
+		if !over {
+			select {
+			case lines <- p.String():
+			default: // the reader is slow: this step is not shown
+			}
+		}
+	}
+	return tell, func() {
+		over = true
+		close(lines)
+		<-done
+	}
+}
+
+func newReplaceCommand() *cobra.Command {
+	var o clientFlags
+	var with string
+	cmd := &cobra.Command{
+		Use:   "replace DEAD --with NAME=ID@ADDR",
+		Short: "Put a new server in the place of another, in all partitions",
+		Long: `Replace puts a new server, which 'ashlard format' has made and which runs, in the
+place of another one: DEAD is that one's name or identity. It looks before it acts:
+in each partition that has the dead server, all others must serve the newest epoch,
+and the new one must answer and be no member yet. It shows what it has found. If
+anything is wrong nothing is changed, and the exit code is 3.
+
+When it was interrupted, run it again: it goes on. The old server may be dead or
+alive; it is never asked again.`,
+		Example: `  ashlard format /var/lib/ashlard --name n4 --addr 10.0.0.4:7420
+  ashlard serve /var/lib/ashlard --cluster cluster.json --listen 10.0.0.4:7420 &
+  ashlard replace n2 --with n4=9b1e...@10.0.0.4:7420 --cluster cluster.json`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			fresh, err := parseMember(with)
+			if err != nil {
+				return usage(fmt.Errorf("--with: %w", err))
+			}
+			return o.run(cmd, func(ctx context.Context, c *worm.Client) error {
+				return o.replace(ctx, cmd, c, args[0], fresh)
+			})
+		},
+	}
+	cmd.Flags().StringVar(&with, "with", "", "the new server, `NAME=ID@ADDR`, as 'ashlard format' has printed it")
+	o.add(cmd, 10*time.Minute)
+	return cmd
+}
+
+func (o *clientFlags) replace(ctx context.Context, cmd *cobra.Command, c *worm.Client, name string, fresh wor.Member) error {
+	known, err := c.Members(ctx)
+	if err != nil {
+		return err
+	}
+	dead, err := resolve(c, known, name)
+	if err != nil {
+		return err
+	}
+	result := change{Schema: "ashlard-change/1", Done: fmt.Sprintf("%s is in the place of %s", fresh.Name, dead.Name)}
+	parts, err := c.Inspect(ctx)
+	if err != nil {
+		return err
+	}
+	v := viewCluster(c.Genesis().Cluster, parts, nil)
+	for i := range parts {
+		if parts[i].Config.Index(dead.ID) >= 0 {
+			result.Checked = append(result.Checked, v.Partitions[i])
+		}
+	}
+	state, err := c.Probe(fresh, 0)
+	if err != nil {
+		return err
+	}
+	newcomer := viewMember(&state, 0)
+	newcomer.Behind = 0
+	result.New = &newcomer
+	out := cmd.OutOrStdout()
+	if !o.json {
+		fmt.Fprintf(out, "replace %s (%v) with %s (%v)\nchecked:\n", dead.Name, dead.ID, fresh.Name, fresh.ID)
+		for i := range result.Checked {
+			p := &result.Checked[i]
+			fmt.Fprintf(out, "partition %d, epoch %d: %d of %d servers serve\n", p.Number, p.Epoch, p.Serving, len(p.Members))
+			writeMembers(out, p.Members)
+		}
+		fmt.Fprintln(out, "the new server:")
+		writeMembers(out, []clusterMemberView{newcomer})
+	}
+	progress, stop := o.watch(cmd)
+	err = c.Replace(ctx, dead.ID, fresh, progress)
+	c.Sync(stop)
+	if err != nil {
+		return err
+	}
+	return o.changed(ctx, cmd, c, result)
+}
+
+// changed shows how the cluster is now.
+func (o *clientFlags) changed(ctx context.Context, cmd *cobra.Command, c *worm.Client, result change) error {
+	parts, err := c.Inspect(ctx)
+	if err != nil {
+		return err
+	}
+	v := viewCluster(c.Genesis().Cluster, parts, nil)
+	result.Configs = v.Partitions
+	return o.say(cmd, result, func(w io.Writer) {
+		fmt.Fprintf(w, "done: %s\n", result.Done)
+		v.text(w)
+	})
+}
+
+// parseTarget reads PARTITION SERVER...
+func parseTarget(ctx context.Context, c *worm.Client, args []string, learn bool) (wor.Partition, []wor.Member, error) {
+	n, err := strconv.ParseUint(args[0], 10, 32)
+	if err != nil || n >= uint64(len(c.Genesis().Partitions)) {
+		return 0, nil, usage(fmt.Errorf("partition %q: want 0 to %d", args[0], len(c.Genesis().Partitions)-1))
+	}
+	var known []wor.Member
+	if learn {
+		if known, err = c.Members(ctx); err != nil {
+			return 0, nil, err
+		}
+	}
+	var members []wor.Member
+	for _, s := range args[1:] {
+		m, err := resolve(c, known, s)
+		if err != nil {
+			return 0, nil, err
+		}
+		members = append(members, m)
+	}
+	if err := worm.CheckMembers(members); err != nil {
+		return 0, nil, usage(err)
+	}
+	return wor.Partition(n), members, nil
+}
+
+func newReconfigureCommand() *cobra.Command {
+	var o clientFlags
+	cmd := &cobra.Command{
+		Use:   "reconfigure PARTITION SERVER...",
+		Short: "Choose the servers of a partition",
+		Long: `Reconfigure makes these servers keep a partition from its next epoch on: to add
+servers, to take some away, or to change the order, which is that of a chain. SERVER
+is the name or identity of one that the cluster has, or NAME=ID@ADDR. The partition
+stands still while its state is copied, which takes seconds for gigabytes. To put a
+new server in the place of a dead one, 'ashlard replace' checks more.`,
+		Example: `  ashlard reconfigure 0 n1 n2 n3 n4=9b1e...@10.0.0.4:7420 n5=...@10.0.0.5:7420 --cluster cluster.json`,
+		Args:    cobra.MinimumNArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.run(cmd, func(ctx context.Context, c *worm.Client) error {
+				p, members, err := parseTarget(ctx, c, args, true)
+				if err != nil {
+					return err
+				}
+				progress, stop := o.watch(cmd)
+				cfg, err := c.Reconfigure(ctx, p, members, progress)
+				c.Sync(stop)
+				if errors.Is(err, wor.ErrWritten) {
+					return fmt.Errorf("%w: somebody else has reconfigured partition %d at the same time; look at 'ashlard status'", space.ErrRefused, p)
+				}
+				if err != nil {
+					return err
+				}
+				return o.changed(ctx, cmd, c, change{Schema: "ashlard-change/1", Done: fmt.Sprintf("partition %d is in epoch %d", p, cfg.Epoch)})
+			})
+		},
+	}
+	o.add(cmd, 10*time.Minute)
+	return cmd
+}
+
+// consent is what has to be typed to give up what a majority had.
+const consent = "data-may-be-lost"
+
+func newUnsafeRecoverCommand() *cobra.Command {
+	var o clientFlags
+	var accept string
+	cmd := &cobra.Command{
+		Use:   "unsafe-recover PARTITION SERVER... --accept " + consent,
+		Short: "Go on without a majority that is lost for good; DATA MAY BE LOST",
+		Long: `Unsafe-recover is the last resort: a majority of a partition's servers is lost for
+good, with their disks. It makes these servers keep the partition, with what those
+of the old members that still answer have. What was acknowledged may be missing, and
+what was read may change. The partition is called tainted from then on.
+
+It refuses while a majority answers. Bring servers back instead, if their disks are
+there. One person must run it, once.`,
+		Example: `  ashlard unsafe-recover 0 n1 n4=...@10.0.0.4:7420 n5=...@10.0.0.5:7420 --accept data-may-be-lost --cluster cluster.json`,
+		Args:    cobra.MinimumNArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if accept != consent {
+				return usage(fmt.Errorf("--accept is %q: this may lose data for good; who wants that says --accept %s", accept, consent))
+			}
+			return o.run(cmd, func(ctx context.Context, c *worm.Client) error {
+				p, members, err := parseTarget(ctx, c, args, false)
+				if err != nil {
+					return err
+				}
+				fmt.Fprintf(cmd.ErrOrStderr(), "WARNING: recovering partition %d without a majority: what was acknowledged may be missing from now on\n", p)
+				progress, stop := o.watch(cmd)
+				cfg, err := c.UnsafeRecover(ctx, p, members, progress)
+				c.Sync(stop)
+				if err != nil {
+					return err
+				}
+				return o.changed(ctx, cmd, c, change{Schema: "ashlard-change/1", Done: fmt.Sprintf("partition %d is in epoch %d, and TAINTED", p, cfg.Epoch)})
+			})
+		},
+	}
+	cmd.Flags().StringVar(&accept, "accept", "", "`WHAT` you accept: "+consent)
+	o.add(cmd, 10*time.Minute)
+	return cmd
+}
+
+// parseAddr reads SEGMENT.OFFSET.
+func parseAddr(s string) (wor.Addr, error) {
+	segment, offset, ok := strings.Cut(s, ".")
+	n, err := strconv.ParseUint(segment, 10, 64)
+	o, err2 := strconv.ParseUint(offset, 10, 32)
+	if !ok || err != nil || err2 != nil {
+		return wor.Addr{}, usage(fmt.Errorf("register %q: want SEGMENT.OFFSET, two decimal numbers", s))
+	}
+	return wor.Addr{Segment: wor.Segment(n), Offset: uint32(o)}, nil
+}
+
+// oneOf says which of the words it is.
+func oneOf(what, s string, words ...string) (int, error) {
+	if i := slices.Index(words, s); i >= 0 {
+		return i, nil
+	}
+	return 0, usage(fmt.Errorf("%s %q: want one of %s", what, s, strings.Join(words, ", ")))
+}

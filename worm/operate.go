@@ -1,0 +1,250 @@
+package worm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/ashlar-dev/ashlar/worm/node"
+	"github.com/ashlar-dev/ashlar/worm/space"
+	"github.com/ashlar-dev/ashlar/worm/wor"
+)
+
+// cluster is what a client that Open made knows besides its Space.
+type cluster struct {
+	genesis   *wor.Genesis
+	space     *space.Space
+	transport *node.Transport
+}
+
+// ErrNotOpened: the client was not made by Open, so that there are no servers to
+// speak of.
+var ErrNotOpened = errors.New("not a client of a cluster")
+
+// PartitionState is a partition, as its newest configuration and its members tell.
+type PartitionState struct {
+	Config wor.Config
+	// Members has what each of Config.Members says.
+	Members []MemberState
+}
+
+// Serving counts the members that serve the newest epoch.
+func (p *PartitionState) Serving() int {
+	n := 0
+	for i := range p.Members {
+		if m := &p.Members[i]; m.Answers && m.Standing == wor.StatusOK && m.Epoch == p.Config.Epoch {
+			n++
+		}
+	}
+	return n
+}
+
+// MemberState is what a server says of itself in one partition.
+type MemberState struct {
+	wor.Member
+	// Answers: the rest was said by the server, within a second.
+	Answers  bool
+	Standing wor.Status
+	Epoch    wor.Epoch
+	// Generation is how often it was started, Position how many records it has
+	// made durable.
+	Generation, Position uint64
+	// Trouble is why there is no connection to it, "" if there is one.
+	Trouble string
+}
+
+// askWithin bounds how long a server has to say how it stands.
+const askWithin = time.Second
+
+// Inspect asks all servers of all partitions how they stand. A partition whose
+// newest configuration cannot be learned before the context ends is told as the
+// client knows it, with an error besides.
+func (c *Client) Inspect(ctx context.Context) ([]PartitionState, error) {
+	if c.cluster == nil {
+		return nil, ErrNotOpened
+	}
+	var trouble error
+	if err := c.refresh(ctx); err != nil {
+		trouble = err
+	}
+	out := make([]PartitionState, len(c.cluster.genesis.Partitions))
+	for p := range out {
+		s, err := c.inspect(wor.Partition(p))
+		if err != nil {
+			return nil, err
+		}
+		out[p] = *s
+	}
+	return out, trouble
+}
+
+// Probe asks one server how it stands in a partition, whether it is a member or
+// not.
+func (c *Client) Probe(m wor.Member, p wor.Partition) (MemberState, error) {
+	cfg, err := c.Config(p)
+	if err != nil {
+		return MemberState{}, err
+	}
+	s, err := c.ask(cfg, []wor.Member{m})
+	if err != nil {
+		return MemberState{}, err
+	}
+	return s[0], nil
+}
+
+// inspect asks the members of one partition.
+func (c *Client) inspect(p wor.Partition) (*PartitionState, error) {
+	cfg, err := c.Config(p)
+	if err != nil {
+		return nil, err
+	}
+	members, err := c.ask(cfg, cfg.Members)
+	return &PartitionState{cfg, members}, err
+}
+
+// ask asks servers about a partition, all at once.
+func (c *Client) ask(cfg wor.Config, members []wor.Member) ([]MemberState, error) {
+	// It takes askWithin at most, whatever the context is: of a cluster without a
+	// majority it is to be seen how far it is.
+	return call(context.Background(), c, func(_ time.Duration, done func([]MemberState, error)) {
+		s := make([]MemberState, len(members))
+		left := len(members)
+		for i, m := range members {
+			s[i].Member = m
+			q := &wor.Request{Kind: wor.KindStatus, Partition: cfg.Partition, Epoch: cfg.Epoch}
+			c.cluster.transport.Call(m, q, askWithin, func(r *wor.Reply) {
+				if r != nil {
+					s[i].Answers, s[i].Standing, s[i].Epoch = true, r.Status, r.Epoch
+				}
+				if left--; left == 0 {
+					c.lookAt(s)
+					done(s, nil)
+				}
+			})
+		}
+	})
+}
+
+// lookAt adds what the connections know.
+func (c *Client) lookAt(s []MemberState) {
+	for _, peer := range c.cluster.transport.Peers() {
+		for i := range s {
+			if m := &s[i]; m.ID == peer.ID && m.Addr == peer.Addr {
+				m.Generation, m.Position = peer.Generation, peer.Position
+				if !peer.Connected || !m.Answers {
+					m.Trouble = peer.Trouble
+				}
+			}
+		}
+	}
+}
+
+// refresh learns the newest configuration of all partitions: who asks for a
+// segment that has its home there is told when the epoch is over.
+func (c *Client) refresh(ctx context.Context) error {
+	g := c.cluster.genesis
+	for p := range g.Partitions {
+		s := wor.Segment(0)
+		for int(g.Home(s)) != p {
+			s++
+		}
+		_, err := c.Stat(ctx, s)
+		if err != nil && !errors.Is(err, wor.ErrUnallocated) && !errors.Is(err, wor.ErrTrimmed) {
+			return fmt.Errorf("partition %d: %w", p, err)
+		}
+	}
+	return nil
+}
+
+// Config is the newest configuration of a partition that the client has learned.
+func (c *Client) Config(p wor.Partition) (wor.Config, error) {
+	if c.cluster == nil || int(p) >= len(c.cluster.genesis.Partitions) {
+		return wor.Config{}, ErrNotOpened
+	}
+	return call(context.Background(), c, func(_ time.Duration, done func(wor.Config, error)) {
+		cfg, _ := c.cluster.space.Config(p)
+		done(*cfg, nil)
+	})
+}
+
+// Members are the servers of the newest configurations, each once, in the order
+// of the partitions. It asks the cluster for them.
+func (c *Client) Members(ctx context.Context) ([]wor.Member, error) {
+	if c.cluster == nil {
+		return nil, ErrNotOpened
+	}
+	if err := c.refresh(ctx); err != nil {
+		return nil, err
+	}
+	var out []wor.Member
+	for p := range c.cluster.genesis.Partitions {
+		cfg, err := c.Config(wor.Partition(p))
+		if err != nil {
+			return nil, err
+		}
+		out = Union(out, cfg.Members)
+	}
+	return out, nil
+}
+
+// Union appends those members that are not there yet.
+func Union(all, more []wor.Member) []wor.Member {
+	for _, m := range more {
+		if !slices.ContainsFunc(all, func(o wor.Member) bool { return o.ID == m.ID }) {
+			all = append(all, m)
+		}
+	}
+	return all
+}
+
+// Reconfigure makes members keep a partition from its next epoch on, and answers
+// that configuration. Progress, which may be nil, is called in the Serial.
+func (c *Client) Reconfigure(ctx context.Context, p wor.Partition, members []wor.Member, progress func(space.Progress)) (*wor.Config, error) {
+	if c.cluster == nil {
+		return nil, ErrNotOpened
+	}
+	cfg, err := call(ctx, c, func(within time.Duration, done func(*wor.Config, error)) {
+		c.cluster.space.Reconfigure(p, members, within, progress, done)
+	})
+	return cfg, changed(wor.Addr{Segment: wor.ConfigSegment(p)}, err)
+}
+
+// Replace puts one server in the place of another in all partitions. It looks
+// before it acts, and refuses with space.ErrRefused; what it began it goes on with
+// when it is called again.
+func (c *Client) Replace(ctx context.Context, dead wor.ServerID, with wor.Member, progress func(space.Progress)) error {
+	if c.cluster == nil {
+		return ErrNotOpened
+	}
+	_, err := call(ctx, c, func(within time.Duration, done func(nothing, error)) {
+		c.cluster.space.Replace(dead, with, within, progress, bare(done))
+	})
+	return changed(wor.Addr{Segment: wor.ConfigSegment(0)}, err)
+}
+
+// UnsafeRecover makes members keep a partition of which a majority is lost for
+// good. What was decided may be missing or may change. It refuses as long as a
+// majority answers.
+func (c *Client) UnsafeRecover(ctx context.Context, p wor.Partition, members []wor.Member, progress func(space.Progress)) (*wor.Config, error) {
+	if c.cluster == nil {
+		return nil, ErrNotOpened
+	}
+	cfg, err := call(ctx, c, func(within time.Duration, done func(*wor.Config, error)) {
+		c.cluster.space.UnsafeRecover(p, members, within, progress, done)
+	})
+	return cfg, changed(wor.Addr{Segment: wor.ConfigSegment(p)}, err)
+}
+
+// Relocate moves a segment of which all registers are decided to another
+// partition.
+func (c *Client) Relocate(ctx context.Context, s wor.Segment, to wor.Partition) error {
+	if c.cluster == nil {
+		return ErrNotOpened
+	}
+	_, err := call(ctx, c, func(within time.Duration, done func(nothing, error)) {
+		c.cluster.space.Relocate(s, to, within, bare(done))
+	})
+	return changed(wor.Addr{Segment: s, Offset: wor.MetaOffset}, err)
+}

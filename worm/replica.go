@@ -1,0 +1,60 @@
+package worm
+
+import (
+	"context"
+	"time"
+
+	"github.com/ashlar-dev/ashlar/env"
+	"github.com/ashlar-dev/ashlar/worm/smr"
+	"github.com/ashlar-dev/ashlar/worm/wor"
+)
+
+// Replica is this process's copy of a replicated state machine, with calls that
+// block. It is safe for concurrent use.
+type Replica struct {
+	client  *Client
+	replica *smr.Replica
+}
+
+// Replica opens a copy of a state machine and begins to learn. Of the options,
+// Space, Clock, Random and Serial are set here; the machine is called in the
+// client's Serial. Leadership smr.Nobody suits clients that others cannot reach;
+// the default takes the lead over whenever it has a command and no Messenger.
+func (c *Client) Replica(o smr.Options) (*Replica, error) {
+	r, err := call(context.Background(), c, func(_ time.Duration, done func(*smr.Replica, error)) {
+		o.Space, o.Clock, o.Random, o.Serial = c.space, c.clock, env.Seeded(c.random.Uint64()), c.serial
+		done(smr.Open(o))
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &Replica{c, r}, nil
+}
+
+// Close ends it, not the client; commands under way answer ErrUnknown.
+func (r *Replica) Close() { r.client.Sync(r.replica.Close) }
+
+// Propose has a command applied, once, and answers its result. ErrUnknown: it may
+// have been, or may still be.
+func (r *Replica) Propose(ctx context.Context, command []byte) (smr.Result, error) {
+	command = clone(command)
+	res, err := call(ctx, r.client, func(within time.Duration, done func(smr.Result, error)) {
+		r.replica.Propose(command, within, done)
+	})
+	res.Value = clone(res.Value)
+	return res, changed(wor.Addr{}, err)
+}
+
+// Read calls look when the state machine may be looked at with that consistency,
+// in the client's Serial: look must not block. After is for smr.Causal.
+func (r *Replica) Read(ctx context.Context, consistency smr.Consistency, after smr.Slot, look func()) error {
+	_, err := call(ctx, r.client, func(within time.Duration, done func(nothing, error)) {
+		r.replica.Read(consistency, after, within, func(err error) {
+			if err == nil {
+				look()
+			}
+			done(nothing{}, err)
+		})
+	})
+	return err
+}
