@@ -18,20 +18,29 @@ type Outcomes struct {
 	// States is how many states were visited; Complete that these were all.
 	States   int64
 	Complete bool
+	// Stopped is what had been told where the search ended as Until asked, and
+	// Path the steps to there.
+	Stopped []interp.Message
+	Path    []string
 }
 
 // Find visits every state of the model, or as many as the bounds allow.
 func (m *Model) Find(ctx context.Context) (*Outcomes, error) {
 	out := &Outcomes{Told: map[string]bool{}, Final: map[string]bool{}, Complete: true}
-	seen := map[string]bool{}
+	seen := map[string]step{}
 	var stack []string
-	push := func(s *state) {
-		if key := string(m.codec.encode(s)); !seen[key] {
-			seen[key] = true
+	from := ""
+	push := func(action int, s *state) error {
+		key := string(m.codec.encode(s))
+		if _, ok := seen[key]; !ok {
+			seen[key] = step{from, action}
 			stack = append(stack, key)
 		}
+		return nil
 	}
-	push(m.initial())
+	if err := push(-1, m.initial()); err != nil {
+		return nil, err
+	}
 	for len(stack) > 0 {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
@@ -40,18 +49,49 @@ func (m *Model) Find(ctx context.Context) (*Outcomes, error) {
 			out.Complete = false
 			return out, nil
 		}
-		s := m.codec.decode([]byte(stack[len(stack)-1]), len(m.nodes))
+		from = stack[len(stack)-1]
+		s := m.codec.decode([]byte(from), len(m.nodes), len(m.timers))
 		stack = stack[:len(stack)-1]
+		if m.until != nil && m.until(m.told(s)) {
+			out.Stopped, out.Path, out.Complete = m.told(s), m.path(seen, from), false
+			return out, nil
+		}
 		told := m.codec.outcome(s.outputs)
 		out.Told[told] = true
 		if m.quiet(s) {
 			out.Final[told] = true
 		}
-		if err := m.next(s, func(_ int, t *state) error { push(t); return nil }); err != nil {
+		if err := m.next(s, push); err != nil {
 			return nil, err
 		}
 	}
 	return out, nil
+}
+
+// step is how a state was first reached.
+type step struct {
+	from   string
+	action int
+}
+
+// path names the actions that lead to a state.
+func (m *Model) path(seen map[string]step, to string) []string {
+	actions := m.Info().Actions
+	var out []string
+	for at := seen[to]; at.action >= 0; at = seen[at.from] {
+		out = append(out, actions[at.action].Name)
+	}
+	slices.Reverse(out)
+	return out
+}
+
+// told are the messages to the outside.
+func (m *Model) told(s *state) []interp.Message {
+	out := make([]interp.Message, len(s.outputs))
+	for i, x := range s.outputs {
+		out[i] = m.codec.read(x)
+	}
+	return out
 }
 
 // Difference is something that the second program does and the first cannot.

@@ -3,6 +3,7 @@ package explore_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -102,7 +103,7 @@ func apply(t *testing.T, p *logic.Program, steps ...string) *logic.Program {
 func TestModelIsWhatIsExplored(t *testing.T) {
 	p := read(t, voting)
 	for b, want := range map[explore.Bounds]int64{
-		{Together: 1}: 100, {Together: 2}: 100, {Together: 2, Duplicates: 1}: 239, {Together: 2, Crashes: 1}: 256,
+		{Together: 1}: 100, {Together: 2}: 100, {Together: 2, Duplicates: 1}: 239, {Together: 2, Crashes: 1}: 988,
 	} {
 		m := explore.NewModel(p, inputs(2)(p), nil, nil, b)
 		found, err := m.Find(t.Context())
@@ -184,5 +185,99 @@ func TestBoundIsTold(t *testing.T) {
 	c, err := explore.Compare(t.Context(), p, p, inputs(2), nil, explore.Bounds{StatesMax: 10})
 	if err != nil || c.Complete() || c.Different != nil {
 		t.Errorf("complete %v, different %v, %v", c.Complete(), c.Different, err)
+	}
+}
+
+// early answers before what it answers for is durable.
+const early = `program early
+component server {
+  input  put(x: u64)
+  output absent(x: u64)
+  output flushed(x: u64)
+  timer  flush every 1s
+  table  soft(x: u64)
+  log   kept(x) <- put(x)
+  log   kept(x) <- kept(x)
+  next  stored(x) <- put(x)
+  sync  soft(x) <- put(x)
+  async done@node "client/0"(x) <- put(x)
+  async absent@node "c"(x) <- get(x), not kept(x), not stored(x)
+  async flushed@node "c"(x) <- flush(), soft(x)
+}
+component client {
+  timer  other every 1s
+  output nothing()
+  async  get@node "server/0"(x) <- done(x)
+  async  nothing@node "c"() <- other()
+}
+`
+
+// TestCrashInATick loses what a tick logged and not what it sent.
+func TestCrashInATick(t *testing.T) {
+	lied := func(told []interp.Message) bool {
+		return slices.ContainsFunc(told, func(m interp.Message) bool { return m.Fact.Relation.Name == "absent" })
+	}
+	late := strings.Replace(early, "(x) <- put(x)\n  async absent", "(x) <- stored(x)\n  async absent", 1)
+	for name, c := range map[string]struct {
+		text    string
+		crashes int
+		found   bool
+	}{"early, no crash": {early, 0, false}, "early": {early, 1, true}, "late": {late, 1, false}} {
+		p := read(t, c.text)
+		m := explore.NewModel(p, inputs(1)(p), nil, nil, explore.Bounds{Crashes: c.crashes})
+		m.Until(lied)
+		out, err := m.Find(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if (out.Stopped != nil) != c.found || out.Complete == c.found || (len(out.Path) > 0) != c.found {
+			t.Errorf("%s: stopped %v after %v, complete %v", name, out.Stopped, out.Path, out.Complete)
+		}
+	}
+}
+
+// TestLimitAndLose counts timers, and loses messages.
+func TestLimitAndLose(t *testing.T) {
+	told := func(limit map[string]int) string {
+		p := read(t, early)
+		m := explore.NewModel(p, inputs(1)(p), nil, nil, explore.Bounds{})
+		for timer, n := range limit {
+			m.Limit(timer, n)
+		}
+		out, err := m.Find(t.Context())
+		if err != nil || !out.Complete {
+			t.Fatalf("%v %v", err, out)
+		}
+		var all []string
+		for told := range out.Told {
+			all = append(all, told)
+		}
+		return strings.Join(all, "\n")
+	}
+	for _, c := range []struct {
+		limit map[string]int
+		timer string
+		found bool
+	}{
+		{nil, "flushed", true}, {nil, "nothing", true},
+		{map[string]int{"flush": 0}, "flushed", false}, {map[string]int{"flush": 0}, "nothing", true},
+		{map[string]int{"other": 0}, "nothing", false}, {map[string]int{"flush": 1}, "flushed", true},
+	} {
+		if got := told(c.limit); strings.Contains(got, c.timer) != c.found {
+			t.Errorf("%v: %s", c.limit, got)
+		}
+	}
+	// What goes outside is told; only messages inside are lost.
+	p := read(t, voting)
+	m := explore.NewModel(p, inputs(1)(p), nil, nil, explore.Bounds{})
+	m.Lose(func(m interp.Message) bool { return m.Fact.Relation.Name == "voteRep" })
+	out, err := m.Find(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for told := range out.Told {
+		if strings.Contains(told, "clientOut") {
+			t.Errorf("told %s without votes", told)
+		}
 	}
 }

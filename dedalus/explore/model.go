@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/bits"
 	"slices"
+	"strings"
 
 	"github.com/ashlar-dev/ashlar/check"
 	"github.com/ashlar-dev/ashlar/dedalus/interp"
@@ -16,7 +17,8 @@ type Bounds struct {
 	// Together is how many messages arrive in one tick at most; default 2.
 	Together int
 	// Duplicates is how many deliveries of what was delivered before there are,
-	// and Crashes how many crashes of nodes, in all.
+	// and Crashes how many crashes of nodes, in all. A crash is between two ticks,
+	// or in one: after its messages left, and before the disk had what it logged.
 	Duplicates, Crashes int
 	// StatesMax ends a search; default a million.
 	StatesMax int64
@@ -44,6 +46,10 @@ type Model struct {
 	nodes  []*interp.Instance
 	place  map[string]int // of nodes, by name
 	timers []*logic.Relation
+	limits []int   // how often each timer runs out; unlimited if negative
+	reads  [][]int // the timers that each node waits for
+	lost   func(interp.Message) bool
+	until  func(told []interp.Message) bool
 	inputs []interp.Message
 }
 
@@ -59,11 +65,44 @@ func NewModel(p *logic.Program, inputs []interp.Message, extra map[string][][]lo
 	}
 	for _, r := range p.Relations {
 		if r.Kind == logic.Timer {
-			m.timers = append(m.timers, r)
+			m.timers, m.limits = append(m.timers, r), append(m.limits, -1)
 		}
+	}
+	for _, n := range m.nodes {
+		m.reads = append(m.reads, m.waits(p, n))
 	}
 	return m
 }
+
+// waits are the places of the timers that a node's rules read.
+func (m *Model) waits(p *logic.Program, n *interp.Instance) []int {
+	name, _, _ := strings.Cut(n.Node, "/")
+	in := p.In(p.Component(name))
+	var out []int
+	for i, r := range m.timers {
+		if slices.Contains(in, r) {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// Limit says how often a timer runs out in a run, at all nodes together; what
+// nothing is said of may run out at any tick.
+func (m *Model) Limit(timer string, times int) {
+	for i, r := range m.timers {
+		if r.Name == timer {
+			m.limits[i] = times
+		}
+	}
+}
+
+// Lose has the messages that lost picks never arrive.
+func (m *Model) Lose(lost func(interp.Message) bool) { m.lost = lost }
+
+// Until ends Find at a state in which the outside has been told what bad picks. The
+// messages are in an order of the model.
+func (m *Model) Until(bad func(told []interp.Message) bool) { m.until = bad }
 
 // Info is check.Model's. Actions are the ticks of each node, then the crashes.
 func (m *Model) Info() check.Info {
@@ -81,7 +120,7 @@ func (m *Model) NewWorker() check.Worker { return &worker{m} }
 
 // Show is check.Model's.
 func (m *Model) Show(b check.State) []check.Binding {
-	s := m.codec.decode(b, len(m.nodes))
+	s := m.codec.decode(b, len(m.nodes), len(m.timers))
 	var out []check.Binding
 	add := func(name string, lines []string) {
 		text, err := json.Marshal(lines)
@@ -112,7 +151,7 @@ func (m *Model) Show(b check.State) []check.Binding {
 
 // initial is before the first tick: all inputs are under way.
 func (m *Model) initial() *state {
-	s := &state{carried: make([][]interp.Fact, len(m.nodes)), duplicates: m.bounds.Duplicates, crashes: m.bounds.Crashes}
+	s := &state{carried: make([][]interp.Fact, len(m.nodes)), duplicates: m.bounds.Duplicates, crashes: m.bounds.Crashes, timers: slices.Clone(m.limits)}
 	for _, i := range m.inputs {
 		s.pending = insert(s.pending, m.codec.message(i))
 	}
@@ -131,8 +170,8 @@ func (m *Model) next(s *state, visit func(action int, t *state) error) error {
 		}
 		var again []string
 		if s.duplicates > 0 {
-			for _, x := range s.delivered {
-				if m.codec.read(x).To == n.Node {
+			for _, x := range slices.Concat(s.delivered, s.before) {
+				if m.codec.read(x).To == n.Node && !contains(s.pending, x) && !slices.Contains(again, x) {
 					again = append(again, x)
 				}
 			}
@@ -147,24 +186,56 @@ func (m *Model) next(s *state, visit func(action int, t *state) error) error {
 			if repeats > s.duplicates {
 				continue
 			}
-			for timers := range 1 << len(m.timers) {
+			for timers := range 1 << len(m.reads[i]) {
+				if !m.allowed(s, i, timers) {
+					continue
+				}
 				t := m.tick(s, i, in, timers)
 				t.duplicates -= repeats
 				if err := visit(i, t); err != nil {
 					return err
 				}
+				if s.crashes > 0 && (len(in) > 0 || timers > 0 || len(s.carried[i]) > 0) {
+					// Messages left, and the disk did not get what the tick logged.
+					t = t.clone()
+					t.carried[i] = s.carried[i]
+					if err := visit(len(m.nodes)+i, m.crash(t, i)); err != nil {
+						return err
+					}
+				}
 			}
 		}
 		if s.crashes > 0 && len(s.carried[i]) > 0 {
-			t := s.clone()
-			t.crashes--
-			t.carried[i] = slices.DeleteFunc(slices.Clone(s.carried[i]), func(f interp.Fact) bool { return !f.Relation.Durable })
-			if err := visit(len(m.nodes)+i, t); err != nil {
+			if err := visit(len(m.nodes)+i, m.crash(s.clone(), i)); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
+}
+
+// allowed says that the timers of a node, those in the mask, may run out.
+func (m *Model) allowed(s *state, i, timers int) bool {
+	for bit, j := range m.reads[i] {
+		if timers>>bit&1 == 1 && s.timers[j] == 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// crash takes from a node, in place, what is not durable.
+func (m *Model) crash(t *state, i int) *state {
+	t.crashes--
+	t.carried[i] = slices.DeleteFunc(slices.Clone(t.carried[i]), func(f interp.Fact) bool { return !f.Relation.Durable })
+	t.delivered = slices.DeleteFunc(t.delivered, func(x string) bool {
+		mine := m.codec.read(x).To == m.nodes[i].Node
+		if mine {
+			t.before = insert(t.before, x)
+		}
+		return mine
+	})
+	return t
 }
 
 // subsets are those of at most so many elements, the empty one among them.
@@ -195,9 +266,12 @@ func (m *Model) tick(s *state, i int, in []string, timers int) *state {
 		t.delivered = insert(t.delivered, x)
 	}
 	var fired []*logic.Relation
-	for j, r := range m.timers {
-		if timers>>j&1 == 1 {
-			fired = append(fired, r)
+	for bit, j := range m.reads[i] {
+		if timers>>bit&1 == 1 {
+			fired = append(fired, m.timers[j])
+			if t.timers[j] > 0 {
+				t.timers[j]--
+			}
 		}
 	}
 	n := m.nodes[i].Carrying(s.carried[i])
@@ -205,7 +279,7 @@ func (m *Model) tick(s *state, i int, in []string, timers int) *state {
 		x := m.codec.message(out)
 		if _, inside := m.place[out.To]; !inside {
 			t.outputs = insert(t.outputs, x)
-		} else if !contains(t.delivered, x) {
+		} else if !contains(t.delivered, x) && (m.lost == nil || !m.lost(out)) {
 			t.pending = insert(t.pending, x)
 		}
 	}
@@ -239,7 +313,7 @@ func (w *worker) Init(visit check.Visit) error { return visit(-1, w.codec.encode
 
 // Next is check.Worker's.
 func (w *worker) Next(b check.State, visit check.Visit) error {
-	return w.next(w.codec.decode(b, len(w.nodes)), func(action int, t *state) error { return visit(action, w.codec.encode(t)) })
+	return w.next(w.codec.decode(b, len(w.nodes), len(w.timers)), func(action int, t *state) error { return visit(action, w.codec.encode(t)) })
 }
 
 // InModel is check.Worker's: all states are.

@@ -19,7 +19,11 @@ type state struct {
 	// pending are messages to nodes, delivered those that have arrived before,
 	// outputs those to the outside; each sorted, without doubles.
 	pending, delivered, outputs []string
-	duplicates, crashes         int // that are left
+	// before are those that a node got before it crashed: sent again, they arrive
+	// again.
+	before              []string
+	duplicates, crashes int   // that are left
+	timers              []int // how often each runs out yet, if that is limited
 }
 
 // codec writes facts and messages as bytes and reads them again.
@@ -130,18 +134,22 @@ func (c *codec) encode(s *state) []byte {
 			b = c.fact(b, f)
 		}
 	}
-	for _, list := range [][]string{s.pending, s.delivered, s.outputs} {
+	for _, list := range [][]string{s.pending, s.delivered, s.outputs, s.before} {
 		b = binary.AppendUvarint(b, uint64(len(list)))
 		for _, m := range list {
 			b = appendString(b, m)
 		}
 	}
 	b = binary.AppendUvarint(b, uint64(s.duplicates))
-	return binary.AppendUvarint(b, uint64(s.crashes))
+	b = binary.AppendUvarint(b, uint64(s.crashes))
+	for _, n := range s.timers {
+		b = binary.AppendVarint(b, int64(n))
+	}
+	return b
 }
 
-// decode reads a state of so many nodes.
-func (c *codec) decode(b []byte, nodes int) *state {
+// decode reads a state of so many nodes and timers.
+func (c *codec) decode(b []byte, nodes, timers int) *state {
 	r := &reader{c, bytes.Clone(b)}
 	s := &state{}
 	for range nodes {
@@ -151,12 +159,17 @@ func (c *codec) decode(b []byte, nodes int) *state {
 		}
 		s.carried = append(s.carried, facts)
 	}
-	for _, list := range []*[]string{&s.pending, &s.delivered, &s.outputs} {
+	for _, list := range []*[]string{&s.pending, &s.delivered, &s.outputs, &s.before} {
 		for n := r.number(); n > 0; n-- {
 			*list = append(*list, r.string())
 		}
 	}
 	s.duplicates, s.crashes = int(r.number()), int(r.number())
+	for range timers {
+		n, size := binary.Varint(r.b)
+		invariant.Check(size > 0, "explore: state is cut short")
+		s.timers, r.b = append(s.timers, int(n)), r.b[size:]
+	}
 	return s
 }
 
@@ -164,6 +177,7 @@ func (s *state) clone() *state {
 	t := *s
 	t.carried = slices.Clone(s.carried)
 	t.pending, t.delivered, t.outputs = slices.Clone(s.pending), slices.Clone(s.delivered), slices.Clone(s.outputs)
+	t.before, t.timers = slices.Clone(s.before), slices.Clone(s.timers)
 	return &t
 }
 
