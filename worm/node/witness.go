@@ -225,10 +225,14 @@ func (s *Server) further(seen sighting) bool {
 		return false
 	case seen.generation == s.generation:
 		return seen.life != s.life
-	case seen.generation == s.start.generation:
-		return seen.life != s.before.life || s.start.less(seen.place)
+	case seen.generation == s.before.generation:
+		// The last life that the disk knows of. Generations may lie between it and
+		// this one, of starts that ended before they were written down.
+		return seen.life != s.before.life || s.start.position < seen.position
 	}
-	return seen.generation > s.generation
+	// Of these others the disk knows nothing, though each wrote itself down before
+	// it told anybody.
+	return seen.generation > s.before.generation
 }
 
 // behind has the server be mute for good: the disk is not the one that others
