@@ -94,7 +94,18 @@ func call[T any](ctx context.Context, c *Client, start func(within time.Duration
 	case a := <-answers:
 		return a.value, a.err
 	case <-ctx.Done():
-		return none, errGivenUp
+		if within == 0 || !errors.Is(ctx.Err(), context.DeadlineExceeded) {
+			return none, errGivenUp
+		}
+		// The operation has the same bound and is about to end, with an answer that
+		// says more. Who is told of an end that it does not know of yet would begin
+		// it again beside itself.
+		select {
+		case a := <-answers:
+			return a.value, a.err
+		case <-c.closed:
+			return none, wor.ErrClosed
+		}
 	case <-c.closed:
 		return none, wor.ErrClosed
 	}

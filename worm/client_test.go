@@ -165,7 +165,8 @@ func TestContextEnds(t *testing.T) {
 	stop(1)
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
-	if err := c.Propose(ctx, wor.Addr{Segment: 1}, []byte("x")); !errors.Is(err, wor.ErrUnknown) {
+	// It has captured nothing, so that it is known that nothing was written.
+	if err := c.Propose(ctx, wor.Addr{Segment: 1}, []byte("x")); !errors.Is(err, wor.ErrDeadline) || errors.Is(err, wor.ErrUnknown) {
 		t.Errorf("propose without a majority: %v", err)
 	}
 	if _, err := c.Stat(ctx, 1); !errors.Is(err, wor.ErrDeadline) {
@@ -179,6 +180,37 @@ func TestContextEnds(t *testing.T) {
 	c.Close()
 	if err := <-end; !errors.Is(err, wor.ErrClosed) {
 		t.Errorf("stat of a closed client: %v", err)
+	}
+}
+
+// late is a Space that answers a Propose some time after its bound.
+type late struct {
+	wor.Space
+	within chan time.Duration
+}
+
+func (l late) Propose(_ wor.Addr, _ []byte, within time.Duration, done func(error)) {
+	l.within <- within
+	time.AfterFunc(within+20*time.Millisecond, func() { done(nil) })
+}
+
+// A deadline is the operation's: what it answers then is not lost.
+func TestDeadlineIsTheOperations(t *testing.T) {
+	l := late{within: make(chan time.Duration, 2)}
+	c := worm.Over(osenv.New(), &env.Serial{}, l, nil)
+	defer c.Close()
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+	defer cancel()
+	if err := c.Propose(ctx, wor.Addr{Segment: 1}, []byte("x")); err != nil {
+		t.Errorf("propose, of which the answer came behind the deadline: %v", err)
+	}
+	if d := <-l.within; d <= 0 || d > 10*time.Millisecond {
+		t.Errorf("the operation has %v", d)
+	}
+	ctx, give := context.WithCancel(t.Context())
+	time.AfterFunc(5*time.Millisecond, give)
+	if err := c.Propose(ctx, wor.Addr{Segment: 1}, []byte("x")); !errors.Is(err, wor.ErrUnknown) {
+		t.Errorf("propose that was given up: %v", err)
 	}
 }
 
