@@ -27,6 +27,7 @@ type listener struct {
 	at     segment
 	found  bool
 	epoch  wor.Epoch
+	size   int // how many members the epoch has: those whose votes count
 	stops  []func()
 	number uint32 // of the registration
 	told   []uint64
@@ -153,7 +154,7 @@ func (l *listener) register() {
 	}
 	s, number := l.s, l.number
 	cfg := s.views[l.at.partition].cfg
-	l.epoch = cfg.Epoch
+	l.epoch, l.size = cfg.Epoch, len(cfg.Members)
 	for i, m := range cfg.Members {
 		if l.at.protocol == wor.Chain && i < len(cfg.Members)-1 {
 			continue // the tail's word is enough
@@ -268,14 +269,13 @@ func (l *listener) vote(from int, off uint32, b wor.Ballot, value []byte) {
 
 // quorum is how many servers decide at a ballot.
 func (l *listener) quorum(b wor.Ballot) int {
-	n := len(l.s.views[l.at.partition].cfg.Members)
 	switch {
 	case l.at.protocol == wor.Chain:
 		return 1
 	case l.at.protocol == wor.Fast && b.IsZero():
-		return wor.FastQuorum(n)
+		return wor.FastQuorum(l.size)
 	}
-	return wor.Majority(n)
+	return wor.Majority(l.size)
 }
 
 // tell tells the application, once.
