@@ -2,6 +2,7 @@ package space
 
 import (
 	"fmt"
+	"github.com/ashlar-dev/ashlar/worm/wor"
 	"strings"
 )
 
@@ -47,3 +48,9 @@ func (s *Space) Dump() string {
 	}
 	return b.String()
 }
+
+// Rescue is what who waits at a sealed partition for too long does.
+func (s *Space) Rescue(p wor.Partition) { s.rescue(s.views[p]) }
+
+// Rescuing says that a Rescue has not ended.
+func (s *Space) Rescuing(p wor.Partition) bool { return s.views[p].rescuing }

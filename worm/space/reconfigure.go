@@ -73,7 +73,7 @@ func (p Progress) String() string {
 // effect. Operations under way go on in the new epoch; tokens of the old one are
 // of no use any more. Progress may be nil.
 func (s *Space) Reconfigure(p wor.Partition, members []wor.Member, within time.Duration, progress func(Progress), done func(*wor.Config, error)) {
-	s.reconfigure(p, members, within, false, progress, done)
+	s.reconfigure(p, members, within, change{}, progress, done)
 }
 
 // UnsafeRecover is Reconfigure for a partition of which a majority of the servers
@@ -82,13 +82,13 @@ func (s *Space) Reconfigure(p wor.Partition, members []wor.Member, within time.D
 // (ErrRefused) as long as a majority answers. For partition 0 nothing decides
 // between two that do this at once: one operator must do it, once.
 func (s *Space) UnsafeRecover(p wor.Partition, members []wor.Member, within time.Duration, progress func(Progress), done func(*wor.Config, error)) {
-	s.reconfigure(p, members, within, true, progress, done)
+	s.reconfigure(p, members, within, change{unsafe: true}, progress, done)
 }
 
 // ErrRefused: the operator's command was not begun, for the reason that is said.
 var ErrRefused = errors.New("refused")
 
-func (s *Space) reconfigure(p wor.Partition, members []wor.Member, within time.Duration, unsafe bool, progress func(Progress), done func(*wor.Config, error)) {
+func (s *Space) reconfigure(p wor.Partition, members []wor.Member, within time.Duration, how change, progress func(Progress), done func(*wor.Config, error)) {
 	next := &wor.Config{Partition: p, Members: slices.Clone(members)}
 	err := s.checkPartition(p)
 	if err == nil {
@@ -101,7 +101,7 @@ func (s *Space) reconfigure(p wor.Partition, members []wor.Member, within time.D
 		s.later(func() { done(nil, err) })
 		return
 	}
-	c := &change{next: next, unsafe: unsafe, watch: progress, done: done}
+	c := &change{next: next, unsafe: how.unsafe, only: how.only, watch: progress, done: done}
 	c.begin(s, 0, within, c)
 	c.at.Partition = p
 	c.refresh()
@@ -114,8 +114,11 @@ type change struct {
 	old    *wor.Config
 	next   *wor.Config
 	unsafe bool
-	watch  func(Progress)
-	done   func(*wor.Config, error)
+	// only, when not nil, is the configuration that this is to follow: the members
+	// were chosen by who knew no later one, in which others may have changed.
+	only  *wor.Config
+	watch func(Progress)
+	done  func(*wor.Config, error)
 
 	r     reader
 	pause alarm
@@ -170,6 +173,14 @@ func (c *change) refresh() {
 	c.phase(PhaseRefresh)
 	c.old = s.views[c.next.Partition].cfg
 	c.at.Epoch = c.old.Epoch
+	if c.only != nil && c.only.Epoch != c.old.Epoch {
+		s.later(func() {
+			if c.live {
+				c.settle(c.old)
+			}
+		})
+		return
+	}
 	if c.unsafe {
 		c.look()
 		return
@@ -455,11 +466,12 @@ func (c *change) answer(cfg *wor.Config, err error) {
 }
 
 // rescue ends a reconfiguration that somebody began and did not finish: to the
-// same members.
+// same members, unless it turns out to be finished.
 func (s *Space) rescue(v *view) {
 	if v.rescuing {
 		return
 	}
 	v.rescuing = true
-	s.reconfigure(v.partition, v.cfg.Members, 10*max(s.o.Patience, time.Second), false, nil, func(*wor.Config, error) { v.rescuing = false })
+	within := 10 * max(s.o.Patience, time.Second)
+	s.reconfigure(v.partition, v.cfg.Members, within, change{only: v.cfg}, nil, func(*wor.Config, error) { v.rescuing = false })
 }

@@ -14,7 +14,8 @@ import (
 // one after the other. It looks before it acts: in each of these, all others must
 // serve the newest epoch, and the new server must answer, as one that is no member
 // there. Otherwise nothing is changed, and the error, an ErrRefused, says why. A
-// replacement that ended halfway goes on when it is asked for again; one that is
+// replacement that ended halfway goes on when it is asked for again, as does one
+// that answers ErrWritten, since somebody has changed a partition meanwhile; one that is
 // done, so that no partition has the dead server and some have the new one, is
 // success. Progress may be nil.
 func (s *Space) Replace(dead wor.ServerID, with wor.Member, within time.Duration, progress func(Progress), done func(error)) {
@@ -185,7 +186,7 @@ func (r *replace) next() {
 	if r.until != 0 {
 		within = max(r.until.Sub(s.clock.Now()), 1)
 	}
-	s.Reconfigure(p, m, within, r.watch, func(_ *wor.Config, err error) {
+	s.reconfigure(p, m, within, change{only: cfg}, r.watch, func(_ *wor.Config, err error) {
 		switch {
 		case !r.live:
 		case err != nil:
