@@ -23,8 +23,9 @@ type call struct {
 	cfg     *wor.Config // what m was made for
 	number  uint32      // of the machine; answers to an earlier one are dropped
 	tries   int
-	got     int64  // bytes in answers
+	got     int64  // bytes in answers to the machine
 	refused uint16 // servers that answered StatusLimit
+	began   bool   // servers of an epoch before were asked
 	limit   string // what they said
 	live    bool
 	waits   bool // for the next configuration
@@ -59,7 +60,7 @@ var errMoved = errors.New("the epoch is over")
 // run starts the call. The owner is not told from within.
 func (c *call) run(s *Space, owner caller, t task) {
 	c.s, c.owner, c.task = s, owner, t
-	c.tries, c.got, c.refused, c.live, c.waits = 0, 0, 0, true, false
+	c.tries, c.got, c.refused, c.live, c.waits, c.began = 0, 0, 0, true, false, false
 	c.start()
 }
 
@@ -71,7 +72,7 @@ func (c *call) start() {
 		c.cfg = s.views[c.partition].cfg
 	}
 	c.number++
-	c.refused = 0
+	c.refused, c.got = 0, 0
 	if c.pinned && c.epoch != c.cfg.Epoch {
 		// Learned meanwhile, or not yet.
 		number := c.number
@@ -92,6 +93,7 @@ func (c *call) start() {
 func (c *call) moved() {
 	s := c.s
 	c.number++
+	c.began = true
 	s.agenda.drop(&c.alarm)
 	s.views[c.partition].refused = s.clock.Now()
 	if c.pinned && c.epoch > c.cfg.Epoch {
@@ -250,9 +252,23 @@ func (c *call) look() {
 		c.moved()
 	case c.got > c.s.o.ResultMax:
 		c.finish(&wor.LimitError{Name: "Options.ResultMax", Limit: c.s.o.ResultMax, Got: c.got})
-	case c.m.Moved() != wor.StatusOK || bits.OnesCount16(c.refused) > n-wor.Majority(n):
-		c.finish(&refusedError{wor.LimitError{Name: c.limit}, c.tries == 0 && bits.OnesCount16(c.refused) == n})
+	case c.m.Moved() != wor.StatusOK || bits.OnesCount16(c.refused) > c.spare(n):
+		c.finish(&refusedError{wor.LimitError{Name: c.limit}, c.tries == 0 && !c.began && c.all(n)})
 	}
+}
+
+// spare is how many of n servers the task can do without.
+func (c *call) spare(n int) int {
+	if c.protocol == wor.Chain {
+		return 0 // it asks nobody else
+	}
+	return n - wor.Majority(n)
+}
+
+// all says that whoever was asked has refused. A chain is captured and written from
+// its head on, which is the only one that was asked about a single register then.
+func (c *call) all(n int) bool {
+	return bits.OnesCount16(c.refused) == n || c.protocol == wor.Chain && c.refused == 1 && c.r.Len() == 1
 }
 
 // refusedError is a limit of servers. Whole: none of them did anything.
