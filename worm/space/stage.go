@@ -61,11 +61,7 @@ func (c *change) pump() {
 	if c.piece != nil {
 		return // it is on its way
 	}
-	for i := range c.sources {
-		if cursor, ok := c.merger.Wants(i); ok && (c.fetches[i] == nil || !c.fetches[i].live) {
-			c.fetch(i, cursor)
-		}
-	}
+	c.fetchWanted()
 	piece, last, ok, err := c.merger.Next()
 	switch {
 	case err != nil:
@@ -76,6 +72,16 @@ func (c *change) pump() {
 		}
 		c.piece, c.last = piece, last
 		c.stage()
+	default:
+		c.fetchWanted() // it has come to the end of a server's piece
+	}
+}
+
+func (c *change) fetchWanted() {
+	for i := range c.sources {
+		if cursor, ok := c.merger.Wants(i); ok && (c.fetches[i] == nil || !c.fetches[i].live) {
+			c.fetch(i, cursor)
+		}
 	}
 }
 
