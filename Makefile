@@ -6,16 +6,17 @@ BUILD       := build
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 # Packages with goroutines of their own: these also run under the race detector.
 CONCURRENT  := ./check/... ./env/... ./distsys/... ./store ./store/cache ./store/memtable ./store/slab ./store/journal \
-               ./goose/primitive ./internal/crashtest ./mail/... ./cmd/mailboat ./examples/wal ./examples/groupcommit ./examples/asynclog
+               ./goose/primitive ./internal/crashtest ./mail/... ./cmd/mailboat ./worm ./worm/node ./worm/wal ./cmd/ashlard/... ./examples/wal ./examples/groupcommit ./examples/asynclog
 # What `make sim` runs, as sim/suite reads it: first=N,seeds=N.
 SIM         ?= seeds=20000
+SIM_WORM    ?= seeds=2000
 # How many crash states `make crash` explores.
 STATES      ?= 100000000
 # How long each fuzz target runs in `make fuzz`; `make test` runs the seeds only,
 # since what lands must not depend on luck.
 FUZZTIME    ?= 10s
 
-.PHONY: demo test check build lint unit race fuzz sim crash mutants proofs proof-mutants corpus bench bench-kv powerfail netns deps clean
+.PHONY: demo test check build lint unit race fuzz sim crash mutants proofs proof-mutants corpus bench bench-kv bench-worm powerfail netns deps clean
 
 ## demo: check, compile, run and validate the lock service; then find a bug in a broken one.
 demo: build
@@ -41,6 +42,7 @@ lint:
 	$(GO) run $(STATICCHECK) ./...
 	@if [ -e /usr/include/rocksdb/c.h ]; then $(GO) vet -tags rocksdb ./bench/kv ./bench/powerfail; \
 	else echo "not looked at: the drivers for RocksDB, whose headers are missing"; fi
+	$(GO) vet -tags etcd ./bench/worm
 
 unit:
 	@GO="$(GO)" sh internal/tidy/unit.sh
@@ -56,6 +58,7 @@ fuzz:
 sim:
 	ASHLAR_SIM=$(SIM) $(GO) test -count=1 -timeout 6h ./sim/...
 	ASHLAR_SIM_MUTANTS=1 $(GO) test -count=1 -timeout 1h -v -run TestMutantsAreFoundOut ./sim
+	ASHLAR_SIM=$(SIM_WORM) $(GO) test -count=1 -timeout 6h ./worm/simulation ./worm/node ./worm/wal
 
 ## crash: many more crash states of the store than `make test` explores.
 crash:
@@ -79,6 +82,10 @@ proof-mutants: proofs
 bench-kv:
 	$(GO) run -tags rocksdb ./bench/kv -preset smoke
 
+## bench-worm: registers, logs and transactions beside etcd and Redis; `go run -tags etcd ./bench/worm -help` has the rest.
+bench-worm:
+	$(GO) run -tags etcd ./bench/worm
+
 ## powerfail: what stores keep when the power fails, on a file system that holds back what was not synced.
 powerfail:
 	$(GO) run ./bench/powerfail -engines all -rounds 200 -seed 1
@@ -93,7 +100,7 @@ netns: build
 
 ## bench: the benchmarks behind the README's figures.
 bench:
-	$(GO) test -run '^$$' -bench . -benchmem -timeout 60m ./check/... ./tla/... ./distsys/... ./compile/... ./sim/... ./store/...
+	$(GO) test -run '^$$' -bench . -benchmem -timeout 60m ./check/... ./tla/... ./distsys/... ./compile/... ./sim/... ./store/... ./worm/...
 
 ## deps: what the tests need of the distribution's packages.
 deps:
