@@ -39,6 +39,8 @@ func Partition(p Part) ([]Keys, Verdict) {
 			v.block(r, l, rel.Name+" comes from outside, where nobody can be told to divide it", "have another component receive it")
 		case len(rel.Columns) == 0:
 			v.block(r, l, rel.Name+" has no column to divide it by", "partial partitioning can copy it to all")
+		case !slices.ContainsFunc(rel.Columns, func(c logic.Column) bool { return c.Lattice == logic.NoLattice }):
+			v.block(r, l, rel.Name+" has no column to divide it by but those that merge", "partial partitioning can copy it to all")
 		}
 	}
 	if !v.Holds {

@@ -104,6 +104,10 @@ func Monotonic(p Part) Verdict {
 	persisted, assuming := Persisted(p, func(r *logic.Relation) bool { return inputs[r] })
 	used := map[string]bool{}
 	for _, r := range p.Rules {
+		if rel := merging(r); rel != nil {
+			v.block(r, nil, rel.Name+" merges its facts: what was is forgotten", "")
+			continue
+		}
 		guards, persistence := r.Persistence()
 		if _, asserted := p.assumed(logic.Collected, r.Head.Relation); persistence && len(guards) > 0 && asserted {
 			used[r.Head.Relation.Name] = true
@@ -133,6 +137,20 @@ func Monotonic(p Part) Verdict {
 		}
 	}
 	return v
+}
+
+// merging is a relation of the rule's, one that it derives or reads, that merges its
+// facts.
+func merging(r *logic.Rule) *logic.Relation {
+	if r.Head.Relation.Merges() {
+		return r.Head.Relation
+	}
+	for i := range r.Body {
+		if a := r.Body[i].Atom; a != nil && a.Relation.Merges() {
+			return a.Relation
+		}
+	}
+	return nil
 }
 
 // threshold blocks unless the aggregates of a rule grow, and everybody who reads

@@ -234,3 +234,42 @@ func TestWhatTheRulesForbid(t *testing.T) {
 		}
 	}
 }
+
+// TestMergingIsNotMonotonic decouples rules that compare with a greatest value so far,
+// which was less before: monotonic while it is no lattice.
+func TestMergingIsNotMonotonic(t *testing.T) {
+	const text = `program p
+component a {
+  input  in(x: u64)
+  output seen(x: u64)
+  output less(x: u64)
+  var    top(x: u64)
+  table  kept(x: u64)
+  sync   kept(x) <- in(x)
+  async  seen@node "c"(x) <- in(x)
+  sync   top(x) <- kept(x)
+  async  less@node "c"(x) <- kept(x), top(y), y <= x
+}
+`
+	before := read(t, text)
+	s, err := rewrite.ParseStep("monotonic a rules 3 4 as b")
+	if err != nil {
+		t.Fatal(err)
+	}
+	after, cert, err := rewrite.Apply(before, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := certificate.Check(before, after, cert.Claim(before)); err != nil {
+		t.Fatal(err)
+	}
+	lattice := func(p *logic.Program) *logic.Program {
+		return read(t, strings.Replace(p.String(), "top(x: u64)", "top(x: max<u64>)", 1))
+	}
+	if _, _, err = rewrite.Apply(lattice(before), s); err == nil || !strings.Contains(err.Error(), "merges") {
+		t.Errorf("not refused: %v", err)
+	}
+	if err = certificate.Check(lattice(before), lattice(after), cert.Claim(before)); err == nil || !strings.Contains(err.Error(), "merges") {
+		t.Errorf("passes: %v", err)
+	}
+}

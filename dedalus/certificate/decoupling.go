@@ -131,6 +131,14 @@ func (h *halves) assumed(k logic.AssumptionKind, n rel) bool {
 func (h *halves) monotonic() error {
 	grows := h.growing()
 	for _, r := range h.moved {
+		if r.Head.Relation.Merges() {
+			return fmt.Errorf("'%v' merges", r)
+		}
+		for i := range r.Body {
+			if a := r.Body[i].Atom; a != nil && a.Relation.Merges() {
+				return fmt.Errorf("'%v' reads %s, which merges", r, a.Relation.Name)
+			}
+		}
 		guards, persistence := r.Persistence()
 		if persistence && len(guards) > 0 && h.assumed(logic.Collected, r.Head.Relation.Name) {
 			continue

@@ -287,16 +287,23 @@ func (m *Model) tick(s *state, i int, in []string, timers int) *state {
 	return t
 }
 
-// quiet says that nothing is under way and no tick without timers changes
-// anything.
+// quiet says that nothing is under way and no tick changes anything, whichever
+// timers run out.
 func (m *Model) quiet(s *state) bool {
 	if len(s.pending) > 0 {
 		return false
 	}
 	now := string(m.codec.encode(s))
 	for i := range m.nodes {
-		if string(m.codec.encode(m.tick(s, i, nil, 0))) != now {
-			return false
+		for timers := range 1 << len(m.reads[i]) {
+			if !m.allowed(s, i, timers) {
+				continue
+			}
+			t := m.tick(s, i, nil, timers)
+			t.timers = s.timers
+			if string(m.codec.encode(t)) != now {
+				return false
+			}
 		}
 	}
 	return true
