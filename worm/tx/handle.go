@@ -102,9 +102,12 @@ type Messages interface {
 	Message(kind uint8, b []byte, answer func([]byte))
 }
 
-// known says that the RMs of a Tx from outside exist, and that their votes lie
-// where these RMs vote.
+// known says that the RMs of a Tx from outside exist, that their votes lie where
+// these RMs vote, and that it is not another one of the same name.
 func (e *Engine) known(t Tx) bool {
+	if x := e.txns[t.ID]; x != nil && !slices.Equal(x.tx.Seats, t.Seats) {
+		return false
+	}
 	for _, s := range t.Seats {
 		if int(s.RM) >= e.opt.RMs || e.voteSegment(s.RM, segmentNumber(s.Addr.Segment)) != s.Addr.Segment ||
 			s.Addr.Offset >= e.opt.SegmentSize {

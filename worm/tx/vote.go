@@ -102,8 +102,8 @@ func decodeVote(b []byte) *Vote {
 	default:
 		d.fail()
 	}
-	if !d.done() {
-		return &Vote{Brief: []byte(reasonGarbled)}
+	if !d.done() || v.Yes && !(&Tx{v.ID, v.Seats}).valid() {
+		return &Vote{Brief: []byte(reasonGarbled)} // who waited for nobody's votes would wait for ever
 	}
 	return v
 }

@@ -1,0 +1,61 @@
+package tx
+
+import (
+	"testing"
+
+	"github.com/ashlar-dev/ashlar/worm/ideal"
+	"github.com/ashlar-dev/ashlar/worm/wor"
+)
+
+// TestOneNameTwoTransactions: messages that give one ID to transactions of
+// different seats are refused, in whichever order they come.
+func TestOneNameTwoTransactions(t *testing.T) {
+	c := newCluster(t, ideal.Options{Seed: 12}, 1, 3, small())
+	_, cl := c.client("client")
+	if _, err := c.do(cl, txn_(put(keyIn(0, 3, "a"), "1"), put(keyIn(1, 3, "a"), "1"), put(keyIn(2, 3, "a"), "1"))); err != nil {
+		t.Fatal(err)
+	}
+	e := c.servers[0].kv.engine
+	seat := func(rm RM) Seat {
+		a, ok := e.chains[rm].seat(false)
+		if !ok {
+			t.Fatal("no seat")
+		}
+		return Seat{rm, a}
+	}
+	c.servers[0].p.Serial.Do(func() {
+		one := Tx{ID{99, 1}, []Seat{seat(0), {1, wor.Addr{Segment: e.voteSegment(1, 50), Offset: 1}}}}
+		two := Tx{ID{99, 1}, []Seat{one.Seats[0], seat(1), seat(2)}}
+		say := func(b []byte) (code uint8) {
+			e.Handle(b, func(a []byte) { code = a[0] })
+			return code
+		}
+		part := (&Request{Ops: []Op{get(keyIn(0, 3, "a"))}}).encodePart(&part{})
+		self := e.opt.Self
+		if got := say((&prepareMessage{one, 0, self, part}).encode()); got != answerOK {
+			t.Errorf("the first one is answered %d", got)
+		}
+		if got := say((&prepareMessage{two, 2, self, part}).encode()); got != answerBad {
+			t.Errorf("another one of the same name is answered %d", got)
+		}
+		b := &beginMessage{two, self, []wor.Member{self, self, self}, [][]byte{part, part, part}}
+		if got := say(b.encode()); e.policy.manager && got != answerBad {
+			t.Errorf("to begin another one of the same name is answered %d", got)
+		}
+	})
+}
+
+// TestVoteForNothing: a YES that names no transaction is nobody's YES; who takes an
+// RM over would never learn its outcome.
+func TestVoteForNothing(t *testing.T) {
+	a, b := Seat{1, wor.Addr{Segment: 1}}, Seat{2, wor.Addr{Segment: 2}}
+	for _, x := range []struct {
+		seats []Seat
+		want  bool
+	}{{nil, false}, {[]Seat{b, a}, false}, {[]Seat{a, a}, false}, {[]Seat{a}, true}, {[]Seat{a, b}, true}} {
+		v := &Vote{ID: ID{1, 2}, Yes: true, Order: 3, Seats: x.seats}
+		if got := decodeVote(v.encode()).Yes; got != x.want {
+			t.Errorf("a vote with the seats %v counts as yes=%v", x.seats, got)
+		}
+	}
+}
