@@ -80,13 +80,13 @@ func (s *shared) apply(c command, m StateMachine) (result []byte, err error) {
 		x.low = c.low
 	}
 	for len(x.results) > ResultsMax {
-		for ; ; x.low++ {
-			if _, ok := x.results[x.low]; ok {
-				delete(x.results, x.low)
-				x.low++
-				break
-			}
+		first := x.low
+		if _, ok := x.results[first]; !ok {
+			// Numbers may have gaps, of any size.
+			first = slices.Min(slices.Collect(maps.Keys(x.results)))
 		}
+		delete(x.results, first)
+		x.low = first + 1
 	}
 	return result, nil
 }
