@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"runtime"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/ashlar-dev/ashlar/env"
@@ -15,6 +17,10 @@ import (
 // conn is a connection. One goroutine dials, reads and gives the last call;
 // a second writes what is queued. Calls to the handler hold calls, so that
 // they come one at a time.
+//
+// The first Write after something was read goes to the socket at once, without
+// the second goroutine: whoever asks and waits gets the answer sooner, and an
+// answer to a whole batch is one piece anyway. Those that follow are gathered.
 type conn struct {
 	network *Network
 	h       env.Handler
@@ -31,6 +37,9 @@ type conn struct {
 	full   bool     // a Write has met ErrFull since the last Drained
 	closed bool
 	kick   chan struct{} // to the writer: there is something to do
+	direct *direct       // nil: always by the writer
+
+	heard atomic.Bool // something was read, and nothing written since
 }
 
 var _ env.Conn = (*conn)(nil)
@@ -59,6 +68,11 @@ func (c *conn) Write(b []byte) error {
 	if used := len(c.queue) + c.flight; used > 0 && used+len(b) > c.network.opt.WriteBuffer {
 		c.full = true
 		return env.ErrFull
+	}
+	if c.direct != nil && len(c.queue)+c.flight == 0 && c.heard.CompareAndSwap(true, false) {
+		if b = b[c.direct.write(b):]; len(b) == 0 {
+			return nil
+		}
 	}
 	c.queue = append(c.queue, b...)
 	c.wake()
@@ -148,7 +162,7 @@ func (c *conn) run(nc net.Conn, dialled bool) {
 		c.end(env.ErrClosed)
 		return
 	}
-	c.nc, c.local = nc, env.Addr(nc.LocalAddr().String())
+	c.nc, c.local, c.direct = nc, env.Addr(nc.LocalAddr().String()), newDirect(nc)
 	c.mu.Unlock()
 	if dialled {
 		c.calls.Lock()
@@ -186,6 +200,7 @@ func (c *conn) readLoop(nc net.Conn) error {
 	for {
 		n, err := nc.Read(buf)
 		if n > 0 {
+			c.heard.Store(true)
 			c.calls.Lock()
 			c.h.Data(c, buf[:n])
 			c.calls.Unlock()
@@ -201,6 +216,9 @@ func (c *conn) readLoop(nc net.Conn) error {
 func (c *conn) writeLoop(nc net.Conn) error {
 	var spare []byte
 	for range c.kick {
+		// Whoever is ready to run may have more to write: a system call costs
+		// more than letting them.
+		runtime.Gosched()
 		for {
 			c.mu.Lock()
 			if c.closed {
