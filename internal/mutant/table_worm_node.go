@@ -100,7 +100,7 @@ func wormNodeMutants() []Mutant {
 		{
 			Name: "worm/node/the-life-before-is-not-compared", Kind: Lost, File: "worm/node/witness.go", Packages: node, Run: witness,
 			Breaks: "A disk that lacks the end of its last generation passes.",
-			Old:    "return seen.life != s.before.life || s.start.less(seen.place)", New: "return false",
+			Old:    "return seen.life != s.before.life || s.start.position < seen.position", New: "return false",
 		},
 		{
 			Name: "worm/node/told-before-it-is-written", Kind: Stuck, File: "worm/node/witness.go", Packages: node, Run: "TestToldWhenWritten",

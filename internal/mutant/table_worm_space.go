@@ -108,14 +108,14 @@ func spaceClientMutants() []Mutant {
 		{
 			Name: "worm/space/one-server-is-a-decision", Kind: Unsound, File: "worm/space/listen.go", Packages: in, Run: "Listen",
 			Breaks: "A listener takes the first note for a decision.",
-			Old:    "	return wor.Majority(n)\n",
+			Old:    "	return wor.Majority(l.size)\n",
 			New:    "	return 1\n",
 		},
 		{
 			Name: "worm/space/majority-is-a-fast-decision", Kind: Unsound, File: "worm/space/listen.go", Packages: in, Run: "Listen",
 			Breaks: "A listener takes a majority at ballot zero for a decision of protocol Fast.",
-			Old:    "		return wor.FastQuorum(n)\n",
-			New:    "		return wor.Majority(n)\n",
+			Old:    "		return wor.FastQuorum(l.size)\n",
+			New:    "		return wor.Majority(l.size)\n",
 		},
 		{
 			Name: "worm/space/listener-believes-notes-alone", Kind: Stuck, File: "worm/space/listen.go", Packages: in, Run: "Listen",
