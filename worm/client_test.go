@@ -21,20 +21,34 @@ import (
 // one.
 func cluster(t testing.TB, n int, memory bool) (g *wor.Genesis, stop func(i int)) {
 	t.Helper()
+	g, stops, err := start(n, memory, t.TempDir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { stopAll(stops) })
+	return g, func(i int) { stops[i]() }
+}
+
+func stopAll(stops []func()) {
+	for _, stop := range stops {
+		stop()
+	}
+}
+
+// start starts servers, with their disks in the directories that it is given.
+func start(n int, memory bool, dir func() string) (g *wor.Genesis, stops []func(), err error) {
 	g = &wor.Genesis{Cluster: 7, Partitions: []wor.Config{{}}}
-	listeners := make([]wor.Member, n)
-	dirs := make([]*osenv.Disk, n)
+	disks := make([]*osenv.Disk, n)
 	for i := range n {
 		world := osenv.New()
 		m := wor.Member{ID: wor.ServerID(i + 1), Name: fmt.Sprint("n", i)}
 		if !memory {
-			disk, err := osenv.OpenDisk(t.TempDir())
-			if err != nil {
-				t.Fatal(err)
+			if disks[i], err = osenv.OpenDisk(dir()); err != nil {
+				return nil, nil, err
 			}
-			world.Disk, dirs[i] = disk, disk
+			world.Disk = disks[i]
 			if m.ID, err = node.Format(world, "log", m.Name); err != nil {
-				t.Fatal(err)
+				return nil, nil, err
 			}
 		}
 		// A port that is free: the genesis has to name it before the server is
@@ -42,21 +56,19 @@ func cluster(t testing.TB, n int, memory bool) (g *wor.Genesis, stop func(i int)
 		network := osenv.NewNetwork(osenv.NetworkOptions{})
 		l, err := network.Listen("127.0.0.1:0", nil)
 		if err != nil {
-			t.Fatal(err)
+			return nil, nil, err
 		}
 		m.Addr = string(l.Addr())
 		l.Close()
 		network.Close()
-		listeners[i] = m
+		g.Partitions[0].Members = append(g.Partitions[0].Members, m)
 	}
-	g.Partitions[0].Members = listeners
-	stops := make([]func(), n)
-	for i, m := range listeners {
+	for i, m := range g.Partitions[0].Members {
 		world, tasks := osenv.New(), osenv.NewTasks()
 		network := osenv.NewNetwork(osenv.NetworkOptions{})
 		world.Network = network
-		if dirs[i] != nil {
-			world.Disk = dirs[i]
+		if disks[i] != nil {
+			world.Disk = disks[i]
 		}
 		o := node.Options{Env: world, Tasks: tasks, Listen: env.Addr(m.Addr), Genesis: g}
 		if o.Memory = memory; memory {
@@ -66,19 +78,18 @@ func cluster(t testing.TB, n int, memory bool) (g *wor.Genesis, stop func(i int)
 		}
 		s, err := node.OpenServer(o)
 		if err != nil {
-			t.Fatal(err)
+			return nil, nil, err
 		}
-		stops[i] = sync.OnceFunc(func() {
+		stops = append(stops, sync.OnceFunc(func() {
 			s.Close()
 			tasks.Close()
 			network.Close()
-			if dirs[i] != nil {
-				dirs[i].Close()
+			if disks[i] != nil {
+				disks[i].Close()
 			}
-		})
-		t.Cleanup(stops[i])
+		}))
 	}
-	return g, func(i int) { stops[i]() }
+	return g, stops, nil
 }
 
 func TestClientOnServers(t *testing.T) {
@@ -209,7 +220,8 @@ func TestDeadlineIsTheOperations(t *testing.T) {
 	}
 	ctx, give := context.WithCancel(t.Context())
 	time.AfterFunc(5*time.Millisecond, give)
-	if err := c.Propose(ctx, wor.Addr{Segment: 1}, []byte("x")); !errors.Is(err, wor.ErrUnknown) {
+	// It does not get as far as to write, and knows that.
+	if err := c.Propose(ctx, wor.Addr{Segment: 1}, []byte("x")); !errors.Is(err, wor.ErrDeadline) {
 		t.Errorf("propose that was given up: %v", err)
 	}
 }

@@ -65,7 +65,8 @@ func (l *Log) Append(ctx context.Context, data []byte) (log.Position, error) {
 
 // AppendOnce is Append under a name of the caller's choice: after wor.ErrUnknown,
 // calling it again with the same name does not append twice, as log.Log.Append
-// says. This does not hold where the context was cancelled: then the append goes on.
+// says. When the context was cancelled, the append may still be under way for a
+// while, and log.ErrID says so. This does not hold where the context was cancelled: then the append goes on.
 func (l *Log) AppendOnce(ctx context.Context, id log.EntryID, data []byte) (log.Position, error) {
 	data = clone(data)
 	at, err := call(ctx, l.client, func(within time.Duration, done func(log.Position, error)) {
