@@ -376,7 +376,7 @@ func (p *appender) write(a *appending, t *wor.Token, offset uint32) {
 		switch {
 		case decided(err):
 			p.decided(a, at, a.value, err)
-		case errors.Is(err, wor.ErrLimit):
+		case errors.Is(err, wor.ErrLimit) && !errors.Is(err, wor.ErrUnknown):
 			a.doubtful = false
 			p.discard(t.Part(wor.Range{Segment: t.Range.Segment, Lo: offset, Hi: offset + 1}))
 			p.finish(a, 0, err)
@@ -396,6 +396,9 @@ func (p *appender) resolve(a *appending, at Position) {
 		case decided(err):
 			p.decided(a, at, junk(), err)
 		default:
+			if errors.Is(err, wor.ErrLimit) {
+				p.expire(a, err) // that may last, and who appends should know
+			}
 			p.l.later(&p.wait, func() { p.resolve(a, at) })
 		}
 	})
