@@ -77,4 +77,3 @@ func TestReplaceDoesNotRevert(t *testing.T) {
 		t.Errorf("a member that was removed is back in epoch %d: %v", cfg.Epoch, err)
 	}
 }
-
