@@ -24,7 +24,7 @@ const (
 
 // worldOptions are what a world of WormSpace needs.
 func worldOptions() sim.Options {
-	return sim.Options{WriteBuffer: 2 * wire.FrameMax, DialTimeout: 500 * time.Millisecond, WriteTimeout: 2 * time.Second}
+	return sim.Options{EventsMax: 500_000, WriteBuffer: 2 * wire.FrameMax, DialTimeout: 500 * time.Millisecond, WriteTimeout: 2 * time.Second}
 }
 
 // host is a machine with a server.
@@ -80,7 +80,7 @@ func newCluster(w *sim.World, hosts, partitions int) (*cluster, error) {
 
 // format makes a disk a server's, and the host the member with that identity.
 func (h *host) format(d *sim.Disk, purpose string) error {
-	id, err := node.Format(env.Env{Disk: d, Random: h.c.w.Random(purpose), Tracer: env.NoTrace{}}, logDir, "")
+	id, err := node.Format(env.Env{Disk: d, Random: h.c.w.Random(purpose), Tracer: env.NoTrace{}}, logDir, h.node.Name())
 	h.member = wor.Member{ID: id, Name: h.node.Name(), Addr: h.node.Name() + ":1"}
 	return err
 }

@@ -31,6 +31,8 @@ type ghost struct {
 	rivals  map[place]uint64        // the tag of who staged first
 	absent  map[wor.ServerID]uint64 // since when its disk is not there any more
 	logs    bool                    // segments are those of a log
+	// machines: segments are those of a state machine.
+	machines bool
 }
 
 // question is a request and when it was asked; again, if it may have been asked
@@ -448,6 +450,9 @@ func (g *ghost) choose(v vote) {
 		c = &choice{a: v.a, value: v.value}
 		g.chosen[v.a] = c
 		g.listed = append(g.listed, c)
+		if g.machines && v.a.Offset == wor.MetaOffset {
+			g.holes(v.a.Segment - 1)
+		}
 	}
 	if c.value != v.value {
 		g.wrong("agreement", "%v is %.60q, and %.60q was chosen in partition %d, epoch %d", v.a, v.value, c.value, c.in[0].p, c.in[0].e)
@@ -490,5 +495,19 @@ func (g *ghost) newest(p wor.Partition) wor.Config {
 			return g.configs[at]
 		}
 		at.e++
+	}
+}
+
+// holes looks, when a segment was allocated, whether the one before has registers
+// that are not chosen below one that is.
+func (g *ghost) holes(s wor.Segment) {
+	last, n := uint32(0), uint32(0)
+	for _, c := range g.listed {
+		if c.a.Segment == s && c.a.Offset < wor.PlacementOffset {
+			last, n = max(last, c.a.Offset+1), n+1
+		}
+	}
+	if n < last {
+		g.c.w.Mark("leader takeover with holes")
 	}
 }
