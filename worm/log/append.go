@@ -54,6 +54,8 @@ type appender struct {
 	wait    env.Backoff
 	open    openPositions
 	stock   []stocked
+	// voids counts the tokens that were void since one served last.
+	voids int
 }
 
 const (
@@ -61,6 +63,10 @@ const (
 	asksMax = 4
 	// doubtsMax bounds the appends of unknown outcome that are remembered.
 	doubtsMax = 1024
+	// voidsMax is how many void tokens, one after the other, have another sequencer
+	// elected. A reader that did not wait makes one of them void; a new epoch, of
+	// which no sequencer hears, all that it has.
+	voidsMax = 8
 )
 
 // appending is one append.
@@ -375,16 +381,36 @@ func (p *appender) write(a *appending, t *wor.Token, offset uint32) {
 		}
 		switch {
 		case decided(err):
+			p.voids = 0
 			p.decided(a, at, a.value, err)
 		case errors.Is(err, wor.ErrLimit) && !errors.Is(err, wor.ErrUnknown):
 			a.doubtful = false
 			p.discard(t.Part(wor.Range{Segment: t.Range.Segment, Lo: offset, Hi: offset + 1}))
 			p.finish(a, 0, err)
 		default:
+			p.void(at, err)
 			p.l.seat.suspect(0)
 			p.resolve(a, at)
 		}
 	})
+}
+
+// void counts a token that was void. When there are many the sequencer hands out
+// nothing else, and what was prefetched is of no use either.
+func (p *appender) void(at Position, err error) {
+	outbid := errors.Is(err, wor.ErrOutbid) || errors.Is(err, wor.ErrSealed) || errors.Is(err, wor.ErrToken)
+	if !outbid || int64(at.Index()) < p.l.seat.top {
+		return
+	}
+	if p.voids++; p.voids < voidsMax {
+		return
+	}
+	p.voids, p.l.seat.void = 0, true
+	stock := p.stock
+	p.stock = nil
+	for _, s := range stock {
+		p.discard(s.token.Part(wor.Range{Segment: s.token.Range.Segment, Lo: s.next, Hi: s.token.Range.Hi}))
+	}
 }
 
 // resolve decides what an append's address holds: the append if that got there,

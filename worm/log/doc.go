@@ -43,6 +43,9 @@
 // fails, and looks for the next segment. Who asks it for the tail checks that the
 // next segment is not allocated (rule g).
 //
+// Tokens end with the epoch of the segment's partition, and no sequencer hears of a
+// new one. Who gets void tokens only has another sequencer elected.
+//
 // A hole, an address that was handed out and not written, is filled with junk by
 // whoever waits for it (Holes).
 //

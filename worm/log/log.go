@@ -143,6 +143,8 @@ type seat struct {
 	sure bool
 	// strikes counts failures of the sequencer since it last did its work.
 	strikes int
+	// void: what it hands out is, though it answers.
+	void bool
 	// elections counts those since a sequencer last did its work.
 	elections int
 	looking   bool
@@ -202,7 +204,7 @@ func (s *seat) look() {
 			s.l.later(&s.wait, s.look)
 		case index > s.top:
 			s.moved(index, m)
-		case s.top < 0 || s.strikes >= s.limit():
+		case s.top < 0 || s.strikes >= s.limit() || s.void:
 			s.elect()
 		default:
 			s.found()
@@ -212,7 +214,7 @@ func (s *seat) look() {
 
 // moved takes note of a new segment, and who is its sequencer.
 func (s *seat) moved(index int64, m *wor.Meta) {
-	s.top, s.strikes = index, 0
+	s.top, s.strikes, s.void = index, 0, false
 	if m != nil {
 		if e, ok := decodeEndpoint(m.Payload); ok {
 			s.member = e.member
@@ -237,7 +239,7 @@ func (s *seat) found() {
 // elect asks a server to become the sequencer. Whether it does shows when the
 // next segment is there.
 func (s *seat) elect() {
-	s.looking = true
+	s.looking, s.void = true, false
 	servers := s.l.opt.Servers
 	i := env.IntN(s.l.random, len(servers))
 	if s.top >= 0 && servers[i].ID == s.member.ID {

@@ -64,3 +64,52 @@ func TestHalfRefused(t *testing.T) {
 		t.Errorf("the log is %q", got)
 	}
 }
+
+// TestNewEpoch: the tokens of a sequencer end with the epoch of their partition.
+// Who appends then does not use up its segment before there is a new one.
+func TestNewEpoch(t *testing.T) {
+	b := newBench(t, ideal.Options{}, 2, 8192, nil)
+	last := b.append("first")
+	for range 3 {
+		b.w.NewEpoch()
+		began := b.w.Now()
+		at := b.append("next")
+		if d := b.w.Now().Sub(began); d > 5*time.Second {
+			t.Errorf("the append after a new epoch took %v, from %v to %v", d, last, at)
+		}
+		began = b.w.Now()
+		last = b.append("another")
+		if d := b.w.Now().Sub(began); d > 100*time.Millisecond {
+			t.Errorf("the one after it took %v", d)
+		}
+	}
+	for _, prefetch := range []uint32{0, 64} {
+		b := newBench(t, ideal.Options{}, 2, 8192, func(o *log.Options) { o.Prefetch = prefetch })
+		b.append("first")
+		b.w.NewEpoch()
+		began, left := b.w.Now(), 2000
+		b.wait(func(done func()) {
+			var next func(log.Position, error)
+			next = func(_ log.Position, err error) {
+				if err != nil {
+					t.Error(err)
+				}
+				if left--; left == 0 {
+					done()
+				}
+				if left >= 50 {
+					b.l.Append(log.Entry{Data: []byte("x")}, 0, next)
+				}
+			}
+			for range 50 {
+				b.l.Append(log.Entry{Data: []byte("x")}, 0, next)
+			}
+		})
+		if d := b.w.Now().Sub(began); d > 5*time.Second {
+			t.Errorf("2000 appends of 50 at a time took %v after a new epoch, with a prefetch of %d", d, prefetch)
+		}
+		if tail := b.tail(); tail.Index() == 0 {
+			t.Error("the test is blind: the segment served on")
+		}
+	}
+}
