@@ -239,6 +239,13 @@ func (o *clientFlags) watch(cmd *cobra.Command) (tell func(space.Progress), stop
 	}
 }
 
+// A new server has muteWait to find out that it is none of the members; it is
+// asked each muteEvery.
+const (
+	muteWait  = 10 * time.Second
+	muteEvery = 100 * time.Millisecond
+)
+
 func newReplaceCommand() *cobra.Command {
 	var o clientFlags
 	var with string
@@ -293,6 +300,15 @@ func (o *clientFlags) replace(ctx context.Context, cmd *cobra.Command, c *worm.C
 		}
 	}
 	state, err := c.Probe(fresh, 0)
+	for until := time.Now().Add(muteWait); err == nil && state.Answers && state.Standing == wor.StatusMute && time.Now().Before(until); {
+		// It was started just now, and asks its peers.
+		select {
+		case <-time.After(muteEvery):
+			state, err = c.Probe(fresh, 0)
+		case <-ctx.Done():
+			err = ctx.Err()
+		}
+	}
 	if err != nil {
 		return err
 	}
