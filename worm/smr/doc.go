@@ -33,6 +33,8 @@
 //   - To take over from a leader is to allocate the next segment, and then to
 //     close the one that it was in: capture what is not known of it, complete what
 //     was begun, and put the end behind that.
+//   - A leader's tokens end with the epoch of the segment's partition. It notices by
+//     their being void, and leads on by the next segment.
 //   - A linearizable read looks for the first register that is unwritten, and
 //     waits until all below is applied. A leader only makes sure that the next
 //     segment is not allocated.

@@ -26,6 +26,8 @@ type sticky struct {
 	rolling   bool
 	closer    closer
 	wait      env.Backoff
+	// voids counts the tokens that were void since one served last.
+	voids int
 }
 
 type stickyState uint8
@@ -36,6 +38,10 @@ const (
 	leading
 )
 
+// voidsMax is how many void tokens, one after the other, have a leader begin anew
+// with another segment. Who repairs a register makes one void; a new epoch all.
+const voidsMax = 3
+
 // strikesOut is how many failures of the leader have this replica take over.
 const strikesOut = 2
 
@@ -45,7 +51,7 @@ func newSticky(r *Replica) *sticky {
 
 func (s *sticky) become(state stickyState) {
 	s.era++
-	s.state, s.now, s.next, s.rolling = state, nil, nil, false
+	s.state, s.now, s.next, s.rolling, s.voids = state, nil, nil, false, 0
 }
 
 // live makes f a function that does nothing when the state has changed.
@@ -199,9 +205,27 @@ func (s *sticky) write() {
 			value = b.encode()
 		}
 		f := r.fly(slot, value, taken)
-		r.space.Write(t, slot.Offset(), value, r.timeout, func(err error) { r.landed(f, value, err) })
+		era := s.era
+		r.space.Write(t, slot.Offset(), value, r.timeout, func(err error) {
+			if s.era == era && !r.closed {
+				s.token(err)
+			}
+			r.landed(f, value, err)
+		})
 		if 4*uint64(c.offset) >= 3*uint64(c.size) {
 			s.roll()
+		}
+	}
+}
+
+// token sees from the outcome of a write whether the leader's tokens still serve.
+func (s *sticky) token(err error) {
+	switch {
+	case decided(err):
+		s.voids = 0
+	case errors.Is(err, wor.ErrOutbid) || errors.Is(err, wor.ErrSealed) || errors.Is(err, wor.ErrToken):
+		if s.voids++; s.voids >= voidsMax {
+			s.fall() // and lead again, by the next segment
 		}
 	}
 }
