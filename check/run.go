@@ -63,6 +63,14 @@ func (m *Monitor) Stats() Stats {
 	return s.progress()
 }
 
+// Initial is the number of distinct initial states, 0 until they are known.
+func (m *Monitor) Initial() int64 {
+	if s := m.search.Load(); s != nil {
+		return s.roots.Load()
+	}
+	return 0
+}
+
 func (o Options) complete() (Options, error) {
 	if o.Workers == 0 {
 		o.Workers = 1

@@ -51,6 +51,7 @@ type search struct {
 	seen    atomic.Int64         // stats.Distinct for progress, with the level's additions in workers
 	deep    atomic.Int64
 	waiting atomic.Int64
+	roots   atomic.Int64 // distinct initial states
 
 	stats     Stats
 	coverage  []Coverage // [0] is the initial predicate's
@@ -232,6 +233,7 @@ func (s *search) join() {
 	if len(s.frontier) > 0 {
 		s.depth++
 		s.levels = append(s.levels, int64(len(s.frontier)))
+		s.roots.Store(s.levels[0])
 	}
 	s.seen.Store(s.stats.Distinct)
 	s.waiting.Store(s.stats.Queue)

@@ -20,6 +20,8 @@ type checkOptions struct {
 	config     string
 	workers    int
 	json       bool
+	tlcOutput  bool
+	tlc        *tlcOutput // where tlcOutput says so, made by runCheck
 	html       string
 	dump       string
 	goOn       bool // after violations
@@ -50,6 +52,9 @@ trace, and the exit code is that of the first one found. --dump FILE.dot or
 FILE.json writes the graph of all states, of which there may be up to 100,000; after
 a violation, and without --continue, that of the states that are no deeper than it.
 The page of --html shows the graph of up to 300 states.
+
+With --tlc-output the result is written as the messages of TLC, which editors for
+TLA+ can read; the exit codes stay the same.
 
 What makes a model say less than was meant is a warning: an action that was never
 enabled, a variable that never changes, an invariant without variables, and an
@@ -84,7 +89,8 @@ func newCheckCommand(t *term) *cobra.Command {
   ashlar check --config specs/twophase/twophase8.cfg specs/twophase/twophase.tla
   ashlar check --html report.html --safety-only Spec.tla
   ashlar check --continue --dump graph.dot Spec.tla
-  ashlar check --json Spec.tla | jq .verdict`,
+  ashlar check --json Spec.tla | jq .verdict
+  ashlar check --tlc-output Spec.tla > Spec.out`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return runCheck(cmd.Context(), t, o, args[0], loadSpecification)
@@ -100,6 +106,7 @@ func newCheckCommand(t *term) *cobra.Command {
 	f.Int64Var(&o.memoryMax, "max-memory", 0, "stop at `MB` of memory (default: 85% of what is available)")
 	f.BoolVar(&o.goOn, "continue", false, "go on after a violation and report all of them")
 	f.BoolVar(&o.json, "json", false, "write the result as JSON (schema: docs/lang/check-json.md)")
+	f.BoolVar(&o.tlcOutput, "tlc-output", false, "write messages for editors that know those of TLC")
 	f.StringVar(&o.html, "html", "", "write a page to explore the result to `FILE`")
 	f.StringVar(&o.dump, "dump", "", "write the graph of states to `FILE` (.dot for Graphviz, or .json)")
 	f.BoolVar(&o.reference, "reference", false, "evaluate with the slow reference evaluator")
@@ -121,6 +128,9 @@ func runCheck(ctx context.Context, t *term, o checkOptions, spec string, load lo
 	if o.memoryMax < 0 {
 		return &exit{exitUsage, fmt.Errorf("--max-memory %d: want a positive number", o.memoryMax)}
 	}
+	if o.json && o.tlcOutput {
+		return &exit{exitUsage, errors.New("--json and --tlc-output are two forms of one result: want one of them")}
+	}
 	if o.dump != "" {
 		if _, err := graphForm(o.dump); err != nil {
 			return &exit{exitUsage, err}
@@ -131,6 +141,10 @@ func runCheck(ctx context.Context, t *term, o checkOptions, spec string, load lo
 	// What was printed during the search is not printed again for the graph.
 	var silent atomic.Bool
 	say := printer(t, o, g)
+	if o.tlcOutput {
+		o.tlc = newTLCOutput(t.out)
+		say = o.tlc.line
+	}
 	s, err := load(spec, o, func(line string) {
 		if !silent.Load() {
 			say(line)
@@ -139,14 +153,20 @@ func runCheck(ctx context.Context, t *term, o checkOptions, spec string, load lo
 	var wrong *loadError
 	switch {
 	case errors.As(err, &wrong):
-		if !o.json {
+		if o.tlc != nil {
+			o.tlc.open(spec, o, nil, wrong.diags)
+			o.tlc.refused(wrong.code, wrong.diags)
+		} else if !o.json {
 			wrong.diags.Print(t.err)
 		}
 		return finish(t, o, diagnose(spec, wrong.config, wrong.diags, wrong.code))
 	case err != nil:
 		return failed(err)
 	}
-	if !o.json {
+	if o.tlc != nil {
+		o.tlc.open(s.spec, o, s.files, &s.diags)
+		o.tlc.span = s.span
+	} else if !o.json {
 		s.diags.Print(t.err)
 	}
 	limit := o.memoryMax * 1e6
@@ -155,10 +175,16 @@ func runCheck(ctx context.Context, t *term, o checkOptions, spec string, load lo
 	}
 	ctx, release := guardMemory(ctx, limit)
 	defer release()
-	g.begin(t.errTTY && !o.quiet)
+	g.begin(t.errTTY && !o.quiet && o.tlc == nil)
+	if o.tlc != nil {
+		o.tlc.begin(&monitor)
+	}
 	result, err := check.Run(ctx, s.model, check.Options{Workers: o.workers, SafetyOnly: o.safetyOnly,
 		IgnoreDeadlock: !o.deadlock, StatesMax: o.statesMax, Continue: o.goOn, Monitor: &monitor})
 	elapsed := g.end()
+	if o.tlc != nil {
+		o.tlc.end()
+	}
 	if err != nil {
 		return failed(err)
 	}
@@ -211,7 +237,9 @@ func printer(t *term, o checkOptions, g *progress) func(string) {
 // finish writes the document and turns its verdict into the exit code. A page
 // that cannot be written is an error, but does not hide a violation.
 func finish(t *term, o checkOptions, d *document) error {
-	if o.json {
+	if o.tlc != nil {
+		o.tlc.finish(d)
+	} else if o.json {
 		e := json.NewEncoder(t.out)
 		e.SetIndent("", "  ")
 		if err := e.Encode(d); err != nil {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -115,6 +116,8 @@ type violation struct {
 	Places      []string `json:"places,omitempty"`
 	Lines       []string `json:"lines,omitempty"` // the text at Places
 	Assumptions []string `json:"assumptions,omitempty"`
+	// ofStep says that Property is one of steps.
+	ofStep bool
 }
 
 type traceStep struct {
@@ -178,6 +181,9 @@ type subject struct {
 	after func() (name string, holds, asked bool, err error)
 	// places leads to what the user wrote.
 	places *places
+	// files are the modules' files, and span what begins at a place.
+	files []string
+	span  func(place string) source.Span
 	// diags are the warnings of the specification and the configuration.
 	diags source.List
 }
@@ -281,7 +287,7 @@ func (d *document) accuse(s *subject, r *check.Result) {
 	default:
 		return
 	}
-	d.Violation = &violation{Kind: d.Verdict, Property: r.Property, Assumptions: r.Broken}
+	d.Violation = &violation{Kind: d.Verdict, Property: r.Property, Assumptions: r.Broken, ofStep: slices.Contains(r.Info.Steps, r.Property)}
 	if r.Property != "" && s.define != nil {
 		d.Violation.Text, d.Violation.Place = s.define(r.Property)
 	}

@@ -128,7 +128,9 @@ func loadSpecification(path string, o checkOptions, print func(string), m *check
 	case err != nil:
 		return nil, err
 	}
-	return &subject{model: model, spec: path, config: shown, diags: *diags, after: model.Postcondition, places: newPlaces(loaded),
+	p := newPlaces(loaded)
+	return &subject{model: model, spec: path, config: shown, diags: *diags, after: model.Postcondition, places: p,
+		files: moduleFiles(loaded), span: spansOf(loaded, p),
 		define: func(name string) (string, string) { return definition(loaded.Spec, name) }}, nil
 }
 
