@@ -19,6 +19,8 @@ type link struct {
 	greeted bool // the welcome has come; of the network's calls
 	over    bool // nothing more is listened to; of the network's calls
 
+	boxes []replyBox // made ahead, of the network's calls
+
 	mu    sync.Mutex
 	inbox []event
 	bytes int  // that became what is in the inbox
@@ -137,7 +139,11 @@ func (l *link) decode(f wire.Frame) (e event, err error) {
 		l.scan.Max = 0
 		err = wire.DecodeWelcome(f.Payload, &e.welcome)
 	case wire.TypeReply:
-		box := &replyBox{}
+		if len(l.boxes) == 0 {
+			l.boxes = make([]replyBox, boxesMake)
+		}
+		box := &l.boxes[0]
+		l.boxes = l.boxes[1:]
 		box.reply.Runs = box.one[:0]
 		e.reply = &box.reply
 		e.id, e.token, err = wire.DecodeReply(f.Payload, e.reply)
@@ -156,6 +162,10 @@ func (l *link) decode(f wire.Frame) (e event, err error) {
 	}
 	return e, err
 }
+
+// boxesMake is how many boxes are made at a time: they live as long as one of them
+// does, which is not long.
+const boxesMake = 16
 
 // replyBox is a reply with room for its run, as most have one.
 type replyBox struct {
@@ -196,8 +206,9 @@ func (l *link) run() {
 	l.bytes = 0
 	l.ready = false
 	l.mu.Unlock()
+	now := l.p.t.opt.Env.Clock.Now()
 	for i := range batch {
-		l.handle(&batch[i])
+		l.handle(&batch[i], now)
 		batch[i] = event{}
 	}
 	if cap(batch) <= inboxKeep {
@@ -207,13 +218,13 @@ func (l *link) run() {
 	}
 }
 
-func (l *link) handle(e *event) {
+func (l *link) handle(e *event, now env.Instant) {
 	p := l.p
 	if p.link != l {
 		return // of a connection that was given up
 	}
 	if e.frame != 0 {
-		p.heard = p.t.opt.Env.Clock.Now()
+		p.heard = now
 		p.take(e)
 		return
 	}

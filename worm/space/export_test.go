@@ -31,7 +31,9 @@ func (s *Space) Dump() string {
 		switch r := o.self.(type) {
 		case *read:
 			show("call", &r.r.call)
-			show("repair", &r.r.repair.call)
+			if r.r.repair != nil {
+				show("repair", &r.r.repair.call)
+			}
 		case *readRange:
 			show("call", &r.call)
 		case *capture:

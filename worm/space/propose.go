@@ -175,7 +175,7 @@ type reader struct {
 	a       wor.Addr
 	until   env.Instant
 	call    call
-	repair  proposer
+	repair  *proposer // nil until it is needed: few reads do
 	outbids int
 	alarm   alarm
 }
@@ -205,7 +205,9 @@ func (r *reader) resume(s *Space, owner readerOwner, at place, a wor.Addr, until
 func (r *reader) stop() {
 	if r.s != nil {
 		r.call.stop()
-		r.repair.stop()
+		if r.repair != nil {
+			r.repair.stop()
+		}
 		r.s.agenda.drop(&r.alarm)
 	}
 }
@@ -240,7 +242,7 @@ func (r *reader) ring(*alarm) {
 		r.start()
 		return
 	}
-	r.repair = proposer{repair: true}
+	r.repair = &proposer{repair: true}
 	r.repair.run(r.s, r, r.place, r.a, nil, r.until)
 }
 

@@ -81,7 +81,7 @@ func (s *Space) WriteUnsafe(a wor.Addr, value []byte, within time.Duration, done
 type write struct {
 	target
 	call    call
-	r       reader // of a segment that has moved
+	r       *reader // of a segment that has moved; else nil: few do, and it is large
 	token   *wor.Token
 	a       wor.Addr
 	value   []byte // what was asked for
@@ -98,6 +98,7 @@ func (w *write) ready() {
 			w.failLater(err)
 			return
 		}
+		w.r = &reader{}
 		w.r.run(w.s, w, w.at.place, w.a, w.until)
 		return
 	}
@@ -195,7 +196,9 @@ func (w *write) fail(err error) { w.answer(unknown(w.a, w.sent, err)) }
 func (w *write) answer(err error) {
 	if w.end() {
 		w.call.stop()
-		w.r.stop()
+		if w.r != nil {
+			w.r.stop()
+		}
 		w.done(err)
 	}
 }
