@@ -80,12 +80,20 @@ func (l *learner) enter() {
 		case errors.Is(err, wor.ErrTrimmed):
 			l.lost()
 		default:
-			l.poll = r.after(l.wait.Next(r.random), l.enter)
+			l.poll = r.after(l.wait.Next(r.random), l.again)
 			if errors.Is(err, wor.ErrUnallocated) {
 				r.policy.entered()
 			}
 		}
 	})
+}
+
+// again is enter, by a timer: one that was stopped when it had gone off already may
+// come after somebody else has entered.
+func (l *learner) again() {
+	if l.size == 0 {
+		l.enter()
+	}
 }
 
 // lost goes on from a snapshot: what is next was trimmed.
