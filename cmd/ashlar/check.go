@@ -49,9 +49,10 @@ behaviours are left out, and the exit code is 0 all the same.
 With --continue the search goes on after violations to its end: every invariant,
 every property and deadlock is reported that is violated, each with a shortest
 trace, and the exit code is that of the first one found. --dump FILE.dot or
-FILE.json writes the graph of all states, of which there may be up to 100,000; after
-a violation, and without --continue, that of the states that are no deeper than it.
-The page of --html shows the graph of up to 300 states.
+FILE.json writes the graph of all states, of which there may be up to 100,000, and
+FILE.svg has Graphviz draw it, if there are no more than 500; after a violation, and
+without --continue, that of the states that are no deeper than it. The page
+of --html shows the graph of up to 300 states.
 
 With --tlc-output the result is written as the messages of TLC, which editors for
 TLA+ can read; the exit codes stay the same.
@@ -108,7 +109,7 @@ func newCheckCommand(t *term) *cobra.Command {
 	f.BoolVar(&o.json, "json", false, "write the result as JSON (schema: docs/lang/check-json.md)")
 	f.BoolVar(&o.tlcOutput, "tlc-output", false, "write messages for editors that know those of TLC")
 	f.StringVar(&o.html, "html", "", "write a page to explore the result to `FILE`")
-	f.StringVar(&o.dump, "dump", "", "write the graph of states to `FILE` (.dot for Graphviz, or .json)")
+	f.StringVar(&o.dump, "dump", "", "write the graph of states to `FILE` (.dot for Graphviz, .svg drawn by it, or .json)")
 	f.BoolVar(&o.reference, "reference", false, "evaluate with the slow reference evaluator")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "show no progress")
 	return cmd
@@ -132,8 +133,8 @@ func runCheck(ctx context.Context, t *term, o checkOptions, spec string, load lo
 		return &exit{exitUsage, errors.New("--json and --tlc-output are two forms of one result: want one of them")}
 	}
 	if o.dump != "" {
-		if _, err := graphForm(o.dump); err != nil {
-			return &exit{exitUsage, err}
+		if _, err := graphFormOf(o.dump); err != nil {
+			return err
 		}
 	}
 	var monitor check.Monitor
@@ -211,11 +212,15 @@ func runCheck(ctx context.Context, t *term, o checkOptions, spec string, load lo
 
 // dumpGraph writes the graph of a finished search to the file asked for.
 func dumpGraph(ctx context.Context, t *term, s *subject, r *check.Result, o checkOptions) error {
-	g, err := exploreGraph(ctx, s, r, o, check.ExploreStatesMax)
+	form, err := graphFormOf(o.dump)
+	if err != nil {
+		return err
+	}
+	g, err := exploreGraph(ctx, s, r, o, form.statesMax)
 	if err != nil {
 		return fmt.Errorf("no graph is written: %w", err)
 	}
-	if err := writeGraphFile(o.dump, g); err != nil {
+	if err := writeGraphFile(ctx, o.dump, g, form); err != nil {
 		return err
 	}
 	if !o.json {

@@ -50,11 +50,13 @@ from outside or go there.`,
 	return cmd
 }
 
+var errNoGraphviz = errors.New("drawing needs Graphviz (the program dot), which is not installed")
+
 // drawDot has Graphviz make an SVG.
 func drawDot(ctx context.Context, dot string) ([]byte, error) {
 	path, err := exec.LookPath("dot")
 	if err != nil {
-		return nil, errors.New("drawing needs Graphviz (the program dot), which is not installed")
+		return nil, errNoGraphviz
 	}
 	var complaint strings.Builder
 	cmd := exec.CommandContext(ctx, path, "-Tsvg")

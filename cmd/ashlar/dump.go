@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os/exec"
 	"path/filepath"
 	"strings"
 
@@ -18,6 +19,13 @@ import (
 // graphSchema names the form of the JSON that --dump writes; it is described in
 // docs/lang/check-json.md.
 const graphSchema = "ashlar-graph/1"
+
+// Limits of a graph that is drawn: beyond these it takes minutes, and what comes
+// of it shows nothing.
+const (
+	graphDrawStatesMax = 500
+	graphDrawStepsMax  = 3000
+)
 
 // graphPageStatesMax is how many states a graph may have to be in the page.
 const graphPageStatesMax = 300
@@ -186,30 +194,41 @@ func (g *stateGraph) document() *graphDocument {
 	return d
 }
 
-// graphForms are what --dump can write, by the extension of the file.
-func graphForm(name string) (func(*stateGraph, io.Writer) error, error) {
+// graphForm is a form in which --dump can write, and how many states it takes.
+type graphForm struct {
+	write     func(ctx context.Context, g *stateGraph, w io.Writer) error
+	statesMax int
+}
+
+// graphFormOf chooses the form by the extension of the file. Where it needs a
+// program that is not there, that is an error before the search.
+func graphFormOf(name string) (graphForm, error) {
+	plain := func(write func(*stateGraph, io.Writer) error) graphForm {
+		return graphForm{func(_ context.Context, g *stateGraph, w io.Writer) error { return write(g, w) }, check.ExploreStatesMax}
+	}
 	switch strings.ToLower(filepath.Ext(name)) {
 	case ".dot", ".gv":
-		return (*stateGraph).writeDot, nil
+		return plain((*stateGraph).writeDot), nil
 	case ".json":
-		return (*stateGraph).writeJSON, nil
+		return plain((*stateGraph).writeJSON), nil
+	case ".svg":
+		if _, err := exec.LookPath("dot"); err != nil {
+			return graphForm{}, failed(fmt.Errorf("--dump %s: %w; with a name that ends in .dot, what it draws is written", name, errNoGraphviz))
+		}
+		return graphForm{writeSVG, graphDrawStatesMax}, nil
 	}
-	return nil, fmt.Errorf("--dump %s: want a file whose name ends in .dot (for Graphviz) or .json", name)
+	return graphForm{}, &exit{exitUsage, fmt.Errorf("--dump %s: want a file whose name ends in .dot (for Graphviz), .svg or .json", name)}
 }
 
 // writeGraphFile writes the graph to a file, whole or not at all.
-func writeGraphFile(name string, g *stateGraph) error {
-	write, err := graphForm(name)
-	if err != nil {
-		return err
-	}
+func writeGraphFile(ctx context.Context, name string, g *stateGraph, form graphForm) error {
 	f, err := renameio.NewPendingFile(name, renameio.WithPermissions(0o644))
 	if err != nil {
 		return fmt.Errorf("write the graph: %w", err)
 	}
 	defer f.Cleanup()
 	w := bufio.NewWriterSize(f, 1<<16)
-	if err := write(g, w); err != nil {
+	if err := form.write(ctx, g, w); err != nil {
 		return fmt.Errorf("write the graph: %w", err)
 	}
 	if err := w.Flush(); err != nil {
@@ -301,6 +320,25 @@ func (g *stateGraph) writeDot(w io.Writer) error {
 	})
 	p.print("}\n")
 	return p.err
+}
+
+// writeSVG has Graphviz draw the graph.
+func writeSVG(ctx context.Context, g *stateGraph, w io.Writer) error {
+	steps := 0
+	g.steps(func(graphStep) { steps++ })
+	if steps > graphDrawStepsMax {
+		return fmt.Errorf("there are %s steps, and the limit of a drawing is %s: write .dot or .json", count(int64(steps)), count(graphDrawStepsMax))
+	}
+	var dot strings.Builder
+	if err := g.writeDot(&dot); err != nil {
+		return err
+	}
+	picture, err := drawDot(ctx, dot.String())
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(picture)
+	return err
 }
 
 // colours are those of the states of traces, and which steps are on one.
