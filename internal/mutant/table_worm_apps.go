@@ -43,8 +43,8 @@ func wormAppsMutants() []Mutant {
 		{
 			Name: "worm/log/unknown-is-not-resolved", Kind: NotAtomic, File: "worm/log/append.go", Packages: shared,
 			Breaks: "An append of unknown outcome is written elsewhere before its first address is decided.",
-			Old:    "\t\t\tp.resolve(a, at)\n\t\t}\n\t})\n}\n\n// resolve decides",
-			New:    "\t\t\ta.doubtful = false\n\t\t\tp.waiting = append(p.waiting, a)\n\t\t\tp.delay()\n\t\t}\n\t})\n}\n\n// resolve decides",
+			Old:    "\t\t\tp.resolve(a, at)\n\t\t}\n\t})\n}\n\n// void counts",
+			New:    "\t\t\ta.doubtful = false\n\t\t\tp.waiting = append(p.waiting, a)\n\t\t\tp.delay()\n\t\t}\n\t})\n}\n\n// void counts",
 		},
 		{
 			Name: "worm/log/junk-is-acknowledged", Kind: Lost, File: "worm/log/append.go", Packages: shared,

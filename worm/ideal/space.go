@@ -3,6 +3,7 @@ package ideal
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -293,7 +294,7 @@ func (s *Space) put(t *wor.Token, a wor.Addr, value []byte, bounded bool, done f
 	var err error
 	s.ask(bounded, func() {
 		if t.Epoch != regs.epoch {
-			err = &wor.UnknownError{Addr: a, Cause: wor.ErrSealed}
+			err = &wor.UnknownError{Addr: a, Cause: errEnded}
 			return
 		}
 		if err = regs.write(a, t.Ballot, v, s.keep); err == nil && string(v) != string(value) {
@@ -436,3 +437,6 @@ func (s *Space) Listen(r wor.Range, note func(wor.Cell)) (stop func()) {
 	w.at(w.delay(), nil, func() { w.space.listen(l) })
 	return func() { l.stopped, l.over = true, true }
 }
+
+// errEnded is the cause where the epoch of a token is over.
+var errEnded = fmt.Errorf("%w: %w", wor.ErrSealed, wor.ErrOutbid)

@@ -61,3 +61,23 @@ func TestResultsOfAttempts(t *testing.T) {
 		t.Error(len(v), err)
 	}
 }
+
+// TestTokensOfAnEarlierEpoch say what has ended: owners of tokens capture anew then.
+func TestTokensOfAnEarlierEpoch(t *testing.T) {
+	l := newLab(t, 11, 1, 3)
+	a, b := l.client(), l.client()
+	if _, err := a.alloc(1, wor.Meta{Size: 10}); err != nil {
+		t.Fatal(err)
+	}
+	token := a.capture(wor.Range{Segment: 1, Hi: 10})
+	if _, err := b.reconfigure(0, members(l.hosts...)); err != nil {
+		t.Fatal(err)
+	}
+	err := a.write(token, 1, "x")
+	errs := a.writeRange(token, wor.Range{Segment: 1, Lo: 2, Hi: 4}, "x")
+	for _, err := range append(errs, err) {
+		is(t, err, wor.ErrUnknown)
+		is(t, err, wor.ErrSealed)
+		is(t, err, wor.ErrOutbid)
+	}
+}

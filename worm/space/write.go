@@ -147,7 +147,7 @@ func (w *write) read(_ *reader, value []byte, err error) {
 func (w *write) answered(c *call, err error) {
 	if err != nil {
 		if errors.Is(err, errMoved) {
-			err = wor.ErrOutbid
+			err = errEnded
 		}
 		if refused := (*refusedError)(nil); errors.As(err, &refused) {
 			w.sent = !refused.whole
@@ -172,6 +172,9 @@ func (w *write) answered(c *call, err error) {
 		w.fail(lost(run, w.token != nil))
 	}
 }
+
+// errEnded: the epoch of a token is over, so that it is of no use any more.
+var errEnded = fmt.Errorf("%w: %w", wor.ErrSealed, wor.ErrOutbid)
 
 // other is the outcome of a write where the register holds that value in the end:
 // a chain says so, since what its head holds cannot be outbid.
@@ -358,7 +361,7 @@ func (p *part) answered(c *call, err error) {
 	delete(w.parts, p)
 	if err != nil {
 		if errors.Is(err, errMoved) {
-			err = wor.ErrOutbid
+			err = errEnded
 		}
 		for off := p.r.Lo; off < p.r.Hi; off++ {
 			w.settle(off, unknown(wor.Addr{Segment: w.seg, Offset: off}, true, err))

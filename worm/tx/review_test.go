@@ -2,6 +2,7 @@ package tx
 
 import (
 	"testing"
+	"time"
 
 	"github.com/ashlar-dev/ashlar/worm/ideal"
 	"github.com/ashlar-dev/ashlar/worm/wor"
@@ -56,6 +57,32 @@ func TestVoteForNothing(t *testing.T) {
 		v := &Vote{ID: ID{1, 2}, Yes: true, Order: 3, Seats: x.seats}
 		if got := decodeVote(v.encode()).Yes; got != x.want {
 			t.Errorf("a vote with the seats %v counts as yes=%v", x.seats, got)
+		}
+	}
+}
+
+// TestNewEpoch: the owner of a partition notices that its tokens have ended with
+// their epoch. Soon a vote is one write again.
+func TestNewEpoch(t *testing.T) {
+	opt := small()
+	opt.Engine.SegmentSize = 1024
+	c := newCluster(t, ideal.Options{Seed: 13, Fixed: time.Millisecond}, 1, 1, opt)
+	_, cl := c.client("client")
+	took := func() time.Duration {
+		began := c.w.Now()
+		if _, err := c.do(cl, txn_(put("a", "1"))); err != nil {
+			t.Fatal(err)
+		}
+		return c.w.Now().Sub(began)
+	}
+	for range 5 {
+		took()
+	}
+	one := took()
+	c.w.NewEpoch()
+	for i := range 20 {
+		if d := took(); i >= 10 && d > one {
+			t.Fatalf("transaction %d after a new epoch takes %v, before it took %v", i, d, one)
 		}
 	}
 }

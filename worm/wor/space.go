@@ -42,6 +42,7 @@ type Space interface {
 	// value, that is written, and if it is not the same the answer is ErrWritten.
 	// With nil the value is decided. ErrUnknown with ErrOutbid within says that
 	// the token is of no use any more; Propose finds out what became of it.
+	// ErrSealed is within as well when that is because its epoch is over.
 	Write(t *Token, offset uint32, value []byte, within time.Duration, done func(error))
 	// WriteRange writes one value to all registers of a range that the token
 	// covers, each as Write does, and answers for each.
