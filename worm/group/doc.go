@@ -32,7 +32,9 @@
 //   - A stage that was acknowledged as a whole is kept until a configuration of
 //     its epoch, or of a later one, is known: it may be what was decided.
 //   - Nothing that a request may hold makes it panic. What it keeps is within
-//     MaxBytes, and a stage as long as that; StagesMax stages.
+//     MaxBytes, and a stage as long as that; StagesMax stages. Tombstones come on
+//     top: a trim gives room and is never refused for want of it, and that a trim
+//     was decided is believed to who says so.
 //   - Save makes an equal Group; so does the log, up to any record.
 //
 // Required of who changes the members: seal a majority of them (Seals), fetch

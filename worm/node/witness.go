@@ -23,6 +23,11 @@ import (
 // That finds a disk that lacks a whole generation, as long as one of those who
 // wrote it down is among those who answer; within one generation, it finds what is
 // older than the last that they were told.
+//
+// It does not find a disk that was put back, if the server on it ended after a
+// peer had written its new life down, in place of the one before, and before the
+// peer's answer was: the next life finds its own words there. Who puts disks back
+// must not rely on this.
 
 // place is where a server stands in its log.
 type place struct{ generation, position uint64 }
