@@ -78,6 +78,7 @@ against them.`,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.AddCommand(newCheckCommand(t), newSimulateCommand(t), newReplCommand(t), newTranslateCommand(t), newCompileCommand(t), newTraceCommand(t), newStoreCommand(t), newProveCommand(t), newDedalusCommand(t))
+	root.AddCommand(newLSPCommand(t))
 	return root
 }
 

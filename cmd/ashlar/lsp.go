@@ -1,0 +1,38 @@
+package main
+
+import (
+	"errors"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ashlar-dev/ashlar/lsp"
+)
+
+var _ lsp.Files = files{}
+
+func newLSPCommand(t *term) *cobra.Command {
+	return &cobra.Command{
+		Use:   "lsp",
+		Short: "Serve editors: errors while typing, definitions, renaming",
+		Long: `Lsp is a language server for TLA+, with PlusCal and Modular PlusCal inside, and for
+programs in the Dedalus dialect. An editor starts it and speaks the Language Server
+Protocol with it over standard input and output; docs/lang/lsp.md says how to set
+up the common ones.
+
+Exit codes: 0 the editor ended the session; 1 it is gone, or does not speak the
+protocol; 130 interrupted.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			err := lsp.Serve(cmd.Context(), os.Stdin, t.out, files{})
+			switch {
+			case cmd.Context().Err() != nil:
+				return &exit{code: exitInterrupted}
+			case errors.Is(err, io.EOF):
+				return failed(errors.New("the editor is gone"))
+			}
+			return failed(err)
+		},
+	}
+}

@@ -1,0 +1,355 @@
+package lsp
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/ashlar-dev/ashlar/dedalus/logic"
+	dedlower "github.com/ashlar-dev/ashlar/dedalus/lower"
+	ded "github.com/ashlar-dev/ashlar/dedalus/syntax"
+	"github.com/ashlar-dev/ashlar/source"
+	"github.com/ashlar-dev/ashlar/tla/core"
+	"github.com/ashlar-dev/ashlar/tla/load"
+	"github.com/ashlar-dev/ashlar/tla/module"
+	"github.com/ashlar-dev/ashlar/tla/resolve"
+	"github.com/ashlar-dev/ashlar/tla/syntax"
+	"github.com/ashlar-dev/ashlar/tla/trans"
+)
+
+// analysis is what is known about a version of a document.
+type analysis struct {
+	index       *index
+	diagnostics []diagnostic
+	broken      bool // there are errors
+	module      *syntax.Module
+	program     *ded.File
+	// levels are those of the definitions, by the place of their names; columns
+	// are the types of the variables of rules.
+	levels  map[source.Span]core.Level
+	columns map[*entity]string
+}
+
+// analysis looks at a document, unless that was done.
+func (s *server) analysis(d *document) *analysis {
+	if d.known == nil {
+		o := &overlay{documents: &s.documents, reads: map[string]bool{}}
+		d.known = s.analyze(d, d.lines, o)
+		d.reads = o.reads
+	}
+	return d.known
+}
+
+// analyze looks at the text that o has for the path of d.
+func (s *server) analyze(d *document, l *lines, o *overlay) *analysis {
+	switch d.language {
+	case tlaLanguage:
+		return s.analyzeTLA(d, l, o)
+	case dedLanguage:
+		return s.analyzeDed(d, l)
+	}
+	return &analysis{index: &index{}, diagnostics: []diagnostic{}}
+}
+
+func (s *server) analyzeDed(d *document, l *lines) *analysis {
+	var list source.List
+	file := source.NewFile(d.path, l.text)
+	f := ded.Parse(file, &list)
+	var program *logic.Program
+	if !list.HasErrors() {
+		program = dedlower.Lower(f, &list)
+	}
+	a := &analysis{program: f, broken: list.HasErrors(), columns: map[*entity]string{}}
+	a.index = indexDed(f, file, program, a.columns)
+	a.diagnostics = s.diagnosticsOf(&list, file, l, func(source.Span) source.Span { return f.Name.Span })
+	return a
+}
+
+func (s *server) analyzeTLA(d *document, l *lines, o *overlay) *analysis {
+	loaded, list, err := load.Load(o, d.path, load.Options{Translate: trans.InMemory})
+	a := &analysis{broken: list.HasErrors() || err != nil, levels: map[source.Span]core.Level{}}
+	if err != nil {
+		list = new(source.List)
+		list.Errorf(source.Span{}, "File", "%v", err)
+	}
+	var info *resolve.Info
+	var file *source.File
+	if loaded != nil {
+		info, file = loaded.Info, loaded.Root.Span().File
+		for _, def := range loaded.Spec.Defs {
+			a.levels[def.Span] = def.Level
+		}
+	} else {
+		file = source.NewFile(d.path, l.text)
+	}
+	// The tree without a translation that was made in memory.
+	m, _ := syntax.ParseModule(file)
+	a.module = m
+	if info == nil {
+		if m.Algorithm != nil {
+			m, _ = syntax.ParseModuleMode(file, syntax.SkipTranslation)
+		}
+		info = resolve.Resolve(m, &library{o, filepath.Dir(d.path), map[string]*syntax.Module{}}, resolve.Options{}, new(source.List))
+	} else {
+		m = loaded.Root
+		a.checkAlgorithm(d.path, o, list)
+	}
+	a.index = indexTLA(info, m)
+	// A diagnostic of the files in memory keeps its place: they are the text at
+	// hand.
+	a.diagnostics = s.diagnosticsOf(list, file, l, func(span source.Span) source.Span { return elsewhere(a.module, span) })
+	return a
+}
+
+// checkAlgorithm reports what is wrong with an algorithm whose translation
+// stands in the file, where loading does not look at the algorithm itself.
+func (a *analysis) checkAlgorithm(path string, o *overlay, list *source.List) {
+	if a.module.Algorithm == nil || a.module.Translation == nil {
+		return
+	}
+	_, more, err := trans.Translate(o, path)
+	if err != nil {
+		return // the file was read a moment ago; what it reads now is another one
+	}
+	at := a.module.Algorithm.Span()
+	for _, d := range more.Sorted() {
+		if d.Span.File != nil && d.Span.File.Name == path && d.Span.Start >= at.Start && d.Span.End <= at.End {
+			list.Add(d)
+			a.broken = a.broken || d.Severity == source.Error
+		}
+	}
+}
+
+// elsewhere is the place in a module for what is wrong in another text: where
+// the other module is named, or the algorithm's name for a translation.
+func elsewhere(m *syntax.Module, span source.Span) source.Span {
+	if span.File == nil {
+		return m.Name.Span()
+	}
+	if strings.HasSuffix(span.File.Name, load.TranslationSuffix) && m.Algorithm != nil {
+		return m.Algorithm.Name.Span()
+	}
+	name := strings.TrimSuffix(filepath.Base(span.File.Name), ".tla")
+	for _, e := range m.Extends {
+		if e.Text == name {
+			return e.Span()
+		}
+	}
+	at := m.Name.Span()
+	syntax.Inspect(m, func(n syntax.Node) bool {
+		if i, ok := n.(*syntax.Instance); ok && i.Module.Text == name {
+			at = i.Module.Span()
+		}
+		return true
+	})
+	return at
+}
+
+// diagnosticsOf turns a list into what the protocol shows. home finds a place
+// in the document for what is not in it.
+func (s *server) diagnosticsOf(list *source.List, file *source.File, l *lines, home func(source.Span) source.Span) []diagnostic {
+	out := []diagnostic{}
+	for _, d := range list.Sorted() {
+		p := diagnostic{Severity: severityError, Code: string(d.Code), Source: "ashlar", Message: d.Message}
+		if d.Severity == source.Warning {
+			p.Severity = severityWarning
+		}
+		if d.Repair != "" {
+			p.Message += "\nrepair: " + d.Repair
+		}
+		if span := d.Span; span.File != nil && span.File.Name == file.Name {
+			p.Range = l.rangeOf(span)
+		} else {
+			at := home(span)
+			if at.File != nil {
+				p.Range = l.rangeOf(at)
+			}
+			if span.IsValid() {
+				p.Message = span.String() + ": " + p.Message
+			}
+			p.Related = s.related(p.Related, source.Note{Span: span, Message: "the place"})
+		}
+		for _, n := range d.Related {
+			p.Related = s.related(p.Related, n)
+		}
+		out = append(out, p)
+	}
+	return out
+}
+
+// related adds a further place, if it is in a file that an editor can open.
+func (s *server) related(out []relatedInformation, n source.Note) []relatedInformation {
+	if loc, ok := s.location(n.Span); ok {
+		out = append(out, relatedInformation{loc, n.Message})
+	}
+	return out
+}
+
+// location is a span for the client.
+func (s *server) location(span source.Span) (location, bool) {
+	if span.File == nil || !filepath.IsAbs(span.File.Name) || strings.HasSuffix(span.File.Name, load.TranslationSuffix) {
+		return location{}, false
+	}
+	return location{s.uriOf(span.File.Name), newLines(span.File.Text).rangeOf(span)}, true
+}
+
+// library finds modules for a root that does not load.
+type library struct {
+	files *overlay
+	dir   string
+	found map[string]*syntax.Module
+}
+
+func (l *library) Find(name string) (*syntax.Module, bool, *source.List) {
+	path := filepath.Join(l.dir, name+".tla")
+	text, err := l.files.ReadFile(path)
+	standard := false
+	if err != nil {
+		if text, standard = module.Source(name); !standard {
+			return nil, false, nil
+		}
+		path = name + ".tla"
+	}
+	if l.found[path] == nil {
+		l.found[path], _ = syntax.ParseModule(source.NewFile(path, text))
+	}
+	return l.found[path], standard, nil
+}
+
+func (l *library) Searched() []string { return nil }
+func (l *library) Names() []string    { return nil }
+
+// at answers what is asked about an offset.
+func (s *server) at(method string, d *document, offset int) (any, *failure) {
+	a := s.analysis(d)
+	o, ok := a.index.at(offset)
+	if method == "textDocument/prepareRename" {
+		if !ok {
+			return nil, fail(codeRequestFailed, "there is no name here")
+		}
+		if err := s.renamable(d, a, o); err != nil {
+			return nil, fail(codeRequestFailed, "%v", err)
+		}
+		return prepared{d.lines.rangeOf(o.span), o.of.name}, nil
+	}
+	if !ok {
+		return nil, nil
+	}
+	if method == "textDocument/definition" {
+		if loc, ok := s.location(o.of.span); ok {
+			return loc, nil
+		}
+		return nil, nil
+	}
+	return hover{markup{"markdown", hoverText(d, a, o.of)}, d.lines.rangeOf(o.span)}, nil
+}
+
+func hoverText(d *document, a *analysis, e *entity) string {
+	lang, mark := "tla", `\*`
+	if d.language == dedLanguage {
+		lang, mark = "dedalus", "#"
+	}
+	head := e.kind
+	if level, ok := a.levels[e.span]; ok && strings.HasPrefix(e.kind, "operator") {
+		head += ", " + levelName(level)
+	}
+	if t := a.columns[e]; t != "" {
+		head += " of type " + t
+	}
+	text := fmt.Sprintf("`%s`: %s", e.name, head)
+	if e.hidden {
+		text += ", of the standard modules"
+	}
+	body := excerpt(e.whole)
+	if e.hidden {
+		body, _, _ = strings.Cut(body, "==") // the rest is in the tool
+		body = strings.TrimSpace(body)
+	}
+	if body != "" {
+		text += "\n\n```" + lang + "\n" + body + "\n```"
+	}
+	if comment := commentAbove(e.whole, mark); comment != "" {
+		text += "\n\n" + comment
+	}
+	return text
+}
+
+func levelName(l core.Level) string {
+	switch l {
+	case core.ConstantLevel:
+		return "constant level"
+	case core.StateLevel:
+		return "state level"
+	case core.ActionLevel:
+		return "action level"
+	}
+	return "temporal level"
+}
+
+// whole answers what is asked about a document as a whole.
+func (s *server) whole(method string, d *document) (any, *failure) {
+	a := s.analysis(d)
+	switch method {
+	case "textDocument/documentSymbol":
+		return outline(a, d.lines), nil
+	case "textDocument/formatting":
+		if d.language != dedLanguage {
+			return nil, nil
+		}
+		var list source.List
+		f := ded.Parse(source.NewFile(d.path, d.text), &list)
+		if list.HasErrors() {
+			return nil, fail(codeRequestFailed, "a program with errors is not laid out")
+		}
+		return replaceAll(d, []byte(ded.Format(f))), nil
+	}
+	if a.module == nil || a.module.Algorithm == nil {
+		return []codeAction{}, nil
+	}
+	title := "Translate the algorithm " + a.module.Algorithm.Name.Text
+	return []codeAction{{title, "source.translate", command{title, translateCommand, []string{d.uri}}}}, nil
+}
+
+// replaceAll are the edits that give a document another text: none where it
+// has that already.
+func replaceAll(d *document, text []byte) []textEdit {
+	if string(text) == string(d.text) {
+		return []textEdit{}
+	}
+	whole := Range{Position{}, d.lines.position(len(d.text))}
+	return []textEdit{{whole, string(text)}}
+}
+
+// execute runs a command.
+func (s *server) execute(p commandParams) *failure {
+	if p.Command != translateCommand {
+		return fail(codeParams, "there is no command %q", p.Command)
+	}
+	var uri string
+	if len(p.Arguments) != 1 {
+		return fail(codeParams, "%s takes the URI of a document", translateCommand)
+	}
+	if err := json.Unmarshal(p.Arguments[0], &uri); err != nil {
+		return fail(codeParams, "%s takes the URI of a document: %v", translateCommand, err)
+	}
+	d, f := s.open(uri)
+	if f != nil {
+		return f
+	}
+	if d.language != tlaLanguage {
+		return fail(codeRequestFailed, "%s is no module", d.path)
+	}
+	out, list, err := trans.Translate(&overlay{documents: &s.documents, reads: map[string]bool{}}, d.path)
+	if err == nil && list.HasErrors() {
+		err = errors.New(strings.SplitN(list.Error(), "\n", 2)[0])
+	}
+	if err != nil {
+		return fail(codeRequestFailed, "not translated: %v", err)
+	}
+	if edits := replaceAll(d, out.Content); len(edits) > 0 {
+		s.request("workspace/applyEdit", applyEditParams{"Translate", workspaceEdit{map[string][]textEdit{uri: edits}}})
+	}
+	return nil
+}

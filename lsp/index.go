@@ -1,0 +1,172 @@
+package lsp
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/ashlar-dev/ashlar/source"
+)
+
+// entity is a thing with a name: a definition, a bound name, a label, a
+// relation.
+type entity struct {
+	name string
+	// kind says what it is, for a person: "variable", "operator, 2 arguments".
+	kind string
+	// span is where it is named first, invalid when that is nowhere; whole is
+	// its definition.
+	span, whole source.Span
+	// hidden says that its text comes with the tool and is no file.
+	hidden bool
+	// global says that other modules may use it, and algorithmic that it is one
+	// of an algorithm, or of its translation.
+	global, algorithmic bool
+	// label says that its name is a string at run time.
+	label bool
+}
+
+// occurrence is a place where a name stands.
+type occurrence struct {
+	span source.Span
+	of   *entity
+}
+
+// index is what the names of one text mean.
+type index struct {
+	file        *source.File
+	occurrences []occurrence // by place, one per place
+}
+
+// add notes that e stands at span, if that is in the file and the name really
+// stands there.
+func (x *index) add(span source.Span, e *entity) {
+	if e == nil || span.File != x.file || span.Start >= span.End {
+		return
+	}
+	x.occurrences = append(x.occurrences, occurrence{span, e})
+}
+
+// settle sorts the occurrences. Of two at one place the first that was added
+// counts.
+func (x *index) settle() {
+	slices.SortStableFunc(x.occurrences, func(a, b occurrence) int {
+		return cmp.Or(cmp.Compare(a.span.Start, b.span.Start), cmp.Compare(a.span.End, b.span.End))
+	})
+	x.occurrences = slices.CompactFunc(x.occurrences, func(a, b occurrence) bool { return a.span == b.span })
+}
+
+// at returns the shortest occurrence around an offset. A name that ends there
+// counts where none goes on.
+func (x *index) at(offset int) (occurrence, bool) {
+	best, found, inside := occurrence{}, false, false
+	for _, o := range x.occurrences {
+		if int(o.span.Start) > offset {
+			break
+		}
+		around := int(o.span.End) > offset
+		if int(o.span.End) < offset || inside && !around {
+			continue
+		}
+		if !found || around && !inside || o.span.End-o.span.Start < best.span.End-best.span.Start {
+			best, found, inside = o, true, around
+		}
+	}
+	return best, found
+}
+
+// shape is which occurrences are one entity: for each the number of the first
+// occurrence of the same.
+func (x *index) shape() []int {
+	first := map[*entity]int{}
+	out := make([]int, len(x.occurrences))
+	for i, o := range x.occurrences {
+		if _, ok := first[o.of]; !ok {
+			first[o.of] = i
+		}
+		out[i] = first[o.of]
+	}
+	return out
+}
+
+// definitionLines is how many lines of a definition, and of the comment above
+// it, are shown.
+const definitionLines = 12
+
+// excerpt is the first lines of a definition.
+func excerpt(span source.Span) string {
+	if !span.IsValid() {
+		return ""
+	}
+	text := strings.TrimRight(span.Text(), " \t\r\n")
+	list := strings.SplitN(text, "\n", definitionLines+1)
+	if len(list) > definitionLines {
+		list[definitionLines] = "..."
+	}
+	for i, l := range list {
+		list[i] = strings.TrimRight(l, "\r")
+	}
+	return strings.Join(list, "\n")
+}
+
+// commentAbove is the comment in the lines right before a place: those that
+// start with mark, or one block of TLA+.
+func commentAbove(span source.Span, mark string) string {
+	if !span.IsValid() {
+		return ""
+	}
+	line := span.From().Line - 1
+	var out []string
+	inBlock := false
+	for ; line >= 1 && len(out) < definitionLines; line-- {
+		text := strings.TrimSpace(span.File.Line(line))
+		switch {
+		case inBlock:
+		case strings.HasPrefix(text, mark):
+			out = append(out, strings.TrimPrefix(strings.TrimPrefix(text, mark), " "))
+			continue
+		case mark == `\*` && len(out) == 0 && strings.HasSuffix(text, "*)"):
+			inBlock = true
+		default:
+			return joinUp(out)
+		}
+		plain := strings.Trim(strings.TrimSuffix(strings.TrimPrefix(text, "(*"), "*)"), "* ")
+		if plain != "" {
+			out = append(out, plain)
+		}
+		if strings.HasPrefix(text, "(*") {
+			inBlock = false
+			// A box has a block in each line.
+			if next := strings.TrimSpace(span.File.Line(max(line-1, 1))); line == 1 || !strings.HasPrefix(next, "(*") || !strings.HasSuffix(next, "*)") {
+				return joinUp(out)
+			}
+			inBlock = true
+		}
+	}
+	return joinUp(out)
+}
+
+func joinUp(lines []string) string {
+	slices.Reverse(lines)
+	return strings.Join(lines, "\n")
+}
+
+// hasWord says whether a name stands in a text as a whole word.
+func hasWord(text, name string) bool {
+	for from := 0; ; {
+		at := strings.Index(text[from:], name)
+		if at < 0 {
+			return false
+		}
+		at += from
+		end := at + len(name)
+		if (at == 0 || !isWordByte(text[at-1])) && (end == len(text) || !isWordByte(text[end])) {
+			return true
+		}
+		from = at + 1
+	}
+}
+
+func isWordByte(c byte) bool {
+	return c == '_' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
+}

@@ -1,0 +1,103 @@
+package lsp
+
+import (
+	"slices"
+	"unicode/utf8"
+
+	"github.com/ashlar-dev/ashlar/source"
+)
+
+// Position is a place as the protocol counts it: from 0, the character in
+// UTF-16 code units.
+type Position struct {
+	Line      uint32 `json:"line"`
+	Character uint32 `json:"character"`
+}
+
+// Range is a half-open range of positions.
+type Range struct {
+	Start Position `json:"start"`
+	End   Position `json:"end"`
+}
+
+// lines knows where the lines of a text start. A line ends with \n, \r\n or \r.
+type lines struct {
+	text   []byte
+	starts []int
+}
+
+func newLines(text []byte) *lines {
+	l := &lines{text, []int{0}}
+	for i, c := range text {
+		if c == '\n' || c == '\r' && (i+1 == len(text) || text[i+1] != '\n') {
+			l.starts = append(l.starts, i+1)
+		}
+	}
+	return l
+}
+
+// end is where the text of a line ends, its line end excluded.
+func (l *lines) end(line int) int {
+	if line+1 == len(l.starts) {
+		return len(l.text)
+	}
+	end := l.starts[line+1] - 1
+	if end > l.starts[line] && l.text[end] == '\n' && l.text[end-1] == '\r' {
+		end--
+	}
+	return end
+}
+
+// units is how many UTF-16 code units a character takes. A byte that is no
+// UTF-8 reaches an editor as U+FFFD, which takes one.
+func units(r rune) uint32 {
+	if r >= 1<<16 {
+		return 2
+	}
+	return 1
+}
+
+// offset is the byte that a position stands for. What lies behind the end of a
+// line is moved there, what lies behind the last line to the end of the text,
+// and what lies inside a character to its start.
+func (l *lines) offset(p Position) int {
+	if uint64(p.Line) >= uint64(len(l.starts)) {
+		return len(l.text)
+	}
+	at, end := l.starts[p.Line], l.end(int(p.Line))
+	for left := p.Character; at < end && left > 0; {
+		r, size := utf8.DecodeRune(l.text[at:end])
+		if units(r) > left {
+			break
+		}
+		left -= units(r)
+		at += size
+	}
+	return at
+}
+
+// position is where a byte is. Offsets outside the text are moved to its nearer
+// end, those inside a line end to the end of the line.
+func (l *lines) position(offset int) Position {
+	offset = min(max(offset, 0), len(l.text))
+	line, found := slices.BinarySearch(l.starts, offset)
+	if !found {
+		line--
+	}
+	stop := min(offset, l.end(line))
+	var p Position
+	p.Line = uint32(line)
+	for at := l.starts[line]; at < stop; {
+		r, size := utf8.DecodeRune(l.text[at:])
+		if at+size > stop {
+			break
+		}
+		p.Character += units(r)
+		at += size
+	}
+	return p
+}
+
+func (l *lines) rangeOf(s source.Span) Range {
+	return Range{l.position(int(s.Start)), l.position(int(s.End))}
+}
