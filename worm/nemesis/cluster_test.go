@@ -35,6 +35,7 @@ type host struct {
 	command []string   // what a process is started with
 	listen  string
 	links   []*link // to it, from each host, and from the clients
+	genesis string  // as it was described when its disk was formatted
 
 	cmd    *exec.Cmd
 	in     io.WriteCloser
@@ -47,7 +48,6 @@ type cluster struct {
 	t       *testing.T
 	hosts   []*host
 	genesis *wor.Genesis
-	text    string
 }
 
 // newCluster formats hosts and starts their servers. The first partition begins on
@@ -81,12 +81,35 @@ func (c *cluster) begin() {
 			c.genesis.Partitions[p].Members = append(c.genesis.Partitions[p].Members, c.hosts[p+i].member)
 		}
 	}
+	for _, h := range c.hosts {
+		h.genesis = c.describe()
+	}
+	c.startAll()
+}
+
+// describe is the cluster's description as text.
+func (c *cluster) describe() string {
+	c.t.Helper()
 	var b bytes.Buffer
 	if err := worm.WriteGenesis(&b, c.genesis); err != nil {
 		c.t.Fatal(err)
 	}
-	c.text = b.String()
-	c.startAll()
+	return b.String()
+}
+
+// renew has those who come from now on know the members of now: who knows only
+// servers that have all been replaced finds nobody.
+func (c *cluster) renew(w *worm.Client) {
+	c.t.Helper()
+	g := &wor.Genesis{Cluster: c.genesis.Cluster}
+	for p := range c.genesis.Partitions {
+		cfg, err := w.Config(wor.Partition(p))
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		g.Partitions = append(g.Partitions, wor.Config{Partition: cfg.Partition, Members: cfg.Members})
+	}
+	c.genesis = g
 }
 
 func (c *cluster) startAll() {
@@ -133,12 +156,13 @@ func (h *host) format() {
 	if h.member.ID, err = node.Format(world, logDir, h.member.Name); err != nil {
 		h.t.Fatal(err)
 	}
+	h.genesis = h.c.describe()
 }
 
 // start starts a server process and waits until it listens.
 func (h *host) start() {
 	h.t.Helper()
-	o := order{Dir: h.dir, Listen: h.listen, Genesis: h.c.text, Detours: map[string]string{}}
+	o := order{Dir: h.dir, Listen: h.listen, Genesis: h.genesis, Detours: map[string]string{}}
 	for _, other := range h.c.hosts {
 		if len(other.links) > 0 {
 			o.Detours[other.member.Addr] = other.links[h.number].addr()

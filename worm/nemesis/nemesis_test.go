@@ -26,6 +26,7 @@ type nemesis struct {
 	operator *worm.Client
 	r        *rand.Rand
 	done     map[string]int
+	order    []int // in which the kinds of trouble come next
 }
 
 // begin starts clients of everything on a cluster: each of two connections has
@@ -205,7 +206,11 @@ func (n *nemesis) trouble(moment time.Duration) {
 			time.Sleep(moment)
 		}},
 	}
-	k := kinds[n.r.IntN(len(kinds))]
+	if len(n.order) == 0 {
+		n.order = n.r.Perm(len(kinds))
+	}
+	k := kinds[n.order[0]]
+	n.order = n.order[1:]
 	n.done[k.name]++
 	k.do()
 	n.c.calm()
@@ -272,6 +277,7 @@ func (n *nemesis) replace(dead wor.ServerID, with wor.Member) {
 		return nil
 	})
 	n.c.serving(n.operator, time.Minute)
+	n.c.renew(n.operator)
 }
 
 // dead has a server die for good, and a spare one take its place. A new disk makes
