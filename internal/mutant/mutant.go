@@ -100,8 +100,12 @@ func Table() []Mutant {
 		wormWireMutants(), wormWalMutants(),
 		wormGroupMutants(),
 		wormPaxosMutants(),
+		wormConformMutants(),
+		wormRuleMutants(),
 		wormSpaceMutants(),
 		wormNodeMutants(),
+		wormTxMutants(),
+		wormAppsMutants(),
 	} {
 		all = append(all, part...)
 	}
