@@ -20,9 +20,9 @@ import (
 // in the key-value store. They are clients of the cluster, this server included,
 // and belong to a Serial of their own.
 //
-// Who hosts them are the members of the newest configurations. The applications
-// are begun anew when these change; that is as if the process were, and what is
-// under way its clients ask for again.
+// Who hosts them are the members of the newest configurations: a server begins
+// when it is one of them, with those that it knows then, and ends when it is none
+// any more.
 type apps struct {
 	world   env.Env
 	server  *node.Server
@@ -34,7 +34,6 @@ type apps struct {
 	transport *node.Transport
 	space     *space.Space
 
-	members   []wor.Member // those for whom the rest was begun
 	sequencer *log.Sequencer
 	kv        *tx.KV
 	desks     []*desk
@@ -72,14 +71,23 @@ func (a *apps) sync(f func()) {
 	<-done
 }
 
-// look begins the applications when the members have changed.
+// look begins the applications when this server has become a member, and ends them
+// when it is none.
 func (a *apps) look() {
 	if a.closed {
 		return
 	}
 	a.world.Clock.After(membersEvery, a.serial.Waker(a.look))
 	members, self := a.newest()
-	if self == nil || slices.Equal(members, a.members) {
+	switch {
+	case self == nil && a.kv != nil:
+		a.log.Warn("this server is no member of the cluster any more: it hosts nothing")
+		a.end()
+		return
+	case self == nil || a.kv != nil:
+		// The store's servers are those of when it began: who came later asks them
+		// and is asked by those that begin after it. A change while it runs would
+		// be a takeover of everything.
 		return
 	}
 	if err := a.begin(members, *self); err != nil {
@@ -112,7 +120,6 @@ func (a *apps) newest() (members []wor.Member, self *wor.Member) {
 // begin begins the applications for these members.
 func (a *apps) begin(members []wor.Member, self wor.Member) error {
 	a.end()
-	a.members = members
 	var err error
 	a.sequencer, err = log.NewSequencer(log.SequencerOptions{
 		Space: a.space, Clock: a.world.Clock, Random: a.random(), Serial: &a.serial, Member: self, Place: a.place,

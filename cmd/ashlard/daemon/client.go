@@ -60,14 +60,14 @@ func (o *clientFlags) run(cmd *cobra.Command, f func(ctx context.Context, c *wor
 		ctx, cancel = context.WithTimeout(ctx, o.timeout)
 		defer cancel()
 	}
-	return explain(ctx, o.timeout, f(ctx, c))
+	return explain(cmd.Context(), o.timeout, f(ctx, c))
 }
 
 var errTLS = errors.New("--tls-cert, --tls-key and --tls-ca belong together: each side must know whom it talks to")
 
 // explain says of an error that the time was over what the time was.
 func explain(ctx context.Context, timeout time.Duration, err error) error {
-	if errors.Is(err, wor.ErrDeadline) && errors.Is(ctx.Err(), context.DeadlineExceeded) {
+	if errors.Is(err, wor.ErrDeadline) && timeout > 0 && ctx.Err() == nil {
 		return fmt.Errorf("%w after --timeout %v: is a majority of the servers up?", err, timeout)
 	}
 	return err

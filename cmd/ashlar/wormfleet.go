@@ -1,0 +1,176 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+
+	"github.com/ashlar-dev/ashlar/env/osenv"
+	"github.com/ashlar-dev/ashlar/worm"
+	"github.com/ashlar-dev/ashlar/worm/node"
+	"github.com/ashlar-dev/ashlar/worm/wor"
+)
+
+// wormFleet is servers as processes on this machine: a cluster of three, and one
+// that is none of it yet.
+type wormFleet struct {
+	dir, cluster string
+	program      []string // what begins the command line of a server
+	path         string
+	members      []wor.Member
+	servers      []*wormServer
+}
+
+// wormServer is a process.
+type wormServer struct {
+	cmd   *exec.Cmd
+	errs  bytes.Buffer // when it has ended
+	ended chan struct{}
+}
+
+func newWormFleet(dir, program string) (*wormFleet, error) {
+	f := &wormFleet{dir: dir, cluster: filepath.Join(dir, "cluster.json"), servers: make([]*wormServer, 4)}
+	if err := f.find(program); err != nil {
+		return nil, err
+	}
+	for i := range f.servers {
+		m, err := f.format(fmt.Sprintf("n%d", i+1))
+		if err != nil {
+			return nil, err
+		}
+		f.members = append(f.members, m)
+	}
+	file, err := os.Create(f.cluster)
+	if err != nil {
+		return nil, err
+	}
+	return f, errors.Join(worm.WriteGenesis(file, f.genesisOf(osenv.NewRandom().Uint64()|1)), file.Close())
+}
+
+// find finds the program that is started: the one that was asked for, or this one,
+// which can be a server as well.
+func (f *wormFleet) find(program string) (err error) {
+	if program != "" {
+		f.path, err = exec.LookPath(program)
+		f.program = []string{program}
+		return err
+	}
+	f.path, err = os.Executable()
+	f.program = []string{os.Args[0], "ashlard"}
+	return err
+}
+
+// format makes the directory of a server.
+func (f *wormFleet) format(name string) (wor.Member, error) {
+	disk, err := osenv.OpenDisk(filepath.Join(f.dir, name))
+	if err != nil {
+		return wor.Member{}, err
+	}
+	defer disk.Close()
+	world := osenv.New()
+	world.Disk = disk
+	id, err := node.Format(world, "log", name)
+	if err != nil {
+		return wor.Member{}, err
+	}
+	// The cluster's description has to name a port before the server has it.
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return wor.Member{}, err
+	}
+	return wor.Member{ID: id, Name: name, Addr: l.Addr().String()}, l.Close()
+}
+
+func (f *wormFleet) genesisOf(cluster uint64) *wor.Genesis {
+	return &wor.Genesis{Cluster: cluster, Partitions: []wor.Config{{Members: f.members[:3]}}}
+}
+
+// genesis is the cluster's, as it was written.
+func (f *wormFleet) genesis() *wor.Genesis {
+	g := f.genesisOf(0)
+	if file, err := os.Open(f.cluster); err == nil {
+		defer file.Close()
+		if read, err := worm.ReadGenesis(file); err == nil {
+			g = read
+		}
+	}
+	return g
+}
+
+func (f *wormFleet) pid(i int) int { return f.servers[i].cmd.Process.Pid }
+
+// start starts a server and waits until it listens.
+func (f *wormFleet) start(ctx context.Context, i int) error {
+	m := f.members[i]
+	args := append(append([]string{}, f.program...), "serve", filepath.Join(f.dir, m.Name), "--cluster", f.cluster, "--listen", m.Addr)
+	s := &wormServer{cmd: &exec.Cmd{Path: f.path, Args: args}, ended: make(chan struct{})}
+	// A signal from the terminal is for the demonstration, which ends its servers.
+	s.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	s.cmd.Stderr = &s.errs
+	out, err := s.cmd.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := s.cmd.Start(); err != nil {
+		return err
+	}
+	f.servers[i] = s
+	listens := make(chan struct{})
+	go func() {
+		defer close(s.ended)
+		tell := sync.OnceFunc(func() { close(listens) })
+		for lines := bufio.NewScanner(out); lines.Scan(); {
+			if strings.HasPrefix(lines.Text(), "listening on ") {
+				tell()
+			}
+		}
+		_ = s.cmd.Wait() // its code is in ProcessState
+	}()
+	select {
+	case <-listens:
+		return nil
+	case <-s.ended:
+		return fmt.Errorf("server %s has ended: %s", m.Name, strings.TrimSpace(s.errs.String()))
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (s *wormServer) kill() {
+	_ = s.cmd.Process.Kill() // it may have ended
+	<-s.ended
+}
+
+// kill ends all that run, at once.
+func (f *wormFleet) kill() {
+	for _, s := range f.servers {
+		if s != nil {
+			s.kill()
+		}
+	}
+}
+
+// stop ends all in order.
+func (f *wormFleet) stop() error {
+	for _, s := range f.servers {
+		if err := s.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+			return err
+		}
+	}
+	for i, s := range f.servers {
+		<-s.ended
+		if code := s.cmd.ProcessState.ExitCode(); code != 0 {
+			return fmt.Errorf("server %s ends with exit code %d: %s", f.members[i].Name, code, strings.TrimSpace(s.errs.String()))
+		}
+	}
+	return nil
+}
