@@ -148,7 +148,9 @@ func (s *side) step() error {
 	return nil
 }
 
-// errMixed: the registers of a segment are written by two protocols.
+// errMixed: the registers of a segment are written by two protocols. Nothing here
+// tells which one is the segment's, so that a client that does so stops the change
+// of members.
 var errMixed = errors.New("group: a segment is written by two protocols")
 
 // Next is the next piece for the members to be, which is the caller's, and
