@@ -31,7 +31,7 @@ disk is a new server, and must take the old one's place by 'ashlard replace'.`,
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if name == "" || strings.ContainsAny(name, "=@,") || len(name) > node.NameMax {
-				return fmt.Errorf("--name is %q: want a name of up to %d bytes without = @ and comma", name, node.NameMax)
+				return usage(fmt.Errorf("--name is %q: want a name of up to %d bytes without = @ and comma", name, node.NameMax))
 			}
 			disk, err := osenv.OpenDisk(args[0])
 			if err != nil {
@@ -69,7 +69,7 @@ a list of names. More partitions hold more registers; a register is in one of th
 		RunE: func(cmd *cobra.Command, args []string) error {
 			g, err := makeGenesis(osenv.NewRandom().Uint64()|1, partitions, args)
 			if err != nil {
-				return err
+				return usage(err)
 			}
 			return worm.WriteGenesis(cmd.OutOrStdout(), g)
 		},
