@@ -3,6 +3,7 @@ package tx
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/ashlar-dev/ashlar/env"
@@ -63,6 +64,7 @@ type asking struct {
 	home  RM
 	wait  env.Backoff
 	tries int
+	asked wor.Member // last
 	sent  bool
 	over  bool
 }
@@ -144,6 +146,7 @@ func (a *asking) send() {
 	a.q.Within = uint64(max(1, left.Milliseconds()))
 	a.sent = true
 	a.tries++
+	a.asked = c.routes[a.home].member
 	c.opt.Messenger.Invoke(c.routes[a.home].member, wor.ServiceKV, a.q.encode(), left+10*time.Millisecond, a.answered)
 }
 
@@ -154,7 +157,7 @@ func (a *asking) again() {
 
 func (a *asking) answered(b []byte, err error) {
 	if err != nil || len(b) == 0 {
-		a.elsewhere()
+		a.silent()
 		return
 	}
 	d := &decoder{b: b}
@@ -199,10 +202,23 @@ func (a *asking) refused(err error) {
 	a.end(nil, err)
 }
 
-// elsewhere asks another server: it answers or knows who does.
+// silent asks the next server, in turn: as many may be away as there are but one,
+// and each of them costs a whole attempt. Requests that found the same server silent
+// go on to the same one.
+func (a *asking) silent() {
+	r, all := &a.c.routes[a.home], a.c.opt.Servers
+	if r.member.ID == a.asked.ID {
+		i := slices.IndexFunc(all, func(m wor.Member) bool { return m.ID == a.asked.ID })
+		r.member, r.known = all[(i+1)%len(all)], false
+	}
+	a.again()
+}
+
+// elsewhere asks another server, now and then: one that answers, but does not know
+// whose the partition is, will learn it.
 func (a *asking) elsewhere() {
 	r := &a.c.routes[a.home]
-	if a.tries%2 == 0 {
+	if a.tries%4 == 0 {
 		r.member = a.c.opt.Servers[env.IntN(a.c.random, len(a.c.opt.Servers))]
 		r.known = false
 	}
