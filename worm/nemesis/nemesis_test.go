@@ -110,7 +110,7 @@ func TestNemesis(t *testing.T) {
 	end()
 	w.finish(c)
 	closed()
-	w.summary(t, 50)
+	w.summary(t, 20)
 	t.Logf("nemesis %v, %d connections cut, checkpoints %v", n.done, n.cuts(), n.checkpoints())
 }
 
