@@ -94,9 +94,9 @@ powerfail:
 corpus: build
 	ASHLAR_CORPUS=all $(GO) test -count=1 -timeout 4h -v -run TestCorpus ./tla/eval
 
-## netns: the lock service with one network namespace per process, loss and a killed client.
+## netns: the lock service and WormSpace with one network namespace per process, loss and killed processes.
 netns: build
-	$(GO) test -count=1 -timeout 5m -v -run TestNamespaces ./examples/lockservice
+	$(GO) test -count=1 -timeout 5m -v -run TestNamespaces ./examples/lockservice ./worm/nemesis
 
 ## bench: the benchmarks behind the README's figures.
 bench:
