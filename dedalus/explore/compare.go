@@ -27,6 +27,8 @@ type Outcomes struct {
 // Find visits every state of the model, or as many as the bounds allow.
 func (m *Model) Find(ctx context.Context) (*Outcomes, error) {
 	out := &Outcomes{Told: map[string]bool{}, Final: map[string]bool{}, Complete: true}
+	m.memo = map[string]ticked{}
+	defer func() { m.memo = nil }()
 	seen := map[string]step{}
 	var stack []string
 	from := ""

@@ -10,7 +10,8 @@
 // Promised: within the bounds nothing is left out, and the bounds are said. A
 // message that was delivered is delivered again only as often as Duplicates says,
 // also when its sender sends it again: what is sent at every tick would never end.
-// Only after a crash of its receiver it arrives once more if it is sent again.
+// Only after a crash of its receiver it arrives once more if it is sent again; so what
+// others pass on to a node that crashed may be missing in outcomes at rest.
 //
 // Refused: that more inputs, more nodes or more crashes than the bounds do no harm.
 // It is a search, not a proof.

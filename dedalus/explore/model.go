@@ -1,6 +1,7 @@
 package explore
 
 import (
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"math/bits"
@@ -51,6 +52,14 @@ type Model struct {
 	lost   func(interp.Message) bool
 	until  func(told []interp.Message) bool
 	inputs []interp.Message
+	// memo has the ticks that were gone through, while one goroutine explores.
+	memo map[string]ticked
+}
+
+// ticked is what came of a tick of a node: what it carries, and what it sent.
+type ticked struct {
+	carried []interp.Fact
+	sent    []interp.Message
 }
 
 var _ check.Model = (*Model)(nil)
@@ -274,8 +283,8 @@ func (m *Model) tick(s *state, i int, in []string, timers int) *state {
 			}
 		}
 	}
-	n := m.nodes[i].Carrying(s.carried[i])
-	for _, out := range n.Tick(facts, fired...).Sent {
+	done := m.node(i, s.carried[i], in, timers, facts, fired)
+	for _, out := range done.sent {
 		x := m.codec.message(out)
 		if _, inside := m.place[out.To]; !inside {
 			t.outputs = insert(t.outputs, x)
@@ -283,7 +292,32 @@ func (m *Model) tick(s *state, i int, in []string, timers int) *state {
 			t.pending = insert(t.pending, x)
 		}
 	}
-	t.carried[i] = n.Carried()
+	t.carried[i] = done.carried
+	return t
+}
+
+// node is a tick of a node. Most states differ elsewhere, so that most ticks were
+// gone through before.
+func (m *Model) node(i int, carried []interp.Fact, in []string, timers int, facts []interp.Fact, fired []*logic.Relation) ticked {
+	var key []byte
+	if m.memo != nil {
+		key = binary.AppendUvarint(binary.AppendUvarint(key, uint64(i)), uint64(timers))
+		for _, x := range in {
+			key = appendString(key, x)
+		}
+		key = append(key, 0) // no message is empty
+		for _, f := range carried {
+			key = m.codec.fact(key, f)
+		}
+		if t, ok := m.memo[string(key)]; ok {
+			return t
+		}
+	}
+	n := m.nodes[i].Carrying(carried)
+	t := ticked{sent: n.Tick(facts, fired...).Sent, carried: n.Carried()}
+	if m.memo != nil {
+		m.memo[string(key)] = t
+	}
 	return t
 }
 

@@ -30,19 +30,21 @@ func agreement(told []interp.Message) string {
 }
 
 // explorePaxos visits all runs of two proposers that both want to lead, each once,
-// with a command of each. The first is heard by the acceptors 0 and 1 only, the other
-// by 1 and 2: each has a majority, and they have one acceptor in common.
-func explorePaxos(t *testing.T, p *logic.Program, b explore.Bounds) *explore.Outcomes {
+// with two commands, the second given to a proposer. The first is heard by the acceptors 0 and 1 only, the other
+// by 1 and 2: each has a majority, and they have one acceptor in common. A program
+// with one acceptor, for what crashes and repetitions do to it, has it heard by both.
+func explorePaxos(t *testing.T, p *logic.Program, b explore.Bounds, second string) *explore.Outcomes {
 	t.Helper()
-	inputs := messages(t, `propose(node "c", b"x0") to proposer/0`, `propose(node "c", b"x1") to proposer/1`)(p)
+	inputs := messages(t, `propose(node "c", b"x0") to proposer/0`, `propose(node "c", b"x1") to `+second)(p)
 	m := explore.NewModel(p, inputs, nil, functions(), b)
 	m.Limit("heartbeat", 0)
 	m.Limit("election", 2)
+	all := p.Component("acceptor").Instances == 3
 	m.Lose(func(m interp.Message) bool {
 		switch m.Fact.Relation.Name {
 		case "prepare", "accept":
 			from := m.Fact.Row[0].Str
-			return from == "proposer/0" && m.To == "acceptor/2" || from == "proposer/1" && m.To == "acceptor/0"
+			return all && (from == "proposer/0" && m.To == "acceptor/2" || from == "proposer/1" && m.To == "acceptor/0")
 		}
 		return false
 	})
@@ -54,16 +56,24 @@ func explorePaxos(t *testing.T, p *logic.Program, b explore.Bounds) *explore.Out
 	return out
 }
 
+// one is how a program has one acceptor, which is a majority.
+func one() []string {
+	return []string{"quorum(k: u64) = { (2) }", "quorum(k: u64) = { (1) }", "acceptor: 3", "acceptor: 1"}
+}
+
 // TestPaxosAgreement explores the program as it is.
 func TestPaxosAgreement(t *testing.T) {
 	for name, c := range map[string]struct {
+		less   []string
 		bounds explore.Bounds
 		states int64
 	}{
-		"two leaders": {explore.Bounds{Together: 1}, 16768},
+		"two leaders":  {nil, explore.Bounds{Together: 1}, 16768},
+		"a crash":      {one(), explore.Bounds{Together: 1, Crashes: 1}, 9725},
+		"a repetition": {one(), explore.Bounds{Together: 1, Duplicates: 1}, 6812},
 	} {
 		t.Run(name, func(t *testing.T) {
-			out := explorePaxos(t, load(t, "paxos"), c.bounds)
+			out := explorePaxos(t, mutant(t, "paxos", c.less...), c.bounds, "proposer/1")
 			if out.Stopped != nil {
 				t.Fatalf("%s, after %v: %v", agreement(out.Stopped), out.Path, out.Stopped)
 			}
@@ -92,9 +102,20 @@ func TestPaxosMistakes(t *testing.T) {
 		"a quorum that is no majority":       {[]string{"quorum(k: u64) = { (2) }", "quorum(k: u64) = { (1) }"}, explore.Bounds{Together: 1}},
 		"what was taken before is not asked": {[]string{"proposing(b, s, v) <- adopted(b, s, v)", "proposing(b, s, v) <- adopted(b, s, v), s > 9"}, explore.Bounds{Together: 1}},
 		"what was promised is not kept":      {[]string{"accept(p, b, s, v), promised(t), b >= t", "accept(p, b, s, v), promised(t), b >= 0"}, explore.Bounds{Together: 1}},
+		"promises are not durable": {[]string{"log promised(b: max<u64>)", "var  promised(b: max<u64>)\n  next promised(b) <- promised(b)",
+			"log   promised(b) <- prepare(_, b)", "next promised(b) <- prepare(_, b)", "log   promised(b) <- taking", "next promised(b) <- taking"}, explore.Bounds{Together: 1, Crashes: 1}},
+		"what was taken is not durable":  {[]string{"log taken(slot", "table taken(slot", "log   taken(s, b, v) <-", "next taken(s, b, v) <-"}, explore.Bounds{Together: 1, Crashes: 1}},
+		"a promise before it is durable": {[]string{"next  asked(p, b) <- prepare(p, b)", "sync  asked(p, b) <- prepare(p, b)", "asked(p, b), promised(b), size(n)", "asked(p, b), size(n)", "asked(p, b), promised(b), held(s, c, v)", "asked(p, b), held(s, c, v)"}, explore.Bounds{Together: 1, Crashes: 1}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			out := explorePaxos(t, mutant(t, "paxos", c.change...), c.bounds)
+			change, second := c.change, "proposer/1"
+			if c.bounds.Crashes > 0 {
+				change = append(one(), change...)
+			}
+			if c.bounds.Together > 1 {
+				second = "proposer/0"
+			}
+			out := explorePaxos(t, mutant(t, "paxos", change...), c.bounds, second)
 			if out.Stopped == nil {
 				t.Errorf("not found in %d states", out.States)
 			}
