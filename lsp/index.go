@@ -93,12 +93,18 @@ func (x *index) shape() []int {
 // it, are shown.
 const definitionLines = 12
 
+// definitionBytesMax bounds what is shown of lines that are long.
+const definitionBytesMax = 4096
+
 // excerpt is the first lines of a definition.
 func excerpt(span source.Span) string {
 	if !span.IsValid() {
 		return ""
 	}
-	text := strings.TrimRight(span.Text(), " \t\r\n")
+	if span.End-span.Start > definitionBytesMax {
+		span.End = span.Start + definitionBytesMax
+	}
+	text := strings.TrimRight(strings.ToValidUTF8(span.Text(), ""), " \t\r\n")
 	list := strings.SplitN(text, "\n", definitionLines+1)
 	if len(list) > definitionLines {
 		list[definitionLines] = "..."

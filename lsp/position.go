@@ -1,6 +1,7 @@
 package lsp
 
 import (
+	"cmp"
 	"slices"
 	"unicode/utf8"
 
@@ -24,13 +25,31 @@ type Range struct {
 type lines struct {
 	text   []byte
 	starts []int
+	// marks are places with their positions: the start of each line, and one
+	// about every markBytes in a long one, so that no conversion walks further.
+	marks []mark
 }
 
+type mark struct {
+	offset int
+	at     Position
+}
+
+const markBytes = 4096
+
 func newLines(text []byte) *lines {
-	l := &lines{text, []int{0}}
-	for i, c := range text {
-		if c == '\n' || c == '\r' && (i+1 == len(text) || text[i+1] != '\n') {
-			l.starts = append(l.starts, i+1)
+	l := &lines{text: text, starts: []int{0}, marks: []mark{{}}}
+	var at Position
+	for i := 0; i < len(text); {
+		r, size := utf8.DecodeRune(text[i:])
+		i += size
+		at.Character += units(r)
+		if r == '\n' || r == '\r' && (i == len(text) || text[i] != '\n') {
+			at = Position{Line: at.Line + 1}
+			l.starts = append(l.starts, i)
+			l.marks = append(l.marks, mark{i, at})
+		} else if i-l.marks[len(l.marks)-1].offset >= markBytes && r != '\r' {
+			l.marks = append(l.marks, mark{i, at})
 		}
 	}
 	return l
@@ -64,8 +83,14 @@ func (l *lines) offset(p Position) int {
 	if uint64(p.Line) >= uint64(len(l.starts)) {
 		return len(l.text)
 	}
-	at, end := l.starts[p.Line], l.end(int(p.Line))
-	for left := p.Character; at < end && left > 0; {
+	n, found := slices.BinarySearchFunc(l.marks, p, func(m mark, p Position) int {
+		return cmp.Or(cmp.Compare(m.at.Line, p.Line), cmp.Compare(m.at.Character, p.Character))
+	})
+	if !found {
+		n--
+	}
+	at, end := l.marks[n].offset, l.end(int(p.Line))
+	for left := p.Character - l.marks[n].at.Character; at < end && left > 0; {
 		r, size := utf8.DecodeRune(l.text[at:end])
 		if units(r) > left {
 			break
@@ -80,14 +105,13 @@ func (l *lines) offset(p Position) int {
 // end, those inside a line end to the end of the line.
 func (l *lines) position(offset int) Position {
 	offset = min(max(offset, 0), len(l.text))
-	line, found := slices.BinarySearch(l.starts, offset)
+	n, found := slices.BinarySearchFunc(l.marks, offset, func(m mark, offset int) int { return cmp.Compare(m.offset, offset) })
 	if !found {
-		line--
+		n--
 	}
-	stop := min(offset, l.end(line))
-	var p Position
-	p.Line = uint32(line)
-	for at := l.starts[line]; at < stop; {
+	p := l.marks[n].at
+	stop := min(offset, l.end(int(p.Line)))
+	for at := l.marks[n].offset; at < stop; {
 		r, size := utf8.DecodeRune(l.text[at:])
 		if at+size > stop {
 			break

@@ -105,6 +105,9 @@ func Serve(ctx context.Context, r io.Reader, w io.Writer, files Files) error {
 }
 
 func (s *server) flush(w io.Writer) error {
+	if len(s.out) == 0 {
+		return nil // a write of nothing may block on a pipe
+	}
 	var b bytes.Buffer
 	for _, m := range s.out {
 		if err := writeFrame(&b, m); err != nil {
