@@ -40,6 +40,8 @@ func main() {
 			os.Exit(childMain(serverMain))
 		case roleClient:
 			os.Exit(childMain(clientMain))
+		case roleAshlard:
+			os.Exit(childMain(ashlardMain))
 		}
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)

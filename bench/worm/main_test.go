@@ -26,6 +26,8 @@ func TestMain(m *testing.M) {
 			os.Exit(childMain(serverMain))
 		case roleClient:
 			os.Exit(childMain(clientMain))
+		case roleAshlard:
+			os.Exit(childMain(ashlardMain))
 		}
 	}
 	goleak.VerifyTestMain(m)
@@ -81,6 +83,11 @@ func TestSmoke(t *testing.T) {
 		if math.Abs(c.Trips-c.Must) > 0.5 {
 			t.Errorf("%s: %.2f round trips, want %.0f", c.Op, c.Trips, c.Must)
 		}
+	}
+	if _, err := exec.LookPath("redis-benchmark"); err != nil {
+		t.Logf("without redis-benchmark: %v", err)
+	} else if len(r.Front) < 6 {
+		t.Errorf("redis-benchmark has %d figures, want 6 at least", len(r.Front))
 	}
 	left, err := os.ReadDir(dir)
 	if err != nil || len(left) > 0 {

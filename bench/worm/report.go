@@ -63,6 +63,9 @@ func (p *report) finish(r *runner) {
 			p.Versions = append(p.Versions, versionOf("redis-server", "--version"))
 		}
 	}
+	if why := r.absent["redis-benchmark"]; why != "" {
+		p.Absent = append(p.Absent, "redis-benchmark: "+why)
+	}
 	p.Targets = p.judge()
 	p.Loads = append(p.Loads, load())
 	p.Took = time.Since(r.begun).Round(time.Second).String()
