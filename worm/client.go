@@ -111,9 +111,6 @@ func call[T any](ctx context.Context, c *Client, start func(within time.Duration
 	}
 }
 
-// answerGrace is how much later than the deadline an operation may answer.
-const answerGrace = 100 * time.Millisecond
-
 // Sync runs f in the Serial and waits for it. It is not called from there.
 func (c *Client) Sync(f func()) {
 	done := make(chan struct{})
