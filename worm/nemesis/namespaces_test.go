@@ -143,7 +143,7 @@ func inNamespaces(t *testing.T, prefix string) {
 			t.Fatal(err)
 		}
 	}
-	time.Sleep(time.Second)
+	w.lives()
 	end()
 	w.finish(c)
 	closed()

@@ -7,12 +7,14 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/ashlar-dev/ashlar/worm"
 	"github.com/ashlar-dev/ashlar/worm/smr"
+	"github.com/ashlar-dev/ashlar/worm/tx/history"
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
@@ -25,8 +27,83 @@ type nemesis struct {
 	c        *cluster
 	operator *worm.Client
 	r        *rand.Rand
+	load     *workload
 	done     map[string]int
 	order    []int // in which the kinds of trouble come next
+}
+
+// handles are a client's log and keys, opened anew when the servers have changed:
+// an open one knows those that there were.
+type handles struct {
+	client *worm.Client
+	mu     sync.Mutex
+	l      *worm.Log
+	kv     *worm.KV
+	old    []func()
+}
+
+func (h *handles) renew(t *testing.T) {
+	t.Helper()
+	var l *worm.Log
+	var kv *worm.KV
+	await(t, "log and keys", time.Minute, func(ctx context.Context) (err error) {
+		if l == nil {
+			if l, err = h.client.Log(ctx, theLog, worm.LogOptions{}); err != nil {
+				return err
+			}
+		}
+		kv, err = h.client.KV(ctx)
+		return err
+	})
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.l, h.kv, h.old = l, kv, append(h.old, l.Close, kv.Close)
+}
+
+func (h *handles) theLog() *worm.Log {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.l
+}
+
+func (h *handles) theKV() *worm.KV {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.kv
+}
+
+func (h *handles) close() {
+	for _, f := range h.old {
+		f()
+	}
+}
+
+// lives waits until everything gets on again.
+func (w *workload) lives() {
+	w.t.Helper()
+	counts := func() map[string]int {
+		w.mu.Lock()
+		n := 0
+		for i := range w.txns {
+			if w.txns[i].Status == history.Committed {
+				n++
+			}
+		}
+		w.mu.Unlock()
+		return map[string]int{
+			"writes": w.registers.count("write ok"), "appends": w.log.count("append ok"), "tails": w.log.count("tail ok"),
+			"transactions": n, "sums": w.keys.count("incr ok"), "commands": w.machine.count("command ok"),
+		}
+	}
+	before := counts()
+	await(w.t, "everything gets on", 30*time.Second, func(context.Context) error {
+		for what, n := range counts() {
+			if n < before[what]+3 {
+				return fmt.Errorf("%d %s, %d before", n, what, before[what])
+			}
+		}
+		return nil
+	})
 }
 
 // begin starts clients of everything on a cluster: each of two connections has
@@ -37,17 +114,9 @@ func (w *workload) begin(c *cluster) (closed func()) {
 	for i := range 2 {
 		client := c.client()
 		number := 10 * (i + 1)
-		var l *worm.Log
-		var kv *worm.KV
-		await(w.t, "log and keys", time.Minute, func(ctx context.Context) (err error) {
-			if l == nil {
-				if l, err = client.Log(ctx, theLog, worm.LogOptions{}); err != nil {
-					return err
-				}
-			}
-			kv, err = client.KV(ctx)
-			return err
-		})
+		h := &handles{client: client}
+		w.handles = append(w.handles, h)
+		h.renew(w.t)
 		machine := &counter{}
 		replica, err := client.Replica(smr.Options{
 			ID: theMachine, Machine: machine, Leadership: smr.Nobody, Size: 100, Snapshots: smr.Snapshots{Every: 2},
@@ -58,16 +127,15 @@ func (w *workload) begin(c *cluster) (closed func()) {
 		for j := range 3 {
 			w.run(client, number+j, (*worker).register)
 		}
-		w.run(client, number+3, func(k *worker) { k.append(l) })
-		w.run(client, number+4, func(k *worker) { k.append(l); k.look(l) })
-		w.run(client, number+5, func(k *worker) { k.transact(kv) })
-		w.run(client, number+6, func(k *worker) { k.transact(kv) })
-		w.run(client, number+7, func(k *worker) { k.key(kv) })
+		w.run(client, number+3, func(k *worker) { k.append(h) })
+		w.run(client, number+4, func(k *worker) { k.append(h); k.look(h.theLog()) })
+		w.run(client, number+5, func(k *worker) { k.transact(h.theKV()) })
+		w.run(client, number+6, func(k *worker) { k.transact(h.theKV()) })
+		w.run(client, number+7, func(k *worker) { k.key(h.theKV()) })
 		w.run(client, number+8, func(k *worker) { k.command(replica, machine) })
 		closes = append(closes, func() {
 			replica.Close()
-			kv.Close()
-			l.Close()
+			h.close()
 			client.Close()
 		})
 	}
@@ -95,6 +163,7 @@ func TestNemesis(t *testing.T) {
 	defer end()
 	w := newWorkload(t, stop)
 	closed := w.begin(c)
+	n.load = w
 	misfortunes := []func(){n.dead, n.empty, n.old, n.drainAll, n.killAll}
 	for round := range rounds {
 		for range 2 {
@@ -106,7 +175,7 @@ func TestNemesis(t *testing.T) {
 		}
 	}
 	c.calm()
-	time.Sleep(moment) // some of the history is of a cluster that is well
+	w.lives()
 	end()
 	w.finish(c)
 	closed()
@@ -278,6 +347,9 @@ func (n *nemesis) replace(dead wor.ServerID, with wor.Member) {
 	})
 	n.c.serving(n.operator, time.Minute)
 	n.c.renew(n.operator)
+	for _, h := range n.load.handles {
+		h.renew(n.t)
+	}
 }
 
 // dead has a server die for good, and a spare one take its place. A new disk makes

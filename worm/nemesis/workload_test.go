@@ -38,6 +38,7 @@ type workload struct {
 	wait  sync.WaitGroup
 
 	registers, log, keys, machine *record
+	handles                       []*handles
 
 	mu     sync.Mutex
 	txns   []history.Txn
@@ -168,7 +169,8 @@ func (k *worker) trim(ctx context.Context, s wor.Segment) {
 }
 
 // append appends to the log, once, or again and again until it is there.
-func (k *worker) append(l *worm.Log) {
+func (k *worker) append(h *handles) {
+	l := h.theLog()
 	id := log.EntryID{Hi: uint64(k.number), Lo: uint64(k.n)}
 	x := act{what: "append", client: k.number, value: k.name(), call: k.log.now()}
 	perhaps := false // some attempt may have taken effect
@@ -177,7 +179,8 @@ func (k *worker) append(l *worm.Log) {
 		at, err := l.AppendOnce(ctx, id, []byte(x.value))
 		cancel()
 		x.number, x.err, x.ret = int64(at), err, k.log.now()
-		again := k.number%2 == 0 && k.stop.Err() == nil
+		// Another Log does not know what this one has tried.
+		again := k.number%2 == 0 && k.stop.Err() == nil && l == h.theLog()
 		switch {
 		case err == nil:
 			k.mu.Lock()
