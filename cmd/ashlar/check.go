@@ -30,6 +30,8 @@ type checkOptions struct {
 	reference  bool
 	quiet      bool
 	statesMax  int64
+	deepen     bool  // search by depth, to that of dfid
+	dfid       int   // states
 	memoryMax  int64 // MB; 0 for what is available
 }
 
@@ -45,6 +47,12 @@ All figures and traces are the same for any number of workers. Properties that
 cannot be checked (those of behaviours where there is a SYMMETRY or VIEW, say) are
 listed as NOT CHECKED and make the exit code 20. With --safety-only properties of
 behaviours are left out, and the exit code is 0 all the same.
+
+With --dfid N the search is depth first, round by round, along paths of 1, 2, and up
+to N states. Its memory does not grow with the number of states, and it finds what
+the other search finds, with the same trace; it takes longer, and checks no
+properties of behaviours. Unless no path leads to more states within N, the exit
+code is 20.
 
 With --continue the search goes on after violations to its end: every invariant,
 every property and deadlock is reported that is violated, each with a shortest
@@ -94,6 +102,7 @@ func newCheckCommand(t *term) *cobra.Command {
   ashlar check --tlc-output Spec.tla > Spec.out`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			o.deepen = cmd.Flags().Changed("dfid")
 			return runCheck(cmd.Context(), t, o, args[0], loadSpecification)
 		},
 	}
@@ -105,6 +114,7 @@ func newCheckCommand(t *term) *cobra.Command {
 	f.BoolVar(&o.safetyOnly, "safety-only", false, "leave properties of behaviours (liveness) out")
 	f.Int64Var(&o.statesMax, "max-states", 0, "stop after `N` distinct states")
 	f.Int64Var(&o.memoryMax, "max-memory", 0, "stop at `MB` of memory (default: 85% of what is available)")
+	f.IntVar(&o.dfid, "dfid", 0, "search depth first, by iterative deepening, paths of up to `N` states")
 	f.BoolVar(&o.goOn, "continue", false, "go on after a violation and report all of them")
 	f.BoolVar(&o.json, "json", false, "write the result as JSON (schema: docs/lang/check-json.md)")
 	f.BoolVar(&o.tlcOutput, "tlc-output", false, "write messages for editors that know those of TLC")
@@ -115,8 +125,14 @@ func newCheckCommand(t *term) *cobra.Command {
 	return cmd
 }
 
-// runCheck checks a specification and shows the result in every way asked for.
-func runCheck(ctx context.Context, t *term, o checkOptions, spec string, load loader) error {
+// valid completes the flags and says what is wrong with them.
+func (o *checkOptions) valid() error {
+	if o.deepen {
+		if err := o.validDeepening(); err != nil {
+			return err
+		}
+		o.workers = max(o.workers, 1)
+	}
 	if o.workers == 0 {
 		o.workers = runtime.GOMAXPROCS(0)
 	}
@@ -137,8 +153,16 @@ func runCheck(ctx context.Context, t *term, o checkOptions, spec string, load lo
 			return err
 		}
 	}
-	var monitor check.Monitor
-	g := newProgress(t, searchProgress(&monitor))
+	return nil
+}
+
+// runCheck checks a specification and shows the result in every way asked for.
+func runCheck(ctx context.Context, t *term, o checkOptions, spec string, load loader) error {
+	if err := o.valid(); err != nil {
+		return err
+	}
+	search := searcher{o: o}
+	g := newProgress(t, search.progress())
 	// What was printed during the search is not printed again for the graph.
 	var silent atomic.Bool
 	say := printer(t, o, g)
@@ -150,7 +174,7 @@ func runCheck(ctx context.Context, t *term, o checkOptions, spec string, load lo
 		if !silent.Load() {
 			say(line)
 		}
-	}, &monitor)
+	}, &search.breadth)
 	var wrong *loadError
 	switch {
 	case errors.As(err, &wrong):
@@ -166,7 +190,9 @@ func runCheck(ctx context.Context, t *term, o checkOptions, spec string, load lo
 	}
 	if o.tlc != nil {
 		o.tlc.open(s.spec, o, s.files, &s.diags)
-		o.tlc.span = s.span
+		if s.span != nil {
+			o.tlc.span = s.span
+		}
 	} else if !o.json {
 		s.diags.Print(t.err)
 	}
@@ -178,10 +204,9 @@ func runCheck(ctx context.Context, t *term, o checkOptions, spec string, load lo
 	defer release()
 	g.begin(t.errTTY && !o.quiet && o.tlc == nil)
 	if o.tlc != nil {
-		o.tlc.begin(&monitor)
+		o.tlc.begin(search.watcher())
 	}
-	result, err := check.Run(ctx, s.model, check.Options{Workers: o.workers, SafetyOnly: o.safetyOnly,
-		IgnoreDeadlock: !o.deadlock, StatesMax: o.statesMax, Continue: o.goOn, Monitor: &monitor})
+	result, err := search.run(ctx, s.model)
 	elapsed := g.end()
 	if o.tlc != nil {
 		o.tlc.end()
@@ -190,6 +215,7 @@ func runCheck(ctx context.Context, t *term, o checkOptions, spec string, load lo
 		return failed(err)
 	}
 	d := describe(s, result, o, elapsed)
+	d.Statistics.Deepening = search.deep
 	silent.Store(true)
 	if o.html != "" && result.Distinct <= graphPageStatesMax {
 		// Without a graph that is small enough the page has none.

@@ -95,6 +95,8 @@ type statistics struct {
 	// were decided.
 	LiveStates int64 `json:"liveStates,omitempty"`
 	LiveSteps  int64 `json:"liveSteps,omitempty"`
+	// Deepening is what a search by depth adds.
+	Deepening *deepened `json:"deepening,omitempty"`
 }
 
 // covered is what an action contributed. Actions of one name and place are one.

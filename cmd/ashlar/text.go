@@ -194,6 +194,9 @@ func writeStatistics(w io.Writer, d *document, p palette) {
 	}
 	fmt.Fprintf(w, "\n%s %s generated, %s distinct, %s left in the queue, depth %d.\n",
 		count(s.Generated), states, count(s.Distinct), count(s.Queue), s.Depth)
+	if s.Deepening != nil {
+		fmt.Fprintln(w, s.Deepening.text())
+	}
 	if s.LiveStates > 0 {
 		fmt.Fprintf(w, "Properties of behaviours were decided on %s states and %s steps.\n", count(s.LiveStates), count(s.LiveSteps))
 	}

@@ -60,6 +60,7 @@ const (
 	tlcParsed           tlcCode = 2219
 	tlcParsing          tlcCode = 2220
 	tlcVersion          tlcCode = 2262
+	tlcModeDepth        tlcCode = 2271
 	tlcCounterexample   tlcCode = 2264
 	tlcCoverageNext     tlcCode = 2772
 	tlcCoverageInit     tlcCode = 2773
@@ -125,7 +126,11 @@ func (t *tlcOutput) open(spec string, o checkOptions, files []string, diags *sou
 	if o.workers == 1 {
 		workers = "1 worker"
 	}
-	t.say(tlcMode, tlcInfo, "Running breadth-first search Model-Checking with %s on %d cores.", workers, runtime.NumCPU())
+	if o.deepen {
+		t.say(tlcModeDepth, tlcInfo, "Running depth-first search Model-Checking with %s, to a depth of %d states.", workers, o.dfid)
+	} else {
+		t.say(tlcMode, tlcInfo, "Running breadth-first search Model-Checking with %s on %d cores.", workers, runtime.NumCPU())
+	}
 	t.say(tlcParsing, tlcInfo, "Starting SANY...")
 	t.parsed(spec, files, diags)
 	t.say(tlcParsed, tlcInfo, "SANY finished.")
@@ -210,7 +215,7 @@ func (t *tlcOutput) refused(code int, diags *source.List) {
 }
 
 // begin says that the search does, and tells how far it is until end.
-func (t *tlcOutput) begin(m *check.Monitor) {
+func (t *tlcOutput) begin(m watcher) {
 	t.say(tlcComputingInit, tlcInfo, "Computing initial states...")
 	t.done.Go(func() {
 		tick := time.NewTimer(tlcProgressFirst)
