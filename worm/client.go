@@ -177,9 +177,20 @@ func (c *Client) Write(ctx context.Context, t *wor.Token, offset uint32, value [
 		c.space.Write(t, offset, value, within, bare(done))
 	})
 	if !c.unresolved && errors.Is(err, wor.ErrOutbid) {
-		return c.Propose(ctx, a, value)
+		return unresolved(a, c.Propose(ctx, a, value))
 	}
 	return changed(a, err)
+}
+
+// unresolved is the outcome of a write that was unknown and was then proposed: where
+// the proposal has changed nothing and found nothing out, it still is.
+func unresolved(a wor.Addr, err error) error {
+	for _, known := range []error{nil, wor.ErrWritten, wor.ErrTrimmed, wor.ErrUnknown} {
+		if errors.Is(err, known) {
+			return err
+		}
+	}
+	return &wor.UnknownError{Addr: a, Cause: err}
 }
 
 // WriteRange writes one value to each register of a range, as Write does with

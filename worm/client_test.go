@@ -226,4 +226,32 @@ func TestDeadlineIsTheOperations(t *testing.T) {
 	}
 }
 
+// outbid is a Space in which writes are outbid, and proposals answer an error.
+type outbid struct {
+	wor.Space
+	err error
+}
+
+func (o outbid) Write(t *wor.Token, off uint32, _ []byte, _ time.Duration, done func(error)) {
+	done(&wor.UnknownError{Addr: wor.Addr{Segment: t.Range.Segment, Offset: off}, Cause: wor.ErrOutbid})
+}
+
+func (o outbid) Propose(_ wor.Addr, _ []byte, _ time.Duration, done func(error)) { done(o.err) }
+
+// What is unknown of a write stays so when the proposal that should find out does
+// nothing.
+func TestWriteStaysUnknown(t *testing.T) {
+	token := &wor.Token{Range: wor.Range{Segment: 1, Hi: 1}}
+	for _, o := range []struct{ propose, want error }{
+		{nil, nil}, {&wor.WrittenError{}, wor.ErrWritten}, {wor.ErrTrimmed, wor.ErrTrimmed}, {&wor.UnknownError{Cause: wor.ErrDeadline}, wor.ErrUnknown},
+		{wor.ErrDeadline, wor.ErrUnknown}, {wor.ErrBusy, wor.ErrUnknown}, {wor.ErrSealed, wor.ErrUnknown},
+	} {
+		c := worm.Over(osenv.New(), &env.Serial{}, outbid{err: o.propose}, nil)
+		if err := c.Write(t.Context(), token, 0, nil); !errors.Is(err, o.want) {
+			t.Errorf("the proposal answers %v, the write %v, want %v", o.propose, err, o.want)
+		}
+		c.Close()
+	}
+}
+
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
