@@ -31,7 +31,6 @@ type collector struct {
 	once  sync.Once
 
 	got []byte
-	ok  bool
 }
 
 func (c *collector) Opened(nc env.Conn) {

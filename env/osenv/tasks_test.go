@@ -4,7 +4,6 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/ashlar-dev/ashlar/env"
 	"github.com/ashlar-dev/ashlar/env/osenv"
 )
 
@@ -18,8 +17,7 @@ func TestTasksLoseNoWake(t *testing.T) {
 	var list []int
 	all := make(chan struct{})
 	next := 0
-	var w env.Waker
-	w = tasks.Task(func() bool {
+	w := tasks.Task(func() bool {
 		mu.Lock()
 		defer mu.Unlock()
 		for _, x := range list {

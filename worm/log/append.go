@@ -206,9 +206,7 @@ func (p *appender) close() {
 	for _, q := range p.asks {
 		all = append(all, q.batch...)
 	}
-	for _, id := range p.open.owners() {
-		all = append(all, id)
-	}
+	all = append(all, p.open.owners()...)
 	for _, a := range all {
 		done, over := a.done, a.over
 		if over {

@@ -112,7 +112,6 @@ type node struct {
 	r       *smr.Replica
 	m       *machine
 	pending int
-	causal  map[string]smr.Slot
 }
 
 type input struct{ op, key, value string }

@@ -195,9 +195,8 @@ func atomicCommit(t *testing.T, v Variant, seed uint64) (commits, aborts int, er
 		r = g.w.Random()
 	}
 	type begun struct {
-		tx   Tx
-		no   bool
-		died bool
+		tx Tx
+		no bool
 	}
 	var all []*begun
 	for i := range txns {

@@ -28,7 +28,6 @@ type real struct {
 	setup  func(i int, l *sim.Life, r *reach, s *node.Server) error
 	txns   []history.Txn
 	under  int
-	failed error
 }
 
 // reach is what a process reaches the registers by.
