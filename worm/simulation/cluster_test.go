@@ -52,6 +52,7 @@ type cluster struct {
 	ghost   *ghost
 	history *history
 	offer   func(h *host, l *sim.Life)
+	menders int // operators that replaced servers
 }
 
 // newCluster makes so many machines; each partition begins on three of them.

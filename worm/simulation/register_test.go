@@ -60,7 +60,11 @@ func playRegisters(w *sim.World) error {
 	if d.n(4) == 0 {
 		w.After(d.time(turmoil), c.blackout)
 	}
-	c.misfortune(d)
+	if w.Faults().Rate(sim.BitRot) == 0 {
+		c.misfortune(d) // not one server more than may fail
+	} else {
+		w.After(turmoil/2+d.time(turmoil/4), func() { c.hosts[1].restart(true, restartAfter) })
+	}
 	if err := w.Run(turmoil); err != nil {
 		return err
 	}
@@ -91,7 +95,54 @@ func (c *cluster) mend(ops []*operator) error {
 	if err := c.await("operators end", idle); err != nil {
 		return err
 	}
-	mender := c.operator(99, 0, time.Hour)
+	return c.replaced()
+}
+
+// ends awaits what may need servers that are found out meanwhile to be replaced.
+func (c *cluster) ends(what string, reached func() bool) error {
+	gone := func() (n int) {
+		for _, h := range c.hosts {
+			if h.gone {
+				n++
+			}
+		}
+		return n
+	}
+	for {
+		if err := c.replaced(); err != nil {
+			return err
+		}
+		was := gone()
+		if err := c.await(what, func() bool { return reached() || gone() > was }); err != nil || gone() == was {
+			return err
+		}
+	}
+}
+
+// retire gives up servers that were found to be behind: the end of a log that
+// has rotted passes for one that was never written, but others have seen it.
+func (c *cluster) retire() {
+	for _, h := range c.hosts {
+		switch {
+		case h.gone || h.server == nil || h.server.Status().RolledBack == "":
+		case c.w.Faults().Rate(sim.BitRot) > 0 && h == c.hosts[1]:
+			c.w.Mark("rot at the end was found by others")
+			h.gone, h.mishap = true, "rot"
+		default:
+			c.ghost.wrong("rolled back", "%s has all that it wrote, and calls itself behind: %s", h.node.Name(), h.server.Status().RolledBack)
+		}
+	}
+}
+
+// replaced has an operator replace all servers that will not come back.
+func (c *cluster) replaced() error {
+	// All start, or find that they cannot; then peers have seen each other.
+	if err := c.w.Run(600 * time.Millisecond); err != nil {
+		return err
+	}
+	c.retire()
+	c.menders++
+	mender := c.operator(90+c.menders, 0, time.Hour)
 	mended := false
 	c.w.After(100*time.Millisecond, func() {
 		mender.serial.Do(func() { mender.mend(func() { mended = true }) })
@@ -105,7 +156,7 @@ func (c *cluster) finish(x *workload, ops []*operator) error {
 	if err := c.mend(ops); err != nil {
 		return err
 	}
-	if err := c.await("everything ends", func() bool { return x.pending == 0 }); err != nil {
+	if err := c.ends("everything ends", func() bool { return x.pending == 0 }); err != nil {
 		return err
 	}
 	if err := c.settled(x); err != nil {
@@ -127,7 +178,7 @@ func (c *cluster) finish(x *workload, ops []*operator) error {
 		})
 		return nil
 	})
-	if err := c.await("all is read", func() bool { return read == len(x.segments) }); err != nil {
+	if err := c.ends("all is read", func() bool { return read == len(x.segments) }); err != nil {
 		return err
 	}
 	if err := c.mishapsEnded(); err != nil {
@@ -287,5 +338,17 @@ func TestRegisters(t *testing.T) {
 			"members changed", "server replaced", "rolled-back disk refused", "empty disk refused",
 			"trim races read", "trim races write", "written with another's token", "worm/node mute", "worm/node checkpoint",
 		},
+	}.Run(t, playRegisters)
+}
+
+// TestDisks is the same on disks that fail, are full and slow; that of one server
+// rots as well.
+func TestDisks(t *testing.T) {
+	disks := faults().With(sim.BitRot, 3).With(sim.ReadError, 0.002).With(sim.SyncError, 0.005).With(sim.DiskFull, 0.3).With(sim.SlowDisk, 0.5)
+	o := worldOptions()
+	o.Corruptible = []string{"s1"}
+	suite.Suite{
+		Getenv: os.Getenv, Package: "./worm/simulation", Short: testing.Short(), Seeds: seeds(t, 300), Faults: disks,
+		Options: o, Twice: 20, Require: []string{"a disk failed", "rot was found", "server replaced"},
 	}.Run(t, playRegisters)
 }
