@@ -77,6 +77,9 @@ func TestDeepenAgainstRun(t *testing.T) {
 		depth := rapid.SampledFrom([]int{1, 2, 3, 5, 125}).Draw(t, "depth")
 		compareDeepened(t, g, DeepenOptions{Depth: depth, TableStates: 1 << 12})
 		compareDeepened(t, g, DeepenOptions{Depth: min(depth, 5), TableStates: 1})
+		// Nodes of one key are one, and the first that is met stands for them.
+		g.key = rapid.IntRange(1, 40).Draw(t, "key")
+		compareDeepened(t, g, DeepenOptions{Depth: depth, TableStates: 1 << 12})
 	})
 }
 
