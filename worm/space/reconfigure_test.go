@@ -3,6 +3,7 @@ package space_test
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -335,4 +336,32 @@ func TestReplace(t *testing.T) {
 		t.Error(v, err)
 	}
 	is(t, a.replace(dead.member.ID, fresh.member), nil)
+}
+
+// TestReconfigureOfManyPieces: a state that does not fit into one piece, of which
+// the servers do not hold the same part, so that their pieces end in different
+// places.
+func TestReconfigureOfManyPieces(t *testing.T) {
+	l := newLab(t, 6, 1, 3)
+	a := l.client()
+	const n = 24
+	if _, err := a.alloc(1, wor.Meta{Size: n}); err != nil {
+		t.Fatal(err)
+	}
+	value := func(i int) string { return fmt.Sprint(i) + strings.Repeat("x", wor.ValueMax-10) }
+	for i := range n {
+		h := l.hosts[i%3]
+		h.down = true // each lacks a third
+		is(t, a.propose(at(1, uint32(i)), value(i)), nil)
+		h.down = false
+	}
+	cfg, err := a.reconfigure(0, members(l.addHost(), l.addHost(), l.addHost()))
+	if err != nil || cfg.Epoch != 1 {
+		t.Fatal(cfg, err)
+	}
+	for i := range n {
+		if v, err := l.client().read(at(1, uint32(i))); err != nil || v != value(i) {
+			t.Fatalf("register %d: %d bytes, %v", i, len(v), err)
+		}
+	}
 }
