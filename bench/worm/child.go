@@ -24,8 +24,6 @@ import (
 type port struct {
 	in  *bufio.Reader
 	out io.Writer
-	// profile is where a CPU profile goes, "" for none.
-	profile string
 }
 
 // childMain runs a child.

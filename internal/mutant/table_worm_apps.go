@@ -49,8 +49,8 @@ func wormAppsMutants() []Mutant {
 		{
 			Name: "worm/log/junk-is-acknowledged", Kind: Lost, File: "worm/log/append.go", Packages: shared,
 			Breaks: "An append whose address became junk is acknowledged.",
-			Old:    "\tcase string(held(value, err)) == string(a.value):",
-			New:    "\tcase err == nil || string(held(value, err)) == string(a.value):",
+			Old:    "\tcase string(row.Held(value, err)) == string(a.value):",
+			New:    "\tcase err == nil || string(row.Held(value, err)) == string(a.value):",
 		},
 		{
 			Name: "worm/log/follower-jumps-over-holes", Kind: Unsound, File: "worm/log/follow.go", Packages: shared,

@@ -34,7 +34,6 @@ type world struct {
 
 type happening struct {
 	at     env.Instant
-	tie    uint64
 	serial uint64
 	f      func()
 }
@@ -122,7 +121,6 @@ type host struct {
 	sync  bool     // under way
 	life  int
 	down  bool
-	was   *wor.Reply // for lies
 }
 
 func (h *host) boot() {

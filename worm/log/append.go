@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ashlar-dev/ashlar/env"
+	"github.com/ashlar-dev/ashlar/worm/row"
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
@@ -378,7 +379,7 @@ func (p *appender) write(a *appending, t *wor.Token, offset uint32) {
 			return
 		}
 		switch {
-		case decided(err):
+		case row.Decided(err):
 			p.voids = 0
 			p.decided(a, at, a.value, err)
 		case errors.Is(err, wor.ErrLimit) && !errors.Is(err, wor.ErrUnknown):
@@ -417,7 +418,7 @@ func (p *appender) resolve(a *appending, at Position) {
 	p.l.space.Propose(at.Addr(p.l.opt.ID), junk(), p.l.timeout, func(err error) {
 		switch {
 		case p.l.closed:
-		case decided(err):
+		case row.Decided(err):
 			p.decided(a, at, junk(), err)
 		default:
 			if errors.Is(err, wor.ErrLimit) {
@@ -436,7 +437,7 @@ func (p *appender) decided(a *appending, at Position, value []byte, err error) {
 	case errors.Is(err, wor.ErrTrimmed):
 		// It may have been there before it was trimmed.
 		p.finish(a, at, &wor.UnknownError{Addr: at.Addr(p.l.opt.ID), Cause: wor.ErrTrimmed})
-	case string(held(value, err)) == string(a.value):
+	case string(row.Held(value, err)) == string(a.value):
 		a.placed = true
 		p.finish(a, at, nil)
 	case a.over:

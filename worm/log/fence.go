@@ -3,6 +3,7 @@ package log
 import (
 	"errors"
 
+	"github.com/ashlar-dev/ashlar/worm/row"
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
@@ -121,10 +122,10 @@ func (f *fence) register0(t *wor.Token, done func([]byte)) {
 		case f.b.closed:
 		case errors.Is(err, wor.ErrTrimmed):
 			f.done(fenced{trimmed: true})
-		case !decided(err):
+		case !row.Decided(err):
 			f.gate(propose)
 		default:
-			done(held(junk(), err))
+			done(row.Held(junk(), err))
 		}
 	}
 	propose = func() { f.b.space.Propose(a, junk(), f.b.timeout, finish) }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/ashlar-dev/ashlar/env"
+	"github.com/ashlar-dev/ashlar/worm/row"
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
@@ -89,7 +90,7 @@ func (l *Log) Fill(at Position, within time.Duration, done func(Entry, error)) {
 		l.space.Propose(at.Addr(l.opt.ID), junk(), l.timeout, func(err error) {
 			switch {
 			case err == nil || errors.Is(err, wor.ErrWritten):
-				end(decode(at, held(junk(), err)), nil)
+				end(decode(at, row.Held(junk(), err)), nil)
 			case final(err):
 				end(Entry{Position: at}, err)
 			default:
@@ -128,7 +129,7 @@ func (l *Log) Resolve(id EntryID, at Position, within time.Duration, done func(t
 		l.space.Propose(at.Addr(l.opt.ID), junk(), l.timeout, func(err error) {
 			switch {
 			case err == nil || errors.Is(err, wor.ErrWritten):
-				e := decode(at, held(junk(), err))
+				e := decode(at, row.Held(junk(), err))
 				o.end(func() { done(e.Kind == Data && e.ID == id, nil) })
 			case final(err):
 				o.end(func() { done(false, err) })

@@ -6,6 +6,7 @@ import (
 
 	"github.com/ashlar-dev/ashlar/env"
 	"github.com/ashlar-dev/ashlar/internal/invariant"
+	"github.com/ashlar-dev/ashlar/worm/row"
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
@@ -263,9 +264,9 @@ func (r *reign) open(c *section, closed uint32, done func()) {
 		case r.ended():
 		case errors.Is(err, wor.ErrTrimmed):
 			r.fall()
-		case !decided(err):
+		case !row.Decided(err):
 			r.gate(propose)
-		case string(held(m, err)) != string(m):
+		case string(row.Held(m, err)) != string(m):
 			r.fall() // who deposed it made the segment void
 		default:
 			done()

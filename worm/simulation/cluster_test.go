@@ -40,8 +40,6 @@ type host struct {
 	mishap string
 	// served: in the life that its disk has lost it was sure to be the newest.
 	served bool
-	// offer registers services on a server that has started.
-	offer func(h *host, l *sim.Life)
 }
 
 // cluster is servers and what watches them.

@@ -44,10 +44,10 @@ type sequencer struct {
 
 // appended is an append of an id, from its first call.
 type appended struct {
-	id         log.EntryID
-	call, ret  env.Instant
-	at         log.Position
-	lost, over bool // its client's life ended; it is answered
+	id        log.EntryID
+	call, ret env.Instant
+	at        log.Position
+	over      bool // it is answered
 }
 
 type tailed struct {

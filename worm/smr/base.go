@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/ashlar-dev/ashlar/env"
+	"github.com/ashlar-dev/ashlar/worm/row"
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
@@ -31,80 +32,21 @@ func backoff() env.Backoff { return env.Backoff{Min: 5 * time.Millisecond, Max: 
 
 func (b *base) later(w *env.Backoff, f func()) { b.after(w.Next(b.random), f) }
 
-// decided says of the error of a write that the register holds a value now, or
-// never will: it is trimmed.
-func decided(err error) bool {
-	return err == nil || errors.Is(err, wor.ErrWritten) || errors.Is(err, wor.ErrTrimmed)
-}
-
-// held is the value that a register holds according to the error of a write of
-// value, which is nil or ErrWritten.
-func held(value []byte, err error) []byte {
-	if w := (*wor.WrittenError)(nil); errors.As(err, &w) {
-		return w.Value
-	}
-	return value
-}
-
-// finder looks for the last segment of a row. Those that are allocated, or were
-// and are trimmed, come first; so it goes up in steps that double, and then
-// halves what is between.
-type finder struct {
-	b      *base
-	row    func(uint32) wor.Segment
-	lo, hi int64
-	step   int64
-	fails  int // of the same question
-	meta   *wor.Meta
-	done   func(index int64, m *wor.Meta, err error)
-}
-
-// failsMax is how often a question is asked again before the search is given up.
-const failsMax = 4
-
 // last finds the last segment of a row that is allocated, when known is (-1:
 // none). Its Meta is answered when it is not known itself, and not trimmed.
-func (b *base) last(row func(uint32) wor.Segment, known int64, done func(index int64, m *wor.Meta, err error)) {
-	f := &finder{b: b, row: row, lo: known, hi: -1, step: 1, done: done}
-	f.probe()
+func (b *base) last(segment func(uint32) wor.Segment, known int64, done func(index int64, m *wor.Meta, err error)) {
+	row.Last(known, IndexMax, b.stat(segment), done)
 }
 
-func (f *finder) probe() {
-	if f.hi < 0 && f.lo+f.step > IndexMax {
-		f.hi = IndexMax + 1
+// stat asks for metadata, until it is closed.
+func (b *base) stat(segment func(uint32) wor.Segment) row.Ask {
+	return func(index uint32, done func(wor.Meta, error)) {
+		b.space.Stat(segment(index), b.timeout, func(m wor.Meta, err error) {
+			if !b.closed {
+				done(m, err)
+			}
+		})
 	}
-	i := f.lo + f.step
-	if f.hi >= 0 {
-		i = f.lo + (f.hi-f.lo)/2
-	}
-	if i == f.lo {
-		f.done(f.lo, f.meta, nil)
-		return
-	}
-	f.b.space.Stat(f.row(uint32(i)), f.b.timeout, func(m wor.Meta, err error) {
-		switch {
-		case f.b.closed:
-			return
-		case err == nil:
-			f.lo, f.meta = i, &m
-		case errors.Is(err, wor.ErrTrimmed):
-			f.lo, f.meta = i, nil
-		case errors.Is(err, wor.ErrUnallocated):
-			f.hi, f.fails = i, 0
-			f.probe()
-			return
-		case f.fails < failsMax && !errors.Is(err, wor.ErrClosed):
-			f.fails++
-			f.probe()
-			return
-		default:
-			f.done(f.lo, nil, err)
-			return
-		}
-		f.fails = 0
-		f.step *= 2
-		f.probe()
-	})
 }
 
 // chunk is how many registers are captured at once.

@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/ashlar-dev/ashlar/env"
+	"github.com/ashlar-dev/ashlar/worm/row"
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
@@ -109,7 +110,7 @@ func (a *closing) settle() {
 		a.left++
 		r.space.WriteRange(t, rng, junk(), r.timeout, func(errs []error) {
 			for _, err := range errs {
-				a.failed = a.failed || !decided(err)
+				a.failed = a.failed || !row.Decided(err)
 			}
 			a.settled()
 		})

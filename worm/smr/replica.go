@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ashlar-dev/ashlar/env"
+	"github.com/ashlar-dev/ashlar/worm/row"
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
@@ -349,14 +350,14 @@ func (r *Replica) landed(f *flight, value []byte, err error) {
 	if r.closed {
 		return
 	}
-	if !decided(err) {
+	if !row.Decided(err) {
 		if r.flights[f.slot] == f {
 			r.policy.failed(f)
 		}
 		return
 	}
 	r.settle(f)
-	r.learner.heard(wor.Cell{Addr: r.opt.ID.addr(f.slot), Value: held(value, err), Err: trimmed(err)})
+	r.learner.heard(wor.Cell{Addr: r.opt.ID.addr(f.slot), Value: row.Held(value, err), Err: trimmed(err)})
 	if f.slot < r.learner.next {
 		r.passed(r.learner.next) // it is behind an end
 	}

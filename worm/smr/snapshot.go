@@ -6,6 +6,7 @@ import (
 	"hash/crc32"
 
 	"github.com/ashlar-dev/ashlar/env"
+	"github.com/ashlar-dev/ashlar/worm/row"
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
@@ -153,7 +154,7 @@ func (w *saving) wrote(a wor.Addr, p []byte, err error) {
 	switch {
 	case r.closed:
 		return
-	case !decided(err):
+	case !row.Decided(err):
 		r.later(&w.s.wait, func() {
 			r.space.Propose(a, p, r.timeout, func(err error) { w.wrote(a, p, err) })
 		})
@@ -173,7 +174,7 @@ func (w *saving) commit() {
 	r.space.Propose(a, value, r.timeout, func(err error) {
 		switch {
 		case r.closed:
-		case !decided(err):
+		case !row.Decided(err):
 			r.later(&s.wait, w.commit)
 		default:
 			s.saving = false

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/ashlar-dev/ashlar/env"
+	"github.com/ashlar-dev/ashlar/worm/row"
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
@@ -221,7 +222,7 @@ func (s *sticky) write() {
 // token sees from the outcome of a write whether the leader's tokens still serve.
 func (s *sticky) token(err error) {
 	switch {
-	case decided(err):
+	case row.Decided(err):
 		s.voids = 0
 	case errors.Is(err, wor.ErrOutbid) || errors.Is(err, wor.ErrSealed) || errors.Is(err, wor.ErrToken):
 		if s.voids++; s.voids >= voidsMax {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/ashlar-dev/ashlar/env"
+	"github.com/ashlar-dev/ashlar/worm/row"
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
@@ -234,13 +235,13 @@ func (p *turns) skip(hi uint32) {
 			continue
 		}
 		r.space.Propose(r.opt.ID.addr(slot), junk(), r.timeout, func(err error) {
-			if r.closed || !decided(err) {
+			if r.closed || !row.Decided(err) {
 				return
 			}
 			if err == nil && len(seats) > 0 {
 				p.missed(seats[int(off)%len(seats)].nonce)
 			}
-			l.heard(wor.Cell{Addr: r.opt.ID.addr(slot), Value: held(junk(), err), Err: trimmed(err)})
+			l.heard(wor.Cell{Addr: r.opt.ID.addr(slot), Value: row.Held(junk(), err), Err: trimmed(err)})
 		})
 	}
 	// If it does not work, it is tried again.
