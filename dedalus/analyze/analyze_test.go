@@ -10,10 +10,8 @@ import (
 	"github.com/cockroachdb/datadriven"
 
 	"github.com/ashlar-dev/ashlar/dedalus/analyze"
+	"github.com/ashlar-dev/ashlar/dedalus/internal/given"
 	"github.com/ashlar-dev/ashlar/dedalus/logic"
-	"github.com/ashlar-dev/ashlar/dedalus/lower"
-	"github.com/ashlar-dev/ashlar/dedalus/syntax"
-	"github.com/ashlar-dev/ashlar/source"
 )
 
 // TestVerdicts asks of programs. "program" reads one and numbers its rules; "part
@@ -26,7 +24,7 @@ func TestVerdicts(t *testing.T) {
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
 			switch d.Cmd {
 			case "program":
-				p = read(t, d.Input)
+				p = given.Program(t, d.Input)
 				var b strings.Builder
 				for _, c := range p.Components {
 					for i, r := range c.Rules {
@@ -110,19 +108,4 @@ func tell(p analyze.Part) string {
 		}
 	}
 	return b.String()
-}
-
-func read(t *testing.T, text string) *logic.Program {
-	t.Helper()
-	var diags source.List
-	f := syntax.Parse(source.NewFile("p.ded", []byte(text)), &diags)
-	if !diags.HasErrors() {
-		if p := lower.Lower(f, &diags); p != nil {
-			return p
-		}
-	}
-	var b strings.Builder
-	diags.Print(&b)
-	t.Fatal(b.String())
-	return nil
 }

@@ -6,11 +6,9 @@ import (
 	"testing"
 
 	"github.com/ashlar-dev/ashlar/dedalus/certificate"
+	"github.com/ashlar-dev/ashlar/dedalus/internal/given"
 	"github.com/ashlar-dev/ashlar/dedalus/logic"
-	"github.com/ashlar-dev/ashlar/dedalus/lower"
 	"github.com/ashlar-dev/ashlar/dedalus/rewrite"
-	"github.com/ashlar-dev/ashlar/dedalus/syntax"
-	"github.com/ashlar-dev/ashlar/source"
 )
 
 const storage = `program storage
@@ -43,18 +41,6 @@ component storage {
 deploy { leader: 1, storage: 3 }
 `
 
-func read(t *testing.T, text string) *logic.Program {
-	t.Helper()
-	var diags source.List
-	f := syntax.Parse(source.NewFile("p.ded", []byte(text)), &diags)
-	if !diags.HasErrors() {
-		if p := lower.Lower(f, &diags); p != nil {
-			return p
-		}
-	}
-	return nil
-}
-
 // steps lead from the program to one with rewrites of all kinds.
 func steps() []string {
 	return []string{
@@ -76,7 +62,7 @@ type rewritten struct {
 
 func sequence(t *testing.T) []rewritten {
 	t.Helper()
-	p := read(t, storage)
+	p := given.Program(t, storage)
 	var out []rewritten
 	for _, text := range steps() {
 		s, err := rewrite.ParseStep(text)
@@ -222,7 +208,7 @@ func TestWhatTheRulesForbid(t *testing.T) {
 			if strings.Count(text, m.old) != 1 {
 				t.Fatalf("%s: %q is not there once in\n%s", name, m.old, text)
 			}
-			q := read(t, strings.Replace(text, m.old, m.new, 1))
+			q, _ := given.Read(strings.Replace(text, m.old, m.new, 1))
 			if q == nil {
 				t.Fatalf("%s: not a program", name)
 			}
@@ -251,7 +237,7 @@ component a {
   async  less@node "c"(x) <- kept(x), top(y), y <= x
 }
 `
-	before := read(t, text)
+	before := given.Program(t, text)
 	s, err := rewrite.ParseStep("monotonic a rules 3 4 as b")
 	if err != nil {
 		t.Fatal(err)
@@ -264,7 +250,7 @@ component a {
 		t.Fatal(err)
 	}
 	lattice := func(p *logic.Program) *logic.Program {
-		return read(t, strings.Replace(p.String(), "top(x: u64)", "top(x: max<u64>)", 1))
+		return given.Program(t, strings.Replace(p.String(), "top(x: u64)", "top(x: max<u64>)", 1))
 	}
 	if _, _, err = rewrite.Apply(lattice(before), s); err == nil || !strings.Contains(err.Error(), "merges") {
 		t.Errorf("not refused: %v", err)

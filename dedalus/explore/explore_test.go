@@ -2,19 +2,16 @@ package explore_test
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/ashlar-dev/ashlar/check"
 	"github.com/ashlar-dev/ashlar/dedalus/explore"
+	"github.com/ashlar-dev/ashlar/dedalus/internal/given"
 	"github.com/ashlar-dev/ashlar/dedalus/interp"
 	"github.com/ashlar-dev/ashlar/dedalus/logic"
-	"github.com/ashlar-dev/ashlar/dedalus/lower"
 	"github.com/ashlar-dev/ashlar/dedalus/rewrite"
-	"github.com/ashlar-dev/ashlar/dedalus/syntax"
-	"github.com/ashlar-dev/ashlar/source"
 )
 
 const voting = `program voting
@@ -39,48 +36,9 @@ component participant {
 deploy { leader: 1, participant: 2 }
 `
 
-func read(t *testing.T, text string) *logic.Program {
-	t.Helper()
-	var diags source.List
-	f := syntax.Parse(source.NewFile("p.ded", []byte(text)), &diags)
-	if !diags.HasErrors() {
-		if p := lower.Lower(f, &diags); p != nil {
-			return p
-		}
-	}
-	var b strings.Builder
-	diags.Print(&b)
-	t.Fatal(b.String())
-	return nil
-}
-
-// inputs gives so many messages to each input, at the component that reads it.
+// inputs gives so many messages to each input.
 func inputs(n uint64) func(*logic.Program) []interp.Message {
-	return func(p *logic.Program) []interp.Message {
-		var out []interp.Message
-		for _, c := range p.Components {
-			for _, r := range p.In(c) {
-				if r.Kind != logic.Input {
-					continue
-				}
-				for i := range n {
-					var row []logic.Value
-					for _, col := range r.Columns {
-						v := logic.Value{Kind: col.Type.Kind, Num: i}
-						switch v.Kind {
-						case logic.Node:
-							v = logic.Value{Kind: logic.Node, Str: "client"}
-						case logic.Bytes:
-							v = logic.Value{Kind: logic.Bytes, Str: fmt.Sprint("v", i)}
-						}
-						row = append(row, v)
-					}
-					out = append(out, interp.Message{To: logic.NodeName(c.Name, 0), Fact: interp.Fact{Relation: r, Row: row}})
-				}
-			}
-		}
-		return out
-	}
+	return func(p *logic.Program) []interp.Message { return given.Inputs(p, n) }
 }
 
 func apply(t *testing.T, p *logic.Program, steps ...string) *logic.Program {
@@ -101,7 +59,7 @@ func apply(t *testing.T, p *logic.Program, steps ...string) *logic.Program {
 
 // TestModelIsWhatIsExplored has the house's checker visit the same states.
 func TestModelIsWhatIsExplored(t *testing.T) {
-	p := read(t, voting)
+	p := given.Program(t, voting)
 	for b, want := range map[explore.Bounds]int64{
 		{Together: 1}: 100, {Together: 2}: 100, {Together: 2, Duplicates: 1}: 239, {Together: 2, Crashes: 1}: 988,
 	} {
@@ -132,7 +90,7 @@ func TestRewrites(t *testing.T) {
 		"both":       {239, []string{"mutual leader rules 2 3 4 5 6 as collector", "partition collector into 2 voteRep by c2"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := read(t, voting)
+			p := given.Program(t, voting)
 			c, err := explore.Compare(t.Context(), p, apply(t, p, r.steps...), inputs(2), nil, explore.Bounds{Duplicates: 1})
 			if err != nil {
 				t.Fatal(err)
@@ -163,12 +121,12 @@ func TestMistakes(t *testing.T) {
 		"somebody else's id": {nil, "voteRep@l(self, c, id, v)", "voteRep@l(c, c, id, v)", "liveness"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := read(t, voting)
+			p := given.Program(t, voting)
 			text := apply(t, p, m.steps...).String()
 			if strings.Count(text, m.old) != 1 {
 				t.Fatalf("%q is not there once:\n%s", m.old, text)
 			}
-			q := read(t, strings.Replace(text, m.old, m.new, 1))
+			q := given.Program(t, strings.Replace(text, m.old, m.new, 1))
 			c, err := explore.Compare(t.Context(), p, q, inputs(2), nil, explore.Bounds{})
 			if err != nil {
 				t.Fatal(err)
@@ -181,7 +139,7 @@ func TestMistakes(t *testing.T) {
 }
 
 func TestBoundIsTold(t *testing.T) {
-	p := read(t, voting)
+	p := given.Program(t, voting)
 	c, err := explore.Compare(t.Context(), p, p, inputs(2), nil, explore.Bounds{StatesMax: 10})
 	if err != nil || c.Complete() || c.Different != nil {
 		t.Errorf("complete %v, different %v, %v", c.Complete(), c.Different, err)
@@ -223,7 +181,7 @@ func TestCrashInATick(t *testing.T) {
 		crashes int
 		found   bool
 	}{"early, no crash": {early, 0, false}, "early": {early, 1, true}, "late": {late, 1, false}} {
-		p := read(t, c.text)
+		p := given.Program(t, c.text)
 		m := explore.NewModel(p, inputs(1)(p), nil, nil, explore.Bounds{Crashes: c.crashes})
 		m.Until(lied)
 		out, err := m.Find(t.Context())
@@ -239,7 +197,7 @@ func TestCrashInATick(t *testing.T) {
 // TestLimitAndLose counts timers, and loses messages.
 func TestLimitAndLose(t *testing.T) {
 	told := func(limit map[string]int) string {
-		p := read(t, early)
+		p := given.Program(t, early)
 		m := explore.NewModel(p, inputs(1)(p), nil, nil, explore.Bounds{})
 		for timer, n := range limit {
 			m.Limit(timer, n)
@@ -268,7 +226,7 @@ func TestLimitAndLose(t *testing.T) {
 		}
 	}
 	// What goes outside is told; only messages inside are lost.
-	p := read(t, voting)
+	p := given.Program(t, voting)
 	m := explore.NewModel(p, inputs(1)(p), nil, nil, explore.Bounds{})
 	m.Lose(func(m interp.Message) bool { return m.Fact.Relation.Name == "voteRep" })
 	out, err := m.Find(t.Context())

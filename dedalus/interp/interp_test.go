@@ -7,11 +7,9 @@ import (
 
 	"github.com/cockroachdb/datadriven"
 
+	"github.com/ashlar-dev/ashlar/dedalus/internal/given"
 	"github.com/ashlar-dev/ashlar/dedalus/interp"
 	"github.com/ashlar-dev/ashlar/dedalus/logic"
-	"github.com/ashlar-dev/ashlar/dedalus/lower"
-	"github.com/ashlar-dev/ashlar/dedalus/syntax"
-	"github.com/ashlar-dev/ashlar/source"
 )
 
 // TestTicks shows programs at work, a tick at a time. "program" deploys one, "tick
@@ -24,7 +22,7 @@ func TestTicks(t *testing.T) {
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
 			switch d.Cmd {
 			case "program":
-				p = read(t, d.Input)
+				p = given.Program(t, d.Input)
 				clear(nodes)
 				var names []string
 				for _, n := range interp.Deploy(p, nil, functions()) {
@@ -59,21 +57,6 @@ func functions() interp.Functions {
 	}}
 }
 
-func read(t *testing.T, text string) *logic.Program {
-	t.Helper()
-	var diags source.List
-	f := syntax.Parse(source.NewFile("p.ded", []byte(text)), &diags)
-	if !diags.HasErrors() {
-		if p := lower.Lower(f, &diags); p != nil {
-			return p
-		}
-	}
-	var b strings.Builder
-	diags.Print(&b)
-	t.Fatal(b.String())
-	return nil
-}
-
 // fact reads a fact as the language writes it, as one of a static relation.
 func fact(t *testing.T, p *logic.Program, text string) interp.Fact {
 	t.Helper()
@@ -87,6 +70,6 @@ func fact(t *testing.T, p *logic.Program, text string) interp.Fact {
 		cols[i] = fmt.Sprintf("c%d: %v", i, c.Type)
 	}
 	args = strings.ReplaceAll(args, "node\"", "node \"")
-	q := read(t, fmt.Sprintf("program p component c { static f(%s) = { (%s } }", strings.Join(cols, ", "), args))
+	q := given.Program(t, fmt.Sprintf("program p component c { static f(%s) = { (%s } }", strings.Join(cols, ", "), args))
 	return interp.Fact{Relation: r, Row: q.Find("f").Facts[0]}
 }

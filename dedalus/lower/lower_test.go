@@ -1,14 +1,11 @@
 package lower_test
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/cockroachdb/datadriven"
 
-	"github.com/ashlar-dev/ashlar/dedalus/lower"
-	"github.com/ashlar-dev/ashlar/dedalus/syntax"
-	"github.com/ashlar-dev/ashlar/source"
+	"github.com/ashlar-dev/ashlar/dedalus/internal/given"
 )
 
 // TestLower prints what a program becomes. What is printed becomes itself.
@@ -28,16 +25,11 @@ func TestLower(t *testing.T) {
 }
 
 func read(text string) (out, errs string) {
-	var diags source.List
-	f := syntax.Parse(source.NewFile("p.ded", []byte(text)), &diags)
-	if !diags.HasErrors() {
-		if p := lower.Lower(f, &diags); p != nil {
-			out = p.String()
-		}
+	p, errs := given.Read(text)
+	if p == nil {
+		return "", errs
 	}
-	var b strings.Builder
-	diags.Print(&b)
-	return out, b.String()
+	return p.String(), errs
 }
 
 // FuzzLower: anything that parses is lowered or refused, and what is lowered can

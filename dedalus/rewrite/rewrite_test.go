@@ -10,13 +10,11 @@ import (
 	"github.com/cockroachdb/datadriven"
 
 	"github.com/ashlar-dev/ashlar/dedalus/certificate"
+	"github.com/ashlar-dev/ashlar/dedalus/internal/given"
 	"github.com/ashlar-dev/ashlar/dedalus/interp"
 	"github.com/ashlar-dev/ashlar/dedalus/logic"
-	"github.com/ashlar-dev/ashlar/dedalus/lower"
 	"github.com/ashlar-dev/ashlar/dedalus/rewrite"
-	"github.com/ashlar-dev/ashlar/dedalus/syntax"
 	"github.com/ashlar-dev/ashlar/env"
-	"github.com/ashlar-dev/ashlar/source"
 )
 
 // TestRewrites takes steps. "program" reads one; "apply kind=K c=NAME rules=(1,2)
@@ -29,7 +27,7 @@ func TestRewrites(t *testing.T) {
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
 			switch d.Cmd {
 			case "program":
-				p = read(t, d.Input)
+				p = given.Program(t, d.Input)
 				first = p
 				return rules(p)
 			case "show":
@@ -51,7 +49,7 @@ func TestRewrites(t *testing.T) {
 			if err := q.Validate(); err != nil {
 				d.Fatalf(t, "not valid: %v\n%v", err, q)
 			}
-			if again := read(t, q.String()); again.String() != q.String() {
+			if again := given.Program(t, q.String()); again.String() != q.String() {
 				d.Fatalf(t, "read again:\n%v\nwas\n%v", again, q)
 			}
 			if err := certificate.Check(p, q, cert.Claim(p)); err != nil {
@@ -122,7 +120,7 @@ func answers(t *testing.T, p *logic.Program, seed uint64) string {
 		nodes[n.Node] = n
 		names = append(names, n.Node)
 	}
-	pending := inputs(p)
+	pending := given.Inputs(p, 4)
 	out := map[string]bool{}
 	for step := 0; ; step++ {
 		if step > 20000 {
@@ -170,50 +168,8 @@ func repeated(m interp.Message, out map[string]bool) bool {
 	return false
 }
 
-// inputs gives each input relation of the program some facts, at the component that
-// reads it.
-func inputs(p *logic.Program) []interp.Message {
-	var out []interp.Message
-	for _, c := range p.Components {
-		for _, r := range p.In(c) {
-			if r.Kind != logic.Input {
-				continue
-			}
-			for i := range uint64(4) {
-				var row []logic.Value
-				for _, col := range r.Columns {
-					v := logic.Value{Kind: col.Type.Kind, Num: i}
-					if v.Kind == logic.Node {
-						v = logic.Value{Kind: logic.Node, Str: "client"}
-					} else if v.Kind == logic.Bytes {
-						v = logic.Value{Kind: logic.Bytes, Str: fmt.Sprint("v", i)}
-					}
-					row = append(row, v)
-				}
-				out = append(out, interp.Message{To: logic.NodeName(c.Name, 0), Fact: interp.Fact{Relation: r, Row: row}})
-			}
-		}
-	}
-	return out
-}
-
 func functions() interp.Functions {
 	return interp.Functions{"sign": func(a []logic.Value) (logic.Value, bool) {
 		return logic.Value{Kind: logic.Bytes, Str: "signed " + a[0].Str}, true
 	}}
-}
-
-func read(t *testing.T, text string) *logic.Program {
-	t.Helper()
-	var diags source.List
-	f := syntax.Parse(source.NewFile("p.ded", []byte(text)), &diags)
-	if !diags.HasErrors() {
-		if p := lower.Lower(f, &diags); p != nil {
-			return p
-		}
-	}
-	var b strings.Builder
-	diags.Print(&b)
-	t.Fatal(b.String())
-	return nil
 }
