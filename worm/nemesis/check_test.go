@@ -21,7 +21,7 @@ func (w *workload) finish(c *cluster) {
 	w.wait.Wait()
 	reader := c.client()
 	defer reader.Close()
-	c.serving(reader, time.Minute)
+	c.serving(reader, patience)
 	w.readRegisters(reader)
 	w.readLog(reader)
 	judge(t, "registers", registerModel(), w.registers.acts)
@@ -37,7 +37,7 @@ func (w *workload) readRegisters(c *worm.Client) {
 	last := wor.Segment(time.Since(w.start)/segmentEvery) + 1
 	for s := wor.Segment(1); s <= last; s++ {
 		r := wor.Range{Segment: s, Hi: registersEach}
-		await(w.t, fmt.Sprint("read of segment ", s), time.Minute, func(ctx context.Context) error {
+		await(w.t, fmt.Sprint("read of segment ", s), patience, func(ctx context.Context) error {
 			call := w.registers.now()
 			cells, err := c.ReadRange(ctx, r)
 			if errors.Is(err, wor.ErrUnallocated) {
@@ -61,7 +61,7 @@ func (w *workload) readLog(c *worm.Client) {
 	t := w.t
 	var l *worm.Log
 	var tail log.Position
-	await(t, "the tail of the log", time.Minute, func(ctx context.Context) (err error) {
+	await(t, "the tail of the log", patience, func(ctx context.Context) (err error) {
 		if l == nil {
 			if l, err = c.Log(ctx, theLog, worm.LogOptions{}); err != nil {
 				return err
@@ -71,7 +71,7 @@ func (w *workload) readLog(c *worm.Client) {
 		return err
 	})
 	defer l.Close()
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	at := map[string]log.Position{} // where entries are
 	var before log.Position

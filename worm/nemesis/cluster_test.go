@@ -23,7 +23,7 @@ import (
 )
 
 // startWithin bounds how long a process may take to listen, or to say how it is.
-const startWithin = 20 * time.Second
+const startWithin = time.Minute
 
 // host is a place for a server: a directory, and a process if there is one.
 type host struct {

@@ -180,7 +180,7 @@ func judge(t judgeT, what string, m porcupine.Model, acts []act) {
 		objects[a.on] = append(objects[a.on], porcupine.Operation{ClientId: a.client, Input: a, Call: a.call, Return: a.ret})
 	}
 	for _, ops := range objects {
-		result := porcupine.CheckOperationsTimeout(m, ops, 30*time.Second)
+		result := porcupine.CheckOperationsTimeout(m, ops, patience)
 		if result == porcupine.Ok {
 			continue
 		}

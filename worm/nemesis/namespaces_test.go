@@ -115,7 +115,7 @@ func inNamespaces(t *testing.T, prefix string) {
 	c.begin()
 	operator := c.client()
 	defer operator.Close()
-	c.serving(operator, time.Minute)
+	c.serving(operator, patience)
 	stop, end := context.WithCancel(context.Background())
 	defer end()
 	w := newWorkload(t, stop)
@@ -147,7 +147,7 @@ func inNamespaces(t *testing.T, prefix string) {
 	end()
 	w.finish(c)
 	closed()
-	w.summary(t, 20)
+	w.summary(t, 5)
 	lost, err := exec.Command("ip", "netns", "exec", prefix+"-0", "iptables", "-L", "INPUT", "-v", "-n").CombinedOutput()
 	t.Logf("%d%% of all packets lost; at one host: %v %s", lossPercent, err, bytes.TrimSpace(lost))
 }
