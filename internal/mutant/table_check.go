@@ -3,7 +3,7 @@ package mutant
 // checkMutants are about the search: what is counted, what is looked at, and
 // what is reported.
 func checkMutants() []Mutant {
-	return append(append(fingerprintMutants(), searchMutants()...), liveMutants()...)
+	return append(append(append(fingerprintMutants(), searchMutants()...), deepenMutants()...), liveMutants()...)
 }
 
 func fingerprintMutants() []Mutant {
@@ -33,6 +33,30 @@ func fingerprintMutants() []Mutant {
 			Breaks: "Of a tail of three bytes the middle one does not count, so different states are taken for one.",
 			Old:    "uint64(b[0])<<16 | uint64(b[len(b)/2])<<8 |",
 			New:    "uint64(b[0])<<16 |",
+		},
+	}
+}
+
+func deepenMutants() []Mutant {
+	tests, table := []string{"check"}, "check/depths.go"
+	return []Mutant{
+		{
+			Name: "check/deepen/met-deeper-is-met", Kind: Unsound, File: table, Packages: tests, Run: "Deepen",
+			Breaks: "A state that was met at a greater depth is not visited again at a lesser one, so that what follows it is cut off.",
+			Old:    "if s.depth < now.depth || *s == now {",
+			New:    "if s.depth <= now.depth || s.round == now.round {",
+		},
+		{
+			Name: "check/deepen/forgotten-is-met", Kind: Unsound, File: table, Packages: tests, Run: "Deepen",
+			Breaks: "A state for which the table has no room counts as met, and is never visited.",
+			Old:    "	t.forgotten++\n",
+			New:    "	t.forgotten++\n	return false\n",
+		},
+		{
+			Name: "check/deepen/new-states-are-not-seen", Kind: Unsound, File: "check/deepen.go", Packages: tests, Run: "Deepen",
+			Breaks: "The search ends after the first round, as if there were no more states, and calls that all.",
+			Old:    "		d.fresh++\n",
+			New:    "",
 		},
 	}
 }
