@@ -115,7 +115,9 @@ func NewKV(o KVOptions) (*KV, error) {
 	return k, nil
 }
 
-// Stop ends it: it answers nothing any more. What is under way others finish.
+// Stop is for a process that is about to end: the KV answers nothing any more, and
+// what is under way others finish. Its engine goes on writing the votes that it
+// has begun, so another KV of the same Space must not be made after it.
 func (k *KV) Stop() { k.stopped = true }
 
 // HandleTx is the wor.Handler of wor.ServiceTx.
