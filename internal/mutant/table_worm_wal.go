@@ -198,6 +198,18 @@ func wormWalMutants() []Mutant {
 			New:    "",
 		},
 		{
+			Name: "worm/wal/the-tail-is-not-written-again", Kind: Lost, File: replay, Packages: wal,
+			Breaks: "What a failed sync has left in the cache is read, counts as durable, and goes with the next loss of power.",
+			Old:    "	if err := t.rewrite(l); err != nil {\n		return err\n	}\n",
+			New:    "",
+		},
+		{
+			Name: "worm/wal/the-tail-has-no-first-page", Kind: Lost, File: "worm/wal/tail.go", Packages: wal,
+			Breaks: "The frames of a segment are written again, but not the page that says which one it is.",
+			Old:    "		off = 0 // the first page came with the first frame\n",
+			New:    "",
+		},
+		{
 			Name: "worm/wal/an-end-too-early-passes", Kind: Unguarded, File: replay, Packages: wal,
 			Breaks: "A journal that ends before what the superblock calls safe is taken as it is.",
 			Old:    "	if end.Next-1 < from.safe {",

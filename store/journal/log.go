@@ -75,9 +75,6 @@ type Log struct {
 	err      error // the first that failed
 	replayed bool
 	next     uint64 // the least number that Begin may take
-	// tail is what Replay has given and is not known to be durable; it is written
-	// again by the first Begin or Sync.
-	tail []tailFrame
 	// named is false while a file may be lost with its name.
 	named bool
 	// zeroed says that Options.Buffer has nothing but zeros.
@@ -257,9 +254,6 @@ func (l *Log) Begin(info SegmentInfo, image []byte) (*Segment, error) {
 	invariant.Check(l.replayed, "a segment is begun before the replay")
 	invariant.Check(info.Number >= l.next, "segment %d is begun after %d", info.Number, l.next)
 	invariant.Check(len(image) == int(info.Size), "an image of %d bytes for a segment of %d", len(image), info.Size)
-	if l.err = l.rewrite(); l.err != nil {
-		return nil, l.err
-	}
 	info.Store = l.opt.Store
 	PutSegmentHeader(image[:SegmentHeader], info)
 	s, err := l.take(int64(info.Size))
@@ -450,10 +444,6 @@ func (l *Log) sync(upTo uint64) error {
 	if l.err != nil {
 		l.mu.Unlock()
 		return l.err
-	}
-	if err := l.rewrite(); err != nil {
-		l.mu.Unlock()
-		return l.fail(err)
 	}
 	var files []*slot
 	for _, s := range l.slots {

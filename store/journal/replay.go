@@ -81,9 +81,8 @@ package journal
 //
 // So what it has read may be in the machine's cache only, if the life before was
 // ended without the machine. All live files, and the names, are therefore synced
-// in the first Sync of a life, and what is not known to be durable is written again
-// before that (tail.go). Otherwise, frames of this life could be acknowledged and
-// survive the frames before them.
+// in the first Sync of a life. Otherwise, frames of this life could be
+// acknowledged and survive the frames before them.
 
 import (
 	"cmp"
@@ -132,7 +131,7 @@ func (l *Log) Replay(chain ChainState, load Loader) (ChainState, error) {
 			end.Segment = max(end.Segment, s.info.Number+1)
 		}
 	}
-	l.replayed, l.next, l.tail = err == nil, end.Segment, r.frames
+	l.replayed, l.next = err == nil, end.Segment
 	return end, err
 }
 
@@ -145,9 +144,6 @@ type replay struct {
 	// last is the file of the last frame, and end where it ends.
 	last *slot
 	end  int64
-	// frames are the tail, those behind safe.
-	frames []tailFrame
-	safe   message.Seq
 	// blame is where the chain stopped.
 	blame *slot
 	at    int64
@@ -204,8 +200,6 @@ func (r *replay) walk(s *slot) error {
 			}
 			have = upTo
 		case Next:
-			// Before the caller gets the bytes, who may change them.
-			r.tail(s, step.Header, image, step.Off, step.End)
 			if err := frame(step.Header, step.Off, step.End); err != nil {
 				return err
 			}

@@ -19,9 +19,9 @@
 // processes cannot have one log. A write or a sync that failed ends the log: it
 // is never repeated, and everything answers ErrStopped from then on.
 //
-// A machine may take for clean what a failed sync has not written. The journal
-// writes the end of the log that nothing calls durable again, before Replay
-// returns.
+// A machine may take for clean what a failed sync has not written. So the end of
+// the log that nothing calls durable is written again by the next life, before
+// its Replay returns (tail.go).
 //
 // Refused: what records mean, when to commit, and when to begin a checkpoint
 // (Due gives a hint).

@@ -43,7 +43,8 @@ func (l *Log) replay(redo func(record []byte) error) error {
 		l.base = l.read
 	}
 	records := from.records
-	end, err := l.walk(l.journal, func(kind entryKind, content []byte) error {
+	t := tail{safe: from.safe}
+	end, err := l.walk(l.journal, t.frame, func(kind entryKind, content []byte) error {
 		if kind != recordEntry {
 			return nil
 		}
@@ -63,6 +64,9 @@ func (l *Log) replay(redo func(record []byte) error) error {
 		}
 	}
 	l.grown -= l.base
+	if err := t.rewrite(l); err != nil {
+		return err
+	}
 	// What was read may be in the machine's cache only.
 	if err := l.journal.Sync(); err != nil {
 		return err
@@ -83,7 +87,7 @@ func (l *Log) replayState(redo func(record []byte) error) error {
 	}
 	from := l.top.super
 	first, entries := true, uint64(0)
-	_, err = l.walk(j, func(kind entryKind, content []byte) error {
+	_, err = l.walk(j, nil, func(kind entryKind, content []byte) error {
 		if first {
 			first = false
 			if kind != beginEntry {
@@ -119,8 +123,10 @@ func (l *Log) replayState(redo func(record []byte) error) error {
 	return errors.Join(err, j.Close())
 }
 
-// walk calls see with each entry of each frame behind the superblock's place.
-func (l *Log) walk(j *journal.Log, see func(kind entryKind, content []byte) error) (journal.ChainState, error) {
+// walk calls frame, if there is one, with each frame behind the superblock's
+// place, and see with each entry of it.
+func (l *Log) walk(j *journal.Log, frame func(h journal.Header, image []byte, off, end int),
+	see func(kind entryKind, content []byte) error) (journal.ChainState, error) {
 	load := func(info journal.SegmentInfo, size int) ([]byte, func(journal.Header, int, int) error, error) {
 		if cap(l.image) < size {
 			l.image = make([]byte, size)
@@ -128,6 +134,9 @@ func (l *Log) walk(j *journal.Log, see func(kind entryKind, content []byte) erro
 		image := l.image[:size]
 		l.read += int64(info.Size)
 		return image, func(h journal.Header, off, end int) error {
+			if frame != nil {
+				frame(h, image, off, end)
+			}
 			b := image[off+journal.HeaderSize : off+int(h.Len)]
 			for range h.Count {
 				kind, content, size := nextEntry(b)
