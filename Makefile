@@ -6,7 +6,7 @@ BUILD       := build
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 # Packages with goroutines of their own: these also run under the race detector.
 CONCURRENT  := ./check/... ./env/... ./distsys/... ./store ./store/cache ./store/memtable ./store/slab ./store/journal \
-               ./goose/primitive ./internal/crashtest ./mail/... ./cmd/mailboat ./worm ./worm/node ./worm/wal ./cmd/ashlard/... ./examples/wal ./examples/groupcommit ./examples/asynclog
+               ./goose/primitive ./internal/crashtest ./mail/... ./cmd/mailboat ./worm ./worm/node ./worm/wal ./examples/wal ./examples/groupcommit ./examples/asynclog
 # What `make sim` runs, as sim/suite reads it: first=N,seeds=N.
 SIM         ?= seeds=20000
 SIM_WORM    ?= seeds=2000
