@@ -34,7 +34,7 @@ func tool(t *testing.T, name string, args ...string) string {
 	if _, err := exec.LookPath(name); err != nil {
 		t.Skipf("%s is not installed: make deps installs it: %v", name, err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.WaitDelay = time.Second
@@ -106,7 +106,7 @@ func TestRedisTools(t *testing.T) {
 func TestDrainUnderLoad(t *testing.T) {
 	f := newFleet(t, 3)
 	c := f.client(nil)
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	l, err := c.Log(ctx, 3, worm.LogOptions{})
 	if err != nil {

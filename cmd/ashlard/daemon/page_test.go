@@ -19,7 +19,7 @@ func chromium(t *testing.T, args ...string) string {
 	if err != nil {
 		t.Skip("the browser chromium is not installed: make deps installs it")
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, browser, append([]string{"--headless", "--no-sandbox", "--disable-gpu",
 		"--disable-dev-shm-usage", "--user-data-dir=" + filepath.Join(t.TempDir(), "profile")}, args...)...)
