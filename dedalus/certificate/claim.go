@@ -8,7 +8,7 @@ import (
 
 // Claim is what a rewrite says that it did.
 type Claim struct {
-	// Kind is mutual, functional, monotonic or partition.
+	// Kind is one of the names in kinds.
 	Kind string
 	// Component is what it was applied to.
 	Component string
@@ -20,6 +20,8 @@ type Claim struct {
 	Partitions   int
 	Keys         map[string]Key
 	Dependencies map[string][]Dependency
+	// Partial is what a partial partitioning claims besides.
+	Partial *Partial
 	// Assuming are assertions of the author that it rests on.
 	Assuming []logic.Assumption
 }
@@ -57,10 +59,23 @@ func Check(before, after *logic.Program, c Claim) error {
 			return fmt.Errorf("relation %s is not the same", r.Name)
 		}
 	}
-	if c.Kind == "partition" {
-		return checkPartition(before, after, from, c)
+	check, ok := kinds()[c.Kind]
+	if !ok {
+		return fmt.Errorf("there is no rewrite %q", c.Kind)
 	}
-	return checkDecoupling(before, after, from, c)
+	return check(before, after, from, c)
+}
+
+// kinds are the rewrites that can be checked, each with its check of everything but
+// what all have in common.
+func kinds() map[string]func(before, after *logic.Program, from *logic.Component, c Claim) error {
+	return map[string]func(before, after *logic.Program, from *logic.Component, c Claim) error{
+		"mutual":     decouplingBy((*halves).mutual),
+		"functional": decouplingBy((*halves).functional),
+		"monotonic":  decouplingBy((*halves).monotonic),
+		"partition":  checkPartition,
+		"partial":    checkPartial,
+	}
 }
 
 // node is a value that names a node.

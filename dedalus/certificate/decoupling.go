@@ -51,7 +51,25 @@ func derives(rules []*logic.Rule) map[rel]bool {
 	return out
 }
 
-func checkDecoupling(before, after *logic.Program, from *logic.Component, c Claim) error {
+// decouplingBy is the check of a decoupling with a condition of its own.
+func decouplingBy(condition func(*halves) error) func(before, after *logic.Program, from *logic.Component, c Claim) error {
+	return func(before, after *logic.Program, from *logic.Component, c Claim) error {
+		h, err := split(before, from, c)
+		if err != nil {
+			return err
+		}
+		if err := h.onward(); err != nil {
+			return err
+		}
+		if err := condition(h); err != nil {
+			return err
+		}
+		return h.transformed(after, from, c)
+	}
+}
+
+// split finds the two sides that a claim names.
+func split(before *logic.Program, from *logic.Component, c Claim) (*halves, error) {
 	h := &halves{p: before, assuming: c.Assuming}
 	for i, r := range from.Rules {
 		if slices.Contains(c.Moved, i) {
@@ -61,42 +79,35 @@ func checkDecoupling(before, after *logic.Program, from *logic.Component, c Clai
 		}
 	}
 	if len(h.moved) != len(c.Moved) || len(h.moved) == 0 || len(h.kept) == 0 {
-		return fmt.Errorf("the rules that moved are not some of those of %s", from.Name)
+		return nil, fmt.Errorf("the rules that moved are not some of those of %s", from.Name)
 	}
-	if err := h.condition(c.Kind); err != nil {
-		return err
-	}
-	return h.transformed(after, from, c)
+	return h, nil
 }
 
-// condition is the precondition of a kind, on the program before.
-func (h *halves) condition(kind string) error {
-	derived, local := derives(h.moved), derives(h.kept)
-	keptReads, movedReads := reads(h.kept), reads(h.moved)
-	for n := range derived {
+// onward is what the decouplings by which nothing comes back have in common.
+func (h *halves) onward() error {
+	local, keptReads := derives(h.kept), reads(h.kept)
+	for n := range derives(h.moved) {
 		if keptReads[n] || local[n] {
 			return fmt.Errorf("%s is derived by what moves, and read or derived by what stays", n)
 		}
 	}
-	for n := range movedReads {
+	for n := range reads(h.moved) {
 		if r := h.p.Find(n); r.Kind == logic.Timer {
 			return fmt.Errorf("what moves waits for timer %s", n)
 		}
 	}
-	switch kind {
-	case "mutual":
-		for n := range movedReads {
-			if keptReads[n] || local[n] {
-				return fmt.Errorf("%s is read by what moves, and read or derived by what stays", n)
-			}
+	return nil
+}
+
+func (h *halves) mutual() error {
+	local, keptReads := derives(h.kept), reads(h.kept)
+	for n := range reads(h.moved) {
+		if keptReads[n] || local[n] {
+			return fmt.Errorf("%s is read by what moves, and read or derived by what stays", n)
 		}
-		return nil
-	case "functional":
-		return h.functional()
-	case "monotonic":
-		return h.monotonic()
 	}
-	return fmt.Errorf("there is no rewrite %q", kind)
+	return nil
 }
 
 func (h *halves) functional() error {

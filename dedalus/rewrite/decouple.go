@@ -8,95 +8,121 @@ import (
 	"github.com/ashlar-dev/ashlar/dedalus/logic"
 )
 
-// decouple moves rules of a component to a new one, in place.
-func decouple(p *logic.Program, c *logic.Component, s Step) (*Certificate, error) {
-	if s.Name == "" || p.Component(s.Name) != nil {
-		return nil, fmt.Errorf("%v: want a new name for the component", s)
+// split finds the rules that a decoupling moves.
+func split(w *site) error {
+	s, c := w.step, w.c
+	if s.Name == "" || w.p.Component(s.Name) != nil {
+		return fmt.Errorf("%v: want a new name for the component", s)
 	}
 	if c.Partitions != 1 {
-		return nil, fmt.Errorf("%v: %s is partitioned; decouple first", s, c.Name)
+		return fmt.Errorf("%v: %s is partitioned; decouple first", s, c.Name)
 	}
-	moved := analyze.Part{Program: p, Component: c}
+	w.moved = analyze.Part{Program: w.p, Component: c}
 	for _, n := range s.Rules {
-		if n < 1 || n > len(c.Rules) || slices.Contains(moved.Rules, c.Rules[n-1]) {
-			return nil, fmt.Errorf("%v: %s has rules 1 to %d", s, c.Name, len(c.Rules))
+		if n < 1 || n > len(c.Rules) || slices.Contains(w.moved.Rules, c.Rules[n-1]) {
+			return fmt.Errorf("%v: %s has rules 1 to %d", s, c.Name, len(c.Rules))
 		}
-		moved.Rules = append(moved.Rules, c.Rules[n-1])
+		w.moved.Rules = append(w.moved.Rules, c.Rules[n-1])
 	}
-	if len(moved.Rules) == 0 || len(moved.Rules) == len(c.Rules) {
-		return nil, fmt.Errorf("%v: want some rules, and not all", s)
+	if len(w.moved.Rules) == 0 || len(w.moved.Rules) == len(c.Rules) {
+		return fmt.Errorf("%v: want some rules, and not all", s)
 	}
-	cert := &Certificate{Step: s}
-	for _, r := range moved.Rules {
-		cert.Moved = append(cert.Moved, r.String())
+	w.kept = w.moved.Rest()
+	for _, r := range w.moved.Rules {
+		w.cert.Moved = append(w.cert.Moved, r.String())
 	}
-	d := &decoupling{p: p, from: c, cert: cert, moved: moved, kept: moved.Rest()}
-	if v := d.allowed(s.Kind); !v.Holds {
-		return nil, &Refusal{s, v}
-	}
-	d.to = &logic.Component{Name: s.Name, Of: c.Of, Instances: c.Instances, Partitions: 1, Rules: moved.Rules, Span: c.Span}
-	c.Rules = d.kept.Rules
-	at := slices.Index(p.Components, c)
-	p.Components = slices.Insert(p.Components, at+1, d.to)
-	d.forward = forwarder(p, []string{c.Of, c.Name}, d.to, 1)
-	d.inputs(s.Kind == Monotonic)
-	return cert, nil
+	return nil
 }
 
 // decoupling is one under way.
 type decoupling struct {
-	p           *logic.Program
-	from, to    *logic.Component
-	moved, kept analyze.Part
-	cert        *Certificate
-	forward     *logic.Relation
+	*site
+	to      *logic.Component
+	forward *logic.Relation
 }
 
-// allowed says whether the parts may be taken apart by a rewrite of that kind.
-func (d *decoupling) allowed(k Kind) analyze.Verdict {
+// apart makes the moved rules a component of their own, to which nothing leads yet.
+func apart(w *site) *decoupling {
+	c := w.c
+	to := &logic.Component{Name: w.step.Name, Of: c.Of, Instances: c.Instances, Partitions: 1, Rules: w.moved.Rules, Span: c.Span}
+	c.Rules = w.kept.Rules
+	w.p.Components = slices.Insert(w.p.Components, slices.Index(w.p.Components, c)+1, to)
+	return &decoupling{w, to, forwarder(w.p, []string{c.Of, c.Name}, to, 1)}
+}
+
+// lead takes the parts apart, and leads to the moved one what it reads.
+func lead(w *site) { apart(w).inputs(false) }
+
+// leadAndKeep does so, and the moved part keeps all of it.
+func leadAndKeep(w *site) { apart(w).inputs(true) }
+
+// and is what two verdicts say together.
+func and(v *analyze.Verdict, w analyze.Verdict) {
+	v.Holds = v.Holds && w.Holds
+	v.Because = append(v.Because, w.Because...)
+	v.Assuming = append(v.Assuming, w.Assuming...)
+}
+
+// onward says whether the rest depends in nothing on what moves: what the moved
+// part derives, the rest must not read; a relation must be derived on one side only.
+func onward(w *site) analyze.Verdict {
 	v := analyze.Verdict{Holds: true}
-	join := func(w analyze.Verdict) {
-		v.Holds = v.Holds && w.Holds
-		v.Because = append(v.Because, w.Because...)
-		v.Assuming = append(v.Assuming, w.Assuming...)
-	}
-	// What the moved part derives, the rest must not read; a relation must be
-	// derived on one side only.
-	for _, r := range d.moved.Rules {
-		for _, o := range d.kept.Rules {
+	for _, r := range w.moved.Rules {
+		for _, o := range w.kept.Rules {
 			switch {
 			case r.Kind != logic.Async && reads(o, r.Head.Relation):
-				join(no(o, r.Head.Relation.Name+" is derived by the rules that move, and read by one that stays"))
+				and(&v, no(o, r.Head.Relation.Name+" is derived by the rules that move, and read by one that stays"))
 			case r.Kind != logic.Async && o.Kind != logic.Async && r.Head.Relation == o.Head.Relation:
-				join(no(o, r.Head.Relation.Name+" is derived on both sides"))
+				and(&v, no(o, r.Head.Relation.Name+" is derived on both sides"))
 			}
 		}
 	}
-	reading := d.shared()
-	switch k {
-	case Mutual:
-		join(analyze.Independent(d.moved, d.kept))
-		join(analyze.Independent(d.kept, d.moved))
-		for _, rel := range d.moved.Inputs() {
-			if d.derived(rel) {
-				join(no(nil, rel.Name+" comes from the rules that stay"))
-			}
+	return v
+}
+
+// mutual: neither part depends on the other.
+func mutual(w *site) analyze.Verdict {
+	v := onward(w)
+	and(&v, analyze.Independent(w.moved, w.kept))
+	and(&v, analyze.Independent(w.kept, w.moved))
+	for _, rel := range w.moved.Inputs() {
+		if derived(w.kept, rel) {
+			and(&v, no(nil, rel.Name+" comes from the rules that stay"))
 		}
-		return v
-	case Functional:
-		join(analyze.Functional(d.moved))
-	case Monotonic:
-		join(analyze.Monotonic(d.moved))
 	}
-	for _, rel := range d.moved.Inputs() {
+	return v
+}
+
+// functional: the rest does not depend on the moved part, which has no state.
+func functional(w *site) analyze.Verdict {
+	return copying(w, analyze.Functional(w.moved))
+}
+
+// monotonic: the rest does not depend on the moved part, which only grows.
+func monotonic(w *site) analyze.Verdict {
+	return copying(w, analyze.Monotonic(w.moved))
+}
+
+// copying is for parts that may read a copy of what the rest reads as well.
+func copying(w *site, of analyze.Verdict) analyze.Verdict {
+	v := onward(w)
+	and(&v, of)
+	and(&v, timerless(w))
+	for _, rel := range shared(w) {
+		w.cert.Copied = append(w.cert.Copied, rel.Name)
+	}
+	w.cert.Assuming = v.Assuming
+	return v
+}
+
+// timerless says whether no moved rule waits for a timer: nobody sends one on.
+func timerless(w *site) analyze.Verdict {
+	v := analyze.Verdict{Holds: true}
+	for _, rel := range w.moved.Inputs() {
 		if rel.Kind == logic.Timer {
-			join(no(nil, "the rules that move wait for timer "+rel.Name))
+			and(&v, no(nil, "the rules that move wait for timer "+rel.Name))
 		}
 	}
-	for _, rel := range reading {
-		d.cert.Copied = append(d.cert.Copied, rel.Name)
-	}
-	d.cert.Assuming = v.Assuming
 	return v
 }
 
@@ -109,19 +135,19 @@ func reads(r *logic.Rule, rel *logic.Relation) bool {
 }
 
 // shared are the relations that both sides read.
-func (d *decoupling) shared() []*logic.Relation {
+func shared(w *site) []*logic.Relation {
 	var out []*logic.Relation
-	for _, rel := range d.moved.Inputs() {
-		if slices.ContainsFunc(d.kept.Rules, func(r *logic.Rule) bool { return reads(r, rel) }) {
+	for _, rel := range w.moved.Inputs() {
+		if slices.ContainsFunc(w.kept.Rules, func(r *logic.Rule) bool { return reads(r, rel) }) {
 			out = append(out, rel)
 		}
 	}
 	return out
 }
 
-// derived says that the rules that stay derive a relation on their own node.
-func (d *decoupling) derived(rel *logic.Relation) bool {
-	return slices.ContainsFunc(d.kept.Rules, func(r *logic.Rule) bool { return r.Kind != logic.Async && r.Head.Relation == rel })
+// derived says that rules of a part derive a relation on their own node.
+func derived(p analyze.Part, rel *logic.Relation) bool {
+	return slices.ContainsFunc(p.Rules, func(r *logic.Rule) bool { return r.Kind != logic.Async && r.Head.Relation == rel })
 }
 
 // inputs leads to the new component all that its rules read. What others send to
@@ -129,11 +155,11 @@ func (d *decoupling) derived(rel *logic.Relation) bool {
 // what the old component derives, or reads as well, it passes on. With persist, the
 // new component keeps it.
 func (d *decoupling) inputs(persist bool) {
-	shared := d.shared()
+	shared := shared(d.site)
 	var keeping []*logic.Rule
 	for _, rel := range d.moved.Inputs() {
 		own := rel
-		if d.derived(rel) || rel.Kind == logic.Input || slices.Contains(shared, rel) {
+		if derived(d.kept, rel) || rel.Kind == logic.Input || slices.Contains(shared, rel) {
 			own = d.like(rel, rel.Name+"_"+d.to.Name)
 			d.pass(rel, own)
 		} else {
@@ -175,7 +201,7 @@ func (d *decoupling) pass(rel, own *logic.Relation) {
 	head, a := atom(rel)
 	self := &logic.Term{Kind: logic.Self, Type: logic.Type{Kind: logic.Node}}
 	to := variable("to", logic.Node)
-	d.from.Rules = append(d.from.Rules, &logic.Rule{
+	d.c.Rules = append(d.c.Rules, &logic.Rule{
 		Kind: logic.Async, Head: logic.Head{Relation: own, Args: head}, Dest: to, Origin: d.cert.Step.String(), Span: rel.Span,
 		Body: []logic.Literal{{Atom: a}, {Atom: &logic.Atom{Relation: d.forward, Args: []*logic.Term{self, to}}}},
 	})

@@ -5,46 +5,65 @@ import (
 	"slices"
 
 	"github.com/ashlar-dev/ashlar/dedalus/analyze"
+	"github.com/ashlar-dev/ashlar/dedalus/certificate"
 	"github.com/ashlar-dev/ashlar/dedalus/logic"
 )
 
-// partition divides a component's facts among several machines, in place.
-func partition(p *logic.Program, c *logic.Component, s Step) (*Certificate, error) {
-	if s.Partitions < 2 {
-		return nil, fmt.Errorf("%v: want two parts at least", s)
+// undivided is a component that can be divided, by how many parts a step asks for.
+func undivided(w *site) error {
+	if w.step.Partitions < 2 {
+		return fmt.Errorf("%v: want two parts at least", w.step)
 	}
-	if c.Partitions != 1 {
-		return nil, fmt.Errorf("%v: %s is partitioned already", s, c.Name)
+	if w.c.Partitions != 1 {
+		return fmt.Errorf("%v: %s is partitioned already", w.step, w.c.Name)
 	}
-	ways, v := analyze.Partition(analyze.Whole(p, c))
+	return nil
+}
+
+// divisible says whether there are keys by which all facts that meet are together.
+func divisible(w *site) analyze.Verdict {
+	ways, v := analyze.Partition(analyze.Whole(w.p, w.c))
 	if !v.Holds {
-		return nil, &Refusal{s, v}
+		return v
 	}
-	i := slices.IndexFunc(ways, func(k analyze.Keys) bool { return s.wants(k) })
+	i := slices.IndexFunc(ways, func(k analyze.Keys) bool { return w.step.wants(k) })
 	if i < 0 {
-		return nil, &Refusal{s, no(nil, fmt.Sprintf("there are %d ways to divide %s, and none by these keys", len(ways), c.Name))}
+		return no(nil, fmt.Sprintf("there are %d ways to divide %s, and none by these keys", len(ways), w.c.Name))
 	}
-	keys := ways[i]
-	cert := &Certificate{Step: s, Keys: map[string]analyze.Key{}}
-	for r, k := range keys {
-		cert.Keys[r.Name] = k
+	w.keys = ways[i]
+	w.cert.Keys = map[string]analyze.Key{}
+	for r, k := range w.keys {
+		w.cert.Keys[r.Name] = k
 	}
-	if err := routable(p, c, s, keys); err != nil {
-		return nil, err
-	}
-	// Who sent to the component's own instances, sends to the part that has the
-	// key; a component that was decoupled is reached by its own node names.
-	c.Partitions = s.Partitions
-	forward := forwarder(p, []string{c.Name}, c, s.Partitions)
-	in := p.In(c)
-	for _, from := range p.Components {
+	return routable(w.p, w.c, w.keys)
+}
+
+// divideByKeys divides a component. Who sent to its own instances, sends to the part
+// that has the key; a component that was decoupled is reached by its own node names.
+func divideByKeys(w *site) {
+	w.c.Partitions = w.step.Partitions
+	forward := forwarder(w.p, []string{w.c.Name}, w.c, w.step.Partitions)
+	in := w.p.In(w.c)
+	for _, from := range w.p.Components {
 		for _, r := range from.Rules {
 			if r.Kind == logic.Async && slices.Contains(in, r.Head.Relation) {
-				divide(p, r, forward, keys[r.Head.Relation], s.Partitions)
+				divide(w.p, r, forward, w.keys[r.Head.Relation], w.step.Partitions)
 			}
 		}
 	}
-	return cert, nil
+}
+
+// claimKeys tells the keys, and the dependencies that they rest on.
+func claimKeys(c *Certificate, before *logic.Program, out *certificate.Claim) {
+	out.Keys, out.Dependencies = map[string]certificate.Key{}, map[string][]certificate.Dependency{}
+	for r, k := range c.Keys {
+		out.Keys[r] = certificate.Key{Column: k.Column, Func: k.Func}
+	}
+	for r, list := range analyze.Dependencies(before) {
+		for _, d := range list {
+			out.Dependencies[r.Name] = append(out.Dependencies[r.Name], certificate.Dependency{From: d.From, To: d.To, Func: d.Func})
+		}
+	}
 }
 
 // wants says that keys are those that the step asks for.
@@ -59,18 +78,18 @@ func (s Step) wants(k analyze.Keys) bool {
 
 // routable refuses a component of which a relation is sent to others as well:
 // whose key would be that of another component.
-func routable(p *logic.Program, c *logic.Component, s Step, keys analyze.Keys) error {
+func routable(p *logic.Program, c *logic.Component, keys analyze.Keys) analyze.Verdict {
 	for _, rel := range p.In(c) {
 		if _, ok := keys[rel]; !ok {
-			return &Refusal{s, no(nil, rel.Name+" comes in and has no key")}
+			return no(nil, rel.Name+" comes in and has no key")
 		}
 		for _, o := range p.Components {
 			if o != c && o.Partitions > 1 && slices.Contains(p.In(o), rel) {
-				return &Refusal{s, no(nil, fmt.Sprintf("%s is received by %s as well, which is partitioned", rel.Name, o.Name))}
+				return no(nil, fmt.Sprintf("%s is received by %s as well, which is partitioned", rel.Name, o.Name))
 			}
 		}
 	}
-	return nil
+	return analyze.Verdict{Holds: true}
 }
 
 // divide sends the head of a rule to the part that its key names.

@@ -22,11 +22,22 @@ const (
 	Functional
 	// Monotonic decouples a part that only grows, and keeps all that it was given.
 	Monotonic
+	// StateMachine decouples a part that does the same whenever it is given the
+	// same together and in the same order.
+	StateMachine
+	// Asymmetric decouples a part that the rest depends on.
+	Asymmetric
 	// Partition divides a component by keys.
 	Partition
+	// Partial divides a component by keys, and gives what has none to all parts in
+	// one order.
+	Partial
 )
 
-var kindNames = [...]string{"mutual", "functional", "monotonic", "partition"}
+var kindNames = [...]string{"mutual", "functional", "monotonic", "statemachine", "asymmetric", "partition", "partial"}
+
+// divides says that a rewrite divides a component by keys; the others move rules.
+func (k Kind) divides() bool { return k == Partition || k == Partial }
 
 func (k Kind) String() string { return kindNames[k] }
 
@@ -59,14 +70,14 @@ func ParseStep(text string) (Step, error) {
 		return words[at-1]
 	}
 	bad := func(want string) (Step, error) {
-		return Step{}, fmt.Errorf("step '%s': expected %s; steps are 'mutual|functional|monotonic COMPONENT rules N... as NAME' and 'partition COMPONENT into N [RELATION by COLUMN ...]'", text, want)
+		return Step{}, fmt.Errorf("step '%s': expected %s; steps are 'mutual|functional|monotonic|statemachine|asymmetric COMPONENT rules N... as NAME' and 'partition|partial COMPONENT into N [RELATION by COLUMN ...]'", text, want)
 	}
 	kind := slices.Index(kindNames[:], next())
 	if kind < 0 {
 		return bad("a rewrite")
 	}
 	s := Step{Kind: Kind(kind), Component: next()}
-	if s.Kind != Partition {
+	if !s.Kind.divides() {
 		if next() != "rules" {
 			return bad("'rules'")
 		}
@@ -104,13 +115,13 @@ func ParseStep(text string) (Step, error) {
 }
 
 func (s Step) String() string {
-	if s.Kind == Partition {
+	if s.Kind.divides() {
 		var by []string
 		for r, k := range s.By {
 			by = append(by, r+" by "+k)
 		}
 		slices.Sort(by)
-		return strings.TrimSpace(fmt.Sprintf("partition %s into %d %s", s.Component, s.Partitions, strings.Join(by, ", ")))
+		return strings.TrimSpace(fmt.Sprintf("%v %s into %d %s", s.Kind, s.Component, s.Partitions, strings.Join(by, ", ")))
 	}
 	var rules []string
 	for _, r := range s.Rules {
@@ -141,17 +152,9 @@ func (c *Certificate) Claim(before *logic.Program) certificate.Claim {
 	for _, n := range c.Step.Rules {
 		out.Moved = append(out.Moved, n-1)
 	}
-	if c.Step.Kind != Partition {
-		return out
-	}
-	out.Keys, out.Dependencies = map[string]certificate.Key{}, map[string][]certificate.Dependency{}
-	for r, k := range c.Keys {
-		out.Keys[r] = certificate.Key{Column: k.Column, Func: k.Func}
-	}
-	for r, list := range analyze.Dependencies(before) {
-		for _, d := range list {
-			out.Dependencies[r.Name] = append(out.Dependencies[r.Name], certificate.Dependency{From: d.From, To: d.To, Func: d.Func})
-		}
+	s := row(c.Step.Kind)
+	if s.claim != nil {
+		s.claim(c, before, &out)
 	}
 	return out
 }
@@ -171,6 +174,43 @@ func (r *Refusal) Error() string {
 	return b.String()
 }
 
+// site is where a step is taken.
+type site struct {
+	p    *logic.Program
+	c    *logic.Component
+	step Step
+	cert *Certificate
+	// moved and kept are the parts of a decoupling, keys those of a partitioning.
+	moved, kept analyze.Part
+	keys        analyze.Keys
+}
+
+// rewriting is what there is to a rewrite.
+type rewriting struct {
+	// match finds what a step speaks of; the error says what is wrong with the step.
+	match func(*site) error
+	// precondition says whether the program allows it, and fills in what the
+	// certificate names.
+	precondition func(*site) analyze.Verdict
+	// transform does it, in place.
+	transform func(*site)
+	// claim adds to a claim what package certificate must be told; it may be nil.
+	claim func(c *Certificate, before *logic.Program, out *certificate.Claim)
+}
+
+// row is the row of a rewrite in the table of all.
+func row(k Kind) rewriting {
+	return [...]rewriting{
+		Mutual:       {split, mutual, lead, nil},
+		Functional:   {split, functional, lead, nil},
+		Monotonic:    {split, monotonic, leadAndKeep, nil},
+		StateMachine: {split, stateMachine, batch, nil},
+		Asymmetric:   {split, asymmetric, exchange, nil},
+		Partition:    {undivided, divisible, divideByKeys, claimKeys},
+		Partial:      {undivided, partiallyDivisible, dividePartially, claimPartial},
+	}[k]
+}
+
 // Apply takes a step. The error is a *Refusal when the program does not allow it,
 // and otherwise says what is wrong with the step.
 func Apply(p *logic.Program, s Step) (*logic.Program, *Certificate, error) {
@@ -179,17 +219,16 @@ func Apply(p *logic.Program, s Step) (*logic.Program, *Certificate, error) {
 	if c == nil {
 		return nil, nil, fmt.Errorf("%v: there is no component %s", s, s.Component)
 	}
-	var cert *Certificate
-	var err error
-	if s.Kind == Partition {
-		cert, err = partition(q, c, s)
-	} else {
-		cert, err = decouple(q, c, s)
-	}
-	if err != nil {
+	at := &site{p: q, c: c, step: s, cert: &Certificate{Step: s}}
+	r := row(s.Kind)
+	if err := r.match(at); err != nil {
 		return nil, nil, err
 	}
-	return q, cert, nil
+	if v := r.precondition(at); !v.Holds {
+		return nil, nil, &Refusal{s, v}
+	}
+	r.transform(at)
+	return q, at.cert, nil
 }
 
 // newName is a name that no relation has yet.
