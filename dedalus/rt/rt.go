@@ -21,6 +21,8 @@ type Program struct {
 	// outputs and what is durable. A relation's place is its number on the wire and
 	// on the disk.
 	Relations []Relation
+	// Static are the relations of which the deployment may give facts.
+	Static []Relation
 	// Components are in the order of the program.
 	Components []ComponentType
 }
@@ -36,7 +38,8 @@ const (
 	Durable                     // to the disk and back
 )
 
-// Relation is a relation that crosses the border of an instance.
+// Relation is a relation that crosses the border of an instance. One that is both
+// sent and durable is there twice.
 type Relation struct {
 	Name    string
 	Kind    RelationKind
@@ -110,7 +113,7 @@ type Component interface {
 type Out struct {
 	Sent    []Sent
 	Changes []Change
-	// rows holds the rows of both.
+	// rows holds the rows of both, the last ones.
 	rows []byte
 }
 

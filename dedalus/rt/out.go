@@ -1,0 +1,52 @@
+package rt
+
+// Send appends a message to a node, whose row is what was appended to the rows
+// since Begin.
+func (o *Out) Send(to string, relation int, row Row) {
+	o.Sent = append(o.Sent, Sent{To: to, Relation: relation, Row: o.end(row)})
+}
+
+// Change appends a change to what is durable.
+func (o *Out) Change(relation int, gone bool, row Row) {
+	o.Changes = append(o.Changes, Change{Relation: relation, Gone: gone, Row: o.end(row)})
+}
+
+// Begin returns an empty row to append to. It must be given to Send or Change
+// before the next Begin.
+func (o *Out) Begin() Row {
+	if cap(o.rows)-len(o.rows) < rowsSpare {
+		// What refers to the old rows keeps them.
+		o.rows = make([]byte, 0, max(2*cap(o.rows), rowsMin))
+	}
+	return Row{bytes: o.rows}
+}
+
+// rowsMin is the size of a new buffer for rows; with less than rowsSpare left
+// another one is begun.
+const (
+	rowsMin   = 4096
+	rowsSpare = 512
+)
+
+// end takes back a row from Begin.
+func (o *Out) end(row Row) []byte {
+	at := len(o.rows)
+	o.rows = row.bytes
+	return row.bytes[at:len(row.bytes):len(row.bytes)]
+}
+
+// Empty says that nothing was sent and nothing changed.
+func (o *Out) Empty() bool { return len(o.Sent) == 0 && len(o.Changes) == 0 }
+
+// Reset empties the Out. What its rows were is no longer valid.
+func (o *Out) Reset() {
+	clear(o.Sent)
+	clear(o.Changes)
+	o.Sent, o.Changes, o.rows = o.Sent[:0], o.Changes[:0], o.rows[:0]
+	if cap(o.rows) > rowsMax {
+		o.rows = nil
+	}
+}
+
+// rowsMax is how many bytes of rows an Out keeps for later ones.
+const rowsMax = 1 << 20

@@ -1,0 +1,79 @@
+package wire
+
+import "encoding/binary"
+
+// seqLen is the length of the number of a batch.
+const seqLen = 8
+
+// Batch looks at a whole batch frame and answers its number and its messages, to be
+// taken one after the other by Next, which cannot fail then. The number is never 0.
+func Batch(p []byte) (seq uint64, messages Messages, err error) {
+	if len(p) < seqLen {
+		return 0, nil, bad(TypeBatch, "%d bytes", len(p))
+	}
+	if seq = binary.LittleEndian.Uint64(p); seq == 0 {
+		return 0, nil, bad(TypeBatch, "without a number")
+	}
+	for rest := p[seqLen:]; len(rest) > 0; {
+		var ok bool
+		if _, _, rest, ok = cut(rest); !ok {
+			return 0, nil, bad(TypeBatch, "a message that is none, %d bytes before the end", len(rest))
+		}
+	}
+	return seq, Messages(p[seqLen:]), nil
+}
+
+// Messages are the messages of a batch, as they stand in its frame.
+type Messages []byte
+
+// Next answers the first message and takes it off; ok is false when there is none.
+// The row is a part of the Messages' memory.
+func (m *Messages) Next() (relation int, row []byte, ok bool) {
+	relation, row, rest, ok := cut(*m)
+	*m = rest
+	return relation, row, ok
+}
+
+// cut takes the first message off b.
+func cut(b []byte) (relation int, row, rest []byte, ok bool) {
+	r, n := binary.Uvarint(b)
+	if n <= 0 || r >= RelationMax {
+		return 0, nil, b, false
+	}
+	size, m := binary.Uvarint(b[n:])
+	if m <= 0 || size > RowMax || size > uint64(len(b)-n-m) {
+		return 0, nil, b, false
+	}
+	row, rest = b[n+m:n+m+int(size)], b[n+m+int(size):]
+	return int(r), row, rest, true
+}
+
+func appendMessage(b []byte, relation int, row []byte) []byte {
+	b = binary.AppendUvarint(b, uint64(relation))
+	b = binary.AppendUvarint(b, uint64(len(row)))
+	return append(b, row...)
+}
+
+// AppendAck appends a frame that says that the batches up to a number are done with.
+func AppendAck(b []byte, seq uint64) []byte {
+	start := len(b)
+	return seal(binary.LittleEndian.AppendUint64(begin(b, TypeAck), seq), start)
+}
+
+// DecodeAck reads the number of an ack.
+func DecodeAck(p []byte) (seq uint64, err error) {
+	if len(p) != seqLen {
+		return 0, bad(TypeAck, "%d bytes", len(p))
+	}
+	return binary.LittleEndian.Uint64(p), nil
+}
+
+// AppendPing appends a ping, or a pong, which answers one.
+func AppendPing(b []byte, pong bool) []byte {
+	t := TypePing
+	if pong {
+		t = TypePong
+	}
+	start := len(b)
+	return seal(begin(b, t), start)
+}
