@@ -252,26 +252,86 @@ func driven(r *logic.Rule, inputs, e set) bool {
 
 // StateMachine says whether the part changes and sends only in ticks in which
 // something comes into it: then it does the same when its ticks are elsewhere in
-// time, as long as their order and what comes together stay.
+// time, as long as their order and what comes together stay. What it carries from
+// such a tick it must carry through all ticks in which nothing comes in: a fact that
+// holds in the next tick only would be there or not by when the next thing comes.
 func StateMachine(p Part) Verdict {
 	v := yes()
 	inputs, e := p.inputs(), set(Existence(p))
+	stays, carried := p.staying(inputs, e)
 	for _, r := range p.Rules {
+		guards, persistence := r.Persistence()
 		switch {
-		case r.Kind == logic.Async && !driven(r, inputs, e):
-			v.block(r, nil, "it sends in ticks in which nothing came in", "derive it from what came in, or from a timer")
-		case r.Kind == logic.Next && !driven(r, inputs, e):
-			guards, persistence := r.Persistence()
-			if !persistence {
-				v.block(r, nil, "it changes state in ticks in which nothing came in", "")
-				continue
+		case driven(r, inputs, e):
+			if r.Kind == logic.Next && !carried[r.Head.Relation] {
+				v.block(r, nil, r.Head.Relation.Name+" holds in the next tick and not in those after it, also when nothing comes in",
+					"keep it in a table until it is used")
 			}
+		case r.Kind == logic.Async:
+			v.block(r, nil, "it sends in ticks in which nothing came in", "derive it from what came in, or from a timer")
+		case r.Kind == logic.Next && !persistence:
+			v.block(r, nil, "it changes state in ticks in which nothing came in", "")
+		case r.Kind == logic.Next:
 			for i := range guards {
-				if g := &guards[i]; g.Atom != nil && g.Atom.Relation.Kind != logic.Static && !(g.Negated && e[g.Atom.Relation]) && !(g.Negated && inputs[g.Atom.Relation]) {
-					v.block(r, g, "it forgets in ticks in which nothing came in", "")
+				if !stays[r.Head.Relation] && !quiet(&guards[i], inputs, e) {
+					v.block(r, &guards[i], "it forgets in ticks in which nothing came in", "")
 				}
 			}
 		}
 	}
 	return v
+}
+
+// staying are the relations that are carried whole through ticks in which nothing
+// comes in; carried are those that are carried, at least some of their facts.
+func (p Part) staying(inputs, e set) (whole, carried set) {
+	whole, carried = set{}, set{}
+	for _, r := range p.Rules {
+		guards, ok := r.Persistence()
+		if ok {
+			carried[r.Head.Relation] = true
+		}
+		for i := range guards {
+			ok = ok && quiet(&guards[i], inputs, e)
+		}
+		if ok {
+			whole[r.Head.Relation] = true
+		}
+	}
+	return whole, carried
+}
+
+// quiet says that a guard lets all pass in ticks in which nothing came in.
+func quiet(g *logic.Literal, inputs, e set) bool {
+	return g.Atom != nil && g.Negated && (e[g.Atom.Relation] || inputs[g.Atom.Relation])
+}
+
+// Fleeting are the relations of the part that are empty from some tick on if nothing
+// comes in: those that Existence has, and what next rules derive from such.
+func Fleeting(p Part) map[*logic.Relation]bool {
+	inputs, f := p.inputs(), set{}
+	for grown := true; grown; {
+		// What is derived from itself within the tick is as fleeting as the rest that
+		// it is derived from; what is derived from itself for the next is not.
+		g := set{}
+		for r := range p.local() {
+			g[r] = true
+		}
+		for changed := true; changed; {
+			changed = false
+			for _, r := range p.Rules {
+				among := f
+				if r.Kind == logic.Sync {
+					among = g
+				}
+				if r.Kind != logic.Async && g[r.Head.Relation] && !driven(r, inputs, among) {
+					delete(g, r.Head.Relation)
+					changed = true
+				}
+			}
+		}
+		grown = len(g) > len(f)
+		f = g
+	}
+	return f
 }
