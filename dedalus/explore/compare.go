@@ -1,19 +1,25 @@
 package explore
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/ashlar-dev/ashlar/dedalus/interp"
 	"github.com/ashlar-dev/ashlar/dedalus/logic"
+	"github.com/ashlar-dev/ashlar/internal/invariant"
 )
 
 // Outcomes are what a program can tell the outside: sets of messages, each written
 // in lines.
 type Outcomes struct {
-	// Told are the sets that were told at some moment of some run, Final those of
-	// runs that have come to rest.
+	// Told are the sets that were told at some moment of some run. Final are those
+	// of which nothing more is told as long as the adversary does nothing more:
+	// everything that is under way arrives at some time, every timer runs out again
+	// and again, and nothing crashes or comes twice. Programs that go on sending come
+	// to rest in this sense, too.
 	Told, Final map[string]bool
 	// States is how many states were visited; Complete that these were all.
 	States   int64
@@ -22,66 +28,101 @@ type Outcomes struct {
 	// Path the steps to there.
 	Stopped []interp.Message
 	Path    []string
+	found   *graph
+	// told and final are where each of Told and Final was met.
+	told, final map[string]int32
+}
+
+// graph is the states that a search has visited, by the order in which it met them.
+type graph struct {
+	ids  map[string]int32
+	keys []string
+	from []int32
+	// fair are the steps that are none of the adversary's; of states that were
+	// visited.
+	fair    [][]int32
+	visited []bool
 }
 
 // Find visits every state of the model, or as many as the bounds allow.
 func (m *Model) Find(ctx context.Context) (*Outcomes, error) {
-	out := &Outcomes{Told: map[string]bool{}, Final: map[string]bool{}, Complete: true}
+	g := &graph{ids: map[string]int32{}}
+	out := &Outcomes{Told: map[string]bool{}, Final: map[string]bool{}, told: map[string]int32{}, final: map[string]int32{}, found: g}
 	m.memo = map[string]ticked{}
+	m.clipped.Store(false)
 	defer func() { m.memo = nil }()
-	seen := map[string]step{}
-	var stack []string
-	from := ""
-	push := func(action int, s *state) error {
+	var stack []int32
+	at := int32(-1)
+	push := func(v move, s *state) error {
 		key := string(m.codec.encode(s))
-		if _, ok := seen[key]; !ok {
-			seen[key] = step{from, action}
-			stack = append(stack, key)
+		id, ok := g.ids[key]
+		if !ok {
+			id = int32(len(g.keys))
+			g.ids[key] = id
+			g.keys, g.from = append(g.keys, key), append(g.from, at)
+			g.fair, g.visited = append(g.fair, nil), append(g.visited, false)
+			stack = append(stack, id)
+		}
+		if at >= 0 && v.fair && id != at {
+			g.fair[at] = append(g.fair[at], id)
 		}
 		return nil
 	}
-	if err := push(-1, m.initial()); err != nil {
-		return nil, err
+	for _, s := range m.initial() {
+		if err := push(move{}, s); err != nil {
+			return nil, err
+		}
 	}
-	for len(stack) > 0 {
+	for len(stack) > 0 && out.States < m.bounds.StatesMax {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-		if out.States++; out.States > m.bounds.StatesMax {
-			out.Complete = false
-			return out, nil
-		}
-		from = stack[len(stack)-1]
-		s := m.codec.decode([]byte(from), len(m.nodes), len(m.timers))
-		stack = stack[:len(stack)-1]
+		out.States++
+		at, stack = stack[len(stack)-1], stack[:len(stack)-1]
+		s := m.state(g, at)
 		if m.until != nil && m.until(m.told(s)) {
-			out.Stopped, out.Path, out.Complete = m.told(s), m.path(seen, from), false
+			out.Stopped, out.Path = m.told(s), m.path(g, at)
 			return out, nil
 		}
-		told := m.codec.outcome(s.outputs)
-		out.Told[told] = true
-		if m.quiet(s) {
-			out.Final[told] = true
+		if told := m.codec.outcome(s.outputs); !out.Told[told] {
+			out.Told[told], out.told[told] = true, at
 		}
+		if m.each != nil && m.each(s) {
+			out.Path = m.path(g, at)
+			return out, nil
+		}
+		g.visited[at] = true
 		if err := m.next(s, push); err != nil {
 			return nil, err
+		}
+	}
+	out.Complete = len(stack) == 0 && !m.clipped.Load()
+	for _, id := range g.rest() {
+		told := m.codec.outcome(m.state(g, id).outputs)
+		if !out.Final[told] {
+			out.Final[told], out.final[told] = true, id
 		}
 	}
 	return out, nil
 }
 
-// step is how a state was first reached.
-type step struct {
-	from   string
-	action int
+func (m *Model) state(g *graph, id int32) *state {
+	return m.codec.decode([]byte(g.keys[id]), len(m.nodes), len(m.timers))
 }
 
-// path names the actions that lead to a state.
-func (m *Model) path(seen map[string]step, to string) []string {
-	actions := m.Info().Actions
+// path tells the steps that lead to a state.
+func (m *Model) path(g *graph, to int32) []string {
 	var out []string
-	for at := seen[to]; at.action >= 0; at = seen[at.from] {
-		out = append(out, actions[at.action].Name)
+	for ; g.from[to] >= 0; to = g.from[to] {
+		text := ""
+		err := m.next(m.state(g, g.from[to]), func(v move, s *state) error {
+			if text == "" && string(m.codec.encode(s)) == g.keys[to] {
+				text = m.describe(v)
+			}
+			return nil
+		})
+		invariant.Check(err == nil && text != "", "explore: no step leads to a state that was met")
+		out = append(out, text)
 	}
 	slices.Reverse(out)
 	return out
@@ -102,6 +143,8 @@ type Difference struct {
 	// "liveness": the second comes to rest having told it, and the first never
 	// does.
 	Kind, Told string
+	// Steps lead the second there.
+	Steps []string
 }
 
 func (d *Difference) Error() string {
@@ -127,24 +170,38 @@ func (c *Comparison) Complete() bool { return c.First.Complete && c.Second.Compl
 
 // Compare finds whether a program that rewrites have made of another does what the
 // other can do: at every moment it has told what the other can have told (safety),
-// and it comes to rest where the other can (liveness).
-func Compare(ctx context.Context, first, second *logic.Program, inputs func(*logic.Program) []interp.Message, f interp.Functions, b Bounds) (*Comparison, error) {
-	a, err := NewModel(first, inputs(first), nil, f, b).Find(ctx)
-	if err != nil {
-		return nil, err
+// and it comes to rest where the other can (liveness). A node that fails in the
+// second is all machines that stand for a node of the first, so that the failures of
+// both are the same; what they are is with Bounds. Configure, unless it is nil, is
+// called with both models before they are explored.
+func Compare(ctx context.Context, first, second *logic.Program, inputs func(*logic.Program) []interp.Message, f interp.Functions, b Bounds, configure func(*Model)) (*Comparison, error) {
+	var found []*Outcomes
+	var models []*Model
+	for _, p := range []*logic.Program{first, second} {
+		m := NewModel(p, inputs(p), nil, f, b)
+		if configure != nil {
+			configure(m)
+		}
+		out, err := m.Find(ctx)
+		if err != nil {
+			return nil, err
+		}
+		models, found = append(models, m), append(found, out)
 	}
-	z, err := NewModel(second, inputs(second), nil, f, b).Find(ctx)
-	if err != nil {
-		return nil, err
-	}
+	a, z := found[0], found[1]
 	c := &Comparison{First: a, Second: z}
-	c.Different = missing("safety", z.Told, a.Told)
-	if c.Different == nil {
-		c.Different = missing("liveness", z.Final, a.Final)
-	}
 	if !a.Complete {
 		// What the first was not seen to do it may be able to do.
-		c.Different = nil
+		return c, nil
+	}
+	c.Different = missing("safety", z.Told, a.Told)
+	where := z.told
+	if c.Different == nil {
+		c.Different = missing("liveness", z.Final, a.Final)
+		where = z.final
+	}
+	if c.Different != nil {
+		c.Different.Steps = models[1].path(z.found, where[c.Different.Told])
 	}
 	return c, nil
 }
@@ -160,6 +217,8 @@ func missing(kind string, of, among map[string]bool) *Difference {
 	if len(out) == 0 {
 		return nil
 	}
-	slices.Sort(out)
-	return &Difference{kind, out[0]}
+	slices.SortFunc(out, func(a, b string) int {
+		return cmp.Or(cmp.Compare(len(a), len(b)), strings.Compare(a, b))
+	})
+	return &Difference{Kind: kind, Told: out[0]}
 }

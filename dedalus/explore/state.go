@@ -14,16 +14,18 @@ import (
 
 // state is what there is at a moment between ticks.
 type state struct {
-	// carried are the facts of each node.
-	carried [][]interp.Fact
-	// pending are messages to nodes, delivered those that have arrived before,
-	// outputs those to the outside; each sorted, without doubles.
-	pending, delivered, outputs []string
-	// before are those that a node got before it crashed: sent again, they arrive
-	// again.
-	before              []string
+	// carried are the facts of each machine, as bytes.
+	carried []string
+	// pending is what is under way, each with who sent it; omitted what never arrives
+	// though it is sent again. Both are sorted, without doubles.
+	pending, omitted []string
+	// delivered are messages that arrived, while some can arrive once more; outputs
+	// are those to the outside. Both are sorted, without doubles.
+	delivered, outputs  []string
 	duplicates, crashes int   // that are left
 	timers              []int // how often each runs out yet, if that is limited
+	// faulty are the logical nodes whose messages may be omitted, a bit each.
+	faulty uint64
 }
 
 // codec writes facts and messages as bytes and reads them again.
@@ -70,6 +72,21 @@ func (c *codec) fact(b []byte, f interp.Fact) []byte {
 
 func (c *codec) message(m interp.Message) string {
 	return string(c.fact(appendString(nil, m.To), m.Fact))
+}
+
+// outside is who sends the inputs.
+const outside = -1
+
+// under is a message under way: after its bytes, the logical node that sent it. The
+// same from two is there twice, and arrives once.
+func under(message string, from int) string {
+	return message + string(binary.BigEndian.AppendUint16(nil, uint16(from+1)))
+}
+
+// split takes what is under way apart.
+func split(x string) (message string, from int) {
+	at := len(x) - 2
+	return x[:at], int(binary.BigEndian.Uint16([]byte(x[at:]))) - 1
 }
 
 // reader reads what was written here; nothing else comes to it.
@@ -121,25 +138,47 @@ func (r *reader) message() interp.Message {
 	return interp.Message{To: to, Fact: r.fact()}
 }
 
+// to is where a message goes.
+func to(message string) string {
+	n, size := binary.Uvarint([]byte(message[:min(len(message), binary.MaxVarintLen64)]))
+	return message[size : size+int(n)]
+}
+
+// facts writes facts as bytes, and carried reads them again.
+func (c *codec) facts(facts []interp.Fact) string {
+	var b []byte
+	for _, f := range facts {
+		b = c.fact(b, f)
+	}
+	return string(b)
+}
+
+func (c *codec) carried(facts string) []interp.Fact {
+	r := &reader{c, []byte(facts)}
+	var out []interp.Fact
+	for len(r.b) > 0 {
+		out = append(out, r.fact())
+	}
+	return out
+}
+
 func (c *codec) read(message string) interp.Message {
 	return (&reader{c, []byte(message)}).message()
 }
 
 // encode writes a state.
 func (c *codec) encode(s *state) []byte {
-	var b []byte
+	b := make([]byte, 0, 512)
 	for _, facts := range s.carried {
-		b = binary.AppendUvarint(b, uint64(len(facts)))
-		for _, f := range facts {
-			b = c.fact(b, f)
-		}
+		b = appendString(b, facts)
 	}
-	for _, list := range [][]string{s.pending, s.delivered, s.outputs, s.before} {
+	for _, list := range [][]string{s.pending, s.delivered, s.outputs, s.omitted} {
 		b = binary.AppendUvarint(b, uint64(len(list)))
 		for _, m := range list {
 			b = appendString(b, m)
 		}
 	}
+	b = binary.AppendUvarint(b, s.faulty)
 	b = binary.AppendUvarint(b, uint64(s.duplicates))
 	b = binary.AppendUvarint(b, uint64(s.crashes))
 	for _, n := range s.timers {
@@ -153,17 +192,14 @@ func (c *codec) decode(b []byte, nodes, timers int) *state {
 	r := &reader{c, bytes.Clone(b)}
 	s := &state{}
 	for range nodes {
-		var facts []interp.Fact
-		for n := r.number(); n > 0; n-- {
-			facts = append(facts, r.fact())
-		}
-		s.carried = append(s.carried, facts)
+		s.carried = append(s.carried, r.string())
 	}
-	for _, list := range []*[]string{&s.pending, &s.delivered, &s.outputs, &s.before} {
+	for _, list := range []*[]string{&s.pending, &s.delivered, &s.outputs, &s.omitted} {
 		for n := r.number(); n > 0; n-- {
 			*list = append(*list, r.string())
 		}
 	}
+	s.faulty = r.number()
 	s.duplicates, s.crashes = int(r.number()), int(r.number())
 	for range timers {
 		n, size := binary.Varint(r.b)
@@ -177,8 +213,13 @@ func (s *state) clone() *state {
 	t := *s
 	t.carried = slices.Clone(s.carried)
 	t.pending, t.delivered, t.outputs = slices.Clone(s.pending), slices.Clone(s.delivered), slices.Clone(s.outputs)
-	t.before, t.timers = slices.Clone(s.before), slices.Clone(s.timers)
+	t.omitted, t.timers = slices.Clone(s.omitted), slices.Clone(s.timers)
 	return &t
+}
+
+// arrived takes a message from a list of what is under way, in place.
+func arrived(list []string, message string) []string {
+	return slices.DeleteFunc(list, func(x string) bool { m, _ := split(x); return m == message })
 }
 
 // insert adds to a sorted list, once.

@@ -68,9 +68,9 @@ func TestPaxosAgreement(t *testing.T) {
 		bounds explore.Bounds
 		states int64
 	}{
-		"two leaders":  {nil, explore.Bounds{Together: 1}, 16768},
-		"a crash":      {one(), explore.Bounds{Together: 1, Crashes: 1}, 9725},
-		"a repetition": {one(), explore.Bounds{Together: 1, Duplicates: 1}, 6812},
+		"two leaders":  {nil, explore.Bounds{Together: 1}, 15644},
+		"a crash":      {one(), explore.Bounds{Together: 1, Crashes: 1}, 6922},
+		"a repetition": {one(), explore.Bounds{Together: 1, Duplicates: 1}, 7618},
 	} {
 		t.Run(name, func(t *testing.T) {
 			out := explorePaxos(t, mutant(t, "paxos", c.less...), c.bounds, "proposer/1")

@@ -67,11 +67,15 @@ func wanted(t testing.TB, p *logic.Program, votes ...string) []interp.Message {
 }
 
 // exploreTwoPhase visits all that a program can do, up to the first wrong answer.
-func exploreTwoPhase(t *testing.T, p *logic.Program, b explore.Bounds, votes ...string) *explore.Outcomes {
+// Limits are how often timers run out.
+func exploreTwoPhase(t *testing.T, p *logic.Program, b explore.Bounds, limits map[string]int, votes ...string) *explore.Outcomes {
 	t.Helper()
 	inputs := wanted(t, p, votes...)
 	wrong := atomicity(inputs)
 	m := explore.NewModel(p, inputs, nil, functions(), b)
+	for timer, times := range limits {
+		m.Limit(timer, times)
+	}
 	m.Until(func(told []interp.Message) bool { return wrong(told) != "" })
 	out, err := m.Find(t.Context())
 	if err != nil {
@@ -87,20 +91,22 @@ func TestTwoPhaseCommit(t *testing.T) {
 	for name, c := range map[string]struct {
 		votes  []string
 		bounds explore.Bounds
+		limits map[string]int
 		states int64
 		commit bool // may it?
 	}{
-		"both want it":            {[]string{"true", "true"}, explore.Bounds{}, 1315, true},
-		"one does not":            {[]string{"true", "false"}, explore.Bounds{}, 1290, false},
-		"one does not answer":     {[]string{"true", ""}, explore.Bounds{}, 326, false},
-		"nobody answers":          {nil, explore.Bounds{}, 82, false},
-		"both, and a crash":       {[]string{"true", "true"}, explore.Bounds{Together: 1, Crashes: 1}, 27546, true},
-		"both, and repetitions":   {[]string{"true", "true"}, explore.Bounds{Together: 1, Duplicates: 1}, 3640, true},
-		"nobody, and two crashes": {nil, explore.Bounds{Together: 1, Crashes: 2}, 7599, false},
+		"both want it":               {[]string{"true", "true"}, explore.Bounds{}, nil, 36476, true},
+		"one does not":               {[]string{"true", "false"}, explore.Bounds{}, nil, 32084, false},
+		"one does not answer":        {[]string{"true", ""}, explore.Bounds{}, nil, 6628, false},
+		"nobody answers":             {nil, explore.Bounds{}, nil, 1366, false},
+		"both, a crash, no timeouts": {[]string{"true", "true"}, explore.Bounds{Together: 1, Crashes: 1}, map[string]int{"timeout": 0}, 12950, true},
+		"both, a crash, one retry":   {[]string{"true", "true"}, explore.Bounds{Together: 1, Crashes: 1}, map[string]int{"retry": 1}, 41102, true},
+		"both, and repetitions":      {[]string{"true", "true"}, explore.Bounds{Together: 1, Duplicates: 1}, map[string]int{"retry": 1}, 39386, true},
+		"nobody, and two crashes":    {nil, explore.Bounds{Together: 1, Crashes: 2}, nil, 7260, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := load(t, "twophase")
-			out := exploreTwoPhase(t, p, c.bounds, c.votes...)
+			out := exploreTwoPhase(t, p, c.bounds, c.limits, c.votes...)
 			if !out.Complete {
 				t.Fatalf("%s, after %v: %v", atomicity(wanted(t, p, c.votes...))(out.Stopped), out.Path, out.Stopped)
 			}
@@ -110,8 +116,10 @@ func TestTwoPhaseCommit(t *testing.T) {
 			committed := false
 			for told := range out.Final {
 				committed = committed || strings.Contains(told, "true")
-				if told == "" && c.bounds.Crashes > 0 {
-					continue // The client was not heard, and has not asked again.
+				if c.bounds.Crashes > 0 && (told == "" || c.limits["retry"] > 0) {
+					// The client was not heard, and has not asked again; or what the
+					// crash lost is not sent again.
+					continue
 				}
 				lines := strings.Split(told, "\n")
 				if len(lines) != 3 || !strings.HasPrefix(told, "applied") || !strings.Contains(told, "outcome") {
@@ -141,7 +149,7 @@ func TestTwoPhaseMistakes(t *testing.T) {
 		"aborts what it decided":       {[]string{"refused(tx), begun(_, tx), not decided(tx, _)", "refused(tx), begun(_, tx)", "delete when decided(tx, _)\n  table  votes", "\n  table  votes"}, explore.Bounds{Together: 1}, []string{"true", "true"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			out := exploreTwoPhase(t, mutant(t, "twophase", c.change...), c.bounds, c.votes...)
+			out := exploreTwoPhase(t, mutant(t, "twophase", c.change...), c.bounds, nil, c.votes...)
 			if out.Stopped == nil {
 				t.Errorf("not found in %d states", out.States)
 			}
