@@ -7,7 +7,11 @@ import (
 )
 
 // Partial is what a partial partitioning claims besides keys and dependencies.
-type Partial struct{}
+type Partial struct {
+	// Replicated are the inputs that all pieces get in one order; Sealed the relations
+	// that they send in parts.
+	Replicated, Sealed []string
+}
 
 // checkPartial refuses all: there are no keys but those of a partitioning.
 func checkPartial(before, after *logic.Program, from *logic.Component, c Claim) error {

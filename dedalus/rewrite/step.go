@@ -140,6 +140,8 @@ type Certificate struct {
 	Copied []string
 	// Keys are by what a partitioning divides each relation.
 	Keys map[string]analyze.Key
+	// Partial is what a partial partitioning replicates, and seals.
+	Partial *certificate.Partial
 	// Assuming are assertions of the program's author.
 	Assuming []logic.Assumption
 }
@@ -183,6 +185,7 @@ type site struct {
 	// moved and kept are the parts of a decoupling, keys those of a partitioning.
 	moved, kept analyze.Part
 	keys        analyze.Keys
+	partial     *replication
 }
 
 // rewriting is what there is to a rewrite.
