@@ -10,7 +10,8 @@ const arenaBlockBytes = 1 << 20
 // that the collector has nothing to look at however many states wait.
 type arena struct {
 	blocks [][]byte
-	in     int // the block that is being filled
+	in     int   // the block that is being filled
+	used   int64 // bytes in use
 }
 
 // ref names a string in an arena: the block, and the offset in it.
@@ -31,6 +32,7 @@ func (a *arena) put(parts ...[]byte) ref {
 		b = append(b, p...)
 	}
 	a.blocks[a.in] = b
+	a.used += int64(need)
 	return r
 }
 
@@ -64,7 +66,7 @@ func (a *arena) reset() {
 	for i := range a.blocks {
 		a.blocks[i] = a.blocks[i][:0]
 	}
-	a.in = 0
+	a.in, a.used = 0, 0
 }
 
 // size is how many bytes the arena holds on to.

@@ -2,39 +2,54 @@ package check
 
 import (
 	"encoding/binary"
+	"fmt"
 	"slices"
+	"sort"
 
+	"github.com/ashlar-dev/ashlar/check/spill"
 	"github.com/ashlar-dev/ashlar/internal/invariant"
 )
 
 // lineage remembers of every state how it was reached, so that a trace can be
 // shown without computing anything again. A state's record has its parent, its
-// action, and how its bytes differ from its parent's: the lengths of what both
-// begin and end with, and what stands between. States are numbered in the order
-// in which one worker would find them, so parents never decrease from one
-// record to the next and are written as the difference; a record of a small
-// step takes five to fifteen bytes. Every sampleEvery-th record is indexed.
+// action, and how its bytes differ from its parent's. States are numbered in
+// the order in which one worker would find them, so parents never decrease from
+// one record to the next and are written as the difference, in one number with
+// the action; a record of a small step takes five to ten bytes. Records lie on
+// a tape, which goes to disk where memory is short, and some are indexed: the
+// first of each block at least.
 type lineage struct {
-	records arena
+	tape    *spill.Tape
+	codes   uint64 // how many values an action has, the initial one included
 	samples []sample
-	n       uint32
+	n       uint32 // records
 	parent  uint32 // of the last record
-	scratch []byte
 }
 
-// sample says where record i*sampleEvery starts and what the parent of the
-// record before it is.
+// sample says where a record starts and what the parent of the record before it
+// is. Records up to the next sample lie in the same block.
 type sample struct {
-	at     ref
-	parent uint32
+	Number uint32 `json:"number"`
+	Parent uint32 `json:"parent"`
+	Block  uint32 `json:"block"`
+	Offset uint32 `json:"offset"`
 }
 
-const sampleEvery = 64
+// sampleEvery is how many records there are at least between two samples of a
+// block.
+const sampleEvery = 256
 
 // rootAction is the action of an initial state.
 const rootAction = -1
 
-// difference appends to dst how child differs from parent.
+func newLineage(tape *spill.Tape, actions int) lineage {
+	return lineage{tape: tape, codes: uint64(actions) + 1}
+}
+
+// difference appends to dst how child differs from parent: the length of what
+// both begin with, and whether both are as long; the length of what stands
+// between that and what both end with; the length of that end, unless it
+// follows from the others; and what stands between.
 func difference(dst, parent, child []byte) []byte {
 	short := min(len(parent), len(child))
 	prefix := 0
@@ -48,69 +63,117 @@ func difference(dst, parent, child []byte) []byte {
 	for suffix < short-prefix && parent[len(parent)-1-suffix] == child[len(child)-1-suffix] {
 		suffix++
 	}
-	dst = binary.AppendUvarint(dst, uint64(prefix))
-	dst = binary.AppendUvarint(dst, uint64(suffix))
-	return append(dst, child[prefix:len(child)-suffix]...)
-}
-
-// patch rebuilds the child from its parent and their difference.
-func patch(parent, diff []byte) []byte {
-	prefix, w := binary.Uvarint(diff)
-	diff = diff[w:]
-	suffix, w := binary.Uvarint(diff)
-	diff = diff[w:]
-	child := make([]byte, 0, int(prefix)+len(diff)+int(suffix))
-	child = append(child, parent[:prefix]...)
-	child = append(child, diff...)
-	return append(child, parent[len(parent)-int(suffix):]...)
-}
-
-// add records the next state. The parent of an initial state is 0, and its
-// difference is from the empty string.
-func (l *lineage) add(parent uint32, action int, diff []byte) {
-	invariant.Check(parent >= l.parent, "the parent %d follows %d", parent, l.parent)
-	head := binary.AppendUvarint(l.scratch[:0], uint64(parent-l.parent))
-	head = binary.AppendUvarint(head, uint64(action+1))
-	l.scratch = head
-	at := l.records.put(head, diff)
-	if l.n%sampleEvery == 0 {
-		l.samples = append(l.samples, sample{at: at, parent: l.parent})
+	middle := child[prefix : len(child)-suffix]
+	if len(parent) == len(child) {
+		dst = binary.AppendUvarint(dst, uint64(prefix)<<1|1)
+		dst = binary.AppendUvarint(dst, uint64(len(middle)))
+	} else {
+		dst = binary.AppendUvarint(dst, uint64(prefix)<<1)
+		dst = binary.AppendUvarint(dst, uint64(len(middle)))
+		dst = binary.AppendUvarint(dst, uint64(suffix))
 	}
-	l.parent = parent
-	l.n++
+	return append(dst, middle...)
+}
+
+// split takes a difference off the front of b; the length of the common end is
+// that of a parent of so many bytes.
+func split(b []byte, parent int) (prefix, suffix int, middle, rest []byte) {
+	p, w := binary.Uvarint(b)
+	b = b[w:]
+	m, w := binary.Uvarint(b)
+	b = b[w:]
+	prefix = int(p >> 1)
+	if p&1 == 1 {
+		suffix = parent - prefix - int(m)
+	} else {
+		s, w := binary.Uvarint(b)
+		suffix, b = int(s), b[w:]
+	}
+	return prefix, suffix, b[:m:m], b[m:]
+}
+
+// patch rebuilds the child from its parent and their difference, which diff
+// begins with.
+func patch(parent, diff []byte) []byte {
+	prefix, suffix, middle, _ := split(diff, len(parent))
+	child := make([]byte, 0, prefix+len(middle)+suffix)
+	child = append(child, parent[:prefix]...)
+	child = append(child, middle...)
+	return append(child, parent[len(parent)-suffix:]...)
+}
+
+// appendCode appends what a record has before its difference: how much greater
+// its parent is than the one before, and its action.
+func (l *lineage) appendCode(dst []byte, gap uint32, action int) []byte {
+	return binary.AppendUvarint(dst, uint64(gap)*l.codes+uint64(action+1))
+}
+
+// add writes n records: the first has the parent and the action, and records
+// are its difference and the whole of the others; the last parent is that of
+// the last. The parent of an initial state is 0, and its difference is from the
+// empty string.
+func (l *lineage) add(n int, parent uint32, action int, records []byte, last uint32) {
+	invariant.Check(parent >= l.parent, "the parent %d follows %d", parent, l.parent)
+	var head [binary.MaxVarintLen64]byte
+	block, offset := l.tape.Append(n, l.appendCode(head[:0], parent-l.parent, action), records)
+	if k := len(l.samples); k == 0 || l.samples[k-1].Block != uint32(block) || l.n-l.samples[k-1].Number >= sampleEvery {
+		l.samples = append(l.samples, sample{Number: l.n, Parent: l.parent, Block: uint32(block), Offset: uint32(offset)})
+	}
+	l.parent = last
+	l.n += uint32(n)
+}
+
+// blockReader keeps the block that was read last.
+type blockReader struct {
+	tape  *spill.Tape
+	block int
+	data  []byte
+}
+
+func (r *blockReader) read(block int) ([]byte, error) {
+	if r.data == nil || r.block != block {
+		data, err := r.tape.Read(block)
+		if err != nil {
+			return nil, err
+		}
+		r.block, r.data = block, data
+	}
+	return r.data, nil
 }
 
 // record finds the parent, the action and the difference of state i.
-func (l *lineage) record(i uint32) (parent uint32, action int, diff []byte) {
-	s := l.samples[i/sampleEvery]
-	block, offset := int(s.at>>refOffsetBits), int(s.at&(1<<refOffsetBits-1))
-	rest := l.records.blocks[block][offset:]
-	parent = s.parent
-	for k := i / sampleEvery * sampleEvery; ; k++ {
-		for len(rest) == 0 {
-			block++
-			rest = l.records.blocks[block]
-		}
-		var head []byte
-		head, rest = cut(rest)
-		diff, rest = cut(rest)
-		gap, w := binary.Uvarint(head)
-		parent += uint32(gap)
+func (l *lineage) record(r *blockReader, i uint32) (parent uint32, action int, diff []byte, err error) {
+	s := l.samples[sort.Search(len(l.samples), func(k int) bool { return l.samples[k].Number > i })-1]
+	rest, err := r.read(int(s.Block))
+	if err != nil {
+		return 0, 0, nil, err
+	}
+	rest = rest[s.Offset:]
+	parent = s.Parent
+	for k := s.Number; ; k++ {
+		code, w := binary.Uvarint(rest)
+		rest = rest[w:]
+		parent += uint32(code / l.codes)
 		if k == i {
-			a, _ := binary.Uvarint(head[w:])
-			return parent, int(a) - 1, diff
+			return parent, int(code%l.codes) - 1, rest, nil
 		}
+		_, _, _, rest = split(rest, 0)
 	}
 }
 
 // path lists how state i was reached, from an initial state to itself.
-func (l *lineage) path(i uint32) []Step {
+func (l *lineage) path(i uint32) ([]Step, error) {
 	var steps []Step
 	var diffs [][]byte
+	r := &blockReader{tape: l.tape}
 	for {
-		parent, action, diff := l.record(i)
+		parent, action, diff, err := l.record(r, i)
+		if err != nil {
+			return nil, fmt.Errorf("rebuild a trace: %w", err)
+		}
 		steps = append(steps, Step{Action: action})
-		diffs = append(diffs, diff)
+		_, _, _, rest := split(diff, 0)
+		diffs = append(diffs, slices.Clone(diff[:len(diff)-len(rest)]))
 		if action == rootAction {
 			break
 		}
@@ -123,8 +186,8 @@ func (l *lineage) path(i uint32) []Step {
 		state = patch(state, diffs[k])
 		steps[k].State = state
 	}
-	return steps
+	return steps, nil
 }
 
-// size is how many bytes the lineage takes.
-func (l *lineage) size() int64 { return l.records.size() + int64(cap(l.samples))*16 }
+// size is how many bytes of memory the lineage takes.
+func (l *lineage) size() int64 { return l.tape.Held() + int64(cap(l.samples))*16 }

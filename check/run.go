@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/ashlar-dev/ashlar/check/fpset"
+	"github.com/ashlar-dev/ashlar/env"
 )
 
 // Limits. States are numbered with 32 bits, and workers notice a little late
@@ -38,6 +39,20 @@ type Options struct {
 	// without a value ends it all the same. The workers of the model must be
 	// AllWorkers.
 	Continue bool
+	// Disk, where it is not nil, is an empty directory, or one with a checkpoint,
+	// of which the search is the only user. It removes what it writes, but for
+	// checkpoints. An error of the disk ends the search.
+	Disk env.Disk
+	// MemoryBytes, where it is not 0, bounds what the search holds in memory of
+	// states: what goes beyond it is moved to Disk. It is not a bound for the
+	// memory of the model, nor for properties of behaviours, which are decided
+	// in memory, and less than a few hundred kB count as that much. No figure
+	// of the result depends on it but Bytes and DiskBytes.
+	MemoryBytes int64
+	// Checkpoint, where it is not nil, has the search be kept on Disk, so that it
+	// can be resumed with the same result and the same figures. The model must
+	// be a DurableModel.
+	Checkpoint *Checkpoint
 	// Monitor, where it is not nil, tells other goroutines how far this search
 	// is.
 	Monitor *Monitor
@@ -71,6 +86,14 @@ func (m *Monitor) Initial() int64 {
 	return 0
 }
 
+// DiskBytes is how much the search has on disk.
+func (m *Monitor) DiskBytes() int64 {
+	if s := m.search.Load(); s != nil {
+		return s.onDisk.Load()
+	}
+	return 0
+}
+
 func (o Options) complete() (Options, error) {
 	if o.Workers == 0 {
 		o.Workers = 1
@@ -80,6 +103,12 @@ func (o Options) complete() (Options, error) {
 	}
 	if o.StatesMax < 0 {
 		return o, fmt.Errorf("check: a limit of %d states", o.StatesMax)
+	}
+	if o.MemoryBytes < 0 {
+		return o, fmt.Errorf("check: a bound of %d bytes", o.MemoryBytes)
+	}
+	if o.Disk == nil && (o.MemoryBytes > 0 || o.Checkpoint != nil) {
+		return o, errors.New("check: a bound for the memory, and checkpoints, want a disk")
 	}
 	if o.StatesMax == 0 || o.StatesMax > StatesMax {
 		o.StatesMax = StatesMax
@@ -159,6 +188,11 @@ type Result struct {
 	Actions []Coverage // as Info.Actions
 	Levels  []int64    // distinct states by their distance from the initial ones
 	Bytes   int64      // memory held at the end: the seen set, the queue, the lineage
+	// DiskBytes is what was on disk at the end.
+	DiskBytes int64
+	// StateBytes is what the seen set and the lineage held in memory and on disk,
+	// for each distinct state.
+	StateBytes float64
 
 	Broken []string // false assumptions
 	// Violation is the first thing that is wrong, if anything is: its verdict is
@@ -198,15 +232,19 @@ type LiveStats struct {
 
 // Run searches the states of the model breadth first, so the trace to a
 // violation is a shortest one; of several it is the first in the order in
-// which the model enumerates. It returns an error only for bad options and
-// for a worker's error that is no *EvalError. All goroutines have ended when
-// it returns. When ctx ends, Run returns soon, with what is known.
+// which the model enumerates. It returns an error only for bad options, for a
+// worker's error that is no *EvalError, for errors of the disk, and where there
+// is nothing to resume: a *MismatchError or ErrNoCheckpoint. All goroutines have
+// ended when it returns. When ctx ends, Run returns soon, with what is known.
 func Run(ctx context.Context, m Model, o Options) (*Result, error) {
 	o, err := o.complete()
 	if err != nil {
 		return nil, err
 	}
 	s := newSearch(m, o)
+	if err := s.store.open(m); err != nil {
+		return nil, errors.Join(err, s.store.close())
+	}
 	if o.Continue {
 		if _, ok := m.NewWorker().(AllWorker); !ok {
 			return nil, errors.New("check: the workers of the model name only the first property that is broken")
@@ -233,9 +271,12 @@ func Run(ctx context.Context, m Model, o Options) (*Result, error) {
 		<-done
 	}
 	if s.err != nil {
-		return nil, s.err
+		return nil, errors.Join(s.err, s.store.close())
 	}
-	r := s.result()
+	r, err := s.result()
+	if err := errors.Join(err, s.store.close()); err != nil {
+		return nil, err
+	}
 	s.remark(r)
 	s.drop()
 	l, ok := m.(LiveModel)
@@ -251,14 +292,14 @@ func Run(ctx context.Context, m Model, o Options) (*Result, error) {
 	if len(r.Violations) > 0 {
 		r.Violation = r.Violations[0]
 	}
-	return r, nil
+	return r, s.store.end(r)
 }
 
 // drop lets go of what only the search needs.
 func (s *search) drop() {
-	s.set, s.lineage, s.frontier, s.next = nil, lineage{}, nil, nil
+	s.set, s.lineage, s.current, s.next = nil, lineage{}, nil, nil
 	for _, w := range s.workers {
-		w.arenas, w.candidates = [2]arena{}, nil
+		w.arena, w.candidates, w.records, w.states = arena{}, nil, nil, nil
 	}
 }
 
@@ -279,48 +320,61 @@ func (s *search) remark(r *Result) {
 }
 
 // result turns what the finished search knows into a Result.
-func (s *search) result() *Result {
+func (s *search) result() (*Result, error) {
 	r := &Result{Info: s.info, Stats: s.stats, Init: s.coverage[0], Actions: s.coverage[1:], Levels: s.levels,
 		Violation: Violation{Index: -1}, Broken: s.broken, Collision: fpset.Collision(s.stats.Distinct)}
-	r.Bytes = s.memory()
+	r.Bytes, r.DiskBytes = s.memory(), s.store.bytes()
+	if s.stats.Distinct > 0 {
+		r.StateBytes = float64(s.set.Bytes()+s.lineage.size()+s.lineage.tape.Stored()+s.store.runBytes()) / float64(s.stats.Distinct)
+	}
 	r.Warnings = append(r.Warnings, s.info.Warnings...)
 	for _, v := range s.violations {
-		r.Violations = append(r.Violations, s.describe(v))
+		found, err := s.describe(v)
+		if err != nil {
+			return nil, err
+		}
+		r.Violations = append(r.Violations, found)
 	}
 	switch {
 	case len(s.broken) > 0:
 		r.Verdict, r.Reason = AssumptionFalse, "an assumption is false, so nothing was explored"
-		return r
+		return r, nil
 	case s.violation != nil:
-		r.Violations = append(r.Violations, s.describe(s.violation))
+		found, err := s.describe(s.violation)
+		if err != nil {
+			return nil, err
+		}
+		r.Violations = append(r.Violations, found)
 		r.Reason = endsAtFirst
 		if s.o.Continue {
 			r.Reason = "the search ends where an expression has no value"
 		}
-		return r
+		return r, nil
 	case s.stopped.Load() != nil:
 		why := s.stopped.Load()
 		r.Verdict, r.Reason = why.verdict, why.reason
-		return r
+		return r, nil
 	case len(s.info.Unchecked) > 0:
 		r.Reason = fmt.Sprintf("%d of the properties asked for cannot be checked", len(s.info.Unchecked))
 		if !s.o.SafetyOnly {
 			r.Verdict = Incomplete
 		}
-		return r
+		return r, nil
 	}
 	r.Complete = true
 	if s.stats.Generated == 0 && len(s.info.Actions) > 0 {
 		r.Warnings = append(r.Warnings, "there is no initial state, so there was nothing to check")
 	}
-	return r
+	return r, nil
 }
 
 const endsAtFirst = "the search ends at the first violation"
 
 // describe turns a violation into what is known of it outside.
-func (s *search) describe(v *violation) Violation {
-	out := Violation{Verdict: v.verdict, Index: v.index, Err: v.err, Trace: s.trace(v)}
+func (s *search) describe(v *violation) (Violation, error) {
+	out := Violation{Verdict: v.verdict, Index: v.index, Err: v.err}
+	var err error
+	out.Trace, err = s.trace(v)
 	switch {
 	case v.index < 0:
 	case v.asked == InvariantViolated:
@@ -328,20 +382,23 @@ func (s *search) describe(v *violation) Violation {
 	case v.asked == StepViolated:
 		out.Property = s.info.Steps[v.index]
 	}
-	return out
+	return out, err
 }
 
 // trace is the path to the violation with its values.
-func (s *search) trace(v *violation) []Step {
+func (s *search) trace(v *violation) ([]Step, error) {
 	var steps []Step
 	if v.fromState {
-		steps = s.lineage.path(v.parent)
+		var err error
+		if steps, err = s.lineage.path(v.parent); err != nil {
+			return nil, err
+		}
 	}
 	if v.last != nil {
 		steps = append(steps, Step{Action: v.action, State: v.last})
 	}
 	showSteps(s.m, steps)
-	return steps
+	return steps, nil
 }
 
 // showSteps fills in the values of a trace's states.

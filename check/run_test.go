@@ -13,6 +13,8 @@ import (
 
 	"go.uber.org/goleak"
 	"pgregory.net/rapid"
+
+	"github.com/ashlar-dev/ashlar/check/spill"
 )
 
 // TestMain fails when a goroutine of any test is still alive at the end.
@@ -310,7 +312,7 @@ func TestDifference(t *testing.T) {
 // TestLineage keeps random trees and asks for every path.
 func TestLineage(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		var l lineage
+		l := newLineage(spill.NewTape(nil, "lineage"), 7)
 		var states [][]byte
 		var parents []int
 		parent := 0
@@ -318,17 +320,20 @@ func TestLineage(t *testing.T) {
 			size := rapid.SampledFrom([]int{0, 1, 30, 30, 30, 30, 3000}).Draw(t, "size")
 			state := bytes.Repeat([]byte{byte(i)}, size)
 			if i < 3 {
-				l.add(0, rootAction, difference(nil, nil, state))
+				l.add(1, 0, rootAction, difference(nil, nil, state), 0)
 				parents = append(parents, -1)
 			} else {
 				parent = rapid.IntRange(parent, i-1).Draw(t, "parent")
-				l.add(uint32(parent), i%7, difference(nil, states[parent], state))
+				l.add(1, uint32(parent), i%7, difference(nil, states[parent], state), uint32(parent))
 				parents = append(parents, parent)
 			}
 			states = append(states, state)
 		}
 		for i := range states {
-			path := l.path(uint32(i))
+			path, err := l.path(uint32(i))
+			if err != nil {
+				t.Fatal(err)
+			}
 			for k, at := len(path)-1, i; k >= 0; k, at = k-1, parents[at] {
 				wantAction := at % 7
 				if parents[at] < 0 {

@@ -1,57 +1,73 @@
 package check
 
 import (
+	"encoding/binary"
+	"errors"
+	"fmt"
 	"sync"
 	"sync/atomic"
 
 	"github.com/ashlar-dev/ashlar/check/fpset"
+	"github.com/ashlar-dev/ashlar/check/spill"
 )
 
-// The search goes level by level. The states of a level, the frontier, are cut
-// into chunks, which workers take in order. Every distinct state has a number,
-// and it claims the successors that nobody with a lower number claims; so a
-// state belongs to the parent that one worker alone would have found it from,
-// and at the end of a level what each chunk found is joined in the order of
-// chunks, without what has been claimed by a lower parent since. Thus numbers,
-// parents, actions and counts are those of a search by one worker.
+// The search goes level by level, and a level in segments. A segment of the
+// frontier, the states of the level, is cut into chunks, which workers take in
+// order. Every distinct state has a number; in a segment, a state that is new
+// belongs to the lowest chunk that finds it, and in a chunk to the state from
+// which it is found first. When the workers are done, what each chunk found and
+// still owns is joined in the order of chunks. So a state belongs to the parent
+// that one worker alone would have found it from, and numbers, parents, actions
+// and counts are those of a search by one worker.
 //
 // A violation ends the search where one worker would have ended it: chunks
 // after the violation's are dropped, those before it are finished (one of them
 // may hold an earlier violation), and the violation's own was left at the
 // violation. A search that goes on after violations keeps, in the same order,
 // the first of every property.
+//
+// Where memory is short, the states of both levels, the lineage and most
+// fingerprints lie on disk (store.go). A state whose fingerprint is not in
+// memory is then taken for new until the end of the segment, when what the
+// disk knows is left out.
 
 // search is the state of a run. Fields are owned by the goroutine of run,
-// except where they say otherwise; while a level is being explored workers
-// read the frontier.
+// except where they say otherwise; while a segment is being explored workers
+// read its chunks.
 type search struct {
 	m    Model
 	info Info
 	o    Options
 
-	set     *fpset.Set
+	set     *fpset.Seen
 	lineage lineage
+	store   *store // nil where everything stays in memory
 	workers []*worker
 
-	// The frontier: where the state with number first+i is.
-	frontier []place
-	first    uint32
-	next     []place
-	depth    int
+	// The level that is being expanded, and the next one: states behind their
+	// lengths.
+	current, next *spill.Tape
+	at            position // in current: the first state that is not expanded
+	number        uint32   // its number
+	left, ahead   int64    // states of current that are not expanded, and of next
+	level         int      // states on the shortest path to those of current
+	depth         int      // to the deepest state that was found
 
-	// The level that is being explored.
-	chunks     []chunk
-	chunkSize  int
-	generation int          // which of a worker's two arenas is being filled
-	taken      atomic.Int64 // chunks given out
-	stopAfter  atomic.Int64 // no chunk after this one is needed
-	lowered    atomic.Bool  // some claim was lowered
+	// The segment that is being explored.
+	chunks    []chunk
+	direct    bool         // one worker explores, so that what it finds is its own at once
+	taken     atomic.Int64 // chunks given out
+	stopAfter atomic.Int64 // no chunk after this one is needed
+	full      atomic.Bool  // the segment ends with the chunks that are taken
+	share     int64        // how many bytes a worker may find before it is full
 
 	stopped atomic.Pointer[stop] // set from any goroutine
-	seen    atomic.Int64         // stats.Distinct for progress, with the level's additions in workers
+	seen    atomic.Int64         // stats.Distinct for progress, with the segment's additions in workers
 	deep    atomic.Int64
 	waiting atomic.Int64
 	roots   atomic.Int64 // distinct initial states
+	onDisk  atomic.Int64 // bytes
+	before  atomic.Int64 // states computed before the search was resumed
 
 	stats     Stats
 	coverage  []Coverage // [0] is the initial predicate's
@@ -59,17 +75,14 @@ type search struct {
 	broken    []string
 	violation *violation
 	// Where the search goes on after violations: the first of every property,
-	// and which have one. known changes only between levels.
+	// and which have one. known changes only between segments.
 	violations []*violation
 	known      []bool
 	err        error
 }
 
-// place is where a state of the frontier lies: in whose arena, and where.
-type place struct {
-	at     ref
-	worker int32
-}
+// position is a place on a tape.
+type position struct{ block, offset int }
 
 // stop is why the search ends early without a violation.
 type stop struct {
@@ -90,20 +103,13 @@ type violation struct {
 	last      State // the candidate, nil where the parent itself is at fault
 }
 
-// chunk is what the exploration of a part of the frontier found.
-type chunk struct {
-	done      bool
-	worker    int
-	from, to  int // in the worker's candidates
-	counts    []int64
-	expanded  int
-	violation *violation
-	notes     []*violation
-}
-
 func newSearch(m Model, o Options) *search {
-	s := &search{m: m, info: m.Info(), o: o, set: fpset.New()}
+	s := &search{m: m, info: m.Info(), o: o, set: fpset.NewSeen()}
 	s.coverage = make([]Coverage, len(s.info.Actions)+1)
+	s.store = newStore(s)
+	s.lineage = newLineage(spill.NewTape(o.Disk, "lineage"), len(s.info.Actions))
+	s.current, s.next = spill.NewTape(o.Disk, levelName(0)), spill.NewTape(o.Disk, levelName(1))
+	s.share = max(1, s.segmentBytes()/int64(o.Workers))
 	for i := range o.Workers {
 		s.workers = append(s.workers, &worker{s: s, id: i})
 	}
@@ -130,17 +136,37 @@ func (s *search) interrupt(v Verdict, reason string) {
 	s.stopped.CompareAndSwap(nil, &stop{v, reason})
 }
 
+// over says whether there is no more to be done.
+func (s *search) over() bool { return s.violation != nil || s.err != nil || s.stopped.Load() != nil }
+
+// fail ends the search because the world or a worker failed.
+func (s *search) fail(err error) {
+	if err != nil && s.err == nil {
+		s.err = err
+		s.interrupt(Interrupted, "the search failed")
+	}
+}
+
 // run searches to the end.
 func (s *search) run() {
-	if !s.assume() {
-		return
+	s.workers[0].start()
+	if s.store.resumed() {
+		if err := s.resume(); err != nil {
+			s.fail(err)
+			return
+		}
+	} else {
+		if !s.assume() {
+			return
+		}
+		s.initial()
 	}
-	s.begin(1)
-	s.chunks[0].violation = s.workers[0].initial()
-	s.join()
-	for len(s.frontier) > 0 && s.violation == nil && s.stopped.Load() == nil && s.err == nil {
-		s.explore()
-		s.join()
+	for !s.over() && s.left+s.ahead > 0 {
+		if s.left == 0 {
+			s.deeper()
+		}
+		s.segment()
+		s.fail(s.store.balance())
 	}
 	s.stats.Depth = s.depth
 }
@@ -151,71 +177,106 @@ func (s *search) assume() bool {
 	broken, err := w.ev.Assumptions()
 	if err != nil {
 		s.violation = w.failed(err)
-		s.err = w.fatal
+		s.fail(w.fatal)
 		return false
 	}
 	s.broken = broken
 	return len(broken) == 0
 }
 
-// levelParallelMin is the least frontier for which further goroutines pay.
-const levelParallelMin = 32
-
-// chunkStatesMax bounds how many states a worker takes at once.
-const chunkStatesMax = 256
-
-// begin prepares for a level of n chunks.
-func (s *search) begin(n int) {
-	if cap(s.chunks) < n {
-		s.chunks = make([]chunk, n)
-	}
-	s.chunks = s.chunks[:n]
-	clear(s.chunks)
-	s.taken.Store(0)
-	s.stopAfter.Store(int64(n))
-	s.lowered.Store(false)
-	s.generation = 1 - s.generation
-	for _, w := range s.workers {
-		w.begin(s.generation)
+// initial finds the initial states. They are one chunk, which is joined
+// whenever it has grown large.
+func (s *search) initial() {
+	s.chunks = append(s.chunks[:0], chunk{})
+	s.begin(true)
+	s.chunks[0].violation = s.workers[0].initial()
+	s.join()
+	if len(s.levels) > 0 {
+		s.roots.Store(s.levels[0])
 	}
 }
 
-// explore expands the frontier.
-func (s *search) explore() {
-	n := len(s.frontier)
-	s.chunkSize = max(1, min(chunkStatesMax, n/(8*len(s.workers))))
-	s.begin((n + s.chunkSize - 1) / s.chunkSize)
-	if len(s.workers) == 1 || n < levelParallelMin {
-		s.workers[0].explore()
+// flush joins what the enumeration of initial states has found so far.
+func (s *search) flush() error {
+	s.join()
+	s.fail(s.store.balance())
+	s.chunks[0].reset()
+	s.begin(true)
+	return s.err
+}
+
+// deeper makes the next level the current one.
+func (s *search) deeper() {
+	s.current, s.next = s.next, s.current
+	s.fail(s.store.reset(s.next, levelName(s.level+2)))
+	s.at = position{}
+	s.left, s.ahead = s.ahead, 0
+	s.level++
+}
+
+func levelName(level int) string { return fmt.Sprintf("level-%d", level) }
+
+// levelParallelMin is the least segment for which further goroutines pay.
+const levelParallelMin = 32
+
+// segment explores a part of the level and joins what was found.
+func (s *search) segment() {
+	n, err := s.cut()
+	if err != nil {
+		s.fail(err)
 		return
 	}
-	var wg sync.WaitGroup
-	for _, w := range s.workers[1:] {
-		wg.Go(w.explore)
+	parallel := s.workers
+	if n < levelParallelMin {
+		parallel = s.workers[:1]
 	}
-	s.workers[0].explore()
+	s.begin(len(parallel) == 1)
+	inParallel(parallel, (*worker).explore)
+	s.join()
+}
+
+// inParallel has every worker do something, and returns when all are done.
+func inParallel(workers []*worker, do func(*worker)) {
+	var wg sync.WaitGroup
+	for _, w := range workers[1:] {
+		wg.Go(func() { do(w) })
+	}
+	do(workers[0])
 	wg.Wait()
 }
 
-// join makes what the level's chunks found the next frontier. After an
+// begin prepares for the chunks.
+func (s *search) begin(alone bool) {
+	// What is on disk may turn out to be old at the end.
+	s.direct = alone && !s.store.dropped()
+	s.taken.Store(0)
+	s.stopAfter.Store(int64(len(s.chunks)))
+	s.full.Store(false)
+	for _, w := range s.workers {
+		w.begin()
+	}
+}
+
+// join makes what the chunks found a part of the next level. After an
 // interruption it counts what was done, in whatever order.
 func (s *search) join() {
 	for _, w := range s.workers {
-		if w.fatal != nil && s.err == nil {
-			s.err = w.fatal
-		}
+		s.fail(w.fatal)
 	}
-	filter := s.lowered.Load()
-	s.next = s.next[:0]
-	expanded := 0
-	number := s.first + uint32(len(s.frontier))
+	if s.err != nil {
+		return
+	}
+	if err := s.store.recall(); err != nil {
+		s.fail(err)
+		return
+	}
+	s.settle()
 	for i := range s.chunks {
 		c := &s.chunks[i]
 		if !c.done {
 			continue
 		}
-		s.joinChunk(c, filter)
-		expanded += c.expanded
+		s.joinChunk(c)
 		for _, v := range c.notes {
 			if n := s.property(v); !s.known[n] {
 				s.known[n] = true
@@ -227,14 +288,11 @@ func (s *search) join() {
 			break
 		}
 	}
-	s.stats.Queue = int64(len(s.frontier) - expanded + len(s.next))
-	s.first = number
-	s.frontier, s.next = s.next, s.frontier
-	if len(s.frontier) > 0 {
-		s.depth++
-		s.levels = append(s.levels, int64(len(s.frontier)))
-		s.roots.Store(s.levels[0])
+	s.current.Release(s.at.block)
+	if s.stats.Distinct > s.o.StatesMax {
+		s.interrupt(Incomplete, limitReached)
 	}
+	s.stats.Queue = s.left + s.ahead
 	s.seen.Store(s.stats.Distinct)
 	s.waiting.Store(s.stats.Queue)
 	s.deep.Store(int64(s.depth))
@@ -244,43 +302,58 @@ func (s *search) join() {
 	}
 }
 
-// joinChunk adds up what a chunk counted and takes over its new states.
-func (s *search) joinChunk(c *chunk, filter bool) {
+// settle has the workers find out which of the states that they found are
+// theirs. After it every fingerprint of a chunk that was done is settled.
+func (s *search) settle() {
+	found := 0
+	for _, w := range s.workers {
+		found += len(w.candidates)
+	}
+	if len(s.workers) == 1 || found < settleParallelMin {
+		for _, w := range s.workers {
+			w.settle()
+		}
+		return
+	}
+	inParallel(s.workers, (*worker).settle)
+}
+
+// settleParallelMin is the least number of candidates for which it pays to
+// settle them in parallel.
+const settleParallelMin = 1024
+
+// joinChunk adds up what a chunk counted and takes over its states.
+func (s *search) joinChunk(c *chunk) {
 	for a, n := range c.counts {
 		s.coverage[a].Generated += n
 		s.stats.Generated += n
 	}
-	w := s.workers[c.worker]
-	for i := c.from; i < c.to; i++ {
-		cand := &w.candidates[i]
-		if filter {
-			if claim, _ := s.set.Claim(cand.fp); claim != cand.claim {
-				continue
-			}
-		}
-		_, rest := w.arenas[s.generation].get(cand.at)
-		diff, _ := cut(rest)
-		parent := uint32(0)
-		if cand.action != rootAction {
-			parent = cand.claim - 1
-		}
-		s.lineage.add(parent, int(cand.action), diff)
-		s.coverage[cand.action+1].Distinct++
-		s.stats.Distinct++
-		s.next = append(s.next, place{at: cand.at, worker: int32(c.worker)})
+	for a, n := range c.kept {
+		s.coverage[a].Distinct += n
 	}
-}
-
-// state returns the bytes of a state of the frontier. They lie in the arenas
-// of the generation before the one that is being filled.
-func (s *search) state(p place) State {
-	b, _ := s.workers[p.worker].arenas[1-s.generation].get(p.at)
-	return b
+	if c.found > 0 {
+		w := s.workers[c.worker]
+		first := &w.candidates[c.first]
+		s.lineage.add(c.found, first.parent, int(first.action), w.records[c.records[0]:c.records[1]], c.lastParent)
+		s.next.Append(c.found, w.states[c.states[0]:c.states[1]])
+		if s.ahead == 0 {
+			s.depth++
+			s.levels = append(s.levels, 0)
+		}
+		s.levels[len(s.levels)-1] += int64(c.found)
+		s.ahead += int64(c.found)
+		s.stats.Distinct += int64(c.found)
+	}
+	s.left -= int64(c.expanded)
+	s.number += uint32(c.expanded)
+	if c.expanded > 0 {
+		s.at = position{c.block, c.end}
+	}
 }
 
 // progress is a moment's view of the search, for another goroutine.
 func (s *search) progress() Stats {
-	p := Stats{Distinct: s.seen.Load(), Queue: s.waiting.Load(), Depth: int(s.deep.Load())}
+	p := Stats{Generated: s.before.Load(), Distinct: s.seen.Load(), Queue: s.waiting.Load(), Depth: int(s.deep.Load())}
 	for _, w := range s.workers {
 		p.Generated += w.generated.Load()
 		added := w.added.Load()
@@ -292,9 +365,70 @@ func (s *search) progress() Stats {
 
 // memory is what the search holds on to, roughly.
 func (s *search) memory() int64 {
-	n := s.set.Bytes() + s.lineage.size() + int64(cap(s.frontier)+cap(s.next))*16
+	n := s.set.Bytes() + s.lineage.size() + s.current.Held() + s.next.Held() + s.store.held()
 	for _, w := range s.workers {
-		n += w.arenas[0].size() + w.arenas[1].size() + int64(cap(w.candidates))*24
+		n += w.arena.size() + int64(cap(w.candidates))*candidateBytes + int64(cap(w.records)+cap(w.states))
 	}
 	return n
+}
+
+// errNoLength says that a level is not what was written.
+var errNoLength = errors.New("check: a level of the search is damaged")
+
+// cut cuts the chunks of the next segment and returns how many states they
+// have.
+func (s *search) cut() (states int, err error) {
+	size := s.chunkSize()
+	s.chunks = s.chunks[:0]
+	at, number, bytes := s.at, s.number, int64(0)
+	for len(s.chunks) < fpset.PiecesMax && int64(states) < s.left {
+		data, err := s.current.Keep(at.block)
+		if err != nil {
+			return 0, err
+		}
+		if at.offset == len(data) {
+			at = position{at.block + 1, 0}
+			continue
+		}
+		if bytes > s.share {
+			break // enough has been read
+		}
+		if len(s.chunks) < cap(s.chunks) {
+			s.chunks = s.chunks[:len(s.chunks)+1]
+		} else {
+			s.chunks = append(s.chunks, chunk{})
+		}
+		c := &s.chunks[len(s.chunks)-1]
+		c.reset()
+		c.block, c.number = at.block, number
+		from := at.offset
+		for c.size < size && at.offset < len(data) {
+			n, w := binary.Uvarint(data[at.offset:])
+			if w <= 0 || n > uint64(len(data)-at.offset-w) {
+				return 0, errNoLength
+			}
+			at.offset += w + int(n)
+			c.size++
+		}
+		c.data, c.end = data[from:at.offset], at.offset
+		bytes += int64(len(c.data))
+		number += uint32(c.size)
+		states += c.size
+	}
+	return states, nil
+}
+
+// chunkStatesMax bounds how many states a worker takes at once.
+const chunkStatesMax = 256
+
+// chunkSize is how many states a chunk of the next segment has: few enough for
+// all workers to have something to do to the end, and for what they find to
+// stay below their shares.
+func (s *search) chunkSize() int {
+	size := min(int64(chunkStatesMax), s.left/int64(8*len(s.workers)))
+	if s.stats.Generated > 0 && s.number > 0 {
+		perState := s.stats.Generated/int64(s.number) + 1
+		size = min(size, s.share/(perState*candidateBytes*2))
+	}
+	return int(max(1, size))
 }

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"sync/atomic"
@@ -8,8 +9,8 @@ import (
 	"github.com/ashlar-dev/ashlar/check/fpset"
 )
 
-// worker explores chunks of the frontier. What it found in a level stays in
-// its arena until the level after the next begins.
+// worker explores chunks of a segment. What it finds stays in its arena until
+// the segment is joined.
 type worker struct {
 	s  *search
 	id int
@@ -20,18 +21,23 @@ type worker struct {
 	all   AllWorker
 	visit Visit
 
-	arenas     [2]arena
-	generation int
+	arena      arena
 	candidates []candidate
 	counts     []int64 // of the current chunk, [0] for initial states
 	diff       []byte
+	mine       []*chunk // of this segment, in order
+	// What settle makes of the candidates that are left: records for the
+	// lineage and states behind their lengths, for each chunk together.
+	records, states []byte
 
 	// The state that is being expanded.
-	expanding bool // false while there is none: assumptions, initial states
+	mark      fpset.Mark // of the chunk
+	expanding bool       // false while there is none: assumptions, initial states
 	number    uint32
 	parent    State
-	visited   int64 // its successors so far
-	fresh     int64 // states added in this level
+	visited   int64  // its successors so far
+	fresh     int64  // states added in this segment
+	fp        uint64 // of the candidate, where it was new
 	found     *violation
 	fatal     error
 
@@ -41,8 +47,8 @@ type worker struct {
 
 	// For progress; written by the worker, read by others.
 	generated atomic.Int64 // in the whole run
-	added     atomic.Int64 // in the level
-	expanded  atomic.Int64 // in the level
+	added     atomic.Int64 // in the segment
+	expanded  atomic.Int64 // in the segment
 	_         [64]byte
 }
 
@@ -50,9 +56,43 @@ type worker struct {
 type candidate struct {
 	fp     uint64
 	at     ref    // its bytes, then their difference from the parent's
-	claim  uint32 // the parent's number + 1, 0 for an initial state
+	parent uint32 // 0 for an initial state
 	action int32
 }
+
+// candidateBytes is what a candidate takes.
+const candidateBytes = 24
+
+// chunk is a part of a segment, and what its exploration found.
+type chunk struct {
+	// The states, their number, the first one's number, the block of the level
+	// that they lie in, and where in it they end.
+	data   []byte
+	size   int
+	number uint32
+	block  int
+	end    int
+
+	done      bool
+	worker    int
+	mark      fpset.Mark
+	from, to  int // in the worker's candidates
+	counts    []int64
+	expanded  int
+	violation *violation
+	notes     []*violation
+
+	// What it still owns in the end: how many states by action and in all, the
+	// first of them in the worker's candidates, the parent of the last, and
+	// their bytes in the worker's records and states.
+	kept            []int64
+	found, first    int
+	lastParent      uint32
+	records, states [2]int
+}
+
+// reset empties the chunk.
+func (c *chunk) reset() { *c = chunk{counts: c.counts[:0], kept: c.kept[:0]} }
 
 // errFound ends an enumeration: there is a violation. It does not leave the
 // package.
@@ -78,16 +118,25 @@ func (w *worker) start() {
 	w.visit = w.candidate
 }
 
-// begin prepares for a level.
-func (w *worker) begin(generation int) {
-	w.generation = generation
-	w.arenas[generation].reset()
-	w.candidates = w.candidates[:0]
+// begin prepares for a segment.
+func (w *worker) begin() {
+	w.arena.reset()
+	w.candidates, w.mine = w.candidates[:0], w.mine[:0]
+	w.records, w.states = w.records[:0], w.states[:0]
 	w.fresh = 0
 }
 
-// initial enumerates the initial states as the level's only chunk.
+// markOf is the mark of what chunk k finds.
+func (w *worker) markOf(k int64) fpset.Mark {
+	if w.s.direct {
+		return fpset.Old
+	}
+	return fpset.FirstPiece + fpset.Mark(k)
+}
+
+// initial enumerates the initial states as the only chunk.
 func (w *worker) initial() *violation {
+	w.mark = w.markOf(0)
 	err := w.ev.Init(w.visit)
 	w.generated.Store(w.visited)
 	w.finish(&w.s.chunks[0], 0, 0)
@@ -120,28 +169,36 @@ func (w *worker) explore() {
 	w.start()
 	s := w.s
 	if l, ok := w.ev.(LevelWorker); ok {
-		l.AtLevel(s.depth)
+		l.AtLevel(s.level)
 	}
-	for {
+	for !s.full.Load() {
 		k := s.taken.Add(1) - 1
 		if k >= int64(len(s.chunks)) || k > s.stopAfter.Load() || s.stopped.Load() != nil {
 			return
 		}
 		w.chunk(k)
+		if w.holds() > s.share {
+			s.full.Store(true)
+		}
 	}
 }
+
+// holds is how many bytes the worker's finds of this segment take.
+func (w *worker) holds() int64 { return w.arena.used + int64(len(w.candidates))*candidateBytes }
 
 // chunk expands the states of chunk k.
 func (w *worker) chunk(k int64) {
 	s := w.s
 	c := &s.chunks[k]
-	from, expanded := len(w.candidates), 0
-	low := int(k) * s.chunkSize
-	for i := low; i < min(low+s.chunkSize, len(s.frontier)); i++ {
+	w.mark = w.markOf(k)
+	from, expanded, data := len(w.candidates), 0, c.data
+	for i := range c.size {
 		if k > s.stopAfter.Load() || s.stopped.Load() != nil {
 			break
 		}
-		w.expanding, w.number, w.parent = true, s.first+uint32(i), s.state(s.frontier[i])
+		var state State
+		state, data = cut(data)
+		w.expanding, w.number, w.parent = true, c.number+uint32(i), state
 		v, whole := w.expand()
 		if !whole {
 			break
@@ -160,6 +217,9 @@ func (w *worker) chunk(k int64) {
 
 // checkLimit ends the search when the workers together found too many states.
 func (s *search) checkLimit() {
+	if s.store.dropped() {
+		return // what seems new may be old: join will tell
+	}
 	n := s.seen.Load()
 	for _, w := range s.workers {
 		n += w.added.Load()
@@ -183,14 +243,45 @@ func (s *search) lowerStop(k int64) {
 
 // finish fills in the chunk and clears the counters.
 func (w *worker) finish(c *chunk, from, expanded int) {
-	c.done, c.worker, c.from, c.to, c.expanded = true, w.id, from, len(w.candidates), expanded
-	c.counts = append([]int64(nil), w.counts...)
+	c.done, c.worker, c.mark, c.from, c.to, c.expanded = true, w.id, w.mark, from, len(w.candidates), expanded
+	c.counts = append(c.counts[:0], w.counts...)
 	if len(w.notes) > 0 {
 		c.notes, w.notes = w.notes, nil
 		clear(w.noted)
 	}
 	clear(w.counts)
+	w.mine = append(w.mine, c)
 	w.expanding, w.parent = false, nil
+}
+
+// settle finds out which candidates of the worker's chunks are theirs, and
+// writes the records and the states of these.
+func (w *worker) settle() {
+	s := w.s
+	for _, c := range w.mine {
+		c.kept = append(c.kept[:0], make([]int64, len(w.counts))...)
+		c.records[0], c.states[0] = len(w.records), len(w.states)
+		for i := c.from; i < c.to; i++ {
+			cand := &w.candidates[i]
+			if !s.direct && !s.set.Settle(cand.fp, c.mark) {
+				continue
+			}
+			state, rest := w.arena.get(cand.at)
+			diff, _ := cut(rest)
+			if c.found == 0 {
+				c.first = i
+			} else {
+				w.records = s.lineage.appendCode(w.records, cand.parent-c.lastParent, int(cand.action))
+			}
+			w.records = append(w.records, diff...)
+			w.states = binary.AppendUvarint(w.states, uint64(len(state)))
+			w.states = append(w.states, state...)
+			c.lastParent = cand.parent
+			c.found++
+			c.kept[cand.action+1]++
+		}
+		c.records[1], c.states[1] = len(w.records), len(w.states)
+	}
 }
 
 // expand visits the successors of the current state. It returns what is wrong
@@ -225,6 +316,13 @@ const stopPollEvery = 256
 
 // candidate is called for every state that the model computes.
 func (w *worker) candidate(action int, state State) error {
+	if !w.expanding && w.holds() > w.s.share {
+		w.finish(&w.s.chunks[0], 0, 0)
+		if err := w.s.flush(); err != nil {
+			return ErrStopped
+		}
+		w.mark = w.markOf(0)
+	}
 	w.counts[action+1]++
 	w.visited++
 	if w.visited%stopPollEvery == 0 {
@@ -247,7 +345,7 @@ func (w *worker) candidate(action int, state State) error {
 		}
 	}
 	if fresh && len(w.s.info.Invariants) > 0 {
-		if i, err := w.ev.BrokenInvariant(); err != nil || i >= 0 {
+		if i, err := w.ev.BrokenInvariant(); (err != nil || i >= 0) && !w.known(inside) {
 			if err := w.answer(action, state, InvariantViolated, i, err); err != nil {
 				return err
 			}
@@ -304,19 +402,13 @@ func (w *worker) claim(action int, state State) (bool, error) {
 		}
 		id = k
 	}
-	claim := uint32(0)
-	if w.expanding {
-		claim = w.number + 1
-	}
 	fp := fpset.Hash(id)
-	switch w.s.set.Add(fp, claim) {
+	switch w.s.set.Add(fp, w.mark) {
 	case fpset.Present:
 		return false, nil
-	case fpset.Lowered:
-		w.s.lowered.Store(true)
 	case fpset.Added:
 		w.fresh++
-		if w.s.seen.Load()+w.fresh > w.s.o.StatesMax {
+		if w.s.seen.Load()+w.fresh > w.s.o.StatesMax && !w.s.store.dropped() {
 			w.s.interrupt(Incomplete, limitReached)
 			return false, ErrStopped
 		}
@@ -325,9 +417,13 @@ func (w *worker) claim(action int, state State) (bool, error) {
 		return false, w.broken(action, state, EvalFailed, -1, &EvalError{
 			Message: fmt.Sprintf("the state takes %d bytes, more than the %d that are allowed", len(state), StateBytesMax)})
 	}
+	w.fp = fp
 	w.diff = difference(w.diff[:0], w.parent, state)
-	at := w.arenas[w.generation].put(state, w.diff)
-	w.candidates = append(w.candidates, candidate{fp: fp, at: at, claim: claim, action: int32(action)})
+	parent := uint32(0)
+	if w.expanding {
+		parent = w.number
+	}
+	w.candidates = append(w.candidates, candidate{fp: fp, at: w.arena.put(state, w.diff), parent: parent, action: int32(action)})
 	return true, nil
 }
 
@@ -345,4 +441,18 @@ func (w *worker) broken(action int, state State, verdict Verdict, index int, err
 	v.action, v.last = action, append(State{}, state...)
 	w.found = v
 	return errFound
+}
+
+// known says whether the candidate, which seemed to be new, is on disk. An
+// invariant that it breaks was dealt with when it was found.
+func (w *worker) known(inside bool) bool {
+	if !inside || !w.s.store.dropped() {
+		return false
+	}
+	known, err := w.s.store.has(w.fp)
+	if err != nil {
+		w.fatal = err
+		w.s.interrupt(Interrupted, "the search failed")
+	}
+	return known
 }

@@ -1,0 +1,327 @@
+package check
+
+import (
+	"bytes"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"io/fs"
+	"slices"
+
+	"github.com/ashlar-dev/ashlar/check/spill"
+	"github.com/ashlar-dev/ashlar/env"
+)
+
+// A checkpoint is a state of the search between two segments: the files of the
+// store, and a manifest that says what of them counts. Files that a manifest
+// names are never changed but at their end, beyond what it counts, and not
+// removed before the next manifest is durable. The manifest is written beside
+// the old one and renamed, so a search that is killed at any moment leaves one
+// that is whole.
+
+// Checkpoint says how a search is kept. The directory is that of Options.Disk.
+type Checkpoint struct {
+	// Due says, between two segments, whether to keep a checkpoint now; nil is
+	// never. It is called by the goroutine of the search.
+	Due func() bool
+	// Resume goes on from the checkpoint that the directory has.
+	Resume bool
+	// Identity is what a checkpoint may not be resumed without: every part must
+	// be what it was. The checker adds what it depends on itself.
+	Identity []IdentityPart
+}
+
+// IdentityPart is a part of what a search depends on, such as a file by its
+// name and a digest.
+type IdentityPart struct {
+	Name string `json:"name"`
+	Sum  string `json:"sum"`
+}
+
+// DurableModel is a Model that a search can be resumed with in another
+// process: what its workers have learned, and what states mean, can be kept.
+type DurableModel interface {
+	Model
+	// Durable says why a search of this model cannot be kept, or nil.
+	Durable() error
+	// Save writes what Restore needs. No worker is at work meanwhile.
+	Save(w io.Writer, workers []Worker) error
+	// Restore makes states and fingerprints mean what they meant to the model
+	// that was saved. It is called before any worker is made.
+	Restore(r io.Reader) error
+}
+
+// MismatchError says that a checkpoint is of another search.
+type MismatchError struct{ What string }
+
+func (e *MismatchError) Error() string { return "the checkpoint is not of this search: " + e.What }
+
+// ErrCheckpoint is what Run ends with where there is a checkpoint that is not to
+// be resumed.
+var ErrCheckpoint = errors.New("there is a checkpoint already")
+
+// ErrNoCheckpoint is what Run ends with where there is nothing to resume.
+var ErrNoCheckpoint = errors.New("there is no checkpoint")
+
+const (
+	manifestName   = "checkpoint"
+	manifestSchema = "ashlar-checkpoint/1"
+	// manifestBytesMax bounds what is read of a manifest.
+	manifestBytesMax = 1 << 30
+	modelBytesMax    = 1 << 34
+)
+
+// keeper writes checkpoints.
+type keeper struct {
+	st      *store
+	o       Checkpoint
+	durable []string // the files that the last manifest names
+	seq     int
+	from    *manifest // what is to be resumed
+}
+
+func newKeeper(st *store, o Checkpoint) *keeper { return &keeper{st: st, o: o} }
+
+func (k *keeper) due() bool { return k.o.Due != nil && k.o.Due() }
+
+// holds says whether the last manifest names a file.
+func (k *keeper) holds(name string) bool { return slices.Contains(k.durable, name) }
+
+// manifest is a checkpoint but for its files.
+type manifest struct {
+	Schema   string         `json:"schema"`
+	Identity []IdentityPart `json:"identity"`
+	Seq      int            `json:"seq"`
+	RunSeq   int            `json:"runSeq"`
+
+	Stats    Stats            `json:"stats"`
+	Coverage []Coverage       `json:"coverage"`
+	Levels   []int64          `json:"levels"`
+	Level    int              `json:"level"`
+	Depth    int              `json:"depth"`
+	Number   uint32           `json:"number"`
+	Left     int64            `json:"left"`
+	Ahead    int64            `json:"ahead"`
+	Found    []foundViolation `json:"violations"`
+
+	Runs    []keptRun `json:"runs"`
+	Model   keptFile  `json:"model"`
+	Lineage keptTape  `json:"lineage"`
+	Records uint32    `json:"records"`
+	Parent  uint32    `json:"parent"`
+	Samples []sample  `json:"samples"` // the first of each block
+	Current keptTape  `json:"current"`
+	Offset  int       `json:"offset"` // in the first block of Current
+	Next    keptTape  `json:"next"`
+}
+
+type keptRun struct {
+	Name string `json:"name"`
+	Len  int64  `json:"len"`
+}
+
+type keptFile struct {
+	Name  string `json:"name"`
+	Bytes int    `json:"bytes"`
+	Sum   uint32 `json:"sum"`
+}
+
+type keptTape struct {
+	Name   string        `json:"name"`
+	Blocks []spill.Block `json:"blocks"`
+}
+
+// foundViolation is a violation that a search went on after.
+type foundViolation struct {
+	Verdict   Verdict `json:"verdict"`
+	Index     int     `json:"index"`
+	FromState bool    `json:"fromState"`
+	Parent    uint32  `json:"parent"`
+	Action    int     `json:"action"`
+	Last      []byte  `json:"last"`
+}
+
+// identity is what the search depends on, the checker's part included.
+func (k *keeper) identity() []IdentityPart {
+	o := k.st.s.o
+	return append(slices.Clone(k.o.Identity),
+		IdentityPart{"the format of checkpoints", manifestSchema},
+		IdentityPart{"whether the search goes on after violations", fmt.Sprint(o.Continue)},
+		IdentityPart{"whether deadlock is reported", fmt.Sprint(!o.IgnoreDeadlock)})
+}
+
+// keep writes a checkpoint.
+func (k *keeper) keep() error {
+	if err := k.write(); err != nil {
+		return fmt.Errorf("write a checkpoint: %w", err)
+	}
+	return nil
+}
+
+func (k *keeper) write() error {
+	s, st := k.st.s, k.st
+	if s.set.Fresh() > 0 {
+		if err := st.writeRun(false); err != nil {
+			return err
+		}
+	}
+	k.seq++
+	m := manifest{Schema: manifestSchema, Identity: k.identity(), Seq: k.seq, RunSeq: st.seq,
+		Stats: s.stats, Coverage: s.coverage, Levels: s.levels, Level: s.level, Depth: s.depth, Number: s.number,
+		Left: s.left, Ahead: s.ahead, Records: s.lineage.n, Parent: s.lineage.parent}
+	var names []string
+	for _, r := range st.runs {
+		if err := r.Sync(); err != nil {
+			return err
+		}
+		m.Runs = append(m.Runs, keptRun{r.Name(), r.Len()})
+		names = append(names, r.Name())
+	}
+	first := min(s.at.block, s.current.Blocks())
+	m.Offset = s.at.offset
+	for _, t := range []struct {
+		tape *spill.Tape
+		from int
+		kept *keptTape
+	}{{s.lineage.tape, 0, &m.Lineage}, {s.current, first, &m.Current}, {s.next, 0, &m.Next}} {
+		if err := errors.Join(t.tape.Store(false, 0), t.tape.Sync()); err != nil {
+			return err
+		}
+		name, stored := t.tape.Name()
+		*t.kept = keptTape{name, t.tape.Table(t.from)}
+		if stored {
+			names = append(names, name)
+		}
+	}
+	for i, x := range s.lineage.samples {
+		if i == 0 || x.Block != s.lineage.samples[i-1].Block {
+			m.Samples = append(m.Samples, x)
+		}
+	}
+	for _, v := range s.violations {
+		m.Found = append(m.Found, foundViolation{v.asked, v.index, v.fromState, v.parent, v.action, v.last})
+	}
+	if err := k.writeModel(&m); err != nil {
+		return err
+	}
+	return k.commit(&m, append(names, m.Model.Name))
+}
+
+// writeModel writes what the model wants to be kept.
+func (k *keeper) writeModel(m *manifest) error {
+	m.Model = keptFile{Name: fmt.Sprintf("model-%d", k.seq)}
+	d, ok := k.st.s.m.(DurableModel)
+	var data bytes.Buffer
+	if ok {
+		var workers []Worker
+		for _, w := range k.st.s.workers {
+			if w.ev != nil {
+				workers = append(workers, w.ev)
+			}
+		}
+		if err := d.Save(&data, workers); err != nil {
+			return err
+		}
+	}
+	m.Model.Bytes, m.Model.Sum = data.Len(), crc32.ChecksumIEEE(data.Bytes())
+	return writeFile(k.st.disk, m.Model.Name, data.Bytes())
+}
+
+// commit makes the manifest durable, and then removes the files that only the
+// one before had named.
+func (k *keeper) commit(m *manifest, names []string) error {
+	text, err := json.Marshal(m)
+	if err != nil {
+		return err
+	}
+	sum := make([]byte, 0, 9)
+	sum = hex.AppendEncode(sum, crcBytes(text))
+	const fresh = manifestName + ".new"
+	if err := writeFile(k.st.disk, fresh, append(append(sum, '\n'), text...)); err != nil {
+		return err
+	}
+	if err := k.st.disk.SyncDir("."); err != nil {
+		return err
+	}
+	if err := k.st.disk.Rename(fresh, manifestName); err != nil {
+		return err
+	}
+	if err := k.st.disk.SyncDir("."); err != nil {
+		return err
+	}
+	before := k.durable
+	k.durable = names
+	var errs []error
+	for _, name := range before {
+		if !slices.Contains(names, name) {
+			errs = append(errs, k.st.remove(name))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func crcBytes(b []byte) []byte {
+	sum := crc32.ChecksumIEEE(b)
+	return []byte{byte(sum >> 24), byte(sum >> 16), byte(sum >> 8), byte(sum)}
+}
+
+// writeFile makes a durable file; its name is not durable yet.
+func writeFile(d env.Disk, name string, data []byte) (err error) {
+	f, err := d.Open(name, true)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	if err := f.Truncate(0); err != nil {
+		return err
+	}
+	if len(data) > 0 {
+		if _, err := f.WriteAt(data, 0); err != nil {
+			return err
+		}
+	}
+	return f.Sync()
+}
+
+// readFile reads a file of at most so many bytes.
+func readFile(d env.Disk, name string, most int64) (data []byte, err error) {
+	f, err := d.Open(name, false)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	size, err := f.Size()
+	if err != nil {
+		return nil, err
+	}
+	if size > most {
+		return nil, fmt.Errorf("%s: %d bytes, more than %d: %w", name, size, most, spill.ErrCorrupt)
+	}
+	data = make([]byte, size)
+	if size > 0 {
+		if _, err := f.ReadAt(data, 0); err != nil {
+			return nil, fmt.Errorf("read %s: %w", name, err)
+		}
+	}
+	return data, nil
+}
+
+// end removes the checkpoint of a search that has come to its end.
+func (k *keeper) end() error {
+	if len(k.durable) == 0 {
+		return nil
+	}
+	if err := k.st.disk.Remove(manifestName); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	names := k.durable
+	k.durable = nil
+	var errs []error
+	for _, name := range names {
+		errs = append(errs, k.st.remove(name))
+	}
+	return errors.Join(errs...)
+}
