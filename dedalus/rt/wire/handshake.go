@@ -41,7 +41,10 @@ type Hello struct {
 	Life uint64
 	// Window is how many bytes of batches that are not acknowledged the sender takes.
 	Window uint32
-	Nonce  Nonce
+	// Last is the number of the last batch that came to the sender from the life Seen
+	// of the other side; zeros when none did.
+	Seen, Last uint64
+	Nonce      Nonce
 	// From is the sender's node, To the one that it wants to talk to.
 	From, To string
 }
@@ -99,7 +102,7 @@ type Refusal struct {
 func (r *Refusal) Error() string { return fmt.Sprintf("refused: %s (%v)", r.Text, r.Code) }
 
 const (
-	helloFixed   = len(magic) + 2 + 1 + 8 + 8 + 4 + len(Nonce{})
+	helloFixed   = len(magic) + 2 + 1 + 8 + 8 + 4 + 8 + 8 + len(Nonce{})
 	welcomeFixed = 8 + 8 + 4 + len(Nonce{}) + len(Proof{})
 )
 
@@ -112,6 +115,8 @@ func AppendHello(b []byte, h *Hello) []byte {
 	b = binary.LittleEndian.AppendUint64(b, h.Program)
 	b = binary.LittleEndian.AppendUint64(b, h.Life)
 	b = binary.LittleEndian.AppendUint32(b, h.Window)
+	b = binary.LittleEndian.AppendUint64(b, h.Seen)
+	b = binary.LittleEndian.AppendUint64(b, h.Last)
 	b = append(b, h.Nonce[:]...)
 	for _, name := range []string{h.From, h.To} {
 		b = append(append(b, byte(len(name))), name...)
@@ -137,7 +142,9 @@ func DecodeHello(p []byte) (Hello, error) {
 	h.Program = binary.LittleEndian.Uint64(p[1:])
 	h.Life = binary.LittleEndian.Uint64(p[9:])
 	h.Window = binary.LittleEndian.Uint32(p[17:])
-	p = p[21:]
+	h.Seen = binary.LittleEndian.Uint64(p[21:])
+	h.Last = binary.LittleEndian.Uint64(p[29:])
+	p = p[37:]
 	p = p[copy(h.Nonce[:], p):]
 	for _, name := range []*string{&h.From, &h.To} {
 		if len(p) < 1 || len(p) < 1+int(p[0]) {

@@ -48,7 +48,8 @@ func cut(b []byte) (relation int, row, rest []byte, ok bool) {
 	return int(r), row, rest, true
 }
 
-func appendMessage(b []byte, relation int, row []byte) []byte {
+// AppendMessage appends a message, as Messages holds it.
+func AppendMessage(b []byte, relation int, row []byte) []byte {
 	b = binary.AppendUvarint(b, uint64(relation))
 	b = binary.AppendUvarint(b, uint64(len(row)))
 	return append(b, row...)

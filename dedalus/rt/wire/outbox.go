@@ -55,7 +55,7 @@ func (o *Outbox) Add(relation int, row []byte) bool {
 		o.bytes += len(o.open)
 	}
 	before := len(o.open)
-	o.open = appendMessage(o.open, relation, row)
+	o.open = AppendMessage(o.open, relation, row)
 	o.bytes += len(o.open) - before
 	return true
 }
@@ -95,6 +95,13 @@ func (o *Outbox) Sent() {
 // Ack says that the batches up to a number are done with. An error says that they
 // were not sent.
 func (o *Outbox) Ack(seq uint64) error {
+	sent := o.seq
+	if o.next < len(o.frames) {
+		sent = o.frames[o.next].seq - 1
+	}
+	if seq > sent {
+		return bad(TypeAck, "of batch %d, and %d was sent", seq, sent)
+	}
 	n := 0
 	for n < o.next && o.frames[n].seq <= seq {
 		f := o.frames[n].bytes
@@ -104,13 +111,6 @@ func (o *Outbox) Ack(seq uint64) error {
 			o.spares = append(o.spares, f)
 		}
 		n++
-	}
-	sent := o.seq
-	if o.next < len(o.frames) {
-		sent = o.frames[o.next].seq - 1
-	}
-	if seq > sent {
-		return bad(TypeAck, "of batch %d, and %d was sent", seq, sent)
 	}
 	rest := copy(o.frames, o.frames[n:])
 	clear(o.frames[rest:])

@@ -1,0 +1,207 @@
+package client
+
+import (
+	"container/list"
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/ashlar-dev/ashlar/env"
+)
+
+// RetryDefault is after how long a call is made again.
+const RetryDefault = time.Second
+
+// CallerOptions configure a Caller. Options' Output is given what answers no call.
+type CallerOptions struct {
+	Options
+	// To are the instances that take the inputs, all or some of Nodes.
+	To []string
+	// Retry is after how long an input without an answer is sent again, to the next
+	// instance of To.
+	Retry time.Duration
+	// Key says of an output which call it answers; false where it answers none.
+	Key func(relation int, row []byte) (key string, ok bool)
+}
+
+// Caller sends inputs and waits for the outputs that answer them. It is safe for
+// concurrent use.
+type Caller struct {
+	*Client
+	opt CallerOptions
+
+	mu     sync.Mutex
+	at     int // of To: where calls begin
+	calls  map[string]*list.Element
+	order  *list.List // of *call: the one that was sent first is first
+	closed bool
+	resent uint64
+}
+
+type call struct {
+	key      string
+	relation int
+	row      []byte
+	at       int
+	sent     env.Instant
+	done     func(node string, relation int, row []byte)
+}
+
+// errCall says that a call is under way with the same key.
+var errCall = errors.New("a call with this key is under way")
+
+// OpenCaller opens a Client that makes calls.
+func OpenCaller(o CallerOptions) (*Caller, error) {
+	if len(o.To) == 0 || o.Key == nil {
+		return nil, errors.New("instances that take inputs, and a key, are needed")
+	}
+	if o.Retry == 0 {
+		o.Retry = RetryDefault
+	}
+	c := &Caller{opt: o, calls: map[string]*list.Element{}, order: list.New()}
+	if c.opt.Output == nil {
+		c.opt.Output = func(string, int, []byte) {}
+	}
+	o.Options.Output = c.output
+	var err error
+	if c.Client, err = Open(o.Options); err != nil {
+		return nil, err
+	}
+	c.retryLater()
+	return c, nil
+}
+
+// Call sends an input, whose row is copied, until an output with the key comes: then
+// done is called, as Output is, once. It may make the next call. An error says that
+// nothing was sent and nothing will be; ErrFull is one.
+func (c *Caller) Call(key string, relation int, row []byte, done func(node string, relation int, row []byte)) error {
+	c.mu.Lock()
+	switch {
+	case c.closed:
+		c.mu.Unlock()
+		return ErrClosed
+	case c.calls[key] != nil:
+		c.mu.Unlock()
+		return errCall
+	}
+	k := &call{key: key, relation: relation, row: append([]byte(nil), row...), at: c.at, sent: c.opt.Env.Clock.Now(), done: done}
+	c.calls[key] = c.order.PushBack(k)
+	c.mu.Unlock()
+	err := c.Send(c.opt.To[k.at], relation, row)
+	if err != nil {
+		c.forget(key)
+	}
+	return err
+}
+
+// Do makes a call and waits for its end, or for that of the context: then the input
+// may still have its effect. The row is the caller's.
+func (c *Caller) Do(ctx context.Context, key string, relation int, row []byte) (answer int, answerRow []byte, err error) {
+	type output struct {
+		relation int
+		row      []byte
+	}
+	came := make(chan output, 1)
+	err = c.Call(key, relation, row, func(_ string, relation int, row []byte) {
+		came <- output{relation, append([]byte(nil), row...)}
+	})
+	if err != nil {
+		return 0, nil, err
+	}
+	select {
+	case o := <-came:
+		return o.relation, o.row, nil
+	case <-ctx.Done():
+		c.forget(key)
+		return 0, nil, ctx.Err()
+	}
+}
+
+// Prefer has calls from now on begin at an instance of To, as one that was told who
+// leads; others are ignored.
+func (c *Caller) Prefer(node string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for i, to := range c.opt.To {
+		if to == node {
+			c.at = i
+		}
+	}
+}
+
+// Calls is how many calls are under way, and how many inputs were sent again.
+func (c *Caller) Calls() (underWay int, resent uint64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.calls), c.resent
+}
+
+// Close ends all connections. Calls that are under way are never answered.
+func (c *Caller) Close() {
+	c.mu.Lock()
+	c.closed = true
+	c.mu.Unlock()
+	c.Client.Close()
+}
+
+func (c *Caller) forget(key string) *call {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	e := c.calls[key]
+	if e == nil {
+		return nil
+	}
+	delete(c.calls, key)
+	return c.order.Remove(e).(*call)
+}
+
+func (c *Caller) output(node string, relation int, row []byte) {
+	key, ok := c.opt.Key(relation, row)
+	if ok {
+		if k := c.forget(key); k != nil {
+			k.done(node, relation, row)
+			return
+		}
+	}
+	c.opt.Output(node, relation, row)
+}
+
+// retryLater looks for calls without an answer, again and again.
+func (c *Caller) retryLater() {
+	c.opt.Env.Clock.After(c.opt.Retry/4, env.WakeFunc(func() {
+		if c.retry() {
+			c.retryLater()
+		}
+	}))
+}
+
+func (c *Caller) retry() bool {
+	now := c.opt.Env.Clock.Now()
+	var again []call
+	c.mu.Lock()
+	if c.closed {
+		c.mu.Unlock()
+		return false
+	}
+	for n := c.order.Len(); n > 0; n-- {
+		e := c.order.Front()
+		k := e.Value.(*call)
+		if now.Sub(k.sent) < c.opt.Retry {
+			break
+		}
+		if k.at == c.at {
+			c.at = (c.at + 1) % len(c.opt.To) // nor will others be answered there
+		}
+		k.at, k.sent = c.at, now
+		c.order.MoveToBack(e)
+		c.resent++
+		again = append(again, *k)
+	}
+	c.mu.Unlock()
+	for i := range again {
+		// Full: it is sent another time.
+		_ = c.Send(c.opt.To[again[i].at], again[i].relation, again[i].row)
+	}
+	return true
+}

@@ -1,0 +1,296 @@
+package client
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/ashlar-dev/ashlar/dedalus/rt"
+	"github.com/ashlar-dev/ashlar/dedalus/rt/wire"
+	"github.com/ashlar-dev/ashlar/env"
+)
+
+// Defaults of Options.
+const (
+	QueueMaxDefault   = 8 << 20
+	WindowDefault     = 1 << 20
+	AckAfterDefault   = 20 * time.Millisecond
+	PingAfterDefault  = time.Second
+	DeadAfterDefault  = 4 * time.Second
+	BackoffMinDefault = 20 * time.Millisecond
+	BackoffMaxDefault = 2 * time.Second
+)
+
+// What a caller decides on.
+var (
+	// ErrFull: too much waits for the instance; there is room when outputs come.
+	ErrFull = errors.New("too much waits for the instance")
+	// ErrClosed: the client was closed.
+	ErrClosed = errors.New("client is closed")
+	// ErrNode: the client was not told of such an instance.
+	ErrNode = errors.New("no such instance")
+)
+
+// Options of a Client. Env, Program, Name and Nodes are needed. Zero limits are the
+// defaults.
+type Options struct {
+	// Env gives Clock, Random and Network.
+	Env     env.Env
+	Program *rt.Program
+	// Name is the client's node, as inputs and rules have it. No instance is called
+	// so, and no other client that runs.
+	Name string
+	// Nodes are the instances that it connects with, and where they listen.
+	Nodes map[string]env.Addr
+	// Output is given what comes. Calls come one at a time, from anywhere; they must
+	// not block, and the row is theirs until they return. It may be nil.
+	Output func(node string, relation int, row []byte)
+	// QueueMax bounds what waits for one instance, Window what one may have sent that
+	// is not acknowledged, in bytes.
+	QueueMax, Window int
+	// AckAfter is how long an acknowledgement may wait for others.
+	AckAfter time.Duration
+	// A connection on which nothing was heard for PingAfter is asked whether it lives;
+	// after DeadAfter it is given up.
+	PingAfter, DeadAfter time.Duration
+	// BackoffMin and BackoffMax bound the wait before an instance is dialled again.
+	BackoffMin, BackoffMax time.Duration
+}
+
+func (o Options) complete() (Options, error) {
+	switch {
+	case o.Program == nil || o.Env.Clock == nil || o.Env.Random == nil || o.Env.Network == nil:
+		return o, errors.New("a program and a world with a clock, randomness and a network are needed")
+	case o.Name == "" || len(o.Name) > wire.NodeMax:
+		return o, fmt.Errorf("a name of %d bytes; want 1 to %d", len(o.Name), wire.NodeMax)
+	case len(o.Nodes) == 0:
+		return o, errors.New("instances to connect with are needed")
+	}
+	if o.Output == nil {
+		o.Output = func(string, int, []byte) {}
+	}
+	if o.QueueMax == 0 {
+		o.QueueMax = QueueMaxDefault
+	}
+	if o.Window == 0 {
+		o.Window = WindowDefault
+	}
+	for _, d := range []struct {
+		to   *time.Duration
+		from time.Duration
+	}{
+		{&o.AckAfter, AckAfterDefault}, {&o.PingAfter, PingAfterDefault}, {&o.DeadAfter, DeadAfterDefault},
+		{&o.BackoffMin, BackoffMinDefault}, {&o.BackoffMax, BackoffMaxDefault},
+	} {
+		if *d.to == 0 {
+			*d.to = d.from
+		}
+	}
+	return o, nil
+}
+
+// Client is a node from outside. It is safe for concurrent use.
+type Client struct {
+	opt   Options
+	life  uint64
+	nodes map[string]*node
+	order []*node
+
+	calls sync.Mutex // held while outputs are given
+
+	mu     sync.Mutex // guards the nodes
+	giving int        // outputs are being given: what is sent waits for the end
+	random env.Random
+	closed bool
+	acking bool // a clock says when to acknowledge
+}
+
+// node is an instance. It belongs to the Client's lock.
+type node struct {
+	c       *Client
+	name    string
+	addr    env.Addr
+	backoff env.Backoff
+	out     wire.Outbox
+	line    *conn // that is being opened, or is open
+	ready   bool  // it is welcomed
+	window  int
+	full    bool
+	touched bool   // something was added that was not written
+	life    uint64 // the instance's, met last
+	last    uint64 // batch that came from that life
+	acked   uint64
+	unacked int
+	trouble error
+}
+
+// Open connects to the instances. It returns before they answer.
+func Open(o Options) (*Client, error) {
+	o, err := o.complete()
+	if err != nil {
+		return nil, err
+	}
+	c := &Client{opt: o, nodes: map[string]*node{}, random: o.Env.Random.Split("client")}
+	c.life = c.random.Uint64() | 1
+	for name, addr := range o.Nodes {
+		n := &node{c: c, name: name, addr: addr, backoff: env.Backoff{Min: o.BackoffMin, Max: o.BackoffMax}}
+		n.out.Max = o.QueueMax
+		c.nodes[name] = n
+		c.order = append(c.order, n)
+	}
+	slices.SortFunc(c.order, func(a, b *node) int { return cmp.Compare(a.name, b.name) })
+	c.mu.Lock()
+	for _, n := range c.order {
+		n.dial()
+	}
+	c.mu.Unlock()
+	c.beatLater()
+	return c, nil
+}
+
+// Send sends an input to an instance, now or when it is connected again. The row is
+// copied. Errors are ErrFull, ErrClosed, ErrNode, and rows that are too long.
+func (c *Client) Send(to string, relation int, row []byte) error {
+	if len(row) > wire.RowMax {
+		return fmt.Errorf("a row of %d bytes, limit is %d", len(row), wire.RowMax)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	n := c.nodes[to]
+	switch {
+	case c.closed:
+		return ErrClosed
+	case n == nil:
+		return fmt.Errorf("%w: %s", ErrNode, to)
+	case !n.out.Add(relation, row):
+		return ErrFull
+	}
+	n.touched = true
+	if c.giving == 0 {
+		n.flush()
+	}
+	return nil
+}
+
+// Connected says whether an instance is connected now, and else why not, if that is
+// known.
+func (c *Client) Connected(name string) (bool, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	n := c.nodes[name]
+	if n == nil {
+		return false, fmt.Errorf("%w: %s", ErrNode, name)
+	}
+	return n.ready, n.trouble
+}
+
+// Waiting is how many bytes of inputs no tick has taken as far as is known.
+func (c *Client) Waiting() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	sum := 0
+	for _, n := range c.order {
+		sum += n.out.Bytes()
+	}
+	return sum
+}
+
+// Close ends all connections. What waits is lost. An output that is being given may
+// still be running.
+func (c *Client) Close() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.closed = true
+	for _, n := range c.order {
+		if n.line != nil {
+			n.line.conn.Close()
+		}
+	}
+}
+
+// flush writes what may be written.
+func (n *node) flush() {
+	n.touched = false
+	if !n.ready || n.full {
+		return
+	}
+	n.out.Seal()
+	for {
+		b := n.out.Next(n.window)
+		if b == nil {
+			return
+		}
+		switch err := n.line.conn.Write(b); {
+		case errors.Is(err, env.ErrFull):
+			n.full = true
+			return
+		case err != nil:
+			n.line.end(err)
+			return
+		}
+		n.out.Sent()
+	}
+}
+
+// given ends a turn in which outputs were given: what was sent in it leaves.
+func (c *Client) given() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.giving--; c.giving > 0 {
+		return
+	}
+	for _, n := range c.order {
+		if n.touched {
+			n.flush()
+		}
+	}
+}
+
+// owe acknowledges what came, at once when it is much.
+func (n *node) owe(bytes int) {
+	n.unacked += bytes
+	if n.unacked >= n.c.opt.Window/4 {
+		n.ack()
+	}
+	if n.acked < n.last && !n.c.acking && !n.c.closed {
+		n.c.acking = true
+		n.c.opt.Env.Clock.After(n.c.opt.AckAfter, env.WakeFunc(n.c.ackAll))
+	}
+}
+
+func (n *node) ack() {
+	if n.ready && n.acked < n.last && n.line.conn.Write(wire.AppendAck(nil, n.last)) == nil {
+		n.acked, n.unacked = n.last, 0
+	}
+}
+
+func (c *Client) ackAll() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.acking = false
+	for _, n := range c.order {
+		n.ack()
+		if n.ready {
+			n.owe(0)
+		}
+	}
+}
+
+// beatLater looks after the connections, again and again.
+func (c *Client) beatLater() {
+	c.opt.Env.Clock.After(c.opt.PingAfter/2, env.WakeFunc(func() {
+		now := c.opt.Env.Clock.Now()
+		c.mu.Lock()
+		for _, n := range c.order {
+			n.look(now)
+		}
+		closed := c.closed
+		c.mu.Unlock()
+		if !closed {
+			c.beatLater()
+		}
+	}))
+}

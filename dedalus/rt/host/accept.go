@@ -1,0 +1,258 @@
+package host
+
+import (
+	"errors"
+	"fmt"
+	"sync/atomic"
+
+	"github.com/ashlar-dev/ashlar/dedalus/rt/wire"
+	"github.com/ashlar-dev/ashlar/env"
+)
+
+// inconn is a connection that somebody else has made. What is not said to be the
+// Host's belongs to the network's calls, which come one at a time.
+type inconn struct {
+	h     *Host
+	conn  env.Conn
+	place int         // in Host.conns; the Host's
+	since env.Instant // it was accepted
+	heard atomic.Int64
+	known atomic.Bool // who it is, for certain
+	over  atomic.Bool
+
+	scan    wire.Scanner
+	hello   wire.Hello
+	welcome wire.Welcome
+	src     *source // once it is known who it is
+	client  *client // where it is one
+}
+
+// accept takes a connection.
+func (h *Host) accept(conn env.Conn) env.Handler {
+	now := h.opt.Env.Clock.Now()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.closed || h.drained || len(h.conns) >= h.opt.ConnsMax {
+		h.counts.TurnedAway++
+		return nil
+	}
+	c := &inconn{h: h, conn: conn, place: len(h.conns), since: now}
+	c.heard.Store(int64(now))
+	h.conns = append(h.conns, c)
+	return c
+}
+
+// Opened is env.Handler's; nothing is dialled here.
+func (c *inconn) Opened(env.Conn) {}
+
+// Data is env.Handler's.
+func (c *inconn) Data(_ env.Conn, b []byte) {
+	c.heard.Store(int64(c.h.opt.Env.Clock.Now()))
+	c.scan.Feed(b)
+	came := false
+	for !c.over.Load() {
+		f, ok, err := c.scan.Next()
+		if err == nil && !ok {
+			break
+		}
+		if err == nil {
+			err = c.frame(f)
+		}
+		var r *wire.Refusal
+		switch {
+		case errors.As(err, &r):
+			c.h.refused(c, r)
+		case err != nil:
+			c.h.refused(c, &wire.Refusal{Code: wire.RefusalMessage, Text: err.Error()})
+		}
+		came = came || f.Type == wire.TypeBatch
+	}
+	if came {
+		c.h.waker.Wake()
+	}
+}
+
+// refused ends a connection that has done something wrong.
+func (h *Host) refused(c *inconn, r *wire.Refusal) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.trouble = fmt.Sprintf("from %q at %s: %s", c.hello.From, c.conn.Remote(), r.Text)
+	h.counts.Refused++
+	c.refuse(r.Code, r.Text)
+}
+
+// refuse tells the other side why the connection ends, and ends it.
+func (c *inconn) refuse(code wire.RefusalCode, text string) {
+	if c.over.Swap(true) {
+		return
+	}
+	// It may be lost with the connection; the other side is none the worse.
+	_ = c.conn.Write(wire.AppendRefusal(nil, &wire.Refusal{Code: code, Text: text}))
+	c.h.opt.Env.Clock.After(refusalWithin(c.h), env.WakeFunc(c.conn.Close))
+}
+
+func (c *inconn) frame(f wire.Frame) error {
+	if c.src == nil {
+		switch {
+		case f.Type == wire.TypeHello && c.hello.From == "":
+			return c.greet(f.Payload)
+		case f.Type == wire.TypeProof && c.hello.From != "":
+			return c.prove(f.Payload)
+		}
+		return fmt.Errorf("a %v frame before it is known who sends it", f.Type)
+	}
+	switch f.Type {
+	case wire.TypeBatch:
+		return c.batch(f.Payload)
+	case wire.TypeAck:
+		if c.client == nil {
+			break
+		}
+		seq, err := wire.DecodeAck(f.Payload)
+		if err != nil {
+			return err
+		}
+		return c.client.ack(c, seq)
+	case wire.TypePing:
+		_ = c.conn.Write(wire.AppendPing(nil, true)) // full: then it hears something
+		return nil
+	case wire.TypePong:
+		return nil
+	}
+	return fmt.Errorf("a %v frame from the side that has dialled", f.Type)
+}
+
+// greet looks whether the right ones have met.
+func (c *inconn) greet(payload []byte) error {
+	h := c.h
+	hello, err := wire.DecodeHello(payload)
+	if err != nil {
+		return err
+	}
+	refuse := func(code wire.RefusalCode, format string, args ...any) error {
+		return &wire.Refusal{Code: code, Text: fmt.Sprintf(format, args...)}
+	}
+	switch {
+	case hello.Version != wire.Version:
+		return refuse(wire.RefusalVersion, "version %d is spoken here", wire.Version)
+	case hello.Program != h.opt.Program.Hash:
+		return refuse(wire.RefusalProgram, "program %s of hash %016x runs here", h.opt.Program.Name, h.opt.Program.Hash)
+	case hello.To != h.opt.Who.Node:
+		return refuse(wire.RefusalNode, "%s is here", h.opt.Who.Node)
+	case hello.From == "" || hello.Life == 0:
+		return refuse(wire.RefusalName, "a name and a life are needed")
+	case hello.Role == wire.Instance && (h.peers[hello.From] == nil):
+		return refuse(wire.RefusalName, "%q is no other instance of the deployment", hello.From)
+	case hello.Role == wire.Client && h.opt.instanceName(hello.From):
+		return refuse(wire.RefusalName, "%q is the name of an instance", hello.From)
+	}
+	c.hello = hello
+	c.welcome = wire.Welcome{Life: h.life, Window: uint32(h.opt.Window)}
+	if hello.Role == wire.Client {
+		c.welcome.Window = uint32(h.opt.ClientWindow)
+		return c.meetClient()
+	}
+	h.mu.Lock()
+	c.welcome.Nonce = nonce(h.random)
+	if src := h.sources[hello.From]; src != nil && src.life == hello.Life {
+		c.welcome.Last = src.last
+	}
+	h.mu.Unlock()
+	c.welcome.Proof = wire.Prove(h.opt.Key, false, &hello, &c.welcome)
+	return c.conn.Write(wire.AppendWelcome(nil, &c.welcome))
+}
+
+// prove believes an instance that it is who it says.
+func (c *inconn) prove(payload []byte) error {
+	h := c.h
+	p, err := wire.DecodeProof(payload)
+	if err != nil {
+		return err
+	}
+	if !p.Same(wire.Prove(h.opt.Key, true, &c.hello, &c.welcome)) {
+		return &wire.Refusal{Code: wire.RefusalKey, Text: "the key is another one"}
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	src := h.sources[c.hello.From]
+	if src == nil {
+		src = &source{node: c.hello.From}
+		h.sources[src.node] = src
+	}
+	last := c.welcome.Last
+	c.begin(src)
+	if src.last != last {
+		return errors.New("another connection was faster") // it dials again
+	}
+	return nil
+}
+
+// begin has the connection be the one of a source. The Host's lock is held.
+func (c *inconn) begin(src *source) {
+	if before := src.begin(c.hello.Life, c); before != nil && before != c {
+		before.refuse(wire.RefusalTaken, "there is a newer connection of the same name")
+	}
+	c.src = src
+	c.scan.Open = true
+	c.known.Store(true)
+	if src.done > 0 {
+		c.h.owe(src)
+	}
+}
+
+// batch takes messages.
+func (c *inconn) batch(payload []byte) error {
+	seq, messages, err := wire.Batch(payload)
+	if err != nil {
+		return err
+	}
+	h, src := c.h, c.src
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	window, box := h.opt.Window, &h.inbox[0]
+	if src.client {
+		window, box = h.opt.ClientWindow, &h.inbox[1]
+	}
+	switch {
+	case src.in != c:
+		return nil // somebody newer has the name
+	case seq <= src.last:
+		h.counts.Doubled++
+		return nil
+	case src.last > 0 && seq != src.last+1:
+		return fmt.Errorf("batch %d after %d", seq, src.last)
+	case src.waiting > 0 && src.waiting+len(messages) > window:
+		return fmt.Errorf("%d bytes wait, and the window is %d", src.waiting+len(messages), window)
+	}
+	src.last = seq
+	src.waiting += len(messages)
+	h.counts.BytesReceived += uint64(len(payload))
+	box.add(arrival{src: src, life: src.life, seq: seq}, messages)
+	return nil
+}
+
+// Drained is env.Handler's.
+func (c *inconn) Drained(env.Conn) {
+	if c.client != nil {
+		c.client.resume(c)
+	}
+}
+
+// Closed is env.Handler's.
+func (c *inconn) Closed(env.Conn, error) {
+	c.over.Store(true)
+	if c.client != nil {
+		c.client.leave(c)
+	}
+	h := c.h
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if c.src != nil && c.src.in == c {
+		c.src.in = nil
+	}
+	last := len(h.conns) - 1
+	h.conns[c.place] = h.conns[last]
+	h.conns[c.place].place = c.place
+	h.conns[last] = nil
+	h.conns = h.conns[:last]
+}

@@ -1,0 +1,231 @@
+package host
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/ashlar-dev/ashlar/dedalus/rt"
+	"github.com/ashlar-dev/ashlar/dedalus/rt/wire"
+	"github.com/ashlar-dev/ashlar/env"
+	"github.com/ashlar-dev/ashlar/worm/wal"
+)
+
+// The log has the changes of ticks. Those of one tick come back together or not at
+// all: a record that does not have all of them is not the last of its group, and a
+// group that has no last one is nothing.
+//
+//	record  = flags u8, { relation<<1|gone uvarint, length uvarint, row }
+const (
+	groupFirst = 1 << iota
+	groupLast
+)
+
+// recordTarget is how long a record becomes before the next one begins.
+const recordTarget = 1 << 20
+
+// pendingMax is no bound: each tick is committed before the next one.
+const pendingMax = math.MaxInt / 2
+
+// Format makes the log of an instance that keeps something on the disk. When it
+// returns nil that is durable. A directory that has a log is an error that satisfies
+// errors.Is(err, wal.ErrExists), and is left as it is.
+func Format(world env.Env, dir string, p *rt.Program, node string) error {
+	return wal.Format(world, dir, identity(p, node))
+}
+
+// identity is what a log is known by: rows of another program would be read wrongly,
+// and those of another node are lies.
+func identity(p *rt.Program, node string) []byte {
+	b := binary.LittleEndian.AppendUint64([]byte("dedalus\n"), p.Hash)
+	return append(b, node...)
+}
+
+// openLog opens the log and gives the component what it has.
+func (h *Host) openLog() error {
+	log, err := wal.Open(h.opt.Env, h.opt.Dir, wal.Options{Pending: pendingMax, CheckpointBytes: h.opt.CheckpointBytes, Segment: h.opt.LogSegment})
+	if err != nil {
+		return fmt.Errorf("open the log in %s: %w", h.opt.Dir, err)
+	}
+	if want := identity(h.opt.Program, h.opt.Who.Node); !bytes.Equal(log.Identity(), want) {
+		err = errors.New("it is another instance's, or another program's")
+	} else {
+		g := group{restore: h.comp.Restore, program: h.opt.Program}
+		err = log.Replay(g.redo)
+	}
+	if err != nil {
+		return errors.Join(fmt.Errorf("read the log in %s: %w", h.opt.Dir, err), log.Close())
+	}
+	h.disk = log
+	return nil
+}
+
+// group gathers the records of a tick.
+type group struct {
+	program *rt.Program
+	restore func(rt.Change) error
+	buf     []byte
+	begun   bool
+}
+
+func (g *group) redo(record []byte) error {
+	if len(record) == 0 {
+		return errors.New("an empty record")
+	}
+	flags := record[0]
+	if flags&groupFirst != 0 {
+		g.buf, g.begun = g.buf[:0], true
+	}
+	if flags > groupFirst|groupLast || !g.begun {
+		return fmt.Errorf("a record with flags %d that begins nothing", flags)
+	}
+	g.buf = append(g.buf, record[1:]...)
+	if flags&groupLast == 0 {
+		return nil
+	}
+	g.begun = false
+	return eachChange(g.program, g.buf, g.restore)
+}
+
+func decodeChange(p *rt.Program, b []byte) (c rt.Change, rest []byte, err error) {
+	r, n := binary.Uvarint(b)
+	if n <= 0 || r>>1 >= uint64(len(p.Relations)) {
+		return c, nil, fmt.Errorf("a change of relation %d of %d", r>>1, len(p.Relations))
+	}
+	size, m := binary.Uvarint(b[n:])
+	if m <= 0 || size > uint64(len(b)-n-m) {
+		return c, nil, errors.New("a change that is cut off")
+	}
+	row := b[n+m:]
+	return rt.Change{Relation: int(r >> 1), Gone: r&1 != 0, Row: row[:size:size]}, row[size:], nil
+}
+
+// record makes records of changes.
+type record struct {
+	buf  []byte
+	ends []int
+}
+
+var _ wal.Records = (*record)(nil)
+
+// Len is wal.Records'.
+func (r *record) Len() int { return len(r.ends) }
+
+// Record is wal.Records'.
+func (r *record) Record(i int) []byte {
+	from := 0
+	if i > 0 {
+		from = r.ends[i-1]
+	}
+	return r.buf[from:r.ends[i]]
+}
+
+// set makes the records of changes. One group has them all, or, where parts will do,
+// each record is a group.
+func (r *record) set(changes []rt.Change, parts bool) {
+	r.buf, r.ends = r.buf[:0], r.ends[:0]
+	if cap(r.buf) > 4*recordTarget {
+		r.buf = nil
+	}
+	from, flags := 0, byte(groupFirst)
+	if parts {
+		flags |= groupLast
+	}
+	r.buf = append(r.buf, flags)
+	for i := range changes {
+		c := &changes[i]
+		if n := len(r.buf) - from; n > 1 && n+len(c.Row) > recordTarget {
+			r.ends = append(r.ends, len(r.buf))
+			from = len(r.buf)
+			r.buf = append(r.buf, flags&^groupFirst)
+			if parts {
+				r.buf[from] = flags
+			}
+		}
+		gone := uint64(0)
+		if c.Gone {
+			gone = 1
+		}
+		r.buf = binary.AppendUvarint(r.buf, uint64(c.Relation)<<1|gone)
+		r.buf = binary.AppendUvarint(r.buf, uint64(len(c.Row)))
+		r.buf = append(r.buf, c.Row...)
+	}
+	r.buf[from] |= groupLast
+	r.ends = append(r.ends, len(r.buf))
+}
+
+// commit makes the changes of a tick durable, and writes a piece of a checkpoint that
+// is under way.
+func (h *Host) commit(changes []rt.Change) error {
+	if h.disk == nil {
+		return nil
+	}
+	s := &h.step
+	if len(changes) > 0 {
+		for i := range changes {
+			if len(changes[i].Row) > wire.RowMax {
+				return fmt.Errorf("a durable row of %d bytes, limit is %d", len(changes[i].Row), wire.RowMax)
+			}
+		}
+		s.record.set(changes, false)
+		if _, err := h.disk.Append(&s.record); err != nil {
+			return err
+		}
+		s.counts.Changes += uint64(len(changes))
+		if h.disk.Due() {
+			if err := h.checkpoint(); err != nil {
+				return err
+			}
+		}
+	}
+	if !h.disk.Waiting() {
+		return nil
+	}
+	s.counts.Commits++
+	return h.disk.Commit()
+}
+
+// checkpoint begins to write the state anew, as it is after this tick. Commits write
+// it in pieces.
+func (h *Host) checkpoint() error {
+	s := &h.step
+	h.mark("dedalus/host checkpoint")
+	s.counts.Checkpoints++
+	if err := h.disk.BeginCheckpoint(); err != nil {
+		return err
+	}
+	s.out.Reset()
+	h.comp.Snapshot(&s.out)
+	s.record.set(s.out.Changes, true)
+	for i := range s.record.Len() {
+		if err := h.disk.Save(s.record.Record(i)); err != nil {
+			return err
+		}
+	}
+	return h.disk.EndCheckpoint()
+}
+
+// Changes calls f with each change of a record of a log, as far as the record has
+// them: for those who look at a log from outside. It answers f's error.
+func Changes(p *rt.Program, record []byte, f func(rt.Change) error) error {
+	if len(record) == 0 {
+		return errors.New("an empty record")
+	}
+	return eachChange(p, record[1:], f)
+}
+
+func eachChange(p *rt.Program, b []byte, f func(rt.Change) error) error {
+	for len(b) > 0 {
+		c, rest, err := decodeChange(p, b)
+		if err != nil {
+			return err
+		}
+		if err := f(c); err != nil {
+			return fmt.Errorf("%s: %w", p.Relations[c.Relation].Name, err)
+		}
+		b = rest
+	}
+	return nil
+}

@@ -1,0 +1,173 @@
+package host
+
+import (
+	"errors"
+	"sync"
+
+	"github.com/ashlar-dev/ashlar/dedalus/rt"
+	"github.com/ashlar-dev/ashlar/dedalus/rt/wire"
+	"github.com/ashlar-dev/ashlar/env"
+)
+
+// link is the way to one other node: what is kept for it, and the connection, if
+// there is one that may be written to. All of it belongs to its lock, but held, which
+// is the step's.
+type link struct {
+	mu     sync.Mutex
+	out    wire.Outbox
+	conn   env.Conn // nil: there is none, or it is not welcomed
+	window int
+	full   bool // the connection takes nothing until Drained
+	gap    bool // a message was dropped
+	heavy  bool // is counted in Host.heavy
+	held   bool // the step has the lock
+	peer   *peer
+}
+
+// waiting is how many bytes somebody who is connected has to come.
+func (l *link) waiting() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.conn == nil {
+		return 0
+	}
+	return l.out.Bytes()
+}
+
+// flush writes what may be written. An error ends the connection.
+func (l *link) flush(c *Counts) {
+	if l.conn == nil || l.full {
+		return
+	}
+	l.out.Seal()
+	for {
+		b := l.out.Next(l.window)
+		if b == nil {
+			return
+		}
+		switch err := l.conn.Write(b); {
+		case errors.Is(err, env.ErrFull):
+			l.full = true
+			return
+		case err != nil:
+			l.conn.Close()
+			l.conn = nil
+			return
+		}
+		c.BytesSent += uint64(len(b))
+		c.Batches++
+		l.out.Sent()
+	}
+}
+
+// route puts what was sent into the outboxes and writes it, all or, with only, what
+// is for these nodes.
+func (h *Host) route(sent []rt.Sent, only func(node string) bool) {
+	s := &h.step
+	s.touched = s.touched[:0]
+	h.clientsMu.RLock()
+	for i := range sent {
+		m := &sent[i]
+		if only != nil && !only(m.To) {
+			continue
+		}
+		l := h.way(m)
+		if l == nil {
+			continue
+		}
+		if !l.held {
+			l.mu.Lock()
+			l.held = true
+			s.touched = append(s.touched, l)
+		}
+		if l.out.Add(m.Relation, m.Row) {
+			s.counts.Sent++
+			continue
+		}
+		s.counts.Dropped++
+		if !l.gap {
+			l.gap = true
+			h.mark("dedalus/host dropped")
+		}
+	}
+	for _, l := range s.touched {
+		if l.peer != nil {
+			l.peer.dial()
+		}
+		l.flush(&s.counts)
+		h.weigh(l)
+		l.held = false
+		l.mu.Unlock()
+	}
+	h.clientsMu.RUnlock()
+	if len(s.self) == 0 {
+		return
+	}
+	h.mu.Lock()
+	h.inbox[0].add(arrival{}, s.self)
+	h.mu.Unlock()
+	s.self = s.self[:0]
+	h.waker.Wake()
+}
+
+// way is the link that a message takes; nil when it takes none: to this instance
+// itself, or to nobody.
+func (h *Host) way(m *rt.Sent) *link {
+	s := &h.step
+	if len(m.Row) > wire.RowMax {
+		s.counts.TooLong++
+		return nil
+	}
+	if h.opt.Program.Relations[m.Relation].Kind == rt.Output {
+		if c := h.clients[m.To]; c != nil {
+			return &c.link
+		}
+		s.counts.Unclaimed++
+		return nil
+	}
+	if p := h.peers[m.To]; p != nil {
+		return &p.link
+	}
+	if m.To == h.opt.Who.Node {
+		s.self = wire.AppendMessage(s.self, m.Relation, m.Row)
+		s.counts.Sent++
+		return nil
+	}
+	s.counts.Unclaimed++
+	return nil
+}
+
+// weigh notes whether inputs have to wait for a link. Its lock is held.
+func (h *Host) weigh(l *link) {
+	heavy := l.peer != nil && l.conn != nil && l.out.Bytes() > h.opt.QueueMax/2
+	if heavy == l.heavy {
+		return
+	}
+	l.heavy = heavy
+	if heavy {
+		h.heavy.Add(1)
+		h.mark("dedalus/host inputs wait")
+		return
+	}
+	if h.heavy.Add(-1) == 0 {
+		h.waker.Wake()
+	}
+}
+
+// crowded says that inputs wait.
+func (h *Host) crowded() bool { return h.heavy.Load() > 0 }
+
+// acked notes what the other side is done with, goes on writing, and says that the
+// node is to be sent all that holds, when something was dropped and there is room
+// again. The lock is held.
+func (l *link) acked(seq uint64, c *Counts) (resend bool, err error) {
+	if err := l.out.Ack(seq); err != nil {
+		return false, err
+	}
+	l.flush(c)
+	resend = l.gap && l.out.Bytes() == 0
+	if resend {
+		l.gap = false
+	}
+	return resend, nil
+}

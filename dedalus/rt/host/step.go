@@ -1,0 +1,264 @@
+package host
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/ashlar-dev/ashlar/dedalus/rt"
+	"github.com/ashlar-dev/ashlar/dedalus/rt/wire"
+	"github.com/ashlar-dev/ashlar/env"
+)
+
+// step is what belongs to the step that ticks, and to nobody else.
+type step struct {
+	out rt.Out
+	// work is what was taken of the inboxes; at is how far it is done.
+	work [2]inbox
+	at   [2]int
+	// taken is what arrived in this tick.
+	taken   []arrival
+	fired   []int
+	self    []byte // messages to itself
+	touched []*link
+	record  record
+	begun   bool // the first tick is over
+	counts  Counts
+}
+
+// turn is the step: one tick, if there is a reason for one.
+func (h *Host) turn() (more bool) {
+	h.busy.Lock()
+	defer h.busy.Unlock()
+	s := &h.step
+	resend, ok := h.take()
+	if !ok {
+		return false
+	}
+	h.deliver()
+	if len(s.taken)+len(s.fired) > 0 || !s.begun || h.comp.Pending() {
+		s.begun = true
+		s.counts.Ticks++
+		s.out.Reset()
+		h.comp.Tick(&s.out)
+		h.route(s.out.Sent, nil)
+		if err := h.commit(s.out.Changes); err != nil {
+			h.shut(fmt.Errorf("%s: the disk: %w", h.opt.Who.Node, err))
+			return false
+		}
+		h.finish()
+	} else if h.disk != nil && h.disk.Waiting() {
+		if err := h.commit(nil); err != nil {
+			h.shut(fmt.Errorf("%s: the disk: %w", h.opt.Who.Node, err))
+			return false
+		}
+	}
+	if resend != nil {
+		s.counts.Resends++
+		s.out.Reset()
+		h.comp.Resend(&s.out)
+		h.route(s.out.Sent, resend)
+	}
+	return h.settle() || h.comp.Pending() || h.disk != nil && h.disk.Waiting()
+}
+
+// take takes over what has come, and answers whom all that holds is to be sent to
+// again, if anybody; false when the instance has ended.
+func (h *Host) take() (resend func(node string) bool, ok bool) {
+	s := &h.step
+	crowded := h.crowded()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.closed {
+		return nil, false
+	}
+	for i := range h.inbox {
+		if i == 1 && (crowded || h.drained) {
+			continue
+		}
+		if s.at[i] == len(s.work[i].list) {
+			s.work[i].reset()
+			s.at[i] = 0
+			s.work[i], h.inbox[i] = h.inbox[i], s.work[i]
+		}
+	}
+	s.fired = s.fired[:0]
+	for i, f := range h.fired {
+		if f {
+			s.fired = append(s.fired, i)
+			h.fired[i] = false
+			every := h.typ.Timers[i].Every
+			h.startTimer(i, every/2, every*3/4) // a hint: those that are out of step stay so
+		}
+	}
+	if !h.due {
+		return nil, true
+	}
+	h.due = false
+	who, all := h.resend, h.everybody
+	h.resend, h.everybody = map[string]bool{}, false
+	return func(node string) bool { return all || who[node] }, true
+}
+
+// startTimer has a timer run out after a time from least to least + spread. The
+// Host's lock is held.
+func (h *Host) startTimer(i int, spread, least time.Duration) {
+	d := least + time.Duration(h.random.Uint64()%uint64(max(spread, 1)))
+	h.timers[i] = h.opt.Env.Clock.After(max(d, timerMin), env.WakeFunc(func() {
+		h.mu.Lock()
+		h.fired[i] = true
+		h.mu.Unlock()
+		h.waker.Wake()
+	}))
+}
+
+// timerMin is the shortest time of a timer: a shorter one would be a loop.
+const timerMin = 100 * time.Microsecond
+
+// deliver gives the component what arrives in this tick.
+func (h *Host) deliver() {
+	s := &h.step
+	s.taken = s.taken[:0]
+	messages, bytes := 0, 0
+	for i := range s.work {
+		if i == 1 && h.crowded() {
+			break
+		}
+		w := &s.work[i]
+		for s.at[i] < len(w.list) && messages < h.opt.TickMessages && bytes < h.opt.TickBytes {
+			a := w.list[s.at[i]]
+			s.at[i]++
+			s.taken = append(s.taken, a)
+			bytes += a.to - a.from
+			messages += h.deliverBatch(a, wire.Messages(w.buf[a.from:a.to]))
+		}
+	}
+	s.counts.Delivered += uint64(messages)
+	s.counts.DeliveredBytes += uint64(bytes)
+	for _, i := range s.fired {
+		h.comp.Timer(i)
+	}
+}
+
+func (h *Host) deliverBatch(a arrival, m wire.Messages) (n int) {
+	for {
+		relation, row, ok := m.Next()
+		if !ok {
+			return n
+		}
+		n++
+		if err := h.deliverOne(a.src, relation, row); err != nil {
+			h.step.counts.Rejected++
+			h.reject(a.src, err)
+		}
+	}
+}
+
+func (h *Host) deliverOne(src *source, relation int, row []byte) error {
+	if relation >= len(h.opt.Program.Relations) {
+		return fmt.Errorf("relation %d of %d", relation, len(h.opt.Program.Relations))
+	}
+	r := &h.opt.Program.Relations[relation]
+	want := rt.Message
+	if src != nil && src.client {
+		want = rt.Input
+	}
+	if r.Kind != want {
+		return fmt.Errorf("%s does not come from there", r.Name)
+	}
+	if err := h.comp.Deliver(relation, row); err != nil {
+		return fmt.Errorf("%s: %w", r.Name, err)
+	}
+	return nil
+}
+
+// reject ends the connection to somebody who has sent what is no message.
+func (h *Host) reject(src *source, err error) {
+	if src == nil {
+		return
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.trouble = fmt.Sprintf("from %s: %v", src.node, err)
+	if src.in != nil {
+		src.in.refuse(wire.RefusalMessage, err.Error())
+	}
+}
+
+// finish says that what arrived in this tick is done with.
+func (h *Host) finish() {
+	s := &h.step
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, a := range s.taken {
+		if a.src == nil {
+			continue
+		}
+		n := a.to - a.from
+		a.src.waiting -= n
+		if a.src.life != a.life {
+			continue // it has started anew since
+		}
+		a.src.done = max(a.src.done, a.seq)
+		a.src.unacked += n
+		h.owe(a.src)
+	}
+}
+
+// owe has a source acknowledged, at once when much has come. The Host's lock is held.
+func (h *Host) owe(src *source) {
+	window := h.opt.Window
+	if src.client {
+		window = h.opt.ClientWindow
+	}
+	if src.unacked >= window/4 && h.ack(src) {
+		return
+	}
+	if !src.queued {
+		src.queued = true
+		h.acking = append(h.acking, src)
+	}
+	if !h.ackArmed && !h.closed {
+		h.ackArmed = true
+		h.opt.Env.Clock.After(h.opt.AckAfter, env.WakeFunc(h.ackAll))
+	}
+}
+
+// ack acknowledges what is done. It answers false when the connection takes nothing
+// now. The Host's lock is held.
+func (h *Host) ack(src *source) bool {
+	if src.in == nil || src.done == src.acked {
+		return true // who connects again is told then
+	}
+	if src.in.conn.Write(wire.AppendAck(nil, src.done)) != nil {
+		return false
+	}
+	src.acked, src.unacked = src.done, 0
+	return true
+}
+
+// ackAll is the clock's: it acknowledges what nobody has yet.
+func (h *Host) ackAll() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.ackArmed = false
+	list := h.acking
+	h.acking = nil
+	for _, src := range list {
+		src.queued = false
+		if !h.ack(src) {
+			h.owe(src)
+		}
+	}
+}
+
+// settle adds up what the step has counted, and says whether there is something for
+// the next tick: what a limit has left, or what came since.
+func (h *Host) settle() (more bool) {
+	s := &h.step
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.counts.add(&s.counts)
+	s.counts = Counts{}
+	some := func(i int) bool { return s.at[i] < len(s.work[i].list) || len(h.inbox[i].list) > 0 }
+	return some(0) || some(1) && !h.crowded() && !h.drained
+}
