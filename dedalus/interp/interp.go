@@ -52,6 +52,7 @@ type Instance struct {
 	static    map[*logic.Relation]*table
 	// carried are the facts that Next rules derived in the tick before.
 	carried map[*logic.Relation]*table
+	watch   func(r *logic.Rule, to string, row []logic.Value)
 }
 
 // New returns an instance before its first tick. Static has the facts of all
@@ -72,6 +73,11 @@ func New(p *logic.Program, c *logic.Component, who Identity, static map[*logic.R
 	}
 	return n
 }
+
+// Watch has see called with each row that a rule derives from now on, and where it
+// is sent, in the order of derivation; a row may come again in the same tick. The
+// row must not be changed. It is for who counts the work that a program does.
+func (n *Instance) Watch(see func(r *logic.Rule, to string, row []logic.Value)) { n.watch = see }
 
 // Clone returns an instance that goes on from here by itself.
 func (n *Instance) Clone() *Instance {
@@ -166,13 +172,17 @@ func (n *Instance) Tick(in []Fact, timers ...*logic.Relation) *Tick {
 				t = newTable(r.Head.Relation)
 				carried[r.Head.Relation] = t
 			}
-			e.derive(r, func(row []logic.Value, _ bindings) { t.add(row) })
+			e.derive(r, func(row []logic.Value, _ bindings) {
+				e.seen(r, "", row)
+				t.add(row)
+			})
 		case logic.Async:
 			e.derive(r, func(row []logic.Value, vars bindings) {
 				to, ok := e.value(r.Dest, vars)
 				if !ok {
 					return
 				}
+				e.seen(r, to.Str, row)
 				m := Message{to.Str, Fact{r.Head.Relation, row}}
 				if key := m.key(); !sent[key] {
 					sent[key] = true
@@ -215,6 +225,12 @@ func (e *evaluation) table(r *logic.Relation) *table {
 	return t
 }
 
+func (e *evaluation) seen(r *logic.Rule, to string, row []logic.Value) {
+	if e.watch != nil {
+		e.watch(r, to, row)
+	}
+}
+
 // stratum derives until nothing is new.
 func (e *evaluation) stratum(s *logic.Stratum) {
 	for changed := true; changed; {
@@ -222,7 +238,10 @@ func (e *evaluation) stratum(s *logic.Stratum) {
 		for _, r := range s.Rules {
 			into := e.table(r.Head.Relation)
 			var rows [][]logic.Value
-			e.derive(r, func(row []logic.Value, _ bindings) { rows = append(rows, row) })
+			e.derive(r, func(row []logic.Value, _ bindings) {
+				e.seen(r, "", row)
+				rows = append(rows, row)
+			})
 			for _, row := range rows {
 				changed = into.add(row) || changed
 			}

@@ -1,0 +1,15 @@
+package rewrite
+
+// Kinds are all rewrites, in the order in which a search tries them: those that ask
+// for less coordination first.
+func Kinds() []Kind {
+	kinds := make([]Kind, len(kindNames))
+	for i := range kinds {
+		kinds[i] = Kind(i)
+	}
+	return kinds
+}
+
+// Divides says that a rewrite divides a component by keys among several machines. The
+// others move rules of one to a component of their own.
+func (k Kind) Divides() bool { return k.divides() }
