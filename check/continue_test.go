@@ -156,30 +156,36 @@ func foundOf(r *Result) []string {
 	return list
 }
 
+// randomProperties draws a graph with properties.
+func randomProperties(t *rapid.T) manyProperties {
+	m := manyProperties{graph: randomGraph(t)}
+	nodes := len(m.edges)
+	for range rapid.IntRange(0, 4).Draw(t, "invariants") {
+		bad := map[int]bool{}
+		for _, n := range rapid.SliceOfN(rapid.IntRange(0, nodes-1), 0, 8).Draw(t, "bad") {
+			bad[n] = true
+		}
+		m.inv = append(m.inv, bad)
+	}
+	for range rapid.IntRange(0, 3).Draw(t, "steps") {
+		bad := map[string]bool{}
+		for range rapid.IntRange(0, 8).Draw(t, "badSteps") {
+			from := rapid.IntRange(0, nodes-1).Draw(t, "from")
+			if n := len(m.edges[from]); n > 0 {
+				bad[fmt.Sprintf("%d>%d", from, m.edges[from][rapid.IntRange(0, n-1).Draw(t, "edge")].to)] = true
+			}
+		}
+		m.step = append(m.step, bad)
+	}
+	return m
+}
+
 // TestContinue: going on finds exactly what a plain search over the graph finds,
 // with the same first trace of each, in the same order, for any number of
 // workers, and the counts are those of a search that finds nothing.
 func TestContinue(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		m := manyProperties{graph: randomGraph(t)}
-		nodes := len(m.edges)
-		for range rapid.IntRange(0, 4).Draw(t, "invariants") {
-			bad := map[int]bool{}
-			for _, n := range rapid.SliceOfN(rapid.IntRange(0, nodes-1), 0, 8).Draw(t, "bad") {
-				bad[n] = true
-			}
-			m.inv = append(m.inv, bad)
-		}
-		for range rapid.IntRange(0, 3).Draw(t, "steps") {
-			bad := map[string]bool{}
-			for range rapid.IntRange(0, 8).Draw(t, "badSteps") {
-				from := rapid.IntRange(0, nodes-1).Draw(t, "from")
-				if n := len(m.edges[from]); n > 0 {
-					bad[fmt.Sprintf("%d>%d", from, m.edges[from][rapid.IntRange(0, n-1).Draw(t, "edge")].to)] = true
-				}
-			}
-			m.step = append(m.step, bad)
-		}
+		m := randomProperties(t)
 		want, generated, distinct := m.plainly()
 		for _, workers := range []int{1, 2, 5} {
 			r := mustRunRapid(t, m, Options{Workers: workers, Continue: true})

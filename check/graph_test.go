@@ -23,6 +23,7 @@ type graph struct {
 	assume   []string
 	err      error // of every Next
 	onNext   func()
+	volatile error // why it cannot be kept
 	onLevel  func(node, level int)
 }
 
@@ -310,39 +311,7 @@ func TestKeys(t *testing.T) {
 // for several goroutines, with one violation far out.
 func TestWorkersAgreeOnLargeGraphs(t *testing.T) {
 	for seed := range 12 {
-		const n = 30000
-		x := uint64(seed)*0x9e3779b97f4a7c15 + 1
-		next := func(m int) int {
-			x ^= x << 13
-			x ^= x >> 7
-			x ^= x << 17
-			return int(x % uint64(m))
-		}
-		g := &graph{actions: 5, inits: []int{0, 1, 0}, deadlock: true,
-			outside: make([]bool, n), bad: make([]bool, n), undef: make([]bool, n)}
-		for i := range n {
-			edges := make([]edge, 1+next(5))
-			for k := range edges {
-				edges[k] = edge{action: next(5), to: next(n)}
-			}
-			g.edges = append(g.edges, edges)
-			g.outside[i] = next(50) == 0
-		}
-		switch seed % 4 {
-		case 1:
-			for range 5 {
-				g.bad[next(n)] = true
-			}
-		case 2:
-			for range 3 {
-				g.edges[next(n)] = nil
-			}
-		case 3:
-			for range 3 {
-				g.edges[next(n)][0].bad = true
-				g.undef[next(n)] = true
-			}
-		}
+		g := largeGraph(seed, 30000)
 		want := g.reference()
 		for _, workers := range []int{1, 4, 9} {
 			r, err := Run(context.Background(), g, Options{Workers: workers})
@@ -354,4 +323,42 @@ func TestWorkersAgreeOnLargeGraphs(t *testing.T) {
 			}
 		}
 	}
+}
+
+// largeGraph is a graph of n nodes with wide levels; what is wrong with it
+// depends on the seed.
+func largeGraph(seed, n int) *graph {
+	x := uint64(seed)*0x9e3779b97f4a7c15 + 1
+	next := func(m int) int {
+		x ^= x << 13
+		x ^= x >> 7
+		x ^= x << 17
+		return int(x % uint64(m))
+	}
+	g := &graph{actions: 5, inits: []int{0, 1, 0}, deadlock: true,
+		outside: make([]bool, n), bad: make([]bool, n), undef: make([]bool, n)}
+	for i := range n {
+		edges := make([]edge, 1+next(5))
+		for k := range edges {
+			edges[k] = edge{action: next(5), to: next(n)}
+		}
+		g.edges = append(g.edges, edges)
+		g.outside[i] = next(50) == 0
+	}
+	switch seed % 4 {
+	case 1:
+		for range 5 {
+			g.bad[next(n)] = true
+		}
+	case 2:
+		for range 3 {
+			g.edges[next(n)] = nil
+		}
+	case 3:
+		for range 3 {
+			g.edges[next(n)][0].bad = true
+			g.undef[next(n)] = true
+		}
+	}
+	return g
 }

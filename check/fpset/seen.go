@@ -27,10 +27,11 @@ type Seen struct {
 // Mark is what a fingerprint is known by.
 type Mark uint8
 
-// The marks. Pieces of work have the marks from FirstPiece on.
+// The marks. Pieces of work have the marks from FirstPiece on. Who adds with
+// Old finds what is Cached, so Cached is the lower one.
 const (
-	Old        Mark = 1 // settled, and in no run on disk
-	Cached     Mark = 2 // settled, and in a run on disk
+	Cached     Mark = 1 // settled, and in a run on disk
+	Old        Mark = 2 // settled, and in no run on disk
 	FirstPiece Mark = 3
 )
 
@@ -172,7 +173,7 @@ func (s *Seen) Write(drop bool, emit func(fp uint64) error) error {
 		fps = fps[:0]
 		slots := *h.slots.Load()
 		for k, x := range slots {
-			if Mark(x) == Old && x != 0 {
+			if Mark(x) == Old {
 				fps = append(fps, uint64(i)<<(64-shardBits)|x>>markBits)
 				if !drop {
 					slots[k] = x&^markMask | uint64(Cached)

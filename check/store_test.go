@@ -1,0 +1,412 @@
+package check
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/ashlar-dev/ashlar/env"
+	"github.com/ashlar-dev/ashlar/sim"
+)
+
+// testDisk is a disk in memory that several goroutines may use, and that fails
+// from an operation on.
+type testDisk struct {
+	env.Disk
+	mu    *sync.Mutex
+	ops   int
+	most  int   // operations until it fails; 0 is never
+	cause error // with which it fails
+}
+
+func newTestDisk(d env.Disk) *testDisk { return &testDisk{Disk: d, mu: new(sync.Mutex)} }
+
+func (d *testDisk) do(change bool, op func() error) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if change {
+		d.ops++
+	}
+	if d.most > 0 && d.ops >= d.most {
+		return d.cause
+	}
+	return op()
+}
+
+func (d *testDisk) Open(name string, create bool) (f env.File, err error) {
+	err = d.do(create, func() error { f, err = d.Disk.Open(name, create); return err })
+	return testFile{f, d}, err
+}
+
+func (d *testDisk) Rename(old, new string) error {
+	return d.do(true, func() error { return d.Disk.Rename(old, new) })
+}
+
+func (d *testDisk) Remove(name string) error {
+	return d.do(true, func() error { return d.Disk.Remove(name) })
+}
+
+func (d *testDisk) List(dir string) (names []string, err error) {
+	err = d.do(false, func() error { names, err = d.Disk.List(dir); return err })
+	return names, err
+}
+
+func (d *testDisk) SyncDir(dir string) error {
+	return d.do(true, func() error { return d.Disk.SyncDir(dir) })
+}
+
+type testFile struct {
+	env.File
+	d *testDisk
+}
+
+func (f testFile) ReadAt(b []byte, off int64) (n int, err error) {
+	err = f.d.do(false, func() error { n, err = f.File.ReadAt(b, off); return err })
+	return n, err
+}
+
+func (f testFile) WriteAt(b []byte, off int64) (n int, err error) {
+	err = f.d.do(true, func() error { n, err = f.File.WriteAt(b, off); return err })
+	return n, err
+}
+
+func (f testFile) Truncate(size int64) error {
+	return f.d.do(true, func() error { return f.File.Truncate(size) })
+}
+
+func (f testFile) Sync() error { return f.d.do(true, f.File.Sync) }
+
+func (f testFile) Size() (n int64, err error) {
+	err = f.d.do(false, func() error { n, err = f.File.Size(); return err })
+	return n, err
+}
+
+func (f testFile) Close() error {
+	f.d.mu.Lock()
+	defer f.d.mu.Unlock()
+	return f.File.Close()
+}
+
+func files(t interface{ Fatal(...any) }, d env.Disk) []string {
+	names, err := d.List(".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return names
+}
+
+// TestBoundedMemory: a search that may hold next to nothing finds what one in
+// memory finds, and leaves no files.
+func TestBoundedMemory(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		g := randomGraph(t)
+		want := g.reference()
+		for _, workers := range []int{1, 3} {
+			d := sim.NewDisk()
+			r, err := Run(context.Background(), g, Options{Workers: workers, Disk: newTestDisk(d), MemoryBytes: rapid.SampledFrom([]int64{1, 100_000}).Draw(t, "memory")})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(want, outcomeOf(r)); diff != "" {
+				t.Fatalf("%d workers (-reference +checker):\n%s", workers, diff)
+			}
+			if left := files(t, d); len(left) > 0 {
+				t.Fatalf("left behind: %v", left)
+			}
+		}
+	})
+}
+
+// TestBoundedMemoryOnLargeGraphs searches graphs whose levels are larger than
+// the memory, initial states among them.
+func TestBoundedMemoryOnLargeGraphs(t *testing.T) {
+	models := []*graph{manyInits(20000)}
+	for seed := range 6 {
+		models = append(models, largeGraph(seed, 20000))
+	}
+	for i, g := range models {
+		want := g.reference()
+		for _, workers := range []int{1, 4} {
+			d := sim.NewDisk()
+			r, err := Run(context.Background(), g, Options{Workers: workers, Disk: newTestDisk(d), MemoryBytes: 1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(want, outcomeOf(r)); diff != "" {
+				t.Fatalf("graph %d, %d workers (-reference +checker):\n%s", i, workers, diff)
+			}
+			if want.Verdict == OK && (r.DiskBytes < r.Distinct*8 || r.Bytes > 20<<20) {
+				t.Errorf("graph %d: %d bytes in memory and %d on disk for %d states", i, r.Bytes, r.DiskBytes, r.Distinct)
+			}
+			if left := files(t, d); len(left) > 0 {
+				t.Fatalf("left behind: %v", left)
+			}
+		}
+	}
+}
+
+// TestBoundedMemoryWithKeys: nodes with one key are told apart by their bytes in
+// invariants, so that a node met again must not be taken for new.
+func TestBoundedMemoryWithKeys(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		g := randomGraph(t)
+		g.key = rapid.IntRange(1, 60).Draw(t, "key")
+		want := g.reference()
+		// One worker goes exactly the way of the reference.
+		r, err := Run(context.Background(), g, Options{Disk: sim.NewDisk(), MemoryBytes: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, outcomeOf(r)); diff != "" {
+			t.Fatalf("(-reference +checker):\n%s", diff)
+		}
+	})
+}
+
+// TestBoundedMemoryContinues: a search that goes on after violations finds the
+// same ones.
+func TestBoundedMemoryContinues(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		m := randomProperties(t)
+		want, generated, distinct := m.plainly()
+		r, err := Run(context.Background(), m, Options{Workers: 2, Continue: true, Disk: newTestDisk(sim.NewDisk()), MemoryBytes: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, foundOf(r)); diff != "" || r.Generated != generated || r.Distinct != distinct {
+			t.Fatalf("%d generated, %d distinct, want %d and %d (-plain +checker):\n%s", r.Generated, r.Distinct, generated, distinct, diff)
+		}
+	})
+}
+
+func TestBoundedMemoryStatesMax(t *testing.T) {
+	for _, m := range []Model{chain(1000), twoPhase{n: 5}} {
+		r := mustRun(t, m, Options{StatesMax: 100, Disk: sim.NewDisk(), MemoryBytes: 1})
+		if r.Verdict != Incomplete || r.Reason != limitReached || r.Distinct < 100 {
+			t.Errorf("%s: %v with %d states: %s", m.Info().Name, r.Verdict, r.Distinct, r.Reason)
+		}
+	}
+	if r := mustRun(t, chain(100), Options{StatesMax: 100, Disk: sim.NewDisk(), MemoryBytes: 1}); r.Verdict != OK {
+		t.Errorf("100 states do not fit the limit of 100: %v", r.Verdict)
+	}
+}
+
+var errFull = errors.New("no space left on device")
+
+// TestFullDisk: an error of the disk is one of the world, at whatever moment it
+// comes, and no verdict.
+func TestFullDisk(t *testing.T) {
+	g := largeGraph(0, 3000)
+	whole := newTestDisk(sim.NewDisk())
+	mustRun(t, g, Options{Workers: 2, Disk: whole, MemoryBytes: 1})
+	for most := 1; most < whole.ops; most += 1 + whole.ops/40 {
+		d := newTestDisk(sim.NewDisk())
+		d.most, d.cause = most, errFull
+		if _, err := Run(context.Background(), g, Options{Workers: 2, Disk: d, MemoryBytes: 1}); !errors.Is(err, errFull) {
+			t.Fatalf("after %d of %d operations: %v", most, whole.ops, err)
+		}
+	}
+}
+
+func TestOptionsOfTheDisk(t *testing.T) {
+	for _, o := range []Options{{MemoryBytes: 1}, {Checkpoint: &Checkpoint{}}, {MemoryBytes: -1, Disk: sim.NewDisk()}} {
+		if _, err := Run(context.Background(), chain(3), o); err == nil {
+			t.Errorf("%+v is accepted", o)
+		}
+	}
+	if _, err := Run(context.Background(), unchecked{chain(3)}, Options{Disk: sim.NewDisk(), Checkpoint: &Checkpoint{}}); err != nil {
+		t.Errorf("a model that can be kept: %v", err)
+	}
+}
+
+// Durable, Save and Restore make a graph a model that can be kept: a saved
+// graph has its number of nodes.
+func (g *graph) Durable() error { return g.volatile }
+
+func (g *graph) Save(w io.Writer, workers []Worker) error {
+	_, err := fmt.Fprint(w, len(g.edges))
+	return err
+}
+
+func (g *graph) Restore(r io.Reader) error {
+	n := 0
+	if _, err := fmt.Fscan(r, &n); err != nil || n != len(g.edges) {
+		return fmt.Errorf("%d nodes, want %d: %w", n, len(g.edges), err)
+	}
+	return nil
+}
+
+// TestResume keeps checkpoints now and then, kills the search by a disk that
+// fails at some operation, lets the power fail, and resumes what is left, until
+// a search comes to its end: its outcome is that of one that was not killed.
+func TestResume(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		g := randomGraph(t)
+		if rapid.IntRange(0, 9).Draw(t, "large") == 0 {
+			g = largeGraph(rapid.IntRange(0, 11).Draw(t, "seed"), 3000)
+		}
+		resumeUntilDone(t, g, g.reference())
+	})
+}
+
+func resumeUntilDone(t *rapid.T, g *graph, want outcome) {
+	d := sim.NewDisk()
+	every, resume := rapid.IntRange(1, 4).Draw(t, "every"), false
+	for kills := rapid.IntRange(0, 5).Draw(t, "kills"); ; kills-- {
+		disk := newTestDisk(d)
+		if kills > 0 {
+			disk.most, disk.cause = rapid.IntRange(1, 200).Draw(t, "operations"), errFull
+		}
+		due := 0
+		o := Options{Workers: rapid.SampledFrom([]int{1, 3}).Draw(t, "workers"), Disk: disk,
+			MemoryBytes: rapid.SampledFrom([]int64{0, 1, 1 << 20}).Draw(t, "memory"),
+			Checkpoint: &Checkpoint{Resume: resume, Identity: []IdentityPart{{"the graph", "random"}},
+				Due: func() bool { due++; return due%every == 0 }}}
+		r, err := Run(context.Background(), g, o)
+		if err == nil {
+			if diff := cmp.Diff(want, outcomeOf(r)); diff != "" {
+				t.Fatalf("(-reference +resumed):\n%s", diff)
+			}
+			if left := files(t, d); len(left) > 0 {
+				t.Fatalf("left behind: %v", left)
+			}
+			return
+		}
+		if !errors.Is(err, errFull) {
+			t.Fatal(err)
+		}
+		d.Crash(sim.KeepFunc(func(_ sim.Piece, ops []uint64) int { return rapid.IntRange(0, len(ops)).Draw(t, "kept") }))
+		resume = slices.Contains(files(t, d), manifestName)
+	}
+}
+
+// TestResumeContinues: what a search went on after is in the checkpoint.
+func TestResumeContinues(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		m := randomProperties(t)
+		want, generated, distinct := m.plainly()
+		d := sim.NewDisk()
+		ctx, cancel := context.WithCancel(context.Background())
+		defer cancel()
+		segments, most := 0, rapid.IntRange(1, 6).Draw(t, "segments")
+		o := Options{Workers: 2, Continue: true, Disk: newTestDisk(d), Checkpoint: &Checkpoint{Due: func() bool {
+			segments++
+			return segments <= most
+		}}}
+		m.onNext = func() {
+			if segments >= most {
+				cancel()
+			}
+		}
+		if _, err := Run(ctx, m, o); err != nil {
+			t.Fatal(err)
+		}
+		m.onNext = nil
+		if !slices.Contains(files(t, d), manifestName) {
+			return // it was at its end before
+		}
+		o.Checkpoint = &Checkpoint{Resume: true}
+		r, err := Run(context.Background(), m, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, foundOf(r)); diff != "" || r.Generated != generated || r.Distinct != distinct {
+			t.Fatalf("%d generated, %d distinct, want %d and %d (-plain +resumed):\n%s", r.Generated, r.Distinct, generated, distinct, diff)
+		}
+	})
+}
+
+// keptGraph is the checkpoint of a search that was interrupted, and its options.
+func keptGraph(t *testing.T) (*graph, *sim.Disk, Options) {
+	g, d := chain(1000), sim.NewDisk()
+	ctx, cancel := context.WithCancel(context.Background())
+	calls := 0
+	g.onNext = func() {
+		if calls++; calls == 500 {
+			cancel()
+		}
+	}
+	o := Options{Disk: newTestDisk(d), Checkpoint: &Checkpoint{Due: func() bool { return calls == 300 },
+		Identity: []IdentityPart{{"chain.tla", "1234"}}}}
+	r, err := Run(ctx, g, o)
+	if err != nil || r.Verdict != Interrupted {
+		t.Fatalf("%v: %v", r, err)
+	}
+	g.onNext = nil
+	return g, d, o
+}
+
+// TestRefusedCheckpoints: what is another search's, or is damaged, is refused.
+func TestRefusedCheckpoints(t *testing.T) {
+	g, d, o := keptGraph(t)
+	try := func(change func(m *graph, o *Options), d *sim.Disk) error {
+		o, m := o, *g
+		c := Checkpoint{Resume: true, Identity: slices.Clone(o.Checkpoint.Identity)}
+		o.Checkpoint, o.Disk = &c, newTestDisk(d.Clone())
+		change(&m, &o)
+		_, err := Run(context.Background(), &m, o)
+		return err
+	}
+	if err := try(func(*graph, *Options) {}, d); err != nil {
+		t.Errorf("the same search: %v", err)
+	}
+	for _, c := range []struct {
+		change func(*graph, *Options)
+		want   string
+	}{
+		{func(_ *graph, o *Options) { o.Checkpoint.Identity[0].Sum = "5678" }, "not of this search: chain.tla was 1234, and is 5678"},
+		{func(_ *graph, o *Options) { o.Checkpoint.Identity[0].Name = "b" }, "chain.tla is part of it"},
+		{func(_ *graph, o *Options) { o.Checkpoint.Identity = nil }, "chain.tla is part of it"},
+		{func(_ *graph, o *Options) { o.IgnoreDeadlock = true }, "whether deadlock is reported was true, and is false"},
+		{func(_ *graph, o *Options) { o.Checkpoint.Resume = false }, "there is a checkpoint already"},
+		{func(g *graph, _ *Options) { g.edges = g.edges[1:] }, "1000 nodes, want 999"},
+		{func(g *graph, _ *Options) { g.actions++ }, "1 actions, want 2"},
+		{func(g *graph, _ *Options) { g.volatile = errors.New("it draws random numbers") }, "it draws random numbers"},
+		{func(_ *graph, o *Options) { o.Disk = sim.NewDisk() }, "there is no checkpoint"},
+	} {
+		if err := try(c.change, d); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("got %v, want %q", err, c.want)
+		}
+	}
+}
+
+// TestDamagedCheckpoints turns bits over in every file of a checkpoint: it is
+// an error, or changes nothing.
+func TestDamagedCheckpoints(t *testing.T) {
+	g, kept, o := keptGraph(t)
+	want := g.reference()
+	for _, name := range files(t, kept) {
+		for at := int64(0); ; at += 97 {
+			d := kept.Clone()
+			f, err := d.Open(name, false)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var b [1]byte
+			if _, err := f.ReadAt(b[:], at); err != nil {
+				break
+			}
+			b[0] ^= 1 << (at % 8)
+			if _, err := f.WriteAt(b[:], at); err != nil {
+				t.Fatal(err)
+			}
+			f.Close()
+			o.Disk = newTestDisk(d)
+			o.Checkpoint = &Checkpoint{Resume: true, Identity: o.Checkpoint.Identity}
+			r, err := Run(context.Background(), g, o)
+			if err == nil {
+				if diff := cmp.Diff(want, outcomeOf(r)); diff != "" {
+					t.Fatalf("%s at %d (-reference +resumed):\n%s", name, at, diff)
+				}
+			}
+		}
+	}
+}
