@@ -1,0 +1,282 @@
+package adversary
+
+import (
+	"container/heap"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ashlar-dev/ashlar/dedalus/interp"
+	"github.com/ashlar-dev/ashlar/dedalus/logic"
+)
+
+// The oracle looks for a run of the program before rewrites in which the outside is
+// told the same. It begins with the run that comes to mind: what arrived at a machine
+// of a node arrives at the node, and its timers run out when those of the machine
+// did. Of what that does not explain it looks for another run, best first: one that
+// tells nothing that is not wanted, and lacks the least.
+
+// Oracle is the program before rewrites, and what it is given.
+type Oracle struct {
+	player *Player
+	// TicksMax is how many ticks a search for one run goes through, by default 4000.
+	// Less is quicker, and explains less.
+	TicksMax int
+}
+
+// restsMax is how many runs that tell what they should a search follows until they
+// rest.
+const restsMax = 30
+
+// NewOracle answers for a program, with the inputs that the other one has.
+func NewOracle(p *logic.Program, inputs []interp.Message, o Options) *Oracle {
+	return &Oracle{NewPlayer(p, inputs, o), 4000}
+}
+
+// Verdict is what the oracle says of a run.
+type Verdict struct {
+	// Kind is "" when all of it is explained; "safety" when a set of messages was told
+	// of which it has found no run; "liveness" when it has found none that comes to
+	// rest with all that was told.
+	Kind string
+	// Told is that set, a line each.
+	Told string
+	// Sure is that there is no such run of the program at all, within the steps that
+	// the search takes: it was through all of them, and not at its bound.
+	Sure bool
+}
+
+func (v *Verdict) String() string {
+	told := v.Told
+	if told == "" {
+		told = "nothing"
+	}
+	sure := "the original was not found to, within the bound of the search"
+	if v.Sure {
+		sure = "the original does not"
+	}
+	switch v.Kind {
+	case "":
+		return "the original can do the same"
+	case "liveness":
+		return fmt.Sprintf("it comes to rest having told\n%s\nwhere %s", told, sure)
+	}
+	return fmt.Sprintf("it tells\n%s\nwhich %s", told, sure)
+}
+
+// Judge looks for runs of the program that tell what a run of the other has told, at
+// each moment, and at rest. A run that did not come to rest is judged by what it told.
+func (o *Oracle) Judge(ctx context.Context, r *Run) *Verdict {
+	mirrored := o.mirror(r)
+	told := map[string]bool{}
+	for i := range mirrored.Told {
+		if i+1 == len(mirrored.Told) || mirrored.Told[i+1].At != mirrored.Told[i].At {
+			told[outcome(mirrored.Told[:i+1])] = true
+		}
+	}
+	for i := range r.Told {
+		if i+1 < len(r.Told) && r.Told[i+1].At == r.Told[i].At {
+			continue
+		}
+		want := r.Told[:i+1]
+		if told[outcome(want)] {
+			continue
+		}
+		found, sure := o.search(ctx, r, want, false)
+		if !found {
+			return &Verdict{"safety", outcome(want), sure}
+		}
+	}
+	if !r.Rest || mirrored.Rest && mirrored.Outcome() == r.Outcome() {
+		return &Verdict{}
+	}
+	if found, sure := o.search(ctx, r, r.Told, true); !found {
+		return &Verdict{"liveness", r.Outcome(), sure}
+	}
+	return &Verdict{}
+}
+
+// omission is how the nodes fail of which machines stopped, from after so many steps:
+// what did not arrive then at such a node, or from it, does not arrive.
+func (o *Oracle) omission(r *Run, after int) func(m interp.Message, from, to int) bool {
+	faulty := map[int]bool{}
+	for _, s := range r.Schedule[:min(after, len(r.Schedule))] {
+		if s.Kind == Stop {
+			faulty[o.player.d.logical[o.player.d.place[r.logical(s.Machine)]]] = true
+		}
+	}
+	if len(faulty) == 0 {
+		return nil
+	}
+	told := map[string]bool{}
+	for _, t := range r.Told {
+		told[t.Message.String()] = true
+	}
+	return func(m interp.Message, from, to int) bool {
+		if !faulty[from] && !faulty[to] {
+			return false
+		}
+		if to == outside {
+			return !told[m.String()]
+		}
+		return r.arrived[arrival(o.player.d.names[to], m.Fact)] < after
+	}
+}
+
+// mirror is the run in which the same happens.
+func (o *Oracle) mirror(r *Run) *Run {
+	g := o.player.start()
+	for n, s := range r.Schedule {
+		if s.Kind == Give {
+			g.do(s)
+			continue
+		}
+		i, ok := g.place[r.logical(s.Machine)]
+		if !ok {
+			continue
+		}
+		if s.Machine = g.machines[i].Node; s.Kind == Stop {
+			// A machine that stops is a node that omits, and goes on.
+			g.omitting(o.omission(r, n+1))
+			continue
+		}
+		var keys []string
+		for _, k := range s.keys {
+			if at := slices.IndexFunc(g.net[i], func(p parcel) bool { return fact(p.key) == fact(k) }); at >= 0 {
+				keys = append(keys, g.net[i][at].key)
+			}
+		}
+		if s.keys = keys; s.keys == nil {
+			s.keys = []string{}
+		}
+		g.do(s)
+	}
+	return g.end()
+}
+
+// fact is a message without where it goes.
+func fact(key string) string { return key[:strings.LastIndex(key, " to ")] }
+
+// candidate is a run of the program under way.
+type candidate struct {
+	w       *world
+	missing int
+	age     int // how many ticks
+	crashes int // that are left
+}
+
+type queue []*candidate
+
+func (q queue) Len() int { return len(q) }
+func (q queue) Less(i, j int) bool {
+	return q[i].missing < q[j].missing || q[i].missing == q[j].missing && q[i].age > q[j].age
+}
+func (q queue) Swap(i, j int) { q[i], q[j] = q[j], q[i] }
+func (q *queue) Push(x any)   { *q = append(*q, x.(*candidate)) }
+func (q *queue) Pop() any {
+	old := *q
+	x := old[len(old)-1]
+	*q = old[:len(old)-1]
+	return x
+}
+
+// search looks for a run that tells a set of messages, and, if it is to rest, nothing
+// more in peace. Sure is that it was through all that it tries.
+func (o *Oracle) search(ctx context.Context, r *Run, want []Telling, rest bool) (found, sure bool) {
+	wanted := map[string]bool{}
+	for _, t := range want {
+		wanted[t.Message.String()] = true
+	}
+	first := &candidate{w: o.player.d.begin(), missing: len(wanted)}
+	for _, s := range r.Schedule {
+		if s.Kind == Crash || s.Kind == TickCrash {
+			first.crashes++
+		}
+	}
+	for _, t := range r.Given {
+		m := interp.Message{To: r.logical(t.Message.To), Fact: interp.Fact{Relation: o.player.d.program.Find(t.Message.Fact.Relation.Name), Row: t.Message.Fact.Row}}
+		first.w.send(m, outside)
+	}
+	q, seen, ticks, rests := &queue{first}, map[string]bool{}, 0, 0
+	for q.Len() > 0 {
+		c := heap.Pop(q).(*candidate)
+		if c.missing == 0 {
+			if !rest || c.rests(o.omission(r, len(r.Schedule)), wanted) {
+				return true, false
+			}
+			if rests++; rests > restsMax {
+				return false, false
+			}
+		}
+		for _, next := range c.next() {
+			if ticks++; ticks > o.TicksMax || ctx.Err() != nil {
+				return false, false
+			}
+			if next.missing = len(wanted) - len(next.w.told); !next.within(wanted) {
+				continue
+			}
+			if key := next.w.key(); !seen[key] {
+				seen[key] = true
+				heap.Push(q, next)
+			}
+		}
+	}
+	return false, true
+}
+
+// within says that nothing is told but what is wanted.
+func (c *candidate) within(wanted map[string]bool) bool {
+	return !slices.ContainsFunc(c.w.told, func(t Telling) bool { return !wanted[t.Message.String()] })
+}
+
+// rests says that from here on, with what is omitted, nothing more is told in peace.
+func (c *candidate) rests(omit func(interp.Message, int, int) bool, wanted map[string]bool) bool {
+	w := c.w.clone()
+	w.omitting(omit)
+	return w.peace(func(int) {}) && len(w.told) == len(wanted)
+}
+
+// next are the runs a tick later: of each machine, with one message or with all that
+// are under way to it, or with a timer; with one that comes again; and those with a
+// crash.
+func (c *candidate) next() []*candidate {
+	var out []*candidate
+	tick := func(i int, in []int, timers []*logic.Relation) {
+		next := &candidate{w: c.w.clone(), age: c.age + 1, crashes: c.crashes}
+		next.w.step++
+		next.w.tick(i, in, timers, false)
+		out = append(out, next)
+		if c.crashes > 0 {
+			next = &candidate{w: c.w.clone(), age: c.age + 1, crashes: c.crashes - 1}
+			next.w.step++
+			next.w.tick(i, in, timers, true)
+			next.w.crash(next.w.logical[i], false)
+			out = append(out, next)
+		}
+	}
+	for i := range c.w.machines {
+		waiting := c.w.waiting(i)
+		for _, j := range waiting {
+			tick(i, []int{j}, nil)
+		}
+		if len(waiting) > 1 {
+			tick(i, waiting, nil)
+		}
+		for _, r := range c.w.timers[i] {
+			tick(i, nil, []*logic.Relation{r})
+		}
+		tick(i, nil, nil)
+		for j, p := range c.w.net[i] {
+			if !p.waiting {
+				tick(i, []int{j}, nil)
+			}
+		}
+		if c.crashes > 0 {
+			next := &candidate{w: c.w.clone(), age: c.age, crashes: c.crashes - 1}
+			next.w.crash(next.w.logical[i], false)
+			out = append(out, next)
+		}
+	}
+	return out
+}
