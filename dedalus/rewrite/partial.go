@@ -68,7 +68,7 @@ func partiallyDivisible(w *site) analyze.Verdict {
 	for r, k := range rep.keys {
 		w.cert.Keys[r.Name] = k
 	}
-	w.cert.Partial = &certificate.Partial{}
+	w.cert.Partial = &certificate.Partial{Depth: rep.depth}
 	for _, r := range rep.replicated {
 		w.cert.Partial.Replicated = append(w.cert.Partial.Replicated, r.Name)
 	}

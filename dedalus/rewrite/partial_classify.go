@@ -211,7 +211,7 @@ func (w *replication) divisible(s Step) (analyze.Keys, analyze.Verdict) {
 	c := q.Component(w.c.Name)
 	part := analyze.Part{Program: q, Component: c}
 	for i, r := range w.c.Rules {
-		if !w.summed[r.Head.Relation] && w.touches(r) && w.summand(r) == nil {
+		if !w.summed[r.Head.Relation] && w.touches(r) && w.summand(r) == nil && !w.anywhere(r) {
 			part.Rules = append(part.Rules, c.Rules[i])
 		}
 	}
@@ -232,7 +232,28 @@ func (w *replication) divisible(s Step) (analyze.Keys, analyze.Verdict) {
 	for rel, k := range ways[i] {
 		keys[w.p.Find(rel.Name)] = k
 	}
+	for _, rel := range w.p.Refs(w.c) {
+		if _, ok := keys[rel]; !ok && w.keyed[rel] && !w.summed[rel] {
+			return nil, no(reader(w.c, rel), rel.Name+" has no key")
+		}
+	}
 	return keys, v
+}
+
+// anywhere says that a rule sends for each divided fact by itself, and does not even ask
+// for all of it: it may do so whatever the key.
+func (w *replication) anywhere(r *logic.Rule) bool {
+	n, parts := 0, false
+	for _, l := range r.Body {
+		if w.divides(l) {
+			n++
+			parts = parts || slices.ContainsFunc(l.Atom.Args, func(t *logic.Term) bool { return t.Kind == logic.Wildcard })
+			if l.Negated {
+				return false
+			}
+		}
+	}
+	return n == 1 && parts && r.Kind == logic.Async
 }
 
 // local says that the component reads or derives a relation.

@@ -157,7 +157,7 @@ func (t *template) receive(o *logic.Component) {
 		parts := strings.Split(vars, ", ")
 		parts[s.sum] = "sum<" + x + ">"
 		t.rules(o, t.fill(`
-			sync $r_sum(f, i, $+) <- $r_wait(f, i, part, $X), $C_open(f, i, _)
+			sync $r_sum(f, i, $+) <- $r_wait(f, i, part, $X), $C_open(f, i, p)
 			sync $r($X) <- $r_sum(_, _, $X)`, append(of(s.rel), "$+", strings.Join(parts, ", "))...))
 	}
 	t.rules(o, t.fill(`
