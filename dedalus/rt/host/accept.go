@@ -3,6 +3,7 @@ package host
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"sync/atomic"
 
 	"github.com/ashlar-dev/ashlar/dedalus/rt/wire"
@@ -154,6 +155,9 @@ func (c *inconn) greet(payload []byte) error {
 	}
 	h.mu.Lock()
 	c.welcome.Nonce = nonce(h.random)
+	if slices.Contains(h.opt.Pieces, hello.From) {
+		c.welcome.Incarnation = h.incarnation
+	}
 	if src := h.sources[hello.From]; src != nil && src.life == hello.Life {
 		c.welcome.Last = src.last
 	}
@@ -171,6 +175,9 @@ func (c *inconn) prove(payload []byte) error {
 	}
 	if !p.Same(wire.Prove(h.opt.Key, true, &c.hello, &c.welcome)) {
 		return &wire.Refusal{Code: wire.RefusalKey, Text: "the key is another one"}
+	}
+	if err := h.meetPiece(c.hello.From, c.hello.Incarnation); err != nil {
+		return &wire.Refusal{Code: wire.RefusalOld, Text: err.Error()}
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -31,6 +31,15 @@
 // between instances never wait for each other, so that no circle of full queues can
 // stand still.
 //
+// # Pieces
+//
+// A rewrite may have divided a logical node into pieces, each of which is an instance.
+// They lose their memory together or not at all: a piece that starts anew begins the
+// next incarnation of the logical node, whose number it keeps on the disk, and the
+// other pieces, as soon as they hear of it, end with a NewerError and are to be opened
+// anew as of that incarnation. Between pieces nothing passes from one incarnation to
+// another. A piece that carries nothing from tick to tick begins none.
+//
 // # Clients
 //
 // A client is a node from outside that has said its name. It may not be called as an

@@ -60,6 +60,7 @@ type Host struct {
 	draining        func()
 	drainUntil      env.Instant
 	failed          error
+	incarnation     uint64
 	trouble         string
 	counts          Counts
 }
@@ -74,7 +75,7 @@ func Open(o Options) (*Host, error) {
 	typ := &o.Program.Components[o.Component]
 	h := &Host{opt: o, typ: typ, peers: map[string]*peer{}, clients: map[string]*client{}, sources: map[string]*source{},
 		resend: map[string]bool{}, fired: make([]bool, len(typ.Timers)), timers: make([]env.Timer, len(typ.Timers)),
-		random: o.Env.Random.Split("host")}
+		random: o.Env.Random.Split("host"), incarnation: o.Incarnation}
 	h.life = h.random.Uint64() | 1
 	if h.comp, err = typ.New(o.Who, o.Static); err != nil {
 		return nil, fmt.Errorf("make %s: %w", o.Who.Node, err)
@@ -311,6 +312,9 @@ func (h *Host) hello(role wire.Role, to string) wire.Hello {
 	hello := wire.Hello{Version: wire.Version, Role: role, Program: h.opt.Program.Hash, Life: h.life, From: h.opt.Who.Node, To: to}
 	h.mu.Lock()
 	hello.Nonce = nonce(h.random)
+	if slices.Contains(h.opt.Pieces, to) {
+		hello.Incarnation = h.incarnation
+	}
 	h.mu.Unlock()
 	return hello
 }

@@ -54,6 +54,11 @@ type Options struct {
 	// Peers are all instances of the deployment, by node, and where they listen. The
 	// instance itself may be among them.
 	Peers map[string]env.Addr
+	// Pieces are the nodes of the other pieces of the logical node Who.Self, where it
+	// was divided, and Incarnation the number of its life, from package func
+	// Incarnation; 0 where this piece carries nothing from tick to tick.
+	Pieces      []string
+	Incarnation uint64
 	// Key, where it is not empty, is what all instances have and nobody else does.
 	Key []byte
 	// Dir is the directory of the log, which Format made. Memory keeps nothing on the
@@ -91,8 +96,9 @@ type Options struct {
 	// anew, and LogSegment the size of its files. Defaults: package wal's.
 	CheckpointBytes int64
 	LogSegment      int
-	// Fatal is told once, from anywhere, when the disk has failed: the instance has
-	// ended all connections and ticks no more. It may be nil.
+	// Fatal is told once, from anywhere, when the disk has failed, or another piece has
+	// started anew (a *NewerError): the instance has ended all connections and ticks
+	// no more. It may be nil.
 	Fatal func(error)
 }
 

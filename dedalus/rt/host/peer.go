@@ -168,6 +168,9 @@ func (c *outconn) welcome(payload []byte, counts *Counts) (resend bool, err erro
 	if !w.Proof.Same(wire.Prove(key, false, &c.hello, &w)) && len(key) > 0 {
 		return false, errors.New("it has not shown that it has the key")
 	}
+	if err := p.h.meetPiece(p.node, w.Incarnation); err != nil {
+		return false, err
+	}
 	if err := p.link.out.Resume(w.Last); err != nil {
 		return false, err
 	}

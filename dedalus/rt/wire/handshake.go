@@ -44,7 +44,10 @@ type Hello struct {
 	// Last is the number of the last batch that came to the sender from the life Seen
 	// of the other side; zeros when none did.
 	Seen, Last uint64
-	Nonce      Nonce
+	// Incarnation is that of the logical node that the sender is a piece of; 0 where it
+	// is the whole of it, or does not know.
+	Incarnation uint64
+	Nonce       Nonce
 	// From is the sender's node, To the one that it wants to talk to.
 	From, To string
 }
@@ -58,7 +61,9 @@ type Welcome struct {
 	Last uint64
 	// Window is how many bytes of batches that are not acknowledged the answerer takes.
 	Window uint32
-	Nonce  Nonce
+	// Incarnation is as in Hello.
+	Incarnation uint64
+	Nonce       Nonce
 	// Proof is the answerer's, or zeros where it has no key.
 	Proof Proof
 }
@@ -77,11 +82,12 @@ const (
 	RefusalClosing                        // about to end
 	RefusalMessage                        // it has sent what is no message here
 	RefusalTaken                          // somebody newer has the same name
+	RefusalOld                            // the sender is of an older incarnation of the same logical node
 )
 
 var refusalNames = [...]string{
 	RefusalVersion: "version", RefusalProgram: "program", RefusalNode: "node", RefusalName: "name", RefusalKey: "key",
-	RefusalFull: "full", RefusalClosing: "closing", RefusalMessage: "message", RefusalTaken: "taken",
+	RefusalFull: "full", RefusalClosing: "closing", RefusalMessage: "message", RefusalTaken: "taken", RefusalOld: "old",
 }
 
 func (c RefusalCode) String() string {
@@ -102,8 +108,8 @@ type Refusal struct {
 func (r *Refusal) Error() string { return fmt.Sprintf("refused: %s (%v)", r.Text, r.Code) }
 
 const (
-	helloFixed   = len(magic) + 2 + 1 + 8 + 8 + 4 + 8 + 8 + len(Nonce{})
-	welcomeFixed = 8 + 8 + 4 + len(Nonce{}) + len(Proof{})
+	helloFixed   = len(magic) + 2 + 1 + 8 + 8 + 4 + 8 + 8 + 8 + len(Nonce{})
+	welcomeFixed = 8 + 8 + 4 + 8 + len(Nonce{}) + len(Proof{})
 )
 
 // AppendHello appends the frame. Names are at most NodeMax bytes long.
@@ -117,6 +123,7 @@ func AppendHello(b []byte, h *Hello) []byte {
 	b = binary.LittleEndian.AppendUint32(b, h.Window)
 	b = binary.LittleEndian.AppendUint64(b, h.Seen)
 	b = binary.LittleEndian.AppendUint64(b, h.Last)
+	b = binary.LittleEndian.AppendUint64(b, h.Incarnation)
 	b = append(b, h.Nonce[:]...)
 	for _, name := range []string{h.From, h.To} {
 		b = append(append(b, byte(len(name))), name...)
@@ -144,7 +151,8 @@ func DecodeHello(p []byte) (Hello, error) {
 	h.Window = binary.LittleEndian.Uint32(p[17:])
 	h.Seen = binary.LittleEndian.Uint64(p[21:])
 	h.Last = binary.LittleEndian.Uint64(p[29:])
-	p = p[37:]
+	h.Incarnation = binary.LittleEndian.Uint64(p[37:])
+	p = p[45:]
 	p = p[copy(h.Nonce[:], p):]
 	for _, name := range []*string{&h.From, &h.To} {
 		if len(p) < 1 || len(p) < 1+int(p[0]) {
@@ -168,6 +176,7 @@ func AppendWelcome(b []byte, w *Welcome) []byte {
 	b = binary.LittleEndian.AppendUint64(b, w.Life)
 	b = binary.LittleEndian.AppendUint64(b, w.Last)
 	b = binary.LittleEndian.AppendUint32(b, w.Window)
+	b = binary.LittleEndian.AppendUint64(b, w.Incarnation)
 	b = append(b, w.Nonce[:]...)
 	b = append(b, w.Proof[:]...)
 	return seal(b, start)
@@ -182,7 +191,8 @@ func DecodeWelcome(p []byte) (Welcome, error) {
 	w.Life = binary.LittleEndian.Uint64(p)
 	w.Last = binary.LittleEndian.Uint64(p[8:])
 	w.Window = binary.LittleEndian.Uint32(p[16:])
-	p = p[20:]
+	w.Incarnation = binary.LittleEndian.Uint64(p[20:])
+	p = p[28:]
 	p = p[copy(w.Nonce[:], p):]
 	copy(w.Proof[:], p)
 	return w, nil
@@ -235,7 +245,7 @@ func Prove(key []byte, dialled bool, h *Hello, w *Welcome) Proof {
 	m.Write([]byte{side})
 	m.Write(h.Nonce[:])
 	m.Write(w.Nonce[:])
-	m.Write(binary.LittleEndian.AppendUint64(nil, w.Life))
+	m.Write(binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(nil, w.Life), w.Incarnation))
 	m.Write(AppendHello(nil, h))
 	m.Sum(p[:0])
 	return p

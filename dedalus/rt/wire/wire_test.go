@@ -41,13 +41,13 @@ func scan(t testing.TB, open bool, stream []byte, n int) (frames []wire.Frame, e
 }
 
 func hello() wire.Hello {
-	return wire.Hello{Version: wire.Version, Role: wire.Client, Program: 1, Life: 2, Window: 3, Seen: 4, Last: 5,
+	return wire.Hello{Version: wire.Version, Role: wire.Client, Program: 1, Life: 2, Window: 3, Seen: 4, Last: 5, Incarnation: 8,
 		Nonce: wire.Nonce{6, 7}, From: "c1", To: "leader/0"}
 }
 
 // TestHandshake: what is written is read again, in pieces of any length.
 func TestHandshake(t *testing.T) {
-	h, w, r := hello(), wire.Welcome{Life: 1, Last: 2, Window: 3, Nonce: wire.Nonce{4}, Proof: wire.Proof{5}}, wire.Refusal{Code: wire.RefusalKey, Text: "no"}
+	h, w, r := hello(), wire.Welcome{Life: 1, Last: 2, Window: 3, Incarnation: 6, Nonce: wire.Nonce{4}, Proof: wire.Proof{5}}, wire.Refusal{Code: wire.RefusalKey, Text: "no"}
 	p := wire.Prove([]byte("key"), true, &h, &w)
 	stream := wire.AppendPing(wire.AppendRefusal(wire.AppendProof(wire.AppendWelcome(wire.AppendHello(nil, &h), &w), p), &r), true)
 	for n := 1; n <= len(stream); n++ {
