@@ -27,6 +27,8 @@ type Estimate struct {
 	// together. Copies of a component do not count as spare ones.
 	Up         float64         `json:"up"`
 	Components []ComponentLoad `json:"components"`
+	// Flows are the messages of a command; only Measure fills them in.
+	Flows []Flow `json:"flows,omitempty"`
 }
 
 // ComponentLoad is what a component does for a command.
@@ -133,15 +135,8 @@ func (e *Estimate) sum(c *Calibration) {
 func Measure(p *logic.Program, l *Load, c *Calibration, pr *Profile) (e *Estimate, unknown []string) {
 	e = c.measure(p, l, pr)
 	e.sum(c)
-	for _, f := range p.Functions {
-		if f.Import == "" {
-			continue
-		}
-		if _, known := c.function(p, l, f.Name); !known {
-			unknown = append(unknown, f.Name)
-		}
-	}
-	return e, unknown
+	e.Flows = flows(p, pr)
+	return e, c.unknownFunctions(p, l)
 }
 
 // component finds a load by name.

@@ -1,0 +1,232 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/google/renameio/v2"
+	"github.com/spf13/cobra"
+
+	"github.com/ashlar-dev/ashlar/dedalus/cost"
+	"github.com/ashlar-dev/ashlar/dedalus/logic"
+	"github.com/ashlar-dev/ashlar/source"
+)
+
+// dedalusOptimizeOptions are the flags of dedalus optimize.
+type dedalusOptimizeOptions struct {
+	load, calibration, measured string
+	report, out                 string
+	json, verbose, progress     bool
+	time                        time.Duration
+	search                      cost.Options
+}
+
+func newDedalusOptimizeCommand(t *term) *cobra.Command {
+	var o dedalusOptimizeOptions
+	cmd := &cobra.Command{
+		Use:   "optimize FILE.ded",
+		Short: "Choose rewrites that let a protocol do the most on a number of machines",
+		Long: `Optimize runs a program on a small workload, counts what each node does for a
+command, and looks for rewrites that take work from the busiest one: components are
+taken apart and divided among as many machines as there are. Each step is one of
+dedalus rewrite, and its certificate is checked. It tells for each step what was in
+the way, what the step does, what it rests on, and what else was tried.
+
+Throughput is modelled from the costs of messages, rules, functions and the log. With
+--measured, the processor time that nodes have needed for a command, the error of the
+prediction is told, and costs are fitted to it first.
+
+A load says what clients do (docs/lang/dedalus.md); without --load FILE.load beside
+the program is read, and without that every input gets a fact for each command.
+
+Exit codes: 0 it worked; 130 interrupted, and told what was found; 150 errors in the
+program or the load; 1 files, or a load that is not answered; 2 usage.`,
+		Example: `  ashlar dedalus optimize voting.ded --machines 20
+  ashlar dedalus optimize voting.ded --machines 20 -o voting.steps --report voting.html
+  ashlar dedalus rewrite voting.ded --script voting.steps -o voting20.ded`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
+			defer stop()
+			return runDedalusOptimize(ctx, t, o, args[0])
+		},
+	}
+	f := cmd.Flags()
+	f.SortFlags = false
+	f.IntVar(&o.search.Machines, "machines", 20, "how many machines there are")
+	f.StringVar(&o.load, "load", "", "what clients do, from `FILE`")
+	f.StringVar(&o.calibration, "calibration", "", "costs, from a `FILE` that dedalus calibrate wrote")
+	f.StringVar(&o.measured, "measured", "", "processor time of nodes, from `FILE`, to compare with and to fit costs to")
+	f.StringVarP(&o.out, "out", "o", "", "write the steps to `FILE`, for dedalus rewrite --script")
+	f.StringVar(&o.report, "report", "", "write a page about it to `FILE`")
+	f.BoolVar(&o.json, "json", false, "write the result as JSON")
+	f.BoolVarP(&o.verbose, "verbose", "v", false, "tell all that was tried")
+	f.BoolVar(&o.progress, "progress", t.errTTY, "tell how far the search is")
+	f.DurationVar(&o.time, "time", 0, "end the search after this time, with what was found (default: never)")
+	f.IntVar(&o.search.Programs, "programs", 0, "profile so many programs at most (default 2000)")
+	f.IntVar(&o.search.Width, "width", 0, "go on from so many programs at each depth (default 4)")
+	f.IntVar(&o.search.Depth, "depth", 0, "take components apart so many times at most (default 10)")
+	return cmd
+}
+
+func runDedalusOptimize(ctx context.Context, t *term, o dedalusOptimizeOptions, path string) error {
+	if o.search.Machines < 1 || o.time < 0 || o.search.Programs < 0 || o.search.Width < 0 || o.search.Depth < 0 {
+		return &exit{exitUsage, errors.New("numbers of machines, programs, widths, depths and times are positive")}
+	}
+	p, err := loadDedalus(t, path)
+	if err != nil {
+		return err
+	}
+	load, err := dedalusLoad(t, p, path, o.load)
+	if err != nil {
+		return err
+	}
+	costs, validation, err := o.costs(ctx, p, load)
+	if err != nil {
+		return failed(err)
+	}
+	if o.progress {
+		o.search.Progress = func(g cost.Progress) {
+			fmt.Fprintf(t.err, "depth %d: %s profiled, %s refused, best %s commands/s\n", g.Depth, many(g.Programs, "program"),
+				many(g.Refused, "way"), count(int64(g.Best)))
+		}
+	}
+	if o.time > 0 {
+		c, cancel := context.WithTimeout(ctx, o.time)
+		defer cancel()
+		ctx = c
+	}
+	r, err := cost.Optimize(ctx, p, load, costs, o.search)
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return &exit{exitInterrupted, errors.New("interrupted before the program was profiled")}
+	}
+	if err != nil {
+		return failed(err)
+	}
+	doc := &optimizeDocument{Schema: "ashlar-dedalus-optimize-1", Program: path, Machines: o.search.Machines, Modelled: true,
+		Calibration: costs, Validation: validation, Result: r}
+	return o.tell(ctx, t, doc)
+}
+
+// optimizeDocument is what optimize tells machines, and its page.
+type optimizeDocument struct {
+	Schema   string `json:"schema"`
+	Program  string `json:"program"`
+	Machines int    `json:"machines"`
+	// Modelled says that throughput is predicted, and was not measured.
+	Modelled    bool              `json:"modelled"`
+	Calibration *cost.Calibration `json:"calibration"`
+	Validation  *cost.Validation  `json:"validation,omitempty"`
+	*cost.Result
+}
+
+// tell writes the result in all ways that were asked for.
+func (o *dedalusOptimizeOptions) tell(ctx context.Context, t *term, d *optimizeDocument) error {
+	if o.out != "" {
+		if err := renameio.WriteFile(o.out, []byte(d.script()), 0o644); err != nil {
+			return failed(err)
+		}
+	}
+	if o.report != "" {
+		// The page is written also when the search was interrupted.
+		if err := writeOptimizePage(context.WithoutCancel(ctx), o.report, d); err != nil {
+			return failed(err)
+		}
+	}
+	if o.json {
+		e := json.NewEncoder(t.out)
+		e.SetIndent("", "  ")
+		if err := e.Encode(d); err != nil {
+			return failed(err)
+		}
+	} else {
+		writeOptimizeText(t.out, d, newPalette(t.outTTY), o.verbose)
+	}
+	if d.Stopped == "interrupted" {
+		return &exit{code: exitInterrupted}
+	}
+	return nil
+}
+
+// script is the steps as dedalus rewrite reads them, each with why it is there.
+func (d *optimizeDocument) script() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# Chosen for %s on %s: %s commands/s on %d, %.2f times as many as before; modelled.\n",
+		d.Result.Original.Name, many(d.Machines, "machine"), count(int64(d.After.Throughput)), d.After.Machines, d.gain())
+	for _, s := range d.Steps {
+		fmt.Fprintf(&b, "# %s was in the way with %.2f us a command: %s commands/s after this step.\n%s\n",
+			s.Attacked, s.AttackedLoad, count(int64(s.After)), s.Step)
+	}
+	return b.String()
+}
+
+func (d *optimizeDocument) gain() float64 { return d.After.Throughput / d.Before.Throughput }
+
+// dedalusLoad reads a load: the one that was asked for, the one beside the program,
+// or one for any program.
+func dedalusLoad(t *term, p *logic.Program, program, path string) (*cost.Load, error) {
+	if beside := strings.TrimSuffix(program, ".ded") + ".load"; path == "" && beside != program {
+		if _, err := os.Stat(beside); err == nil {
+			path = beside
+		}
+	}
+	if path == "" {
+		if l := cost.DefaultLoad(p); l != nil {
+			return l, nil
+		}
+		return nil, failed(fmt.Errorf("%s has no inputs: nobody can ask anything of it", p.Name))
+	}
+	text, err := files{}.ReadFile(path)
+	if err != nil {
+		return nil, failed(err)
+	}
+	var diags source.List
+	l := cost.ParseLoad(source.NewFile(path, text), p, &diags)
+	diags.Print(t.err)
+	if l == nil {
+		return nil, &exit{code: exitSpec}
+	}
+	return l, nil
+}
+
+// costs are those of the calibration, fitted to what was measured.
+func (o *dedalusOptimizeOptions) costs(ctx context.Context, p *logic.Program, l *cost.Load) (*cost.Calibration, *cost.Validation, error) {
+	c := cost.DefaultCalibration()
+	if o.calibration != "" {
+		text, err := os.ReadFile(o.calibration)
+		if err != nil {
+			return nil, nil, err
+		}
+		if c, err = cost.ReadCalibration(text); err != nil {
+			return nil, nil, fmt.Errorf("%s: %w", o.calibration, err)
+		}
+	}
+	if o.measured == "" {
+		return c, nil, nil
+	}
+	text, err := os.ReadFile(o.measured)
+	if err != nil {
+		return nil, nil, err
+	}
+	m, err := cost.ReadMeasured(text)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", o.measured, err)
+	}
+	profile, err := cost.Run(ctx, p, l)
+	if err != nil {
+		return nil, nil, err
+	}
+	e, _ := cost.Measure(p, l, c, profile)
+	fitted, v, err := c.Fit(e, m)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", o.measured, err)
+	}
+	return fitted, v, nil
+}

@@ -1,0 +1,91 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// optimizePage optimizes an example and returns the page that is written about it.
+func optimizePage(t *testing.T, name string, o dedalusOptimizeOptions) string {
+	t.Helper()
+	var out, errs bytes.Buffer
+	o.report = filepath.Join(t.TempDir(), "report.html")
+	err := runDedalusOptimize(t.Context(), &term{out: &out, err: &errs}, o, filepath.Join("../../examples/dedalus", name+".ded"))
+	if err != nil {
+		t.Fatalf("optimize: %v\n%s%s", err, &out, &errs)
+	}
+	text, err := os.ReadFile(o.report)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// TestOptimizePageIsSelfContained: nothing in it is fetched from anywhere.
+func TestOptimizePageIsSelfContained(t *testing.T) {
+	o := dedalusOptimizeOptions{}
+	o.search.Machines = 8
+	text := optimizePage(t, "voting", o)
+	for _, m := range regexp.MustCompile(`(?i)(src|href)\s*=|url\([^#]|@import|fetch\(|XMLHttpRequest`).FindAllString(text, -1) {
+		t.Errorf("the page refers to something outside: %s", m)
+	}
+}
+
+// TestOptimizePageInBrowser: the page tells the steps and what they rest on, draws the
+// points, and shows the steps of one that is clicked.
+func TestOptimizePageInBrowser(t *testing.T) {
+	measured := filepath.Join(t.TempDir(), "measured.json")
+	if err := os.WriteFile(measured, []byte(`{"where": "a test", "nodes": {"leader/0": 4, "participant": 1}}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	o := dedalusOptimizeOptions{measured: measured}
+	o.search.Machines = 12
+	dom := browse(t, optimizePage(t, "voting", o), `
+window.onerror = m => note("error", m);
+const seen = document.createElement("pre"); seen.id = "seen"; document.body.append(seen);
+function note(k, v) { seen.textContent += k + "=" + v + ";"; }
+const q = s => document.querySelector(s), qq = s => [...document.querySelectorAll(s)];
+note("headline", /^[\d,]+ commands a second on \d+ machines, [\d.]+ times as many as before$/.test(q("#headline").textContent));
+note("modelled", q("#modelled").textContent.startsWith("Modelled"));
+note("components", qq("#before tr[data-component]").map(r => r.dataset.component).join(" "));
+note("pieces", qq("#after tr[data-component]").length > 2);
+note("bars", qq("#after .bar i.receive").every(i => parseFloat(i.style.width) > 0));
+note("steps", qq("details.step").length > 2);
+note("first", q("details.step summary b").textContent.startsWith("1. mutual leader rules"));
+note("reason", q("details.step .rejected .no").textContent.startsWith("refused, "));
+note("errors", q("#errors table").rows.length);
+const points = qq("#chart circle[data-point]");
+note("points", points.length > 3);
+note("last", q("#chart circle.on").dataset.point == points.length - 1);
+points[0].dispatchEvent(new MouseEvent("click", {bubbles: true}));
+note("clicked", q("#chart circle.on").dataset.point);
+note("point", q("#point").textContent.includes("No steps"));
+note("pictures", qq(".picture svg").length);
+note("boxes", qq("#picture-after svg g.node").length > qq("#picture-before svg g.node").length);
+`)
+	wants(t, dom, "headline=true", "modelled=true", "components=leader participant", "pieces=true", "bars=true", "steps=true", "first=true",
+		"reason=true", "errors=3", "points=true", "last=true", "clicked=0", "point=true", "pictures=2", "boxes=true")
+	if strings.Contains(content(t, dom, "seen"), "error=") {
+		t.Errorf("the page's script fails: %s", content(t, dom, "seen"))
+	}
+}
+
+// TestOptimizeInterrupted: before there is anything to tell it says so.
+func TestOptimizeInterrupted(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	var out, errs bytes.Buffer
+	o := dedalusOptimizeOptions{}
+	o.search.Machines = 8
+	err := runDedalusOptimize(ctx, &term{out: &out, err: &errs}, o, "../../examples/dedalus/voting.ded")
+	var e *exit
+	if !errors.As(err, &e) || e.code != exitInterrupted || out.Len() > 0 {
+		t.Errorf("got %v and %q, want exit code %d", err, &out, exitInterrupted)
+	}
+}
