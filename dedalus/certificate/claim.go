@@ -70,11 +70,13 @@ func Check(before, after *logic.Program, c Claim) error {
 // what all have in common.
 func kinds() map[string]func(before, after *logic.Program, from *logic.Component, c Claim) error {
 	return map[string]func(before, after *logic.Program, from *logic.Component, c Claim) error{
-		"mutual":     decouplingBy((*halves).mutual),
-		"functional": decouplingBy((*halves).functional),
-		"monotonic":  decouplingBy((*halves).monotonic),
-		"partition":  checkPartition,
-		"partial":    checkPartial,
+		"mutual":       decouplingBy((*halves).mutual),
+		"functional":   decouplingBy((*halves).functional),
+		"monotonic":    decouplingBy((*halves).monotonic),
+		"statemachine": checkStateMachine,
+		"asymmetric":   checkAsymmetric,
+		"partition":    checkPartition,
+		"partial":      checkPartial,
 	}
 }
 

@@ -58,8 +58,10 @@ func decouplingBy(condition func(*halves) error) func(before, after *logic.Progr
 		if err != nil {
 			return err
 		}
-		if err := h.onward(); err != nil {
-			return err
+		for _, err := range []error{h.onward(), h.timerless()} {
+			if err != nil {
+				return err
+			}
 		}
 		if err := condition(h); err != nil {
 			return err
@@ -92,6 +94,25 @@ func (h *halves) onward() error {
 			return fmt.Errorf("%s is derived by what moves, and read or derived by what stays", n)
 		}
 	}
+	return h.unsent()
+}
+
+// unsent checks that nobody sends what the moved rules derive: it would go on coming to
+// the old component.
+func (h *halves) unsent() error {
+	local := derives(h.moved)
+	for _, c := range h.p.Components {
+		for _, r := range c.Rules {
+			if n := r.Head.Relation.Name; r.Kind == logic.Async && local[n] {
+				return fmt.Errorf("%s is derived by what moves, and sent to it by '%v'", n, r)
+			}
+		}
+	}
+	return nil
+}
+
+// timerless checks that what moves waits for no timer.
+func (h *halves) timerless() error {
 	for n := range reads(h.moved) {
 		if r := h.p.Find(n); r.Kind == logic.Timer {
 			return fmt.Errorf("what moves waits for timer %s", n)
@@ -140,6 +161,11 @@ func (h *halves) assumed(k logic.AssumptionKind, n rel) bool {
 }
 
 func (h *halves) monotonic() error {
+	for _, err := range []error{h.volatile(), h.stays()} {
+		if err != nil {
+			return err
+		}
+	}
 	grows := h.growing()
 	for _, r := range h.moved {
 		if r.Head.Relation.Merges() {
@@ -173,6 +199,75 @@ func (h *halves) monotonic() error {
 		}
 	}
 	return nil
+}
+
+// stays checks that what the moved part will keep stays before, if the kept part derives
+// it or reads it too: or else that the moved part makes nothing of a fact of it but
+// what follows from that fact alone, and stays or is sent.
+func (h *halves) stays() error {
+	local, keptReads := derives(h.kept), reads(h.kept)
+	for n := range incoming(h.moved) {
+		if (local[n] || keptReads[n]) && !h.persistent(h.kept)[n] && !h.alone(n, map[rel]bool{}) {
+			return fmt.Errorf("%s does not stay before, and is joined after with what comes later", n)
+		}
+	}
+	return nil
+}
+
+// persistent are the relations that rules carry to the next tick for ever, and those
+// that follow within a tick from such alone.
+func (h *halves) persistent(rules []*logic.Rule) map[rel]bool {
+	out := map[rel]bool{}
+	for _, r := range rules {
+		if guards, ok := r.Persistence(); ok && (len(guards) == 0 || h.assumed(logic.Collected, r.Head.Relation.Name)) {
+			out[r.Head.Relation.Name] = true
+		}
+	}
+	for range rules {
+		for n := range derives(rules) {
+			all := true
+			for _, r := range rules {
+				if r.Kind == logic.Async || r.Head.Relation.Name != n {
+					continue
+				}
+				all = all && r.Kind == logic.Sync && !r.Head.Aggregates()
+				for m := range names(r, any) {
+					all = all && out[m]
+				}
+				for i := range r.Body {
+					all = all && !r.Body[i].Negated
+				}
+			}
+			if all {
+				out[n] = true
+			}
+		}
+	}
+	return out
+}
+
+// alone says that what the moved rules make of a relation follows from one fact.
+func (h *halves) alone(n rel, seen map[rel]bool) bool {
+	if seen[n] {
+		return true
+	}
+	seen[n] = true
+	for _, r := range h.moved {
+		if !names(r, any)[n] {
+			continue
+		}
+		k := 0
+		for i := range r.Body {
+			if a := r.Body[i].Atom; a != nil && a.Relation.Kind != logic.Static {
+				k++
+			}
+		}
+		head := r.Head.Relation.Name
+		if k > 1 || r.Head.Aggregates() || r.Kind != logic.Async && !h.persistent(h.moved)[head] && !h.alone(head, seen) {
+			return false
+		}
+	}
+	return true
 }
 
 // growing are the relations whose facts stay for ever, if those that come in do.

@@ -66,7 +66,7 @@ func and(v *analyze.Verdict, w analyze.Verdict) {
 // onward says whether the rest depends in nothing on what moves: what the moved
 // part derives, the rest must not read; a relation must be derived on one side only.
 func onward(w *site) analyze.Verdict {
-	v := analyze.Verdict{Holds: true}
+	v := unsent(w.moved)
 	for _, r := range w.moved.Rules {
 		for _, o := range w.kept.Rules {
 			switch {
@@ -100,7 +100,73 @@ func functional(w *site) analyze.Verdict {
 
 // monotonic: the rest does not depend on the moved part, which only grows.
 func monotonic(w *site) analyze.Verdict {
-	return copying(w, analyze.Monotonic(w.moved))
+	v := analyze.Monotonic(w.moved)
+	and(&v, volatile(w))
+	and(&v, growing(w))
+	return copying(w, v)
+}
+
+// volatile says whether nothing that the moved part derives survives a crash. What
+// the rest answers because it is durable, it may answer before the moved part has it; and
+// after a crash of both, what was on the way between them is lost.
+func volatile(w *site) analyze.Verdict {
+	v := analyze.Verdict{Holds: true}
+	seen := map[*logic.Relation]bool{}
+	for _, r := range w.moved.Rules {
+		if rel := r.Head.Relation; rel.Durable && !seen[rel] {
+			seen[rel] = true
+			and(&v, no(r, "it derives "+rel.Name+", which is durable, away from what answers"))
+		}
+	}
+	return v
+}
+
+// growing says whether the rest keeps for ever what a moved part that only grows reads
+// of it. What comes in a message may come again, together with anything else, but not
+// to the moved part only: where the rest reads it too, or derives it, it must be so
+// in the program before that it stays.
+func growing(w *site) analyze.Verdict {
+	v := analyze.Verdict{Holds: true}
+	stays, assuming := analyze.Persisted(w.kept, func(*logic.Relation) bool { return false })
+	kept, _ := analyze.Persisted(w.moved, func(*logic.Relation) bool { return false })
+	both := shared(w)
+	for _, rel := range w.moved.Inputs() {
+		if (derived(w.kept, rel) || slices.Contains(both, rel)) && !stays[rel] && !lasts(w.moved, rel, kept, map[*logic.Relation]bool{}) {
+			and(&v, no(nil, rel.Name+" does not stay where it is, and would stay where it is joined with what comes later"))
+		}
+	}
+	for _, a := range assuming {
+		for _, rel := range w.moved.Inputs() {
+			if a.Relation == rel.Name {
+				v.Assuming = append(v.Assuming, a)
+			}
+		}
+	}
+	return v
+}
+
+// lasts says that all that follows from a fact, follows from it alone, and stays or is
+// sent: it makes no difference then whether the fact itself stays.
+func lasts(p analyze.Part, rel *logic.Relation, stays, seen map[*logic.Relation]bool) bool {
+	if seen[rel] {
+		return true
+	}
+	seen[rel] = true
+	for _, r := range p.Rules {
+		if !reads(r, rel) {
+			continue
+		}
+		others := 0
+		for i := range r.Body {
+			if a := r.Body[i].Atom; a != nil && a.Relation.Kind != logic.Static {
+				others++
+			}
+		}
+		if others > 1 || r.Head.Aggregates() || r.Kind != logic.Async && !stays[r.Head.Relation] && !lasts(p, r.Head.Relation, stays, seen) {
+			return false
+		}
+	}
+	return true
 }
 
 // copying is for parts that may read a copy of what the rest reads as well.
