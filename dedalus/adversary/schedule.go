@@ -207,3 +207,42 @@ func (w *world) take(s Step, give func(int) bool) (Step, bool) {
 	}
 	return s, true
 }
+
+// Tell says what happens in each step, a line each; of a schedule that a run has been
+// through with the messages that arrive.
+func (s Schedule) Tell() []string {
+	var out []string
+	for _, x := range s {
+		text := x.Machine
+		switch x.Kind {
+		case Give:
+			text = fmt.Sprintf("input %d is given", x.Input)
+		case Stop:
+			text += " stops for ever"
+		case Crash:
+			text += ": the node crashes" + x.losing()
+		default:
+			for i, k := range x.keys {
+				text += [...]string{" gets ", ", "}[min(i, 1)] + fact(k)
+			}
+			for _, t := range x.Timers {
+				text += ", timer " + t
+			}
+			if len(x.keys)+len(x.Timers) == 0 {
+				text += " ticks"
+			}
+			if x.Kind == TickCrash {
+				text += "; the node crashes in the tick" + x.losing()
+			}
+		}
+		out = append(out, text)
+	}
+	return out
+}
+
+func (s Step) losing() string {
+	if s.Losing {
+		return ", which loses what is under way from it"
+	}
+	return ""
+}

@@ -1,0 +1,282 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/ashlar-dev/ashlar/dedalus/explore"
+	"github.com/ashlar-dev/ashlar/dedalus/interp"
+	"github.com/ashlar-dev/ashlar/dedalus/logic"
+	"github.com/ashlar-dev/ashlar/dedalus/rewrite"
+	"github.com/ashlar-dev/ashlar/dedalus/scenario"
+)
+
+// dedalusPair is a program, what is made of it, and what both are given.
+type dedalusPair struct {
+	steps  dedalusRewriteOptions
+	other  string
+	inputs string
+	each   int
+}
+
+func (o *dedalusPair) flags(f *pflag.FlagSet) {
+	f.SortFlags = false
+	f.StringArrayVar(&o.steps.steps, "apply", nil, "take a `STEP`, or the steps in a file whose name ends in .steps; again for the next one")
+	f.StringVar(&o.other, "other", "", "compare with the program in `FILE`, in place of what steps make")
+	f.StringVar(&o.inputs, "inputs", "", "read the messages from outside in a `FILE`, a line each, as 'in(node \"c\", 1) to leader/0'")
+	f.IntVar(&o.each, "each", 2, "without --inputs, make up `N` messages for each input")
+}
+
+// load reads the program and what is made of it.
+func (o *dedalusPair) load(t *term, path string) (before, after *logic.Program, err error) {
+	if o.other != "" && len(o.steps.steps) > 0 {
+		return nil, nil, &exit{exitUsage, errors.New("--apply and --other exclude each other")}
+	}
+	if o.each < 0 || o.each > dedalusEachMax {
+		return nil, nil, &exit{exitUsage, fmt.Errorf("--each %d: want 0 to %d", o.each, dedalusEachMax)}
+	}
+	var steps []rewrite.Step
+	for _, s := range o.steps.steps {
+		one := dedalusRewriteOptions{steps: []string{s}}
+		if strings.HasSuffix(s, ".steps") {
+			one = dedalusRewriteOptions{script: s}
+		}
+		more, err := one.parse()
+		if err != nil {
+			return nil, nil, err
+		}
+		steps = append(steps, more...)
+	}
+	if before, err = loadDedalus(t, path); err != nil {
+		return nil, nil, err
+	}
+	if o.other != "" {
+		after, err = loadDedalus(t, o.other)
+		return before, after, err
+	}
+	after = before
+	for _, s := range steps {
+		q, _, err := rewrite.Apply(after, s)
+		var refused *rewrite.Refusal
+		if errors.As(err, &refused) {
+			return nil, nil, &exit{exitSafety, refused}
+		}
+		if err != nil {
+			return nil, nil, &exit{exitUsage, err}
+		}
+		after = q
+	}
+	return before, after, nil
+}
+
+// dedalusEachMax bounds --each.
+const dedalusEachMax = 1000
+
+// given reads what a program is given.
+func (o *dedalusPair) given(p *logic.Program) ([]interp.Message, error) {
+	if o.inputs == "" {
+		return scenario.Inputs(p, o.each), nil
+	}
+	text, err := files{}.ReadFile(o.inputs)
+	if err != nil {
+		return nil, failed(err)
+	}
+	m, err := scenario.Read(p, o.inputs, string(text))
+	if err != nil {
+		return nil, &exit{exitConfig, err}
+	}
+	return m, nil
+}
+
+// both are what two programs are given.
+func (o *dedalusPair) both(before, after *logic.Program) (a, z []interp.Message, err error) {
+	if a, err = o.given(before); err != nil {
+		return nil, nil, err
+	}
+	if o.inputs != "" {
+		z, err = o.given(after)
+		return a, z, err
+	}
+	// What is made up for the first, the second gets.
+	for _, m := range a {
+		n, err := scenario.Message(after, m.String())
+		if err != nil {
+			return nil, nil, &exit{exitConfig, fmt.Errorf("the program after: %w", err)}
+		}
+		z = append(z, n)
+	}
+	return a, z, nil
+}
+
+const dedalusCompareHelp = `Compare explores a program and what steps make of it (or another program) in every
+order in which the messages can arrive, and says whether the second does what the
+first can: at every moment it has told what the first can have told (safety), and
+it comes to rest where the first can (liveness). A difference is shown with the
+steps that lead there.
+
+It is a search within bounds, which it says: so many messages in a tick, so many
+that come twice, so many crashes, so many nodes that omit messages for ever. What a
+crash of a machine is for a node that runs on several is in docs/lang/dedalus.md.
+Functions from Go are stood in for by functions that give different results for
+different arguments.
+
+Exit codes: 0 no difference, and nothing was left out; 12 the second tells what the
+first does not, or a step was refused; 13 it comes to rest where the first does not;
+20 the search was not complete; 130 interrupted; 150 errors in a program; 151 in the
+messages; 1 files; 2 usage.`
+
+func newDedalusCompareCommand(t *term) *cobra.Command {
+	var o dedalusPair
+	var b explore.Bounds
+	var limits []string
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "compare FILE.ded",
+		Short: "Explore whether a rewritten program does only what the original can",
+		Long:  dedalusCompareHelp,
+		Example: `  ashlar dedalus compare voting.ded --apply voting.steps
+  ashlar dedalus compare voting.ded --apply 'partition participant into 2' --inputs two.txt --duplicates 1
+  ashlar dedalus compare twophase.ded --apply twophase.steps --limit retry=1 --crashes 1 --json`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return runDedalusCompare(cmd.Context(), t, o, b, limits, args[0], asJSON)
+		},
+	}
+	f := cmd.Flags()
+	o.flags(f)
+	f.IntVar(&b.Together, "together", 2, "at most `N` messages arrive in a tick")
+	f.IntVar(&b.Duplicates, "duplicates", 0, "`N` deliveries of what was delivered before, beyond what is sent again")
+	f.IntVar(&b.Crashes, "crashes", 0, "`N` crashes of nodes, which come back with what is durable")
+	f.IntVar(&b.Omissions, "omissions", 0, "`N` nodes omit messages, for ever")
+	f.Int64Var(&b.StatesMax, "states", 1_000_000, "visit at most `N` states of each program")
+	f.StringArrayVar(&limits, "limit", nil, "let a timer run out at most so often, as `TIMER=N`; again for another one")
+	f.BoolVar(&asJSON, "json", false, "write the result as JSON")
+	return cmd
+}
+
+// dedalusComparison is what compare reports to machines.
+type dedalusComparison struct {
+	Schema     string   `json:"schema"`
+	ExitCode   int      `json:"exitCode"`
+	Bounds     string   `json:"bounds"`
+	Inputs     []string `json:"inputs"`
+	States     [2]int64 `json:"states"`
+	Complete   [2]bool  `json:"complete"`
+	Told       [2]int   `json:"told"`
+	Final      [2]int   `json:"final"`
+	Different  string   `json:"different,omitempty"`
+	Difference []string `json:"difference,omitempty"`
+	Steps      []string `json:"steps,omitempty"`
+}
+
+func runDedalusCompare(ctx context.Context, t *term, o dedalusPair, b explore.Bounds, limits []string, path string, asJSON bool) error {
+	if b.Together < 1 || b.Duplicates < 0 || b.Crashes < 0 || b.Omissions < 0 || b.StatesMax < 1 {
+		return &exit{exitUsage, errors.New("bounds are not negative, and --together and --states at least 1")}
+	}
+	before, after, err := o.load(t, path)
+	if err != nil {
+		return err
+	}
+	first, second, err := o.both(before, after)
+	if err != nil {
+		return err
+	}
+	times, err := parseLimits(before, limits)
+	if err != nil {
+		return err
+	}
+	inputs := func(p *logic.Program) []interp.Message {
+		if p == before {
+			return first
+		}
+		return second
+	}
+	c, err := explore.Compare(ctx, before, after, inputs, scenario.Functions(before), b, func(m *explore.Model) {
+		for timer, n := range times {
+			m.Limit(timer, n)
+		}
+	})
+	if err != nil {
+		return &exit{exitInterrupted, fmt.Errorf("interrupted: nothing is known yet (%v)", b)}
+	}
+	return tellComparison(t, c, b, first, asJSON)
+}
+
+// parseLimits reads what --limit says.
+func parseLimits(p *logic.Program, limits []string) (map[string]int, error) {
+	out := map[string]int{}
+	for _, l := range limits {
+		name, number, _ := strings.Cut(l, "=")
+		n, err := strconv.Atoi(number)
+		if r := p.Find(name); err != nil || n < 0 || r == nil || r.Kind != logic.Timer {
+			return nil, &exit{exitUsage, fmt.Errorf("--limit %s: want TIMER=N, of a timer of the program", l)}
+		}
+		out[name] = n
+	}
+	return out, nil
+}
+
+func tellComparison(t *term, c *explore.Comparison, b explore.Bounds, given []interp.Message, asJSON bool) error {
+	d := dedalusComparison{Schema: "ashlar-dedalus-compare-1", Bounds: b.String(), Inputs: []string{}}
+	for _, m := range given {
+		d.Inputs = append(d.Inputs, m.String())
+	}
+	for i, out := range []*explore.Outcomes{c.First, c.Second} {
+		d.States[i], d.Complete[i], d.Told[i], d.Final[i] = out.States, out.Complete, len(out.Told), len(out.Final)
+	}
+	switch {
+	case c.Different != nil:
+		d.Different, d.Steps = c.Different.Kind, c.Different.Steps
+		d.Difference = strings.Split(c.Different.Told, "\n")
+		d.ExitCode = map[string]int{"safety": exitSafety, "liveness": exitLiveness}[c.Different.Kind]
+	case !c.Complete():
+		d.ExitCode = exitNotChecked
+	}
+	if asJSON {
+		e := json.NewEncoder(t.out)
+		e.SetIndent("", "  ")
+		if err := e.Encode(d); err != nil {
+			return failed(err)
+		}
+	} else {
+		printComparison(t, c, d)
+	}
+	if d.ExitCode != 0 {
+		return &exit{code: d.ExitCode}
+	}
+	return nil
+}
+
+func printComparison(t *term, c *explore.Comparison, d dedalusComparison) {
+	p := newPalette(t.outTTY)
+	fmt.Fprintf(t.out, "%s from outside; %s\n", many(len(d.Inputs), "message"), d.Bounds)
+	for i, name := range []string{"the original", "the other"} {
+		all := ""
+		if !d.Complete[i] {
+			all = ", and did not get to the end"
+		}
+		fmt.Fprintf(t.out, "%s: visited %s%s; tells %s, and comes to rest with %d of them\n",
+			name, many(int(d.States[i]), "state"), all, many(d.Told[i], "set"), d.Final[i])
+	}
+	switch {
+	case c.Different != nil:
+		fmt.Fprintln(t.out, p.bad("different: ")+"of the other, "+c.Different.Error())
+		if len(d.Steps) > 0 {
+			fmt.Fprintln(t.out, "after")
+		}
+		for i, s := range d.Steps {
+			fmt.Fprintf(t.out, "%4d  %s\n", i+1, s)
+		}
+	case !c.Complete():
+		fmt.Fprintln(t.out, "no difference was found in what was visited; --states visits more, --limit and fewer messages need less")
+	default:
+		fmt.Fprintln(t.out, p.good("no difference: ")+"within these bounds the other does nothing that the original cannot")
+	}
+}

@@ -1,0 +1,185 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ashlar-dev/ashlar/dedalus/adversary"
+	"github.com/ashlar-dev/ashlar/dedalus/logic"
+	"github.com/ashlar-dev/ashlar/dedalus/scenario"
+)
+
+const dedalusSimulateHelp = `Simulate runs a program, or what steps make of it, under a scheduler that means
+harm: messages are late, come in another order and come twice, timers run out at any
+time, nodes crash, and machines stop. Then there is peace, in which all that is under
+way arrives, until nothing new is told.
+
+Each run is judged: the original must be able to tell what was told, at each moment
+and at rest. For that a run of the original is looked for, within a bound: a run that
+it does not find is reported, and may yet be one of the original's. A run that is
+reported is made shorter, and shown with a line that repeats it: --replay LINE.
+
+Without steps a program is its own original, which shows how it fares, and how far
+the search for a run of it gets. Functions from Go are stood in for by functions that
+give different results for different arguments.
+
+Exit codes: 0 all runs were explained; 12 something was told that the original was
+not found to tell; 13 a run came to rest where the original was not found to; 130
+interrupted; 150 errors in a program; 151 in the messages; 1 files; 2 usage.`
+
+// dedalusSimulateOptions are the flags of dedalus simulate.
+type dedalusSimulateOptions struct {
+	dedalusPair
+	seeds, seed uint64
+	replay      string
+	ticks       int
+	run         adversary.Options
+	json        bool
+}
+
+func newDedalusSimulateCommand(t *term) *cobra.Command {
+	var o dedalusSimulateOptions
+	cmd := &cobra.Command{
+		Use:   "simulate FILE.ded",
+		Short: "Run a program under random schedules, and compare it with the original",
+		Long:  dedalusSimulateHelp,
+		Example: `  ashlar dedalus simulate voting.ded --apply voting.steps --seeds 100
+  ashlar dedalus simulate voting.ded --apply voting.steps --crashes 2 --stops 1 --each 20
+  ashlar dedalus simulate voting.ded --other mine.ded --replay '>0 leader/0:0 participant/1:0'`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return runDedalusSimulate(cmd.Context(), t, o, args[0])
+		},
+	}
+	f := cmd.Flags()
+	o.flags(f)
+	f.Uint64Var(&o.seeds, "seeds", 20, "make `N` runs")
+	f.Uint64Var(&o.seed, "seed", 1, "begin with this `SEED`")
+	f.StringVar(&o.replay, "replay", "", "make the one run of a `SCHEDULE`")
+	f.IntVar(&o.run.Steps, "steps", 400, "`N` steps of trouble in each run")
+	f.IntVar(&o.run.Faults.Crashes, "crashes", 0, "about `N` crashes of nodes in a run; they come back with what is durable")
+	f.IntVar(&o.run.Faults.Stops, "stops", 0, "of `N` nodes at most machines stop for ever")
+	f.StringSliceVar(&o.run.Faults.Spared, "spare", nil, "the nodes of a `COMPONENT` neither crash nor stop")
+	f.BoolVar(&o.run.Again, "again", false, "who asks asks again")
+	f.IntVar(&o.ticks, "search", 4000, "look for a run of the original for `N` ticks")
+	f.BoolVar(&o.json, "json", false, "write the result as JSON")
+	return cmd
+}
+
+// dedalusSimulation is what simulate reports to machines.
+type dedalusSimulation struct {
+	Schema   string   `json:"schema"`
+	ExitCode int      `json:"exitCode"`
+	Runs     uint64   `json:"runs"`
+	Rested   uint64   `json:"rested"`
+	Told     int      `json:"told"`
+	Steps    int      `json:"steps"`
+	Seed     uint64   `json:"seed,omitempty"` // of what was found
+	Found    string   `json:"found,omitempty"`
+	What     []string `json:"what,omitempty"`
+	Schedule []string `json:"schedule,omitempty"`
+	Replay   string   `json:"replay"`
+}
+
+func runDedalusSimulate(ctx context.Context, t *term, o dedalusSimulateOptions, path string) error {
+	if o.run.Steps < 1 || o.run.Faults.Crashes < 0 || o.run.Faults.Stops < 0 || o.ticks < 0 {
+		return &exit{exitUsage, errors.New("--steps is at least 1, and --crashes, --stops and --search are not negative")}
+	}
+	line, err := adversary.Parse(o.replay)
+	if err != nil {
+		return &exit{exitUsage, err}
+	}
+	before, after, err := o.load(t, path)
+	if err != nil {
+		return err
+	}
+	for _, c := range o.run.Faults.Spared {
+		if before.Component(c) == nil {
+			return &exit{exitUsage, fmt.Errorf("--spare %s: there is no such component", c)}
+		}
+	}
+	first, second, err := o.both(before, after)
+	if err != nil {
+		return err
+	}
+	o.run.Functions = scenario.Functions(before)
+	x, oracle := adversary.NewPlayer(after, second, o.run), adversary.NewOracle(before, first, o.run)
+	oracle.TicksMax = o.ticks
+	d := dedalusSimulation{Schema: "ashlar-dedalus-simulate-1"}
+	one := func(r *adversary.Run, seed uint64) bool {
+		d.Runs++
+		d.Told, d.Steps = d.Told+len(r.Told), d.Steps+r.Steps
+		if r.Rest {
+			d.Rested++
+		}
+		v := oracle.Judge(ctx, r)
+		if v.Kind == "" || ctx.Err() != nil {
+			return false
+		}
+		r, v = shortened(ctx, x, oracle, r, v)
+		d.Seed, d.Found, d.What = seed, v.Kind, strings.Split(v.String(), "\n")
+		d.Schedule, d.Replay = r.Schedule.Tell(), r.Schedule.String()
+		d.ExitCode = map[string]int{"safety": exitSafety, "liveness": exitLiveness}[v.Kind]
+		return true
+	}
+	if o.replay != "" {
+		one(x.Replay(line), 0)
+	} else {
+		for seed := o.seed; seed < o.seed+o.seeds && ctx.Err() == nil; seed++ {
+			if one(x.Random(seed), seed) {
+				break
+			}
+		}
+	}
+	if ctx.Err() != nil && d.Found == "" {
+		d.ExitCode = exitInterrupted
+	}
+	return tellSimulation(t, d, o, after)
+}
+
+// shortened makes a run shorter with a search that gives up early, and answers that
+// run only if the whole search does not explain it either.
+func shortened(ctx context.Context, x *adversary.Player, o *adversary.Oracle, r *adversary.Run, v *adversary.Verdict) (*adversary.Run, *adversary.Verdict) {
+	whole := o.TicksMax
+	o.TicksMax = min(whole, 300)
+	short := x.Shrink(ctx, r.Schedule, func(r *adversary.Run) bool { return o.Judge(ctx, r).Kind == v.Kind })
+	o.TicksMax = whole
+	if w := o.Judge(ctx, short); w.Kind == v.Kind {
+		return short, w
+	}
+	return r, v
+}
+
+func tellSimulation(t *term, d dedalusSimulation, o dedalusSimulateOptions, p *logic.Program) error {
+	if o.json {
+		e := json.NewEncoder(t.out)
+		e.SetIndent("", "  ")
+		if err := e.Encode(d); err != nil {
+			return failed(err)
+		}
+	} else {
+		pal := newPalette(t.outTTY)
+		if d.ExitCode == exitInterrupted {
+			fmt.Fprintln(t.out, "interrupted, after")
+		}
+		fmt.Fprintf(t.out, "%s of %s: %s in %s, %d came to rest\n", many(int(d.Runs), "run"), p.Name, many(d.Told, "message")+" told", many(d.Steps, "step"), d.Rested)
+		if d.Found == "" {
+			fmt.Fprintln(t.out, pal.good("no difference: ")+"the original can do what these runs did")
+		} else {
+			fmt.Fprintf(t.out, "%s with seed %d, %s\nafter\n", pal.bad("different:"), d.Seed, strings.Join(d.What, "\n"))
+			for i, s := range d.Schedule {
+				fmt.Fprintf(t.out, "%4d  %s\n", i+1, s)
+			}
+			fmt.Fprintf(t.out, "and peace. Repeat with --replay '%s'\n", d.Replay)
+		}
+	}
+	if d.ExitCode != 0 {
+		return &exit{code: d.ExitCode}
+	}
+	return nil
+}
