@@ -1,0 +1,134 @@
+package gen_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/ashlar-dev/ashlar/dedalus/gen"
+	"github.com/ashlar-dev/ashlar/dedalus/logic"
+)
+
+// A batch is programs that are compiled together with a main program which runs
+// each beside the interpreter. The files are laid over the module, in which they
+// are not.
+
+// batchMain is the main program. Its arguments are how many seeds, how many ticks,
+// and the first seed.
+const batchMain = `package main
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+
+	"github.com/ashlar-dev/ashlar/dedalus/interp"
+	"github.com/ashlar-dev/ashlar/dedalus/internal/given"
+	"github.com/ashlar-dev/ashlar/dedalus/internal/lockstep"
+	"github.com/ashlar-dev/ashlar/dedalus/logic"
+	"github.com/ashlar-dev/ashlar/dedalus/rt"
+	"github.com/ashlar-dev/ashlar/examples/dedalus/crypt"
+%s)
+
+func bytes(f func([]byte) []byte) func([]logic.Value) (logic.Value, bool) {
+	return func(a []logic.Value) (logic.Value, bool) {
+		return logic.Value{Kind: logic.Bytes, Str: string(f([]byte(a[0].Str)))}, true
+	}
+}
+
+func main() {
+	functions := interp.Functions{"decrypt": bytes(crypt.Decrypt), "encrypt": bytes(crypt.Encrypt), "sign": bytes(crypt.Sign)}
+	seeds, _ := strconv.Atoi(os.Args[1])
+	ticks, _ := strconv.Atoi(os.Args[2])
+	first, _ := strconv.Atoi(os.Args[3])
+	failed := false
+	for _, c := range []struct {
+		name, text string
+		compiled   func() *rt.Program
+	}{
+%s	} {
+		p, errs := given.Read(c.text)
+		if p == nil {
+			panic(errs)
+		}
+		for seed := range seeds {
+			err := lockstep.Case{Logic: p, Compiled: c.compiled(), Functions: functions}.Shortest(uint64(first + seed), ticks)
+			if err != nil {
+				fmt.Printf("%%s, seed %%d: %%v\n%%s\n", c.name, first + seed, err, c.text)
+				failed = true
+				break
+			}
+		}
+	}
+	if failed {
+		os.Exit(1)
+	}
+}
+`
+
+// named is a program and its name.
+type named struct {
+	name string
+	*logic.Program
+}
+
+// build compiles a batch and returns the program that runs it.
+func build(t *testing.T, programs []named) string {
+	t.Helper()
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	replace := map[string]string{}
+	put := func(path string, text []byte) {
+		file := filepath.Join(dir, strconv.Itoa(len(replace)))
+		if err := os.WriteFile(file, text, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		replace[filepath.Join(root, "dedalus/gen/batch", path)] = file
+	}
+	var imports, cases strings.Builder
+	for i, p := range programs {
+		pkg := fmt.Sprintf("p%d", i)
+		files, err := gen.Generate(p.Program, pkg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range files {
+			put(filepath.Join(pkg, f.Name), f.Text)
+		}
+		fmt.Fprintf(&imports, "\t%q\n", "github.com/ashlar-dev/ashlar/dedalus/gen/batch/"+pkg)
+		fmt.Fprintf(&cases, "\t\t{%q, %q, %s.Program},\n", p.name, p.String(), pkg)
+	}
+	put("main.go", fmt.Appendf(nil, batchMain, imports.String(), cases.String()))
+	overlay, err := json.Marshal(map[string]any{"Replace": replace})
+	if err != nil {
+		t.Fatal(err)
+	}
+	over, exe := filepath.Join(dir, "overlay.json"), filepath.Join(dir, "batch")
+	if err := os.WriteFile(over, overlay, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("go", "build", "-overlay", over, "-o", exe, "./dedalus/gen/batch")
+	cmd.Dir = root
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return exe
+}
+
+// lockstep runs a batch.
+func lockstep(t *testing.T, programs []named, seeds, ticks int) {
+	t.Helper()
+	exe := build(t, programs)
+	out, err := exec.Command(exe, strconv.Itoa(seeds), strconv.Itoa(ticks), "0").CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+}

@@ -1,0 +1,115 @@
+package host
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io/fs"
+	"path"
+	"slices"
+
+	"github.com/ashlar-dev/ashlar/env"
+)
+
+// NewerError says that another piece of the same logical node has started anew: this
+// one has to as well, as of that incarnation.
+type NewerError struct {
+	Piece       string
+	Incarnation uint64
+}
+
+func (e *NewerError) Error() string {
+	return fmt.Sprintf("%s has started anew: this piece of the same node has to, too, as of incarnation %d", e.Piece, e.Incarnation)
+}
+
+// meetPiece compares incarnations with a node that is known for certain. No lock is
+// needed; a link's may be held. An error says that nothing may pass.
+func (h *Host) meetPiece(node string, incarnation uint64) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	switch ours := h.incarnation; {
+	case !slices.Contains(h.opt.Pieces, node) || incarnation == 0 || incarnation == ours:
+		return nil
+	case ours == 0:
+		h.incarnation = incarnation // nothing has come from a piece yet
+		return nil
+	case incarnation < ours:
+		return fmt.Errorf("incarnation %d, and this is %d", incarnation, ours)
+	}
+	h.mark("dedalus/host piece started anew")
+	newer := &NewerError{Piece: node, Incarnation: incarnation}
+	// Whoever calls may hold locks that the end needs.
+	h.opt.Env.Clock.After(0, env.WakeFunc(func() { h.shut(newer) }))
+	return newer
+}
+
+// The file of the incarnation, and what it is written to first:
+//
+//	incarnation  u64, little endian
+//	crc          u32, little endian: CRC-32C of it
+const (
+	incarnationName = "INCARNATION"
+	incarnationNew  = "INCARNATION.new"
+	incarnationLen  = 12
+)
+
+// Incarnation begins the next incarnation of the logical node that a piece belongs to,
+// which keeps its number in the directory: the next one, or as of, where that is not 0
+// and not less than the last one: a NewerError's. When it returns without an error,
+// the number is durable.
+func Incarnation(world env.Env, dir string, of uint64) (uint64, error) {
+	fail := func(err error) (uint64, error) { return 0, fmt.Errorf("incarnation in %s: %w", dir, err) }
+	disk := world.Disk
+	if err := disk.MakeDir(dir); err != nil {
+		return fail(err)
+	}
+	last, err := readIncarnation(disk, path.Join(dir, incarnationName))
+	if err != nil {
+		return fail(err)
+	}
+	n := last + 1
+	if of != 0 && of >= last {
+		n = of
+	}
+	b := binary.LittleEndian.AppendUint64(nil, n)
+	b = binary.LittleEndian.AppendUint32(b, crc32.Checksum(b, crc32.MakeTable(crc32.Castagnoli)))
+	f, err := disk.Open(path.Join(dir, incarnationNew), true)
+	if err != nil {
+		return fail(err)
+	}
+	_, err = f.WriteAt(b, 0)
+	if err == nil {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		return fail(err)
+	}
+	if err := disk.Rename(path.Join(dir, incarnationNew), path.Join(dir, incarnationName)); err != nil {
+		return fail(err)
+	}
+	// The directory itself may be as new as what is in it.
+	if err := errors.Join(disk.SyncDir(dir), disk.SyncDir(path.Dir(dir))); err != nil {
+		return fail(err)
+	}
+	return n, nil
+}
+
+func readIncarnation(disk env.Disk, name string) (uint64, error) {
+	f, err := disk.Open(name, false)
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	defer f.Close()
+	var b [incarnationLen]byte
+	if _, err := f.ReadAt(b[:], 0); err != nil {
+		return 0, err
+	}
+	if crc32.Checksum(b[:8], crc32.MakeTable(crc32.Castagnoli)) != binary.LittleEndian.Uint32(b[8:]) {
+		return 0, fmt.Errorf("%s is damaged: wrong checksum", name)
+	}
+	return binary.LittleEndian.Uint64(b[:]), nil
+}

@@ -1,0 +1,161 @@
+package rt
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Strings makes strings of bytes that come in: texts in chunks, and each node once.
+type Strings struct {
+	chunk strings.Builder
+	nodes map[string]string
+}
+
+// A text of more than textLong bytes has its own memory; others share chunks, which
+// live as long as one of their texts. At most nodesMax nodes are remembered.
+const (
+	textLong   = 512
+	textsChunk = 4096
+	nodesMax   = 1 << 14
+)
+
+// Text returns bytes as a string, which shares nothing with them.
+func (s *Strings) Text(b []byte) string {
+	if len(b) > textLong {
+		return string(b)
+	}
+	if s.chunk.Cap()-s.chunk.Len() < len(b) {
+		s.chunk.Reset()
+		s.chunk.Grow(textsChunk)
+	}
+	at := s.chunk.Len()
+	s.chunk.Write(b)
+	return s.chunk.String()[at:]
+}
+
+// Node returns the name of a node as a string.
+func (s *Strings) Node(b []byte) string {
+	if n, ok := s.nodes[string(b)]; ok {
+		return n
+	}
+	if s.nodes == nil || len(s.nodes) >= nodesMax {
+		s.nodes = map[string]string{}
+	}
+	n := string(b)
+	s.nodes[n] = n
+	return n
+}
+
+// Number is n. It keeps the Go compiler from computing with constants, which may
+// not wrap around or divide by zero.
+func Number[T uint64 | int64](n T) T { return n }
+
+// CompareBool orders truth values.
+func CompareBool(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case b:
+		return -1
+	}
+	return 1
+}
+
+// Distinct sorts values and takes doubles away. It returns a part of the slice.
+func Distinct[T any](values []T, compare func(a, b T) int) []T {
+	slices.SortFunc(values, compare)
+	return slices.CompactFunc(values, func(a, b T) bool { return compare(a, b) == 0 })
+}
+
+// Union is the set of what is in one of two sets, which may be one of them.
+func Union[T any](a, b []T, compare func(a, b T) int) []T {
+	if len(b) == 0 {
+		return a
+	}
+	return Distinct(slices.Concat(a, b), compare)
+}
+
+// Contains says whether a set has a value.
+func Contains[T any](set []T, v T, compare func(a, b T) int) bool {
+	_, ok := slices.BinarySearchFunc(set, v, compare)
+	return ok
+}
+
+// Set makes a set of values, whose slice it takes.
+func Set[T any](compare func(a, b T) int, values ...T) []T { return Distinct(values, compare) }
+
+// AppendNum, AppendText and AppendSet append the key of a value of a kind to b, as
+// package logic defines it; behind AppendSet come the keys of its elements.
+func AppendNum(b []byte, kind uint8, n uint64) []byte {
+	b = append(b, kind)
+	b = strconv.AppendUint(b, n, 16)
+	return append(b, ';')
+}
+
+// AppendText is as AppendNum.
+func AppendText(b []byte, kind uint8, s string) []byte {
+	b = append(b, kind)
+	b = strconv.AppendInt(b, int64(len(s)), 10)
+	b = append(b, ':')
+	return append(b, s...)
+}
+
+// AppendSet is as AppendNum.
+func AppendSet(b []byte, size int) []byte {
+	b = append(b, KindSet)
+	b = strconv.AppendInt(b, int64(size), 10)
+	return append(b, '{')
+}
+
+// Fnv is the function hash of the language, for the key of a value.
+func Fnv(key []byte) uint64 {
+	h := uint64(14695981039346656037)
+	for _, c := range key {
+		h = (h ^ uint64(c)) * 1099511628211
+	}
+	return h
+}
+
+// keyShort is how long a key may be without taking memory.
+const keyShort = 96
+
+// FnvNum is Fnv of a number's key, and FnvText of a text's.
+func FnvNum(kind uint8, n uint64) uint64 {
+	var b [keyShort]byte
+	return Fnv(AppendNum(b[:0], kind, n))
+}
+
+// FnvText is as FnvNum.
+func FnvText(kind uint8, s string) uint64 {
+	var b [keyShort]byte
+	return Fnv(AppendText(b[:0], kind, s))
+}
+
+// Quoted is a text, bytes or node as the language writes it.
+func Quoted(kind uint8, s string) string {
+	switch kind {
+	case KindBytes:
+		return "b" + strconv.Quote(s)
+	case KindNode:
+		return "node " + strconv.Quote(s)
+	}
+	return strconv.Quote(s)
+}
+
+// Braces is a set as the language writes it; write says how it writes an element.
+func Braces[T any](set []T, write func(T) string) string {
+	all := make([]string, len(set))
+	for i, e := range set {
+		all[i] = write(e)
+	}
+	return "{" + strings.Join(all, ", ") + "}"
+}
+
+// Truth is 1 for true and 0 for false.
+func Truth(b bool) uint64 {
+	if b {
+		return 1
+	}
+	return 0
+}
