@@ -263,8 +263,8 @@ func (w *writing) ordering() {
 		sync $C_number(0) <- not $C_last(_)
 		next $C_last(u) <- $C_begin(u)
 		next $C_last(u) <- $C_last(u)
-		next $C_ask(u) <- $C_begin(u)
-		sync $C_asking(u) <- $C_ask(u)
+		next $C_asked(u) <- $C_now(u)
+		sync $C_asking(u) <- $C_now(u), not $C_asked(u)
 		sync $C_asking(u) <- $C_came(), $C_now(u), not $C_agreed(u)
 		async $C_freeze@to(u, part) <- $C_asking(u), $C_parts(self, part, to)
 		sync $C_at(part, v, d) <- $C_is(part, v, d)
@@ -273,7 +273,8 @@ func (w *writing) ordering() {
 		sync $C_agreed(u) <- $C_votes(u, k), k >= $N
 		sync $C_acks(u, count<part>) <- $C_now(u), $C_at(part, _, d), d >= u
 		sync $C_finished(u) <- $C_acks(u, k), k >= $N
-		sync $C_telling(u) <- $C_is(_, _, d), $C_agreed(u), d < u
+		next $C_told(u) <- $C_agreed(u)
+		sync $C_telling(u) <- $C_agreed(u), not $C_told(u)
 		sync $C_telling(u) <- $C_came(), $C_agreed(u)`)
 }
 
@@ -391,7 +392,7 @@ func (d *division) relations() error {
 		"":                                 "came frozen",
 		"n: u64":                           "tick waiting first",
 		"n: max<u64>":                      "clock",
-		"u: u64":                           "number begin now ask asking agreed finished telling done",
+		"u: u64":                           "number begin now asked told asking agreed finished telling done",
 		"u: u64, k: u64":                   "votes acks",
 		"u: u64, part: u64":                "freeze",
 		"i: u64, part: u64":                "turn",

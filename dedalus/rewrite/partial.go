@@ -33,8 +33,9 @@ import (
 // Facts that a piece is frozen for wait in a relation, and none is lost. Messages that
 // come twice find the greatest number that was voted or done, and change nothing; an
 // input that comes again when it has been dealt with has a number of its own. Before the
-// first input nothing has been voted, and nobody is frozen. An input that comes while
-// another is under way has the order's messages sent once more.
+// first input nothing has been voted, and nobody is frozen. What the order
+// sends is sent once in each of its lives, and again when an input comes: that a crash
+// has lost a message is not the end.
 //
 // What is sent because of a replicated input, and depends on what is divided, is sent in
 // parts, with a count of them from each piece; the receiver keeps them until it has all,
@@ -155,8 +156,8 @@ func of(rel *logic.Relation) []string {
 func (t *template) declare() {
 	for _, d := range []struct{ name, columns string }{
 		{"clock", "n max"}, {"tick", "n u64"}, {"came", ""}, {"waiting", "n u64"}, {"first", "n u64"}, {"number", "u u64"}, {"last", "u max"},
-		{"begin", "u u64"}, {"now", "u u64"}, {"ask", "u u64"}, {"asking", "u u64"}, {"at", "part u64, voted max, done max"},
-		{"votes", "u u64, k u64"}, {"agreed", "u u64"}, {"acks", "u u64, k u64"}, {"finished", "u u64"}, {"telling", "u u64"},
+		{"begin", "u u64"}, {"now", "u u64"}, {"asked", "u u64"}, {"asking", "u u64"}, {"at", "part u64, voted max, done max"},
+		{"votes", "u u64, k u64"}, {"agreed", "u u64"}, {"acks", "u u64, k u64"}, {"finished", "u u64"}, {"told", "u u64"}, {"telling", "u u64"},
 		{"freeze", "u u64, part u64"}, {"is", "part u64, voted u64, done u64"},
 		{"voted", "u max"}, {"begun", "u max"}, {"done", "u u64"}, {"frozen", ""}, {"turn", "i u64, part u64"}, {"report", "part u64"},
 	} {
