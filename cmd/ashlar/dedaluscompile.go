@@ -1,0 +1,305 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"go/format"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"runtime/debug"
+	"slices"
+	"strings"
+
+	"github.com/google/renameio/v2"
+	"github.com/spf13/cobra"
+
+	"github.com/ashlar-dev/ashlar/dedalus/gen"
+	"github.com/ashlar-dev/ashlar/dedalus/logic"
+	"github.com/ashlar-dev/ashlar/dedalus/rewrite"
+)
+
+// ashlarModule is where the packages are that compiled programs need.
+const ashlarModule = "github.com/ashlar-dev/ashlar"
+
+// dedalusSteps are the flags of commands that rewrite a program before they do
+// something with it.
+type dedalusSteps struct {
+	apply  []string
+	script string
+}
+
+func (o *dedalusSteps) flags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.SortFlags = false
+	f.StringArrayVar(&o.apply, "apply", nil, "rewrite the program by a `STEP` first, as 'ashlar dedalus rewrite' does; again for the next one")
+	f.StringVar(&o.script, "script", "", "rewrite it by the steps in a `FILE` first")
+}
+
+// load reads a program and takes the steps.
+func (o *dedalusSteps) load(t *term, path string) (*logic.Program, error) {
+	steps, err := (&dedalusRewriteOptions{steps: o.apply, script: o.script}).parse()
+	if err != nil {
+		return nil, err
+	}
+	p, err := loadDedalus(t, path)
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range steps {
+		q, _, err := rewrite.Apply(p, s)
+		var refused *rewrite.Refusal
+		switch {
+		case errors.As(err, &refused):
+			fmt.Fprintln(t.err, refused)
+			return nil, &exit{code: exitSafety}
+		case err != nil:
+			return nil, &exit{exitUsage, err}
+		}
+		p = q
+	}
+	return p, nil
+}
+
+// dedalusCompileOptions are the flags of dedalus compile.
+type dedalusCompileOptions struct {
+	dedalusSteps
+	out, ashlar string
+	json        bool
+}
+
+func newDedalusCompileCommand(t *term) *cobra.Command {
+	var o dedalusCompileOptions
+	cmd := &cobra.Command{
+		Use:   "compile FILE.ded -o DIR",
+		Short: "Compile a protocol to a Go program",
+		Long: `Compile writes a Go program that runs any instance of a protocol: a package with a
+type for each component, and a main. One binary is all components; which instance a
+process is, its --node says, and where the others are, the --deployment, which
+'ashlar dedalus deploy' writes.
+
+Within a Go module the program is a part of it, and the module has to require
+` + ashlarModule + `. Elsewhere DIR becomes a module of its own; where
+this command was built from a directory, --ashlar says which.
+
+Exit codes: 0 compiled; 12 a step was refused; 150 errors in the program; 1 files;
+2 usage.`,
+		Example: `  ashlar dedalus compile voting.ded -o cmd/voting
+  ashlar dedalus compile voting.ded --script voting.steps -o build/voting
+  cd build/voting && go build -o voting .`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error { return runDedalusCompile(cmd.Context(), t, o, args[0]) },
+	}
+	f := cmd.Flags()
+	f.StringVarP(&o.out, "out", "o", "", "the directory to write the program to (needed)")
+	o.dedalusSteps.flags(cmd)
+	f.StringVar(&o.ashlar, "ashlar", "", "the `DIR` of the sources of "+ashlarModule+", for a module of its own")
+	f.BoolVar(&o.json, "json", false, "tell what was written as JSON")
+	return cmd
+}
+
+// dedalusCompiled is what compile reports to machines.
+type dedalusCompiled struct {
+	Schema     string   `json:"schema"`
+	Program    string   `json:"program"`
+	Dir        string   `json:"dir"`
+	Package    string   `json:"package"`
+	Module     bool     `json:"module"`
+	Files      []string `json:"files"`
+	Components []string `json:"components"`
+}
+
+func runDedalusCompile(ctx context.Context, t *term, o dedalusCompileOptions, path string) error {
+	if o.out == "" {
+		return &exit{exitUsage, errors.New("compile needs -o DIR")}
+	}
+	p, err := o.load(t, path)
+	if err != nil {
+		return err
+	}
+	c, err := compileDedalus(ctx, p, o.out, o.ashlar)
+	if err != nil {
+		return err
+	}
+	if o.json {
+		return writeJSON(t, c)
+	}
+	for _, f := range c.Files {
+		fmt.Fprintln(t.out, f)
+	}
+	return nil
+}
+
+// compileDedalus writes a program to a directory.
+func compileDedalus(ctx context.Context, p *logic.Program, dir, ashlar string) (*dedalusCompiled, error) {
+	name := packageName(p.Name)
+	files, err := gen.Generate(p, name)
+	if err != nil {
+		return nil, &exit{exitSpec, err}
+	}
+	c := &dedalusCompiled{Schema: "ashlar-dedalus-compile-1", Program: p.Name, Dir: dir}
+	for _, k := range p.Components {
+		c.Components = append(c.Components, k.Name)
+	}
+	if err := os.MkdirAll(filepath.Join(dir, name), 0o777); err != nil {
+		return nil, failed(err)
+	}
+	write := func(file string, text []byte) error {
+		file = filepath.Join(dir, file)
+		c.Files = append(c.Files, file)
+		return renameio.WriteFile(file, text, 0o666)
+	}
+	base, err := importPathOf(dir)
+	if err != nil {
+		return nil, failed(err)
+	}
+	if base == "" {
+		base, c.Module = name, true
+		if err := writeModule(ctx, name, ashlar, write); err != nil {
+			return nil, failed(err)
+		}
+	}
+	c.Package = path.Join(base, name)
+	if err := removeGenerated(filepath.Join(dir, name), files); err != nil {
+		return nil, failed(err)
+	}
+	for _, f := range files {
+		if err := write(filepath.Join(name, f.Name), f.Text); err != nil {
+			return nil, failed(err)
+		}
+	}
+	text, err := format.Source(fmt.Appendf(nil, `// Code generated by ashlar dedalus compile. DO NOT EDIT.
+
+// Command %[1]s runs one instance of the program %[2]s; --help explains.
+package main
+
+import (
+	program %[3]q
+
+	"%[4]s/cmd/dedalusd"
+)
+
+func main() { dedalusd.Main(program.Program()) }
+`, name, p.Name, c.Package, ashlarModule))
+	if err != nil {
+		return nil, err
+	}
+	return c, failed(write("main.go", text))
+}
+
+// packageName is a name for a package.
+func packageName(program string) string {
+	n := strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
+			return r
+		}
+		return -1
+	}, strings.ToLower(program))
+	if n == "" || n[0] <= '9' || n == "main" {
+		n = "program" + n
+	}
+	return n
+}
+
+// removeGenerated removes what an earlier compilation has written and this one does
+// not: a component that is no more would not compile.
+func removeGenerated(dir string, files []gen.File) error {
+	there, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	for _, e := range there {
+		if !strings.HasSuffix(e.Name(), ".go") || slices.ContainsFunc(files, func(f gen.File) bool { return f.Name == e.Name() }) {
+			continue
+		}
+		text, err := os.ReadFile(filepath.Join(dir, e.Name()))
+		if err != nil {
+			return err
+		}
+		if bytes.HasPrefix(text, []byte("// Code generated by ashlar")) {
+			if err := os.Remove(filepath.Join(dir, e.Name())); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// importPathOf answers the import path of a directory, "" where it is in no module, or in
+// one that compile has made.
+func importPathOf(dir string) (string, error) {
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return "", err
+	}
+	for at := abs; ; at = filepath.Dir(at) {
+		text, err := os.ReadFile(filepath.Join(at, "go.mod"))
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			if at == filepath.Dir(at) {
+				return "", nil
+			}
+			continue
+		case err != nil:
+			return "", err
+		case bytes.HasPrefix(text, []byte(generatedModule)):
+			return "", nil
+		}
+		for line := range strings.Lines(string(text)) {
+			if m, ok := strings.CutPrefix(strings.TrimSpace(line), "module "); ok {
+				rel, err := filepath.Rel(at, abs)
+				return path.Join(strings.Trim(strings.TrimSpace(m), `"`), filepath.ToSlash(rel)), err
+			}
+		}
+		return "", fmt.Errorf("%s names no module", filepath.Join(at, "go.mod"))
+	}
+}
+
+const generatedModule = "// Written by ashlar dedalus compile.\n"
+
+// writeModule makes the directory a module that has what the program needs: in the
+// version that this command is, or from a directory.
+func writeModule(ctx context.Context, name, ashlar string, write func(string, []byte) error) error {
+	version := "v0.0.0"
+	if info, ok := debug.ReadBuildInfo(); ok && ashlar == "" && info.Main.Path == ashlarModule && strings.HasPrefix(info.Main.Version, "v") && info.Main.Sum != "" {
+		version = info.Main.Version
+	} else if ashlar == "" {
+		if ashlar = sourcesOf(ctx); ashlar == "" {
+			return errors.New("this command is of no released version, and so cannot say where " + ashlarModule +
+				" is: give --ashlar DIR, or -o a directory within a module that requires it")
+		}
+	}
+	text := fmt.Sprintf("%smodule %s\n\ngo 1.26.0\n\nrequire %s %s\n", generatedModule, name, ashlarModule, version)
+	if ashlar != "" {
+		abs, err := filepath.Abs(ashlar)
+		if err != nil {
+			return err
+		}
+		sums, err := os.ReadFile(filepath.Join(abs, "go.sum"))
+		if err != nil {
+			return fmt.Errorf("--ashlar: %w", err)
+		}
+		text += fmt.Sprintf("\nreplace %s => %s\n", ashlarModule, filepath.ToSlash(abs))
+		if err := write("go.sum", sums); err != nil {
+			return err
+		}
+	}
+	return write("go.mod", []byte(text))
+}
+
+// sourcesOf is where the sources are that the current directory's module has, "" if it
+// has none.
+func sourcesOf(ctx context.Context) string {
+	cmd := exec.CommandContext(ctx, "go", "list", "-m", "-json", ashlarModule)
+	out, err := cmd.Output()
+	var m struct{ Dir string }
+	if err != nil || json.Unmarshal(out, &m) != nil {
+		return ""
+	}
+	return m.Dir
+}

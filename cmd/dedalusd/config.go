@@ -1,0 +1,152 @@
+package dedalusd
+
+import (
+	"bytes"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+
+	"github.com/ashlar-dev/ashlar/dedalus/deploy"
+	"github.com/ashlar-dev/ashlar/dedalus/rt"
+	"github.com/ashlar-dev/ashlar/dedalus/rt/host"
+	"github.com/ashlar-dev/ashlar/env"
+)
+
+// keyMin is the shortest key, in bytes, keyMax the longest.
+const (
+	keyMin = 16
+	keyMax = 4 << 10
+)
+
+// find reads the deployment and finds who this is.
+func (x *process) find() error {
+	switch {
+	case x.deployment == "":
+		return usage("--deployment is needed")
+	case x.node == "":
+		return usage("--node is needed")
+	case x.grace < 0:
+		return usage("--grace %v: want a time that is not negative", x.grace)
+	}
+	text, err := os.ReadFile(x.deployment)
+	if err != nil {
+		return err
+	}
+	if x.d, err = deploy.Read(text); err != nil {
+		return usage("%s: %w", x.deployment, err)
+	}
+	if x.self = x.d.Process(x.node); x.self == nil {
+		return usage("--node %s: the deployment has no such process; it has %s to %s", x.node, x.d.Processes[0].Node, x.d.Processes[len(x.d.Processes)-1].Node)
+	}
+	x.opt = host.Options{Program: x.program, Who: rt.Identity{Node: x.self.Node, Self: x.self.Self}, Peers: map[string]env.Addr{},
+		Pieces: x.d.Pieces(x.self), Memory: x.memory, DrainWithin: max(x.grace, 1)}
+	for i := range x.d.Processes {
+		x.opt.Peers[x.d.Processes[i].Node] = env.Addr(x.d.Processes[i].Addr)
+	}
+	if err := x.match(); err != nil {
+		return usage("%s is not a deployment of this program: %w", x.deployment, err)
+	}
+	if x.opt.Static, err = statics(x.program, x.d.Static); err != nil {
+		return usage("%s: %w", x.deployment, err)
+	}
+	typ := &x.program.Components[x.opt.Component]
+	needs := typ.Durable || x.d.Component(x.self.Component).Carries && len(x.opt.Pieces) > 0
+	if needs && (x.data == "") != x.memory {
+		return usage("%s keeps something: want --data DIR, or --memory, and not both", x.node)
+	}
+	x.keeps, x.bumps = typ.Durable && !x.memory, needs && !x.memory && len(x.opt.Pieces) > 0
+	if x.keeps {
+		x.opt.Dir = logDir
+	}
+	return x.where()
+}
+
+// match looks whether the deployment is one of the program.
+func (x *process) match() error {
+	if x.d.Program != x.program.Name || len(x.d.Components) != len(x.program.Components) {
+		return fmt.Errorf("it is one of %s with %d components, and this is %s with %d", x.d.Program, len(x.d.Components), x.program.Name, len(x.program.Components))
+	}
+	for i, c := range x.d.Components {
+		t := &x.program.Components[i]
+		if c.Name != t.Name || c.Of != t.Of || c.Instances != t.Instances || c.Partitions != t.Partitions {
+			return fmt.Errorf("component %s of %s, %d times %d, and in the program it is %s of %s, %d times %d", c.Name, c.Of, c.Instances, c.Partitions,
+				t.Name, t.Of, t.Instances, t.Partitions)
+		}
+		if c.Name == x.self.Component {
+			x.opt.Component = i
+		}
+	}
+	return nil
+}
+
+// where looks at the addresses, and reads the key.
+func (x *process) where() error {
+	if x.listen == "" {
+		x.listen = x.self.Addr
+	}
+	if x.http == "" {
+		x.http = x.self.Status
+	}
+	some, all := x.tlsCert != "" || x.tlsKey != "" || x.tlsCA != "", x.tlsCert != "" && x.tlsKey != "" && x.tlsCA != ""
+	if some && !all {
+		return usage("--tls-cert, --tls-key and --tls-ca belong together: each side must know whom it talks to")
+	}
+	if err := checkAddr(x.listen, x.public || all); err != nil {
+		return usage("--listen %q: %w", x.listen, err)
+	}
+	if x.http != "" {
+		if err := checkAddr(x.http, x.public); err != nil {
+			return usage("--http %q: %w", x.http, err)
+		}
+	}
+	x.opt.Listen = env.Addr(x.listen)
+	if x.key == "" {
+		return nil
+	}
+	key, err := os.ReadFile(x.key)
+	if err != nil {
+		return fmt.Errorf("--key: %w", err)
+	}
+	if key = bytes.TrimSpace(key); len(key) < keyMin || len(key) > keyMax {
+		return usage("--key %s: %d bytes; want %d to %d", x.key, len(key), keyMin, keyMax)
+	}
+	x.opt.Key = key
+	return nil
+}
+
+// checkAddr says what is wrong with an address to listen at: without public, that it
+// can be reached from elsewhere.
+func checkAddr(addr string, public bool) error {
+	h, _, err := net.SplitHostPort(addr)
+	if err != nil {
+		return errors.New("want HOST:PORT")
+	}
+	if ip := net.ParseIP(h); !public && h != "localhost" && (ip == nil || !ip.IsLoopback()) {
+		return errors.New("can be reached from elsewhere: that needs TLS (--tls-cert, --tls-key, --tls-ca), or --public")
+	}
+	return nil
+}
+
+// security reads the certificates, for both sides of a connection; nil without any.
+func (x *process) security() (*tls.Config, error) {
+	if x.tlsCert == "" {
+		return nil, nil
+	}
+	pair, err := tls.LoadX509KeyPair(x.tlsCert, x.tlsKey)
+	if err != nil {
+		return nil, fmt.Errorf("--tls-cert %s, --tls-key %s: %w", x.tlsCert, x.tlsKey, err)
+	}
+	text, err := os.ReadFile(x.tlsCA)
+	if err != nil {
+		return nil, fmt.Errorf("--tls-ca: %w", err)
+	}
+	pool := x509.NewCertPool()
+	if !pool.AppendCertsFromPEM(text) {
+		return nil, fmt.Errorf("--tls-ca %s: there is no certificate in it", x.tlsCA)
+	}
+	return &tls.Config{MinVersion: tls.VersionTLS13, Certificates: []tls.Certificate{pair},
+		ClientCAs: pool, RootCAs: pool, ClientAuth: tls.RequireAndVerifyClientCert}, nil
+}

@@ -1,0 +1,262 @@
+// Package dedalusd is the command that a compiled Dedalus program becomes: one binary
+// for all components, each process one instance. The main that 'ashlar dedalus compile'
+// writes calls Main.
+//
+// In: the program, a command line, a deployment description (package deploy). Out: an
+// exit code; what is written to out and errs; the instance on the network and its disk.
+//
+// Exit codes: 0 ended by a signal; 1 the world failed (a file, the network, the disk);
+// 2 the command line or the deployment is wrong.
+package dedalusd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ashlar-dev/ashlar/dedalus/deploy"
+	"github.com/ashlar-dev/ashlar/dedalus/rt"
+	"github.com/ashlar-dev/ashlar/dedalus/rt/host"
+	"github.com/ashlar-dev/ashlar/env/osenv"
+	"github.com/ashlar-dev/ashlar/worm/wal"
+)
+
+// The exit codes.
+const (
+	exitOK    = 0
+	exitWorld = 1
+	exitUsage = 2
+)
+
+// Names in the directory of a process.
+const (
+	logDir         = "log"
+	incarnationDir = "incarnation"
+)
+
+// usageError is a wrong command line or deployment.
+type usageError struct{ error }
+
+func (e usageError) Unwrap() error { return e.error }
+
+func usage(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
+
+// Main is the whole program of a process: it does not return. SIGINT and SIGTERM end
+// the instance in order, a second one at once.
+func Main(p *rt.Program) {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop)
+	os.Exit(Run(ctx, p, os.Args[1:], os.Stdout, os.Stderr))
+}
+
+// config is what the command line says.
+type config struct {
+	deployment, node, data string
+	memory, existing       bool
+	listen, http           string
+	key                    string
+	tlsCert, tlsKey, tlsCA string
+	public, verbose        bool
+	grace                  time.Duration
+}
+
+// Run runs a command line until the context ends, and answers the exit code.
+func Run(ctx context.Context, p *rt.Program, args []string, out, errs io.Writer) int {
+	var c config
+	begun := false
+	cmd := &cobra.Command{
+		Use:   p.Name + " --deployment FILE --node NODE",
+		Short: "One instance of the program " + p.Name,
+		Long: fmt.Sprintf(`%s runs one instance of the program: the one that the deployment calls NODE. The
+instances and their clients find each other by the deployment, which is the same for
+all. It listens on the machine itself only, unless it is told otherwise by --public,
+or by --tls-cert, --tls-key and --tls-ca: then both sides of a connection show a
+certificate that --tls-ca has signed.
+
+With --key instances prove to each other that they have what is in that file; clients
+need none, and cannot pass for an instance without it.
+
+What is durable is kept in --data, and so is how often a piece of a divided node has
+started. A directory that has nothing yet is a new instance, unless --existing: an
+instance that has lost its disk must not come back as a new one.
+
+SIGINT or SIGTERM ends it in order: it takes no more inputs, goes on until everybody
+who is connected has everything, and ends, after --grace at the latest. It may also be
+killed at any time.
+
+Exit codes: 0 ended by a signal; 1 the world failed; 2 the command line or the
+deployment is wrong.`, p.Name),
+		Example: fmt.Sprintf(`  %[1]s --deployment deployment.json --node %[2]s/0 --data /var/lib/%[1]s
+  %[1]s --deployment deployment.json --node %[2]s/0 --memory --http 127.0.0.1:7500`, p.Name, p.Components[0].Name),
+		Args:          cobra.NoArgs,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			begun = true
+			return serve(cmd.Context(), p, c, out, errs)
+		},
+	}
+	f := cmd.Flags()
+	f.SortFlags = false
+	f.StringVar(&c.deployment, "deployment", "", "the deployment description, `FILE`, from 'ashlar dedalus deploy' (needed)")
+	f.StringVar(&c.node, "node", "", "which instance this is, `NODE` (needed)")
+	f.StringVar(&c.data, "data", "", "where it keeps what is durable, `DIR`")
+	f.BoolVar(&c.existing, "existing", false, "refuse a --data in which there is nothing yet")
+	f.BoolVar(&c.memory, "memory", false, "keep nothing on the disk: what is durable is lost with the process")
+	f.StringVar(&c.listen, "listen", "", "where to listen, `HOST:PORT` (default: where the deployment says)")
+	f.StringVar(&c.http, "http", "", "where to show /metrics, /status.json, /healthz and /readyz, `HOST:PORT` (default: where the deployment says, if it does)")
+	f.StringVar(&c.key, "key", "", "what instances know each other by, `FILE`")
+	f.StringVar(&c.tlsCert, "tls-cert", "", "this process's certificate, `FILE` in PEM")
+	f.StringVar(&c.tlsKey, "tls-key", "", "the key of the certificate, `FILE` in PEM")
+	f.StringVar(&c.tlsCA, "tls-ca", "", "who may have signed the other side's certificate, `FILE` in PEM")
+	f.BoolVar(&c.public, "public", false, "listen where others can reach it without TLS, so that anybody there may send inputs")
+	f.DurationVar(&c.grace, "grace", host.DrainWithinDefault, "how long a stop waits for what is under way")
+	f.BoolVarP(&c.verbose, "verbose", "v", false, "log more")
+	cmd.SetArgs(args)
+	cmd.SetOut(out)
+	cmd.SetErr(errs)
+	err := cmd.ExecuteContext(ctx)
+	if err == nil {
+		return exitOK
+	}
+	fmt.Fprintf(errs, "%s: %v\n", p.Name, err)
+	var u usageError
+	if !begun || errors.As(err, &u) {
+		fmt.Fprintf(errs, "Run '%s --help'.\n", p.Name)
+		return exitUsage
+	}
+	return exitWorld
+}
+
+// process is an instance with what it runs on.
+type process struct {
+	config
+	program *rt.Program
+	d       *deploy.Description
+	self    *deploy.Process
+	opt     host.Options
+	keeps   bool // something on the disk
+	bumps   bool // the incarnation of its logical node
+	log     *slog.Logger
+	page    *page
+}
+
+// serve runs the instance until the context ends or the disk fails.
+func serve(ctx context.Context, p *rt.Program, c config, out, errs io.Writer) (err error) {
+	level := slog.LevelInfo
+	if c.verbose {
+		level = slog.LevelDebug
+	}
+	x := &process{config: c, program: p, log: slog.New(slog.NewTextHandler(errs, &slog.HandlerOptions{Level: level}))}
+	if err := x.find(); err != nil {
+		return err
+	}
+	world, tasks := osenv.New(), osenv.NewTasks()
+	defer tasks.Close()
+	security, err := x.security()
+	if err != nil {
+		return err
+	}
+	network := osenv.NewNetwork(osenv.NetworkOptions{TLS: security})
+	defer network.Close()
+	world.Network = network
+	if x.keeps || x.bumps {
+		if x.existing {
+			if _, err := os.Stat(x.data); err != nil {
+				return fmt.Errorf("--existing: %w", err)
+			}
+		}
+		disk, err := osenv.OpenDisk(x.data)
+		if err != nil {
+			return err
+		}
+		defer disk.Close()
+		world.Disk = disk
+	}
+	x.opt.Env, x.opt.Tasks = world, tasks
+	if x.http != "" {
+		if x.page, err = listenHTTP(x.http); err != nil {
+			return fmt.Errorf("--http: %w", err)
+		}
+		defer x.page.close()
+	}
+	if x.keeps {
+		if err := x.format(); err != nil {
+			return err
+		}
+	}
+	return x.lives(ctx, out)
+}
+
+// format makes the log of a new instance.
+func (x *process) format() error {
+	if _, err := os.Stat(filepath.Join(x.data, logDir)); err != nil && x.existing {
+		return fmt.Errorf("--existing: %s has no log: %w", x.data, err)
+	}
+	switch err := host.Format(x.opt.Env, logDir, x.program, x.self.Node); {
+	case errors.Is(err, wal.ErrExists):
+		return nil
+	case err != nil:
+		return err
+	}
+	x.log.Info("a new instance: there was nothing on the disk", "node", x.self.Node, "data", x.data)
+	return nil
+}
+
+// lives opens the instance, and again whenever another piece of its logical node has
+// lost its memory.
+func (x *process) lives(ctx context.Context, out io.Writer) error {
+	of := uint64(0)
+	for {
+		failed := make(chan error, 1)
+		o := x.opt
+		o.Fatal = func(err error) { failed <- err }
+		if x.bumps {
+			n, err := host.Incarnation(o.Env, incarnationDir, of)
+			if err != nil {
+				return err
+			}
+			o.Incarnation = n
+		} else {
+			o.Incarnation = of
+		}
+		h, err := host.Open(o)
+		if err != nil {
+			return err
+		}
+		if x.page != nil {
+			x.page.host.Store(h)
+		}
+		x.log.Info("running", "node", x.self.Node, "addr", h.Addr(), "incarnation", o.Incarnation)
+		if of == 0 {
+			fmt.Fprintf(out, "listening on %s\n", h.Addr())
+			if x.page != nil {
+				fmt.Fprintf(out, "status on http://%s\n", x.page.addr)
+			}
+		}
+		select {
+		case err = <-failed:
+		case <-ctx.Done():
+			x.log.Info("stopping", "grace", x.grace)
+			drained := make(chan struct{})
+			h.Drain(func() { close(drained) })
+			<-drained
+			return h.Close()
+		}
+		var newer *host.NewerError
+		if err = errors.Join(err, h.Close()); !errors.As(err, &newer) {
+			return fmt.Errorf("the disk has failed, and what is on it since is not known: %w", err)
+		}
+		x.log.Warn(newer.Error())
+		of = newer.Incarnation
+	}
+}
