@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
+
+	"github.com/ashlar-dev/ashlar/bench/process"
 )
 
 // clientJob is what a client process is told.
@@ -31,7 +33,7 @@ type clientJob struct {
 type clientResult struct {
 	Ops       int64
 	Took      time.Duration
-	Used      usage
+	Used      process.Usage
 	Latencies *hdrhistogram.Snapshot // in units of latencyUnit
 }
 
@@ -60,9 +62,9 @@ type session interface {
 const phaseWithin = 3 * time.Minute
 
 // clientMain is a client process.
-func clientMain(p *port) error {
+func clientMain(p *process.Port) error {
 	var job clientJob
-	if ok, err := p.take(&job); !ok || err != nil {
+	if ok, err := p.Take(&job); !ok || err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), phaseWithin)
@@ -79,19 +81,19 @@ func clientMain(p *port) error {
 	if err := w.run(ctx, job.Warm, false); err != nil {
 		return err
 	}
-	if err := p.say("ready"); err != nil {
+	if err := p.Say("ready"); err != nil {
 		return err
 	}
 	var line string
-	if ok, err := p.take(&line); !ok || err != nil {
+	if ok, err := p.Take(&line); !ok || err != nil {
 		return err
 	}
 	var result clientResult
 	var ran error
-	err = profiled(job.Profile, func() {
+	err = process.Profiled(job.Profile, func() {
 		before, begun := ownCPU(), time.Now()
 		ran = w.run(ctx, job.Duration, true)
-		result = clientResult{Took: time.Since(begun), Used: usage{CPU: ownCPU() - before}}
+		result = clientResult{Took: time.Since(begun), Used: process.Usage{CPU: ownCPU() - before}}
 	})
 	if err := errors.Join(err, ran); err != nil {
 		return err
@@ -101,16 +103,16 @@ func clientMain(p *port) error {
 		all.Merge(h)
 	}
 	result.Ops, result.Latencies = all.TotalCount(), all.Export()
-	if err := p.say(result); err != nil {
+	if err := p.Say(result); err != nil {
 		return err
 	}
 	if err := s.verify(ctx, w.done); err != nil {
 		return fmt.Errorf("verify: %w", err)
 	}
-	if err := p.say("verified"); err != nil {
+	if err := p.Say("verified"); err != nil {
 		return err
 	}
-	_, err = p.take(&line)
+	_, err = p.Take(&line)
 	return err
 }
 

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/ashlar-dev/ashlar/bench/process"
 )
 
 // startEtcd starts etcd's three servers with their data below dir: on a disk, or
@@ -40,7 +42,7 @@ func startEtcd(dir string) (_ *cluster, err error) {
 			"--initial-cluster-token", filepath.Base(dir), "--logger", "zap", "--log-level", "error",
 			"--quota-backend-bytes", fmt.Sprint(int64(8)<<30))
 		cmd.Dir = dir
-		x, err := start("etcd "+name, cmd, false)
+		x, err := process.Start("etcd "+name, cmd, false)
 		if err != nil {
 			return nil, err
 		}
@@ -60,8 +62,8 @@ func (c *cluster) reachable() error {
 				conn.Close()
 				break
 			}
-			if x.ended() || time.Now().After(late) {
-				return fmt.Errorf("%s: %w%s", x.name, err, x.errs)
+			if x.Ended() || time.Now().After(late) {
+				return fmt.Errorf("%s: %w%s", x.Name, err, x.Said())
 			}
 			time.Sleep(10 * time.Millisecond) // it says nothing when it is ready
 		}
@@ -85,11 +87,11 @@ func startRedis(dir string, synced bool) (_ *cluster, err error) {
 	} else {
 		args = append(args, "--appendonly", "no")
 	}
-	x, err := start("redis", exec.Command(path, args...), false)
+	x, err := process.Start("redis", exec.Command(path, args...), false)
 	if err != nil {
 		return nil, err
 	}
-	c := &cluster{children: []*child{x}, where: where{Engine: redis, Endpoints: []string{fmt.Sprint("127.0.0.1:", free[0])}}}
+	c := &cluster{children: []*process.Child{x}, where: where{Engine: redis, Endpoints: []string{fmt.Sprint("127.0.0.1:", free[0])}}}
 	if err := c.reachable(); err != nil {
 		c.end()
 		return nil, err

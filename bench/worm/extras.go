@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ashlar-dev/ashlar/bench/process"
 	"github.com/ashlar-dev/ashlar/cmd/ashlard/daemon"
 	"github.com/ashlar-dev/ashlar/worm"
 	"github.com/ashlar-dev/ashlar/worm/wor"
@@ -37,16 +38,16 @@ type front struct {
 // roleAshlard is ashlard itself as a child, with the arguments that it is told.
 const roleAshlard = "-child-ashlard"
 
-func ashlardMain(p *port) error {
+func ashlardMain(p *process.Port) error {
 	var args []string
-	if ok, err := p.take(&args); !ok || err != nil {
+	if ok, err := p.Take(&args); !ok || err != nil {
 		return err
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	go func() {
 		defer cancel() // the parent has ended
-		_, _ = io.Copy(io.Discard, p.in)
+		_, _ = io.Copy(io.Discard, p)
 	}()
 	if code := daemon.Main(ctx, args, strings.NewReader(""), os.Stderr, os.Stderr); code != 0 {
 		return fmt.Errorf("ashlard ended with %d", code)
@@ -119,14 +120,14 @@ func startAshlard(self func(string) *exec.Cmd, dir string) (_ *cluster, err erro
 		return nil, err
 	}
 	for i := range servers {
-		x, err := start(fmt.Sprint("ashlard ", i), self(roleAshlard), true)
+		x, err := process.Start(fmt.Sprint("ashlard ", i), self(roleAshlard), true)
 		if err != nil {
 			return nil, err
 		}
 		c.children = append(c.children, x)
 		kv := fmt.Sprint("127.0.0.1:", free[servers+i])
 		c.where.Endpoints = append(c.where.Endpoints, kv)
-		if err := x.tell([]string{"serve", "--memory", "--cluster", file, "--listen", g.Partitions[0].Members[i].Addr, "--kv", kv}); err != nil {
+		if err := x.Tell([]string{"serve", "--memory", "--cluster", file, "--listen", g.Partitions[0].Members[i].Addr, "--kv", kv}); err != nil {
 			return nil, err
 		}
 	}
@@ -173,7 +174,7 @@ func (r *runner) front(bench, name string, at where, clients int) error {
 	defer cancel()
 	cmd := exec.CommandContext(ctx, bench, "-h", "127.0.0.1", "-p", port, "-t", "set,get,incr", "-n", fmt.Sprint(n), "-c", fmt.Sprint(clients),
 		"-d", fmt.Sprint(r.c.Value), "-r", fmt.Sprint(frontCounters), "--csv")
-	bind(cmd)
+	process.Bind(cmd)
 	out, err := cmd.Output()
 	if err != nil {
 		return err

@@ -25,6 +25,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/ashlar-dev/ashlar/bench/process"
 )
 
 // roleServer and roleClient are the first argument of this program as a child.
@@ -37,11 +39,11 @@ func main() {
 	if len(os.Args) == 2 {
 		switch os.Args[1] {
 		case roleServer:
-			os.Exit(childMain(serverMain))
+			os.Exit(process.Main(serverMain))
 		case roleClient:
-			os.Exit(childMain(clientMain))
+			os.Exit(process.Main(clientMain))
 		case roleAshlard:
-			os.Exit(childMain(ashlardMain))
+			os.Exit(process.Main(ashlardMain))
 		}
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)

@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
+
+	"github.com/ashlar-dev/ashlar/bench/process"
 )
 
 // TestMain is this program's own child when it is asked to be one.
@@ -23,11 +25,11 @@ func TestMain(m *testing.M) {
 	if len(os.Args) == 2 {
 		switch os.Args[1] {
 		case roleServer:
-			os.Exit(childMain(serverMain))
+			os.Exit(process.Main(serverMain))
 		case roleClient:
-			os.Exit(childMain(clientMain))
+			os.Exit(process.Main(clientMain))
 		case roleAshlard:
-			os.Exit(childMain(ashlardMain))
+			os.Exit(process.Main(ashlardMain))
 		}
 	}
 	goleak.VerifyTestMain(m)
@@ -159,19 +161,19 @@ func TestValues(t *testing.T) {
 
 // TestChildThatFails tells what it said.
 func TestChildThatFails(t *testing.T) {
-	c, err := start("server", self(roleServer), true)
+	c, err := process.Start("server", self(roleServer), true)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer c.end()
-	if err := c.tell(serverJob{Listen: "nowhere"}); err != nil {
+	defer c.End()
+	if err := c.Tell(serverJob{Listen: "nowhere"}); err != nil {
 		t.Fatal(err)
 	}
-	if err := c.tell(struct{}{}); err != nil {
+	if err := c.Tell(struct{}{}); err != nil {
 		t.Fatal(err)
 	}
 	var said string
-	if err := c.hear(&said, time.Minute); err == nil || !strings.Contains(err.Error(), "server needs a genesis") {
+	if err := c.Hear(&said, time.Minute); err == nil || !strings.Contains(err.Error(), "server needs a genesis") {
 		t.Errorf("it said %q, %v", said, err)
 	}
 }

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
+
+	"github.com/ashlar-dev/ashlar/bench/process"
 )
 
 // cell is something that is measured: one engine at one kind of work.
@@ -60,7 +62,7 @@ type runner struct {
 
 func measure(ctx context.Context, c config, self func(role string) *exec.Cmd, log io.Writer) (*report, error) {
 	r := &runner{c: c, self: self, ctx: ctx, log: log, begun: time.Now(), samples: map[cell][]sample{}, absent: map[string]string{}}
-	r.report = &report{Config: c, Date: time.Now().UTC().Format("2006-01-02 15:04 MST"), Machine: machine(), Loads: []string{load()}}
+	r.report = &report{Config: c, Date: time.Now().UTC().Format("2006-01-02 15:04 MST"), Machine: process.Machine(), Loads: []string{process.Load()}}
 	if etcdAbsent != "" {
 		r.absent[etcd] = etcdAbsent
 	}
@@ -240,15 +242,15 @@ func (r *runner) one(c cell, on *cluster) error {
 
 func (r *runner) phaseOf(c cell, on *cluster) (s sample, err error) {
 	r.phase++
-	var clients []*child
+	var clients []*process.Child
 	defer func() {
 		for _, x := range clients {
-			x.end()
+			x.End()
 		}
 	}()
 	each := c.Clients / c.Procs
 	for i := range c.Procs {
-		x, err := start(fmt.Sprint("client ", i), r.self(roleClient), true)
+		x, err := process.Start(fmt.Sprint("client ", i), r.self(roleClient), true)
 		if err != nil {
 			return s, err
 		}
@@ -259,19 +261,19 @@ func (r *runner) phaseOf(c cell, on *cluster) (s sample, err error) {
 			job.Profile = filepath.Join(r.c.Profile, fmt.Sprintf("client-%s-%s-%d-%d.pprof",
 				strings.ReplaceAll(c.name(), " ", "-"), c.Op, c.Clients, i))
 		}
-		if err := x.tell(job); err != nil {
+		if err := x.Tell(job); err != nil {
 			return s, err
 		}
 	}
 	var said string
 	for _, x := range clients {
-		if err := x.hear(&said, phaseWithin); err != nil {
+		if err := x.Hear(&said, phaseWithin); err != nil {
 			return s, err
 		}
 	}
-	before := usageOfAll(on.children)
+	before := process.UsageOfAll(on.children)
 	for _, x := range clients {
-		if err := x.tell("go"); err != nil {
+		if err := x.Tell("go"); err != nil {
 			return s, err
 		}
 	}
@@ -279,7 +281,7 @@ func (r *runner) phaseOf(c cell, on *cluster) (s sample, err error) {
 	var cpu time.Duration
 	for _, x := range clients {
 		var one clientResult
-		if err := x.hear(&one, phaseWithin); err != nil {
+		if err := x.Hear(&one, phaseWithin); err != nil {
 			return s, err
 		}
 		s.PerSecond += float64(one.Ops) / one.Took.Seconds()
@@ -287,9 +289,9 @@ func (r *runner) phaseOf(c cell, on *cluster) (s sample, err error) {
 		cpu += one.Used.CPU
 		s.latencies.Merge(hdrhistogram.Import(one.Latencies))
 	}
-	servers := usageOfAll(on.children).minus(before)
+	servers := process.UsageOfAll(on.children).Minus(before)
 	for _, x := range clients {
-		if err := x.hear(&said, phaseWithin); err != nil {
+		if err := x.Hear(&said, phaseWithin); err != nil {
 			return s, err
 		}
 	}

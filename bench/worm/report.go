@@ -7,6 +7,8 @@ import (
 	"strings"
 	"text/tabwriter"
 	"time"
+
+	"github.com/ashlar-dev/ashlar/bench/process"
 )
 
 // report is what a run has found.
@@ -58,16 +60,16 @@ func (p *report) finish(r *runner) {
 		case why != "":
 			p.Absent = append(p.Absent, e+": "+why)
 		case e == etcd:
-			p.Versions = append(p.Versions, versionOf("etcd", "--version"))
+			p.Versions = append(p.Versions, process.VersionOf("etcd", "--version"))
 		case e == redis:
-			p.Versions = append(p.Versions, versionOf("redis-server", "--version"))
+			p.Versions = append(p.Versions, process.VersionOf("redis-server", "--version"))
 		}
 	}
 	if why := r.absent["redis-benchmark"]; why != "" {
 		p.Absent = append(p.Absent, "redis-benchmark: "+why)
 	}
 	p.Targets = p.judge()
-	p.Loads = append(p.Loads, load())
+	p.Loads = append(p.Loads, process.Load())
 	p.Took = time.Since(r.begun).Round(time.Second).String()
 }
 

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/ashlar-dev/ashlar/bench/process"
 	"github.com/ashlar-dev/ashlar/env"
 	"github.com/ashlar-dev/ashlar/env/osenv"
 	"github.com/ashlar-dev/ashlar/worm"
@@ -35,9 +36,9 @@ type serverJob struct {
 }
 
 // serverMain is a server of ours: registers, and the sequencer of logs.
-func serverMain(p *port) error {
+func serverMain(p *process.Port) error {
 	var job serverJob
-	if ok, err := p.take(&job); !ok || err != nil {
+	if ok, err := p.Take(&job); !ok || err != nil {
 		return err
 	}
 	world, tasks := osenv.New(), osenv.NewTasks()
@@ -54,7 +55,7 @@ func serverMain(p *port) error {
 		if err != nil {
 			return err
 		}
-		if err := p.say(id); err != nil {
+		if err := p.Say(id); err != nil {
 			return err
 		}
 	}
@@ -62,7 +63,7 @@ func serverMain(p *port) error {
 	defer network.Close()
 	o.Env.Network = network
 	o.Genesis = &wor.Genesis{}
-	if ok, err := p.take(o.Genesis); !ok || err != nil {
+	if ok, err := p.Take(o.Genesis); !ok || err != nil {
 		return err
 	}
 	failed := make(chan error, 1)
@@ -78,15 +79,15 @@ func serverMain(p *port) error {
 	}
 	defer end()
 	var over error
-	err = profiled(job.Profile, func() {
-		if err := p.say("listening"); err != nil {
+	err = process.Profiled(job.Profile, func() {
+		if err := p.Say("listening"); err != nil {
 			over = err
 			return
 		}
 		ended := make(chan error, 1)
 		go func() {
 			var none any
-			_, err := p.take(&none)
+			_, err := p.Take(&none)
 			ended <- err
 		}()
 		select {
@@ -162,7 +163,7 @@ func ports(n int) ([]int, error) {
 
 // cluster is servers of an engine, and how clients find them.
 type cluster struct {
-	children []*child
+	children []*process.Child
 	where    where
 }
 
@@ -175,10 +176,10 @@ type where struct {
 
 func (c *cluster) end() {
 	for _, x := range c.children {
-		go x.end()
+		go x.End()
 	}
 	for _, x := range c.children {
-		<-x.done
+		x.End()
 	}
 }
 
@@ -199,7 +200,7 @@ func startOurs(self func(string) *exec.Cmd, dir, profile string) (_ *cluster, er
 	}
 	var members []wor.Member
 	for i := range servers {
-		x, err := start(fmt.Sprint("our server ", i), self(roleServer), true)
+		x, err := process.Start(fmt.Sprint("our server ", i), self(roleServer), true)
 		if err != nil {
 			return nil, err
 		}
@@ -212,11 +213,11 @@ func startOurs(self func(string) *exec.Cmd, dir, profile string) (_ *cluster, er
 		if dir != "" {
 			job.Dir, job.ID = filepath.Join(dir, m.Name), 0
 		}
-		if err := x.tell(job); err != nil {
+		if err := x.Tell(job); err != nil {
 			return nil, err
 		}
 		if dir != "" {
-			if err := x.hear(&m.ID, answerWithin); err != nil {
+			if err := x.Hear(&m.ID, answerWithin); err != nil {
 				return nil, err
 			}
 		}
@@ -226,13 +227,13 @@ func startOurs(self func(string) *exec.Cmd, dir, profile string) (_ *cluster, er
 		{Partition: partitionAll, Members: members}, {Partition: partitionTwo, Members: members[:2]},
 	}
 	for _, x := range c.children {
-		if err := x.tell(c.where.Genesis); err != nil {
+		if err := x.Tell(c.where.Genesis); err != nil {
 			return nil, err
 		}
 	}
 	for _, x := range c.children {
 		var said string
-		if err := x.hear(&said, answerWithin); err != nil {
+		if err := x.Hear(&said, answerWithin); err != nil {
 			return nil, err
 		}
 	}

@@ -1,4 +1,4 @@
-package main
+package process
 
 import (
 	"fmt"
@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// machine describes where this runs.
-func machine() string {
+// Machine describes where this runs.
+func Machine() string {
 	name := ""
 	if b, err := os.ReadFile("/proc/cpuinfo"); err == nil {
 		for line := range strings.Lines(string(b)) {
@@ -22,8 +22,8 @@ func machine() string {
 	return fmt.Sprintf("%s/%s, %s%d CPUs, %s", runtime.GOOS, runtime.GOARCH, name, runtime.NumCPU(), runtime.Version())
 }
 
-// load is the machine's load average, "" where it has none.
-func load() string {
+// Load is the machine's load average, "" where it has none.
+func Load() string {
 	b, err := os.ReadFile("/proc/loadavg")
 	if err != nil {
 		return ""
@@ -32,8 +32,8 @@ func load() string {
 	return strings.Join(f[:min(3, len(f))], " ")
 }
 
-// versionOf is the first line of what a program says of itself.
-func versionOf(name string, args ...string) string {
+// VersionOf is the first line of what a program says of itself.
+func VersionOf(name string, args ...string) string {
 	out, err := exec.Command(name, args...).Output()
 	if err != nil {
 		return ""

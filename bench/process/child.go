@@ -1,4 +1,15 @@
-package main
+// Package process starts the processes of a benchmark and measures them.
+//
+// In: commands, among them the benchmark itself in another role. Out: children that
+// are told and heard in lines of JSON, what they have used of the processor, and
+// what machine this is.
+//
+// Promised: no child outlives its parent where the kernel can see to that.
+//
+// A child of a benchmark is given one line of JSON on its standard input, says
+// "ready" with what it has to say, and goes on at each further line; at the end of
+// its input it ends. So none outlives its parent.
+package process
 
 import (
 	"bufio"
@@ -16,19 +27,15 @@ import (
 	"time"
 )
 
-// A child of this program is given one line of JSON on its standard input, says
-// "ready" with what it has to say, and goes on at each further line; at the end of
-// its input it ends. So none outlives its parent.
-
-// port is a child's side of that.
-type port struct {
+// Port is a child's side of that.
+type Port struct {
 	in  *bufio.Reader
 	out io.Writer
 }
 
-// childMain runs a child.
-func childMain(f func(*port) error) int {
-	p := &port{in: bufio.NewReader(os.Stdin), out: os.Stdout}
+// Main runs f as a child's part and returns the exit code of the process.
+func Main(f func(*Port) error) int {
+	p := &Port{in: bufio.NewReader(os.Stdin), out: os.Stdout}
 	if err := f(p); err != nil {
 		fmt.Fprintf(os.Stderr, "%v\n", err)
 		return 1
@@ -36,8 +43,8 @@ func childMain(f func(*port) error) int {
 	return 0
 }
 
-// take reads the next line; false at the end.
-func (p *port) take(v any) (bool, error) {
+// Take reads the next line; false at the end.
+func (p *Port) Take(v any) (bool, error) {
 	line, err := p.in.ReadBytes('\n')
 	if errors.Is(err, io.EOF) {
 		return false, nil
@@ -48,7 +55,8 @@ func (p *port) take(v any) (bool, error) {
 	return true, json.Unmarshal(line, v)
 }
 
-func (p *port) say(v any) error {
+// Say sends a line to the parent.
+func (p *Port) Say(v any) error {
 	b, err := json.Marshal(v)
 	if err != nil {
 		return err
@@ -57,8 +65,8 @@ func (p *port) say(v any) error {
 	return err
 }
 
-// profiled runs f with a CPU profile, if there is to be one.
-func profiled(path string, f func()) error {
+// Profiled runs f with a CPU profile, if there is to be one.
+func Profiled(path string, f func()) error {
 	if path == "" {
 		f()
 		return nil
@@ -75,9 +83,9 @@ func profiled(path string, f func()) error {
 	return file.Close()
 }
 
-// child is the parent's side: a process that it has started, of ours or of others.
-type child struct {
-	name string
+// Child is the parent's side: a process that it has started, of ours or of others.
+type Child struct {
+	Name string
 	cmd  *exec.Cmd
 	in   io.WriteCloser
 	out  *bufio.Reader
@@ -88,11 +96,11 @@ type child struct {
 // endWithin is how long a child may take to end by itself.
 const endWithin = 3 * time.Second
 
-// start starts a process. Speaks: it is one of ours.
-func start(name string, cmd *exec.Cmd, speaks bool) (*child, error) {
-	c := &child{name: name, cmd: cmd, errs: &tail{}, done: make(chan struct{})}
+// Start starts a process. Speaks: it is a child that has a Port.
+func Start(name string, cmd *exec.Cmd, speaks bool) (*Child, error) {
+	c := &Child{Name: name, cmd: cmd, errs: &tail{}, done: make(chan struct{})}
 	cmd.Stderr = c.errs
-	bind(cmd)
+	Bind(cmd)
 	if speaks {
 		in, err := cmd.StdinPipe()
 		if err != nil {
@@ -116,37 +124,37 @@ func start(name string, cmd *exec.Cmd, speaks bool) (*child, error) {
 	return c, nil
 }
 
-// tell sends a line.
-func (c *child) tell(v any) error {
+// Tell sends a line.
+func (c *Child) Tell(v any) error {
 	b, err := json.Marshal(v)
 	if err == nil {
 		_, err = c.in.Write(append(b, '\n'))
 	}
 	if err != nil {
-		return fmt.Errorf("%s: %w%s", c.name, err, c.errs)
+		return fmt.Errorf("%s: %w%s", c.Name, err, c.errs)
 	}
 	return nil
 }
 
-// hear waits for a line.
-func (c *child) hear(v any, within time.Duration) error {
+// Hear waits for a line; after within the child is killed.
+func (c *Child) Hear(v any, within time.Duration) error {
 	late := time.AfterFunc(within, func() { _ = c.cmd.Process.Kill() })
 	line, err := c.out.ReadBytes('\n')
 	if !late.Stop() {
-		return fmt.Errorf("%s: said nothing for %v%s", c.name, within, c.errs)
+		return fmt.Errorf("%s: said nothing for %v%s", c.Name, within, c.errs)
 	}
 	if err == nil {
 		err = json.Unmarshal(line, v)
 	}
 	if err != nil {
 		<-c.done
-		return fmt.Errorf("%s: %w%s", c.name, err, c.errs)
+		return fmt.Errorf("%s: %w%s", c.Name, err, c.errs)
 	}
 	return nil
 }
 
-// end ends it and waits for that.
-func (c *child) end() {
+// End ends it and waits for that.
+func (c *Child) End() {
 	if c == nil {
 		return
 	}
@@ -164,8 +172,8 @@ func (c *child) end() {
 	<-c.done
 }
 
-// ended says that it has ended by itself.
-func (c *child) ended() bool {
+// Ended says that it has ended by itself.
+func (c *Child) Ended() bool {
 	select {
 	case <-c.done:
 		return true
@@ -199,20 +207,20 @@ func (t *tail) String() string {
 	return "\n" + string(t.buf)
 }
 
-// usage is what processes have used since they began.
-type usage struct {
+// Usage is what processes have used since they began.
+type Usage struct {
 	CPU     time.Duration
 	Written int64 // bytes given to a device
 }
 
-func (u usage) minus(v usage) usage { return usage{u.CPU - v.CPU, u.Written - v.Written} }
-func (u usage) plus(v usage) usage  { return usage{u.CPU + v.CPU, u.Written + v.Written} }
+func (u Usage) Minus(v Usage) Usage { return Usage{u.CPU - v.CPU, u.Written - v.Written} }
+func (u Usage) Plus(v Usage) Usage  { return Usage{u.CPU + v.CPU, u.Written + v.Written} }
 
 // tick is the unit of CPU time in /proc, which is the same on all of Linux.
 const tick = 10 * time.Millisecond
 
-// usageOf reads what a process has used, zero where there is no /proc.
-func usageOf(pid int) (u usage) {
+// UsageOf reads what a process has used, zero where there is no /proc.
+func UsageOf(pid int) (u Usage) {
 	dir := filepath.Join("/proc", strconv.Itoa(pid))
 	if b, err := os.ReadFile(filepath.Join(dir, "stat")); err == nil {
 		// The name, in parentheses, may have spaces; the state follows it.
@@ -233,9 +241,17 @@ func usageOf(pid int) (u usage) {
 	return u
 }
 
-func usageOfAll(all []*child) (u usage) {
+// UsageOfAll is the sum over children.
+func UsageOfAll(all []*Child) (u Usage) {
 	for _, c := range all {
-		u = u.plus(usageOf(c.cmd.Process.Pid))
+		u = u.Plus(UsageOf(c.cmd.Process.Pid))
 	}
 	return u
 }
+
+// Said is the end of what the child has said on its standard error, on lines of
+// their own; "" when it was nothing.
+func (c *Child) Said() string { return c.errs.String() }
+
+// Read reads what the parent says, as it is.
+func (p *Port) Read(b []byte) (int, error) { return p.in.Read(b) }

@@ -1,12 +1,12 @@
-package main
+package process
 
 import (
 	"os/exec"
 	"syscall"
 )
 
-// bind has the kernel end a child that its parent leaves behind, and keeps the
+// Bind has the kernel end a child that its parent leaves behind, and keeps the
 // terminal's interrupts from it: the parent ends it.
-func bind(cmd *exec.Cmd) {
+func Bind(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 }
