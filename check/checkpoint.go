@@ -59,6 +59,12 @@ type MismatchError struct{ What string }
 
 func (e *MismatchError) Error() string { return "the checkpoint is not of this search: " + e.What }
 
+// NotDurableError says why a model cannot be resumed.
+type NotDurableError struct{ Reason error }
+
+func (e *NotDurableError) Error() string { return "no checkpoints can be kept: " + e.Reason.Error() }
+func (e *NotDurableError) Unwrap() error { return e.Reason }
+
 // ErrCheckpoint is what Run ends with where there is a checkpoint that is not to
 // be resumed.
 var ErrCheckpoint = errors.New("there is a checkpoint already")

@@ -22,7 +22,7 @@ func (k *keeper) open(m Model) error {
 		return errors.New("check: the model cannot be kept")
 	}
 	if err := d.Durable(); err != nil {
-		return err
+		return &NotDurableError{err}
 	}
 	from, err := k.load()
 	switch {

@@ -184,6 +184,9 @@ type Result struct {
 	// Stats are exact for the search that one worker makes: after a
 	// violation they count up to and including its last state.
 	Stats
+	// Before is how many of the generated states were computed before the search
+	// was resumed.
+	Before  int64
 	Init    Coverage
 	Actions []Coverage // as Info.Actions
 	Levels  []int64    // distinct states by their distance from the initial ones
@@ -321,7 +324,7 @@ func (s *search) remark(r *Result) {
 
 // result turns what the finished search knows into a Result.
 func (s *search) result() (*Result, error) {
-	r := &Result{Info: s.info, Stats: s.stats, Init: s.coverage[0], Actions: s.coverage[1:], Levels: s.levels,
+	r := &Result{Info: s.info, Stats: s.stats, Before: s.before.Load(), Init: s.coverage[0], Actions: s.coverage[1:], Levels: s.levels,
 		Violation: Violation{Index: -1}, Broken: s.broken, Collision: fpset.Collision(s.stats.Distinct)}
 	r.Bytes, r.DiskBytes = s.memory(), s.store.bytes()
 	if s.stats.Distinct > 0 {

@@ -33,6 +33,13 @@ type checkOptions struct {
 	deepen     bool  // search by depth, to that of dfid
 	dfid       int   // states
 	memoryMax  int64 // MB; 0 for what is available
+
+	memory      string // what states may take with all else, as it was written
+	memoryBytes int64  // the same; 0 for what is available
+	temp        string // the directory for what does not fit
+	checkpoint  string // directories
+	resume      string
+	every       time.Duration // between checkpoints
 }
 
 const checkHelp = `Check visits every reachable state of a specification, breadth first, and tells
@@ -53,6 +60,12 @@ to N states. Its memory does not grow with the number of states, and it finds wh
 the other search finds, with the same trace; it takes longer, and checks no
 properties of behaviours. Unless no path leads to more states within N, the exit
 code is 20.
+
+States that have no room in the memory of --memory are kept in files in a directory
+ashlar-check-* of --temp, which is removed at the end. With --checkpoint DIR the search
+is kept in DIR now and then, and --resume DIR goes on with it, with the same result, in
+place of one that was interrupted or killed. The checkpoint is removed when the search
+has come to its end.
 
 With --continue the search goes on after violations to its end: every invariant,
 every property and deadlock is reported that is violated, each with a shortest
@@ -116,6 +129,11 @@ func newCheckCommand(t *term) *cobra.Command {
 	f.Int64Var(&o.memoryMax, "max-memory", 0, "stop at `MB` of memory (default: 85% of what is available)")
 	f.IntVar(&o.dfid, "dfid", 0, "search depth first, by iterative deepening, paths of up to `N` states")
 	f.BoolVar(&o.goOn, "continue", false, "go on after a violation and report all of them")
+	f.StringVar(&o.memory, "memory", "", "keep to a memory of `SIZE`, such as 512MB or 4GiB: what does not fit goes to disk (default: 85% of what is available)")
+	f.StringVar(&o.temp, "temp", "", "make temporary files in `DIR` (default: the system's directory for them)")
+	f.StringVar(&o.checkpoint, "checkpoint", "", "keep the search in `DIR`, to be resumed")
+	f.DurationVar(&o.every, "every", 10*time.Minute, "how much `TIME` there is between two checkpoints")
+	f.StringVar(&o.resume, "resume", "", "go on with the search that is kept in `DIR`")
 	f.BoolVar(&o.json, "json", false, "write the result as JSON (schema: docs/lang/check-json.md)")
 	f.BoolVar(&o.tlcOutput, "tlc-output", false, "write messages for editors that know those of TLC")
 	f.StringVar(&o.html, "html", "", "write a page to explore the result to `FILE`")
@@ -144,6 +162,9 @@ func (o *checkOptions) valid() error {
 	}
 	if o.memoryMax < 0 {
 		return &exit{exitUsage, fmt.Errorf("--max-memory %d: want a positive number", o.memoryMax)}
+	}
+	if err := o.validDisk(); err != nil {
+		return err
 	}
 	if o.json && o.tlcOutput {
 		return &exit{exitUsage, errors.New("--json and --tlc-output are two forms of one result: want one of them")}
@@ -200,8 +221,18 @@ func runCheck(ctx context.Context, t *term, o checkOptions, spec string, load lo
 	if limit == 0 {
 		limit = availableBytes()
 	}
-	ctx, release := guardMemory(ctx, limit)
+	if search.o.memoryBytes = o.memoryBytes; o.memoryBytes == 0 {
+		search.o.memoryBytes = limit
+	}
+	// What the search knows of states goes to disk long before the guard ends it,
+	// which is there for the model.
+	ctx, release := guardMemory(ctx, limit, search.o.memoryBytes)
 	defer release()
+	disk, err := o.openDisk(ctx, s.identity)
+	if err != nil {
+		return failed(err)
+	}
+	search.disk = disk
 	g.begin(t.errTTY && !o.quiet && o.tlc == nil)
 	if o.tlc != nil {
 		o.tlc.begin(search.watcher())
@@ -212,10 +243,15 @@ func runCheck(ctx context.Context, t *term, o checkOptions, spec string, load lo
 		o.tlc.end()
 	}
 	if err != nil {
+		return errors.Join(disk.explain(err), disk.close())
+	}
+	kept := disk.kept()
+	if err := disk.close(); err != nil {
 		return failed(err)
 	}
 	d := describe(s, result, o, elapsed)
 	d.Statistics.Deepening = search.deep
+	d.Checkpoint = kept
 	silent.Store(true)
 	if o.html != "" && result.Distinct <= graphPageStatesMax {
 		// Without a graph that is small enough the page has none.

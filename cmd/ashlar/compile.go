@@ -215,7 +215,7 @@ func (s *algorithmSpec) constants(named string) (*constantModel, error) {
 	if filepath.Ext(named) == ".json" {
 		return s.systemConstants(named)
 	}
-	cfg, shown, err := loadConfig(s.path, named, s.whole, s.diags)
+	cfg, _, shown, err := loadConfig(s.path, named, s.whole, s.diags)
 	if err != nil {
 		return nil, err
 	}

@@ -47,6 +47,7 @@ type searcher struct {
 	breadth check.Monitor
 	depth   check.DeepenMonitor
 	deep    *deepened
+	disk    *disk
 }
 
 func (s *searcher) watcher() watcher {
@@ -70,7 +71,8 @@ func (s *searcher) progress() func() (int64, string) {
 func (s *searcher) run(ctx context.Context, m check.Model) (*check.Result, error) {
 	if !s.o.deepen {
 		return check.Run(ctx, m, check.Options{Workers: s.o.workers, SafetyOnly: s.o.safetyOnly,
-			IgnoreDeadlock: !s.o.deadlock, StatesMax: s.o.statesMax, Continue: s.o.goOn, Monitor: &s.breadth})
+			IgnoreDeadlock: !s.o.deadlock, StatesMax: s.o.statesMax, Continue: s.o.goOn, Monitor: &s.breadth,
+			Disk: s.disk, MemoryBytes: s.o.memoryBytes / statesShare, Checkpoint: s.disk.keep})
 	}
 	d, err := check.Deepen(ctx, m, check.DeepenOptions{Depth: s.o.dfid, SafetyOnly: s.o.safetyOnly,
 		IgnoreDeadlock: !s.o.deadlock, Monitor: &s.depth})

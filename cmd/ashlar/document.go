@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -43,6 +44,9 @@ type document struct {
 
 	// Walks is what a simulation did; a search has none.
 	Walks *walks `json:"walks,omitempty"`
+
+	// Checkpoint is the directory that the search can be resumed from.
+	Checkpoint string `json:"checkpoint,omitempty"`
 
 	Violation *violation `json:"violation,omitempty"`
 	// Violations are all of them, where the search went on; Violation, Trace and
@@ -87,10 +91,14 @@ type statistics struct {
 	Depth     int     `json:"depth"`
 	Levels    []int64 `json:"levels"`
 	Bytes     int64   `json:"bytes"`
-	Workers   int     `json:"workers"`
-	Seconds   float64 `json:"seconds"`
-	PerSecond float64 `json:"generatedPerSecond"`
-	Collision float64 `json:"collisionProbability"`
+	// DiskBytes is what was on disk at the end, and StateBytes what fingerprints
+	// and lineage took for each distinct state, in memory and on disk.
+	DiskBytes  int64   `json:"diskBytes,omitempty"`
+	StateBytes float64 `json:"bytesPerState,omitempty"`
+	Workers    int     `json:"workers"`
+	Seconds    float64 `json:"seconds"`
+	PerSecond  float64 `json:"generatedPerSecond"`
+	Collision  float64 `json:"collisionProbability"`
 	// LiveStates and LiveSteps are the graph on which properties of behaviours
 	// were decided.
 	LiveStates int64 `json:"liveStates,omitempty"`
@@ -185,7 +193,9 @@ type subject struct {
 	places *places
 	// files are the modules' files, and span what begins at a place.
 	files []string
-	span  func(place string) source.Span
+	// identity is what a search of it depends on.
+	identity []check.IdentityPart
+	span     func(place string) source.Span
 	// diags are the warnings of the specification and the configuration.
 	diags source.List
 }
@@ -233,8 +243,8 @@ func describe(s *subject, r *check.Result, o checkOptions, elapsed time.Duration
 	}
 	d.Statistics = statistics{
 		Generated: r.Generated, Distinct: r.Distinct, Queue: r.Queue, Depth: r.Depth,
-		Levels: append([]int64{}, r.Levels...), Bytes: r.Bytes, Workers: o.workers, Seconds: seconds(elapsed),
-		PerSecond: float64(r.Generated) / max(elapsed.Seconds(), 1e-6), Collision: r.Collision,
+		Levels: append([]int64{}, r.Levels...), Bytes: r.Bytes, DiskBytes: r.DiskBytes, StateBytes: math.Round(r.StateBytes*10) / 10, Workers: o.workers, Seconds: seconds(elapsed),
+		PerSecond: float64(r.Generated-r.Before) / max(elapsed.Seconds(), 1e-6), Collision: r.Collision,
 		LiveStates: r.Live.States, LiveSteps: r.Live.Steps,
 	}
 	if s.places != nil {

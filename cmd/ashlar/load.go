@@ -98,7 +98,7 @@ func loadSpecification(path string, o checkOptions, print func(string), m *check
 	if diags.HasErrors() {
 		return nil, &loadError{diags: diags, code: exitSpec}
 	}
-	cfg, shown, err := loadConfig(path, o.config, loaded.Spec, diags)
+	cfg, cfgText, shown, err := loadConfig(path, o.config, loaded.Spec, diags)
 	if err != nil {
 		return nil, err
 	}
@@ -130,8 +130,21 @@ func loadSpecification(path string, o checkOptions, print func(string), m *check
 	}
 	p := newPlaces(loaded)
 	return &subject{model: model, spec: path, config: shown, diags: *diags, after: model.Postcondition, places: p,
-		files: moduleFiles(loaded), span: spansOf(loaded, p),
+		files: moduleFiles(loaded), identity: identityOf(loaded, cfgText, o), span: spansOf(loaded, p),
 		define: func(name string) (string, string) { return definition(loaded.Spec, name) }}, nil
+}
+
+// identityOf is what a search depends on: the modules, the configuration, and
+// how both are evaluated.
+func identityOf(l *load.Loaded, config []byte, o checkOptions) []check.IdentityPart {
+	var parts []check.IdentityPart
+	for _, m := range l.Modules {
+		if f := m.Syntax.Span().File; f != nil && f != l.Translation && !m.Standard {
+			parts = append(parts, check.IdentityPart{Name: filepath.Base(f.Name), Sum: sum([]byte(f.Text))})
+		}
+	}
+	return append(parts, check.IdentityPart{Name: "the configuration", Sum: sum(config)},
+		check.IdentityPart{Name: "the evaluator", Sum: fmt.Sprintf("reference=%v", o.reference)})
 }
 
 // loadOptions says how algorithms become TLA+.
@@ -139,19 +152,19 @@ func loadOptions() load.Options { return load.Options{Translate: trans.InMemory}
 
 // loadConfig reads the configuration that is named, or the one beside the
 // specification, or makes a default one; shown is the file's name.
-func loadConfig(spec, named string, s *core.Spec, diags *source.List) (c *config.Config, shown string, err error) {
+func loadConfig(spec, named string, s *core.Spec, diags *source.List) (c *config.Config, text []byte, shown string, err error) {
 	name := named
 	if name == "" {
 		name = strings.TrimSuffix(spec, filepath.Ext(spec)) + ".cfg"
 	}
-	text, err := files{}.ReadFile(name)
+	text, err = files{}.ReadFile(name)
 	switch {
 	case err == nil:
-		return config.Parse(source.NewFile(name, text), diags), name, nil
+		return config.Parse(source.NewFile(name, text), diags), text, name, nil
 	case named == "" && errors.Is(err, fs.ErrNotExist):
-		return config.Default(func(name string) bool { return s.Names[name] != nil }), "", nil
+		return config.Default(func(name string) bool { return s.Names[name] != nil }), nil, "", nil
 	}
-	return nil, "", fmt.Errorf("read configuration: %w", err)
+	return nil, nil, "", fmt.Errorf("read configuration: %w", err)
 }
 
 // definition is the text of a definition and its place.

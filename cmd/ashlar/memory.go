@@ -21,17 +21,20 @@ const (
 	// in percent, where the user does not say.
 	memoryShare = 85
 	memoryEvery = 100 * time.Millisecond
+	// collectorMin is what the collector lets a process have without haste.
+	collectorMin = 64 << 20
 )
 
 // guardMemory ends the context that it returns with a check.Limit when the
 // process holds more than limit bytes; 0 means no limit. The collector works
-// harder as the limit comes near. The caller releases the guard.
-func guardMemory(ctx context.Context, limit int64) (guarded context.Context, release func()) {
+// harder as the process comes near to wanted bytes. The caller releases the
+// guard.
+func guardMemory(ctx context.Context, limit, wanted int64) (guarded context.Context, release func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	if limit <= 0 {
 		return ctx, func() { cancel(nil) }
 	}
-	before := debug.SetMemoryLimit(limit / 100 * 97)
+	before := debug.SetMemoryLimit(min(limit, max(wanted, collectorMin)) / 100 * 97)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)

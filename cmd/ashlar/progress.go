@@ -40,8 +40,12 @@ func newProgress(t *term, tell func() (int64, string)) *progress {
 func searchProgress(m *check.Monitor) func() (int64, string) {
 	return func() (int64, string) {
 		s := m.Stats()
-		return s.Generated, fmt.Sprintf("%s generated  %s distinct  %s queued  depth %d  %%s/s",
+		line := fmt.Sprintf("%s generated  %s distinct  %s queued  depth %d  %%s/s",
 			count(s.Generated), count(s.Distinct), count(s.Queue), s.Depth)
+		if disk := m.DiskBytes(); disk > 0 {
+			line += fmt.Sprintf("  %s MB on disk", count(disk/1e6))
+		}
+		return s.Generated, line
 	}
 }
 

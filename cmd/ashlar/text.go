@@ -8,6 +8,10 @@ import (
 	"github.com/mattn/go-runewidth"
 )
 
+// stateBytesFrom is the number of states from which on what each takes tells
+// something.
+const stateBytesFrom = 100_000
+
 // textPropertyLines bounds how much of a violated property's definition is
 // quoted.
 const textPropertyLines = 20
@@ -34,6 +38,9 @@ func writeText(w io.Writer, d *document, p palette) {
 	}
 	writeCoverage(w, d, p)
 	writeStatistics(w, d, p)
+	if d.Checkpoint != "" {
+		fmt.Fprintf(w, "The search can be resumed with --resume %s.\n", d.Checkpoint)
+	}
 	for _, g := range d.Warnings {
 		fmt.Fprintf(w, "%s %s\n", p.warn("warning:"), g)
 	}
@@ -204,6 +211,13 @@ func writeStatistics(w io.Writer, d *document, p palette) {
 	if s.Workers != 1 {
 		workers = fmt.Sprintf("%d workers", s.Workers)
 	}
-	fmt.Fprintln(w, p.dim(fmt.Sprintf("%.2f s with %s: %s states/s, %.1f MB; two states were taken for one with probability < %.1e.",
-		s.Seconds, workers, count(int64(s.PerSecond)), float64(s.Bytes)/1e6, max(s.Collision, 1e-19))))
+	room := fmt.Sprintf("%.1f MB", float64(s.Bytes)/1e6)
+	if s.DiskBytes > 0 {
+		room += fmt.Sprintf(" and %.1f MB on disk", float64(s.DiskBytes)/1e6)
+	}
+	if s.StateBytes > 0 && s.Distinct >= stateBytesFrom {
+		room += fmt.Sprintf(", %.1f B/state without the queue", s.StateBytes)
+	}
+	fmt.Fprintln(w, p.dim(fmt.Sprintf("%.2f s with %s: %s states/s, %s; two states were taken for one with probability < %.1e.",
+		s.Seconds, workers, count(int64(s.PerSecond)), room, max(s.Collision, 1e-19))))
 }

@@ -177,7 +177,7 @@ func loadAlgorithm(spec, named string, t *term) (*eval.Model, *eval.Algorithm, e
 			Message: "the module has no algorithm: traces are those of Modular PlusCal archetypes"})
 		return nil, nil, &loadError{diags: diags, code: exitSpec}
 	}
-	cfg, shown, err := loadConfig(spec, named, loaded.Spec, diags)
+	cfg, _, shown, err := loadConfig(spec, named, loaded.Spec, diags)
 	if err != nil {
 		return nil, nil, failed(err)
 	}
