@@ -255,3 +255,6 @@ func (c *Child) Said() string { return c.errs.String() }
 
 // Read reads what the parent says, as it is.
 func (p *Port) Read(b []byte) (int, error) { return p.in.Read(b) }
+
+// PID is the number of the child's process.
+func (c *Child) PID() int { return c.cmd.Process.Pid }
