@@ -36,6 +36,12 @@ func both(t *testing.T, spec *core.Spec, cfg *config.Config, most int) (states i
 	t.Helper()
 	fast := newModel(t, spec, cfg, Options{})
 	slow := newModel(t, spec, cfg, Options{Reference: true})
+	return compareModels(t, fast, slow, most)
+}
+
+// compareModels explores fast and compares what it says with slow.
+func compareModels(t *testing.T, fast, slow *Model, most int) (states int) {
+	t.Helper()
 	fw, sw := fast.NewWorker(), slow.NewWorker()
 
 	fb, ferr := fw.Assumptions()

@@ -103,7 +103,7 @@ func (w *worker) meet() {
 // these workers.
 func (m *Model) Remarks(workers []check.Worker) []string {
 	var out []string
-	if same := m.constantVariables(); len(same) > 0 {
+	if same := m.constantVariables(workers); len(same) > 0 {
 		out = append(out, "never changed, the same in every state: "+strings.Join(same, ", "))
 	}
 	met := make([]bool, len(m.antecedents))
@@ -128,23 +128,54 @@ func (m *Model) Remarks(workers []check.Worker) []string {
 // constantVariables are the variables with one value in all states. Those of an
 // algorithm are left out where it is explored itself: parameters of processes
 // are variables too.
-func (m *Model) constantVariables() []string {
+func (m *Model) constantVariables(workers []check.Worker) []string {
 	if m.direct != nil {
 		return nil
 	}
+	changed := packedChanges(workers)
 	var names []string
 	for i, v := range m.program.spec.Variables {
 		// A translation has a pc and a stack whether they are needed or not.
-		if m.codec.vars[i].onlyOne() && v.Name != "pc" && v.Name != "stack" {
+		if m.codec.vars[i].onlyOne() && !changed(i) && v.Name != "pc" && v.Name != "stack" {
 			names = append(names, v.Name)
 		}
 	}
 	return names
 }
 
+// packedChanges says of a variable whether its bits were not the same in all
+// packed states.
+func packedChanges(workers []check.Worker) func(i int) bool {
+	return func(i int) bool {
+		var ors, ands uint64
+		for k := range workers {
+			p, ok := workers[k].(*packedWorker)
+			if !ok {
+				return false
+			}
+			at := p.p.vars[i]
+			for j, mask := range at.masks {
+				ors, ands = 0, ^uint64(0)
+				for _, w := range workers {
+					ors |= w.(*packedWorker).ors[at.low+j]
+					ands &= w.(*packedWorker).ands[at.low+j]
+				}
+				if ors&^ands&mask != 0 {
+					return true
+				}
+			}
+			return false
+		}
+		return false
+	}
+}
+
 func workerOf(w check.Worker) *worker {
-	if k, ok := w.(*keyedWorker); ok {
-		return k.worker
+	switch w := w.(type) {
+	case *keyedWorker:
+		return w.worker
+	case *packedWorker:
+		return w.worker
 	}
 	return w.(*worker)
 }

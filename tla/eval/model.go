@@ -24,6 +24,7 @@ type Model struct {
 
 	invariants        []*formula
 	antecedents       []antecedent // of the invariants
+	met               []bool       // antecedents that were true before a search was resumed, or nil
 	steps             []step
 	constraints       []*formula
 	actionConstraints []*formula
@@ -36,6 +37,7 @@ type Model struct {
 
 	formulas []*formula
 	compiled *closures // nil: the reference evaluator is used
+	packed   *packing  // nil: states are not packed
 	workers  atomic.Uint64
 }
 
@@ -303,6 +305,9 @@ func (m *Model) Variables() []string {
 // Decode gives the values of a state that this model made, in the order of
 // Variables.
 func (m *Model) Decode(s check.State) []value.Value {
+	if m.packed != nil {
+		return m.decodePacked(s)
+	}
 	v := newVector(len(m.program.spec.Variables))
 	m.codec.decode(s, v, make([]int32, len(v.vals)))
 	return v.vals
@@ -310,6 +315,13 @@ func (m *Model) Decode(s check.State) []value.Value {
 
 // Encode is the state in which the variables have the given values.
 func (m *Model) Encode(vals []value.Value) check.State {
+	if m.packed != nil {
+		return m.encodePacked(vals)
+	}
+	return m.encodeVector(vals)
+}
+
+func (m *Model) encodeVector(vals []value.Value) check.State {
 	var buf, full []byte
 	for i, v := range vals {
 		buf, _, full = m.codec.appendValue(buf, i, v.Normal(), full)

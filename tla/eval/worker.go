@@ -71,6 +71,9 @@ var (
 
 // NewWorker returns an evaluator for one goroutine.
 func (m *Model) NewWorker() check.Worker {
+	if m.packed != nil {
+		return m.newPackedWorker()
+	}
 	w := m.newWorker()
 	if m.view != nil || len(m.symmetry) > 0 {
 		return &keyedWorker{worker: w, keys: newKeys(m)}
@@ -87,7 +90,9 @@ func (m *Model) newWorker() *worker {
 	w.seen = vector{w.nxt.vals, make([]uint32, n)}
 	w.found = w.candidate
 	for i := range m.antecedents {
-		w.unmet = append(w.unmet, i)
+		if m.met == nil || !m.met[i] {
+			w.unmet = append(w.unmet, i)
+		}
 	}
 	if m.compiled != nil {
 		w.ev = newMachine(m, w.run)

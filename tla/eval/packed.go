@@ -1,0 +1,291 @@
+package eval
+
+import (
+	"github.com/ashlar-dev/ashlar/check"
+	"github.com/ashlar-dev/ashlar/tla/core"
+	"github.com/ashlar-dev/ashlar/tla/native"
+	"github.com/ashlar-dev/ashlar/tla/pack"
+	"github.com/ashlar-dev/ashlar/tla/value"
+)
+
+// packing is the model on packed states: see package pack. A state that has no
+// packed form is encoded as a byte 0 and what vectorCodec makes of it; that of a
+// packed one never begins with 0, so equal states have equal bytes.
+type packing struct {
+	lowered *pack.Lowered
+	code    *pack.Code
+	layout  *pack.Layout
+	// preds has the number of the predicate that a formula is, or -1.
+	preds []int
+	vars  []packedVar
+}
+
+// packedVar is where a variable lies in a packed state: the words from low on,
+// and which bits of each.
+type packedVar struct {
+	low   int
+	masks []uint64
+}
+
+// The size of the sample that the layout is guessed from.
+const (
+	sampleStatesMax  = 2_000
+	sampleVisitedMax = 20_000
+)
+
+// sampleStopsMax is in how many of 100 states of the sample the code may stop.
+const sampleStopsMax = 10
+
+// Pack lets the model work on packed states from now on, if that promises to be
+// faster; packed says whether it does, and why what speaks against it. The
+// states that workers and Show know are others afterwards, so it comes before
+// everything else; it must not be called while the model is used. It looks at
+// the first states of the model: few, so stop need not be asked more than now
+// and then; where it answers true, nothing changes.
+func (m *Model) Pack(stop func() bool) (packed bool, why string) {
+	return m.pack(packOptions{states: sampleStatesMax, stop: stop})
+}
+
+// packOptions are how a model is packed; tests want it always.
+type packOptions struct {
+	states int // of the sample
+	always bool
+	stop   func() bool
+}
+
+func (m *Model) pack(o packOptions) (packed bool, why string) {
+	switch {
+	case m.compiled == nil || m.next == nil || m.init == nil || m.packed != nil:
+		return false, "there is nothing to pack"
+	case m.direct != nil:
+		return false, "an algorithm is executed itself"
+	case m.view != nil || len(m.symmetry) > 0:
+		return false, "there is a view or a symmetry"
+	}
+	for _, f := range m.formulas {
+		if m.program.factsOf(f.expr, nil, nil).volatile {
+			return false, "the model prints, reads or is random"
+		}
+	}
+	states, complete, ok := m.sample(o)
+	switch {
+	case !ok:
+		return false, "no sample of states was found"
+	case complete && !o.always:
+		return false, "the model is small"
+	}
+	lowered, err := pack.Lower(m.toLower(), m.samples())
+	if err != nil {
+		return false, err.Error()
+	}
+	p := &packing{lowered: lowered, code: pack.Compile(lowered), preds: make([]int, len(m.formulas))}
+	p.layout = p.code.Layout()
+	n := 0
+	for i, f := range m.formulas {
+		p.preds[i] = -1
+		if m.lowers(f) {
+			if !p.code.Hopeless(n) {
+				p.preds[i] = n
+			}
+			n++
+		}
+	}
+	if !o.always && !p.suits(m, states) {
+		return false, "much of the model is not packed"
+	}
+	for i := range m.program.spec.Variables {
+		v := packedVar{}
+		v.low, v.masks = p.layout.Masks(i)
+		p.vars = append(p.vars, v)
+	}
+	m.packed = p
+	return true, ""
+}
+
+// suits says whether the code goes through for most of the states.
+func (p *packing) suits(m *Model, states []check.State) bool {
+	machine := pack.NewMachine(p.code)
+	words := make([]uint64, p.layout.Words())
+	machine.Start(func(int) bool { return true })
+	stops := 0
+	for _, s := range states {
+		if !p.layout.Encode(words, m.Decode(s)) || !machine.Run(words) {
+			stops++
+		}
+	}
+	return stops*100 <= sampleStopsMax*len(states)
+}
+
+// sample visits the first states of the model.
+func (m *Model) sample(o packOptions) (states []check.State, complete, ok bool) {
+	w := m.newWorker()
+	w.run = w.run.mute()
+	w.run.stop = o.stop
+	seen := make(map[string]bool)
+	visited := 0
+	visit := func(_ int, s check.State) error {
+		if visited++; visited > sampleVisitedMax || len(states) >= o.states {
+			return check.ErrStopped
+		}
+		inside, err := w.InModel()
+		if err != nil || !inside || seen[string(s)] {
+			return err
+		}
+		seen[string(s)] = true
+		states = append(states, append(check.State(nil), s...))
+		return nil
+	}
+	err := w.Init(visit)
+	for i := 0; err == nil && i < len(states); i++ {
+		err = w.Next(states[i], visit)
+	}
+	if err != nil && err != check.ErrStopped || o.stop() {
+		return nil, false, false
+	}
+	return states, err == nil, len(states) > 0
+}
+
+// samples is what the model knows of its states after the sample.
+func (m *Model) samples() pack.Sample {
+	var out pack.Sample
+	for _, t := range m.codec.vars {
+		out.Values = append(out.Values, t.all())
+	}
+	addSet := func(v value.Value) {
+		if v.Kind() == value.KindSet {
+			out.Sets = append(out.Sets, v)
+		}
+	}
+	for _, c := range m.program.spec.Constants {
+		addSet(m.program.constants[c].val)
+	}
+	for _, d := range m.program.spec.Defs {
+		addSet(m.program.overrides[d].val)
+		if d.Body == nil || d.Native {
+			continue
+		}
+		core.Walk(d.Body, func(e core.Expr) bool {
+			if s, ok := e.(*core.Str); ok {
+				out.Strings = append(out.Strings, value.String(s.Val))
+			}
+			return true
+		})
+	}
+	return out
+}
+
+// all are the values that have a number.
+func (t *internTable) all() []value.Value {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	out := make([]value.Value, t.count)
+	for i := range out {
+		out[i] = t.at(uint32(i))
+	}
+	return out
+}
+
+// lowers says whether a formula is one of those that are evaluated in states
+// and steps.
+func (m *Model) lowers(f *formula) bool {
+	return f != m.init && f != m.next && f != m.view && f != m.alias && f != m.post && !isAssume(m, f)
+}
+
+func isAssume(m *Model, f *formula) bool {
+	for _, a := range m.assumes {
+		if a == f {
+			return true
+		}
+	}
+	return false
+}
+
+func (m *Model) toLower() pack.Model {
+	out := pack.Model{Program: packProgram{m.program}, Next: m.next.expr, Actions: m.actions.index}
+	for _, f := range m.formulas {
+		if m.lowers(f) {
+			out.Preds = append(out.Preds, f.expr)
+		}
+	}
+	return out
+}
+
+// packProgram is what package pack asks of a program.
+type packProgram struct{ p *program }
+
+var _ pack.Program = packProgram{}
+
+func (p packProgram) Definition(d *core.Def) (*core.Def, value.Value) {
+	to, r := p.p.resolve(d)
+	return to, r.val
+}
+
+func (p packProgram) Constant(c *core.Constant) (value.Value, *core.Def) {
+	r := p.p.constants[c]
+	return r.val, r.def
+}
+
+func (p packProgram) Native(d *core.Def) (func([]value.Value) value.Value, bool, bool) {
+	if !p.p.isNative(d) {
+		return nil, false, false
+	}
+	op := nativeOp(d)
+	if op == nil {
+		return nil, true, false
+	}
+	return func(args []value.Value) value.Value { return computeNative(op, args) }, true, !op.Effects
+}
+
+// computeNative applies an operator without effects to values.
+func computeNative(op *native.Op, args []value.Value) value.Value {
+	switch {
+	case op.F0 != nil:
+		return op.F0()
+	case op.F1 != nil:
+		return op.F1(args[0])
+	case op.F2 != nil:
+		return op.F2(args[0], args[1])
+	case op.F3 != nil:
+		return op.F3(args[0], args[1], args[2])
+	}
+	list := make([]native.Arg, len(args))
+	for i, a := range args {
+		list[i].Val = a
+	}
+	return op.FN(nil, list)
+}
+
+func (p packProgram) Once(d *core.Def) bool { return p.p.constDefs[d] != nil }
+
+func (p packProgram) Literal(e core.Expr) (value.Value, bool) {
+	l, ok := e.(*literal)
+	if !ok {
+		return value.Value{}, false
+	}
+	return l.val, true
+}
+
+// decodePacked gives the values of a state that a packed model made.
+func (m *Model) decodePacked(s check.State) []value.Value {
+	words := make([]uint64, m.packed.layout.Words())
+	if !m.packed.layout.LoadBytes(words, s) {
+		v := newVector(len(m.program.spec.Variables))
+		m.codec.decode(s[1:], v, make([]int32, len(v.vals)))
+		return v.vals
+	}
+	vals := make([]value.Value, len(m.program.spec.Variables))
+	for i := range vals {
+		vals[i] = m.packed.layout.Value(words, i)
+	}
+	return vals
+}
+
+// encodePacked is the state of a packed model in which the variables have the
+// given values.
+func (m *Model) encodePacked(vals []value.Value) check.State {
+	words := make([]uint64, m.packed.layout.Words())
+	if m.packed.layout.Encode(words, vals) {
+		return m.packed.layout.AppendBytes(nil, words)
+	}
+	return append(check.State{0}, m.encodeVector(vals)...)
+}

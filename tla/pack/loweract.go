@@ -1,0 +1,564 @@
+package pack
+
+import (
+	"github.com/ashlar-dev/ashlar/tla/core"
+	"github.com/ashlar-dev/ashlar/tla/value"
+)
+
+// An action is lowered with what follows it: the statements of A /\ B are those
+// of A with those of B wherever A goes on. On each way through an action it is
+// known which variables have a next value. What is stored stands in a copy of
+// the state while what follows runs; so a variable that nothing is stored to is
+// unchanged.
+
+// rest makes the statements that follow, where the variables of p have a value.
+type rest func(p *path) *stmt
+
+func (l *lowerer) stmt(s stmt) *stmt {
+	l.step()
+	l.b.nodes++
+	return &s
+}
+
+func (l *lowerer) stopStmt() *stmt { return l.stmt(stmt{op: sStop}) }
+
+var nothing = &stmt{op: sNothing}
+
+// guardStmt goes on where n holds.
+func (l *lowerer) guardStmt(n *node, next func() *stmt) *stmt {
+	switch {
+	case n.is(0):
+		return nothing
+	case n.is(1):
+		return next()
+	case n.op == oStop:
+		return l.stopStmt()
+	}
+	s := next()
+	if s == nothing && n.pure {
+		return s
+	}
+	return l.stmt(stmt{op: sGuard, a: n, next: s})
+}
+
+// either runs each of the statements.
+func (l *lowerer) either(list []*stmt) *stmt {
+	var out []*stmt
+	for _, s := range list {
+		switch {
+		case s == nothing:
+		case s.op == sOr:
+			out = append(out, s.list...)
+		default:
+			out = append(out, s)
+		}
+	}
+	switch len(out) {
+	case 0:
+		return nothing
+	case 1:
+		return out[0]
+	}
+	return l.stmt(stmt{op: sOr, list: out})
+}
+
+// partAct lowers a part of a branching.
+type partAct func(e core.Expr, x ctx, k rest) *stmt
+
+// split lowers the next-state relation down to its actions, which index
+// numbers.
+func (l *lowerer) split(index map[core.Expr]int, e core.Expr, x ctx, k func(action int) rest) *stmt {
+	if i, ok := index[e]; ok {
+		return l.act(e, x, k(i))
+	}
+	var part partAct
+	part = func(e core.Expr, x ctx, next rest) *stmt {
+		if i, ok := index[e]; ok {
+			return l.act(e, x, k(i))
+		}
+		return l.branchAct(e, x, next, part)
+	}
+	return part(e, x, k(-1))
+}
+
+// act lowers an action. Where that fails the code stops.
+func (l *lowerer) act(e core.Expr, x ctx, k rest) (s *stmt) {
+	calls := l.calls
+	if !l.try(func() { s = l.action(e, x, k) }) {
+		s = l.stopStmt()
+	}
+	l.calls = calls
+	return s
+}
+
+func (l *lowerer) action(e core.Expr, x ctx, k rest) *stmt {
+	switch e := e.(type) {
+	case *core.And:
+		return l.conjuncts(e.List, x, k)
+	case *core.Or, *core.Let, *core.Call, *core.Quant:
+		return l.branchAct(e, x, k, l.act)
+	case *core.If:
+		c := l.pred(e.Cond, x)
+		return l.either([]*stmt{
+			l.guardStmt(c, func() *stmt { return l.act(e.Then, x, k) }),
+			l.guardStmt(l.b.not(c), func() *stmt { return l.act(e.Else, x, k) }),
+		})
+	case *core.Case:
+		return l.caseAct(e, x, k)
+	case *core.LocalRef:
+		if b := x.env.of(e.Local); b != nil && b.val == nil {
+			if e.Local.Arity > 0 {
+				return l.operatorAct(b, e.Args, x, k)
+			}
+			return l.act(b.expr, x.in(b.env), k)
+		}
+	case *core.ConstRef:
+		if _, d := l.p.Constant(e.Const); d != nil {
+			return l.callAct(d, e.Args, x, k, l.act)
+		}
+	case *core.Box:
+		return l.either([]*stmt{l.act(e.Action, x, k), l.unchanged(e.Sub, x, k)})
+	case *core.Angle:
+		giveUp("<<A>>_v within an action")
+	case *core.Op:
+		return l.opAct(e, x, k)
+	}
+	return l.guard(e, x, k)
+}
+
+func (l *lowerer) guard(e core.Expr, x ctx, k rest) *stmt {
+	return l.guardStmt(l.pred(e, x), func() *stmt { return k(x.path) })
+}
+
+func (l *lowerer) conjuncts(list []core.Expr, x ctx, k rest) *stmt {
+	if len(list) == 0 {
+		return k(x.path)
+	}
+	return l.act(list[0], x, func(p *path) *stmt {
+		y := x
+		y.path = p
+		return l.conjuncts(list[1:], y, k)
+	})
+}
+
+// branchAct lowers what an action branches at.
+func (l *lowerer) branchAct(e core.Expr, x ctx, k rest, part partAct) *stmt {
+	l.step()
+	switch e := e.(type) {
+	case *core.Or:
+		var list []*stmt
+		for _, f := range e.List {
+			list = append(list, part(f, x, k))
+		}
+		return l.either(list)
+	case *core.Let:
+		return part(e.Body, x.in(l.let(e, x)), k)
+	case *core.Quant:
+		if e.Exists {
+			return l.existsAct(e.Binds, e.Body, x, k, part)
+		}
+		return l.forAllAct(e.Binds, e.Body, x, k)
+	case *core.Call:
+		return l.callAct(e.Def, e.Args, x, k, part)
+	}
+	return l.guard(e, x, k)
+}
+
+func (l *lowerer) existsAct(binds []core.Bind, body core.Expr, x ctx, k rest, part partAct) *stmt {
+	if len(binds) == 0 {
+		return part(body, x, k)
+	}
+	b := binds[0]
+	if b.Set == nil {
+		giveUp("an unbounded quantifier")
+	}
+	return l.each(l.expr(b.Set, x, nil), unrollMax, func(v *val) *stmt {
+		return l.existsAct(binds[1:], body, x.in(l.element(b, v, x.env)), k, part)
+	})
+}
+
+// each runs the statements that body makes for every element of a set.
+func (l *lowerer) each(s *val, most int, body func(v *val) *stmt) *stmt {
+	d := l.domain(s, most, copiesMax)
+	if d.u != nil {
+		k, r := l.b.reg(0, int64(len(d.u.vals)-1))
+		next := body(l.atomVal(d.u, r))
+		if next == nothing {
+			return next
+		}
+		return l.stmt(stmt{op: sBits, words: d.ws, k: k, next: next})
+	}
+	var list []*stmt
+	for i, c := range d.conds {
+		list = append(list, l.guardStmt(c, func() *stmt { return body(d.elems[i]) }))
+	}
+	return l.either(list)
+}
+
+// forAllAct lowers \A as a conjunction over the elements.
+func (l *lowerer) forAllAct(binds []core.Bind, body core.Expr, x ctx, k rest) *stmt {
+	if len(binds) == 0 {
+		return l.act(body, x, k)
+	}
+	b := binds[0]
+	if b.Set == nil {
+		giveUp("an unbounded quantifier")
+	}
+	if core.LevelOf(body) < core.ActionLevel && !x.primed && !branches(body) {
+		return l.guardStmt(l.quant(false, binds, body, x), func() *stmt { return k(x.path) })
+	}
+	d := l.domain(l.expr(b.Set, x, nil), unrollMax, 0)
+	if d.u != nil {
+		giveUp("an action for each of a set that is not constant")
+	}
+	var from func(i int) rest
+	from = func(i int) rest {
+		if i == len(d.elems) {
+			return k
+		}
+		return func(p *path) *stmt {
+			y := x.in(l.element(b, d.elems[i], x.env))
+			y.path = p
+			return l.forAllAct(binds[1:], body, y, from(i+1))
+		}
+	}
+	return from(0)(x.path)
+}
+
+// branches says whether an action e may go on more than once, or is not looked
+// into.
+func branches(e core.Expr) bool {
+	found := false
+	core.Walk(e, func(f core.Expr) bool {
+		switch f := f.(type) {
+		case *core.Or, *core.Call, *core.Let, *core.LocalRef, *core.ConstRef:
+			if r, ok := f.(*core.LocalRef); ok && len(r.Args) == 0 {
+				break
+			}
+			if c, ok := f.(*core.Call); ok && c.Def.Native {
+				break
+			}
+			found = true
+		case *core.Quant:
+			found = found || f.Exists
+		}
+		return !found
+	})
+	return found
+}
+
+func (l *lowerer) caseAct(e *core.Case, x ctx, k rest) *stmt {
+	var list []*stmt
+	none := l.b.k(1) // no condition so far
+	for _, a := range e.Arms {
+		c := l.b.and(none, l.pred(a.Cond, x))
+		list = append(list, l.guardStmt(c, func() *stmt { return l.act(a.Body, x, k) }))
+		none = l.b.and(none, l.b.not(l.pred(a.Cond, x)))
+		if none.is(0) {
+			return l.either(list)
+		}
+	}
+	last := func() *stmt { return l.stopStmt() }
+	if e.Other != nil {
+		last = func() *stmt { return l.act(e.Other, x, k) }
+	}
+	return l.either(append(list, l.guardStmt(none, last)))
+}
+
+func (l *lowerer) callAct(d *core.Def, args []core.Expr, x ctx, k rest, part partAct) *stmt {
+	if at, ok := x.env.ofDef(d); ok {
+		l.enter()
+		in := at.b.env
+		if len(d.Params) > 0 {
+			in = l.arguments(d.Params, args, x, in)
+		}
+		s := part(d.Body, x.in(in), k)
+		l.calls--
+		return s
+	}
+	to, _ := l.p.Definition(d)
+	if to == nil || to.Body == nil || l.p.Once(to) {
+		return l.guard(&core.Call{At: core.At{Place: d.Span}, Def: d, Args: args}, x, k)
+	}
+	if _, native, _ := l.p.Native(to); native {
+		return l.guard(&core.Call{At: core.At{Place: d.Span}, Def: d, Args: args}, x, k)
+	}
+	l.enter()
+	s := part(to.Body, x.in(l.arguments(to.Params, args, x, nil)), k)
+	l.calls--
+	return s
+}
+
+func (l *lowerer) operatorAct(b *binding, args []core.Expr, x ctx, k rest) *stmt {
+	switch op := b.expr.(type) {
+	case *core.OpRef:
+		y := x
+		if _, ok := b.env.ofDef(op.Def); ok {
+			at, _ := b.env.ofDef(op.Def)
+			return l.act(op.Def.Body, x.in(l.arguments(op.Def.Params, args, x, at.b.env)), k)
+		}
+		return l.callAct(op.Def, args, y, k, l.act)
+	case *core.Lambda:
+		return l.act(op.Body, x.in(l.arguments(op.Params, args, x, b.env)), k)
+	case *core.LocalRef:
+		if inner := b.env.of(op.Local); inner != nil {
+			return l.operatorAct(inner, args, x, k)
+		}
+	}
+	giveUp("an operator argument")
+	return nil
+}
+
+// assignable is the variable whose next value e stands for, or nil.
+func (l *lowerer) assignable(e core.Expr, x ctx) *core.Variable {
+	switch e := e.(type) {
+	case *core.VarRef:
+		if x.primed && e.Var.Index < len(l.lay.vars) {
+			return e.Var
+		}
+	case *core.Op:
+		if e.Op == core.OpPrime && !x.primed {
+			x.primed = true
+			return l.assignable(e.Args[0], x)
+		}
+	case *core.LocalRef:
+		if b := x.env.of(e.Local); b != nil && b.val == nil && len(e.Args) == 0 && e.Local.Arity == 0 {
+			return l.assignable(b.expr, x.in(b.env))
+		}
+	case *core.Call:
+		if len(e.Args) > 0 {
+			return nil
+		}
+		if at, ok := x.env.ofDef(e.Def); ok {
+			return l.assignable(e.Def.Body, x.in(at.b.env))
+		}
+		if d, _ := l.p.Definition(e.Def); d != nil && d.Body != nil && !d.Recursive && !d.Native {
+			return l.assignable(d.Body, x.in(nil))
+		}
+	}
+	return nil
+}
+
+func (l *lowerer) opAct(e *core.Op, x ctx, k rest) *stmt {
+	switch e.Op {
+	case core.OpEq:
+		v := l.assignable(e.Args[0], x)
+		if v == nil {
+			break
+		}
+		at := l.lay.vars[v.Index]
+		y := l.expr(e.Args[1], x, at.t)
+		if x.path.assigned[v.Index] {
+			return l.guardStmt(l.equal(l.loadVal(at, true), y), func() *stmt { return k(x.path) })
+		}
+		return l.store(at, y, v.Index, x.path, k)
+	case core.OpIn:
+		v := l.assignable(e.Args[0], x)
+		if v == nil {
+			break
+		}
+		at := l.lay.vars[v.Index]
+		if x.path.assigned[v.Index] {
+			return l.guardStmt(l.member(l.loadVal(at, true), e.Args[1], x), func() *stmt { return k(x.path) })
+		}
+		return l.each(l.expr(e.Args[1], x, nil), mapMax, func(y *val) *stmt { return l.store(at, y, v.Index, x.path, k) })
+	case core.OpImplies:
+		c := l.pred(e.Args[0], x)
+		return l.either([]*stmt{
+			l.guardStmt(c, func() *stmt { return l.act(e.Args[1], x, k) }),
+			l.guardStmt(l.b.not(c), func() *stmt { return k(x.path) }),
+		})
+	case core.OpUnchanged:
+		return l.unchanged(e.Args[0], x, k)
+	case core.OpCompose:
+		giveUp(`A \cdot B`)
+	}
+	return l.guard(e, x, k)
+}
+
+// unchanged lowers UNCHANGED e.
+func (l *lowerer) unchanged(e core.Expr, x ctx, k rest) *stmt {
+	if x.primed {
+		giveUp("UNCHANGED of the next state")
+	}
+	switch e := e.(type) {
+	case *core.VarRef:
+		i := e.Var.Index
+		if i >= len(l.lay.vars) {
+			giveUp("a variable that no state has")
+		}
+		if !x.path.assigned[i] {
+			return k(x.path.with(i))
+		}
+		at := l.lay.vars[i]
+		return l.guardStmt(l.equal(l.loadVal(at, true), l.loadVal(at, false)), func() *stmt { return k(x.path) })
+	case *core.Tuple:
+		if len(e.Elems) == 0 {
+			return k(x.path)
+		}
+		return l.unchanged(e.Elems[0], x, func(p *path) *stmt {
+			y := x
+			y.path = p
+			return l.unchanged(&core.Tuple{At: e.At, Elems: e.Elems[1:]}, y, k)
+		})
+	case *core.LocalRef:
+		if b := x.env.of(e.Local); b != nil && b.val == nil && len(e.Args) == 0 {
+			return l.unchanged(b.expr, x.in(b.env), func(p *path) *stmt { return k(p) })
+		}
+	case *core.Call:
+		if len(e.Args) > 0 {
+			break
+		}
+		if at, ok := x.env.ofDef(e.Def); ok {
+			return l.unchanged(e.Def.Body, x.in(at.b.env), k)
+		}
+		if d, _ := l.p.Definition(e.Def); d != nil && d.Body != nil && !d.Recursive && !d.Native {
+			return l.unchanged(d.Body, x.in(nil), k)
+		}
+	}
+	y := x
+	y.primed = true
+	return l.guardStmt(l.equal(l.expr(e, x, nil), l.expr(e, y, nil)), func() *stmt { return k(x.path) })
+}
+
+// store gives variable i, at the place at, the next value v.
+func (l *lowerer) store(at *loc, v *val, i int, p *path, k rest) *stmt {
+	var fs []field
+	var ns []*node
+	var lows []int64
+	var walk func(at *loc, v *val)
+	walk = func(at *loc, v *val) {
+		v = l.coerce(v, at.t)
+		put := func(f field, n *node, lo int64) {
+			if n.op == oLoad && !n.next && n.f == f && n.k == lo {
+				return
+			}
+			fs, ns, lows = append(fs, f), append(ns, n), append(lows, lo)
+		}
+		switch at.t.kind {
+		case kSet:
+			for j, f := range at.parts {
+				put(f, v.ws[j], 0)
+			}
+		case kFn, kSeq:
+			if at.t.kind == kSeq {
+				put(at.f, v.s, 0)
+			}
+			for j, e := range at.elems {
+				walk(e, v.at(j))
+			}
+		case kInt:
+			put(at.f, v.s, at.t.lo)
+		default:
+			put(at.f, v.s, 0)
+		}
+	}
+	walk(at, v)
+	s := k(p.with(i))
+	if s == nothing {
+		// What is stored may have no value.
+		pure := true
+		for _, n := range ns {
+			pure = pure && n.pure
+		}
+		if pure {
+			return s
+		}
+	}
+	// Nothing that is stored is read by what is stored with it.
+	for j := len(fs) - 1; j >= 0; j-- {
+		s = l.stmt(stmt{op: sStore, f: fs[j], a: ns[j], k: lows[j], next: s})
+	}
+	return s
+}
+
+// Lowered is a model on words.
+type Lowered struct {
+	layout *Layout
+	next   *stmt // nil where there is no next-state relation
+	preds  []*node
+	regs   int
+	// Why says what was given up, and how often.
+	Why map[string]int
+}
+
+// Sample is what the lowering knows of a model's states.
+type Sample struct {
+	// Values are those that each variable has been seen to have.
+	Values [][]value.Value
+	// Sets are constant sets of the configuration, and Strings the strings of
+	// the specification.
+	Sets    []value.Value
+	Strings []value.Value
+}
+
+// Model is what is to be lowered: a next-state relation, with the numbers of its
+// actions, and predicates; those of steps may speak of the next state.
+type Model struct {
+	Program Program
+	Next    core.Expr
+	Actions map[core.Expr]int
+	Preds   []core.Expr
+}
+
+// Lower makes code for a model. The error says why there is none.
+func Lower(m Model, s Sample) (*Lowered, error) {
+	l := &lowerer{b: &build{}, p: m.Program, us: make(universes), once: make(map[*core.Def]*val), why: make(map[string]int)}
+	out := &Lowered{Why: l.why}
+	err := value.Catch(func() {
+		l.lay = l.layout(s)
+		out.layout = l.lay
+		if m.Next != nil {
+			x := ctx{path: &path{assigned: make([]bool, len(l.lay.vars))}}
+			out.next = l.split(m.Actions, m.Next, x, func(action int) rest {
+				return func(p *path) *stmt {
+					for _, ok := range p.assigned {
+						if !ok {
+							return l.stopStmt()
+						}
+					}
+					return l.stmt(stmt{op: sEmit, k: int64(action)})
+				}
+			})
+		}
+		for _, e := range m.Preds {
+			out.preds = append(out.preds, l.pred(e, ctx{}))
+		}
+	})
+	out.regs = l.b.regs
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// layout guesses the types of the variables.
+func (l *lowerer) layout(s Sample) *Layout {
+	g := &guesser{us: l.us}
+	for _, set := range s.Sets {
+		if u := l.us.of(set); u != nil && len(u.vals) > 0 && u.every(value.KindModel) {
+			g.sets = append(g.sets, u)
+		}
+	}
+	for i := range g.sets {
+		for j := i; j > 0 && len(g.sets[j].vals) < len(g.sets[j-1].vals); j-- {
+			g.sets[j], g.sets[j-1] = g.sets[j-1], g.sets[j]
+		}
+	}
+	if len(s.Strings) > 0 && len(s.Strings) <= 64 {
+		g.strings = l.us.ofAll(s.Strings)
+	}
+	var types []*typ
+	for i, vals := range s.Values {
+		t := g.of(vals, false, 0)
+		if t == nil {
+			giveUp("variable number %d is of no type", i)
+		}
+		types = append(types, t)
+	}
+	lay := newLayout(types)
+	if lay == nil {
+		giveUp("a state is too large to be packed")
+	}
+	return lay
+}

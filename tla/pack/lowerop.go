@@ -1,0 +1,276 @@
+package pack
+
+import (
+	"github.com/ashlar-dev/ashlar/tla/core"
+	"github.com/ashlar-dev/ashlar/tla/value"
+)
+
+// op lowers the operators of the language.
+func (l *lowerer) op(e *core.Op, x ctx, hint *typ) *val {
+	switch e.Op {
+	case core.OpPrime:
+		if x.primed {
+			giveUp("a prime within a prime")
+		}
+		x.primed = true
+		return l.expr(e.Args[0], x, hint)
+	case core.OpBoolean:
+		return knownVal(value.Booleans())
+	case core.OpString:
+		return knownVal(value.Strings())
+	case core.OpCup, core.OpCap, core.OpDiff:
+		return l.setOp(e.Op, l.expr(e.Args[0], x, hint), l.expr(e.Args[1], x, hint), hint)
+	case core.OpSubset:
+		return l.constants(func(vs []value.Value) value.Value { return value.Subsets(vs[0]) }, x, e.Args[0])
+	case core.OpUnion:
+		return l.union(l.expr(e.Args[0], x, nil))
+	case core.OpDomain:
+		f := l.expr(e.Args[0], x, nil)
+		switch {
+		case f.known:
+			return knownVal(f.v.Domain())
+		case f.is(kFn):
+			return knownVal(f.t.dom)
+		case f.is(kSeq):
+			return l.interval(l.b.k(1), f.s)
+		}
+		return l.tabulate(f, value.Value.Domain)
+	case core.OpNot, core.OpImplies, core.OpEquiv, core.OpEq, core.OpNe, core.OpIn, core.OpNotIn, core.OpSubseteq, core.OpUnchanged:
+		return l.boolVal(l.opPred(e, x))
+	}
+	giveUp("%v is not packed", e.Op)
+	return nil
+}
+
+func (l *lowerer) interval(lo, hi *node) *val {
+	if lo.known() && hi.known() {
+		return knownVal(value.Interval(int32(lo.k), int32(hi.k)))
+	}
+	return &val{lo: lo, hi: hi}
+}
+
+// setOp lowers a union, an intersection or a difference.
+func (l *lowerer) setOp(o core.OpCode, a, b *val, hint *typ) *val {
+	if a.known && b.known {
+		switch o {
+		case core.OpCup:
+			return knownVal(value.Union(a.v, b.v))
+		case core.OpCap:
+			return knownVal(value.Intersect(a.v, b.v))
+		}
+		return knownVal(value.Diff(a.v, b.v))
+	}
+	// A constant set takes the universe of the other, where nothing is lost.
+	var u *universe
+	switch {
+	case o == core.OpCap && (a.is(kSet) || b.is(kSet)):
+		if !a.is(kSet) {
+			a, b = b, a
+		}
+		u = a.t.u
+		if b.known && !value.IsFinite(b.v) {
+			return l.filtered(u, func(i int) *node {
+				return l.b.and(l.b.test(a.ws, l.b.k(int64(i))), l.b.bool(value.Contains(b.v, u.vals[i])))
+			})
+		}
+	case o == core.OpDiff && a.is(kSet):
+		u = a.t.u
+		if b.known && !value.IsFinite(b.v) {
+			return l.filtered(u, func(i int) *node {
+				return l.b.and(l.b.test(a.ws, l.b.k(int64(i))), l.b.bool(!value.Contains(b.v, u.vals[i])))
+			})
+		}
+	}
+	p, q := l.asSet(a), l.asSet(b)
+	if both := l.us.ofAll(append(append([]value.Value(nil), p.t.u.vals...), q.t.u.vals...)); both == nil {
+		giveUp("the elements of two sets cannot be compared")
+	} else if u == nil && !(o == core.OpDiff) {
+		u = both
+		if hint != nil && hint.kind == kSet && subUniverse(p.t.u, hint.u) && subUniverse(q.t.u, hint.u) {
+			u = hint.u
+		}
+	} else if u == nil {
+		u = p.t.u
+	}
+	x, y := l.translate(p, u, o == core.OpCup), l.translate(q, u, o == core.OpCup)
+	ws := make([]*node, len(x))
+	for k := range ws {
+		switch o {
+		case core.OpCup:
+			ws[k] = l.b.bor(x[k], y[k])
+		case core.OpCap:
+			ws[k] = l.b.band(x[k], y[k])
+		default:
+			ws[k] = l.b.bdiff(x[k], y[k])
+		}
+	}
+	return l.setVal(u, ws)
+}
+
+func subUniverse(a, b *universe) bool {
+	return a == b || all(a.vals, func(v value.Value) bool { return b.find(v) >= 0 })
+}
+
+// union lowers UNION S.
+func (l *lowerer) union(s *val) *val {
+	if s.known {
+		return knownVal(value.BigUnion(s.v))
+	}
+	d := l.domain(s, enumerateMax, mapMax)
+	if d.u != nil {
+		giveUp("a union of too many sets")
+	}
+	out := knownVal(value.EmptySet())
+	for i, c := range d.conds {
+		out = l.setOp(core.OpCup, out, l.merge(c, d.elems[i], knownVal(value.EmptySet())), nil)
+	}
+	return out
+}
+
+// native lowers the application of an operator that is computed in Go.
+func (l *lowerer) native(d *core.Def, compute func([]value.Value) value.Value, pure bool, args []core.Expr, x ctx, hint *typ) *val {
+	for _, p := range d.Params {
+		if p.Arity > 0 {
+			return l.nativeBody(d, args, x, hint)
+		}
+	}
+	vs := make([]*val, len(args))
+	known := pure
+	for i, a := range args {
+		vs[i] = l.settle(l.expr(a, x, nil))
+		known = known && vs[i].known
+	}
+	if known {
+		plain := make([]value.Value, len(vs))
+		for i, v := range vs {
+			plain[i] = v.v
+		}
+		return knownVal(compute(plain))
+	}
+	for _, v := range vs {
+		if v.stop {
+			return v
+		}
+	}
+	if v := l.nativeOp(d, vs, hint); v != nil {
+		return v
+	}
+	if pure && len(vs) <= 2 {
+		var out *val
+		if l.try(func() {
+			if len(vs) == 1 {
+				out = l.tabulate(vs[0], func(v value.Value) value.Value { return compute([]value.Value{v}) })
+			} else {
+				out = l.tabulate2(vs[0], vs[1], func(v, w value.Value) value.Value { return compute([]value.Value{v, w}) })
+			}
+		}) {
+			return out
+		}
+	}
+	return l.nativeBody(d, args, x, hint)
+}
+
+// nativeBody lowers the definition in TLA+.
+func (l *lowerer) nativeBody(d *core.Def, args []core.Expr, x ctx, hint *typ) *val {
+	if _, _, pure := l.p.Native(d); d.Body == nil || !pure {
+		giveUp("%s is not packed", d.Name)
+	}
+	l.enter()
+	v := l.expr(d.Body, x.in(l.arguments(d.Params, args, x, nil)), hint)
+	l.calls--
+	return v
+}
+
+// nativeOp lowers the operators that have a form of their own; nil for others.
+func (l *lowerer) nativeOp(d *core.Def, vs []*val, hint *typ) *val {
+	switch d.Module {
+	case "Naturals", "Integers", "Reals":
+		return l.arithmetic(d.Name, vs)
+	case "FiniteSets":
+		switch d.Name {
+		case "Cardinality":
+			return l.intVal(l.b.pop(l.asSet(vs[0]).ws))
+		case "IsFiniteSet":
+			l.asSet(vs[0])
+			return knownVal(value.Bool(true))
+		}
+	case "Sequences":
+		return l.sequence(d.Name, vs, hint)
+	}
+	return nil
+}
+
+func (l *lowerer) arithmetic(name string, vs []*val) *val {
+	ops := map[string]op{"+": oAdd, "-": oSub, "*": oMul, `\div`: oDiv, "%": oMod}
+	switch name {
+	case "-.":
+		return l.intVal(l.b.arith(oSub, l.b.k(0), l.asInt(vs[0])))
+	case "<", "<=", ">", ">=":
+		a, b := l.asInt(vs[0]), l.asInt(vs[1])
+		switch name {
+		case "<":
+			return l.boolVal(l.b.less(a, b))
+		case "<=":
+			return l.boolVal(l.b.not(l.b.less(b, a)))
+		case ">":
+			return l.boolVal(l.b.less(b, a))
+		}
+		return l.boolVal(l.b.not(l.b.less(a, b)))
+	case "..":
+		return l.interval(l.asInt(vs[0]), l.asInt(vs[1]))
+	}
+	if o, ok := ops[name]; ok {
+		return l.intVal(l.b.arith(o, l.asInt(vs[0]), l.asInt(vs[1])))
+	}
+	return nil
+}
+
+// sequence lowers the operators of Sequences.
+func (l *lowerer) sequence(name string, vs []*val, hint *typ) *val {
+	s := vs[0]
+	if name == "Len" {
+		if s.is(kSeq) {
+			return l.intVal(s.s)
+		}
+		if s.is(kFn) && isSequence(s.t) {
+			return knownVal(value.Int(int32(len(s.t.keys))))
+		}
+		return nil
+	}
+	if !s.is(kSeq) && hint != nil && hint.kind == kSeq && (s.known || s.is(kFn)) {
+		s = l.coerceSeq(s, hint)
+	}
+	if !s.is(kSeq) {
+		return nil
+	}
+	switch name {
+	case "Head":
+		return l.merge(l.b.less(l.b.k(0), s.s), s.at(0), &val{stop: true})
+	case "Tail":
+		out := l.fnVal(s.t, func(i int) *val {
+			if i+1 >= s.t.most {
+				return l.zero(s.t.elem)
+			}
+			return s.at(i + 1)
+		})
+		out.s = l.b.cond(l.b.less(l.b.k(0), s.s), l.count(s.s, -1), l.b.stop())
+		return out
+	case "Append":
+		// One that is full makes the code stop.
+		e := l.coerce(vs[1], s.t.elem)
+		out := l.fnVal(s.t, func(i int) *val {
+			return l.merge(l.b.eq(s.s, l.b.k(int64(i))), e, s.at(i))
+		})
+		out.s = l.within(l.count(s.s, 1), 0, int64(s.t.most))
+		return out
+	}
+	return nil
+}
+
+// count is n plus by.
+func (l *lowerer) count(n *node, by int64) *node {
+	if n.known() {
+		return l.b.k(n.k + by)
+	}
+	return l.b.node(node{op: oAdd, a: n, b: l.b.k(by), lo: n.lo + by, hi: n.hi + by})
+}

@@ -1,0 +1,26 @@
+package pack
+
+// sop is what a statement does.
+type sop uint8
+
+const (
+	sGuard   sop = iota // goes on where a holds
+	sStore              // stores a in field f of the next state, less k, while next runs
+	sSet                // computes a into register k
+	sOr                 // runs each of list
+	sBits               // runs next for every set bit of words, its number in register k
+	sEmit               // the next state is complete: action k
+	sStop               // the code stops
+	sNothing            // there is no way on
+)
+
+// stmt is a statement; what follows it is part of it. Statements may be shared.
+type stmt struct {
+	op    sop
+	a     *node
+	words []*node
+	f     field
+	k     int64
+	next  *stmt
+	list  []*stmt
+}

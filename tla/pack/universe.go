@@ -1,0 +1,140 @@
+package pack
+
+import (
+	"math/bits"
+
+	"github.com/ashlar-dev/ashlar/tla/value"
+)
+
+// universe is a finite set of values with numbers, in the order of values.
+type universe struct {
+	set   value.Value
+	vals  []value.Value
+	index map[uint64][]int32
+}
+
+// universesMax bounds the size of a universe.
+const universeMax = 4096
+
+// universes keeps one universe for each set.
+type universes map[string]*universe
+
+// of is the universe of the elements of a finite set, or nil where there are too
+// many, or where they cannot be listed.
+func (us universes) of(set value.Value) *universe {
+	var u *universe
+	err := value.Catch(func() {
+		if set.Kind() != value.KindSet || !value.IsFinite(set) || value.Cardinality(set) > universeMax {
+			return
+		}
+		set = value.Enumerate(set)
+		key := set.String()
+		if u = us[key]; u != nil {
+			return
+		}
+		made := &universe{set: set, vals: set.Elems(), index: make(map[uint64][]int32)}
+		for i, v := range made.vals {
+			h := value.Hash(v)
+			made.index[h] = append(made.index[h], int32(i))
+		}
+		us[key], u = made, made
+	})
+	if err != nil {
+		return nil
+	}
+	return u
+}
+
+// ofAll is the universe of these values, or nil where they cannot be compared.
+func (us universes) ofAll(vals []value.Value) *universe {
+	var set value.Value
+	if value.Catch(func() { set = value.SetOf(append([]value.Value(nil), vals...)) }) != nil {
+		return nil
+	}
+	return us.of(set)
+}
+
+// find is the number of v, or -1. It may unwind like value.Hash.
+func (u *universe) find(v value.Value) int {
+	v = v.Normal()
+	if v.Kind() == value.KindSet && !value.IsFinite(v) {
+		return -1
+	}
+	for _, i := range u.index[value.Hash(v)] {
+		if w := u.vals[i]; w.Kind() == v.Kind() && value.Equal(w, v) {
+			return int(i)
+		}
+	}
+	return -1
+}
+
+// words is how many words a subset takes: one at least, so that there is one for
+// what is to stop the code.
+func (u *universe) words() int { return max(1, (len(u.vals)+63)/64) }
+
+// every says whether all values are of kind k.
+func (u *universe) every(k value.Kind) bool {
+	for _, v := range u.vals {
+		if v.Kind() != k {
+			return false
+		}
+	}
+	return true
+}
+
+// width is how many bits the numbers 0..n-1 take.
+func width(n int) int { return bits.Len(uint(max(n-1, 0))) }
+
+// kind is what a type is a type of.
+type kind uint8
+
+const (
+	kBool kind = iota
+	kInt       // from lo to hi
+	kAtom      // an element of u
+	kSet       // a subset of u
+	kFn        // a function on the constant domain dom, in canonical order
+	kSeq       // a sequence of at most most elements of elem
+)
+
+// typ is a type of values with a layout.
+type typ struct {
+	kind   kind
+	lo, hi int64
+	u      *universe
+	dom    value.Value
+	keys   []value.Value
+	elems  []*typ
+	elem   *typ
+	most   int
+}
+
+var boolType = &typ{kind: kBool}
+
+const (
+	intMin = -1 << 31
+	intMax = 1<<31 - 1
+)
+
+func intType(lo, hi int64) *typ { return &typ{kind: kInt, lo: max(lo, intMin), hi: min(hi, intMax)} }
+
+// bits is how many bits a value of the type takes, if no field were cut.
+func (t *typ) bits() int {
+	switch t.kind {
+	case kBool:
+		return 1
+	case kInt:
+		return bits.Len64(uint64(t.hi - t.lo))
+	case kAtom:
+		return width(len(t.u.vals))
+	case kSet:
+		return len(t.u.vals)
+	case kSeq:
+		return width(t.most+1) + t.most*t.elem.bits()
+	}
+	n := 0
+	for _, e := range t.elems {
+		n += e.bits()
+	}
+	return n
+}

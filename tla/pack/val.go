@@ -1,0 +1,380 @@
+package pack
+
+import (
+	"github.com/ashlar-dev/ashlar/tla/value"
+)
+
+// val is what is known of the value of an expression: the value itself, or its
+// type and nodes for its parts.
+type val struct {
+	known bool
+	v     value.Value
+	t     *typ
+	s     *node          // kBool, kInt, kAtom; the length of a kSeq
+	ws    []*node        // kSet
+	part  func(int) *val // kFn, kSeq: the value for argument number i
+	parts map[int]*val   // what part gave
+	// lo and hi are the bounds of an interval, whose t is nil.
+	lo, hi *node
+	// stop says that there is no value.
+	stop bool
+}
+
+// giveUp ends the lowering of what is being lowered.
+func giveUp(format string, args ...any) { value.Fail(format, args...) }
+
+func knownVal(v value.Value) *val { return &val{known: true, v: v.Normal()} }
+
+func (l *lowerer) boolVal(n *node) *val {
+	if n.known() {
+		return knownVal(value.Bool(n.k != 0))
+	}
+	return &val{t: boolType, s: n}
+}
+
+func (l *lowerer) intVal(n *node) *val {
+	if n.known() {
+		return knownVal(value.Int(int32(n.k)))
+	}
+	return &val{t: intType(n.lo, n.hi), s: n}
+}
+
+func (l *lowerer) atomVal(u *universe, n *node) *val {
+	if n.known() && n.k >= 0 && int(n.k) < len(u.vals) {
+		return knownVal(u.vals[n.k])
+	}
+	return &val{t: &typ{kind: kAtom, u: u}, s: n}
+}
+
+func (l *lowerer) setVal(u *universe, ws []*node) *val {
+	known := true
+	for _, w := range ws {
+		known = known && w.known()
+	}
+	if !known {
+		return &val{t: &typ{kind: kSet, u: u}, ws: ws}
+	}
+	var elems []value.Value
+	for i, v := range u.vals {
+		if ws[i/64].k>>(i%64)&1 != 0 {
+			elems = append(elems, v)
+		}
+	}
+	return knownVal(value.SetOf(elems))
+}
+
+func (l *lowerer) fnVal(t *typ, part func(int) *val) *val {
+	return &val{t: t, part: part, parts: make(map[int]*val)}
+}
+
+// at is the value for argument number i.
+func (v *val) at(i int) *val {
+	if p := v.parts[i]; p != nil {
+		return p
+	}
+	p := v.part(i)
+	v.parts[i] = p
+	return p
+}
+
+func (v *val) is(k kind) bool { return !v.known && v.t != nil && v.t.kind == k }
+
+// settle makes a function known whose values all are.
+func (l *lowerer) settle(v *val) *val {
+	if !v.is(kFn) || len(v.t.keys) > keysMax {
+		return v
+	}
+	vals := make([]value.Value, len(v.t.keys))
+	for i := range vals {
+		p := l.settle(v.at(i))
+		if !p.known {
+			return v
+		}
+		vals[i] = p.v
+	}
+	return knownVal(value.FnOf(v.t.dom, vals))
+}
+
+// loadVal is the value at a place of the state, or of the next.
+func (l *lowerer) loadVal(at *loc, next bool) *val {
+	t := at.t
+	switch t.kind {
+	case kBool:
+		return l.boolVal(l.b.load(at.f, 0, next))
+	case kInt:
+		n := l.b.load(at.f, t.lo, next)
+		if !n.known() {
+			n.hi = min(n.hi, t.hi)
+		}
+		return l.intVal(n)
+	case kAtom:
+		n := l.b.load(at.f, 0, next)
+		if !n.known() {
+			n.hi = min(n.hi, int64(len(t.u.vals)-1))
+		}
+		return l.atomVal(t.u, n)
+	case kSet:
+		ws := make([]*node, len(at.parts))
+		for i, p := range at.parts {
+			ws[i] = l.b.load(p, 0, next)
+		}
+		return l.setVal(t.u, ws)
+	}
+	out := l.fnVal(t, func(i int) *val { return l.loadVal(at.elems[i], next) })
+	if t.kind == kSeq {
+		out.s = l.b.load(at.f, 0, next)
+		if !out.s.known() {
+			out.s.hi = int64(t.most)
+		}
+	}
+	return out
+}
+
+// fnType is the type of a function on a constant domain, but for its values.
+func fnType(dom value.Value) *typ { return &typ{kind: kFn, dom: dom, keys: dom.Elems()} }
+
+// key is the number of an argument in the domain, or -1.
+func (t *typ) key(v value.Value) int {
+	for i, k := range t.keys {
+		if k.Kind() == v.Kind() && value.Equal(k, v) {
+			return i
+		}
+	}
+	return -1
+}
+
+// asBool, asInt, asSet and asFn give a value the form that an operation needs.
+func (l *lowerer) asBool(v *val) *node {
+	switch {
+	case v.known && v.v.Kind() == value.KindBool:
+		return l.b.bool(v.v.IsTrue())
+	case v.is(kBool):
+		return v.s
+	case v.stop:
+		return l.b.node(node{op: oStop, hi: 1})
+	case v.is(kAtom):
+		if y := l.tabulate(v, func(x value.Value) value.Value { return value.Bool(x.IsTrue()) }); y.known || y.is(kBool) {
+			return l.asBool(y)
+		}
+	}
+	giveUp("a boolean is needed")
+	return nil
+}
+
+func (l *lowerer) asInt(v *val) *node {
+	switch {
+	case v.known && v.v.Kind() == value.KindInt:
+		return l.b.k(int64(v.v.AsInt()))
+	case v.is(kInt):
+		return v.s
+	case v.stop:
+		return l.b.stop()
+	case v.is(kAtom):
+		if y := l.tabulate(v, func(x value.Value) value.Value { return value.Int(x.AsInt()) }); y.known || y.is(kInt) {
+			return l.asInt(y)
+		}
+	}
+	giveUp("a number is needed")
+	return nil
+}
+
+// asFn is v as a function on a constant domain.
+func (l *lowerer) asFn(v *val) *val {
+	switch {
+	case v.is(kFn):
+		return v
+	case v.known && functional(v.v.Kind()) && len(fnValues(v.v)) <= keysMax:
+		f := v.v
+		vals := fnValues(f)
+		return l.fnVal(fnType(f.Domain()), func(i int) *val { return knownVal(vals[i]) })
+	case v.is(kAtom):
+		first := v.t.u.vals[0]
+		if functional(first.Kind()) && all(v.t.u.vals, func(f value.Value) bool {
+			return functional(f.Kind()) && value.Equal(f.Domain(), first.Domain())
+		}) {
+			return l.fnVal(fnType(first.Domain()), func(i int) *val {
+				return l.tabulate(v, func(f value.Value) value.Value { return fnValues(f)[i] })
+			})
+		}
+	}
+	giveUp("a function on a constant domain is needed")
+	return nil
+}
+
+// asSet is v as a subset of a universe.
+func (l *lowerer) asSet(v *val) *val {
+	switch {
+	case v.is(kSet):
+		return v
+	case v.known && v.v.Kind() == value.KindSet:
+		if u := l.us.of(v.v); u != nil {
+			return &val{t: &typ{kind: kSet, u: u}, ws: l.fullWords(u)}
+		}
+	case v.is(kAtom):
+		var elems []value.Value
+		for _, s := range v.t.u.vals {
+			if s.Kind() != value.KindSet || !value.IsFinite(s) || value.Cardinality(s) > universeMax {
+				giveUp("a set is needed")
+			}
+			elems = append(elems, s.Elems()...)
+		}
+		u := l.us.ofAll(elems)
+		if u == nil {
+			break
+		}
+		ws := make([]*node, u.words())
+		for k := range ws {
+			tab := make([]int64, len(v.t.u.vals))
+			for i, s := range v.t.u.vals {
+				for x := range s.Each {
+					if j := u.find(x); j/64 == k {
+						tab[i] |= 1 << (j % 64)
+					}
+				}
+			}
+			ws[k] = l.b.table(tab, v.s)
+		}
+		return &val{t: &typ{kind: kSet, u: u}, ws: ws}
+	case v.lo != nil && v.hi.hi-v.lo.lo < setElementsMax:
+		u := l.us.of(value.Interval(int32(v.lo.lo), int32(v.hi.hi)))
+		if u == nil {
+			break
+		}
+		return l.asSet(l.filtered(u, func(i int) *node { return l.between(v, l.b.k(v.lo.lo+int64(i))) }))
+	}
+	giveUp("a finite set is needed")
+	return nil
+}
+
+// between says whether x is in an interval.
+func (l *lowerer) between(v *val, x *node) *node {
+	return l.b.and(l.b.not(l.b.less(x, v.lo)), l.b.not(l.b.less(v.hi, x)))
+}
+
+// fullWords are the words of the whole universe.
+func (l *lowerer) fullWords(u *universe) []*node {
+	ws := make([]*node, u.words())
+	for k := range ws {
+		n := min(64, len(u.vals)-64*k)
+		w := int64(-1)
+		if n < 64 {
+			w = 1<<n - 1
+		}
+		ws[k] = l.b.k(w)
+	}
+	return ws
+}
+
+// filtered is the subset of u of the elements for which in holds.
+func (l *lowerer) filtered(u *universe, in func(i int) *node) *val {
+	ws := make([]*node, u.words())
+	for k := range ws {
+		ws[k] = l.b.k(0)
+		for i := 64 * k; i < min(64*k+64, len(u.vals)); i++ {
+			ws[k] = l.b.bor(ws[k], l.b.cond(in(i), l.b.k(1<<(i%64)), l.b.k(0)))
+		}
+	}
+	return l.setVal(u, ws)
+}
+
+// tabulateMax bounds the tables of functions of numbers.
+const tabulateMax = 4096
+
+// domainOf lists what v may be, and the node whose value numbers it.
+func (l *lowerer) domainOf(v *val) (vals []value.Value, index *node) {
+	switch {
+	case v.is(kAtom):
+		return v.t.u.vals, v.s
+	case v.is(kBool):
+		return []value.Value{value.Bool(false), value.Bool(true)}, v.s
+	case v.is(kInt) && v.s.hi-v.s.lo < tabulateMax:
+		for i := v.s.lo; i <= v.s.hi; i++ {
+			vals = append(vals, value.Int(int32(i)))
+		}
+		return vals, l.b.arith(oSub, v.s, l.b.k(v.s.lo))
+	}
+	giveUp("a value of few is needed")
+	return nil, nil
+}
+
+// tabulate is the function f of v, which has a value where f gives one.
+func (l *lowerer) tabulate(v *val, f func(value.Value) value.Value) *val {
+	if v.known {
+		return knownVal(f(v.v))
+	}
+	vals, index := l.domainOf(v)
+	results := make([]value.Value, len(vals))
+	for i, x := range vals {
+		l.step()
+		_ = value.Catch(func() { results[i] = f(x).Normal() })
+	}
+	return l.tabled(results, index)
+}
+
+// tabled is results[index]; undefined ones have no value.
+func (l *lowerer) tabled(results []value.Value, index *node) *val {
+	var some []value.Value
+	bools, ints := true, true
+	for _, r := range results {
+		if !r.IsUndefined() {
+			some = append(some, r)
+			bools = bools && r.Kind() == value.KindBool
+			ints = ints && r.Kind() == value.KindInt
+		}
+	}
+	if len(some) == 0 {
+		return &val{stop: true}
+	}
+	tab := make([]int64, len(results))
+	fill := func(number func(value.Value) int64) *node {
+		for i, r := range results {
+			tab[i] = missing
+			if !r.IsUndefined() {
+				tab[i] = number(r)
+			}
+		}
+		return l.b.table(tab, index)
+	}
+	switch {
+	case bools:
+		return l.boolVal(fill(func(v value.Value) int64 {
+			if v.IsTrue() {
+				return 1
+			}
+			return 0
+		}))
+	case ints:
+		return l.intVal(fill(func(v value.Value) int64 { return int64(v.AsInt()) }))
+	}
+	u := l.us.ofAll(some)
+	if u == nil {
+		giveUp("the values of a table cannot be compared")
+	}
+	return l.atomVal(u, fill(func(v value.Value) int64 { return int64(u.find(v)) }))
+}
+
+// tabulate2 is the function f of two values.
+func (l *lowerer) tabulate2(v, w *val, f func(x, y value.Value) value.Value) *val {
+	if v.known {
+		return l.tabulate(w, func(y value.Value) value.Value { return f(v.v, y) })
+	}
+	if w.known {
+		return l.tabulate(v, func(x value.Value) value.Value { return f(x, w.v) })
+	}
+	xs, i := l.domainOf(v)
+	ys, j := l.domainOf(w)
+	if len(xs)*len(ys) > 1<<16 {
+		giveUp("a table is too large")
+	}
+	results := make([]value.Value, 0, len(xs)*len(ys))
+	for _, x := range xs {
+		for _, y := range ys {
+			l.step()
+			var r value.Value
+			_ = value.Catch(func() { r = f(x, y).Normal() })
+			results = append(results, r)
+		}
+	}
+	n := l.b.arith(oAdd, l.b.arith(oMul, i, l.b.k(int64(len(ys)))), j)
+	return l.tabled(results, n)
+}
