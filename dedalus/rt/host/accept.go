@@ -176,8 +176,11 @@ func (c *inconn) prove(payload []byte) error {
 	if !p.Same(wire.Prove(h.opt.Key, true, &c.hello, &c.welcome)) {
 		return &wire.Refusal{Code: wire.RefusalKey, Text: "the key is another one"}
 	}
-	if err := h.meetPiece(c.hello.From, c.hello.Incarnation); err != nil {
+	switch older, err := h.meetPiece(c.hello.From, c.hello.Incarnation); {
+	case err != nil:
 		return &wire.Refusal{Code: wire.RefusalOld, Text: err.Error()}
+	case older:
+		return &wire.Refusal{Code: wire.RefusalOld, Text: fmt.Sprintf("it is of incarnation %d, which is over", c.hello.Incarnation)}
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -111,6 +111,14 @@ func Open(o Options) (*Host, error) {
 		h.startTimer(i, typ.Timers[i].Every, 0)
 	}
 	h.mu.Unlock()
+	for _, node := range o.Pieces {
+		// Pieces that have nothing to say to each other still have to meet.
+		if p := h.peers[node]; p != nil {
+			p.mu.Lock()
+			p.dial()
+			p.mu.Unlock()
+		}
+	}
 	h.beatLater()
 	h.resendLater()
 	h.waker.Wake()

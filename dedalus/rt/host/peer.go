@@ -168,13 +168,14 @@ func (c *outconn) welcome(payload []byte, counts *Counts) (resend bool, err erro
 	if !w.Proof.Same(wire.Prove(key, false, &c.hello, &w)) && len(key) > 0 {
 		return false, errors.New("it has not shown that it has the key")
 	}
-	if err := p.h.meetPiece(p.node, w.Incarnation); err != nil {
+	if err := c.conn.Write(wire.AppendProof(nil, wire.Prove(key, true, &c.hello, &w))); err != nil {
+		return false, err
+	}
+	if older, err := p.h.meetPiece(p.node, w.Incarnation); older || err != nil {
+		// An older one believes what it is told when it has the proof, and ends.
 		return false, err
 	}
 	if err := p.link.out.Resume(w.Last); err != nil {
-		return false, err
-	}
-	if err := c.conn.Write(wire.AppendProof(nil, wire.Prove(key, true, &c.hello, &w))); err != nil {
 		return false, err
 	}
 	c.scan.Open = true

@@ -24,24 +24,25 @@ func (e *NewerError) Error() string {
 }
 
 // meetPiece compares incarnations with a node that is known for certain. No lock is
-// needed; a link's may be held. An error says that nothing may pass.
-func (h *Host) meetPiece(node string, incarnation uint64) error {
+// needed; a link's may be held. Nothing may pass when the other one is older, nor after
+// an error: then it is newer.
+func (h *Host) meetPiece(node string, incarnation uint64) (older bool, err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	switch ours := h.incarnation; {
 	case !slices.Contains(h.opt.Pieces, node) || incarnation == 0 || incarnation == ours:
-		return nil
+		return false, nil
 	case ours == 0:
 		h.incarnation = incarnation // nothing has come from a piece yet
-		return nil
+		return false, nil
 	case incarnation < ours:
-		return fmt.Errorf("incarnation %d, and this is %d", incarnation, ours)
+		return true, nil
 	}
 	h.mark("dedalus/host piece started anew")
 	newer := &NewerError{Piece: node, Incarnation: incarnation}
 	// Whoever calls may hold locks that the end needs.
 	h.opt.Env.Clock.After(0, env.WakeFunc(func() { h.shut(newer) }))
-	return newer
+	return false, newer
 }
 
 // The file of the incarnation, and what it is written to first:
