@@ -87,7 +87,7 @@ func node(component string, i int) string { return fmt.Sprintf("%s/%d", componen
 // each node of known, by part, to an instance of to; each node of another component
 // to itself.
 func forwards(after *logic.Program, f *logic.Relation, known []string, to *logic.Component, parts int) error {
-	if f == nil || f.Kind != logic.Static || f.Facts == nil || f.Nodes != "" || f.Size != "" {
+	if f == nil || f.Kind != logic.Static || f.Facts == nil || f.Nodes != "" || f.Size != "" || f.Merges() || len(f.Dependencies) > 0 {
 		return fmt.Errorf("there is no forwarding relation for %s", to.Name)
 	}
 	want := map[string]bool{}
