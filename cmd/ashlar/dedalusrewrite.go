@@ -34,10 +34,12 @@ step is refused where the program does not allow it, and the rules and literals 
 stand in the way are named.
 
 Steps:
-  mutual|functional|monotonic COMPONENT rules N... as NAME
+  mutual|functional|monotonic|statemachine|asymmetric COMPONENT rules N... as NAME
       moves rules of a component to one of their own
   partition COMPONENT into N [RELATION by COLUMN ...]
       divides a component's facts among N machines
+  partial COMPONENT into N [RELATION by COLUMN ...]
+      divides what has a key; what has none all N get in one order
 
 --explain shows the numbers of rules, before the first step and after each.
 

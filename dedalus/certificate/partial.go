@@ -97,9 +97,9 @@ func (d *division) inputs() error {
 		all[r.Name], some[r.Name] = true, true
 	}
 	d.caused, d.ordered = lasting(d.from.Rules, all, nil), lasting(d.from.Rules, all, some)
-	for n, lag := range d.ordered {
-		if lag > d.claim.Partial.Depth {
-			return fmt.Errorf("%s can have facts %d ticks after a replicated input", n, lag)
+	for _, r := range d.before.Relations {
+		if lag := d.ordered[r.Name]; lag > d.claim.Partial.Depth {
+			return fmt.Errorf("%s can have facts %d ticks after a replicated input", r.Name, lag)
 		}
 	}
 	return nil
@@ -264,8 +264,11 @@ func (d *division) inOrder(r *logic.Rule) bool {
 // sums checks what has no key: one number that counts facts of different keys, or adds
 // up numbers of them, or is nought where there are none.
 func (d *division) sums() error {
-	for n := range d.summed {
-		s := d.before.Find(n)
+	for _, s := range d.before.Relations {
+		n := s.Name
+		if !d.summed[n] {
+			continue
+		}
 		if len(s.Columns) != 1 || s.Merges() {
 			return fmt.Errorf("%s has no key", n)
 		}

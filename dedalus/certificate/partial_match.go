@@ -127,10 +127,9 @@ func (d *division) same(old, new *logic.Rule, order *logic.Component) error {
 		return old.Kind == logic.Async && slices.ContainsFunc(list, func(r *logic.Relation) bool { return r.Name == old.Head.Relation.Name })
 	}
 	switch {
+	case old.Kind != new.Kind || old.Head.Relation.Name != new.Head.Relation.Name:
+		return fmt.Errorf("it is not the rule '%v'", old)
 	case is(d.divided):
-		if new.Kind != logic.Async || new.Head.Relation.Name != old.Head.Relation.Name {
-			return fmt.Errorf("it is not the rule '%v'", old)
-		}
 		return divided(d.after, old, new, d.after.Component(d.from.Name), d.claim)
 	case is(d.replicated):
 		return d.led(old, new, order)
@@ -431,7 +430,7 @@ func (d *division) relations() error {
 	}
 	w.leading()
 	for _, r := range d.after.Relations {
-		if d.before.Find(r.Name) != nil || r.Kind == logic.Static && len(r.Dependencies) == 0 && !strings.HasPrefix(r.Name, c) {
+		if d.before.Find(r.Name) != nil || r.Kind == logic.Static && len(r.Dependencies) == 0 && !r.Merges() && !strings.HasPrefix(r.Name, c) {
 			continue
 		}
 		if !w.relations[r.String()] {

@@ -92,7 +92,9 @@ func (a *adversary) step() {
 // run goes through the trouble, with these inputs at moments in it; then it has the
 // inputs come again, and goes on until decided says that all is.
 func (a *adversary) run(inputs []interp.Message, decided func(told []interp.Message) bool) error {
-	const trouble, peace = 1200, 6000
+	// Of more nodes each has fewer of the ticks.
+	const trouble = 1200
+	peace := max(6000, 1200*len(a.nodes))
 	for i := range trouble {
 		if a.one(trouble / 4 / len(inputs)) {
 			a.send(inputs[env.IntN(a, len(inputs))])
@@ -162,8 +164,9 @@ func paxosRun(t *testing.T, p *logic.Program, seed uint64) (wrong string, stuck 
 	}
 	a := newAdversary(p, seed, map[string]int{"election": 60, "heartbeat": 12})
 	stuck = a.run(messages(t, texts...)(p), func(told []interp.Message) bool {
-		// From here on who leads is left in peace to do so.
-		a.every["election"] = 2000
+		// From here on who leads is left in peace to do so, most of the time: if nobody
+		// does, somebody must wish to.
+		a.every["election"] = 200
 		done := map[string]bool{}
 		for _, m := range told {
 			if m.Fact.Relation.Name == "reply" {

@@ -148,6 +148,9 @@ func (s step) explain() string {
 	if len(keys) > 0 {
 		fmt.Fprintf(&b, "  divides %s\n", written(keys))
 	}
+	if p := s.cert.Partial; p != nil {
+		fmt.Fprintf(&b, "  orders %s, seals %v, depth %d\n", strings.Join(p.Replicated, ", "), p.Sealed, p.Depth)
+	}
 	for _, a := range s.cert.Assuming {
 		fmt.Fprintf(&b, "  assuming %s %s\n", [...]string{"collected", "growing"}[a.Kind], a.Relation)
 	}
