@@ -29,7 +29,7 @@ Exit codes: 0 it worked; 150 errors in the program; 1 files; 2 usage.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newDedalusCheckCommand(t), newDedalusFmtCommand(t), newDedalusGraphCommand(t), newDedalusRewriteCommand(t), newDedalusOptimizeCommand(t))
+	cmd.AddCommand(newDedalusCheckCommand(t), newDedalusFmtCommand(t), newDedalusGraphCommand(t), newDedalusRewriteCommand(t), newDedalusOptimizeCommand(t), newDedalusCalibrateCommand(t))
 	cmd.AddCommand(newDedalusCompileCommand(t), newDedalusDeployCommand(t), newDedalusRunCommand(t))
 	cmd.AddCommand(newDedalusCompareCommand(t), newDedalusSimulateCommand(t))
 	return cmd

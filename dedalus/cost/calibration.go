@@ -22,8 +22,13 @@ type Calibration struct {
 	ReceiveByte float64 `json:"receiveByte"`
 	Send        float64 `json:"send"`
 	SendByte    float64 `json:"sendByte"`
-	// Firing is for a row that a rule derives, Tick for a tick.
+	// Firing is for a row that a rule derives. Keep is for one that is kept, and is
+	// forgotten some day; Group for one that an aggregate gives; Join for one that is made
+	// of several: all of them on top of Firing. Tick is for a tick.
 	Firing float64 `json:"firing"`
+	Keep   float64 `json:"keep"`
+	Group  float64 `json:"group"`
+	Join   float64 `json:"join"`
 	Tick   float64 `json:"tick"`
 	// UnderWay is how many commands are under way at once when a program does all
 	// that it can. In a profile there are fewer, and its ticks and syncs are for
@@ -50,7 +55,7 @@ type Calibration struct {
 func DefaultCalibration() *Calibration {
 	return &Calibration{Machine: "two shared cores, loopback", Cores: 1,
 		Receive: 0.25, ReceiveByte: 0.0006, Send: 0.2, SendByte: 0.0006,
-		Firing: 0.15, Tick: 1.5, UnderWay: 256,
+		Firing: 0.1, Keep: 0.3, Group: 0.2, Join: 0.1, Tick: 1.5, UnderWay: 256,
 		Row: 0.15, RowByte: 0.001, SyncCPU: 15, Hop: 110, Sync: 500,
 		Functions: map[string]float64{}, Call: 1, Up: 0.999}
 }
@@ -63,7 +68,7 @@ func ReadCalibration(text []byte) (*Calibration, error) {
 		return nil, fmt.Errorf("read a calibration: %w", err)
 	}
 	numbers := map[string]float64{"receive": c.Receive, "receiveByte": c.ReceiveByte, "send": c.Send, "sendByte": c.SendByte,
-		"firing": c.Firing, "tick": c.Tick, "row": c.Row, "rowByte": c.RowByte, "syncCPU": c.SyncCPU, "hop": c.Hop, "sync": c.Sync, "call": c.Call}
+		"firing": c.Firing, "keep": c.Keep, "group": c.Group, "join": c.Join, "tick": c.Tick, "row": c.Row, "rowByte": c.RowByte, "syncCPU": c.SyncCPU, "hop": c.Hop, "sync": c.Sync, "call": c.Call}
 	for name, f := range c.Functions {
 		numbers["functions."+name] = f
 	}
@@ -116,9 +121,11 @@ func (c *Calibration) parts(p *logic.Program, l *Load, pr *Profile, n *Node) Par
 	batch := max(1, c.UnderWay/float64(l.Clients))
 	out.Receive = c.Receive*float64(n.Received) + c.ReceiveByte*float64(n.ReceivedBytes)
 	out.Send = c.Send*float64(n.Sent) + c.SendByte*float64(n.SentBytes)
-	out.Derive = c.Tick * float64(n.Ticks) / batch
-	for _, f := range n.Firings {
-		out.Derive += c.Firing * float64(f)
+	for k, n := range work(p, n) {
+		if k == tickWork {
+			n /= batch
+		}
+		out.Derive += n * c.rules()[k]
 	}
 	for _, f := range slices.Sorted(maps.Keys(n.Calls)) {
 		m, _ := c.function(p, l, f)

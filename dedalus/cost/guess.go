@@ -27,6 +27,9 @@ func (s *search) guess(st *state, c *logic.Component, moves cut) (left, larger f
 			continue
 		}
 		each := s.costs.Firing
+		if r.Head.Aggregates() {
+			each += s.costs.Group
+		}
 		if r.Kind == logic.Async {
 			each += send
 		}

@@ -141,7 +141,7 @@ func (c *Calibration) scaled(by Parts) *Calibration {
 	}{
 		{[]*float64{&d.Receive, &d.ReceiveByte}, by.Receive},
 		{[]*float64{&d.Send, &d.SendByte}, by.Send},
-		{[]*float64{&d.Firing, &d.Tick}, by.Derive},
+		{[]*float64{&d.Firing, &d.Keep, &d.Group, &d.Join, &d.Tick}, by.Derive},
 		{[]*float64{&d.Call}, by.Functions},
 		{[]*float64{&d.Row, &d.RowByte, &d.SyncCPU}, by.Log},
 	} {

@@ -40,7 +40,7 @@ const patience = 30 * time.Second
 // Run profiles a program under a load. The error says which command was not answered,
 // or which limit was passed, or is the context's.
 func Run(ctx context.Context, p *logic.Program, l *Load) (*Profile, error) {
-	r := &run{ctx: ctx, program: p, load: l, nodes: map[string]*runNode{}, outputs: map[string]int64{}, where: map[string][]string{}}
+	r := &run{ctx: ctx, program: p, load: l, nodes: map[string]*runNode{}, outputs: map[string]int64{}}
 	if err := r.deploy(); err != nil {
 		return nil, err
 	}
@@ -108,8 +108,6 @@ type run struct {
 	outputs map[string]int64
 	open    []*command
 	last    *step
-	// where has, by input and component of the load, the nodes that get it.
-	where map[string][]string
 }
 
 // command is one that is under way.
@@ -174,11 +172,9 @@ func (r *run) deploy() error {
 		}
 	}
 	for _, s := range r.load.Sends {
-		nodes := receivers(r.program, s)
-		if len(nodes) == 0 {
+		if len(receivers(r.program, s)) == 0 {
 			return fmt.Errorf("profile: no node of component %s receives %s", s.Component, s.Input)
 		}
-		r.where[s.Input+" "+s.Component+fmt.Sprint(s.Instance)] = nodes
 	}
 	return nil
 }
@@ -200,6 +196,26 @@ func receivers(p *logic.Program, s Send) []string {
 	for i := range c.Instances {
 		if s.Instance < 0 || s.Instance == i {
 			out = append(out, logic.NodeName(c.Name, i*c.Partitions))
+		}
+	}
+	return out
+}
+
+// client is who asks for command n.
+func (l *Load) client(n uint64) string { return fmt.Sprintf("client/%d", n%uint64(l.Clients)) }
+
+// Command is command number n: what is sent, in order. The program must be one that the
+// load was read for, or what rewrites have made of it.
+func (l *Load) Command(p *logic.Program, n uint64) []interp.Message {
+	var out []interp.Message
+	for _, s := range l.Sends {
+		rel := p.Find(s.Input)
+		row := make([]logic.Value, len(rel.Columns))
+		for i, a := range s.Args {
+			row[i] = a.value(rel.Columns[i].Type.Kind, n, l.client(n))
+		}
+		for _, to := range receivers(p, s) {
+			out = append(out, interp.Message{To: to, Fact: interp.Fact{Relation: rel, Row: row}})
 		}
 	}
 	return out
@@ -392,16 +408,9 @@ func (r *run) rest(done func() bool, until time.Duration) error {
 
 // begin sends a command.
 func (r *run) begin(n uint64) {
-	c := &command{number: n, client: fmt.Sprintf("client/%d", n%uint64(r.load.Clients)), waits: slices.Clone(r.load.Waits)}
-	for _, s := range r.load.Sends {
-		rel := r.program.Find(s.Input)
-		row := make([]logic.Value, len(rel.Columns))
-		for i, a := range s.Args {
-			row[i] = a.value(rel.Columns[i].Type.Kind, n, c.client)
-		}
-		for _, to := range r.where[s.Input+" "+s.Component+fmt.Sprint(s.Instance)] {
-			r.sent = append(r.sent, flying{interp.Fact{Relation: rel, Row: row}, to, r.rounds + 1, &step{relation: s.Input}})
-		}
+	c := &command{number: n, client: r.load.client(n), waits: slices.Clone(r.load.Waits)}
+	for _, m := range r.load.Command(r.program, n) {
+		r.sent = append(r.sent, flying{m.Fact, m.To, r.rounds + 1, &step{relation: m.Fact.Relation.Name}})
 	}
 	if len(c.waits) > 0 {
 		r.open = append(r.open, c)

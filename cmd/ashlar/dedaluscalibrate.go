@@ -1,0 +1,118 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"os/signal"
+	"runtime"
+	"syscall"
+
+	"github.com/google/renameio/v2"
+	"github.com/spf13/cobra"
+
+	"github.com/ashlar-dev/ashlar/dedalus/cost"
+)
+
+func newDedalusCalibrateCommand(t *term) *cobra.Command {
+	var out, loadPath, where string
+	cmd := &cobra.Command{
+		Use:   "calibrate [FILE.ded...]",
+		Short: "Measure what messages, rules, functions and the log cost on this machine",
+		Long: `Calibrate sends messages over a connection of this machine, writes to a disk, and
+writes what they cost as JSON, for dedalus optimize --calibration.
+
+With programs it compiles them, runs their components in one thread with their loads,
+and measures what a row that a rule derives costs, with reading and writing messages,
+what a tick costs, and the functions that the programs have from Go. It tells how far
+the costs that it has found are from what each component took. That needs the go
+command, and a folder in which it finds this module.
+
+Exit codes: 0 it worked; 150 errors in a program or load; 1 files and commands; 2
+usage.`,
+		Example: `  ashlar dedalus calibrate -o costs.json
+  ashlar dedalus calibrate examples/dedalus/voting.ded examples/dedalus/mutual.ded -o costs.json
+  ashlar dedalus optimize voting.ded --calibration costs.json`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
+			defer stop()
+			return runDedalusCalibrate(ctx, t, args, loadPath, out, where)
+		},
+	}
+	f := cmd.Flags()
+	f.SortFlags = false
+	f.StringVar(&loadPath, "load", "", "what clients do, from `FILE`; for one program")
+	f.StringVarP(&out, "out", "o", "", "write the costs to `FILE`, in place of standard output")
+	f.StringVar(&where, "where", "", "what to call this machine")
+	return cmd
+}
+
+func runDedalusCalibrate(ctx context.Context, t *term, paths []string, loadPath, out, where string) error {
+	if loadPath != "" && len(paths) != 1 {
+		return &exit{exitUsage, errors.New("--load is for one program")}
+	}
+	c := cost.DefaultCalibration()
+	c.Machine = where
+	if where == "" {
+		c.Machine = fmt.Sprintf("%s/%s with %s", runtime.GOOS, runtime.GOARCH, many(runtime.NumCPU(), "processor"))
+	}
+	if err := calibrateMessages(ctx, c); err != nil {
+		return failed(err)
+	}
+	if err := calibrateDisk(c); err != nil {
+		return failed(err)
+	}
+	var runs []cost.Compiled
+	for _, path := range paths {
+		p, err := loadDedalus(t, path)
+		if err != nil {
+			return err
+		}
+		l, err := dedalusLoad(t, p, path, loadPath)
+		if err != nil {
+			return err
+		}
+		r, functions, err := runCompiled(ctx, p, l)
+		if err != nil {
+			return failed(err)
+		}
+		for name, us := range functions {
+			c.Functions[name] = us
+		}
+		runs = append(runs, r...)
+	}
+	if len(runs) > 0 {
+		var errs []cost.RuleError
+		c, errs = c.FitRules(runs)
+		tellRules(t, errs)
+	}
+	text, err := json.MarshalIndent(c, "", "  ")
+	if err != nil {
+		return failed(err)
+	}
+	text = append(text, '\n')
+	if out == "" {
+		_, err := t.out.Write(text)
+		return failed(err)
+	}
+	return failed(renameio.WriteFile(out, text, 0o644))
+}
+
+// errorsShown is how many errors calibrate tells, of the greatest ones.
+const errorsShown = 5
+
+// tellRules tells how far the costs of rules are from what nodes took.
+func tellRules(t *term, errs []cost.RuleError) {
+	mean := 0.0
+	for i, e := range errs {
+		if i < errorsShown {
+			fmt.Fprintf(t.err, "%s %s: %.2f us a command without connections, predicted %.2f (%+.0f%%)\n", e.Program, e.Node,
+				e.Measured, e.Predicted, 100*(e.Predicted/e.Measured-1))
+		}
+		mean += math.Abs(e.Predicted-e.Measured) / e.Measured / float64(len(errs))
+	}
+	fmt.Fprintf(t.err, "mean error %.0f%% over %s\n", 100*mean, many(len(errs), "node"))
+}

@@ -1,0 +1,46 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"regexp"
+	"testing"
+
+	"github.com/ashlar-dev/ashlar/dedalus/cost"
+)
+
+// TestCalibrate compiles a program and measures it: what is written is read again, has
+// what was measured, and the functions of the program; the errors are told.
+func TestCalibrate(t *testing.T) {
+	t.Chdir(".") // the go command must find this module
+	file := filepath.Join(t.TempDir(), "costs.json")
+	var out, errs bytes.Buffer
+	err := runDedalusCalibrate(t.Context(), &term{out: &out, err: &errs}, []string{"../../examples/dedalus/mutual.ded"}, "", file, "a test")
+	if err != nil {
+		t.Fatalf("calibrate: %v\n%s", err, &errs)
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := cost.ReadCalibration(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	was := cost.DefaultCalibration()
+	if c.Machine != "a test" || c.Send == was.Send || c.Receive == was.Receive || c.Firing == was.Firing || c.Sync == was.Sync {
+		t.Errorf("these are the defaults: %+v", c)
+	}
+	for _, f := range []string{"Decrypt", "Encrypt"} {
+		if us := c.Functions["github.com/ashlar-dev/ashlar/examples/dedalus/crypt."+f]; us <= 0.01 || us > 1000 {
+			t.Errorf("%s takes %v us", f, us)
+		}
+	}
+	if !regexp.MustCompile(`(?m)^mutual leader/0: [0-9.]+ us a command without connections, predicted .*\n(.*\n)*mean error \d+% over \d+ nodes$`).Match(errs.Bytes()) {
+		t.Errorf("the errors are not told:\n%s", &errs)
+	}
+	if left, _ := filepath.Glob(".ashlar-calibrate-*"); left != nil {
+		t.Errorf("left behind: %v", left)
+	}
+}
