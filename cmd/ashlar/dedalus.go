@@ -31,7 +31,7 @@ Exit codes: 0 it worked; 150 errors in the program; 1 files; 2 usage.`,
 	}
 	cmd.AddCommand(newDedalusCheckCommand(t), newDedalusFmtCommand(t), newDedalusGraphCommand(t), newDedalusRewriteCommand(t), newDedalusOptimizeCommand(t), newDedalusCalibrateCommand(t))
 	cmd.AddCommand(newDedalusCompileCommand(t), newDedalusDeployCommand(t), newDedalusRunCommand(t))
-	cmd.AddCommand(newDedalusCompareCommand(t), newDedalusSimulateCommand(t))
+	cmd.AddCommand(newDedalusCompareCommand(t), newDedalusSimulateCommand(t), newDedalusMutantsCommand(t))
 	return cmd
 }
 

@@ -1,0 +1,92 @@
+package mutants
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Document is the page of the table.
+func Document(results []*Result) string {
+	var b strings.Builder
+	b.WriteString(`# Mistakes in rewrites and protocols
+
+What guards the rewrites is tested itself: by programs that are wrong as somebody might
+write them who rewrites by hand, by the mistakes that the published rules have (B1 to
+B11), and by certificates that do not say what was done. Each is found by one means at
+least. *Certificate*: the checker refuses, in these words. *Exploration*: in every order
+of the messages, within bounds, there is something that the original does not do: it
+tells what the original never tells (safety), or comes to rest where the original does
+not (liveness). *Adversary*: a run under a random schedule is not explained by the
+original; the schedule, made shorter, is shown. A dash is a means that was not tried.
+
+"passes" is honest, too: the certificate's checker does not know what a protocol is for,
+and a search within bounds does not find everything.
+
+` + "This page is written by `ashlar dedalus mutants --markdown`; a test checks that it is fresh.\n\n" +
+		"| mistake | certificate | exploration | adversary |\n|---|---|---|---|\n")
+	found := 0
+	for _, r := range results {
+		if r.Found() {
+			found++
+		}
+		fmt.Fprintf(&b, "| **%s.** %s | %s | %s | %s |\n", cell(r.Name), cell(r.About), r.CertificateText(), r.ExploredText(), r.RandomText())
+	}
+	fmt.Fprintf(&b, "\n%d mistakes, %d found.\n", len(results), found)
+	return b.String()
+}
+
+func cell(s string) string {
+	return strings.NewReplacer("|", "\\|", "\n", " ", "<", "&lt;", ">", "&gt;").Replace(s)
+}
+
+// shown is how much of a text a table has.
+const shown = 160
+
+func short(s string) string {
+	s = strings.Join(strings.Fields(s), " ")
+	if len(s) > shown {
+		s = s[:shown] + "…"
+	}
+	return s
+}
+
+// CertificateText says what the certificate's checker did.
+func (r *Result) CertificateText() string {
+	switch {
+	case r.Certificate == Untried:
+		return "–"
+	case r.Refusal == "":
+		return "passes"
+	}
+	return "refused: " + cell(short(r.Refusal))
+}
+
+// ExploredText says what exploration found.
+func (r *Result) ExploredText() string {
+	switch {
+	case r.Explored == Untried:
+		return "–"
+	case r.Stir != nil:
+		return fmt.Sprintf("%s (%d states)", cell(short(r.Stir.Error())), r.States)
+	case r.Difference == nil:
+		return fmt.Sprintf("passes (%d states)", r.States)
+	}
+	told := r.Difference.Told
+	if told == "" {
+		told = "nothing"
+	}
+	return fmt.Sprintf("%s, of %d states: after %d steps it has told %s", r.Difference.Kind, r.States, len(r.Difference.Steps), cell(short(told)))
+}
+
+// RandomText says what the adversary found.
+func (r *Result) RandomText() string {
+	switch {
+	case r.Random == Untried:
+		return "–"
+	case r.Verdict == nil:
+		return "passes"
+	case len(r.Schedule) == 0:
+		return fmt.Sprintf("%s, seed %d: in peace alone", r.Verdict.Kind, r.Seed)
+	}
+	return fmt.Sprintf("%s, seed %d: `%s`", r.Verdict.Kind, r.Seed, short(r.Schedule.String()))
+}

@@ -1,0 +1,26 @@
+package mutants
+
+// partialRows are mistakes in the rules that give all pieces one order.
+func partialRows() []Row {
+	const step = "partial storage into 2"
+	row := func(name, about, program, inputs, kind, random string, change ...string) Row {
+		return Row{Name: name, About: about, Program: program, Steps: []string{step}, Change: change, Inputs: inputs, Certificate: "should be", Explored: kind, Random: random}
+	}
+	long := func(r Row) Row { r.Certificate = "storage has 24 rules"; return r }
+	const one = `in(1, 1, "a") to leader/0
+advance(2) to leader/0`
+	return []Row{
+		long(row("B5: frozen until the first order", "A piece that has not been asked yet does nothing.", "epochs", `in(1, 1, "a") to leader/0`, "liveness", "liveness",
+			"sync storage_frozen() <- storage_voted(v), storage_done(d), v > d", "sync storage_frozen() <- storage_voted(v), storage_done(d), v > d\n  sync storage_frozen() <- not storage_voted(_)")),
+		row("B6: inputs have no identity", "A second input that is taken for one before freezes nothing.", "epochs", `in(1, 1, "a") to leader/0
+advance(1) to leader/0
+advance(2) to leader/0`, "safety", "",
+			"sync storage_begin(m) <- epoch_start(_), storage_number(u), m := u + 1", "sync storage_begin(m) <- epoch_start(_), storage_number(_), m := 1",
+			"sync epoch_storage(x0) <- epoch_do(u, _, x0), storage_voted(u), storage_done(d), d < u", "sync epoch_storage(x0) <- epoch_do(u, _, x0), storage_voted(u), storage_done(d), d <= u"),
+		row("pieces do not freeze", "One piece goes on while another has heard the news.", "epochs", one, "safety", "",
+			"next put_kept(x0, x1, x2) <- put_kept(x0, x1, x2), storage_frozen()", "next put_kept(x0, x1, x2) <- put_kept(x0, x1, x2), storage_frozen(), x0 > 99",
+			"sync put_storage(x0, x1, x2) <- put_kept(x0, x1, x2), not storage_frozen()", "sync put_storage(x0, x1, x2) <- put_kept(x0, x1, x2)"),
+		row("told before all have voted", "A piece that has not frozen is behind.", "epochs", one, "safety", "liveness",
+			"sync storage_agreed(u) <- storage_votes(u, k), k >= 2", "sync storage_agreed(u) <- storage_votes(u, k), k >= 1"),
+	}
+}
