@@ -51,6 +51,9 @@ func checkPartial(before, after *logic.Program, from *logic.Component, c Claim) 
 func (d *division) inputs() error {
 	local, read := derives(d.from.Rules), reads(d.from.Rules)
 	for _, r := range d.before.Relations {
+		if read[r.Name] && local[r.Name] && sent(d.before, r) {
+			return fmt.Errorf("%s comes to %s, which derives it as well", r.Name, d.from.Name)
+		}
 		if !read[r.Name] || local[r.Name] {
 			continue
 		}
@@ -103,6 +106,13 @@ func (d *division) inputs() error {
 		}
 	}
 	return nil
+}
+
+// sent says that somebody sends a relation.
+func sent(p *logic.Program, rel *logic.Relation) bool {
+	return slices.ContainsFunc(p.Components, func(c *logic.Component) bool {
+		return slices.ContainsFunc(c.Rules, func(r *logic.Rule) bool { return r.Kind == logic.Async && r.Head.Relation == rel })
+	})
 }
 
 // dividedIn are the literals of a rule that are of relations which depend on divided
@@ -238,12 +248,12 @@ func (d *division) steady() error {
 		default:
 			for i := range guards {
 				g := &guards[i]
-				if g.Atom == nil || g.Atom.Relation.Kind == logic.Static {
-					continue
+				if g.Negated {
+					if _, caused := d.caused[g.Atom.Relation.Name]; caused {
+						continue
+					}
 				}
-				if _, caused := d.caused[g.Atom.Relation.Name]; !g.Negated || !caused {
-					return fmt.Errorf("'%v' forgets when nothing came in", r)
-				}
+				return fmt.Errorf("'%v' forgets when nothing came in", r)
 			}
 		}
 	}

@@ -56,6 +56,9 @@ func replicate(p *logic.Program, c *logic.Component, s Step) (*replication, anal
 			return nil, analyze.Verdict{Because: []analyze.Blocker{{Rule: r, Why: rel.Name + " comes from outside, where nobody can be told to order or divide it", Help: "have another component receive it"}}}
 		}
 	}
+	if rel, r := sentAndDerived(p, c); rel != nil {
+		return nil, no(r, rel.Name+" comes in, and is derived here as well")
+	}
 	all := analyze.Verdict{}
 	for n := 1; n < len(in); n++ {
 		for mask := range 1 << len(in) {
@@ -83,6 +86,22 @@ func replicate(p *logic.Program, c *logic.Component, s Step) (*replication, anal
 		return nil, no(nil, fmt.Sprintf("%s has not two inputs, of which one could be given to all and the others be divided", c.Name))
 	}
 	return nil, all
+}
+
+// sentAndDerived is a relation that the component reads and derives, and somebody sends,
+// with the rule that sends it: it would have to be divided as an input is.
+func sentAndDerived(p *logic.Program, c *logic.Component) (*logic.Relation, *logic.Rule) {
+	in := p.In(c)
+	for _, rel := range p.Refs(c) {
+		for _, o := range p.Components {
+			for _, r := range o.Rules {
+				if r.Kind == logic.Async && r.Head.Relation == rel && !slices.Contains(in, rel) {
+					return rel, r
+				}
+			}
+		}
+	}
+	return nil, nil
 }
 
 func more(some []*logic.Relation) string {
@@ -341,7 +360,7 @@ func (w *replication) steady(r *logic.Rule) analyze.Verdict {
 	for i := range guards {
 		g := &guards[i]
 		_, caused := w.lag[literalRelation(*g)]
-		if g.Atom != nil && g.Atom.Relation.Kind != logic.Static && !(g.Negated && caused) {
+		if !g.Negated || !caused {
 			return block(g, "it forgets in ticks in which nothing came in", "delete when something comes in")
 		}
 	}
