@@ -11,6 +11,9 @@ import (
 	"testing"
 
 	"github.com/ashlar-dev/ashlar/dedalus/gen"
+	// The batch is made of it: the result of a test is not that of before when it
+	// has changed.
+	_ "github.com/ashlar-dev/ashlar/dedalus/internal/lockstep"
 	"github.com/ashlar-dev/ashlar/dedalus/logic"
 )
 

@@ -117,6 +117,18 @@ func declared(declaration, inner string) string {
 	return inner
 }
 
+// used puts calls of functions that may have no value before statements; a value
+// that they do not use is not kept.
+func used(before, inner string) string {
+	text := before + inner
+	for _, m := range regexp.MustCompile(`(v\d+), okv\d+ :=`).FindAllStringSubmatch(before, -1) {
+		if len(regexp.MustCompile(`\b`+m[1]+`\b`).FindAllString(text, 2)) < 2 {
+			text = strings.Replace(text, m[0], "_"+m[0][len(m[1]):], 1)
+		}
+	}
+	return text
+}
+
 // scan is a loop over all rows.
 func (w *variant) scan(t *table, i, holds, inner string) string {
 	switch {
@@ -172,7 +184,7 @@ func (w *variant) steps(n int) string {
 				w.vars[l.Assign.Var] = fmt.Sprintf("%s(%s)", goType(l.Assign.Term.Type), value)
 			}
 		}
-		return before + declared(name+" := "+value, w.steps(n+1))
+		return used(before, declared(name+" := "+value, w.steps(n+1)))
 	}
 	return w.atom(n, step, l)
 }
