@@ -1,0 +1,473 @@
+package host_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/ashlar-dev/ashlar/dedalus/rt"
+	"github.com/ashlar-dev/ashlar/dedalus/rt/client"
+	"github.com/ashlar-dev/ashlar/dedalus/rt/host"
+	"github.com/ashlar-dev/ashlar/dedalus/rt/wire"
+	"github.com/ashlar-dev/ashlar/env"
+	"github.com/ashlar-dev/ashlar/env/osenv"
+)
+
+// live is the line program on this machine's loopback.
+type live struct {
+	t     *testing.T
+	world env.Env
+	tasks *osenv.Tasks
+	p     *rt.Program
+	l     *line
+	near  *host.Host
+}
+
+// newLive opens near/0; far/0 is nowhere.
+func newLive(t *testing.T, change func(*host.Options)) *live {
+	t.Helper()
+	x := &live{t: t, world: osenv.New(), tasks: osenv.NewTasks(), l: &line{came: map[string]int{}}}
+	network := osenv.NewNetwork(osenv.NetworkOptions{})
+	x.world.Network = network
+	x.p = lineProgram(x.l)
+	o := host.Options{Env: x.world, Tasks: x.tasks, Program: x.p, Who: rt.Identity{Node: "near/0", Self: "near/0"}, Listen: "127.0.0.1:0",
+		Peers: map[string]env.Addr{"near/0": "127.0.0.1:1", "far/0": "127.0.0.1:1"}, ResendEvery: -1, PingAfter: 100 * time.Millisecond, DeadAfter: time.Minute}
+	if change != nil {
+		change(&o)
+	}
+	var err error
+	if x.near, err = host.Open(o); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		x.tasks.Close()
+		if err := x.near.Close(); err != nil {
+			t.Error(err)
+		}
+		network.Close()
+	})
+	return x
+}
+
+// stranger is a connection that says what a test wants, and hears.
+type stranger struct {
+	t      *testing.T
+	conn   env.Conn
+	opened chan struct{}
+	scan   wire.Scanner
+	frames chan wire.Frame
+	closed chan error
+	once   sync.Once
+}
+
+func (x *live) dial() *stranger {
+	s := &stranger{t: x.t, opened: make(chan struct{}), frames: make(chan wire.Frame, 100), closed: make(chan error, 1), scan: wire.Scanner{Open: true}}
+	s.conn = x.world.Network.Dial(x.near.Addr(), s)
+	select {
+	case <-s.opened:
+	case err := <-s.closed:
+		x.t.Fatal(err)
+	}
+	x.t.Cleanup(s.conn.Close)
+	return s
+}
+
+func (s *stranger) Opened(env.Conn)  { close(s.opened) }
+func (s *stranger) Drained(env.Conn) {}
+func (s *stranger) Closed(_ env.Conn, err error) {
+	s.once.Do(func() { s.closed <- err; close(s.frames) })
+}
+func (s *stranger) Data(_ env.Conn, b []byte) {
+	s.scan.Feed(b)
+	for {
+		f, ok, err := s.scan.Next()
+		if err != nil {
+			s.t.Error(err)
+		}
+		if !ok || err != nil {
+			return
+		}
+		f.Payload = append([]byte(nil), f.Payload...)
+		s.frames <- f
+	}
+}
+
+// hear waits for the next frame of a type; acks may come in between.
+func (s *stranger) hear(typ wire.Type) wire.Frame {
+	s.t.Helper()
+	deadline := time.NewTimer(20 * time.Second)
+	defer deadline.Stop()
+	for {
+		select {
+		case f, ok := <-s.frames:
+			if !ok {
+				s.t.Fatalf("closed before a %v came", typ)
+			}
+			if f.Type == typ {
+				return f
+			}
+			if f.Type != wire.TypeAck {
+				s.t.Fatalf("a %v in place of a %v: %q", f.Type, typ, f.Payload)
+			}
+		case <-deadline.C:
+			s.t.Fatalf("no %v came", typ)
+		}
+	}
+}
+
+func (s *stranger) refused(code wire.RefusalCode, text string) {
+	s.t.Helper()
+	r, err := wire.DecodeRefusal(s.hear(wire.TypeRefusal).Payload)
+	if err != nil || r.Code != code || !strings.Contains(r.Text, text) {
+		s.t.Errorf("refused: %v, %v; want %v with %q", r, err, code, text)
+	}
+}
+
+func (s *stranger) say(b []byte) {
+	s.t.Helper()
+	if err := s.conn.Write(b); err != nil {
+		s.t.Error(err)
+	}
+}
+
+func asClient(name string) wire.Hello {
+	return wire.Hello{Version: wire.Version, Role: wire.Client, Program: 7, Life: 1, Window: 1 << 20, From: name, To: "near/0"}
+}
+
+// batch is a frame with one message.
+func batch(relation int, row string) []byte {
+	o := wire.Outbox{Max: 1 << 24}
+	o.Add(relation, []byte(row))
+	o.Seal()
+	return o.Next(0)
+}
+
+// TestHellos: who may say what, and what else is refused.
+func TestHellos(t *testing.T) {
+	key := []byte("a key of some length")
+	x := newLive(t, func(o *host.Options) { o.Key = key })
+	instance := asClient("far/0")
+	instance.Role = wire.Instance
+	for _, c := range []struct {
+		name   string
+		change func(h *wire.Hello)
+		code   wire.RefusalCode
+		text   string
+	}{
+		{"another version", func(h *wire.Hello) { h.Version = 2 }, wire.RefusalVersion, "version 1"},
+		{"another program", func(h *wire.Hello) { h.Program = 8 }, wire.RefusalProgram, "program line"},
+		{"another node", func(h *wire.Hello) { h.To = "far/0" }, wire.RefusalNode, "near/0 is here"},
+		{"no name", func(h *wire.Hello) { h.From = "" }, wire.RefusalName, "a name"},
+		{"no life", func(h *wire.Hello) { h.Life = 0 }, wire.RefusalName, "a life"},
+		{"a client called as an instance", func(h *wire.Hello) { h.From = "far/0" }, wire.RefusalName, "name of an instance"},
+		{"a client called as this instance", func(h *wire.Hello) { h.From = "near/0" }, wire.RefusalName, "name of an instance"},
+		{"a client called as an instance could be", func(h *wire.Hello) { h.From = "far/17" }, wire.RefusalName, "name of an instance"},
+		{"an instance that there is not", func(h *wire.Hello) { h.From, h.Role = "far/1", wire.Instance }, wire.RefusalName, "no other instance"},
+		{"this instance itself", func(h *wire.Hello) { h.From, h.Role = "near/0", wire.Instance }, wire.RefusalName, "no other instance"},
+	} {
+		h := asClient("c")
+		c.change(&h)
+		s := x.dial()
+		s.say(wire.AppendHello(nil, &h))
+		s.refused(c.code, c.text)
+		if err := <-s.closed; err == nil {
+			t.Errorf("%s: not closed", c.name)
+		}
+	}
+	for _, c := range []struct {
+		name  string
+		proof func(w wire.Welcome) []byte
+		code  wire.RefusalCode
+		text  string
+	}{
+		{"no key", func(wire.Welcome) []byte { return wire.AppendProof(nil, wire.Proof{}) }, wire.RefusalKey, "key"},
+		{"another key", func(w wire.Welcome) []byte {
+			return wire.AppendProof(nil, wire.Prove([]byte("another"), true, &instance, &w))
+		}, wire.RefusalKey, "key"},
+		{"the proof that it was given", func(w wire.Welcome) []byte { return wire.AppendProof(nil, w.Proof) }, wire.RefusalKey, "key"},
+		{"messages at once", func(wire.Welcome) []byte { return batch(relBack, "x") }, wire.RefusalMessage, "before it is known"},
+		{"a second hello", func(wire.Welcome) []byte { return wire.AppendHello(nil, &instance) }, wire.RefusalMessage, "before it is known"},
+	} {
+		s := x.dial()
+		s.say(wire.AppendHello(nil, &instance))
+		w, err := wire.DecodeWelcome(s.hear(wire.TypeWelcome).Payload)
+		if err != nil || !w.Proof.Same(wire.Prove(key, false, &instance, &w)) {
+			t.Fatalf("%s: the welcome is %+v, %v", c.name, w, err)
+		}
+		s.say(c.proof(w))
+		s.refused(c.code, c.text)
+	}
+	s := x.dial()
+	s.say([]byte("GET / HTTP/1.1\r\n\r\n"))
+	s.refused(wire.RefusalMessage, "bad frame")
+	if c := x.near.Status().Counts; c.Refused != 16 || c.Delivered != 0 {
+		t.Errorf("%+v", c)
+	}
+}
+
+// TestMessagesOfClients: what is no input, what does not come here, what is no row.
+func TestMessagesOfClients(t *testing.T) {
+	x := newLive(t, func(o *host.Options) { o.ClientWindow = 100 })
+	for i, c := range []struct {
+		name string
+		say  []byte
+		text string
+	}{
+		{"a message of instances", batch(relBack, "x"), "back does not come from there"},
+		{"an output", batch(relOut, "x"), "out does not come from there"},
+		{"no relation", batch(99, "x"), "relation 99 of 4"},
+		{"a batch that is none", append([]byte{14, 0, 0, 0, 5, 1, 0, 0, 0, 0, 0, 0, 0, 1}, 0, 0, 0, 0), "wrong checksum"},
+		{"an ack of nothing", wire.AppendAck(nil, 5), "of batch 5"},
+		{"a hello again", wire.AppendHello(nil, &wire.Hello{Version: 1}), "hello frame"},
+	} {
+		h := asClient("c")
+		h.Life += uint64(i) // else the batch has come before
+		s := x.dial()
+		s.say(wire.AppendHello(nil, &h))
+		s.hear(wire.TypeWelcome)
+		s.say(c.say)
+		s.refused(wire.RefusalMessage, c.text)
+	}
+	// A window that is not kept to: with two batches at a time, one must wait.
+	h := asClient("pushy")
+	s := x.dial()
+	s.say(wire.AppendHello(nil, &h))
+	s.hear(wire.TypeWelcome)
+	o := wire.Outbox{Max: 1 << 20}
+	var two []byte
+	for range 2 {
+		o.Add(relIn, make([]byte, 90))
+		o.Seal()
+		two = append(two, o.Next(1<<20)...)
+		o.Sent()
+	}
+	for range 1000 { // whether one was taken before the other came is chance
+		if s.conn.Write(two) != nil {
+			break
+		}
+		h.Life++
+		s = x.dial()
+		s.say(wire.AppendHello(nil, &h))
+		s.hear(wire.TypeWelcome)
+		if strings.Contains(x.near.Status().Trouble, "the window is 100") {
+			return
+		}
+	}
+	t.Errorf("nobody was refused: %+v", x.near.Status())
+}
+
+// TestNames: the newest connection of a name counts; more clients than there is room
+// for are turned away, unless others have left.
+func TestNames(t *testing.T) {
+	x := newLive(t, func(o *host.Options) { o.ClientsMax, o.ConnsMax = 2, 5 })
+	meet := func(name string, life uint64) *stranger {
+		h := asClient(name)
+		h.Life = life
+		s := x.dial()
+		s.say(wire.AppendHello(nil, &h))
+		return s
+	}
+	a := meet("a", 1)
+	a.hear(wire.TypeWelcome)
+	again := meet("a", 2)
+	again.hear(wire.TypeWelcome)
+	a.refused(wire.RefusalTaken, "newer")
+	<-a.closed
+	b := meet("b", 1)
+	b.hear(wire.TypeWelcome)
+	c := meet("c", 1)
+	c.refused(wire.RefusalFull, "no room")
+	<-c.closed
+	b.conn.Close()
+	<-b.closed
+	for { // when the host has heard of it, there is room
+		c := meet("c", 1)
+		f, ok := <-c.frames
+		if ok && f.Type == wire.TypeWelcome {
+			break
+		}
+		<-c.closed
+	}
+	if s := x.near.Status(); s.Clients != 2 {
+		t.Errorf("%d clients", s.Clients)
+	}
+	var all []*stranger
+	for x.near.Status().Counts.TurnedAway == 0 && len(all) < 20 {
+		all = append(all, x.dial())
+	}
+	if len(all) == 20 {
+		t.Error("more connections than there is room for")
+	}
+}
+
+// TestDrain: nothing is taken any more, what is under way is finished, and who comes
+// is turned away.
+func TestDrain(t *testing.T) {
+	x := newLive(t, nil)
+	outputs := make(chan string, 10)
+	c, err := client.Open(client.Options{Env: x.world, Program: x.p, Name: "c", Nodes: map[string]env.Addr{"near/0": x.near.Addr()},
+		Output: func(_ string, _ int, row []byte) { outputs <- string(row) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	far := asClient("far/0")
+	far.Role = wire.Instance
+	s := x.dial()
+	s.say(wire.AppendHello(nil, &far))
+	s.hear(wire.TypeWelcome)
+	s.say(append(wire.AppendProof(nil, wire.Proof{}), batch(relBack, "before")...))
+	if got := <-outputs; got != "before" { // so c is connected
+		t.Error(got)
+	}
+	done := make(chan struct{})
+	x.near.Drain(func() { close(done) })
+	<-done
+	if s := x.near.Status(); !s.Draining || s.ClientsQueued != 0 {
+		t.Errorf("%+v", s)
+	}
+	again := make(chan struct{})
+	x.near.Drain(func() { close(again) })
+	<-again
+}
+
+// TestOptions: what is missing or too much is said.
+func TestOptions(t *testing.T) {
+	p := voteProgram()
+	good := func() host.Options {
+		w := osenv.New()
+		w.Network = osenv.NewNetwork(osenv.NetworkOptions{})
+		return host.Options{Env: w, Tasks: osenv.NewTasks(), Program: p, Component: 1, Who: rt.Identity{Node: "voter/0", Self: "voter/0"}, Listen: "127.0.0.1:0", Memory: true}
+	}
+	for want, change := range map[string]func(o *host.Options){
+		"a component":      func(o *host.Options) { o.Component = 2 },
+		"a world":          func(o *host.Options) { o.Env.Clock = nil },
+		"who the instance": func(o *host.Options) { o.Who.Self = "" },
+		"no directory":     func(o *host.Options) { o.Memory = false },
+		"a limit":          func(o *host.Options) { o.Window = -1 },
+		"a name of 300": func(o *host.Options) {
+			o.Peers = map[string]env.Addr{strings.Repeat("x", 300): "a:1"}
+		},
+		"missing port": func(o *host.Options) { o.Listen = "127.0.0.1" },
+	} {
+		o := good()
+		change(&o)
+		if h, err := host.Open(o); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v; want %q", err, want)
+			if h != nil {
+				h.Close()
+			}
+		}
+	}
+}
+
+// TestOtherLogs: a log of another node, or of another program, is not opened; nor one
+// whose changes are none.
+func TestOtherLogs(t *testing.T) {
+	disk, err := osenv.OpenDisk(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer disk.Close()
+	w := osenv.New()
+	network := osenv.NewNetwork(osenv.NetworkOptions{})
+	defer network.Close()
+	w.Network, w.Disk = network, disk
+	p := voteProgram()
+	if err := host.Format(w, "log", p, "voter/1"); err != nil {
+		t.Fatal(err)
+	}
+	open := func(p *rt.Program, node string) error {
+		tasks := osenv.NewTasks()
+		defer tasks.Close()
+		h, err := host.Open(host.Options{Env: w, Tasks: tasks, Program: p, Component: 1, Who: rt.Identity{Node: node, Self: node}, Listen: "127.0.0.1:0", Dir: "log"})
+		if err == nil {
+			err = h.Close()
+		}
+		return err
+	}
+	other := voteProgram()
+	other.Hash++
+	for _, err := range []error{open(p, "voter/0"), open(other, "voter/1")} {
+		if err == nil || !strings.Contains(err.Error(), "another instance's, or another program's") {
+			t.Error(err)
+		}
+	}
+	for range 2 {
+		if err := open(p, "voter/1"); err != nil {
+			t.Error(err)
+		}
+	}
+	for want, record := range map[string]string{"an empty record": "", "relation 50 of 5": "\x03\x64\x00", "cut off": "\x03\x08\x05x"} {
+		if err := host.Changes(p, []byte(record), func(rt.Change) error { return nil }); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %q", record, err, want)
+		}
+	}
+}
+
+// TestIncarnation: it grows with each start, and never goes back.
+func TestIncarnation(t *testing.T) {
+	disk, err := osenv.OpenDisk(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer disk.Close()
+	w := env.Env{Disk: disk}
+	for i, c := range []struct{ of, want uint64 }{{0, 1}, {0, 2}, {7, 7}, {7, 7}, {3, 8}, {0, 9}} {
+		if got, err := host.Incarnation(w, "inc", c.of); err != nil || got != c.want {
+			t.Errorf("%d: as of %d: %d, %v; want %d", i, c.of, got, err, c.want)
+		}
+	}
+	f, err := disk.Open("inc/INCARNATION", false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.WriteAt([]byte{99}, 0); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := host.Incarnation(w, "inc", 0); err == nil || !strings.Contains(err.Error(), "wrong checksum") {
+		t.Errorf("%d from a damaged file, %v", n, err)
+	}
+}
+
+// TestPiecesStartTogether: a piece that has lost its memory takes the others with it,
+// and a piece of an older incarnation gets nowhere.
+func TestPiecesStartTogether(t *testing.T) {
+	ended := make(chan error, 1)
+	x := newLive(t, func(o *host.Options) {
+		o.Pieces, o.Incarnation = []string{"far/0"}, 4
+		o.Fatal = func(err error) { ended <- err }
+	})
+	meet := func(incarnation uint64) *stranger {
+		far := asClient("far/0")
+		far.Role, far.Incarnation = wire.Instance, incarnation
+		far.Life = 10 + incarnation
+		s := x.dial()
+		s.say(wire.AppendHello(nil, &far))
+		w, err := wire.DecodeWelcome(s.hear(wire.TypeWelcome).Payload)
+		if err != nil || w.Incarnation != 4 {
+			t.Fatalf("%+v, %v", w, err)
+		}
+		s.say(wire.AppendProof(nil, wire.Proof{}))
+		return s
+	}
+	meet(3).refused(wire.RefusalOld, "incarnation 3, which is over")
+	s := meet(4)
+	s.say(wire.AppendPing(nil, false))
+	s.hear(wire.TypePong)
+	meet(5).refused(wire.RefusalOld, "incarnation 5")
+	err := <-ended
+	var newer *host.NewerError
+	if !errors.As(err, &newer) || newer.Incarnation != 5 || newer.Piece != "far/0" {
+		t.Errorf("ended with %v", err)
+	}
+	if s := x.near.Status(); s.Failed == nil || fmt.Sprint(s.Failed) != fmt.Sprint(err) {
+		t.Errorf("failed: %v", s.Failed)
+	}
+}
