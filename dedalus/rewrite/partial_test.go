@@ -146,6 +146,106 @@ func TestPartialExplored(t *testing.T) {
 	}
 }
 
+// TestPartialMistakes changes what partial partitioning has made, and wants each change
+// found: by exploration, and by the certificate's checker.
+func TestPartialMistakes(t *testing.T) {
+	const (
+		put, epoch = `in(1, 1, "a") to leader/0`, `advance(2) to leader/0`
+		in, scan   = `in("a", 1) to leader/0`, `ask(1) to leader/0`
+	)
+	for name, m := range map[string]struct {
+		program string
+		inputs  []string
+		change  []string
+		kind    string
+	}{
+		"B5: frozen before the first": {epochs, []string{put}, []string{"storage_voted(v), storage_done(d), v > d", "storage_done(0)"}, "liveness"},
+		"B6: an input is known by what it says": {epochs, []string{`in(1, 1, "a") to leader/0`, `advance(1) to leader/0`, epoch}, []string{
+			"storage_begin(m) <- epoch_start(_), storage_number(u), m := u + 1", "storage_begin(m) <- epoch_start(_), storage_number(_), m := 1",
+			"sync epoch_storage(x0) <- epoch_do(u, _, x0), storage_voted(u), storage_done(d), d < u", "sync epoch_storage(x0) <- epoch_do(u, _, x0), storage_voted(u), storage_done(d), d <= u"}, "safety"},
+		"no freeze":                  {epochs, []string{put, epoch}, []string{"storage_voted(v), storage_done(d), v > d", "storage_voted(v), storage_done(d), v > d, d > 9"}, "safety"},
+		"not all have voted":         {epochs, []string{put, epoch}, []string{"storage_votes(u, k), k >= 2", "storage_votes(u, k), k >= 1"}, "safety"},
+		"what waits is lost":         {epochs, []string{put, epoch}, []string{"  next put_kept(x0, x1, x2) <- put_kept(x0, x1, x2), storage_frozen()\n", ""}, "liveness"},
+		"what waits is not held":     {epochs, []string{put, epoch}, []string{"put_kept(x0, x1, x2), not storage_frozen()", "put_kept(x0, x1, x2)"}, "safety"},
+		"one piece is told":          {epochs, []string{put, epoch}, []string{"epoch_now(u, x0), storage_parts(self, part, to)", "epoch_now(u, x0), storage_parts(self, part, to), part < 1"}, "liveness"},
+		"never done":                 {epochs, []string{put, epoch}, []string{"next storage_begun(u) <- storage_turn(i, _), u := i / 1", "next storage_begun(u) <- storage_turn(i, _), u := i / 2"}, "liveness"},
+		"no seal":                    {scans, []string{in, scan}, []string{"storage_want(f, i, 2, p, n)", "storage_want(f, i, _, p, n)"}, "safety"},
+		"sealed before all is there": {scans, []string{in, scan}, []string{"storage_got(f, i, n)\n  next", "storage_got(f, i, _)\n  next"}, "safety"},
+		"parts are not added up":     {scans, []string{in, scan}, []string{"size_sum(f, i, x0, sum<x1>)", "size_sum(f, i, x0, min<x1>)"}, "safety"},
+		"pieces count for others":    {scans, []string{in, scan}, []string{"storage_rows(to, 2, 0) <- storage_dest(to)", "storage_rows(to, 2, 1) <- storage_dest(to)"}, "liveness"},
+		"one number for all":         {scans, []string{`ask(1) to leader/0`, `ask(2) to leader/0`}, []string{"storage_number(u), m := u + 1", "storage_number(_), m := 1"}, "liveness"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := given.Program(t, m.program)
+			q := partially(t, p, "partial storage into 2", m.change...)
+			s, err := rewrite.ParseStep("partial storage into 2")
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, cert, err := rewrite.Apply(p, s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if certificate.Check(p, q, cert.Claim(p)) == nil {
+				t.Error("the certificate passes")
+			}
+			got, err := explore.Compare(t.Context(), p, q, told(t, m.inputs...), nil, explore.Bounds{Together: 1}, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got.Different == nil || got.Different.Kind != m.kind {
+				t.Errorf("want a difference of %s, got %v in %d states", m.kind, got.Different, got.Second.States)
+			}
+		})
+	}
+}
+
+// TestPartialRefused asks for what cannot be done, and wants to be told why.
+func TestPartialRefused(t *testing.T) {
+	for name, r := range map[string]struct {
+		program, old, new, step string
+		want                    []string
+	}{
+		"state that a divided input changes": {epochs, "next  now(e) <- epoch(e)\n", "next  now(e) <- epoch(e)\n  next  now(e) <- good(e, _)\n", "", []string{"with epoch given to all", "now has no column"}},
+		"a step by itself":                   {epochs, "next  now(e) <- now(e)", "next  now(m) <- now(e), m := e + 1", "", []string{"it changes state in ticks in which nothing came in", "next now(m)"}},
+		"a message by itself":                {epochs, "async done@l(id) <- good(id, _), leader(l)", "async done@l(id) <- value(_, id), leader(l)", "", []string{"it sends in ticks in which nothing came in", "async done@l"}},
+		"forgetting by itself":               {epochs, "  next  now(e) <- now(e)", "  next  now(e) <- now(e), e < 9", "", []string{"it forgets in ticks in which nothing came in", "e < 9"}},
+		"a join of two keys":                 {epochs, "sync  good(id, k) <- put(id, _, k), not now(_)", "sync  good(id, k) <- put(id, _, k), value(_, id), not now(_)", "", []string{"good is asked for whatever its c0"}},
+		"an echo that meets others":          {epochs, "async done@l(id) <- good(id, _), leader(l)", "next  was(id, k) <- good(id, k)\n  async done@l(id) <- was(id, k), value(k, _), leader(l)", "", []string{"was comes ticks after a divided input"}},
+		"a sum that decides":                 {scans, "n(n), leader(l)", "n(n), n > 1, leader(l)", "", []string{"n counts over all keys", "size@l"}},
+		"a sum to the outside":               {scans, "async size@l(id, n) <- asked(id), n(n), leader(l)", "output much(id: u64, n: u64)\n  async much@node \"c\"(id, n) <- asked(id), n(n), leader(_)\n  async size@l(id, 0) <- asked(id), leader(l)", "", []string{"much goes outside"}},
+		"a count of no keys":                 {scans, "n(count<k>) <- value(k, _)", "n(count<v>) <- value(_, v)", "", []string{"n is no count or sum over different keys"}},
+		"a nought that is none":              {scans, "n(0) <- asked(_), not value(_, _)", "n(0) <- asked(_), not value(_, 3)", "", []string{"n is given where it need not be nought"}},
+		"a sum at another time":              {scans, "async row@l", "async size@l(v, v) <- put(_, v), leader(l)\n  async row@l", "", []string{"size is sent here at other times"}},
+		"inputs from outside":                {epochs, "", "", "partial leader into 2", []string{"comes from outside"}},
+		"no replicated input":                {epochs, "", "", "partial storage into 2 epoch by e, put by k", []string{"storage has not two inputs"}},
+		"keys that are none":                 {epochs, "", "", "partial storage into 2 put by c0", []string{"none by these keys"}},
+		"one piece":                          {epochs, "", "", "partial storage into 1", []string{"two parts"}},
+	} {
+		p, errs := given.Read(strings.Replace(r.program, r.old, r.new, 1))
+		if p == nil {
+			t.Fatalf("%s: %s", name, errs)
+		}
+		if r.step == "" {
+			r.step = "partial storage into 2"
+		}
+		s, err := rewrite.ParseStep(r.step)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _, err = rewrite.Apply(p, s)
+		if err == nil {
+			t.Errorf("%s is not refused", name)
+			continue
+		}
+		for _, want := range r.want {
+			if !strings.Contains(err.Error(), want) {
+				t.Errorf("%s: want %q, got %v", name, want, err)
+			}
+		}
+	}
+}
+
 func pathOf(c *explore.Comparison) string {
 	if c.Different == nil {
 		return ""
