@@ -34,6 +34,8 @@ type checkOptions struct {
 	dfid       int   // states
 	memoryMax  int64 // MB; 0 for what is available
 
+	por bool // leave out states where that is sound
+
 	memory      string // what states may take with all else, as it was written
 	memoryBytes int64  // the same; 0 for what is available
 	temp        string // the directory for what does not fit
@@ -60,6 +62,11 @@ to N states. Its memory does not grow with the number of states, and it finds wh
 the other search finds, with the same trace; it takes longer, and checks no
 properties of behaviours. Unless no path leads to more states within N, the exit
 code is 20.
+
+With --por the search of an algorithm, PlusCal or Modular PlusCal, takes the steps of one
+process only where that process is at a label whose steps nobody else notices. It finds
+what the whole search finds; traces may be other ones, and counts are smaller. Where
+something that is asked for could notice, nothing is left out, and the reason is told.
 
 States that have no room in the memory of --memory are kept in files in a directory
 ashlar-check-* of --temp, which is removed at the end. With --checkpoint DIR the search
@@ -128,6 +135,7 @@ func newCheckCommand(t *term) *cobra.Command {
 	f.Int64Var(&o.statesMax, "max-states", 0, "stop after `N` distinct states")
 	f.Int64Var(&o.memoryMax, "max-memory", 0, "stop at `MB` of memory (default: 85% of what is available)")
 	f.IntVar(&o.dfid, "dfid", 0, "search depth first, by iterative deepening, paths of up to `N` states")
+	f.BoolVar(&o.por, "por", false, "leave out states of an algorithm that only the order of local steps tells apart")
 	f.BoolVar(&o.goOn, "continue", false, "go on after a violation and report all of them")
 	f.StringVar(&o.memory, "memory", "", "keep to a memory of `SIZE`, such as 512MB or 4GiB: what does not fit goes to disk (default: 85% of what is available)")
 	f.StringVar(&o.temp, "temp", "", "make temporary files in `DIR` (default: the system's directory for them)")
@@ -251,6 +259,7 @@ func runCheck(ctx context.Context, t *term, o checkOptions, spec string, load lo
 	}
 	d := describe(s, result, o, elapsed)
 	d.Statistics.Deepening = search.deep
+	d.reduced(reducedBy(ctx, s, result, o))
 	d.Checkpoint = kept
 	silent.Store(true)
 	if o.html != "" && result.Distinct <= graphPageStatesMax {

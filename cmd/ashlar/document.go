@@ -11,6 +11,7 @@ import (
 
 	"github.com/ashlar-dev/ashlar/check"
 	"github.com/ashlar-dev/ashlar/source"
+	"github.com/ashlar-dev/ashlar/tla/eval"
 )
 
 // documentSchema names the form of the JSON that check writes. It is described
@@ -103,6 +104,8 @@ type statistics struct {
 	// were decided.
 	LiveStates int64 `json:"liveStates,omitempty"`
 	LiveSteps  int64 `json:"liveSteps,omitempty"`
+	// Reduction is what --por came to.
+	Reduction *reduction `json:"reduction,omitempty"`
 	// Deepening is what a search by depth adds.
 	Deepening *deepened `json:"deepening,omitempty"`
 }
@@ -193,6 +196,8 @@ type subject struct {
 	places *places
 	// files are the modules' files, and span what begins at a place.
 	files []string
+	// reduction says what --por came to.
+	reduction func() eval.Reduction
 	// identity is what a search of it depends on.
 	identity []check.IdentityPart
 	span     func(place string) source.Span

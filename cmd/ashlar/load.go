@@ -110,6 +110,8 @@ func loadSpecification(path string, o checkOptions, print func(string), m *check
 	// it was made from.
 	model, err := eval.NewDirect(loaded.Spec, loaded.Plain, cfg, eval.Options{
 		Reference:   o.reference,
+		Reduce:      o.por,
+		SafetyOnly:  o.safetyOnly,
 		Output:      print,
 		Files:       files{},
 		Environment: environment,
@@ -129,7 +131,7 @@ func loadSpecification(path string, o checkOptions, print func(string), m *check
 		return nil, err
 	}
 	p := newPlaces(loaded)
-	return &subject{model: model, spec: path, config: shown, diags: *diags, after: model.Postcondition, places: p,
+	return &subject{model: model, reduction: model.Reduction, spec: path, config: shown, diags: *diags, after: model.Postcondition, places: p,
 		files: moduleFiles(loaded), identity: identityOf(loaded, cfgText, o), span: spansOf(loaded, p),
 		define: func(name string) (string, string) { return definition(loaded.Spec, name) }}, nil
 }
@@ -144,7 +146,7 @@ func identityOf(l *load.Loaded, config []byte, o checkOptions) []check.IdentityP
 		}
 	}
 	return append(parts, check.IdentityPart{Name: "the configuration", Sum: sum(config)},
-		check.IdentityPart{Name: "the evaluator", Sum: fmt.Sprintf("reference=%v", o.reference)})
+		check.IdentityPart{Name: "the evaluator", Sum: fmt.Sprintf("reference=%v, packed, por=%v, safety only=%v", o.reference, o.por, o.por && o.safetyOnly)})
 }
 
 // loadOptions says how algorithms become TLA+.

@@ -60,6 +60,8 @@ func (o *checkOptions) validDisk() error {
 		return usage("--every %s: want a positive time", o.every)
 	case o.checkpoint != "" && o.resume != "" && o.checkpoint != o.resume:
 		return usage("--checkpoint and --resume name two directories: a search that is resumed keeps its checkpoints where they were")
+	case o.deepen && o.por:
+		return usage("--dfid N is about paths of N states, and --por leaves states out of paths: want one of them")
 	case o.deepen && (o.checkpoint != "" || o.resume != "" || o.memory != ""):
 		return usage("--dfid has no state to keep: --memory, --checkpoint and --resume are for the other search")
 	}

@@ -201,6 +201,9 @@ func writeStatistics(w io.Writer, d *document, p palette) {
 	}
 	fmt.Fprintf(w, "\n%s %s generated, %s distinct, %s left in the queue, depth %d.\n",
 		count(s.Generated), states, count(s.Distinct), count(s.Queue), s.Depth)
+	if s.Reduction != nil {
+		fmt.Fprintln(w, s.Reduction.text())
+	}
 	if s.Deepening != nil {
 		fmt.Fprintln(w, s.Deepening.text())
 	}

@@ -54,6 +54,7 @@ type machine struct {
 	vars           []*core.Variable
 
 	action int         // the action being enumerated
+	alone  int         // successors found by steps that are taken alone
 	place  source.Span // of the statement of an algorithm being executed
 	found  func(action int) bool
 

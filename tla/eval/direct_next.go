@@ -31,6 +31,9 @@ func (c *compiler) algorithm(d *direct, x site) act {
 	if d.ends {
 		acts = append(acts, c.terminating(d, x))
 	}
+	if r := c.m.reduction; r != nil && len(r.labels) > 0 {
+		return r.reduced(c.alone(d, r, x), sequence(acts))
+	}
 	return sequence(acts)
 }
 
@@ -74,12 +77,19 @@ func (s *steps) dispatch(blocks []*pcal.Block, first int, x site) act {
 	runs := make([]act, len(blocks))
 	at := make(map[string]int, len(blocks))
 	for i, b := range blocks {
+		at[b.Label] = i
+		if s.alone != nil && !s.alone[b] {
+			runs[i] = func(*machine) bool { return true }
+			continue
+		}
 		run, action := s.block(b, x), first+i
+		if s.alone != nil {
+			run = only(run)
+		}
 		runs[i] = func(m *machine) bool {
 			m.action = action
 			return run(m)
 		}
-		at[b.Label] = i
 	}
 	if !s.d.alg.NeedsPC() {
 		return runs[0]

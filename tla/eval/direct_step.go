@@ -22,6 +22,9 @@ type steps struct {
 	view *pcal.View
 	// yield is where the value of the Read that is being compiled goes.
 	yield *yielding
+	// alone are, where it is not nil, the blocks that are compiled at all, to be
+	// taken alone.
+	alone map[*pcal.Block]bool
 }
 
 // yielding is a Read whose Body is being compiled.
@@ -41,6 +44,12 @@ type goOn func(set pcal.Assigned) act
 func (s *steps) block(b *pcal.Block, x site) act {
 	return s.stmts(b.Body, x, nil, func(set pcal.Assigned) act {
 		found := act(func(m *machine) bool { return m.found(m.action) })
+		if s.alone != nil {
+			found = func(m *machine) bool {
+				m.alone++
+				return m.found(m.action)
+			}
+		}
 		return unchangedVars(pcal.Assigned(s.c.p.spec.Variables).Without(set), found)
 	})
 }

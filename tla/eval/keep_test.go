@@ -183,3 +183,13 @@ func textModel(t *testing.T, module, cfg string) *eval.Model {
 	}
 	return m
 }
+
+// readSpec is a file of the specifications of this repository.
+func readSpec(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("../../specs", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}

@@ -38,7 +38,9 @@ type Model struct {
 	formulas []*formula
 	compiled *closures // nil: the reference evaluator is used
 	packed   *packing  // nil: states are not packed
-	workers  atomic.Uint64
+	// reduction is what is taken alone, where that was asked for.
+	reduction *reduction
+	workers   atomic.Uint64
 }
 
 // formula is an expression that is evaluated by itself, without free names.
@@ -71,6 +73,7 @@ func New(spec *core.Spec, cfg *config.Config, o Options) (*Model, error) {
 	if err := diags.Err(); err != nil {
 		return nil, err
 	}
+	b.reduce()
 	if !o.Reference {
 		m.compiled = m.compile()
 	}
