@@ -26,15 +26,14 @@ func (c *inconn) meetClient() error {
 			h.clientsMu.Unlock()
 			return &wire.Refusal{Code: wire.RefusalFull, Text: "there is no room for another client"}
 		}
-		k = &client{h: h, name: hello.From, source: &source{node: hello.From, client: true}}
-		k.link.out.Max = h.opt.ClientQueueMax
-		h.clients[k.name] = k
+		k = h.newClient(hello.From)
 	}
 	var counts Counts
 	defer h.count(&counts)
 	k.mu.Lock()
 	h.clientsMu.Unlock()
 	defer k.mu.Unlock()
+	k.stranger, k.out.Max = false, h.opt.ClientQueueMax
 	seen := hello.Last
 	if hello.Seen != h.life {
 		seen = 0
@@ -63,12 +62,37 @@ func (c *inconn) meetClient() error {
 	return nil
 }
 
+func (h *Host) newClient(name string) *client {
+	k := &client{h: h, name: name, source: &source{node: name, client: true}}
+	h.clients[name] = k
+	return k
+}
+
+// strangerQueueMax is how many bytes are kept for somebody who has not come yet.
+const strangerQueueMax = 64 << 10
+
+// expectClient makes room for a client that an output goes to and that has not come:
+// it may be on its way here, with an answer that was faster. Nil: there is no room, or
+// it would be an instance. It is called by the step, with the clients' lock.
+func (h *Host) expectClient(name string) *client {
+	if name == "" || len(name) > wire.NodeMax || h.opt.instanceName(name) || len(h.clients) >= h.opt.ClientsMax && !h.forgetClient() {
+		return nil
+	}
+	k := h.newClient(name)
+	k.stranger, k.out.Max = true, min(strangerQueueMax, h.opt.ClientQueueMax)
+	k.left = h.opt.Env.Clock.Now()
+	return k
+}
+
 // forgetClient forgets the client that has left first, if any has. The clients' lock
 // is held.
 func (h *Host) forgetClient() bool {
 	var first *client
 	var left env.Instant
 	for _, k := range h.clients {
+		if k.held {
+			continue // the step has something for it
+		}
 		k.mu.Lock()
 		if k.in == nil && (first == nil || k.left < left || k.left == left && k.name < first.name) {
 			first, left = k, k.left

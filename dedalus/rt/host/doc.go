@@ -44,7 +44,8 @@
 //
 // A client is a node from outside that has said its name. It may not be called as an
 // instance is. It sends inputs to whom it is connected with, and is sent outputs by
-// whom it is connected with; for a client that has left they are kept for a while.
+// whom it is connected with; for a client that has left, or has not come yet, they are
+// kept for a while.
 // With a key, instances prove to each other that they have it; clients have none.
 // Connections may be TLS, which is the env.Network's.
 //

@@ -471,3 +471,43 @@ func TestPiecesStartTogether(t *testing.T) {
 		t.Errorf("failed: %v", s.Failed)
 	}
 }
+
+// TestOutputBeforeItsClient: an answer that is faster than the client's connection
+// waits for it, up to a limit.
+func TestOutputBeforeItsClient(t *testing.T) {
+	x := newLive(t, nil)
+	far := asClient("far/0")
+	far.Role = wire.Instance
+	s := x.dial()
+	s.say(wire.AppendHello(nil, &far))
+	s.hear(wire.TypeWelcome)
+	s.say(wire.AppendProof(nil, wire.Proof{}))
+	o := wire.Outbox{Max: 1 << 24}
+	row := strings.Repeat("x", 1000)
+	for range 100 { // more than is kept for a stranger
+		o.Add(relBack, []byte(row))
+	}
+	o.Seal()
+	for b := o.Next(1 << 24); b != nil; b = o.Next(1 << 24) {
+		s.say(b)
+		o.Sent()
+	}
+	s.hear(wire.TypeAck)
+	outputs := make(chan string, 100)
+	c, err := client.Open(client.Options{Env: x.world, Program: x.p, Name: "c", Nodes: map[string]env.Addr{"near/0": x.near.Addr()},
+		Output: func(_ string, _ int, row []byte) { outputs <- string(row) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	counts := x.near.Status().Counts
+	kept := int(counts.Sent)
+	if kept < 50 || kept > 66 || counts.Unclaimed != 100-counts.Sent+100 { // 100 more are for nobody/7
+		t.Errorf("%+v", counts)
+	}
+	for range kept {
+		if got := <-outputs; got != row {
+			t.Fatalf("%q", got)
+		}
+	}
+}

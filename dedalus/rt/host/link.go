@@ -22,6 +22,8 @@ type link struct {
 	heavy  bool // is counted in Host.heavy
 	held   bool // the step has the lock
 	peer   *peer
+	// stranger: a client that has never come, and may be none.
+	stranger bool
 }
 
 // waiting is how many bytes somebody who is connected has to come.
@@ -65,7 +67,7 @@ func (l *link) flush(c *Counts) {
 func (h *Host) route(sent []rt.Sent, only func(node string) bool) {
 	s := &h.step
 	s.touched = s.touched[:0]
-	h.clientsMu.RLock()
+	h.clientsMu.Lock()
 	for i := range sent {
 		m := &sent[i]
 		if only != nil && !only(m.To) {
@@ -84,6 +86,10 @@ func (h *Host) route(sent []rt.Sent, only func(node string) bool) {
 			s.counts.Sent++
 			continue
 		}
+		if l.stranger {
+			s.counts.Unclaimed++
+			continue
+		}
 		s.counts.Dropped++
 		if !l.gap {
 			l.gap = true
@@ -99,7 +105,7 @@ func (h *Host) route(sent []rt.Sent, only func(node string) bool) {
 		l.held = false
 		l.mu.Unlock()
 	}
-	h.clientsMu.RUnlock()
+	h.clientsMu.Unlock()
 	if len(s.self) == 0 {
 		return
 	}
@@ -120,6 +126,9 @@ func (h *Host) way(m *rt.Sent) *link {
 	}
 	if h.opt.Program.Relations[m.Relation].Kind == rt.Output {
 		if c := h.clients[m.To]; c != nil {
+			return &c.link
+		}
+		if c := h.expectClient(m.To); c != nil {
 			return &c.link
 		}
 		s.counts.Unclaimed++

@@ -7,8 +7,9 @@ type Counts struct {
 	Ticks uint64
 	// Delivered are messages that a tick took, Rejected those of them that were none.
 	Delivered, DeliveredBytes, Rejected uint64
-	// Sent are messages on their way to somebody; Dropped there was no room for,
-	// Unclaimed nobody is called so, TooLong are longer than wire.RowMax.
+	// Sent are messages on their way to somebody; Dropped there was no room for;
+	// Unclaimed are for nobody that there is, or too many for a client that has never
+	// come; TooLong are longer than wire.RowMax.
 	Sent, Dropped, Unclaimed, TooLong uint64
 	// Batches and BytesSent were given to connections, BytesReceived came as batches,
 	// Doubled are batches that had come before.
