@@ -149,6 +149,9 @@ func changes(p *logic.Program, try func(what string, q *logic.Program)) {
 			}
 		}
 	}
+	q := p.Clone()
+	q.Assumptions = append(q.Assumptions, logic.Assumption{Kind: logic.Growing, Relation: p.Relations[0].Name})
+	try("one more assumption", q)
 	for i, rel := range p.Relations {
 		if rel.Facts == nil {
 			continue

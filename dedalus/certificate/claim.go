@@ -2,6 +2,7 @@ package certificate
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/ashlar-dev/ashlar/dedalus/logic"
 )
@@ -53,6 +54,9 @@ func Check(before, after *logic.Program, c Claim) error {
 	}
 	if len(before.Functions) != len(after.Functions) || fmt.Sprint(before.Functions) != fmt.Sprint(after.Functions) {
 		return fmt.Errorf("functions are not the same")
+	}
+	if !slices.EqualFunc(before.Assumptions, after.Assumptions, func(a, b logic.Assumption) bool { return a.Kind == b.Kind && a.Relation == b.Relation }) {
+		return fmt.Errorf("assumptions are not the same")
 	}
 	for _, r := range before.Relations {
 		if s := after.Find(r.Name); s == nil || s.String() != r.String() {
