@@ -2,9 +2,12 @@ package rewrite_test
 
 import (
 	"fmt"
+	"os"
+	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/ashlar-dev/ashlar/dedalus/adversary"
 	"github.com/ashlar-dev/ashlar/dedalus/certificate"
 	"github.com/ashlar-dev/ashlar/dedalus/explore"
 	"github.com/ashlar-dev/ashlar/dedalus/internal/given"
@@ -243,6 +246,63 @@ func TestPartialRefused(t *testing.T) {
 				t.Errorf("%s: want %q, got %v", name, want, err)
 			}
 		}
+	}
+}
+
+// TestPartialAdversary has more inputs, nodes and pieces than can be explored: random
+// schedules, of which an oracle of the program before knows whether it can tell the same.
+// ASHLAR_DEDALUS_SEEDS is how many.
+func TestPartialAdversary(t *testing.T) {
+	seeds := uint64(8)
+	if text := os.Getenv("ASHLAR_DEDALUS_SEEDS"); text != "" {
+		var err error
+		if seeds, err = strconv.ParseUint(text, 10, 32); err != nil {
+			t.Fatal(err)
+		}
+	}
+	durable := strings.NewReplacer("var    now(e: max<u64>)", "durable now(e: max<u64>)", "table  value(", "log    value(").Replace(epochs)
+	for name, c := range map[string]struct {
+		program string
+		step    string
+		inputs  []string
+		faults  adversary.Faults
+		// explained is of how many runs the oracle finds that the program before can tell
+		// the same, within its bound; of the others it must not be sure that it cannot.
+		explained int
+	}{
+		"epochs": {epochs, "partial storage into 3", []string{`in(1, 1, "a") to leader/0`, `in(2, 2, "b") to leader/0`, `in(3, 2, "c") to leader/0`,
+			`advance(2) to leader/0`, `advance(3) to leader/0`}, adversary.Faults{}, 1},
+		"scans": {scans, "partial storage into 3", []string{`in("a", 1) to leader/0`, `in("b", 2) to leader/0`, `in("c", 3) to leader/0`, `in("d", 4) to leader/0`,
+			`ask(1) to leader/0`}, adversary.Faults{}, 1},
+		"two nodes": {scans + "deploy { leader: 1, storage: 2 }\n", "partial storage into 2", []string{`in("a", 1) to leader/0`, `in("b", 2) to leader/0`, `ask(1) to leader/0`, `ask(2) to leader/0`}, adversary.Faults{}, 1},
+		"crashes": {durable, "partial storage into 2", []string{`in(1, 1, "a") to leader/0`, `in(2, 2, "b") to leader/0`, `advance(2) to leader/0`, `advance(3) to leader/0`},
+			adversary.Faults{Crashes: 2, Spared: []string{"leader"}}, 1},
+		"a piece that stops": {epochs, "partial storage into 2", []string{`in(1, 1, "a") to leader/0`, `in(2, 2, "b") to leader/0`, `advance(2) to leader/0`},
+			adversary.Faults{Stops: 1, Spared: []string{"leader"}}, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := given.Program(t, c.program)
+			q := partially(t, p, c.step)
+			o := adversary.Options{Faults: c.faults}
+			player, oracle := adversary.NewPlayer(q, told(t, c.inputs...)(q), o), adversary.NewOracle(p, told(t, c.inputs...)(p), o)
+			explained := 0
+			for seed := range seeds {
+				r := player.Random(seed)
+				v := oracle.Judge(t.Context(), r)
+				if v.Kind == "" {
+					explained++
+				} else if v.Sure {
+					t.Errorf("seed %d: %v\n%s", seed, v, strings.Join(r.Schedule.Tell(), "\n"))
+				}
+				if !r.Rest {
+					t.Errorf("seed %d: no rest after %d steps", seed, r.Steps)
+				}
+			}
+			t.Logf("%d of %d runs explained", explained, seeds)
+			if explained < c.explained {
+				t.Errorf("%d runs are explained, want %d", explained, c.explained)
+			}
+		})
 	}
 }
 
