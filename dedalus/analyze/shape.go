@@ -283,12 +283,13 @@ func StateMachine(p Part) Verdict {
 }
 
 // staying are the relations that are carried whole through ticks in which nothing
-// comes in; carried are those that are carried, at least some of their facts.
+// comes in; carried are those that are carried through them, at least some of their
+// facts.
 func (p Part) staying(inputs, e set) (whole, carried set) {
 	whole, carried = set{}, set{}
 	for _, r := range p.Rules {
 		guards, ok := r.Persistence()
-		if ok {
+		if ok && !driven(r, inputs, e) {
 			carried[r.Head.Relation] = true
 		}
 		for i := range guards {
