@@ -8,6 +8,7 @@ import (
 	"math"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"runtime"
 	"syscall"
 
@@ -15,10 +16,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ashlar-dev/ashlar/dedalus/cost"
+	"github.com/ashlar-dev/ashlar/dedalus/logic"
 )
 
 func newDedalusCalibrateCommand(t *term) *cobra.Command {
-	var out, loadPath, where string
+	var out, loadPath, where, measured string
 	cmd := &cobra.Command{
 		Use:   "calibrate [FILE.ded...]",
 		Short: "Measure what messages, rules, functions and the log cost on this machine",
@@ -31,26 +33,32 @@ what a tick costs, and the functions that the programs have from Go. It tells ho
 the costs that it has found are from what each component took. That needs the go
 command, and a folder in which it finds this module.
 
+With --measured, a folder in which bench/dedalus has left NAME.json for programs, it
+fits all costs to the processor time that nodes have needed, connections and all, and
+tells how far off it was before and is after.
+
 Exit codes: 0 it worked; 150 errors in a program or load; 1 files and commands; 2
 usage.`,
 		Example: `  ashlar dedalus calibrate -o costs.json
   ashlar dedalus calibrate examples/dedalus/voting.ded examples/dedalus/mutual.ded -o costs.json
+  ashlar dedalus calibrate examples/dedalus/*.ded --measured DIR -o costs.json
   ashlar dedalus optimize voting.ded --calibration costs.json`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
 			defer stop()
-			return runDedalusCalibrate(ctx, t, args, loadPath, out, where)
+			return runDedalusCalibrate(ctx, t, args, loadPath, out, where, measured)
 		},
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
 	f.StringVar(&loadPath, "load", "", "what clients do, from `FILE`; for one program")
 	f.StringVarP(&out, "out", "o", "", "write the costs to `FILE`, in place of standard output")
+	f.StringVar(&measured, "measured", "", "fit costs to the measurements in `DIR`")
 	f.StringVar(&where, "where", "", "what to call this machine")
 	return cmd
 }
 
-func runDedalusCalibrate(ctx context.Context, t *term, paths []string, loadPath, out, where string) error {
+func runDedalusCalibrate(ctx context.Context, t *term, paths []string, loadPath, out, where, measured string) error {
 	if loadPath != "" && len(paths) != 1 {
 		return &exit{exitUsage, errors.New("--load is for one program")}
 	}
@@ -66,6 +74,7 @@ func runDedalusCalibrate(ctx context.Context, t *term, paths []string, loadPath,
 		return failed(err)
 	}
 	var runs []cost.Compiled
+	var programs []loadedProgram
 	for _, path := range paths {
 		p, err := loadDedalus(t, path)
 		if err != nil {
@@ -83,11 +92,19 @@ func runDedalusCalibrate(ctx context.Context, t *term, paths []string, loadPath,
 			c.Functions[name] = us
 		}
 		runs = append(runs, r...)
+		programs = append(programs, loadedProgram{p, l})
 	}
 	if len(runs) > 0 {
 		var errs []cost.RuleError
 		c, errs = c.FitRules(runs)
 		tellRules(t, errs)
+	}
+	if measured != "" {
+		fitted, err := fitMeasured(ctx, t, c, programs, measured)
+		if err != nil {
+			return failed(err)
+		}
+		c = fitted
 	}
 	text, err := json.MarshalIndent(c, "", "  ")
 	if err != nil {
@@ -99,6 +116,36 @@ func runDedalusCalibrate(ctx context.Context, t *term, paths []string, loadPath,
 		return failed(err)
 	}
 	return failed(renameio.WriteFile(out, text, 0o644))
+}
+
+// loadedProgram is a program with its load.
+type loadedProgram struct {
+	*logic.Program
+	load *cost.Load
+}
+
+// fitMeasured fits costs to the measurements in a folder, and tells what is left of the
+// errors.
+func fitMeasured(ctx context.Context, t *term, c *cost.Calibration, programs []loadedProgram, dir string) (*cost.Calibration, error) {
+	var seen []cost.Observation
+	for _, p := range programs {
+		file := filepath.Join(dir, p.Name+".json")
+		if _, err := os.Stat(file); errors.Is(err, os.ErrNotExist) {
+			fmt.Fprintf(t.err, "%s has no measurements\n", p.Name)
+			continue
+		}
+		o, err := observation(ctx, p.Program, p.load, c, file)
+		if err != nil {
+			return nil, err
+		}
+		seen = append(seen, o)
+	}
+	fitted, v, err := c.Fit(seen)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", dir, err)
+	}
+	writeValidation(t.err, v)
+	return fitted, nil
 }
 
 // errorsShown is how many errors calibrate tells, of the greatest ones.

@@ -16,7 +16,11 @@ func TestCalibrate(t *testing.T) {
 	t.Chdir(".") // the go command must find this module
 	file := filepath.Join(t.TempDir(), "costs.json")
 	var out, errs bytes.Buffer
-	err := runDedalusCalibrate(t.Context(), &term{out: &out, err: &errs}, []string{"../../examples/dedalus/mutual.ded"}, "", file, "a test")
+	measured := t.TempDir()
+	if err := os.WriteFile(filepath.Join(measured, "mutual.json"), []byte(`{"where": "a desk", "nodes": {"leader/0": 20, "replica/0": 2}}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	err := runDedalusCalibrate(t.Context(), &term{out: &out, err: &errs}, []string{"../../examples/dedalus/mutual.ded"}, "", file, "a test", measured)
 	if err != nil {
 		t.Fatalf("calibrate: %v\n%s", err, &errs)
 	}
@@ -29,7 +33,7 @@ func TestCalibrate(t *testing.T) {
 		t.Fatal(err)
 	}
 	was := cost.DefaultCalibration()
-	if c.Machine != "a test" || c.Send == was.Send || c.Receive == was.Receive || c.Firing == was.Firing || c.Sync == was.Sync {
+	if c.Machine != "a test, fitted to measurements" || c.Send == was.Send || c.Receive == was.Receive || c.Firing == was.Firing || c.Sync == was.Sync {
 		t.Errorf("these are the defaults: %+v", c)
 	}
 	for _, f := range []string{"Decrypt", "Encrypt"} {
@@ -37,8 +41,11 @@ func TestCalibrate(t *testing.T) {
 			t.Errorf("%s takes %v us", f, us)
 		}
 	}
-	if !regexp.MustCompile(`(?m)^mutual leader/0: [0-9.]+ us a command without connections, predicted .*\n(.*\n)*mean error \d+% over \d+ nodes$`).Match(errs.Bytes()) {
+	if !regexp.MustCompile(`(?m)^mutual [a-z]+/[0-9]: [0-9.]+ us a command without connections, predicted .*\n(.*\n)*mean error \d+% over \d+ nodes$`).Match(errs.Bytes()) {
 		t.Errorf("the errors are not told:\n%s", &errs)
+	}
+	if !bytes.Contains(errs.Bytes(), []byte("measured on a desk:\n  mutual leader: 20.00 us; predicted ")) {
+		t.Errorf("the fit is not told:\n%s", &errs)
 	}
 	if left, _ := filepath.Glob(".ashlar-calibrate-*"); left != nil {
 		t.Errorf("left behind: %v", left)

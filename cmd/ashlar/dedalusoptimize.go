@@ -211,22 +211,31 @@ func (o *dedalusOptimizeOptions) costs(ctx context.Context, p *logic.Program, l 
 	if o.measured == "" {
 		return c, nil, nil
 	}
-	text, err := os.ReadFile(o.measured)
+	seen, err := observation(ctx, p, l, c, o.measured)
 	if err != nil {
 		return nil, nil, err
 	}
-	m, err := cost.ReadMeasured(text)
-	if err != nil {
-		return nil, nil, fmt.Errorf("%s: %w", o.measured, err)
-	}
-	profile, err := cost.Run(ctx, p, l)
-	if err != nil {
-		return nil, nil, err
-	}
-	e, _ := cost.Measure(p, l, c, profile)
-	fitted, v, err := c.Fit(e, m)
+	fitted, v, err := c.Fit([]cost.Observation{seen})
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", o.measured, err)
 	}
 	return fitted, v, nil
+}
+
+// observation reads measurements of a program, beside what is predicted of it.
+func observation(ctx context.Context, p *logic.Program, l *cost.Load, c *cost.Calibration, measured string) (cost.Observation, error) {
+	o := cost.Observation{Program: p.Name}
+	text, err := os.ReadFile(measured)
+	if err != nil {
+		return o, err
+	}
+	if o.Measured, err = cost.ReadMeasured(text); err != nil {
+		return o, fmt.Errorf("%s: %w", measured, err)
+	}
+	profile, err := cost.Run(ctx, p, l)
+	if err != nil {
+		return o, err
+	}
+	o.Estimate, _ = cost.Measure(p, l, c, profile)
+	return o, nil
 }

@@ -90,7 +90,7 @@ func writeLoads(w io.Writer, e *cost.Estimate) {
 func writeValidation(w io.Writer, v *cost.Validation) {
 	fmt.Fprintf(w, "measured on %s:\n", v.Where)
 	for _, e := range v.Errors {
-		fmt.Fprintf(w, "  %s: %.2f us; predicted %.2f (%+.0f%%), after fitting %.2f (%+.0f%%)\n", e.Component, e.Measured,
+		fmt.Fprintf(w, "  %s %s: %.2f us; predicted %.2f (%+.0f%%), after fitting %.2f (%+.0f%%)\n", e.Program, e.Component, e.Measured,
 			e.Predicted, 100*(e.Predicted/e.Measured-1), e.Calibrated, 100*(e.Calibrated/e.Measured-1))
 	}
 	fmt.Fprintf(w, "  mean error %.0f%%, after fitting %.0f%%\n", 100*v.Mean, 100*v.MeanCalibrated)

@@ -17,10 +17,8 @@ import (
 // flat is a calibration with round numbers: a message costs a microsecond on each
 // side, and a row that is derived a tenth.
 func flat() *Calibration {
-	c := DefaultCalibration()
-	c.Receive, c.Send, c.ReceiveByte, c.SendByte, c.Firing, c.Tick = 1, 1, 0, 0, 0.1, 0
-	c.Row, c.RowByte, c.SyncCPU, c.Call = 2, 0, 0, 1
-	return c
+	return &Calibration{Machine: "flat", Cores: 1, Receive: 1, Send: 1, Firing: 0.1, UnderWay: 256, Row: 2, Hop: 110, Sync: 500,
+		Functions: map[string]float64{}, Call: 1, Up: 0.999}
 }
 
 func example(t *testing.T, name string) (*logic.Program, *Load) {

@@ -15,7 +15,8 @@ type Measured struct {
 	// Where says on which.
 	Where string `json:"where"`
 	// Nodes is the processor time of each node for a command, in microseconds, by its
-	// name, as leader/0, or by the name of its component for the busiest of its nodes.
+	// name, as leader/0, or by the name of its component for the busiest of its nodes. A
+	// node that took nothing is not compared.
 	Nodes map[string]float64 `json:"nodes"`
 	// Throughput is commands in a second, or 0.
 	Throughput float64 `json:"throughput,omitempty"`
@@ -31,7 +32,7 @@ func ReadMeasured(text []byte) (*Measured, error) {
 		return nil, fmt.Errorf("read measurements: want nodes, with the microseconds of each for a command")
 	}
 	for name, x := range m.Nodes {
-		if x <= 0 || x > 1e9 || math.IsNaN(x) {
+		if x < 0 || x > 1e9 || math.IsNaN(x) {
 			return nil, fmt.Errorf("read measurements: %s is %v; want microseconds, up to 1e9", name, x)
 		}
 	}
@@ -49,8 +50,16 @@ func (m *Measured) of(component string) float64 {
 	return most
 }
 
+// Observation is a program's estimate and what was measured of it.
+type Observation struct {
+	Program  string
+	Estimate *Estimate
+	Measured *Measured
+}
+
 // Error is how far a prediction is off.
 type Error struct {
+	Program   string `json:"program"`
 	Component string `json:"component"`
 	// Predicted and Measured are the time of the busiest node for a command;
 	// Calibrated is what is predicted after the calibration was fitted.
@@ -74,26 +83,33 @@ type Validation struct {
 // fewer measurements than costs nothing else does.
 const fitPull = 0.02
 
-// Fit compares the estimate of a program with measurements of it, and returns a
+// Fit compares estimates of programs with measurements of them, and returns a
 // calibration that is closer to these: the costs of receiving, sending, deriving,
 // functions and the log are multiplied, each by a number of its own. The error names
-// measurements of nodes that the program does not have.
-func (c *Calibration) Fit(e *Estimate, m *Measured) (*Calibration, *Validation, error) {
-	for name := range m.Nodes {
-		component, _, _ := strings.Cut(name, "/")
-		if e.component(component) == nil {
-			return nil, nil, fmt.Errorf("measurements: the program has no component %s", component)
-		}
-	}
-	v := &Validation{Where: m.Where}
+// measurements of nodes that a program does not have.
+func (c *Calibration) Fit(seen []Observation) (*Calibration, *Validation, error) {
+	v := &Validation{}
 	var rows [][5]float64
-	for i := range e.Components {
-		l := &e.Components[i]
-		if y := m.of(l.Name); y > 0 {
-			b := l.Busiest
-			v.Errors = append(v.Errors, Error{Component: l.Name, Predicted: b.Total(), Measured: y})
+	for _, o := range seen {
+		for name := range o.Measured.Nodes {
+			component, _, _ := strings.Cut(name, "/")
+			if o.Estimate.component(component) == nil {
+				return nil, nil, fmt.Errorf("measurements: the program has no component %s", component)
+			}
+		}
+		v.Where = o.Measured.Where
+		for i := range o.Estimate.Components {
+			l := &o.Estimate.Components[i]
+			y, b := o.Measured.of(l.Name), l.Busiest
+			if y == 0 || b.Total() == 0 {
+				continue
+			}
+			v.Errors = append(v.Errors, Error{Program: o.Program, Component: l.Name, Predicted: b.Total(), Measured: y})
 			rows = append(rows, [5]float64{b.Receive / y, b.Send / y, b.Derive / y, b.Functions / y, b.Log / y})
 		}
+	}
+	if len(rows) == 0 {
+		return nil, nil, fmt.Errorf("measurements: none is of a component that does something")
 	}
 	scale := fit(rows)
 	for i := range v.Errors {

@@ -22,7 +22,7 @@ func TestFit(t *testing.T) {
 		m.Nodes[c.Name] = c.Busiest.Total()
 	}
 	guess, _ := Measure(p, l, flat(), pr)
-	fitted, v, err := flat().Fit(guess, m)
+	fitted, v, err := flat().Fit([]Observation{{"voting", guess, m}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,10 +34,10 @@ func TestFit(t *testing.T) {
 		t.Errorf("%.0f commands/s with fitted costs, want about %.0f", after.Throughput, e.Throughput)
 	}
 	m.Nodes["nobody/3"] = 1
-	if _, _, err := flat().Fit(guess, m); err == nil || !strings.Contains(err.Error(), "nobody") {
+	if _, _, err := flat().Fit([]Observation{{"voting", guess, m}}); err == nil || !strings.Contains(err.Error(), "nobody") {
 		t.Errorf("want an error that names the component: %v", err)
 	}
-	for _, bad := range []string{`{}`, `{"nodes": {"a": 0}}`, `{"nodes": {"a": -1}}`, `[`} {
+	for _, bad := range []string{`{}`, `{"nodes": {"a": -1}}`, `[`} {
 		if _, err := ReadMeasured([]byte(bad)); err == nil {
 			t.Errorf("%s: want an error", bad)
 		}
@@ -68,7 +68,7 @@ func TestFitRules(t *testing.T) {
 		}
 		runs = append(runs, r)
 	}
-	c := flat()
+	c := DefaultCalibration()
 	for _, r := range runs {
 		for _, f := range r.Program.Functions {
 			if f.Import != "" {

@@ -1,10 +1,15 @@
 package dedalus_test
 
 import (
+	"path/filepath"
+	"strconv"
+	"strings"
 	"testing"
 
+	"github.com/ashlar-dev/ashlar/dedalus/certificate"
 	"github.com/ashlar-dev/ashlar/dedalus/explore"
 	"github.com/ashlar-dev/ashlar/dedalus/interp"
+	"github.com/ashlar-dev/ashlar/dedalus/rewrite"
 )
 
 // two is commit.ded with two participants.
@@ -81,4 +86,48 @@ func TestCommitRewritten(t *testing.T) {
 		t.Errorf("complete %v, %d states at rest: %v", got.Complete(), len(got.Second.Final), got.Different)
 	}
 	t.Logf("%d and %d states", got.First.States, got.Second.States)
+}
+
+// TestChosen: the steps that optimize chose for as many machines as its file names are
+// taken, each with a certificate that holds, and need no more machines.
+func TestChosen(t *testing.T) {
+	files, err := filepath.Glob("*-[0-9]*.steps")
+	if err != nil || len(files) < 3 {
+		t.Fatal(files, err)
+	}
+	for _, path := range files {
+		name, machines, _ := strings.Cut(strings.TrimSuffix(path, ".steps"), "-")
+		most, err := strconv.Atoi(machines)
+		if err != nil {
+			t.Errorf("%s: %v", path, err)
+			continue
+		}
+		p := load(t, name)
+		for _, line := range strings.Split(file(t, path), "\n") {
+			if line, _, _ = strings.Cut(line, "#"); strings.TrimSpace(line) == "" {
+				continue
+			}
+			s, err := rewrite.ParseStep(line)
+			if err != nil {
+				t.Fatal(err)
+			}
+			q, cert, err := rewrite.Apply(p, s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := certificate.Check(p, q, cert.Claim(p)); err != nil {
+				t.Fatalf("%s: %s: the certificate: %v", path, line, err)
+			}
+			p = q
+		}
+		n := 0
+		for _, c := range p.Components {
+			if c.Of != "resource" { // which are the clients' own
+				n += c.Instances * c.Partitions
+			}
+		}
+		if n > most {
+			t.Errorf("%s needs %d machines", path, n)
+		}
+	}
 }
