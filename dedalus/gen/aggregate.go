@@ -332,6 +332,16 @@ func (c *componentWriter) before(a *groups) {
 func (c *componentWriter) derives(a *groups, columns string, sign string) string {
 	t := a.head
 	switch {
+	case t.Inline:
+		var calls []string
+		each(c.plan, func(r *plan.Rule) {
+			for _, v := range r.Variants {
+				if v.Start == plan.FromChanges && r.Body[v.Literal].Relation == t.Relation {
+					calls = append(calls, fmt.Sprintf("s.%s(&%sRow{%s}, %s)", variantName(c, r, v), t.typ, columns, sign))
+				}
+			}
+		})
+		return strings.Join(calls, "\n")
 	case !t.tracked():
 		return fmt.Sprintf("s.%s.add(%s)", t.field, columns)
 	case a.rule.Pulse:

@@ -15,8 +15,9 @@ type componentWriter struct {
 	plan   *plan.Component
 	name   string
 	tables map[*plan.Relation]*table
-	// order is the order of the plan.
-	order  []*table
+	// order are those that have facts, in the order of the plan; inline the others.
+	order, inline []*table
+
 	groups map[*plan.Rule]*groups
 	rules  map[*plan.Rule]string
 	// stale are fields which say, for recursive relations, that something was
@@ -37,7 +38,12 @@ func (g *generator) component(c *plan.Component, name string) {
 	}
 	for _, r := range c.Relations {
 		t := g.newTable(r, name, fields)
-		w.tables[r], w.order = t, append(w.order, t)
+		w.tables[r] = t
+		if !r.Inline {
+			w.order = append(w.order, t)
+		} else {
+			w.inline = append(w.inline, t)
+		}
 	}
 	n := 0
 	each(c, func(r *plan.Rule) {
@@ -73,7 +79,7 @@ func (g *generator) component(c *plan.Component, name string) {
 			w.aggregate(a)
 		}
 	})
-	for _, t := range w.order {
+	for _, t := range slices.Concat(w.order, w.inline) {
 		g.table(t)
 	}
 }
@@ -256,7 +262,7 @@ func (c *componentWriter) tick() {
 			}
 		}
 		for _, r := range g.Relations {
-			if r.Class == plan.Tracked {
+			if r.Class == plan.Tracked && !r.Inline {
 				c.p("s.%s.Settle()", c.tables[r].field)
 			}
 		}
@@ -276,6 +282,8 @@ func (c *componentWriter) evaluate(r *plan.Rule) {
 	for _, v := range r.Variants {
 		name := variantName(c, r, v)
 		switch {
+		case v.Start == plan.FromChanges && r.Body[v.Literal].Relation.Inline:
+			// Called where the change is found.
 		case v.Start == plan.FromNothing:
 			c.p("if !s.started {\ns.%s(%s)\n}", name, out)
 		case v.Start == plan.FromAll && r.Kind == logic.Async && !r.Pulse:

@@ -11,7 +11,8 @@ import (
 )
 
 // TestExamples runs the programs of examples/dedalus, as they were written and as
-// the rewriter has made them, beside the interpreter.
+// the rewriter has made them, beside the interpreter: longer with
+// ASHLAR_DEDALUS_PROGRAMS.
 func TestExamples(t *testing.T) {
 	paths, err := filepath.Glob("../../examples/dedalus/*.ded")
 	if err != nil || len(paths) < 10 {
@@ -45,5 +46,9 @@ func TestExamples(t *testing.T) {
 		}
 		programs = append(programs, named{p.Name + ", rewritten", p})
 	}
-	lockstep(t, programs, 20, 120)
+	seeds := 2
+	if os.Getenv("ASHLAR_DEDALUS_PROGRAMS") != "" {
+		seeds = 20
+	}
+	lockstep(t, programs, seeds, 100)
 }

@@ -2,6 +2,7 @@ package gen
 
 import (
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -33,6 +34,11 @@ type variant struct {
 	rule    *plan.Rule
 	variant *plan.Variant
 	name    string
+	// same are, for the rows that are at hand, the expressions that are equal to
+	// their columns.
+	same map[string][][]string
+	// of are the tables of these rows.
+	of map[string]*table
 }
 
 // variantName is the method's name.
@@ -47,7 +53,7 @@ func variantName(c *componentWriter, r *plan.Rule, v *plan.Variant) string {
 // rule writes the methods of a rule.
 func (c *componentWriter) rule(r *plan.Rule) {
 	for _, v := range r.Variants {
-		w := &variant{c: c, rule: r, variant: v, name: variantName(c, r, v),
+		w := &variant{c: c, rule: r, variant: v, name: variantName(c, r, v), same: map[string][][]string{}, of: map[string]*table{},
 			scope: &scope{g: c.generator, vars: map[string]string{}, self: "s.self", count: new(int)}}
 		w.write()
 	}
@@ -71,9 +77,18 @@ func (w *variant) write() {
 	if v.Start == plan.FromWork {
 		params = "i0 int32"
 	}
+	if w.inline() {
+		params = fmt.Sprintf("r0 *%sRow, sign int32", w.c.tables[w.rule.Body[v.Literal].Relation].typ)
+		how = "for a change of " + w.rule.Body[v.Literal].Relation.Name
+	}
 	w.c.p("// %s is, %s,\n// %s", w.name, how, w.c.comment(w.rule))
 	w.c.p("func (s *%s) %s(%s) {", w.c.name, w.name, params)
 	w.c.p("%s}\n", w.start())
+}
+
+// inline says that the variant is given what it starts from.
+func (w *variant) inline() bool {
+	return w.variant.Start == plan.FromChanges && w.rule.Body[w.variant.Literal].Relation.Inline
 }
 
 // start is the loop over what the variant starts from.
@@ -87,11 +102,14 @@ func (w *variant) start() string {
 	l := &w.rule.Body[v.Literal]
 	t := w.c.tables[l.Relation]
 	w.fail = "continue"
-	if v.Start == plan.FromWork {
+	if v.Start == plan.FromWork || w.inline() {
 		w.fail = "return"
 	}
 	pre := w.bind(l, t, "r0", nil)
 	inner := pre + w.steps(0)
+	if w.inline() {
+		return inner
+	}
 	row := declared(fmt.Sprintf("r0 := &s.%s.rows[i0]", t.field), inner)
 	switch {
 	case v.Start == plan.FromWork:
@@ -147,8 +165,13 @@ func (w *variant) scan(t *table, i, holds, inner string) string {
 // compares the others; columns that have been looked up need not be.
 func (w *variant) bind(l *plan.Literal, t *table, row string, looked []int) string {
 	var b strings.Builder
+	w.of[row], w.same[row] = t, make([][]string, len(l.Args))
 	for i, a := range l.Args {
 		field := row + "." + t.columns[i]
+		w.same[row][i] = []string{field}
+		if slices.Contains(looked, i) {
+			w.same[row][i] = append(w.same[row][i], w.expr(a))
+		}
 		switch {
 		case slices.Contains(looked, i), a.Kind == logic.Wildcard:
 		case a.Kind == logic.Var && w.vars[a.Name] == "":
@@ -293,7 +316,7 @@ func (w *variant) head() string {
 	}
 	t := w.c.tables[r.Head]
 	all := strings.Join(args, ", ")
-	row := fmt.Sprintf("s.%s.row(%s)", t.field, all)
+	row := w.row(t, args)
 	before := w.statements()
 	switch {
 	case !t.tracked() && r.Kind == logic.Next:
@@ -317,6 +340,26 @@ func (w *variant) head() string {
 		return before + fmt.Sprintf("s.%s.Pulse(%s)\n", t.field, row)
 	}
 	return before + fmt.Sprintf("s.%s.Derive(%s, sign)\n", t.field, row)
+}
+
+// row is an expression for the row of a fact: one that is at hand, if it is that.
+func (w *variant) row(t *table, args []string) string {
+	if len(args) > 0 {
+		for _, row := range slices.Sorted(maps.Keys(w.same)) {
+			at := w.same[row]
+			if w.of[row] != t || w.inline() {
+				continue
+			}
+			equal := true
+			for i, a := range args {
+				equal = equal && slices.Contains(at[i], a)
+			}
+			if equal {
+				return "i" + row[1:]
+			}
+		}
+	}
+	return fmt.Sprintf("s.%s.row(%s)", t.field, strings.Join(args, ", "))
 }
 
 // send are the statements for a message.

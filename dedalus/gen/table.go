@@ -109,13 +109,25 @@ func (g *generator) table(t *table) {
 	if t.Made != "" {
 		what += ": " + t.Made
 	}
+	if t.Inline {
+		g.p("// %sRow is a fact of %s, which are not kept: what the aggregate finds is passed on.", t.typ, what)
+		g.p("type %sRow struct {", t.typ)
+		for i, c := range t.columns {
+			g.p("%s %s", c, goType(t.Columns[i].Type))
+		}
+		g.p("}\n")
+		return
+	}
 	class := [...]string{plan.Static: "always the same", plan.Passing: "those of this tick", plan.Tracked: "kept from tick to tick"}[t.Class]
 	g.p("// %s has the facts of %s, %s.", t.typ, what, class)
 	g.p("type %s struct {", t.typ)
 	if t.tracked() {
 		g.p("%s.Facts", rt)
 	}
-	g.p("rows []%sRow\nset %s.Slots", t.typ, rt)
+	g.p("rows []%sRow", t.typ)
+	if !t.Bag {
+		g.p("set %s.Slots", rt)
+	}
 	for i, c := range t.Indexes {
 		g.p("by%d %s.Slots // by %s", i, rt, t.args("", c))
 	}
@@ -137,11 +149,19 @@ func (g *generator) table(t *table) {
 	if t.tracked() {
 		g.p("Facts: %s.NewFacts(%v, %v),", rt, t.Recursive, t.Durable)
 	}
-	g.p("set: %s.NewSlots(),", rt)
+	if !t.Bag {
+		g.p("set: %s.NewSlots(),", rt)
+	}
 	for i := range t.Indexes {
 		g.p("by%d: %s.NewSlots(),", i, rt)
 	}
 	g.p("}\n}\n")
+	if t.Bag {
+		g.p("// add adds a fact, which may be there.\nfunc (t *%s) add(%s) {", t.typ, t.params(t.all()))
+		g.p("t.rows = append(t.rows, %sRow{%s})\n}\n", t.typ, g.fields(t))
+		g.reset(t)
+		return
+	}
 	g.find(t)
 	for i := range t.Indexes {
 		g.first(t, i)
@@ -353,7 +373,10 @@ func (g *generator) join(t *table) {
 
 // reset writes the end of a tick.
 func (g *generator) reset(t *table) {
-	g.p("// reset forgets the facts of the tick.\nfunc (t *%s) reset() {\nif len(t.rows) > 0 {\nclear(t.rows)\nt.rows = t.rows[:0]\nt.set.Clear()", t.typ)
+	g.p("// reset forgets the facts of the tick.\nfunc (t *%s) reset() {\nif len(t.rows) > 0 {\nclear(t.rows)\nt.rows = t.rows[:0]", t.typ)
+	if !t.Bag {
+		g.p("t.set.Clear()")
+	}
 	for i := range t.Indexes {
 		g.p("t.by%d.Clear()", i)
 	}

@@ -60,6 +60,12 @@ type Relation struct {
 	// Indexes are the sets of columns, in ascending order, by which it is looked up,
 	// besides all of them.
 	Indexes [][]int
+	// Bag says that what arrives need not be told from what has arrived in the same
+	// tick: nobody looks it up, and nobody counts it.
+	Bag bool
+	// Inline says that the relation has no facts: what an aggregate says of a group,
+	// and no longer says of it, is passed on to the rules that read it.
+	Inline bool
 	// Made says what the plan has added it for.
 	Made string
 }

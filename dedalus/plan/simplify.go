@@ -46,6 +46,10 @@ func component(p *logic.Program, c *logic.Component) (*Component, error) {
 	for _, r := range n.rules {
 		n.variants(r)
 	}
+	for _, r := range n.component.Relations {
+		r.Bag = n.bag(r)
+		r.Inline = n.inline(r)
+	}
 	return n.component, nil
 }
 

@@ -110,31 +110,52 @@ const (
 	slotsRare = 32
 )
 
-// seed is another one in each process, so that nobody outside can choose rows of
-// the same hash. Nothing depends on the order of hashes.
-var seed = maphash.MakeSeed()
-
-var key = maphash.String(seed, "") | 1
+// keys are others in each process, so that nobody outside can choose rows of the
+// same hash. Nothing depends on the order of hashes.
+var key, key2 = func() (uint64, uint64) {
+	seed := maphash.MakeSeed()
+	return maphash.String(seed, "a"), maphash.String(seed, "b")
+}()
 
 // Hash is the hash of the columns of a row, as far as they have been added.
 type Hash uint64
 
-// U64 adds a number.
-func (h Hash) U64(n uint64) Hash {
-	hi, lo := bits.Mul64(uint64(h)^n^key, 0x9e3779b97f4a7c15)
-	return Hash(hi ^ lo)
+// mix is a product folded, as in wyhash.
+func mix(a, b uint64) uint64 {
+	hi, lo := bits.Mul64(a, b)
+	return hi ^ lo
 }
 
+// U64 adds a number.
+func (h Hash) U64(n uint64) Hash { return Hash(mix(uint64(h)^n^key, 0x9e3779b97f4a7c15)) }
+
 // Bool adds a truth value.
-func (h Hash) Bool(b bool) Hash {
-	if b {
-		return h.U64(1)
-	}
-	return h.U64(2)
+func (h Hash) Bool(b bool) Hash { return h.U64(1 + Truth(b)) }
+
+// load is eight bytes of s, from i on.
+func load(s string, i int) uint64 {
+	s = s[i : i+8]
+	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
+		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
 }
 
 // Text adds text, bytes or a node.
-func (h Hash) Text(s string) Hash { return h.U64(maphash.String(seed, s)) }
+func (h Hash) Text(s string) Hash {
+	n := len(s)
+	if n < 8 {
+		var a uint64
+		for i := range n {
+			a = a<<8 | uint64(s[i])
+		}
+		return Hash(mix(uint64(h)^a^key, key2^uint64(n)))
+	}
+	a, seen := uint64(h)^key, 0
+	for ; n-seen > 16; seen += 16 {
+		a = mix(a^load(s, seen), key2^load(s, seen+8))
+	}
+	// The last eight bytes, and the eight before them if there are as many.
+	return Hash(mix(a^load(s, min(seen, n-8)), key2^load(s, n-8)^uint64(n)))
+}
 
 // Sum is the hash.
 func (h Hash) Sum() uint32 { return uint32(h>>32) ^ uint32(h) }

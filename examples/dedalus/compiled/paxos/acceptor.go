@@ -538,7 +538,7 @@ func (s *acceptor) rule21Changes0() {
 		if i1 := s.taking_any_2.find(r0.slot); i1 >= 0 && s.taking_any_2.Was(i1) {
 			continue
 		}
-		s.taken.Next(s.taken.row(r0.slot, r0.b, r0.v), sign)
+		s.taken.Next(i0, sign)
 	}
 }
 
@@ -552,8 +552,7 @@ func (s *acceptor) rule21Changes1() {
 			if !s.taken.Is(i1) {
 				continue
 			}
-			r1 := &s.taken.rows[i1]
-			s.taken.Next(s.taken.row(r0.c2, r1.b, r1.v), sign)
+			s.taken.Next(i1, sign)
 		}
 	}
 }
@@ -1063,7 +1062,6 @@ func (s *acceptor) rule8Heads() {
 // acceptorPrepare has the facts of prepare(c0, c1), those of this tick.
 type acceptorPrepare struct {
 	rows []acceptorPrepareRow
-	set  rt.Slots
 }
 
 type acceptorPrepareRow struct {
@@ -1072,45 +1070,12 @@ type acceptorPrepareRow struct {
 }
 
 func newAcceptorPrepare() acceptorPrepare {
-	return acceptorPrepare{
-		set: rt.NewSlots(),
-	}
+	return acceptorPrepare{}
 }
 
-// find is the row of a fact, or -1.
-func (t *acceptorPrepare) find(c0 string, c1 uint64) int32 {
-	h := rt.Hash(0).Text(c0).U64(c1).Sum()
-	for at := h; ; at++ {
-		i, tag := t.set.At(at)
-		if i == 0 {
-			return -1
-		}
-		if tag == h {
-			if r := &t.rows[i-1]; r.c0 == c0 && r.c1 == c1 {
-				return int32(i - 1)
-			}
-		}
-	}
-}
-
-// add adds a fact.
+// add adds a fact, which may be there.
 func (t *acceptorPrepare) add(c0 string, c1 uint64) {
-	h := rt.Hash(0).Text(c0).U64(c1).Sum()
-search:
-	for at := h; ; at++ {
-		i, tag := t.set.At(at)
-		if i == 0 {
-			break search
-		}
-		if tag == h {
-			if r := &t.rows[i-1]; r.c0 == c0 && r.c1 == c1 {
-				return
-			}
-		}
-	}
-	i := int32(len(t.rows))
 	t.rows = append(t.rows, acceptorPrepareRow{c0: c0, c1: c1})
-	t.set.Add(h, i)
 }
 
 // reset forgets the facts of the tick.
@@ -1118,7 +1083,6 @@ func (t *acceptorPrepare) reset() {
 	if len(t.rows) > 0 {
 		clear(t.rows)
 		t.rows = t.rows[:0]
-		t.set.Clear()
 	}
 }
 
@@ -1434,7 +1398,6 @@ func (t *acceptorSize) remove(i int32) {
 // acceptorAccept has the facts of accept(c0, c1, c2, c3), those of this tick.
 type acceptorAccept struct {
 	rows []acceptorAcceptRow
-	set  rt.Slots
 }
 
 type acceptorAcceptRow struct {
@@ -1445,45 +1408,12 @@ type acceptorAcceptRow struct {
 }
 
 func newAcceptorAccept() acceptorAccept {
-	return acceptorAccept{
-		set: rt.NewSlots(),
-	}
+	return acceptorAccept{}
 }
 
-// find is the row of a fact, or -1.
-func (t *acceptorAccept) find(c0 string, c1 uint64, c2 uint64, c3 string) int32 {
-	h := rt.Hash(0).Text(c0).U64(c1).U64(c2).Text(c3).Sum()
-	for at := h; ; at++ {
-		i, tag := t.set.At(at)
-		if i == 0 {
-			return -1
-		}
-		if tag == h {
-			if r := &t.rows[i-1]; r.c0 == c0 && r.c1 == c1 && r.c2 == c2 && r.c3 == c3 {
-				return int32(i - 1)
-			}
-		}
-	}
-}
-
-// add adds a fact.
+// add adds a fact, which may be there.
 func (t *acceptorAccept) add(c0 string, c1 uint64, c2 uint64, c3 string) {
-	h := rt.Hash(0).Text(c0).U64(c1).U64(c2).Text(c3).Sum()
-search:
-	for at := h; ; at++ {
-		i, tag := t.set.At(at)
-		if i == 0 {
-			break search
-		}
-		if tag == h {
-			if r := &t.rows[i-1]; r.c0 == c0 && r.c1 == c1 && r.c2 == c2 && r.c3 == c3 {
-				return
-			}
-		}
-	}
-	i := int32(len(t.rows))
 	t.rows = append(t.rows, acceptorAcceptRow{c0: c0, c1: c1, c2: c2, c3: c3})
-	t.set.Add(h, i)
 }
 
 // reset forgets the facts of the tick.
@@ -1491,7 +1421,6 @@ func (t *acceptorAccept) reset() {
 	if len(t.rows) > 0 {
 		clear(t.rows)
 		t.rows = t.rows[:0]
-		t.set.Clear()
 	}
 }
 

@@ -15,7 +15,6 @@ type proposer struct {
 	// started says that the first tick is over.
 	started          bool
 	texts            rt.Strings
-	used             proposerUsed
 	heard            proposerHeard
 	election         proposerElection
 	refused          proposerRefused
@@ -41,7 +40,6 @@ type proposer struct {
 	elected          proposerElected
 	top              proposerTop
 	adopted          proposerAdopted
-	last             proposerLast
 	range_2          proposerRange
 	proposing        proposerProposing
 	propose          proposerPropose
@@ -50,7 +48,6 @@ type proposer struct {
 	proposal         proposerProposal
 	waiting          proposerWaiting
 	place            proposerPlace
-	end              proposerEnd
 	base             proposerBase
 	accepted         proposerAccepted
 	votes            proposerVotes
@@ -83,7 +80,6 @@ type proposer struct {
 func newProposer(who rt.Identity, static map[string][][]byte) (rt.Component, error) {
 	s := &proposer{
 		self:             who.Self,
-		used:             newProposerUsed(),
 		heard:            newProposerHeard(),
 		election:         newProposerElection(),
 		refused:          newProposerRefused(),
@@ -109,7 +105,6 @@ func newProposer(who rt.Identity, static map[string][][]byte) (rt.Component, err
 		elected:          newProposerElected(),
 		top:              newProposerTop(),
 		adopted:          newProposerAdopted(),
-		last:             newProposerLast(),
 		range_2:          newProposerRange(),
 		proposing:        newProposerProposing(),
 		propose:          newProposerPropose(),
@@ -118,7 +113,6 @@ func newProposer(who rt.Identity, static map[string][][]byte) (rt.Component, err
 		proposal:         newProposerProposal(),
 		waiting:          newProposerWaiting(),
 		place:            newProposerPlace(),
-		end:              newProposerEnd(),
 		base:             newProposerBase(),
 		accepted:         newProposerAccepted(),
 		votes:            newProposerVotes(),
@@ -294,9 +288,7 @@ func (s *proposer) Tick(out *rt.Out) {
 	s.used_unmerged.Settle()
 	s.rule1Changes0()
 	s.rule1Heads()
-	s.used.Settle()
 	s.election.Settle()
-	s.rule2Changes0()
 	s.rule3All0()
 	s.rule4All0()
 	s.rule5All0()
@@ -342,7 +334,6 @@ func (s *proposer) Tick(out *rt.Out) {
 	s.adopted.Settle()
 	s.rule21Changes0()
 	s.rule21Heads()
-	s.last.Settle()
 	s.group30()
 	s.rule24Changes0()
 	s.adopted_any_1.Settle()
@@ -366,10 +357,7 @@ func (s *proposer) Tick(out *rt.Out) {
 	s.rule30Changes0()
 	s.rule30Changes1()
 	s.rule30Heads()
-	s.end.Settle()
-	s.rule31Changes0()
 	s.end_any.Settle()
-	s.rule32Changes0()
 	s.rule33Changes0()
 	s.rule33Changes1()
 	s.base.Settle()
@@ -415,7 +403,6 @@ func (s *proposer) Tick(out *rt.Out) {
 	s.rule55All0(out)
 	s.rule56All0(out)
 	s.rule57All0(out)
-	s.rule58Changes0()
 	s.rule59Changes0()
 	s.rule59Changes1()
 	s.rule60Changes0()
@@ -439,10 +426,6 @@ func (s *proposer) Tick(out *rt.Out) {
 
 // finish ends a tick: what was for it only is forgotten, and what must be durable is told.
 func (s *proposer) finish(out *rt.Out) {
-	s.used.Finish()
-	for _, i := range s.used.Gone {
-		s.used.remove(i)
-	}
 	s.heard.Finish()
 	for _, i := range s.heard.Gone {
 		s.heard.remove(i)
@@ -506,10 +489,6 @@ func (s *proposer) finish(out *rt.Out) {
 	for _, i := range s.adopted.Gone {
 		s.adopted.remove(i)
 	}
-	s.last.Finish()
-	for _, i := range s.last.Gone {
-		s.last.remove(i)
-	}
 	s.range_2.Finish()
 	for _, i := range s.range_2.Gone {
 		s.range_2.remove(i)
@@ -538,10 +517,6 @@ func (s *proposer) finish(out *rt.Out) {
 	s.place.Finish()
 	for _, i := range s.place.Gone {
 		s.place.remove(i)
-	}
-	s.end.Finish()
-	for _, i := range s.end.Gone {
-		s.end.remove(i)
 	}
 	s.base.Finish()
 	for _, i := range s.base.Gone {
@@ -619,7 +594,6 @@ func (t *proposerUsed_unmerged) change(out *rt.Out, i int32, gone bool) {
 // Pending is as rt.Component says.
 func (s *proposer) Pending() bool {
 	return !s.started ||
-		s.used.Pending() ||
 		s.heard.Pending() ||
 		s.election.Pending() ||
 		len(s.refused.rows) > 0 ||
@@ -640,7 +614,6 @@ func (s *proposer) Pending() bool {
 		s.elected.Pending() ||
 		s.top.Pending() ||
 		s.adopted.Pending() ||
-		s.last.Pending() ||
 		s.range_2.Pending() ||
 		s.proposing.Pending() ||
 		len(s.propose.rows) > 0 ||
@@ -649,7 +622,6 @@ func (s *proposer) Pending() bool {
 		s.proposal.Pending() ||
 		s.waiting.Pending() ||
 		s.place.Pending() ||
-		s.end.Pending() ||
 		s.base.Pending() ||
 		len(s.accepted.rows) > 0 ||
 		s.votes.Pending() ||
@@ -702,7 +674,6 @@ func (s *proposer) Snapshot(out *rt.Out) {
 
 // group30 derives range, which depend on each other.
 func (s *proposer) group30() {
-	s.rule22Changes0()
 	// Derived anew if something that it came from is lost.
 	anew := s.stale30
 	anew = anew || s.range_2.Lost()
@@ -728,14 +699,10 @@ func (s *proposer) rule1Changes0() {
 	}
 }
 
-// rule2Changes0 is, from the changes of used,
+// rule2Changes0 is, for a change of used,
 // paxos.ded:39: sync heard(b) <- used(b)
-func (s *proposer) rule2Changes0() {
-	for _, i0 := range s.used.Changes {
-		sign := s.used.Sign(i0)
-		r0 := &s.used.rows[i0]
-		s.heard_unmerged.Derive(s.heard_unmerged.row(r0.b), sign)
-	}
+func (s *proposer) rule2Changes0(r0 *proposerUsedRow, sign int32) {
+	s.heard_unmerged.Derive(s.heard_unmerged.row(r0.b), sign)
 }
 
 // rule3All0 is, from all of election,
@@ -1123,14 +1090,10 @@ func (s *proposer) rule21Changes0() {
 	}
 }
 
-// rule22Changes0 is, from the changes of last,
+// rule22Changes0 is, for a change of last,
 // paxos.ded:68: sync range(s) <- last(s)
-func (s *proposer) rule22Changes0() {
-	for _, i0 := range s.last.Changes {
-		sign := s.last.Sign(i0)
-		r0 := &s.last.rows[i0]
-		s.range_2.Derive(s.range_2.row(r0.c0), sign)
-	}
+func (s *proposer) rule22Changes0(r0 *proposerLastRow, sign int32) {
+	s.range_2.Derive(s.range_2.row(r0.c0), sign)
 }
 
 // rule23Work0 is, from a new fact of range,
@@ -1359,24 +1322,17 @@ func (s *proposer) rule30Changes1() {
 	}
 }
 
-// rule31Changes0 is, from the changes of end,
+// rule31Changes0 is, for a change of end,
 // whether there is a end
-func (s *proposer) rule31Changes0() {
-	for _, i0 := range s.end.Changes {
-		sign := s.end.Sign(i0)
-		s.end_any.Derive(s.end_any.row(), sign)
-	}
+func (s *proposer) rule31Changes0(r0 *proposerEndRow, sign int32) {
+	s.end_any.Derive(s.end_any.row(), sign)
 }
 
-// rule32Changes0 is, from the changes of end,
+// rule32Changes0 is, for a change of end,
 // paxos.ded:78: sync base(s) <- end(e), s := e + 1
-func (s *proposer) rule32Changes0() {
-	for _, i0 := range s.end.Changes {
-		sign := s.end.Sign(i0)
-		r0 := &s.end.rows[i0]
-		v1 := (r0.c0 + rt.Number[uint64](1))
-		s.base.Derive(s.base.row(v1), sign)
-	}
+func (s *proposer) rule32Changes0(r0 *proposerEndRow, sign int32) {
+	v1 := (r0.c0 + rt.Number[uint64](1))
+	s.base.Derive(s.base.row(v1), sign)
 }
 
 // rule33Changes0 is, from the changes of led,
@@ -2018,14 +1974,10 @@ func (s *proposer) rule57All0(out *rt.Out) {
 	}
 }
 
-// rule58Changes0 is, from the changes of used,
+// rule58Changes0 is, for a change of used,
 // paxos.ded:25: next used(b) <- used(b)
-func (s *proposer) rule58Changes0() {
-	for _, i0 := range s.used.Changes {
-		sign := s.used.Sign(i0)
-		r0 := &s.used.rows[i0]
-		s.used_unmerged.Next(s.used_unmerged.row(r0.b), sign)
-	}
+func (s *proposer) rule58Changes0(r0 *proposerUsedRow, sign int32) {
+	s.used_unmerged.Next(s.used_unmerged.row(r0.b), sign)
 }
 
 // rule59Changes0 is, from the changes of mine,
@@ -2037,7 +1989,7 @@ func (s *proposer) rule59Changes0() {
 		if i1 := s.mine_deleted.find(r0.b); i1 >= 0 && s.mine_deleted.Was(i1) {
 			continue
 		}
-		s.mine.Next(s.mine.row(r0.b), sign)
+		s.mine.Next(i0, sign)
 	}
 }
 
@@ -2063,7 +2015,7 @@ func (s *proposer) rule60Changes0() {
 		if i1 := s.led_deleted.find(r0.b); i1 >= 0 && s.led_deleted.Was(i1) {
 			continue
 		}
-		s.led.Next(s.led.row(r0.b), sign)
+		s.led.Next(i0, sign)
 	}
 }
 
@@ -2085,11 +2037,10 @@ func (s *proposer) rule60Changes1() {
 func (s *proposer) rule61Changes0() {
 	for _, i0 := range s.boss.Changes {
 		sign := s.boss.Sign(i0)
-		r0 := &s.boss.rows[i0]
 		if i1 := s.election.find(); i1 >= 0 && s.election.Was(i1) {
 			continue
 		}
-		s.boss.Next(s.boss.row(r0.p), sign)
+		s.boss.Next(i0, sign)
 	}
 }
 
@@ -2102,8 +2053,7 @@ func (s *proposer) rule61Changes1() {
 			if !s.boss.Is(i1) {
 				continue
 			}
-			r1 := &s.boss.rows[i1]
-			s.boss.Next(s.boss.row(r1.p), sign)
+			s.boss.Next(i1, sign)
 		}
 	}
 }
@@ -2117,7 +2067,7 @@ func (s *proposer) rule62Changes0() {
 		if i1 := s.done_any_1.find(r0.v); i1 >= 0 && s.done_any_1.Was(i1) {
 			continue
 		}
-		s.queue.Next(s.queue.row(r0.client, r0.v), sign)
+		s.queue.Next(i0, sign)
 	}
 }
 
@@ -2131,8 +2081,7 @@ func (s *proposer) rule62Changes1() {
 			if !s.queue.Is(i1) {
 				continue
 			}
-			r1 := &s.queue.rows[i1]
-			s.queue.Next(s.queue.row(r1.client, r0.v), sign)
+			s.queue.Next(i1, sign)
 		}
 	}
 }
@@ -2142,11 +2091,10 @@ func (s *proposer) rule62Changes1() {
 func (s *proposer) rule63Changes0() {
 	for _, i0 := range s.promises.Changes {
 		sign := s.promises.Sign(i0)
-		r0 := &s.promises.rows[i0]
 		if i1 := s.led_any.find(); i1 >= 0 && s.led_any.Was(i1) {
 			continue
 		}
-		s.promises.Next(s.promises.row(r0.a, r0.b, r0.n), sign)
+		s.promises.Next(i0, sign)
 	}
 }
 
@@ -2159,8 +2107,7 @@ func (s *proposer) rule63Changes1() {
 			if !s.promises.Is(i1) {
 				continue
 			}
-			r1 := &s.promises.rows[i1]
-			s.promises.Next(s.promises.row(r1.a, r1.b, r1.n), sign)
+			s.promises.Next(i1, sign)
 		}
 	}
 }
@@ -2170,11 +2117,10 @@ func (s *proposer) rule63Changes1() {
 func (s *proposer) rule64Changes0() {
 	for _, i0 := range s.entries.Changes {
 		sign := s.entries.Sign(i0)
-		r0 := &s.entries.rows[i0]
 		if i1 := s.led_any.find(); i1 >= 0 && s.led_any.Was(i1) {
 			continue
 		}
-		s.entries.Next(s.entries.row(r0.a, r0.b, r0.slot, r0.c, r0.v), sign)
+		s.entries.Next(i0, sign)
 	}
 }
 
@@ -2187,8 +2133,7 @@ func (s *proposer) rule64Changes1() {
 			if !s.entries.Is(i1) {
 				continue
 			}
-			r1 := &s.entries.rows[i1]
-			s.entries.Next(s.entries.row(r1.a, r1.b, r1.slot, r1.c, r1.v), sign)
+			s.entries.Next(i1, sign)
 		}
 	}
 }
@@ -2198,8 +2143,7 @@ func (s *proposer) rule64Changes1() {
 func (s *proposer) rule65Changes0() {
 	for _, i0 := range s.proposal.Changes {
 		sign := s.proposal.Sign(i0)
-		r0 := &s.proposal.rows[i0]
-		s.proposal.Next(s.proposal.row(r0.b, r0.slot, r0.v), sign)
+		s.proposal.Next(i0, sign)
 	}
 }
 
@@ -2212,7 +2156,7 @@ func (s *proposer) rule66Changes0() {
 		if i1 := s.done_any_0.find(r0.slot); i1 >= 0 && s.done_any_0.Was(i1) {
 			continue
 		}
-		s.votes.Next(s.votes.row(r0.a, r0.b, r0.slot, r0.v), sign)
+		s.votes.Next(i0, sign)
 	}
 }
 
@@ -2226,8 +2170,7 @@ func (s *proposer) rule66Changes1() {
 			if !s.votes.Is(i1) {
 				continue
 			}
-			r1 := &s.votes.rows[i1]
-			s.votes.Next(s.votes.row(r1.a, r1.b, r0.slot, r1.v), sign)
+			s.votes.Next(i1, sign)
 		}
 	}
 }
@@ -2237,8 +2180,7 @@ func (s *proposer) rule66Changes1() {
 func (s *proposer) rule67Changes0() {
 	for _, i0 := range s.done.Changes {
 		sign := s.done.Sign(i0)
-		r0 := &s.done.rows[i0]
-		s.done.Next(s.done.row(r0.slot, r0.v), sign)
+		s.done.Next(i0, sign)
 	}
 }
 
@@ -2426,10 +2368,12 @@ func (s *proposer) rule1Heads() {
 			t.again(g)
 		}
 		if g.told && (g.count == 0 || g.last != g.value) {
-			s.used.Derive(s.used.row(g.last), -1)
+			s.rule2Changes0(&proposerUsedRow{g.last}, -1)
+			s.rule58Changes0(&proposerUsedRow{g.last}, -1)
 		}
 		if g.count > 0 && (!g.told || g.last != g.value) {
-			s.used.Derive(s.used.row(g.value), 1)
+			s.rule2Changes0(&proposerUsedRow{g.value}, 1)
+			s.rule58Changes0(&proposerUsedRow{g.value}, 1)
 		}
 		g.told, g.last = g.count > 0, g.value
 		if g.count == 0 {
@@ -3171,10 +3115,10 @@ func (s *proposer) rule21Heads() {
 			t.again(g)
 		}
 		if g.told && (g.count == 0 || g.last != g.value) {
-			s.last.Derive(s.last.row(g.last), -1)
+			s.rule22Changes0(&proposerLastRow{g.last}, -1)
 		}
 		if g.count > 0 && (!g.told || g.last != g.value) {
-			s.last.Derive(s.last.row(g.value), 1)
+			s.rule22Changes0(&proposerLastRow{g.value}, 1)
 		}
 		g.told, g.last = g.count > 0, g.value
 		if g.count == 0 {
@@ -3512,10 +3456,12 @@ func (s *proposer) rule30Heads() {
 			t.again(g)
 		}
 		if g.told && (g.count == 0 || g.last != g.value) {
-			s.end.Derive(s.end.row(g.last), -1)
+			s.rule31Changes0(&proposerEndRow{g.last}, -1)
+			s.rule32Changes0(&proposerEndRow{g.last}, -1)
 		}
 		if g.count > 0 && (!g.told || g.last != g.value) {
-			s.end.Derive(s.end.row(g.value), 1)
+			s.rule31Changes0(&proposerEndRow{g.value}, 1)
+			s.rule32Changes0(&proposerEndRow{g.value}, 1)
 		}
 		g.told, g.last = g.count > 0, g.value
 		if g.count == 0 {
@@ -3608,71 +3554,6 @@ func (s *proposer) rule38Heads() {
 		}
 	}
 	t.touched = t.touched[:0]
-}
-
-// proposerUsed has the facts of used(b), kept from tick to tick.
-type proposerUsed struct {
-	rt.Facts
-	rows []proposerUsedRow
-	set  rt.Slots
-}
-
-type proposerUsedRow struct {
-	b uint64
-}
-
-func newProposerUsed() proposerUsed {
-	return proposerUsed{
-		Facts: rt.NewFacts(false, false),
-		set:   rt.NewSlots(),
-	}
-}
-
-// find is the row of a fact, or -1.
-func (t *proposerUsed) find(b uint64) int32 {
-	h := rt.Hash(0).U64(b).Sum()
-	for at := h; ; at++ {
-		i, tag := t.set.At(at)
-		if i == 0 {
-			return -1
-		}
-		if tag == h {
-			if r := &t.rows[i-1]; r.b == b {
-				return int32(i - 1)
-			}
-		}
-	}
-}
-
-// row is the row of a fact, which is added if it is not there.
-func (t *proposerUsed) row(b uint64) int32 {
-	h := rt.Hash(0).U64(b).Sum()
-search:
-	for at := h; ; at++ {
-		i, tag := t.set.At(at)
-		if i == 0 {
-			break search
-		}
-		if tag == h {
-			if r := &t.rows[i-1]; r.b == b {
-				return int32(i - 1)
-			}
-		}
-	}
-	i := t.Row()
-	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, proposerUsedRow{b: b})
-	} else {
-		t.rows[i] = proposerUsedRow{b: b}
-	}
-	t.set.Add(h, i)
-	return i
-}
-
-func (t *proposerUsed) remove(i int32) {
-	r := &t.rows[i]
-	t.set.Remove(rt.Hash(0).U64(r.b).Sum(), i)
-	*r = proposerUsedRow{}
 }
 
 // proposerHeard has the facts of heard(b), kept from tick to tick.
@@ -3803,7 +3684,6 @@ func (t *proposerElection) remove(i int32) {
 // proposerRefused has the facts of refused(c0), those of this tick.
 type proposerRefused struct {
 	rows []proposerRefusedRow
-	set  rt.Slots
 }
 
 type proposerRefusedRow struct {
@@ -3811,45 +3691,12 @@ type proposerRefusedRow struct {
 }
 
 func newProposerRefused() proposerRefused {
-	return proposerRefused{
-		set: rt.NewSlots(),
-	}
+	return proposerRefused{}
 }
 
-// find is the row of a fact, or -1.
-func (t *proposerRefused) find(c0 uint64) int32 {
-	h := rt.Hash(0).U64(c0).Sum()
-	for at := h; ; at++ {
-		i, tag := t.set.At(at)
-		if i == 0 {
-			return -1
-		}
-		if tag == h {
-			if r := &t.rows[i-1]; r.c0 == c0 {
-				return int32(i - 1)
-			}
-		}
-	}
-}
-
-// add adds a fact.
+// add adds a fact, which may be there.
 func (t *proposerRefused) add(c0 uint64) {
-	h := rt.Hash(0).U64(c0).Sum()
-search:
-	for at := h; ; at++ {
-		i, tag := t.set.At(at)
-		if i == 0 {
-			break search
-		}
-		if tag == h {
-			if r := &t.rows[i-1]; r.c0 == c0 {
-				return
-			}
-		}
-	}
-	i := int32(len(t.rows))
 	t.rows = append(t.rows, proposerRefusedRow{c0: c0})
-	t.set.Add(h, i)
 }
 
 // reset forgets the facts of the tick.
@@ -3857,14 +3704,12 @@ func (t *proposerRefused) reset() {
 	if len(t.rows) > 0 {
 		clear(t.rows)
 		t.rows = t.rows[:0]
-		t.set.Clear()
 	}
 }
 
 // proposerAlive has the facts of alive(c0, c1), those of this tick.
 type proposerAlive struct {
 	rows []proposerAliveRow
-	set  rt.Slots
 }
 
 type proposerAliveRow struct {
@@ -3873,45 +3718,12 @@ type proposerAliveRow struct {
 }
 
 func newProposerAlive() proposerAlive {
-	return proposerAlive{
-		set: rt.NewSlots(),
-	}
+	return proposerAlive{}
 }
 
-// find is the row of a fact, or -1.
-func (t *proposerAlive) find(c0 string, c1 uint64) int32 {
-	h := rt.Hash(0).Text(c0).U64(c1).Sum()
-	for at := h; ; at++ {
-		i, tag := t.set.At(at)
-		if i == 0 {
-			return -1
-		}
-		if tag == h {
-			if r := &t.rows[i-1]; r.c0 == c0 && r.c1 == c1 {
-				return int32(i - 1)
-			}
-		}
-	}
-}
-
-// add adds a fact.
+// add adds a fact, which may be there.
 func (t *proposerAlive) add(c0 string, c1 uint64) {
-	h := rt.Hash(0).Text(c0).U64(c1).Sum()
-search:
-	for at := h; ; at++ {
-		i, tag := t.set.At(at)
-		if i == 0 {
-			break search
-		}
-		if tag == h {
-			if r := &t.rows[i-1]; r.c0 == c0 && r.c1 == c1 {
-				return
-			}
-		}
-	}
-	i := int32(len(t.rows))
 	t.rows = append(t.rows, proposerAliveRow{c0: c0, c1: c1})
-	t.set.Add(h, i)
 }
 
 // reset forgets the facts of the tick.
@@ -3919,7 +3731,6 @@ func (t *proposerAlive) reset() {
 	if len(t.rows) > 0 {
 		clear(t.rows)
 		t.rows = t.rows[:0]
-		t.set.Clear()
 	}
 }
 
@@ -4453,48 +4264,18 @@ func (t *proposerAsk) reset() {
 // proposerHeartbeat has the facts of heartbeat(), those of this tick.
 type proposerHeartbeat struct {
 	rows []proposerHeartbeatRow
-	set  rt.Slots
 }
 
 type proposerHeartbeatRow struct {
 }
 
 func newProposerHeartbeat() proposerHeartbeat {
-	return proposerHeartbeat{
-		set: rt.NewSlots(),
-	}
+	return proposerHeartbeat{}
 }
 
-// find is the row of a fact, or -1.
-func (t *proposerHeartbeat) find() int32 {
-	h := rt.Hash(0).Sum()
-	for at := h; ; at++ {
-		i, tag := t.set.At(at)
-		if i == 0 {
-			return -1
-		}
-		if tag == h {
-			return int32(i - 1)
-		}
-	}
-}
-
-// add adds a fact.
+// add adds a fact, which may be there.
 func (t *proposerHeartbeat) add() {
-	h := rt.Hash(0).Sum()
-search:
-	for at := h; ; at++ {
-		i, tag := t.set.At(at)
-		if i == 0 {
-			break search
-		}
-		if tag == h {
-			return
-		}
-	}
-	i := int32(len(t.rows))
 	t.rows = append(t.rows, proposerHeartbeatRow{})
-	t.set.Add(h, i)
 }
 
 // reset forgets the facts of the tick.
@@ -4502,7 +4283,6 @@ func (t *proposerHeartbeat) reset() {
 	if len(t.rows) > 0 {
 		clear(t.rows)
 		t.rows = t.rows[:0]
-		t.set.Clear()
 	}
 }
 
@@ -4561,7 +4341,6 @@ search:
 // proposerPromise has the facts of promise(c0, c1, c2), those of this tick.
 type proposerPromise struct {
 	rows []proposerPromiseRow
-	set  rt.Slots
 }
 
 type proposerPromiseRow struct {
@@ -4571,45 +4350,12 @@ type proposerPromiseRow struct {
 }
 
 func newProposerPromise() proposerPromise {
-	return proposerPromise{
-		set: rt.NewSlots(),
-	}
+	return proposerPromise{}
 }
 
-// find is the row of a fact, or -1.
-func (t *proposerPromise) find(c0 string, c1 uint64, c2 uint64) int32 {
-	h := rt.Hash(0).Text(c0).U64(c1).U64(c2).Sum()
-	for at := h; ; at++ {
-		i, tag := t.set.At(at)
-		if i == 0 {
-			return -1
-		}
-		if tag == h {
-			if r := &t.rows[i-1]; r.c0 == c0 && r.c1 == c1 && r.c2 == c2 {
-				return int32(i - 1)
-			}
-		}
-	}
-}
-
-// add adds a fact.
+// add adds a fact, which may be there.
 func (t *proposerPromise) add(c0 string, c1 uint64, c2 uint64) {
-	h := rt.Hash(0).Text(c0).U64(c1).U64(c2).Sum()
-search:
-	for at := h; ; at++ {
-		i, tag := t.set.At(at)
-		if i == 0 {
-			break search
-		}
-		if tag == h {
-			if r := &t.rows[i-1]; r.c0 == c0 && r.c1 == c1 && r.c2 == c2 {
-				return
-			}
-		}
-	}
-	i := int32(len(t.rows))
 	t.rows = append(t.rows, proposerPromiseRow{c0: c0, c1: c1, c2: c2})
-	t.set.Add(h, i)
 }
 
 // reset forgets the facts of the tick.
@@ -4617,7 +4363,6 @@ func (t *proposerPromise) reset() {
 	if len(t.rows) > 0 {
 		clear(t.rows)
 		t.rows = t.rows[:0]
-		t.set.Clear()
 	}
 }
 
@@ -4729,7 +4474,6 @@ func (t *proposerPromises) remove(i int32) {
 // proposerEntry has the facts of entry(c0, c1, c2, c3, c4), those of this tick.
 type proposerEntry struct {
 	rows []proposerEntryRow
-	set  rt.Slots
 }
 
 type proposerEntryRow struct {
@@ -4741,45 +4485,12 @@ type proposerEntryRow struct {
 }
 
 func newProposerEntry() proposerEntry {
-	return proposerEntry{
-		set: rt.NewSlots(),
-	}
+	return proposerEntry{}
 }
 
-// find is the row of a fact, or -1.
-func (t *proposerEntry) find(c0 string, c1 uint64, c2 uint64, c3 uint64, c4 string) int32 {
-	h := rt.Hash(0).Text(c0).U64(c1).U64(c2).U64(c3).Text(c4).Sum()
-	for at := h; ; at++ {
-		i, tag := t.set.At(at)
-		if i == 0 {
-			return -1
-		}
-		if tag == h {
-			if r := &t.rows[i-1]; r.c0 == c0 && r.c1 == c1 && r.c2 == c2 && r.c3 == c3 && r.c4 == c4 {
-				return int32(i - 1)
-			}
-		}
-	}
-}
-
-// add adds a fact.
+// add adds a fact, which may be there.
 func (t *proposerEntry) add(c0 string, c1 uint64, c2 uint64, c3 uint64, c4 string) {
-	h := rt.Hash(0).Text(c0).U64(c1).U64(c2).U64(c3).Text(c4).Sum()
-search:
-	for at := h; ; at++ {
-		i, tag := t.set.At(at)
-		if i == 0 {
-			break search
-		}
-		if tag == h {
-			if r := &t.rows[i-1]; r.c0 == c0 && r.c1 == c1 && r.c2 == c2 && r.c3 == c3 && r.c4 == c4 {
-				return
-			}
-		}
-	}
-	i := int32(len(t.rows))
 	t.rows = append(t.rows, proposerEntryRow{c0: c0, c1: c1, c2: c2, c3: c3, c4: c4})
-	t.set.Add(h, i)
 }
 
 // reset forgets the facts of the tick.
@@ -4787,7 +4498,6 @@ func (t *proposerEntry) reset() {
 	if len(t.rows) > 0 {
 		clear(t.rows)
 		t.rows = t.rows[:0]
-		t.set.Clear()
 	}
 }
 
@@ -5461,71 +5171,6 @@ func (t *proposerAdopted) remove(i int32) {
 	*r = proposerAdoptedRow{}
 }
 
-// proposerLast has the facts of last(c0), kept from tick to tick.
-type proposerLast struct {
-	rt.Facts
-	rows []proposerLastRow
-	set  rt.Slots
-}
-
-type proposerLastRow struct {
-	c0 uint64
-}
-
-func newProposerLast() proposerLast {
-	return proposerLast{
-		Facts: rt.NewFacts(false, false),
-		set:   rt.NewSlots(),
-	}
-}
-
-// find is the row of a fact, or -1.
-func (t *proposerLast) find(c0 uint64) int32 {
-	h := rt.Hash(0).U64(c0).Sum()
-	for at := h; ; at++ {
-		i, tag := t.set.At(at)
-		if i == 0 {
-			return -1
-		}
-		if tag == h {
-			if r := &t.rows[i-1]; r.c0 == c0 {
-				return int32(i - 1)
-			}
-		}
-	}
-}
-
-// row is the row of a fact, which is added if it is not there.
-func (t *proposerLast) row(c0 uint64) int32 {
-	h := rt.Hash(0).U64(c0).Sum()
-search:
-	for at := h; ; at++ {
-		i, tag := t.set.At(at)
-		if i == 0 {
-			break search
-		}
-		if tag == h {
-			if r := &t.rows[i-1]; r.c0 == c0 {
-				return int32(i - 1)
-			}
-		}
-	}
-	i := t.Row()
-	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, proposerLastRow{c0: c0})
-	} else {
-		t.rows[i] = proposerLastRow{c0: c0}
-	}
-	t.set.Add(h, i)
-	return i
-}
-
-func (t *proposerLast) remove(i int32) {
-	r := &t.rows[i]
-	t.set.Remove(rt.Hash(0).U64(r.c0).Sum(), i)
-	*r = proposerLastRow{}
-}
-
 // proposerRange has the facts of range(c0), kept from tick to tick.
 type proposerRange struct {
 	rt.Facts
@@ -5661,7 +5306,6 @@ func (t *proposerProposing) remove(i int32) {
 // proposerPropose has the facts of propose(client, v), those of this tick.
 type proposerPropose struct {
 	rows []proposerProposeRow
-	set  rt.Slots
 }
 
 type proposerProposeRow struct {
@@ -5670,45 +5314,12 @@ type proposerProposeRow struct {
 }
 
 func newProposerPropose() proposerPropose {
-	return proposerPropose{
-		set: rt.NewSlots(),
-	}
+	return proposerPropose{}
 }
 
-// find is the row of a fact, or -1.
-func (t *proposerPropose) find(client string, v string) int32 {
-	h := rt.Hash(0).Text(client).Text(v).Sum()
-	for at := h; ; at++ {
-		i, tag := t.set.At(at)
-		if i == 0 {
-			return -1
-		}
-		if tag == h {
-			if r := &t.rows[i-1]; r.client == client && r.v == v {
-				return int32(i - 1)
-			}
-		}
-	}
-}
-
-// add adds a fact.
+// add adds a fact, which may be there.
 func (t *proposerPropose) add(client string, v string) {
-	h := rt.Hash(0).Text(client).Text(v).Sum()
-search:
-	for at := h; ; at++ {
-		i, tag := t.set.At(at)
-		if i == 0 {
-			break search
-		}
-		if tag == h {
-			if r := &t.rows[i-1]; r.client == client && r.v == v {
-				return
-			}
-		}
-	}
-	i := int32(len(t.rows))
 	t.rows = append(t.rows, proposerProposeRow{client: client, v: v})
-	t.set.Add(h, i)
 }
 
 // reset forgets the facts of the tick.
@@ -5716,7 +5327,6 @@ func (t *proposerPropose) reset() {
 	if len(t.rows) > 0 {
 		clear(t.rows)
 		t.rows = t.rows[:0]
-		t.set.Clear()
 	}
 }
 
@@ -6202,71 +5812,6 @@ func (t *proposerPlace) remove(i int32) {
 	*r = proposerPlaceRow{}
 }
 
-// proposerEnd has the facts of end(c0), kept from tick to tick.
-type proposerEnd struct {
-	rt.Facts
-	rows []proposerEndRow
-	set  rt.Slots
-}
-
-type proposerEndRow struct {
-	c0 uint64
-}
-
-func newProposerEnd() proposerEnd {
-	return proposerEnd{
-		Facts: rt.NewFacts(false, false),
-		set:   rt.NewSlots(),
-	}
-}
-
-// find is the row of a fact, or -1.
-func (t *proposerEnd) find(c0 uint64) int32 {
-	h := rt.Hash(0).U64(c0).Sum()
-	for at := h; ; at++ {
-		i, tag := t.set.At(at)
-		if i == 0 {
-			return -1
-		}
-		if tag == h {
-			if r := &t.rows[i-1]; r.c0 == c0 {
-				return int32(i - 1)
-			}
-		}
-	}
-}
-
-// row is the row of a fact, which is added if it is not there.
-func (t *proposerEnd) row(c0 uint64) int32 {
-	h := rt.Hash(0).U64(c0).Sum()
-search:
-	for at := h; ; at++ {
-		i, tag := t.set.At(at)
-		if i == 0 {
-			break search
-		}
-		if tag == h {
-			if r := &t.rows[i-1]; r.c0 == c0 {
-				return int32(i - 1)
-			}
-		}
-	}
-	i := t.Row()
-	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, proposerEndRow{c0: c0})
-	} else {
-		t.rows[i] = proposerEndRow{c0: c0}
-	}
-	t.set.Add(h, i)
-	return i
-}
-
-func (t *proposerEnd) remove(i int32) {
-	r := &t.rows[i]
-	t.set.Remove(rt.Hash(0).U64(r.c0).Sum(), i)
-	*r = proposerEndRow{}
-}
-
 // proposerBase has the facts of base(c0), kept from tick to tick.
 type proposerBase struct {
 	rt.Facts
@@ -6335,7 +5880,6 @@ func (t *proposerBase) remove(i int32) {
 // proposerAccepted has the facts of accepted(c0, c1, c2, c3), those of this tick.
 type proposerAccepted struct {
 	rows []proposerAcceptedRow
-	set  rt.Slots
 }
 
 type proposerAcceptedRow struct {
@@ -6346,45 +5890,12 @@ type proposerAcceptedRow struct {
 }
 
 func newProposerAccepted() proposerAccepted {
-	return proposerAccepted{
-		set: rt.NewSlots(),
-	}
+	return proposerAccepted{}
 }
 
-// find is the row of a fact, or -1.
-func (t *proposerAccepted) find(c0 string, c1 uint64, c2 uint64, c3 string) int32 {
-	h := rt.Hash(0).Text(c0).U64(c1).U64(c2).Text(c3).Sum()
-	for at := h; ; at++ {
-		i, tag := t.set.At(at)
-		if i == 0 {
-			return -1
-		}
-		if tag == h {
-			if r := &t.rows[i-1]; r.c0 == c0 && r.c1 == c1 && r.c2 == c2 && r.c3 == c3 {
-				return int32(i - 1)
-			}
-		}
-	}
-}
-
-// add adds a fact.
+// add adds a fact, which may be there.
 func (t *proposerAccepted) add(c0 string, c1 uint64, c2 uint64, c3 string) {
-	h := rt.Hash(0).Text(c0).U64(c1).U64(c2).Text(c3).Sum()
-search:
-	for at := h; ; at++ {
-		i, tag := t.set.At(at)
-		if i == 0 {
-			break search
-		}
-		if tag == h {
-			if r := &t.rows[i-1]; r.c0 == c0 && r.c1 == c1 && r.c2 == c2 && r.c3 == c3 {
-				return
-			}
-		}
-	}
-	i := int32(len(t.rows))
 	t.rows = append(t.rows, proposerAcceptedRow{c0: c0, c1: c1, c2: c2, c3: c3})
-	t.set.Add(h, i)
 }
 
 // reset forgets the facts of the tick.
@@ -6392,7 +5903,6 @@ func (t *proposerAccepted) reset() {
 	if len(t.rows) > 0 {
 		clear(t.rows)
 		t.rows = t.rows[:0]
-		t.set.Clear()
 	}
 }
 
@@ -7470,4 +6980,19 @@ func (t *proposerHeard_unmerged) remove(i int32) {
 	r := &t.rows[i]
 	t.set.Remove(rt.Hash(0).U64(r.b).Sum(), i)
 	*r = proposerHeard_unmergedRow{}
+}
+
+// proposerUsedRow is a fact of used(b), which are not kept: what the aggregate finds is passed on.
+type proposerUsedRow struct {
+	b uint64
+}
+
+// proposerLastRow is a fact of last(c0), which are not kept: what the aggregate finds is passed on.
+type proposerLastRow struct {
+	c0 uint64
+}
+
+// proposerEndRow is a fact of end(c0), which are not kept: what the aggregate finds is passed on.
+type proposerEndRow struct {
+	c0 uint64
 }

@@ -30,7 +30,6 @@ type acceptor struct {
 	took                    acceptorTook
 	acceptor_freeze         acceptorAcceptor_freeze
 	acceptor_voted          acceptorAcceptor_voted
-	acceptor_begun          acceptorAcceptor_begun
 	acceptor_done           acceptorAcceptor_done
 	acceptor_frozen         acceptorAcceptor_frozen
 	acceptor_report         acceptorAcceptor_report
@@ -86,7 +85,6 @@ func newAcceptor(who rt.Identity, static map[string][][]byte) (rt.Component, err
 		took:                    newAcceptorTook(),
 		acceptor_freeze:         newAcceptorAcceptor_freeze(),
 		acceptor_voted:          newAcceptorAcceptor_voted(),
-		acceptor_begun:          newAcceptorAcceptor_begun(),
 		acceptor_done:           newAcceptorAcceptor_done(),
 		acceptor_frozen:         newAcceptorAcceptor_frozen(),
 		acceptor_report:         newAcceptorAcceptor_report(),
@@ -205,10 +203,7 @@ func (s *acceptor) Tick(out *rt.Out) {
 	s.acceptor_begun_unmerged.Settle()
 	s.rule2Changes0()
 	s.rule2Heads()
-	s.acceptor_begun.Settle()
-	s.rule3Changes0()
 	s.acceptor_begun_any.Settle()
-	s.rule4Changes0()
 	if !s.started {
 		s.rule5First()
 	}
@@ -296,7 +291,6 @@ func (s *acceptor) Tick(out *rt.Out) {
 	s.rule47All0()
 	s.rule48Changes0()
 	s.rule49Changes0()
-	s.rule50Changes0()
 	s.rule51All0()
 	s.rule52Changes0()
 	s.rule53Changes0()
@@ -364,10 +358,6 @@ func (s *acceptor) finish(out *rt.Out) {
 	s.acceptor_voted.Finish()
 	for _, i := range s.acceptor_voted.Gone {
 		s.acceptor_voted.remove(i)
-	}
-	s.acceptor_begun.Finish()
-	for _, i := range s.acceptor_begun.Gone {
-		s.acceptor_begun.remove(i)
 	}
 	s.acceptor_done.Finish()
 	for _, i := range s.acceptor_done.Gone {
@@ -509,7 +499,6 @@ func (s *acceptor) Pending() bool {
 		s.took.Pending() ||
 		len(s.acceptor_freeze.rows) > 0 ||
 		s.acceptor_voted.Pending() ||
-		s.acceptor_begun.Pending() ||
 		s.acceptor_done.Pending() ||
 		s.acceptor_frozen.Pending() ||
 		s.acceptor_report.Pending() ||
@@ -636,23 +625,16 @@ func (s *acceptor) rule2Changes0() {
 	}
 }
 
-// rule3Changes0 is, from the changes of acceptor_begun,
+// rule3Changes0 is, for a change of acceptor_begun,
 // whether there is a acceptor_begun
-func (s *acceptor) rule3Changes0() {
-	for _, i0 := range s.acceptor_begun.Changes {
-		sign := s.acceptor_begun.Sign(i0)
-		s.acceptor_begun_any.Derive(s.acceptor_begun_any.row(), sign)
-	}
+func (s *acceptor) rule3Changes0(r0 *acceptorAcceptor_begunRow, sign int32) {
+	s.acceptor_begun_any.Derive(s.acceptor_begun_any.row(), sign)
 }
 
-// rule4Changes0 is, from the changes of acceptor_begun,
+// rule4Changes0 is, for a change of acceptor_begun,
 // paxos.ded:100: sync acceptor_done(u) <- acceptor_begun(u)
-func (s *acceptor) rule4Changes0() {
-	for _, i0 := range s.acceptor_begun.Changes {
-		sign := s.acceptor_begun.Sign(i0)
-		r0 := &s.acceptor_begun.rows[i0]
-		s.acceptor_done.Derive(s.acceptor_done.row(r0.u), sign)
-	}
+func (s *acceptor) rule4Changes0(r0 *acceptorAcceptor_begunRow, sign int32) {
+	s.acceptor_done.Derive(s.acceptor_done.row(r0.u), sign)
 }
 
 // rule5First is, in the first tick,
@@ -1416,7 +1398,7 @@ func (s *acceptor) rule46Changes0() {
 		if i1 := s.taking_any_2.find(r0.slot); i1 >= 0 && s.taking_any_2.Was(i1) {
 			continue
 		}
-		s.taken.Next(s.taken.row(r0.slot, r0.b, r0.v), sign)
+		s.taken.Next(i0, sign)
 	}
 }
 
@@ -1430,8 +1412,7 @@ func (s *acceptor) rule46Changes1() {
 			if !s.taken.Is(i1) {
 				continue
 			}
-			r1 := &s.taken.rows[i1]
-			s.taken.Next(s.taken.row(r0.c2, r1.b, r1.v), sign)
+			s.taken.Next(i1, sign)
 		}
 	}
 }
@@ -1470,14 +1451,10 @@ func (s *acceptor) rule49Changes0() {
 	}
 }
 
-// rule50Changes0 is, from the changes of acceptor_begun,
+// rule50Changes0 is, for a change of acceptor_begun,
 // paxos.ded:100: next acceptor_begun(u) <- acceptor_begun(u)
-func (s *acceptor) rule50Changes0() {
-	for _, i0 := range s.acceptor_begun.Changes {
-		sign := s.acceptor_begun.Sign(i0)
-		r0 := &s.acceptor_begun.rows[i0]
-		s.acceptor_begun_unmerged.Next(s.acceptor_begun_unmerged.row(r0.u), sign)
-	}
+func (s *acceptor) rule50Changes0(r0 *acceptorAcceptor_begunRow, sign int32) {
+	s.acceptor_begun_unmerged.Next(s.acceptor_begun_unmerged.row(r0.u), sign)
 }
 
 // rule51All0 is, from all of acceptor_freeze,
@@ -1532,11 +1509,10 @@ func (s *acceptor) rule54All0() {
 func (s *acceptor) rule55Changes0() {
 	for _, i0 := range s.accept_kept.Changes {
 		sign := s.accept_kept.Sign(i0)
-		r0 := &s.accept_kept.rows[i0]
 		if i1 := s.acceptor_frozen.find(); i1 < 0 || !s.acceptor_frozen.Was(i1) {
 			continue
 		}
-		s.accept_kept.Next(s.accept_kept.row(r0.x0, r0.x1, r0.x2, r0.x3), sign)
+		s.accept_kept.Next(i0, sign)
 	}
 }
 
@@ -1549,8 +1525,7 @@ func (s *acceptor) rule55Changes1() {
 			if !s.accept_kept.Is(i1) {
 				continue
 			}
-			r1 := &s.accept_kept.rows[i1]
-			s.accept_kept.Next(s.accept_kept.row(r1.x0, r1.x1, r1.x2, r1.x3), sign)
+			s.accept_kept.Next(i1, sign)
 		}
 	}
 }
@@ -2044,10 +2019,14 @@ func (s *acceptor) rule2Heads() {
 			t.again(g)
 		}
 		if g.told && (g.count == 0 || g.last != g.value) {
-			s.acceptor_begun.Derive(s.acceptor_begun.row(g.last), -1)
+			s.rule3Changes0(&acceptorAcceptor_begunRow{g.last}, -1)
+			s.rule4Changes0(&acceptorAcceptor_begunRow{g.last}, -1)
+			s.rule50Changes0(&acceptorAcceptor_begunRow{g.last}, -1)
 		}
 		if g.count > 0 && (!g.told || g.last != g.value) {
-			s.acceptor_begun.Derive(s.acceptor_begun.row(g.value), 1)
+			s.rule3Changes0(&acceptorAcceptor_begunRow{g.value}, 1)
+			s.rule4Changes0(&acceptorAcceptor_begunRow{g.value}, 1)
+			s.rule50Changes0(&acceptorAcceptor_begunRow{g.value}, 1)
 		}
 		g.told, g.last = g.count > 0, g.value
 		if g.count == 0 {
@@ -3933,7 +3912,6 @@ func (t *acceptorTook) remove(i int32) {
 // acceptorAcceptor_freeze has the facts of acceptor_freeze(u, part), those of this tick.
 type acceptorAcceptor_freeze struct {
 	rows []acceptorAcceptor_freezeRow
-	set  rt.Slots
 }
 
 type acceptorAcceptor_freezeRow struct {
@@ -3942,45 +3920,12 @@ type acceptorAcceptor_freezeRow struct {
 }
 
 func newAcceptorAcceptor_freeze() acceptorAcceptor_freeze {
-	return acceptorAcceptor_freeze{
-		set: rt.NewSlots(),
-	}
+	return acceptorAcceptor_freeze{}
 }
 
-// find is the row of a fact, or -1.
-func (t *acceptorAcceptor_freeze) find(u uint64, part uint64) int32 {
-	h := rt.Hash(0).U64(u).U64(part).Sum()
-	for at := h; ; at++ {
-		i, tag := t.set.At(at)
-		if i == 0 {
-			return -1
-		}
-		if tag == h {
-			if r := &t.rows[i-1]; r.u == u && r.part == part {
-				return int32(i - 1)
-			}
-		}
-	}
-}
-
-// add adds a fact.
+// add adds a fact, which may be there.
 func (t *acceptorAcceptor_freeze) add(u uint64, part uint64) {
-	h := rt.Hash(0).U64(u).U64(part).Sum()
-search:
-	for at := h; ; at++ {
-		i, tag := t.set.At(at)
-		if i == 0 {
-			break search
-		}
-		if tag == h {
-			if r := &t.rows[i-1]; r.u == u && r.part == part {
-				return
-			}
-		}
-	}
-	i := int32(len(t.rows))
 	t.rows = append(t.rows, acceptorAcceptor_freezeRow{u: u, part: part})
-	t.set.Add(h, i)
 }
 
 // reset forgets the facts of the tick.
@@ -3988,7 +3933,6 @@ func (t *acceptorAcceptor_freeze) reset() {
 	if len(t.rows) > 0 {
 		clear(t.rows)
 		t.rows = t.rows[:0]
-		t.set.Clear()
 	}
 }
 
@@ -4055,71 +3999,6 @@ func (t *acceptorAcceptor_voted) remove(i int32) {
 	r := &t.rows[i]
 	t.set.Remove(rt.Hash(0).U64(r.u).Sum(), i)
 	*r = acceptorAcceptor_votedRow{}
-}
-
-// acceptorAcceptor_begun has the facts of acceptor_begun(u), kept from tick to tick.
-type acceptorAcceptor_begun struct {
-	rt.Facts
-	rows []acceptorAcceptor_begunRow
-	set  rt.Slots
-}
-
-type acceptorAcceptor_begunRow struct {
-	u uint64
-}
-
-func newAcceptorAcceptor_begun() acceptorAcceptor_begun {
-	return acceptorAcceptor_begun{
-		Facts: rt.NewFacts(false, false),
-		set:   rt.NewSlots(),
-	}
-}
-
-// find is the row of a fact, or -1.
-func (t *acceptorAcceptor_begun) find(u uint64) int32 {
-	h := rt.Hash(0).U64(u).Sum()
-	for at := h; ; at++ {
-		i, tag := t.set.At(at)
-		if i == 0 {
-			return -1
-		}
-		if tag == h {
-			if r := &t.rows[i-1]; r.u == u {
-				return int32(i - 1)
-			}
-		}
-	}
-}
-
-// row is the row of a fact, which is added if it is not there.
-func (t *acceptorAcceptor_begun) row(u uint64) int32 {
-	h := rt.Hash(0).U64(u).Sum()
-search:
-	for at := h; ; at++ {
-		i, tag := t.set.At(at)
-		if i == 0 {
-			break search
-		}
-		if tag == h {
-			if r := &t.rows[i-1]; r.u == u {
-				return int32(i - 1)
-			}
-		}
-	}
-	i := t.Row()
-	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, acceptorAcceptor_begunRow{u: u})
-	} else {
-		t.rows[i] = acceptorAcceptor_begunRow{u: u}
-	}
-	t.set.Add(h, i)
-	return i
-}
-
-func (t *acceptorAcceptor_begun) remove(i int32) {
-	r := &t.rows[i]
-	t.set.Remove(rt.Hash(0).U64(r.u).Sum(), i)
-	*r = acceptorAcceptor_begunRow{}
 }
 
 // acceptorAcceptor_done has the facts of acceptor_done(u), kept from tick to tick.
@@ -4396,7 +4275,6 @@ search:
 // acceptorPrepare_do has the facts of prepare_do(u, part, x0, x1), those of this tick.
 type acceptorPrepare_do struct {
 	rows []acceptorPrepare_doRow
-	set  rt.Slots
 }
 
 type acceptorPrepare_doRow struct {
@@ -4407,45 +4285,12 @@ type acceptorPrepare_doRow struct {
 }
 
 func newAcceptorPrepare_do() acceptorPrepare_do {
-	return acceptorPrepare_do{
-		set: rt.NewSlots(),
-	}
+	return acceptorPrepare_do{}
 }
 
-// find is the row of a fact, or -1.
-func (t *acceptorPrepare_do) find(u uint64, part uint64, x0 string, x1 uint64) int32 {
-	h := rt.Hash(0).U64(u).U64(part).Text(x0).U64(x1).Sum()
-	for at := h; ; at++ {
-		i, tag := t.set.At(at)
-		if i == 0 {
-			return -1
-		}
-		if tag == h {
-			if r := &t.rows[i-1]; r.u == u && r.part == part && r.x0 == x0 && r.x1 == x1 {
-				return int32(i - 1)
-			}
-		}
-	}
-}
-
-// add adds a fact.
+// add adds a fact, which may be there.
 func (t *acceptorPrepare_do) add(u uint64, part uint64, x0 string, x1 uint64) {
-	h := rt.Hash(0).U64(u).U64(part).Text(x0).U64(x1).Sum()
-search:
-	for at := h; ; at++ {
-		i, tag := t.set.At(at)
-		if i == 0 {
-			break search
-		}
-		if tag == h {
-			if r := &t.rows[i-1]; r.u == u && r.part == part && r.x0 == x0 && r.x1 == x1 {
-				return
-			}
-		}
-	}
-	i := int32(len(t.rows))
 	t.rows = append(t.rows, acceptorPrepare_doRow{u: u, part: part, x0: x0, x1: x1})
-	t.set.Add(h, i)
 }
 
 // reset forgets the facts of the tick.
@@ -4453,14 +4298,12 @@ func (t *acceptorPrepare_do) reset() {
 	if len(t.rows) > 0 {
 		clear(t.rows)
 		t.rows = t.rows[:0]
-		t.set.Clear()
 	}
 }
 
 // acceptorAccept has the facts of accept(c0, c1, c2, c3), those of this tick.
 type acceptorAccept struct {
 	rows []acceptorAcceptRow
-	set  rt.Slots
 }
 
 type acceptorAcceptRow struct {
@@ -4471,45 +4314,12 @@ type acceptorAcceptRow struct {
 }
 
 func newAcceptorAccept() acceptorAccept {
-	return acceptorAccept{
-		set: rt.NewSlots(),
-	}
+	return acceptorAccept{}
 }
 
-// find is the row of a fact, or -1.
-func (t *acceptorAccept) find(c0 string, c1 uint64, c2 uint64, c3 string) int32 {
-	h := rt.Hash(0).Text(c0).U64(c1).U64(c2).Text(c3).Sum()
-	for at := h; ; at++ {
-		i, tag := t.set.At(at)
-		if i == 0 {
-			return -1
-		}
-		if tag == h {
-			if r := &t.rows[i-1]; r.c0 == c0 && r.c1 == c1 && r.c2 == c2 && r.c3 == c3 {
-				return int32(i - 1)
-			}
-		}
-	}
-}
-
-// add adds a fact.
+// add adds a fact, which may be there.
 func (t *acceptorAccept) add(c0 string, c1 uint64, c2 uint64, c3 string) {
-	h := rt.Hash(0).Text(c0).U64(c1).U64(c2).Text(c3).Sum()
-search:
-	for at := h; ; at++ {
-		i, tag := t.set.At(at)
-		if i == 0 {
-			break search
-		}
-		if tag == h {
-			if r := &t.rows[i-1]; r.c0 == c0 && r.c1 == c1 && r.c2 == c2 && r.c3 == c3 {
-				return
-			}
-		}
-	}
-	i := int32(len(t.rows))
 	t.rows = append(t.rows, acceptorAcceptRow{c0: c0, c1: c1, c2: c2, c3: c3})
-	t.set.Add(h, i)
 }
 
 // reset forgets the facts of the tick.
@@ -4517,7 +4327,6 @@ func (t *acceptorAccept) reset() {
 	if len(t.rows) > 0 {
 		clear(t.rows)
 		t.rows = t.rows[:0]
-		t.set.Clear()
 	}
 }
 
@@ -5860,4 +5669,9 @@ func (t *acceptorAcceptor_sent_unmerged) remove(i int32) {
 	r := &t.rows[i]
 	t.set.Remove(rt.Hash(0).Text(r.to).U64(r.i_).Sum(), i)
 	*r = acceptorAcceptor_sent_unmergedRow{}
+}
+
+// acceptorAcceptor_begunRow is a fact of acceptor_begun(u), which are not kept: what the aggregate finds is passed on.
+type acceptorAcceptor_begunRow struct {
+	u uint64
 }

@@ -29,15 +29,11 @@ type acceptor_order struct {
 	acceptor_now            acceptor_orderAcceptor_now
 	acceptor_telling        acceptor_orderAcceptor_telling
 	acceptor_parts          acceptor_orderAcceptor_parts
-	acceptor_clock          acceptor_orderAcceptor_clock
-	acceptor_last           acceptor_orderAcceptor_last
 	acceptor_asked          acceptor_orderAcceptor_asked
 	acceptor_asking         acceptor_orderAcceptor_asking
 	acceptor_agreed         acceptor_orderAcceptor_agreed
 	acceptor_is             acceptor_orderAcceptor_is
 	acceptor_at             acceptor_orderAcceptor_at
-	acceptor_votes          acceptor_orderAcceptor_votes
-	acceptor_acks           acceptor_orderAcceptor_acks
 	acceptor_told           acceptor_orderAcceptor_told
 	acceptor_clock_any      acceptor_orderAcceptor_clock_any
 	acceptor_now_any        acceptor_orderAcceptor_now_any
@@ -74,15 +70,11 @@ func newAcceptor_order(who rt.Identity, static map[string][][]byte) (rt.Componen
 		acceptor_now:            newAcceptor_orderAcceptor_now(),
 		acceptor_telling:        newAcceptor_orderAcceptor_telling(),
 		acceptor_parts:          newAcceptor_orderAcceptor_parts(),
-		acceptor_clock:          newAcceptor_orderAcceptor_clock(),
-		acceptor_last:           newAcceptor_orderAcceptor_last(),
 		acceptor_asked:          newAcceptor_orderAcceptor_asked(),
 		acceptor_asking:         newAcceptor_orderAcceptor_asking(),
 		acceptor_agreed:         newAcceptor_orderAcceptor_agreed(),
 		acceptor_is:             newAcceptor_orderAcceptor_is(),
 		acceptor_at:             newAcceptor_orderAcceptor_at(),
-		acceptor_votes:          newAcceptor_orderAcceptor_votes(),
-		acceptor_acks:           newAcceptor_orderAcceptor_acks(),
 		acceptor_told:           newAcceptor_orderAcceptor_told(),
 		acceptor_clock_any:      newAcceptor_orderAcceptor_clock_any(),
 		acceptor_now_any:        newAcceptor_orderAcceptor_now_any(),
@@ -172,10 +164,7 @@ func (s *acceptor_order) Tick(out *rt.Out) {
 	s.acceptor_clock_unmerged.Settle()
 	s.rule2Changes0()
 	s.rule2Heads()
-	s.acceptor_clock.Settle()
-	s.rule3Changes0()
 	s.acceptor_clock_any.Settle()
-	s.rule4Changes0()
 	if !s.started {
 		s.rule5First()
 	}
@@ -204,10 +193,7 @@ func (s *acceptor_order) Tick(out *rt.Out) {
 	s.acceptor_last_unmerged.Settle()
 	s.rule13Changes0()
 	s.rule13Heads()
-	s.acceptor_last.Settle()
-	s.rule14Changes0()
 	s.acceptor_last_any.Settle()
-	s.rule15Changes0()
 	if !s.started {
 		s.rule16First()
 	}
@@ -224,14 +210,10 @@ func (s *acceptor_order) Tick(out *rt.Out) {
 	s.rule20Changes0()
 	s.rule20Changes1()
 	s.rule20Heads()
-	s.acceptor_acks.Settle()
-	s.rule21Changes0()
 	s.acceptor_finished.Settle()
 	s.rule22Changes0()
 	s.rule22Changes1()
 	s.rule22Heads()
-	s.acceptor_votes.Settle()
-	s.rule23Changes0()
 	s.acceptor_agreed.Settle()
 	s.acceptor_told.Settle()
 	s.rule24Changes0()
@@ -253,9 +235,7 @@ func (s *acceptor_order) Tick(out *rt.Out) {
 	s.rule31Changes0()
 	s.rule31Changes1()
 	s.rule32All0()
-	s.rule33Changes0()
 	s.rule34Changes0()
-	s.rule35Changes0()
 	s.rule36Changes0()
 	s.rule37Changes0(out)
 	s.rule38Changes0()
@@ -316,14 +296,6 @@ func (s *acceptor_order) finish(out *rt.Out) {
 	for _, i := range s.acceptor_telling.Gone {
 		s.acceptor_telling.remove(i)
 	}
-	s.acceptor_clock.Finish()
-	for _, i := range s.acceptor_clock.Gone {
-		s.acceptor_clock.remove(i)
-	}
-	s.acceptor_last.Finish()
-	for _, i := range s.acceptor_last.Gone {
-		s.acceptor_last.remove(i)
-	}
 	s.acceptor_asked.Finish()
 	for _, i := range s.acceptor_asked.Gone {
 		s.acceptor_asked.remove(i)
@@ -340,14 +312,6 @@ func (s *acceptor_order) finish(out *rt.Out) {
 	s.acceptor_at.Finish()
 	for _, i := range s.acceptor_at.Gone {
 		s.acceptor_at.remove(i)
-	}
-	s.acceptor_votes.Finish()
-	for _, i := range s.acceptor_votes.Gone {
-		s.acceptor_votes.remove(i)
-	}
-	s.acceptor_acks.Finish()
-	for _, i := range s.acceptor_acks.Gone {
-		s.acceptor_acks.remove(i)
 	}
 	s.acceptor_told.Finish()
 	for _, i := range s.acceptor_told.Gone {
@@ -421,15 +385,11 @@ func (s *acceptor_order) Pending() bool {
 		s.acceptor_finished.Pending() ||
 		s.acceptor_now.Pending() ||
 		s.acceptor_telling.Pending() ||
-		s.acceptor_clock.Pending() ||
-		s.acceptor_last.Pending() ||
 		s.acceptor_asked.Pending() ||
 		s.acceptor_asking.Pending() ||
 		s.acceptor_agreed.Pending() ||
 		len(s.acceptor_is.rows) > 0 ||
 		s.acceptor_at.Pending() ||
-		s.acceptor_votes.Pending() ||
-		s.acceptor_acks.Pending() ||
 		s.acceptor_told.Pending() ||
 		s.acceptor_clock_any.Pending() ||
 		s.acceptor_now_any.Pending() ||
@@ -504,23 +464,16 @@ func (s *acceptor_order) rule2Changes0() {
 	}
 }
 
-// rule3Changes0 is, from the changes of acceptor_clock,
+// rule3Changes0 is, for a change of acceptor_clock,
 // whether there is a acceptor_clock
-func (s *acceptor_order) rule3Changes0() {
-	for _, i0 := range s.acceptor_clock.Changes {
-		sign := s.acceptor_clock.Sign(i0)
-		s.acceptor_clock_any.Derive(s.acceptor_clock_any.row(), sign)
-	}
+func (s *acceptor_order) rule3Changes0(r0 *acceptor_orderAcceptor_clockRow, sign int32) {
+	s.acceptor_clock_any.Derive(s.acceptor_clock_any.row(), sign)
 }
 
-// rule4Changes0 is, from the changes of acceptor_clock,
+// rule4Changes0 is, for a change of acceptor_clock,
 // paxos.ded:100: sync acceptor_tick(n) <- acceptor_clock(n)
-func (s *acceptor_order) rule4Changes0() {
-	for _, i0 := range s.acceptor_clock.Changes {
-		sign := s.acceptor_clock.Sign(i0)
-		r0 := &s.acceptor_clock.rows[i0]
-		s.acceptor_tick.Derive(s.acceptor_tick.row(r0.n), sign)
-	}
+func (s *acceptor_order) rule4Changes0(r0 *acceptor_orderAcceptor_clockRow, sign int32) {
+	s.acceptor_tick.Derive(s.acceptor_tick.row(r0.n), sign)
 }
 
 // rule5First is, in the first tick,
@@ -663,23 +616,16 @@ func (s *acceptor_order) rule13Changes0() {
 	}
 }
 
-// rule14Changes0 is, from the changes of acceptor_last,
+// rule14Changes0 is, for a change of acceptor_last,
 // whether there is a acceptor_last
-func (s *acceptor_order) rule14Changes0() {
-	for _, i0 := range s.acceptor_last.Changes {
-		sign := s.acceptor_last.Sign(i0)
-		s.acceptor_last_any.Derive(s.acceptor_last_any.row(), sign)
-	}
+func (s *acceptor_order) rule14Changes0(r0 *acceptor_orderAcceptor_lastRow, sign int32) {
+	s.acceptor_last_any.Derive(s.acceptor_last_any.row(), sign)
 }
 
-// rule15Changes0 is, from the changes of acceptor_last,
+// rule15Changes0 is, for a change of acceptor_last,
 // paxos.ded:100: sync acceptor_number(u) <- acceptor_last(u)
-func (s *acceptor_order) rule15Changes0() {
-	for _, i0 := range s.acceptor_last.Changes {
-		sign := s.acceptor_last.Sign(i0)
-		r0 := &s.acceptor_last.rows[i0]
-		s.acceptor_number.Derive(s.acceptor_number.row(r0.u), sign)
-	}
+func (s *acceptor_order) rule15Changes0(r0 *acceptor_orderAcceptor_lastRow, sign int32) {
+	s.acceptor_number.Derive(s.acceptor_number.row(r0.u), sign)
 }
 
 // rule16First is, in the first tick,
@@ -790,17 +736,13 @@ func (s *acceptor_order) rule20Changes1() {
 	}
 }
 
-// rule21Changes0 is, from the changes of acceptor_acks,
+// rule21Changes0 is, for a change of acceptor_acks,
 // paxos.ded:100: sync acceptor_finished(u) <- acceptor_acks(u, k), k >= 2
-func (s *acceptor_order) rule21Changes0() {
-	for _, i0 := range s.acceptor_acks.Changes {
-		sign := s.acceptor_acks.Sign(i0)
-		r0 := &s.acceptor_acks.rows[i0]
-		if !(r0.k >= 2) {
-			continue
-		}
-		s.acceptor_finished.Derive(s.acceptor_finished.row(r0.u), sign)
+func (s *acceptor_order) rule21Changes0(r0 *acceptor_orderAcceptor_acksRow, sign int32) {
+	if !(r0.k >= 2) {
+		return
 	}
+	s.acceptor_finished.Derive(s.acceptor_finished.row(r0.u), sign)
 }
 
 // rule22Changes0 is, from the changes of acceptor_now,
@@ -841,17 +783,13 @@ func (s *acceptor_order) rule22Changes1() {
 	}
 }
 
-// rule23Changes0 is, from the changes of acceptor_votes,
+// rule23Changes0 is, for a change of acceptor_votes,
 // paxos.ded:100: sync acceptor_agreed(u) <- acceptor_votes(u, k), k >= 2
-func (s *acceptor_order) rule23Changes0() {
-	for _, i0 := range s.acceptor_votes.Changes {
-		sign := s.acceptor_votes.Sign(i0)
-		r0 := &s.acceptor_votes.rows[i0]
-		if !(r0.k >= 2) {
-			continue
-		}
-		s.acceptor_agreed.Derive(s.acceptor_agreed.row(r0.u), sign)
+func (s *acceptor_order) rule23Changes0(r0 *acceptor_orderAcceptor_votesRow, sign int32) {
+	if !(r0.k >= 2) {
+		return
 	}
+	s.acceptor_agreed.Derive(s.acceptor_agreed.row(r0.u), sign)
 }
 
 // rule24Changes0 is, from the changes of acceptor_agreed,
@@ -1042,7 +980,7 @@ func (s *acceptor_order) rule31Changes0() {
 		if i1 := s.acceptor_finished.find(r0.u); i1 >= 0 && s.acceptor_finished.Was(i1) {
 			continue
 		}
-		s.prepare_now.Next(s.prepare_now.row(r0.u, r0.x0, r0.x1), sign)
+		s.prepare_now.Next(i0, sign)
 	}
 }
 
@@ -1056,8 +994,7 @@ func (s *acceptor_order) rule31Changes1() {
 			if !s.prepare_now.Is(i1) {
 				continue
 			}
-			r1 := &s.prepare_now.rows[i1]
-			s.prepare_now.Next(s.prepare_now.row(r0.u, r1.x0, r1.x1), sign)
+			s.prepare_now.Next(i1, sign)
 		}
 	}
 }
@@ -1077,14 +1014,10 @@ func (s *acceptor_order) rule32All0() {
 	}
 }
 
-// rule33Changes0 is, from the changes of acceptor_clock,
+// rule33Changes0 is, for a change of acceptor_clock,
 // paxos.ded:100: next acceptor_clock(n) <- acceptor_clock(n)
-func (s *acceptor_order) rule33Changes0() {
-	for _, i0 := range s.acceptor_clock.Changes {
-		sign := s.acceptor_clock.Sign(i0)
-		r0 := &s.acceptor_clock.rows[i0]
-		s.acceptor_clock_unmerged.Next(s.acceptor_clock_unmerged.row(r0.n), sign)
-	}
+func (s *acceptor_order) rule33Changes0(r0 *acceptor_orderAcceptor_clockRow, sign int32) {
+	s.acceptor_clock_unmerged.Next(s.acceptor_clock_unmerged.row(r0.n), sign)
 }
 
 // rule34Changes0 is, from the changes of acceptor_begin,
@@ -1097,14 +1030,10 @@ func (s *acceptor_order) rule34Changes0() {
 	}
 }
 
-// rule35Changes0 is, from the changes of acceptor_last,
+// rule35Changes0 is, for a change of acceptor_last,
 // paxos.ded:100: next acceptor_last(u) <- acceptor_last(u)
-func (s *acceptor_order) rule35Changes0() {
-	for _, i0 := range s.acceptor_last.Changes {
-		sign := s.acceptor_last.Sign(i0)
-		r0 := &s.acceptor_last.rows[i0]
-		s.acceptor_last_unmerged.Next(s.acceptor_last_unmerged.row(r0.u), sign)
-	}
+func (s *acceptor_order) rule35Changes0(r0 *acceptor_orderAcceptor_lastRow, sign int32) {
+	s.acceptor_last_unmerged.Next(s.acceptor_last_unmerged.row(r0.u), sign)
 }
 
 // rule36Changes0 is, from the changes of acceptor_now,
@@ -1361,10 +1290,14 @@ func (s *acceptor_order) rule2Heads() {
 			t.again(g)
 		}
 		if g.told && (g.count == 0 || g.last != g.value) {
-			s.acceptor_clock.Derive(s.acceptor_clock.row(g.last), -1)
+			s.rule3Changes0(&acceptor_orderAcceptor_clockRow{g.last}, -1)
+			s.rule4Changes0(&acceptor_orderAcceptor_clockRow{g.last}, -1)
+			s.rule33Changes0(&acceptor_orderAcceptor_clockRow{g.last}, -1)
 		}
 		if g.count > 0 && (!g.told || g.last != g.value) {
-			s.acceptor_clock.Derive(s.acceptor_clock.row(g.value), 1)
+			s.rule3Changes0(&acceptor_orderAcceptor_clockRow{g.value}, 1)
+			s.rule4Changes0(&acceptor_orderAcceptor_clockRow{g.value}, 1)
+			s.rule33Changes0(&acceptor_orderAcceptor_clockRow{g.value}, 1)
 		}
 		g.told, g.last = g.count > 0, g.value
 		if g.count == 0 {
@@ -2054,10 +1987,14 @@ func (s *acceptor_order) rule13Heads() {
 			t.again(g)
 		}
 		if g.told && (g.count == 0 || g.last != g.value) {
-			s.acceptor_last.Derive(s.acceptor_last.row(g.last), -1)
+			s.rule14Changes0(&acceptor_orderAcceptor_lastRow{g.last}, -1)
+			s.rule15Changes0(&acceptor_orderAcceptor_lastRow{g.last}, -1)
+			s.rule35Changes0(&acceptor_orderAcceptor_lastRow{g.last}, -1)
 		}
 		if g.count > 0 && (!g.told || g.last != g.value) {
-			s.acceptor_last.Derive(s.acceptor_last.row(g.value), 1)
+			s.rule14Changes0(&acceptor_orderAcceptor_lastRow{g.value}, 1)
+			s.rule15Changes0(&acceptor_orderAcceptor_lastRow{g.value}, 1)
+			s.rule35Changes0(&acceptor_orderAcceptor_lastRow{g.value}, 1)
 		}
 		g.told, g.last = g.count > 0, g.value
 		if g.count == 0 {
@@ -2384,10 +2321,10 @@ func (s *acceptor_order) rule20Heads() {
 		g := &t.groups[i]
 		g.touched = false
 		if g.told && (g.count == 0 || g.last != g.value) {
-			s.acceptor_acks.Derive(s.acceptor_acks.row(g.a0, g.last), -1)
+			s.rule21Changes0(&acceptor_orderAcceptor_acksRow{g.a0, g.last}, -1)
 		}
 		if g.count > 0 && (!g.told || g.last != g.value) {
-			s.acceptor_acks.Derive(s.acceptor_acks.row(g.a0, g.value), 1)
+			s.rule21Changes0(&acceptor_orderAcceptor_acksRow{g.a0, g.value}, 1)
 		}
 		g.told, g.last = g.count > 0, g.value
 		if g.count == 0 {
@@ -2537,10 +2474,10 @@ func (s *acceptor_order) rule22Heads() {
 		g := &t.groups[i]
 		g.touched = false
 		if g.told && (g.count == 0 || g.last != g.value) {
-			s.acceptor_votes.Derive(s.acceptor_votes.row(g.a0, g.last), -1)
+			s.rule23Changes0(&acceptor_orderAcceptor_votesRow{g.a0, g.last}, -1)
 		}
 		if g.count > 0 && (!g.told || g.last != g.value) {
-			s.acceptor_votes.Derive(s.acceptor_votes.row(g.a0, g.value), 1)
+			s.rule23Changes0(&acceptor_orderAcceptor_votesRow{g.a0, g.value}, 1)
 		}
 		g.told, g.last = g.count > 0, g.value
 		if g.count == 0 {
@@ -2555,7 +2492,6 @@ func (s *acceptor_order) rule22Heads() {
 // acceptor_orderPrepare has the facts of prepare(c0, c1), those of this tick.
 type acceptor_orderPrepare struct {
 	rows []acceptor_orderPrepareRow
-	set  rt.Slots
 }
 
 type acceptor_orderPrepareRow struct {
@@ -2564,45 +2500,12 @@ type acceptor_orderPrepareRow struct {
 }
 
 func newAcceptor_orderPrepare() acceptor_orderPrepare {
-	return acceptor_orderPrepare{
-		set: rt.NewSlots(),
-	}
+	return acceptor_orderPrepare{}
 }
 
-// find is the row of a fact, or -1.
-func (t *acceptor_orderPrepare) find(c0 string, c1 uint64) int32 {
-	h := rt.Hash(0).Text(c0).U64(c1).Sum()
-	for at := h; ; at++ {
-		i, tag := t.set.At(at)
-		if i == 0 {
-			return -1
-		}
-		if tag == h {
-			if r := &t.rows[i-1]; r.c0 == c0 && r.c1 == c1 {
-				return int32(i - 1)
-			}
-		}
-	}
-}
-
-// add adds a fact.
+// add adds a fact, which may be there.
 func (t *acceptor_orderPrepare) add(c0 string, c1 uint64) {
-	h := rt.Hash(0).Text(c0).U64(c1).Sum()
-search:
-	for at := h; ; at++ {
-		i, tag := t.set.At(at)
-		if i == 0 {
-			break search
-		}
-		if tag == h {
-			if r := &t.rows[i-1]; r.c0 == c0 && r.c1 == c1 {
-				return
-			}
-		}
-	}
-	i := int32(len(t.rows))
 	t.rows = append(t.rows, acceptor_orderPrepareRow{c0: c0, c1: c1})
-	t.set.Add(h, i)
 }
 
 // reset forgets the facts of the tick.
@@ -2610,7 +2513,6 @@ func (t *acceptor_orderPrepare) reset() {
 	if len(t.rows) > 0 {
 		clear(t.rows)
 		t.rows = t.rows[:0]
-		t.set.Clear()
 	}
 }
 
@@ -3586,136 +3488,6 @@ search:
 	}
 }
 
-// acceptor_orderAcceptor_clock has the facts of acceptor_clock(n), kept from tick to tick.
-type acceptor_orderAcceptor_clock struct {
-	rt.Facts
-	rows []acceptor_orderAcceptor_clockRow
-	set  rt.Slots
-}
-
-type acceptor_orderAcceptor_clockRow struct {
-	n uint64
-}
-
-func newAcceptor_orderAcceptor_clock() acceptor_orderAcceptor_clock {
-	return acceptor_orderAcceptor_clock{
-		Facts: rt.NewFacts(false, false),
-		set:   rt.NewSlots(),
-	}
-}
-
-// find is the row of a fact, or -1.
-func (t *acceptor_orderAcceptor_clock) find(n uint64) int32 {
-	h := rt.Hash(0).U64(n).Sum()
-	for at := h; ; at++ {
-		i, tag := t.set.At(at)
-		if i == 0 {
-			return -1
-		}
-		if tag == h {
-			if r := &t.rows[i-1]; r.n == n {
-				return int32(i - 1)
-			}
-		}
-	}
-}
-
-// row is the row of a fact, which is added if it is not there.
-func (t *acceptor_orderAcceptor_clock) row(n uint64) int32 {
-	h := rt.Hash(0).U64(n).Sum()
-search:
-	for at := h; ; at++ {
-		i, tag := t.set.At(at)
-		if i == 0 {
-			break search
-		}
-		if tag == h {
-			if r := &t.rows[i-1]; r.n == n {
-				return int32(i - 1)
-			}
-		}
-	}
-	i := t.Row()
-	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, acceptor_orderAcceptor_clockRow{n: n})
-	} else {
-		t.rows[i] = acceptor_orderAcceptor_clockRow{n: n}
-	}
-	t.set.Add(h, i)
-	return i
-}
-
-func (t *acceptor_orderAcceptor_clock) remove(i int32) {
-	r := &t.rows[i]
-	t.set.Remove(rt.Hash(0).U64(r.n).Sum(), i)
-	*r = acceptor_orderAcceptor_clockRow{}
-}
-
-// acceptor_orderAcceptor_last has the facts of acceptor_last(u), kept from tick to tick.
-type acceptor_orderAcceptor_last struct {
-	rt.Facts
-	rows []acceptor_orderAcceptor_lastRow
-	set  rt.Slots
-}
-
-type acceptor_orderAcceptor_lastRow struct {
-	u uint64
-}
-
-func newAcceptor_orderAcceptor_last() acceptor_orderAcceptor_last {
-	return acceptor_orderAcceptor_last{
-		Facts: rt.NewFacts(false, false),
-		set:   rt.NewSlots(),
-	}
-}
-
-// find is the row of a fact, or -1.
-func (t *acceptor_orderAcceptor_last) find(u uint64) int32 {
-	h := rt.Hash(0).U64(u).Sum()
-	for at := h; ; at++ {
-		i, tag := t.set.At(at)
-		if i == 0 {
-			return -1
-		}
-		if tag == h {
-			if r := &t.rows[i-1]; r.u == u {
-				return int32(i - 1)
-			}
-		}
-	}
-}
-
-// row is the row of a fact, which is added if it is not there.
-func (t *acceptor_orderAcceptor_last) row(u uint64) int32 {
-	h := rt.Hash(0).U64(u).Sum()
-search:
-	for at := h; ; at++ {
-		i, tag := t.set.At(at)
-		if i == 0 {
-			break search
-		}
-		if tag == h {
-			if r := &t.rows[i-1]; r.u == u {
-				return int32(i - 1)
-			}
-		}
-	}
-	i := t.Row()
-	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, acceptor_orderAcceptor_lastRow{u: u})
-	} else {
-		t.rows[i] = acceptor_orderAcceptor_lastRow{u: u}
-	}
-	t.set.Add(h, i)
-	return i
-}
-
-func (t *acceptor_orderAcceptor_last) remove(i int32) {
-	r := &t.rows[i]
-	t.set.Remove(rt.Hash(0).U64(r.u).Sum(), i)
-	*r = acceptor_orderAcceptor_lastRow{}
-}
-
 // acceptor_orderAcceptor_asked has the facts of acceptor_asked(u), kept from tick to tick.
 type acceptor_orderAcceptor_asked struct {
 	rt.Facts
@@ -3914,7 +3686,6 @@ func (t *acceptor_orderAcceptor_agreed) remove(i int32) {
 // acceptor_orderAcceptor_is has the facts of acceptor_is(part, voted, done), those of this tick.
 type acceptor_orderAcceptor_is struct {
 	rows []acceptor_orderAcceptor_isRow
-	set  rt.Slots
 }
 
 type acceptor_orderAcceptor_isRow struct {
@@ -3924,45 +3695,12 @@ type acceptor_orderAcceptor_isRow struct {
 }
 
 func newAcceptor_orderAcceptor_is() acceptor_orderAcceptor_is {
-	return acceptor_orderAcceptor_is{
-		set: rt.NewSlots(),
-	}
+	return acceptor_orderAcceptor_is{}
 }
 
-// find is the row of a fact, or -1.
-func (t *acceptor_orderAcceptor_is) find(part uint64, voted uint64, done uint64) int32 {
-	h := rt.Hash(0).U64(part).U64(voted).U64(done).Sum()
-	for at := h; ; at++ {
-		i, tag := t.set.At(at)
-		if i == 0 {
-			return -1
-		}
-		if tag == h {
-			if r := &t.rows[i-1]; r.part == part && r.voted == voted && r.done == done {
-				return int32(i - 1)
-			}
-		}
-	}
-}
-
-// add adds a fact.
+// add adds a fact, which may be there.
 func (t *acceptor_orderAcceptor_is) add(part uint64, voted uint64, done uint64) {
-	h := rt.Hash(0).U64(part).U64(voted).U64(done).Sum()
-search:
-	for at := h; ; at++ {
-		i, tag := t.set.At(at)
-		if i == 0 {
-			break search
-		}
-		if tag == h {
-			if r := &t.rows[i-1]; r.part == part && r.voted == voted && r.done == done {
-				return
-			}
-		}
-	}
-	i := int32(len(t.rows))
 	t.rows = append(t.rows, acceptor_orderAcceptor_isRow{part: part, voted: voted, done: done})
-	t.set.Add(h, i)
 }
 
 // reset forgets the facts of the tick.
@@ -3970,7 +3708,6 @@ func (t *acceptor_orderAcceptor_is) reset() {
 	if len(t.rows) > 0 {
 		clear(t.rows)
 		t.rows = t.rows[:0]
-		t.set.Clear()
 	}
 }
 
@@ -4039,138 +3776,6 @@ func (t *acceptor_orderAcceptor_at) remove(i int32) {
 	r := &t.rows[i]
 	t.set.Remove(rt.Hash(0).U64(r.part).U64(r.voted).U64(r.done).Sum(), i)
 	*r = acceptor_orderAcceptor_atRow{}
-}
-
-// acceptor_orderAcceptor_votes has the facts of acceptor_votes(u, k), kept from tick to tick.
-type acceptor_orderAcceptor_votes struct {
-	rt.Facts
-	rows []acceptor_orderAcceptor_votesRow
-	set  rt.Slots
-}
-
-type acceptor_orderAcceptor_votesRow struct {
-	u uint64
-	k uint64
-}
-
-func newAcceptor_orderAcceptor_votes() acceptor_orderAcceptor_votes {
-	return acceptor_orderAcceptor_votes{
-		Facts: rt.NewFacts(false, false),
-		set:   rt.NewSlots(),
-	}
-}
-
-// find is the row of a fact, or -1.
-func (t *acceptor_orderAcceptor_votes) find(u uint64, k uint64) int32 {
-	h := rt.Hash(0).U64(u).U64(k).Sum()
-	for at := h; ; at++ {
-		i, tag := t.set.At(at)
-		if i == 0 {
-			return -1
-		}
-		if tag == h {
-			if r := &t.rows[i-1]; r.u == u && r.k == k {
-				return int32(i - 1)
-			}
-		}
-	}
-}
-
-// row is the row of a fact, which is added if it is not there.
-func (t *acceptor_orderAcceptor_votes) row(u uint64, k uint64) int32 {
-	h := rt.Hash(0).U64(u).U64(k).Sum()
-search:
-	for at := h; ; at++ {
-		i, tag := t.set.At(at)
-		if i == 0 {
-			break search
-		}
-		if tag == h {
-			if r := &t.rows[i-1]; r.u == u && r.k == k {
-				return int32(i - 1)
-			}
-		}
-	}
-	i := t.Row()
-	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, acceptor_orderAcceptor_votesRow{u: u, k: k})
-	} else {
-		t.rows[i] = acceptor_orderAcceptor_votesRow{u: u, k: k}
-	}
-	t.set.Add(h, i)
-	return i
-}
-
-func (t *acceptor_orderAcceptor_votes) remove(i int32) {
-	r := &t.rows[i]
-	t.set.Remove(rt.Hash(0).U64(r.u).U64(r.k).Sum(), i)
-	*r = acceptor_orderAcceptor_votesRow{}
-}
-
-// acceptor_orderAcceptor_acks has the facts of acceptor_acks(u, k), kept from tick to tick.
-type acceptor_orderAcceptor_acks struct {
-	rt.Facts
-	rows []acceptor_orderAcceptor_acksRow
-	set  rt.Slots
-}
-
-type acceptor_orderAcceptor_acksRow struct {
-	u uint64
-	k uint64
-}
-
-func newAcceptor_orderAcceptor_acks() acceptor_orderAcceptor_acks {
-	return acceptor_orderAcceptor_acks{
-		Facts: rt.NewFacts(false, false),
-		set:   rt.NewSlots(),
-	}
-}
-
-// find is the row of a fact, or -1.
-func (t *acceptor_orderAcceptor_acks) find(u uint64, k uint64) int32 {
-	h := rt.Hash(0).U64(u).U64(k).Sum()
-	for at := h; ; at++ {
-		i, tag := t.set.At(at)
-		if i == 0 {
-			return -1
-		}
-		if tag == h {
-			if r := &t.rows[i-1]; r.u == u && r.k == k {
-				return int32(i - 1)
-			}
-		}
-	}
-}
-
-// row is the row of a fact, which is added if it is not there.
-func (t *acceptor_orderAcceptor_acks) row(u uint64, k uint64) int32 {
-	h := rt.Hash(0).U64(u).U64(k).Sum()
-search:
-	for at := h; ; at++ {
-		i, tag := t.set.At(at)
-		if i == 0 {
-			break search
-		}
-		if tag == h {
-			if r := &t.rows[i-1]; r.u == u && r.k == k {
-				return int32(i - 1)
-			}
-		}
-	}
-	i := t.Row()
-	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, acceptor_orderAcceptor_acksRow{u: u, k: k})
-	} else {
-		t.rows[i] = acceptor_orderAcceptor_acksRow{u: u, k: k}
-	}
-	t.set.Add(h, i)
-	return i
-}
-
-func (t *acceptor_orderAcceptor_acks) remove(i int32) {
-	r := &t.rows[i]
-	t.set.Remove(rt.Hash(0).U64(r.u).U64(r.k).Sum(), i)
-	*r = acceptor_orderAcceptor_acksRow{}
 }
 
 // acceptor_orderAcceptor_told has the facts of acceptor_told(u), kept from tick to tick.
@@ -4749,4 +4354,26 @@ func (t *acceptor_orderAcceptor_at_unmerged) remove(i int32) {
 	r := &t.rows[i]
 	t.set.Remove(rt.Hash(0).U64(r.part).U64(r.voted).U64(r.done).Sum(), i)
 	*r = acceptor_orderAcceptor_at_unmergedRow{}
+}
+
+// acceptor_orderAcceptor_clockRow is a fact of acceptor_clock(n), which are not kept: what the aggregate finds is passed on.
+type acceptor_orderAcceptor_clockRow struct {
+	n uint64
+}
+
+// acceptor_orderAcceptor_lastRow is a fact of acceptor_last(u), which are not kept: what the aggregate finds is passed on.
+type acceptor_orderAcceptor_lastRow struct {
+	u uint64
+}
+
+// acceptor_orderAcceptor_votesRow is a fact of acceptor_votes(u, k), which are not kept: what the aggregate finds is passed on.
+type acceptor_orderAcceptor_votesRow struct {
+	u uint64
+	k uint64
+}
+
+// acceptor_orderAcceptor_acksRow is a fact of acceptor_acks(u, k), which are not kept: what the aggregate finds is passed on.
+type acceptor_orderAcceptor_acksRow struct {
+	u uint64
+	k uint64
 }

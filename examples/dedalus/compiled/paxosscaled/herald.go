@@ -109,7 +109,6 @@ func (s *herald) rule1All0(out *rt.Out) {
 // heraldChoosing_herald has the facts of choosing_herald(c0, c1), those of this tick.
 type heraldChoosing_herald struct {
 	rows []heraldChoosing_heraldRow
-	set  rt.Slots
 }
 
 type heraldChoosing_heraldRow struct {
@@ -118,45 +117,12 @@ type heraldChoosing_heraldRow struct {
 }
 
 func newHeraldChoosing_herald() heraldChoosing_herald {
-	return heraldChoosing_herald{
-		set: rt.NewSlots(),
-	}
+	return heraldChoosing_herald{}
 }
 
-// find is the row of a fact, or -1.
-func (t *heraldChoosing_herald) find(c0 uint64, c1 string) int32 {
-	h := rt.Hash(0).U64(c0).Text(c1).Sum()
-	for at := h; ; at++ {
-		i, tag := t.set.At(at)
-		if i == 0 {
-			return -1
-		}
-		if tag == h {
-			if r := &t.rows[i-1]; r.c0 == c0 && r.c1 == c1 {
-				return int32(i - 1)
-			}
-		}
-	}
-}
-
-// add adds a fact.
+// add adds a fact, which may be there.
 func (t *heraldChoosing_herald) add(c0 uint64, c1 string) {
-	h := rt.Hash(0).U64(c0).Text(c1).Sum()
-search:
-	for at := h; ; at++ {
-		i, tag := t.set.At(at)
-		if i == 0 {
-			break search
-		}
-		if tag == h {
-			if r := &t.rows[i-1]; r.c0 == c0 && r.c1 == c1 {
-				return
-			}
-		}
-	}
-	i := int32(len(t.rows))
 	t.rows = append(t.rows, heraldChoosing_heraldRow{c0: c0, c1: c1})
-	t.set.Add(h, i)
 }
 
 // reset forgets the facts of the tick.
@@ -164,6 +130,5 @@ func (t *heraldChoosing_herald) reset() {
 	if len(t.rows) > 0 {
 		clear(t.rows)
 		t.rows = t.rows[:0]
-		t.set.Clear()
 	}
 }

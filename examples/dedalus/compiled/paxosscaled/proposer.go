@@ -15,7 +15,6 @@ type proposer struct {
 	// started says that the first tick is over.
 	started               bool
 	texts                 rt.Strings
-	used                  proposerUsed
 	heard                 proposerHeard
 	election              proposerElection
 	refused               proposerRefused
@@ -42,7 +41,6 @@ type proposer struct {
 	elected               proposerElected
 	top                   proposerTop
 	adopted               proposerAdopted
-	last                  proposerLast
 	range_2               proposerRange
 	proposing             proposerProposing
 	propose               proposerPropose
@@ -51,7 +49,6 @@ type proposer struct {
 	proposal              proposerProposal
 	waiting               proposerWaiting
 	place                 proposerPlace
-	end                   proposerEnd
 	base                  proposerBase
 	to_acceptor           proposerTo_acceptor
 	accepted              proposerAccepted
@@ -68,12 +65,9 @@ type proposer struct {
 	acceptor_past         proposerAcceptor_past
 	promise_wait          proposerPromise_wait
 	acceptor_open         proposerAcceptor_open
-	promise_got           proposerPromise_got
 	acceptor_gotten       proposerAcceptor_gotten
-	promise_sum           proposerPromise_sum
 	entry_part            proposerEntry_part
 	entry_wait            proposerEntry_wait
-	entry_got             proposerEntry_got
 	acceptor_count        proposerAcceptor_count
 	acceptor_opened       proposerAcceptor_opened
 	acceptor_expect       proposerAcceptor_expect
@@ -116,7 +110,6 @@ type proposer struct {
 func newProposer(who rt.Identity, static map[string][][]byte) (rt.Component, error) {
 	s := &proposer{
 		self:                  who.Self,
-		used:                  newProposerUsed(),
 		heard:                 newProposerHeard(),
 		election:              newProposerElection(),
 		refused:               newProposerRefused(),
@@ -143,7 +136,6 @@ func newProposer(who rt.Identity, static map[string][][]byte) (rt.Component, err
 		elected:               newProposerElected(),
 		top:                   newProposerTop(),
 		adopted:               newProposerAdopted(),
-		last:                  newProposerLast(),
 		range_2:               newProposerRange(),
 		proposing:             newProposerProposing(),
 		propose:               newProposerPropose(),
@@ -152,7 +144,6 @@ func newProposer(who rt.Identity, static map[string][][]byte) (rt.Component, err
 		proposal:              newProposerProposal(),
 		waiting:               newProposerWaiting(),
 		place:                 newProposerPlace(),
-		end:                   newProposerEnd(),
 		base:                  newProposerBase(),
 		to_acceptor:           newProposerTo_acceptor(),
 		accepted:              newProposerAccepted(),
@@ -169,12 +160,9 @@ func newProposer(who rt.Identity, static map[string][][]byte) (rt.Component, err
 		acceptor_past:         newProposerAcceptor_past(),
 		promise_wait:          newProposerPromise_wait(),
 		acceptor_open:         newProposerAcceptor_open(),
-		promise_got:           newProposerPromise_got(),
 		acceptor_gotten:       newProposerAcceptor_gotten(),
-		promise_sum:           newProposerPromise_sum(),
 		entry_part:            newProposerEntry_part(),
 		entry_wait:            newProposerEntry_wait(),
-		entry_got:             newProposerEntry_got(),
 		acceptor_count:        newProposerAcceptor_count(),
 		acceptor_opened:       newProposerAcceptor_opened(),
 		acceptor_expect:       newProposerAcceptor_expect(),
@@ -462,9 +450,7 @@ func (s *proposer) Tick(out *rt.Out) {
 	s.used_unmerged.Settle()
 	s.rule1Changes0()
 	s.rule1Heads()
-	s.used.Settle()
 	s.election.Settle()
-	s.rule2Changes0()
 	s.rule3All0()
 	s.rule4All0()
 	s.rule5All0()
@@ -499,14 +485,10 @@ func (s *proposer) Tick(out *rt.Out) {
 	s.acceptor_want.Settle()
 	s.rule19Changes0()
 	s.rule19Heads()
-	s.promise_got.Settle()
 	s.rule20All0()
 	s.entry_wait.Settle()
 	s.rule21Changes0()
 	s.rule21Heads()
-	s.entry_got.Settle()
-	s.rule22Changes0()
-	s.rule23Changes0()
 	s.rule24Changes0()
 	s.acceptor_gotten.Settle()
 	s.rule25Changes0()
@@ -518,8 +500,6 @@ func (s *proposer) Tick(out *rt.Out) {
 	s.rule27Changes0()
 	s.rule27Changes1()
 	s.rule27Heads()
-	s.promise_sum.Settle()
-	s.rule28Changes0()
 	s.promise.Settle()
 	s.rule29Changes0()
 	s.led_any.Settle()
@@ -558,7 +538,6 @@ func (s *proposer) Tick(out *rt.Out) {
 	s.adopted.Settle()
 	s.rule40Changes0()
 	s.rule40Heads()
-	s.last.Settle()
 	s.group48()
 	s.rule43Changes0()
 	s.adopted_any_1.Settle()
@@ -582,10 +561,7 @@ func (s *proposer) Tick(out *rt.Out) {
 	s.rule49Changes0()
 	s.rule49Changes1()
 	s.rule49Heads()
-	s.end.Settle()
-	s.rule50Changes0()
 	s.end_any.Settle()
-	s.rule51Changes0()
 	s.rule52Changes0()
 	s.rule52Changes1()
 	s.base.Settle()
@@ -640,7 +616,6 @@ func (s *proposer) Tick(out *rt.Out) {
 	s.rule77All0(out)
 	s.rule78All0(out)
 	s.rule79All0(out)
-	s.rule80Changes0()
 	s.rule81Changes0()
 	s.rule81Changes1()
 	s.rule82Changes0()
@@ -679,10 +654,6 @@ func (s *proposer) Tick(out *rt.Out) {
 
 // finish ends a tick: what was for it only is forgotten, and what must be durable is told.
 func (s *proposer) finish(out *rt.Out) {
-	s.used.Finish()
-	for _, i := range s.used.Gone {
-		s.used.remove(i)
-	}
 	s.heard.Finish()
 	for _, i := range s.heard.Gone {
 		s.heard.remove(i)
@@ -752,10 +723,6 @@ func (s *proposer) finish(out *rt.Out) {
 	for _, i := range s.adopted.Gone {
 		s.adopted.remove(i)
 	}
-	s.last.Finish()
-	for _, i := range s.last.Gone {
-		s.last.remove(i)
-	}
 	s.range_2.Finish()
 	for _, i := range s.range_2.Gone {
 		s.range_2.remove(i)
@@ -784,10 +751,6 @@ func (s *proposer) finish(out *rt.Out) {
 	s.place.Finish()
 	for _, i := range s.place.Gone {
 		s.place.remove(i)
-	}
-	s.end.Finish()
-	for _, i := range s.end.Gone {
-		s.end.remove(i)
 	}
 	s.base.Finish()
 	for _, i := range s.base.Gone {
@@ -831,26 +794,14 @@ func (s *proposer) finish(out *rt.Out) {
 	for _, i := range s.acceptor_open.Gone {
 		s.acceptor_open.remove(i)
 	}
-	s.promise_got.Finish()
-	for _, i := range s.promise_got.Gone {
-		s.promise_got.remove(i)
-	}
 	s.acceptor_gotten.Finish()
 	for _, i := range s.acceptor_gotten.Gone {
 		s.acceptor_gotten.remove(i)
-	}
-	s.promise_sum.Finish()
-	for _, i := range s.promise_sum.Gone {
-		s.promise_sum.remove(i)
 	}
 	s.entry_part.reset()
 	s.entry_wait.Finish()
 	for _, i := range s.entry_wait.Gone {
 		s.entry_wait.remove(i)
-	}
-	s.entry_got.Finish()
-	for _, i := range s.entry_got.Gone {
-		s.entry_got.remove(i)
 	}
 	s.acceptor_count.reset()
 	s.acceptor_opened.Finish()
@@ -942,7 +893,6 @@ func (t *proposerUsed_unmerged) change(out *rt.Out, i int32, gone bool) {
 // Pending is as rt.Component says.
 func (s *proposer) Pending() bool {
 	return !s.started ||
-		s.used.Pending() ||
 		s.heard.Pending() ||
 		s.election.Pending() ||
 		len(s.refused.rows) > 0 ||
@@ -963,7 +913,6 @@ func (s *proposer) Pending() bool {
 		s.elected.Pending() ||
 		s.top.Pending() ||
 		s.adopted.Pending() ||
-		s.last.Pending() ||
 		s.range_2.Pending() ||
 		s.proposing.Pending() ||
 		len(s.propose.rows) > 0 ||
@@ -972,7 +921,6 @@ func (s *proposer) Pending() bool {
 		s.proposal.Pending() ||
 		s.waiting.Pending() ||
 		s.place.Pending() ||
-		s.end.Pending() ||
 		s.base.Pending() ||
 		len(s.accepted.rows) > 0 ||
 		s.votes.Pending() ||
@@ -985,12 +933,9 @@ func (s *proposer) Pending() bool {
 		s.acceptor_past.Pending() ||
 		s.promise_wait.Pending() ||
 		s.acceptor_open.Pending() ||
-		s.promise_got.Pending() ||
 		s.acceptor_gotten.Pending() ||
-		s.promise_sum.Pending() ||
 		len(s.entry_part.rows) > 0 ||
 		s.entry_wait.Pending() ||
-		s.entry_got.Pending() ||
 		len(s.acceptor_count.rows) > 0 ||
 		s.acceptor_opened.Pending() ||
 		s.acceptor_expect.Pending() ||
@@ -1046,7 +991,6 @@ func (s *proposer) Snapshot(out *rt.Out) {
 
 // group48 derives range, which depend on each other.
 func (s *proposer) group48() {
-	s.rule41Changes0()
 	// Derived anew if something that it came from is lost.
 	anew := s.stale48
 	anew = anew || s.range_2.Lost()
@@ -1072,14 +1016,10 @@ func (s *proposer) rule1Changes0() {
 	}
 }
 
-// rule2Changes0 is, from the changes of used,
+// rule2Changes0 is, for a change of used,
 // paxos.ded:39: sync heard(b) <- used(b)
-func (s *proposer) rule2Changes0() {
-	for _, i0 := range s.used.Changes {
-		sign := s.used.Sign(i0)
-		r0 := &s.used.rows[i0]
-		s.heard_unmerged.Derive(s.heard_unmerged.row(r0.b), sign)
-	}
+func (s *proposer) rule2Changes0(r0 *proposerUsedRow, sign int32) {
+	s.heard_unmerged.Derive(s.heard_unmerged.row(r0.b), sign)
 }
 
 // rule3All0 is, from all of election,
@@ -1330,24 +1270,16 @@ func (s *proposer) rule21Changes0() {
 	}
 }
 
-// rule22Changes0 is, from the changes of promise_got,
+// rule22Changes0 is, for a change of promise_got,
 // paxos.ded:100: sync acceptor_gotten(f, i, 0, n) <- promise_got(f, i, n)
-func (s *proposer) rule22Changes0() {
-	for _, i0 := range s.promise_got.Changes {
-		sign := s.promise_got.Sign(i0)
-		r0 := &s.promise_got.rows[i0]
-		s.acceptor_gotten.Derive(s.acceptor_gotten.row(r0.src, r0.i_, 0, r0.n), sign)
-	}
+func (s *proposer) rule22Changes0(r0 *proposerPromise_gotRow, sign int32) {
+	s.acceptor_gotten.Derive(s.acceptor_gotten.row(r0.src, r0.i_, 0, r0.n), sign)
 }
 
-// rule23Changes0 is, from the changes of entry_got,
+// rule23Changes0 is, for a change of entry_got,
 // paxos.ded:100: sync acceptor_gotten(f, i, 1, n) <- entry_got(f, i, n)
-func (s *proposer) rule23Changes0() {
-	for _, i0 := range s.entry_got.Changes {
-		sign := s.entry_got.Sign(i0)
-		r0 := &s.entry_got.rows[i0]
-		s.acceptor_gotten.Derive(s.acceptor_gotten.row(r0.src, r0.i_, 1, r0.n), sign)
-	}
+func (s *proposer) rule23Changes0(r0 *proposerEntry_gotRow, sign int32) {
+	s.acceptor_gotten.Derive(s.acceptor_gotten.row(r0.src, r0.i_, 1, r0.n), sign)
 }
 
 // rule24Changes0 is, from the changes of acceptor_expect,
@@ -1434,14 +1366,10 @@ func (s *proposer) rule27Changes1() {
 	}
 }
 
-// rule28Changes0 is, from the changes of promise_sum,
+// rule28Changes0 is, for a change of promise_sum,
 // paxos.ded:100: sync promise(x0, x1, x2) <- promise_sum(_, _, x0, x1, x2)
-func (s *proposer) rule28Changes0() {
-	for _, i0 := range s.promise_sum.Changes {
-		sign := s.promise_sum.Sign(i0)
-		r0 := &s.promise_sum.rows[i0]
-		s.promise.Derive(s.promise.row(r0.x0, r0.x1, r0.x2), sign)
-	}
+func (s *proposer) rule28Changes0(r0 *proposerPromise_sumRow, sign int32) {
+	s.promise.Derive(s.promise.row(r0.x0, r0.x1, r0.x2), sign)
 }
 
 // rule29Changes0 is, from the changes of led,
@@ -1834,14 +1762,10 @@ func (s *proposer) rule40Changes0() {
 	}
 }
 
-// rule41Changes0 is, from the changes of last,
+// rule41Changes0 is, for a change of last,
 // paxos.ded:68: sync range(s) <- last(s)
-func (s *proposer) rule41Changes0() {
-	for _, i0 := range s.last.Changes {
-		sign := s.last.Sign(i0)
-		r0 := &s.last.rows[i0]
-		s.range_2.Derive(s.range_2.row(r0.c0), sign)
-	}
+func (s *proposer) rule41Changes0(r0 *proposerLastRow, sign int32) {
+	s.range_2.Derive(s.range_2.row(r0.c0), sign)
 }
 
 // rule42Work0 is, from a new fact of range,
@@ -2070,24 +1994,17 @@ func (s *proposer) rule49Changes1() {
 	}
 }
 
-// rule50Changes0 is, from the changes of end,
+// rule50Changes0 is, for a change of end,
 // whether there is a end
-func (s *proposer) rule50Changes0() {
-	for _, i0 := range s.end.Changes {
-		sign := s.end.Sign(i0)
-		s.end_any.Derive(s.end_any.row(), sign)
-	}
+func (s *proposer) rule50Changes0(r0 *proposerEndRow, sign int32) {
+	s.end_any.Derive(s.end_any.row(), sign)
 }
 
-// rule51Changes0 is, from the changes of end,
+// rule51Changes0 is, for a change of end,
 // paxos.ded:78: sync base(s) <- end(e), s := e + 1
-func (s *proposer) rule51Changes0() {
-	for _, i0 := range s.end.Changes {
-		sign := s.end.Sign(i0)
-		r0 := &s.end.rows[i0]
-		v1 := (r0.c0 + rt.Number[uint64](1))
-		s.base.Derive(s.base.row(v1), sign)
-	}
+func (s *proposer) rule51Changes0(r0 *proposerEndRow, sign int32) {
+	v1 := (r0.c0 + rt.Number[uint64](1))
+	s.base.Derive(s.base.row(v1), sign)
 }
 
 // rule52Changes0 is, from the changes of led,
@@ -2749,14 +2666,10 @@ func (s *proposer) rule79All0(out *rt.Out) {
 	}
 }
 
-// rule80Changes0 is, from the changes of used,
+// rule80Changes0 is, for a change of used,
 // paxos.ded:25: next used(b) <- used(b)
-func (s *proposer) rule80Changes0() {
-	for _, i0 := range s.used.Changes {
-		sign := s.used.Sign(i0)
-		r0 := &s.used.rows[i0]
-		s.used_unmerged.Next(s.used_unmerged.row(r0.b), sign)
-	}
+func (s *proposer) rule80Changes0(r0 *proposerUsedRow, sign int32) {
+	s.used_unmerged.Next(s.used_unmerged.row(r0.b), sign)
 }
 
 // rule81Changes0 is, from the changes of mine,
@@ -2768,7 +2681,7 @@ func (s *proposer) rule81Changes0() {
 		if i1 := s.mine_deleted.find(r0.b); i1 >= 0 && s.mine_deleted.Was(i1) {
 			continue
 		}
-		s.mine.Next(s.mine.row(r0.b), sign)
+		s.mine.Next(i0, sign)
 	}
 }
 
@@ -2794,7 +2707,7 @@ func (s *proposer) rule82Changes0() {
 		if i1 := s.led_deleted.find(r0.b); i1 >= 0 && s.led_deleted.Was(i1) {
 			continue
 		}
-		s.led.Next(s.led.row(r0.b), sign)
+		s.led.Next(i0, sign)
 	}
 }
 
@@ -2816,11 +2729,10 @@ func (s *proposer) rule82Changes1() {
 func (s *proposer) rule83Changes0() {
 	for _, i0 := range s.boss.Changes {
 		sign := s.boss.Sign(i0)
-		r0 := &s.boss.rows[i0]
 		if i1 := s.election.find(); i1 >= 0 && s.election.Was(i1) {
 			continue
 		}
-		s.boss.Next(s.boss.row(r0.p), sign)
+		s.boss.Next(i0, sign)
 	}
 }
 
@@ -2833,8 +2745,7 @@ func (s *proposer) rule83Changes1() {
 			if !s.boss.Is(i1) {
 				continue
 			}
-			r1 := &s.boss.rows[i1]
-			s.boss.Next(s.boss.row(r1.p), sign)
+			s.boss.Next(i1, sign)
 		}
 	}
 }
@@ -2848,7 +2759,7 @@ func (s *proposer) rule84Changes0() {
 		if i1 := s.done_any_1.find(r0.v); i1 >= 0 && s.done_any_1.Was(i1) {
 			continue
 		}
-		s.queue.Next(s.queue.row(r0.client, r0.v), sign)
+		s.queue.Next(i0, sign)
 	}
 }
 
@@ -2862,8 +2773,7 @@ func (s *proposer) rule84Changes1() {
 			if !s.queue.Is(i1) {
 				continue
 			}
-			r1 := &s.queue.rows[i1]
-			s.queue.Next(s.queue.row(r1.client, r0.v), sign)
+			s.queue.Next(i1, sign)
 		}
 	}
 }
@@ -2873,11 +2783,10 @@ func (s *proposer) rule84Changes1() {
 func (s *proposer) rule85Changes0() {
 	for _, i0 := range s.promises.Changes {
 		sign := s.promises.Sign(i0)
-		r0 := &s.promises.rows[i0]
 		if i1 := s.led_any.find(); i1 >= 0 && s.led_any.Was(i1) {
 			continue
 		}
-		s.promises.Next(s.promises.row(r0.a, r0.b, r0.n), sign)
+		s.promises.Next(i0, sign)
 	}
 }
 
@@ -2890,8 +2799,7 @@ func (s *proposer) rule85Changes1() {
 			if !s.promises.Is(i1) {
 				continue
 			}
-			r1 := &s.promises.rows[i1]
-			s.promises.Next(s.promises.row(r1.a, r1.b, r1.n), sign)
+			s.promises.Next(i1, sign)
 		}
 	}
 }
@@ -2901,11 +2809,10 @@ func (s *proposer) rule85Changes1() {
 func (s *proposer) rule86Changes0() {
 	for _, i0 := range s.entries.Changes {
 		sign := s.entries.Sign(i0)
-		r0 := &s.entries.rows[i0]
 		if i1 := s.led_any.find(); i1 >= 0 && s.led_any.Was(i1) {
 			continue
 		}
-		s.entries.Next(s.entries.row(r0.a, r0.b, r0.slot, r0.c, r0.v), sign)
+		s.entries.Next(i0, sign)
 	}
 }
 
@@ -2918,8 +2825,7 @@ func (s *proposer) rule86Changes1() {
 			if !s.entries.Is(i1) {
 				continue
 			}
-			r1 := &s.entries.rows[i1]
-			s.entries.Next(s.entries.row(r1.a, r1.b, r1.slot, r1.c, r1.v), sign)
+			s.entries.Next(i1, sign)
 		}
 	}
 }
@@ -2929,8 +2835,7 @@ func (s *proposer) rule86Changes1() {
 func (s *proposer) rule87Changes0() {
 	for _, i0 := range s.proposal.Changes {
 		sign := s.proposal.Sign(i0)
-		r0 := &s.proposal.rows[i0]
-		s.proposal.Next(s.proposal.row(r0.b, r0.slot, r0.v), sign)
+		s.proposal.Next(i0, sign)
 	}
 }
 
@@ -2943,7 +2848,7 @@ func (s *proposer) rule88Changes0() {
 		if i1 := s.done_any_0.find(r0.slot); i1 >= 0 && s.done_any_0.Was(i1) {
 			continue
 		}
-		s.votes.Next(s.votes.row(r0.a, r0.b, r0.slot, r0.v), sign)
+		s.votes.Next(i0, sign)
 	}
 }
 
@@ -2957,8 +2862,7 @@ func (s *proposer) rule88Changes1() {
 			if !s.votes.Is(i1) {
 				continue
 			}
-			r1 := &s.votes.rows[i1]
-			s.votes.Next(s.votes.row(r1.a, r1.b, r0.slot, r1.v), sign)
+			s.votes.Next(i1, sign)
 		}
 	}
 }
@@ -2968,8 +2872,7 @@ func (s *proposer) rule88Changes1() {
 func (s *proposer) rule89Changes0() {
 	for _, i0 := range s.done.Changes {
 		sign := s.done.Sign(i0)
-		r0 := &s.done.rows[i0]
-		s.done.Next(s.done.row(r0.slot, r0.v), sign)
+		s.done.Next(i0, sign)
 	}
 }
 
@@ -3056,7 +2959,7 @@ func (s *proposer) rule92Changes0() {
 		if i1 := s.acceptor_open_any_0_1.find(r0.src, r0.i_); i1 >= 0 && s.acceptor_open_any_0_1.Was(i1) {
 			continue
 		}
-		s.promise_wait.Next(s.promise_wait.row(r0.src, r0.i_, r0.part, r0.x0, r0.x1, r0.x2), sign)
+		s.promise_wait.Next(i0, sign)
 	}
 }
 
@@ -3070,8 +2973,7 @@ func (s *proposer) rule92Changes1() {
 			if !s.promise_wait.Is(i1) {
 				continue
 			}
-			r1 := &s.promise_wait.rows[i1]
-			s.promise_wait.Next(s.promise_wait.row(r0.src, r0.i_, r1.part, r1.x0, r1.x1, r1.x2), sign)
+			s.promise_wait.Next(i1, sign)
 		}
 	}
 }
@@ -3085,7 +2987,7 @@ func (s *proposer) rule93Changes0() {
 		if i1 := s.acceptor_open_any_0_1.find(r0.src, r0.i_); i1 >= 0 && s.acceptor_open_any_0_1.Was(i1) {
 			continue
 		}
-		s.entry_wait.Next(s.entry_wait.row(r0.src, r0.i_, r0.part, r0.x0, r0.x1, r0.x2, r0.x3, r0.x4), sign)
+		s.entry_wait.Next(i0, sign)
 	}
 }
 
@@ -3099,8 +3001,7 @@ func (s *proposer) rule93Changes1() {
 			if !s.entry_wait.Is(i1) {
 				continue
 			}
-			r1 := &s.entry_wait.rows[i1]
-			s.entry_wait.Next(s.entry_wait.row(r0.src, r0.i_, r1.part, r1.x0, r1.x1, r1.x2, r1.x3, r1.x4), sign)
+			s.entry_wait.Next(i1, sign)
 		}
 	}
 }
@@ -3114,7 +3015,7 @@ func (s *proposer) rule94Changes0() {
 		if i1 := s.acceptor_open_any_0_1.find(r0.src, r0.i_); i1 >= 0 && s.acceptor_open_any_0_1.Was(i1) {
 			continue
 		}
-		s.acceptor_expect.Next(s.acceptor_expect.row(r0.src, r0.i_, r0.part, r0.prev, r0.n), sign)
+		s.acceptor_expect.Next(i0, sign)
 	}
 }
 
@@ -3128,8 +3029,7 @@ func (s *proposer) rule94Changes1() {
 			if !s.acceptor_expect.Is(i1) {
 				continue
 			}
-			r1 := &s.acceptor_expect.rows[i1]
-			s.acceptor_expect.Next(s.acceptor_expect.row(r0.src, r0.i_, r1.part, r1.prev, r1.n), sign)
+			s.acceptor_expect.Next(i1, sign)
 		}
 	}
 }
@@ -3153,7 +3053,7 @@ func (s *proposer) rule96Changes0() {
 		if i1 := s.acceptor_passed.find(r0.src, r0.i_); i1 >= 0 && s.acceptor_passed.Was(i1) {
 			continue
 		}
-		s.acceptor_opened.Next(s.acceptor_opened.row(r0.src, r0.i_, r0.prev), sign)
+		s.acceptor_opened.Next(i0, sign)
 	}
 }
 
@@ -3167,8 +3067,7 @@ func (s *proposer) rule96Changes1() {
 			if !s.acceptor_opened.Is(i1) {
 				continue
 			}
-			r1 := &s.acceptor_opened.rows[i1]
-			s.acceptor_opened.Next(s.acceptor_opened.row(r0.src, r0.i_, r1.prev), sign)
+			s.acceptor_opened.Next(i1, sign)
 		}
 	}
 }
@@ -3403,10 +3302,12 @@ func (s *proposer) rule1Heads() {
 			t.again(g)
 		}
 		if g.told && (g.count == 0 || g.last != g.value) {
-			s.used.Derive(s.used.row(g.last), -1)
+			s.rule2Changes0(&proposerUsedRow{g.last}, -1)
+			s.rule80Changes0(&proposerUsedRow{g.last}, -1)
 		}
 		if g.count > 0 && (!g.told || g.last != g.value) {
-			s.used.Derive(s.used.row(g.value), 1)
+			s.rule2Changes0(&proposerUsedRow{g.value}, 1)
+			s.rule80Changes0(&proposerUsedRow{g.value}, 1)
 		}
 		g.told, g.last = g.count > 0, g.value
 		if g.count == 0 {
@@ -4012,10 +3913,10 @@ func (s *proposer) rule19Heads() {
 		g := &t.groups[i]
 		g.touched = false
 		if g.told && (g.count == 0 || g.last != g.value) {
-			s.promise_got.Derive(s.promise_got.row(g.a0, g.a1, g.last), -1)
+			s.rule22Changes0(&proposerPromise_gotRow{g.a0, g.a1, g.last}, -1)
 		}
 		if g.count > 0 && (!g.told || g.last != g.value) {
-			s.promise_got.Derive(s.promise_got.row(g.a0, g.a1, g.value), 1)
+			s.rule22Changes0(&proposerPromise_gotRow{g.a0, g.a1, g.value}, 1)
 		}
 		g.told, g.last = g.count > 0, g.value
 		if g.count == 0 {
@@ -4094,10 +3995,10 @@ func (s *proposer) rule21Heads() {
 		g := &t.groups[i]
 		g.touched = false
 		if g.told && (g.count == 0 || g.last != g.value) {
-			s.entry_got.Derive(s.entry_got.row(g.a0, g.a1, g.last), -1)
+			s.rule23Changes0(&proposerEntry_gotRow{g.a0, g.a1, g.last}, -1)
 		}
 		if g.count > 0 && (!g.told || g.last != g.value) {
-			s.entry_got.Derive(s.entry_got.row(g.a0, g.a1, g.value), 1)
+			s.rule23Changes0(&proposerEntry_gotRow{g.a0, g.a1, g.value}, 1)
 		}
 		g.told, g.last = g.count > 0, g.value
 		if g.count == 0 {
@@ -4260,10 +4161,10 @@ func (s *proposer) rule27Heads() {
 		g := &t.groups[i]
 		g.touched = false
 		if g.told && (g.count == 0 || g.last != g.value) {
-			s.promise_sum.Derive(s.promise_sum.row(g.a0, g.a1, g.a2, g.a3, g.last), -1)
+			s.rule28Changes0(&proposerPromise_sumRow{g.a0, g.a1, g.a2, g.a3, g.last}, -1)
 		}
 		if g.count > 0 && (!g.told || g.last != g.value) {
-			s.promise_sum.Derive(s.promise_sum.row(g.a0, g.a1, g.a2, g.a3, g.value), 1)
+			s.rule28Changes0(&proposerPromise_sumRow{g.a0, g.a1, g.a2, g.a3, g.value}, 1)
 		}
 		g.told, g.last = g.count > 0, g.value
 		if g.count == 0 {
@@ -4836,10 +4737,10 @@ func (s *proposer) rule40Heads() {
 			t.again(g)
 		}
 		if g.told && (g.count == 0 || g.last != g.value) {
-			s.last.Derive(s.last.row(g.last), -1)
+			s.rule41Changes0(&proposerLastRow{g.last}, -1)
 		}
 		if g.count > 0 && (!g.told || g.last != g.value) {
-			s.last.Derive(s.last.row(g.value), 1)
+			s.rule41Changes0(&proposerLastRow{g.value}, 1)
 		}
 		g.told, g.last = g.count > 0, g.value
 		if g.count == 0 {
@@ -5177,10 +5078,12 @@ func (s *proposer) rule49Heads() {
 			t.again(g)
 		}
 		if g.told && (g.count == 0 || g.last != g.value) {
-			s.end.Derive(s.end.row(g.last), -1)
+			s.rule50Changes0(&proposerEndRow{g.last}, -1)
+			s.rule51Changes0(&proposerEndRow{g.last}, -1)
 		}
 		if g.count > 0 && (!g.told || g.last != g.value) {
-			s.end.Derive(s.end.row(g.value), 1)
+			s.rule50Changes0(&proposerEndRow{g.value}, 1)
+			s.rule51Changes0(&proposerEndRow{g.value}, 1)
 		}
 		g.told, g.last = g.count > 0, g.value
 		if g.count == 0 {
@@ -5273,71 +5176,6 @@ func (s *proposer) rule57Heads() {
 		}
 	}
 	t.touched = t.touched[:0]
-}
-
-// proposerUsed has the facts of used(b), kept from tick to tick.
-type proposerUsed struct {
-	rt.Facts
-	rows []proposerUsedRow
-	set  rt.Slots
-}
-
-type proposerUsedRow struct {
-	b uint64
-}
-
-func newProposerUsed() proposerUsed {
-	return proposerUsed{
-		Facts: rt.NewFacts(false, false),
-		set:   rt.NewSlots(),
-	}
-}
-
-// find is the row of a fact, or -1.
-func (t *proposerUsed) find(b uint64) int32 {
-	h := rt.Hash(0).U64(b).Sum()
-	for at := h; ; at++ {
-		i, tag := t.set.At(at)
-		if i == 0 {
-			return -1
-		}
-		if tag == h {
-			if r := &t.rows[i-1]; r.b == b {
-				return int32(i - 1)
-			}
-		}
-	}
-}
-
-// row is the row of a fact, which is added if it is not there.
-func (t *proposerUsed) row(b uint64) int32 {
-	h := rt.Hash(0).U64(b).Sum()
-search:
-	for at := h; ; at++ {
-		i, tag := t.set.At(at)
-		if i == 0 {
-			break search
-		}
-		if tag == h {
-			if r := &t.rows[i-1]; r.b == b {
-				return int32(i - 1)
-			}
-		}
-	}
-	i := t.Row()
-	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, proposerUsedRow{b: b})
-	} else {
-		t.rows[i] = proposerUsedRow{b: b}
-	}
-	t.set.Add(h, i)
-	return i
-}
-
-func (t *proposerUsed) remove(i int32) {
-	r := &t.rows[i]
-	t.set.Remove(rt.Hash(0).U64(r.b).Sum(), i)
-	*r = proposerUsedRow{}
 }
 
 // proposerHeard has the facts of heard(b), kept from tick to tick.
@@ -5468,7 +5306,6 @@ func (t *proposerElection) remove(i int32) {
 // proposerRefused has the facts of refused(c0), those of this tick.
 type proposerRefused struct {
 	rows []proposerRefusedRow
-	set  rt.Slots
 }
 
 type proposerRefusedRow struct {
@@ -5476,45 +5313,12 @@ type proposerRefusedRow struct {
 }
 
 func newProposerRefused() proposerRefused {
-	return proposerRefused{
-		set: rt.NewSlots(),
-	}
+	return proposerRefused{}
 }
 
-// find is the row of a fact, or -1.
-func (t *proposerRefused) find(c0 uint64) int32 {
-	h := rt.Hash(0).U64(c0).Sum()
-	for at := h; ; at++ {
-		i, tag := t.set.At(at)
-		if i == 0 {
-			return -1
-		}
-		if tag == h {
-			if r := &t.rows[i-1]; r.c0 == c0 {
-				return int32(i - 1)
-			}
-		}
-	}
-}
-
-// add adds a fact.
+// add adds a fact, which may be there.
 func (t *proposerRefused) add(c0 uint64) {
-	h := rt.Hash(0).U64(c0).Sum()
-search:
-	for at := h; ; at++ {
-		i, tag := t.set.At(at)
-		if i == 0 {
-			break search
-		}
-		if tag == h {
-			if r := &t.rows[i-1]; r.c0 == c0 {
-				return
-			}
-		}
-	}
-	i := int32(len(t.rows))
 	t.rows = append(t.rows, proposerRefusedRow{c0: c0})
-	t.set.Add(h, i)
 }
 
 // reset forgets the facts of the tick.
@@ -5522,14 +5326,12 @@ func (t *proposerRefused) reset() {
 	if len(t.rows) > 0 {
 		clear(t.rows)
 		t.rows = t.rows[:0]
-		t.set.Clear()
 	}
 }
 
 // proposerAlive has the facts of alive(c0, c1), those of this tick.
 type proposerAlive struct {
 	rows []proposerAliveRow
-	set  rt.Slots
 }
 
 type proposerAliveRow struct {
@@ -5538,45 +5340,12 @@ type proposerAliveRow struct {
 }
 
 func newProposerAlive() proposerAlive {
-	return proposerAlive{
-		set: rt.NewSlots(),
-	}
+	return proposerAlive{}
 }
 
-// find is the row of a fact, or -1.
-func (t *proposerAlive) find(c0 string, c1 uint64) int32 {
-	h := rt.Hash(0).Text(c0).U64(c1).Sum()
-	for at := h; ; at++ {
-		i, tag := t.set.At(at)
-		if i == 0 {
-			return -1
-		}
-		if tag == h {
-			if r := &t.rows[i-1]; r.c0 == c0 && r.c1 == c1 {
-				return int32(i - 1)
-			}
-		}
-	}
-}
-
-// add adds a fact.
+// add adds a fact, which may be there.
 func (t *proposerAlive) add(c0 string, c1 uint64) {
-	h := rt.Hash(0).Text(c0).U64(c1).Sum()
-search:
-	for at := h; ; at++ {
-		i, tag := t.set.At(at)
-		if i == 0 {
-			break search
-		}
-		if tag == h {
-			if r := &t.rows[i-1]; r.c0 == c0 && r.c1 == c1 {
-				return
-			}
-		}
-	}
-	i := int32(len(t.rows))
 	t.rows = append(t.rows, proposerAliveRow{c0: c0, c1: c1})
-	t.set.Add(h, i)
 }
 
 // reset forgets the facts of the tick.
@@ -5584,7 +5353,6 @@ func (t *proposerAlive) reset() {
 	if len(t.rows) > 0 {
 		clear(t.rows)
 		t.rows = t.rows[:0]
-		t.set.Clear()
 	}
 }
 
@@ -6118,48 +5886,18 @@ func (t *proposerAsk) reset() {
 // proposerHeartbeat has the facts of heartbeat(), those of this tick.
 type proposerHeartbeat struct {
 	rows []proposerHeartbeatRow
-	set  rt.Slots
 }
 
 type proposerHeartbeatRow struct {
 }
 
 func newProposerHeartbeat() proposerHeartbeat {
-	return proposerHeartbeat{
-		set: rt.NewSlots(),
-	}
+	return proposerHeartbeat{}
 }
 
-// find is the row of a fact, or -1.
-func (t *proposerHeartbeat) find() int32 {
-	h := rt.Hash(0).Sum()
-	for at := h; ; at++ {
-		i, tag := t.set.At(at)
-		if i == 0 {
-			return -1
-		}
-		if tag == h {
-			return int32(i - 1)
-		}
-	}
-}
-
-// add adds a fact.
+// add adds a fact, which may be there.
 func (t *proposerHeartbeat) add() {
-	h := rt.Hash(0).Sum()
-search:
-	for at := h; ; at++ {
-		i, tag := t.set.At(at)
-		if i == 0 {
-			break search
-		}
-		if tag == h {
-			return
-		}
-	}
-	i := int32(len(t.rows))
 	t.rows = append(t.rows, proposerHeartbeatRow{})
-	t.set.Add(h, i)
 }
 
 // reset forgets the facts of the tick.
@@ -6167,7 +5905,6 @@ func (t *proposerHeartbeat) reset() {
 	if len(t.rows) > 0 {
 		clear(t.rows)
 		t.rows = t.rows[:0]
-		t.set.Clear()
 	}
 }
 
@@ -7291,71 +7028,6 @@ func (t *proposerAdopted) remove(i int32) {
 	*r = proposerAdoptedRow{}
 }
 
-// proposerLast has the facts of last(c0), kept from tick to tick.
-type proposerLast struct {
-	rt.Facts
-	rows []proposerLastRow
-	set  rt.Slots
-}
-
-type proposerLastRow struct {
-	c0 uint64
-}
-
-func newProposerLast() proposerLast {
-	return proposerLast{
-		Facts: rt.NewFacts(false, false),
-		set:   rt.NewSlots(),
-	}
-}
-
-// find is the row of a fact, or -1.
-func (t *proposerLast) find(c0 uint64) int32 {
-	h := rt.Hash(0).U64(c0).Sum()
-	for at := h; ; at++ {
-		i, tag := t.set.At(at)
-		if i == 0 {
-			return -1
-		}
-		if tag == h {
-			if r := &t.rows[i-1]; r.c0 == c0 {
-				return int32(i - 1)
-			}
-		}
-	}
-}
-
-// row is the row of a fact, which is added if it is not there.
-func (t *proposerLast) row(c0 uint64) int32 {
-	h := rt.Hash(0).U64(c0).Sum()
-search:
-	for at := h; ; at++ {
-		i, tag := t.set.At(at)
-		if i == 0 {
-			break search
-		}
-		if tag == h {
-			if r := &t.rows[i-1]; r.c0 == c0 {
-				return int32(i - 1)
-			}
-		}
-	}
-	i := t.Row()
-	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, proposerLastRow{c0: c0})
-	} else {
-		t.rows[i] = proposerLastRow{c0: c0}
-	}
-	t.set.Add(h, i)
-	return i
-}
-
-func (t *proposerLast) remove(i int32) {
-	r := &t.rows[i]
-	t.set.Remove(rt.Hash(0).U64(r.c0).Sum(), i)
-	*r = proposerLastRow{}
-}
-
 // proposerRange has the facts of range(c0), kept from tick to tick.
 type proposerRange struct {
 	rt.Facts
@@ -7491,7 +7163,6 @@ func (t *proposerProposing) remove(i int32) {
 // proposerPropose has the facts of propose(client, v), those of this tick.
 type proposerPropose struct {
 	rows []proposerProposeRow
-	set  rt.Slots
 }
 
 type proposerProposeRow struct {
@@ -7500,45 +7171,12 @@ type proposerProposeRow struct {
 }
 
 func newProposerPropose() proposerPropose {
-	return proposerPropose{
-		set: rt.NewSlots(),
-	}
+	return proposerPropose{}
 }
 
-// find is the row of a fact, or -1.
-func (t *proposerPropose) find(client string, v string) int32 {
-	h := rt.Hash(0).Text(client).Text(v).Sum()
-	for at := h; ; at++ {
-		i, tag := t.set.At(at)
-		if i == 0 {
-			return -1
-		}
-		if tag == h {
-			if r := &t.rows[i-1]; r.client == client && r.v == v {
-				return int32(i - 1)
-			}
-		}
-	}
-}
-
-// add adds a fact.
+// add adds a fact, which may be there.
 func (t *proposerPropose) add(client string, v string) {
-	h := rt.Hash(0).Text(client).Text(v).Sum()
-search:
-	for at := h; ; at++ {
-		i, tag := t.set.At(at)
-		if i == 0 {
-			break search
-		}
-		if tag == h {
-			if r := &t.rows[i-1]; r.client == client && r.v == v {
-				return
-			}
-		}
-	}
-	i := int32(len(t.rows))
 	t.rows = append(t.rows, proposerProposeRow{client: client, v: v})
-	t.set.Add(h, i)
 }
 
 // reset forgets the facts of the tick.
@@ -7546,7 +7184,6 @@ func (t *proposerPropose) reset() {
 	if len(t.rows) > 0 {
 		clear(t.rows)
 		t.rows = t.rows[:0]
-		t.set.Clear()
 	}
 }
 
@@ -8032,71 +7669,6 @@ func (t *proposerPlace) remove(i int32) {
 	*r = proposerPlaceRow{}
 }
 
-// proposerEnd has the facts of end(c0), kept from tick to tick.
-type proposerEnd struct {
-	rt.Facts
-	rows []proposerEndRow
-	set  rt.Slots
-}
-
-type proposerEndRow struct {
-	c0 uint64
-}
-
-func newProposerEnd() proposerEnd {
-	return proposerEnd{
-		Facts: rt.NewFacts(false, false),
-		set:   rt.NewSlots(),
-	}
-}
-
-// find is the row of a fact, or -1.
-func (t *proposerEnd) find(c0 uint64) int32 {
-	h := rt.Hash(0).U64(c0).Sum()
-	for at := h; ; at++ {
-		i, tag := t.set.At(at)
-		if i == 0 {
-			return -1
-		}
-		if tag == h {
-			if r := &t.rows[i-1]; r.c0 == c0 {
-				return int32(i - 1)
-			}
-		}
-	}
-}
-
-// row is the row of a fact, which is added if it is not there.
-func (t *proposerEnd) row(c0 uint64) int32 {
-	h := rt.Hash(0).U64(c0).Sum()
-search:
-	for at := h; ; at++ {
-		i, tag := t.set.At(at)
-		if i == 0 {
-			break search
-		}
-		if tag == h {
-			if r := &t.rows[i-1]; r.c0 == c0 {
-				return int32(i - 1)
-			}
-		}
-	}
-	i := t.Row()
-	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, proposerEndRow{c0: c0})
-	} else {
-		t.rows[i] = proposerEndRow{c0: c0}
-	}
-	t.set.Add(h, i)
-	return i
-}
-
-func (t *proposerEnd) remove(i int32) {
-	r := &t.rows[i]
-	t.set.Remove(rt.Hash(0).U64(r.c0).Sum(), i)
-	*r = proposerEndRow{}
-}
-
 // proposerBase has the facts of base(c0), kept from tick to tick.
 type proposerBase struct {
 	rt.Facts
@@ -8247,7 +7819,6 @@ search:
 // proposerAccepted has the facts of accepted(c0, c1, c2, c3), those of this tick.
 type proposerAccepted struct {
 	rows []proposerAcceptedRow
-	set  rt.Slots
 }
 
 type proposerAcceptedRow struct {
@@ -8258,45 +7829,12 @@ type proposerAcceptedRow struct {
 }
 
 func newProposerAccepted() proposerAccepted {
-	return proposerAccepted{
-		set: rt.NewSlots(),
-	}
+	return proposerAccepted{}
 }
 
-// find is the row of a fact, or -1.
-func (t *proposerAccepted) find(c0 string, c1 uint64, c2 uint64, c3 string) int32 {
-	h := rt.Hash(0).Text(c0).U64(c1).U64(c2).Text(c3).Sum()
-	for at := h; ; at++ {
-		i, tag := t.set.At(at)
-		if i == 0 {
-			return -1
-		}
-		if tag == h {
-			if r := &t.rows[i-1]; r.c0 == c0 && r.c1 == c1 && r.c2 == c2 && r.c3 == c3 {
-				return int32(i - 1)
-			}
-		}
-	}
-}
-
-// add adds a fact.
+// add adds a fact, which may be there.
 func (t *proposerAccepted) add(c0 string, c1 uint64, c2 uint64, c3 string) {
-	h := rt.Hash(0).Text(c0).U64(c1).U64(c2).Text(c3).Sum()
-search:
-	for at := h; ; at++ {
-		i, tag := t.set.At(at)
-		if i == 0 {
-			break search
-		}
-		if tag == h {
-			if r := &t.rows[i-1]; r.c0 == c0 && r.c1 == c1 && r.c2 == c2 && r.c3 == c3 {
-				return
-			}
-		}
-	}
-	i := int32(len(t.rows))
 	t.rows = append(t.rows, proposerAcceptedRow{c0: c0, c1: c1, c2: c2, c3: c3})
-	t.set.Add(h, i)
 }
 
 // reset forgets the facts of the tick.
@@ -8304,7 +7842,6 @@ func (t *proposerAccepted) reset() {
 	if len(t.rows) > 0 {
 		clear(t.rows)
 		t.rows = t.rows[:0]
-		t.set.Clear()
 	}
 }
 
@@ -8971,7 +8508,6 @@ search:
 // proposerPromise_part has the facts of promise_part(src, i_, part, x0, x1, x2), those of this tick.
 type proposerPromise_part struct {
 	rows []proposerPromise_partRow
-	set  rt.Slots
 }
 
 type proposerPromise_partRow struct {
@@ -8984,45 +8520,12 @@ type proposerPromise_partRow struct {
 }
 
 func newProposerPromise_part() proposerPromise_part {
-	return proposerPromise_part{
-		set: rt.NewSlots(),
-	}
+	return proposerPromise_part{}
 }
 
-// find is the row of a fact, or -1.
-func (t *proposerPromise_part) find(src string, i_ uint64, part uint64, x0 string, x1 uint64, x2 uint64) int32 {
-	h := rt.Hash(0).Text(src).U64(i_).U64(part).Text(x0).U64(x1).U64(x2).Sum()
-	for at := h; ; at++ {
-		i, tag := t.set.At(at)
-		if i == 0 {
-			return -1
-		}
-		if tag == h {
-			if r := &t.rows[i-1]; r.src == src && r.i_ == i_ && r.part == part && r.x0 == x0 && r.x1 == x1 && r.x2 == x2 {
-				return int32(i - 1)
-			}
-		}
-	}
-}
-
-// add adds a fact.
+// add adds a fact, which may be there.
 func (t *proposerPromise_part) add(src string, i_ uint64, part uint64, x0 string, x1 uint64, x2 uint64) {
-	h := rt.Hash(0).Text(src).U64(i_).U64(part).Text(x0).U64(x1).U64(x2).Sum()
-search:
-	for at := h; ; at++ {
-		i, tag := t.set.At(at)
-		if i == 0 {
-			break search
-		}
-		if tag == h {
-			if r := &t.rows[i-1]; r.src == src && r.i_ == i_ && r.part == part && r.x0 == x0 && r.x1 == x1 && r.x2 == x2 {
-				return
-			}
-		}
-	}
-	i := int32(len(t.rows))
 	t.rows = append(t.rows, proposerPromise_partRow{src: src, i_: i_, part: part, x0: x0, x1: x1, x2: x2})
-	t.set.Add(h, i)
 }
 
 // reset forgets the facts of the tick.
@@ -9030,7 +8533,6 @@ func (t *proposerPromise_part) reset() {
 	if len(t.rows) > 0 {
 		clear(t.rows)
 		t.rows = t.rows[:0]
-		t.set.Clear()
 	}
 }
 
@@ -9417,73 +8919,6 @@ func (t *proposerAcceptor_open) remove(i int32) {
 	*r = proposerAcceptor_openRow{}
 }
 
-// proposerPromise_got has the facts of promise_got(src, i_, n), kept from tick to tick.
-type proposerPromise_got struct {
-	rt.Facts
-	rows []proposerPromise_gotRow
-	set  rt.Slots
-}
-
-type proposerPromise_gotRow struct {
-	src string
-	i_  uint64
-	n   uint64
-}
-
-func newProposerPromise_got() proposerPromise_got {
-	return proposerPromise_got{
-		Facts: rt.NewFacts(false, false),
-		set:   rt.NewSlots(),
-	}
-}
-
-// find is the row of a fact, or -1.
-func (t *proposerPromise_got) find(src string, i_ uint64, n uint64) int32 {
-	h := rt.Hash(0).Text(src).U64(i_).U64(n).Sum()
-	for at := h; ; at++ {
-		i, tag := t.set.At(at)
-		if i == 0 {
-			return -1
-		}
-		if tag == h {
-			if r := &t.rows[i-1]; r.src == src && r.i_ == i_ && r.n == n {
-				return int32(i - 1)
-			}
-		}
-	}
-}
-
-// row is the row of a fact, which is added if it is not there.
-func (t *proposerPromise_got) row(src string, i_ uint64, n uint64) int32 {
-	h := rt.Hash(0).Text(src).U64(i_).U64(n).Sum()
-search:
-	for at := h; ; at++ {
-		i, tag := t.set.At(at)
-		if i == 0 {
-			break search
-		}
-		if tag == h {
-			if r := &t.rows[i-1]; r.src == src && r.i_ == i_ && r.n == n {
-				return int32(i - 1)
-			}
-		}
-	}
-	i := t.Row()
-	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, proposerPromise_gotRow{src: src, i_: i_, n: n})
-	} else {
-		t.rows[i] = proposerPromise_gotRow{src: src, i_: i_, n: n}
-	}
-	t.set.Add(h, i)
-	return i
-}
-
-func (t *proposerPromise_got) remove(i int32) {
-	r := &t.rows[i]
-	t.set.Remove(rt.Hash(0).Text(r.src).U64(r.i_).U64(r.n).Sum(), i)
-	*r = proposerPromise_gotRow{}
-}
-
 // proposerAcceptor_gotten has the facts of acceptor_gotten(src, i_, r_, n), kept from tick to tick.
 type proposerAcceptor_gotten struct {
 	rt.Facts
@@ -9552,79 +8987,9 @@ func (t *proposerAcceptor_gotten) remove(i int32) {
 	*r = proposerAcceptor_gottenRow{}
 }
 
-// proposerPromise_sum has the facts of promise_sum(src, i_, x0, x1, x2), kept from tick to tick.
-type proposerPromise_sum struct {
-	rt.Facts
-	rows []proposerPromise_sumRow
-	set  rt.Slots
-}
-
-type proposerPromise_sumRow struct {
-	src string
-	i_  uint64
-	x0  string
-	x1  uint64
-	x2  uint64
-}
-
-func newProposerPromise_sum() proposerPromise_sum {
-	return proposerPromise_sum{
-		Facts: rt.NewFacts(false, false),
-		set:   rt.NewSlots(),
-	}
-}
-
-// find is the row of a fact, or -1.
-func (t *proposerPromise_sum) find(src string, i_ uint64, x0 string, x1 uint64, x2 uint64) int32 {
-	h := rt.Hash(0).Text(src).U64(i_).Text(x0).U64(x1).U64(x2).Sum()
-	for at := h; ; at++ {
-		i, tag := t.set.At(at)
-		if i == 0 {
-			return -1
-		}
-		if tag == h {
-			if r := &t.rows[i-1]; r.src == src && r.i_ == i_ && r.x0 == x0 && r.x1 == x1 && r.x2 == x2 {
-				return int32(i - 1)
-			}
-		}
-	}
-}
-
-// row is the row of a fact, which is added if it is not there.
-func (t *proposerPromise_sum) row(src string, i_ uint64, x0 string, x1 uint64, x2 uint64) int32 {
-	h := rt.Hash(0).Text(src).U64(i_).Text(x0).U64(x1).U64(x2).Sum()
-search:
-	for at := h; ; at++ {
-		i, tag := t.set.At(at)
-		if i == 0 {
-			break search
-		}
-		if tag == h {
-			if r := &t.rows[i-1]; r.src == src && r.i_ == i_ && r.x0 == x0 && r.x1 == x1 && r.x2 == x2 {
-				return int32(i - 1)
-			}
-		}
-	}
-	i := t.Row()
-	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, proposerPromise_sumRow{src: src, i_: i_, x0: x0, x1: x1, x2: x2})
-	} else {
-		t.rows[i] = proposerPromise_sumRow{src: src, i_: i_, x0: x0, x1: x1, x2: x2}
-	}
-	t.set.Add(h, i)
-	return i
-}
-
-func (t *proposerPromise_sum) remove(i int32) {
-	r := &t.rows[i]
-	t.set.Remove(rt.Hash(0).Text(r.src).U64(r.i_).Text(r.x0).U64(r.x1).U64(r.x2).Sum(), i)
-	*r = proposerPromise_sumRow{}
-}
-
 // proposerEntry_part has the facts of entry_part(src, i_, part, x0, x1, x2, x3, x4), those of this tick.
 type proposerEntry_part struct {
 	rows []proposerEntry_partRow
-	set  rt.Slots
 }
 
 type proposerEntry_partRow struct {
@@ -9639,45 +9004,12 @@ type proposerEntry_partRow struct {
 }
 
 func newProposerEntry_part() proposerEntry_part {
-	return proposerEntry_part{
-		set: rt.NewSlots(),
-	}
+	return proposerEntry_part{}
 }
 
-// find is the row of a fact, or -1.
-func (t *proposerEntry_part) find(src string, i_ uint64, part uint64, x0 string, x1 uint64, x2 uint64, x3 uint64, x4 string) int32 {
-	h := rt.Hash(0).Text(src).U64(i_).U64(part).Text(x0).U64(x1).U64(x2).U64(x3).Text(x4).Sum()
-	for at := h; ; at++ {
-		i, tag := t.set.At(at)
-		if i == 0 {
-			return -1
-		}
-		if tag == h {
-			if r := &t.rows[i-1]; r.src == src && r.i_ == i_ && r.part == part && r.x0 == x0 && r.x1 == x1 && r.x2 == x2 && r.x3 == x3 && r.x4 == x4 {
-				return int32(i - 1)
-			}
-		}
-	}
-}
-
-// add adds a fact.
+// add adds a fact, which may be there.
 func (t *proposerEntry_part) add(src string, i_ uint64, part uint64, x0 string, x1 uint64, x2 uint64, x3 uint64, x4 string) {
-	h := rt.Hash(0).Text(src).U64(i_).U64(part).Text(x0).U64(x1).U64(x2).U64(x3).Text(x4).Sum()
-search:
-	for at := h; ; at++ {
-		i, tag := t.set.At(at)
-		if i == 0 {
-			break search
-		}
-		if tag == h {
-			if r := &t.rows[i-1]; r.src == src && r.i_ == i_ && r.part == part && r.x0 == x0 && r.x1 == x1 && r.x2 == x2 && r.x3 == x3 && r.x4 == x4 {
-				return
-			}
-		}
-	}
-	i := int32(len(t.rows))
 	t.rows = append(t.rows, proposerEntry_partRow{src: src, i_: i_, part: part, x0: x0, x1: x1, x2: x2, x3: x3, x4: x4})
-	t.set.Add(h, i)
 }
 
 // reset forgets the facts of the tick.
@@ -9685,7 +9017,6 @@ func (t *proposerEntry_part) reset() {
 	if len(t.rows) > 0 {
 		clear(t.rows)
 		t.rows = t.rows[:0]
-		t.set.Clear()
 	}
 }
 
@@ -9799,77 +9130,9 @@ func (t *proposerEntry_wait) remove(i int32) {
 	*r = proposerEntry_waitRow{}
 }
 
-// proposerEntry_got has the facts of entry_got(src, i_, n), kept from tick to tick.
-type proposerEntry_got struct {
-	rt.Facts
-	rows []proposerEntry_gotRow
-	set  rt.Slots
-}
-
-type proposerEntry_gotRow struct {
-	src string
-	i_  uint64
-	n   uint64
-}
-
-func newProposerEntry_got() proposerEntry_got {
-	return proposerEntry_got{
-		Facts: rt.NewFacts(false, false),
-		set:   rt.NewSlots(),
-	}
-}
-
-// find is the row of a fact, or -1.
-func (t *proposerEntry_got) find(src string, i_ uint64, n uint64) int32 {
-	h := rt.Hash(0).Text(src).U64(i_).U64(n).Sum()
-	for at := h; ; at++ {
-		i, tag := t.set.At(at)
-		if i == 0 {
-			return -1
-		}
-		if tag == h {
-			if r := &t.rows[i-1]; r.src == src && r.i_ == i_ && r.n == n {
-				return int32(i - 1)
-			}
-		}
-	}
-}
-
-// row is the row of a fact, which is added if it is not there.
-func (t *proposerEntry_got) row(src string, i_ uint64, n uint64) int32 {
-	h := rt.Hash(0).Text(src).U64(i_).U64(n).Sum()
-search:
-	for at := h; ; at++ {
-		i, tag := t.set.At(at)
-		if i == 0 {
-			break search
-		}
-		if tag == h {
-			if r := &t.rows[i-1]; r.src == src && r.i_ == i_ && r.n == n {
-				return int32(i - 1)
-			}
-		}
-	}
-	i := t.Row()
-	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, proposerEntry_gotRow{src: src, i_: i_, n: n})
-	} else {
-		t.rows[i] = proposerEntry_gotRow{src: src, i_: i_, n: n}
-	}
-	t.set.Add(h, i)
-	return i
-}
-
-func (t *proposerEntry_got) remove(i int32) {
-	r := &t.rows[i]
-	t.set.Remove(rt.Hash(0).Text(r.src).U64(r.i_).U64(r.n).Sum(), i)
-	*r = proposerEntry_gotRow{}
-}
-
 // proposerAcceptor_count has the facts of acceptor_count(src, i_, part, prev, n), those of this tick.
 type proposerAcceptor_count struct {
 	rows []proposerAcceptor_countRow
-	set  rt.Slots
 }
 
 type proposerAcceptor_countRow struct {
@@ -9881,45 +9144,12 @@ type proposerAcceptor_countRow struct {
 }
 
 func newProposerAcceptor_count() proposerAcceptor_count {
-	return proposerAcceptor_count{
-		set: rt.NewSlots(),
-	}
+	return proposerAcceptor_count{}
 }
 
-// find is the row of a fact, or -1.
-func (t *proposerAcceptor_count) find(src string, i_ uint64, part uint64, prev uint64, n uint64) int32 {
-	h := rt.Hash(0).Text(src).U64(i_).U64(part).U64(prev).U64(n).Sum()
-	for at := h; ; at++ {
-		i, tag := t.set.At(at)
-		if i == 0 {
-			return -1
-		}
-		if tag == h {
-			if r := &t.rows[i-1]; r.src == src && r.i_ == i_ && r.part == part && r.prev == prev && r.n == n {
-				return int32(i - 1)
-			}
-		}
-	}
-}
-
-// add adds a fact.
+// add adds a fact, which may be there.
 func (t *proposerAcceptor_count) add(src string, i_ uint64, part uint64, prev uint64, n uint64) {
-	h := rt.Hash(0).Text(src).U64(i_).U64(part).U64(prev).U64(n).Sum()
-search:
-	for at := h; ; at++ {
-		i, tag := t.set.At(at)
-		if i == 0 {
-			break search
-		}
-		if tag == h {
-			if r := &t.rows[i-1]; r.src == src && r.i_ == i_ && r.part == part && r.prev == prev && r.n == n {
-				return
-			}
-		}
-	}
-	i := int32(len(t.rows))
 	t.rows = append(t.rows, proposerAcceptor_countRow{src: src, i_: i_, part: part, prev: prev, n: n})
-	t.set.Add(h, i)
 }
 
 // reset forgets the facts of the tick.
@@ -9927,7 +9157,6 @@ func (t *proposerAcceptor_count) reset() {
 	if len(t.rows) > 0 {
 		clear(t.rows)
 		t.rows = t.rows[:0]
-		t.set.Clear()
 	}
 }
 
@@ -11426,4 +10655,42 @@ func (t *proposerAcceptor_due_unmerged) remove(i int32) {
 	r := &t.rows[i]
 	t.set.Remove(rt.Hash(0).Text(r.src).U64(r.i_).Sum(), i)
 	*r = proposerAcceptor_due_unmergedRow{}
+}
+
+// proposerUsedRow is a fact of used(b), which are not kept: what the aggregate finds is passed on.
+type proposerUsedRow struct {
+	b uint64
+}
+
+// proposerLastRow is a fact of last(c0), which are not kept: what the aggregate finds is passed on.
+type proposerLastRow struct {
+	c0 uint64
+}
+
+// proposerEndRow is a fact of end(c0), which are not kept: what the aggregate finds is passed on.
+type proposerEndRow struct {
+	c0 uint64
+}
+
+// proposerPromise_gotRow is a fact of promise_got(src, i_, n), which are not kept: what the aggregate finds is passed on.
+type proposerPromise_gotRow struct {
+	src string
+	i_  uint64
+	n   uint64
+}
+
+// proposerPromise_sumRow is a fact of promise_sum(src, i_, x0, x1, x2), which are not kept: what the aggregate finds is passed on.
+type proposerPromise_sumRow struct {
+	src string
+	i_  uint64
+	x0  string
+	x1  uint64
+	x2  uint64
+}
+
+// proposerEntry_gotRow is a fact of entry_got(src, i_, n), which are not kept: what the aggregate finds is passed on.
+type proposerEntry_gotRow struct {
+	src string
+	i_  uint64
+	n   uint64
 }

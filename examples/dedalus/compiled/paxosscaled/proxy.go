@@ -185,7 +185,6 @@ func (s *proxy) rule2All0(out *rt.Out) {
 // proxyProposing_proxy has the facts of proposing_proxy(c0, c1, c2), those of this tick.
 type proxyProposing_proxy struct {
 	rows []proxyProposing_proxyRow
-	set  rt.Slots
 }
 
 type proxyProposing_proxyRow struct {
@@ -195,45 +194,12 @@ type proxyProposing_proxyRow struct {
 }
 
 func newProxyProposing_proxy() proxyProposing_proxy {
-	return proxyProposing_proxy{
-		set: rt.NewSlots(),
-	}
+	return proxyProposing_proxy{}
 }
 
-// find is the row of a fact, or -1.
-func (t *proxyProposing_proxy) find(c0 uint64, c1 uint64, c2 string) int32 {
-	h := rt.Hash(0).U64(c0).U64(c1).Text(c2).Sum()
-	for at := h; ; at++ {
-		i, tag := t.set.At(at)
-		if i == 0 {
-			return -1
-		}
-		if tag == h {
-			if r := &t.rows[i-1]; r.c0 == c0 && r.c1 == c1 && r.c2 == c2 {
-				return int32(i - 1)
-			}
-		}
-	}
-}
-
-// add adds a fact.
+// add adds a fact, which may be there.
 func (t *proxyProposing_proxy) add(c0 uint64, c1 uint64, c2 string) {
-	h := rt.Hash(0).U64(c0).U64(c1).Text(c2).Sum()
-search:
-	for at := h; ; at++ {
-		i, tag := t.set.At(at)
-		if i == 0 {
-			break search
-		}
-		if tag == h {
-			if r := &t.rows[i-1]; r.c0 == c0 && r.c1 == c1 && r.c2 == c2 {
-				return
-			}
-		}
-	}
-	i := int32(len(t.rows))
 	t.rows = append(t.rows, proxyProposing_proxyRow{c0: c0, c1: c1, c2: c2})
-	t.set.Add(h, i)
 }
 
 // reset forgets the facts of the tick.
@@ -241,7 +207,6 @@ func (t *proxyProposing_proxy) reset() {
 	if len(t.rows) > 0 {
 		clear(t.rows)
 		t.rows = t.rows[:0]
-		t.set.Clear()
 	}
 }
 

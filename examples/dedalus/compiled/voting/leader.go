@@ -18,7 +18,6 @@ type leader struct {
 	participant leaderParticipant
 	voteRep     leaderVoteRep
 	votes       leaderVotes
-	cnt         leaderCnt
 	n           leaderN
 	committed   leaderCommitted
 	groups2     leaderRule2
@@ -31,7 +30,6 @@ func newLeader(who rt.Identity, static map[string][][]byte) (rt.Component, error
 		participant: newLeaderParticipant(),
 		voteRep:     newLeaderVoteRep(),
 		votes:       newLeaderVotes(),
-		cnt:         newLeaderCnt(),
 		n:           newLeaderN(),
 		committed:   newLeaderCommitted(),
 		groups2:     newLeaderRule2(),
@@ -113,8 +111,6 @@ func (s *leader) Tick(out *rt.Out) {
 	s.votes.Settle()
 	s.rule2Changes0()
 	s.rule2Heads()
-	s.cnt.Settle()
-	s.rule3Changes0()
 	s.committed.Settle()
 	s.rule4All0(out)
 	s.rule5Changes0(out)
@@ -132,10 +128,6 @@ func (s *leader) finish(out *rt.Out) {
 	for _, i := range s.votes.Gone {
 		s.votes.remove(i)
 	}
-	s.cnt.Finish()
-	for _, i := range s.cnt.Gone {
-		s.cnt.remove(i)
-	}
 	s.committed.Finish()
 	for _, i := range s.committed.Gone {
 		s.committed.remove(i)
@@ -148,7 +140,6 @@ func (s *leader) Pending() bool {
 		len(s.clientIn.rows) > 0 ||
 		len(s.voteRep.rows) > 0 ||
 		s.votes.Pending() ||
-		s.cnt.Pending() ||
 		s.committed.Pending()
 }
 
@@ -187,19 +178,15 @@ func (s *leader) rule2Changes0() {
 	}
 }
 
-// rule3Changes0 is, from the changes of cnt,
+// rule3Changes0 is, for a change of cnt,
 // voting.ded:14: sync committed(c, id, v) <- cnt(c, id, v, k), n(m), k >= m
-func (s *leader) rule3Changes0() {
-	for _, i0 := range s.cnt.Changes {
-		sign := s.cnt.Sign(i0)
-		r0 := &s.cnt.rows[i0]
-		for i1 := range s.n.rows {
-			r1 := &s.n.rows[i1]
-			if !(r0.c3 >= r1.k) {
-				continue
-			}
-			s.committed.Derive(s.committed.row(r0.c0, r0.c1, r0.c2), sign)
+func (s *leader) rule3Changes0(r0 *leaderCntRow, sign int32) {
+	for i1 := range s.n.rows {
+		r1 := &s.n.rows[i1]
+		if !(r0.c3 >= r1.k) {
+			continue
 		}
+		s.committed.Derive(s.committed.row(r0.c0, r0.c1, r0.c2), sign)
 	}
 }
 
@@ -258,7 +245,7 @@ func (s *leader) rule6Changes0() {
 		if i1 := s.committed.find(r0.c, r0.id, r0.v); i1 >= 0 && s.committed.Was(i1) {
 			continue
 		}
-		s.votes.Next(s.votes.row(r0.src, r0.c, r0.id, r0.v), sign)
+		s.votes.Next(i0, sign)
 	}
 }
 
@@ -272,8 +259,7 @@ func (s *leader) rule6Changes1() {
 			if !s.votes.Is(i1) {
 				continue
 			}
-			r1 := &s.votes.rows[i1]
-			s.votes.Next(s.votes.row(r1.src, r0.c0, r0.c1, r0.c2), sign)
+			s.votes.Next(i1, sign)
 		}
 	}
 }
@@ -346,10 +332,10 @@ func (s *leader) rule2Heads() {
 		g := &t.groups[i]
 		g.touched = false
 		if g.told && (g.count == 0 || g.last != g.value) {
-			s.cnt.Derive(s.cnt.row(g.a0, g.a1, g.a2, g.last), -1)
+			s.rule3Changes0(&leaderCntRow{g.a0, g.a1, g.a2, g.last}, -1)
 		}
 		if g.count > 0 && (!g.told || g.last != g.value) {
-			s.cnt.Derive(s.cnt.row(g.a0, g.a1, g.a2, g.value), 1)
+			s.rule3Changes0(&leaderCntRow{g.a0, g.a1, g.a2, g.value}, 1)
 		}
 		g.told, g.last = g.count > 0, g.value
 		if g.count == 0 {
@@ -364,7 +350,6 @@ func (s *leader) rule2Heads() {
 // leaderClientIn has the facts of clientIn(client, id, v), those of this tick.
 type leaderClientIn struct {
 	rows []leaderClientInRow
-	set  rt.Slots
 }
 
 type leaderClientInRow struct {
@@ -374,45 +359,12 @@ type leaderClientInRow struct {
 }
 
 func newLeaderClientIn() leaderClientIn {
-	return leaderClientIn{
-		set: rt.NewSlots(),
-	}
+	return leaderClientIn{}
 }
 
-// find is the row of a fact, or -1.
-func (t *leaderClientIn) find(client string, id uint64, v string) int32 {
-	h := rt.Hash(0).Text(client).U64(id).Text(v).Sum()
-	for at := h; ; at++ {
-		i, tag := t.set.At(at)
-		if i == 0 {
-			return -1
-		}
-		if tag == h {
-			if r := &t.rows[i-1]; r.client == client && r.id == id && r.v == v {
-				return int32(i - 1)
-			}
-		}
-	}
-}
-
-// add adds a fact.
+// add adds a fact, which may be there.
 func (t *leaderClientIn) add(client string, id uint64, v string) {
-	h := rt.Hash(0).Text(client).U64(id).Text(v).Sum()
-search:
-	for at := h; ; at++ {
-		i, tag := t.set.At(at)
-		if i == 0 {
-			break search
-		}
-		if tag == h {
-			if r := &t.rows[i-1]; r.client == client && r.id == id && r.v == v {
-				return
-			}
-		}
-	}
-	i := int32(len(t.rows))
 	t.rows = append(t.rows, leaderClientInRow{client: client, id: id, v: v})
-	t.set.Add(h, i)
 }
 
 // reset forgets the facts of the tick.
@@ -420,7 +372,6 @@ func (t *leaderClientIn) reset() {
 	if len(t.rows) > 0 {
 		clear(t.rows)
 		t.rows = t.rows[:0]
-		t.set.Clear()
 	}
 }
 
@@ -479,7 +430,6 @@ search:
 // leaderVoteRep has the facts of voteRep(c0, c1, c2, c3), those of this tick.
 type leaderVoteRep struct {
 	rows []leaderVoteRepRow
-	set  rt.Slots
 }
 
 type leaderVoteRepRow struct {
@@ -490,45 +440,12 @@ type leaderVoteRepRow struct {
 }
 
 func newLeaderVoteRep() leaderVoteRep {
-	return leaderVoteRep{
-		set: rt.NewSlots(),
-	}
+	return leaderVoteRep{}
 }
 
-// find is the row of a fact, or -1.
-func (t *leaderVoteRep) find(c0 string, c1 string, c2 uint64, c3 string) int32 {
-	h := rt.Hash(0).Text(c0).Text(c1).U64(c2).Text(c3).Sum()
-	for at := h; ; at++ {
-		i, tag := t.set.At(at)
-		if i == 0 {
-			return -1
-		}
-		if tag == h {
-			if r := &t.rows[i-1]; r.c0 == c0 && r.c1 == c1 && r.c2 == c2 && r.c3 == c3 {
-				return int32(i - 1)
-			}
-		}
-	}
-}
-
-// add adds a fact.
+// add adds a fact, which may be there.
 func (t *leaderVoteRep) add(c0 string, c1 string, c2 uint64, c3 string) {
-	h := rt.Hash(0).Text(c0).Text(c1).U64(c2).Text(c3).Sum()
-search:
-	for at := h; ; at++ {
-		i, tag := t.set.At(at)
-		if i == 0 {
-			break search
-		}
-		if tag == h {
-			if r := &t.rows[i-1]; r.c0 == c0 && r.c1 == c1 && r.c2 == c2 && r.c3 == c3 {
-				return
-			}
-		}
-	}
-	i := int32(len(t.rows))
 	t.rows = append(t.rows, leaderVoteRepRow{c0: c0, c1: c1, c2: c2, c3: c3})
-	t.set.Add(h, i)
 }
 
 // reset forgets the facts of the tick.
@@ -536,7 +453,6 @@ func (t *leaderVoteRep) reset() {
 	if len(t.rows) > 0 {
 		clear(t.rows)
 		t.rows = t.rows[:0]
-		t.set.Clear()
 	}
 }
 
@@ -644,74 +560,6 @@ func (t *leaderVotes) remove(i int32) {
 		t.rows[l.Next].link0.Prev = l.Prev
 	}
 	*r = leaderVotesRow{}
-}
-
-// leaderCnt has the facts of cnt(c0, c1, c2, c3), kept from tick to tick.
-type leaderCnt struct {
-	rt.Facts
-	rows []leaderCntRow
-	set  rt.Slots
-}
-
-type leaderCntRow struct {
-	c0 string
-	c1 uint64
-	c2 string
-	c3 uint64
-}
-
-func newLeaderCnt() leaderCnt {
-	return leaderCnt{
-		Facts: rt.NewFacts(false, false),
-		set:   rt.NewSlots(),
-	}
-}
-
-// find is the row of a fact, or -1.
-func (t *leaderCnt) find(c0 string, c1 uint64, c2 string, c3 uint64) int32 {
-	h := rt.Hash(0).Text(c0).U64(c1).Text(c2).U64(c3).Sum()
-	for at := h; ; at++ {
-		i, tag := t.set.At(at)
-		if i == 0 {
-			return -1
-		}
-		if tag == h {
-			if r := &t.rows[i-1]; r.c0 == c0 && r.c1 == c1 && r.c2 == c2 && r.c3 == c3 {
-				return int32(i - 1)
-			}
-		}
-	}
-}
-
-// row is the row of a fact, which is added if it is not there.
-func (t *leaderCnt) row(c0 string, c1 uint64, c2 string, c3 uint64) int32 {
-	h := rt.Hash(0).Text(c0).U64(c1).Text(c2).U64(c3).Sum()
-search:
-	for at := h; ; at++ {
-		i, tag := t.set.At(at)
-		if i == 0 {
-			break search
-		}
-		if tag == h {
-			if r := &t.rows[i-1]; r.c0 == c0 && r.c1 == c1 && r.c2 == c2 && r.c3 == c3 {
-				return int32(i - 1)
-			}
-		}
-	}
-	i := t.Row()
-	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, leaderCntRow{c0: c0, c1: c1, c2: c2, c3: c3})
-	} else {
-		t.rows[i] = leaderCntRow{c0: c0, c1: c1, c2: c2, c3: c3}
-	}
-	t.set.Add(h, i)
-	return i
-}
-
-func (t *leaderCnt) remove(i int32) {
-	r := &t.rows[i]
-	t.set.Remove(rt.Hash(0).Text(r.c0).U64(r.c1).Text(r.c2).U64(r.c3).Sum(), i)
-	*r = leaderCntRow{}
 }
 
 // leaderN has the facts of n(k), always the same.
@@ -831,4 +679,12 @@ func (t *leaderCommitted) remove(i int32) {
 	r := &t.rows[i]
 	t.set.Remove(rt.Hash(0).Text(r.c0).U64(r.c1).Text(r.c2).Sum(), i)
 	*r = leaderCommittedRow{}
+}
+
+// leaderCntRow is a fact of cnt(c0, c1, c2, c3), which are not kept: what the aggregate finds is passed on.
+type leaderCntRow struct {
+	c0 string
+	c1 uint64
+	c2 string
+	c3 uint64
 }

@@ -16,7 +16,6 @@ type collector struct {
 	texts      rt.Strings
 	voteRep    collectorVoteRep
 	votes      collectorVotes
-	cnt        collectorCnt
 	n          collectorN
 	committed  collectorCommitted
 	to_replier collectorTo_replier
@@ -28,7 +27,6 @@ func newCollector(who rt.Identity, static map[string][][]byte) (rt.Component, er
 		self:       who.Self,
 		voteRep:    newCollectorVoteRep(),
 		votes:      newCollectorVotes(),
-		cnt:        newCollectorCnt(),
 		n:          newCollectorN(),
 		committed:  newCollectorCommitted(),
 		to_replier: newCollectorTo_replier(),
@@ -104,8 +102,6 @@ func (s *collector) Tick(out *rt.Out) {
 	s.votes.Settle()
 	s.rule2Changes0()
 	s.rule2Heads()
-	s.cnt.Settle()
-	s.rule3Changes0()
 	s.committed.Settle()
 	s.rule4Changes0()
 	s.rule4Changes1()
@@ -121,10 +117,6 @@ func (s *collector) finish(out *rt.Out) {
 	for _, i := range s.votes.Gone {
 		s.votes.remove(i)
 	}
-	s.cnt.Finish()
-	for _, i := range s.cnt.Gone {
-		s.cnt.remove(i)
-	}
 	s.committed.Finish()
 	for _, i := range s.committed.Gone {
 		s.committed.remove(i)
@@ -136,7 +128,6 @@ func (s *collector) Pending() bool {
 	return !s.started ||
 		len(s.voteRep.rows) > 0 ||
 		s.votes.Pending() ||
-		s.cnt.Pending() ||
 		s.committed.Pending()
 }
 
@@ -175,19 +166,15 @@ func (s *collector) rule2Changes0() {
 	}
 }
 
-// rule3Changes0 is, from the changes of cnt,
+// rule3Changes0 is, for a change of cnt,
 // voting.ded:14: sync committed(c, id, v) <- cnt(c, id, v, k), n(m), k >= m
-func (s *collector) rule3Changes0() {
-	for _, i0 := range s.cnt.Changes {
-		sign := s.cnt.Sign(i0)
-		r0 := &s.cnt.rows[i0]
-		for i1 := range s.n.rows {
-			r1 := &s.n.rows[i1]
-			if !(r0.c3 >= r1.k) {
-				continue
-			}
-			s.committed.Derive(s.committed.row(r0.c0, r0.c1, r0.c2), sign)
+func (s *collector) rule3Changes0(r0 *collectorCntRow, sign int32) {
+	for i1 := range s.n.rows {
+		r1 := &s.n.rows[i1]
+		if !(r0.c3 >= r1.k) {
+			continue
 		}
+		s.committed.Derive(s.committed.row(r0.c0, r0.c1, r0.c2), sign)
 	}
 }
 
@@ -200,7 +187,7 @@ func (s *collector) rule4Changes0() {
 		if i1 := s.committed.find(r0.c, r0.id, r0.v); i1 >= 0 && s.committed.Was(i1) {
 			continue
 		}
-		s.votes.Next(s.votes.row(r0.src, r0.c, r0.id, r0.v), sign)
+		s.votes.Next(i0, sign)
 	}
 }
 
@@ -214,8 +201,7 @@ func (s *collector) rule4Changes1() {
 			if !s.votes.Is(i1) {
 				continue
 			}
-			r1 := &s.votes.rows[i1]
-			s.votes.Next(s.votes.row(r1.src, r0.c0, r0.c1, r0.c2), sign)
+			s.votes.Next(i1, sign)
 		}
 	}
 }
@@ -326,10 +312,10 @@ func (s *collector) rule2Heads() {
 		g := &t.groups[i]
 		g.touched = false
 		if g.told && (g.count == 0 || g.last != g.value) {
-			s.cnt.Derive(s.cnt.row(g.a0, g.a1, g.a2, g.last), -1)
+			s.rule3Changes0(&collectorCntRow{g.a0, g.a1, g.a2, g.last}, -1)
 		}
 		if g.count > 0 && (!g.told || g.last != g.value) {
-			s.cnt.Derive(s.cnt.row(g.a0, g.a1, g.a2, g.value), 1)
+			s.rule3Changes0(&collectorCntRow{g.a0, g.a1, g.a2, g.value}, 1)
 		}
 		g.told, g.last = g.count > 0, g.value
 		if g.count == 0 {
@@ -344,7 +330,6 @@ func (s *collector) rule2Heads() {
 // collectorVoteRep has the facts of voteRep(c0, c1, c2, c3), those of this tick.
 type collectorVoteRep struct {
 	rows []collectorVoteRepRow
-	set  rt.Slots
 }
 
 type collectorVoteRepRow struct {
@@ -355,45 +340,12 @@ type collectorVoteRepRow struct {
 }
 
 func newCollectorVoteRep() collectorVoteRep {
-	return collectorVoteRep{
-		set: rt.NewSlots(),
-	}
+	return collectorVoteRep{}
 }
 
-// find is the row of a fact, or -1.
-func (t *collectorVoteRep) find(c0 string, c1 string, c2 uint64, c3 string) int32 {
-	h := rt.Hash(0).Text(c0).Text(c1).U64(c2).Text(c3).Sum()
-	for at := h; ; at++ {
-		i, tag := t.set.At(at)
-		if i == 0 {
-			return -1
-		}
-		if tag == h {
-			if r := &t.rows[i-1]; r.c0 == c0 && r.c1 == c1 && r.c2 == c2 && r.c3 == c3 {
-				return int32(i - 1)
-			}
-		}
-	}
-}
-
-// add adds a fact.
+// add adds a fact, which may be there.
 func (t *collectorVoteRep) add(c0 string, c1 string, c2 uint64, c3 string) {
-	h := rt.Hash(0).Text(c0).Text(c1).U64(c2).Text(c3).Sum()
-search:
-	for at := h; ; at++ {
-		i, tag := t.set.At(at)
-		if i == 0 {
-			break search
-		}
-		if tag == h {
-			if r := &t.rows[i-1]; r.c0 == c0 && r.c1 == c1 && r.c2 == c2 && r.c3 == c3 {
-				return
-			}
-		}
-	}
-	i := int32(len(t.rows))
 	t.rows = append(t.rows, collectorVoteRepRow{c0: c0, c1: c1, c2: c2, c3: c3})
-	t.set.Add(h, i)
 }
 
 // reset forgets the facts of the tick.
@@ -401,7 +353,6 @@ func (t *collectorVoteRep) reset() {
 	if len(t.rows) > 0 {
 		clear(t.rows)
 		t.rows = t.rows[:0]
-		t.set.Clear()
 	}
 }
 
@@ -509,74 +460,6 @@ func (t *collectorVotes) remove(i int32) {
 		t.rows[l.Next].link0.Prev = l.Prev
 	}
 	*r = collectorVotesRow{}
-}
-
-// collectorCnt has the facts of cnt(c0, c1, c2, c3), kept from tick to tick.
-type collectorCnt struct {
-	rt.Facts
-	rows []collectorCntRow
-	set  rt.Slots
-}
-
-type collectorCntRow struct {
-	c0 string
-	c1 uint64
-	c2 string
-	c3 uint64
-}
-
-func newCollectorCnt() collectorCnt {
-	return collectorCnt{
-		Facts: rt.NewFacts(false, false),
-		set:   rt.NewSlots(),
-	}
-}
-
-// find is the row of a fact, or -1.
-func (t *collectorCnt) find(c0 string, c1 uint64, c2 string, c3 uint64) int32 {
-	h := rt.Hash(0).Text(c0).U64(c1).Text(c2).U64(c3).Sum()
-	for at := h; ; at++ {
-		i, tag := t.set.At(at)
-		if i == 0 {
-			return -1
-		}
-		if tag == h {
-			if r := &t.rows[i-1]; r.c0 == c0 && r.c1 == c1 && r.c2 == c2 && r.c3 == c3 {
-				return int32(i - 1)
-			}
-		}
-	}
-}
-
-// row is the row of a fact, which is added if it is not there.
-func (t *collectorCnt) row(c0 string, c1 uint64, c2 string, c3 uint64) int32 {
-	h := rt.Hash(0).Text(c0).U64(c1).Text(c2).U64(c3).Sum()
-search:
-	for at := h; ; at++ {
-		i, tag := t.set.At(at)
-		if i == 0 {
-			break search
-		}
-		if tag == h {
-			if r := &t.rows[i-1]; r.c0 == c0 && r.c1 == c1 && r.c2 == c2 && r.c3 == c3 {
-				return int32(i - 1)
-			}
-		}
-	}
-	i := t.Row()
-	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, collectorCntRow{c0: c0, c1: c1, c2: c2, c3: c3})
-	} else {
-		t.rows[i] = collectorCntRow{c0: c0, c1: c1, c2: c2, c3: c3}
-	}
-	t.set.Add(h, i)
-	return i
-}
-
-func (t *collectorCnt) remove(i int32) {
-	r := &t.rows[i]
-	t.set.Remove(rt.Hash(0).Text(r.c0).U64(r.c1).Text(r.c2).U64(r.c3).Sum(), i)
-	*r = collectorCntRow{}
 }
 
 // collectorN has the facts of n(k), always the same.
@@ -777,4 +660,12 @@ search:
 		t.rows[i].link0 = rt.Link{Next: rt.None, Prev: rt.None}
 		t.by0.Add(h0, i)
 	}
+}
+
+// collectorCntRow is a fact of cnt(c0, c1, c2, c3), which are not kept: what the aggregate finds is passed on.
+type collectorCntRow struct {
+	c0 string
+	c1 uint64
+	c2 string
+	c3 uint64
 }

@@ -174,7 +174,6 @@ func (s *leader) rule2All0(out *rt.Out) {
 // leaderClientIn has the facts of clientIn(client, id, v), those of this tick.
 type leaderClientIn struct {
 	rows []leaderClientInRow
-	set  rt.Slots
 }
 
 type leaderClientInRow struct {
@@ -184,45 +183,12 @@ type leaderClientInRow struct {
 }
 
 func newLeaderClientIn() leaderClientIn {
-	return leaderClientIn{
-		set: rt.NewSlots(),
-	}
+	return leaderClientIn{}
 }
 
-// find is the row of a fact, or -1.
-func (t *leaderClientIn) find(client string, id uint64, v string) int32 {
-	h := rt.Hash(0).Text(client).U64(id).Text(v).Sum()
-	for at := h; ; at++ {
-		i, tag := t.set.At(at)
-		if i == 0 {
-			return -1
-		}
-		if tag == h {
-			if r := &t.rows[i-1]; r.client == client && r.id == id && r.v == v {
-				return int32(i - 1)
-			}
-		}
-	}
-}
-
-// add adds a fact.
+// add adds a fact, which may be there.
 func (t *leaderClientIn) add(client string, id uint64, v string) {
-	h := rt.Hash(0).Text(client).U64(id).Text(v).Sum()
-search:
-	for at := h; ; at++ {
-		i, tag := t.set.At(at)
-		if i == 0 {
-			break search
-		}
-		if tag == h {
-			if r := &t.rows[i-1]; r.client == client && r.id == id && r.v == v {
-				return
-			}
-		}
-	}
-	i := int32(len(t.rows))
 	t.rows = append(t.rows, leaderClientInRow{client: client, id: id, v: v})
-	t.set.Add(h, i)
 }
 
 // reset forgets the facts of the tick.
@@ -230,7 +196,6 @@ func (t *leaderClientIn) reset() {
 	if len(t.rows) > 0 {
 		clear(t.rows)
 		t.rows = t.rows[:0]
-		t.set.Clear()
 	}
 }
 

@@ -189,7 +189,6 @@ func (s *participant) rule2All0(out *rt.Out) {
 // participantVoteReq has the facts of voteReq(c0, c1, c2), those of this tick.
 type participantVoteReq struct {
 	rows []participantVoteReqRow
-	set  rt.Slots
 }
 
 type participantVoteReqRow struct {
@@ -199,45 +198,12 @@ type participantVoteReqRow struct {
 }
 
 func newParticipantVoteReq() participantVoteReq {
-	return participantVoteReq{
-		set: rt.NewSlots(),
-	}
+	return participantVoteReq{}
 }
 
-// find is the row of a fact, or -1.
-func (t *participantVoteReq) find(c0 string, c1 uint64, c2 string) int32 {
-	h := rt.Hash(0).Text(c0).U64(c1).Text(c2).Sum()
-	for at := h; ; at++ {
-		i, tag := t.set.At(at)
-		if i == 0 {
-			return -1
-		}
-		if tag == h {
-			if r := &t.rows[i-1]; r.c0 == c0 && r.c1 == c1 && r.c2 == c2 {
-				return int32(i - 1)
-			}
-		}
-	}
-}
-
-// add adds a fact.
+// add adds a fact, which may be there.
 func (t *participantVoteReq) add(c0 string, c1 uint64, c2 string) {
-	h := rt.Hash(0).Text(c0).U64(c1).Text(c2).Sum()
-search:
-	for at := h; ; at++ {
-		i, tag := t.set.At(at)
-		if i == 0 {
-			break search
-		}
-		if tag == h {
-			if r := &t.rows[i-1]; r.c0 == c0 && r.c1 == c1 && r.c2 == c2 {
-				return
-			}
-		}
-	}
-	i := int32(len(t.rows))
 	t.rows = append(t.rows, participantVoteReqRow{c0: c0, c1: c1, c2: c2})
-	t.set.Add(h, i)
 }
 
 // reset forgets the facts of the tick.
@@ -245,7 +211,6 @@ func (t *participantVoteReq) reset() {
 	if len(t.rows) > 0 {
 		clear(t.rows)
 		t.rows = t.rows[:0]
-		t.set.Clear()
 	}
 }
 

@@ -110,7 +110,6 @@ func (s *replier) rule1All0(out *rt.Out) {
 // replierCommitted_replier has the facts of committed_replier(c0, c1, c2), those of this tick.
 type replierCommitted_replier struct {
 	rows []replierCommitted_replierRow
-	set  rt.Slots
 }
 
 type replierCommitted_replierRow struct {
@@ -120,45 +119,12 @@ type replierCommitted_replierRow struct {
 }
 
 func newReplierCommitted_replier() replierCommitted_replier {
-	return replierCommitted_replier{
-		set: rt.NewSlots(),
-	}
+	return replierCommitted_replier{}
 }
 
-// find is the row of a fact, or -1.
-func (t *replierCommitted_replier) find(c0 string, c1 uint64, c2 string) int32 {
-	h := rt.Hash(0).Text(c0).U64(c1).Text(c2).Sum()
-	for at := h; ; at++ {
-		i, tag := t.set.At(at)
-		if i == 0 {
-			return -1
-		}
-		if tag == h {
-			if r := &t.rows[i-1]; r.c0 == c0 && r.c1 == c1 && r.c2 == c2 {
-				return int32(i - 1)
-			}
-		}
-	}
-}
-
-// add adds a fact.
+// add adds a fact, which may be there.
 func (t *replierCommitted_replier) add(c0 string, c1 uint64, c2 string) {
-	h := rt.Hash(0).Text(c0).U64(c1).Text(c2).Sum()
-search:
-	for at := h; ; at++ {
-		i, tag := t.set.At(at)
-		if i == 0 {
-			break search
-		}
-		if tag == h {
-			if r := &t.rows[i-1]; r.c0 == c0 && r.c1 == c1 && r.c2 == c2 {
-				return
-			}
-		}
-	}
-	i := int32(len(t.rows))
 	t.rows = append(t.rows, replierCommitted_replierRow{c0: c0, c1: c1, c2: c2})
-	t.set.Add(h, i)
 }
 
 // reset forgets the facts of the tick.
@@ -166,6 +132,5 @@ func (t *replierCommitted_replier) reset() {
 	if len(t.rows) > 0 {
 		clear(t.rows)
 		t.rows = t.rows[:0]
-		t.set.Clear()
 	}
 }

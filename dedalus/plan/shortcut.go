@@ -1,0 +1,73 @@
+package plan
+
+import (
+	"slices"
+
+	"github.com/ashlar-dev/ashlar/dedalus/logic"
+)
+
+// reads are the rules that have the relation in their bodies, and how often.
+func (n *planner) reads(rel *Relation) (rules []*Rule, times int) {
+	for _, r := range n.rules {
+		before := times
+		for _, l := range r.Body {
+			if l.Relation == rel {
+				times++
+			}
+		}
+		if times > before {
+			rules = append(rules, r)
+		}
+	}
+	return rules, times
+}
+
+// derives are the rules that derive the relation.
+func (n *planner) derives(rel *Relation) []*Rule {
+	var out []*Rule
+	for _, r := range n.rules {
+		if r.Head == rel {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// bag says that rules do nothing with the relation but to start from it, and derive
+// the same from a fact that comes twice. What rules derive is not asked for, as it
+// might come very often.
+func (n *planner) bag(rel *Relation) bool {
+	if rel.Class != Passing || rel.Merges || rel.Recursive || len(n.derives(rel)) > 0 {
+		return false
+	}
+	rules, times := n.reads(rel)
+	starts := 0
+	for _, r := range rules {
+		if g := r.Grouping; g != nil && !g.Kept {
+			return false
+		}
+		for _, v := range r.Variants {
+			if v.Start == FromAll && r.Body[v.Literal].Relation == rel {
+				starts++
+			}
+		}
+	}
+	return starts == times
+}
+
+// inline says that the relation is what one simple aggregate says, and that rules
+// which read it read nothing else that changes: they can be given each change when
+// the aggregate finds it.
+func (n *planner) inline(rel *Relation) bool {
+	if rel.Class != Tracked || rel.Arrives || rel.Durable || rel.Carried || rel.Merges || rel.Recursive {
+		return false
+	}
+	from := n.derives(rel)
+	if len(from) != 1 || from[0].Pulse || from[0].Grouping == nil || !from[0].Grouping.Simple {
+		return false
+	}
+	rules, _ := n.reads(rel)
+	return !slices.ContainsFunc(rules, func(r *Rule) bool {
+		return r.Kind == logic.Async || r.Pulse || r.Recursive || !r.single()
+	})
+}
