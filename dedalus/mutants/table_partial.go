@@ -7,8 +7,11 @@ func partialRows() []Row {
 		return Row{Name: name, About: about, Program: program, Steps: []string{step}, Change: change, Inputs: inputs, Certificate: "should be", Explored: kind, Random: random}
 	}
 	long := func(r Row) Row { r.Certificate = "storage has 24 rules"; return r }
+	short := func(r Row) Row { r.Certificate = "storage has 22 rules"; return r }
 	const one = `in(1, 1, "a") to leader/0
 advance(2) to leader/0`
+	const scan = `in("a", 1) to leader/0
+ask(1) to leader/0`
 	return []Row{
 		long(row("B5: frozen until the first order", "A piece that has not been asked yet does nothing.", "epochs", `in(1, 1, "a") to leader/0`, "liveness", "liveness",
 			"sync storage_frozen() <- storage_voted(v), storage_done(d), v > d", "sync storage_frozen() <- storage_voted(v), storage_done(d), v > d\n  sync storage_frozen() <- not storage_voted(_)")),
@@ -22,5 +25,15 @@ advance(2) to leader/0`, "safety", "",
 			"sync put_storage(x0, x1, x2) <- put_kept(x0, x1, x2), not storage_frozen()", "sync put_storage(x0, x1, x2) <- put_kept(x0, x1, x2)"),
 		row("told before all have voted", "A piece that has not frozen is behind.", "epochs", one, "safety", "liveness",
 			"sync storage_agreed(u) <- storage_votes(u, k), k >= 2", "sync storage_agreed(u) <- storage_votes(u, k), k >= 1"),
+		short(row("what waits is lost", "What came while a piece was frozen is not dealt with.", "epochs", one, "liveness", "liveness",
+			"  next put_kept(x0, x1, x2) <- put_kept(x0, x1, x2), storage_frozen()\n", "")),
+		row("one piece is not told", "It waits for what the others have had.", "epochs", one, "liveness", "liveness",
+			"epoch_now(u, x0), storage_parts(self, part, to)", "epoch_now(u, x0), storage_parts(self, part, to), part < 1"),
+		row("parts are not sealed", "What one piece has is taken for all.", "scans", scan, "safety", "liveness",
+			"storage_want(f, i, 2, p, n)", "storage_want(f, i, _, p, n)"),
+		row("sealed before all parts have come", "The counts are there, and not what they count.", "scans", scan, "safety", "liveness",
+			"storage_got(f, i, n)\n  next", "storage_got(f, i, _)\n  next"),
+		row("parts of a count are not added up", "The least of them is taken for all.", "scans", scan, "safety", "liveness",
+			"size_sum(f, i, x0, sum<x1>)", "size_sum(f, i, x0, min<x1>)"),
 	}
 }
