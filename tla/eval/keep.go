@@ -81,18 +81,20 @@ func (m *Model) Save(w io.Writer, workers []check.Worker) error {
 		}
 		return err
 	}
-	// The tables come first: writing them may number a symbol.
-	var tables [][]byte
-	for _, t := range m.codec.vars {
-		tables = append(tables, t.save(m.codec, nil))
-	}
-	buf = m.codec.values.Save(nil)
-	if err := part(); err != nil {
-		return err
-	}
-	for _, buf = range tables {
+	for _, c := range m.codecs() {
+		// The tables come first: writing them may number a symbol.
+		var tables [][]byte
+		for _, t := range c.vars {
+			tables = append(tables, t.save(c, nil))
+		}
+		buf = c.values.Save(nil)
 		if err := part(); err != nil {
 			return err
+		}
+		for _, buf = range tables {
+			if err := part(); err != nil {
+				return err
+			}
 		}
 	}
 	buf = nil
@@ -129,22 +131,25 @@ func (m *Model) Restore(r io.Reader) error {
 		}
 		return b, nil
 	}
-	b, err := part()
-	if err != nil {
-		return err
-	}
-	if rest, err := m.codec.values.Restore(b); err != nil || len(rest) > 0 {
-		return errors.Join(errKept, err)
-	}
-	for i, t := range m.codec.vars {
-		if b, err = part(); err != nil {
+	for _, c := range m.codecs() {
+		b, err := part()
+		if err != nil {
 			return err
 		}
-		if err := t.restore(m.codec, b); err != nil {
-			return fmt.Errorf("the variable %s: %w", m.program.spec.Variables[i].Name, err)
+		if rest, err := c.values.Restore(b); err != nil || len(rest) > 0 {
+			return errors.Join(errKept, err)
+		}
+		for i, t := range c.vars {
+			if b, err = part(); err != nil {
+				return err
+			}
+			if err := t.restore(c, b); err != nil {
+				return fmt.Errorf("table %d: %w", i, err)
+			}
 		}
 	}
-	if b, err = part(); err != nil {
+	b, err := part()
+	if err != nil {
 		return err
 	}
 	if len(b) != len(m.antecedents) {
@@ -155,6 +160,14 @@ func (m *Model) Restore(r io.Reader) error {
 		m.met[i] = b[i] == 0
 	}
 	return nil
+}
+
+// codecs are those whose numbers states and their keys are made of.
+func (m *Model) codecs() []*vectorCodec {
+	if m.orbits == nil {
+		return []*vectorCodec{m.codec}
+	}
+	return []*vectorCodec{m.codec, m.orbits.numbers}
 }
 
 // save appends the values of a table in the order of their numbers.

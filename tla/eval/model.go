@@ -31,6 +31,7 @@ type Model struct {
 	assumes           []*formula
 	view, alias, post *formula
 	symmetry          []permutation
+	orbits            *orbits // nil where the symmetry is not one of sets
 
 	fairness []core.Expr
 	live     *liveness // nil where no property of behaviours can be checked

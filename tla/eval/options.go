@@ -35,6 +35,9 @@ type Options struct {
 
 	// direct is what NewDirect puts in the place of a next-state relation.
 	direct *direct
+	// permute finds orbits by permutations where sorting would do. Tests compare
+	// the two.
+	permute bool
 	// pure evaluates native definitions by their TLA+ bodies where they have
 	// one. Tests compare the two.
 	pure bool

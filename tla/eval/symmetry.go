@@ -157,6 +157,9 @@ func (b *builder) symmetry() {
 		return
 	}
 	b.m.symmetry = group
+	if b.m.view == nil && !b.p.options.permute {
+		b.m.orbits = newOrbits(group)
+	}
 	if len(b.m.info.Unchecked) > 0 {
 		b.m.info.Warnings = append(b.m.info.Warnings, "symmetry must not be used when liveness is checked: properties of behaviours may be missed")
 	}
@@ -192,6 +195,7 @@ type keys struct {
 	buf    []byte
 	full   []byte
 	vals   []value.Value
+	sorter *sorter // nil where orbits are found by permutations only
 }
 
 func newKeys(m *Model) keys {
@@ -200,12 +204,20 @@ func newKeys(m *Model) keys {
 	for p := range k.images {
 		k.images[p] = make([][]uint32, len(m.program.spec.Variables))
 	}
+	if m.orbits != nil {
+		k.sorter = newSorter(m.orbits, len(k.vals))
+	}
 	return k
 }
 
 // Key is what identifies the candidate.
 func (w *keyedWorker) Key() (check.State, error) {
 	k := &w.keys
+	if k.sorter != nil {
+		if name, ok := k.sorter.name(w.seen); ok {
+			return name, nil
+		}
+	}
 	k.best = append(k.best[:0], w.buf...)
 	least := -1
 	for p := range w.m.symmetry {
@@ -216,6 +228,10 @@ func (w *keyedWorker) Key() (check.State, error) {
 		}
 	}
 	if w.m.view == nil {
+		if k.sorter != nil {
+			// No name of a sorter ends so: numbers end below it.
+			k.best = append(k.best, leastImage)
+		}
 		return k.best, nil
 	}
 	vals := w.nxt.vals
@@ -232,6 +248,9 @@ func (w *keyedWorker) Key() (check.State, error) {
 	k.best = w.m.codec.values.AppendTo(k.best[:0], view)
 	return k.best, nil
 }
+
+// leastImage marks an encoding that is the least of a state's images.
+const leastImage = 0xff
 
 // image encodes the image of a state under permutation p into k.buf.
 func (k *keys) image(p int, s []byte, vals []value.Value) {
