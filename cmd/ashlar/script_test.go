@@ -24,11 +24,18 @@ func TestScripts(t *testing.T) {
 		RequireExplicitExec: true,
 		Setup: func(e *testscript.Env) error {
 			// prove translate runs the go command, which wants its cache.
-			cache, err := goCache()
+			cache, err := goPlace("GOCACHE")
+			if err != nil {
+				return err
+			}
 			e.Setenv("GOCACHE", cache)
+			// dedalus run builds programs, which need what this module needs.
+			modules, err := goPlace("GOMODCACHE")
+			e.Setenv("GOMODCACHE", modules)
 			e.Setenv("GOFLAGS", "-mod=mod")
 			e.Setenv("GOPROXY", "off")
 			e.Setenv("LIBRARY", library())
+			e.Setenv("SOURCES", sources())
 			return err
 		},
 		Condition: func(name string) (bool, error) {
@@ -63,9 +70,9 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// goCache is where the go command keeps what it has built.
-func goCache() (string, error) {
-	out, err := exec.Command("go", "env", "GOCACHE").Output()
+// goPlace is where the go command keeps what it has built, or what it has downloaded.
+func goPlace(name string) (string, error) {
+	out, err := exec.Command("go", "env", name).Output()
 	return strings.TrimSpace(string(out)), err
 }
 
@@ -74,6 +81,15 @@ func library() string {
 	dir, err := filepath.Abs("../../proofs")
 	if err != nil {
 		return "../../proofs"
+	}
+	return dir
+}
+
+// sources is the folder of this module, which compiled programs need.
+func sources() string {
+	dir, err := filepath.Abs("../..")
+	if err != nil {
+		return "../.."
 	}
 	return dir
 }
