@@ -56,7 +56,7 @@ func (c *componentWriter) aggregate(a *groups) {
 	for _, i := range d.Group {
 		c.p("a%d %s", i, goType(a.typeOf(i)))
 	}
-	c.p("count int32 // of rows")
+	c.p("hash uint32\ncount int32 // of rows")
 	c.p("touched bool")
 	if d.Kept {
 		c.p("rows int32 // the first, or -1")
@@ -143,7 +143,7 @@ func (c *componentWriter) findGroup(a *groups) {
 	c.p("// group is the group of these values.\nfunc (t *%s) group(%s) int32 {\nh := %s", a.typ, c.columnParams(a, d.Group), c.columnHash(a, "", d.Group))
 	c.p("for at := h; ; at++ {\ni, tag := t.set.At(at)\nif i == 0 {\nbreak\n}")
 	c.p("if tag == h {\nif r := &t.groups[i-1]; %s {\nreturn int32(i - 1)\n}\n}\n}", strings.ReplaceAll(c.columnsEqual(a, "r", d.Group), "true", "r != nil"))
-	fields := []string{}
+	fields := []string{"hash: h"}
 	for _, i := range d.Group {
 		fields = append(fields, fmt.Sprintf("a%d: a%d", i, i))
 	}
@@ -398,7 +398,7 @@ func (c *componentWriter) flush(a *groups) {
 		}
 		c.p("}")
 	} else {
-		c.p("if g.count == 0 {\nt.set.Remove(%s, i)\n*g = %sGroup{}\nt.free = append(t.free, i)\n}\n}", c.columnHash(a, "g.", d.Group), a.typ)
+		c.p("if g.count == 0 {\nt.set.Remove(g.hash, i)\n*g = %sGroup{}\nt.free = append(t.free, i)\n}\n}", a.typ)
 	}
 	c.p("t.touched = t.touched[:0]\n}\n")
 }

@@ -37,7 +37,7 @@ func (g *generator) newTable(r *plan.Relation, component string, fields names) *
 }
 
 // local are the names of variables in the methods of a table.
-var local = []string{"t", "i", "r", "at", "tag", "other", "l", "joined", "merged"}
+var local = []string{"t", "i", "r", "at", "tag", "other", "l", "joined", "merged", "begin"}
 
 func (t *table) tracked() bool { return t.Class == plan.Tracked }
 
@@ -76,13 +76,39 @@ func (t *table) args(before string, columns []int) string {
 	return strings.Join(out, ", ")
 }
 
-// hash is an expression for the hash of columns.
+// hash is an expression for the hash of columns. That of all columns begins with
+// those of the first index, so that a row's begin is the same.
 func (t *table) hash(g *generator, before string, columns []int) string {
 	h := g.use(rtPath) + ".Hash(0)"
-	for _, c := range columns {
+	for _, c := range t.hashOrder(columns) {
 		h = g.hashed(h, t.Columns[c].Type, before+t.columns[c])
 	}
 	return h + ".Sum()"
+}
+
+// shares says that the hash of all columns begins with that of the first index.
+func (t *table) shares() bool {
+	return len(t.Indexes) > 0 && len(t.Indexes[0]) > 0 && len(t.key()) == len(t.columns)
+}
+
+func (t *table) hashOrder(columns []int) []int {
+	if !t.shares() || len(columns) != len(t.columns) {
+		return columns
+	}
+	out := slices.Clone(t.Indexes[0])
+	for _, c := range columns {
+		if !slices.Contains(out, c) {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// remembers says that rows remember their hashes, as these take time to compute.
+func (t *table) remembers() bool {
+	return t.tracked() && slices.ContainsFunc(t.Columns, func(c logic.Column) bool {
+		return c.Type.Kind != logic.U64 && c.Type.Kind != logic.Int && c.Type.Kind != logic.Bool
+	})
 }
 
 // equal is an expression for whether the columns of a row are those of parameters.
@@ -143,6 +169,9 @@ func (g *generator) table(t *table) {
 	}
 	for i := range t.Indexes {
 		g.p("link%d %s.Link", i, rt)
+	}
+	if t.remembers() {
+		g.p("hashes [%d]uint32 // of the row, and of its columns of each index", 1+len(t.Indexes))
 	}
 	g.p("}\n")
 	g.p("func new%s() %s {\nreturn %s{", title(t.typ), t.typ, t.typ)
@@ -218,8 +247,10 @@ func (g *generator) search(t *table, slots, hash string, columns []int, found, m
 func (g *generator) first(t *table, index int) {
 	c := t.Indexes[index]
 	g.p("// first%d is the first row of %s, or -1; the others are linked to it.", index, either(t.args("", c), "all"))
-	g.p("func (t *%s) first%d(%s) int32 {", t.typ, index, t.params(c))
-	g.p("h := %s", t.hash(g, "", c))
+	g.p("func (t *%s) first%d(%s) int32 {\nreturn t.at%d(%s)\n}\n", t.typ, index, t.params(c), index,
+		strings.TrimSuffix(t.hash(g, "", c)+", "+t.args("", c), ", "))
+	g.p("// at%d is first%d of columns whose hash is known.\nfunc (t *%s) at%d(%s) int32 {", index, index, t.typ, index,
+		strings.TrimSuffix("h uint32, "+t.params(c), ", "))
 	g.search(t, fmt.Sprintf("by%d", index), "h", c, "return int32(i - 1)", "return -1")
 	g.p("}\n")
 }
@@ -231,11 +262,40 @@ func either(a, b string) string {
 	return a
 }
 
+// hashes writes the hash h of a row and those of the indexes, h0, h1, ...
+func (g *generator) hashes(t *table) {
+	if !t.shares() {
+		g.p("h := %s", t.hash(g, "", t.key()))
+		return
+	}
+	begin, h := t.hash(g, "", t.Indexes[0]), "begin"
+	g.p("begin := %s", strings.TrimSuffix(begin, ".Sum()"))
+	for _, c := range t.hashOrder(t.all())[len(t.Indexes[0]):] {
+		h = g.hashed(h, t.Columns[c].Type, t.columns[c])
+	}
+	g.p("h := %s.Sum()", h)
+}
+
 // insert writes that a row, whose columns are variables, gets a place i, and is
 // found from then on.
 func (g *generator) insert(t *table) {
 	rt := g.use(rtPath)
-	row := fmt.Sprintf("%sRow{%s}", t.typ, g.fields(t))
+	for n, c := range t.Indexes {
+		if n == 0 && t.shares() {
+			g.p("h0 := begin.Sum()")
+		} else {
+			g.p("h%d := %s", n, t.hash(g, "", c))
+		}
+	}
+	fields := g.fields(t)
+	if t.remembers() {
+		all := []string{"h"}
+		for n := range t.Indexes {
+			all = append(all, fmt.Sprintf("h%d", n))
+		}
+		fields += fmt.Sprintf(", hashes: [%d]uint32{%s}", len(all), strings.Join(all, ", "))
+	}
+	row := fmt.Sprintf("%sRow{%s}", t.typ, fields)
 	if t.tracked() {
 		g.p("i := t.Row()\nif int(i) == len(t.rows) {\nt.rows = append(t.rows, %s)\n} else {\nt.rows[i] = %s\n}", row, row)
 	} else {
@@ -243,16 +303,28 @@ func (g *generator) insert(t *table) {
 	}
 	g.p("t.set.Add(h, i)")
 	for n, c := range t.Indexes {
-		g.p("h%d := %s\nif other := t.first%d(%s); other >= 0 {", n, t.hash(g, "", c), n, t.args("", c))
+		g.p("if other := t.at%d(%s); other >= 0 {", n, strings.TrimSuffix(fmt.Sprintf("h%d, %s", n, t.args("", c)), ", "))
 		g.p("t.rows[i].link%d = %s.Link{Next: other, Prev: %s.None}\nt.rows[other].link%d.Prev = i\nt.by%d.Replace(h%d, other, i)", n, rt, rt, n, n, n)
 		g.p("} else {\nt.rows[i].link%d = %s.Link{Next: %s.None, Prev: %s.None}\nt.by%d.Add(h%d, i)\n}", n, rt, rt, rt, n, n)
 	}
 }
 
+// hashOf is an expression for a hash of row r: of the row with -1, and else of the
+// columns of an index.
+func (t *table) hashOf(g *generator, index int) string {
+	switch {
+	case t.remembers():
+		return fmt.Sprintf("r.hashes[%d]", index+1)
+	case index < 0:
+		return t.hash(g, "r.", t.all())
+	}
+	return t.hash(g, "r.", t.Indexes[index])
+}
+
 // row writes the search that adds what it does not find.
 func (g *generator) row(t *table) {
 	g.p("// row is the row of a fact, which is added if it is not there.\nfunc (t *%s) row(%s) int32 {", t.typ, t.params(t.all()))
-	g.p("h := %s", t.hash(g, "", t.all()))
+	g.hashes(t)
 	g.search(t, "set", "h", t.all(), "return int32(i - 1)", "break search")
 	text := g.out.String()
 	// The loop gets its label.
@@ -266,10 +338,10 @@ func (g *generator) row(t *table) {
 // remove writes that a row is taken out.
 func (g *generator) remove(t *table) {
 	g.p("func (t *%s) remove(i int32) {\nr := &t.rows[i]", t.typ)
-	g.p("t.set.Remove(%s, i)", t.hash(g, "r.", t.all()))
-	for n, c := range t.Indexes {
+	g.p("t.set.Remove(%s, i)", t.hashOf(g, -1))
+	for n := range t.Indexes {
 		g.p("if l := r.link%d; l.Prev >= 0 {\nt.rows[l.Prev].link%d.Next = l.Next\n} else if l.Next >= 0 {", n, n)
-		g.p("t.by%d.Replace(%s, i, l.Next)\n} else {\nt.by%d.Remove(%s, i)\n}", n, t.hash(g, "r.", c), n, t.hash(g, "r.", c))
+		g.p("t.by%d.Replace(%s, i, l.Next)\n} else {\nt.by%d.Remove(%s, i)\n}", n, t.hashOf(g, n), n, t.hashOf(g, n))
 		g.p("if l := r.link%d; l.Next >= 0 {\nt.rows[l.Next].link%d.Prev = l.Prev\n}", n, n)
 	}
 	g.p("*r = %sRow{}\n}\n", t.typ)
@@ -278,7 +350,7 @@ func (g *generator) remove(t *table) {
 // addPassing writes that a fact is added to those of a tick, or merged with one.
 func (g *generator) addPassing(t *table) {
 	g.p("// add adds a fact.\nfunc (t *%s) add(%s) {", t.typ, t.params(t.all()))
-	g.p("h := %s", t.hash(g, "", t.key()))
+	g.hashes(t)
 	found := "return"
 	if t.Merges {
 		found = g.mergeInto(t)

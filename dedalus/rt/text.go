@@ -10,6 +10,8 @@ import (
 type Strings struct {
 	chunk strings.Builder
 	nodes map[string]string
+	// recent are nodes that were asked for last, by their length and last byte.
+	recent [nodesRecent]string
 }
 
 // A text of more than textLong bytes has its own memory; others share chunks, which
@@ -18,6 +20,8 @@ const (
 	textLong   = 512
 	textsChunk = 4096
 	nodesMax   = 1 << 14
+	// nodesRecent is how many places there are for nodes that were asked for last.
+	nodesRecent = 64
 )
 
 // Text returns bytes as a string, which shares nothing with them.
@@ -36,14 +40,22 @@ func (s *Strings) Text(b []byte) string {
 
 // Node returns the name of a node as a string.
 func (s *Strings) Node(b []byte) string {
+	if len(b) == 0 {
+		return ""
+	}
+	place := (uint(b[len(b)-1]) + uint(len(b))<<4) % nodesRecent
+	if n := s.recent[place]; n == string(b) {
+		return n
+	}
 	if n, ok := s.nodes[string(b)]; ok {
+		s.recent[place] = n
 		return n
 	}
 	if s.nodes == nil || len(s.nodes) >= nodesMax {
 		s.nodes = map[string]string{}
 	}
 	n := string(b)
-	s.nodes[n] = n
+	s.nodes[n], s.recent[place] = n, n
 	return n
 }
 

@@ -328,6 +328,7 @@ type nodeRule3 struct {
 }
 
 type nodeRule3Group struct {
+	hash    uint32
 	count   int32 // of rows
 	touched bool
 	value   uint64
@@ -370,10 +371,10 @@ func (t *nodeRule3) group() int32 {
 	if n := len(t.free); n > 0 {
 		i = t.free[n-1]
 		t.free = t.free[:n-1]
-		t.groups[i] = nodeRule3Group{}
+		t.groups[i] = nodeRule3Group{hash: h}
 	} else {
 		i = int32(len(t.groups))
-		t.groups = append(t.groups, nodeRule3Group{})
+		t.groups = append(t.groups, nodeRule3Group{hash: h})
 	}
 	t.set.Add(h, i)
 	return i
@@ -403,6 +404,7 @@ type nodeRule7 struct {
 }
 
 type nodeRule7Group struct {
+	hash    uint32
 	count   int32 // of rows
 	touched bool
 	value   uint64
@@ -444,10 +446,10 @@ func (t *nodeRule7) group() int32 {
 	if n := len(t.free); n > 0 {
 		i = t.free[n-1]
 		t.free = t.free[:n-1]
-		t.groups[i] = nodeRule7Group{}
+		t.groups[i] = nodeRule7Group{hash: h}
 	} else {
 		i = int32(len(t.groups))
-		t.groups = append(t.groups, nodeRule7Group{})
+		t.groups = append(t.groups, nodeRule7Group{hash: h})
 	}
 	t.set.Add(h, i)
 	return i
@@ -467,7 +469,7 @@ func (s *node) rule7Heads() {
 		}
 		g.told, g.last = g.count > 0, g.value
 		if g.count == 0 {
-			t.set.Remove(rt.Hash(0).Sum(), i)
+			t.set.Remove(g.hash, i)
 			*g = nodeRule7Group{}
 			t.free = append(t.free, i)
 		}
@@ -513,7 +515,11 @@ func (t *nodeEdge) find(a uint64, b uint64) int32 {
 
 // first0 is the first row of a, or -1; the others are linked to it.
 func (t *nodeEdge) first0(a uint64) int32 {
-	h := rt.Hash(0).U64(a).Sum()
+	return t.at0(rt.Hash(0).U64(a).Sum(), a)
+}
+
+// at0 is first0 of columns whose hash is known.
+func (t *nodeEdge) at0(h uint32, a uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.by0.At(at)
 		if i == 0 {
@@ -529,7 +535,8 @@ func (t *nodeEdge) first0(a uint64) int32 {
 
 // add adds a fact.
 func (t *nodeEdge) add(a uint64, b uint64) {
-	h := rt.Hash(0).U64(a).U64(b).Sum()
+	begin := rt.Hash(0).U64(a)
+	h := begin.U64(b).Sum()
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -542,11 +549,11 @@ search:
 			}
 		}
 	}
+	h0 := begin.Sum()
 	i := int32(len(t.rows))
 	t.rows = append(t.rows, nodeEdgeRow{a: a, b: b})
 	t.set.Add(h, i)
-	h0 := rt.Hash(0).U64(a).Sum()
-	if other := t.first0(a); other >= 0 {
+	if other := t.at0(h0, a); other >= 0 {
 		t.rows[i].link0 = rt.Link{Next: other, Prev: rt.None}
 		t.rows[other].link0.Prev = i
 		t.by0.Replace(h0, other, i)
@@ -770,7 +777,11 @@ func (t *nodeLinks) find(a uint64, b uint64) int32 {
 
 // first0 is the first row of a, or -1; the others are linked to it.
 func (t *nodeLinks) first0(a uint64) int32 {
-	h := rt.Hash(0).U64(a).Sum()
+	return t.at0(rt.Hash(0).U64(a).Sum(), a)
+}
+
+// at0 is first0 of columns whose hash is known.
+func (t *nodeLinks) at0(h uint32, a uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.by0.At(at)
 		if i == 0 {
@@ -786,7 +797,8 @@ func (t *nodeLinks) first0(a uint64) int32 {
 
 // row is the row of a fact, which is added if it is not there.
 func (t *nodeLinks) row(a uint64, b uint64) int32 {
-	h := rt.Hash(0).U64(a).U64(b).Sum()
+	begin := rt.Hash(0).U64(a)
+	h := begin.U64(b).Sum()
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -799,6 +811,7 @@ search:
 			}
 		}
 	}
+	h0 := begin.Sum()
 	i := t.Row()
 	if int(i) == len(t.rows) {
 		t.rows = append(t.rows, nodeLinksRow{a: a, b: b})
@@ -806,8 +819,7 @@ search:
 		t.rows[i] = nodeLinksRow{a: a, b: b}
 	}
 	t.set.Add(h, i)
-	h0 := rt.Hash(0).U64(a).Sum()
-	if other := t.first0(a); other >= 0 {
+	if other := t.at0(h0, a); other >= 0 {
 		t.rows[i].link0 = rt.Link{Next: other, Prev: rt.None}
 		t.rows[other].link0.Prev = i
 		t.by0.Replace(h0, other, i)
@@ -858,7 +870,7 @@ func newNodeFar() nodeFar {
 
 // find is the row of a fact, or -1.
 func (t *nodeFar) find(c0 uint64, c1 uint64) int32 {
-	h := rt.Hash(0).U64(c0).U64(c1).Sum()
+	h := rt.Hash(0).U64(c1).U64(c0).Sum()
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -874,7 +886,11 @@ func (t *nodeFar) find(c0 uint64, c1 uint64) int32 {
 
 // first0 is the first row of c1, or -1; the others are linked to it.
 func (t *nodeFar) first0(c1 uint64) int32 {
-	h := rt.Hash(0).U64(c1).Sum()
+	return t.at0(rt.Hash(0).U64(c1).Sum(), c1)
+}
+
+// at0 is first0 of columns whose hash is known.
+func (t *nodeFar) at0(h uint32, c1 uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.by0.At(at)
 		if i == 0 {
@@ -890,7 +906,8 @@ func (t *nodeFar) first0(c1 uint64) int32 {
 
 // row is the row of a fact, which is added if it is not there.
 func (t *nodeFar) row(c0 uint64, c1 uint64) int32 {
-	h := rt.Hash(0).U64(c0).U64(c1).Sum()
+	begin := rt.Hash(0).U64(c1)
+	h := begin.U64(c0).Sum()
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -903,6 +920,7 @@ search:
 			}
 		}
 	}
+	h0 := begin.Sum()
 	i := t.Row()
 	if int(i) == len(t.rows) {
 		t.rows = append(t.rows, nodeFarRow{c0: c0, c1: c1})
@@ -910,8 +928,7 @@ search:
 		t.rows[i] = nodeFarRow{c0: c0, c1: c1}
 	}
 	t.set.Add(h, i)
-	h0 := rt.Hash(0).U64(c1).Sum()
-	if other := t.first0(c1); other >= 0 {
+	if other := t.at0(h0, c1); other >= 0 {
 		t.rows[i].link0 = rt.Link{Next: other, Prev: rt.None}
 		t.rows[other].link0.Prev = i
 		t.by0.Replace(h0, other, i)
@@ -924,7 +941,7 @@ search:
 
 func (t *nodeFar) remove(i int32) {
 	r := &t.rows[i]
-	t.set.Remove(rt.Hash(0).U64(r.c0).U64(r.c1).Sum(), i)
+	t.set.Remove(rt.Hash(0).U64(r.c1).U64(r.c0).Sum(), i)
 	if l := r.link0; l.Prev >= 0 {
 		t.rows[l.Prev].link0.Next = l.Next
 	} else if l.Next >= 0 {

@@ -579,6 +579,7 @@ type acceptorRule1 struct {
 }
 
 type acceptorRule1Group struct {
+	hash    uint32
 	count   int32 // of rows
 	touched bool
 	rows    int32 // the first, or -1
@@ -693,10 +694,10 @@ func (t *acceptorRule1) group() int32 {
 	if n := len(t.free); n > 0 {
 		i = t.free[n-1]
 		t.free = t.free[:n-1]
-		t.groups[i] = acceptorRule1Group{rows: -1}
+		t.groups[i] = acceptorRule1Group{hash: h, rows: -1}
 	} else {
 		i = int32(len(t.groups))
-		t.groups = append(t.groups, acceptorRule1Group{rows: -1})
+		t.groups = append(t.groups, acceptorRule1Group{hash: h, rows: -1})
 	}
 	t.set.Add(h, i)
 	return i
@@ -729,7 +730,7 @@ func (s *acceptor) rule1Heads() {
 		}
 		g.told, g.last = g.count > 0, g.value
 		if g.count == 0 {
-			t.set.Remove(rt.Hash(0).Sum(), i)
+			t.set.Remove(g.hash, i)
 			*g = acceptorRule1Group{}
 			t.free = append(t.free, i)
 		}
@@ -748,6 +749,7 @@ type acceptorRule2 struct {
 }
 
 type acceptorRule2Group struct {
+	hash    uint32
 	count   int32 // of rows
 	touched bool
 	rows    int32 // the first, or -1
@@ -857,10 +859,10 @@ func (t *acceptorRule2) group() int32 {
 	if n := len(t.free); n > 0 {
 		i = t.free[n-1]
 		t.free = t.free[:n-1]
-		t.groups[i] = acceptorRule2Group{rows: -1}
+		t.groups[i] = acceptorRule2Group{hash: h, rows: -1}
 	} else {
 		i = int32(len(t.groups))
-		t.groups = append(t.groups, acceptorRule2Group{rows: -1})
+		t.groups = append(t.groups, acceptorRule2Group{hash: h, rows: -1})
 	}
 	t.set.Add(h, i)
 	return i
@@ -880,7 +882,7 @@ func (s *acceptor) rule2Heads() {
 		}
 		g.told, g.last = g.count > 0, g.value
 		if g.count == 0 {
-			t.set.Remove(rt.Hash(0).Sum(), i)
+			t.set.Remove(g.hash, i)
 			*g = acceptorRule2Group{}
 			t.free = append(t.free, i)
 		}
@@ -900,6 +902,7 @@ type acceptorRule8 struct {
 
 type acceptorRule8Group struct {
 	a0      uint64
+	hash    uint32
 	count   int32 // of rows
 	touched bool
 	rows    int32 // the first, or -1
@@ -1015,10 +1018,10 @@ func (t *acceptorRule8) group(a0 uint64) int32 {
 	if n := len(t.free); n > 0 {
 		i = t.free[n-1]
 		t.free = t.free[:n-1]
-		t.groups[i] = acceptorRule8Group{a0: a0, rows: -1}
+		t.groups[i] = acceptorRule8Group{hash: h, a0: a0, rows: -1}
 	} else {
 		i = int32(len(t.groups))
-		t.groups = append(t.groups, acceptorRule8Group{a0: a0, rows: -1})
+		t.groups = append(t.groups, acceptorRule8Group{hash: h, a0: a0, rows: -1})
 	}
 	t.set.Add(h, i)
 	return i
@@ -1051,7 +1054,7 @@ func (s *acceptor) rule8Heads() {
 		}
 		g.told, g.last = g.count > 0, g.value
 		if g.count == 0 {
-			t.set.Remove(rt.Hash(0).U64(g.a0).Sum(), i)
+			t.set.Remove(g.hash, i)
 			*g = acceptorRule8Group{}
 			t.free = append(t.free, i)
 		}
@@ -1234,10 +1237,11 @@ type acceptorTaken struct {
 }
 
 type acceptorTakenRow struct {
-	slot  uint64
-	b     uint64
-	v     string
-	link0 rt.Link
+	slot   uint64
+	b      uint64
+	v      string
+	link0  rt.Link
+	hashes [2]uint32 // of the row, and of its columns of each index
 }
 
 func newAcceptorTaken() acceptorTaken {
@@ -1266,7 +1270,11 @@ func (t *acceptorTaken) find(slot uint64, b uint64, v string) int32 {
 
 // first0 is the first row of slot, or -1; the others are linked to it.
 func (t *acceptorTaken) first0(slot uint64) int32 {
-	h := rt.Hash(0).U64(slot).Sum()
+	return t.at0(rt.Hash(0).U64(slot).Sum(), slot)
+}
+
+// at0 is first0 of columns whose hash is known.
+func (t *acceptorTaken) at0(h uint32, slot uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.by0.At(at)
 		if i == 0 {
@@ -1282,7 +1290,8 @@ func (t *acceptorTaken) first0(slot uint64) int32 {
 
 // row is the row of a fact, which is added if it is not there.
 func (t *acceptorTaken) row(slot uint64, b uint64, v string) int32 {
-	h := rt.Hash(0).U64(slot).U64(b).Text(v).Sum()
+	begin := rt.Hash(0).U64(slot)
+	h := begin.U64(b).Text(v).Sum()
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -1295,15 +1304,15 @@ search:
 			}
 		}
 	}
+	h0 := begin.Sum()
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, acceptorTakenRow{slot: slot, b: b, v: v})
+		t.rows = append(t.rows, acceptorTakenRow{slot: slot, b: b, v: v, hashes: [2]uint32{h, h0}})
 	} else {
-		t.rows[i] = acceptorTakenRow{slot: slot, b: b, v: v}
+		t.rows[i] = acceptorTakenRow{slot: slot, b: b, v: v, hashes: [2]uint32{h, h0}}
 	}
 	t.set.Add(h, i)
-	h0 := rt.Hash(0).U64(slot).Sum()
-	if other := t.first0(slot); other >= 0 {
+	if other := t.at0(h0, slot); other >= 0 {
 		t.rows[i].link0 = rt.Link{Next: other, Prev: rt.None}
 		t.rows[other].link0.Prev = i
 		t.by0.Replace(h0, other, i)
@@ -1316,13 +1325,13 @@ search:
 
 func (t *acceptorTaken) remove(i int32) {
 	r := &t.rows[i]
-	t.set.Remove(rt.Hash(0).U64(r.slot).U64(r.b).Text(r.v).Sum(), i)
+	t.set.Remove(r.hashes[0], i)
 	if l := r.link0; l.Prev >= 0 {
 		t.rows[l.Prev].link0.Next = l.Next
 	} else if l.Next >= 0 {
-		t.by0.Replace(rt.Hash(0).U64(r.slot).Sum(), i, l.Next)
+		t.by0.Replace(r.hashes[1], i, l.Next)
 	} else {
-		t.by0.Remove(rt.Hash(0).U64(r.slot).Sum(), i)
+		t.by0.Remove(r.hashes[1], i)
 	}
 	if l := r.link0; l.Next >= 0 {
 		t.rows[l.Next].link0.Prev = l.Prev
@@ -1562,10 +1571,11 @@ type acceptorTaking struct {
 }
 
 type acceptorTakingRow struct {
-	c0 string
-	c1 uint64
-	c2 uint64
-	c3 string
+	c0     string
+	c1     uint64
+	c2     uint64
+	c3     string
+	hashes [1]uint32 // of the row, and of its columns of each index
 }
 
 func newAcceptorTaking() acceptorTaking {
@@ -1608,9 +1618,9 @@ search:
 	}
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, acceptorTakingRow{c0: c0, c1: c1, c2: c2, c3: c3})
+		t.rows = append(t.rows, acceptorTakingRow{c0: c0, c1: c1, c2: c2, c3: c3, hashes: [1]uint32{h}})
 	} else {
-		t.rows[i] = acceptorTakingRow{c0: c0, c1: c1, c2: c2, c3: c3}
+		t.rows[i] = acceptorTakingRow{c0: c0, c1: c1, c2: c2, c3: c3, hashes: [1]uint32{h}}
 	}
 	t.set.Add(h, i)
 	return i
@@ -1618,7 +1628,7 @@ search:
 
 func (t *acceptorTaking) remove(i int32) {
 	r := &t.rows[i]
-	t.set.Remove(rt.Hash(0).Text(r.c0).U64(r.c1).U64(r.c2).Text(r.c3).Sum(), i)
+	t.set.Remove(r.hashes[0], i)
 	*r = acceptorTakingRow{}
 }
 

@@ -2225,6 +2225,7 @@ type proposerRule1 struct {
 }
 
 type proposerRule1Group struct {
+	hash    uint32
 	count   int32 // of rows
 	touched bool
 	rows    int32 // the first, or -1
@@ -2339,10 +2340,10 @@ func (t *proposerRule1) group() int32 {
 	if n := len(t.free); n > 0 {
 		i = t.free[n-1]
 		t.free = t.free[:n-1]
-		t.groups[i] = proposerRule1Group{rows: -1}
+		t.groups[i] = proposerRule1Group{hash: h, rows: -1}
 	} else {
 		i = int32(len(t.groups))
-		t.groups = append(t.groups, proposerRule1Group{rows: -1})
+		t.groups = append(t.groups, proposerRule1Group{hash: h, rows: -1})
 	}
 	t.set.Add(h, i)
 	return i
@@ -2377,7 +2378,7 @@ func (s *proposer) rule1Heads() {
 		}
 		g.told, g.last = g.count > 0, g.value
 		if g.count == 0 {
-			t.set.Remove(rt.Hash(0).Sum(), i)
+			t.set.Remove(g.hash, i)
 			*g = proposerRule1Group{}
 			t.free = append(t.free, i)
 		}
@@ -2396,6 +2397,7 @@ type proposerRule6 struct {
 }
 
 type proposerRule6Group struct {
+	hash    uint32
 	count   int32 // of rows
 	touched bool
 	rows    int32 // the first, or -1
@@ -2510,10 +2512,10 @@ func (t *proposerRule6) group() int32 {
 	if n := len(t.free); n > 0 {
 		i = t.free[n-1]
 		t.free = t.free[:n-1]
-		t.groups[i] = proposerRule6Group{rows: -1}
+		t.groups[i] = proposerRule6Group{hash: h, rows: -1}
 	} else {
 		i = int32(len(t.groups))
-		t.groups = append(t.groups, proposerRule6Group{rows: -1})
+		t.groups = append(t.groups, proposerRule6Group{hash: h, rows: -1})
 	}
 	t.set.Add(h, i)
 	return i
@@ -2546,7 +2548,7 @@ func (s *proposer) rule6Heads() {
 		}
 		g.told, g.last = g.count > 0, g.value
 		if g.count == 0 {
-			t.set.Remove(rt.Hash(0).Sum(), i)
+			t.set.Remove(g.hash, i)
 			*g = proposerRule6Group{}
 			t.free = append(t.free, i)
 		}
@@ -2567,6 +2569,7 @@ type proposerRule13 struct {
 type proposerRule13Group struct {
 	a0      string
 	a1      uint64
+	hash    uint32
 	count   int32 // of rows
 	touched bool
 	rows    int32 // the first, or -1
@@ -2678,10 +2681,10 @@ func (t *proposerRule13) group(a0 string, a1 uint64) int32 {
 	if n := len(t.free); n > 0 {
 		i = t.free[n-1]
 		t.free = t.free[:n-1]
-		t.groups[i] = proposerRule13Group{a0: a0, a1: a1, rows: -1}
+		t.groups[i] = proposerRule13Group{hash: h, a0: a0, a1: a1, rows: -1}
 	} else {
 		i = int32(len(t.groups))
-		t.groups = append(t.groups, proposerRule13Group{a0: a0, a1: a1, rows: -1})
+		t.groups = append(t.groups, proposerRule13Group{hash: h, a0: a0, a1: a1, rows: -1})
 	}
 	t.set.Add(h, i)
 	return i
@@ -2701,7 +2704,7 @@ func (s *proposer) rule13Heads() {
 		}
 		g.told, g.last = g.count > 0, g.value
 		if g.count == 0 {
-			t.set.Remove(rt.Hash(0).Text(g.a0).U64(g.a1).Sum(), i)
+			t.set.Remove(g.hash, i)
 			*g = proposerRule13Group{}
 			t.free = append(t.free, i)
 		}
@@ -2718,6 +2721,7 @@ type proposerRule16 struct {
 
 type proposerRule16Group struct {
 	a0      uint64
+	hash    uint32
 	count   int32 // of rows
 	touched bool
 	value   uint64
@@ -2759,10 +2763,10 @@ func (t *proposerRule16) group(a0 uint64) int32 {
 	if n := len(t.free); n > 0 {
 		i = t.free[n-1]
 		t.free = t.free[:n-1]
-		t.groups[i] = proposerRule16Group{a0: a0}
+		t.groups[i] = proposerRule16Group{hash: h, a0: a0}
 	} else {
 		i = int32(len(t.groups))
-		t.groups = append(t.groups, proposerRule16Group{a0: a0})
+		t.groups = append(t.groups, proposerRule16Group{hash: h, a0: a0})
 	}
 	t.set.Add(h, i)
 	return i
@@ -2782,7 +2786,7 @@ func (s *proposer) rule16Heads() {
 		}
 		g.told, g.last = g.count > 0, g.value
 		if g.count == 0 {
-			t.set.Remove(rt.Hash(0).U64(g.a0).Sum(), i)
+			t.set.Remove(g.hash, i)
 			*g = proposerRule16Group{}
 			t.free = append(t.free, i)
 		}
@@ -2802,6 +2806,7 @@ type proposerRule19 struct {
 
 type proposerRule19Group struct {
 	a0      uint64
+	hash    uint32
 	count   int32 // of rows
 	touched bool
 	rows    int32 // the first, or -1
@@ -2917,10 +2922,10 @@ func (t *proposerRule19) group(a0 uint64) int32 {
 	if n := len(t.free); n > 0 {
 		i = t.free[n-1]
 		t.free = t.free[:n-1]
-		t.groups[i] = proposerRule19Group{a0: a0, rows: -1}
+		t.groups[i] = proposerRule19Group{hash: h, a0: a0, rows: -1}
 	} else {
 		i = int32(len(t.groups))
-		t.groups = append(t.groups, proposerRule19Group{a0: a0, rows: -1})
+		t.groups = append(t.groups, proposerRule19Group{hash: h, a0: a0, rows: -1})
 	}
 	t.set.Add(h, i)
 	return i
@@ -2953,7 +2958,7 @@ func (s *proposer) rule19Heads() {
 		}
 		g.told, g.last = g.count > 0, g.value
 		if g.count == 0 {
-			t.set.Remove(rt.Hash(0).U64(g.a0).Sum(), i)
+			t.set.Remove(g.hash, i)
 			*g = proposerRule19Group{}
 			t.free = append(t.free, i)
 		}
@@ -2972,6 +2977,7 @@ type proposerRule21 struct {
 }
 
 type proposerRule21Group struct {
+	hash    uint32
 	count   int32 // of rows
 	touched bool
 	rows    int32 // the first, or -1
@@ -3086,10 +3092,10 @@ func (t *proposerRule21) group() int32 {
 	if n := len(t.free); n > 0 {
 		i = t.free[n-1]
 		t.free = t.free[:n-1]
-		t.groups[i] = proposerRule21Group{rows: -1}
+		t.groups[i] = proposerRule21Group{hash: h, rows: -1}
 	} else {
 		i = int32(len(t.groups))
-		t.groups = append(t.groups, proposerRule21Group{rows: -1})
+		t.groups = append(t.groups, proposerRule21Group{hash: h, rows: -1})
 	}
 	t.set.Add(h, i)
 	return i
@@ -3122,7 +3128,7 @@ func (s *proposer) rule21Heads() {
 		}
 		g.told, g.last = g.count > 0, g.value
 		if g.count == 0 {
-			t.set.Remove(rt.Hash(0).Sum(), i)
+			t.set.Remove(g.hash, i)
 			*g = proposerRule21Group{}
 			t.free = append(t.free, i)
 		}
@@ -3141,6 +3147,7 @@ type proposerRule29 struct {
 }
 
 type proposerRule29Group struct {
+	hash    uint32
 	count   int32 // of rows
 	touched bool
 	rows    int32 // the first, or -1
@@ -3252,10 +3259,10 @@ func (t *proposerRule29) group() int32 {
 	if n := len(t.free); n > 0 {
 		i = t.free[n-1]
 		t.free = t.free[:n-1]
-		t.groups[i] = proposerRule29Group{rows: -1}
+		t.groups[i] = proposerRule29Group{hash: h, rows: -1}
 	} else {
 		i = int32(len(t.groups))
-		t.groups = append(t.groups, proposerRule29Group{rows: -1})
+		t.groups = append(t.groups, proposerRule29Group{hash: h, rows: -1})
 	}
 	t.set.Add(h, i)
 	return i
@@ -3294,7 +3301,7 @@ func (s *proposer) rule29Heads() {
 			s.place.Derive(s.place.row(o.o0, o.o1), -1)
 		}
 		if g.count == 0 {
-			t.set.Remove(rt.Hash(0).Sum(), i)
+			t.set.Remove(g.hash, i)
 			*g = proposerRule29Group{}
 			t.free = append(t.free, i)
 		}
@@ -3313,6 +3320,7 @@ type proposerRule30 struct {
 }
 
 type proposerRule30Group struct {
+	hash    uint32
 	count   int32 // of rows
 	touched bool
 	rows    int32 // the first, or -1
@@ -3427,10 +3435,10 @@ func (t *proposerRule30) group() int32 {
 	if n := len(t.free); n > 0 {
 		i = t.free[n-1]
 		t.free = t.free[:n-1]
-		t.groups[i] = proposerRule30Group{rows: -1}
+		t.groups[i] = proposerRule30Group{hash: h, rows: -1}
 	} else {
 		i = int32(len(t.groups))
-		t.groups = append(t.groups, proposerRule30Group{rows: -1})
+		t.groups = append(t.groups, proposerRule30Group{hash: h, rows: -1})
 	}
 	t.set.Add(h, i)
 	return i
@@ -3465,7 +3473,7 @@ func (s *proposer) rule30Heads() {
 		}
 		g.told, g.last = g.count > 0, g.value
 		if g.count == 0 {
-			t.set.Remove(rt.Hash(0).Sum(), i)
+			t.set.Remove(g.hash, i)
 			*g = proposerRule30Group{}
 			t.free = append(t.free, i)
 		}
@@ -3484,6 +3492,7 @@ type proposerRule38Group struct {
 	a0      uint64
 	a1      uint64
 	a2      string
+	hash    uint32
 	count   int32 // of rows
 	touched bool
 	value   uint64
@@ -3525,10 +3534,10 @@ func (t *proposerRule38) group(a0 uint64, a1 uint64, a2 string) int32 {
 	if n := len(t.free); n > 0 {
 		i = t.free[n-1]
 		t.free = t.free[:n-1]
-		t.groups[i] = proposerRule38Group{a0: a0, a1: a1, a2: a2}
+		t.groups[i] = proposerRule38Group{hash: h, a0: a0, a1: a1, a2: a2}
 	} else {
 		i = int32(len(t.groups))
-		t.groups = append(t.groups, proposerRule38Group{a0: a0, a1: a1, a2: a2})
+		t.groups = append(t.groups, proposerRule38Group{hash: h, a0: a0, a1: a1, a2: a2})
 	}
 	t.set.Add(h, i)
 	return i
@@ -3548,7 +3557,7 @@ func (s *proposer) rule38Heads() {
 		}
 		g.told, g.last = g.count > 0, g.value
 		if g.count == 0 {
-			t.set.Remove(rt.Hash(0).U64(g.a0).U64(g.a1).Text(g.a2).Sum(), i)
+			t.set.Remove(g.hash, i)
 			*g = proposerRule38Group{}
 			t.free = append(t.free, i)
 		}
@@ -3807,7 +3816,8 @@ type proposerBoss struct {
 }
 
 type proposerBossRow struct {
-	p string
+	p      string
+	hashes [1]uint32 // of the row, and of its columns of each index
 }
 
 func newProposerBoss() proposerBoss {
@@ -3850,9 +3860,9 @@ search:
 	}
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, proposerBossRow{p: p})
+		t.rows = append(t.rows, proposerBossRow{p: p, hashes: [1]uint32{h}})
 	} else {
-		t.rows[i] = proposerBossRow{p: p}
+		t.rows[i] = proposerBossRow{p: p, hashes: [1]uint32{h}}
 	}
 	t.set.Add(h, i)
 	return i
@@ -3860,7 +3870,7 @@ search:
 
 func (t *proposerBoss) remove(i int32) {
 	r := &t.rows[i]
-	t.set.Remove(rt.Hash(0).Text(r.p).Sum(), i)
+	t.set.Remove(r.hashes[0], i)
 	*r = proposerBossRow{}
 }
 
@@ -3954,7 +3964,11 @@ func (t *proposerRank) find(p string, i_ uint64) int32 {
 
 // first0 is the first row of p, or -1; the others are linked to it.
 func (t *proposerRank) first0(p string) int32 {
-	h := rt.Hash(0).Text(p).Sum()
+	return t.at0(rt.Hash(0).Text(p).Sum(), p)
+}
+
+// at0 is first0 of columns whose hash is known.
+func (t *proposerRank) at0(h uint32, p string) int32 {
 	for at := h; ; at++ {
 		i, tag := t.by0.At(at)
 		if i == 0 {
@@ -3970,7 +3984,8 @@ func (t *proposerRank) first0(p string) int32 {
 
 // add adds a fact.
 func (t *proposerRank) add(p string, i_ uint64) {
-	h := rt.Hash(0).Text(p).U64(i_).Sum()
+	begin := rt.Hash(0).Text(p)
+	h := begin.U64(i_).Sum()
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -3983,11 +3998,11 @@ search:
 			}
 		}
 	}
+	h0 := begin.Sum()
 	i := int32(len(t.rows))
 	t.rows = append(t.rows, proposerRankRow{p: p, i_: i_})
 	t.set.Add(h, i)
-	h0 := rt.Hash(0).Text(p).Sum()
-	if other := t.first0(p); other >= 0 {
+	if other := t.at0(h0, p); other >= 0 {
 		t.rows[i].link0 = rt.Link{Next: other, Prev: rt.None}
 		t.rows[other].link0.Prev = i
 		t.by0.Replace(h0, other, i)
@@ -4375,10 +4390,11 @@ type proposerPromises struct {
 }
 
 type proposerPromisesRow struct {
-	a     string
-	b     uint64
-	n     uint64
-	link0 rt.Link
+	a      string
+	b      uint64
+	n      uint64
+	link0  rt.Link
+	hashes [2]uint32 // of the row, and of its columns of each index
 }
 
 func newProposerPromises() proposerPromises {
@@ -4407,7 +4423,11 @@ func (t *proposerPromises) find(a string, b uint64, n uint64) int32 {
 
 // first0 is the first row of a, b, or -1; the others are linked to it.
 func (t *proposerPromises) first0(a string, b uint64) int32 {
-	h := rt.Hash(0).Text(a).U64(b).Sum()
+	return t.at0(rt.Hash(0).Text(a).U64(b).Sum(), a, b)
+}
+
+// at0 is first0 of columns whose hash is known.
+func (t *proposerPromises) at0(h uint32, a string, b uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.by0.At(at)
 		if i == 0 {
@@ -4423,7 +4443,8 @@ func (t *proposerPromises) first0(a string, b uint64) int32 {
 
 // row is the row of a fact, which is added if it is not there.
 func (t *proposerPromises) row(a string, b uint64, n uint64) int32 {
-	h := rt.Hash(0).Text(a).U64(b).U64(n).Sum()
+	begin := rt.Hash(0).Text(a).U64(b)
+	h := begin.U64(n).Sum()
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -4436,15 +4457,15 @@ search:
 			}
 		}
 	}
+	h0 := begin.Sum()
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, proposerPromisesRow{a: a, b: b, n: n})
+		t.rows = append(t.rows, proposerPromisesRow{a: a, b: b, n: n, hashes: [2]uint32{h, h0}})
 	} else {
-		t.rows[i] = proposerPromisesRow{a: a, b: b, n: n}
+		t.rows[i] = proposerPromisesRow{a: a, b: b, n: n, hashes: [2]uint32{h, h0}}
 	}
 	t.set.Add(h, i)
-	h0 := rt.Hash(0).Text(a).U64(b).Sum()
-	if other := t.first0(a, b); other >= 0 {
+	if other := t.at0(h0, a, b); other >= 0 {
 		t.rows[i].link0 = rt.Link{Next: other, Prev: rt.None}
 		t.rows[other].link0.Prev = i
 		t.by0.Replace(h0, other, i)
@@ -4457,13 +4478,13 @@ search:
 
 func (t *proposerPromises) remove(i int32) {
 	r := &t.rows[i]
-	t.set.Remove(rt.Hash(0).Text(r.a).U64(r.b).U64(r.n).Sum(), i)
+	t.set.Remove(r.hashes[0], i)
 	if l := r.link0; l.Prev >= 0 {
 		t.rows[l.Prev].link0.Next = l.Next
 	} else if l.Next >= 0 {
-		t.by0.Replace(rt.Hash(0).Text(r.a).U64(r.b).Sum(), i, l.Next)
+		t.by0.Replace(r.hashes[1], i, l.Next)
 	} else {
-		t.by0.Remove(rt.Hash(0).Text(r.a).U64(r.b).Sum(), i)
+		t.by0.Remove(r.hashes[1], i)
 	}
 	if l := r.link0; l.Next >= 0 {
 		t.rows[l.Next].link0.Prev = l.Prev
@@ -4511,13 +4532,14 @@ type proposerEntries struct {
 }
 
 type proposerEntriesRow struct {
-	a     string
-	b     uint64
-	slot  uint64
-	c     uint64
-	v     string
-	link0 rt.Link
-	link1 rt.Link
+	a      string
+	b      uint64
+	slot   uint64
+	c      uint64
+	v      string
+	link0  rt.Link
+	link1  rt.Link
+	hashes [3]uint32 // of the row, and of its columns of each index
 }
 
 func newProposerEntries() proposerEntries {
@@ -4531,7 +4553,7 @@ func newProposerEntries() proposerEntries {
 
 // find is the row of a fact, or -1.
 func (t *proposerEntries) find(a string, b uint64, slot uint64, c uint64, v string) int32 {
-	h := rt.Hash(0).Text(a).U64(b).U64(slot).U64(c).Text(v).Sum()
+	h := rt.Hash(0).U64(b).Text(a).U64(slot).U64(c).Text(v).Sum()
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -4547,7 +4569,11 @@ func (t *proposerEntries) find(a string, b uint64, slot uint64, c uint64, v stri
 
 // first0 is the first row of b, or -1; the others are linked to it.
 func (t *proposerEntries) first0(b uint64) int32 {
-	h := rt.Hash(0).U64(b).Sum()
+	return t.at0(rt.Hash(0).U64(b).Sum(), b)
+}
+
+// at0 is first0 of columns whose hash is known.
+func (t *proposerEntries) at0(h uint32, b uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.by0.At(at)
 		if i == 0 {
@@ -4563,7 +4589,11 @@ func (t *proposerEntries) first0(b uint64) int32 {
 
 // first1 is the first row of slot, c, or -1; the others are linked to it.
 func (t *proposerEntries) first1(slot uint64, c uint64) int32 {
-	h := rt.Hash(0).U64(slot).U64(c).Sum()
+	return t.at1(rt.Hash(0).U64(slot).U64(c).Sum(), slot, c)
+}
+
+// at1 is first1 of columns whose hash is known.
+func (t *proposerEntries) at1(h uint32, slot uint64, c uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.by1.At(at)
 		if i == 0 {
@@ -4579,7 +4609,8 @@ func (t *proposerEntries) first1(slot uint64, c uint64) int32 {
 
 // row is the row of a fact, which is added if it is not there.
 func (t *proposerEntries) row(a string, b uint64, slot uint64, c uint64, v string) int32 {
-	h := rt.Hash(0).Text(a).U64(b).U64(slot).U64(c).Text(v).Sum()
+	begin := rt.Hash(0).U64(b)
+	h := begin.Text(a).U64(slot).U64(c).Text(v).Sum()
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -4592,15 +4623,16 @@ search:
 			}
 		}
 	}
+	h0 := begin.Sum()
+	h1 := rt.Hash(0).U64(slot).U64(c).Sum()
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, proposerEntriesRow{a: a, b: b, slot: slot, c: c, v: v})
+		t.rows = append(t.rows, proposerEntriesRow{a: a, b: b, slot: slot, c: c, v: v, hashes: [3]uint32{h, h0, h1}})
 	} else {
-		t.rows[i] = proposerEntriesRow{a: a, b: b, slot: slot, c: c, v: v}
+		t.rows[i] = proposerEntriesRow{a: a, b: b, slot: slot, c: c, v: v, hashes: [3]uint32{h, h0, h1}}
 	}
 	t.set.Add(h, i)
-	h0 := rt.Hash(0).U64(b).Sum()
-	if other := t.first0(b); other >= 0 {
+	if other := t.at0(h0, b); other >= 0 {
 		t.rows[i].link0 = rt.Link{Next: other, Prev: rt.None}
 		t.rows[other].link0.Prev = i
 		t.by0.Replace(h0, other, i)
@@ -4608,8 +4640,7 @@ search:
 		t.rows[i].link0 = rt.Link{Next: rt.None, Prev: rt.None}
 		t.by0.Add(h0, i)
 	}
-	h1 := rt.Hash(0).U64(slot).U64(c).Sum()
-	if other := t.first1(slot, c); other >= 0 {
+	if other := t.at1(h1, slot, c); other >= 0 {
 		t.rows[i].link1 = rt.Link{Next: other, Prev: rt.None}
 		t.rows[other].link1.Prev = i
 		t.by1.Replace(h1, other, i)
@@ -4622,13 +4653,13 @@ search:
 
 func (t *proposerEntries) remove(i int32) {
 	r := &t.rows[i]
-	t.set.Remove(rt.Hash(0).Text(r.a).U64(r.b).U64(r.slot).U64(r.c).Text(r.v).Sum(), i)
+	t.set.Remove(r.hashes[0], i)
 	if l := r.link0; l.Prev >= 0 {
 		t.rows[l.Prev].link0.Next = l.Next
 	} else if l.Next >= 0 {
-		t.by0.Replace(rt.Hash(0).U64(r.b).Sum(), i, l.Next)
+		t.by0.Replace(r.hashes[1], i, l.Next)
 	} else {
-		t.by0.Remove(rt.Hash(0).U64(r.b).Sum(), i)
+		t.by0.Remove(r.hashes[1], i)
 	}
 	if l := r.link0; l.Next >= 0 {
 		t.rows[l.Next].link0.Prev = l.Prev
@@ -4636,9 +4667,9 @@ func (t *proposerEntries) remove(i int32) {
 	if l := r.link1; l.Prev >= 0 {
 		t.rows[l.Prev].link1.Next = l.Next
 	} else if l.Next >= 0 {
-		t.by1.Replace(rt.Hash(0).U64(r.slot).U64(r.c).Sum(), i, l.Next)
+		t.by1.Replace(r.hashes[2], i, l.Next)
 	} else {
-		t.by1.Remove(rt.Hash(0).U64(r.slot).U64(r.c).Sum(), i)
+		t.by1.Remove(r.hashes[2], i)
 	}
 	if l := r.link1; l.Next >= 0 {
 		t.rows[l.Next].link1.Prev = l.Prev
@@ -4655,10 +4686,11 @@ type proposerGot struct {
 }
 
 type proposerGotRow struct {
-	c0    string
-	c1    uint64
-	c2    uint64
-	link0 rt.Link
+	c0     string
+	c1     uint64
+	c2     uint64
+	link0  rt.Link
+	hashes [2]uint32 // of the row, and of its columns of each index
 }
 
 func newProposerGot() proposerGot {
@@ -4687,7 +4719,11 @@ func (t *proposerGot) find(c0 string, c1 uint64, c2 uint64) int32 {
 
 // first0 is the first row of c0, c1, or -1; the others are linked to it.
 func (t *proposerGot) first0(c0 string, c1 uint64) int32 {
-	h := rt.Hash(0).Text(c0).U64(c1).Sum()
+	return t.at0(rt.Hash(0).Text(c0).U64(c1).Sum(), c0, c1)
+}
+
+// at0 is first0 of columns whose hash is known.
+func (t *proposerGot) at0(h uint32, c0 string, c1 uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.by0.At(at)
 		if i == 0 {
@@ -4703,7 +4739,8 @@ func (t *proposerGot) first0(c0 string, c1 uint64) int32 {
 
 // row is the row of a fact, which is added if it is not there.
 func (t *proposerGot) row(c0 string, c1 uint64, c2 uint64) int32 {
-	h := rt.Hash(0).Text(c0).U64(c1).U64(c2).Sum()
+	begin := rt.Hash(0).Text(c0).U64(c1)
+	h := begin.U64(c2).Sum()
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -4716,15 +4753,15 @@ search:
 			}
 		}
 	}
+	h0 := begin.Sum()
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, proposerGotRow{c0: c0, c1: c1, c2: c2})
+		t.rows = append(t.rows, proposerGotRow{c0: c0, c1: c1, c2: c2, hashes: [2]uint32{h, h0}})
 	} else {
-		t.rows[i] = proposerGotRow{c0: c0, c1: c1, c2: c2}
+		t.rows[i] = proposerGotRow{c0: c0, c1: c1, c2: c2, hashes: [2]uint32{h, h0}}
 	}
 	t.set.Add(h, i)
-	h0 := rt.Hash(0).Text(c0).U64(c1).Sum()
-	if other := t.first0(c0, c1); other >= 0 {
+	if other := t.at0(h0, c0, c1); other >= 0 {
 		t.rows[i].link0 = rt.Link{Next: other, Prev: rt.None}
 		t.rows[other].link0.Prev = i
 		t.by0.Replace(h0, other, i)
@@ -4737,13 +4774,13 @@ search:
 
 func (t *proposerGot) remove(i int32) {
 	r := &t.rows[i]
-	t.set.Remove(rt.Hash(0).Text(r.c0).U64(r.c1).U64(r.c2).Sum(), i)
+	t.set.Remove(r.hashes[0], i)
 	if l := r.link0; l.Prev >= 0 {
 		t.rows[l.Prev].link0.Next = l.Next
 	} else if l.Next >= 0 {
-		t.by0.Replace(rt.Hash(0).Text(r.c0).U64(r.c1).Sum(), i, l.Next)
+		t.by0.Replace(r.hashes[1], i, l.Next)
 	} else {
-		t.by0.Remove(rt.Hash(0).Text(r.c0).U64(r.c1).Sum(), i)
+		t.by0.Remove(r.hashes[1], i)
 	}
 	if l := r.link0; l.Next >= 0 {
 		t.rows[l.Next].link0.Prev = l.Prev
@@ -4759,8 +4796,9 @@ type proposerComplete struct {
 }
 
 type proposerCompleteRow struct {
-	c0 string
-	c1 uint64
+	c0     string
+	c1     uint64
+	hashes [1]uint32 // of the row, and of its columns of each index
 }
 
 func newProposerComplete() proposerComplete {
@@ -4803,9 +4841,9 @@ search:
 	}
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, proposerCompleteRow{c0: c0, c1: c1})
+		t.rows = append(t.rows, proposerCompleteRow{c0: c0, c1: c1, hashes: [1]uint32{h}})
 	} else {
-		t.rows[i] = proposerCompleteRow{c0: c0, c1: c1}
+		t.rows[i] = proposerCompleteRow{c0: c0, c1: c1, hashes: [1]uint32{h}}
 	}
 	t.set.Add(h, i)
 	return i
@@ -4813,7 +4851,7 @@ search:
 
 func (t *proposerComplete) remove(i int32) {
 	r := &t.rows[i]
-	t.set.Remove(rt.Hash(0).Text(r.c0).U64(r.c1).Sum(), i)
+	t.set.Remove(r.hashes[0], i)
 	*r = proposerCompleteRow{}
 }
 
@@ -4857,7 +4895,11 @@ func (t *proposerSupport) find(c0 uint64, c1 uint64) int32 {
 
 // first0 is the first row of c0, or -1; the others are linked to it.
 func (t *proposerSupport) first0(c0 uint64) int32 {
-	h := rt.Hash(0).U64(c0).Sum()
+	return t.at0(rt.Hash(0).U64(c0).Sum(), c0)
+}
+
+// at0 is first0 of columns whose hash is known.
+func (t *proposerSupport) at0(h uint32, c0 uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.by0.At(at)
 		if i == 0 {
@@ -4873,7 +4915,8 @@ func (t *proposerSupport) first0(c0 uint64) int32 {
 
 // row is the row of a fact, which is added if it is not there.
 func (t *proposerSupport) row(c0 uint64, c1 uint64) int32 {
-	h := rt.Hash(0).U64(c0).U64(c1).Sum()
+	begin := rt.Hash(0).U64(c0)
+	h := begin.U64(c1).Sum()
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -4886,6 +4929,7 @@ search:
 			}
 		}
 	}
+	h0 := begin.Sum()
 	i := t.Row()
 	if int(i) == len(t.rows) {
 		t.rows = append(t.rows, proposerSupportRow{c0: c0, c1: c1})
@@ -4893,8 +4937,7 @@ search:
 		t.rows[i] = proposerSupportRow{c0: c0, c1: c1}
 	}
 	t.set.Add(h, i)
-	h0 := rt.Hash(0).U64(c0).Sum()
-	if other := t.first0(c0); other >= 0 {
+	if other := t.at0(h0, c0); other >= 0 {
 		t.rows[i].link0 = rt.Link{Next: other, Prev: rt.None}
 		t.rows[other].link0.Prev = i
 		t.by0.Replace(h0, other, i)
@@ -5112,9 +5155,10 @@ type proposerAdopted struct {
 }
 
 type proposerAdoptedRow struct {
-	c0 uint64
-	c1 uint64
-	c2 string
+	c0     uint64
+	c1     uint64
+	c2     string
+	hashes [1]uint32 // of the row, and of its columns of each index
 }
 
 func newProposerAdopted() proposerAdopted {
@@ -5157,9 +5201,9 @@ search:
 	}
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, proposerAdoptedRow{c0: c0, c1: c1, c2: c2})
+		t.rows = append(t.rows, proposerAdoptedRow{c0: c0, c1: c1, c2: c2, hashes: [1]uint32{h}})
 	} else {
-		t.rows[i] = proposerAdoptedRow{c0: c0, c1: c1, c2: c2}
+		t.rows[i] = proposerAdoptedRow{c0: c0, c1: c1, c2: c2, hashes: [1]uint32{h}}
 	}
 	t.set.Add(h, i)
 	return i
@@ -5167,7 +5211,7 @@ search:
 
 func (t *proposerAdopted) remove(i int32) {
 	r := &t.rows[i]
-	t.set.Remove(rt.Hash(0).U64(r.c0).U64(r.c1).Text(r.c2).Sum(), i)
+	t.set.Remove(r.hashes[0], i)
 	*r = proposerAdoptedRow{}
 }
 
@@ -5244,9 +5288,10 @@ type proposerProposing struct {
 }
 
 type proposerProposingRow struct {
-	c0 uint64
-	c1 uint64
-	c2 string
+	c0     uint64
+	c1     uint64
+	c2     string
+	hashes [1]uint32 // of the row, and of its columns of each index
 }
 
 func newProposerProposing() proposerProposing {
@@ -5289,9 +5334,9 @@ search:
 	}
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, proposerProposingRow{c0: c0, c1: c1, c2: c2})
+		t.rows = append(t.rows, proposerProposingRow{c0: c0, c1: c1, c2: c2, hashes: [1]uint32{h}})
 	} else {
-		t.rows[i] = proposerProposingRow{c0: c0, c1: c1, c2: c2}
+		t.rows[i] = proposerProposingRow{c0: c0, c1: c1, c2: c2, hashes: [1]uint32{h}}
 	}
 	t.set.Add(h, i)
 	return i
@@ -5299,7 +5344,7 @@ search:
 
 func (t *proposerProposing) remove(i int32) {
 	r := &t.rows[i]
-	t.set.Remove(rt.Hash(0).U64(r.c0).U64(r.c1).Text(r.c2).Sum(), i)
+	t.set.Remove(r.hashes[0], i)
 	*r = proposerProposingRow{}
 }
 
@@ -5340,10 +5385,11 @@ type proposerDone struct {
 }
 
 type proposerDoneRow struct {
-	slot  uint64
-	v     string
-	link0 rt.Link
-	link1 rt.Link
+	slot   uint64
+	v      string
+	link0  rt.Link
+	link1  rt.Link
+	hashes [3]uint32 // of the row, and of its columns of each index
 }
 
 func newProposerDone() proposerDone {
@@ -5357,7 +5403,7 @@ func newProposerDone() proposerDone {
 
 // find is the row of a fact, or -1.
 func (t *proposerDone) find(slot uint64, v string) int32 {
-	h := rt.Hash(0).U64(slot).Text(v).Sum()
+	h := rt.Hash(0).Text(v).U64(slot).Sum()
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -5373,7 +5419,11 @@ func (t *proposerDone) find(slot uint64, v string) int32 {
 
 // first0 is the first row of v, or -1; the others are linked to it.
 func (t *proposerDone) first0(v string) int32 {
-	h := rt.Hash(0).Text(v).Sum()
+	return t.at0(rt.Hash(0).Text(v).Sum(), v)
+}
+
+// at0 is first0 of columns whose hash is known.
+func (t *proposerDone) at0(h uint32, v string) int32 {
 	for at := h; ; at++ {
 		i, tag := t.by0.At(at)
 		if i == 0 {
@@ -5389,7 +5439,11 @@ func (t *proposerDone) first0(v string) int32 {
 
 // first1 is the first row of slot, or -1; the others are linked to it.
 func (t *proposerDone) first1(slot uint64) int32 {
-	h := rt.Hash(0).U64(slot).Sum()
+	return t.at1(rt.Hash(0).U64(slot).Sum(), slot)
+}
+
+// at1 is first1 of columns whose hash is known.
+func (t *proposerDone) at1(h uint32, slot uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.by1.At(at)
 		if i == 0 {
@@ -5405,7 +5459,8 @@ func (t *proposerDone) first1(slot uint64) int32 {
 
 // row is the row of a fact, which is added if it is not there.
 func (t *proposerDone) row(slot uint64, v string) int32 {
-	h := rt.Hash(0).U64(slot).Text(v).Sum()
+	begin := rt.Hash(0).Text(v)
+	h := begin.U64(slot).Sum()
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -5418,15 +5473,16 @@ search:
 			}
 		}
 	}
+	h0 := begin.Sum()
+	h1 := rt.Hash(0).U64(slot).Sum()
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, proposerDoneRow{slot: slot, v: v})
+		t.rows = append(t.rows, proposerDoneRow{slot: slot, v: v, hashes: [3]uint32{h, h0, h1}})
 	} else {
-		t.rows[i] = proposerDoneRow{slot: slot, v: v}
+		t.rows[i] = proposerDoneRow{slot: slot, v: v, hashes: [3]uint32{h, h0, h1}}
 	}
 	t.set.Add(h, i)
-	h0 := rt.Hash(0).Text(v).Sum()
-	if other := t.first0(v); other >= 0 {
+	if other := t.at0(h0, v); other >= 0 {
 		t.rows[i].link0 = rt.Link{Next: other, Prev: rt.None}
 		t.rows[other].link0.Prev = i
 		t.by0.Replace(h0, other, i)
@@ -5434,8 +5490,7 @@ search:
 		t.rows[i].link0 = rt.Link{Next: rt.None, Prev: rt.None}
 		t.by0.Add(h0, i)
 	}
-	h1 := rt.Hash(0).U64(slot).Sum()
-	if other := t.first1(slot); other >= 0 {
+	if other := t.at1(h1, slot); other >= 0 {
 		t.rows[i].link1 = rt.Link{Next: other, Prev: rt.None}
 		t.rows[other].link1.Prev = i
 		t.by1.Replace(h1, other, i)
@@ -5448,13 +5503,13 @@ search:
 
 func (t *proposerDone) remove(i int32) {
 	r := &t.rows[i]
-	t.set.Remove(rt.Hash(0).U64(r.slot).Text(r.v).Sum(), i)
+	t.set.Remove(r.hashes[0], i)
 	if l := r.link0; l.Prev >= 0 {
 		t.rows[l.Prev].link0.Next = l.Next
 	} else if l.Next >= 0 {
-		t.by0.Replace(rt.Hash(0).Text(r.v).Sum(), i, l.Next)
+		t.by0.Replace(r.hashes[1], i, l.Next)
 	} else {
-		t.by0.Remove(rt.Hash(0).Text(r.v).Sum(), i)
+		t.by0.Remove(r.hashes[1], i)
 	}
 	if l := r.link0; l.Next >= 0 {
 		t.rows[l.Next].link0.Prev = l.Prev
@@ -5462,9 +5517,9 @@ func (t *proposerDone) remove(i int32) {
 	if l := r.link1; l.Prev >= 0 {
 		t.rows[l.Prev].link1.Next = l.Next
 	} else if l.Next >= 0 {
-		t.by1.Replace(rt.Hash(0).U64(r.slot).Sum(), i, l.Next)
+		t.by1.Replace(r.hashes[2], i, l.Next)
 	} else {
-		t.by1.Remove(rt.Hash(0).U64(r.slot).Sum(), i)
+		t.by1.Remove(r.hashes[2], i)
 	}
 	if l := r.link1; l.Next >= 0 {
 		t.rows[l.Next].link1.Prev = l.Prev
@@ -5484,6 +5539,7 @@ type proposerQueueRow struct {
 	client string
 	v      string
 	link0  rt.Link
+	hashes [2]uint32 // of the row, and of its columns of each index
 }
 
 func newProposerQueue() proposerQueue {
@@ -5496,7 +5552,7 @@ func newProposerQueue() proposerQueue {
 
 // find is the row of a fact, or -1.
 func (t *proposerQueue) find(client string, v string) int32 {
-	h := rt.Hash(0).Text(client).Text(v).Sum()
+	h := rt.Hash(0).Text(v).Text(client).Sum()
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -5512,7 +5568,11 @@ func (t *proposerQueue) find(client string, v string) int32 {
 
 // first0 is the first row of v, or -1; the others are linked to it.
 func (t *proposerQueue) first0(v string) int32 {
-	h := rt.Hash(0).Text(v).Sum()
+	return t.at0(rt.Hash(0).Text(v).Sum(), v)
+}
+
+// at0 is first0 of columns whose hash is known.
+func (t *proposerQueue) at0(h uint32, v string) int32 {
 	for at := h; ; at++ {
 		i, tag := t.by0.At(at)
 		if i == 0 {
@@ -5528,7 +5588,8 @@ func (t *proposerQueue) first0(v string) int32 {
 
 // row is the row of a fact, which is added if it is not there.
 func (t *proposerQueue) row(client string, v string) int32 {
-	h := rt.Hash(0).Text(client).Text(v).Sum()
+	begin := rt.Hash(0).Text(v)
+	h := begin.Text(client).Sum()
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -5541,15 +5602,15 @@ search:
 			}
 		}
 	}
+	h0 := begin.Sum()
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, proposerQueueRow{client: client, v: v})
+		t.rows = append(t.rows, proposerQueueRow{client: client, v: v, hashes: [2]uint32{h, h0}})
 	} else {
-		t.rows[i] = proposerQueueRow{client: client, v: v}
+		t.rows[i] = proposerQueueRow{client: client, v: v, hashes: [2]uint32{h, h0}}
 	}
 	t.set.Add(h, i)
-	h0 := rt.Hash(0).Text(v).Sum()
-	if other := t.first0(v); other >= 0 {
+	if other := t.at0(h0, v); other >= 0 {
 		t.rows[i].link0 = rt.Link{Next: other, Prev: rt.None}
 		t.rows[other].link0.Prev = i
 		t.by0.Replace(h0, other, i)
@@ -5562,13 +5623,13 @@ search:
 
 func (t *proposerQueue) remove(i int32) {
 	r := &t.rows[i]
-	t.set.Remove(rt.Hash(0).Text(r.client).Text(r.v).Sum(), i)
+	t.set.Remove(r.hashes[0], i)
 	if l := r.link0; l.Prev >= 0 {
 		t.rows[l.Prev].link0.Next = l.Next
 	} else if l.Next >= 0 {
-		t.by0.Replace(rt.Hash(0).Text(r.v).Sum(), i, l.Next)
+		t.by0.Replace(r.hashes[1], i, l.Next)
 	} else {
-		t.by0.Remove(rt.Hash(0).Text(r.v).Sum(), i)
+		t.by0.Remove(r.hashes[1], i)
 	}
 	if l := r.link0; l.Next >= 0 {
 		t.rows[l.Next].link0.Prev = l.Prev
@@ -5585,10 +5646,11 @@ type proposerProposal struct {
 }
 
 type proposerProposalRow struct {
-	b     uint64
-	slot  uint64
-	v     string
-	link0 rt.Link
+	b      uint64
+	slot   uint64
+	v      string
+	link0  rt.Link
+	hashes [2]uint32 // of the row, and of its columns of each index
 }
 
 func newProposerProposal() proposerProposal {
@@ -5617,7 +5679,11 @@ func (t *proposerProposal) find(b uint64, slot uint64, v string) int32 {
 
 // first0 is the first row of b, or -1; the others are linked to it.
 func (t *proposerProposal) first0(b uint64) int32 {
-	h := rt.Hash(0).U64(b).Sum()
+	return t.at0(rt.Hash(0).U64(b).Sum(), b)
+}
+
+// at0 is first0 of columns whose hash is known.
+func (t *proposerProposal) at0(h uint32, b uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.by0.At(at)
 		if i == 0 {
@@ -5633,7 +5699,8 @@ func (t *proposerProposal) first0(b uint64) int32 {
 
 // row is the row of a fact, which is added if it is not there.
 func (t *proposerProposal) row(b uint64, slot uint64, v string) int32 {
-	h := rt.Hash(0).U64(b).U64(slot).Text(v).Sum()
+	begin := rt.Hash(0).U64(b)
+	h := begin.U64(slot).Text(v).Sum()
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -5646,15 +5713,15 @@ search:
 			}
 		}
 	}
+	h0 := begin.Sum()
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, proposerProposalRow{b: b, slot: slot, v: v})
+		t.rows = append(t.rows, proposerProposalRow{b: b, slot: slot, v: v, hashes: [2]uint32{h, h0}})
 	} else {
-		t.rows[i] = proposerProposalRow{b: b, slot: slot, v: v}
+		t.rows[i] = proposerProposalRow{b: b, slot: slot, v: v, hashes: [2]uint32{h, h0}}
 	}
 	t.set.Add(h, i)
-	h0 := rt.Hash(0).U64(b).Sum()
-	if other := t.first0(b); other >= 0 {
+	if other := t.at0(h0, b); other >= 0 {
 		t.rows[i].link0 = rt.Link{Next: other, Prev: rt.None}
 		t.rows[other].link0.Prev = i
 		t.by0.Replace(h0, other, i)
@@ -5667,13 +5734,13 @@ search:
 
 func (t *proposerProposal) remove(i int32) {
 	r := &t.rows[i]
-	t.set.Remove(rt.Hash(0).U64(r.b).U64(r.slot).Text(r.v).Sum(), i)
+	t.set.Remove(r.hashes[0], i)
 	if l := r.link0; l.Prev >= 0 {
 		t.rows[l.Prev].link0.Next = l.Next
 	} else if l.Next >= 0 {
-		t.by0.Replace(rt.Hash(0).U64(r.b).Sum(), i, l.Next)
+		t.by0.Replace(r.hashes[1], i, l.Next)
 	} else {
-		t.by0.Remove(rt.Hash(0).U64(r.b).Sum(), i)
+		t.by0.Remove(r.hashes[1], i)
 	}
 	if l := r.link0; l.Next >= 0 {
 		t.rows[l.Next].link0.Prev = l.Prev
@@ -5689,7 +5756,8 @@ type proposerWaiting struct {
 }
 
 type proposerWaitingRow struct {
-	c0 string
+	c0     string
+	hashes [1]uint32 // of the row, and of its columns of each index
 }
 
 func newProposerWaiting() proposerWaiting {
@@ -5732,9 +5800,9 @@ search:
 	}
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, proposerWaitingRow{c0: c0})
+		t.rows = append(t.rows, proposerWaitingRow{c0: c0, hashes: [1]uint32{h}})
 	} else {
-		t.rows[i] = proposerWaitingRow{c0: c0}
+		t.rows[i] = proposerWaitingRow{c0: c0, hashes: [1]uint32{h}}
 	}
 	t.set.Add(h, i)
 	return i
@@ -5742,7 +5810,7 @@ search:
 
 func (t *proposerWaiting) remove(i int32) {
 	r := &t.rows[i]
-	t.set.Remove(rt.Hash(0).Text(r.c0).Sum(), i)
+	t.set.Remove(r.hashes[0], i)
 	*r = proposerWaitingRow{}
 }
 
@@ -5754,8 +5822,9 @@ type proposerPlace struct {
 }
 
 type proposerPlaceRow struct {
-	c0 string
-	c1 uint64
+	c0     string
+	c1     uint64
+	hashes [1]uint32 // of the row, and of its columns of each index
 }
 
 func newProposerPlace() proposerPlace {
@@ -5798,9 +5867,9 @@ search:
 	}
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, proposerPlaceRow{c0: c0, c1: c1})
+		t.rows = append(t.rows, proposerPlaceRow{c0: c0, c1: c1, hashes: [1]uint32{h}})
 	} else {
-		t.rows[i] = proposerPlaceRow{c0: c0, c1: c1}
+		t.rows[i] = proposerPlaceRow{c0: c0, c1: c1, hashes: [1]uint32{h}}
 	}
 	t.set.Add(h, i)
 	return i
@@ -5808,7 +5877,7 @@ search:
 
 func (t *proposerPlace) remove(i int32) {
 	r := &t.rows[i]
-	t.set.Remove(rt.Hash(0).Text(r.c0).U64(r.c1).Sum(), i)
+	t.set.Remove(r.hashes[0], i)
 	*r = proposerPlaceRow{}
 }
 
@@ -5915,11 +5984,12 @@ type proposerVotes struct {
 }
 
 type proposerVotesRow struct {
-	a     string
-	b     uint64
-	slot  uint64
-	v     string
-	link0 rt.Link
+	a      string
+	b      uint64
+	slot   uint64
+	v      string
+	link0  rt.Link
+	hashes [2]uint32 // of the row, and of its columns of each index
 }
 
 func newProposerVotes() proposerVotes {
@@ -5932,7 +6002,7 @@ func newProposerVotes() proposerVotes {
 
 // find is the row of a fact, or -1.
 func (t *proposerVotes) find(a string, b uint64, slot uint64, v string) int32 {
-	h := rt.Hash(0).Text(a).U64(b).U64(slot).Text(v).Sum()
+	h := rt.Hash(0).U64(slot).Text(a).U64(b).Text(v).Sum()
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -5948,7 +6018,11 @@ func (t *proposerVotes) find(a string, b uint64, slot uint64, v string) int32 {
 
 // first0 is the first row of slot, or -1; the others are linked to it.
 func (t *proposerVotes) first0(slot uint64) int32 {
-	h := rt.Hash(0).U64(slot).Sum()
+	return t.at0(rt.Hash(0).U64(slot).Sum(), slot)
+}
+
+// at0 is first0 of columns whose hash is known.
+func (t *proposerVotes) at0(h uint32, slot uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.by0.At(at)
 		if i == 0 {
@@ -5964,7 +6038,8 @@ func (t *proposerVotes) first0(slot uint64) int32 {
 
 // row is the row of a fact, which is added if it is not there.
 func (t *proposerVotes) row(a string, b uint64, slot uint64, v string) int32 {
-	h := rt.Hash(0).Text(a).U64(b).U64(slot).Text(v).Sum()
+	begin := rt.Hash(0).U64(slot)
+	h := begin.Text(a).U64(b).Text(v).Sum()
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -5977,15 +6052,15 @@ search:
 			}
 		}
 	}
+	h0 := begin.Sum()
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, proposerVotesRow{a: a, b: b, slot: slot, v: v})
+		t.rows = append(t.rows, proposerVotesRow{a: a, b: b, slot: slot, v: v, hashes: [2]uint32{h, h0}})
 	} else {
-		t.rows[i] = proposerVotesRow{a: a, b: b, slot: slot, v: v}
+		t.rows[i] = proposerVotesRow{a: a, b: b, slot: slot, v: v, hashes: [2]uint32{h, h0}}
 	}
 	t.set.Add(h, i)
-	h0 := rt.Hash(0).U64(slot).Sum()
-	if other := t.first0(slot); other >= 0 {
+	if other := t.at0(h0, slot); other >= 0 {
 		t.rows[i].link0 = rt.Link{Next: other, Prev: rt.None}
 		t.rows[other].link0.Prev = i
 		t.by0.Replace(h0, other, i)
@@ -5998,13 +6073,13 @@ search:
 
 func (t *proposerVotes) remove(i int32) {
 	r := &t.rows[i]
-	t.set.Remove(rt.Hash(0).Text(r.a).U64(r.b).U64(r.slot).Text(r.v).Sum(), i)
+	t.set.Remove(r.hashes[0], i)
 	if l := r.link0; l.Prev >= 0 {
 		t.rows[l.Prev].link0.Next = l.Next
 	} else if l.Next >= 0 {
-		t.by0.Replace(rt.Hash(0).U64(r.slot).Sum(), i, l.Next)
+		t.by0.Replace(r.hashes[1], i, l.Next)
 	} else {
-		t.by0.Remove(rt.Hash(0).U64(r.slot).Sum(), i)
+		t.by0.Remove(r.hashes[1], i)
 	}
 	if l := r.link0; l.Next >= 0 {
 		t.rows[l.Next].link0.Prev = l.Prev
@@ -6021,11 +6096,12 @@ type proposerCount struct {
 }
 
 type proposerCountRow struct {
-	c0    uint64
-	c1    uint64
-	c2    string
-	c3    uint64
-	link0 rt.Link
+	c0     uint64
+	c1     uint64
+	c2     string
+	c3     uint64
+	link0  rt.Link
+	hashes [2]uint32 // of the row, and of its columns of each index
 }
 
 func newProposerCount() proposerCount {
@@ -6038,7 +6114,7 @@ func newProposerCount() proposerCount {
 
 // find is the row of a fact, or -1.
 func (t *proposerCount) find(c0 uint64, c1 uint64, c2 string, c3 uint64) int32 {
-	h := rt.Hash(0).U64(c0).U64(c1).Text(c2).U64(c3).Sum()
+	h := rt.Hash(0).U64(c1).U64(c0).Text(c2).U64(c3).Sum()
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -6054,7 +6130,11 @@ func (t *proposerCount) find(c0 uint64, c1 uint64, c2 string, c3 uint64) int32 {
 
 // first0 is the first row of c1, or -1; the others are linked to it.
 func (t *proposerCount) first0(c1 uint64) int32 {
-	h := rt.Hash(0).U64(c1).Sum()
+	return t.at0(rt.Hash(0).U64(c1).Sum(), c1)
+}
+
+// at0 is first0 of columns whose hash is known.
+func (t *proposerCount) at0(h uint32, c1 uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.by0.At(at)
 		if i == 0 {
@@ -6070,7 +6150,8 @@ func (t *proposerCount) first0(c1 uint64) int32 {
 
 // row is the row of a fact, which is added if it is not there.
 func (t *proposerCount) row(c0 uint64, c1 uint64, c2 string, c3 uint64) int32 {
-	h := rt.Hash(0).U64(c0).U64(c1).Text(c2).U64(c3).Sum()
+	begin := rt.Hash(0).U64(c1)
+	h := begin.U64(c0).Text(c2).U64(c3).Sum()
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -6083,15 +6164,15 @@ search:
 			}
 		}
 	}
+	h0 := begin.Sum()
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, proposerCountRow{c0: c0, c1: c1, c2: c2, c3: c3})
+		t.rows = append(t.rows, proposerCountRow{c0: c0, c1: c1, c2: c2, c3: c3, hashes: [2]uint32{h, h0}})
 	} else {
-		t.rows[i] = proposerCountRow{c0: c0, c1: c1, c2: c2, c3: c3}
+		t.rows[i] = proposerCountRow{c0: c0, c1: c1, c2: c2, c3: c3, hashes: [2]uint32{h, h0}}
 	}
 	t.set.Add(h, i)
-	h0 := rt.Hash(0).U64(c1).Sum()
-	if other := t.first0(c1); other >= 0 {
+	if other := t.at0(h0, c1); other >= 0 {
 		t.rows[i].link0 = rt.Link{Next: other, Prev: rt.None}
 		t.rows[other].link0.Prev = i
 		t.by0.Replace(h0, other, i)
@@ -6104,13 +6185,13 @@ search:
 
 func (t *proposerCount) remove(i int32) {
 	r := &t.rows[i]
-	t.set.Remove(rt.Hash(0).U64(r.c0).U64(r.c1).Text(r.c2).U64(r.c3).Sum(), i)
+	t.set.Remove(r.hashes[0], i)
 	if l := r.link0; l.Prev >= 0 {
 		t.rows[l.Prev].link0.Next = l.Next
 	} else if l.Next >= 0 {
-		t.by0.Replace(rt.Hash(0).U64(r.c1).Sum(), i, l.Next)
+		t.by0.Replace(r.hashes[1], i, l.Next)
 	} else {
-		t.by0.Remove(rt.Hash(0).U64(r.c1).Sum(), i)
+		t.by0.Remove(r.hashes[1], i)
 	}
 	if l := r.link0; l.Next >= 0 {
 		t.rows[l.Next].link0.Prev = l.Prev
@@ -6127,9 +6208,10 @@ type proposerChoosing struct {
 }
 
 type proposerChoosingRow struct {
-	c0    uint64
-	c1    string
-	link0 rt.Link
+	c0     uint64
+	c1     string
+	link0  rt.Link
+	hashes [2]uint32 // of the row, and of its columns of each index
 }
 
 func newProposerChoosing() proposerChoosing {
@@ -6142,7 +6224,7 @@ func newProposerChoosing() proposerChoosing {
 
 // find is the row of a fact, or -1.
 func (t *proposerChoosing) find(c0 uint64, c1 string) int32 {
-	h := rt.Hash(0).U64(c0).Text(c1).Sum()
+	h := rt.Hash(0).Text(c1).U64(c0).Sum()
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -6158,7 +6240,11 @@ func (t *proposerChoosing) find(c0 uint64, c1 string) int32 {
 
 // first0 is the first row of c1, or -1; the others are linked to it.
 func (t *proposerChoosing) first0(c1 string) int32 {
-	h := rt.Hash(0).Text(c1).Sum()
+	return t.at0(rt.Hash(0).Text(c1).Sum(), c1)
+}
+
+// at0 is first0 of columns whose hash is known.
+func (t *proposerChoosing) at0(h uint32, c1 string) int32 {
 	for at := h; ; at++ {
 		i, tag := t.by0.At(at)
 		if i == 0 {
@@ -6174,7 +6260,8 @@ func (t *proposerChoosing) first0(c1 string) int32 {
 
 // row is the row of a fact, which is added if it is not there.
 func (t *proposerChoosing) row(c0 uint64, c1 string) int32 {
-	h := rt.Hash(0).U64(c0).Text(c1).Sum()
+	begin := rt.Hash(0).Text(c1)
+	h := begin.U64(c0).Sum()
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -6187,15 +6274,15 @@ search:
 			}
 		}
 	}
+	h0 := begin.Sum()
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, proposerChoosingRow{c0: c0, c1: c1})
+		t.rows = append(t.rows, proposerChoosingRow{c0: c0, c1: c1, hashes: [2]uint32{h, h0}})
 	} else {
-		t.rows[i] = proposerChoosingRow{c0: c0, c1: c1}
+		t.rows[i] = proposerChoosingRow{c0: c0, c1: c1, hashes: [2]uint32{h, h0}}
 	}
 	t.set.Add(h, i)
-	h0 := rt.Hash(0).Text(c1).Sum()
-	if other := t.first0(c1); other >= 0 {
+	if other := t.at0(h0, c1); other >= 0 {
 		t.rows[i].link0 = rt.Link{Next: other, Prev: rt.None}
 		t.rows[other].link0.Prev = i
 		t.by0.Replace(h0, other, i)
@@ -6208,13 +6295,13 @@ search:
 
 func (t *proposerChoosing) remove(i int32) {
 	r := &t.rows[i]
-	t.set.Remove(rt.Hash(0).U64(r.c0).Text(r.c1).Sum(), i)
+	t.set.Remove(r.hashes[0], i)
 	if l := r.link0; l.Prev >= 0 {
 		t.rows[l.Prev].link0.Next = l.Next
 	} else if l.Next >= 0 {
-		t.by0.Replace(rt.Hash(0).Text(r.c1).Sum(), i, l.Next)
+		t.by0.Replace(r.hashes[1], i, l.Next)
 	} else {
-		t.by0.Remove(rt.Hash(0).Text(r.c1).Sum(), i)
+		t.by0.Remove(r.hashes[1], i)
 	}
 	if l := r.link0; l.Next >= 0 {
 		t.rows[l.Next].link0.Prev = l.Prev
@@ -6537,8 +6624,9 @@ type proposerProposal_any_0_2 struct {
 }
 
 type proposerProposal_any_0_2Row struct {
-	b uint64
-	v string
+	b      uint64
+	v      string
+	hashes [1]uint32 // of the row, and of its columns of each index
 }
 
 func newProposerProposal_any_0_2() proposerProposal_any_0_2 {
@@ -6581,9 +6669,9 @@ search:
 	}
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, proposerProposal_any_0_2Row{b: b, v: v})
+		t.rows = append(t.rows, proposerProposal_any_0_2Row{b: b, v: v, hashes: [1]uint32{h}})
 	} else {
-		t.rows[i] = proposerProposal_any_0_2Row{b: b, v: v}
+		t.rows[i] = proposerProposal_any_0_2Row{b: b, v: v, hashes: [1]uint32{h}}
 	}
 	t.set.Add(h, i)
 	return i
@@ -6591,7 +6679,7 @@ search:
 
 func (t *proposerProposal_any_0_2) remove(i int32) {
 	r := &t.rows[i]
-	t.set.Remove(rt.Hash(0).U64(r.b).Text(r.v).Sum(), i)
+	t.set.Remove(r.hashes[0], i)
 	*r = proposerProposal_any_0_2Row{}
 }
 
@@ -6603,7 +6691,8 @@ type proposerDone_any_1 struct {
 }
 
 type proposerDone_any_1Row struct {
-	v string
+	v      string
+	hashes [1]uint32 // of the row, and of its columns of each index
 }
 
 func newProposerDone_any_1() proposerDone_any_1 {
@@ -6646,9 +6735,9 @@ search:
 	}
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, proposerDone_any_1Row{v: v})
+		t.rows = append(t.rows, proposerDone_any_1Row{v: v, hashes: [1]uint32{h}})
 	} else {
-		t.rows[i] = proposerDone_any_1Row{v: v}
+		t.rows[i] = proposerDone_any_1Row{v: v, hashes: [1]uint32{h}}
 	}
 	t.set.Add(h, i)
 	return i
@@ -6656,7 +6745,7 @@ search:
 
 func (t *proposerDone_any_1) remove(i int32) {
 	r := &t.rows[i]
-	t.set.Remove(rt.Hash(0).Text(r.v).Sum(), i)
+	t.set.Remove(r.hashes[0], i)
 	*r = proposerDone_any_1Row{}
 }
 
@@ -6793,9 +6882,10 @@ type proposerSent_reply struct {
 }
 
 type proposerSent_replyRow struct {
-	to   string
-	slot uint64
-	v    string
+	to     string
+	slot   uint64
+	v      string
+	hashes [1]uint32 // of the row, and of its columns of each index
 }
 
 func newProposerSent_reply() proposerSent_reply {
@@ -6838,9 +6928,9 @@ search:
 	}
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, proposerSent_replyRow{to: to, slot: slot, v: v})
+		t.rows = append(t.rows, proposerSent_replyRow{to: to, slot: slot, v: v, hashes: [1]uint32{h}})
 	} else {
-		t.rows[i] = proposerSent_replyRow{to: to, slot: slot, v: v}
+		t.rows[i] = proposerSent_replyRow{to: to, slot: slot, v: v, hashes: [1]uint32{h}}
 	}
 	t.set.Add(h, i)
 	return i
@@ -6848,7 +6938,7 @@ search:
 
 func (t *proposerSent_reply) remove(i int32) {
 	r := &t.rows[i]
-	t.set.Remove(rt.Hash(0).Text(r.to).U64(r.slot).Text(r.v).Sum(), i)
+	t.set.Remove(r.hashes[0], i)
 	*r = proposerSent_replyRow{}
 }
 

@@ -1707,6 +1707,7 @@ type acceptorRule1 struct {
 }
 
 type acceptorRule1Group struct {
+	hash    uint32
 	count   int32 // of rows
 	touched bool
 	rows    int32 // the first, or -1
@@ -1821,10 +1822,10 @@ func (t *acceptorRule1) group() int32 {
 	if n := len(t.free); n > 0 {
 		i = t.free[n-1]
 		t.free = t.free[:n-1]
-		t.groups[i] = acceptorRule1Group{rows: -1}
+		t.groups[i] = acceptorRule1Group{hash: h, rows: -1}
 	} else {
 		i = int32(len(t.groups))
-		t.groups = append(t.groups, acceptorRule1Group{rows: -1})
+		t.groups = append(t.groups, acceptorRule1Group{hash: h, rows: -1})
 	}
 	t.set.Add(h, i)
 	return i
@@ -1857,7 +1858,7 @@ func (s *acceptor) rule1Heads() {
 		}
 		g.told, g.last = g.count > 0, g.value
 		if g.count == 0 {
-			t.set.Remove(rt.Hash(0).Sum(), i)
+			t.set.Remove(g.hash, i)
 			*g = acceptorRule1Group{}
 			t.free = append(t.free, i)
 		}
@@ -1876,6 +1877,7 @@ type acceptorRule2 struct {
 }
 
 type acceptorRule2Group struct {
+	hash    uint32
 	count   int32 // of rows
 	touched bool
 	rows    int32 // the first, or -1
@@ -1990,10 +1992,10 @@ func (t *acceptorRule2) group() int32 {
 	if n := len(t.free); n > 0 {
 		i = t.free[n-1]
 		t.free = t.free[:n-1]
-		t.groups[i] = acceptorRule2Group{rows: -1}
+		t.groups[i] = acceptorRule2Group{hash: h, rows: -1}
 	} else {
 		i = int32(len(t.groups))
-		t.groups = append(t.groups, acceptorRule2Group{rows: -1})
+		t.groups = append(t.groups, acceptorRule2Group{hash: h, rows: -1})
 	}
 	t.set.Add(h, i)
 	return i
@@ -2030,7 +2032,7 @@ func (s *acceptor) rule2Heads() {
 		}
 		g.told, g.last = g.count > 0, g.value
 		if g.count == 0 {
-			t.set.Remove(rt.Hash(0).Sum(), i)
+			t.set.Remove(g.hash, i)
 			*g = acceptorRule2Group{}
 			t.free = append(t.free, i)
 		}
@@ -2049,6 +2051,7 @@ type acceptorRule7 struct {
 }
 
 type acceptorRule7Group struct {
+	hash    uint32
 	count   int32 // of rows
 	touched bool
 	rows    int32 // the first, or -1
@@ -2163,10 +2166,10 @@ func (t *acceptorRule7) group() int32 {
 	if n := len(t.free); n > 0 {
 		i = t.free[n-1]
 		t.free = t.free[:n-1]
-		t.groups[i] = acceptorRule7Group{rows: -1}
+		t.groups[i] = acceptorRule7Group{hash: h, rows: -1}
 	} else {
 		i = int32(len(t.groups))
-		t.groups = append(t.groups, acceptorRule7Group{rows: -1})
+		t.groups = append(t.groups, acceptorRule7Group{hash: h, rows: -1})
 	}
 	t.set.Add(h, i)
 	return i
@@ -2199,7 +2202,7 @@ func (s *acceptor) rule7Heads() {
 		}
 		g.told, g.last = g.count > 0, g.value
 		if g.count == 0 {
-			t.set.Remove(rt.Hash(0).Sum(), i)
+			t.set.Remove(g.hash, i)
 			*g = acceptorRule7Group{}
 			t.free = append(t.free, i)
 		}
@@ -2218,6 +2221,7 @@ type acceptorRule8 struct {
 }
 
 type acceptorRule8Group struct {
+	hash    uint32
 	count   int32 // of rows
 	touched bool
 	rows    int32 // the first, or -1
@@ -2327,10 +2331,10 @@ func (t *acceptorRule8) group() int32 {
 	if n := len(t.free); n > 0 {
 		i = t.free[n-1]
 		t.free = t.free[:n-1]
-		t.groups[i] = acceptorRule8Group{rows: -1}
+		t.groups[i] = acceptorRule8Group{hash: h, rows: -1}
 	} else {
 		i = int32(len(t.groups))
-		t.groups = append(t.groups, acceptorRule8Group{rows: -1})
+		t.groups = append(t.groups, acceptorRule8Group{hash: h, rows: -1})
 	}
 	t.set.Add(h, i)
 	return i
@@ -2350,7 +2354,7 @@ func (s *acceptor) rule8Heads() {
 		}
 		g.told, g.last = g.count > 0, g.value
 		if g.count == 0 {
-			t.set.Remove(rt.Hash(0).Sum(), i)
+			t.set.Remove(g.hash, i)
 			*g = acceptorRule8Group{}
 			t.free = append(t.free, i)
 		}
@@ -2370,6 +2374,7 @@ type acceptorRule22 struct {
 
 type acceptorRule22Group struct {
 	a0      uint64
+	hash    uint32
 	count   int32 // of rows
 	touched bool
 	rows    int32 // the first, or -1
@@ -2485,10 +2490,10 @@ func (t *acceptorRule22) group(a0 uint64) int32 {
 	if n := len(t.free); n > 0 {
 		i = t.free[n-1]
 		t.free = t.free[:n-1]
-		t.groups[i] = acceptorRule22Group{a0: a0, rows: -1}
+		t.groups[i] = acceptorRule22Group{hash: h, a0: a0, rows: -1}
 	} else {
 		i = int32(len(t.groups))
-		t.groups = append(t.groups, acceptorRule22Group{a0: a0, rows: -1})
+		t.groups = append(t.groups, acceptorRule22Group{hash: h, a0: a0, rows: -1})
 	}
 	t.set.Add(h, i)
 	return i
@@ -2521,7 +2526,7 @@ func (s *acceptor) rule22Heads() {
 		}
 		g.told, g.last = g.count > 0, g.value
 		if g.count == 0 {
-			t.set.Remove(rt.Hash(0).U64(g.a0).Sum(), i)
+			t.set.Remove(g.hash, i)
 			*g = acceptorRule22Group{}
 			t.free = append(t.free, i)
 		}
@@ -2538,6 +2543,7 @@ type acceptorRule26 struct {
 
 type acceptorRule26Group struct {
 	a0      string
+	hash    uint32
 	count   int32 // of rows
 	touched bool
 	value   uint64
@@ -2580,10 +2586,10 @@ func (t *acceptorRule26) group(a0 string) int32 {
 	if n := len(t.free); n > 0 {
 		i = t.free[n-1]
 		t.free = t.free[:n-1]
-		t.groups[i] = acceptorRule26Group{a0: a0}
+		t.groups[i] = acceptorRule26Group{hash: h, a0: a0}
 	} else {
 		i = int32(len(t.groups))
-		t.groups = append(t.groups, acceptorRule26Group{a0: a0})
+		t.groups = append(t.groups, acceptorRule26Group{hash: h, a0: a0})
 	}
 	t.set.Add(h, i)
 	return i
@@ -2614,6 +2620,7 @@ type acceptorRule27 struct {
 
 type acceptorRule27Group struct {
 	a0      string
+	hash    uint32
 	count   int32 // of rows
 	touched bool
 	value   uint64
@@ -2656,10 +2663,10 @@ func (t *acceptorRule27) group(a0 string) int32 {
 	if n := len(t.free); n > 0 {
 		i = t.free[n-1]
 		t.free = t.free[:n-1]
-		t.groups[i] = acceptorRule27Group{a0: a0}
+		t.groups[i] = acceptorRule27Group{hash: h, a0: a0}
 	} else {
 		i = int32(len(t.groups))
-		t.groups = append(t.groups, acceptorRule27Group{a0: a0})
+		t.groups = append(t.groups, acceptorRule27Group{hash: h, a0: a0})
 	}
 	t.set.Add(h, i)
 	return i
@@ -2690,6 +2697,7 @@ type acceptorRule31 struct {
 
 type acceptorRule31Group struct {
 	a0      string
+	hash    uint32
 	count   int32 // of rows
 	touched bool
 	value   uint64
@@ -2732,10 +2740,10 @@ func (t *acceptorRule31) group(a0 string) int32 {
 	if n := len(t.free); n > 0 {
 		i = t.free[n-1]
 		t.free = t.free[:n-1]
-		t.groups[i] = acceptorRule31Group{a0: a0}
+		t.groups[i] = acceptorRule31Group{hash: h, a0: a0}
 	} else {
 		i = int32(len(t.groups))
-		t.groups = append(t.groups, acceptorRule31Group{a0: a0})
+		t.groups = append(t.groups, acceptorRule31Group{hash: h, a0: a0})
 	}
 	t.set.Add(h, i)
 	return i
@@ -2769,6 +2777,7 @@ type acceptorRule32 struct {
 
 type acceptorRule32Group struct {
 	a0      string
+	hash    uint32
 	count   int32 // of rows
 	touched bool
 	rows    int32 // the first, or -1
@@ -2884,10 +2893,10 @@ func (t *acceptorRule32) group(a0 string) int32 {
 	if n := len(t.free); n > 0 {
 		i = t.free[n-1]
 		t.free = t.free[:n-1]
-		t.groups[i] = acceptorRule32Group{a0: a0, rows: -1}
+		t.groups[i] = acceptorRule32Group{hash: h, a0: a0, rows: -1}
 	} else {
 		i = int32(len(t.groups))
-		t.groups = append(t.groups, acceptorRule32Group{a0: a0, rows: -1})
+		t.groups = append(t.groups, acceptorRule32Group{hash: h, a0: a0, rows: -1})
 	}
 	t.set.Add(h, i)
 	return i
@@ -2920,7 +2929,7 @@ func (s *acceptor) rule32Heads() {
 		}
 		g.told, g.last = g.count > 0, g.value
 		if g.count == 0 {
-			t.set.Remove(rt.Hash(0).Text(g.a0).Sum(), i)
+			t.set.Remove(g.hash, i)
 			*g = acceptorRule32Group{}
 			t.free = append(t.free, i)
 		}
@@ -3138,10 +3147,11 @@ type acceptorTaken struct {
 }
 
 type acceptorTakenRow struct {
-	slot  uint64
-	b     uint64
-	v     string
-	link0 rt.Link
+	slot   uint64
+	b      uint64
+	v      string
+	link0  rt.Link
+	hashes [2]uint32 // of the row, and of its columns of each index
 }
 
 func newAcceptorTaken() acceptorTaken {
@@ -3170,7 +3180,11 @@ func (t *acceptorTaken) find(slot uint64, b uint64, v string) int32 {
 
 // first0 is the first row of slot, or -1; the others are linked to it.
 func (t *acceptorTaken) first0(slot uint64) int32 {
-	h := rt.Hash(0).U64(slot).Sum()
+	return t.at0(rt.Hash(0).U64(slot).Sum(), slot)
+}
+
+// at0 is first0 of columns whose hash is known.
+func (t *acceptorTaken) at0(h uint32, slot uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.by0.At(at)
 		if i == 0 {
@@ -3186,7 +3200,8 @@ func (t *acceptorTaken) first0(slot uint64) int32 {
 
 // row is the row of a fact, which is added if it is not there.
 func (t *acceptorTaken) row(slot uint64, b uint64, v string) int32 {
-	h := rt.Hash(0).U64(slot).U64(b).Text(v).Sum()
+	begin := rt.Hash(0).U64(slot)
+	h := begin.U64(b).Text(v).Sum()
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -3199,15 +3214,15 @@ search:
 			}
 		}
 	}
+	h0 := begin.Sum()
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, acceptorTakenRow{slot: slot, b: b, v: v})
+		t.rows = append(t.rows, acceptorTakenRow{slot: slot, b: b, v: v, hashes: [2]uint32{h, h0}})
 	} else {
-		t.rows[i] = acceptorTakenRow{slot: slot, b: b, v: v}
+		t.rows[i] = acceptorTakenRow{slot: slot, b: b, v: v, hashes: [2]uint32{h, h0}}
 	}
 	t.set.Add(h, i)
-	h0 := rt.Hash(0).U64(slot).Sum()
-	if other := t.first0(slot); other >= 0 {
+	if other := t.at0(h0, slot); other >= 0 {
 		t.rows[i].link0 = rt.Link{Next: other, Prev: rt.None}
 		t.rows[other].link0.Prev = i
 		t.by0.Replace(h0, other, i)
@@ -3220,13 +3235,13 @@ search:
 
 func (t *acceptorTaken) remove(i int32) {
 	r := &t.rows[i]
-	t.set.Remove(rt.Hash(0).U64(r.slot).U64(r.b).Text(r.v).Sum(), i)
+	t.set.Remove(r.hashes[0], i)
 	if l := r.link0; l.Prev >= 0 {
 		t.rows[l.Prev].link0.Next = l.Next
 	} else if l.Next >= 0 {
-		t.by0.Replace(rt.Hash(0).U64(r.slot).Sum(), i, l.Next)
+		t.by0.Replace(r.hashes[1], i, l.Next)
 	} else {
-		t.by0.Remove(rt.Hash(0).U64(r.slot).Sum(), i)
+		t.by0.Remove(r.hashes[1], i)
 	}
 	if l := r.link0; l.Next >= 0 {
 		t.rows[l.Next].link0.Prev = l.Prev
@@ -3453,7 +3468,7 @@ func newAcceptorAcceptor_turn() acceptorAcceptor_turn {
 
 // find is the row of a fact, or -1.
 func (t *acceptorAcceptor_turn) find(i_ uint64, part uint64) int32 {
-	h := rt.Hash(0).U64(i_).U64(part).Sum()
+	h := rt.Hash(0).U64(part).U64(i_).Sum()
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -3469,7 +3484,11 @@ func (t *acceptorAcceptor_turn) find(i_ uint64, part uint64) int32 {
 
 // first0 is the first row of part, or -1; the others are linked to it.
 func (t *acceptorAcceptor_turn) first0(part uint64) int32 {
-	h := rt.Hash(0).U64(part).Sum()
+	return t.at0(rt.Hash(0).U64(part).Sum(), part)
+}
+
+// at0 is first0 of columns whose hash is known.
+func (t *acceptorAcceptor_turn) at0(h uint32, part uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.by0.At(at)
 		if i == 0 {
@@ -3485,7 +3504,8 @@ func (t *acceptorAcceptor_turn) first0(part uint64) int32 {
 
 // row is the row of a fact, which is added if it is not there.
 func (t *acceptorAcceptor_turn) row(i_ uint64, part uint64) int32 {
-	h := rt.Hash(0).U64(i_).U64(part).Sum()
+	begin := rt.Hash(0).U64(part)
+	h := begin.U64(i_).Sum()
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -3498,6 +3518,7 @@ search:
 			}
 		}
 	}
+	h0 := begin.Sum()
 	i := t.Row()
 	if int(i) == len(t.rows) {
 		t.rows = append(t.rows, acceptorAcceptor_turnRow{i_: i_, part: part})
@@ -3505,8 +3526,7 @@ search:
 		t.rows[i] = acceptorAcceptor_turnRow{i_: i_, part: part}
 	}
 	t.set.Add(h, i)
-	h0 := rt.Hash(0).U64(part).Sum()
-	if other := t.first0(part); other >= 0 {
+	if other := t.at0(h0, part); other >= 0 {
 		t.rows[i].link0 = rt.Link{Next: other, Prev: rt.None}
 		t.rows[other].link0.Prev = i
 		t.by0.Replace(h0, other, i)
@@ -3519,7 +3539,7 @@ search:
 
 func (t *acceptorAcceptor_turn) remove(i int32) {
 	r := &t.rows[i]
-	t.set.Remove(rt.Hash(0).U64(r.i_).U64(r.part).Sum(), i)
+	t.set.Remove(rt.Hash(0).U64(r.part).U64(r.i_).Sum(), i)
 	if l := r.link0; l.Prev >= 0 {
 		t.rows[l.Prev].link0.Next = l.Next
 	} else if l.Next >= 0 {
@@ -3541,10 +3561,11 @@ type acceptorAccept_acceptor struct {
 }
 
 type acceptorAccept_acceptorRow struct {
-	c0 string
-	c1 uint64
-	c2 uint64
-	c3 string
+	c0     string
+	c1     uint64
+	c2     uint64
+	c3     string
+	hashes [1]uint32 // of the row, and of its columns of each index
 }
 
 func newAcceptorAccept_acceptor() acceptorAccept_acceptor {
@@ -3587,9 +3608,9 @@ search:
 	}
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, acceptorAccept_acceptorRow{c0: c0, c1: c1, c2: c2, c3: c3})
+		t.rows = append(t.rows, acceptorAccept_acceptorRow{c0: c0, c1: c1, c2: c2, c3: c3, hashes: [1]uint32{h}})
 	} else {
-		t.rows[i] = acceptorAccept_acceptorRow{c0: c0, c1: c1, c2: c2, c3: c3}
+		t.rows[i] = acceptorAccept_acceptorRow{c0: c0, c1: c1, c2: c2, c3: c3, hashes: [1]uint32{h}}
 	}
 	t.set.Add(h, i)
 	return i
@@ -3597,7 +3618,7 @@ search:
 
 func (t *acceptorAccept_acceptor) remove(i int32) {
 	r := &t.rows[i]
-	t.set.Remove(rt.Hash(0).Text(r.c0).U64(r.c1).U64(r.c2).Text(r.c3).Sum(), i)
+	t.set.Remove(r.hashes[0], i)
 	*r = acceptorAccept_acceptorRow{}
 }
 
@@ -3610,11 +3631,12 @@ type acceptorFit struct {
 }
 
 type acceptorFitRow struct {
-	c0    string
-	c1    uint64
-	c2    uint64
-	c3    string
-	link0 rt.Link
+	c0     string
+	c1     uint64
+	c2     uint64
+	c3     string
+	link0  rt.Link
+	hashes [2]uint32 // of the row, and of its columns of each index
 }
 
 func newAcceptorFit() acceptorFit {
@@ -3627,7 +3649,7 @@ func newAcceptorFit() acceptorFit {
 
 // find is the row of a fact, or -1.
 func (t *acceptorFit) find(c0 string, c1 uint64, c2 uint64, c3 string) int32 {
-	h := rt.Hash(0).Text(c0).U64(c1).U64(c2).Text(c3).Sum()
+	h := rt.Hash(0).U64(c1).U64(c2).Text(c0).Text(c3).Sum()
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -3643,7 +3665,11 @@ func (t *acceptorFit) find(c0 string, c1 uint64, c2 uint64, c3 string) int32 {
 
 // first0 is the first row of c1, c2, or -1; the others are linked to it.
 func (t *acceptorFit) first0(c1 uint64, c2 uint64) int32 {
-	h := rt.Hash(0).U64(c1).U64(c2).Sum()
+	return t.at0(rt.Hash(0).U64(c1).U64(c2).Sum(), c1, c2)
+}
+
+// at0 is first0 of columns whose hash is known.
+func (t *acceptorFit) at0(h uint32, c1 uint64, c2 uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.by0.At(at)
 		if i == 0 {
@@ -3659,7 +3685,8 @@ func (t *acceptorFit) first0(c1 uint64, c2 uint64) int32 {
 
 // row is the row of a fact, which is added if it is not there.
 func (t *acceptorFit) row(c0 string, c1 uint64, c2 uint64, c3 string) int32 {
-	h := rt.Hash(0).Text(c0).U64(c1).U64(c2).Text(c3).Sum()
+	begin := rt.Hash(0).U64(c1).U64(c2)
+	h := begin.Text(c0).Text(c3).Sum()
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -3672,15 +3699,15 @@ search:
 			}
 		}
 	}
+	h0 := begin.Sum()
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, acceptorFitRow{c0: c0, c1: c1, c2: c2, c3: c3})
+		t.rows = append(t.rows, acceptorFitRow{c0: c0, c1: c1, c2: c2, c3: c3, hashes: [2]uint32{h, h0}})
 	} else {
-		t.rows[i] = acceptorFitRow{c0: c0, c1: c1, c2: c2, c3: c3}
+		t.rows[i] = acceptorFitRow{c0: c0, c1: c1, c2: c2, c3: c3, hashes: [2]uint32{h, h0}}
 	}
 	t.set.Add(h, i)
-	h0 := rt.Hash(0).U64(c1).U64(c2).Sum()
-	if other := t.first0(c1, c2); other >= 0 {
+	if other := t.at0(h0, c1, c2); other >= 0 {
 		t.rows[i].link0 = rt.Link{Next: other, Prev: rt.None}
 		t.rows[other].link0.Prev = i
 		t.by0.Replace(h0, other, i)
@@ -3693,13 +3720,13 @@ search:
 
 func (t *acceptorFit) remove(i int32) {
 	r := &t.rows[i]
-	t.set.Remove(rt.Hash(0).Text(r.c0).U64(r.c1).U64(r.c2).Text(r.c3).Sum(), i)
+	t.set.Remove(r.hashes[0], i)
 	if l := r.link0; l.Prev >= 0 {
 		t.rows[l.Prev].link0.Next = l.Next
 	} else if l.Next >= 0 {
-		t.by0.Replace(rt.Hash(0).U64(r.c1).U64(r.c2).Sum(), i, l.Next)
+		t.by0.Replace(r.hashes[1], i, l.Next)
 	} else {
-		t.by0.Remove(rt.Hash(0).U64(r.c1).U64(r.c2).Sum(), i)
+		t.by0.Remove(r.hashes[1], i)
 	}
 	if l := r.link0; l.Next >= 0 {
 		t.rows[l.Next].link0.Prev = l.Prev
@@ -3781,10 +3808,11 @@ type acceptorTaking struct {
 }
 
 type acceptorTakingRow struct {
-	c0 string
-	c1 uint64
-	c2 uint64
-	c3 string
+	c0     string
+	c1     uint64
+	c2     uint64
+	c3     string
+	hashes [1]uint32 // of the row, and of its columns of each index
 }
 
 func newAcceptorTaking() acceptorTaking {
@@ -3827,9 +3855,9 @@ search:
 	}
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, acceptorTakingRow{c0: c0, c1: c1, c2: c2, c3: c3})
+		t.rows = append(t.rows, acceptorTakingRow{c0: c0, c1: c1, c2: c2, c3: c3, hashes: [1]uint32{h}})
 	} else {
-		t.rows[i] = acceptorTakingRow{c0: c0, c1: c1, c2: c2, c3: c3}
+		t.rows[i] = acceptorTakingRow{c0: c0, c1: c1, c2: c2, c3: c3, hashes: [1]uint32{h}}
 	}
 	t.set.Add(h, i)
 	return i
@@ -3837,7 +3865,7 @@ search:
 
 func (t *acceptorTaking) remove(i int32) {
 	r := &t.rows[i]
-	t.set.Remove(rt.Hash(0).Text(r.c0).U64(r.c1).U64(r.c2).Text(r.c3).Sum(), i)
+	t.set.Remove(r.hashes[0], i)
 	*r = acceptorTakingRow{}
 }
 
@@ -3849,10 +3877,11 @@ type acceptorTook struct {
 }
 
 type acceptorTookRow struct {
-	c0 string
-	c1 uint64
-	c2 uint64
-	c3 string
+	c0     string
+	c1     uint64
+	c2     uint64
+	c3     string
+	hashes [1]uint32 // of the row, and of its columns of each index
 }
 
 func newAcceptorTook() acceptorTook {
@@ -3895,9 +3924,9 @@ search:
 	}
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, acceptorTookRow{c0: c0, c1: c1, c2: c2, c3: c3})
+		t.rows = append(t.rows, acceptorTookRow{c0: c0, c1: c1, c2: c2, c3: c3, hashes: [1]uint32{h}})
 	} else {
-		t.rows[i] = acceptorTookRow{c0: c0, c1: c1, c2: c2, c3: c3}
+		t.rows[i] = acceptorTookRow{c0: c0, c1: c1, c2: c2, c3: c3, hashes: [1]uint32{h}}
 	}
 	t.set.Add(h, i)
 	return i
@@ -3905,7 +3934,7 @@ search:
 
 func (t *acceptorTook) remove(i int32) {
 	r := &t.rows[i]
-	t.set.Remove(rt.Hash(0).Text(r.c0).U64(r.c1).U64(r.c2).Text(r.c3).Sum(), i)
+	t.set.Remove(r.hashes[0], i)
 	*r = acceptorTookRow{}
 }
 
@@ -4229,7 +4258,11 @@ func (t *acceptorAcceptor_of) find(l_ string, to string) int32 {
 
 // first0 is the first row of l_, or -1; the others are linked to it.
 func (t *acceptorAcceptor_of) first0(l_ string) int32 {
-	h := rt.Hash(0).Text(l_).Sum()
+	return t.at0(rt.Hash(0).Text(l_).Sum(), l_)
+}
+
+// at0 is first0 of columns whose hash is known.
+func (t *acceptorAcceptor_of) at0(h uint32, l_ string) int32 {
 	for at := h; ; at++ {
 		i, tag := t.by0.At(at)
 		if i == 0 {
@@ -4245,7 +4278,8 @@ func (t *acceptorAcceptor_of) first0(l_ string) int32 {
 
 // add adds a fact.
 func (t *acceptorAcceptor_of) add(l_ string, to string) {
-	h := rt.Hash(0).Text(l_).Text(to).Sum()
+	begin := rt.Hash(0).Text(l_)
+	h := begin.Text(to).Sum()
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -4258,11 +4292,11 @@ search:
 			}
 		}
 	}
+	h0 := begin.Sum()
 	i := int32(len(t.rows))
 	t.rows = append(t.rows, acceptorAcceptor_ofRow{l_: l_, to: to})
 	t.set.Add(h, i)
-	h0 := rt.Hash(0).Text(l_).Sum()
-	if other := t.first0(l_); other >= 0 {
+	if other := t.at0(h0, l_); other >= 0 {
 		t.rows[i].link0 = rt.Link{Next: other, Prev: rt.None}
 		t.rows[other].link0.Prev = i
 		t.by0.Replace(h0, other, i)
@@ -4338,10 +4372,11 @@ type acceptorAccept_kept struct {
 }
 
 type acceptorAccept_keptRow struct {
-	x0 string
-	x1 uint64
-	x2 uint64
-	x3 string
+	x0     string
+	x1     uint64
+	x2     uint64
+	x3     string
+	hashes [1]uint32 // of the row, and of its columns of each index
 }
 
 func newAcceptorAccept_kept() acceptorAccept_kept {
@@ -4384,9 +4419,9 @@ search:
 	}
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, acceptorAccept_keptRow{x0: x0, x1: x1, x2: x2, x3: x3})
+		t.rows = append(t.rows, acceptorAccept_keptRow{x0: x0, x1: x1, x2: x2, x3: x3, hashes: [1]uint32{h}})
 	} else {
-		t.rows[i] = acceptorAccept_keptRow{x0: x0, x1: x1, x2: x2, x3: x3}
+		t.rows[i] = acceptorAccept_keptRow{x0: x0, x1: x1, x2: x2, x3: x3, hashes: [1]uint32{h}}
 	}
 	t.set.Add(h, i)
 	return i
@@ -4394,7 +4429,7 @@ search:
 
 func (t *acceptorAccept_kept) remove(i int32) {
 	r := &t.rows[i]
-	t.set.Remove(rt.Hash(0).Text(r.x0).U64(r.x1).U64(r.x2).Text(r.x3).Sum(), i)
+	t.set.Remove(r.hashes[0], i)
 	*r = acceptorAccept_keptRow{}
 }
 
@@ -4717,9 +4752,10 @@ type acceptorAcceptor_sent struct {
 }
 
 type acceptorAcceptor_sentRow struct {
-	to    string
-	i_    uint64
-	link0 rt.Link
+	to     string
+	i_     uint64
+	link0  rt.Link
+	hashes [2]uint32 // of the row, and of its columns of each index
 }
 
 func newAcceptorAcceptor_sent() acceptorAcceptor_sent {
@@ -4748,7 +4784,11 @@ func (t *acceptorAcceptor_sent) find(to string, i_ uint64) int32 {
 
 // first0 is the first row of to, or -1; the others are linked to it.
 func (t *acceptorAcceptor_sent) first0(to string) int32 {
-	h := rt.Hash(0).Text(to).Sum()
+	return t.at0(rt.Hash(0).Text(to).Sum(), to)
+}
+
+// at0 is first0 of columns whose hash is known.
+func (t *acceptorAcceptor_sent) at0(h uint32, to string) int32 {
 	for at := h; ; at++ {
 		i, tag := t.by0.At(at)
 		if i == 0 {
@@ -4764,7 +4804,8 @@ func (t *acceptorAcceptor_sent) first0(to string) int32 {
 
 // row is the row of a fact, which is added if it is not there.
 func (t *acceptorAcceptor_sent) row(to string, i_ uint64) int32 {
-	h := rt.Hash(0).Text(to).U64(i_).Sum()
+	begin := rt.Hash(0).Text(to)
+	h := begin.U64(i_).Sum()
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -4777,15 +4818,15 @@ search:
 			}
 		}
 	}
+	h0 := begin.Sum()
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, acceptorAcceptor_sentRow{to: to, i_: i_})
+		t.rows = append(t.rows, acceptorAcceptor_sentRow{to: to, i_: i_, hashes: [2]uint32{h, h0}})
 	} else {
-		t.rows[i] = acceptorAcceptor_sentRow{to: to, i_: i_}
+		t.rows[i] = acceptorAcceptor_sentRow{to: to, i_: i_, hashes: [2]uint32{h, h0}}
 	}
 	t.set.Add(h, i)
-	h0 := rt.Hash(0).Text(to).Sum()
-	if other := t.first0(to); other >= 0 {
+	if other := t.at0(h0, to); other >= 0 {
 		t.rows[i].link0 = rt.Link{Next: other, Prev: rt.None}
 		t.rows[other].link0.Prev = i
 		t.by0.Replace(h0, other, i)
@@ -4798,13 +4839,13 @@ search:
 
 func (t *acceptorAcceptor_sent) remove(i int32) {
 	r := &t.rows[i]
-	t.set.Remove(rt.Hash(0).Text(r.to).U64(r.i_).Sum(), i)
+	t.set.Remove(r.hashes[0], i)
 	if l := r.link0; l.Prev >= 0 {
 		t.rows[l.Prev].link0.Next = l.Next
 	} else if l.Next >= 0 {
-		t.by0.Replace(rt.Hash(0).Text(r.to).Sum(), i, l.Next)
+		t.by0.Replace(r.hashes[1], i, l.Next)
 	} else {
-		t.by0.Remove(rt.Hash(0).Text(r.to).Sum(), i)
+		t.by0.Remove(r.hashes[1], i)
 	}
 	if l := r.link0; l.Next >= 0 {
 		t.rows[l.Next].link0.Prev = l.Prev
@@ -4850,7 +4891,11 @@ func (t *acceptorAcceptor_prev) find(to string, i_ uint64) int32 {
 
 // first0 is the first row of to, or -1; the others are linked to it.
 func (t *acceptorAcceptor_prev) first0(to string) int32 {
-	h := rt.Hash(0).Text(to).Sum()
+	return t.at0(rt.Hash(0).Text(to).Sum(), to)
+}
+
+// at0 is first0 of columns whose hash is known.
+func (t *acceptorAcceptor_prev) at0(h uint32, to string) int32 {
 	for at := h; ; at++ {
 		i, tag := t.by0.At(at)
 		if i == 0 {
@@ -4866,7 +4911,8 @@ func (t *acceptorAcceptor_prev) first0(to string) int32 {
 
 // add adds a fact.
 func (t *acceptorAcceptor_prev) add(to string, i_ uint64) {
-	h := rt.Hash(0).Text(to).U64(i_).Sum()
+	begin := rt.Hash(0).Text(to)
+	h := begin.U64(i_).Sum()
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -4879,11 +4925,11 @@ search:
 			}
 		}
 	}
+	h0 := begin.Sum()
 	i := int32(len(t.rows))
 	t.rows = append(t.rows, acceptorAcceptor_prevRow{to: to, i_: i_})
 	t.set.Add(h, i)
-	h0 := rt.Hash(0).Text(to).Sum()
-	if other := t.first0(to); other >= 0 {
+	if other := t.at0(h0, to); other >= 0 {
 		t.rows[i].link0 = rt.Link{Next: other, Prev: rt.None}
 		t.rows[other].link0.Prev = i
 		t.by0.Replace(h0, other, i)
@@ -5218,8 +5264,9 @@ type acceptorSent_refused struct {
 }
 
 type acceptorSent_refusedRow struct {
-	to string
-	c0 uint64
+	to     string
+	c0     uint64
+	hashes [1]uint32 // of the row, and of its columns of each index
 }
 
 func newAcceptorSent_refused() acceptorSent_refused {
@@ -5262,9 +5309,9 @@ search:
 	}
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, acceptorSent_refusedRow{to: to, c0: c0})
+		t.rows = append(t.rows, acceptorSent_refusedRow{to: to, c0: c0, hashes: [1]uint32{h}})
 	} else {
-		t.rows[i] = acceptorSent_refusedRow{to: to, c0: c0}
+		t.rows[i] = acceptorSent_refusedRow{to: to, c0: c0, hashes: [1]uint32{h}}
 	}
 	t.set.Add(h, i)
 	return i
@@ -5272,7 +5319,7 @@ search:
 
 func (t *acceptorSent_refused) remove(i int32) {
 	r := &t.rows[i]
-	t.set.Remove(rt.Hash(0).Text(r.to).U64(r.c0).Sum(), i)
+	t.set.Remove(r.hashes[0], i)
 	*r = acceptorSent_refusedRow{}
 }
 
@@ -5284,10 +5331,11 @@ type acceptorSent_acceptor_is struct {
 }
 
 type acceptorSent_acceptor_isRow struct {
-	to    string
-	part  uint64
-	voted uint64
-	done  uint64
+	to     string
+	part   uint64
+	voted  uint64
+	done   uint64
+	hashes [1]uint32 // of the row, and of its columns of each index
 }
 
 func newAcceptorSent_acceptor_is() acceptorSent_acceptor_is {
@@ -5330,9 +5378,9 @@ search:
 	}
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, acceptorSent_acceptor_isRow{to: to, part: part, voted: voted, done: done})
+		t.rows = append(t.rows, acceptorSent_acceptor_isRow{to: to, part: part, voted: voted, done: done, hashes: [1]uint32{h}})
 	} else {
-		t.rows[i] = acceptorSent_acceptor_isRow{to: to, part: part, voted: voted, done: done}
+		t.rows[i] = acceptorSent_acceptor_isRow{to: to, part: part, voted: voted, done: done, hashes: [1]uint32{h}}
 	}
 	t.set.Add(h, i)
 	return i
@@ -5340,7 +5388,7 @@ search:
 
 func (t *acceptorSent_acceptor_is) remove(i int32) {
 	r := &t.rows[i]
-	t.set.Remove(rt.Hash(0).Text(r.to).U64(r.part).U64(r.voted).U64(r.done).Sum(), i)
+	t.set.Remove(r.hashes[0], i)
 	*r = acceptorSent_acceptor_isRow{}
 }
 
@@ -5613,8 +5661,9 @@ type acceptorAcceptor_sent_unmerged struct {
 }
 
 type acceptorAcceptor_sent_unmergedRow struct {
-	to string
-	i_ uint64
+	to     string
+	i_     uint64
+	hashes [1]uint32 // of the row, and of its columns of each index
 }
 
 func newAcceptorAcceptor_sent_unmerged() acceptorAcceptor_sent_unmerged {
@@ -5657,9 +5706,9 @@ search:
 	}
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, acceptorAcceptor_sent_unmergedRow{to: to, i_: i_})
+		t.rows = append(t.rows, acceptorAcceptor_sent_unmergedRow{to: to, i_: i_, hashes: [1]uint32{h}})
 	} else {
-		t.rows[i] = acceptorAcceptor_sent_unmergedRow{to: to, i_: i_}
+		t.rows[i] = acceptorAcceptor_sent_unmergedRow{to: to, i_: i_, hashes: [1]uint32{h}}
 	}
 	t.set.Add(h, i)
 	return i
@@ -5667,7 +5716,7 @@ search:
 
 func (t *acceptorAcceptor_sent_unmerged) remove(i int32) {
 	r := &t.rows[i]
-	t.set.Remove(rt.Hash(0).Text(r.to).U64(r.i_).Sum(), i)
+	t.set.Remove(r.hashes[0], i)
 	*r = acceptorAcceptor_sent_unmergedRow{}
 }
 

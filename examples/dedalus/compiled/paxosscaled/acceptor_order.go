@@ -1147,6 +1147,7 @@ type acceptor_orderRule2 struct {
 }
 
 type acceptor_orderRule2Group struct {
+	hash    uint32
 	count   int32 // of rows
 	touched bool
 	rows    int32 // the first, or -1
@@ -1261,10 +1262,10 @@ func (t *acceptor_orderRule2) group() int32 {
 	if n := len(t.free); n > 0 {
 		i = t.free[n-1]
 		t.free = t.free[:n-1]
-		t.groups[i] = acceptor_orderRule2Group{rows: -1}
+		t.groups[i] = acceptor_orderRule2Group{hash: h, rows: -1}
 	} else {
 		i = int32(len(t.groups))
-		t.groups = append(t.groups, acceptor_orderRule2Group{rows: -1})
+		t.groups = append(t.groups, acceptor_orderRule2Group{hash: h, rows: -1})
 	}
 	t.set.Add(h, i)
 	return i
@@ -1301,7 +1302,7 @@ func (s *acceptor_order) rule2Heads() {
 		}
 		g.told, g.last = g.count > 0, g.value
 		if g.count == 0 {
-			t.set.Remove(rt.Hash(0).Sum(), i)
+			t.set.Remove(g.hash, i)
 			*g = acceptor_orderRule2Group{}
 			t.free = append(t.free, i)
 		}
@@ -1322,6 +1323,7 @@ type acceptor_orderRule7 struct {
 type acceptor_orderRule7Group struct {
 	a0      string
 	a1      uint64
+	hash    uint32
 	count   int32 // of rows
 	touched bool
 	rows    int32 // the first, or -1
@@ -1438,10 +1440,10 @@ func (t *acceptor_orderRule7) group(a0 string, a1 uint64) int32 {
 	if n := len(t.free); n > 0 {
 		i = t.free[n-1]
 		t.free = t.free[:n-1]
-		t.groups[i] = acceptor_orderRule7Group{a0: a0, a1: a1, rows: -1}
+		t.groups[i] = acceptor_orderRule7Group{hash: h, a0: a0, a1: a1, rows: -1}
 	} else {
 		i = int32(len(t.groups))
-		t.groups = append(t.groups, acceptor_orderRule7Group{a0: a0, a1: a1, rows: -1})
+		t.groups = append(t.groups, acceptor_orderRule7Group{hash: h, a0: a0, a1: a1, rows: -1})
 	}
 	t.set.Add(h, i)
 	return i
@@ -1474,7 +1476,7 @@ func (s *acceptor_order) rule7Heads() {
 		}
 		g.told, g.last = g.count > 0, g.value
 		if g.count == 0 {
-			t.set.Remove(rt.Hash(0).Text(g.a0).U64(g.a1).Sum(), i)
+			t.set.Remove(g.hash, i)
 			*g = acceptor_orderRule7Group{}
 			t.free = append(t.free, i)
 		}
@@ -1493,6 +1495,7 @@ type acceptor_orderRule11 struct {
 }
 
 type acceptor_orderRule11Group struct {
+	hash    uint32
 	count   int32 // of rows
 	touched bool
 	rows    int32 // the first, or -1
@@ -1607,10 +1610,10 @@ func (t *acceptor_orderRule11) group() int32 {
 	if n := len(t.free); n > 0 {
 		i = t.free[n-1]
 		t.free = t.free[:n-1]
-		t.groups[i] = acceptor_orderRule11Group{rows: -1}
+		t.groups[i] = acceptor_orderRule11Group{hash: h, rows: -1}
 	} else {
 		i = int32(len(t.groups))
-		t.groups = append(t.groups, acceptor_orderRule11Group{rows: -1})
+		t.groups = append(t.groups, acceptor_orderRule11Group{hash: h, rows: -1})
 	}
 	t.set.Add(h, i)
 	return i
@@ -1643,7 +1646,7 @@ func (s *acceptor_order) rule11Heads() {
 		}
 		g.told, g.last = g.count > 0, g.value
 		if g.count == 0 {
-			t.set.Remove(rt.Hash(0).Sum(), i)
+			t.set.Remove(g.hash, i)
 			*g = acceptor_orderRule11Group{}
 			t.free = append(t.free, i)
 		}
@@ -1662,6 +1665,7 @@ type acceptor_orderRule12 struct {
 }
 
 type acceptor_orderRule12Group struct {
+	hash    uint32
 	count   int32 // of rows
 	touched bool
 	rows    int32 // the first, or -1
@@ -1773,10 +1777,10 @@ func (t *acceptor_orderRule12) group() int32 {
 	if n := len(t.free); n > 0 {
 		i = t.free[n-1]
 		t.free = t.free[:n-1]
-		t.groups[i] = acceptor_orderRule12Group{rows: -1}
+		t.groups[i] = acceptor_orderRule12Group{hash: h, rows: -1}
 	} else {
 		i = int32(len(t.groups))
-		t.groups = append(t.groups, acceptor_orderRule12Group{rows: -1})
+		t.groups = append(t.groups, acceptor_orderRule12Group{hash: h, rows: -1})
 	}
 	t.set.Add(h, i)
 	return i
@@ -1825,7 +1829,7 @@ func (s *acceptor_order) rule12Heads() {
 			s.prepare_start.Derive(s.prepare_start.row(o.o0, o.o1), -1)
 		}
 		if g.count == 0 {
-			t.set.Remove(rt.Hash(0).Sum(), i)
+			t.set.Remove(g.hash, i)
 			*g = acceptor_orderRule12Group{}
 			t.free = append(t.free, i)
 		}
@@ -1844,6 +1848,7 @@ type acceptor_orderRule13 struct {
 }
 
 type acceptor_orderRule13Group struct {
+	hash    uint32
 	count   int32 // of rows
 	touched bool
 	rows    int32 // the first, or -1
@@ -1958,10 +1963,10 @@ func (t *acceptor_orderRule13) group() int32 {
 	if n := len(t.free); n > 0 {
 		i = t.free[n-1]
 		t.free = t.free[:n-1]
-		t.groups[i] = acceptor_orderRule13Group{rows: -1}
+		t.groups[i] = acceptor_orderRule13Group{hash: h, rows: -1}
 	} else {
 		i = int32(len(t.groups))
-		t.groups = append(t.groups, acceptor_orderRule13Group{rows: -1})
+		t.groups = append(t.groups, acceptor_orderRule13Group{hash: h, rows: -1})
 	}
 	t.set.Add(h, i)
 	return i
@@ -1998,7 +2003,7 @@ func (s *acceptor_order) rule13Heads() {
 		}
 		g.told, g.last = g.count > 0, g.value
 		if g.count == 0 {
-			t.set.Remove(rt.Hash(0).Sum(), i)
+			t.set.Remove(g.hash, i)
 			*g = acceptor_orderRule13Group{}
 			t.free = append(t.free, i)
 		}
@@ -2018,6 +2023,7 @@ type acceptor_orderRule19 struct {
 
 type acceptor_orderRule19Group struct {
 	a0      uint64
+	hash    uint32
 	count   int32 // of rows
 	touched bool
 	rows    int32 // the first, or -1
@@ -2131,10 +2137,10 @@ func (t *acceptor_orderRule19) group(a0 uint64) int32 {
 	if n := len(t.free); n > 0 {
 		i = t.free[n-1]
 		t.free = t.free[:n-1]
-		t.groups[i] = acceptor_orderRule19Group{a0: a0, rows: -1}
+		t.groups[i] = acceptor_orderRule19Group{hash: h, a0: a0, rows: -1}
 	} else {
 		i = int32(len(t.groups))
-		t.groups = append(t.groups, acceptor_orderRule19Group{a0: a0, rows: -1})
+		t.groups = append(t.groups, acceptor_orderRule19Group{hash: h, a0: a0, rows: -1})
 	}
 	t.set.Add(h, i)
 	return i
@@ -2175,7 +2181,7 @@ func (s *acceptor_order) rule19Heads() {
 			s.acceptor_at.Derive(s.acceptor_at.row(o.o0, o.o1, o.o2), -1)
 		}
 		if g.count == 0 {
-			t.set.Remove(rt.Hash(0).U64(g.a0).Sum(), i)
+			t.set.Remove(g.hash, i)
 			*g = acceptor_orderRule19Group{}
 			t.free = append(t.free, i)
 		}
@@ -2195,6 +2201,7 @@ type acceptor_orderRule20 struct {
 
 type acceptor_orderRule20Group struct {
 	a0      uint64
+	hash    uint32
 	count   int32 // of rows
 	touched bool
 	rows    int32 // the first, or -1
@@ -2305,10 +2312,10 @@ func (t *acceptor_orderRule20) group(a0 uint64) int32 {
 	if n := len(t.free); n > 0 {
 		i = t.free[n-1]
 		t.free = t.free[:n-1]
-		t.groups[i] = acceptor_orderRule20Group{a0: a0, rows: -1}
+		t.groups[i] = acceptor_orderRule20Group{hash: h, a0: a0, rows: -1}
 	} else {
 		i = int32(len(t.groups))
-		t.groups = append(t.groups, acceptor_orderRule20Group{a0: a0, rows: -1})
+		t.groups = append(t.groups, acceptor_orderRule20Group{hash: h, a0: a0, rows: -1})
 	}
 	t.set.Add(h, i)
 	return i
@@ -2328,7 +2335,7 @@ func (s *acceptor_order) rule20Heads() {
 		}
 		g.told, g.last = g.count > 0, g.value
 		if g.count == 0 {
-			t.set.Remove(rt.Hash(0).U64(g.a0).Sum(), i)
+			t.set.Remove(g.hash, i)
 			*g = acceptor_orderRule20Group{}
 			t.free = append(t.free, i)
 		}
@@ -2348,6 +2355,7 @@ type acceptor_orderRule22 struct {
 
 type acceptor_orderRule22Group struct {
 	a0      uint64
+	hash    uint32
 	count   int32 // of rows
 	touched bool
 	rows    int32 // the first, or -1
@@ -2458,10 +2466,10 @@ func (t *acceptor_orderRule22) group(a0 uint64) int32 {
 	if n := len(t.free); n > 0 {
 		i = t.free[n-1]
 		t.free = t.free[:n-1]
-		t.groups[i] = acceptor_orderRule22Group{a0: a0, rows: -1}
+		t.groups[i] = acceptor_orderRule22Group{hash: h, a0: a0, rows: -1}
 	} else {
 		i = int32(len(t.groups))
-		t.groups = append(t.groups, acceptor_orderRule22Group{a0: a0, rows: -1})
+		t.groups = append(t.groups, acceptor_orderRule22Group{hash: h, a0: a0, rows: -1})
 	}
 	t.set.Add(h, i)
 	return i
@@ -2481,7 +2489,7 @@ func (s *acceptor_order) rule22Heads() {
 		}
 		g.told, g.last = g.count > 0, g.value
 		if g.count == 0 {
-			t.set.Remove(rt.Hash(0).U64(g.a0).Sum(), i)
+			t.set.Remove(g.hash, i)
 			*g = acceptor_orderRule22Group{}
 			t.free = append(t.free, i)
 		}
@@ -2647,11 +2655,12 @@ type acceptor_orderPrepare_queue struct {
 }
 
 type acceptor_orderPrepare_queueRow struct {
-	x0    string
-	x1    uint64
-	n     uint64
-	link0 rt.Link
-	link1 rt.Link
+	x0     string
+	x1     uint64
+	n      uint64
+	link0  rt.Link
+	link1  rt.Link
+	hashes [3]uint32 // of the row, and of its columns of each index
 }
 
 func newAcceptor_orderPrepare_queue() acceptor_orderPrepare_queue {
@@ -2681,7 +2690,11 @@ func (t *acceptor_orderPrepare_queue) find(x0 string, x1 uint64, n uint64) int32
 
 // first0 is the first row of x0, x1, or -1; the others are linked to it.
 func (t *acceptor_orderPrepare_queue) first0(x0 string, x1 uint64) int32 {
-	h := rt.Hash(0).Text(x0).U64(x1).Sum()
+	return t.at0(rt.Hash(0).Text(x0).U64(x1).Sum(), x0, x1)
+}
+
+// at0 is first0 of columns whose hash is known.
+func (t *acceptor_orderPrepare_queue) at0(h uint32, x0 string, x1 uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.by0.At(at)
 		if i == 0 {
@@ -2697,7 +2710,11 @@ func (t *acceptor_orderPrepare_queue) first0(x0 string, x1 uint64) int32 {
 
 // first1 is the first row of n, or -1; the others are linked to it.
 func (t *acceptor_orderPrepare_queue) first1(n uint64) int32 {
-	h := rt.Hash(0).U64(n).Sum()
+	return t.at1(rt.Hash(0).U64(n).Sum(), n)
+}
+
+// at1 is first1 of columns whose hash is known.
+func (t *acceptor_orderPrepare_queue) at1(h uint32, n uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.by1.At(at)
 		if i == 0 {
@@ -2713,7 +2730,8 @@ func (t *acceptor_orderPrepare_queue) first1(n uint64) int32 {
 
 // row is the row of a fact, which is added if it is not there.
 func (t *acceptor_orderPrepare_queue) row(x0 string, x1 uint64, n uint64) int32 {
-	h := rt.Hash(0).Text(x0).U64(x1).U64(n).Sum()
+	begin := rt.Hash(0).Text(x0).U64(x1)
+	h := begin.U64(n).Sum()
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -2726,15 +2744,16 @@ search:
 			}
 		}
 	}
+	h0 := begin.Sum()
+	h1 := rt.Hash(0).U64(n).Sum()
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, acceptor_orderPrepare_queueRow{x0: x0, x1: x1, n: n})
+		t.rows = append(t.rows, acceptor_orderPrepare_queueRow{x0: x0, x1: x1, n: n, hashes: [3]uint32{h, h0, h1}})
 	} else {
-		t.rows[i] = acceptor_orderPrepare_queueRow{x0: x0, x1: x1, n: n}
+		t.rows[i] = acceptor_orderPrepare_queueRow{x0: x0, x1: x1, n: n, hashes: [3]uint32{h, h0, h1}}
 	}
 	t.set.Add(h, i)
-	h0 := rt.Hash(0).Text(x0).U64(x1).Sum()
-	if other := t.first0(x0, x1); other >= 0 {
+	if other := t.at0(h0, x0, x1); other >= 0 {
 		t.rows[i].link0 = rt.Link{Next: other, Prev: rt.None}
 		t.rows[other].link0.Prev = i
 		t.by0.Replace(h0, other, i)
@@ -2742,8 +2761,7 @@ search:
 		t.rows[i].link0 = rt.Link{Next: rt.None, Prev: rt.None}
 		t.by0.Add(h0, i)
 	}
-	h1 := rt.Hash(0).U64(n).Sum()
-	if other := t.first1(n); other >= 0 {
+	if other := t.at1(h1, n); other >= 0 {
 		t.rows[i].link1 = rt.Link{Next: other, Prev: rt.None}
 		t.rows[other].link1.Prev = i
 		t.by1.Replace(h1, other, i)
@@ -2756,13 +2774,13 @@ search:
 
 func (t *acceptor_orderPrepare_queue) remove(i int32) {
 	r := &t.rows[i]
-	t.set.Remove(rt.Hash(0).Text(r.x0).U64(r.x1).U64(r.n).Sum(), i)
+	t.set.Remove(r.hashes[0], i)
 	if l := r.link0; l.Prev >= 0 {
 		t.rows[l.Prev].link0.Next = l.Next
 	} else if l.Next >= 0 {
-		t.by0.Replace(rt.Hash(0).Text(r.x0).U64(r.x1).Sum(), i, l.Next)
+		t.by0.Replace(r.hashes[1], i, l.Next)
 	} else {
-		t.by0.Remove(rt.Hash(0).Text(r.x0).U64(r.x1).Sum(), i)
+		t.by0.Remove(r.hashes[1], i)
 	}
 	if l := r.link0; l.Next >= 0 {
 		t.rows[l.Next].link0.Prev = l.Prev
@@ -2770,9 +2788,9 @@ func (t *acceptor_orderPrepare_queue) remove(i int32) {
 	if l := r.link1; l.Prev >= 0 {
 		t.rows[l.Prev].link1.Next = l.Next
 	} else if l.Next >= 0 {
-		t.by1.Replace(rt.Hash(0).U64(r.n).Sum(), i, l.Next)
+		t.by1.Replace(r.hashes[2], i, l.Next)
 	} else {
-		t.by1.Remove(rt.Hash(0).U64(r.n).Sum(), i)
+		t.by1.Remove(r.hashes[2], i)
 	}
 	if l := r.link1; l.Next >= 0 {
 		t.rows[l.Next].link1.Prev = l.Prev
@@ -2788,8 +2806,9 @@ type acceptor_orderPrepare_start struct {
 }
 
 type acceptor_orderPrepare_startRow struct {
-	x0 string
-	x1 uint64
+	x0     string
+	x1     uint64
+	hashes [1]uint32 // of the row, and of its columns of each index
 }
 
 func newAcceptor_orderPrepare_start() acceptor_orderPrepare_start {
@@ -2832,9 +2851,9 @@ search:
 	}
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, acceptor_orderPrepare_startRow{x0: x0, x1: x1})
+		t.rows = append(t.rows, acceptor_orderPrepare_startRow{x0: x0, x1: x1, hashes: [1]uint32{h}})
 	} else {
-		t.rows[i] = acceptor_orderPrepare_startRow{x0: x0, x1: x1}
+		t.rows[i] = acceptor_orderPrepare_startRow{x0: x0, x1: x1, hashes: [1]uint32{h}}
 	}
 	t.set.Add(h, i)
 	return i
@@ -2842,7 +2861,7 @@ search:
 
 func (t *acceptor_orderPrepare_start) remove(i int32) {
 	r := &t.rows[i]
-	t.set.Remove(rt.Hash(0).Text(r.x0).U64(r.x1).Sum(), i)
+	t.set.Remove(r.hashes[0], i)
 	*r = acceptor_orderPrepare_startRow{}
 }
 
@@ -3115,10 +3134,11 @@ type acceptor_orderPrepare_now struct {
 }
 
 type acceptor_orderPrepare_nowRow struct {
-	u     uint64
-	x0    string
-	x1    uint64
-	link0 rt.Link
+	u      uint64
+	x0     string
+	x1     uint64
+	link0  rt.Link
+	hashes [2]uint32 // of the row, and of its columns of each index
 }
 
 func newAcceptor_orderPrepare_now() acceptor_orderPrepare_now {
@@ -3147,7 +3167,11 @@ func (t *acceptor_orderPrepare_now) find(u uint64, x0 string, x1 uint64) int32 {
 
 // first0 is the first row of u, or -1; the others are linked to it.
 func (t *acceptor_orderPrepare_now) first0(u uint64) int32 {
-	h := rt.Hash(0).U64(u).Sum()
+	return t.at0(rt.Hash(0).U64(u).Sum(), u)
+}
+
+// at0 is first0 of columns whose hash is known.
+func (t *acceptor_orderPrepare_now) at0(h uint32, u uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.by0.At(at)
 		if i == 0 {
@@ -3163,7 +3187,8 @@ func (t *acceptor_orderPrepare_now) first0(u uint64) int32 {
 
 // row is the row of a fact, which is added if it is not there.
 func (t *acceptor_orderPrepare_now) row(u uint64, x0 string, x1 uint64) int32 {
-	h := rt.Hash(0).U64(u).Text(x0).U64(x1).Sum()
+	begin := rt.Hash(0).U64(u)
+	h := begin.Text(x0).U64(x1).Sum()
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -3176,15 +3201,15 @@ search:
 			}
 		}
 	}
+	h0 := begin.Sum()
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, acceptor_orderPrepare_nowRow{u: u, x0: x0, x1: x1})
+		t.rows = append(t.rows, acceptor_orderPrepare_nowRow{u: u, x0: x0, x1: x1, hashes: [2]uint32{h, h0}})
 	} else {
-		t.rows[i] = acceptor_orderPrepare_nowRow{u: u, x0: x0, x1: x1}
+		t.rows[i] = acceptor_orderPrepare_nowRow{u: u, x0: x0, x1: x1, hashes: [2]uint32{h, h0}}
 	}
 	t.set.Add(h, i)
-	h0 := rt.Hash(0).U64(u).Sum()
-	if other := t.first0(u); other >= 0 {
+	if other := t.at0(h0, u); other >= 0 {
 		t.rows[i].link0 = rt.Link{Next: other, Prev: rt.None}
 		t.rows[other].link0.Prev = i
 		t.by0.Replace(h0, other, i)
@@ -3197,13 +3222,13 @@ search:
 
 func (t *acceptor_orderPrepare_now) remove(i int32) {
 	r := &t.rows[i]
-	t.set.Remove(rt.Hash(0).U64(r.u).Text(r.x0).U64(r.x1).Sum(), i)
+	t.set.Remove(r.hashes[0], i)
 	if l := r.link0; l.Prev >= 0 {
 		t.rows[l.Prev].link0.Next = l.Next
 	} else if l.Next >= 0 {
-		t.by0.Replace(rt.Hash(0).U64(r.u).Sum(), i, l.Next)
+		t.by0.Replace(r.hashes[1], i, l.Next)
 	} else {
-		t.by0.Remove(rt.Hash(0).U64(r.u).Sum(), i)
+		t.by0.Remove(r.hashes[1], i)
 	}
 	if l := r.link0; l.Next >= 0 {
 		t.rows[l.Next].link0.Prev = l.Prev
@@ -3445,7 +3470,11 @@ func (t *acceptor_orderAcceptor_parts) find(l_ string, part uint64, to string) i
 
 // first0 is the first row of l_, or -1; the others are linked to it.
 func (t *acceptor_orderAcceptor_parts) first0(l_ string) int32 {
-	h := rt.Hash(0).Text(l_).Sum()
+	return t.at0(rt.Hash(0).Text(l_).Sum(), l_)
+}
+
+// at0 is first0 of columns whose hash is known.
+func (t *acceptor_orderAcceptor_parts) at0(h uint32, l_ string) int32 {
 	for at := h; ; at++ {
 		i, tag := t.by0.At(at)
 		if i == 0 {
@@ -3461,7 +3490,8 @@ func (t *acceptor_orderAcceptor_parts) first0(l_ string) int32 {
 
 // add adds a fact.
 func (t *acceptor_orderAcceptor_parts) add(l_ string, part uint64, to string) {
-	h := rt.Hash(0).Text(l_).U64(part).Text(to).Sum()
+	begin := rt.Hash(0).Text(l_)
+	h := begin.U64(part).Text(to).Sum()
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -3474,11 +3504,11 @@ search:
 			}
 		}
 	}
+	h0 := begin.Sum()
 	i := int32(len(t.rows))
 	t.rows = append(t.rows, acceptor_orderAcceptor_partsRow{l_: l_, part: part, to: to})
 	t.set.Add(h, i)
-	h0 := rt.Hash(0).Text(l_).Sum()
-	if other := t.first0(l_); other >= 0 {
+	if other := t.at0(h0, l_); other >= 0 {
 		t.rows[i].link0 = rt.Link{Next: other, Prev: rt.None}
 		t.rows[other].link0.Prev = i
 		t.by0.Replace(h0, other, i)
@@ -4031,11 +4061,12 @@ type acceptor_orderSent_prepare_do struct {
 }
 
 type acceptor_orderSent_prepare_doRow struct {
-	to   string
-	u    uint64
-	part uint64
-	x0   string
-	x1   uint64
+	to     string
+	u      uint64
+	part   uint64
+	x0     string
+	x1     uint64
+	hashes [1]uint32 // of the row, and of its columns of each index
 }
 
 func newAcceptor_orderSent_prepare_do() acceptor_orderSent_prepare_do {
@@ -4078,9 +4109,9 @@ search:
 	}
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, acceptor_orderSent_prepare_doRow{to: to, u: u, part: part, x0: x0, x1: x1})
+		t.rows = append(t.rows, acceptor_orderSent_prepare_doRow{to: to, u: u, part: part, x0: x0, x1: x1, hashes: [1]uint32{h}})
 	} else {
-		t.rows[i] = acceptor_orderSent_prepare_doRow{to: to, u: u, part: part, x0: x0, x1: x1}
+		t.rows[i] = acceptor_orderSent_prepare_doRow{to: to, u: u, part: part, x0: x0, x1: x1, hashes: [1]uint32{h}}
 	}
 	t.set.Add(h, i)
 	return i
@@ -4088,7 +4119,7 @@ search:
 
 func (t *acceptor_orderSent_prepare_do) remove(i int32) {
 	r := &t.rows[i]
-	t.set.Remove(rt.Hash(0).Text(r.to).U64(r.u).U64(r.part).Text(r.x0).U64(r.x1).Sum(), i)
+	t.set.Remove(r.hashes[0], i)
 	*r = acceptor_orderSent_prepare_doRow{}
 }
 
@@ -4100,9 +4131,10 @@ type acceptor_orderPrepare_queue_unmerged struct {
 }
 
 type acceptor_orderPrepare_queue_unmergedRow struct {
-	x0 string
-	x1 uint64
-	n  uint64
+	x0     string
+	x1     uint64
+	n      uint64
+	hashes [1]uint32 // of the row, and of its columns of each index
 }
 
 func newAcceptor_orderPrepare_queue_unmerged() acceptor_orderPrepare_queue_unmerged {
@@ -4145,9 +4177,9 @@ search:
 	}
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, acceptor_orderPrepare_queue_unmergedRow{x0: x0, x1: x1, n: n})
+		t.rows = append(t.rows, acceptor_orderPrepare_queue_unmergedRow{x0: x0, x1: x1, n: n, hashes: [1]uint32{h}})
 	} else {
-		t.rows[i] = acceptor_orderPrepare_queue_unmergedRow{x0: x0, x1: x1, n: n}
+		t.rows[i] = acceptor_orderPrepare_queue_unmergedRow{x0: x0, x1: x1, n: n, hashes: [1]uint32{h}}
 	}
 	t.set.Add(h, i)
 	return i
@@ -4155,7 +4187,7 @@ search:
 
 func (t *acceptor_orderPrepare_queue_unmerged) remove(i int32) {
 	r := &t.rows[i]
-	t.set.Remove(rt.Hash(0).Text(r.x0).U64(r.x1).U64(r.n).Sum(), i)
+	t.set.Remove(r.hashes[0], i)
 	*r = acceptor_orderPrepare_queue_unmergedRow{}
 }
 

@@ -3159,6 +3159,7 @@ type proposerRule1 struct {
 }
 
 type proposerRule1Group struct {
+	hash    uint32
 	count   int32 // of rows
 	touched bool
 	rows    int32 // the first, or -1
@@ -3273,10 +3274,10 @@ func (t *proposerRule1) group() int32 {
 	if n := len(t.free); n > 0 {
 		i = t.free[n-1]
 		t.free = t.free[:n-1]
-		t.groups[i] = proposerRule1Group{rows: -1}
+		t.groups[i] = proposerRule1Group{hash: h, rows: -1}
 	} else {
 		i = int32(len(t.groups))
-		t.groups = append(t.groups, proposerRule1Group{rows: -1})
+		t.groups = append(t.groups, proposerRule1Group{hash: h, rows: -1})
 	}
 	t.set.Add(h, i)
 	return i
@@ -3311,7 +3312,7 @@ func (s *proposer) rule1Heads() {
 		}
 		g.told, g.last = g.count > 0, g.value
 		if g.count == 0 {
-			t.set.Remove(rt.Hash(0).Sum(), i)
+			t.set.Remove(g.hash, i)
 			*g = proposerRule1Group{}
 			t.free = append(t.free, i)
 		}
@@ -3330,6 +3331,7 @@ type proposerRule6 struct {
 }
 
 type proposerRule6Group struct {
+	hash    uint32
 	count   int32 // of rows
 	touched bool
 	rows    int32 // the first, or -1
@@ -3444,10 +3446,10 @@ func (t *proposerRule6) group() int32 {
 	if n := len(t.free); n > 0 {
 		i = t.free[n-1]
 		t.free = t.free[:n-1]
-		t.groups[i] = proposerRule6Group{rows: -1}
+		t.groups[i] = proposerRule6Group{hash: h, rows: -1}
 	} else {
 		i = int32(len(t.groups))
-		t.groups = append(t.groups, proposerRule6Group{rows: -1})
+		t.groups = append(t.groups, proposerRule6Group{hash: h, rows: -1})
 	}
 	t.set.Add(h, i)
 	return i
@@ -3480,7 +3482,7 @@ func (s *proposer) rule6Heads() {
 		}
 		g.told, g.last = g.count > 0, g.value
 		if g.count == 0 {
-			t.set.Remove(rt.Hash(0).Sum(), i)
+			t.set.Remove(g.hash, i)
 			*g = proposerRule6Group{}
 			t.free = append(t.free, i)
 		}
@@ -3500,6 +3502,7 @@ type proposerRule11 struct {
 
 type proposerRule11Group struct {
 	a0      string
+	hash    uint32
 	count   int32 // of rows
 	touched bool
 	rows    int32 // the first, or -1
@@ -3615,10 +3618,10 @@ func (t *proposerRule11) group(a0 string) int32 {
 	if n := len(t.free); n > 0 {
 		i = t.free[n-1]
 		t.free = t.free[:n-1]
-		t.groups[i] = proposerRule11Group{a0: a0, rows: -1}
+		t.groups[i] = proposerRule11Group{hash: h, a0: a0, rows: -1}
 	} else {
 		i = int32(len(t.groups))
-		t.groups = append(t.groups, proposerRule11Group{a0: a0, rows: -1})
+		t.groups = append(t.groups, proposerRule11Group{hash: h, a0: a0, rows: -1})
 	}
 	t.set.Add(h, i)
 	return i
@@ -3651,7 +3654,7 @@ func (s *proposer) rule11Heads() {
 		}
 		g.told, g.last = g.count > 0, g.value
 		if g.count == 0 {
-			t.set.Remove(rt.Hash(0).Text(g.a0).Sum(), i)
+			t.set.Remove(g.hash, i)
 			*g = proposerRule11Group{}
 			t.free = append(t.free, i)
 		}
@@ -3672,6 +3675,7 @@ type proposerRule18 struct {
 type proposerRule18Group struct {
 	a0      string
 	a1      uint64
+	hash    uint32
 	count   int32 // of rows
 	touched bool
 	rows    int32 // the first, or -1
@@ -3789,10 +3793,10 @@ func (t *proposerRule18) group(a0 string, a1 uint64) int32 {
 	if n := len(t.free); n > 0 {
 		i = t.free[n-1]
 		t.free = t.free[:n-1]
-		t.groups[i] = proposerRule18Group{a0: a0, a1: a1, rows: -1}
+		t.groups[i] = proposerRule18Group{hash: h, a0: a0, a1: a1, rows: -1}
 	} else {
 		i = int32(len(t.groups))
-		t.groups = append(t.groups, proposerRule18Group{a0: a0, a1: a1, rows: -1})
+		t.groups = append(t.groups, proposerRule18Group{hash: h, a0: a0, a1: a1, rows: -1})
 	}
 	t.set.Add(h, i)
 	return i
@@ -3838,7 +3842,7 @@ func (s *proposer) rule18Heads() {
 			s.acceptor_want.Derive(s.acceptor_want.row(o.o0, o.o1, o.o2, o.o3, o.o4), -1)
 		}
 		if g.count == 0 {
-			t.set.Remove(rt.Hash(0).Text(g.a0).U64(g.a1).Sum(), i)
+			t.set.Remove(g.hash, i)
 			*g = proposerRule18Group{}
 			t.free = append(t.free, i)
 		}
@@ -3856,6 +3860,7 @@ type proposerRule19 struct {
 type proposerRule19Group struct {
 	a0      string
 	a1      uint64
+	hash    uint32
 	count   int32 // of rows
 	touched bool
 	value   uint64
@@ -3897,10 +3902,10 @@ func (t *proposerRule19) group(a0 string, a1 uint64) int32 {
 	if n := len(t.free); n > 0 {
 		i = t.free[n-1]
 		t.free = t.free[:n-1]
-		t.groups[i] = proposerRule19Group{a0: a0, a1: a1}
+		t.groups[i] = proposerRule19Group{hash: h, a0: a0, a1: a1}
 	} else {
 		i = int32(len(t.groups))
-		t.groups = append(t.groups, proposerRule19Group{a0: a0, a1: a1})
+		t.groups = append(t.groups, proposerRule19Group{hash: h, a0: a0, a1: a1})
 	}
 	t.set.Add(h, i)
 	return i
@@ -3920,7 +3925,7 @@ func (s *proposer) rule19Heads() {
 		}
 		g.told, g.last = g.count > 0, g.value
 		if g.count == 0 {
-			t.set.Remove(rt.Hash(0).Text(g.a0).U64(g.a1).Sum(), i)
+			t.set.Remove(g.hash, i)
 			*g = proposerRule19Group{}
 			t.free = append(t.free, i)
 		}
@@ -3938,6 +3943,7 @@ type proposerRule21 struct {
 type proposerRule21Group struct {
 	a0      string
 	a1      uint64
+	hash    uint32
 	count   int32 // of rows
 	touched bool
 	value   uint64
@@ -3979,10 +3985,10 @@ func (t *proposerRule21) group(a0 string, a1 uint64) int32 {
 	if n := len(t.free); n > 0 {
 		i = t.free[n-1]
 		t.free = t.free[:n-1]
-		t.groups[i] = proposerRule21Group{a0: a0, a1: a1}
+		t.groups[i] = proposerRule21Group{hash: h, a0: a0, a1: a1}
 	} else {
 		i = int32(len(t.groups))
-		t.groups = append(t.groups, proposerRule21Group{a0: a0, a1: a1})
+		t.groups = append(t.groups, proposerRule21Group{hash: h, a0: a0, a1: a1})
 	}
 	t.set.Add(h, i)
 	return i
@@ -4002,7 +4008,7 @@ func (s *proposer) rule21Heads() {
 		}
 		g.told, g.last = g.count > 0, g.value
 		if g.count == 0 {
-			t.set.Remove(rt.Hash(0).Text(g.a0).U64(g.a1).Sum(), i)
+			t.set.Remove(g.hash, i)
 			*g = proposerRule21Group{}
 			t.free = append(t.free, i)
 		}
@@ -4020,6 +4026,7 @@ type proposerRule25 struct {
 type proposerRule25Group struct {
 	a0      string
 	a1      uint64
+	hash    uint32
 	count   int32 // of rows
 	touched bool
 	value   uint64
@@ -4061,10 +4068,10 @@ func (t *proposerRule25) group(a0 string, a1 uint64) int32 {
 	if n := len(t.free); n > 0 {
 		i = t.free[n-1]
 		t.free = t.free[:n-1]
-		t.groups[i] = proposerRule25Group{a0: a0, a1: a1}
+		t.groups[i] = proposerRule25Group{hash: h, a0: a0, a1: a1}
 	} else {
 		i = int32(len(t.groups))
-		t.groups = append(t.groups, proposerRule25Group{a0: a0, a1: a1})
+		t.groups = append(t.groups, proposerRule25Group{hash: h, a0: a0, a1: a1})
 	}
 	t.set.Add(h, i)
 	return i
@@ -4084,7 +4091,7 @@ func (s *proposer) rule25Heads() {
 		}
 		g.told, g.last = g.count > 0, g.value
 		if g.count == 0 {
-			t.set.Remove(rt.Hash(0).Text(g.a0).U64(g.a1).Sum(), i)
+			t.set.Remove(g.hash, i)
 			*g = proposerRule25Group{}
 			t.free = append(t.free, i)
 		}
@@ -4104,6 +4111,7 @@ type proposerRule27Group struct {
 	a1      uint64
 	a2      string
 	a3      uint64
+	hash    uint32
 	count   int32 // of rows
 	touched bool
 	value   uint64
@@ -4145,10 +4153,10 @@ func (t *proposerRule27) group(a0 string, a1 uint64, a2 string, a3 uint64) int32
 	if n := len(t.free); n > 0 {
 		i = t.free[n-1]
 		t.free = t.free[:n-1]
-		t.groups[i] = proposerRule27Group{a0: a0, a1: a1, a2: a2, a3: a3}
+		t.groups[i] = proposerRule27Group{hash: h, a0: a0, a1: a1, a2: a2, a3: a3}
 	} else {
 		i = int32(len(t.groups))
-		t.groups = append(t.groups, proposerRule27Group{a0: a0, a1: a1, a2: a2, a3: a3})
+		t.groups = append(t.groups, proposerRule27Group{hash: h, a0: a0, a1: a1, a2: a2, a3: a3})
 	}
 	t.set.Add(h, i)
 	return i
@@ -4168,7 +4176,7 @@ func (s *proposer) rule27Heads() {
 		}
 		g.told, g.last = g.count > 0, g.value
 		if g.count == 0 {
-			t.set.Remove(rt.Hash(0).Text(g.a0).U64(g.a1).Text(g.a2).U64(g.a3).Sum(), i)
+			t.set.Remove(g.hash, i)
 			*g = proposerRule27Group{}
 			t.free = append(t.free, i)
 		}
@@ -4189,6 +4197,7 @@ type proposerRule33 struct {
 type proposerRule33Group struct {
 	a0      string
 	a1      uint64
+	hash    uint32
 	count   int32 // of rows
 	touched bool
 	rows    int32 // the first, or -1
@@ -4300,10 +4309,10 @@ func (t *proposerRule33) group(a0 string, a1 uint64) int32 {
 	if n := len(t.free); n > 0 {
 		i = t.free[n-1]
 		t.free = t.free[:n-1]
-		t.groups[i] = proposerRule33Group{a0: a0, a1: a1, rows: -1}
+		t.groups[i] = proposerRule33Group{hash: h, a0: a0, a1: a1, rows: -1}
 	} else {
 		i = int32(len(t.groups))
-		t.groups = append(t.groups, proposerRule33Group{a0: a0, a1: a1, rows: -1})
+		t.groups = append(t.groups, proposerRule33Group{hash: h, a0: a0, a1: a1, rows: -1})
 	}
 	t.set.Add(h, i)
 	return i
@@ -4323,7 +4332,7 @@ func (s *proposer) rule33Heads() {
 		}
 		g.told, g.last = g.count > 0, g.value
 		if g.count == 0 {
-			t.set.Remove(rt.Hash(0).Text(g.a0).U64(g.a1).Sum(), i)
+			t.set.Remove(g.hash, i)
 			*g = proposerRule33Group{}
 			t.free = append(t.free, i)
 		}
@@ -4340,6 +4349,7 @@ type proposerRule36 struct {
 
 type proposerRule36Group struct {
 	a0      uint64
+	hash    uint32
 	count   int32 // of rows
 	touched bool
 	value   uint64
@@ -4381,10 +4391,10 @@ func (t *proposerRule36) group(a0 uint64) int32 {
 	if n := len(t.free); n > 0 {
 		i = t.free[n-1]
 		t.free = t.free[:n-1]
-		t.groups[i] = proposerRule36Group{a0: a0}
+		t.groups[i] = proposerRule36Group{hash: h, a0: a0}
 	} else {
 		i = int32(len(t.groups))
-		t.groups = append(t.groups, proposerRule36Group{a0: a0})
+		t.groups = append(t.groups, proposerRule36Group{hash: h, a0: a0})
 	}
 	t.set.Add(h, i)
 	return i
@@ -4404,7 +4414,7 @@ func (s *proposer) rule36Heads() {
 		}
 		g.told, g.last = g.count > 0, g.value
 		if g.count == 0 {
-			t.set.Remove(rt.Hash(0).U64(g.a0).Sum(), i)
+			t.set.Remove(g.hash, i)
 			*g = proposerRule36Group{}
 			t.free = append(t.free, i)
 		}
@@ -4424,6 +4434,7 @@ type proposerRule38 struct {
 
 type proposerRule38Group struct {
 	a0      uint64
+	hash    uint32
 	count   int32 // of rows
 	touched bool
 	rows    int32 // the first, or -1
@@ -4539,10 +4550,10 @@ func (t *proposerRule38) group(a0 uint64) int32 {
 	if n := len(t.free); n > 0 {
 		i = t.free[n-1]
 		t.free = t.free[:n-1]
-		t.groups[i] = proposerRule38Group{a0: a0, rows: -1}
+		t.groups[i] = proposerRule38Group{hash: h, a0: a0, rows: -1}
 	} else {
 		i = int32(len(t.groups))
-		t.groups = append(t.groups, proposerRule38Group{a0: a0, rows: -1})
+		t.groups = append(t.groups, proposerRule38Group{hash: h, a0: a0, rows: -1})
 	}
 	t.set.Add(h, i)
 	return i
@@ -4575,7 +4586,7 @@ func (s *proposer) rule38Heads() {
 		}
 		g.told, g.last = g.count > 0, g.value
 		if g.count == 0 {
-			t.set.Remove(rt.Hash(0).U64(g.a0).Sum(), i)
+			t.set.Remove(g.hash, i)
 			*g = proposerRule38Group{}
 			t.free = append(t.free, i)
 		}
@@ -4594,6 +4605,7 @@ type proposerRule40 struct {
 }
 
 type proposerRule40Group struct {
+	hash    uint32
 	count   int32 // of rows
 	touched bool
 	rows    int32 // the first, or -1
@@ -4708,10 +4720,10 @@ func (t *proposerRule40) group() int32 {
 	if n := len(t.free); n > 0 {
 		i = t.free[n-1]
 		t.free = t.free[:n-1]
-		t.groups[i] = proposerRule40Group{rows: -1}
+		t.groups[i] = proposerRule40Group{hash: h, rows: -1}
 	} else {
 		i = int32(len(t.groups))
-		t.groups = append(t.groups, proposerRule40Group{rows: -1})
+		t.groups = append(t.groups, proposerRule40Group{hash: h, rows: -1})
 	}
 	t.set.Add(h, i)
 	return i
@@ -4744,7 +4756,7 @@ func (s *proposer) rule40Heads() {
 		}
 		g.told, g.last = g.count > 0, g.value
 		if g.count == 0 {
-			t.set.Remove(rt.Hash(0).Sum(), i)
+			t.set.Remove(g.hash, i)
 			*g = proposerRule40Group{}
 			t.free = append(t.free, i)
 		}
@@ -4763,6 +4775,7 @@ type proposerRule48 struct {
 }
 
 type proposerRule48Group struct {
+	hash    uint32
 	count   int32 // of rows
 	touched bool
 	rows    int32 // the first, or -1
@@ -4874,10 +4887,10 @@ func (t *proposerRule48) group() int32 {
 	if n := len(t.free); n > 0 {
 		i = t.free[n-1]
 		t.free = t.free[:n-1]
-		t.groups[i] = proposerRule48Group{rows: -1}
+		t.groups[i] = proposerRule48Group{hash: h, rows: -1}
 	} else {
 		i = int32(len(t.groups))
-		t.groups = append(t.groups, proposerRule48Group{rows: -1})
+		t.groups = append(t.groups, proposerRule48Group{hash: h, rows: -1})
 	}
 	t.set.Add(h, i)
 	return i
@@ -4916,7 +4929,7 @@ func (s *proposer) rule48Heads() {
 			s.place.Derive(s.place.row(o.o0, o.o1), -1)
 		}
 		if g.count == 0 {
-			t.set.Remove(rt.Hash(0).Sum(), i)
+			t.set.Remove(g.hash, i)
 			*g = proposerRule48Group{}
 			t.free = append(t.free, i)
 		}
@@ -4935,6 +4948,7 @@ type proposerRule49 struct {
 }
 
 type proposerRule49Group struct {
+	hash    uint32
 	count   int32 // of rows
 	touched bool
 	rows    int32 // the first, or -1
@@ -5049,10 +5063,10 @@ func (t *proposerRule49) group() int32 {
 	if n := len(t.free); n > 0 {
 		i = t.free[n-1]
 		t.free = t.free[:n-1]
-		t.groups[i] = proposerRule49Group{rows: -1}
+		t.groups[i] = proposerRule49Group{hash: h, rows: -1}
 	} else {
 		i = int32(len(t.groups))
-		t.groups = append(t.groups, proposerRule49Group{rows: -1})
+		t.groups = append(t.groups, proposerRule49Group{hash: h, rows: -1})
 	}
 	t.set.Add(h, i)
 	return i
@@ -5087,7 +5101,7 @@ func (s *proposer) rule49Heads() {
 		}
 		g.told, g.last = g.count > 0, g.value
 		if g.count == 0 {
-			t.set.Remove(rt.Hash(0).Sum(), i)
+			t.set.Remove(g.hash, i)
 			*g = proposerRule49Group{}
 			t.free = append(t.free, i)
 		}
@@ -5106,6 +5120,7 @@ type proposerRule57Group struct {
 	a0      uint64
 	a1      uint64
 	a2      string
+	hash    uint32
 	count   int32 // of rows
 	touched bool
 	value   uint64
@@ -5147,10 +5162,10 @@ func (t *proposerRule57) group(a0 uint64, a1 uint64, a2 string) int32 {
 	if n := len(t.free); n > 0 {
 		i = t.free[n-1]
 		t.free = t.free[:n-1]
-		t.groups[i] = proposerRule57Group{a0: a0, a1: a1, a2: a2}
+		t.groups[i] = proposerRule57Group{hash: h, a0: a0, a1: a1, a2: a2}
 	} else {
 		i = int32(len(t.groups))
-		t.groups = append(t.groups, proposerRule57Group{a0: a0, a1: a1, a2: a2})
+		t.groups = append(t.groups, proposerRule57Group{hash: h, a0: a0, a1: a1, a2: a2})
 	}
 	t.set.Add(h, i)
 	return i
@@ -5170,7 +5185,7 @@ func (s *proposer) rule57Heads() {
 		}
 		g.told, g.last = g.count > 0, g.value
 		if g.count == 0 {
-			t.set.Remove(rt.Hash(0).U64(g.a0).U64(g.a1).Text(g.a2).Sum(), i)
+			t.set.Remove(g.hash, i)
 			*g = proposerRule57Group{}
 			t.free = append(t.free, i)
 		}
@@ -5429,7 +5444,8 @@ type proposerBoss struct {
 }
 
 type proposerBossRow struct {
-	p string
+	p      string
+	hashes [1]uint32 // of the row, and of its columns of each index
 }
 
 func newProposerBoss() proposerBoss {
@@ -5472,9 +5488,9 @@ search:
 	}
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, proposerBossRow{p: p})
+		t.rows = append(t.rows, proposerBossRow{p: p, hashes: [1]uint32{h}})
 	} else {
-		t.rows[i] = proposerBossRow{p: p}
+		t.rows[i] = proposerBossRow{p: p, hashes: [1]uint32{h}}
 	}
 	t.set.Add(h, i)
 	return i
@@ -5482,7 +5498,7 @@ search:
 
 func (t *proposerBoss) remove(i int32) {
 	r := &t.rows[i]
-	t.set.Remove(rt.Hash(0).Text(r.p).Sum(), i)
+	t.set.Remove(r.hashes[0], i)
 	*r = proposerBossRow{}
 }
 
@@ -5576,7 +5592,11 @@ func (t *proposerRank) find(p string, i_ uint64) int32 {
 
 // first0 is the first row of p, or -1; the others are linked to it.
 func (t *proposerRank) first0(p string) int32 {
-	h := rt.Hash(0).Text(p).Sum()
+	return t.at0(rt.Hash(0).Text(p).Sum(), p)
+}
+
+// at0 is first0 of columns whose hash is known.
+func (t *proposerRank) at0(h uint32, p string) int32 {
 	for at := h; ; at++ {
 		i, tag := t.by0.At(at)
 		if i == 0 {
@@ -5592,7 +5612,8 @@ func (t *proposerRank) first0(p string) int32 {
 
 // add adds a fact.
 func (t *proposerRank) add(p string, i_ uint64) {
-	h := rt.Hash(0).Text(p).U64(i_).Sum()
+	begin := rt.Hash(0).Text(p)
+	h := begin.U64(i_).Sum()
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -5605,11 +5626,11 @@ search:
 			}
 		}
 	}
+	h0 := begin.Sum()
 	i := int32(len(t.rows))
 	t.rows = append(t.rows, proposerRankRow{p: p, i_: i_})
 	t.set.Add(h, i)
-	h0 := rt.Hash(0).Text(p).Sum()
-	if other := t.first0(p); other >= 0 {
+	if other := t.at0(h0, p); other >= 0 {
 		t.rows[i].link0 = rt.Link{Next: other, Prev: rt.None}
 		t.rows[other].link0.Prev = i
 		t.by0.Replace(h0, other, i)
@@ -5998,7 +6019,11 @@ func (t *proposerTo_acceptor_order) find(l_ string, to string) int32 {
 
 // first0 is the first row of l_, or -1; the others are linked to it.
 func (t *proposerTo_acceptor_order) first0(l_ string) int32 {
-	h := rt.Hash(0).Text(l_).Sum()
+	return t.at0(rt.Hash(0).Text(l_).Sum(), l_)
+}
+
+// at0 is first0 of columns whose hash is known.
+func (t *proposerTo_acceptor_order) at0(h uint32, l_ string) int32 {
 	for at := h; ; at++ {
 		i, tag := t.by0.At(at)
 		if i == 0 {
@@ -6014,7 +6039,8 @@ func (t *proposerTo_acceptor_order) first0(l_ string) int32 {
 
 // add adds a fact.
 func (t *proposerTo_acceptor_order) add(l_ string, to string) {
-	h := rt.Hash(0).Text(l_).Text(to).Sum()
+	begin := rt.Hash(0).Text(l_)
+	h := begin.Text(to).Sum()
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -6027,11 +6053,11 @@ search:
 			}
 		}
 	}
+	h0 := begin.Sum()
 	i := int32(len(t.rows))
 	t.rows = append(t.rows, proposerTo_acceptor_orderRow{l_: l_, to: to})
 	t.set.Add(h, i)
-	h0 := rt.Hash(0).Text(l_).Sum()
-	if other := t.first0(l_); other >= 0 {
+	if other := t.at0(h0, l_); other >= 0 {
 		t.rows[i].link0 = rt.Link{Next: other, Prev: rt.None}
 		t.rows[other].link0.Prev = i
 		t.by0.Replace(h0, other, i)
@@ -6050,10 +6076,11 @@ type proposerPromise struct {
 }
 
 type proposerPromiseRow struct {
-	c0    string
-	c1    uint64
-	c2    uint64
-	link0 rt.Link
+	c0     string
+	c1     uint64
+	c2     uint64
+	link0  rt.Link
+	hashes [2]uint32 // of the row, and of its columns of each index
 }
 
 func newProposerPromise() proposerPromise {
@@ -6066,7 +6093,7 @@ func newProposerPromise() proposerPromise {
 
 // find is the row of a fact, or -1.
 func (t *proposerPromise) find(c0 string, c1 uint64, c2 uint64) int32 {
-	h := rt.Hash(0).Text(c0).U64(c1).U64(c2).Sum()
+	h := rt.Hash(0).U64(c1).Text(c0).U64(c2).Sum()
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -6082,7 +6109,11 @@ func (t *proposerPromise) find(c0 string, c1 uint64, c2 uint64) int32 {
 
 // first0 is the first row of c1, or -1; the others are linked to it.
 func (t *proposerPromise) first0(c1 uint64) int32 {
-	h := rt.Hash(0).U64(c1).Sum()
+	return t.at0(rt.Hash(0).U64(c1).Sum(), c1)
+}
+
+// at0 is first0 of columns whose hash is known.
+func (t *proposerPromise) at0(h uint32, c1 uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.by0.At(at)
 		if i == 0 {
@@ -6098,7 +6129,8 @@ func (t *proposerPromise) first0(c1 uint64) int32 {
 
 // row is the row of a fact, which is added if it is not there.
 func (t *proposerPromise) row(c0 string, c1 uint64, c2 uint64) int32 {
-	h := rt.Hash(0).Text(c0).U64(c1).U64(c2).Sum()
+	begin := rt.Hash(0).U64(c1)
+	h := begin.Text(c0).U64(c2).Sum()
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -6111,15 +6143,15 @@ search:
 			}
 		}
 	}
+	h0 := begin.Sum()
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, proposerPromiseRow{c0: c0, c1: c1, c2: c2})
+		t.rows = append(t.rows, proposerPromiseRow{c0: c0, c1: c1, c2: c2, hashes: [2]uint32{h, h0}})
 	} else {
-		t.rows[i] = proposerPromiseRow{c0: c0, c1: c1, c2: c2}
+		t.rows[i] = proposerPromiseRow{c0: c0, c1: c1, c2: c2, hashes: [2]uint32{h, h0}}
 	}
 	t.set.Add(h, i)
-	h0 := rt.Hash(0).U64(c1).Sum()
-	if other := t.first0(c1); other >= 0 {
+	if other := t.at0(h0, c1); other >= 0 {
 		t.rows[i].link0 = rt.Link{Next: other, Prev: rt.None}
 		t.rows[other].link0.Prev = i
 		t.by0.Replace(h0, other, i)
@@ -6132,13 +6164,13 @@ search:
 
 func (t *proposerPromise) remove(i int32) {
 	r := &t.rows[i]
-	t.set.Remove(rt.Hash(0).Text(r.c0).U64(r.c1).U64(r.c2).Sum(), i)
+	t.set.Remove(r.hashes[0], i)
 	if l := r.link0; l.Prev >= 0 {
 		t.rows[l.Prev].link0.Next = l.Next
 	} else if l.Next >= 0 {
-		t.by0.Replace(rt.Hash(0).U64(r.c1).Sum(), i, l.Next)
+		t.by0.Replace(r.hashes[1], i, l.Next)
 	} else {
-		t.by0.Remove(rt.Hash(0).U64(r.c1).Sum(), i)
+		t.by0.Remove(r.hashes[1], i)
 	}
 	if l := r.link0; l.Next >= 0 {
 		t.rows[l.Next].link0.Prev = l.Prev
@@ -6155,10 +6187,11 @@ type proposerPromises struct {
 }
 
 type proposerPromisesRow struct {
-	a     string
-	b     uint64
-	n     uint64
-	link0 rt.Link
+	a      string
+	b      uint64
+	n      uint64
+	link0  rt.Link
+	hashes [2]uint32 // of the row, and of its columns of each index
 }
 
 func newProposerPromises() proposerPromises {
@@ -6187,7 +6220,11 @@ func (t *proposerPromises) find(a string, b uint64, n uint64) int32 {
 
 // first0 is the first row of a, b, or -1; the others are linked to it.
 func (t *proposerPromises) first0(a string, b uint64) int32 {
-	h := rt.Hash(0).Text(a).U64(b).Sum()
+	return t.at0(rt.Hash(0).Text(a).U64(b).Sum(), a, b)
+}
+
+// at0 is first0 of columns whose hash is known.
+func (t *proposerPromises) at0(h uint32, a string, b uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.by0.At(at)
 		if i == 0 {
@@ -6203,7 +6240,8 @@ func (t *proposerPromises) first0(a string, b uint64) int32 {
 
 // row is the row of a fact, which is added if it is not there.
 func (t *proposerPromises) row(a string, b uint64, n uint64) int32 {
-	h := rt.Hash(0).Text(a).U64(b).U64(n).Sum()
+	begin := rt.Hash(0).Text(a).U64(b)
+	h := begin.U64(n).Sum()
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -6216,15 +6254,15 @@ search:
 			}
 		}
 	}
+	h0 := begin.Sum()
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, proposerPromisesRow{a: a, b: b, n: n})
+		t.rows = append(t.rows, proposerPromisesRow{a: a, b: b, n: n, hashes: [2]uint32{h, h0}})
 	} else {
-		t.rows[i] = proposerPromisesRow{a: a, b: b, n: n}
+		t.rows[i] = proposerPromisesRow{a: a, b: b, n: n, hashes: [2]uint32{h, h0}}
 	}
 	t.set.Add(h, i)
-	h0 := rt.Hash(0).Text(a).U64(b).Sum()
-	if other := t.first0(a, b); other >= 0 {
+	if other := t.at0(h0, a, b); other >= 0 {
 		t.rows[i].link0 = rt.Link{Next: other, Prev: rt.None}
 		t.rows[other].link0.Prev = i
 		t.by0.Replace(h0, other, i)
@@ -6237,13 +6275,13 @@ search:
 
 func (t *proposerPromises) remove(i int32) {
 	r := &t.rows[i]
-	t.set.Remove(rt.Hash(0).Text(r.a).U64(r.b).U64(r.n).Sum(), i)
+	t.set.Remove(r.hashes[0], i)
 	if l := r.link0; l.Prev >= 0 {
 		t.rows[l.Prev].link0.Next = l.Next
 	} else if l.Next >= 0 {
-		t.by0.Replace(rt.Hash(0).Text(r.a).U64(r.b).Sum(), i, l.Next)
+		t.by0.Replace(r.hashes[1], i, l.Next)
 	} else {
-		t.by0.Remove(rt.Hash(0).Text(r.a).U64(r.b).Sum(), i)
+		t.by0.Remove(r.hashes[1], i)
 	}
 	if l := r.link0; l.Next >= 0 {
 		t.rows[l.Next].link0.Prev = l.Prev
@@ -6260,12 +6298,13 @@ type proposerEntry struct {
 }
 
 type proposerEntryRow struct {
-	c0    string
-	c1    uint64
-	c2    uint64
-	c3    uint64
-	c4    string
-	link0 rt.Link
+	c0     string
+	c1     uint64
+	c2     uint64
+	c3     uint64
+	c4     string
+	link0  rt.Link
+	hashes [2]uint32 // of the row, and of its columns of each index
 }
 
 func newProposerEntry() proposerEntry {
@@ -6278,7 +6317,7 @@ func newProposerEntry() proposerEntry {
 
 // find is the row of a fact, or -1.
 func (t *proposerEntry) find(c0 string, c1 uint64, c2 uint64, c3 uint64, c4 string) int32 {
-	h := rt.Hash(0).Text(c0).U64(c1).U64(c2).U64(c3).Text(c4).Sum()
+	h := rt.Hash(0).U64(c1).Text(c0).U64(c2).U64(c3).Text(c4).Sum()
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -6294,7 +6333,11 @@ func (t *proposerEntry) find(c0 string, c1 uint64, c2 uint64, c3 uint64, c4 stri
 
 // first0 is the first row of c1, or -1; the others are linked to it.
 func (t *proposerEntry) first0(c1 uint64) int32 {
-	h := rt.Hash(0).U64(c1).Sum()
+	return t.at0(rt.Hash(0).U64(c1).Sum(), c1)
+}
+
+// at0 is first0 of columns whose hash is known.
+func (t *proposerEntry) at0(h uint32, c1 uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.by0.At(at)
 		if i == 0 {
@@ -6310,7 +6353,8 @@ func (t *proposerEntry) first0(c1 uint64) int32 {
 
 // row is the row of a fact, which is added if it is not there.
 func (t *proposerEntry) row(c0 string, c1 uint64, c2 uint64, c3 uint64, c4 string) int32 {
-	h := rt.Hash(0).Text(c0).U64(c1).U64(c2).U64(c3).Text(c4).Sum()
+	begin := rt.Hash(0).U64(c1)
+	h := begin.Text(c0).U64(c2).U64(c3).Text(c4).Sum()
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -6323,15 +6367,15 @@ search:
 			}
 		}
 	}
+	h0 := begin.Sum()
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, proposerEntryRow{c0: c0, c1: c1, c2: c2, c3: c3, c4: c4})
+		t.rows = append(t.rows, proposerEntryRow{c0: c0, c1: c1, c2: c2, c3: c3, c4: c4, hashes: [2]uint32{h, h0}})
 	} else {
-		t.rows[i] = proposerEntryRow{c0: c0, c1: c1, c2: c2, c3: c3, c4: c4}
+		t.rows[i] = proposerEntryRow{c0: c0, c1: c1, c2: c2, c3: c3, c4: c4, hashes: [2]uint32{h, h0}}
 	}
 	t.set.Add(h, i)
-	h0 := rt.Hash(0).U64(c1).Sum()
-	if other := t.first0(c1); other >= 0 {
+	if other := t.at0(h0, c1); other >= 0 {
 		t.rows[i].link0 = rt.Link{Next: other, Prev: rt.None}
 		t.rows[other].link0.Prev = i
 		t.by0.Replace(h0, other, i)
@@ -6344,13 +6388,13 @@ search:
 
 func (t *proposerEntry) remove(i int32) {
 	r := &t.rows[i]
-	t.set.Remove(rt.Hash(0).Text(r.c0).U64(r.c1).U64(r.c2).U64(r.c3).Text(r.c4).Sum(), i)
+	t.set.Remove(r.hashes[0], i)
 	if l := r.link0; l.Prev >= 0 {
 		t.rows[l.Prev].link0.Next = l.Next
 	} else if l.Next >= 0 {
-		t.by0.Replace(rt.Hash(0).U64(r.c1).Sum(), i, l.Next)
+		t.by0.Replace(r.hashes[1], i, l.Next)
 	} else {
-		t.by0.Remove(rt.Hash(0).U64(r.c1).Sum(), i)
+		t.by0.Remove(r.hashes[1], i)
 	}
 	if l := r.link0; l.Next >= 0 {
 		t.rows[l.Next].link0.Prev = l.Prev
@@ -6368,13 +6412,14 @@ type proposerEntries struct {
 }
 
 type proposerEntriesRow struct {
-	a     string
-	b     uint64
-	slot  uint64
-	c     uint64
-	v     string
-	link0 rt.Link
-	link1 rt.Link
+	a      string
+	b      uint64
+	slot   uint64
+	c      uint64
+	v      string
+	link0  rt.Link
+	link1  rt.Link
+	hashes [3]uint32 // of the row, and of its columns of each index
 }
 
 func newProposerEntries() proposerEntries {
@@ -6388,7 +6433,7 @@ func newProposerEntries() proposerEntries {
 
 // find is the row of a fact, or -1.
 func (t *proposerEntries) find(a string, b uint64, slot uint64, c uint64, v string) int32 {
-	h := rt.Hash(0).Text(a).U64(b).U64(slot).U64(c).Text(v).Sum()
+	h := rt.Hash(0).U64(b).Text(a).U64(slot).U64(c).Text(v).Sum()
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -6404,7 +6449,11 @@ func (t *proposerEntries) find(a string, b uint64, slot uint64, c uint64, v stri
 
 // first0 is the first row of b, or -1; the others are linked to it.
 func (t *proposerEntries) first0(b uint64) int32 {
-	h := rt.Hash(0).U64(b).Sum()
+	return t.at0(rt.Hash(0).U64(b).Sum(), b)
+}
+
+// at0 is first0 of columns whose hash is known.
+func (t *proposerEntries) at0(h uint32, b uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.by0.At(at)
 		if i == 0 {
@@ -6420,7 +6469,11 @@ func (t *proposerEntries) first0(b uint64) int32 {
 
 // first1 is the first row of slot, c, or -1; the others are linked to it.
 func (t *proposerEntries) first1(slot uint64, c uint64) int32 {
-	h := rt.Hash(0).U64(slot).U64(c).Sum()
+	return t.at1(rt.Hash(0).U64(slot).U64(c).Sum(), slot, c)
+}
+
+// at1 is first1 of columns whose hash is known.
+func (t *proposerEntries) at1(h uint32, slot uint64, c uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.by1.At(at)
 		if i == 0 {
@@ -6436,7 +6489,8 @@ func (t *proposerEntries) first1(slot uint64, c uint64) int32 {
 
 // row is the row of a fact, which is added if it is not there.
 func (t *proposerEntries) row(a string, b uint64, slot uint64, c uint64, v string) int32 {
-	h := rt.Hash(0).Text(a).U64(b).U64(slot).U64(c).Text(v).Sum()
+	begin := rt.Hash(0).U64(b)
+	h := begin.Text(a).U64(slot).U64(c).Text(v).Sum()
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -6449,15 +6503,16 @@ search:
 			}
 		}
 	}
+	h0 := begin.Sum()
+	h1 := rt.Hash(0).U64(slot).U64(c).Sum()
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, proposerEntriesRow{a: a, b: b, slot: slot, c: c, v: v})
+		t.rows = append(t.rows, proposerEntriesRow{a: a, b: b, slot: slot, c: c, v: v, hashes: [3]uint32{h, h0, h1}})
 	} else {
-		t.rows[i] = proposerEntriesRow{a: a, b: b, slot: slot, c: c, v: v}
+		t.rows[i] = proposerEntriesRow{a: a, b: b, slot: slot, c: c, v: v, hashes: [3]uint32{h, h0, h1}}
 	}
 	t.set.Add(h, i)
-	h0 := rt.Hash(0).U64(b).Sum()
-	if other := t.first0(b); other >= 0 {
+	if other := t.at0(h0, b); other >= 0 {
 		t.rows[i].link0 = rt.Link{Next: other, Prev: rt.None}
 		t.rows[other].link0.Prev = i
 		t.by0.Replace(h0, other, i)
@@ -6465,8 +6520,7 @@ search:
 		t.rows[i].link0 = rt.Link{Next: rt.None, Prev: rt.None}
 		t.by0.Add(h0, i)
 	}
-	h1 := rt.Hash(0).U64(slot).U64(c).Sum()
-	if other := t.first1(slot, c); other >= 0 {
+	if other := t.at1(h1, slot, c); other >= 0 {
 		t.rows[i].link1 = rt.Link{Next: other, Prev: rt.None}
 		t.rows[other].link1.Prev = i
 		t.by1.Replace(h1, other, i)
@@ -6479,13 +6533,13 @@ search:
 
 func (t *proposerEntries) remove(i int32) {
 	r := &t.rows[i]
-	t.set.Remove(rt.Hash(0).Text(r.a).U64(r.b).U64(r.slot).U64(r.c).Text(r.v).Sum(), i)
+	t.set.Remove(r.hashes[0], i)
 	if l := r.link0; l.Prev >= 0 {
 		t.rows[l.Prev].link0.Next = l.Next
 	} else if l.Next >= 0 {
-		t.by0.Replace(rt.Hash(0).U64(r.b).Sum(), i, l.Next)
+		t.by0.Replace(r.hashes[1], i, l.Next)
 	} else {
-		t.by0.Remove(rt.Hash(0).U64(r.b).Sum(), i)
+		t.by0.Remove(r.hashes[1], i)
 	}
 	if l := r.link0; l.Next >= 0 {
 		t.rows[l.Next].link0.Prev = l.Prev
@@ -6493,9 +6547,9 @@ func (t *proposerEntries) remove(i int32) {
 	if l := r.link1; l.Prev >= 0 {
 		t.rows[l.Prev].link1.Next = l.Next
 	} else if l.Next >= 0 {
-		t.by1.Replace(rt.Hash(0).U64(r.slot).U64(r.c).Sum(), i, l.Next)
+		t.by1.Replace(r.hashes[2], i, l.Next)
 	} else {
-		t.by1.Remove(rt.Hash(0).U64(r.slot).U64(r.c).Sum(), i)
+		t.by1.Remove(r.hashes[2], i)
 	}
 	if l := r.link1; l.Next >= 0 {
 		t.rows[l.Next].link1.Prev = l.Prev
@@ -6512,10 +6566,11 @@ type proposerGot struct {
 }
 
 type proposerGotRow struct {
-	c0    string
-	c1    uint64
-	c2    uint64
-	link0 rt.Link
+	c0     string
+	c1     uint64
+	c2     uint64
+	link0  rt.Link
+	hashes [2]uint32 // of the row, and of its columns of each index
 }
 
 func newProposerGot() proposerGot {
@@ -6544,7 +6599,11 @@ func (t *proposerGot) find(c0 string, c1 uint64, c2 uint64) int32 {
 
 // first0 is the first row of c0, c1, or -1; the others are linked to it.
 func (t *proposerGot) first0(c0 string, c1 uint64) int32 {
-	h := rt.Hash(0).Text(c0).U64(c1).Sum()
+	return t.at0(rt.Hash(0).Text(c0).U64(c1).Sum(), c0, c1)
+}
+
+// at0 is first0 of columns whose hash is known.
+func (t *proposerGot) at0(h uint32, c0 string, c1 uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.by0.At(at)
 		if i == 0 {
@@ -6560,7 +6619,8 @@ func (t *proposerGot) first0(c0 string, c1 uint64) int32 {
 
 // row is the row of a fact, which is added if it is not there.
 func (t *proposerGot) row(c0 string, c1 uint64, c2 uint64) int32 {
-	h := rt.Hash(0).Text(c0).U64(c1).U64(c2).Sum()
+	begin := rt.Hash(0).Text(c0).U64(c1)
+	h := begin.U64(c2).Sum()
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -6573,15 +6633,15 @@ search:
 			}
 		}
 	}
+	h0 := begin.Sum()
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, proposerGotRow{c0: c0, c1: c1, c2: c2})
+		t.rows = append(t.rows, proposerGotRow{c0: c0, c1: c1, c2: c2, hashes: [2]uint32{h, h0}})
 	} else {
-		t.rows[i] = proposerGotRow{c0: c0, c1: c1, c2: c2}
+		t.rows[i] = proposerGotRow{c0: c0, c1: c1, c2: c2, hashes: [2]uint32{h, h0}}
 	}
 	t.set.Add(h, i)
-	h0 := rt.Hash(0).Text(c0).U64(c1).Sum()
-	if other := t.first0(c0, c1); other >= 0 {
+	if other := t.at0(h0, c0, c1); other >= 0 {
 		t.rows[i].link0 = rt.Link{Next: other, Prev: rt.None}
 		t.rows[other].link0.Prev = i
 		t.by0.Replace(h0, other, i)
@@ -6594,13 +6654,13 @@ search:
 
 func (t *proposerGot) remove(i int32) {
 	r := &t.rows[i]
-	t.set.Remove(rt.Hash(0).Text(r.c0).U64(r.c1).U64(r.c2).Sum(), i)
+	t.set.Remove(r.hashes[0], i)
 	if l := r.link0; l.Prev >= 0 {
 		t.rows[l.Prev].link0.Next = l.Next
 	} else if l.Next >= 0 {
-		t.by0.Replace(rt.Hash(0).Text(r.c0).U64(r.c1).Sum(), i, l.Next)
+		t.by0.Replace(r.hashes[1], i, l.Next)
 	} else {
-		t.by0.Remove(rt.Hash(0).Text(r.c0).U64(r.c1).Sum(), i)
+		t.by0.Remove(r.hashes[1], i)
 	}
 	if l := r.link0; l.Next >= 0 {
 		t.rows[l.Next].link0.Prev = l.Prev
@@ -6616,8 +6676,9 @@ type proposerComplete struct {
 }
 
 type proposerCompleteRow struct {
-	c0 string
-	c1 uint64
+	c0     string
+	c1     uint64
+	hashes [1]uint32 // of the row, and of its columns of each index
 }
 
 func newProposerComplete() proposerComplete {
@@ -6660,9 +6721,9 @@ search:
 	}
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, proposerCompleteRow{c0: c0, c1: c1})
+		t.rows = append(t.rows, proposerCompleteRow{c0: c0, c1: c1, hashes: [1]uint32{h}})
 	} else {
-		t.rows[i] = proposerCompleteRow{c0: c0, c1: c1}
+		t.rows[i] = proposerCompleteRow{c0: c0, c1: c1, hashes: [1]uint32{h}}
 	}
 	t.set.Add(h, i)
 	return i
@@ -6670,7 +6731,7 @@ search:
 
 func (t *proposerComplete) remove(i int32) {
 	r := &t.rows[i]
-	t.set.Remove(rt.Hash(0).Text(r.c0).U64(r.c1).Sum(), i)
+	t.set.Remove(r.hashes[0], i)
 	*r = proposerCompleteRow{}
 }
 
@@ -6714,7 +6775,11 @@ func (t *proposerSupport) find(c0 uint64, c1 uint64) int32 {
 
 // first0 is the first row of c0, or -1; the others are linked to it.
 func (t *proposerSupport) first0(c0 uint64) int32 {
-	h := rt.Hash(0).U64(c0).Sum()
+	return t.at0(rt.Hash(0).U64(c0).Sum(), c0)
+}
+
+// at0 is first0 of columns whose hash is known.
+func (t *proposerSupport) at0(h uint32, c0 uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.by0.At(at)
 		if i == 0 {
@@ -6730,7 +6795,8 @@ func (t *proposerSupport) first0(c0 uint64) int32 {
 
 // row is the row of a fact, which is added if it is not there.
 func (t *proposerSupport) row(c0 uint64, c1 uint64) int32 {
-	h := rt.Hash(0).U64(c0).U64(c1).Sum()
+	begin := rt.Hash(0).U64(c0)
+	h := begin.U64(c1).Sum()
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -6743,6 +6809,7 @@ search:
 			}
 		}
 	}
+	h0 := begin.Sum()
 	i := t.Row()
 	if int(i) == len(t.rows) {
 		t.rows = append(t.rows, proposerSupportRow{c0: c0, c1: c1})
@@ -6750,8 +6817,7 @@ search:
 		t.rows[i] = proposerSupportRow{c0: c0, c1: c1}
 	}
 	t.set.Add(h, i)
-	h0 := rt.Hash(0).U64(c0).Sum()
-	if other := t.first0(c0); other >= 0 {
+	if other := t.at0(h0, c0); other >= 0 {
 		t.rows[i].link0 = rt.Link{Next: other, Prev: rt.None}
 		t.rows[other].link0.Prev = i
 		t.by0.Replace(h0, other, i)
@@ -6969,9 +7035,10 @@ type proposerAdopted struct {
 }
 
 type proposerAdoptedRow struct {
-	c0 uint64
-	c1 uint64
-	c2 string
+	c0     uint64
+	c1     uint64
+	c2     string
+	hashes [1]uint32 // of the row, and of its columns of each index
 }
 
 func newProposerAdopted() proposerAdopted {
@@ -7014,9 +7081,9 @@ search:
 	}
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, proposerAdoptedRow{c0: c0, c1: c1, c2: c2})
+		t.rows = append(t.rows, proposerAdoptedRow{c0: c0, c1: c1, c2: c2, hashes: [1]uint32{h}})
 	} else {
-		t.rows[i] = proposerAdoptedRow{c0: c0, c1: c1, c2: c2}
+		t.rows[i] = proposerAdoptedRow{c0: c0, c1: c1, c2: c2, hashes: [1]uint32{h}}
 	}
 	t.set.Add(h, i)
 	return i
@@ -7024,7 +7091,7 @@ search:
 
 func (t *proposerAdopted) remove(i int32) {
 	r := &t.rows[i]
-	t.set.Remove(rt.Hash(0).U64(r.c0).U64(r.c1).Text(r.c2).Sum(), i)
+	t.set.Remove(r.hashes[0], i)
 	*r = proposerAdoptedRow{}
 }
 
@@ -7101,9 +7168,10 @@ type proposerProposing struct {
 }
 
 type proposerProposingRow struct {
-	c0 uint64
-	c1 uint64
-	c2 string
+	c0     uint64
+	c1     uint64
+	c2     string
+	hashes [1]uint32 // of the row, and of its columns of each index
 }
 
 func newProposerProposing() proposerProposing {
@@ -7146,9 +7214,9 @@ search:
 	}
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, proposerProposingRow{c0: c0, c1: c1, c2: c2})
+		t.rows = append(t.rows, proposerProposingRow{c0: c0, c1: c1, c2: c2, hashes: [1]uint32{h}})
 	} else {
-		t.rows[i] = proposerProposingRow{c0: c0, c1: c1, c2: c2}
+		t.rows[i] = proposerProposingRow{c0: c0, c1: c1, c2: c2, hashes: [1]uint32{h}}
 	}
 	t.set.Add(h, i)
 	return i
@@ -7156,7 +7224,7 @@ search:
 
 func (t *proposerProposing) remove(i int32) {
 	r := &t.rows[i]
-	t.set.Remove(rt.Hash(0).U64(r.c0).U64(r.c1).Text(r.c2).Sum(), i)
+	t.set.Remove(r.hashes[0], i)
 	*r = proposerProposingRow{}
 }
 
@@ -7197,10 +7265,11 @@ type proposerDone struct {
 }
 
 type proposerDoneRow struct {
-	slot  uint64
-	v     string
-	link0 rt.Link
-	link1 rt.Link
+	slot   uint64
+	v      string
+	link0  rt.Link
+	link1  rt.Link
+	hashes [3]uint32 // of the row, and of its columns of each index
 }
 
 func newProposerDone() proposerDone {
@@ -7214,7 +7283,7 @@ func newProposerDone() proposerDone {
 
 // find is the row of a fact, or -1.
 func (t *proposerDone) find(slot uint64, v string) int32 {
-	h := rt.Hash(0).U64(slot).Text(v).Sum()
+	h := rt.Hash(0).Text(v).U64(slot).Sum()
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -7230,7 +7299,11 @@ func (t *proposerDone) find(slot uint64, v string) int32 {
 
 // first0 is the first row of v, or -1; the others are linked to it.
 func (t *proposerDone) first0(v string) int32 {
-	h := rt.Hash(0).Text(v).Sum()
+	return t.at0(rt.Hash(0).Text(v).Sum(), v)
+}
+
+// at0 is first0 of columns whose hash is known.
+func (t *proposerDone) at0(h uint32, v string) int32 {
 	for at := h; ; at++ {
 		i, tag := t.by0.At(at)
 		if i == 0 {
@@ -7246,7 +7319,11 @@ func (t *proposerDone) first0(v string) int32 {
 
 // first1 is the first row of slot, or -1; the others are linked to it.
 func (t *proposerDone) first1(slot uint64) int32 {
-	h := rt.Hash(0).U64(slot).Sum()
+	return t.at1(rt.Hash(0).U64(slot).Sum(), slot)
+}
+
+// at1 is first1 of columns whose hash is known.
+func (t *proposerDone) at1(h uint32, slot uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.by1.At(at)
 		if i == 0 {
@@ -7262,7 +7339,8 @@ func (t *proposerDone) first1(slot uint64) int32 {
 
 // row is the row of a fact, which is added if it is not there.
 func (t *proposerDone) row(slot uint64, v string) int32 {
-	h := rt.Hash(0).U64(slot).Text(v).Sum()
+	begin := rt.Hash(0).Text(v)
+	h := begin.U64(slot).Sum()
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -7275,15 +7353,16 @@ search:
 			}
 		}
 	}
+	h0 := begin.Sum()
+	h1 := rt.Hash(0).U64(slot).Sum()
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, proposerDoneRow{slot: slot, v: v})
+		t.rows = append(t.rows, proposerDoneRow{slot: slot, v: v, hashes: [3]uint32{h, h0, h1}})
 	} else {
-		t.rows[i] = proposerDoneRow{slot: slot, v: v}
+		t.rows[i] = proposerDoneRow{slot: slot, v: v, hashes: [3]uint32{h, h0, h1}}
 	}
 	t.set.Add(h, i)
-	h0 := rt.Hash(0).Text(v).Sum()
-	if other := t.first0(v); other >= 0 {
+	if other := t.at0(h0, v); other >= 0 {
 		t.rows[i].link0 = rt.Link{Next: other, Prev: rt.None}
 		t.rows[other].link0.Prev = i
 		t.by0.Replace(h0, other, i)
@@ -7291,8 +7370,7 @@ search:
 		t.rows[i].link0 = rt.Link{Next: rt.None, Prev: rt.None}
 		t.by0.Add(h0, i)
 	}
-	h1 := rt.Hash(0).U64(slot).Sum()
-	if other := t.first1(slot); other >= 0 {
+	if other := t.at1(h1, slot); other >= 0 {
 		t.rows[i].link1 = rt.Link{Next: other, Prev: rt.None}
 		t.rows[other].link1.Prev = i
 		t.by1.Replace(h1, other, i)
@@ -7305,13 +7383,13 @@ search:
 
 func (t *proposerDone) remove(i int32) {
 	r := &t.rows[i]
-	t.set.Remove(rt.Hash(0).U64(r.slot).Text(r.v).Sum(), i)
+	t.set.Remove(r.hashes[0], i)
 	if l := r.link0; l.Prev >= 0 {
 		t.rows[l.Prev].link0.Next = l.Next
 	} else if l.Next >= 0 {
-		t.by0.Replace(rt.Hash(0).Text(r.v).Sum(), i, l.Next)
+		t.by0.Replace(r.hashes[1], i, l.Next)
 	} else {
-		t.by0.Remove(rt.Hash(0).Text(r.v).Sum(), i)
+		t.by0.Remove(r.hashes[1], i)
 	}
 	if l := r.link0; l.Next >= 0 {
 		t.rows[l.Next].link0.Prev = l.Prev
@@ -7319,9 +7397,9 @@ func (t *proposerDone) remove(i int32) {
 	if l := r.link1; l.Prev >= 0 {
 		t.rows[l.Prev].link1.Next = l.Next
 	} else if l.Next >= 0 {
-		t.by1.Replace(rt.Hash(0).U64(r.slot).Sum(), i, l.Next)
+		t.by1.Replace(r.hashes[2], i, l.Next)
 	} else {
-		t.by1.Remove(rt.Hash(0).U64(r.slot).Sum(), i)
+		t.by1.Remove(r.hashes[2], i)
 	}
 	if l := r.link1; l.Next >= 0 {
 		t.rows[l.Next].link1.Prev = l.Prev
@@ -7341,6 +7419,7 @@ type proposerQueueRow struct {
 	client string
 	v      string
 	link0  rt.Link
+	hashes [2]uint32 // of the row, and of its columns of each index
 }
 
 func newProposerQueue() proposerQueue {
@@ -7353,7 +7432,7 @@ func newProposerQueue() proposerQueue {
 
 // find is the row of a fact, or -1.
 func (t *proposerQueue) find(client string, v string) int32 {
-	h := rt.Hash(0).Text(client).Text(v).Sum()
+	h := rt.Hash(0).Text(v).Text(client).Sum()
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -7369,7 +7448,11 @@ func (t *proposerQueue) find(client string, v string) int32 {
 
 // first0 is the first row of v, or -1; the others are linked to it.
 func (t *proposerQueue) first0(v string) int32 {
-	h := rt.Hash(0).Text(v).Sum()
+	return t.at0(rt.Hash(0).Text(v).Sum(), v)
+}
+
+// at0 is first0 of columns whose hash is known.
+func (t *proposerQueue) at0(h uint32, v string) int32 {
 	for at := h; ; at++ {
 		i, tag := t.by0.At(at)
 		if i == 0 {
@@ -7385,7 +7468,8 @@ func (t *proposerQueue) first0(v string) int32 {
 
 // row is the row of a fact, which is added if it is not there.
 func (t *proposerQueue) row(client string, v string) int32 {
-	h := rt.Hash(0).Text(client).Text(v).Sum()
+	begin := rt.Hash(0).Text(v)
+	h := begin.Text(client).Sum()
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -7398,15 +7482,15 @@ search:
 			}
 		}
 	}
+	h0 := begin.Sum()
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, proposerQueueRow{client: client, v: v})
+		t.rows = append(t.rows, proposerQueueRow{client: client, v: v, hashes: [2]uint32{h, h0}})
 	} else {
-		t.rows[i] = proposerQueueRow{client: client, v: v}
+		t.rows[i] = proposerQueueRow{client: client, v: v, hashes: [2]uint32{h, h0}}
 	}
 	t.set.Add(h, i)
-	h0 := rt.Hash(0).Text(v).Sum()
-	if other := t.first0(v); other >= 0 {
+	if other := t.at0(h0, v); other >= 0 {
 		t.rows[i].link0 = rt.Link{Next: other, Prev: rt.None}
 		t.rows[other].link0.Prev = i
 		t.by0.Replace(h0, other, i)
@@ -7419,13 +7503,13 @@ search:
 
 func (t *proposerQueue) remove(i int32) {
 	r := &t.rows[i]
-	t.set.Remove(rt.Hash(0).Text(r.client).Text(r.v).Sum(), i)
+	t.set.Remove(r.hashes[0], i)
 	if l := r.link0; l.Prev >= 0 {
 		t.rows[l.Prev].link0.Next = l.Next
 	} else if l.Next >= 0 {
-		t.by0.Replace(rt.Hash(0).Text(r.v).Sum(), i, l.Next)
+		t.by0.Replace(r.hashes[1], i, l.Next)
 	} else {
-		t.by0.Remove(rt.Hash(0).Text(r.v).Sum(), i)
+		t.by0.Remove(r.hashes[1], i)
 	}
 	if l := r.link0; l.Next >= 0 {
 		t.rows[l.Next].link0.Prev = l.Prev
@@ -7442,10 +7526,11 @@ type proposerProposal struct {
 }
 
 type proposerProposalRow struct {
-	b     uint64
-	slot  uint64
-	v     string
-	link0 rt.Link
+	b      uint64
+	slot   uint64
+	v      string
+	link0  rt.Link
+	hashes [2]uint32 // of the row, and of its columns of each index
 }
 
 func newProposerProposal() proposerProposal {
@@ -7474,7 +7559,11 @@ func (t *proposerProposal) find(b uint64, slot uint64, v string) int32 {
 
 // first0 is the first row of b, or -1; the others are linked to it.
 func (t *proposerProposal) first0(b uint64) int32 {
-	h := rt.Hash(0).U64(b).Sum()
+	return t.at0(rt.Hash(0).U64(b).Sum(), b)
+}
+
+// at0 is first0 of columns whose hash is known.
+func (t *proposerProposal) at0(h uint32, b uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.by0.At(at)
 		if i == 0 {
@@ -7490,7 +7579,8 @@ func (t *proposerProposal) first0(b uint64) int32 {
 
 // row is the row of a fact, which is added if it is not there.
 func (t *proposerProposal) row(b uint64, slot uint64, v string) int32 {
-	h := rt.Hash(0).U64(b).U64(slot).Text(v).Sum()
+	begin := rt.Hash(0).U64(b)
+	h := begin.U64(slot).Text(v).Sum()
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -7503,15 +7593,15 @@ search:
 			}
 		}
 	}
+	h0 := begin.Sum()
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, proposerProposalRow{b: b, slot: slot, v: v})
+		t.rows = append(t.rows, proposerProposalRow{b: b, slot: slot, v: v, hashes: [2]uint32{h, h0}})
 	} else {
-		t.rows[i] = proposerProposalRow{b: b, slot: slot, v: v}
+		t.rows[i] = proposerProposalRow{b: b, slot: slot, v: v, hashes: [2]uint32{h, h0}}
 	}
 	t.set.Add(h, i)
-	h0 := rt.Hash(0).U64(b).Sum()
-	if other := t.first0(b); other >= 0 {
+	if other := t.at0(h0, b); other >= 0 {
 		t.rows[i].link0 = rt.Link{Next: other, Prev: rt.None}
 		t.rows[other].link0.Prev = i
 		t.by0.Replace(h0, other, i)
@@ -7524,13 +7614,13 @@ search:
 
 func (t *proposerProposal) remove(i int32) {
 	r := &t.rows[i]
-	t.set.Remove(rt.Hash(0).U64(r.b).U64(r.slot).Text(r.v).Sum(), i)
+	t.set.Remove(r.hashes[0], i)
 	if l := r.link0; l.Prev >= 0 {
 		t.rows[l.Prev].link0.Next = l.Next
 	} else if l.Next >= 0 {
-		t.by0.Replace(rt.Hash(0).U64(r.b).Sum(), i, l.Next)
+		t.by0.Replace(r.hashes[1], i, l.Next)
 	} else {
-		t.by0.Remove(rt.Hash(0).U64(r.b).Sum(), i)
+		t.by0.Remove(r.hashes[1], i)
 	}
 	if l := r.link0; l.Next >= 0 {
 		t.rows[l.Next].link0.Prev = l.Prev
@@ -7546,7 +7636,8 @@ type proposerWaiting struct {
 }
 
 type proposerWaitingRow struct {
-	c0 string
+	c0     string
+	hashes [1]uint32 // of the row, and of its columns of each index
 }
 
 func newProposerWaiting() proposerWaiting {
@@ -7589,9 +7680,9 @@ search:
 	}
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, proposerWaitingRow{c0: c0})
+		t.rows = append(t.rows, proposerWaitingRow{c0: c0, hashes: [1]uint32{h}})
 	} else {
-		t.rows[i] = proposerWaitingRow{c0: c0}
+		t.rows[i] = proposerWaitingRow{c0: c0, hashes: [1]uint32{h}}
 	}
 	t.set.Add(h, i)
 	return i
@@ -7599,7 +7690,7 @@ search:
 
 func (t *proposerWaiting) remove(i int32) {
 	r := &t.rows[i]
-	t.set.Remove(rt.Hash(0).Text(r.c0).Sum(), i)
+	t.set.Remove(r.hashes[0], i)
 	*r = proposerWaitingRow{}
 }
 
@@ -7611,8 +7702,9 @@ type proposerPlace struct {
 }
 
 type proposerPlaceRow struct {
-	c0 string
-	c1 uint64
+	c0     string
+	c1     uint64
+	hashes [1]uint32 // of the row, and of its columns of each index
 }
 
 func newProposerPlace() proposerPlace {
@@ -7655,9 +7747,9 @@ search:
 	}
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, proposerPlaceRow{c0: c0, c1: c1})
+		t.rows = append(t.rows, proposerPlaceRow{c0: c0, c1: c1, hashes: [1]uint32{h}})
 	} else {
-		t.rows[i] = proposerPlaceRow{c0: c0, c1: c1}
+		t.rows[i] = proposerPlaceRow{c0: c0, c1: c1, hashes: [1]uint32{h}}
 	}
 	t.set.Add(h, i)
 	return i
@@ -7665,7 +7757,7 @@ search:
 
 func (t *proposerPlace) remove(i int32) {
 	r := &t.rows[i]
-	t.set.Remove(rt.Hash(0).Text(r.c0).U64(r.c1).Sum(), i)
+	t.set.Remove(r.hashes[0], i)
 	*r = proposerPlaceRow{}
 }
 
@@ -7757,7 +7849,7 @@ func newProposerTo_acceptor() proposerTo_acceptor {
 
 // find is the row of a fact, or -1.
 func (t *proposerTo_acceptor) find(l_ string, part uint64, to string) int32 {
-	h := rt.Hash(0).Text(l_).U64(part).Text(to).Sum()
+	h := rt.Hash(0).U64(part).Text(l_).Text(to).Sum()
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -7773,7 +7865,11 @@ func (t *proposerTo_acceptor) find(l_ string, part uint64, to string) int32 {
 
 // first0 is the first row of part, or -1; the others are linked to it.
 func (t *proposerTo_acceptor) first0(part uint64) int32 {
-	h := rt.Hash(0).U64(part).Sum()
+	return t.at0(rt.Hash(0).U64(part).Sum(), part)
+}
+
+// at0 is first0 of columns whose hash is known.
+func (t *proposerTo_acceptor) at0(h uint32, part uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.by0.At(at)
 		if i == 0 {
@@ -7789,7 +7885,8 @@ func (t *proposerTo_acceptor) first0(part uint64) int32 {
 
 // add adds a fact.
 func (t *proposerTo_acceptor) add(l_ string, part uint64, to string) {
-	h := rt.Hash(0).Text(l_).U64(part).Text(to).Sum()
+	begin := rt.Hash(0).U64(part)
+	h := begin.Text(l_).Text(to).Sum()
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -7802,11 +7899,11 @@ search:
 			}
 		}
 	}
+	h0 := begin.Sum()
 	i := int32(len(t.rows))
 	t.rows = append(t.rows, proposerTo_acceptorRow{l_: l_, part: part, to: to})
 	t.set.Add(h, i)
-	h0 := rt.Hash(0).U64(part).Sum()
-	if other := t.first0(part); other >= 0 {
+	if other := t.at0(h0, part); other >= 0 {
 		t.rows[i].link0 = rt.Link{Next: other, Prev: rt.None}
 		t.rows[other].link0.Prev = i
 		t.by0.Replace(h0, other, i)
@@ -7854,11 +7951,12 @@ type proposerVotes struct {
 }
 
 type proposerVotesRow struct {
-	a     string
-	b     uint64
-	slot  uint64
-	v     string
-	link0 rt.Link
+	a      string
+	b      uint64
+	slot   uint64
+	v      string
+	link0  rt.Link
+	hashes [2]uint32 // of the row, and of its columns of each index
 }
 
 func newProposerVotes() proposerVotes {
@@ -7871,7 +7969,7 @@ func newProposerVotes() proposerVotes {
 
 // find is the row of a fact, or -1.
 func (t *proposerVotes) find(a string, b uint64, slot uint64, v string) int32 {
-	h := rt.Hash(0).Text(a).U64(b).U64(slot).Text(v).Sum()
+	h := rt.Hash(0).U64(slot).Text(a).U64(b).Text(v).Sum()
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -7887,7 +7985,11 @@ func (t *proposerVotes) find(a string, b uint64, slot uint64, v string) int32 {
 
 // first0 is the first row of slot, or -1; the others are linked to it.
 func (t *proposerVotes) first0(slot uint64) int32 {
-	h := rt.Hash(0).U64(slot).Sum()
+	return t.at0(rt.Hash(0).U64(slot).Sum(), slot)
+}
+
+// at0 is first0 of columns whose hash is known.
+func (t *proposerVotes) at0(h uint32, slot uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.by0.At(at)
 		if i == 0 {
@@ -7903,7 +8005,8 @@ func (t *proposerVotes) first0(slot uint64) int32 {
 
 // row is the row of a fact, which is added if it is not there.
 func (t *proposerVotes) row(a string, b uint64, slot uint64, v string) int32 {
-	h := rt.Hash(0).Text(a).U64(b).U64(slot).Text(v).Sum()
+	begin := rt.Hash(0).U64(slot)
+	h := begin.Text(a).U64(b).Text(v).Sum()
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -7916,15 +8019,15 @@ search:
 			}
 		}
 	}
+	h0 := begin.Sum()
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, proposerVotesRow{a: a, b: b, slot: slot, v: v})
+		t.rows = append(t.rows, proposerVotesRow{a: a, b: b, slot: slot, v: v, hashes: [2]uint32{h, h0}})
 	} else {
-		t.rows[i] = proposerVotesRow{a: a, b: b, slot: slot, v: v}
+		t.rows[i] = proposerVotesRow{a: a, b: b, slot: slot, v: v, hashes: [2]uint32{h, h0}}
 	}
 	t.set.Add(h, i)
-	h0 := rt.Hash(0).U64(slot).Sum()
-	if other := t.first0(slot); other >= 0 {
+	if other := t.at0(h0, slot); other >= 0 {
 		t.rows[i].link0 = rt.Link{Next: other, Prev: rt.None}
 		t.rows[other].link0.Prev = i
 		t.by0.Replace(h0, other, i)
@@ -7937,13 +8040,13 @@ search:
 
 func (t *proposerVotes) remove(i int32) {
 	r := &t.rows[i]
-	t.set.Remove(rt.Hash(0).Text(r.a).U64(r.b).U64(r.slot).Text(r.v).Sum(), i)
+	t.set.Remove(r.hashes[0], i)
 	if l := r.link0; l.Prev >= 0 {
 		t.rows[l.Prev].link0.Next = l.Next
 	} else if l.Next >= 0 {
-		t.by0.Replace(rt.Hash(0).U64(r.slot).Sum(), i, l.Next)
+		t.by0.Replace(r.hashes[1], i, l.Next)
 	} else {
-		t.by0.Remove(rt.Hash(0).U64(r.slot).Sum(), i)
+		t.by0.Remove(r.hashes[1], i)
 	}
 	if l := r.link0; l.Next >= 0 {
 		t.rows[l.Next].link0.Prev = l.Prev
@@ -7960,11 +8063,12 @@ type proposerCount struct {
 }
 
 type proposerCountRow struct {
-	c0    uint64
-	c1    uint64
-	c2    string
-	c3    uint64
-	link0 rt.Link
+	c0     uint64
+	c1     uint64
+	c2     string
+	c3     uint64
+	link0  rt.Link
+	hashes [2]uint32 // of the row, and of its columns of each index
 }
 
 func newProposerCount() proposerCount {
@@ -7977,7 +8081,7 @@ func newProposerCount() proposerCount {
 
 // find is the row of a fact, or -1.
 func (t *proposerCount) find(c0 uint64, c1 uint64, c2 string, c3 uint64) int32 {
-	h := rt.Hash(0).U64(c0).U64(c1).Text(c2).U64(c3).Sum()
+	h := rt.Hash(0).U64(c1).U64(c0).Text(c2).U64(c3).Sum()
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -7993,7 +8097,11 @@ func (t *proposerCount) find(c0 uint64, c1 uint64, c2 string, c3 uint64) int32 {
 
 // first0 is the first row of c1, or -1; the others are linked to it.
 func (t *proposerCount) first0(c1 uint64) int32 {
-	h := rt.Hash(0).U64(c1).Sum()
+	return t.at0(rt.Hash(0).U64(c1).Sum(), c1)
+}
+
+// at0 is first0 of columns whose hash is known.
+func (t *proposerCount) at0(h uint32, c1 uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.by0.At(at)
 		if i == 0 {
@@ -8009,7 +8117,8 @@ func (t *proposerCount) first0(c1 uint64) int32 {
 
 // row is the row of a fact, which is added if it is not there.
 func (t *proposerCount) row(c0 uint64, c1 uint64, c2 string, c3 uint64) int32 {
-	h := rt.Hash(0).U64(c0).U64(c1).Text(c2).U64(c3).Sum()
+	begin := rt.Hash(0).U64(c1)
+	h := begin.U64(c0).Text(c2).U64(c3).Sum()
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -8022,15 +8131,15 @@ search:
 			}
 		}
 	}
+	h0 := begin.Sum()
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, proposerCountRow{c0: c0, c1: c1, c2: c2, c3: c3})
+		t.rows = append(t.rows, proposerCountRow{c0: c0, c1: c1, c2: c2, c3: c3, hashes: [2]uint32{h, h0}})
 	} else {
-		t.rows[i] = proposerCountRow{c0: c0, c1: c1, c2: c2, c3: c3}
+		t.rows[i] = proposerCountRow{c0: c0, c1: c1, c2: c2, c3: c3, hashes: [2]uint32{h, h0}}
 	}
 	t.set.Add(h, i)
-	h0 := rt.Hash(0).U64(c1).Sum()
-	if other := t.first0(c1); other >= 0 {
+	if other := t.at0(h0, c1); other >= 0 {
 		t.rows[i].link0 = rt.Link{Next: other, Prev: rt.None}
 		t.rows[other].link0.Prev = i
 		t.by0.Replace(h0, other, i)
@@ -8043,13 +8152,13 @@ search:
 
 func (t *proposerCount) remove(i int32) {
 	r := &t.rows[i]
-	t.set.Remove(rt.Hash(0).U64(r.c0).U64(r.c1).Text(r.c2).U64(r.c3).Sum(), i)
+	t.set.Remove(r.hashes[0], i)
 	if l := r.link0; l.Prev >= 0 {
 		t.rows[l.Prev].link0.Next = l.Next
 	} else if l.Next >= 0 {
-		t.by0.Replace(rt.Hash(0).U64(r.c1).Sum(), i, l.Next)
+		t.by0.Replace(r.hashes[1], i, l.Next)
 	} else {
-		t.by0.Remove(rt.Hash(0).U64(r.c1).Sum(), i)
+		t.by0.Remove(r.hashes[1], i)
 	}
 	if l := r.link0; l.Next >= 0 {
 		t.rows[l.Next].link0.Prev = l.Prev
@@ -8066,9 +8175,10 @@ type proposerChoosing struct {
 }
 
 type proposerChoosingRow struct {
-	c0    uint64
-	c1    string
-	link0 rt.Link
+	c0     uint64
+	c1     string
+	link0  rt.Link
+	hashes [2]uint32 // of the row, and of its columns of each index
 }
 
 func newProposerChoosing() proposerChoosing {
@@ -8081,7 +8191,7 @@ func newProposerChoosing() proposerChoosing {
 
 // find is the row of a fact, or -1.
 func (t *proposerChoosing) find(c0 uint64, c1 string) int32 {
-	h := rt.Hash(0).U64(c0).Text(c1).Sum()
+	h := rt.Hash(0).Text(c1).U64(c0).Sum()
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -8097,7 +8207,11 @@ func (t *proposerChoosing) find(c0 uint64, c1 string) int32 {
 
 // first0 is the first row of c1, or -1; the others are linked to it.
 func (t *proposerChoosing) first0(c1 string) int32 {
-	h := rt.Hash(0).Text(c1).Sum()
+	return t.at0(rt.Hash(0).Text(c1).Sum(), c1)
+}
+
+// at0 is first0 of columns whose hash is known.
+func (t *proposerChoosing) at0(h uint32, c1 string) int32 {
 	for at := h; ; at++ {
 		i, tag := t.by0.At(at)
 		if i == 0 {
@@ -8113,7 +8227,8 @@ func (t *proposerChoosing) first0(c1 string) int32 {
 
 // row is the row of a fact, which is added if it is not there.
 func (t *proposerChoosing) row(c0 uint64, c1 string) int32 {
-	h := rt.Hash(0).U64(c0).Text(c1).Sum()
+	begin := rt.Hash(0).Text(c1)
+	h := begin.U64(c0).Sum()
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -8126,15 +8241,15 @@ search:
 			}
 		}
 	}
+	h0 := begin.Sum()
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, proposerChoosingRow{c0: c0, c1: c1})
+		t.rows = append(t.rows, proposerChoosingRow{c0: c0, c1: c1, hashes: [2]uint32{h, h0}})
 	} else {
-		t.rows[i] = proposerChoosingRow{c0: c0, c1: c1}
+		t.rows[i] = proposerChoosingRow{c0: c0, c1: c1, hashes: [2]uint32{h, h0}}
 	}
 	t.set.Add(h, i)
-	h0 := rt.Hash(0).Text(c1).Sum()
-	if other := t.first0(c1); other >= 0 {
+	if other := t.at0(h0, c1); other >= 0 {
 		t.rows[i].link0 = rt.Link{Next: other, Prev: rt.None}
 		t.rows[other].link0.Prev = i
 		t.by0.Replace(h0, other, i)
@@ -8147,13 +8262,13 @@ search:
 
 func (t *proposerChoosing) remove(i int32) {
 	r := &t.rows[i]
-	t.set.Remove(rt.Hash(0).U64(r.c0).Text(r.c1).Sum(), i)
+	t.set.Remove(r.hashes[0], i)
 	if l := r.link0; l.Prev >= 0 {
 		t.rows[l.Prev].link0.Next = l.Next
 	} else if l.Next >= 0 {
-		t.by0.Replace(rt.Hash(0).Text(r.c1).Sum(), i, l.Next)
+		t.by0.Replace(r.hashes[1], i, l.Next)
 	} else {
-		t.by0.Remove(rt.Hash(0).Text(r.c1).Sum(), i)
+		t.by0.Remove(r.hashes[1], i)
 	}
 	if l := r.link0; l.Next >= 0 {
 		t.rows[l.Next].link0.Prev = l.Prev
@@ -8381,7 +8496,11 @@ func (t *proposerTo_proxy) find(l_ string, to string) int32 {
 
 // first0 is the first row of l_, or -1; the others are linked to it.
 func (t *proposerTo_proxy) first0(l_ string) int32 {
-	h := rt.Hash(0).Text(l_).Sum()
+	return t.at0(rt.Hash(0).Text(l_).Sum(), l_)
+}
+
+// at0 is first0 of columns whose hash is known.
+func (t *proposerTo_proxy) at0(h uint32, l_ string) int32 {
 	for at := h; ; at++ {
 		i, tag := t.by0.At(at)
 		if i == 0 {
@@ -8397,7 +8516,8 @@ func (t *proposerTo_proxy) first0(l_ string) int32 {
 
 // add adds a fact.
 func (t *proposerTo_proxy) add(l_ string, to string) {
-	h := rt.Hash(0).Text(l_).Text(to).Sum()
+	begin := rt.Hash(0).Text(l_)
+	h := begin.Text(to).Sum()
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -8410,11 +8530,11 @@ search:
 			}
 		}
 	}
+	h0 := begin.Sum()
 	i := int32(len(t.rows))
 	t.rows = append(t.rows, proposerTo_proxyRow{l_: l_, to: to})
 	t.set.Add(h, i)
-	h0 := rt.Hash(0).Text(l_).Sum()
-	if other := t.first0(l_); other >= 0 {
+	if other := t.at0(h0, l_); other >= 0 {
 		t.rows[i].link0 = rt.Link{Next: other, Prev: rt.None}
 		t.rows[other].link0.Prev = i
 		t.by0.Replace(h0, other, i)
@@ -8462,7 +8582,11 @@ func (t *proposerTo_herald) find(l_ string, to string) int32 {
 
 // first0 is the first row of l_, or -1; the others are linked to it.
 func (t *proposerTo_herald) first0(l_ string) int32 {
-	h := rt.Hash(0).Text(l_).Sum()
+	return t.at0(rt.Hash(0).Text(l_).Sum(), l_)
+}
+
+// at0 is first0 of columns whose hash is known.
+func (t *proposerTo_herald) at0(h uint32, l_ string) int32 {
 	for at := h; ; at++ {
 		i, tag := t.by0.At(at)
 		if i == 0 {
@@ -8478,7 +8602,8 @@ func (t *proposerTo_herald) first0(l_ string) int32 {
 
 // add adds a fact.
 func (t *proposerTo_herald) add(l_ string, to string) {
-	h := rt.Hash(0).Text(l_).Text(to).Sum()
+	begin := rt.Hash(0).Text(l_)
+	h := begin.Text(to).Sum()
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -8491,11 +8616,11 @@ search:
 			}
 		}
 	}
+	h0 := begin.Sum()
 	i := int32(len(t.rows))
 	t.rows = append(t.rows, proposerTo_heraldRow{l_: l_, to: to})
 	t.set.Add(h, i)
-	h0 := rt.Hash(0).Text(l_).Sum()
-	if other := t.first0(l_); other >= 0 {
+	if other := t.at0(h0, l_); other >= 0 {
 		t.rows[i].link0 = rt.Link{Next: other, Prev: rt.None}
 		t.rows[other].link0.Prev = i
 		t.by0.Replace(h0, other, i)
@@ -8545,9 +8670,10 @@ type proposerAcceptor_due struct {
 }
 
 type proposerAcceptor_dueRow struct {
-	src   string
-	i_    uint64
-	link0 rt.Link
+	src    string
+	i_     uint64
+	link0  rt.Link
+	hashes [2]uint32 // of the row, and of its columns of each index
 }
 
 func newProposerAcceptor_due() proposerAcceptor_due {
@@ -8576,7 +8702,11 @@ func (t *proposerAcceptor_due) find(src string, i_ uint64) int32 {
 
 // first0 is the first row of src, or -1; the others are linked to it.
 func (t *proposerAcceptor_due) first0(src string) int32 {
-	h := rt.Hash(0).Text(src).Sum()
+	return t.at0(rt.Hash(0).Text(src).Sum(), src)
+}
+
+// at0 is first0 of columns whose hash is known.
+func (t *proposerAcceptor_due) at0(h uint32, src string) int32 {
 	for at := h; ; at++ {
 		i, tag := t.by0.At(at)
 		if i == 0 {
@@ -8592,7 +8722,8 @@ func (t *proposerAcceptor_due) first0(src string) int32 {
 
 // row is the row of a fact, which is added if it is not there.
 func (t *proposerAcceptor_due) row(src string, i_ uint64) int32 {
-	h := rt.Hash(0).Text(src).U64(i_).Sum()
+	begin := rt.Hash(0).Text(src)
+	h := begin.U64(i_).Sum()
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -8605,15 +8736,15 @@ search:
 			}
 		}
 	}
+	h0 := begin.Sum()
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, proposerAcceptor_dueRow{src: src, i_: i_})
+		t.rows = append(t.rows, proposerAcceptor_dueRow{src: src, i_: i_, hashes: [2]uint32{h, h0}})
 	} else {
-		t.rows[i] = proposerAcceptor_dueRow{src: src, i_: i_}
+		t.rows[i] = proposerAcceptor_dueRow{src: src, i_: i_, hashes: [2]uint32{h, h0}}
 	}
 	t.set.Add(h, i)
-	h0 := rt.Hash(0).Text(src).Sum()
-	if other := t.first0(src); other >= 0 {
+	if other := t.at0(h0, src); other >= 0 {
 		t.rows[i].link0 = rt.Link{Next: other, Prev: rt.None}
 		t.rows[other].link0.Prev = i
 		t.by0.Replace(h0, other, i)
@@ -8626,13 +8757,13 @@ search:
 
 func (t *proposerAcceptor_due) remove(i int32) {
 	r := &t.rows[i]
-	t.set.Remove(rt.Hash(0).Text(r.src).U64(r.i_).Sum(), i)
+	t.set.Remove(r.hashes[0], i)
 	if l := r.link0; l.Prev >= 0 {
 		t.rows[l.Prev].link0.Next = l.Next
 	} else if l.Next >= 0 {
-		t.by0.Replace(rt.Hash(0).Text(r.src).Sum(), i, l.Next)
+		t.by0.Replace(r.hashes[1], i, l.Next)
 	} else {
-		t.by0.Remove(rt.Hash(0).Text(r.src).Sum(), i)
+		t.by0.Remove(r.hashes[1], i)
 	}
 	if l := r.link0; l.Next >= 0 {
 		t.rows[l.Next].link0.Prev = l.Prev
@@ -8648,8 +8779,9 @@ type proposerAcceptor_past struct {
 }
 
 type proposerAcceptor_pastRow struct {
-	src string
-	i_  uint64
+	src    string
+	i_     uint64
+	hashes [1]uint32 // of the row, and of its columns of each index
 }
 
 func newProposerAcceptor_past() proposerAcceptor_past {
@@ -8692,9 +8824,9 @@ search:
 	}
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, proposerAcceptor_pastRow{src: src, i_: i_})
+		t.rows = append(t.rows, proposerAcceptor_pastRow{src: src, i_: i_, hashes: [1]uint32{h}})
 	} else {
-		t.rows[i] = proposerAcceptor_pastRow{src: src, i_: i_}
+		t.rows[i] = proposerAcceptor_pastRow{src: src, i_: i_, hashes: [1]uint32{h}}
 	}
 	t.set.Add(h, i)
 	return i
@@ -8702,7 +8834,7 @@ search:
 
 func (t *proposerAcceptor_past) remove(i int32) {
 	r := &t.rows[i]
-	t.set.Remove(rt.Hash(0).Text(r.src).U64(r.i_).Sum(), i)
+	t.set.Remove(r.hashes[0], i)
 	*r = proposerAcceptor_pastRow{}
 }
 
@@ -8715,13 +8847,14 @@ type proposerPromise_wait struct {
 }
 
 type proposerPromise_waitRow struct {
-	src   string
-	i_    uint64
-	part  uint64
-	x0    string
-	x1    uint64
-	x2    uint64
-	link0 rt.Link
+	src    string
+	i_     uint64
+	part   uint64
+	x0     string
+	x1     uint64
+	x2     uint64
+	link0  rt.Link
+	hashes [2]uint32 // of the row, and of its columns of each index
 }
 
 func newProposerPromise_wait() proposerPromise_wait {
@@ -8750,7 +8883,11 @@ func (t *proposerPromise_wait) find(src string, i_ uint64, part uint64, x0 strin
 
 // first0 is the first row of src, i_, or -1; the others are linked to it.
 func (t *proposerPromise_wait) first0(src string, i_ uint64) int32 {
-	h := rt.Hash(0).Text(src).U64(i_).Sum()
+	return t.at0(rt.Hash(0).Text(src).U64(i_).Sum(), src, i_)
+}
+
+// at0 is first0 of columns whose hash is known.
+func (t *proposerPromise_wait) at0(h uint32, src string, i_ uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.by0.At(at)
 		if i == 0 {
@@ -8766,7 +8903,8 @@ func (t *proposerPromise_wait) first0(src string, i_ uint64) int32 {
 
 // row is the row of a fact, which is added if it is not there.
 func (t *proposerPromise_wait) row(src string, i_ uint64, part uint64, x0 string, x1 uint64, x2 uint64) int32 {
-	h := rt.Hash(0).Text(src).U64(i_).U64(part).Text(x0).U64(x1).U64(x2).Sum()
+	begin := rt.Hash(0).Text(src).U64(i_)
+	h := begin.U64(part).Text(x0).U64(x1).U64(x2).Sum()
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -8779,15 +8917,15 @@ search:
 			}
 		}
 	}
+	h0 := begin.Sum()
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, proposerPromise_waitRow{src: src, i_: i_, part: part, x0: x0, x1: x1, x2: x2})
+		t.rows = append(t.rows, proposerPromise_waitRow{src: src, i_: i_, part: part, x0: x0, x1: x1, x2: x2, hashes: [2]uint32{h, h0}})
 	} else {
-		t.rows[i] = proposerPromise_waitRow{src: src, i_: i_, part: part, x0: x0, x1: x1, x2: x2}
+		t.rows[i] = proposerPromise_waitRow{src: src, i_: i_, part: part, x0: x0, x1: x1, x2: x2, hashes: [2]uint32{h, h0}}
 	}
 	t.set.Add(h, i)
-	h0 := rt.Hash(0).Text(src).U64(i_).Sum()
-	if other := t.first0(src, i_); other >= 0 {
+	if other := t.at0(h0, src, i_); other >= 0 {
 		t.rows[i].link0 = rt.Link{Next: other, Prev: rt.None}
 		t.rows[other].link0.Prev = i
 		t.by0.Replace(h0, other, i)
@@ -8800,13 +8938,13 @@ search:
 
 func (t *proposerPromise_wait) remove(i int32) {
 	r := &t.rows[i]
-	t.set.Remove(rt.Hash(0).Text(r.src).U64(r.i_).U64(r.part).Text(r.x0).U64(r.x1).U64(r.x2).Sum(), i)
+	t.set.Remove(r.hashes[0], i)
 	if l := r.link0; l.Prev >= 0 {
 		t.rows[l.Prev].link0.Next = l.Next
 	} else if l.Next >= 0 {
-		t.by0.Replace(rt.Hash(0).Text(r.src).U64(r.i_).Sum(), i, l.Next)
+		t.by0.Replace(r.hashes[1], i, l.Next)
 	} else {
-		t.by0.Remove(rt.Hash(0).Text(r.src).U64(r.i_).Sum(), i)
+		t.by0.Remove(r.hashes[1], i)
 	}
 	if l := r.link0; l.Next >= 0 {
 		t.rows[l.Next].link0.Prev = l.Prev
@@ -8823,10 +8961,11 @@ type proposerAcceptor_open struct {
 }
 
 type proposerAcceptor_openRow struct {
-	src   string
-	i_    uint64
-	prev  uint64
-	link0 rt.Link
+	src    string
+	i_     uint64
+	prev   uint64
+	link0  rt.Link
+	hashes [2]uint32 // of the row, and of its columns of each index
 }
 
 func newProposerAcceptor_open() proposerAcceptor_open {
@@ -8855,7 +8994,11 @@ func (t *proposerAcceptor_open) find(src string, i_ uint64, prev uint64) int32 {
 
 // first0 is the first row of src, i_, or -1; the others are linked to it.
 func (t *proposerAcceptor_open) first0(src string, i_ uint64) int32 {
-	h := rt.Hash(0).Text(src).U64(i_).Sum()
+	return t.at0(rt.Hash(0).Text(src).U64(i_).Sum(), src, i_)
+}
+
+// at0 is first0 of columns whose hash is known.
+func (t *proposerAcceptor_open) at0(h uint32, src string, i_ uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.by0.At(at)
 		if i == 0 {
@@ -8871,7 +9014,8 @@ func (t *proposerAcceptor_open) first0(src string, i_ uint64) int32 {
 
 // row is the row of a fact, which is added if it is not there.
 func (t *proposerAcceptor_open) row(src string, i_ uint64, prev uint64) int32 {
-	h := rt.Hash(0).Text(src).U64(i_).U64(prev).Sum()
+	begin := rt.Hash(0).Text(src).U64(i_)
+	h := begin.U64(prev).Sum()
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -8884,15 +9028,15 @@ search:
 			}
 		}
 	}
+	h0 := begin.Sum()
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, proposerAcceptor_openRow{src: src, i_: i_, prev: prev})
+		t.rows = append(t.rows, proposerAcceptor_openRow{src: src, i_: i_, prev: prev, hashes: [2]uint32{h, h0}})
 	} else {
-		t.rows[i] = proposerAcceptor_openRow{src: src, i_: i_, prev: prev}
+		t.rows[i] = proposerAcceptor_openRow{src: src, i_: i_, prev: prev, hashes: [2]uint32{h, h0}}
 	}
 	t.set.Add(h, i)
-	h0 := rt.Hash(0).Text(src).U64(i_).Sum()
-	if other := t.first0(src, i_); other >= 0 {
+	if other := t.at0(h0, src, i_); other >= 0 {
 		t.rows[i].link0 = rt.Link{Next: other, Prev: rt.None}
 		t.rows[other].link0.Prev = i
 		t.by0.Replace(h0, other, i)
@@ -8905,13 +9049,13 @@ search:
 
 func (t *proposerAcceptor_open) remove(i int32) {
 	r := &t.rows[i]
-	t.set.Remove(rt.Hash(0).Text(r.src).U64(r.i_).U64(r.prev).Sum(), i)
+	t.set.Remove(r.hashes[0], i)
 	if l := r.link0; l.Prev >= 0 {
 		t.rows[l.Prev].link0.Next = l.Next
 	} else if l.Next >= 0 {
-		t.by0.Replace(rt.Hash(0).Text(r.src).U64(r.i_).Sum(), i, l.Next)
+		t.by0.Replace(r.hashes[1], i, l.Next)
 	} else {
-		t.by0.Remove(rt.Hash(0).Text(r.src).U64(r.i_).Sum(), i)
+		t.by0.Remove(r.hashes[1], i)
 	}
 	if l := r.link0; l.Next >= 0 {
 		t.rows[l.Next].link0.Prev = l.Prev
@@ -8927,10 +9071,11 @@ type proposerAcceptor_gotten struct {
 }
 
 type proposerAcceptor_gottenRow struct {
-	src string
-	i_  uint64
-	r_  uint64
-	n   uint64
+	src    string
+	i_     uint64
+	r_     uint64
+	n      uint64
+	hashes [1]uint32 // of the row, and of its columns of each index
 }
 
 func newProposerAcceptor_gotten() proposerAcceptor_gotten {
@@ -8973,9 +9118,9 @@ search:
 	}
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, proposerAcceptor_gottenRow{src: src, i_: i_, r_: r_, n: n})
+		t.rows = append(t.rows, proposerAcceptor_gottenRow{src: src, i_: i_, r_: r_, n: n, hashes: [1]uint32{h}})
 	} else {
-		t.rows[i] = proposerAcceptor_gottenRow{src: src, i_: i_, r_: r_, n: n}
+		t.rows[i] = proposerAcceptor_gottenRow{src: src, i_: i_, r_: r_, n: n, hashes: [1]uint32{h}}
 	}
 	t.set.Add(h, i)
 	return i
@@ -8983,7 +9128,7 @@ search:
 
 func (t *proposerAcceptor_gotten) remove(i int32) {
 	r := &t.rows[i]
-	t.set.Remove(rt.Hash(0).Text(r.src).U64(r.i_).U64(r.r_).U64(r.n).Sum(), i)
+	t.set.Remove(r.hashes[0], i)
 	*r = proposerAcceptor_gottenRow{}
 }
 
@@ -9029,15 +9174,16 @@ type proposerEntry_wait struct {
 }
 
 type proposerEntry_waitRow struct {
-	src   string
-	i_    uint64
-	part  uint64
-	x0    string
-	x1    uint64
-	x2    uint64
-	x3    uint64
-	x4    string
-	link0 rt.Link
+	src    string
+	i_     uint64
+	part   uint64
+	x0     string
+	x1     uint64
+	x2     uint64
+	x3     uint64
+	x4     string
+	link0  rt.Link
+	hashes [2]uint32 // of the row, and of its columns of each index
 }
 
 func newProposerEntry_wait() proposerEntry_wait {
@@ -9066,7 +9212,11 @@ func (t *proposerEntry_wait) find(src string, i_ uint64, part uint64, x0 string,
 
 // first0 is the first row of src, i_, or -1; the others are linked to it.
 func (t *proposerEntry_wait) first0(src string, i_ uint64) int32 {
-	h := rt.Hash(0).Text(src).U64(i_).Sum()
+	return t.at0(rt.Hash(0).Text(src).U64(i_).Sum(), src, i_)
+}
+
+// at0 is first0 of columns whose hash is known.
+func (t *proposerEntry_wait) at0(h uint32, src string, i_ uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.by0.At(at)
 		if i == 0 {
@@ -9082,7 +9232,8 @@ func (t *proposerEntry_wait) first0(src string, i_ uint64) int32 {
 
 // row is the row of a fact, which is added if it is not there.
 func (t *proposerEntry_wait) row(src string, i_ uint64, part uint64, x0 string, x1 uint64, x2 uint64, x3 uint64, x4 string) int32 {
-	h := rt.Hash(0).Text(src).U64(i_).U64(part).Text(x0).U64(x1).U64(x2).U64(x3).Text(x4).Sum()
+	begin := rt.Hash(0).Text(src).U64(i_)
+	h := begin.U64(part).Text(x0).U64(x1).U64(x2).U64(x3).Text(x4).Sum()
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -9095,15 +9246,15 @@ search:
 			}
 		}
 	}
+	h0 := begin.Sum()
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, proposerEntry_waitRow{src: src, i_: i_, part: part, x0: x0, x1: x1, x2: x2, x3: x3, x4: x4})
+		t.rows = append(t.rows, proposerEntry_waitRow{src: src, i_: i_, part: part, x0: x0, x1: x1, x2: x2, x3: x3, x4: x4, hashes: [2]uint32{h, h0}})
 	} else {
-		t.rows[i] = proposerEntry_waitRow{src: src, i_: i_, part: part, x0: x0, x1: x1, x2: x2, x3: x3, x4: x4}
+		t.rows[i] = proposerEntry_waitRow{src: src, i_: i_, part: part, x0: x0, x1: x1, x2: x2, x3: x3, x4: x4, hashes: [2]uint32{h, h0}}
 	}
 	t.set.Add(h, i)
-	h0 := rt.Hash(0).Text(src).U64(i_).Sum()
-	if other := t.first0(src, i_); other >= 0 {
+	if other := t.at0(h0, src, i_); other >= 0 {
 		t.rows[i].link0 = rt.Link{Next: other, Prev: rt.None}
 		t.rows[other].link0.Prev = i
 		t.by0.Replace(h0, other, i)
@@ -9116,13 +9267,13 @@ search:
 
 func (t *proposerEntry_wait) remove(i int32) {
 	r := &t.rows[i]
-	t.set.Remove(rt.Hash(0).Text(r.src).U64(r.i_).U64(r.part).Text(r.x0).U64(r.x1).U64(r.x2).U64(r.x3).Text(r.x4).Sum(), i)
+	t.set.Remove(r.hashes[0], i)
 	if l := r.link0; l.Prev >= 0 {
 		t.rows[l.Prev].link0.Next = l.Next
 	} else if l.Next >= 0 {
-		t.by0.Replace(rt.Hash(0).Text(r.src).U64(r.i_).Sum(), i, l.Next)
+		t.by0.Replace(r.hashes[1], i, l.Next)
 	} else {
-		t.by0.Remove(rt.Hash(0).Text(r.src).U64(r.i_).Sum(), i)
+		t.by0.Remove(r.hashes[1], i)
 	}
 	if l := r.link0; l.Next >= 0 {
 		t.rows[l.Next].link0.Prev = l.Prev
@@ -9171,12 +9322,13 @@ type proposerAcceptor_opened struct {
 }
 
 type proposerAcceptor_openedRow struct {
-	src   string
-	i_    uint64
-	prev  uint64
-	link0 rt.Link
-	link1 rt.Link
-	link2 rt.Link
+	src    string
+	i_     uint64
+	prev   uint64
+	link0  rt.Link
+	link1  rt.Link
+	link2  rt.Link
+	hashes [4]uint32 // of the row, and of its columns of each index
 }
 
 func newProposerAcceptor_opened() proposerAcceptor_opened {
@@ -9207,7 +9359,11 @@ func (t *proposerAcceptor_opened) find(src string, i_ uint64, prev uint64) int32
 
 // first0 is the first row of src, i_, or -1; the others are linked to it.
 func (t *proposerAcceptor_opened) first0(src string, i_ uint64) int32 {
-	h := rt.Hash(0).Text(src).U64(i_).Sum()
+	return t.at0(rt.Hash(0).Text(src).U64(i_).Sum(), src, i_)
+}
+
+// at0 is first0 of columns whose hash is known.
+func (t *proposerAcceptor_opened) at0(h uint32, src string, i_ uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.by0.At(at)
 		if i == 0 {
@@ -9223,7 +9379,11 @@ func (t *proposerAcceptor_opened) first0(src string, i_ uint64) int32 {
 
 // first1 is the first row of src, or -1; the others are linked to it.
 func (t *proposerAcceptor_opened) first1(src string) int32 {
-	h := rt.Hash(0).Text(src).Sum()
+	return t.at1(rt.Hash(0).Text(src).Sum(), src)
+}
+
+// at1 is first1 of columns whose hash is known.
+func (t *proposerAcceptor_opened) at1(h uint32, src string) int32 {
 	for at := h; ; at++ {
 		i, tag := t.by1.At(at)
 		if i == 0 {
@@ -9239,7 +9399,11 @@ func (t *proposerAcceptor_opened) first1(src string) int32 {
 
 // first2 is the first row of src, prev, or -1; the others are linked to it.
 func (t *proposerAcceptor_opened) first2(src string, prev uint64) int32 {
-	h := rt.Hash(0).Text(src).U64(prev).Sum()
+	return t.at2(rt.Hash(0).Text(src).U64(prev).Sum(), src, prev)
+}
+
+// at2 is first2 of columns whose hash is known.
+func (t *proposerAcceptor_opened) at2(h uint32, src string, prev uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.by2.At(at)
 		if i == 0 {
@@ -9255,7 +9419,8 @@ func (t *proposerAcceptor_opened) first2(src string, prev uint64) int32 {
 
 // row is the row of a fact, which is added if it is not there.
 func (t *proposerAcceptor_opened) row(src string, i_ uint64, prev uint64) int32 {
-	h := rt.Hash(0).Text(src).U64(i_).U64(prev).Sum()
+	begin := rt.Hash(0).Text(src).U64(i_)
+	h := begin.U64(prev).Sum()
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -9268,15 +9433,17 @@ search:
 			}
 		}
 	}
+	h0 := begin.Sum()
+	h1 := rt.Hash(0).Text(src).Sum()
+	h2 := rt.Hash(0).Text(src).U64(prev).Sum()
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, proposerAcceptor_openedRow{src: src, i_: i_, prev: prev})
+		t.rows = append(t.rows, proposerAcceptor_openedRow{src: src, i_: i_, prev: prev, hashes: [4]uint32{h, h0, h1, h2}})
 	} else {
-		t.rows[i] = proposerAcceptor_openedRow{src: src, i_: i_, prev: prev}
+		t.rows[i] = proposerAcceptor_openedRow{src: src, i_: i_, prev: prev, hashes: [4]uint32{h, h0, h1, h2}}
 	}
 	t.set.Add(h, i)
-	h0 := rt.Hash(0).Text(src).U64(i_).Sum()
-	if other := t.first0(src, i_); other >= 0 {
+	if other := t.at0(h0, src, i_); other >= 0 {
 		t.rows[i].link0 = rt.Link{Next: other, Prev: rt.None}
 		t.rows[other].link0.Prev = i
 		t.by0.Replace(h0, other, i)
@@ -9284,8 +9451,7 @@ search:
 		t.rows[i].link0 = rt.Link{Next: rt.None, Prev: rt.None}
 		t.by0.Add(h0, i)
 	}
-	h1 := rt.Hash(0).Text(src).Sum()
-	if other := t.first1(src); other >= 0 {
+	if other := t.at1(h1, src); other >= 0 {
 		t.rows[i].link1 = rt.Link{Next: other, Prev: rt.None}
 		t.rows[other].link1.Prev = i
 		t.by1.Replace(h1, other, i)
@@ -9293,8 +9459,7 @@ search:
 		t.rows[i].link1 = rt.Link{Next: rt.None, Prev: rt.None}
 		t.by1.Add(h1, i)
 	}
-	h2 := rt.Hash(0).Text(src).U64(prev).Sum()
-	if other := t.first2(src, prev); other >= 0 {
+	if other := t.at2(h2, src, prev); other >= 0 {
 		t.rows[i].link2 = rt.Link{Next: other, Prev: rt.None}
 		t.rows[other].link2.Prev = i
 		t.by2.Replace(h2, other, i)
@@ -9307,13 +9472,13 @@ search:
 
 func (t *proposerAcceptor_opened) remove(i int32) {
 	r := &t.rows[i]
-	t.set.Remove(rt.Hash(0).Text(r.src).U64(r.i_).U64(r.prev).Sum(), i)
+	t.set.Remove(r.hashes[0], i)
 	if l := r.link0; l.Prev >= 0 {
 		t.rows[l.Prev].link0.Next = l.Next
 	} else if l.Next >= 0 {
-		t.by0.Replace(rt.Hash(0).Text(r.src).U64(r.i_).Sum(), i, l.Next)
+		t.by0.Replace(r.hashes[1], i, l.Next)
 	} else {
-		t.by0.Remove(rt.Hash(0).Text(r.src).U64(r.i_).Sum(), i)
+		t.by0.Remove(r.hashes[1], i)
 	}
 	if l := r.link0; l.Next >= 0 {
 		t.rows[l.Next].link0.Prev = l.Prev
@@ -9321,9 +9486,9 @@ func (t *proposerAcceptor_opened) remove(i int32) {
 	if l := r.link1; l.Prev >= 0 {
 		t.rows[l.Prev].link1.Next = l.Next
 	} else if l.Next >= 0 {
-		t.by1.Replace(rt.Hash(0).Text(r.src).Sum(), i, l.Next)
+		t.by1.Replace(r.hashes[2], i, l.Next)
 	} else {
-		t.by1.Remove(rt.Hash(0).Text(r.src).Sum(), i)
+		t.by1.Remove(r.hashes[2], i)
 	}
 	if l := r.link1; l.Next >= 0 {
 		t.rows[l.Next].link1.Prev = l.Prev
@@ -9331,9 +9496,9 @@ func (t *proposerAcceptor_opened) remove(i int32) {
 	if l := r.link2; l.Prev >= 0 {
 		t.rows[l.Prev].link2.Next = l.Next
 	} else if l.Next >= 0 {
-		t.by2.Replace(rt.Hash(0).Text(r.src).U64(r.prev).Sum(), i, l.Next)
+		t.by2.Replace(r.hashes[3], i, l.Next)
 	} else {
-		t.by2.Remove(rt.Hash(0).Text(r.src).U64(r.prev).Sum(), i)
+		t.by2.Remove(r.hashes[3], i)
 	}
 	if l := r.link2; l.Next >= 0 {
 		t.rows[l.Next].link2.Prev = l.Prev
@@ -9350,12 +9515,13 @@ type proposerAcceptor_expect struct {
 }
 
 type proposerAcceptor_expectRow struct {
-	src   string
-	i_    uint64
-	part  uint64
-	prev  uint64
-	n     uint64
-	link0 rt.Link
+	src    string
+	i_     uint64
+	part   uint64
+	prev   uint64
+	n      uint64
+	link0  rt.Link
+	hashes [2]uint32 // of the row, and of its columns of each index
 }
 
 func newProposerAcceptor_expect() proposerAcceptor_expect {
@@ -9384,7 +9550,11 @@ func (t *proposerAcceptor_expect) find(src string, i_ uint64, part uint64, prev 
 
 // first0 is the first row of src, i_, or -1; the others are linked to it.
 func (t *proposerAcceptor_expect) first0(src string, i_ uint64) int32 {
-	h := rt.Hash(0).Text(src).U64(i_).Sum()
+	return t.at0(rt.Hash(0).Text(src).U64(i_).Sum(), src, i_)
+}
+
+// at0 is first0 of columns whose hash is known.
+func (t *proposerAcceptor_expect) at0(h uint32, src string, i_ uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.by0.At(at)
 		if i == 0 {
@@ -9400,7 +9570,8 @@ func (t *proposerAcceptor_expect) first0(src string, i_ uint64) int32 {
 
 // row is the row of a fact, which is added if it is not there.
 func (t *proposerAcceptor_expect) row(src string, i_ uint64, part uint64, prev uint64, n uint64) int32 {
-	h := rt.Hash(0).Text(src).U64(i_).U64(part).U64(prev).U64(n).Sum()
+	begin := rt.Hash(0).Text(src).U64(i_)
+	h := begin.U64(part).U64(prev).U64(n).Sum()
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -9413,15 +9584,15 @@ search:
 			}
 		}
 	}
+	h0 := begin.Sum()
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, proposerAcceptor_expectRow{src: src, i_: i_, part: part, prev: prev, n: n})
+		t.rows = append(t.rows, proposerAcceptor_expectRow{src: src, i_: i_, part: part, prev: prev, n: n, hashes: [2]uint32{h, h0}})
 	} else {
-		t.rows[i] = proposerAcceptor_expectRow{src: src, i_: i_, part: part, prev: prev, n: n}
+		t.rows[i] = proposerAcceptor_expectRow{src: src, i_: i_, part: part, prev: prev, n: n, hashes: [2]uint32{h, h0}}
 	}
 	t.set.Add(h, i)
-	h0 := rt.Hash(0).Text(src).U64(i_).Sum()
-	if other := t.first0(src, i_); other >= 0 {
+	if other := t.at0(h0, src, i_); other >= 0 {
 		t.rows[i].link0 = rt.Link{Next: other, Prev: rt.None}
 		t.rows[other].link0.Prev = i
 		t.by0.Replace(h0, other, i)
@@ -9434,13 +9605,13 @@ search:
 
 func (t *proposerAcceptor_expect) remove(i int32) {
 	r := &t.rows[i]
-	t.set.Remove(rt.Hash(0).Text(r.src).U64(r.i_).U64(r.part).U64(r.prev).U64(r.n).Sum(), i)
+	t.set.Remove(r.hashes[0], i)
 	if l := r.link0; l.Prev >= 0 {
 		t.rows[l.Prev].link0.Next = l.Next
 	} else if l.Next >= 0 {
-		t.by0.Replace(rt.Hash(0).Text(r.src).U64(r.i_).Sum(), i, l.Next)
+		t.by0.Replace(r.hashes[1], i, l.Next)
 	} else {
-		t.by0.Remove(rt.Hash(0).Text(r.src).U64(r.i_).Sum(), i)
+		t.by0.Remove(r.hashes[1], i)
 	}
 	if l := r.link0; l.Next >= 0 {
 		t.rows[l.Next].link0.Prev = l.Prev
@@ -9456,9 +9627,10 @@ type proposerAcceptor_got struct {
 }
 
 type proposerAcceptor_gotRow struct {
-	src string
-	i_  uint64
-	n   uint64
+	src    string
+	i_     uint64
+	n      uint64
+	hashes [1]uint32 // of the row, and of its columns of each index
 }
 
 func newProposerAcceptor_got() proposerAcceptor_got {
@@ -9501,9 +9673,9 @@ search:
 	}
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, proposerAcceptor_gotRow{src: src, i_: i_, n: n})
+		t.rows = append(t.rows, proposerAcceptor_gotRow{src: src, i_: i_, n: n, hashes: [1]uint32{h}})
 	} else {
-		t.rows[i] = proposerAcceptor_gotRow{src: src, i_: i_, n: n}
+		t.rows[i] = proposerAcceptor_gotRow{src: src, i_: i_, n: n, hashes: [1]uint32{h}}
 	}
 	t.set.Add(h, i)
 	return i
@@ -9511,7 +9683,7 @@ search:
 
 func (t *proposerAcceptor_got) remove(i int32) {
 	r := &t.rows[i]
-	t.set.Remove(rt.Hash(0).Text(r.src).U64(r.i_).U64(r.n).Sum(), i)
+	t.set.Remove(r.hashes[0], i)
 	*r = proposerAcceptor_gotRow{}
 }
 
@@ -9524,12 +9696,13 @@ type proposerAcceptor_want struct {
 }
 
 type proposerAcceptor_wantRow struct {
-	src   string
-	i_    uint64
-	k     uint64
-	prev  uint64
-	n     uint64
-	link0 rt.Link
+	src    string
+	i_     uint64
+	k      uint64
+	prev   uint64
+	n      uint64
+	link0  rt.Link
+	hashes [2]uint32 // of the row, and of its columns of each index
 }
 
 func newProposerAcceptor_want() proposerAcceptor_want {
@@ -9542,7 +9715,7 @@ func newProposerAcceptor_want() proposerAcceptor_want {
 
 // find is the row of a fact, or -1.
 func (t *proposerAcceptor_want) find(src string, i_ uint64, k uint64, prev uint64, n uint64) int32 {
-	h := rt.Hash(0).Text(src).U64(i_).U64(k).U64(prev).U64(n).Sum()
+	h := rt.Hash(0).Text(src).U64(i_).U64(k).U64(n).U64(prev).Sum()
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -9558,7 +9731,11 @@ func (t *proposerAcceptor_want) find(src string, i_ uint64, k uint64, prev uint6
 
 // first0 is the first row of src, i_, k, n, or -1; the others are linked to it.
 func (t *proposerAcceptor_want) first0(src string, i_ uint64, k uint64, n uint64) int32 {
-	h := rt.Hash(0).Text(src).U64(i_).U64(k).U64(n).Sum()
+	return t.at0(rt.Hash(0).Text(src).U64(i_).U64(k).U64(n).Sum(), src, i_, k, n)
+}
+
+// at0 is first0 of columns whose hash is known.
+func (t *proposerAcceptor_want) at0(h uint32, src string, i_ uint64, k uint64, n uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.by0.At(at)
 		if i == 0 {
@@ -9574,7 +9751,8 @@ func (t *proposerAcceptor_want) first0(src string, i_ uint64, k uint64, n uint64
 
 // row is the row of a fact, which is added if it is not there.
 func (t *proposerAcceptor_want) row(src string, i_ uint64, k uint64, prev uint64, n uint64) int32 {
-	h := rt.Hash(0).Text(src).U64(i_).U64(k).U64(prev).U64(n).Sum()
+	begin := rt.Hash(0).Text(src).U64(i_).U64(k).U64(n)
+	h := begin.U64(prev).Sum()
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -9587,15 +9765,15 @@ search:
 			}
 		}
 	}
+	h0 := begin.Sum()
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, proposerAcceptor_wantRow{src: src, i_: i_, k: k, prev: prev, n: n})
+		t.rows = append(t.rows, proposerAcceptor_wantRow{src: src, i_: i_, k: k, prev: prev, n: n, hashes: [2]uint32{h, h0}})
 	} else {
-		t.rows[i] = proposerAcceptor_wantRow{src: src, i_: i_, k: k, prev: prev, n: n}
+		t.rows[i] = proposerAcceptor_wantRow{src: src, i_: i_, k: k, prev: prev, n: n, hashes: [2]uint32{h, h0}}
 	}
 	t.set.Add(h, i)
-	h0 := rt.Hash(0).Text(src).U64(i_).U64(k).U64(n).Sum()
-	if other := t.first0(src, i_, k, n); other >= 0 {
+	if other := t.at0(h0, src, i_, k, n); other >= 0 {
 		t.rows[i].link0 = rt.Link{Next: other, Prev: rt.None}
 		t.rows[other].link0.Prev = i
 		t.by0.Replace(h0, other, i)
@@ -9608,13 +9786,13 @@ search:
 
 func (t *proposerAcceptor_want) remove(i int32) {
 	r := &t.rows[i]
-	t.set.Remove(rt.Hash(0).Text(r.src).U64(r.i_).U64(r.k).U64(r.prev).U64(r.n).Sum(), i)
+	t.set.Remove(r.hashes[0], i)
 	if l := r.link0; l.Prev >= 0 {
 		t.rows[l.Prev].link0.Next = l.Next
 	} else if l.Next >= 0 {
-		t.by0.Replace(rt.Hash(0).Text(r.src).U64(r.i_).U64(r.k).U64(r.n).Sum(), i, l.Next)
+		t.by0.Replace(r.hashes[1], i, l.Next)
 	} else {
-		t.by0.Remove(rt.Hash(0).Text(r.src).U64(r.i_).U64(r.k).U64(r.n).Sum(), i)
+		t.by0.Remove(r.hashes[1], i)
 	}
 	if l := r.link0; l.Next >= 0 {
 		t.rows[l.Next].link0.Prev = l.Prev
@@ -9630,8 +9808,9 @@ type proposerAcceptor_passed struct {
 }
 
 type proposerAcceptor_passedRow struct {
-	src string
-	i_  uint64
+	src    string
+	i_     uint64
+	hashes [1]uint32 // of the row, and of its columns of each index
 }
 
 func newProposerAcceptor_passed() proposerAcceptor_passed {
@@ -9674,9 +9853,9 @@ search:
 	}
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, proposerAcceptor_passedRow{src: src, i_: i_})
+		t.rows = append(t.rows, proposerAcceptor_passedRow{src: src, i_: i_, hashes: [1]uint32{h}})
 	} else {
-		t.rows[i] = proposerAcceptor_passedRow{src: src, i_: i_}
+		t.rows[i] = proposerAcceptor_passedRow{src: src, i_: i_, hashes: [1]uint32{h}}
 	}
 	t.set.Add(h, i)
 	return i
@@ -9684,7 +9863,7 @@ search:
 
 func (t *proposerAcceptor_passed) remove(i int32) {
 	r := &t.rows[i]
-	t.set.Remove(rt.Hash(0).Text(r.src).U64(r.i_).Sum(), i)
+	t.set.Remove(r.hashes[0], i)
 	*r = proposerAcceptor_passedRow{}
 }
 
@@ -9696,8 +9875,9 @@ type proposerAcceptor_base struct {
 }
 
 type proposerAcceptor_baseRow struct {
-	src string
-	i_  uint64
+	src    string
+	i_     uint64
+	hashes [1]uint32 // of the row, and of its columns of each index
 }
 
 func newProposerAcceptor_base() proposerAcceptor_base {
@@ -9740,9 +9920,9 @@ search:
 	}
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, proposerAcceptor_baseRow{src: src, i_: i_})
+		t.rows = append(t.rows, proposerAcceptor_baseRow{src: src, i_: i_, hashes: [1]uint32{h}})
 	} else {
-		t.rows[i] = proposerAcceptor_baseRow{src: src, i_: i_}
+		t.rows[i] = proposerAcceptor_baseRow{src: src, i_: i_, hashes: [1]uint32{h}}
 	}
 	t.set.Add(h, i)
 	return i
@@ -9750,7 +9930,7 @@ search:
 
 func (t *proposerAcceptor_base) remove(i int32) {
 	r := &t.rows[i]
-	t.set.Remove(rt.Hash(0).Text(r.src).U64(r.i_).Sum(), i)
+	t.set.Remove(r.hashes[0], i)
 	*r = proposerAcceptor_baseRow{}
 }
 
@@ -9887,8 +10067,9 @@ type proposerProposal_any_0_2 struct {
 }
 
 type proposerProposal_any_0_2Row struct {
-	b uint64
-	v string
+	b      uint64
+	v      string
+	hashes [1]uint32 // of the row, and of its columns of each index
 }
 
 func newProposerProposal_any_0_2() proposerProposal_any_0_2 {
@@ -9931,9 +10112,9 @@ search:
 	}
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, proposerProposal_any_0_2Row{b: b, v: v})
+		t.rows = append(t.rows, proposerProposal_any_0_2Row{b: b, v: v, hashes: [1]uint32{h}})
 	} else {
-		t.rows[i] = proposerProposal_any_0_2Row{b: b, v: v}
+		t.rows[i] = proposerProposal_any_0_2Row{b: b, v: v, hashes: [1]uint32{h}}
 	}
 	t.set.Add(h, i)
 	return i
@@ -9941,7 +10122,7 @@ search:
 
 func (t *proposerProposal_any_0_2) remove(i int32) {
 	r := &t.rows[i]
-	t.set.Remove(rt.Hash(0).U64(r.b).Text(r.v).Sum(), i)
+	t.set.Remove(r.hashes[0], i)
 	*r = proposerProposal_any_0_2Row{}
 }
 
@@ -9953,7 +10134,8 @@ type proposerDone_any_1 struct {
 }
 
 type proposerDone_any_1Row struct {
-	v string
+	v      string
+	hashes [1]uint32 // of the row, and of its columns of each index
 }
 
 func newProposerDone_any_1() proposerDone_any_1 {
@@ -9996,9 +10178,9 @@ search:
 	}
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, proposerDone_any_1Row{v: v})
+		t.rows = append(t.rows, proposerDone_any_1Row{v: v, hashes: [1]uint32{h}})
 	} else {
-		t.rows[i] = proposerDone_any_1Row{v: v}
+		t.rows[i] = proposerDone_any_1Row{v: v, hashes: [1]uint32{h}}
 	}
 	t.set.Add(h, i)
 	return i
@@ -10006,7 +10188,7 @@ search:
 
 func (t *proposerDone_any_1) remove(i int32) {
 	r := &t.rows[i]
-	t.set.Remove(rt.Hash(0).Text(r.v).Sum(), i)
+	t.set.Remove(r.hashes[0], i)
 	*r = proposerDone_any_1Row{}
 }
 
@@ -10143,8 +10325,9 @@ type proposerAcceptor_open_any_0_1 struct {
 }
 
 type proposerAcceptor_open_any_0_1Row struct {
-	src string
-	i_  uint64
+	src    string
+	i_     uint64
+	hashes [1]uint32 // of the row, and of its columns of each index
 }
 
 func newProposerAcceptor_open_any_0_1() proposerAcceptor_open_any_0_1 {
@@ -10187,9 +10370,9 @@ search:
 	}
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, proposerAcceptor_open_any_0_1Row{src: src, i_: i_})
+		t.rows = append(t.rows, proposerAcceptor_open_any_0_1Row{src: src, i_: i_, hashes: [1]uint32{h}})
 	} else {
-		t.rows[i] = proposerAcceptor_open_any_0_1Row{src: src, i_: i_}
+		t.rows[i] = proposerAcceptor_open_any_0_1Row{src: src, i_: i_, hashes: [1]uint32{h}}
 	}
 	t.set.Add(h, i)
 	return i
@@ -10197,7 +10380,7 @@ search:
 
 func (t *proposerAcceptor_open_any_0_1) remove(i int32) {
 	r := &t.rows[i]
-	t.set.Remove(rt.Hash(0).Text(r.src).U64(r.i_).Sum(), i)
+	t.set.Remove(r.hashes[0], i)
 	*r = proposerAcceptor_open_any_0_1Row{}
 }
 
@@ -10209,7 +10392,8 @@ type proposerAcceptor_due_any_0 struct {
 }
 
 type proposerAcceptor_due_any_0Row struct {
-	src string
+	src    string
+	hashes [1]uint32 // of the row, and of its columns of each index
 }
 
 func newProposerAcceptor_due_any_0() proposerAcceptor_due_any_0 {
@@ -10252,9 +10436,9 @@ search:
 	}
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, proposerAcceptor_due_any_0Row{src: src})
+		t.rows = append(t.rows, proposerAcceptor_due_any_0Row{src: src, hashes: [1]uint32{h}})
 	} else {
-		t.rows[i] = proposerAcceptor_due_any_0Row{src: src}
+		t.rows[i] = proposerAcceptor_due_any_0Row{src: src, hashes: [1]uint32{h}}
 	}
 	t.set.Add(h, i)
 	return i
@@ -10262,7 +10446,7 @@ search:
 
 func (t *proposerAcceptor_due_any_0) remove(i int32) {
 	r := &t.rows[i]
-	t.set.Remove(rt.Hash(0).Text(r.src).Sum(), i)
+	t.set.Remove(r.hashes[0], i)
 	*r = proposerAcceptor_due_any_0Row{}
 }
 
@@ -10402,9 +10586,10 @@ type proposerSent_reply struct {
 }
 
 type proposerSent_replyRow struct {
-	to   string
-	slot uint64
-	v    string
+	to     string
+	slot   uint64
+	v      string
+	hashes [1]uint32 // of the row, and of its columns of each index
 }
 
 func newProposerSent_reply() proposerSent_reply {
@@ -10447,9 +10632,9 @@ search:
 	}
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, proposerSent_replyRow{to: to, slot: slot, v: v})
+		t.rows = append(t.rows, proposerSent_replyRow{to: to, slot: slot, v: v, hashes: [1]uint32{h}})
 	} else {
-		t.rows[i] = proposerSent_replyRow{to: to, slot: slot, v: v}
+		t.rows[i] = proposerSent_replyRow{to: to, slot: slot, v: v, hashes: [1]uint32{h}}
 	}
 	t.set.Add(h, i)
 	return i
@@ -10457,7 +10642,7 @@ search:
 
 func (t *proposerSent_reply) remove(i int32) {
 	r := &t.rows[i]
-	t.set.Remove(rt.Hash(0).Text(r.to).U64(r.slot).Text(r.v).Sum(), i)
+	t.set.Remove(r.hashes[0], i)
 	*r = proposerSent_replyRow{}
 }
 
@@ -10599,8 +10784,9 @@ type proposerAcceptor_due_unmerged struct {
 }
 
 type proposerAcceptor_due_unmergedRow struct {
-	src string
-	i_  uint64
+	src    string
+	i_     uint64
+	hashes [1]uint32 // of the row, and of its columns of each index
 }
 
 func newProposerAcceptor_due_unmerged() proposerAcceptor_due_unmerged {
@@ -10643,9 +10829,9 @@ search:
 	}
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, proposerAcceptor_due_unmergedRow{src: src, i_: i_})
+		t.rows = append(t.rows, proposerAcceptor_due_unmergedRow{src: src, i_: i_, hashes: [1]uint32{h}})
 	} else {
-		t.rows[i] = proposerAcceptor_due_unmergedRow{src: src, i_: i_}
+		t.rows[i] = proposerAcceptor_due_unmergedRow{src: src, i_: i_, hashes: [1]uint32{h}}
 	}
 	t.set.Add(h, i)
 	return i
@@ -10653,7 +10839,7 @@ search:
 
 func (t *proposerAcceptor_due_unmerged) remove(i int32) {
 	r := &t.rows[i]
-	t.set.Remove(rt.Hash(0).Text(r.src).U64(r.i_).Sum(), i)
+	t.set.Remove(r.hashes[0], i)
 	*r = proposerAcceptor_due_unmergedRow{}
 }
 

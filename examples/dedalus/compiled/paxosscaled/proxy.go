@@ -285,7 +285,7 @@ func newProxyTo_acceptor() proxyTo_acceptor {
 
 // find is the row of a fact, or -1.
 func (t *proxyTo_acceptor) find(l_ string, part uint64, to string) int32 {
-	h := rt.Hash(0).Text(l_).U64(part).Text(to).Sum()
+	h := rt.Hash(0).U64(part).Text(l_).Text(to).Sum()
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -301,7 +301,11 @@ func (t *proxyTo_acceptor) find(l_ string, part uint64, to string) int32 {
 
 // first0 is the first row of part, or -1; the others are linked to it.
 func (t *proxyTo_acceptor) first0(part uint64) int32 {
-	h := rt.Hash(0).U64(part).Sum()
+	return t.at0(rt.Hash(0).U64(part).Sum(), part)
+}
+
+// at0 is first0 of columns whose hash is known.
+func (t *proxyTo_acceptor) at0(h uint32, part uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.by0.At(at)
 		if i == 0 {
@@ -317,7 +321,8 @@ func (t *proxyTo_acceptor) first0(part uint64) int32 {
 
 // add adds a fact.
 func (t *proxyTo_acceptor) add(l_ string, part uint64, to string) {
-	h := rt.Hash(0).Text(l_).U64(part).Text(to).Sum()
+	begin := rt.Hash(0).U64(part)
+	h := begin.Text(l_).Text(to).Sum()
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -330,11 +335,11 @@ search:
 			}
 		}
 	}
+	h0 := begin.Sum()
 	i := int32(len(t.rows))
 	t.rows = append(t.rows, proxyTo_acceptorRow{l_: l_, part: part, to: to})
 	t.set.Add(h, i)
-	h0 := rt.Hash(0).U64(part).Sum()
-	if other := t.first0(part); other >= 0 {
+	if other := t.at0(h0, part); other >= 0 {
 		t.rows[i].link0 = rt.Link{Next: other, Prev: rt.None}
 		t.rows[other].link0.Prev = i
 		t.by0.Replace(h0, other, i)

@@ -275,6 +275,7 @@ type leaderRule2Group struct {
 	a0      string
 	a1      uint64
 	a2      string
+	hash    uint32
 	count   int32 // of rows
 	touched bool
 	value   uint64
@@ -316,10 +317,10 @@ func (t *leaderRule2) group(a0 string, a1 uint64, a2 string) int32 {
 	if n := len(t.free); n > 0 {
 		i = t.free[n-1]
 		t.free = t.free[:n-1]
-		t.groups[i] = leaderRule2Group{a0: a0, a1: a1, a2: a2}
+		t.groups[i] = leaderRule2Group{hash: h, a0: a0, a1: a1, a2: a2}
 	} else {
 		i = int32(len(t.groups))
-		t.groups = append(t.groups, leaderRule2Group{a0: a0, a1: a1, a2: a2})
+		t.groups = append(t.groups, leaderRule2Group{hash: h, a0: a0, a1: a1, a2: a2})
 	}
 	t.set.Add(h, i)
 	return i
@@ -339,7 +340,7 @@ func (s *leader) rule2Heads() {
 		}
 		g.told, g.last = g.count > 0, g.value
 		if g.count == 0 {
-			t.set.Remove(rt.Hash(0).Text(g.a0).U64(g.a1).Text(g.a2).Sum(), i)
+			t.set.Remove(g.hash, i)
 			*g = leaderRule2Group{}
 			t.free = append(t.free, i)
 		}
@@ -465,11 +466,12 @@ type leaderVotes struct {
 }
 
 type leaderVotesRow struct {
-	src   string
-	c     string
-	id    uint64
-	v     string
-	link0 rt.Link
+	src    string
+	c      string
+	id     uint64
+	v      string
+	link0  rt.Link
+	hashes [2]uint32 // of the row, and of its columns of each index
 }
 
 func newLeaderVotes() leaderVotes {
@@ -482,7 +484,7 @@ func newLeaderVotes() leaderVotes {
 
 // find is the row of a fact, or -1.
 func (t *leaderVotes) find(src string, c string, id uint64, v string) int32 {
-	h := rt.Hash(0).Text(src).Text(c).U64(id).Text(v).Sum()
+	h := rt.Hash(0).Text(c).U64(id).Text(v).Text(src).Sum()
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -498,7 +500,11 @@ func (t *leaderVotes) find(src string, c string, id uint64, v string) int32 {
 
 // first0 is the first row of c, id, v, or -1; the others are linked to it.
 func (t *leaderVotes) first0(c string, id uint64, v string) int32 {
-	h := rt.Hash(0).Text(c).U64(id).Text(v).Sum()
+	return t.at0(rt.Hash(0).Text(c).U64(id).Text(v).Sum(), c, id, v)
+}
+
+// at0 is first0 of columns whose hash is known.
+func (t *leaderVotes) at0(h uint32, c string, id uint64, v string) int32 {
 	for at := h; ; at++ {
 		i, tag := t.by0.At(at)
 		if i == 0 {
@@ -514,7 +520,8 @@ func (t *leaderVotes) first0(c string, id uint64, v string) int32 {
 
 // row is the row of a fact, which is added if it is not there.
 func (t *leaderVotes) row(src string, c string, id uint64, v string) int32 {
-	h := rt.Hash(0).Text(src).Text(c).U64(id).Text(v).Sum()
+	begin := rt.Hash(0).Text(c).U64(id).Text(v)
+	h := begin.Text(src).Sum()
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -527,15 +534,15 @@ search:
 			}
 		}
 	}
+	h0 := begin.Sum()
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, leaderVotesRow{src: src, c: c, id: id, v: v})
+		t.rows = append(t.rows, leaderVotesRow{src: src, c: c, id: id, v: v, hashes: [2]uint32{h, h0}})
 	} else {
-		t.rows[i] = leaderVotesRow{src: src, c: c, id: id, v: v}
+		t.rows[i] = leaderVotesRow{src: src, c: c, id: id, v: v, hashes: [2]uint32{h, h0}}
 	}
 	t.set.Add(h, i)
-	h0 := rt.Hash(0).Text(c).U64(id).Text(v).Sum()
-	if other := t.first0(c, id, v); other >= 0 {
+	if other := t.at0(h0, c, id, v); other >= 0 {
 		t.rows[i].link0 = rt.Link{Next: other, Prev: rt.None}
 		t.rows[other].link0.Prev = i
 		t.by0.Replace(h0, other, i)
@@ -548,13 +555,13 @@ search:
 
 func (t *leaderVotes) remove(i int32) {
 	r := &t.rows[i]
-	t.set.Remove(rt.Hash(0).Text(r.src).Text(r.c).U64(r.id).Text(r.v).Sum(), i)
+	t.set.Remove(r.hashes[0], i)
 	if l := r.link0; l.Prev >= 0 {
 		t.rows[l.Prev].link0.Next = l.Next
 	} else if l.Next >= 0 {
-		t.by0.Replace(rt.Hash(0).Text(r.c).U64(r.id).Text(r.v).Sum(), i, l.Next)
+		t.by0.Replace(r.hashes[1], i, l.Next)
 	} else {
-		t.by0.Remove(rt.Hash(0).Text(r.c).U64(r.id).Text(r.v).Sum(), i)
+		t.by0.Remove(r.hashes[1], i)
 	}
 	if l := r.link0; l.Next >= 0 {
 		t.rows[l.Next].link0.Prev = l.Prev
@@ -622,9 +629,10 @@ type leaderCommitted struct {
 }
 
 type leaderCommittedRow struct {
-	c0 string
-	c1 uint64
-	c2 string
+	c0     string
+	c1     uint64
+	c2     string
+	hashes [1]uint32 // of the row, and of its columns of each index
 }
 
 func newLeaderCommitted() leaderCommitted {
@@ -667,9 +675,9 @@ search:
 	}
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, leaderCommittedRow{c0: c0, c1: c1, c2: c2})
+		t.rows = append(t.rows, leaderCommittedRow{c0: c0, c1: c1, c2: c2, hashes: [1]uint32{h}})
 	} else {
-		t.rows[i] = leaderCommittedRow{c0: c0, c1: c1, c2: c2}
+		t.rows[i] = leaderCommittedRow{c0: c0, c1: c1, c2: c2, hashes: [1]uint32{h}}
 	}
 	t.set.Add(h, i)
 	return i
@@ -677,7 +685,7 @@ search:
 
 func (t *leaderCommitted) remove(i int32) {
 	r := &t.rows[i]
-	t.set.Remove(rt.Hash(0).Text(r.c0).U64(r.c1).Text(r.c2).Sum(), i)
+	t.set.Remove(r.hashes[0], i)
 	*r = leaderCommittedRow{}
 }
 

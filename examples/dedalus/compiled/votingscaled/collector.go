@@ -255,6 +255,7 @@ type collectorRule2Group struct {
 	a0      string
 	a1      uint64
 	a2      string
+	hash    uint32
 	count   int32 // of rows
 	touched bool
 	value   uint64
@@ -296,10 +297,10 @@ func (t *collectorRule2) group(a0 string, a1 uint64, a2 string) int32 {
 	if n := len(t.free); n > 0 {
 		i = t.free[n-1]
 		t.free = t.free[:n-1]
-		t.groups[i] = collectorRule2Group{a0: a0, a1: a1, a2: a2}
+		t.groups[i] = collectorRule2Group{hash: h, a0: a0, a1: a1, a2: a2}
 	} else {
 		i = int32(len(t.groups))
-		t.groups = append(t.groups, collectorRule2Group{a0: a0, a1: a1, a2: a2})
+		t.groups = append(t.groups, collectorRule2Group{hash: h, a0: a0, a1: a1, a2: a2})
 	}
 	t.set.Add(h, i)
 	return i
@@ -319,7 +320,7 @@ func (s *collector) rule2Heads() {
 		}
 		g.told, g.last = g.count > 0, g.value
 		if g.count == 0 {
-			t.set.Remove(rt.Hash(0).Text(g.a0).U64(g.a1).Text(g.a2).Sum(), i)
+			t.set.Remove(g.hash, i)
 			*g = collectorRule2Group{}
 			t.free = append(t.free, i)
 		}
@@ -365,11 +366,12 @@ type collectorVotes struct {
 }
 
 type collectorVotesRow struct {
-	src   string
-	c     string
-	id    uint64
-	v     string
-	link0 rt.Link
+	src    string
+	c      string
+	id     uint64
+	v      string
+	link0  rt.Link
+	hashes [2]uint32 // of the row, and of its columns of each index
 }
 
 func newCollectorVotes() collectorVotes {
@@ -382,7 +384,7 @@ func newCollectorVotes() collectorVotes {
 
 // find is the row of a fact, or -1.
 func (t *collectorVotes) find(src string, c string, id uint64, v string) int32 {
-	h := rt.Hash(0).Text(src).Text(c).U64(id).Text(v).Sum()
+	h := rt.Hash(0).Text(c).U64(id).Text(v).Text(src).Sum()
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -398,7 +400,11 @@ func (t *collectorVotes) find(src string, c string, id uint64, v string) int32 {
 
 // first0 is the first row of c, id, v, or -1; the others are linked to it.
 func (t *collectorVotes) first0(c string, id uint64, v string) int32 {
-	h := rt.Hash(0).Text(c).U64(id).Text(v).Sum()
+	return t.at0(rt.Hash(0).Text(c).U64(id).Text(v).Sum(), c, id, v)
+}
+
+// at0 is first0 of columns whose hash is known.
+func (t *collectorVotes) at0(h uint32, c string, id uint64, v string) int32 {
 	for at := h; ; at++ {
 		i, tag := t.by0.At(at)
 		if i == 0 {
@@ -414,7 +420,8 @@ func (t *collectorVotes) first0(c string, id uint64, v string) int32 {
 
 // row is the row of a fact, which is added if it is not there.
 func (t *collectorVotes) row(src string, c string, id uint64, v string) int32 {
-	h := rt.Hash(0).Text(src).Text(c).U64(id).Text(v).Sum()
+	begin := rt.Hash(0).Text(c).U64(id).Text(v)
+	h := begin.Text(src).Sum()
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -427,15 +434,15 @@ search:
 			}
 		}
 	}
+	h0 := begin.Sum()
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, collectorVotesRow{src: src, c: c, id: id, v: v})
+		t.rows = append(t.rows, collectorVotesRow{src: src, c: c, id: id, v: v, hashes: [2]uint32{h, h0}})
 	} else {
-		t.rows[i] = collectorVotesRow{src: src, c: c, id: id, v: v}
+		t.rows[i] = collectorVotesRow{src: src, c: c, id: id, v: v, hashes: [2]uint32{h, h0}}
 	}
 	t.set.Add(h, i)
-	h0 := rt.Hash(0).Text(c).U64(id).Text(v).Sum()
-	if other := t.first0(c, id, v); other >= 0 {
+	if other := t.at0(h0, c, id, v); other >= 0 {
 		t.rows[i].link0 = rt.Link{Next: other, Prev: rt.None}
 		t.rows[other].link0.Prev = i
 		t.by0.Replace(h0, other, i)
@@ -448,13 +455,13 @@ search:
 
 func (t *collectorVotes) remove(i int32) {
 	r := &t.rows[i]
-	t.set.Remove(rt.Hash(0).Text(r.src).Text(r.c).U64(r.id).Text(r.v).Sum(), i)
+	t.set.Remove(r.hashes[0], i)
 	if l := r.link0; l.Prev >= 0 {
 		t.rows[l.Prev].link0.Next = l.Next
 	} else if l.Next >= 0 {
-		t.by0.Replace(rt.Hash(0).Text(r.c).U64(r.id).Text(r.v).Sum(), i, l.Next)
+		t.by0.Replace(r.hashes[1], i, l.Next)
 	} else {
-		t.by0.Remove(rt.Hash(0).Text(r.c).U64(r.id).Text(r.v).Sum(), i)
+		t.by0.Remove(r.hashes[1], i)
 	}
 	if l := r.link0; l.Next >= 0 {
 		t.rows[l.Next].link0.Prev = l.Prev
@@ -522,9 +529,10 @@ type collectorCommitted struct {
 }
 
 type collectorCommittedRow struct {
-	c0 string
-	c1 uint64
-	c2 string
+	c0     string
+	c1     uint64
+	c2     string
+	hashes [1]uint32 // of the row, and of its columns of each index
 }
 
 func newCollectorCommitted() collectorCommitted {
@@ -567,9 +575,9 @@ search:
 	}
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, collectorCommittedRow{c0: c0, c1: c1, c2: c2})
+		t.rows = append(t.rows, collectorCommittedRow{c0: c0, c1: c1, c2: c2, hashes: [1]uint32{h}})
 	} else {
-		t.rows[i] = collectorCommittedRow{c0: c0, c1: c1, c2: c2}
+		t.rows[i] = collectorCommittedRow{c0: c0, c1: c1, c2: c2, hashes: [1]uint32{h}}
 	}
 	t.set.Add(h, i)
 	return i
@@ -577,7 +585,7 @@ search:
 
 func (t *collectorCommitted) remove(i int32) {
 	r := &t.rows[i]
-	t.set.Remove(rt.Hash(0).Text(r.c0).U64(r.c1).Text(r.c2).Sum(), i)
+	t.set.Remove(r.hashes[0], i)
 	*r = collectorCommittedRow{}
 }
 
@@ -619,7 +627,11 @@ func (t *collectorTo_replier) find(l_ string, to string) int32 {
 
 // first0 is the first row of l_, or -1; the others are linked to it.
 func (t *collectorTo_replier) first0(l_ string) int32 {
-	h := rt.Hash(0).Text(l_).Sum()
+	return t.at0(rt.Hash(0).Text(l_).Sum(), l_)
+}
+
+// at0 is first0 of columns whose hash is known.
+func (t *collectorTo_replier) at0(h uint32, l_ string) int32 {
 	for at := h; ; at++ {
 		i, tag := t.by0.At(at)
 		if i == 0 {
@@ -635,7 +647,8 @@ func (t *collectorTo_replier) first0(l_ string) int32 {
 
 // add adds a fact.
 func (t *collectorTo_replier) add(l_ string, to string) {
-	h := rt.Hash(0).Text(l_).Text(to).Sum()
+	begin := rt.Hash(0).Text(l_)
+	h := begin.Text(to).Sum()
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -648,11 +661,11 @@ search:
 			}
 		}
 	}
+	h0 := begin.Sum()
 	i := int32(len(t.rows))
 	t.rows = append(t.rows, collectorTo_replierRow{l_: l_, to: to})
 	t.set.Add(h, i)
-	h0 := rt.Hash(0).Text(l_).Sum()
-	if other := t.first0(l_); other >= 0 {
+	if other := t.at0(h0, l_); other >= 0 {
 		t.rows[i].link0 = rt.Link{Next: other, Prev: rt.None}
 		t.rows[other].link0.Prev = i
 		t.by0.Replace(h0, other, i)

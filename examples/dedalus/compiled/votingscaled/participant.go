@@ -288,7 +288,7 @@ func newParticipantTo_collector() participantTo_collector {
 
 // find is the row of a fact, or -1.
 func (t *participantTo_collector) find(l_ string, to string) int32 {
-	h := rt.Hash(0).Text(l_).Text(to).Sum()
+	h := rt.Hash(0).Text(to).Text(l_).Sum()
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -304,7 +304,11 @@ func (t *participantTo_collector) find(l_ string, to string) int32 {
 
 // first0 is the first row of to, or -1; the others are linked to it.
 func (t *participantTo_collector) first0(to string) int32 {
-	h := rt.Hash(0).Text(to).Sum()
+	return t.at0(rt.Hash(0).Text(to).Sum(), to)
+}
+
+// at0 is first0 of columns whose hash is known.
+func (t *participantTo_collector) at0(h uint32, to string) int32 {
 	for at := h; ; at++ {
 		i, tag := t.by0.At(at)
 		if i == 0 {
@@ -320,7 +324,8 @@ func (t *participantTo_collector) first0(to string) int32 {
 
 // add adds a fact.
 func (t *participantTo_collector) add(l_ string, to string) {
-	h := rt.Hash(0).Text(l_).Text(to).Sum()
+	begin := rt.Hash(0).Text(to)
+	h := begin.Text(l_).Sum()
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -333,11 +338,11 @@ search:
 			}
 		}
 	}
+	h0 := begin.Sum()
 	i := int32(len(t.rows))
 	t.rows = append(t.rows, participantTo_collectorRow{l_: l_, to: to})
 	t.set.Add(h, i)
-	h0 := rt.Hash(0).Text(to).Sum()
-	if other := t.first0(to); other >= 0 {
+	if other := t.at0(h0, to); other >= 0 {
 		t.rows[i].link0 = rt.Link{Next: other, Prev: rt.None}
 		t.rows[other].link0.Prev = i
 		t.by0.Replace(h0, other, i)
@@ -370,7 +375,7 @@ func newParticipantTo_collector_() participantTo_collector_ {
 
 // find is the row of a fact, or -1.
 func (t *participantTo_collector_) find(l_ string, part uint64, to string) int32 {
-	h := rt.Hash(0).Text(l_).U64(part).Text(to).Sum()
+	h := rt.Hash(0).U64(part).Text(l_).Text(to).Sum()
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -386,7 +391,11 @@ func (t *participantTo_collector_) find(l_ string, part uint64, to string) int32
 
 // first0 is the first row of part, or -1; the others are linked to it.
 func (t *participantTo_collector_) first0(part uint64) int32 {
-	h := rt.Hash(0).U64(part).Sum()
+	return t.at0(rt.Hash(0).U64(part).Sum(), part)
+}
+
+// at0 is first0 of columns whose hash is known.
+func (t *participantTo_collector_) at0(h uint32, part uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.by0.At(at)
 		if i == 0 {
@@ -402,7 +411,8 @@ func (t *participantTo_collector_) first0(part uint64) int32 {
 
 // add adds a fact.
 func (t *participantTo_collector_) add(l_ string, part uint64, to string) {
-	h := rt.Hash(0).Text(l_).U64(part).Text(to).Sum()
+	begin := rt.Hash(0).U64(part)
+	h := begin.Text(l_).Text(to).Sum()
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -415,11 +425,11 @@ search:
 			}
 		}
 	}
+	h0 := begin.Sum()
 	i := int32(len(t.rows))
 	t.rows = append(t.rows, participantTo_collector_Row{l_: l_, part: part, to: to})
 	t.set.Add(h, i)
-	h0 := rt.Hash(0).U64(part).Sum()
-	if other := t.first0(part); other >= 0 {
+	if other := t.at0(h0, part); other >= 0 {
 		t.rows[i].link0 = rt.Link{Next: other, Prev: rt.None}
 		t.rows[other].link0.Prev = i
 		t.by0.Replace(h0, other, i)
