@@ -170,6 +170,11 @@ func TestRead(t *testing.T) {
 		{`"10.0.0.2:7401"`, `"10.0.0.2:7400"`, "one address"},
 		{`"10.0.0.2:7401"`, `"10.0.0.2"`, "want HOST:PORT"},
 		{`"10.0.0.2:7401"`, `""`, "want HOST:PORT"},
+		{`"10.0.0.2:7401"`, `":7401"`, "want HOST:PORT"},
+		{`"10.0.0.2:7401"`, `"::1:7401"`, "want HOST:PORT"},
+		{`"10.0.0.2:7401"`, `"[::1:7401"`, "want HOST:PORT"},
+		{`"10.0.0.2:7401"`, `"10.0.0.2:74010"`, "want HOST:PORT"},
+		{`"10.0.0.2:7401"`, `"10.0.0.2:0"`, "want HOST:PORT"},
 		{`"node": "collector/1"`, `"node": "collector/0"`, "each node once"},
 		{`"node": "collector/1"`, `"node": "collector/7"`, "want node collector/1"},
 		{`"component": "replier"`, `"component": "nobody"`, "which is none"},
@@ -187,6 +192,12 @@ func TestRead(t *testing.T) {
 		if _, err := deploy.Read([]byte(changed)); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s for %s: %v, want %q", c.new, c.old, err, c.want)
 		}
+	}
+	if _, err := deploy.Read([]byte(strings.Replace(text, `"10.0.0.2:7401"`, `"[::1]:7401"`, 1))); err != nil {
+		t.Error(err)
+	}
+	if err := d.Place([]string{"::1"}, 7400, true); err != nil || d.Processes[1].Status != "[::1]:7403" || d.Validate() != nil {
+		t.Errorf("%v, %+v", err, d.Processes[1])
 	}
 	if _, err := deploy.Read([]byte(text + "{}")); err == nil {
 		t.Error("more behind it is read")

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net"
 	"slices"
 	"strconv"
 	"strings"
@@ -105,7 +104,10 @@ func (d *Description) Place(hosts []string, port int, status bool) error {
 		if n < 1 || n > 65535 {
 			return "", fmt.Errorf("port %d; want 1 to 65535", n)
 		}
-		return net.JoinHostPort(host, strconv.Itoa(n)), nil
+		if strings.Contains(host, ":") {
+			host = "[" + host + "]"
+		}
+		return host + ":" + strconv.Itoa(n), nil
 	}
 	for i := range d.Processes {
 		p, host := &d.Processes[i], hosts[i%len(hosts)]
@@ -236,7 +238,7 @@ func (d *Description) validate(p *Process, nodes map[string]bool, addrs map[stri
 		if i == 1 && addr == "" {
 			continue // it shows nothing
 		}
-		if _, _, err := net.SplitHostPort(addr); err != nil {
+		if !hostPort(addr) {
 			return fmt.Errorf("process %s: address %q; want HOST:PORT", p.Node, addr)
 		}
 		if other := addrs[addr]; other != "" {
@@ -245,4 +247,23 @@ func (d *Description) validate(p *Process, nodes map[string]bool, addrs map[stri
 		addrs[addr] = p.Node
 	}
 	return nil
+}
+
+// hostPort says whether an address is HOST:PORT. A host that has colons stands in
+// brackets.
+func hostPort(addr string) bool {
+	i := strings.LastIndexByte(addr, ':')
+	if i < 0 {
+		return false
+	}
+	host := addr[:i]
+	if inner, ok := strings.CutPrefix(host, "["); ok {
+		inner, ok = strings.CutSuffix(inner, "]")
+		host = strings.ReplaceAll(inner, ":", "")
+		if !ok {
+			return false
+		}
+	}
+	port, err := strconv.ParseUint(addr[i+1:], 10, 16)
+	return err == nil && port > 0 && host != "" && len(host) <= NameMax && !strings.ContainsAny(host, ":[]/ ")
 }
