@@ -21,6 +21,7 @@ component a {
   output rung(x: u64)
   static peer(p: node) = nodes a
   var    best(x: max<u64>)
+  var    big(x: max<u64>)
   table  last(x: u64) delete when top(_)
   sync   cmd(x, y) <- in(x), y := x * 2
   async  seen@node "c"(x) <- cmd(x, _)
@@ -31,6 +32,8 @@ component a {
   async  told@node "c"(x, y) <- in(x), last(y)
   async  told@node "c"(x, 0) <- heard(x), not last(_)
   async  rung@node "c"(x) <- alarm(), last(x)
+  async  rung@node "c"(x) <- big(x), last(_)
+  sync   big(x) <- cmd(x, _)
 }
 deploy { a: 2 }
 `
@@ -61,7 +64,7 @@ deploy { a: 2 }
 // batched are rewrites by batches.
 func batched(t *testing.T) []rewritten {
 	return []rewritten{
-		one(t, machine, "statemachine a rules 4 5 6 7 8 9 10 as b"),
+		one(t, machine, "statemachine a rules 4 5 6 7 8 9 10 12 as b"),
 		one(t, upstream, "asymmetric a rules 1 2 3 4 8 as b"),
 	}
 }
@@ -122,6 +125,22 @@ func TestBatchRelationsStayPlain(t *testing.T) {
 	}
 }
 
+// TestEarlyWaitsForItsBatch has what is sent early wait for another number than that of
+// the batch of its tick.
+func TestEarlyWaitsForItsBatch(t *testing.T) {
+	r := batched(t)[1]
+	text := r.after.String()
+	for _, old := range []string{"found(x, k), k > 1, b_batch(b)", "peer(p), to_b(p, to), b_batch(b)"} {
+		if strings.Count(text, old) != 1 {
+			t.Fatalf("%q is not there once in\n%s", old, text)
+		}
+		after := given.Program(t, strings.Replace(text, old, strings.Replace(old, "b_batch", "b_next", 1), 1))
+		if err := certificate.Check(r.before, after, r.claim); err == nil || !strings.Contains(err.Error(), "does not keep what") {
+			t.Errorf("%s: got %v", old, err)
+		}
+	}
+}
+
 // TestWhatBatchesNeed changes the programs before and after alike, so that what is claimed
 // would change what they do; the rewrite refuses too.
 func TestWhatBatchesNeed(t *testing.T) {
@@ -131,6 +150,7 @@ func TestWhatBatchesNeed(t *testing.T) {
 		want     []string // of the certificate, of the rewrite
 	}{
 		"state for one tick":          {0, "next last(x) <- last(x), not top(_)", "next other(x) <- last(x), not top(_)", []string{"does not stay while", "holds in the next tick"}},
+		"kept only when more comes":   {0, "next last(x) <- last(x), not top(_)", "next last(x) <- last(x), in(_)", []string{"does not stay while", "holds in the next tick"}},
 		"forgotten by itself":         {0, "next last(x) <- last(x), not top(_)", "next last(x) <- last(x), x > 3", []string{"does not stay while", "forgets"}},
 		"state that moves by itself":  {0, "next last(x) <- top(x)", "next last(x) <- last(y), x := y + 1", []string{"changes state when", "changes state in ticks"}},
 		"sends by itself":             {0, "rung@node \"c\"(x) <- alarm(), last(x)", "rung@node \"c\"(x) <- last(x)", []string{"sends when nothing", "sends in ticks"}},

@@ -106,6 +106,7 @@ func Table() []Mutant {
 		wormNodeMutants(),
 		wormTxMutants(),
 		wormAppsMutants(),
+		batchMutants(),
 	} {
 		all = append(all, part...)
 	}
