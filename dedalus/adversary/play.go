@@ -16,6 +16,9 @@ type Faults struct {
 	Crashes int
 	// Stops is of how many nodes, at most, some machines stop for ever.
 	Stops int
+	// Partitions is how many times in a run, about, the nodes fall into two parts for a
+	// while, between which nothing arrives.
+	Partitions int
 	// Spared are components whose nodes neither crash nor stop.
 	Spared []string
 }
@@ -27,9 +30,15 @@ type Options struct {
 	Faults    Faults
 	// Steps is how long the trouble is.
 	Steps int
-	// Again has inputs given more than once: those who ask do so again, in the trouble
-	// and in peace.
+	// Again has inputs, and what a client sent, given more than once: those who ask do so
+	// again, in the trouble and in peace.
 	Again bool
+	// Slow is how many times longer timers take in peace than two rounds, in which a
+	// message is under way for one, for the shortest of them; default 1. Protocols that
+	// elect with timers need that an election is over before the next one.
+	Slow int
+	// NoPeace ends a run with the trouble, for who asks only what must never happen.
+	NoPeace bool
 	// Client, where it is not nil, is made anew for each run, and called with each
 	// message that the outside is told, the first time. What it answers is sent.
 	Client func(*logic.Program) func(interp.Message) []interp.Message
@@ -49,7 +58,7 @@ func NewPlayer(p *logic.Program, inputs []interp.Message, o Options) *Player {
 	if o.Steps == 0 {
 		o.Steps = 400
 	}
-	return &Player{deploy(p, o.Functions), inputs, o}
+	return &Player{deploy(p, o.Functions, o.Slow), inputs, o}
 }
 
 // Run is what happened.
@@ -91,6 +100,11 @@ type game struct {
 	source env.Random
 	given  []bool
 	stops  map[int][]int // machines, by the number of the step
+	// handed are a client's messages, which follow the inputs.
+	handed []interp.Message
+	// sides are the two parts of a partition, by node, for so many more steps.
+	sides map[int]bool
+	apart int
 }
 
 func (p *Player) start() *game {
@@ -104,7 +118,11 @@ func (p *Player) start() *game {
 // give gives an input.
 func (g *game) give(i int) bool {
 	if i >= len(g.inputs) {
-		return false
+		if i -= len(g.inputs); i >= len(g.handed) {
+			return false
+		}
+		g.hand(g.handed[i])
+		return true
 	}
 	g.given[i] = true
 	g.hand(g.inputs[i])
@@ -121,6 +139,7 @@ func (g *game) listen() {
 	for ; g.heard < len(g.told); g.heard++ {
 		if g.react != nil {
 			for _, m := range g.react(g.told[g.heard].Message) {
+				g.handed = append(g.handed, m)
 				g.hand(m)
 			}
 		}
@@ -137,11 +156,20 @@ func (g *game) do(s Step) {
 // end is the peace: what was not given yet is given, and everything gets on.
 func (g *game) end() *Run {
 	g.run.Trouble = len(g.told)
+	if g.options.NoPeace {
+		g.run.Told, g.run.Steps, g.run.arrived = g.told, g.step, g.arrived
+		return g.run
+	}
 	g.run.Rest = g.peace(func(round int) {
 		g.listen()
 		for i := range g.inputs {
-			if !g.given[i] || g.options.Again && round%(2*g.longest) == 0 {
+			if !g.given[i] || g.options.Again && round%(2*g.slow*g.longest) == 0 {
 				g.give(i)
+			}
+		}
+		for i := range g.handed {
+			if g.options.Again && round%(2*g.slow*g.longest) == 0 {
+				g.give(len(g.inputs) + i)
 			}
 		}
 	})
@@ -197,7 +225,8 @@ const togetherMax = 8
 func (g *game) choose() Step {
 	if g.one(max(1, g.options.Steps/(2*(len(g.inputs)+1)))) {
 		for range 4 {
-			if i := env.IntN(g.source, max(1, len(g.inputs))); i < len(g.inputs) && (!g.given[i] || g.options.Again) {
+			all := len(g.inputs) + len(g.handed)
+			if i := env.IntN(g.source, max(1, all)); i < all && (g.options.Again || i < len(g.inputs) && !g.given[i]) {
 				return Step{Kind: Give, Input: i}
 			}
 		}
@@ -211,7 +240,11 @@ func (g *game) choose() Step {
 			return s
 		}
 	}
+	g.part()
 	for j, p := range g.net[i] {
+		if g.apart > 0 && p.from != outside && g.sides[p.from] != g.sides[g.logical[i]] {
+			continue
+		}
 		if len(s.keys) < togetherMax && (p.waiting && g.one(2) || !p.waiting && g.one(40)) {
 			s.In, s.keys = append(s.In, j), append(s.keys, p.key)
 		}
@@ -222,4 +255,16 @@ func (g *game) choose() Step {
 		}
 	}
 	return s
+}
+
+// part begins a partition now and then, and lets it end.
+func (g *game) part() {
+	f := g.options.Faults
+	if g.apart--; g.apart >= 0 || f.Partitions == 0 || !g.one(max(1, g.options.Steps/f.Partitions)) {
+		return
+	}
+	g.apart, g.sides = g.options.Steps/8, map[int]bool{}
+	for node := range g.pieces {
+		g.sides[node] = g.one(2)
+	}
 }

@@ -30,7 +30,8 @@ const (
 // Step is a step of a schedule.
 type Step struct {
 	Kind Kind
-	// Input is the place of what is given, among the inputs.
+	// Input is the place of what is given, among the inputs and, after them, what a
+	// client sent before.
 	Input int
 	// Machine is whose tick it is, what stops, or a machine of the node that crashes.
 	Machine string

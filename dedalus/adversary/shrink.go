@@ -6,7 +6,7 @@ import (
 )
 
 // triesMax is how many schedules Shrink tries.
-const triesMax = 3000
+const triesMax = 1000
 
 // Shrink makes a schedule shorter as long as what it leads to is wrong in the same
 // way, which wrong answers. It takes steps away, in ever smaller pieces; then messages

@@ -23,14 +23,15 @@ type deployment struct {
 	timers  [][]*logic.Relation // that each machine waits for
 	periods map[*logic.Relation]int
 	longest int
+	slow    int // as in Options
 }
 
 // periodMax bounds how many rounds of peace there are between two times that a timer
 // runs out.
 const periodMax = 128
 
-func deploy(p *logic.Program, f interp.Functions) *deployment {
-	d := &deployment{program: p, first: interp.Deploy(p, nil, f), place: map[string]int{}, periods: map[*logic.Relation]int{}, longest: 2}
+func deploy(p *logic.Program, f interp.Functions, slow int) *deployment {
+	d := &deployment{program: p, first: interp.Deploy(p, nil, f), place: map[string]int{}, periods: map[*logic.Relation]int{}, longest: 2, slow: max(1, slow)}
 	var shortest time.Duration
 	for _, r := range p.Relations {
 		if r.Kind == logic.Timer && (shortest == 0 || r.Every < shortest) {
@@ -231,7 +232,7 @@ func (w *world) round(round int) {
 	for i := range w.machines {
 		var timers []*logic.Relation
 		for _, r := range w.timers[i] {
-			if (round+3*i)%w.periods[r] == 0 {
+			if (round+3*i)%(w.slow*w.periods[r]) == 0 {
 				timers = append(timers, r)
 			}
 		}
@@ -242,13 +243,14 @@ func (w *world) round(round int) {
 
 // The rounds of peace: a run has come to rest when nothing new was told in
 // restPeriods periods of the slowest timer, and is given up after peacePeriods.
-const restPeriods, peacePeriods = 4, 80
+const restPeriods, peacePeriods = 4, 30
 
 // peace goes on until nothing new is told, and says whether that came. Each calls
 // back before each round.
 func (w *world) peace(each func(round int)) bool {
-	quiet, rest := 0, restPeriods*w.longest+2*len(w.machines)
-	for round := range peacePeriods*w.longest + rest {
+	longest := w.slow * w.longest
+	quiet, rest := 0, restPeriods*longest+2*len(w.machines)
+	for round := range peacePeriods*longest + rest {
 		before := len(w.told)
 		each(round)
 		w.round(round)

@@ -2,120 +2,20 @@ package dedalus_test
 
 import (
 	"fmt"
+	"math"
 	"os"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 
+	"github.com/anishathalye/porcupine"
+
+	"github.com/ashlar-dev/ashlar/dedalus/adversary"
 	"github.com/ashlar-dev/ashlar/dedalus/interp"
 	"github.com/ashlar-dev/ashlar/dedalus/logic"
 	"github.com/ashlar-dev/ashlar/env"
 )
-
-// adversary runs a program: it delays, reorders, repeats and loses messages, lets
-// timers run out when it likes, and crashes nodes, between ticks and in them.
-type adversary struct {
-	env.Random
-	nodes   []*interp.Instance
-	timers  []*logic.Relation
-	pending []interp.Message
-	// sent has messages of before, to be repeated; told those to the outside.
-	sent, told []interp.Message
-	// trouble is whether messages get lost and nodes crash.
-	trouble bool
-	// every is how many ticks pass between two times that a timer runs out, about.
-	every map[string]int
-}
-
-func newAdversary(p *logic.Program, seed uint64, every map[string]int) *adversary {
-	a := &adversary{Random: env.Seeded(seed), nodes: interp.Deploy(p, nil, functions()), trouble: true, every: every}
-	for _, r := range p.Relations {
-		if r.Kind == logic.Timer {
-			a.timers = append(a.timers, r)
-		}
-	}
-	return a
-}
-
-func (a *adversary) one(in int) bool { return env.IntN(a, in) == 0 }
-
-// sentMax is how many messages can be repeated: the last ones.
-const sentMax = 200
-
-// send is on its way, once, or for ever.
-func (a *adversary) send(m interp.Message) {
-	if !slices.ContainsFunc(a.nodes, func(n *interp.Instance) bool { return n.Node == m.To }) {
-		a.told = append(a.told, m)
-		return
-	}
-	if a.sent = append(a.sent, m); len(a.sent) > sentMax {
-		a.sent = a.sent[1:]
-	}
-	if !a.trouble || !a.one(8) {
-		a.pending = append(a.pending, m)
-	}
-}
-
-// step is a tick of a node, which may crash.
-func (a *adversary) step() {
-	i := env.IntN(a, len(a.nodes))
-	n := a.nodes[i]
-	if a.trouble && a.one(10) && len(a.sent) > 0 {
-		a.pending = append(a.pending, a.sent[env.IntN(a, len(a.sent))])
-	}
-	var in []interp.Fact
-	a.pending = slices.DeleteFunc(a.pending, func(m interp.Message) bool {
-		if m.To != n.Node || len(in) == 8 || a.trouble && a.one(2) {
-			return false
-		}
-		in = append(in, m.Fact)
-		return true
-	})
-	var fired []*logic.Relation
-	for _, r := range a.timers {
-		if a.one(a.every[r.Name]) {
-			fired = append(fired, r)
-		}
-	}
-	before := n.Clone()
-	for _, m := range n.Tick(in, fired...).Sent {
-		a.send(m)
-	}
-	if a.trouble && a.one(60) {
-		if a.one(2) {
-			a.nodes[i] = before // The disk did not get what the tick logged.
-		}
-		a.nodes[i].Crash()
-	}
-}
-
-// run goes through the trouble, with these inputs at moments in it; then it has the
-// inputs come again, and goes on until decided says that all is.
-func (a *adversary) run(inputs []interp.Message, decided func(told []interp.Message) bool) error {
-	// Of more nodes each has fewer of the ticks.
-	const trouble = 1200
-	peace := max(6000, 1200*len(a.nodes))
-	for i := range trouble {
-		if a.one(trouble / 4 / len(inputs)) {
-			a.send(inputs[env.IntN(a, len(inputs))])
-		}
-		a.step()
-		_ = i
-	}
-	a.trouble = false
-	for i := range peace {
-		if i%300 == 0 {
-			if decided(a.told) {
-				return nil
-			}
-			for _, m := range inputs {
-				a.send(m)
-			}
-		}
-		a.step()
-	}
-	return fmt.Errorf("not decided in %d ticks of peace", peace)
-}
 
 // seeds is how many runs a test makes: more with ASHLAR_DEDALUS_SEEDS.
 func seeds(t *testing.T, few uint64) uint64 {
@@ -129,100 +29,336 @@ func seeds(t *testing.T, few uint64) uint64 {
 	return few
 }
 
-// twoPhaseRun is a long run of ten transactions, of which some are not wanted by a
-// resource, and some are never answered by one.
-func twoPhaseRun(t *testing.T, p *logic.Program, seed uint64) (wrong string, stuck error) {
-	r := env.Seeded(seed + 1<<32)
-	var texts []string
-	for tx := range 10 {
-		texts = append(texts, fmt.Sprintf(`begin(node "c", %d) to coordinator/0`, tx))
-		for i := range 2 {
-			if v := env.IntN(r, 6); v > 0 {
-				texts = append(texts, fmt.Sprintf("ready(%d, %v) to resource/%d", tx, v > 1, i))
-			}
-		}
-	}
-	inputs := messages(t, texts...)(p)
-	a := newAdversary(p, seed, map[string]int{"retry": 10, "timeout": 60})
-	stuck = a.run(inputs, func(told []interp.Message) bool {
-		done := map[string]bool{}
-		for _, m := range told {
-			done[m.Fact.String()] = true
-		}
-		return len(done) == 30
-	})
-	return atomicity(inputs)(a.told), stuck
+// trial is a program with what it is given for a seed, and what is wrong with a run.
+type trial struct {
+	program *logic.Program
+	options adversary.Options
+	inputs  func(*logic.Program, uint64) []interp.Message
+	wrong   func(inputs []interp.Message, r *adversary.Run) string
 }
 
-// paxosRun is a long run of eight commands that clients give to both proposers.
-func paxosRun(t *testing.T, p *logic.Program, seed uint64) (wrong string, stuck error) {
-	var texts []string
-	for i := range 8 {
-		for j := range 2 {
-			texts = append(texts, fmt.Sprintf(`propose(node "c", b"x%d") to proposer/%d`, i, j))
+// find runs a trial with some seeds, and shows the first run that is wrong, made
+// shorter, with the line that repeats it.
+func (c trial) find(t *testing.T, seeds uint64) (string, bool) {
+	t.Helper()
+	for seed := range seeds {
+		inputs := c.inputs(c.program, seed)
+		x := adversary.NewPlayer(c.program, inputs, c.options)
+		r := x.Random(seed)
+		wrong := c.wrong(inputs, r)
+		if wrong == "" {
+			continue
 		}
+		r = x.Shrink(t.Context(), r.Schedule, func(r *adversary.Run) bool { return c.wrong(inputs, r) == wrong })
+		return fmt.Sprintf("seed %d: %s\n%s\nschedule %v", seed, c.wrong(inputs, r), strings.Join(r.Schedule.Tell(), "\n"), r.Schedule), true
 	}
-	a := newAdversary(p, seed, map[string]int{"election": 60, "heartbeat": 12})
-	stuck = a.run(messages(t, texts...)(p), func(told []interp.Message) bool {
-		// From here on who leads is left in peace to do so, most of the time: if nobody
-		// does, somebody must wish to.
-		a.every["election"] = 200
-		done := map[string]bool{}
-		for _, m := range told {
-			if m.Fact.Relation.Name == "reply" {
-				done[m.Fact.Row[1].Str] = true
+	return "", false
+}
+
+// twoPhaseTrial is ten transactions, of which some are not wanted by a resource, and
+// some are never answered by one. Clients ask again.
+func twoPhaseTrial(t *testing.T, p *logic.Program) trial {
+	inputs := func(p *logic.Program, seed uint64) []interp.Message {
+		r := env.Seeded(seed + 1<<32)
+		var texts []string
+		for tx := range 10 {
+			texts = append(texts, fmt.Sprintf(`begin(node "c", %d) to coordinator/0`, tx))
+			for i := range 2 {
+				if v := env.IntN(r, 6); v > 0 {
+					texts = append(texts, fmt.Sprintf("ready(%d, %v) to resource/%d", tx, v > 1, i))
+				}
 			}
 		}
-		return len(done) == 8
-	})
-	return agreement(a.told), stuck
+		return messages(t, texts...)(p)
+	}
+	wrong := func(inputs []interp.Message, r *adversary.Run) string {
+		var told []interp.Message
+		for _, x := range r.Told {
+			told = append(told, x.Message)
+		}
+		if wrong := atomicity(inputs)(told); wrong != "" {
+			return wrong
+		}
+		if r.Rest && len(told) == 30 {
+			return ""
+		}
+		return fmt.Sprintf("not decided: %d of 30 answers, at rest %v", len(told), r.Rest)
+	}
+	return trial{p, adversary.Options{Functions: functions(), Steps: 1200, Again: true, Faults: adversary.Faults{Crashes: 15, Partitions: 2}}, inputs, wrong}
+}
+
+// op is an operation of a client on a store of keys.
+type op struct {
+	id         uint64
+	write      bool
+	key, value string
+	answer     string
+	call, done int // steps; done is negative while it is not
+}
+
+func (o *op) String() string {
+	return fmt.Sprintf("%d:%v:%s:%s", o.id, o.write, o.key, o.value)
+}
+
+// session is clients that each do some operations one after the other, and ask both
+// proposers each time.
+type session struct {
+	program *logic.Program
+	ops     []*op // of all clients, a client's in its order
+	propose func(p *logic.Program, o *op) []interp.Message
+	// chosen are commands by slot, where the log is all that the program tells.
+	chosen map[uint64]string
+	held   map[string]bool // replied
+}
+
+// clients and each are how many clients there are, and how many operations of each.
+const clients, each = 4, 5
+
+// operations are those of a seed's clients.
+func operations(seed uint64) []*op {
+	r := env.Seeded(seed + 1<<33)
+	var out []*op
+	for i := range clients * each {
+		out = append(out, &op{id: uint64(i + 1), write: env.IntN(r, 2) == 0, key: string(rune('x' + env.IntN(r, 2))), value: fmt.Sprint("v", i+1), done: -1})
+	}
+	return out
+}
+
+// after is what a client does when an operation is answered.
+func (s *session) after(o *op) []interp.Message {
+	if o.id%each == 0 {
+		return nil
+	}
+	return s.propose(s.program, s.ops[o.id])
+}
+
+// stored answers where the program has the store: by number.
+func (s *session) stored(m interp.Message) []interp.Message {
+	if m.Fact.Relation.Name != "reply" {
+		return nil
+	}
+	o := s.ops[m.Fact.Row[0].Num-1]
+	if o.answer != "" {
+		return nil
+	}
+	o.answer = "=" + m.Fact.Row[1].Str
+	return s.after(o)
+}
+
+// logged answers where the program has the log only: a command is answered when the
+// client has heard so and all slots before are known, which are applied in order, a
+// command at its first slot only.
+func (s *session) logged(m interp.Message) []interp.Message {
+	switch m.Fact.Relation.Name {
+	case "chosen":
+		s.chosen[m.Fact.Row[0].Num] = m.Fact.Row[1].Str
+	case "reply":
+		s.held[m.Fact.Row[1].Str] = true
+	}
+	var out []interp.Message
+	store, seen := map[string]string{}, map[string]bool{}
+	for slot := uint64(0); s.chosen[slot] != ""; slot++ {
+		v := s.chosen[slot]
+		at := slices.IndexFunc(s.ops, func(o *op) bool { return o.String() == v })
+		if at < 0 || seen[v] {
+			continue
+		}
+		seen[v] = true
+		o := s.ops[at]
+		if o.write {
+			store[o.key] = o.value
+		}
+		if s.held[v] && o.answer == "" {
+			o.answer = "=" + store[o.key]
+			out = append(out, s.after(o)...)
+		}
+	}
+	return out
+}
+
+// asks are the messages of an operation, for a program with a store and one with a log.
+func asks(t *testing.T, store bool) func(*logic.Program, *op) []interp.Message {
+	return func(p *logic.Program, o *op) []interp.Message {
+		var texts []string
+		for i := range 2 {
+			if store {
+				texts = append(texts, fmt.Sprintf(`propose(node "c", %d, %v, %q, b%q) to proposer/%d`, o.id, o.write, o.key, o.value, i))
+			} else {
+				texts = append(texts, fmt.Sprintf(`propose(node "c", b%q) to proposer/%d`, o, i))
+			}
+		}
+		return messages(t, texts...)(p)
+	}
+}
+
+// registers is a store of keys, for porcupine.
+var registers = porcupine.Model{
+	Partition: func(h []porcupine.Operation) [][]porcupine.Operation {
+		by := map[string][]porcupine.Operation{}
+		for _, o := range h {
+			by[o.Input.(*op).key] = append(by[o.Input.(*op).key], o)
+		}
+		return [][]porcupine.Operation{by["x"], by["y"]}
+	},
+	Init: func() any { return "" },
+	Step: func(state, input, output any) (bool, any) {
+		o := input.(*op)
+		if o.write {
+			return output == "?" || output == "="+o.value, o.value
+		}
+		return output == "?" || output == "="+state.(string), state
+	},
+}
+
+// storeTrial is clients of a store under crashes, partitions, and a node of which
+// machines stop. What they see must be linearizable, slots must be agreed on, and all
+// must be answered.
+func storeTrial(t *testing.T, p *logic.Program, store bool) trial {
+	propose := asks(t, store)
+	c := trial{program: p}
+	var seed uint64
+	c.inputs = func(p *logic.Program, s uint64) []interp.Message {
+		seed = s
+		var first []interp.Message
+		for i, o := range operations(s) {
+			if i%each == 0 {
+				first = append(first, propose(p, o)...)
+			}
+		}
+		return first
+	}
+	var now *session
+	c.options = adversary.Options{Functions: functions(), Steps: 1500, Again: true, Slow: 4, Faults: adversary.Faults{Crashes: 6, Stops: 1, Partitions: 3},
+		Client: func(p *logic.Program) func(interp.Message) []interp.Message {
+			now = &session{program: p, ops: operations(seed), propose: propose, chosen: map[uint64]string{}, held: map[string]bool{}}
+			if store {
+				return now.stored
+			}
+			return now.logged
+		}}
+	c.wrong = func(_ []interp.Message, r *adversary.Run) string {
+		if wrong := slotsAgree(r); wrong != "" {
+			return wrong
+		}
+		return linearizable(now, r, store)
+	}
+	return c
+}
+
+// slotsAgree says whether two commands were told of one slot.
+func slotsAgree(r *adversary.Run) string {
+	slots := map[uint64]logic.Value{}
+	for _, x := range r.Told {
+		row := x.Message.Fact.Row
+		if name := x.Message.Fact.Relation.Name; name != "chosen" && name != "applied" {
+			continue
+		}
+		if old, ok := slots[row[0].Num]; ok && old.Compare(row[1]) != 0 {
+			return "two commands are chosen in a slot"
+		}
+		slots[row[0].Num] = row[1]
+	}
+	return ""
+}
+
+// linearizable judges the history of a run's clients.
+func linearizable(s *session, r *adversary.Run, store bool) string {
+	asked, told := map[string]int{}, map[uint64]int{}
+	for _, x := range r.Given {
+		key := fmt.Sprint(x.Message.Fact)
+		if _, ok := asked[key]; !ok {
+			asked[key] = x.At
+		}
+	}
+	// What was answered is found again by going through what was told.
+	again := &session{program: s.program, ops: make([]*op, len(s.ops)), chosen: map[uint64]string{}, held: map[string]bool{},
+		propose: func(*logic.Program, *op) []interp.Message { return nil }}
+	for i, o := range s.ops {
+		fresh := *o
+		fresh.answer = ""
+		again.ops[i] = &fresh
+	}
+	for _, x := range r.Told {
+		if store {
+			again.stored(x.Message)
+		} else {
+			again.logged(x.Message)
+		}
+		for _, o := range again.ops {
+			if _, ok := told[o.id]; o.answer != "" && !ok {
+				told[o.id] = x.At
+			}
+		}
+	}
+	var history []porcupine.Operation
+	for i, o := range again.ops {
+		first, ok := asked[fmt.Sprint(s.propose(s.program, o)[0].Fact)]
+		if !ok {
+			continue
+		}
+		x := porcupine.Operation{ClientId: i / each, Input: o, Call: int64(2 * first), Output: "?", Return: math.MaxInt64}
+		if at, ok := told[o.id]; ok {
+			x.Output, x.Return = o.answer, int64(2*at+1)
+		}
+		history = append(history, x)
+	}
+	if !porcupine.CheckOperations(registers, history) {
+		return "the history is not linearizable"
+	}
+	if len(told) < len(s.ops) {
+		return fmt.Sprintf("%d of %d operations are answered, at rest %v", len(told), len(s.ops), r.Rest)
+	}
+	return ""
+}
+
+// last is what a program's script makes of it.
+func last(t *testing.T, name string) *logic.Program {
+	steps := rewritten(t, name)
+	return steps[len(steps)-1].after
 }
 
 // TestAdversary has long runs, of the programs and of what their scripts make of them.
 func TestAdversary(t *testing.T) {
-	last := func(name string) *logic.Program {
-		steps := rewritten(t, name)
-		return steps[len(steps)-1].after
-	}
 	for name, c := range map[string]struct {
-		p   *logic.Program
-		run func(*testing.T, *logic.Program, uint64) (string, error)
+		trial trial
+		few   uint64
 	}{
-		"twophase":           {load(t, "twophase"), twoPhaseRun},
-		"twophase rewritten": {last("twophase"), twoPhaseRun},
-		"paxos":              {load(t, "paxos"), paxosRun},
-		"paxos rewritten":    {last("paxos"), paxosRun},
+		"twophase":           {twoPhaseTrial(t, load(t, "twophase")), 4},
+		"twophase rewritten": {twoPhaseTrial(t, last(t, "twophase")), 4},
+		"paxos":              {storeTrial(t, load(t, "paxos"), false), 3},
+		"paxos rewritten":    {storeTrial(t, last(t, "paxos"), false), 3},
+		"comppaxos":          {storeTrial(t, load(t, "comppaxos"), true), 2},
 	} {
 		t.Run(name, func(t *testing.T) {
-			for seed := range seeds(t, 3) {
-				if wrong, stuck := c.run(t, c.p, seed); wrong != "" || stuck != nil {
-					t.Errorf("seed %d: %s %v", seed, wrong, stuck)
-				}
+			if wrong, found := c.trial.find(t, seeds(t, c.few)); found {
+				t.Error(wrong)
 			}
 		})
 	}
 }
 
-// TestAdversaryFinds runs programs with mistakes that need more than one crash, or
-// more inputs than an exploration has.
+// TestAdversaryFinds runs programs with mistakes. The schedule that shows one is short.
 func TestAdversaryFinds(t *testing.T) {
 	for name, c := range map[string]struct {
-		program string
-		change  []string
-		run     func(*testing.T, *logic.Program, uint64) (string, error)
+		trial trial
+		want  string
 	}{
-		"what was taken is forgotten": {"paxos", []string{"log taken(slot", "table taken(slot", "log   taken(s, b, v) <-", "next  taken(s, b, v) <-"}, paxosRun},
-		"a vote is forgotten":         {"twophase", []string{"log    voted(", "table  voted(", "log   voted(tx", "next  voted(tx", "log    decided(", "table  decided(", "log  decided(", "next decided("}, twoPhaseRun},
+		"a vote is forgotten": {twoPhaseTrial(t, mutant(t, "twophase", "log    voted(", "table  voted(", "log   voted(tx", "next  voted(tx", "log    decided(", "table  decided(", "log  decided(", "next decided(")), "transaction"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := mutant(t, c.program, c.change...)
-			for seed := range uint64(60) {
-				if wrong, _ := c.run(t, p, seed); wrong != "" {
-					t.Logf("seed %d: %s", seed, wrong)
-					return
+			c.trial.options.NoPeace = true
+			any := c.trial.wrong
+			c.trial.wrong = func(inputs []interp.Message, r *adversary.Run) string {
+				if wrong := any(inputs, r); strings.Contains(wrong, c.want) {
+					return wrong
 				}
+				return ""
 			}
-			t.Error("not found")
+			wrong, found := c.trial.find(t, 40)
+			if !found || !strings.Contains(wrong, c.want) {
+				t.Fatalf("want %q, got %s", c.want, wrong)
+			}
+			t.Log(wrong)
 		})
 	}
 }

@@ -25,7 +25,7 @@ func TestRewritten(t *testing.T) {
 		"monotonic":    {[]string{`in(node "c", 1, b"x") to leader/0`, `in(node "c", 2, b"y") to leader/0`}, explore.Bounds{}, []string{"replica: 3", "replica: 2"}, 417, 7089},
 		"cohash":       {[]string{`in(node "c", 1, "k", b"x") to leader/0`, `in(node "c", 2, "k", b"y") to leader/0`, `in(node "c", 3, "l", b"z") to leader/0`}, explore.Bounds{Duplicates: 1}, nil, 815, 815},
 		"dependencies": {[]string{`in(node "c", 1, b"x") to leader/0`, `in(node "c", 2, b"x") to leader/0`, `in(node "c", 3, b"y") to leader/0`}, explore.Bounds{Duplicates: 1}, nil, 671, 671},
-		"twophase":     {[]string{`begin(node "c", 1) to coordinator/0`, `ready(1, true) to resource/0`, `ready(1, true) to resource/1`}, explore.Bounds{Together: 1, Duplicates: 1}, nil, 39386, 78566},
+		"twophase":     {[]string{`begin(node "c", 1) to coordinator/0`, `ready(1, true) to resource/0`, `ready(1, true) to resource/1`}, explore.Bounds{Together: 1}, nil, 10229, 14190},
 		"statemachine": {[]string{`in(node "c", 1, b"x") to leader/0`, `in(node "c", 2, b"y") to leader/0`, `in(node "c", 3, b"z") to leader/0`}, explore.Bounds{}, nil, 16, 750},
 		"asymmetric":   {[]string{`in(node "c", 1, b"x") to leader/0`}, explore.Bounds{}, []string{"replica: 3", "replica: 2"}, 53, 1455},
 		"proxies": {[]string{`lead(1) to leader/0`, `propose(node "c", b"x") to leader/0`, `promise(node "p", 2) to acceptor/0`},
