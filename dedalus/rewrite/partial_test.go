@@ -149,6 +149,23 @@ func TestPartialExplored(t *testing.T) {
 	}
 }
 
+// TestPartialOfAPiece divides what another step has taken apart: its nodes are called
+// what they were, and the order leads to those that there are now.
+func TestPartialOfAPiece(t *testing.T) {
+	text := strings.Replace(strings.Replace(scans, "async scan@s(id) <- ask(id), storage(s)", "async scan@s(id) <- ask(id), storage(s)\n  async ping@s(id) <- ask(id), storage(s)", 1),
+		"async size@l", "output pong(p: node, id: u64)\n  async pong@node \"c\"(self, id) <- ping(id)\n  async size@l", 1)
+	p := given.Program(t, text)
+	piece := partially(t, p, "mutual storage rules 1 2 3 4 5 7 8 9 as keeper")
+	q := partially(t, piece, "partial keeper into 2")
+	got, err := explore.Compare(t.Context(), p, q, told(t, `in("a", 1) to leader/0`, `ask(1) to leader/0`), nil, explore.Bounds{Together: 1}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Different != nil || !got.Complete() || len(got.Second.Final) == 0 {
+		t.Errorf("complete %v: %v\n%s", got.Complete(), got.Different, pathOf(got))
+	}
+}
+
 // TestPartialMistakes changes what partial partitioning has made, and wants each change
 // found: by exploration, and by the certificate's checker.
 func TestPartialMistakes(t *testing.T) {
