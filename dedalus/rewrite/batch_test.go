@@ -138,7 +138,7 @@ component friend {
 func batchings() map[string]batching {
 	return map[string]batching{
 		"ordered":   {ordered, "statemachine a rules 8 9 10 11 12 13 as b", 2, nil, explore.Bounds{Duplicates: 1}},
-		"ticking":   {ticking, "statemachine a rules 4 5 6 7 8 9 10 11 13 as b", 1, map[string]int{"alarm": 2}, explore.Bounds{}},
+		"ticking":   {ticking, "statemachine a rules 4 5 6 7 8 9 10 11 13 as b", 1, map[string]int{"alarm": 1}, explore.Bounds{}},
 		"answering": {answering, "asymmetric a rules 1 2 3 4 5 10 as b", 2, nil, explore.Bounds{}},
 		"counting":  {counting, "asymmetric a rules 1 2 as b", 1, nil, explore.Bounds{}},
 	}
