@@ -114,6 +114,9 @@ func (l *lowerer) check() {
 		l.connected(l.relations[r.Name])
 	}
 	for _, c := range l.program.Components {
+		for _, r := range c.Rules {
+			l.readsOutput(r)
+		}
 		if _, cycle := l.program.Strata(c); cycle != nil {
 			l.unstratified(c, cycle)
 		}
@@ -138,6 +141,17 @@ func (l *lowerer) connected(r *relation) {
 			Message: "nothing derives " + r.Name + ", and it is no input", Repair: near.Repair()})
 	case r.Kind == logic.Derived && !r.read.IsValid() && r.derived.IsValid():
 		l.diags.Warnf(r.derived, Unread, "nothing reads %s", r.Name)
+	}
+}
+
+// readsOutput refuses a rule that reads what goes to the outside.
+func (l *lowerer) readsOutput(r *logic.Rule) {
+	for i := range r.Body {
+		if a := r.Body[i].Atom; a != nil && a.Relation.Kind == logic.Output {
+			l.diags.Add(source.Diagnostic{Code: OutputRead, Span: r.Body[i].Span,
+				Message: a.Relation.Name + " is an output: it goes to the outside, and no rule reads it",
+				Repair:  "send what is to be read under another name, which is not declared an output"})
+		}
 	}
 }
 

@@ -28,6 +28,8 @@ const (
 	BoundTwice source.Code = "BoundTwice"
 	// HeadNotDerivable: input q(x: u64)   sync q(x) <- r(x)
 	HeadNotDerivable source.Code = "HeadNotDerivable"
+	// OutputRead: sync seen(n) <- out(n), where out is an output.
+	OutputRead source.Code = "OutputRead"
 	// AggregateMisplaced: next r(count<x>) <- q(x)
 	AggregateMisplaced source.Code = "AggregateMisplaced"
 	// Unstratified: sync r(x) <- q(x), not r(x)
