@@ -106,7 +106,9 @@ func Table() []Mutant {
 		wormNodeMutants(),
 		wormTxMutants(),
 		wormAppsMutants(),
+		hostMutants(),
 		batchMutants(),
+		partialMutants(),
 	} {
 		all = append(all, part...)
 	}
