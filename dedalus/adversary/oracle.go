@@ -109,10 +109,7 @@ func (o *Oracle) omission(r *Run, after int) func(m interp.Message, from, to int
 	if len(faulty) == 0 {
 		return nil
 	}
-	told := map[string]bool{}
-	for _, t := range r.Told {
-		told[t.Message.String()] = true
-	}
+	told := r.set()
 	return func(m interp.Message, from, to int) bool {
 		if !faulty[from] && !faulty[to] {
 			return false
@@ -127,7 +124,11 @@ func (o *Oracle) omission(r *Run, after int) func(m interp.Message, from, to int
 // mirror is the run in which the same happens.
 func (o *Oracle) mirror(r *Run) *Run {
 	g := o.player.start()
+	crashed, told := o.lastCrashes(r), r.set()
+	at := 0
+	g.losing = func(m interp.Message, from int) bool { return crashed[from] > at && !told[m.String()] }
 	for n, s := range r.Schedule {
+		at = n
 		if s.Kind == Give {
 			g.do(s)
 			continue
@@ -152,7 +153,29 @@ func (o *Oracle) mirror(r *Run) *Run {
 		}
 		g.do(s)
 	}
+	at = len(r.Schedule)
 	return g.end()
+}
+
+// lastCrashes are the places in the schedule at which nodes crashed last: until then
+// what they told the outside may have been under way, and lost.
+func (o *Oracle) lastCrashes(r *Run) map[int]int {
+	out := map[int]int{}
+	for n, s := range r.Schedule {
+		if i, ok := o.player.d.place[r.logical(s.Machine)]; ok && (s.Kind == Crash || s.Kind == TickCrash) {
+			out[o.player.d.logical[i]] = n + 1
+		}
+	}
+	return out
+}
+
+// set is what was told, as text.
+func (r *Run) set() map[string]bool {
+	out := map[string]bool{}
+	for _, t := range r.Told {
+		out[t.Message.String()] = true
+	}
+	return out
 }
 
 // fact is a message without where it goes.
@@ -163,6 +186,7 @@ type candidate struct {
 	w       *world
 	missing int
 	age     int // how many ticks
+	rank    int // of those that lack as much, the greatest is next
 	crashes int // that are left
 }
 
@@ -170,7 +194,7 @@ type queue []*candidate
 
 func (q queue) Len() int { return len(q) }
 func (q queue) Less(i, j int) bool {
-	return q[i].missing < q[j].missing || q[i].missing == q[j].missing && q[i].age > q[j].age
+	return q[i].missing < q[j].missing || q[i].missing == q[j].missing && q[i].rank > q[j].rank
 }
 func (q queue) Swap(i, j int) { q[i], q[j] = q[j], q[i] }
 func (q *queue) Push(x any)   { *q = append(*q, x.(*candidate)) }
@@ -182,8 +206,20 @@ func (q *queue) Pop() any {
 }
 
 // search looks for a run that tells a set of messages, and, if it is to rest, nothing
-// more in peace. Sure is that it was through all that it tries.
+// more in peace: among long ones first, which get there soon, and then among short
+// ones. Sure is that it was through all that it tries.
 func (o *Oracle) search(ctx context.Context, r *Run, want []Telling, rest bool) (found, sure bool) {
+	for _, sign := range []int{1, -1} {
+		if found, sure = o.look(ctx, r, want, rest, sign); found || sure {
+			break
+		}
+	}
+	return found, sure
+}
+
+// look is a search in which of runs that lack as much the longest is next, or, with
+// the other sign, the shortest.
+func (o *Oracle) look(ctx context.Context, r *Run, want []Telling, rest bool, sign int) (found, sure bool) {
 	wanted := map[string]bool{}
 	for _, t := range want {
 		wanted[t.Message.String()] = true
@@ -194,6 +230,8 @@ func (o *Oracle) search(ctx context.Context, r *Run, want []Telling, rest bool) 
 			first.crashes++
 		}
 	}
+	crashed, told := o.lastCrashes(r), r.set()
+	first.w.losing = func(m interp.Message, from int) bool { return crashed[from] > 0 && !told[m.String()] }
 	for _, t := range r.Given {
 		m := interp.Message{To: r.logical(t.Message.To), Fact: interp.Fact{Relation: o.player.d.program.Find(t.Message.Fact.Relation.Name), Row: t.Message.Fact.Row}}
 		first.w.send(m, outside)
@@ -213,6 +251,7 @@ func (o *Oracle) search(ctx context.Context, r *Run, want []Telling, rest bool) 
 			if ticks++; ticks > o.TicksMax || ctx.Err() != nil {
 				return false, false
 			}
+			next.rank = sign * next.age
 			if next.missing = len(wanted) - len(next.w.told); !next.within(wanted) {
 				continue
 			}
@@ -233,6 +272,7 @@ func (c *candidate) within(wanted map[string]bool) bool {
 // rests says that from here on, with what is omitted, nothing more is told in peace.
 func (c *candidate) rests(omit func(interp.Message, int, int) bool, wanted map[string]bool) bool {
 	w := c.w.clone()
+	w.losing = nil
 	w.omitting(omit)
 	return w.peace(func(int) {}) && len(w.told) == len(wanted)
 }
@@ -253,6 +293,9 @@ func (c *candidate) next() []*candidate {
 			next.w.tick(i, in, timers, true)
 			next.w.crash(next.w.logical[i], false)
 			out = append(out, next)
+			lossy := &candidate{w: next.w.clone(), age: c.age + 1, crashes: c.crashes - 1}
+			lossy.w.crash(next.w.logical[i], true)
+			out = append(out, lossy)
 		}
 	}
 	for i := range c.w.machines {
@@ -268,7 +311,7 @@ func (c *candidate) next() []*candidate {
 		}
 		tick(i, nil, nil)
 		for j, p := range c.w.net[i] {
-			if !p.waiting {
+			if !p.waiting && !p.gone {
 				tick(i, []int{j}, nil)
 			}
 		}

@@ -242,7 +242,7 @@ func (g *game) choose() Step {
 	}
 	g.part()
 	for j, p := range g.net[i] {
-		if g.apart > 0 && p.from != outside && g.sides[p.from] != g.sides[g.logical[i]] {
+		if p.gone || g.apart > 0 && p.from != outside && g.sides[p.from] != g.sides[g.logical[i]] {
 			continue
 		}
 		if len(s.keys) < togetherMax && (p.waiting && g.one(2) || !p.waiting && g.one(40)) {

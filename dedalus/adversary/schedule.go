@@ -186,7 +186,7 @@ func (w *world) take(s Step, give func(int) bool) (Step, bool) {
 	}
 	var in []int
 	for j, p := range w.net[i] {
-		if slices.Contains(s.keys, p.key) || s.keys == nil && slices.Contains(s.In, j) {
+		if !p.gone && (slices.Contains(s.keys, p.key) || s.keys == nil && slices.Contains(s.In, j)) {
 			in = append(in, j)
 		}
 	}

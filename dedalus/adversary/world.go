@@ -79,6 +79,8 @@ type parcel struct {
 	key     string
 	from    int  // the node that sent it last
 	waiting bool // it was not delivered since it was sent
+	// gone is that it was sent between machines of a node in an earlier life of that.
+	gone bool
 }
 
 // Telling is a message to the outside.
@@ -102,7 +104,10 @@ type world struct {
 	arrived map[string]int
 	// omit says that a message to a node, or from one, never arrives; nil if all may.
 	omit func(m interp.Message, from, to int) bool
-	step int
+	// losing says that a message to the outside is lost in a crash to come; nil if none
+	// is.
+	losing func(m interp.Message, from int) bool
+	step   int
 }
 
 // arrival is a fact that arrives at a node.
@@ -147,19 +152,19 @@ func (w *world) send(m interp.Message, from int) {
 		return
 	}
 	if !inside {
-		if !w.known[key] {
+		if !w.known[key] && (w.losing == nil || !w.losing(m, from)) {
 			w.known[key] = true
 			w.told = append(w.told, Telling{m, w.step})
 		}
 		return
 	}
 	for j := range w.net[i] {
-		if p := &w.net[i][j]; p.key == key {
+		if p := &w.net[i][j]; p.key == key && !p.gone {
 			p.waiting, p.from = true, from
 			return
 		}
 	}
-	w.net[i] = append(w.net[i], parcel{m, key, from, true})
+	w.net[i] = append(w.net[i], parcel{message: m, key: key, from: from, waiting: true})
 }
 
 // omitting has messages never arrive from here on, those under way among them.
@@ -209,7 +214,8 @@ func (w *world) crash(node int, all bool) {
 	for i := range w.net {
 		for j := range w.net[i] {
 			p := &w.net[i][j]
-			if p.from == node && (all || w.logical[i] == node && len(w.pieces[node]) > 1) {
+			between := p.from == node && w.logical[i] == node && len(w.pieces[node]) > 1
+			if p.gone = p.gone || between; between || p.from == node && all {
 				p.waiting = false
 			}
 		}

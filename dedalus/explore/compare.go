@@ -179,6 +179,7 @@ func Compare(ctx context.Context, first, second *logic.Program, inputs func(*log
 	var models []*Model
 	for _, p := range []*logic.Program{first, second} {
 		m := NewModel(p, inputs(p), nil, f, b)
+		m.late = b.Crashes > 0
 		if configure != nil {
 			configure(m)
 		}

@@ -41,7 +41,7 @@ func TestResendingBehindAForwarder(t *testing.T) {
 	if c.Different != nil || !c.Complete() {
 		t.Errorf("complete %v: %v", c.Complete(), c.Different)
 	}
-	if c.First.States != 116 || c.Second.States != 296 {
+	if c.First.States != 142 || c.Second.States != 382 {
 		t.Errorf("%d and %d states", c.First.States, c.Second.States)
 	}
 	if len(c.Second.Final) != 2 {

@@ -75,6 +75,9 @@ type Model struct {
 	reads   [][]int // the timers that each node waits for
 	lost    func(interp.Message) bool
 	until   func(told []interp.Message) bool
+	// late is that messages to the outside are under way for a while, so that a crash
+	// may lose them.
+	late bool
 	// each ends a search as until does, for a check of this package's.
 	each   func(*state) bool
 	inputs []interp.Message

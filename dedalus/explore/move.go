@@ -49,8 +49,8 @@ func (m *Model) arriving(s *state, node string) arrivals {
 			a.fresh = append(a.fresh, msg)
 		}
 	}
-	for _, msg := range s.delivered {
-		if to(msg) == node && !slices.Contains(a.fresh, msg) {
+	for _, x := range s.delivered {
+		if msg, _ := split(x); to(msg) == node && !slices.Contains(a.fresh, msg) && !slices.Contains(a.again, msg) {
 			a.again = append(a.again, msg)
 		}
 	}
@@ -140,15 +140,17 @@ func (m *Model) crashes(s *state, l int, v move, visit func(v move, t *state) er
 	for _, i := range m.pieces[l] {
 		s.carried[i] = m.codec.facts(slices.DeleteFunc(m.codec.carried(s.carried[i]), func(f interp.Fact) bool { return !f.Relation.Durable }))
 	}
-	s.pending = slices.DeleteFunc(s.pending, func(x string) bool {
+	between := func(x string) bool {
 		msg, from := split(x)
 		at, inside := m.place[to(msg)]
-		between := inside && from == l && m.logical[at] == l && len(m.pieces[l]) > 1
-		if from == l && !between {
+		return inside && from == l && m.logical[at] == l && len(m.pieces[l]) > 1
+	}
+	s.pending, s.delivered = slices.DeleteFunc(s.pending, between), slices.DeleteFunc(s.delivered, between)
+	for _, x := range s.pending {
+		if _, from := split(x); from == l {
 			mine = append(mine, x)
 		}
-		return between
-	})
+	}
 	v.action, v.fair = len(m.nodes)+l, false
 	if len(mine) > lostMax {
 		m.clipped.Store(true)
@@ -191,10 +193,12 @@ func (m *Model) subsets(all []string, most int) [][]string {
 func (m *Model) tick(s *state, i int, in []string, timers int) *state {
 	t := s.clone()
 	for _, x := range in {
-		t.pending = arrived(t.pending, x)
-		if t.duplicates > 0 {
-			t.delivered = insert(t.delivered, x)
+		for _, y := range s.pending {
+			if msg, _ := split(y); msg == x && t.duplicates > 0 {
+				t.delivered = insert(t.delivered, y)
+			}
 		}
+		t.pending = arrived(t.pending, x)
 	}
 	for bit, j := range m.reads[i] {
 		if timers>>bit&1 == 1 && t.timers[j] > 0 {
@@ -210,7 +214,7 @@ func (m *Model) tick(s *state, i int, in []string, timers int) *state {
 		case out.inside:
 			t.pending = insert(t.pending, x)
 		case contains(t.outputs, out.message):
-		case t.faulty>>from&1 == 1:
+		case t.faulty>>from&1 == 1 || m.late && t.crashes > 0:
 			t.pending = insert(t.pending, x)
 		default:
 			t.outputs = insert(t.outputs, out.message)

@@ -19,8 +19,8 @@ type state struct {
 	// pending is what is under way, each with who sent it; omitted what never arrives
 	// though it is sent again. Both are sorted, without doubles.
 	pending, omitted []string
-	// delivered are messages that arrived, while some can arrive once more; outputs
-	// are those to the outside. Both are sorted, without doubles.
+	// delivered are messages that arrived, with who sent them, while some can arrive
+	// once more; outputs are those to the outside. Both are sorted, without doubles.
 	delivered, outputs  []string
 	duplicates, crashes int   // that are left
 	timers              []int // how often each runs out yet, if that is limited

@@ -38,7 +38,7 @@ func TestPartialStorage(t *testing.T) {
 	}{
 		"two writes and an epoch": {[]string{a, b, `advance(2) to leader/0`}, explore.Bounds{}, 68, 867},
 		"epochs twice":            {[]string{a, old}, explore.Bounds{Together: 1, Duplicates: 1}, 45, 8542},
-		"a crash":                 {[]string{a, `advance(2) to leader/0`}, explore.Bounds{Together: 1, Crashes: 1}, 45, 459},
+		"a crash":                 {[]string{a, `advance(2) to leader/0`}, explore.Bounds{Together: 1, Crashes: 1}, 63, 621},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := load(t, "partial")
