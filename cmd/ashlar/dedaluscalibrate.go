@@ -21,6 +21,7 @@ import (
 
 func newDedalusCalibrateCommand(t *term) *cobra.Command {
 	var out, loadPath, where, measured string
+	var underWay int
 	cmd := &cobra.Command{
 		Use:   "calibrate [FILE.ded...]",
 		Short: "Measure what messages, rules, functions and the log cost on this machine",
@@ -46,7 +47,10 @@ usage.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
 			defer stop()
-			return runDedalusCalibrate(ctx, t, args, loadPath, out, where, measured)
+			if underWay < 1 {
+				return &exit{exitUsage, errors.New("--under-way is a positive number")}
+			}
+			return runDedalusCalibrate(ctx, t, args, loadPath, out, where, measured, underWay)
 		},
 	}
 	f := cmd.Flags()
@@ -54,16 +58,17 @@ usage.`,
 	f.StringVar(&loadPath, "load", "", "what clients do, from `FILE`; for one program")
 	f.StringVarP(&out, "out", "o", "", "write the costs to `FILE`, in place of standard output")
 	f.StringVar(&measured, "measured", "", "fit costs to the measurements in `DIR`")
+	f.IntVar(&underWay, "under-way", int(cost.DefaultCalibration().UnderWay), "commands under way at once in a busy deployment, and in the measurements")
 	f.StringVar(&where, "where", "", "what to call this machine")
 	return cmd
 }
 
-func runDedalusCalibrate(ctx context.Context, t *term, paths []string, loadPath, out, where, measured string) error {
+func runDedalusCalibrate(ctx context.Context, t *term, paths []string, loadPath, out, where, measured string, underWay int) error {
 	if loadPath != "" && len(paths) != 1 {
 		return &exit{exitUsage, errors.New("--load is for one program")}
 	}
 	c := cost.DefaultCalibration()
-	c.Machine = where
+	c.Machine, c.UnderWay = where, float64(underWay)
 	if where == "" {
 		c.Machine = fmt.Sprintf("%s/%s with %s", runtime.GOOS, runtime.GOARCH, many(runtime.NumCPU(), "processor"))
 	}

@@ -20,7 +20,7 @@ func TestCalibrate(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(measured, "mutual.json"), []byte(`{"where": "a desk", "nodes": {"leader/0": 20, "replica/0": 2}}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	err := runDedalusCalibrate(t.Context(), &term{out: &out, err: &errs}, []string{"../../examples/dedalus/mutual.ded"}, "", file, "a test", measured)
+	err := runDedalusCalibrate(t.Context(), &term{out: &out, err: &errs}, []string{"../../examples/dedalus/mutual.ded"}, "", file, "a test", measured, 100)
 	if err != nil {
 		t.Fatalf("calibrate: %v\n%s", err, &errs)
 	}
@@ -33,7 +33,7 @@ func TestCalibrate(t *testing.T) {
 		t.Fatal(err)
 	}
 	was := cost.DefaultCalibration()
-	if c.Machine != "a test, fitted to measurements" || c.Send == was.Send || c.Receive == was.Receive || c.Firing == was.Firing || c.Sync == was.Sync {
+	if c.Machine != "a test, fitted to measurements" || c.UnderWay != 100 || c.Send == was.Send || c.Receive == was.Receive || c.Firing == was.Firing || c.Sync == was.Sync {
 		t.Errorf("these are the defaults: %+v", c)
 	}
 	for _, f := range []string{"Decrypt", "Encrypt"} {

@@ -54,7 +54,8 @@ func parseLoad(p *logic.Program, name, text string) (*Load, string) {
 
 // TestData has scripts: "program" reads one, "load" a load and tells it, "profile"
 // runs it with the load, "rewrite" takes steps before, "estimate" tells the cost, and
-// "optimize" what the search does.
+// "optimize" what the search does, with
+// round costs or the default ones.
 func TestData(t *testing.T) {
 	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
 		var p *logic.Program
@@ -105,7 +106,14 @@ func TestData(t *testing.T) {
 			case "optimize":
 				o := Options{}
 				d.MaybeScanArgs(t, "machines", &o.Machines)
-				r, err := Optimize(t.Context(), p, l, flat(), o)
+				d.MaybeScanArgs(t, "width", &o.Width)
+				d.MaybeScanArgs(t, "profiled", &o.Profiled)
+				d.MaybeScanArgs(t, "depth", &o.Depth)
+				costs := flat()
+				if d.HasArg("costs") {
+					costs = DefaultCalibration()
+				}
+				r, err := Optimize(t.Context(), p, l, costs, o)
 				if err != nil {
 					return err.Error() + "\n"
 				}
