@@ -13,6 +13,7 @@ import (
 
 	"github.com/ashlar-dev/ashlar/check"
 	"github.com/ashlar-dev/ashlar/source"
+	"github.com/ashlar-dev/ashlar/tla/eval"
 )
 
 // checkOptions are the flags of check.
@@ -34,7 +35,11 @@ type checkOptions struct {
 	dfid       int   // states
 	memoryMax  int64 // MB; 0 for what is available
 
+	profile bool // count expressions
+
 	por bool // leave out states where that is sound
+
+	native bool // search with compiled code
 
 	memory      string // what states may take with all else, as it was written
 	memoryBytes int64  // the same; 0 for what is available
@@ -62,6 +67,15 @@ to N states. Its memory does not grow with the number of states, and it finds wh
 the other search finds, with the same trace; it takes longer, and checks no
 properties of behaviours. Unless no path leads to more states within N, the exit
 code is 20.
+
+With --profile every expression is counted: how often it was evaluated, how often it was
+true or let its action go on, and what part of the time was spent in it, in samples. The
+page of --html shows that beside the text. Without the flag nothing is counted.
+
+With --native the model is compiled by the Go toolchain and searched by a process of
+its own, several times as fast; the program is kept in the user's cache directory. What
+is found is the same. Where there is no toolchain, or something that the model asks for
+cannot be compiled, that is said, and the search is made without.
 
 With --por the search of an algorithm, PlusCal or Modular PlusCal, takes the steps of one
 process only where that process is at a label whose steps nobody else notices. It finds
@@ -135,7 +149,9 @@ func newCheckCommand(t *term) *cobra.Command {
 	f.Int64Var(&o.statesMax, "max-states", 0, "stop after `N` distinct states")
 	f.Int64Var(&o.memoryMax, "max-memory", 0, "stop at `MB` of memory (default: 85% of what is available)")
 	f.IntVar(&o.dfid, "dfid", 0, "search depth first, by iterative deepening, paths of up to `N` states")
+	f.BoolVar(&o.profile, "profile", false, "tell what each expression costs")
 	f.BoolVar(&o.por, "por", false, "leave out states of an algorithm that only the order of local steps tells apart")
+	f.BoolVar(&o.native, "native", false, "search with code compiled for the model, where that can be")
 	f.BoolVar(&o.goOn, "continue", false, "go on after a violation and report all of them")
 	f.StringVar(&o.memory, "memory", "", "keep to a memory of `SIZE`, such as 512MB or 4GiB: what does not fit goes to disk (default: 85% of what is available)")
 	f.StringVar(&o.temp, "temp", "", "make temporary files in `DIR` (default: the system's directory for them)")
@@ -245,7 +261,12 @@ func runCheck(ctx context.Context, t *term, o checkOptions, spec string, load lo
 	if o.tlc != nil {
 		o.tlc.begin(search.watcher())
 	}
+	stopSampling := func() {}
+	if m, ok := s.model.(*eval.Model); ok && o.profile {
+		stopSampling = sample(m).end
+	}
 	result, err := search.run(ctx, s.model)
+	stopSampling()
 	elapsed := g.end()
 	if o.tlc != nil {
 		o.tlc.end()
@@ -261,6 +282,7 @@ func runCheck(ctx context.Context, t *term, o checkOptions, spec string, load lo
 	d.Statistics.Deepening = search.deep
 	d.reduced(reducedBy(ctx, s, result, o))
 	d.Checkpoint = kept
+	d.Profile = profileOf(s, o)
 	silent.Store(true)
 	if o.html != "" && result.Distinct <= graphPageStatesMax {
 		// Without a graph that is small enough the page has none.

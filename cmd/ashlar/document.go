@@ -43,6 +43,9 @@ type document struct {
 	Init       covered    `json:"init"`
 	Actions    []covered  `json:"actions"`
 
+	// Profile is what --profile has counted.
+	Profile *profiled `json:"profile,omitempty"`
+
 	// Walks is what a simulation did; a search has none.
 	Walks *walks `json:"walks,omitempty"`
 
@@ -198,6 +201,8 @@ type subject struct {
 	files []string
 	// reduction says what --por came to.
 	reduction func() eval.Reduction
+	// profile is what expressions have cost.
+	profile func() ([]eval.Cost, int64)
 	// identity is what a search of it depends on.
 	identity []check.IdentityPart
 	span     func(place string) source.Span

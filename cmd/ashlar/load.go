@@ -111,6 +111,7 @@ func loadSpecification(path string, o checkOptions, print func(string), m *check
 	model, err := eval.NewDirect(loaded.Spec, loaded.Plain, cfg, eval.Options{
 		Reference:   o.reference,
 		Reduce:      o.por,
+		Profile:     o.profile,
 		SafetyOnly:  o.safetyOnly,
 		Output:      print,
 		Files:       files{},
@@ -131,7 +132,7 @@ func loadSpecification(path string, o checkOptions, print func(string), m *check
 		return nil, err
 	}
 	p := newPlaces(loaded)
-	return &subject{model: model, reduction: model.Reduction, spec: path, config: shown, diags: *diags, after: model.Postcondition, places: p,
+	return &subject{model: model, reduction: model.Reduction, profile: model.Profile, spec: path, config: shown, diags: *diags, after: model.Postcondition, places: p,
 		files: moduleFiles(loaded), identity: identityOf(loaded, cfgText, o), span: spansOf(loaded, p),
 		define: func(name string) (string, string) { return definition(loaded.Spec, name) }}, nil
 }

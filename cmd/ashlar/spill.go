@@ -56,10 +56,12 @@ func (o *checkOptions) validDisk() error {
 		o.memoryBytes = n
 	}
 	switch {
-	case o.every <= 0:
+	case o.every <= 0 && o.checkpoint+o.resume != "":
 		return usage("--every %s: want a positive time", o.every)
 	case o.checkpoint != "" && o.resume != "" && o.checkpoint != o.resume:
 		return usage("--checkpoint and --resume name two directories: a search that is resumed keeps its checkpoints where they were")
+	case o.profile && o.reference:
+		return usage("--profile counts what compiled code evaluates, and --reference compiles nothing: want one of them")
 	case o.deepen && o.por:
 		return usage("--dfid N is about paths of N states, and --por leaves states out of paths: want one of them")
 	case o.deepen && (o.checkpoint != "" || o.resume != "" || o.memory != ""):

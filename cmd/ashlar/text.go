@@ -37,6 +37,7 @@ func writeText(w io.Writer, d *document, p palette) {
 		writeLoop(w, d, p)
 	}
 	writeCoverage(w, d, p)
+	writeProfile(w, d, p)
 	writeStatistics(w, d, p)
 	if d.Checkpoint != "" {
 		fmt.Fprintf(w, "The search can be resumed with --resume %s.\n", d.Checkpoint)

@@ -58,9 +58,11 @@ type machine struct {
 	place  source.Span // of the statement of an algorithm being executed
 	found  func(action int) bool
 
-	code    *closures
-	free    []*activation
-	vectors [][]value.Value // scratch states
+	code *closures
+	free []*activation
+	// profiled counts, where the model is compiled to be profiled.
+	profiled *profiled
+	vectors  [][]value.Value // scratch states
 	// targets are the next states that A \cdot B is to reach, composed the
 	// states it starts from, the innermost last.
 	targets, composed [][]value.Value
@@ -250,6 +252,11 @@ type compiler struct {
 	global, globalActs map[*core.Def]map[mode]*function
 	fns                map[*core.Def]*meaning
 	memoSites          int
+	// counting is the expression that is being compiled to be counted, and
+	// uncounted says that what is compiled was not asked for by the user: see
+	// profile.
+	counting  core.Expr
+	uncounted bool
 	// branching is what defBranches found.
 	branching map[*core.Def]bool
 	// actions is the split of the next-state relation while it is compiled.
@@ -257,12 +264,16 @@ type compiler struct {
 }
 
 func (m *Model) compile() *closures {
+	if m.program.options.Profile {
+		m.profile = &profile{index: map[source.Span]int32{}}
+	}
 	c := &compiler{m: m, p: m.program, global: make(map[*core.Def]map[mode]*function), globalActs: make(map[*core.Def]map[mode]*function), fns: make(map[*core.Def]*meaning),
 		branching: make(map[*core.Def]bool)}
 	out := &closures{formulas: make([]*function, len(m.formulas))}
 	for i, f := range m.formulas {
 		fn := c.newFunction(nil)
 		x := site{fn: fn, unrolled: 1}
+		c.uncounted = m.isAntecedent(f)
 		switch f {
 		case m.init:
 			x.mode.primed = true
@@ -291,7 +302,11 @@ func (m *Model) compile() *closures {
 func (c *compiler) newFunction(up *function) *function { return &function{up: up} }
 
 func newMachine(m *Model, r *run) *machine {
-	return &machine{run: r, asker: r, vars: m.program.spec.Variables, code: m.compiled, memos: newMemos(m.compiled.memoSites)}
+	n := &machine{run: r, asker: r, vars: m.program.spec.Variables, code: m.compiled, memos: newMemos(m.compiled.memoSites)}
+	if m.profile != nil {
+		n.profiled = m.profile.join()
+	}
+	return n
 }
 
 // poll is called at every turn of a loop that the specification makes long.

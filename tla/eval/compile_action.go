@@ -23,6 +23,14 @@ type compileAct func(e core.Expr, x site, k act) act
 
 // act compiles e as an action with the continuation k.
 func (c *compiler) act(e core.Expr, x site, k act) act {
+	if c.m.profile != nil {
+		return c.countAct(e, x, k)
+	}
+	return c.plainAct(e, x, k)
+}
+
+// plainAct is act, but for a profile.
+func (c *compiler) plainAct(e core.Expr, x site, k act) act {
 	level := c.facts(e, x).level
 	if (level < core.ActionLevel && !x.mode.primed || level == core.ConstantLevel) && !c.branches(e, x, 0) {
 		return c.guard(e, x, k)

@@ -56,7 +56,11 @@ func (c *compiler) expr(e core.Expr, x site) compiled {
 	if folded, ok := c.fold(e, x); ok {
 		return folded
 	}
-	return c.compound(e, x)
+	out := c.compound(e, x)
+	if c.m.profile != nil {
+		out.run = c.countExpr(e, out.run)
+	}
+	return out
 }
 
 // compound compiles an expression that is not constant.

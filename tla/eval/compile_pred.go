@@ -13,6 +13,9 @@ func (c *compiler) pred(e core.Expr, x site) pred {
 	if r := c.rememberPred(e, x); r != nil {
 		return r
 	}
+	if c.m.profile != nil {
+		return c.countPred(e, x)
+	}
 	return c.predicate(e, x)
 }
 

@@ -86,6 +86,16 @@ func (b *builder) antecedents(f *formula, e core.Expr, around func(core.Expr) co
 	}
 }
 
+// isAntecedent says whether a formula is there for a remark only.
+func (m *Model) isAntecedent(f *formula) bool {
+	for i := range m.antecedents {
+		if m.antecedents[i].f == f {
+			return true
+		}
+	}
+	return false
+}
+
 // meet drops the left sides that are true in the candidate from those that were
 // true in no state yet; so it does with one that has no value.
 func (w *worker) meet() {

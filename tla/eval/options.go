@@ -27,6 +27,8 @@ type Options struct {
 	// is an evaluation error.
 	Progress func() Progress
 
+	// Profile has expressions be counted: see Model.Profile.
+	Profile bool
 	// Reduce asks for a search of an algorithm that leaves out states where that
 	// can be told to be sound; Model.Reduction says what came of it.
 	Reduce bool
