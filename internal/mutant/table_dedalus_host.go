@@ -1,0 +1,175 @@
+package mutant
+
+// hostMutants are about running compiled Dedalus programs: frames, hosts, clients and
+// deployments.
+func hostMutants() []Mutant {
+	return append(append(hostWireMutants(), hostLinkMutants()...), hostDurableMutants()...)
+}
+
+func hostWireMutants() []Mutant {
+	wire := []string{"dedalus/rt/wire"}
+	return []Mutant{
+		{
+			Name: "dedalus/rt/wire/checksum-is-not-compared", Kind: Unguarded, File: "dedalus/rt/wire/frame.go", Packages: wire,
+			Breaks: "A damaged frame is taken.",
+			Old:    "if crc32.Checksum(b[:end], castagnoli()) != binary",
+			New:    "if false && crc32.Checksum(b[:end], castagnoli()) != binary",
+		},
+		{
+			Name: "dedalus/rt/wire/long-frames-before-the-handshake", Kind: Unguarded, File: "dedalus/rt/wire/frame.go", Packages: wire,
+			Breaks: "Whoever connects has megabytes gathered before it has said who it is.",
+			Old:    "\tif s.Open {",
+			New:    "\tif true {",
+		},
+		{
+			Name: "dedalus/rt/wire/row-may-be-longer-than-the-batch", Kind: Unguarded, File: "dedalus/rt/wire/message.go", Packages: wire,
+			Breaks: "A length from the wire is believed.",
+			Old:    " || size > uint64(len(b)-n-m) {",
+			New:    " {\n\t\treturn 0, nil, b, false\n\t}\n\tif size > uint64(cap(b)-n-m) {",
+		},
+		{
+			Name: "dedalus/rt/wire/proof-is-good-for-any-name", Kind: Unguarded, File: "dedalus/rt/wire/handshake.go", Packages: wire,
+			Breaks: "A proof of one instance is one of another.",
+			Old:    "m.Write(AppendHello(nil, h))",
+			New:    "m.Write([]byte(h.To))",
+		},
+		{
+			Name: "dedalus/rt/wire/last-batch-is-sent-again", Kind: NotAtomic, File: "dedalus/rt/wire/outbox.go", Packages: wire,
+			Breaks: "Over a new connection the batch that came last comes again, as if it had not.",
+			Old:    "o.frames[o.next].seq <= last {",
+			New:    "o.frames[o.next].seq < last {",
+		},
+		{
+			Name: "dedalus/rt/wire/window-is-not-kept-to", Kind: Unguarded, File: "dedalus/rt/wire/outbox.go", Packages: wire,
+			Breaks: "A receiver is sent more than it has said that it takes.",
+			Old:    "if o.flying > 0 && o.flying+len(b) > window {",
+			New:    "if false && o.flying+len(b) > window {",
+		},
+		{
+			Name: "dedalus/rt/wire/ack-of-nothing-is-taken", Kind: Lost, File: "dedalus/rt/wire/outbox.go", Packages: wire,
+			Breaks: "An acknowledgement of what was never sent passes.",
+			Old:    "\tif seq > sent {",
+			New:    "\tif seq > sent+1000 {",
+		},
+	}
+}
+
+func hostLinkMutants() []Mutant {
+	host := []string{"dedalus/rt/host"}
+	return []Mutant{
+		{
+			Name: "dedalus/rt/host/client-passes-for-an-instance", Kind: Unguarded, File: "dedalus/rt/host/accept.go", Packages: host, Run: "TestHellos",
+			Breaks: "A client may be called as an instance is.",
+			Old:    "case hello.Role == wire.Client && h.opt.instanceName(hello.From):",
+			New:    "case hello.Role == wire.Client && hello.From == h.opt.Who.Node:",
+		},
+		{
+			Name: "dedalus/rt/host/key-is-not-asked-for", Kind: Unguarded, File: "dedalus/rt/host/accept.go", Packages: host, Run: "TestHellos",
+			Breaks: "Whoever says that it is an instance is believed.",
+			Old:    "if !p.Same(wire.Prove(h.opt.Key, true",
+			New:    "if false && !p.Same(wire.Prove(h.opt.Key, true",
+		},
+		{
+			Name: "dedalus/rt/host/peer-without-key-is-told", Kind: Unguarded, File: "dedalus/rt/host/peer.go", Packages: host, Run: "TestPeerWithoutKey",
+			Breaks: "Messages go to whoever listens where an instance should.",
+			Old:    "&w)) && len(key) > 0 {",
+			New:    "&w)) && len(key) > 1000 {",
+		},
+		{
+			Name: "dedalus/rt/host/clients-send-messages", Kind: Unguarded, File: "dedalus/rt/host/step.go", Packages: host, Run: "TestMessagesOfClients",
+			Breaks: "A client may send what only instances do.",
+			Old:    "\tif r.Kind != want {",
+			New:    "\tif r.Kind != want && r.Kind != rt.Message {",
+		},
+		{
+			Name: "dedalus/rt/host/batch-is-taken-twice", Kind: NotAtomic, File: "dedalus/rt/host/accept.go", Packages: host, Run: "TestNothingIsLost",
+			Breaks: "What is sent again over a new connection arrives again.",
+			Old:    "\tcase seq <= src.last:\n\t\th.counts.Doubled++\n\t\treturn nil\n",
+			New:    "",
+		},
+		{
+			Name: "dedalus/rt/host/inbox-is-forgotten", Kind: Stuck, File: "dedalus/rt/host/step.go", Packages: host, Run: "TestNothingIsLost",
+			Breaks: "What came while a tick took what a limit had left waits for somebody else's message.",
+			Old:    "some := func(i int) bool { return s.at[i] < len(s.work[i].list) || len(h.inbox[i].list) > 0 }",
+			New:    "some := func(i int) bool { return s.at[i] < len(s.work[i].list) }",
+		},
+		{
+			Name: "dedalus/rt/host/new-life-is-not-told-what-holds", Kind: Lost, File: "dedalus/rt/host/peer.go", Packages: host, Run: "TestUnacknowledged",
+			Breaks: "An instance that starts anew never hears what was said to its last life.",
+			Old:    "resend = p.life != 0 && p.life != w.Life",
+			New:    "resend = false",
+		},
+		{
+			Name: "dedalus/rt/host/older-piece-goes-on", Kind: Unsound, File: "dedalus/rt/host/piece.go", Packages: host, Run: "TestPiecesStartTogether",
+			Breaks: "A piece that has not lost its memory sends to one that has.",
+			Old:    "\tcase incarnation < ours:\n\t\treturn true, nil",
+			New:    "\tcase incarnation < ours:\n\t\treturn false, nil",
+		},
+		{
+			Name: "dedalus/rt/host/pieces-do-not-meet", Kind: Unsound, File: "dedalus/rt/host/host.go", Packages: []string{"examples/dedalus/compiled"}, Run: "TestVotingSimulated",
+			Breaks: "Pieces that have nothing to say to each other do not hear that one has lost its memory.",
+			Old:    "\t\t\tp.mu.Lock()\n\t\t\tp.dial()\n\t\t\tp.mu.Unlock()\n",
+			New:    "\t\t\t_ = p.dial\n",
+		},
+		{
+			Name: "dedalus/rt/host/output-is-faster-than-its-client", Kind: Lost, File: "dedalus/rt/host/link.go", Packages: host, Run: "TestOutputBefore",
+			Breaks: "An answer that is given before its client has connected is dropped.",
+			Old:    "if c := h.expectClient(m.To); c != nil {",
+			New:    "if c := h.clients[\"\"]; c != nil {",
+		},
+		{
+			Name: "dedalus/rt/client/output-is-given-twice", Kind: NotAtomic, File: "dedalus/rt/client/conn.go", Packages: host, Run: "TestNothingIsLost",
+			Breaks: "An output that is sent again over a new connection is given again.",
+			Old:    "\tcase seq <= n.last:\n\t\treturn nil, nil\n",
+			New:    "",
+		},
+	}
+}
+
+func hostDurableMutants() []Mutant {
+	host := []string{"dedalus/rt/host"}
+	return []Mutant{
+		{
+			Name: "dedalus/rt/host/acknowledged-before-it-is-durable", Kind: Lost, File: "dedalus/rt/host/step.go", Packages: host, Run: "TestAcknowledgedIsDurable",
+			Breaks: "What a voter has acknowledged and not put down is gone after a crash.",
+			Old:    "\t\th.route(s.out.Sent, nil)\n",
+			New:    "\t\th.route(s.out.Sent, nil)\n\t\th.finish()\n\t\ts.taken = s.taken[:0]\n",
+		},
+		{
+			Name: "dedalus/rt/host/nothing-is-durable", Kind: Lost, File: "dedalus/rt/host/durable.go", Packages: host, Run: "TestSimulated",
+			Breaks: "The next tick begins before the disk has what this one put down.",
+			Old:    "\ts.counts.Commits++\n\treturn h.disk.Commit()",
+			New:    "\tif s.counts.Commits++; s.counts.Ticks%2 == 0 {\n\t\treturn nil\n\t}\n\treturn h.disk.Commit()",
+		},
+		{
+			Name: "dedalus/rt/host/half-a-tick-comes-back", Kind: NotAtomic, File: "dedalus/rt/host/durable.go", Packages: host, Run: "TestRecords",
+			Breaks: "Of a tick with much to put down a part comes back after a crash.",
+			Old:    "\tif flags&groupLast == 0 {",
+			New:    "\tif false && flags&groupLast == 0 {",
+		},
+		{
+			Name: "dedalus/rt/host/torn-tick-spoils-the-next", Kind: NotAtomic, File: "dedalus/rt/host/durable.go", Packages: host, Run: "TestRecords",
+			Breaks: "What is left of a tick that a crash has torn comes back with the next one.",
+			Old:    "\t\tg.buf, g.begun = g.buf[:0], true",
+			New:    "\t\tg.begun = true",
+		},
+		{
+			Name: "dedalus/rt/host/incarnation-stays", Kind: Unsound, File: "dedalus/rt/host/piece.go", Packages: host, Run: "TestIncarnation",
+			Breaks: "A piece that has lost its memory is of the same incarnation as those that have not.",
+			Old:    "\tn := last + 1",
+			New:    "\tn := max(last, 1)",
+		},
+		{
+			Name: "dedalus/deploy/pieces-keep-nothing", Kind: Unsound, File: "dedalus/deploy/description.go", Packages: []string{"dedalus/deploy"},
+			Breaks: "A piece of a divided node has no disk for its incarnation.",
+			Old:    "return c.Durable || c.Carries && len(d.Pieces(p)) > 0",
+			New:    "return c.Durable",
+		},
+		{
+			Name: "dedalus/deploy/two-processes-at-one-address", Kind: Unguarded, File: "dedalus/deploy/description.go", Packages: []string{"dedalus/deploy"},
+			Breaks: "A deployment is taken in which two processes listen at one address.",
+			Old:    "if other := addrs[addr]; other != \"\" {",
+			New:    "if other := addrs[addr]; other == p.Node {",
+		},
+	}
+}
