@@ -270,7 +270,7 @@ func TestPartialRefused(t *testing.T) {
 // schedules, of which an oracle of the program before knows whether it can tell the same.
 // ASHLAR_DEDALUS_SEEDS is how many.
 func TestPartialAdversary(t *testing.T) {
-	seeds := uint64(8)
+	seeds := uint64(5)
 	if text := os.Getenv("ASHLAR_DEDALUS_SEEDS"); text != "" {
 		var err error
 		if seeds, err = strconv.ParseUint(text, 10, 32); err != nil {
