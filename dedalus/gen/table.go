@@ -187,7 +187,7 @@ func (g *generator) table(t *table) {
 	g.p("}\n}\n")
 	if t.Bag {
 		g.p("// add adds a fact, which may be there.\nfunc (t *%s) add(%s) {", t.typ, t.params(t.all()))
-		g.p("t.rows = append(t.rows, %sRow{%s})\n}\n", t.typ, g.fields(t))
+		g.p("t.rows = %s.Append(t.rows, %sRow{%s})\n}\n", rt, t.typ, g.fields(t))
 		g.reset(t)
 		return
 	}
@@ -297,9 +297,9 @@ func (g *generator) insert(t *table) {
 	}
 	row := fmt.Sprintf("%sRow{%s}", t.typ, fields)
 	if t.tracked() {
-		g.p("i := t.Row()\nif int(i) == len(t.rows) {\nt.rows = append(t.rows, %s)\n} else {\nt.rows[i] = %s\n}", row, row)
+		g.p("i := t.Row()\nif int(i) == len(t.rows) {\nt.rows = %s.Append(t.rows, %s)\n} else {\nt.rows[i] = %s\n}", rt, row, row)
 	} else {
-		g.p("i := int32(len(t.rows))\nt.rows = append(t.rows, %s)", row)
+		g.p("i := int32(len(t.rows))\nt.rows = %s.Append(t.rows, %s)", rt, row)
 	}
 	g.p("t.set.Add(h, i)")
 	for n, c := range t.Indexes {
@@ -367,7 +367,7 @@ func (g *generator) addPassing(t *table) {
 	g.out.WriteString("search:\n" + text[at:])
 	g.insert(t)
 	if t.Recursive {
-		g.p("t.work = append(t.work, i)")
+		g.p("t.work = %s.Append(t.work, i)", g.use(rtPath))
 	}
 	g.p("}\n")
 	if t.Recursive {

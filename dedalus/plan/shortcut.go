@@ -6,20 +6,15 @@ import (
 	"github.com/ashlar-dev/ashlar/dedalus/logic"
 )
 
-// reads are the rules that have the relation in their bodies, and how often.
-func (n *planner) reads(rel *Relation) (rules []*Rule, times int) {
+// reads are the rules that have the relation in their bodies.
+func (n *planner) reads(rel *Relation) []*Rule {
+	var out []*Rule
 	for _, r := range n.rules {
-		before := times
-		for _, l := range r.Body {
-			if l.Relation == rel {
-				times++
-			}
-		}
-		if times > before {
-			rules = append(rules, r)
+		if slices.ContainsFunc(r.Body, func(l Literal) bool { return l.Relation == rel }) {
+			out = append(out, r)
 		}
 	}
-	return rules, times
+	return out
 }
 
 // derives are the rules that derive the relation.
@@ -40,19 +35,17 @@ func (n *planner) bag(rel *Relation) bool {
 	if rel.Class != Passing || rel.Merges || rel.Recursive || len(n.derives(rel)) > 0 {
 		return false
 	}
-	rules, times := n.reads(rel)
-	starts := 0
-	for _, r := range rules {
+	for _, r := range n.reads(rel) {
 		if g := r.Grouping; g != nil && !g.Kept {
 			return false
 		}
 		for _, v := range r.Variants {
-			if v.Start == FromAll && r.Body[v.Literal].Relation == rel {
-				starts++
+			if slices.ContainsFunc(v.Steps, func(s Step) bool { return r.Body[s.Literal].Relation == rel }) {
+				return false
 			}
 		}
 	}
-	return starts == times
+	return true
 }
 
 // inline says that the relation is what one simple aggregate says, and that rules
@@ -66,8 +59,7 @@ func (n *planner) inline(rel *Relation) bool {
 	if len(from) != 1 || from[0].Pulse || from[0].Grouping == nil || !from[0].Grouping.Simple {
 		return false
 	}
-	rules, _ := n.reads(rel)
-	return !slices.ContainsFunc(rules, func(r *Rule) bool {
+	return !slices.ContainsFunc(n.reads(rel), func(r *Rule) bool {
 		return r.Kind == logic.Async || r.Pulse || r.Recursive || !r.single()
 	})
 }

@@ -142,19 +142,21 @@ func load(s string, i int) uint64 {
 // Text adds text, bytes or a node.
 func (h Hash) Text(s string) Hash {
 	n := len(s)
+	// The length must not be what a byte could undo.
+	a := uint64(h) ^ key ^ uint64(n)*0x9e3779b97f4a7c15
 	if n < 8 {
-		var a uint64
+		var b uint64
 		for i := range n {
-			a = a<<8 | uint64(s[i])
+			b = b<<8 | uint64(s[i])
 		}
-		return Hash(mix(uint64(h)^a^key, key2^uint64(n)))
+		return Hash(mix(a^b, key2))
 	}
-	a, seen := uint64(h)^key, 0
+	seen := 0
 	for ; n-seen > 16; seen += 16 {
 		a = mix(a^load(s, seen), key2^load(s, seen+8))
 	}
 	// The last eight bytes, and the eight before them if there are as many.
-	return Hash(mix(a^load(s, min(seen, n-8)), key2^load(s, n-8)^uint64(n)))
+	return Hash(mix(a^load(s, min(seen, n-8)), key2^load(s, n-8)))
 }
 
 // Sum is the hash.

@@ -551,7 +551,7 @@ search:
 	}
 	h0 := begin.Sum()
 	i := int32(len(t.rows))
-	t.rows = append(t.rows, nodeEdgeRow{a: a, b: b})
+	t.rows = rt.Append(t.rows, nodeEdgeRow{a: a, b: b})
 	t.set.Add(h, i)
 	if other := t.at0(h0, a); other >= 0 {
 		t.rows[i].link0 = rt.Link{Next: other, Prev: rt.None}
@@ -623,9 +623,9 @@ search:
 		}
 	}
 	i := int32(len(t.rows))
-	t.rows = append(t.rows, nodePathRow{c0: c0, c1: c1})
+	t.rows = rt.Append(t.rows, nodePathRow{c0: c0, c1: c1})
 	t.set.Add(h, i)
-	t.work = append(t.work, i)
+	t.work = rt.Append(t.work, i)
 }
 
 // Work is a row from which others are to be derived, or -1.
@@ -697,7 +697,7 @@ search:
 		}
 	}
 	i := int32(len(t.rows))
-	t.rows = append(t.rows, nodeManyRow{c0: c0})
+	t.rows = rt.Append(t.rows, nodeManyRow{c0: c0})
 	t.set.Add(h, i)
 }
 
@@ -726,7 +726,7 @@ func newNodeLink() nodeLink {
 
 // add adds a fact, which may be there.
 func (t *nodeLink) add(a uint64, b uint64) {
-	t.rows = append(t.rows, nodeLinkRow{a: a, b: b})
+	t.rows = rt.Append(t.rows, nodeLinkRow{a: a, b: b})
 }
 
 // reset forgets the facts of the tick.
@@ -814,7 +814,7 @@ search:
 	h0 := begin.Sum()
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, nodeLinksRow{a: a, b: b})
+		t.rows = rt.Append(t.rows, nodeLinksRow{a: a, b: b})
 	} else {
 		t.rows[i] = nodeLinksRow{a: a, b: b}
 	}
@@ -923,7 +923,7 @@ search:
 	h0 := begin.Sum()
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, nodeFarRow{c0: c0, c1: c1})
+		t.rows = rt.Append(t.rows, nodeFarRow{c0: c0, c1: c1})
 	} else {
 		t.rows[i] = nodeFarRow{c0: c0, c1: c1}
 	}
@@ -1006,7 +1006,7 @@ search:
 	}
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, nodeCountRow{c0: c0})
+		t.rows = rt.Append(t.rows, nodeCountRow{c0: c0})
 	} else {
 		t.rows[i] = nodeCountRow{c0: c0}
 	}

@@ -1078,7 +1078,7 @@ func newAcceptorPrepare() acceptorPrepare {
 
 // add adds a fact, which may be there.
 func (t *acceptorPrepare) add(c0 string, c1 uint64) {
-	t.rows = append(t.rows, acceptorPrepareRow{c0: c0, c1: c1})
+	t.rows = rt.Append(t.rows, acceptorPrepareRow{c0: c0, c1: c1})
 }
 
 // reset forgets the facts of the tick.
@@ -1140,7 +1140,7 @@ search:
 	}
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, acceptorPromisedRow{b: b})
+		t.rows = rt.Append(t.rows, acceptorPromisedRow{b: b})
 	} else {
 		t.rows[i] = acceptorPromisedRow{b: b}
 	}
@@ -1204,7 +1204,7 @@ search:
 		}
 	}
 	i := int32(len(t.rows))
-	t.rows = append(t.rows, acceptorAskedRow{c0: c0, c1: c1})
+	t.rows = rt.Append(t.rows, acceptorAskedRow{c0: c0, c1: c1})
 	t.set.Add(h, i)
 }
 
@@ -1307,7 +1307,7 @@ search:
 	h0 := begin.Sum()
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, acceptorTakenRow{slot: slot, b: b, v: v, hashes: [2]uint32{h, h0}})
+		t.rows = rt.Append(t.rows, acceptorTakenRow{slot: slot, b: b, v: v, hashes: [2]uint32{h, h0}})
 	} else {
 		t.rows[i] = acceptorTakenRow{slot: slot, b: b, v: v, hashes: [2]uint32{h, h0}}
 	}
@@ -1390,7 +1390,7 @@ search:
 	}
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, acceptorSizeRow{c0: c0})
+		t.rows = rt.Append(t.rows, acceptorSizeRow{c0: c0})
 	} else {
 		t.rows[i] = acceptorSizeRow{c0: c0}
 	}
@@ -1422,7 +1422,7 @@ func newAcceptorAccept() acceptorAccept {
 
 // add adds a fact, which may be there.
 func (t *acceptorAccept) add(c0 string, c1 uint64, c2 uint64, c3 string) {
-	t.rows = append(t.rows, acceptorAcceptRow{c0: c0, c1: c1, c2: c2, c3: c3})
+	t.rows = rt.Append(t.rows, acceptorAcceptRow{c0: c0, c1: c1, c2: c2, c3: c3})
 }
 
 // reset forgets the facts of the tick.
@@ -1484,7 +1484,7 @@ search:
 		}
 	}
 	i := int32(len(t.rows))
-	t.rows = append(t.rows, acceptorFitRow{c0: c0, c1: c1, c2: c2, c3: c3})
+	t.rows = rt.Append(t.rows, acceptorFitRow{c0: c0, c1: c1, c2: c2, c3: c3})
 	t.set.Add(h, i)
 }
 
@@ -1549,7 +1549,7 @@ search:
 	}
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, acceptorBestRow{slot: slot, b: b})
+		t.rows = rt.Append(t.rows, acceptorBestRow{slot: slot, b: b})
 	} else {
 		t.rows[i] = acceptorBestRow{slot: slot, b: b}
 	}
@@ -1618,7 +1618,7 @@ search:
 	}
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, acceptorTakingRow{c0: c0, c1: c1, c2: c2, c3: c3, hashes: [1]uint32{h}})
+		t.rows = rt.Append(t.rows, acceptorTakingRow{c0: c0, c1: c1, c2: c2, c3: c3, hashes: [1]uint32{h}})
 	} else {
 		t.rows[i] = acceptorTakingRow{c0: c0, c1: c1, c2: c2, c3: c3, hashes: [1]uint32{h}}
 	}
@@ -1684,7 +1684,7 @@ search:
 		}
 	}
 	i := int32(len(t.rows))
-	t.rows = append(t.rows, acceptorTookRow{c0: c0, c1: c1, c2: c2, c3: c3})
+	t.rows = rt.Append(t.rows, acceptorTookRow{c0: c0, c1: c1, c2: c2, c3: c3})
 	t.set.Add(h, i)
 }
 
@@ -1759,7 +1759,7 @@ search:
 	}
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, acceptorTaking_any_2Row{c2: c2})
+		t.rows = rt.Append(t.rows, acceptorTaking_any_2Row{c2: c2})
 	} else {
 		t.rows[i] = acceptorTaking_any_2Row{c2: c2}
 	}
@@ -1822,7 +1822,7 @@ search:
 		}
 	}
 	i := int32(len(t.rows))
-	t.rows = append(t.rows, acceptorSending_refusedRow{to: to, c0: c0})
+	t.rows = rt.Append(t.rows, acceptorSending_refusedRow{to: to, c0: c0})
 	t.set.Add(h, i)
 }
 
@@ -1886,7 +1886,7 @@ search:
 	}
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, acceptorPromised_unmergedRow{b: b})
+		t.rows = rt.Append(t.rows, acceptorPromised_unmergedRow{b: b})
 	} else {
 		t.rows[i] = acceptorPromised_unmergedRow{b: b}
 	}
@@ -1952,7 +1952,7 @@ search:
 	}
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, acceptorBest_unmergedRow{slot: slot, b: b})
+		t.rows = rt.Append(t.rows, acceptorBest_unmergedRow{slot: slot, b: b})
 	} else {
 		t.rows[i] = acceptorBest_unmergedRow{slot: slot, b: b}
 	}

@@ -3616,7 +3616,7 @@ search:
 	}
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, proposerHeardRow{b: b})
+		t.rows = rt.Append(t.rows, proposerHeardRow{b: b})
 	} else {
 		t.rows[i] = proposerHeardRow{b: b}
 	}
@@ -3676,7 +3676,7 @@ search:
 	}
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, proposerElectionRow{})
+		t.rows = rt.Append(t.rows, proposerElectionRow{})
 	} else {
 		t.rows[i] = proposerElectionRow{}
 	}
@@ -3705,7 +3705,7 @@ func newProposerRefused() proposerRefused {
 
 // add adds a fact, which may be there.
 func (t *proposerRefused) add(c0 uint64) {
-	t.rows = append(t.rows, proposerRefusedRow{c0: c0})
+	t.rows = rt.Append(t.rows, proposerRefusedRow{c0: c0})
 }
 
 // reset forgets the facts of the tick.
@@ -3732,7 +3732,7 @@ func newProposerAlive() proposerAlive {
 
 // add adds a fact, which may be there.
 func (t *proposerAlive) add(c0 string, c1 uint64) {
-	t.rows = append(t.rows, proposerAliveRow{c0: c0, c1: c1})
+	t.rows = rt.Append(t.rows, proposerAliveRow{c0: c0, c1: c1})
 }
 
 // reset forgets the facts of the tick.
@@ -3794,7 +3794,7 @@ search:
 	}
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, proposerLedRow{b: b})
+		t.rows = rt.Append(t.rows, proposerLedRow{b: b})
 	} else {
 		t.rows[i] = proposerLedRow{b: b}
 	}
@@ -3860,7 +3860,7 @@ search:
 	}
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, proposerBossRow{p: p, hashes: [1]uint32{h}})
+		t.rows = rt.Append(t.rows, proposerBossRow{p: p, hashes: [1]uint32{h}})
 	} else {
 		t.rows[i] = proposerBossRow{p: p, hashes: [1]uint32{h}}
 	}
@@ -3922,7 +3922,7 @@ search:
 		}
 	}
 	i := int32(len(t.rows))
-	t.rows = append(t.rows, proposerProposersRow{n: n})
+	t.rows = rt.Append(t.rows, proposerProposersRow{n: n})
 	t.set.Add(h, i)
 }
 
@@ -4000,7 +4000,7 @@ search:
 	}
 	h0 := begin.Sum()
 	i := int32(len(t.rows))
-	t.rows = append(t.rows, proposerRankRow{p: p, i_: i_})
+	t.rows = rt.Append(t.rows, proposerRankRow{p: p, i_: i_})
 	t.set.Add(h, i)
 	if other := t.at0(h0, p); other >= 0 {
 		t.rows[i].link0 = rt.Link{Next: other, Prev: rt.None}
@@ -4063,7 +4063,7 @@ search:
 	}
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, proposerStartingRow{c0: c0})
+		t.rows = rt.Append(t.rows, proposerStartingRow{c0: c0})
 	} else {
 		t.rows[i] = proposerStartingRow{c0: c0}
 	}
@@ -4128,7 +4128,7 @@ search:
 	}
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, proposerMineRow{b: b})
+		t.rows = rt.Append(t.rows, proposerMineRow{b: b})
 	} else {
 		t.rows[i] = proposerMineRow{b: b}
 	}
@@ -4191,7 +4191,7 @@ search:
 		}
 	}
 	i := int32(len(t.rows))
-	t.rows = append(t.rows, proposerAskingRow{c0: c0})
+	t.rows = rt.Append(t.rows, proposerAskingRow{c0: c0})
 	t.set.Add(h, i)
 }
 
@@ -4263,7 +4263,7 @@ search:
 		}
 	}
 	i := int32(len(t.rows))
-	t.rows = append(t.rows, proposerAskRow{c0: c0})
+	t.rows = rt.Append(t.rows, proposerAskRow{c0: c0})
 	t.set.Add(h, i)
 }
 
@@ -4290,7 +4290,7 @@ func newProposerHeartbeat() proposerHeartbeat {
 
 // add adds a fact, which may be there.
 func (t *proposerHeartbeat) add() {
-	t.rows = append(t.rows, proposerHeartbeatRow{})
+	t.rows = rt.Append(t.rows, proposerHeartbeatRow{})
 }
 
 // reset forgets the facts of the tick.
@@ -4349,7 +4349,7 @@ search:
 		}
 	}
 	i := int32(len(t.rows))
-	t.rows = append(t.rows, proposerAcceptorRow{a: a})
+	t.rows = rt.Append(t.rows, proposerAcceptorRow{a: a})
 	t.set.Add(h, i)
 }
 
@@ -4370,7 +4370,7 @@ func newProposerPromise() proposerPromise {
 
 // add adds a fact, which may be there.
 func (t *proposerPromise) add(c0 string, c1 uint64, c2 uint64) {
-	t.rows = append(t.rows, proposerPromiseRow{c0: c0, c1: c1, c2: c2})
+	t.rows = rt.Append(t.rows, proposerPromiseRow{c0: c0, c1: c1, c2: c2})
 }
 
 // reset forgets the facts of the tick.
@@ -4460,7 +4460,7 @@ search:
 	h0 := begin.Sum()
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, proposerPromisesRow{a: a, b: b, n: n, hashes: [2]uint32{h, h0}})
+		t.rows = rt.Append(t.rows, proposerPromisesRow{a: a, b: b, n: n, hashes: [2]uint32{h, h0}})
 	} else {
 		t.rows[i] = proposerPromisesRow{a: a, b: b, n: n, hashes: [2]uint32{h, h0}}
 	}
@@ -4511,7 +4511,7 @@ func newProposerEntry() proposerEntry {
 
 // add adds a fact, which may be there.
 func (t *proposerEntry) add(c0 string, c1 uint64, c2 uint64, c3 uint64, c4 string) {
-	t.rows = append(t.rows, proposerEntryRow{c0: c0, c1: c1, c2: c2, c3: c3, c4: c4})
+	t.rows = rt.Append(t.rows, proposerEntryRow{c0: c0, c1: c1, c2: c2, c3: c3, c4: c4})
 }
 
 // reset forgets the facts of the tick.
@@ -4627,7 +4627,7 @@ search:
 	h1 := rt.Hash(0).U64(slot).U64(c).Sum()
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, proposerEntriesRow{a: a, b: b, slot: slot, c: c, v: v, hashes: [3]uint32{h, h0, h1}})
+		t.rows = rt.Append(t.rows, proposerEntriesRow{a: a, b: b, slot: slot, c: c, v: v, hashes: [3]uint32{h, h0, h1}})
 	} else {
 		t.rows[i] = proposerEntriesRow{a: a, b: b, slot: slot, c: c, v: v, hashes: [3]uint32{h, h0, h1}}
 	}
@@ -4756,7 +4756,7 @@ search:
 	h0 := begin.Sum()
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, proposerGotRow{c0: c0, c1: c1, c2: c2, hashes: [2]uint32{h, h0}})
+		t.rows = rt.Append(t.rows, proposerGotRow{c0: c0, c1: c1, c2: c2, hashes: [2]uint32{h, h0}})
 	} else {
 		t.rows[i] = proposerGotRow{c0: c0, c1: c1, c2: c2, hashes: [2]uint32{h, h0}}
 	}
@@ -4841,7 +4841,7 @@ search:
 	}
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, proposerCompleteRow{c0: c0, c1: c1, hashes: [1]uint32{h}})
+		t.rows = rt.Append(t.rows, proposerCompleteRow{c0: c0, c1: c1, hashes: [1]uint32{h}})
 	} else {
 		t.rows[i] = proposerCompleteRow{c0: c0, c1: c1, hashes: [1]uint32{h}}
 	}
@@ -4932,7 +4932,7 @@ search:
 	h0 := begin.Sum()
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, proposerSupportRow{c0: c0, c1: c1})
+		t.rows = rt.Append(t.rows, proposerSupportRow{c0: c0, c1: c1})
 	} else {
 		t.rows[i] = proposerSupportRow{c0: c0, c1: c1}
 	}
@@ -5012,7 +5012,7 @@ search:
 		}
 	}
 	i := int32(len(t.rows))
-	t.rows = append(t.rows, proposerQuorumRow{k: k})
+	t.rows = rt.Append(t.rows, proposerQuorumRow{k: k})
 	t.set.Add(h, i)
 }
 
@@ -5067,7 +5067,7 @@ search:
 	}
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, proposerElectedRow{c0: c0})
+		t.rows = rt.Append(t.rows, proposerElectedRow{c0: c0})
 	} else {
 		t.rows[i] = proposerElectedRow{c0: c0}
 	}
@@ -5133,7 +5133,7 @@ search:
 	}
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, proposerTopRow{c0: c0, c1: c1})
+		t.rows = rt.Append(t.rows, proposerTopRow{c0: c0, c1: c1})
 	} else {
 		t.rows[i] = proposerTopRow{c0: c0, c1: c1}
 	}
@@ -5201,7 +5201,7 @@ search:
 	}
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, proposerAdoptedRow{c0: c0, c1: c1, c2: c2, hashes: [1]uint32{h}})
+		t.rows = rt.Append(t.rows, proposerAdoptedRow{c0: c0, c1: c1, c2: c2, hashes: [1]uint32{h}})
 	} else {
 		t.rows[i] = proposerAdoptedRow{c0: c0, c1: c1, c2: c2, hashes: [1]uint32{h}}
 	}
@@ -5266,7 +5266,7 @@ search:
 	}
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, proposerRangeRow{c0: c0})
+		t.rows = rt.Append(t.rows, proposerRangeRow{c0: c0})
 	} else {
 		t.rows[i] = proposerRangeRow{c0: c0}
 	}
@@ -5334,7 +5334,7 @@ search:
 	}
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, proposerProposingRow{c0: c0, c1: c1, c2: c2, hashes: [1]uint32{h}})
+		t.rows = rt.Append(t.rows, proposerProposingRow{c0: c0, c1: c1, c2: c2, hashes: [1]uint32{h}})
 	} else {
 		t.rows[i] = proposerProposingRow{c0: c0, c1: c1, c2: c2, hashes: [1]uint32{h}}
 	}
@@ -5364,7 +5364,7 @@ func newProposerPropose() proposerPropose {
 
 // add adds a fact, which may be there.
 func (t *proposerPropose) add(client string, v string) {
-	t.rows = append(t.rows, proposerProposeRow{client: client, v: v})
+	t.rows = rt.Append(t.rows, proposerProposeRow{client: client, v: v})
 }
 
 // reset forgets the facts of the tick.
@@ -5477,7 +5477,7 @@ search:
 	h1 := rt.Hash(0).U64(slot).Sum()
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, proposerDoneRow{slot: slot, v: v, hashes: [3]uint32{h, h0, h1}})
+		t.rows = rt.Append(t.rows, proposerDoneRow{slot: slot, v: v, hashes: [3]uint32{h, h0, h1}})
 	} else {
 		t.rows[i] = proposerDoneRow{slot: slot, v: v, hashes: [3]uint32{h, h0, h1}}
 	}
@@ -5605,7 +5605,7 @@ search:
 	h0 := begin.Sum()
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, proposerQueueRow{client: client, v: v, hashes: [2]uint32{h, h0}})
+		t.rows = rt.Append(t.rows, proposerQueueRow{client: client, v: v, hashes: [2]uint32{h, h0}})
 	} else {
 		t.rows[i] = proposerQueueRow{client: client, v: v, hashes: [2]uint32{h, h0}}
 	}
@@ -5716,7 +5716,7 @@ search:
 	h0 := begin.Sum()
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, proposerProposalRow{b: b, slot: slot, v: v, hashes: [2]uint32{h, h0}})
+		t.rows = rt.Append(t.rows, proposerProposalRow{b: b, slot: slot, v: v, hashes: [2]uint32{h, h0}})
 	} else {
 		t.rows[i] = proposerProposalRow{b: b, slot: slot, v: v, hashes: [2]uint32{h, h0}}
 	}
@@ -5800,7 +5800,7 @@ search:
 	}
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, proposerWaitingRow{c0: c0, hashes: [1]uint32{h}})
+		t.rows = rt.Append(t.rows, proposerWaitingRow{c0: c0, hashes: [1]uint32{h}})
 	} else {
 		t.rows[i] = proposerWaitingRow{c0: c0, hashes: [1]uint32{h}}
 	}
@@ -5867,7 +5867,7 @@ search:
 	}
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, proposerPlaceRow{c0: c0, c1: c1, hashes: [1]uint32{h}})
+		t.rows = rt.Append(t.rows, proposerPlaceRow{c0: c0, c1: c1, hashes: [1]uint32{h}})
 	} else {
 		t.rows[i] = proposerPlaceRow{c0: c0, c1: c1, hashes: [1]uint32{h}}
 	}
@@ -5932,7 +5932,7 @@ search:
 	}
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, proposerBaseRow{c0: c0})
+		t.rows = rt.Append(t.rows, proposerBaseRow{c0: c0})
 	} else {
 		t.rows[i] = proposerBaseRow{c0: c0}
 	}
@@ -5964,7 +5964,7 @@ func newProposerAccepted() proposerAccepted {
 
 // add adds a fact, which may be there.
 func (t *proposerAccepted) add(c0 string, c1 uint64, c2 uint64, c3 string) {
-	t.rows = append(t.rows, proposerAcceptedRow{c0: c0, c1: c1, c2: c2, c3: c3})
+	t.rows = rt.Append(t.rows, proposerAcceptedRow{c0: c0, c1: c1, c2: c2, c3: c3})
 }
 
 // reset forgets the facts of the tick.
@@ -6055,7 +6055,7 @@ search:
 	h0 := begin.Sum()
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, proposerVotesRow{a: a, b: b, slot: slot, v: v, hashes: [2]uint32{h, h0}})
+		t.rows = rt.Append(t.rows, proposerVotesRow{a: a, b: b, slot: slot, v: v, hashes: [2]uint32{h, h0}})
 	} else {
 		t.rows[i] = proposerVotesRow{a: a, b: b, slot: slot, v: v, hashes: [2]uint32{h, h0}}
 	}
@@ -6167,7 +6167,7 @@ search:
 	h0 := begin.Sum()
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, proposerCountRow{c0: c0, c1: c1, c2: c2, c3: c3, hashes: [2]uint32{h, h0}})
+		t.rows = rt.Append(t.rows, proposerCountRow{c0: c0, c1: c1, c2: c2, c3: c3, hashes: [2]uint32{h, h0}})
 	} else {
 		t.rows[i] = proposerCountRow{c0: c0, c1: c1, c2: c2, c3: c3, hashes: [2]uint32{h, h0}}
 	}
@@ -6277,7 +6277,7 @@ search:
 	h0 := begin.Sum()
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, proposerChoosingRow{c0: c0, c1: c1, hashes: [2]uint32{h, h0}})
+		t.rows = rt.Append(t.rows, proposerChoosingRow{c0: c0, c1: c1, hashes: [2]uint32{h, h0}})
 	} else {
 		t.rows[i] = proposerChoosingRow{c0: c0, c1: c1, hashes: [2]uint32{h, h0}}
 	}
@@ -6357,7 +6357,7 @@ search:
 		}
 	}
 	i := int32(len(t.rows))
-	t.rows = append(t.rows, proposerProposerRow{p: p})
+	t.rows = rt.Append(t.rows, proposerProposerRow{p: p})
 	t.set.Add(h, i)
 }
 
@@ -6412,7 +6412,7 @@ search:
 	}
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, proposerMine_deletedRow{b: b})
+		t.rows = rt.Append(t.rows, proposerMine_deletedRow{b: b})
 	} else {
 		t.rows[i] = proposerMine_deletedRow{b: b}
 	}
@@ -6477,7 +6477,7 @@ search:
 	}
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, proposerLed_deletedRow{b: b})
+		t.rows = rt.Append(t.rows, proposerLed_deletedRow{b: b})
 	} else {
 		t.rows[i] = proposerLed_deletedRow{b: b}
 	}
@@ -6537,7 +6537,7 @@ search:
 	}
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, proposerLed_anyRow{})
+		t.rows = rt.Append(t.rows, proposerLed_anyRow{})
 	} else {
 		t.rows[i] = proposerLed_anyRow{}
 	}
@@ -6602,7 +6602,7 @@ search:
 	}
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, proposerAdopted_any_1Row{c1: c1})
+		t.rows = rt.Append(t.rows, proposerAdopted_any_1Row{c1: c1})
 	} else {
 		t.rows[i] = proposerAdopted_any_1Row{c1: c1}
 	}
@@ -6669,7 +6669,7 @@ search:
 	}
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, proposerProposal_any_0_2Row{b: b, v: v, hashes: [1]uint32{h}})
+		t.rows = rt.Append(t.rows, proposerProposal_any_0_2Row{b: b, v: v, hashes: [1]uint32{h}})
 	} else {
 		t.rows[i] = proposerProposal_any_0_2Row{b: b, v: v, hashes: [1]uint32{h}}
 	}
@@ -6735,7 +6735,7 @@ search:
 	}
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, proposerDone_any_1Row{v: v, hashes: [1]uint32{h}})
+		t.rows = rt.Append(t.rows, proposerDone_any_1Row{v: v, hashes: [1]uint32{h}})
 	} else {
 		t.rows[i] = proposerDone_any_1Row{v: v, hashes: [1]uint32{h}}
 	}
@@ -6795,7 +6795,7 @@ search:
 	}
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, proposerEnd_anyRow{})
+		t.rows = rt.Append(t.rows, proposerEnd_anyRow{})
 	} else {
 		t.rows[i] = proposerEnd_anyRow{}
 	}
@@ -6860,7 +6860,7 @@ search:
 	}
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, proposerDone_any_0Row{slot: slot})
+		t.rows = rt.Append(t.rows, proposerDone_any_0Row{slot: slot})
 	} else {
 		t.rows[i] = proposerDone_any_0Row{slot: slot}
 	}
@@ -6928,7 +6928,7 @@ search:
 	}
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, proposerSent_replyRow{to: to, slot: slot, v: v, hashes: [1]uint32{h}})
+		t.rows = rt.Append(t.rows, proposerSent_replyRow{to: to, slot: slot, v: v, hashes: [1]uint32{h}})
 	} else {
 		t.rows[i] = proposerSent_replyRow{to: to, slot: slot, v: v, hashes: [1]uint32{h}}
 	}
@@ -6993,7 +6993,7 @@ search:
 	}
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, proposerUsed_unmergedRow{b: b})
+		t.rows = rt.Append(t.rows, proposerUsed_unmergedRow{b: b})
 	} else {
 		t.rows[i] = proposerUsed_unmergedRow{b: b}
 	}
@@ -7058,7 +7058,7 @@ search:
 	}
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, proposerHeard_unmergedRow{b: b})
+		t.rows = rt.Append(t.rows, proposerHeard_unmergedRow{b: b})
 	} else {
 		t.rows[i] = proposerHeard_unmergedRow{b: b}
 	}

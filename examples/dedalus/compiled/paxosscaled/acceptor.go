@@ -2986,7 +2986,7 @@ search:
 		}
 	}
 	i := int32(len(t.rows))
-	t.rows = append(t.rows, acceptorPrepare_acceptorRow{c0: c0, c1: c1})
+	t.rows = rt.Append(t.rows, acceptorPrepare_acceptorRow{c0: c0, c1: c1})
 	t.set.Add(h, i)
 }
 
@@ -3050,7 +3050,7 @@ search:
 	}
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, acceptorPromisedRow{b: b})
+		t.rows = rt.Append(t.rows, acceptorPromisedRow{b: b})
 	} else {
 		t.rows[i] = acceptorPromisedRow{b: b}
 	}
@@ -3114,7 +3114,7 @@ search:
 		}
 	}
 	i := int32(len(t.rows))
-	t.rows = append(t.rows, acceptorAskedRow{c0: c0, c1: c1})
+	t.rows = rt.Append(t.rows, acceptorAskedRow{c0: c0, c1: c1})
 	t.set.Add(h, i)
 }
 
@@ -3217,7 +3217,7 @@ search:
 	h0 := begin.Sum()
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, acceptorTakenRow{slot: slot, b: b, v: v, hashes: [2]uint32{h, h0}})
+		t.rows = rt.Append(t.rows, acceptorTakenRow{slot: slot, b: b, v: v, hashes: [2]uint32{h, h0}})
 	} else {
 		t.rows[i] = acceptorTakenRow{slot: slot, b: b, v: v, hashes: [2]uint32{h, h0}}
 	}
@@ -3300,7 +3300,7 @@ search:
 	}
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, acceptorSizeRow{c0: c0})
+		t.rows = rt.Append(t.rows, acceptorSizeRow{c0: c0})
 	} else {
 		t.rows[i] = acceptorSizeRow{c0: c0}
 	}
@@ -3365,7 +3365,7 @@ search:
 		}
 	}
 	i := int32(len(t.rows))
-	t.rows = append(t.rows, acceptorPromise_outRow{to: to, x0: x0, x1: x1, x2: x2})
+	t.rows = rt.Append(t.rows, acceptorPromise_outRow{to: to, x0: x0, x1: x1, x2: x2})
 	t.set.Add(h, i)
 }
 
@@ -3431,7 +3431,7 @@ search:
 		}
 	}
 	i := int32(len(t.rows))
-	t.rows = append(t.rows, acceptorEntry_outRow{to: to, x0: x0, x1: x1, x2: x2, x3: x3, x4: x4})
+	t.rows = rt.Append(t.rows, acceptorEntry_outRow{to: to, x0: x0, x1: x1, x2: x2, x3: x3, x4: x4})
 	t.set.Add(h, i)
 }
 
@@ -3521,7 +3521,7 @@ search:
 	h0 := begin.Sum()
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, acceptorAcceptor_turnRow{i_: i_, part: part})
+		t.rows = rt.Append(t.rows, acceptorAcceptor_turnRow{i_: i_, part: part})
 	} else {
 		t.rows[i] = acceptorAcceptor_turnRow{i_: i_, part: part}
 	}
@@ -3608,7 +3608,7 @@ search:
 	}
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, acceptorAccept_acceptorRow{c0: c0, c1: c1, c2: c2, c3: c3, hashes: [1]uint32{h}})
+		t.rows = rt.Append(t.rows, acceptorAccept_acceptorRow{c0: c0, c1: c1, c2: c2, c3: c3, hashes: [1]uint32{h}})
 	} else {
 		t.rows[i] = acceptorAccept_acceptorRow{c0: c0, c1: c1, c2: c2, c3: c3, hashes: [1]uint32{h}}
 	}
@@ -3702,7 +3702,7 @@ search:
 	h0 := begin.Sum()
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, acceptorFitRow{c0: c0, c1: c1, c2: c2, c3: c3, hashes: [2]uint32{h, h0}})
+		t.rows = rt.Append(t.rows, acceptorFitRow{c0: c0, c1: c1, c2: c2, c3: c3, hashes: [2]uint32{h, h0}})
 	} else {
 		t.rows[i] = acceptorFitRow{c0: c0, c1: c1, c2: c2, c3: c3, hashes: [2]uint32{h, h0}}
 	}
@@ -3786,7 +3786,7 @@ search:
 	}
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, acceptorBestRow{slot: slot, b: b})
+		t.rows = rt.Append(t.rows, acceptorBestRow{slot: slot, b: b})
 	} else {
 		t.rows[i] = acceptorBestRow{slot: slot, b: b}
 	}
@@ -3855,7 +3855,7 @@ search:
 	}
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, acceptorTakingRow{c0: c0, c1: c1, c2: c2, c3: c3, hashes: [1]uint32{h}})
+		t.rows = rt.Append(t.rows, acceptorTakingRow{c0: c0, c1: c1, c2: c2, c3: c3, hashes: [1]uint32{h}})
 	} else {
 		t.rows[i] = acceptorTakingRow{c0: c0, c1: c1, c2: c2, c3: c3, hashes: [1]uint32{h}}
 	}
@@ -3924,7 +3924,7 @@ search:
 	}
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, acceptorTookRow{c0: c0, c1: c1, c2: c2, c3: c3, hashes: [1]uint32{h}})
+		t.rows = rt.Append(t.rows, acceptorTookRow{c0: c0, c1: c1, c2: c2, c3: c3, hashes: [1]uint32{h}})
 	} else {
 		t.rows[i] = acceptorTookRow{c0: c0, c1: c1, c2: c2, c3: c3, hashes: [1]uint32{h}}
 	}
@@ -3954,7 +3954,7 @@ func newAcceptorAcceptor_freeze() acceptorAcceptor_freeze {
 
 // add adds a fact, which may be there.
 func (t *acceptorAcceptor_freeze) add(u uint64, part uint64) {
-	t.rows = append(t.rows, acceptorAcceptor_freezeRow{u: u, part: part})
+	t.rows = rt.Append(t.rows, acceptorAcceptor_freezeRow{u: u, part: part})
 }
 
 // reset forgets the facts of the tick.
@@ -4016,7 +4016,7 @@ search:
 	}
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, acceptorAcceptor_votedRow{u: u})
+		t.rows = rt.Append(t.rows, acceptorAcceptor_votedRow{u: u})
 	} else {
 		t.rows[i] = acceptorAcceptor_votedRow{u: u}
 	}
@@ -4081,7 +4081,7 @@ search:
 	}
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, acceptorAcceptor_doneRow{u: u})
+		t.rows = rt.Append(t.rows, acceptorAcceptor_doneRow{u: u})
 	} else {
 		t.rows[i] = acceptorAcceptor_doneRow{u: u}
 	}
@@ -4141,7 +4141,7 @@ search:
 	}
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, acceptorAcceptor_frozenRow{})
+		t.rows = rt.Append(t.rows, acceptorAcceptor_frozenRow{})
 	} else {
 		t.rows[i] = acceptorAcceptor_frozenRow{}
 	}
@@ -4206,7 +4206,7 @@ search:
 	}
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, acceptorAcceptor_reportRow{part: part})
+		t.rows = rt.Append(t.rows, acceptorAcceptor_reportRow{part: part})
 	} else {
 		t.rows[i] = acceptorAcceptor_reportRow{part: part}
 	}
@@ -4294,7 +4294,7 @@ search:
 	}
 	h0 := begin.Sum()
 	i := int32(len(t.rows))
-	t.rows = append(t.rows, acceptorAcceptor_ofRow{l_: l_, to: to})
+	t.rows = rt.Append(t.rows, acceptorAcceptor_ofRow{l_: l_, to: to})
 	t.set.Add(h, i)
 	if other := t.at0(h0, l_); other >= 0 {
 		t.rows[i].link0 = rt.Link{Next: other, Prev: rt.None}
@@ -4324,7 +4324,7 @@ func newAcceptorPrepare_do() acceptorPrepare_do {
 
 // add adds a fact, which may be there.
 func (t *acceptorPrepare_do) add(u uint64, part uint64, x0 string, x1 uint64) {
-	t.rows = append(t.rows, acceptorPrepare_doRow{u: u, part: part, x0: x0, x1: x1})
+	t.rows = rt.Append(t.rows, acceptorPrepare_doRow{u: u, part: part, x0: x0, x1: x1})
 }
 
 // reset forgets the facts of the tick.
@@ -4353,7 +4353,7 @@ func newAcceptorAccept() acceptorAccept {
 
 // add adds a fact, which may be there.
 func (t *acceptorAccept) add(c0 string, c1 uint64, c2 uint64, c3 string) {
-	t.rows = append(t.rows, acceptorAcceptRow{c0: c0, c1: c1, c2: c2, c3: c3})
+	t.rows = rt.Append(t.rows, acceptorAcceptRow{c0: c0, c1: c1, c2: c2, c3: c3})
 }
 
 // reset forgets the facts of the tick.
@@ -4419,7 +4419,7 @@ search:
 	}
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, acceptorAccept_keptRow{x0: x0, x1: x1, x2: x2, x3: x3, hashes: [1]uint32{h}})
+		t.rows = rt.Append(t.rows, acceptorAccept_keptRow{x0: x0, x1: x1, x2: x2, x3: x3, hashes: [1]uint32{h}})
 	} else {
 		t.rows[i] = acceptorAccept_keptRow{x0: x0, x1: x1, x2: x2, x3: x3, hashes: [1]uint32{h}}
 	}
@@ -4481,7 +4481,7 @@ search:
 		}
 	}
 	i := int32(len(t.rows))
-	t.rows = append(t.rows, acceptorAcceptor_destRow{to: to})
+	t.rows = rt.Append(t.rows, acceptorAcceptor_destRow{to: to})
 	t.set.Add(h, i)
 }
 
@@ -4543,7 +4543,7 @@ search:
 		}
 	}
 	i := int32(len(t.rows))
-	t.rows = append(t.rows, acceptorPromise_sentRow{to: to, n: n})
+	t.rows = rt.Append(t.rows, acceptorPromise_sentRow{to: to, n: n})
 	t.set.Add(h, i)
 }
 
@@ -4606,7 +4606,7 @@ search:
 		}
 	}
 	i := int32(len(t.rows))
-	t.rows = append(t.rows, acceptorAcceptor_rowsRow{to: to, r_: r_, n: n})
+	t.rows = rt.Append(t.rows, acceptorAcceptor_rowsRow{to: to, r_: r_, n: n})
 	t.set.Add(h, i)
 }
 
@@ -4668,7 +4668,7 @@ search:
 		}
 	}
 	i := int32(len(t.rows))
-	t.rows = append(t.rows, acceptorEntry_sentRow{to: to, n: n})
+	t.rows = rt.Append(t.rows, acceptorEntry_sentRow{to: to, n: n})
 	t.set.Add(h, i)
 }
 
@@ -4730,7 +4730,7 @@ search:
 		}
 	}
 	i := int32(len(t.rows))
-	t.rows = append(t.rows, acceptorAcceptor_totalRow{to: to, n: n})
+	t.rows = rt.Append(t.rows, acceptorAcceptor_totalRow{to: to, n: n})
 	t.set.Add(h, i)
 }
 
@@ -4821,7 +4821,7 @@ search:
 	h0 := begin.Sum()
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, acceptorAcceptor_sentRow{to: to, i_: i_, hashes: [2]uint32{h, h0}})
+		t.rows = rt.Append(t.rows, acceptorAcceptor_sentRow{to: to, i_: i_, hashes: [2]uint32{h, h0}})
 	} else {
 		t.rows[i] = acceptorAcceptor_sentRow{to: to, i_: i_, hashes: [2]uint32{h, h0}}
 	}
@@ -4927,7 +4927,7 @@ search:
 	}
 	h0 := begin.Sum()
 	i := int32(len(t.rows))
-	t.rows = append(t.rows, acceptorAcceptor_prevRow{to: to, i_: i_})
+	t.rows = rt.Append(t.rows, acceptorAcceptor_prevRow{to: to, i_: i_})
 	t.set.Add(h, i)
 	if other := t.at0(h0, to); other >= 0 {
 		t.rows[i].link0 = rt.Link{Next: other, Prev: rt.None}
@@ -4995,7 +4995,7 @@ search:
 	}
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, acceptorPromised_anyRow{})
+		t.rows = rt.Append(t.rows, acceptorPromised_anyRow{})
 	} else {
 		t.rows[i] = acceptorPromised_anyRow{}
 	}
@@ -5060,7 +5060,7 @@ search:
 	}
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, acceptorTaking_any_2Row{c2: c2})
+		t.rows = rt.Append(t.rows, acceptorTaking_any_2Row{c2: c2})
 	} else {
 		t.rows[i] = acceptorTaking_any_2Row{c2: c2}
 	}
@@ -5120,7 +5120,7 @@ search:
 	}
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, acceptorAcceptor_begun_anyRow{})
+		t.rows = rt.Append(t.rows, acceptorAcceptor_begun_anyRow{})
 	} else {
 		t.rows[i] = acceptorAcceptor_begun_anyRow{}
 	}
@@ -5180,7 +5180,7 @@ search:
 	}
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, acceptorAcceptor_turn_anyRow{})
+		t.rows = rt.Append(t.rows, acceptorAcceptor_turn_anyRow{})
 	} else {
 		t.rows[i] = acceptorAcceptor_turn_anyRow{}
 	}
@@ -5243,7 +5243,7 @@ search:
 		}
 	}
 	i := int32(len(t.rows))
-	t.rows = append(t.rows, acceptorSending_refusedRow{to: to, c0: c0})
+	t.rows = rt.Append(t.rows, acceptorSending_refusedRow{to: to, c0: c0})
 	t.set.Add(h, i)
 }
 
@@ -5309,7 +5309,7 @@ search:
 	}
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, acceptorSent_refusedRow{to: to, c0: c0, hashes: [1]uint32{h}})
+		t.rows = rt.Append(t.rows, acceptorSent_refusedRow{to: to, c0: c0, hashes: [1]uint32{h}})
 	} else {
 		t.rows[i] = acceptorSent_refusedRow{to: to, c0: c0, hashes: [1]uint32{h}}
 	}
@@ -5378,7 +5378,7 @@ search:
 	}
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, acceptorSent_acceptor_isRow{to: to, part: part, voted: voted, done: done, hashes: [1]uint32{h}})
+		t.rows = rt.Append(t.rows, acceptorSent_acceptor_isRow{to: to, part: part, voted: voted, done: done, hashes: [1]uint32{h}})
 	} else {
 		t.rows[i] = acceptorSent_acceptor_isRow{to: to, part: part, voted: voted, done: done, hashes: [1]uint32{h}}
 	}
@@ -5443,7 +5443,7 @@ search:
 	}
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, acceptorPromised_unmergedRow{b: b})
+		t.rows = rt.Append(t.rows, acceptorPromised_unmergedRow{b: b})
 	} else {
 		t.rows[i] = acceptorPromised_unmergedRow{b: b}
 	}
@@ -5509,7 +5509,7 @@ search:
 	}
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, acceptorBest_unmergedRow{slot: slot, b: b})
+		t.rows = rt.Append(t.rows, acceptorBest_unmergedRow{slot: slot, b: b})
 	} else {
 		t.rows[i] = acceptorBest_unmergedRow{slot: slot, b: b}
 	}
@@ -5574,7 +5574,7 @@ search:
 	}
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, acceptorAcceptor_voted_unmergedRow{u: u})
+		t.rows = rt.Append(t.rows, acceptorAcceptor_voted_unmergedRow{u: u})
 	} else {
 		t.rows[i] = acceptorAcceptor_voted_unmergedRow{u: u}
 	}
@@ -5639,7 +5639,7 @@ search:
 	}
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, acceptorAcceptor_begun_unmergedRow{u: u})
+		t.rows = rt.Append(t.rows, acceptorAcceptor_begun_unmergedRow{u: u})
 	} else {
 		t.rows[i] = acceptorAcceptor_begun_unmergedRow{u: u}
 	}
@@ -5706,7 +5706,7 @@ search:
 	}
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, acceptorAcceptor_sent_unmergedRow{to: to, i_: i_, hashes: [1]uint32{h}})
+		t.rows = rt.Append(t.rows, acceptorAcceptor_sent_unmergedRow{to: to, i_: i_, hashes: [1]uint32{h}})
 	} else {
 		t.rows[i] = acceptorAcceptor_sent_unmergedRow{to: to, i_: i_, hashes: [1]uint32{h}}
 	}

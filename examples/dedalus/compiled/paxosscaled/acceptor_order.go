@@ -2513,7 +2513,7 @@ func newAcceptor_orderPrepare() acceptor_orderPrepare {
 
 // add adds a fact, which may be there.
 func (t *acceptor_orderPrepare) add(c0 string, c1 uint64) {
-	t.rows = append(t.rows, acceptor_orderPrepareRow{c0: c0, c1: c1})
+	t.rows = rt.Append(t.rows, acceptor_orderPrepareRow{c0: c0, c1: c1})
 }
 
 // reset forgets the facts of the tick.
@@ -2567,7 +2567,7 @@ search:
 		}
 	}
 	i := int32(len(t.rows))
-	t.rows = append(t.rows, acceptor_orderAcceptor_cameRow{})
+	t.rows = rt.Append(t.rows, acceptor_orderAcceptor_cameRow{})
 	t.set.Add(h, i)
 }
 
@@ -2631,7 +2631,7 @@ search:
 	}
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, acceptor_orderAcceptor_tickRow{n: n})
+		t.rows = rt.Append(t.rows, acceptor_orderAcceptor_tickRow{n: n})
 	} else {
 		t.rows[i] = acceptor_orderAcceptor_tickRow{n: n}
 	}
@@ -2748,7 +2748,7 @@ search:
 	h1 := rt.Hash(0).U64(n).Sum()
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, acceptor_orderPrepare_queueRow{x0: x0, x1: x1, n: n, hashes: [3]uint32{h, h0, h1}})
+		t.rows = rt.Append(t.rows, acceptor_orderPrepare_queueRow{x0: x0, x1: x1, n: n, hashes: [3]uint32{h, h0, h1}})
 	} else {
 		t.rows[i] = acceptor_orderPrepare_queueRow{x0: x0, x1: x1, n: n, hashes: [3]uint32{h, h0, h1}}
 	}
@@ -2851,7 +2851,7 @@ search:
 	}
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, acceptor_orderPrepare_startRow{x0: x0, x1: x1, hashes: [1]uint32{h}})
+		t.rows = rt.Append(t.rows, acceptor_orderPrepare_startRow{x0: x0, x1: x1, hashes: [1]uint32{h}})
 	} else {
 		t.rows[i] = acceptor_orderPrepare_startRow{x0: x0, x1: x1, hashes: [1]uint32{h}}
 	}
@@ -2916,7 +2916,7 @@ search:
 	}
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, acceptor_orderAcceptor_waitingRow{n: n})
+		t.rows = rt.Append(t.rows, acceptor_orderAcceptor_waitingRow{n: n})
 	} else {
 		t.rows[i] = acceptor_orderAcceptor_waitingRow{n: n}
 	}
@@ -2981,7 +2981,7 @@ search:
 	}
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, acceptor_orderAcceptor_firstRow{n: n})
+		t.rows = rt.Append(t.rows, acceptor_orderAcceptor_firstRow{n: n})
 	} else {
 		t.rows[i] = acceptor_orderAcceptor_firstRow{n: n}
 	}
@@ -3046,7 +3046,7 @@ search:
 	}
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, acceptor_orderAcceptor_numberRow{u: u})
+		t.rows = rt.Append(t.rows, acceptor_orderAcceptor_numberRow{u: u})
 	} else {
 		t.rows[i] = acceptor_orderAcceptor_numberRow{u: u}
 	}
@@ -3111,7 +3111,7 @@ search:
 	}
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, acceptor_orderAcceptor_beginRow{u: u})
+		t.rows = rt.Append(t.rows, acceptor_orderAcceptor_beginRow{u: u})
 	} else {
 		t.rows[i] = acceptor_orderAcceptor_beginRow{u: u}
 	}
@@ -3204,7 +3204,7 @@ search:
 	h0 := begin.Sum()
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, acceptor_orderPrepare_nowRow{u: u, x0: x0, x1: x1, hashes: [2]uint32{h, h0}})
+		t.rows = rt.Append(t.rows, acceptor_orderPrepare_nowRow{u: u, x0: x0, x1: x1, hashes: [2]uint32{h, h0}})
 	} else {
 		t.rows[i] = acceptor_orderPrepare_nowRow{u: u, x0: x0, x1: x1, hashes: [2]uint32{h, h0}}
 	}
@@ -3287,7 +3287,7 @@ search:
 	}
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, acceptor_orderAcceptor_finishedRow{u: u})
+		t.rows = rt.Append(t.rows, acceptor_orderAcceptor_finishedRow{u: u})
 	} else {
 		t.rows[i] = acceptor_orderAcceptor_finishedRow{u: u}
 	}
@@ -3352,7 +3352,7 @@ search:
 	}
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, acceptor_orderAcceptor_nowRow{u: u})
+		t.rows = rt.Append(t.rows, acceptor_orderAcceptor_nowRow{u: u})
 	} else {
 		t.rows[i] = acceptor_orderAcceptor_nowRow{u: u}
 	}
@@ -3417,7 +3417,7 @@ search:
 	}
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, acceptor_orderAcceptor_tellingRow{u: u})
+		t.rows = rt.Append(t.rows, acceptor_orderAcceptor_tellingRow{u: u})
 	} else {
 		t.rows[i] = acceptor_orderAcceptor_tellingRow{u: u}
 	}
@@ -3506,7 +3506,7 @@ search:
 	}
 	h0 := begin.Sum()
 	i := int32(len(t.rows))
-	t.rows = append(t.rows, acceptor_orderAcceptor_partsRow{l_: l_, part: part, to: to})
+	t.rows = rt.Append(t.rows, acceptor_orderAcceptor_partsRow{l_: l_, part: part, to: to})
 	t.set.Add(h, i)
 	if other := t.at0(h0, l_); other >= 0 {
 		t.rows[i].link0 = rt.Link{Next: other, Prev: rt.None}
@@ -3569,7 +3569,7 @@ search:
 	}
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, acceptor_orderAcceptor_askedRow{u: u})
+		t.rows = rt.Append(t.rows, acceptor_orderAcceptor_askedRow{u: u})
 	} else {
 		t.rows[i] = acceptor_orderAcceptor_askedRow{u: u}
 	}
@@ -3634,7 +3634,7 @@ search:
 	}
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, acceptor_orderAcceptor_askingRow{u: u})
+		t.rows = rt.Append(t.rows, acceptor_orderAcceptor_askingRow{u: u})
 	} else {
 		t.rows[i] = acceptor_orderAcceptor_askingRow{u: u}
 	}
@@ -3699,7 +3699,7 @@ search:
 	}
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, acceptor_orderAcceptor_agreedRow{u: u})
+		t.rows = rt.Append(t.rows, acceptor_orderAcceptor_agreedRow{u: u})
 	} else {
 		t.rows[i] = acceptor_orderAcceptor_agreedRow{u: u}
 	}
@@ -3730,7 +3730,7 @@ func newAcceptor_orderAcceptor_is() acceptor_orderAcceptor_is {
 
 // add adds a fact, which may be there.
 func (t *acceptor_orderAcceptor_is) add(part uint64, voted uint64, done uint64) {
-	t.rows = append(t.rows, acceptor_orderAcceptor_isRow{part: part, voted: voted, done: done})
+	t.rows = rt.Append(t.rows, acceptor_orderAcceptor_isRow{part: part, voted: voted, done: done})
 }
 
 // reset forgets the facts of the tick.
@@ -3794,7 +3794,7 @@ search:
 	}
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, acceptor_orderAcceptor_atRow{part: part, voted: voted, done: done})
+		t.rows = rt.Append(t.rows, acceptor_orderAcceptor_atRow{part: part, voted: voted, done: done})
 	} else {
 		t.rows[i] = acceptor_orderAcceptor_atRow{part: part, voted: voted, done: done}
 	}
@@ -3859,7 +3859,7 @@ search:
 	}
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, acceptor_orderAcceptor_toldRow{u: u})
+		t.rows = rt.Append(t.rows, acceptor_orderAcceptor_toldRow{u: u})
 	} else {
 		t.rows[i] = acceptor_orderAcceptor_toldRow{u: u}
 	}
@@ -3919,7 +3919,7 @@ search:
 	}
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, acceptor_orderAcceptor_clock_anyRow{})
+		t.rows = rt.Append(t.rows, acceptor_orderAcceptor_clock_anyRow{})
 	} else {
 		t.rows[i] = acceptor_orderAcceptor_clock_anyRow{}
 	}
@@ -3979,7 +3979,7 @@ search:
 	}
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, acceptor_orderAcceptor_now_anyRow{})
+		t.rows = rt.Append(t.rows, acceptor_orderAcceptor_now_anyRow{})
 	} else {
 		t.rows[i] = acceptor_orderAcceptor_now_anyRow{}
 	}
@@ -4039,7 +4039,7 @@ search:
 	}
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, acceptor_orderAcceptor_last_anyRow{})
+		t.rows = rt.Append(t.rows, acceptor_orderAcceptor_last_anyRow{})
 	} else {
 		t.rows[i] = acceptor_orderAcceptor_last_anyRow{}
 	}
@@ -4109,7 +4109,7 @@ search:
 	}
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, acceptor_orderSent_prepare_doRow{to: to, u: u, part: part, x0: x0, x1: x1, hashes: [1]uint32{h}})
+		t.rows = rt.Append(t.rows, acceptor_orderSent_prepare_doRow{to: to, u: u, part: part, x0: x0, x1: x1, hashes: [1]uint32{h}})
 	} else {
 		t.rows[i] = acceptor_orderSent_prepare_doRow{to: to, u: u, part: part, x0: x0, x1: x1, hashes: [1]uint32{h}}
 	}
@@ -4177,7 +4177,7 @@ search:
 	}
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, acceptor_orderPrepare_queue_unmergedRow{x0: x0, x1: x1, n: n, hashes: [1]uint32{h}})
+		t.rows = rt.Append(t.rows, acceptor_orderPrepare_queue_unmergedRow{x0: x0, x1: x1, n: n, hashes: [1]uint32{h}})
 	} else {
 		t.rows[i] = acceptor_orderPrepare_queue_unmergedRow{x0: x0, x1: x1, n: n, hashes: [1]uint32{h}}
 	}
@@ -4242,7 +4242,7 @@ search:
 	}
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, acceptor_orderAcceptor_clock_unmergedRow{n: n})
+		t.rows = rt.Append(t.rows, acceptor_orderAcceptor_clock_unmergedRow{n: n})
 	} else {
 		t.rows[i] = acceptor_orderAcceptor_clock_unmergedRow{n: n}
 	}
@@ -4307,7 +4307,7 @@ search:
 	}
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, acceptor_orderAcceptor_last_unmergedRow{u: u})
+		t.rows = rt.Append(t.rows, acceptor_orderAcceptor_last_unmergedRow{u: u})
 	} else {
 		t.rows[i] = acceptor_orderAcceptor_last_unmergedRow{u: u}
 	}
@@ -4374,7 +4374,7 @@ search:
 	}
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, acceptor_orderAcceptor_at_unmergedRow{part: part, voted: voted, done: done})
+		t.rows = rt.Append(t.rows, acceptor_orderAcceptor_at_unmergedRow{part: part, voted: voted, done: done})
 	} else {
 		t.rows[i] = acceptor_orderAcceptor_at_unmergedRow{part: part, voted: voted, done: done}
 	}

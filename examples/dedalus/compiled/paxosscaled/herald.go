@@ -122,7 +122,7 @@ func newHeraldChoosing_herald() heraldChoosing_herald {
 
 // add adds a fact, which may be there.
 func (t *heraldChoosing_herald) add(c0 uint64, c1 string) {
-	t.rows = append(t.rows, heraldChoosing_heraldRow{c0: c0, c1: c1})
+	t.rows = rt.Append(t.rows, heraldChoosing_heraldRow{c0: c0, c1: c1})
 }
 
 // reset forgets the facts of the tick.

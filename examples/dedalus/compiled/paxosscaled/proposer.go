@@ -5244,7 +5244,7 @@ search:
 	}
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, proposerHeardRow{b: b})
+		t.rows = rt.Append(t.rows, proposerHeardRow{b: b})
 	} else {
 		t.rows[i] = proposerHeardRow{b: b}
 	}
@@ -5304,7 +5304,7 @@ search:
 	}
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, proposerElectionRow{})
+		t.rows = rt.Append(t.rows, proposerElectionRow{})
 	} else {
 		t.rows[i] = proposerElectionRow{}
 	}
@@ -5333,7 +5333,7 @@ func newProposerRefused() proposerRefused {
 
 // add adds a fact, which may be there.
 func (t *proposerRefused) add(c0 uint64) {
-	t.rows = append(t.rows, proposerRefusedRow{c0: c0})
+	t.rows = rt.Append(t.rows, proposerRefusedRow{c0: c0})
 }
 
 // reset forgets the facts of the tick.
@@ -5360,7 +5360,7 @@ func newProposerAlive() proposerAlive {
 
 // add adds a fact, which may be there.
 func (t *proposerAlive) add(c0 string, c1 uint64) {
-	t.rows = append(t.rows, proposerAliveRow{c0: c0, c1: c1})
+	t.rows = rt.Append(t.rows, proposerAliveRow{c0: c0, c1: c1})
 }
 
 // reset forgets the facts of the tick.
@@ -5422,7 +5422,7 @@ search:
 	}
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, proposerLedRow{b: b})
+		t.rows = rt.Append(t.rows, proposerLedRow{b: b})
 	} else {
 		t.rows[i] = proposerLedRow{b: b}
 	}
@@ -5488,7 +5488,7 @@ search:
 	}
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, proposerBossRow{p: p, hashes: [1]uint32{h}})
+		t.rows = rt.Append(t.rows, proposerBossRow{p: p, hashes: [1]uint32{h}})
 	} else {
 		t.rows[i] = proposerBossRow{p: p, hashes: [1]uint32{h}}
 	}
@@ -5550,7 +5550,7 @@ search:
 		}
 	}
 	i := int32(len(t.rows))
-	t.rows = append(t.rows, proposerProposersRow{n: n})
+	t.rows = rt.Append(t.rows, proposerProposersRow{n: n})
 	t.set.Add(h, i)
 }
 
@@ -5628,7 +5628,7 @@ search:
 	}
 	h0 := begin.Sum()
 	i := int32(len(t.rows))
-	t.rows = append(t.rows, proposerRankRow{p: p, i_: i_})
+	t.rows = rt.Append(t.rows, proposerRankRow{p: p, i_: i_})
 	t.set.Add(h, i)
 	if other := t.at0(h0, p); other >= 0 {
 		t.rows[i].link0 = rt.Link{Next: other, Prev: rt.None}
@@ -5691,7 +5691,7 @@ search:
 	}
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, proposerStartingRow{c0: c0})
+		t.rows = rt.Append(t.rows, proposerStartingRow{c0: c0})
 	} else {
 		t.rows[i] = proposerStartingRow{c0: c0}
 	}
@@ -5756,7 +5756,7 @@ search:
 	}
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, proposerMineRow{b: b})
+		t.rows = rt.Append(t.rows, proposerMineRow{b: b})
 	} else {
 		t.rows[i] = proposerMineRow{b: b}
 	}
@@ -5819,7 +5819,7 @@ search:
 		}
 	}
 	i := int32(len(t.rows))
-	t.rows = append(t.rows, proposerAskingRow{c0: c0})
+	t.rows = rt.Append(t.rows, proposerAskingRow{c0: c0})
 	t.set.Add(h, i)
 }
 
@@ -5891,7 +5891,7 @@ search:
 		}
 	}
 	i := int32(len(t.rows))
-	t.rows = append(t.rows, proposerAskRow{c0: c0})
+	t.rows = rt.Append(t.rows, proposerAskRow{c0: c0})
 	t.set.Add(h, i)
 }
 
@@ -5918,7 +5918,7 @@ func newProposerHeartbeat() proposerHeartbeat {
 
 // add adds a fact, which may be there.
 func (t *proposerHeartbeat) add() {
-	t.rows = append(t.rows, proposerHeartbeatRow{})
+	t.rows = rt.Append(t.rows, proposerHeartbeatRow{})
 }
 
 // reset forgets the facts of the tick.
@@ -5977,7 +5977,7 @@ search:
 		}
 	}
 	i := int32(len(t.rows))
-	t.rows = append(t.rows, proposerAcceptorRow{a: a})
+	t.rows = rt.Append(t.rows, proposerAcceptorRow{a: a})
 	t.set.Add(h, i)
 }
 
@@ -6055,7 +6055,7 @@ search:
 	}
 	h0 := begin.Sum()
 	i := int32(len(t.rows))
-	t.rows = append(t.rows, proposerTo_acceptor_orderRow{l_: l_, to: to})
+	t.rows = rt.Append(t.rows, proposerTo_acceptor_orderRow{l_: l_, to: to})
 	t.set.Add(h, i)
 	if other := t.at0(h0, l_); other >= 0 {
 		t.rows[i].link0 = rt.Link{Next: other, Prev: rt.None}
@@ -6146,7 +6146,7 @@ search:
 	h0 := begin.Sum()
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, proposerPromiseRow{c0: c0, c1: c1, c2: c2, hashes: [2]uint32{h, h0}})
+		t.rows = rt.Append(t.rows, proposerPromiseRow{c0: c0, c1: c1, c2: c2, hashes: [2]uint32{h, h0}})
 	} else {
 		t.rows[i] = proposerPromiseRow{c0: c0, c1: c1, c2: c2, hashes: [2]uint32{h, h0}}
 	}
@@ -6257,7 +6257,7 @@ search:
 	h0 := begin.Sum()
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, proposerPromisesRow{a: a, b: b, n: n, hashes: [2]uint32{h, h0}})
+		t.rows = rt.Append(t.rows, proposerPromisesRow{a: a, b: b, n: n, hashes: [2]uint32{h, h0}})
 	} else {
 		t.rows[i] = proposerPromisesRow{a: a, b: b, n: n, hashes: [2]uint32{h, h0}}
 	}
@@ -6370,7 +6370,7 @@ search:
 	h0 := begin.Sum()
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, proposerEntryRow{c0: c0, c1: c1, c2: c2, c3: c3, c4: c4, hashes: [2]uint32{h, h0}})
+		t.rows = rt.Append(t.rows, proposerEntryRow{c0: c0, c1: c1, c2: c2, c3: c3, c4: c4, hashes: [2]uint32{h, h0}})
 	} else {
 		t.rows[i] = proposerEntryRow{c0: c0, c1: c1, c2: c2, c3: c3, c4: c4, hashes: [2]uint32{h, h0}}
 	}
@@ -6507,7 +6507,7 @@ search:
 	h1 := rt.Hash(0).U64(slot).U64(c).Sum()
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, proposerEntriesRow{a: a, b: b, slot: slot, c: c, v: v, hashes: [3]uint32{h, h0, h1}})
+		t.rows = rt.Append(t.rows, proposerEntriesRow{a: a, b: b, slot: slot, c: c, v: v, hashes: [3]uint32{h, h0, h1}})
 	} else {
 		t.rows[i] = proposerEntriesRow{a: a, b: b, slot: slot, c: c, v: v, hashes: [3]uint32{h, h0, h1}}
 	}
@@ -6636,7 +6636,7 @@ search:
 	h0 := begin.Sum()
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, proposerGotRow{c0: c0, c1: c1, c2: c2, hashes: [2]uint32{h, h0}})
+		t.rows = rt.Append(t.rows, proposerGotRow{c0: c0, c1: c1, c2: c2, hashes: [2]uint32{h, h0}})
 	} else {
 		t.rows[i] = proposerGotRow{c0: c0, c1: c1, c2: c2, hashes: [2]uint32{h, h0}}
 	}
@@ -6721,7 +6721,7 @@ search:
 	}
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, proposerCompleteRow{c0: c0, c1: c1, hashes: [1]uint32{h}})
+		t.rows = rt.Append(t.rows, proposerCompleteRow{c0: c0, c1: c1, hashes: [1]uint32{h}})
 	} else {
 		t.rows[i] = proposerCompleteRow{c0: c0, c1: c1, hashes: [1]uint32{h}}
 	}
@@ -6812,7 +6812,7 @@ search:
 	h0 := begin.Sum()
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, proposerSupportRow{c0: c0, c1: c1})
+		t.rows = rt.Append(t.rows, proposerSupportRow{c0: c0, c1: c1})
 	} else {
 		t.rows[i] = proposerSupportRow{c0: c0, c1: c1}
 	}
@@ -6892,7 +6892,7 @@ search:
 		}
 	}
 	i := int32(len(t.rows))
-	t.rows = append(t.rows, proposerQuorumRow{k: k})
+	t.rows = rt.Append(t.rows, proposerQuorumRow{k: k})
 	t.set.Add(h, i)
 }
 
@@ -6947,7 +6947,7 @@ search:
 	}
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, proposerElectedRow{c0: c0})
+		t.rows = rt.Append(t.rows, proposerElectedRow{c0: c0})
 	} else {
 		t.rows[i] = proposerElectedRow{c0: c0}
 	}
@@ -7013,7 +7013,7 @@ search:
 	}
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, proposerTopRow{c0: c0, c1: c1})
+		t.rows = rt.Append(t.rows, proposerTopRow{c0: c0, c1: c1})
 	} else {
 		t.rows[i] = proposerTopRow{c0: c0, c1: c1}
 	}
@@ -7081,7 +7081,7 @@ search:
 	}
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, proposerAdoptedRow{c0: c0, c1: c1, c2: c2, hashes: [1]uint32{h}})
+		t.rows = rt.Append(t.rows, proposerAdoptedRow{c0: c0, c1: c1, c2: c2, hashes: [1]uint32{h}})
 	} else {
 		t.rows[i] = proposerAdoptedRow{c0: c0, c1: c1, c2: c2, hashes: [1]uint32{h}}
 	}
@@ -7146,7 +7146,7 @@ search:
 	}
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, proposerRangeRow{c0: c0})
+		t.rows = rt.Append(t.rows, proposerRangeRow{c0: c0})
 	} else {
 		t.rows[i] = proposerRangeRow{c0: c0}
 	}
@@ -7214,7 +7214,7 @@ search:
 	}
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, proposerProposingRow{c0: c0, c1: c1, c2: c2, hashes: [1]uint32{h}})
+		t.rows = rt.Append(t.rows, proposerProposingRow{c0: c0, c1: c1, c2: c2, hashes: [1]uint32{h}})
 	} else {
 		t.rows[i] = proposerProposingRow{c0: c0, c1: c1, c2: c2, hashes: [1]uint32{h}}
 	}
@@ -7244,7 +7244,7 @@ func newProposerPropose() proposerPropose {
 
 // add adds a fact, which may be there.
 func (t *proposerPropose) add(client string, v string) {
-	t.rows = append(t.rows, proposerProposeRow{client: client, v: v})
+	t.rows = rt.Append(t.rows, proposerProposeRow{client: client, v: v})
 }
 
 // reset forgets the facts of the tick.
@@ -7357,7 +7357,7 @@ search:
 	h1 := rt.Hash(0).U64(slot).Sum()
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, proposerDoneRow{slot: slot, v: v, hashes: [3]uint32{h, h0, h1}})
+		t.rows = rt.Append(t.rows, proposerDoneRow{slot: slot, v: v, hashes: [3]uint32{h, h0, h1}})
 	} else {
 		t.rows[i] = proposerDoneRow{slot: slot, v: v, hashes: [3]uint32{h, h0, h1}}
 	}
@@ -7485,7 +7485,7 @@ search:
 	h0 := begin.Sum()
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, proposerQueueRow{client: client, v: v, hashes: [2]uint32{h, h0}})
+		t.rows = rt.Append(t.rows, proposerQueueRow{client: client, v: v, hashes: [2]uint32{h, h0}})
 	} else {
 		t.rows[i] = proposerQueueRow{client: client, v: v, hashes: [2]uint32{h, h0}}
 	}
@@ -7596,7 +7596,7 @@ search:
 	h0 := begin.Sum()
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, proposerProposalRow{b: b, slot: slot, v: v, hashes: [2]uint32{h, h0}})
+		t.rows = rt.Append(t.rows, proposerProposalRow{b: b, slot: slot, v: v, hashes: [2]uint32{h, h0}})
 	} else {
 		t.rows[i] = proposerProposalRow{b: b, slot: slot, v: v, hashes: [2]uint32{h, h0}}
 	}
@@ -7680,7 +7680,7 @@ search:
 	}
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, proposerWaitingRow{c0: c0, hashes: [1]uint32{h}})
+		t.rows = rt.Append(t.rows, proposerWaitingRow{c0: c0, hashes: [1]uint32{h}})
 	} else {
 		t.rows[i] = proposerWaitingRow{c0: c0, hashes: [1]uint32{h}}
 	}
@@ -7747,7 +7747,7 @@ search:
 	}
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, proposerPlaceRow{c0: c0, c1: c1, hashes: [1]uint32{h}})
+		t.rows = rt.Append(t.rows, proposerPlaceRow{c0: c0, c1: c1, hashes: [1]uint32{h}})
 	} else {
 		t.rows[i] = proposerPlaceRow{c0: c0, c1: c1, hashes: [1]uint32{h}}
 	}
@@ -7812,7 +7812,7 @@ search:
 	}
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, proposerBaseRow{c0: c0})
+		t.rows = rt.Append(t.rows, proposerBaseRow{c0: c0})
 	} else {
 		t.rows[i] = proposerBaseRow{c0: c0}
 	}
@@ -7901,7 +7901,7 @@ search:
 	}
 	h0 := begin.Sum()
 	i := int32(len(t.rows))
-	t.rows = append(t.rows, proposerTo_acceptorRow{l_: l_, part: part, to: to})
+	t.rows = rt.Append(t.rows, proposerTo_acceptorRow{l_: l_, part: part, to: to})
 	t.set.Add(h, i)
 	if other := t.at0(h0, part); other >= 0 {
 		t.rows[i].link0 = rt.Link{Next: other, Prev: rt.None}
@@ -7931,7 +7931,7 @@ func newProposerAccepted() proposerAccepted {
 
 // add adds a fact, which may be there.
 func (t *proposerAccepted) add(c0 string, c1 uint64, c2 uint64, c3 string) {
-	t.rows = append(t.rows, proposerAcceptedRow{c0: c0, c1: c1, c2: c2, c3: c3})
+	t.rows = rt.Append(t.rows, proposerAcceptedRow{c0: c0, c1: c1, c2: c2, c3: c3})
 }
 
 // reset forgets the facts of the tick.
@@ -8022,7 +8022,7 @@ search:
 	h0 := begin.Sum()
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, proposerVotesRow{a: a, b: b, slot: slot, v: v, hashes: [2]uint32{h, h0}})
+		t.rows = rt.Append(t.rows, proposerVotesRow{a: a, b: b, slot: slot, v: v, hashes: [2]uint32{h, h0}})
 	} else {
 		t.rows[i] = proposerVotesRow{a: a, b: b, slot: slot, v: v, hashes: [2]uint32{h, h0}}
 	}
@@ -8134,7 +8134,7 @@ search:
 	h0 := begin.Sum()
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, proposerCountRow{c0: c0, c1: c1, c2: c2, c3: c3, hashes: [2]uint32{h, h0}})
+		t.rows = rt.Append(t.rows, proposerCountRow{c0: c0, c1: c1, c2: c2, c3: c3, hashes: [2]uint32{h, h0}})
 	} else {
 		t.rows[i] = proposerCountRow{c0: c0, c1: c1, c2: c2, c3: c3, hashes: [2]uint32{h, h0}}
 	}
@@ -8244,7 +8244,7 @@ search:
 	h0 := begin.Sum()
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, proposerChoosingRow{c0: c0, c1: c1, hashes: [2]uint32{h, h0}})
+		t.rows = rt.Append(t.rows, proposerChoosingRow{c0: c0, c1: c1, hashes: [2]uint32{h, h0}})
 	} else {
 		t.rows[i] = proposerChoosingRow{c0: c0, c1: c1, hashes: [2]uint32{h, h0}}
 	}
@@ -8324,7 +8324,7 @@ search:
 		}
 	}
 	i := int32(len(t.rows))
-	t.rows = append(t.rows, proposerProposerRow{p: p})
+	t.rows = rt.Append(t.rows, proposerProposerRow{p: p})
 	t.set.Add(h, i)
 }
 
@@ -8379,7 +8379,7 @@ search:
 	}
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, proposerMine_deletedRow{b: b})
+		t.rows = rt.Append(t.rows, proposerMine_deletedRow{b: b})
 	} else {
 		t.rows[i] = proposerMine_deletedRow{b: b}
 	}
@@ -8444,7 +8444,7 @@ search:
 	}
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, proposerLed_deletedRow{b: b})
+		t.rows = rt.Append(t.rows, proposerLed_deletedRow{b: b})
 	} else {
 		t.rows[i] = proposerLed_deletedRow{b: b}
 	}
@@ -8532,7 +8532,7 @@ search:
 	}
 	h0 := begin.Sum()
 	i := int32(len(t.rows))
-	t.rows = append(t.rows, proposerTo_proxyRow{l_: l_, to: to})
+	t.rows = rt.Append(t.rows, proposerTo_proxyRow{l_: l_, to: to})
 	t.set.Add(h, i)
 	if other := t.at0(h0, l_); other >= 0 {
 		t.rows[i].link0 = rt.Link{Next: other, Prev: rt.None}
@@ -8618,7 +8618,7 @@ search:
 	}
 	h0 := begin.Sum()
 	i := int32(len(t.rows))
-	t.rows = append(t.rows, proposerTo_heraldRow{l_: l_, to: to})
+	t.rows = rt.Append(t.rows, proposerTo_heraldRow{l_: l_, to: to})
 	t.set.Add(h, i)
 	if other := t.at0(h0, l_); other >= 0 {
 		t.rows[i].link0 = rt.Link{Next: other, Prev: rt.None}
@@ -8650,7 +8650,7 @@ func newProposerPromise_part() proposerPromise_part {
 
 // add adds a fact, which may be there.
 func (t *proposerPromise_part) add(src string, i_ uint64, part uint64, x0 string, x1 uint64, x2 uint64) {
-	t.rows = append(t.rows, proposerPromise_partRow{src: src, i_: i_, part: part, x0: x0, x1: x1, x2: x2})
+	t.rows = rt.Append(t.rows, proposerPromise_partRow{src: src, i_: i_, part: part, x0: x0, x1: x1, x2: x2})
 }
 
 // reset forgets the facts of the tick.
@@ -8739,7 +8739,7 @@ search:
 	h0 := begin.Sum()
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, proposerAcceptor_dueRow{src: src, i_: i_, hashes: [2]uint32{h, h0}})
+		t.rows = rt.Append(t.rows, proposerAcceptor_dueRow{src: src, i_: i_, hashes: [2]uint32{h, h0}})
 	} else {
 		t.rows[i] = proposerAcceptor_dueRow{src: src, i_: i_, hashes: [2]uint32{h, h0}}
 	}
@@ -8824,7 +8824,7 @@ search:
 	}
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, proposerAcceptor_pastRow{src: src, i_: i_, hashes: [1]uint32{h}})
+		t.rows = rt.Append(t.rows, proposerAcceptor_pastRow{src: src, i_: i_, hashes: [1]uint32{h}})
 	} else {
 		t.rows[i] = proposerAcceptor_pastRow{src: src, i_: i_, hashes: [1]uint32{h}}
 	}
@@ -8920,7 +8920,7 @@ search:
 	h0 := begin.Sum()
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, proposerPromise_waitRow{src: src, i_: i_, part: part, x0: x0, x1: x1, x2: x2, hashes: [2]uint32{h, h0}})
+		t.rows = rt.Append(t.rows, proposerPromise_waitRow{src: src, i_: i_, part: part, x0: x0, x1: x1, x2: x2, hashes: [2]uint32{h, h0}})
 	} else {
 		t.rows[i] = proposerPromise_waitRow{src: src, i_: i_, part: part, x0: x0, x1: x1, x2: x2, hashes: [2]uint32{h, h0}}
 	}
@@ -9031,7 +9031,7 @@ search:
 	h0 := begin.Sum()
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, proposerAcceptor_openRow{src: src, i_: i_, prev: prev, hashes: [2]uint32{h, h0}})
+		t.rows = rt.Append(t.rows, proposerAcceptor_openRow{src: src, i_: i_, prev: prev, hashes: [2]uint32{h, h0}})
 	} else {
 		t.rows[i] = proposerAcceptor_openRow{src: src, i_: i_, prev: prev, hashes: [2]uint32{h, h0}}
 	}
@@ -9118,7 +9118,7 @@ search:
 	}
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, proposerAcceptor_gottenRow{src: src, i_: i_, r_: r_, n: n, hashes: [1]uint32{h}})
+		t.rows = rt.Append(t.rows, proposerAcceptor_gottenRow{src: src, i_: i_, r_: r_, n: n, hashes: [1]uint32{h}})
 	} else {
 		t.rows[i] = proposerAcceptor_gottenRow{src: src, i_: i_, r_: r_, n: n, hashes: [1]uint32{h}}
 	}
@@ -9154,7 +9154,7 @@ func newProposerEntry_part() proposerEntry_part {
 
 // add adds a fact, which may be there.
 func (t *proposerEntry_part) add(src string, i_ uint64, part uint64, x0 string, x1 uint64, x2 uint64, x3 uint64, x4 string) {
-	t.rows = append(t.rows, proposerEntry_partRow{src: src, i_: i_, part: part, x0: x0, x1: x1, x2: x2, x3: x3, x4: x4})
+	t.rows = rt.Append(t.rows, proposerEntry_partRow{src: src, i_: i_, part: part, x0: x0, x1: x1, x2: x2, x3: x3, x4: x4})
 }
 
 // reset forgets the facts of the tick.
@@ -9249,7 +9249,7 @@ search:
 	h0 := begin.Sum()
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, proposerEntry_waitRow{src: src, i_: i_, part: part, x0: x0, x1: x1, x2: x2, x3: x3, x4: x4, hashes: [2]uint32{h, h0}})
+		t.rows = rt.Append(t.rows, proposerEntry_waitRow{src: src, i_: i_, part: part, x0: x0, x1: x1, x2: x2, x3: x3, x4: x4, hashes: [2]uint32{h, h0}})
 	} else {
 		t.rows[i] = proposerEntry_waitRow{src: src, i_: i_, part: part, x0: x0, x1: x1, x2: x2, x3: x3, x4: x4, hashes: [2]uint32{h, h0}}
 	}
@@ -9300,7 +9300,7 @@ func newProposerAcceptor_count() proposerAcceptor_count {
 
 // add adds a fact, which may be there.
 func (t *proposerAcceptor_count) add(src string, i_ uint64, part uint64, prev uint64, n uint64) {
-	t.rows = append(t.rows, proposerAcceptor_countRow{src: src, i_: i_, part: part, prev: prev, n: n})
+	t.rows = rt.Append(t.rows, proposerAcceptor_countRow{src: src, i_: i_, part: part, prev: prev, n: n})
 }
 
 // reset forgets the facts of the tick.
@@ -9438,7 +9438,7 @@ search:
 	h2 := rt.Hash(0).Text(src).U64(prev).Sum()
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, proposerAcceptor_openedRow{src: src, i_: i_, prev: prev, hashes: [4]uint32{h, h0, h1, h2}})
+		t.rows = rt.Append(t.rows, proposerAcceptor_openedRow{src: src, i_: i_, prev: prev, hashes: [4]uint32{h, h0, h1, h2}})
 	} else {
 		t.rows[i] = proposerAcceptor_openedRow{src: src, i_: i_, prev: prev, hashes: [4]uint32{h, h0, h1, h2}}
 	}
@@ -9587,7 +9587,7 @@ search:
 	h0 := begin.Sum()
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, proposerAcceptor_expectRow{src: src, i_: i_, part: part, prev: prev, n: n, hashes: [2]uint32{h, h0}})
+		t.rows = rt.Append(t.rows, proposerAcceptor_expectRow{src: src, i_: i_, part: part, prev: prev, n: n, hashes: [2]uint32{h, h0}})
 	} else {
 		t.rows[i] = proposerAcceptor_expectRow{src: src, i_: i_, part: part, prev: prev, n: n, hashes: [2]uint32{h, h0}}
 	}
@@ -9673,7 +9673,7 @@ search:
 	}
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, proposerAcceptor_gotRow{src: src, i_: i_, n: n, hashes: [1]uint32{h}})
+		t.rows = rt.Append(t.rows, proposerAcceptor_gotRow{src: src, i_: i_, n: n, hashes: [1]uint32{h}})
 	} else {
 		t.rows[i] = proposerAcceptor_gotRow{src: src, i_: i_, n: n, hashes: [1]uint32{h}}
 	}
@@ -9768,7 +9768,7 @@ search:
 	h0 := begin.Sum()
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, proposerAcceptor_wantRow{src: src, i_: i_, k: k, prev: prev, n: n, hashes: [2]uint32{h, h0}})
+		t.rows = rt.Append(t.rows, proposerAcceptor_wantRow{src: src, i_: i_, k: k, prev: prev, n: n, hashes: [2]uint32{h, h0}})
 	} else {
 		t.rows[i] = proposerAcceptor_wantRow{src: src, i_: i_, k: k, prev: prev, n: n, hashes: [2]uint32{h, h0}}
 	}
@@ -9853,7 +9853,7 @@ search:
 	}
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, proposerAcceptor_passedRow{src: src, i_: i_, hashes: [1]uint32{h}})
+		t.rows = rt.Append(t.rows, proposerAcceptor_passedRow{src: src, i_: i_, hashes: [1]uint32{h}})
 	} else {
 		t.rows[i] = proposerAcceptor_passedRow{src: src, i_: i_, hashes: [1]uint32{h}}
 	}
@@ -9920,7 +9920,7 @@ search:
 	}
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, proposerAcceptor_baseRow{src: src, i_: i_, hashes: [1]uint32{h}})
+		t.rows = rt.Append(t.rows, proposerAcceptor_baseRow{src: src, i_: i_, hashes: [1]uint32{h}})
 	} else {
 		t.rows[i] = proposerAcceptor_baseRow{src: src, i_: i_, hashes: [1]uint32{h}}
 	}
@@ -9980,7 +9980,7 @@ search:
 	}
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, proposerLed_anyRow{})
+		t.rows = rt.Append(t.rows, proposerLed_anyRow{})
 	} else {
 		t.rows[i] = proposerLed_anyRow{}
 	}
@@ -10045,7 +10045,7 @@ search:
 	}
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, proposerAdopted_any_1Row{c1: c1})
+		t.rows = rt.Append(t.rows, proposerAdopted_any_1Row{c1: c1})
 	} else {
 		t.rows[i] = proposerAdopted_any_1Row{c1: c1}
 	}
@@ -10112,7 +10112,7 @@ search:
 	}
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, proposerProposal_any_0_2Row{b: b, v: v, hashes: [1]uint32{h}})
+		t.rows = rt.Append(t.rows, proposerProposal_any_0_2Row{b: b, v: v, hashes: [1]uint32{h}})
 	} else {
 		t.rows[i] = proposerProposal_any_0_2Row{b: b, v: v, hashes: [1]uint32{h}}
 	}
@@ -10178,7 +10178,7 @@ search:
 	}
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, proposerDone_any_1Row{v: v, hashes: [1]uint32{h}})
+		t.rows = rt.Append(t.rows, proposerDone_any_1Row{v: v, hashes: [1]uint32{h}})
 	} else {
 		t.rows[i] = proposerDone_any_1Row{v: v, hashes: [1]uint32{h}}
 	}
@@ -10238,7 +10238,7 @@ search:
 	}
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, proposerEnd_anyRow{})
+		t.rows = rt.Append(t.rows, proposerEnd_anyRow{})
 	} else {
 		t.rows[i] = proposerEnd_anyRow{}
 	}
@@ -10303,7 +10303,7 @@ search:
 	}
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, proposerDone_any_0Row{slot: slot})
+		t.rows = rt.Append(t.rows, proposerDone_any_0Row{slot: slot})
 	} else {
 		t.rows[i] = proposerDone_any_0Row{slot: slot}
 	}
@@ -10370,7 +10370,7 @@ search:
 	}
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, proposerAcceptor_open_any_0_1Row{src: src, i_: i_, hashes: [1]uint32{h}})
+		t.rows = rt.Append(t.rows, proposerAcceptor_open_any_0_1Row{src: src, i_: i_, hashes: [1]uint32{h}})
 	} else {
 		t.rows[i] = proposerAcceptor_open_any_0_1Row{src: src, i_: i_, hashes: [1]uint32{h}}
 	}
@@ -10436,7 +10436,7 @@ search:
 	}
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, proposerAcceptor_due_any_0Row{src: src, hashes: [1]uint32{h}})
+		t.rows = rt.Append(t.rows, proposerAcceptor_due_any_0Row{src: src, hashes: [1]uint32{h}})
 	} else {
 		t.rows[i] = proposerAcceptor_due_any_0Row{src: src, hashes: [1]uint32{h}}
 	}
@@ -10500,7 +10500,7 @@ search:
 		}
 	}
 	i := int32(len(t.rows))
-	t.rows = append(t.rows, proposerSending_prepareRow{to: to, c0: c0, c1: c1})
+	t.rows = rt.Append(t.rows, proposerSending_prepareRow{to: to, c0: c0, c1: c1})
 	t.set.Add(h, i)
 }
 
@@ -10565,7 +10565,7 @@ search:
 		}
 	}
 	i := int32(len(t.rows))
-	t.rows = append(t.rows, proposerSending_acceptRow{to: to, c0: c0, c1: c1, c2: c2, c3: c3})
+	t.rows = rt.Append(t.rows, proposerSending_acceptRow{to: to, c0: c0, c1: c1, c2: c2, c3: c3})
 	t.set.Add(h, i)
 }
 
@@ -10632,7 +10632,7 @@ search:
 	}
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, proposerSent_replyRow{to: to, slot: slot, v: v, hashes: [1]uint32{h}})
+		t.rows = rt.Append(t.rows, proposerSent_replyRow{to: to, slot: slot, v: v, hashes: [1]uint32{h}})
 	} else {
 		t.rows[i] = proposerSent_replyRow{to: to, slot: slot, v: v, hashes: [1]uint32{h}}
 	}
@@ -10697,7 +10697,7 @@ search:
 	}
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, proposerUsed_unmergedRow{b: b})
+		t.rows = rt.Append(t.rows, proposerUsed_unmergedRow{b: b})
 	} else {
 		t.rows[i] = proposerUsed_unmergedRow{b: b}
 	}
@@ -10762,7 +10762,7 @@ search:
 	}
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, proposerHeard_unmergedRow{b: b})
+		t.rows = rt.Append(t.rows, proposerHeard_unmergedRow{b: b})
 	} else {
 		t.rows[i] = proposerHeard_unmergedRow{b: b}
 	}
@@ -10829,7 +10829,7 @@ search:
 	}
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, proposerAcceptor_due_unmergedRow{src: src, i_: i_, hashes: [1]uint32{h}})
+		t.rows = rt.Append(t.rows, proposerAcceptor_due_unmergedRow{src: src, i_: i_, hashes: [1]uint32{h}})
 	} else {
 		t.rows[i] = proposerAcceptor_due_unmergedRow{src: src, i_: i_, hashes: [1]uint32{h}}
 	}

@@ -199,7 +199,7 @@ func newProxyProposing_proxy() proxyProposing_proxy {
 
 // add adds a fact, which may be there.
 func (t *proxyProposing_proxy) add(c0 uint64, c1 uint64, c2 string) {
-	t.rows = append(t.rows, proxyProposing_proxyRow{c0: c0, c1: c1, c2: c2})
+	t.rows = rt.Append(t.rows, proxyProposing_proxyRow{c0: c0, c1: c1, c2: c2})
 }
 
 // reset forgets the facts of the tick.
@@ -258,7 +258,7 @@ search:
 		}
 	}
 	i := int32(len(t.rows))
-	t.rows = append(t.rows, proxyAcceptorRow{a: a})
+	t.rows = rt.Append(t.rows, proxyAcceptorRow{a: a})
 	t.set.Add(h, i)
 }
 
@@ -337,7 +337,7 @@ search:
 	}
 	h0 := begin.Sum()
 	i := int32(len(t.rows))
-	t.rows = append(t.rows, proxyTo_acceptorRow{l_: l_, part: part, to: to})
+	t.rows = rt.Append(t.rows, proxyTo_acceptorRow{l_: l_, part: part, to: to})
 	t.set.Add(h, i)
 	if other := t.at0(h0, part); other >= 0 {
 		t.rows[i].link0 = rt.Link{Next: other, Prev: rt.None}
@@ -401,7 +401,7 @@ search:
 		}
 	}
 	i := int32(len(t.rows))
-	t.rows = append(t.rows, proxySending_acceptRow{to: to, c0: c0, c1: c1, c2: c2, c3: c3})
+	t.rows = rt.Append(t.rows, proxySending_acceptRow{to: to, c0: c0, c1: c1, c2: c2, c3: c3})
 	t.set.Add(h, i)
 }
 

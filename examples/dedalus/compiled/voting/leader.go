@@ -365,7 +365,7 @@ func newLeaderClientIn() leaderClientIn {
 
 // add adds a fact, which may be there.
 func (t *leaderClientIn) add(client string, id uint64, v string) {
-	t.rows = append(t.rows, leaderClientInRow{client: client, id: id, v: v})
+	t.rows = rt.Append(t.rows, leaderClientInRow{client: client, id: id, v: v})
 }
 
 // reset forgets the facts of the tick.
@@ -424,7 +424,7 @@ search:
 		}
 	}
 	i := int32(len(t.rows))
-	t.rows = append(t.rows, leaderParticipantRow{p: p})
+	t.rows = rt.Append(t.rows, leaderParticipantRow{p: p})
 	t.set.Add(h, i)
 }
 
@@ -446,7 +446,7 @@ func newLeaderVoteRep() leaderVoteRep {
 
 // add adds a fact, which may be there.
 func (t *leaderVoteRep) add(c0 string, c1 string, c2 uint64, c3 string) {
-	t.rows = append(t.rows, leaderVoteRepRow{c0: c0, c1: c1, c2: c2, c3: c3})
+	t.rows = rt.Append(t.rows, leaderVoteRepRow{c0: c0, c1: c1, c2: c2, c3: c3})
 }
 
 // reset forgets the facts of the tick.
@@ -537,7 +537,7 @@ search:
 	h0 := begin.Sum()
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, leaderVotesRow{src: src, c: c, id: id, v: v, hashes: [2]uint32{h, h0}})
+		t.rows = rt.Append(t.rows, leaderVotesRow{src: src, c: c, id: id, v: v, hashes: [2]uint32{h, h0}})
 	} else {
 		t.rows[i] = leaderVotesRow{src: src, c: c, id: id, v: v, hashes: [2]uint32{h, h0}}
 	}
@@ -617,7 +617,7 @@ search:
 		}
 	}
 	i := int32(len(t.rows))
-	t.rows = append(t.rows, leaderNRow{k: k})
+	t.rows = rt.Append(t.rows, leaderNRow{k: k})
 	t.set.Add(h, i)
 }
 
@@ -675,7 +675,7 @@ search:
 	}
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, leaderCommittedRow{c0: c0, c1: c1, c2: c2, hashes: [1]uint32{h}})
+		t.rows = rt.Append(t.rows, leaderCommittedRow{c0: c0, c1: c1, c2: c2, hashes: [1]uint32{h}})
 	} else {
 		t.rows[i] = leaderCommittedRow{c0: c0, c1: c1, c2: c2, hashes: [1]uint32{h}}
 	}

@@ -140,7 +140,7 @@ func newParticipantVoteReq() participantVoteReq {
 
 // add adds a fact, which may be there.
 func (t *participantVoteReq) add(c0 string, c1 uint64, c2 string) {
-	t.rows = append(t.rows, participantVoteReqRow{c0: c0, c1: c1, c2: c2})
+	t.rows = rt.Append(t.rows, participantVoteReqRow{c0: c0, c1: c1, c2: c2})
 }
 
 // reset forgets the facts of the tick.
@@ -199,6 +199,6 @@ search:
 		}
 	}
 	i := int32(len(t.rows))
-	t.rows = append(t.rows, participantLeaderRow{l_: l_})
+	t.rows = rt.Append(t.rows, participantLeaderRow{l_: l_})
 	t.set.Add(h, i)
 }

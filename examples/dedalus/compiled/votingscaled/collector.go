@@ -346,7 +346,7 @@ func newCollectorVoteRep() collectorVoteRep {
 
 // add adds a fact, which may be there.
 func (t *collectorVoteRep) add(c0 string, c1 string, c2 uint64, c3 string) {
-	t.rows = append(t.rows, collectorVoteRepRow{c0: c0, c1: c1, c2: c2, c3: c3})
+	t.rows = rt.Append(t.rows, collectorVoteRepRow{c0: c0, c1: c1, c2: c2, c3: c3})
 }
 
 // reset forgets the facts of the tick.
@@ -437,7 +437,7 @@ search:
 	h0 := begin.Sum()
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, collectorVotesRow{src: src, c: c, id: id, v: v, hashes: [2]uint32{h, h0}})
+		t.rows = rt.Append(t.rows, collectorVotesRow{src: src, c: c, id: id, v: v, hashes: [2]uint32{h, h0}})
 	} else {
 		t.rows[i] = collectorVotesRow{src: src, c: c, id: id, v: v, hashes: [2]uint32{h, h0}}
 	}
@@ -517,7 +517,7 @@ search:
 		}
 	}
 	i := int32(len(t.rows))
-	t.rows = append(t.rows, collectorNRow{k: k})
+	t.rows = rt.Append(t.rows, collectorNRow{k: k})
 	t.set.Add(h, i)
 }
 
@@ -575,7 +575,7 @@ search:
 	}
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = append(t.rows, collectorCommittedRow{c0: c0, c1: c1, c2: c2, hashes: [1]uint32{h}})
+		t.rows = rt.Append(t.rows, collectorCommittedRow{c0: c0, c1: c1, c2: c2, hashes: [1]uint32{h}})
 	} else {
 		t.rows[i] = collectorCommittedRow{c0: c0, c1: c1, c2: c2, hashes: [1]uint32{h}}
 	}
@@ -663,7 +663,7 @@ search:
 	}
 	h0 := begin.Sum()
 	i := int32(len(t.rows))
-	t.rows = append(t.rows, collectorTo_replierRow{l_: l_, to: to})
+	t.rows = rt.Append(t.rows, collectorTo_replierRow{l_: l_, to: to})
 	t.set.Add(h, i)
 	if other := t.at0(h0, l_); other >= 0 {
 		t.rows[i].link0 = rt.Link{Next: other, Prev: rt.None}

@@ -188,7 +188,7 @@ func newLeaderClientIn() leaderClientIn {
 
 // add adds a fact, which may be there.
 func (t *leaderClientIn) add(client string, id uint64, v string) {
-	t.rows = append(t.rows, leaderClientInRow{client: client, id: id, v: v})
+	t.rows = rt.Append(t.rows, leaderClientInRow{client: client, id: id, v: v})
 }
 
 // reset forgets the facts of the tick.
@@ -247,7 +247,7 @@ search:
 		}
 	}
 	i := int32(len(t.rows))
-	t.rows = append(t.rows, leaderParticipantRow{p: p})
+	t.rows = rt.Append(t.rows, leaderParticipantRow{p: p})
 	t.set.Add(h, i)
 }
 
@@ -326,7 +326,7 @@ search:
 	}
 	h0 := begin.Sum()
 	i := int32(len(t.rows))
-	t.rows = append(t.rows, leaderTo_participantRow{l_: l_, part: part, to: to})
+	t.rows = rt.Append(t.rows, leaderTo_participantRow{l_: l_, part: part, to: to})
 	t.set.Add(h, i)
 	if other := t.at0(h0, part); other >= 0 {
 		t.rows[i].link0 = rt.Link{Next: other, Prev: rt.None}
@@ -389,7 +389,7 @@ search:
 		}
 	}
 	i := int32(len(t.rows))
-	t.rows = append(t.rows, leaderSending_voteReqRow{to: to, c0: c0, c1: c1, c2: c2})
+	t.rows = rt.Append(t.rows, leaderSending_voteReqRow{to: to, c0: c0, c1: c1, c2: c2})
 	t.set.Add(h, i)
 }
 

@@ -203,7 +203,7 @@ func newParticipantVoteReq() participantVoteReq {
 
 // add adds a fact, which may be there.
 func (t *participantVoteReq) add(c0 string, c1 uint64, c2 string) {
-	t.rows = append(t.rows, participantVoteReqRow{c0: c0, c1: c1, c2: c2})
+	t.rows = rt.Append(t.rows, participantVoteReqRow{c0: c0, c1: c1, c2: c2})
 }
 
 // reset forgets the facts of the tick.
@@ -262,7 +262,7 @@ search:
 		}
 	}
 	i := int32(len(t.rows))
-	t.rows = append(t.rows, participantLeaderRow{l_: l_})
+	t.rows = rt.Append(t.rows, participantLeaderRow{l_: l_})
 	t.set.Add(h, i)
 }
 
@@ -340,7 +340,7 @@ search:
 	}
 	h0 := begin.Sum()
 	i := int32(len(t.rows))
-	t.rows = append(t.rows, participantTo_collectorRow{l_: l_, to: to})
+	t.rows = rt.Append(t.rows, participantTo_collectorRow{l_: l_, to: to})
 	t.set.Add(h, i)
 	if other := t.at0(h0, to); other >= 0 {
 		t.rows[i].link0 = rt.Link{Next: other, Prev: rt.None}
@@ -427,7 +427,7 @@ search:
 	}
 	h0 := begin.Sum()
 	i := int32(len(t.rows))
-	t.rows = append(t.rows, participantTo_collector_Row{l_: l_, part: part, to: to})
+	t.rows = rt.Append(t.rows, participantTo_collector_Row{l_: l_, part: part, to: to})
 	t.set.Add(h, i)
 	if other := t.at0(h0, part); other >= 0 {
 		t.rows[i].link0 = rt.Link{Next: other, Prev: rt.None}
@@ -491,7 +491,7 @@ search:
 		}
 	}
 	i := int32(len(t.rows))
-	t.rows = append(t.rows, participantSending_voteRepRow{to: to, c0: c0, c1: c1, c2: c2, c3: c3})
+	t.rows = rt.Append(t.rows, participantSending_voteRepRow{to: to, c0: c0, c1: c1, c2: c2, c3: c3})
 	t.set.Add(h, i)
 }
 

@@ -124,7 +124,7 @@ func newReplierCommitted_replier() replierCommitted_replier {
 
 // add adds a fact, which may be there.
 func (t *replierCommitted_replier) add(c0 string, c1 uint64, c2 string) {
-	t.rows = append(t.rows, replierCommitted_replierRow{c0: c0, c1: c1, c2: c2})
+	t.rows = rt.Append(t.rows, replierCommitted_replierRow{c0: c0, c1: c1, c2: c2})
 }
 
 // reset forgets the facts of the tick.
