@@ -1,12 +1,13 @@
 // Package fpset is the set of states that a search has seen, as 64-bit
 // fingerprints: what makes a state cost bytes instead of a state.
 //
-// Each fingerprint carries a claim, the number of the parent that the state
-// was reached from. Of several claims to one fingerprint the lowest stays,
-// whatever the order in which goroutines make them; so a search by several
-// workers can find out what a search by one would have found.
+// There are two kinds. Seen is that of a search: eight bytes a state, looked up
+// without a lock, with a mark that tells who found it (seen.go). In a Set each
+// fingerprint carries a claim, a number such as that of its state. Of several
+// claims to one fingerprint the lowest stays, whatever the order in which
+// goroutines make them.
 //
-// The set is cut into shards by the upper bits of the fingerprint. A shard is
+// A Set is cut into shards by the upper bits of the fingerprint. A shard is
 // an open-addressing table with its own lock, its slices hold no pointers, and
 // it grows alone: no lock and no pause is common to all. Two states with one
 // fingerprint are taken for one; Collision bounds how likely that is.
