@@ -511,3 +511,47 @@ func TestOutputBeforeItsClient(t *testing.T) {
 		}
 	}
 }
+
+// TestTwice: a batch that comes again counts once, over this connection or the next.
+func TestTwice(t *testing.T) {
+	x := newLive(t, nil)
+	far := asClient("far/0")
+	far.Role = wire.Instance
+	for range 2 {
+		s := x.dial()
+		s.say(wire.AppendHello(nil, &far))
+		s.hear(wire.TypeWelcome)
+		s.say(wire.AppendProof(nil, wire.Proof{}))
+		s.say(append(batch(relBack, "x"), batch(relBack, "x")...))
+		s.hear(wire.TypeAck)
+	}
+	if c := x.near.Status().Counts; c.Delivered != 1 || c.Doubled < 2 {
+		t.Errorf("%+v", c)
+	}
+}
+
+// TestPiecesMeet: pieces that have nothing to say to each other do connect.
+func TestPiecesMeet(t *testing.T) {
+	met := make(chan wire.Hello, 1)
+	p := &peerAt{t: t, frames: make(chan wire.Frame, 10000), closed: make(chan error, 10000), welcome: func(h wire.Hello) wire.Welcome {
+		met <- h
+		return wire.Welcome{Life: 1, Window: 1 << 20, Incarnation: 4}
+	}}
+	newLive(t, func(o *host.Options) {
+		l, err := o.Env.Network.Listen("127.0.0.1:0", p.accept)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o.Peers["far/0"], o.Pieces, o.Incarnation = l.Addr(), []string{"far/0"}, 4
+	})
+	deadline := time.NewTimer(20 * time.Second)
+	defer deadline.Stop()
+	select {
+	case h := <-met:
+		if h.Incarnation != 4 || h.From != "near/0" {
+			t.Errorf("%+v", h)
+		}
+	case <-deadline.C:
+		t.Error("nobody came")
+	}
+}

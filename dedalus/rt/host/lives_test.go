@@ -130,7 +130,7 @@ func (c *peerConn) Data(nc env.Conn, b []byte) {
 // passAs has near/0 talk to a listener in place of far/0, and sends an input on.
 func passAs(t *testing.T, key []byte, welcome func(h wire.Hello) wire.Welcome) (*live, *peerAt) {
 	t.Helper()
-	p := &peerAt{t: t, welcome: welcome, frames: make(chan wire.Frame, 100), closed: make(chan error, 100)}
+	p := &peerAt{t: t, welcome: welcome, frames: make(chan wire.Frame, 10000), closed: make(chan error, 10000)}
 	x := newLive(t, func(o *host.Options) {
 		l, err := o.Env.Network.Listen("127.0.0.1:0", p.accept)
 		if err != nil {
@@ -204,7 +204,7 @@ func TestUnacknowledgedIsSentAgain(t *testing.T) {
 		}
 		<-p.closed
 	}
-	deadline := time.NewTimer(20 * time.Second)
+	deadline := time.NewTimer(10 * time.Second)
 	defer deadline.Stop()
 	for x.near.Status().Counts.Resends < 2 { // one for the client, one for the new life
 		select {

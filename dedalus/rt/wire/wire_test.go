@@ -125,6 +125,10 @@ func TestRefused(t *testing.T) {
 		{"batch without a number", "without a number", func() error { _, _, err := wire.Batch(make([]byte, 8)); return err }},
 		{"batch too short", "bad batch", func() error { _, _, err := wire.Batch(make([]byte, 7)); return err }},
 		{"row longer than the batch", "message that is none", func() error { _, _, err := wire.Batch([]byte{1, 0, 0, 0, 0, 0, 0, 0, 1, 5, 0}); return err }},
+		{"row a byte longer than the batch", "message that is none", func() error {
+			_, _, err := wire.Batch([]byte{1, 0, 0, 0, 0, 0, 0, 0, 1, 2, 0}[:11:11])
+			return err
+		}},
 		{"relation too great", "message that is none", func() error {
 			_, _, err := wire.Batch(append([]byte{1, 0, 0, 0, 0, 0, 0, 0}, wire.AppendMessage(nil, wire.RelationMax, nil)...))
 			return err
