@@ -140,9 +140,23 @@ func TestMistakes(t *testing.T) {
 
 func TestBoundIsTold(t *testing.T) {
 	p := given.Program(t, voting)
-	c, err := explore.Compare(t.Context(), p, p, inputs(2), nil, explore.Bounds{StatesMax: 10}, nil)
-	if err != nil || c.Complete() || c.Different != nil {
-		t.Errorf("complete %v, different %v, %v", c.Complete(), c.Different, err)
+	early := given.Program(t, strings.Replace(voting, "k >= m", "k + 1 >= m", 1))
+	for _, q := range []*logic.Program{p, early} {
+		// Of an original that was not seen whole nothing is missing, and what was not
+		// visited is no rest.
+		c, err := explore.Compare(t.Context(), p, q, inputs(2), nil, explore.Bounds{StatesMax: 40}, nil)
+		if err != nil || c.Complete() || c.Different != nil {
+			t.Errorf("complete %v, different %v, %v", c.Complete(), c.Different, err)
+		}
+		whole, err := explore.NewModel(q, inputs(2)(q), nil, nil, explore.Bounds{}).Find(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for told := range c.Second.Final {
+			if !whole.Final[told] {
+				t.Errorf("it is said to come to rest with %q", told)
+			}
+		}
 	}
 }
 

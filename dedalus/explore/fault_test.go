@@ -49,6 +49,17 @@ func TestResendingBehindAForwarder(t *testing.T) {
 	}
 }
 
+// TestOmittedForEver has a node omit what it goes on sending.
+func TestOmittedForEver(t *testing.T) {
+	p := given.Program(t, counted)
+	for omissions, rests := range []int{1, 2} {
+		out, err := explore.NewModel(p, inputs(2)(p), nil, nil, explore.Bounds{Together: 1, Omissions: omissions}).Find(t.Context())
+		if err != nil || !out.Complete || len(out.Final) != rests {
+			t.Errorf("%d nodes that omit: it comes to rest in %d ways, want %d, %v: %v", omissions, len(out.Final), rests, err, out.Final)
+		}
+	}
+}
+
 // TestOmission has a node omit what it sends and is sent, for ever.
 func TestOmission(t *testing.T) {
 	// Two of three are enough.
