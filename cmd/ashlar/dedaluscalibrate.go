@@ -32,7 +32,7 @@ With programs it compiles them, runs their components in one thread with their l
 and measures what a row that a rule derives costs, with reading and writing messages,
 what a tick costs, and the functions that the programs have from Go. It tells how far
 the costs that it has found are from what each component took. That needs the go
-command, and a folder in which it finds this module.
+command, a folder in which it finds this module, and Linux.
 
 With --measured, a folder in which bench/dedalus has left NAME.json for programs, it
 fits all costs to the processor time that nodes have needed, connections and all, and

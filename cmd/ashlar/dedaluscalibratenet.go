@@ -12,8 +12,6 @@ import (
 	"slices"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/ashlar-dev/ashlar/dedalus/cost"
 )
 
@@ -25,15 +23,6 @@ const (
 	smallMessage        = 32
 	largeMessage        = 1024
 )
-
-// threadTime is the processor time of this thread.
-func threadTime() time.Duration {
-	var t unix.Timespec
-	if err := unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &t); err != nil {
-		return 0
-	}
-	return time.Duration(t.Nano())
-}
 
 // calibrateMessages measures sending and receiving over a connection of this machine.
 func calibrateMessages(ctx context.Context, c *cost.Calibration) error {
