@@ -1,0 +1,32 @@
+package mutant
+
+// dedalusEquivalenceMutants are mistakes in what compares programs: the exploration,
+// the adversary and its oracle.
+func dedalusEquivalenceMutants() []Mutant {
+	explore := []string{"dedalus/explore"}
+	adversary := []string{"dedalus/adversary"}
+	return []Mutant{
+		{Name: "dedalus/explore/crash-forgets-what-is-durable", Breaks: "A node that crashes loses what is durable, too.", Kind: WrongAnswer,
+			File: "dedalus/explore/move.go", Old: "return !f.Relation.Durable }", New: "return true }", Packages: explore},
+		{Name: "dedalus/explore/crash-forgets-nothing", Breaks: "A node that crashes keeps what is not durable.", Kind: Unsound,
+			File: "dedalus/explore/move.go", Old: "return !f.Relation.Durable }", New: "return false }", Packages: explore},
+		{Name: "dedalus/explore/rest-where-a-step-leaves", Breaks: "A component that a fair step leaves counts as rest.", Kind: WrongAnswer,
+			File: "dedalus/explore/rest.go", Old: "\tif !leaves {", New: "\tif !leaves || len(t.stack) > 0 {", Packages: explore},
+		{Name: "dedalus/explore/unvisited-is-rest", Breaks: "A state that was not visited counts as one that nothing follows.", Kind: WrongAnswer,
+			File: "dedalus/explore/rest.go", Old: "t.leaves[v] = !t.g.visited[v]", New: "t.leaves[v] = false", Packages: explore},
+		{Name: "dedalus/explore/tick-without-a-crash-in-it", Breaks: "A crash is between ticks only.", Kind: Unsound,
+			File: "dedalus/explore/move.go", Old: "if s.crashes > 0 && (len(in) > 0 || timers > 0 || len(s.carried[i]) > 0) {", New: "if s.crashes > 99 && (len(in) > 0 || timers > 0 || len(s.carried[i]) > 0) {", Packages: explore},
+		{Name: "dedalus/explore/sent-again-is-not-under-way", Breaks: "Who tries again is not heard.", Kind: WrongAnswer,
+			File: "dedalus/explore/move.go", Old: "\t\tcase out.inside:\n", New: "\t\tcase out.inside && !contains(s.delivered, x) && len(s.outputs) > 0:\n", Packages: explore},
+		{Name: "dedalus/explore/incomplete-first-is-compared", Breaks: "What the original was not seen to do within the bound is called a difference.", Kind: WrongAnswer,
+			File: "dedalus/explore/compare.go", Old: "\tif !a.Complete {", New: "\tif !a.Complete && a.States > 1_000 {", Packages: explore},
+		{Name: "dedalus/explore/liveness-is-not-compared", Breaks: "A program that says nothing passes.", Kind: Unsound,
+			File: "dedalus/explore/compare.go", Old: `missing("liveness", z.Final, a.Final)`, New: `missing("liveness", z.Final, z.Final)`, Packages: explore},
+		{Name: "dedalus/explore/still-ignores-what-is-sent", Breaks: "A part that sends when nothing comes in passes for a state machine.", Kind: Unsound,
+			File: "dedalus/explore/still.go", Old: "if t.carried == s.carried[i] && len(t.sent) == 0 {", New: "if t.carried == s.carried[i] {", Packages: explore},
+		{Name: "dedalus/adversary/rest-is-not-judged", Breaks: "A run that stops where the original goes on is explained.", Kind: Unsound,
+			File: "dedalus/adversary/oracle.go", Old: "\tif !r.Rest ||", New: "\tif r.Rest ||", Packages: adversary, Run: "TestMistakes"},
+		{Name: "dedalus/adversary/oracle-tells-more", Breaks: "A run of the original that tells more explains one that tells less.", Kind: Unsound,
+			File: "dedalus/adversary/oracle.go", Old: "next.missing = len(wanted) - len(next.w.told); !next.within(wanted) {", New: "next.missing = max(0, len(wanted)-len(next.w.told)); false {", Packages: adversary, Run: "TestMistakes"},
+	}
+}
