@@ -38,7 +38,8 @@
 // next incarnation of the logical node, whose number it keeps on the disk, and the
 // other pieces, as soon as they hear of it, end with a NewerError and are to be opened
 // anew as of that incarnation. Between pieces nothing passes from one incarnation to
-// another. A piece that carries nothing from tick to tick begins none.
+// another. A piece that carries nothing from tick to tick begins none. A message to
+// another piece that is dropped, since QueueMax is full, ends the incarnation, too.
 //
 // # Clients
 //

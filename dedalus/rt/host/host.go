@@ -61,6 +61,7 @@ type Host struct {
 	drainUntil      env.Instant
 	failed          error
 	incarnation     uint64
+	lost            bool // a message to another piece
 	trouble         string
 	counts          Counts
 }

@@ -2,6 +2,7 @@ package host
 
 import (
 	"errors"
+	"slices"
 	"sync"
 
 	"github.com/ashlar-dev/ashlar/dedalus/rt"
@@ -67,6 +68,7 @@ func (l *link) flush(c *Counts) {
 func (h *Host) route(sent []rt.Sent, only func(node string) bool) {
 	s := &h.step
 	s.touched = s.touched[:0]
+	lost := ""
 	h.clientsMu.Lock()
 	for i := range sent {
 		m := &sent[i]
@@ -91,6 +93,10 @@ func (h *Host) route(sent []rt.Sent, only func(node string) bool) {
 			continue
 		}
 		s.counts.Dropped++
+		if l.peer != nil && slices.Contains(h.opt.Pieces, l.peer.node) {
+			lost = l.peer.node
+			continue
+		}
 		if !l.gap {
 			l.gap = true
 			h.mark("dedalus/host dropped")
@@ -106,6 +112,9 @@ func (h *Host) route(sent []rt.Sent, only func(node string) bool) {
 		l.mu.Unlock()
 	}
 	h.clientsMu.Unlock()
+	if lost != "" {
+		h.losePiece(lost)
+	}
 	if len(s.self) == 0 {
 		return
 	}

@@ -1,6 +1,7 @@
 package host_test
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"sync"
@@ -211,6 +212,44 @@ func TestUnacknowledgedIsSentAgain(t *testing.T) {
 		case <-deadline.C:
 			t.Fatalf("%+v", x.near.Status())
 		case <-p.closed: // it goes on dialling
+		}
+	}
+}
+
+// TestLostPiece: a message to another piece for which there is no room ends the
+// incarnation; a piece that has none begins the next one of the first that it meets.
+func TestLostPiece(t *testing.T) {
+	for _, incarnation := range []uint64{4, 0} {
+		ended := make(chan error, 1)
+		x := newLive(t, func(o *host.Options) {
+			o.Pieces, o.Incarnation, o.QueueMax = []string{"far/0"}, incarnation, 100
+			o.Fatal = func(err error) { ended <- err }
+		})
+		h := asClient("c")
+		s := x.dial()
+		s.say(wire.AppendHello(nil, &h))
+		s.hear(wire.TypeWelcome)
+		o := wire.Outbox{Max: 1 << 20}
+		for range 20 {
+			o.Add(relIn, []byte("a message of some length"))
+		}
+		o.Seal()
+		s.say(o.Next(0))
+		want := uint64(5)
+		if incarnation == 0 {
+			s.hear(wire.TypeAck) // the tick is over
+			far := asClient("far/0")
+			far.Role, far.Incarnation = wire.Instance, 7
+			f := x.dial()
+			f.say(wire.AppendHello(nil, &far))
+			f.hear(wire.TypeWelcome)
+			f.say(wire.AppendProof(nil, wire.Proof{}))
+			want = 8
+		}
+		err := <-ended
+		var newer *host.NewerError
+		if !errors.As(err, &newer) || newer.Incarnation != want {
+			t.Errorf("ended with %v, want incarnation %d", err, want)
 		}
 	}
 }

@@ -12,15 +12,15 @@ import (
 	"github.com/ashlar-dev/ashlar/env"
 )
 
-// NewerError says that another piece of the same logical node has started anew: this
-// one has to as well, as of that incarnation.
+// NewerError says that another piece of the same logical node has started anew, or was
+// lost a message: this one has to start anew as well, as of that incarnation.
 type NewerError struct {
 	Piece       string
 	Incarnation uint64
 }
 
 func (e *NewerError) Error() string {
-	return fmt.Sprintf("%s has started anew: this piece of the same node has to, too, as of incarnation %d", e.Piece, e.Incarnation)
+	return fmt.Sprintf("%s has started anew or misses something: this piece of the same node starts anew, too, as of incarnation %d", e.Piece, e.Incarnation)
 }
 
 // meetPiece compares incarnations with a node that is known for certain. No lock is
@@ -32,17 +32,39 @@ func (h *Host) meetPiece(node string, incarnation uint64) (older bool, err error
 	switch ours := h.incarnation; {
 	case !slices.Contains(h.opt.Pieces, node) || incarnation == 0 || incarnation == ours:
 		return false, nil
+	case ours == 0 && h.lost:
+		incarnation++ // see losePiece
 	case ours == 0:
 		h.incarnation = incarnation // nothing has come from a piece yet
 		return false, nil
 	case incarnation < ours:
 		return true, nil
 	}
+	return false, h.newer(node, incarnation)
+}
+
+// newer ends this piece, as soon as the caller has let go of its locks. The Host's lock
+// is held.
+func (h *Host) newer(node string, incarnation uint64) error {
 	h.mark("dedalus/host piece started anew")
-	newer := &NewerError{Piece: node, Incarnation: incarnation}
-	// Whoever calls may hold locks that the end needs.
-	h.opt.Env.Clock.After(0, env.WakeFunc(func() { h.shut(newer) }))
-	return false, newer
+	err := &NewerError{Piece: node, Incarnation: incarnation}
+	h.opt.Env.Clock.After(0, env.WakeFunc(func() { h.shut(err) }))
+	return err
+}
+
+// losePiece begins the next incarnation, since a message to another piece was dropped
+// for want of room. Pieces count on each other: they tell in batches that are told
+// once. So one that is missing is a crash of the logical node, and no omission.
+func (h *Host) losePiece(node string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.lost || h.closed {
+		return
+	}
+	h.lost = true
+	if h.incarnation > 0 {
+		_ = h.newer(node, h.incarnation+1) // Fatal is told
+	}
 }
 
 // The file of the incarnation, and what it is written to first:
