@@ -70,9 +70,22 @@ func (s *searcher) progress() func() (int64, string) {
 
 func (s *searcher) run(ctx context.Context, m check.Model) (*check.Result, error) {
 	if !s.o.deepen {
-		return check.Run(ctx, m, check.Options{Workers: s.o.workers, SafetyOnly: s.o.safetyOnly,
+		packModel(ctx, m, s.o)
+		plain := "" // why there is no compiled code, where it was asked for
+		if s.o.native {
+			r, why, err := runNative(ctx, m, s.o)
+			if r != nil || err != nil {
+				return r, err
+			}
+			plain = why
+		}
+		r, err := check.Run(ctx, m, check.Options{Workers: s.o.workers, SafetyOnly: s.o.safetyOnly,
 			IgnoreDeadlock: !s.o.deadlock, StatesMax: s.o.statesMax, Continue: s.o.goOn, Monitor: &s.breadth,
 			Disk: s.disk, MemoryBytes: s.o.memoryBytes / statesShare, Checkpoint: s.disk.keep})
+		if plain != "" && r != nil {
+			r.Warnings = append(r.Warnings, "the search was made without compiled code: "+plain)
+		}
+		return r, err
 	}
 	d, err := check.Deepen(ctx, m, check.DeepenOptions{Depth: s.o.dfid, SafetyOnly: s.o.safetyOnly,
 		IgnoreDeadlock: !s.o.deadlock, Monitor: &s.depth})

@@ -57,6 +57,8 @@ func (m *Model) pack(o packOptions) (packed bool, why string) {
 	switch {
 	case m.compiled == nil || m.next == nil || m.init == nil || m.packed != nil:
 		return false, "there is nothing to pack"
+	case m.profile != nil:
+		return false, "expressions are counted"
 	case m.direct != nil:
 		return false, "an algorithm is executed itself"
 	case m.view != nil || len(m.symmetry) > 0:
@@ -91,7 +93,7 @@ func (m *Model) pack(o packOptions) (packed bool, why string) {
 		}
 	}
 	if !o.always && !p.suits(m, states) {
-		return false, "much of the model is not packed"
+		return false, "much of the model is not packed: " + lowered.Reasons()
 	}
 	for i := range m.program.spec.Variables {
 		v := packedVar{}
@@ -202,6 +204,9 @@ func isAssume(m *Model, f *formula) bool {
 
 func (m *Model) toLower() pack.Model {
 	out := pack.Model{Program: packProgram{m.program}, Next: m.next.expr, Actions: m.actions.index}
+	for _, f := range m.invariants {
+		out.Invariants = append(out.Invariants, f.expr)
+	}
 	for _, f := range m.formulas {
 		if m.lowers(f) {
 			out.Preds = append(out.Preds, f.expr)

@@ -29,6 +29,7 @@ type packedWorker struct {
 	bytes               []byte
 	scratch             []uint64
 	polls               uint32
+	runs, stops         int64
 
 	values []varValues
 	// ors and ands are those of all states that were expanded.
@@ -203,11 +204,20 @@ func (w *packedWorker) Next(s check.State, visit check.Visit) error {
 	if w.run.stop != nil && w.polled() {
 		return check.ErrStopped
 	}
-	if w.machine.Run(w.words) || w.err != nil {
-		return w.err
+	if !w.hopeless() {
+		w.runs++
+		if w.machine.Run(w.words) || w.err != nil {
+			return w.err
+		}
+		w.stops++
 	}
 	return w.again(s)
 }
+
+// hopeless says that packed code stops so often that it is not worth a try.
+func (w *packedWorker) hopeless() bool { return w.runs >= hopelessRunsMin && w.stops > w.runs/2 }
+
+const hopelessRunsMin = 4096
 
 // polled asks now and then whether the search is over.
 func (w *packedWorker) polled() bool {

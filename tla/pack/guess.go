@@ -17,6 +17,9 @@ const (
 	setElementsMax = 512 // of a universe of which a variable is a subset
 	keysMax        = 256 // arguments of a function
 	depthMax       = 12
+	intBitsMin     = 6  // of a number
+	lengthMin      = 16 // that a sequence may have
+	lengthMax      = 64
 )
 
 // guesser guesses types.
@@ -80,7 +83,7 @@ func (g *guesser) ints(vals []value.Value, element bool) *typ {
 	if element {
 		return intType(lo, hi)
 	}
-	n := bits.Len64(uint64(max(hi, -lo))) + 1
+	n := max(bits.Len64(uint64(max(hi, -lo)))+1, intBitsMin)
 	if lo >= 0 {
 		return intType(0, 1<<n-1)
 	}
@@ -285,6 +288,6 @@ func (g *guesser) sequence(vals []value.Value, most, depth int) *typ {
 	if e == nil {
 		return nil
 	}
-	most = min(2*most+2, 64)
+	most = min(max(2*most+2, lengthMin), lengthMax)
 	return &typ{kind: kSeq, elem: e, most: most}
 }

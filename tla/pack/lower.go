@@ -27,7 +27,7 @@ type Program interface {
 
 // The limits of lowering.
 const (
-	stepsMax     = 3_000_000
+	stepsMax     = 2_000_000
 	callsMax     = 400
 	unrollMax    = 64   // elements for which a quantifier is written out
 	copiesMax    = 24   // elements of a set of a state for which it is
@@ -43,6 +43,10 @@ type lowerer struct {
 	lay   *Layout
 	steps int
 	calls int
+	// reads counts what was read of the next state.
+	reads int
+	// spread is how many copies there are of what is being lowered.
+	spread, spreadMax int
 	// dead says that there is no room for more.
 	dead bool
 	once map[*core.Def]*val
@@ -121,8 +125,7 @@ func (l *lowerer) try(f func()) bool {
 	if err == nil {
 		return true
 	}
-	if l.dead || l.b.nodes > nodesMax {
-		l.dead = true
+	if l.dead || l.b.full {
 		panic(err)
 	}
 	l.why[err.Error()]++
@@ -131,11 +134,11 @@ func (l *lowerer) try(f func()) bool {
 
 // pred lowers a predicate. Where that fails the code stops.
 func (l *lowerer) pred(e core.Expr, x ctx) (n *node) {
-	calls := l.calls
+	calls, spread := l.calls, l.spread
 	if !l.try(func() { n = l.predicate(e, x) }) {
 		n = l.b.node(node{op: oStop, hi: 1})
 	}
-	l.calls = calls
+	l.calls, l.spread = calls, spread
 	return n
 }
 
@@ -372,11 +375,14 @@ func (l *lowerer) constants(f func([]value.Value) value.Value, x ctx, es ...core
 }
 
 func (l *lowerer) variable(v *core.Variable, x ctx) *val {
-	if v.Index >= len(l.lay.vars) {
+	if l.lay == nil || v.Index >= len(l.lay.vars) {
 		giveUp("a variable that no state has")
 	}
 	if x.primed && x.path != nil && !x.path.assigned[v.Index] {
 		giveUp("%s' is read before it has a value", v.Name)
+	}
+	if x.primed {
+		l.reads++
 	}
 	return l.loadVal(l.lay.vars[v.Index], x.primed)
 }
@@ -397,8 +403,9 @@ func (l *lowerer) local(e *core.LocalRef, x ctx, hint *typ) *val {
 	if b.expr == nil {
 		giveUp("%s", e.Local.Name)
 	}
+	reads := l.reads
 	v := l.expr(b.expr, x.in(b.env), nil)
-	if !x.primed && x.path == nil || v.known {
+	if !x.primed && l.reads == reads || v.known {
 		b.cache = v
 	}
 	return v
@@ -467,13 +474,66 @@ func (l *lowerer) call(d *core.Def, args []core.Expr, x ctx, hint *typ) *val {
 	if to.Body == nil {
 		giveUp("a definition without a body")
 	}
+	var out *val
+	open := func() { out = l.expr(to.Body, x.in(l.arguments(to.Params, args, x, nil)), hint) }
+	calls, spread := l.calls, l.spread
 	l.enter()
-	v2 := l.expr(to.Body, x.in(l.arguments(to.Params, args, x, nil)), hint)
-	l.calls--
-	if len(args) == 0 && v2.known {
-		l.once[to] = v2
+	if len(args) == 0 {
+		open()
+	} else if !l.try(open) {
+		l.calls, l.spread = calls, spread
+		out = l.callTable(to, args, x)
 	}
-	return v2
+	l.calls = calls
+	if len(args) == 0 && out.known {
+		l.once[to] = out
+	}
+	return out
+}
+
+// callTableMax bounds the table of an operator.
+const callTableMax = 256
+
+// callTable makes a table of what an operator gives for all that its arguments
+// may be.
+func (l *lowerer) callTable(d *core.Def, args []core.Expr, x ctx) *val {
+	rows, place := [][]value.Value{nil}, l.b.k(0)
+	for i, p := range d.Params {
+		if p.Arity > 0 {
+			giveUp("%s is not packed", d.Name)
+		}
+		a := l.settle(l.expr(args[i], x, nil))
+		vals, index := []value.Value{a.v}, l.b.k(0)
+		if !a.known {
+			vals, index = l.domainOf(a)
+		}
+		if len(rows)*len(vals) > callTableMax {
+			giveUp("%s is not packed", d.Name)
+		}
+		var next [][]value.Value
+		for _, r := range rows {
+			for _, v := range vals {
+				next = append(next, append(r[:len(r):len(r)], v))
+			}
+		}
+		place = l.b.arith(oAdd, l.b.arith(oMul, place, l.b.k(int64(len(vals)))), index)
+		rows = next
+	}
+	results := make([]value.Value, len(rows))
+	for i, r := range rows {
+		var in *env
+		for j, p := range d.Params {
+			in = in.bind(p, &binding{val: knownVal(r[j])})
+		}
+		l.enter()
+		v := l.settle(l.expr(d.Body, x.in(in), nil))
+		l.calls--
+		if !v.known {
+			giveUp("%s is not packed", d.Name)
+		}
+		results[i] = v.v
+	}
+	return l.tabled(results, place)
 }
 
 // applyDef applies a definition of a LET.
@@ -483,9 +543,10 @@ func (l *lowerer) applyDef(d *core.Def, args []core.Expr, x ctx, at *env, hint *
 			return at.b.cache
 		}
 		l.enter()
+		reads := l.reads
 		v := l.expr(d.Body, x.in(at.b.env), hint)
 		l.calls--
-		if !x.primed && x.path == nil || v.known {
+		if !x.primed && l.reads == reads || v.known {
 			at.b.cache = v
 		}
 		return v
@@ -537,4 +598,15 @@ func (l *lowerer) caseExpr(e *core.Case, x ctx, hint *typ) *val {
 		out = l.merge(conds[i], l.branch(e.Arms[i].Body, x, hint), out)
 	}
 	return out
+}
+
+// key tells paths apart.
+func (p *path) key() string {
+	b := make([]byte, len(p.assigned))
+	for i, ok := range p.assigned {
+		if ok {
+			b[i] = 1
+		}
+	}
+	return string(b)
 }

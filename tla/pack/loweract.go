@@ -1,6 +1,11 @@
 package pack
 
 import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+
 	"github.com/ashlar-dev/ashlar/tla/core"
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
@@ -16,7 +21,10 @@ type rest func(p *path) *stmt
 
 func (l *lowerer) stmt(s stmt) *stmt {
 	l.step()
-	l.b.nodes++
+	if l.b.nodes++; l.b.nodes > l.b.limit {
+		l.b.full = true
+		giveUp("it is too large to be packed")
+	}
 	return &s
 }
 
@@ -83,11 +91,11 @@ func (l *lowerer) split(index map[core.Expr]int, e core.Expr, x ctx, k func(acti
 
 // act lowers an action. Where that fails the code stops.
 func (l *lowerer) act(e core.Expr, x ctx, k rest) (s *stmt) {
-	calls := l.calls
+	calls, spread := l.calls, l.spread
 	if !l.try(func() { s = l.action(e, x, k) }) {
 		s = l.stopStmt()
 	}
-	l.calls = calls
+	l.calls, l.spread = calls, spread
 	return s
 }
 
@@ -134,11 +142,25 @@ func (l *lowerer) conjuncts(list []core.Expr, x ctx, k rest) *stmt {
 	if len(list) == 0 {
 		return k(x.path)
 	}
-	return l.act(list[0], x, func(p *path) *stmt {
+	return l.act(list[0], x, shared(func(p *path) *stmt {
 		y := x
 		y.path = p
 		return l.conjuncts(list[1:], y, k)
-	})
+	}))
+}
+
+// shared is k with one result for one set of variables.
+func shared(k rest) rest {
+	made := make(map[string]*stmt)
+	return func(p *path) *stmt {
+		key := p.key()
+		s := made[key]
+		if s == nil {
+			s = k(p)
+			made[key] = s
+		}
+		return s
+	}
 }
 
 // branchAct lowers what an action branches at.
@@ -179,7 +201,8 @@ func (l *lowerer) existsAct(binds []core.Bind, body core.Expr, x ctx, k rest, pa
 
 // each runs the statements that body makes for every element of a set.
 func (l *lowerer) each(s *val, most int, body func(v *val) *stmt) *stmt {
-	d := l.domain(s, most, copiesMax)
+	d := l.domain(s, most, mapMax)
+	defer l.spreading(len(d.at))()
 	if d.u != nil {
 		k, r := l.b.reg(0, int64(len(d.u.vals)-1))
 		next := body(l.atomVal(d.u, r))
@@ -207,7 +230,7 @@ func (l *lowerer) forAllAct(binds []core.Bind, body core.Expr, x ctx, k rest) *s
 	if core.LevelOf(body) < core.ActionLevel && !x.primed && !branches(body) {
 		return l.guardStmt(l.quant(false, binds, body, x), func() *stmt { return k(x.path) })
 	}
-	d := l.domain(l.expr(b.Set, x, nil), unrollMax, 0)
+	d := l.domain(l.expr(b.Set, x, nil), unrollMax, copiesMax)
 	if d.u != nil {
 		giveUp("an action for each of a set that is not constant")
 	}
@@ -216,10 +239,15 @@ func (l *lowerer) forAllAct(binds []core.Bind, body core.Expr, x ctx, k rest) *s
 		if i == len(d.elems) {
 			return k
 		}
+		next := shared(from(i + 1))
 		return func(p *path) *stmt {
 			y := x.in(l.element(b, d.elems[i], x.env))
 			y.path = p
-			return l.forAllAct(binds[1:], body, y, from(i+1))
+			c := d.conds[i]
+			return l.either([]*stmt{
+				l.guardStmt(c, func() *stmt { return l.forAllAct(binds[1:], body, y, next) }),
+				l.guardStmt(l.b.not(c), func() *stmt { return next(p) }),
+			})
 		}
 	}
 	return from(0)(x.path)
@@ -499,30 +527,22 @@ type Model struct {
 	Next    core.Expr
 	Actions map[core.Expr]int
 	Preds   []core.Expr
+	// Invariants may say what the values of variables are.
+	Invariants []core.Expr
 }
 
 // Lower makes code for a model. The error says why there is none.
 func Lower(m Model, s Sample) (*Lowered, error) {
-	l := &lowerer{b: &build{}, p: m.Program, us: make(universes), once: make(map[*core.Def]*val), why: make(map[string]int)}
+	l := &lowerer{b: &build{limit: nextNodesMax}, p: m.Program, us: make(universes), spread: 1, spreadMax: spreadMax, once: make(map[*core.Def]*val), why: make(map[string]int)}
 	out := &Lowered{Why: l.why}
 	err := value.Catch(func() {
-		l.lay = l.layout(s)
+		l.lay = l.layout(s, l.declared(m.Invariants, len(s.Values)))
 		out.layout = l.lay
 		if m.Next != nil {
-			x := ctx{path: &path{assigned: make([]bool, len(l.lay.vars))}}
-			out.next = l.split(m.Actions, m.Next, x, func(action int) rest {
-				return func(p *path) *stmt {
-					for _, ok := range p.assigned {
-						if !ok {
-							return l.stopStmt()
-						}
-					}
-					return l.stmt(stmt{op: sEmit, k: int64(action)})
-				}
-			})
+			out.next = l.relation(m)
 		}
 		for _, e := range m.Preds {
-			out.preds = append(out.preds, l.pred(e, ctx{}))
+			out.preds = append(out.preds, l.whole(e))
 		}
 	})
 	out.regs = l.b.regs
@@ -532,8 +552,49 @@ func Lower(m Model, s Sample) (*Lowered, error) {
 	return out, nil
 }
 
+// relation lowers the next-state relation.
+func (l *lowerer) relation(m Model) (s *stmt) {
+	x := ctx{path: &path{assigned: make([]bool, len(l.lay.vars))}}
+	lower := func() {
+		s = l.split(m.Actions, m.Next, x, func(action int) rest {
+			return func(p *path) *stmt {
+				for _, ok := range p.assigned {
+					if !ok {
+						return l.stopStmt()
+					}
+				}
+				return l.stmt(stmt{op: sEmit, k: int64(action)})
+			}
+		})
+	}
+	if value.Catch(lower) == nil {
+		return s
+	}
+	l.b.full, l.b.limit = false, l.b.nodes+nextNodesMax
+	l.calls, l.spread, l.spreadMax = 0, 1, spreadMaxLow
+	lower()
+	return s
+}
+
+// whole lowers a predicate of the model; where it is too large, it stops.
+func (l *lowerer) whole(e core.Expr) (n *node) {
+	for _, l.spreadMax = range []int{spreadMax, spreadMaxLow} {
+		l.b.full, l.b.limit = false, l.b.nodes+predNodesMax
+		l.calls, l.spread = 0, 1
+		if value.Catch(func() { n = l.pred(e, ctx{}) }) == nil {
+			return n
+		}
+	}
+	l.why["a predicate is too large to be packed"]++
+	if l.dead {
+		giveUp("the model takes too long to be packed")
+	}
+	l.b.full, l.b.limit = false, l.b.nodes+predNodesMax
+	return l.b.node(node{op: oStop, hi: 1})
+}
+
 // layout guesses the types of the variables.
-func (l *lowerer) layout(s Sample) *Layout {
+func (l *lowerer) layout(s Sample, declared []*typ) *Layout {
 	g := &guesser{us: l.us}
 	for _, set := range s.Sets {
 		if u := l.us.of(set); u != nil && len(u.vals) > 0 && u.every(value.KindModel) {
@@ -550,7 +611,11 @@ func (l *lowerer) layout(s Sample) *Layout {
 	}
 	var types []*typ
 	for i, vals := range s.Values {
-		t := g.of(vals, false, 0)
+		guessed := g.of(vals, false, 0)
+		t := combine(declared[i], guessed)
+		if t == nil || !fits(t, vals) {
+			t = guessed
+		}
 		if t == nil {
 			giveUp("variable number %d is of no type", i)
 		}
@@ -562,3 +627,15 @@ func (l *lowerer) layout(s Sample) *Layout {
 	}
 	return lay
 }
+
+// Reasons lists what was given up, the most frequent first.
+func (l *Lowered) Reasons() string {
+	keys := slices.Collect(maps.Keys(l.Why))
+	slices.SortFunc(keys, func(a, b string) int {
+		return cmp.Or(cmp.Compare(l.Why[b], l.Why[a]), cmp.Compare(a, b))
+	})
+	return strings.Join(keys[:min(len(keys), reasonsMax)], "; ")
+}
+
+// reasonsMax is how many reasons are worth telling.
+const reasonsMax = 5

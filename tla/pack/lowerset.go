@@ -6,16 +6,18 @@ import (
 )
 
 // domain is a set to go through: its elements, each with the condition on which
-// it is there; or else a universe and words, where there are too many.
+// it is there; or else a universe and words, where there are too many. Where at
+// is set, the condition is that bit at[i] of ws is set.
 type domain struct {
 	conds []*node
 	elems []*val
+	at    []int
 	u     *universe
 	ws    []*node
 }
 
-// domain lists the elements of a set, up to most of them, or copies of one that
-// is not constant.
+// domain lists the elements of a set, up to most of them, or all that one that is
+// not constant may have, where there is room for so many copies.
 func (l *lowerer) domain(s *val, most, copies int) domain {
 	if s.known {
 		if s.v.Kind() != value.KindSet || !value.IsFinite(s.v) || value.Cardinality(s.v) > enumerateMax {
@@ -31,16 +33,38 @@ func (l *lowerer) domain(s *val, most, copies int) domain {
 		}
 	}
 	s = l.asSet(s)
-	if u := s.t.u; len(u.vals) <= copies {
-		var d domain
-		for i, v := range u.vals {
-			if c := l.b.test(s.ws, l.b.k(int64(i))); !c.is(0) {
-				d.conds, d.elems = append(d.conds, c), append(d.elems, knownVal(v))
-			}
+	u := s.t.u
+	may := 0
+	for i := range u.vals {
+		if !l.b.test(s.ws, l.b.k(int64(i))).is(0) {
+			may++
 		}
-		return d
 	}
-	return domain{u: s.t.u, ws: s.ws}
+	if may > copiesMax && (may > copies || may*l.spread > l.spreadMax) {
+		return domain{u: u, ws: s.ws}
+	}
+	d := domain{ws: s.ws}
+	for i, v := range u.vals {
+		if c := l.b.test(s.ws, l.b.k(int64(i))); !c.is(0) {
+			d.conds, d.elems, d.at = append(d.conds, c), append(d.elems, knownVal(v)), append(d.at, i)
+		}
+	}
+	return d
+}
+
+// spreadMax bounds how many copies of one expression there are for the elements
+// of sets that are not constant.
+// Where that makes code too large, it is made again with fewer.
+const (
+	spreadMax    = 1500
+	spreadMaxLow = 1
+)
+
+// spreading notes that what is lowered until done is called has n copies.
+func (l *lowerer) spreading(n int) (done func()) {
+	before := l.spread
+	l.spread = min(l.spread*max(n, 1), 1<<30)
+	return func() { l.spread = before }
 }
 
 // element binds the names of b to v.
@@ -71,9 +95,13 @@ func (l *lowerer) quant(exists bool, binds []core.Bind, body core.Expr, x ctx) *
 	if exists {
 		end = 1
 	}
-	d := l.domain(l.expr(b.Set, x, nil), unrollMax, copiesMax)
+	d := l.domain(l.expr(b.Set, x, nil), unrollMax, mapMax)
+	defer l.spreading(len(d.at))()
 	rest := func(v *val) *node { return l.quant(exists, binds[1:], body, x.in(l.element(b, v, x.env))) }
 	if d.u == nil {
+		if d.at != nil {
+			return l.masked(d, exists, rest)
+		}
 		var out []*node
 		for i, c := range d.conds {
 			n := rest(d.elems[i])
@@ -97,11 +125,46 @@ func (l *lowerer) quant(exists bool, binds []core.Bind, body core.Expr, x ctx) *
 	return l.b.node(node{op: o, list: d.ws, k: k, a: rest(l.atomVal(d.u, r)), hi: 1})
 }
 
+// masked quantifies over a set of which every element is known. Those for which
+// the body is constant are asked for together.
+func (l *lowerer) masked(d domain, exists bool, body func(v *val) *node) *node {
+	masks := make([]int64, len(d.ws))
+	var out []*node
+	for i, c := range d.conds {
+		n := body(d.elems[i])
+		switch {
+		case !exists && n.is(1), exists && n.is(0):
+		case n.known():
+			masks[d.at[i]/64] |= 1 << (d.at[i] % 64)
+		case exists:
+			out = append(out, l.b.and(c, n))
+		default:
+			out = append(out, l.b.or(l.b.not(c), n))
+		}
+	}
+	// What may fail comes first: nothing that comes before it is to hide it.
+	for k, mask := range masks {
+		if mask == 0 {
+			continue
+		}
+		none := l.b.eq(l.b.band(d.ws[k], l.b.k(mask)), l.b.k(0))
+		if exists {
+			none = l.b.not(none)
+		}
+		out = append(out, none)
+	}
+	if exists {
+		return l.b.or(out...)
+	}
+	return l.b.and(out...)
+}
+
 func (l *lowerer) choose(e *core.Choose, x ctx) *val {
 	if e.Bind.Set == nil {
 		giveUp("an unbounded CHOOSE")
 	}
-	d := l.domain(l.expr(e.Bind.Set, x, nil), unrollMax, copiesMax)
+	d := l.domain(l.expr(e.Bind.Set, x, nil), unrollMax, mapMax)
+	defer l.spreading(len(d.at))()
 	if d.u == nil {
 		out := &val{stop: true}
 		var conds []*node
@@ -125,7 +188,11 @@ func (l *lowerer) choose(e *core.Choose, x ctx) *val {
 func (l *lowerer) setFilter(e *core.SetFilter, x ctx) *val {
 	s := l.expr(e.Bind.Set, x, nil)
 	in := func(v *val) *node { return l.pred(e.Pred, x.in(l.element(e.Bind, v, x.env))) }
-	d := l.domain(s, enumerateMax, copiesMax)
+	d := l.domain(s, enumerateMax, mapMax)
+	defer l.spreading(len(d.at))()
+	if d.at != nil {
+		return l.maskedFilter(d, l.asSet(s).t.u, in)
+	}
 	if d.u != nil {
 		ws := make([]*node, len(d.ws))
 		for i, w := range d.ws {
@@ -161,6 +228,29 @@ func (l *lowerer) setFilter(e *core.SetFilter, x ctx) *val {
 	return l.filtered(u, func(i int) *node { return conds[i] })
 }
 
+// maskedFilter is the subset of a set, of which every element is known, for
+// which in holds.
+func (l *lowerer) maskedFilter(d domain, u *universe, in func(v *val) *node) *val {
+	masks, ws := make([]int64, len(d.ws)), make([]*node, len(d.ws))
+	for k := range ws {
+		ws[k] = l.b.k(0)
+	}
+	for i, c := range d.conds {
+		k, bit := d.at[i]/64, int64(1)<<(d.at[i]%64)
+		switch n := in(d.elems[i]); {
+		case n.is(0):
+		case n.is(1):
+			masks[k] |= bit
+		default:
+			ws[k] = l.b.bor(ws[k], l.b.cond(l.b.and(c, n), l.b.k(bit), l.b.k(0)))
+		}
+	}
+	for k := range ws {
+		ws[k] = l.b.bor(ws[k], l.b.band(d.ws[k], l.b.k(masks[k])))
+	}
+	return l.setVal(u, ws)
+}
+
 // setEnum lowers {a, b}.
 func (l *lowerer) setEnum(e *core.SetEnum, x ctx, hint *typ) *val {
 	var d domain
@@ -193,7 +283,9 @@ func (l *lowerer) setMap(e *core.SetMap, x ctx, hint *typ) *val {
 			giveUp("a set is too large")
 		}
 		for i, c := range s.conds {
+			done := l.spreading(len(s.at))
 			walk(binds[1:], l.b.and(cond, c), x.in(l.element(binds[0], s.elems[i], x.env)))
+			done()
 		}
 	}
 	walk(e.Binds, l.b.k(1), x)

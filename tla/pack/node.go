@@ -63,12 +63,15 @@ type node struct {
 // build gives nodes; the sum of their sizes is bounded.
 type build struct {
 	nodes, regs int
+	limit       int
+	full        bool // there was no room
 }
 
 func (b *build) node(n node) *node {
 	b.nodes++
-	if b.nodes > nodesMax {
-		giveUp("the model is too large to be packed")
+	if b.nodes > b.limit {
+		b.full = true
+		giveUp("it is too large to be packed")
 	}
 	n.size = 1
 	n.pure = true
@@ -91,8 +94,11 @@ func (b *build) node(n node) *node {
 	return &n
 }
 
-// nodesMax bounds how large the code of a model may become.
-const nodesMax = 400_000
+// How large the code of a next-state relation and of a predicate may become.
+const (
+	nextNodesMax = 300_000
+	predNodesMax = 60_000
+)
 
 func (b *build) k(v int64) *node { return b.node(node{op: oConst, k: v, lo: v, hi: v}) }
 
@@ -339,9 +345,33 @@ func (b *build) test(words []*node, i *node) *node {
 		if w.known() {
 			return b.k(w.k >> (i.k & 63) & 1)
 		}
+		if w.pure && possible(w)>>(i.k&63)&1 == 0 {
+			return b.k(0)
+		}
 		return b.node(node{op: oTest, list: words, a: i, hi: 1})
 	}
 	return b.node(node{op: oTest, list: words, a: i, hi: 1})
+}
+
+// possible are the bits that a word may have.
+func possible(w *node) int64 {
+	switch w.op {
+	case oConst:
+		return w.k
+	case oLoad:
+		if w.k == 0 {
+			return int64(w.f.mask())
+		}
+	case oBand:
+		return possible(w.a) & possible(w.b)
+	case oBor:
+		return possible(w.a) | possible(w.b)
+	case oBdiff:
+		return possible(w.a)
+	case oIf:
+		return possible(w.b) | possible(w.c)
+	}
+	return -1
 }
 
 func (b *build) pop(words []*node) *node {

@@ -293,9 +293,24 @@ func (l *lowerer) domainOf(v *val) (vals []value.Value, index *node) {
 		}
 		return vals, l.b.arith(oSub, v.s, l.b.k(v.s.lo))
 	}
+	if v.is(kSet) && len(v.t.u.vals) <= subsetBitsMax {
+		for bits := range 1 << len(v.t.u.vals) {
+			var elems []value.Value
+			for i, x := range v.t.u.vals {
+				if bits>>i&1 != 0 {
+					elems = append(elems, x)
+				}
+			}
+			vals = append(vals, value.SetOf(elems))
+		}
+		return vals, l.b.node(node{op: oIn, a: v.ws[0], lo: 0, hi: int64(len(vals) - 1)})
+	}
 	giveUp("a value of few is needed")
 	return nil, nil
 }
+
+// subsetBitsMax is how many elements a set may have that is a place in a table.
+const subsetBitsMax = 8
 
 // tabulate is the function f of v, which has a value where f gives one.
 func (l *lowerer) tabulate(v *val, f func(value.Value) value.Value) *val {
