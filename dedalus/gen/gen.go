@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"go/format"
-	"hash/fnv"
 	"regexp"
 	"slices"
 	"strconv"
@@ -180,11 +179,9 @@ func (g *generator) number(r *logic.Relation, durable bool) int {
 // main writes what all components have in common.
 func (g *generator) main(components []string) {
 	rt := g.use(rtPath)
-	h := fnv.New64a()
-	h.Write([]byte(g.program.String()))
 	g.p("// Program is the program.")
 	g.p("func Program() *%s.Program {", rt)
-	g.p("return &%s.Program{\nName: %q,\nHash: %#x,", rt, g.program.Name, h.Sum64())
+	g.p("return &%s.Program{\nName: %q,\nHash: %#x,", rt, g.program.Name, hashOf(g.program))
 	g.p("Relations: []%s.Relation{", rt)
 	for i, b := range g.relations {
 		g.p("// %d", i)

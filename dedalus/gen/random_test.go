@@ -3,6 +3,7 @@ package gen_test
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -475,8 +476,8 @@ func TestRandom(t *testing.T) {
 		}
 	}
 	tried := 0
-	for done := 0; done < count; {
-		var programs []named
+	programs := corners(t)
+	for done := 0; done < count; programs = nil {
 		for ; done < count && len(programs) < batchSize; first++ {
 			tried++
 			if p, _ := randomProgram(first); p != nil {
@@ -489,6 +490,23 @@ func TestRandom(t *testing.T) {
 	if tried > 2*count {
 		t.Fatalf("only %d of %d random programs are programs", count, tried)
 	}
+}
+
+// corners are programs of cases that random ones seldom have.
+func corners(t *testing.T) []named {
+	var out []named
+	paths, err := filepath.Glob("testdata/*.ded")
+	if err != nil || len(paths) == 0 {
+		t.Fatal(paths, err)
+	}
+	for _, path := range paths {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, named{path, given.Program(t, string(text))})
+	}
+	return out
 }
 
 // batchSize is how many programs are compiled together.

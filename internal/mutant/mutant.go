@@ -108,8 +108,10 @@ func Table() []Mutant {
 		wormAppsMutants(),
 		dedalusEquivalenceMutants(),
 		hostMutants(),
+		compileMutants(),
 		batchMutants(),
 		partialMutants(),
+		costMutants(),
 	} {
 		all = append(all, part...)
 	}
