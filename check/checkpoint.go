@@ -252,13 +252,15 @@ func (k *keeper) commit(m *manifest, names []string) error {
 	if err := k.st.disk.SyncDir("."); err != nil {
 		return err
 	}
+	// Until it is known which manifest is there, the files of both are.
+	before := k.durable
+	k.durable = append(slices.Clone(before), names...)
 	if err := k.st.disk.Rename(fresh, manifestName); err != nil {
 		return err
 	}
 	if err := k.st.disk.SyncDir("."); err != nil {
 		return err
 	}
-	before := k.durable
 	k.durable = names
 	var errs []error
 	for _, name := range before {
@@ -321,6 +323,10 @@ func (k *keeper) end() error {
 		return nil
 	}
 	if err := k.st.disk.Remove(manifestName); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	// A manifest must not come back when its files are gone.
+	if err := k.st.disk.SyncDir("."); err != nil {
 		return err
 	}
 	names := k.durable

@@ -171,6 +171,21 @@ func TestBoundedMemoryWithKeys(t *testing.T) {
 	})
 }
 
+// TestBoundedMemoryKnowsKeys: a node that has the key of one
+// that is on disk is not visited, and need not satisfy invariants.
+func TestBoundedMemoryKnowsKeys(t *testing.T) {
+	g := chain(40)
+	g.key = 20
+	for i := 20; i < 40; i++ {
+		g.bad[i], g.undef[i] = i%2 == 0, i%2 == 1
+	}
+	g.edges[19] = append(g.edges[19], edge{to: 35}, edge{to: 30})
+	r := mustRun(t, g, Options{Disk: sim.NewDisk(), MemoryBytes: 1})
+	if r.Verdict != OK || r.Distinct != 20 || r.Generated != 23 {
+		t.Errorf("%v with %d states of %d, want 20 of 23", r.Verdict, r.Distinct, r.Generated)
+	}
+}
+
 // TestBoundedMemoryContinues: a search that goes on after violations finds the
 // same ones.
 func TestBoundedMemoryContinues(t *testing.T) {
@@ -288,38 +303,30 @@ func resumeUntilDone(t *rapid.T, g *graph, want outcome) {
 	}
 }
 
-// TestResumeContinues: what a search went on after is in the checkpoint.
+// TestResumeContinues: what a search went on after, before it was killed, is in
+// the checkpoint.
 func TestResumeContinues(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := randomProperties(t)
 		want, generated, distinct := m.plainly()
-		d := sim.NewDisk()
-		ctx, cancel := context.WithCancel(context.Background())
-		defer cancel()
-		segments, most := 0, rapid.IntRange(1, 6).Draw(t, "segments")
-		o := Options{Workers: 2, Continue: true, Disk: newTestDisk(d), Checkpoint: &Checkpoint{Due: func() bool {
-			segments++
-			return segments <= most
-		}}}
-		m.onNext = func() {
-			if segments >= most {
-				cancel()
+		d, resume := sim.NewDisk(), false
+		for kills := 3; ; kills-- {
+			disk := newTestDisk(d)
+			if kills > 0 {
+				disk.most, disk.cause = rapid.IntRange(1, 120).Draw(t, "operations"), errFull
 			}
-		}
-		if _, err := Run(ctx, m, o); err != nil {
-			t.Fatal(err)
-		}
-		m.onNext = nil
-		if !slices.Contains(files(t, d), manifestName) {
-			return // it was at its end before
-		}
-		o.Checkpoint = &Checkpoint{Resume: true}
-		r, err := Run(context.Background(), m, o)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff(want, foundOf(r)); diff != "" || r.Generated != generated || r.Distinct != distinct {
-			t.Fatalf("%d generated, %d distinct, want %d and %d (-plain +resumed):\n%s", r.Generated, r.Distinct, generated, distinct, diff)
+			r, err := Run(context.Background(), m, Options{Workers: 2, Continue: true, Disk: disk,
+				Checkpoint: &Checkpoint{Resume: resume, Due: func() bool { return true }}})
+			if err == nil {
+				if diff := cmp.Diff(want, foundOf(r)); diff != "" || r.Generated != generated || r.Distinct != distinct {
+					t.Fatalf("%d generated, %d distinct, want %d and %d (-plain +resumed):\n%s", r.Generated, r.Distinct, generated, distinct, diff)
+				}
+				return
+			}
+			if !errors.Is(err, errFull) {
+				t.Fatal(err)
+			}
+			resume = slices.Contains(files(t, d), manifestName)
 		}
 	})
 }
