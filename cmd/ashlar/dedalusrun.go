@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
@@ -205,16 +206,31 @@ func (f *dedalusFleet) place(p *logic.Program) error {
 	return os.WriteFile(f.deployment, text, 0o666)
 }
 
+// Ports are looked for below those that systems give to whoever asks for any, and to
+// connections that are made: one of these could be gone before the process has it.
+const (
+	portMin   = 16 << 10
+	portMax   = 32<<10 - 1
+	portTries = 1000
+)
+
 // anyPorts gives each process a port that is free now. All are held until the last is
 // found, so that none is found twice.
 func (f *dedalusFleet) anyPorts() (err error) {
+	tries := 0
 	for i := range f.d.Processes {
-		l, lerr := net.Listen("tcp", "127.0.0.1:0")
-		if lerr != nil {
-			return lerr
+		for {
+			addr := fmt.Sprintf("127.0.0.1:%d", portMin+rand.IntN(portMax-portMin+1))
+			l, lerr := net.Listen("tcp", addr)
+			if lerr == nil {
+				defer func() { err = errors.Join(err, l.Close()) }()
+				f.d.Processes[i].Addr = addr
+				break
+			}
+			if tries++; tries > portTries {
+				return lerr
+			}
 		}
-		defer func() { err = errors.Join(err, l.Close()) }()
-		f.d.Processes[i].Addr = l.Addr().String()
 	}
 	return nil
 }

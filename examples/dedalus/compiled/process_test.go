@@ -15,6 +15,7 @@ import (
 	"fmt"
 	"io"
 	"math/big"
+	mathrand "math/rand/v2"
 	"net"
 	"net/http"
 	"os"
@@ -97,12 +98,20 @@ func newFleet(t *testing.T, name string, more ...string) *fleet {
 	f := &fleet{t: t, name: name, d: d, dir: t.TempDir(), more: more, running: map[string]*running{}}
 	var held []net.Listener // until all are found, so that none is found twice
 	for i := range d.Processes {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
+		// Not any port: what the system gives to whoever asks for any, it may have given
+		// to somebody else before the process has it.
+		for tries := 0; ; tries++ {
+			addr := fmt.Sprint("127.0.0.1:", 16<<10+mathrand.IntN(16<<10))
+			l, err := net.Listen("tcp", addr)
+			if err == nil {
+				held = append(held, l)
+				d.Processes[i].Addr = addr
+				break
+			}
+			if tries > 1000 {
+				t.Fatal(err)
+			}
 		}
-		held = append(held, l)
-		d.Processes[i].Addr = l.Addr().String()
 	}
 	for _, l := range held {
 		l.Close()
