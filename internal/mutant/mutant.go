@@ -111,7 +111,6 @@ func Table() []Mutant {
 		compileMutants(),
 		batchMutants(),
 		partialMutants(),
-		costMutants(),
 	} {
 		all = append(all, part...)
 	}
