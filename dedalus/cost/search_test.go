@@ -5,6 +5,9 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+
+	"github.com/ashlar-dev/ashlar/dedalus/internal/given"
+	"github.com/ashlar-dev/ashlar/dedalus/logic"
 )
 
 // TestAsGoodAsExhaustive compares the search with one that tries every set of rules
@@ -148,4 +151,46 @@ func FuzzLoad(f *testing.F) {
 			t.Errorf("out of bounds: %+v", l)
 		}
 	})
+}
+
+// TestHotKeys: a component of which two keys have all messages is divided by two, however
+// many machines there are.
+func TestHotKeys(t *testing.T) {
+	p := given.Program(t, `program p
+component front {
+  input in(c: node, id: u64, k: u64)
+  output out(id: u64)
+  static b(n: node) = nodes back
+  async put@n(c, id, k) <- in(c, id, k), b(n)
+}
+component back {
+  table last(k: u64, id: u64)
+  next last(k, id) <- put(_, id, k)
+  async out@c(id) <- put(c, id, k), not last(k, _)
+  async out@c(id) <- put(c, id, k), last(k, _)
+}
+deploy { front: 1, back: 1 }
+`)
+	l := readLoad(t, p, "p.load", "clients 4\ncommands 32\nsend in(client, #, # % 2) to front\nwait out(#)\n")
+	costs := flat()
+	costs.Keep = 20 // so that nothing else is in the way
+	r, err := Optimize(t.Context(), p, l, costs, Options{Machines: 8})
+	if err != nil {
+		t.Fatal(err)
+	}
+	back := r.After.component("back")
+	if back.Partitions != 2 || back.Hottest != 0.5 || !strings.Contains(r.Why, "50% of its messages") {
+		t.Errorf("%+v, as %s", back, r.Why)
+	}
+}
+
+// TestAnswersAreOnesOwn: an answer belongs to the command whose number and client it has.
+func TestAnswersAreOnesOwn(t *testing.T) {
+	p, l := example(t, "voting")
+	row := func(n uint64) []logic.Value {
+		return []logic.Value{{Kind: logic.U64, Num: n}, {Kind: logic.Bytes, Str: "x"}}
+	}
+	if p.Find("clientOut") == nil || !l.Waits[0].matches(row(3), 3, "client/3") || l.Waits[0].matches(row(3), 4, "client/4") {
+		t.Errorf("wait %+v", l.Waits[0])
+	}
 }
