@@ -17,6 +17,7 @@ import (
 
 	"github.com/ashlar-dev/ashlar/env"
 	"github.com/ashlar-dev/ashlar/env/osenv"
+	"github.com/ashlar-dev/ashlar/internal/strait"
 	"github.com/ashlar-dev/ashlar/worm"
 	"github.com/ashlar-dev/ashlar/worm/node"
 	"github.com/ashlar-dev/ashlar/worm/wor"
@@ -34,7 +35,7 @@ type host struct {
 	member  wor.Member // who its disk makes it
 	command []string   // what a process is started with
 	listen  string
-	links   []*link // to it, from each host, and from the clients
+	links   []*strait.Link // to it, from each host, and from the clients
 	genesis string  // as it was described when its disk was formatted
 
 	cmd    *exec.Cmd
@@ -50,6 +51,17 @@ type cluster struct {
 	genesis *wor.Genesis
 }
 
+// newLink opens a link, which is closed when the test ends.
+func newLink(t *testing.T, seed uint64) *strait.Link {
+	t.Helper()
+	k, err := strait.Open("127.0.0.1", seed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(k.Close)
+	return k
+}
+
 // newCluster formats hosts and starts their servers. The first partition begins on
 // the first three, the second one on the next three from the second on.
 func newCluster(t *testing.T, hosts int) *cluster {
@@ -62,9 +74,9 @@ func newCluster(t *testing.T, hosts int) *cluster {
 	for i := range hosts {
 		h := &host{t: t, c: c, number: i, dir: filepath.Join(t.TempDir(), fmt.Sprint("disk", i)), command: []string{program}, listen: "127.0.0.1:0"}
 		for j := range hosts + 1 {
-			h.links = append(h.links, newLink(t, "127.0.0.1", uint64(100*i+j)))
+			h.links = append(h.links, newLink(t, uint64(100*i+j)))
 		}
-		h.member = wor.Member{Name: fmt.Sprint("s", i), Addr: h.links[hosts].addr()}
+		h.member = wor.Member{Name: fmt.Sprint("s", i), Addr: h.links[hosts].Addr()}
 		c.hosts = append(c.hosts, h)
 		h.format()
 		t.Cleanup(h.kill)
@@ -132,7 +144,7 @@ func (c *cluster) client() *worm.Client {
 func (c *cluster) calm() {
 	for _, h := range c.hosts {
 		for _, k := range h.links {
-			k.set(weather{})
+			k.Set(strait.Weather{})
 		}
 	}
 }
@@ -165,7 +177,7 @@ func (h *host) start() {
 	o := order{Dir: h.dir, Listen: h.listen, Genesis: h.genesis, Detours: map[string]string{}}
 	for _, other := range h.c.hosts {
 		if len(other.links) > 0 {
-			o.Detours[other.member.Addr] = other.links[h.number].addr()
+			o.Detours[other.member.Addr] = other.links[h.number].Addr()
 		}
 	}
 	text, err := json.Marshal(o)
@@ -189,7 +201,7 @@ func (h *host) start() {
 	}
 	addr := h.line()
 	for _, k := range h.links {
-		k.aim(addr)
+		k.Aim(addr)
 	}
 }
 
@@ -243,7 +255,7 @@ func (h *host) wait() {
 	}
 	h.cmd = nil
 	for _, k := range h.links {
-		k.aim("")
+		k.Aim("")
 	}
 }
 

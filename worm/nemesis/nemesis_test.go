@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ashlar-dev/ashlar/internal/strait"
 	"github.com/ashlar-dev/ashlar/worm"
 	"github.com/ashlar-dev/ashlar/worm/smr"
 	"github.com/ashlar-dev/ashlar/worm/tx/history"
@@ -191,9 +192,7 @@ func (n *nemesis) cuts() int {
 	sum := 0
 	for _, h := range n.c.hosts {
 		for _, k := range h.links {
-			k.mu.Lock()
-			sum += k.cuts
-			k.mu.Unlock()
+			sum += k.Cuts()
 		}
 	}
 	return sum
@@ -251,31 +250,31 @@ func (n *nemesis) trouble(moment time.Duration) {
 		}},
 		{"cut off", func() { // from everybody, both ways
 			h := n.any()
-			n.links(func(from int, to *host) bool { return to == h || from == h.number }, weather{hole: true})
+			n.links(func(from int, to *host) bool { return to == h || from == h.number }, strait.Weather{Hole: true})
 			n.pause(2 * moment)
 		}},
 		{"halves", func() { // two servers of five on one side, with or without the clients
 			i, with := n.r.IntN(5), n.r.IntN(2) == 0
 			few := func(j int) bool { return j == i || j == (i+1)%5 || j == len(n.c.hosts) && with }
-			n.links(func(from int, to *host) bool { return few(from) != few(to.number) }, weather{hole: true})
+			n.links(func(from int, to *host) bool { return few(from) != few(to.number) }, strait.Weather{Hole: true})
 			n.pause(2 * moment)
 		}},
 		{"one way", func() { // whoever asks it hangs, though it can ask others
 			h := n.any()
-			n.links(func(from int, to *host) bool { return to == h }, weather{hole: true})
+			n.links(func(from int, to *host) bool { return to == h }, strait.Weather{Hole: true})
 			n.pause(2 * moment)
 		}},
 		{"resets", func() {
 			for range 5 {
-				n.links(func(int, *host) bool { return false }, weather{})
+				n.links(func(int, *host) bool { return false }, strait.Weather{})
 				for _, k := range n.any().links {
-					k.reset()
+					k.Reset()
 				}
 				n.pause(moment / 3)
 			}
 		}},
 		{"bad lines", func() {
-			n.links(func(int, *host) bool { return n.r.IntN(2) == 0 }, weather{cut: 20_000, delay: 20 * time.Millisecond, piece: 700})
+			n.links(func(int, *host) bool { return n.r.IntN(2) == 0 }, strait.Weather{Cut: 20_000, Delay: 20 * time.Millisecond, Piece: 700})
 			time.Sleep(moment)
 		}},
 	}
@@ -293,13 +292,13 @@ func (n *nemesis) trouble(moment time.Duration) {
 }
 
 // links sets the weather of the links that it is for, and calms the others.
-func (n *nemesis) links(which func(from int, to *host) bool, w weather) {
+func (n *nemesis) links(which func(from int, to *host) bool, w strait.Weather) {
 	for _, h := range n.c.hosts {
 		for from, k := range h.links {
 			if which(from, h) {
-				k.set(w)
+				k.Set(w)
 			} else {
-				k.set(weather{})
+				k.Set(strait.Weather{})
 			}
 		}
 	}
