@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"net"
 	"os"
 	"os/exec"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/ashlar-dev/ashlar/bench/dedalus/drive"
 	"github.com/ashlar-dev/ashlar/bench/process"
+	"github.com/ashlar-dev/ashlar/dedalus/crowd"
 	"github.com/ashlar-dev/ashlar/dedalus/deploy"
 )
 
@@ -114,25 +114,13 @@ func (p *program) start(c config, dir string) (_ *cluster, err error) {
 // clients is what the program's clients are told.
 func (p *program) clients(c config, at map[string]string) drive.ClientJob {
 	job := drive.ClientJob{Name: "client", Nodes: at, Clients: c.Clients, Settle: p.load.Warm.Seconds(), Warm: c.Warm.Seconds(), Run: c.Run.Seconds()}
-	for _, s := range p.load.Sends {
-		x := drive.Send{Relation: s.Input, Args: s.Args}
-		comp := p.logic.Component(s.Component)
-		for i := range comp.Instances * comp.Partitions {
-			if s.Instance < 0 || s.Instance == i {
-				x.To = append(x.To, fmt.Sprintf("%s/%d", s.Component, i))
-			}
-		}
-		job.Sends = append(job.Sends, x)
-	}
-	for _, w := range p.load.Waits {
-		job.Waits = append(job.Waits, drive.Wait{Relation: w.Output, Args: w.Args})
-	}
+	job.Sends, job.Waits = crowd.Commands(p.logic, p.load)
 	return job
 }
 
 // sample is what one round says of a system.
 type sample struct {
-	drive.Outcome
+	crowd.Outcome
 	// CPU is what each node used in the time that counts, Client what the clients did.
 	CPU    map[string]time.Duration
 	Client time.Duration

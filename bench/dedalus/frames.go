@@ -15,6 +15,7 @@ import (
 
 	"github.com/ashlar-dev/ashlar/bench/dedalus/drive"
 	"github.com/ashlar-dev/ashlar/bench/process"
+	"github.com/ashlar-dev/ashlar/dedalus/crowd"
 )
 
 // The peers speak frames: four bytes of length, big-endian, and what has that
@@ -165,7 +166,7 @@ type framesLoop struct {
 	open               map[uint64]time.Time
 	counting, stopping bool
 	begun              time.Time
-	out                drive.Outcome
+	out                crowd.Outcome
 	times              *hdrhistogram.Histogram
 }
 
@@ -238,12 +239,12 @@ func (l *framesLoop) answer(b []byte) (over bool, err error) {
 	return l.stopping && len(l.open) == 0, nil
 }
 
-func (l *framesLoop) outcome() drive.Outcome {
+func (l *framesLoop) outcome() crowd.Outcome {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, b := range l.times.Distribution() {
 		if b.Count > 0 {
-			l.out.Latencies = append(l.out.Latencies, drive.Bar{Micros: b.To, Count: b.Count})
+			l.out.Latencies = append(l.out.Latencies, crowd.Bar{Micros: b.To, Count: b.Count})
 		}
 	}
 	return l.out

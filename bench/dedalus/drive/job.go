@@ -11,7 +11,7 @@ import (
 	"os"
 
 	"github.com/ashlar-dev/ashlar/bench/process"
-	"github.com/ashlar-dev/ashlar/dedalus/cost"
+	"github.com/ashlar-dev/ashlar/dedalus/crowd"
 	"github.com/ashlar-dev/ashlar/dedalus/rt"
 )
 
@@ -59,42 +59,11 @@ type ClientJob struct {
 	Name  string
 	Nodes map[string]string
 	// Sends and Waits are a command, as in a load.
-	Sends []Send
-	Waits []Wait
+	Sends []crowd.Send
+	Waits []crowd.Wait
 	// Clients is how many commands are under way at once.
 	Clients int
 	// Settle, Warm and Run are seconds: before the first command, of commands that are
 	// not counted, and of those that are.
 	Settle, Warm, Run float64
-}
-
-// Send is an input of a command.
-type Send struct {
-	Relation string
-	Args     []cost.Arg
-	To       []string
-}
-
-// Wait is an output that belongs to the answer.
-type Wait struct {
-	Relation string
-	Args     []cost.Arg
-}
-
-// Outcome is what clients saw.
-type Outcome struct {
-	// Commands were answered in the time that counts, All ever; Doubled are answers
-	// that came once more.
-	Commands, All, Doubled int64
-	// Windows are the commands of each whole second.
-	Windows []int64
-	// Latencies are how often a command took so many microseconds at most.
-	Latencies []Bar
-	// Micros is the time that was counted.
-	Micros int64
-}
-
-// Bar is a bar of a histogram.
-type Bar struct {
-	Micros, Count int64
 }
