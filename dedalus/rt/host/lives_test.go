@@ -82,7 +82,6 @@ func TestAcknowledgedIsDurable(t *testing.T) {
 type peerAt struct {
 	t       *testing.T
 	welcome func(h wire.Hello) wire.Welcome
-	mu      sync.Mutex
 	frames  chan wire.Frame
 	closed  chan error
 }
