@@ -303,6 +303,47 @@ func resumeUntilDone(t *rapid.T, g *graph, want outcome) {
 	}
 }
 
+// TestResumeWithinALevel: a checkpoint that was kept when a part of a level was
+// expanded goes on with the rest.
+func TestResumeWithinALevel(t *testing.T) {
+	g := largeGraph(0, 20000)
+	want := g.reference()
+	within := 0
+	for _, workers := range []int{1, 3} {
+		d, resume := sim.NewDisk(), false
+		for kills := 12; ; kills-- {
+			ctx, cancel := context.WithCancel(context.Background())
+			var s Monitor
+			segments := 0
+			o := Options{Workers: workers, Disk: newTestDisk(d), MemoryBytes: 1, Monitor: &s, Checkpoint: &Checkpoint{Resume: resume, Due: func() bool {
+				segments++
+				if kills > 0 && segments == 2 {
+					cancel()
+					if s.search.Load().left > 0 {
+						within++
+					}
+				}
+				return segments <= 2
+			}}}
+			r, err := Run(ctx, g, o)
+			cancel()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r.Verdict != Interrupted {
+				if diff := cmp.Diff(want, outcomeOf(r)); diff != "" {
+					t.Fatalf("%d workers (-reference +resumed):\n%s", workers, diff)
+				}
+				break
+			}
+			resume = slices.Contains(files(t, d), manifestName)
+		}
+	}
+	if within == 0 {
+		t.Error("no checkpoint was kept within a level")
+	}
+}
+
 // TestResumeContinues: what a search went on after, before it was killed, is in
 // the checkpoint.
 func TestResumeContinues(t *testing.T) {

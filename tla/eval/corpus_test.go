@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/ashlar-dev/ashlar/check"
+	"github.com/ashlar-dev/ashlar/env/osenv"
 )
 
 // corpusModel is a row of the corpus's table. Counts are -1 where the table
@@ -100,6 +101,21 @@ func TestCorpusCounts(t *testing.T) {
 			}
 			if row.distinct >= 0 && r.Distinct != row.distinct {
 				t.Errorf("%d distinct, want %d as its author says", r.Distinct, row.distinct)
+			}
+			if long {
+				// Within next to no memory the figures are the same.
+				disk, err := osenv.OpenDisk(t.TempDir())
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer disk.Close()
+				again, err := check.Run(context.Background(), newModel(t, spec, cfg, Options{Seed: 1}), check.Options{Workers: 2, SafetyOnly: true, MemoryBytes: 1 << 20, Disk: disk})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if got := fmt.Sprintf("%d generated, %d distinct, depth %d", again.Generated, again.Distinct, again.Depth); got != want && r.Verdict != check.LivenessViolated {
+					t.Errorf("within 1 MB: %s, want %s", got, want)
+				}
 			}
 			exact++
 		})
