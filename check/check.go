@@ -6,7 +6,8 @@
 // included; distinct: states inside the constraints, each once; depth: the
 // longest shortest path, counted in states), so that they can be compared.
 // What is found is exact: nothing is sampled, and what was not checked is
-// reported as not checked.
+// reported as not checked. Neither a bound for the memory, beyond which a search
+// goes to disk, nor an interruption that it is resumed after changes a figure.
 package check
 
 import "errors"
