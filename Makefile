@@ -6,7 +6,7 @@ BUILD       := build
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 # Packages with goroutines of their own: these also run under the race detector.
 CONCURRENT  := ./check/... ./env/... ./distsys/... ./store ./store/cache ./store/memtable ./store/slab ./store/journal \
-               ./goose/primitive ./internal/crashtest ./mail/... ./cmd/mailboat ./worm ./worm/node ./worm/wal ./examples/wal ./examples/groupcommit ./examples/asynclog
+               ./goose/primitive ./internal/crashtest ./mail/... ./cmd/mailboat ./worm ./worm/node ./worm/wal ./dedalus/rt/... ./examples/wal ./examples/groupcommit ./examples/asynclog
 # What `make sim` runs, as sim/suite reads it: first=N,seeds=N.
 SIM         ?= seeds=20000
 SIM_WORM    ?= seeds=2000
@@ -16,7 +16,7 @@ STATES      ?= 100000000
 # since what lands must not depend on luck.
 FUZZTIME    ?= 10s
 
-.PHONY: demo test check build lint unit race fuzz sim crash mutants proofs proof-mutants corpus bench bench-kv bench-worm powerfail netns deps clean
+.PHONY: demo test check build lint unit race fuzz sim crash mutants proofs proof-mutants corpus bench bench-kv bench-worm bench-dedalus powerfail netns deps clean
 
 ## demo: check, compile, run and validate the lock service; then find a bug in a broken one.
 demo: build
@@ -86,6 +86,10 @@ bench-kv:
 bench-worm:
 	$(GO) run -tags etcd ./bench/worm
 
+## bench-dedalus: compiled rules, as written and as rewritten, beside Go by hand and Hydro's runtime, which cargo builds.
+bench-dedalus:
+	$(GO) run ./bench/dedalus
+
 ## powerfail: what stores keep when the power fails, on a file system that holds back what was not synced.
 powerfail:
 	$(GO) run ./bench/powerfail -engines all -rounds 200 -seed 1
@@ -100,7 +104,7 @@ netns: build
 
 ## bench: the benchmarks behind the README's figures.
 bench:
-	$(GO) test -run '^$$' -bench . -benchmem -timeout 60m ./check/... ./tla/... ./distsys/... ./compile/... ./sim/... ./store/... ./worm/...
+	$(GO) test -run '^$$' -bench . -benchmem -timeout 60m ./check/... ./tla/... ./distsys/... ./compile/... ./sim/... ./store/... ./worm/... ./dedalus/...
 
 ## deps: what the tests need of the distribution's packages.
 deps:
