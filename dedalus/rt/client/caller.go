@@ -85,10 +85,11 @@ func (c *Caller) Call(key string, relation int, row []byte, done func(node strin
 		c.mu.Unlock()
 		return errCall
 	}
+	to := c.opt.To[c.at]
 	k := &call{key: key, relation: relation, row: append([]byte(nil), row...), at: c.at, sent: c.opt.Env.Clock.Now(), done: done}
 	c.calls[key] = c.order.PushBack(k)
 	c.mu.Unlock()
-	err := c.Send(c.opt.To[k.at], relation, row)
+	err := c.Send(to, relation, row)
 	if err != nil {
 		c.forget(key)
 	}
