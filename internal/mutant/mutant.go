@@ -111,6 +111,7 @@ func Table() []Mutant {
 		compileMutants(),
 		batchMutants(),
 		partialMutants(),
+		costMutants(),
 	} {
 		all = append(all, part...)
 	}
