@@ -66,6 +66,11 @@ func decouplingBy(condition func(*halves) error) func(before, after *logic.Progr
 		if err := condition(h); err != nil {
 			return err
 		}
+		if c.Kind == "mutual" {
+			if err := h.tickless(from); err != nil {
+				return err
+			}
+		}
 		return h.transformed(after, from, c)
 	}
 }
@@ -167,6 +172,12 @@ func (h *halves) transformed(after *logic.Program, from *logic.Component, c Clai
 		return fmt.Errorf("there are %d components, want %d", len(after.Components), len(h.p.Components)+1)
 	}
 	m := &matching{h: h, after: after, to: to, from: from, reads: map[rel]rel{}, rerouted: map[rel]bool{}, passed: map[rel]rel{}, kept: map[rel]rel{}, keep: c.Kind == "monotonic"}
+	if c.Kind != "mutual" {
+		var err error
+		if m.through, err = h.unhurried(from); err != nil {
+			return err
+		}
+	}
 	if err := m.moved(to.Rules); err != nil {
 		return err
 	}
@@ -201,6 +212,8 @@ type matching struct {
 	// all that comes in must be.
 	kept map[rel]rel
 	keep bool
+	// through says that all must be passed on, and nothing rerouted.
+	through bool
 }
 
 // moved matches the rules of the new component: those that moved, in their order,
@@ -381,7 +394,7 @@ func (m *matching) inputs() error {
 		}
 		switch {
 		case now == n:
-			if keptReads[n] || local[n] || m.h.p.Find(n).Kind == logic.Input {
+			if m.through || keptReads[n] || local[n] || m.h.p.Find(n).Kind == logic.Input {
 				return fmt.Errorf("%s does not come to the new component", n)
 			}
 			if sent, known := m.rerouted[n]; known && !sent {

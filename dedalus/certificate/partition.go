@@ -20,6 +20,11 @@ func checkPartition(before, after *logic.Program, from *logic.Component, c Claim
 			return err
 		}
 	}
+	if cause(before, from, from.Rules, from.Rules) {
+		if err := momentary(from.Rules); err != nil {
+			return err
+		}
+	}
 	to := after.Component(c.Component)
 	if to == nil || to.Partitions != c.Partitions || to.Instances != from.Instances || to.Of != from.Of || len(after.Components) != len(before.Components) {
 		return fmt.Errorf("component %s is not divided into %d", c.Component, c.Partitions)

@@ -90,6 +90,7 @@ func mutual(w *site) analyze.Verdict {
 			and(&v, no(nil, rel.Name+" comes from the rules that stay"))
 		}
 	}
+	and(&v, timely(w.moved, w.kept))
 	return v
 }
 
@@ -103,6 +104,7 @@ func monotonic(w *site) analyze.Verdict {
 	v := analyze.Monotonic(w.moved)
 	and(&v, volatile(w))
 	and(&v, growing(w))
+	and(&v, prompt(w))
 	return copying(w, v)
 }
 
@@ -218,14 +220,16 @@ func derived(p analyze.Part, rel *logic.Relation) bool {
 
 // inputs leads to the new component all that its rules read. What others send to
 // the old component alone, and only the moved rules read, they send to the new one;
-// what the old component derives, or reads as well, it passes on. With persist, the
-// new component keeps it.
+// what the old component derives, or reads as well, it passes on, and all else if
+// it would see that this took no tick of its own. With persist, the new component
+// keeps it.
 func (d *decoupling) inputs(persist bool) {
 	shared := shared(d.site)
+	all := d.step.Kind != Mutual && through(d.site)
 	var keeping []*logic.Rule
 	for _, rel := range d.moved.Inputs() {
 		own := rel
-		if derived(d.kept, rel) || rel.Kind == logic.Input || slices.Contains(shared, rel) {
+		if all || derived(d.kept, rel) || rel.Kind == logic.Input || slices.Contains(shared, rel) {
 			own = d.like(rel, rel.Name+"_"+d.to.Name)
 			d.pass(rel, own)
 		} else {

@@ -35,7 +35,11 @@ func divisible(w *site) analyze.Verdict {
 	for r, k := range w.keys {
 		w.cert.Keys[r.Name] = k
 	}
-	return routable(w.p, w.c, w.keys)
+	v = routable(w.p, w.c, w.keys)
+	if whole := analyze.Whole(w.p, w.c); analyze.Reaches(whole, whole) {
+		and(&v, analyze.Timely(whole))
+	}
+	return v
 }
 
 // divideByKeys divides a component. Who sent to its own instances, sends to the part
