@@ -22,6 +22,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -37,6 +38,7 @@ import (
 	"github.com/ashlar-dev/ashlar/env"
 	"github.com/ashlar-dev/ashlar/env/osenv"
 	"github.com/ashlar-dev/ashlar/examples/dedalus/compiled"
+	"github.com/ashlar-dev/ashlar/internal/strait"
 )
 
 // asProgram makes a process of this test an instance of the program of that name.
@@ -53,18 +55,29 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(99)
 	}
-	goleak.VerifyTestMain(m, goleak.IgnoreTopFunction("net/http.(*persistConn).readLoop"), goleak.IgnoreTopFunction("net/http.(*persistConn).writeLoop"))
+	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) {
+		if err := os.RemoveAll(buildAll.dir); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			code = 1
+		}
+		os.Exit(code)
+	}), goleak.IgnoreTopFunction("net/http.(*persistConn).readLoop"), goleak.IgnoreTopFunction("net/http.(*persistConn).writeLoop"))
 }
 
 // fleet is the processes of a program, on loopback.
 type fleet struct {
 	t          *testing.T
-	name       string
+	program    *rt.Program // or its outline
+	exe        []string    // what a process is started with
+	environ    []string
 	d          *deploy.Description
 	dir        string
 	deployment string
 	more       []string // of the command line
-	running    map[string]*running
+	// links are what processes and clients reach each process through, by its node and
+	// theirs; the clients are "". Empty where there are none.
+	links   map[string]map[string]*strait.Link
+	running map[string]*running
 }
 
 type running struct {
@@ -91,13 +104,21 @@ func (b *buffer) String() string {
 	return b.b.String()
 }
 
-// newFleet starts all processes.
+// newFleet starts all processes of a program that this test has.
 func newFleet(t *testing.T, name string, more ...string) *fleet {
 	t.Helper()
-	_, d := entry(t, name)
-	f := &fleet{t: t, name: name, d: d, dir: t.TempDir(), more: more, running: map[string]*running{}}
+	e, d := entry(t, name)
+	f := &fleet{t: t, program: e.Program(), exe: []string{os.Args[0]}, environ: []string{asProgram + "=" + name}, d: d, more: more}
+	f.begin()
+	return f
+}
+
+// begin gives each process a place and starts it.
+func (f *fleet) begin() {
+	f.t.Helper()
+	f.dir, f.running = f.t.TempDir(), map[string]*running{}
 	var held []net.Listener // until all are found, so that none is found twice
-	for i := range d.Processes {
+	for i := range f.d.Processes {
 		// Not any port: what the system gives to whoever asks for any, it may have given
 		// to somebody else before the process has it.
 		for tries := 0; ; tries++ {
@@ -105,46 +126,113 @@ func newFleet(t *testing.T, name string, more ...string) *fleet {
 			l, err := net.Listen("tcp", addr)
 			if err == nil {
 				held = append(held, l)
-				d.Processes[i].Addr = addr
+				f.d.Processes[i].Addr = addr
 				break
 			}
 			if tries > 1000 {
-				t.Fatal(err)
+				f.t.Fatal(err)
 			}
 		}
 	}
 	for _, l := range held {
 		l.Close()
 	}
-	text, err := d.Append(nil)
-	if err != nil {
-		t.Fatal(err)
+	f.deployment = f.describe("deployment.json", f.d)
+	if f.links != nil {
+		f.connect()
 	}
-	f.deployment = filepath.Join(f.dir, "deployment.json")
-	if err := os.WriteFile(f.deployment, text, 0o666); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
+	f.t.Cleanup(func() {
 		for node := range f.running {
 			f.kill(node)
 		}
 	})
-	for i := range d.Processes {
-		f.start(d.Processes[i].Node)
+	var nodes []string
+	for i := range f.d.Processes {
+		nodes = append(nodes, f.d.Processes[i].Node)
 	}
-	return f
+	f.start(nodes...)
 }
 
+// describe writes a deployment.
+func (f *fleet) describe(name string, d *deploy.Description) string {
+	f.t.Helper()
+	text, err := d.Append(nil)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	name = filepath.Join(f.dir, name)
+	if err := os.WriteFile(name, text, 0o666); err != nil {
+		f.t.Fatal(err)
+	}
+	return name
+}
+
+func newLinks() map[string]map[string]*strait.Link { return map[string]map[string]*strait.Link{} }
+
+// connect opens a link from each process to each other one, and from the clients, and
+// describes to each how it reaches the others.
+func (f *fleet) connect() {
+	f.t.Helper()
+	for i := range f.d.Processes {
+		to := f.d.Processes[i]
+		f.links[to.Node] = map[string]*strait.Link{}
+		for k := range len(f.d.Processes) + 1 {
+			from := ""
+			if k > 0 {
+				from = f.d.Processes[k-1].Node
+			}
+			l, err := strait.Open("127.0.0.1", uint64(1000*i+k))
+			if err != nil {
+				f.t.Fatal(err)
+			}
+			f.t.Cleanup(l.Close)
+			l.Aim(to.Addr)
+			f.links[to.Node][from] = l
+		}
+	}
+	for i := range f.d.Processes {
+		d := *f.d
+		d.Processes = slices.Clone(d.Processes)
+		for k := range d.Processes {
+			d.Processes[k].Addr = f.links[d.Processes[k].Node][f.d.Processes[i].Node].Addr()
+		}
+		f.describe(fileName(d.Processes[i].Node)+".json", &d)
+	}
+}
+
+func fileName(node string) string { return strings.ReplaceAll(node, "/", "-") }
+
 func (f *fleet) command(node string) *exec.Cmd {
-	args := append([]string{"--deployment", f.deployment, "--node", node, "--http", "127.0.0.1:0",
-		"--data", filepath.Join(f.dir, strings.ReplaceAll(node, "/", "-"))}, f.more...)
-	cmd := exec.Command(os.Args[0], args...)
-	cmd.Env = append(os.Environ(), asProgram+"="+f.name)
+	deployment := f.deployment
+	if f.links != nil {
+		deployment = filepath.Join(f.dir, fileName(node)+".json")
+	}
+	args := append(slices.Clone(f.exe[1:]), "--deployment", deployment, "--node", node, "--http", "127.0.0.1:0",
+		"--listen", f.d.Process(node).Addr, "--data", filepath.Join(f.dir, fileName(node)))
+	cmd := exec.Command(f.exe[0], append(args, f.more...)...)
+	cmd.Env = append(os.Environ(), f.environ...)
 	return cmd
 }
 
-// start starts a process and waits until it listens.
-func (f *fleet) start(node string) {
+// start starts processes and waits until all listen.
+func (f *fleet) start(nodes ...string) {
+	f.t.Helper()
+	var ready []chan string
+	for _, node := range nodes {
+		ready = append(ready, f.launch(node))
+	}
+	for i, node := range nodes {
+		r := f.running[node]
+		select {
+		case r.status = <-ready[i]:
+		case <-r.ended:
+			f.t.Fatalf("%s has ended:\n%s", node, &r.errs)
+		}
+	}
+}
+
+// launch starts a process, and tells when it listens where it shows its status.
+func (f *fleet) launch(node string) chan string {
 	f.t.Helper()
 	r := &running{cmd: f.command(node), ended: make(chan struct{})}
 	out, err := r.cmd.StdoutPipe()
@@ -166,11 +254,7 @@ func (f *fleet) start(node string) {
 		_ = r.cmd.Wait() // its code is in ProcessState
 	}()
 	f.running[node] = r
-	select {
-	case r.status = <-ready:
-	case <-r.ended:
-		f.t.Fatalf("%s has ended:\n%s", node, &r.errs)
-	}
+	return ready
 }
 
 func (f *fleet) kill(node string) {
@@ -198,14 +282,9 @@ func (f *fleet) stop() {
 // dial opens a client of the fleet.
 func (f *fleet) dial(world env.Env, name string, retry time.Duration, key func(p *rt.Program, relation int, row []rt.Value) (string, bool)) *client.Caller {
 	f.t.Helper()
-	e, _ := entry(f.t, f.name)
-	p := e.Program()
-	x := &cluster{d: f.d}
-	nodes := map[string]env.Addr{}
-	for _, n := range x.nodes(true, true) {
-		nodes[n] = env.Addr(f.d.Process(n).Addr)
-	}
-	c, err := client.OpenCaller(client.CallerOptions{Options: client.Options{Env: world, Program: p, Name: name, Nodes: nodes}, To: x.nodes(true, false), Retry: retry,
+	p := f.program
+	c, err := client.OpenCaller(client.CallerOptions{Options: client.Options{Env: world, Program: p, Name: name, Nodes: f.reached()},
+		To: (&cluster{d: f.d}).nodes(true, false), Retry: retry,
 		Key: func(r int, row []byte) (string, bool) {
 			values, err := rt.ReadRow(row, p.Relations[r].Columns)
 			if err != nil {
@@ -218,6 +297,18 @@ func (f *fleet) dial(world env.Env, name string, retry time.Duration, key func(p
 	}
 	f.t.Cleanup(c.Close)
 	return c
+}
+
+// reached is where clients find the instances that have to do with them.
+func (f *fleet) reached() map[string]env.Addr {
+	nodes := map[string]env.Addr{}
+	for _, n := range (&cluster{d: f.d}).nodes(true, true) {
+		nodes[n] = env.Addr(f.d.Process(n).Addr)
+		if f.links != nil {
+			nodes[n] = env.Addr(f.links[n][""].Addr())
+		}
+	}
+	return nodes
 }
 
 func world(t *testing.T, security *tls.Config) env.Env {
@@ -242,8 +333,7 @@ const (
 // vote has closed loops of clients vote, and asserts each answer.
 func (f *fleet) vote(world env.Env, retry time.Duration, between func(done int)) {
 	f.t.Helper()
-	e, _ := entry(f.t, f.name)
-	p := e.Program()
+	p := f.program
 	in := relation(p, "clientIn")
 	var wg sync.WaitGroup
 	var mu sync.Mutex

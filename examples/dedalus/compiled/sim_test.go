@@ -18,6 +18,7 @@ import (
 	"github.com/ashlar-dev/ashlar/dedalus/rt/host"
 	"github.com/ashlar-dev/ashlar/env"
 	"github.com/ashlar-dev/ashlar/examples/dedalus/compiled"
+	"github.com/ashlar-dev/ashlar/examples/dedalus/keys"
 	"github.com/ashlar-dev/ashlar/sim"
 	"github.com/ashlar-dev/ashlar/sim/suite"
 	"github.com/ashlar-dev/ashlar/worm/wal"
@@ -222,43 +223,6 @@ func TestVotingSimulated(t *testing.T) {
 	}
 }
 
-// kv is an operation of a client on a key-value store whose commands are the log.
-type kv struct {
-	key, put string // put: "" reads
-}
-
-func (o kv) String() string { return o.key + "=" + o.put }
-
-func parseKV(v string) kv {
-	_, op, _ := strings.Cut(v, " ")
-	key, put, _ := strings.Cut(op, "=")
-	return kv{key, put}
-}
-
-// store is the sequential specification, of one key.
-func store() porcupine.Model {
-	return porcupine.Model{
-		Partition: func(h []porcupine.Operation) [][]porcupine.Operation {
-			by := map[string][]porcupine.Operation{}
-			for _, o := range h {
-				by[o.Input.(kv).key] = append(by[o.Input.(kv).key], o)
-			}
-			var out [][]porcupine.Operation
-			for _, l := range by {
-				out = append(out, l)
-			}
-			return out
-		},
-		Init: func() any { return "" },
-		Step: func(state, input, output any) (bool, any) {
-			if in := input.(kv); in.put != "" {
-				return true, in.put
-			}
-			return output == nil || output.(string) == state.(string), state
-		},
-	}
-}
-
 // paxosRun is what is known of a run of Paxos from outside.
 type paxosRun struct {
 	w        *sim.World
@@ -283,21 +247,10 @@ func (r *paxosRun) told(slot uint64, v string) {
 // check applies the log and asks whether what clients would have read is linearizable.
 // A command that is in the log twice counts where it is first.
 func (r *paxosRun) check() error {
-	read := map[string]string{} // by command
-	state := map[string]string{}
-	known := uint64(0)
-	for ; ; known++ {
-		v, ok := r.log[known]
-		if !ok {
-			break
-		}
-		if _, again := read[v]; again || v == "noop" {
-			continue
-		}
-		o := parseKV(v)
-		read[v] = state[o.key]
-		if o.put != "" {
-			state[o.key] = o.put
+	replica := keys.NewReplica()
+	for slot, v := range r.log {
+		if err := replica.Tell(slot, v); err != nil {
+			return err
 		}
 	}
 	var history []porcupine.Operation
@@ -305,22 +258,17 @@ func (r *paxosRun) check() error {
 		v := o.Output.(string)
 		o.Output = nil
 		if r.slots[i] >= 0 {
-			result, ok := read[v]
+			result, ok := replica.Before(v)
 			if !ok {
-				return fmt.Errorf("%q was answered from slot %d, and only the slots below %d are known", v, r.slots[i], known)
+				return fmt.Errorf("%q was answered from slot %d, and only the slots below %d are known", v, r.slots[i], replica.Applied())
 			}
-			if o.Input.(kv).put == "" {
-				o.Output = result
-			}
-		} else if o.Input.(kv).put == "" {
+			o.Output = o.Input.(keys.Op).Result(result)
+		} else if o.Input.(keys.Op).Value == "" {
 			continue // a read that was never answered
 		}
 		history = append(history, o)
 	}
-	if !porcupine.CheckOperations(store(), history) {
-		return fmt.Errorf("%d operations are not linearizable", len(history))
-	}
-	return nil
+	return judge(history)
 }
 
 func (r *paxosRun) client(x *cluster, number int, stop *bool) {
@@ -352,12 +300,12 @@ func (r *paxosRun) client(x *cluster, number int, stop *bool) {
 		var next func()
 		next = func() {
 			n++
-			o := kv{key: fmt.Sprint("k", env.IntN(random, 2))}
+			o := keys.Op{Key: fmt.Sprint("k", env.IntN(random, 2))}
 			v := fmt.Sprintf("%s.%d.%d", name, l.Number(), n)
 			if env.IntN(random, 2) == 0 {
-				o.put = v
+				o.Value = v
 			}
-			v += " " + o.String()
+			v = o.Command(v)
 			row, err := rt.AppendRow(nil, p.Relations[propose].Columns, []rt.Value{{Str: name}, {Str: v}})
 			i := len(r.history)
 			r.proposed[v] = true
