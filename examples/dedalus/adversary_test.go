@@ -93,7 +93,7 @@ type op struct {
 	write      bool
 	key, value string
 	answer     string
-	call, done int // steps; done is negative while it is not
+	done       int // the step; negative while it is not
 }
 
 func (o *op) String() string {
