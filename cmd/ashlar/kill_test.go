@@ -78,7 +78,7 @@ func TestKilledSearches(t *testing.T) {
 		}
 		whole := time.Since(start)
 		want := outcomeOf(t, out.Bytes())
-		for kills := range 3 {
+		for kills := range 2 {
 			keep := t.TempDir()
 			killed := 0
 			for {

@@ -1,9 +1,11 @@
 package eval_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -192,4 +194,42 @@ func readSpec(t *testing.T, name string) string {
 		t.Fatal(err)
 	}
 	return string(text)
+}
+
+// FuzzRestore: bytes that Save did not write are refused, and nothing panics.
+func FuzzRestore(f *testing.F) {
+	const module = "---- MODULE M ----\nEXTENDS Integers\nVARIABLES x, y\nInit == x = 0 /\\ y = {\"a\"}\nNext == x' = (x + 1) % 3 /\\ y' = y \\cup {\"b\"}\n====\n"
+	fresh := func(t interface{ Fatalf(string, ...any) }) *eval.Model {
+		loaded, diags, err := load.Load(texts{"M.tla": module}, "M.tla", load.Options{})
+		if err == nil {
+			err = diags.Err()
+		}
+		if err != nil {
+			t.Fatalf("%v", err)
+		}
+		var wrong source.List
+		m, err := eval.New(loaded.Spec, config.Parse(source.NewFile("M.cfg", []byte("INIT Init NEXT Next")), &wrong), eval.Options{})
+		if err != nil {
+			t.Fatalf("%v", err)
+		}
+		return m
+	}
+	m := fresh(f)
+	if _, err := check.Run(context.Background(), m, check.Options{}); err != nil {
+		f.Fatal(err)
+	}
+	var saved bytes.Buffer
+	if err := m.Save(&saved, nil); err != nil {
+		f.Fatal(err)
+	}
+	f.Add(saved.Bytes())
+	if err := fresh(f).Restore(bytes.NewReader(saved.Bytes())); err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		n := fresh(t)
+		if n.Restore(bytes.NewReader(b)) == nil && n.Save(io.Discard, nil) != nil {
+			t.Fatalf("%x is restored and cannot be saved", b)
+		}
+	})
 }
