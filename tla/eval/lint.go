@@ -157,24 +157,23 @@ func (m *Model) constantVariables(workers []check.Worker) []string {
 // packed states.
 func packedChanges(workers []check.Worker) func(i int) bool {
 	return func(i int) bool {
-		var ors, ands uint64
-		for k := range workers {
-			p, ok := workers[k].(*packedWorker)
-			if !ok {
-				return false
-			}
-			at := p.p.vars[i]
-			for j, mask := range at.masks {
-				ors, ands = 0, ^uint64(0)
-				for _, w := range workers {
-					ors |= w.(*packedWorker).ors[at.low+j]
-					ands &= w.(*packedWorker).ands[at.low+j]
-				}
-				if ors&^ands&mask != 0 {
-					return true
-				}
-			}
+		if len(workers) == 0 {
 			return false
+		}
+		first, ok := workers[0].(*packedWorker)
+		if !ok {
+			return false // and so is none
+		}
+		at := first.p.vars[i]
+		for j, mask := range at.masks {
+			ors, ands := uint64(0), ^uint64(0)
+			for _, w := range workers {
+				ors |= w.(*packedWorker).ors[at.low+j]
+				ands &= w.(*packedWorker).ands[at.low+j]
+			}
+			if ors&^ands&mask != 0 {
+				return true
+			}
 		}
 		return false
 	}

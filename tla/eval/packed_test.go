@@ -19,13 +19,15 @@ func never() bool { return false }
 // is guessed from few states, so that others have none.
 func packedModel(t testing.TB, m *Model, states int) *Model {
 	t.Helper()
-	m.pack(packOptions{states: states, always: true, stop: never})
+	if ok, why := m.pack(packOptions{states: states, always: true, stop: never}); !ok && strings.Contains(why, "a fault of the lowering") {
+		t.Error(why)
+	}
 	return m
 }
 
 // TestPackedAgreesOnTheCorpus compares packed code with the compiled evaluator.
 func TestPackedAgreesOnTheCorpus(t *testing.T) {
-	const states = 1000
+	const states = 300
 	packed, visited := 0, 0
 	for _, row := range corpusModels(t) {
 		if row.seconds == 0 || strings.Contains(row.cfg, "Random") || corpusLong[filepath.Base(row.cfg)] {

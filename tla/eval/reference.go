@@ -254,7 +254,8 @@ func (r *reference) eval1(e core.Expr, n *env, s state) value.Value {
 	case *core.Choose:
 		return r.choose(e, n, s)
 	case *core.Box:
-		return value.Bool(r.boolean(e.Action, n, s) || !r.changed(e.Sub, n, s))
+		// As in compiled code, a step that changes nothing does not ask for A.
+		return value.Bool(!r.changed(e.Sub, n, s) || r.boolean(e.Action, n, s))
 	case *core.Angle:
 		return value.Bool(r.boolean(e.Action, n, s) && r.changed(e.Sub, n, s))
 	}

@@ -176,6 +176,9 @@ func (l *lowerer) coerce(v *val, t *typ) *val {
 		}
 		out.ws = l.translate(l.asSet(v), t.u, true)
 	case kFn:
+		if v.stop && t.elems == nil {
+			return l.fnVal(t, func(int) *val { return v })
+		}
 		if v.stop {
 			return l.fnVal(t, func(i int) *val { return l.coerce(v, t.elems[i]) })
 		}

@@ -17,9 +17,12 @@ const (
 	setElementsMax = 512 // of a universe of which a variable is a subset
 	keysMax        = 256 // arguments of a function
 	depthMax       = 12
-	intBitsMin     = 6  // of a number
+	intBitsMin     = 7 // of a number, without its sign
+	intBitsMore    = 4 // than the largest number seen has
+	intBitsMax     = 31
 	lengthMin      = 16 // that a sequence may have
 	lengthMax      = 64
+	widenedMax     = 500 // of numbers that stand beside other values
 )
 
 // guesser guesses types.
@@ -44,6 +47,9 @@ func (g *guesser) of(vals []value.Value, element bool, depth int) *typ {
 				k = value.KindFn
 				continue
 			}
+			if !element {
+				vals = widened(vals)
+			}
 			return g.atoms(vals)
 		}
 	}
@@ -60,6 +66,24 @@ func (g *guesser) of(vals []value.Value, element bool, depth int) *typ {
 		return g.functions(vals, element, depth)
 	}
 	return nil
+}
+
+// widened adds further numbers to values among which there are some.
+func widened(vals []value.Value) []value.Value {
+	most, some := int64(0), false
+	for _, v := range vals {
+		if v.Kind() == value.KindInt {
+			most, some = max(most, int64(v.AsInt())), true
+		}
+	}
+	if !some || most > widenedMax {
+		return vals
+	}
+	out := append([]value.Value(nil), vals...)
+	for i := range 2*most + 8 {
+		out = append(out, value.Int(int32(i)))
+	}
+	return out
 }
 
 func functional(k value.Kind) bool {
@@ -83,7 +107,7 @@ func (g *guesser) ints(vals []value.Value, element bool) *typ {
 	if element {
 		return intType(lo, hi)
 	}
-	n := max(bits.Len64(uint64(max(hi, -lo)))+1, intBitsMin)
+	n := min(max(bits.Len64(uint64(max(hi, -lo)))+intBitsMore, intBitsMin), intBitsMax)
 	if lo >= 0 {
 		return intType(0, 1<<n-1)
 	}

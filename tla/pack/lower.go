@@ -49,7 +49,9 @@ type lowerer struct {
 	spread, spreadMax int
 	// dead says that there is no room for more.
 	dead bool
-	once map[*core.Def]*val
+	// once has the values of definitions without parameters, in this state and in
+	// the next.
+	once map[defKey]*val
 	// why counts what was given up, by the reason.
 	why map[string]int
 }
@@ -465,8 +467,13 @@ func (l *lowerer) call(d *core.Def, args []core.Expr, x ctx, hint *typ) *val {
 		}
 		return knownVal(v)
 	}
-	if known := l.once[to]; known != nil && len(args) == 0 {
-		return known
+	if len(args) == 0 {
+		if known := l.once[defKey{to, false}]; known != nil && (known.known || !x.primed) {
+			return known
+		}
+		if known := l.once[defKey{to, true}]; known != nil && x.primed && x.path == nil {
+			return known
+		}
 	}
 	if compute, native, pure := l.p.Native(to); native {
 		return l.native(to, compute, pure, args, x, hint)
@@ -475,6 +482,7 @@ func (l *lowerer) call(d *core.Def, args []core.Expr, x ctx, hint *typ) *val {
 		giveUp("a definition without a body")
 	}
 	var out *val
+	reads := l.reads
 	open := func() { out = l.expr(to.Body, x.in(l.arguments(to.Params, args, x, nil)), hint) }
 	calls, spread := l.calls, l.spread
 	l.enter()
@@ -485,10 +493,16 @@ func (l *lowerer) call(d *core.Def, args []core.Expr, x ctx, hint *typ) *val {
 		out = l.callTable(to, args, x)
 	}
 	l.calls = calls
-	if len(args) == 0 && out.known {
-		l.once[to] = out
+	if len(args) == 0 && (out.known || !x.primed && l.reads == reads || x.primed && x.path == nil) {
+		l.once[defKey{to, x.primed && !out.known}] = out
 	}
 	return out
+}
+
+// defKey is a definition without parameters, of this state or of the next.
+type defKey struct {
+	def    *core.Def
+	primed bool
 }
 
 // callTableMax bounds the table of an operator.

@@ -2,6 +2,7 @@ package pack
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -532,8 +533,25 @@ type Model struct {
 }
 
 // Lower makes code for a model. The error says why there is none.
-func Lower(m Model, s Sample) (*Lowered, error) {
-	l := &lowerer{b: &build{limit: nextNodesMax}, p: m.Program, us: make(universes), spread: 1, spreadMax: spreadMax, once: make(map[*core.Def]*val), why: make(map[string]int)}
+//
+// A fault in the lowering must not end a search that does not need it, so it is
+// such an error too: a *Fault.
+func Lower(m Model, s Sample) (out *Lowered, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			out, err = nil, &Fault{fmt.Sprint(r)}
+		}
+	}()
+	return lower(m, s)
+}
+
+// Fault says that the lowering went wrong in a way that it should not.
+type Fault struct{ What string }
+
+func (f *Fault) Error() string { return "a fault of the lowering: " + f.What }
+
+func lower(m Model, s Sample) (*Lowered, error) {
+	l := &lowerer{b: &build{limit: nextNodesMax}, p: m.Program, us: make(universes), spread: 1, spreadMax: spreadMax, once: make(map[defKey]*val), why: make(map[string]int)}
 	out := &Lowered{Why: l.why}
 	err := value.Catch(func() {
 		l.lay = l.layout(s, l.declared(m.Invariants, len(s.Values)))

@@ -188,7 +188,10 @@ func (l *lowerer) choose(e *core.Choose, x ctx) *val {
 func (l *lowerer) setFilter(e *core.SetFilter, x ctx) *val {
 	s := l.expr(e.Bind.Set, x, nil)
 	in := func(v *val) *node { return l.pred(e.Pred, x.in(l.element(e.Bind, v, x.env))) }
+	before := l.spreadMax
+	l.spreadMax = max(l.spreadMax, spreadMax)
 	d := l.domain(s, enumerateMax, mapMax)
+	l.spreadMax = before
 	defer l.spreading(len(d.at))()
 	if d.at != nil {
 		return l.maskedFilter(d, l.asSet(s).t.u, in)
