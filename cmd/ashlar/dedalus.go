@@ -30,7 +30,7 @@ Exit codes: 0 it worked; 150 errors in the program; 1 files; 2 usage.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(newDedalusCheckCommand(t), newDedalusFmtCommand(t), newDedalusGraphCommand(t), newDedalusRewriteCommand(t), newDedalusOptimizeCommand(t), newDedalusCalibrateCommand(t))
-	cmd.AddCommand(newDedalusCompileCommand(t), newDedalusDeployCommand(t), newDedalusRunCommand(t))
+	cmd.AddCommand(newDedalusCompileCommand(t), newDedalusDeployCommand(t), newDedalusRunCommand(t), newDedalusLoadCommand(t))
 	cmd.AddCommand(newDedalusCompareCommand(t), newDedalusSimulateCommand(t), newDedalusMutantsCommand(t))
 	return cmd
 }
@@ -142,6 +142,8 @@ func many(n int, what string) string {
 	case n == 1:
 	case what == "stratum":
 		what = "strata"
+	case what == "process":
+		what = "processes"
 	default:
 		what += "s"
 	}

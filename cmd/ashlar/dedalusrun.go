@@ -61,11 +61,22 @@ Exit codes: 0 it ran for --for, or was interrupted and all processes ended in or
 	return cmd
 }
 
-func runDedalusRun(ctx context.Context, t *term, o dedalusRunOptions, path string) (err error) {
+func runDedalusRun(ctx context.Context, t *term, o dedalusRunOptions, path string) error {
 	p, err := o.load(t, path)
 	if err != nil {
 		return err
 	}
+	return withDedalusFleet(ctx, t, o, p, func(f *dedalusFleet) error {
+		if err := f.tell(); err != nil {
+			return failed(err)
+		}
+		return failed(f.wait(ctx))
+	})
+}
+
+// withDedalusFleet does something while all processes of a program run. What is still
+// there in the end is killed.
+func withDedalusFleet(ctx context.Context, t *term, o dedalusRunOptions, p *logic.Program, do func(*dedalusFleet) error) (err error) {
 	if o.work == "" || o.data == "" {
 		dir, err := os.MkdirTemp("", "ashlar-dedalus-")
 		if err != nil {
@@ -98,10 +109,7 @@ func runDedalusRun(ctx context.Context, t *term, o dedalusRunOptions, path strin
 			return failed(err)
 		}
 	}
-	if err := f.tell(); err != nil {
-		return failed(err)
-	}
-	return failed(f.wait(ctx))
+	return do(f)
 }
 
 // dedalusFleet is the processes of a program on this machine.
@@ -314,10 +322,20 @@ func (f *dedalusFleet) wait(ctx context.Context) error {
 	}
 	select {
 	case k := <-f.one:
-		return fmt.Errorf("%s has ended with exit code %d: %s", k.node, k.cmd.ProcessState.ExitCode(), &k.errs)
+		return k.early()
 	case <-over:
 	case <-ctx.Done():
 	}
+	return f.end()
+}
+
+// early is that a process has ended by itself.
+func (k *dedalusProcess) early() error {
+	return fmt.Errorf("%s has ended with exit code %d: %s", k.node, k.cmd.ProcessState.ExitCode(), &k.errs)
+}
+
+// end ends the processes in order.
+func (f *dedalusFleet) end() error {
 	f.progress("ending")
 	for _, k := range f.processes {
 		if err := k.cmd.Process.Signal(syscall.SIGTERM); err != nil && !errors.Is(err, os.ErrProcessDone) {

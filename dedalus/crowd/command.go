@@ -55,7 +55,10 @@ type Bar struct {
 // Quantiles are how long commands took, in microseconds: half of them no longer than
 // P50, and so on.
 type Quantiles struct {
-	P50, P90, P99, Max int64
+	P50 int64 `json:"p50"`
+	P90 int64 `json:"p90"`
+	P99 int64 `json:"p99"`
+	Max int64 `json:"max"`
 }
 
 // Commands are what a load says, for a program: each send with the instances that it

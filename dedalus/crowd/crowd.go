@@ -231,6 +231,8 @@ func (x *Crowd) output(_ string, relation int, row []byte) {
 		x.fail(err)
 		return
 	}
+	wrong := error(nil)
+	doubled := false
 	for i := range x.outs[relation] {
 		w := &x.outs[relation][i]
 		n, ok := w.number(values)
@@ -238,23 +240,36 @@ func (x *Crowd) output(_ string, relation int, row []byte) {
 			continue
 		}
 		e := x.open[n]
-		if e == nil || e.Value.(*command).left&(1<<w.place) == 0 {
-			x.out.Doubled++
-			return
+		if e == nil {
+			doubled = true
+			continue
 		}
-		if err = x.expect(n, w, values); err == nil && x.opt.Answer != nil {
-			err = x.opt.Answer(n, relation, values)
-		}
-		if err != nil {
-			x.fail(err)
-			return
+		if err := x.expect(n, w, values); err != nil {
+			wrong = err // unless it is what another wait is for
+			continue
 		}
 		k := e.Value.(*command)
+		if k.left&(1<<w.place) == 0 {
+			doubled = true
+			continue
+		}
+		if x.opt.Answer != nil {
+			if err := x.opt.Answer(n, relation, values); err != nil {
+				x.fail(err)
+				return
+			}
+		}
 		if k.left &^= 1 << w.place; k.left == 0 {
 			x.order.Remove(e)
 			x.answered(k, now)
 		}
 		return
+	}
+	switch {
+	case doubled:
+		x.out.Doubled++
+	case wrong != nil:
+		x.fail(wrong)
 	}
 }
 
