@@ -69,6 +69,10 @@ func Dependencies(p *logic.Program) map[*logic.Relation][]Dependency {
 		}
 		for from := range r.Columns {
 			for to := range r.Columns {
+				if r.Columns[from].Lattice != logic.NoLattice || r.Columns[to].Lattice != logic.NoLattice {
+					// What is merged is in no fact that a rule derived.
+					continue
+				}
 				for _, f := range fns {
 					if from != to && (f != "" || (from < to && r.Columns[from].Type.Equal(r.Columns[to].Type))) {
 						out[r] = append(out[r], Dependency{from, to, f})

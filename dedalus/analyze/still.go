@@ -81,26 +81,26 @@ func Reaches(a, b Part) bool {
 func Timely(p Part) Verdict {
 	v := yes()
 	given, brief := p.given(), p.brief()
-	has := func(r *logic.Rule, s set, but *logic.Literal) *logic.Literal {
+	of := func(r *logic.Rule, s set) []*logic.Literal {
+		var out []*logic.Literal
 		for i := range r.Body {
-			if l := &r.Body[i]; l != but && l.Atom != nil && s[l.Atom.Relation] {
-				return l
+			if l := &r.Body[i]; l.Atom != nil && s[l.Atom.Relation] {
+				out = append(out, l)
 			}
 		}
-		return nil
+		return out
 	}
 	for _, r := range p.Rules {
-		b := has(r, brief, nil)
-		if b == nil {
-			continue
-		}
-		other := has(r, given, b)
-		if other == nil && (r.Head.Aggregates() || r.Head.Relation.Merges()) && given[b.Atom.Relation] {
-			other = b
-		}
-		if other != nil {
-			v.block(r, other, b.Atom.Relation.Name+" holds for one tick, or follows from what does, and meets what comes in in that tick",
-				"keep it in a table until it is used")
+		whole := r.Head.Aggregates() || r.Head.Relation.Merges()
+	literals:
+		for _, b := range of(r, brief) {
+			for _, g := range of(r, given) {
+				if b != g || whole {
+					v.block(r, g, b.Atom.Relation.Name+" holds for one tick, or follows from what does, and meets what comes in in that tick",
+						"keep it in a table until it is used")
+					break literals
+				}
+			}
 		}
 	}
 	return v

@@ -259,9 +259,10 @@ func copies(r *logic.Rule) bool {
 	return r.Kind == logic.Async || len(r.Body) == 1
 }
 
-// same says that a rule is another but for the relations that it reads.
+// same says that a rule is another but for the relations that it reads, and that it may
+// send its head to the new component.
 func (m *matching) same(old, new *logic.Rule) error {
-	if len(old.Body) != len(new.Body) {
+	if len(old.Body) > len(new.Body) {
 		return fmt.Errorf("they differ in length")
 	}
 	back := *new
@@ -277,9 +278,26 @@ func (m *matching) same(old, new *logic.Rule) error {
 		m.reads[a.Relation.Name] = b.Relation.Name
 		back.Body[i].Atom = &logic.Atom{Relation: a.Relation, Args: b.Args}
 	}
-	if back.String() != old.String() {
-		return fmt.Errorf("they differ in more than what they read")
+	switch {
+	case back.String() == old.String():
+		return m.note(old, false)
+	case old.Kind == logic.Async && m.forwarded(old, &back):
+		return m.note(old, true)
 	}
+	return fmt.Errorf("they differ in more than what they read")
+}
+
+// note notes where a rule sends its head: to the new component, or to where it went. All
+// rules that send it must do the same.
+func (m *matching) note(r *logic.Rule, leads bool) error {
+	if r.Kind != logic.Async {
+		return nil
+	}
+	n := r.Head.Relation.Name
+	if was, ok := m.rerouted[n]; ok && was != leads {
+		return fmt.Errorf("of the rules that send %s some lead to the new component and some do not; see '%v'", n, r)
+	}
+	m.rerouted[n] = leads
 	return nil
 }
 
@@ -293,17 +311,13 @@ func (m *matching) stayed(old, new []*logic.Rule, passes bool) error {
 	for i, r := range old {
 		switch {
 		case new[i].String() == r.String():
-			if r.Kind == logic.Async {
-				if m.rerouted[r.Head.Relation.Name] {
-					return fmt.Errorf("'%v' still goes to the old component", r)
-				}
-				m.rerouted[r.Head.Relation.Name] = false
+			if err := m.note(r, false); err != nil {
+				return err
 			}
 		case r.Kind == logic.Async && m.forwarded(r, new[i]):
-			if was, ok := m.rerouted[r.Head.Relation.Name]; ok && !was {
-				return fmt.Errorf("'%v' goes to the new component, another rule for it does not", r)
+			if err := m.note(r, true); err != nil {
+				return err
 			}
-			m.rerouted[r.Head.Relation.Name] = true
 		default:
 			return fmt.Errorf("'%v' is not the rule '%v'", new[i], r)
 		}

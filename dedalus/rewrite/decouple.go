@@ -11,8 +11,11 @@ import (
 // split finds the rules that a decoupling moves.
 func split(w *site) error {
 	s, c := w.step, w.c
-	if s.Name == "" || w.p.Component(s.Name) != nil {
+	if w.p.Component(s.Name) != nil {
 		return fmt.Errorf("%v: want a new name for the component", s)
+	}
+	if err := named(w.p, s); err != nil {
+		return err
 	}
 	if c.Partitions != 1 {
 		return fmt.Errorf("%v: %s is partitioned; decouple first", s, c.Name)

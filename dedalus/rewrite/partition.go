@@ -17,7 +17,7 @@ func undivided(w *site) error {
 	if w.c.Partitions != 1 {
 		return fmt.Errorf("%v: %s is partitioned already", w.step, w.c.Name)
 	}
-	return nil
+	return bounded(w.p, w.step)
 }
 
 // divisible says whether there are keys by which all facts that meet are together.

@@ -113,3 +113,37 @@ func TestTicksClaimed(t *testing.T) {
 		}
 	}
 }
+
+// TestToItself moves a rule that sends to its own node what it reads: it must find the
+// piece that reads it, and a certificate of one that does not is refused.
+func TestToItself(t *testing.T) {
+	p := given.Program(t, `program itself
+component a {
+  input in(v: u64)
+  static client(c: node) = nodes client
+  async x@self(v) <- in(v)
+  async y@c(v) <- x(v), client(c)
+  async z@c(v) <- in(v), client(c)
+}
+component client {
+  output out(v: u64)
+  async out@node "c"(v) <- y(v)
+  async out@node "d"(v) <- z(v)
+}
+`)
+	for _, kind := range []rewrite.Kind{rewrite.Functional, rewrite.Monotonic} {
+		q, cert, err := rewrite.Apply(p, rewrite.Step{Kind: kind, Component: "a", Rules: []int{1, 2}, Name: "b"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		claim := cert.Claim(p)
+		if err := certificate.Check(p, q, claim); err != nil {
+			t.Errorf("%v: %v", kind, err)
+		}
+		r := q.Component("b").Rules[0]
+		r.Body, r.Dest = r.Body[:1], p.Component("a").Rules[0].Dest
+		if err := certificate.Check(p, q, claim); err == nil {
+			t.Errorf("%v: the certificate is accepted of a piece that sends to another what it reads itself", kind)
+		}
+	}
+}
