@@ -457,7 +457,11 @@ func (g *generator) reset(t *table) {
 		g.p("t.work = t.work[:0]")
 	}
 	if t.Carried {
-		g.p("carried := t.carried\nt.carried = t.carried[:0]\nfor _, r := range carried {\nt.add(%s)\n}\nclear(carried)", t.args("r.", t.all()))
+		each := "for _, r := range carried"
+		if len(t.all()) == 0 {
+			each = "for range carried"
+		}
+		g.p("carried := t.carried\nt.carried = t.carried[:0]\n%s {\nt.add(%s)\n}\nclear(carried)", each, t.args("r.", t.all()))
 	}
 	g.p("}\n")
 }
