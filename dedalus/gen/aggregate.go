@@ -140,7 +140,7 @@ func (c *componentWriter) columnsEqual(a *groups, row string, columns []int) str
 // findGroup writes the search for a group, which is added if it is not there.
 func (c *componentWriter) findGroup(a *groups) {
 	d := a.rule.Grouping
-	c.p("// group is the group of these values.\nfunc (t *%s) group(%s) int32 {\nh := %s", a.typ, c.columnParams(a, d.Group), c.columnHash(a, "", d.Group))
+	c.p("// group is the group of these values, whose hash is known.\nfunc (t *%s) group(%s) int32 {", a.typ, list("h uint32", c.columnParams(a, d.Group)))
 	c.p("for at := h; ; at++ {\ni, tag := t.set.At(at)\nif i == 0 {\nbreak\n}")
 	c.p("if tag == h {\nif r := &t.groups[i-1]; %s {\nreturn int32(i - 1)\n}\n}\n}", strings.ReplaceAll(c.columnsEqual(a, "r", d.Group), "true", "r != nil"))
 	fields := []string{"hash: h"}
@@ -167,12 +167,15 @@ func (c *componentWriter) addRow(a *groups) {
 		}
 		params += "sign int32"
 	}
+	if !d.Kept {
+		params = list("h uint32", params)
+	}
 	c.p("// add has a row come, or go.\nfunc (t *%s) add(%s) {", a.typ, params)
 	if a.rule.Pulse {
 		c.p("const sign = 1")
 	}
 	if !d.Kept {
-		c.p("n := t.group(%s)\ng := &t.groups[n]\ng.count += sign", args("a", d.Group))
+		c.p("n := t.group(%s)\ng := &t.groups[n]\ng.count += sign", list("h", args("a", d.Group)))
 		c.fold(a)
 		c.p("if !g.touched {\ng.touched = true\nt.touched = append(t.touched, n)\n}\n}\n")
 		return
@@ -190,7 +193,7 @@ func (c *componentWriter) addRow(a *groups) {
 	c.p("r := &t.rows[i]\nhad := r.count > 0\nr.count += sign\nhas := r.count > 0")
 	// A row may be below zero between two changes of one tick, which is no row.
 	c.p("if had == has {\nif r.count == 0 {\nt.rowSet.Remove(h, i)\nt.rows[i] = %sRow{}\nt.freeRows = append(t.freeRows, i)\n}\nreturn\n}", a.typ)
-	c.p("n := t.group(%s)\ng := &t.groups[n]", args("a", d.Group))
+	c.p("n := t.group(%s)\ng := &t.groups[n]", list(c.columnHash(a, "", d.Group), args("a", d.Group)))
 	c.p("if has {\ng.count++\nr.link = %s.Link{Next: g.rows, Prev: -1}\nif g.rows >= 0 {\nt.rows[g.rows].link.Prev = i\n}\ng.rows = i", c.use(rtPath))
 	if d.Simple {
 		c.foldIn(a)
@@ -337,7 +340,7 @@ func (c *componentWriter) derives(a *groups, columns string, sign string) string
 		each(c.plan, func(r *plan.Rule) {
 			for _, v := range r.Variants {
 				if v.Start == plan.FromChanges && r.Body[v.Literal].Relation == t.Relation {
-					calls = append(calls, fmt.Sprintf("s.%s(&%sRow{%s}, %s)", variantName(c, r, v), t.typ, columns, sign))
+					calls = append(calls, fmt.Sprintf("s.%s(&%sRow{%s}, %s)", variantName(c, r, v), t.typ, list(columns, "g.hash"), sign))
 				}
 			}
 		})

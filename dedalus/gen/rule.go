@@ -226,7 +226,7 @@ func (w *variant) atom(n int, step *plan.Step, l *plan.Literal) string {
 		}
 	}
 	if len(step.Bound) == len(l.Args) {
-		return w.lookUp(n, l, t, holds, strings.Join(args, ", "))
+		return w.lookUp(n, l, t, holds, args)
 	}
 	if l.Negated && len(step.Bound) == 0 && !step.Before {
 		size := "len(s." + t.field + ".rows)"
@@ -241,21 +241,21 @@ func (w *variant) atom(n int, step *plan.Step, l *plan.Literal) string {
 	looked := cols
 	fail := w.fail
 	w.fail = "continue"
+	index, key := t.index(cols), pick(args, cols)
+	first := fmt.Sprintf("first%d(%s)", index, strings.Join(key, ", "))
+	if h := w.hash(key); h != "" { // asked before the row is there
+		first = fmt.Sprintf("at%d(%s)", index, list(h, strings.Join(key, ", ")))
+	}
 	loop := func(inner string) string {
 		if len(cols) == 0 {
 			return w.scan(t, i, holds, inner)
 		}
-		var key []string
-		for _, c := range cols {
-			key = append(key, args[c])
-		}
-		index := t.index(cols)
 		check := ""
 		if t.tracked() {
 			check = fmt.Sprintf("if !s.%s.%s(%s) {\ncontinue\n}\n", t.field, holds, i)
 		}
-		return fmt.Sprintf("for %s := s.%s.first%d(%s); %s >= 0; %s = s.%s.rows[%s].link%d.Next {\n%s%s}\n",
-			i, t.field, index, strings.Join(key, ", "), i, i, t.field, i, index, check, inner)
+		return fmt.Sprintf("for %s := s.%s.%s; %s >= 0; %s = s.%s.rows[%s].link%d.Next {\n%s%s}\n",
+			i, t.field, first, i, i, t.field, i, index, check, inner)
 	}
 	if l.Negated || step.Once {
 		found := "found" + id
@@ -267,6 +267,8 @@ func (w *variant) atom(n int, step *plan.Step, l *plan.Literal) string {
 		}
 		pre := w.bind(l, t, row, looked)
 		w.vars, w.fail = vars, fail
+		// Nor is its row: what follows is outside of the loop.
+		delete(w.same, row)
 		text := fmt.Sprintf("%s := false\n%s", found, loop(declared(fmt.Sprintf("%s := &s.%s.rows[%s]", row, t.field, i), pre+found+" = true\nbreak\n")))
 		not := "!"
 		if l.Negated {
@@ -281,8 +283,11 @@ func (w *variant) atom(n int, step *plan.Step, l *plan.Literal) string {
 }
 
 // lookUp are the statements for an atom of which all columns are known.
-func (w *variant) lookUp(n int, l *plan.Literal, t *table, holds, args string) string {
-	find := fmt.Sprintf("s.%s.find(%s)", t.field, args)
+func (w *variant) lookUp(n int, l *plan.Literal, t *table, holds string, args []string) string {
+	find := fmt.Sprintf("s.%s.find(%s)", t.field, strings.Join(args, ", "))
+	if h := w.hash(pick(args, t.hashOrder(t.key()))); h != "" {
+		find = fmt.Sprintf("s.%s.at(%s)", t.field, list(h, strings.Join(args, ", ")))
+	}
 	i := "i" + w.fresh("")
 	switch {
 	case t.tracked() && l.Negated:
@@ -311,6 +316,9 @@ func (w *variant) head() string {
 		}
 		if !r.Pulse {
 			args = append(args, "sign")
+		}
+		if !r.Grouping.Kept {
+			args = append([]string{w.groupHash(args)}, args...)
 		}
 		return w.statements() + fmt.Sprintf("s.%s.add(%s)\n", w.c.groups[r].field, strings.Join(args, ", "))
 	}
@@ -359,7 +367,72 @@ func (w *variant) row(t *table, args []string) string {
 			}
 		}
 	}
+	if h := w.hash(args); h != "" && t.tracked() && !t.shares() {
+		return fmt.Sprintf("s.%s.rowAt(%s)", t.field, list(h, strings.Join(args, ", ")))
+	}
 	return fmt.Sprintf("s.%s.row(%s)", t.field, strings.Join(args, ", "))
+}
+
+// pick are some of the arguments, in an order.
+func pick(args []string, order []int) []string {
+	out := make([]string, len(order))
+	for i, c := range order {
+		out[i] = args[c]
+	}
+	return out
+}
+
+// hash is an expression for the hash of values, if a row that is at hand remembers
+// it: the same columns are often asked for in one relation after the other. It is
+// empty where none does.
+func (w *variant) hash(args []string) string {
+	for _, row := range slices.Sorted(maps.Keys(w.same)) {
+		t, at := w.of[row], w.same[row]
+		equal := func(columns []int) bool {
+			return len(columns) > 0 && slices.EqualFunc(columns, args, func(c int, a string) bool { return slices.Contains(at[c], a) })
+		}
+		switch {
+		case t.Inline:
+			if equal(w.c.grouped(t)) {
+				return row + ".hash"
+			}
+			continue
+		case !t.remembers():
+			continue
+		case equal(t.hashOrder(t.key())):
+			return row + ".hashes[0]"
+		}
+		for n, c := range t.Indexes {
+			if equal(t.hashOrder(c)) {
+				return fmt.Sprintf("%s.hashes[%d]", row, n+1)
+			}
+		}
+	}
+	return ""
+}
+
+// grouped are the columns of a relation that an aggregate passes on which are its
+// group, in the order in which they are hashed.
+func (c *componentWriter) grouped(t *table) []int {
+	for r := range c.groups {
+		if r.Head == t.Relation {
+			return r.Grouping.Group
+		}
+	}
+	return nil
+}
+
+// groupHash is an expression for the hash of the group of a row.
+func (w *variant) groupHash(args []string) string {
+	d := w.rule.Grouping
+	if h := w.hash(pick(args, d.Group)); h != "" {
+		return h
+	}
+	h := w.g.use(rtPath) + ".Hash(0)"
+	for _, i := range d.Group {
+		h = w.g.hashed(h, d.Rows[i].Type, args[i])
+	}
+	return h + ".Sum()"
 }
 
 // send are the statements for a message.

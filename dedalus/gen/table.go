@@ -37,7 +37,7 @@ func (g *generator) newTable(r *plan.Relation, component string, fields names) *
 }
 
 // local are the names of variables in the methods of a table.
-var local = []string{"t", "i", "r", "at", "tag", "other", "l", "joined", "merged", "begin"}
+var local = []string{"t", "i", "r", "at", "tag", "other", "l", "joined", "merged", "begin", "hash", "hashes"}
 
 func (t *table) tracked() bool { return t.Class == plan.Tracked }
 
@@ -141,7 +141,7 @@ func (g *generator) table(t *table) {
 		for i, c := range t.columns {
 			g.p("%s %s", c, goType(t.Columns[i].Type))
 		}
-		g.p("}\n")
+		g.p("hash uint32 // of its group\n}\n")
 		return
 	}
 	class := [...]string{plan.Static: "always the same", plan.Passing: "those of this tick", plan.Tracked: "kept from tick to tick"}[t.Class]
@@ -225,8 +225,10 @@ func (g *generator) fields(t *table) string {
 
 // find writes the search by all columns.
 func (g *generator) find(t *table) {
-	g.p("// find is the row of a fact, or -1.\nfunc (t *%s) find(%s) int32 {", t.typ, t.params(t.all()))
-	g.p("h := %s", t.hash(g, "", t.key()))
+	all := t.all()
+	g.p("// find is the row of a fact, or -1.\nfunc (t *%s) find(%s) int32 {\nreturn t.at(%s)\n}\n", t.typ, t.params(all),
+		list(t.hash(g, "", t.key()), t.args("", all)))
+	g.p("// at is find of a fact whose hash is known.\nfunc (t *%s) at(%s) int32 {", t.typ, list("h uint32", t.params(all)))
 	g.search(t, "set", "h", t.all(), "return int32(i - 1)", "return -1")
 	g.p("}\n")
 }
@@ -248,12 +250,15 @@ func (g *generator) first(t *table, index int) {
 	c := t.Indexes[index]
 	g.p("// first%d is the first row of %s, or -1; the others are linked to it.", index, either(t.args("", c), "all"))
 	g.p("func (t *%s) first%d(%s) int32 {\nreturn t.at%d(%s)\n}\n", t.typ, index, t.params(c), index,
-		strings.TrimSuffix(t.hash(g, "", c)+", "+t.args("", c), ", "))
+		list(t.hash(g, "", c), t.args("", c)))
 	g.p("// at%d is first%d of columns whose hash is known.\nfunc (t *%s) at%d(%s) int32 {", index, index, t.typ, index,
-		strings.TrimSuffix("h uint32, "+t.params(c), ", "))
+		list("h uint32", t.params(c)))
 	g.search(t, fmt.Sprintf("by%d", index), "h", c, "return int32(i - 1)", "return -1")
 	g.p("}\n")
 }
+
+// list is two lists as one.
+func list(a, b string) string { return strings.TrimSuffix(a+", "+b, ", ") }
 
 func either(a, b string) string {
 	if a == "" {
@@ -303,7 +308,7 @@ func (g *generator) insert(t *table) {
 	}
 	g.p("t.set.Add(h, i)")
 	for n, c := range t.Indexes {
-		g.p("if other := t.at%d(%s); other >= 0 {", n, strings.TrimSuffix(fmt.Sprintf("h%d, %s", n, t.args("", c)), ", "))
+		g.p("if other := t.at%d(%s); other >= 0 {", n, list(fmt.Sprintf("h%d", n), t.args("", c)))
 		g.p("t.rows[i].link%d = %s.Link{Next: other, Prev: %s.None}\nt.rows[other].link%d.Prev = i\nt.by%d.Replace(h%d, other, i)", n, rt, rt, n, n, n)
 		g.p("} else {\nt.rows[i].link%d = %s.Link{Next: %s.None, Prev: %s.None}\nt.by%d.Add(h%d, i)\n}", n, rt, rt, rt, n, n)
 	}
@@ -324,7 +329,12 @@ func (t *table) hashOf(g *generator, index int) string {
 // row writes the search that adds what it does not find.
 func (g *generator) row(t *table) {
 	g.p("// row is the row of a fact, which is added if it is not there.\nfunc (t *%s) row(%s) int32 {", t.typ, t.params(t.all()))
-	g.hashes(t)
+	if !t.shares() {
+		g.p("return t.rowAt(%s)\n}\n", list(t.hash(g, "", t.key()), t.args("", t.all())))
+		g.p("// rowAt is row of a fact whose hash is known.\nfunc (t *%s) rowAt(%s) int32 {", t.typ, list("h uint32", t.params(t.all())))
+	} else {
+		g.hashes(t)
+	}
 	g.search(t, "set", "h", t.all(), "return int32(i - 1)", "break search")
 	text := g.out.String()
 	// The loop gets its label.

@@ -208,7 +208,7 @@ func (s *node) rule2Work0(i0 int32) {
 func (s *node) rule3All0() {
 	for i0 := range s.path.rows {
 		r0 := &s.path.rows[i0]
-		s.groups3.add(uint64(1), r0.c0, r0.c1)
+		s.groups3.add(rt.Hash(0).Sum(), uint64(1), r0.c0, r0.c1)
 	}
 }
 
@@ -268,7 +268,7 @@ func (s *node) rule7Changes0() {
 	for _, i0 := range s.far.Changes {
 		sign := s.far.Sign(i0)
 		r0 := &s.far.rows[i0]
-		s.groups7.add(uint64(1), r0.c0, r0.c1, sign)
+		s.groups7.add(rt.Hash(0).Sum(), uint64(1), r0.c0, r0.c1, sign)
 	}
 }
 
@@ -341,9 +341,9 @@ func newNodeRule3() nodeRule3 {
 }
 
 // add has a row come, or go.
-func (t *nodeRule3) add(a0 uint64, a1 uint64, a2 uint64) {
+func (t *nodeRule3) add(h uint32, a0 uint64, a1 uint64, a2 uint64) {
 	const sign = 1
-	n := t.group()
+	n := t.group(h)
 	g := &t.groups[n]
 	g.count += sign
 	g.value += uint64(sign) * a0
@@ -353,9 +353,8 @@ func (t *nodeRule3) add(a0 uint64, a1 uint64, a2 uint64) {
 	}
 }
 
-// group is the group of these values.
-func (t *nodeRule3) group() int32 {
-	h := rt.Hash(0).Sum()
+// group is the group of these values, whose hash is known.
+func (t *nodeRule3) group(h uint32) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -417,8 +416,8 @@ func newNodeRule7() nodeRule7 {
 }
 
 // add has a row come, or go.
-func (t *nodeRule7) add(a0 uint64, a1 uint64, a2 uint64, sign int32) {
-	n := t.group()
+func (t *nodeRule7) add(h uint32, a0 uint64, a1 uint64, a2 uint64, sign int32) {
+	n := t.group(h)
 	g := &t.groups[n]
 	g.count += sign
 	g.value += uint64(sign) * a0
@@ -428,9 +427,8 @@ func (t *nodeRule7) add(a0 uint64, a1 uint64, a2 uint64, sign int32) {
 	}
 }
 
-// group is the group of these values.
-func (t *nodeRule7) group() int32 {
-	h := rt.Hash(0).Sum()
+// group is the group of these values, whose hash is known.
+func (t *nodeRule7) group(h uint32) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -499,7 +497,11 @@ func newNodeEdge() nodeEdge {
 
 // find is the row of a fact, or -1.
 func (t *nodeEdge) find(a uint64, b uint64) int32 {
-	h := rt.Hash(0).U64(a).U64(b).Sum()
+	return t.at(rt.Hash(0).U64(a).U64(b).Sum(), a, b)
+}
+
+// at is find of a fact whose hash is known.
+func (t *nodeEdge) at(h uint32, a uint64, b uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -593,7 +595,11 @@ func newNodePath() nodePath {
 
 // find is the row of a fact, or -1.
 func (t *nodePath) find(c0 uint64, c1 uint64) int32 {
-	h := rt.Hash(0).U64(c0).U64(c1).Sum()
+	return t.at(rt.Hash(0).U64(c0).U64(c1).Sum(), c0, c1)
+}
+
+// at is find of a fact whose hash is known.
+func (t *nodePath) at(h uint32, c0 uint64, c1 uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -667,7 +673,11 @@ func newNodeMany() nodeMany {
 
 // find is the row of a fact, or -1.
 func (t *nodeMany) find(c0 uint64) int32 {
-	h := rt.Hash(0).U64(c0).Sum()
+	return t.at(rt.Hash(0).U64(c0).Sum(), c0)
+}
+
+// at is find of a fact whose hash is known.
+func (t *nodeMany) at(h uint32, c0 uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -761,7 +771,11 @@ func newNodeLinks() nodeLinks {
 
 // find is the row of a fact, or -1.
 func (t *nodeLinks) find(a uint64, b uint64) int32 {
-	h := rt.Hash(0).U64(a).U64(b).Sum()
+	return t.at(rt.Hash(0).U64(a).U64(b).Sum(), a, b)
+}
+
+// at is find of a fact whose hash is known.
+func (t *nodeLinks) at(h uint32, a uint64, b uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -870,7 +884,11 @@ func newNodeFar() nodeFar {
 
 // find is the row of a fact, or -1.
 func (t *nodeFar) find(c0 uint64, c1 uint64) int32 {
-	h := rt.Hash(0).U64(c1).U64(c0).Sum()
+	return t.at(rt.Hash(0).U64(c1).U64(c0).Sum(), c0, c1)
+}
+
+// at is find of a fact whose hash is known.
+func (t *nodeFar) at(h uint32, c0 uint64, c1 uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -975,7 +993,11 @@ func newNodeCount() nodeCount {
 
 // find is the row of a fact, or -1.
 func (t *nodeCount) find(c0 uint64) int32 {
-	h := rt.Hash(0).U64(c0).Sum()
+	return t.at(rt.Hash(0).U64(c0).Sum(), c0)
+}
+
+// at is find of a fact whose hash is known.
+func (t *nodeCount) at(h uint32, c0 uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -991,7 +1013,11 @@ func (t *nodeCount) find(c0 uint64) int32 {
 
 // row is the row of a fact, which is added if it is not there.
 func (t *nodeCount) row(c0 uint64) int32 {
-	h := rt.Hash(0).U64(c0).Sum()
+	return t.rowAt(rt.Hash(0).U64(c0).Sum(), c0)
+}
+
+// rowAt is row of a fact whose hash is known.
+func (t *nodeCount) rowAt(h uint32, c0 uint64) int32 {
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)

@@ -535,7 +535,7 @@ func (s *acceptor) rule21Changes0() {
 	for _, i0 := range s.taken.Changes {
 		sign := s.taken.Sign(i0)
 		r0 := &s.taken.rows[i0]
-		if i1 := s.taking_any_2.find(r0.slot); i1 >= 0 && s.taking_any_2.Was(i1) {
+		if i1 := s.taking_any_2.at(r0.hashes[1], r0.slot); i1 >= 0 && s.taking_any_2.Was(i1) {
 			continue
 		}
 		s.taken.Next(i0, sign)
@@ -639,7 +639,7 @@ func (t *acceptorRule1) add(a0 uint64, sign int32) {
 		}
 		return
 	}
-	n := t.group()
+	n := t.group(rt.Hash(0).Sum())
 	g := &t.groups[n]
 	if has {
 		g.count++
@@ -676,9 +676,8 @@ func (t *acceptorRule1) add(a0 uint64, sign int32) {
 	}
 }
 
-// group is the group of these values.
-func (t *acceptorRule1) group() int32 {
-	h := rt.Hash(0).Sum()
+// group is the group of these values, whose hash is known.
+func (t *acceptorRule1) group(h uint32) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -808,7 +807,7 @@ func (t *acceptorRule2) add(a0 uint64, sign int32) {
 		}
 		return
 	}
-	n := t.group()
+	n := t.group(rt.Hash(0).Sum())
 	g := &t.groups[n]
 	if has {
 		g.count++
@@ -841,9 +840,8 @@ func (t *acceptorRule2) add(a0 uint64, sign int32) {
 	}
 }
 
-// group is the group of these values.
-func (t *acceptorRule2) group() int32 {
-	h := rt.Hash(0).Sum()
+// group is the group of these values, whose hash is known.
+func (t *acceptorRule2) group(h uint32) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -963,7 +961,7 @@ func (t *acceptorRule8) add(a0 uint64, a1 uint64, sign int32) {
 		}
 		return
 	}
-	n := t.group(a0)
+	n := t.group(rt.Hash(0).U64(a0).Sum(), a0)
 	g := &t.groups[n]
 	if has {
 		g.count++
@@ -1000,9 +998,8 @@ func (t *acceptorRule8) add(a0 uint64, a1 uint64, sign int32) {
 	}
 }
 
-// group is the group of these values.
-func (t *acceptorRule8) group(a0 uint64) int32 {
-	h := rt.Hash(0).U64(a0).Sum()
+// group is the group of these values, whose hash is known.
+func (t *acceptorRule8) group(h uint32, a0 uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -1109,7 +1106,11 @@ func newAcceptorPromised() acceptorPromised {
 
 // find is the row of a fact, or -1.
 func (t *acceptorPromised) find(b uint64) int32 {
-	h := rt.Hash(0).U64(b).Sum()
+	return t.at(rt.Hash(0).U64(b).Sum(), b)
+}
+
+// at is find of a fact whose hash is known.
+func (t *acceptorPromised) at(h uint32, b uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -1125,7 +1126,11 @@ func (t *acceptorPromised) find(b uint64) int32 {
 
 // row is the row of a fact, which is added if it is not there.
 func (t *acceptorPromised) row(b uint64) int32 {
-	h := rt.Hash(0).U64(b).Sum()
+	return t.rowAt(rt.Hash(0).U64(b).Sum(), b)
+}
+
+// rowAt is row of a fact whose hash is known.
+func (t *acceptorPromised) rowAt(h uint32, b uint64) int32 {
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -1174,7 +1179,11 @@ func newAcceptorAsked() acceptorAsked {
 
 // find is the row of a fact, or -1.
 func (t *acceptorAsked) find(c0 string, c1 uint64) int32 {
-	h := rt.Hash(0).Text(c0).U64(c1).Sum()
+	return t.at(rt.Hash(0).Text(c0).U64(c1).Sum(), c0, c1)
+}
+
+// at is find of a fact whose hash is known.
+func (t *acceptorAsked) at(h uint32, c0 string, c1 uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -1254,7 +1263,11 @@ func newAcceptorTaken() acceptorTaken {
 
 // find is the row of a fact, or -1.
 func (t *acceptorTaken) find(slot uint64, b uint64, v string) int32 {
-	h := rt.Hash(0).U64(slot).U64(b).Text(v).Sum()
+	return t.at(rt.Hash(0).U64(slot).U64(b).Text(v).Sum(), slot, b, v)
+}
+
+// at is find of a fact whose hash is known.
+func (t *acceptorTaken) at(h uint32, slot uint64, b uint64, v string) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -1359,7 +1372,11 @@ func newAcceptorSize() acceptorSize {
 
 // find is the row of a fact, or -1.
 func (t *acceptorSize) find(c0 uint64) int32 {
-	h := rt.Hash(0).U64(c0).Sum()
+	return t.at(rt.Hash(0).U64(c0).Sum(), c0)
+}
+
+// at is find of a fact whose hash is known.
+func (t *acceptorSize) at(h uint32, c0 uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -1375,7 +1392,11 @@ func (t *acceptorSize) find(c0 uint64) int32 {
 
 // row is the row of a fact, which is added if it is not there.
 func (t *acceptorSize) row(c0 uint64) int32 {
-	h := rt.Hash(0).U64(c0).Sum()
+	return t.rowAt(rt.Hash(0).U64(c0).Sum(), c0)
+}
+
+// rowAt is row of a fact whose hash is known.
+func (t *acceptorSize) rowAt(h uint32, c0 uint64) int32 {
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -1454,7 +1475,11 @@ func newAcceptorFit() acceptorFit {
 
 // find is the row of a fact, or -1.
 func (t *acceptorFit) find(c0 string, c1 uint64, c2 uint64, c3 string) int32 {
-	h := rt.Hash(0).Text(c0).U64(c1).U64(c2).Text(c3).Sum()
+	return t.at(rt.Hash(0).Text(c0).U64(c1).U64(c2).Text(c3).Sum(), c0, c1, c2, c3)
+}
+
+// at is find of a fact whose hash is known.
+func (t *acceptorFit) at(h uint32, c0 string, c1 uint64, c2 uint64, c3 string) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -1518,7 +1543,11 @@ func newAcceptorBest() acceptorBest {
 
 // find is the row of a fact, or -1.
 func (t *acceptorBest) find(slot uint64, b uint64) int32 {
-	h := rt.Hash(0).U64(slot).U64(b).Sum()
+	return t.at(rt.Hash(0).U64(slot).U64(b).Sum(), slot, b)
+}
+
+// at is find of a fact whose hash is known.
+func (t *acceptorBest) at(h uint32, slot uint64, b uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -1534,7 +1563,11 @@ func (t *acceptorBest) find(slot uint64, b uint64) int32 {
 
 // row is the row of a fact, which is added if it is not there.
 func (t *acceptorBest) row(slot uint64, b uint64) int32 {
-	h := rt.Hash(0).U64(slot).U64(b).Sum()
+	return t.rowAt(rt.Hash(0).U64(slot).U64(b).Sum(), slot, b)
+}
+
+// rowAt is row of a fact whose hash is known.
+func (t *acceptorBest) rowAt(h uint32, slot uint64, b uint64) int32 {
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -1587,7 +1620,11 @@ func newAcceptorTaking() acceptorTaking {
 
 // find is the row of a fact, or -1.
 func (t *acceptorTaking) find(c0 string, c1 uint64, c2 uint64, c3 string) int32 {
-	h := rt.Hash(0).Text(c0).U64(c1).U64(c2).Text(c3).Sum()
+	return t.at(rt.Hash(0).Text(c0).U64(c1).U64(c2).Text(c3).Sum(), c0, c1, c2, c3)
+}
+
+// at is find of a fact whose hash is known.
+func (t *acceptorTaking) at(h uint32, c0 string, c1 uint64, c2 uint64, c3 string) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -1603,7 +1640,11 @@ func (t *acceptorTaking) find(c0 string, c1 uint64, c2 uint64, c3 string) int32 
 
 // row is the row of a fact, which is added if it is not there.
 func (t *acceptorTaking) row(c0 string, c1 uint64, c2 uint64, c3 string) int32 {
-	h := rt.Hash(0).Text(c0).U64(c1).U64(c2).Text(c3).Sum()
+	return t.rowAt(rt.Hash(0).Text(c0).U64(c1).U64(c2).Text(c3).Sum(), c0, c1, c2, c3)
+}
+
+// rowAt is row of a fact whose hash is known.
+func (t *acceptorTaking) rowAt(h uint32, c0 string, c1 uint64, c2 uint64, c3 string) int32 {
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -1654,7 +1695,11 @@ func newAcceptorTook() acceptorTook {
 
 // find is the row of a fact, or -1.
 func (t *acceptorTook) find(c0 string, c1 uint64, c2 uint64, c3 string) int32 {
-	h := rt.Hash(0).Text(c0).U64(c1).U64(c2).Text(c3).Sum()
+	return t.at(rt.Hash(0).Text(c0).U64(c1).U64(c2).Text(c3).Sum(), c0, c1, c2, c3)
+}
+
+// at is find of a fact whose hash is known.
+func (t *acceptorTook) at(h uint32, c0 string, c1 uint64, c2 uint64, c3 string) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -1728,7 +1773,11 @@ func newAcceptorTaking_any_2() acceptorTaking_any_2 {
 
 // find is the row of a fact, or -1.
 func (t *acceptorTaking_any_2) find(c2 uint64) int32 {
-	h := rt.Hash(0).U64(c2).Sum()
+	return t.at(rt.Hash(0).U64(c2).Sum(), c2)
+}
+
+// at is find of a fact whose hash is known.
+func (t *acceptorTaking_any_2) at(h uint32, c2 uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -1744,7 +1793,11 @@ func (t *acceptorTaking_any_2) find(c2 uint64) int32 {
 
 // row is the row of a fact, which is added if it is not there.
 func (t *acceptorTaking_any_2) row(c2 uint64) int32 {
-	h := rt.Hash(0).U64(c2).Sum()
+	return t.rowAt(rt.Hash(0).U64(c2).Sum(), c2)
+}
+
+// rowAt is row of a fact whose hash is known.
+func (t *acceptorTaking_any_2) rowAt(h uint32, c2 uint64) int32 {
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -1792,7 +1845,11 @@ func newAcceptorSending_refused() acceptorSending_refused {
 
 // find is the row of a fact, or -1.
 func (t *acceptorSending_refused) find(to string, c0 uint64) int32 {
-	h := rt.Hash(0).Text(to).U64(c0).Sum()
+	return t.at(rt.Hash(0).Text(to).U64(c0).Sum(), to, c0)
+}
+
+// at is find of a fact whose hash is known.
+func (t *acceptorSending_refused) at(h uint32, to string, c0 uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -1855,7 +1912,11 @@ func newAcceptorPromised_unmerged() acceptorPromised_unmerged {
 
 // find is the row of a fact, or -1.
 func (t *acceptorPromised_unmerged) find(b uint64) int32 {
-	h := rt.Hash(0).U64(b).Sum()
+	return t.at(rt.Hash(0).U64(b).Sum(), b)
+}
+
+// at is find of a fact whose hash is known.
+func (t *acceptorPromised_unmerged) at(h uint32, b uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -1871,7 +1932,11 @@ func (t *acceptorPromised_unmerged) find(b uint64) int32 {
 
 // row is the row of a fact, which is added if it is not there.
 func (t *acceptorPromised_unmerged) row(b uint64) int32 {
-	h := rt.Hash(0).U64(b).Sum()
+	return t.rowAt(rt.Hash(0).U64(b).Sum(), b)
+}
+
+// rowAt is row of a fact whose hash is known.
+func (t *acceptorPromised_unmerged) rowAt(h uint32, b uint64) int32 {
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -1921,7 +1986,11 @@ func newAcceptorBest_unmerged() acceptorBest_unmerged {
 
 // find is the row of a fact, or -1.
 func (t *acceptorBest_unmerged) find(slot uint64, b uint64) int32 {
-	h := rt.Hash(0).U64(slot).U64(b).Sum()
+	return t.at(rt.Hash(0).U64(slot).U64(b).Sum(), slot, b)
+}
+
+// at is find of a fact whose hash is known.
+func (t *acceptorBest_unmerged) at(h uint32, slot uint64, b uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -1937,7 +2006,11 @@ func (t *acceptorBest_unmerged) find(slot uint64, b uint64) int32 {
 
 // row is the row of a fact, which is added if it is not there.
 func (t *acceptorBest_unmerged) row(slot uint64, b uint64) int32 {
-	h := rt.Hash(0).U64(slot).U64(b).Sum()
+	return t.rowAt(rt.Hash(0).U64(slot).U64(b).Sum(), slot, b)
+}
+
+// rowAt is row of a fact whose hash is known.
+func (t *acceptorBest_unmerged) rowAt(h uint32, slot uint64, b uint64) int32 {
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)

@@ -862,7 +862,7 @@ func (s *proposer) rule14Changes0() {
 		if r0.n != 0 {
 			continue
 		}
-		s.complete.Derive(s.complete.row(r0.a, r0.b), sign)
+		s.complete.Derive(s.complete.rowAt(r0.hashes[1], r0.a, r0.b), sign)
 	}
 }
 
@@ -872,7 +872,7 @@ func (s *proposer) rule15Changes0() {
 	for _, i0 := range s.promises.Changes {
 		sign := s.promises.Sign(i0)
 		r0 := &s.promises.rows[i0]
-		for i1 := s.got.first0(r0.a, r0.b); i1 >= 0; i1 = s.got.rows[i1].link0.Next {
+		for i1 := s.got.at0(r0.hashes[1], r0.a, r0.b); i1 >= 0; i1 = s.got.rows[i1].link0.Next {
 			if !s.got.Was(i1) {
 				continue
 			}
@@ -880,7 +880,7 @@ func (s *proposer) rule15Changes0() {
 			if !(r1.c2 >= r0.n) {
 				continue
 			}
-			s.complete.Derive(s.complete.row(r0.a, r0.b), sign)
+			s.complete.Derive(s.complete.rowAt(r0.hashes[1], r0.a, r0.b), sign)
 		}
 	}
 }
@@ -891,7 +891,7 @@ func (s *proposer) rule15Changes1() {
 	for _, i0 := range s.got.Changes {
 		sign := s.got.Sign(i0)
 		r0 := &s.got.rows[i0]
-		for i1 := s.promises.first0(r0.c0, r0.c1); i1 >= 0; i1 = s.promises.rows[i1].link0.Next {
+		for i1 := s.promises.at0(r0.hashes[1], r0.c0, r0.c1); i1 >= 0; i1 = s.promises.rows[i1].link0.Next {
 			if !s.promises.Is(i1) {
 				continue
 			}
@@ -899,7 +899,7 @@ func (s *proposer) rule15Changes1() {
 			if !(r0.c2 >= r1.n) {
 				continue
 			}
-			s.complete.Derive(s.complete.row(r0.c0, r0.c1), sign)
+			s.complete.Derive(s.complete.rowAt(r0.hashes[1], r0.c0, r0.c1), sign)
 		}
 	}
 }
@@ -910,7 +910,7 @@ func (s *proposer) rule16Changes0() {
 	for _, i0 := range s.complete.Changes {
 		sign := s.complete.Sign(i0)
 		r0 := &s.complete.rows[i0]
-		s.groups16.add(r0.c1, r0.c0, sign)
+		s.groups16.add(rt.Hash(0).U64(r0.c1).Sum(), r0.c1, r0.c0, sign)
 	}
 }
 
@@ -1019,7 +1019,7 @@ func (s *proposer) rule19Changes1() {
 	for _, i0 := range s.entries.Changes {
 		sign := s.entries.Sign(i0)
 		r0 := &s.entries.rows[i0]
-		if i1 := s.elected.find(r0.b); i1 < 0 || !s.elected.Is(i1) {
+		if i1 := s.elected.at(r0.hashes[1], r0.b); i1 < 0 || !s.elected.Is(i1) {
 			continue
 		}
 		s.groups19.add(r0.slot, r0.c, sign)
@@ -1037,7 +1037,7 @@ func (s *proposer) rule20Changes0() {
 				continue
 			}
 			r1 := &s.entries.rows[i1]
-			if i2 := s.top.find(r1.slot, r1.c); i2 < 0 || !s.top.Was(i2) {
+			if i2 := s.top.at(r1.hashes[2], r1.slot, r1.c); i2 < 0 || !s.top.Was(i2) {
 				continue
 			}
 			s.adopted.Derive(s.adopted.row(r0.c0, r1.slot, r1.v), sign)
@@ -1056,7 +1056,7 @@ func (s *proposer) rule20Changes1() {
 				continue
 			}
 			r1 := &s.entries.rows[i1]
-			if i2 := s.elected.find(r1.b); i2 < 0 || !s.elected.Is(i2) {
+			if i2 := s.elected.at(r1.hashes[1], r1.b); i2 < 0 || !s.elected.Is(i2) {
 				continue
 			}
 			s.adopted.Derive(s.adopted.row(r1.b, r0.c0, r1.v), sign)
@@ -1070,10 +1070,10 @@ func (s *proposer) rule20Changes2() {
 	for _, i0 := range s.entries.Changes {
 		sign := s.entries.Sign(i0)
 		r0 := &s.entries.rows[i0]
-		if i1 := s.elected.find(r0.b); i1 < 0 || !s.elected.Is(i1) {
+		if i1 := s.elected.at(r0.hashes[1], r0.b); i1 < 0 || !s.elected.Is(i1) {
 			continue
 		}
-		if i2 := s.top.find(r0.slot, r0.c); i2 < 0 || !s.top.Is(i2) {
+		if i2 := s.top.at(r0.hashes[2], r0.slot, r0.c); i2 < 0 || !s.top.Is(i2) {
 			continue
 		}
 		s.adopted.Derive(s.adopted.row(r0.b, r0.slot, r0.v), sign)
@@ -1153,7 +1153,7 @@ func (s *proposer) rule27Changes0() {
 	for _, i0 := range s.done.Changes {
 		sign := s.done.Sign(i0)
 		r0 := &s.done.rows[i0]
-		s.done_any_1.Derive(s.done_any_1.row(r0.v), sign)
+		s.done_any_1.Derive(s.done_any_1.rowAt(r0.hashes[1], r0.v), sign)
 	}
 }
 
@@ -1163,7 +1163,7 @@ func (s *proposer) rule28Changes0() {
 	for _, i0 := range s.queue.Changes {
 		sign := s.queue.Sign(i0)
 		r0 := &s.queue.rows[i0]
-		if i1 := s.done_any_1.find(r0.v); i1 >= 0 && s.done_any_1.Was(i1) {
+		if i1 := s.done_any_1.at(r0.hashes[1], r0.v); i1 >= 0 && s.done_any_1.Was(i1) {
 			continue
 		}
 		for i2 := range int32(len(s.led.rows)) {
@@ -1177,7 +1177,7 @@ func (s *proposer) rule28Changes0() {
 			if i4 := s.proposal_any_0_2.find(r2.b, r0.v); i4 >= 0 && s.proposal_any_0_2.Was(i4) {
 				continue
 			}
-			s.waiting.Derive(s.waiting.row(r0.v), sign)
+			s.waiting.Derive(s.waiting.rowAt(r0.hashes[1], r0.v), sign)
 		}
 	}
 }
@@ -1199,10 +1199,10 @@ func (s *proposer) rule28Changes1() {
 			if i3 := s.proposal_any_0_2.find(r0.b, r2.v); i3 >= 0 && s.proposal_any_0_2.Was(i3) {
 				continue
 			}
-			if i4 := s.done_any_1.find(r2.v); i4 >= 0 && s.done_any_1.Was(i4) {
+			if i4 := s.done_any_1.at(r2.hashes[1], r2.v); i4 >= 0 && s.done_any_1.Was(i4) {
 				continue
 			}
-			s.waiting.Derive(s.waiting.row(r2.v), sign)
+			s.waiting.Derive(s.waiting.rowAt(r2.hashes[1], r2.v), sign)
 		}
 	}
 }
@@ -1224,10 +1224,10 @@ func (s *proposer) rule28Changes2() {
 			if i3 := s.proposal_any_0_2.find(r0.b, r2.v); i3 >= 0 && s.proposal_any_0_2.Was(i3) {
 				continue
 			}
-			if i4 := s.done_any_1.find(r2.v); i4 >= 0 && s.done_any_1.Was(i4) {
+			if i4 := s.done_any_1.at(r2.hashes[1], r2.v); i4 >= 0 && s.done_any_1.Was(i4) {
 				continue
 			}
-			s.waiting.Derive(s.waiting.row(r2.v), sign)
+			s.waiting.Derive(s.waiting.rowAt(r2.hashes[1], r2.v), sign)
 		}
 	}
 }
@@ -1251,7 +1251,8 @@ func (s *proposer) rule28Changes3() {
 			if !s.queue.Is(i4) {
 				continue
 			}
-			s.waiting.Derive(s.waiting.row(r0.v), sign)
+			r4 := &s.queue.rows[i4]
+			s.waiting.Derive(s.waiting.rowAt(r4.hashes[1], r0.v), sign)
 		}
 	}
 }
@@ -1262,7 +1263,7 @@ func (s *proposer) rule28Changes4() {
 	for _, i0 := range s.done_any_1.Changes {
 		sign := -s.done_any_1.Sign(i0)
 		r0 := &s.done_any_1.rows[i0]
-		for i1 := s.queue.first0(r0.v); i1 >= 0; i1 = s.queue.rows[i1].link0.Next {
+		for i1 := s.queue.at0(r0.hashes[0], r0.v); i1 >= 0; i1 = s.queue.rows[i1].link0.Next {
 			if !s.queue.Is(i1) {
 				continue
 			}
@@ -1277,7 +1278,7 @@ func (s *proposer) rule28Changes4() {
 				if i4 := s.proposal_any_0_2.find(r2.b, r0.v); i4 >= 0 && s.proposal_any_0_2.Is(i4) {
 					continue
 				}
-				s.waiting.Derive(s.waiting.row(r0.v), sign)
+				s.waiting.Derive(s.waiting.rowAt(r0.hashes[0], r0.v), sign)
 			}
 		}
 	}
@@ -1299,7 +1300,7 @@ func (s *proposer) rule30Changes0() {
 	for _, i0 := range s.proposal.Changes {
 		sign := s.proposal.Sign(i0)
 		r0 := &s.proposal.rows[i0]
-		if i1 := s.mine.find(r0.b); i1 < 0 || !s.mine.Was(i1) {
+		if i1 := s.mine.at(r0.hashes[1], r0.b); i1 < 0 || !s.mine.Was(i1) {
 			continue
 		}
 		s.groups30.add(r0.slot, sign)
@@ -1367,7 +1368,7 @@ func (s *proposer) rule34Changes0() {
 	for _, i0 := range s.adopted.Changes {
 		sign := s.adopted.Sign(i0)
 		r0 := &s.adopted.rows[i0]
-		s.proposing.Derive(s.proposing.row(r0.c0, r0.c1, r0.c2), sign)
+		s.proposing.Derive(s.proposing.rowAt(r0.hashes[0], r0.c0, r0.c1, r0.c2), sign)
 	}
 }
 
@@ -1550,7 +1551,7 @@ func (s *proposer) rule38Changes0() {
 	for _, i0 := range s.votes.Changes {
 		sign := s.votes.Sign(i0)
 		r0 := &s.votes.rows[i0]
-		s.groups38.add(r0.b, r0.slot, r0.v, r0.a, sign)
+		s.groups38.add(rt.Hash(0).U64(r0.b).U64(r0.slot).Text(r0.v).Sum(), r0.b, r0.slot, r0.v, r0.a, sign)
 	}
 }
 
@@ -1560,7 +1561,7 @@ func (s *proposer) rule39Changes0() {
 	for _, i0 := range s.done.Changes {
 		sign := s.done.Sign(i0)
 		r0 := &s.done.rows[i0]
-		s.done_any_0.Derive(s.done_any_0.row(r0.slot), sign)
+		s.done_any_0.Derive(s.done_any_0.rowAt(r0.hashes[2], r0.slot), sign)
 	}
 }
 
@@ -1570,7 +1571,7 @@ func (s *proposer) rule40Changes0() {
 	for _, i0 := range s.count.Changes {
 		sign := s.count.Sign(i0)
 		r0 := &s.count.rows[i0]
-		if i1 := s.done_any_0.find(r0.c1); i1 >= 0 && s.done_any_0.Was(i1) {
+		if i1 := s.done_any_0.at(r0.hashes[1], r0.c1); i1 >= 0 && s.done_any_0.Was(i1) {
 			continue
 		}
 		for i2 := range s.quorum.rows {
@@ -1687,7 +1688,7 @@ func (s *proposer) rule43Changes0() {
 	for _, i0 := range s.choosing.Changes {
 		sign := s.choosing.Sign(i0)
 		r0 := &s.choosing.rows[i0]
-		for i1 := s.queue.first0(r0.c1); i1 >= 0; i1 = s.queue.rows[i1].link0.Next {
+		for i1 := s.queue.at0(r0.hashes[1], r0.c1); i1 >= 0; i1 = s.queue.rows[i1].link0.Next {
 			if !s.queue.Was(i1) {
 				continue
 			}
@@ -1703,7 +1704,7 @@ func (s *proposer) rule43Changes1() {
 	for _, i0 := range s.queue.Changes {
 		sign := s.queue.Sign(i0)
 		r0 := &s.queue.rows[i0]
-		for i1 := s.choosing.first0(r0.v); i1 >= 0; i1 = s.choosing.rows[i1].link0.Next {
+		for i1 := s.choosing.at0(r0.hashes[1], r0.v); i1 >= 0; i1 = s.choosing.rows[i1].link0.Next {
 			if !s.choosing.Is(i1) {
 				continue
 			}
@@ -2064,7 +2065,7 @@ func (s *proposer) rule62Changes0() {
 	for _, i0 := range s.queue.Changes {
 		sign := s.queue.Sign(i0)
 		r0 := &s.queue.rows[i0]
-		if i1 := s.done_any_1.find(r0.v); i1 >= 0 && s.done_any_1.Was(i1) {
+		if i1 := s.done_any_1.at(r0.hashes[1], r0.v); i1 >= 0 && s.done_any_1.Was(i1) {
 			continue
 		}
 		s.queue.Next(i0, sign)
@@ -2077,7 +2078,7 @@ func (s *proposer) rule62Changes1() {
 	for _, i0 := range s.done_any_1.Changes {
 		sign := -s.done_any_1.Sign(i0)
 		r0 := &s.done_any_1.rows[i0]
-		for i1 := s.queue.first0(r0.v); i1 >= 0; i1 = s.queue.rows[i1].link0.Next {
+		for i1 := s.queue.at0(r0.hashes[0], r0.v); i1 >= 0; i1 = s.queue.rows[i1].link0.Next {
 			if !s.queue.Is(i1) {
 				continue
 			}
@@ -2153,7 +2154,7 @@ func (s *proposer) rule66Changes0() {
 	for _, i0 := range s.votes.Changes {
 		sign := s.votes.Sign(i0)
 		r0 := &s.votes.rows[i0]
-		if i1 := s.done_any_0.find(r0.slot); i1 >= 0 && s.done_any_0.Was(i1) {
+		if i1 := s.done_any_0.at(r0.hashes[1], r0.slot); i1 >= 0 && s.done_any_0.Was(i1) {
 			continue
 		}
 		s.votes.Next(i0, sign)
@@ -2285,7 +2286,7 @@ func (t *proposerRule1) add(a0 uint64, sign int32) {
 		}
 		return
 	}
-	n := t.group()
+	n := t.group(rt.Hash(0).Sum())
 	g := &t.groups[n]
 	if has {
 		g.count++
@@ -2322,9 +2323,8 @@ func (t *proposerRule1) add(a0 uint64, sign int32) {
 	}
 }
 
-// group is the group of these values.
-func (t *proposerRule1) group() int32 {
-	h := rt.Hash(0).Sum()
+// group is the group of these values, whose hash is known.
+func (t *proposerRule1) group(h uint32) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -2369,12 +2369,12 @@ func (s *proposer) rule1Heads() {
 			t.again(g)
 		}
 		if g.told && (g.count == 0 || g.last != g.value) {
-			s.rule2Changes0(&proposerUsedRow{g.last}, -1)
-			s.rule58Changes0(&proposerUsedRow{g.last}, -1)
+			s.rule2Changes0(&proposerUsedRow{g.last, g.hash}, -1)
+			s.rule58Changes0(&proposerUsedRow{g.last, g.hash}, -1)
 		}
 		if g.count > 0 && (!g.told || g.last != g.value) {
-			s.rule2Changes0(&proposerUsedRow{g.value}, 1)
-			s.rule58Changes0(&proposerUsedRow{g.value}, 1)
+			s.rule2Changes0(&proposerUsedRow{g.value, g.hash}, 1)
+			s.rule58Changes0(&proposerUsedRow{g.value, g.hash}, 1)
 		}
 		g.told, g.last = g.count > 0, g.value
 		if g.count == 0 {
@@ -2457,7 +2457,7 @@ func (t *proposerRule6) add(a0 uint64, sign int32) {
 		}
 		return
 	}
-	n := t.group()
+	n := t.group(rt.Hash(0).Sum())
 	g := &t.groups[n]
 	if has {
 		g.count++
@@ -2494,9 +2494,8 @@ func (t *proposerRule6) add(a0 uint64, sign int32) {
 	}
 }
 
-// group is the group of these values.
-func (t *proposerRule6) group() int32 {
-	h := rt.Hash(0).Sum()
+// group is the group of these values, whose hash is known.
+func (t *proposerRule6) group(h uint32) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -2630,7 +2629,7 @@ func (t *proposerRule13) add(a0 string, a1 uint64, a2 uint64, sign int32) {
 		}
 		return
 	}
-	n := t.group(a0, a1)
+	n := t.group(rt.Hash(0).Text(a0).U64(a1).Sum(), a0, a1)
 	g := &t.groups[n]
 	if has {
 		g.count++
@@ -2663,9 +2662,8 @@ func (t *proposerRule13) add(a0 string, a1 uint64, a2 uint64, sign int32) {
 	}
 }
 
-// group is the group of these values.
-func (t *proposerRule13) group(a0 string, a1 uint64) int32 {
-	h := rt.Hash(0).Text(a0).U64(a1).Sum()
+// group is the group of these values, whose hash is known.
+func (t *proposerRule13) group(h uint32, a0 string, a1 uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -2734,8 +2732,8 @@ func newProposerRule16() proposerRule16 {
 }
 
 // add has a row come, or go.
-func (t *proposerRule16) add(a0 uint64, a1 string, sign int32) {
-	n := t.group(a0)
+func (t *proposerRule16) add(h uint32, a0 uint64, a1 string, sign int32) {
+	n := t.group(h, a0)
 	g := &t.groups[n]
 	g.count += sign
 	g.value += uint64(sign)
@@ -2745,9 +2743,8 @@ func (t *proposerRule16) add(a0 uint64, a1 string, sign int32) {
 	}
 }
 
-// group is the group of these values.
-func (t *proposerRule16) group(a0 uint64) int32 {
-	h := rt.Hash(0).U64(a0).Sum()
+// group is the group of these values, whose hash is known.
+func (t *proposerRule16) group(h uint32, a0 uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -2867,7 +2864,7 @@ func (t *proposerRule19) add(a0 uint64, a1 uint64, sign int32) {
 		}
 		return
 	}
-	n := t.group(a0)
+	n := t.group(rt.Hash(0).U64(a0).Sum(), a0)
 	g := &t.groups[n]
 	if has {
 		g.count++
@@ -2904,9 +2901,8 @@ func (t *proposerRule19) add(a0 uint64, a1 uint64, sign int32) {
 	}
 }
 
-// group is the group of these values.
-func (t *proposerRule19) group(a0 uint64) int32 {
-	h := rt.Hash(0).U64(a0).Sum()
+// group is the group of these values, whose hash is known.
+func (t *proposerRule19) group(h uint32, a0 uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -3037,7 +3033,7 @@ func (t *proposerRule21) add(a0 uint64, sign int32) {
 		}
 		return
 	}
-	n := t.group()
+	n := t.group(rt.Hash(0).Sum())
 	g := &t.groups[n]
 	if has {
 		g.count++
@@ -3074,9 +3070,8 @@ func (t *proposerRule21) add(a0 uint64, sign int32) {
 	}
 }
 
-// group is the group of these values.
-func (t *proposerRule21) group() int32 {
-	h := rt.Hash(0).Sum()
+// group is the group of these values, whose hash is known.
+func (t *proposerRule21) group(h uint32) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -3121,10 +3116,10 @@ func (s *proposer) rule21Heads() {
 			t.again(g)
 		}
 		if g.told && (g.count == 0 || g.last != g.value) {
-			s.rule22Changes0(&proposerLastRow{g.last}, -1)
+			s.rule22Changes0(&proposerLastRow{g.last, g.hash}, -1)
 		}
 		if g.count > 0 && (!g.told || g.last != g.value) {
-			s.rule22Changes0(&proposerLastRow{g.value}, 1)
+			s.rule22Changes0(&proposerLastRow{g.value, g.hash}, 1)
 		}
 		g.told, g.last = g.count > 0, g.value
 		if g.count == 0 {
@@ -3210,7 +3205,7 @@ func (t *proposerRule29) add(a0 string, a1 string, sign int32) {
 		}
 		return
 	}
-	n := t.group()
+	n := t.group(rt.Hash(0).Sum())
 	g := &t.groups[n]
 	if has {
 		g.count++
@@ -3241,9 +3236,8 @@ func (t *proposerRule29) add(a0 string, a1 string, sign int32) {
 	}
 }
 
-// group is the group of these values.
-func (t *proposerRule29) group() int32 {
-	h := rt.Hash(0).Sum()
+// group is the group of these values, whose hash is known.
+func (t *proposerRule29) group(h uint32) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -3380,7 +3374,7 @@ func (t *proposerRule30) add(a0 uint64, sign int32) {
 		}
 		return
 	}
-	n := t.group()
+	n := t.group(rt.Hash(0).Sum())
 	g := &t.groups[n]
 	if has {
 		g.count++
@@ -3417,9 +3411,8 @@ func (t *proposerRule30) add(a0 uint64, sign int32) {
 	}
 }
 
-// group is the group of these values.
-func (t *proposerRule30) group() int32 {
-	h := rt.Hash(0).Sum()
+// group is the group of these values, whose hash is known.
+func (t *proposerRule30) group(h uint32) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -3464,12 +3457,12 @@ func (s *proposer) rule30Heads() {
 			t.again(g)
 		}
 		if g.told && (g.count == 0 || g.last != g.value) {
-			s.rule31Changes0(&proposerEndRow{g.last}, -1)
-			s.rule32Changes0(&proposerEndRow{g.last}, -1)
+			s.rule31Changes0(&proposerEndRow{g.last, g.hash}, -1)
+			s.rule32Changes0(&proposerEndRow{g.last, g.hash}, -1)
 		}
 		if g.count > 0 && (!g.told || g.last != g.value) {
-			s.rule31Changes0(&proposerEndRow{g.value}, 1)
-			s.rule32Changes0(&proposerEndRow{g.value}, 1)
+			s.rule31Changes0(&proposerEndRow{g.value, g.hash}, 1)
+			s.rule32Changes0(&proposerEndRow{g.value, g.hash}, 1)
 		}
 		g.told, g.last = g.count > 0, g.value
 		if g.count == 0 {
@@ -3505,8 +3498,8 @@ func newProposerRule38() proposerRule38 {
 }
 
 // add has a row come, or go.
-func (t *proposerRule38) add(a0 uint64, a1 uint64, a2 string, a3 string, sign int32) {
-	n := t.group(a0, a1, a2)
+func (t *proposerRule38) add(h uint32, a0 uint64, a1 uint64, a2 string, a3 string, sign int32) {
+	n := t.group(h, a0, a1, a2)
 	g := &t.groups[n]
 	g.count += sign
 	g.value += uint64(sign)
@@ -3516,9 +3509,8 @@ func (t *proposerRule38) add(a0 uint64, a1 uint64, a2 string, a3 string, sign in
 	}
 }
 
-// group is the group of these values.
-func (t *proposerRule38) group(a0 uint64, a1 uint64, a2 string) int32 {
-	h := rt.Hash(0).U64(a0).U64(a1).Text(a2).Sum()
+// group is the group of these values, whose hash is known.
+func (t *proposerRule38) group(h uint32, a0 uint64, a1 uint64, a2 string) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -3585,7 +3577,11 @@ func newProposerHeard() proposerHeard {
 
 // find is the row of a fact, or -1.
 func (t *proposerHeard) find(b uint64) int32 {
-	h := rt.Hash(0).U64(b).Sum()
+	return t.at(rt.Hash(0).U64(b).Sum(), b)
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerHeard) at(h uint32, b uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -3601,7 +3597,11 @@ func (t *proposerHeard) find(b uint64) int32 {
 
 // row is the row of a fact, which is added if it is not there.
 func (t *proposerHeard) row(b uint64) int32 {
-	h := rt.Hash(0).U64(b).Sum()
+	return t.rowAt(rt.Hash(0).U64(b).Sum(), b)
+}
+
+// rowAt is row of a fact whose hash is known.
+func (t *proposerHeard) rowAt(h uint32, b uint64) int32 {
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -3649,7 +3649,11 @@ func newProposerElection() proposerElection {
 
 // find is the row of a fact, or -1.
 func (t *proposerElection) find() int32 {
-	h := rt.Hash(0).Sum()
+	return t.at(rt.Hash(0).Sum())
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerElection) at(h uint32) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -3663,7 +3667,11 @@ func (t *proposerElection) find() int32 {
 
 // row is the row of a fact, which is added if it is not there.
 func (t *proposerElection) row() int32 {
-	h := rt.Hash(0).Sum()
+	return t.rowAt(rt.Hash(0).Sum())
+}
+
+// rowAt is row of a fact whose hash is known.
+func (t *proposerElection) rowAt(h uint32) int32 {
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -3763,7 +3771,11 @@ func newProposerLed() proposerLed {
 
 // find is the row of a fact, or -1.
 func (t *proposerLed) find(b uint64) int32 {
-	h := rt.Hash(0).U64(b).Sum()
+	return t.at(rt.Hash(0).U64(b).Sum(), b)
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerLed) at(h uint32, b uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -3779,7 +3791,11 @@ func (t *proposerLed) find(b uint64) int32 {
 
 // row is the row of a fact, which is added if it is not there.
 func (t *proposerLed) row(b uint64) int32 {
-	h := rt.Hash(0).U64(b).Sum()
+	return t.rowAt(rt.Hash(0).U64(b).Sum(), b)
+}
+
+// rowAt is row of a fact whose hash is known.
+func (t *proposerLed) rowAt(h uint32, b uint64) int32 {
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -3829,7 +3845,11 @@ func newProposerBoss() proposerBoss {
 
 // find is the row of a fact, or -1.
 func (t *proposerBoss) find(p string) int32 {
-	h := rt.Hash(0).Text(p).Sum()
+	return t.at(rt.Hash(0).Text(p).Sum(), p)
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerBoss) at(h uint32, p string) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -3845,7 +3865,11 @@ func (t *proposerBoss) find(p string) int32 {
 
 // row is the row of a fact, which is added if it is not there.
 func (t *proposerBoss) row(p string) int32 {
-	h := rt.Hash(0).Text(p).Sum()
+	return t.rowAt(rt.Hash(0).Text(p).Sum(), p)
+}
+
+// rowAt is row of a fact whose hash is known.
+func (t *proposerBoss) rowAt(h uint32, p string) int32 {
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -3892,7 +3916,11 @@ func newProposerProposers() proposerProposers {
 
 // find is the row of a fact, or -1.
 func (t *proposerProposers) find(n uint64) int32 {
-	h := rt.Hash(0).U64(n).Sum()
+	return t.at(rt.Hash(0).U64(n).Sum(), n)
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerProposers) at(h uint32, n uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -3948,7 +3976,11 @@ func newProposerRank() proposerRank {
 
 // find is the row of a fact, or -1.
 func (t *proposerRank) find(p string, i_ uint64) int32 {
-	h := rt.Hash(0).Text(p).U64(i_).Sum()
+	return t.at(rt.Hash(0).Text(p).U64(i_).Sum(), p, i_)
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerRank) at(h uint32, p string, i_ uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -4032,7 +4064,11 @@ func newProposerStarting() proposerStarting {
 
 // find is the row of a fact, or -1.
 func (t *proposerStarting) find(c0 uint64) int32 {
-	h := rt.Hash(0).U64(c0).Sum()
+	return t.at(rt.Hash(0).U64(c0).Sum(), c0)
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerStarting) at(h uint32, c0 uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -4048,7 +4084,11 @@ func (t *proposerStarting) find(c0 uint64) int32 {
 
 // row is the row of a fact, which is added if it is not there.
 func (t *proposerStarting) row(c0 uint64) int32 {
-	h := rt.Hash(0).U64(c0).Sum()
+	return t.rowAt(rt.Hash(0).U64(c0).Sum(), c0)
+}
+
+// rowAt is row of a fact whose hash is known.
+func (t *proposerStarting) rowAt(h uint32, c0 uint64) int32 {
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -4097,7 +4137,11 @@ func newProposerMine() proposerMine {
 
 // find is the row of a fact, or -1.
 func (t *proposerMine) find(b uint64) int32 {
-	h := rt.Hash(0).U64(b).Sum()
+	return t.at(rt.Hash(0).U64(b).Sum(), b)
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerMine) at(h uint32, b uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -4113,7 +4157,11 @@ func (t *proposerMine) find(b uint64) int32 {
 
 // row is the row of a fact, which is added if it is not there.
 func (t *proposerMine) row(b uint64) int32 {
-	h := rt.Hash(0).U64(b).Sum()
+	return t.rowAt(rt.Hash(0).U64(b).Sum(), b)
+}
+
+// rowAt is row of a fact whose hash is known.
+func (t *proposerMine) rowAt(h uint32, b uint64) int32 {
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -4161,7 +4209,11 @@ func newProposerAsking() proposerAsking {
 
 // find is the row of a fact, or -1.
 func (t *proposerAsking) find(c0 uint64) int32 {
-	h := rt.Hash(0).U64(c0).Sum()
+	return t.at(rt.Hash(0).U64(c0).Sum(), c0)
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerAsking) at(h uint32, c0 uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -4233,7 +4285,11 @@ func newProposerAsk() proposerAsk {
 
 // find is the row of a fact, or -1.
 func (t *proposerAsk) find(c0 uint64) int32 {
-	h := rt.Hash(0).U64(c0).Sum()
+	return t.at(rt.Hash(0).U64(c0).Sum(), c0)
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerAsk) at(h uint32, c0 uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -4319,7 +4375,11 @@ func newProposerAcceptor() proposerAcceptor {
 
 // find is the row of a fact, or -1.
 func (t *proposerAcceptor) find(a string) int32 {
-	h := rt.Hash(0).Text(a).Sum()
+	return t.at(rt.Hash(0).Text(a).Sum(), a)
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerAcceptor) at(h uint32, a string) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -4407,7 +4467,11 @@ func newProposerPromises() proposerPromises {
 
 // find is the row of a fact, or -1.
 func (t *proposerPromises) find(a string, b uint64, n uint64) int32 {
-	h := rt.Hash(0).Text(a).U64(b).U64(n).Sum()
+	return t.at(rt.Hash(0).Text(a).U64(b).U64(n).Sum(), a, b, n)
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerPromises) at(h uint32, a string, b uint64, n uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -4553,7 +4617,11 @@ func newProposerEntries() proposerEntries {
 
 // find is the row of a fact, or -1.
 func (t *proposerEntries) find(a string, b uint64, slot uint64, c uint64, v string) int32 {
-	h := rt.Hash(0).U64(b).Text(a).U64(slot).U64(c).Text(v).Sum()
+	return t.at(rt.Hash(0).U64(b).Text(a).U64(slot).U64(c).Text(v).Sum(), a, b, slot, c, v)
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerEntries) at(h uint32, a string, b uint64, slot uint64, c uint64, v string) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -4703,7 +4771,11 @@ func newProposerGot() proposerGot {
 
 // find is the row of a fact, or -1.
 func (t *proposerGot) find(c0 string, c1 uint64, c2 uint64) int32 {
-	h := rt.Hash(0).Text(c0).U64(c1).U64(c2).Sum()
+	return t.at(rt.Hash(0).Text(c0).U64(c1).U64(c2).Sum(), c0, c1, c2)
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerGot) at(h uint32, c0 string, c1 uint64, c2 uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -4810,7 +4882,11 @@ func newProposerComplete() proposerComplete {
 
 // find is the row of a fact, or -1.
 func (t *proposerComplete) find(c0 string, c1 uint64) int32 {
-	h := rt.Hash(0).Text(c0).U64(c1).Sum()
+	return t.at(rt.Hash(0).Text(c0).U64(c1).Sum(), c0, c1)
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerComplete) at(h uint32, c0 string, c1 uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -4826,7 +4902,11 @@ func (t *proposerComplete) find(c0 string, c1 uint64) int32 {
 
 // row is the row of a fact, which is added if it is not there.
 func (t *proposerComplete) row(c0 string, c1 uint64) int32 {
-	h := rt.Hash(0).Text(c0).U64(c1).Sum()
+	return t.rowAt(rt.Hash(0).Text(c0).U64(c1).Sum(), c0, c1)
+}
+
+// rowAt is row of a fact whose hash is known.
+func (t *proposerComplete) rowAt(h uint32, c0 string, c1 uint64) int32 {
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -4879,7 +4959,11 @@ func newProposerSupport() proposerSupport {
 
 // find is the row of a fact, or -1.
 func (t *proposerSupport) find(c0 uint64, c1 uint64) int32 {
-	h := rt.Hash(0).U64(c0).U64(c1).Sum()
+	return t.at(rt.Hash(0).U64(c0).U64(c1).Sum(), c0, c1)
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerSupport) at(h uint32, c0 uint64, c1 uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -4982,7 +5066,11 @@ func newProposerQuorum() proposerQuorum {
 
 // find is the row of a fact, or -1.
 func (t *proposerQuorum) find(k uint64) int32 {
-	h := rt.Hash(0).U64(k).Sum()
+	return t.at(rt.Hash(0).U64(k).Sum(), k)
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerQuorum) at(h uint32, k uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -5036,7 +5124,11 @@ func newProposerElected() proposerElected {
 
 // find is the row of a fact, or -1.
 func (t *proposerElected) find(c0 uint64) int32 {
-	h := rt.Hash(0).U64(c0).Sum()
+	return t.at(rt.Hash(0).U64(c0).Sum(), c0)
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerElected) at(h uint32, c0 uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -5052,7 +5144,11 @@ func (t *proposerElected) find(c0 uint64) int32 {
 
 // row is the row of a fact, which is added if it is not there.
 func (t *proposerElected) row(c0 uint64) int32 {
-	h := rt.Hash(0).U64(c0).Sum()
+	return t.rowAt(rt.Hash(0).U64(c0).Sum(), c0)
+}
+
+// rowAt is row of a fact whose hash is known.
+func (t *proposerElected) rowAt(h uint32, c0 uint64) int32 {
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -5102,7 +5198,11 @@ func newProposerTop() proposerTop {
 
 // find is the row of a fact, or -1.
 func (t *proposerTop) find(c0 uint64, c1 uint64) int32 {
-	h := rt.Hash(0).U64(c0).U64(c1).Sum()
+	return t.at(rt.Hash(0).U64(c0).U64(c1).Sum(), c0, c1)
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerTop) at(h uint32, c0 uint64, c1 uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -5118,7 +5218,11 @@ func (t *proposerTop) find(c0 uint64, c1 uint64) int32 {
 
 // row is the row of a fact, which is added if it is not there.
 func (t *proposerTop) row(c0 uint64, c1 uint64) int32 {
-	h := rt.Hash(0).U64(c0).U64(c1).Sum()
+	return t.rowAt(rt.Hash(0).U64(c0).U64(c1).Sum(), c0, c1)
+}
+
+// rowAt is row of a fact whose hash is known.
+func (t *proposerTop) rowAt(h uint32, c0 uint64, c1 uint64) int32 {
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -5170,7 +5274,11 @@ func newProposerAdopted() proposerAdopted {
 
 // find is the row of a fact, or -1.
 func (t *proposerAdopted) find(c0 uint64, c1 uint64, c2 string) int32 {
-	h := rt.Hash(0).U64(c0).U64(c1).Text(c2).Sum()
+	return t.at(rt.Hash(0).U64(c0).U64(c1).Text(c2).Sum(), c0, c1, c2)
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerAdopted) at(h uint32, c0 uint64, c1 uint64, c2 string) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -5186,7 +5294,11 @@ func (t *proposerAdopted) find(c0 uint64, c1 uint64, c2 string) int32 {
 
 // row is the row of a fact, which is added if it is not there.
 func (t *proposerAdopted) row(c0 uint64, c1 uint64, c2 string) int32 {
-	h := rt.Hash(0).U64(c0).U64(c1).Text(c2).Sum()
+	return t.rowAt(rt.Hash(0).U64(c0).U64(c1).Text(c2).Sum(), c0, c1, c2)
+}
+
+// rowAt is row of a fact whose hash is known.
+func (t *proposerAdopted) rowAt(h uint32, c0 uint64, c1 uint64, c2 string) int32 {
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -5235,7 +5347,11 @@ func newProposerRange() proposerRange {
 
 // find is the row of a fact, or -1.
 func (t *proposerRange) find(c0 uint64) int32 {
-	h := rt.Hash(0).U64(c0).Sum()
+	return t.at(rt.Hash(0).U64(c0).Sum(), c0)
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerRange) at(h uint32, c0 uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -5251,7 +5367,11 @@ func (t *proposerRange) find(c0 uint64) int32 {
 
 // row is the row of a fact, which is added if it is not there.
 func (t *proposerRange) row(c0 uint64) int32 {
-	h := rt.Hash(0).U64(c0).Sum()
+	return t.rowAt(rt.Hash(0).U64(c0).Sum(), c0)
+}
+
+// rowAt is row of a fact whose hash is known.
+func (t *proposerRange) rowAt(h uint32, c0 uint64) int32 {
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -5303,7 +5423,11 @@ func newProposerProposing() proposerProposing {
 
 // find is the row of a fact, or -1.
 func (t *proposerProposing) find(c0 uint64, c1 uint64, c2 string) int32 {
-	h := rt.Hash(0).U64(c0).U64(c1).Text(c2).Sum()
+	return t.at(rt.Hash(0).U64(c0).U64(c1).Text(c2).Sum(), c0, c1, c2)
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerProposing) at(h uint32, c0 uint64, c1 uint64, c2 string) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -5319,7 +5443,11 @@ func (t *proposerProposing) find(c0 uint64, c1 uint64, c2 string) int32 {
 
 // row is the row of a fact, which is added if it is not there.
 func (t *proposerProposing) row(c0 uint64, c1 uint64, c2 string) int32 {
-	h := rt.Hash(0).U64(c0).U64(c1).Text(c2).Sum()
+	return t.rowAt(rt.Hash(0).U64(c0).U64(c1).Text(c2).Sum(), c0, c1, c2)
+}
+
+// rowAt is row of a fact whose hash is known.
+func (t *proposerProposing) rowAt(h uint32, c0 uint64, c1 uint64, c2 string) int32 {
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -5403,7 +5531,11 @@ func newProposerDone() proposerDone {
 
 // find is the row of a fact, or -1.
 func (t *proposerDone) find(slot uint64, v string) int32 {
-	h := rt.Hash(0).Text(v).U64(slot).Sum()
+	return t.at(rt.Hash(0).Text(v).U64(slot).Sum(), slot, v)
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerDone) at(h uint32, slot uint64, v string) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -5552,7 +5684,11 @@ func newProposerQueue() proposerQueue {
 
 // find is the row of a fact, or -1.
 func (t *proposerQueue) find(client string, v string) int32 {
-	h := rt.Hash(0).Text(v).Text(client).Sum()
+	return t.at(rt.Hash(0).Text(v).Text(client).Sum(), client, v)
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerQueue) at(h uint32, client string, v string) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -5663,7 +5799,11 @@ func newProposerProposal() proposerProposal {
 
 // find is the row of a fact, or -1.
 func (t *proposerProposal) find(b uint64, slot uint64, v string) int32 {
-	h := rt.Hash(0).U64(b).U64(slot).Text(v).Sum()
+	return t.at(rt.Hash(0).U64(b).U64(slot).Text(v).Sum(), b, slot, v)
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerProposal) at(h uint32, b uint64, slot uint64, v string) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -5769,7 +5909,11 @@ func newProposerWaiting() proposerWaiting {
 
 // find is the row of a fact, or -1.
 func (t *proposerWaiting) find(c0 string) int32 {
-	h := rt.Hash(0).Text(c0).Sum()
+	return t.at(rt.Hash(0).Text(c0).Sum(), c0)
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerWaiting) at(h uint32, c0 string) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -5785,7 +5929,11 @@ func (t *proposerWaiting) find(c0 string) int32 {
 
 // row is the row of a fact, which is added if it is not there.
 func (t *proposerWaiting) row(c0 string) int32 {
-	h := rt.Hash(0).Text(c0).Sum()
+	return t.rowAt(rt.Hash(0).Text(c0).Sum(), c0)
+}
+
+// rowAt is row of a fact whose hash is known.
+func (t *proposerWaiting) rowAt(h uint32, c0 string) int32 {
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -5836,7 +5984,11 @@ func newProposerPlace() proposerPlace {
 
 // find is the row of a fact, or -1.
 func (t *proposerPlace) find(c0 string, c1 uint64) int32 {
-	h := rt.Hash(0).Text(c0).U64(c1).Sum()
+	return t.at(rt.Hash(0).Text(c0).U64(c1).Sum(), c0, c1)
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerPlace) at(h uint32, c0 string, c1 uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -5852,7 +6004,11 @@ func (t *proposerPlace) find(c0 string, c1 uint64) int32 {
 
 // row is the row of a fact, which is added if it is not there.
 func (t *proposerPlace) row(c0 string, c1 uint64) int32 {
-	h := rt.Hash(0).Text(c0).U64(c1).Sum()
+	return t.rowAt(rt.Hash(0).Text(c0).U64(c1).Sum(), c0, c1)
+}
+
+// rowAt is row of a fact whose hash is known.
+func (t *proposerPlace) rowAt(h uint32, c0 string, c1 uint64) int32 {
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -5901,7 +6057,11 @@ func newProposerBase() proposerBase {
 
 // find is the row of a fact, or -1.
 func (t *proposerBase) find(c0 uint64) int32 {
-	h := rt.Hash(0).U64(c0).Sum()
+	return t.at(rt.Hash(0).U64(c0).Sum(), c0)
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerBase) at(h uint32, c0 uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -5917,7 +6077,11 @@ func (t *proposerBase) find(c0 uint64) int32 {
 
 // row is the row of a fact, which is added if it is not there.
 func (t *proposerBase) row(c0 uint64) int32 {
-	h := rt.Hash(0).U64(c0).Sum()
+	return t.rowAt(rt.Hash(0).U64(c0).Sum(), c0)
+}
+
+// rowAt is row of a fact whose hash is known.
+func (t *proposerBase) rowAt(h uint32, c0 uint64) int32 {
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -6002,7 +6166,11 @@ func newProposerVotes() proposerVotes {
 
 // find is the row of a fact, or -1.
 func (t *proposerVotes) find(a string, b uint64, slot uint64, v string) int32 {
-	h := rt.Hash(0).U64(slot).Text(a).U64(b).Text(v).Sum()
+	return t.at(rt.Hash(0).U64(slot).Text(a).U64(b).Text(v).Sum(), a, b, slot, v)
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerVotes) at(h uint32, a string, b uint64, slot uint64, v string) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -6114,7 +6282,11 @@ func newProposerCount() proposerCount {
 
 // find is the row of a fact, or -1.
 func (t *proposerCount) find(c0 uint64, c1 uint64, c2 string, c3 uint64) int32 {
-	h := rt.Hash(0).U64(c1).U64(c0).Text(c2).U64(c3).Sum()
+	return t.at(rt.Hash(0).U64(c1).U64(c0).Text(c2).U64(c3).Sum(), c0, c1, c2, c3)
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerCount) at(h uint32, c0 uint64, c1 uint64, c2 string, c3 uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -6224,7 +6396,11 @@ func newProposerChoosing() proposerChoosing {
 
 // find is the row of a fact, or -1.
 func (t *proposerChoosing) find(c0 uint64, c1 string) int32 {
-	h := rt.Hash(0).Text(c1).U64(c0).Sum()
+	return t.at(rt.Hash(0).Text(c1).U64(c0).Sum(), c0, c1)
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerChoosing) at(h uint32, c0 uint64, c1 string) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -6327,7 +6503,11 @@ func newProposerProposer() proposerProposer {
 
 // find is the row of a fact, or -1.
 func (t *proposerProposer) find(p string) int32 {
-	h := rt.Hash(0).Text(p).Sum()
+	return t.at(rt.Hash(0).Text(p).Sum(), p)
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerProposer) at(h uint32, p string) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -6381,7 +6561,11 @@ func newProposerMine_deleted() proposerMine_deleted {
 
 // find is the row of a fact, or -1.
 func (t *proposerMine_deleted) find(b uint64) int32 {
-	h := rt.Hash(0).U64(b).Sum()
+	return t.at(rt.Hash(0).U64(b).Sum(), b)
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerMine_deleted) at(h uint32, b uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -6397,7 +6581,11 @@ func (t *proposerMine_deleted) find(b uint64) int32 {
 
 // row is the row of a fact, which is added if it is not there.
 func (t *proposerMine_deleted) row(b uint64) int32 {
-	h := rt.Hash(0).U64(b).Sum()
+	return t.rowAt(rt.Hash(0).U64(b).Sum(), b)
+}
+
+// rowAt is row of a fact whose hash is known.
+func (t *proposerMine_deleted) rowAt(h uint32, b uint64) int32 {
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -6446,7 +6634,11 @@ func newProposerLed_deleted() proposerLed_deleted {
 
 // find is the row of a fact, or -1.
 func (t *proposerLed_deleted) find(b uint64) int32 {
-	h := rt.Hash(0).U64(b).Sum()
+	return t.at(rt.Hash(0).U64(b).Sum(), b)
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerLed_deleted) at(h uint32, b uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -6462,7 +6654,11 @@ func (t *proposerLed_deleted) find(b uint64) int32 {
 
 // row is the row of a fact, which is added if it is not there.
 func (t *proposerLed_deleted) row(b uint64) int32 {
-	h := rt.Hash(0).U64(b).Sum()
+	return t.rowAt(rt.Hash(0).U64(b).Sum(), b)
+}
+
+// rowAt is row of a fact whose hash is known.
+func (t *proposerLed_deleted) rowAt(h uint32, b uint64) int32 {
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -6510,7 +6706,11 @@ func newProposerLed_any() proposerLed_any {
 
 // find is the row of a fact, or -1.
 func (t *proposerLed_any) find() int32 {
-	h := rt.Hash(0).Sum()
+	return t.at(rt.Hash(0).Sum())
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerLed_any) at(h uint32) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -6524,7 +6724,11 @@ func (t *proposerLed_any) find() int32 {
 
 // row is the row of a fact, which is added if it is not there.
 func (t *proposerLed_any) row() int32 {
-	h := rt.Hash(0).Sum()
+	return t.rowAt(rt.Hash(0).Sum())
+}
+
+// rowAt is row of a fact whose hash is known.
+func (t *proposerLed_any) rowAt(h uint32) int32 {
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -6571,7 +6775,11 @@ func newProposerAdopted_any_1() proposerAdopted_any_1 {
 
 // find is the row of a fact, or -1.
 func (t *proposerAdopted_any_1) find(c1 uint64) int32 {
-	h := rt.Hash(0).U64(c1).Sum()
+	return t.at(rt.Hash(0).U64(c1).Sum(), c1)
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerAdopted_any_1) at(h uint32, c1 uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -6587,7 +6795,11 @@ func (t *proposerAdopted_any_1) find(c1 uint64) int32 {
 
 // row is the row of a fact, which is added if it is not there.
 func (t *proposerAdopted_any_1) row(c1 uint64) int32 {
-	h := rt.Hash(0).U64(c1).Sum()
+	return t.rowAt(rt.Hash(0).U64(c1).Sum(), c1)
+}
+
+// rowAt is row of a fact whose hash is known.
+func (t *proposerAdopted_any_1) rowAt(h uint32, c1 uint64) int32 {
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -6638,7 +6850,11 @@ func newProposerProposal_any_0_2() proposerProposal_any_0_2 {
 
 // find is the row of a fact, or -1.
 func (t *proposerProposal_any_0_2) find(b uint64, v string) int32 {
-	h := rt.Hash(0).U64(b).Text(v).Sum()
+	return t.at(rt.Hash(0).U64(b).Text(v).Sum(), b, v)
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerProposal_any_0_2) at(h uint32, b uint64, v string) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -6654,7 +6870,11 @@ func (t *proposerProposal_any_0_2) find(b uint64, v string) int32 {
 
 // row is the row of a fact, which is added if it is not there.
 func (t *proposerProposal_any_0_2) row(b uint64, v string) int32 {
-	h := rt.Hash(0).U64(b).Text(v).Sum()
+	return t.rowAt(rt.Hash(0).U64(b).Text(v).Sum(), b, v)
+}
+
+// rowAt is row of a fact whose hash is known.
+func (t *proposerProposal_any_0_2) rowAt(h uint32, b uint64, v string) int32 {
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -6704,7 +6924,11 @@ func newProposerDone_any_1() proposerDone_any_1 {
 
 // find is the row of a fact, or -1.
 func (t *proposerDone_any_1) find(v string) int32 {
-	h := rt.Hash(0).Text(v).Sum()
+	return t.at(rt.Hash(0).Text(v).Sum(), v)
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerDone_any_1) at(h uint32, v string) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -6720,7 +6944,11 @@ func (t *proposerDone_any_1) find(v string) int32 {
 
 // row is the row of a fact, which is added if it is not there.
 func (t *proposerDone_any_1) row(v string) int32 {
-	h := rt.Hash(0).Text(v).Sum()
+	return t.rowAt(rt.Hash(0).Text(v).Sum(), v)
+}
+
+// rowAt is row of a fact whose hash is known.
+func (t *proposerDone_any_1) rowAt(h uint32, v string) int32 {
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -6768,7 +6996,11 @@ func newProposerEnd_any() proposerEnd_any {
 
 // find is the row of a fact, or -1.
 func (t *proposerEnd_any) find() int32 {
-	h := rt.Hash(0).Sum()
+	return t.at(rt.Hash(0).Sum())
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerEnd_any) at(h uint32) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -6782,7 +7014,11 @@ func (t *proposerEnd_any) find() int32 {
 
 // row is the row of a fact, which is added if it is not there.
 func (t *proposerEnd_any) row() int32 {
-	h := rt.Hash(0).Sum()
+	return t.rowAt(rt.Hash(0).Sum())
+}
+
+// rowAt is row of a fact whose hash is known.
+func (t *proposerEnd_any) rowAt(h uint32) int32 {
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -6829,7 +7065,11 @@ func newProposerDone_any_0() proposerDone_any_0 {
 
 // find is the row of a fact, or -1.
 func (t *proposerDone_any_0) find(slot uint64) int32 {
-	h := rt.Hash(0).U64(slot).Sum()
+	return t.at(rt.Hash(0).U64(slot).Sum(), slot)
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerDone_any_0) at(h uint32, slot uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -6845,7 +7085,11 @@ func (t *proposerDone_any_0) find(slot uint64) int32 {
 
 // row is the row of a fact, which is added if it is not there.
 func (t *proposerDone_any_0) row(slot uint64) int32 {
-	h := rt.Hash(0).U64(slot).Sum()
+	return t.rowAt(rt.Hash(0).U64(slot).Sum(), slot)
+}
+
+// rowAt is row of a fact whose hash is known.
+func (t *proposerDone_any_0) rowAt(h uint32, slot uint64) int32 {
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -6897,7 +7141,11 @@ func newProposerSent_reply() proposerSent_reply {
 
 // find is the row of a fact, or -1.
 func (t *proposerSent_reply) find(to string, slot uint64, v string) int32 {
-	h := rt.Hash(0).Text(to).U64(slot).Text(v).Sum()
+	return t.at(rt.Hash(0).Text(to).U64(slot).Text(v).Sum(), to, slot, v)
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerSent_reply) at(h uint32, to string, slot uint64, v string) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -6913,7 +7161,11 @@ func (t *proposerSent_reply) find(to string, slot uint64, v string) int32 {
 
 // row is the row of a fact, which is added if it is not there.
 func (t *proposerSent_reply) row(to string, slot uint64, v string) int32 {
-	h := rt.Hash(0).Text(to).U64(slot).Text(v).Sum()
+	return t.rowAt(rt.Hash(0).Text(to).U64(slot).Text(v).Sum(), to, slot, v)
+}
+
+// rowAt is row of a fact whose hash is known.
+func (t *proposerSent_reply) rowAt(h uint32, to string, slot uint64, v string) int32 {
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -6962,7 +7214,11 @@ func newProposerUsed_unmerged() proposerUsed_unmerged {
 
 // find is the row of a fact, or -1.
 func (t *proposerUsed_unmerged) find(b uint64) int32 {
-	h := rt.Hash(0).U64(b).Sum()
+	return t.at(rt.Hash(0).U64(b).Sum(), b)
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerUsed_unmerged) at(h uint32, b uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -6978,7 +7234,11 @@ func (t *proposerUsed_unmerged) find(b uint64) int32 {
 
 // row is the row of a fact, which is added if it is not there.
 func (t *proposerUsed_unmerged) row(b uint64) int32 {
-	h := rt.Hash(0).U64(b).Sum()
+	return t.rowAt(rt.Hash(0).U64(b).Sum(), b)
+}
+
+// rowAt is row of a fact whose hash is known.
+func (t *proposerUsed_unmerged) rowAt(h uint32, b uint64) int32 {
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -7027,7 +7287,11 @@ func newProposerHeard_unmerged() proposerHeard_unmerged {
 
 // find is the row of a fact, or -1.
 func (t *proposerHeard_unmerged) find(b uint64) int32 {
-	h := rt.Hash(0).U64(b).Sum()
+	return t.at(rt.Hash(0).U64(b).Sum(), b)
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerHeard_unmerged) at(h uint32, b uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -7043,7 +7307,11 @@ func (t *proposerHeard_unmerged) find(b uint64) int32 {
 
 // row is the row of a fact, which is added if it is not there.
 func (t *proposerHeard_unmerged) row(b uint64) int32 {
-	h := rt.Hash(0).U64(b).Sum()
+	return t.rowAt(rt.Hash(0).U64(b).Sum(), b)
+}
+
+// rowAt is row of a fact whose hash is known.
+func (t *proposerHeard_unmerged) rowAt(h uint32, b uint64) int32 {
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -7074,15 +7342,18 @@ func (t *proposerHeard_unmerged) remove(i int32) {
 
 // proposerUsedRow is a fact of used(b), which are not kept: what the aggregate finds is passed on.
 type proposerUsedRow struct {
-	b uint64
+	b    uint64
+	hash uint32 // of its group
 }
 
 // proposerLastRow is a fact of last(c0), which are not kept: what the aggregate finds is passed on.
 type proposerLastRow struct {
-	c0 uint64
+	c0   uint64
+	hash uint32 // of its group
 }
 
 // proposerEndRow is a fact of end(c0), which are not kept: what the aggregate finds is passed on.
 type proposerEndRow struct {
-	c0 uint64
+	c0   uint64
+	hash uint32 // of its group
 }

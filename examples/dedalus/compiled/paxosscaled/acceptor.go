@@ -831,7 +831,7 @@ func (s *acceptor) rule16Changes0() {
 		if i1 := s.acceptor_frozen.find(); i1 >= 0 && s.acceptor_frozen.Was(i1) {
 			continue
 		}
-		s.accept_acceptor.Derive(s.accept_acceptor.row(r0.x0, r0.x1, r0.x2, r0.x3), sign)
+		s.accept_acceptor.Derive(s.accept_acceptor.rowAt(r0.hashes[0], r0.x0, r0.x1, r0.x2, r0.x3), sign)
 	}
 }
 
@@ -845,7 +845,7 @@ func (s *acceptor) rule16Changes1() {
 				continue
 			}
 			r1 := &s.accept_kept.rows[i1]
-			s.accept_acceptor.Derive(s.accept_acceptor.row(r1.x0, r1.x1, r1.x2, r1.x3), sign)
+			s.accept_acceptor.Derive(s.accept_acceptor.rowAt(r1.hashes[0], r1.x0, r1.x1, r1.x2, r1.x3), sign)
 		}
 	}
 }
@@ -1013,7 +1013,7 @@ func (s *acceptor) rule25All0() {
 func (s *acceptor) rule26All0() {
 	for i0 := range s.promise_out.rows {
 		r0 := &s.promise_out.rows[i0]
-		s.groups26.add(r0.to, 1, r0.x0, r0.x1, r0.x2)
+		s.groups26.add(rt.Hash(0).Text(r0.to).Sum(), r0.to, 1, r0.x0, r0.x1, r0.x2)
 	}
 }
 
@@ -1022,7 +1022,7 @@ func (s *acceptor) rule26All0() {
 func (s *acceptor) rule27All0() {
 	for i0 := range s.entry_out.rows {
 		r0 := &s.entry_out.rows[i0]
-		s.groups27.add(r0.to, 1, r0.x0, r0.x1, r0.x2, r0.x3, r0.x4)
+		s.groups27.add(rt.Hash(0).Text(r0.to).Sum(), r0.to, 1, r0.x0, r0.x1, r0.x2, r0.x3, r0.x4)
 	}
 }
 
@@ -1058,7 +1058,7 @@ func (s *acceptor) rule30All0() {
 func (s *acceptor) rule31All0() {
 	for i0 := range s.acceptor_rows.rows {
 		r0 := &s.acceptor_rows.rows[i0]
-		s.groups31.add(r0.to, r0.n, r0.r_)
+		s.groups31.add(rt.Hash(0).Text(r0.to).Sum(), r0.to, r0.n, r0.r_)
 	}
 }
 
@@ -1341,7 +1341,7 @@ func (s *acceptor) rule43Changes0() {
 	for _, i0 := range s.taking.Changes {
 		sign := s.taking.Sign(i0)
 		r0 := &s.taking.rows[i0]
-		s.took.Next(s.took.row(r0.c0, r0.c1, r0.c2, r0.c3), sign)
+		s.took.Next(s.took.rowAt(r0.hashes[0], r0.c0, r0.c1, r0.c2, r0.c3), sign)
 	}
 }
 
@@ -1395,7 +1395,7 @@ func (s *acceptor) rule46Changes0() {
 	for _, i0 := range s.taken.Changes {
 		sign := s.taken.Sign(i0)
 		r0 := &s.taken.rows[i0]
-		if i1 := s.taking_any_2.find(r0.slot); i1 >= 0 && s.taking_any_2.Was(i1) {
+		if i1 := s.taking_any_2.at(r0.hashes[1], r0.slot); i1 >= 0 && s.taking_any_2.Was(i1) {
 			continue
 		}
 		s.taken.Next(i0, sign)
@@ -1597,7 +1597,7 @@ func (s *acceptor) rule59Changes0() {
 	for _, i0 := range s.acceptor_sent.Changes {
 		sign := s.acceptor_sent.Sign(i0)
 		r0 := &s.acceptor_sent.rows[i0]
-		s.acceptor_sent_unmerged.Next(s.acceptor_sent_unmerged.row(r0.to, r0.i_), sign)
+		s.acceptor_sent_unmerged.Next(s.acceptor_sent_unmerged.rowAt(r0.hashes[0], r0.to, r0.i_), sign)
 	}
 }
 
@@ -1767,7 +1767,7 @@ func (t *acceptorRule1) add(a0 uint64, sign int32) {
 		}
 		return
 	}
-	n := t.group()
+	n := t.group(rt.Hash(0).Sum())
 	g := &t.groups[n]
 	if has {
 		g.count++
@@ -1804,9 +1804,8 @@ func (t *acceptorRule1) add(a0 uint64, sign int32) {
 	}
 }
 
-// group is the group of these values.
-func (t *acceptorRule1) group() int32 {
-	h := rt.Hash(0).Sum()
+// group is the group of these values, whose hash is known.
+func (t *acceptorRule1) group(h uint32) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -1937,7 +1936,7 @@ func (t *acceptorRule2) add(a0 uint64, sign int32) {
 		}
 		return
 	}
-	n := t.group()
+	n := t.group(rt.Hash(0).Sum())
 	g := &t.groups[n]
 	if has {
 		g.count++
@@ -1974,9 +1973,8 @@ func (t *acceptorRule2) add(a0 uint64, sign int32) {
 	}
 }
 
-// group is the group of these values.
-func (t *acceptorRule2) group() int32 {
-	h := rt.Hash(0).Sum()
+// group is the group of these values, whose hash is known.
+func (t *acceptorRule2) group(h uint32) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -2021,14 +2019,14 @@ func (s *acceptor) rule2Heads() {
 			t.again(g)
 		}
 		if g.told && (g.count == 0 || g.last != g.value) {
-			s.rule3Changes0(&acceptorAcceptor_begunRow{g.last}, -1)
-			s.rule4Changes0(&acceptorAcceptor_begunRow{g.last}, -1)
-			s.rule50Changes0(&acceptorAcceptor_begunRow{g.last}, -1)
+			s.rule3Changes0(&acceptorAcceptor_begunRow{g.last, g.hash}, -1)
+			s.rule4Changes0(&acceptorAcceptor_begunRow{g.last, g.hash}, -1)
+			s.rule50Changes0(&acceptorAcceptor_begunRow{g.last, g.hash}, -1)
 		}
 		if g.count > 0 && (!g.told || g.last != g.value) {
-			s.rule3Changes0(&acceptorAcceptor_begunRow{g.value}, 1)
-			s.rule4Changes0(&acceptorAcceptor_begunRow{g.value}, 1)
-			s.rule50Changes0(&acceptorAcceptor_begunRow{g.value}, 1)
+			s.rule3Changes0(&acceptorAcceptor_begunRow{g.value, g.hash}, 1)
+			s.rule4Changes0(&acceptorAcceptor_begunRow{g.value, g.hash}, 1)
+			s.rule50Changes0(&acceptorAcceptor_begunRow{g.value, g.hash}, 1)
 		}
 		g.told, g.last = g.count > 0, g.value
 		if g.count == 0 {
@@ -2111,7 +2109,7 @@ func (t *acceptorRule7) add(a0 uint64, sign int32) {
 		}
 		return
 	}
-	n := t.group()
+	n := t.group(rt.Hash(0).Sum())
 	g := &t.groups[n]
 	if has {
 		g.count++
@@ -2148,9 +2146,8 @@ func (t *acceptorRule7) add(a0 uint64, sign int32) {
 	}
 }
 
-// group is the group of these values.
-func (t *acceptorRule7) group() int32 {
-	h := rt.Hash(0).Sum()
+// group is the group of these values, whose hash is known.
+func (t *acceptorRule7) group(h uint32) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -2280,7 +2277,7 @@ func (t *acceptorRule8) add(a0 uint64, sign int32) {
 		}
 		return
 	}
-	n := t.group()
+	n := t.group(rt.Hash(0).Sum())
 	g := &t.groups[n]
 	if has {
 		g.count++
@@ -2313,9 +2310,8 @@ func (t *acceptorRule8) add(a0 uint64, sign int32) {
 	}
 }
 
-// group is the group of these values.
-func (t *acceptorRule8) group() int32 {
-	h := rt.Hash(0).Sum()
+// group is the group of these values, whose hash is known.
+func (t *acceptorRule8) group(h uint32) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -2435,7 +2431,7 @@ func (t *acceptorRule22) add(a0 uint64, a1 uint64, sign int32) {
 		}
 		return
 	}
-	n := t.group(a0)
+	n := t.group(rt.Hash(0).U64(a0).Sum(), a0)
 	g := &t.groups[n]
 	if has {
 		g.count++
@@ -2472,9 +2468,8 @@ func (t *acceptorRule22) add(a0 uint64, a1 uint64, sign int32) {
 	}
 }
 
-// group is the group of these values.
-func (t *acceptorRule22) group(a0 uint64) int32 {
-	h := rt.Hash(0).U64(a0).Sum()
+// group is the group of these values, whose hash is known.
+func (t *acceptorRule22) group(h uint32, a0 uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -2556,9 +2551,9 @@ func newAcceptorRule26() acceptorRule26 {
 }
 
 // add has a row come, or go.
-func (t *acceptorRule26) add(a0 string, a1 uint64, a2 string, a3 uint64, a4 uint64) {
+func (t *acceptorRule26) add(h uint32, a0 string, a1 uint64, a2 string, a3 uint64, a4 uint64) {
 	const sign = 1
-	n := t.group(a0)
+	n := t.group(h, a0)
 	g := &t.groups[n]
 	g.count += sign
 	g.value += uint64(sign) * a1
@@ -2568,9 +2563,8 @@ func (t *acceptorRule26) add(a0 string, a1 uint64, a2 string, a3 uint64, a4 uint
 	}
 }
 
-// group is the group of these values.
-func (t *acceptorRule26) group(a0 string) int32 {
-	h := rt.Hash(0).Text(a0).Sum()
+// group is the group of these values, whose hash is known.
+func (t *acceptorRule26) group(h uint32, a0 string) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -2633,9 +2627,9 @@ func newAcceptorRule27() acceptorRule27 {
 }
 
 // add has a row come, or go.
-func (t *acceptorRule27) add(a0 string, a1 uint64, a2 string, a3 uint64, a4 uint64, a5 uint64, a6 string) {
+func (t *acceptorRule27) add(h uint32, a0 string, a1 uint64, a2 string, a3 uint64, a4 uint64, a5 uint64, a6 string) {
 	const sign = 1
-	n := t.group(a0)
+	n := t.group(h, a0)
 	g := &t.groups[n]
 	g.count += sign
 	g.value += uint64(sign) * a1
@@ -2645,9 +2639,8 @@ func (t *acceptorRule27) add(a0 string, a1 uint64, a2 string, a3 uint64, a4 uint
 	}
 }
 
-// group is the group of these values.
-func (t *acceptorRule27) group(a0 string) int32 {
-	h := rt.Hash(0).Text(a0).Sum()
+// group is the group of these values, whose hash is known.
+func (t *acceptorRule27) group(h uint32, a0 string) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -2710,9 +2703,9 @@ func newAcceptorRule31() acceptorRule31 {
 }
 
 // add has a row come, or go.
-func (t *acceptorRule31) add(a0 string, a1 uint64, a2 uint64) {
+func (t *acceptorRule31) add(h uint32, a0 string, a1 uint64, a2 uint64) {
 	const sign = 1
-	n := t.group(a0)
+	n := t.group(h, a0)
 	g := &t.groups[n]
 	g.count += sign
 	g.value += uint64(sign) * a1
@@ -2722,9 +2715,8 @@ func (t *acceptorRule31) add(a0 string, a1 uint64, a2 uint64) {
 	}
 }
 
-// group is the group of these values.
-func (t *acceptorRule31) group(a0 string) int32 {
-	h := rt.Hash(0).Text(a0).Sum()
+// group is the group of these values, whose hash is known.
+func (t *acceptorRule31) group(h uint32, a0 string) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -2838,7 +2830,7 @@ func (t *acceptorRule32) add(a0 string, a1 uint64, sign int32) {
 		}
 		return
 	}
-	n := t.group(a0)
+	n := t.group(rt.Hash(0).Text(a0).Sum(), a0)
 	g := &t.groups[n]
 	if has {
 		g.count++
@@ -2875,9 +2867,8 @@ func (t *acceptorRule32) add(a0 string, a1 uint64, sign int32) {
 	}
 }
 
-// group is the group of these values.
-func (t *acceptorRule32) group(a0 string) int32 {
-	h := rt.Hash(0).Text(a0).Sum()
+// group is the group of these values, whose hash is known.
+func (t *acceptorRule32) group(h uint32, a0 string) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -2956,7 +2947,11 @@ func newAcceptorPrepare_acceptor() acceptorPrepare_acceptor {
 
 // find is the row of a fact, or -1.
 func (t *acceptorPrepare_acceptor) find(c0 string, c1 uint64) int32 {
-	h := rt.Hash(0).Text(c0).U64(c1).Sum()
+	return t.at(rt.Hash(0).Text(c0).U64(c1).Sum(), c0, c1)
+}
+
+// at is find of a fact whose hash is known.
+func (t *acceptorPrepare_acceptor) at(h uint32, c0 string, c1 uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -3019,7 +3014,11 @@ func newAcceptorPromised() acceptorPromised {
 
 // find is the row of a fact, or -1.
 func (t *acceptorPromised) find(b uint64) int32 {
-	h := rt.Hash(0).U64(b).Sum()
+	return t.at(rt.Hash(0).U64(b).Sum(), b)
+}
+
+// at is find of a fact whose hash is known.
+func (t *acceptorPromised) at(h uint32, b uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -3035,7 +3034,11 @@ func (t *acceptorPromised) find(b uint64) int32 {
 
 // row is the row of a fact, which is added if it is not there.
 func (t *acceptorPromised) row(b uint64) int32 {
-	h := rt.Hash(0).U64(b).Sum()
+	return t.rowAt(rt.Hash(0).U64(b).Sum(), b)
+}
+
+// rowAt is row of a fact whose hash is known.
+func (t *acceptorPromised) rowAt(h uint32, b uint64) int32 {
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -3084,7 +3087,11 @@ func newAcceptorAsked() acceptorAsked {
 
 // find is the row of a fact, or -1.
 func (t *acceptorAsked) find(c0 string, c1 uint64) int32 {
-	h := rt.Hash(0).Text(c0).U64(c1).Sum()
+	return t.at(rt.Hash(0).Text(c0).U64(c1).Sum(), c0, c1)
+}
+
+// at is find of a fact whose hash is known.
+func (t *acceptorAsked) at(h uint32, c0 string, c1 uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -3164,7 +3171,11 @@ func newAcceptorTaken() acceptorTaken {
 
 // find is the row of a fact, or -1.
 func (t *acceptorTaken) find(slot uint64, b uint64, v string) int32 {
-	h := rt.Hash(0).U64(slot).U64(b).Text(v).Sum()
+	return t.at(rt.Hash(0).U64(slot).U64(b).Text(v).Sum(), slot, b, v)
+}
+
+// at is find of a fact whose hash is known.
+func (t *acceptorTaken) at(h uint32, slot uint64, b uint64, v string) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -3269,7 +3280,11 @@ func newAcceptorSize() acceptorSize {
 
 // find is the row of a fact, or -1.
 func (t *acceptorSize) find(c0 uint64) int32 {
-	h := rt.Hash(0).U64(c0).Sum()
+	return t.at(rt.Hash(0).U64(c0).Sum(), c0)
+}
+
+// at is find of a fact whose hash is known.
+func (t *acceptorSize) at(h uint32, c0 uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -3285,7 +3300,11 @@ func (t *acceptorSize) find(c0 uint64) int32 {
 
 // row is the row of a fact, which is added if it is not there.
 func (t *acceptorSize) row(c0 uint64) int32 {
-	h := rt.Hash(0).U64(c0).Sum()
+	return t.rowAt(rt.Hash(0).U64(c0).Sum(), c0)
+}
+
+// rowAt is row of a fact whose hash is known.
+func (t *acceptorSize) rowAt(h uint32, c0 uint64) int32 {
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -3335,7 +3354,11 @@ func newAcceptorPromise_out() acceptorPromise_out {
 
 // find is the row of a fact, or -1.
 func (t *acceptorPromise_out) find(to string, x0 string, x1 uint64, x2 uint64) int32 {
-	h := rt.Hash(0).Text(to).Text(x0).U64(x1).U64(x2).Sum()
+	return t.at(rt.Hash(0).Text(to).Text(x0).U64(x1).U64(x2).Sum(), to, x0, x1, x2)
+}
+
+// at is find of a fact whose hash is known.
+func (t *acceptorPromise_out) at(h uint32, to string, x0 string, x1 uint64, x2 uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -3401,7 +3424,11 @@ func newAcceptorEntry_out() acceptorEntry_out {
 
 // find is the row of a fact, or -1.
 func (t *acceptorEntry_out) find(to string, x0 string, x1 uint64, x2 uint64, x3 uint64, x4 string) int32 {
-	h := rt.Hash(0).Text(to).Text(x0).U64(x1).U64(x2).U64(x3).Text(x4).Sum()
+	return t.at(rt.Hash(0).Text(to).Text(x0).U64(x1).U64(x2).U64(x3).Text(x4).Sum(), to, x0, x1, x2, x3, x4)
+}
+
+// at is find of a fact whose hash is known.
+func (t *acceptorEntry_out) at(h uint32, to string, x0 string, x1 uint64, x2 uint64, x3 uint64, x4 string) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -3468,7 +3495,11 @@ func newAcceptorAcceptor_turn() acceptorAcceptor_turn {
 
 // find is the row of a fact, or -1.
 func (t *acceptorAcceptor_turn) find(i_ uint64, part uint64) int32 {
-	h := rt.Hash(0).U64(part).U64(i_).Sum()
+	return t.at(rt.Hash(0).U64(part).U64(i_).Sum(), i_, part)
+}
+
+// at is find of a fact whose hash is known.
+func (t *acceptorAcceptor_turn) at(h uint32, i_ uint64, part uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -3577,7 +3608,11 @@ func newAcceptorAccept_acceptor() acceptorAccept_acceptor {
 
 // find is the row of a fact, or -1.
 func (t *acceptorAccept_acceptor) find(c0 string, c1 uint64, c2 uint64, c3 string) int32 {
-	h := rt.Hash(0).Text(c0).U64(c1).U64(c2).Text(c3).Sum()
+	return t.at(rt.Hash(0).Text(c0).U64(c1).U64(c2).Text(c3).Sum(), c0, c1, c2, c3)
+}
+
+// at is find of a fact whose hash is known.
+func (t *acceptorAccept_acceptor) at(h uint32, c0 string, c1 uint64, c2 uint64, c3 string) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -3593,7 +3628,11 @@ func (t *acceptorAccept_acceptor) find(c0 string, c1 uint64, c2 uint64, c3 strin
 
 // row is the row of a fact, which is added if it is not there.
 func (t *acceptorAccept_acceptor) row(c0 string, c1 uint64, c2 uint64, c3 string) int32 {
-	h := rt.Hash(0).Text(c0).U64(c1).U64(c2).Text(c3).Sum()
+	return t.rowAt(rt.Hash(0).Text(c0).U64(c1).U64(c2).Text(c3).Sum(), c0, c1, c2, c3)
+}
+
+// rowAt is row of a fact whose hash is known.
+func (t *acceptorAccept_acceptor) rowAt(h uint32, c0 string, c1 uint64, c2 uint64, c3 string) int32 {
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -3649,7 +3688,11 @@ func newAcceptorFit() acceptorFit {
 
 // find is the row of a fact, or -1.
 func (t *acceptorFit) find(c0 string, c1 uint64, c2 uint64, c3 string) int32 {
-	h := rt.Hash(0).U64(c1).U64(c2).Text(c0).Text(c3).Sum()
+	return t.at(rt.Hash(0).U64(c1).U64(c2).Text(c0).Text(c3).Sum(), c0, c1, c2, c3)
+}
+
+// at is find of a fact whose hash is known.
+func (t *acceptorFit) at(h uint32, c0 string, c1 uint64, c2 uint64, c3 string) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -3755,7 +3798,11 @@ func newAcceptorBest() acceptorBest {
 
 // find is the row of a fact, or -1.
 func (t *acceptorBest) find(slot uint64, b uint64) int32 {
-	h := rt.Hash(0).U64(slot).U64(b).Sum()
+	return t.at(rt.Hash(0).U64(slot).U64(b).Sum(), slot, b)
+}
+
+// at is find of a fact whose hash is known.
+func (t *acceptorBest) at(h uint32, slot uint64, b uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -3771,7 +3818,11 @@ func (t *acceptorBest) find(slot uint64, b uint64) int32 {
 
 // row is the row of a fact, which is added if it is not there.
 func (t *acceptorBest) row(slot uint64, b uint64) int32 {
-	h := rt.Hash(0).U64(slot).U64(b).Sum()
+	return t.rowAt(rt.Hash(0).U64(slot).U64(b).Sum(), slot, b)
+}
+
+// rowAt is row of a fact whose hash is known.
+func (t *acceptorBest) rowAt(h uint32, slot uint64, b uint64) int32 {
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -3824,7 +3875,11 @@ func newAcceptorTaking() acceptorTaking {
 
 // find is the row of a fact, or -1.
 func (t *acceptorTaking) find(c0 string, c1 uint64, c2 uint64, c3 string) int32 {
-	h := rt.Hash(0).Text(c0).U64(c1).U64(c2).Text(c3).Sum()
+	return t.at(rt.Hash(0).Text(c0).U64(c1).U64(c2).Text(c3).Sum(), c0, c1, c2, c3)
+}
+
+// at is find of a fact whose hash is known.
+func (t *acceptorTaking) at(h uint32, c0 string, c1 uint64, c2 uint64, c3 string) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -3840,7 +3895,11 @@ func (t *acceptorTaking) find(c0 string, c1 uint64, c2 uint64, c3 string) int32 
 
 // row is the row of a fact, which is added if it is not there.
 func (t *acceptorTaking) row(c0 string, c1 uint64, c2 uint64, c3 string) int32 {
-	h := rt.Hash(0).Text(c0).U64(c1).U64(c2).Text(c3).Sum()
+	return t.rowAt(rt.Hash(0).Text(c0).U64(c1).U64(c2).Text(c3).Sum(), c0, c1, c2, c3)
+}
+
+// rowAt is row of a fact whose hash is known.
+func (t *acceptorTaking) rowAt(h uint32, c0 string, c1 uint64, c2 uint64, c3 string) int32 {
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -3893,7 +3952,11 @@ func newAcceptorTook() acceptorTook {
 
 // find is the row of a fact, or -1.
 func (t *acceptorTook) find(c0 string, c1 uint64, c2 uint64, c3 string) int32 {
-	h := rt.Hash(0).Text(c0).U64(c1).U64(c2).Text(c3).Sum()
+	return t.at(rt.Hash(0).Text(c0).U64(c1).U64(c2).Text(c3).Sum(), c0, c1, c2, c3)
+}
+
+// at is find of a fact whose hash is known.
+func (t *acceptorTook) at(h uint32, c0 string, c1 uint64, c2 uint64, c3 string) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -3909,7 +3972,11 @@ func (t *acceptorTook) find(c0 string, c1 uint64, c2 uint64, c3 string) int32 {
 
 // row is the row of a fact, which is added if it is not there.
 func (t *acceptorTook) row(c0 string, c1 uint64, c2 uint64, c3 string) int32 {
-	h := rt.Hash(0).Text(c0).U64(c1).U64(c2).Text(c3).Sum()
+	return t.rowAt(rt.Hash(0).Text(c0).U64(c1).U64(c2).Text(c3).Sum(), c0, c1, c2, c3)
+}
+
+// rowAt is row of a fact whose hash is known.
+func (t *acceptorTook) rowAt(h uint32, c0 string, c1 uint64, c2 uint64, c3 string) int32 {
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -3985,7 +4052,11 @@ func newAcceptorAcceptor_voted() acceptorAcceptor_voted {
 
 // find is the row of a fact, or -1.
 func (t *acceptorAcceptor_voted) find(u uint64) int32 {
-	h := rt.Hash(0).U64(u).Sum()
+	return t.at(rt.Hash(0).U64(u).Sum(), u)
+}
+
+// at is find of a fact whose hash is known.
+func (t *acceptorAcceptor_voted) at(h uint32, u uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -4001,7 +4072,11 @@ func (t *acceptorAcceptor_voted) find(u uint64) int32 {
 
 // row is the row of a fact, which is added if it is not there.
 func (t *acceptorAcceptor_voted) row(u uint64) int32 {
-	h := rt.Hash(0).U64(u).Sum()
+	return t.rowAt(rt.Hash(0).U64(u).Sum(), u)
+}
+
+// rowAt is row of a fact whose hash is known.
+func (t *acceptorAcceptor_voted) rowAt(h uint32, u uint64) int32 {
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -4050,7 +4125,11 @@ func newAcceptorAcceptor_done() acceptorAcceptor_done {
 
 // find is the row of a fact, or -1.
 func (t *acceptorAcceptor_done) find(u uint64) int32 {
-	h := rt.Hash(0).U64(u).Sum()
+	return t.at(rt.Hash(0).U64(u).Sum(), u)
+}
+
+// at is find of a fact whose hash is known.
+func (t *acceptorAcceptor_done) at(h uint32, u uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -4066,7 +4145,11 @@ func (t *acceptorAcceptor_done) find(u uint64) int32 {
 
 // row is the row of a fact, which is added if it is not there.
 func (t *acceptorAcceptor_done) row(u uint64) int32 {
-	h := rt.Hash(0).U64(u).Sum()
+	return t.rowAt(rt.Hash(0).U64(u).Sum(), u)
+}
+
+// rowAt is row of a fact whose hash is known.
+func (t *acceptorAcceptor_done) rowAt(h uint32, u uint64) int32 {
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -4114,7 +4197,11 @@ func newAcceptorAcceptor_frozen() acceptorAcceptor_frozen {
 
 // find is the row of a fact, or -1.
 func (t *acceptorAcceptor_frozen) find() int32 {
-	h := rt.Hash(0).Sum()
+	return t.at(rt.Hash(0).Sum())
+}
+
+// at is find of a fact whose hash is known.
+func (t *acceptorAcceptor_frozen) at(h uint32) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -4128,7 +4215,11 @@ func (t *acceptorAcceptor_frozen) find() int32 {
 
 // row is the row of a fact, which is added if it is not there.
 func (t *acceptorAcceptor_frozen) row() int32 {
-	h := rt.Hash(0).Sum()
+	return t.rowAt(rt.Hash(0).Sum())
+}
+
+// rowAt is row of a fact whose hash is known.
+func (t *acceptorAcceptor_frozen) rowAt(h uint32) int32 {
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -4175,7 +4266,11 @@ func newAcceptorAcceptor_report() acceptorAcceptor_report {
 
 // find is the row of a fact, or -1.
 func (t *acceptorAcceptor_report) find(part uint64) int32 {
-	h := rt.Hash(0).U64(part).Sum()
+	return t.at(rt.Hash(0).U64(part).Sum(), part)
+}
+
+// at is find of a fact whose hash is known.
+func (t *acceptorAcceptor_report) at(h uint32, part uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -4191,7 +4286,11 @@ func (t *acceptorAcceptor_report) find(part uint64) int32 {
 
 // row is the row of a fact, which is added if it is not there.
 func (t *acceptorAcceptor_report) row(part uint64) int32 {
-	h := rt.Hash(0).U64(part).Sum()
+	return t.rowAt(rt.Hash(0).U64(part).Sum(), part)
+}
+
+// rowAt is row of a fact whose hash is known.
+func (t *acceptorAcceptor_report) rowAt(h uint32, part uint64) int32 {
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -4242,7 +4341,11 @@ func newAcceptorAcceptor_of() acceptorAcceptor_of {
 
 // find is the row of a fact, or -1.
 func (t *acceptorAcceptor_of) find(l_ string, to string) int32 {
-	h := rt.Hash(0).Text(l_).Text(to).Sum()
+	return t.at(rt.Hash(0).Text(l_).Text(to).Sum(), l_, to)
+}
+
+// at is find of a fact whose hash is known.
+func (t *acceptorAcceptor_of) at(h uint32, l_ string, to string) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -4388,7 +4491,11 @@ func newAcceptorAccept_kept() acceptorAccept_kept {
 
 // find is the row of a fact, or -1.
 func (t *acceptorAccept_kept) find(x0 string, x1 uint64, x2 uint64, x3 string) int32 {
-	h := rt.Hash(0).Text(x0).U64(x1).U64(x2).Text(x3).Sum()
+	return t.at(rt.Hash(0).Text(x0).U64(x1).U64(x2).Text(x3).Sum(), x0, x1, x2, x3)
+}
+
+// at is find of a fact whose hash is known.
+func (t *acceptorAccept_kept) at(h uint32, x0 string, x1 uint64, x2 uint64, x3 string) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -4404,7 +4511,11 @@ func (t *acceptorAccept_kept) find(x0 string, x1 uint64, x2 uint64, x3 string) i
 
 // row is the row of a fact, which is added if it is not there.
 func (t *acceptorAccept_kept) row(x0 string, x1 uint64, x2 uint64, x3 string) int32 {
-	h := rt.Hash(0).Text(x0).U64(x1).U64(x2).Text(x3).Sum()
+	return t.rowAt(rt.Hash(0).Text(x0).U64(x1).U64(x2).Text(x3).Sum(), x0, x1, x2, x3)
+}
+
+// rowAt is row of a fact whose hash is known.
+func (t *acceptorAccept_kept) rowAt(h uint32, x0 string, x1 uint64, x2 uint64, x3 string) int32 {
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -4451,7 +4562,11 @@ func newAcceptorAcceptor_dest() acceptorAcceptor_dest {
 
 // find is the row of a fact, or -1.
 func (t *acceptorAcceptor_dest) find(to string) int32 {
-	h := rt.Hash(0).Text(to).Sum()
+	return t.at(rt.Hash(0).Text(to).Sum(), to)
+}
+
+// at is find of a fact whose hash is known.
+func (t *acceptorAcceptor_dest) at(h uint32, to string) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -4513,7 +4628,11 @@ func newAcceptorPromise_sent() acceptorPromise_sent {
 
 // find is the row of a fact, or -1.
 func (t *acceptorPromise_sent) find(to string, n uint64) int32 {
-	h := rt.Hash(0).Text(to).U64(n).Sum()
+	return t.at(rt.Hash(0).Text(to).U64(n).Sum(), to, n)
+}
+
+// at is find of a fact whose hash is known.
+func (t *acceptorPromise_sent) at(h uint32, to string, n uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -4576,7 +4695,11 @@ func newAcceptorAcceptor_rows() acceptorAcceptor_rows {
 
 // find is the row of a fact, or -1.
 func (t *acceptorAcceptor_rows) find(to string, r_ uint64, n uint64) int32 {
-	h := rt.Hash(0).Text(to).U64(r_).U64(n).Sum()
+	return t.at(rt.Hash(0).Text(to).U64(r_).U64(n).Sum(), to, r_, n)
+}
+
+// at is find of a fact whose hash is known.
+func (t *acceptorAcceptor_rows) at(h uint32, to string, r_ uint64, n uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -4638,7 +4761,11 @@ func newAcceptorEntry_sent() acceptorEntry_sent {
 
 // find is the row of a fact, or -1.
 func (t *acceptorEntry_sent) find(to string, n uint64) int32 {
-	h := rt.Hash(0).Text(to).U64(n).Sum()
+	return t.at(rt.Hash(0).Text(to).U64(n).Sum(), to, n)
+}
+
+// at is find of a fact whose hash is known.
+func (t *acceptorEntry_sent) at(h uint32, to string, n uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -4700,7 +4827,11 @@ func newAcceptorAcceptor_total() acceptorAcceptor_total {
 
 // find is the row of a fact, or -1.
 func (t *acceptorAcceptor_total) find(to string, n uint64) int32 {
-	h := rt.Hash(0).Text(to).U64(n).Sum()
+	return t.at(rt.Hash(0).Text(to).U64(n).Sum(), to, n)
+}
+
+// at is find of a fact whose hash is known.
+func (t *acceptorAcceptor_total) at(h uint32, to string, n uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -4768,7 +4899,11 @@ func newAcceptorAcceptor_sent() acceptorAcceptor_sent {
 
 // find is the row of a fact, or -1.
 func (t *acceptorAcceptor_sent) find(to string, i_ uint64) int32 {
-	h := rt.Hash(0).Text(to).U64(i_).Sum()
+	return t.at(rt.Hash(0).Text(to).U64(i_).Sum(), to, i_)
+}
+
+// at is find of a fact whose hash is known.
+func (t *acceptorAcceptor_sent) at(h uint32, to string, i_ uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -4875,7 +5010,11 @@ func newAcceptorAcceptor_prev() acceptorAcceptor_prev {
 
 // find is the row of a fact, or -1.
 func (t *acceptorAcceptor_prev) find(to string, i_ uint64) int32 {
-	h := rt.Hash(0).Text(to).U64(i_).Sum()
+	return t.at(rt.Hash(0).Text(to).U64(i_).Sum(), to, i_)
+}
+
+// at is find of a fact whose hash is known.
+func (t *acceptorAcceptor_prev) at(h uint32, to string, i_ uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -4968,7 +5107,11 @@ func newAcceptorPromised_any() acceptorPromised_any {
 
 // find is the row of a fact, or -1.
 func (t *acceptorPromised_any) find() int32 {
-	h := rt.Hash(0).Sum()
+	return t.at(rt.Hash(0).Sum())
+}
+
+// at is find of a fact whose hash is known.
+func (t *acceptorPromised_any) at(h uint32) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -4982,7 +5125,11 @@ func (t *acceptorPromised_any) find() int32 {
 
 // row is the row of a fact, which is added if it is not there.
 func (t *acceptorPromised_any) row() int32 {
-	h := rt.Hash(0).Sum()
+	return t.rowAt(rt.Hash(0).Sum())
+}
+
+// rowAt is row of a fact whose hash is known.
+func (t *acceptorPromised_any) rowAt(h uint32) int32 {
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -5029,7 +5176,11 @@ func newAcceptorTaking_any_2() acceptorTaking_any_2 {
 
 // find is the row of a fact, or -1.
 func (t *acceptorTaking_any_2) find(c2 uint64) int32 {
-	h := rt.Hash(0).U64(c2).Sum()
+	return t.at(rt.Hash(0).U64(c2).Sum(), c2)
+}
+
+// at is find of a fact whose hash is known.
+func (t *acceptorTaking_any_2) at(h uint32, c2 uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -5045,7 +5196,11 @@ func (t *acceptorTaking_any_2) find(c2 uint64) int32 {
 
 // row is the row of a fact, which is added if it is not there.
 func (t *acceptorTaking_any_2) row(c2 uint64) int32 {
-	h := rt.Hash(0).U64(c2).Sum()
+	return t.rowAt(rt.Hash(0).U64(c2).Sum(), c2)
+}
+
+// rowAt is row of a fact whose hash is known.
+func (t *acceptorTaking_any_2) rowAt(h uint32, c2 uint64) int32 {
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -5093,7 +5248,11 @@ func newAcceptorAcceptor_begun_any() acceptorAcceptor_begun_any {
 
 // find is the row of a fact, or -1.
 func (t *acceptorAcceptor_begun_any) find() int32 {
-	h := rt.Hash(0).Sum()
+	return t.at(rt.Hash(0).Sum())
+}
+
+// at is find of a fact whose hash is known.
+func (t *acceptorAcceptor_begun_any) at(h uint32) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -5107,7 +5266,11 @@ func (t *acceptorAcceptor_begun_any) find() int32 {
 
 // row is the row of a fact, which is added if it is not there.
 func (t *acceptorAcceptor_begun_any) row() int32 {
-	h := rt.Hash(0).Sum()
+	return t.rowAt(rt.Hash(0).Sum())
+}
+
+// rowAt is row of a fact whose hash is known.
+func (t *acceptorAcceptor_begun_any) rowAt(h uint32) int32 {
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -5153,7 +5316,11 @@ func newAcceptorAcceptor_turn_any() acceptorAcceptor_turn_any {
 
 // find is the row of a fact, or -1.
 func (t *acceptorAcceptor_turn_any) find() int32 {
-	h := rt.Hash(0).Sum()
+	return t.at(rt.Hash(0).Sum())
+}
+
+// at is find of a fact whose hash is known.
+func (t *acceptorAcceptor_turn_any) at(h uint32) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -5167,7 +5334,11 @@ func (t *acceptorAcceptor_turn_any) find() int32 {
 
 // row is the row of a fact, which is added if it is not there.
 func (t *acceptorAcceptor_turn_any) row() int32 {
-	h := rt.Hash(0).Sum()
+	return t.rowAt(rt.Hash(0).Sum())
+}
+
+// rowAt is row of a fact whose hash is known.
+func (t *acceptorAcceptor_turn_any) rowAt(h uint32) int32 {
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -5213,7 +5384,11 @@ func newAcceptorSending_refused() acceptorSending_refused {
 
 // find is the row of a fact, or -1.
 func (t *acceptorSending_refused) find(to string, c0 uint64) int32 {
-	h := rt.Hash(0).Text(to).U64(c0).Sum()
+	return t.at(rt.Hash(0).Text(to).U64(c0).Sum(), to, c0)
+}
+
+// at is find of a fact whose hash is known.
+func (t *acceptorSending_refused) at(h uint32, to string, c0 uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -5278,7 +5453,11 @@ func newAcceptorSent_refused() acceptorSent_refused {
 
 // find is the row of a fact, or -1.
 func (t *acceptorSent_refused) find(to string, c0 uint64) int32 {
-	h := rt.Hash(0).Text(to).U64(c0).Sum()
+	return t.at(rt.Hash(0).Text(to).U64(c0).Sum(), to, c0)
+}
+
+// at is find of a fact whose hash is known.
+func (t *acceptorSent_refused) at(h uint32, to string, c0 uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -5294,7 +5473,11 @@ func (t *acceptorSent_refused) find(to string, c0 uint64) int32 {
 
 // row is the row of a fact, which is added if it is not there.
 func (t *acceptorSent_refused) row(to string, c0 uint64) int32 {
-	h := rt.Hash(0).Text(to).U64(c0).Sum()
+	return t.rowAt(rt.Hash(0).Text(to).U64(c0).Sum(), to, c0)
+}
+
+// rowAt is row of a fact whose hash is known.
+func (t *acceptorSent_refused) rowAt(h uint32, to string, c0 uint64) int32 {
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -5347,7 +5530,11 @@ func newAcceptorSent_acceptor_is() acceptorSent_acceptor_is {
 
 // find is the row of a fact, or -1.
 func (t *acceptorSent_acceptor_is) find(to string, part uint64, voted uint64, done uint64) int32 {
-	h := rt.Hash(0).Text(to).U64(part).U64(voted).U64(done).Sum()
+	return t.at(rt.Hash(0).Text(to).U64(part).U64(voted).U64(done).Sum(), to, part, voted, done)
+}
+
+// at is find of a fact whose hash is known.
+func (t *acceptorSent_acceptor_is) at(h uint32, to string, part uint64, voted uint64, done uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -5363,7 +5550,11 @@ func (t *acceptorSent_acceptor_is) find(to string, part uint64, voted uint64, do
 
 // row is the row of a fact, which is added if it is not there.
 func (t *acceptorSent_acceptor_is) row(to string, part uint64, voted uint64, done uint64) int32 {
-	h := rt.Hash(0).Text(to).U64(part).U64(voted).U64(done).Sum()
+	return t.rowAt(rt.Hash(0).Text(to).U64(part).U64(voted).U64(done).Sum(), to, part, voted, done)
+}
+
+// rowAt is row of a fact whose hash is known.
+func (t *acceptorSent_acceptor_is) rowAt(h uint32, to string, part uint64, voted uint64, done uint64) int32 {
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -5412,7 +5603,11 @@ func newAcceptorPromised_unmerged() acceptorPromised_unmerged {
 
 // find is the row of a fact, or -1.
 func (t *acceptorPromised_unmerged) find(b uint64) int32 {
-	h := rt.Hash(0).U64(b).Sum()
+	return t.at(rt.Hash(0).U64(b).Sum(), b)
+}
+
+// at is find of a fact whose hash is known.
+func (t *acceptorPromised_unmerged) at(h uint32, b uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -5428,7 +5623,11 @@ func (t *acceptorPromised_unmerged) find(b uint64) int32 {
 
 // row is the row of a fact, which is added if it is not there.
 func (t *acceptorPromised_unmerged) row(b uint64) int32 {
-	h := rt.Hash(0).U64(b).Sum()
+	return t.rowAt(rt.Hash(0).U64(b).Sum(), b)
+}
+
+// rowAt is row of a fact whose hash is known.
+func (t *acceptorPromised_unmerged) rowAt(h uint32, b uint64) int32 {
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -5478,7 +5677,11 @@ func newAcceptorBest_unmerged() acceptorBest_unmerged {
 
 // find is the row of a fact, or -1.
 func (t *acceptorBest_unmerged) find(slot uint64, b uint64) int32 {
-	h := rt.Hash(0).U64(slot).U64(b).Sum()
+	return t.at(rt.Hash(0).U64(slot).U64(b).Sum(), slot, b)
+}
+
+// at is find of a fact whose hash is known.
+func (t *acceptorBest_unmerged) at(h uint32, slot uint64, b uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -5494,7 +5697,11 @@ func (t *acceptorBest_unmerged) find(slot uint64, b uint64) int32 {
 
 // row is the row of a fact, which is added if it is not there.
 func (t *acceptorBest_unmerged) row(slot uint64, b uint64) int32 {
-	h := rt.Hash(0).U64(slot).U64(b).Sum()
+	return t.rowAt(rt.Hash(0).U64(slot).U64(b).Sum(), slot, b)
+}
+
+// rowAt is row of a fact whose hash is known.
+func (t *acceptorBest_unmerged) rowAt(h uint32, slot uint64, b uint64) int32 {
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -5543,7 +5750,11 @@ func newAcceptorAcceptor_voted_unmerged() acceptorAcceptor_voted_unmerged {
 
 // find is the row of a fact, or -1.
 func (t *acceptorAcceptor_voted_unmerged) find(u uint64) int32 {
-	h := rt.Hash(0).U64(u).Sum()
+	return t.at(rt.Hash(0).U64(u).Sum(), u)
+}
+
+// at is find of a fact whose hash is known.
+func (t *acceptorAcceptor_voted_unmerged) at(h uint32, u uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -5559,7 +5770,11 @@ func (t *acceptorAcceptor_voted_unmerged) find(u uint64) int32 {
 
 // row is the row of a fact, which is added if it is not there.
 func (t *acceptorAcceptor_voted_unmerged) row(u uint64) int32 {
-	h := rt.Hash(0).U64(u).Sum()
+	return t.rowAt(rt.Hash(0).U64(u).Sum(), u)
+}
+
+// rowAt is row of a fact whose hash is known.
+func (t *acceptorAcceptor_voted_unmerged) rowAt(h uint32, u uint64) int32 {
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -5608,7 +5823,11 @@ func newAcceptorAcceptor_begun_unmerged() acceptorAcceptor_begun_unmerged {
 
 // find is the row of a fact, or -1.
 func (t *acceptorAcceptor_begun_unmerged) find(u uint64) int32 {
-	h := rt.Hash(0).U64(u).Sum()
+	return t.at(rt.Hash(0).U64(u).Sum(), u)
+}
+
+// at is find of a fact whose hash is known.
+func (t *acceptorAcceptor_begun_unmerged) at(h uint32, u uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -5624,7 +5843,11 @@ func (t *acceptorAcceptor_begun_unmerged) find(u uint64) int32 {
 
 // row is the row of a fact, which is added if it is not there.
 func (t *acceptorAcceptor_begun_unmerged) row(u uint64) int32 {
-	h := rt.Hash(0).U64(u).Sum()
+	return t.rowAt(rt.Hash(0).U64(u).Sum(), u)
+}
+
+// rowAt is row of a fact whose hash is known.
+func (t *acceptorAcceptor_begun_unmerged) rowAt(h uint32, u uint64) int32 {
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -5675,7 +5898,11 @@ func newAcceptorAcceptor_sent_unmerged() acceptorAcceptor_sent_unmerged {
 
 // find is the row of a fact, or -1.
 func (t *acceptorAcceptor_sent_unmerged) find(to string, i_ uint64) int32 {
-	h := rt.Hash(0).Text(to).U64(i_).Sum()
+	return t.at(rt.Hash(0).Text(to).U64(i_).Sum(), to, i_)
+}
+
+// at is find of a fact whose hash is known.
+func (t *acceptorAcceptor_sent_unmerged) at(h uint32, to string, i_ uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -5691,7 +5918,11 @@ func (t *acceptorAcceptor_sent_unmerged) find(to string, i_ uint64) int32 {
 
 // row is the row of a fact, which is added if it is not there.
 func (t *acceptorAcceptor_sent_unmerged) row(to string, i_ uint64) int32 {
-	h := rt.Hash(0).Text(to).U64(i_).Sum()
+	return t.rowAt(rt.Hash(0).Text(to).U64(i_).Sum(), to, i_)
+}
+
+// rowAt is row of a fact whose hash is known.
+func (t *acceptorAcceptor_sent_unmerged) rowAt(h uint32, to string, i_ uint64) int32 {
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -5722,5 +5953,6 @@ func (t *acceptorAcceptor_sent_unmerged) remove(i int32) {
 
 // acceptorAcceptor_begunRow is a fact of acceptor_begun(u), which are not kept: what the aggregate finds is passed on.
 type acceptorAcceptor_begunRow struct {
-	u uint64
+	u    uint64
+	hash uint32 // of its group
 }

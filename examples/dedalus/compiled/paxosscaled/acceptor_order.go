@@ -526,7 +526,7 @@ func (s *acceptor_order) rule8Changes0() {
 	for _, i0 := range s.prepare_queue.Changes {
 		sign := s.prepare_queue.Sign(i0)
 		r0 := &s.prepare_queue.rows[i0]
-		s.acceptor_waiting.Derive(s.acceptor_waiting.row(r0.n), sign)
+		s.acceptor_waiting.Derive(s.acceptor_waiting.rowAt(r0.hashes[2], r0.n), sign)
 	}
 }
 
@@ -536,7 +536,7 @@ func (s *acceptor_order) rule9Changes0() {
 	for _, i0 := range s.prepare_now.Changes {
 		sign := s.prepare_now.Sign(i0)
 		r0 := &s.prepare_now.rows[i0]
-		s.acceptor_now.Derive(s.acceptor_now.row(r0.u), sign)
+		s.acceptor_now.Derive(s.acceptor_now.rowAt(r0.hashes[1], r0.u), sign)
 	}
 }
 
@@ -583,7 +583,7 @@ func (s *acceptor_order) rule12Changes0() {
 	for _, i0 := range s.prepare_queue.Changes {
 		sign := s.prepare_queue.Sign(i0)
 		r0 := &s.prepare_queue.rows[i0]
-		if i1 := s.acceptor_first.find(r0.n); i1 < 0 || !s.acceptor_first.Was(i1) {
+		if i1 := s.acceptor_first.at(r0.hashes[2], r0.n); i1 < 0 || !s.acceptor_first.Was(i1) {
 			continue
 		}
 		s.groups12.add(r0.x0, r0.x1, sign)
@@ -742,7 +742,7 @@ func (s *acceptor_order) rule21Changes0(r0 *acceptor_orderAcceptor_acksRow, sign
 	if !(r0.k >= 2) {
 		return
 	}
-	s.acceptor_finished.Derive(s.acceptor_finished.row(r0.u), sign)
+	s.acceptor_finished.Derive(s.acceptor_finished.rowAt(r0.hash, r0.u), sign)
 }
 
 // rule22Changes0 is, from the changes of acceptor_now,
@@ -789,7 +789,7 @@ func (s *acceptor_order) rule23Changes0(r0 *acceptor_orderAcceptor_votesRow, sig
 	if !(r0.k >= 2) {
 		return
 	}
-	s.acceptor_agreed.Derive(s.acceptor_agreed.row(r0.u), sign)
+	s.acceptor_agreed.Derive(s.acceptor_agreed.rowAt(r0.hash, r0.u), sign)
 }
 
 // rule24Changes0 is, from the changes of acceptor_agreed,
@@ -900,7 +900,7 @@ func (s *acceptor_order) rule28Changes1() {
 	for _, i0 := range s.prepare_now.Changes {
 		sign := s.prepare_now.Sign(i0)
 		r0 := &s.prepare_now.rows[i0]
-		if i1 := s.acceptor_telling.find(r0.u); i1 < 0 || !s.acceptor_telling.Is(i1) {
+		if i1 := s.acceptor_telling.at(r0.hashes[1], r0.u); i1 < 0 || !s.acceptor_telling.Is(i1) {
 			continue
 		}
 		for i2 := s.acceptor_parts.first0(s.self); i2 >= 0; i2 = s.acceptor_parts.rows[i2].link0.Next {
@@ -916,10 +916,10 @@ func (s *acceptor_order) rule29Changes0() {
 	for _, i0 := range s.prepare_queue.Changes {
 		sign := s.prepare_queue.Sign(i0)
 		r0 := &s.prepare_queue.rows[i0]
-		if i1 := s.prepare_start.find(r0.x0, r0.x1); i1 >= 0 && s.prepare_start.Was(i1) {
+		if i1 := s.prepare_start.at(r0.hashes[1], r0.x0, r0.x1); i1 >= 0 && s.prepare_start.Was(i1) {
 			continue
 		}
-		s.prepare_queue_unmerged.Next(s.prepare_queue_unmerged.row(r0.x0, r0.x1, r0.n), sign)
+		s.prepare_queue_unmerged.Next(s.prepare_queue_unmerged.rowAt(r0.hashes[0], r0.x0, r0.x1, r0.n), sign)
 	}
 }
 
@@ -929,12 +929,12 @@ func (s *acceptor_order) rule29Changes1() {
 	for _, i0 := range s.prepare_start.Changes {
 		sign := -s.prepare_start.Sign(i0)
 		r0 := &s.prepare_start.rows[i0]
-		for i1 := s.prepare_queue.first0(r0.x0, r0.x1); i1 >= 0; i1 = s.prepare_queue.rows[i1].link0.Next {
+		for i1 := s.prepare_queue.at0(r0.hashes[0], r0.x0, r0.x1); i1 >= 0; i1 = s.prepare_queue.rows[i1].link0.Next {
 			if !s.prepare_queue.Is(i1) {
 				continue
 			}
 			r1 := &s.prepare_queue.rows[i1]
-			s.prepare_queue_unmerged.Next(s.prepare_queue_unmerged.row(r0.x0, r0.x1, r1.n), sign)
+			s.prepare_queue_unmerged.Next(s.prepare_queue_unmerged.rowAt(r1.hashes[0], r0.x0, r0.x1, r1.n), sign)
 		}
 	}
 }
@@ -977,7 +977,7 @@ func (s *acceptor_order) rule31Changes0() {
 	for _, i0 := range s.prepare_now.Changes {
 		sign := s.prepare_now.Sign(i0)
 		r0 := &s.prepare_now.rows[i0]
-		if i1 := s.acceptor_finished.find(r0.u); i1 >= 0 && s.acceptor_finished.Was(i1) {
+		if i1 := s.acceptor_finished.at(r0.hashes[1], r0.u); i1 >= 0 && s.acceptor_finished.Was(i1) {
 			continue
 		}
 		s.prepare_now.Next(i0, sign)
@@ -1207,7 +1207,7 @@ func (t *acceptor_orderRule2) add(a0 uint64, sign int32) {
 		}
 		return
 	}
-	n := t.group()
+	n := t.group(rt.Hash(0).Sum())
 	g := &t.groups[n]
 	if has {
 		g.count++
@@ -1244,9 +1244,8 @@ func (t *acceptor_orderRule2) add(a0 uint64, sign int32) {
 	}
 }
 
-// group is the group of these values.
-func (t *acceptor_orderRule2) group() int32 {
-	h := rt.Hash(0).Sum()
+// group is the group of these values, whose hash is known.
+func (t *acceptor_orderRule2) group(h uint32) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -1291,14 +1290,14 @@ func (s *acceptor_order) rule2Heads() {
 			t.again(g)
 		}
 		if g.told && (g.count == 0 || g.last != g.value) {
-			s.rule3Changes0(&acceptor_orderAcceptor_clockRow{g.last}, -1)
-			s.rule4Changes0(&acceptor_orderAcceptor_clockRow{g.last}, -1)
-			s.rule33Changes0(&acceptor_orderAcceptor_clockRow{g.last}, -1)
+			s.rule3Changes0(&acceptor_orderAcceptor_clockRow{g.last, g.hash}, -1)
+			s.rule4Changes0(&acceptor_orderAcceptor_clockRow{g.last, g.hash}, -1)
+			s.rule33Changes0(&acceptor_orderAcceptor_clockRow{g.last, g.hash}, -1)
 		}
 		if g.count > 0 && (!g.told || g.last != g.value) {
-			s.rule3Changes0(&acceptor_orderAcceptor_clockRow{g.value}, 1)
-			s.rule4Changes0(&acceptor_orderAcceptor_clockRow{g.value}, 1)
-			s.rule33Changes0(&acceptor_orderAcceptor_clockRow{g.value}, 1)
+			s.rule3Changes0(&acceptor_orderAcceptor_clockRow{g.value, g.hash}, 1)
+			s.rule4Changes0(&acceptor_orderAcceptor_clockRow{g.value, g.hash}, 1)
+			s.rule33Changes0(&acceptor_orderAcceptor_clockRow{g.value, g.hash}, 1)
 		}
 		g.told, g.last = g.count > 0, g.value
 		if g.count == 0 {
@@ -1385,7 +1384,7 @@ func (t *acceptor_orderRule7) add(a0 string, a1 uint64, a2 uint64, sign int32) {
 		}
 		return
 	}
-	n := t.group(a0, a1)
+	n := t.group(rt.Hash(0).Text(a0).U64(a1).Sum(), a0, a1)
 	g := &t.groups[n]
 	if has {
 		g.count++
@@ -1422,9 +1421,8 @@ func (t *acceptor_orderRule7) add(a0 string, a1 uint64, a2 uint64, sign int32) {
 	}
 }
 
-// group is the group of these values.
-func (t *acceptor_orderRule7) group(a0 string, a1 uint64) int32 {
-	h := rt.Hash(0).Text(a0).U64(a1).Sum()
+// group is the group of these values, whose hash is known.
+func (t *acceptor_orderRule7) group(h uint32, a0 string, a1 uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -1555,7 +1553,7 @@ func (t *acceptor_orderRule11) add(a0 uint64, sign int32) {
 		}
 		return
 	}
-	n := t.group()
+	n := t.group(rt.Hash(0).Sum())
 	g := &t.groups[n]
 	if has {
 		g.count++
@@ -1592,9 +1590,8 @@ func (t *acceptor_orderRule11) add(a0 uint64, sign int32) {
 	}
 }
 
-// group is the group of these values.
-func (t *acceptor_orderRule11) group() int32 {
-	h := rt.Hash(0).Sum()
+// group is the group of these values, whose hash is known.
+func (t *acceptor_orderRule11) group(h uint32) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -1728,7 +1725,7 @@ func (t *acceptor_orderRule12) add(a0 string, a1 uint64, sign int32) {
 		}
 		return
 	}
-	n := t.group()
+	n := t.group(rt.Hash(0).Sum())
 	g := &t.groups[n]
 	if has {
 		g.count++
@@ -1759,9 +1756,8 @@ func (t *acceptor_orderRule12) add(a0 string, a1 uint64, sign int32) {
 	}
 }
 
-// group is the group of these values.
-func (t *acceptor_orderRule12) group() int32 {
-	h := rt.Hash(0).Sum()
+// group is the group of these values, whose hash is known.
+func (t *acceptor_orderRule12) group(h uint32) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -1908,7 +1904,7 @@ func (t *acceptor_orderRule13) add(a0 uint64, sign int32) {
 		}
 		return
 	}
-	n := t.group()
+	n := t.group(rt.Hash(0).Sum())
 	g := &t.groups[n]
 	if has {
 		g.count++
@@ -1945,9 +1941,8 @@ func (t *acceptor_orderRule13) add(a0 uint64, sign int32) {
 	}
 }
 
-// group is the group of these values.
-func (t *acceptor_orderRule13) group() int32 {
-	h := rt.Hash(0).Sum()
+// group is the group of these values, whose hash is known.
+func (t *acceptor_orderRule13) group(h uint32) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -1992,14 +1987,14 @@ func (s *acceptor_order) rule13Heads() {
 			t.again(g)
 		}
 		if g.told && (g.count == 0 || g.last != g.value) {
-			s.rule14Changes0(&acceptor_orderAcceptor_lastRow{g.last}, -1)
-			s.rule15Changes0(&acceptor_orderAcceptor_lastRow{g.last}, -1)
-			s.rule35Changes0(&acceptor_orderAcceptor_lastRow{g.last}, -1)
+			s.rule14Changes0(&acceptor_orderAcceptor_lastRow{g.last, g.hash}, -1)
+			s.rule15Changes0(&acceptor_orderAcceptor_lastRow{g.last, g.hash}, -1)
+			s.rule35Changes0(&acceptor_orderAcceptor_lastRow{g.last, g.hash}, -1)
 		}
 		if g.count > 0 && (!g.told || g.last != g.value) {
-			s.rule14Changes0(&acceptor_orderAcceptor_lastRow{g.value}, 1)
-			s.rule15Changes0(&acceptor_orderAcceptor_lastRow{g.value}, 1)
-			s.rule35Changes0(&acceptor_orderAcceptor_lastRow{g.value}, 1)
+			s.rule14Changes0(&acceptor_orderAcceptor_lastRow{g.value, g.hash}, 1)
+			s.rule15Changes0(&acceptor_orderAcceptor_lastRow{g.value, g.hash}, 1)
+			s.rule35Changes0(&acceptor_orderAcceptor_lastRow{g.value, g.hash}, 1)
 		}
 		g.told, g.last = g.count > 0, g.value
 		if g.count == 0 {
@@ -2088,7 +2083,7 @@ func (t *acceptor_orderRule19) add(a0 uint64, a1 uint64, a2 uint64, sign int32) 
 		}
 		return
 	}
-	n := t.group(a0)
+	n := t.group(rt.Hash(0).U64(a0).Sum(), a0)
 	g := &t.groups[n]
 	if has {
 		g.count++
@@ -2119,9 +2114,8 @@ func (t *acceptor_orderRule19) add(a0 uint64, a1 uint64, a2 uint64, sign int32) 
 	}
 }
 
-// group is the group of these values.
-func (t *acceptor_orderRule19) group(a0 uint64) int32 {
-	h := rt.Hash(0).U64(a0).Sum()
+// group is the group of these values, whose hash is known.
+func (t *acceptor_orderRule19) group(h uint32, a0 uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -2261,7 +2255,7 @@ func (t *acceptor_orderRule20) add(a0 uint64, a1 uint64, sign int32) {
 		}
 		return
 	}
-	n := t.group(a0)
+	n := t.group(rt.Hash(0).U64(a0).Sum(), a0)
 	g := &t.groups[n]
 	if has {
 		g.count++
@@ -2294,9 +2288,8 @@ func (t *acceptor_orderRule20) add(a0 uint64, a1 uint64, sign int32) {
 	}
 }
 
-// group is the group of these values.
-func (t *acceptor_orderRule20) group(a0 uint64) int32 {
-	h := rt.Hash(0).U64(a0).Sum()
+// group is the group of these values, whose hash is known.
+func (t *acceptor_orderRule20) group(h uint32, a0 uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -2328,10 +2321,10 @@ func (s *acceptor_order) rule20Heads() {
 		g := &t.groups[i]
 		g.touched = false
 		if g.told && (g.count == 0 || g.last != g.value) {
-			s.rule21Changes0(&acceptor_orderAcceptor_acksRow{g.a0, g.last}, -1)
+			s.rule21Changes0(&acceptor_orderAcceptor_acksRow{g.a0, g.last, g.hash}, -1)
 		}
 		if g.count > 0 && (!g.told || g.last != g.value) {
-			s.rule21Changes0(&acceptor_orderAcceptor_acksRow{g.a0, g.value}, 1)
+			s.rule21Changes0(&acceptor_orderAcceptor_acksRow{g.a0, g.value, g.hash}, 1)
 		}
 		g.told, g.last = g.count > 0, g.value
 		if g.count == 0 {
@@ -2415,7 +2408,7 @@ func (t *acceptor_orderRule22) add(a0 uint64, a1 uint64, sign int32) {
 		}
 		return
 	}
-	n := t.group(a0)
+	n := t.group(rt.Hash(0).U64(a0).Sum(), a0)
 	g := &t.groups[n]
 	if has {
 		g.count++
@@ -2448,9 +2441,8 @@ func (t *acceptor_orderRule22) add(a0 uint64, a1 uint64, sign int32) {
 	}
 }
 
-// group is the group of these values.
-func (t *acceptor_orderRule22) group(a0 uint64) int32 {
-	h := rt.Hash(0).U64(a0).Sum()
+// group is the group of these values, whose hash is known.
+func (t *acceptor_orderRule22) group(h uint32, a0 uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -2482,10 +2474,10 @@ func (s *acceptor_order) rule22Heads() {
 		g := &t.groups[i]
 		g.touched = false
 		if g.told && (g.count == 0 || g.last != g.value) {
-			s.rule23Changes0(&acceptor_orderAcceptor_votesRow{g.a0, g.last}, -1)
+			s.rule23Changes0(&acceptor_orderAcceptor_votesRow{g.a0, g.last, g.hash}, -1)
 		}
 		if g.count > 0 && (!g.told || g.last != g.value) {
-			s.rule23Changes0(&acceptor_orderAcceptor_votesRow{g.a0, g.value}, 1)
+			s.rule23Changes0(&acceptor_orderAcceptor_votesRow{g.a0, g.value, g.hash}, 1)
 		}
 		g.told, g.last = g.count > 0, g.value
 		if g.count == 0 {
@@ -2541,7 +2533,11 @@ func newAcceptor_orderAcceptor_came() acceptor_orderAcceptor_came {
 
 // find is the row of a fact, or -1.
 func (t *acceptor_orderAcceptor_came) find() int32 {
-	h := rt.Hash(0).Sum()
+	return t.at(rt.Hash(0).Sum())
+}
+
+// at is find of a fact whose hash is known.
+func (t *acceptor_orderAcceptor_came) at(h uint32) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -2600,7 +2596,11 @@ func newAcceptor_orderAcceptor_tick() acceptor_orderAcceptor_tick {
 
 // find is the row of a fact, or -1.
 func (t *acceptor_orderAcceptor_tick) find(n uint64) int32 {
-	h := rt.Hash(0).U64(n).Sum()
+	return t.at(rt.Hash(0).U64(n).Sum(), n)
+}
+
+// at is find of a fact whose hash is known.
+func (t *acceptor_orderAcceptor_tick) at(h uint32, n uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -2616,7 +2616,11 @@ func (t *acceptor_orderAcceptor_tick) find(n uint64) int32 {
 
 // row is the row of a fact, which is added if it is not there.
 func (t *acceptor_orderAcceptor_tick) row(n uint64) int32 {
-	h := rt.Hash(0).U64(n).Sum()
+	return t.rowAt(rt.Hash(0).U64(n).Sum(), n)
+}
+
+// rowAt is row of a fact whose hash is known.
+func (t *acceptor_orderAcceptor_tick) rowAt(h uint32, n uint64) int32 {
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -2674,7 +2678,11 @@ func newAcceptor_orderPrepare_queue() acceptor_orderPrepare_queue {
 
 // find is the row of a fact, or -1.
 func (t *acceptor_orderPrepare_queue) find(x0 string, x1 uint64, n uint64) int32 {
-	h := rt.Hash(0).Text(x0).U64(x1).U64(n).Sum()
+	return t.at(rt.Hash(0).Text(x0).U64(x1).U64(n).Sum(), x0, x1, n)
+}
+
+// at is find of a fact whose hash is known.
+func (t *acceptor_orderPrepare_queue) at(h uint32, x0 string, x1 uint64, n uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -2820,7 +2828,11 @@ func newAcceptor_orderPrepare_start() acceptor_orderPrepare_start {
 
 // find is the row of a fact, or -1.
 func (t *acceptor_orderPrepare_start) find(x0 string, x1 uint64) int32 {
-	h := rt.Hash(0).Text(x0).U64(x1).Sum()
+	return t.at(rt.Hash(0).Text(x0).U64(x1).Sum(), x0, x1)
+}
+
+// at is find of a fact whose hash is known.
+func (t *acceptor_orderPrepare_start) at(h uint32, x0 string, x1 uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -2836,7 +2848,11 @@ func (t *acceptor_orderPrepare_start) find(x0 string, x1 uint64) int32 {
 
 // row is the row of a fact, which is added if it is not there.
 func (t *acceptor_orderPrepare_start) row(x0 string, x1 uint64) int32 {
-	h := rt.Hash(0).Text(x0).U64(x1).Sum()
+	return t.rowAt(rt.Hash(0).Text(x0).U64(x1).Sum(), x0, x1)
+}
+
+// rowAt is row of a fact whose hash is known.
+func (t *acceptor_orderPrepare_start) rowAt(h uint32, x0 string, x1 uint64) int32 {
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -2885,7 +2901,11 @@ func newAcceptor_orderAcceptor_waiting() acceptor_orderAcceptor_waiting {
 
 // find is the row of a fact, or -1.
 func (t *acceptor_orderAcceptor_waiting) find(n uint64) int32 {
-	h := rt.Hash(0).U64(n).Sum()
+	return t.at(rt.Hash(0).U64(n).Sum(), n)
+}
+
+// at is find of a fact whose hash is known.
+func (t *acceptor_orderAcceptor_waiting) at(h uint32, n uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -2901,7 +2921,11 @@ func (t *acceptor_orderAcceptor_waiting) find(n uint64) int32 {
 
 // row is the row of a fact, which is added if it is not there.
 func (t *acceptor_orderAcceptor_waiting) row(n uint64) int32 {
-	h := rt.Hash(0).U64(n).Sum()
+	return t.rowAt(rt.Hash(0).U64(n).Sum(), n)
+}
+
+// rowAt is row of a fact whose hash is known.
+func (t *acceptor_orderAcceptor_waiting) rowAt(h uint32, n uint64) int32 {
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -2950,7 +2974,11 @@ func newAcceptor_orderAcceptor_first() acceptor_orderAcceptor_first {
 
 // find is the row of a fact, or -1.
 func (t *acceptor_orderAcceptor_first) find(n uint64) int32 {
-	h := rt.Hash(0).U64(n).Sum()
+	return t.at(rt.Hash(0).U64(n).Sum(), n)
+}
+
+// at is find of a fact whose hash is known.
+func (t *acceptor_orderAcceptor_first) at(h uint32, n uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -2966,7 +2994,11 @@ func (t *acceptor_orderAcceptor_first) find(n uint64) int32 {
 
 // row is the row of a fact, which is added if it is not there.
 func (t *acceptor_orderAcceptor_first) row(n uint64) int32 {
-	h := rt.Hash(0).U64(n).Sum()
+	return t.rowAt(rt.Hash(0).U64(n).Sum(), n)
+}
+
+// rowAt is row of a fact whose hash is known.
+func (t *acceptor_orderAcceptor_first) rowAt(h uint32, n uint64) int32 {
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -3015,7 +3047,11 @@ func newAcceptor_orderAcceptor_number() acceptor_orderAcceptor_number {
 
 // find is the row of a fact, or -1.
 func (t *acceptor_orderAcceptor_number) find(u uint64) int32 {
-	h := rt.Hash(0).U64(u).Sum()
+	return t.at(rt.Hash(0).U64(u).Sum(), u)
+}
+
+// at is find of a fact whose hash is known.
+func (t *acceptor_orderAcceptor_number) at(h uint32, u uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -3031,7 +3067,11 @@ func (t *acceptor_orderAcceptor_number) find(u uint64) int32 {
 
 // row is the row of a fact, which is added if it is not there.
 func (t *acceptor_orderAcceptor_number) row(u uint64) int32 {
-	h := rt.Hash(0).U64(u).Sum()
+	return t.rowAt(rt.Hash(0).U64(u).Sum(), u)
+}
+
+// rowAt is row of a fact whose hash is known.
+func (t *acceptor_orderAcceptor_number) rowAt(h uint32, u uint64) int32 {
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -3080,7 +3120,11 @@ func newAcceptor_orderAcceptor_begin() acceptor_orderAcceptor_begin {
 
 // find is the row of a fact, or -1.
 func (t *acceptor_orderAcceptor_begin) find(u uint64) int32 {
-	h := rt.Hash(0).U64(u).Sum()
+	return t.at(rt.Hash(0).U64(u).Sum(), u)
+}
+
+// at is find of a fact whose hash is known.
+func (t *acceptor_orderAcceptor_begin) at(h uint32, u uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -3096,7 +3140,11 @@ func (t *acceptor_orderAcceptor_begin) find(u uint64) int32 {
 
 // row is the row of a fact, which is added if it is not there.
 func (t *acceptor_orderAcceptor_begin) row(u uint64) int32 {
-	h := rt.Hash(0).U64(u).Sum()
+	return t.rowAt(rt.Hash(0).U64(u).Sum(), u)
+}
+
+// rowAt is row of a fact whose hash is known.
+func (t *acceptor_orderAcceptor_begin) rowAt(h uint32, u uint64) int32 {
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -3151,7 +3199,11 @@ func newAcceptor_orderPrepare_now() acceptor_orderPrepare_now {
 
 // find is the row of a fact, or -1.
 func (t *acceptor_orderPrepare_now) find(u uint64, x0 string, x1 uint64) int32 {
-	h := rt.Hash(0).U64(u).Text(x0).U64(x1).Sum()
+	return t.at(rt.Hash(0).U64(u).Text(x0).U64(x1).Sum(), u, x0, x1)
+}
+
+// at is find of a fact whose hash is known.
+func (t *acceptor_orderPrepare_now) at(h uint32, u uint64, x0 string, x1 uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -3256,7 +3308,11 @@ func newAcceptor_orderAcceptor_finished() acceptor_orderAcceptor_finished {
 
 // find is the row of a fact, or -1.
 func (t *acceptor_orderAcceptor_finished) find(u uint64) int32 {
-	h := rt.Hash(0).U64(u).Sum()
+	return t.at(rt.Hash(0).U64(u).Sum(), u)
+}
+
+// at is find of a fact whose hash is known.
+func (t *acceptor_orderAcceptor_finished) at(h uint32, u uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -3272,7 +3328,11 @@ func (t *acceptor_orderAcceptor_finished) find(u uint64) int32 {
 
 // row is the row of a fact, which is added if it is not there.
 func (t *acceptor_orderAcceptor_finished) row(u uint64) int32 {
-	h := rt.Hash(0).U64(u).Sum()
+	return t.rowAt(rt.Hash(0).U64(u).Sum(), u)
+}
+
+// rowAt is row of a fact whose hash is known.
+func (t *acceptor_orderAcceptor_finished) rowAt(h uint32, u uint64) int32 {
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -3321,7 +3381,11 @@ func newAcceptor_orderAcceptor_now() acceptor_orderAcceptor_now {
 
 // find is the row of a fact, or -1.
 func (t *acceptor_orderAcceptor_now) find(u uint64) int32 {
-	h := rt.Hash(0).U64(u).Sum()
+	return t.at(rt.Hash(0).U64(u).Sum(), u)
+}
+
+// at is find of a fact whose hash is known.
+func (t *acceptor_orderAcceptor_now) at(h uint32, u uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -3337,7 +3401,11 @@ func (t *acceptor_orderAcceptor_now) find(u uint64) int32 {
 
 // row is the row of a fact, which is added if it is not there.
 func (t *acceptor_orderAcceptor_now) row(u uint64) int32 {
-	h := rt.Hash(0).U64(u).Sum()
+	return t.rowAt(rt.Hash(0).U64(u).Sum(), u)
+}
+
+// rowAt is row of a fact whose hash is known.
+func (t *acceptor_orderAcceptor_now) rowAt(h uint32, u uint64) int32 {
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -3386,7 +3454,11 @@ func newAcceptor_orderAcceptor_telling() acceptor_orderAcceptor_telling {
 
 // find is the row of a fact, or -1.
 func (t *acceptor_orderAcceptor_telling) find(u uint64) int32 {
-	h := rt.Hash(0).U64(u).Sum()
+	return t.at(rt.Hash(0).U64(u).Sum(), u)
+}
+
+// at is find of a fact whose hash is known.
+func (t *acceptor_orderAcceptor_telling) at(h uint32, u uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -3402,7 +3474,11 @@ func (t *acceptor_orderAcceptor_telling) find(u uint64) int32 {
 
 // row is the row of a fact, which is added if it is not there.
 func (t *acceptor_orderAcceptor_telling) row(u uint64) int32 {
-	h := rt.Hash(0).U64(u).Sum()
+	return t.rowAt(rt.Hash(0).U64(u).Sum(), u)
+}
+
+// rowAt is row of a fact whose hash is known.
+func (t *acceptor_orderAcceptor_telling) rowAt(h uint32, u uint64) int32 {
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -3454,7 +3530,11 @@ func newAcceptor_orderAcceptor_parts() acceptor_orderAcceptor_parts {
 
 // find is the row of a fact, or -1.
 func (t *acceptor_orderAcceptor_parts) find(l_ string, part uint64, to string) int32 {
-	h := rt.Hash(0).Text(l_).U64(part).Text(to).Sum()
+	return t.at(rt.Hash(0).Text(l_).U64(part).Text(to).Sum(), l_, part, to)
+}
+
+// at is find of a fact whose hash is known.
+func (t *acceptor_orderAcceptor_parts) at(h uint32, l_ string, part uint64, to string) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -3538,7 +3618,11 @@ func newAcceptor_orderAcceptor_asked() acceptor_orderAcceptor_asked {
 
 // find is the row of a fact, or -1.
 func (t *acceptor_orderAcceptor_asked) find(u uint64) int32 {
-	h := rt.Hash(0).U64(u).Sum()
+	return t.at(rt.Hash(0).U64(u).Sum(), u)
+}
+
+// at is find of a fact whose hash is known.
+func (t *acceptor_orderAcceptor_asked) at(h uint32, u uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -3554,7 +3638,11 @@ func (t *acceptor_orderAcceptor_asked) find(u uint64) int32 {
 
 // row is the row of a fact, which is added if it is not there.
 func (t *acceptor_orderAcceptor_asked) row(u uint64) int32 {
-	h := rt.Hash(0).U64(u).Sum()
+	return t.rowAt(rt.Hash(0).U64(u).Sum(), u)
+}
+
+// rowAt is row of a fact whose hash is known.
+func (t *acceptor_orderAcceptor_asked) rowAt(h uint32, u uint64) int32 {
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -3603,7 +3691,11 @@ func newAcceptor_orderAcceptor_asking() acceptor_orderAcceptor_asking {
 
 // find is the row of a fact, or -1.
 func (t *acceptor_orderAcceptor_asking) find(u uint64) int32 {
-	h := rt.Hash(0).U64(u).Sum()
+	return t.at(rt.Hash(0).U64(u).Sum(), u)
+}
+
+// at is find of a fact whose hash is known.
+func (t *acceptor_orderAcceptor_asking) at(h uint32, u uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -3619,7 +3711,11 @@ func (t *acceptor_orderAcceptor_asking) find(u uint64) int32 {
 
 // row is the row of a fact, which is added if it is not there.
 func (t *acceptor_orderAcceptor_asking) row(u uint64) int32 {
-	h := rt.Hash(0).U64(u).Sum()
+	return t.rowAt(rt.Hash(0).U64(u).Sum(), u)
+}
+
+// rowAt is row of a fact whose hash is known.
+func (t *acceptor_orderAcceptor_asking) rowAt(h uint32, u uint64) int32 {
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -3668,7 +3764,11 @@ func newAcceptor_orderAcceptor_agreed() acceptor_orderAcceptor_agreed {
 
 // find is the row of a fact, or -1.
 func (t *acceptor_orderAcceptor_agreed) find(u uint64) int32 {
-	h := rt.Hash(0).U64(u).Sum()
+	return t.at(rt.Hash(0).U64(u).Sum(), u)
+}
+
+// at is find of a fact whose hash is known.
+func (t *acceptor_orderAcceptor_agreed) at(h uint32, u uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -3684,7 +3784,11 @@ func (t *acceptor_orderAcceptor_agreed) find(u uint64) int32 {
 
 // row is the row of a fact, which is added if it is not there.
 func (t *acceptor_orderAcceptor_agreed) row(u uint64) int32 {
-	h := rt.Hash(0).U64(u).Sum()
+	return t.rowAt(rt.Hash(0).U64(u).Sum(), u)
+}
+
+// rowAt is row of a fact whose hash is known.
+func (t *acceptor_orderAcceptor_agreed) rowAt(h uint32, u uint64) int32 {
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -3763,7 +3867,11 @@ func newAcceptor_orderAcceptor_at() acceptor_orderAcceptor_at {
 
 // find is the row of a fact, or -1.
 func (t *acceptor_orderAcceptor_at) find(part uint64, voted uint64, done uint64) int32 {
-	h := rt.Hash(0).U64(part).U64(voted).U64(done).Sum()
+	return t.at(rt.Hash(0).U64(part).U64(voted).U64(done).Sum(), part, voted, done)
+}
+
+// at is find of a fact whose hash is known.
+func (t *acceptor_orderAcceptor_at) at(h uint32, part uint64, voted uint64, done uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -3779,7 +3887,11 @@ func (t *acceptor_orderAcceptor_at) find(part uint64, voted uint64, done uint64)
 
 // row is the row of a fact, which is added if it is not there.
 func (t *acceptor_orderAcceptor_at) row(part uint64, voted uint64, done uint64) int32 {
-	h := rt.Hash(0).U64(part).U64(voted).U64(done).Sum()
+	return t.rowAt(rt.Hash(0).U64(part).U64(voted).U64(done).Sum(), part, voted, done)
+}
+
+// rowAt is row of a fact whose hash is known.
+func (t *acceptor_orderAcceptor_at) rowAt(h uint32, part uint64, voted uint64, done uint64) int32 {
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -3828,7 +3940,11 @@ func newAcceptor_orderAcceptor_told() acceptor_orderAcceptor_told {
 
 // find is the row of a fact, or -1.
 func (t *acceptor_orderAcceptor_told) find(u uint64) int32 {
-	h := rt.Hash(0).U64(u).Sum()
+	return t.at(rt.Hash(0).U64(u).Sum(), u)
+}
+
+// at is find of a fact whose hash is known.
+func (t *acceptor_orderAcceptor_told) at(h uint32, u uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -3844,7 +3960,11 @@ func (t *acceptor_orderAcceptor_told) find(u uint64) int32 {
 
 // row is the row of a fact, which is added if it is not there.
 func (t *acceptor_orderAcceptor_told) row(u uint64) int32 {
-	h := rt.Hash(0).U64(u).Sum()
+	return t.rowAt(rt.Hash(0).U64(u).Sum(), u)
+}
+
+// rowAt is row of a fact whose hash is known.
+func (t *acceptor_orderAcceptor_told) rowAt(h uint32, u uint64) int32 {
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -3892,7 +4012,11 @@ func newAcceptor_orderAcceptor_clock_any() acceptor_orderAcceptor_clock_any {
 
 // find is the row of a fact, or -1.
 func (t *acceptor_orderAcceptor_clock_any) find() int32 {
-	h := rt.Hash(0).Sum()
+	return t.at(rt.Hash(0).Sum())
+}
+
+// at is find of a fact whose hash is known.
+func (t *acceptor_orderAcceptor_clock_any) at(h uint32) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -3906,7 +4030,11 @@ func (t *acceptor_orderAcceptor_clock_any) find() int32 {
 
 // row is the row of a fact, which is added if it is not there.
 func (t *acceptor_orderAcceptor_clock_any) row() int32 {
-	h := rt.Hash(0).Sum()
+	return t.rowAt(rt.Hash(0).Sum())
+}
+
+// rowAt is row of a fact whose hash is known.
+func (t *acceptor_orderAcceptor_clock_any) rowAt(h uint32) int32 {
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -3952,7 +4080,11 @@ func newAcceptor_orderAcceptor_now_any() acceptor_orderAcceptor_now_any {
 
 // find is the row of a fact, or -1.
 func (t *acceptor_orderAcceptor_now_any) find() int32 {
-	h := rt.Hash(0).Sum()
+	return t.at(rt.Hash(0).Sum())
+}
+
+// at is find of a fact whose hash is known.
+func (t *acceptor_orderAcceptor_now_any) at(h uint32) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -3966,7 +4098,11 @@ func (t *acceptor_orderAcceptor_now_any) find() int32 {
 
 // row is the row of a fact, which is added if it is not there.
 func (t *acceptor_orderAcceptor_now_any) row() int32 {
-	h := rt.Hash(0).Sum()
+	return t.rowAt(rt.Hash(0).Sum())
+}
+
+// rowAt is row of a fact whose hash is known.
+func (t *acceptor_orderAcceptor_now_any) rowAt(h uint32) int32 {
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -4012,7 +4148,11 @@ func newAcceptor_orderAcceptor_last_any() acceptor_orderAcceptor_last_any {
 
 // find is the row of a fact, or -1.
 func (t *acceptor_orderAcceptor_last_any) find() int32 {
-	h := rt.Hash(0).Sum()
+	return t.at(rt.Hash(0).Sum())
+}
+
+// at is find of a fact whose hash is known.
+func (t *acceptor_orderAcceptor_last_any) at(h uint32) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -4026,7 +4166,11 @@ func (t *acceptor_orderAcceptor_last_any) find() int32 {
 
 // row is the row of a fact, which is added if it is not there.
 func (t *acceptor_orderAcceptor_last_any) row() int32 {
-	h := rt.Hash(0).Sum()
+	return t.rowAt(rt.Hash(0).Sum())
+}
+
+// rowAt is row of a fact whose hash is known.
+func (t *acceptor_orderAcceptor_last_any) rowAt(h uint32) int32 {
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -4078,7 +4222,11 @@ func newAcceptor_orderSent_prepare_do() acceptor_orderSent_prepare_do {
 
 // find is the row of a fact, or -1.
 func (t *acceptor_orderSent_prepare_do) find(to string, u uint64, part uint64, x0 string, x1 uint64) int32 {
-	h := rt.Hash(0).Text(to).U64(u).U64(part).Text(x0).U64(x1).Sum()
+	return t.at(rt.Hash(0).Text(to).U64(u).U64(part).Text(x0).U64(x1).Sum(), to, u, part, x0, x1)
+}
+
+// at is find of a fact whose hash is known.
+func (t *acceptor_orderSent_prepare_do) at(h uint32, to string, u uint64, part uint64, x0 string, x1 uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -4094,7 +4242,11 @@ func (t *acceptor_orderSent_prepare_do) find(to string, u uint64, part uint64, x
 
 // row is the row of a fact, which is added if it is not there.
 func (t *acceptor_orderSent_prepare_do) row(to string, u uint64, part uint64, x0 string, x1 uint64) int32 {
-	h := rt.Hash(0).Text(to).U64(u).U64(part).Text(x0).U64(x1).Sum()
+	return t.rowAt(rt.Hash(0).Text(to).U64(u).U64(part).Text(x0).U64(x1).Sum(), to, u, part, x0, x1)
+}
+
+// rowAt is row of a fact whose hash is known.
+func (t *acceptor_orderSent_prepare_do) rowAt(h uint32, to string, u uint64, part uint64, x0 string, x1 uint64) int32 {
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -4146,7 +4298,11 @@ func newAcceptor_orderPrepare_queue_unmerged() acceptor_orderPrepare_queue_unmer
 
 // find is the row of a fact, or -1.
 func (t *acceptor_orderPrepare_queue_unmerged) find(x0 string, x1 uint64, n uint64) int32 {
-	h := rt.Hash(0).Text(x0).U64(x1).U64(n).Sum()
+	return t.at(rt.Hash(0).Text(x0).U64(x1).U64(n).Sum(), x0, x1, n)
+}
+
+// at is find of a fact whose hash is known.
+func (t *acceptor_orderPrepare_queue_unmerged) at(h uint32, x0 string, x1 uint64, n uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -4162,7 +4318,11 @@ func (t *acceptor_orderPrepare_queue_unmerged) find(x0 string, x1 uint64, n uint
 
 // row is the row of a fact, which is added if it is not there.
 func (t *acceptor_orderPrepare_queue_unmerged) row(x0 string, x1 uint64, n uint64) int32 {
-	h := rt.Hash(0).Text(x0).U64(x1).U64(n).Sum()
+	return t.rowAt(rt.Hash(0).Text(x0).U64(x1).U64(n).Sum(), x0, x1, n)
+}
+
+// rowAt is row of a fact whose hash is known.
+func (t *acceptor_orderPrepare_queue_unmerged) rowAt(h uint32, x0 string, x1 uint64, n uint64) int32 {
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -4211,7 +4371,11 @@ func newAcceptor_orderAcceptor_clock_unmerged() acceptor_orderAcceptor_clock_unm
 
 // find is the row of a fact, or -1.
 func (t *acceptor_orderAcceptor_clock_unmerged) find(n uint64) int32 {
-	h := rt.Hash(0).U64(n).Sum()
+	return t.at(rt.Hash(0).U64(n).Sum(), n)
+}
+
+// at is find of a fact whose hash is known.
+func (t *acceptor_orderAcceptor_clock_unmerged) at(h uint32, n uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -4227,7 +4391,11 @@ func (t *acceptor_orderAcceptor_clock_unmerged) find(n uint64) int32 {
 
 // row is the row of a fact, which is added if it is not there.
 func (t *acceptor_orderAcceptor_clock_unmerged) row(n uint64) int32 {
-	h := rt.Hash(0).U64(n).Sum()
+	return t.rowAt(rt.Hash(0).U64(n).Sum(), n)
+}
+
+// rowAt is row of a fact whose hash is known.
+func (t *acceptor_orderAcceptor_clock_unmerged) rowAt(h uint32, n uint64) int32 {
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -4276,7 +4444,11 @@ func newAcceptor_orderAcceptor_last_unmerged() acceptor_orderAcceptor_last_unmer
 
 // find is the row of a fact, or -1.
 func (t *acceptor_orderAcceptor_last_unmerged) find(u uint64) int32 {
-	h := rt.Hash(0).U64(u).Sum()
+	return t.at(rt.Hash(0).U64(u).Sum(), u)
+}
+
+// at is find of a fact whose hash is known.
+func (t *acceptor_orderAcceptor_last_unmerged) at(h uint32, u uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -4292,7 +4464,11 @@ func (t *acceptor_orderAcceptor_last_unmerged) find(u uint64) int32 {
 
 // row is the row of a fact, which is added if it is not there.
 func (t *acceptor_orderAcceptor_last_unmerged) row(u uint64) int32 {
-	h := rt.Hash(0).U64(u).Sum()
+	return t.rowAt(rt.Hash(0).U64(u).Sum(), u)
+}
+
+// rowAt is row of a fact whose hash is known.
+func (t *acceptor_orderAcceptor_last_unmerged) rowAt(h uint32, u uint64) int32 {
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -4343,7 +4519,11 @@ func newAcceptor_orderAcceptor_at_unmerged() acceptor_orderAcceptor_at_unmerged 
 
 // find is the row of a fact, or -1.
 func (t *acceptor_orderAcceptor_at_unmerged) find(part uint64, voted uint64, done uint64) int32 {
-	h := rt.Hash(0).U64(part).U64(voted).U64(done).Sum()
+	return t.at(rt.Hash(0).U64(part).U64(voted).U64(done).Sum(), part, voted, done)
+}
+
+// at is find of a fact whose hash is known.
+func (t *acceptor_orderAcceptor_at_unmerged) at(h uint32, part uint64, voted uint64, done uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -4359,7 +4539,11 @@ func (t *acceptor_orderAcceptor_at_unmerged) find(part uint64, voted uint64, don
 
 // row is the row of a fact, which is added if it is not there.
 func (t *acceptor_orderAcceptor_at_unmerged) row(part uint64, voted uint64, done uint64) int32 {
-	h := rt.Hash(0).U64(part).U64(voted).U64(done).Sum()
+	return t.rowAt(rt.Hash(0).U64(part).U64(voted).U64(done).Sum(), part, voted, done)
+}
+
+// rowAt is row of a fact whose hash is known.
+func (t *acceptor_orderAcceptor_at_unmerged) rowAt(h uint32, part uint64, voted uint64, done uint64) int32 {
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -4390,22 +4574,26 @@ func (t *acceptor_orderAcceptor_at_unmerged) remove(i int32) {
 
 // acceptor_orderAcceptor_clockRow is a fact of acceptor_clock(n), which are not kept: what the aggregate finds is passed on.
 type acceptor_orderAcceptor_clockRow struct {
-	n uint64
+	n    uint64
+	hash uint32 // of its group
 }
 
 // acceptor_orderAcceptor_lastRow is a fact of acceptor_last(u), which are not kept: what the aggregate finds is passed on.
 type acceptor_orderAcceptor_lastRow struct {
-	u uint64
+	u    uint64
+	hash uint32 // of its group
 }
 
 // acceptor_orderAcceptor_votesRow is a fact of acceptor_votes(u, k), which are not kept: what the aggregate finds is passed on.
 type acceptor_orderAcceptor_votesRow struct {
-	u uint64
-	k uint64
+	u    uint64
+	k    uint64
+	hash uint32 // of its group
 }
 
 // acceptor_orderAcceptor_acksRow is a fact of acceptor_acks(u, k), which are not kept: what the aggregate finds is passed on.
 type acceptor_orderAcceptor_acksRow struct {
-	u uint64
-	k uint64
+	u    uint64
+	k    uint64
+	hash uint32 // of its group
 }

@@ -1200,7 +1200,7 @@ func (s *proposer) rule15Changes0() {
 	for _, i0 := range s.acceptor_opened.Changes {
 		sign := s.acceptor_opened.Sign(i0)
 		r0 := &s.acceptor_opened.rows[i0]
-		s.acceptor_past.Derive(s.acceptor_past.row(r0.src, r0.i_), sign)
+		s.acceptor_past.Derive(s.acceptor_past.rowAt(r0.hashes[1], r0.src, r0.i_), sign)
 	}
 }
 
@@ -1244,7 +1244,7 @@ func (s *proposer) rule19Changes0() {
 	for _, i0 := range s.promise_wait.Changes {
 		sign := s.promise_wait.Sign(i0)
 		r0 := &s.promise_wait.rows[i0]
-		s.groups19.add(r0.src, r0.i_, 1, r0.part, r0.x0, r0.x1, r0.x2, sign)
+		s.groups19.add(r0.hashes[1], r0.src, r0.i_, 1, r0.part, r0.x0, r0.x1, r0.x2, sign)
 	}
 }
 
@@ -1266,7 +1266,7 @@ func (s *proposer) rule21Changes0() {
 	for _, i0 := range s.entry_wait.Changes {
 		sign := s.entry_wait.Sign(i0)
 		r0 := &s.entry_wait.rows[i0]
-		s.groups21.add(r0.src, r0.i_, 1, r0.part, r0.x0, r0.x1, r0.x2, r0.x3, r0.x4, sign)
+		s.groups21.add(r0.hashes[1], r0.src, r0.i_, 1, r0.part, r0.x0, r0.x1, r0.x2, r0.x3, r0.x4, sign)
 	}
 }
 
@@ -1298,7 +1298,7 @@ func (s *proposer) rule25Changes0() {
 	for _, i0 := range s.acceptor_gotten.Changes {
 		sign := s.acceptor_gotten.Sign(i0)
 		r0 := &s.acceptor_gotten.rows[i0]
-		s.groups25.add(r0.src, r0.i_, r0.n, r0.r_, sign)
+		s.groups25.add(rt.Hash(0).Text(r0.src).U64(r0.i_).Sum(), r0.src, r0.i_, r0.n, r0.r_, sign)
 	}
 }
 
@@ -1340,12 +1340,12 @@ func (s *proposer) rule27Changes0() {
 	for _, i0 := range s.promise_wait.Changes {
 		sign := s.promise_wait.Sign(i0)
 		r0 := &s.promise_wait.rows[i0]
-		for i1 := s.acceptor_open.first0(r0.src, r0.i_); i1 >= 0; i1 = s.acceptor_open.rows[i1].link0.Next {
+		for i1 := s.acceptor_open.at0(r0.hashes[1], r0.src, r0.i_); i1 >= 0; i1 = s.acceptor_open.rows[i1].link0.Next {
 			if !s.acceptor_open.Was(i1) {
 				continue
 			}
 			r1 := &s.acceptor_open.rows[i1]
-			s.groups27.add(r0.src, r0.i_, r0.x0, r0.x1, r0.x2, r0.part, r1.prev, sign)
+			s.groups27.add(rt.Hash(0).Text(r0.src).U64(r0.i_).Text(r0.x0).U64(r0.x1).Sum(), r0.src, r0.i_, r0.x0, r0.x1, r0.x2, r0.part, r1.prev, sign)
 		}
 	}
 }
@@ -1356,12 +1356,12 @@ func (s *proposer) rule27Changes1() {
 	for _, i0 := range s.acceptor_open.Changes {
 		sign := s.acceptor_open.Sign(i0)
 		r0 := &s.acceptor_open.rows[i0]
-		for i1 := s.promise_wait.first0(r0.src, r0.i_); i1 >= 0; i1 = s.promise_wait.rows[i1].link0.Next {
+		for i1 := s.promise_wait.at0(r0.hashes[1], r0.src, r0.i_); i1 >= 0; i1 = s.promise_wait.rows[i1].link0.Next {
 			if !s.promise_wait.Is(i1) {
 				continue
 			}
 			r1 := &s.promise_wait.rows[i1]
-			s.groups27.add(r0.src, r0.i_, r1.x0, r1.x1, r1.x2, r1.part, r0.prev, sign)
+			s.groups27.add(rt.Hash(0).Text(r0.src).U64(r0.i_).Text(r1.x0).U64(r1.x1).Sum(), r0.src, r0.i_, r1.x0, r1.x1, r1.x2, r1.part, r0.prev, sign)
 		}
 	}
 }
@@ -1387,7 +1387,7 @@ func (s *proposer) rule30Changes0() {
 	for _, i0 := range s.promise.Changes {
 		sign := s.promise.Sign(i0)
 		r0 := &s.promise.rows[i0]
-		if i1 := s.mine.find(r0.c1); i1 < 0 || !s.mine.Was(i1) {
+		if i1 := s.mine.at(r0.hashes[1], r0.c1); i1 < 0 || !s.mine.Was(i1) {
 			continue
 		}
 		if i2 := s.led_any.find(); i2 >= 0 && s.led_any.Was(i2) {
@@ -1443,7 +1443,7 @@ func (s *proposer) rule31Changes0() {
 	for _, i0 := range s.entry_wait.Changes {
 		sign := s.entry_wait.Sign(i0)
 		r0 := &s.entry_wait.rows[i0]
-		for i1 := s.acceptor_open.first0(r0.src, r0.i_); i1 >= 0; i1 = s.acceptor_open.rows[i1].link0.Next {
+		for i1 := s.acceptor_open.at0(r0.hashes[1], r0.src, r0.i_); i1 >= 0; i1 = s.acceptor_open.rows[i1].link0.Next {
 			if !s.acceptor_open.Was(i1) {
 				continue
 			}
@@ -1458,7 +1458,7 @@ func (s *proposer) rule31Changes1() {
 	for _, i0 := range s.acceptor_open.Changes {
 		sign := s.acceptor_open.Sign(i0)
 		r0 := &s.acceptor_open.rows[i0]
-		for i1 := s.entry_wait.first0(r0.src, r0.i_); i1 >= 0; i1 = s.entry_wait.rows[i1].link0.Next {
+		for i1 := s.entry_wait.at0(r0.hashes[1], r0.src, r0.i_); i1 >= 0; i1 = s.entry_wait.rows[i1].link0.Next {
 			if !s.entry_wait.Is(i1) {
 				continue
 			}
@@ -1474,7 +1474,7 @@ func (s *proposer) rule32Changes0() {
 	for _, i0 := range s.entry.Changes {
 		sign := s.entry.Sign(i0)
 		r0 := &s.entry.rows[i0]
-		if i1 := s.mine.find(r0.c1); i1 < 0 || !s.mine.Was(i1) {
+		if i1 := s.mine.at(r0.hashes[1], r0.c1); i1 < 0 || !s.mine.Was(i1) {
 			continue
 		}
 		if i2 := s.led_any.find(); i2 >= 0 && s.led_any.Was(i2) {
@@ -1543,7 +1543,7 @@ func (s *proposer) rule34Changes0() {
 		if r0.n != 0 {
 			continue
 		}
-		s.complete.Derive(s.complete.row(r0.a, r0.b), sign)
+		s.complete.Derive(s.complete.rowAt(r0.hashes[1], r0.a, r0.b), sign)
 	}
 }
 
@@ -1553,7 +1553,7 @@ func (s *proposer) rule35Changes0() {
 	for _, i0 := range s.promises.Changes {
 		sign := s.promises.Sign(i0)
 		r0 := &s.promises.rows[i0]
-		for i1 := s.got.first0(r0.a, r0.b); i1 >= 0; i1 = s.got.rows[i1].link0.Next {
+		for i1 := s.got.at0(r0.hashes[1], r0.a, r0.b); i1 >= 0; i1 = s.got.rows[i1].link0.Next {
 			if !s.got.Was(i1) {
 				continue
 			}
@@ -1561,7 +1561,7 @@ func (s *proposer) rule35Changes0() {
 			if !(r1.c2 >= r0.n) {
 				continue
 			}
-			s.complete.Derive(s.complete.row(r0.a, r0.b), sign)
+			s.complete.Derive(s.complete.rowAt(r0.hashes[1], r0.a, r0.b), sign)
 		}
 	}
 }
@@ -1572,7 +1572,7 @@ func (s *proposer) rule35Changes1() {
 	for _, i0 := range s.got.Changes {
 		sign := s.got.Sign(i0)
 		r0 := &s.got.rows[i0]
-		for i1 := s.promises.first0(r0.c0, r0.c1); i1 >= 0; i1 = s.promises.rows[i1].link0.Next {
+		for i1 := s.promises.at0(r0.hashes[1], r0.c0, r0.c1); i1 >= 0; i1 = s.promises.rows[i1].link0.Next {
 			if !s.promises.Is(i1) {
 				continue
 			}
@@ -1580,7 +1580,7 @@ func (s *proposer) rule35Changes1() {
 			if !(r0.c2 >= r1.n) {
 				continue
 			}
-			s.complete.Derive(s.complete.row(r0.c0, r0.c1), sign)
+			s.complete.Derive(s.complete.rowAt(r0.hashes[1], r0.c0, r0.c1), sign)
 		}
 	}
 }
@@ -1591,7 +1591,7 @@ func (s *proposer) rule36Changes0() {
 	for _, i0 := range s.complete.Changes {
 		sign := s.complete.Sign(i0)
 		r0 := &s.complete.rows[i0]
-		s.groups36.add(r0.c1, r0.c0, sign)
+		s.groups36.add(rt.Hash(0).U64(r0.c1).Sum(), r0.c1, r0.c0, sign)
 	}
 }
 
@@ -1691,7 +1691,7 @@ func (s *proposer) rule38Changes1() {
 	for _, i0 := range s.entries.Changes {
 		sign := s.entries.Sign(i0)
 		r0 := &s.entries.rows[i0]
-		if i1 := s.elected.find(r0.b); i1 < 0 || !s.elected.Is(i1) {
+		if i1 := s.elected.at(r0.hashes[1], r0.b); i1 < 0 || !s.elected.Is(i1) {
 			continue
 		}
 		s.groups38.add(r0.slot, r0.c, sign)
@@ -1709,7 +1709,7 @@ func (s *proposer) rule39Changes0() {
 				continue
 			}
 			r1 := &s.entries.rows[i1]
-			if i2 := s.top.find(r1.slot, r1.c); i2 < 0 || !s.top.Was(i2) {
+			if i2 := s.top.at(r1.hashes[2], r1.slot, r1.c); i2 < 0 || !s.top.Was(i2) {
 				continue
 			}
 			s.adopted.Derive(s.adopted.row(r0.c0, r1.slot, r1.v), sign)
@@ -1728,7 +1728,7 @@ func (s *proposer) rule39Changes1() {
 				continue
 			}
 			r1 := &s.entries.rows[i1]
-			if i2 := s.elected.find(r1.b); i2 < 0 || !s.elected.Is(i2) {
+			if i2 := s.elected.at(r1.hashes[1], r1.b); i2 < 0 || !s.elected.Is(i2) {
 				continue
 			}
 			s.adopted.Derive(s.adopted.row(r1.b, r0.c0, r1.v), sign)
@@ -1742,10 +1742,10 @@ func (s *proposer) rule39Changes2() {
 	for _, i0 := range s.entries.Changes {
 		sign := s.entries.Sign(i0)
 		r0 := &s.entries.rows[i0]
-		if i1 := s.elected.find(r0.b); i1 < 0 || !s.elected.Is(i1) {
+		if i1 := s.elected.at(r0.hashes[1], r0.b); i1 < 0 || !s.elected.Is(i1) {
 			continue
 		}
-		if i2 := s.top.find(r0.slot, r0.c); i2 < 0 || !s.top.Is(i2) {
+		if i2 := s.top.at(r0.hashes[2], r0.slot, r0.c); i2 < 0 || !s.top.Is(i2) {
 			continue
 		}
 		s.adopted.Derive(s.adopted.row(r0.b, r0.slot, r0.v), sign)
@@ -1825,7 +1825,7 @@ func (s *proposer) rule46Changes0() {
 	for _, i0 := range s.done.Changes {
 		sign := s.done.Sign(i0)
 		r0 := &s.done.rows[i0]
-		s.done_any_1.Derive(s.done_any_1.row(r0.v), sign)
+		s.done_any_1.Derive(s.done_any_1.rowAt(r0.hashes[1], r0.v), sign)
 	}
 }
 
@@ -1835,7 +1835,7 @@ func (s *proposer) rule47Changes0() {
 	for _, i0 := range s.queue.Changes {
 		sign := s.queue.Sign(i0)
 		r0 := &s.queue.rows[i0]
-		if i1 := s.done_any_1.find(r0.v); i1 >= 0 && s.done_any_1.Was(i1) {
+		if i1 := s.done_any_1.at(r0.hashes[1], r0.v); i1 >= 0 && s.done_any_1.Was(i1) {
 			continue
 		}
 		for i2 := range int32(len(s.led.rows)) {
@@ -1849,7 +1849,7 @@ func (s *proposer) rule47Changes0() {
 			if i4 := s.proposal_any_0_2.find(r2.b, r0.v); i4 >= 0 && s.proposal_any_0_2.Was(i4) {
 				continue
 			}
-			s.waiting.Derive(s.waiting.row(r0.v), sign)
+			s.waiting.Derive(s.waiting.rowAt(r0.hashes[1], r0.v), sign)
 		}
 	}
 }
@@ -1871,10 +1871,10 @@ func (s *proposer) rule47Changes1() {
 			if i3 := s.proposal_any_0_2.find(r0.b, r2.v); i3 >= 0 && s.proposal_any_0_2.Was(i3) {
 				continue
 			}
-			if i4 := s.done_any_1.find(r2.v); i4 >= 0 && s.done_any_1.Was(i4) {
+			if i4 := s.done_any_1.at(r2.hashes[1], r2.v); i4 >= 0 && s.done_any_1.Was(i4) {
 				continue
 			}
-			s.waiting.Derive(s.waiting.row(r2.v), sign)
+			s.waiting.Derive(s.waiting.rowAt(r2.hashes[1], r2.v), sign)
 		}
 	}
 }
@@ -1896,10 +1896,10 @@ func (s *proposer) rule47Changes2() {
 			if i3 := s.proposal_any_0_2.find(r0.b, r2.v); i3 >= 0 && s.proposal_any_0_2.Was(i3) {
 				continue
 			}
-			if i4 := s.done_any_1.find(r2.v); i4 >= 0 && s.done_any_1.Was(i4) {
+			if i4 := s.done_any_1.at(r2.hashes[1], r2.v); i4 >= 0 && s.done_any_1.Was(i4) {
 				continue
 			}
-			s.waiting.Derive(s.waiting.row(r2.v), sign)
+			s.waiting.Derive(s.waiting.rowAt(r2.hashes[1], r2.v), sign)
 		}
 	}
 }
@@ -1923,7 +1923,8 @@ func (s *proposer) rule47Changes3() {
 			if !s.queue.Is(i4) {
 				continue
 			}
-			s.waiting.Derive(s.waiting.row(r0.v), sign)
+			r4 := &s.queue.rows[i4]
+			s.waiting.Derive(s.waiting.rowAt(r4.hashes[1], r0.v), sign)
 		}
 	}
 }
@@ -1934,7 +1935,7 @@ func (s *proposer) rule47Changes4() {
 	for _, i0 := range s.done_any_1.Changes {
 		sign := -s.done_any_1.Sign(i0)
 		r0 := &s.done_any_1.rows[i0]
-		for i1 := s.queue.first0(r0.v); i1 >= 0; i1 = s.queue.rows[i1].link0.Next {
+		for i1 := s.queue.at0(r0.hashes[0], r0.v); i1 >= 0; i1 = s.queue.rows[i1].link0.Next {
 			if !s.queue.Is(i1) {
 				continue
 			}
@@ -1949,7 +1950,7 @@ func (s *proposer) rule47Changes4() {
 				if i4 := s.proposal_any_0_2.find(r2.b, r0.v); i4 >= 0 && s.proposal_any_0_2.Is(i4) {
 					continue
 				}
-				s.waiting.Derive(s.waiting.row(r0.v), sign)
+				s.waiting.Derive(s.waiting.rowAt(r0.hashes[0], r0.v), sign)
 			}
 		}
 	}
@@ -1971,7 +1972,7 @@ func (s *proposer) rule49Changes0() {
 	for _, i0 := range s.proposal.Changes {
 		sign := s.proposal.Sign(i0)
 		r0 := &s.proposal.rows[i0]
-		if i1 := s.mine.find(r0.b); i1 < 0 || !s.mine.Was(i1) {
+		if i1 := s.mine.at(r0.hashes[1], r0.b); i1 < 0 || !s.mine.Was(i1) {
 			continue
 		}
 		s.groups49.add(r0.slot, sign)
@@ -2039,7 +2040,7 @@ func (s *proposer) rule53Changes0() {
 	for _, i0 := range s.adopted.Changes {
 		sign := s.adopted.Sign(i0)
 		r0 := &s.adopted.rows[i0]
-		s.proposing.Derive(s.proposing.row(r0.c0, r0.c1, r0.c2), sign)
+		s.proposing.Derive(s.proposing.rowAt(r0.hashes[0], r0.c0, r0.c1, r0.c2), sign)
 	}
 }
 
@@ -2222,7 +2223,7 @@ func (s *proposer) rule57Changes0() {
 	for _, i0 := range s.votes.Changes {
 		sign := s.votes.Sign(i0)
 		r0 := &s.votes.rows[i0]
-		s.groups57.add(r0.b, r0.slot, r0.v, r0.a, sign)
+		s.groups57.add(rt.Hash(0).U64(r0.b).U64(r0.slot).Text(r0.v).Sum(), r0.b, r0.slot, r0.v, r0.a, sign)
 	}
 }
 
@@ -2232,7 +2233,7 @@ func (s *proposer) rule58Changes0() {
 	for _, i0 := range s.done.Changes {
 		sign := s.done.Sign(i0)
 		r0 := &s.done.rows[i0]
-		s.done_any_0.Derive(s.done_any_0.row(r0.slot), sign)
+		s.done_any_0.Derive(s.done_any_0.rowAt(r0.hashes[2], r0.slot), sign)
 	}
 }
 
@@ -2242,7 +2243,7 @@ func (s *proposer) rule59Changes0() {
 	for _, i0 := range s.count.Changes {
 		sign := s.count.Sign(i0)
 		r0 := &s.count.rows[i0]
-		if i1 := s.done_any_0.find(r0.c1); i1 >= 0 && s.done_any_0.Was(i1) {
+		if i1 := s.done_any_0.at(r0.hashes[1], r0.c1); i1 >= 0 && s.done_any_0.Was(i1) {
 			continue
 		}
 		for i2 := range s.quorum.rows {
@@ -2359,7 +2360,7 @@ func (s *proposer) rule62Changes0() {
 	for _, i0 := range s.acceptor_due.Changes {
 		sign := s.acceptor_due.Sign(i0)
 		r0 := &s.acceptor_due.rows[i0]
-		s.acceptor_due_any_0.Derive(s.acceptor_due_any_0.row(r0.src), sign)
+		s.acceptor_due_any_0.Derive(s.acceptor_due_any_0.rowAt(r0.hashes[1], r0.src), sign)
 	}
 }
 
@@ -2369,7 +2370,7 @@ func (s *proposer) rule63Changes0() {
 	for _, i0 := range s.acceptor_due.Changes {
 		sign := s.acceptor_due.Sign(i0)
 		r0 := &s.acceptor_due.rows[i0]
-		s.acceptor_base.Derive(s.acceptor_base.row(r0.src, r0.i_), sign)
+		s.acceptor_base.Derive(s.acceptor_base.rowAt(r0.hashes[0], r0.src, r0.i_), sign)
 	}
 }
 
@@ -2379,7 +2380,7 @@ func (s *proposer) rule64Changes0() {
 	for _, i0 := range s.acceptor_opened.Changes {
 		sign := s.acceptor_opened.Sign(i0)
 		r0 := &s.acceptor_opened.rows[i0]
-		if i1 := s.acceptor_due_any_0.find(r0.src); i1 >= 0 && s.acceptor_due_any_0.Was(i1) {
+		if i1 := s.acceptor_due_any_0.at(r0.hashes[2], r0.src); i1 >= 0 && s.acceptor_due_any_0.Was(i1) {
 			continue
 		}
 		s.acceptor_base.Derive(s.acceptor_base.row(r0.src, 0), sign)
@@ -2392,7 +2393,7 @@ func (s *proposer) rule64Changes1() {
 	for _, i0 := range s.acceptor_due_any_0.Changes {
 		sign := -s.acceptor_due_any_0.Sign(i0)
 		r0 := &s.acceptor_due_any_0.rows[i0]
-		for i1 := s.acceptor_opened.first1(r0.src); i1 >= 0; i1 = s.acceptor_opened.rows[i1].link1.Next {
+		for i1 := s.acceptor_opened.at1(r0.hashes[0], r0.src); i1 >= 0; i1 = s.acceptor_opened.rows[i1].link1.Next {
 			if !s.acceptor_opened.Is(i1) {
 				continue
 			}
@@ -2407,10 +2408,10 @@ func (s *proposer) rule65Changes0() {
 	for _, i0 := range s.acceptor_opened.Changes {
 		sign := s.acceptor_opened.Sign(i0)
 		r0 := &s.acceptor_opened.rows[i0]
-		if i1 := s.acceptor_base.find(r0.src, r0.prev); i1 < 0 || !s.acceptor_base.Was(i1) {
+		if i1 := s.acceptor_base.at(r0.hashes[3], r0.src, r0.prev); i1 < 0 || !s.acceptor_base.Was(i1) {
 			continue
 		}
-		s.acceptor_passed.Derive(s.acceptor_passed.row(r0.src, r0.i_), sign)
+		s.acceptor_passed.Derive(s.acceptor_passed.rowAt(r0.hashes[1], r0.src, r0.i_), sign)
 	}
 }
 
@@ -2420,12 +2421,12 @@ func (s *proposer) rule65Changes1() {
 	for _, i0 := range s.acceptor_base.Changes {
 		sign := s.acceptor_base.Sign(i0)
 		r0 := &s.acceptor_base.rows[i0]
-		for i1 := s.acceptor_opened.first2(r0.src, r0.i_); i1 >= 0; i1 = s.acceptor_opened.rows[i1].link2.Next {
+		for i1 := s.acceptor_opened.at2(r0.hashes[0], r0.src, r0.i_); i1 >= 0; i1 = s.acceptor_opened.rows[i1].link2.Next {
 			if !s.acceptor_opened.Is(i1) {
 				continue
 			}
 			r1 := &s.acceptor_opened.rows[i1]
-			s.acceptor_passed.Derive(s.acceptor_passed.row(r0.src, r1.i_), sign)
+			s.acceptor_passed.Derive(s.acceptor_passed.rowAt(r1.hashes[1], r0.src, r1.i_), sign)
 		}
 	}
 }
@@ -2436,7 +2437,7 @@ func (s *proposer) rule66Changes0() {
 	for _, i0 := range s.acceptor_open.Changes {
 		sign := s.acceptor_open.Sign(i0)
 		r0 := &s.acceptor_open.rows[i0]
-		s.acceptor_open_any_0_1.Derive(s.acceptor_open_any_0_1.row(r0.src, r0.i_), sign)
+		s.acceptor_open_any_0_1.Derive(s.acceptor_open_any_0_1.rowAt(r0.hashes[1], r0.src, r0.i_), sign)
 	}
 }
 
@@ -2503,7 +2504,7 @@ func (s *proposer) rule69Changes0() {
 	for _, i0 := range s.choosing.Changes {
 		sign := s.choosing.Sign(i0)
 		r0 := &s.choosing.rows[i0]
-		for i1 := s.queue.first0(r0.c1); i1 >= 0; i1 = s.queue.rows[i1].link0.Next {
+		for i1 := s.queue.at0(r0.hashes[1], r0.c1); i1 >= 0; i1 = s.queue.rows[i1].link0.Next {
 			if !s.queue.Was(i1) {
 				continue
 			}
@@ -2519,7 +2520,7 @@ func (s *proposer) rule69Changes1() {
 	for _, i0 := range s.queue.Changes {
 		sign := s.queue.Sign(i0)
 		r0 := &s.queue.rows[i0]
-		for i1 := s.choosing.first0(r0.v); i1 >= 0; i1 = s.choosing.rows[i1].link0.Next {
+		for i1 := s.choosing.at0(r0.hashes[1], r0.v); i1 >= 0; i1 = s.choosing.rows[i1].link0.Next {
 			if !s.choosing.Is(i1) {
 				continue
 			}
@@ -2756,7 +2757,7 @@ func (s *proposer) rule84Changes0() {
 	for _, i0 := range s.queue.Changes {
 		sign := s.queue.Sign(i0)
 		r0 := &s.queue.rows[i0]
-		if i1 := s.done_any_1.find(r0.v); i1 >= 0 && s.done_any_1.Was(i1) {
+		if i1 := s.done_any_1.at(r0.hashes[1], r0.v); i1 >= 0 && s.done_any_1.Was(i1) {
 			continue
 		}
 		s.queue.Next(i0, sign)
@@ -2769,7 +2770,7 @@ func (s *proposer) rule84Changes1() {
 	for _, i0 := range s.done_any_1.Changes {
 		sign := -s.done_any_1.Sign(i0)
 		r0 := &s.done_any_1.rows[i0]
-		for i1 := s.queue.first0(r0.v); i1 >= 0; i1 = s.queue.rows[i1].link0.Next {
+		for i1 := s.queue.at0(r0.hashes[0], r0.v); i1 >= 0; i1 = s.queue.rows[i1].link0.Next {
 			if !s.queue.Is(i1) {
 				continue
 			}
@@ -2845,7 +2846,7 @@ func (s *proposer) rule88Changes0() {
 	for _, i0 := range s.votes.Changes {
 		sign := s.votes.Sign(i0)
 		r0 := &s.votes.rows[i0]
-		if i1 := s.done_any_0.find(r0.slot); i1 >= 0 && s.done_any_0.Was(i1) {
+		if i1 := s.done_any_0.at(r0.hashes[1], r0.slot); i1 >= 0 && s.done_any_0.Was(i1) {
 			continue
 		}
 		s.votes.Next(i0, sign)
@@ -2956,7 +2957,7 @@ func (s *proposer) rule92Changes0() {
 	for _, i0 := range s.promise_wait.Changes {
 		sign := s.promise_wait.Sign(i0)
 		r0 := &s.promise_wait.rows[i0]
-		if i1 := s.acceptor_open_any_0_1.find(r0.src, r0.i_); i1 >= 0 && s.acceptor_open_any_0_1.Was(i1) {
+		if i1 := s.acceptor_open_any_0_1.at(r0.hashes[1], r0.src, r0.i_); i1 >= 0 && s.acceptor_open_any_0_1.Was(i1) {
 			continue
 		}
 		s.promise_wait.Next(i0, sign)
@@ -2969,7 +2970,7 @@ func (s *proposer) rule92Changes1() {
 	for _, i0 := range s.acceptor_open_any_0_1.Changes {
 		sign := -s.acceptor_open_any_0_1.Sign(i0)
 		r0 := &s.acceptor_open_any_0_1.rows[i0]
-		for i1 := s.promise_wait.first0(r0.src, r0.i_); i1 >= 0; i1 = s.promise_wait.rows[i1].link0.Next {
+		for i1 := s.promise_wait.at0(r0.hashes[0], r0.src, r0.i_); i1 >= 0; i1 = s.promise_wait.rows[i1].link0.Next {
 			if !s.promise_wait.Is(i1) {
 				continue
 			}
@@ -2984,7 +2985,7 @@ func (s *proposer) rule93Changes0() {
 	for _, i0 := range s.entry_wait.Changes {
 		sign := s.entry_wait.Sign(i0)
 		r0 := &s.entry_wait.rows[i0]
-		if i1 := s.acceptor_open_any_0_1.find(r0.src, r0.i_); i1 >= 0 && s.acceptor_open_any_0_1.Was(i1) {
+		if i1 := s.acceptor_open_any_0_1.at(r0.hashes[1], r0.src, r0.i_); i1 >= 0 && s.acceptor_open_any_0_1.Was(i1) {
 			continue
 		}
 		s.entry_wait.Next(i0, sign)
@@ -2997,7 +2998,7 @@ func (s *proposer) rule93Changes1() {
 	for _, i0 := range s.acceptor_open_any_0_1.Changes {
 		sign := -s.acceptor_open_any_0_1.Sign(i0)
 		r0 := &s.acceptor_open_any_0_1.rows[i0]
-		for i1 := s.entry_wait.first0(r0.src, r0.i_); i1 >= 0; i1 = s.entry_wait.rows[i1].link0.Next {
+		for i1 := s.entry_wait.at0(r0.hashes[0], r0.src, r0.i_); i1 >= 0; i1 = s.entry_wait.rows[i1].link0.Next {
 			if !s.entry_wait.Is(i1) {
 				continue
 			}
@@ -3012,7 +3013,7 @@ func (s *proposer) rule94Changes0() {
 	for _, i0 := range s.acceptor_expect.Changes {
 		sign := s.acceptor_expect.Sign(i0)
 		r0 := &s.acceptor_expect.rows[i0]
-		if i1 := s.acceptor_open_any_0_1.find(r0.src, r0.i_); i1 >= 0 && s.acceptor_open_any_0_1.Was(i1) {
+		if i1 := s.acceptor_open_any_0_1.at(r0.hashes[1], r0.src, r0.i_); i1 >= 0 && s.acceptor_open_any_0_1.Was(i1) {
 			continue
 		}
 		s.acceptor_expect.Next(i0, sign)
@@ -3025,7 +3026,7 @@ func (s *proposer) rule94Changes1() {
 	for _, i0 := range s.acceptor_open_any_0_1.Changes {
 		sign := -s.acceptor_open_any_0_1.Sign(i0)
 		r0 := &s.acceptor_open_any_0_1.rows[i0]
-		for i1 := s.acceptor_expect.first0(r0.src, r0.i_); i1 >= 0; i1 = s.acceptor_expect.rows[i1].link0.Next {
+		for i1 := s.acceptor_expect.at0(r0.hashes[0], r0.src, r0.i_); i1 >= 0; i1 = s.acceptor_expect.rows[i1].link0.Next {
 			if !s.acceptor_expect.Is(i1) {
 				continue
 			}
@@ -3050,7 +3051,7 @@ func (s *proposer) rule96Changes0() {
 	for _, i0 := range s.acceptor_opened.Changes {
 		sign := s.acceptor_opened.Sign(i0)
 		r0 := &s.acceptor_opened.rows[i0]
-		if i1 := s.acceptor_passed.find(r0.src, r0.i_); i1 >= 0 && s.acceptor_passed.Was(i1) {
+		if i1 := s.acceptor_passed.at(r0.hashes[1], r0.src, r0.i_); i1 >= 0 && s.acceptor_passed.Was(i1) {
 			continue
 		}
 		s.acceptor_opened.Next(i0, sign)
@@ -3063,7 +3064,7 @@ func (s *proposer) rule96Changes1() {
 	for _, i0 := range s.acceptor_passed.Changes {
 		sign := -s.acceptor_passed.Sign(i0)
 		r0 := &s.acceptor_passed.rows[i0]
-		for i1 := s.acceptor_opened.first0(r0.src, r0.i_); i1 >= 0; i1 = s.acceptor_opened.rows[i1].link0.Next {
+		for i1 := s.acceptor_opened.at0(r0.hashes[0], r0.src, r0.i_); i1 >= 0; i1 = s.acceptor_opened.rows[i1].link0.Next {
 			if !s.acceptor_opened.Is(i1) {
 				continue
 			}
@@ -3078,7 +3079,7 @@ func (s *proposer) rule97Changes0() {
 	for _, i0 := range s.acceptor_passed.Changes {
 		sign := s.acceptor_passed.Sign(i0)
 		r0 := &s.acceptor_passed.rows[i0]
-		s.acceptor_due_unmerged.Next(s.acceptor_due_unmerged.row(r0.src, r0.i_), sign)
+		s.acceptor_due_unmerged.Next(s.acceptor_due_unmerged.rowAt(r0.hashes[0], r0.src, r0.i_), sign)
 	}
 }
 
@@ -3088,7 +3089,7 @@ func (s *proposer) rule98Changes0() {
 	for _, i0 := range s.acceptor_due.Changes {
 		sign := s.acceptor_due.Sign(i0)
 		r0 := &s.acceptor_due.rows[i0]
-		s.acceptor_due_unmerged.Next(s.acceptor_due_unmerged.row(r0.src, r0.i_), sign)
+		s.acceptor_due_unmerged.Next(s.acceptor_due_unmerged.rowAt(r0.hashes[0], r0.src, r0.i_), sign)
 	}
 }
 
@@ -3219,7 +3220,7 @@ func (t *proposerRule1) add(a0 uint64, sign int32) {
 		}
 		return
 	}
-	n := t.group()
+	n := t.group(rt.Hash(0).Sum())
 	g := &t.groups[n]
 	if has {
 		g.count++
@@ -3256,9 +3257,8 @@ func (t *proposerRule1) add(a0 uint64, sign int32) {
 	}
 }
 
-// group is the group of these values.
-func (t *proposerRule1) group() int32 {
-	h := rt.Hash(0).Sum()
+// group is the group of these values, whose hash is known.
+func (t *proposerRule1) group(h uint32) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -3303,12 +3303,12 @@ func (s *proposer) rule1Heads() {
 			t.again(g)
 		}
 		if g.told && (g.count == 0 || g.last != g.value) {
-			s.rule2Changes0(&proposerUsedRow{g.last}, -1)
-			s.rule80Changes0(&proposerUsedRow{g.last}, -1)
+			s.rule2Changes0(&proposerUsedRow{g.last, g.hash}, -1)
+			s.rule80Changes0(&proposerUsedRow{g.last, g.hash}, -1)
 		}
 		if g.count > 0 && (!g.told || g.last != g.value) {
-			s.rule2Changes0(&proposerUsedRow{g.value}, 1)
-			s.rule80Changes0(&proposerUsedRow{g.value}, 1)
+			s.rule2Changes0(&proposerUsedRow{g.value, g.hash}, 1)
+			s.rule80Changes0(&proposerUsedRow{g.value, g.hash}, 1)
 		}
 		g.told, g.last = g.count > 0, g.value
 		if g.count == 0 {
@@ -3391,7 +3391,7 @@ func (t *proposerRule6) add(a0 uint64, sign int32) {
 		}
 		return
 	}
-	n := t.group()
+	n := t.group(rt.Hash(0).Sum())
 	g := &t.groups[n]
 	if has {
 		g.count++
@@ -3428,9 +3428,8 @@ func (t *proposerRule6) add(a0 uint64, sign int32) {
 	}
 }
 
-// group is the group of these values.
-func (t *proposerRule6) group() int32 {
-	h := rt.Hash(0).Sum()
+// group is the group of these values, whose hash is known.
+func (t *proposerRule6) group(h uint32) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -3563,7 +3562,7 @@ func (t *proposerRule11) add(a0 string, a1 uint64, sign int32) {
 		}
 		return
 	}
-	n := t.group(a0)
+	n := t.group(rt.Hash(0).Text(a0).Sum(), a0)
 	g := &t.groups[n]
 	if has {
 		g.count++
@@ -3600,9 +3599,8 @@ func (t *proposerRule11) add(a0 string, a1 uint64, sign int32) {
 	}
 }
 
-// group is the group of these values.
-func (t *proposerRule11) group(a0 string) int32 {
-	h := rt.Hash(0).Text(a0).Sum()
+// group is the group of these values, whose hash is known.
+func (t *proposerRule11) group(h uint32, a0 string) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -3744,7 +3742,7 @@ func (t *proposerRule18) add(a0 string, a1 uint64, a2 uint64, a3 uint64, a4 uint
 		}
 		return
 	}
-	n := t.group(a0, a1)
+	n := t.group(rt.Hash(0).Text(a0).U64(a1).Sum(), a0, a1)
 	g := &t.groups[n]
 	if has {
 		g.count++
@@ -3775,9 +3773,8 @@ func (t *proposerRule18) add(a0 string, a1 uint64, a2 uint64, a3 uint64, a4 uint
 	}
 }
 
-// group is the group of these values.
-func (t *proposerRule18) group(a0 string, a1 uint64) int32 {
-	h := rt.Hash(0).Text(a0).U64(a1).Sum()
+// group is the group of these values, whose hash is known.
+func (t *proposerRule18) group(h uint32, a0 string, a1 uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -3873,8 +3870,8 @@ func newProposerRule19() proposerRule19 {
 }
 
 // add has a row come, or go.
-func (t *proposerRule19) add(a0 string, a1 uint64, a2 uint64, a3 uint64, a4 string, a5 uint64, a6 uint64, sign int32) {
-	n := t.group(a0, a1)
+func (t *proposerRule19) add(h uint32, a0 string, a1 uint64, a2 uint64, a3 uint64, a4 string, a5 uint64, a6 uint64, sign int32) {
+	n := t.group(h, a0, a1)
 	g := &t.groups[n]
 	g.count += sign
 	g.value += uint64(sign) * a2
@@ -3884,9 +3881,8 @@ func (t *proposerRule19) add(a0 string, a1 uint64, a2 uint64, a3 uint64, a4 stri
 	}
 }
 
-// group is the group of these values.
-func (t *proposerRule19) group(a0 string, a1 uint64) int32 {
-	h := rt.Hash(0).Text(a0).U64(a1).Sum()
+// group is the group of these values, whose hash is known.
+func (t *proposerRule19) group(h uint32, a0 string, a1 uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -3918,10 +3914,10 @@ func (s *proposer) rule19Heads() {
 		g := &t.groups[i]
 		g.touched = false
 		if g.told && (g.count == 0 || g.last != g.value) {
-			s.rule22Changes0(&proposerPromise_gotRow{g.a0, g.a1, g.last}, -1)
+			s.rule22Changes0(&proposerPromise_gotRow{g.a0, g.a1, g.last, g.hash}, -1)
 		}
 		if g.count > 0 && (!g.told || g.last != g.value) {
-			s.rule22Changes0(&proposerPromise_gotRow{g.a0, g.a1, g.value}, 1)
+			s.rule22Changes0(&proposerPromise_gotRow{g.a0, g.a1, g.value, g.hash}, 1)
 		}
 		g.told, g.last = g.count > 0, g.value
 		if g.count == 0 {
@@ -3956,8 +3952,8 @@ func newProposerRule21() proposerRule21 {
 }
 
 // add has a row come, or go.
-func (t *proposerRule21) add(a0 string, a1 uint64, a2 uint64, a3 uint64, a4 string, a5 uint64, a6 uint64, a7 uint64, a8 string, sign int32) {
-	n := t.group(a0, a1)
+func (t *proposerRule21) add(h uint32, a0 string, a1 uint64, a2 uint64, a3 uint64, a4 string, a5 uint64, a6 uint64, a7 uint64, a8 string, sign int32) {
+	n := t.group(h, a0, a1)
 	g := &t.groups[n]
 	g.count += sign
 	g.value += uint64(sign) * a2
@@ -3967,9 +3963,8 @@ func (t *proposerRule21) add(a0 string, a1 uint64, a2 uint64, a3 uint64, a4 stri
 	}
 }
 
-// group is the group of these values.
-func (t *proposerRule21) group(a0 string, a1 uint64) int32 {
-	h := rt.Hash(0).Text(a0).U64(a1).Sum()
+// group is the group of these values, whose hash is known.
+func (t *proposerRule21) group(h uint32, a0 string, a1 uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -4001,10 +3996,10 @@ func (s *proposer) rule21Heads() {
 		g := &t.groups[i]
 		g.touched = false
 		if g.told && (g.count == 0 || g.last != g.value) {
-			s.rule23Changes0(&proposerEntry_gotRow{g.a0, g.a1, g.last}, -1)
+			s.rule23Changes0(&proposerEntry_gotRow{g.a0, g.a1, g.last, g.hash}, -1)
 		}
 		if g.count > 0 && (!g.told || g.last != g.value) {
-			s.rule23Changes0(&proposerEntry_gotRow{g.a0, g.a1, g.value}, 1)
+			s.rule23Changes0(&proposerEntry_gotRow{g.a0, g.a1, g.value, g.hash}, 1)
 		}
 		g.told, g.last = g.count > 0, g.value
 		if g.count == 0 {
@@ -4039,8 +4034,8 @@ func newProposerRule25() proposerRule25 {
 }
 
 // add has a row come, or go.
-func (t *proposerRule25) add(a0 string, a1 uint64, a2 uint64, a3 uint64, sign int32) {
-	n := t.group(a0, a1)
+func (t *proposerRule25) add(h uint32, a0 string, a1 uint64, a2 uint64, a3 uint64, sign int32) {
+	n := t.group(h, a0, a1)
 	g := &t.groups[n]
 	g.count += sign
 	g.value += uint64(sign) * a2
@@ -4050,9 +4045,8 @@ func (t *proposerRule25) add(a0 string, a1 uint64, a2 uint64, a3 uint64, sign in
 	}
 }
 
-// group is the group of these values.
-func (t *proposerRule25) group(a0 string, a1 uint64) int32 {
-	h := rt.Hash(0).Text(a0).U64(a1).Sum()
+// group is the group of these values, whose hash is known.
+func (t *proposerRule25) group(h uint32, a0 string, a1 uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -4124,8 +4118,8 @@ func newProposerRule27() proposerRule27 {
 }
 
 // add has a row come, or go.
-func (t *proposerRule27) add(a0 string, a1 uint64, a2 string, a3 uint64, a4 uint64, a5 uint64, a6 uint64, sign int32) {
-	n := t.group(a0, a1, a2, a3)
+func (t *proposerRule27) add(h uint32, a0 string, a1 uint64, a2 string, a3 uint64, a4 uint64, a5 uint64, a6 uint64, sign int32) {
+	n := t.group(h, a0, a1, a2, a3)
 	g := &t.groups[n]
 	g.count += sign
 	g.value += uint64(sign) * a4
@@ -4135,9 +4129,8 @@ func (t *proposerRule27) add(a0 string, a1 uint64, a2 string, a3 uint64, a4 uint
 	}
 }
 
-// group is the group of these values.
-func (t *proposerRule27) group(a0 string, a1 uint64, a2 string, a3 uint64) int32 {
-	h := rt.Hash(0).Text(a0).U64(a1).Text(a2).U64(a3).Sum()
+// group is the group of these values, whose hash is known.
+func (t *proposerRule27) group(h uint32, a0 string, a1 uint64, a2 string, a3 uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -4169,10 +4162,10 @@ func (s *proposer) rule27Heads() {
 		g := &t.groups[i]
 		g.touched = false
 		if g.told && (g.count == 0 || g.last != g.value) {
-			s.rule28Changes0(&proposerPromise_sumRow{g.a0, g.a1, g.a2, g.a3, g.last}, -1)
+			s.rule28Changes0(&proposerPromise_sumRow{g.a0, g.a1, g.a2, g.a3, g.last, g.hash}, -1)
 		}
 		if g.count > 0 && (!g.told || g.last != g.value) {
-			s.rule28Changes0(&proposerPromise_sumRow{g.a0, g.a1, g.a2, g.a3, g.value}, 1)
+			s.rule28Changes0(&proposerPromise_sumRow{g.a0, g.a1, g.a2, g.a3, g.value, g.hash}, 1)
 		}
 		g.told, g.last = g.count > 0, g.value
 		if g.count == 0 {
@@ -4258,7 +4251,7 @@ func (t *proposerRule33) add(a0 string, a1 uint64, a2 uint64, sign int32) {
 		}
 		return
 	}
-	n := t.group(a0, a1)
+	n := t.group(rt.Hash(0).Text(a0).U64(a1).Sum(), a0, a1)
 	g := &t.groups[n]
 	if has {
 		g.count++
@@ -4291,9 +4284,8 @@ func (t *proposerRule33) add(a0 string, a1 uint64, a2 uint64, sign int32) {
 	}
 }
 
-// group is the group of these values.
-func (t *proposerRule33) group(a0 string, a1 uint64) int32 {
-	h := rt.Hash(0).Text(a0).U64(a1).Sum()
+// group is the group of these values, whose hash is known.
+func (t *proposerRule33) group(h uint32, a0 string, a1 uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -4362,8 +4354,8 @@ func newProposerRule36() proposerRule36 {
 }
 
 // add has a row come, or go.
-func (t *proposerRule36) add(a0 uint64, a1 string, sign int32) {
-	n := t.group(a0)
+func (t *proposerRule36) add(h uint32, a0 uint64, a1 string, sign int32) {
+	n := t.group(h, a0)
 	g := &t.groups[n]
 	g.count += sign
 	g.value += uint64(sign)
@@ -4373,9 +4365,8 @@ func (t *proposerRule36) add(a0 uint64, a1 string, sign int32) {
 	}
 }
 
-// group is the group of these values.
-func (t *proposerRule36) group(a0 uint64) int32 {
-	h := rt.Hash(0).U64(a0).Sum()
+// group is the group of these values, whose hash is known.
+func (t *proposerRule36) group(h uint32, a0 uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -4495,7 +4486,7 @@ func (t *proposerRule38) add(a0 uint64, a1 uint64, sign int32) {
 		}
 		return
 	}
-	n := t.group(a0)
+	n := t.group(rt.Hash(0).U64(a0).Sum(), a0)
 	g := &t.groups[n]
 	if has {
 		g.count++
@@ -4532,9 +4523,8 @@ func (t *proposerRule38) add(a0 uint64, a1 uint64, sign int32) {
 	}
 }
 
-// group is the group of these values.
-func (t *proposerRule38) group(a0 uint64) int32 {
-	h := rt.Hash(0).U64(a0).Sum()
+// group is the group of these values, whose hash is known.
+func (t *proposerRule38) group(h uint32, a0 uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -4665,7 +4655,7 @@ func (t *proposerRule40) add(a0 uint64, sign int32) {
 		}
 		return
 	}
-	n := t.group()
+	n := t.group(rt.Hash(0).Sum())
 	g := &t.groups[n]
 	if has {
 		g.count++
@@ -4702,9 +4692,8 @@ func (t *proposerRule40) add(a0 uint64, sign int32) {
 	}
 }
 
-// group is the group of these values.
-func (t *proposerRule40) group() int32 {
-	h := rt.Hash(0).Sum()
+// group is the group of these values, whose hash is known.
+func (t *proposerRule40) group(h uint32) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -4749,10 +4738,10 @@ func (s *proposer) rule40Heads() {
 			t.again(g)
 		}
 		if g.told && (g.count == 0 || g.last != g.value) {
-			s.rule41Changes0(&proposerLastRow{g.last}, -1)
+			s.rule41Changes0(&proposerLastRow{g.last, g.hash}, -1)
 		}
 		if g.count > 0 && (!g.told || g.last != g.value) {
-			s.rule41Changes0(&proposerLastRow{g.value}, 1)
+			s.rule41Changes0(&proposerLastRow{g.value, g.hash}, 1)
 		}
 		g.told, g.last = g.count > 0, g.value
 		if g.count == 0 {
@@ -4838,7 +4827,7 @@ func (t *proposerRule48) add(a0 string, a1 string, sign int32) {
 		}
 		return
 	}
-	n := t.group()
+	n := t.group(rt.Hash(0).Sum())
 	g := &t.groups[n]
 	if has {
 		g.count++
@@ -4869,9 +4858,8 @@ func (t *proposerRule48) add(a0 string, a1 string, sign int32) {
 	}
 }
 
-// group is the group of these values.
-func (t *proposerRule48) group() int32 {
-	h := rt.Hash(0).Sum()
+// group is the group of these values, whose hash is known.
+func (t *proposerRule48) group(h uint32) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -5008,7 +4996,7 @@ func (t *proposerRule49) add(a0 uint64, sign int32) {
 		}
 		return
 	}
-	n := t.group()
+	n := t.group(rt.Hash(0).Sum())
 	g := &t.groups[n]
 	if has {
 		g.count++
@@ -5045,9 +5033,8 @@ func (t *proposerRule49) add(a0 uint64, sign int32) {
 	}
 }
 
-// group is the group of these values.
-func (t *proposerRule49) group() int32 {
-	h := rt.Hash(0).Sum()
+// group is the group of these values, whose hash is known.
+func (t *proposerRule49) group(h uint32) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -5092,12 +5079,12 @@ func (s *proposer) rule49Heads() {
 			t.again(g)
 		}
 		if g.told && (g.count == 0 || g.last != g.value) {
-			s.rule50Changes0(&proposerEndRow{g.last}, -1)
-			s.rule51Changes0(&proposerEndRow{g.last}, -1)
+			s.rule50Changes0(&proposerEndRow{g.last, g.hash}, -1)
+			s.rule51Changes0(&proposerEndRow{g.last, g.hash}, -1)
 		}
 		if g.count > 0 && (!g.told || g.last != g.value) {
-			s.rule50Changes0(&proposerEndRow{g.value}, 1)
-			s.rule51Changes0(&proposerEndRow{g.value}, 1)
+			s.rule50Changes0(&proposerEndRow{g.value, g.hash}, 1)
+			s.rule51Changes0(&proposerEndRow{g.value, g.hash}, 1)
 		}
 		g.told, g.last = g.count > 0, g.value
 		if g.count == 0 {
@@ -5133,8 +5120,8 @@ func newProposerRule57() proposerRule57 {
 }
 
 // add has a row come, or go.
-func (t *proposerRule57) add(a0 uint64, a1 uint64, a2 string, a3 string, sign int32) {
-	n := t.group(a0, a1, a2)
+func (t *proposerRule57) add(h uint32, a0 uint64, a1 uint64, a2 string, a3 string, sign int32) {
+	n := t.group(h, a0, a1, a2)
 	g := &t.groups[n]
 	g.count += sign
 	g.value += uint64(sign)
@@ -5144,9 +5131,8 @@ func (t *proposerRule57) add(a0 uint64, a1 uint64, a2 string, a3 string, sign in
 	}
 }
 
-// group is the group of these values.
-func (t *proposerRule57) group(a0 uint64, a1 uint64, a2 string) int32 {
-	h := rt.Hash(0).U64(a0).U64(a1).Text(a2).Sum()
+// group is the group of these values, whose hash is known.
+func (t *proposerRule57) group(h uint32, a0 uint64, a1 uint64, a2 string) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -5213,7 +5199,11 @@ func newProposerHeard() proposerHeard {
 
 // find is the row of a fact, or -1.
 func (t *proposerHeard) find(b uint64) int32 {
-	h := rt.Hash(0).U64(b).Sum()
+	return t.at(rt.Hash(0).U64(b).Sum(), b)
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerHeard) at(h uint32, b uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -5229,7 +5219,11 @@ func (t *proposerHeard) find(b uint64) int32 {
 
 // row is the row of a fact, which is added if it is not there.
 func (t *proposerHeard) row(b uint64) int32 {
-	h := rt.Hash(0).U64(b).Sum()
+	return t.rowAt(rt.Hash(0).U64(b).Sum(), b)
+}
+
+// rowAt is row of a fact whose hash is known.
+func (t *proposerHeard) rowAt(h uint32, b uint64) int32 {
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -5277,7 +5271,11 @@ func newProposerElection() proposerElection {
 
 // find is the row of a fact, or -1.
 func (t *proposerElection) find() int32 {
-	h := rt.Hash(0).Sum()
+	return t.at(rt.Hash(0).Sum())
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerElection) at(h uint32) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -5291,7 +5289,11 @@ func (t *proposerElection) find() int32 {
 
 // row is the row of a fact, which is added if it is not there.
 func (t *proposerElection) row() int32 {
-	h := rt.Hash(0).Sum()
+	return t.rowAt(rt.Hash(0).Sum())
+}
+
+// rowAt is row of a fact whose hash is known.
+func (t *proposerElection) rowAt(h uint32) int32 {
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -5391,7 +5393,11 @@ func newProposerLed() proposerLed {
 
 // find is the row of a fact, or -1.
 func (t *proposerLed) find(b uint64) int32 {
-	h := rt.Hash(0).U64(b).Sum()
+	return t.at(rt.Hash(0).U64(b).Sum(), b)
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerLed) at(h uint32, b uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -5407,7 +5413,11 @@ func (t *proposerLed) find(b uint64) int32 {
 
 // row is the row of a fact, which is added if it is not there.
 func (t *proposerLed) row(b uint64) int32 {
-	h := rt.Hash(0).U64(b).Sum()
+	return t.rowAt(rt.Hash(0).U64(b).Sum(), b)
+}
+
+// rowAt is row of a fact whose hash is known.
+func (t *proposerLed) rowAt(h uint32, b uint64) int32 {
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -5457,7 +5467,11 @@ func newProposerBoss() proposerBoss {
 
 // find is the row of a fact, or -1.
 func (t *proposerBoss) find(p string) int32 {
-	h := rt.Hash(0).Text(p).Sum()
+	return t.at(rt.Hash(0).Text(p).Sum(), p)
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerBoss) at(h uint32, p string) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -5473,7 +5487,11 @@ func (t *proposerBoss) find(p string) int32 {
 
 // row is the row of a fact, which is added if it is not there.
 func (t *proposerBoss) row(p string) int32 {
-	h := rt.Hash(0).Text(p).Sum()
+	return t.rowAt(rt.Hash(0).Text(p).Sum(), p)
+}
+
+// rowAt is row of a fact whose hash is known.
+func (t *proposerBoss) rowAt(h uint32, p string) int32 {
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -5520,7 +5538,11 @@ func newProposerProposers() proposerProposers {
 
 // find is the row of a fact, or -1.
 func (t *proposerProposers) find(n uint64) int32 {
-	h := rt.Hash(0).U64(n).Sum()
+	return t.at(rt.Hash(0).U64(n).Sum(), n)
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerProposers) at(h uint32, n uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -5576,7 +5598,11 @@ func newProposerRank() proposerRank {
 
 // find is the row of a fact, or -1.
 func (t *proposerRank) find(p string, i_ uint64) int32 {
-	h := rt.Hash(0).Text(p).U64(i_).Sum()
+	return t.at(rt.Hash(0).Text(p).U64(i_).Sum(), p, i_)
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerRank) at(h uint32, p string, i_ uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -5660,7 +5686,11 @@ func newProposerStarting() proposerStarting {
 
 // find is the row of a fact, or -1.
 func (t *proposerStarting) find(c0 uint64) int32 {
-	h := rt.Hash(0).U64(c0).Sum()
+	return t.at(rt.Hash(0).U64(c0).Sum(), c0)
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerStarting) at(h uint32, c0 uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -5676,7 +5706,11 @@ func (t *proposerStarting) find(c0 uint64) int32 {
 
 // row is the row of a fact, which is added if it is not there.
 func (t *proposerStarting) row(c0 uint64) int32 {
-	h := rt.Hash(0).U64(c0).Sum()
+	return t.rowAt(rt.Hash(0).U64(c0).Sum(), c0)
+}
+
+// rowAt is row of a fact whose hash is known.
+func (t *proposerStarting) rowAt(h uint32, c0 uint64) int32 {
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -5725,7 +5759,11 @@ func newProposerMine() proposerMine {
 
 // find is the row of a fact, or -1.
 func (t *proposerMine) find(b uint64) int32 {
-	h := rt.Hash(0).U64(b).Sum()
+	return t.at(rt.Hash(0).U64(b).Sum(), b)
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerMine) at(h uint32, b uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -5741,7 +5779,11 @@ func (t *proposerMine) find(b uint64) int32 {
 
 // row is the row of a fact, which is added if it is not there.
 func (t *proposerMine) row(b uint64) int32 {
-	h := rt.Hash(0).U64(b).Sum()
+	return t.rowAt(rt.Hash(0).U64(b).Sum(), b)
+}
+
+// rowAt is row of a fact whose hash is known.
+func (t *proposerMine) rowAt(h uint32, b uint64) int32 {
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -5789,7 +5831,11 @@ func newProposerAsking() proposerAsking {
 
 // find is the row of a fact, or -1.
 func (t *proposerAsking) find(c0 uint64) int32 {
-	h := rt.Hash(0).U64(c0).Sum()
+	return t.at(rt.Hash(0).U64(c0).Sum(), c0)
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerAsking) at(h uint32, c0 uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -5861,7 +5907,11 @@ func newProposerAsk() proposerAsk {
 
 // find is the row of a fact, or -1.
 func (t *proposerAsk) find(c0 uint64) int32 {
-	h := rt.Hash(0).U64(c0).Sum()
+	return t.at(rt.Hash(0).U64(c0).Sum(), c0)
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerAsk) at(h uint32, c0 uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -5947,7 +5997,11 @@ func newProposerAcceptor() proposerAcceptor {
 
 // find is the row of a fact, or -1.
 func (t *proposerAcceptor) find(a string) int32 {
-	h := rt.Hash(0).Text(a).Sum()
+	return t.at(rt.Hash(0).Text(a).Sum(), a)
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerAcceptor) at(h uint32, a string) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -6003,7 +6057,11 @@ func newProposerTo_acceptor_order() proposerTo_acceptor_order {
 
 // find is the row of a fact, or -1.
 func (t *proposerTo_acceptor_order) find(l_ string, to string) int32 {
-	h := rt.Hash(0).Text(l_).Text(to).Sum()
+	return t.at(rt.Hash(0).Text(l_).Text(to).Sum(), l_, to)
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerTo_acceptor_order) at(h uint32, l_ string, to string) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -6093,7 +6151,11 @@ func newProposerPromise() proposerPromise {
 
 // find is the row of a fact, or -1.
 func (t *proposerPromise) find(c0 string, c1 uint64, c2 uint64) int32 {
-	h := rt.Hash(0).U64(c1).Text(c0).U64(c2).Sum()
+	return t.at(rt.Hash(0).U64(c1).Text(c0).U64(c2).Sum(), c0, c1, c2)
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerPromise) at(h uint32, c0 string, c1 uint64, c2 uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -6204,7 +6266,11 @@ func newProposerPromises() proposerPromises {
 
 // find is the row of a fact, or -1.
 func (t *proposerPromises) find(a string, b uint64, n uint64) int32 {
-	h := rt.Hash(0).Text(a).U64(b).U64(n).Sum()
+	return t.at(rt.Hash(0).Text(a).U64(b).U64(n).Sum(), a, b, n)
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerPromises) at(h uint32, a string, b uint64, n uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -6317,7 +6383,11 @@ func newProposerEntry() proposerEntry {
 
 // find is the row of a fact, or -1.
 func (t *proposerEntry) find(c0 string, c1 uint64, c2 uint64, c3 uint64, c4 string) int32 {
-	h := rt.Hash(0).U64(c1).Text(c0).U64(c2).U64(c3).Text(c4).Sum()
+	return t.at(rt.Hash(0).U64(c1).Text(c0).U64(c2).U64(c3).Text(c4).Sum(), c0, c1, c2, c3, c4)
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerEntry) at(h uint32, c0 string, c1 uint64, c2 uint64, c3 uint64, c4 string) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -6433,7 +6503,11 @@ func newProposerEntries() proposerEntries {
 
 // find is the row of a fact, or -1.
 func (t *proposerEntries) find(a string, b uint64, slot uint64, c uint64, v string) int32 {
-	h := rt.Hash(0).U64(b).Text(a).U64(slot).U64(c).Text(v).Sum()
+	return t.at(rt.Hash(0).U64(b).Text(a).U64(slot).U64(c).Text(v).Sum(), a, b, slot, c, v)
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerEntries) at(h uint32, a string, b uint64, slot uint64, c uint64, v string) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -6583,7 +6657,11 @@ func newProposerGot() proposerGot {
 
 // find is the row of a fact, or -1.
 func (t *proposerGot) find(c0 string, c1 uint64, c2 uint64) int32 {
-	h := rt.Hash(0).Text(c0).U64(c1).U64(c2).Sum()
+	return t.at(rt.Hash(0).Text(c0).U64(c1).U64(c2).Sum(), c0, c1, c2)
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerGot) at(h uint32, c0 string, c1 uint64, c2 uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -6690,7 +6768,11 @@ func newProposerComplete() proposerComplete {
 
 // find is the row of a fact, or -1.
 func (t *proposerComplete) find(c0 string, c1 uint64) int32 {
-	h := rt.Hash(0).Text(c0).U64(c1).Sum()
+	return t.at(rt.Hash(0).Text(c0).U64(c1).Sum(), c0, c1)
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerComplete) at(h uint32, c0 string, c1 uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -6706,7 +6788,11 @@ func (t *proposerComplete) find(c0 string, c1 uint64) int32 {
 
 // row is the row of a fact, which is added if it is not there.
 func (t *proposerComplete) row(c0 string, c1 uint64) int32 {
-	h := rt.Hash(0).Text(c0).U64(c1).Sum()
+	return t.rowAt(rt.Hash(0).Text(c0).U64(c1).Sum(), c0, c1)
+}
+
+// rowAt is row of a fact whose hash is known.
+func (t *proposerComplete) rowAt(h uint32, c0 string, c1 uint64) int32 {
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -6759,7 +6845,11 @@ func newProposerSupport() proposerSupport {
 
 // find is the row of a fact, or -1.
 func (t *proposerSupport) find(c0 uint64, c1 uint64) int32 {
-	h := rt.Hash(0).U64(c0).U64(c1).Sum()
+	return t.at(rt.Hash(0).U64(c0).U64(c1).Sum(), c0, c1)
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerSupport) at(h uint32, c0 uint64, c1 uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -6862,7 +6952,11 @@ func newProposerQuorum() proposerQuorum {
 
 // find is the row of a fact, or -1.
 func (t *proposerQuorum) find(k uint64) int32 {
-	h := rt.Hash(0).U64(k).Sum()
+	return t.at(rt.Hash(0).U64(k).Sum(), k)
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerQuorum) at(h uint32, k uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -6916,7 +7010,11 @@ func newProposerElected() proposerElected {
 
 // find is the row of a fact, or -1.
 func (t *proposerElected) find(c0 uint64) int32 {
-	h := rt.Hash(0).U64(c0).Sum()
+	return t.at(rt.Hash(0).U64(c0).Sum(), c0)
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerElected) at(h uint32, c0 uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -6932,7 +7030,11 @@ func (t *proposerElected) find(c0 uint64) int32 {
 
 // row is the row of a fact, which is added if it is not there.
 func (t *proposerElected) row(c0 uint64) int32 {
-	h := rt.Hash(0).U64(c0).Sum()
+	return t.rowAt(rt.Hash(0).U64(c0).Sum(), c0)
+}
+
+// rowAt is row of a fact whose hash is known.
+func (t *proposerElected) rowAt(h uint32, c0 uint64) int32 {
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -6982,7 +7084,11 @@ func newProposerTop() proposerTop {
 
 // find is the row of a fact, or -1.
 func (t *proposerTop) find(c0 uint64, c1 uint64) int32 {
-	h := rt.Hash(0).U64(c0).U64(c1).Sum()
+	return t.at(rt.Hash(0).U64(c0).U64(c1).Sum(), c0, c1)
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerTop) at(h uint32, c0 uint64, c1 uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -6998,7 +7104,11 @@ func (t *proposerTop) find(c0 uint64, c1 uint64) int32 {
 
 // row is the row of a fact, which is added if it is not there.
 func (t *proposerTop) row(c0 uint64, c1 uint64) int32 {
-	h := rt.Hash(0).U64(c0).U64(c1).Sum()
+	return t.rowAt(rt.Hash(0).U64(c0).U64(c1).Sum(), c0, c1)
+}
+
+// rowAt is row of a fact whose hash is known.
+func (t *proposerTop) rowAt(h uint32, c0 uint64, c1 uint64) int32 {
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -7050,7 +7160,11 @@ func newProposerAdopted() proposerAdopted {
 
 // find is the row of a fact, or -1.
 func (t *proposerAdopted) find(c0 uint64, c1 uint64, c2 string) int32 {
-	h := rt.Hash(0).U64(c0).U64(c1).Text(c2).Sum()
+	return t.at(rt.Hash(0).U64(c0).U64(c1).Text(c2).Sum(), c0, c1, c2)
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerAdopted) at(h uint32, c0 uint64, c1 uint64, c2 string) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -7066,7 +7180,11 @@ func (t *proposerAdopted) find(c0 uint64, c1 uint64, c2 string) int32 {
 
 // row is the row of a fact, which is added if it is not there.
 func (t *proposerAdopted) row(c0 uint64, c1 uint64, c2 string) int32 {
-	h := rt.Hash(0).U64(c0).U64(c1).Text(c2).Sum()
+	return t.rowAt(rt.Hash(0).U64(c0).U64(c1).Text(c2).Sum(), c0, c1, c2)
+}
+
+// rowAt is row of a fact whose hash is known.
+func (t *proposerAdopted) rowAt(h uint32, c0 uint64, c1 uint64, c2 string) int32 {
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -7115,7 +7233,11 @@ func newProposerRange() proposerRange {
 
 // find is the row of a fact, or -1.
 func (t *proposerRange) find(c0 uint64) int32 {
-	h := rt.Hash(0).U64(c0).Sum()
+	return t.at(rt.Hash(0).U64(c0).Sum(), c0)
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerRange) at(h uint32, c0 uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -7131,7 +7253,11 @@ func (t *proposerRange) find(c0 uint64) int32 {
 
 // row is the row of a fact, which is added if it is not there.
 func (t *proposerRange) row(c0 uint64) int32 {
-	h := rt.Hash(0).U64(c0).Sum()
+	return t.rowAt(rt.Hash(0).U64(c0).Sum(), c0)
+}
+
+// rowAt is row of a fact whose hash is known.
+func (t *proposerRange) rowAt(h uint32, c0 uint64) int32 {
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -7183,7 +7309,11 @@ func newProposerProposing() proposerProposing {
 
 // find is the row of a fact, or -1.
 func (t *proposerProposing) find(c0 uint64, c1 uint64, c2 string) int32 {
-	h := rt.Hash(0).U64(c0).U64(c1).Text(c2).Sum()
+	return t.at(rt.Hash(0).U64(c0).U64(c1).Text(c2).Sum(), c0, c1, c2)
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerProposing) at(h uint32, c0 uint64, c1 uint64, c2 string) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -7199,7 +7329,11 @@ func (t *proposerProposing) find(c0 uint64, c1 uint64, c2 string) int32 {
 
 // row is the row of a fact, which is added if it is not there.
 func (t *proposerProposing) row(c0 uint64, c1 uint64, c2 string) int32 {
-	h := rt.Hash(0).U64(c0).U64(c1).Text(c2).Sum()
+	return t.rowAt(rt.Hash(0).U64(c0).U64(c1).Text(c2).Sum(), c0, c1, c2)
+}
+
+// rowAt is row of a fact whose hash is known.
+func (t *proposerProposing) rowAt(h uint32, c0 uint64, c1 uint64, c2 string) int32 {
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -7283,7 +7417,11 @@ func newProposerDone() proposerDone {
 
 // find is the row of a fact, or -1.
 func (t *proposerDone) find(slot uint64, v string) int32 {
-	h := rt.Hash(0).Text(v).U64(slot).Sum()
+	return t.at(rt.Hash(0).Text(v).U64(slot).Sum(), slot, v)
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerDone) at(h uint32, slot uint64, v string) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -7432,7 +7570,11 @@ func newProposerQueue() proposerQueue {
 
 // find is the row of a fact, or -1.
 func (t *proposerQueue) find(client string, v string) int32 {
-	h := rt.Hash(0).Text(v).Text(client).Sum()
+	return t.at(rt.Hash(0).Text(v).Text(client).Sum(), client, v)
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerQueue) at(h uint32, client string, v string) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -7543,7 +7685,11 @@ func newProposerProposal() proposerProposal {
 
 // find is the row of a fact, or -1.
 func (t *proposerProposal) find(b uint64, slot uint64, v string) int32 {
-	h := rt.Hash(0).U64(b).U64(slot).Text(v).Sum()
+	return t.at(rt.Hash(0).U64(b).U64(slot).Text(v).Sum(), b, slot, v)
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerProposal) at(h uint32, b uint64, slot uint64, v string) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -7649,7 +7795,11 @@ func newProposerWaiting() proposerWaiting {
 
 // find is the row of a fact, or -1.
 func (t *proposerWaiting) find(c0 string) int32 {
-	h := rt.Hash(0).Text(c0).Sum()
+	return t.at(rt.Hash(0).Text(c0).Sum(), c0)
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerWaiting) at(h uint32, c0 string) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -7665,7 +7815,11 @@ func (t *proposerWaiting) find(c0 string) int32 {
 
 // row is the row of a fact, which is added if it is not there.
 func (t *proposerWaiting) row(c0 string) int32 {
-	h := rt.Hash(0).Text(c0).Sum()
+	return t.rowAt(rt.Hash(0).Text(c0).Sum(), c0)
+}
+
+// rowAt is row of a fact whose hash is known.
+func (t *proposerWaiting) rowAt(h uint32, c0 string) int32 {
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -7716,7 +7870,11 @@ func newProposerPlace() proposerPlace {
 
 // find is the row of a fact, or -1.
 func (t *proposerPlace) find(c0 string, c1 uint64) int32 {
-	h := rt.Hash(0).Text(c0).U64(c1).Sum()
+	return t.at(rt.Hash(0).Text(c0).U64(c1).Sum(), c0, c1)
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerPlace) at(h uint32, c0 string, c1 uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -7732,7 +7890,11 @@ func (t *proposerPlace) find(c0 string, c1 uint64) int32 {
 
 // row is the row of a fact, which is added if it is not there.
 func (t *proposerPlace) row(c0 string, c1 uint64) int32 {
-	h := rt.Hash(0).Text(c0).U64(c1).Sum()
+	return t.rowAt(rt.Hash(0).Text(c0).U64(c1).Sum(), c0, c1)
+}
+
+// rowAt is row of a fact whose hash is known.
+func (t *proposerPlace) rowAt(h uint32, c0 string, c1 uint64) int32 {
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -7781,7 +7943,11 @@ func newProposerBase() proposerBase {
 
 // find is the row of a fact, or -1.
 func (t *proposerBase) find(c0 uint64) int32 {
-	h := rt.Hash(0).U64(c0).Sum()
+	return t.at(rt.Hash(0).U64(c0).Sum(), c0)
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerBase) at(h uint32, c0 uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -7797,7 +7963,11 @@ func (t *proposerBase) find(c0 uint64) int32 {
 
 // row is the row of a fact, which is added if it is not there.
 func (t *proposerBase) row(c0 uint64) int32 {
-	h := rt.Hash(0).U64(c0).Sum()
+	return t.rowAt(rt.Hash(0).U64(c0).Sum(), c0)
+}
+
+// rowAt is row of a fact whose hash is known.
+func (t *proposerBase) rowAt(h uint32, c0 uint64) int32 {
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -7849,7 +8019,11 @@ func newProposerTo_acceptor() proposerTo_acceptor {
 
 // find is the row of a fact, or -1.
 func (t *proposerTo_acceptor) find(l_ string, part uint64, to string) int32 {
-	h := rt.Hash(0).U64(part).Text(l_).Text(to).Sum()
+	return t.at(rt.Hash(0).U64(part).Text(l_).Text(to).Sum(), l_, part, to)
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerTo_acceptor) at(h uint32, l_ string, part uint64, to string) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -7969,7 +8143,11 @@ func newProposerVotes() proposerVotes {
 
 // find is the row of a fact, or -1.
 func (t *proposerVotes) find(a string, b uint64, slot uint64, v string) int32 {
-	h := rt.Hash(0).U64(slot).Text(a).U64(b).Text(v).Sum()
+	return t.at(rt.Hash(0).U64(slot).Text(a).U64(b).Text(v).Sum(), a, b, slot, v)
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerVotes) at(h uint32, a string, b uint64, slot uint64, v string) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -8081,7 +8259,11 @@ func newProposerCount() proposerCount {
 
 // find is the row of a fact, or -1.
 func (t *proposerCount) find(c0 uint64, c1 uint64, c2 string, c3 uint64) int32 {
-	h := rt.Hash(0).U64(c1).U64(c0).Text(c2).U64(c3).Sum()
+	return t.at(rt.Hash(0).U64(c1).U64(c0).Text(c2).U64(c3).Sum(), c0, c1, c2, c3)
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerCount) at(h uint32, c0 uint64, c1 uint64, c2 string, c3 uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -8191,7 +8373,11 @@ func newProposerChoosing() proposerChoosing {
 
 // find is the row of a fact, or -1.
 func (t *proposerChoosing) find(c0 uint64, c1 string) int32 {
-	h := rt.Hash(0).Text(c1).U64(c0).Sum()
+	return t.at(rt.Hash(0).Text(c1).U64(c0).Sum(), c0, c1)
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerChoosing) at(h uint32, c0 uint64, c1 string) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -8294,7 +8480,11 @@ func newProposerProposer() proposerProposer {
 
 // find is the row of a fact, or -1.
 func (t *proposerProposer) find(p string) int32 {
-	h := rt.Hash(0).Text(p).Sum()
+	return t.at(rt.Hash(0).Text(p).Sum(), p)
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerProposer) at(h uint32, p string) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -8348,7 +8538,11 @@ func newProposerMine_deleted() proposerMine_deleted {
 
 // find is the row of a fact, or -1.
 func (t *proposerMine_deleted) find(b uint64) int32 {
-	h := rt.Hash(0).U64(b).Sum()
+	return t.at(rt.Hash(0).U64(b).Sum(), b)
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerMine_deleted) at(h uint32, b uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -8364,7 +8558,11 @@ func (t *proposerMine_deleted) find(b uint64) int32 {
 
 // row is the row of a fact, which is added if it is not there.
 func (t *proposerMine_deleted) row(b uint64) int32 {
-	h := rt.Hash(0).U64(b).Sum()
+	return t.rowAt(rt.Hash(0).U64(b).Sum(), b)
+}
+
+// rowAt is row of a fact whose hash is known.
+func (t *proposerMine_deleted) rowAt(h uint32, b uint64) int32 {
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -8413,7 +8611,11 @@ func newProposerLed_deleted() proposerLed_deleted {
 
 // find is the row of a fact, or -1.
 func (t *proposerLed_deleted) find(b uint64) int32 {
-	h := rt.Hash(0).U64(b).Sum()
+	return t.at(rt.Hash(0).U64(b).Sum(), b)
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerLed_deleted) at(h uint32, b uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -8429,7 +8631,11 @@ func (t *proposerLed_deleted) find(b uint64) int32 {
 
 // row is the row of a fact, which is added if it is not there.
 func (t *proposerLed_deleted) row(b uint64) int32 {
-	h := rt.Hash(0).U64(b).Sum()
+	return t.rowAt(rt.Hash(0).U64(b).Sum(), b)
+}
+
+// rowAt is row of a fact whose hash is known.
+func (t *proposerLed_deleted) rowAt(h uint32, b uint64) int32 {
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -8480,7 +8686,11 @@ func newProposerTo_proxy() proposerTo_proxy {
 
 // find is the row of a fact, or -1.
 func (t *proposerTo_proxy) find(l_ string, to string) int32 {
-	h := rt.Hash(0).Text(l_).Text(to).Sum()
+	return t.at(rt.Hash(0).Text(l_).Text(to).Sum(), l_, to)
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerTo_proxy) at(h uint32, l_ string, to string) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -8566,7 +8776,11 @@ func newProposerTo_herald() proposerTo_herald {
 
 // find is the row of a fact, or -1.
 func (t *proposerTo_herald) find(l_ string, to string) int32 {
-	h := rt.Hash(0).Text(l_).Text(to).Sum()
+	return t.at(rt.Hash(0).Text(l_).Text(to).Sum(), l_, to)
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerTo_herald) at(h uint32, l_ string, to string) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -8686,7 +8900,11 @@ func newProposerAcceptor_due() proposerAcceptor_due {
 
 // find is the row of a fact, or -1.
 func (t *proposerAcceptor_due) find(src string, i_ uint64) int32 {
-	h := rt.Hash(0).Text(src).U64(i_).Sum()
+	return t.at(rt.Hash(0).Text(src).U64(i_).Sum(), src, i_)
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerAcceptor_due) at(h uint32, src string, i_ uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -8793,7 +9011,11 @@ func newProposerAcceptor_past() proposerAcceptor_past {
 
 // find is the row of a fact, or -1.
 func (t *proposerAcceptor_past) find(src string, i_ uint64) int32 {
-	h := rt.Hash(0).Text(src).U64(i_).Sum()
+	return t.at(rt.Hash(0).Text(src).U64(i_).Sum(), src, i_)
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerAcceptor_past) at(h uint32, src string, i_ uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -8809,7 +9031,11 @@ func (t *proposerAcceptor_past) find(src string, i_ uint64) int32 {
 
 // row is the row of a fact, which is added if it is not there.
 func (t *proposerAcceptor_past) row(src string, i_ uint64) int32 {
-	h := rt.Hash(0).Text(src).U64(i_).Sum()
+	return t.rowAt(rt.Hash(0).Text(src).U64(i_).Sum(), src, i_)
+}
+
+// rowAt is row of a fact whose hash is known.
+func (t *proposerAcceptor_past) rowAt(h uint32, src string, i_ uint64) int32 {
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -8867,7 +9093,11 @@ func newProposerPromise_wait() proposerPromise_wait {
 
 // find is the row of a fact, or -1.
 func (t *proposerPromise_wait) find(src string, i_ uint64, part uint64, x0 string, x1 uint64, x2 uint64) int32 {
-	h := rt.Hash(0).Text(src).U64(i_).U64(part).Text(x0).U64(x1).U64(x2).Sum()
+	return t.at(rt.Hash(0).Text(src).U64(i_).U64(part).Text(x0).U64(x1).U64(x2).Sum(), src, i_, part, x0, x1, x2)
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerPromise_wait) at(h uint32, src string, i_ uint64, part uint64, x0 string, x1 uint64, x2 uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -8978,7 +9208,11 @@ func newProposerAcceptor_open() proposerAcceptor_open {
 
 // find is the row of a fact, or -1.
 func (t *proposerAcceptor_open) find(src string, i_ uint64, prev uint64) int32 {
-	h := rt.Hash(0).Text(src).U64(i_).U64(prev).Sum()
+	return t.at(rt.Hash(0).Text(src).U64(i_).U64(prev).Sum(), src, i_, prev)
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerAcceptor_open) at(h uint32, src string, i_ uint64, prev uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -9087,7 +9321,11 @@ func newProposerAcceptor_gotten() proposerAcceptor_gotten {
 
 // find is the row of a fact, or -1.
 func (t *proposerAcceptor_gotten) find(src string, i_ uint64, r_ uint64, n uint64) int32 {
-	h := rt.Hash(0).Text(src).U64(i_).U64(r_).U64(n).Sum()
+	return t.at(rt.Hash(0).Text(src).U64(i_).U64(r_).U64(n).Sum(), src, i_, r_, n)
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerAcceptor_gotten) at(h uint32, src string, i_ uint64, r_ uint64, n uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -9103,7 +9341,11 @@ func (t *proposerAcceptor_gotten) find(src string, i_ uint64, r_ uint64, n uint6
 
 // row is the row of a fact, which is added if it is not there.
 func (t *proposerAcceptor_gotten) row(src string, i_ uint64, r_ uint64, n uint64) int32 {
-	h := rt.Hash(0).Text(src).U64(i_).U64(r_).U64(n).Sum()
+	return t.rowAt(rt.Hash(0).Text(src).U64(i_).U64(r_).U64(n).Sum(), src, i_, r_, n)
+}
+
+// rowAt is row of a fact whose hash is known.
+func (t *proposerAcceptor_gotten) rowAt(h uint32, src string, i_ uint64, r_ uint64, n uint64) int32 {
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -9196,7 +9438,11 @@ func newProposerEntry_wait() proposerEntry_wait {
 
 // find is the row of a fact, or -1.
 func (t *proposerEntry_wait) find(src string, i_ uint64, part uint64, x0 string, x1 uint64, x2 uint64, x3 uint64, x4 string) int32 {
-	h := rt.Hash(0).Text(src).U64(i_).U64(part).Text(x0).U64(x1).U64(x2).U64(x3).Text(x4).Sum()
+	return t.at(rt.Hash(0).Text(src).U64(i_).U64(part).Text(x0).U64(x1).U64(x2).U64(x3).Text(x4).Sum(), src, i_, part, x0, x1, x2, x3, x4)
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerEntry_wait) at(h uint32, src string, i_ uint64, part uint64, x0 string, x1 uint64, x2 uint64, x3 uint64, x4 string) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -9343,7 +9589,11 @@ func newProposerAcceptor_opened() proposerAcceptor_opened {
 
 // find is the row of a fact, or -1.
 func (t *proposerAcceptor_opened) find(src string, i_ uint64, prev uint64) int32 {
-	h := rt.Hash(0).Text(src).U64(i_).U64(prev).Sum()
+	return t.at(rt.Hash(0).Text(src).U64(i_).U64(prev).Sum(), src, i_, prev)
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerAcceptor_opened) at(h uint32, src string, i_ uint64, prev uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -9534,7 +9784,11 @@ func newProposerAcceptor_expect() proposerAcceptor_expect {
 
 // find is the row of a fact, or -1.
 func (t *proposerAcceptor_expect) find(src string, i_ uint64, part uint64, prev uint64, n uint64) int32 {
-	h := rt.Hash(0).Text(src).U64(i_).U64(part).U64(prev).U64(n).Sum()
+	return t.at(rt.Hash(0).Text(src).U64(i_).U64(part).U64(prev).U64(n).Sum(), src, i_, part, prev, n)
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerAcceptor_expect) at(h uint32, src string, i_ uint64, part uint64, prev uint64, n uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -9642,7 +9896,11 @@ func newProposerAcceptor_got() proposerAcceptor_got {
 
 // find is the row of a fact, or -1.
 func (t *proposerAcceptor_got) find(src string, i_ uint64, n uint64) int32 {
-	h := rt.Hash(0).Text(src).U64(i_).U64(n).Sum()
+	return t.at(rt.Hash(0).Text(src).U64(i_).U64(n).Sum(), src, i_, n)
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerAcceptor_got) at(h uint32, src string, i_ uint64, n uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -9658,7 +9916,11 @@ func (t *proposerAcceptor_got) find(src string, i_ uint64, n uint64) int32 {
 
 // row is the row of a fact, which is added if it is not there.
 func (t *proposerAcceptor_got) row(src string, i_ uint64, n uint64) int32 {
-	h := rt.Hash(0).Text(src).U64(i_).U64(n).Sum()
+	return t.rowAt(rt.Hash(0).Text(src).U64(i_).U64(n).Sum(), src, i_, n)
+}
+
+// rowAt is row of a fact whose hash is known.
+func (t *proposerAcceptor_got) rowAt(h uint32, src string, i_ uint64, n uint64) int32 {
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -9715,7 +9977,11 @@ func newProposerAcceptor_want() proposerAcceptor_want {
 
 // find is the row of a fact, or -1.
 func (t *proposerAcceptor_want) find(src string, i_ uint64, k uint64, prev uint64, n uint64) int32 {
-	h := rt.Hash(0).Text(src).U64(i_).U64(k).U64(n).U64(prev).Sum()
+	return t.at(rt.Hash(0).Text(src).U64(i_).U64(k).U64(n).U64(prev).Sum(), src, i_, k, prev, n)
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerAcceptor_want) at(h uint32, src string, i_ uint64, k uint64, prev uint64, n uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -9822,7 +10088,11 @@ func newProposerAcceptor_passed() proposerAcceptor_passed {
 
 // find is the row of a fact, or -1.
 func (t *proposerAcceptor_passed) find(src string, i_ uint64) int32 {
-	h := rt.Hash(0).Text(src).U64(i_).Sum()
+	return t.at(rt.Hash(0).Text(src).U64(i_).Sum(), src, i_)
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerAcceptor_passed) at(h uint32, src string, i_ uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -9838,7 +10108,11 @@ func (t *proposerAcceptor_passed) find(src string, i_ uint64) int32 {
 
 // row is the row of a fact, which is added if it is not there.
 func (t *proposerAcceptor_passed) row(src string, i_ uint64) int32 {
-	h := rt.Hash(0).Text(src).U64(i_).Sum()
+	return t.rowAt(rt.Hash(0).Text(src).U64(i_).Sum(), src, i_)
+}
+
+// rowAt is row of a fact whose hash is known.
+func (t *proposerAcceptor_passed) rowAt(h uint32, src string, i_ uint64) int32 {
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -9889,7 +10163,11 @@ func newProposerAcceptor_base() proposerAcceptor_base {
 
 // find is the row of a fact, or -1.
 func (t *proposerAcceptor_base) find(src string, i_ uint64) int32 {
-	h := rt.Hash(0).Text(src).U64(i_).Sum()
+	return t.at(rt.Hash(0).Text(src).U64(i_).Sum(), src, i_)
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerAcceptor_base) at(h uint32, src string, i_ uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -9905,7 +10183,11 @@ func (t *proposerAcceptor_base) find(src string, i_ uint64) int32 {
 
 // row is the row of a fact, which is added if it is not there.
 func (t *proposerAcceptor_base) row(src string, i_ uint64) int32 {
-	h := rt.Hash(0).Text(src).U64(i_).Sum()
+	return t.rowAt(rt.Hash(0).Text(src).U64(i_).Sum(), src, i_)
+}
+
+// rowAt is row of a fact whose hash is known.
+func (t *proposerAcceptor_base) rowAt(h uint32, src string, i_ uint64) int32 {
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -9953,7 +10235,11 @@ func newProposerLed_any() proposerLed_any {
 
 // find is the row of a fact, or -1.
 func (t *proposerLed_any) find() int32 {
-	h := rt.Hash(0).Sum()
+	return t.at(rt.Hash(0).Sum())
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerLed_any) at(h uint32) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -9967,7 +10253,11 @@ func (t *proposerLed_any) find() int32 {
 
 // row is the row of a fact, which is added if it is not there.
 func (t *proposerLed_any) row() int32 {
-	h := rt.Hash(0).Sum()
+	return t.rowAt(rt.Hash(0).Sum())
+}
+
+// rowAt is row of a fact whose hash is known.
+func (t *proposerLed_any) rowAt(h uint32) int32 {
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -10014,7 +10304,11 @@ func newProposerAdopted_any_1() proposerAdopted_any_1 {
 
 // find is the row of a fact, or -1.
 func (t *proposerAdopted_any_1) find(c1 uint64) int32 {
-	h := rt.Hash(0).U64(c1).Sum()
+	return t.at(rt.Hash(0).U64(c1).Sum(), c1)
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerAdopted_any_1) at(h uint32, c1 uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -10030,7 +10324,11 @@ func (t *proposerAdopted_any_1) find(c1 uint64) int32 {
 
 // row is the row of a fact, which is added if it is not there.
 func (t *proposerAdopted_any_1) row(c1 uint64) int32 {
-	h := rt.Hash(0).U64(c1).Sum()
+	return t.rowAt(rt.Hash(0).U64(c1).Sum(), c1)
+}
+
+// rowAt is row of a fact whose hash is known.
+func (t *proposerAdopted_any_1) rowAt(h uint32, c1 uint64) int32 {
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -10081,7 +10379,11 @@ func newProposerProposal_any_0_2() proposerProposal_any_0_2 {
 
 // find is the row of a fact, or -1.
 func (t *proposerProposal_any_0_2) find(b uint64, v string) int32 {
-	h := rt.Hash(0).U64(b).Text(v).Sum()
+	return t.at(rt.Hash(0).U64(b).Text(v).Sum(), b, v)
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerProposal_any_0_2) at(h uint32, b uint64, v string) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -10097,7 +10399,11 @@ func (t *proposerProposal_any_0_2) find(b uint64, v string) int32 {
 
 // row is the row of a fact, which is added if it is not there.
 func (t *proposerProposal_any_0_2) row(b uint64, v string) int32 {
-	h := rt.Hash(0).U64(b).Text(v).Sum()
+	return t.rowAt(rt.Hash(0).U64(b).Text(v).Sum(), b, v)
+}
+
+// rowAt is row of a fact whose hash is known.
+func (t *proposerProposal_any_0_2) rowAt(h uint32, b uint64, v string) int32 {
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -10147,7 +10453,11 @@ func newProposerDone_any_1() proposerDone_any_1 {
 
 // find is the row of a fact, or -1.
 func (t *proposerDone_any_1) find(v string) int32 {
-	h := rt.Hash(0).Text(v).Sum()
+	return t.at(rt.Hash(0).Text(v).Sum(), v)
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerDone_any_1) at(h uint32, v string) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -10163,7 +10473,11 @@ func (t *proposerDone_any_1) find(v string) int32 {
 
 // row is the row of a fact, which is added if it is not there.
 func (t *proposerDone_any_1) row(v string) int32 {
-	h := rt.Hash(0).Text(v).Sum()
+	return t.rowAt(rt.Hash(0).Text(v).Sum(), v)
+}
+
+// rowAt is row of a fact whose hash is known.
+func (t *proposerDone_any_1) rowAt(h uint32, v string) int32 {
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -10211,7 +10525,11 @@ func newProposerEnd_any() proposerEnd_any {
 
 // find is the row of a fact, or -1.
 func (t *proposerEnd_any) find() int32 {
-	h := rt.Hash(0).Sum()
+	return t.at(rt.Hash(0).Sum())
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerEnd_any) at(h uint32) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -10225,7 +10543,11 @@ func (t *proposerEnd_any) find() int32 {
 
 // row is the row of a fact, which is added if it is not there.
 func (t *proposerEnd_any) row() int32 {
-	h := rt.Hash(0).Sum()
+	return t.rowAt(rt.Hash(0).Sum())
+}
+
+// rowAt is row of a fact whose hash is known.
+func (t *proposerEnd_any) rowAt(h uint32) int32 {
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -10272,7 +10594,11 @@ func newProposerDone_any_0() proposerDone_any_0 {
 
 // find is the row of a fact, or -1.
 func (t *proposerDone_any_0) find(slot uint64) int32 {
-	h := rt.Hash(0).U64(slot).Sum()
+	return t.at(rt.Hash(0).U64(slot).Sum(), slot)
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerDone_any_0) at(h uint32, slot uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -10288,7 +10614,11 @@ func (t *proposerDone_any_0) find(slot uint64) int32 {
 
 // row is the row of a fact, which is added if it is not there.
 func (t *proposerDone_any_0) row(slot uint64) int32 {
-	h := rt.Hash(0).U64(slot).Sum()
+	return t.rowAt(rt.Hash(0).U64(slot).Sum(), slot)
+}
+
+// rowAt is row of a fact whose hash is known.
+func (t *proposerDone_any_0) rowAt(h uint32, slot uint64) int32 {
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -10339,7 +10669,11 @@ func newProposerAcceptor_open_any_0_1() proposerAcceptor_open_any_0_1 {
 
 // find is the row of a fact, or -1.
 func (t *proposerAcceptor_open_any_0_1) find(src string, i_ uint64) int32 {
-	h := rt.Hash(0).Text(src).U64(i_).Sum()
+	return t.at(rt.Hash(0).Text(src).U64(i_).Sum(), src, i_)
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerAcceptor_open_any_0_1) at(h uint32, src string, i_ uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -10355,7 +10689,11 @@ func (t *proposerAcceptor_open_any_0_1) find(src string, i_ uint64) int32 {
 
 // row is the row of a fact, which is added if it is not there.
 func (t *proposerAcceptor_open_any_0_1) row(src string, i_ uint64) int32 {
-	h := rt.Hash(0).Text(src).U64(i_).Sum()
+	return t.rowAt(rt.Hash(0).Text(src).U64(i_).Sum(), src, i_)
+}
+
+// rowAt is row of a fact whose hash is known.
+func (t *proposerAcceptor_open_any_0_1) rowAt(h uint32, src string, i_ uint64) int32 {
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -10405,7 +10743,11 @@ func newProposerAcceptor_due_any_0() proposerAcceptor_due_any_0 {
 
 // find is the row of a fact, or -1.
 func (t *proposerAcceptor_due_any_0) find(src string) int32 {
-	h := rt.Hash(0).Text(src).Sum()
+	return t.at(rt.Hash(0).Text(src).Sum(), src)
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerAcceptor_due_any_0) at(h uint32, src string) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -10421,7 +10763,11 @@ func (t *proposerAcceptor_due_any_0) find(src string) int32 {
 
 // row is the row of a fact, which is added if it is not there.
 func (t *proposerAcceptor_due_any_0) row(src string) int32 {
-	h := rt.Hash(0).Text(src).Sum()
+	return t.rowAt(rt.Hash(0).Text(src).Sum(), src)
+}
+
+// rowAt is row of a fact whose hash is known.
+func (t *proposerAcceptor_due_any_0) rowAt(h uint32, src string) int32 {
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -10470,7 +10816,11 @@ func newProposerSending_prepare() proposerSending_prepare {
 
 // find is the row of a fact, or -1.
 func (t *proposerSending_prepare) find(to string, c0 string, c1 uint64) int32 {
-	h := rt.Hash(0).Text(to).Text(c0).U64(c1).Sum()
+	return t.at(rt.Hash(0).Text(to).Text(c0).U64(c1).Sum(), to, c0, c1)
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerSending_prepare) at(h uint32, to string, c0 string, c1 uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -10535,7 +10885,11 @@ func newProposerSending_accept() proposerSending_accept {
 
 // find is the row of a fact, or -1.
 func (t *proposerSending_accept) find(to string, c0 string, c1 uint64, c2 uint64, c3 string) int32 {
-	h := rt.Hash(0).Text(to).Text(c0).U64(c1).U64(c2).Text(c3).Sum()
+	return t.at(rt.Hash(0).Text(to).Text(c0).U64(c1).U64(c2).Text(c3).Sum(), to, c0, c1, c2, c3)
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerSending_accept) at(h uint32, to string, c0 string, c1 uint64, c2 uint64, c3 string) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -10601,7 +10955,11 @@ func newProposerSent_reply() proposerSent_reply {
 
 // find is the row of a fact, or -1.
 func (t *proposerSent_reply) find(to string, slot uint64, v string) int32 {
-	h := rt.Hash(0).Text(to).U64(slot).Text(v).Sum()
+	return t.at(rt.Hash(0).Text(to).U64(slot).Text(v).Sum(), to, slot, v)
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerSent_reply) at(h uint32, to string, slot uint64, v string) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -10617,7 +10975,11 @@ func (t *proposerSent_reply) find(to string, slot uint64, v string) int32 {
 
 // row is the row of a fact, which is added if it is not there.
 func (t *proposerSent_reply) row(to string, slot uint64, v string) int32 {
-	h := rt.Hash(0).Text(to).U64(slot).Text(v).Sum()
+	return t.rowAt(rt.Hash(0).Text(to).U64(slot).Text(v).Sum(), to, slot, v)
+}
+
+// rowAt is row of a fact whose hash is known.
+func (t *proposerSent_reply) rowAt(h uint32, to string, slot uint64, v string) int32 {
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -10666,7 +11028,11 @@ func newProposerUsed_unmerged() proposerUsed_unmerged {
 
 // find is the row of a fact, or -1.
 func (t *proposerUsed_unmerged) find(b uint64) int32 {
-	h := rt.Hash(0).U64(b).Sum()
+	return t.at(rt.Hash(0).U64(b).Sum(), b)
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerUsed_unmerged) at(h uint32, b uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -10682,7 +11048,11 @@ func (t *proposerUsed_unmerged) find(b uint64) int32 {
 
 // row is the row of a fact, which is added if it is not there.
 func (t *proposerUsed_unmerged) row(b uint64) int32 {
-	h := rt.Hash(0).U64(b).Sum()
+	return t.rowAt(rt.Hash(0).U64(b).Sum(), b)
+}
+
+// rowAt is row of a fact whose hash is known.
+func (t *proposerUsed_unmerged) rowAt(h uint32, b uint64) int32 {
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -10731,7 +11101,11 @@ func newProposerHeard_unmerged() proposerHeard_unmerged {
 
 // find is the row of a fact, or -1.
 func (t *proposerHeard_unmerged) find(b uint64) int32 {
-	h := rt.Hash(0).U64(b).Sum()
+	return t.at(rt.Hash(0).U64(b).Sum(), b)
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerHeard_unmerged) at(h uint32, b uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -10747,7 +11121,11 @@ func (t *proposerHeard_unmerged) find(b uint64) int32 {
 
 // row is the row of a fact, which is added if it is not there.
 func (t *proposerHeard_unmerged) row(b uint64) int32 {
-	h := rt.Hash(0).U64(b).Sum()
+	return t.rowAt(rt.Hash(0).U64(b).Sum(), b)
+}
+
+// rowAt is row of a fact whose hash is known.
+func (t *proposerHeard_unmerged) rowAt(h uint32, b uint64) int32 {
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -10798,7 +11176,11 @@ func newProposerAcceptor_due_unmerged() proposerAcceptor_due_unmerged {
 
 // find is the row of a fact, or -1.
 func (t *proposerAcceptor_due_unmerged) find(src string, i_ uint64) int32 {
-	h := rt.Hash(0).Text(src).U64(i_).Sum()
+	return t.at(rt.Hash(0).Text(src).U64(i_).Sum(), src, i_)
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerAcceptor_due_unmerged) at(h uint32, src string, i_ uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -10814,7 +11196,11 @@ func (t *proposerAcceptor_due_unmerged) find(src string, i_ uint64) int32 {
 
 // row is the row of a fact, which is added if it is not there.
 func (t *proposerAcceptor_due_unmerged) row(src string, i_ uint64) int32 {
-	h := rt.Hash(0).Text(src).U64(i_).Sum()
+	return t.rowAt(rt.Hash(0).Text(src).U64(i_).Sum(), src, i_)
+}
+
+// rowAt is row of a fact whose hash is known.
+func (t *proposerAcceptor_due_unmerged) rowAt(h uint32, src string, i_ uint64) int32 {
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -10845,38 +11231,44 @@ func (t *proposerAcceptor_due_unmerged) remove(i int32) {
 
 // proposerUsedRow is a fact of used(b), which are not kept: what the aggregate finds is passed on.
 type proposerUsedRow struct {
-	b uint64
+	b    uint64
+	hash uint32 // of its group
 }
 
 // proposerLastRow is a fact of last(c0), which are not kept: what the aggregate finds is passed on.
 type proposerLastRow struct {
-	c0 uint64
+	c0   uint64
+	hash uint32 // of its group
 }
 
 // proposerEndRow is a fact of end(c0), which are not kept: what the aggregate finds is passed on.
 type proposerEndRow struct {
-	c0 uint64
+	c0   uint64
+	hash uint32 // of its group
 }
 
 // proposerPromise_gotRow is a fact of promise_got(src, i_, n), which are not kept: what the aggregate finds is passed on.
 type proposerPromise_gotRow struct {
-	src string
-	i_  uint64
-	n   uint64
+	src  string
+	i_   uint64
+	n    uint64
+	hash uint32 // of its group
 }
 
 // proposerPromise_sumRow is a fact of promise_sum(src, i_, x0, x1, x2), which are not kept: what the aggregate finds is passed on.
 type proposerPromise_sumRow struct {
-	src string
-	i_  uint64
-	x0  string
-	x1  uint64
-	x2  uint64
+	src  string
+	i_   uint64
+	x0   string
+	x1   uint64
+	x2   uint64
+	hash uint32 // of its group
 }
 
 // proposerEntry_gotRow is a fact of entry_got(src, i_, n), which are not kept: what the aggregate finds is passed on.
 type proposerEntry_gotRow struct {
-	src string
-	i_  uint64
-	n   uint64
+	src  string
+	i_   uint64
+	n    uint64
+	hash uint32 // of its group
 }

@@ -228,7 +228,11 @@ func newProxyAcceptor() proxyAcceptor {
 
 // find is the row of a fact, or -1.
 func (t *proxyAcceptor) find(a string) int32 {
-	h := rt.Hash(0).Text(a).Sum()
+	return t.at(rt.Hash(0).Text(a).Sum(), a)
+}
+
+// at is find of a fact whose hash is known.
+func (t *proxyAcceptor) at(h uint32, a string) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -285,7 +289,11 @@ func newProxyTo_acceptor() proxyTo_acceptor {
 
 // find is the row of a fact, or -1.
 func (t *proxyTo_acceptor) find(l_ string, part uint64, to string) int32 {
-	h := rt.Hash(0).U64(part).Text(l_).Text(to).Sum()
+	return t.at(rt.Hash(0).U64(part).Text(l_).Text(to).Sum(), l_, part, to)
+}
+
+// at is find of a fact whose hash is known.
+func (t *proxyTo_acceptor) at(h uint32, l_ string, part uint64, to string) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -371,7 +379,11 @@ func newProxySending_accept() proxySending_accept {
 
 // find is the row of a fact, or -1.
 func (t *proxySending_accept) find(to string, c0 string, c1 uint64, c2 uint64, c3 string) int32 {
-	h := rt.Hash(0).Text(to).Text(c0).U64(c1).U64(c2).Text(c3).Sum()
+	return t.at(rt.Hash(0).Text(to).Text(c0).U64(c1).U64(c2).Text(c3).Sum(), to, c0, c1, c2, c3)
+}
+
+// at is find of a fact whose hash is known.
+func (t *proxySending_accept) at(h uint32, to string, c0 string, c1 uint64, c2 uint64, c3 string) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {

@@ -169,7 +169,11 @@ func newParticipantLeader() participantLeader {
 
 // find is the row of a fact, or -1.
 func (t *participantLeader) find(l_ string) int32 {
-	h := rt.Hash(0).Text(l_).Sum()
+	return t.at(rt.Hash(0).Text(l_).Sum(), l_)
+}
+
+// at is find of a fact whose hash is known.
+func (t *participantLeader) at(h uint32, l_ string) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {

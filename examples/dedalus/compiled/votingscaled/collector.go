@@ -162,7 +162,7 @@ func (s *collector) rule2Changes0() {
 	for _, i0 := range s.votes.Changes {
 		sign := s.votes.Sign(i0)
 		r0 := &s.votes.rows[i0]
-		s.groups2.add(r0.c, r0.id, r0.v, r0.src, sign)
+		s.groups2.add(r0.hashes[1], r0.c, r0.id, r0.v, r0.src, sign)
 	}
 }
 
@@ -174,7 +174,7 @@ func (s *collector) rule3Changes0(r0 *collectorCntRow, sign int32) {
 		if !(r0.c3 >= r1.k) {
 			continue
 		}
-		s.committed.Derive(s.committed.row(r0.c0, r0.c1, r0.c2), sign)
+		s.committed.Derive(s.committed.rowAt(r0.hash, r0.c0, r0.c1, r0.c2), sign)
 	}
 }
 
@@ -184,7 +184,7 @@ func (s *collector) rule4Changes0() {
 	for _, i0 := range s.votes.Changes {
 		sign := s.votes.Sign(i0)
 		r0 := &s.votes.rows[i0]
-		if i1 := s.committed.find(r0.c, r0.id, r0.v); i1 >= 0 && s.committed.Was(i1) {
+		if i1 := s.committed.at(r0.hashes[1], r0.c, r0.id, r0.v); i1 >= 0 && s.committed.Was(i1) {
 			continue
 		}
 		s.votes.Next(i0, sign)
@@ -197,7 +197,7 @@ func (s *collector) rule4Changes1() {
 	for _, i0 := range s.committed.Changes {
 		sign := -s.committed.Sign(i0)
 		r0 := &s.committed.rows[i0]
-		for i1 := s.votes.first0(r0.c0, r0.c1, r0.c2); i1 >= 0; i1 = s.votes.rows[i1].link0.Next {
+		for i1 := s.votes.at0(r0.hashes[0], r0.c0, r0.c1, r0.c2); i1 >= 0; i1 = s.votes.rows[i1].link0.Next {
 			if !s.votes.Is(i1) {
 				continue
 			}
@@ -268,8 +268,8 @@ func newCollectorRule2() collectorRule2 {
 }
 
 // add has a row come, or go.
-func (t *collectorRule2) add(a0 string, a1 uint64, a2 string, a3 string, sign int32) {
-	n := t.group(a0, a1, a2)
+func (t *collectorRule2) add(h uint32, a0 string, a1 uint64, a2 string, a3 string, sign int32) {
+	n := t.group(h, a0, a1, a2)
 	g := &t.groups[n]
 	g.count += sign
 	g.value += uint64(sign)
@@ -279,9 +279,8 @@ func (t *collectorRule2) add(a0 string, a1 uint64, a2 string, a3 string, sign in
 	}
 }
 
-// group is the group of these values.
-func (t *collectorRule2) group(a0 string, a1 uint64, a2 string) int32 {
-	h := rt.Hash(0).Text(a0).U64(a1).Text(a2).Sum()
+// group is the group of these values, whose hash is known.
+func (t *collectorRule2) group(h uint32, a0 string, a1 uint64, a2 string) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -313,10 +312,10 @@ func (s *collector) rule2Heads() {
 		g := &t.groups[i]
 		g.touched = false
 		if g.told && (g.count == 0 || g.last != g.value) {
-			s.rule3Changes0(&collectorCntRow{g.a0, g.a1, g.a2, g.last}, -1)
+			s.rule3Changes0(&collectorCntRow{g.a0, g.a1, g.a2, g.last, g.hash}, -1)
 		}
 		if g.count > 0 && (!g.told || g.last != g.value) {
-			s.rule3Changes0(&collectorCntRow{g.a0, g.a1, g.a2, g.value}, 1)
+			s.rule3Changes0(&collectorCntRow{g.a0, g.a1, g.a2, g.value, g.hash}, 1)
 		}
 		g.told, g.last = g.count > 0, g.value
 		if g.count == 0 {
@@ -384,7 +383,11 @@ func newCollectorVotes() collectorVotes {
 
 // find is the row of a fact, or -1.
 func (t *collectorVotes) find(src string, c string, id uint64, v string) int32 {
-	h := rt.Hash(0).Text(c).U64(id).Text(v).Text(src).Sum()
+	return t.at(rt.Hash(0).Text(c).U64(id).Text(v).Text(src).Sum(), src, c, id, v)
+}
+
+// at is find of a fact whose hash is known.
+func (t *collectorVotes) at(h uint32, src string, c string, id uint64, v string) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -487,7 +490,11 @@ func newCollectorN() collectorN {
 
 // find is the row of a fact, or -1.
 func (t *collectorN) find(k uint64) int32 {
-	h := rt.Hash(0).U64(k).Sum()
+	return t.at(rt.Hash(0).U64(k).Sum(), k)
+}
+
+// at is find of a fact whose hash is known.
+func (t *collectorN) at(h uint32, k uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -544,7 +551,11 @@ func newCollectorCommitted() collectorCommitted {
 
 // find is the row of a fact, or -1.
 func (t *collectorCommitted) find(c0 string, c1 uint64, c2 string) int32 {
-	h := rt.Hash(0).Text(c0).U64(c1).Text(c2).Sum()
+	return t.at(rt.Hash(0).Text(c0).U64(c1).Text(c2).Sum(), c0, c1, c2)
+}
+
+// at is find of a fact whose hash is known.
+func (t *collectorCommitted) at(h uint32, c0 string, c1 uint64, c2 string) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -560,7 +571,11 @@ func (t *collectorCommitted) find(c0 string, c1 uint64, c2 string) int32 {
 
 // row is the row of a fact, which is added if it is not there.
 func (t *collectorCommitted) row(c0 string, c1 uint64, c2 string) int32 {
-	h := rt.Hash(0).Text(c0).U64(c1).Text(c2).Sum()
+	return t.rowAt(rt.Hash(0).Text(c0).U64(c1).Text(c2).Sum(), c0, c1, c2)
+}
+
+// rowAt is row of a fact whose hash is known.
+func (t *collectorCommitted) rowAt(h uint32, c0 string, c1 uint64, c2 string) int32 {
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -611,7 +626,11 @@ func newCollectorTo_replier() collectorTo_replier {
 
 // find is the row of a fact, or -1.
 func (t *collectorTo_replier) find(l_ string, to string) int32 {
-	h := rt.Hash(0).Text(l_).Text(to).Sum()
+	return t.at(rt.Hash(0).Text(l_).Text(to).Sum(), l_, to)
+}
+
+// at is find of a fact whose hash is known.
+func (t *collectorTo_replier) at(h uint32, l_ string, to string) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -677,8 +696,9 @@ search:
 
 // collectorCntRow is a fact of cnt(c0, c1, c2, c3), which are not kept: what the aggregate finds is passed on.
 type collectorCntRow struct {
-	c0 string
-	c1 uint64
-	c2 string
-	c3 uint64
+	c0   string
+	c1   uint64
+	c2   string
+	c3   uint64
+	hash uint32 // of its group
 }

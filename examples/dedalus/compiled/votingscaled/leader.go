@@ -217,7 +217,11 @@ func newLeaderParticipant() leaderParticipant {
 
 // find is the row of a fact, or -1.
 func (t *leaderParticipant) find(p string) int32 {
-	h := rt.Hash(0).Text(p).Sum()
+	return t.at(rt.Hash(0).Text(p).Sum(), p)
+}
+
+// at is find of a fact whose hash is known.
+func (t *leaderParticipant) at(h uint32, p string) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -274,7 +278,11 @@ func newLeaderTo_participant() leaderTo_participant {
 
 // find is the row of a fact, or -1.
 func (t *leaderTo_participant) find(l_ string, part uint64, to string) int32 {
-	h := rt.Hash(0).U64(part).Text(l_).Text(to).Sum()
+	return t.at(rt.Hash(0).U64(part).Text(l_).Text(to).Sum(), l_, part, to)
+}
+
+// at is find of a fact whose hash is known.
+func (t *leaderTo_participant) at(h uint32, l_ string, part uint64, to string) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -359,7 +367,11 @@ func newLeaderSending_voteReq() leaderSending_voteReq {
 
 // find is the row of a fact, or -1.
 func (t *leaderSending_voteReq) find(to string, c0 string, c1 uint64, c2 string) int32 {
-	h := rt.Hash(0).Text(to).Text(c0).U64(c1).Text(c2).Sum()
+	return t.at(rt.Hash(0).Text(to).Text(c0).U64(c1).Text(c2).Sum(), to, c0, c1, c2)
+}
+
+// at is find of a fact whose hash is known.
+func (t *leaderSending_voteReq) at(h uint32, to string, c0 string, c1 uint64, c2 string) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {

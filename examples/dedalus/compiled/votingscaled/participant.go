@@ -232,7 +232,11 @@ func newParticipantLeader() participantLeader {
 
 // find is the row of a fact, or -1.
 func (t *participantLeader) find(l_ string) int32 {
-	h := rt.Hash(0).Text(l_).Sum()
+	return t.at(rt.Hash(0).Text(l_).Sum(), l_)
+}
+
+// at is find of a fact whose hash is known.
+func (t *participantLeader) at(h uint32, l_ string) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -288,7 +292,11 @@ func newParticipantTo_collector() participantTo_collector {
 
 // find is the row of a fact, or -1.
 func (t *participantTo_collector) find(l_ string, to string) int32 {
-	h := rt.Hash(0).Text(to).Text(l_).Sum()
+	return t.at(rt.Hash(0).Text(to).Text(l_).Sum(), l_, to)
+}
+
+// at is find of a fact whose hash is known.
+func (t *participantTo_collector) at(h uint32, l_ string, to string) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -375,7 +383,11 @@ func newParticipantTo_collector_() participantTo_collector_ {
 
 // find is the row of a fact, or -1.
 func (t *participantTo_collector_) find(l_ string, part uint64, to string) int32 {
-	h := rt.Hash(0).U64(part).Text(l_).Text(to).Sum()
+	return t.at(rt.Hash(0).U64(part).Text(l_).Text(to).Sum(), l_, part, to)
+}
+
+// at is find of a fact whose hash is known.
+func (t *participantTo_collector_) at(h uint32, l_ string, part uint64, to string) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -461,7 +473,11 @@ func newParticipantSending_voteRep() participantSending_voteRep {
 
 // find is the row of a fact, or -1.
 func (t *participantSending_voteRep) find(to string, c0 string, c1 string, c2 uint64, c3 string) int32 {
-	h := rt.Hash(0).Text(to).Text(c0).Text(c1).U64(c2).Text(c3).Sum()
+	return t.at(rt.Hash(0).Text(to).Text(c0).Text(c1).U64(c2).Text(c3).Sum(), to, c0, c1, c2, c3)
+}
+
+// at is find of a fact whose hash is known.
+func (t *participantSending_voteRep) at(h uint32, to string, c0 string, c1 string, c2 uint64, c3 string) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
