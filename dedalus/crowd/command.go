@@ -19,7 +19,7 @@ type Send struct {
 	Relation string
 	Args     []cost.Arg
 	// To are instances: all of them get it if All; else the first does, and the next
-	// one whenever the command is asked for again.
+	// one when the command is asked for again, as do those that begin from then on.
 	To  []string
 	All bool
 }

@@ -55,6 +55,7 @@ type Crowd struct {
 
 	mu       sync.Mutex
 	asked    uint64 // the number of the last command; the first is 1
+	at       int    // which of the instances that take turns commands begin at
 	open     map[uint64]*list.Element
 	order    *list.List // of *command: the one that was asked for first is first
 	counting bool
@@ -71,7 +72,7 @@ type Crowd struct {
 type command struct {
 	number      uint64
 	begun, sent env.Instant
-	again       int    // how often it was asked for again
+	at          int    // which instances it was sent to last
 	left        uint64 // a bit for each wait
 }
 
@@ -189,7 +190,7 @@ func (x *Crowd) begin() {
 	}
 	now := x.opt.Env.Clock.Now()
 	x.asked++
-	k := &command{number: x.asked, begun: now, sent: now, left: 1<<len(x.opt.Waits) - 1}
+	k := &command{number: x.asked, begun: now, sent: now, at: x.at, left: 1<<len(x.opt.Waits) - 1}
 	x.open[k.number] = x.order.PushBack(k)
 	if err := x.ask(k); err != nil {
 		x.fail(fmt.Errorf("ask for command %d: %w", k.number, err))
@@ -214,7 +215,7 @@ func (x *Crowd) ask(k *command) error {
 			}
 			continue
 		}
-		if err := x.c.Send(s.To[k.again%len(s.To)], x.sent[i], row); err != nil {
+		if err := x.c.Send(s.To[k.at%len(s.To)], x.sent[i], row); err != nil {
 			return err
 		}
 	}
@@ -315,8 +316,10 @@ func (x *Crowd) retry() {
 		if now.Sub(k.sent) < x.opt.Retry {
 			return
 		}
-		k.sent = now
-		k.again++
+		if k.at == x.at {
+			x.at++ // nor will others be answered there
+		}
+		k.sent, k.at = now, x.at
 		x.out.Resent++
 		x.order.MoveToBack(e)
 		if err := x.ask(k); err != nil && !errors.Is(err, client.ErrFull) { // full: another time

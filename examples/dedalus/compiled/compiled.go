@@ -1,4 +1,4 @@
-// Package compiled lists the example programs as Go, as 'ashlar dedalus compile' writes
+// Package compiled lists example programs as Go, as 'ashlar dedalus compile' writes
 // them: as they were written, and as their scripts of rewrites make them.
 //
 // In: nothing. Out: programs, for tests and benchmarks. What is in the packages below
@@ -9,6 +9,9 @@ package compiled
 
 import (
 	"github.com/ashlar-dev/ashlar/dedalus/rt"
+	"github.com/ashlar-dev/ashlar/examples/dedalus/compiled/comppaxos"
+	"github.com/ashlar-dev/ashlar/examples/dedalus/compiled/multipaxos"
+	"github.com/ashlar-dev/ashlar/examples/dedalus/compiled/multipaxosscaled"
 	"github.com/ashlar-dev/ashlar/examples/dedalus/compiled/paxos"
 	"github.com/ashlar-dev/ashlar/examples/dedalus/compiled/paxosscaled"
 	"github.com/ashlar-dev/ashlar/examples/dedalus/compiled/voting"
@@ -30,5 +33,8 @@ func Programs() []Entry {
 		{"votingscaled", "voting.ded", "voting.steps", votingscaled.Program},
 		{"paxos", "paxos.ded", "", paxos.Program},
 		{"paxosscaled", "paxos.ded", "paxos.steps", paxosscaled.Program},
+		{"multipaxos", "multipaxos.ded", "", multipaxos.Program},
+		{"multipaxosscaled", "multipaxos.ded", "multipaxos.steps", multipaxosscaled.Program},
+		{"comppaxos", "comppaxos.ded", "", comppaxos.Program},
 	}
 }

@@ -35,6 +35,9 @@ func TestOutline(t *testing.T) {
 // is: others may have another one, but no two commands have the same.
 var ordered = map[string]int{"paxos": 0, "multipaxos": 0, "proxies": 0, "statemachine": 1}
 
+// commandsMin is how many commands are asked for where a load has less.
+const commandsMin = 200
+
 // answersWithin bounds how long all answers of a load may take.
 const answersWithin = 2 * time.Minute
 
@@ -43,6 +46,7 @@ const answersWithin = 2 * time.Minute
 func answers(t *testing.T, v variant) map[uint64]string {
 	f := v.fleet(t, false)
 	l := v.load(t)
+	l.Commands = max(l.Commands, commandsMin)
 	sends, waits := crowd.Commands(v.logic, l)
 	var mu sync.Mutex
 	said, slots := map[uint64]string{}, map[uint64]uint64{}

@@ -271,6 +271,14 @@ func (r *paxosRun) check() error {
 	return judge(history)
 }
 
+// long is what makes some values longer than a sector of a disk.
+func long(random env.Random) string {
+	if env.IntN(random, 3) == 0 {
+		return ""
+	}
+	return strings.Repeat(".", env.IntN(random, 4<<10))
+}
+
 func (r *paxosRun) client(x *cluster, number int, stop *bool) {
 	name := fmt.Sprint("c", number)
 	p := x.program
@@ -303,7 +311,7 @@ func (r *paxosRun) client(x *cluster, number int, stop *bool) {
 			o := keys.Op{Key: fmt.Sprint("k", env.IntN(random, 2))}
 			v := fmt.Sprintf("%s.%d.%d", name, l.Number(), n)
 			if env.IntN(random, 2) == 0 {
-				o.Value = v
+				o.Value = v + long(random)
 			}
 			v = o.Command(v)
 			row, err := rt.AppendRow(nil, p.Relations[propose].Columns, []rt.Value{{Str: name}, {Str: v}})
@@ -367,12 +375,21 @@ func playPaxos(e compiled.Entry, d *deploy.Description) suite.Scenario {
 	}
 }
 
+// losing are faults with many losses of power while something is written, and is not
+// there afterwards. What the log of an instance writes is never in part on a disk of a
+// simulation, and in no other order: tests of package wal have that.
+func losing() sim.Faults {
+	return faults().With(sim.CrashInDisk, .01).Without(sim.ReorderWrite, sim.TearWrite)
+}
+
+// TestPaxosSimulated: programs that decide a log, under whatever happens to networks,
+// machines and disks.
 func TestPaxosSimulated(t *testing.T) {
-	for _, name := range []string{"paxos", "paxosscaled"} {
+	for _, name := range []string{"paxos", "paxosscaled", "multipaxos", "multipaxosscaled"} {
 		t.Run(name, func(t *testing.T) {
 			e, d := entry(t, name)
 			suite.Suite{Getenv: os.Getenv, Package: "./examples/dedalus/compiled", Short: testing.Short(), Seeds: 20,
-				Faults: faults().Without(sim.ReorderWrite, sim.TearWrite), Require: []string{"dedalus/host checkpoint"}}.Run(t, playPaxos(e, d))
+				Faults: losing(), Require: []string{"dedalus/host checkpoint"}}.Run(t, playPaxos(e, d))
 		})
 	}
 }
