@@ -43,6 +43,9 @@ func (l *lowerer) wideIndex(n *node, u *universe) *node {
 	if !u.every(value.KindInt) {
 		giveUp("a number is compared with other values")
 	}
+	if len(u.vals) == 0 {
+		return l.asked(l.b.k(-1), l.intVal(n))
+	}
 	lo, hi := int64(u.vals[0].AsInt()), int64(u.vals[len(u.vals)-1].AsInt())
 	if hi-lo >= tabulateMax {
 		giveUp("a number is of no universe")
@@ -487,11 +490,11 @@ func (l *lowerer) equal(a, b *val) *node {
 		i := l.index(b, a.t.u)
 		return l.b.eq(a.s, i)
 	case a.is(kSeq) || b.is(kSeq):
-		return l.equalSeq(a, b)
+		return l.asked(l.equalSeq(a, b), a, b)
 	case a.is(kFn):
-		return l.equalFn(a, b)
+		return l.asked(l.equalFn(a, b), a, b)
 	}
-	return l.equalSets(l.asSet(a), l.asSet(b))
+	return l.asked(l.equalSets(l.asSet(a), l.asSet(b)), a, b)
 }
 
 func (l *lowerer) equalFn(a, b *val) *node {

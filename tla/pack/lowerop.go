@@ -104,6 +104,9 @@ func (l *lowerer) setOp(o core.OpCode, a, b *val, hint *typ) *val {
 			ws[k] = l.b.bdiff(x[k], y[k])
 		}
 	}
+	if u != p.t.u || u != q.t.u {
+		ws[0] = l.asked(ws[0], p, q) // elements that are not in u were left out
+	}
 	return l.setVal(u, ws)
 }
 

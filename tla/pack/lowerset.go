@@ -623,6 +623,10 @@ func (l *lowerer) update(f *val, path []core.Index, u core.Update, x ctx) *val {
 func (l *lowerer) member(v *val, set core.Expr, x ctx) *node {
 	l.step()
 	v = l.settle(v)
+	return l.asked(l.memberOf(v, set, x), v)
+}
+
+func (l *lowerer) memberOf(v *val, set core.Expr, x ctx) *node {
 	switch e := set.(type) {
 	case *core.SetFilter:
 		in := l.member(v, e.Bind.Set, x)
@@ -765,7 +769,11 @@ func (l *lowerer) contains(v, s *val) *node {
 	}
 	set := l.asSet(s)
 	l.comparable(v, set.t.u)
-	n := l.index(v, set.t.u)
+	return l.asked(l.indexed(l.index(v, set.t.u), set), set)
+}
+
+// indexed says whether element number n is in a set.
+func (l *lowerer) indexed(n *node, set *val) *node {
 	if n.lo < 0 && !n.known() {
 		// There is no bit -1.
 		return l.b.node(node{op: oTest, list: set.ws, a: n, hi: 1})
@@ -803,6 +811,10 @@ func (l *lowerer) subseteq(v *val, set core.Expr, x ctx) *node {
 		giveUp("an infinite set")
 	}
 	s := l.asSet(v)
+	return l.asked(l.subsetOf(s, set, x), s)
+}
+
+func (l *lowerer) subsetOf(s *val, set core.Expr, x ctx) *node {
 	if n := l.expr2(set, x); n != nil {
 		b := l.settle(n)
 		if b.known {
@@ -829,7 +841,7 @@ func (l *lowerer) subseteq(v *val, set core.Expr, x ctx) *node {
 			for k := range p {
 				list = append(list, l.b.eq(l.b.bdiff(p[k], q[k]), l.b.k(0)))
 			}
-			return l.b.and(list...)
+			return l.asked(l.b.and(list...), c)
 		}
 	}
 	// Every element is asked.
