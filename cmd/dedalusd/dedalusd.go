@@ -18,6 +18,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"runtime/debug"
 	"syscall"
 	"time"
 
@@ -55,8 +56,16 @@ func usage(format string, args ...any) error { return usageError{fmt.Errorf(form
 func Main(p *rt.Program) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop)
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(GCPercent)
+	}
 	os.Exit(Run(ctx, p, os.Args[1:], os.Stdout, os.Stderr))
 }
+
+// GCPercent is how much a process's heap may grow before the collector runs, where
+// GOGC does not say: state is small, and most of the rest is messages, which are
+// soon over.
+const GCPercent = 400
 
 // config is what the command line says.
 type config struct {

@@ -4,8 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"runtime/debug"
 
 	"github.com/ashlar-dev/ashlar/bench/process"
+	"github.com/ashlar-dev/ashlar/cmd/dedalusd"
 	"github.com/ashlar-dev/ashlar/dedalus/rt"
 	"github.com/ashlar-dev/ashlar/dedalus/rt/host"
 	"github.com/ashlar-dev/ashlar/env"
@@ -21,6 +23,7 @@ func nodeMain(p *rt.Program, port *process.Port) error {
 	if job.Component < 0 || job.Component >= len(p.Components) {
 		return fmt.Errorf("%s has no component %d", p.Name, job.Component)
 	}
+	debug.SetGCPercent(dedalusd.GCPercent)
 	world, tasks := osenv.New(), osenv.NewTasks()
 	defer tasks.Close()
 	o := host.Options{
