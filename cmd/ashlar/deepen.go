@@ -37,6 +37,8 @@ func (o checkOptions) validDeepening() error {
 		return usage("counts a state in every round: --max-states is not possible")
 	case o.dump != "":
 		return usage("keeps no graph: --dump is not possible")
+	case o.native:
+		return usage("searches in this process: --native is not possible")
 	}
 	return nil
 }

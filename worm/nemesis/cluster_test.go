@@ -36,7 +36,7 @@ type host struct {
 	command []string   // what a process is started with
 	listen  string
 	links   []*strait.Link // to it, from each host, and from the clients
-	genesis string  // as it was described when its disk was formatted
+	genesis string         // as it was described when its disk was formatted
 
 	cmd    *exec.Cmd
 	in     io.WriteCloser
