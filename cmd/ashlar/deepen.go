@@ -75,9 +75,9 @@ func (s *searcher) run(ctx context.Context, m check.Model) (*check.Result, error
 		packModel(ctx, m, s.o)
 		plain := "" // why there is no compiled code, where it was asked for
 		if s.o.native {
-			r, why, err := runNative(ctx, m, s.o)
-			if r != nil || err != nil {
-				return r, err
+			r, why := runNative(ctx, m, s.o)
+			if r != nil {
+				return r, nil
 			}
 			plain = why
 		}

@@ -35,33 +35,36 @@ type nativeModel interface {
 
 // runNative searches a model in a process of its own. Where that cannot be, the
 // result is nil, and why says the reason: then the search is made in this one.
-func runNative(ctx context.Context, m check.Model, o checkOptions) (r *check.Result, why string, err error) {
+func runNative(ctx context.Context, m check.Model, o checkOptions) (r *check.Result, why string) {
 	model, ok := m.(nativeModel)
 	switch {
 	case !ok:
-		return nil, "the model is none of TLA+", nil
+		return nil, "the model is none of TLA+"
 	case o.goOn || o.checkpoint != "" || o.resume != "" || o.memory != "" || o.por || o.profile || o.reference:
-		return nil, "--continue, --memory, --checkpoint, --resume, --por, --profile and --reference search in this process", nil
+		return nil, "--continue, --memory, --checkpoint, --resume, --por, --profile and --reference search in this process"
 	}
 	if l, ok := m.(check.LiveModel); ok && l.Live() != nil && !o.safetyOnly {
-		return nil, "there are properties of behaviours", nil
+		return nil, "there are properties of behaviours"
 	}
 	n, why, err := model.Native(func() bool { return ctx.Err() != nil })
+	if err != nil {
+		return nil, err.Error() // the search finds what is wrong once more
+	}
 	if n == nil {
-		return nil, why, nil // the search finds what is wrong once more
+		return nil, why
 	}
 	program, err := nativeProgram(ctx, n.Source)
 	if err != nil {
-		return nil, err.Error(), nil
+		return nil, err.Error()
 	}
 	answer, err := nativeSearch(ctx, program, o.memoryBytes, native.Job{Info: n.Info, Workers: o.workers, IgnoreDeadlock: !o.deadlock,
 		StatesMax: o.statesMax, Initial: n.Initial, Constraints: n.Constraints, ActionConstraints: n.ActionConstraints,
 		Invariants: n.Invariants, Antecedents: n.Antecedents})
 	switch {
 	case err != nil:
-		return nil, err.Error(), nil
+		return nil, err.Error()
 	case answer.Stopped || answer.Result == nil:
-		return nil, "the compiled code met a state that it was not made for", nil
+		return nil, "the compiled code met a state that it was not made for"
 	}
 	r = answer.Result
 	if answer.Remarked {
@@ -78,7 +81,7 @@ func runNative(ctx context.Context, m check.Model, o checkOptions) (r *check.Res
 	if r.Verdict == check.Interrupted && errors.As(context.Cause(ctx), &limit) {
 		r.Verdict, r.Reason = check.Incomplete, string(limit)
 	}
-	return r, "", nil
+	return r, ""
 }
 
 // showTrace fills in the values of a trace's states.

@@ -1,10 +1,12 @@
 package eval
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -73,6 +75,7 @@ var corpusRandom = map[string]bool{"SpanTreeRandom.cfg": true}
 func TestCorpusCounts(t *testing.T) {
 	long := os.Getenv("ASHLAR_CORPUS") != ""
 	counted, exact := 0, 0
+	var beside []besideTLC
 	for _, row := range corpusModels(t) {
 		if row.tlcDistinct < 0 {
 			continue // TLC did not finish: there is nothing to compare with
@@ -103,6 +106,7 @@ func TestCorpusCounts(t *testing.T) {
 				t.Errorf("%d distinct, want %d as its author says", r.Distinct, row.distinct)
 			}
 			if long {
+				beside = append(beside, packedCorpus(t, row, want))
 				// Within next to no memory the figures are the same.
 				disk, err := osenv.OpenDisk(t.TempDir())
 				if err != nil {
@@ -121,6 +125,53 @@ func TestCorpusCounts(t *testing.T) {
 		})
 	}
 	t.Logf("%d of %d models with counts were compared", exact, counted)
+	if long {
+		tellBeside(t, beside)
+	}
+}
+
+// besideTLC is what a model took, in seconds of the processor.
+type besideTLC struct {
+	name      string
+	ours, tlc float64
+	note      string // why its states are not packed
+}
+
+// packedCorpus searches a model as the command does, with one worker and states
+// packed where that is possible, and compares its figures.
+func packedCorpus(t *testing.T, row corpusModel, want string) besideTLC {
+	begin := cpuSeconds()
+	spec, cfg := loadFiles(t, row.module, row.cfg)
+	m := newModel(t, spec, cfg, Options{Seed: 1})
+	out := besideTLC{name: filepath.Base(row.cfg), tlc: row.seconds}
+	if packed, why := m.Pack(never); !packed {
+		out.note = why
+	}
+	r, err := check.Run(context.Background(), m, check.Options{Workers: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	out.ours = cpuSeconds() - begin
+	if got := fmt.Sprintf("%d generated, %d distinct, depth %d", r.Generated, r.Distinct, r.Depth); got != want || r.Verdict != corpusVerdict(row) {
+		t.Errorf("packed: %v, %s, want %v, %s", r.Verdict, got, corpusVerdict(row), want)
+	}
+	return out
+}
+
+// tellBeside prints what models took beside what TLC took, and the median of those
+// on which TLC takes more than five seconds.
+func tellBeside(t *testing.T, all []besideTLC) {
+	slices.SortFunc(all, func(a, b besideTLC) int { return cmp.Compare(a.tlc/a.ours, b.tlc/b.ours) })
+	var long []float64
+	for _, b := range all {
+		t.Logf("%-36s %8.2f CPU s, TLC %7.1f, %6.1fx %s", b.name, b.ours, b.tlc, b.tlc/b.ours, b.note)
+		if b.tlc > 5 {
+			long = append(long, b.tlc/b.ours)
+		}
+	}
+	if len(long) > 0 {
+		t.Logf("median of %d models on which TLC takes more than 5 s: %.1fx, least %.1fx", len(long), long[len(long)/2], long[0])
+	}
 }
 
 // corpusVerdict is what the checker must find.

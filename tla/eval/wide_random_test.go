@@ -45,8 +45,7 @@ type wideGenerator struct {
 	r      *rand.Rand
 	bound  map[byte][]string
 	fresh  int
-	primed []byte // variables that may be read with a prime
-	all    bool   // all of them
+	all    bool // variables may be read with a prime
 }
 
 const wideKinds = "nbptANmMqiFCQGHodeE"
