@@ -42,10 +42,10 @@ INIT Init NEXT Steps CONSTRAINT Small
 // A, o processes or None, d functions from some processes to numbers, e pairs of
 // a process and a number, E sets of those.
 type wideGenerator struct {
-	r      *rand.Rand
-	bound  map[byte][]string
-	fresh  int
-	all    bool // variables may be read with a prime
+	r     *rand.Rand
+	bound map[byte][]string
+	fresh int
+	all   bool // variables may be read with a prime
 }
 
 const wideKinds = "nbptANmMqiFCQGHodeE"
