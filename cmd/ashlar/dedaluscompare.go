@@ -63,7 +63,7 @@ func (o *dedalusPair) load(t *term, path string) (before, after *logic.Program, 
 	}
 	after = before
 	for _, s := range steps {
-		q, _, err := rewrite.Apply(after, s)
+		q, _, err := takeStep(after, s)
 		var refused *rewrite.Refusal
 		if errors.As(err, &refused) {
 			return nil, nil, &exit{exitSafety, refused}

@@ -52,7 +52,7 @@ func (o *dedalusSteps) load(t *term, path string) (*logic.Program, error) {
 		return nil, err
 	}
 	for _, s := range steps {
-		q, _, err := rewrite.Apply(p, s)
+		q, _, err := takeStep(p, s)
 		var refused *rewrite.Refusal
 		switch {
 		case errors.As(err, &refused):

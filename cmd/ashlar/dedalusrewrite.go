@@ -11,6 +11,8 @@ import (
 	"github.com/google/renameio/v2"
 	"github.com/spf13/cobra"
 
+	"github.com/ashlar-dev/ashlar/dedalus/analyze"
+	"github.com/ashlar-dev/ashlar/dedalus/certificate"
 	"github.com/ashlar-dev/ashlar/dedalus/logic"
 	"github.com/ashlar-dev/ashlar/dedalus/rewrite"
 )
@@ -70,6 +72,10 @@ type dedalusStep struct {
 	Copied   []string          `json:"copied,omitempty"`
 	Keys     map[string]string `json:"keys,omitempty"`
 	Assuming []string          `json:"assuming,omitempty"`
+	// Replicated, Sealed and Depth are a partial partitioning's.
+	Replicated []string `json:"replicated,omitempty"`
+	Sealed     []string `json:"sealed,omitempty"`
+	Depth      int      `json:"depth,omitempty"`
 }
 
 func runDedalusRewrite(t *term, o dedalusRewriteOptions, path string) error {
@@ -87,7 +93,7 @@ func runDedalusRewrite(t *term, o dedalusRewriteOptions, path string) error {
 	told := []dedalusStep{}
 	var refused *rewrite.Refusal
 	for _, s := range steps {
-		q, cert, err := rewrite.Apply(p, s)
+		q, cert, err := takeStep(p, s)
 		if err != nil && !errors.As(err, &refused) {
 			return &exit{exitUsage, err}
 		}
@@ -127,6 +133,20 @@ func runDedalusRewrite(t *term, o dedalusRewriteOptions, path string) error {
 	return nil
 }
 
+// takeStep takes a step, and has the certificate checked by what shares nothing with
+// the rewriter. What that does not derive again is refused as well.
+func takeStep(p *logic.Program, s rewrite.Step) (*logic.Program, *rewrite.Certificate, error) {
+	q, cert, err := rewrite.Apply(p, s)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := certificate.Check(p, q, cert.Claim(p)); err != nil {
+		why := analyze.Blocker{Why: "the certificate is not accepted: " + err.Error(), Help: "look whether names of the program are like those that rewrites make"}
+		return nil, nil, &rewrite.Refusal{Step: s, Verdict: analyze.Verdict{Because: []analyze.Blocker{why}}}
+	}
+	return q, cert, nil
+}
+
 // parse reads the steps of the command line and of the script.
 func (o *dedalusRewriteOptions) parse() ([]rewrite.Step, error) {
 	lines := o.steps
@@ -161,6 +181,9 @@ func tellStep(p *logic.Program, s rewrite.Step, cert *rewrite.Certificate, refus
 		return d
 	}
 	d.Moved, d.Copied = cert.Moved, cert.Copied
+	if r := cert.Partial; r != nil {
+		d.Replicated, d.Sealed, d.Depth = r.Replicated, r.Sealed, r.Depth
+	}
 	for rel, k := range cert.Keys {
 		if d.Keys == nil {
 			d.Keys = map[string]string{}
@@ -185,6 +208,12 @@ func explainStep(t *term, d dedalusStep) {
 	slices.Sort(keys)
 	for _, k := range keys {
 		fmt.Fprintf(t.out, "  divides %s\n", k)
+	}
+	for _, r := range d.Replicated {
+		fmt.Fprintf(t.out, "  all parts get %s, in one order\n", r)
+	}
+	for _, r := range d.Sealed {
+		fmt.Fprintf(t.out, "  seals %s: its receiver takes what all parts send, or nothing\n", r)
 	}
 	for _, a := range d.Assuming {
 		fmt.Fprintf(t.out, "  assuming %s\n", a)
