@@ -88,7 +88,7 @@ type config struct {
 
 // Limits of what can be asked for.
 const (
-	clientsMax = 4096
+	clientsMax = 1 << 16
 	roundsMax  = 100
 	runMax     = 10 * time.Minute
 )
