@@ -220,6 +220,9 @@ func (k *keeping) run() {
 // is on their disks, whose connections are cut, and which do not hear each other: what
 // clients see is linearizable, and when nothing is wrong they get on.
 func TestKeys(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: runs processes of six programs and kills them")
+	}
 	cuts := 0
 	for _, name := range []string{"paxos", "paxosbypaxos", "paxosbypaxos29", "multipaxos", "multipaxosbymultipaxos29", "comppaxos"} {
 		t.Run(name, func(t *testing.T) {
