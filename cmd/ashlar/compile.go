@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/google/renameio/v2"
 	"github.com/spf13/cobra"
 
 	"github.com/ashlar-dev/ashlar/compile"
@@ -138,7 +137,7 @@ func runCompile(t *term, o compileOptions, path string) error {
 	}
 	for _, f := range pkg.Files {
 		name := filepath.Join(o.out, f.Name)
-		if err := renameio.WriteFile(name, f.Text, 0o666); err != nil {
+		if err := writeOutput(name, f.Text, 0o666); err != nil {
 			return failed(err)
 		}
 		out.Files = append(out.Files, name)
@@ -173,7 +172,7 @@ func writeExample(dir string, s *algorithmSpec, m *constantModel, out *compiled)
 	if err := e.Encode(conf); err != nil {
 		return err
 	}
-	if err := renameio.WriteFile(name, text.Bytes(), 0o666); err != nil {
+	if err := writeOutput(name, text.Bytes(), 0o666); err != nil {
 		return err
 	}
 	out.Files = append(out.Files, name)

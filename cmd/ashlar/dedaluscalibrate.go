@@ -12,7 +12,6 @@ import (
 	"runtime"
 	"syscall"
 
-	"github.com/google/renameio/v2"
 	"github.com/spf13/cobra"
 
 	"github.com/ashlar-dev/ashlar/dedalus/cost"
@@ -120,7 +119,7 @@ func runDedalusCalibrate(ctx context.Context, t *term, paths []string, loadPath,
 		_, err := t.out.Write(text)
 		return failed(err)
 	}
-	return failed(renameio.WriteFile(out, text, 0o644))
+	return failed(writeOutput(out, text, 0o644))
 }
 
 // loadedProgram is a program with its load.

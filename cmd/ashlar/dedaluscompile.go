@@ -16,7 +16,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/google/renameio/v2"
 	"github.com/spf13/cobra"
 
 	"github.com/ashlar-dev/ashlar/dedalus/gen"
@@ -152,7 +151,7 @@ func compileDedalus(ctx context.Context, p *logic.Program, dir, ashlar string) (
 	write := func(file string, text []byte) error {
 		file = filepath.Join(dir, file)
 		c.Files = append(c.Files, file)
-		return renameio.WriteFile(file, text, 0o666)
+		return writeOutput(file, text, 0o666)
 	}
 	base, err := importPathOf(dir)
 	if err != nil {

@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/google/renameio/v2"
 	"github.com/spf13/cobra"
 
 	"github.com/ashlar-dev/ashlar/dedalus/deploy"
@@ -83,7 +82,7 @@ func runDedalusDeploy(t *term, o dedalusDeployOptions, path string) error {
 			mode = 0o777
 		}
 		name := filepath.Join(o.out, f.Name)
-		if err := renameio.WriteFile(name, f.Text, mode); err != nil {
+		if err := writeOutput(name, f.Text, mode); err != nil {
 			return failed(err)
 		}
 		written = append(written, name)

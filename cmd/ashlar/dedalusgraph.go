@@ -7,7 +7,6 @@ import (
 	"os/exec"
 	"strings"
 
-	"github.com/google/renameio/v2"
 	"github.com/spf13/cobra"
 
 	"github.com/ashlar-dev/ashlar/dedalus/logic"
@@ -43,7 +42,7 @@ from outside or go there.`,
 			if err != nil {
 				return failed(err)
 			}
-			return failed(renameio.WriteFile(svg, picture, 0o644))
+			return failed(writeOutput(svg, picture, 0o644))
 		},
 	}
 	cmd.Flags().StringVar(&svg, "svg", "", "draw it into `FILE`")

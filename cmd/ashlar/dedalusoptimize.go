@@ -11,7 +11,6 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/google/renameio/v2"
 	"github.com/spf13/cobra"
 
 	"github.com/ashlar-dev/ashlar/dedalus/cost"
@@ -130,7 +129,7 @@ type optimizeDocument struct {
 // tell writes the result in all ways that were asked for.
 func (o *dedalusOptimizeOptions) tell(ctx context.Context, t *term, d *optimizeDocument) error {
 	if o.out != "" {
-		if err := renameio.WriteFile(o.out, []byte(d.script()), 0o644); err != nil {
+		if err := writeOutput(o.out, []byte(d.script()), 0o644); err != nil {
 			return failed(err)
 		}
 	}

@@ -9,8 +9,6 @@ import (
 	"html/template"
 	"strings"
 
-	"github.com/google/renameio/v2"
-
 	"github.com/ashlar-dev/ashlar/dedalus/cost"
 )
 
@@ -47,7 +45,7 @@ func writeOptimizePage(ctx context.Context, name string, d *optimizeDocument) er
 	if err != nil {
 		return fmt.Errorf("write the page: %w", err)
 	}
-	return renameio.WriteFile(name, []byte(b.String()), 0o644)
+	return writeOutput(name, []byte(b.String()), 0o644)
 }
 
 // drawFlows is a picture of components and the messages between them. Without Graphviz

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/google/renameio/v2"
 	"github.com/spf13/cobra"
 
 	"github.com/ashlar-dev/ashlar/dedalus/analyze"
@@ -125,7 +124,7 @@ func runDedalusRewrite(t *term, o dedalusRewriteOptions, path string) error {
 	}
 	switch {
 	case o.out != "":
-		return failed(renameio.WriteFile(o.out, []byte(p.String()), 0o644))
+		return failed(writeOutput(o.out, []byte(p.String()), 0o644))
 	case !o.json && !o.explain:
 		_, err := t.out.Write([]byte(p.String()))
 		return failed(err)

@@ -11,8 +11,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/google/renameio/v2"
-
 	"github.com/ashlar-dev/ashlar/check"
 )
 
@@ -222,11 +220,11 @@ func graphFormOf(name string) (graphForm, error) {
 
 // writeGraphFile writes the graph to a file, whole or not at all.
 func writeGraphFile(ctx context.Context, name string, g *stateGraph, form graphForm) error {
-	f, err := renameio.NewPendingFile(name, renameio.WithPermissions(0o644))
+	f, err := newOutput(name, 0o644)
 	if err != nil {
 		return fmt.Errorf("write the graph: %w", err)
 	}
-	defer f.Cleanup()
+	defer f.cleanup()
 	w := bufio.NewWriterSize(f, 1<<16)
 	if err := form.write(ctx, g, w); err != nil {
 		return fmt.Errorf("write the graph: %w", err)
@@ -234,7 +232,7 @@ func writeGraphFile(ctx context.Context, name string, g *stateGraph, form graphF
 	if err := w.Flush(); err != nil {
 		return fmt.Errorf("write the graph: %w", err)
 	}
-	if err := f.CloseAtomicallyReplace(); err != nil {
+	if err := f.finish(); err != nil {
 		return fmt.Errorf("write the graph: %w", err)
 	}
 	return nil

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"html/template"
 	"io"
-
-	"github.com/google/renameio/v2"
 )
 
 //go:embed page.html
@@ -34,15 +32,15 @@ func writePage(w io.Writer, d *document) error {
 
 // writePageFile writes the page to a file, whole or not at all.
 func writePageFile(name string, d *document) error {
-	f, err := renameio.NewPendingFile(name, renameio.WithPermissions(0o644))
+	f, err := newOutput(name, 0o644)
 	if err != nil {
 		return fmt.Errorf("write the page: %w", err)
 	}
-	defer f.Cleanup()
+	defer f.cleanup()
 	if err := writePage(f, d); err != nil {
 		return err
 	}
-	if err := f.CloseAtomicallyReplace(); err != nil {
+	if err := f.finish(); err != nil {
 		return fmt.Errorf("write the page: %w", err)
 	}
 	return nil

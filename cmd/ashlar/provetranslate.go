@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/google/renameio/v2"
 	"github.com/spf13/cobra"
 
 	"github.com/ashlar-dev/ashlar/goose"
@@ -140,7 +139,7 @@ func writeChanged(name string, content []byte, look bool) (bool, error) {
 	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 		return false, err
 	}
-	return true, renameio.WriteFile(name, content, 0o644)
+	return true, writeOutput(name, content, 0o644)
 }
 
 func tellProveTranslated(t *term, o proveTranslateOptions, result proveTranslated, diags *source.List) error {

@@ -9,7 +9,6 @@ import (
 	"io"
 	"time"
 
-	"github.com/google/renameio/v2"
 	"github.com/spf13/cobra"
 
 	"github.com/ashlar-dev/ashlar/store"
@@ -291,13 +290,13 @@ func writeTreePage(name string, s *storeStats, root *trunk.Node) error {
 	if err != nil {
 		return fmt.Errorf("parse the page: %w", err)
 	}
-	f, err := renameio.NewPendingFile(name, renameio.WithPermissions(0o644))
+	f, err := newOutput(name, 0o644)
 	if err != nil {
 		return fmt.Errorf("write the page: %w", err)
 	}
-	defer f.Cleanup()
+	defer f.cleanup()
 	if err := page.Execute(f, &p); err != nil {
 		return fmt.Errorf("write the page: %w", err)
 	}
-	return f.CloseAtomicallyReplace()
+	return f.finish()
 }

@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/google/renameio/v2"
 	"github.com/spf13/cobra"
 
 	"github.com/ashlar-dev/ashlar/source"
@@ -116,7 +115,7 @@ func replaceFile(path string, content []byte) (bool, error) {
 	if info, err := os.Stat(path); err == nil {
 		mode = info.Mode().Perm()
 	}
-	return true, renameio.WriteFile(path, content, mode)
+	return true, writeOutput(path, content, mode)
 }
 
 func tellTranslated(t *term, o translateOptions, out translated, diags *source.List) error {

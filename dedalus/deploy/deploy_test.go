@@ -7,6 +7,8 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -407,6 +409,19 @@ func TestKubernetesFields(t *testing.T) {
 	if err != nil {
 		t.Skip("kubectl is not installed")
 	}
+	// Some kubectl ask the server for its version all the same, to be as old as it is,
+	// and without a configuration that is whoever listens on port 8080.
+	server := httptest.NewServer(http.NotFoundHandler())
+	defer server.Close()
+	config := filepath.Join(t.TempDir(), "config")
+	if err := os.WriteFile(config, fmt.Appendf(nil, `apiVersion: v1
+kind: Config
+clusters: [{name: none, cluster: {server: %q}}]
+contexts: [{name: none, context: {cluster: none}}]
+current-context: none
+`, server.URL), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	for name, p := range cases(t) {
 		_, text := written(t, p, deploy.Kubernetes, name+".yaml")
 		for _, doc := range documents(t, text) {
@@ -421,7 +436,7 @@ func TestKubernetesFields(t *testing.T) {
 			// with --local it asks no server.
 			cmd := exec.Command(tool, "set", "env", "--local", "-f", "-", "-o", "json", "ADDED=1")
 			cmd.Stdin = bytes.NewReader(in)
-			cmd.Env = append(os.Environ(), "KUBECONFIG="+os.DevNull)
+			cmd.Env = append(os.Environ(), "KUBECONFIG="+config)
 			out, err := cmd.Output()
 			if err != nil {
 				var e *exec.ExitError

@@ -155,7 +155,7 @@ func TestDrainUnderLoad(t *testing.T) {
 		mu.Lock()
 		a, s := len(appended), len(set)
 		mu.Unlock()
-		for now := 0; now < a+20; { // a key whose owner drains waits seconds for another
+		for now := 0; now < a+50; {
 			time.Sleep(10 * time.Millisecond) // the work goes on meanwhile
 			mu.Lock()
 			now = min(len(appended), len(set)+a-s)

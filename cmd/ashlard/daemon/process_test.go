@@ -13,6 +13,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"syscall"
@@ -33,6 +34,11 @@ func TestMain(m *testing.M) {
 	if os.Getenv(asCommand) != "" {
 		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 		context.AfterFunc(ctx, stop)
+		go func() {
+			// What lifeline made is the first file behind the three that all have.
+			_, _ = io.Copy(io.Discard, os.NewFile(3, "lifeline"))
+			os.Exit(1)
+		}()
 		os.Exit(daemon.Main(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 	}
 	goleak.VerifyTestMain(m, goleak.IgnoreTopFunction("net/http.(*persistConn).readLoop"), goleak.IgnoreTopFunction("net/http.(*persistConn).writeLoop"))
@@ -62,13 +68,30 @@ func good(t testing.TB, args ...string) string {
 }
 
 func command(t testing.TB, args ...string) *exec.Cmd {
-	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
+	ctx, cancel := context.WithCancel(context.Background())
 	t.Cleanup(cancel)
 	cmd := exec.CommandContext(ctx, os.Args[0], args...)
 	cmd.Env = append(os.Environ(), asCommand+"=1")
+	cmd.ExtraFiles = []*os.File{lifeline(t)}
 	cmd.WaitDelay = time.Second
 	return cmd
 }
+
+// lifeline is the end of a pipe that is at its end when this process is: children
+// read it, so that none outlives a test that was killed or took too long.
+var lifeline = func() func(t testing.TB) *os.File {
+	var once sync.Once
+	var read, write *os.File
+	var err error
+	return func(t testing.TB) *os.File {
+		once.Do(func() { read, write, err = os.Pipe() })
+		if err != nil {
+			t.Fatal(err)
+		}
+		runtime.KeepAlive(write)
+		return read
+	}
+}()
 
 // server is a process that serves.
 type server struct {
