@@ -27,6 +27,13 @@ type Checkpoint struct {
 	// Due says, between two segments, whether to keep a checkpoint now; nil is
 	// never. It is called by the goroutine of the search.
 	Due func() bool
+	// Leave, where it is not nil, is asked before Due, as long as states wait.
+	// Where it says true, a checkpoint is kept and the search ends with ErrLeft, or
+	// with a *LeaveError: another one is to go on with it.
+	Leave func() bool
+	// Stay has the checkpoint remain at the end of the search, for the caller to
+	// remove it with RemoveCheckpoint.
+	Stay bool
 	// Resume goes on from the checkpoint that the directory has.
 	Resume bool
 	// Identity is what a checkpoint may not be resumed without: every part must
@@ -65,6 +72,17 @@ type NotDurableError struct{ Reason error }
 func (e *NotDurableError) Error() string { return "no checkpoints can be kept: " + e.Reason.Error() }
 func (e *NotDurableError) Unwrap() error { return e.Reason }
 
+// ErrLeft is what Run ends with where Checkpoint.Leave said so: the search is in
+// the checkpoint, and in memory no more.
+var ErrLeft = errors.New("the search was left to another one")
+
+// LeaveError is an error of the disk in keeping the checkpoint of a search that
+// was to be left: there may be none.
+type LeaveError struct{ Err error }
+
+func (e *LeaveError) Error() string { return e.Err.Error() }
+func (e *LeaveError) Unwrap() error { return e.Err }
+
 // ErrCheckpoint is what Run ends with where there is a checkpoint that is not to
 // be resumed.
 var ErrCheckpoint = errors.New("there is a checkpoint already")
@@ -91,7 +109,22 @@ type keeper struct {
 
 func newKeeper(st *store, o Checkpoint) *keeper { return &keeper{st: st, o: o} }
 
-func (k *keeper) due() bool { return k.o.Due != nil && k.o.Due() }
+// poll keeps a checkpoint where it is time for one, or where the search is to be
+// left, which the error tells.
+func (k *keeper) poll() error {
+	leave := k.o.Leave != nil && k.st.s.left+k.st.s.ahead > 0 && k.o.Leave()
+	if !leave && (k.o.Due == nil || !k.o.Due()) {
+		return nil
+	}
+	err := k.keep()
+	switch {
+	case !leave:
+		return err
+	case err != nil:
+		return &LeaveError{err}
+	}
+	return ErrLeft
+}
 
 // holds says whether the last manifest names a file.
 func (k *keeper) holds(name string) bool { return slices.Contains(k.durable, name) }
@@ -336,4 +369,22 @@ func (k *keeper) end() error {
 		errs = append(errs, k.st.remove(name))
 	}
 	return errors.Join(errs...)
+}
+
+// RemoveCheckpoint removes the checkpoint of a search that has come to its end,
+// where Checkpoint.Stay has left it. It is no error that there is none.
+func RemoveCheckpoint(d env.Disk) error {
+	data, err := readFile(d, manifestName, manifestBytesMax)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("remove the checkpoint: %w", err)
+	}
+	m, err := parseManifest(data)
+	if err != nil {
+		return err
+	}
+	k := &keeper{st: &store{disk: d}, durable: m.files()}
+	return k.end()
 }

@@ -70,13 +70,9 @@ func (k *keeper) load() (*manifest, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the checkpoint: %w", err)
 	}
-	sum, text, ok := bytes.Cut(data, []byte{'\n'})
-	if !ok || hex.EncodeToString(crcBytes(text)) != string(sum) {
-		return nil, fmt.Errorf("the checkpoint: its checksum is wrong: %w", spill.ErrCorrupt)
-	}
-	var m manifest
-	if err := json.Unmarshal(text, &m); err != nil {
-		return nil, fmt.Errorf("the checkpoint: %w: %w", spill.ErrCorrupt, err)
+	m, err := parseManifest(data)
+	if err != nil {
+		return nil, err
 	}
 	want := k.identity()
 	for i := range max(len(want), len(m.Identity)) {
@@ -88,6 +84,19 @@ func (k *keeper) load() (*manifest, error) {
 		case m.Identity[i] != want[i]:
 			return nil, &MismatchError{fmt.Sprintf("%s was %s, and is %s", want[i].Name, m.Identity[i].Sum, want[i].Sum)}
 		}
+	}
+	return m, nil
+}
+
+// parseManifest reads what commit wrote.
+func parseManifest(data []byte) (*manifest, error) {
+	sum, text, ok := bytes.Cut(data, []byte{'\n'})
+	if !ok || hex.EncodeToString(crcBytes(text)) != string(sum) {
+		return nil, fmt.Errorf("the checkpoint: its checksum is wrong: %w", spill.ErrCorrupt)
+	}
+	var m manifest
+	if err := json.Unmarshal(text, &m); err != nil {
+		return nil, fmt.Errorf("the checkpoint: %w: %w", spill.ErrCorrupt, err)
 	}
 	return &m, nil
 }

@@ -64,35 +64,49 @@ type Limit string
 
 func (l Limit) Error() string { return string(l) }
 
-// Monitor watches one search. The zero Monitor is ready; it must not be used
-// for a second search.
-type Monitor struct{ search atomic.Pointer[search] }
+// Monitor watches one search, and if that is gone on with, what goes on with it.
+// The zero Monitor is ready.
+type Monitor struct {
+	search atomic.Pointer[search]
+	told   atomic.Pointer[Figures]
+}
 
-// Stats says how far the search is; it is zero before the search begins. It
+// Figures are all that a Monitor knows.
+type Figures struct {
+	Stats
+	// Initial is the number of distinct initial states, 0 until they are known.
+	Initial int64
+	// DiskBytes is how much the search has on disk.
+	DiskBytes int64
+	// Before is Result.Before.
+	Before int64
+}
+
+// Figures says how far the search is; they are zero before the search begins. It
 // may be called from any goroutine, within the model too.
-func (m *Monitor) Stats() Stats {
+func (m *Monitor) Figures() Figures {
+	if f := m.told.Load(); f != nil {
+		return *f
+	}
 	s := m.search.Load()
 	if s == nil {
-		return Stats{}
+		return Figures{}
 	}
-	return s.progress()
+	return Figures{s.progress(), s.roots.Load(), s.onDisk.Load(), s.before.Load()}
 }
 
-// Initial is the number of distinct initial states, 0 until they are known.
-func (m *Monitor) Initial() int64 {
-	if s := m.search.Load(); s != nil {
-		return s.roots.Load()
-	}
-	return 0
-}
+// Report has the monitor say f from now on, until a search of this process has
+// it: the search goes on in another one, which tells of it.
+func (m *Monitor) Report(f Figures) { m.told.Store(&f) }
 
-// DiskBytes is how much the search has on disk.
-func (m *Monitor) DiskBytes() int64 {
-	if s := m.search.Load(); s != nil {
-		return s.onDisk.Load()
-	}
-	return 0
-}
+// Stats are those of Figures.
+func (m *Monitor) Stats() Stats { return m.Figures().Stats }
+
+// Initial is that of Figures.
+func (m *Monitor) Initial() int64 { return m.Figures().Initial }
+
+// DiskBytes are those of Figures.
+func (m *Monitor) DiskBytes() int64 { return m.Figures().DiskBytes }
 
 func (o Options) complete() (Options, error) {
 	if o.Workers == 0 {
@@ -180,6 +194,8 @@ type Result struct {
 	Complete bool
 	// Reason says in words what was left out, where Complete is false.
 	Reason string
+	// Searched says that every reachable state was visited.
+	Searched bool
 
 	// Stats are exact for the search that one worker makes: after a
 	// violation they count up to and including its last state.
@@ -237,8 +253,9 @@ type LiveStats struct {
 // violation is a shortest one; of several it is the first in the order in
 // which the model enumerates. It returns an error only for bad options, for a
 // worker's error that is no *EvalError, for errors of the disk, and where there
-// is nothing to resume: a *MismatchError or ErrNoCheckpoint. All goroutines have
-// ended when it returns. When ctx ends, Run returns soon, with what is known.
+// is nothing to resume: a *MismatchError or ErrNoCheckpoint; and ErrLeft, or a
+// *LeaveError, where Checkpoint.Leave has ended it. All goroutines have ended
+// when it returns. When ctx ends, Run returns soon, with what is known.
 func Run(ctx context.Context, m Model, o Options) (*Result, error) {
 	o, err := o.complete()
 	if err != nil {
@@ -256,6 +273,7 @@ func Run(ctx context.Context, m Model, o Options) (*Result, error) {
 	s.workers[0].start()
 	if o.Monitor != nil {
 		o.Monitor.search.Store(s)
+		o.Monitor.told.Store(nil)
 	}
 	done := make(chan struct{})
 	go func() {
@@ -274,7 +292,9 @@ func Run(ctx context.Context, m Model, o Options) (*Result, error) {
 		<-done
 	}
 	if s.err != nil {
-		return nil, errors.Join(s.err, s.store.close())
+		err := errors.Join(s.err, s.store.close())
+		s.drop()
+		return nil, err
 	}
 	r, err := s.result()
 	if err := errors.Join(err, s.store.close()); err != nil {
@@ -282,20 +302,36 @@ func Run(ctx context.Context, m Model, o Options) (*Result, error) {
 	}
 	s.remark(r)
 	s.drop()
+	if err := Behaviours(ctx, m, o, r); err != nil {
+		return nil, err
+	}
+	if o.Checkpoint != nil && o.Checkpoint.Stay {
+		return r, nil
+	}
+	return r, s.store.end(r)
+}
+
+// Behaviours decides the properties of behaviours of a model, and adds what it
+// finds to the result of a search of its states that did not ask for them. It is
+// what Run ends with; the options are those of Run, and matter only as far as
+// they speak of such properties. Errors are those of Run.
+func Behaviours(ctx context.Context, m Model, o Options, r *Result) error {
 	l, ok := m.(LiveModel)
+	last := len(r.Violations) - 1
+	ended := last >= 0 && (!o.Continue || r.Violations[last].Verdict == EvalFailed)
 	switch {
-	case !ok || l.Live() == nil || s.violation != nil || len(s.broken) > 0:
+	case !ok || l.Live() == nil || ended || r.Verdict == AssumptionFalse:
 	case o.SafetyOnly:
 		l.Live().Unasked(r)
-	case s.stopped.Load() == nil:
+	case r.Searched:
 		if err := liveness(ctx, l, o, r); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	if len(r.Violations) > 0 {
 		r.Violation = r.Violations[0]
 	}
-	return r, s.store.end(r)
+	return nil
 }
 
 // drop lets go of what only the search needs.
@@ -357,7 +393,9 @@ func (s *search) result() (*Result, error) {
 		why := s.stopped.Load()
 		r.Verdict, r.Reason = why.verdict, why.reason
 		return r, nil
-	case len(s.info.Unchecked) > 0:
+	}
+	r.Searched = true
+	if len(s.info.Unchecked) > 0 {
 		r.Reason = fmt.Sprintf("%d of the properties asked for cannot be checked", len(s.info.Unchecked))
 		if !s.o.SafetyOnly {
 			r.Verdict = Incomplete

@@ -160,6 +160,10 @@ func (s *search) run() {
 			return
 		}
 		s.initial()
+		s.fail(s.store.balance())
+		if s.left+s.ahead > 0 {
+			s.fail(s.store.poll())
+		}
 	}
 	for !s.over() && s.left+s.ahead > 0 {
 		if s.left == 0 {
@@ -167,6 +171,7 @@ func (s *search) run() {
 		}
 		s.segment()
 		s.fail(s.store.balance())
+		s.fail(s.store.poll())
 	}
 	s.stats.Depth = s.depth
 }

@@ -109,8 +109,7 @@ func (st *store) recall() error {
 	return errors.Join(errs...)
 }
 
-// balance moves to disk what there is no memory for, and keeps a checkpoint
-// where it is time for one.
+// balance moves to disk what there is no memory for.
 func (st *store) balance() error {
 	if st == nil || st.s.over() {
 		return nil
@@ -120,13 +119,18 @@ func (st *store) balance() error {
 			return err
 		}
 	}
-	if st.keeper != nil && st.keeper.due() {
-		if err := st.keeper.keep(); err != nil {
-			return err
-		}
-	}
 	st.s.onDisk.Store(st.bytes())
 	return nil
+}
+
+// poll keeps a checkpoint where it is time for one. What is kept must be whole:
+// all initial states are known, or those whose successors are.
+func (st *store) poll() error {
+	if st == nil || st.keeper == nil || st.s.over() {
+		return nil
+	}
+	defer func() { st.s.onDisk.Store(st.bytes()) }()
+	return st.keeper.poll()
 }
 
 // spill brings the search back to its budget.
