@@ -206,7 +206,7 @@ func (l *lowerer) each(s *val, most int, body func(v *val) *stmt) *stmt {
 	defer l.spreading(len(d.at))()
 	if d.u != nil {
 		k, r := l.b.reg(0, int64(len(d.u.vals)-1))
-		next := body(l.atomVal(d.u, r))
+		next := body(l.numbered(d.u, r))
 		if next == nothing {
 			return next
 		}

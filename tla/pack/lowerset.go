@@ -32,6 +32,9 @@ func (l *lowerer) domain(s *val, most, copies int) domain {
 			return d
 		}
 	}
+	if s.lo != nil {
+		copies = copiesMax // a loop is not much more than a copy
+	}
 	s = l.asSet(s)
 	u := s.t.u
 	may := 0
@@ -122,7 +125,7 @@ func (l *lowerer) quant(exists bool, binds []core.Bind, body core.Expr, x ctx) *
 		o = oAny
 	}
 	k, r := l.b.reg(0, int64(len(d.u.vals)-1))
-	return l.b.node(node{op: o, list: d.ws, k: k, a: rest(l.atomVal(d.u, r)), hi: 1})
+	return l.b.node(node{op: o, list: d.ws, k: k, a: rest(l.numbered(d.u, r)), hi: 1})
 }
 
 // masked quantifies over a set of which every element is known. Those for which
@@ -181,8 +184,8 @@ func (l *lowerer) choose(e *core.Choose, x ctx) *val {
 		return out
 	}
 	k, r := l.b.reg(0, int64(len(d.u.vals)-1))
-	p := l.pred(e.Body, x.in(l.element(e.Bind, l.atomVal(d.u, r), x.env)))
-	return l.atomVal(d.u, l.b.node(node{op: oFirst, list: d.ws, k: k, a: p, hi: int64(len(d.u.vals) - 1)}))
+	p := l.pred(e.Body, x.in(l.element(e.Bind, l.numbered(d.u, r), x.env)))
+	return l.numbered(d.u, l.b.node(node{op: oFirst, list: d.ws, k: k, a: p, hi: int64(len(d.u.vals) - 1)}))
 }
 
 func (l *lowerer) setFilter(e *core.SetFilter, x ctx) *val {
@@ -200,7 +203,7 @@ func (l *lowerer) setFilter(e *core.SetFilter, x ctx) *val {
 		ws := make([]*node, len(d.ws))
 		for i, w := range d.ws {
 			k, r := l.b.reg(0, int64(len(d.u.vals)-1))
-			ws[i] = l.b.node(node{op: oFilter, a: in(l.atomVal(d.u, r)), b: w, k: int64(i)<<32 | k})
+			ws[i] = l.b.node(node{op: oFilter, a: in(l.numbered(d.u, r)), b: w, k: int64(i)<<32 | k})
 		}
 		return l.setVal(d.u, ws)
 	}

@@ -166,7 +166,7 @@ func (c *compiler) makeNum(n *node) num {
 			}
 			return b(m)
 		}
-	case oBand, oBor, oBdiff, oShl, oBit, oPop, oFilter:
+	case oBand, oBor, oBdiff, oShl, oBit, oPop, oFilter, oRange:
 		return c.word(n)
 	case oTab:
 		a, tab := c.num(n.a), n.tab
@@ -281,6 +281,13 @@ func (c *compiler) word(n *node) num {
 				sum += bits.OnesCount64(uint64(w(m)))
 			}
 			return int64(sum)
+		}
+	}
+	if n.op == oRange {
+		a, b, base := c.num(n.a), c.num(n.b), n.c.k+64*n.k
+		return func(m *Machine) int64 {
+			lo := a(m)
+			return span(lo-base, b(m)-base)
 		}
 	}
 	word, body, base, r := c.num(n.b), c.test(n.a), n.k>>32*64, int(uint32(n.k))

@@ -38,6 +38,7 @@ const (
 	oFilter           // the bits of b, whose first has the number k>>32*64, for which a holds, number in register uint32(k)
 	oFirst            // the least set bit of list for which a holds; the code stops where there is none
 	oIn               // a; the code stops where it is not between lo and hi
+	oRange            // word k of the set of numbers from a to b: the number i of a bit stands for i + c
 	oStop             // the code stops
 )
 
@@ -58,10 +59,17 @@ type node struct {
 	size   int
 	// pure says that the code never stops here.
 	pure bool
+	// may are the bits that a word may have.
+	may int64
+	// free are the registers that are read and not set here, sorted; next says
+	// that something is read of the next state.
+	free  []int64
+	reads bool
 }
 
 // build gives nodes; the sum of their sizes is bounded.
 type build struct {
+	bits        map[bitKey]*node
 	nodes, regs int
 	limit       int
 	full        bool // there was no room
@@ -76,21 +84,31 @@ func (b *build) node(n node) *node {
 	n.size = 1
 	n.pure = true
 	switch n.op {
-	case oBand, oBor, oBdiff, oShl, oBit, oFilter:
+	case oBand, oBor, oBdiff, oShl, oBit, oFilter, oRange:
 		n.lo, n.hi = math.MinInt64, math.MaxInt64
 	case oAdd, oSub, oMul:
 		n.pure = n.lo >= intMin && n.hi <= intMax
-	case oDiv, oMod, oFirst, oStop, oIn, oSel:
+	case oDiv, oMod:
+		n.pure = n.b.known() && n.b.k > 0
+	case oSel:
+		n.pure = n.a.lo >= 0 && n.a.hi < int64(len(n.list))
+	case oFirst, oStop, oIn:
 		n.pure = false
 	case oTab:
 		n.pure = n.k == 0
 	}
-	for _, x := range append([]*node{n.a, n.b, n.c}, n.list...) {
+	for _, x := range [...]*node{n.a, n.b, n.c} {
 		if x != nil {
 			n.size += x.size
 			n.pure = n.pure && x.pure
 		}
 	}
+	for _, x := range n.list {
+		n.size += x.size
+		n.pure = n.pure && x.pure
+	}
+	n.may = possible(&n)
+	n.scope()
 	return &n
 }
 
@@ -345,33 +363,9 @@ func (b *build) test(words []*node, i *node) *node {
 		if w.known() {
 			return b.k(w.k >> (i.k & 63) & 1)
 		}
-		if w.pure && possible(w)>>(i.k&63)&1 == 0 {
-			return b.k(0)
-		}
-		return b.node(node{op: oTest, list: words, a: i, hi: 1})
+		return b.bitOf(w, int(i.k&63), func() *node { return b.node(node{op: oTest, list: words, a: i, hi: 1}) })
 	}
 	return b.node(node{op: oTest, list: words, a: i, hi: 1})
-}
-
-// possible are the bits that a word may have.
-func possible(w *node) int64 {
-	switch w.op {
-	case oConst:
-		return w.k
-	case oLoad:
-		if w.k == 0 {
-			return int64(w.f.mask())
-		}
-	case oBand:
-		return possible(w.a) & possible(w.b)
-	case oBor:
-		return possible(w.a) | possible(w.b)
-	case oBdiff:
-		return possible(w.a)
-	case oIf:
-		return possible(w.b) | possible(w.c)
-	}
-	return -1
 }
 
 func (b *build) pop(words []*node) *node {

@@ -103,6 +103,14 @@ func one(b bool) int64 {
 	return 0
 }
 
+func span(lo, hi int64) int64 {
+	lo, hi = max(lo, 0), min(hi, 63)
+	if lo > hi {
+		return 0
+	}
+	return int64(^uint64(0) >> (63 - (hi - lo)) << lo)
+}
+
 func bit(i, k int64) int64 {
 	if i < 0 || i>>6 != k {
 		return 0
@@ -228,6 +236,8 @@ func (w *printer) simpleNum(n *node) (text string, simple bool) {
 		return fmt.Sprintf("(%s << %d)", w.num(n.a), n.k), true
 	case oBit:
 		return fmt.Sprintf("bit(%s, %d)", w.num(n.a), n.k), true
+	case oRange:
+		return fmt.Sprintf("span(%[1]s - %[3]s, %[2]s - %[3]s)", w.num(n.a), w.num(n.b), number(n.c.k+64*n.k)), true
 	case oPop:
 		var parts []string
 		for _, x := range n.list {

@@ -11,6 +11,8 @@ type universe struct {
 	set   value.Value
 	vals  []value.Value
 	index map[uint64][]int32
+	// ints says that the values are numbers without a gap.
+	ints bool
 }
 
 // universesMax bounds the size of a universe.
@@ -37,6 +39,8 @@ func (us universes) of(set value.Value) *universe {
 			h := value.Hash(v)
 			made.index[h] = append(made.index[h], int32(i))
 		}
+		made.ints = len(made.vals) > 0 && made.every(value.KindInt) &&
+			int(made.vals[len(made.vals)-1].AsInt())-int(made.vals[0].AsInt()) == len(made.vals)-1
 		us[key], u = made, made
 	})
 	if err != nil {

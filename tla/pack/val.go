@@ -46,6 +46,14 @@ func (l *lowerer) atomVal(u *universe, n *node) *val {
 	return &val{t: &typ{kind: kAtom, u: u}, s: n}
 }
 
+// numbered is the element of a universe that n is the number of.
+func (l *lowerer) numbered(u *universe, n *node) *val {
+	if u.ints && !n.known() {
+		return l.intVal(l.count(n, int64(u.vals[0].AsInt())))
+	}
+	return l.atomVal(u, n)
+}
+
 func (l *lowerer) setVal(u *universe, ws []*node) *val {
 	known := true
 	for _, w := range ws {
@@ -240,7 +248,11 @@ func (l *lowerer) asSet(v *val) *val {
 		if u == nil {
 			break
 		}
-		return l.asSet(l.filtered(u, func(i int) *node { return l.between(v, l.b.k(v.lo.lo+int64(i))) }))
+		ws := make([]*node, u.words())
+		for k := range ws {
+			ws[k] = l.b.node(node{op: oRange, a: v.lo, b: v.hi, c: l.b.k(v.lo.lo), k: int64(k)})
+		}
+		return &val{t: &typ{kind: kSet, u: u}, ws: ws}
 	}
 	giveUp("a finite set is needed")
 	return nil
@@ -248,7 +260,7 @@ func (l *lowerer) asSet(v *val) *val {
 
 // between says whether x is in an interval.
 func (l *lowerer) between(v *val, x *node) *node {
-	return l.b.and(l.b.not(l.b.less(x, v.lo)), l.b.not(l.b.less(v.hi, x)))
+	return l.asked(l.b.and(l.b.not(l.b.less(x, v.lo)), l.b.not(l.b.less(v.hi, x))), v)
 }
 
 // fullWords are the words of the whole universe.
