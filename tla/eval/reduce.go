@@ -281,6 +281,10 @@ func (a *reducer) findOwn() {
 				a.share(x.Def)
 			case *core.OpRef:
 				a.share(x.Def)
+			case *core.ConstRef:
+				if d := a.given(x.Const); d != nil {
+					a.share(d)
+				}
 			}
 			return true
 		}
@@ -307,6 +311,10 @@ func (a *reducer) findOwn() {
 		}
 	}
 }
+
+// given is the definition that the configuration replaces a constant by, which
+// may mention variables, or nil.
+func (a *reducer) given(c *core.Constant) *core.Def { return a.b.p.constants[c].def }
 
 // share takes the variables that a definition mentions from their processes.
 func (a *reducer) share(d *core.Def) {
@@ -400,6 +408,9 @@ func (a *reducer) unseen(p *pcal.Process, b *pcal.Block) bool {
 			ok = ok && a.constant(x.Def)
 		case *core.OpRef:
 			ok = ok && a.constant(x.Def)
+		case *core.ConstRef:
+			d := a.given(x.Const)
+			ok = ok && (d == nil || a.constant(d))
 		}
 		return ok
 	}

@@ -89,6 +89,9 @@ func TestReduction(t *testing.T) {
   process (P \in 1..2) variables x = self; { a: await x = 1; b: g := x; } }`, "", spec, "a", ""},
 		{"a definition that sees", `--algorithm A { variables g = 0; define { Two == g + 1 }
   process (P \in 1..2) variables x = 0; { a: x := Two; b: x := 3; c: g := 1; } }`, "", spec + endless, "b", ""},
+		{"a constant that sees", `--algorithm A { variables g = 0; define { Two == g + 1 }
+  process (P \in 1..2) variables x = 0; { a: x := K; b: assert x = 1; c: x := 0; }
+  process (Q = 3) { q: g := 1; r: g := 0; } }`, "", spec + "CONSTANT K <- Two\n", "b c", ""},
 		{"a failing assertion", `--algorithm A { variables g = 0;
   process (P \in 1..2) variables x = 0; { a: x := g; b: assert x < 1; c: g := 1; d: x := 1; } }`, "", spec, "b d", ""},
 		{"what prints", `--algorithm A { variables g = 0;
@@ -99,7 +102,11 @@ func TestReduction(t *testing.T) {
 		{"no algorithm", "no algorithm", "VARIABLE x\nSpec == x = 0 /\\ [][x' = 1 - x]_x", spec, "", "the behaviour is not that of an algorithm"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			whole, reduced, what := bothWays(t, algorithmText(c.algorithm, c.after), c.cfg)
+			files := algorithmText(c.algorithm, c.after)
+			if strings.Contains(c.cfg, "CONSTANT K") {
+				files["T.tla"] = strings.Replace(files["T.tla"], "(*", "CONSTANT K\n(*", 1)
+			}
+			whole, reduced, what := bothWays(t, files, c.cfg)
 			if got := strings.Join(what.Labels, " "); got != c.labels || !strings.HasPrefix(what.Refused, c.refused) || (what.Refused == "") != (c.refused == "") {
 				t.Errorf("labels %q, refused %q; want %q, %q", got, what.Refused, c.labels, c.refused)
 			}
