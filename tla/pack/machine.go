@@ -12,6 +12,7 @@ type Code struct {
 	regs   int
 	// hopeless predicates always stop.
 	hopeless []bool
+	memos    int
 }
 
 type (
@@ -27,15 +28,19 @@ type Machine struct {
 	regs     []int64
 	stopped  bool
 	emit     func(action int) bool
+	// memos hold what was computed in the state that has the number now.
+	memos     []memo
+	now, last uint64
 }
 
 // Compile makes closures of lowered code.
 func Compile(l *Lowered) *Code {
-	c := &compiler{nums: make(map[*node]num), tests: make(map[*node]test), execs: make(map[*stmt]exec)}
 	out := &Code{layout: l.layout, regs: l.regs}
+	uses := countUses(l)
 	if l.next != nil {
-		out.next = c.exec(l.next)
+		out.next = newCompiler(out, uses, false).exec(l.next)
 	}
+	c := newCompiler(out, uses, true)
 	for _, p := range l.preds {
 		out.preds = append(out.preds, c.test(p))
 		out.hopeless = append(out.hopeless, p.op == oStop)
@@ -48,7 +53,7 @@ func (c *Code) Layout() *Layout { return c.layout }
 
 // NewMachine returns a machine with memory of its own.
 func NewMachine(c *Code) *Machine {
-	return &Machine{code: c, regs: make([]int64, c.regs), nxt: make([]uint64, c.layout.words)}
+	return &Machine{code: c, regs: make([]int64, c.regs), nxt: make([]uint64, c.layout.words), memos: make([]memo, c.memos)}
 }
 
 // Next calls emit for every successor of cur, with its action and words, which
@@ -57,6 +62,7 @@ func NewMachine(c *Code) *Machine {
 // is to report, and there may be more.
 func (m *Machine) Next(cur []uint64, emit func(action int, words []uint64) bool) (whole bool) {
 	m.cur, m.stopped = cur, false
+	m.fresh()
 	copy(m.nxt, cur)
 	m.emit = func(action int) bool { return emit(action, m.nxt) }
 	m.code.next(m)
@@ -70,6 +76,7 @@ func (m *Machine) Start(emit func(action int) bool) { m.emit = emit }
 // Run calls the emit of Start for every successor of cur.
 func (m *Machine) Run(cur []uint64) (whole bool) {
 	m.cur, m.stopped = cur, false
+	m.fresh()
 	copy(m.nxt, cur)
 	m.code.next(m)
 	return !m.stopped
@@ -81,11 +88,12 @@ func (m *Machine) Words() []uint64 { return m.nxt }
 // Holds evaluates predicate i in a state or, where it speaks of a step, in a
 // state and the next. Ok is false where the code stopped.
 func (m *Machine) Holds(i int, cur, nxt []uint64) (holds, ok bool) {
-	c, n, s := m.cur, m.nxt, m.stopped
+	c, n, s, now := m.cur, m.nxt, m.stopped, m.now
 	m.cur, m.nxt, m.stopped = cur, nxt, false
+	m.fresh()
 	holds = m.code.preds[i](m)
 	ok = !m.stopped
-	m.cur, m.nxt, m.stopped = c, n, s
+	m.cur, m.nxt, m.stopped, m.now = c, n, s, now
 	return holds, ok
 }
 
@@ -99,6 +107,9 @@ type compiler struct {
 	nums  map[*node]num
 	tests map[*node]test
 	execs map[*stmt]exec
+	code  *Code
+	uses  map[*node]int
+	still bool // the next state does not change while the code runs
 }
 
 func (c *compiler) num(n *node) num {
@@ -106,6 +117,9 @@ func (c *compiler) num(n *node) num {
 		return f
 	}
 	f := c.makeNum(n)
+	if c.remembers(n) {
+		f = c.memoNum(f)
+	}
 	c.nums[n] = f
 	return f
 }
@@ -115,6 +129,9 @@ func (c *compiler) test(n *node) test {
 		return f
 	}
 	f := c.makeTest(n)
+	if c.remembers(n) {
+		f = c.memoTest(f)
+	}
 	c.tests[n] = f
 	return f
 }
