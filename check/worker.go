@@ -17,9 +17,13 @@ type worker struct {
 	ev Worker
 	// key is ev where the model tells states apart by less than their bytes.
 	key KeyWorker
-	// all is ev where the search goes on after violations.
-	all   AllWorker
+	// all is ev, or judge, where the search goes on after violations.
+	all   sequel
 	visit Visit
+	// judge is who is asked of candidates in batches, or nil.
+	judge Judge
+	batch batch
+	later Visit
 
 	arena      arena
 	candidates []candidate
@@ -36,7 +40,9 @@ type worker struct {
 	number    uint32
 	parent    State
 	visited   int64  // its successors so far
+	total     int64  // successors in the whole run
 	fresh     int64  // states added in this segment
+	passed    int64  // states expanded in this segment
 	fp        uint64 // of the candidate, where it was new
 	found     *violation
 	fatal     error
@@ -116,6 +122,9 @@ func (w *worker) start() {
 	}
 	w.counts = make([]int64, len(w.s.info.Actions)+1)
 	w.visit = w.candidate
+	if b, ok := w.ev.(BatchWorker); ok && w.key == nil {
+		w.judge, w.later = b.Later(), w.gather
+	}
 }
 
 // begin prepares for a segment.
@@ -123,7 +132,7 @@ func (w *worker) begin() {
 	w.arena.reset()
 	w.candidates, w.mine = w.candidates[:0], w.mine[:0]
 	w.records, w.states = w.records[:0], w.states[:0]
-	w.fresh = 0
+	w.fresh, w.passed = 0, 0
 }
 
 // markOf is the mark of what chunk k finds.
@@ -138,7 +147,7 @@ func (w *worker) markOf(k int64) fpset.Mark {
 func (w *worker) initial() *violation {
 	w.mark = w.markOf(0)
 	err := w.ev.Init(w.visit)
-	w.generated.Store(w.visited)
+	w.total = w.visited
 	w.finish(&w.s.chunks[0], 0, 0)
 	switch {
 	case err == nil || errors.Is(err, ErrStopped):
@@ -191,25 +200,30 @@ func (w *worker) chunk(k int64) {
 	s := w.s
 	c := &s.chunks[k]
 	w.mark = w.markOf(k)
-	from, expanded, data := len(w.candidates), 0, c.data
+	from, data := len(w.candidates), c.data
+	v, whole := (*violation)(nil), true
+	w.expanding, w.number, w.batch.parents = true, c.number-1, w.batch.parents[:0]
 	for i := range c.size {
 		if k > s.stopAfter.Load() || s.stopped.Load() != nil {
 			break
 		}
-		var state State
-		state, data = cut(data)
-		w.expanding, w.number, w.parent = true, c.number+uint32(i), state
-		v, whole := w.expand()
-		if !whole {
+		w.parent, data = cut(data)
+		w.number = c.number + uint32(i)
+		if v, whole = w.expand(); v != nil || !whole {
 			break
 		}
-		expanded++
-		w.expanded.Store(w.expanded.Load() + 1)
-		if v != nil {
-			c.violation = v
-			s.lowerStop(k)
-			break
-		}
+	}
+	if v == nil && whole {
+		v, whole = w.outcome(w.examine())
+	}
+	// The worker left off at the state whose number it has.
+	expanded := int(w.number + 1 - c.number)
+	if !whole {
+		expanded--
+	}
+	if v != nil {
+		c.violation = v
+		s.lowerStop(k)
 	}
 	w.finish(c, from, expanded)
 	s.checkLimit()
@@ -251,6 +265,7 @@ func (w *worker) finish(c *chunk, from, expanded int) {
 	}
 	clear(w.counts)
 	w.mine = append(w.mine, c)
+	w.publish()
 	w.expanding, w.parent = false, nil
 }
 
@@ -288,11 +303,26 @@ func (w *worker) settle() {
 // with them, and whether the enumeration ran to its end or to that.
 func (w *worker) expand() (v *violation, whole bool) {
 	w.visited = 0
-	err := w.ev.Next(w.parent, w.visit)
-	w.generated.Add(w.visited)
-	w.added.Store(w.fresh)
-	switch {
-	case err == nil:
+	visit := w.visit
+	if w.judge != nil {
+		w.batch.parents = append(w.batch.parents, w.parent)
+		visit = w.later
+	}
+	err := w.ev.Next(w.parent, visit)
+	w.total += w.visited
+	w.passed++
+	if w.judge == nil {
+		w.publish()
+	}
+	if err == nil && w.visited > 0 {
+		return nil, true
+	}
+	if !errors.Is(err, errFound) { // what was gathered comes first
+		if first := w.examine(); first != nil {
+			err = first
+		}
+	}
+	if err == nil {
 		if w.visited == 0 && w.s.info.Deadlock && !w.s.o.IgnoreDeadlock {
 			v := &violation{verdict: Deadlock, asked: Deadlock, index: -1, fromState: true, parent: w.number, action: rootAction}
 			if w.all == nil {
@@ -301,6 +331,16 @@ func (w *worker) expand() (v *violation, whole bool) {
 			w.note(v)
 		}
 		return nil, true
+	}
+	return w.outcome(err)
+}
+
+// outcome says what an error in an enumeration means: what is wrong, and whether
+// it ran to its end or to that.
+func (w *worker) outcome(err error) (v *violation, whole bool) {
+	switch {
+	case err == nil:
+		return nil, true
 	case errors.Is(err, errFound):
 		return w.found, true
 	case errors.Is(err, ErrStopped):
@@ -308,6 +348,13 @@ func (w *worker) expand() (v *violation, whole bool) {
 	}
 	v = w.failed(err)
 	return v, v != nil
+}
+
+// publish tells of the progress.
+func (w *worker) publish() {
+	w.generated.Store(w.total)
+	w.added.Store(w.fresh)
+	w.expanded.Store(w.passed)
 }
 
 // stopPollEvery is how many successors of one state are visited between two
@@ -327,8 +374,8 @@ func (w *worker) candidate(action int, state State) error {
 	w.visited++
 	if w.visited%stopPollEvery == 0 {
 		if !w.expanding {
-			w.generated.Store(w.visited)
-			w.added.Store(w.fresh)
+			w.total = w.visited
+			w.publish()
 		}
 		if w.s.stopped.Load() != nil {
 			return ErrStopped
@@ -403,6 +450,11 @@ func (w *worker) claim(action int, state State) (bool, error) {
 		id = k
 	}
 	fp := fpset.Hash(id)
+	return w.add(fp, action, state)
+}
+
+// add is claim for a state with the fingerprint.
+func (w *worker) add(fp uint64, action int, state State) (bool, error) {
 	switch w.s.set.Add(fp, w.mark) {
 	case fpset.Present:
 		return false, nil

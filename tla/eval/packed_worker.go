@@ -29,6 +29,7 @@ type packedWorker struct {
 	bytes               []byte
 	scratch             []uint64
 	polls               uint32
+	level               int // of the states that are expanded
 	runs, stops         int64
 
 	values []varValues

@@ -1,0 +1,142 @@
+package check
+
+import "github.com/ashlar-dev/ashlar/check/fpset"
+
+// Looking a fingerprint up is a read of a random place in tables of many
+// megabytes, which the processor waits for longer than a successor of a packed
+// state takes to compute. So successors are gathered, and the places of all of
+// them are touched before the first is looked up: then the processor waits once
+// for many. What is found is what one by one would find, in the same order.
+
+// BatchWorker is a Worker whose candidates can be asked about after their
+// visits.
+type BatchWorker interface {
+	Worker
+	// Later is who answers. The checker calls it once, before anything is
+	// enumerated but after EndWhen.
+	Later() Judge
+}
+
+// Judge answers questions about candidates that were visited by the BatchWorker
+// that it belongs to, also while that one is in the midst of an enumeration. It
+// is used by the goroutine of its worker.
+type Judge interface {
+	// See makes s, which is the caller's, the candidate that the other methods
+	// speak of.
+	See(s State)
+	// BrokenInvariant, BrokenInvariantAfter and BrokenStepAfter are those of
+	// Worker and AllWorker.
+	BrokenInvariant() (int, error)
+	sequel
+}
+
+// sequel names the properties that are broken behind the first.
+type sequel interface {
+	BrokenInvariantAfter(i int) (int, error)
+	BrokenStepAfter(i int) (int, error)
+}
+
+// batchMax is how many candidates are gathered: more than the processor reads
+// at once, and few enough to be still in its nearest cache.
+const batchMax = 64
+
+// batch are candidates of one chunk that were not looked up yet.
+type batch struct {
+	items  []gathered
+	states []byte // behind one another
+	// parents are the states of the chunk that were expanded so far.
+	parents []State
+}
+
+// gathered is a candidate of a batch.
+type gathered struct {
+	fp     uint64
+	end    int32 // in states
+	parent int32 // in parents
+	action int32
+	inside bool // the model
+}
+
+// gather is called for every successor where there is a judge. It leaves to
+// candidate what cannot wait, after all that was gathered before.
+func (w *worker) gather(action int, state State) error {
+	inside, err := w.ev.InModel()
+	now := err != nil
+	if !now && len(w.s.info.Steps) > 0 {
+		i, err := w.ev.BrokenStep()
+		now = err != nil || i >= 0
+	}
+	if now || len(state) > StateBytesMax {
+		if err := w.examine(); err != nil {
+			return err
+		}
+		return w.candidate(action, state)
+	}
+	w.visited++
+	b := &w.batch
+	b.states = append(b.states, state...)
+	b.items = append(b.items, gathered{fpset.Hash(state), int32(len(b.states)), int32(len(b.parents) - 1), int32(action), inside})
+	if len(b.items) == batchMax || len(b.states) > batchBytesMax {
+		return w.examine()
+	}
+	return nil
+}
+
+// batchBytesMax bounds the states of a batch, but for the last.
+const batchBytesMax = 1 << 20
+
+// examine does with what was gathered what candidate would have done.
+func (w *worker) examine() error {
+	b := &w.batch
+	if len(b.items) == 0 {
+		return nil
+	}
+	for i := range b.items {
+		w.s.set.Touch(b.items[i].fp)
+	}
+	number, parent, all := w.number, w.parent, w.all
+	first := number - uint32(len(b.parents)-1)
+	if all != nil {
+		w.all = w.judge
+	}
+	start := int32(0)
+	var err error
+	for i := range b.items {
+		it := &b.items[i]
+		w.number, w.parent = first+uint32(it.parent), b.parents[it.parent]
+		if err = w.judged(it, b.states[start:it.end:it.end]); err != nil {
+			break
+		}
+		start = it.end
+	}
+	b.items, b.states = b.items[:0], b.states[:0]
+	w.all = all
+	if err == nil {
+		w.number, w.parent = number, parent
+		if w.s.stopped.Load() != nil {
+			return ErrStopped
+		}
+	}
+	return err
+}
+
+// judged examines one candidate.
+func (w *worker) judged(it *gathered, state State) error {
+	action := int(it.action)
+	w.counts[action+1]++
+	fresh := true
+	if it.inside {
+		var err error
+		if fresh, err = w.add(it.fp, action, state); err != nil {
+			return err
+		}
+	}
+	if !fresh || len(w.s.info.Invariants) == 0 {
+		return nil
+	}
+	w.judge.See(state)
+	if i, err := w.judge.BrokenInvariant(); (err != nil || i >= 0) && !w.known(it.inside) {
+		return w.answer(action, state, InvariantViolated, i, err)
+	}
+	return nil
+}
