@@ -20,8 +20,9 @@ type chain struct {
 	rm RM
 	// open: it votes. Dead: another process owns the RM.
 	open, dead bool
-	// last is the highest segment that was allocated here.
+	// last is the highest segment that was allocated here, room that of the first.
 	last      uint64
+	room      uint32
 	cur, next *segment
 	preparing bool
 	renewing  bool
@@ -83,7 +84,7 @@ func (c *chain) grant() (grantAnswer, bool) {
 	}
 	s := c.cur
 	g := grantAnswer{segment: s.id, lo: s.shared}
-	s.shared += min(s.sharedLeft(), GrantMax, max(1, s.size/16))
+	s.shared += min(s.sharedLeft(), GrantMax, max(1, s.room/8))
 	g.hi = s.shared
 	c.ahead()
 	return g, true
@@ -166,6 +167,7 @@ func (c *chain) advance() {
 	s.closed = true
 	c.old = append(c.old, s)
 	c.cur, c.next = c.next, nil
+	c.cur.began = c.e.opt.Env.Clock.Now()
 	c.e.after(0, c.collect)
 	c.wake(nil)
 }
@@ -184,7 +186,7 @@ func (c *chain) prepare() {
 		return
 	}
 	c.preparing = true
-	c.allocate(c.last+1, c.e.random.Uint64(), &meta{c.e.opt.Self, c.base, c.trimmed, c.state})
+	c.allocate(c.last+1, c.e.random.Uint64(), &meta{c.e.opt.Self, c.base, c.trimmed, c.state, c.e.roomAfter(c.cur)})
 }
 
 func (c *chain) allocate(n, nonce uint64, m *meta) {
@@ -195,7 +197,7 @@ func (c *chain) allocate(n, nonce uint64, m *meta) {
 		case err == nil:
 			c.last, c.published = n, m.base
 			e.discover(c.rm, route{true, n, m.base, e.opt.Self})
-			c.capture(newSegment(n, e.voteSegment(c.rm, n), e.opt.SegmentSize))
+			c.capture(e.newSegment(c.rm, n, m.room))
 		case errors.Is(err, wor.ErrWritten):
 			c.lose(n, won)
 		case errors.Is(err, wor.ErrTrimmed):
@@ -333,6 +335,9 @@ func (c *chain) lose(n uint64, won wor.Meta) {
 		e.discover(c.rm, route{true, n, m.base, m.owner})
 	}
 	if c.cur != nil {
+		if t := e.taking[c.rm]; t != nil && t.c == c {
+			e.Forgo(c.rm)
+		}
 		e.opt.Resource.Lost(c.rm)
 	}
 	c.wake(ErrNoOwner)

@@ -20,6 +20,7 @@ type Engine struct {
 	chains map[RM]*chain
 	routes []route
 	pools  []pool
+	taking []*takeover // by RM, nil where none is under way
 	// txns are the transactions that are under way here, seats where each vote is
 	// expected.
 	txns  map[ID]*txn
@@ -36,7 +37,7 @@ func New(o Options) (*Engine, error) {
 	}
 	e := &Engine{
 		opt: o, policy: policies[o.Variant], random: o.Env.Random.Split("tx"),
-		chains: map[RM]*chain{}, routes: make([]route, o.RMs), pools: make([]pool, o.RMs),
+		chains: map[RM]*chain{}, routes: make([]route, o.RMs), pools: make([]pool, o.RMs), taking: make([]*takeover, o.RMs),
 		txns: map[ID]*txn{}, seats: map[wor.Addr]*txn{},
 	}
 	e.ears.init(e)

@@ -22,7 +22,8 @@ type KVOptions struct {
 	// take; beyond, writes are refused. Default: 1 GiB.
 	BytesMax int64
 	// PingEvery is how often the servers ask each other which partitions they
-	// own; who does not answer for FailAfter loses them. Default: 250 ms and 2 s.
+	// own; who does not answer for FailAfter loses them. It is longer where answers
+	// take long. Default: 250 ms and 2 s.
 	PingEvery, FailAfter time.Duration
 	// RestartDelay is what a transaction that met a lock waits at first; later it
 	// is about what transactions take. Default: 2 ms.
@@ -65,12 +66,11 @@ func (o KVOptions) complete() (KVOptions, error) {
 // that do not hold are no reason for a NO: the transaction commits, without
 // effect, so that its answer is remembered like any other.
 type KV struct {
-	opt    KVOptions
-	engine *Engine
-	random env.Random
-	shards []*shard
-	// seen is when the owner of each partition was last heard of.
-	seen      []env.Instant
+	opt       KVOptions
+	engine    *Engine
+	random    env.Random
+	shards    []*shard
+	watch     watch
 	acquiring []bool
 	calls     int
 	mean      time.Duration // what a transaction takes
@@ -110,7 +110,8 @@ func NewKV(o KVOptions) (*KV, error) {
 	}
 	k.opt.Engine = k.engine.opt
 	n := o.Engine.RMs
-	k.shards, k.seen, k.acquiring = make([]*shard, n), make([]env.Instant, n), make([]bool, n)
+	k.shards, k.acquiring = make([]*shard, n), make([]bool, n)
+	k.watch.init(k)
 	k.engine.after(0, k.start)
 	return k, nil
 }
@@ -248,13 +249,14 @@ func allHeld(briefs [][]byte) bool {
 
 // Lost is Resource's.
 func (k *KV) Lost(rm RM) {
+	k.watch.lost(rm)
 	s := k.shards[rm]
 	if s == nil {
+		k.acquiring[rm] = false // it was about to open
 		return
 	}
 	s.open = false
 	k.shards[rm] = nil
-	k.seen[rm] = k.now()
 	// Those who wait find out that it is elsewhere.
 	for _, key := range sortedKeys(s.locks.byKey) {
 		waiting := s.locks.byKey[key].waiting

@@ -2,8 +2,6 @@ package tx
 
 import (
 	"errors"
-	"slices"
-	"time"
 
 	"github.com/ashlar-dev/ashlar/env"
 	"github.com/ashlar-dev/ashlar/worm/wor"
@@ -15,7 +13,7 @@ import (
 func (k *KV) start() {
 	for rm := range k.shards {
 		p := RM(rm)
-		k.seen[rm] = k.now()
+		k.watch.alive(p)
 		k.engine.Suppose(p, k.opt.Servers[rm%len(k.opt.Servers)])
 		k.engine.Find(p, func(owner wor.Member, err error) {
 			self := k.opt.Engine.Self.ID
@@ -32,38 +30,20 @@ func (k *KV) tick() {
 	if k.stopped {
 		return
 	}
-	self := k.opt.Engine.Self.ID
-	for _, to := range k.opt.Servers {
-		if to.ID == self {
-			continue
-		}
-		k.engine.Ask(to, func(rms []RM, ok bool) {
-			for _, rm := range rms {
-				if owner, _ := k.engine.Route(rm); owner.ID == to.ID {
-					k.seen[rm] = k.now()
-				}
-			}
-		})
-	}
-	for rm := range k.shards {
-		if k.shards[rm] == nil && !k.acquiring[rm] && k.now().Sub(k.seen[rm]) > k.patience(rm) {
-			k.acquire(RM(rm))
-		} else if k.shards[rm] == nil {
-			k.engine.Prefetch(RM(rm))
+	k.watch.ask()
+	for i := range k.shards {
+		rm := RM(i)
+		switch {
+		case k.shards[i] != nil || k.acquiring[i]:
+		case k.watch.abandoned(rm) && k.engine.Taking(2*k.opt.FailAfter) < takeoversMax:
+			k.acquire(rm)
+		default:
+			k.engine.Prefetch(rm)
 		}
 	}
 	k.engine.Tick()
 	k.sweep()
 	k.engine.after(k.engine.jitter(k.opt.PingEvery), k.tick)
-}
-
-// patience is how long a partition may be without an owner before this server
-// takes it: the servers take turns, so that one of them is enough.
-func (k *KV) patience(rm int) time.Duration {
-	n := len(k.opt.Servers)
-	me := slices.IndexFunc(k.opt.Servers, func(m wor.Member) bool { return m.ID == k.opt.Engine.Self.ID })
-	turn := (me - rm%n + n) % n
-	return k.opt.FailAfter + time.Duration(turn)*k.opt.FailAfter/2
 }
 
 // acquire takes a partition over: the registers say what its state is.
@@ -73,25 +53,31 @@ func (k *KV) acquire(rm RM) {
 	}
 	k.acquiring[rm] = true
 	k.engine.Acquire(rm, func(r *Recovered, err error) {
-		if err != nil {
+		switch {
+		case errors.Is(err, ErrTaken):
 			k.acquiring[rm] = false
-			k.seen[rm] = k.now()
-			return
+			k.watch.lost(rm)
+		case err != nil:
+			k.forgo(rm)
+		default:
+			k.recover(rm, r)
 		}
-		k.recover(rm, r)
 	})
+}
+
+// forgo ends a takeover that has failed.
+func (k *KV) forgo(rm RM) {
+	k.acquiring[rm] = false
+	k.watch.alive(rm)
+	k.engine.Forgo(rm)
 }
 
 // recover loads the state and does again what was committed since.
 func (k *KV) recover(rm RM, r *Recovered) {
 	s := &shard{kv: k, rm: rm, state: newState(), locks: locks{map[string]*lock{}}, prepared: map[ID]*prepared{}}
-	fail := func() {
-		k.acquiring[rm] = false
-		k.seen[rm] = k.now()
-	}
 	s.load(r.State, func(err error) {
 		if err != nil {
-			fail()
+			k.forgo(rm)
 			return
 		}
 		for i, v := range r.Votes {
@@ -101,18 +87,17 @@ func (k *KV) recover(rm RM, r *Recovered) {
 			}
 			s.state.apply(&x, v.Order, allHeld(r.Briefs[i]), v.Brief)
 		}
-		k.engine.Open(rm, func() {
+		// Another process may take it meanwhile: then it never opens, and Lost is
+		// called.
+		if !k.engine.Open(rm, func() {
 			k.acquiring[rm] = false
 			s.open = true
 			k.shards[rm] = s
 			k.trace(Owned{rm})
-		})
-		// Another process may have taken it meanwhile, so that it never opens.
-		k.engine.after(4*k.opt.FailAfter, func() {
-			if !s.open {
-				fail()
-			}
-		})
+		}) {
+			k.acquiring[rm] = false
+			k.watch.lost(rm)
+		}
 	})
 }
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"slices"
+	"time"
 
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
@@ -304,45 +305,85 @@ func (e *Engine) notOwner(rm RM) []byte {
 	return m.b
 }
 
-// status tells of all RMs that are here.
+// status tells of all RMs that are here, and of those that are being taken over.
 func (e *Engine) status() []byte {
 	m := encoder{[]byte{answerOK}}
-	n := 0
-	for rm := range e.routes {
-		if e.Owns(RM(rm)) {
-			n++
+	list := func(here func(RM) bool, item func(RM)) {
+		n := 0
+		for rm := range e.routes {
+			if here(RM(rm)) {
+				n++
+			}
+		}
+		m.uint(uint64(n))
+		for rm := range e.routes {
+			if here(RM(rm)) {
+				m.uint(uint64(rm))
+				item(RM(rm))
+			}
 		}
 	}
-	m.uint(uint64(n))
-	for rm := range e.routes {
-		if e.Owns(RM(rm)) {
-			m.uint(uint64(rm))
-			e.routes[rm].encode(&m)
-		}
-	}
+	list(e.Owns, func(rm RM) { e.routes[rm].encode(&m) })
+	list(func(rm RM) bool { return e.taking[rm] != nil && e.taking[rm].c != nil }, func(rm RM) {
+		t := e.taking[rm]
+		(&route{true, t.c.last, t.from.base, e.opt.Self}).encode(&m)
+		m.uint(t.progress)
+	})
 	return m.b
 }
 
-// Ask asks a process which RMs it owns, and takes note. Done is told whether it
-// answered.
-func (e *Engine) Ask(to wor.Member, done func(rms []RM, ok bool)) {
-	e.opt.Messenger.Invoke(to, wor.ServiceTx, []byte{msgStatus}, 4*e.opt.ResolveAfter, func(b []byte, err error) {
+// Standing is what a process says about itself.
+type Standing struct {
+	// Owned are the RMs that it owns, Taking those that it is taking over.
+	Owned  []RM
+	Taking []Taking
+}
+
+// Taking is a takeover under way: of the segment after Last-1. Progress grows as it
+// gets on.
+type Taking struct {
+	RM             RM
+	Last, Progress uint64
+}
+
+// decode reads what status has written. The second list is not there in answers of
+// processes that know of none.
+func (s *Standing) decode(d *decoder, rms int, found func(RM, route)) {
+	for range d.count(4, rms) {
+		rm, r := RM(d.u32()), route{}
+		r.decode(d)
+		if d.bad || int(rm) >= rms {
+			return
+		}
+		found(rm, r)
+		s.Owned = append(s.Owned, rm)
+	}
+	if len(d.b) == 0 {
+		return
+	}
+	for range d.count(5, rms) {
+		rm, r := RM(d.u32()), route{}
+		r.decode(d)
+		progress := d.uint()
+		if d.bad || int(rm) >= rms {
+			return
+		}
+		found(rm, r)
+		s.Taking = append(s.Taking, Taking{rm, r.last, progress})
+	}
+}
+
+// Ask asks a process which RMs it owns and which it is taking over, and takes note.
+// Done is told whether it answered within that time.
+func (e *Engine) Ask(to wor.Member, within time.Duration, done func(s *Standing, ok bool)) {
+	e.opt.Messenger.Invoke(to, wor.ServiceTx, []byte{msgStatus}, within, func(b []byte, err error) {
 		d := &decoder{b: b}
 		if err != nil || d.u8() != answerOK {
 			done(nil, false)
 			return
 		}
-		var rms []RM
-		for range d.count(4, e.opt.RMs) {
-			rm := RM(d.u32())
-			var r route
-			r.decode(d)
-			if d.bad || int(rm) >= e.opt.RMs {
-				break
-			}
-			e.discover(rm, r)
-			rms = append(rms, rm)
-		}
-		done(rms, true)
+		s := &Standing{}
+		s.decode(d, e.opt.RMs, e.discover)
+		done(s, true)
 	})
 }

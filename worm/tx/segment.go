@@ -1,6 +1,9 @@
 package tx
 
 import (
+	"time"
+
+	"github.com/ashlar-dev/ashlar/env"
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
@@ -29,6 +32,8 @@ type meta struct {
 	// Resource's. All segments before trimmed are trimmed.
 	base, trimmed uint64
 	state         []byte
+	// room is how many registers of each half are given out; 0 is all of them.
+	room uint32
 }
 
 func (m *meta) encode() []byte {
@@ -37,6 +42,7 @@ func (m *meta) encode() []byte {
 	e.uint(m.base)
 	e.uint(m.trimmed)
 	e.bytes(m.state)
+	e.uint(uint64(m.room))
 	return e.b
 }
 
@@ -46,6 +52,9 @@ func (m *meta) decode(b []byte) bool {
 	m.base = d.uint()
 	m.trimmed = d.uint()
 	m.state = d.bytes()
+	if m.room = 0; len(d.b) > 0 { // there were segments without
+		m.room = d.u32()
+	}
 	return d.done()
 }
 
@@ -57,14 +66,26 @@ func (e *Engine) meta(rm RM, n, nonce uint64, m *meta, size uint32) wor.Meta {
 	}
 }
 
+// A takeover decides all registers of some segments, so that it takes as long as
+// these have room. Therefore an owner begins with few, gives itself twice as many
+// in the next segment when they did not last for roomLasts, and half of them when
+// they lasted for roomIdles.
+const (
+	roomMin   = 1 << 10
+	roomLasts = 4 * time.Second
+	roomIdles = 32 * time.Second
+)
+
 // segment is a segment in which an RM here votes. Its lower half is for
 // transactions of several RMs, whose votes others listen to; the upper half for
-// those of this RM alone.
+// those of this RM alone. Of each, the first room registers are used.
 type segment struct {
 	n     uint64
 	id    wor.Segment
 	token *wor.Token
 	size  uint32
+	room  uint32
+	began env.Instant // when the first vote could be given there
 	// shared and own are the next free registers of the halves.
 	shared, own uint32
 	// taken has the registers that were voted in.
@@ -81,17 +102,54 @@ type segment struct {
 	trimming bool
 }
 
-func newSegment(n uint64, id wor.Segment, size uint32) *segment {
-	return &segment{n: n, id: id, size: size, own: size / 2, taken: make([]uint64, (size+63)/64), needs: map[RM]uint64{}}
+// newSegment is segment n of an RM, with so much room as its Meta says.
+func (e *Engine) newSegment(rm RM, n uint64, room uint32) *segment {
+	size := e.opt.SegmentSize
+	if room == 0 || room > size/2 {
+		room = size / 2
+	}
+	return &segment{n: n, id: e.voteSegment(rm, n), size: size, room: room, own: size / 2,
+		taken: make([]uint64, (size+63)/64), needs: map[RM]uint64{}}
 }
 
-func (s *segment) sharedLeft() uint32 { return s.size/2 - s.shared }
+// piece is the next registers, from lo on, of those that may have been voted in.
+func (s *segment) piece(lo uint32) (r wor.Range, ok bool) {
+	halves := []wor.Range{{Lo: 0, Hi: s.room}, {Lo: s.size / 2, Hi: s.size/2 + s.room}}
+	if s.room == s.size/2 {
+		halves = []wor.Range{{Lo: 0, Hi: s.size}}
+	}
+	for _, h := range halves {
+		if lo < h.Hi {
+			lo = max(lo, h.Lo)
+			return wor.Range{Segment: s.id, Lo: lo, Hi: min(lo+pieceSize, h.Hi)}, true
+		}
+	}
+	return r, false
+}
 
-func (s *segment) ownLeft() uint32 { return s.size - s.own }
+func (s *segment) sharedLeft() uint32 { return s.room - s.shared }
+
+func (s *segment) ownLeft() uint32 { return s.size/2 + s.room - s.own }
+
+// tight says that half of its registers are used.
+func (s *segment) tight() bool { return s.sharedLeft() < s.room/2 || s.ownLeft() < s.room/2 }
 
 // half says that half of it is used, so that the next one should be prepared.
-func (s *segment) half(bytesMax int64) bool {
-	return s.sharedLeft() < s.size/4 || s.ownLeft() < s.size/4 || s.bytes > bytesMax/2
+func (s *segment) half(bytesMax int64) bool { return s.tight() || s.bytes > bytesMax/2 }
+
+// firstRoom is the room of an owner's first segment.
+func (e *Engine) firstRoom() uint32 { return min(roomMin, e.opt.SegmentSize/2) }
+
+// roomAfter is the room of the segment after s, which is prepared now.
+func (e *Engine) roomAfter(s *segment) uint32 {
+	lasted := 2 * e.opt.Env.Clock.Now().Sub(s.began) // half of it is used
+	switch {
+	case s.tight() && lasted < roomLasts:
+		return min(2*s.room, e.opt.SegmentSize/2)
+	case lasted > roomIdles:
+		return max(s.room/2, e.firstRoom())
+	}
+	return s.room
 }
 
 // take marks a register as voted in. It answers false if it was, or was given to

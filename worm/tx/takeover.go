@@ -3,7 +3,9 @@ package tx
 import (
 	"errors"
 	"slices"
+	"time"
 
+	"github.com/ashlar-dev/ashlar/env"
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
@@ -38,12 +40,15 @@ type Recovered struct {
 	Briefs [][][]byte
 }
 
-// takeover is one under way.
+// takeover is one under way, from Acquire until the RM is open.
 type takeover struct {
 	e    *Engine
 	rm   RM
 	done func(*Recovered, error)
-	c    *chain
+	c    *chain // nil until step 1 is done
+	// progress grows with all that is decided, since is when it did last.
+	progress uint64
+	since    env.Instant
 	// from is the Meta of the last segment of the one before.
 	from    meta
 	votes   []*Vote
@@ -59,16 +64,60 @@ var ErrTaken = errors.New("another process owns the resource manager")
 // errors are passing. It is asked for one RM once at a time.
 func (e *Engine) Acquire(rm RM, done func(*Recovered, error)) {
 	t := &takeover{e: e, rm: rm, done: done}
+	e.taking[rm] = t
+	t.advanced()
 	e.findLast(rm, func(last uint64, m *meta, err error) {
 		switch {
 		case errors.Is(err, wor.ErrUnallocated):
 			t.allocate(0, e.random.Uint64())
 		case err != nil:
-			done(nil, err)
+			t.fail(err)
 		default:
 			t.from = *m
 			t.allocate(last+1, e.random.Uint64())
 		}
+	})
+}
+
+// advanced notes that the takeover gets on.
+func (t *takeover) advanced() {
+	t.progress++
+	t.since = t.e.opt.Env.Clock.Now()
+}
+
+// fail ends it.
+func (t *takeover) fail(err error) {
+	t.e.Forgo(t.rm)
+	t.done(nil, err)
+}
+
+// Forgo says that an RM that was acquired will not be opened.
+func (e *Engine) Forgo(rm RM) { e.taking[rm] = nil }
+
+// Taking is how many takeovers are under way here that got on within that time.
+func (e *Engine) Taking(within time.Duration) int {
+	n, now := 0, e.opt.Env.Clock.Now()
+	for _, t := range e.taking {
+		if t != nil && now.Sub(t.since) < within {
+			n++
+		}
+	}
+	return n
+}
+
+// unless goes on with a takeover, but not if another one has begun after it: all
+// that it did would be for nothing. That somebody says so is no proof.
+func (t *takeover) unless(next func()) {
+	if t.e.routes[t.rm].last <= t.c.last {
+		next()
+		return
+	}
+	t.c.confirm(func(error) {
+		if t.c.dead {
+			t.fail(ErrTaken)
+			return
+		}
+		next()
 	})
 }
 
@@ -134,21 +183,22 @@ var errGarbled = errors.New("metadata of a segment of votes makes no sense")
 // allocate is step 1.
 func (t *takeover) allocate(n, nonce uint64) {
 	e := t.e
-	m := &meta{e.opt.Self, t.from.base, t.from.trimmed, t.from.state}
+	m := &meta{e.opt.Self, t.from.base, t.from.trimmed, t.from.state, e.firstRoom()}
 	e.opt.Space.Alloc(e.voteSegment(t.rm, n), e.meta(t.rm, n, nonce, m, e.opt.SegmentSize), 0, func(won wor.Meta, err error) {
 		switch {
 		case err == nil:
-			t.c = &chain{e: e, rm: t.rm, last: n, base: m.base, published: m.base, trimmed: m.trimmed, state: m.state}
+			t.c = &chain{e: e, rm: t.rm, last: n, room: m.room, base: m.base, published: m.base, trimmed: m.trimmed, state: m.state}
 			e.discover(t.rm, route{true, n, m.base, e.opt.Self})
+			t.advanced()
 			t.decide(m.base)
 		case errors.Is(err, wor.ErrWritten):
 			var other meta
 			if other.decode(won.Payload) {
 				e.discover(t.rm, route{true, n, other.base, other.owner})
 			}
-			t.done(nil, ErrTaken)
+			t.fail(ErrTaken)
 		case errors.Is(err, wor.ErrTrimmed):
-			t.done(nil, ErrTaken)
+			t.fail(ErrTaken)
 		default:
 			e.after(e.jitter(e.opt.ResolveAfter/4), func() { t.allocate(n, nonce) })
 		}
@@ -161,28 +211,50 @@ func (t *takeover) decide(n uint64) {
 		t.resolve()
 		return
 	}
-	e := t.e
-	s := newSegment(n, e.voteSegment(t.rm, n), e.opt.SegmentSize)
-	s.closed = true
-	t.c.old = append(t.c.old, s)
-	t.decidePiece(s, 0)
+	t.e.roomOf(t.rm, n, func(room uint32, err error) {
+		switch {
+		case errors.Is(err, wor.ErrTrimmed):
+			t.fail(ErrTaken)
+		case err != nil:
+			t.e.after(t.e.jitter(t.e.opt.ResolveAfter/16), func() { t.unless(func() { t.decide(n) }) })
+		default:
+			s := t.e.newSegment(t.rm, n, room)
+			s.closed = true
+			t.c.old = append(t.c.old, s)
+			t.decidePiece(s, 0)
+		}
+	})
+}
+
+// roomOf is the room of a segment that is allocated; 0, which is all, where that
+// cannot be read.
+func (e *Engine) roomOf(rm RM, n uint64, done func(uint32, error)) {
+	e.opt.Space.Stat(e.voteSegment(rm, n), 0, func(m wor.Meta, err error) {
+		x := meta{}
+		if !x.decode(m.Payload) {
+			x.room = 0
+		}
+		done(x.room, err)
+	})
 }
 
 // decidePiece decides the registers of a segment from lo on, a piece at a time.
 func (t *takeover) decidePiece(s *segment, lo uint32) {
-	if lo >= s.size {
+	r, more := s.piece(lo)
+	if !more {
 		t.decide(s.n + 1)
 		return
 	}
 	e := t.e
-	r := wor.Range{Segment: s.id, Lo: lo, Hi: min(lo+pieceSize, s.size)}
 	e.opt.Space.ReadRange(r, 0, func(cells []wor.Cell, err error) {
 		if errors.Is(err, wor.ErrTrimmed) || err == nil && errors.Is(cells[0].Err, wor.ErrTrimmed) {
 			// Somebody has gone on from here, and trimmed.
-			t.done(nil, ErrTaken)
+			t.fail(ErrTaken)
 			return
 		}
-		again := func(error) { e.after(e.jitter(e.opt.ResolveAfter/16), func() { t.decidePiece(s, lo) }) }
+		again := func(error) {
+			e.after(e.jitter(e.opt.ResolveAfter/16), func() { t.unless(func() { t.decidePiece(s, lo) }) })
+		}
 		if err != nil {
 			again(err)
 			return
@@ -204,7 +276,8 @@ func (t *takeover) decidePiece(s *segment, lo uint32) {
 				s.need(v.Seats, t.rm)
 			}
 		}
-		t.decidePiece(s, r.Hi)
+		t.advanced()
+		t.unless(func() { t.decidePiece(s, r.Hi) })
 	})
 }
 
@@ -268,6 +341,7 @@ func (t *takeover) resolve() {
 		v := t.votes[i]
 		answered := func(o *Outcome) {
 			t.commits[i] = o
+			t.advanced()
 			if left--; left == 0 {
 				t.finish()
 				return
@@ -292,7 +366,7 @@ func (t *takeover) finish() {
 		case err == nil:
 			t.handOver()
 		case t.c.dead:
-			t.done(nil, ErrTaken)
+			t.fail(ErrTaken)
 		default:
 			t.e.after(t.e.jitter(t.e.opt.ResolveAfter/4), t.finish)
 		}
@@ -310,7 +384,7 @@ func (t *takeover) handOver() {
 	}
 	for n := t.from.trimmed; n < t.from.base; n++ {
 		// What was committed there is not known here.
-		s := newSegment(n, t.e.voteSegment(t.rm, n), t.e.opt.SegmentSize)
+		s := t.e.newSegment(t.rm, n, 0)
 		s.closed, s.needs = true, nil
 		t.c.old = append(t.c.old, s)
 	}
@@ -322,26 +396,32 @@ func (t *takeover) handOver() {
 	t.done(r, nil)
 }
 
-// Open begins to vote for an RM that was acquired, and tells when.
-func (e *Engine) Open(rm RM, done func()) {
+// Open begins to vote for an RM that was acquired, and tells when. It answers false
+// if another process has taken the RM since. One that does so from now on is told
+// to the Resource (Lost), and then done is not called.
+func (e *Engine) Open(rm RM, done func()) bool {
 	c := e.chains[rm]
 	if c == nil || c.dead || c.cur != nil {
-		return
+		e.Forgo(rm)
+		return false
 	}
-	c.cur = newSegment(c.last, e.voteSegment(rm, c.last), e.opt.SegmentSize)
+	c.cur = e.newSegment(rm, c.last, c.room)
+	c.cur.began = e.opt.Env.Clock.Now()
 	ready := func(t *wor.Token) {
 		if c.dead {
 			return
 		}
 		c.cur.token, c.open = t, true
+		e.Forgo(rm)
 		done()
 		c.collect()
 	}
 	if !e.policy.ahead {
 		ready(nil)
-		return
+		return true
 	}
 	c.captureFirst(ready)
+	return true
 }
 
 func (c *chain) captureFirst(ready func(*wor.Token)) {
@@ -366,26 +446,30 @@ func (c *chain) captureFirst(ready func(*wor.Token)) {
 // YES votes count, whatever became of them.
 func (c *chain) readNeeds(s *segment) {
 	needs := map[RM]uint64{}
-	var read func(lo uint32)
-	end := func() {
-		s.trimming = false
-		c.collect()
-	}
-	read = func(lo uint32) {
-		if lo >= s.size {
+	end := func(err error) {
+		switch {
+		case errors.Is(err, wor.ErrTrimmed):
+			s.needs = map[RM]uint64{}
+		case err == nil:
 			s.needs = needs
-			end()
+		}
+		if s.trimming = false; s.needs != nil {
+			c.collect()
+		}
+	}
+	var read func(lo uint32)
+	read = func(lo uint32) {
+		r, more := s.piece(lo)
+		if !more {
+			end(nil)
 			return
 		}
-		r := wor.Range{Segment: s.id, Lo: lo, Hi: min(lo+pieceSize, s.size)}
 		c.e.opt.Space.ReadRange(r, 0, func(cells []wor.Cell, err error) {
-			if errors.Is(err, wor.ErrTrimmed) || err == nil && errors.Is(cells[0].Err, wor.ErrTrimmed) {
-				s.needs = map[RM]uint64{}
-				end()
-				return
+			if err == nil && errors.Is(cells[0].Err, wor.ErrTrimmed) {
+				err = cells[0].Err
 			}
 			if err != nil {
-				s.trimming = false
+				end(err)
 				return
 			}
 			probe := &segment{needs: needs}
@@ -397,5 +481,14 @@ func (c *chain) readNeeds(s *segment) {
 			read(r.Hi)
 		})
 	}
-	read(0)
+	c.e.roomOf(c.rm, s.n, func(room uint32, err error) {
+		if err != nil {
+			end(err)
+			return
+		}
+		if room > 0 && room <= s.size/2 {
+			s.room = room
+		}
+		read(0)
+	})
 }
