@@ -55,11 +55,19 @@ func TestPackedAgreesOnRandomModels(t *testing.T) {
 		var defs strings.Builder
 		var names []string
 		for i := range 4 {
-			fmt.Fprintf(&defs, "Do%d == %s\n", i, g.action(1+g.r.IntN(2)))
+			guard := ""
+			if i > 0 && g.r.IntN(4) == 0 {
+				guard = fmt.Sprintf("(ENABLED Do%d \\/ %s) /\\ ", g.r.IntN(i), g.expr('b', 1))
+			}
+			fmt.Fprintf(&defs, "Do%d == %s%s\n", i, guard, g.action(1+g.r.IntN(2)))
 			names = append(names, fmt.Sprintf("Do%d", i))
 		}
 		fmt.Fprintf(&defs, "Steps == %s\n", strings.Join(names, " \\/ "))
-		fmt.Fprintf(&defs, "Inv == %s\n", g.expr('b', 3))
+		inv := g.expr('b', 3)
+		if g.r.IntN(3) == 0 {
+			inv = fmt.Sprintf("ENABLED Do%d => %s", g.r.IntN(4), inv)
+		}
+		fmt.Fprintf(&defs, "Inv == %s\n", inv)
 		g.primed = true
 		fmt.Fprintf(&defs, "Kept == %s\n", g.expr('b', 2))
 		spec, _ := loadText(t, exprModule+defs.String()+"\n====\n", exprConfig)

@@ -83,6 +83,28 @@ func (n *node) scope() {
 	for _, x := range n.list {
 		add(x)
 	}
+	if n.body != nil {
+		n.body.scope(make(map[*stmt]bool), add)
+		n.reads = false // what is read there is another next state
+		n.size += memoSizeMin
+	}
+}
+
+// scope calls add with all nodes of a statement. Registers that are set in it
+// count as read: then too little is remembered.
+func (s *stmt) scope(seen map[*stmt]bool, add func(*node)) {
+	if s == nil || seen[s] {
+		return
+	}
+	seen[s] = true
+	add(s.a)
+	for _, x := range s.words {
+		add(x)
+	}
+	s.next.scope(seen, add)
+	for _, x := range s.list {
+		x.scope(seen, add)
+	}
 }
 
 // bitKey is a bit of a word.

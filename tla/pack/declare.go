@@ -79,7 +79,7 @@ func (l *lowerer) setType(e core.Expr, x ctx) *typ {
 	case *core.FnSet:
 		dom := l.settle(l.expr(e.Dom, x, nil))
 		elem := l.setType(e.Rng, x)
-		if !dom.known || !value.IsFinite(dom.v) || value.IsEmpty(dom.v) || !atMost(dom.v, keysMax) {
+		if !dom.known || !value.IsFinite(dom.v) || value.IsEmpty(dom.v) || !value.AtMost(dom.v, keysMax) {
 			return nil
 		}
 		t := fnType(value.Enumerate(dom.v))
@@ -148,7 +148,7 @@ func (l *lowerer) elementType(s value.Value) *typ {
 // subsetType is the type of the subsets of a set, or nil.
 func (l *lowerer) subsetType(e core.Expr, x ctx) *typ {
 	s := l.settle(l.expr(e, x, nil))
-	if !s.known || !value.IsFinite(s.v) || !atMost(s.v, setElementsMax) {
+	if !s.known || !value.IsFinite(s.v) || !value.AtMost(s.v, setElementsMax) {
 		return nil
 	}
 	if u := l.us.of(s.v); u != nil && len(u.vals) > 0 {

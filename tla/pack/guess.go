@@ -141,7 +141,7 @@ func all(vals []value.Value, ok func(value.Value) bool) bool {
 func (g *guesser) sets0(vals []value.Value, depth int) *typ {
 	var elems []value.Value
 	for _, v := range vals {
-		if !value.IsFinite(v) || !atMost(v, universeMax) {
+		if !value.IsFinite(v) || !value.AtMost(v, universeMax) {
 			return nil
 		}
 		if lo, hi, ok := v.AsInterval(); ok && hi-lo > setElementsMax {

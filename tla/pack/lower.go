@@ -233,6 +233,8 @@ func (l *lowerer) opPred(e *core.Op, x ctx) *node {
 		}
 		x.primed = true
 		return l.predicate(e.Args[0], x)
+	case core.OpEnabled:
+		return l.enabled(e.Args[0], x)
 	}
 	return l.asBool(l.expr(e, x, boolType))
 }

@@ -450,6 +450,26 @@ func (l *lowerer) unchanged(e core.Expr, x ctx, k rest) *stmt {
 	return l.guardStmt(l.equal(l.expr(e, x, nil), l.expr(e, y, nil)), func() *stmt { return k(x.path) })
 }
 
+// enabled lowers ENABLED A: the code of A ends where A would go on.
+func (l *lowerer) enabled(e core.Expr, x ctx) *node {
+	if x.primed {
+		giveUp("ENABLED of the next state")
+	}
+	reads := l.reads
+	x.path = &path{assigned: make([]bool, len(l.lay.vars))}
+	s := l.act(e, x, func(*path) *stmt { return l.stmt(stmt{op: sEmit}) })
+	l.reads = reads // what it reads is not the next state
+	switch {
+	case s == nothing:
+		return l.b.k(0)
+	case s.op == sEmit:
+		return l.b.k(1)
+	case s.op == sStop:
+		giveUp("ENABLED is not packed")
+	}
+	return l.b.node(node{op: oEnabled, body: s, hi: 1})
+}
+
 // store gives variable i, at the place at, the next value v.
 func (l *lowerer) store(at *loc, v *val, i int, p *path, k rest) *stmt {
 	var fs []field

@@ -35,7 +35,7 @@ func (l *lowerer) op(e *core.Op, x ctx, hint *typ) *val {
 			return l.interval(l.b.k(1), f.s)
 		}
 		return l.tabulate(f, value.Value.Domain)
-	case core.OpNot, core.OpImplies, core.OpEquiv, core.OpEq, core.OpNe, core.OpIn, core.OpNotIn, core.OpSubseteq, core.OpUnchanged:
+	case core.OpNot, core.OpImplies, core.OpEquiv, core.OpEq, core.OpNe, core.OpIn, core.OpNotIn, core.OpSubseteq, core.OpUnchanged, core.OpEnabled:
 		return l.boolVal(l.opPred(e, x))
 	}
 	giveUp("%v is not packed", e.Op)

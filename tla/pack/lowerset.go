@@ -20,7 +20,7 @@ type domain struct {
 // not constant may have, where there is room for so many copies.
 func (l *lowerer) domain(s *val, most, copies int) domain {
 	if s.known {
-		if s.v.Kind() != value.KindSet || !value.IsFinite(s.v) || !atMost(s.v, enumerateMax) {
+		if s.v.Kind() != value.KindSet || !value.IsFinite(s.v) || !value.AtMost(s.v, enumerateMax) {
 			giveUp("a set cannot be gone through")
 		}
 		elems := s.v.Elems()
@@ -387,7 +387,7 @@ func (l *lowerer) function(e *core.Fn, x ctx) *val {
 	var sets []value.Value
 	for _, b := range e.Binds {
 		s := l.settle(l.expr(b.Set, x, nil))
-		if !s.known || s.v.Kind() != value.KindSet || !value.IsFinite(s.v) || !atMost(s.v, enumerateMax) {
+		if !s.known || s.v.Kind() != value.KindSet || !value.IsFinite(s.v) || !value.AtMost(s.v, enumerateMax) {
 			giveUp("a function on a set that is not constant")
 		}
 		for range b.Vars {
@@ -400,7 +400,7 @@ func (l *lowerer) function(e *core.Fn, x ctx) *val {
 	dom := sets[0]
 	if len(sets) > 1 {
 		dom = value.Times(sets...)
-		if !atMost(dom, enumerateMax) {
+		if !value.AtMost(dom, enumerateMax) {
 			giveUp("a function on a large set")
 		}
 	}
@@ -476,6 +476,9 @@ func (l *lowerer) apply(f, i *val) *val {
 	u := l.us.of(g.t.dom)
 	if u == nil || len(u.vals) > keysMax {
 		giveUp("a function with too many arguments")
+	}
+	if len(u.vals) == 0 {
+		return &val{stop: true} // there is nothing that it could be applied to
 	}
 	n := l.must(i, u)
 	vals := make([]*val, len(u.vals))
@@ -763,7 +766,7 @@ func (l *lowerer) contains(v, s *val) *node {
 	if s.known && (v.is(kAtom) || v.is(kBool) || v.is(kInt)) && !(v.is(kInt) && v.s.hi-v.s.lo >= tabulateMax) {
 		return l.asBool(l.tabulate(v, func(x value.Value) value.Value { return value.Bool(value.Contains(s.v, x)) }))
 	}
-	if s.known && s.v.Kind() == value.KindSet && v.is(kFn) && value.IsFinite(s.v) && atMost(s.v, unrollMax) {
+	if s.known && s.v.Kind() == value.KindSet && v.is(kFn) && value.IsFinite(s.v) && value.AtMost(s.v, unrollMax) {
 		var list []*node
 		for _, e := range s.v.Elems() {
 			list = append(list, l.equal(v, knownVal(e)))

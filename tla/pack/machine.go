@@ -31,6 +31,12 @@ type Machine struct {
 	// memos hold what was computed in the state that has the number now.
 	memos     []memo
 	now, last uint64
+	// ENABLED has next states of its own, one within another, and ends when one
+	// is complete.
+	spare [][]uint64
+	depth int
+	find  func(action int) bool
+	found bool
 }
 
 // Compile makes closures of lowered code.
@@ -53,7 +59,12 @@ func (c *Code) Layout() *Layout { return c.layout }
 
 // NewMachine returns a machine with memory of its own.
 func NewMachine(c *Code) *Machine {
-	return &Machine{code: c, regs: make([]int64, c.regs), nxt: make([]uint64, c.layout.words), memos: make([]memo, c.memos)}
+	m := &Machine{code: c, regs: make([]int64, c.regs), nxt: make([]uint64, c.layout.words), memos: make([]memo, c.memos)}
+	m.find = func(int) bool {
+		m.found = true
+		return false
+	}
+	return m
 }
 
 // Next calls emit for every successor of cur, with its action and words, which
@@ -118,7 +129,7 @@ func (c *compiler) num(n *node) num {
 	}
 	f := c.makeNum(n)
 	if c.remembers(n) {
-		f = c.memoNum(f)
+		f = c.memoNum(f, n.free)
 	}
 	c.nums[n] = f
 	return f
@@ -130,7 +141,7 @@ func (c *compiler) test(n *node) test {
 	}
 	f := c.makeTest(n)
 	if c.remembers(n) {
-		f = c.memoTest(f)
+		f = c.memoTest(f, n.free)
 	}
 	c.tests[n] = f
 	return f
@@ -401,6 +412,8 @@ func (c *compiler) makeTest(n *node) test {
 			}
 			return b(m)
 		}
+	case oEnabled:
+		return c.enabled(n.body)
 	case oStop:
 		return func(m *Machine) bool {
 			m.stopped = true

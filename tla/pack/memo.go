@@ -4,10 +4,11 @@ package pack
 // element of the set is. A node that is used several times and depends on
 // nothing but the state is computed once for it.
 
-// memo is what a node gave in the state that had the number now.
+// memo is what a node gave in the state that had the number now, when the
+// registers that it depends on had the values regs.
 type memo struct {
-	now uint64
-	v   int64
+	now     uint64
+	regs, v int64
 }
 
 // memoSizeMin is the size from which on it pays to remember what a node gave.
@@ -25,7 +26,7 @@ func newCompiler(code *Code, uses map[*node]int, still bool) *compiler {
 
 // remembers says whether what n gives is remembered.
 func (c *compiler) remembers(n *node) bool {
-	return c.uses[n] > 1 && n.size >= memoSizeMin && len(n.free) == 0 && (c.still || !n.reads)
+	return c.uses[n] > 1 && n.size >= memoSizeMin && len(n.free) <= 2 && (c.still || !n.reads)
 }
 
 func (c *compiler) slot() int {
@@ -33,8 +34,33 @@ func (c *compiler) slot() int {
 	return c.code.memos - 1
 }
 
-func (c *compiler) memoNum(f num) num {
+// registers gives the values of at most two registers as one number: they are
+// numbers of elements of universes.
+func registers(free []int64) num {
+	switch len(free) {
+	case 0:
+		return func(*Machine) int64 { return 0 }
+	case 1:
+		r := free[0]
+		return func(m *Machine) int64 { return m.regs[r] }
+	}
+	r, q := free[0], free[1]
+	return func(m *Machine) int64 { return m.regs[r]<<32 | m.regs[q] }
+}
+
+func (c *compiler) memoNum(f num, free []int64) num {
 	slot := c.slot()
+	if len(free) > 0 {
+		key := registers(free)
+		return func(m *Machine) int64 {
+			s, k := &m.memos[slot], key(m)
+			if s.now != m.now || s.regs != k {
+				v := f(m)
+				*s = memo{m.now, k, v}
+			}
+			return s.v
+		}
+	}
 	return func(m *Machine) int64 {
 		s := &m.memos[slot]
 		if s.now != m.now {
@@ -45,18 +71,30 @@ func (c *compiler) memoNum(f num) num {
 	}
 }
 
-func (c *compiler) memoTest(f test) test {
-	slot := c.slot()
+func (c *compiler) memoTest(f test, free []int64) test {
+	n := c.memoNum(fromTest(f), free)
+	return func(m *Machine) bool { return n(m) != 0 }
+}
+
+// enabled makes ENABLED A, where body is A and emits when it is done.
+func (c *compiler) enabled(body *stmt) test {
+	if c.still {
+		c = newCompiler(c.code, c.uses, false)
+	}
+	run := c.exec(body)
 	return func(m *Machine) bool {
-		s := &m.memos[slot]
-		if s.now != m.now {
-			v := int64(0)
-			if f(m) {
-				v = 1
-			}
-			s.now, s.v = m.now, v
+		nxt, emit, found := m.nxt, m.emit, m.found
+		if m.depth == len(m.spare) {
+			m.spare = append(m.spare, make([]uint64, m.code.layout.words))
 		}
-		return s.v != 0
+		m.nxt, m.emit, m.found = m.spare[m.depth], m.find, false
+		copy(m.nxt, m.cur)
+		m.depth++
+		run(m)
+		m.depth--
+		found, m.found = m.found, found
+		m.nxt, m.emit = nxt, emit
+		return found
 	}
 }
 
@@ -88,6 +126,7 @@ func (u *useCounter) node(n *node) {
 	for _, x := range n.list {
 		u.node(x)
 	}
+	u.stmt(n.body)
 }
 
 func (u *useCounter) stmt(s *stmt) {

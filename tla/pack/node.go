@@ -9,37 +9,38 @@ import (
 type op uint8
 
 const (
-	oConst  op = iota // k
-	oLoad             // field f of the state, or of the next one, plus k
-	oReg              // register k
-	oAdd              // of numbers of 32 bits: the code stops where it overflows
-	oSub              //
-	oMul              //
-	oDiv              // the code stops at a divisor 0, as do the following
-	oMod              //
-	oEq               // of all 64 bits
-	oLt               //
-	oLe               //
-	oAnd              // list, from the left, until one is 0
-	oOr               // list, until one is not
-	oNot              //
-	oIf               // a ? b : c
-	oBand             // of all bits
-	oBor              //
-	oBdiff            // a and not b
-	oShl              // a << k
-	oBit              // bit number a of words k*64 and on: 1<<(a-64k) or 0
-	oTest             // whether bit number a of list is set
-	oPop              // how many bits of list are set
-	oTab              // tab[a]; the code stops at missing, and where a is outside
-	oSel              // list[a]
-	oAny              // whether a holds for some set bit of list, its number in register k
-	oAll              // whether a holds for all
-	oFilter           // the bits of b, whose first has the number k>>32*64, for which a holds, number in register uint32(k)
-	oFirst            // the least set bit of list for which a holds; the code stops where there is none
-	oIn               // a; the code stops where it is not between lo and hi
-	oRange            // word k of the set of numbers from a to b: the number i of a bit stands for i + c
-	oStop             // the code stops
+	oConst   op = iota // k
+	oLoad              // field f of the state, or of the next one, plus k
+	oReg               // register k
+	oAdd               // of numbers of 32 bits: the code stops where it overflows
+	oSub               //
+	oMul               //
+	oDiv               // the code stops at a divisor 0, as do the following
+	oMod               //
+	oEq                // of all 64 bits
+	oLt                //
+	oLe                //
+	oAnd               // list, from the left, until one is 0
+	oOr                // list, until one is not
+	oNot               //
+	oIf                // a ? b : c
+	oBand              // of all bits
+	oBor               //
+	oBdiff             // a and not b
+	oShl               // a << k
+	oBit               // bit number a of words k*64 and on: 1<<(a-64k) or 0
+	oTest              // whether bit number a of list is set
+	oPop               // how many bits of list are set
+	oTab               // tab[a]; the code stops at missing, and where a is outside
+	oSel               // list[a]
+	oAny               // whether a holds for some set bit of list, its number in register k
+	oAll               // whether a holds for all
+	oFilter            // the bits of b, whose first has the number k>>32*64, for which a holds, number in register uint32(k)
+	oFirst             // the least set bit of list for which a holds; the code stops where there is none
+	oIn                // a; the code stops where it is not between lo and hi
+	oRange             // word k of the set of numbers from a to b: the number i of a bit stands for i + c
+	oEnabled           // whether body emits something, when the next state is the state at first
+	oStop              // the code stops
 )
 
 // missing is what a table holds where there is no value.
@@ -52,6 +53,7 @@ type node struct {
 	f       field
 	a, b, c *node
 	list    []*node
+	body    *stmt
 	k       int64
 	tab     []int64
 	// The value lies from lo to hi, as a number with a sign.
@@ -92,7 +94,7 @@ func (b *build) node(n node) *node {
 		n.pure = n.b.known() && n.b.k > 0
 	case oSel:
 		n.pure = n.a.lo >= 0 && n.a.hi < int64(len(n.list))
-	case oFirst, oStop, oIn:
+	case oFirst, oStop, oIn, oEnabled:
 		n.pure = false
 	case oTab:
 		n.pure = n.k == 0

@@ -334,6 +334,9 @@ func (w *printer) simpleTest(n *node) (text string, simple bool) {
 		w.loop(&b, n.list, n.k, fmt.Sprintf("if %s {\nreturn %s\n}\n", hit, found))
 		fmt.Fprintf(&b, "return !%s", found)
 		return b.String(), false
+	case oEnabled:
+		w.count(n.body)
+		return fmt.Sprintf("n, emit, found := x.n, x.emit, false\nx.n = x.c\nx.emit = func(int) bool {\nfound = true\nreturn false\n}\n%s(x)\nx.n, x.emit = n, emit\nreturn found", w.function(n.body)), false
 	case oStop:
 		return "x.failed()", true
 	}

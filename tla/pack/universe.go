@@ -26,7 +26,7 @@ type universes map[string]*universe
 func (us universes) of(set value.Value) *universe {
 	var u *universe
 	err := value.Catch(func() {
-		if set.Kind() != value.KindSet || !value.IsFinite(set) || !atMost(set, universeMax) {
+		if set.Kind() != value.KindSet || !value.IsFinite(set) || !value.AtMost(set, universeMax) {
 			return
 		}
 		set = value.Enumerate(set)
@@ -47,18 +47,6 @@ func (us universes) of(set value.Value) *universe {
 		return nil
 	}
 	return u
-}
-
-// atMost says whether a finite set has at most n elements. It does not list one
-// that has many more.
-func atMost(set value.Value, n int) bool {
-	seen := 0
-	for range set.Each {
-		if seen++; seen > 8*n {
-			return false
-		}
-	}
-	return seen <= n || int(value.Cardinality(set)) <= n
 }
 
 // ofAll is the universe of these values, or nil where they cannot be compared.

@@ -221,7 +221,7 @@ func (l *lowerer) asSet(v *val) *val {
 	case v.is(kAtom):
 		var elems []value.Value
 		for _, s := range v.t.u.vals {
-			if s.Kind() != value.KindSet || !value.IsFinite(s) || !atMost(s, universeMax) {
+			if s.Kind() != value.KindSet || !value.IsFinite(s) || !value.AtMost(s, universeMax) {
 				giveUp("a set is needed")
 			}
 			elems = append(elems, s.Elems()...)

@@ -1,0 +1,19 @@
+package value
+
+// AtMost says whether the finite set v has at most n elements. It does not list
+// a set that has many more, unless that is a filter of one.
+func AtMost(v Value, n int) bool {
+	mustSet(v, "a size")
+	mustFinite(v, "a size")
+	if size, ok := knownSize(v); ok {
+		return size <= int64(n)
+	}
+	if v.sub() == setUnion {
+		for _, s := range v.ref.elems {
+			if !AtMost(s, n) {
+				return false
+			}
+		}
+	}
+	return int(enumerated(v).n) <= n
+}
