@@ -22,7 +22,7 @@ func TestPackedAsksForAllParts(t *testing.T) {
 		if ok, why := m.pack(packOptions{states: 2, always: true, stop: never}); !ok {
 			t.Fatalf("%s: %s", inv, why)
 		}
-		got, want := resultText(t, m), resultText(t, newModel(t, spec, cfg, Options{}))
+		got, want := resultText(t, m, 1), resultText(t, newModel(t, spec, cfg, Options{}), 1)
 		if got != want {
 			t.Errorf("%s:\npacked %s\nboxed %s", inv, got, want)
 		}

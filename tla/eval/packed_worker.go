@@ -33,7 +33,8 @@ type packedWorker struct {
 	runs, stops         int64
 
 	values []varValues
-	// ors and ands are those of all states that were expanded.
+	// ors and ands are those of all states that were expanded, and of those
+	// outside the constraints.
 	ors, ands []uint64
 }
 
@@ -197,10 +198,7 @@ func (w *packedWorker) Next(s check.State, visit check.Visit) error {
 		w.curLoaded = true
 		return w.worker.Next(s[1:], w.visitVector)
 	}
-	for i, x := range w.words {
-		w.ors[i] |= x
-		w.ands[i] &= x
-	}
+	w.note(w.words)
 	w.worker.initial, w.curLoaded = false, false
 	if w.run.stop != nil && w.polled() {
 		return check.ErrStopped
@@ -274,8 +272,25 @@ func (w *packedWorker) loadCur() {
 	}
 }
 
-// InModel evaluates the constraints.
+// note adds the bits of a state to those that were met.
+func (w *packedWorker) note(words []uint64) {
+	for i, x := range words {
+		w.ors[i] |= x
+		w.ands[i] &= x
+	}
+}
+
+// InModel evaluates the constraints. What is outside is not expanded, and its
+// bits are met nevertheless, as the compiled evaluator meets its values.
 func (w *packedWorker) InModel() (bool, error) {
+	inside, err := w.inModel()
+	if !inside && w.nextPacked {
+		w.note(w.next)
+	}
+	return inside, err
+}
+
+func (w *packedWorker) inModel() (bool, error) {
 	for _, f := range w.m.constraints {
 		if inside, err := w.holds(f, false); err != nil || !inside {
 			return false, err
