@@ -312,10 +312,16 @@ func Run(ctx context.Context, m Model, o Options) (*Result, error) {
 }
 
 // Behaviours decides the properties of behaviours of a model, and adds what it
-// finds to the result of a search of its states that did not ask for them. It is
-// what Run ends with; the options are those of Run, and matter only as far as
-// they speak of such properties. Errors are those of Run.
+// finds to the result of a search of its states that did not ask for them. It
+// fills in the values of the states of traces that have none. It is what Run ends
+// with; the options are those of Run, and matter only as far as they speak of
+// such properties. Errors are those of Run.
 func Behaviours(ctx context.Context, m Model, o Options, r *Result) error {
+	for _, v := range r.Violations {
+		if len(v.Trace) > 0 && v.Trace[0].Values == nil {
+			showSteps(m, v.Trace)
+		}
+	}
 	l, ok := m.(LiveModel)
 	last := len(r.Violations) - 1
 	ended := last >= 0 && (!o.Continue || r.Violations[last].Verdict == EvalFailed)

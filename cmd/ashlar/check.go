@@ -39,7 +39,7 @@ type checkOptions struct {
 
 	por bool // leave out states where that is sound
 
-	native bool // search with compiled code
+	native string // when compiled code searches
 
 	memory      string // what states may take with all else, as it was written
 	memoryBytes int64  // the same; 0 for what is available
@@ -72,10 +72,12 @@ With --profile every expression is counted: how often it was evaluated, how ofte
 true or let its action go on, and what part of the time was spent in it, in samples. The
 page of --html shows that beside the text. Without the flag nothing is counted.
 
-With --native the model is compiled by the Go toolchain and searched by a process of
-its own, several times as fast; the program is kept in the user's cache directory. What
-is found is the same. Where there is no toolchain, or something that the model asks for
-cannot be compiled, that is said, and the search is made without.
+A search that takes more than some seconds has the Go toolchain, where there is one,
+compile the model beside it, and goes on in a process of its own, several times as fast.
+What is found is the same. The program is kept in the user's cache directory, and used at
+once the next time. With --native the search waits for the program from the beginning;
+where there is no toolchain, or something that the model asks for cannot be compiled, that
+is said, and the search is made without. With --native=never nothing is compiled.
 
 With --por the search of an algorithm, PlusCal or Modular PlusCal, takes the steps of one
 process only where that process is at a label whose steps nobody else notices. It finds
@@ -151,7 +153,8 @@ func newCheckCommand(t *term) *cobra.Command {
 	f.IntVar(&o.dfid, "dfid", 0, "search depth first, by iterative deepening, paths of up to `N` states")
 	f.BoolVar(&o.profile, "profile", false, "tell what each expression costs")
 	f.BoolVar(&o.por, "por", false, "leave out states of an algorithm that only the order of local steps tells apart")
-	f.BoolVar(&o.native, "native", false, "search with code compiled for the model, where that can be")
+	f.StringVar(&o.native, "native", nativeAuto, "search with code compiled for the model: `WHEN` is auto, always or never")
+	f.Lookup("native").NoOptDefVal = nativeAlways
 	f.BoolVar(&o.goOn, "continue", false, "go on after a violation and report all of them")
 	f.StringVar(&o.memory, "memory", "", "keep to a memory of `SIZE`, such as 512MB or 4GiB: what does not fit goes to disk (default: 85% of what is available)")
 	f.StringVar(&o.temp, "temp", "", "make temporary files in `DIR` (default: the system's directory for them)")
@@ -187,7 +190,7 @@ func (o *checkOptions) valid() error {
 	if o.memoryMax < 0 {
 		return &exit{exitUsage, fmt.Errorf("--max-memory %d: want a positive number", o.memoryMax)}
 	}
-	if err := o.validDisk(); err != nil {
+	if err := errors.Join(o.validDisk(), o.validNative()); err != nil {
 		return err
 	}
 	if o.json && o.tlcOutput {
@@ -248,6 +251,7 @@ func runCheck(ctx context.Context, t *term, o checkOptions, spec string, load lo
 	if search.o.memoryBytes = o.memoryBytes; o.memoryBytes == 0 {
 		search.o.memoryBytes = limit
 	}
+	search.limit = limit
 	// What the search knows of states goes to disk long before the guard ends it,
 	// which is there for the model.
 	ctx, release := guardMemory(ctx, limit, search.o.memoryBytes)
@@ -280,6 +284,7 @@ func runCheck(ctx context.Context, t *term, o checkOptions, spec string, load lo
 	}
 	d := describe(s, result, o, elapsed)
 	d.Statistics.Deepening = search.deep
+	d.Statistics.Native = search.nativeDocument()
 	d.reduced(reducedBy(ctx, s, result, o))
 	d.Checkpoint = kept
 	d.Profile = profileOf(s, o)

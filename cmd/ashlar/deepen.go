@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"sync/atomic"
 
 	"github.com/ashlar-dev/ashlar/check"
 )
@@ -37,7 +38,7 @@ func (o checkOptions) validDeepening() error {
 		return usage("counts a state in every round: --max-states is not possible")
 	case o.dump != "":
 		return usage("keeps no graph: --dump is not possible")
-	case o.native:
+	case o.native == nativeAlways:
 		return usage("searches in this process: --native is not possible")
 	}
 	return nil
@@ -50,6 +51,11 @@ type searcher struct {
 	depth   check.DeepenMonitor
 	deep    *deepened
 	disk    *disk
+	limit   int64 // of the memory of all that searches; 0 is none
+
+	native      nativeUse
+	compiled    atomic.Bool  // it is compiled code that searches now
+	nativeTimes *nativeTimes // where they are not the usual ones
 }
 
 func (s *searcher) watcher() watcher {
@@ -62,7 +68,7 @@ func (s *searcher) watcher() watcher {
 // progress is how far the search is, for a person.
 func (s *searcher) progress() func() (int64, string) {
 	if !s.o.deepen {
-		return searchProgress(&s.breadth)
+		return searchProgress(&s.breadth, &s.compiled)
 	}
 	return func() (int64, string) {
 		p := s.depth.Stats()
@@ -72,22 +78,7 @@ func (s *searcher) progress() func() (int64, string) {
 
 func (s *searcher) run(ctx context.Context, m check.Model) (*check.Result, error) {
 	if !s.o.deepen {
-		packModel(ctx, m, s.o)
-		plain := "" // why there is no compiled code, where it was asked for
-		if s.o.native {
-			r, why := runNative(ctx, m, s.o)
-			if r != nil {
-				return r, nil
-			}
-			plain = why
-		}
-		r, err := check.Run(ctx, m, check.Options{Workers: s.o.workers, SafetyOnly: s.o.safetyOnly,
-			IgnoreDeadlock: !s.o.deadlock, StatesMax: s.o.statesMax, Continue: s.o.goOn, Monitor: &s.breadth,
-			Disk: s.disk, MemoryBytes: s.o.memoryBytes / statesShare, Checkpoint: s.disk.keep})
-		if plain != "" && r != nil {
-			r.Warnings = append(r.Warnings, "the search was made without compiled code: "+plain)
-		}
-		return r, err
+		return s.wide(ctx, m)
 	}
 	d, err := check.Deepen(ctx, m, check.DeepenOptions{Depth: s.o.dfid, SafetyOnly: s.o.safetyOnly,
 		IgnoreDeadlock: !s.o.deadlock, Monitor: &s.depth})

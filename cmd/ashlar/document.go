@@ -111,6 +111,8 @@ type statistics struct {
 	Reduction *reduction `json:"reduction,omitempty"`
 	// Deepening is what a search by depth adds.
 	Deepening *deepened `json:"deepening,omitempty"`
+	// Native is what compiled code did, where it was asked for or searched.
+	Native *nativeUse `json:"native,omitempty"`
 }
 
 // covered is what an action contributed. Actions of one name and place are one.

@@ -35,7 +35,7 @@ func outcomeOf(t *testing.T, text []byte) map[string]any {
 	if err := json.Unmarshal(text, &d); err != nil {
 		t.Fatalf("%v: %s", err, text)
 	}
-	for _, of := range []string{"bytes", "diskBytes", "bytesPerState", "seconds", "generatedPerSecond", "workers"} {
+	for _, of := range []string{"bytes", "diskBytes", "bytesPerState", "seconds", "generatedPerSecond", "workers", "native"} {
 		delete(d["statistics"].(map[string]any), of)
 	}
 	return d

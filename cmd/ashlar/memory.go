@@ -4,66 +4,28 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"runtime/debug"
-	"runtime/metrics"
 	"strconv"
 	"strings"
-	"time"
 
-	"github.com/ashlar-dev/ashlar/check"
+	"github.com/ashlar-dev/ashlar/cmd/internal/native"
 )
-
-// A search that outgrows the memory is ended, so that what it knows can be
-// told; otherwise the system would end the process without a word.
 
 const (
 	// memoryShare is the part of the available memory that a search may use,
 	// in percent, where the user does not say.
 	memoryShare = 85
-	memoryEvery = 100 * time.Millisecond
-	// collectorMin is what the collector lets a process have without haste.
-	collectorMin = 64 << 20
 )
 
 // guardMemory ends the context that it returns with a check.Limit when the
-// process holds more than limit bytes; 0 means no limit. The collector works
-// harder as the process comes near to wanted bytes. The caller releases the
+// process holds more than limit bytes; 0 means no limit. The caller releases the
 // guard.
 func guardMemory(ctx context.Context, limit, wanted int64) (guarded context.Context, release func()) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	if limit <= 0 {
-		return ctx, func() { cancel(nil) }
-	}
-	before := debug.SetMemoryLimit(min(limit, max(wanted, collectorMin)) / 100 * 97)
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		tick := time.NewTicker(memoryEvery)
-		defer tick.Stop()
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case <-tick.C:
-				if heldBytes() > limit {
-					cancel(check.Limit(fmt.Sprintf("the memory limit of %s MB was reached", count(limit/1e6))))
-					return
-				}
-			}
-		}
-	}()
-	return ctx, func() {
-		cancel(nil)
-		<-done
-		debug.SetMemoryLimit(before)
-	}
+	return native.Guard(ctx, limit, wanted, memoryReached(limit))
 }
 
-// heldBytes is the memory that the process has from the system.
-func heldBytes() int64 {
-	samples := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
-	metrics.Read(samples)
-	return int64(samples[0].Value.Uint64() - samples[1].Value.Uint64())
+// memoryReached is why a search has ended that outgrew the memory.
+func memoryReached(limit int64) string {
+	return fmt.Sprintf("the memory limit of %s MB was reached", count(limit/1e6))
 }
 
 // availableBytes is the share of the machine's, or the container's, memory

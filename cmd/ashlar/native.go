@@ -1,228 +1,325 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"crypto/sha256"
-	"encoding/gob"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
-	"io/fs"
-	"os"
-	"os/exec"
-	"path/filepath"
-	"runtime"
-	"strings"
+	"runtime/debug"
+	"sync/atomic"
+	"time"
 
-	"github.com/ashlar-dev/ashlar"
 	"github.com/ashlar-dev/ashlar/check"
 	"github.com/ashlar-dev/ashlar/cmd/internal/native"
 	"github.com/ashlar-dev/ashlar/tla/eval"
 )
 
-// A search with --native runs in a process of its own, with code that is made
-// for the model and compiled by the Go toolchain. The program is kept in the
-// user's cache directory under the hash of all that it is made of.
+// A search that takes long goes on in a process of its own, with code that is
+// made for the model and compiled by the Go toolchain meanwhile. It is left here
+// at the end of a segment, with a checkpoint in a directory, and gone on with
+// there; so what is found, and every figure, is the same, and the memory of the
+// search is given back before the program has its own. A program that meets a
+// state that it was not made for ends, and the search goes on here, from the
+// checkpoint.
+
+// When compiled code is used.
+const (
+	nativeAuto   = "auto"
+	nativeAlways = "always"
+	nativeNever  = "never"
+)
+
+const (
+	// nativeLookAfter is when an automatic search looks for a program that was
+	// compiled before, and nativeCompileAfter when it begins to compile one.
+	nativeLookAfter    = 400 * time.Millisecond
+	nativeCompileAfter = 6 * time.Second
+	// nativeCompileMax bounds how long that may take, and nativeSourceMax how long
+	// the program may be: the compiler takes some minutes for so much.
+	nativeCompileMax = 4 * time.Minute
+	nativeSourceMax  = 12 << 20
+	// nativeCompileBytes is the memory that must be available for the compiler.
+	nativeCompileBytes = 1 << 30
+)
 
 // nativeModel is a model that can be a program.
 type nativeModel interface {
-	Native(stop func() bool) (*eval.Native, string, error)
+	check.DurableModel
+	Native() (n *eval.Native, why string)
 	NativeRemarks(unmet []bool, ors, ands []uint64) []string
-	ShowStep(s, next check.State) []check.Binding
 }
 
-// runNative searches a model in a process of its own. Where that cannot be, the
-// result is nil, and why says the reason: then the search is made in this one.
-func runNative(ctx context.Context, m check.Model, o checkOptions) (r *check.Result, why string) {
+// nativeUse is what compiled code did in a search.
+type nativeUse struct {
+	// Used says whether the result is that of compiled code.
+	Used bool `json:"used"`
+	// Since is how many states were generated before it took over.
+	Since int64 `json:"since,omitempty"`
+	// Compiled is how many seconds the compiler took, 0 where the program was there.
+	Compiled float64 `json:"compileSeconds,omitempty"`
+	// Reason says why there was none, where it was asked for or given up.
+	Reason string `json:"reason,omitempty"`
+}
+
+// validNative says what is wrong with --native.
+func (o *checkOptions) validNative() error {
+	switch o.native {
+	case "":
+		o.native = nativeNever
+		return nil
+	case nativeAuto, nativeAlways, nativeNever:
+		return nil
+	}
+	return &exit{exitUsage, fmt.Errorf("--native=%s: want %s, %s or %s", o.native, nativeAuto, nativeAlways, nativeNever)}
+}
+
+// nativeSearch is a search that compiled code may go on with.
+type nativeSearch struct {
+	s     *searcher
+	model nativeModel
+	o     check.Options
+	after nativeTimes
+
+	made    *eval.Native
+	program string
+	took    time.Duration // by the compiler
+}
+
+// nativeTimes are when an automatic search looks and compiles; tests want it
+// earlier.
+type nativeTimes struct{ look, compile time.Duration }
+
+// wide runs the search breadth first.
+func (s *searcher) wide(ctx context.Context, m check.Model) (*check.Result, error) {
+	packModel(ctx, m, s.o)
+	o := s.options()
+	x, why := s.nativeSearch(m, o)
+	if x == nil {
+		return s.without(ctx, m, o, why)
+	}
+	ready := func() bool { return true }
+	if s.o.native == nativeAlways {
+		if why := x.prepare(ctx, nativeTimes{}, 0); why != "" {
+			return s.without(ctx, m, o, why)
+		}
+	} else {
+		var end func()
+		ready, end = x.offer(ctx)
+		defer end()
+	}
+	r, err := check.Run(ctx, m, x.options(false, ready))
+	var leave *check.LeaveError
+	switch {
+	case errors.Is(err, check.ErrLeft):
+		return x.goOn(ctx)
+	case errors.As(err, &leave) && s.disk.keep == nil:
+		// There was no room on the disk: nothing is lost but the time until now.
+		if err := s.disk.empty(); err != nil {
+			return nil, err
+		}
+		return s.without(ctx, m, o, err.Error())
+	}
+	return r, err
+}
+
+// options are those of a search that compiled code has no part in.
+func (s *searcher) options() check.Options {
+	return check.Options{Workers: s.o.workers, SafetyOnly: s.o.safetyOnly, IgnoreDeadlock: !s.o.deadlock, StatesMax: s.o.statesMax,
+		Continue: s.o.goOn, Monitor: &s.breadth, Disk: s.disk, MemoryBytes: s.o.memoryBytes / statesShare, Checkpoint: s.disk.keep}
+}
+
+// without makes the search in this process, and says why where compiled code was
+// asked for.
+func (s *searcher) without(ctx context.Context, m check.Model, o check.Options, why string) (*check.Result, error) {
+	s.native.Reason = why
+	r, err := check.Run(ctx, m, o)
+	if r != nil && s.o.native == nativeAlways {
+		r.Warnings = append(r.Warnings, "the search was made without compiled code: "+why)
+	}
+	return r, err
+}
+
+// nativeSearch is nil where compiled code is not wanted or cannot be.
+func (s *searcher) nativeSearch(m check.Model, o check.Options) (x *nativeSearch, why string) {
 	model, ok := m.(nativeModel)
 	switch {
+	case s.o.native != nativeAuto && s.o.native != nativeAlways:
+		return nil, ""
 	case !ok:
 		return nil, "the model is none of TLA+"
-	case o.goOn || o.checkpoint != "" || o.resume != "" || o.memory != "" || o.por || o.profile || o.reference:
-		return nil, "--continue, --memory, --checkpoint, --resume, --por, --profile and --reference search in this process"
+	case s.o.por || s.o.profile || s.o.reference:
+		return nil, "--por, --profile and --reference search in this process"
 	}
-	if l, ok := m.(check.LiveModel); ok && l.Live() != nil && !o.safetyOnly {
-		return nil, "there are properties of behaviours"
-	}
-	n, why, err := model.Native(func() bool { return ctx.Err() != nil })
-	if err != nil {
-		return nil, err.Error() // the search finds what is wrong once more
-	}
-	if n == nil {
-		return nil, why
-	}
-	program, err := nativeProgram(ctx, n.Source)
-	if err != nil {
+	if err := model.Durable(); err != nil {
 		return nil, err.Error()
 	}
-	answer, err := nativeSearch(ctx, program, o.memoryBytes, native.Job{Info: n.Info, Workers: o.workers, IgnoreDeadlock: !o.deadlock,
-		StatesMax: o.statesMax, Initial: n.Initial, Constraints: n.Constraints, ActionConstraints: n.ActionConstraints,
-		Invariants: n.Invariants, Antecedents: n.Antecedents})
+	x = &nativeSearch{s: s, model: model, o: o, after: nativeTimes{nativeLookAfter, nativeCompileAfter}}
+	if s.nativeTimes != nil {
+		x.after = *s.nativeTimes
+	}
+	return x, ""
+}
+
+// options are those of the search in this process, from its beginning or from
+// the checkpoint where it was left.
+func (x *nativeSearch) options(again bool, leave func() bool) check.Options {
+	o, c := x.o, check.Checkpoint{}
+	if o.Checkpoint != nil {
+		c = *o.Checkpoint
+	}
+	c.Leave, c.Resume = leave, c.Resume || again
+	o.Checkpoint = &c
+	return o
+}
+
+// offer prepares the program beside a search that goes on. The search is to be
+// left when ready says so; end gives up what has not come to its end.
+func (x *nativeSearch) offer(ctx context.Context) (ready func() bool, end func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	var there atomic.Bool
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		if x.prepare(ctx, x.after, 1) == "" {
+			there.Store(true)
+		}
+	}()
+	return there.Load, func() { cancel(); <-done }
+}
+
+// prepare makes the program, or finds it, not before it is time; why says what
+// is in the way.
+func (x *nativeSearch) prepare(ctx context.Context, after nativeTimes, processors int) (why string) {
+	start := time.Now()
+	if !sleep(ctx, after.look) {
+		return "the search is over"
+	}
+	n, why := x.model.Native()
+	if n == nil {
+		return why
+	}
+	b, err := newNativeBuild(n.Source)
+	if err != nil {
+		return err.Error()
+	}
+	x.made, x.program = n, b.program()
+	if b.cached() {
+		return ""
+	}
+	if after.compile > 0 {
+		if len(n.Source) > nativeSourceMax {
+			return fmt.Sprintf("the program would be %d MB long", len(n.Source)/1e6)
+		}
+		if !sleep(ctx, after.compile-time.Since(start)) {
+			return "the search is over"
+		}
+		if free := availableBytes(); free > 0 && free < nativeCompileBytes {
+			return "there is not enough memory for the compiler"
+		}
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, nativeCompileMax)
+		defer cancel()
+	}
+	start = time.Now()
+	if err := b.compile(ctx, processors); err != nil {
+		return err.Error()
+	}
+	x.took = time.Since(start)
+	return ""
+}
+
+// sleep waits, and says whether that came to its end.
+func sleep(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return ctx.Err() == nil
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// goOn has the program go on with the search that was left. Where that fails, it
+// is gone on with here.
+func (x *nativeSearch) goOn(ctx context.Context) (*check.Result, error) {
+	debug.FreeOSMemory() // what the search held is the program's now
+	use, was := &x.s.native, x.s.breadth.Figures()
+	use.Since, use.Compiled = was.Generated, seconds(x.took)
+	was.Queue = max(was.Queue, 1)
+	x.s.breadth.Report(was)
+	x.s.compiled.Store(true)
+	answer, err := runProgram(ctx, x.program, x.job(), func(f check.Figures) {
+		f.Before = was.Before
+		x.s.breadth.Report(f)
+	})
 	switch {
 	case err != nil:
-		return nil, err.Error()
+		use.Reason = err.Error()
 	case answer.Stopped || answer.Result == nil:
-		return nil, "the compiled code met a state that it was not made for"
+		use.Reason = "the compiled code met a state that it was not made for"
+	default:
+		use.Used = true
+		return x.complete(ctx, answer, was.Before)
 	}
-	r = answer.Result
+	x.s.compiled.Store(false)
+	r, err := check.Run(ctx, x.model, x.options(true, nil))
+	if r != nil {
+		r.Before = was.Before
+		if x.s.o.native == nativeAlways {
+			r.Warnings = append(r.Warnings, "the search was made without compiled code: "+use.Reason)
+		}
+	}
+	return r, err
+}
+
+// job is what the program is told. It has the memory that this process does not
+// hold.
+func (x *nativeSearch) job() native.Job {
+	n, o := x.made, x.o
+	j := native.Job{Info: n.Info, Workers: o.Workers, IgnoreDeadlock: o.IgnoreDeadlock, SafetyOnly: o.SafetyOnly, Continue: o.Continue,
+		StatesMax: o.StatesMax, Constraints: n.Constraints, ActionConstraints: n.ActionConstraints, Invariants: n.Invariants,
+		Antecedents: n.Antecedents, StepNexts: n.StepNexts, Dir: x.s.disk.place()}
+	if keep := x.s.disk.keep; keep != nil {
+		j.Identity, j.Durable, j.Every = keep.Identity, true, x.s.o.every
+	}
+	held := native.HeldBytes()
+	if wanted := x.s.o.memoryBytes; wanted > 0 {
+		j.StatesBytes = max(wanted-held, wanted/2) / statesShare
+	}
+	if limit := x.s.limit; limit > 0 {
+		j.LimitBytes, j.Limit = max(limit-held, limit/2), memoryReached(limit)
+	}
+	return j
+}
+
+// complete makes of an answer what a search in this process returns.
+func (x *nativeSearch) complete(ctx context.Context, answer *native.Answer, before int64) (*check.Result, error) {
+	r := answer.Result
+	r.Info, r.Before = x.model.Info(), before
+	figures := x.s.breadth.Figures()
+	figures.Stats, figures.DiskBytes = r.Stats, r.DiskBytes
+	x.s.breadth.Report(figures)
 	if answer.Remarked {
-		r.Warnings = append(r.Warnings, model.NativeRemarks(answer.Unmet, answer.Ors, answer.Ands)...)
-	}
-	showTrace(model, r.Trace)
-	for i := range r.Violations {
-		showTrace(model, r.Violations[i].Trace)
-	}
-	if l, ok := m.(check.LiveModel); ok && l.Live() != nil {
-		l.Live().Unasked(r)
+		r.Warnings = append(r.Warnings, x.model.NativeRemarks(answer.Unmet, answer.Ors, answer.Ands)...)
 	}
 	var limit check.Limit
 	if r.Verdict == check.Interrupted && errors.As(context.Cause(ctx), &limit) {
 		r.Verdict, r.Reason = check.Incomplete, string(limit)
 	}
-	return r, ""
-}
-
-// showTrace fills in the values of a trace's states.
-func showTrace(m nativeModel, steps []check.Step) {
-	for i := range steps {
-		steps[i].Values = m.ShowStep(steps[i].State, steps[min(i+1, len(steps)-1)].State)
-	}
-}
-
-// nativeSearch runs the program, which is to make do with so many bytes of memory.
-func nativeSearch(ctx context.Context, program string, memory int64, job native.Job) (*native.Answer, error) {
-	cmd := exec.Command(program)
-	if memory > 0 {
-		cmd.Env = append(os.Environ(), fmt.Sprintf("GOMEMLIMIT=%d", memory))
-	}
-	in, err := cmd.StdinPipe()
-	if err != nil {
+	if err := check.Behaviours(ctx, x.model, x.o, r); err != nil {
 		return nil, err
 	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		return nil, err
+	if x.s.disk.keep != nil && r.Verdict != check.Interrupted && r.Verdict != check.Incomplete {
+		return r, check.RemoveCheckpoint(x.s.disk)
 	}
-	var said bytes.Buffer
-	cmd.Stderr = &said
-	if err := cmd.Start(); err != nil {
-		return nil, err
-	}
-	over := make(chan struct{})
-	go func() { // the program ends when its standard input does
-		select {
-		case <-ctx.Done():
-		case <-over:
-		}
-		_ = in.Close()
-	}()
-	sent := make(chan error, 1)
-	go func() { sent <- gob.NewEncoder(in).Encode(job) }()
-	var answer native.Answer
-	err = gob.NewDecoder(out).Decode(&answer)
-	close(over)
-	if sendErr := <-sent; sendErr != nil && err == nil {
-		err = sendErr
-	}
-	if waitErr := cmd.Wait(); waitErr != nil && err == nil {
-		err = waitErr
-	}
-	if err != nil {
-		return nil, fmt.Errorf("the compiled search: %w %s", err, strings.TrimSpace(said.String()))
-	}
-	return &answer, nil
+	return r, nil
 }
 
-// nativeProgram is the name of the compiled program for the source of a package
-// main. It is compiled if it is not in the cache.
-func nativeProgram(ctx context.Context, source []byte) (string, error) {
-	tool, err := exec.LookPath("go")
-	if err != nil {
-		return "", errors.New("there is no Go toolchain to compile the model with")
+// nativeDocument is what compiled code did, or nil where nobody asked for it and
+// it did nothing.
+func (s *searcher) nativeDocument() *nativeUse {
+	if s.o.native == nativeAlways && !s.o.deepen || s.native.Used || s.native.Since > 0 {
+		return &s.native
 	}
-	files, err := nativeFiles(source)
-	if err != nil {
-		return "", err
-	}
-	sum := sha256.New()
-	fmt.Fprintln(sum, runtime.Version(), runtime.GOOS, runtime.GOARCH)
-	for _, f := range files {
-		fmt.Fprintf(sum, "%s %d\n", f.name, len(f.text))
-		sum.Write(f.text)
-	}
-	cache, err := os.UserCacheDir()
-	if err != nil {
-		return "", fmt.Errorf("there is no directory to keep the compiled model in: %w", err)
-	}
-	dir := filepath.Join(cache, "ashlar", "native")
-	program := filepath.Join(dir, hex.EncodeToString(sum.Sum(nil)))
-	if _, err := os.Stat(program); err == nil {
-		return program, nil
-	}
-	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return "", fmt.Errorf("keep the compiled model: %w", err)
-	}
-	work, err := os.MkdirTemp(dir, "build-")
-	if err != nil {
-		return "", fmt.Errorf("keep the compiled model: %w", err)
-	}
-	defer func() { _ = os.RemoveAll(work) }()
-	for _, f := range files {
-		name := filepath.Join(work, filepath.FromSlash(f.name))
-		if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
-			return "", err
-		}
-		if err := os.WriteFile(name, f.text, 0o666); err != nil {
-			return "", err
-		}
-	}
-	build := exec.CommandContext(ctx, tool, "build", "-o", "program", "./cmd/model")
-	build.Dir = work
-	build.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=", "CGO_ENABLED=0")
-	if said, err := build.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("compile the model: %w: %s", err, firstLines(said))
-	}
-	if err := os.Rename(filepath.Join(work, "program"), program); err != nil {
-		return "", fmt.Errorf("keep the compiled model: %w", err)
-	}
-	return program, nil
-}
-
-// firstLines is as much of a compiler's output as is worth showing.
-func firstLines(b []byte) string {
-	const most = 600
-	if len(b) > most {
-		b = b[:most]
-	}
-	return strings.TrimSpace(string(b))
-}
-
-// nativeFile is a file of the module that is compiled.
-type nativeFile struct {
-	name string
-	text []byte
-}
-
-// nativeFiles are the files of the module that is compiled, in a fixed order.
-func nativeFiles(source []byte) ([]nativeFile, error) {
-	files := []nativeFile{
-		{"go.mod", []byte("module github.com/ashlar-dev/ashlar\n\ngo 1.26.0\n")},
-		{"cmd/model/main.go", source},
-	}
-	err := fs.WalkDir(ashlar.NativeSources, ".", func(name string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || strings.HasSuffix(name, "_test.go") {
-			return err
-		}
-		f, err := ashlar.NativeSources.Open(name)
-		if err != nil {
-			return err
-		}
-		defer func() { _ = f.Close() }()
-		text, err := io.ReadAll(f)
-		files = append(files, nativeFile{name, text})
-		return err
-	})
-	return files, err
+	return nil
 }

@@ -2,74 +2,171 @@ package main
 
 import (
 	"context"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"reflect"
 	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/ashlar-dev/ashlar/check"
 )
 
-// TestNativeFindsTheSame compares a search by compiled code with one in this
-// process: figures, verdicts, traces, warnings.
+// nativeCase is a model that is searched by compiled code and without.
+type nativeCase struct {
+	name, module, cfg string
+	change            func(o *checkOptions)
+	// verdict is what is found, and used says whether it is compiled code that
+	// finds it.
+	verdict check.Verdict
+	used    bool
+}
+
+const nativeCounter = "---- MODULE M ----\nEXTENDS Integers, FiniteSets\nVARIABLES x, s, same\nvars == <<x, s, same>>\nInit == x \\in 0..2 /\\ s = {} /\\ same = 7\n" +
+	"Up == x < 300 /\\ x' = x + 1 /\\ s' = s \\cup {x % 7} /\\ UNCHANGED same\n" +
+	"Down == x > 0 /\\ x' = x - 1 /\\ \\E e \\in s : s' = s \\ {e} /\\ UNCHANGED same\n" +
+	"Next == Up \\/ Down\nSpec == Init /\\ [][Next]_vars /\\ WF_vars(Up)\n" +
+	"Kept == x \\in 0..400 /\\ Cardinality(s) < 8 /\\ (x > 10000 => s = {})\n" +
+	"Low == x < 150\nLower == x < 100\nClose == [][x' - x \\in {1, -1}]_x\nRises == [][x' > x \\/ x < 250]_x\nReaches == <>(x > 2)\nNever == <>(x < 0)\n====\n"
+
+var nativeEveryCase = []nativeCase{
+	{name: "properties", module: nativeCounter, verdict: check.LivenessViolated, used: true,
+		cfg: "SPECIFICATION Spec INVARIANT Kept PROPERTY Close Reaches Never"},
+	{name: "continue", module: nativeCounter, verdict: check.InvariantViolated, used: true, change: func(o *checkOptions) { o.goOn = true },
+		cfg: "SPECIFICATION Spec INVARIANT Kept Low Lower PROPERTY Rises CHECK_DEADLOCK FALSE"},
+	{name: "violated", module: nativeCounter, cfg: "INIT Init NEXT Next INVARIANT Kept Low", verdict: check.InvariantViolated, used: true},
+	{name: "safety only", module: nativeCounter, cfg: "SPECIFICATION Spec INVARIANT Kept PROPERTY Reaches", used: true,
+		change: func(o *checkOptions) { o.safetyOnly = true }},
+	{name: "constraint", module: nativeCounter, cfg: "INIT Init NEXT Next INVARIANT Kept CONSTRAINT Low", used: true},
+	{name: "little memory", module: nativeCounter, cfg: "INIT Init NEXT Next INVARIANT Kept", used: true,
+		change: func(o *checkOptions) { o.memory, o.memoryBytes = "1MiB", 1<<20 }},
+	{name: "deadlock", verdict: check.Deadlock, used: true, cfg: "INIT Init NEXT Next INVARIANT Inv",
+		module: "---- MODULE M ----\nEXTENDS Integers\nVARIABLE x\nInit == x \\in 0..1\nNext == x < 5000 /\\ x' = x + 1\nInv == x \\in 0..5000\n====\n"},
+	// Nobody says how large y becomes, so a state comes that is not packed.
+	{name: "beyond the layout", cfg: "INIT Init NEXT Next INVARIANT Inv CHECK_DEADLOCK FALSE",
+		module: "---- MODULE M ----\nEXTENDS Integers\nVARIABLES x, y\nInit == x = 0 /\\ y = {0}\n" +
+			"Next == x < 9000 /\\ x' = x + 1 /\\ y' = IF x = 8000 THEN {{1}} ELSE y\nInv == x \\in 0..9000\n====\n"},
+}
+
+// TestNativeFindsTheSame compares a search that compiled code takes over with one
+// in this process: figures, verdicts, traces, warnings. The first model is always
+// compiled, the others where ASHLAR_NATIVE is set.
 func TestNativeFindsTheSame(t *testing.T) {
+	cases := nativeEveryCase
 	if os.Getenv("ASHLAR_NATIVE") == "" {
-		t.Skip("it compiles programs, some 20 s of CPU each the first time; set ASHLAR_NATIVE to run it")
+		cases = cases[:1]
 	}
-	if _, err := exec.LookPath("go"); err != nil {
-		t.Skip("there is no Go toolchain to compile models with")
-	}
-	t.Setenv("XDG_CACHE_HOME", t.TempDir())
-	const counter = "---- MODULE M ----\nEXTENDS Integers, FiniteSets\nVARIABLES x, s\nInit == x = 0 /\\ s = {}\n" +
-		"Next == \\/ x < 3000 /\\ x' = x + 1 /\\ s' = s \\cup {x % 7}\n        \\/ x > 0 /\\ x' = x - 1 /\\ \\E e \\in s : s' = s \\ {e}\n"
-	cases := []struct{ name, module, cfg string }{
-		{"ok", counter + "Inv == Cardinality(s) < 8 /\\ (x > 100000 => s = {}) /\\ x \\in 0..4000\n====\n", "INIT Init NEXT Next INVARIANT Inv CHECK_DEADLOCK FALSE"},
-		{"violated", counter + "Inv == x \\in 0..4000 /\\ x < 1500\n====\n", "INIT Init NEXT Next INVARIANT Inv"},
-		{"deadlock", "---- MODULE M ----\nEXTENDS Integers\nVARIABLE x\nInit == x \\in 0..1\nNext == x < 5000 /\\ x' = x + 1\nInv == x \\in 0..5000\n====\n", "INIT Init NEXT Next INVARIANT Inv"},
-	}
+	nativePlace(t)
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			dir := t.TempDir()
-			spec := filepath.Join(dir, "M.tla")
-			for name, text := range map[string]string{spec: c.module, filepath.Join(dir, "M.cfg"): c.cfg} {
-				if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			spec := filepath.Join(t.TempDir(), "M.tla")
+			for name, text := range map[string]string{"M.tla": c.module, "M.cfg": c.cfg} {
+				if err := os.WriteFile(filepath.Join(filepath.Dir(spec), name), []byte(text), 0o600); err != nil {
 					t.Fatal(err)
 				}
 			}
-			o := checkOptions{workers: 2, deadlock: true}
-			search := func(native bool) *check.Result {
-				m, err := loadSpecification(spec, o, func(string) {}, &check.Monitor{})
-				if err != nil {
-					t.Fatal(err)
-				}
-				packModel(context.Background(), m.model, o)
-				if !native {
-					r, err := check.Run(context.Background(), m.model, check.Options{Workers: 2})
-					if err != nil {
-						t.Fatal(err)
-					}
-					return r
-				}
-				r, why := runNative(context.Background(), m.model, o)
-				if r == nil {
-					t.Fatalf("no compiled search: %s", why)
-				}
-				return r
+			want, _ := c.search(t, spec, nativeNever, nil)
+			if want.Verdict != c.verdict {
+				t.Fatalf("%v, want %v", want.Verdict, c.verdict)
 			}
-			got, want := search(true), search(false)
-			got.Bytes, want.Bytes = 0, 0
-			if !reflect.DeepEqual(normal(got), normal(want)) {
-				t.Errorf("compiled\n%+v\nin this process\n%+v", got, want)
+			for _, segments := range []int{1, 40} {
+				got, s := c.search(t, spec, nativeAlways, func(x *nativeSearch) (*check.Result, error) { return leaveAfter(x, segments) })
+				if last := len(got.Warnings) - 1; !c.used && last >= 0 {
+					got.Warnings = got.Warnings[:last] // it says that the code met what it was not made for
+				}
+				if diff := cmp.Diff(normal(want), normal(got)); diff != "" {
+					t.Errorf("after %d segments (-in this process +compiled):\n%s", segments, diff)
+				}
+				if s.native.Used != c.used || s.native.Since == 0 || (s.native.Reason == "") != c.used {
+					t.Errorf("after %d segments: %+v", segments, s.native)
+				}
 			}
+			// The program is in the cache by now.
+			got, s := c.search(t, spec, nativeAuto, nil)
+			if diff := cmp.Diff(normal(want), normal(got)); diff != "" {
+				t.Errorf("(-in this process +by itself):\n%s", diff)
+			}
+			t.Logf("by itself: %+v", s.native)
 		})
 	}
 }
 
-// normal makes empty slices nil, which is what they are after a journey.
+// nativePlace has programs be kept in a directory of the test, and compiled with
+// what the Go toolchain has compiled before.
+func nativePlace(t *testing.T) {
+	t.Helper()
+	if _, err := exec.LookPath("go"); err != nil {
+		t.Skip("there is no Go toolchain to compile models with")
+	}
+	cache, err := goPlace("GOCACHE")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("GOCACHE", cache)
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+}
+
+// leaveAfter leaves the search after some segments.
+func leaveAfter(x *nativeSearch, segments int) (*check.Result, error) {
+	if why := x.prepare(context.Background(), nativeTimes{}, 0); why != "" {
+		return nil, errors.New(why)
+	}
+	polls := 0
+	_, err := check.Run(context.Background(), x.model, x.options(false, func() bool { polls++; return polls >= segments }))
+	if !errors.Is(err, check.ErrLeft) {
+		return nil, errors.Join(errors.New("the search was not left"), err)
+	}
+	return x.goOn(context.Background())
+}
+
+// search searches the model, in some way or as the command does.
+func (c nativeCase) search(t *testing.T, spec, native string, way func(x *nativeSearch) (*check.Result, error)) (*check.Result, *searcher) {
+	t.Helper()
+	o := checkOptions{workers: 2, deadlock: true, native: native, temp: t.TempDir()}
+	if c.change != nil {
+		c.change(&o)
+	}
+	s := &searcher{o: o, nativeTimes: &nativeTimes{0, time.Hour}}
+	m, err := loadSpecification(spec, o, func(string) {}, &s.breadth)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.disk, err = o.openDisk(context.Background(), m.identity); err != nil {
+		t.Fatal(err)
+	}
+	var r *check.Result
+	if way == nil {
+		r, err = s.wide(context.Background(), m.model)
+	} else {
+		packModel(context.Background(), m.model, o)
+		x, why := s.nativeSearch(m.model, s.options())
+		if x == nil {
+			t.Fatal(why)
+		}
+		r, err = way(x)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.disk.close(); err != nil {
+		t.Fatal(err)
+	}
+	if left, err := os.ReadDir(o.temp); err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+	if figures := s.breadth.Figures(); s.native.Used && figures.Stats != r.Stats {
+		t.Errorf("the monitor tells %+v of a search that found %+v", figures.Stats, r.Stats)
+	}
+	return r, s
+}
+
+// normal is what of a result does not depend on memory, with empty slices nil,
+// which is what they are after a journey.
 func normal(r *check.Result) check.Result {
 	out := *r
-	out.Info = check.Info{}
+	out.Bytes, out.DiskBytes, out.StateBytes = 0, 0, 0
 	for _, list := range []*[]string{&out.Broken, &out.Warnings} {
 		if len(*list) == 0 {
 			*list = nil
@@ -77,6 +174,9 @@ func normal(r *check.Result) check.Result {
 	}
 	if len(out.Violations) == 0 {
 		out.Violations = nil
+	}
+	if len(out.Trace) == 0 {
+		out.Trace = nil
 	}
 	return out
 }

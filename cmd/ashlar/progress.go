@@ -5,6 +5,7 @@ import (
 	"io"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/ashlar-dev/ashlar/check"
@@ -36,14 +37,17 @@ func newProgress(t *term, tell func() (int64, string)) *progress {
 	return &progress{w: t.err, p: newPalette(t.errTTY), tell: tell, stop: make(chan struct{})}
 }
 
-// searchProgress is how far a search is.
-func searchProgress(m *check.Monitor) func() (int64, string) {
+// searchProgress is how far a search is, which compiled code may have taken over.
+func searchProgress(m *check.Monitor, compiled *atomic.Bool) func() (int64, string) {
 	return func() (int64, string) {
 		s := m.Stats()
 		line := fmt.Sprintf("%s generated  %s distinct  %s queued  depth %d  %%s/s",
 			count(s.Generated), count(s.Distinct), count(s.Queue), s.Depth)
 		if disk := m.DiskBytes(); disk > 0 {
 			line += fmt.Sprintf("  %s MB on disk", count(disk/1e6))
+		}
+		if compiled.Load() {
+			line += "  compiled"
 		}
 		return s.Generated, line
 	}

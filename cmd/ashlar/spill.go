@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -180,6 +181,24 @@ type temporary struct {
 	dir  string
 }
 
+// place is the directory of the files, "" where there is none yet.
+func (d *disk) place() string {
+	if t, ok := d.Disk.(*temporary); ok {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		return t.dir
+	}
+	return d.dir
+}
+
+// empty removes temporary files.
+func (d *disk) empty() error {
+	if t, ok := d.Disk.(*temporary); ok {
+		return t.Close()
+	}
+	return nil
+}
+
 func (t *temporary) open() (*osenv.Disk, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -200,6 +219,9 @@ func (t *temporary) open() (*osenv.Disk, error) {
 
 // Open is env.Disk's.
 func (t *temporary) Open(name string, create bool) (env.File, error) {
+	if !create && !t.there() {
+		return nil, fmt.Errorf("%s: %w", name, fs.ErrNotExist)
+	}
 	d, err := t.open()
 	if err != nil {
 		return nil, err
@@ -208,8 +230,20 @@ func (t *temporary) Open(name string, create bool) (env.File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", t.dir, err)
 	}
-	return f, nil
+	return temporaryFile{f}, nil
 }
+
+// there says whether the directory was made.
+func (t *temporary) there() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.disk != nil
+}
+
+// temporaryFile is a file that need not outlive a failure of the machine.
+type temporaryFile struct{ env.File }
+
+func (temporaryFile) Sync() error { return nil }
 
 // with does something where there is a directory.
 func (t *temporary) with(do func(*osenv.Disk) error) error {
@@ -237,14 +271,15 @@ func (t *temporary) MakeDir(name string) error {
 
 // List is env.Disk's.
 func (t *temporary) List(dir string) (names []string, err error) {
+	if !t.there() {
+		return nil, nil
+	}
 	err = t.with(func(d *osenv.Disk) error { names, err = d.List(dir); return err })
 	return names, err
 }
 
 // SyncDir is env.Disk's.
-func (t *temporary) SyncDir(dir string) error {
-	return t.with(func(d *osenv.Disk) error { return d.SyncDir(dir) })
-}
+func (t *temporary) SyncDir(string) error { return nil }
 
 // Close removes the directory.
 func (t *temporary) Close() error {
@@ -253,7 +288,9 @@ func (t *temporary) Close() error {
 	if t.disk == nil {
 		return nil
 	}
-	return errors.Join(t.disk.Close(), os.RemoveAll(t.dir))
+	err := errors.Join(t.disk.Close(), os.RemoveAll(t.dir))
+	t.disk, t.dir = nil, ""
+	return err
 }
 
 // sum is the digest of a text.

@@ -110,6 +110,12 @@ func (m *Model) Save(w io.Writer, workers []check.Worker) error {
 	if err := part(); err != nil {
 		return err
 	}
+	// A program that goes on with the search (cmd/internal/native) knows the
+	// last two parts.
+	buf = m.saveBits(workers)
+	if err := part(); err != nil {
+		return err
+	}
 	return out.Flush()
 }
 
@@ -159,7 +165,10 @@ func (m *Model) Restore(r io.Reader) error {
 	for i := range b {
 		m.met[i] = b[i] == 0
 	}
-	return nil
+	if b, err = part(); err != nil {
+		return err
+	}
+	return m.restoreBits(b)
 }
 
 // codecs are those whose numbers states and their keys are made of.

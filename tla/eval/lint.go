@@ -142,7 +142,7 @@ func (m *Model) constantVariables(workers []check.Worker) []string {
 	if m.direct != nil {
 		return nil
 	}
-	changed := packedChanges(workers)
+	changed := m.packedChanges(workers)
 	var names []string
 	for i, v := range m.program.spec.Variables {
 		// A translation has a pc and a stack whether they are needed or not.
@@ -155,23 +155,15 @@ func (m *Model) constantVariables(workers []check.Worker) []string {
 
 // packedChanges says of a variable whether its bits were not the same in all
 // packed states.
-func packedChanges(workers []check.Worker) func(i int) bool {
+func (m *Model) packedChanges(workers []check.Worker) func(i int) bool {
+	if m.packed == nil {
+		return func(int) bool { return false }
+	}
+	seen := m.joinBits(workers)
 	return func(i int) bool {
-		if len(workers) == 0 {
-			return false
-		}
-		first, ok := workers[0].(*packedWorker)
-		if !ok {
-			return false // and so is none
-		}
-		at := first.p.vars[i]
+		at := m.packed.vars[i]
 		for j, mask := range at.masks {
-			ors, ands := uint64(0), ^uint64(0)
-			for _, w := range workers {
-				ors |= w.(*packedWorker).ors[at.low+j]
-				ands &= w.(*packedWorker).ands[at.low+j]
-			}
-			if ors&^ands&mask != 0 {
+			if seen.ors[at.low+j]&^seen.ands[at.low+j]&mask != 0 {
 				return true
 			}
 		}

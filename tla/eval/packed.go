@@ -18,6 +18,9 @@ type packing struct {
 	// preds has the number of the predicate that a formula is, or -1.
 	preds []int
 	vars  []packedVar
+	// before are the bits of the states that were expanded before a search was
+	// resumed.
+	before seenBits
 }
 
 // packedVar is where a variable lies in a packed state: the words from low on,
@@ -100,6 +103,7 @@ func (m *Model) pack(o packOptions) (packed bool, why string) {
 		v.low, v.masks = p.layout.Masks(i)
 		p.vars = append(p.vars, v)
 	}
+	p.before = newBits(p.layout.Words())
 	m.packed = p
 	return true, ""
 }

@@ -1,7 +1,7 @@
 package eval
 
 import (
-	"errors"
+	"encoding/binary"
 
 	"github.com/ashlar-dev/ashlar/check"
 	"github.com/ashlar-dev/ashlar/tla/pack"
@@ -12,27 +12,19 @@ type Native struct {
 	// Source is its package main.
 	Source []byte
 	Info   check.Info
-	// Initial are all initial states in their order, duplicates included.
-	Initial [][]byte
 	// The numbers of the predicates in the program: of the constraints, the
-	// constraints of actions, the invariants, and their antecedents.
-	Constraints, ActionConstraints, Invariants, Antecedents []int
+	// constraints of actions, the invariants, their antecedents, and the parts of
+	// Info.Steps that speak of steps, -1 where there is none.
+	Constraints, ActionConstraints, Invariants, Antecedents, StepNexts []int
 }
 
-// nativeInitialMax is how many initial states a program is given.
-const nativeInitialMax = 4 << 20
-
-// Native is the model as a program that searches all of it by itself; nil where
-// there can be none, and why: the model must have been packed, and everything
-// that is asked of its states and steps must be. Properties of behaviours are
-// left out. It evaluates the assumptions and the initial predicate; the error
-// is that of stop, or of what it evaluates.
-func (m *Model) Native(stop func() bool) (n *Native, why string, err error) {
+// Native is the model as a program that goes on with a search of its states by
+// itself; nil where there can be none, and why: the model must have been packed,
+// and everything that is asked of its states and steps must be. Properties of
+// behaviours are left out.
+func (m *Model) Native() (n *Native, why string) {
 	if m.packed == nil {
-		return nil, "states are not packed", nil
-	}
-	if len(m.steps) > 0 {
-		return nil, "there are properties of steps", nil
+		return nil, "states are not packed"
 	}
 	n = &Native{Info: m.info}
 	ok := true
@@ -53,30 +45,18 @@ func (m *Model) Native(stop func() bool) (n *Native, why string, err error) {
 	for _, a := range m.antecedents {
 		n.Antecedents = append(n.Antecedents, number(a.f))
 	}
-	if !ok {
-		return nil, "not every predicate is packed: " + m.packed.lowered.Reasons(), nil
-	}
-	w := m.newPackedWorker()
-	w.EndWhen(stop)
-	if broken, err := w.Assumptions(); err != nil || len(broken) > 0 {
-		return nil, "an assumption is false", err
-	}
-	errMany := errors.New("too many initial states, or one that is not packed")
-	err = w.Init(func(_ int, s check.State) error {
-		if len(n.Initial) >= nativeInitialMax || s[0]&1 == 0 {
-			return errMany
+	for _, s := range m.steps {
+		next := -1
+		if s.next != nil {
+			next = number(s.next)
 		}
-		n.Initial = append(n.Initial, append([]byte(nil), s...))
-		return nil
-	})
-	if errors.Is(err, errMany) {
-		return nil, errMany.Error(), nil
+		n.StepNexts = append(n.StepNexts, next)
 	}
-	if err != nil {
-		return nil, "the initial states have no value", err
+	if !ok {
+		return nil, "not every predicate is packed: " + m.packed.lowered.Reasons()
 	}
 	n.Source = pack.Source(m.packed.lowered)
-	return n, "", nil
+	return n, ""
 }
 
 // NativeRemarks tell what is odd about the states that a program visited: which
@@ -89,4 +69,69 @@ func (m *Model) NativeRemarks(unmet []bool, ors, ands []uint64) []string {
 		}
 	}
 	return m.Remarks([]check.Worker{w})
+}
+
+// seenBits are the bits that some and all states have that were expanded.
+type seenBits struct{ ors, ands []uint64 }
+
+// newBits are those of no state.
+func newBits(words int) seenBits {
+	b := seenBits{make([]uint64, words), make([]uint64, words)}
+	for i := range b.ands {
+		b.ands[i] = ^uint64(0)
+	}
+	return b
+}
+
+// join adds those of other states.
+func (b seenBits) join(ors, ands []uint64) {
+	for i := range b.ors {
+		b.ors[i] |= ors[i]
+		b.ands[i] &= ands[i]
+	}
+}
+
+// joinBits joins what the workers saw, and what was seen before a search was
+// resumed.
+func (m *Model) joinBits(workers []check.Worker) seenBits {
+	out := newBits(m.packed.layout.Words())
+	out.join(m.packed.before.ors, m.packed.before.ands)
+	for _, w := range workers {
+		if w, ok := w.(*packedWorker); ok {
+			out.join(w.ors, w.ands)
+		}
+	}
+	return out
+}
+
+// saveBits is what a checkpoint keeps of them: nothing where states are not packed.
+func (m *Model) saveBits(workers []check.Worker) []byte {
+	if m.packed == nil {
+		return nil
+	}
+	seen := m.joinBits(workers)
+	var out []byte
+	for i := range seen.ors {
+		out = binary.LittleEndian.AppendUint64(out, seen.ors[i])
+		out = binary.LittleEndian.AppendUint64(out, seen.ands[i])
+	}
+	return out
+}
+
+// restoreBits reads what saveBits has written.
+func (m *Model) restoreBits(b []byte) error {
+	if m.packed == nil {
+		if len(b) > 0 {
+			return errKept
+		}
+		return nil
+	}
+	if len(b) != 16*m.packed.layout.Words() {
+		return errKept
+	}
+	for i := range m.packed.before.ors {
+		m.packed.before.ors[i] = binary.LittleEndian.Uint64(b[16*i:])
+		m.packed.before.ands[i] = binary.LittleEndian.Uint64(b[16*i+8:])
+	}
+	return nil
 }

@@ -1,0 +1,154 @@
+package native
+
+import (
+	"context"
+	"encoding/gob"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"sync"
+	"time"
+
+	"github.com/ashlar-dev/ashlar/check"
+)
+
+// Job is a search that is to be gone on with, and how.
+type Job struct {
+	Info           check.Info
+	Workers        int
+	IgnoreDeadlock bool
+	SafetyOnly     bool
+	Continue       bool
+	StatesMax      int64
+	// The numbers of predicates: of the constraints, the constraints of actions,
+	// the invariants, the left sides of implications in these, and the parts of
+	// Info.Steps that speak of steps, -1 where there is none.
+	Constraints, ActionConstraints, Invariants, Antecedents, StepNexts []int
+
+	// Dir has the checkpoint. The files of the search lie there too, and it keeps
+	// further checkpoints there where Every is not 0.
+	Dir      string
+	Identity []check.IdentityPart
+	Every    time.Duration
+	// Durable says whether files must outlive a failure of the machine.
+	Durable bool
+	// StatesBytes is check.Options.MemoryBytes. Beyond LimitBytes of memory, if it
+	// is not 0, the search ends for the reason of Limit.
+	StatesBytes, LimitBytes int64
+	Limit                   string
+}
+
+// Message is what the program says: one of both.
+type Message struct {
+	Figures *check.Figures
+	Answer  *Answer
+}
+
+// Answer is what was found. Where Stopped is set there is nothing else: the
+// code met what it was not made for. The states of traces have no values.
+type Answer struct {
+	Stopped bool
+	Result  *check.Result
+	// Remarked says that the following is known. Unmet says of every antecedent whether it was true in no state. Ors and Ands
+	// are the bits that some and all expanded states have.
+	Remarked  bool
+	Unmet     []bool
+	Ors, Ands []uint64
+}
+
+// tellEvery is how often the program tells how far it is.
+const tellEvery = 250 * time.Millisecond
+
+// Main is the program: words and bytes are the size of a state, and machine
+// makes a machine. It does not return where something is wrong with the world.
+func Main(words, bytes int, machine func() Machine) {
+	// Who asked decides what an interrupt means, and closes the standard input.
+	signal.Ignore(os.Interrupt)
+	if err := serve(os.Stdin, os.Stdout, &model{words: words, bytes: bytes, machine: machine}); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+// serve does the job that it reads.
+func serve(in io.Reader, out io.Writer, m *model) error {
+	if err := gob.NewDecoder(in).Decode(&m.job); err != nil {
+		return fmt.Errorf("read the job: %w", err)
+	}
+	ctx, cancel := context.WithCancelCause(context.Background())
+	defer cancel(nil)
+	go func() { // the one who asked is gone, or does not want to know any more
+		_, err := in.Read(make([]byte, 1))
+		cancel(err)
+	}()
+	ctx, release := Guard(ctx, m.job.LimitBytes, m.job.LimitBytes, m.job.Limit)
+	defer release()
+	disk, err := openFolder(m.job.Dir, m.job.Durable)
+	if err != nil {
+		return err
+	}
+	defer disk.close()
+	encoder := gob.NewEncoder(out)
+	monitor := new(check.Monitor)
+	silence := tell(encoder, monitor)
+	r, err := check.Run(ctx, m, m.job.options(disk, monitor))
+	if told := silence(); told != nil {
+		return told
+	}
+	answer := Answer{Result: r}
+	switch {
+	case errors.Is(err, errStopped):
+		answer = Answer{Stopped: true}
+	case err != nil:
+		return err
+	default:
+		answer.Remarked = len(m.workers) > 0
+		answer.Unmet, answer.Ors, answer.Ands = m.remarks(m.workers)
+	}
+	return encoder.Encode(Message{Answer: &answer})
+}
+
+func (j *Job) options(disk *folder, monitor *check.Monitor) check.Options {
+	o := check.Options{Workers: j.Workers, SafetyOnly: j.SafetyOnly, IgnoreDeadlock: j.IgnoreDeadlock, Continue: j.Continue,
+		StatesMax: j.StatesMax, Disk: disk, MemoryBytes: j.StatesBytes, Monitor: monitor,
+		Checkpoint: &check.Checkpoint{Resume: true, Stay: true, Identity: j.Identity}}
+	if j.Every > 0 {
+		last := time.Now()
+		o.Checkpoint.Due = func() bool {
+			if time.Since(last) < j.Every {
+				return false
+			}
+			last = time.Now()
+			return true
+		}
+	}
+	return o
+}
+
+// tell says now and then how far the search is, until the function that it
+// returns is called, which tells what went wrong with that.
+func tell(to *gob.Encoder, m *check.Monitor) (silence func() error) {
+	stop := make(chan struct{})
+	var told error
+	var done sync.WaitGroup
+	done.Go(func() {
+		tick := time.NewTicker(tellEvery)
+		defer tick.Stop()
+		for told == nil {
+			select {
+			case <-tick.C:
+				f := m.Figures()
+				told = to.Encode(Message{Figures: &f})
+			case <-stop:
+				return
+			}
+		}
+	})
+	return func() error {
+		close(stop)
+		done.Wait()
+		return told
+	}
+}
