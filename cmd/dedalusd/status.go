@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net"
 	"net/http"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -22,6 +23,43 @@ type page struct {
 	done   chan struct{}
 	// host is that of this life; nil before the first.
 	host atomic.Pointer[host.Host]
+}
+
+// httpConnsMax is how many connections may ask for the status at once: what is left of
+// the process's file descriptors is for instances and clients.
+const httpConnsMax = 64
+
+// few is a listener of which so many connections are open at once: others are closed.
+type few struct {
+	net.Listener
+	open chan struct{} // has a token for each connection
+}
+
+// Accept is net.Listener's.
+func (l *few) Accept() (net.Conn, error) {
+	for {
+		c, err := l.Listener.Accept()
+		if err != nil {
+			return nil, err
+		}
+		select {
+		case l.open <- struct{}{}:
+			return &fewConn{Conn: c, done: sync.OnceFunc(func() { <-l.open })}, nil
+		default:
+			c.Close()
+		}
+	}
+}
+
+type fewConn struct {
+	net.Conn
+	done func()
+}
+
+// Close is net.Conn's.
+func (c *fewConn) Close() error {
+	defer c.done()
+	return c.Conn.Close()
 }
 
 // listenHTTP shows an instance's status: /status.json and /metrics; /healthz for those
@@ -56,7 +94,7 @@ func listenHTTP(addr string) (*page, error) {
 	p.server = &http.Server{Handler: mux, ReadTimeout: 10 * time.Second, WriteTimeout: 10 * time.Second, MaxHeaderBytes: 16 << 10}
 	go func() {
 		defer close(p.done)
-		_ = p.server.Serve(l) // it ends by close
+		_ = p.server.Serve(&few{Listener: l, open: make(chan struct{}, httpConnsMax)}) // it ends by close
 	}()
 	return p, nil
 }

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"container/list"
 	"errors"
 	"fmt"
 	"slices"
@@ -18,8 +19,14 @@ type inconn struct {
 	place int         // in Host.conns; the Host's
 	since env.Instant // it was accepted
 	heard atomic.Int64
-	known atomic.Bool // who it is, for certain
 	over  atomic.Bool
+	// begun is when the first byte came of a frame that is not whole yet; 0: there is
+	// none.
+	begun atomic.Int64
+	// nobody is its place in Host.unknown, nil when it is known who it is, for
+	// certain; the Host's.
+	nobody  *list.Element
+	partial int // bytes of Host.partials
 
 	scan    wire.Scanner
 	hello   wire.Hello
@@ -33,14 +40,43 @@ func (h *Host) accept(conn env.Conn) env.Handler {
 	now := h.opt.Env.Clock.Now()
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.closed || h.drained || len(h.conns) >= h.opt.ConnsMax {
+	if h.closed || h.drained || !h.makeRoom() {
 		h.counts.TurnedAway++
 		return nil
 	}
 	c := &inconn{h: h, conn: conn, place: len(h.conns), since: now}
 	c.heard.Store(int64(now))
 	h.conns = append(h.conns, c)
+	c.nobody = h.unknown.PushBack(c)
 	return c
+}
+
+// makeRoom says whether there is room for another connection. Where there are too many,
+// the oldest of those that have not said who they are goes: who means well says so at
+// once, and must not be kept out by others who do not. The Host's lock is held.
+func (h *Host) makeRoom() bool {
+	if len(h.conns) < h.opt.ConnsMax {
+		return true
+	}
+	first := h.unknown.Front()
+	if first == nil || len(h.conns) >= h.opt.ConnsMax+h.opt.ConnsMax/4 { // those that are ending
+		return false
+	}
+	c := first.Value.(*inconn)
+	c.isKnown()
+	c.over.Store(true)
+	c.conn.Close()
+	h.counts.TurnedAway++
+	return true
+}
+
+// isKnown takes a connection off those of which it is not known who they are. The
+// Host's lock is held.
+func (c *inconn) isKnown() {
+	if c.nobody != nil {
+		c.h.unknown.Remove(c.nobody)
+		c.nobody = nil
+	}
 }
 
 // Opened is env.Handler's; nothing is dialled here.
@@ -48,15 +84,18 @@ func (c *inconn) Opened(env.Conn) {}
 
 // Data is env.Handler's.
 func (c *inconn) Data(_ env.Conn, b []byte) {
-	c.heard.Store(int64(c.h.opt.Env.Clock.Now()))
+	now := c.h.opt.Env.Clock.Now()
+	c.heard.Store(int64(now))
 	c.scan.Feed(b)
-	came := false
+	came, whole := false, false
 	for !c.over.Load() {
 		f, ok, err := c.scan.Next()
 		if err == nil && !ok {
-			break
-		}
-		if err == nil {
+			if err = c.unfinished(now, whole); err == nil {
+				break
+			}
+		} else if err == nil {
+			whole = true
 			err = c.frame(f)
 		}
 		var r *wire.Refusal
@@ -68,9 +107,38 @@ func (c *inconn) Data(_ env.Conn, b []byte) {
 		}
 		came = came || f.Type == wire.TypeBatch
 	}
+	if c.over.Load() {
+		c.scan = wire.Scanner{} // nothing is read any more
+	}
 	if came {
 		c.h.waker.Wake()
 	}
+}
+
+// partialFree is how many bytes of a frame that is not whole any connection may have
+// sent: those of an ordinary batch.
+const partialFree = 64 << 10
+
+// unfinished notes that all that came was looked at: since when a frame is under way,
+// and how much there is of it. An error says that there is no room for it.
+func (c *inconn) unfinished(now env.Instant, whole bool) error {
+	n := c.scan.Partial()
+	switch {
+	case n == 0:
+		c.begun.Store(0)
+	case whole || c.begun.Load() == 0:
+		c.begun.Store(max(int64(now), 1))
+	}
+	if n <= partialFree || c.client == nil {
+		n = 0
+	}
+	all := c.h.partials.Add(int64(n - c.partial))
+	more := n > c.partial
+	c.partial = n
+	if more && all > int64(c.h.opt.PartialsMax) {
+		return &wire.Refusal{Code: wire.RefusalFull, Text: "too many long frames are under way"}
+	}
+	return nil
 }
 
 // refused ends a connection that has done something wrong.
@@ -204,7 +272,7 @@ func (c *inconn) begin(src *source) {
 	}
 	c.src = src
 	c.scan.Open = true
-	c.known.Store(true)
+	c.isKnown()
 	if src.done > 0 {
 		c.h.owe(src)
 	}
@@ -219,6 +287,7 @@ func (c *inconn) batch(payload []byte) error {
 	h, src := c.h, c.src
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	frame := wire.BatchBytes(len(payload))
 	window, box := h.opt.Window, &h.inbox[0]
 	if src.client {
 		window, box = h.opt.ClientWindow, &h.inbox[1]
@@ -231,13 +300,18 @@ func (c *inconn) batch(payload []byte) error {
 		return nil
 	case src.last > 0 && seq != src.last+1:
 		return fmt.Errorf("batch %d after %d", seq, src.last)
-	case src.waiting > 0 && src.waiting+len(messages) > window:
-		return fmt.Errorf("%d bytes wait, and the window is %d", src.waiting+len(messages), window)
+	case src.waiting > 0 && src.waiting+frame > window:
+		return fmt.Errorf("%d bytes wait, and the window is %d", src.waiting+frame, window)
+	case src.client && h.inputs > 0 && h.inputs+frame > h.opt.InputsMax:
+		return &wire.Refusal{Code: wire.RefusalFull, Text: "too many inputs wait"}
 	}
 	src.last = seq
-	src.waiting += len(messages)
+	src.waiting += frame
+	if src.client {
+		h.inputs += frame
+	}
 	h.counts.BytesReceived += uint64(len(payload))
-	box.add(arrival{src: src, life: src.life, seq: seq}, messages)
+	box.add(arrival{src: src, life: src.life, seq: seq, frame: frame}, messages)
 	return nil
 }
 
@@ -255,8 +329,11 @@ func (c *inconn) Closed(env.Conn, error) {
 		c.client.leave(c)
 	}
 	h := c.h
+	h.partials.Add(int64(-c.partial))
+	c.partial = 0
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	c.isKnown()
 	if c.src != nil && c.src.in == c {
 		c.src.in = nil
 	}

@@ -21,7 +21,9 @@ func (h *Host) beatLater() {
 		for _, c := range h.conns {
 			// Who dials asks whether it is heard, so that it is heard.
 			silent := now.Sub(env.Instant(c.heard.Load()))
-			if !c.known.Load() && now.Sub(c.since) > h.opt.HelloWithin || silent > 2*h.opt.DeadAfter {
+			begun := c.begun.Load()
+			if c.nobody != nil && now.Sub(c.since) > h.opt.HelloWithin || silent > 2*h.opt.DeadAfter ||
+				begun != 0 && now.Sub(env.Instant(begun)) > h.opt.FrameWithin {
 				c.over.Store(true)
 				c.conn.Close()
 			}

@@ -31,9 +31,13 @@ func (c *inconn) meetClient() error {
 	var counts Counts
 	defer h.count(&counts)
 	k.mu.Lock()
+	if k.stranger {
+		k.stranger = false
+		h.strangers--
+	}
 	h.clientsMu.Unlock()
 	defer k.mu.Unlock()
-	k.stranger, k.out.Max = false, h.opt.ClientQueueMax
+	k.out.Max = h.opt.ClientQueueMax
 	seen := hello.Last
 	if hello.Seen != h.life {
 		seen = 0
@@ -57,7 +61,7 @@ func (c *inconn) meetClient() error {
 		return err
 	}
 	c.client = k
-	k.in, k.conn, k.full, k.window = c, c.conn, false, int(hello.Window)
+	k.in, k.conn, k.full, k.window = c, c.conn, false, int(min(hello.Window, 1<<30))
 	k.flush(&counts)
 	return nil
 }
@@ -73,12 +77,17 @@ const strangerQueueMax = 64 << 10
 
 // expectClient makes room for a client that an output goes to and that has not come:
 // it may be on its way here, with an answer that was faster. Nil: there is no room, or
-// it would be an instance. It is called by the step, with the clients' lock.
+// it would be an instance. Half of all clients may be such: whoever sends inputs can
+// make names up. It is called by the step, with the clients' lock.
 func (h *Host) expectClient(name string) *client {
-	if name == "" || len(name) > wire.NodeMax || h.opt.instanceName(name) || len(h.clients) >= h.opt.ClientsMax && !h.forgetClient() {
+	if name == "" || len(name) > wire.NodeMax || h.opt.instanceName(name) {
+		return nil
+	}
+	if h.strangers >= max(h.opt.ClientsMax/2, 1) || len(h.clients) >= h.opt.ClientsMax && !h.forgetClient() {
 		return nil
 	}
 	k := h.newClient(name)
+	h.strangers++
 	k.stranger, k.out.Max = true, min(strangerQueueMax, h.opt.ClientQueueMax)
 	k.left = h.opt.Env.Clock.Now()
 	return k
@@ -102,8 +111,20 @@ func (h *Host) forgetClient() bool {
 	if first == nil {
 		return false
 	}
-	delete(h.clients, first.name)
+	h.remove(first)
 	return true
+}
+
+// remove forgets a client. The clients' lock is held.
+func (h *Host) remove(k *client) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	delete(h.clients, k.name)
+	h.outputs.Add(int64(-k.counted))
+	k.counted = 0
+	if k.stranger {
+		h.strangers--
+	}
 }
 
 // forgetClients forgets those that have left long ago.
@@ -115,7 +136,7 @@ func (h *Host) forgetClients(now env.Instant) {
 		gone := k.in == nil && now.Sub(k.left) > h.opt.ClientKeep
 		k.mu.Unlock()
 		if gone {
-			delete(h.clients, k.name)
+			h.remove(k)
 		}
 	}
 }
@@ -128,6 +149,7 @@ func (k *client) ack(c *inconn, seq uint64) error {
 		return nil
 	}
 	resend, err := k.acked(seq, &counts)
+	k.h.weigh(&k.link)
 	k.mu.Unlock()
 	k.h.mu.Lock()
 	defer k.h.mu.Unlock()

@@ -50,6 +50,16 @@
 // With a key, instances prove to each other that they have it; clients have none.
 // Connections may be TLS, which is the env.Network's.
 //
+// # Strangers
+//
+// Whoever can connect can say anything. What one of them has the Host keep, and what all
+// of them together, has a name in Options: connections, clients, inputs that no tick has
+// taken, frames that have come in part, outputs that nobody reads. When there are too
+// many connections, the oldest goes that has not said who it is; a frame must end within
+// a time; a batch is left at the first message that is none. Clients have no proof of
+// their names: as many as ClientsMax may keep others out, and who can connect must be
+// trusted so far, or shown TLS certificates.
+//
 // Promised: nothing from outside ends a Host or takes more memory than its limits
 // name; who breaks a rule is told which, and loses the connection. Given the same
 // calls of its env, it does the same.

@@ -2,6 +2,7 @@ package host
 
 import (
 	"cmp"
+	"container/list"
 	"errors"
 	"fmt"
 	"slices"
@@ -34,6 +35,11 @@ type Host struct {
 
 	clientsMu sync.RWMutex
 	clients   map[string]*client
+	strangers int // of clients: those that have never come
+
+	// outputs is how many bytes wait for clients, partials how many of frames that
+	// are not whole came from them.
+	outputs, partials atomic.Int64
 
 	// heavy is how many peers have so much to take that inputs wait.
 	heavy atomic.Int32
@@ -45,6 +51,8 @@ type Host struct {
 	inbox   [2]inbox // from instances, from clients
 	sources map[string]*source
 	conns   []*inconn
+	unknown *list.List // of conns, as they came: those of which it is not known who they are
+	inputs  int        // bytes from clients that no tick has taken
 	random  env.Random
 	// Timers that have run out, and the ones that are to.
 	fired  []bool
@@ -54,7 +62,8 @@ type Host struct {
 	resend          map[string]bool
 	everybody       bool
 	armed, due      bool
-	acking          []*source // with batches that are done and not acknowledged
+	resendRest      env.Instant // nothing is looked through again before it
+	acking          []*source   // with batches that are done and not acknowledged
 	ackArmed        bool
 	closed, drained bool
 	draining        func()
@@ -76,7 +85,7 @@ func Open(o Options) (*Host, error) {
 	typ := &o.Program.Components[o.Component]
 	h := &Host{opt: o, typ: typ, peers: map[string]*peer{}, clients: map[string]*client{}, sources: map[string]*source{},
 		resend: map[string]bool{}, fired: make([]bool, len(typ.Timers)), timers: make([]env.Timer, len(typ.Timers)),
-		random: o.Env.Random.Split("host"), incarnation: o.Incarnation}
+		random: o.Env.Random.Split("host"), incarnation: o.Incarnation, unknown: list.New()}
 	h.life = h.random.Uint64() | 1
 	if h.comp, err = typ.New(o.Who, o.Static); err != nil {
 		return nil, fmt.Errorf("make %s: %w", o.Who.Node, err)
@@ -226,7 +235,7 @@ type source struct {
 	node              string
 	life              uint64
 	last, done, acked uint64
-	waiting           int // bytes in the inbox
+	waiting           int // bytes in the inbox, as frames
 	unacked           int // bytes that are done with
 	queued            bool
 	in                *inconn // what it is connected by, or nil
@@ -245,6 +254,7 @@ type arrival struct {
 	src       *source
 	life, seq uint64
 	from, to  int
+	frame     int // how many bytes it was as a frame
 }
 
 func (b *inbox) add(a arrival, messages []byte) {
@@ -279,9 +289,16 @@ func (s *source) begin(life uint64, in *inconn) (before *inconn) {
 
 // wantResend has all that holds sent again to a node. The Host's lock is held.
 func (h *Host) wantResend(node string) {
-	h.resend[node] = true
+	if h.resend[node] = true; len(h.resend) > h.opt.ClientsMax+len(h.order) {
+		clear(h.resend) // clients that come and go under ever new names
+		h.everybody = true
+	}
 	h.armResend()
 }
+
+// resendShare is which part of its time a Host looks through all that holds, at most:
+// clients can ask for it, by beginning new lives.
+const resendShare = 10
 
 // armResend gathers what there is to be sent again: looking for it costs the whole
 // state.
@@ -290,7 +307,8 @@ func (h *Host) armResend() {
 		return
 	}
 	h.armed = true
-	h.opt.Env.Clock.After(h.opt.AckAfter, env.WakeFunc(func() {
+	after := max(h.opt.AckAfter, h.resendRest.Sub(h.opt.Env.Clock.Now()))
+	h.opt.Env.Clock.After(after, env.WakeFunc(func() {
 		h.mu.Lock()
 		h.armed, h.due = false, true
 		h.mu.Unlock()

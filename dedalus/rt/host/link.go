@@ -20,9 +20,11 @@ type link struct {
 	window int
 	full   bool // the connection takes nothing until Drained
 	gap    bool // a message was dropped
-	heavy  bool // is counted in Host.heavy
-	held   bool // the step has the lock
-	peer   *peer
+	// counted is what Host.outputs has of it, where it is a client's.
+	counted int
+	heavy   bool // is counted in Host.heavy
+	held    bool // the step has the lock
+	peer    *peer
 	// stranger: a client that has never come, and may be none.
 	stranger bool
 }
@@ -84,8 +86,11 @@ func (h *Host) route(sent []rt.Sent, only func(node string) bool) {
 			l.held = true
 			s.touched = append(s.touched, l)
 		}
-		if l.out.Add(m.Relation, m.Row) {
+		if h.mayHave(l) && l.out.Add(m.Relation, m.Row) {
 			s.counts.Sent++
+			if l.peer == nil {
+				h.weigh(l)
+			}
 			continue
 		}
 		if l.stranger {
@@ -155,9 +160,22 @@ func (h *Host) way(m *rt.Sent) *link {
 	return nil
 }
 
-// weigh notes whether inputs have to wait for a link. Its lock is held.
+// mayHave says whether there is room for more on a link, but for its own limit. Its
+// lock is held.
+func (h *Host) mayHave(l *link) bool {
+	return l.peer != nil || l.out.Bytes() <= strangerQueueMax || h.outputs.Load() <= int64(h.opt.OutputsMax)
+}
+
+// weigh notes whether inputs have to wait for a link, and how much waits for clients.
+// Its lock is held.
 func (h *Host) weigh(l *link) {
-	heavy := l.peer != nil && l.conn != nil && l.out.Bytes() > h.opt.QueueMax/2
+	if l.peer == nil {
+		n := l.out.Bytes()
+		h.outputs.Add(int64(n - l.counted))
+		l.counted = n
+		return
+	}
+	heavy := l.conn != nil && l.out.Bytes() > h.opt.QueueMax/2
 	if heavy == l.heavy {
 		return
 	}

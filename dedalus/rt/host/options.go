@@ -19,11 +19,15 @@ const (
 	ClientWindowDefault   = 256 << 10
 	ClientsMaxDefault     = 1024
 	ConnsMaxDefault       = 4096
+	InputsMaxDefault      = 256 << 20
+	OutputsMaxDefault     = 256 << 20
+	PartialsMaxDefault    = 256 << 20
 	TickMessagesDefault   = 16 << 10
 	TickBytesDefault      = 1 << 20
 	ResendEveryDefault    = 10 * time.Second
 	AckAfterDefault       = 20 * time.Millisecond
 	HelloWithinDefault    = 10 * time.Second
+	FrameWithinDefault    = 30 * time.Second
 	PingAfterDefault      = time.Second
 	DeadAfterDefault      = 4 * time.Second
 	ClientKeepDefault     = 30 * time.Second
@@ -73,8 +77,13 @@ type Options struct {
 	// sent that no tick has taken.
 	Window, ClientWindow int
 	// ClientsMax bounds the clients that are known, ConnsMax the connections that
-	// others have made.
+	// others have made: beyond, the one that has said least for longest is ended.
 	ClientsMax, ConnsMax int
+	// InputsMax bounds what all clients together have sent that no tick has taken,
+	// OutputsMax what waits for all of them: beyond, each may have strangerQueueMax
+	// waiting. PartialsMax bounds what has come of frames of clients that are not
+	// whole yet, where they are longer than partialFree. All are in bytes.
+	InputsMax, OutputsMax, PartialsMax int
 	// TickMessages and TickBytes bound what arrives in a tick.
 	TickMessages, TickBytes int
 	// ResendEvery is how often all that holds is sent again; below 0, never.
@@ -83,6 +92,8 @@ type Options struct {
 	AckAfter time.Duration
 	// HelloWithin is how long a connection may take to say who it is.
 	HelloWithin time.Duration
+	// FrameWithin is how long a frame may take from its first byte to its last.
+	FrameWithin time.Duration
 	// A connection on which nothing was heard for PingAfter is asked whether it lives;
 	// after DeadAfter it is given up.
 	PingAfter, DeadAfter time.Duration
@@ -132,6 +143,7 @@ func (o Options) complete() (Options, error) {
 		{&o.QueueMax, QueueMaxDefault}, {&o.ClientQueueMax, ClientQueueMaxDefault}, {&o.Window, WindowDefault},
 		{&o.ClientWindow, ClientWindowDefault}, {&o.ClientsMax, ClientsMaxDefault}, {&o.ConnsMax, ConnsMaxDefault},
 		{&o.TickMessages, TickMessagesDefault}, {&o.TickBytes, TickBytesDefault},
+		{&o.InputsMax, InputsMaxDefault}, {&o.OutputsMax, OutputsMaxDefault}, {&o.PartialsMax, PartialsMaxDefault},
 	} {
 		if *d.to == 0 {
 			*d.to = d.from
@@ -141,7 +153,7 @@ func (o Options) complete() (Options, error) {
 		}
 	}
 	for _, d := range []struct{ to, from *time.Duration }{
-		{&o.ResendEvery, new(ResendEveryDefault)}, {&o.AckAfter, new(AckAfterDefault)}, {&o.HelloWithin, new(HelloWithinDefault)},
+		{&o.ResendEvery, new(ResendEveryDefault)}, {&o.AckAfter, new(AckAfterDefault)}, {&o.HelloWithin, new(HelloWithinDefault)}, {&o.FrameWithin, new(FrameWithinDefault)},
 		{&o.PingAfter, new(PingAfterDefault)}, {&o.DeadAfter, new(DeadAfterDefault)}, {&o.ClientKeep, new(ClientKeepDefault)},
 		{&o.DrainWithin, new(DrainWithinDefault)}, {&o.BackoffMin, new(BackoffMinDefault)}, {&o.BackoffMax, new(BackoffMaxDefault)},
 	} {

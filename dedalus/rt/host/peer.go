@@ -74,6 +74,8 @@ type outconn struct {
 	hello wire.Hello
 	heard env.Instant
 	over  bool
+	// welcomed is when it was.
+	welcomed env.Instant
 }
 
 // end gives the connection up. Closed follows.
@@ -179,9 +181,9 @@ func (c *outconn) welcome(payload []byte, counts *Counts) (resend bool, err erro
 		return false, err
 	}
 	c.scan.Open = true
-	p.backoff.Reset()
+	c.welcomed = c.heard
 	p.trouble = ""
-	p.conn, p.full, p.window = c.conn, false, int(w.Window)
+	p.conn, p.full, p.window = c.conn, false, int(min(w.Window, 1<<30))
 	resend = p.life != 0 && p.life != w.Life
 	if resend {
 		p.h.mark("dedalus/host peer started anew")
@@ -213,6 +215,9 @@ func (c *outconn) Closed(_ env.Conn, err error) {
 		p.trouble = err.Error()
 	}
 	c.over = true
+	if p.conn != nil && p.h.opt.Env.Clock.Now().Sub(c.welcomed) >= p.h.opt.BackoffMax {
+		p.backoff.Reset() // one who welcomes and hangs up is not dialled all the time
+	}
 	p.conn, p.line, p.full = nil, nil, false
 	p.h.weigh(&p.link)
 	if p.stopped {

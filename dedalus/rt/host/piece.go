@@ -30,6 +30,8 @@ func (h *Host) meetPiece(node string, incarnation uint64) (older bool, err error
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	switch ours := h.incarnation; {
+	case incarnation > IncarnationMax:
+		return false, fmt.Errorf("%s is of incarnation %d, limit is %d", node, incarnation, uint64(IncarnationMax))
 	case !slices.Contains(h.opt.Pieces, node) || incarnation == 0 || incarnation == ours:
 		return false, nil
 	case ours == 0 && h.lost:
@@ -67,6 +69,10 @@ func (h *Host) losePiece(node string) {
 	}
 }
 
+// IncarnationMax is the greatest number of an incarnation: nobody gets there by
+// starting anew.
+const IncarnationMax = 1 << 62
+
 // The file of the incarnation, and what it is written to first:
 //
 //	incarnation  u64, little endian
@@ -94,6 +100,9 @@ func Incarnation(world env.Env, dir string, of uint64) (uint64, error) {
 	n := last + 1
 	if of != 0 && of >= last {
 		n = of
+	}
+	if n > IncarnationMax {
+		return fail(fmt.Errorf("incarnation %d would be the next one, limit is %d", n, uint64(IncarnationMax)))
 	}
 	b := binary.LittleEndian.AppendUint64(nil, n)
 	b = binary.LittleEndian.AppendUint32(b, crc32.Checksum(b, crc32.MakeTable(crc32.Castagnoli)))
@@ -127,6 +136,13 @@ func readIncarnation(disk env.Disk, name string) (uint64, error) {
 		return 0, err
 	}
 	defer f.Close()
+	size, err := f.Size()
+	if err != nil {
+		return 0, err
+	}
+	if size != incarnationLen {
+		return 0, fmt.Errorf("%s is damaged: %d bytes, want %d", name, size, incarnationLen)
+	}
 	var b [incarnationLen]byte
 	if _, err := f.ReadAt(b[:], 0); err != nil {
 		return 0, err

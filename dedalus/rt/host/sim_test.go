@@ -134,6 +134,12 @@ func simFaults() sim.Faults {
 									And(sim.NodeFaults()).And(sim.CrashFaults()).With(sim.Crash, .15)
 }
 
+// tearing are faults of which each run has all: power is lost while something is
+// written, of which any sectors are there afterwards, in any order.
+func tearing() sim.Faults {
+	return sim.CrashFaults().With(sim.CrashInDisk, .02).With(sim.PowerLoss, .8).With(sim.LoseWrite, .9).With(sim.Delay, .02).With(sim.Reset, .003)
+}
+
 func play(change func(*host.Options)) suite.Scenario {
 	return func(w *sim.World) error {
 		x := newWorld(w, change)
@@ -166,6 +172,14 @@ func play(change func(*host.Options)) suite.Scenario {
 // TestSimulated runs the program among all that networks, crashes and losses of power
 // can do. More seeds: ASHLAR_SIM=seeds=1000.
 func TestSimulated(t *testing.T) {
-	suite.Suite{Getenv: os.Getenv, Package: "./dedalus/rt/host", Short: testing.Short(), Seeds: 40, Faults: simFaults(),
+	suite.Suite{Getenv: os.Getenv, Package: "./dedalus/rt/host", Short: testing.Short(), Seeds: 40,
+		Faults:  simFaults().Without(sim.ReorderWrite, sim.TearWrite),
+		Require: []string{"looked at a disk", "dedalus/host peer started anew", "dedalus/host checkpoint"}}.Run(t, play(nil))
+}
+
+// TestTornDisks: what voters have said to be durable is, whatever is torn by losses of
+// power, in each run many times.
+func TestTornDisks(t *testing.T) {
+	suite.Suite{Getenv: os.Getenv, Package: "./dedalus/rt/host", Short: testing.Short(), Seeds: 100, Whole: true, Faults: tearing(),
 		Require: []string{"looked at a disk", "dedalus/host peer started anew", "dedalus/host checkpoint"}}.Run(t, play(nil))
 }

@@ -103,6 +103,8 @@ type Status struct {
 	Generation uint64
 	// Inbox is how many bytes no tick has taken yet.
 	Inbox int
+	// Inputs is how many bytes of clients no tick is over with, as frames.
+	Inputs int
 	// InputsWait: some peer has too much to take.
 	InputsWait bool
 	Draining   bool
@@ -143,6 +145,7 @@ func (h *Host) Status() Status {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	s.Inbox = len(h.inbox[0].buf) + len(h.inbox[1].buf)
+	s.Inputs = h.inputs
 	s.Draining, s.Failed, s.Trouble, s.Conns = h.drained, h.failed, h.trouble, len(h.conns)
 	s.Counts = h.counts
 	return s

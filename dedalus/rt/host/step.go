@@ -53,12 +53,23 @@ func (h *Host) turn() (more bool) {
 		}
 	}
 	if resend != nil {
-		s.counts.Resends++
-		s.out.Reset()
-		h.comp.Resend(&s.out)
-		h.route(s.out.Sent, resend)
+		h.sendAgain(resend)
 	}
 	return h.settle() || h.comp.Pending() || h.disk != nil && h.disk.Waiting()
+}
+
+// sendAgain sends some nodes all that holds.
+func (h *Host) sendAgain(to func(node string) bool) {
+	s := &h.step
+	begun := h.opt.Env.Clock.Now()
+	s.counts.Resends++
+	s.out.Reset()
+	h.comp.Resend(&s.out)
+	h.route(s.out.Sent, to)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	now := h.opt.Env.Clock.Now()
+	h.resendRest = now.Add((resendShare - 1) * now.Sub(begun))
 }
 
 // take takes over what has come, and answers whom all that holds is to be sent to
@@ -149,6 +160,9 @@ func (h *Host) deliverBatch(a arrival, m wire.Messages) (n int) {
 		if err := h.deliverOne(a.src, relation, row); err != nil {
 			h.step.counts.Rejected++
 			h.reject(a.src, err)
+			if a.src != nil {
+				return n // what else it says is not worth a look
+			}
 		}
 	}
 }
@@ -178,7 +192,7 @@ func (h *Host) reject(src *source, err error) {
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.trouble = fmt.Sprintf("from %s: %v", src.node, err)
+	h.trouble = fmt.Sprintf("from %q: %v", src.node, err)
 	if src.in != nil {
 		src.in.refuse(wire.RefusalMessage, err.Error())
 	}
@@ -193,8 +207,11 @@ func (h *Host) finish() {
 		if a.src == nil {
 			continue
 		}
-		n := a.to - a.from
+		n := a.frame
 		a.src.waiting -= n
+		if a.src.client {
+			h.inputs -= n
+		}
 		if a.src.life != a.life {
 			continue // it has started anew since
 		}

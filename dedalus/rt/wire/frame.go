@@ -20,6 +20,8 @@ const (
 	TextMax = 512
 	// RelationMax is one more than the greatest number of a relation.
 	RelationMax = 1 << 16
+	// MessagesMax is how many messages a batch has at most: no tick can stop within one.
+	MessagesMax = 1 << 16
 )
 
 // A frame is
@@ -32,8 +34,10 @@ const (
 	lengthLen = 4
 	headLen   = 5
 	tailLen   = 4
-	// keepMax is how much memory a Scanner or an Outbox keeps for reuse.
-	keepMax = 256 << 10
+	// keepMax is how much memory an Outbox keeps of each batch for reuse, scanKeepMax
+	// what a Scanner keeps.
+	keepMax     = 256 << 10
+	scanKeepMax = 128 << 10
 )
 
 // Type is what a frame says.
@@ -120,6 +124,15 @@ type Scanner struct {
 // answered that there is no more frame; only then may it be fed again.
 func (s *Scanner) Feed(b []byte) { s.in = b }
 
+// Partial is how many bytes it has of a frame that is not whole yet, after Next has
+// answered that there is none.
+func (s *Scanner) Partial() int {
+	if s.out {
+		return 0
+	}
+	return len(s.rest)
+}
+
 // Next answers the next frame, if it is whole. Its Payload is valid until the next
 // call of the Scanner. After an error, which is a *FrameError, the stream cannot be
 // followed any further, and the answer stays the same.
@@ -129,7 +142,7 @@ func (s *Scanner) Next() (f Frame, ok bool, err error) {
 	}
 	if s.out {
 		s.out = false
-		if s.rest = s.rest[:0]; cap(s.rest) > keepMax {
+		if s.rest = s.rest[:0]; cap(s.rest) > scanKeepMax {
 			s.rest = nil
 		}
 	}

@@ -6,7 +6,8 @@ import "encoding/binary"
 const seqLen = 8
 
 // Batch looks at a whole batch frame and answers its number and its messages, to be
-// taken one after the other by Next, which cannot fail then. The number is never 0.
+// taken one after the other by Next, which cannot fail then. The number is never 0, and
+// there are at most MessagesMax.
 func Batch(p []byte) (seq uint64, messages Messages, err error) {
 	if len(p) < seqLen {
 		return 0, nil, bad(TypeBatch, "%d bytes", len(p))
@@ -14,7 +15,11 @@ func Batch(p []byte) (seq uint64, messages Messages, err error) {
 	if seq = binary.LittleEndian.Uint64(p); seq == 0 {
 		return 0, nil, bad(TypeBatch, "without a number")
 	}
+	count := 0
 	for rest := p[seqLen:]; len(rest) > 0; {
+		if count++; count > MessagesMax {
+			return 0, nil, bad(TypeBatch, "more than %d messages", MessagesMax)
+		}
 		var ok bool
 		if _, _, rest, ok = cut(rest); !ok {
 			return 0, nil, bad(TypeBatch, "a message that is none, %d bytes before the end", len(rest))
@@ -22,6 +27,10 @@ func Batch(p []byte) (seq uint64, messages Messages, err error) {
 	}
 	return seq, Messages(p[seqLen:]), nil
 }
+
+// BatchBytes is how long a batch is as a frame, of the length of its payload: what
+// counts against a window.
+func BatchBytes(payload int) int { return headLen + payload + tailLen }
 
 // Messages are the messages of a batch, as they stand in its frame.
 type Messages []byte

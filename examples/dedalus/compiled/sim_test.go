@@ -376,10 +376,26 @@ func playPaxos(e compiled.Entry, d *deploy.Description) suite.Scenario {
 }
 
 // losing are faults with many losses of power while something is written, and is not
-// there afterwards. What the log of an instance writes is never in part on a disk of a
-// simulation, and in no other order: tests of package wal have that.
+// there afterwards. Few runs have enough of these at once for something to be torn.
 func losing() sim.Faults {
 	return faults().With(sim.CrashInDisk, .01).Without(sim.ReorderWrite, sim.TearWrite)
+}
+
+// tearing are faults of which each run has all: power is lost while something is
+// written, of which any sectors are there afterwards, in any order.
+func tearing() sim.Faults {
+	return sim.CrashFaults().With(sim.CrashInDisk, .02).With(sim.PowerLoss, .8).With(sim.LoseWrite, .9).With(sim.Delay, .02).With(sim.Reset, .003)
+}
+
+// TestTornDisks: programs that decide a log, and whose disks are torn in each run.
+func TestTornDisks(t *testing.T) {
+	for _, name := range []string{"paxos", "paxosscaled", "multipaxos", "multipaxosscaled"} {
+		t.Run(name, func(t *testing.T) {
+			e, d := entry(t, name)
+			suite.Suite{Getenv: os.Getenv, Package: "./examples/dedalus/compiled", Short: testing.Short(), Seeds: 10, Whole: true,
+				Faults: tearing(), Require: []string{"dedalus/host checkpoint"}}.Run(t, playPaxos(e, d))
+		})
+	}
 }
 
 // TestPaxosSimulated: programs that decide a log, under whatever happens to networks,
