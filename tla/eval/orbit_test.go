@@ -3,6 +3,7 @@ package eval
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -118,4 +119,93 @@ func TestRandomOrbits(t *testing.T) {
 			r.Fatalf("sorting: %s\npermuting: %s\n%s", got, want, module)
 		}
 	})
+}
+
+// symmetricVars are variables of random models with two symmetric sets, S and T:
+// what they are in the beginning, and how a step with elements s, r, t may
+// change them.
+var symmetricVars = []struct {
+	init  string
+	steps []string
+}{
+	{"[e \\in S |-> 0]", []string{"[V EXCEPT ![s] = 1 - @]", "[V EXCEPT ![s] = V[r]]", "[V EXCEPT ![s] = V[r], ![r] = V[s]]"}},
+	{"{}", []string{"V \\cup {s}", "V \\ {s}", "S \\ V", "V \\cup {s, r}"}},
+	{"<<>>", []string{"IF Len(V) < 3 THEN Append(V, s) ELSE Tail(V)", "<<s, t>>", "IF V = <<>> THEN <<t, t>> ELSE SubSeq(V, 1, Len(V) - 1)"}},
+	{"[e \\in S |-> none]", []string{"[V EXCEPT ![s] = r]", "[V EXCEPT ![s] = none]", "[V EXCEPT ![s] = s]"}},
+	{"{}", []string{"IF Cardinality(V) < 3 THEN V \\cup {[from |-> s, to |-> t, n |-> 1]} ELSE {}", "V \\cup {[from |-> s, n |-> 0]}", "{m \\in V : m.from # s}", "IF V = {} THEN {[from |-> r, to |-> r]} ELSE V"}},
+	{"[e \\in T |-> {}]", []string{"[V EXCEPT ![t] = @ \\cup {s}]", "[V EXCEPT ![t] = @ \\ {s}]", "[V EXCEPT ![t] = {}]"}},
+	{"{}", []string{"IF Cardinality(V) < 3 THEN V \\cup {{s, r}} ELSE {}", "V \\cup {{t}}", "V \\cup {{}}", "V \\ {{s}}"}},
+	{"[e \\in S |-> [f \\in T |-> 0]]", []string{"[V EXCEPT ![s][t] = 1 - @]", "[V EXCEPT ![s] = V[r]]"}},
+	{"none", []string{"s", "t", "none", "<<s, {r}>>", "[a |-> s, b |-> {}]", "[a |-> {}, b |-> s]", "(s :> 1)", "(s :> {t})", "(t :> 1 @@ none :> 2)", "{<<s, <<>>>>, <<r, 0>>}", "{{{s}}}"}},
+	{"[x |-> none, y |-> <<>>]", []string{"[V EXCEPT !.x = s]", "[V EXCEPT !.x = t]", "[V EXCEPT !.y = <<s>>]", "[V EXCEPT !.y = <<V.x>>]", "[V EXCEPT !.x = none]"}},
+	{"<<[e \\in S |-> FALSE], {}>>", []string{"[V EXCEPT ![1][s] = ~@]", "[V EXCEPT ![2] = @ \\cup {s}]", "[V EXCEPT ![2] = {}]"}},
+}
+
+// symmetricModel draws a model; its steps treat all elements alike but for
+// their order.
+func symmetricModel(r *rand.Rand) (module, cfg string) {
+	var names, inits, steps []string
+	n := 1 + r.IntN(3)
+	for i := range n {
+		names = append(names, fmt.Sprintf("v%d", i))
+	}
+	for i, v := range names {
+		kind := symmetricVars[r.IntN(len(symmetricVars))]
+		inits = append(inits, v+" = "+kind.init)
+		rest := ""
+		if n > 1 {
+			others := append(append([]string(nil), names[:i]...), names[i+1:]...)
+			rest = " /\\ UNCHANGED <<" + strings.Join(others, ", ") + ">>"
+		}
+		for range 1 + r.IntN(3) {
+			guard := []string{"TRUE", "s # r", "s = r", "(" + names[0] + " = " + strings.TrimPrefix(inits[0], "v0 = ") + ")"}[r.IntN(4)]
+			step := strings.ReplaceAll(kind.steps[r.IntN(len(kind.steps))], "V", v)
+			steps = append(steps, "\\E s, r \\in S, t \\in T : "+guard+" /\\ "+v+"' = "+step+rest)
+		}
+	}
+	sym := []string{"Permutations(S)", "Permutations(T)", "Permutations(S) \\cup Permutations(T)", "Permutations(S) \\cup Permutations(T)",
+		"Permutations(S \\ {a}) \\cup Permutations(T)", "{f \\in Permutations(S) : f[a] = b /\\ f[b] = c}", "{f @@ g : f \\in Permutations(S), g \\in Permutations(T)}"}[r.IntN(7)]
+	module = "---- MODULE M ----\nEXTENDS Integers, Sequences, FiniteSets, TLC\nCONSTANTS S, T, a, b, c, d, none\nVARIABLES " + strings.Join(names, ", ") + "\nInit == " + strings.Join(inits, " /\\ ") +
+		"\nNext ==\n  (" + strings.Join(steps, ") \\/\n  (") + ")" + "\nSym == " + sym + "\n====\n"
+	sets := []string{"S = {a, b, c} T = {x, y}", "S = {a, b, c, d} T = {x, y}", "S = {a, b, c} T = {x, y, z}"}[r.IntN(3)]
+	return module, "INIT Init NEXT Next CHECK_DEADLOCK FALSE SYMMETRY Sym\nCONSTANTS a = a b = b c = c d = d none = none " + sets + "\n"
+}
+
+// TestOrbitsOfRandomModels: a search that sorts finds, level by level, as many
+// orbits as one that permutes, with one worker and with two. ASHLAR_SEED runs
+// more models, from another seed.
+func TestOrbitsOfRandomModels(t *testing.T) {
+	rounds, seed := randomRounds(t)
+	sortedModels, complete := 0, 0
+	for round := range rounds {
+		module, cfg := symmetricModel(rand.New(rand.NewPCG(seed, uint64(9000+round))))
+		spec, config := loadText(t, module, cfg)
+		search := func(permute bool, workers int) *check.Result {
+			m := newModel(t, spec, config, Options{permute: permute})
+			if m.orbits != nil {
+				sortedModels++
+			}
+			r, err := check.Run(context.Background(), m, check.Options{Workers: workers, StatesMax: 1500})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return r
+		}
+		text := func(r *check.Result) string {
+			return fmt.Sprintf("%v: %d generated, %d distinct, levels %v, %v", r.Verdict, r.Generated, r.Distinct, r.Levels, r.Err)
+		}
+		want := search(true, 1)
+		for workers := 1; workers <= 2; workers++ {
+			if got := search(false, workers); text(got) != text(want) && (workers == 1 || want.Verdict != check.Incomplete) {
+				t.Fatalf("seed %d, round %d, %d workers:\nsorting:   %s\npermuting: %s\n%s%s", seed, round, workers, text(got), text(want), module, cfg)
+			}
+		}
+		if want.Verdict == check.OK {
+			complete++
+		}
+	}
+	t.Logf("%d searches sorted, %d of %d models were explored to their end", sortedModels, complete, rounds)
+	if sortedModels < rounds || complete < rounds/4 {
+		t.Errorf("%d searches sorted, %d of %d models were explored to their end", sortedModels, complete, rounds)
+	}
 }
