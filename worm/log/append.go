@@ -285,7 +285,7 @@ func (p *appender) ask(q *asking) {
 		p.pump()
 		return
 	}
-	l.opt.Messenger.Invoke(l.seat.member, wor.ServiceSequencer, a.encode(), l.opt.Silence, func(b []byte, err error) {
+	l.seat.invoke(l.seat.member, a, func(b []byte, err error) {
 		if l.closed {
 			return
 		}

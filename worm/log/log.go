@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/ashlar-dev/ashlar/env"
+	"github.com/ashlar-dev/ashlar/worm/row"
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
@@ -34,11 +35,11 @@ type Options struct {
 	// refused with ErrBusy. Default: 4096, and 64 MiB of entries.
 	AppendsMax int
 	BytesMax   int64
-	// Timeout bounds one operation of the space, which is then asked again.
-	// Default: 2 s.
+	// Timeout bounds one operation of the space, which is then asked again. It is
+	// longer where operations take longer. Default: 2 s.
 	Timeout time.Duration
 	// Silence is how long a sequencer may take to answer before another is
-	// elected. Default: 1 s.
+	// elected. It is longer where answers take longer. Default: 1 s.
 	Silence time.Duration
 }
 
@@ -115,10 +116,10 @@ func Open(o Options) (*Log, error) {
 	}
 	random := o.Random.Split("log")
 	l := &Log{
-		base: base{space: o.Space, clock: o.Clock, random: random, serial: o.Serial, timeout: o.Timeout},
+		base: base{space: row.NewPatient(o.Space, o.Clock, o.Timeout), clock: o.Clock, random: random, serial: o.Serial, timeout: o.Timeout},
 		opt:  o, nonce: random.Uint64() | 1,
 	}
-	l.seat = seat{l: l, top: -1, wait: backoff()}
+	l.seat = seat{l: l, top: -1, wait: backoff(), silence: row.NewPatience(o.Clock, o.Silence)}
 	l.appender = appender{l: l, byID: map[EntryID]*appending{}, wait: backoff()}
 	return l, nil
 }
@@ -150,6 +151,7 @@ type seat struct {
 	looking   bool
 	waiters   []func()
 	wait      env.Backoff
+	silence   *row.Patience
 }
 
 const (
@@ -165,6 +167,15 @@ const (
 // limit is how many strikes have another sequencer elected now. So many are given
 // to who says that it is not the sequencer.
 func (s *seat) limit() int { return strikesOut << min(s.elections, patienceMax) }
+
+// invoke asks a server something about sequencers.
+func (s *seat) invoke(to wor.Member, a ask, done func(b []byte, err error)) {
+	within, ended := s.silence.Begin()
+	s.l.opt.Messenger.Invoke(to, wor.ServiceSequencer, a.encode(), within, func(b []byte, err error) {
+		ended(errors.Is(err, wor.ErrUnknown) || errors.Is(err, wor.ErrDeadline))
+		done(b, err)
+	})
+}
 
 // need calls f when there is a sequencer to ask, as far as is known.
 func (s *seat) need(f func()) {
@@ -246,7 +257,7 @@ func (s *seat) elect() {
 		i = (i + 1) % len(servers)
 	}
 	a := ask{verb: verbElect, log: s.l.opt.ID, index: s.top, client: s.l.nonce}
-	s.l.opt.Messenger.Invoke(servers[i], wor.ServiceSequencer, a.encode(), s.l.opt.Silence, func([]byte, error) {
+	s.invoke(servers[i], a, func([]byte, error) {
 		if s.l.closed {
 			return
 		}

@@ -196,7 +196,7 @@ type tailing struct {
 func (t *tailing) start() {
 	l := t.l
 	a := ask{verb: verbTail, log: l.opt.ID, index: t.top, client: l.nonce}
-	l.opt.Messenger.Invoke(l.seat.member, wor.ServiceSequencer, a.encode(), l.opt.Silence, func(b []byte, err error) {
+	l.seat.invoke(l.seat.member, a, func(b []byte, err error) {
 		s, ok := decodeSaid(l.opt.ID, b)
 		t.answered = err == nil && ok && s.status == statusOK
 		t.said = s

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/ashlar-dev/ashlar/env"
+	"github.com/ashlar-dev/ashlar/worm/row"
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
@@ -25,8 +26,8 @@ type SequencerOptions struct {
 	Size uint32
 	// LogsMax is how many logs it may be the sequencer of. Default: 1024.
 	LogsMax int
-	// Timeout bounds one operation of the space, which is then asked again.
-	// Default: 2 s.
+	// Timeout bounds one operation of the space, which is then asked again. It is
+	// longer where operations take longer. Default: 2 s.
 	Timeout time.Duration
 }
 
@@ -75,7 +76,7 @@ func NewSequencer(o SequencerOptions) (*Sequencer, error) {
 	}
 	random := o.Random.Split("sequencer")
 	return &Sequencer{
-		base: base{space: o.Space, clock: o.Clock, random: random, serial: o.Serial, timeout: o.Timeout},
+		base: base{space: row.NewPatient(o.Space, o.Clock, o.Timeout), clock: o.Clock, random: random, serial: o.Serial, timeout: o.Timeout},
 		opt:  o, life: random.Uint64(), reigns: map[ID]*reign{},
 	}, nil
 }

@@ -2,7 +2,8 @@
 // machine, one after the other, each allocated when the one before is full.
 //
 // In: what a wor.Space answers. Out: where the row ends, and what an answer says of
-// a register. Both applications that have rows stand on it.
+// a register; and how long to wait for it. Both applications that have rows stand on
+// it.
 package row
 
 import (

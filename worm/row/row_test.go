@@ -3,7 +3,9 @@ package row_test
 import (
 	"errors"
 	"testing"
+	"time"
 
+	"github.com/ashlar-dev/ashlar/env"
 	"github.com/ashlar-dev/ashlar/worm/row"
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
@@ -72,5 +74,57 @@ func TestHeldAndDecided(t *testing.T) {
 		if row.Decided(err) != want {
 			t.Errorf("Decided(%v)", err)
 		}
+	}
+}
+
+// hand is a clock that is set by hand.
+type hand struct {
+	env.Clock
+	now env.Instant
+}
+
+func (h *hand) Now() env.Instant { return h.now }
+
+// TestPatience has a patience meet answers that come after a time of their own: it
+// must come to wait for them, and, where they come early again, to wait no longer
+// than it did first.
+func TestPatience(t *testing.T) {
+	h := &hand{}
+	p := row.NewPatience(h, time.Second)
+	for _, step := range []struct {
+		takes time.Duration
+		times int
+		want  time.Duration // what is waited for in the end
+	}{
+		{100 * time.Millisecond, 20, time.Second},
+		{900 * time.Millisecond, 20, time.Second},
+		{1100 * time.Millisecond, 1, time.Second}, // one too late may be lost
+		{100 * time.Millisecond, 1, time.Second},
+		{1100 * time.Millisecond, 2, 2 * time.Second},
+		{10 * time.Second, 20, 16 * time.Second},
+		{3 * time.Second, 20, 16 * time.Second}, // no oscillation
+		{time.Hour, 100, 64 * time.Second},
+		{100 * time.Millisecond, 6, time.Second},
+	} {
+		for range step.times {
+			within, ended := p.Begin()
+			h.now = h.now.Add(min(within, step.takes))
+			ended(step.takes > within)
+		}
+		if got, _ := p.Begin(); got != step.want {
+			t.Errorf("after %d times %v: %v, want %v", step.times, step.takes, got, step.want)
+		}
+	}
+	// Many that are waited for at one time are one experience.
+	var late []func(bool)
+	for range 50 {
+		_, ended := p.Begin()
+		late = append(late, ended)
+	}
+	for _, ended := range late {
+		ended(true)
+	}
+	if got, _ := p.Begin(); got != 2*time.Second {
+		t.Errorf("after fifty that were late at one time: %v, want 2s", got)
 	}
 }

@@ -92,7 +92,7 @@ func Open(o Options) (*Replica, error) {
 	}
 	random := o.Random.Split("smr")
 	r := &Replica{
-		base: base{space: o.Space, clock: o.Clock, random: random, serial: o.Serial, timeout: o.Timeout},
+		base: base{space: row.NewPatient(o.Space, o.Clock, o.Timeout), clock: o.Clock, random: random, serial: o.Serial, timeout: o.Timeout},
 		opt:  o, nonce: random.Uint64() | 1, shared: newShared(),
 		pending: map[key]*proposal{}, flights: map[Slot]*flight{}, wait: backoff(),
 	}
