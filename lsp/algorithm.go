@@ -36,7 +36,33 @@ func (x *tlaIndex) algorithms(a *syntax.Algorithm) {
 	r.initial(r.global, a.Variables)
 	r.headers()
 	x.info.Units(r.global, a.Define, new(source.List))
+	r.defined()
 	r.bodies()
+}
+
+// defined makes what the define block defines names of the algorithm: its
+// translation has them, and a configuration may.
+func (r *algorithmIndex) defined() {
+	for _, u := range r.a.Define {
+		var n syntax.Name
+		switch u := u.(type) {
+		case *syntax.OperatorDef:
+			n = u.Name
+		case *syntax.FunctionDef:
+			n = u.Name
+		case *syntax.Instance:
+			n = u.Name
+		}
+		s := r.global.Lookup(n.Text)
+		if n.IsZero() || s == nil || s.Span != n.Span() {
+			continue
+		}
+		e := r.entity(s)
+		e.algorithmic = true
+		if r.algorithm[n.Text] == nil {
+			r.algorithm[n.Text] = e
+		}
+	}
 }
 
 // define adds a thing of the algorithm at its name.
