@@ -92,7 +92,7 @@ var ErrNoCheckpoint = errors.New("there is no checkpoint")
 
 const (
 	manifestName   = "checkpoint"
-	manifestSchema = "ashlar-checkpoint/1"
+	manifestSchema = "ashlar-checkpoint/2"
 	// manifestBytesMax bounds what is read of a manifest.
 	manifestBytesMax = 1 << 30
 	modelBytesMax    = 1 << 34
@@ -160,6 +160,7 @@ type manifest struct {
 type keptRun struct {
 	Name string `json:"name"`
 	Len  int64  `json:"len"`
+	Sum  uint32 `json:"sum"`
 }
 
 type keptFile struct {
@@ -216,7 +217,7 @@ func (k *keeper) write() error {
 		if err := r.Sync(); err != nil {
 			return err
 		}
-		m.Runs = append(m.Runs, keptRun{r.Name(), r.Len()})
+		m.Runs = append(m.Runs, keptRun{r.Name(), r.Len(), r.Sum()})
 		names = append(names, r.Name())
 	}
 	first := min(s.at.block, s.current.Blocks())

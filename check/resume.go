@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io/fs"
+	"strconv"
 	"strings"
 
 	"github.com/ashlar-dev/ashlar/check/spill"
@@ -123,8 +124,97 @@ func (m *manifest) valid(s *search) error {
 		return fmt.Errorf("%d and %d states wait, and there are %d and %d: %w", m.Left, m.Ahead, items(m.Current), items(m.Next), spill.ErrCorrupt)
 	case m.Left > 0 && (m.Offset < 0 || m.Offset > m.Current.Blocks[0].Bytes):
 		return fmt.Errorf("a level goes on at %d: %w", m.Offset, spill.ErrCorrupt)
-	case len(m.Samples) != len(m.Lineage.Blocks):
+	}
+	return errors.Join(m.validFiles(), m.validFigures(), m.validSamples(), m.validFound(s))
+}
+
+// validFiles holds names against what they would be: a file that a search goes
+// on with must not get the name of one that it writes.
+func (m *manifest) validFiles() error {
+	bad := func(name string) error {
+		return fmt.Errorf("%q is no file of it: %w", name, spill.ErrCorrupt)
+	}
+	number := func(name, kind string, most int) bool {
+		text, ok := strings.CutPrefix(name, kind+"-")
+		n, err := strconv.Atoi(text)
+		return ok && err == nil && n > 0 && n <= most && strconv.Itoa(n) == text
+	}
+	seen := map[string]bool{}
+	for _, r := range m.Runs {
+		if !number(r.Name, "run", m.RunSeq) || seen[r.Name] {
+			return bad(r.Name)
+		}
+		seen[r.Name] = true
+	}
+	for _, t := range []struct{ name, want string }{{m.Lineage.Name, lineageName}, {m.Current.Name, levelName(m.Level)}, {m.Next.Name, levelName(m.Level + 1)}} {
+		if t.name != t.want {
+			return bad(t.name)
+		}
+	}
+	if !number(m.Model.Name, "model", m.Seq) {
+		return bad(m.Model.Name)
+	}
+	return nil
+}
+
+// validFigures holds figures against each other.
+func (m *manifest) validFigures() error {
+	var generated, distinct, levels int64
+	sign := int64(0) // negative where a figure is
+	for _, c := range m.Coverage {
+		generated, distinct = generated+c.Generated, distinct+c.Distinct
+		sign |= c.Generated | c.Distinct
+	}
+	for _, n := range m.Levels {
+		levels += n
+		sign |= n
+	}
+	depth := m.Level
+	if m.Ahead > 0 {
+		depth++
+	}
+	if sign < 0 || generated != m.Stats.Generated || distinct != m.Stats.Distinct || levels != distinct || generated < distinct ||
+		m.Left+m.Ahead != m.Stats.Queue || int64(m.Number)+m.Stats.Queue != distinct || m.Level < 0 || m.Depth != depth || len(m.Levels) != depth {
+		return fmt.Errorf("%d states of %d at %d depths, %d of them expanded and %d not: %w", distinct, generated, m.Depth, m.Number, m.Stats.Queue, spill.ErrCorrupt)
+	}
+	return nil
+}
+
+// validSamples holds the samples, the first of each block, against the blocks.
+func (m *manifest) validSamples() error {
+	if len(m.Samples) != len(m.Lineage.Blocks) {
 		return fmt.Errorf("%d blocks have %d samples: %w", len(m.Lineage.Blocks), len(m.Samples), spill.ErrCorrupt)
+	}
+	number, parent := 0, uint32(0)
+	for i, x := range m.Samples {
+		if int(x.Block) != i || x.Offset != 0 || int(x.Number) != number || x.Parent < parent || x.Parent > x.Number {
+			return fmt.Errorf("sample %d is %+v: %w", i, x, spill.ErrCorrupt)
+		}
+		number += m.Lineage.Blocks[i].Items
+		parent = x.Parent
+	}
+	if m.Parent < parent || m.Parent > m.Records {
+		return fmt.Errorf("the last parent is %d: %w", m.Parent, spill.ErrCorrupt)
+	}
+	return nil
+}
+
+// validFound says what is wrong with the violations that a search went on after.
+func (m *manifest) validFound(s *search) error {
+	for _, v := range m.Found {
+		properties := 1
+		switch v.Verdict {
+		case InvariantViolated:
+			properties = len(s.info.Invariants)
+		case StepViolated:
+			properties = len(s.info.Steps)
+		case Deadlock:
+		default:
+			return fmt.Errorf("the search went on after the verdict %d: %w", v.Verdict, spill.ErrCorrupt)
+		}
+		if v.Index < -1 || v.Index >= properties || v.Action < rootAction || v.Action >= len(s.info.Actions) || v.Parent >= m.Records && m.Records > 0 {
+			return fmt.Errorf("a violation is %+v: %w", v, spill.ErrCorrupt)
+		}
 	}
 	return nil
 }
@@ -211,7 +301,7 @@ func (st *store) openRuns(runs []keptRun) error {
 	}
 	st.partial = st.budget > 0 && total*slotBytes > st.budget/shareOfSet/2
 	for _, kept := range runs {
-		r, err := spill.OpenRun(st.disk, kept.Name, kept.Len)
+		r, err := spill.OpenRun(st.disk, kept.Name, kept.Len, kept.Sum)
 		if err != nil {
 			return err
 		}

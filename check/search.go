@@ -107,7 +107,7 @@ func newSearch(m Model, o Options) *search {
 	s := &search{m: m, info: m.Info(), o: o, set: fpset.NewSeen()}
 	s.coverage = make([]Coverage, len(s.info.Actions)+1)
 	s.store = newStore(s)
-	s.lineage = newLineage(spill.NewTape(o.Disk, "lineage"), len(s.info.Actions))
+	s.lineage = newLineage(spill.NewTape(o.Disk, lineageName), len(s.info.Actions))
 	s.current, s.next = spill.NewTape(o.Disk, levelName(0)), spill.NewTape(o.Disk, levelName(1))
 	s.share = max(1, s.segmentBytes()/int64(o.Workers))
 	for i := range o.Workers {
@@ -218,6 +218,9 @@ func (s *search) deeper() {
 	s.left, s.ahead = s.ahead, 0
 	s.level++
 }
+
+// lineageName and levelName are the names of the tapes' files.
+const lineageName = "lineage"
 
 func levelName(level int) string { return fmt.Sprintf("level-%d", level) }
 

@@ -25,6 +25,8 @@ type testDisk struct {
 	ops   int
 	most  int   // operations until it fails; 0 is never
 	cause error // with which it fails
+	// reads are those so far; that with the number badRead fails, and no other.
+	reads, badRead int
 }
 
 func newTestDisk(d env.Disk) *testDisk { return &testDisk{Disk: d, mu: new(sync.Mutex)} }
@@ -69,7 +71,13 @@ type testFile struct {
 }
 
 func (f testFile) ReadAt(b []byte, off int64) (n int, err error) {
-	err = f.d.do(false, func() error { n, err = f.File.ReadAt(b, off); return err })
+	err = f.d.do(false, func() error {
+		if f.d.reads++; f.d.reads == f.d.badRead {
+			return f.d.cause
+		}
+		n, err = f.File.ReadAt(b, off)
+		return err
+	})
 	return n, err
 }
 

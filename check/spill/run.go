@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"sort"
 
 	"github.com/ashlar-dev/ashlar/env"
@@ -37,6 +38,7 @@ type Run struct {
 	first []uint64 // by page
 	n     int64
 	last  uint64
+	sum   uint32
 }
 
 // Writer makes a run.
@@ -87,6 +89,7 @@ func (w *Writer) finishPage() {
 	page := w.buf[from:]
 	binary.LittleEndian.PutUint32(page[4:], uint32(w.n))
 	binary.LittleEndian.PutUint32(page, checksum(page[4:]))
+	w.r.addPage(page)
 	w.n = 0
 }
 
@@ -111,12 +114,15 @@ func (w *Writer) Close() (*Run, error) {
 	return w.r, nil
 }
 
+// addPage adds a page to the checksum of the run.
+func (r *Run) addPage(page []byte) { r.sum = crc32.Update(r.sum, castagnoli, page[:4]) }
+
 // Abandon closes the file of a run that is not to be.
 func (w *Writer) Abandon() { w.r.file.Close() }
 
-// OpenRun opens a run that was closed, with so many fingerprints, and compares
-// every page with its checksum.
-func OpenRun(disk env.Disk, name string, n int64) (*Run, error) {
+// OpenRun opens a run that was closed, with so many fingerprints and this
+// checksum, and compares every page with its own.
+func OpenRun(disk env.Disk, name string, n int64, sum uint32) (*Run, error) {
 	f, err := disk.Open(name, false)
 	if err != nil {
 		return nil, fmt.Errorf("open %s: %w", name, err)
@@ -133,7 +139,8 @@ func OpenRun(disk env.Disk, name string, n int64) (*Run, error) {
 	}
 	r.first = make([]uint64, pages)
 	count := int64(0)
-	err = r.each(func(page int, fps []uint64) error {
+	err = r.each(func(page int, raw []byte, fps []uint64) error {
+		r.addPage(raw)
 		for i, fp := range fps {
 			if (page > 0 || i > 0) && fp <= r.last {
 				return fmt.Errorf("open %s: %x follows %x: %w", name, fp, r.last, ErrCorrupt)
@@ -147,6 +154,9 @@ func OpenRun(disk env.Disk, name string, n int64) (*Run, error) {
 	if err == nil && count != n {
 		err = fmt.Errorf("open %s: %d fingerprints, want %d: %w", name, count, n, ErrCorrupt)
 	}
+	if err == nil && r.sum != sum {
+		err = fmt.Errorf("open %s: the checksum %08x, want %08x: %w", name, r.sum, sum, ErrCorrupt)
+	}
 	if err != nil {
 		f.Close()
 		return nil, err
@@ -159,6 +169,10 @@ func (r *Run) Name() string { return r.name }
 
 // Len is how many fingerprints there are.
 func (r *Run) Len() int64 { return r.n }
+
+// Sum is the checksum of the whole run, which tells it from others that are as
+// long.
+func (r *Run) Sum() uint32 { return r.sum }
 
 // Bytes is the size of the file, Held of what is in memory.
 func (r *Run) Bytes() int64 { return int64(len(r.first)) * pageBytes }
@@ -202,8 +216,8 @@ func decode(dst []uint64, page []byte) []uint64 {
 	return dst
 }
 
-// each calls visit with the fingerprints of every page, in order.
-func (r *Run) each(visit func(page int, fps []uint64) error) error {
+// each calls visit with the bytes and the fingerprints of every page, in order.
+func (r *Run) each(visit func(page int, raw []byte, fps []uint64) error) error {
 	var buf []byte
 	fps := make([]uint64, 0, pageMax)
 	for from := 0; from < len(r.first); from += extentPages {
@@ -213,8 +227,9 @@ func (r *Run) each(visit func(page int, fps []uint64) error) error {
 			return err
 		}
 		for i := from; i < to; i++ {
-			fps = decode(fps[:0], buf[(i-from)*pageBytes:][:pageBytes])
-			if err := visit(i, fps); err != nil {
+			raw := buf[(i-from)*pageBytes:][:pageBytes]
+			fps = decode(fps[:0], raw)
+			if err := visit(i, raw, fps); err != nil {
 				return err
 			}
 		}
@@ -224,7 +239,7 @@ func (r *Run) each(visit func(page int, fps []uint64) error) error {
 
 // Each calls visit with every fingerprint in ascending order.
 func (r *Run) Each(visit func(fp uint64) error) error {
-	return r.each(func(_ int, fps []uint64) error {
+	return r.each(func(_ int, _ []byte, fps []uint64) error {
 		for _, fp := range fps {
 			if err := visit(fp); err != nil {
 				return err
@@ -298,8 +313,8 @@ func (r *Run) match(buf []byte, from, to int, fps []uint64, hit func(fp uint64))
 	return done
 }
 
-// Merge writes the fingerprints of two runs that have none in common into a
-// new one. The old ones stay.
+// Merge writes the fingerprints of two runs into a new one; runs that have one in
+// common are damaged. The old ones stay.
 func Merge(disk env.Disk, name string, a, b *Run) (*Run, error) {
 	w, err := NewWriter(disk, name)
 	if err != nil {
@@ -316,6 +331,9 @@ func Merge(disk env.Disk, name string, a, b *Run) (*Run, error) {
 		switch {
 		case !okA && !okB:
 			return w.Close()
+		case okA && okB && x == y:
+			w.Abandon()
+			return nil, fmt.Errorf("merge %s and %s: %x is in both: %w", a.name, b.name, x, ErrCorrupt)
 		case okA && (!okB || x < y):
 			from.next()
 		default:

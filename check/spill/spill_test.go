@@ -62,9 +62,10 @@ func TestRunFinds(t *testing.T) {
 		if err := r.Close(); err != nil {
 			t.Fatal(err)
 		}
-		r, err := OpenRun(d, "run", int64(len(all)))
-		if err != nil {
-			t.Fatal(err)
+		sum := r.Sum()
+		r, err := OpenRun(d, "run", int64(len(all)), sum)
+		if err != nil || r.Sum() != sum {
+			t.Fatalf("%08x, want %08x: %v", r.Sum(), sum, err)
 		}
 		var back []uint64
 		if err := r.Each(func(fp uint64) error { back = append(back, fp); return nil }); err != nil || !slices.Equal(back, all) {
@@ -127,18 +128,58 @@ func TestDamagedRun(t *testing.T) {
 			return
 		}
 		r := makeRun(t, d, "run", all)
+		sum := r.Sum()
 		at := rapid.Int64Range(0, r.Bytes()-1).Draw(t, "at")
 		flip(t, d, "run", at, byte(1)<<rapid.IntRange(0, 7).Draw(t, "bit"))
 		if err := r.Each(func(uint64) error { return nil }); !errors.Is(err, ErrCorrupt) {
 			t.Fatalf("reading: %v", err)
 		}
-		if _, err := OpenRun(d, "run", int64(len(all))); !errors.Is(err, ErrCorrupt) {
+		if _, err := OpenRun(d, "run", int64(len(all)), sum); !errors.Is(err, ErrCorrupt) {
 			t.Fatalf("opening: %v", err)
 		}
-		if _, err := OpenRun(d, "run", int64(len(all))+pageMax); !errors.Is(err, ErrCorrupt) {
+		if _, err := OpenRun(d, "run", int64(len(all))+pageMax, sum); !errors.Is(err, ErrCorrupt) {
 			t.Fatalf("opening with another length: %v", err)
 		}
 	})
+}
+
+// TestForeignRun: a run of another search is not taken for one that is as long,
+// and runs that have a fingerprint in common are not merged.
+func TestForeignRun(t *testing.T) {
+	d := sim.NewDisk()
+	var a, b []uint64
+	for i := range uint64(3 * pageMax) {
+		a, b = append(a, 10*i), append(b, 10*i+1)
+	}
+	b[1000] = a[1000]
+	mine, other := plainRun(t, d, "mine", a), plainRun(t, d, "other", b)
+	if r, err := OpenRun(d, "other", mine.Len(), mine.Sum()); !errors.Is(err, ErrCorrupt) {
+		t.Errorf("%v: %v", r, err)
+	}
+	if r, err := OpenRun(d, "other", other.Len(), other.Sum()); err != nil || r.Len() != 3*pageMax {
+		t.Errorf("%v: %v", r, err)
+	}
+	if _, err := Merge(d, "both", mine, other); !errors.Is(err, ErrCorrupt) {
+		t.Errorf("merged: %v", err)
+	}
+}
+
+func plainRun(t *testing.T, d env.Disk, name string, fps []uint64) *Run {
+	t.Helper()
+	w, err := NewWriter(d, name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, fp := range fps {
+		if err := w.Add(fp); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r, err := w.Close()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
 }
 
 func flip(t *rapid.T, d env.Disk, name string, at int64, bit byte) {

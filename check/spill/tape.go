@@ -111,6 +111,9 @@ func (t *Tape) Block(i int) Block {
 // changed, and are valid until the block is released or stored.
 func (t *Tape) Read(i int) ([]byte, error) {
 	invariant.Check(i >= t.from, "block %d of %s is released", i, t.name)
+	if i >= len(t.blocks) {
+		return nil, fmt.Errorf("%s: %d blocks, and number %d is wanted: %w", t.name, len(t.blocks), i, ErrCorrupt)
+	}
 	b := &t.blocks[i]
 	if b.data != nil {
 		return b.data, nil
@@ -249,7 +252,9 @@ const blockOverhead = 64
 func (t *Tape) Stored() int64 { return t.end }
 
 // checksum is CRC-32C.
-func checksum(b []byte) uint32 { return crc32.Checksum(b, crc32.MakeTable(crc32.Castagnoli)) }
+func checksum(b []byte) uint32 { return crc32.Checksum(b, castagnoli) }
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // writeAll writes b at off, whatever short writes there are.
 func writeAll(f env.File, b []byte, off int64) error {
