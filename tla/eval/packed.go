@@ -68,20 +68,13 @@ func (m *Model) pack(o packOptions) (packed bool, why string) {
 		return false, "there is a view or a symmetry"
 	}
 	for _, f := range m.formulas {
-		if m.program.factsOf(f.expr, nil, nil).volatile {
+		if m.program.unsteady(f.expr) {
 			return false, "the model prints, reads or is random"
 		}
 	}
-	states, complete, ok := m.sample(o)
-	switch {
-	case !ok:
-		return false, "no sample of states was found"
-	case complete && !o.always:
-		return false, "the model is small"
-	}
-	lowered, err := pack.Lower(m.toLower(), m.samples())
-	if err != nil {
-		return false, err.Error()
+	states, lowered, why := m.lower(o)
+	if lowered == nil {
+		return false, why
 	}
 	p := &packing{lowered: lowered, code: pack.Compile(lowered), preds: make([]int, len(m.formulas))}
 	p.layout = p.code.Layout()
@@ -122,33 +115,88 @@ func (p *packing) suits(m *Model, states []check.State) bool {
 	return stops*100 <= sampleStopsMax*len(states)
 }
 
-// sample visits the first states of the model.
-func (m *Model) sample(o packOptions) (states []check.State, complete, ok bool) {
-	w := m.newWorker()
-	w.run = w.run.mute()
-	w.run.stop = o.stop
-	seen := make(map[string]bool)
-	visited := 0
-	visit := func(_ int, s check.State) error {
-		if visited++; visited > sampleVisitedMax || len(states) >= o.states {
+// lower samples states and lowers the model. Lowering may take work in proportion
+// to the sample: where it would take more, more states are visited first, so that
+// the time is lost only on models that are searched for much longer.
+func (m *Model) lower(o packOptions) (states []check.State, lowered *pack.Lowered, why string) {
+	s := m.newSampler(o.stop)
+	for scale := 1; ; scale *= sampleGrowth {
+		work := workPerSample * scale
+		if o.always || scale >= sampleScaleMax {
+			work = pack.WorkMax
+		}
+		complete, ok := s.visit(o.states*scale, sampleVisitedMax*scale)
+		switch {
+		case !ok:
+			return nil, nil, "no sample of states was found"
+		case complete && !o.always:
+			return nil, nil, "the model is small"
+		}
+		lowered, err := pack.Lower(m.toLower(), m.samples(), work)
+		if err == nil {
+			return s.states, lowered, ""
+		}
+		if err != pack.ErrWork || work == pack.WorkMax {
+			return nil, nil, err.Error()
+		}
+	}
+}
+
+// The work of lowering for the first sample, and how samples grow.
+const (
+	workPerSample  = 100_000
+	sampleGrowth   = 4
+	sampleScaleMax = 16
+)
+
+// sampler visits the first states of a model.
+type sampler struct {
+	w       *worker
+	stop    func() bool
+	states  []check.State
+	seen    map[string]bool
+	visited int
+	next    int // the first state that was not expanded
+	started bool
+}
+
+func (m *Model) newSampler(stop func() bool) *sampler {
+	s := &sampler{w: m.newWorker(), stop: stop, seen: make(map[string]bool)}
+	s.w.run = s.w.run.mute()
+	s.w.run.stop = stop
+	return s
+}
+
+// visit goes on until there are so many states, or so many were visited.
+// Complete says that there are no more; where it is cut short, what it was about
+// to expand is expanded again.
+func (s *sampler) visit(states, visited int) (complete, ok bool) {
+	visit := func(_ int, c check.State) error {
+		if s.visited++; s.visited > visited || len(s.states) >= states {
 			return check.ErrStopped
 		}
-		inside, err := w.InModel()
-		if err != nil || !inside || seen[string(s)] {
+		inside, err := s.w.InModel()
+		if err != nil || !inside || s.seen[string(c)] {
 			return err
 		}
-		seen[string(s)] = true
-		states = append(states, append(check.State(nil), s...))
+		s.seen[string(c)] = true
+		s.states = append(s.states, append(check.State(nil), c...))
 		return nil
 	}
-	err := w.Init(visit)
-	for i := 0; err == nil && i < len(states); i++ {
-		err = w.Next(states[i], visit)
+	var err error
+	if !s.started {
+		err = s.w.Init(visit)
+		s.started = err == nil
 	}
-	if err != nil && err != check.ErrStopped || o.stop() {
-		return nil, false, false
+	for ; err == nil && s.next < len(s.states); s.next++ {
+		if err = s.w.Next(s.states[s.next], visit); err != nil {
+			break
+		}
 	}
-	return states, err == nil, len(states) > 0
+	if err != nil && err != check.ErrStopped || s.stop() {
+		return false, false
+	}
+	return err == nil, len(s.states) > 0
 }
 
 // samples is what the model knows of its states after the sample.
@@ -219,6 +267,42 @@ func (m *Model) toLower() pack.Model {
 	return out
 }
 
+// unsteady says whether e may have another value when it is evaluated again, or
+// an effect. A constant that is computed once has neither after the sample.
+func (p *program) unsteady(e core.Expr) bool {
+	if !p.factsOf(e, nil, nil).volatile {
+		return false
+	}
+	found, seen := false, make(map[*core.Def]bool)
+	var walk func(e core.Expr)
+	def := func(d *core.Def) {
+		if to, _ := p.resolve(d); to != nil && !seen[to] && p.constDefs[to] == nil {
+			seen[to] = true
+			found = found || hasEffects(to)
+			if to.Body != nil && !p.isNative(to) {
+				walk(to.Body)
+			}
+		}
+	}
+	walk = func(e core.Expr) {
+		switch e := e.(type) {
+		case *core.Call:
+			def(e.Def)
+		case *core.OpRef:
+			def(e.Def)
+		case *core.ConstRef:
+			if r := p.constants[e.Const]; r.def != nil {
+				def(r.def)
+			}
+		}
+		if !found {
+			children(e, walk)
+		}
+	}
+	walk(e)
+	return found
+}
+
 // packProgram is what package pack asks of a program.
 type packProgram struct{ p *program }
 
@@ -264,7 +348,13 @@ func computeNative(op *native.Op, args []value.Value) value.Value {
 	return op.FN(nil, list)
 }
 
-func (p packProgram) Once(d *core.Def) bool { return p.p.constDefs[d] != nil }
+func (p packProgram) Once(d *core.Def) (v value.Value, once bool) {
+	c := p.p.constDefs[d]
+	if c != nil && c.done.Load() {
+		v = c.val
+	}
+	return v, c != nil
+}
 
 func (p packProgram) Literal(e core.Expr) (value.Value, bool) {
 	l, ok := e.(*literal)

@@ -18,8 +18,9 @@ type Program interface {
 	// Native is how a definition is computed in Go, nil where it is not. Pure
 	// says that it is a function of its arguments.
 	Native(d *core.Def) (compute func(args []value.Value) value.Value, native, pure bool)
-	// Once says whether d is a constant that is computed once.
-	Once(d *core.Def) bool
+	// Once says whether d is a constant that is computed once, and gives its
+	// value; that is undefined where it was not computed.
+	Once(d *core.Def) (v value.Value, once bool)
 	// Literal is the value of an expression that stands for one and is not of
 	// package core.
 	Literal(e core.Expr) (value.Value, bool)
@@ -27,7 +28,7 @@ type Program interface {
 
 // The limits of lowering.
 const (
-	stepsMax     = 2_000_000
+	WorkMax      = 2_000_000 // steps of lowering
 	callsMax     = 400
 	unrollMax    = 64   // elements for which a quantifier is written out
 	copiesMax    = 24   // elements of a set of a state for which it is
@@ -42,6 +43,7 @@ type lowerer struct {
 	us    universes
 	lay   *Layout
 	steps int
+	work  int // how many steps there may be
 	calls int
 	// reads counts what was read of the next state.
 	reads int
@@ -57,9 +59,9 @@ type lowerer struct {
 }
 
 func (l *lowerer) step() {
-	if l.steps++; l.steps > stepsMax {
+	if l.steps++; l.steps+l.b.nodes > l.work {
 		l.dead = true
-		giveUp("the model takes too long to be packed")
+		giveUp("%v", ErrWork)
 	}
 }
 
@@ -476,6 +478,9 @@ func (l *lowerer) call(d *core.Def, args []core.Expr, x ctx, hint *typ) *val {
 		if known := l.once[defKey{to, true}]; known != nil && x.primed && x.path == nil {
 			return known
 		}
+	}
+	if v, once := l.p.Once(to); once && !v.IsUndefined() && len(args) == 0 {
+		return knownVal(v)
 	}
 	if compute, native, pure := l.p.Native(to); native {
 		return l.native(to, compute, pure, args, x, hint)

@@ -2,6 +2,7 @@ package pack
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -128,7 +129,14 @@ func (l *lowerer) action(e core.Expr, x ctx, k rest) *stmt {
 	case *core.Box:
 		return l.either([]*stmt{l.act(e.Action, x, k), l.unchanged(e.Sub, x, k)})
 	case *core.Angle:
-		giveUp("<<A>>_v within an action")
+		return l.act(e.Action, x, func(p *path) *stmt {
+			y := x
+			y.path = p
+			z := y
+			z.primed = true
+			same := l.equal(l.expr(e.Sub, y, nil), l.expr(e.Sub, z, nil))
+			return l.guardStmt(l.b.not(same), func() *stmt { return k(p) })
+		})
 	case *core.Op:
 		return l.opAct(e, x, k)
 	}
@@ -306,7 +314,10 @@ func (l *lowerer) callAct(d *core.Def, args []core.Expr, x ctx, k rest, part par
 		return s
 	}
 	to, _ := l.p.Definition(d)
-	if to == nil || to.Body == nil || l.p.Once(to) {
+	if to == nil || to.Body == nil {
+		return l.guard(&core.Call{At: core.At{Place: d.Span}, Def: d, Args: args}, x, k)
+	}
+	if _, once := l.p.Once(to); once {
 		return l.guard(&core.Call{At: core.At{Place: d.Span}, Def: d, Args: args}, x, k)
 	}
 	if _, native, _ := l.p.Native(to); native {
@@ -552,26 +563,30 @@ type Model struct {
 	Invariants []core.Expr
 }
 
-// Lower makes code for a model. The error says why there is none.
+// Lower makes code for a model, in at most work steps. The error says why there
+// is none; it is ErrWork where that would take more steps.
 //
 // A fault in the lowering must not end a search that does not need it, so it is
 // such an error too: a *Fault.
-func Lower(m Model, s Sample) (out *Lowered, err error) {
+func Lower(m Model, s Sample, work int) (out *Lowered, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			out, err = nil, &Fault{fmt.Sprint(r)}
 		}
 	}()
-	return lower(m, s)
+	return lower(m, s, work)
 }
+
+// ErrWork says that lowering would take more steps than it may.
+var ErrWork = errors.New("the model takes too long to be packed")
 
 // Fault says that the lowering went wrong in a way that it should not.
 type Fault struct{ What string }
 
 func (f *Fault) Error() string { return "a fault of the lowering: " + f.What }
 
-func lower(m Model, s Sample) (*Lowered, error) {
-	l := &lowerer{b: &build{limit: nextNodesMax}, p: m.Program, us: make(universes), spread: 1, spreadMax: spreadMax, once: make(map[defKey]*val), why: make(map[string]int)}
+func lower(m Model, s Sample, work int) (*Lowered, error) {
+	l := &lowerer{b: &build{limit: nextNodesMax}, work: work, p: m.Program, us: make(universes), spread: 1, spreadMax: spreadMax, once: make(map[defKey]*val), why: make(map[string]int)}
 	out := &Lowered{Why: l.why}
 	err := value.Catch(func() {
 		l.lay = l.layout(s, l.declared(m.Invariants, len(s.Values)))
@@ -584,6 +599,9 @@ func lower(m Model, s Sample) (*Lowered, error) {
 		}
 	})
 	out.regs = l.b.regs
+	if l.dead {
+		return nil, ErrWork
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -605,8 +623,12 @@ func (l *lowerer) relation(m Model) (s *stmt) {
 			}
 		})
 	}
-	if value.Catch(lower) == nil {
+	err := value.Catch(lower)
+	if err == nil {
 		return s
+	}
+	if l.dead {
+		panic(err)
 	}
 	l.b.full, l.b.limit = false, l.b.nodes+nextNodesMax
 	l.calls, l.spread, l.spreadMax = 0, 1, spreadMaxLow
@@ -622,11 +644,14 @@ func (l *lowerer) whole(e core.Expr) (n *node) {
 		if value.Catch(func() { n = l.pred(e, ctx{}) }) == nil {
 			return n
 		}
+		if l.dead {
+			break
+		}
+	}
+	if l.dead {
+		giveUp("%v", ErrWork)
 	}
 	l.why["a predicate is too large to be packed"]++
-	if l.dead {
-		giveUp("the model takes too long to be packed")
-	}
 	l.b.full, l.b.limit = false, l.b.nodes+predNodesMax
 	return l.b.node(node{op: oStop, hi: 1})
 }

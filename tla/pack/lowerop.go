@@ -23,6 +23,9 @@ func (l *lowerer) op(e *core.Op, x ctx, hint *typ) *val {
 	case core.OpSubset:
 		return l.constants(func(vs []value.Value) value.Value { return value.Subsets(vs[0]) }, x, e.Args[0])
 	case core.OpUnion:
+		if m, ok := e.Args[0].(*core.SetMap); ok {
+			return l.unionOf(m, x, hint)
+		}
 		return l.union(l.expr(e.Args[0], x, nil))
 	case core.OpDomain:
 		f := l.expr(e.Args[0], x, nil)
@@ -127,6 +130,19 @@ func (l *lowerer) union(s *val) *val {
 	for i, c := range d.conds {
 		out = l.setOp(core.OpCup, out, l.merge(c, d.elems[i], knownVal(value.EmptySet())), nil)
 	}
+	return out
+}
+
+// unionOf lowers UNION {e : x \in S}: the sets need not be told apart.
+func (l *lowerer) unionOf(e *core.SetMap, x ctx, hint *typ) *val {
+	out := knownVal(value.EmptySet())
+	l.eachElement(e.Binds, l.b.k(1), x, func(cond *node, x ctx) {
+		v := l.settle(l.expr(e.Body, x, hint))
+		if !cond.is(1) {
+			v = l.merge(cond, v, knownVal(value.EmptySet()))
+		}
+		out = l.setOp(core.OpCup, out, v, hint)
+	})
 	return out
 }
 

@@ -274,28 +274,32 @@ func (l *lowerer) setEnum(e *core.SetEnum, x ctx, hint *typ) *val {
 // setMap lowers {e : x \in S, y \in T}.
 func (l *lowerer) setMap(e *core.SetMap, x ctx, hint *typ) *val {
 	var d domain
-	var walk func(binds []core.Bind, cond *node, x ctx)
-	walk = func(binds []core.Bind, cond *node, x ctx) {
-		if len(binds) == 0 {
-			v := l.settle(l.expr(e.Body, x, nil))
-			d.elems, d.conds = append(d.elems, v), append(d.conds, cond)
-			if len(d.elems) > enumerateMax {
-				giveUp("a set is too large")
-			}
-			return
-		}
-		s := l.domain(l.expr(binds[0].Set, x, nil), enumerateMax, mapMax)
-		if s.u != nil {
+	l.eachElement(e.Binds, l.b.k(1), x, func(cond *node, x ctx) {
+		v := l.settle(l.expr(e.Body, x, nil))
+		d.elems, d.conds = append(d.elems, v), append(d.conds, cond)
+		if len(d.elems) > enumerateMax {
 			giveUp("a set is too large")
 		}
-		for i, c := range s.conds {
-			done := l.spreading(len(s.at))
-			walk(binds[1:], l.b.and(cond, c), x.in(l.element(binds[0], s.elems[i], x.env)))
-			done()
-		}
-	}
-	walk(e.Binds, l.b.k(1), x)
+	})
 	return l.collect(d, hint)
+}
+
+// eachElement calls body for all elements that the sets of binds may have, with
+// the condition on which they are there.
+func (l *lowerer) eachElement(binds []core.Bind, cond *node, x ctx, body func(cond *node, x ctx)) {
+	if len(binds) == 0 {
+		body(cond, x)
+		return
+	}
+	s := l.domain(l.expr(binds[0].Set, x, nil), enumerateMax, mapMax)
+	if s.u != nil {
+		giveUp("a set is too large")
+	}
+	for i, c := range s.conds {
+		done := l.spreading(len(s.at))
+		l.eachElement(binds[1:], l.b.and(cond, c), x.in(l.element(binds[0], s.elems[i], x.env)), body)
+		done()
+	}
 }
 
 // collect is the set of the elements that are there.
@@ -736,6 +740,9 @@ func (l *lowerer) memberCall(v *val, e *core.Call, x ctx) *node {
 	}
 	if d.Body == nil || d.Recursive || !v.is(kFn) && !v.is(kSet) && !v.is(kSeq) && !v.is(kInt) {
 		return nil
+	}
+	if s, _ := l.p.Once(d); !s.IsUndefined() && s.Kind() == value.KindSet && value.IsFinite(s) && value.AtMost(s, unrollMax) {
+		return nil // its elements are at hand
 	}
 	l.enter()
 	n := l.member(v, d.Body, x.in(l.arguments(d.Params, e.Args, x, nil)))
