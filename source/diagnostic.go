@@ -5,6 +5,7 @@ import (
 	"io"
 	"sort"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/mattn/go-runewidth"
 )
@@ -141,7 +142,7 @@ func (l *List) Error() string {
 		if i > 0 {
 			b.WriteByte('\n')
 		}
-		fmt.Fprintf(&b, "%s: %s: %s [%s]", d.Span, d.Severity, d.Message, d.Code)
+		b.WriteString(Visible(fmt.Sprintf("%s: %s: %s [%s]", d.Span, d.Severity, d.Message, d.Code)))
 	}
 	if l.dropped > 0 {
 		fmt.Fprintf(&b, "\n(%d more)", l.dropped)
@@ -160,15 +161,16 @@ func (l *List) Print(w io.Writer) {
 	}
 }
 
-// Print writes one diagnostic in the form that List.Print uses.
+// Print writes one diagnostic in the form that List.Print uses. What a terminal would
+// obey is shown as Visible does.
 func (d Diagnostic) Print(w io.Writer) {
-	fmt.Fprintf(w, "%s: %s: %s [%s]\n", d.Span, d.Severity, d.Message, d.Code)
+	fmt.Fprintf(w, "%s\n", Visible(fmt.Sprintf("%s: %s: %s [%s]", d.Span, d.Severity, d.Message, d.Code)))
 	d.Span.printExcerpt(w)
 	if d.Repair != "" {
-		fmt.Fprintf(w, "    repair: %s\n", d.Repair)
+		fmt.Fprintf(w, "    repair: %s\n", Visible(d.Repair))
 	}
 	for _, n := range d.Related {
-		fmt.Fprintf(w, "  %s: %s\n", n.Span, n.Message)
+		fmt.Fprintf(w, "  %s\n", Visible(fmt.Sprintf("%s: %s", n.Span, n.Message)))
 		n.Span.printExcerpt(w)
 	}
 }
@@ -183,7 +185,7 @@ func (s Span) printExcerpt(w io.Writer) {
 		return
 	}
 	from, to := s.From(), s.To()
-	line := []rune(s.File.Line(from.Line))
+	line := characters(s.File.Line(from.Line))
 	start := min(from.Column-1, len(line))
 	end := len(line)
 	if to.Line == from.Line {
@@ -195,13 +197,24 @@ func (s Span) printExcerpt(w io.Writer) {
 		start, end = min(start, len(shown)), min(end, len(shown))
 	}
 	var pad strings.Builder
-	for _, r := range shown[:start] {
-		if r == '\t' {
+	for _, c := range shown[:start] {
+		if c == "\t" {
 			pad.WriteByte('\t')
 		} else {
-			pad.WriteString(strings.Repeat(" ", runewidth.RuneWidth(r)))
+			pad.WriteString(strings.Repeat(" ", runewidth.StringWidth(c)))
 		}
 	}
-	width := max(runewidth.StringWidth(string(shown[start:max(start, end)])), 1)
-	fmt.Fprintf(w, "    %s\n    %s%s\n", string(shown), pad.String(), strings.Repeat("^", width))
+	width := max(runewidth.StringWidth(strings.Join(shown[start:max(start, end)], "")), 1)
+	fmt.Fprintf(w, "    %s\n    %s%s\n", strings.Join(shown, ""), pad.String(), strings.Repeat("^", width))
+}
+
+// characters are those of a line, in the way in which they are shown.
+func characters(line string) []string {
+	var list []string
+	for len(line) > 0 {
+		_, n := utf8.DecodeRuneInString(line)
+		list = append(list, Visible(line[:n]))
+		line = line[n:]
+	}
+	return list
 }

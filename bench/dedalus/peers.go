@@ -4,10 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"os/exec"
 	"path/filepath"
-	"time"
 
 	"github.com/ashlar-dev/ashlar/bench/process"
 )
@@ -87,25 +85,11 @@ func startHydro(c config, self func(string) *exec.Cmd) (_ *cluster, err error) {
 			return nil, err
 		}
 		all.nodes = append(all.nodes, x)
-		if err := listens(x, free[i]); err != nil {
+		if err := x.Await("listening", answerWithin); err != nil {
 			return nil, err
 		}
 	}
 	return all, all.askFrames(c, free[participants], self)
-}
-
-// listens waits until a process that says nothing listens.
-func listens(x *process.Child, at string) error {
-	for late := time.Now().Add(answerWithin); ; {
-		conn, err := net.Dial("tcp", at)
-		if err == nil {
-			return conn.Close()
-		}
-		if x.Ended() || time.Now().After(late) {
-			return fmt.Errorf("%s: %w%s", x.Name, err, x.Said())
-		}
-		time.Sleep(5 * time.Millisecond) // nothing tells
-	}
 }
 
 // askFrames starts the clients of a peer.

@@ -13,6 +13,7 @@ package process
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -182,10 +183,50 @@ func (c *Child) Ended() bool {
 	}
 }
 
+// Await waits until a child that has no Port has said a line.
+func (c *Child) Await(line string, within time.Duration) error {
+	late := time.NewTimer(within)
+	defer late.Stop()
+	select {
+	case <-c.errs.await(line):
+		return nil
+	case <-c.done:
+		return fmt.Errorf("%s: ended before it said %q%s", c.Name, line, c.errs)
+	case <-late.C:
+		return fmt.Errorf("%s: did not say %q for %v%s", c.Name, line, within, c.errs)
+	}
+}
+
 // tail keeps the end of what a process says.
 type tail struct {
-	mu  sync.Mutex
-	buf []byte
+	mu     sync.Mutex
+	buf    []byte
+	wanted string        // a line that somebody waits for
+	said   chan struct{} // closed when it was said; nil when nobody waits
+}
+
+// await answers what is closed when a line was said. One waits at a time.
+func (t *tail) await(line string) <-chan struct{} {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	said := make(chan struct{})
+	t.wanted, t.said = line, said
+	t.look()
+	return said
+}
+
+// look tells who waits, if the line is there. The lock is held.
+func (t *tail) look() {
+	if t.said == nil {
+		return
+	}
+	for line := range bytes.Lines(t.buf) {
+		if string(line) == t.wanted+"\n" {
+			close(t.said)
+			t.said = nil
+			return
+		}
+	}
 }
 
 const tailMax = 4 << 10
@@ -194,6 +235,7 @@ func (t *tail) Write(b []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.buf = append(t.buf, b...)
+	t.look()
 	t.buf = t.buf[max(0, len(t.buf)-tailMax):]
 	return len(b), nil
 }

@@ -37,8 +37,8 @@ With --measured, a folder in which bench/dedalus has left NAME.json for programs
 fits all costs to the processor time that nodes have needed, connections and all, and
 tells how far off it was before and is after.
 
-Exit codes: 0 it worked; 150 errors in a program or load; 1 files and commands; 2
-usage.`,
+Exit codes: 0 it worked; 130 interrupted; 150 errors in a program or load; 1 files and
+commands; 2 usage.`,
 		Example: `  ashlar dedalus calibrate -o costs.json
   ashlar dedalus calibrate examples/dedalus/voting.ded examples/dedalus/mutual.ded -o costs.json
   ashlar dedalus calibrate examples/dedalus/*.ded --measured DIR -o costs.json
@@ -49,7 +49,11 @@ usage.`,
 			if underWay < 1 {
 				return &exit{exitUsage, errors.New("--under-way is a positive number")}
 			}
-			return runDedalusCalibrate(ctx, t, args, loadPath, out, where, measured, underWay)
+			err := runDedalusCalibrate(ctx, t, args, loadPath, out, where, measured, underWay)
+			if err != nil && ctx.Err() != nil {
+				return interrupted(ctx) // nothing was written
+			}
+			return err
 		},
 	}
 	f := cmd.Flags()

@@ -24,7 +24,9 @@ must be installed.
 Lines: thin within a tick, dashed to the next tick, thick for messages; red with a
 dot where a relation depends on the absence of facts, and with a diamond where it
 depends on an aggregate of them. Grey boxes are static relations, rounded ones come
-from outside or go there.`,
+from outside or go there.
+
+Exit codes: 0 it worked; 150 errors in the program; 1 files, or Graphviz; 2 usage.`,
 		Example: `  ashlar dedalus graph voting.ded > voting.dot
   ashlar dedalus graph voting.ded --svg voting.svg`,
 		Args: cobra.ExactArgs(1),

@@ -1,0 +1,114 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// TestDedalusCompileLeavesNothing: a compilation that fails leaves what was there, and
+// nothing else.
+func TestDedalusCompileLeavesNothing(t *testing.T) {
+	sources, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	program := filepath.Join(sources, "examples/dedalus/voting.ded")
+	t.Setenv("GOFLAGS", "-mod=mod")
+	t.Setenv("GOPROXY", "off")
+	names := func(dir string) (list []string) {
+		err := filepath.WalkDir(dir, func(name string, _ os.DirEntry, err error) error {
+			list = append(list, name)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return list
+	}
+	for name, c := range map[string]struct {
+		args []string
+		code int
+		// before makes what is there, given the directory that is written to.
+		before func(dir string) error
+	}{
+		"nobody knows where the packages are": {nil, exitWorld, nil},
+		"no sources there":                    {[]string{"--ashlar", "nowhere"}, exitWorld, nil},
+		"a step that is none":                 {[]string{"--ashlar", sources, "--apply", "mutual nobody rules 1 as x"}, exitUsage, nil},
+		"a directory in the place of a file": {[]string{"--ashlar", sources}, exitWorld,
+			func(dir string) error { return os.MkdirAll(filepath.Join(dir, "main.go"), 0o700) }},
+		"a file in the place of the package": {[]string{"--ashlar", sources}, exitWorld, func(dir string) error {
+			if err := os.MkdirAll(dir, 0o700); err != nil {
+				return err
+			}
+			return os.WriteFile(filepath.Join(dir, "voting"), []byte("mine"), 0o600)
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			work := t.TempDir()
+			t.Chdir(work)
+			dir := filepath.Join(work, "a", "b")
+			if c.before != nil {
+				if err := c.before(dir); err != nil {
+					t.Fatal(err)
+				}
+			}
+			before := names(work)
+			var out, errs bytes.Buffer
+			code := run(t.Context(), append([]string{"dedalus", "compile", program, "-o", dir}, c.args...), &term{out: &out, err: &errs})
+			if code != c.code || errs.Len() == 0 {
+				t.Errorf("exit code %d, want %d\n%s", code, c.code, &errs)
+			}
+			after := names(work)
+			if len(after) != len(before) {
+				t.Errorf("it has left %q, and there was %q", after, before)
+			}
+		})
+	}
+}
+
+// TestDedalusHelp: each command of the Dedalus side has an example and says what its
+// exit codes mean.
+func TestDedalusHelp(t *testing.T) {
+	for _, c := range newDedalusCommand(&term{out: io.Discard, err: io.Discard}).Commands() {
+		if !strings.Contains(c.Example, "ashlar dedalus "+c.Name()) {
+			t.Errorf("%s has no example", c.Name())
+		}
+		for _, code := range []string{"0", "1", "2"} {
+			if !regexp.MustCompile(`Exit codes:[^.]*\s` + code + `\s`).MatchString(c.Long) {
+				t.Errorf("the help of %s does not say what exit code %s means", c.Name(), code)
+			}
+		}
+	}
+}
+
+// TestDedalusInterrupted: who is interrupted says so by the exit code, and leaves no
+// output.
+func TestDedalusInterrupted(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, args := range [][]string{
+		{"calibrate", "../../examples/dedalus/voting.ded"},
+		{"optimize", "../../examples/dedalus/voting.ded"},
+		{"run", "../../examples/dedalus/voting.ded", "--ashlar", "../.."},
+		{"load", "../../examples/dedalus/voting.ded", "--ashlar", "../.."},
+	} {
+		out := filepath.Join(t.TempDir(), "out")
+		var o, errs bytes.Buffer
+		all := append([]string{"dedalus"}, args...)
+		if args[0] == "calibrate" {
+			all = append(all, "-o", out)
+		}
+		if code := run(ctx, all, &term{out: &o, err: &errs}); code != exitInterrupted || o.Len() > 0 {
+			t.Errorf("%s: exit code %d, want %d\n%s%s", args[0], code, exitInterrupted, &o, &errs)
+		}
+		if _, err := os.Stat(out); err == nil {
+			t.Errorf("%s has left %s", args[0], out)
+		}
+	}
+}
