@@ -22,7 +22,12 @@ import (
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	// A terminal that is closed is a reason to clean up, but not for nohup.
+	if !signal.Ignored(syscall.SIGHUP) {
+		signals = append(signals, syscall.SIGHUP)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), signals...)
 	// After the first signal the next one ends the process at once, unless it is
 	// the same one on a second way: from the terminal and from a parent process.
 	context.AfterFunc(ctx, func() {

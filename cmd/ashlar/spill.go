@@ -160,6 +160,9 @@ func (d *disk) explain(err error) error {
 	var other *check.MismatchError
 	var volatile *check.NotDurableError
 	switch {
+	case d.keep == nil && errors.Is(err, check.ErrNoCheckpoint):
+		// A search that was handed over to another process within temporary files.
+		return failed(fmt.Errorf("the temporary files are gone: %w", err))
 	case errors.As(err, &volatile):
 		return &exit{exitUsage, err}
 	case errors.As(err, &other):

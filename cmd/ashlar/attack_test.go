@@ -1,0 +1,190 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// longSearch writes a model that no machine searches in a minute, and returns
+// its files.
+func longSearch(t *testing.T, dir string) (module, config string) {
+	t.Helper()
+	module, config = filepath.Join(dir, "Long.tla"), filepath.Join(dir, "Long.cfg")
+	for name, text := range map[string]string{
+		module: "---- MODULE Long ----\nEXTENDS Integers\nVARIABLES f, n\nInit == f = [i \\in 1..9 |-> 0] /\\ n = 0\n" +
+			"Next == \\E i \\in 1..9 : f[i] < 9 /\\ f' = [f EXCEPT ![i] = @ + 1] /\\ n' = (n + i) % 7\nFew == n < 7\n====\n",
+		config: "INIT Init NEXT Next INVARIANT Few CHECK_DEADLOCK FALSE\n",
+	} {
+		if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return module, config
+}
+
+// awaitFile waits until there is a file of a name that begins so, below dir.
+func awaitFile(t *testing.T, dir, prefix string) {
+	t.Helper()
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
+		found := false
+		filepath.WalkDir(dir, func(path string, _ os.DirEntry, _ error) error {
+			found = found || strings.HasPrefix(filepath.Base(path), prefix) && path != dir
+			return nil
+		})
+		if found {
+			return
+		}
+	}
+	t.Fatalf("no file %s* came to be in %s", prefix, dir)
+}
+
+func started(t *testing.T, cmd *exec.Cmd) *bytes.Buffer {
+	t.Helper()
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	return &out
+}
+
+// codeOf waits for the end of a command.
+func codeOf(t *testing.T, cmd *exec.Cmd) int {
+	t.Helper()
+	timer := time.AfterFunc(time.Minute, func() { cmd.Process.Kill() })
+	defer timer.Stop()
+	var code *exec.ExitError
+	if err := cmd.Wait(); err != nil && !errors.As(err, &code) {
+		t.Fatal(err)
+	}
+	return cmd.ProcessState.ExitCode()
+}
+
+// TestSignalsLeaveNoFiles: a search on disk that is interrupted, ended, or whose
+// terminal is closed takes its temporary files with it.
+func TestSignalsLeaveNoFiles(t *testing.T) {
+	ashlar := asCommand(t)
+	module, _ := longSearch(t, t.TempDir())
+	for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
+		temp := t.TempDir()
+		cmd := exec.Command(ashlar, "check", "--quiet", "--native=never", "--memory", "1MiB", "--temp", temp, module)
+		out := started(t, cmd)
+		awaitFile(t, temp, "run-")
+		if err := cmd.Process.Signal(signal); err != nil {
+			t.Fatal(err)
+		}
+		if code := codeOf(t, cmd); code != exitInterrupted {
+			t.Errorf("%v: exit code %d: %s", signal, code, out)
+		}
+		if left, err := os.ReadDir(temp); err != nil || len(left) > 0 {
+			t.Errorf("%v: left behind: %v, %v", signal, left, err)
+		}
+	}
+}
+
+// TestTemporaryFilesAreTakenAway: a search whose directory is removed under it
+// does not say that all is well.
+func TestTemporaryFilesAreTakenAway(t *testing.T) {
+	ashlar := asCommand(t)
+	module, _ := longSearch(t, t.TempDir())
+	temp := t.TempDir()
+	cmd := exec.Command(ashlar, "check", "--quiet", "--native=never", "--memory", "1MiB", "--temp", temp, module)
+	out := started(t, cmd)
+	awaitFile(t, temp, "run-")
+	dirs, err := os.ReadDir(temp)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range dirs {
+		// The search may make a file while its directory is being removed.
+		for err = os.RemoveAll(filepath.Join(temp, d.Name())); err != nil; {
+			err = os.RemoveAll(filepath.Join(temp, d.Name()))
+		}
+	}
+	if code := codeOf(t, cmd); code != exitWorld || !strings.Contains(out.String(), "no such file") {
+		t.Errorf("exit code %d: %s", code, out)
+	}
+}
+
+// TestKeptSearchIsGuarded: a checkpoint has one user at a time, is not written
+// over, and is resumed with the same program, modules, configuration and flags
+// only, by any number of workers.
+func TestKeptSearchIsGuarded(t *testing.T) {
+	ashlar := asCommand(t)
+	dir := t.TempDir()
+	module, config := longSearch(t, dir)
+	keep := filepath.Join(dir, "kept")
+	args := []string{"check", "--quiet", "--native=never", "--checkpoint", keep, "--every", "5ms", "--workers", "2", module}
+	cmd := exec.Command(ashlar, args...)
+	out := started(t, cmd)
+	awaitFile(t, keep, "checkpoint")
+	refused := func(want string, program string, more ...string) {
+		t.Helper()
+		text, _ := exec.Command(program, append([]string{"check", "--quiet", "--native=never"}, more...)...).CombinedOutput()
+		if !strings.Contains(string(text), want) {
+			t.Errorf("%v: %s, want %q", more, text, want)
+		}
+	}
+	refused("locked by another process", ashlar, "--checkpoint", keep, module)
+	refused("locked by another process", ashlar, "--resume", keep, module)
+	if err := cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	if code := codeOf(t, cmd); code != exitInterrupted || !strings.Contains(out.String(), "--resume "+keep) {
+		t.Errorf("exit code %d: %s", code, out)
+	}
+	before, err := os.ReadDir(keep)
+	if err != nil {
+		t.Fatal(err)
+	}
+	refused("there is a checkpoint already", ashlar, "--checkpoint", keep, module)
+	refused("por=false", ashlar, "--resume", keep, "--por", module)
+	refused("whether deadlock is reported", ashlar, "--resume", keep, "--deadlock=false", module)
+	refused("whether the search goes on", ashlar, "--resume", keep, "--continue", module)
+	refused("reference=false", ashlar, "--resume", keep, "--reference", module)
+	other := filepath.Join(t.TempDir(), "ashlar")
+	text, err := os.ReadFile(ashlar)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(other, append(text, 'x'), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	refused("this program was", other, "--resume", keep, module)
+	for _, change := range []struct{ name, want string }{{module, "Long.tla was"}, {config, "the configuration was"}} {
+		text, err := os.ReadFile(change.name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(change.name, append(slices.Clone(text), '\n'), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		refused(change.want, ashlar, "--resume", keep, module)
+		if err := os.WriteFile(change.name, text, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	after, err := os.ReadDir(keep)
+	if err != nil || len(after) != len(before) {
+		t.Fatalf("%v became %v: %v", before, after, err)
+	}
+	// What is resumed goes on, and does not begin again.
+	text, err = exec.Command(ashlar, "check", "--quiet", "--json", "--native=never", "--resume", keep, "--workers", "3", "--max-states", "1", module).Output()
+	var code *exec.ExitError
+	if err != nil && !errors.As(err, &code) {
+		t.Fatal(err)
+	}
+	var d struct{ Statistics struct{ Distinct int64 } }
+	if err := json.Unmarshal(text, &d); err != nil || d.Statistics.Distinct < 2 {
+		t.Errorf("%v: %s", err, text)
+	}
+}
