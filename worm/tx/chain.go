@@ -285,7 +285,9 @@ func (c *chain) confirmNow() {
 	calls := c.confirms
 	c.confirms = nil
 	n := c.last + 1
-	c.e.opt.Space.Stat(c.e.voteSegment(c.rm, n), 4*c.e.opt.ResolveAfter, func(m wor.Meta, err error) {
+	within, ended := c.e.patience.Begin()
+	c.e.opt.Space.Stat(c.e.voteSegment(c.rm, n), 4*within, func(m wor.Meta, err error) {
+		ended(errors.Is(err, wor.ErrDeadline))
 		if c.dead {
 			answerAll(calls, ErrNoOwner)
 			return

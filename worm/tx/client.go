@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ashlar-dev/ashlar/env"
+	"github.com/ashlar-dev/ashlar/worm/row"
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
@@ -37,6 +38,8 @@ type Client struct {
 	opt    ClientOptions
 	random env.Random
 	routes []route
+	// patience bounds one attempt at one server.
+	patience *row.Patience
 	// seq is the last request's, low the first one's that has no answer.
 	seq, low uint64
 	open     map[uint64]bool
@@ -45,7 +48,8 @@ type Client struct {
 
 // NewClient makes one.
 func NewClient(o ClientOptions) *Client {
-	c := &Client{opt: o, random: o.Env.Random.Split("client"), routes: make([]route, o.Partitions), low: 1, open: map[uint64]bool{}}
+	c := &Client{opt: o, random: o.Env.Random.Split("client"), routes: make([]route, o.Partitions), low: 1, open: map[uint64]bool{},
+		patience: row.NewPatience(o.Env.Clock, tryWithin)}
 	for rm := range c.routes {
 		c.routes[rm].member = o.Servers[rm%len(o.Servers)]
 	}
@@ -69,7 +73,7 @@ type asking struct {
 	over  bool
 }
 
-// tryWithin bounds one attempt at one server.
+// tryWithin bounds one attempt at one server, at first.
 const tryWithin = 2 * time.Second
 
 // Do asks for a transaction and answers with its result, from which on everybody
@@ -142,12 +146,19 @@ func (a *asking) send() {
 		c.later(func() { a.giveUp(wor.ErrDeadline) })
 		return
 	}
-	left = min(left, tryWithin)
+	within, ended := c.patience.Begin()
+	left = min(left, within)
 	a.q.Within = uint64(max(1, left.Milliseconds()))
 	a.sent = true
 	a.tries++
 	a.asked = c.routes[a.home].member
-	c.opt.Messenger.Invoke(c.routes[a.home].member, wor.ServiceKV, a.q.encode(), left+10*time.Millisecond, a.answered)
+	c.opt.Messenger.Invoke(c.routes[a.home].member, wor.ServiceKV, a.q.encode(), left+10*time.Millisecond, func(b []byte, err error) {
+		late := errors.Is(err, wor.ErrUnknown) || errors.Is(err, wor.ErrDeadline) || len(b) == 1 && b[0] == answerLate
+		if left == within || !late { // a last attempt of little time says nothing
+			ended(late)
+		}
+		a.answered(b, err)
+	})
 }
 
 // again asks again after a while.

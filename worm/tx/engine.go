@@ -7,6 +7,7 @@ import (
 
 	"github.com/ashlar-dev/ashlar/env"
 	"github.com/ashlar-dev/ashlar/internal/invariant"
+	"github.com/ashlar-dev/ashlar/worm/row"
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
@@ -16,11 +17,13 @@ type Engine struct {
 	opt    Options
 	policy policy
 	random env.Random
-	seq    uint64
-	chains map[RM]*chain
-	routes []route
-	pools  []pool
-	taking []*takeover // by RM, nil where none is under way
+	// patience is ResolveAfter, and more where others need more.
+	patience *row.Patience
+	seq      uint64
+	chains   map[RM]*chain
+	routes   []route
+	pools    []pool
+	taking   []*takeover // by RM, nil where none is under way
 	// txns are the transactions that are under way here, seats where each vote is
 	// expected.
 	txns  map[ID]*txn
@@ -37,7 +40,8 @@ func New(o Options) (*Engine, error) {
 	}
 	e := &Engine{
 		opt: o, policy: policies[o.Variant], random: o.Env.Random.Split("tx"),
-		chains: map[RM]*chain{}, routes: make([]route, o.RMs), pools: make([]pool, o.RMs), taking: make([]*takeover, o.RMs),
+		patience: row.NewPatience(o.Env.Clock, o.ResolveAfter),
+		chains:   map[RM]*chain{}, routes: make([]route, o.RMs), pools: make([]pool, o.RMs), taking: make([]*takeover, o.RMs),
 		txns: map[ID]*txn{}, seats: map[wor.Addr]*txn{},
 	}
 	e.ears.init(e)
@@ -80,6 +84,8 @@ type txn struct {
 	report  wor.Member
 	timer   env.Timer
 	tries   int
+	within  time.Duration // how long votes are waited for at first
+	took    func(late bool)
 	done    bool
 	ended   *Outcome
 	hurried bool
@@ -105,6 +111,7 @@ func (e *Engine) txn(t Tx) *txn {
 	for _, s := range t.Seats {
 		e.seats[s.Addr] = x
 	}
+	x.within, x.took = e.patience.Begin()
 	e.arm(x)
 	return x
 }
@@ -149,8 +156,12 @@ func (e *Engine) learn(x *txn, seat int, v *Vote) {
 	}
 	switch {
 	case !v.Yes:
+		if string(v.Brief) == ReasonTimeout {
+			x.took(true)
+		}
 		e.end(x, false)
 	case x.left == 0:
+		x.took(false)
 		e.end(x, true)
 	}
 }
@@ -209,7 +220,7 @@ func (e *Engine) finish(x *txn, o *Outcome) {
 // arm sets the time at which votes that are missing are looked for.
 func (e *Engine) arm(x *txn) {
 	shift := min(x.tries, 4)
-	x.timer = e.after(e.jitter(e.opt.ResolveAfter<<shift), func() {
+	x.timer = e.after(e.jitter(x.within<<shift), func() {
 		if !x.done {
 			e.look(x)
 		}
@@ -227,7 +238,7 @@ func (e *Engine) look(x *txn) {
 			continue // known, or being written here
 		}
 		if x.tries == 1 && !x.hurried {
-			e.opt.Space.Read(x.tx.Seats[i].Addr, e.opt.ResolveAfter, func(b []byte, err error) { e.settled(x, i, b, err) })
+			e.opt.Space.Read(x.tx.Seats[i].Addr, x.within, func(b []byte, err error) { e.settled(x, i, b, err) })
 		} else {
 			e.decideNo(x, i)
 		}

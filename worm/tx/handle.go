@@ -1,6 +1,7 @@
 package tx
 
 import (
+	"errors"
 	"slices"
 
 	"github.com/ashlar-dev/ashlar/worm/wor"
@@ -26,6 +27,15 @@ func (e *Engine) send(to wor.Member, b []byte, done func(*decoder, error)) {
 		return
 	}
 	e.opt.Messenger.Invoke(to, wor.ServiceTx, b, 0, answered)
+}
+
+// invoke asks something that is answered soon, if at all.
+func (e *Engine) invoke(to wor.Member, b []byte, done func([]byte, error)) {
+	within, ended := e.patience.Begin()
+	e.opt.Messenger.Invoke(to, wor.ServiceTx, b, 4*within, func(b []byte, err error) {
+		ended(errors.Is(err, wor.ErrUnknown) || errors.Is(err, wor.ErrDeadline))
+		done(b, err)
+	})
 }
 
 // Handle is the wor.Handler of wor.ServiceTx.

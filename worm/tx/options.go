@@ -53,7 +53,8 @@ type Options struct {
 	// next one is begun; default 32 MiB.
 	SegmentBytes int64
 	// ResolveAfter is how long a vote is waited for before somebody looks, and
-	// twice that, before it is decided as NO; default 400 ms.
+	// twice that, before it is decided as NO; default 400 ms. Where votes take
+	// longer, it becomes longer.
 	ResolveAfter time.Duration
 }
 

@@ -52,7 +52,7 @@ func (k *KV) acquire(rm RM) {
 		return
 	}
 	k.acquiring[rm] = true
-	k.engine.Acquire(rm, func(r *Recovered, err error) {
+	k.engine.acquire(rm, true, func(r *Recovered, err error) {
 		switch {
 		case errors.Is(err, ErrTaken):
 			k.acquiring[rm] = false

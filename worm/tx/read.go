@@ -1,10 +1,6 @@
 package tx
 
-import (
-	"slices"
-
-	"github.com/ashlar-dev/ashlar/worm/wor"
-)
+import "slices"
 
 // Reads without votes.
 //
@@ -166,7 +162,7 @@ func (k *KV) askOwner(rm RM, b []byte, done func(*decoder, error)) {
 		k.engine.after(0, func() { done(nil, ErrNoOwner) })
 		return
 	}
-	k.opt.Engine.Messenger.Invoke(to, wor.ServiceTx, b, 4*k.opt.Engine.ResolveAfter, func(b []byte, err error) {
+	k.engine.invoke(to, b, func(b []byte, err error) {
 		d := &decoder{b: b}
 		if err != nil {
 			done(nil, err)

@@ -166,7 +166,7 @@ func (e *Engine) askGrant(rm RM) {
 	var m encoder
 	m.u8(msgGrant)
 	m.uint(uint64(rm))
-	e.opt.Messenger.Invoke(to, wor.ServiceTx, m.b, 4*e.opt.ResolveAfter, func(b []byte, err error) {
+	e.invoke(to, m.b, func(b []byte, err error) {
 		p.asking = false
 		if err != nil {
 			p.wake(ErrNoOwner)

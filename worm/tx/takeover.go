@@ -24,9 +24,10 @@ import (
 // Nothing is voted in the new segment before that is done.
 
 const (
-	// pieceSize is how many registers are read at a time, resolvesMax how many
-	// outcomes are looked for at a time.
+	// pieceSize is how many registers are read at a time, piecesMax how many of
+	// such pieces, resolvesMax how many outcomes are looked for at a time.
 	pieceSize   = 1024
+	piecesMax   = 8
 	resolvesMax = 64
 )
 
@@ -49,10 +50,23 @@ type takeover struct {
 	// progress grows with all that is decided, since is when it did last.
 	progress uint64
 	since    env.Instant
+	// over: it has failed. Decided: step 2 is done.
+	over, decided bool
 	// from is the Meta of the last segment of the one before.
-	from    meta
+	from meta
+	// next is the first segment that was not entered yet, todo are the pieces of
+	// the others that were not begun, flying counts what is under way.
+	next    uint64
+	todo    []piece
+	flying  int
 	votes   []*Vote
 	commits []*Outcome
+}
+
+// piece is some neighbouring registers of a segment.
+type piece struct {
+	s *segment
+	r wor.Range
 }
 
 // ErrTaken says that another process has taken the RM over.
@@ -62,7 +76,16 @@ var ErrTaken = errors.New("another process owns the resource manager")
 // this process, or begins its chain. Done is told what there is to redo; when the
 // Resource has done that, it calls Open. ErrTaken says who was faster; other
 // errors are passing. It is asked for one RM once at a time.
-func (e *Engine) Acquire(rm RM, done func(*Recovered, error)) {
+func (e *Engine) Acquire(rm RM, done func(*Recovered, error)) { e.acquire(rm, false, done) }
+
+// errStirred says that a segment is there that was not known of when the takeover
+// was begun: somebody is at work.
+var errStirred = errors.New("the resource manager has a new segment")
+
+// acquire is Acquire; with still it ends with errStirred where that is so, before
+// it has done anything.
+func (e *Engine) acquire(rm RM, still bool, done func(*Recovered, error)) {
+	before := e.routes[rm]
 	t := &takeover{e: e, rm: rm, done: done}
 	e.taking[rm] = t
 	t.advanced()
@@ -72,6 +95,8 @@ func (e *Engine) Acquire(rm RM, done func(*Recovered, error)) {
 			t.allocate(0, e.random.Uint64())
 		case err != nil:
 			t.fail(err)
+		case still && (!before.known || last > before.last):
+			t.fail(errStirred)
 		default:
 			t.from = *m
 			t.allocate(last+1, e.random.Uint64())
@@ -85,8 +110,12 @@ func (t *takeover) advanced() {
 	t.since = t.e.opt.Env.Clock.Now()
 }
 
-// fail ends it.
+// fail ends it, once.
 func (t *takeover) fail(err error) {
+	if t.over {
+		return
+	}
+	t.over = true
 	t.e.Forgo(t.rm)
 	t.done(nil, err)
 }
@@ -108,6 +137,9 @@ func (e *Engine) Taking(within time.Duration) int {
 // unless goes on with a takeover, but not if another one has begun after it: all
 // that it did would be for nothing. That somebody says so is no proof.
 func (t *takeover) unless(next func()) {
+	if t.over {
+		return
+	}
 	if t.e.routes[t.rm].last <= t.c.last {
 		next()
 		return
@@ -190,7 +222,8 @@ func (t *takeover) allocate(n, nonce uint64) {
 			t.c = &chain{e: e, rm: t.rm, last: n, room: m.room, base: m.base, published: m.base, trimmed: m.trimmed, state: m.state}
 			e.discover(t.rm, route{true, n, m.base, e.opt.Self})
 			t.advanced()
-			t.decide(m.base)
+			t.next = m.base
+			t.decide()
 		case errors.Is(err, wor.ErrWritten):
 			var other meta
 			if other.decode(won.Payload) {
@@ -205,23 +238,47 @@ func (t *takeover) allocate(n, nonce uint64) {
 	})
 }
 
-// decide is step 2, for segment n and those after it.
-func (t *takeover) decide(n uint64) {
-	if n == t.c.last {
-		t.resolve()
+// decide is step 2: the segments from the base on, piece by piece, in any order,
+// some at a time.
+func (t *takeover) decide() {
+	if t.over || t.decided {
 		return
 	}
+	for t.flying < piecesMax && len(t.todo) > 0 {
+		r := t.todo[0]
+		t.todo = t.todo[1:]
+		t.flying++
+		t.decidePiece(r.s, r.r)
+	}
+	for t.flying < piecesMax && t.next < t.c.last {
+		t.flying++
+		t.enter(t.next)
+		t.next++
+	}
+	if t.flying == 0 {
+		t.decided = true
+		t.resolve()
+	}
+}
+
+// enter finds out which registers of segment n are to be decided.
+func (t *takeover) enter(n uint64) {
 	t.e.roomOf(t.rm, n, func(room uint32, err error) {
 		switch {
+		case t.over:
 		case errors.Is(err, wor.ErrTrimmed):
 			t.fail(ErrTaken)
 		case err != nil:
-			t.e.after(t.e.jitter(t.e.opt.ResolveAfter/16), func() { t.unless(func() { t.decide(n) }) })
+			t.e.after(t.e.jitter(t.e.opt.ResolveAfter/16), func() { t.unless(func() { t.enter(n) }) })
 		default:
 			s := t.e.newSegment(t.rm, n, room)
 			s.closed = true
 			t.c.old = append(t.c.old, s)
-			t.decidePiece(s, 0)
+			for r, more := s.piece(0); more; r, more = s.piece(r.Hi) {
+				t.todo = append(t.todo, piece{s, r})
+			}
+			t.flying--
+			t.decide()
 		}
 	})
 }
@@ -238,22 +295,20 @@ func (e *Engine) roomOf(rm RM, n uint64, done func(uint32, error)) {
 	})
 }
 
-// decidePiece decides the registers of a segment from lo on, a piece at a time.
-func (t *takeover) decidePiece(s *segment, lo uint32) {
-	r, more := s.piece(lo)
-	if !more {
-		t.decide(s.n + 1)
-		return
-	}
+// decidePiece decides some registers of a segment.
+func (t *takeover) decidePiece(s *segment, r wor.Range) {
 	e := t.e
 	e.opt.Space.ReadRange(r, 0, func(cells []wor.Cell, err error) {
+		if t.over {
+			return
+		}
 		if errors.Is(err, wor.ErrTrimmed) || err == nil && errors.Is(cells[0].Err, wor.ErrTrimmed) {
 			// Somebody has gone on from here, and trimmed.
 			t.fail(ErrTaken)
 			return
 		}
 		again := func(error) {
-			e.after(e.jitter(e.opt.ResolveAfter/16), func() { t.unless(func() { t.decidePiece(s, lo) }) })
+			e.after(e.jitter(e.opt.ResolveAfter/16), func() { t.unless(func() { t.decidePiece(s, r) }) })
 		}
 		if err != nil {
 			again(err)
@@ -277,7 +332,8 @@ func (t *takeover) decidePiece(s *segment, lo uint32) {
 			}
 		}
 		t.advanced()
-		t.unless(func() { t.decidePiece(s, r.Hi) })
+		t.flying--
+		t.unless(t.decide)
 	})
 }
 
