@@ -63,6 +63,9 @@ func Check(before, after *logic.Program, c Claim) error {
 			return fmt.Errorf("relation %s is not the same", r.Name)
 		}
 	}
+	if err := newNodes(before, after); err != nil {
+		return err
+	}
 	check, ok := kinds()[c.Kind]
 	if !ok {
 		return fmt.Errorf("there is no rewrite %q", c.Kind)

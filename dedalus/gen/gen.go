@@ -40,13 +40,42 @@ func Generate(p *logic.Program, pkg string) ([]File, error) {
 	for i, c := range q.Components {
 		g.begin()
 		g.component(c, components[i])
-		files = append(files, g.file(taken.fresh(strings.ToLower(c.Logic.Name))+".go", ""))
+		files = append(files, g.file(taken.fresh(fileStem(c.Logic.Name))+".go", ""))
 	}
 	g.begin()
 	g.main(components)
 	files = append(files, g.file("program.go", fmt.Sprintf(
 		"// Package %s is the Dedalus program %s, compiled. See package rt for what its\n// Program is for.\n", pkg, p.Name)))
 	return files, nil
+}
+
+// fileStem is a component's name as one of a file that Go builds everywhere: what begins
+// with an underscore it ignores, and x_test, x_linux or x_arm64 it builds for some only.
+func fileStem(component string) string {
+	name := strings.ToLower(component)
+	if strings.HasPrefix(name, "_") {
+		name = "c" + name
+	}
+	if _, last, ok := cutLast(name, "_"); ok && slices.Contains(buildWords(), last) {
+		name += "_c"
+	}
+	return name
+}
+
+func cutLast(s, sep string) (before, after string, ok bool) {
+	i := strings.LastIndex(s, sep)
+	if i < 0 {
+		return s, "", false
+	}
+	return s[:i], s[i+len(sep):], true
+}
+
+// buildWords are the ends of names of files that Go does not build everywhere.
+func buildWords() []string {
+	return strings.Fields(`test
+		aix android darwin dragonfly freebsd hurd illumos ios js linux nacl netbsd openbsd plan9 solaris wasip1 windows zos
+		386 amd64 amd64p32 arm armbe arm64 arm64be loong64 mips mipsle mips64 mips64le mips64p32 mips64p32le ppc ppc64 ppc64le
+		riscv riscv64 s390 s390x sparc sparc64 wasm`)
 }
 
 // generator writes a package.

@@ -1,8 +1,14 @@
 package gen_test
 
 import (
+	"bytes"
+	"fmt"
+	gobuild "go/build"
+	"io"
+	"strings"
 	"testing"
 
+	"github.com/ashlar-dev/ashlar/dedalus/gen"
 	"github.com/ashlar-dev/ashlar/dedalus/internal/given"
 )
 
@@ -34,4 +40,39 @@ component func {
 deploy { program: 1, func: 1 }
 `)
 	lockstep(t, []named{{"names", p}}, 4, 60)
+}
+
+// TestFiles: whatever a component is called, Go builds its file here and elsewhere.
+func TestFiles(t *testing.T) {
+	text := "program files\n"
+	names := []string{"a", "A", "_a", "c_a", "a_test", "a_test_c", "leader_linux", "leader_windows", "x_arm64", "y_linux_amd64", "linux", "test", "program", "a_program"}
+	for i, name := range names {
+		text += fmt.Sprintf("component %s {\n  input i%d()\n  output o%d()\n  async o%d@node \"c\"() <- i%d()\n}\n", name, i, i, i, i)
+	}
+	files, err := gen.Generate(given.Program(t, text), "files")
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]bool{}
+	for _, f := range files {
+		lower := strings.ToLower(f.Name)
+		if seen[lower] {
+			t.Errorf("two files %s", f.Name)
+		}
+		seen[lower] = true
+		for _, goos := range []string{"linux", "darwin", "windows"} {
+			for _, arch := range []string{"amd64", "arm64"} {
+				c := gobuild.Default
+				c.GOOS, c.GOARCH = goos, arch
+				c.OpenFile = func(string) (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(f.Text)), nil }
+				ok, err := c.MatchFile("dir", f.Name)
+				if err != nil || !ok || strings.HasSuffix(f.Name, "_test.go") {
+					t.Errorf("%s is not built for %s/%s: %v", f.Name, goos, arch, err)
+				}
+			}
+		}
+	}
+	if len(files) != len(names)+1 {
+		t.Errorf("%d files of %d components", len(files), len(names))
+	}
 }

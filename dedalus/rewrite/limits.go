@@ -2,6 +2,7 @@ package rewrite
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/ashlar-dev/ashlar/dedalus/logic"
@@ -41,9 +42,42 @@ func named(p *logic.Program, s Step) error {
 	if s.Name == "" || s.Name == "_" {
 		return fmt.Errorf("%v: want a name for the component", s)
 	}
-	found := ""
-	see := func(v logic.Value) {
-		if v.Kind == logic.Node && strings.HasPrefix(v.Str, s.Name+"/") {
+	for _, c := range p.Components {
+		if c.Of == s.Name {
+			return fmt.Errorf("%v: %s is a piece of %s, whose nodes are called so; want another name", s, c.Name, s.Name)
+		}
+	}
+	if found := speaksOf(p, func(component string, _ int) bool { return component == s.Name }); found != "" {
+		return fmt.Errorf("%v: the program speaks of node \"%s\", which would be one of %s; want another name", s, found, s.Name)
+	}
+	return nil
+}
+
+// unspoken checks the nodes that a step that divides makes: those of the parts that were
+// none before, and those of a component that is made besides, unless its name is empty.
+func unspoken(p *logic.Program, c *logic.Component, s Step, besides string) error {
+	found := speaksOf(p, func(component string, i int) bool {
+		return component == c.Name && i >= c.Instances*c.Partitions && i < c.Instances*s.Partitions || besides != "" && component == besides
+	})
+	if found == "" {
+		return nil
+	}
+	return fmt.Errorf("%v: the program speaks of node \"%s\", which would be one that the step makes; rename that node, or component %s", s, found, c.Name)
+}
+
+// speaksOf is a node that facts, functions or rules of the program speak of, if there is
+// one of such a component and number; "" if there is none.
+func speaksOf(p *logic.Program, such func(component string, i int) bool) (found string) {
+	var see func(v logic.Value)
+	see = func(v logic.Value) {
+		for _, e := range v.Set {
+			see(e)
+		}
+		component, number, ok := strings.Cut(v.Str, "/")
+		if v.Kind != logic.Node || !ok {
+			return
+		}
+		if i, err := strconv.Atoi(number); err == nil && strconv.Itoa(i) == number && such(component, i) {
 			found = v.Str
 		}
 	}
@@ -78,10 +112,7 @@ func named(p *logic.Program, s Step) error {
 			}
 		}
 	}
-	if found != "" {
-		return fmt.Errorf("%v: the program speaks of node \"%s\", which would be one of %s; want another name", s, found, s.Name)
-	}
-	return nil
+	return found
 }
 
 // constants visits the constants of a term.

@@ -61,9 +61,6 @@ func partiallyDivisible(w *site) analyze.Verdict {
 			}
 		}
 	}
-	if name := w.c.Name + "_order"; w.p.Component(name) != nil {
-		return no(nil, "there is a component "+name+" already")
-	}
 	w.keys, w.partial = rep.keys, rep
 	w.cert.Keys = map[string]analyze.Key{}
 	for r, k := range rep.keys {
@@ -88,7 +85,7 @@ func claimPartial(c *Certificate, before *logic.Program, out *certificate.Claim)
 // dividePartially divides a component.
 func dividePartially(w *site) {
 	rep, p, c := w.partial, w.p, w.c
-	order := &logic.Component{Name: c.Name + "_order", Of: c.Of, Instances: c.Instances, Partitions: 1, Span: c.Span}
+	order := &logic.Component{Name: orderOf(c), Of: c.Of, Instances: c.Instances, Partitions: 1, Span: c.Span}
 	p.Components = slices.Insert(p.Components, slices.Index(p.Components, c)+1, order)
 	t := &template{replication: rep, order: order, parts: w.step.Partitions,
 		author: &author{p: p, origin: w.step.String(), span: c.Span, names: map[string]*logic.Relation{}}}

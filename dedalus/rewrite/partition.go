@@ -17,8 +17,26 @@ func undivided(w *site) error {
 	if w.c.Partitions != 1 {
 		return fmt.Errorf("%v: %s is partitioned already", w.step, w.c.Name)
 	}
-	return bounded(w.p, w.step)
+	if err := bounded(w.p, w.step); err != nil {
+		return err
+	}
+	besides := ""
+	if w.step.Kind == Partial {
+		besides = orderOf(w.c)
+		if w.p.Component(besides) != nil {
+			return fmt.Errorf("%v: it makes a component %s, and there is one already; rename that, or %s", w.step, besides, w.c.Name)
+		}
+		for _, c := range w.p.Components {
+			if c.Of == besides {
+				return fmt.Errorf("%v: it makes a component %s, and %s is a piece of one of that name; rename %s", w.step, besides, c.Name, w.c.Name)
+			}
+		}
+	}
+	return unspoken(w.p, w.c, w.step, besides)
 }
+
+// orderOf is what the component is called that orders the replicated inputs of another.
+func orderOf(c *logic.Component) string { return c.Name + "_order" }
 
 // divisible says whether there are keys by which all facts that meet are together.
 func divisible(w *site) analyze.Verdict {
