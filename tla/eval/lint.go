@@ -177,6 +177,8 @@ func workerOf(w check.Worker) *worker {
 		return w.worker
 	case *packedWorker:
 		return w.worker
+	case *packedKeyedWorker:
+		return w.worker
 	}
 	return w.(*worker)
 }

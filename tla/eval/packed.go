@@ -15,6 +15,7 @@ type packing struct {
 	lowered *pack.Lowered
 	code    *pack.Code
 	layout  *pack.Layout
+	images  *pack.Images // nil where states have other names
 	// preds has the number of the predicate that a formula is, or -1.
 	preds []int
 	vars  []packedVar
@@ -64,8 +65,6 @@ func (m *Model) pack(o packOptions) (packed bool, why string) {
 		return false, "expressions are counted"
 	case m.direct != nil:
 		return false, "an algorithm is executed itself"
-	case m.view != nil || len(m.symmetry) > 0:
-		return false, "there is a view or a symmetry"
 	}
 	for _, f := range m.formulas {
 		if m.program.unsteady(f.expr) {
@@ -97,6 +96,7 @@ func (m *Model) pack(o packOptions) (packed bool, why string) {
 		p.vars = append(p.vars, v)
 	}
 	p.before = newBits(p.layout.Words())
+	m.packImages(p)
 	m.packed = p
 	return true, ""
 }

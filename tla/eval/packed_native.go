@@ -26,6 +26,9 @@ func (m *Model) Native() (n *Native, why string) {
 	if m.packed == nil {
 		return nil, "states are not packed"
 	}
+	if m.view != nil || len(m.symmetry) > 0 {
+		return nil, "there is a view or a symmetry"
+	}
 	n = &Native{Info: m.info}
 	ok := true
 	number := func(f *formula) int {
@@ -97,7 +100,10 @@ func (m *Model) joinBits(workers []check.Worker) seenBits {
 	out := newBits(m.packed.layout.Words())
 	out.join(m.packed.before.ors, m.packed.before.ands)
 	for _, w := range workers {
-		if w, ok := w.(*packedWorker); ok {
+		switch w := w.(type) {
+		case *packedWorker:
+			out.join(w.ors, w.ands)
+		case *packedKeyedWorker:
 			out.join(w.ors, w.ands)
 		}
 	}

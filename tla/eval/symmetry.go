@@ -211,8 +211,10 @@ func newKeys(m *Model) keys {
 }
 
 // Key is what identifies the candidate.
-func (w *keyedWorker) Key() (check.State, error) {
-	k := &w.keys
+func (w *keyedWorker) Key() (check.State, error) { return w.keys.key(w.worker) }
+
+// key is what identifies the candidate of a worker, which is encoded in its buf.
+func (k *keys) key(w *worker) (check.State, error) {
 	if k.sorter != nil {
 		if name, ok := k.sorter.name(w.seen); ok {
 			return name, nil

@@ -71,6 +71,9 @@ var (
 
 // NewWorker returns an evaluator for one goroutine.
 func (m *Model) NewWorker() check.Worker {
+	if m.packed != nil && (m.view != nil || len(m.symmetry) > 0) {
+		return m.newPackedKeyedWorker()
+	}
 	if m.packed != nil {
 		return m.newPackedWorker()
 	}

@@ -1,0 +1,69 @@
+package eval
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/ashlar-dev/ashlar/check"
+)
+
+// packedCounts are the figures of a search on packed states, guessed from few;
+// named says that states are named by images of words.
+func packedCounts(t testing.TB, module, cfg string, sample, workers int) (counts string, packed, named bool) {
+	t.Helper()
+	spec, config := loadText(t, module, cfg)
+	m := packedModel(t, newModel(t, spec, config, Options{}), sample)
+	if m.packed == nil {
+		return "", false, false
+	}
+	r, err := check.Run(context.Background(), m, check.Options{Workers: workers, StatesMax: 50_000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fmt.Sprintf("%v: %d generated, %d distinct, levels %v", r.Verdict, r.Generated, r.Distinct, r.Levels), true, m.packed.images != nil
+}
+
+// TestPackedOrbits: a search on packed states finds as many orbits as one that
+// tries the permutations on values, also where most states have no packed form.
+func TestPackedOrbits(t *testing.T) {
+	rounds, seed := randomRounds(t)
+	packed, named := 0, 0
+	for round := range rounds {
+		r := rand.New(rand.NewPCG(seed, uint64(8000+round)))
+		module, cfg := symmetricModel(r)
+		got, ok, words := packedCounts(t, module, cfg, 1+r.IntN(40), 1)
+		if !ok {
+			continue
+		}
+		packed++
+		if words {
+			named++
+		}
+		if want, _ := orbitCounts(t, module, cfg, true); got != want {
+			t.Fatalf("seed %d, round %d: packed (images of words: %v)\n%s\nwant\n%s\n%s\n%s", seed, round, words, got, want, module, cfg)
+		}
+	}
+	t.Logf("%d of %d models packed, states of %d named by their words", packed, rounds, named)
+	if packed < rounds/4 || named < rounds/8 {
+		t.Errorf("%d of %d models were packed, states of %d named by their words", packed, rounds, named)
+	}
+}
+
+// TestPackedView: a view names packed states too.
+func TestPackedView(t *testing.T) {
+	const module = "---- MODULE M ----\nEXTENDS Integers, FiniteSets\nVARIABLES v, w\nInit == v = 0 /\\ w = {}\n" +
+		"Next == \\E n \\in 1..3 : v' = (v + n) % 7 /\\ w' = (w \\cup {v}) \\ {n}\nSeen == <<v, Cardinality(w)>>\n====\n"
+	const cfg = "INIT Init NEXT Next CHECK_DEADLOCK FALSE\n"
+	whole, _ := orbitCounts(t, module, cfg, false)
+	want, _ := orbitCounts(t, module, cfg+"VIEW Seen\n", false)
+	if whole == want {
+		t.Fatalf("the view tells all states apart: %s", want)
+	}
+	for sample := 1; sample < 40; sample *= 3 {
+		if got, ok, _ := packedCounts(t, module, cfg+"VIEW Seen\n", sample, 1); !ok || got != want {
+			t.Errorf("packed %v: %s, want %s", ok, got, want)
+		}
+	}
+}
