@@ -41,6 +41,22 @@ type StepShower interface {
 	ShowStep(s, next State) []Binding
 }
 
+// PlaceShower is a StepShower that shows a state as one of a trace.
+type PlaceShower interface {
+	ShowAt(at Shown) []Binding
+}
+
+// Shown is a state of a trace.
+type Shown struct {
+	// State is the state, and Next the one after it, which is the state itself at
+	// the end of the trace.
+	State, Next State
+	// Number counts the states of the trace from 1; 0 where there is none.
+	Number int
+	// Action led to the state: see Step.
+	Action int
+}
+
 // Info describes a model; the indices that a Worker reports point into it.
 type Info struct {
 	Name       string

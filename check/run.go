@@ -450,12 +450,17 @@ func (s *search) trace(v *violation) ([]Step, error) {
 
 // showSteps fills in the values of a trace's states.
 func showSteps(m Model, steps []Step) {
-	pairs, ok := m.(StepShower)
-	for i := range steps {
-		if ok {
-			steps[i].Values = pairs.ShowStep(steps[i].State, steps[min(i+1, len(steps)-1)].State)
-		} else {
-			steps[i].Values = m.Show(steps[i].State)
+	pairs, _ := m.(StepShower)
+	places, _ := m.(PlaceShower)
+	for i, s := range steps {
+		next := steps[min(i+1, len(steps)-1)].State
+		switch {
+		case places != nil:
+			steps[i].Values = places.ShowAt(Shown{State: s.State, Next: next, Number: i + 1, Action: s.Action})
+		case pairs != nil:
+			steps[i].Values = pairs.ShowStep(s.State, next)
+		default:
+			steps[i].Values = m.Show(s.State)
 		}
 	}
 }

@@ -133,9 +133,10 @@ type simulation struct {
 
 // walker walks by itself.
 type walker struct {
-	s   *simulation
-	ev  Worker
-	rng splitmix
+	s     *simulation
+	ev    Worker
+	level LevelWorker // ev, if it is one
+	rng   splitmix
 
 	path    []Step
 	chosen  State
@@ -160,6 +161,7 @@ type walkEnd struct {
 func (s *simulation) newWalker() *walker {
 	n := len(s.info.Actions)
 	w := &walker{s: s, ev: s.m.NewWorker(), taken: make([]int64, n), enabled: make([]int64, n), able: make([]bool, n)}
+	w.level, _ = w.ev.(LevelWorker)
 	if e, ok := w.ev.(Endable); ok {
 		e.EndWhen(func() bool { return s.ctx.Err() != nil })
 	}
@@ -244,6 +246,9 @@ func (w *walker) walk(n int64) {
 		generated := int64(0)
 		w.seen = 0
 		clear(w.able)
+		if w.level != nil {
+			w.level.AtLevel(len(w.path))
+		}
 		err := w.ev.Next(w.path[len(w.path)-1].State, func(a int, st State) error {
 			generated++
 			if a >= 0 && !w.able[a] {

@@ -39,6 +39,10 @@ type checkOptions struct {
 
 	por bool // leave out states where that is sound
 
+	// told and progress are what the specification is told of a simulation.
+	told     eval.Configuration
+	progress func() eval.Progress
+
 	native string // when compiled code searches
 
 	memory      string // what states may take with all else, as it was written
@@ -256,6 +260,8 @@ func runCheck(ctx context.Context, t *term, o checkOptions, spec string, load lo
 	// which is there for the model.
 	ctx, release := guardMemory(ctx, limit, search.o.memoryBytes)
 	defer release()
+	ctx, unwatch := s.asked.watch(ctx)
+	defer unwatch()
 	disk, err := o.openDisk(ctx, s.identity)
 	if err != nil {
 		return failed(err)

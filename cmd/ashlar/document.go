@@ -197,6 +197,8 @@ type subject struct {
 	define func(name string) (text, place string)
 	// after evaluates the postcondition, where one is asked for.
 	after func() (name string, holds, asked bool, err error)
+	// asked ends the search when the specification says so; nil: never.
+	asked *ender
 	// places leads to what the user wrote.
 	places *places
 	// files are the modules' files, and span what begins at a place.
@@ -214,7 +216,7 @@ type subject struct {
 
 // conclude evaluates the postcondition of a search that found nothing wrong.
 func (d *document) conclude(s *subject) {
-	if s.after == nil || d.Verdict != "ok" && d.Verdict != "incomplete" || d.Statistics.Queue > 0 {
+	if s.after == nil || d.Verdict != "ok" && d.Verdict != "incomplete" || d.Statistics.Queue > 0 && !s.asked.wasAsked() {
 		return
 	}
 	name, holds, asked, err := s.after()

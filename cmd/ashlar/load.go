@@ -106,6 +106,17 @@ func loadSpecification(path string, o checkOptions, print func(string), m *check
 		return nil, &loadError{diags: diags, code: exitConfig, config: shown}
 	}
 	start := time.Now()
+	told, progress := o.told, o.progress
+	if told.Mode == "" {
+		told = eval.Configuration{Mode: eval.ModeSearch, Workers: o.workers, Deadlock: o.deadlock && cfg.Deadlock}
+	}
+	if progress == nil {
+		progress = func() eval.Progress {
+			s := m.Stats()
+			return eval.Progress{Generated: s.Generated, Distinct: s.Distinct, Queue: s.Queue, Diameter: s.Depth}
+		}
+	}
+	asked := new(ender)
 	// A translation that was made in memory is explored as the algorithm that
 	// it was made from.
 	model, err := eval.NewDirect(loaded.Spec, loaded.Plain, cfg, eval.Options{
@@ -118,10 +129,12 @@ func loadSpecification(path string, o checkOptions, print func(string), m *check
 		Environment: environment,
 		Now:         func() int32 { return int32(time.Now().UnixMilli()) },
 		Progress: func() eval.Progress {
-			s := m.Stats()
-			return eval.Progress{Generated: s.Generated, Distinct: s.Distinct, Queue: s.Queue, Diameter: s.Depth,
-				DurationSeconds: int64(time.Since(start).Seconds())}
+			now := progress()
+			now.DurationSeconds = int64(time.Since(start).Seconds())
+			return now
 		},
+		Configuration: told,
+		Exit:          asked.end,
 	})
 	var wrong *source.List
 	switch {
@@ -132,7 +145,7 @@ func loadSpecification(path string, o checkOptions, print func(string), m *check
 		return nil, err
 	}
 	p := newPlaces(loaded)
-	return &subject{model: model, reduction: model.Reduction, profile: model.Profile, spec: path, config: shown, diags: *diags, after: model.Postcondition, places: p,
+	return &subject{model: model, reduction: model.Reduction, profile: model.Profile, spec: path, config: shown, diags: *diags, after: model.Postcondition, asked: asked, places: p,
 		files: moduleFiles(loaded), identity: identityOf(loaded, cfgText, o), span: spansOf(loaded, p),
 		define: func(name string) (string, string) { return definition(loaded.Spec, name) }}, nil
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ashlar-dev/ashlar/check"
+	"github.com/ashlar-dev/ashlar/tla/eval"
 )
 
 // simulateOptions are the flags of simulate.
@@ -110,6 +111,11 @@ func runSimulate(ctx context.Context, t *term, o simulateOptions, spec string, l
 		s := monitor.Stats()
 		return s.Generated, fmt.Sprintf("%s walks  %s generated  %%s/s", count(s.Walks), count(s.Generated))
 	})
+	o.told = eval.Configuration{Mode: eval.ModeSimulate, Workers: o.workers, Deadlock: o.deadlock, Depth: int64(o.depth), Walks: o.number, Seed: o.seed}
+	o.progress = func() eval.Progress {
+		s := monitor.Stats()
+		return eval.Progress{Generated: s.Generated, Walks: s.Walks}
+	}
 	s, err := load(spec, o.checkOptions, printer(t, o.checkOptions, g), &check.Monitor{})
 	var wrong *loadError
 	switch {
@@ -129,6 +135,8 @@ func runSimulate(ctx context.Context, t *term, o simulateOptions, spec string, l
 		ctx, cancel = context.WithTimeoutCause(ctx, o.duration, check.Limit("the time was up"))
 		defer cancel()
 	}
+	ctx, release := s.asked.watch(ctx)
+	defer release()
 	g.begin(t.errTTY && !o.quiet)
 	r, err := check.Simulate(ctx, s.model, check.SimulateOptions{Workers: o.workers, Depth: o.depth, Walks: o.number,
 		Seed: o.seed, IgnoreDeadlock: !o.deadlock, Monitor: &monitor})
@@ -147,12 +155,11 @@ func describeWalks(s *subject, r *check.Simulation, o simulateOptions, elapsed t
 	if l, ok := s.model.(check.LiveModel); ok && l.Live() != nil {
 		l.Live().Unasked(result)
 	}
-	s.after = nil // the postcondition is about a whole search
 	d := describe(s, result, o.checkOptions, elapsed)
 	d.Complete, d.Reason = false, result.Reason
 	d.Actions, d.Init = []covered{}, covered{Name: initialName}
 	d.Walks = &walks{Number: r.Walks, Depth: o.depth, Seed: o.seed, Steps: r.Steps, Longest: r.Longest, Deadlocks: r.Deadlocks}
-	if d.Violation != nil {
+	if r.Verdict != check.OK {
 		d.Walks.Found, d.Walks.Length = r.Walk, r.Length
 	}
 	for i, a := range r.Info.Actions {
@@ -186,7 +193,7 @@ func writeWalks(w io.Writer, d *document, p palette) {
 	}
 	fmt.Fprintf(w, "\n%s walks of %.1f states on average, the longest %d, %s that could not go on; %s states generated.\n",
 		count(k.Number), float64(k.Steps)/float64(k.Number), k.Longest, count(k.Deadlocks), count(d.Statistics.Generated))
-	if d.Violation != nil {
+	if k.Length > 0 {
 		fmt.Fprintf(w, "The violation is of walk %s, which had %d states.\n", count(k.Found), k.Length)
 	}
 	fmt.Fprintf(w, "Repeat with --seed %d --depth %d.\n", k.Seed, k.Depth)

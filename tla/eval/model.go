@@ -68,6 +68,7 @@ func New(spec *core.Spec, cfg *config.Config, o Options) (*Model, error) {
 		return nil, err
 	}
 	m := &Model{program: p, codec: newVectorCodec(len(spec.Variables))}
+	p.actions = func() []check.Action { return m.info.Actions }
 	m.info.Name = spec.Name
 	m.info.Deadlock = cfg.Deadlock
 	b := &builder{m: m, p: p, cfg: cfg, diags: &diags}
@@ -339,9 +340,14 @@ func (m *Model) Show(s check.State) []check.Binding { return m.ShowStep(s, s) }
 
 // ShowStep is Show where the alias may speak of the next state too.
 func (m *Model) ShowStep(s, next check.State) []check.Binding {
-	vals := m.Decode(s)
+	return m.ShowAt(check.Shown{State: s, Next: next})
+}
+
+// ShowAt is ShowStep where the alias may ask for the place in the trace.
+func (m *Model) ShowAt(at check.Shown) []check.Binding {
+	vals := m.Decode(at.State)
 	if m.alias != nil {
-		if shown := m.showAlias(vals, m.Decode(next)); shown != nil {
+		if shown := m.showAlias(at, vals, m.Decode(at.Next)); shown != nil {
 			return shown
 		}
 	}
@@ -357,9 +363,13 @@ func show(name string, v value.Value) check.Binding {
 }
 
 // showAlias evaluates the alias; where it has no value, or is no record, nil.
-func (m *Model) showAlias(vals, next []value.Value) []check.Binding {
+func (m *Model) showAlias(at check.Shown, vals, next []value.Value) []check.Binding {
 	var out []check.Binding
 	w := m.newWorker()
+	w.run.level = at.Number
+	if at.Number > 0 {
+		w.run.action = at.Action + 2
+	}
 	err := value.Catch(func() {
 		v := w.ev.value(m.alias, bare(vals), bare(next)).Normal()
 		if v.Kind() != value.KindRecord {
@@ -382,6 +392,7 @@ func (m *Model) Postcondition() (name string, holds, asked bool, err error) {
 		return "", true, false, nil
 	}
 	w := m.newWorker()
+	m.program.common.last(w.run)
 	err = w.guard(m.post, vector{}, vector{}, func() { holds = w.ev.holds(m.post, vector{}, vector{}) })
 	return m.post.name, holds, true, err
 }

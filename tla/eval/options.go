@@ -26,6 +26,11 @@ type Options struct {
 	// Progress gives what TLCGet knows of the run. Nil: TLCGet of such a name
 	// is an evaluation error.
 	Progress func() Progress
+	// Configuration is what TLCGet("config") tells.
+	Configuration Configuration
+	// Exit is called, by any worker, when the specification asks for the end of
+	// the run, by TLCSet("exit", TRUE). Nil: it goes on.
+	Exit func()
 
 	// Profile has expressions be counted: see Model.Profile.
 	Profile bool
@@ -50,6 +55,23 @@ type Progress struct {
 	Generated, Distinct, Queue int64
 	Diameter                   int
 	DurationSeconds            int64
+	Walks                      int64 // in a simulation
+}
+
+// The modes of a Configuration.
+const (
+	ModeSearch   = "bfs"
+	ModeSimulate = "simulate"
+)
+
+// Configuration is how a specification is run, as far as it may ask for that.
+type Configuration struct {
+	Mode     string // "" is ModeSearch
+	Workers  int
+	Deadlock bool
+	// Depth, Walks and Seed are those of a simulation.
+	Depth, Walks int64
+	Seed         uint64
 }
 
 // The limits of evaluation.

@@ -80,8 +80,10 @@ func (w *packedWorker) emit(action int) bool {
 	w.next, w.nextPacked, w.nxLoaded = w.machine.Words(), true, false
 	w.bytes = w.p.layout.AppendBytes(w.bytes[:0], w.next)
 	w.run.level++
+	w.run.action = action + 2
 	w.err = w.out(action, w.bytes)
 	w.run.level--
+	w.run.action = 0
 	return w.err == nil
 }
 

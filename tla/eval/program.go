@@ -3,6 +3,7 @@ package eval
 import (
 	"sync"
 
+	"github.com/ashlar-dev/ashlar/check"
 	"github.com/ashlar-dev/ashlar/source"
 	"github.com/ashlar-dev/ashlar/tla/config"
 	"github.com/ashlar-dev/ashlar/tla/core"
@@ -63,6 +64,10 @@ type program struct {
 	// constDefs holds the value of every constant-level definition without
 	// parameters. Both evaluators share it, so that RandomElement is drawn once.
 	constDefs map[*core.Def]*cell
+
+	common common
+	// actions are those of the model, when it is complete.
+	actions func() []check.Action
 }
 
 // resolve follows the configuration's overrides of a definition: it returns
@@ -330,17 +335,15 @@ func (p *program) findConstDefs() {
 }
 
 // asksRun says whether a definition reads or writes what changes during a run
-// (TLCGet, TLCSet, JavaTime), so that its value must not be kept.
+// (TLCGet, TLCSet, JavaTime and their kin), so that its value must not be kept.
 func (p *program) asksRun(d *core.Def, seen map[*core.Def]bool) bool {
 	if seen[d] {
 		return false
 	}
 	seen[d] = true
-	if d.Module == "TLC" {
-		switch d.Name {
-		case "TLCGet", "TLCSet", "JavaTime":
-			return true
-		}
+	switch d.Module + "!" + d.Name {
+	case "TLC!TLCGet", "TLC!TLCSet", "TLC!JavaTime", "TLCExt!TLCGetOrDefault", "TLCExt!TLCGetAndSet", "TLCExt!Trace":
+		return true
 	}
 	if d.Body == nil || p.isNative(d) {
 		return false

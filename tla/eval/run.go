@@ -16,6 +16,12 @@ type run struct {
 	registers map[string]value.Value
 	random    *random
 	level     int
+	// setup says that an assumption or the initial predicate is being evaluated:
+	// the registers that these set are every worker's.
+	setup bool
+	// action is the index of what made the candidate plus one, 0 where that is
+	// not known.
+	action int
 	// muted drops output: an evaluation is being repeated to explain it.
 	muted bool
 	world native.Context
@@ -82,31 +88,24 @@ func (r *run) register(key value.Value) (value.Value, bool) {
 	if v, ok := r.registers[name]; ok {
 		return v, true
 	}
-	if name == ".level" {
-		return value.Int(int32(r.level)), true
+	if v, ok := r.p.common.get(name); ok {
+		return v, true
 	}
-	if r.p.options.Progress == nil {
+	if name[0] != '.' {
 		return value.Value{}, false
 	}
-	now := r.p.options.Progress()
-	count := func(n int64) (value.Value, bool) { return value.Int(int32(min(n, 1<<31-1))), true }
-	switch name {
-	case ".diameter":
-		return count(int64(now.Diameter))
-	case ".generated":
-		return count(now.Generated)
-	case ".distinct":
-		return count(now.Distinct)
-	case ".queue":
-		return count(now.Queue)
-	case ".duration":
-		return count(now.DurationSeconds)
-	}
-	return value.Value{}, false
+	return r.told(name[1:])
 }
 
 func (r *run) setRegister(key, val value.Value) {
-	r.registers[registerName(key)] = val.Normal()
+	name, val := registerName(key), val.Normal()
+	r.registers[name] = val
+	if r.setup && !r.muted {
+		r.p.common.set(name, val)
+	}
+	if name == ".exit" && !r.muted && r.p.options.Exit != nil && val.Kind() == value.KindBool && val.IsTrue() {
+		r.p.options.Exit()
+	}
 }
 
 // nativeOp is the Go form of a definition of a standard module, or nil.

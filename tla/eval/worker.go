@@ -111,6 +111,9 @@ func (w *worker) EndWhen(stop func() bool) { w.run.stop = stop }
 // Assumptions evaluates the assumptions and returns those that are false.
 func (w *worker) Assumptions() ([]string, error) {
 	var broken []string
+	w.m.program.common.begin(w.run)
+	w.run.setup = true
+	defer func() { w.run.setup = false }()
 	for _, f := range w.m.assumes {
 		holds := false
 		if err := w.guard(f, vector{}, vector{}, func() { holds = w.ev.holds(f, vector{}, vector{}) }); err != nil {
@@ -129,6 +132,8 @@ func (w *worker) Init(visit check.Visit) error {
 		return nil
 	}
 	w.initial = true
+	w.run.setup = true
+	defer func() { w.run.setup = false }()
 	clear(w.nxt.vals)
 	clear(w.nxt.ids)
 	return w.enumerate(visit, func() { w.ev.init(w.nxt, w.found) })
@@ -185,8 +190,10 @@ func (w *worker) candidate(action int) bool {
 	}
 	w.buf = buf
 	w.run.level++ // what is asked in visit is asked of the candidate
+	w.run.action = action + 2
 	err := w.visit(action, buf)
 	w.run.level--
+	w.run.action = 0
 	if err != nil {
 		w.failed = err
 		return false
