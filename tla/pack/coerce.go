@@ -12,6 +12,9 @@ func (l *lowerer) index(v *val, u *universe) *node {
 	if v.stop {
 		return l.b.stop()
 	}
+	if v.t == nil {
+		giveUp("it is not known what the elements of a set may be")
+	}
 	if v.is(kAtom) && v.t.u == u {
 		return v.s
 	}
