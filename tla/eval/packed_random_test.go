@@ -43,6 +43,31 @@ func (g *exprGenerator) action(depth int) string {
 	return g.expr('b', depth) + g.assignments(depth)
 }
 
+// narrowModel is a random model of exprModule with its configuration.
+func narrowModel(r *rand.Rand) (module, cfg string) {
+	g := &exprGenerator{r: r, names: map[string][]string{}}
+	var defs strings.Builder
+	var names []string
+	for i := range 4 {
+		guard := ""
+		if i > 0 && g.r.IntN(4) == 0 {
+			guard = fmt.Sprintf("(ENABLED Do%d \\/ %s) /\\ ", g.r.IntN(i), g.expr('b', 1))
+		}
+		fmt.Fprintf(&defs, "Do%d == %s%s\n", i, guard, g.action(1+g.r.IntN(2)))
+		names = append(names, fmt.Sprintf("Do%d", i))
+	}
+	fmt.Fprintf(&defs, "Steps == %s\n", strings.Join(names, " \\/ "))
+	inv := g.expr('b', 3)
+	if g.r.IntN(3) == 0 {
+		inv = fmt.Sprintf("ENABLED Do%d => %s", g.r.IntN(4), inv)
+	}
+	fmt.Fprintf(&defs, "Inv == %s\n", inv)
+	g.primed = true
+	fmt.Fprintf(&defs, "Kept == %s\n", g.expr('b', 2))
+	cfg = strings.Replace(exprConfig, "NEXT Next", "NEXT Steps", 1) + "INVARIANT Inv\nACTION_CONSTRAINT Kept\nCHECK_DEADLOCK FALSE\n"
+	return exprModule + defs.String() + "\n====\n", cfg
+}
+
 // TestPackedAgreesOnRandomModels compares packed code with the compiled
 // evaluator on random next-state relations, invariants and action constraints.
 // The layout is guessed from few states, so that many have none. ASHLAR_SEED
@@ -51,35 +76,17 @@ func TestPackedAgreesOnRandomModels(t *testing.T) {
 	rounds, seed := randomRounds(t)
 	packed, visited := 0, 0
 	for round := range rounds {
-		g := &exprGenerator{r: rand.New(rand.NewPCG(seed, uint64(5000+round))), names: map[string][]string{}}
-		var defs strings.Builder
-		var names []string
-		for i := range 4 {
-			guard := ""
-			if i > 0 && g.r.IntN(4) == 0 {
-				guard = fmt.Sprintf("(ENABLED Do%d \\/ %s) /\\ ", g.r.IntN(i), g.expr('b', 1))
-			}
-			fmt.Fprintf(&defs, "Do%d == %s%s\n", i, guard, g.action(1+g.r.IntN(2)))
-			names = append(names, fmt.Sprintf("Do%d", i))
-		}
-		fmt.Fprintf(&defs, "Steps == %s\n", strings.Join(names, " \\/ "))
-		inv := g.expr('b', 3)
-		if g.r.IntN(3) == 0 {
-			inv = fmt.Sprintf("ENABLED Do%d => %s", g.r.IntN(4), inv)
-		}
-		fmt.Fprintf(&defs, "Inv == %s\n", inv)
-		g.primed = true
-		fmt.Fprintf(&defs, "Kept == %s\n", g.expr('b', 2))
-		spec, _ := loadText(t, exprModule+defs.String()+"\n====\n", exprConfig)
-		cfg := strings.Replace(exprConfig, "NEXT Next", "NEXT Steps", 1) + "INVARIANT Inv\nACTION_CONSTRAINT Kept\nCHECK_DEADLOCK FALSE\n"
+		r := rand.New(rand.NewPCG(seed, uint64(5000+round)))
+		module, cfg := narrowModel(r)
+		spec, _ := loadText(t, module, cfg)
 		plain := newModel(t, spec, parseConfig(t, "test.cfg", cfg), Options{})
-		m := packedModel(t, newModel(t, spec, parseConfig(t, "test.cfg", cfg), Options{}), 1+g.r.IntN(30))
+		m := packedModel(t, newModel(t, spec, parseConfig(t, "test.cfg", cfg), Options{}), 1+r.IntN(30))
 		if m.packed == nil {
 			continue
 		}
 		packed++
 		if !t.Run(fmt.Sprint(round), func(t *testing.T) { visited += compareModels(t, m, plain, 150) }) {
-			t.Fatalf("seed %d, round %d:\n%s", seed, round, defs.String())
+			t.Fatalf("seed %d, round %d:\n%s", seed, round, module[len(exprModule):])
 		}
 	}
 	t.Logf("%d of %d models packed, %d states expanded", packed, rounds, visited)
