@@ -8,7 +8,7 @@ func wormTxMutants() []Mutant {
 		commit = "TestAtomicCommit|TestDelays"
 		chaos  = "TestChaos"
 	)
-	return []Mutant{
+	return append(wormSlowMutants(), []Mutant{
 		{
 			Name: "worm/tx/no-is-written-without-a-capture", Kind: Stuck, File: "worm/tx/engine.go", Packages: tx, Run: commit,
 			Breaks: "The NO for an RM that does not vote is written unsafely.",
@@ -51,7 +51,7 @@ func wormTxMutants() []Mutant {
 			Old:    "s.state.apply(&x, v.Order, allHeld(r.Briefs[i]), v.Brief)", New: "_ = r.Briefs[i]",
 		},
 		{
-			Name: "worm/tx/a-takeover-leaves-registers-undecided", Kind: NotAtomic, File: "worm/tx/takeover.go", Packages: tx, Run: chaos,
+			Name: "worm/tx/a-takeover-leaves-registers-undecided", Kind: NotAtomic, File: "worm/tx/takeover.go", Packages: tx, Run: "TestDeposedOwner|" + chaos,
 			Breaks: "A takeover only reads: the old owner can still vote.",
 			Old:    "\t\t\tif c.Err == nil {\n\t\t\t\tcontinue\n\t\t\t}\n\t\t\tj := i", New: "\t\t\tif c.Err == nil || e != nil {\n\t\t\t\tcontinue\n\t\t\t}\n\t\t\tj := i",
 		},
@@ -150,5 +150,5 @@ func wormTxMutants() []Mutant {
 			Breaks: "A client chooses how much memory an argument takes.",
 			Old:    "if !ok || n < 0 || n > int64(p.lim.Bulk) {", New: "if !ok || n < 0 {",
 		},
-	}
+	}...)
 }

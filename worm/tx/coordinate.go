@@ -39,6 +39,7 @@ const withinDefault = 5 * time.Second
 // HandleKV is the wor.Handler of wor.ServiceKV.
 func (k *KV) HandleKV(b []byte, answer func([]byte)) {
 	if k.stopped {
+		answer(nil) // which is no answer: ask elsewhere
 		return
 	}
 	q := &Request{}

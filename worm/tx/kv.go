@@ -121,6 +121,34 @@ func NewKV(o KVOptions) (*KV, error) {
 // has begun, so another KV of the same Space must not be made after it.
 func (k *KV) Stop() { k.stopped = true }
 
+// Leave is Stop for a process that ends in order: it tells the other servers, which
+// take its partitions over at once instead of after they have missed it. Done is
+// called when they have all answered, or FailAfter later.
+func (k *KV) Leave(done func()) {
+	if k.stopped {
+		done()
+		return
+	}
+	k.Stop()
+	var m encoder
+	m.u8(msgLeave)
+	m.uint(0) // of no partition
+	m.u64(uint64(k.opt.Engine.Self.ID))
+	left := 1
+	part := func() {
+		if left--; left == 0 {
+			done()
+		}
+	}
+	for _, to := range k.opt.Servers {
+		if to.ID != k.opt.Engine.Self.ID {
+			left++
+			k.opt.Engine.Messenger.Invoke(to, wor.ServiceTx, m.b, k.opt.FailAfter, func([]byte, error) { part() })
+		}
+	}
+	part()
+}
+
 // HandleTx is the wor.Handler of wor.ServiceTx.
 func (k *KV) HandleTx(b []byte, answer func([]byte)) {
 	if !k.stopped {

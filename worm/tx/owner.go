@@ -31,6 +31,14 @@ func (k *KV) tick() {
 		return
 	}
 	k.watch.ask()
+	k.take()
+	k.engine.Tick()
+	k.sweep()
+	k.engine.after(k.engine.jitter(k.opt.PingEvery), k.tick)
+}
+
+// take takes over what is to be taken over now.
+func (k *KV) take() {
 	for i := range k.shards {
 		rm := RM(i)
 		switch {
@@ -41,9 +49,14 @@ func (k *KV) tick() {
 			k.engine.Prefetch(rm)
 		}
 	}
-	k.engine.Tick()
-	k.sweep()
-	k.engine.after(k.engine.jitter(k.opt.PingEvery), k.tick)
+}
+
+// left is told that a server has left.
+func (k *KV) left(id wor.ServerID) {
+	if !k.stopped && id != k.opt.Engine.Self.ID {
+		k.watch.leave(id)
+		k.take()
+	}
 }
 
 // acquire takes a partition over: the registers say what its state is.

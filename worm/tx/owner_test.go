@@ -160,6 +160,41 @@ func TestDeposedOwnerIsSilent(t *testing.T) {
 	}
 }
 
+// TestDeposedOwnerCannotWrite has an owner that does not know that it lost its
+// partition asked to write: registers that it has captured, and written nothing in,
+// are decided.
+func TestDeposedOwnerCannotWrite(t *testing.T) {
+	for seed := range uint64(20) {
+		c := newCluster(t, ideal.Options{Seed: seed}, 2, 2, small())
+		_, cl := c.client("client")
+		k := keyIn(0, 2, "k")
+		if _, err := c.do(cl, txn_(incr(k, 1))); err != nil {
+			t.Fatal(err)
+		}
+		old, next := c.servers[0].kv, c.servers[1].kv
+		c.w.Run(time.Second)
+		next.acquire(0)
+		if !c.w.RunUntil(time.Minute, func() bool { return next.engine.Owns(0) }) {
+			t.Fatal("never taken over")
+		}
+		// As if it had heard of nothing: others may have told it.
+		if !old.engine.Owns(0) {
+			continue
+		}
+		q := txn_(incr(k, 1))
+		q.Client, q.Seq, q.Low = 78, 1, 1
+		var answer []byte
+		old.HandleKV(q.encode(), func(b []byte) { answer = b })
+		c.w.RunUntil(10*time.Second, func() bool { return answer != nil })
+		if len(answer) != 0 && answer[0] == answerOK {
+			t.Errorf("seed %d: the old owner writes: %q", seed, answer)
+		}
+		if r, err := c.do(cl, txn_(get(k))); err != nil || string(r.Ops[0].Value) != "1" {
+			t.Errorf("seed %d: got %v, %v", seed, r, err)
+		}
+	}
+}
+
 // TestOnceOnly sends requests twice, at once and later, to any server.
 func TestOnceOnly(t *testing.T) {
 	c := newCluster(t, ideal.Options{Seed: 8}, 3, 3, small())
@@ -214,6 +249,42 @@ func TestOnceOnly(t *testing.T) {
 	for _, x := range send(q) {
 		if len(x) > 0 && x[0] == answerOK {
 			t.Errorf("a request from before Low was done: %q", x)
+		}
+	}
+}
+
+// TestRoom writes more than an owner has room for at first: it gives itself more, and
+// who takes over finds all that was written, wherever in the room.
+func TestRoom(t *testing.T) {
+	for _, writes := range []int64{900, 1500, 5000} {
+		opt := small()
+		opt.Engine.SegmentSize = 1 << 15
+		c := newCluster(t, ideal.Options{Seed: 14, Fixed: 50 * time.Microsecond}, 2, 2, opt)
+		_, cl := c.client("client")
+		k, m := keyIn(0, 2, "k"), keyIn(1, 2, "m")
+		for n := range writes {
+			q := txn_(incr(k, 1))
+			if n%8 == 0 {
+				q = txn_(incr(k, 1), incr(m, 1))
+			}
+			if _, err := c.do(cl, q); err != nil {
+				t.Fatal(err)
+			}
+		}
+		chain := c.servers[0].kv.engine.chains[0]
+		if first := chain.e.firstRoom(); writes > 4000 && chain.cur.room <= first || writes < 1000 && chain.cur.room != first {
+			t.Errorf("after %d quick writes the room is %d, at first it was %d", writes, chain.cur.room, first)
+		}
+		c.kill(0)
+		r, err := c.do(cl, txn_(incr(k, 1), get(m)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, want := r.Ops[0].Number, writes+1; got != want {
+			t.Errorf("after a takeover the count is %d, want %d", got, want)
+		}
+		if got, want := string(r.Ops[1].Value), fmt.Sprint((writes+7)/8); got != want {
+			t.Errorf("after a takeover the other count is %s, want %s", got, want)
 		}
 	}
 }

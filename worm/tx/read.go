@@ -1,6 +1,10 @@
 package tx
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/ashlar-dev/ashlar/worm/wor"
+)
 
 // Reads without votes.
 //
@@ -21,6 +25,8 @@ const lockAfter = 4
 const (
 	msgRead = msgOther + iota
 	msgSession
+	// msgLeave says that a server ends: its identity follows.
+	msgLeave
 )
 
 // seen is what a read has found under a key.
@@ -218,6 +224,15 @@ func (k *KV) Message(kind uint8, b []byte, answer func([]byte)) {
 	rm := RM(d.u32())
 	if d.bad || int(rm) >= k.opt.Engine.RMs {
 		answer([]byte{answerBad})
+		return
+	}
+	if kind == msgLeave {
+		if id := wor.ServerID(d.u64()); d.done() {
+			answer([]byte{answerOK})
+			k.left(id)
+		} else {
+			answer([]byte{answerBad})
+		}
 		return
 	}
 	s := k.shards[rm]

@@ -34,8 +34,10 @@ const (
 // watch is what a server knows about the others' lives.
 type watch struct {
 	k *KV
-	// asks counts the questions to each server that have no answer yet.
+	// asks counts the questions to each server that have no answer yet, gone is
+	// when it said last that it leaves.
 	asks []int
+	gone []env.Instant
 	// took is about the longest that an answer took lately.
 	took time.Duration
 	// Of each partition: heard is when it was last known to be in somebody's
@@ -60,7 +62,7 @@ type strike struct {
 
 func (w *watch) init(k *KV) {
 	n := k.opt.Engine.RMs
-	*w = watch{k: k, asks: make([]int, len(k.opt.Servers)),
+	*w = watch{k: k, asks: make([]int, len(k.opt.Servers)), gone: make([]env.Instant, len(k.opt.Servers)),
 		heard: make([]env.Instant, n), progress: make([]mark, n), strikes: make([]strike, n)}
 }
 
@@ -77,7 +79,9 @@ func (w *watch) ask() {
 			w.asks[i]--
 			if ok {
 				w.took = max(k.now().Sub(began), w.took-w.took/16)
-				w.learn(to, s)
+				if w.gone[i] == 0 || began > w.gone[i] { // it may have said so before it left
+					w.learn(to, s)
+				}
 			}
 		})
 	}
@@ -124,10 +128,46 @@ func (w *watch) abandoned(rm RM) bool {
 // it: the servers take turns, so that one of them is enough. Where answers take
 // long, or the partition has gone to and fro, it is longer.
 func (w *watch) patience(rm RM) time.Duration {
+	base := w.base()
+	turn := time.Duration(w.turn(rm, w.k.opt.Engine.Self.ID))
+	return (base + turn*base/2) << w.strikes[rm].standing(w.k.now(), w.k.opt.FailAfter)
+}
+
+// base is the patience of the server whose turn is first.
+func (w *watch) base() time.Duration {
 	o := &w.k.opt
-	n := len(o.Servers)
-	me := slices.IndexFunc(o.Servers, func(m wor.Member) bool { return m.ID == o.Engine.Self.ID })
-	turn := (me - int(rm)%n + n) % n
-	base := max(o.FailAfter, min(2*w.took, slowMax*o.FailAfter))
-	return (base + time.Duration(turn)*base/2) << w.strikes[rm].standing(w.k.now(), o.FailAfter)
+	return max(o.FailAfter, min(2*w.took, slowMax*o.FailAfter))
+}
+
+// turn is how many servers come before that one.
+func (w *watch) turn(rm RM, id wor.ServerID) int {
+	n := len(w.k.opt.Servers)
+	return (w.server(id) - int(rm)%n + n) % n
+}
+
+// server is the place of a server among all, or -1.
+func (w *watch) server(id wor.ServerID) int {
+	return slices.IndexFunc(w.k.opt.Servers, func(m wor.Member) bool { return m.ID == id })
+}
+
+// leave is told that a server leaves: those that it has are abandoned. The first of
+// the others whose turn it is takes them at once, the next one if that is not seen
+// to do so.
+func (w *watch) leave(id wor.ServerID) {
+	i := w.server(id)
+	if i < 0 {
+		return
+	}
+	w.gone[i] = w.k.now()
+	for n := range w.heard {
+		rm := RM(n)
+		if owner, _ := w.k.engine.Route(rm); owner.ID != id {
+			continue
+		}
+		turn := w.turn(rm, w.k.opt.Engine.Self.ID)
+		if w.turn(rm, id) < turn {
+			turn--
+		}
+		w.heard[rm] = w.k.now().Add(time.Duration(turn)*w.base()/2 - w.patience(rm) - 1)
+	}
 }

@@ -1,0 +1,41 @@
+package mutant
+
+// wormSlowMutants are about progress on machines that are slower than any time that
+// was chosen for them.
+func wormSlowMutants() []Mutant {
+	tx, log, row := []string{"worm/tx"}, []string{"worm/log"}, []string{"worm/row"}
+	const slow = "TestSlowMachines"
+	return []Mutant{
+		{
+			Name: "worm/tx/a-takeover-is-not-told", Kind: Stuck, File: "worm/tx/seats.go", Packages: tx, Run: slow,
+			Breaks: "Who takes a partition over does not say so: the others take it over again, and again.",
+			Old:    "return e.taking[rm] != nil && e.taking[rm].c != nil }", New: "return e.taking[rm] != nil && e.taking[rm].c != nil && len(e.routes) == 0 }",
+		},
+		{
+			Name: "worm/tx/a-takeover-decides-what-was-given-to-nobody", Kind: Stuck, File: "worm/tx/segment.go", Packages: tx, Run: slow,
+			Breaks: "An owner begins with the room for the heaviest load, all of which a takeover has to decide.",
+			Old:    "func (e *Engine) firstRoom() uint32 { return min(roomMin, e.opt.SegmentSize/2) }",
+			New:    "func (e *Engine) firstRoom() uint32 { return min(roomMin<<9, e.opt.SegmentSize/2) }",
+		},
+		{
+			Name: "worm/tx/a-takeover-leaves-what-was-given-out", Kind: NotAtomic, File: "worm/tx/segment.go", Packages: tx, Run: "TestRoom",
+			Breaks: "A takeover decides half of what its predecessor has given out: the other half it can still vote in.",
+			Old:    "{Lo: s.size / 2, Hi: s.size/2 + s.room}}", New: "{Lo: s.size / 2, Hi: s.size/2 + s.room/2}}",
+		},
+		{
+			Name: "worm/row/patience-does-not-grow", Kind: Stuck, File: "worm/row/patience.go", Packages: log, Run: slow,
+			Breaks: "An operation that takes longer than it is given is begun again for ever.",
+			Old:    "min(p.level+1, levelsMax)", New: "min(p.level, levelsMax)",
+		},
+		{
+			Name: "worm/row/patience-does-not-shrink", Kind: Stuck, File: "worm/row/patience.go", Packages: row, Run: "TestPatience",
+			Breaks: "Who was patient once waits for the dead as long for ever.",
+			Old:    "p.level = max(p.level-1, 0)", New: "p.level = max(p.level, 0)",
+		},
+		{
+			Name: "worm/tx/who-leaves-is-missed", Kind: Stuck, File: "worm/tx/watch.go", Packages: tx, Run: "TestLeave",
+			Breaks: "What a server owned that has said that it leaves waits until it is missed.",
+			Old:    "w.k.now().Add(time.Duration(turn)*w.base()/2 - w.patience(rm) - 1)", New: "w.k.now().Add(time.Duration(turn)*w.base()/2 - 1)",
+		},
+	}
+}

@@ -1,0 +1,75 @@
+package tx
+
+import (
+	"testing"
+	"time"
+
+	"github.com/ashlar-dev/ashlar/worm/ideal"
+)
+
+// TestLeave has each server end in order, with the times of production: what it owned
+// is served by the others long before they would have missed it.
+func TestLeave(t *testing.T) {
+	const parts = 6
+	c := newCluster(t, ideal.Options{Seed: 15}, 3, parts, KVOptions{Engine: Options{Instance: 1, SegmentSize: 1024, Partitions: 2}})
+	_, cl := c.client("client")
+	all := &Request{}
+	for rm := range RM(parts) {
+		all.Ops = append(all.Ops, incr(keyIn(rm, parts, "k"), 1))
+	}
+	count := int64(0)
+	ask := func() time.Duration {
+		began := c.w.Now()
+		count++
+		r, err := c.do(cl, &Request{Ops: all.Ops})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for rm := range parts {
+			if got := r.Ops[rm].Number; got != count {
+				t.Errorf("partition %d counts %d, want %d", rm, got, count)
+			}
+		}
+		return c.w.Now().Sub(began)
+	}
+	ask()
+	for i, s := range c.servers {
+		c.w.Run(20 * time.Second)
+		told := false
+		s.p.Serial.Do(func() { s.kv.Leave(func() { told = true }) })
+		if !c.w.RunUntil(time.Second, func() bool { return told }) {
+			t.Fatal("nobody has heard that the server leaves")
+		}
+		if d := ask(); d > time.Second {
+			t.Errorf("after server %d has left the keys are served after %v", i, d)
+		}
+		c.restart(i)
+	}
+}
+
+// TestLeaveOfNobody: who is not asked to leave, or is not there, is not missed.
+func TestLeaveOfNobody(t *testing.T) {
+	c := newCluster(t, ideal.Options{Seed: 16}, 2, 2, small())
+	_, cl := c.client("client")
+	if _, err := c.do(cl, txn_(incr(keyIn(0, 2, "k"), 1), incr(keyIn(1, 2, "k"), 1))); err != nil {
+		t.Fatal(err)
+	}
+	for _, payload := range [][]byte{nil, {0}, {0, 1, 2, 3}, {0, 1, 2, 3, 4, 5, 6, 7, 8}, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9}, {5, 1, 2, 3, 4, 5, 6, 7, 8}} {
+		answered := false
+		c.servers[0].kv.HandleTx(append([]byte{msgLeave}, payload...), func(b []byte) {
+			answered = true
+			if ok := len(payload) == 9 && payload[0] == 0; (b[0] == answerOK) != ok {
+				t.Errorf("%v is answered %v", payload, b)
+			}
+		})
+		if !answered {
+			t.Errorf("%v is not answered", payload)
+		}
+	}
+	c.w.Run(10 * time.Second)
+	for i, s := range c.servers {
+		if got := s.kv.Owned(); len(got) != 1 || got[0] != RM(i) {
+			t.Errorf("server %d owns %v", i, got)
+		}
+	}
+}
