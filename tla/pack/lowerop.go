@@ -150,6 +150,11 @@ func (l *lowerer) unionOf(e *core.SetMap, x ctx, hint *typ) *val {
 func (l *lowerer) native(d *core.Def, compute func([]value.Value) value.Value, pure bool, args []core.Expr, x ctx, hint *typ) *val {
 	for _, p := range d.Params {
 		if p.Arity > 0 {
+			if d.Name == "SelectSeq" && d.Module == "Sequences" {
+				if v := l.selection(args, x); v != nil {
+					return v
+				}
+			}
 			return l.nativeBody(d, args, x, hint)
 		}
 	}
@@ -242,54 +247,4 @@ func (l *lowerer) arithmetic(name string, vs []*val) *val {
 		return l.intVal(l.b.arith(o, l.asInt(vs[0]), l.asInt(vs[1])))
 	}
 	return nil
-}
-
-// sequence lowers the operators of Sequences.
-func (l *lowerer) sequence(name string, vs []*val, hint *typ) *val {
-	s := vs[0]
-	if name == "Len" {
-		if s.is(kSeq) {
-			return l.intVal(s.s)
-		}
-		if s.is(kFn) && isSequence(s.t) {
-			return knownVal(value.Int(int32(len(s.t.keys))))
-		}
-		return nil
-	}
-	if !s.is(kSeq) && hint != nil && hint.kind == kSeq && (s.known || s.is(kFn)) {
-		s = l.coerceSeq(s, hint)
-	}
-	if !s.is(kSeq) {
-		return nil
-	}
-	switch name {
-	case "Head":
-		return l.merge(l.b.less(l.b.k(0), s.s), s.at(0), &val{stop: true})
-	case "Tail":
-		out := l.fnVal(s.t, func(i int) *val {
-			if i+1 >= s.t.most {
-				return l.zero(s.t.elem)
-			}
-			return s.at(i + 1)
-		})
-		out.s = l.b.cond(l.b.less(l.b.k(0), s.s), l.count(s.s, -1), l.b.stop())
-		return out
-	case "Append":
-		// One that is full makes the code stop.
-		e := l.coerce(vs[1], s.t.elem)
-		out := l.fnVal(s.t, func(i int) *val {
-			return l.merge(l.b.eq(s.s, l.b.k(int64(i))), e, s.at(i))
-		})
-		out.s = l.within(l.count(s.s, 1), 0, int64(s.t.most))
-		return out
-	}
-	return nil
-}
-
-// count is n plus by.
-func (l *lowerer) count(n *node, by int64) *node {
-	if n.known() {
-		return l.b.k(n.k + by)
-	}
-	return l.b.node(node{op: oAdd, a: n, b: l.b.k(by), lo: n.lo + by, hi: n.hi + by})
 }
