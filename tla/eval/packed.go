@@ -1,6 +1,8 @@
 package eval
 
 import (
+	"sync/atomic"
+
 	"github.com/ashlar-dev/ashlar/check"
 	"github.com/ashlar-dev/ashlar/tla/core"
 	"github.com/ashlar-dev/ashlar/tla/native"
@@ -22,6 +24,15 @@ type packing struct {
 	// before are the bits of the states that were expanded before a search was
 	// resumed.
 	before seenBits
+	// odd says that something was met that packed code alone cannot deal with.
+	odd atomic.Bool
+}
+
+// meetOdd notes that there was such a thing.
+func (p *packing) meetOdd() {
+	if !p.odd.Load() {
+		p.odd.Store(true)
+	}
 }
 
 // packedVar is where a variable lies in a packed state: the words from low on,
@@ -158,14 +169,28 @@ type sampler struct {
 	visited int
 	next    int // the first state that was not expanded
 	started bool
+	tired   bool // the sample has taken too long
 }
 
 func (m *Model) newSampler(stop func() bool) *sampler {
 	s := &sampler{w: m.newWorker(), stop: stop, seen: make(map[string]bool)}
-	s.w.run = s.w.run.mute()
-	s.w.run.stop = stop
+	// The evaluator has this run already.
+	s.w.run.muted, s.w.run.world.Files = true, nil
+	asks := 0
+	s.w.run.stop = func() bool {
+		asks++
+		s.tired = asks > sampleAsksMax
+		return s.tired || stop()
+	}
 	return s
 }
+
+// sampleAsksMax is how many times a sample asks whether to stop, each time after
+// stopPollEvery turns of loops: where states take that much, few must do.
+const sampleAsksMax = 200_000
+
+// sampleFew is how many states are enough for a sample that takes too long.
+const sampleFew = 100
 
 // visit goes on until there are so many states, or so many were visited.
 // Complete says that there are no more; where it is cut short, what it was about
@@ -193,8 +218,11 @@ func (s *sampler) visit(states, visited int) (complete, ok bool) {
 			break
 		}
 	}
-	if err != nil && err != check.ErrStopped || s.stop() {
+	switch {
+	case s.stop(), err != nil && err != check.ErrStopped && !s.tired:
 		return false, false
+	case s.tired:
+		return false, len(s.states) >= sampleFew
 	}
 	return err == nil, len(s.states) > 0
 }
