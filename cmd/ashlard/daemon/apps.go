@@ -211,23 +211,39 @@ func (a *apps) place(id log.ID, index uint32) (wor.Partition, wor.Protocol) {
 	return wor.Partition((uint64(id) + uint64(index)) % uint64(len(a.genesis.Partitions))), wor.Paxos
 }
 
+// leaveWithin is how long the other servers have to hear that this one ends. If they
+// do not, they find out.
+const leaveWithin = time.Second
+
 // close ends everything. It may be called again.
 func (a *apps) close() {
-	over := false
+	over, told := false, make(chan struct{})
 	a.sync(func() {
 		if over = a.closed; over {
 			return
 		}
 		a.closed = true
+		if a.kv != nil {
+			a.kv.Leave(func() { close(told) })
+		} else {
+			close(told)
+		}
 		a.end()
+	})
+	if over {
+		return
+	}
+	select {
+	case <-told:
+	case <-time.After(leaveWithin):
+	}
+	a.sync(func() {
 		for _, c := range a.clients {
 			c.Close()
 		}
 		a.space.Close()
 	})
-	if !over {
-		a.transport.Close()
-	}
+	a.transport.Close()
 }
 
 // errNotHosting: the server is no member of the cluster yet.
