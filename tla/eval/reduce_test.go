@@ -92,6 +92,16 @@ func TestReduction(t *testing.T) {
 		{"a constant that sees", `--algorithm A { variables g = 0; define { Two == g + 1 }
   process (P \in 1..2) variables x = 0; { a: x := K; b: assert x = 1; c: x := 0; }
   process (Q = 3) { q: g := 1; r: g := 0; } }`, "", spec + "CONSTANT K <- Two\n", "b c", ""},
+		{"what another process reads", `--algorithm A { variables g = 0;
+  process (P = 1) variables x = 0, y = 0; { a: x := 1; b: y := 2; }
+  process (Q = 3) { q: g := x; } }`, "Inv == g < 2", spec + "INVARIANT Inv", "b", ""},
+		{"what another process assigns", `--algorithm A { variables g = 0;
+  process (P = 1) variables x = 0, y = 0; { a: y := x; b: g := y; c: y := 0; }
+  process (Q = 3) { q: x := 2; } }`, "Inv == g < 2", spec + "INVARIANT Inv", "c", ""},
+		{"what a procedure assigns", `--algorithm A { variables g = 0;
+  procedure S() { s: x := 2; t: return; }
+  process (P = 1) variables x = 0, y = 0; { a: y := x; b: g := y; c: y := 0; }
+  process (Q = 3) { q: call S(); } }`, "Inv == g < 2", spec + "INVARIANT Inv", "c", ""},
 		{"a failing assertion", `--algorithm A { variables g = 0;
   process (P \in 1..2) variables x = 0; { a: x := g; b: assert x < 1; c: g := 1; d: x := 1; } }`, "", spec, "b d", ""},
 		{"what prints", `--algorithm A { variables g = 0;
