@@ -117,14 +117,19 @@ func (p *packing) suits(m *Model, states []check.State) bool {
 	machine := pack.NewMachine(p.code)
 	words := make([]uint64, p.layout.Words())
 	machine.Start(func(int) bool { return true })
-	stops := 0
-	for _, s := range states {
+	stops, tried := 0, 0
+	for i := 0; i < len(states); i += 1 + len(states)/suitsMax {
+		s := states[i]
+		tried++
 		if !p.layout.Encode(words, m.Decode(s)) || !machine.Run(words) {
 			stops++
 		}
 	}
-	return stops*100 <= sampleStopsMax*len(states)
+	return stops*100 <= sampleStopsMax*tried
 }
+
+// suitsMax is about how many states are tried.
+const suitsMax = 2_000
 
 // lower samples states and lowers the model. Lowering may take work in proportion
 // to the sample: where it would take more, more states are visited first, so that
@@ -155,7 +160,7 @@ func (m *Model) lower(o packOptions) (states []check.State, lowered *pack.Lowere
 
 // The work of lowering for the first sample, and how samples grow.
 const (
-	workPerSample  = 100_000
+	workPerSample  = 150_000
 	sampleGrowth   = 4
 	sampleScaleMax = 16
 )

@@ -1,0 +1,184 @@
+package pack
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/ashlar-dev/ashlar/tla/core"
+	"github.com/ashlar-dev/ashlar/tla/value"
+)
+
+// Lowered is a model on words.
+type Lowered struct {
+	layout *Layout
+	next   *stmt // nil where there is no next-state relation
+	preds  []*node
+	regs   int
+	// Why says what was given up, and how often.
+	Why map[string]int
+}
+
+// Sample is what the lowering knows of a model's states.
+type Sample struct {
+	// Values are those that each variable has been seen to have.
+	Values [][]value.Value
+	// Sets are constant sets of the configuration, and Strings the strings of
+	// the specification.
+	Sets    []value.Value
+	Strings []value.Value
+}
+
+// Model is what is to be lowered: a next-state relation, with the numbers of its
+// actions, and predicates; those of steps may speak of the next state.
+type Model struct {
+	Program Program
+	Next    core.Expr
+	Actions map[core.Expr]int
+	Preds   []core.Expr
+	// Invariants may say what the values of variables are.
+	Invariants []core.Expr
+}
+
+// Lower makes code for a model, in at most work steps. The error says why there
+// is none; it is ErrWork where that would take more steps.
+//
+// A fault in the lowering must not end a search that does not need it, so it is
+// such an error too: a *Fault.
+func Lower(m Model, s Sample, work int) (out *Lowered, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			out, err = nil, &Fault{fmt.Sprint(r)}
+		}
+	}()
+	return lower(m, s, work)
+}
+
+// ErrWork says that lowering would take more steps than it may.
+var ErrWork = errors.New("the model takes too long to be packed")
+
+// Fault says that the lowering went wrong in a way that it should not.
+type Fault struct{ What string }
+
+func (f *Fault) Error() string { return "a fault of the lowering: " + f.What }
+
+func lower(m Model, s Sample, work int) (*Lowered, error) {
+	l := &lowerer{b: &build{limit: nextNodesMax}, work: work, p: m.Program, us: make(universes), spread: 1, spreadMax: spreadMax, once: make(map[defKey]*val), why: make(map[string]int)}
+	out := &Lowered{Why: l.why}
+	err := value.Catch(func() {
+		l.lay = l.layout(s, l.declared(m.Invariants, len(s.Values)))
+		out.layout = l.lay
+		if m.Next != nil {
+			out.next = l.relation(m)
+		}
+		for _, e := range m.Preds {
+			out.preds = append(out.preds, l.whole(e))
+		}
+	})
+	out.regs = l.b.regs
+	if l.dead {
+		return nil, ErrWork
+	}
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// relation lowers the next-state relation.
+func (l *lowerer) relation(m Model) (s *stmt) {
+	x := ctx{path: &path{assigned: make([]bool, len(l.lay.vars))}}
+	lower := func() {
+		s = l.split(m.Actions, m.Next, x, func(action int) rest {
+			return func(p *path) *stmt {
+				for _, ok := range p.assigned {
+					if !ok {
+						return l.stopStmt()
+					}
+				}
+				return l.stmt(stmt{op: sEmit, k: int64(action)})
+			}
+		})
+	}
+	err := value.Catch(lower)
+	if err == nil {
+		return s
+	}
+	if l.dead {
+		panic(err)
+	}
+	l.b.full, l.b.limit = false, l.b.nodes+nextNodesMax
+	l.calls, l.spread, l.spreadMax = 0, 1, spreadMaxLow
+	lower()
+	return s
+}
+
+// whole lowers a predicate of the model; where it is too large, it stops.
+func (l *lowerer) whole(e core.Expr) (n *node) {
+	for _, l.spreadMax = range []int{spreadMax, spreadMaxLow} {
+		l.b.full, l.b.limit = false, l.b.nodes+predNodesMax
+		l.calls, l.spread = 0, 1
+		if value.Catch(func() { n = l.pred(e, ctx{}) }) == nil {
+			return n
+		}
+		if l.dead {
+			break
+		}
+	}
+	if l.dead {
+		giveUp("%v", ErrWork)
+	}
+	l.why["a predicate is too large to be packed"]++
+	l.b.full, l.b.limit = false, l.b.nodes+predNodesMax
+	return l.b.node(node{op: oStop, hi: 1})
+}
+
+// layout guesses the types of the variables.
+func (l *lowerer) layout(s Sample, declared []*typ) *Layout {
+	g := &guesser{us: l.us}
+	for _, set := range s.Sets {
+		if u := l.us.of(set); u != nil && len(u.vals) > 0 && u.every(value.KindModel) {
+			g.sets = append(g.sets, u)
+		}
+	}
+	for i := range g.sets {
+		for j := i; j > 0 && len(g.sets[j].vals) < len(g.sets[j-1].vals); j-- {
+			g.sets[j], g.sets[j-1] = g.sets[j-1], g.sets[j]
+		}
+	}
+	if len(s.Strings) > 0 && len(s.Strings) <= 64 {
+		g.strings = l.us.ofAll(s.Strings)
+	}
+	var types []*typ
+	for i, vals := range s.Values {
+		guessed := g.of(vals, false, 0)
+		t := combine(declared[i], guessed)
+		if t == nil || !fits(t, vals) {
+			t = guessed
+		}
+		if t == nil {
+			giveUp("variable number %d is of no type", i)
+		}
+		types = append(types, t)
+	}
+	lay := newLayout(types)
+	if lay == nil {
+		giveUp("a state is too large to be packed")
+	}
+	return lay
+}
+
+// Reasons lists what was given up, the most frequent first.
+func (l *Lowered) Reasons() string {
+	keys := slices.Collect(maps.Keys(l.Why))
+	slices.SortFunc(keys, func(a, b string) int {
+		return cmp.Or(cmp.Compare(l.Why[b], l.Why[a]), cmp.Compare(a, b))
+	})
+	return strings.Join(keys[:min(len(keys), reasonsMax)], "; ")
+}
+
+// reasonsMax is how many reasons are worth telling.
+const reasonsMax = 5

@@ -1,0 +1,250 @@
+package pack
+
+import (
+	"github.com/ashlar-dev/ashlar/tla/core"
+	"github.com/ashlar-dev/ashlar/tla/value"
+)
+
+// member lowers v \in S for an expression S.
+func (l *lowerer) member(v *val, set core.Expr, x ctx) *node {
+	l.step()
+	v = l.settle(v)
+	return l.asked(l.memberOf(v, set, x), v)
+}
+
+func (l *lowerer) memberOf(v *val, set core.Expr, x ctx) *node {
+	switch e := set.(type) {
+	case *core.SetFilter:
+		in := l.member(v, e.Bind.Set, x)
+		if in.is(0) {
+			return in
+		}
+		return l.b.and(in, l.pred(e.Pred, x.in(l.element(e.Bind, v, x.env))))
+	case *core.SetEnum:
+		if !v.known && !v.is(kSet) && !v.is(kFn) && !v.is(kSeq) {
+			break
+		}
+		var list []*node
+		for _, f := range e.Elems {
+			list = append(list, l.equal(v, l.expr(f, x, v.t)))
+		}
+		return l.b.or(list...)
+	case *core.Call:
+		if n := l.memberCall(v, e, x); n != nil {
+			return n
+		}
+	case *core.Op:
+		switch e.Op {
+		case core.OpCup:
+			a := l.member(v, e.Args[0], x)
+			if a.is(1) {
+				return a
+			}
+			return l.b.or(a, l.member(v, e.Args[1], x))
+		case core.OpCap:
+			a := l.member(v, e.Args[0], x)
+			if a.is(0) {
+				return a
+			}
+			return l.b.and(a, l.member(v, e.Args[1], x))
+		case core.OpDiff:
+			a := l.member(v, e.Args[0], x)
+			if a.is(0) {
+				return a
+			}
+			return l.b.and(a, l.b.not(l.member(v, e.Args[1], x)))
+		case core.OpSubset:
+			return l.subseteq(v, e.Args[0], x)
+		}
+	case *core.FnSet:
+		if v.is(kFn) {
+			dom := l.settle(l.expr(e.Dom, x, nil))
+			if !dom.known {
+				break
+			}
+			if !value.Equal(dom.v, v.t.dom) {
+				return l.b.bool(false)
+			}
+			var list []*node
+			for i := range v.t.keys {
+				list = append(list, l.member(v.at(i), e.Rng, x))
+			}
+			return l.b.and(list...)
+		}
+	case *core.RecordSet:
+		if v.is(kFn) {
+			names := make([]value.Value, len(e.Fields))
+			for i, f := range e.Fields {
+				names[i] = value.String(f.Name)
+			}
+			if !value.Equal(value.SetOf(names), v.t.dom) {
+				return l.b.bool(false)
+			}
+			var list []*node
+			for _, f := range e.Fields {
+				list = append(list, l.member(v.at(v.t.key(value.String(f.Name))), f.X, x))
+			}
+			return l.b.and(list...)
+		}
+	}
+	return l.contains(v, l.expr(set, x, nil))
+}
+
+// memberCall lowers v \in Op(args), looking inside Op where that helps; nil
+// where it does not.
+func (l *lowerer) memberCall(v *val, e *core.Call, x ctx) *node {
+	if _, ok := x.env.ofDef(e.Def); ok {
+		return nil
+	}
+	d, _ := l.p.Definition(e.Def)
+	if d == nil {
+		return nil
+	}
+	if _, native, _ := l.p.Native(d); native {
+		if d.Name == ".." && (v.is(kInt) || v.known && v.v.Kind() == value.KindInt) {
+			n, lo, hi := l.asInt(v), l.asInt(l.expr(e.Args[0], x, nil)), l.asInt(l.expr(e.Args[1], x, nil))
+			return l.between(&val{lo: lo, hi: hi}, n)
+		}
+		if d.Name == "Seq" && d.Module == "Sequences" && v.is(kSeq) {
+			var list []*node
+			for i := range v.t.most {
+				list = append(list, l.b.or(l.b.not(l.b.less(l.b.k(int64(i)), v.s)), l.member(v.at(i), e.Args[0], x)))
+			}
+			return l.b.and(list...)
+		}
+		return nil
+	}
+	if d.Body == nil || d.Recursive || !v.is(kFn) && !v.is(kSet) && !v.is(kSeq) && !v.is(kInt) {
+		return nil
+	}
+	if s, _ := l.p.Once(d); !s.IsUndefined() && s.Kind() == value.KindSet && value.IsFinite(s) && value.AtMost(s, unrollMax) {
+		return nil // its elements are at hand
+	}
+	l.enter()
+	n := l.member(v, d.Body, x.in(l.arguments(d.Params, e.Args, x, nil)))
+	l.calls--
+	return n
+}
+
+// contains lowers v \in s.
+func (l *lowerer) contains(v, s *val) *node {
+	switch {
+	case v.stop || s.stop:
+		return l.b.node(node{op: oStop, hi: 1})
+	case s.lo != nil:
+		return l.between(s, l.asInt(v))
+	case s.known && v.known:
+		return l.b.bool(value.Contains(s.v, v.v))
+	case s.known && v.is(kInt):
+		if lo, hi, ok := s.v.AsInterval(); ok {
+			return l.between(&val{lo: l.b.k(int64(lo)), hi: l.b.k(int64(hi))}, v.s)
+		}
+		if v.s.lo >= 0 && value.Equal(s.v, value.Nat()) || value.Equal(s.v, value.Ints()) {
+			return l.b.k(1)
+		}
+		if value.Equal(s.v, value.Nat()) {
+			return l.b.not(l.b.less(v.s, l.b.k(0)))
+		}
+	}
+	if s.known && (v.is(kAtom) || v.is(kBool) || v.is(kInt)) && !(v.is(kInt) && v.s.hi-v.s.lo >= tabulateMax) {
+		return l.asBool(l.tabulate(v, func(x value.Value) value.Value { return value.Bool(value.Contains(s.v, x)) }))
+	}
+	if s.known && s.v.Kind() == value.KindSet && v.is(kFn) && value.IsFinite(s.v) && value.AtMost(s.v, unrollMax) {
+		var list []*node
+		for _, e := range s.v.Elems() {
+			list = append(list, l.equal(v, knownVal(e)))
+		}
+		return l.b.or(list...)
+	}
+	set := l.asSet(s)
+	l.comparable(v, set.t.u)
+	return l.asked(l.indexed(l.index(v, set.t.u), set), set)
+}
+
+// indexed says whether element number n is in a set.
+func (l *lowerer) indexed(n *node, set *val) *node {
+	if n.lo < 0 && !n.known() {
+		// There is no bit -1.
+		return l.b.node(node{op: oTest, list: set.ws, a: n, hi: 1})
+	}
+	return l.b.test(set.ws, n)
+}
+
+// comparable gives up where v must not be compared with an element of u.
+func (l *lowerer) comparable(v *val, u *universe) {
+	if len(u.vals) == 0 {
+		return
+	}
+	k := u.vals[0].Kind()
+	switch {
+	case v.known:
+		for _, x := range u.vals {
+			value.Equal(x, v.v)
+		}
+	case v.is(kAtom) && v.t.u == u:
+	case v.is(kAtom):
+		if l.us.ofAll(append(append([]value.Value(nil), u.vals...), v.t.u.vals...)) == nil {
+			giveUp("two values cannot be compared")
+		}
+	case v.is(kInt) && u.every(value.KindInt), v.is(kBool) && u.every(value.KindBool):
+	case v.is(kFn) && all(u.vals, func(x value.Value) bool { return functional(x.Kind()) }):
+	case v.is(kSet) && k == value.KindSet && u.every(value.KindSet):
+	default:
+		giveUp("two values cannot be compared")
+	}
+}
+
+// subseteq lowers v \subseteq S for an expression S.
+func (l *lowerer) subseteq(v *val, set core.Expr, x ctx) *node {
+	if v.known && !value.IsFinite(v.v) {
+		giveUp("an infinite set")
+	}
+	s := l.asSet(v)
+	return l.asked(l.subsetOf(s, set, x), s)
+}
+
+func (l *lowerer) subsetOf(s *val, set core.Expr, x ctx) *node {
+	if n := l.expr2(set, x); n != nil {
+		b := l.settle(n)
+		if b.known {
+			outside := make([]int64, len(s.ws))
+			for i, e := range s.t.u.vals {
+				if !value.Contains(b.v, e) {
+					outside[i/64] |= 1 << (i % 64)
+				}
+			}
+			var list []*node
+			for k, mask := range outside {
+				list = append(list, l.b.eq(l.b.band(s.ws[k], l.b.k(mask)), l.b.k(0)))
+			}
+			return l.b.and(list...)
+		}
+		if b.is(kSet) || b.is(kAtom) || b.lo != nil {
+			c := l.asSet(b)
+			u := l.us.ofAll(append(append([]value.Value(nil), s.t.u.vals...), c.t.u.vals...))
+			if u == nil {
+				giveUp("two sets cannot be compared")
+			}
+			p, q := l.translate(s, u, true), l.translate(c, u, true)
+			var list []*node
+			for k := range p {
+				list = append(list, l.b.eq(l.b.bdiff(p[k], q[k]), l.b.k(0)))
+			}
+			return l.asked(l.b.and(list...), c)
+		}
+	}
+	// Every element is asked.
+	var list []*node
+	for i, e := range s.t.u.vals {
+		list = append(list, l.b.or(l.b.not(l.b.test(s.ws, l.b.k(int64(i)))), l.member(knownVal(e), set, x)))
+	}
+	return l.b.and(list...)
+}
+
+// expr2 is expr, or nil where that fails.
+func (l *lowerer) expr2(e core.Expr, x ctx) (v *val) {
+	if !l.try(func() { v = l.expr(e, x, nil) }) {
+		return nil
+	}
+	return v
+}
