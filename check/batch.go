@@ -12,9 +12,10 @@ import "github.com/ashlar-dev/ashlar/check/fpset"
 // visits.
 type BatchWorker interface {
 	Worker
-	// Later is who answers. The checker calls it once, before anything is
-	// enumerated but after EndWhen.
-	Later() Judge
+	// Later is who answers, and says whether there are constraints: without
+	// them InModel is true for every successor. The checker calls it once, before
+	// anything is enumerated but after EndWhen.
+	Later() (j Judge, constrained bool)
 }
 
 // Judge answers questions about candidates that were visited by the BatchWorker
@@ -40,12 +41,26 @@ type sequel interface {
 // at once, and few enough to be still in its nearest cache.
 const batchMax = 64
 
+// recentMax is how many fingerprints a worker remembers to have met: as many as
+// lie in a cache of its processor.
+const recentMax = 1 << 14
+
 // batch are candidates of one chunk that were not looked up yet.
 type batch struct {
 	items  []gathered
 	states []byte // behind one another
 	// parents are the states of the chunk that were expanded so far.
 	parents []State
+	// recent are fingerprints that the worker has met, each in the place that its
+	// lowest bits say, or 0. They are in the set, or on disk, and were found no
+	// later than by the chunk that meets them again.
+	recent []uint64
+	// constrained says that InModel has to be asked.
+	constrained bool
+}
+
+func newBatch(constrained bool) batch {
+	return batch{items: make([]gathered, 0, batchMax), recent: make([]uint64, recentMax), constrained: constrained}
 }
 
 // gathered is a candidate of a batch.
@@ -55,12 +70,16 @@ type gathered struct {
 	parent int32 // in parents
 	action int32
 	inside bool // the model
+	met    bool // the state is one that was met before
 }
 
 // gather is called for every successor where there is a judge. It leaves to
 // candidate what cannot wait, after all that was gathered before.
 func (w *worker) gather(action int, state State) error {
-	inside, err := w.ev.InModel()
+	b, inside, err := &w.batch, true, error(nil)
+	if b.constrained {
+		inside, err = w.ev.InModel()
+	}
 	now := err != nil
 	if !now && len(w.s.info.Steps) > 0 {
 		i, err := w.ev.BrokenStep()
@@ -73,9 +92,9 @@ func (w *worker) gather(action int, state State) error {
 		return w.candidate(action, state)
 	}
 	w.visited++
-	b := &w.batch
 	b.states = append(b.states, state...)
-	b.items = append(b.items, gathered{fpset.Hash(state), int32(len(b.states)), int32(len(b.parents) - 1), int32(action), inside})
+	b.items = append(b.items, gathered{fp: fpset.Hash(state), end: int32(len(b.states)), parent: int32(len(b.parents) - 1),
+		action: int32(action), inside: inside})
 	if len(b.items) == batchMax || len(b.states) > batchBytesMax {
 		return w.examine()
 	}
@@ -91,9 +110,7 @@ func (w *worker) examine() error {
 	if len(b.items) == 0 {
 		return nil
 	}
-	for i := range b.items {
-		w.s.set.Touch(b.items[i].fp)
-	}
+	b.touch(w.s.set)
 	number, parent, all := w.number, w.parent, w.all
 	first := number - uint32(len(b.parents)-1)
 	if all != nil {
@@ -120,10 +137,29 @@ func (w *worker) examine() error {
 	return err
 }
 
+// touch reads the places where the fingerprints would lie, but for those that
+// were met lately.
+func (b *batch) touch(set *fpset.Seen) {
+	for i := range b.items {
+		it := &b.items[i]
+		if !it.inside {
+			continue
+		}
+		recent := &b.recent[it.fp%recentMax]
+		if it.met = *recent == it.fp && it.fp != 0; !it.met {
+			*recent = it.fp
+			set.Touch(it.fp)
+		}
+	}
+}
+
 // judged examines one candidate.
 func (w *worker) judged(it *gathered, state State) error {
 	action := int(it.action)
 	w.counts[action+1]++
+	if it.met {
+		return nil
+	}
 	fresh := true
 	if it.inside {
 		var err error

@@ -46,8 +46,8 @@ func (w failingWorker) Next(s State, visit Visit) error {
 // batchWorker is asked of candidates when it has gone on to others.
 type batchWorker struct{ failingWorker }
 
-func (w *batchWorker) Later() Judge {
-	return &graphJudge{&manyWorker{graphWorker: &graphWorker{g: w.g}, m: w.m}}
+func (w *batchWorker) Later() (Judge, bool) {
+	return &graphJudge{&manyWorker{graphWorker: &graphWorker{g: w.g}, m: w.m}}, true
 }
 
 type graphJudge struct{ *manyWorker }
@@ -115,7 +115,7 @@ func (w largeWorker) BrokenInvariantAfter(int) (int, error) { return -1, nil }
 func (w largeWorker) BrokenStep() (int, error)              { return -1, nil }
 func (w largeWorker) BrokenStepAfter(int) (int, error)      { return -1, nil }
 func (w largeWorker) See(State)                             {}
-func (w largeWorker) Later() Judge                          { return w }
+func (w largeWorker) Later() (Judge, bool)                  { return w, false }
 func (w largeWorker) Next(s State, visit Visit) error {
 	for range 3 {
 		if err := visit(0, make(State, w.bytes)); err != nil {

@@ -123,7 +123,8 @@ func (w *worker) start() {
 	w.counts = make([]int64, len(w.s.info.Actions)+1)
 	w.visit = w.candidate
 	if b, ok := w.ev.(BatchWorker); ok && w.key == nil {
-		w.judge, w.later = b.Later(), w.gather
+		judge, constrained := b.Later()
+		w.judge, w.later, w.batch = judge, w.gather, newBatch(constrained)
 	}
 }
 
@@ -277,6 +278,9 @@ func (w *worker) settle() {
 		c.kept = append(c.kept[:0], make([]int64, len(w.counts))...)
 		c.records[0], c.states[0] = len(w.records), len(w.states)
 		for i := c.from; i < c.to; i++ {
+			if !s.direct && (i-c.from)%batchMax == 0 {
+				w.touch(i, min(i+batchMax, c.to))
+			}
 			cand := &w.candidates[i]
 			if !s.direct && !s.set.Settle(cand.fp, c.mark) {
 				continue
@@ -296,6 +300,13 @@ func (w *worker) settle() {
 			c.kept[cand.action+1]++
 		}
 		c.records[1], c.states[1] = len(w.records), len(w.states)
+	}
+}
+
+// touch reads the places where the fingerprints of some candidates lie.
+func (w *worker) touch(from, to int) {
+	for i := from; i < to; i++ {
+		w.s.set.Touch(w.candidates[i].fp)
 	}
 }
 

@@ -42,8 +42,8 @@ type seenShard struct {
 	slots atomic.Pointer[[]uint64] // fp<<8 | mark; 0 is an empty slot
 	mu    sync.Mutex               // of those who change more than the mark of a settled one
 	taken int
-	old   int      // marked Old when they were settled
-	_     [24]byte // a cache line of its own
+	old   atomic.Int64 // marked Old when they were settled
+	_     [24]byte     // a cache line of its own
 }
 
 const (
@@ -113,7 +113,7 @@ func (s *Seen) Add(fp uint64, m Mark) Outcome {
 		}
 		h.taken++
 		if m == Old {
-			h.old++
+			h.old.Add(1)
 		}
 		atomic.StoreUint64(&slots[i], key|uint64(m))
 		return Added
@@ -152,9 +152,7 @@ func (s *Seen) Settle(fp uint64, m Mark) bool {
 		return false
 	}
 	atomic.StoreUint64(&slots[i], key|uint64(Old))
-	h.mu.Lock()
-	h.old++
-	h.mu.Unlock()
+	h.old.Add(1)
 	return true
 }
 
@@ -197,14 +195,14 @@ func (s *Seen) Write(drop bool, emit func(fp uint64) error) error {
 			}
 		}
 		if drop {
-			h.rebuild(max(slotsMin, (h.old+1)*seenLoadDen/seenLoadNum), func(x uint64) uint64 {
+			h.rebuild(max(slotsMin, (int(h.old.Load())+1)*seenLoadDen/seenLoadNum), func(x uint64) uint64 {
 				if Mark(x) != Old {
 					return 0
 				}
 				return x&^markMask | uint64(Cached)
 			})
 		}
-		h.old = 0
+		h.old.Store(0)
 	}
 	return nil
 }
@@ -214,7 +212,7 @@ func (s *Seen) Write(drop bool, emit func(fp uint64) error) error {
 func (s *Seen) Drop() {
 	for i := range s.shard {
 		h := &s.shard[i]
-		h.rebuild(max(slotsMin, (h.old+1)*seenLoadDen/seenLoadNum), func(x uint64) uint64 {
+		h.rebuild(max(slotsMin, (int(h.old.Load())+1)*seenLoadDen/seenLoadNum), func(x uint64) uint64 {
 			if Mark(x) == Cached {
 				return 0
 			}
@@ -227,7 +225,7 @@ func (s *Seen) Drop() {
 func (s *Seen) Len() int64 { return s.sum(func(h *seenShard) int { return h.taken }) }
 
 // Fresh is the number of fingerprints that are Old: in no run on disk.
-func (s *Seen) Fresh() int64 { return s.sum(func(h *seenShard) int { return h.old }) }
+func (s *Seen) Fresh() int64 { return s.sum(func(h *seenShard) int { return int(h.old.Load()) }) }
 
 // Bytes is the size of the tables in memory.
 func (s *Seen) Bytes() int64 {

@@ -13,10 +13,10 @@ type packedJudge struct {
 var _ check.BatchWorker = (*packedWorker)(nil)
 
 // Later is who evaluates invariants after visits.
-func (w *packedWorker) Later() check.Judge {
-	j := &packedJudge{w.m.newPackedWorker(), w}
-	j.run.stop = w.run.stop
-	return j
+func (w *packedWorker) Later() (j check.Judge, constrained bool) {
+	judge := &packedJudge{w.m.newPackedWorker(), w}
+	judge.run.stop = w.run.stop
+	return judge, len(w.m.constraints)+len(w.m.actionConstraints) > 0
 }
 
 // See makes s the candidate.

@@ -39,6 +39,7 @@ func (m *model) NewWorker() check.Worker {
 			w.unmet = append(w.unmet, i)
 		}
 	}
+	w.next = w.steps.Words()
 	w.steps.Start(w.emit)
 	return w
 }
@@ -101,7 +102,6 @@ func (w *worker) note(words []uint64) {
 
 // emit visits a successor.
 func (w *worker) emit(action int) bool {
-	w.next = w.steps.Words()
 	buf := w.buf[:8*len(w.next)]
 	for i, x := range w.next {
 		binary.LittleEndian.PutUint64(buf[8*i:], x)
@@ -167,8 +167,9 @@ func (w *worker) BrokenInvariant() (int, error) {
 func (w *worker) BrokenStep() (int, error) { return w.BrokenStepAfter(-1) }
 
 // Later is who evaluates predicates of candidates that were visited.
-func (w *worker) Later() check.Judge {
-	return &judge{worker{m: w.m, tests: w.tests, next: make([]uint64, w.m.words)}, w}
+func (w *worker) Later() (j check.Judge, constrained bool) {
+	return &judge{worker{m: w.m, tests: w.tests, next: make([]uint64, w.m.words)}, w},
+		len(w.m.job.Constraints)+len(w.m.job.ActionConstraints) > 0
 }
 
 // judge evaluates invariants of a worker's candidates after their visits.
