@@ -158,7 +158,10 @@ func (p *program) factsOf(e core.Expr, bound names, resolve func(*core.LocalRef)
 	f := facts{nodes: 1}
 	switch e := e.(type) {
 	case *core.VarRef:
-		f.level, f.vars = core.StateLevel, varBit(e.Var.Index)
+		f.level = core.StateLevel
+		if e.Var.Index >= 0 { // not one that a \EE hides
+			f.vars = varBit(e.Var.Index)
+		}
 	case *core.LocalRef:
 		if bound[e.Local] {
 			break
