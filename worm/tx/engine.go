@@ -15,8 +15,10 @@ import (
 // where there is one, and the transactions that are begun here.
 type Engine struct {
 	opt    Options
+	outlet *outlet // Options.Space and Messenger
 	policy policy
 	random env.Random
+	nonce  uint64 // of the transactions that are begun here
 	// patience is ResolveAfter, and more where others need more.
 	patience *row.Patience
 	seq      uint64
@@ -38,19 +40,31 @@ func New(o Options) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
+	out := &outlet{space: o.Space, messenger: o.Messenger, stops: map[int]func(){}}
+	o.Space, o.Messenger = out, out
 	e := &Engine{
-		opt: o, policy: policies[o.Variant], random: o.Env.Random.Split("tx"),
+		opt: o, outlet: out, policy: policies[o.Variant], random: o.Env.Random.Split("tx"),
 		patience: row.NewPatience(o.Env.Clock, o.ResolveAfter),
 		chains:   map[RM]*chain{}, routes: make([]route, o.RMs), pools: make([]pool, o.RMs), taking: make([]*takeover, o.RMs),
 		txns: map[ID]*txn{}, seats: map[wor.Addr]*txn{},
 	}
+	e.nonce = e.random.Uint64()
 	e.ears.init(e)
 	return e, nil
 }
 
+// Halt ends the Engine: it asks for nothing any more, and calls nobody. What it has
+// begun to write may still be written, as of a process that is dead; so others
+// finish what is under way, and another Engine may be made of the same Space.
+func (e *Engine) Halt() { e.outlet.close() }
+
 // after has f called on the Serial, where all calls come from.
 func (e *Engine) after(d time.Duration, f func()) env.Timer {
-	return e.opt.Env.Clock.After(d, e.opt.Serial.Waker(f))
+	return e.opt.Env.Clock.After(d, e.opt.Serial.Waker(func() {
+		if !e.outlet.shut {
+			f()
+		}
+	}))
 }
 
 // jitter is between d and 2d.

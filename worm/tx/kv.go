@@ -116,10 +116,12 @@ func NewKV(o KVOptions) (*KV, error) {
 	return k, nil
 }
 
-// Stop is for a process that is about to end: the KV answers nothing any more, and
-// what is under way others finish. Its engine goes on writing the votes that it
-// has begun, so another KV of the same Space must not be made after it.
-func (k *KV) Stop() { k.stopped = true }
+// Stop ends the KV: it answers nothing any more, and what is under way others
+// finish. Another KV may be made of the same Space.
+func (k *KV) Stop() {
+	k.stopped = true
+	k.engine.Halt()
+}
 
 // Leave is Stop for a process that ends in order: it tells the other servers, which
 // take its partitions over at once instead of after they have missed it. Done is
@@ -143,7 +145,7 @@ func (k *KV) Leave(done func()) {
 	for _, to := range k.opt.Servers {
 		if to.ID != k.opt.Engine.Self.ID {
 			left++
-			k.opt.Engine.Messenger.Invoke(to, wor.ServiceTx, m.b, k.opt.FailAfter, func([]byte, error) { part() })
+			k.engine.outlet.messenger.Invoke(to, wor.ServiceTx, m.b, k.opt.FailAfter, func([]byte, error) { part() })
 		}
 	}
 	part()

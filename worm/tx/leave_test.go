@@ -1,6 +1,7 @@
 package tx
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -71,5 +72,84 @@ func TestLeaveOfNobody(t *testing.T) {
 		if got := s.kv.Owned(); len(got) != 1 || got[0] != RM(i) {
 			t.Errorf("server %d owns %v", i, got)
 		}
+	}
+}
+
+// TestStoppedAndBegunAgain ends the store at a server, again and again while clients
+// work, and begins it anew in the same process: the two share a Space, and names of
+// transactions and registers must not be taken for each other's.
+func TestStoppedAndBegunAgain(t *testing.T) {
+	first, past := seeds(t, 6)
+	for seed := first; seed < past; seed++ {
+		c := newCluster(t, ideal.Options{Seed: seed, Late: .02}, 3, 4, small())
+		stops := 0
+		helper := c.w.Start("helper")
+		var again func()
+		again = func() {
+			s := c.servers[stops%3]
+			if s.p.Dead() || stops == 12 {
+				return
+			}
+			stops++
+			s.kv.Stop()
+			c.boot((stops - 1) % 3)
+			helper.After(250*time.Millisecond, again)
+		}
+		_, cl := c.client("first")
+		var q Request
+		for i := range accounts {
+			q.Ops = append(q.Ops, put(fmt.Sprint("account", i), fmt.Sprint(stake)))
+		}
+		if _, err := c.do(cl, &q); err != nil {
+			t.Fatal(err)
+		}
+		helper.After(50*time.Millisecond, again)
+		w := &workload{c: c}
+		w.run(5, 60)
+		if !c.w.RunUntil(time.Minute, func() bool { return w.under == 0 }) {
+			t.Fatalf("seed %d: %d clients wait for ever", seed, w.under)
+		}
+		if c.failed != nil {
+			t.Fatalf("seed %d: %v", seed, c.failed)
+		}
+		if err := w.check(); err != nil {
+			t.Fatalf("seed %d: %v", seed, err)
+		}
+		if stops < 3 || len(w.sums) == 0 {
+			t.Errorf("seed %d: %d stops, %d sums: the test is blind", seed, stops, len(w.sums))
+		}
+	}
+}
+
+// TestHaltedAsksForNothing counts what a KV that was stopped in the middle of its work
+// asks of the registers afterwards.
+func TestHaltedAsksForNothing(t *testing.T) {
+	c := newCluster(t, ideal.Options{Seed: 17}, 3, 4, small())
+	w := &workload{c: c}
+	_, cl := c.client("first")
+	var q Request
+	for i := range accounts {
+		q.Ops = append(q.Ops, put(fmt.Sprint("account", i), fmt.Sprint(stake)))
+	}
+	if _, err := c.do(cl, &q); err != nil {
+		t.Fatal(err)
+	}
+	w.run(5, 200)
+	if !c.w.RunUntil(time.Minute, func() bool { return len(w.txns) > 50 }) {
+		t.Fatal("nothing goes on")
+	}
+	s := c.servers[0]
+	if len(s.kv.engine.txns) == 0 {
+		t.Fatal("nothing is under way: this seed shows nothing, take another")
+	}
+	s.kv.Stop()
+	before := s.p.Space.Count
+	c.w.RunUntil(time.Minute, func() bool { return w.under == 0 })
+	c.w.Run(10 * time.Second)
+	if after := s.p.Space.Count; after != before {
+		t.Errorf("after it was stopped it asked: %+v, before %+v", after, before)
+	}
+	if err := w.check(); err != nil {
+		t.Error(err)
 	}
 }

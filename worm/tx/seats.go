@@ -66,7 +66,7 @@ func (p *pool) wake(err error) {
 // error is one of those of Start. Parts are sorted by RM.
 func (e *Engine) Reserve(parts []Part, done func(Tx, error)) {
 	e.seq++
-	t := Tx{ID: ID{e.opt.Space.Nonce(), e.seq}, Seats: make([]Seat, 0, len(parts))}
+	t := Tx{ID: ID{e.nonce, e.seq}, Seats: make([]Seat, 0, len(parts))}
 	if len(parts) == 0 || len(parts) > SeatsMax {
 		done(t, &wor.LimitError{Name: "tx.SeatsMax", Limit: SeatsMax, Got: int64(len(parts))})
 		return

@@ -11,8 +11,7 @@ import (
 // RM is the number of a resource manager.
 type RM uint32
 
-// ID names a transaction: the nonce of the process that began it, and that
-// process's count.
+// ID names a transaction: the nonce of the Engine that began it, and its count.
 type ID struct{ Nonce, Seq uint64 }
 
 func (i ID) String() string { return fmt.Sprintf("%x.%d", i.Nonce, i.Seq) }

@@ -1,0 +1,141 @@
+package tx
+
+import (
+	"time"
+
+	"github.com/ashlar-dev/ashlar/worm/wor"
+)
+
+// outlet is the way of an Engine to the registers and to other processes, until it
+// is shut. What it was asked for before may still happen, and is answered to nobody;
+// what it is asked for then neither happens nor is answered.
+type outlet struct {
+	space     wor.Space
+	messenger wor.Messenger
+	shut      bool
+	stops     map[int]func() // of what is listened to
+	last      int
+}
+
+var (
+	_ wor.Space     = (*outlet)(nil)
+	_ wor.Messenger = (*outlet)(nil)
+)
+
+// close shuts it.
+func (o *outlet) close() {
+	o.shut = true
+	for i := range o.last + 1 { // in order
+		if stop := o.stops[i]; stop != nil {
+			stop()
+		}
+	}
+	clear(o.stops)
+}
+
+// unless is done as long as the outlet is not shut.
+func unless1[A any](o *outlet, done func(A)) func(A) {
+	return func(a A) {
+		if !o.shut {
+			done(a)
+		}
+	}
+}
+
+func unless2[A, B any](o *outlet, done func(A, B)) func(A, B) {
+	return func(a A, b B) {
+		if !o.shut {
+			done(a, b)
+		}
+	}
+}
+
+// Alloc is wor.Space's, and so are the following.
+func (o *outlet) Alloc(s wor.Segment, m wor.Meta, within time.Duration, done func(wor.Meta, error)) {
+	if !o.shut {
+		o.space.Alloc(s, m, within, unless2(o, done))
+	}
+}
+
+func (o *outlet) Stat(s wor.Segment, within time.Duration, done func(wor.Meta, error)) {
+	if !o.shut {
+		o.space.Stat(s, within, unless2(o, done))
+	}
+}
+
+func (o *outlet) Trim(s wor.Segment, within time.Duration, done func(error)) {
+	if !o.shut {
+		o.space.Trim(s, within, unless1(o, done))
+	}
+}
+
+func (o *outlet) Capture(r wor.Range, within time.Duration, done func(*wor.Token, error)) {
+	if !o.shut {
+		o.space.Capture(r, within, unless2(o, done))
+	}
+}
+
+func (o *outlet) Write(t *wor.Token, offset uint32, value []byte, within time.Duration, done func(error)) {
+	if !o.shut {
+		o.space.Write(t, offset, value, within, unless1(o, done))
+	}
+}
+
+func (o *outlet) WriteRange(t *wor.Token, r wor.Range, value []byte, within time.Duration, done func([]error)) {
+	if !o.shut {
+		o.space.WriteRange(t, r, value, within, unless1(o, done))
+	}
+}
+
+func (o *outlet) Propose(a wor.Addr, value []byte, within time.Duration, done func(error)) {
+	if !o.shut {
+		o.space.Propose(a, value, within, unless1(o, done))
+	}
+}
+
+func (o *outlet) WriteUnsafe(a wor.Addr, value []byte, within time.Duration, done func(error)) {
+	if !o.shut {
+		o.space.WriteUnsafe(a, value, within, unless1(o, done))
+	}
+}
+
+func (o *outlet) Read(a wor.Addr, within time.Duration, done func([]byte, error)) {
+	if !o.shut {
+		o.space.Read(a, within, unless2(o, done))
+	}
+}
+
+func (o *outlet) ReadRange(r wor.Range, within time.Duration, done func([]wor.Cell, error)) {
+	if !o.shut {
+		o.space.ReadRange(r, within, unless2(o, done))
+	}
+}
+
+func (o *outlet) Known(a wor.Addr) ([]byte, bool) { return o.space.Known(a) }
+
+func (o *outlet) Listen(r wor.Range, note func(wor.Cell)) (stop func()) {
+	if o.shut {
+		return func() {}
+	}
+	o.last++
+	i := o.last
+	end := o.space.Listen(r, unless1(o, note))
+	o.stops[i] = end
+	return func() {
+		delete(o.stops, i)
+		end()
+	}
+}
+
+func (o *outlet) Nonce() uint64 { return o.space.Nonce() }
+
+// Invoke is wor.Messenger's.
+func (o *outlet) Invoke(to wor.Member, s wor.Service, payload []byte, within time.Duration, done func([]byte, error)) {
+	if o.shut {
+		return
+	}
+	if done != nil {
+		done = unless2(o, done)
+	}
+	o.messenger.Invoke(to, s, payload, within, done)
+}
