@@ -10,6 +10,8 @@ import (
 
 	"github.com/ashlar-dev/ashlar/check/fpset"
 	"github.com/ashlar-dev/ashlar/check/live"
+	"github.com/ashlar-dev/ashlar/check/spill"
+	"github.com/ashlar-dev/ashlar/internal/invariant"
 )
 
 // A search forgets its states and never knows its steps. Where they are wanted,
@@ -19,8 +21,8 @@ import (
 // and what they found is joined in the order of the states.
 
 // GraphStepsMax is how many steps a graph may have for its behaviours to be
-// looked at; each takes four bytes and eight for every 64 atoms of steps.
-const GraphStepsMax = 1 << 31
+// looked at.
+const GraphStepsMax = 1 << 36
 
 // Limits of a graph that Explore makes.
 const (
@@ -29,59 +31,66 @@ const (
 	ExploreBytesMax  = 1 << 30 // of the states' encodings
 )
 
-// graphBuilder makes the graph of a model. Every step has words: the atoms of
-// the properties of behaviours, or, where there are none, its action.
+// graphBuilder makes the graph of a model.
 type graphBuilder struct {
 	m       Model
 	ctx     context.Context
 	workers []*stepWorker
 	set     *fpset.Set // claims are numbers of states
 
-	states arena
-	at     []ref
-	levels []int // the first state of each level
-	graph  live.Graph
-	seen   map[uint32]int // of one state: where the steps to a successor begin
-	failed []uint32       // states of which not every successor can be computed
+	states  *rows
+	number  int   // of states
+	initial int   // of them
+	levels  []int // the first state of each level
+	steps   int64
+	failed  []uint32 // states of which not every successor can be computed
+
+	row   []graphStep // from the state that is being joined, without repetitions
+	index map[graphStep]bool
+	// keep takes over the row of the next state.
+	keep func(row []graphStep)
+	// balance is called between two ranges.
+	balance func() error
 
 	// What ends the exploration; 0 is no limit.
 	statesMax, levelsMax int
-	stepsMax             int
+	stepsMax             int64
 }
+
+// graphStep is a step of the state that is being joined. Where the actions of
+// steps are not wanted, all have the same.
+type graphStep struct{ to, action uint32 }
 
 // stepWorker evaluates the successors of a range of states.
 type stepWorker struct {
 	b      *graphBuilder
 	ev     Worker
-	live   LiveWorker  // ev, where there are atoms
 	key    KeyWorker   // ev, where states are told apart by less than their bytes
 	level  LevelWorker // ev, where it may ask how deep a state is
-	fresh  arena       // states that were new when they were met
+	states *rowReader
+	fresh  arena // states that were new when they were met
 	edges  []graphEdge
 	ends   []int // of edges, by state of the range
-	atoms  []uint64
-	steps  []uint64
-	words  []uint64
 	failed []uint32
 	err    error
 	on     uint32 // the state that is being expanded
 }
 
 type graphEdge struct {
-	fp    uint64
-	state ref
-	known bool
+	fp     uint64
+	state  ref
+	action int32
+	known  bool
 }
 
 // graphRange is how many states a worker expands between two joins.
 const graphRange = 512
 
-// newGraphBuilder makes what the words' sizes are to be set of.
-func newGraphBuilder(ctx context.Context, m Model, workers int) *graphBuilder {
-	b := &graphBuilder{m: m, ctx: ctx, set: fpset.New(), seen: map[uint32]int{}, stepsMax: GraphStepsMax}
-	b.graph.Start = []uint64{0}
+func newGraphBuilder(ctx context.Context, m Model, workers int, states *rows) *graphBuilder {
+	b := &graphBuilder{m: m, ctx: ctx, set: fpset.New(), states: states, index: map[graphStep]bool{},
+		stepsMax: GraphStepsMax, balance: func() error { return nil }}
 	for range max(1, workers) {
-		w := &stepWorker{b: b, ev: m.NewWorker()}
+		w := &stepWorker{b: b, ev: m.NewWorker(), states: states.newReader(0)}
 		w.key, _ = w.ev.(KeyWorker)
 		w.level, _ = w.ev.(LevelWorker)
 		if e, ok := w.ev.(Endable); ok {
@@ -92,27 +101,9 @@ func newGraphBuilder(ctx context.Context, m Model, workers int) *graphBuilder {
 	return b
 }
 
-// liveGraph is the graph with the atoms of the properties of behaviours. The
-// error is an *EvalError, that of the context, or what stands in the way.
-func liveGraph(ctx context.Context, m LiveModel, workers int) (*graphBuilder, error) {
-	b := newGraphBuilder(ctx, m, workers)
-	state, step := live.Layout(m.Live().Atoms)
-	b.graph.StateWords, b.graph.StepWords = live.Words(len(state)), live.Words(len(step))
-	for _, w := range b.workers {
-		var ok bool
-		if w.live, ok = w.ev.(LiveWorker); !ok {
-			return nil, errors.New("check: the workers of the model cannot evaluate properties of behaviours")
-		}
-	}
-	return b, b.build()
-}
-
 // build explores the model.
 func (b *graphBuilder) build() error {
-	for _, w := range b.workers {
-		w.words = make([]uint64, b.graph.StepWords)
-	}
-	if err := b.initial(); err != nil {
+	if err := b.roots(); err != nil {
 		return err
 	}
 	for from := 0; from < b.end(); {
@@ -123,11 +114,14 @@ func (b *graphBuilder) build() error {
 		if err := b.checkLimits(); err != nil {
 			return err
 		}
+		if err := b.balance(); err != nil {
+			return err
+		}
 		from = to
 	}
 	// What is too deep has no steps.
-	for len(b.graph.Start) <= len(b.at) {
-		b.graph.Start = append(b.graph.Start, uint64(len(b.graph.To)))
+	for n := b.end(); n < b.number; n++ {
+		b.keep(nil)
 	}
 	return nil
 }
@@ -137,26 +131,28 @@ func (b *graphBuilder) end() int {
 	if b.levelsMax > 0 && len(b.levels) >= b.levelsMax {
 		return b.levels[b.levelsMax-1]
 	}
-	return len(b.at)
+	return b.number
 }
 
 func (b *graphBuilder) checkLimits() error {
 	switch {
+	case b.number > StatesMax:
+		return &live.LimitError{What: "states in its graph", Max: StatesMax}
 	case b.statesMax == 0:
-		if len(b.graph.To) > b.stepsMax {
-			return &live.LimitError{What: "steps in its graph", Max: b.stepsMax}
+		if b.steps > b.stepsMax {
+			return &live.LimitError{What: "steps in its graph", Max: int(b.stepsMax)}
 		}
-	case len(b.at) > b.statesMax:
+	case b.number > b.statesMax:
 		return &GraphLimitError{"states", b.statesMax}
-	case len(b.graph.To) > b.stepsMax:
-		return &GraphLimitError{"steps", b.stepsMax}
-	case b.states.size() > ExploreBytesMax:
+	case b.steps > b.stepsMax:
+		return &GraphLimitError{"steps", int(b.stepsMax)}
+	case b.states.held() > ExploreBytesMax:
 		return &GraphLimitError{"bytes of states", ExploreBytesMax}
 	}
 	return nil
 }
 
-func (b *graphBuilder) initial() error {
+func (b *graphBuilder) roots() error {
 	w := b.workers[0]
 	err := w.ev.Init(func(_ int, s State) error {
 		inside, err := w.ev.InModel()
@@ -167,12 +163,15 @@ func (b *graphBuilder) initial() error {
 		if err == nil {
 			b.add(fp, s)
 		}
-		if b.statesMax > 0 && len(b.at) > b.statesMax {
+		if b.statesMax > 0 && b.number > b.statesMax {
 			return &GraphLimitError{"states", b.statesMax}
+		}
+		if err == nil && b.number%graphRange == 0 {
+			err = b.balance()
 		}
 		return err
 	})
-	b.graph.Initial = len(b.at)
+	b.initial = b.number
 	b.levels = []int{0}
 	return err
 }
@@ -182,15 +181,11 @@ func (b *graphBuilder) add(fp uint64, s State) uint32 {
 	if n, ok := b.set.Claim(fp); ok {
 		return n
 	}
-	n := uint32(len(b.at))
+	n := uint32(b.number)
+	b.number++
 	b.set.Add(fp, n)
-	b.at = append(b.at, b.states.put(s))
+	b.states.add(s)
 	return n
-}
-
-func (b *graphBuilder) state(n uint32) State {
-	s, _ := b.states.get(b.at[n])
-	return s
 }
 
 // levelOf is how many states the shortest path to a state has.
@@ -216,58 +211,68 @@ func (b *graphBuilder) expand(from, to int) error {
 		if w.err != nil {
 			return w.err
 		}
-		b.graph.StateAtoms = append(b.graph.StateAtoms, w.atoms...)
 		b.failed = append(b.failed, w.failed...)
 		edge := 0
 		for _, end := range w.ends {
-			clear(b.seen)
-			known := len(b.at)
+			b.row = b.row[:0]
+			clear(b.index)
+			known := b.number
 			for ; edge < end; edge++ {
 				b.join(w, edge)
 			}
-			if len(b.at) > known && parent >= b.levels[len(b.levels)-1] {
+			if b.number > known && parent >= b.levels[len(b.levels)-1] {
 				b.levels = append(b.levels, known)
 			}
 			parent++
-			b.graph.Start = append(b.graph.Start, uint64(len(b.graph.To)))
+			b.steps += int64(len(b.row))
+			b.keep(b.row)
 		}
 	}
 	return nil
 }
 
+// shortRow is how many steps are looked through one by one.
+const shortRow = 24
+
 // join adds a step, unless the state has the same one already.
 func (b *graphBuilder) join(w *stepWorker, edge int) {
 	e := w.edges[edge]
-	var n uint32
+	step := graphStep{action: uint32(e.action)}
 	if e.known {
-		n, _ = b.set.Claim(e.fp)
+		step.to, _ = b.set.Claim(e.fp)
 	} else {
 		s, _ := w.fresh.get(e.state)
-		n = b.add(e.fp, s)
+		step.to = b.add(e.fp, s)
 	}
-	k := b.graph.StepWords
-	atoms := w.steps[edge*k : (edge+1)*k]
-	if at, ok := b.seen[n]; ok {
-		for ; at < len(b.graph.To); at++ {
-			if b.graph.To[at] == n && slices.Equal(b.graph.StepAtoms[at*k:(at+1)*k], atoms) {
-				return
-			}
+	if len(b.row) < shortRow {
+		if slices.Contains(b.row, step) {
+			return
 		}
 	} else {
-		b.seen[n] = len(b.graph.To)
+		if len(b.index) == 0 {
+			for _, s := range b.row {
+				b.index[s] = true
+			}
+		}
+		if b.index[step] {
+			return
+		}
+		b.index[step] = true
 	}
-	b.graph.To = append(b.graph.To, n)
-	b.graph.StepAtoms = append(b.graph.StepAtoms, atoms...)
+	b.row = append(b.row, step)
 }
 
 func (w *stepWorker) expand(from, to int) {
 	w.fresh.reset()
-	w.edges, w.ends, w.atoms, w.steps, w.failed = w.edges[:0], w.ends[:0], w.atoms[:0], w.steps[:0], w.failed[:0]
+	w.edges, w.ends, w.failed = w.edges[:0], w.ends[:0], w.failed[:0]
 	w.err = nil
 	level := 0
 	for n := from; n < to && w.err == nil && w.b.ctx.Err() == nil; n++ {
 		w.on = uint32(n)
-		s := w.b.state(w.on)
+		var s State
+		if s, w.err = w.states.get(n); w.err != nil {
+			return
+		}
 		if l := w.b.levelOf(n); w.level != nil && l != level {
 			level = l
 			w.level.AtLevel(l)
@@ -278,18 +283,10 @@ func (w *stepWorker) expand(from, to int) {
 }
 
 func (w *stepWorker) expandState(s State) error {
-	if w.live != nil {
-		at := len(w.atoms)
-		w.atoms = append(w.atoms, make([]uint64, w.b.graph.StateWords)...)
-		if err := w.live.StateAtoms(s, w.atoms[at:]); err != nil {
-			return err
-		}
-		return w.ev.Next(s, w.visit)
-	}
-	// Who only looks at the graph wants what there is of it.
 	err := w.ev.Next(s, w.visit)
+	// Who only looks at the graph wants what there is of it.
 	var wrong *EvalError
-	if errors.As(err, &wrong) {
+	if w.b.statesMax > 0 && errors.As(err, &wrong) {
 		w.failed = append(w.failed, w.on)
 		return nil
 	}
@@ -309,13 +306,10 @@ func (w *stepWorker) visit(action int, s State) error {
 	if err != nil || !inside {
 		return err
 	}
-	clear(w.words)
-	if w.live == nil {
-		w.words[0] = uint64(action)
-	} else if err := w.live.StepAtoms(w.words); err != nil {
-		return err
-	}
 	var e graphEdge
+	if w.b.statesMax > 0 {
+		e.action = int32(action)
+	}
 	if e.fp, err = w.fingerprint(s); err != nil {
 		return err
 	}
@@ -323,9 +317,8 @@ func (w *stepWorker) visit(action int, s State) error {
 		e.state = w.fresh.put(s)
 	}
 	w.edges = append(w.edges, e)
-	w.steps = append(w.steps, w.words...)
-	if w.b.statesMax > 0 && (len(w.edges) > w.b.stepsMax || w.fresh.size() > ExploreBytesMax) {
-		return &GraphLimitError{"steps", w.b.stepsMax}
+	if w.b.statesMax > 0 && (int64(len(w.edges)) > w.b.stepsMax || w.fresh.size() > ExploreBytesMax) {
+		return &GraphLimitError{"steps", int(w.b.stepsMax)}
 	}
 	return nil
 }
@@ -357,7 +350,12 @@ type ExploreOptions struct {
 // between them: states outside the constraints are not in it, and states with
 // one key are one. States are numbered from 0 in the order in which one worker
 // finds them, so by their level.
-type StateGraph struct{ b *graphBuilder }
+type StateGraph struct {
+	b      *graphBuilder
+	states *rowReader
+	start  []int // of the steps of each state
+	steps  []graphStep
+}
 
 // Explore makes the graph of all states. The error is a *GraphLimitError where
 // it is too large, an *EvalError where the initial states cannot be computed,
@@ -372,27 +370,35 @@ func Explore(ctx context.Context, m Model, o ExploreOptions) (*StateGraph, error
 	if o.StatesMax == 0 || o.StatesMax > ExploreStatesMax {
 		o.StatesMax = ExploreStatesMax
 	}
-	b := newGraphBuilder(ctx, m, o.Workers)
-	b.graph.StepWords = 1
-	b.statesMax, b.stepsMax, b.levelsMax = o.StatesMax, ExploreStepsMax, o.LevelsMax
-	if err := b.build(); err != nil {
+	states := &rows{tape: spill.NewTape(nil, "")}
+	g := &StateGraph{b: newGraphBuilder(ctx, m, o.Workers, states), states: states.newReader(0), start: []int{0}}
+	g.b.statesMax, g.b.stepsMax, g.b.levelsMax = o.StatesMax, ExploreStepsMax, o.LevelsMax
+	g.b.keep = func(row []graphStep) {
+		g.steps = append(g.steps, row...)
+		g.start = append(g.start, len(g.steps))
+	}
+	if err := g.b.build(); err != nil {
 		return nil, err
 	}
-	return &StateGraph{b}, nil
+	return g, nil
 }
 
 // States is how many states there are.
-func (g *StateGraph) States() int { return len(g.b.at) }
+func (g *StateGraph) States() int { return g.b.number }
 
 // Steps is how many steps there are; two of different actions between the same
 // states are two.
-func (g *StateGraph) Steps() int { return len(g.b.graph.To) }
+func (g *StateGraph) Steps() int { return len(g.steps) }
 
 // Initial is how many of the states are initial: those with the lowest numbers.
-func (g *StateGraph) Initial() int { return g.b.graph.Initial }
+func (g *StateGraph) Initial() int { return g.b.initial }
 
 // State is the encoding of a state; it must not be changed.
-func (g *StateGraph) State(n int) State { return g.b.state(uint32(n)) }
+func (g *StateGraph) State(n int) State {
+	s, err := g.states.get(n)
+	invariant.Check(err == nil, "a state in memory: %v", err)
+	return s
+}
 
 // Level is how many states the shortest path to a state has.
 func (g *StateGraph) Level(n int) int { return g.b.levelOf(n) }
@@ -400,8 +406,8 @@ func (g *StateGraph) Level(n int) int { return g.b.levelOf(n) }
 // Next calls visit for every step from a state, in the order in which the
 // model enumerates them.
 func (g *StateGraph) Next(n int, visit func(action, to int)) {
-	for i := g.b.graph.Start[n]; i < g.b.graph.Start[n+1]; i++ {
-		visit(int(g.b.graph.StepAtoms[i]), int(g.b.graph.To[i]))
+	for _, s := range g.steps[g.start[n]:g.start[n+1]] {
+		visit(int(s.action), int(s.to))
 	}
 }
 

@@ -45,8 +45,9 @@ type Options struct {
 	Disk env.Disk
 	// MemoryBytes, where it is not 0, bounds what the search holds in memory of
 	// states: what goes beyond it is moved to Disk. It is not a bound for the
-	// memory of the model, nor for properties of behaviours, which are decided
-	// in memory, and less than a few hundred kB count as that much. No figure
+	// memory of the model, and less than a few hundred kB count as that much.
+	// Properties of behaviours are not decided where they take more, but for a few
+	// MB that they may always take. No figure
 	// of the result depends on it but Bytes and DiskBytes.
 	MemoryBytes int64
 	// Checkpoint, where it is not nil, has the search be kept on Disk, so that it
@@ -247,6 +248,9 @@ type Violation struct {
 // decided; it is zero where there were none.
 type LiveStats struct {
 	States, Steps int64
+	// Bytes and DiskBytes are what its states and steps took in memory and on
+	// disk.
+	Bytes, DiskBytes int64
 }
 
 // Run searches the states of the model breadth first, so the trace to a

@@ -182,3 +182,61 @@ func (x *expansion) add(literals []*Formula, next, postponed uint64) {
 	}
 	x.found = append(x.found, tr)
 }
+
+// trivial says whether the automaton accepts everything.
+func (a *automaton) trivial() bool {
+	return len(a.states) == 1 && len(a.states[0]) == 1 && a.states[0][0].guard.Op == True && a.states[0][0].postponed == 0
+}
+
+// groups numbers the components of the automaton, by state. It is -1 for those
+// that no accepted run stays in: they have no step, or all of their steps postpone
+// the same promise.
+func (a *automaton) groups() []int {
+	n := len(a.states)
+	reach := make([]int, n)
+	order, low := make([]int, n), make([]int, n)
+	var stack []int
+	seen, groups := 0, 0
+	var visit func(v int)
+	visit = func(v int) {
+		seen++
+		order[v], low[v] = seen, seen
+		stack = append(stack, v)
+		for _, tr := range a.states[v] {
+			if w := tr.next; order[w] == 0 {
+				visit(w)
+				low[v] = min(low[v], low[w])
+			} else if reach[w] == 0 {
+				low[v] = min(low[v], order[w])
+			}
+		}
+		if low[v] != order[v] {
+			return
+		}
+		groups++
+		for w := -1; w != v; {
+			w = stack[len(stack)-1]
+			stack = stack[:len(stack)-1]
+			reach[w] = groups
+		}
+	}
+	visit(0)
+	steps, postponed := make([]bool, groups+1), make([]uint64, groups+1)
+	for g := range postponed {
+		postponed[g] = 1<<a.eventually - 1
+	}
+	for v, trs := range a.states {
+		for _, tr := range trs {
+			if g := reach[v]; g > 0 && reach[tr.next] == g {
+				steps[g] = true
+				postponed[g] &= tr.postponed
+			}
+		}
+	}
+	for v, g := range reach {
+		if reach[v] = g - 1; !steps[g] || postponed[g] != 0 {
+			reach[v] = -1
+		}
+	}
+	return reach
+}

@@ -2,6 +2,7 @@ package live
 
 import (
 	"context"
+	"errors"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -10,30 +11,67 @@ import (
 // The atoms of the random graphs: two predicates of states, an angle and a box.
 var kinds = []AtomKind{StateAtom, StateAtom, AngleAtom, BoxAtom}
 
-// small is a random graph whose edges are also at hand one by one.
+// small is a random graph.
 type small struct {
-	Graph
-	edges map[[2]int]uint64 // step atoms; a stuttering step of every state too
+	initial int
+	states  []uint64          // atoms, by state
+	edges   map[[2]int]uint64 // atoms of steps; a stuttering step of every state too
+	asked   int
+	fail    int // the atom that has no value in the last state, if it is not negative
 }
 
-func drawGraph(t *rapid.T) *small {
-	n := rapid.IntRange(1, 4).Draw(t, "states")
-	g := &small{edges: map[[2]int]uint64{}}
-	g.StateWords, g.StepWords = 1, 1
-	g.Initial = rapid.IntRange(1, n).Draw(t, "initial")
-	for s := range n {
-		g.StateAtoms = append(g.StateAtoms, rapid.Uint64Range(0, 3).Draw(t, "state"))
-		g.Start = append(g.Start, uint64(len(g.To)))
-		g.edges[[2]int{s, s}] = 2 // the box
-		for to := range n {
-			if to != s && rapid.IntRange(0, 2).Draw(t, "edge") == 0 {
-				bits := rapid.Uint64Range(0, 3).Draw(t, "step")
-				g.To, g.StepAtoms = append(g.To, uint32(to)), append(g.StepAtoms, bits)
-				g.edges[[2]int{s, to}] = bits
-			}
+var errAtom = errors.New("no value")
+
+func (g *small) States() int  { return len(g.states) }
+func (g *small) Initial() int { return g.initial }
+
+func (g *small) Steps(s uint32) ([]byte, error) {
+	var row []byte
+	prev := s
+	for to := range uint32(len(g.states)) {
+		if _, ok := g.edges[[2]int{int(s), int(to)}]; ok && to != s {
+			row = AppendStep(row, prev, to)
+			prev = to
 		}
 	}
-	g.Start = append(g.Start, uint64(len(g.To)))
+	return row, nil
+}
+
+func (g *small) Atom(i int, from, to uint32) (bool, error) {
+	g.asked++
+	if i == g.fail && int(from) == len(g.states)-1 {
+		return true, errAtom
+	}
+	if kinds[i] == StateAtom {
+		return g.states[from]>>i&1 == 1, nil
+	}
+	bits, ok := g.edges[[2]int{int(from), int(to)}]
+	if !ok || from == to {
+		panic("asked for no step of the graph")
+	}
+	return bits>>(i-2)&1 == 1, nil
+}
+
+// drawGraph draws a graph of which every state can be reached.
+func drawGraph(t *rapid.T, most int) *small {
+	n := rapid.IntRange(1, most).Draw(t, "states")
+	g := &small{edges: map[[2]int]uint64{}, fail: -1}
+	g.initial = rapid.IntRange(1, n).Draw(t, "initial")
+	step := func(from, to int) { g.edges[[2]int{from, to}] = rapid.Uint64Range(0, 3).Draw(t, "step") }
+	for s := range n {
+		g.states = append(g.states, rapid.Uint64Range(0, 3).Draw(t, "state"))
+		for to := range n {
+			if to != s && rapid.IntRange(0, 2).Draw(t, "edge") == 0 {
+				step(s, to)
+			}
+		}
+		if s >= g.initial {
+			step(rapid.IntRange(0, s-1).Draw(t, "parent"), s)
+		}
+	}
+	for s := range n {
+		g.edges[[2]int{s, s}] = 2 // the box
+	}
 	return g
 }
 
@@ -84,10 +122,10 @@ func (g *small) letters(path, loop []uint32) (behaviour, bool) {
 			next = states[i+1]
 		}
 		bits, ok := g.edges[[2]int{int(s), int(next)}]
-		if !ok || i == 0 && int(s) >= g.Initial {
+		if !ok || i == 0 && int(s) >= g.initial {
 			return b, false
 		}
-		b.letters = append(b.letters, []uint64{g.StateAtoms[s], bits})
+		b.letters = append(b.letters, []uint64{g.states[s], bits})
 	}
 	return b, true
 }
@@ -133,9 +171,13 @@ func (b behaviour) holds(f *Formula) []bool {
 		}
 		return out
 	}
-	l := newLayout(kinds)
-	for i := range out {
-		out[i] = l.place(f).holds(b.letters[i])
+	for i, letter := range b.letters {
+		out[i] = f.holds(func(atom int) bool {
+			if kinds[atom] == StateAtom {
+				return letter[0]>>atom&1 == 1
+			}
+			return letter[1]>>(atom-2)&1 == 1
+		})
 	}
 	return out
 }
@@ -163,7 +205,7 @@ func (g *small) search(p Problem, most int) ([]uint32, int) {
 				if _, ok := g.edges[[2]int{int(states[len(states)-1]), int(s)}]; !ok {
 					continue
 				}
-			} else if int(s) >= g.Initial {
+			} else if int(s) >= g.initial {
 				continue
 			}
 			if found, loop := try(append(states[:len(states):len(states)], s)); found != nil {
@@ -180,12 +222,12 @@ func (g *small) search(p Problem, most int) ([]uint32, int) {
 // is none.
 func TestAgainstEveryBehaviour(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		g := drawGraph(t)
+		g := drawGraph(t, 4)
 		p := Problem{Atoms: kinds, Assume: All(), Property: drawFormula(t, 3)}
 		if rapid.Bool().Draw(t, "assume") {
 			p.Assume = drawFormula(t, 2)
 		}
-		lasso, err := Find(context.Background(), &g.Graph, p)
+		lasso, err := Find(context.Background(), g, p)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -205,13 +247,13 @@ func TestAgainstEveryBehaviour(t *testing.T) {
 // TestNegation: of a formula and its negation every behaviour violates one.
 func TestNegation(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		g := drawGraph(t)
+		g := drawGraph(t, 4)
 		f := drawFormula(t, 3)
-		a, err := Find(context.Background(), &g.Graph, Problem{Atoms: kinds, Assume: All(), Property: f})
+		a, err := Find(context.Background(), g, Problem{Atoms: kinds, Assume: All(), Property: f})
 		if err != nil {
 			t.Fatal(err)
 		}
-		b, err := Find(context.Background(), &g.Graph, Problem{Atoms: kinds, Assume: All(), Property: Negate(f)})
+		b, err := Find(context.Background(), g, Problem{Atoms: kinds, Assume: All(), Property: Negate(f)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -221,8 +263,103 @@ func TestNegation(t *testing.T) {
 	})
 }
 
+// TestLargerLassos: what is found in larger graphs is a violation.
+func TestLargerLassos(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		g := drawGraph(t, 12)
+		p := Problem{Atoms: kinds, Assume: drawFormula(t, 2), Property: drawFormula(t, 3)}
+		lasso, err := Find(context.Background(), g, p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if lasso == nil {
+			return
+		}
+		if b, ok := g.letters(lasso.Path, lasso.Loop); !ok || !b.violates(p) {
+			t.Fatalf("%v: a lasso that is no violation (a behaviour: %t) of %s under %s", lasso, ok, p.Property, p.Assume)
+		}
+	})
+}
+
+// TestMistakes: an atom without a value ends the search, or does not matter: then
+// the answer is that with any value. So does a memory that is too small.
+func TestMistakes(t *testing.T) {
+	failed, refused := 0, 0
+	rapid.Check(t, func(t *rapid.T) {
+		g := drawGraph(t, 6)
+		p := Problem{Atoms: kinds, Assume: drawFormula(t, 2), Property: drawFormula(t, 3)}
+		want, err := Find(context.Background(), g, p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		same := func(got *Lasso) bool { return (got == nil) == (want == nil) }
+		g.fail = rapid.IntRange(0, 3).Draw(t, "fail")
+		switch got, err := Find(context.Background(), g, p); {
+		case errors.Is(err, errAtom):
+			failed++
+		case err != nil:
+			t.Fatal(err)
+		case got == nil && want != nil:
+			t.Fatalf("nothing is found where %v is", want)
+		}
+		g.fail = -1
+		p.MemoryBytes = int64(rapid.IntRange(1, 2000).Draw(t, "memory"))
+		got, err := Find(context.Background(), g, p)
+		var short *MemoryError
+		if errors.As(err, &short) {
+			refused++
+		} else if err != nil || !same(got) {
+			t.Fatalf("%v and error %v within %d bytes, want %v", got, err, p.MemoryBytes, want)
+		}
+	})
+	if failed == 0 || refused == 0 {
+		t.Errorf("%d atoms failed, and %d times the memory was too small: the test tries nothing", failed, refused)
+	}
+}
+
+// TestLazy: what the answer does not need is not asked for.
+func TestLazy(t *testing.T) {
+	g := &small{initial: 1, states: make([]uint64, 40), edges: map[[2]int]uint64{}, fail: -1}
+	for s := range g.states {
+		g.edges[[2]int{s, s}] = 2
+		g.edges[[2]int{s, (s + 1) % len(g.states)}] = 3
+	}
+	// The first condition that no step satisfies is enough.
+	p := Problem{Atoms: kinds, Assume: All(Weak(Negate(AtomOf(0)), Negate(AtomOf(3))), Weak(AtomOf(1), AtomOf(2))), Property: All()}
+	if l, err := Find(context.Background(), g, p); l != nil || err != nil || g.asked != 0 {
+		t.Fatalf("%v, error %v, and %d atoms were asked for, want none for a property that is TRUE", l, err, g.asked)
+	}
+	p.Property = EventuallyOf(AtomOf(1))
+	if l, err := Find(context.Background(), g, p); l != nil || err != nil {
+		t.Fatalf("%v, error %v", l, err)
+	}
+	if most := 10 * len(g.states); g.asked > most {
+		t.Errorf("%d atoms were asked for, want at most %d", g.asked, most)
+	}
+}
+
+// TestShortLassos: of several loops that accept a short one is shown, also where
+// the one that is reached first is long.
+func TestShortLassos(t *testing.T) {
+	// 0 goes round over 1 ... 9; 0 leads to 10 too, and 10 stutters.
+	g := &small{initial: 1, states: make([]uint64, 11), edges: map[[2]int]uint64{}, fail: -1}
+	for s := range 10 {
+		g.edges[[2]int{s, (s + 1) % 10}] = 3
+	}
+	g.edges[[2]int{0, 10}] = 3
+	for s := range g.states {
+		g.states[s] = 1 // enabled
+		g.edges[[2]int{s, s}] = 2
+	}
+	g.states[10] = 0
+	l, err := Find(context.Background(), g, Problem{Atoms: kinds, Assume: Weak(AtomOf(0), AtomOf(2)), Property: EventuallyOf(AtomOf(1))})
+	if err != nil || l == nil || len(l.Path) != 1 || len(l.Loop) != 1 {
+		t.Errorf("%+v, error %v, want a path of one state and a loop of one", l, err)
+	}
+}
+
 func TestLimits(t *testing.T) {
-	g := &Graph{Initial: 1, StateWords: 2, StateAtoms: make([]uint64, 2), Start: []uint64{0, 0}}
+	g := &small{initial: 1, states: make([]uint64, 1), edges: map[[2]int]uint64{{0, 0}: 2}, fail: -1}
 	atoms := make([]AtomKind, 70)
 	f := All()
 	for i := range atoms {

@@ -193,27 +193,28 @@ func (f *Formula) propositional() bool {
 	return true
 }
 
-// holds evaluates a propositional formula on a step.
-func (f *Formula) holds(letter []uint64) bool {
+// holds evaluates a propositional formula, asking for the atoms from the left
+// until the value is known.
+func (f *Formula) holds(ask func(atom int) bool) bool {
 	switch f.Op {
 	case True:
 		return true
 	case False:
 		return false
 	case Atom:
-		return letter[f.Atom/64]>>(f.Atom%64)&1 == 1
+		return ask(f.Atom)
 	case Not:
-		return !f.Args[0].holds(letter)
+		return !f.Args[0].holds(ask)
 	case And:
 		for _, a := range f.Args {
-			if !a.holds(letter) {
+			if !a.holds(ask) {
 				return false
 			}
 		}
 		return true
 	default: // Or
 		for _, a := range f.Args {
-			if a.holds(letter) {
+			if a.holds(ask) {
 				return true
 			}
 		}
@@ -255,4 +256,25 @@ func conditionOf(f *Formula) (condition, bool) {
 		return c, true
 	}
 	return condition{}, false
+}
+
+// choicesOf recognises a disjunction of conjunctions of conditions: each choice is
+// one of these. It is nil for other normal formulas.
+func choicesOf(f *Formula) [][]condition {
+	if f.Op != Or {
+		return nil
+	}
+	var choices [][]condition
+	for _, a := range f.Args {
+		var all []condition
+		for _, g := range conjuncts(a) {
+			c, ok := conditionOf(g)
+			if !ok {
+				return nil
+			}
+			all = append(all, c)
+		}
+		choices = append(choices, all)
+	}
+	return choices
 }

@@ -1,24 +1,41 @@
 package live
 
-// Graph is a finite graph of states and steps with the values of atoms. The
-// states that are initial have numbers below Initial. Stuttering steps are
-// understood and need not be there.
-type Graph struct {
-	Initial int
-	// StateWords and StepWords are how many words of atoms there are for each
-	// state and for each step.
-	StateWords, StepWords int
-	StateAtoms            []uint64
-	StepAtoms             []uint64
-	// The steps of state s are To[Start[s]:Start[s+1]].
-	Start []uint64
-	To    []uint32
+import (
+	"encoding/binary"
+	"fmt"
+)
+
+// Graph is a finite graph of states and steps, and the values of atoms. States
+// are numbered from 0, those that are initial first, and each can be reached from
+// one of these. A step from a state to itself changes nothing: it is understood
+// and need not be there.
+type Graph interface {
+	// States is the number of states, Initial of those that are initial.
+	States() int
+	Initial() int
+	// Steps is where the steps from a state lead, as AppendStep writes it. It is
+	// the graph's and valid until the next call.
+	Steps(s uint32) ([]byte, error)
+	// Atom is the value of an atom in the state from or, if it is about steps, on
+	// the step from one state to another one. It is asked for where the answer
+	// needs it only. Its error ends Find, which returns it.
+	Atom(i int, from, to uint32) (bool, error)
 }
 
-// States is the number of states.
-func (g *Graph) States() int { return len(g.Start) - 1 }
+// AppendStep appends a step to a state to those before, the last of which leads
+// to the state prev; for the first step it is the state that all begin in. It is
+// the distance between the two as a varint with a sign.
+func AppendStep(row []byte, prev, to uint32) []byte {
+	return binary.AppendVarint(row, int64(to)-int64(prev))
+}
 
-// AtomKind says where the value of an atom is found.
+// nextStep takes a step off the front of a row.
+func nextStep(row []byte, prev uint32) (to uint32, rest []byte) {
+	d, n := binary.Varint(row)
+	return uint32(int64(prev) + d), row[n:]
+}
+
+// AtomKind says what an atom is about.
 type AtomKind uint8
 
 // The kinds.
@@ -31,61 +48,22 @@ const (
 	BoxAtom
 )
 
-// Problem is a graph and what is asked of it.
+// Problem is what is asked of a graph.
 type Problem struct {
 	Atoms []AtomKind
 	// Assume holds of the behaviours that count; Property should hold of them.
 	Assume, Property *Formula
+	// MemoryBytes, where it is not 0, bounds what Find takes beside the graph.
+	MemoryBytes int64
 }
 
-// layout says where in a letter each atom is taken from: the letter of a step
-// has first the state's words, then the step's.
-type layout struct {
-	stateWords, stepWords int
-	at                    []int // by atom: the bit in the letter
-	stutter               []uint64
+// MemoryError says that there is too little memory to decide a formula: it takes
+// at least so many bytes.
+type MemoryError struct {
+	What       string
+	Bytes, Max int64
 }
 
-// Layout numbers the atoms of each kind: bit i of a state's words is the i-th
-// atom of the kind StateAtom, bit i of a step's the i-th of the others.
-func Layout(atoms []AtomKind) (state, step []int) {
-	for i, k := range atoms {
-		if k == StateAtom {
-			state = append(state, i)
-		} else {
-			step = append(step, i)
-		}
-	}
-	return state, step
-}
-
-// Words is how many words hold n atoms.
-func Words(n int) int { return (n + 63) / 64 }
-
-func newLayout(atoms []AtomKind) *layout {
-	state, step := Layout(atoms)
-	l := &layout{stateWords: Words(len(state)), stepWords: Words(len(step)), at: make([]int, len(atoms))}
-	l.stutter = make([]uint64, l.stepWords)
-	for i, a := range state {
-		l.at[a] = i
-	}
-	for i, a := range step {
-		l.at[a] = l.stateWords*64 + i
-		if atoms[a] == BoxAtom {
-			l.stutter[i/64] |= 1 << (i % 64)
-		}
-	}
-	return l
-}
-
-// place replaces the numbers of atoms by their places in letters.
-func (l *layout) place(f *Formula) *Formula {
-	g := &Formula{Op: f.Op, Atom: f.Atom}
-	if f.Op == Atom {
-		g.Atom = l.at[f.Atom]
-	}
-	for _, a := range f.Args {
-		g.Args = append(g.Args, l.place(a))
-	}
-	return g
+func (e *MemoryError) Error() string {
+	return fmt.Sprintf("%s take more than the %d MB of memory that are left for them", e.What, e.Max/1_000_000)
 }

@@ -3,7 +3,6 @@ package eval
 import (
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/ashlar-dev/ashlar/check"
 	"github.com/ashlar-dev/ashlar/check/live"
@@ -28,8 +27,7 @@ const (
 // liveness is what a model asks of behaviours, with its atoms.
 type liveness struct {
 	asked check.Live
-	// The atoms of the two kinds of words, in the order of live.Layout.
-	state, step []atom
+	atoms []atom // by their numbers
 }
 
 // atom is a formula without temporal operators, and its number.
@@ -325,12 +323,7 @@ func (l *liveBuilder) fair(e *core.Fair) (*live.Formula, error) {
 func (l *liveBuilder) atom(kind live.AtomKind, e core.Expr) *live.Formula {
 	n := len(l.out.asked.Atoms)
 	l.out.asked.Atoms = append(l.out.asked.Atoms, kind)
-	f := l.b.formula(e.Span().String(), e)
-	if kind == live.StateAtom {
-		l.out.state = append(l.out.state, atom{n, f})
-	} else {
-		l.out.step = append(l.out.step, atom{n, f})
-	}
+	l.out.atoms = append(l.out.atoms, atom{n, l.b.formula(e.Span().String(), e)})
 	return live.AtomOf(n)
 }
 
@@ -342,35 +335,37 @@ func (m *Model) Live() *check.Live {
 	return &m.live.asked
 }
 
-// StateAtoms evaluates the predicates of states that properties of behaviours
-// are made of.
-func (w *worker) StateAtoms(s check.State, words []uint64) error {
-	w.m.codec.decode(s, w.cur, w.ends)
-	return w.atoms(w.m.live.state, vector{}, words)
+// asking is what a worker needs to evaluate atoms.
+type asking struct {
+	cur, nxt    vector
+	ends        []int32
+	words, next []uint64 // of a packed worker
 }
 
-// StepAtoms evaluates the actions that properties of behaviours are made of.
-func (w *worker) StepAtoms(words []uint64) error { return w.atoms(w.m.live.step, w.seen, words) }
-
-func (w *worker) atoms(atoms []atom, nxt vector, words []uint64) error {
-	for i, a := range atoms {
-		if slices.Contains(w.skip, a.number) {
-			continue
-		}
-		holds := false
-		if err := w.guard(a.f, w.cur, nxt, func() { holds = w.ev.holds(a.f, w.cur, nxt) }); err != nil {
-			var e *check.EvalError
-			if errors.As(err, &e) {
-				return &check.AtomError{Atom: a.number, Err: e}
-			}
-			return err
-		}
-		if holds {
-			words[i/64] |= 1 << (i % 64)
-		}
+func (q *asking) prepare(m *Model) {
+	if q.ends == nil {
+		n := len(m.program.spec.Variables)
+		q.cur, q.nxt, q.ends = newVector(n), newVector(n), make([]int32, n)
 	}
-	return nil
 }
 
-// SkipAtoms names atoms that are not to be evaluated.
-func (w *worker) SkipAtoms(atoms []int) { w.skip = atoms }
+// Atom is the value of an atom in a state or on a step.
+func (w *worker) Atom(i int, s, t check.State) (bool, error) {
+	a, q := w.m.live.atoms[i], &w.asking
+	q.prepare(w.m)
+	w.m.codec.decode(s, q.cur, q.ends)
+	if t == nil {
+		return w.atom(a, q.cur, vector{})
+	}
+	w.m.codec.decode(t, q.nxt, q.ends)
+	return w.atom(a, q.cur, q.nxt)
+}
+
+func (w *worker) atom(a atom, cur, nxt vector) (holds bool, err error) {
+	err = w.guard(a.f, cur, nxt, func() { holds = w.ev.holds(a.f, cur, nxt) })
+	var wrong *check.EvalError
+	if errors.As(err, &wrong) {
+		err = &check.AtomError{Atom: a.number, Err: wrong}
+	}
+	return holds, err
+}

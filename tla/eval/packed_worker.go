@@ -1,9 +1,6 @@
 package eval
 
 import (
-	"errors"
-	"slices"
-
 	"github.com/ashlar-dev/ashlar/check"
 	"github.com/ashlar-dev/ashlar/tla/pack"
 	"github.com/ashlar-dev/ashlar/tla/value"
@@ -353,40 +350,4 @@ func (w *packedWorker) BrokenStepAfter(last int) (int, error) {
 		}
 	}
 	return -1, nil
-}
-
-// StateAtoms evaluates the predicates of states that properties of behaviours
-// are made of.
-func (w *packedWorker) StateAtoms(s check.State, words []uint64) error {
-	w.curPacked = w.p.layout.LoadBytes(w.words, s)
-	if !w.curPacked {
-		return w.worker.StateAtoms(s[1:], words)
-	}
-	w.next, w.nextPacked, w.nxLoaded = w.words, true, false
-	return w.packedAtoms(w.m.live.state, false, words)
-}
-
-// StepAtoms evaluates the actions that properties of behaviours are made of.
-func (w *packedWorker) StepAtoms(words []uint64) error {
-	return w.packedAtoms(w.m.live.step, true, words)
-}
-
-func (w *packedWorker) packedAtoms(atoms []atom, step bool, words []uint64) error {
-	for i, a := range atoms {
-		if slices.Contains(w.skip, a.number) {
-			continue
-		}
-		holds, err := w.holds(a.f, step)
-		if err != nil {
-			var e *check.EvalError
-			if errors.As(err, &e) {
-				return &check.AtomError{Atom: a.number, Err: e}
-			}
-			return err
-		}
-		if holds {
-			words[i/64] |= 1 << (i % 64)
-		}
-	}
-	return nil
 }

@@ -53,7 +53,7 @@ type worker struct {
 	visit     check.Visit
 	failed    error // what visit returned
 	found     func(action int) bool
-	skip      []int // atoms of properties of behaviours that are not wanted
+	asking    asking
 	unmet     []int // antecedents that were true in no state yet
 }
 
