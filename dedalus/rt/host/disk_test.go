@@ -92,9 +92,15 @@ type keeper struct {
 const keeperSegment = 16 << 10
 
 func newKeeper(t standTB, disk env.Disk, node string) *keeper {
-	k := &keeper{stand: &stand{t: t, now: 1}, pairs: &pairs{kept: map[string]bool{}}}
+	p := &pairs{kept: map[string]bool{}}
+	return newKeeperOf(t, disk, node, p, p)
+}
+
+// newKeeperOf is a keeper that runs a component, which keeps what p has.
+func newKeeperOf(t standTB, disk env.Disk, node string, comp rt.Component, p *pairs) *keeper {
+	k := &keeper{stand: &stand{t: t, now: 1}, pairs: p}
 	k.p = voteProgram()
-	k.p.Components[1].New = func(rt.Identity, map[string][][]byte) (rt.Component, error) { return k.pairs, nil }
+	k.p.Components[1].New = func(rt.Identity, map[string][][]byte) (rt.Component, error) { return comp, nil }
 	world := env.Env{Clock: k, Random: env.Seeded(1), Network: k, Disk: disk, Tracer: env.NoTrace{}}
 	if k.err = host.Format(world, "log", k.p, node); k.err != nil && !errors.Is(k.err, wal.ErrExists) {
 		return k
@@ -493,5 +499,96 @@ func TestOtherDirectories(t *testing.T) {
 	}
 	if n, err := host.Incarnation(env.Env{Disk: disk}, "inc", 0); err == nil || !strings.Contains(err.Error(), "limit is") {
 		t.Error(n, err)
+	}
+}
+
+// chain logs a row in each of many ticks after it was asked, and in the next tick says
+// that it has.
+type chain struct {
+	pairs
+	at, until int
+}
+
+func (c *chain) Deliver(_ int, row []byte) error { c.until += len(row); return nil }
+func (c *chain) Pending() bool                   { return c.at < c.until || len(c.next) > 0 }
+func (c *chain) Tick(out *rt.Out) {
+	if c.at < c.until {
+		c.in = append(c.in, fmt.Sprint(c.at))
+		c.at++
+	}
+	c.pairs.Tick(out)
+}
+
+// TestAhead: ticks that log one after the other share syncs, and what they say has been
+// logged is on the disk when it is said, whichever operation of the disk fails.
+func TestAhead(t *testing.T) {
+	const ticks = 200
+	for at := 0; ; at++ {
+		disk := &failing{Disk: openDisk(t, t.TempDir())}
+		k := newKeeper(t, disk, "voter/0")
+		if k.err != nil {
+			t.Fatal(k.err)
+		}
+		if err := k.h.Close(); err != nil {
+			t.Fatal(err)
+		}
+		c := &chain{pairs: pairs{kept: map[string]bool{}}}
+		k = newKeeperOf(t, disk, "voter/0", c, &c.pairs)
+		if k.err != nil {
+			t.Fatal(k.err)
+		}
+		disk.count, disk.at = 0, at
+		h := asClient("leader/0")
+		h.Role, h.Program, h.To = wire.Instance, k.p.Hash, "voter/0"
+		in := k.connect()
+		in.say(append(wire.AppendHello(nil, &h), wire.AppendProof(nil, wire.Proof{})...), 0)
+		in.say(batchOf(1, wire.AppendMessage(nil, relAsk, make([]byte, ticks))), 0)
+		k.run()
+		said := 0
+		if len(k.dialled) > 0 {
+			d := k.dialled[0]
+			d.h.Opened(d)
+			d.say(wire.AppendWelcome(nil, &wire.Welcome{Life: 1, Window: 1 << 20}), 0)
+			k.run()
+			for _, f := range d.said {
+				if f.Type == wire.TypeBatch {
+					_, m, err := wire.Batch(f.Payload)
+					if err != nil {
+						t.Fatal(err)
+					}
+					for _, _, ok := m.Next(); ok; _, _, ok = m.Next() {
+						said++
+					}
+				}
+			}
+		}
+		counts := k.h.Status().Counts
+		failed := disk.first != ""
+		_ = k.h.Close()
+		disk.at = 0
+		again := newKeeper(t, disk, "voter/0")
+		if again.err != nil {
+			t.Fatal(again.err)
+		}
+		for i := range said {
+			if !again.pairs.kept["a"+fmt.Sprint(i)] {
+				t.Fatalf("operation %d: %d were said to be kept, and %d is not", at, said, i)
+			}
+		}
+		if err := errors.Join(again.pairs.torn(), again.h.Close()); err != nil {
+			t.Error(err)
+		}
+		if failed && k.ended == nil {
+			t.Errorf("operation %d: it goes on", at)
+		}
+		if !failed && (said != ticks || counts.Commits > ticks/20 || counts.Ticks < ticks) {
+			t.Errorf("%d were said, with %d syncs in %d ticks", said, counts.Commits, counts.Ticks)
+		}
+		if at > 0 && !failed {
+			if at < 5 {
+				t.Errorf("%d operations", at)
+			}
+			return
+		}
 	}
 }

@@ -11,8 +11,9 @@
 //
 // All that has come since the last tick arrives in the next one, up to a limit.
 // Meanwhile the next is gathered. What a tick makes durable is on the disk before
-// the next tick begins: one sync serves all that arrived together, and nothing waits
-// for a clock. What a tick sends leaves before that sync, as the language has it.
+// anybody hears of the next tick: one sync serves all that arrived together, and nothing
+// waits for a clock. What a tick sends leaves before that sync, as the language has it;
+// of ticks in which nothing arrives some may follow before it, and what they send waits.
 //
 // # Sending
 //

@@ -26,7 +26,7 @@ const (
 // recordTarget is how long a record becomes before the next one begins.
 const recordTarget = 1 << 20
 
-// pendingMax is no bound: each tick is committed before the next one.
+// pendingMax is no bound: a few ticks are committed before the next ones.
 const pendingMax = math.MaxInt / 2
 
 // Format makes the log of an instance that keeps something on the disk. When it
@@ -156,28 +156,32 @@ func (r *record) set(changes []rt.Change, parts bool) {
 	r.ends = append(r.ends, len(r.buf))
 }
 
-// commit makes the changes of a tick durable, and writes a piece of a checkpoint that
-// is under way.
-func (h *Host) commit(changes []rt.Change) error {
-	if h.disk == nil {
+// log has the changes of a tick be made durable by the next commit.
+func (h *Host) log(changes []rt.Change) error {
+	if len(changes) == 0 {
 		return nil
 	}
+	for i := range changes {
+		if len(changes[i].Row) > wire.RowMax {
+			return fmt.Errorf("a durable row of %d bytes, limit is %d", len(changes[i].Row), wire.RowMax)
+		}
+	}
 	s := &h.step
-	if len(changes) > 0 {
-		for i := range changes {
-			if len(changes[i].Row) > wire.RowMax {
-				return fmt.Errorf("a durable row of %d bytes, limit is %d", len(changes[i].Row), wire.RowMax)
-			}
-		}
-		s.record.set(changes, false)
-		if _, err := h.disk.Append(&s.record); err != nil {
+	s.record.set(changes, false)
+	if _, err := h.disk.Append(&s.record); err != nil {
+		return err
+	}
+	s.counts.Changes += uint64(len(changes))
+	return nil
+}
+
+// commit makes durable what was logged, and writes a piece of a checkpoint that is
+// under way. Where something was logged, one may begin.
+func (h *Host) commit(logged bool) error {
+	s := &h.step
+	if logged && h.disk.Due() {
+		if err := h.checkpoint(); err != nil {
 			return err
-		}
-		s.counts.Changes += uint64(len(changes))
-		if h.disk.Due() {
-			if err := h.checkpoint(); err != nil {
-				return err
-			}
 		}
 	}
 	if !h.disk.Waiting() {
@@ -196,9 +200,9 @@ func (h *Host) checkpoint() error {
 	if err := h.disk.BeginCheckpoint(); err != nil {
 		return err
 	}
-	s.out.Reset()
-	h.comp.Snapshot(&s.out)
-	s.record.set(s.out.Changes, true)
+	var out rt.Out // the step's has what ticks have sent
+	h.comp.Snapshot(&out)
+	s.record.set(out.Changes, true)
 	for i := range s.record.Len() {
 		if err := h.disk.Save(s.record.Record(i)); err != nil {
 			return err

@@ -22,7 +22,10 @@ type step struct {
 	touched []*link
 	record  record
 	begun   bool // the first tick is over
-	counts  Counts
+	// skip is how often not to run ahead, misses how often it will be left out when it
+	// is of no use again.
+	skip, misses int
+	counts       Counts
 }
 
 // turn is the step: one tick, if there is a reason for one.
@@ -37,17 +40,13 @@ func (h *Host) turn() (more bool) {
 	h.deliver()
 	if len(s.taken)+len(s.fired) > 0 || !s.begun || h.comp.Pending() {
 		s.begun = true
-		s.counts.Ticks++
-		s.out.Reset()
-		h.comp.Tick(&s.out)
-		h.route(s.out.Sent, nil)
-		if err := h.commit(s.out.Changes); err != nil {
+		if err := h.tick(); err != nil {
 			h.shut(fmt.Errorf("%s: the disk: %w", h.opt.Who.Node, err))
 			return false
 		}
 		h.finish()
 	} else if h.disk != nil && h.disk.Waiting() {
-		if err := h.commit(nil); err != nil {
+		if err := h.commit(false); err != nil {
 			h.shut(fmt.Errorf("%s: the disk: %w", h.opt.Who.Node, err))
 			return false
 		}
@@ -56,6 +55,77 @@ func (h *Host) turn() (more bool) {
 		h.sendAgain(resend)
 	}
 	return h.settle() || h.comp.Pending() || h.disk != nil && h.disk.Waiting()
+}
+
+// tick is one tick with what has arrived, and maybe some in which nothing arrives.
+func (h *Host) tick() error {
+	s := &h.step
+	s.counts.Ticks++
+	s.out.Reset()
+	h.comp.Tick(&s.out)
+	h.route(s.out.Sent, nil)
+	if h.disk == nil {
+		s.out.Reset()
+		return nil
+	}
+	logged := len(s.out.Changes) > 0
+	err := h.log(s.out.Changes)
+	s.out.Reset()
+	if err == nil && logged {
+		err = h.ahead()
+	}
+	if err == nil {
+		err = h.commit(logged)
+	}
+	if err == nil && len(s.out.Sent) > 0 {
+		h.route(s.out.Sent, nil)
+	}
+	return err
+}
+
+// aheadMax is how many ticks a sync may serve besides the first, and probeMax how often
+// running ahead is left out at most when it was of no use.
+const (
+	aheadMax = 64
+	probeMax = 63
+)
+
+// ahead goes on with ticks in which nothing arrives, before what the first one has
+// logged is on the disk: a program that logs in one tick after the other, as one that
+// applies a log slot by slot, need not wait for a sync in each. What these ticks send may
+// rest on what was logged before them; so it stays in the step's Out until it is
+// durable. To everybody else it is as if they came after the sync; in a crash, as if
+// they never were.
+func (h *Host) ahead() error {
+	s := &h.step
+	if s.skip > 0 {
+		s.skip--
+		return nil
+	}
+	useful, bytes := false, 0
+	for n := 0; n < aheadMax && bytes < h.opt.TickBytes && h.comp.Pending(); n++ {
+		sent, changes := len(s.out.Sent), len(s.out.Changes)
+		s.counts.Ticks++
+		h.comp.Tick(&s.out)
+		for i := range s.out.Sent[sent:] {
+			bytes += len(s.out.Sent[sent+i].Row)
+		}
+		if len(s.out.Changes) == changes {
+			break
+		}
+		useful = true
+		for i := range s.out.Changes[changes:] {
+			bytes += len(s.out.Changes[changes+i].Row)
+		}
+		if err := h.log(s.out.Changes[changes:]); err != nil {
+			return err
+		}
+	}
+	if s.misses = min(2*s.misses+1, probeMax); useful {
+		s.misses = 0
+	}
+	s.skip = s.misses
+	return nil
 }
 
 // sendAgain sends some nodes all that holds.
