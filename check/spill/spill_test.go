@@ -2,10 +2,13 @@ package spill
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io/fs"
 	"slices"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -161,6 +164,24 @@ func TestForeignRun(t *testing.T) {
 	}
 	if _, err := Merge(d, "both", mine, other); !errors.Is(err, ErrCorrupt) {
 		t.Errorf("merged: %v", err)
+	}
+	// Fingerprints that do not ascend, under checksums that are right.
+	page := make([]byte, pageBytes)
+	binary.LittleEndian.PutUint32(page[4:], 2)
+	binary.LittleEndian.PutUint64(page[pageHead:], 20)
+	binary.LittleEndian.PutUint64(page[pageHead+8:], 10)
+	binary.LittleEndian.PutUint32(page, checksum(page[4:]))
+	f, err := d.Open("odd", true)
+	if err == nil {
+		_, err = f.WriteAt(page, 0)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	sum := crc32.Update(0, castagnoli, page[:4])
+	if r, err := OpenRun(d, "odd", 2, sum); !errors.Is(err, ErrCorrupt) || !strings.Contains(err.Error(), "a follows 14") {
+		t.Errorf("%v: %v", r, err)
 	}
 }
 
