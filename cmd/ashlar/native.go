@@ -41,10 +41,14 @@ const (
 	nativeCompileBytes = 1 << 30
 )
 
+// notMadeFor is why a program gives up, or is not used.
+const notMadeFor = "the compiled code met a state that it was not made for"
+
 // nativeModel is a model that can be a program.
 type nativeModel interface {
 	check.DurableModel
 	Native() (n *eval.Native, why string)
+	NativeFits() bool
 	NativeRemarks(unmet []bool, ors, ands []uint64) []string
 }
 
@@ -183,7 +187,7 @@ func (x *nativeSearch) offer(ctx context.Context) (ready func() bool, end func()
 			there.Store(true)
 		}
 	}()
-	return there.Load, func() { cancel(); <-done }
+	return func() bool { return there.Load() && x.model.NativeFits() }, func() { cancel(); <-done }
 }
 
 // prepare makes the program, or finds it, not before it is time; why says what
@@ -211,6 +215,9 @@ func (x *nativeSearch) prepare(ctx context.Context, after nativeTimes, processor
 		}
 		if !sleep(ctx, after.compile-time.Since(start)) {
 			return "the search is over"
+		}
+		if !x.model.NativeFits() {
+			return notMadeFor
 		}
 		if free := availableBytes(); free > 0 && free < nativeCompileBytes {
 			return "there is not enough memory for the compiler"
@@ -248,7 +255,7 @@ func (x *nativeSearch) goOn(ctx context.Context) (*check.Result, error) {
 	was.Queue = max(was.Queue, 1)
 	x.s.breadth.Report(was)
 	x.s.compiled.Store(true)
-	answer, err := runProgram(ctx, x.program, x.job(), func(f check.Figures) {
+	answer, err := runProgram(ctx, x.program, x.job(), nativeWaitMax, func(f check.Figures) {
 		f.Before = was.Before
 		x.s.breadth.Report(f)
 	})
@@ -256,7 +263,7 @@ func (x *nativeSearch) goOn(ctx context.Context) (*check.Result, error) {
 	case err != nil:
 		use.Reason = err.Error()
 	case answer.Stopped || answer.Result == nil:
-		use.Reason = "the compiled code met a state that it was not made for"
+		use.Reason = notMadeFor
 	default:
 		use.Used = true
 		return x.complete(ctx, answer, was.Before)

@@ -3,15 +3,18 @@ package main
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ashlar-dev/ashlar/check"
+	"github.com/ashlar-dev/ashlar/cmd/internal/native"
 )
 
 // nativeCase is a model that is searched by compiled code and without.
@@ -89,7 +92,40 @@ func TestNativeFindsTheSame(t *testing.T) {
 				t.Errorf("(-in this process +by itself):\n%s", diff)
 			}
 			t.Logf("by itself: %+v", s.native)
+			if c.name == cases[0].name {
+				c.resumes(t, spec, want)
+			}
 		})
+	}
+}
+
+// resumes has compiled code keep checkpoints of a search that ends at a limit, and
+// a search of either kind go on with it.
+func (c nativeCase) resumes(t *testing.T, spec string, want *check.Result) {
+	for _, kind := range []string{nativeNever, nativeAlways} {
+		dir := t.TempDir()
+		keeps := c
+		keeps.change = func(o *checkOptions) { o.checkpoint, o.every, o.statesMax = dir, 1, 20000 }
+		r, s := keeps.search(t, spec, nativeAlways, nil)
+		if r.Verdict != check.Incomplete || !s.native.Used {
+			t.Fatalf("%v, %+v", r.Verdict, s.native)
+		}
+		kept := filepath.Join(dir, "checkpoint")
+		if _, err := os.Stat(kept); err != nil {
+			t.Fatal(err)
+		}
+		keeps.change = func(o *checkOptions) { o.resume, o.every = dir, time.Hour }
+		r, s = keeps.search(t, spec, kind, nil)
+		if r.Before == 0 || s.native.Used != (kind == nativeAlways) {
+			t.Errorf("%d states were generated before, %+v", r.Before, s.native)
+		}
+		r.Before = 0
+		if diff := cmp.Diff(normal(want), normal(r)); diff != "" {
+			t.Errorf("resumed with --native=%s (-whole +resumed):\n%s", kind, diff)
+		}
+		if _, err := os.Stat(kept); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("the checkpoint is not removed: %v", err)
+		}
 	}
 }
 
@@ -122,9 +158,9 @@ func leaveAfter(x *nativeSearch, segments int) (*check.Result, error) {
 }
 
 // search searches the model, in some way or as the command does.
-func (c nativeCase) search(t *testing.T, spec, native string, way func(x *nativeSearch) (*check.Result, error)) (*check.Result, *searcher) {
+func (c nativeCase) search(t *testing.T, spec, kind string, way func(x *nativeSearch) (*check.Result, error)) (*check.Result, *searcher) {
 	t.Helper()
-	o := checkOptions{workers: 2, deadlock: true, native: native, temp: t.TempDir()}
+	o := checkOptions{workers: 2, deadlock: true, native: kind, temp: t.TempDir()}
 	if c.change != nil {
 		c.change(&o)
 	}
@@ -179,4 +215,84 @@ func normal(r *check.Result) check.Result {
 		out.Trace = nil
 	}
 	return out
+}
+
+// TestProgramsThatFail: whatever a program does, or does not do, runProgram
+// returns, and the program has ended.
+func TestProgramsThatFail(t *testing.T) {
+	shell, err := exec.LookPath("sh")
+	if err != nil {
+		t.Skip("there is no shell to write programs for")
+	}
+	large := native.Job{Constraints: make([]int, 1<<20)} // more than a pipe holds
+	for i := range large.Constraints {
+		large.Constraints[i] = i
+	}
+	for _, c := range []struct {
+		name, script, want string
+		interrupted        bool
+	}{
+		{name: "ends at once", script: "exit 3", want: "exit status 3"},
+		{name: "says what is wrong", script: "echo it hurts >&2; exit 1", want: "it hurts"},
+		{name: "talks nonsense", script: "echo nonsense nonsense nonsense; exec sleep 1000", interrupted: true, want: "killed"},
+		{name: "reads nothing, says nothing", script: "exec sleep 1000", interrupted: true, want: "killed"},
+		{name: "closes everything and stays", script: "exec sleep 1000 <&- >&-", want: "killed"},
+		{name: "talks without end on the wrong side", script: "while echo aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa >&2; do :; done", interrupted: true, want: "aaa"},
+		{name: "ends with its input", script: "while read -r x; do :; done", interrupted: true, want: "EOF"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			program := filepath.Join(t.TempDir(), "program")
+			if err := os.WriteFile(program, []byte("#!"+shell+"\n"+c.script+"\n"), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			ctx, cancel := context.WithCancel(context.Background())
+			defer cancel()
+			if c.interrupted {
+				cancel()
+			}
+			answer, err := runProgram(ctx, program, large, 50*time.Millisecond, func(check.Figures) {})
+			if answer != nil || err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%+v, %v; want %q", answer, err, c.want)
+			}
+		})
+	}
+}
+
+// TestForgottenPrograms: the programs that were used last are kept, and what a
+// process that was killed has left is removed.
+func TestForgottenPrograms(t *testing.T) {
+	dir, now := t.TempDir(), time.Now()
+	for i, name := range []string{"a", "b", "c", "d"} {
+		file := filepath.Join(dir, name)
+		if err := os.WriteFile(file, nil, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		used := now.Add(-time.Duration(i) * time.Hour)
+		if err := os.Chtimes(file, used, used); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, age := range map[string]time.Duration{"build-new": time.Hour, "build-old": 48 * time.Hour, "other": 48 * time.Hour} {
+		if err := os.Mkdir(filepath.Join(dir, name), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chtimes(filepath.Join(dir, name), now.Add(-age), now.Add(-age)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !(&nativeBuild{dir: dir, name: "c"}).cached() || (&nativeBuild{dir: dir, name: "e"}).cached() {
+		t.Error("what is cached is not what is there")
+	}
+	forgetPrograms(dir, 2, now)
+	var left []string
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		left = append(left, e.Name())
+	}
+	if got := strings.Join(left, " "); got != "a build-new c other" {
+		t.Errorf("left are %s", got)
+	}
 }

@@ -15,16 +15,16 @@ import (
 )
 
 // runProgram has a program do a job, and passes on how far it is. When ctx ends,
-// the program is to end with what it knows; where it does not do so soon, it is
-// killed. Whatever happens, it has ended when runProgram returns.
+// the program is to end with what it knows; where it does not do so within the
+// time that it is given for that, it is killed. Whatever happens, it has ended when runProgram returns.
 //
 // Nothing waits for anything that may not come: the job is sent beside what the
 // program says, which is read to its end whatever it is; the standard input is
 // closed when that has come or ctx has ended, which has the program end and the
 // sending too; and a program that stays is killed.
-func runProgram(ctx context.Context, program string, job native.Job, tell func(check.Figures)) (*native.Answer, error) {
+func runProgram(ctx context.Context, program string, job native.Job, patience time.Duration, tell func(check.Figures)) (*native.Answer, error) {
 	cmd := exec.Command(program)
-	cmd.WaitDelay = nativeWaitMax
+	cmd.WaitDelay = patience
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		return nil, err
@@ -48,7 +48,7 @@ func runProgram(ctx context.Context, program string, job native.Job, tell func(c
 		_ = in.Close() // it may be closed already
 	}()
 	kill := context.AfterFunc(ctx, func() {
-		late := time.NewTimer(nativeWaitMax)
+		late := time.NewTimer(patience)
 		defer late.Stop()
 		select {
 		case <-late.C:
@@ -66,7 +66,7 @@ func runProgram(ctx context.Context, program string, job native.Job, tell func(c
 		err = sendErr
 	}
 	// Where there is an answer there is nothing more to wait for but the end.
-	late := time.AfterFunc(nativeWaitMax, func() { _ = cmd.Process.Kill() })
+	late := time.AfterFunc(patience, func() { _ = cmd.Process.Kill() })
 	defer late.Stop()
 	if waitErr := cmd.Wait(); err == nil {
 		err = waitErr

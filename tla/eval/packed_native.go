@@ -62,6 +62,10 @@ func (m *Model) Native() (n *Native, why string) {
 	return n, ""
 }
 
+// NativeFits says whether the program would have dealt with all states that were
+// met so far. It may be called beside a search.
+func (m *Model) NativeFits() bool { return m.packed != nil && !m.packed.odd.Load() }
+
 // NativeRemarks tell what is odd about the states that a program visited: which
 // antecedents were true in none, and which bits some and all states have.
 func (m *Model) NativeRemarks(unmet []bool, ors, ands []uint64) []string {

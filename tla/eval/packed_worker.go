@@ -194,6 +194,7 @@ func (w *packedWorker) Next(s check.State, visit check.Visit) error {
 	w.out, w.err, w.emitted = visit, nil, 0
 	w.curPacked = w.p.layout.LoadBytes(w.words, s)
 	if !w.curPacked {
+		w.p.meetOdd()
 		w.curLoaded = true
 		return w.worker.Next(s[1:], w.visitVector)
 	}
@@ -209,6 +210,7 @@ func (w *packedWorker) Next(s check.State, visit check.Visit) error {
 		}
 		w.stops++
 	}
+	w.p.meetOdd()
 	return w.again(s)
 }
 
@@ -250,6 +252,7 @@ func (w *packedWorker) holds(f *formula, step bool) (bool, error) {
 			return holds, nil
 		}
 	}
+	w.p.meetOdd()
 	if !w.nxLoaded {
 		w.load(w.next, w.seen)
 		w.nxLoaded = true
