@@ -8,11 +8,13 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/ashlar-dev/ashlar/check/spill"
 	"github.com/ashlar-dev/ashlar/sim"
 )
 
@@ -199,6 +201,42 @@ func TestForgedManifests(t *testing.T) {
 	t.Logf("%d refused, %d believed", refused, believed)
 	if refused < 100 {
 		t.Errorf("%d refused, %d believed", refused, believed)
+	}
+}
+
+// TestContradictoryManifests: a manifest whose parts do not fit each other is
+// refused for that, and before anything is opened.
+func TestContradictoryManifests(t *testing.T) {
+	g, kept, o := smallKept(t)
+	_, text, _ := bytes.Cut(contents(t, kept, manifestName), []byte{'\n'})
+	for _, c := range []struct {
+		change func(m *manifest)
+		want   string
+	}{
+		{func(m *manifest) { m.Stats.Generated += 5 }, "of them expanded"},
+		{func(m *manifest) { m.Levels[0]++ }, "of them expanded"},
+		{func(m *manifest) { m.Number-- }, "of them expanded"},
+		{func(m *manifest) { m.Samples[0].Number = 1 }, "sample 0"},
+		{func(m *manifest) { m.Samples[0].Offset = 1 }, "sample 0"},
+		{func(m *manifest) { m.Parent = m.Records + 1 }, "the last parent"},
+		{func(m *manifest) { m.Next.Name = "level-99" }, "no file of it"},
+		{func(m *manifest) { m.Runs[0].Name = "run-999" }, "no file of it"},
+		{func(m *manifest) { m.Runs[0].Len++ }, "fingerprints and"},
+	} {
+		var m manifest
+		if err := json.Unmarshal(text, &m); err != nil {
+			t.Fatal(err)
+		}
+		c.change(&m)
+		forged, err := json.Marshal(&m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d := kept.Clone()
+		replaceFile(t, d, manifestName, append(append(hex.AppendEncode(nil, crcBytes(forged)), '\n'), forged...))
+		if _, err := resumeOf(t, g, d, o); !errors.Is(err, spill.ErrCorrupt) || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("got %v, want %q", err, c.want)
+		}
 	}
 }
 
