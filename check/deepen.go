@@ -361,9 +361,7 @@ func (d *deepening) conclude(err error) error {
 	if m, ok := d.m.(Remarker); ok && r.Distinct > 1 {
 		r.Warnings = append(r.Warnings, m.Remarks([]Worker{d.ev})...)
 	}
-	if r.Generated == 0 && len(d.info.Actions) > 0 {
-		r.Warnings = append(r.Warnings, "there is no initial state, so there was nothing to check")
-	}
+	r.Warnings = append(r.Warnings, nothing(d.info, r.Stats)...)
 	d.unasked()
 	Options{SafetyOnly: d.o.SafetyOnly}.incomplete(r)
 	return nil

@@ -413,10 +413,19 @@ func (s *search) result() (*Result, error) {
 		return r, nil
 	}
 	r.Complete = true
-	if s.stats.Generated == 0 && len(s.info.Actions) > 0 {
-		r.Warnings = append(r.Warnings, "there is no initial state, so there was nothing to check")
-	}
+	r.Warnings = append(r.Warnings, nothing(s.info, s.stats)...)
 	return r, nil
+}
+
+// nothing warns of a search to the end that has visited no state.
+func nothing(info Info, s Stats) []string {
+	switch {
+	case len(info.Actions) == 0 || s.Distinct > 0:
+		return nil
+	case s.Generated == 0:
+		return []string{"there is no initial state, so there was nothing to check"}
+	}
+	return []string{"every initial state is outside the constraints, so no step was looked at"}
 }
 
 const endsAtFirst = "the search ends at the first violation"

@@ -275,6 +275,25 @@ func TestMissingConstant(t *testing.T) {
 	}
 }
 
+// TestUnsetConstant: what a translation declares for variables without a value
+// has one.
+func TestUnsetConstant(t *testing.T) {
+	module := "---- MODULE T ----\nCONSTANT defaultInitValue\nVARIABLE x\nInit == x = defaultInitValue\nNext == x' = x\n====\n"
+	for cfg, want := range map[string]string{"": "defaultInitValue", "CONSTANT defaultInitValue = 7\n": "7"} {
+		spec, c := loadText(t, module, initNext+cfg)
+		m := newModel(t, spec, c, Options{})
+		err := m.NewWorker().Init(func(_ int, s check.State) error {
+			if got := m.Decode(s)[0].String(); got != want {
+				t.Errorf("%q: %s, want %s", cfg, got, want)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 // TestConfiguredConstants: what a configuration puts in the place of constants,
 // definitions, definitions of one module, and standard operators.
 func TestConfiguredConstants(t *testing.T) {

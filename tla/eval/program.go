@@ -118,6 +118,11 @@ func nativePrimitive(d *core.Def) bool {
 	return op != nil && (op.Primitive || op.Effects)
 }
 
+// unsetName is the constant that translations of PlusCal declare for variables
+// without an initial value. Nobody wrote it, so nobody need configure it: it is
+// the model value of its name, which is what TLC's users give it.
+const unsetName = "defaultInitValue"
+
 // newProgram binds spec to cfg; problems go to diags.
 func newProgram(spec *core.Spec, cfg *config.Config, o Options, diags *source.List) *program {
 	p := &program{
@@ -137,7 +142,11 @@ func newProgram(spec *core.Spec, cfg *config.Config, o Options, diags *source.Li
 		if _, ok := p.constants[c]; ok {
 			continue
 		}
-		if v, ok := o.Constants[c.Name]; ok && c.Arity == 0 {
+		v, ok := o.Constants[c.Name]
+		if !ok && c.Name == unsetName {
+			v, ok = value.Model(unsetName), true
+		}
+		if ok && c.Arity == 0 {
 			p.constants[c] = replacement{val: v}
 		} else {
 			diags.Add(source.Diagnostic{Code: MissingConstant, Span: c.Span,
