@@ -273,6 +273,7 @@ func (t *takeover) enter(n uint64) {
 		default:
 			s := t.e.newSegment(t.rm, n, room)
 			s.closed = true
+			t.advanced()
 			t.c.old = append(t.c.old, s)
 			for r, more := s.piece(0); more; r, more = s.piece(r.Hi) {
 				t.todo = append(t.todo, piece{s, r})
@@ -314,6 +315,7 @@ func (t *takeover) decidePiece(s *segment, r wor.Range) {
 			again(err)
 			return
 		}
+		t.advanced()
 		for i, c := range cells {
 			if c.Err == nil {
 				continue
@@ -347,6 +349,7 @@ func (t *takeover) fill(r wor.Range, done func(error)) {
 			done(err)
 			return
 		}
+		t.advanced()
 		left := 1
 		part := func() {
 			if left--; left == 0 {
@@ -420,6 +423,7 @@ func (t *takeover) finish() {
 	t.c.confirm(func(err error) {
 		switch {
 		case err == nil:
+			t.advanced()
 			t.handOver()
 		case t.c.dead:
 			t.fail(ErrTaken)

@@ -136,7 +136,7 @@ func (w *watch) patience(rm RM) time.Duration {
 // base is the patience of the server whose turn is first.
 func (w *watch) base() time.Duration {
 	o := &w.k.opt
-	return max(o.FailAfter, min(2*w.took, slowMax*o.FailAfter))
+	return max(o.FailAfter, min(4*w.took, slowMax*o.FailAfter))
 }
 
 // turn is how many servers come before that one.
