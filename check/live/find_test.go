@@ -3,6 +3,7 @@ package live
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -381,4 +382,17 @@ func asLimit(err error, to **LimitError) bool {
 	l, ok := err.(*LimitError)
 	*to = l
 	return ok
+}
+
+// TestStrongFairnessNarrows: a component in which an action is enabled and never
+// taken has a part in which it is not enabled.
+func TestStrongFairnessNarrows(t *testing.T) {
+	g := &small{initial: 1, states: []uint64{0, 2, 0}, edges: map[[2]int]uint64{}, fail: -1}
+	for s := range g.states {
+		g.edges[[2]int{s, s}], g.edges[[2]int{0, s}], g.edges[[2]int{s, 0}] = 2, 2, 2
+	}
+	l, err := Find(context.Background(), g, Problem{Atoms: kinds, Assume: Strong(AtomOf(1), AtomOf(2)), Property: Any()})
+	if err != nil || l == nil || slices.Contains(l.Loop, 1) {
+		t.Errorf("%+v, error %v, want a loop without state 1", l, err)
+	}
 }
