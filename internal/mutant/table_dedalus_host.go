@@ -3,7 +3,7 @@ package mutant
 // hostMutants are about running compiled Dedalus programs: frames, hosts, clients and
 // deployments.
 func hostMutants() []Mutant {
-	return append(append(hostWireMutants(), hostLinkMutants()...), hostDurableMutants()...)
+	return append(append(append(hostWireMutants(), hostLinkMutants()...), hostDurableMutants()...), dedalusAttackMutants()...)
 }
 
 func hostWireMutants() []Mutant {

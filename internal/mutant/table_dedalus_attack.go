@@ -1,0 +1,259 @@
+package mutant
+
+// dedalusAttackMutants are about what strangers say to compiled Dedalus programs, about
+// clients that measure, names that a step would take, and what is generated for
+// aggregates.
+func dedalusAttackMutants() []Mutant {
+	all := dedalusCrowdMutants()
+	all = append(all, dedalusNameMutants()...)
+	all = append(all, dedalusGenMutants()...)
+	return append(all, dedalusStrangerMutants()...)
+}
+
+func dedalusCrowdMutants() []Mutant {
+	return []Mutant{
+		{
+			Name: "dedalus/crowd/wait-is-met-twice", Kind: WrongAnswer, File: "dedalus/crowd/crowd.go", Packages: []string{"dedalus/crowd"}, Run: "TestSeveralWaits",
+			Breaks: "An output that comes again counts as the other one that a command waits for, or is not counted as doubled.",
+			Old:    "if k.left&(1<<w.place) == 0 {",
+			New:    "if k.left == 0 {",
+		},
+		{
+			Name: "dedalus/crowd/one-wait-is-enough", Kind: WrongAnswer, File: "dedalus/crowd/crowd.go", Packages: []string{"dedalus/crowd"}, Run: "TestSeveralWaits",
+			Breaks: "A command is over with the first of the outputs that it waits for.",
+			Old:    "if k.left &^= 1 << w.place; k.left == 0 {",
+			New:    "if k.left = 0; k.left == 0 {",
+		},
+		{
+			Name: "dedalus/crowd/text-is-not-compared", Kind: WrongAnswer, File: "dedalus/crowd/command.go", Packages: []string{"dedalus/crowd"},
+			Breaks: "An answer with another text than the load says passes for right.",
+			Old:    "(want.Num != got.Num || want.Str != got.Str)",
+			New:    "want.Num != got.Num",
+		},
+		{
+			Name: "dedalus/crowd/all-count", Kind: WrongAnswer, File: "dedalus/crowd/crowd.go", Packages: []string{"dedalus/crowd"}, Run: "TestRun",
+			Breaks: "Commands that are answered while nothing is measured count.",
+			Old:    "\tif x.counting {\n\t\tx.out.Commands++",
+			New:    "\tif !x.closed {\n\t\tx.out.Commands++",
+		},
+		{
+			Name: "dedalus/crowd/impatient", Kind: WrongAnswer, File: "dedalus/crowd/crowd.go", Packages: []string{"dedalus/crowd"}, Run: "TestAskedAgain",
+			Breaks: "Commands are asked for again in half of the time.",
+			Old:    "if now.Sub(k.sent) < x.opt.Retry {",
+			New:    "if now.Sub(k.sent) < x.opt.Retry/2 {",
+		},
+		{
+			Name: "dedalus/crowd/asks-the-same-again", Kind: Stuck, File: "dedalus/crowd/crowd.go", Packages: []string{"dedalus/crowd"}, Run: "TestAskedAgain",
+			Breaks: "A command without an answer is asked for again where nobody answers.",
+			Old:    "if k.at == x.at {\n\t\t\tx.at++",
+			New:    "if k.at > x.at {\n\t\t\tx.at++",
+		},
+		{
+			Name: "dedalus/crowd/asks-after-the-end", Kind: Stuck, File: "dedalus/crowd/crowd.go", Packages: []string{"dedalus/crowd"}, Run: "TestAskedAgain",
+			Breaks: "A crowd that was closed goes on asking.",
+			Old:    "\t\tif x.closed {\n\t\t\treturn\n\t\t}\n\t\tx.retry()",
+			New:    "\t\tx.retry()",
+		},
+		{
+			Name: "dedalus/crowd/keys-are-all-different", Kind: WrongAnswer, File: "dedalus/crowd/command.go", Packages: []string{"dedalus/crowd"}, Run: "TestValues",
+			Breaks: "A load that takes turns among a few keys never comes back to one.",
+			Old:    "key = n % a.Num",
+			New:    "key = n",
+		},
+		{
+			Name: "dedalus/crowd/first-instance-always", Kind: WrongAnswer, File: "dedalus/crowd/command.go", Packages: []string{"dedalus/crowd"}, Run: "TestCommands",
+			Breaks: "A load that names an instance asks the first one.",
+			Old:    "(max(s.Instance, 0)+i)%n",
+			New:    "i%n",
+		},
+		{
+			Name: "dedalus/crowd/one-command-too-many", Kind: WrongAnswer, File: "dedalus/crowd/crowd.go", Packages: []string{"dedalus/crowd"}, Run: "TestRun",
+			Breaks: "One more command is asked for than there are.",
+			Old:    "x.asked == x.opt.Commands",
+			New:    "x.asked > x.opt.Commands",
+		},
+		{
+			Name: "dedalus/crowd/goes-on-after-a-wrong-answer", Kind: WrongAnswer, File: "dedalus/crowd/crowd.go", Packages: []string{"dedalus/crowd"}, Run: "TestWrongAnswers",
+			Breaks: "After an answer that is wrong commands begin all the same.",
+			Old:    "\tx.stopping = true\n\tx.idle()\n}\n\n// begin asks",
+			New:    "\tx.idle()\n}\n\n// begin asks",
+		},
+		{
+			Name: "dedalus/crowd/second-of-the-answer", Kind: WrongAnswer, File: "dedalus/crowd/crowd.go", Packages: []string{"dedalus/crowd"}, Run: "TestRun",
+			Breaks: "All commands count for the first second.",
+			Old:    "window := int(now.Sub(x.begun) / time.Second)",
+			New:    "window := int(now.Sub(now) / time.Second)",
+		},
+	}
+}
+
+func dedalusNameMutants() []Mutant {
+	return []Mutant{
+		{
+			Name: "dedalus/certificate/nodes-in-sets", Kind: Unsound, File: "dedalus/certificate/names.go", Packages: []string{"dedalus/certificate"}, Run: "TestNewNodes|TestNewComponents",
+			Breaks: "A node that the program has in a set may become one of a piece.",
+			Old:    "for _, e := range v.Set {",
+			New:    "for _, e := range v.Set[:0] {",
+		},
+		{
+			Name: "dedalus/certificate/nodes-in-functions", Kind: Unsound, File: "dedalus/certificate/names.go", Packages: []string{"dedalus/certificate"}, Run: "TestNewNodes|TestNewComponents",
+			Breaks: "A node that a function has may become one of a piece.",
+			Old:    "term(f.Body)",
+			New:    "term(f.Body.Args...)",
+		},
+		{
+			Name: "dedalus/certificate/nodes-in-destinations", Kind: Unsound, File: "dedalus/certificate/names.go", Packages: []string{"dedalus/certificate"}, Run: "TestNewNodes|TestNewComponents",
+			Breaks: "A client to whom a rule sends may become a piece.",
+			Old:    "term(r.Dest)",
+			New:    "term()",
+		},
+		{
+			Name: "dedalus/certificate/nodes-of-old-components", Kind: Unsound, File: "dedalus/certificate/names.go", Packages: []string{"dedalus/certificate"}, Run: "TestNewNodes|TestNewComponents",
+			Breaks: "A node that the program speaks of may become one of a component that has more machines than before.",
+			Old:    "is(after, name, int(i)) && !is(before, name, int(i))",
+			New:    "is(after, name, int(i)) && before.Component(name) == nil",
+		},
+		{
+			Name: "dedalus/certificate/called-as-what-was-divided", Kind: Unsound, File: "dedalus/certificate/names.go", Packages: []string{"dedalus/certificate"}, Run: "TestNewNodes|TestNewComponents",
+			Breaks: "A new component may be called as the nodes for which pieces stand.",
+			Old:    "if b.Of == c.Name {",
+			New:    "if b.Of == c.Name && b.Instances > 1 {",
+		},
+		{
+			Name: "dedalus/certificate/other-names-of-nodes", Kind: WrongAnswer, File: "dedalus/certificate/names.go", Packages: []string{"dedalus/certificate"}, Run: "TestNewNodes|TestNewComponents",
+			Breaks: "What only looks like the name of a node is taken for one.",
+			Old:    "!ok || err != nil || strconv.FormatUint(i, 10) != number",
+			New:    "!ok || err != nil",
+		},
+		{
+			Name: "dedalus/certificate/moment-in-the-kept-part", Kind: Unsound, File: "dedalus/certificate/ticks.go", Packages: []string{"dedalus/rewrite"}, Run: "TestTicks|TestTicksClaimed",
+			Breaks: "What the kept part holds for one tick may meet what comes back from the moved part.",
+			Old:    "if cause(h.p, from, h.moved, h.kept) {\n\t\tif err",
+			New:    "if cause(h.p, from, h.moved, nil) {\n\t\tif err",
+		},
+		{
+			Name: "dedalus/rewrite/first-new-node", Kind: Unsound, File: "dedalus/rewrite/limits.go", Packages: []string{"dedalus/rewrite"}, Run: "TestNamesTaken",
+			Breaks: "The first of the nodes that a step makes may be one that the program speaks of.",
+			Old:    "i >= c.Instances*c.Partitions && i <",
+			New:    "i > c.Instances*c.Partitions && i <",
+		},
+	}
+}
+
+func dedalusGenMutants() []Mutant {
+	return []Mutant{
+		{
+			Name: "dedalus/gen/file-that-go-ignores", Kind: WrongAnswer, File: "dedalus/gen/gen.go", Packages: []string{"dedalus/gen"}, Run: "TestFiles",
+			Breaks: "A component's file begins with an underscore, and is no part of the program.",
+			Old:    `if strings.HasPrefix(name, "_") {`,
+			New:    `if strings.HasPrefix(name, "__") {`,
+		},
+		{
+			Name: "dedalus/gen/file-of-another-system", Kind: WrongAnswer, File: "dedalus/gen/gen.go", Packages: []string{"dedalus/gen"}, Run: "TestFiles",
+			Breaks: "A component's file is built for one system only.",
+			Old:    "ok && slices.Contains(buildWords(), last)",
+			New:    "ok && slices.Contains(buildWords()[:1], last)",
+		},
+	}
+}
+
+func dedalusStrangerMutants() []Mutant {
+	return []Mutant{
+		{
+			Name: "dedalus/rt/host/batches-of-nothing-are-free", Kind: Unguarded, File: "dedalus/rt/host/accept.go", Packages: []string{"dedalus/rt/host"}, Run: "TestBatchesOfNothing",
+			Breaks: "A client may send any number of empty batches that no tick takes.",
+			Old:    "frame := wire.BatchBytes(len(payload))",
+			New:    "frame := len(messages)",
+		},
+		{
+			Name: "dedalus/rt/host/names-cost-nothing", Kind: Unguarded, File: "dedalus/rt/host/accept.go", Packages: []string{"dedalus/rt/host"}, Run: "TestInputsOfMany",
+			Breaks: "A client that comes back under other names may send as much as it likes.",
+			Old:    "h.inputs > 0 && h.inputs+frame > h.opt.InputsMax",
+			New:    "h.inputs < 0 && h.inputs+frame > h.opt.InputsMax",
+		},
+		{
+			Name: "dedalus/rt/host/inputs-count-for-ever", Kind: Stuck, File: "dedalus/rt/host/step.go", Packages: []string{"dedalus/rt/host"}, Run: "TestInputsOfMany",
+			Breaks: "Inputs that a tick took count as waiting, until no more are taken.",
+			Old:    "h.inputs -= n",
+			New:    "h.inputs -= 0 * n",
+		},
+		{
+			Name: "dedalus/rt/host/frames-in-part-are-free", Kind: Unguarded, File: "dedalus/rt/host/accept.go", Packages: []string{"dedalus/rt/host"}, Run: "TestLongFramesInPart",
+			Breaks: "Clients may have the beginnings of any number of long frames kept.",
+			Old:    "if more && all > int64(c.h.opt.PartialsMax) {",
+			New:    "if more && all < 0 && c.h.opt.PartialsMax > 0 {",
+		},
+		{
+			Name: "dedalus/rt/host/frame-without-end", Kind: Unguarded, File: "dedalus/rt/host/beat.go", Packages: []string{"dedalus/rt/host"}, Run: "TestSlowFrames",
+			Breaks: "A byte now and then keeps a connection for ever.",
+			Old:    "begun != 0 && now.Sub(env.Instant(begun)) > h.opt.FrameWithin",
+			New:    "begun < 0 && now.Sub(env.Instant(begun)) > h.opt.FrameWithin",
+		},
+		{
+			Name: "dedalus/rt/host/whole-frames-are-slow", Kind: Stuck, File: "dedalus/rt/host/accept.go", Packages: []string{"dedalus/rt/host"}, Run: "TestSlowFrames",
+			Breaks: "Frames that end count as one that does not, when each piece has the end of one and the beginning of the next.",
+			Old:    "case whole || c.begun.Load() == 0:",
+			New:    "case c.begun.Load() == 0:",
+		},
+		{
+			Name: "dedalus/rt/host/silence-keeps-others-out", Kind: Unguarded, File: "dedalus/rt/host/accept.go", Packages: []string{"dedalus/rt/host"}, Run: "TestSilentConnections",
+			Breaks: "When there are too many connections the newest is turned away.",
+			Old:    "if first == nil || len(h.conns) >= h.opt.ConnsMax+h.opt.ConnsMax/4 {",
+			New:    "if first != nil || len(h.conns) >= h.opt.ConnsMax+h.opt.ConnsMax/4 {",
+		},
+		{
+			Name: "dedalus/rt/host/new-lives-take-all-time", Kind: Unguarded, File: "dedalus/rt/host/step.go", Packages: []string{"dedalus/rt/host"}, Run: "TestNewLives",
+			Breaks: "A client that begins one life after the other has all that holds looked through all the time.",
+			Old:    "(resendShare - 1) * now.Sub(begun)",
+			New:    "0 * now.Sub(begun)",
+		},
+		{
+			Name: "dedalus/rt/host/names-made-up", Kind: Unguarded, File: "dedalus/rt/host/client.go", Packages: []string{"dedalus/rt/host"}, Run: "TestNamesMadeUp",
+			Breaks: "Names of clients that there are not take all room for clients.",
+			Old:    "h.strangers >= max(h.opt.ClientsMax/2, 1) ||",
+			New:    "h.strangers < 0 ||",
+		},
+		{
+			Name: "dedalus/rt/host/unread-outputs-of-many", Kind: Unguarded, File: "dedalus/rt/host/link.go", Packages: []string{"dedalus/rt/host"}, Run: "TestSlowReaders",
+			Breaks: "What waits for clients that read nothing is bounded for each only.",
+			Old:    "h.outputs.Load() <= int64(h.opt.OutputsMax)",
+			New:    "h.outputs.Load() >= int64(-h.opt.OutputsMax)",
+		},
+		{
+			Name: "dedalus/rt/host/incarnation-made-up", Kind: Unguarded, File: "dedalus/rt/host/piece.go", Packages: []string{"dedalus/rt/host"}, Run: "TestIncarnationsMadeUp",
+			Breaks: "Who names the greatest number ends a piece, which can never start again.",
+			Old:    "case incarnation > IncarnationMax:",
+			New:    `case incarnation > IncarnationMax && node == "":`,
+		},
+		{
+			Name: "dedalus/rt/host/welcome-and-hang-up", Kind: Unguarded, File: "dedalus/rt/host/peer.go", Packages: []string{"dedalus/rt/host"}, Run: "TestWelcomeAndHangUp",
+			Breaks: "An instance that welcomes and hangs up is dialled all the time.",
+			Old:    "Sub(c.welcomed) >= p.h.opt.BackoffMax {",
+			New:    "Sub(c.welcomed) >= 0 {",
+		},
+		{
+			Name: "dedalus/rt/wire/any-number-of-messages", Kind: Unguarded, File: "dedalus/rt/wire/message.go", Packages: []string{"dedalus/rt/host"}, Run: "TestWrongMessages",
+			Breaks: "A batch has as many messages as fit, and a tick takes all of them.",
+			Old:    "count > MessagesMax {",
+			New:    "count < 0 {",
+		},
+		{
+			Name: "dedalus/rt/host/each-wrong-message-is-told", Kind: Unguarded, File: "dedalus/rt/host/step.go", Packages: []string{"dedalus/rt/host"}, Run: "TestWrongMessages",
+			Breaks: "Of a batch of wrong messages each is looked at and told.",
+			Old:    "\t\t\tif a.src != nil {\n\t\t\t\treturn n //",
+			New:    "\t\t\tif a.src == nil {\n\t\t\t\treturn n //",
+		},
+		{
+			Name: "source/terminals-obey", Kind: Unguarded, File: "source/visible.go", Packages: []string{"source"},
+			Breaks: "What a program has between quotes may move the cursor of who reads what is wrong with it.",
+			Old:    `unicode.IsControl(r) && r != '\t' && r != '\n'`,
+			New:    "r == 0",
+		},
+		{
+			Name: "source/text-that-turns", Kind: Unguarded, File: "source/visible.go", Packages: []string{"source"},
+			Breaks: "Text that is written from right to left hides what it says.",
+			Old:    "|| unicode.Is(unicode.Bidi_Control, r)",
+			New:    "|| r == 0",
+		},
+	}
+}
