@@ -31,9 +31,9 @@ func (c *compiler) call(d *core.Def, args []core.Expr, x site) compiled {
 	}
 	if c.inlines(d, x) {
 		inner, reset := c.bindArgs(d, args, x, nil, false)
-		return code(reset.expr(c.expr(d.Body, inner).run))
+		return c.recall(d, args, x, code(reset.expr(c.expr(d.Body, inner).run)))
 	}
-	return c.callFunction(c.globalFunction(d, x.mode), d, args, x, 0, false)
+	return c.recall(d, args, x, c.callFunction(c.globalFunction(d, x.mode), d, args, x, 0, false))
 }
 
 // foldCall folds the application of a definition to constants.

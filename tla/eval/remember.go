@@ -23,11 +23,12 @@ const memoNodesMin = 4
 type memos struct {
 	preds  [][]uint8
 	assign [][]uint32
+	calls  []recalled
 	bytes  int
 }
 
 func newMemos(sites int) memos {
-	return memos{preds: make([][]uint8, sites), assign: make([][]uint32, sites)}
+	return memos{preds: make([][]uint8, sites), assign: make([][]uint32, sites), calls: make([]recalled, sites)}
 }
 
 // grown is a table with room for index n, or the table as it is where there is
