@@ -238,6 +238,11 @@ func TestContradictoryManifests(t *testing.T) {
 			t.Errorf("got %v, want %q", err, c.want)
 		}
 	}
+	d := kept.Clone()
+	replaceFile(t, d, manifestName, append([]byte("00000000\n"), text...))
+	if _, err := resumeOf(t, g, d, o); err == nil || !strings.Contains(err.Error(), "its checksum is wrong") {
+		t.Errorf("another checksum: %v", err)
+	}
 }
 
 var errRead = errors.New("input/output error")

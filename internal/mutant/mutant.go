@@ -112,6 +112,7 @@ func Table() []Mutant {
 		batchMutants(),
 		partialMutants(),
 		costMutants(),
+		attackMutants(),
 	} {
 		all = append(all, part...)
 	}
