@@ -103,7 +103,7 @@ type largeModel struct{ bytes int }
 
 func (m largeModel) Info() Info           { return Info{Actions: []Action{{Name: "Grow"}}} }
 func (m largeModel) Show(State) []Binding { return nil }
-func (m largeModel) NewWorker() Worker    { return largeWorker{m.bytes} }
+func (m largeModel) NewWorker() Worker    { return largeWorker(m) }
 
 type largeWorker struct{ bytes int }
 
