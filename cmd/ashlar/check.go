@@ -248,16 +248,17 @@ func runCheck(ctx context.Context, t *term, o checkOptions, spec string, load lo
 	} else if !o.json {
 		s.diags.Print(t.err)
 	}
-	limit := o.memoryMax * 1e6
+	limit, available := o.memoryMax*1e6, availableBytes()
 	if limit == 0 {
-		limit = availableBytes()
+		limit = available
 	}
+	// What the search knows of states goes to disk long before the guard ends it,
+	// which is there for the model; but who says only when to stop wants that, and no
+	// search of days on disk.
 	if search.o.memoryBytes = o.memoryBytes; o.memoryBytes == 0 {
-		search.o.memoryBytes = limit
+		search.o.memoryBytes = available
 	}
 	search.limit = limit
-	// What the search knows of states goes to disk long before the guard ends it,
-	// which is there for the model.
 	ctx, release := guardMemory(ctx, limit, search.o.memoryBytes)
 	defer release()
 	ctx, unwatch := s.asked.watch(ctx)
