@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/ashlar-dev/ashlar/check/live"
 )
@@ -29,6 +30,9 @@ type Live struct {
 	// Assume is what the behaviours that count satisfy: fairness.
 	Assume     *live.Formula
 	Properties []LiveProperty
+	// Cut is that behaviours may end where the model was told to look no further,
+	// so that nothing can be said about fairness itself.
+	Cut bool
 }
 
 // LiveProperty is a formula that every behaviour should satisfy. A property that
@@ -98,8 +102,58 @@ func liveness(ctx context.Context, m LiveModel, o Options, r *Result) (err error
 			return nil
 		}
 	}
+	if err := g.remark(ctx, asked, r); err != nil {
+		return err
+	}
 	o.incomplete(r)
 	return nil
+}
+
+// remark warns where fairness is not machine closed: then it forbids steps that the
+// specification allows, and properties may hold because nothing else is left. Where
+// that is not known, nothing is said.
+func (g *liveGraph) remark(ctx context.Context, asked *Live, r *Result) error {
+	if asked.Cut || len(r.Violations) > 0 || len(r.Info.Unchecked) > 0 {
+		return nil
+	}
+	n, stuck, err := live.Stuck(ctx, g, live.Problem{Atoms: asked.Atoms, Assume: asked.Assume, MemoryBytes: g.room()})
+	var failed *AtomError
+	var short *live.MemoryError
+	switch {
+	case errors.As(err, &failed), errors.As(err, &short), errors.Is(err, live.ErrForm), ctx.Err() != nil:
+		return nil
+	case err != nil || !stuck:
+		return err
+	}
+	s, err := g.state.get(int(n))
+	if err != nil {
+		return err
+	}
+	what := "fairness is not machine closed: no fair behaviour goes on from a state that can be reached"
+	if int(n) < g.initial {
+		what = "no fair behaviour begins in an initial state, so properties hold there whatever they say"
+	}
+	r.Warnings = append(r.Warnings, what+": "+brief(g.m.Show(s)))
+	return nil
+}
+
+// stateTextMax is how long a state may be in a sentence, in bytes.
+const stateTextMax = 300
+
+// brief is a state in a sentence.
+func brief(state []Binding) string {
+	var b strings.Builder
+	for i, v := range state {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		if b.Len()+len(v.Name)+len(v.Value) > stateTextMax {
+			b.WriteString("...")
+			break
+		}
+		b.WriteString(v.Name + " = " + v.Value)
+	}
+	return b.String()
 }
 
 // unsure notes that a property cannot be decided, since an atom has no value.

@@ -94,6 +94,7 @@ func (b *builder) live() {
 			l.out.asked.Properties = append(l.out.asked.Properties, check.LiveProperty{Name: t.name.Text, Formula: f})
 		}
 	}
+	l.out.asked.Cut = len(b.cfg.Constraints)+len(b.cfg.ActionConstraints) > 0
 	if len(l.out.asked.Properties) > 0 {
 		b.m.live = l.out
 	}
