@@ -5,8 +5,9 @@ import (
 	"errors"
 )
 
-// ErrForm is that fairness is of a form of which Stuck knows nothing.
-var ErrForm = errors.New("live: the fairness is no conjunction of weak and strong fairness")
+// ErrForm is that Stuck does not know: fairness is of another form, or ways to fair
+// behaviours are too entangled.
+var ErrForm = errors.New("live: whether this fairness is machine closed is not known")
 
 // Stuck looks for a state that can be reached and from which no behaviour that
 // satisfies p.Assume goes on: fairness is machine closed on this graph exactly
@@ -48,9 +49,12 @@ func Stuck(ctx context.Context, g Graph, p Problem) (state uint32, ok bool, err 
 	return 0, false, nil
 }
 
+// sweepsMax bounds the rounds through all states in which reaching looks for ways.
+const sweepsMax = 64
+
 // reaching are the nodes that lead to a component that accepts. States are numbered
-// breadth first, so most steps lead to greater numbers, and going through them backwards
-// takes few rounds.
+// breadth first, so going through them backwards and forwards by turns takes few
+// rounds; where it takes many, it gives up with ErrForm.
 func (t *tarjan) reaching() (*nodeSet, error) {
 	states := uint32(t.s.g.States())
 	fair, comps := newNodeSet(states), map[uint32]bool{}
@@ -62,10 +66,13 @@ func (t *tarjan) reaching() (*nodeSet, error) {
 			fair.add(n)
 		}
 	}
-	for more := true; more; {
-		more = false
-		for n := states; n > 0; {
-			n--
+	for sweep := range sweepsMax {
+		more := false
+		for i := range states {
+			n := i
+			if sweep%2 == 0 {
+				n = states - 1 - i
+			}
 			if fair.has(n) {
 				continue
 			}
@@ -80,6 +87,9 @@ func (t *tarjan) reaching() (*nodeSet, error) {
 				return nil, err
 			}
 		}
+		if !more {
+			return fair, nil
+		}
 	}
-	return fair, nil
+	return nil, ErrForm
 }
