@@ -17,7 +17,8 @@ import (
 	"github.com/ashlar-dev/ashlar/sim"
 )
 
-func makeRun(t *rapid.T, d env.Disk, name string, fps []uint64) *Run {
+func makeRun(t rapid.TB, d env.Disk, name string, fps []uint64) *Run {
+	t.Helper()
 	w, err := NewWriter(d, name)
 	if err != nil {
 		t.Fatal(err)
@@ -155,7 +156,7 @@ func TestForeignRun(t *testing.T) {
 		a, b = append(a, 10*i), append(b, 10*i+1)
 	}
 	b[1000] = a[1000]
-	mine, other := plainRun(t, d, "mine", a), plainRun(t, d, "other", b)
+	mine, other := makeRun(t, d, "mine", a), makeRun(t, d, "other", b)
 	if r, err := OpenRun(d, "other", mine.Len(), mine.Sum()); !errors.Is(err, ErrCorrupt) {
 		t.Errorf("%v: %v", r, err)
 	}
@@ -183,24 +184,6 @@ func TestForeignRun(t *testing.T) {
 	if r, err := OpenRun(d, "odd", 2, sum); !errors.Is(err, ErrCorrupt) || !strings.Contains(err.Error(), "a follows 14") {
 		t.Errorf("%v: %v", r, err)
 	}
-}
-
-func plainRun(t *testing.T, d env.Disk, name string, fps []uint64) *Run {
-	t.Helper()
-	w, err := NewWriter(d, name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, fp := range fps {
-		if err := w.Add(fp); err != nil {
-			t.Fatal(err)
-		}
-	}
-	r, err := w.Close()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
 }
 
 func flip(t *rapid.T, d env.Disk, name string, at int64, bit byte) {

@@ -36,29 +36,33 @@ func longSearch(t *testing.T, dir string) (module, config string) {
 // awaitFile waits until there is a file of a name that begins so, below dir.
 func awaitFile(t *testing.T, dir, prefix string) {
 	t.Helper()
-	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
-		found := false
+	await(t, "a file "+prefix+"* in "+dir, func() (found bool) {
 		filepath.WalkDir(dir, func(path string, _ os.DirEntry, _ error) error {
 			found = found || strings.HasPrefix(filepath.Base(path), prefix) && path != dir
 			return nil
 		})
-		if found {
-			return
-		}
-	}
-	t.Fatalf("no file %s* came to be in %s", prefix, dir)
+		return found
+	})
 }
 
 // awaitCheckpoint waits until there is a checkpoint with several states.
 func awaitCheckpoint(t *testing.T, keep string) {
 	t.Helper()
 	several := regexp.MustCompile(`"Distinct":\d\d`)
-	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
-		if text, err := os.ReadFile(filepath.Join(keep, "checkpoint")); err == nil && several.Match(text) {
-			return
+	await(t, "a checkpoint of several states", func() bool {
+		text, err := os.ReadFile(filepath.Join(keep, "checkpoint"))
+		return err == nil && several.Match(text)
+	})
+}
+
+// await looks again and again, since nothing tells when another process makes a file.
+func await(t *testing.T, what string, there func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(time.Minute); !there(); time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("%s did not come to be", what)
 		}
 	}
-	t.Fatal("no checkpoint of several states came to be")
 }
 
 func started(t *testing.T, cmd *exec.Cmd) *bytes.Buffer {

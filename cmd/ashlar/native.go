@@ -209,10 +209,10 @@ func (x *nativeSearch) prepare(ctx context.Context, after nativeTimes, processor
 	if b.cached() {
 		return ""
 	}
+	if len(n.Source) > nativeSourceMax {
+		return fmt.Sprintf("the program would be %d MB long", len(n.Source)/1e6)
+	}
 	if after.compile > 0 {
-		if len(n.Source) > nativeSourceMax {
-			return fmt.Sprintf("the program would be %d MB long", len(n.Source)/1e6)
-		}
 		if !sleep(ctx, after.compile-time.Since(start)) {
 			return "the search is over"
 		}

@@ -30,34 +30,13 @@ var harmless = map[string]bool{"Print": true, "PrintT": true, "AssertEq": true, 
 func (m *Model) Durable() error {
 	var found []string
 	seen := map[*core.Def]bool{}
-	var walk func(core.Expr)
-	def := func(d *core.Def) {
-		if d, _ = m.program.resolve(d); d == nil || seen[d] {
-			return
-		}
-		seen[d] = true
-		if hasEffects(d) && !harmless[d.Name] {
-			found = append(found, d.Name)
-		}
-		if d.Body != nil && !m.program.isNative(d) {
-			walk(d.Body)
-		}
-	}
-	walk = func(e core.Expr) {
-		switch e := e.(type) {
-		case *core.Call:
-			def(e.Def)
-		case *core.OpRef:
-			def(e.Def)
-		case *core.ConstRef:
-			if r, ok := m.program.constants[e.Const]; ok && r.def != nil {
-				def(r.def)
-			}
-		}
-		children(e, walk)
-	}
 	for _, f := range m.formulas {
-		walk(f.expr)
+		m.program.reach(f.expr, seen, func(d *core.Def) bool {
+			if hasEffects(d) && !harmless[d.Name] {
+				found = append(found, d.Name)
+			}
+			return true
+		})
 	}
 	if len(found) == 0 {
 		return nil

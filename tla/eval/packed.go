@@ -306,33 +306,14 @@ func (p *program) unsteady(e core.Expr) bool {
 	if !p.factsOf(e, nil, nil).volatile {
 		return false
 	}
-	found, seen := false, make(map[*core.Def]bool)
-	var walk func(e core.Expr)
-	def := func(d *core.Def) {
-		if to, _ := p.resolve(d); to != nil && !seen[to] && p.constDefs[to] == nil {
-			seen[to] = true
-			found = found || hasEffects(to)
-			if to.Body != nil && !p.isNative(to) {
-				walk(to.Body)
-			}
+	found := false
+	p.reach(e, map[*core.Def]bool{}, func(d *core.Def) bool {
+		if p.constDefs[d] != nil {
+			return false
 		}
-	}
-	walk = func(e core.Expr) {
-		switch e := e.(type) {
-		case *core.Call:
-			def(e.Def)
-		case *core.OpRef:
-			def(e.Def)
-		case *core.ConstRef:
-			if r := p.constants[e.Const]; r.def != nil {
-				def(r.def)
-			}
-		}
-		if !found {
-			children(e, walk)
-		}
-	}
-	walk(e)
+		found = found || hasEffects(d)
+		return !found
+	})
 	return found
 }
 

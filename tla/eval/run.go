@@ -116,6 +116,36 @@ func nativeOp(d *core.Def) *native.Op {
 	return native.Lookup(d.Module, d.Name)
 }
 
+// reach calls visit for the definitions that e leads to, each once and none that seen
+// has; what a definition is made of is looked into as long as visit says so.
+func (p *program) reach(e core.Expr, seen map[*core.Def]bool, visit func(*core.Def) (further bool)) {
+	var walk func(core.Expr)
+	def := func(d *core.Def) {
+		d, _ = p.resolve(d)
+		if d == nil || seen[d] {
+			return
+		}
+		seen[d] = true
+		if visit(d) && d.Body != nil && !p.isNative(d) {
+			walk(d.Body)
+		}
+	}
+	walk = func(e core.Expr) {
+		switch e := e.(type) {
+		case *core.Call:
+			def(e.Def)
+		case *core.OpRef:
+			def(e.Def)
+		case *core.ConstRef:
+			if r := p.constants[e.Const]; r.def != nil {
+				def(r.def)
+			}
+		}
+		children(e, walk)
+	}
+	walk(e)
+}
+
 // hasEffects says whether d is an operator whose result may differ from one
 // evaluation to the next, or that acts.
 func hasEffects(d *core.Def) bool {

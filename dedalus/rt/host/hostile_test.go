@@ -52,6 +52,25 @@ func newLive(t *testing.T, change func(*host.Options)) *live {
 	return x
 }
 
+// served are another instance, which has been welcomed, and what a client of the host
+// is told.
+func (x *live) served() (far *stranger, outputs chan string) {
+	x.t.Helper()
+	outputs = make(chan string, 10)
+	c, err := client.Open(client.Options{Env: x.world, Program: x.p, Name: "c", Nodes: map[string]env.Addr{"near/0": x.near.Addr()},
+		Output: func(_ string, _ int, row []byte) { outputs <- string(row) }})
+	if err != nil {
+		x.t.Fatal(err)
+	}
+	x.t.Cleanup(func() { c.Close() })
+	hello := asClient("far/0")
+	hello.Role = wire.Instance
+	far = x.dial()
+	far.say(wire.AppendHello(nil, &hello))
+	far.hear(wire.TypeWelcome)
+	return far, outputs
+}
+
 // stranger is a connection that says what a test wants, and hears.
 type stranger struct {
 	t      *testing.T
@@ -307,18 +326,7 @@ func TestNames(t *testing.T) {
 // is turned away.
 func TestDrain(t *testing.T) {
 	x := newLive(t, nil)
-	outputs := make(chan string, 10)
-	c, err := client.Open(client.Options{Env: x.world, Program: x.p, Name: "c", Nodes: map[string]env.Addr{"near/0": x.near.Addr()},
-		Output: func(_ string, _ int, row []byte) { outputs <- string(row) }})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
-	far := asClient("far/0")
-	far.Role = wire.Instance
-	s := x.dial()
-	s.say(wire.AppendHello(nil, &far))
-	s.hear(wire.TypeWelcome)
+	s, outputs := x.served()
 	s.say(append(wire.AppendProof(nil, wire.Proof{}), batch(relBack, "before")...))
 	if got := <-outputs; got != "before" { // so c is connected
 		t.Error(got)

@@ -7,28 +7,15 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ashlar-dev/ashlar/dedalus/rt/client"
 	"github.com/ashlar-dev/ashlar/dedalus/rt/host"
 	"github.com/ashlar-dev/ashlar/dedalus/rt/wire"
-	"github.com/ashlar-dev/ashlar/env"
 )
 
 // TestStorm: sockets of this machine that come and go, say noise or half of something,
 // close one side, or read nothing, while a client and another instance are served.
 func TestStorm(t *testing.T) {
 	x := newLive(t, func(o *host.Options) { o.ConnsMax = 60 })
-	outputs := make(chan string, 10)
-	c, err := client.Open(client.Options{Env: x.world, Program: x.p, Name: "c", Nodes: map[string]env.Addr{"near/0": x.near.Addr()},
-		Output: func(_ string, _ int, row []byte) { outputs <- string(row) }})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
-	far := asClient("far/0")
-	far.Role = wire.Instance
-	s := x.dial()
-	s.say(wire.AppendHello(nil, &far))
-	s.hear(wire.TypeWelcome)
+	s, outputs := x.served()
 	s.say(wire.AppendProof(nil, wire.Proof{}))
 	var storm sync.WaitGroup
 	stop := make(chan struct{})
