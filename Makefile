@@ -94,9 +94,9 @@ bench-dedalus:
 powerfail:
 	$(GO) run ./bench/powerfail -engines all -rounds 200 -seed 1
 
-## corpus: every model of the public corpus with its exact counts, the long ones too.
+## corpus: every model of the public corpus with its exact counts, the long ones too, and compiled.
 corpus: build
-	ASHLAR_CORPUS=all $(GO) test -count=1 -timeout 4h -v -run TestCorpus ./tla/eval
+	ASHLAR_CORPUS=all ASHLAR_NATIVE=1 $(GO) test -count=1 -timeout 4h -v -run 'TestCorpus|TestNativeAgrees' ./tla/eval
 
 ## netns: the lock service and WormSpace with one network namespace per process, loss and killed processes.
 netns: build

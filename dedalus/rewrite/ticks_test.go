@@ -35,12 +35,18 @@ component client {
 deploy { a: 1, client: 1 }
 `
 
+// waning has a node that forgets s a tick after t has come to hold, when nothing need
+// come in.
+var waning = strings.NewReplacer("next p(v) <- in(v)", "next s(v) <- in(v)\n  next s(v) <- s(v), !gone(v)\n  sync gone(v) <- t(v)\n"+
+	"  next t(v) <- in(v)\n  next t(v) <- t(v)", "p(v), y(v)", "s(v), y(v)").Replace(hurried)
+
 // TestTicks takes apart a node that can tell how many ticks have passed: what cannot be
 // hidden from it is refused, and else what results does nothing that it cannot.
 func TestTicks(t *testing.T) {
 	for _, c := range []struct{ step, text, refused string }{
 		{"functional a rules 4 as b", hurried, ""},
 		{"monotonic a rules 4 as b", hurried, ""},
+		{"monotonic a rules 8 as b", waning, ""},
 		{"mutual a rules 4 as b", hurried, "p holds for one tick"},
 		{"mutual a rules 1 2 3 as b", hurried, "p holds for one tick"},
 		{"partition a into 2", hurried, "p holds for one tick"},
@@ -80,37 +86,64 @@ func TestTicks(t *testing.T) {
 }
 
 // TestTicksClaimed has rewrites of a node that keeps p for ever stand for rewrites of
-// the node that does not: no certificate of them is accepted.
+// the node that does not: no certificate of them is accepted. What y is joined with may
+// follow from p, y may come because somebody was answered, and what is kept as long as
+// something else does not hold is not kept.
 func TestTicksClaimed(t *testing.T) {
 	const keeps = "next p(v) <- p(v)"
-	text := strings.Replace(hurried, "deploy", "#", 1)
-	text = strings.Replace(text, "# { a: 1, client: 1 }", "", 1)
-	text = strings.Replace(text, "async y1@c(v) <- x(v), client(c)\n", "async y1@c(v) <- x(v), client(c)\n  "+keeps+"\n", 1)
-	for _, step := range []string{"functional a rules 4 as b", "monotonic a rules 4 as b", "mutual a rules 4 as b", "partition a into 2"} {
-		s, err := rewrite.ParseStep(step)
-		if err != nil {
-			t.Fatal(err)
+	const last = "async y1@c(v) <- x(v), client(c)\n"
+	text := strings.NewReplacer("deploy { a: 1, client: 1 }", "", last, last+"  "+keeps+"\n").Replace(hurried)
+	follows := strings.NewReplacer("p(v), y(v)", "q(v), y(v)", keeps, keeps+"\n  sync q(v) <- p(v)").Replace(text)
+	asked := strings.NewReplacer("y1@c(v) <- x(v), client(c)", "y1@c(v) <- x(v), teller(c)",
+		"static client(c: node) = nodes client", "static client(c: node) = nodes client\n  static teller(c: node) = nodes teller",
+		"  async y@c(v) <- y1(w), v := w - 1, a(c)\n", "").Replace(text) + `component teller {
+  async out@node "d"(v) <- y1(v)
+}
+component person {
+  input ask(v: u64)
+  static to(c: node) = nodes a
+  async y@c(v) <- ask(v), to(c)
+}
+`
+	for _, text := range []string{text, follows, asked} {
+		for _, step := range []string{"functional a rules 4 as b", "monotonic a rules 4 as b", "mutual a rules 4 as b", "partition a into 2"} {
+			claimTicks(t, text, step, keeps)
 		}
-		p := given.Program(t, text)
-		q, cert, err := rewrite.Apply(p, s)
-		if err != nil {
-			t.Fatal(err)
+	}
+	const stays = "next s(v) <- s(v)"
+	text = strings.NewReplacer("deploy { a: 1, client: 1 }", "", last, last+"  "+stays+"\n").Replace(waning)
+	for _, step := range []string{"functional a rules 8 as b", "monotonic a rules 8 as b"} {
+		claimTicks(t, text, step, stays)
+	}
+}
+
+// claimTicks rewrites a program, and then takes a rule away from it and from the
+// result.
+func claimTicks(t *testing.T, text, step, keeps string) {
+	t.Helper()
+	s, err := rewrite.ParseStep(step)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := given.Program(t, text)
+	q, cert, err := rewrite.Apply(p, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	claim := cert.Claim(p)
+	if err := certificate.Check(p, q, claim); err != nil {
+		t.Errorf("%s: %v", step, err)
+	}
+	for _, p := range []*logic.Program{p, q} {
+		a := p.Component("a")
+		n := len(a.Rules)
+		a.Rules = slices.DeleteFunc(a.Rules, func(r *logic.Rule) bool { return r.String() == keeps })
+		if len(a.Rules) != n-1 {
+			t.Fatalf("%s: no rule '%s'", step, keeps)
 		}
-		claim := cert.Claim(p)
-		if err := certificate.Check(p, q, claim); err != nil {
-			t.Errorf("%s: %v", step, err)
-		}
-		for _, p := range []*logic.Program{p, q} {
-			a := p.Component("a")
-			n := len(a.Rules)
-			a.Rules = slices.DeleteFunc(a.Rules, func(r *logic.Rule) bool { return r.String() == keeps })
-			if len(a.Rules) != n-1 {
-				t.Fatalf("%s: no rule '%s'", step, keeps)
-			}
-		}
-		if err := certificate.Check(p, q, claim); err == nil {
-			t.Errorf("%s: the certificate is accepted of a node that can tell", step)
-		}
+	}
+	if err := certificate.Check(p, q, claim); err == nil {
+		t.Errorf("%s: the certificate is accepted of a node that can tell, of\n%s", step, text)
 	}
 }
 

@@ -126,6 +126,21 @@ func dedalusNameMutants() []Mutant {
 			New:    "!ok || err != nil",
 		},
 		{
+			Name: "dedalus/certificate/what-follows-from-a-moment", Kind: Unsound, File: "dedalus/certificate/ticks.go", Packages: []string{"dedalus/rewrite"}, Run: "TestTicks|TestTicksClaimed",
+			Breaks: "What follows in the same tick from what holds for one tick counts as lasting.",
+			Old:    "if r.Kind != logic.Async && soon[m] {", New: "if r.Kind == logic.Next && soon[m] {",
+		},
+		{
+			Name: "dedalus/certificate/any-guard-keeps", Kind: Unsound, File: "dedalus/certificate/ticks.go", Packages: []string{"dedalus/rewrite"}, Run: "TestTicks|TestTicksClaimed",
+			Breaks: "What is kept as long as something does not hold counts as kept through idle ticks.",
+			Old:    "ok = ok && g.Atom != nil && g.Negated && (in[g.Atom.Relation.Name] || empty[g.Atom.Relation.Name])", New: "ok = ok && g.Atom != nil",
+		},
+		{
+			Name: "dedalus/certificate/answers-cause-nothing", Kind: Unsound, File: "dedalus/certificate/ticks.go", Packages: []string{"dedalus/rewrite"}, Run: "TestTicks|TestTicksClaimed",
+			Breaks: "That somebody was answered brings no input.",
+			Old:    "if in.Kind == logic.Input {", New: "if in.Kind == logic.Input && false {",
+		},
+		{
 			Name: "dedalus/certificate/moment-in-the-kept-part", Kind: Unsound, File: "dedalus/certificate/ticks.go", Packages: []string{"dedalus/rewrite"}, Run: "TestTicks|TestTicksClaimed",
 			Breaks: "What the kept part holds for one tick may meet what comes back from the moved part.",
 			Old:    "if cause(h.p, from, h.moved, h.kept) {\n\t\tif err",

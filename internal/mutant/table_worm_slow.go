@@ -33,6 +33,11 @@ func wormSlowMutants() []Mutant {
 			Old:    "w.k.now().Add(time.Duration(turn)*w.base()/2 - w.patience(rm) - 1)", New: "w.k.now().Add(time.Duration(turn)*w.base()/2 - 1)",
 		},
 		{
+			Name: "worm/tx/who-is-stopped-goes-on", Kind: WrongAnswer, File: "worm/tx/halt.go", Packages: tx, Run: "TestHaltedAsksForNothing",
+			Breaks: "A store that was stopped goes on asking the registers for what was under way.",
+			Old:    "\to.shut = true", New: "\to.shut = false",
+		},
+		{
 			Name: "worm/tx/two-lives-share-names", Kind: NotAtomic, File: "worm/tx/engine.go", Packages: tx, Run: "TestStoppedAndBegunAgain",
 			Breaks: "A store that is begun again in the same process gives its transactions names that were used.",
 			Old:    "e.nonce = e.random.Uint64()", New: "e.nonce = e.opt.Space.Nonce()",
