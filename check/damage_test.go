@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -25,23 +26,33 @@ func smallKept(t *testing.T) (*graph, *sim.Disk, Options) {
 	for i := range g.edges {
 		g.edges[i] = append(g.edges[i], edge{to: (i*7 + 3) % 150}, edge{to: (i*i + 11) % 150})
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
 	polls := 0
 	o := Options{Disk: newTestDisk(d), MemoryBytes: 1, Checkpoint: &Checkpoint{Identity: []IdentityPart{{"graph", "3"}},
 		Due: func() bool { polls++; return polls <= 3 }}}
-	calls := 0
-	g.onNext = func() {
-		if calls++; calls == 100 {
-			cancel()
-		}
-	}
-	r, err := Run(ctx, g, o)
+	r, err := interruptedAt(g, o, 100)
 	if err != nil || r.Verdict != Interrupted || !slices.Contains(files(t, d), manifestName) {
 		t.Fatalf("%v, %v: no checkpoint is kept", r, err)
 	}
-	g.onNext = nil
 	return g, d, o
+}
+
+// interruptedAt searches until so many states are being expanded, and not
+// further, however late the end of a context is heard of.
+func interruptedAt(g *graph, o Options, calls int) (*Result, error) {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	var m Monitor
+	o.Monitor = &m
+	g.onNext = func() {
+		if calls--; calls == 0 {
+			cancel()
+			for m.search.Load().stopped.Load() == nil {
+				runtime.Gosched()
+			}
+		}
+	}
+	defer func() { g.onNext = nil }()
+	return Run(ctx, g, o)
 }
 
 // resumeOf resumes what a disk has; a search that does not end is an error.

@@ -199,7 +199,9 @@ type Result struct {
 	Searched bool
 
 	// Stats are exact for the search that one worker makes: after a
-	// violation they count up to and including its last state.
+	// violation they count up to and including its last state. A violation that
+	// was found while the search was being interrupted is as near to the initial
+	// states as any, but need not be the one that one worker finds first.
 	Stats
 	// Before is how many of the generated states were computed before the search
 	// was resumed.

@@ -390,20 +390,13 @@ func TestResumeContinues(t *testing.T) {
 // keptGraph is the checkpoint of a search that was interrupted, and its options.
 func keptGraph(t *testing.T) (*graph, *sim.Disk, Options) {
 	g, d := chain(1000), sim.NewDisk()
-	ctx, cancel := context.WithCancel(context.Background())
-	calls := 0
-	g.onNext = func() {
-		if calls++; calls == 500 {
-			cancel()
-		}
-	}
-	o := Options{Disk: newTestDisk(d), Checkpoint: &Checkpoint{Due: func() bool { return calls == 300 },
+	polls := 0
+	o := Options{Disk: newTestDisk(d), Checkpoint: &Checkpoint{Due: func() bool { polls++; return polls == 300 },
 		Identity: []IdentityPart{{"chain.tla", "1234"}}}}
-	r, err := Run(ctx, g, o)
+	r, err := interruptedAt(g, o, 500)
 	if err != nil || r.Verdict != Interrupted {
 		t.Fatalf("%v: %v", r, err)
 	}
-	g.onNext = nil
 	return g, d, o
 }
 

@@ -20,6 +20,14 @@ awk '
 ' "$log"
 if [ "$status" -ne 0 ]; then
     echo "failed (the whole output is in $log):"
-    grep -A30 -E '^ *--- FAIL|^panic:|^# |\[build failed\]' "$log" | head -n 300
+    # What a test has logged stands before the line that says that it failed.
+    awk '
+        /^=== (RUN|NAME|CONT) / { test = $3; next }
+        /^ *--- FAIL: / { print; printf "%s", said[$3]; next }
+        /^ *--- (PASS|SKIP): / { delete said[$3]; next }
+        /^panic:|^fatal error:|^# |\[build failed\]/ { print; left = 30; next }
+        left > 0 { left--; print; next }
+        length(said[test]) < 8000 { said[test] = said[test] substr($0, 1, 2000) "\n" }
+    ' "$log" | head -n 300
 fi
 exit "$status"
