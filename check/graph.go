@@ -38,12 +38,14 @@ type graphBuilder struct {
 	workers []*stepWorker
 	set     *fpset.Set // claims are numbers of states
 
-	states  *rows
-	number  int   // of states
-	initial int   // of them
-	levels  []int // the first state of each level
-	steps   int64
-	failed  []uint32 // states of which not every successor can be computed
+	states   *rows
+	number   int   // of states
+	initial  int   // of them
+	levels   []int // the first state of each level
+	begun    bool  // the initial states are known
+	expanded int   // states of which the steps are known
+	steps    int64
+	failed   []uint32 // states of which not every successor can be computed
 
 	row   []graphStep // from the state that is being joined, without repetitions
 	index map[graphStep]bool
@@ -101,27 +103,27 @@ func newGraphBuilder(ctx context.Context, m Model, workers int, states *rows) *g
 	return b
 }
 
-// build explores the model.
+// build explores the model, as far as levelsMax says. Where more is wanted later, it
+// goes on.
 func (b *graphBuilder) build() error {
-	if err := b.roots(); err != nil {
-		return err
-	}
-	for from := 0; from < b.end(); {
-		to := min(b.end(), from+graphRange*len(b.workers))
-		if err := b.expand(from, to); err != nil {
+	if !b.begun {
+		if err := b.roots(); err != nil {
 			return err
 		}
+		b.begun = true
+	}
+	for b.expanded < b.end() {
+		to := min(b.end(), b.expanded+graphRange*len(b.workers))
+		if err := b.expand(b.expanded, to); err != nil {
+			return err
+		}
+		b.expanded = to
 		if err := b.checkLimits(); err != nil {
 			return err
 		}
 		if err := b.balance(); err != nil {
 			return err
 		}
-		from = to
-	}
-	// What is too deep has no steps.
-	for n := b.end(); n < b.number; n++ {
-		b.keep(nil)
 	}
 	return nil
 }
@@ -379,6 +381,10 @@ func Explore(ctx context.Context, m Model, o ExploreOptions) (*StateGraph, error
 	}
 	if err := g.b.build(); err != nil {
 		return nil, err
+	}
+	// What is too deep has no steps.
+	for range g.States() - g.b.expanded {
+		g.b.keep(nil)
 	}
 	return g, nil
 }

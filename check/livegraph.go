@@ -35,6 +35,30 @@ type liveGraph struct {
 	known        [][]uint64  // by atom of states: two bits a state, its value and whether it is known
 	isState      []bool      // by atom
 	cache        []cachedAtom
+	remembers    bool // there is memory for known
+
+	// How much may still be computed and asked for, where that is bounded.
+	bounded                bool
+	evaluations, questions int64
+}
+
+// errSpent is that more is asked of a graph than it was bounded to.
+var errSpent = errors.New("check: a look at properties of behaviours takes too long")
+
+// bound bounds how many values of atoms are computed from now on, and how often
+// anything is asked for; 0 is no bound.
+func (g *liveGraph) bound(evaluations, questions int64) {
+	g.bounded, g.evaluations, g.questions = questions > 0, evaluations, questions
+}
+
+// spend takes what is asked for off the bounds.
+func (g *liveGraph) spend(evaluations int64) error {
+	if g.questions--; g.bounded {
+		if g.evaluations -= evaluations; g.questions < 0 || g.evaluations < 0 {
+			return errSpent
+		}
+	}
+	return nil
 }
 
 // cachedAtom is the value of an atom on a step.
@@ -74,7 +98,8 @@ func newLiveGraph(ctx context.Context, m LiveModel, o Options) (*liveGraph, erro
 	return g, nil
 }
 
-// build explores the model, and lets go of what only that needs.
+// build explores the model, as far as levelsMax of the builder says. What was known of
+// atoms stays known. Where it has explored all, it lets go of what only that needs.
 func (g *liveGraph) build() error {
 	if err := g.b.build(); err != nil {
 		return err
@@ -83,6 +108,18 @@ func (g *liveGraph) build() error {
 	read := max(g.budget/shareOfRead/4, readBlocksMin*rowsBlockBytes)
 	g.state, g.other, g.step = g.states.newReader(read), g.states.newReader(read), g.steps.newReader(2*read)
 	g.cache = make([]cachedAtom, min(atomsCachedMax, max(1024, g.number)))
+	g.remembers = g.budget == 0 || int64(len(g.known))*int64(g.number)/4 <= g.budget/shareOfAtoms
+	for i, bits := range g.known {
+		switch more := (g.number+31)/32 - len(bits); {
+		case !g.remembers:
+			g.known[i] = nil
+		case bits != nil && more > 0:
+			g.known[i] = append(bits, make([]uint64, more)...)
+		}
+	}
+	if g.b.levelsMax > 0 {
+		return g.balance()
+	}
 	g.b.set, g.b.index, g.b.row = nil, nil, nil
 	for _, w := range g.b.workers {
 		w.fresh, w.edges, w.ends = arena{}, nil, nil
@@ -145,6 +182,16 @@ func (g *liveGraph) room() int64 {
 func (g *liveGraph) held() int64   { return g.states.held() + g.steps.held() }
 func (g *liveGraph) stored() int64 { return g.states.tape.Stored() + g.steps.tape.Stored() }
 
+// stats are the size of the graph.
+func (g *liveGraph) stats() LiveStats {
+	return LiveStats{States: int64(g.number), Steps: g.b.steps, Bytes: g.held(), DiskBytes: g.stored()}
+}
+
+// find looks for a behaviour that breaks a property.
+func (g *liveGraph) find(ctx context.Context, asked *Live, p LiveProperty) (*live.Lasso, error) {
+	return live.Find(ctx, g, live.Problem{Atoms: asked.Atoms, Assume: asked.Assume, Property: p.Formula, MemoryBytes: g.room()})
+}
+
 // close removes the files of the graph.
 func (g *liveGraph) close() error {
 	var errs []error
@@ -167,12 +214,21 @@ func (g *liveGraph) States() int { return g.number }
 // Initial is how many of them are initial.
 func (g *liveGraph) Initial() int { return g.initial }
 
-// Steps is where the steps from a state lead.
-func (g *liveGraph) Steps(s uint32) ([]byte, error) { return g.step.get(int(s)) }
+// Steps is where the steps from a state lead. One that is not expanded has none but
+// that which is understood.
+func (g *liveGraph) Steps(s uint32) ([]byte, error) {
+	if err := g.spend(0); err != nil || int(s) >= g.steps.n {
+		return nil, err
+	}
+	return g.step.get(int(s))
+}
 
 // Atom is the value of an atom. What is known of states is remembered for all of
 // them, where there is room, and what is known of steps for some.
 func (g *liveGraph) Atom(i int, from, to uint32) (bool, error) {
+	if err := g.spend(0); err != nil {
+		return false, err
+	}
 	var bits *uint64
 	var cached *cachedAtom
 	shift, step := from%32*2, uint64(from)<<32|uint64(to)
@@ -189,6 +245,9 @@ func (g *liveGraph) Atom(i int, from, to uint32) (bool, error) {
 		if cached.atom == uint32(i)+1 && cached.step == step {
 			return cached.holds, nil
 		}
+	}
+	if err := g.spend(1); err != nil {
+		return false, err
 	}
 	holds, err := g.evaluate(i, from, to)
 	switch {
@@ -207,7 +266,7 @@ func (g *liveGraph) Atom(i int, from, to uint32) (bool, error) {
 // bitsOf is where what is known of an atom in a state is remembered, or nil.
 func (g *liveGraph) bitsOf(i int, s uint32) *uint64 {
 	if g.known[i] == nil {
-		if g.budget > 0 && int64(len(g.known))*int64(g.number)/4 > g.budget/shareOfAtoms {
+		if !g.remembers {
 			return nil
 		}
 		g.known[i] = make([]uint64, (g.number+31)/32)

@@ -60,11 +60,13 @@ type LiveWorker interface {
 	Atom(i int, s, t State) (bool, error)
 }
 
-// liveness decides the properties of behaviours and notes in r what it finds.
-func liveness(ctx context.Context, m LiveModel, o Options, r *Result) (err error) {
-	g, err := newLiveGraph(ctx, m, o)
-	if err != nil {
-		return err
+// liveness decides the properties of behaviours and notes in r what it finds. g is the
+// graph, as far as it was built, or nil.
+func liveness(ctx context.Context, m LiveModel, o Options, g *liveGraph, r *Result) (err error) {
+	if g == nil {
+		if g, err = newLiveGraph(ctx, m, o); err != nil {
+			return err
+		}
 	}
 	defer func() { err = errors.Join(err, g.close()) }()
 	var wrong *EvalError
@@ -76,10 +78,12 @@ func liveness(ctx context.Context, m LiveModel, o Options, r *Result) (err error
 	case err != nil:
 		return undecided(ctx, r, err)
 	}
-	r.Live = LiveStats{States: int64(g.number), Steps: g.b.steps, Bytes: g.held(), DiskBytes: g.stored()}
+	looks := r.Live.Looks
+	r.Live = g.stats()
+	r.Live.Looks = looks
 	asked := m.Live()
 	for _, p := range asked.Properties {
-		lasso, err := live.Find(ctx, g, live.Problem{Atoms: asked.Atoms, Assume: asked.Assume, Property: p.Formula, MemoryBytes: g.room()})
+		lasso, err := g.find(ctx, asked, p)
 		var failed *AtomError
 		switch {
 		case errors.As(err, &failed):

@@ -55,7 +55,7 @@ func (k *keeper) open(m Model) error {
 func ours(name string) bool {
 	kind, _, _ := strings.Cut(name, "-")
 	switch kind {
-	case "run", "level", "lineage", "model", manifestName + ".new":
+	case "run", "level", "lineage", "model", "graph", manifestName + ".new":
 		return true
 	}
 	return false

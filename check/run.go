@@ -39,6 +39,12 @@ type Options struct {
 	// without a value ends it all the same. The workers of the model must be
 	// AllWorkers.
 	Continue bool
+	// Periodic has properties of behaviours be looked at during the search too,
+	// whenever the number of states has doubled: see PeriodicStatesMin. A violation may
+	// so be found long before the search would come to its end; what is violated is the
+	// same, and where nothing is, so is every figure. Where a look has too little memory,
+	// which it has a fourth of, a violation is found later, and a warning says so.
+	Periodic bool
 	// Disk, where it is not nil, is an empty directory, or one with a checkpoint,
 	// of which the search is the only user. It removes what it writes, but for
 	// checkpoints. An error of the disk ends the search.
@@ -253,6 +259,8 @@ type LiveStats struct {
 	// Bytes and DiskBytes are what its states and steps took in memory and on
 	// disk.
 	Bytes, DiskBytes int64
+	// Looks is how often they were looked at during the search.
+	Looks int
 }
 
 // Run searches the states of the model breadth first, so the trace to a
@@ -267,7 +275,9 @@ func Run(ctx context.Context, m Model, o Options) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := newSearch(m, o)
+	looks := newEarly(ctx, m, o)
+	s := newSearch(m, looks.searchOptions(o))
+	s.early = looks
 	if err := s.store.open(m); err != nil {
 		return nil, errors.Join(err, s.store.close())
 	}
@@ -298,17 +308,18 @@ func Run(ctx context.Context, m Model, o Options) (*Result, error) {
 		<-done
 	}
 	if s.err != nil {
-		err := errors.Join(s.err, s.store.close())
+		err := errors.Join(s.err, looks.close(), s.store.close())
 		s.drop()
 		return nil, err
 	}
 	r, err := s.result()
 	if err := errors.Join(err, s.store.close()); err != nil {
-		return nil, err
+		return nil, errors.Join(err, looks.close())
 	}
 	s.remark(r)
 	s.drop()
-	if err := Behaviours(ctx, m, o, r); err != nil {
+	looks.report(r)
+	if err := errors.Join(behaviours(ctx, m, o, looks, r), looks.close()); err != nil {
 		return nil, err
 	}
 	if o.Checkpoint != nil && o.Checkpoint.Stay {
@@ -323,6 +334,11 @@ func Run(ctx context.Context, m Model, o Options) (*Result, error) {
 // with; the options are those of Run, and matter only as far as they speak of
 // such properties. Errors are those of Run.
 func Behaviours(ctx context.Context, m Model, o Options, r *Result) error {
+	return behaviours(ctx, m, o, nil, r)
+}
+
+// behaviours goes on with the graph of the looks that were made, if there were any.
+func behaviours(ctx context.Context, m Model, o Options, looks *early, r *Result) error {
 	for _, v := range r.Violations {
 		if len(v.Trace) > 0 && v.Trace[0].Values == nil {
 			showSteps(m, v.Trace)
@@ -336,7 +352,7 @@ func Behaviours(ctx context.Context, m Model, o Options, r *Result) error {
 	case o.SafetyOnly:
 		l.Live().Unasked(r)
 	case r.Searched:
-		if err := liveness(ctx, l, o, r); err != nil {
+		if err := liveness(ctx, l, o, looks.graph(), r); err != nil {
 			return err
 		}
 	}

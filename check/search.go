@@ -42,6 +42,7 @@ type search struct {
 	set     *fpset.Seen
 	lineage lineage
 	store   *store // nil where everything stays in memory
+	early   *early // nil where only the end tells of behaviours
 	workers []*worker
 
 	// The level that is being expanded, and the next one: states behind their
@@ -168,6 +169,9 @@ func (s *search) run() {
 	for !s.over() && s.left+s.ahead > 0 {
 		if s.left == 0 {
 			s.deeper()
+			if s.early.look(s); s.over() {
+				break
+			}
 		}
 		s.segment()
 		s.fail(s.store.balance())

@@ -27,6 +27,7 @@ type checkOptions struct {
 	dump       string
 	goOn       bool // after violations
 	safetyOnly bool
+	liveness   string // when properties of behaviours are decided
 	deadlock   bool
 	reference  bool
 	quiet      bool
@@ -65,6 +66,15 @@ All figures and traces are the same for any number of workers. Properties that
 cannot be checked (those of behaviours where there is a SYMMETRY or VIEW, say) are
 listed as NOT CHECKED and make the exit code 20. With --safety-only properties of
 behaviours are left out, and the exit code is 0 all the same.
+
+Properties of behaviours are decided when the search has come to its end. With
+--liveness=periodic they are looked at during it too, whenever the number of states has
+doubled, from 1,024 on, so that a violation may be found long before all states are; what
+is violated is the same. These looks take about as long as the decision at the end, and
+are given up where they would take much longer. Such a search is made in this process,
+without compiled code. For users of TLC: its -lncheck default is periodic, its final is
+final, which is the default here, and its seqfinal is final too, since each property is
+decided by itself and named.
 
 With --dfid N the search is depth first, round by round, along paths of 1, 2, and up
 to N states. Its memory does not grow with the number of states, and it finds what
@@ -138,6 +148,7 @@ func newCheckCommand(t *term) *cobra.Command {
 		Example: `  ashlar check specs/diehard/diehard.tla
   ashlar check --config specs/twophase/twophase8.cfg specs/twophase/twophase.tla
   ashlar check --html report.html --safety-only Spec.tla
+  ashlar check --liveness=periodic Spec.tla
   ashlar check --continue --dump graph.dot Spec.tla
   ashlar check --json Spec.tla | jq .verdict
   ashlar check --tlc-output Spec.tla > Spec.out`,
@@ -153,6 +164,7 @@ func newCheckCommand(t *term) *cobra.Command {
 	f.IntVarP(&o.workers, "workers", "w", 0, "how many `N` goroutines search (default: one per processor)")
 	f.BoolVar(&o.deadlock, "deadlock", true, "report deadlock, unless the configuration says not to")
 	f.BoolVar(&o.safetyOnly, "safety-only", false, "leave properties of behaviours (liveness) out")
+	f.StringVar(&o.liveness, "liveness", livenessFinal, "decide properties of behaviours at the end, or look at them during the search too: `WHEN` is final or periodic")
 	f.Int64Var(&o.statesMax, "max-states", 0, "stop after `N` distinct states")
 	f.Int64Var(&o.memoryMax, "max-memory", 0, "stop at `MB` of memory (default: 85% of what is available)")
 	f.IntVar(&o.dfid, "dfid", 0, "search depth first, by iterative deepening, paths of up to `N` states")
@@ -195,7 +207,7 @@ func (o *checkOptions) valid() error {
 	if o.memoryMax < 0 {
 		return &exit{exitUsage, fmt.Errorf("--max-memory %d: want a positive number", o.memoryMax)}
 	}
-	if err := errors.Join(o.validDisk(), o.validNative()); err != nil {
+	if err := errors.Join(o.validDisk(), o.validNative(), o.validLiveness()); err != nil {
 		return err
 	}
 	if o.json && o.tlcOutput {
@@ -207,6 +219,35 @@ func (o *checkOptions) valid() error {
 		}
 	}
 	return nil
+}
+
+// When properties of behaviours are decided. livenessSeqFinal is what users of TLC
+// may ask for: properties are always decided one after the other.
+const (
+	livenessFinal    = "final"
+	livenessPeriodic = "periodic"
+	livenessSeqFinal = "seqfinal"
+)
+
+// validLiveness says what is wrong with --liveness.
+func (o checkOptions) validLiveness() error {
+	switch {
+	case o.liveness == "", o.liveness == livenessFinal, o.liveness == livenessSeqFinal:
+		return nil
+	case o.liveness != livenessPeriodic:
+		return &exit{exitUsage, fmt.Errorf("--liveness=%s: want %s or %s", o.liveness, livenessFinal, livenessPeriodic)}
+	case o.safetyOnly:
+		return &exit{exitUsage, errors.New("--safety-only leaves out what --liveness=periodic looks at: want one of them")}
+	case o.deepen:
+		return &exit{exitUsage, errors.New("--dfid checks no properties of behaviours: --liveness=periodic is not possible")}
+	}
+	return nil
+}
+
+// looks says whether properties of behaviours are to be looked at during a search.
+func (o checkOptions) looks(m check.Model) bool {
+	l, ok := m.(check.LiveModel)
+	return o.liveness == livenessPeriodic && ok && l.Live() != nil
 }
 
 // runCheck checks a specification and shows the result in every way asked for.

@@ -104,9 +104,10 @@ type statistics struct {
 	PerSecond  float64 `json:"generatedPerSecond"`
 	Collision  float64 `json:"collisionProbability"`
 	// LiveStates and LiveSteps are the graph on which properties of behaviours
-	// were decided.
+	// were decided, and LiveLooks how often they were looked at during the search.
 	LiveStates int64 `json:"liveStates,omitempty"`
 	LiveSteps  int64 `json:"liveSteps,omitempty"`
+	LiveLooks  int   `json:"liveLooks,omitempty"`
 	// Reduction is what --por came to.
 	Reduction *reduction `json:"reduction,omitempty"`
 	// Deepening is what a search by depth adds.
@@ -259,7 +260,7 @@ func describe(s *subject, r *check.Result, o checkOptions, elapsed time.Duration
 		Generated: r.Generated, Distinct: r.Distinct, Queue: r.Queue, Depth: r.Depth,
 		Levels: append([]int64{}, r.Levels...), Bytes: r.Bytes, DiskBytes: r.DiskBytes, StateBytes: math.Round(r.StateBytes*10) / 10, Workers: o.workers, Seconds: seconds(elapsed),
 		PerSecond: float64(r.Generated-r.Before) / max(elapsed.Seconds(), 1e-6), Collision: r.Collision,
-		LiveStates: r.Live.States, LiveSteps: r.Live.Steps,
+		LiveStates: r.Live.States, LiveSteps: r.Live.Steps, LiveLooks: r.Live.Looks,
 	}
 	if s.places != nil {
 		r.Info.Actions = append([]check.Action(nil), r.Info.Actions...)

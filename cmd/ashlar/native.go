@@ -128,7 +128,7 @@ func (s *searcher) wide(ctx context.Context, m check.Model) (*check.Result, erro
 // options are those of a search that compiled code has no part in.
 func (s *searcher) options() check.Options {
 	return check.Options{Workers: s.o.workers, SafetyOnly: s.o.safetyOnly, IgnoreDeadlock: !s.o.deadlock, StatesMax: s.o.statesMax,
-		Continue: s.o.goOn, Monitor: &s.breadth, Disk: s.disk, MemoryBytes: s.o.memoryBytes / statesShare, Checkpoint: s.disk.keep}
+		Continue: s.o.goOn, Periodic: s.o.liveness == livenessPeriodic, Monitor: &s.breadth, Disk: s.disk, MemoryBytes: s.o.memoryBytes / statesShare, Checkpoint: s.disk.keep}
 }
 
 // without makes the search in this process, and says why where compiled code was
@@ -152,6 +152,8 @@ func (s *searcher) nativeSearch(m check.Model, o check.Options) (x *nativeSearch
 		return nil, "the model is none of TLA+"
 	case s.o.por || s.o.profile || s.o.reference:
 		return nil, "--por, --profile and --reference search in this process"
+	case s.o.looks(m):
+		return nil, "with --liveness=periodic properties of behaviours are looked at in this process"
 	}
 	if err := model.Durable(); err != nil {
 		return nil, err.Error()

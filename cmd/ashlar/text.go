@@ -211,6 +211,13 @@ func writeStatistics(w io.Writer, d *document, p palette) {
 	if s.LiveStates > 0 {
 		fmt.Fprintf(w, "Properties of behaviours were decided on %s states and %s steps.\n", count(s.LiveStates), count(s.LiveSteps))
 	}
+	if s.LiveLooks > 0 {
+		times := "times"
+		if s.LiveLooks == 1 {
+			times = "time"
+		}
+		fmt.Fprintf(w, "They were looked at %d %s during the search.\n", s.LiveLooks, times)
+	}
 	workers := "1 worker"
 	if s.Workers != 1 {
 		workers = fmt.Sprintf("%d workers", s.Workers)
