@@ -71,6 +71,17 @@ func TestDiagnostics(t *testing.T) {
 		{"missing ELSE", "A == IF b THEN c", "M.tla:3:1: error: expected ELSE after the THEN part: every IF has both parts, found the end of the module [TokenExpected]\n    ====\n    ^^^^\n    repair: write ELSE\n"},
 		{"left of the bullet", "A ==\n  /\\ f(x) =\n  3", "M.tla:4:3: error: expected an expression, found the number 3, which stands left of the list's bullets and so ends the list [ExpressionExpected]\n      3\n      ^\n"},
 		{"assignment", "A == x := 1", "M.tla:2:8: warning: `:=` assigns in PlusCal only; here it is an operator that some module must define [AssignPlace]\n    A == x := 1\n           ^^\n    repair: write = or ==\n"},
+		{"comparison as a definition", "A == x == 0", "M.tla:2:8: error: expected a declaration, a definition or the end of the module, found `==` [UnitExpected]\n    A == x == 0\n           ^^\n    repair: write = to compare; == defines\n"},
+		{"unequal in C", "A == x != 0", "M.tla:2:8: error: `!=` is no symbol of the language [UnitExpected]\n    A == x != 0\n           ^^\n    repair: write # or /=\n"},
+		{"and in C", "A == x = 1 && y = 2", "M.tla:2:12: error: `&&` is an operator that binds tighter than those around it [PrecedenceConflict]\n    A == x = 1 && y = 2\n               ^^\n    repair: write /\\, or parentheses\n"},
+		{"or in C", "A == x = 1 || y < 2", "M.tla:2:12: error: `||` is an operator that binds tighter than those around it [PrecedenceConflict]\n    A == x = 1 || y < 2\n               ^^\n    repair: write \\/, or parentheses\n"},
+		{"semicolon", "A == 0;", "M.tla:2:7: error: expected a declaration, a definition or the end of the module, found `;` [UnitExpected]\n    A == 0;\n          ^\n    repair: remove it: nothing stands between definitions\n"},
+		{"string in single quotes", "A == 'a'", "M.tla:2:6: error: expected an expression, found `'` [ExpressionExpected]\n    A == 'a'\n         ^\n    repair: write \" around a string\n"},
+		{"comma after the last variable", "VARIABLES x, y,\nA == x", "M.tla:2:15: error: expected another name after the comma, found `A`, which starts something else [NameExpected]\n    VARIABLES x, y,\n                  ^\n    repair: remove the comma\n"},
+		{"comma after the last constant", "CONSTANTS C, D(_),\nVARIABLE x", "M.tla:2:18: error: expected another name after the comma, found `VARIABLE`, which starts something else [NameExpected]\n    CONSTANTS C, D(_),\n                     ^\n    repair: remove the comma\n"},
+		{"variables without a comma", "VARIABLES x y\nA == x", "M.tla:2:13: error: expected `,` between two names, found `y` [TokenExpected]\n    VARIABLES x y\n                ^\n    repair: write `,`\n"},
+		{"half the end of a tuple", "A == <<1, 2>\nB == A", "M.tla:2:12: error: expected `>>`, found `>` [BracketUnclosed]\n    A == <<1, 2>\n               ^\n    repair: write `>>`\n  M.tla:2:6: `<<` was opened here\n    A == <<1, 2>\n         ^^\n"},
+		{"comment to the end", "A == 1 (* B", "M.tla:2:8: error: this comment is not closed: expected *) [UnterminatedComment]\n    A == 1 (* B\n           ^^\n    repair: write *)\n"},
 		{"missing end of record", "A == [a |-> 1", "M.tla:3:1: error: expected `]`, found the end of the module [BracketUnclosed]\n    ====\n    ^^^^\n    repair: write `]` before it\n  M.tla:2:6: `[` was opened here\n    A == [a |-> 1\n         ^\n"},
 	} {
 		_, errs := ParseModule(source.NewFile("M.tla", []byte("---- MODULE M ----\n"+c.units+"\n====\n")))

@@ -237,6 +237,10 @@ func (p *parser) makeRoom(op *Operator, t *token, base int) {
 			// `UNION a \cup b` is `(UNION a) \cup b`: with nothing before a
 			// prefix operator there is no second way to read it.
 		default:
+			if d, ok := p.conjoined(); ok {
+				p.report(d)
+				break
+			}
 			p.report(source.Diagnostic{
 				Code: PrecedenceConflict, Span: p.spanOf(t),
 				Message: p.conflict(top, t),

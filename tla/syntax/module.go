@@ -36,6 +36,9 @@ func (p *parser) module() *Module {
 			break
 		}
 		if t.kind == kindEOF {
+			if p.i > 0 && p.toks[p.i-1].is(kindBad, string(UnterminatedComment)) {
+				break // a comment hides the end
+			}
 			p.report(source.Diagnostic{
 				Code: ModuleEndMissing, Span: p.spanOf(t),
 				Message: fmt.Sprintf("expected a line of four or more = that ends module %s", m.Name.Text),
@@ -160,7 +163,9 @@ func (p *parser) oneUnit() Unit {
 			Repair:  "remove it or open it before",
 		})
 	}
-	p.unexpected(UnitExpected, "a declaration, a definition or the end of the module", "")
+	if !p.meantBefore() {
+		p.unexpected(UnitExpected, "a declaration, a definition or the end of the module", "")
+	}
 	return p.badUnit(t.start)
 }
 
@@ -171,14 +176,13 @@ func (p *parser) wordedUnit(t *token) Unit {
 	case "VARIABLE", "VARIABLES":
 		p.advance()
 		d := &VariableDecl{Names: []Name{p.name("the name of a variable")}}
-		for !p.broken && p.got(",") {
-			d.Names = append(d.Names, p.name("the name of a variable"))
-		}
+		p.moreNames(func() { d.Names = append(d.Names, p.name("the name of a variable")) })
 		d.place = p.since(t.start)
 		return d
 	case "CONSTANT", "CONSTANTS":
 		p.advance()
-		decls := p.opDecls("the name of a constant")
+		decls := []OpDecl{p.opDecl("the name of a constant")}
+		p.moreNames(func() { decls = append(decls, p.opDecl("the name of a constant")) })
 		return &ConstantDecl{place: p.since(t.start), Decls: decls}
 	case "RECURSIVE":
 		return p.recursive()

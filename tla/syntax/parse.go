@@ -264,6 +264,9 @@ func (p *parser) unexpected(code source.Code, expected, repair string) {
 		p.fail(p.lexical(t))
 		return
 	}
+	if repair == "" {
+		repair = habit(code, t)
+	}
 	d := source.Diagnostic{Code: code, Span: span, Repair: repair}
 	found := p.describe(t)
 	if t.column <= p.fence && t.kind != kindEOF && t.kind != kindEnd {

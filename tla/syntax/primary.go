@@ -85,6 +85,7 @@ func (p *parser) noExpression() {
 			Message: fmt.Sprintf("expected an expression, but `%s` is a reserved word of PlusCal", t.text),
 			Repair:  "choose another name",
 		})
+	case p.halfTuple():
 	case t.kind == kindIdent && t.column > p.fence:
 		p.unexpected(ExpressionExpected, "an expression before the next definition", "")
 	case p.atGuard() && p.guard.column >= 0:
