@@ -9,13 +9,14 @@ import (
 // model with the engine of the checker, by way of package cmd/internal/native.
 // It does what Compile's closures do. The same code gives the same text.
 func Source(l *Lowered) []byte {
-	w := &printer{nums: make(map[*node]string), tests: make(map[*node]string), execs: make(map[*stmt]string),
-		uses: make(map[*stmt]int)}
+	w := &printer{nums: make(map[printed]string), tests: make(map[printed]string), execs: make(map[*stmt]string),
+		uses: make(map[*stmt]int), shared: sharedNodes(l)}
 	w.count(l.next)
 	main := "nothing"
 	if l.next != nil {
 		main = w.function(l.next)
 	}
+	w.still = true
 	preds := make([]string, len(l.preds))
 	for i, p := range l.preds {
 		preds[i] = w.predFunction(p)
@@ -23,11 +24,11 @@ func Source(l *Lowered) []byte {
 	var out strings.Builder
 	out.WriteString("// Code generated from a specification by ashlar. DO NOT EDIT.\n\npackage main\n\n")
 	out.WriteString("import (\n\t\"math/bits\"\n\n\t\"github.com/ashlar-dev/ashlar/cmd/internal/native\"\n)\n\n")
-	fmt.Fprintf(&out, "type st struct {\n\tc, n [%d]uint64\n\tr [%d]int64\n\tstop bool\n\temit func(int) bool\n}\n\n", l.layout.words, max(l.regs, 1))
+	fmt.Fprintf(&out, "type st struct {\n\tc, n [%d]uint64\n\tr [%d]int64\n\tstop bool\n\temit func(int) bool\n\tnow uint64\n\tm [%d]memo\n}\n\n", l.layout.words, max(l.regs, 1), w.memos)
 	out.WriteString(sourceHead)
 	fmt.Fprintf(&out, "func main() {\n\tnative.Main(%d, %d, func() native.Machine { return new(st) })\n}\n\n", l.layout.words, l.layout.bytes)
-	fmt.Fprintf(&out, "func (x *st) Run(cur []uint64) bool {\n\tx.c, x.n, x.stop = [%[1]d]uint64(cur), [%[1]d]uint64(cur), false\n\t%[2]s(x)\n\treturn !x.stop\n}\n\n", l.layout.words, main)
-	fmt.Fprintf(&out, "func (x *st) Holds(i int, cur, nxt []uint64) (holds, ok bool) {\n\tx.c, x.stop = [%[1]d]uint64(cur), false\n\tif nxt != nil {\n\t\tx.n = [%[1]d]uint64(nxt)\n\t}\n\tholds = preds[i](x)\n\treturn holds, !x.stop\n}\n\n", l.layout.words)
+	fmt.Fprintf(&out, "func (x *st) Run(cur []uint64) bool {\n\tx.c, x.n, x.stop = [%[1]d]uint64(cur), [%[1]d]uint64(cur), false\n\tx.now++\n\t%[2]s(x)\n\treturn !x.stop\n}\n\n", l.layout.words, main)
+	fmt.Fprintf(&out, "func (x *st) Holds(i int, cur, nxt []uint64) (holds, ok bool) {\n\tx.c, x.stop = [%[1]d]uint64(cur), false\n\tx.now++\n\tif nxt != nil {\n\t\tx.n = [%[1]d]uint64(nxt)\n\t}\n\tholds = preds[i](x)\n\treturn holds, !x.stop\n}\n\n", l.layout.words)
 	fmt.Fprintf(&out, "var preds = [...]func(*st) bool{%s}\n\n", strings.Join(preds, ", "))
 	out.WriteString(w.tables.String())
 	out.WriteString(w.funcs.String())
@@ -36,6 +37,13 @@ func Source(l *Lowered) []byte {
 
 // sourceHead is what all programs have in common.
 const sourceHead = `var _ = bits.OnesCount64
+
+// memo is what a shared node gave in the state that has the number now, when its
+// registers had the values regs.
+type memo struct {
+	now     uint64
+	regs, v int64
+}
 
 func nothing(*st) bool { return true }
 
@@ -122,12 +130,16 @@ func bit(i, k int64) int64 {
 
 // printer prints nodes and statements; large ones become functions.
 type printer struct {
-	nums, tests map[*node]string
+	nums, tests map[printed]string
 	execs       map[*stmt]string
 	uses        map[*stmt]int
-	n           int
-	tables      strings.Builder
-	funcs       strings.Builder
+	shared      map[*node]bool
+	memos       int
+	// still says that the next state does not change while the code runs.
+	still  bool
+	n      int
+	tables strings.Builder
+	funcs  strings.Builder
 }
 
 // inlineNodesMax is the size from which on a node is a function of its own.
@@ -140,7 +152,8 @@ func (w *printer) name(prefix string) string {
 
 // num prints n as a number.
 func (w *printer) num(n *node) string {
-	if s, ok := w.nums[n]; ok {
+	key := w.printed(n)
+	if s, ok := w.nums[key]; ok {
 		return s
 	}
 	s, simple := w.simpleNum(n)
@@ -148,17 +161,16 @@ func (w *printer) num(n *node) string {
 		s, simple = "return "+s, false
 	}
 	if !simple {
-		name := w.name("f")
-		fmt.Fprintf(&w.funcs, "func %s(x *st) int64 {\n%s\n}\n\n", name, s)
-		s = name + "(x)"
+		s = w.define("f", "int64", s, n) + "(x)"
 	}
-	w.nums[n] = s
+	w.nums[key] = s
 	return s
 }
 
 // test prints n as a condition.
 func (w *printer) test(n *node) string {
-	if s, ok := w.tests[n]; ok {
+	key := w.printed(n)
+	if s, ok := w.tests[key]; ok {
 		return s
 	}
 	s, simple := w.simpleTest(n)
@@ -166,11 +178,9 @@ func (w *printer) test(n *node) string {
 		s, simple = "return "+s, false
 	}
 	if !simple {
-		name := w.name("p")
-		fmt.Fprintf(&w.funcs, "func %s(x *st) bool {\n%s\n}\n\n", name, s)
-		s = name + "(x)"
+		s = w.define("p", "bool", s, n) + "(x)"
 	}
-	w.tests[n] = s
+	w.tests[key] = s
 	return s
 }
 
@@ -336,7 +346,11 @@ func (w *printer) simpleTest(n *node) (text string, simple bool) {
 		return b.String(), false
 	case oEnabled:
 		w.count(n.body)
-		return fmt.Sprintf("n, emit, found := x.n, x.emit, false\nx.n = x.c\nx.emit = func(int) bool {\nfound = true\nreturn false\n}\n%s(x)\nx.n, x.emit = n, emit\nreturn found", w.function(n.body)), false
+		still := w.still
+		w.still = false
+		body := w.function(n.body)
+		w.still = still
+		return fmt.Sprintf("n, emit, found := x.n, x.emit, false\nx.n = x.c\nx.emit = func(int) bool {\nfound = true\nreturn false\n}\n%s(x)\nx.n, x.emit = n, emit\nreturn found", body), false
 	case oStop:
 		return "x.failed()", true
 	}

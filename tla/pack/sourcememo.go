@@ -1,0 +1,71 @@
+package pack
+
+import "fmt"
+
+// printed is a node as it was printed: what reads a next state that may change
+// remembers nothing, so it is printed apart.
+type printed struct {
+	n     *node
+	still bool
+}
+
+func (w *printer) printed(n *node) printed { return printed{n, w.still && n.reads} }
+
+// sharedNodes are the nodes that may be asked for several times in one state:
+// those that the next-state relation, or one predicate, uses more than once.
+// Predicates begin anew, each with a state of its own.
+func sharedNodes(l *Lowered) map[*node]bool {
+	shared := make(map[*node]bool)
+	count := func(visit func(u *useCounter)) {
+		u := &useCounter{nodes: make(map[*node]int), stmts: make(map[*stmt]bool)}
+		visit(u)
+		for n, uses := range u.nodes {
+			if uses > 1 {
+				shared[n] = true
+			}
+		}
+	}
+	count(func(u *useCounter) { u.stmt(l.next) })
+	for _, p := range l.preds {
+		count(func(u *useCounter) { u.node(p) })
+	}
+	return shared
+}
+
+// remembers says whether what n gives is remembered: see compiler.remembers.
+func (w *printer) remembers(n *node) bool {
+	return w.shared[n] && n.size >= memoSizeMin && len(n.free) <= 2 && (w.still || !n.reads)
+}
+
+// define prints a function with this body, which gives n, and returns its name.
+func (w *printer) define(prefix, typ, body string, n *node) string {
+	name := w.name(prefix)
+	if !w.remembers(n) {
+		fmt.Fprintf(&w.funcs, "func %s(x *st) %s {\n%s\n}\n\n", name, typ, body)
+		return name
+	}
+	memo := fmt.Sprintf("x.m[%d]", w.memos)
+	w.memos++
+	value, store := "s.v", "v"
+	if typ == "bool" {
+		value, store = "s.v != 0", "one(v)"
+	}
+	known, keep := "s.now == x.now", "s.now, s.v = x.now, "+store
+	if key := registersText(n.free); key != "" {
+		known, keep = known+" && s.regs == "+key, "*s = memo{x.now, "+key+", "+store+"}"
+	}
+	fmt.Fprintf(&w.funcs, "func %s(x *st) %s {\ns := &%s\nif %s {\nreturn %s\n}\nv := %sx(x)\n%s\nreturn v\n}\n\n", name, typ, memo, known, value, name, keep)
+	fmt.Fprintf(&w.funcs, "func %sx(x *st) %s {\n%s\n}\n\n", name, typ, body)
+	return name
+}
+
+// registersText prints what registers gives.
+func registersText(free []int64) string {
+	switch len(free) {
+	case 0:
+		return ""
+	case 1:
+		return fmt.Sprintf("x.r[%d]", free[0])
+	}
+	return fmt.Sprintf("x.r[%d]<<32 | x.r[%d]", free[0], free[1])
+}
