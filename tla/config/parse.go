@@ -192,7 +192,12 @@ func (p *parser) single(kw token, into *Name) {
 	behaviour := kw.text == "SPECIFICATION" || kw.text == "INIT" || kw.text == "NEXT"
 	if t.kind != tokenName || p.atSection() {
 		p.behaviourLost = p.behaviourLost || behaviour
-		p.report(t.span, ExpectedName, kw.text+" "+example(kw.text), "expected a name after %s, found %s", kw.text, t.describe())
+		repair := kw.text + " " + example(kw.text)
+		if next := p.peekAt(1); t.is("=") && next.kind == tokenName && p.sections[next.text] == nil {
+			p.at += 2 // the name after it is what was meant
+			repair = "remove the ="
+		}
+		p.report(t.span, ExpectedName, repair, "expected a name after %s, found %s", kw.text, t.describe())
 		p.skipJunk()
 		return
 	}
@@ -354,7 +359,11 @@ func (p *parser) assignment() bool {
 		module := p.module()
 		t := p.peek()
 		if t.kind != tokenName || p.atSection() {
-			p.report(t.span, ExpectedName, name.Text+" <- Definition", "expected the name of a definition after <-, found %s", t.describe())
+			repair := name.Text + " <- Definition"
+			if !module.IsSet() && (t.kind == tokenNumber || t.kind == tokenString || t.is("{")) {
+				repair += "; a value follows =, as in " + name.Text + " = 3"
+			}
+			p.report(t.span, ExpectedName, repair, "expected the name of a definition after <-, found %s", t.describe())
 			return false
 		}
 		p.take()

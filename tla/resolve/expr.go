@@ -74,6 +74,11 @@ func (r *resolver) value(e syntax.Expr) {
 		} else {
 			r.error(e.Span(), Misplaced, "", "%s has a meaning only in a mapping macro", e.Name)
 		}
+	case *syntax.FnSet:
+		if !r.functionMeant(e) {
+			r.value(e.Domain)
+			r.value(e.Range)
+		}
 	case *syntax.RefArg:
 		r.error(e.Span(), Misplaced, "", "ref stands only before an argument of a call or of an instance")
 	default:
@@ -352,6 +357,8 @@ func (r *resolver) unknown(name string, at source.Span, args int) {
 		if r.operators[name] {
 			d.Repair += ", or announce it: RECURSIVE " + name + blanks(args)
 		}
+	} else if meant := foreign[name]; meant != "" {
+		d.Repair = "write " + meant
 	} else if h := home(name); h != "" && r.files[h] != r.module {
 		d.Repair = "add EXTENDS " + h
 	} else if r.diags.Len() < source.DiagnosticsMax {
@@ -360,6 +367,24 @@ func (r *resolver) unknown(name string, at source.Span, args int) {
 		d.Repair = near.Repair()
 	}
 	r.diags.Add(d)
+}
+
+// foreign are operators of other languages, with what they are called here.
+var foreign = map[string]string{"&&": `/\`, "||": `\/`}
+
+// functionMeant says whether [i \in S -> e] has an i that nothing declares, so
+// that a function was meant; that is reported instead of the i.
+func (r *resolver) functionMeant(e *syntax.FnSet) bool {
+	in, ok := e.Domain.(*syntax.Infix)
+	if !ok || in.Op.Text != `\in` {
+		return false
+	}
+	name, ok := in.Left.(*syntax.Ident)
+	if !ok || r.scope.Lookup(name.Name) != nil || r.module.broken {
+		return false
+	}
+	r.error(e.Span(), UnknownName, "write |-> for a function", "unknown name %s in a set of functions [S -> T]", name.Name)
+	return true
 }
 
 func blanks(n int) string {
