@@ -88,7 +88,7 @@ func (w *worker) explain(f *formula, cur, nxt vector, err error) error {
 		}
 		return out
 	}
-	return &check.EvalError{Message: again.Error(), Places: r.places()}
+	return &check.EvalError{Message: again.Error() + r.partAssigned(again.Error()), Places: r.places()}
 }
 
 // places is where the evaluator is: the innermost expression that has a place,

@@ -194,7 +194,7 @@ func (b *builder) named(n config.Name, most core.Level, what string) *formula {
 	}
 	e := &core.Call{At: core.At{Place: d.Span}, Def: d}
 	if l := b.p.defFacts(d).level; l > most {
-		b.diags.Errorf(n.Span, WrongLevel, "%s is %s; %s must not go beyond %s", n.Text, levelNames[l], what, levelNames[most])
+		b.wrongLevel(n, d, l, most, what)
 		return nil
 	}
 	return b.formula(n.Text, e)
@@ -224,6 +224,7 @@ func (b *builder) behaviour() {
 		b.m.init = b.named(b.cfg.Init, core.StateLevel, "an initial predicate")
 		if f := b.named(b.cfg.Next, core.ActionLevel, "a next-state relation"); f != nil {
 			b.m.next = f
+			b.primeless(f)
 			b.m.actions = b.p.splitActions(f.expr, f.name)
 			b.setDirect()
 		}

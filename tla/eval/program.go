@@ -189,6 +189,10 @@ func (p *program) targets(name, module config.Name) (cs []*core.Constant, ds []*
 
 // unknown reports a name that the specification does not have.
 func (p *program) unknown(n config.Name, diags *source.List) {
+	if d, ok := p.misnamed(n); ok {
+		diags.Add(d)
+		return
+	}
 	d := source.Diagnostic{Code: UnknownName, Span: n.Span, Message: "the specification neither declares nor defines " + n.Text}
 	near := source.NewNearest(n.Text)
 	for name, def := range p.spec.Names {
