@@ -39,6 +39,7 @@ type Model struct {
 	formulas []*formula
 	compiled *closures // nil: the reference evaluator is used
 	packed   *packing  // nil: states are not packed
+	unpacked string    // why, once that was tried
 	profile  *profile  // nil: nothing is counted
 	// reduction is what is taken alone, where that was asked for.
 	reduction *reduction

@@ -17,7 +17,8 @@ import (
 )
 
 // nativeAsked is one question to compiled code, and what the closures of the
-// same code say; Pred is -1 where successors are asked for.
+// same code say; Pred is askNext where successors are asked for, and askKey where
+// it is the name of a state.
 type nativeAsked struct {
 	model int
 	query nativeQuery
@@ -29,6 +30,11 @@ type nativeQuery struct {
 	Model, Pred int
 	Cur, Next   []uint64
 }
+
+const (
+	askNext = -1
+	askKey  = -2
+)
 
 type nativeReply struct {
 	Actions     []int
@@ -66,9 +72,20 @@ type reply struct {
 	Holds, Good bool
 }
 
-var made []func() Machine
+type KeyMachine interface {
+	Key(cur, name []uint64) (ok bool)
+}
 
-func Main(words, bytes int, machine func() Machine) { made = append(made, machine) }
+type Sizes struct{ Words, Bytes, Key int }
+
+var (
+	made  []func() Machine
+	sizes []Sizes
+)
+
+func Main(s Sizes, machine func() Machine) {
+	made, sizes = append(made, machine), append(sizes, s)
+}
 
 func Answer() {
 	machines := make([]Machine, len(made))
@@ -82,6 +99,13 @@ func Answer() {
 	replies := make([]reply, len(queries))
 	for i, q := range queries {
 		m, r := machines[q.Model], &replies[i]
+		if q.Pred == -2 {
+			name := make([]uint64, (sizes[q.Model].Key+7)/8)
+			if r.Good = m.(KeyMachine).Key(q.Cur, name); r.Good {
+				r.Words = [][]uint64{name}
+			}
+			continue
+		}
 		if q.Pred >= 0 {
 			r.Holds, r.Good = m.Holds(q.Pred, q.Cur, q.Next)
 			continue
@@ -143,7 +167,14 @@ func nativeQuestions(m *Model, number, most int) (out []nativeAsked) {
 		r.Whole = machine.Run(cur)
 		text := fmt.Sprint(m.Decode(queue[0]))
 		ask := func(q nativeQuery, r nativeReply) { out = append(out, nativeAsked{number, q, r, text}) }
-		ask(nativeQuery{number, -1, cur, nil}, r)
+		ask(nativeQuery{number, askNext, cur, nil}, r)
+		if name, good := nativeName(m, machine, cur); name != nil {
+			r := nativeReply{Good: good}
+			if good {
+				r.Words = [][]uint64{name}
+			}
+			ask(nativeQuery{number, askKey, cur, nil}, r)
+		}
 		for _, next := range r.Words {
 			for _, p := range states {
 				holds, good := machine.Holds(p, next, nil)
@@ -157,6 +188,20 @@ func nativeQuestions(m *Model, number, most int) (out []nativeAsked) {
 		_ = w.Next(queue[0], visit) // an error of the model ends its successors
 	}
 	return out
+}
+
+// nativeName is what closures name a packed state by, nil where that is itself.
+func nativeName(m *Model, machine *pack.Machine, cur []uint64) (name []uint64, good bool) {
+	if l := m.packed.code.ViewLayout(); l != nil {
+		name = make([]uint64, l.Words())
+		return name, machine.View(cur, name)
+	}
+	if m.packed.images == nil || len(m.symmetry) == 0 {
+		return nil, false
+	}
+	name = make([]uint64, len(cur))
+	m.packed.images.Least(cur, name, make([]uint64, len(cur)))
+	return name, true
 }
 
 // nativeProgram compiles the sources of several models as one program.
@@ -228,13 +273,17 @@ func askNative(t *testing.T, sources [][]byte, asked []nativeAsked, text func(mo
 	if len(replies) != len(asked) {
 		t.Fatalf("%d answers to %d questions", len(replies), len(asked))
 	}
-	whole, steps, known, holds := 0, 0, 0, 0
+	whole, steps, known, holds, named := 0, 0, 0, 0, 0
 	for i, a := range asked {
 		r := replies[i]
 		r.Holds = r.Holds && r.Good
 		if fmt.Sprint(r) != fmt.Sprint(a.want) {
 			t.Fatalf("model %d, predicate %d of %x %x in %s:\ncompiled %+v\nclosures %+v\n%s",
 				a.model, a.query.Pred, a.query.Cur, a.query.Next, a.text, r, a.want, text(a.model))
+		}
+		if a.query.Pred == askKey {
+			named += len(r.Words)
+			continue
 		}
 		steps += len(r.Words)
 		for b, n := range map[*int]bool{&whole: r.Whole, &known: r.Good, &holds: r.Holds} {
@@ -243,9 +292,9 @@ func askNative(t *testing.T, sources [][]byte, asked []nativeAsked, text func(mo
 			}
 		}
 	}
-	t.Logf("%d models, %d questions: %d states expanded wholly, %d successors, %d predicates known, %d of them true",
-		len(sources), len(asked), whole, steps, known, holds)
-	if whole == 0 || steps == 0 || known == 0 || holds == 0 || holds == known {
+	t.Logf("%d models, %d questions: %d states expanded wholly, %d successors, %d predicates known, %d of them true, %d states named",
+		len(sources), len(asked), whole, steps, known, holds, named)
+	if whole == 0 || steps == 0 || known == 0 || holds == 0 || holds == known || named == 0 {
 		t.Error("that says nothing")
 	}
 }
@@ -253,17 +302,23 @@ func askNative(t *testing.T, sources [][]byte, asked []nativeAsked, text func(mo
 // TestNativeAgreesOnRandomModels compiles many random models as one program and
 // compares what it says with the closures, which other tests compare with the
 // evaluator on models of the same kinds: successors in their order, where the
-// code stops, and predicates. ASHLAR_SEED has it take more of them, from another seed.
+// code stops, predicates, and the names of states under a view or a symmetry.
+// ASHLAR_SEED has it take more of them, from another seed.
 func TestNativeAgreesOnRandomModels(t *testing.T) {
 	rounds, seed := randomRounds(t)
 	var sources [][]byte
 	var asked []nativeAsked
 	var texts []string
-	for round := range rounds {
+	for round := range rounds + rounds/2 {
 		var module, cfg string
-		if r := rand.New(rand.NewPCG(seed, uint64(9000+round))); round%2 == 0 {
+		switch r := rand.New(rand.NewPCG(seed, uint64(9000+round))); {
+		case round >= rounds && round%2 == 0:
+			module, cfg = viewedModel(r)
+		case round >= rounds:
+			module, cfg = symmetricModel(r)
+		case round%2 == 0:
 			module, cfg = wideModel(r)
-		} else {
+		default:
 			module, cfg = narrowModel(r)
 		}
 		spec, _ := loadText(t, module, cfg)
@@ -272,7 +327,7 @@ func TestNativeAgreesOnRandomModels(t *testing.T) {
 			continue
 		}
 		asked = append(asked, nativeQuestions(m, len(sources), 120)...)
-		sources, texts = append(sources, pack.Source(m.packed.lowered)), append(texts, module)
+		sources, texts = append(sources, pack.Source(m.packed.lowered, m.packed.images)), append(texts, module)
 	}
 	if len(sources) < rounds/3 {
 		t.Errorf("%d of %d models were packed", len(sources), rounds)
@@ -298,7 +353,7 @@ func TestNativeAgreesOnTheCorpus(t *testing.T) {
 			continue
 		}
 		asked = append(asked, nativeQuestions(m, len(sources), 200)...)
-		sources, names = append(sources, pack.Source(m.packed.lowered)), append(names, row.cfg)
+		sources, names = append(sources, pack.Source(m.packed.lowered, m.packed.images)), append(names, row.cfg)
 	}
 	if len(sources) < 50 {
 		t.Errorf("%d models were packed, there are more", len(sources))

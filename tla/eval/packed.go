@@ -58,7 +58,8 @@ const sampleStopsMax = 10
 // the first states of the model: few, so stop need not be asked more than now
 // and then; where it answers true, nothing changes.
 func (m *Model) Pack(stop func() bool) (packed bool, why string) {
-	return m.pack(packOptions{states: sampleStatesMax, stop: stop})
+	packed, m.unpacked = m.pack(packOptions{states: sampleStatesMax, stop: stop})
+	return packed, m.unpacked
 }
 
 // packOptions are how a model is packed; tests want it always.
@@ -148,7 +149,11 @@ func (m *Model) lower(o packOptions) (states []check.State, lowered *pack.Lowere
 		case complete && !o.always:
 			return nil, nil, "the model is small"
 		}
-		lowered, err := pack.Lower(m.toLower(), m.samples(), work)
+		sample := m.samples()
+		if m.packsView() {
+			sample.Views = m.views(s.w, s.states)
+		}
+		lowered, err := pack.Lower(m.toLower(), sample, work)
 		if err == nil {
 			return s.states, lowered, ""
 		}
@@ -296,6 +301,9 @@ func (m *Model) toLower() pack.Model {
 		if m.lowers(f) {
 			out.Preds = append(out.Preds, f.expr)
 		}
+	}
+	if m.packsView() {
+		out.View = m.view.expr
 	}
 	return out
 }

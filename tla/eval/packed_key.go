@@ -10,14 +10,15 @@ import (
 // packedKeyedWorker is a worker of a packed model with a view or a symmetry.
 //
 // Where the symmetry permutes the bits of packed states, a packed state is named
-// by the least of its images, which are packed too. For a view, for other
-// symmetries, and for states that have no packed form, the name is that of the
-// values.
+// by the least of its images, which are packed too. Where the value of a view
+// can be packed, a state is named by that, if it has a packed form. Otherwise the
+// name is that of the values.
 type packedKeyedWorker struct {
 	*packedWorker
 	keys          keys
 	name          []byte
 	best, scratch []uint64
+	view          []uint64 // nil where the value of the view is not packed
 }
 
 var (
@@ -40,9 +41,35 @@ func (m *Model) packImages(p *packing) {
 	p.images = p.layout.Images(perms)
 }
 
+// packsView says whether states are named by what packed code makes of a view. A
+// symmetry beside it would have the view be that of an image.
+func (m *Model) packsView() bool { return m.view != nil && len(m.symmetry) == 0 }
+
+// views are the values of the view in states of the sample, each once; none where
+// it has no value in one of them.
+func (m *Model) views(w *worker, states []check.State) (out []value.Value) {
+	seen := make(map[string]bool)
+	for _, s := range states {
+		m.codec.decode(s, w.cur, w.ends)
+		v, err := w.viewOf(w.cur)
+		if err != nil {
+			return nil
+		}
+		if text := v.String(); !seen[text] {
+			seen[text] = true
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
 func (m *Model) newPackedKeyedWorker() *packedKeyedWorker {
 	w := m.newPackedWorker()
-	return &packedKeyedWorker{packedWorker: w, keys: newKeys(m), best: make([]uint64, len(w.words)), scratch: make([]uint64, len(w.words))}
+	out := &packedKeyedWorker{packedWorker: w, keys: newKeys(m), best: make([]uint64, len(w.words)), scratch: make([]uint64, len(w.words))}
+	if l := m.packed.code.ViewLayout(); l != nil {
+		out.view = make([]uint64, l.Words())
+	}
+	return out
 }
 
 // Key is what identifies the candidate.
@@ -52,6 +79,10 @@ func (w *packedKeyedWorker) Key() (check.State, error) {
 		w.name = w.p.layout.AppendBytes(w.name[:0], w.best)
 		return w.name, nil
 	}
+	if w.view != nil {
+		return w.viewed()
+	}
+	w.p.meetOdd()
 	if !w.nxLoaded {
 		w.load(w.next, w.seen)
 		w.nxLoaded = true
@@ -71,5 +102,30 @@ func (w *packedKeyedWorker) Key() (check.State, error) {
 	}
 	// No packed state begins with 0.
 	w.name = append(append(w.name[:0], 0), key...)
+	return w.name, nil
+}
+
+// viewed is the name of the candidate by its view: the packed form of the value,
+// or a 0, which none begins with, and the value.
+func (w *packedKeyedWorker) viewed() (check.State, error) {
+	l := w.p.code.ViewLayout()
+	if w.nextPacked && w.machine.View(w.next, w.view) {
+		w.name = l.AppendBytes(w.name[:0], w.view)
+		return w.name, nil
+	}
+	w.p.meetOdd()
+	if !w.nxLoaded {
+		w.load(w.next, w.seen)
+		w.nxLoaded = true
+	}
+	v, err := w.viewOf(w.seen)
+	if err != nil {
+		return nil, err
+	}
+	if l.Encode(w.view, []value.Value{v}) {
+		w.name = l.AppendBytes(w.name[:0], w.view)
+	} else {
+		w.name = w.m.codec.values.AppendTo(append(w.name[:0], 0), v)
+	}
 	return w.name, nil
 }

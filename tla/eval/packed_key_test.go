@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/ashlar-dev/ashlar/check"
@@ -77,5 +78,44 @@ func TestPackedView(t *testing.T) {
 		if got, ok, _ := packedCounts(t, module, cfg+"VIEW Seen\n", sample); !ok || got != want {
 			t.Errorf("packed %v: %s, want %s", ok, got, want)
 		}
+	}
+}
+
+// viewedModel is a random model whose states are told apart by a few expressions.
+func viewedModel(r *rand.Rand) (module, cfg string) {
+	module, cfg = narrowModel(r)
+	g := &exprGenerator{r: r, names: map[string][]string{}}
+	var parts []string
+	for range 1 + r.IntN(3) {
+		parts = append(parts, g.expr("nbsq"[r.IntN(4)], 1+r.IntN(2)))
+	}
+	seen := "Seen == <<" + strings.Join(parts, ", ") + ", a, s>>\n====\n"
+	return strings.Replace(module, "\n====\n", "\n"+seen, 1), cfg + "VIEW Seen\n"
+}
+
+// TestPackedViews: a search on packed states finds as many views as one on values,
+// also where most states, or values of the view, have no packed form.
+func TestPackedViews(t *testing.T) {
+	rounds, seed := randomRounds(t)
+	packed, lowered := 0, 0
+	for round := range rounds {
+		r := rand.New(rand.NewPCG(seed, uint64(8500+round)))
+		module, cfg := viewedModel(r)
+		spec, config := loadText(t, module, cfg)
+		m := packedModel(t, newModel(t, spec, config, Options{}), 1+r.IntN(30))
+		if m.packed == nil {
+			continue
+		}
+		packed++
+		if m.packed.code.ViewLayout() != nil {
+			lowered++
+		}
+		if got, want := figures(t, m), plainCounts(t, module, cfg); got != want {
+			t.Fatalf("seed %d, round %d: packed\n%s\nwant\n%s\n%s\n%s", seed, round, got, want, module, cfg)
+		}
+	}
+	t.Logf("%d of %d models packed, the views of %d", packed, rounds, lowered)
+	if packed < rounds/4 || lowered < rounds/8 {
+		t.Errorf("%d of %d models were packed, the views of %d", packed, rounds, lowered)
 	}
 }

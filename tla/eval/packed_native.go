@@ -2,6 +2,7 @@ package eval
 
 import (
 	"encoding/binary"
+	"fmt"
 
 	"github.com/ashlar-dev/ashlar/check"
 	"github.com/ashlar-dev/ashlar/tla/pack"
@@ -23,11 +24,19 @@ type Native struct {
 // and everything that is asked of its states and steps must be. Properties of
 // behaviours are left out.
 func (m *Model) Native() (n *Native, why string) {
-	if m.packed == nil {
+	switch {
+	case m.packed == nil && m.unpacked == "":
 		return nil, "states are not packed"
-	}
-	if m.view != nil || len(m.symmetry) > 0 {
-		return nil, "there is a view or a symmetry"
+	case m.packed == nil:
+		return nil, "states are not packed: " + m.unpacked
+	case m.view != nil && len(m.symmetry) > 0:
+		return nil, "there is a view beside a symmetry"
+	case m.view != nil && m.packed.code.ViewLayout() == nil:
+		return nil, "the view is not packed: " + m.packed.lowered.Reasons()
+	case len(m.symmetry) > imagesMax:
+		return nil, fmt.Sprintf("the symmetry has more than %d permutations", imagesMax)
+	case len(m.symmetry) > 0 && m.packed.images == nil:
+		return nil, "the symmetry does not permute packed states"
 	}
 	n = &Native{Info: m.info}
 	ok := true
@@ -58,7 +67,7 @@ func (m *Model) Native() (n *Native, why string) {
 	if !ok {
 		return nil, "not every predicate is packed: " + m.packed.lowered.Reasons()
 	}
-	n.Source = pack.Source(m.packed.lowered)
+	n.Source = pack.Source(m.packed.lowered, m.packed.images)
 	return n, ""
 }
 

@@ -243,12 +243,18 @@ func (k *keys) key(w *worker) (check.State, error) {
 		}
 		vals = k.vals
 	}
-	var view value.Value
-	if err := w.guard(w.m.view, bare(vals), vector{}, func() { view = w.ev.value(w.m.view, bare(vals), vector{}).Normal() }); err != nil {
+	view, err := w.viewOf(bare(vals))
+	if err != nil {
 		return nil, err
 	}
 	k.best = w.m.codec.values.AppendTo(k.best[:0], view)
 	return k.best, nil
+}
+
+// viewOf is the value of the view in a state.
+func (w *worker) viewOf(state vector) (v value.Value, err error) {
+	err = w.guard(w.m.view, state, vector{}, func() { v = w.ev.value(w.m.view, state, vector{}).Normal() })
+	return v, err
 }
 
 // leastImage marks an encoding that is the least of a state's images.

@@ -17,6 +17,7 @@ type Lowered struct {
 	layout *Layout
 	next   *stmt // nil where there is no next-state relation
 	preds  []*node
+	view   *view // nil where there is none
 	regs   int
 	// Why says what was given up, and how often.
 	Why map[string]int
@@ -30,6 +31,8 @@ type Sample struct {
 	// the specification.
 	Sets    []value.Value
 	Strings []value.Value
+	// Views are values of Model.View.
+	Views []value.Value
 }
 
 // Model is what is to be lowered: a next-state relation, with the numbers of its
@@ -39,6 +42,8 @@ type Model struct {
 	Next    core.Expr
 	Actions map[core.Expr]int
 	Preds   []core.Expr
+	// View, if it is not nil, names states.
+	View core.Expr
 	// Invariants may say what the values of variables are.
 	Invariants []core.Expr
 }
@@ -76,6 +81,9 @@ func lower(m Model, s Sample, work int) (*Lowered, error) {
 		}
 		for _, e := range m.Preds {
 			out.preds = append(out.preds, l.whole(e))
+		}
+		if m.View != nil {
+			out.view = l.view(m.View, s.Views)
 		}
 	})
 	out.regs = l.b.regs

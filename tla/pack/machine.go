@@ -9,6 +9,7 @@ type Code struct {
 	layout *Layout
 	next   exec
 	preds  []test
+	view   *viewCode
 	regs   int
 	// hopeless predicates always stop.
 	hopeless []bool
@@ -51,6 +52,7 @@ func Compile(l *Lowered) *Code {
 		out.preds = append(out.preds, c.test(p))
 		out.hopeless = append(out.hopeless, p.op == oStop)
 	}
+	out.view = c.view(l.view)
 	return out
 }
 

@@ -105,6 +105,7 @@ func countUses(l *Lowered) map[*node]int {
 	for _, p := range l.preds {
 		u.node(p)
 	}
+	u.view(l.view)
 	return u.nodes
 }
 
@@ -127,6 +128,14 @@ func (u *useCounter) node(n *node) {
 		u.node(x)
 	}
 	u.stmt(n.body)
+}
+
+func (u *useCounter) view(v *view) {
+	if v != nil {
+		for _, p := range v.parts {
+			u.node(p.a)
+		}
+	}
 }
 
 func (u *useCounter) stmt(s *stmt) {

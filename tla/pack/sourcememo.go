@@ -29,6 +29,7 @@ func sharedNodes(l *Lowered) map[*node]bool {
 	for _, p := range l.preds {
 		count(func(u *useCounter) { u.node(p) })
 	}
+	count(func(u *useCounter) { u.view(l.view) })
 	return shared
 }
 

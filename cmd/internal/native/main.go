@@ -61,12 +61,17 @@ type Answer struct {
 // tellEvery is how often the program tells how far it is.
 const tellEvery = 250 * time.Millisecond
 
-// Main is the program: words and bytes are the size of a state, and machine
-// makes a machine. It does not return where something is wrong with the world.
-func Main(words, bytes int, machine func() Machine) {
+// Sizes are how large states are: words, and bytes when they are written. Key is
+// how many bytes the name of a state has; where it is 0, states are named by
+// themselves, and where it is not, the machines are KeyMachines.
+type Sizes struct{ Words, Bytes, Key int }
+
+// Main is the program; machine makes a machine. It does not return where
+// something is wrong with the world.
+func Main(sizes Sizes, machine func() Machine) {
 	// Who asked decides what an interrupt means, and closes the standard input.
 	signal.Ignore(os.Interrupt)
-	if err := serve(os.Stdin, os.Stdout, &model{words: words, bytes: bytes, machine: machine}); err != nil {
+	if err := serve(os.Stdin, os.Stdout, &model{Sizes: sizes, machine: machine}); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}

@@ -12,10 +12,10 @@ import (
 
 // model is the compiled code as the checker wants it.
 type model struct {
-	job          Job
-	words, bytes int
-	machine      func() Machine
-	workers      []check.Worker // those of a search that came to its end
+	job Job
+	Sizes
+	machine func() Machine
+	workers []check.Worker // those of a search that came to its end
 
 	// What is kept in a checkpoint: what only the one who asked understands, the
 	// antecedents that were true in some state, and the bits that some and all
@@ -45,7 +45,7 @@ func (m *model) remarks(workers []check.Worker) (unmet []bool, ors, ands []uint6
 	}
 	ors, ands = slices.Clone(m.ors), slices.Clone(m.ands)
 	for _, w := range workers {
-		w := w.(*worker)
+		w := workerOf(w)
 		left := make(map[int]bool)
 		for _, i := range w.unmet {
 			left[i] = true
@@ -87,7 +87,7 @@ func (m *model) Restore(r io.Reader) error {
 		return errKept
 	}
 	unmet, seen := parts[len(parts)-2], parts[len(parts)-1]
-	if len(unmet) != len(m.job.Antecedents) || len(seen) != 16*m.words {
+	if len(unmet) != len(m.job.Antecedents) || len(seen) != 16*m.Words {
 		return errKept
 	}
 	m.values = bytes.Clone(data[:at[len(parts)-2]])
@@ -95,7 +95,7 @@ func (m *model) Restore(r io.Reader) error {
 	for i := range unmet {
 		m.met[i] = unmet[i] == 0
 	}
-	m.ors, m.ands = make([]uint64, m.words), make([]uint64, m.words)
+	m.ors, m.ands = make([]uint64, m.Words), make([]uint64, m.Words)
 	for i := range m.ors {
 		m.ors[i] = binary.LittleEndian.Uint64(seen[16*i:])
 		m.ands[i] = binary.LittleEndian.Uint64(seen[16*i+8:])
@@ -110,7 +110,7 @@ func (m *model) Save(out io.Writer, workers []check.Worker) error {
 	for _, is := range unmet {
 		data = append(data, one(is))
 	}
-	data = binary.AppendUvarint(data, uint64(16*m.words))
+	data = binary.AppendUvarint(data, uint64(16*m.Words))
 	for i := range ors {
 		data = binary.LittleEndian.AppendUint64(data, ors[i])
 		data = binary.LittleEndian.AppendUint64(data, ands[i])

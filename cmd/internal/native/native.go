@@ -29,8 +29,16 @@ type Machine interface {
 var errStopped = errors.New("native: the code met a state that it was not made for")
 
 func (m *model) NewWorker() check.Worker {
-	w := &worker{m: m, steps: m.machine(), tests: m.machine(), cur: make([]uint64, m.words),
-		ors: make([]uint64, m.words), ands: make([]uint64, m.words), buf: make([]byte, 0, 8*m.words)}
+	w := m.newWorker()
+	if m.Key > 0 {
+		return newKeyedWorker(w)
+	}
+	return w
+}
+
+func (m *model) newWorker() *worker {
+	w := &worker{m: m, steps: m.machine(), tests: m.machine(), cur: make([]uint64, m.Words),
+		ors: make([]uint64, m.Words), ands: make([]uint64, m.Words), buf: make([]byte, 0, 8*m.Words)}
 	for i := range w.ands {
 		w.ands[i] = ^uint64(0)
 	}
@@ -76,7 +84,7 @@ func (w *worker) load(words []uint64, s []byte) {
 }
 
 func (w *worker) Next(s check.State, visit check.Visit) error {
-	if len(s) != w.m.bytes || s[0]&1 == 0 {
+	if len(s) != w.m.Bytes || s[0]&1 == 0 {
 		return errStopped // it is not packed
 	}
 	w.load(w.cur, s)
@@ -106,7 +114,7 @@ func (w *worker) emit(action int) bool {
 	for i, x := range w.next {
 		binary.LittleEndian.PutUint64(buf[8*i:], x)
 	}
-	w.err = w.visit(action, buf[:w.m.bytes])
+	w.err = w.visit(action, buf[:w.m.Bytes])
 	return w.err == nil
 }
 
@@ -168,7 +176,7 @@ func (w *worker) BrokenStep() (int, error) { return w.BrokenStepAfter(-1) }
 
 // Later is who evaluates predicates of candidates that were visited.
 func (w *worker) Later() (j check.Judge, constrained bool) {
-	return &judge{worker{m: w.m, tests: w.tests, next: make([]uint64, w.m.words)}, w},
+	return &judge{worker{m: w.m, tests: w.tests, next: make([]uint64, w.m.Words)}, w},
 		len(w.m.job.Constraints)+len(w.m.job.ActionConstraints) > 0
 }
 
