@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -25,6 +26,7 @@ type nativeCase struct {
 	// finds it.
 	verdict check.Verdict
 	used    bool
+	workers int // 0: two
 }
 
 const nativeCounter = "---- MODULE M ----\nEXTENDS Integers, FiniteSets\nVARIABLES x, s, same\nvars == <<x, s, same>>\nInit == x \\in 0..2 /\\ s = {} /\\ same = 7\n" +
@@ -34,9 +36,26 @@ const nativeCounter = "---- MODULE M ----\nEXTENDS Integers, FiniteSets\nVARIABL
 	"Kept == x \\in 0..400 /\\ Cardinality(s) < 8 /\\ (x > 10000 => s = {})\n" +
 	"Low == x < 150\nLower == x < 100\nClose == [][x' - x \\in {1, -1}]_x\nRises == [][x' > x \\/ x < 250]_x\nReaches == <>(x > 2)\nNever == <>(x < 0)\n====\n"
 
+// nativeTurns is a model with a symmetry, and with a view of less than its states.
+const nativeTurns = "---- MODULE M ----\nEXTENDS Integers, FiniteSets, Sequences, TLC\nCONSTANTS S, none\nVARIABLES x, f, seen, last\n" +
+	"Init == x = 0 /\\ f = [s \\in S |-> 0] /\\ seen = {} /\\ last = <<none, none>>\n" +
+	"Next == \\E s \\in S : x < 150 /\\ x' = x + 1 /\\ f' = [f EXCEPT ![s] = (@ + 1) % 3]\n" +
+	"  /\\ seen' = {r \\in S : r = s \\/ (r \\in seen /\\ f[r] # 2)} /\\ last' = <<s, last[1]>>\n" +
+	"Kept == x \\in 0..200 /\\ Cardinality(seen) < 9\nLow == x < 120 \\/ last[2] \\in seen\nLower == x < 100 \\/ Cardinality(seen) < 3\n" +
+	"Sym == Permutations(S)\nView == <<x, Cardinality(seen), last>>\n====\n"
+
+const nativeTurnsCfg = "INIT Init NEXT Next INVARIANT Kept Low Lower CONSTANTS S = {a, b, c, d} none = none "
+
+// nativePlainCases is how many of the cases plain tests try.
+const nativePlainCases = 3
+
 var nativeEveryCase = []nativeCase{
 	{name: "properties", module: nativeCounter, verdict: check.LivenessViolated, used: true,
 		cfg: "SPECIFICATION Spec INVARIANT Kept PROPERTY Close Reaches Never"},
+	{name: "symmetry", module: nativeTurns, cfg: nativeTurnsCfg + "SYMMETRY Sym", verdict: check.InvariantViolated, used: true},
+	{name: "view", module: nativeTurns, cfg: nativeTurnsCfg + "VIEW View", verdict: check.InvariantViolated, used: true},
+	{name: "symmetry, little memory", module: nativeTurns, cfg: nativeTurnsCfg + "SYMMETRY Sym", verdict: check.InvariantViolated, used: true,
+		change: func(o *checkOptions) { o.goOn, o.memory, o.memoryBytes = true, "1MiB", 1<<20 }},
 	{name: "continue", module: nativeCounter, verdict: check.InvariantViolated, used: true, change: func(o *checkOptions) { o.goOn = true },
 		cfg: "SPECIFICATION Spec INVARIANT Kept Low Lower PROPERTY Rises CHECK_DEADLOCK FALSE"},
 	{name: "violated", module: nativeCounter, cfg: "INIT Init NEXT Next INVARIANT Kept Low", verdict: check.InvariantViolated, used: true},
@@ -54,12 +73,12 @@ var nativeEveryCase = []nativeCase{
 }
 
 // TestNativeFindsTheSame compares a search that compiled code takes over with one
-// in this process: figures, verdicts, traces, warnings. The first model is always
+// in this process: figures, verdicts, traces, warnings. The first models are always
 // compiled, the others where ASHLAR_NATIVE is set.
 func TestNativeFindsTheSame(t *testing.T) {
 	cases := nativeEveryCase
 	if os.Getenv("ASHLAR_NATIVE") == "" {
-		cases = cases[:1]
+		cases = cases[:nativePlainCases]
 	}
 	nativePlace(t)
 	for _, c := range cases {
@@ -75,6 +94,10 @@ func TestNativeFindsTheSame(t *testing.T) {
 				t.Fatalf("%v, want %v", want.Verdict, c.verdict)
 			}
 			for _, segments := range []int{1, 40} {
+				c := c
+				if segments == 1 {
+					c.workers = 1
+				}
 				got, s := c.search(t, spec, nativeAlways, func(x *nativeSearch) (*check.Result, error) { return leaveAfter(x, segments) })
 				if last := len(got.Warnings) - 1; !c.used && last >= 0 {
 					got.Warnings = got.Warnings[:last] // it says that the code met what it was not made for
@@ -92,7 +115,7 @@ func TestNativeFindsTheSame(t *testing.T) {
 				t.Errorf("(-in this process +by itself):\n%s", diff)
 			}
 			t.Logf("by itself: %+v", s.native)
-			if c.name == cases[0].name {
+			if slices.ContainsFunc(cases[:nativePlainCases], func(x nativeCase) bool { return x.name == c.name }) {
 				c.resumes(t, spec, want)
 			}
 		})
@@ -105,7 +128,7 @@ func (c nativeCase) resumes(t *testing.T, spec string, want *check.Result) {
 	for _, kind := range []string{nativeNever, nativeAlways} {
 		dir := t.TempDir()
 		keeps := c
-		keeps.change = func(o *checkOptions) { o.checkpoint, o.every, o.statesMax = dir, 1, 20000 }
+		keeps.change = func(o *checkOptions) { o.checkpoint, o.every, o.statesMax = dir, 1, want.Distinct/2 }
 		r, s := keeps.search(t, spec, nativeAlways, nil)
 		if r.Verdict != check.Incomplete || !s.native.Used {
 			t.Fatalf("%v, %+v", r.Verdict, s.native)
@@ -161,6 +184,9 @@ func leaveAfter(x *nativeSearch, segments int) (*check.Result, error) {
 func (c nativeCase) search(t *testing.T, spec, kind string, way func(x *nativeSearch) (*check.Result, error)) (*check.Result, *searcher) {
 	t.Helper()
 	o := checkOptions{workers: 2, deadlock: true, native: kind, temp: t.TempDir()}
+	if c.workers > 0 {
+		o.workers = c.workers
+	}
 	if c.change != nil {
 		c.change(&o)
 	}
