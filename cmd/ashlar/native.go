@@ -39,6 +39,9 @@ const (
 	nativeSourceMax  = 12 << 20
 	// nativeCompileBytes is the memory that must be available for the compiler.
 	nativeCompileBytes = 1 << 30
+	// nativeKeepAfter is when a program keeps its first checkpoint, for the case
+	// that it gives up: writing one takes about a second for each ten million states.
+	nativeKeepAfter = 20 * time.Second
 )
 
 // notMadeFor is why a program gives up, or is not used.
@@ -58,6 +61,9 @@ type nativeUse struct {
 	Used bool `json:"used"`
 	// Since is how many states were generated before it took over.
 	Since int64 `json:"since,omitempty"`
+	// Until is how many it had generated in its last checkpoint, where the search
+	// went on from there without it.
+	Until int64 `json:"until,omitempty"`
 	// Compiled is how many seconds the compiler took, 0 where the program was there.
 	Compiled float64 `json:"compileSeconds,omitempty"`
 	// Reason says why there was none, where it was asked for or given up.
@@ -88,9 +94,9 @@ type nativeSearch struct {
 	took    time.Duration // by the compiler
 }
 
-// nativeTimes are when an automatic search looks and compiles; tests want it
-// earlier.
-type nativeTimes struct{ look, compile time.Duration }
+// nativeTimes are when an automatic search looks and compiles, and when a program
+// keeps a checkpoint; tests want it earlier.
+type nativeTimes struct{ look, compile, keep time.Duration }
 
 // wide runs the search breadth first.
 func (s *searcher) wide(ctx context.Context, m check.Model) (*check.Result, error) {
@@ -158,7 +164,7 @@ func (s *searcher) nativeSearch(m check.Model, o check.Options) (x *nativeSearch
 	if err := model.Durable(); err != nil {
 		return nil, err.Error()
 	}
-	x = &nativeSearch{s: s, model: model, o: o, after: nativeTimes{nativeLookAfter, nativeCompileAfter}}
+	x = &nativeSearch{s: s, model: model, o: o, after: nativeTimes{nativeLookAfter, nativeCompileAfter, nativeKeepAfter}}
 	if s.nativeTimes != nil {
 		x.after = *s.nativeTimes
 	}
@@ -273,6 +279,9 @@ func (x *nativeSearch) goOn(ctx context.Context) (*check.Result, error) {
 	x.s.compiled.Store(false)
 	r, err := check.Run(ctx, x.model, x.options(true, nil))
 	if r != nil {
+		if r.Before > was.Generated {
+			use.Until = r.Before
+		}
 		r.Before = was.Before
 		if x.s.o.native == nativeAlways {
 			r.Warnings = append(r.Warnings, "the search was made without compiled code: "+use.Reason)
@@ -287,7 +296,7 @@ func (x *nativeSearch) job() native.Job {
 	n, o := x.made, x.o
 	j := native.Job{Info: n.Info, Workers: o.Workers, IgnoreDeadlock: o.IgnoreDeadlock, SafetyOnly: o.SafetyOnly, Continue: o.Continue,
 		StatesMax: o.StatesMax, Constraints: n.Constraints, ActionConstraints: n.ActionConstraints, Invariants: n.Invariants,
-		Antecedents: n.Antecedents, StepNexts: n.StepNexts, Dir: x.s.disk.place()}
+		Antecedents: n.Antecedents, StepNexts: n.StepNexts, Dir: x.s.disk.place(), First: x.after.keep}
 	if keep := x.s.disk.keep; keep != nil {
 		j.Identity, j.Durable, j.Every = keep.Identity, true, x.s.o.every
 	}

@@ -27,6 +27,8 @@ type nativeCase struct {
 	verdict check.Verdict
 	used    bool
 	workers int // 0: two
+	// keeps says that the program keeps checkpoints, for the case that it gives up.
+	keeps bool
 }
 
 const nativeCounter = "---- MODULE M ----\nEXTENDS Integers, FiniteSets\nVARIABLES x, s, same\nvars == <<x, s, same>>\nInit == x \\in 0..2 /\\ s = {} /\\ same = 7\n" +
@@ -45,6 +47,9 @@ const nativeTurns = "---- MODULE M ----\nEXTENDS Integers, FiniteSets, Sequences
 	"Sym == Permutations(S)\nView == <<x, Cardinality(seen), last>>\n====\n"
 
 const nativeTurnsCfg = "INIT Init NEXT Next INVARIANT Kept Low Lower CONSTANTS S = {a, b, c, d} none = none "
+
+const nativeBeyond = "---- MODULE M ----\nEXTENDS Integers\nVARIABLES x, y\nInit == x = 0 /\\ y = {0}\n" +
+	"Next == x < 9000 /\\ x' = x + 1 /\\ y' = IF x = 8000 THEN {{1}} ELSE y\nInv == x \\in 0..9000\n====\n"
 
 // nativePlainCases is how many of the cases plain tests try.
 const nativePlainCases = 3
@@ -67,9 +72,8 @@ var nativeEveryCase = []nativeCase{
 	{name: "deadlock", verdict: check.Deadlock, used: true, cfg: "INIT Init NEXT Next INVARIANT Inv",
 		module: "---- MODULE M ----\nEXTENDS Integers\nVARIABLE x\nInit == x \\in 0..1\nNext == x < 5000 /\\ x' = x + 1\nInv == x \\in 0..5000\n====\n"},
 	// Nobody says how large y becomes, so a state comes that is not packed.
-	{name: "beyond the layout", cfg: "INIT Init NEXT Next INVARIANT Inv CHECK_DEADLOCK FALSE",
-		module: "---- MODULE M ----\nEXTENDS Integers\nVARIABLES x, y\nInit == x = 0 /\\ y = {0}\n" +
-			"Next == x < 9000 /\\ x' = x + 1 /\\ y' = IF x = 8000 THEN {{1}} ELSE y\nInv == x \\in 0..9000\n====\n"},
+	{name: "beyond the layout", module: nativeBeyond, cfg: "INIT Init NEXT Next INVARIANT Inv CHECK_DEADLOCK FALSE"},
+	{name: "beyond the layout, with checkpoints", module: nativeBeyond, cfg: "INIT Init NEXT Next INVARIANT Inv CHECK_DEADLOCK FALSE", keeps: true},
 }
 
 // TestNativeFindsTheSame compares a search that compiled code takes over with one
@@ -104,6 +108,9 @@ func TestNativeFindsTheSame(t *testing.T) {
 				}
 				if diff := cmp.Diff(normal(want), normal(got)); diff != "" {
 					t.Errorf("after %d segments (-in this process +compiled):\n%s", segments, diff)
+				}
+				if c.keeps && s.native.Until <= s.native.Since {
+					t.Errorf("the search did not go on from the program's checkpoint: %+v", s.native)
 				}
 				if s.native.Used != c.used || s.native.Since == 0 || (s.native.Reason == "") != c.used {
 					t.Errorf("after %d segments: %+v", segments, s.native)
@@ -190,7 +197,10 @@ func (c nativeCase) search(t *testing.T, spec, kind string, way func(x *nativeSe
 	if c.change != nil {
 		c.change(&o)
 	}
-	s := &searcher{o: o, nativeTimes: &nativeTimes{0, time.Hour}}
+	s := &searcher{o: o, nativeTimes: &nativeTimes{0, time.Hour, time.Hour}}
+	if c.keeps {
+		s.nativeTimes.keep = 1
+	}
 	m, err := loadSpecification(spec, o, func(string) {}, &s.breadth)
 	if err != nil {
 		t.Fatal(err)

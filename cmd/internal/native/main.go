@@ -27,11 +27,13 @@ type Job struct {
 	// Info.Steps that speak of steps, -1 where there is none.
 	Constraints, ActionConstraints, Invariants, Antecedents, StepNexts []int
 
-	// Dir has the checkpoint. The files of the search lie there too, and it keeps
-	// further checkpoints there where Every is not 0.
-	Dir      string
-	Identity []check.IdentityPart
-	Every    time.Duration
+	// Dir has the checkpoint. The files of the search lie there too, and further
+	// checkpoints: where Every is not 0, one after each such time, and where First
+	// is not 0, one when the program has searched for so long, for twice as long as
+	// then, and so on. So where it gives up, less than half of its time is lost.
+	Dir          string
+	Identity     []check.IdentityPart
+	Every, First time.Duration
 	// Durable says whether files must outlive a failure of the machine.
 	Durable bool
 	// StatesBytes is check.Options.MemoryBytes. Beyond LimitBytes of memory, if it
@@ -119,17 +121,26 @@ func (j *Job) options(disk *folder, monitor *check.Monitor) check.Options {
 	o := check.Options{Workers: j.Workers, SafetyOnly: j.SafetyOnly, IgnoreDeadlock: j.IgnoreDeadlock, Continue: j.Continue,
 		StatesMax: j.StatesMax, Disk: disk, MemoryBytes: j.StatesBytes, Monitor: monitor,
 		Checkpoint: &check.Checkpoint{Resume: true, Stay: true, Identity: j.Identity}}
-	if j.Every > 0 {
-		last := time.Now()
-		o.Checkpoint.Due = func() bool {
-			if time.Since(last) < j.Every {
-				return false
-			}
-			last = time.Now()
-			return true
-		}
-	}
+	start := time.Now()
+	o.Checkpoint.Due = j.due(func() time.Duration { return time.Since(start) })
 	return o
+}
+
+// due says when checkpoints are to be kept, nil for never; clock tells for how
+// long the program has searched.
+func (j *Job) due(clock func() time.Duration) func() bool {
+	if j.Every <= 0 && j.First <= 0 {
+		return nil
+	}
+	last, next := time.Duration(0), j.First
+	return func() bool {
+		now := clock()
+		if (j.Every <= 0 || now-last < j.Every) && (j.First <= 0 || now < next) {
+			return false
+		}
+		last, next = now, max(next, 2*now)
+		return true
+	}
 }
 
 // tell says now and then how far the search is, until the function that it
