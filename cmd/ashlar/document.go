@@ -349,26 +349,41 @@ func (v *violation) complain(s *subject, e *check.EvalError) {
 
 // tell turns the trace into steps and what they change.
 func (d *document) tell(r *check.Result) {
-	var before []check.Binding
+	// By name: with an ALIAS a state may have other ones than the state before.
+	before := map[string]check.Binding{}
 	for i, s := range r.Trace {
 		step := traceStep{Number: i + 1, Action: initialName, Changes: []change{}}
 		if s.Action >= 0 {
 			step.Action, step.Place = r.Info.Actions[s.Action].Name, r.Info.Actions[s.Action].Place
 		}
-		for k, b := range s.Values {
+		now := make(map[string]check.Binding, len(s.Values))
+		for _, b := range s.Values {
 			v := variable{Name: b.Name, Value: b.Value}
 			if json.Valid([]byte(b.JSON)) {
 				v.JSON = json.RawMessage(b.JSON)
 			}
-			if k < len(before) && before[k].Value != b.Value {
+			switch was, ok := before[b.Name]; {
+			case ok && was.Value != b.Value:
 				v.Changed = true
-				step.Changes = append(step.Changes, changesOf(before[k], b)...)
+				step.Changes = append(step.Changes, changesOf(was, b)...)
+			case !ok && i > 0:
+				v.Changed = true
+				step.Changes = append(step.Changes, change{Path: b.Name, Now: b.Value})
 			}
+			now[b.Name] = b
+			delete(before, b.Name)
 			step.Variables = append(step.Variables, v)
+		}
+		if i > 0 {
+			for _, b := range r.Trace[i-1].Values {
+				if _, gone := before[b.Name]; gone {
+					step.Changes = append(step.Changes, change{Path: b.Name, Was: b.Value})
+				}
+			}
 		}
 		step.Process = processOf(step.Changes)
 		d.Trace = append(d.Trace, step)
-		before = s.Values
+		before = now
 	}
 }
 
@@ -387,8 +402,10 @@ func (d *document) goRound(r *check.Result) {
 func processOf(changes []change) string {
 	process := ""
 	for _, c := range changes {
-		name, ok := strings.CutPrefix(c.Path, "pc[")
-		if !ok || !strings.HasSuffix(name, "]") {
+		name, ok := strings.CutPrefix(c.Path, "pc.") // processes that are strings
+		if ok {
+			name = quote(name)
+		} else if name, ok = strings.CutPrefix(c.Path, "pc["); !ok || !strings.HasSuffix(name, "]") {
 			continue
 		}
 		if process != "" {

@@ -184,6 +184,40 @@ note("checked", qq("#checked .tag.bad").length);
 		"violation=On", "steps=Initial state,Up,Off", "last=5", "checked=2")
 }
 
+// aliasSpec has an ALIAS with other fields in later states, processes that are
+// strings, some of which are no identifiers, and text that looks like markup.
+const aliasSpec = `---- MODULE M ----
+EXTENDS Naturals
+VARIABLES n, pc
+Init == n = 0 /\ pc = [p \in {"left", "p&<b>"} |-> "a"]
+Next == n' = n + 1 /\ pc' = [pc EXCEPT ![IF n = 0 THEN "left" ELSE "p&<b>"] = "</script>"]
+Small == n < 4
+Al == CASE n < 2 -> [n |-> n, pc |-> pc]
+        [] n = 2 -> [extra |-> {n}, n |-> n, pc |-> pc]
+        [] OTHER -> [n |-> n, other |-> "x", pc |-> "none"]
+====
+`
+
+// TestAliasInBrowser: values are compared with those of the same name, also where
+// a state has other names than the one before.
+func TestAliasInBrowser(t *testing.T) {
+	dom := browse(t, specPage(t, checkOptions{}, aliasSpec, "INIT Init NEXT Next INVARIANT Small ALIAS Al\n"), observe+`
+note("steps", qq(".steps li").map(e => e.querySelector("b").textContent).join("|"));
+note("changes", qq(".steps li").map(e => [...e.querySelectorAll(".mono")].pop().textContent).join("|"));
+const state = () => qq("#state .var").map(e => e.textContent).join("|");
+press("Home"); press("j"); note("second", state());
+press("j"); note("third", state());
+press("j"); note("fourth", state());
+note("lanes", qq("#lanes").length);
+note("markup", qq("main b b").length);
+`)
+	wants(t, dom, `steps=Initial state|Next ("left")|Next ("p&amp;&lt;b&gt;")|Next|Next`,
+		`changes=n = 0; pc = ("left" :&gt; "a" @@ "p&amp;&lt;b&gt;" :&gt; "a")|n = 1; pc.left = "&lt;/script&gt;"|extra = {2}; n = 2; pc["p&amp;&lt;b&gt;"] = "&lt;/script&gt;"|n = 3; other = "x"; pc = "none"; extra is gone|n = 4`,
+		`second=n1 0|pcleft"&lt;/script&gt;" "a"p&amp;&lt;b&gt;"a"`,
+		`third=extra{2}|n2 1|pcleft"&lt;/script&gt;"p&amp;&lt;b&gt;"&lt;/script&gt;" "a"`,
+		`fourth=n3 2|other"x"|pc"none" ("left" :&gt; "&lt;/script&gt;" @@ "p&amp;&lt;b&gt;" :&gt; "&lt;/script&gt;")`, "lanes=0", "markup=0")
+}
+
 // TestLargeGraphIsNotInThePage: beyond the limit there is no graph.
 func TestLargeGraphIsNotInThePage(t *testing.T) {
 	for n, want := range map[string]int{"150": 1, "151": 0} {

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -122,19 +123,36 @@ func (t *tree) String() string {
 		return "{" + join(t.elems) + "}"
 	case recordTree, functionTree:
 		parts := make([]string, len(t.keys))
+		record := t.kind == recordTree && !slices.ContainsFunc(t.keys, func(k string) bool { return !isField(k) })
 		for i, k := range t.keys {
-			if t.kind == recordTree {
+			switch {
+			case record:
 				parts[i] = k + " |-> " + t.elems[i].String()
-			} else {
+			case t.kind == recordTree:
+				parts[i] = quote(k) + " :> " + t.elems[i].String()
+			default:
 				parts[i] = k + " :> " + t.elems[i].String()
 			}
 		}
-		if t.kind == recordTree {
+		if record {
 			return "[" + strings.Join(parts, ", ") + "]"
 		}
 		return "(" + strings.Join(parts, " @@ ") + ")"
 	}
 	return t.text
+}
+
+// isField says whether a string can be a field: one that cannot is an argument of
+// a function like any other.
+func isField(s string) bool {
+	letters := false
+	for _, c := range s {
+		if c != '_' && (c < '0' || c > '9') && (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') {
+			return false
+		}
+		letters = letters || c > '9' && c != '_'
+	}
+	return letters
 }
 
 func join(ts []*tree) string {
@@ -231,8 +249,10 @@ func texts(ts []*tree) []string {
 // is left of the old one.
 func partDifferences(path string, was, now *tree) []change {
 	at := func(key string) string {
-		if now.kind == recordTree {
+		if now.kind == recordTree && isField(key) {
 			return path + "." + key
+		} else if now.kind == recordTree {
+			return path + "[" + quote(key) + "]"
 		}
 		return path + "[" + key + "]"
 	}

@@ -68,12 +68,16 @@ func (p *printer) value(v Value, depth int) {
 		p.list(v.elements(), depth)
 		p.str(">>")
 	case KindRecord:
+		if !plainFields(v.ref.info.keys) {
+			p.strings(v, depth)
+			return
+		}
 		p.str("[")
 		for i, k := range v.ref.info.keys {
 			if i > 0 {
 				p.str(", ")
 			}
-			p.field(k.text())
+			p.str(k.text())
 			p.str(" |-> ")
 			p.value(v.ref.elems[i], depth+1)
 			if p.full() {
@@ -88,14 +92,41 @@ func (p *printer) value(v Value, depth int) {
 	}
 }
 
-// field writes the name of a field; one that is no identifier is quoted, which
-// Parse understands, although TLA+ has no such fields.
+// field writes the name of a field; one that is no identifier is quoted.
 func (p *printer) field(name string) {
 	if isIdent(name) {
 		p.str(name)
 	} else {
 		p.buf = appendQuoted(p.buf, name)
 	}
+}
+
+// plainFields says whether all keys of a record are identifiers: TLA+ has no
+// other fields.
+func plainFields(keys []Value) bool {
+	for _, k := range keys {
+		if !isIdent(k.text()) {
+			return false
+		}
+	}
+	return true
+}
+
+// strings writes a function of strings as one.
+func (p *printer) strings(v Value, depth int) {
+	p.str("(")
+	for i, k := range v.ref.info.keys {
+		if i > 0 {
+			p.str(" @@ ")
+		}
+		p.buf = appendQuoted(p.buf, k.text())
+		p.str(" :> ")
+		p.value(v.ref.elems[i], depth+1)
+		if p.full() {
+			return
+		}
+	}
+	p.str(")")
 }
 
 func (p *printer) list(es []Value, depth int) {
@@ -316,16 +347,14 @@ func (p *pretty) value(v Value, indent int) {
 		p.block("<<", ">>", len(v.elements()), indent, func(i, in int) { p.value(v.ref.elems[i], in) })
 	case v.bits == bitsEnum && text[0] == '{':
 		p.block("{", "}", len(v.elements()), indent, func(i, in int) { p.value(v.ref.elems[i], in) })
-	case v.Kind() == KindRecord:
+	case v.Kind() == KindRecord && plainFields(v.ref.info.keys):
 		keys := v.ref.info.keys
 		p.block("[", "]", len(keys), indent, func(i, in int) {
-			head := printer{}
-			head.field(keys[i].text())
-			head.str(" |-> ")
-			p.buf = append(p.buf, head.buf...)
-			p.value(v.ref.elems[i], in+len(head.buf))
+			head := keys[i].text() + " |-> "
+			p.buf = append(p.buf, head...)
+			p.value(v.ref.elems[i], in+len(head))
 		})
-	case v.Kind() == KindFn:
+	case v.Kind() == KindRecord, v.Kind() == KindFn:
 		keys := v.Domain().Elems()
 		p.rows("(", " @@", ")", len(keys), indent, func(i, in int) {
 			head := keys[i].String() + " :> "
