@@ -41,7 +41,28 @@ func Resolve(root *syntax.Module, lib Library, options Options, diags *source.Li
 	g.files[m.Name] = m
 	g.path = append(g.path, root.Name)
 	g.resolve(m, nil, options.Until)
+	if root.Algorithm != nil {
+		g.reach(root.Algorithm)
+	}
 	return info
+}
+
+// reach finds the modules that the define block of an algorithm instantiates: no
+// further file is read when its text is.
+func (g *graph) reach(a *syntax.Algorithm) {
+	for _, u := range a.Define {
+		syntax.Inspect(u, func(n syntax.Node) bool {
+			if x, ok := n.(*syntax.Instance); ok && !g.within(x.Module) {
+				g.find(x.Module)
+			}
+			return true
+		})
+	}
+}
+
+// within says whether a name is that of a module within the root.
+func (g *graph) within(name syntax.Name) bool {
+	return g.info.Root.Names.Lookup(moduleKey(name.Text)) != nil
 }
 
 // Expr resolves a further expression of the root module's algorithm in scope.
