@@ -451,6 +451,9 @@ func (d *document) headline() string {
 	case "invariant":
 		return "Invariant " + d.Violation.Property + " is violated."
 	case "step":
+		if len(d.Trace) == 1 {
+			return "Property " + d.Violation.Property + " is violated by an initial state."
+		}
 		return "Property " + d.Violation.Property + " is violated by a step."
 	case "liveness":
 		if d.Loop.Stutters {
