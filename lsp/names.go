@@ -36,6 +36,7 @@ func indexTLA(info *resolve.Info, root *syntax.Module) *index {
 		x.wholesOf(m.Syntax)
 	}
 	x.wholesOf(root)
+	delete(x.wholes, source.Span{}) // of what has no name, such as INSTANCE M
 	if root.Algorithm != nil {
 		x.algorithms(root.Algorithm)
 	}
