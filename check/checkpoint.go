@@ -203,7 +203,7 @@ func (k *keeper) keep() error {
 
 func (k *keeper) write() error {
 	s, st := k.st.s, k.st
-	if s.set.Fresh() > 0 {
+	if st.fresh() > 0 {
 		if err := st.writeRun(false); err != nil {
 			return err
 		}

@@ -57,6 +57,9 @@ type search struct {
 	// The segment that is being explored.
 	chunks    []chunk
 	direct    bool         // one worker explores, so that what it finds is its own at once
+	kept      bool         // workers keep what they take from others (settle.go)
+	top       fpset.Mark   // the highest mark of what was found before the segment
+	unsettled int64        // how many fingerprints have a mark above Old, between segments
 	taken     atomic.Int64 // chunks given out
 	stopAfter atomic.Int64 // no chunk after this one is needed
 	full      atomic.Bool  // the segment ends with the chunks that are taken
@@ -111,8 +114,9 @@ func newSearch(m Model, o Options) *search {
 	s.lineage = newLineage(spill.NewTape(o.Disk, lineageName), len(s.info.Actions))
 	s.current, s.next = spill.NewTape(o.Disk, levelName(0)), spill.NewTape(o.Disk, levelName(1))
 	s.share = max(1, s.segmentBytes()/int64(o.Workers))
+	s.top = fpset.Old
 	for i := range o.Workers {
-		s.workers = append(s.workers, &worker{s: s, id: i})
+		s.workers = append(s.workers, &worker{s: s, id: i, adder: s.set.Adder()})
 	}
 	s.known = make([]bool, s.properties())
 	return s
@@ -261,6 +265,7 @@ func inParallel(workers []*worker, do func(*worker)) {
 func (s *search) begin(alone bool) {
 	// What is on disk may turn out to be old at the end.
 	s.direct = alone && !s.store.dropped()
+	s.mark()
 	s.taken.Store(0)
 	s.stopAfter.Store(int64(len(s.chunks)))
 	s.full.Store(false)
@@ -314,26 +319,6 @@ func (s *search) join() {
 	}
 }
 
-// settle has the workers find out which of the states that they found are
-// theirs. After it every fingerprint of a chunk that was done is settled.
-func (s *search) settle() {
-	found := 0
-	for _, w := range s.workers {
-		found += len(w.candidates)
-	}
-	if len(s.workers) == 1 || found < settleParallelMin {
-		for _, w := range s.workers {
-			w.settle()
-		}
-		return
-	}
-	inParallel(s.workers, (*worker).settle)
-}
-
-// settleParallelMin is the least number of candidates for which it pays to
-// settle them in parallel.
-const settleParallelMin = 1024
-
 // joinChunk adds up what a chunk counted and takes over its states.
 func (s *search) joinChunk(c *chunk) {
 	for a, n := range c.counts {
@@ -342,6 +327,9 @@ func (s *search) joinChunk(c *chunk) {
 	}
 	for a, n := range c.kept {
 		s.coverage[a].Distinct += n
+	}
+	if s.kept || s.direct && s.top > fpset.Old {
+		s.unsettled += int64(c.found)
 	}
 	if c.found > 0 {
 		w := s.workers[c.worker]

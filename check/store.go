@@ -149,7 +149,7 @@ func (st *store) spill() error {
 			return err
 		}
 	}
-	room, held, fresh := st.budget/shareOfSet, s.set.Bytes(), s.set.Fresh()
+	room, held, fresh := st.budget/shareOfSet, s.set.Bytes(), st.fresh()
 	switch {
 	case fresh > 0 && fresh*slotBytes > room/2:
 		drop := held > room
@@ -157,13 +157,18 @@ func (st *store) spill() error {
 		return st.writeRun(drop)
 	case held > room && s.set.Len() > fresh:
 		st.partial = true
+		s.settleAll()
 		s.set.Drop()
 	}
 	return nil
 }
 
+// fresh is how many fingerprints are in no run.
+func (st *store) fresh() int64 { return st.s.set.Fresh() + st.s.unsettled }
+
 // writeRun moves the fingerprints that are in no run to one.
 func (st *store) writeRun(drop bool) error {
+	st.s.settleAll()
 	w, err := spill.NewWriter(st.disk, st.runName())
 	if err != nil {
 		return err

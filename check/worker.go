@@ -1,7 +1,6 @@
 package check
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"sync/atomic"
@@ -14,7 +13,9 @@ import (
 type worker struct {
 	s  *search
 	id int
-	ev Worker
+	// adder puts what the worker finds into the set.
+	adder *fpset.Adder
+	ev    Worker
 	// key is ev where the model tells states apart by less than their bytes.
 	key KeyWorker
 	// all is ev, or judge, where the search goes on after violations.
@@ -30,6 +31,10 @@ type worker struct {
 	counts     []int64 // of the current chunk, [0] for initial states
 	diff       []byte
 	mine       []*chunk // of this segment, in order
+	// taken are the fingerprints that the worker found where chunks with these
+	// marks, which are behind its own, had found them first.
+	taken [256][]uint64
+	lost  losses // of the chunk that is settled
 	// What settle makes of the candidates that are left: records for the
 	// lineage and states behind their lengths, for each chunk together.
 	records, states []byte
@@ -132,6 +137,11 @@ func (w *worker) start() {
 func (w *worker) begin() {
 	w.arena.reset()
 	w.candidates, w.mine = w.candidates[:0], w.mine[:0]
+	if w.s.kept {
+		for m := range w.taken {
+			w.taken[m] = w.taken[m][:0]
+		}
+	}
 	w.records, w.states = w.records[:0], w.states[:0]
 	w.fresh, w.passed = 0, 0
 }
@@ -139,9 +149,9 @@ func (w *worker) begin() {
 // markOf is the mark of what chunk k finds.
 func (w *worker) markOf(k int64) fpset.Mark {
 	if w.s.direct {
-		return fpset.Old
+		return w.s.top
 	}
-	return fpset.FirstPiece + fpset.Mark(k)
+	return w.s.top + 1 + fpset.Mark(k)
 }
 
 // initial enumerates the initial states as the only chunk.
@@ -268,46 +278,6 @@ func (w *worker) finish(c *chunk, from, expanded int) {
 	w.mine = append(w.mine, c)
 	w.publish()
 	w.expanding, w.parent = false, nil
-}
-
-// settle finds out which candidates of the worker's chunks are theirs, and
-// writes the records and the states of these.
-func (w *worker) settle() {
-	s := w.s
-	for _, c := range w.mine {
-		c.kept = append(c.kept[:0], make([]int64, len(w.counts))...)
-		c.records[0], c.states[0] = len(w.records), len(w.states)
-		for i := c.from; i < c.to; i++ {
-			if !s.direct && (i-c.from)%batchMax == 0 {
-				w.touch(i, min(i+batchMax, c.to))
-			}
-			cand := &w.candidates[i]
-			if !s.direct && !s.set.Settle(cand.fp, c.mark) {
-				continue
-			}
-			state, rest := w.arena.get(cand.at)
-			diff, _ := cut(rest)
-			if c.found == 0 {
-				c.first = i
-			} else {
-				w.records = s.lineage.appendCode(w.records, cand.parent-c.lastParent, int(cand.action))
-			}
-			w.records = append(w.records, diff...)
-			w.states = binary.AppendUvarint(w.states, uint64(len(state)))
-			w.states = append(w.states, state...)
-			c.lastParent = cand.parent
-			c.found++
-			c.kept[cand.action+1]++
-		}
-		c.records[1], c.states[1] = len(w.records), len(w.states)
-	}
-}
-
-// touch reads the places where the fingerprints of some candidates lie.
-func (w *worker) touch(from, to int) {
-	for i := from; i < to; i++ {
-		w.s.set.Touch(w.candidates[i].fp)
-	}
 }
 
 // expand visits the successors of the current state. It returns what is wrong
@@ -466,10 +436,12 @@ func (w *worker) claim(action int, state State) (bool, error) {
 
 // add is claim for a state with the fingerprint.
 func (w *worker) add(fp uint64, action int, state State) (bool, error) {
-	switch w.s.set.Add(fp, w.mark) {
-	case fpset.Present:
+	switch o, was := w.adder.Add(fp, w.mark); {
+	case o == fpset.Present:
 		return false, nil
-	case fpset.Added:
+	case o == fpset.Lowered && w.s.kept:
+		w.taken[was] = append(w.taken[was], fp)
+	case o == fpset.Added:
 		w.fresh++
 		if w.s.seen.Load()+w.fresh > w.s.o.StatesMax && !w.s.store.dropped() {
 			w.s.interrupt(Incomplete, limitReached)

@@ -21,7 +21,13 @@ import (
 // front to end, and a table grows by a quarter only: from 10 to 12.5 bytes a
 // state, whatever their number.
 type Seen struct {
-	shard [shards]seenShard
+	// The tables: fp<<8 | mark, 0 is an empty slot. Whoever looks a fingerprint
+	// up reads where its table is, so that is not beside what adders write.
+	tables [shards]atomic.Pointer[[]uint64]
+	shard  [shards]seenShard
+	adders []*Adder
+	mu     sync.Mutex // of own
+	own    *Adder     // of who has none
 }
 
 // Mark is what a fingerprint is known by.
@@ -39,11 +45,10 @@ const (
 const PiecesMax = 256 - int(FirstPiece)
 
 type seenShard struct {
-	slots atomic.Pointer[[]uint64] // fp<<8 | mark; 0 is an empty slot
-	mu    sync.Mutex               // of those who change more than the mark of a settled one
-	taken int
-	old   atomic.Int64 // marked Old when they were settled
-	_     [24]byte     // a cache line of its own
+	mu   sync.Mutex   // of room, and of who lets the table grow
+	room int          // slots that may be taken until the table grows, beyond what adders may
+	old  atomic.Int64 // marked Old when they were settled
+	_    [40]byte     // a cache line of its own
 }
 
 const (
@@ -56,16 +61,24 @@ const (
 // NewSeen returns an empty set.
 func NewSeen() *Seen {
 	s := &Seen{}
-	for i := range s.shard {
-		s.shard[i].publish(make([]uint64, slotsMin))
+	for n := range uint64(shards) {
+		s.publish(n, make([]uint64, slotsMin), 0)
 	}
+	s.own = s.Adder()
 	return s
 }
 
-func (h *seenShard) publish(slots []uint64) { h.slots.Store(&slots) }
+// publish makes slots, of which so many are taken, the table of a shard.
+func (s *Seen) publish(n uint64, slots []uint64, taken int) {
+	s.tables[n].Store(&slots)
+	s.shard[n].room = roomOf(slots) - taken
+}
 
-func (s *Seen) of(fp uint64) (h *seenShard, key uint64) {
-	return &s.shard[fp>>(64-shardBits)], fp << markBits
+// roomOf is how many slots of a table may be taken.
+func roomOf(slots []uint64) int { return len(slots) * seenLoadNum / seenLoadDen }
+
+func (s *Seen) of(fp uint64) (slots []uint64, key uint64) {
+	return *s.tables[fp>>(64-shardBits)].Load(), fp << markBits
 }
 
 // seek returns the slot of key and what is in it, or the empty slot where it
@@ -87,48 +100,24 @@ func seek(slots []uint64, key uint64) (i int, found uint64) {
 // Add comes for it. Of several calls in a row the processor waits for all at
 // once.
 func (s *Seen) Touch(fp uint64) {
-	h, key := s.of(fp)
-	slots := *h.slots.Load()
+	slots, key := s.of(fp)
 	home, _ := bits.Mul64(key, uint64(len(slots)))
 	atomic.LoadUint64(&slots[home]) // the compiler keeps it, though nobody wants to know
 }
 
-// Add puts the fingerprint into the set with the mark, or lowers the mark of
-// the one that is there. It is safe for concurrent use.
+// Add is what Adder.Add is, for who has no adder. It is safe for concurrent use,
+// and one waits for another.
 func (s *Seen) Add(fp uint64, m Mark) Outcome {
-	h, key := s.of(fp)
-	if _, x := seek(*h.slots.Load(), key); x != 0 && Mark(x) <= m {
-		return Present
-	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	slots := *h.slots.Load()
-	i, x := seek(slots, key)
-	switch {
-	case x == 0:
-		if (h.taken+1)*seenLoadDen > len(slots)*seenLoadNum {
-			h.rebuild(len(slots)+max(len(slots)/4, 4), func(x uint64) uint64 { return x })
-			slots = *h.slots.Load()
-			i, _ = seek(slots, key)
-		}
-		h.taken++
-		if m == Old {
-			h.old.Add(1)
-		}
-		atomic.StoreUint64(&slots[i], key|uint64(m))
-		return Added
-	case Mark(x) <= m:
-		return Present
-	}
-	atomic.StoreUint64(&slots[i], key|uint64(m))
-	return Lowered
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	o, _ := s.own.Add(fp, m)
+	return o
 }
 
-// rebuild copies to a table of n slots what keep makes of the occupied ones; 0
-// leaves one out. Others may read the old table meanwhile.
-func (h *seenShard) rebuild(n int, keep func(uint64) uint64) {
-	slots, old := make([]uint64, n), *h.slots.Load()
-	h.taken = 0
+// rebuild copies to a table of n slots what keep makes of the occupied ones of a
+// shard's; 0 leaves one out. Others may read the old table meanwhile.
+func (s *Seen) rebuild(shard uint64, n int, keep func(uint64) uint64) {
+	slots, old, taken := make([]uint64, n), *s.tables[shard].Load(), 0
 	for _, x := range old {
 		if x == 0 {
 			continue
@@ -136,31 +125,46 @@ func (h *seenShard) rebuild(n int, keep func(uint64) uint64) {
 		if x = keep(x); x != 0 {
 			i, _ := seek(slots, x&^markMask)
 			slots[i] = x
-			h.taken++
+			taken++
 		}
 	}
-	h.publish(slots)
+	s.publish(shard, slots, taken)
 }
 
 // Settle gives a fingerprint that has the mark m, of a piece, the mark Old, and
 // says whether it had m. Several goroutines may settle, while nobody adds.
 func (s *Seen) Settle(fp uint64, m Mark) bool {
-	h, key := s.of(fp)
-	slots := *h.slots.Load()
+	slots, key := s.of(fp)
 	i, x := seek(slots, key)
 	if x != key|uint64(m) {
 		return false
 	}
 	atomic.StoreUint64(&slots[i], key|uint64(Old))
-	h.old.Add(1)
+	s.shard[fp>>(64-shardBits)].old.Add(1)
 	return true
+}
+
+// SettleAll gives every fingerprint that has the mark of a piece the mark Old,
+// in the part'th of so many parts of the set. Several goroutines may settle
+// different parts, while nobody does anything else with the set.
+func (s *Seen) SettleAll(part, parts int) {
+	for n := shards * part / parts; n < shards*(part+1)/parts; n++ {
+		settled := int64(0)
+		slots := *s.tables[n].Load()
+		for i, x := range slots {
+			if Mark(x) >= FirstPiece {
+				slots[i] = x&^markMask | uint64(Old)
+				settled++
+			}
+		}
+		s.shard[n].old.Add(settled)
+	}
 }
 
 // Recall marks a fingerprint of the set as one that is on disk. Nobody else may
 // use the set meanwhile, but for other fingerprints to Recall.
 func (s *Seen) Recall(fp uint64) {
-	h, key := s.of(fp)
-	slots := *h.slots.Load()
+	slots, key := s.of(fp)
 	if i, x := seek(slots, key); x != 0 {
 		atomic.StoreUint64(&slots[i], key|uint64(Cached))
 	}
@@ -176,13 +180,13 @@ func (s *Seen) Restore(fp uint64) { s.Add(fp, Cached) }
 // After an error of emit the set is of no use.
 func (s *Seen) Write(drop bool, emit func(fp uint64) error) error {
 	var fps []uint64
-	for i := range s.shard {
+	for i := range uint64(shards) {
 		h := &s.shard[i]
 		fps = fps[:0]
-		slots := *h.slots.Load()
+		slots := *s.tables[i].Load()
 		for k, x := range slots {
 			if Mark(x) == Old {
-				fps = append(fps, uint64(i)<<(64-shardBits)|x>>markBits)
+				fps = append(fps, i<<(64-shardBits)|x>>markBits)
 				if !drop {
 					slots[k] = x&^markMask | uint64(Cached)
 				}
@@ -195,7 +199,8 @@ func (s *Seen) Write(drop bool, emit func(fp uint64) error) error {
 			}
 		}
 		if drop {
-			h.rebuild(max(slotsMin, (int(h.old.Load())+1)*seenLoadDen/seenLoadNum), func(x uint64) uint64 {
+			s.reclaim(i)
+			s.rebuild(i, max(slotsMin, (int(h.old.Load())+1)*seenLoadDen/seenLoadNum), func(x uint64) uint64 {
 				if Mark(x) != Old {
 					return 0
 				}
@@ -210,9 +215,9 @@ func (s *Seen) Write(drop bool, emit func(fp uint64) error) error {
 // Drop forgets the fingerprints that are Cached. Nobody else may use the set
 // meanwhile.
 func (s *Seen) Drop() {
-	for i := range s.shard {
-		h := &s.shard[i]
-		h.rebuild(max(slotsMin, (int(h.old.Load())+1)*seenLoadDen/seenLoadNum), func(x uint64) uint64 {
+	for i := range uint64(shards) {
+		s.reclaim(i)
+		s.rebuild(i, max(slotsMin, (int(s.shard[i].old.Load())+1)*seenLoadDen/seenLoadNum), func(x uint64) uint64 {
 			if Mark(x) == Cached {
 				return 0
 			}
@@ -221,24 +226,30 @@ func (s *Seen) Drop() {
 	}
 }
 
-// Len is the number of fingerprints.
-func (s *Seen) Len() int64 { return s.sum(func(h *seenShard) int { return h.taken }) }
+// Len is the number of fingerprints. Nobody may add meanwhile.
+func (s *Seen) Len() int64 {
+	n := int64(0)
+	for i := range uint64(shards) {
+		s.reclaim(i)
+		n += int64(roomOf(*s.tables[i].Load()) - s.shard[i].room)
+	}
+	return n
+}
 
 // Fresh is the number of fingerprints that are Old: in no run on disk.
-func (s *Seen) Fresh() int64 { return s.sum(func(h *seenShard) int { return int(h.old.Load()) }) }
+func (s *Seen) Fresh() int64 {
+	n := int64(0)
+	for i := range s.shard {
+		n += s.shard[i].old.Load()
+	}
+	return n
+}
 
 // Bytes is the size of the tables in memory.
 func (s *Seen) Bytes() int64 {
-	return s.sum(func(h *seenShard) int { return len(*h.slots.Load()) * 8 })
-}
-
-func (s *Seen) sum(of func(*seenShard) int) int64 {
-	var n int64
-	for i := range s.shard {
-		h := &s.shard[i]
-		h.mu.Lock()
-		n += int64(of(h))
-		h.mu.Unlock()
+	n := int64(0)
+	for i := range s.tables {
+		n += int64(len(*s.tables[i].Load())) * 8
 	}
 	return n
 }

@@ -109,10 +109,10 @@ func searchMutants() []Mutant {
 			New:    "for i := range max(1, c.size-1) {",
 		},
 		{
-			Name: "check/contested-states-are-counted-twice", Kind: WrongAnswer, File: worker, Packages: tests, Run: "TestWorkersAgreeOnLargeGraphs",
+			Name: "check/contested-states-are-counted-twice", Kind: WrongAnswer, File: "check/settle.go", Packages: tests, Run: "TestWorkersAgreeOnLargeGraphs",
 			Breaks: "A state that two workers found in one level belongs to both of them.",
-			Old:    "if !s.direct && !s.set.Settle(cand.fp, c.mark) {",
-			New:    "if !s.direct && !s.set.Settle(cand.fp, c.mark) && i < 0 {",
+			Old:    "if !s.direct && !w.owns(c, i) {",
+			New:    "if !s.direct && !w.owns(c, i) && i < 0 {",
 		},
 		{
 			Name: "check/depth-is-one-less", Kind: WrongAnswer, File: search, Packages: tests, Run: "TestCounts",

@@ -3,11 +3,11 @@ package mutant
 // spillMutants are about searches that go to disk, are resumed, or leave states
 // out: what keeps their counts exact.
 func spillMutants() []Mutant {
-	return append(append(seenMutants(), storeMutants()...), reductionMutants()...)
+	return append(append(append(seenMutants(), storeMutants()...), reductionMutants()...), workersMutants()...)
 }
 
 func seenMutants() []Mutant {
-	const file = "check/fpset/seen.go"
+	const file, add = "check/fpset/seen.go", "check/fpset/add.go"
 	tests := []string{"check/fpset"}
 	return []Mutant{
 		{
@@ -17,10 +17,10 @@ func seenMutants() []Mutant {
 			New:    "for _, x := range old[1:] {",
 		},
 		{
-			Name: "check/seen/lower-mark-is-not-kept", Kind: WrongAnswer, File: file, Packages: tests, Run: "Seen",
+			Name: "check/seen/lower-mark-is-not-kept", Kind: WrongAnswer, File: add, Packages: tests, Run: "Seen",
 			Breaks: "The chunk that finds a state first keeps it, so that parents and traces depend on the race of the workers.",
-			Old:    "atomic.StoreUint64(&slots[i], key|uint64(m))\n\treturn Lowered",
-			New:    "return Lowered",
+			Old:    "if atomic.CompareAndSwapUint64(&slots[i], x, key|uint64(m)) {",
+			New:    "if o == Lowered || atomic.CompareAndSwapUint64(&slots[i], x, key|uint64(m)) {",
 		},
 		{
 			Name: "check/seen/anybody-settles", Kind: WrongAnswer, File: file, Packages: tests, Run: "Seen",
@@ -29,10 +29,10 @@ func seenMutants() []Mutant {
 			New:    "if Mark(x) < FirstPiece {",
 		},
 		{
-			Name: "check/seen/what-is-on-disk-is-lowered", Kind: WrongAnswer, File: file, Packages: tests, Run: "Seen",
+			Name: "check/seen/what-is-on-disk-is-lowered", Kind: WrongAnswer, File: add, Packages: tests, Run: "Seen",
 			Breaks: "A worker that is alone takes a state that lies on disk, and in memory too, for a new one.",
-			Old:    "if _, x := seek(*h.slots.Load(), key); x != 0 && Mark(x) <= m {\n\t\treturn Present\n\t}",
-			New:    "if _, x := seek(*h.slots.Load(), key); Mark(x) == Cached && m == Old {\n\t\treturn Lowered\n\t}",
+			Old:    "if _, x := seek(*table.Load(), key); x != 0 && Mark(x) <= m {\n\t\treturn Present, 0\n\t}",
+			New:    "if _, x := seek(*table.Load(), key); Mark(x) == Cached && m == Old {\n\t\treturn Lowered, Cached\n\t}",
 		},
 	}
 }
@@ -86,8 +86,8 @@ func storeMutants() []Mutant {
 		{
 			Name: "check/higher-chunk-claims", Kind: WrongAnswer, File: worker, Packages: tests, Run: "WorkersAgree",
 			Breaks: "Of several chunks that find a state the last one has it, so that parents and traces depend on how a level is cut.",
-			Old:    "return fpset.FirstPiece + fpset.Mark(k)",
-			New:    "return 255 - fpset.Mark(k)",
+			Old:    "return w.s.top + 1 + fpset.Mark(k)",
+			New:    "return w.s.top + fpset.Mark(int64(len(w.s.chunks))-k)",
 		},
 		{
 			Name: "check/resume/skips-the-rest-of-a-level", Kind: Unsound, File: resume, Packages: tests, Run: "Resume",
