@@ -50,7 +50,7 @@ func (g *generator) component(c *plan.Component, name string) {
 		n++
 		w.rules[r] = fields.fresh(fmt.Sprintf("rule%d", n))
 		if r.Grouping != nil {
-			w.groups[r] = &groups{rule: r, typ: g.names.fresh(fmt.Sprintf("%sRule%d", name, n)), field: fields.fresh(fmt.Sprintf("groups%d", n)), head: w.tables[r.Head]}
+			w.groups[r] = &groups{rule: r, typ: g.names.fresh(fmt.Sprintf("%sRule%d", name, n), "Row", "Group"), field: fields.fresh(fmt.Sprintf("groups%d", n)), head: w.tables[r.Head]}
 		}
 	})
 	for i, group := range c.Groups {
@@ -331,6 +331,11 @@ func (c *componentWriter) recursion(n int, g *plan.Group) {
 		}
 		if len(calls) > 0 {
 			c.p("if i := s.%s.Work(); i >= 0 {\n%s\ncontinue\n}", c.tables[r].field, strings.Join(calls, "\n"))
+		}
+	}
+	for _, r := range g.Relations {
+		if t := c.tables[r]; t.gathers() {
+			c.p("if s.%s.gathered > 0 {\ns.%s.addGathered()\ncontinue\n}", t.field, t.field)
 		}
 	}
 	c.p("break\n}")

@@ -287,12 +287,19 @@ func newNames() names { return names{} }
 
 func (n names) take(name string) { n[name] = true }
 
-// fresh returns a name like this one that is not taken, and takes it.
-func (n names) fresh(name string) string {
-	for i, base := 2, name; n[name] || reserved(name); i++ {
+// fresh returns a name like this one that is not taken, and takes it, and those that
+// are made of it by the endings.
+func (n names) fresh(name string, endings ...string) string {
+	taken := func() bool {
+		return n[name] || reserved(name) || slices.ContainsFunc(endings, func(e string) bool { return n[name+e] })
+	}
+	for i, base := 2, name; taken(); i++ {
 		name = base + "_" + strconv.Itoa(i)
 	}
 	n[name] = true
+	for _, e := range endings {
+		n[name+e] = true
+	}
 	return name
 }
 

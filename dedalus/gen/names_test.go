@@ -12,8 +12,9 @@ import (
 	"github.com/ashlar-dev/ashlar/dedalus/internal/given"
 )
 
-// TestNames runs a program whose names are words of Go or of what is generated, with
-// relations of no columns that are carried, and sets of sets.
+// TestNames runs a program whose names are words of Go or of what is generated, or
+// with an ending what is generated for others, with relations of no columns that are
+// carried, and sets of sets.
 func TestNames(t *testing.T) {
 	p := given.Program(t, `program type
 component program {
@@ -26,7 +27,10 @@ component program {
   next go() <- flag()
   next iota() <- flag()
   next iota() <- iota()
-  sync s1(collect<x>) <- map(x, _)
+  sync mapRow(x) <- map(x, _)
+  sync rule1Group(x) <- mapRow(x)
+  sync mapHead(x) <- rule1Group(x)
+  sync s1(collect<x>) <- map(x, _), mapHead(x)
   sync sets(collect<s>) <- s1(s)
   async append@d(x) <- map(x, _), go(), iota(), rt(d)
   async init@d(s) <- sets(s), rt(d)

@@ -326,7 +326,10 @@ func (w *variant) head() string {
 	all := strings.Join(args, ", ")
 	row := w.row(t, args)
 	before := w.statements()
+	gather := r.Recursive && r.Kind == logic.Sync && t.gathers() && strings.HasPrefix(row, "s.")
 	switch {
+	case gather && !t.tracked():
+		return before + fmt.Sprintf("s.%s.later(%s)\n", t.field, all)
 	case !t.tracked() && r.Kind == logic.Next:
 		return before + fmt.Sprintf("s.%s.carry(%s)\n", t.field, all)
 	case !t.tracked():
@@ -342,6 +345,9 @@ func (w *variant) head() string {
 		}
 		if t.Merges {
 			return before + stale + fmt.Sprintf("s.%s.join(%s)\n", t.field, all)
+		}
+		if gather {
+			return before + stale + fmt.Sprintf("s.%s.later(%s)\n", t.field, all)
 		}
 		return before + stale + fmt.Sprintf("s.%s.Recurse(%s)\n", t.field, row)
 	case r.Pulse:

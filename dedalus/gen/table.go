@@ -21,7 +21,7 @@ type table struct {
 
 // newTable names what is generated for a relation.
 func (g *generator) newTable(r *plan.Relation, component string, fields names) *table {
-	t := &table{Relation: r, typ: g.names.fresh(component + title(r.Name)), field: fields.fresh(r.Name)}
+	t := &table{Relation: r, typ: g.names.fresh(component+title(r.Name), "Row", "Head"), field: fields.fresh(r.Name)}
 	own := newNames()
 	for i, c := range r.Columns {
 		name := c.Name
@@ -86,9 +86,13 @@ func (t *table) hash(g *generator, before string, columns []int) string {
 	return h + ".Sum()"
 }
 
-// shares says that the hash of all columns begins with that of the first index.
+// shares says that the hash of all columns begins with that of the first index: not
+// where the one is needed without the other.
 func (t *table) shares() bool {
-	return len(t.Indexes) > 0 && len(t.Indexes[0]) > 0 && len(t.key()) == len(t.columns)
+	if len(t.Indexes) == 0 || t.gathers() || t.Late[0] && !t.remembers() {
+		return false
+	}
+	return len(t.Indexes[0]) > 0 && len(t.key()) == len(t.columns)
 }
 
 func (t *table) hashOrder(columns []int) []int {
@@ -156,6 +160,12 @@ func (g *generator) table(t *table) {
 	}
 	for i, c := range t.Indexes {
 		g.p("by%d %s.Slots // by %s", i, rt, t.args("", c))
+		if t.Late[i] {
+			g.p("linked%d int32 // so many rows have been found by%d", i, i)
+		}
+	}
+	if t.gathers() {
+		g.p("heads [%d]%sHead\ngathered int // so many of heads are to be added\ntouched uint64", headsMax, t.typ)
 	}
 	if !t.tracked() && t.Carried {
 		g.p("carried []%sRow", t.typ)
@@ -198,6 +208,7 @@ func (g *generator) table(t *table) {
 	switch {
 	case t.tracked():
 		g.row(t)
+		g.links(t)
 		if t.Merges {
 			g.join(t)
 		}
@@ -211,6 +222,9 @@ func (g *generator) table(t *table) {
 		if t.Class == plan.Passing {
 			g.reset(t)
 		}
+	}
+	if t.gathers() {
+		g.gather(t)
 	}
 }
 
@@ -253,6 +267,9 @@ func (g *generator) first(t *table, index int) {
 		list(t.hash(g, "", c), t.args("", c)))
 	g.p("// at%d is first%d of columns whose hash is known.\nfunc (t *%s) at%d(%s) int32 {", index, index, t.typ, index,
 		list("h uint32", t.params(c)))
+	if t.Late[index] {
+		g.p("if int(t.linked%d) < len(t.rows) {\nt.link%d()\n}", index, index)
+	}
 	g.search(t, fmt.Sprintf("by%d", index), "h", c, "return int32(i - 1)", "return -1")
 	g.p("}\n")
 }
@@ -286,6 +303,9 @@ func (g *generator) hashes(t *table) {
 func (g *generator) insert(t *table) {
 	rt := g.use(rtPath)
 	for n, c := range t.Indexes {
+		if t.Late[n] && !t.remembers() {
+			continue
+		}
 		if n == 0 && t.shares() {
 			g.p("h0 := begin.Sum()")
 		} else {
@@ -307,11 +327,23 @@ func (g *generator) insert(t *table) {
 		g.p("i := int32(len(t.rows))\nt.rows = %s.Append(t.rows, %s)", rt, row)
 	}
 	g.p("t.set.Add(h, i)")
-	for n, c := range t.Indexes {
-		g.p("if other := t.at%d(%s); other >= 0 {", n, list(fmt.Sprintf("h%d", n), t.args("", c)))
-		g.p("t.rows[i].link%d = %s.Link{Next: other, Prev: %s.None}\nt.rows[other].link%d.Prev = i\nt.by%d.Replace(h%d, other, i)", n, rt, rt, n, n, n)
-		g.p("} else {\nt.rows[i].link%d = %s.Link{Next: %s.None, Prev: %s.None}\nt.by%d.Add(h%d, i)\n}", n, rt, rt, rt, n, n)
+	for n := range t.Indexes {
+		if t.Late[n] {
+			// A row that was in use before is not met again when the others are linked.
+			g.p("if i < t.linked%d {\nt.link%dRow(i)\n}", n, n)
+			continue
+		}
+		g.linked(t, n, fmt.Sprintf("h%d", n), "")
 	}
+}
+
+// linked writes that row i is found by an index, from a hash and columns of which
+// each has something before its name.
+func (g *generator) linked(t *table, n int, hash, before string) {
+	rt := g.use(rtPath)
+	g.p("if other := t.at%d(%s); other >= 0 {", n, list(hash, t.args(before, t.Indexes[n])))
+	g.p("t.rows[i].link%d = %s.Link{Next: other, Prev: %s.None}\nt.rows[other].link%d.Prev = i\nt.by%d.Replace(%s, other, i)", n, rt, rt, n, n, hash)
+	g.p("} else {\nt.rows[i].link%d = %s.Link{Next: %s.None, Prev: %s.None}\nt.by%d.Add(%s, i)\n}", n, rt, rt, rt, n, hash)
 }
 
 // hashOf is an expression for a hash of row r: of the row with -1, and else of the
@@ -350,9 +382,15 @@ func (g *generator) remove(t *table) {
 	g.p("func (t *%s) remove(i int32) {\nr := &t.rows[i]", t.typ)
 	g.p("t.set.Remove(%s, i)", t.hashOf(g, -1))
 	for n := range t.Indexes {
+		if t.Late[n] {
+			g.p("if i < t.linked%d {", n)
+		}
 		g.p("if l := r.link%d; l.Prev >= 0 {\nt.rows[l.Prev].link%d.Next = l.Next\n} else if l.Next >= 0 {", n, n)
 		g.p("t.by%d.Replace(%s, i, l.Next)\n} else {\nt.by%d.Remove(%s, i)\n}", n, t.hashOf(g, n), n, t.hashOf(g, n))
 		g.p("if l := r.link%d; l.Next >= 0 {\nt.rows[l.Next].link%d.Prev = l.Prev\n}", n, n)
+		if t.Late[n] {
+			g.p("}")
+		}
 	}
 	g.p("*r = %sRow{}\n}\n", t.typ)
 }
@@ -360,7 +398,12 @@ func (g *generator) remove(t *table) {
 // addPassing writes that a fact is added to those of a tick, or merged with one.
 func (g *generator) addPassing(t *table) {
 	g.p("// add adds a fact.\nfunc (t *%s) add(%s) {", t.typ, t.params(t.all()))
-	g.hashes(t)
+	if t.gathers() {
+		g.p("t.addAt(%s)\n}\n", list(t.hash(g, "", t.key()), t.args("", t.all())))
+		g.p("// addAt is add of a fact whose hash is known.\nfunc (t *%s) addAt(%s) {", t.typ, list("h uint32", t.params(t.all())))
+	} else {
+		g.hashes(t)
+	}
 	found := "return"
 	if t.Merges {
 		found = g.mergeInto(t)

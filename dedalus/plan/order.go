@@ -112,7 +112,7 @@ func (n *planner) variants(r *Rule) {
 	if r.Head != nil && r.Head.Class == Tracked && r.Head.Merges && !r.Recursive {
 		// What comes into a recursive relation that merges: it is computed anew.
 		r.Recursive = true
-		n.indexes(r.Head, r.Head.Key())
+		n.indexes(r.Head, r.Head.Key(), true)
 		n.variant(r, FromAll, 0)
 		return
 	}
@@ -202,7 +202,7 @@ func (n *planner) variant(r *Rule, start Start, first int) {
 				}
 			}
 			s.Once = !l.Negated && (r.Pulse || r.Recursive) && r.Grouping == nil && !needed(r, done, l, bound)
-			n.index(l.Relation, &s)
+			n.index(l.Relation, &s, start == FromWork && n.sameGroup(l.Relation, r.Head))
 			for _, t := range l.Args {
 				if t.Kind == logic.Var && !l.Negated {
 					bound[t.Name] = true
@@ -305,19 +305,22 @@ func next(r *Rule, done []bool, bound map[string]bool) int {
 	return best
 }
 
-// index enters that a relation is looked up by the columns of a step. One that
-// merges in place is looked up by columns that do not merge.
-func (n *planner) index(r *Relation, s *Step) {
+// index enters that a relation is looked up by the columns of a step, perhaps while
+// it is derived. One that merges in place is looked up by columns that do not merge.
+func (n *planner) index(r *Relation, s *Step, derived bool) {
 	cols := IndexColumns(r, s.Bound)
 	if len(cols) > 0 && len(cols) < len(r.Columns) {
-		n.indexes(r, cols)
+		n.indexes(r, cols, derived)
 	}
 }
 
-func (n *planner) indexes(r *Relation, cols []int) {
-	if !slices.ContainsFunc(r.Indexes, func(c []int) bool { return slices.Equal(c, cols) }) {
-		r.Indexes = append(r.Indexes, cols)
+func (n *planner) indexes(r *Relation, cols []int, derived bool) {
+	i := slices.IndexFunc(r.Indexes, func(c []int) bool { return slices.Equal(c, cols) })
+	if i < 0 {
+		i = len(r.Indexes)
+		r.Indexes, r.Late = append(r.Indexes, cols), append(r.Late, r.Class == Tracked && r.Recursive)
 	}
+	r.Late[i] = r.Late[i] && !derived
 }
 
 // IndexColumns are those of the bound columns by which the relation is looked up.

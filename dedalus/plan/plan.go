@@ -60,6 +60,10 @@ type Relation struct {
 	// Indexes are the sets of columns, in ascending order, by which it is looked up,
 	// besides all of them.
 	Indexes [][]int
+	// Late says of each index that nothing looks it up while the relation is derived,
+	// which is recursive and may get very many facts in a tick: it is brought up to
+	// date when it is looked up, and perhaps never.
+	Late []bool
 	// Bag says that what arrives need not be told from what has arrived in the same
 	// tick: nobody looks it up, and nobody counts it.
 	Bag bool

@@ -48,8 +48,8 @@ func show(b *strings.Builder, g *plan.Group) {
 				b.WriteString(", " + w.word)
 			}
 		}
-		for _, i := range r.Indexes {
-			fmt.Fprintf(b, ", by %v", i)
+		for n, i := range r.Indexes {
+			fmt.Fprintf(b, ", by %v%s", i, map[bool]string{true: " late"}[r.Late[n]])
 		}
 		b.WriteString("\n")
 	}

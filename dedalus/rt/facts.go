@@ -88,6 +88,10 @@ func (f *Facts) Sign(row int32) int32 { return int32(f.meta[row].state&is)*2 - 1
 // Held is how many rows hold.
 func (f *Facts) Held() int { return f.held }
 
+// Used says that the row is one: it has support or had it in this tick, and is not
+// free.
+func (f *Facts) Used(row int32) bool { return f.meta[row] != meta{} }
+
 func (f *Facts) touch(row int32) {
 	m := &f.meta[row]
 	if m.state&inDirty == 0 {

@@ -158,6 +158,10 @@ func (s *node) group1() {
 			s.rule2Work0(i)
 			continue
 		}
+		if s.path.gathered > 0 {
+			s.path.addGathered()
+			continue
+		}
 		break
 	}
 }
@@ -177,6 +181,10 @@ func (s *node) group5() {
 	for {
 		if i := s.far.Work(); i >= 0 {
 			s.rule6Work0(i)
+			continue
+		}
+		if s.far.gathered > 0 {
+			s.far.addGathered()
 			continue
 		}
 		break
@@ -199,7 +207,7 @@ func (s *node) rule2Work0(i0 int32) {
 	r0 := &s.path.rows[i0]
 	for i1 := s.edge.first0(r0.c1); i1 >= 0; i1 = s.edge.rows[i1].link0.Next {
 		r1 := &s.edge.rows[i1]
-		s.path.add(r0.c0, r1.b)
+		s.path.later(r0.c0, r1.b)
 	}
 }
 
@@ -240,7 +248,7 @@ func (s *node) rule6Work0(i0 int32) {
 			continue
 		}
 		r1 := &s.links.rows[i1]
-		s.far.Recurse(s.far.row(r0.c0, r1.b))
+		s.far.later(r0.c0, r1.b)
 	}
 }
 
@@ -257,7 +265,7 @@ func (s *node) rule6Changes1() {
 				continue
 			}
 			r1 := &s.far.rows[i1]
-			s.far.Recurse(s.far.row(r1.c0, r0.b))
+			s.far.later(r1.c0, r0.b)
 		}
 	}
 }
@@ -577,9 +585,12 @@ func (t *nodeEdge) reset() {
 
 // nodePath has the facts of path(c0, c1), those of this tick.
 type nodePath struct {
-	rows []nodePathRow
-	set  rt.Slots
-	work []int32
+	rows     []nodePathRow
+	set      rt.Slots
+	heads    [16]nodePathHead
+	gathered int // so many of heads are to be added
+	touched  uint64
+	work     []int32
 }
 
 type nodePathRow struct {
@@ -615,7 +626,11 @@ func (t *nodePath) at(h uint32, c0 uint64, c1 uint64) int32 {
 
 // add adds a fact.
 func (t *nodePath) add(c0 uint64, c1 uint64) {
-	h := rt.Hash(0).U64(c0).U64(c1).Sum()
+	t.addAt(rt.Hash(0).U64(c0).U64(c1).Sum(), c0, c1)
+}
+
+// addAt is add of a fact whose hash is known.
+func (t *nodePath) addAt(h uint32, c0 uint64, c1 uint64) {
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -653,6 +668,35 @@ func (t *nodePath) reset() {
 		t.set.Clear()
 	}
 	t.work = t.work[:0]
+}
+
+// nodePathHead is a fact that has been derived, and its hash.
+type nodePathHead struct {
+	hash uint32
+	c0   uint64
+	c1   uint64
+}
+
+// later has a fact be added with the next ones.
+func (t *nodePath) later(c0 uint64, c1 uint64) {
+	t.heads[t.gathered] = nodePathHead{hash: rt.Hash(0).U64(c0).U64(c1).Sum(), c0: c0, c1: c1}
+	t.gathered++
+	if t.gathered == len(t.heads) {
+		t.addGathered()
+	}
+}
+
+// addGathered adds what is gathered.
+func (t *nodePath) addGathered() {
+	heads, touched := t.heads[:t.gathered], uint64(0)
+	for i := range heads {
+		touched ^= t.set.Touch(heads[i].hash)
+	}
+	t.touched, t.gathered = touched, 0
+	for i := range heads {
+		p := &heads[i]
+		t.addAt(p.hash, p.c0, p.c1)
+	}
 }
 
 // nodeMany has the facts of many(c0), those of this tick.
@@ -863,9 +907,13 @@ func (t *nodeLinks) remove(i int32) {
 // nodeFar has the facts of far(c0, c1), kept from tick to tick.
 type nodeFar struct {
 	rt.Facts
-	rows []nodeFarRow
-	set  rt.Slots
-	by0  rt.Slots // by c1
+	rows     []nodeFarRow
+	set      rt.Slots
+	by0      rt.Slots // by c1
+	linked0  int32    // so many rows have been found by0
+	heads    [16]nodeFarHead
+	gathered int // so many of heads are to be added
+	touched  uint64
 }
 
 type nodeFarRow struct {
@@ -884,7 +932,7 @@ func newNodeFar() nodeFar {
 
 // find is the row of a fact, or -1.
 func (t *nodeFar) find(c0 uint64, c1 uint64) int32 {
-	return t.at(rt.Hash(0).U64(c1).U64(c0).Sum(), c0, c1)
+	return t.at(rt.Hash(0).U64(c0).U64(c1).Sum(), c0, c1)
 }
 
 // at is find of a fact whose hash is known.
@@ -909,6 +957,9 @@ func (t *nodeFar) first0(c1 uint64) int32 {
 
 // at0 is first0 of columns whose hash is known.
 func (t *nodeFar) at0(h uint32, c1 uint64) int32 {
+	if int(t.linked0) < len(t.rows) {
+		t.link0()
+	}
 	for at := h; ; at++ {
 		i, tag := t.by0.At(at)
 		if i == 0 {
@@ -924,8 +975,11 @@ func (t *nodeFar) at0(h uint32, c1 uint64) int32 {
 
 // row is the row of a fact, which is added if it is not there.
 func (t *nodeFar) row(c0 uint64, c1 uint64) int32 {
-	begin := rt.Hash(0).U64(c1)
-	h := begin.U64(c0).Sum()
+	return t.rowAt(rt.Hash(0).U64(c0).U64(c1).Sum(), c0, c1)
+}
+
+// rowAt is row of a fact whose hash is known.
+func (t *nodeFar) rowAt(h uint32, c0 uint64, c1 uint64) int32 {
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -938,7 +992,6 @@ search:
 			}
 		}
 	}
-	h0 := begin.Sum()
 	i := t.Row()
 	if int(i) == len(t.rows) {
 		t.rows = rt.Append(t.rows, nodeFarRow{c0: c0, c1: c1})
@@ -946,31 +999,81 @@ search:
 		t.rows[i] = nodeFarRow{c0: c0, c1: c1}
 	}
 	t.set.Add(h, i)
-	if other := t.at0(h0, c1); other >= 0 {
-		t.rows[i].link0 = rt.Link{Next: other, Prev: rt.None}
-		t.rows[other].link0.Prev = i
-		t.by0.Replace(h0, other, i)
-	} else {
-		t.rows[i].link0 = rt.Link{Next: rt.None, Prev: rt.None}
-		t.by0.Add(h0, i)
+	if i < t.linked0 {
+		t.link0Row(i)
 	}
 	return i
 }
 
+// link0 has the rows be found by c1 that were added since it was last asked.
+func (t *nodeFar) link0() {
+	from := t.linked0
+	t.linked0 = int32(len(t.rows))
+	for i := from; i < t.linked0; i++ {
+		if t.Used(i) {
+			t.link0Row(i)
+		}
+	}
+}
+
+func (t *nodeFar) link0Row(i int32) {
+	r := &t.rows[i]
+	h := rt.Hash(0).U64(r.c1).Sum()
+	if other := t.at0(h, r.c1); other >= 0 {
+		t.rows[i].link0 = rt.Link{Next: other, Prev: rt.None}
+		t.rows[other].link0.Prev = i
+		t.by0.Replace(h, other, i)
+	} else {
+		t.rows[i].link0 = rt.Link{Next: rt.None, Prev: rt.None}
+		t.by0.Add(h, i)
+	}
+}
+
 func (t *nodeFar) remove(i int32) {
 	r := &t.rows[i]
-	t.set.Remove(rt.Hash(0).U64(r.c1).U64(r.c0).Sum(), i)
-	if l := r.link0; l.Prev >= 0 {
-		t.rows[l.Prev].link0.Next = l.Next
-	} else if l.Next >= 0 {
-		t.by0.Replace(rt.Hash(0).U64(r.c1).Sum(), i, l.Next)
-	} else {
-		t.by0.Remove(rt.Hash(0).U64(r.c1).Sum(), i)
-	}
-	if l := r.link0; l.Next >= 0 {
-		t.rows[l.Next].link0.Prev = l.Prev
+	t.set.Remove(rt.Hash(0).U64(r.c0).U64(r.c1).Sum(), i)
+	if i < t.linked0 {
+		if l := r.link0; l.Prev >= 0 {
+			t.rows[l.Prev].link0.Next = l.Next
+		} else if l.Next >= 0 {
+			t.by0.Replace(rt.Hash(0).U64(r.c1).Sum(), i, l.Next)
+		} else {
+			t.by0.Remove(rt.Hash(0).U64(r.c1).Sum(), i)
+		}
+		if l := r.link0; l.Next >= 0 {
+			t.rows[l.Next].link0.Prev = l.Prev
+		}
 	}
 	*r = nodeFarRow{}
+}
+
+// nodeFarHead is a fact that has been derived, and its hash.
+type nodeFarHead struct {
+	hash uint32
+	c0   uint64
+	c1   uint64
+}
+
+// later has a fact be added with the next ones.
+func (t *nodeFar) later(c0 uint64, c1 uint64) {
+	t.heads[t.gathered] = nodeFarHead{hash: rt.Hash(0).U64(c0).U64(c1).Sum(), c0: c0, c1: c1}
+	t.gathered++
+	if t.gathered == len(t.heads) {
+		t.addGathered()
+	}
+}
+
+// addGathered adds what is gathered.
+func (t *nodeFar) addGathered() {
+	heads, touched := t.heads[:t.gathered], uint64(0)
+	for i := range heads {
+		touched ^= t.set.Touch(heads[i].hash)
+	}
+	t.touched, t.gathered = touched, 0
+	for i := range heads {
+		p := &heads[i]
+		t.Recurse(t.rowAt(p.hash, p.c0, p.c1))
+	}
 }
 
 // nodeCount has the facts of count(c0), kept from tick to tick.

@@ -684,6 +684,10 @@ func (s *proposer) group30() {
 			s.rule23Work0(i)
 			continue
 		}
+		if s.range_2.gathered > 0 {
+			s.range_2.addGathered()
+			continue
+		}
 		break
 	}
 	s.range_2.End(anew)
@@ -1104,7 +1108,7 @@ func (s *proposer) rule23Work0(i0 int32) {
 		return
 	}
 	v1 := (r0.c0 - rt.Number[uint64](1))
-	s.range_2.Recurse(s.range_2.row(v1))
+	s.range_2.later(v1)
 }
 
 // rule24Changes0 is, from the changes of adopted,
@@ -5330,8 +5334,11 @@ func (t *proposerAdopted) remove(i int32) {
 // proposerRange has the facts of range(c0), kept from tick to tick.
 type proposerRange struct {
 	rt.Facts
-	rows []proposerRangeRow
-	set  rt.Slots
+	rows     []proposerRangeRow
+	set      rt.Slots
+	heads    [16]proposerRangeHead
+	gathered int // so many of heads are to be added
+	touched  uint64
 }
 
 type proposerRangeRow struct {
@@ -5398,6 +5405,34 @@ func (t *proposerRange) remove(i int32) {
 	r := &t.rows[i]
 	t.set.Remove(rt.Hash(0).U64(r.c0).Sum(), i)
 	*r = proposerRangeRow{}
+}
+
+// proposerRangeHead is a fact that has been derived, and its hash.
+type proposerRangeHead struct {
+	hash uint32
+	c0   uint64
+}
+
+// later has a fact be added with the next ones.
+func (t *proposerRange) later(c0 uint64) {
+	t.heads[t.gathered] = proposerRangeHead{hash: rt.Hash(0).U64(c0).Sum(), c0: c0}
+	t.gathered++
+	if t.gathered == len(t.heads) {
+		t.addGathered()
+	}
+}
+
+// addGathered adds what is gathered.
+func (t *proposerRange) addGathered() {
+	heads, touched := t.heads[:t.gathered], uint64(0)
+	for i := range heads {
+		touched ^= t.set.Touch(heads[i].hash)
+	}
+	t.touched, t.gathered = touched, 0
+	for i := range heads {
+		p := &heads[i]
+		t.Recurse(t.rowAt(p.hash, p.c0))
+	}
 }
 
 // proposerProposing has the facts of proposing(c0, c1, c2), kept from tick to tick.
