@@ -1,55 +1,259 @@
 package pack
 
-import "math"
+import (
+	"math"
+	"slices"
 
-// The evaluator asks for every part of a value where it compares or looks into
-// it, and fails where one has no value. Code that can tell the result from some of
-// the parts must ask for the others all the same: those that may stop.
+	"github.com/ashlar-dev/ashlar/tla/core"
+	"github.com/ashlar-dev/ashlar/tla/value"
+)
+
+// The evaluator evaluates the operands of most operators whole, and fails where a
+// part of one has no value, whether the result depends on it or not. Code that can
+// tell the result from some of the parts must ask for the others all the same:
+// those that may stop. The values of [x \in S |-> e] alone are asked for one by
+// one.
 
 // asked is n, after all parts of the values that may make the code stop.
 func (l *lowerer) asked(n *node, vs ...*val) *node {
+	var parts []*node
+	for _, v := range vs {
+		parts = append(parts, l.unsure(v)...)
+	}
+	return l.askedFor(n, parts)
+}
+
+// askedFor is n, after the parts.
+func (l *lowerer) askedFor(n *node, parts []*node) *node {
+	return l.b.after(n, parts)
+}
+
+// after is n, after the parts: each is evaluated before n is, once. The result is
+// no constant where one of them may stop, though n is.
+func (b *build) after(n *node, parts []*node) *node {
 	if n.op == oStop {
 		return n
 	}
-	var parts []*node
-	for _, v := range vs {
-		parts = l.unsure(parts, v)
+	var asks []*node
+	for _, p := range parts {
+		if p != n && !p.pure && !slices.Contains(asks, p) {
+			asks = append(asks, p)
+		}
 	}
-	for i := len(parts) - 1; i >= 0; i-- {
+	for i := len(asks) - 1; i >= 0; i-- {
 		// No number is below the least one; the comparison is there for its operand.
-		never := l.b.less(parts[i], l.b.k(math.MinInt64))
-		n = l.b.cond(never, l.b.k(n.lo), n)
+		never := b.less(asks[i], b.k(math.MinInt64))
+		other := b.k(0)
+		if n.lo > 0 || n.hi < 0 {
+			other = b.k(n.lo)
+		}
+		n = b.cond(never, other, n)
 	}
 	return n
 }
 
-// unsure appends the nodes of v that may make the code stop.
-func (l *lowerer) unsure(parts []*node, v *val) []*node {
+// unsure are the nodes of v that may make the code stop.
+func (l *lowerer) unsure(v *val) []*node {
+	if v.known || v.sure {
+		return nil
+	}
+	if v.unsureDone {
+		return v.unsure
+	}
+	var parts []*node
 	add := func(ns ...*node) {
 		for _, n := range ns {
-			if n != nil && !n.pure {
+			if n != nil && !n.pure && !slices.Contains(parts, n) {
 				parts = append(parts, n)
 			}
 		}
 	}
 	switch {
-	case v.known:
 	case v.stop:
 		add(l.b.stop())
 	case v.t == nil:
 		add(v.lo, v.hi)
 	case v.is(kFn):
 		for i := range v.t.keys {
-			parts = l.unsure(parts, v.at(i))
+			add(l.unsure(v.at(i))...)
 		}
 	case v.is(kSeq):
 		add(v.s)
 		for i := range v.t.most {
-			parts = l.unsure(parts, v.at(i))
+			add(l.unsure(v.at(i))...)
 		}
 	default:
 		add(v.s)
 		add(v.ws...)
 	}
+	v.unsure, v.unsureDone = parts, true
 	return parts
+}
+
+// after is v, which has no value where one of the others has a part that has none.
+func (l *lowerer) after(v *val, others ...*val) *val {
+	var parts []*node
+	for _, o := range others {
+		if o != v {
+			parts = append(parts, l.unsure(o)...)
+		}
+	}
+	return l.afterNodes(v, parts)
+}
+
+// afterNodes is v, after the parts.
+func (l *lowerer) afterNodes(v *val, parts []*node) *val {
+	if len(parts) == 0 || v.stop {
+		return v
+	}
+	v = l.shaped(v)
+	out := &val{t: v.t, ws: v.ws, lo: v.lo, hi: v.hi}
+	switch {
+	case v.t == nil:
+		out.lo = l.askedFor(v.lo, parts)
+	case v.is(kSet):
+		out.ws = slices.Clone(v.ws)
+		out.ws[0] = l.askedFor(v.ws[0], parts)
+	case v.is(kFn):
+		return l.fnVal(v.t, func(i int) *val { return l.afterNodes(v.at(i), parts) })
+	case v.is(kSeq):
+		out = l.fnVal(v.t, v.at)
+		out.s = l.askedFor(v.s, parts)
+	default:
+		out.s = l.askedFor(v.s, parts)
+	}
+	return out
+}
+
+// shaped is v with a node to ask at.
+func (l *lowerer) shaped(v *val) *val {
+	if !v.known {
+		return v
+	}
+	switch k := v.v.Kind(); {
+	case k == value.KindBool:
+		return &val{t: boolType, s: l.b.bool(v.v.IsTrue())}
+	case k == value.KindInt:
+		n := int64(v.v.AsInt())
+		return &val{t: intType(n, n), s: l.b.k(n)}
+	case k == value.KindSet:
+		return l.asSet(v)
+	case functional(k):
+		if f := l.asFn(v); len(f.t.keys) > 0 {
+			return f
+		}
+	default:
+		if u := l.us.ofAll([]value.Value{v.v}); u != nil {
+			return &val{t: &typ{kind: kAtom, u: u}, s: l.b.k(0)}
+		}
+	}
+	giveUp("a constant comes after what may have no value")
+	return nil
+}
+
+// whole is ws, of which the first word asks for the others that may stop: a loop
+// over the words may end before the last.
+func (b *build) whole(ws []*node) []*node {
+	for _, w := range ws[1:] {
+		if !w.pure {
+			out := slices.Clone(ws)
+			out[0] = b.after(ws[0], ws[1:])
+			return out
+		}
+	}
+	return ws
+}
+
+func pureNodes(ns []*node) bool {
+	return !slices.ContainsFunc(ns, func(n *node) bool { return !n.pure })
+}
+
+// setParts are the nodes that may stop of what a set is made of, for those that
+// look into the expression of the set and need not all of it.
+func (l *lowerer) setParts(set core.Expr, x ctx) []*node {
+	l.step()
+	if v, ok := l.constant(set, x); ok && v.known {
+		return nil
+	}
+	var parts []*node
+	all := func(sets ...core.Expr) []*node {
+		for _, s := range sets {
+			parts = append(parts, l.setParts(s, x)...)
+		}
+		return parts
+	}
+	switch e := set.(type) {
+	case *core.SetEnum:
+		for _, f := range e.Elems {
+			parts = append(parts, l.unsure(l.expr(f, x, nil))...)
+		}
+		return parts
+	case *core.Op:
+		switch e.Op {
+		case core.OpCup, core.OpCap, core.OpDiff, core.OpSubset:
+			return all(e.Args...)
+		}
+	case *core.FnSet:
+		return all(e.Dom, e.Rng)
+	case *core.Times:
+		return all(e.Sets...)
+	case *core.RecordSet:
+		for _, f := range e.Fields {
+			all(f.X)
+		}
+		return parts
+	case *core.SetFilter:
+		if v := l.expr2(set, x); v != nil {
+			return l.unsure(v)
+		}
+		return all(e.Bind.Set)
+	case *core.Let:
+		return l.setParts(e.Body, x.in(l.let(e, x)))
+	case *core.LocalRef:
+		if b := x.env.of(e.Local); b != nil && b.val == nil && b.expr != nil && e.Local.Arity == 0 {
+			return l.setParts(b.expr, x.in(b.env))
+		}
+	case *core.Call:
+		return l.callParts(e, x)
+	}
+	return l.unsure(l.expr(set, x, nil))
+}
+
+// callParts is setParts of the application of a definition.
+func (l *lowerer) callParts(e *core.Call, x ctx) (parts []*node) {
+	if _, ok := x.env.ofDef(e.Def); !ok {
+		d, _ := l.p.Definition(e.Def)
+		switch {
+		case d == nil:
+		case d.Name == "Seq" && d.Module == "Sequences":
+			return l.setParts(e.Args[0], x)
+		case d.Body != nil && !d.Recursive:
+			if _, native, _ := l.p.Native(d); !native {
+				l.enter()
+				parts = l.setParts(d.Body, x.in(l.arguments(d.Params, e.Args, x, nil)))
+				l.calls--
+				return parts
+			}
+		}
+	}
+	return l.unsure(l.expr(e, x, nil))
+}
+
+// constant is the value of a set expression that is a constant with a value, if
+// it is plain that it is one.
+func (l *lowerer) constant(set core.Expr, x ctx) (*val, bool) {
+	switch e := set.(type) {
+	case *core.ConstRef, *core.Op:
+		if o, ok := e.(*core.Op); ok && o.Op != core.OpBoolean && o.Op != core.OpString {
+			return nil, false
+		}
+		return l.expr(set, x, nil), true
+	case *core.Call:
+		if d, _ := l.p.Definition(e.Def); d != nil && len(e.Args) == 0 {
+			if v, _ := l.p.Once(d); !v.IsUndefined() {
+				return knownVal(v), true
+			}
+		}
+	}
+	return nil, false
 }

@@ -92,7 +92,7 @@ func (l *lowerer) fnIndex(v *val, u *universe) *node {
 		}
 	}
 	if len(like) == 0 {
-		return l.b.k(-1)
+		return l.asked(l.b.k(-1), v)
 	}
 	columns := make([]*universe, len(v.t.keys))
 	place, size := l.b.k(0), int64(1)
@@ -132,9 +132,13 @@ func (l *lowerer) fnIndex(v *val, u *universe) *node {
 	}
 	bad := l.b.or(outside...)
 	if bad.is(1) {
-		return l.b.k(-1)
+		return l.asked(l.b.k(-1), v)
 	}
-	return l.b.cond(bad, l.b.k(-1), l.b.table(tab, place))
+	n := l.b.cond(bad, l.b.k(-1), l.b.table(tab, place))
+	if bad.is(0) {
+		return n
+	}
+	return l.asked(n, v)
 }
 
 func (l *lowerer) mul(n *node, k int64) *node {

@@ -309,9 +309,11 @@ func (l *lowerer) expr(e core.Expr, x ctx, hint *typ) *val {
 	case *core.Fn:
 		return l.function(e, x)
 	case *core.Apply:
-		return l.apply(l.expr(e.Fn, x, nil), l.expr(e.Arg, x, nil))
+		f, i := l.expr(e.Fn, x, nil), l.expr(e.Arg, x, nil)
+		_, here := e.Fn.(*core.Fn)
+		return l.applyWhole(f, i, here)
 	case *core.Select:
-		return l.apply(l.expr(e.X, x, nil), knownVal(value.String(e.Field)))
+		return l.applyWhole(l.expr(e.X, x, nil), knownVal(value.String(e.Field)), false)
 	case *core.Record:
 		fields := make([]value.Field, len(e.Fields))
 		vals := make(map[string]*val)

@@ -207,7 +207,7 @@ func (l *lowerer) each(s *val, most int, body func(v *val) *stmt) *stmt {
 	if d.u != nil {
 		k, r := l.b.reg(0, int64(len(d.u.vals)-1))
 		next := body(l.numbered(d.u, r))
-		if next == nothing {
+		if next == nothing && pureNodes(d.ws) {
 			return next
 		}
 		return l.stmt(stmt{op: sBits, words: d.ws, k: k, next: next})

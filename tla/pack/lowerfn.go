@@ -32,6 +32,7 @@ func (l *lowerer) function(e *core.Fn, x ctx) *val {
 	}
 	t := fnType(value.Enumerate(dom))
 	out := l.fnVal(t, nil)
+	out.lazy = true
 	out.part = func(i int) *val {
 		in := x.env
 		if e.Self != nil {
@@ -59,6 +60,16 @@ func (l *lowerer) function(e *core.Fn, x ctx) *val {
 		return v
 	}
 	return out
+}
+
+// applyWhole lowers f[i], after all values of f: but for one whose values are
+// evaluated when they are asked for, unless it is written here.
+func (l *lowerer) applyWhole(f, i *val, here bool) *val {
+	v := l.apply(f, i)
+	if f.lazy && !here || !f.is(kFn) && !f.is(kSeq) {
+		return v
+	}
+	return l.after(v, f)
 }
 
 // apply lowers f[i].
@@ -158,6 +169,9 @@ func (l *lowerer) pick(n *node, vals []*val) *val {
 // pickMixed is pick of values of several types.
 func (l *lowerer) pickMixed(n *node, vals []*val) *val {
 	out := vals[len(vals)-1]
+	if len(vals) == 1 {
+		return l.afterNodes(out, []*node{n})
+	}
 	for i := len(vals) - 2; i >= 0; i-- {
 		out = l.merge(l.b.eq(n, l.b.k(int64(i))), vals[i], out)
 	}
@@ -200,7 +214,7 @@ func (l *lowerer) update(f *val, path []core.Index, u core.Update, x ctx) *val {
 		if !f.is(kSet) && !f.is(kSeq) {
 			hint = nil
 		}
-		return l.expr(u.Value, x, hint)
+		return l.after(l.expr(u.Value, x, hint), f)
 	}
 	i := knownVal(value.String(path[0].Field))
 	if path[0].X != nil {

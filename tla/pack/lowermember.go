@@ -25,10 +25,12 @@ func (l *lowerer) memberOf(v *val, set core.Expr, x ctx) *node {
 			break
 		}
 		var list []*node
+		var elems []*val
 		for _, f := range e.Elems {
-			list = append(list, l.equal(v, l.expr(f, x, v.t)))
+			elem := l.expr(f, x, v.t)
+			list, elems = append(list, l.equal(v, elem)), append(elems, elem)
 		}
-		return l.b.or(list...)
+		return l.asked(l.b.or(list...), elems...)
 	case *core.Call:
 		if n := l.memberCall(v, e, x); n != nil {
 			return n
@@ -62,14 +64,15 @@ func (l *lowerer) memberOf(v *val, set core.Expr, x ctx) *node {
 			if !dom.known {
 				break
 			}
+			parts := l.setParts(e.Rng, x)
 			if !value.Equal(dom.v, v.t.dom) {
-				return l.b.bool(false)
+				return l.askedFor(l.b.bool(false), parts)
 			}
 			var list []*node
 			for i := range v.t.keys {
 				list = append(list, l.member(v.at(i), e.Rng, x))
 			}
-			return l.b.and(list...)
+			return l.askedFor(l.b.and(list...), parts)
 		}
 	case *core.RecordSet:
 		if v.is(kFn) {
@@ -77,14 +80,15 @@ func (l *lowerer) memberOf(v *val, set core.Expr, x ctx) *node {
 			for i, f := range e.Fields {
 				names[i] = value.String(f.Name)
 			}
+			parts := l.setParts(e, x)
 			if !value.Equal(value.SetOf(names), v.t.dom) {
-				return l.b.bool(false)
+				return l.askedFor(l.b.bool(false), parts)
 			}
 			var list []*node
 			for _, f := range e.Fields {
 				list = append(list, l.member(v.at(v.t.key(value.String(f.Name))), f.X, x))
 			}
-			return l.b.and(list...)
+			return l.askedFor(l.b.and(list...), parts)
 		}
 	}
 	return l.contains(v, l.expr(set, x, nil))
@@ -110,7 +114,7 @@ func (l *lowerer) memberCall(v *val, e *core.Call, x ctx) *node {
 			for i := range v.t.most {
 				list = append(list, l.b.or(l.b.not(l.b.less(l.b.k(int64(i)), v.s)), l.member(v.at(i), e.Args[0], x)))
 			}
-			return l.b.and(list...)
+			return l.askedFor(l.b.and(list...), l.setParts(e.Args[0], x))
 		}
 		return nil
 	}
@@ -238,7 +242,7 @@ func (l *lowerer) subsetOf(s *val, set core.Expr, x ctx) *node {
 	for i, e := range s.t.u.vals {
 		list = append(list, l.b.or(l.b.not(l.b.test(s.ws, l.b.k(int64(i)))), l.member(knownVal(e), set, x)))
 	}
-	return l.b.and(list...)
+	return l.askedFor(l.b.and(list...), l.setParts(set, x))
 }
 
 // expr2 is expr, or nil where that fails.

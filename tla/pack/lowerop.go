@@ -33,9 +33,12 @@ func (l *lowerer) op(e *core.Op, x ctx, hint *typ) *val {
 		case f.known:
 			return knownVal(f.v.Domain())
 		case f.is(kFn):
-			return knownVal(f.t.dom)
+			if f.lazy {
+				return knownVal(f.t.dom)
+			}
+			return l.after(knownVal(f.t.dom), f)
 		case f.is(kSeq):
-			return l.interval(l.b.k(1), f.s)
+			return l.after(l.interval(l.b.k(1), f.s), f)
 		}
 		return l.tabulate(f, value.Value.Domain)
 	case core.OpNot, core.OpImplies, core.OpEquiv, core.OpEq, core.OpNe, core.OpIn, core.OpNotIn, core.OpSubseteq, core.OpUnchanged, core.OpEnabled:
@@ -191,7 +194,7 @@ func (l *lowerer) native(d *core.Def, compute func([]value.Value) value.Value, p
 			return out
 		}
 	}
-	return l.nativeBody(d, args, x, hint)
+	return l.after(l.nativeBody(d, args, x, hint), vs...)
 }
 
 // nativeBody lowers the definition in TLA+.
@@ -215,8 +218,7 @@ func (l *lowerer) nativeOp(d *core.Def, vs []*val, hint *typ) *val {
 		case "Cardinality":
 			return l.intVal(l.b.pop(l.asSet(vs[0]).ws))
 		case "IsFiniteSet":
-			l.asSet(vs[0])
-			return knownVal(value.Bool(true))
+			return l.after(knownVal(value.Bool(true)), l.asSet(vs[0]))
 		}
 	case "Sequences":
 		return l.sequence(d.Name, vs, hint)

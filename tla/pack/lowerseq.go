@@ -8,7 +8,7 @@ func (l *lowerer) sequence(name string, vs []*val, hint *typ) *val {
 	s := vs[0]
 	if name == "Len" {
 		if s.is(kSeq) {
-			return l.intVal(s.s)
+			return l.after(l.intVal(s.s), s)
 		}
 		if s.is(kFn) && isSequence(s.t) {
 			return l.intVal(l.asked(l.b.k(int64(len(s.t.keys))), s))
@@ -26,7 +26,7 @@ func (l *lowerer) sequence(name string, vs []*val, hint *typ) *val {
 	}
 	switch name {
 	case "Head":
-		return l.merge(l.b.less(l.b.k(0), s.s), s.at(0), &val{stop: true})
+		return l.after(l.merge(l.b.less(l.b.k(0), s.s), s.at(0), &val{stop: true}), s)
 	case "Tail":
 		out := l.fnVal(s.t, func(i int) *val {
 			if i+1 >= s.t.most {
@@ -35,7 +35,7 @@ func (l *lowerer) sequence(name string, vs []*val, hint *typ) *val {
 			return s.at(i + 1)
 		})
 		out.s = l.b.cond(l.b.less(l.b.k(0), s.s), l.count(s.s, -1), l.b.stop())
-		return out
+		return l.after(out, s.at(0))
 	case "Append":
 		// One that is full makes the code stop.
 		e := l.coerce(vs[1], s.t.elem)
@@ -45,7 +45,7 @@ func (l *lowerer) sequence(name string, vs []*val, hint *typ) *val {
 		out.s = l.within(l.count(s.s, 1), 0, int64(s.t.most))
 		return out
 	case "SubSeq":
-		return l.subSeq(s, l.asInt(vs[1]), l.asInt(vs[2]))
+		return l.after(l.subSeq(s, l.asInt(vs[1]), l.asInt(vs[2])), s)
 	}
 	return nil
 }
@@ -128,10 +128,11 @@ func (l *lowerer) selection(args []core.Expr, x ctx) *val {
 	}
 	test := &binding{expr: args[1], env: x.env}
 	element := new(core.Local)
-	return l.selectSeq(s, func(v *val) *node {
+	out := l.selectSeq(s, func(v *val) *node {
 		y := x.in(x.env.bind(element, &binding{val: v}))
 		return l.asBool(l.operator(test, []core.Expr{&core.LocalRef{Local: element}}, y, boolType))
 	})
+	return l.after(out, s)
 }
 
 // count is n plus by.

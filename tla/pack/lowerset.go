@@ -44,13 +44,16 @@ func (l *lowerer) domain(s *val, most, copies int) domain {
 		}
 	}
 	if may > copiesMax && (may > copies || may*l.spread > l.spreadMax) {
-		return domain{u: u, ws: s.ws}
+		return domain{u: u, ws: l.b.whole(s.ws)}
 	}
-	d := domain{ws: s.ws}
+	d := domain{ws: s.ws, at: []int{}}
 	for i, v := range u.vals {
 		if c := l.b.test(s.ws, l.b.k(int64(i))); !c.is(0) {
 			d.conds, d.elems, d.at = append(d.conds, c), append(d.elems, knownVal(v)), append(d.at, i)
 		}
+	}
+	if len(d.at) == 0 && !pureNodes(d.ws) {
+		giveUp("nothing asks whether a set has a value")
 	}
 	return d
 }
@@ -145,7 +148,9 @@ func (l *lowerer) masked(d domain, exists bool, body func(v *val) *node) *node {
 			out = append(out, l.b.or(l.b.not(c), n))
 		}
 	}
-	// What may fail comes first: nothing that comes before it is to hide it.
+	// What may fail comes first: nothing that comes before it is to hide it. The
+	// condition of an element asks for all words of the set.
+	asks := len(out) == 0
 	for k, mask := range masks {
 		if mask == 0 {
 			continue
@@ -156,10 +161,14 @@ func (l *lowerer) masked(d domain, exists bool, body func(v *val) *node) *node {
 		}
 		out = append(out, none)
 	}
+	n := l.b.and(out...)
 	if exists {
-		return l.b.or(out...)
+		n = l.b.or(out...)
 	}
-	return l.b.and(out...)
+	if asks {
+		n = l.askedFor(n, d.ws)
+	}
+	return n
 }
 
 func (l *lowerer) choose(e *core.Choose, x ctx) *val {

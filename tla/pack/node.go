@@ -362,12 +362,19 @@ func (b *build) test(words []*node, i *node) *node {
 			return b.k(0)
 		}
 		w := words[i.k>>6]
+		if len(words) > 1 && !pureNodes(words) {
+			return b.after(b.test([]*node{w}, b.k(i.k&63)), words)
+		}
 		if w.known() {
 			return b.k(w.k >> (i.k & 63) & 1)
 		}
 		return b.bitOf(w, int(i.k&63), func() *node { return b.node(node{op: oTest, list: words, a: i, hi: 1}) })
 	}
-	return b.node(node{op: oTest, list: words, a: i, hi: 1})
+	n := b.node(node{op: oTest, list: words, a: i, hi: 1})
+	if len(words) > 1 {
+		return b.after(n, words)
+	}
+	return n
 }
 
 func (b *build) pop(words []*node) *node {

@@ -18,6 +18,12 @@ type val struct {
 	lo, hi *node
 	// stop says that there is no value.
 	stop bool
+	// sure says that no part may make the code stop, and lazy that the values of
+	// a function are evaluated where it is applied to their arguments.
+	sure, lazy bool
+	// unsure are the nodes that may, once they were looked for.
+	unsure     []*node
+	unsureDone bool
 }
 
 // giveUp ends the lowering of what is being lowered.
@@ -129,6 +135,7 @@ func (l *lowerer) loadVal(at *loc, next bool) *val {
 		return l.setVal(t.u, ws)
 	}
 	out := l.fnVal(t, func(i int) *val { return l.loadVal(at.elems[i], next) })
+	out.sure = true
 	if t.kind == kSeq {
 		out.s = l.b.load(at.f, 0, next)
 		if !out.s.known() {
@@ -194,7 +201,9 @@ func (l *lowerer) asFn(v *val) *val {
 	case v.known && functional(v.v.Kind()) && len(fnValues(v.v)) <= keysMax:
 		f := v.v
 		vals := fnValues(f)
-		return l.fnVal(fnType(f.Domain()), func(i int) *val { return knownVal(vals[i]) })
+		out := l.fnVal(fnType(f.Domain()), func(i int) *val { return knownVal(vals[i]) })
+		out.sure = true
+		return out
 	case v.is(kAtom):
 		first := v.t.u.vals[0]
 		if functional(first.Kind()) && all(v.t.u.vals, func(f value.Value) bool {
