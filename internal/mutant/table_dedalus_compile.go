@@ -1,9 +1,11 @@
 package mutant
 
+import "slices"
+
 // compileMutants are about compiled Dedalus programs: which facts hold, and what is
 // planned.
 func compileMutants() []Mutant {
-	return append(factsMutants(), planMutants()...)
+	return slices.Concat(factsMutants(), planMutants(), lateMutants())
 }
 
 func factsMutants() []Mutant {
