@@ -57,7 +57,7 @@ fuzz:
 ## sim: many more seeds than `make test` runs, and the simulator's mutants.
 sim:
 	ASHLAR_SIM=$(SIM) $(GO) test -count=1 -timeout 6h ./sim/...
-	ASHLAR_SIM_MUTANTS=1 $(GO) test -count=1 -timeout 1h -v -run TestMutantsAreFoundOut ./sim
+	$(GO) run ./internal/mutant/cmd/mutants -write -only '^sim/'
 	ASHLAR_SIM=$(SIM_WORM) $(GO) test -count=1 -timeout 6h ./worm/simulation ./worm/node ./worm/wal
 
 ## crash: many more crash states of the store than `make test` explores.
@@ -67,7 +67,6 @@ crash:
 ## mutants: named mistakes in the code, each of which a test must notice; writes docs/mutants.md.
 mutants:
 	$(GO) run ./internal/mutant/cmd/mutants -write $(if $(ASHLAR_MUTANTS),-only '$(ASHLAR_MUTANTS)')
-	ASHLAR_STORE_MUTANTS=1 $(GO) test -count=1 -timeout 1h -v -run Mutants ./store/merge
 
 ## proofs: every proof from its source, and the ten slowest files.
 proofs:
