@@ -96,7 +96,7 @@ func Table() []Mutant {
 		checkMutants(), valueMutants(), nativeMutants(), evalMutants(), frontMutants(), translationMutants(), compilerMutants(),
 		runtimeMutants(), mailboxMutants(), traceMutants(), gooseMutants(),
 		durabilityMutants(), recoveryMutants(), journalMutants(), spaceMutants(), checksumMutants(), treeMutants(),
-		crashMutants(),
+		crashMutants(), messageMutants(), simMutants(),
 		wormWireMutants(), wormWalMutants(),
 		wormGroupMutants(),
 		wormPaxosMutants(),
