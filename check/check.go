@@ -55,6 +55,9 @@ type Shown struct {
 	Number int
 	// Action led to the state: see Step.
 	Action int
+	// Path are the states of the trace up to State, which is the last; nil where
+	// there is none.
+	Path []State
 }
 
 // Info describes a model; the indices that a Worker reports point into it.
@@ -147,6 +150,15 @@ type LevelWorker interface {
 	// AtLevel is called before Next, whenever the number of states on the
 	// shortest path to the states that follow has changed; it is 0 until then.
 	AtLevel(states int)
+}
+
+// PathWorker is a Worker of a model that may ask how a state was reached.
+type PathWorker interface {
+	Worker
+	// AskPath is called once, before Next. Within Next, path gives the states from an
+	// initial one to that of which the successors are computed, and within Init none; they
+	// are the model's. Where it has an error, the evaluation ends with ErrStopped.
+	AskPath(path func() ([]State, error))
 }
 
 // Endable is a Worker that can leave an evaluation in its middle: one whose

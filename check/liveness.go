@@ -30,6 +30,8 @@ type Live struct {
 	// Assume is what the behaviours that count satisfy: fairness.
 	Assume     *live.Formula
 	Properties []LiveProperty
+	// Premises are what Properties promise something for.
+	Premises []Premise
 	// Cut is that behaviours may end where the model was told to look no further,
 	// so that nothing can be said about fairness itself.
 	Cut bool
@@ -40,6 +42,14 @@ type Live struct {
 type LiveProperty struct {
 	Name    string
 	Formula *live.Formula
+}
+
+// Premise is a predicate P of states for which a property promises something, as
+// P ~> Q does: where no state satisfies any of the atoms, it says nothing.
+type Premise struct {
+	Property    string
+	Text, Place string // of P
+	Atoms       []int
 }
 
 // AtomError says that an atom has no value in some state or step. The property
@@ -113,11 +123,49 @@ func liveness(ctx context.Context, m LiveModel, o Options, g *liveGraph, r *Resu
 	return nil
 }
 
-// remark warns where fairness is not machine closed: then it forbids steps that the
-// specification allows, and properties may hold because nothing else is left. Where
-// that is not known, nothing is said.
+// remark warns of what makes properties hold although they say less than was meant.
+// Where that is not known, nothing is said.
 func (g *liveGraph) remark(ctx context.Context, asked *Live, r *Result) error {
-	if asked.Cut || len(r.Violations) > 0 || len(r.Info.Unchecked) > 0 {
+	if len(r.Violations) > 0 || len(r.Info.Unchecked) > 0 {
+		return nil
+	}
+	for _, p := range asked.Premises {
+		met, err := g.meets(ctx, p)
+		if err != nil {
+			return err
+		}
+		if !met {
+			r.Warnings = append(r.Warnings, fmt.Sprintf("the property %s has a part that says nothing: its left side, %s at %s, is true in no state", p.Property, p.Text, p.Place))
+		}
+	}
+	return g.remarkFairness(ctx, asked, r)
+}
+
+// meets says whether a state satisfies a premise, or may: an atom may have no value.
+// After an interruption it may, too.
+func (g *liveGraph) meets(ctx context.Context, p Premise) (bool, error) {
+	for _, i := range p.Atoms {
+		for s := range g.number {
+			if s%graphRange == 0 && ctx.Err() != nil {
+				return true, nil
+			}
+			holds, err := g.Atom(i, uint32(s), uint32(s))
+			var failed *AtomError
+			switch {
+			case errors.As(err, &failed):
+				return true, nil
+			case err != nil || holds:
+				return true, err
+			}
+		}
+	}
+	return false, nil
+}
+
+// remarkFairness warns where fairness is not machine closed: then it forbids steps that the
+// specification allows, and properties may hold because nothing else is left.
+func (g *liveGraph) remarkFairness(ctx context.Context, asked *Live, r *Result) error {
+	if asked.Cut {
 		return nil
 	}
 	n, stuck, err := live.Stuck(ctx, g, live.Problem{Atoms: asked.Atoms, Assume: asked.Assume, MemoryBytes: g.room()})

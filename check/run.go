@@ -483,11 +483,13 @@ func (s *search) trace(v *violation) ([]Step, error) {
 func showSteps(m Model, steps []Step) {
 	pairs, _ := m.(StepShower)
 	places, _ := m.(PlaceShower)
+	path := make([]State, len(steps))
 	for i, s := range steps {
+		path[i] = s.State
 		next := steps[min(i+1, len(steps)-1)].State
 		switch {
 		case places != nil:
-			steps[i].Values = places.ShowAt(Shown{State: s.State, Next: next, Number: i + 1, Action: s.Action})
+			steps[i].Values = places.ShowAt(Shown{State: s.State, Next: next, Number: i + 1, Action: s.Action, Path: path[: i+1 : i+1]})
 		case pairs != nil:
 			steps[i].Values = pairs.ShowStep(s.State, next)
 		default:

@@ -41,8 +41,9 @@ type search struct {
 
 	set     *fpset.Seen
 	lineage lineage
-	store   *store // nil where everything stays in memory
-	early   *early // nil where only the end tells of behaviours
+	store   *store     // nil where everything stays in memory
+	early   *early     // nil where only the end tells of behaviours
+	tracing sync.Mutex // who reads the lineage during a segment
 	workers []*worker
 
 	// The level that is being expanded, and the next one: states behind their

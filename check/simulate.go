@@ -161,6 +161,9 @@ type walkEnd struct {
 func (s *simulation) newWalker() *walker {
 	n := len(s.info.Actions)
 	w := &walker{s: s, ev: s.m.NewWorker(), taken: make([]int64, n), enabled: make([]int64, n), able: make([]bool, n)}
+	if p, ok := w.ev.(PathWorker); ok {
+		p.AskPath(w.states)
+	}
 	w.level, _ = w.ev.(LevelWorker)
 	if e, ok := w.ev.(Endable); ok {
 		e.EndWhen(func() bool { return s.ctx.Err() != nil })
@@ -233,6 +236,15 @@ func (w *walker) walkAll() {
 			return
 		}
 	}
+}
+
+// states are those of the walk so far.
+func (w *walker) states() ([]State, error) {
+	states := make([]State, len(w.path))
+	for i, s := range w.path {
+		states[i] = s.State
+	}
+	return states, nil
 }
 
 // walk makes walk n.

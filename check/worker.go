@@ -125,12 +125,36 @@ func (w *worker) start() {
 	if e, ok := w.ev.(Endable); ok {
 		e.EndWhen(func() bool { return w.s.stopped.Load() != nil })
 	}
+	if p, ok := w.ev.(PathWorker); ok {
+		p.AskPath(w.path)
+	}
 	w.counts = make([]int64, len(w.s.info.Actions)+1)
 	w.visit = w.candidate
 	if b, ok := w.ev.(BatchWorker); ok && w.key == nil {
 		judge, constrained := b.Later()
 		w.judge, w.later, w.batch = judge, w.gather, newBatch(constrained)
 	}
+}
+
+// path is how the state that is being expanded was reached. The lineage changes
+// between segments only, and one worker reads it at a time.
+func (w *worker) path() ([]State, error) {
+	if !w.expanding {
+		return nil, nil
+	}
+	w.s.tracing.Lock()
+	defer w.s.tracing.Unlock()
+	steps, err := w.s.lineage.path(w.number)
+	if err != nil {
+		w.fatal = err
+		w.s.interrupt(Interrupted, "a worker failed")
+		return nil, err
+	}
+	states := make([]State, len(steps))
+	for i, s := range steps {
+		states[i] = s.State
+	}
+	return states, nil
 }
 
 // begin prepares for a segment.

@@ -117,8 +117,8 @@ TLA+ can read; the exit codes stay the same.
 
 What makes a model say less than was meant is a warning: an action that was never
 enabled, a variable that never changes, an invariant without variables, an
-invariant P => Q whose P is true in no state, and fairness that no behaviour satisfies
-from some state on, so that it is not machine closed.
+invariant P => Q or a property P ~> Q whose P is true in no state, and fairness that no
+behaviour satisfies from some state on, so that it is not machine closed.
 
 Exit codes: 0 nothing is wrong; 10 an assumption or the postcondition is false;
 11 deadlock; 12 an invariant or action property is violated; 13 a property of

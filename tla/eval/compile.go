@@ -329,6 +329,22 @@ func (m *machine) runApart(fn *function, run expr) value.Value {
 	return run(apart)
 }
 
+// attempt runs what may be without a value; whoever catches that can go on.
+func (m *machine) attempt(run expr) value.Value {
+	was, done := *m, false
+	defer func() {
+		if !done {
+			m.cur, m.nxt, m.curIDs, m.nxtIDs = was.cur, was.nxt, was.curIDs, was.nxtIDs
+			m.slots, m.frame, m.asker, m.depth = was.slots, was.frame, was.asker, was.depth
+			m.action, m.alone, m.place, m.found = was.action, was.alone, was.place, was.found
+			m.targets, m.composed = was.targets, was.composed
+		}
+	}()
+	v := run(m)
+	done = true
+	return v
+}
+
 // push makes an activation for fn the running one and returns the one before.
 func (m *machine) push(fn *function, up *activation) (before *activation) {
 	before = m.frame

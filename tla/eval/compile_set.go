@@ -327,8 +327,11 @@ func (c *compiler) nativePred(d *core.Def, args []core.Expr, x site) pred {
 func (c *compiler) nativeN(d *core.Def, op *native.Op, args []core.Expr, x site) compiled {
 	vals := make([]expr, len(args))
 	ops := make([]func(*machine) operator, len(args))
+	var late expr
 	for i, a := range args {
-		if i < len(d.Params) && d.Params[i].Arity > 0 {
+		if op.Lazy && i == len(args)-1 {
+			late = c.expr(a, x).run
+		} else if i < len(d.Params) && d.Params[i].Arity > 0 {
 			ops[i] = c.operatorArg(a, x)
 		} else {
 			vals[i] = c.expr(a, x).run
@@ -339,6 +342,10 @@ func (c *compiler) nativeN(d *core.Def, op *native.Op, args []core.Expr, x site)
 		for i := range in {
 			if vals[i] != nil {
 				in[i].Val = vals[i](m)
+				continue
+			}
+			if ops[i] == nil {
+				in[i].Op = func([]value.Value) value.Value { return m.attempt(late) }
 				continue
 			}
 			o := ops[i](m)

@@ -44,14 +44,18 @@ func (r *reference) begin() { r.at, r.depth = nil, 0 }
 // guard runs what evaluates f (nil: an enumeration) and makes an EvalError of
 // an error.
 func (w *worker) guard(f *formula, cur, nxt vector, run func()) error {
+	was := w.asked
+	w.asked = cur.vals
 	err := value.Catch(run)
 	switch err {
 	case nil:
-		return nil
 	case error(errStopped):
-		return check.ErrStopped
+		err = check.ErrStopped
+	default:
+		err = w.explain(f, cur, nxt, err)
 	}
-	return w.explain(f, cur, nxt, err)
+	w.asked = was
+	return err
 }
 
 // explain finds the places of an error by evaluating the same thing again with

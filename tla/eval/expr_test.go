@@ -13,7 +13,7 @@ import (
 
 // exprModule is the module that expressions of tests are written in.
 const exprModule = `---- MODULE T ----
-EXTENDS Integers, Sequences, FiniteSets, TLC
+EXTENDS Integers, Sequences, FiniteSets, TLC, TLCExt
 CONSTANTS m1, m2, T_a, S_b
 VARIABLES a, b, s, q, f, r
 Ap(F(_), x) == F(x)
@@ -224,6 +224,13 @@ func TestExpressions(t *testing.T) {
 		{`Assert(a = 3, "no")`, `TRUE`},
 		{`Assert(a = 4, "a is not 4")`, `error: `},
 		{`TLCSet(1, a) /\ TLCGet(1) = 3`, `TRUE`},
+		{`AssertError("gone", a)`, `TRUE`},
+		{`AssertError("assertion failed: no " \o ToString(a), Assert(a = 4, "no " \o ToString(a)))`, `TRUE`},
+		{`AssertError("gone", Assert(a = 4, "no"))`, `error: assertion failed: the error is "assertion failed: no"`},
+		{`LET F[n \in 0..3] == IF n = 0 THEN Assert(FALSE, "deep") ELSE F[n - 1]
+		      G(y) == LET h == y + 1 IN AssertError("assertion failed: deep", F[y]) /\ h = a + 1 IN G(a) /\ a = 3`, `TRUE`},
+		{`\A x \in s : AssertError("assertion failed: two", Assert(x # 2, "two")) /\ x \in s`, `TRUE`},
+		{`Trace`, `error: Trace: how a state was reached`},
 		{`TLCGet(7)`, `error: `},
 		{`Cardinality(Permutations({m1, m2}))`, `2`},
 		{`ToString(<<a, "x">>)`, `"<<3, \"x\">>"`},

@@ -24,7 +24,7 @@ var _ check.DurableModel = (*Model)(nil)
 
 // harmless are operators with effects that leave nothing behind that a later
 // evaluation can see.
-var harmless = map[string]bool{"Print": true, "PrintT": true, "AssertEq": true, "TLCGet": true, "TLCGetOrDefault": true, "Trace": true}
+var harmless = map[string]bool{"Print": true, "PrintT": true, "AssertEq": true, "AssertError": true, "TLCGet": true, "TLCGetOrDefault": true, "Trace": true}
 
 // Durable says why a search of the model cannot be kept, or nil.
 func (m *Model) Durable() error {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/ashlar-dev/ashlar/check"
+	"github.com/ashlar-dev/ashlar/check/live"
 	"github.com/ashlar-dev/ashlar/tla/core"
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
@@ -13,7 +14,7 @@ import (
 // that at no price is told: an invariant without variables, a variable with one
 // value in all states (the values of each are numbered anyway), and an invariant
 // "P => Q" whose P is true in no state. P is evaluated only until it was true
-// once.
+// once. So it is with "P ~> Q", whose P the checker looks for where it decides it.
 
 // antecedent is the left side of an implication that an invariant consists of,
 // or "there is x with P" for "for all x, P => Q".
@@ -76,13 +77,66 @@ func (b *builder) antecedents(f *formula, e core.Expr, around func(core.Expr) co
 		if facts := b.p.factsOf(left, nil, nil); facts.level != core.StateLevel || facts.volatile || facts.locals {
 			return
 		}
-		span := e.Args[0].Span()
-		text := []rune(span.Text())
-		if len(text) > antecedentTextMax {
-			text = append(text[:antecedentTextMax-1], '…')
-		}
-		b.m.antecedents = append(b.m.antecedents, antecedent{invariant: f.name, place: span.String(), text: string(text),
+		text, place := quote(e.Args[0])
+		b.m.antecedents = append(b.m.antecedents, antecedent{invariant: f.name, place: place, text: text,
 			f: b.formula(f.name, left)})
+	}
+}
+
+// quote is an expression in a sentence, and where it stands.
+func quote(e core.Expr) (text, place string) {
+	for let, ok := e.(*core.Let); ok; let, ok = e.(*core.Let) {
+		e = let.Body
+	}
+	span := e.Span()
+	runes := []rune(span.Text())
+	if len(runes) > antecedentTextMax {
+		runes = append(runes[:antecedentTextMax-1], '…')
+	}
+	return string(runes), span.String()
+}
+
+// premises finds the state predicates P for which a property of behaviours
+// promises something: P ~> Q, [](P => F), and []<>P => F and its like. Where no
+// state satisfies P, it says nothing. Those of one place, which a quantifier has
+// made several of, count as one.
+func (l *liveBuilder) premises(property string, f *live.Formula, always bool) {
+	switch f.Op {
+	case live.And:
+		for _, x := range f.Args {
+			l.premises(property, x, always)
+		}
+	case live.Always:
+		l.premises(property, f.Args[0], true)
+	case live.Or:
+		for _, x := range f.Args {
+			if x.Op != live.Not {
+				continue
+			}
+			left, often := x.Args[0], always
+			for left.Op == live.Always || left.Op == live.Eventually {
+				often = often || left.Op == live.Eventually
+				left = left.Args[0]
+			}
+			if often && left.Op == live.Atom && l.out.asked.Atoms[left.Atom] == live.StateAtom {
+				l.premise(property, left.Atom)
+			}
+		}
+	}
+}
+
+// premise notes one.
+func (l *liveBuilder) premise(property string, atom int) {
+	asked := &l.out.asked
+	text, place := quote(l.out.atoms[atom].f.expr)
+	for i, p := range asked.Premises {
+		if p.Property == property && p.Place == place {
+			asked.Premises[i].Atoms = append(p.Atoms, atom)
+			return
+		}
+	}
+	if len(asked.Premises) < antecedentsMax {
+		asked.Premises = append(asked.Premises, check.Premise{Property: property, Text: text, Place: place, Atoms: []int{atom}})
 	}
 }
 

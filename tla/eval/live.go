@@ -59,7 +59,7 @@ type temporal struct {
 
 // live takes over the temporal properties that were found.
 func (b *builder) live() {
-	if len(b.temporal) == 0 {
+	if len(b.m.temporal) == 0 {
 		return
 	}
 	unchecked := func(name, reason string) {
@@ -70,7 +70,7 @@ func (b *builder) live() {
 		if b.cfg.View.IsSet() {
 			what = "VIEW"
 		}
-		for _, t := range b.temporal {
+		for _, t := range b.m.temporal {
 			unchecked(t.name.Text, "with "+what+" different behaviours are taken for one, and violations may be missed or made up; check it without")
 		}
 		return
@@ -78,13 +78,13 @@ func (b *builder) live() {
 	l := &liveBuilder{b: b, out: &liveness{}}
 	assume, err := l.conjunction(append(b.m.fairness[:len(b.m.fairness):len(b.m.fairness)], b.rest...))
 	if err != nil {
-		for _, t := range b.temporal {
+		for _, t := range b.m.temporal {
 			unchecked(t.name.Text, "what the specification assumes of behaviours cannot be translated: "+err.Error())
 		}
 		return
 	}
 	l.out.asked.Assume = assume
-	for _, t := range b.temporal {
+	for _, t := range b.m.temporal {
 		for _, e := range t.parts {
 			f, err := l.formula(e, 0)
 			if err != nil {
@@ -92,6 +92,7 @@ func (b *builder) live() {
 				break
 			}
 			l.out.asked.Properties = append(l.out.asked.Properties, check.LiveProperty{Name: t.name.Text, Formula: f})
+			l.premises(t.name.Text, f, false)
 		}
 	}
 	l.out.asked.Cut = len(b.cfg.Constraints)+len(b.cfg.ActionConstraints) > 0

@@ -34,7 +34,8 @@ type Model struct {
 	orbits            *orbits // nil where the symmetry is not one of sets
 
 	fairness []core.Expr
-	live     *liveness // nil where no property of behaviours can be checked
+	temporal []temporal // properties of behaviours
+	live     *liveness  // nil where no property of behaviours can be checked
 
 	formulas []*formula
 	compiled *closures // nil: the reference evaluator is used
@@ -69,7 +70,7 @@ func New(spec *core.Spec, cfg *config.Config, o Options) (*Model, error) {
 		return nil, err
 	}
 	m := &Model{program: p, codec: newVectorCodec(len(spec.Variables))}
-	p.actions = func() []check.Action { return m.info.Actions }
+	p.actions, p.parts = func() []check.Action { return m.info.Actions }, m.parts
 	m.info.Name = spec.Name
 	m.info.Deadlock = cfg.Deadlock
 	b := &builder{m: m, p: p, cfg: cfg, diags: &diags}
@@ -95,8 +96,7 @@ type builder struct {
 	cfg   *config.Config
 	diags *source.List
 
-	rest     []core.Expr // what the specification assumes beyond fairness
-	temporal []temporal  // properties of behaviours
+	rest []core.Expr // what the specification assumes beyond fairness
 }
 
 func (b *builder) build() {
@@ -289,7 +289,7 @@ func (b *builder) property(n config.Name) {
 			" is a state predicate: it is checked of initial states only; INVARIANT "+n.Text+" would check it of every state")
 	}
 	if len(ps.fair)+len(ps.rest) > 0 {
-		b.temporal = append(b.temporal, temporal{n, append(ps.fair[:len(ps.fair):len(ps.fair)], ps.rest...)})
+		b.m.temporal = append(b.m.temporal, temporal{n, append(ps.fair[:len(ps.fair):len(ps.fair)], ps.rest...)})
 	}
 }
 
@@ -362,29 +362,6 @@ func (m *Model) ShowAt(at check.Shown) []check.Binding {
 
 func show(name string, v value.Value) check.Binding {
 	return check.Binding{Name: name, Value: v.String(), JSON: v.JSON()}
-}
-
-// showAlias evaluates the alias; where it has no value, or is no record, nil.
-func (m *Model) showAlias(at check.Shown, vals, next []value.Value) []check.Binding {
-	var out []check.Binding
-	w := m.newWorker()
-	w.run.level = at.Number
-	if at.Number > 0 {
-		w.run.action = at.Action + 2
-	}
-	err := value.Catch(func() {
-		v := w.ev.value(m.alias, bare(vals), bare(next)).Normal()
-		if v.Kind() != value.KindRecord {
-			return
-		}
-		for name, x := range v.Fields {
-			out = append(out, show(name, x))
-		}
-	})
-	if err != nil {
-		return nil
-	}
-	return out
 }
 
 // Postcondition evaluates what the configuration asks to hold at the end of a

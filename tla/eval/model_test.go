@@ -370,10 +370,15 @@ func TestShow(t *testing.T) {
 Init == x = <<1, {"a"}>> /\ y = [f |-> TRUE]
 Next == UNCHANGED vars
 A == [sum |-> x[1] + 1, all |-> vars]
+B == LET o == 1 IN [z |-> o, y |-> 2, x |-> 3]
+C == ("z" :> 1) @@ [x |-> 3]
 Bad == [sum |-> x + 1]`)
 	tests := []struct{ cfg, want string }{
 		{"", `[{x <<1, {"a"}>> [1,{"#set":["a"]}]} {y [f |-> TRUE] {"f":true}}]`},
-		{"ALIAS A", `[{all <<<<1, {"a"}>>, [f |-> TRUE]>> [[1,{"#set":["a"]}],{"f":true}]} {sum 2 2}]`},
+		// The fields are in the order written.
+		{"ALIAS A", `[{sum 2 2} {all <<<<1, {"a"}>>, [f |-> TRUE]>> [[1,{"#set":["a"]}],{"f":true}]}]`},
+		{"ALIAS B", `[{z 1 1} {y 2 2} {x 3 3}]`},
+		{"ALIAS C", `[{x 3 3} {z 1 1}]`},
 		{"ALIAS Bad", `[{x <<1, {"a"}>> [1,{"#set":["a"]}]} {y [f |-> TRUE] {"f":true}}]`},
 	}
 	for _, test := range tests {

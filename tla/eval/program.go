@@ -68,6 +68,7 @@ type program struct {
 	common common
 	// actions are those of the model, when it is complete.
 	actions func() []check.Action
+	parts   func() value.Value // what TLCGet("spec") tells
 }
 
 // resolve follows the configuration's overrides of a definition: it returns

@@ -511,6 +511,10 @@ func (r *reference) native(d *core.Def, args []core.Expr, n *env, s state) value
 	}
 	in := make([]native.Arg, len(args))
 	for i, a := range args {
+		if op.Lazy && i == len(args)-1 {
+			in[i].Op = func([]value.Value) value.Value { return r.attempt(a, n, s) }
+			continue
+		}
 		if d.Params[i].Arity == 0 {
 			in[i].Val = r.eval(a, n, s)
 			continue
@@ -525,6 +529,20 @@ func (r *reference) native(d *core.Def, args []core.Expr, n *env, s state) value
 		}
 	}
 	return op.Call(&r.run.world, in)
+}
+
+// attempt evaluates what may be without a value; whoever catches that can go on.
+func (r *reference) attempt(e core.Expr, n *env, s state) value.Value {
+	was, done := *r, false
+	defer func() {
+		if !done {
+			r.depth, r.at, r.actions, r.action = was.depth, was.at, was.actions, was.action
+			r.asker, r.shared = was.asker, was.shared
+		}
+	}()
+	v := r.eval(e, n, s)
+	done = true
+	return v
 }
 
 // let binds the definitions of a LET; each sees all of them.

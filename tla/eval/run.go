@@ -24,6 +24,8 @@ type run struct {
 	action int
 	// muted drops output: an evaluation is being repeated to explain it.
 	muted bool
+	// over says that no worker is evaluating, so that all registers may be read.
+	over  bool
 	world native.Context
 
 	// stop says that the search is over.
@@ -53,6 +55,7 @@ func newRun(p *program, worker uint64) *run {
 		Now:         p.options.Now,
 		Files:       p.options.Files,
 		Environment: p.options.Environment,
+		Uncaught:    func(err error) bool { return err == error(errStopped) },
 	}
 	return r
 }
@@ -65,6 +68,7 @@ func (r *run) mute() *run {
 		m.registers[k] = v
 	}
 	m.world.Files = nil
+	m.world.Trace = r.world.Trace
 	return m
 }
 

@@ -2,6 +2,7 @@ package eval
 
 import (
 	"maps"
+	"slices"
 	"strconv"
 	"sync"
 
@@ -16,6 +17,8 @@ type common struct {
 	// first is the run that evaluated the assumptions, whose registers the
 	// postcondition sees.
 	first *run
+	// runs are those of workers, in the order in which they began.
+	runs []*run
 }
 
 func (c *common) get(name string) (value.Value, bool) {
@@ -46,9 +49,66 @@ func (c *common) begin(r *run) {
 func (c *common) last(r *run) {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
+	r.over = true
 	if c.first != nil {
 		maps.Copy(r.registers, c.first.registers)
 	}
+}
+
+// join has r be one of the runs that are asked for all registers.
+func (c *common) join(r *run) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.runs) < allRunsMax && !slices.Contains(c.runs, r) {
+		c.runs = append(c.runs, r)
+	}
+}
+
+// allRunsMax bounds how many runs are asked for all registers.
+const allRunsMax = 1024
+
+// all are the values of the registers with a number in each of the workers.
+func (r *run) all() value.Value {
+	if !r.over {
+		value.Fail(`TLCGet("all"): other workers may be evaluating; it has a value in a postcondition only`)
+	}
+	c := &r.p.common
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	// A worker that had nothing to do has what is common.
+	workers := min(max(1, r.p.options.Configuration.Workers), allRunsMax)
+	var runs []map[string]value.Value
+	for i := range workers {
+		var own map[string]value.Value
+		if i < len(c.runs) {
+			own = c.runs[i].registers
+		}
+		runs = append(runs, own)
+	}
+	numbers := map[int]bool{}
+	for _, registers := range append(runs[:workers:workers], c.registers) {
+		for name := range registers {
+			if n, err := strconv.Atoi(name); err == nil {
+				numbers[n] = true
+			}
+		}
+	}
+	var pairs []value.Pair
+	for _, n := range slices.Sorted(maps.Keys(numbers)) {
+		var vals []value.Value
+		for i, w := range runs {
+			v, ok := w[strconv.Itoa(n)]
+			if !ok {
+				v, ok = c.registers[strconv.Itoa(n)]
+			}
+			if !ok {
+				value.Fail(`TLCGet("all"): worker %d has no value for register %d; set it in an assumption first`, i+1, n)
+			}
+			vals = append(vals, v)
+		}
+		pairs = append(pairs, value.Pair{Key: value.Int(int32(n)), Val: value.TupleOf(vals)})
+	}
+	return value.Fn(pairs)
 }
 
 // The names of TLCGet that stand for records have those fields of TLC's that mean
@@ -75,6 +135,13 @@ func (r *run) told(name string) (value.Value, bool) {
 			"timestamp", value.Int(revisionTimestamp)), true
 	case "action":
 		return r.toldAction()
+	case "all":
+		return r.all(), true
+	case "spec":
+		if r.p.parts == nil {
+			return value.Value{}, false
+		}
+		return r.p.parts(), true
 	}
 	if r.p.options.Progress == nil {
 		return value.Value{}, false

@@ -54,7 +54,8 @@ type worker struct {
 	failed    error // what visit returned
 	found     func(action int) bool
 	asking    asking
-	unmet     []int // antecedents that were true in no state yet
+	asked     []value.Value // the state that is being asked about, nil for none
+	unmet     []int         // antecedents that were true in no state yet
 }
 
 // keyedWorker is a worker of a model with a view or a symmetry.
@@ -132,6 +133,7 @@ func (w *worker) Init(visit check.Visit) error {
 		return nil
 	}
 	w.initial = true
+	w.m.program.common.join(w.run)
 	w.run.setup = true
 	defer func() { w.run.setup = false }()
 	clear(w.nxt.vals)
@@ -143,6 +145,9 @@ func (w *worker) Init(visit check.Visit) error {
 func (w *worker) Next(s check.State, visit check.Visit) error {
 	if w.m.next == nil {
 		return nil
+	}
+	if w.from == nil {
+		w.m.program.common.join(w.run)
 	}
 	w.initial = false
 	w.from = s

@@ -15,7 +15,11 @@ Assert(condition, out) == condition
 JavaTime == TRUE
 \* native
 
-(* Registers with numbers, and properties of the run with names. *)
+(* Registers with numbers, and properties of the run with names: "level", "action",
+   "config", "revision"; "stats", and what it consists of; "spec", a record of what
+   the specification and its configuration consist of, each a set of records of a
+   name and a location; and, in a postcondition, "all", which gives for the number of
+   a register its values in all workers, as a sequence. *)
 TLCGet(i) == TRUE
 \* native
 

@@ -4,7 +4,13 @@ LOCAL INSTANCE TLC
 (* Whether a = b; prints both where they differ. *)
 AssertEq(a, b) == a = b
 
-(* The states of the behaviour so far, a sequence of records. *)
+(* TRUE where exp has a value, or has none because of the error err, which is
+   the text that this checker shows for it; else an error that shows that text. *)
+AssertError(err, exp) == TRUE
+\* native
+
+(* The states from an initial one to the current one, a sequence of records: in
+   actions the state that the step begins in, in invariants the one asked of. *)
 Trace == TRUE
 \* native
 

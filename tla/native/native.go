@@ -55,6 +55,9 @@ type Op struct {
 	// Effects says that the operator is no function of its arguments: it prints,
 	// reads or writes something, or is random.
 	Effects bool
+	// Lazy says that the last argument is given as an Operator without parameters,
+	// which evaluates it.
+	Lazy bool
 
 	F0 func() Value
 	F1 func(a Value) Value
@@ -100,6 +103,9 @@ type Context struct {
 	Now func() int32
 	// Trace is the sequence of records that is the behaviour so far.
 	Trace func() Value
+	// Uncaught says of an error that it ends the evaluation, and is none that
+	// AssertError may expect.
+	Uncaught func(err error) bool
 	// Files is the file system of IOUtils, Json and CSV.
 	Files Files
 	// Environment is the variables of IOEnv.

@@ -284,6 +284,10 @@ TLC | TLCEval | SUBSET {1} | {{}, {1}}
 
 TLCExt | AssertEq | 1 | 1 | TRUE
 TLCExt | AssertEq | 1 | 2 | FALSE
+TLCExt | AssertError | "gone" | @one | TRUE
+TLCExt | AssertError | "there is nothing" | @nothing | TRUE
+TLCExt | AssertError | "gone" | @nothing | !the error is "there is nothing", and not "gone"
+TLCExt | AssertError | 1 | @nothing | !AssertError
 TLCExt | Trace | <<[x |-> 1]>>
 TLCExt | TLCModelValue | "mv" | mv
 TLCExt | TLCCache | 1 | 2 | 1
@@ -395,6 +399,7 @@ func operators() map[string]Operator {
 		"double":  func(a []Value) Value { return value.Mul(a[0], value.Int(2)) },
 		"same":    func(a []Value) Value { return a[0] },
 		"one":     func([]Value) Value { return value.Int(1) },
+		"nothing": func([]Value) Value { value.Fail("there is nothing"); return Value{} },
 		"first":   func(a []Value) Value { return a[0].Elems()[0] },
 		"clock":   func(a []Value) Value { return a[0].Field("c") },
 		"minus":   func(a []Value) Value { return value.Sub(a[0], a[1]) },
@@ -537,7 +542,7 @@ func TestOperators(t *testing.T) {
 func checkParams(t *testing.T, op *Op, args []Arg) {
 	t.Helper()
 	for i, a := range args {
-		if higher := op.Params != nil && op.Params[i] > 0; higher != (a.Op != nil) {
+		if higher := op.Params != nil && op.Params[i] > 0 || op.Lazy && i == len(args)-1; higher != (a.Op != nil) {
 			t.Errorf("%s!%s: parameter %d is an operator: %v", op.Module, op.Name, i+1, higher)
 		}
 	}

@@ -149,9 +149,10 @@ func tlcExt() []Op {
 		}
 		return boolean(same)
 	}, 0, 0)
+	m.fn("AssertError", assertError, 0, 0).Lazy = true
 	m.fn("Trace", func(ctx *Context, _ []Arg) Value {
 		if ctx.Trace == nil {
-			value.Fail("Trace: the behaviour is not known here")
+			value.Fail("Trace: how a state was reached is known while states are searched or walked through, and in an alias, but not here")
 		}
 		return ctx.Trace()
 	})
@@ -173,9 +174,24 @@ func tlcExt() []Op {
 		return old
 	}, 0, 2, 0, 0)
 	m.f1("TLCFP", func(v Value) Value { return value.Int(int32(uint32(value.Hash(whole(v))))) })
-	m.primitive("Trace TLCModelValue TLCGetOrDefault TLCGetAndSet TLCFP")
-	m.effects("AssertEq Trace TLCGetOrDefault TLCGetAndSet")
+	m.primitive("AssertError Trace TLCModelValue TLCGetOrDefault TLCGetAndSet TLCFP")
+	m.effects("AssertEq AssertError Trace TLCGetOrDefault TLCGetAndSet")
 	return m.ops
+}
+
+// assertError is true where the expression has a value, or its evaluation ends with
+// the message that is expected.
+func assertError(ctx *Context, args []Arg) Value {
+	want := wantString(args[0].Val, "AssertError")
+	err := value.Catch(func() { args[1].Op(nil) })
+	switch {
+	case err == nil || err.Error() == want:
+	case ctx.Uncaught != nil && ctx.Uncaught(err):
+		panic(err)
+	default:
+		value.Fail("assertion failed: the error is %q, and not %q", err.Error(), want)
+	}
+	return boolean(true)
 }
 
 func randomization() []Op {
