@@ -128,7 +128,8 @@ func (w *worker) start() {
 	if p, ok := w.ev.(PathWorker); ok {
 		p.AskPath(w.path)
 	}
-	w.counts = make([]int64, len(w.s.info.Actions)+1)
+	n := len(w.s.info.Actions) + 1
+	w.counts = make([]int64, n+16)[8 : 8+n : 8+n] // in no cache line with what others write
 	w.visit = w.candidate
 	if b, ok := w.ev.(BatchWorker); ok && w.key == nil {
 		judge, constrained := b.Later()

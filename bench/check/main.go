@@ -5,7 +5,8 @@
 // In: flags. Out: a table on the standard output. Every search is one of the
 // command ashlar, in a process of its own, whose children count as it: loading the
 // model, the sample and the search are all within the figures. Compiling is not,
-// and has a line of its own.
+// and has a line of its own. What two workers could be at most is measured too: two
+// searches of one worker each, side by side, share nothing but the machine.
 //
 // Promised: a search whose counts are not those that are known ends it with an
 // error. Refused: figures of searches that were interrupted, or that say that they
@@ -15,6 +16,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -22,6 +24,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -91,6 +94,7 @@ func run(m model, n, rounds, starts int) error {
 		return fmt.Errorf("nothing was compiled for the first search: the directory of compiled models is not its own")
 	}
 	searches := []*search{{workers: 1}, {native: true, workers: 1}, {workers: 2}, {native: true, workers: 2}}
+	pairs := []*search{{workers: 1}, {native: true, workers: 1}}
 	for range rounds {
 		for _, s := range searches {
 			if err := b.measure(s); err != nil {
@@ -98,6 +102,11 @@ func run(m model, n, rounds, starts int) error {
 			}
 			if s.compiling > 0 {
 				return fmt.Errorf("%s: the model was compiled again", s.name())
+			}
+		}
+		for _, s := range pairs {
+			if err := b.measurePair(s); err != nil {
+				return err
 			}
 		}
 	}
@@ -112,6 +121,8 @@ func run(m model, n, rounds, starts int) error {
 		one, two := searches[i], searches[i+2]
 		fmt.Printf("%s, 2 workers beside 1: %.2f times as fast by the clock, %.2f times the processor's time\n", form,
 			median(one.wall)/median(two.wall), median(two.cpu)/median(one.cpu))
+		fmt.Printf("%s, 2 searches side by side, of 1 worker each: %.2f times as fast as one after the other; with the best of each, 2 workers %.2f and 2 searches %.2f\n", form,
+			2*median(one.wall)/median(pairs[i].wall), slices.Min(one.wall)/slices.Min(two.wall), 2*slices.Min(one.wall)/slices.Min(pairs[i].wall))
 	}
 	fmt.Printf("compiling, once for a model and left out above: %.1f s by the clock\n", compiling.compiling)
 	return b.start(starts)
@@ -186,6 +197,26 @@ func (b *bench) measure(s *search) error {
 		s.compiling = st.Native.CompileSeconds
 	}
 	s.cpu, s.wall, s.bytes = append(s.cpu, cpu), append(s.wall, wall), st.BytesPerState
+	return nil
+}
+
+// measurePair makes a search twice at the same time. It adds to s how long it took
+// until both were done, and what both took of the processor.
+func (b *bench) measurePair(s *search) error {
+	var both [2]search
+	var errs [2]error
+	var done sync.WaitGroup
+	begin := time.Now()
+	for i := range both {
+		both[i] = search{native: s.native, workers: s.workers}
+		done.Go(func() { errs[i] = b.measure(&both[i]) })
+	}
+	done.Wait()
+	wall := time.Since(begin).Seconds()
+	if err := errors.Join(errs[:]...); err != nil {
+		return err
+	}
+	s.wall, s.cpu = append(s.wall, wall), append(s.cpu, both[0].cpu[0]+both[1].cpu[0])
 	return nil
 }
 

@@ -90,3 +90,23 @@ func TestAdders(t *testing.T) {
 		}
 	}
 }
+
+// TestAddersGrowTogether has adders take turns in one shard: its table is always as
+// large as that of a set with one adder, however many slots others were granted.
+func TestAddersGrowTogether(t *testing.T) {
+	s, alone := NewSeen(), NewSeen()
+	adders := []*Adder{s.Adder(), s.Adder(), s.Adder()}
+	for i := range 4000 {
+		fp := seenFingerprint(i) >> shardBits
+		a := adders[0]
+		if i%50 == 0 { // of what it is granted it leaves most to others
+			a = adders[1+i/50%2]
+		}
+		if o, _ := a.Add(fp, Old); o != alone.Add(fp, Old) {
+			t.Fatalf("%d: %d adders and one have different outcomes", i, len(adders))
+		}
+		if s.Bytes() != alone.Bytes() {
+			t.Fatalf("%d: the table of %d adders takes %d bytes, that of one %d", i, len(adders), s.Bytes(), alone.Bytes())
+		}
+	}
+}

@@ -37,8 +37,10 @@ func (m *model) NewWorker() check.Worker {
 }
 
 func (m *model) newWorker() *worker {
-	w := &worker{m: m, steps: m.machine(), tests: m.machine(), cur: make([]uint64, m.Words),
-		ors: make([]uint64, m.Words), ands: make([]uint64, m.Words), buf: make([]byte, 0, 8*m.Words)}
+	n := m.Words
+	words := make([]uint64, 3*n+2*apart)[apart:]
+	w := &worker{m: m, steps: m.machine(), tests: m.machine(), cur: words[:n:n], ors: words[n : 2*n : 2*n], ands: words[2*n : 3*n : 3*n],
+		buf: make([]byte, 8*(n+2*apart))[8*apart : 8*apart : 8*(n+apart)]}
 	for i := range w.ands {
 		w.ands[i] = ^uint64(0)
 	}
@@ -52,6 +54,11 @@ func (m *model) newWorker() *worker {
 	return w
 }
 
+// apart is how many words lie between what one worker writes for every state and
+// what any other does: those of a cache line, for which processors would take
+// turns.
+const apart = 8
+
 // worker evaluates for one goroutine.
 type worker struct {
 	m            *model
@@ -63,6 +70,7 @@ type worker struct {
 	buf          []byte
 	unmet        []int
 	ors, ands    []uint64
+	_            [apart]uint64
 }
 
 func (w *worker) Assumptions() ([]string, error) { return nil, nil }
