@@ -250,8 +250,9 @@ func nativeProgram(t *testing.T, sources [][]byte) string {
 	return filepath.Join(dir, "models")
 }
 
-// askNative compares what compiled code says with what closures say.
-func askNative(t *testing.T, sources [][]byte, asked []nativeAsked, text func(model int) string) {
+// askNative compares what compiled code says with what closures say. Various says
+// that some predicates are false, and that states were named.
+func askNative(t *testing.T, sources [][]byte, asked []nativeAsked, text func(model int) string) (various bool) {
 	t.Helper()
 	run := exec.Command(nativeProgram(t, sources))
 	var in, out bytes.Buffer
@@ -294,9 +295,10 @@ func askNative(t *testing.T, sources [][]byte, asked []nativeAsked, text func(mo
 	}
 	t.Logf("%d models, %d questions: %d states expanded wholly, %d successors, %d predicates known, %d of them true, %d states named",
 		len(sources), len(asked), whole, steps, known, holds, named)
-	if whole == 0 || steps == 0 || known == 0 || holds == 0 || holds == known || named == 0 {
+	if whole == 0 || steps == 0 || known == 0 || holds == 0 {
 		t.Error("that says nothing")
 	}
+	return holds < known && named > 0
 }
 
 // TestNativeAgreesOnRandomModels compiles many random models as one program and
@@ -332,7 +334,9 @@ func TestNativeAgreesOnRandomModels(t *testing.T) {
 	if len(sources) < rounds/3 {
 		t.Errorf("%d of %d models were packed", len(sources), rounds)
 	}
-	askNative(t, sources, asked, func(model int) string { return fmt.Sprintf("seed %d:\n%s", seed, texts[model]) })
+	if !askNative(t, sources, asked, func(model int) string { return fmt.Sprintf("seed %d:\n%s", seed, texts[model]) }) {
+		t.Error("no predicate is false, or no state was named")
+	}
 }
 
 // TestNativeAgreesOnTheCorpus does the same for the models of the corpus.
@@ -358,5 +362,7 @@ func TestNativeAgreesOnTheCorpus(t *testing.T) {
 	if len(sources) < 50 {
 		t.Errorf("%d models were packed, there are more", len(sources))
 	}
-	askNative(t, sources, asked, func(model int) string { return names[model] })
+	if !askNative(t, sources, asked, func(model int) string { return names[model] }) {
+		t.Error("no predicate is false, or no state was named")
+	}
 }

@@ -12,7 +12,7 @@ import (
 // they are not nil.
 func Source(l *Lowered, images *Images) []byte {
 	w := &printer{nums: make(map[printed]string), tests: make(map[printed]string), execs: make(map[*stmt]string),
-		uses: make(map[*stmt]int), shared: sharedNodes(l)}
+		uses: make(map[*stmt]int), shared: sharedNodes(l), looping: make(map[*node]bool)}
 	w.count(l.next)
 	main := "nothing"
 	if l.next != nil {
@@ -139,6 +139,7 @@ type printer struct {
 	execs       map[*stmt]string
 	uses        map[*stmt]int
 	shared      map[*node]bool
+	looping     map[*node]bool // what loops has found
 	memos       int
 	// still says that the next state does not change while the code runs.
 	still  bool
@@ -149,6 +150,12 @@ type printer struct {
 
 // inlineNodesMax is the size from which on a node is a function of its own.
 const inlineNodesMax = 24
+
+// apart says whether a node that is an expression is a function nevertheless: a
+// large one, and a shared one in which there is a loop.
+func (w *printer) apart(n *node) bool {
+	return n.size > inlineNodesMax || w.remembers(n) && w.loops(n)
+}
 
 func (w *printer) name(prefix string) string {
 	w.n++
@@ -162,7 +169,7 @@ func (w *printer) num(n *node) string {
 		return s
 	}
 	s, simple := w.simpleNum(n)
-	if simple && n.size > inlineNodesMax {
+	if simple && w.apart(n) {
 		s, simple = "return "+s, false
 	}
 	if !simple {
@@ -179,7 +186,7 @@ func (w *printer) test(n *node) string {
 		return s
 	}
 	s, simple := w.simpleTest(n)
-	if simple && n.size > inlineNodesMax {
+	if simple && w.apart(n) {
 		s, simple = "return "+s, false
 	}
 	if !simple {

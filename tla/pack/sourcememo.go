@@ -1,6 +1,9 @@
 package pack
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // printed is a node as it was printed: what reads a next state that may change
 // remembers nothing, so it is printed apart.
@@ -69,4 +72,23 @@ func registersText(free []int64) string {
 		return fmt.Sprintf("x.r[%d]", free[0])
 	}
 	return fmt.Sprintf("x.r[%d]<<32 | x.r[%d]", free[0], free[1])
+}
+
+// loops says whether evaluating n may take a loop.
+func (w *printer) loops(n *node) bool {
+	if n == nil || n.size < 2 {
+		return false
+	}
+	if does, known := w.looping[n]; known {
+		return does
+	}
+	does := false
+	switch n.op {
+	case oAny, oAll, oFilter, oFirst, oEnabled:
+		does = true
+	default:
+		does = w.loops(n.a) || w.loops(n.b) || w.loops(n.c) || slices.ContainsFunc(n.list, w.loops)
+	}
+	w.looping[n] = does
+	return does
 }
