@@ -2,9 +2,7 @@ package main
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -171,68 +169,4 @@ func dedalusComponents(p *logic.Program) []dedalusComponent {
 		out = append(out, dedalusComponent{c.Name, c.Instances * c.Partitions, len(c.Rules), len(strata), names(p.In(c)), names(p.Out(c))})
 	}
 	return out
-}
-
-func newDedalusFmtCommand(t *term) *cobra.Command {
-	var write, check bool
-	cmd := &cobra.Command{
-		Use:   "fmt FILE.ded...",
-		Short: "Lay out programs in the one way that there is",
-		Long: `Fmt writes a program as it is laid out to standard output, with --write into its
-file, and with --check only says whether the file would change.
-
-Exit codes: 0 it worked; with --check, 20 a file is not laid out; 150 errors in a
-program; 1 files; 2 usage.`,
-		Example: `  ashlar dedalus fmt voting.ded
-  ashlar dedalus fmt --write examples/voting/*.ded
-  ashlar dedalus fmt --check examples/voting/*.ded`,
-		Args: cobra.MinimumNArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error {
-			if write && check {
-				return &exit{exitUsage, errors.New("--write and --check exclude each other")}
-			}
-			return runDedalusFmt(t, args, write, check)
-		},
-	}
-	cmd.Flags().BoolVarP(&write, "write", "w", false, "write the result into the file")
-	cmd.Flags().BoolVar(&check, "check", false, "write nothing, and name the files that would change")
-	return cmd
-}
-
-func runDedalusFmt(t *term, paths []string, write, check bool) error {
-	code := 0
-	for _, path := range paths {
-		var diags source.List
-		f, err := readDedalus(path, &diags)
-		if err != nil {
-			return err
-		}
-		if diags.HasErrors() {
-			diags.Print(t.err)
-			code = exitSpec
-			continue
-		}
-		text := syntax.Format(f)
-		switch {
-		case write:
-			changed, err := replaceFile(path, []byte(text))
-			if err != nil {
-				return failed(err)
-			}
-			if changed {
-				fmt.Fprintln(t.out, path)
-			}
-		case !check:
-			if _, err := io.WriteString(t.out, text); err != nil {
-				return failed(err)
-			}
-		case text != string(f.Source.Text):
-			fmt.Fprintln(t.out, path)
-			code = max(code, exitNotChecked)
-		}
-	}
-	if code != 0 {
-		return &exit{code: code}
-	}
-	return nil
 }

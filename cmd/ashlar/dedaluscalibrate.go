@@ -18,9 +18,32 @@ import (
 	"github.com/ashlar-dev/ashlar/dedalus/logic"
 )
 
+// dedalusCalibrateOptions are the flags of dedalus calibrate.
+type dedalusCalibrateOptions struct {
+	load, out, where, measured string
+	underWay                   int
+	json                       bool
+}
+
+// dedalusCalibrated is what calibrate reports to machines: Nodes are how far costs are
+// from what components took, in microseconds for a command, and Fitted is of --measured.
+type dedalusCalibrated struct {
+	Schema      string            `json:"schema"`
+	File        string            `json:"file,omitempty"`
+	Calibration *cost.Calibration `json:"calibration"`
+	Nodes       []calibratedNode  `json:"nodes"`
+	Fitted      *cost.Validation  `json:"fitted,omitempty"`
+}
+
+type calibratedNode struct {
+	Program   string  `json:"program"`
+	Node      string  `json:"node"`
+	Measured  float64 `json:"measured"`
+	Predicted float64 `json:"predicted"`
+}
+
 func newDedalusCalibrateCommand(t *term) *cobra.Command {
-	var out, loadPath, where, measured string
-	var underWay int
+	var o dedalusCalibrateOptions
 	cmd := &cobra.Command{
 		Use:   "calibrate [FILE.ded...]",
 		Short: "Measure what messages, rules, functions and the log cost on this machine",
@@ -37,19 +60,25 @@ With --measured, a folder in which bench/dedalus has left NAME.json for programs
 fits all costs to the processor time that nodes have needed, connections and all, and
 tells how far off it was before and is after.
 
+The costs are what optimize reads. With --json a document goes to standard output
+(ashlar-dedalus-calibrate-1) that has the costs, and what is otherwise told beside them: how
+far they are from what nodes took, in microseconds for a command, and the fit. With -o
+the costs are written as well.
+
 Exit codes: 0 it worked; 130 interrupted; 150 errors in a program or load; 1 files and
 commands; 2 usage.`,
 		Example: `  ashlar dedalus calibrate -o costs.json
   ashlar dedalus calibrate examples/dedalus/voting.ded examples/dedalus/mutual.ded -o costs.json
   ashlar dedalus calibrate examples/dedalus/*.ded --measured DIR -o costs.json
+  ashlar dedalus calibrate voting.ded --json -o costs.json | jq .nodes
   ashlar dedalus optimize voting.ded --calibration costs.json`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
 			defer stop()
-			if underWay < 1 {
+			if o.underWay < 1 {
 				return &exit{exitUsage, errors.New("--under-way is a positive number")}
 			}
-			err := runDedalusCalibrate(ctx, t, args, loadPath, out, where, measured, underWay)
+			err := runDedalusCalibrate(ctx, t, args, o)
 			if err != nil && ctx.Err() != nil {
 				return interrupted(ctx) // nothing was written
 			}
@@ -58,21 +87,22 @@ commands; 2 usage.`,
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
-	f.StringVar(&loadPath, "load", "", "what clients do, from `FILE`; for one program")
-	f.StringVarP(&out, "out", "o", "", "write the costs to `FILE`, in place of standard output")
-	f.StringVar(&measured, "measured", "", "fit costs to the measurements in `DIR`")
-	f.IntVar(&underWay, "under-way", int(cost.DefaultCalibration().UnderWay), "commands under way at once in a busy deployment, and in the measurements")
-	f.StringVar(&where, "where", "", "what to call this machine")
+	f.StringVar(&o.load, "load", "", "what clients do, from `FILE`; for one program")
+	f.StringVarP(&o.out, "out", "o", "", "write the costs to `FILE`, in place of standard output")
+	f.StringVar(&o.measured, "measured", "", "fit costs to the measurements in `DIR`")
+	f.IntVar(&o.underWay, "under-way", int(cost.DefaultCalibration().UnderWay), "commands under way at once in a busy deployment, and in the measurements")
+	f.StringVar(&o.where, "where", "", "what to call this machine")
+	f.BoolVar(&o.json, "json", false, "write the costs and how good they are as JSON")
 	return cmd
 }
 
-func runDedalusCalibrate(ctx context.Context, t *term, paths []string, loadPath, out, where, measured string, underWay int) error {
-	if loadPath != "" && len(paths) != 1 {
+func runDedalusCalibrate(ctx context.Context, t *term, paths []string, o dedalusCalibrateOptions) error {
+	if o.load != "" && len(paths) != 1 {
 		return &exit{exitUsage, errors.New("--load is for one program")}
 	}
 	c := cost.DefaultCalibration()
-	c.Machine, c.UnderWay = where, float64(underWay)
-	if where == "" {
+	c.Machine, c.UnderWay = o.where, float64(o.underWay)
+	if o.where == "" {
 		c.Machine = fmt.Sprintf("%s/%s with %s", runtime.GOOS, runtime.GOARCH, many(runtime.NumCPU(), "processor"))
 	}
 	if err := calibrateMessages(ctx, c); err != nil {
@@ -81,49 +111,82 @@ func runDedalusCalibrate(ctx context.Context, t *term, paths []string, loadPath,
 	if err := calibrateDisk(c); err != nil {
 		return failed(err)
 	}
+	doc := &dedalusCalibrated{Schema: "ashlar-dedalus-calibrate-1", File: o.out, Calibration: c, Nodes: []calibratedNode{}}
+	programs, err := doc.measure(ctx, t, paths, o)
+	if err != nil {
+		return err
+	}
+	if o.measured != "" {
+		fitted, v, err := fitMeasured(ctx, t, doc.Calibration, programs, o.measured)
+		if err != nil {
+			return failed(err)
+		}
+		doc.Calibration, doc.Fitted = fitted, v
+		if !o.json {
+			writeValidation(t.err, v)
+		}
+	}
+	return doc.write(t, o)
+}
+
+// measure compiles programs and runs them, and has their costs in place of those that
+// it was given.
+func (doc *dedalusCalibrated) measure(ctx context.Context, t *term, paths []string, o dedalusCalibrateOptions) ([]loadedProgram, error) {
 	var runs []cost.Compiled
 	var programs []loadedProgram
 	for _, path := range paths {
 		p, err := loadDedalus(t, path)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		l, err := dedalusLoad(t, p, path, loadPath)
+		l, err := dedalusLoad(t, p, path, o.load)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		r, functions, err := runCompiled(ctx, p, l)
 		if err != nil {
-			return failed(err)
+			return nil, failed(err)
 		}
 		for name, us := range functions {
-			c.Functions[name] = us
+			doc.Calibration.Functions[name] = us
 		}
 		runs = append(runs, r...)
 		programs = append(programs, loadedProgram{p, l})
 	}
-	if len(runs) > 0 {
-		var errs []cost.RuleError
-		c, errs = c.FitRules(runs)
+	if len(runs) == 0 {
+		return programs, nil
+	}
+	c, errs := doc.Calibration.FitRules(runs)
+	doc.Calibration = c
+	for _, e := range errs {
+		doc.Nodes = append(doc.Nodes, calibratedNode{e.Program, e.Node, e.Measured, e.Predicted})
+	}
+	if !o.json {
 		tellRules(t, errs)
 	}
-	if measured != "" {
-		fitted, err := fitMeasured(ctx, t, c, programs, measured)
-		if err != nil {
-			return failed(err)
-		}
-		c = fitted
-	}
-	text, err := json.MarshalIndent(c, "", "  ")
+	return programs, nil
+}
+
+// write writes the costs, and tells of them as JSON if that is asked for.
+func (doc *dedalusCalibrated) write(t *term, o dedalusCalibrateOptions) error {
+	text, err := json.MarshalIndent(doc.Calibration, "", "  ")
 	if err != nil {
 		return failed(err)
 	}
 	text = append(text, '\n')
-	if out == "" {
+	if o.out != "" {
+		if err := writeOutput(o.out, text, 0o644); err != nil {
+			return failed(err)
+		}
+	}
+	switch {
+	case o.json:
+		return writeJSON(t, doc)
+	case o.out == "":
 		_, err := t.out.Write(text)
 		return failed(err)
 	}
-	return failed(writeOutput(out, text, 0o644))
+	return nil
 }
 
 // loadedProgram is a program with its load.
@@ -132,9 +195,9 @@ type loadedProgram struct {
 	load *cost.Load
 }
 
-// fitMeasured fits costs to the measurements in a folder, and tells what is left of the
-// errors.
-func fitMeasured(ctx context.Context, t *term, c *cost.Calibration, programs []loadedProgram, dir string) (*cost.Calibration, error) {
+// fitMeasured fits costs to the measurements in a folder, and returns what is left of
+// the errors.
+func fitMeasured(ctx context.Context, t *term, c *cost.Calibration, programs []loadedProgram, dir string) (*cost.Calibration, *cost.Validation, error) {
 	var seen []cost.Observation
 	for _, p := range programs {
 		file := filepath.Join(dir, p.Name+".json")
@@ -144,16 +207,15 @@ func fitMeasured(ctx context.Context, t *term, c *cost.Calibration, programs []l
 		}
 		o, err := observation(ctx, p.Program, p.load, c, file)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		seen = append(seen, o)
 	}
 	fitted, v, err := c.Fit(seen)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", dir, err)
+		return nil, nil, fmt.Errorf("%s: %w", dir, err)
 	}
-	writeValidation(t.err, v)
-	return fitted, nil
+	return fitted, v, nil
 }
 
 // errorsShown is how many errors calibrate tells, of the greatest ones.

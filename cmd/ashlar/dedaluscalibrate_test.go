@@ -20,7 +20,8 @@ func TestCalibrate(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(measured, "mutual.json"), []byte(`{"where": "a desk", "nodes": {"leader/0": 20, "replica/0": 2}}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	err := runDedalusCalibrate(t.Context(), &term{out: &out, err: &errs}, []string{"../../examples/dedalus/mutual.ded"}, "", file, "a test", measured, 100)
+	err := runDedalusCalibrate(t.Context(), &term{out: &out, err: &errs}, []string{"../../examples/dedalus/mutual.ded"},
+		dedalusCalibrateOptions{out: file, where: "a test", measured: measured, underWay: 100})
 	if err != nil {
 		t.Fatalf("calibrate: %v\n%s", err, &errs)
 	}

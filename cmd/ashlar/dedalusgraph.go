@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os/exec"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -14,12 +15,16 @@ import (
 
 func newDedalusGraphCommand(t *term) *cobra.Command {
 	var svg string
+	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "graph FILE.ded",
 		Short: "Draw what depends on what",
 		Long: `Graph writes a program's relations and what they depend on, a box for each
 component, in the language of Graphviz. With --svg it has Graphviz draw that, which
-must be installed.
+must be installed. With --json it writes the same as a document (ashlar-dedalus-graph-1):
+components with their relations, and edges, each with when it is (sync, next, async,
+or sent, from a relation in the component that sends it to the same in one that
+receives it), and whether it is of an absence or of an aggregate.
 
 Lines: thin within a tick, dashed to the next tick, thick for messages; red with a
 dot where a relation depends on the absence of facts, and with a diamond where it
@@ -28,14 +33,21 @@ from outside or go there.
 
 Exit codes: 0 it worked; 150 errors in the program; 1 files, or Graphviz; 2 usage.`,
 		Example: `  ashlar dedalus graph voting.ded > voting.dot
-  ashlar dedalus graph voting.ded --svg voting.svg`,
+  ashlar dedalus graph voting.ded --svg voting.svg
+  ashlar dedalus graph voting.ded --json | jq '.edges[] | select(.when == "sent")'`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if asJSON && svg != "" {
+				return &exit{exitUsage, errors.New("--json and --svg exclude each other")}
+			}
 			p, err := loadDedalus(t, args[0])
 			if err != nil {
 				return err
 			}
-			dot := dedalusDot(p)
+			if asJSON {
+				return writeJSON(t, dedalusGraphOf(p))
+			}
+			dot := dedalusGraphOf(p).dot()
 			if svg == "" {
 				_, err := t.out.Write([]byte(dot))
 				return failed(err)
@@ -48,6 +60,7 @@ Exit codes: 0 it worked; 150 errors in the program; 1 files, or Graphviz; 2 usag
 		},
 	}
 	cmd.Flags().StringVar(&svg, "svg", "", "draw it into `FILE`")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "write the graph as JSON")
 	return cmd
 }
 
@@ -69,66 +82,135 @@ func drawDot(ctx context.Context, dot string) ([]byte, error) {
 	return out, nil
 }
 
-// dotEdge is a line between two relations of a component, or from a relation that
-// one sends to the one that another receives.
-type dotEdge struct{ from, to, style string }
+// dedalusGraph is what graph reports to machines, and what it draws.
+type dedalusGraph struct {
+	Schema     string           `json:"schema"`
+	Program    string           `json:"program"`
+	Components []graphComponent `json:"components"`
+	Edges      []graphEdge      `json:"edges"`
+}
 
-// dedalusDot is a program in the language of Graphviz.
-func dedalusDot(p *logic.Program) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "digraph %q {\n  rankdir=LR\n  node [shape=box fontname=\"sans-serif\" fontsize=11]\n", p.Name)
-	fmt.Fprintf(&b, "  edge [color=\"#555555\" arrowsize=0.7]\n")
-	var edges []dotEdge
-	for i, c := range p.Components {
-		fmt.Fprintf(&b, "  subgraph cluster_%d {\n    label=%q style=rounded color=\"#999999\" fontname=\"sans-serif\"\n", i, fmt.Sprintf("%s × %d", c.Name, c.Instances*c.Partitions))
-		drawn := map[*logic.Relation]bool{}
-		node := func(r *logic.Relation) string {
-			id := fmt.Sprintf("%s.%s", c.Name, r.Name)
-			if !drawn[r] {
-				drawn[r] = true
-				fmt.Fprintf(&b, "    %q [label=%q%s]\n", id, r.Name, dotStyle(r))
-			}
-			return id
-		}
-		seen := map[dotEdge]bool{}
-		for _, r := range c.Rules {
-			head := node(r.Head.Relation)
-			for _, l := range r.Body {
-				if l.Atom == nil {
-					continue
-				}
-				e := dotEdge{node(l.Atom.Relation), head, ruleStyle(r, l.Negated)}
-				if !seen[e] {
-					seen[e] = true
-					edges = append(edges, e)
-				}
-			}
-		}
-		b.WriteString("  }\n")
+type graphComponent struct {
+	Name      string          `json:"name"`
+	Instances int             `json:"instances"`
+	Relations []graphRelation `json:"relations"`
+}
+
+// graphRelation is a relation in a component, in the order in which rules name them.
+type graphRelation struct {
+	Name    string `json:"name"`
+	Kind    string `json:"kind"`
+	Durable bool   `json:"durable"`
+}
+
+// graphEdge leads from a relation to one that depends on it, or from one that a
+// component sends to the same in another. Its ends are component and relation.
+type graphEdge struct {
+	From       string `json:"from"`
+	To         string `json:"to"`
+	When       string `json:"when"`
+	Negated    bool   `json:"negated"`
+	Aggregates bool   `json:"aggregates"`
+}
+
+// graphSent is the When of messages on their way.
+const graphSent = "sent"
+
+func graphEnd(c *logic.Component, r *logic.Relation) string { return c.Name + "." + r.Name }
+
+// dedalusGraphOf is the graph of a program.
+func dedalusGraphOf(p *logic.Program) *dedalusGraph {
+	g := &dedalusGraph{Schema: "ashlar-dedalus-graph-1", Program: p.Name, Components: []graphComponent{}, Edges: []graphEdge{}}
+	for _, c := range p.Components {
+		g.component(c)
 	}
 	for _, from := range p.Components {
 		for _, r := range p.Out(from) {
 			for _, to := range p.Components {
-				for _, in := range p.Refs(to) {
-					if in == r && to != from {
-						edges = append(edges, dotEdge{from.Name + "." + r.Name, to.Name + "." + r.Name, "penwidth=2.5 color=\"#1f5fbf\""})
-					}
+				if to != from && slices.Contains(p.Refs(to), r) {
+					g.Edges = append(g.Edges, graphEdge{From: graphEnd(from, r), To: graphEnd(to, r), When: graphSent})
 				}
 			}
 		}
 	}
-	for _, e := range edges {
-		fmt.Fprintf(&b, "  %q -> %q [%s]\n", e.from, e.to, e.style)
+	return g
+}
+
+func (g *dedalusGraph) component(c *logic.Component) {
+	out := graphComponent{Name: c.Name, Instances: c.Instances * c.Partitions, Relations: []graphRelation{}}
+	there := map[*logic.Relation]bool{}
+	end := func(r *logic.Relation) string {
+		if !there[r] {
+			there[r] = true
+			out.Relations = append(out.Relations, graphRelation{r.Name, graphKind(r), r.Durable})
+		}
+		return graphEnd(c, r)
+	}
+	seen := map[graphEdge]bool{}
+	for _, r := range c.Rules {
+		head := end(r.Head.Relation)
+		for _, l := range r.Body {
+			if l.Atom == nil {
+				continue
+			}
+			e := graphEdge{From: end(l.Atom.Relation), To: head, When: graphWhen(r.Kind), Negated: l.Negated, Aggregates: r.Head.Aggregates()}
+			if !seen[e] {
+				seen[e] = true
+				g.Edges = append(g.Edges, e)
+			}
+		}
+	}
+	g.Components = append(g.Components, out)
+}
+
+// graphKind is how a relation is declared; derived is one that rules make.
+func graphKind(r *logic.Relation) string {
+	switch r.Kind {
+	case logic.Static:
+		return "static"
+	case logic.Input:
+		return "input"
+	case logic.Output:
+		return "output"
+	case logic.Timer:
+		return "timer"
+	}
+	return "derived"
+}
+
+func graphWhen(k logic.RuleKind) string {
+	return map[logic.RuleKind]string{logic.Sync: "sync", logic.Next: "next", logic.Async: "async"}[k]
+}
+
+// dot is the graph in the language of Graphviz.
+func (g *dedalusGraph) dot() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "digraph %q {\n  rankdir=LR\n  node [shape=box fontname=\"sans-serif\" fontsize=11]\n", g.Program)
+	fmt.Fprintf(&b, "  edge [color=\"#555555\" arrowsize=0.7]\n")
+	for i, c := range g.Components {
+		fmt.Fprintf(&b, "  subgraph cluster_%d {\n    label=%q style=rounded color=\"#999999\" fontname=\"sans-serif\"\n", i, fmt.Sprintf("%s × %d", c.Name, c.Instances))
+		for _, r := range c.Relations {
+			fmt.Fprintf(&b, "    %q [label=%q%s]\n", c.Name+"."+r.Name, r.Name, r.style())
+		}
+		b.WriteString("  }\n")
+	}
+	drawn := map[string]bool{}
+	for _, e := range g.Edges {
+		// Edges that differ in what is not drawn are one line.
+		if line := fmt.Sprintf("  %q -> %q [%s]\n", e.From, e.To, e.style()); !drawn[line] {
+			drawn[line] = true
+			b.WriteString(line)
+		}
 	}
 	b.WriteString("}\n")
 	return b.String()
 }
 
-func dotStyle(r *logic.Relation) string {
+func (r graphRelation) style() string {
 	switch r.Kind {
-	case logic.Static:
+	case "static":
 		return " style=filled fillcolor=\"#eeeeee\""
-	case logic.Input, logic.Output, logic.Timer:
+	case "input", "output", "timer":
 		return " style=\"rounded,bold\""
 	}
 	if r.Durable {
@@ -137,12 +219,15 @@ func dotStyle(r *logic.Relation) string {
 	return ""
 }
 
-func ruleStyle(r *logic.Rule, negated bool) string {
-	style := map[logic.RuleKind]string{logic.Sync: "style=solid", logic.Next: "style=dashed", logic.Async: "style=solid penwidth=2.5"}[r.Kind]
+func (e graphEdge) style() string {
+	if e.When == graphSent {
+		return "penwidth=2.5 color=\"#1f5fbf\""
+	}
+	style := map[string]string{"sync": "style=solid", "next": "style=dashed", "async": "style=solid penwidth=2.5"}[e.When]
 	switch {
-	case negated:
+	case e.Negated:
 		style += " color=\"#bf2f1f\" arrowhead=dot"
-	case r.Head.Aggregates():
+	case e.Aggregates:
 		style += " arrowhead=diamond"
 	}
 	return style
