@@ -118,6 +118,9 @@ func (s *Seen) Add(fp uint64, m Mark) Outcome {
 // shard's; 0 leaves one out. Others may read the old table meanwhile.
 func (s *Seen) rebuild(shard uint64, n int, keep func(uint64) uint64) {
 	slots, old, taken := make([]uint64, n), *s.tables[shard].Load(), 0
+	for i := 0; i < n; i += pageSlots {
+		slots[i] = 0
+	}
 	for _, x := range old {
 		if x == 0 {
 			continue
@@ -130,6 +133,11 @@ func (s *Seen) rebuild(shard uint64, n int, keep func(uint64) uint64) {
 	}
 	s.publish(shard, slots, taken)
 }
+
+// pageSlots is how many slots lie in a page of memory. A page that is read before
+// it is written costs the system two faults, and with the second all processors
+// of the process must be told, which stops them for as long.
+const pageSlots = 512
 
 // Settle gives a fingerprint that has the mark m, of a piece, the mark Old, and
 // says whether it had m. Several goroutines may settle, while nobody adds.
