@@ -39,6 +39,10 @@ func TestHabits(t *testing.T) {
 	if len(warnings) != 1 || !strings.HasPrefix(warnings[0], "the next-state relation Still mentions no primed variable") {
 		t.Errorf("warnings %q", warnings)
 	}
+	spec, c = loadText(t, strings.Replace(module, "Ends ==", "Spec == Init /\\ [][Still]_x\nEnds ==", 1), "SPECIFICATION Spec")
+	if warnings := newModel(t, spec, c, Options{}).Info().Warnings; len(warnings) != 1 {
+		t.Errorf("warnings %q", warnings)
+	}
 	spec, c = loadText(t, module, "INIT Init NEXT Next")
 	if warnings := newModel(t, spec, c, Options{}).Info().Warnings; len(warnings) != 0 {
 		t.Errorf("warnings %q", warnings)

@@ -245,6 +245,7 @@ func (b *builder) behaviour() {
 
 func (b *builder) setNext(name string, e core.Expr) {
 	b.m.next = b.formula(name, e)
+	b.primeless(b.m.next)
 	b.m.actions = b.p.splitActions(e, name)
 }
 
