@@ -6,7 +6,7 @@ package mutant
 func attackMutants() []Mutant {
 	all := append(aloneMutants(), orbitMutants()...)
 	all = append(append(all, fileMutants()...), manifestMutants()...)
-	return append(append(all, layoutMutants()...), machineMutants()...)
+	return append(append(append(all, layoutMutants()...), machineMutants()...), packMutants()...)
 }
 
 func aloneMutants() []Mutant {

@@ -66,8 +66,8 @@ func TestMemoOfManyElements(t *testing.T) {
 		t.Fatalf("the node depends on %d elements and has the size %d", len(is.free), is.size)
 	}
 	n := b.cond(is, is, b.k(0))
-	for _, k := range loops {
-		n = b.node(node{op: oAny, list: []*node{b.k(15)}, k: k, a: n, hi: 1})
+	for i := range loops { // the last is the innermost: it is the one that a memo would forget
+		n = b.node(node{op: oAny, list: []*node{b.k(15)}, k: loops[len(loops)-1-i], a: n, hi: 1})
 	}
 	code := Compile(&Lowered{layout: &Layout{words: 1, bytes: 8}, regs: b.regs, preds: []*node{b.and(n, n)}})
 	m := NewMachine(code)
@@ -103,5 +103,22 @@ func TestMemoOfTheNextState(t *testing.T) {
 	}
 	if len(got) != 3 || got[0] != 3 || got[1] != 4 || got[2] != 5 {
 		t.Errorf("the successors are %v", got)
+	}
+}
+
+// TestMemoOfTwoElementsInTurn has a pair follow the same two the other way round.
+func TestMemoOfTwoElementsInTurn(t *testing.T) {
+	b := &build{limit: 1 << 20}
+	k, r := b.reg(0, 1)
+	j, q := b.reg(0, 1)
+	pair := memoPair(b, r, q)
+	other := b.node(node{op: oBit, a: b.arith(oSub, b.k(1), r)})
+	n := b.node(node{op: oAny, list: []*node{other}, k: j, a: b.cond(pair, pair, b.k(0)), hi: 1})
+	n = b.node(node{op: oAny, list: []*node{b.k(3)}, k: k, a: n, hi: 1})
+	m := NewMachine(Compile(&Lowered{layout: &Layout{words: 1, bytes: 8}, regs: b.regs, preds: []*node{n}}))
+	for x := range uint64(40) {
+		if got, ok := m.Holds(0, []uint64{x}, nil); !ok || got != (x == 16) {
+			t.Errorf("1 and 0 in turn, that are %d: %v, %v", x, got, ok)
+		}
 	}
 }
