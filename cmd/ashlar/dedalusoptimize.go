@@ -36,7 +36,8 @@ func newDedalusOptimizeCommand(t *term) *cobra.Command {
 command, and looks for rewrites that take work from the busiest one: components are
 taken apart and divided among as many machines as there are. Each step is one of
 dedalus rewrite, and its certificate is checked. It tells for each step what was in
-the way, what the step does, what it rests on, and what else was tried.
+the way, what the step does, what it rests on, and what else was tried. Of a component
+that stays in the way it tells what holds it together, and what its author may do.
 
 Throughput is modelled from the costs of messages, rules, functions and the log. With
 --measured, the processor time that nodes have needed for a command, the error of the

@@ -9,6 +9,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/ashlar-dev/ashlar/dedalus/cost"
 )
 
 // optimizePage optimizes an example and returns the page that is written about it.
@@ -87,5 +89,26 @@ func TestOptimizeInterrupted(t *testing.T) {
 	var e *exit
 	if !errors.As(err, &e) || e.code != exitInterrupted || out.Len() > 0 {
 		t.Errorf("got %v and %q, want exit code %d", err, &out, exitInterrupted)
+	}
+}
+
+// TestTies: timers and what is kept are told each with what comes of it, and the repair
+// of several once.
+func TestTies(t *testing.T) {
+	var b strings.Builder
+	writeTies(&b, []cost.Tie{
+		{Component: "c", Relation: "retry", Timer: true, Derives: []string{"ask", "tell"}, Repair: "ask again"},
+		{Component: "c", Relation: "late", Timer: true, Derives: []string{"stop"}, Repair: "ask again"},
+		{Component: "c", Relation: "begun", Derives: []string{"a", "b", "d"}, Repair: "send it"},
+	})
+	want := `what holds c together:
+  timer retry, which ask, tell are derived from
+  timer late, which stop is derived from
+    ask again
+  what is kept in begun, which a, b, d are derived from
+    send it
+`
+	if b.String() != want {
+		t.Errorf("told:\n%s\nwant:\n%s", b.String(), want)
 	}
 }

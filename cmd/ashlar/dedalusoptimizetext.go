@@ -44,6 +44,7 @@ func writeOptimizeText(w io.Writer, d *optimizeDocument, p palette, verbose bool
 	if d.Why != "" {
 		fmt.Fprintf(w, "no more, as %s\n", d.Why)
 	}
+	writeTies(w, d.Ties)
 	if d.Stopped != "" {
 		fmt.Fprintf(w, "%s %s\n", p.warn("the search ended early:"), d.Stopped)
 	}
@@ -58,6 +59,31 @@ func writeOptimizeText(w io.Writer, d *optimizeDocument, p palette, verbose bool
 		fmt.Fprintf(w, "%s what function %s costs is not known, and taken as %g us: 'ashlar dedalus calibrate' measures it\n", p.warn("warning:"), f, d.Calibration.Call)
 	}
 	fmt.Fprintf(w, "\nmodelled, with costs of %s; %s profiled, %s refused\n", d.Calibration.Machine, many(d.Programs, "program"), many(d.Refused, "way"))
+}
+
+// writeTies tells what holds a component together, and what its author may do.
+func writeTies(w io.Writer, ties []cost.Tie) {
+	for i, t := range ties {
+		if i == 0 {
+			fmt.Fprintf(w, "what holds %s together:\n", t.Component)
+		}
+		what := "what is kept in " + t.Relation
+		if t.Timer {
+			what = "timer " + t.Relation
+		}
+		fmt.Fprintf(w, "  %s, which %s %s from\n", what, list(t.Derives), verbOf(len(t.Derives)))
+		// The repair is told once for all that it is good for.
+		if i+1 == len(ties) || ties[i+1].Repair != t.Repair {
+			fmt.Fprintf(w, "    %s\n", t.Repair)
+		}
+	}
+}
+
+func verbOf(n int) string {
+	if n == 1 {
+		return "is derived"
+	}
+	return "are derived"
 }
 
 func estimateLine(e *cost.Estimate) string {

@@ -193,6 +193,9 @@ func showResult(t *testing.T, r *Result) string {
 		t.Error("the steps do not make the program of the result")
 	}
 	fmt.Fprintf(&b, "after: %s%s\n", showEstimate(r.After), r.Why)
+	for _, tie := range r.Ties {
+		fmt.Fprintf(&b, "  held by %s (timer %v) for %s: %s\n", tie.Relation, tie.Timer, strings.Join(tie.Derives, ", "), tie.Repair)
+	}
 	for _, p := range r.Points {
 		fmt.Fprintf(&b, "  %d machines, %d hops: %.0f\n", p.Machines, p.Hops, p.Throughput)
 	}

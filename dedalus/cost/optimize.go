@@ -27,6 +27,9 @@ type Result struct {
 	// the search ended before it was through, and empty if it was.
 	Why     string `json:"why"`
 	Stopped string `json:"stopped,omitempty"`
+	// Ties are what holds the component together that is in the way in the end, where
+	// there is a Why and it is not divided.
+	Ties []Tie `json:"ties,omitempty"`
 	// Left is what was tried on the final program.
 	Left []Candidate `json:"left"`
 	// Original and Program are the programs before and after.
@@ -132,6 +135,9 @@ func (s *search) result(p *logic.Program) (*Result, error) {
 		}
 	}
 	r.After.sum(s.costs)
+	if r.Why != "" {
+		r.Ties = ties(r.Program, r.After.Bottleneck)
+	}
 	r.Programs, r.Refused = s.programs, s.refused
 	return r, nil
 }
