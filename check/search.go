@@ -379,10 +379,10 @@ var errNoLength = errors.New("check: a level of the search is damaged")
 // cut cuts the chunks of the next segment and returns how many states they
 // have.
 func (s *search) cut() (states int, err error) {
-	size := s.chunkSize()
+	size, most := s.chunkSize(), min(fpset.PiecesMax, max(chunksMin, chunksEach*len(s.workers)))
 	s.chunks = s.chunks[:0]
 	at, number, bytes := s.at, s.number, int64(0)
-	for len(s.chunks) < fpset.PiecesMax && int64(states) < s.left {
+	for len(s.chunks) < most && int64(states) < s.left {
 		data, err := s.current.Keep(at.block)
 		if err != nil {
 			return 0, err
@@ -419,8 +419,15 @@ func (s *search) cut() (states int, err error) {
 	return states, nil
 }
 
-// chunkStatesMax bounds how many states a worker takes at once.
-const chunkStatesMax = 256
+const (
+	// chunkStatesMax bounds how many states a worker takes at once: those that
+	// are near to one another have many successors in common, which one worker
+	// finds in its cache.
+	chunkStatesMax = 512
+	// A segment has at most chunksMin chunks, so that the marks suffice for two of
+	// them, or chunksEach for each worker, if that is more.
+	chunksMin, chunksEach = fpset.PiecesMax / 2, 8
+)
 
 // chunkSize is how many states a chunk of the next segment has: few enough for
 // all workers to have something to do to the end, and for what they find to
