@@ -77,6 +77,8 @@ func (l *lowerer) unsure(v *val) []*node {
 		for i := range v.t.keys {
 			add(l.unsure(v.at(i))...)
 		}
+	case v.is(kPart):
+		add(l.unsure(v.over)...) // its values are numbers in registers
 	case v.is(kSeq):
 		add(v.s)
 		for i := range v.t.most {
@@ -106,7 +108,9 @@ func (l *lowerer) afterNodes(v *val, parts []*node) *val {
 	if len(parts) == 0 || v.stop {
 		return v
 	}
-	v = l.shaped(v)
+	if v = l.shaped(v); v.is(kPart) {
+		giveUp("a function whose domain is not constant comes after what may have no value")
+	}
 	out := &val{t: v.t, ws: v.ws, lo: v.lo, hi: v.hi}
 	switch {
 	case v.t == nil:

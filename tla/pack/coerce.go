@@ -355,6 +355,8 @@ func (l *lowerer) merge(c *node, a, b *val) *val {
 	}
 	out := &val{t: a.t}
 	switch a.t.kind {
+	case kPart:
+		giveUp("one of several functions whose domain is not constant")
 	case kSet:
 		for i := range a.ws {
 			out.ws = append(out.ws, l.b.cond(c, a.ws[i], b.ws[i]))

@@ -195,9 +195,13 @@ func (l *lowerer) existsAct(binds []core.Bind, body core.Expr, x ctx, k rest, pa
 	if b.Set == nil {
 		giveUp("an unbounded quantifier")
 	}
-	return l.each(l.expr(b.Set, x, nil), unrollMax, func(v *val) *stmt {
+	next := func(v *val) *stmt {
 		return l.existsAct(binds[1:], body, x.in(l.element(b, v, x.env)), k, part)
-	})
+	}
+	if fs := l.functionsOf(b.Set, x); fs != nil && !b.Tuple {
+		return l.eachFunction(fs, x, next)
+	}
+	return l.each(l.expr(b.Set, x, nil), unrollMax, next)
 }
 
 // each runs the statements that body makes for every element of a set.

@@ -77,6 +77,9 @@ func (l *lowerer) apply(f, i *val) *val {
 	if f.stop || i.stop {
 		return &val{stop: true}
 	}
+	if f.is(kPart) {
+		return l.applyPart(f, l.settle(i))
+	}
 	if i = l.settle(i); i.known {
 		if f.known {
 			return knownVal(f.v.Apply(i.v))
@@ -132,6 +135,9 @@ func (l *lowerer) pick(n *node, vals []*val) *val {
 		if v.stop || v.known || v.t != t {
 			return l.pickMixed(n, vals)
 		}
+	}
+	if t != nil && t.kind == kPart {
+		giveUp("one of several functions whose domain is not constant")
 	}
 	sel := func(part func(v *val) *node) *node {
 		s := node{op: oSel, a: n, lo: 1<<63 - 1, hi: -1 << 63}

@@ -37,6 +37,8 @@ func (l *lowerer) op(e *core.Op, x ctx, hint *typ) *val {
 				return knownVal(f.t.dom)
 			}
 			return l.after(knownVal(f.t.dom), f)
+		case f.is(kPart):
+			return f.over
 		case f.is(kSeq):
 			return l.after(l.interval(l.b.k(1), f.s), f)
 		}

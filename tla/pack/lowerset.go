@@ -373,10 +373,13 @@ func (l *lowerer) collect(d domain, hint *typ) *val {
 // bounded is the type of v with the bounds that its nodes have.
 func (l *lowerer) bounded(v *val) *typ {
 	switch {
+	case v.known:
+		if u := l.us.ofAll([]value.Value{v.v}); u != nil {
+			return &typ{kind: kAtom, u: u}
+		}
+		return nil
 	case v.stop || v.t == nil:
 		return nil
-	case v.known:
-		return &typ{kind: kAtom, u: l.us.ofAll([]value.Value{v.v})}
 	case v.is(kInt):
 		return intType(v.s.lo, v.s.hi)
 	case v.is(kFn):

@@ -99,6 +99,7 @@ const (
 	kSet       // a subset of u
 	kFn        // a function on the constant domain dom, in canonical order
 	kSeq       // a sequence of at most most elements of elem
+	kPart      // a function on some elements of u; no variable is of such a type
 )
 
 // typ is a type of values with a layout.

@@ -12,8 +12,9 @@ type val struct {
 	t     *typ
 	s     *node          // kBool, kInt, kAtom; the length of a kSeq
 	ws    []*node        // kSet
-	part  func(int) *val // kFn, kSeq: the value for argument number i
+	part  func(int) *val // kFn, kSeq, kPart: the value for argument number i
 	parts map[int]*val   // what part gave
+	over  *val           // kPart: the domain
 	// lo and hi are the bounds of an interval, whose t is nil.
 	lo, hi *node
 	// stop says that there is no value.

@@ -1,0 +1,93 @@
+package pack
+
+import "github.com/ashlar-dev/ashlar/tla/core"
+
+// An action \E f \in {g \in [S -> T] : P(g)} : A, where S or T is a set of the
+// state, is a loop over T for each element of S, one within another: its register
+// is what f gives there. The elements that S may have are known, and where one is
+// not in S its loop is left out. So f is a function whose domain is not constant:
+// what there is for it is its application and its domain.
+
+// functions are those of a set [S -> T] for which all of some predicates hold.
+type functions struct {
+	dom, rng *val
+	filters  []*core.SetFilter
+}
+
+// fnKeysMax is how many arguments the functions of a loop may have.
+const fnKeysMax = 12
+
+// functionsOf is the set of functions that e is, nil where it is no such set or a
+// constant one.
+func (l *lowerer) functionsOf(e core.Expr, x ctx) *functions {
+	switch e := e.(type) {
+	case *core.FnSet:
+		out := &functions{dom: l.settle(l.expr(e.Dom, x, nil)), rng: l.settle(l.expr(e.Rng, x, nil))}
+		if out.dom.known && out.rng.known {
+			return nil
+		}
+		out.dom, out.rng = l.asSet(out.dom), l.asSet(out.rng)
+		if len(out.dom.t.u.vals) > fnKeysMax || len(out.rng.t.u.vals) == 0 {
+			giveUp("functions with too many arguments")
+		}
+		return out
+	case *core.SetFilter:
+		if out := l.functionsOf(e.Bind.Set, x); out != nil && !e.Bind.Tuple {
+			out.filters = append(out.filters, e)
+			return out
+		}
+	}
+	return nil
+}
+
+// eachFunction runs the statements that body makes for every one of the functions.
+func (l *lowerer) eachFunction(fs *functions, x ctx, body func(f *val) *stmt) *stmt {
+	keys, u := fs.dom.t.u.vals, fs.rng.t.u
+	regs, parts := make([]int64, len(keys)), make([]*val, len(keys))
+	for i := range keys {
+		k, r := l.b.reg(0, int64(len(u.vals)-1))
+		regs[i], parts[i] = k, l.numbered(u, r)
+	}
+	f := &val{t: &typ{kind: kPart, u: fs.dom.t.u}, over: fs.dom, parts: make(map[int]*val), part: func(i int) *val { return parts[i] }}
+	var holds []*node
+	for _, e := range fs.filters {
+		holds = append(holds, l.pred(e.Pred, x.in(l.element(e.Bind, f, x.env))))
+	}
+	in := l.b.and(holds...)
+	out := l.loops(fs, regs, l.guardStmt(in, func() *stmt { return body(f) }))
+	if !in.pure {
+		// The predicate is asked of all functions before anything is made of one.
+		out = l.either([]*stmt{l.loops(fs, regs, l.guardStmt(in, func() *stmt { return nothing })), out})
+	}
+	return l.guardStmt(l.asked(l.b.k(1), fs.dom, fs.rng), func() *stmt { return out })
+}
+
+// loops runs s for all that the registers may be.
+func (l *lowerer) loops(fs *functions, regs []int64, s *stmt) *stmt {
+	words := l.b.whole(fs.rng.ws)
+	for i := len(regs) - 1; i >= 0 && s != nothing; i-- {
+		next, in := s, l.b.test(fs.dom.ws, l.b.k(int64(i)))
+		s = l.either([]*stmt{
+			l.guardStmt(in, func() *stmt { return l.stmt(stmt{op: sBits, words: words, k: regs[i], next: next}) }),
+			l.guardStmt(l.b.not(in), func() *stmt { return next }),
+		})
+	}
+	return s
+}
+
+// applyPart is f[i] of a function whose domain is not constant.
+func (l *lowerer) applyPart(f, i *val) *val {
+	n := l.must(i, f.t.u)
+	in := l.b.test(f.over.ws, n)
+	if n.known() {
+		return l.merge(in, f.at(int(n.k)), &val{stop: true})
+	}
+	if n.op == oStop || len(f.t.u.vals) == 0 {
+		return &val{stop: true}
+	}
+	vals := make([]*val, len(f.t.u.vals))
+	for k := range vals {
+		vals[k] = f.at(k)
+	}
+	return l.pick(l.b.cond(in, n, l.b.stop()), vals)
+}
