@@ -38,7 +38,8 @@ type checkOptions struct {
 
 	profile bool // count expressions
 
-	por bool // leave out states where that is sound
+	por   bool // leave out states where that is sound
+	exact bool // leave none out
 
 	// told and progress are what the specification is told of a simulation.
 	told     eval.Configuration
@@ -97,6 +98,7 @@ With --por the search of an algorithm, PlusCal or Modular PlusCal, takes the ste
 process only where that process is at a label whose steps nobody else notices. It finds
 what the whole search finds; traces may be other ones, and counts are smaller. Where
 something that is asked for could notice, nothing is left out, and the reason is told.
+Without it, which --exact says too, every state is counted, as TLC counts them.
 
 States that have no room in the memory of --memory are kept in files in a directory
 ashlar-check-* of --temp, which is removed at the end. With --checkpoint DIR the search
@@ -155,6 +157,9 @@ func newCheckCommand(t *term) *cobra.Command {
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.deepen = cmd.Flags().Changed("dfid")
+			if exact := cmd.Flags().Changed("exact"); exact && o.exact == o.por {
+				return &exit{exitUsage, fmt.Errorf("--exact=%t with --por=%t: --exact leaves no state out and --por does; want one of them", o.exact, o.por)}
+			}
 			return runCheck(cmd.Context(), t, o, args[0], loadSpecification)
 		},
 	}
@@ -170,6 +175,7 @@ func newCheckCommand(t *term) *cobra.Command {
 	f.IntVar(&o.dfid, "dfid", 0, "search depth first, by iterative deepening, paths of up to `N` states")
 	f.BoolVar(&o.profile, "profile", false, "tell what each expression costs")
 	f.BoolVar(&o.por, "por", false, "leave out states of an algorithm that only the order of local steps tells apart")
+	f.BoolVar(&o.exact, "exact", true, "leave no state out, so that counts are those of TLC; the opposite of --por")
 	f.StringVar(&o.native, "native", nativeAuto, "search with code compiled for the model: `WHEN` is auto, always or never")
 	f.Lookup("native").NoOptDefVal = nativeAlways
 	f.BoolVar(&o.goOn, "continue", false, "go on after a violation and report all of them")
