@@ -120,7 +120,7 @@ func manifestMutants() []Mutant {
 		mutant("runs-are-not-opened", Unsound, resume, "Resume", "A resumed search does not know the states that were found before.",
 			"st.runs = append(st.runs, r)\n\t\tif st.partial {", "if st.runs = append(st.runs, r); st.partial || len(runs) > 1 {"),
 		mutant("fingerprints-in-memory-are-not-kept", WrongAnswer, keep, "Resume", "Fingerprints that are in no run are in no checkpoint.",
-			"if s.set.Fresh() > 0 {", "if s.set.Fresh() > 1<<40 {"),
+			"if st.fresh() > 0 {", "if st.fresh() > 1<<40 {"),
 		mutant("first-block-is-released", WrongAnswer, keep, "Resume", "The block in the midst of which the search is at is not in the checkpoint.",
 			"first := min(s.at.block, s.current.Blocks())", "first := min(s.at.block+1, s.current.Blocks())"),
 		mutant("a-checkpoint-stays", WrongAnswer, keep, "Resume", "A search that has come to its end leaves its checkpoint.",
