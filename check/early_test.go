@@ -255,23 +255,7 @@ func TestPeriodicBeyondMemory(t *testing.T) {
 func TestDiskFailsLooks(t *testing.T) {
 	m := newLiveModel(largeGraph(0, 8000))
 	m.graph.deadlock = false
-	failed := 0
-	for most := 1; most < 200; most += 29 {
-		disk := newTestDisk(sim.NewDisk())
-		disk.most, disk.cause = most, errFull
-		r, err := Run(context.Background(), &allLive{m}, Options{MemoryBytes: 1 << 20, Disk: disk, Periodic: true, Continue: true})
-		switch {
-		case err == nil && disk.ops >= most:
-			t.Fatalf("%v after the disk failed at operation %d", r.Verdict, most)
-		case err != nil && !errors.Is(err, errFull):
-			t.Fatal(err)
-		case err != nil:
-			failed++
-		}
-	}
-	if failed == 0 {
-		t.Error("the disk failed never")
-	}
+	failsWithItsDisk(t, &allLive{m}, Options{MemoryBytes: 1 << 20, Periodic: true, Continue: true}, 29)
 }
 
 // TestPeriodicIsBounded: a graph that is asked too much says so, and what was looked

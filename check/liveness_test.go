@@ -192,11 +192,18 @@ func TestAtomWithoutValue(t *testing.T) {
 func TestDiskFailsBehaviours(t *testing.T) {
 	m := newLiveModel(largeGraph(0, 8000))
 	m.graph.deadlock = false
+	failsWithItsDisk(t, m, Options{MemoryBytes: 1 << 20}, 23)
+}
+
+// failsWithItsDisk has the disk fail at one operation after another, in such steps:
+// the search fails too, unless it was at its end.
+func failsWithItsDisk(t *testing.T, m Model, o Options, step int) {
 	failed := 0
-	for most := 1; most < 200; most += 23 {
+	for most := 1; most < 200; most += step {
 		disk := newTestDisk(sim.NewDisk())
 		disk.most, disk.cause = most, errFull
-		r, err := Run(context.Background(), m, Options{Workers: 1, MemoryBytes: 1 << 20, Disk: disk})
+		o.Disk = disk
+		r, err := Run(context.Background(), m, o)
 		switch {
 		case err == nil && disk.ops >= most:
 			t.Fatalf("%v after the disk failed at operation %d", r.Verdict, most)
