@@ -180,10 +180,14 @@ func (e *engine) rest() {
 
 // Run executes sections until the instance is done (nil), fails, is stopped
 // (ErrStopped) or ctx ends (its error). In the last two cases it stands at a
-// label, and Run goes on from there. It takes the calling goroutine and starts
-// no other.
+// label, and Run goes on from there. After Close, and while Close is ending it,
+// the answer is ErrClosed. It takes the calling goroutine and starts no other.
 func (e *engine) Run(ctx context.Context) error {
 	if !e.running.TryLock() {
+		// Close holds the lock while it ends: nothing runs then.
+		if e.closed.Load() {
+			return ErrClosed
+		}
 		return fmt.Errorf("instance %s is running already", e.name)
 	}
 	defer e.running.Unlock()

@@ -303,8 +303,9 @@ func TestStopAndRestart(t *testing.T) {
 		t.Errorf("after Reset: s = %d at %q", in.State(), in.At())
 	}
 	done := make(chan error, 1)
+	before := in.Metrics().Commits
 	go func() { done <- in.Run(within(t)) }()
-	waitFor(t, func() bool { return in.Metrics().Commits > 10 })
+	waitFor(t, func() bool { return in.Metrics().Commits > before+10 })
 	if err := in.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -313,6 +314,24 @@ func TestStopAndRestart(t *testing.T) {
 	}
 	if err := in.Run(within(t)); !errors.Is(err, distsys.ErrClosed) {
 		t.Errorf("another Run: %v", err)
+	}
+}
+
+// TestRunBesideClose: whichever comes first, Run tells of the Close, and never
+// that something is running.
+func TestRunBesideClose(t *testing.T) {
+	a := archetype(func(s *int, _ *distsys.Tx) (distsys.Label, error) { *s++; return 0, nil })
+	ctx := within(t)
+	for range 2000 {
+		in := instance(t, a, 0, distsys.Options{})
+		closed := make(chan error, 1)
+		go func() { closed <- in.Close() }()
+		if err := in.Run(ctx); !errors.Is(err, distsys.ErrClosed) {
+			t.Fatalf("Run: %v", err)
+		}
+		if err := <-closed; err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 
