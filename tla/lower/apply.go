@@ -203,7 +203,13 @@ func (r *reader) part(use *resolve.PathUse, a core.At) core.Expr {
 			saved[f] = base.Params[i]
 		}
 	}
-	d.Body = inner.inLets(use.Part.Lets, use.Part.Expr)
+	d.Body = inner.inLets(use.Part.Lets, func() core.Expr {
+		// A LET that defines the selected operator has bound its parameters anew.
+		for i, g := range use.Part.Given {
+			inner.locals[g.Name] = d.Params[len(target.Formals)+i]
+		}
+		return inner.expr(use.Part.Expr)
+	})
 	for f, l := range saved {
 		r.locals[f] = l // the definition itself may still be waiting
 	}
@@ -222,9 +228,9 @@ func (r *reader) part(use *resolve.PathUse, a core.At) core.Expr {
 }
 
 // inLets lowers a part of a definition inside the LETs that are around it.
-func (r *reader) inLets(lets []*syntax.Let, e syntax.Expr) core.Expr {
+func (r *reader) inLets(lets []*syntax.Let, part func() core.Expr) core.Expr {
 	if len(lets) == 0 {
-		return r.expr(e)
+		return part()
 	}
-	return r.letOf(lets[0], func() core.Expr { return r.inLets(lets[1:], e) })
+	return r.letOf(lets[0], func() core.Expr { return r.inLets(lets[1:], part) })
 }
