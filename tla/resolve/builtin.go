@@ -1,5 +1,12 @@
 package resolve
 
+import (
+	"bytes"
+
+	"github.com/ashlar-dev/ashlar/source"
+	"github.com/ashlar-dev/ashlar/tla/module"
+)
+
 // builtins are the operators of the language itself, by canonical name.
 var builtins = func() map[string]*Symbol {
 	out := map[string]*Symbol{}
@@ -39,6 +46,27 @@ func home(name string) string {
 		return "FiniteSetsExt"
 	case "BagToSet", "SetToBag", "EmptyBag", "BagIn", "CopiesIn", `(+)`, `\oplus`, `(-)`, `\ominus`, "BagCardinality":
 		return "Bags"
+	}
+	return definer(name)
+}
+
+// definer is the first of the modules that come with the tool which defines an
+// operator with this name, "" if there is none. Modules whose names are those
+// that people give to things of their own are left out.
+func definer(name string) string {
+	if !source.HasLetters(name) || name[0] == '\\' {
+		return ""
+	}
+	for _, m := range module.Names() {
+		if m == "DyadicRationals" || m == "SVG" {
+			continue
+		}
+		text, _ := module.Source(m)
+		for _, end := range []string{"(", " =="} {
+			if bytes.Contains(text, []byte("\n"+name+end)) {
+				return m
+			}
+		}
 	}
 	return ""
 }

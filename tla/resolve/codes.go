@@ -28,6 +28,8 @@ const (
 	DefinedAlike source.Code = "DefinedAlike"
 	// Shadowed: A == \E x \in {1} : \E x \in {2} : x = 1 (a warning)
 	Shadowed source.Code = "Shadowed"
+	// FieldTwice: A == [a |-> 1, a |-> 2]
+	FieldTwice source.Code = "FieldTwice"
 	// RecursiveUndefined: RECURSIVE F(_), and no definition of F
 	RecursiveUndefined source.Code = "RecursiveUndefined"
 	// RecursiveMismatch: RECURSIVE F(_), and F(a, b) == a

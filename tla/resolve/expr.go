@@ -2,6 +2,7 @@ package resolve
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/ashlar-dev/ashlar/source"
 	"github.com/ashlar-dev/ashlar/tla/syntax"
@@ -81,10 +82,27 @@ func (r *resolver) value(e syntax.Expr) {
 		}
 	case *syntax.RefArg:
 		r.error(e.Span(), Misplaced, "", "ref stands only before an argument of a call or of an instance")
+	case *syntax.Record:
+		r.fields(e.Fields)
+	case *syntax.RecordSet:
+		r.fields(e.Fields)
 	default:
 		for _, c := range children(e) {
 			r.value(c)
 		}
+	}
+}
+
+// fields resolves the fields of a record, or of a set of records.
+func (r *resolver) fields(fields []syntax.RecordField) {
+	first := make(map[string]source.Span, len(fields))
+	for _, f := range fields {
+		if other, ok := first[f.Name.Text]; ok {
+			r.diags.Add(source.Diagnostic{Code: FieldTwice, Span: f.Name.Span(), Message: "the field " + f.Name.Text + " stands here twice",
+				Repair: "remove one of the two", Related: []source.Note{{Span: other, Message: "the first one"}}})
+		}
+		first[f.Name.Text] = f.Name.Span()
+		r.value(f.Value)
 	}
 }
 
@@ -361,6 +379,8 @@ func (r *resolver) unknown(name string, at source.Span, args int) {
 		d.Repair = "write " + meant
 	} else if h := home(name); h != "" && r.files[h] != r.module {
 		d.Repair = "add EXTENDS " + h
+	} else if hex, ok := strings.CutPrefix(name, "0x"); ok {
+		d.Repair = `write \h` + hex
 	} else if r.diags.Len() < source.DiagnosticsMax {
 		near := source.NewNearest(name)
 		r.scope.all(func(n string, s *Symbol) { near.Offer(n) })
@@ -369,8 +389,14 @@ func (r *resolver) unknown(name string, at source.Span, args int) {
 	r.diags.Add(d)
 }
 
-// foreign are operators of other languages, with what they are called here.
-var foreign = map[string]string{"&&": `/\`, "||": `\/`}
+// foreign are operators and constants of other languages, with what they are
+// called here.
+var foreign = map[string]string{
+	"&&": `/\`, "||": `\/`, "**": "^ for a power", "|": ": after what a name ranges over",
+	"true": "TRUE", "True": "TRUE", "false": "FALSE", "False": "FALSE",
+	"boolean": "BOOLEAN", "Boolean": "BOOLEAN", "bool": "BOOLEAN", "Bool": "BOOLEAN",
+	"string": "STRING", "String": "STRING",
+}
 
 // functionMeant says whether [i \in S -> e] has an i that nothing declares, so
 // that a function was meant; that is reported instead of the i.

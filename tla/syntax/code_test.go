@@ -116,7 +116,7 @@ G == 7
 	for _, d := range errs.Sorted() {
 		got = append(got, d.Span.From().String()+" "+string(d.Code))
 	}
-	want := "3:1 NameReserved, 3:14 NameExpected, 5:1 BracketUnclosed, 6:5 BracketUnclosed, 8:12 DefineExpected, " +
+	want := "2:17 NameExpected, 3:14 NameExpected, 5:1 BracketUnclosed, 6:5 BracketUnclosed, 8:12 DefineExpected, " +
 		"10:1 ExpressionExpected, 11:1 BracketUnmatched, 12:18 TokenExpected, 13:20 PrecedenceConflict"
 	if s := strings.Join(got, ", "); s != want {
 		t.Errorf("got  %s\nwant %s", s, want)

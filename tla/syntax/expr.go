@@ -241,6 +241,9 @@ func (p *parser) makeRoom(op *Operator, t *token, base int) {
 				p.report(d)
 				break
 			}
+			if p.barMeant() {
+				return
+			}
 			p.report(source.Diagnostic{
 				Code: PrecedenceConflict, Span: p.spanOf(t),
 				Message: p.conflict(top, t),
@@ -353,10 +356,17 @@ func (p *parser) bound(unbounded bool) Bound {
 	switch {
 	case p.atOp(`\in`):
 		p.advance()
+		from := p.i
+		p.boundAt = from
 		b.Set = p.expr()
+		p.boundAt = from // that of a set inside it is complete
 	case unbounded && (p.at(":") || p.broken):
 	default:
-		p.unexpected(TokenExpected, "`\\in` and a set", "write `\\in` and the set that the name ranges over")
+		repair := "write `\\in` and the set that the name ranges over"
+		if comma := p.before(2); comma.is(kindPunct, ",") && !p.at(":") {
+			repair += ", or `:` in place of the comma before it"
+		}
+		p.unexpected(TokenExpected, "`\\in` and a set", repair)
 		b.Set = p.badExpr()
 	}
 	b.place = p.since(start)

@@ -21,12 +21,13 @@ func (p *parser) module() *Module {
 	}
 	if p.gotWord("EXTENDS") {
 		from := p.i
-		m.Extends = append(m.Extends, p.name("the name of a module"))
-		for !p.broken && p.got(",") {
-			m.Extends = append(m.Extends, p.name("the name of a module"))
+		if p.startsUnit(from) {
+			p.unexpected(NameExpected, "the name of a module after EXTENDS", "write one, or remove EXTENDS")
 		}
+		m.Extends = append(m.Extends, p.name("the name of a module"))
+		p.moreNames(func() { m.Extends = append(m.Extends, p.name("the name of a module")) })
 		if p.broken {
-			p.recoverUnit(from, 1)
+			p.recoverUnit(from-1, 1)
 		}
 	}
 	for {
@@ -157,11 +158,7 @@ func (p *parser) oneUnit() Unit {
 		}
 	}
 	if t.kind == kindPunct && closesAny(t.text) {
-		p.fail(source.Diagnostic{
-			Code: BracketUnmatched, Span: p.spanOf(t),
-			Message: fmt.Sprintf("nothing is open that `%s` could close", t.text),
-			Repair:  "remove it or open it before",
-		})
+		p.unmatched(t)
 	}
 	if !p.meantBefore() {
 		p.unexpected(UnitExpected, "a declaration, a definition or the end of the module", "")
@@ -190,6 +187,14 @@ func (p *parser) wordedUnit(t *token) Unit {
 		p.advance()
 		if p.atWord("INSTANCE") {
 			return p.instance(t.start, true, Name{}, nil)
+		}
+		if w := p.tok(); w.kind == kindWord {
+			p.fail(source.Diagnostic{
+				Code: UnitExpected, Span: p.spanOf(w),
+				Message: fmt.Sprintf("expected a definition or INSTANCE after LOCAL, found `%s`", w.text),
+				Repair:  "remove LOCAL: what a module declares belongs to all that extend it",
+			})
+			return p.badUnit(t.start)
 		}
 		return p.definition(t.start, true)
 	case "INSTANCE":
@@ -440,7 +445,7 @@ func (p *parser) defined(start int32, d *OperatorDef) Unit {
 
 // define goes past ==; a = in its place is reported and taken for it.
 func (p *parser) define() {
-	if p.got("==") {
+	if p.got("==") || p.wordsInRow() {
 		return
 	}
 	if t := p.tok(); p.atOp("=") || p.atOp(":=") {

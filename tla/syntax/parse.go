@@ -29,10 +29,11 @@ type parser struct {
 	match []int32 // of a bracket: the index of the other half, or -1
 	arrow []bool  // of a [: |-> stands directly inside
 
-	broken bool  // an error was reported and not yet recovered from
-	fence  int32 // tokens in columns up to this one are out of reach
-	guard  guard
-	depth  int
+	broken  bool  // an error was reported and not yet recovered from
+	fence   int32 // tokens in columns up to this one are out of reach
+	guard   guard
+	depth   int
+	boundAt int // the token that the innermost set which names range over starts with, or -1
 
 	ops  []pendingOp // operator stack, shared by nested expressions
 	args []operand   // operand stack
@@ -58,7 +59,7 @@ var (
 
 // newParser makes a parser over tokens that end in kindEOF.
 func newParser(f *source.File, toks []token, errs *source.List) *parser {
-	p := &parser{file: f, errs: errs, toks: toks, fence: -1, guard: guard{column: -1}}
+	p := &parser{file: f, errs: errs, toks: toks, fence: -1, guard: guard{column: -1}, boundAt: -1}
 	p.pairBrackets()
 	return p
 }
@@ -179,8 +180,8 @@ func (p *parser) gotWord(word string) bool {
 
 // want goes past the punctuation or reports that it is missing.
 func (p *parser) want(text, where string) bool {
-	if p.got(text) {
-		return true
+	if p.got(text) || text == ":" && p.barMeant() {
+		return !p.broken
 	}
 	p.unexpected(TokenExpected, fmt.Sprintf("`%s` %s", text, where), fmt.Sprintf("write `%s`", text))
 	return false
@@ -264,8 +265,8 @@ func (p *parser) unexpected(code source.Code, expected, repair string) {
 		p.fail(p.lexical(t))
 		return
 	}
-	if repair == "" {
-		repair = habit(code, t)
+	if meant := p.habit(code, t); meant != "" {
+		repair = meant
 	}
 	d := source.Diagnostic{Code: code, Span: span, Repair: repair}
 	found := p.describe(t)
@@ -273,12 +274,24 @@ func (p *parser) unexpected(code source.Code, expected, repair string) {
 		found += ", which stands left of the list's bullets and so ends the list"
 	}
 	if t.kind == kindPunct && closesAny(t.text) && code == ExpressionExpected && p.match[p.i] < 0 {
-		d.Code, d.Repair = BracketUnmatched, "remove it or open it before"
-		d.Message = fmt.Sprintf("nothing is open that `%s` could close", t.text)
-		p.fail(d)
+		p.unmatched(t)
 		return
 	}
 	d.Message = fmt.Sprintf("expected %s, found %s", expected, found)
+	p.fail(d)
+}
+
+// unmatched fails because t closes what is not open.
+func (p *parser) unmatched(t *token) {
+	d := source.Diagnostic{
+		Code: BracketUnmatched, Span: p.spanOf(t),
+		Message: fmt.Sprintf("nothing is open that `%s` could close", t.text),
+		Repair:  "remove it or open it before",
+	}
+	if star := p.before(1); t.text == ")" && star.is(kindOp, "*") && star.end == t.start {
+		d.Span.Start = star.start
+		d.Message, d.Repair = "no comment is open that `*)` could close", "remove it, or write (* where the comment starts"
+	}
 	p.fail(d)
 }
 
@@ -332,6 +345,7 @@ func (p *parser) lexical(t *token) source.Diagnostic {
 		d.Repair = `write \\ for a backslash`
 	default:
 		d.Message = p.describe(t) + " is no symbol of the language"
+		d.Repair = lookalike(d.Span.Text())
 	}
 	return d
 }
@@ -346,10 +360,13 @@ func (p *parser) unclosed(open *token, close string) {
 		p.fail(p.lexical(t))
 		return
 	}
+	if open.text == "{" && p.barMeant() {
+		return
+	}
 	p.fail(source.Diagnostic{
 		Code: BracketUnclosed, Span: p.spanOf(t),
 		Message: fmt.Sprintf("expected `%s`, found %s", close, p.describe(t)),
-		Repair:  fmt.Sprintf("write `%s` before it", close),
+		Repair:  p.bracketRepair(open, t, close),
 		Related: []source.Note{{Span: p.spanOf(open), Message: fmt.Sprintf("`%s` was opened here", open.text)}},
 	})
 }
@@ -423,5 +440,6 @@ func (p *parser) recover(i int) {
 	p.broken = false
 	p.fence, p.guard = -1, guard{column: -1}
 	p.ops, p.args = p.ops[:0], p.args[:0]
+	p.boundAt = -1
 	p.i = min(max(i, 0), len(p.toks)-1)
 }

@@ -293,7 +293,10 @@ func (p *parser) set() Expr {
 		return &SetEnum{place: p.since(start)}
 	}
 	t := p.tok()
+	at := p.boundAt
+	p.boundAt = p.i
 	first := p.expr()
+	p.boundAt = at
 	var x Expr
 	switch {
 	case p.at(":"):
@@ -587,7 +590,10 @@ func (p *parser) choose() Expr {
 	}
 	if p.atOp(`\in`) {
 		p.advance()
+		at := p.i
+		p.boundAt = at
 		c.Bound.Set = p.expr()
+		p.boundAt = at
 	}
 	c.Bound.place = p.since(from)
 	p.want(":", "after what CHOOSE binds")

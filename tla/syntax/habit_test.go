@@ -1,0 +1,28 @@
+package syntax
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/cockroachdb/datadriven"
+
+	"github.com/ashlar-dev/ashlar/source"
+)
+
+// TestHabits fixes what a person reads for what beginners write. The input is
+// what stands in a module, or for the command `file` a whole file.
+func TestHabits(t *testing.T) {
+	datadriven.RunTest(t, "testdata/habits", func(t *testing.T, d *datadriven.TestData) string {
+		text := d.Input + "\n"
+		if d.Cmd != "file" {
+			text = "---- MODULE M ----\n" + text + "====\n"
+		}
+		_, errs := ParseModule(source.NewFile("M.tla", []byte(text)))
+		if errs.Len() == 0 {
+			return "it parses\n"
+		}
+		var b strings.Builder
+		errs.Print(&b)
+		return b.String()
+	})
+}
