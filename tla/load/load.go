@@ -6,8 +6,8 @@
 // Out: a Loaded, and the diagnostics of all passes. The package opens no files
 // itself and knows no algorithm's meaning.
 //
-// A module is looked for beside the root, then among the standard modules that
-// come with the tool. It promises that places in the user's files stay as they
+// A module is looked for beside the root, then in the root's file after it, then
+// among the standard modules that come with the tool. It promises that places in the user's files stay as they
 // are: a translation made in memory is a text of its own, whose definitions
 // take the place between the markers, or behind the algorithm.
 package load
@@ -16,7 +16,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/ashlar-dev/ashlar/source"
@@ -115,6 +117,8 @@ func Load(files Files, path string, options Options) (*Loaded, *source.List, err
 type loader struct {
 	files   Files
 	dir     string
+	file    *source.File   // the root's
+	further map[string]int // the modules after the root in its file
 	options Options
 	diags   *source.List
 	found   map[string]*found
@@ -130,6 +134,7 @@ type found struct {
 
 func (l *loader) root(path string, text []byte) *Loaded {
 	file := source.NewFile(path, text)
+	l.file, l.further = file, syntax.Further(file)
 	m, list := syntax.ParseModule(file)
 	made := false
 	if l.options.Translate != nil && m.Algorithm != nil && (m.Algorithm.Modular || untranslated(m) || l.options.Retranslate) {
@@ -211,7 +216,8 @@ func (l *loader) translate(m *syntax.Module, out *Loaded) *syntax.Module {
 	return &whole
 }
 
-// Find reads and parses a module: beside the root, then a standard one.
+// Find reads and parses a module: beside the root, then behind it in its file,
+// then a standard one.
 func (l *loader) Find(name string) (*syntax.Module, bool, *source.List) {
 	if f, ok := l.found[name]; ok {
 		return f.module, f.standard, f.diags
@@ -223,6 +229,10 @@ func (l *loader) Find(name string) (*syntax.Module, bool, *source.List) {
 	switch {
 	case err == nil:
 	case errors.Is(err, fs.ErrNotExist):
+		if start, ok := l.further[name]; ok {
+			f.module, f.diags = syntax.ParseFurther(l.file, start)
+			return f.module, false, f.diags
+		}
 		if text, f.standard = module.Source(name); !f.standard {
 			return nil, false, nil
 		}
@@ -244,7 +254,7 @@ func (l *loader) Searched() []string {
 
 // Names lists the modules that Find would find.
 func (l *loader) Names() []string {
-	names := module.Names()
+	names := append(module.Names(), slices.Sorted(maps.Keys(l.further))...)
 	if lister, ok := l.files.(Lister); ok {
 		list, err := lister.List(l.dir)
 		if err != nil {

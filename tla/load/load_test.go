@@ -64,6 +64,19 @@ func TestLoad(t *testing.T) {
 			"d/A.tla": "---- MODULE A ----\nEXTENDS B\n====",
 			"B.tla":   "---- MODULE B ----\n====",
 		}, "there is no module B: looked in the directory d, then the standard modules"},
+		{"a module after the root in its file", memory{
+			"d/A.tla": "---- MODULE A ----\nEXTENDS B\nX == Y + C\n====\ntext\n---- MODULE B ----\nEXTENDS D\nY == Z\n====\n---- MODULE D ----\nEXTENDS Naturals\nC == 1 Z == 2\n====\n",
+		}, ""},
+		{"a module beside the root comes before one in its file", memory{
+			"d/A.tla": "---- MODULE A ----\nEXTENDS B\nX == Y\n====\n---- MODULE B ----\n====\n",
+			"d/B.tla": "---- MODULE B ----\nY == 1\n====",
+		}, ""},
+		{"a module after the root that does not parse", memory{
+			"d/A.tla": "---- MODULE A ----\nEXTENDS B\n====\n---- MODULE B ----\nX == (1\n====\n",
+		}, "d/A.tla:6:1: error: expected `)`, found the end of the module"},
+		{"a near name of a module after the root", memory{
+			"d/A.tla": "---- MODULE A ----\nEXTENDS Counterr\n====\n---- MODULE Counters ----\n====\n",
+		}, "did you mean Counters?"},
 		{"a near name", memory{
 			"d/A.tla":        "---- MODULE A ----\nEXTENDS Counterr\n====",
 			"d/Counters.tla": "---- MODULE Counters ----\n====",

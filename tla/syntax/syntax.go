@@ -59,6 +59,39 @@ func ParseModuleMode(f *source.File, mode Mode) (*Module, *source.List) {
 	return m, errs
 }
 
+// Further finds the modules that stand in f after its first one, as a text of
+// several modules has them: where each starts, by name. Of two with one name the
+// first counts.
+func Further(f *source.File) map[string]int {
+	out := map[string]int{}
+	if len(f.Text) > source.FileBytesMax {
+		return out
+	}
+	for from := 0; ; {
+		header := findHeader(f.Text[from:])
+		if header < 0 || from == 0 && findHeader(f.Text[header+len("---- MODULE"):]) < 0 {
+			return out
+		}
+		s := &scanner{file: f, text: f.Text}
+		s.scanModule(from + header)
+		if name := s.tokens[min(2, len(s.tokens)-1)]; from > 0 && name.kind == kindIdent && out[name.text] == 0 {
+			out[name.text] = from + header
+		}
+		from = s.pos
+	}
+}
+
+// ParseFurther reads the module that starts at a place which Further found. An
+// algorithm in it is a comment.
+func ParseFurther(f *source.File, start int) (*Module, *source.List) {
+	errs := new(source.List)
+	s := &scanner{file: f, text: f.Text}
+	s.scanModule(start)
+	p := newParser(f, s.tokens, errs)
+	p.noteDefined()
+	return p.module(), errs
+}
+
 func checkSize(f *source.File, errs *source.List) bool {
 	if len(f.Text) <= source.FileBytesMax {
 		return true
