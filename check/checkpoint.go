@@ -31,6 +31,12 @@ type Checkpoint struct {
 	// Where it says true, a checkpoint is kept and the search ends with ErrLeft, or
 	// with a *LeaveError: another one is to go on with it.
 	Leave func() bool
+	// Last has a checkpoint be kept, at the end of the segment, where the search
+	// ends because Options.StatesMax is reached, or because ctx has ended and not
+	// with a Limit: otherwise what was done since the one before is lost. Where Late
+	// is closed the segment takes too long, and the search ends at once without.
+	Last bool
+	Late <-chan struct{}
 	// Stay has the checkpoint remain at the end of the search, for the caller to
 	// remove it with RemoveCheckpoint.
 	Stay bool
@@ -124,6 +130,38 @@ func (k *keeper) poll() error {
 		return &LeaveError{err}
 	}
 	return ErrLeft
+}
+
+const interrupted = "the search was interrupted"
+
+// late says when the end of a search is not awaited any longer.
+func (s *search) late() <-chan struct{} {
+	if s.o.Checkpoint == nil {
+		return nil
+	}
+	return s.o.Checkpoint.Late
+}
+
+// endSoon ends the search where it is to be kept at the end of the segment then, else
+// at once.
+func (s *search) endSoon(v Verdict, reason string) {
+	if s.lasting.Load() {
+		s.ending.CompareAndSwap(nil, &stop{v, reason})
+		return
+	}
+	s.interrupt(v, reason)
+}
+
+// ended ends the search, between two segments, where that was to be awaited.
+func (s *search) ended() {
+	e := s.ending.Load()
+	if e == nil || s.over() {
+		return
+	}
+	if s.left+s.ahead > 0 {
+		s.fail(s.store.last())
+	}
+	s.interrupt(e.verdict, e.reason)
 }
 
 // holds says whether the last manifest names a file.

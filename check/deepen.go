@@ -344,7 +344,7 @@ func (d *deepening) conclude(err error) error {
 		return nil
 	case errors.Is(err, ErrStopped) && d.ctx.Err() != nil:
 		var limit Limit
-		r.Verdict, r.Reason = Interrupted, "the search was interrupted"
+		r.Verdict, r.Reason = Interrupted, interrupted
 		if errors.As(context.Cause(d.ctx), &limit) {
 			r.Verdict, r.Reason = Incomplete, string(limit)
 		}

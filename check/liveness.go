@@ -258,12 +258,14 @@ func undecided(ctx context.Context, r *Result, err error) error {
 	var short *live.MemoryError
 	switch {
 	case ctx.Err() != nil:
+		r.Unfinished = true
 		r.Complete, r.Verdict, r.Reason = false, Interrupted, "properties of behaviours were being checked when the search was interrupted"
 		var l Limit
 		if errors.As(context.Cause(ctx), &l) {
 			r.Verdict, r.Reason = Incomplete, string(l)
 		}
 	case errors.As(err, &limit), errors.As(err, &short), errors.Is(err, live.ErrTooLarge):
+		r.Unfinished = true // with more memory it may be
 		r.Complete, r.Verdict, r.Reason = false, Incomplete, "properties of behaviours were not checked: "+err.Error()
 	default:
 		return err

@@ -203,6 +203,9 @@ type Result struct {
 	Reason string
 	// Searched says that every reachable state was visited.
 	Searched bool
+	// Unfinished says that the search, or what is decided after it, was ended before
+	// it was done, whatever is violated: it can be gone on with, and a checkpoint stays.
+	Unfinished bool
 
 	// Stats are exact for the search that one worker makes: after a
 	// violation they count up to and including its last state. A violation that
@@ -303,7 +306,12 @@ func Run(ctx context.Context, m Model, o Options) (*Result, error) {
 		if errors.As(context.Cause(ctx), &limit) {
 			s.interrupt(Incomplete, string(limit))
 		} else {
-			s.interrupt(Interrupted, "the search was interrupted")
+			s.endSoon(Interrupted, interrupted)
+			select {
+			case <-done:
+			case <-s.late():
+				s.interrupt(Interrupted, interrupted)
+			}
 		}
 		<-done
 	}
@@ -420,6 +428,7 @@ func (s *search) result() (*Result, error) {
 	case s.stopped.Load() != nil:
 		why := s.stopped.Load()
 		r.Verdict, r.Reason = why.verdict, why.reason
+		r.Unfinished = why.verdict != LivenessViolated
 		return r, nil
 	}
 	r.Searched = true

@@ -67,6 +67,8 @@ type search struct {
 	share     int64        // how many bytes a worker may find before it is full
 
 	stopped atomic.Pointer[stop] // set from any goroutine
+	ending  atomic.Pointer[stop] // the search ends with the segment, and is kept
+	lasting atomic.Bool          // that is possible: there are segments, and it is wanted
 	seen    atomic.Int64         // stats.Distinct for progress, with the segment's additions in workers
 	deep    atomic.Int64
 	waiting atomic.Int64
@@ -171,6 +173,7 @@ func (s *search) run() {
 			s.fail(s.store.poll())
 		}
 	}
+	s.lasting.Store(s.o.Checkpoint != nil && s.o.Checkpoint.Last)
 	for !s.over() && s.left+s.ahead > 0 {
 		if s.left == 0 {
 			s.deeper()
@@ -180,6 +183,7 @@ func (s *search) run() {
 		}
 		s.segment()
 		s.fail(s.store.balance())
+		s.ended()
 		s.fail(s.store.poll())
 	}
 	s.stats.Depth = s.depth
@@ -308,7 +312,7 @@ func (s *search) join() {
 	}
 	s.current.Release(s.at.block)
 	if s.stats.Distinct > s.o.StatesMax {
-		s.interrupt(Incomplete, limitReached)
+		s.endSoon(Incomplete, limitReached)
 	}
 	s.stats.Queue = s.left + s.ahead
 	s.seen.Store(s.stats.Distinct)

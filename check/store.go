@@ -133,6 +133,12 @@ func (st *store) poll() error {
 	return st.keeper.poll()
 }
 
+// last keeps a checkpoint at the end of a search that is not at its end.
+func (st *store) last() error {
+	defer func() { st.s.onDisk.Store(st.bytes()) }()
+	return st.keeper.keep()
+}
+
 // spill brings the search back to its budget.
 func (st *store) spill() error {
 	s := st.s
@@ -284,7 +290,7 @@ func (st *store) open(m Model) error {
 
 // end removes the checkpoint of a search that has come to its end.
 func (st *store) end(r *Result) error {
-	if st == nil || st.keeper == nil || r.Verdict == Interrupted || r.Verdict == Incomplete {
+	if st == nil || st.keeper == nil || r.Unfinished || r.Verdict == Interrupted || r.Verdict == Incomplete {
 		return nil
 	}
 	return st.keeper.end()

@@ -267,8 +267,8 @@ func (w *worker) chunk(k int64) {
 
 // checkLimit ends the search when the workers together found too many states.
 func (s *search) checkLimit() {
-	if s.store.dropped() {
-		return // what seems new may be old: join will tell
+	if s.store.dropped() || s.lasting.Load() {
+		return // what seems new may be old, or the segment is made whole: join will tell
 	}
 	n := s.seen.Load()
 	for _, w := range s.workers {
@@ -468,7 +468,7 @@ func (w *worker) add(fp uint64, action int, state State) (bool, error) {
 		w.taken[was] = append(w.taken[was], fp)
 	case o == fpset.Added:
 		w.fresh++
-		if w.s.seen.Load()+w.fresh > w.s.o.StatesMax && !w.s.store.dropped() {
+		if w.s.seen.Load()+w.fresh > w.s.o.StatesMax && !w.s.store.dropped() && !w.s.lasting.Load() {
 			w.s.interrupt(Incomplete, limitReached)
 			return false, ErrStopped
 		}

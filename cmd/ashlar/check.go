@@ -102,8 +102,8 @@ Without it, which --exact says too, every state is counted, as TLC counts them.
 
 States that have no room in the memory of --memory are kept in files in a directory
 ashlar-check-* of --temp, which is removed at the end. With --checkpoint DIR the search
-is kept in DIR now and then, and --resume DIR goes on with it, with the same result, in
-place of one that was interrupted or killed. The checkpoint is removed when the search
+is kept in DIR now and then, and when it is interrupted or comes to --max-states; --resume
+DIR goes on with it, with the same result, also in place of one that was killed. The checkpoint is removed when the search
 has come to its end.
 
 With --continue the search goes on after violations to its end: every invariant,

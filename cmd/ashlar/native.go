@@ -263,7 +263,7 @@ func (x *nativeSearch) goOn(ctx context.Context) (*check.Result, error) {
 	was.Queue = max(was.Queue, 1)
 	x.s.breadth.Report(was)
 	x.s.compiled.Store(true)
-	answer, err := runProgram(ctx, x.program, x.job(), nativeWaitMax, func(f check.Figures) {
+	answer, err := runProgram(ctx, x.program, x.job(), x.patience(), func(f check.Figures) {
 		f.Before = was.Before
 		x.s.breadth.Report(f)
 	})
@@ -288,6 +288,14 @@ func (x *nativeSearch) goOn(ctx context.Context) (*check.Result, error) {
 		}
 	}
 	return r, err
+}
+
+// patience is how long the program may take to end: to keep the search takes longer.
+func (x *nativeSearch) patience() time.Duration {
+	if x.s.disk.keep != nil {
+		return nativeWaitMax + native.SegmentWaitMax + nativeKeepMax
+	}
+	return nativeWaitMax
 }
 
 // job is what the program is told. It has the memory that this process does not
@@ -327,7 +335,7 @@ func (x *nativeSearch) complete(ctx context.Context, answer *native.Answer, befo
 	if err := check.Behaviours(ctx, x.model, x.o, r); err != nil {
 		return nil, err
 	}
-	if x.s.disk.keep != nil && r.Verdict != check.Interrupted && r.Verdict != check.Incomplete {
+	if x.s.disk.keep != nil && !r.Unfinished && r.Verdict != check.Interrupted && r.Verdict != check.Incomplete {
 		return r, check.RemoveCheckpoint(x.s.disk)
 	}
 	return r, nil

@@ -32,6 +32,8 @@ const (
 	nativeBuildPrefix = "build-"
 	// nativeWaitMax is how long a process may take to end when it is to.
 	nativeWaitMax = 5 * time.Second
+	// nativeKeepMax is how long it may take to write a checkpoint then.
+	nativeKeepMax = time.Minute
 )
 
 // nativeBuild is a program that there may be.

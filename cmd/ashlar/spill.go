@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/ashlar-dev/ashlar/check"
+	"github.com/ashlar-dev/ashlar/cmd/internal/native"
 	"github.com/ashlar-dev/ashlar/env"
 	"github.com/ashlar-dev/ashlar/env/osenv"
 )
@@ -63,6 +64,8 @@ func (o *checkOptions) validDisk() error {
 		return usage("--checkpoint and --resume name two directories: a search that is resumed keeps its checkpoints where they were")
 	case o.profile && o.reference:
 		return usage("--profile counts what compiled code evaluates, and --reference compiles nothing: want one of them")
+	case o.por && o.reference:
+		return usage("--por leaves states of an algorithm out, and --reference evaluates its translation: want one of them")
 	case o.deepen && o.por:
 		return usage("--dfid N is about paths of N states, and --por leaves states out of paths: want one of them")
 	case o.deepen && (o.checkpoint != "" || o.resume != "" || o.memory != ""):
@@ -109,7 +112,15 @@ func (o *checkOptions) openDisk(ctx context.Context, parts []check.IdentityPart)
 	out := &disk{Disk: d, dir: dir, closers: []io.Closer{lock, d}}
 	out.keep = &check.Checkpoint{Resume: o.resume != "", Identity: append([]check.IdentityPart{{Name: "this program", Sum: self}}, parts...)}
 	out.keep.Due, out.stop = everySoOften(ctx, o.every)
+	out.keep.Last, out.keep.Late = true, lateAfter(ctx, native.SegmentWaitMax)
 	return out, nil
+}
+
+// lateAfter closes a channel some time after ctx has ended.
+func lateAfter(ctx context.Context, d time.Duration) <-chan struct{} {
+	late := make(chan struct{})
+	context.AfterFunc(ctx, func() { time.AfterFunc(d, func() { close(late) }) })
+	return late
 }
 
 // everySoOften says that it is time, once after each interval.
@@ -303,7 +314,7 @@ func sum(text []byte) string {
 }
 
 // ownSum is the digest of the program: what states mean is its own affair.
-func ownSum() (string, error) {
+var ownSum = sync.OnceValues(func() (string, error) {
 	name, err := os.Executable()
 	if err != nil {
 		return "", err
@@ -318,4 +329,4 @@ func ownSum() (string, error) {
 		return "", err
 	}
 	return hex.EncodeToString(h.Sum(nil)[:8]), nil
-}
+})

@@ -60,6 +60,10 @@ type Answer struct {
 	Ors, Ands []uint64
 }
 
+// SegmentWaitMax is how long a search that is to end may take to come to a place
+// where it can be kept.
+const SegmentWaitMax = 10 * time.Second
+
 // tellEvery is how often the program tells how far it is.
 const tellEvery = 250 * time.Millisecond
 
@@ -100,7 +104,7 @@ func serve(in io.Reader, out io.Writer, m *model) error {
 	encoder := gob.NewEncoder(out)
 	monitor := new(check.Monitor)
 	silence := tell(encoder, monitor)
-	r, err := check.Run(ctx, m, m.job.options(disk, monitor))
+	r, err := check.Run(ctx, m, m.job.options(ctx, disk, monitor))
 	if told := silence(); told != nil {
 		return told
 	}
@@ -117,10 +121,15 @@ func serve(in io.Reader, out io.Writer, m *model) error {
 	return encoder.Encode(Message{Answer: &answer})
 }
 
-func (j *Job) options(disk *folder, monitor *check.Monitor) check.Options {
+func (j *Job) options(ctx context.Context, disk *folder, monitor *check.Monitor) check.Options {
 	o := check.Options{Workers: j.Workers, SafetyOnly: j.SafetyOnly, IgnoreDeadlock: j.IgnoreDeadlock, Continue: j.Continue,
 		StatesMax: j.StatesMax, Disk: disk, MemoryBytes: j.StatesBytes, Monitor: monitor,
 		Checkpoint: &check.Checkpoint{Resume: true, Stay: true, Identity: j.Identity}}
+	if j.Durable {
+		late := make(chan struct{})
+		context.AfterFunc(ctx, func() { time.AfterFunc(SegmentWaitMax, func() { close(late) }) })
+		o.Checkpoint.Last, o.Checkpoint.Late = true, late
+	}
 	start := time.Now()
 	o.Checkpoint.Due = j.due(func() time.Duration { return time.Since(start) })
 	return o

@@ -1,0 +1,127 @@
+package check
+
+import (
+	"context"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/ashlar-dev/ashlar/sim"
+)
+
+// endingGraph ends the context when a state is expanded for the nth time.
+type endingGraph struct {
+	*graph
+	end func()
+}
+
+func (g endingGraph) NewWorker() Worker { return endingWorker{g.graph.NewWorker(), g.end} }
+
+type endingWorker struct {
+	Worker
+	end func()
+}
+
+func (w endingWorker) Next(s State, visit Visit) error {
+	w.end()
+	return w.Worker.Next(s, visit)
+}
+
+// TestKeptAtItsEnd: a search that is interrupted, or comes to its limit of states,
+// before the first checkpoint was due is kept, and gone on with finds what one search
+// finds. What it has counted when it ends is what the next one begins with.
+func TestKeptAtItsEnd(t *testing.T) {
+	kept := 0
+	rapid.Check(t, func(t *rapid.T) {
+		g := largeGraph(rapid.IntRange(0, 11).Draw(t, "seed"), 3000)
+		want, d := g.reference(), sim.NewDisk()
+		limit := rapid.Bool().Draw(t, "limit")
+		for before := int64(0); ; {
+			// Where the limit is below the number of initial states nothing is kept.
+			resume := slices.Contains(files(t, d), manifestName)
+			ctx, cancel := context.WithCancel(context.Background())
+			o := Options{Disk: newTestDisk(d), MemoryBytes: rapid.SampledFrom([]int64{0, 1}).Draw(t, "memory"),
+				Checkpoint: &Checkpoint{Resume: resume, Last: true}}
+			var m Model = g
+			if limit {
+				o.StatesMax = before + rapid.Int64Range(1, 1500).Draw(t, "more")
+				o.Workers = rapid.SampledFrom([]int{1, 3}).Draw(t, "workers")
+			} else {
+				left := rapid.IntRange(1, 1500).Draw(t, "steps") // of one worker, so that nobody else counts
+				m = endingGraph{g, func() {
+					if left--; left == 0 {
+						cancel()
+					}
+				}}
+			}
+			r, err := Run(ctx, m, o)
+			cancel()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r.Before != before {
+				t.Fatalf("gone on with at %d states generated, left at %d", r.Before, before)
+			}
+			if r.Verdict == Incomplete || r.Verdict == Interrupted {
+				if before = 0; slices.Contains(files(t, d), manifestName) {
+					before = r.Generated
+					kept++
+				}
+				continue
+			}
+			if diff := cmp.Diff(want, outcomeOf(r)); diff != "" {
+				t.Fatalf("(-reference +kept):\n%s", diff)
+			}
+			break
+		}
+		if left := files(t, d); len(left) > 0 {
+			t.Fatalf("left behind: %v", left)
+		}
+	})
+	if kept == 0 {
+		t.Error("no search was kept")
+	}
+}
+
+// TestKeptNoLongerThanThat: a segment that does not come to its end is left where
+// that takes too long.
+func TestKeptNoLongerThanThat(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	late := make(chan struct{})
+	g := largeGraph(1, 3000)
+	m := stuckGraph{g, func() {
+		cancel()
+		close(late)
+	}}
+	r, err := Run(ctx, m, Options{Disk: sim.NewDisk(), Checkpoint: &Checkpoint{Last: true, Late: late}})
+	if err != nil || r.Verdict != Interrupted {
+		t.Fatalf("%+v, %v", r, err)
+	}
+}
+
+// stuckGraph has a first step that ends when the search is over, and not before.
+type stuckGraph struct {
+	*graph
+	begun func()
+}
+
+func (g stuckGraph) NewWorker() Worker {
+	return &stuckWorker{Worker: g.graph.NewWorker(), begun: g.begun}
+}
+
+type stuckWorker struct {
+	Worker
+	begun func()
+	stop  func() bool
+}
+
+func (w *stuckWorker) EndWhen(stop func() bool) { w.stop = stop }
+
+func (w *stuckWorker) Next(State, Visit) error {
+	w.begun()
+	for !w.stop() {
+	}
+	return ErrStopped
+}
