@@ -363,7 +363,7 @@ func (p *parser) bound(unbounded bool) Bound {
 	case unbounded && (p.at(":") || p.broken):
 	default:
 		repair := "write `\\in` and the set that the name ranges over"
-		if comma := p.before(2); comma.is(kindPunct, ",") && !p.at(":") {
+		if comma := p.before(2); comma.is(kindPunct, ",") && !p.at(":") && !p.at("|->") {
 			repair += ", or `:` in place of the comma before it"
 		}
 		p.unexpected(TokenExpected, "`\\in` and a set", repair)

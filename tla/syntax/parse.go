@@ -384,8 +384,12 @@ type bracket struct {
 // open goes past an opening bracket, which is next, and lifts the fence.
 func (p *parser) open() bracket {
 	b := bracket{open: p.tok(), fence: p.fence, guard: p.guard}
+	closed := p.match[p.i] >= 0
 	p.advance()
-	if p.fence >= 0 {
+	if closed {
+		// What stands between brackets that pair may stand anywhere.
+		p.guard.column = -1
+	} else if p.fence >= 0 {
 		p.guard.fence = p.fence
 		p.guard.column = p.fence
 	}
