@@ -57,7 +57,8 @@ const (
 // first time without, the second time watching every resource before it is
 // read. A change before the second read is seen by it; a change after wakes
 // the signal, which was cleared before. So no wake-up is lost, and a section
-// that does not block pays nothing for watching.
+// that does not block pays nothing for watching. Answers to pre-commits have a
+// signal of their own: taking one must not take a change with it.
 type engine struct {
 	code    code
 	kind    string // the archetype
@@ -73,7 +74,8 @@ type engine struct {
 	armed    bool // the exploration that is going on watches
 	conflict bool // some combination of the exploration met ErrContended
 	err      error
-	signal   *env.Signal
+	signal   *env.Signal // something changed that a section waits for
+	answered *env.Signal // a pending pre-commit is worth another question
 	timer    env.Timer
 
 	n     uint64 // committed sections
@@ -102,6 +104,7 @@ func (e *engine) setUp(c code, archetype string, self value.Value, o Options) {
 		e.tracer = o.Env.Tracer
 	}
 	e.signal = env.NewSignal(e.woken)
+	e.answered = env.NewSignal(e.woken)
 	e.pc = starting
 }
 
@@ -132,7 +135,7 @@ func (e *engine) Metrics() Metrics { return e.counts.read() }
 // Stop makes the instance stop at the next label. It does not wait.
 func (e *engine) Stop() {
 	e.stop.Store(true)
-	e.signal.Wake()
+	e.woken()
 }
 
 // Close stops the instance and waits until Run has returned. It cannot be run
@@ -236,7 +239,7 @@ func (e *engine) Step() Status {
 	}
 	switch e.phase {
 	case committing:
-		if !e.signal.Take() {
+		if !e.answered.Take() {
 			return Waiting
 		}
 		return e.advanceCommit()
@@ -267,9 +270,7 @@ func (e *engine) attempt() Status {
 		return e.commit()
 	}
 	e.tx.pending = append(e.tx.pending[:0], e.tx.joined...)
-	if !e.armed {
-		e.signal.Take()
-	}
+	e.answered.Take()
 	return e.advanceCommit()
 }
 
@@ -343,7 +344,7 @@ func (e *engine) giveUp(err error) Status {
 			e.explore.reset()
 		}
 		e.pause()
-		return Waiting
+		return e.sleep()
 	}
 	return e.fail(err)
 }
@@ -372,7 +373,7 @@ func (e *engine) tryNext(err error) Status {
 		}
 		e.explore.reset()
 		e.pause()
-		return Waiting
+		return e.sleep()
 	}
 	e.explore.reset()
 	if !e.armed {
@@ -387,11 +388,21 @@ func (e *engine) tryNext(err error) Status {
 	if e.tracer != nil {
 		e.tracer.Trace(Waits{e.name, e.code.labelName(e.pc)})
 	}
+	return e.sleep()
+}
+
+// sleep waits for the signal. One that came while the section was committing
+// has been announced already, and is not announced again.
+func (e *engine) sleep() Status {
 	e.phase = waiting
+	if e.signal.Woken() {
+		return Running
+	}
 	return Waiting
 }
 
-// pause waits for a while, or until something watched changes.
+// pause has the next sleep end after a while, or when something watched
+// changes.
 func (e *engine) pause() {
 	if e.timer != nil {
 		e.timer.Stop()
@@ -399,7 +410,6 @@ func (e *engine) pause() {
 	if !e.armed {
 		e.signal.Take()
 	}
-	e.phase = waiting
 	e.timer = e.opt.Env.Clock.After(e.backoff.Next(e.explore.rng), e.signal)
 	e.counts.add(&e.counts.pauses)
 }

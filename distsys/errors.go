@@ -18,8 +18,8 @@ var (
 	// ErrAbort, wrapped with the reason, gives up the attempt; the section is
 	// tried again after a jittered wait.
 	ErrAbort = errors.New("section aborted")
-	// ErrPending is PreCommit's "not known yet": the resource wakes the Tx's
-	// Waker when it is worth asking again.
+	// ErrPending is PreCommit's "not known yet": the resource wakes what
+	// Tx.Answered gives when it is worth asking again.
 	ErrPending = errors.New("pre-commit pending")
 )
 

@@ -431,7 +431,7 @@ func (r *refusing) PreCommit(tx *distsys.Tx) error {
 	err := r.answers[0]
 	r.answers = r.answers[1:]
 	if err == distsys.ErrPending {
-		tx.Waker().Wake()
+		tx.Answered().Wake()
 	}
 	r.log = append(r.log, "pre-commit")
 	return err

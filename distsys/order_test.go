@@ -113,3 +113,61 @@ func TestNoWakeupIsLostBeforeSleep(t *testing.T) {
 		t.Errorf("status %v after %d looks", status, looks)
 	}
 }
+
+// door is a resource that is asked twice before it lets a section through: it
+// is shut at the first look, and refuses what the second look asks.
+type door struct {
+	looks, asked int
+	tx           *distsys.Tx
+	watchers     []env.Waker
+}
+
+func (d *door) Read(*distsys.Tx, []value.Value) (value.Value, error) { return value.Value{}, nil }
+
+func (d *door) Write(tx *distsys.Tx, _ []value.Value, _ value.Value) error {
+	d.tx = tx
+	if d.looks++; d.looks == 1 {
+		return distsys.ErrBlocked
+	}
+	return nil
+}
+
+func (d *door) PreCommit(*distsys.Tx) error {
+	switch d.asked++; d.asked {
+	case 1:
+		return distsys.ErrPending
+	case 2:
+		return distsys.ErrBlocked
+	}
+	return nil
+}
+
+func (d *door) Commit(*distsys.Tx) {}
+func (d *door) Abort(*distsys.Tx)  {}
+func (d *door) Watch(w env.Waker)  { d.watchers = append(d.watchers, w) }
+func (d *door) Unwatch(env.Waker)  { d.watchers = nil }
+
+// TestNoWakeupIsLostBesideAnAnswer: a change that comes together with the
+// answer to a pre-commit wakes the section that the answer sends to sleep.
+func TestNoWakeupIsLostBesideAnAnswer(t *testing.T) {
+	d := &door{}
+	ref := distsys.NewRef("door", d)
+	in := instance(t, archetype(func(_ *int, tx *distsys.Tx) (distsys.Label, error) {
+		return distsys.Done, tx.Write(ref, value.Int(1))
+	}), 0, distsys.Options{})
+	for d.asked == 0 {
+		in.Step()
+	}
+	// It is refused, and in the same moment there is room again.
+	d.tx.Answered().Wake()
+	for _, w := range d.watchers {
+		w.Wake()
+	}
+	status := distsys.Waiting
+	for range 5 {
+		status = in.Step()
+	}
+	if status != distsys.Finished {
+		t.Errorf("status %v after %d looks", status, d.looks)
+	}
+}

@@ -99,9 +99,13 @@ func (tx *Tx) Print(v value.Value) {
 
 // The methods below are for resources.
 
-// Waker is woken by a resource whose PreCommit answered ErrPending, when
-// asking again is worth while.
+// Waker is woken by a resource that answered ErrContended, when what was held
+// is free again.
 func (tx *Tx) Waker() env.Waker { return tx.run.signal }
+
+// Answered is woken by a resource whose PreCommit answered ErrPending, when
+// asking again is worth while.
+func (tx *Tx) Answered() env.Waker { return tx.run.answered }
 
 // Traced says whether clocks are kept. Without, Observe and Stamp cost and
 // give nothing.

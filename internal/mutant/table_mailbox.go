@@ -65,8 +65,8 @@ func deliveryMutants() []Mutant {
 		{
 			Name: "distsys/resource/mailbox/lost-answer-is-waited-for", Kind: Stuck, File: outlet, Packages: tests, Run: worldTests,
 			Breaks: "A section whose offer was on its way when the connection broke waits for the answer for ever.",
-			Old:    "\t\t\tt.state = lost\n\t\t\tt.tx.Waker().Wake()\n",
-			New:    "\t\t\tt.tx.Waker().Wake()\n",
+			Old:    "\t\t\tt.state = lost\n\t\t\tt.tx.Answered().Wake()\n",
+			New:    "\t\t\tt.tx.Answered().Wake()\n",
 		},
 		{
 			Name: "distsys/resource/mailbox/aborted-draft-is-sent", Kind: NotAtomic, File: "distsys/resource/mailbox/sending.go", Packages: tests, Run: worldTests,

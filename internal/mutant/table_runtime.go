@@ -36,8 +36,20 @@ func sectionMutants() []Mutant {
 		{
 			Name: "distsys/wakeup-is-lost-before-sleep", Kind: Stuck, File: "distsys/engine.go", Packages: tests, Run: "TestNoWakeup",
 			Breaks: "A change between the second look at a resource and going to sleep does not wake the instance.",
-			Old:    "e.tracer.Trace(Waits{e.name, e.code.labelName(e.pc)})\n\t}\n\te.phase = waiting",
-			New:    "e.tracer.Trace(Waits{e.name, e.code.labelName(e.pc)})\n\t}\n\te.signal.Take()\n\te.phase = waiting",
+			Old:    "e.tracer.Trace(Waits{e.name, e.code.labelName(e.pc)})\n\t}\n\treturn e.sleep()",
+			New:    "e.tracer.Trace(Waits{e.name, e.code.labelName(e.pc)})\n\t}\n\te.signal.Take()\n\treturn e.sleep()",
+		},
+		{
+			Name: "distsys/answer-takes-a-wakeup-with-it", Kind: Stuck, File: "distsys/tx.go", Packages: tests, Run: "TestNoWakeup",
+			Breaks: "Answers to pre-commits and changes share a signal: a change that comes with an answer is lost.",
+			Old:    "env.Waker { return tx.run.answered }",
+			New:    "env.Waker { tx.run.answered = tx.run.signal; return tx.run.signal }",
+		},
+		{
+			Name: "distsys/announced-change-is-slept-through", Kind: Stuck, File: "distsys/engine.go", Packages: []string{"distsys/resource/mailbox"}, Run: "TestInTheWorld|TestCasts",
+			Breaks: "A change that came while a section was committing, and was announced then, does not keep it from sleeping.",
+			Old:    "\tif e.signal.Woken() {\n\t\treturn Running\n\t}\n",
+			New:    "",
 		},
 		{
 			Name: "distsys/only-the-first-resource-is-watched", Kind: Stuck, File: "distsys/tx.go", Packages: tests, Run: "TestEitherWaitsForBoth",

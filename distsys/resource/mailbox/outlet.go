@@ -205,7 +205,7 @@ func (o *outlet) Down(err error) {
 	for _, t := range o.transfers {
 		if t.state == asking {
 			t.state = lost
-			t.tx.Waker().Wake()
+			t.tx.Answered().Wake()
 		}
 	}
 }
@@ -273,17 +273,17 @@ func (o *outlet) answer(kind wire.Type, seq uint64) error {
 	case frameGranted:
 		if t.state == asking {
 			t.state, t.life = granted, o.life
-			t.tx.Waker().Wake()
+			t.tx.Answered().Wake()
 		}
 	case frameFull:
 		if t.state == asking {
 			t.state, t.lane.full = full, true
-			t.tx.Waker().Wake()
+			t.tx.Answered().Wake()
 		}
 	case frameBusy:
 		if t.state == asking {
 			t.state = busy
-			t.tx.Waker().Wake()
+			t.tx.Answered().Wake()
 		}
 	case frameDone:
 		switch t.state {
@@ -354,7 +354,7 @@ func (l *lane) breakOff() {
 		}
 		if t.tx != nil {
 			t.state = broken
-			t.tx.Waker().Wake()
+			t.tx.Answered().Wake()
 		} else {
 			l.out.finish(t)
 		}
