@@ -155,12 +155,10 @@ func (s *search) endSoon(v Verdict, reason string) {
 // ended ends the search, between two segments, where that was to be awaited.
 func (s *search) ended() {
 	e := s.ending.Load()
-	if e == nil || s.over() {
-		return
+	if e == nil || s.over() || s.left+s.ahead == 0 {
+		return // in the last case the search has come to its end
 	}
-	if s.left+s.ahead > 0 {
-		s.fail(s.store.last())
-	}
+	s.fail(s.store.last())
 	s.interrupt(e.verdict, e.reason)
 }
 
@@ -183,6 +181,7 @@ type manifest struct {
 	Left     int64            `json:"left"`
 	Ahead    int64            `json:"ahead"`
 	Found    []foundViolation `json:"violations"`
+	Looks    *keptLooks       `json:"looks,omitempty"` // of a search that looks early
 
 	Runs    []keptRun `json:"runs"`
 	Model   keptFile  `json:"model"`
@@ -249,7 +248,7 @@ func (k *keeper) write() error {
 	k.seq++
 	m := manifest{Schema: manifestSchema, Identity: k.identity(), Seq: k.seq, RunSeq: st.seq,
 		Stats: s.stats, Coverage: s.coverage, Levels: s.levels, Level: s.level, Depth: s.depth, Number: s.number,
-		Left: s.left, Ahead: s.ahead, Records: s.lineage.n, Parent: s.lineage.parent}
+		Left: s.left, Ahead: s.ahead, Records: s.lineage.n, Parent: s.lineage.parent, Looks: s.early.kept()}
 	var names []string
 	for _, r := range st.runs {
 		if err := r.Sync(); err != nil {

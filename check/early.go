@@ -39,21 +39,97 @@ const periodicMemory = 4
 
 // early looks at properties of behaviours during a search.
 type early struct {
-	m     LiveModel
-	ctx   context.Context
-	o     Options
-	g     *liveGraph // nil before the first look, and after the last
-	off   bool       // nothing is looked at any more
-	looks int
-	found []earlyViolation
-	notes []string
+	m   LiveModel
+	ctx context.Context
+	o   Options
+	g   *liveGraph // nil before the first look, and after the last
+	keptLooks
+}
+
+// keptLooks is what looks have come to: a checkpoint has it, since a search that is
+// gone on with begins the graph anew, but not the looks.
+type keptLooks struct {
+	Level int              `json:"level"` // that was looked at last
+	Looks int              `json:"looks"`
+	Found []earlyViolation `json:"found"`
+	Notes []string         `json:"notes"`
+	Off   bool             `json:"off"` // nothing is looked at any more
 }
 
 // earlyViolation is a violation, and how many others were known when it was found.
 type earlyViolation struct {
-	Violation
-	after int
-	stats LiveStats
+	Property string      `json:"property"`
+	Trace    []earlyStep `json:"trace"`
+	// Loop and LoopAction are those of Violation.
+	Loop       int       `json:"loop"`
+	LoopAction int       `json:"loopAction"`
+	After      int       `json:"after"`
+	Stats      LiveStats `json:"stats"`
+}
+
+// earlyStep is a Step without what can be shown again.
+type earlyStep struct {
+	Action int    `json:"action"`
+	State  []byte `json:"state"`
+}
+
+// newEarlyViolation notes a violation that was found when so many others were known.
+func newEarlyViolation(v Violation, after int, stats LiveStats) earlyViolation {
+	e := earlyViolation{Property: v.Property, Loop: v.Loop, LoopAction: v.LoopAction, After: after, Stats: stats}
+	for _, s := range v.Trace {
+		e.Trace = append(e.Trace, earlyStep{s.Action, s.State})
+	}
+	return e
+}
+
+// violation is what was noted. Its states are not shown yet.
+func (e earlyViolation) violation() Violation {
+	v := Violation{Verdict: LivenessViolated, Property: e.Property, Index: -1, Loop: e.Loop, LoopAction: e.LoopAction}
+	for _, s := range e.Trace {
+		v.Trace = append(v.Trace, Step{Action: s.Action, State: s.State})
+	}
+	return v
+}
+
+// kept is for a checkpoint, nil where nothing was looked at.
+func (e *early) kept() *keptLooks {
+	if e == nil || e.Level == 0 {
+		return nil
+	}
+	k := e.keptLooks
+	return &k
+}
+
+// resume goes on after what a checkpoint has, which may be nil.
+func (e *early) resume(k *keptLooks) {
+	if e != nil && k != nil {
+		e.keptLooks = *k
+	}
+}
+
+// valid says whether what a checkpoint has can be: found is how many violations the
+// search has found.
+func (k *keptLooks) valid(m LiveModel, info Info, found int) bool {
+	asked := map[string]bool{}
+	for _, p := range m.Live().Properties {
+		asked[p.Name] = true
+	}
+	action := func(a int) bool { return -1 <= a && a < len(info.Actions) }
+	for i, v := range k.Found {
+		before := 0
+		if i > 0 {
+			before = k.Found[i-1].After
+		}
+		if !asked[v.Property] || v.After < before || v.After > found || v.Loop < 0 || v.Loop >= len(v.Trace) || !action(v.LoopAction) {
+			return false
+		}
+		for _, s := range v.Trace {
+			if !action(s.Action) {
+				return false
+			}
+		}
+	}
+	return k.Level > 0 && k.Looks >= 0
 }
 
 // newEarly is nil where nothing is to be looked at.
@@ -78,12 +154,13 @@ func doublings(n int64) int { return bits.Len64(uint64(n / PeriodicStatesMin)) }
 
 // look is called when the search begins a level, and looks if it is time.
 func (e *early) look(s *search) {
-	if e == nil || e.off || s.over() || doublings(s.stats.Distinct) == doublings(s.stats.Distinct-s.left) {
+	if e == nil || e.Off || s.over() || s.level <= e.Level || doublings(s.stats.Distinct) == doublings(s.stats.Distinct-s.left) {
 		return
 	}
+	e.Level = s.level
 	err := e.grow(s.level)
 	if err == nil {
-		e.looks++
+		e.Looks++
 		err = e.find(s)
 	}
 	var limit *live.LimitError
@@ -102,7 +179,7 @@ func (e *early) look(s *search) {
 }
 
 // note adds a remark for the result.
-func (e *early) note(text string) { e.notes = append(e.notes, text) }
+func (e *early) note(text string) { e.Notes = append(e.Notes, text) }
 
 // grow has the graph be that of the states of which the shortest path has less than
 // so many states, and of where they lead.
@@ -141,7 +218,7 @@ func (e *early) find(s *search) error {
 		if err := e.g.show(lasso, &v); err != nil {
 			return err
 		}
-		e.found = append(e.found, earlyViolation{v, len(s.violations), e.g.stats()})
+		e.Found = append(e.Found, newEarlyViolation(v, len(s.violations), e.g.stats()))
 		if !e.o.Continue {
 			s.interrupt(LivenessViolated, endsAtFirst)
 			return nil
@@ -151,7 +228,7 @@ func (e *early) find(s *search) error {
 }
 
 func (e *early) accused(property string) bool {
-	for _, v := range e.found {
+	for _, v := range e.Found {
 		if v.Property == property {
 			return true
 		}
@@ -165,18 +242,18 @@ func (e *early) report(r *Result) {
 	if e == nil {
 		return
 	}
-	r.Live.Looks = e.looks
-	r.Warnings = append(r.Warnings, e.notes...)
-	if len(e.found) == 0 {
+	r.Live.Looks = e.Looks
+	r.Warnings = append(r.Warnings, e.Notes...)
+	if len(e.Found) == 0 {
 		return
 	}
-	all := make([]Violation, 0, len(r.Violations)+len(e.found))
+	all := make([]Violation, 0, len(r.Violations)+len(e.Found))
 	next := 0
 	for i := range len(r.Violations) + 1 {
-		for ; next < len(e.found) && (e.found[next].after == i || i == len(r.Violations)); next++ {
-			all = append(all, e.found[next].Violation)
-			r.Live = e.found[next].stats
-			r.Live.Looks = e.looks
+		for ; next < len(e.Found) && (e.Found[next].After == i || i == len(r.Violations)); next++ {
+			all = append(all, e.Found[next].violation())
+			r.Live = e.Found[next].Stats
+			r.Live.Looks = e.Looks
 		}
 		if i < len(r.Violations) {
 			all = append(all, r.Violations[i])
@@ -201,7 +278,7 @@ func (e *early) close() error {
 	if e == nil {
 		return nil
 	}
-	e.off = true
+	e.Off = true
 	if e.g == nil {
 		return nil
 	}

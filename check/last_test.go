@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/ashlar-dev/ashlar/check/live"
 	"github.com/ashlar-dev/ashlar/sim"
 )
 
@@ -124,4 +125,69 @@ func (w *stuckWorker) Next(State, Visit) error {
 	for !w.stop() {
 	}
 	return ErrStopped
+}
+
+// TestLooksAreKept: a search that looks at properties of behaviours, and is left at
+// its limit of states again and again, has what one search has: how often was looked,
+// what was found, in which order, and what was said.
+func TestLooksAreKept(t *testing.T) {
+	g := wideGraph(8_000, true)
+	g.bad = make([]bool, len(g.bad))
+	g.bad[7_999] = true
+	m := orderModel{&enabledModel{g, []LiveProperty{{Name: "Ends", Formula: live.EventuallyOf(live.AtomOf(2))}}}}
+	for _, goOn := range []bool{true, false} {
+		want := mustRun(t, m, Options{IgnoreDeadlock: true, Continue: goOn, Periodic: true})
+		if want.Live.Looks == 0 || want.Property != "Ends" {
+			t.Fatalf("%d looks, %s", want.Live.Looks, want.Property)
+		}
+		d, most, parts := sim.NewDisk(), int64(0), 0
+		for {
+			resume := slices.Contains(files(t, d), manifestName)
+			most += 300
+			r := mustRun(t, m, Options{IgnoreDeadlock: true, Continue: goOn, Periodic: true, StatesMax: most, Disk: newTestDisk(d),
+				Checkpoint: &Checkpoint{Resume: resume, Last: true}})
+			if r.Unfinished {
+				parts++
+				continue
+			}
+			if diff := cmp.Diff(outcomeOf(want), outcomeOf(r)); diff != "" || r.Live.Looks != want.Live.Looks || !slices.Equal(r.Warnings, want.Warnings) {
+				t.Errorf("continue %t: %d looks, %q (-at once +in parts):\n%s", goOn, r.Live.Looks, r.Warnings, diff)
+			}
+			if diff := cmp.Diff(want.Violations, r.Violations); diff != "" {
+				t.Errorf("continue %t (-at once +in parts):\n%s", goOn, diff)
+			}
+			break
+		}
+		if parts < 2 {
+			t.Errorf("continue %t: the search came to its end in %d parts", goOn, parts+1)
+		}
+	}
+}
+
+// TestDamagedLooks: what a checkpoint says of looks is not believed where it cannot be.
+func TestDamagedLooks(t *testing.T) {
+	m := &enabledModel{wideGraph(10, false), []LiveProperty{{Name: "Ends"}}}
+	good := func() *keptLooks {
+		return &keptLooks{Level: 2, Looks: 1, Found: []earlyViolation{{Property: "Ends", Trace: []earlyStep{{-1, []byte{1}}}, LoopAction: -1, After: 1}}}
+	}
+	if !good().valid(m, m.Info(), 1) {
+		t.Fatal("what is well is refused")
+	}
+	for name, damage := range map[string]func(k *keptLooks){
+		"no level":      func(k *keptLooks) { k.Level = 0 },
+		"a property":    func(k *keptLooks) { k.Found[0].Property = "Other" },
+		"too late":      func(k *keptLooks) { k.Found[0].After = 2 },
+		"too early":     func(k *keptLooks) { k.Found[0].After = -1 },
+		"the loop":      func(k *keptLooks) { k.Found[0].Loop = 1 },
+		"no loop":       func(k *keptLooks) { k.Found[0].Loop = -1 },
+		"no trace":      func(k *keptLooks) { k.Found[0].Trace = nil },
+		"its action":    func(k *keptLooks) { k.Found[0].LoopAction = 99 },
+		"a step":        func(k *keptLooks) { k.Found[0].Trace[0].Action = -2 },
+		"fewer than no": func(k *keptLooks) { k.Looks = -1 },
+	} {
+		k := good()
+		if damage(k); k.valid(m, m.Info(), 1) {
+			t.Errorf("%s: believed", name)
+		}
+	}
 }

@@ -216,6 +216,9 @@ func (m *manifest) validFound(s *search) error {
 			return fmt.Errorf("a violation is %+v: %w", v, spill.ErrCorrupt)
 		}
 	}
+	if s.early != nil && m.Looks != nil && !m.Looks.valid(s.early.m, s.info, len(m.Found)) {
+		return fmt.Errorf("what was found during the search is damaged: %w", spill.ErrCorrupt)
+	}
 	return nil
 }
 
@@ -253,6 +256,7 @@ func (s *search) resume() error {
 		s.violations = append(s.violations, found)
 		s.known[s.property(found)] = true
 	}
+	s.early.resume(m.Looks)
 	for _, t := range []struct {
 		to   **spill.Tape
 		kept keptTape

@@ -400,9 +400,9 @@ func finish(t *term, o checkOptions, d *document) error {
 	} else if o.json {
 		e := json.NewEncoder(t.out)
 		e.SetIndent("", "  ")
-		if err := e.Encode(d); err != nil {
+		if err := e.Encode(d); err != nil && d.ExitCode == exitOK {
 			return failed(fmt.Errorf("write the result: %w", err))
-		}
+		} // otherwise run tells it, and what was found counts more
 	} else if d.Verdict != "error" {
 		writeText(t.out, d, newPalette(t.outTTY))
 	}

@@ -44,16 +44,25 @@ const signalsApart = 500 * time.Millisecond
 
 // run executes the command line and returns the exit code.
 func run(ctx context.Context, args []string, t *term) int {
+	watched, out := *t, &watchedOutput{Writer: t.out}
+	t, watched.out = &watched, out
 	root := newRootCommand(t)
 	root.SetArgs(args)
 	root.SetOut(t.out)
 	root.SetErr(t.err)
 	err := root.ExecuteContext(ctx)
 	var e *exit
+	lost := out.lost()
 	switch {
+	case err == nil && lost != nil:
+		t.complain(fmt.Errorf("write the result: %w", lost))
+		return exitWorld
 	case err == nil:
 		return exitOK
 	case errors.As(err, &e):
+		if lost != nil && e.code != exitWorld {
+			t.complain(fmt.Errorf("write the result: %w", lost))
+		}
 		if e.err != nil {
 			t.complain(e.err)
 		}

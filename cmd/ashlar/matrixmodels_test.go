@@ -1,6 +1,9 @@
 package main
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // matrixModel is a small model that every pair of flags is tried on.
 type matrixModel struct {
@@ -11,6 +14,9 @@ type matrixModel struct {
 	dfid string
 	// plain says that plain tests try every pair of flags on it, and not every seventh.
 	plain bool
+	// large says that it has states enough to be looked at during the search, and to be
+	// compiled: pairs with a flag for that are tried on it, and no others.
+	large bool
 }
 
 // matrixCounters is a model in which every kind of verdict can be had.
@@ -82,6 +88,9 @@ var matrixModels = []matrixModel{
 	{name: "constraints", module: matrixCounters, cfg: matrixConstants + "SPECIFICATION Spec INVARIANT Kept Low CONSTRAINT Near ACTION_CONSTRAINT Slow", dfid: "60"},
 	{name: "processes", module: matrixThreads, cfg: "SPECIFICATION Spec INVARIANT Small PROPERTY Ends", dfid: "40", plain: true},
 	{name: "processes, violated", module: matrixThreads, cfg: "SPECIFICATION Spec INVARIANT Smaller", code: exitSafety, dfid: "40"},
+	{name: "large", module: strings.ReplaceAll(nativeCounter, "300", "50"), cfg: "SPECIFICATION Spec INVARIANT Kept PROPERTY Close Stays CHECK_DEADLOCK FALSE", dfid: "700", large: true, plain: true},
+	{name: "large, liveness", module: nativeCounter, cfg: "SPECIFICATION Spec INVARIANT Kept PROPERTY Reaches Never", code: exitLiveness, dfid: "700", large: true, plain: true},
+	{name: "large, invariant", module: nativeCounter, cfg: "SPECIFICATION Spec INVARIANT Kept Low Lower PROPERTY Rises Never", code: exitSafety, dfid: "700", large: true, plain: true},
 	{name: "processes, liveness", module: matrixThreads, cfg: "SPECIFICATION Spec PROPERTY Never", code: exitLiveness, dfid: "40"},
 }
 

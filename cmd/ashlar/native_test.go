@@ -36,7 +36,7 @@ const nativeCounter = "---- MODULE M ----\nEXTENDS Integers, FiniteSets\nVARIABL
 	"Down == x > 0 /\\ x' = x - 1 /\\ \\E e \\in s : s' = s \\ {e} /\\ UNCHANGED same\n" +
 	"Next == Up \\/ Down\nSpec == Init /\\ [][Next]_vars /\\ WF_vars(Up)\n" +
 	"Kept == x \\in 0..400 /\\ Cardinality(s) < 8 /\\ (x > 10000 => s = {})\n" +
-	"Low == x < 150\nLower == x < 100\nClose == [][x' - x \\in {1, -1}]_x\nRises == [][x' > x \\/ x < 250]_x\nReaches == <>(x > 2)\nNever == <>(x < 0)\n====\n"
+	"Low == x < 150\nLower == x < 100\nClose == [][x' - x \\in {1, -1}]_x\nRises == [][x' > x \\/ x < 250]_x\nReaches == <>(x > 2)\nNever == <>(x < 0)\nStays == <>[](same = 7)\n====\n"
 
 // nativeTurns is a model with a symmetry, and with a view of less than its states.
 const nativeTurns = "---- MODULE M ----\nEXTENDS Integers, FiniteSets, Sequences, TLC\nCONSTANTS S, none\nVARIABLES x, f, seen, last\n" +

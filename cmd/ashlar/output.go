@@ -5,9 +5,36 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"sync"
 
 	"github.com/google/renameio/v2"
 )
+
+// watchedOutput remembers that something could not be written, so that a command whose
+// result is lost, on a full disk say, does not answer that all is well.
+type watchedOutput struct {
+	io.Writer
+	mu  sync.Mutex
+	err error // the first
+}
+
+// Write is io.Writer's. Several goroutines may write.
+func (w *watchedOutput) Write(b []byte) (int, error) {
+	n, err := w.Writer.Write(b)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.err == nil {
+		w.err = err
+	}
+	return n, err
+}
+
+// lost is why something was not written, or nil.
+func (w *watchedOutput) lost() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.err
+}
 
 // output is a file that is written. A regular file is there whole or not at all; what
 // is no regular file (a terminal, a pipe, the null device) is written to as it is: to

@@ -1,10 +1,13 @@
 package main
 
 import (
+	"bytes"
+	"context"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 )
@@ -65,5 +68,40 @@ func TestOutputKeepsDevices(t *testing.T) {
 	}
 	if err := writeOutput(filepath.Join(dir, "none", "file"), nil, 0o644); err == nil {
 		t.Error("a file in a directory that is not there")
+	}
+}
+
+// fullDisk takes so many bytes.
+type fullDisk struct{ room int }
+
+func (w *fullDisk) Write(b []byte) (int, error) {
+	n := min(w.room, len(b))
+	if w.room -= n; n < len(b) {
+		return n, syscall.ENOSPC
+	}
+	return n, nil
+}
+
+// TestResultsThatAreLost: what cannot be written is told, and no success; what is
+// violated counts more.
+func TestResultsThatAreLost(t *testing.T) {
+	for _, m := range matrixModels {
+		if m.name != "constraints" && m.name != "invariant" {
+			continue
+		}
+		dir := matrixFiles(t, m)
+		want := m.code
+		if want == exitOK {
+			want = exitWorld
+		}
+		for _, form := range []string{"--json", "--tlc-output", "--quiet"} {
+			for _, room := range []int{0, 100} {
+				var said bytes.Buffer
+				code := run(context.Background(), []string{"check", "--native=never", form, filepath.Join(dir, "M.tla")}, &term{out: &fullDisk{room}, err: &said})
+				if code != want || !strings.Contains(said.String(), "no space left") || strings.Count(said.String(), "\n") != 1 {
+					t.Errorf("%s %s with room for %d bytes: exit code %d: %s", m.name, form, room, code, &said)
+				}
+			}
+		}
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/mattn/go-runewidth"
+
 	"github.com/ashlar-dev/ashlar/check"
 )
 
@@ -23,6 +25,9 @@ type progress struct {
 	// generated is how many states were computed, and tell says the rest, where
 	// %s stands for how many a second.
 	tell func() (generated int64, format string)
+	// width is how many columns there are, 0 where that is not known: a line that
+	// does not fit would be drawn again below itself.
+	width func() int
 
 	mu    sync.Mutex
 	drawn bool
@@ -34,7 +39,7 @@ type progress struct {
 
 // newProgress draws nothing until it begins.
 func newProgress(t *term, tell func() (int64, string)) *progress {
-	return &progress{w: t.err, p: newPalette(t.errTTY), tell: tell, stop: make(chan struct{})}
+	return &progress{w: t.err, p: newPalette(t.errTTY), tell: tell, width: func() int { return columns(t.err) }, stop: make(chan struct{})}
 }
 
 // searchProgress is how far a search is, which compiled code may have taken over.
@@ -82,6 +87,9 @@ func (g *progress) draw(now time.Time) {
 	rate := float64(generated-g.last) / max(now.Sub(g.at).Seconds(), 1e-3)
 	g.last, g.at = generated, now
 	line := fmt.Sprintf(format, count(int64(rate))) + "  " + duration(now.Sub(g.start))
+	if n := g.width(); n > 0 {
+		line = runewidth.Truncate(line, n-1, "")
+	}
 	fmt.Fprintf(g.w, "\r\x1b[K%s", g.p.dim(line))
 	g.drawn = true
 }
