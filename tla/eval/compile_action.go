@@ -262,18 +262,24 @@ func (c *compiler) exists(e *core.Quant, x site, k act, part compileAct) act {
 			}
 			acts[i] = c.existsRest(e, rest, inner, k, part)
 		}
+		if further := c.furtherBounds(e.Binds, x); len(elems) == 0 && further != nil {
+			return func(m *machine) bool {
+				further(m)
+				return true
+			}
+		}
 		return sequence(acts)
 	}
-	loop, inner, bad := c.loops(e.Binds[:1], x)
-	if bad {
+	if b.Set == nil {
 		return func(*machine) bool {
 			value.Fail("an unbounded quantifier cannot be evaluated")
 			return false
 		}
 	}
+	inner, assign := c.bindElement(b, x)
 	// The set of a further bound does not see the names of this one, but they
 	// are different names, so it does no harm that it could.
-	return loop(c.existsRest(e, rest, inner, k, part))
+	return c.loopOver(c.expr(b.Set, x), b, inner.sc.lookup(b.Vars[0]).slot, assign, c.existsRest(e, rest, inner, k, part), c.furtherBounds(e.Binds, x))
 }
 
 func (c *compiler) existsRest(e *core.Quant, rest core.Expr, x site, k act, part compileAct) act {
@@ -318,6 +324,7 @@ func (c *compiler) unrollable(b core.Bind, body core.Expr, x site) []value.Value
 // forAll compiles \A whose body assigns: a conjunction over the elements. The
 // elements left to do are kept in slots while the rest of the action runs.
 func (c *compiler) forAll(e *core.Quant, x site, k act) act {
+	further := c.furtherBounds(e.Binds, x)
 	if len(e.Binds) > 1 {
 		e = &core.Quant{At: e.At, Binds: e.Binds[:1], Body: &core.Quant{At: e.At, Binds: e.Binds[1:], Body: e.Body}}
 	}
@@ -347,7 +354,11 @@ func (c *compiler) forAll(e *core.Quant, x site, k act) act {
 	}
 	return func(m *machine) bool {
 		outer, i := m.slots[elems], m.slots[at]
-		m.slots[elems], m.slots[at] = value.TupleOf(set(m).Elems()), value.Int(0)
+		list := set(m).Elems()
+		if len(list) == 0 && further != nil {
+			further(m)
+		}
+		m.slots[elems], m.slots[at] = value.TupleOf(list), value.Int(0)
 		ok := each(m)
 		m.slots[elems], m.slots[at] = outer, i
 		return ok

@@ -279,152 +279,6 @@ func (c *compiler) emptiness(a, b core.Expr, x site) pred {
 	}
 }
 
-// member compiles v \in set. Sets that are made by operators are not made:
-// their parts are asked.
-func (c *compiler) member(v compiled, set core.Expr, x site) pred {
-	run := v.run
-	test := func(s compiled) pred {
-		sr := s.run
-		if s.known {
-			k := s.val
-			return func(m *machine) bool { return value.Contains(k, run(m)) }
-		}
-		if i := s.variable; i >= 0 {
-			if v.known {
-				k := v.val
-				return func(m *machine) bool { return value.Contains(m.cur[i], k) }
-			}
-			return func(m *machine) bool { return value.Contains(m.cur[i], run(m)) }
-		}
-		return func(m *machine) bool {
-			y := run(m)
-			return value.Contains(sr(m), y)
-		}
-	}
-	if folded, ok := c.fold(set, x); ok {
-		if parts := c.memberOfParts(v, set, x); parts != nil && !folded.known {
-			return foldedMember(folded.run, run, parts)
-		}
-		return test(folded)
-	}
-	if p := c.memberOfParts(v, set, x); p != nil {
-		return p
-	}
-	return test(c.expr(set, x))
-}
-
-// foldedMember asks a constant set; where the set as a whole has no value, its
-// parts are asked.
-func foldedMember(set, v expr, parts pred) pred {
-	whole := &cell{}
-	return func(m *machine) bool {
-		if s, ok := whole.try(m.asker, func() value.Value { return set(m) }); ok {
-			return value.Contains(s, v(m))
-		}
-		return parts(m)
-	}
-}
-
-// memberOfParts compiles v \in set by asking the parts of the set; nil where
-// it has none.
-func (c *compiler) memberOfParts(v compiled, set core.Expr, x site) pred {
-	run := v.run
-	switch e := set.(type) {
-	case *core.Op:
-		switch e.Op {
-		case core.OpCup, core.OpCap, core.OpDiff:
-			kept, store := c.keep(v, x)
-			a, b := c.member(kept, e.Args[0], x), c.member(kept, e.Args[1], x)
-			return store(combine(e.Op, a, b))
-		case core.OpSubset:
-			s := c.expr(e.Args[0], x).run
-			return func(m *machine) bool {
-				y := run(m)
-				if y.Kind() != value.KindSet {
-					return value.Contains(value.Subsets(s(m)), y)
-				}
-				return value.Subseteq(y, s(m))
-			}
-		}
-	case *core.SetFilter:
-		kept, store := c.keep(v, x)
-		in := c.member(kept, e.Bind.Set, x)
-		inner, set := c.bindElement(e.Bind, x)
-		p := c.pred(e.Pred, inner)
-		return store(func(m *machine) bool {
-			if !in(m) {
-				return false
-			}
-			set(m, kept.run(m))
-			return p(m)
-		})
-	case *core.Call:
-		return c.memberCall(v, e, x)
-	}
-	return nil
-}
-
-func combine(op core.OpCode, a, b pred) pred {
-	switch op {
-	case core.OpCup:
-		return func(m *machine) bool { return a(m) || b(m) }
-	case core.OpCap:
-		return func(m *machine) bool { return a(m) && b(m) }
-	}
-	return func(m *machine) bool { return a(m) && !b(m) }
-}
-
-// keep makes a value available several times: the code that store returns
-// computes it first.
-func (c *compiler) keep(v compiled, x site) (kept compiled, store func(pred) pred) {
-	if v.known || v.slot >= 0 || v.variable >= 0 {
-		return v, func(p pred) pred { return p }
-	}
-	slot, run := x.fn.slot(), v.run
-	kept = code(func(m *machine) value.Value { return m.slots[slot] })
-	kept.slot = slot
-	return kept, func(p pred) pred {
-		return func(m *machine) bool {
-			m.slots[slot] = run(m)
-			return p(m)
-		}
-	}
-}
-
-// memberCall compiles v \in Op(args): an interval is compared with, a
-// definition is opened.
-func (c *compiler) memberCall(v compiled, e *core.Call, x site) pred {
-	if x.sc.lookupDef(e.Def) != nil {
-		return nil
-	}
-	d, _ := c.p.resolve(e.Def)
-	if d == nil || d.Body == nil && !d.Native {
-		return nil
-	}
-	if c.p.isNative(d) {
-		if d.Name != ".." {
-			return nil
-		}
-		run, lo, hi := v.run, c.expr(e.Args[0], x).run, c.expr(e.Args[1], x).run
-		return func(m *machine) bool {
-			y, l, h := run(m), lo(m), hi(m)
-			if y.Kind() != value.KindInt {
-				return value.Contains(value.Range(l, h), y)
-			}
-			return l.AsInt() <= y.AsInt() && y.AsInt() <= h.AsInt()
-		}
-	}
-	if len(e.Args) > 0 || c.p.constDefs[d] != nil || !c.inlines(d, x) {
-		return nil
-	}
-	switch d.Body.(type) {
-	case *core.Op, *core.SetFilter, *core.Call:
-		inner, _ := c.bindArgs(d, nil, x, nil, false)
-		return c.member(v, d.Body, inner)
-	}
-	return nil
-}
-
 // subseteq compiles a \subseteq b.
 func (c *compiler) subseteq(a, b core.Expr, x site) pred {
 	ra, rb := c.expr(a, x).run, c.expr(b, x).run
@@ -536,28 +390,47 @@ func (c *compiler) loops(binds []core.Bind, x site) (loop func(func(*machine) bo
 	return func(body func(*machine) bool) func(*machine) bool {
 		run := body
 		for i := len(binds) - 1; i >= 0; i-- {
-			run = c.loopOver(sets[i], binds[i], firsts[i], setters[i], run)
+			run = c.loopOver(sets[i], binds[i], firsts[i], setters[i], run, bounds(sets[i+1:]))
 		}
 		return run
 	}, inner, false
 }
 
-// loopOver is one loop.
-func (c *compiler) loopOver(set compiled, b core.Bind, slot int, assign func(*machine, value.Value), body func(*machine) bool) func(*machine) bool {
-	if b.Tuple {
-		sr := set.run
-		return func(m *machine) bool {
-			for v := range sr(m).Each {
-				m.poll()
-				assign(m, v)
-				if !body(m) {
-					return false
-				}
-			}
-			return true
+// bounds evaluates the sets of the bounds that follow one, for where that one is
+// empty: all sets are evaluated before anything is bound. It is nil where none of them
+// can fail.
+func bounds(sets []compiled) func(*machine) {
+	var may []expr
+	for _, s := range sets {
+		if !s.known || value.Catch(func() { value.CheckBound(s.val) }) != nil {
+			may = append(may, s.run)
 		}
 	}
-	if set.known {
+	if len(may) == 0 {
+		return nil
+	}
+	return func(m *machine) {
+		for _, s := range may {
+			value.CheckBound(s(m))
+		}
+	}
+}
+
+// furtherBounds is bounds of those behind the first of binds.
+func (c *compiler) furtherBounds(binds []core.Bind, x site) func(*machine) {
+	var sets []compiled
+	for i, b := range binds[1:] {
+		if b.Set != nil && b.Set != binds[i].Set {
+			sets = append(sets, c.expr(b.Set, x))
+		}
+	}
+	return bounds(sets)
+}
+
+// loopOver is one loop; where there is nothing to go through, it runs further,
+// which may be nil.
+func (c *compiler) loopOver(set compiled, b core.Bind, slot int, assign func(*machine, value.Value), body func(*machine) bool, further func(*machine)) func(*machine) bool {
+	if set.known && !b.Tuple {
 		if elems := elementsOf(set.val, knownElementsMax); elems != nil {
 			return func(m *machine) bool {
 				for i := range elems {
@@ -567,14 +440,20 @@ func (c *compiler) loopOver(set compiled, b core.Bind, slot int, assign func(*ma
 						return false
 					}
 				}
+				if len(elems) == 0 && further != nil {
+					further(m)
+				}
 				return true
 			}
 		}
 	}
+	if !b.Tuple {
+		assign = nil // its only name is in the slot
+	}
 	sr := set.run
 	return func(m *machine) bool {
 		s := sr(m)
-		if lo, hi, ok := s.AsInterval(); ok {
+		if lo, hi, ok := s.AsInterval(); ok && assign == nil {
 			for i := int64(lo); i <= int64(hi); i++ {
 				m.poll()
 				m.slots[slot] = value.Int(int32(i))
@@ -584,12 +463,21 @@ func (c *compiler) loopOver(set compiled, b core.Bind, slot int, assign func(*ma
 			}
 			return true
 		}
+		none := true
 		for v := range s.Each {
 			m.poll()
-			m.slots[slot] = v
+			none = false
+			if assign != nil {
+				assign(m, v)
+			} else {
+				m.slots[slot] = v
+			}
 			if !body(m) {
 				return false
 			}
+		}
+		if none && further != nil {
+			further(m)
 		}
 		return true
 	}

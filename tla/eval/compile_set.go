@@ -183,17 +183,8 @@ func (c *compiler) setOp(e *core.Op, x site) compiled {
 		}
 	}
 	b := c.expr(e.Args[1], x).run
-	var f func(a, b value.Value) value.Value
-	switch e.Op {
-	case core.OpCup:
-		f = value.Union
-	case core.OpCap:
-		f = value.Intersect
-	case core.OpDiff:
-		f = value.Diff
-	default:
-		invariant.Unreachable(e.Op)
-	}
+	f := setOperation(e.Op)
+	invariant.Check(f != nil, "%v is not an operator of sets", e.Op)
 	return code(func(m *machine) value.Value {
 		s := a(m)
 		return f(s, b(m))

@@ -61,6 +61,19 @@ var hideContexts = []string{
 	`ToN(ENABLED (n' = 1 /\ UNCHANGED <<f, w, q, s, r, rs, one, ff, g, pairs, ss, pp>> /\ u' = [x |-> %s]))`, `Cardinality({x \in 1..130 : x > 128 \/ x = %s})`,
 	`ToN(\E x \in {y \in 1..130 : y < 3 \/ 1..130 = {%s}} : x = 1)`, `ToN(130 \in ({y \in 1..130 : y > 3} \cup {x \in 1..2 : %s = x}))`,
 	`ToN(2 \in ({y \in 1..130 : y > 100} \cup {x \in 90..130 : %s = x}))`,
+	// Of sets that are asked for a member, every operand is evaluated.
+	`ToN(n \in (s \cup {3} \cup {%s}))`, `ToN(n \in (({2} \cap {%s}) \cup {3}))`, `ToN(n \in ({3} \ ({3} \ {%s})))`, `ToN(n \in (s \cap 1..%s))`,
+	`ToN(<<n, 1>> \in (pp \cup {<<3, 1>>} \cup {<<%s, 1>>}))`, `ToN(<<1, 1>> \in (pp \ {<<%s, 1>>}))`, `ToN(<<9, 1>> \in (pp \cap {<<%s, 1>>}))`,
+	`ToN(n \in (Nat \cup {%s}))`, `ToN(-n \in (Nat \ {%s}))`, `ToN(n \in (Nat \cap {%s}))`, `ToN(s \in ((SUBSET {1, 2}) \cup {{%s}}))`, `ToN(s \in ((SUBSET {1}) \ SUBSET {%s}))`,
+	`ToN(n \in {x \in Nat : x = 3 \/ %s = 1})`, `ToN(s \in {x \in SUBSET (0..3) : x = {1, 2} \/ %s = 1})`, `ToN(n \in {x \in s \cup {3} : x = 3 \/ %s = 1})`,
+	`ToN(n \in ({x \in 3..5 : x = 3 \/ %s = 1} \cup {1}))`, `ToN(s \in ({x \in SUBSET (0..3) : x = {1, 2} \/ %s = 1} \cup ss))`, `ToN(9 \in {x \in {3} : %s = 1})`,
+	`ToN(n \in ({3} \cup {IF n = 3 THEN "a" ELSE %s}))`, `ToN(n \in ({3} \cap {IF n = 3 THEN "a" ELSE %s}))`, `ToN(f \in [0..2 -> {1, 7} \ {%s}])`, `ToN(<<n, 1>> \in ({3} \cup {%s}) \X {1})`,
+	`ToN(ENABLED (n' = 3 /\ n' \in ({3} \cup {%s})))`, `ToN(ENABLED (n' = 3 /\ n' \in ({4} \cap {%s})))`, `ToN({n} \in SUBSET ({3} \cup {%s}))`, `ToN(q \in Seq({5, 6} \cup {%s}))`,
+	// All sets of several bounds are evaluated before one of them is gone through.
+	`ToN(\E x \in 5..n, y \in {%s} : TRUE)`, `ToN(\E x \in {k \in s : k > 7}, y \in 1..%s : TRUE)`, `ToN(\A x \in s, y \in {}, k \in {%s} : TRUE)`, `ToN(\A x \in {}, y \in s, k \in {%s} : TRUE)`,
+	`Cardinality({x + y : x \in 5..n, y \in s \cup {%s}})`, `Cardinality(UNION {{x, y} : x \in {}, y \in {%s}})`, `ToN(\E x, y \in {}, k \in {%s} : TRUE)`, `ToN(\E x \in {}, y \in %s..2, k \in Nat : TRUE)`,
+	`ToN(\E <<x, y>> \in pp \ pp, k \in {%s} : TRUE)`, `ToN(ENABLED (\E x \in 5..n, y \in {%s} : n' = x))`, `ToN(ENABLED (\A x \in {}, y \in {%s} : n' = x))`, `ToN(ENABLED (\E x \in {}, y \in {%s} : n' = x))`,
+	`ToN(ENABLED (\A x \in 5..n, y \in {%s} : n' = x /\ (z' = 1 \/ z' = 2)))`, `ToN(\A x \in s, y \in 5..n, k \in {%s} : x = 1)`, `Cardinality([x \in {}, y \in {%s} |-> 1])`,
 }
 
 const hideModule = `---- MODULE W ----
@@ -86,6 +99,8 @@ var hideUses = []struct{ define, ask string }{
 	{"Use%d == Next \\/ (n = 3 /\\ %s # -77 /\\ n' = 4 /\\ UNCHANGED <<z, w, vars>>)", "NEXT Use%d"},
 	{"Use%d == Next \\/ (n = 3 /\\ n' = 4 /\\ z' = %s /\\ UNCHANGED <<w, vars>>)", "NEXT Use%d"},
 	{"Use%d == Next \\/ (n = 3 /\\ n' = 4 /\\ z' \\in {0, %s} /\\ UNCHANGED <<w, vars>>)", "NEXT Use%d"},
+	{"Use%d == Next \\/ (n = 3 /\\ n' = 4 /\\ n' \\in ({4} \\cup {%s}) /\\ UNCHANGED <<z, w, vars>>)", "NEXT Use%d"},
+	{"Use%d == Next \\/ \\E x \\in 4..n, y \\in IF n = 3 THEN {%s} ELSE {} : n' = x /\\ UNCHANGED <<z, w, vars>>", "NEXT Use%d"},
 }
 
 // hidden is an expression, the reason why it may have no value in its midst.
@@ -132,14 +147,12 @@ func TestPackedHidesNoErrors(t *testing.T) {
 		}
 		packed++
 		got, want := outcomeText(t, m), outcomeText(t, newModel(t, spec, cfg, Options{}))
+		ref := outcomeText(t, newModel(t, spec, cfg, Options{Reference: true}))
 		if strings.HasPrefix(want, check.EvalFailed.String()) {
 			failing++
 		}
-		if got == want {
-			continue
-		}
 		// The compiled evaluator evaluates all values of a function without a name.
-		if ref := outcomeText(t, newModel(t, spec, cfg, Options{Reference: true})); got != ref {
+		if got != want && got != ref || want != ref && (!strings.Contains(text, "|->") || strings.HasPrefix(ref, check.EvalFailed.String())) {
 			t.Errorf("%s\npacked    %s\ncompiled  %s\nreference %s", define, got, want, ref)
 		}
 	}

@@ -197,6 +197,24 @@ func (g *exprGenerator) boolean(e func(byte) string) string {
 		func() string { return "(" + e('n') + " >= " + e('n') + ")" },
 		func() string { return "(" + e('n') + " \\in " + e('s') + ")" },
 		func() string { return "(" + e('n') + " \\notin (" + e('s') + " \\cup " + e('s') + "))" },
+		func() string {
+			op := []string{" \\cup ", " \\cap ", " \\ "}
+			return "(" + e('n') + " \\in ((" + e('s') + op[g.r.IntN(3)] + e('s') + ")" + op[g.r.IntN(3)] + "{" + e('n') + "}))"
+		},
+		func() string {
+			n, s, t := e('n'), e('s'), e('s')
+			return g.with('n', func(v string) string {
+				return "(" + n + " \\in {" + v + " \\in " + s + " : " + e('b') + "} \\cup " + t + ")"
+			})
+		},
+		func() string {
+			s, t, q := e('s'), e('s'), []string{"\\A", "\\E"}[g.r.IntN(2)]
+			return g.with('n', func(v string) string {
+				return g.with('n', func(w string) string {
+					return "(" + q + " " + v + " \\in " + s + ", " + w + " \\in " + t + " : " + e('b') + ")"
+				})
+			})
+		},
 		func() string { return "(" + e('s') + " \\subseteq " + e('s') + ")" },
 		func() string { return "(" + e('s') + " \\in SUBSET " + e('s') + ")" },
 		func() string { return "(" + e('f') + " \\in [1..3 -> " + e('s') + "])" },

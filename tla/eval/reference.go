@@ -602,6 +602,9 @@ func (r *reference) each(binds []core.Bind, n *env, s state, f func(*env) bool) 
 		} else {
 			sets[i] = r.eval(b.Set, n, s)
 		}
+		if len(binds) > 1 { // all of them, though the first may be empty
+			value.CheckBound(sets[i])
+		}
 	}
 	var loop func(i int, n *env) bool
 	loop = func(i int, n *env) bool {

@@ -57,24 +57,42 @@ func (r *reference) op(e *core.Op, n *env, s state) value.Value {
 	return value.Value{}
 }
 
-// member says whether x is in the set e. The parts of \cup, \cap, \ and of a
-// filter are asked one after the other, so that a part that cannot be computed
-// does no harm where the answer is known without it.
+// member says whether x is in the set e, all of which is evaluated.
 func (r *reference) member(x value.Value, e core.Expr, n *env, s state) bool {
+	return value.Contains(r.asked(e, n, s), x)
+}
+
+// asked is a set that is asked for a member, and so need not be listed: of
+// {x \in S : p}, where S is neither listed nor an interval, p is asked when it is.
+func (r *reference) asked(e core.Expr, n *env, s state) value.Value {
 	switch e := e.(type) {
 	case *core.SetFilter:
-		return r.member(x, e.Bind.Set, n, s) && r.boolean(e.Pred, bindElement(n, e.Bind, x), s)
+		pred := func(r *reference, x value.Value) bool { return r.boolean(e.Pred, bindElement(n, e.Bind, x), s) }
+		base := r.asked(e.Bind.Set, n, s)
+		if value.Listed(base) {
+			return r.filter(base, pred)
+		}
+		return value.LazyFilter(base, func(x value.Value) bool { return pred(r, x) })
 	case *core.Op:
-		switch e.Op {
-		case core.OpCup:
-			return r.member(x, e.Args[0], n, s) || r.member(x, e.Args[1], n, s)
-		case core.OpCap:
-			return r.member(x, e.Args[0], n, s) && r.member(x, e.Args[1], n, s)
-		case core.OpDiff:
-			return r.member(x, e.Args[0], n, s) && !r.member(x, e.Args[1], n, s)
+		if f := setOperation(e.Op); f != nil {
+			a := r.asked(e.Args[0], n, s)
+			return f(a, r.asked(e.Args[1], n, s))
+		}
+	case *core.Call:
+		if d, _ := r.p.resolve(e.Def); len(e.Args) == 0 && n.lookupDef(e.Def) == nil && d != nil && d.Body != nil && !r.p.isNative(d) && r.p.constDefs[d] == nil {
+			switch d.Body.(type) {
+			case *core.Op, *core.SetFilter, *core.Call:
+				r.enter()
+				saved := r.at
+				r.at = &place{up: saved, def: d}
+				v := r.asked(d.Body, nil, s)
+				r.at = saved
+				r.depth--
+				return v
+			}
 		}
 	}
-	return value.Contains(r.eval(e, n, s), x)
+	return r.eval(e, n, s)
 }
 
 // enabled says whether some next state satisfies the action.

@@ -195,7 +195,12 @@ func (g *wideGenerator) forms(kind byte, e func(byte) string) []func() string {
 			g.bind('A', 'p', "{", " : ", 'b', "}", e), g.bind2('M', 'm', 'p', e), g.bind2('E', 'e', 'p', e), g.bind2('A', 'p', 'p', e),
 			f("(UNION {", "$A", ", ", "$A", "})"), f("(CHOOSE Z \\in Quorum : ", "$p", " \\in Z)"), f("{x[1] : x \\in ", "$E", "}")}
 	case 'N':
-		return []func() string{f("(", "$N", " \\cup ", "$N", ")"), f("(", "$N", " \\ ", "$N", ")"), f("(", "$N", " \\cap ", "$N", ")"), f("(", "$n", "..", "$n", ")"), f("{", "$n", ", ", "$n", "}"),
+		return []func() string{func() string {
+			s, t := e('A'), e('N')
+			return g.with('p', func(x string) string {
+				return g.with('n', func(y string) string { return "{" + e('n') + " : " + x + " \\in " + s + ", " + y + " \\in " + t + "}" })
+			})
+		}, f("(", "$N", " \\cup ", "$N", ")"), f("(", "$N", " \\ ", "$N", ")"), f("(", "$N", " \\cap ", "$N", ")"), f("(", "$n", "..", "$n", ")"), f("{", "$n", ", ", "$n", "}"),
 			g.bind('N', 'n', "{", " : ", 'b', "}", e), g.bind2('N', 'n', 'n', e), g.bind2('M', 'm', 'n', e), g.bind2('A', 'p', 'n', e)}
 	case 'm':
 		return []func() string{f("Req(", "$p", ")"), f("Ack(", "$p", ", ", "$n", ")"), f("[", "$m", " EXCEPT !.from = ", "$p", "]"), f("[", "$m", " EXCEPT !.n = @ + ", "$n", "]"), f("Head(", "$q", ")"),
@@ -253,6 +258,20 @@ func (g *wideGenerator) forms(kind byte, e func(byte) string) []func() string {
 		f("(", "$A", " \\subseteq ", "$A", ")"), f("(", "$A", " \\in Quorum)"), f("(", "$H", " \\in [P -> SUBSET ", "$A", "])"), f("(", "$d", " \\in [P -> ", "$N", "])"), f("(", "$o", " \\in P)"), f("(", "$o", " = ", "$p", ")"),
 		f("(", "$M", " \\subseteq [k : {\"req\"}, from : ", "$A", "])"), f("(", "$i", " \\in Seq(", "$N", "))"), f("(", "$d", " = ", "$F", ")"), f("(", "$i", " = <<>>)"), f("(", "$d", " = <<>>)"), f("(", "$i", " = ", "$d", ")"),
 		g.bind('A', 'p', "(\\A ", " : ", 'b', ")", e), g.bind('M', 'm', "(\\E ", " : ", 'b', ")", e), g.bind('N', 'n', "(\\E ", " : ", 'b', ")", e), g.bind('E', 'e', "(\\A ", " : ", 'b', ")", e),
+		f("(", "$n", " \\in (", "$N", g.one(" \\cup ", " \\cap ", " \\ "), "$N", "))"), f("(", "$m", " \\in (", "$M", g.one(" \\cup ", " \\ "), "{", "$m", "}))"),
+		f("(", "$p", " \\in (", "$A", g.one(" \\cup ", " \\cap ", " \\ "), "{", "$p", "}))"), f("(", "$e", " \\in ((", "$A", " \\X ", "$N", ")", g.one(" \\cup ", " \\cap ", " \\ "), "$E", "))"),
+		func() string {
+			n, s := e('n'), e('N')
+			return g.with('n', func(x string) string { return "(" + n + " \\in {" + x + " \\in " + s + " : " + e('b') + "})" })
+		},
+		func() string {
+			s, t, q := e('A'), e('N'), g.one("\\A", "\\E")
+			return g.with('p', func(x string) string {
+				return g.with('n', func(y string) string {
+					return "(" + q + " " + x + " \\in " + s + ", " + y + " \\in " + t + " : " + e('b') + ")"
+				})
+			})
+		},
 		func() string {
 			s := e('E')
 			return g.with('p', func(x string) string {

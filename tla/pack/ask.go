@@ -194,7 +194,9 @@ func (l *lowerer) setParts(set core.Expr, x ctx) []*node {
 		return parts
 	case *core.Op:
 		switch e.Op {
-		case core.OpCup, core.OpCap, core.OpDiff, core.OpSubset:
+		case core.OpCup, core.OpCap, core.OpDiff:
+			return l.bothParts(e, x, false)
+		case core.OpSubset:
 			return all(e.Args...)
 		}
 	case *core.FnSet:
@@ -210,6 +212,9 @@ func (l *lowerer) setParts(set core.Expr, x ctx) []*node {
 		if v := l.expr2(set, x); v != nil {
 			return l.unsure(v)
 		}
+		if v := l.expr2(e.Bind.Set, x); v == nil || !v.known || value.IsFinite(v.v) {
+			giveUp("a set is filtered that is not listed") // every element is asked
+		}
 		return all(e.Bind.Set)
 	case *core.Let:
 		return l.setParts(e.Body, x.in(l.let(e, x)))
@@ -221,6 +226,117 @@ func (l *lowerer) setParts(set core.Expr, x ctx) []*node {
 		return l.callParts(e, x)
 	}
 	return l.unsure(l.expr(set, x, nil))
+}
+
+// askedParts is setParts of a set that is asked for a member: what a set is filtered
+// by is asked of all elements only where these are listed.
+func (l *lowerer) askedParts(set core.Expr, x ctx) []*node {
+	l.step()
+	switch e := set.(type) {
+	case *core.Op:
+		switch e.Op {
+		case core.OpCup, core.OpCap, core.OpDiff:
+			return l.bothParts(e, x, true)
+		}
+	case *core.SetFilter:
+		if l.unlisted(e.Bind.Set, x, true) {
+			return l.askedParts(e.Bind.Set, x)
+		}
+		v := l.expr2(set, x)
+		if v == nil {
+			giveUp("a set is filtered that is not listed")
+		}
+		return l.unsure(v)
+	case *core.Call:
+		if body, y, ok := l.opened(e, x); ok {
+			l.enter()
+			parts := l.askedParts(body, y)
+			l.calls--
+			return parts
+		}
+	}
+	return l.setParts(set, x)
+}
+
+// bothParts is setParts of A \cup B, and the like for \cap and \. The elements of A
+// and B are compared, unless one of the two is not listed and so the other one is not
+// looked at.
+func (l *lowerer) bothParts(e *core.Op, x ctx, asked bool) []*node {
+	of := l.setParts
+	if asked {
+		of = l.askedParts
+	}
+	a, b := l.unlisted(e.Args[0], x, asked), l.unlisted(e.Args[1], x, asked)
+	if a && b || a && e.Op != core.OpCap || b && e.Op == core.OpCup {
+		return append(of(e.Args[0], x), of(e.Args[1], x)...)
+	}
+	v := l.expr2(e, x)
+	if v == nil {
+		giveUp("it is not known whether the elements of two sets can be compared")
+	}
+	return l.unsure(v)
+}
+
+// unlisted says whether the elements of a set are plainly neither listed nor an
+// interval. Asked says that the set is asked for a member, so that no filter lists
+// what was not.
+func (l *lowerer) unlisted(set core.Expr, x ctx, asked bool) bool {
+	l.step()
+	if v, ok := l.constant(set, x); ok && v.known {
+		return v.v.Kind() == value.KindSet && !value.Listed(v.v)
+	}
+	switch e := set.(type) {
+	case *core.FnSet, *core.Times:
+		return true
+	case *core.RecordSet:
+		return len(e.Fields) > 0
+	case *core.Op:
+		switch e.Op {
+		case core.OpSubset:
+			return true
+		case core.OpCup:
+			return l.unlisted(e.Args[0], x, asked) || l.unlisted(e.Args[1], x, asked)
+		case core.OpDiff:
+			return l.unlisted(e.Args[0], x, asked)
+		}
+	case *core.SetFilter:
+		return asked && l.unlisted(e.Bind.Set, x, true)
+	case *core.LocalRef:
+		if b := x.env.of(e.Local); b != nil && b.val == nil && b.expr != nil && e.Local.Arity == 0 {
+			return l.unlisted(b.expr, x.in(b.env), false)
+		}
+	case *core.Call:
+		if d, _ := l.p.Definition(e.Def); d != nil && d.Name == "Seq" && d.Module == "Sequences" {
+			return true
+		}
+		if body, y, ok := l.opened(e, x); ok {
+			return l.unlisted(body, y, asked)
+		}
+	}
+	return false
+}
+
+// opened is the body of a definition without parameters that is looked into in order
+// to ask for a member.
+func (l *lowerer) opened(e *core.Call, x ctx) (core.Expr, ctx, bool) {
+	if _, ok := x.env.ofDef(e.Def); ok || len(e.Args) > 0 {
+		return nil, x, false
+	}
+	d, _ := l.p.Definition(e.Def)
+	if d == nil || d.Body == nil || d.Recursive {
+		return nil, x, false
+	}
+	if _, native, _ := l.p.Native(d); native {
+		return nil, x, false
+	}
+	if _, once := l.p.Once(d); once {
+		return nil, x, false
+	}
+	switch d.Body.(type) {
+	case *core.Op, *core.SetFilter, *core.Call:
+		return d.Body, x.in(nil), true
+	}
+	return nil, x, false
 }
 
 // callParts is setParts of the application of a definition.

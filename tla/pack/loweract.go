@@ -178,13 +178,31 @@ func (l *lowerer) branchAct(e core.Expr, x ctx, k rest, part partAct) *stmt {
 		return part(e.Body, x.in(l.let(e, x)), k)
 	case *core.Quant:
 		if e.Exists {
-			return l.existsAct(e.Binds, e.Body, x, k, part)
+			n := l.askedFor(l.b.k(1), l.furtherBounds(e.Binds, x))
+			return l.guardStmt(n, func() *stmt { return l.existsAct(e.Binds, e.Body, x, k, part) })
 		}
-		return l.forAllAct(e.Binds, e.Body, x, k)
+		n := l.askedFor(l.b.k(1), l.furtherBounds(e.Binds, x))
+		return l.guardStmt(n, func() *stmt { return l.forAllAct(e.Binds, e.Body, x, k) })
 	case *core.Call:
 		return l.callAct(e.Def, e.Args, x, k, part)
 	}
 	return l.guard(e, x, k)
+}
+
+// furtherBounds are the parts that may stop of the sets behind the first of binds.
+func (l *lowerer) furtherBounds(binds []core.Bind, x ctx) (parts []*node) {
+	for i, b := range binds[1:] {
+		switch {
+		case b.Set == nil:
+			giveUp("an unbounded quantifier")
+		case b.Set == binds[i].Set:
+		case l.functionsOf(b.Set, x) != nil:
+			parts = append(parts, l.setParts(b.Set, x)...)
+		default:
+			parts = append(parts, l.unsure(l.furtherBound(l.expr(b.Set, x, nil)))...)
+		}
+	}
+	return parts
 }
 
 func (l *lowerer) existsAct(binds []core.Bind, body core.Expr, x ctx, k rest, part partAct) *stmt {

@@ -15,11 +15,12 @@ func (l *lowerer) member(v *val, set core.Expr, x ctx) *node {
 func (l *lowerer) memberOf(v *val, set core.Expr, x ctx) *node {
 	switch e := set.(type) {
 	case *core.SetFilter:
+		parts := l.askedParts(e, x)
 		in := l.member(v, e.Bind.Set, x)
-		if in.is(0) {
-			return in
+		if !in.is(0) {
+			in = l.b.and(in, l.pred(e.Pred, x.in(l.element(e.Bind, v, x.env))))
 		}
-		return l.b.and(in, l.pred(e.Pred, x.in(l.element(e.Bind, v, x.env))))
+		return l.askedFor(in, parts)
 	case *core.SetEnum:
 		if !v.known && !v.is(kSet) && !v.is(kFn) && !v.is(kSeq) {
 			break
@@ -37,24 +38,8 @@ func (l *lowerer) memberOf(v *val, set core.Expr, x ctx) *node {
 		}
 	case *core.Op:
 		switch e.Op {
-		case core.OpCup:
-			a := l.member(v, e.Args[0], x)
-			if a.is(1) {
-				return a
-			}
-			return l.b.or(a, l.member(v, e.Args[1], x))
-		case core.OpCap:
-			a := l.member(v, e.Args[0], x)
-			if a.is(0) {
-				return a
-			}
-			return l.b.and(a, l.member(v, e.Args[1], x))
-		case core.OpDiff:
-			a := l.member(v, e.Args[0], x)
-			if a.is(0) {
-				return a
-			}
-			return l.b.and(a, l.b.not(l.member(v, e.Args[1], x)))
+		case core.OpCup, core.OpCap, core.OpDiff:
+			return l.memberOfBoth(v, e, x)
 		case core.OpSubset:
 			return l.subseteq(v, e.Args[0], x)
 		}
@@ -92,6 +77,21 @@ func (l *lowerer) memberOf(v *val, set core.Expr, x ctx) *node {
 		}
 	}
 	return l.contains(v, l.expr(set, x, nil))
+}
+
+// memberOfBoth lowers v \in A \cup B, and the like for \cap and \.
+func (l *lowerer) memberOfBoth(v *val, e *core.Op, x ctx) *node {
+	parts := l.askedParts(e, x)
+	n := l.member(v, e.Args[0], x)
+	switch {
+	case e.Op == core.OpCup && !n.is(1):
+		n = l.b.or(n, l.member(v, e.Args[1], x))
+	case e.Op == core.OpCap && !n.is(0):
+		n = l.b.and(n, l.member(v, e.Args[1], x))
+	case e.Op == core.OpDiff && !n.is(0):
+		n = l.b.and(n, l.b.not(l.member(v, e.Args[1], x)))
+	}
+	return l.askedFor(n, parts)
 }
 
 // memberCall lowers v \in Op(args), looking inside Op where that helps; nil

@@ -141,14 +141,15 @@ func (l *lowerer) union(s *val) *val {
 // unionOf lowers UNION {e : x \in S}: the sets need not be told apart.
 func (l *lowerer) unionOf(e *core.SetMap, x ctx, hint *typ) *val {
 	out := knownVal(value.EmptySet())
-	l.eachElement(e.Binds, l.b.k(1), x, func(cond *node, x ctx) {
+	sets, parts := l.bounds(e.Binds, x)
+	l.eachElement(e.Binds, sets, l.b.k(1), x, func(cond *node, x ctx) {
 		v := l.settle(l.expr(e.Body, x, hint))
 		if !cond.is(1) {
 			v = l.merge(cond, v, knownVal(value.EmptySet()))
 		}
 		out = l.setOp(core.OpCup, out, v, hint)
 	})
-	return out
+	return l.afterNodes(out, parts)
 }
 
 // native lowers the application of an operator that is computed in Go.

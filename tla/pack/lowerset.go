@@ -90,20 +90,56 @@ func (l *lowerer) element(b core.Bind, v *val, e *env) *env {
 
 // quant lowers \A and \E.
 func (l *lowerer) quant(exists bool, binds []core.Bind, body core.Expr, x ctx) *node {
+	sets, parts := l.bounds(binds, x)
+	return l.askedFor(l.quantOver(exists, binds, sets, body, x), parts)
+}
+
+// bounds are the sets of binds. All of them are evaluated before a name is bound, so
+// parts are those of the second and on that may stop.
+func (l *lowerer) bounds(binds []core.Bind, x ctx) (sets []*val, parts []*node) {
+	for i, b := range binds {
+		switch {
+		case b.Set == nil:
+			giveUp("an unbounded quantifier")
+		case i > 0 && b.Set == binds[i-1].Set:
+			sets = append(sets, sets[i-1])
+			continue
+		}
+		s := l.expr(b.Set, x, nil)
+		if i > 0 {
+			s = l.furtherBound(s)
+			parts = append(parts, l.unsure(s)...)
+		}
+		sets = append(sets, s)
+	}
+	return sets, parts
+}
+
+// furtherBound is s as a set that can be gone through.
+func (l *lowerer) furtherBound(s *val) *val {
+	switch s = l.settle(s); {
+	case s.known:
+		value.CheckBound(s.v)
+	case s.lo == nil:
+		s = l.asSet(s)
+	}
+	return s
+}
+
+func (l *lowerer) quantOver(exists bool, binds []core.Bind, sets []*val, body core.Expr, x ctx) *node {
 	if len(binds) == 0 {
 		return l.pred(body, x)
 	}
 	b := binds[0]
-	if b.Set == nil {
-		giveUp("an unbounded quantifier")
-	}
 	end := int64(0)
 	if exists {
 		end = 1
 	}
-	d := l.domain(l.expr(b.Set, x, nil), unrollMax, mapMax)
+	d := l.domain(sets[0], unrollMax, mapMax)
 	defer l.spreading(len(d.at))()
-	rest := func(v *val) *node { return l.quant(exists, binds[1:], body, x.in(l.element(b, v, x.env))) }
+	rest := func(v *val) *node {
+		return l.quantOver(exists, binds[1:], sets[1:], body, x.in(l.element(b, v, x.env)))
+	}
 	if d.u == nil {
 		if d.at != nil {
 			return l.masked(d, exists, rest)
@@ -283,30 +319,31 @@ func (l *lowerer) setEnum(e *core.SetEnum, x ctx, hint *typ) *val {
 // setMap lowers {e : x \in S, y \in T}.
 func (l *lowerer) setMap(e *core.SetMap, x ctx, hint *typ) *val {
 	var d domain
-	l.eachElement(e.Binds, l.b.k(1), x, func(cond *node, x ctx) {
+	sets, parts := l.bounds(e.Binds, x)
+	l.eachElement(e.Binds, sets, l.b.k(1), x, func(cond *node, x ctx) {
 		v := l.settle(l.expr(e.Body, x, nil))
 		d.elems, d.conds = append(d.elems, v), append(d.conds, cond)
 		if len(d.elems) > enumerateMax {
 			giveUp("a set is too large")
 		}
 	})
-	return l.collect(d, hint)
+	return l.afterNodes(l.collect(d, hint), parts)
 }
 
 // eachElement calls body for all elements that the sets of binds may have, with
 // the condition on which they are there.
-func (l *lowerer) eachElement(binds []core.Bind, cond *node, x ctx, body func(cond *node, x ctx)) {
+func (l *lowerer) eachElement(binds []core.Bind, sets []*val, cond *node, x ctx, body func(cond *node, x ctx)) {
 	if len(binds) == 0 {
 		body(cond, x)
 		return
 	}
-	s := l.domain(l.expr(binds[0].Set, x, nil), enumerateMax, mapMax)
+	s := l.domain(sets[0], enumerateMax, mapMax)
 	if s.u != nil {
 		giveUp("a set is too large")
 	}
 	for i, c := range s.conds {
 		done := l.spreading(len(s.at))
-		l.eachElement(binds[1:], l.b.and(cond, c), x.in(l.element(binds[0], s.elems[i], x.env)), body)
+		l.eachElement(binds[1:], sets[1:], l.b.and(cond, c), x.in(l.element(binds[0], s.elems[i], x.env)), body)
 		done()
 	}
 }

@@ -20,6 +20,21 @@ func (v Value) Each(yield func(Value) bool) {
 	v.each(yield)
 }
 
+// CheckBound is an *Error where v cannot be gone through for what it plainly is: no
+// set, or an infinite one. It does not go through v.
+func CheckBound(v Value) {
+	if v.Kind() != KindSet {
+		failKind(v, "a set")
+	}
+	s := v
+	for s.sub() == setFilter || s.sub() == setDiff {
+		s = s.ref.elems[0]
+	}
+	if s.sub() >= setNat && s.sub() <= setString || s.sub() == setAny || s.sub() == setSeqs && !isEmpty(s.ref.elems[0]) {
+		fail("the infinite set %s cannot be enumerated", Brief(s))
+	}
+}
+
 // Elems are the elements of a finite set in canonical order. The slice belongs
 // to the value. More than MaxSetSize elements are an *Error.
 func (v Value) Elems() []Value {

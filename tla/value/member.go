@@ -1,6 +1,9 @@
 package value
 
-import "sort"
+import (
+	"slices"
+	"sort"
+)
 
 // Contains says whether x \in s, without enumerating a symbolic set. It
 // refuses to compare x with the elements of an enumerated set where Equal
@@ -27,6 +30,44 @@ func Contains(s, x Value) bool {
 		fail("cannot decide %s \\in %s: the right side is not a set", Brief(x), Describe(s))
 	}
 	return containsSymbolic(s, x)
+}
+
+// Listed says whether the elements of the set s are listed, or are an interval:
+// TLC lists {x \in s : p} at once, and asks p of what it is asked for otherwise.
+func Listed(s Value) bool { return s.Kind() == KindSet && s.sub() <= setInterval }
+
+// Alike says whether it is plain that every element of the set s can be compared
+// with x, a boolean, a number, a string or a model value: they are of its kind.
+// What is so for several sets is so for what \cup, \cap and \ make of them, and
+// for the elements of one and another.
+func Alike(s, x Value) bool {
+	if !isAtom(x) {
+		return false
+	}
+	switch {
+	case s.bits == bitsEnum:
+		es := s.elements()
+		n := len(es)
+		if x.Kind() == KindModel { // values of several types may lie between two of one
+			return !slices.ContainsFunc(es, func(e Value) bool { return e.bits != x.bits })
+		}
+		return n == 0 || es[0].bits == x.bits && es[n-1].bits == x.bits
+	case s.bits&0xFFFF == bitsInterval:
+		return x.Kind() == KindInt
+	}
+	return s.Kind() == KindSet && (s.sub() >= setNat && s.sub() <= setString || s.sub() == setAny)
+}
+
+// AlikeOne is Alike of the set of y.
+func AlikeOne(y, x Value) bool { return y.bits == x.bits && isAtom(x) }
+
+// isAtom says whether x is neither a set nor a function.
+func isAtom(x Value) bool {
+	switch x.Kind() {
+	case KindBool, KindInt, KindString, KindModel:
+		return true
+	}
+	return false
 }
 
 // checkMember is an *Error where x cannot be compared with like.

@@ -483,3 +483,52 @@ func TestWireRejects(t *testing.T) {
 		}
 	}
 }
+
+func TestAlike(t *testing.T) {
+	one, a, m, typed := Int(1), String("a"), Model("m"), Model("A_m")
+	tests := []struct {
+		set, x Value
+		want   bool
+	}{
+		{Set(Int(1), Int(5)), one, true}, {Set(Int(1), Int(5)), a, false}, {Interval(1, 3), one, true}, {Interval(1, 3), Bool(true), false},
+		{EmptySet(), one, true}, {EmptySet(), EmptySet(), false}, {Set(a, String("b")), a, true}, {Set(Int(1), m), one, false}, {Set(Int(1), m), m, false},
+		{Set(m, Model("n")), m, true}, {Set(m, typed), m, false}, {Set(m, typed, Model("n")), m, false}, {Set(typed), typed, true}, {Set(typed), Model("B_m"), false},
+		{Nat(), a, true}, {Strings(), one, true}, {Subsets(Set(one)), one, false}, {Set(Tuple(one)), Tuple(one), false}, {one, one, false},
+		{Union(Nat(), Set(m)), one, false}, {LazyFilter(Nat(), func(Value) bool { return true }), one, false},
+	}
+	for _, test := range tests {
+		if got := Alike(test.set, test.x); got != test.want {
+			t.Errorf("Alike(%v, %v) = %v", test.set, test.x, got)
+		}
+		if !test.want {
+			continue
+		}
+		// No comparison of one with the other may fail.
+		if err := Catch(func() { Contains(test.set, test.x) }); err != nil {
+			t.Errorf("%v in %v: %v", test.x, test.set, err)
+		}
+	}
+	if !AlikeOne(one, Int(7)) || AlikeOne(one, a) || AlikeOne(m, typed) || AlikeOne(EmptySet(), EmptySet()) {
+		t.Error("AlikeOne does not tell kinds apart")
+	}
+}
+
+func TestListedAndBounds(t *testing.T) {
+	all := func(Value) bool { return true }
+	tests := []struct {
+		v             Value
+		listed, bound bool
+	}{
+		{Set(Int(1)), true, true}, {EmptySet(), true, true}, {Interval(1, 1<<30), true, true}, {Int(1), false, false}, {Nat(), false, false}, {Strings(), false, false},
+		{Subsets(Set(Int(1))), false, true}, {Subsets(Nat()), false, true}, {Times(Set(Int(1)), Set(Int(2))), false, true}, {Seqs(Set(Int(1))), false, false},
+		{Seqs(EmptySet()), false, true}, {LazyFilter(Nat(), all), false, false}, {LazyFilter(Subsets(Set(Int(1))), all), false, true}, {Diff(Nat(), Set(Int(1))), false, false},
+	}
+	for _, test := range tests {
+		if got := Listed(test.v); got != test.listed {
+			t.Errorf("Listed(%v) = %v", test.v, got)
+		}
+		if err := Catch(func() { CheckBound(test.v) }); (err == nil) != test.bound {
+			t.Errorf("CheckBound(%v): %v", test.v, err)
+		}
+	}
+}
