@@ -44,7 +44,8 @@ const nativeTurns = "---- MODULE M ----\nEXTENDS Integers, FiniteSets, Sequences
 	"Next == \\E s \\in S : x < 150 /\\ x' = x + 1 /\\ f' = [f EXCEPT ![s] = (@ + 1) % 3]\n" +
 	"  /\\ seen' = {r \\in S : r = s \\/ (r \\in seen /\\ f[r] # 2)} /\\ last' = <<s, last[1]>>\n" +
 	"Kept == x \\in 0..200 /\\ Cardinality(seen) < 9\nLow == x < 120 \\/ last[2] \\in seen\nLower == x < 100 \\/ Cardinality(seen) < 3\n" +
-	"Sym == Permutations(S)\nView == <<x, Cardinality(seen), last>>\n====\n"
+	"Sym == Permutations(S)\nView == <<x, Cardinality(seen), last>>\n" +
+	"Blind == <<x, IF x < 90 THEN Cardinality(seen) ELSE <<1, 2>>[x], last>>\n====\n"
 
 const nativeTurnsCfg = "INIT Init NEXT Next INVARIANT Kept Low Lower CONSTANTS S = {a, b, c, d} none = none "
 
@@ -59,6 +60,8 @@ var nativeEveryCase = []nativeCase{
 		cfg: "SPECIFICATION Spec INVARIANT Kept PROPERTY Close Reaches Never"},
 	{name: "symmetry", module: nativeTurns, cfg: nativeTurnsCfg + "SYMMETRY Sym", verdict: check.InvariantViolated, used: true},
 	{name: "view", module: nativeTurns, cfg: nativeTurnsCfg + "VIEW View", verdict: check.InvariantViolated, used: true},
+	// The view has no value from some state on, which the code only knows to stop at.
+	{name: "view without value", module: nativeTurns, cfg: nativeTurnsCfg + "VIEW Blind", verdict: check.EvalFailed},
 	{name: "symmetry, little memory", module: nativeTurns, cfg: nativeTurnsCfg + "SYMMETRY Sym", verdict: check.InvariantViolated, used: true,
 		change: func(o *checkOptions) { o.goOn, o.memory, o.memoryBytes = true, "1MiB", 1<<20 }},
 	{name: "continue", module: nativeCounter, verdict: check.InvariantViolated, used: true, change: func(o *checkOptions) { o.goOn = true },

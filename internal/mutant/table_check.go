@@ -141,7 +141,7 @@ func searchMutants() []Mutant {
 		{
 			Name: "check/limit-of-states-is-success", Kind: Unsound, File: "check/run.go", Packages: tests, Run: "TestStatesMax|TestInterrupt|TestLimit",
 			Breaks: "A search that was ended early is reported as complete.",
-			Old:    "r.Verdict, r.Reason = why.verdict, why.reason\n\t\treturn r, nil\n",
+			Old:    "r.Verdict, r.Reason = why.verdict, why.reason\n\t\tr.Unfinished = why.verdict != LivenessViolated\n\t\treturn r, nil\n",
 			New:    "r.Reason = why.reason\n",
 		},
 		{
