@@ -1,6 +1,8 @@
 --------------------------- MODULE DyadicRationals ---------------------------
 (* Fractions [num |-> n, den |-> d] whose denominator is a power of 2.        *)
 LOCAL INSTANCE Integers
+LOCAL INSTANCE Sequences
+LOCAL INSTANCE TLC
 
 LOCAL IsPowerOfTwo(d) == \E i \in 0..30 : d = 2 ^ i
 
@@ -22,4 +24,9 @@ Add(p, q) ==
        IN Reduce([num |-> p.num * (d \div p.den) + q.num * (d \div q.den), den |-> d])
 
 Half(p) == Reduce([num |-> p.num, den |-> p.den * 2])
+
+PrettyPrint(p) ==
+  IF p = Zero THEN "0"
+  ELSE IF p = One THEN "1"
+  ELSE ToString(p.num) \o "/" \o ToString(p.den)
 =============================================================================

@@ -28,8 +28,9 @@ Max(S) == CHOOSE x \in S : \A y \in S : x >= y
 
 Min(S) == CHOOSE x \in S : \A y \in S : x <= y
 
-(* The functions that choose an element from each of the sets. *)
-Choices(Sets) == {f \in [Sets -> UNION Sets] : \A S \in Sets : f[S] \in S}
+(* The sets that are got by choosing an element from each of the sets. *)
+Choices(Sets) ==
+  {{f[S] : S \in Sets} : f \in {g \in [Sets -> UNION Sets] : \A S \in Sets : g[S] \in S}}
 
 (* The only element of S that satisfies P. *)
 ChooseUnique(S, P(_)) == CHOOSE x \in S : P(x) /\ \A y \in S : P(y) => y = x

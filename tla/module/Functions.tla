@@ -42,4 +42,9 @@ FoldFunction(op(_, _), base, f) ==
 
 FoldFunctionOnSet(op(_, _), base, f, S) ==
   MapThenFoldSet(op, base, LAMBDA x : f[x], LAMBDA T : CHOOSE x \in T : TRUE, S)
+
+(* The sum of the values, of all arguments or of those in S. *)
+SumFunctionOnSet(f, S) == FoldFunctionOnSet(+, 0, f, S)
+
+SumFunction(f) == SumFunctionOnSet(f, DOMAIN f)
 =============================================================================

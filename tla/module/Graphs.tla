@@ -13,6 +13,11 @@ DirectedSubgraph(G) ==
 
 Transpose(G) == [node |-> G.node, edge |-> {<<e[2], e[1]>> : e \in G.edge}]
 
+(* Each edge has one in the other direction. *)
+IsUndirectedGraph(G) == IsDirectedGraph(G) /\ \A e \in G.edge : <<e[2], e[1]>> \in G.edge
+
+UndirectedSubgraph(G) == {H \in DirectedSubgraph(G) : IsUndirectedGraph(H)}
+
 Path(G) ==
   {p \in Seq(G.node) : p /= <<>> /\ \A i \in 1..(Len(p) - 1) : <<p[i], p[i + 1]>> \in G.edge}
 
@@ -23,6 +28,9 @@ SimplePath(G) ==
      /\ \A i \in 1..(Len(p) - 1) : <<p[i], p[i + 1]>> \in G.edge}
 
 AreConnectedIn(m, n, G) == \E p \in SimplePath(G) : p[1] = m /\ p[Len(p)] = n
+
+(* For each pair of nodes whether a path leads from the first to the second.   *)
+ConnectionsIn(G) == [p \in G.node \X G.node |-> AreConnectedIn(p[1], p[2], G)]
 
 IsStronglyConnected(G) == \A m, n \in G.node : AreConnectedIn(m, n, G)
 

@@ -8,6 +8,9 @@ LOCAL INSTANCE TLC
 
 ToSet(s) == {s[i] : i \in DOMAIN s}
 
+(* How often each element occurs. *)
+ToBag(s) == [x \in ToSet(s) |-> Cardinality({i \in DOMAIN s : s[i] = x})]
+
 (* The elements of a set as a sequence, in the order of CHOOSE. *)
 SetToSeq(S) ==
   LET List[T \in SUBSET S] ==
@@ -31,6 +34,9 @@ BoundedSeq(S, n) == SeqOf(S, n)
 
 Contains(s, e) == \E i \in DOMAIN s : s[i] = e
 
+(* Whether op holds of every element and each one after it. *)
+IsSorted(s, op(_, _)) == \A i \in DOMAIN s : \A j \in (i + 1)..Len(s) : op(s[i], s[j])
+
 Reverse(s) == [i \in 1..Len(s) |-> s[Len(s) - i + 1]]
 
 (* Without any element e. *)
@@ -45,6 +51,11 @@ SelectInSeq(s, Test(_)) ==
 SelectLastInSeq(s, Test(_)) ==
   LET I == {i \in DOMAIN s : Test(s[i])} IN IF I = {} THEN 0 ELSE Max(I)
 
+(* The same in a part of s; places are counted from the part's beginning. *)
+SelectInSubSeq(s, from, to, Test(_)) == SelectInSeq(SubSeq(s, from, to), Test)
+
+SelectLastInSubSeq(s, from, to, Test(_)) == SelectLastInSeq(SubSeq(s, from, to), Test)
+
 InsertAt(s, i, e) == SubSeq(s, 1, i - 1) \o <<e>> \o SubSeq(s, i, Len(s))
 
 ReplaceAt(s, i, e) == [s EXCEPT ![i] = e]
@@ -58,7 +69,7 @@ RemoveFirst(s, e) == RemoveFirstMatch(s, LAMBDA x : x = e)
 
 Cons(e, s) == <<e>> \o s
 
-Snoc(s, e) == Append(s, e)
+Snoc(e, s) == Append(s, e)
 
 Front(s) == SubSeq(s, 1, Len(s) - 1)
 
@@ -85,7 +96,9 @@ LongestCommonPrefix(S) ==
   CHOOSE p \in CommonPrefixes(S) : \A q \in CommonPrefixes(S) : Len(q) <= Len(p)
 
 (* The remainder of a by b, counted from 1 to b. *)
-a %% b == IF a % b = 0 THEN b ELSE a % b
+SeqMod(a, b) == IF a % b = 0 THEN b ELSE a % b
+
+a %% b == SeqMod(a, b)
 
 FoldSeq(op(_, _), base, s) == FoldFunction(op, base, s)
 
@@ -105,10 +118,12 @@ FoldRightDomain(op(_, _), s, base) == FoldRight(op, [i \in DOMAIN s |-> i], base
 
 FlattenSeq(ss) == FoldLeft(LAMBDA x, y : x \o y, <<>>, ss)
 
-(* Two sequences of one length as a sequence of pairs, or one after the other. *)
-Zip(s, t) == [i \in DOMAIN s |-> <<s[i], t[i]>>]
+(* Two sequences as a sequence of pairs, as long as the shorter one. *)
+Zip(s, t) == [i \in (DOMAIN s) \cap (DOMAIN t) |-> <<s[i], t[i]>>]
 
-Interleave(s, t) == FlattenSeq(Zip(s, t))
+(* Of two sequences of one length the elements in turn, each in a sequence of its own. *)
+Interleave(s, t) ==
+  FlattenSeq([i \in 1..(IF Len(s) = Len(t) THEN Len(s) ELSE Len(Head(<<>>))) |-> <<<<s[i]>>, <<t[i]>>>>])
 
 (* The contiguous parts of s, and all that is left when elements are dropped. *)
 SubSeqs(s) == {SubSeq(s, i + 1, j) : i \in 0..Len(s), j \in 0..Len(s)}
@@ -124,17 +139,21 @@ IndexFirstSubSeq(s, t) ==
     /\ IsPrefix(s, SubSeq(t, i, Len(t)))
     /\ \A j \in 1..(i - 1) : ~ IsPrefix(s, SubSeq(t, j, Len(t)))
 
-(* t with r in the place of s: the first time that s occurs, or every time. *)
-ReplaceFirstSubSeq(r, s, t) ==
-  IF s /= <<>> /\ s \in SubSeqs(t)
-  THEN LET i == IndexFirstSubSeq(s, t)
-       IN SubSeq(t, 1, i - 1) \o r \o SubSeq(t, i + Len(s), Len(t))
-  ELSE t
+(* t with r in the place of the part s that starts at place i. *)
+ReplaceSubSeqAt(i, r, s, t) == SubSeq(t, 1, i - 1) \o r \o SubSeq(t, i + Len(s), Len(t))
 
+(* t with r in the place of s the first time that s occurs. *)
+ReplaceFirstSubSeq(r, s, t) ==
+  IF s \in SubSeqs(t) THEN ReplaceSubSeqAt(IndexFirstSubSeq(s, t), r, s, t) ELSE t
+
+(* t with r in the place of s every time, found from the left. The empty        *)
+(* sequence occurs before each element.                                         *)
 RECURSIVE ReplaceAllSubSeqs(_, _, _)
 ReplaceAllSubSeqs(r, s, t) ==
-  IF s /= <<>> /\ s \in SubSeqs(t)
-  THEN LET i == IndexFirstSubSeq(s, t)
-       IN SubSeq(t, 1, i - 1) \o r \o ReplaceAllSubSeqs(r, s, SubSeq(t, i + Len(s), Len(t)))
-  ELSE t
+  IF t = <<>> THEN IF s = <<>> THEN r ELSE t
+  ELSE IF s = <<>> THEN FlattenSeq([i \in DOMAIN t |-> r \o <<t[i]>>])
+  ELSE IF s \notin SubSeqs(t) THEN t
+  ELSE LET i == IndexFirstSubSeq(s, t)
+           rest == SubSeq(t, i + Len(s), Len(t))
+       IN SubSeq(t, 1, i - 1) \o r \o (IF rest = <<>> THEN rest ELSE ReplaceAllSubSeqs(r, s, rest))
 =============================================================================

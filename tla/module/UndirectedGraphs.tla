@@ -29,4 +29,7 @@ AreConnectedIn(m, n, G) == \E p \in SimplePath(G) : p[1] = m /\ p[Len(p)] = n
 ConnectedComponents(G) == {{n \in G.node : AreConnectedIn(m, n, G)} : m \in G.node}
 
 IsStronglyConnected(G) == \A m, n \in G.node : AreConnectedIn(m, n, G)
+
+(* The graphs with the nodes S, with loops or without. *)
+UndirectedGraphs(S) == [node : {S}, edge : SUBSET {{m, n} : m, n \in S}]
 =============================================================================

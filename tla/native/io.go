@@ -1,6 +1,8 @@
 package native
 
 import (
+	"errors"
+	"io/fs"
 	"slices"
 	"strconv"
 	"strings"
@@ -241,11 +243,42 @@ func csvModule() []Op {
 		return value.TupleOf(rows)
 	}, 0, 0, 0)
 	m.fn("CSVRecords", func(ctx *Context, args []Arg) Value {
+		file := wantString(args[0].Val, "CSVRecords")
+		if ctx.Files != nil {
+			if _, err := ctx.Files.ReadFile(file); errors.Is(err, fs.ErrNotExist) {
+				return value.Int(0)
+			}
+		}
 		return value.Int(int32(len(lines(ctx.read(args[0].Val, "CSVRecords")))))
 	}, 0)
-	m.primitive("CSVWrite CSVRead CSVRecords")
-	m.effects("CSVWrite CSVRead CSVRecords")
+	m.fn("CSVWriteRecord", csvRecord, 0, 0, 0, 0)
+	m.primitive("CSVWrite CSVRead CSVRecords CSVWriteRecord")
+	m.effects("CSVWrite CSVRead CSVRecords CSVWriteRecord")
 	return m.ops
+}
+
+// csvRecord adds a line with the values of a record, and perhaps one with the
+// names of its fields before it.
+func csvRecord(ctx *Context, args []Arg) Value {
+	const op = "CSVWriteRecord"
+	record, delimiter := wantFn(args[0].Val, op).Normal(), wantString(args[1].Val, op)
+	if record.Kind() != value.KindRecord {
+		value.Fail("%s: expected a record, found %s", op, value.Describe(record))
+	}
+	var names, cells []string
+	for name, val := range record.Fields {
+		names, cells = append(names, name), append(cells, plain(val))
+	}
+	text := strings.Join(cells, delimiter) + "\n"
+	headers := args[2].Val
+	if headers.Kind() != value.KindBool {
+		value.Fail("%s: whether there are headers must be a boolean, found %s", op, value.Describe(headers))
+	}
+	if headers.IsTrue() {
+		text = strings.Join(names, delimiter) + "\n" + text
+	}
+	ctx.write(args[3].Val, []byte(text), true, op)
+	return boolean(true)
 }
 
 // lines splits a text into lines, without their ends and without empty ones.

@@ -116,6 +116,8 @@ type Context struct {
 
 // Files is a file system: names are as the specification writes them.
 type Files interface {
+	// ReadFile returns what a file holds. Where there is none, the error
+	// satisfies errors.Is(err, fs.ErrNotExist).
 	ReadFile(name string) ([]byte, error)
 	// WriteFile replaces the file, or adds to its end.
 	WriteFile(name string, data []byte, appending bool) error
@@ -132,7 +134,7 @@ var table = sync.OnceValue(func() map[key]*Op {
 		finiteSets(), finiteSetsExt(), folds(), functions(), relation(),
 		bags(), bagsExt(), tlc(), tlcExt(), randomization(),
 		graphs(), undirectedGraphs(), ioUtils(), jsonModule(), csvModule(), svg(),
-		vectorClocks(), apalache(),
+		vectorClocks(), apalache(), statistics(),
 	} {
 		for _, op := range ops {
 			out[key{op.Module, op.Name}] = &op

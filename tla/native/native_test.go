@@ -1,7 +1,8 @@
 package native
 
 import (
-	"errors"
+	"fmt"
+	"io/fs"
 	"strings"
 	"testing"
 
@@ -119,7 +120,8 @@ SequencesExt | RemoveFirst | <<1, 2, 1>> | 1 | <<2, 1>>
 SequencesExt | RemoveFirst | <<1>> | 3 | <<1>>
 SequencesExt | RemoveFirstMatch | <<1, 2, 4>> | @even | <<1, 4>>
 SequencesExt | Cons | 1 | <<2>> | <<1, 2>>
-SequencesExt | Snoc | <<2>> | 1 | <<2, 1>>
+SequencesExt | Snoc | 1 | <<2>> | <<2, 1>>
+SequencesExt | Snoc | <<2>> | 1 | !expected a sequence
 SequencesExt | Front | <<1, 2>> | <<1>>
 SequencesExt | Last | <<1, 2>> | 2
 SequencesExt | Last | <<>> | !Last of the empty sequence
@@ -142,15 +144,32 @@ SequencesExt | LongestCommonPrefix | {<<1, 2, 4>>, <<1, 2, 3>>} | <<1, 2>>
 SequencesExt | LongestCommonPrefix | {} | <<>>
 SequencesExt | FlattenSeq | <<<<1>>, <<>>, <<2, 3>>>> | <<1, 2, 3>>
 SequencesExt | Zip | <<1, 2>> | <<3, 4>> | <<<<1, 3>>, <<2, 4>>>>
-SequencesExt | Zip | <<1, 2>> | <<3>> | !expected as many
-SequencesExt | Interleave | <<1, 2>> | <<3, 4>> | <<1, 3, 2, 4>>
+SequencesExt | Zip | <<1, 2>> | <<3>> | <<<<1, 3>>>>
+SequencesExt | Zip | <<>> | <<3>> | <<>>
+SequencesExt | Interleave | <<1, 2>> | <<3, 4>> | <<<<1>>, <<3>>, <<2>>, <<4>>>>
+SequencesExt | Interleave | <<1, 2>> | <<3>> | !expected as many
+SequencesExt | Interleave | <<>> | <<>> | <<>>
 SequencesExt | SubSeqs | <<1, 2>> | {<<>>, <<1>>, <<2>>, <<1, 2>>}
 SequencesExt | AllSubSeqs | <<1, 2, 3>> | {<<>>, <<1>>, <<2>>, <<3>>, <<1, 2>>, <<1, 3>>, <<2, 3>>, <<1, 2, 3>>}
 SequencesExt | IndexFirstSubSeq | <<2>> | <<1, 2, 2>> | 2
 SequencesExt | IndexFirstSubSeq | <<3>> | <<1, 2, 2>> | !no part
 SequencesExt | ReplaceFirstSubSeq | <<9>> | <<2>> | <<1, 2, 2>> | <<1, 9, 2>>
 SequencesExt | ReplaceAllSubSeqs | <<9>> | <<2>> | <<1, 2, 2>> | <<1, 9, 9>>
-SequencesExt | ReplaceAllSubSeqs | <<9>> | <<>> | <<1>> | <<1>>
+SequencesExt | ReplaceFirstSubSeq | <<9>> | <<3>> | <<1, 2, 2>> | <<1, 2, 2>>
+SequencesExt | ReplaceFirstSubSeq | <<9>> | <<>> | <<1, 2>> | <<9, 1, 2>>
+SequencesExt | ReplaceFirstSubSeq | "12" | "%n%" | "test %n%%n%" | ?"test 12%n%"
+SequencesExt | ReplaceAllSubSeqs | <<9>> | <<>> | <<1, 2>> | <<9, 1, 9, 2>>
+SequencesExt | ReplaceAllSubSeqs | <<4>> | <<>> | <<>> | <<4>>
+SequencesExt | ReplaceAllSubSeqs | <<>> | <<>> | <<>> | <<>>
+SequencesExt | ReplaceAllSubSeqs | <<2>> | <<3>> | <<1, 3>> | <<1, 2>>
+SequencesExt | ReplaceAllSubSeqs | <<2, 2>> | <<1, 1>> | <<1, 1, 1>> | <<2, 2, 1>>
+SequencesExt | ReplaceAllSubSeqs | <<1, 1>> | <<1>> | <<1, 2, 1>> | <<1, 1, 2, 1, 1>>
+SequencesExt | ReplaceAllSubSeqs | "-" | "" | "ab" | ?"-a-b"
+SequencesExt | ReplaceAllSubSeqs | "-" | "" | "" | ?"-"
+SequencesExt | ReplaceAllSubSeqs | "" | "a" | "banana" | ?"bnn"
+SequencesExt | FlattenSeq | <<"a", "bc">> | ?"abc"
+SequencesExt | FlattenSeq | <<"a", 1>> | !expected a string
+SequencesExt | IndexFirstSubSeq | "na" | "banana" | ?3
 SequencesExt | %% | 6 | 3 | 3
 SequencesExt | %% | 7 | 3 | 1
 
@@ -173,8 +192,10 @@ FiniteSetsExt | Quantify | {1, 2, 4} | @even | 2
 FiniteSetsExt | kSubset | 2 | {1, 2, 3} | {{1, 2}, {1, 3}, {2, 3}}
 FiniteSetsExt | kSubset | 4 | {1} | {}
 FiniteSetsExt | kSubset | 20 | 1..40 | !more than 1000000
-FiniteSetsExt | Choices | {{1, 2}, {3}} | {({3} :> 3 @@ {1, 2} :> 1), ({3} :> 3 @@ {1, 2} :> 2)}
-FiniteSetsExt | Choices | {} | {<<>>}
+FiniteSetsExt | Choices | {{1, 2}, {3}} | {{1, 3}, {2, 3}}
+FiniteSetsExt | Choices | {{1, 2}, {2, 3}, {5}} | {{2, 5}, {1, 2, 5}, {1, 3, 5}, {2, 3, 5}}
+FiniteSetsExt | Choices | {{1, 2}, {}} | {}
+FiniteSetsExt | Choices | {} | {{}}
 FiniteSetsExt | ChooseUnique | {1, 2, 3} | @even | 2
 FiniteSetsExt | ChooseUnique | {2, 4} | @even | !both 2 and 4
 FiniteSetsExt | ChooseUnique | {1} | @even | !no element
@@ -371,6 +392,12 @@ CSV | CSVWrite | "%1$s#%2$s#%1$s%%" | <<1, "b">> | "f.csv" | TRUE
 CSV | CSVWrite | "%s#%s" | <<3, "d">> | "f.csv" | TRUE
 CSV | CSVRecords | "f.csv" | 2
 CSV | CSVRead | <<"x", "y">> | "#" | "f.csv" | <<[x |-> "1", y |-> "b"], [x |-> "3", y |-> "d"]>>
+CSV | CSVRecords | "gone.csv" | 0
+CSV | CSVWriteRecord | [x |-> 1, y |-> "b"] | ";" | TRUE | "r.csv" | TRUE
+CSV | CSVWriteRecord | [x |-> 2, y |-> "c"] | ";" | FALSE | "r.csv" | TRUE
+CSV | CSVRead | <<"u", "v">> | ";" | "r.csv" | <<[u |-> "x", v |-> "y"], [u |-> "1", v |-> "b"], [u |-> "2", v |-> "c"]>>
+CSV | CSVWriteRecord | <<1>> | ";" | FALSE | "r.csv" | !expected a record
+CSV | CSVWriteRecord | [x |-> 1] | ";" | 0 | "r.csv" | !must be a boolean
 CSV | CSVWrite | "%s#%s" | <<3>> | "f.csv" | !wants 2 values, found 1
 CSV | CSVWrite | "%x" | <<3>> | "f.csv" | !may hold
 
@@ -382,6 +409,18 @@ SVG | SVGSerialize | [name |-> "g", attrs |-> <<>>, children |-> <<>>, innerText
 VectorClocks | IsCausalOrder | <<[c |-> <<1, 0>>], [c |-> <<1, 1>>]>> | @clock | TRUE
 VectorClocks | IsCausalOrder | <<[c |-> <<1, 1>>], [c |-> <<1, 0>>]>> | @clock | FALSE
 VectorClocks | CausalOrder | <<[c |-> <<1, 1>>], [c |-> <<1, 0>>], [c |-> <<0, 1>>]>> | @clock | @clock | @clock | <<[c |-> <<1, 0>>], [c |-> <<0, 1>>], [c |-> <<1, 1>>]>>
+
+Statistics | ChiSquare | <<10, 10>> | <<10, 10>> | "0.05" | TRUE
+Statistics | ChiSquare | <<50, 50>> | <<59, 41>> | "0.05" | TRUE
+Statistics | ChiSquare | <<50, 50>> | <<60, 40>> | "0.05" | FALSE
+Statistics | ChiSquare | <<50, 50>> | <<60, 40>> | "0.04" | TRUE
+Statistics | ChiSquare | <<1, 1>> | <<60, 40>> | "0.05" | FALSE
+Statistics | ChiSquare | <<10, 10, 10, 10, 10, 10>> | <<5, 8, 9, 8, 10, 20>> | "0.02" | FALSE
+Statistics | ChiSquare | <<10, 10, 10, 10, 10, 10>> | <<5, 8, 9, 8, 10, 20>> | "0.019" | TRUE
+Statistics | ChiSquare | <<10, 10>> | <<10, 10>> | "2" | !above 0 and at most 0.5
+Statistics | ChiSquare | <<10, 10>> | <<10>> | "0.1" | !one domain
+Statistics | ChiSquare | <<0, 10>> | <<1, 9>> | "0.1" | !must be positive
+Statistics | ChiSquare | <<1, 10>> | <<-1, 9>> | "0.1" | !natural number
 
 Apalache | MkSeq | 3 | @double | <<2, 4, 6>>
 Apalache | Repeat | @minus | 3 | 10 | 4
@@ -416,7 +455,7 @@ func (m memory) ReadFile(name string) ([]byte, error) {
 	if data, ok := m[name]; ok {
 		return data, nil
 	}
-	return nil, errors.New("no such file")
+	return nil, fmt.Errorf("no such file: %w", fs.ErrNotExist)
 }
 
 func (m memory) WriteFile(name string, data []byte, appending bool) error {

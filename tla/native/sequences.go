@@ -143,7 +143,7 @@ func sequencesExt() []Op {
 	m.f2("Cons", func(e, s Value) Value {
 		return value.TupleOf(slices.Insert(slices.Clone(wantSeq(s, "Cons")), 0, e))
 	})
-	m.f2("Snoc", func(s, e Value) Value {
+	m.f2("Snoc", func(e, s Value) Value {
 		wantSeq(s, "Snoc")
 		return value.Append(s, e)
 	})

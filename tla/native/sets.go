@@ -2,6 +2,7 @@ package native
 
 import (
 	"math/big"
+	"slices"
 
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
@@ -140,23 +141,27 @@ func kSubset(k, s Value) Value {
 	return out.set()
 }
 
-// choices is the set of functions that choose an element of each set in s.
+// choices is the sets that are got by choosing an element of each set in s.
 func choices(s Value) Value {
 	sets := wantSet(s, "Choices").Elems()
-	domain := value.Enumerate(s)
 	for _, e := range sets {
 		wantSet(e, "Choices")
 	}
 	if len(sets) == 0 {
-		return value.Set(value.Tuple())
+		return value.Set(value.EmptySet())
 	}
-	out := collector{what: "Choices(" + value.Brief(s) + ")"}
-	for t := range value.Times(sets...).Each {
-		f, vals := value.NewFn(domain)
-		copy(vals, t.Elements())
-		out.add(f)
+	// Two choices may be one set: chosen has those of the sets so far.
+	chosen := []Value{value.EmptySet()}
+	for _, e := range sets {
+		out := collector{what: "Choices(" + value.Brief(s) + ")"}
+		for _, c := range chosen {
+			for x := range e.Each {
+				out.add(value.Union(c, value.Set(x)))
+			}
+		}
+		chosen = slices.Clone(out.set().Elems())
 	}
-	return out.set()
+	return value.SetOf(chosen)
 }
 
 func folds() []Op {

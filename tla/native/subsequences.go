@@ -2,6 +2,8 @@ package native
 
 import (
 	"slices"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
@@ -43,30 +45,40 @@ func subsequences() []Op {
 	m.f1("LongestCommonPrefix", func(s Value) Value { return commonPrefix(s, "LongestCommonPrefix") })
 	m.f1("FlattenSeq", func(s Value) Value {
 		var out []Value
-		for _, part := range wantSeq(s, "FlattenSeq") {
+		parts := wantSeq(s, "FlattenSeq")
+		if len(parts) > 0 && parts[0].Kind() == value.KindString {
+			return value.String(strings.Join(wantStrings(parts, "FlattenSeq"), ""))
+		}
+		for _, part := range parts {
 			out = append(out, wantSeq(part, "FlattenSeq")...)
 		}
 		return value.TupleOf(out)
 	})
 	m.f2("Zip", func(s, t Value) Value {
-		a, b := pairwise(s, t, "Zip")
-		out := make([]Value, len(a))
-		for i := range a {
+		a, b := wantSeq(s, "Zip"), wantSeq(t, "Zip")
+		out := make([]Value, min(len(a), len(b)))
+		for i := range out {
 			out[i] = value.Tuple(a[i], b[i])
 		}
 		return value.TupleOf(out)
 	})
 	m.f2("Interleave", func(s, t Value) Value {
-		a, b := pairwise(s, t, "Interleave")
+		a, b := wantSeq(s, "Interleave"), wantSeq(t, "Interleave")
+		if len(a) != len(b) {
+			value.Fail("Interleave: the sequences have %d and %d elements; expected as many", len(a), len(b))
+		}
 		out := make([]Value, 0, 2*len(a))
 		for i := range a {
-			out = append(out, a[i], b[i])
+			out = append(out, value.Tuple(a[i]), value.Tuple(b[i]))
 		}
 		return value.TupleOf(out)
 	})
 	m.f1("SubSeqs", subSeqs)
 	m.f1("AllSubSeqs", allSubSeqs)
 	m.f2("IndexFirstSubSeq", func(s, t Value) Value {
+		if s.Kind() == value.KindString {
+			return indexString(s.AsString(), wantString(t, "IndexFirstSubSeq"))
+		}
 		at := indexSeq(wantSeq(s, "IndexFirstSubSeq"), wantSeq(t, "IndexFirstSubSeq"))
 		if at < 0 {
 			value.Fail("IndexFirstSubSeq: %s is no part of %s", value.Brief(s), value.Brief(t))
@@ -115,14 +127,6 @@ func commonPrefix(s Value, op string) Value {
 	return value.Tuple(common...)
 }
 
-func pairwise(s, t Value, op string) (a, b []Value) {
-	a, b = wantSeq(s, op), wantSeq(t, op)
-	if len(a) != len(b) {
-		value.Fail("%s: the sequences have %d and %d elements; expected as many", op, len(a), len(b))
-	}
-	return a, b
-}
-
 // subSeqs is the set of contiguous parts of a sequence.
 func subSeqs(s Value) Value {
 	n := int32(len(wantSeq(s, "SubSeqs")))
@@ -159,12 +163,35 @@ func indexSeq(part, whole []Value) int {
 	return -1
 }
 
+// indexString is the place, counted in characters, where a string first occurs
+// in another one.
+func indexString(part, whole string) Value {
+	at := strings.Index(whole, part)
+	if at < 0 {
+		value.Fail("IndexFirstSubSeq: %q is no part of %q", part, whole)
+	}
+	return value.Int(int32(utf8.RuneCountInString(whole[:at]) + 1))
+}
+
+// wantStrings is the strings that values are.
+func wantStrings(vs []Value, op string) []string {
+	out := make([]string, len(vs))
+	for i, v := range vs {
+		out[i] = wantString(v, op)
+	}
+	return out
+}
+
 // replaceSeq puts r in the place of the first occurrences, from left to right
-// and at most so many, of s in t.
+// and at most so many, of s in t. The empty sequence occurs before each element,
+// and in the empty sequence.
 func replaceSeq(r, s, t Value, times int, op string) Value {
+	if t.Kind() == value.KindString {
+		return replaceString(wantString(r, op), wantString(s, op), t.AsString(), times, op)
+	}
 	with, part, rest := wantSeq(r, op), wantSeq(s, op), wantSeq(t, op)
 	if len(part) == 0 {
-		return t.Normal()
+		return spread(with, rest, times, op)
 	}
 	var out []Value
 	for ; times != 0; times-- {
@@ -176,4 +203,37 @@ func replaceSeq(r, s, t Value, times int, op string) Value {
 		rest = rest[at+len(part):]
 	}
 	return value.TupleOf(append(out, rest...))
+}
+
+// spread puts elements before each, or before the first, of a sequence.
+func spread(with, rest []Value, times int, op string) Value {
+	if times > 0 || len(rest) == 0 {
+		return value.TupleOf(append(slices.Clone(with), rest...))
+	}
+	if (len(with)+1)*len(rest) > value.MaxSetSize {
+		value.Fail("%s: the result has more than %d elements", op, value.MaxSetSize)
+	}
+	out := make([]Value, 0, (len(with)+1)*len(rest))
+	for _, x := range rest {
+		out = append(append(out, with...), x)
+	}
+	return value.TupleOf(out)
+}
+
+// replaceBytesMax bounds the strings that replacing makes.
+const replaceBytesMax = 1 << 24
+
+func replaceString(with, part, whole string, times int, op string) Value {
+	occurs := min(strings.Count(whole, part), len(whole)+1)
+	if times > 0 {
+		occurs = min(occurs, times)
+	}
+	if len(whole)+occurs*len(with) > replaceBytesMax {
+		value.Fail("%s: the result has more than %d bytes", op, replaceBytesMax)
+	}
+	out := strings.Replace(whole, part, with, times)
+	if part == "" && times < 0 && whole != "" {
+		out = strings.TrimSuffix(out, with) // Go finds the empty string at the end, too
+	}
+	return value.String(out)
 }

@@ -26,6 +26,8 @@ const (
 	Redefined source.Code = "Redefined"
 	// DefinedAlike: A == 1, and INSTANCE M, where M has A == 1, too (a warning)
 	DefinedAlike source.Code = "DefinedAlike"
+	// Hides: EXTENDS SequencesExt, and Reverse(s) == s (a warning)
+	Hides source.Code = "Hides"
 	// Shadowed: A == \E x \in {1} : \E x \in {2} : x = 1 (a warning)
 	Shadowed source.Code = "Shadowed"
 	// FieldTwice: A == [a |-> 1, a |-> 2]

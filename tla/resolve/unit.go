@@ -90,9 +90,15 @@ func (r *resolver) moduleNamed(name syntax.Name) *Module {
 func (r *resolver) bring(name string, s *Symbol, local bool, at source.Span) {
 	if old := r.scope.Lookup(name); old != nil {
 		if !old.Same(s) {
-			if sameText(s, old) {
+			switch {
+			case sameText(s, old):
 				r.twin(at, name, s, old)
-			} else {
+			case givesWay(s) && !givesWay(old):
+				r.giveWay(at, old, s)
+			case givesWay(old) && !givesWay(s):
+				r.giveWay(at, s, old)
+				r.scope.bind(name, s, local)
+			default:
 				r.conflict(at, name, s, old)
 			}
 			return
@@ -122,6 +128,34 @@ func (r *resolver) twin(at source.Span, name string, s, old *Symbol) {
 		Message: fmt.Sprintf("%s of module %s is defined here already, in the same words; this one counts", name, s.source().Module.Name),
 		Repair:  "remove one of the two definitions",
 		Related: []source.Note{{Span: old.Span, Message: "the one that counts"}, {Span: s.Span, Message: "the other one"}}})
+}
+
+// givesWay says whether a definition of the same name counts in place of s: s
+// is an operator of a community module. Those modules have grown, and
+// specifications define for themselves what a module had not when they were
+// written, or import older modules that do.
+func givesWay(s *Symbol) bool {
+	m := s.source().Module
+	if m == nil || !m.Standard || s.Kind == Builtin {
+		return false
+	}
+	switch m.Name {
+	case "Naturals", "Integers", "Reals", "Sequences", "FiniteSets", "Bags", "TLC", "RealTime", "Randomization":
+		return false
+	}
+	return true
+}
+
+// giveWay warns that s counts, and not old, which gives way to it.
+func (r *resolver) giveWay(at source.Span, s, old *Symbol) {
+	note := source.Note{Span: s.Span, Message: "the one that counts"}
+	if s.Span == at {
+		note = source.Note{Span: old.Span, Message: "the other one"}
+	}
+	r.diags.Add(source.Diagnostic{Severity: source.Warning, Code: Hides, Span: at,
+		Message: fmt.Sprintf("%s of module %s counts no more: this defines the name anew", old.Name, old.source().Module.Name),
+		Repair:  "choose another name, or leave this definition out if it means the same",
+		Related: []source.Note{note}})
 }
 
 // conflict reports that name comes from two places.
@@ -181,6 +215,8 @@ func (r *resolver) declare(s *Symbol) {
 			Repair:  "choose another name",
 			Related: []source.Note{{Span: old.Span, Message: "other declaration here"}}})
 	case r.module.broken:
+	case givesWay(old) && !r.module.Standard:
+		r.giveWay(s.Span, s, old)
 	default:
 		d := source.Diagnostic{Code: Redefined, Span: s.Span,
 			Message: fmt.Sprintf("%s is declared already, as %s", s.Name, describe(old)), Repair: "choose another name"}
