@@ -47,7 +47,7 @@ func home(name string) string {
 	case "BagToSet", "SetToBag", "EmptyBag", "BagIn", "CopiesIn", `(+)`, `\oplus`, `(-)`, `\ominus`, "BagCardinality":
 		return "Bags"
 	}
-	return definer(name)
+	return ""
 }
 
 // definer is the first of the modules that come with the tool which defines an

@@ -381,7 +381,11 @@ func (r *resolver) unknown(name string, at source.Span, args int) {
 		d.Repair = "add EXTENDS " + h
 	} else if hex, ok := strings.CutPrefix(name, "0x"); ok {
 		d.Repair = `write \h` + hex
-	} else if r.diags.Len() < source.DiagnosticsMax {
+	} else if r.diags.Len() >= source.DiagnosticsMax {
+		// Nobody will read it: a search through what there is would only take time.
+	} else if m := definer(name); m != "" && r.files[m] != r.module {
+		d.Repair = "add EXTENDS " + m
+	} else {
 		near := source.NewNearest(name)
 		r.scope.all(func(n string, s *Symbol) { near.Offer(n) })
 		d.Repair = near.Repair()
