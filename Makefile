@@ -7,6 +7,9 @@ STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 # Packages with goroutines of their own: these also run under the race detector.
 CONCURRENT  := ./check/... ./env/... ./distsys/... ./store ./store/cache ./store/memtable ./store/slab ./store/journal \
                ./goose/primitive ./internal/crashtest ./mail/... ./cmd/mailboat ./worm ./worm/node ./worm/wal ./dedalus/rt/... ./examples/wal ./examples/groupcommit ./examples/asynclog
+# What `make repeat` runs, and how often in each way.
+REPEAT      ?= $(CONCURRENT)
+COUNT       ?= 5
 # What `make sim` runs, as sim/suite reads it: first=N,seeds=N.
 SIM         ?= seeds=20000
 SIM_WORM    ?= seeds=2000
@@ -16,7 +19,7 @@ STATES      ?= 100000000
 # since what lands must not depend on luck.
 FUZZTIME    ?= 10s
 
-.PHONY: demo test check build lint unit race fuzz sim crash mutants proofs proof-mutants corpus bench bench-kv bench-worm bench-dedalus powerfail netns deps clean
+.PHONY: demo test check build lint unit race repeat fuzz sim crash mutants proofs proof-mutants corpus bench bench-kv bench-worm bench-dedalus powerfail netns deps clean
 
 ## demo: check, compile, run and validate the lock service; then find a bug in a broken one.
 demo: build
@@ -49,6 +52,10 @@ unit:
 
 race:
 	$(GO) test -race -short -timeout 20m $(CONCURRENT)
+
+## repeat: the tests of `race` as slow, small and busy machines would run them, COUNT times each; REPEAT names other packages.
+repeat:
+	@GO="$(GO)" BUILD="$(BUILD)" COUNT="$(COUNT)" sh internal/tidy/repeat.sh $(REPEAT)
 
 ## fuzz: every fuzz target for FUZZTIME each.
 fuzz:
