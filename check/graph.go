@@ -44,8 +44,10 @@ type graphBuilder struct {
 	levels   []int // the first state of each level
 	begun    bool  // the initial states are known
 	expanded int   // states of which the steps are known
-	steps    int64
-	failed   []uint32 // states of which not every successor can be computed
+	// expandedTo, where it is not nil, is told how many there are now and then.
+	expandedTo func(n int)
+	steps      int64
+	failed     []uint32 // states of which not every successor can be computed
 
 	row   []graphStep // from the state that is being joined, without repetitions
 	index map[graphStep]bool
@@ -118,6 +120,9 @@ func (b *graphBuilder) build() error {
 			return err
 		}
 		b.expanded = to
+		if b.expandedTo != nil {
+			b.expandedTo(to)
+		}
 		if err := b.checkLimits(); err != nil {
 			return err
 		}

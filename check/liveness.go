@@ -79,6 +79,12 @@ func liveness(ctx context.Context, m LiveModel, o Options, g *liveGraph, r *Resu
 		}
 	}
 	defer func() { err = errors.Join(err, g.close()) }()
+	defer o.Monitor.decides(nil)
+	o.Monitor.decides(&Deciding{Of: r.Distinct})
+	if o.Deciding != nil {
+		o.Deciding(r.Distinct)
+	}
+	g.b.expandedTo = func(n int) { o.Monitor.decides(&Deciding{States: int64(n), Of: r.Distinct}) }
 	var wrong *EvalError
 	switch err := g.build(); {
 	case errors.As(err, &wrong):
@@ -93,6 +99,7 @@ func liveness(ctx context.Context, m LiveModel, o Options, g *liveGraph, r *Resu
 	r.Live.Looks = looks
 	asked := m.Live()
 	for _, p := range asked.Properties {
+		o.Monitor.decides(&Deciding{States: r.Live.States, Of: r.Live.States, Property: p.Name})
 		lasso, err := g.find(ctx, asked, p)
 		var failed *AtomError
 		switch {

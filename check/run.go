@@ -63,6 +63,9 @@ type Options struct {
 	// Monitor, where it is not nil, tells other goroutines how far this search
 	// is.
 	Monitor *Monitor
+	// Deciding, where it is not nil, is called when the search has come to its end,
+	// and properties of behaviours are about to be decided on so many states.
+	Deciding func(states int64)
 }
 
 // Limit is a cause with which a context can end: the search is then Incomplete
@@ -74,8 +77,9 @@ func (l Limit) Error() string { return string(l) }
 // Monitor watches one search, and if that is gone on with, what goes on with it.
 // The zero Monitor is ready.
 type Monitor struct {
-	search atomic.Pointer[search]
-	told   atomic.Pointer[Figures]
+	search   atomic.Pointer[search]
+	told     atomic.Pointer[Figures]
+	deciding atomic.Pointer[Deciding]
 }
 
 // Figures are all that a Monitor knows.

@@ -268,6 +268,7 @@ func runCheck(ctx context.Context, t *term, o checkOptions, spec string, load lo
 	say := printer(t, o, g)
 	if o.tlcOutput {
 		o.tlc = newTLCOutput(t.out)
+		search.o.tlc = o.tlc
 		say = o.tlc.line
 	}
 	s, err := load(spec, o, func(line string) {

@@ -133,7 +133,11 @@ func (s *searcher) wide(ctx context.Context, m check.Model) (*check.Result, erro
 
 // options are those of a search that compiled code has no part in.
 func (s *searcher) options() check.Options {
-	return check.Options{Workers: s.o.workers, SafetyOnly: s.o.safetyOnly, IgnoreDeadlock: !s.o.deadlock, StatesMax: s.o.statesMax,
+	var deciding func(int64)
+	if t := s.o.tlc; t != nil {
+		deciding = func(states int64) { t.deciding(&s.breadth, states) }
+	}
+	return check.Options{Deciding: deciding, Workers: s.o.workers, SafetyOnly: s.o.safetyOnly, IgnoreDeadlock: !s.o.deadlock, StatesMax: s.o.statesMax,
 		Continue: s.o.goOn, Periodic: s.o.liveness == livenessPeriodic, Monitor: &s.breadth, Disk: s.disk, MemoryBytes: s.o.memoryBytes / statesShare, Checkpoint: s.disk.keep}
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -23,7 +24,7 @@ type progress struct {
 	p     palette
 	start time.Time
 	// generated is how many states were computed, and tell says the rest, where
-	// %s stands for how many a second.
+	// %s, if it is there, stands for how many a second.
 	tell func() (generated int64, format string)
 	// width is how many columns there are, 0 where that is not known: a line that
 	// does not fit would be drawn again below itself.
@@ -46,6 +47,9 @@ func newProgress(t *term, tell func() (int64, string)) *progress {
 func searchProgress(m *check.Monitor, compiled *atomic.Bool) func() (int64, string) {
 	return func() (int64, string) {
 		s := m.Stats()
+		if d, on := m.Deciding(); on {
+			return s.Generated, decidingProgress(s, d)
+		}
 		line := fmt.Sprintf("%s generated  %s distinct  %s queued  depth %d  %%s/s",
 			count(s.Generated), count(s.Distinct), count(s.Queue), s.Depth)
 		if disk := m.DiskBytes(); disk > 0 {
@@ -56,6 +60,15 @@ func searchProgress(m *check.Monitor, compiled *atomic.Bool) func() (int64, stri
 		}
 		return s.Generated, line
 	}
+}
+
+// decidingProgress is how far the decision about properties of behaviours is.
+func decidingProgress(s check.Stats, d check.Deciding) string {
+	line := fmt.Sprintf("%s distinct  properties of behaviours: ", count(s.Distinct))
+	if d.Property == "" {
+		return line + fmt.Sprintf("graph of %s of %s states", count(d.States), count(d.Of))
+	}
+	return line + d.Property
 }
 
 // begin starts the clock and, where on is true, draws until end.
@@ -86,7 +99,7 @@ func (g *progress) draw(now time.Time) {
 	defer g.mu.Unlock()
 	rate := float64(generated-g.last) / max(now.Sub(g.at).Seconds(), 1e-3)
 	g.last, g.at = generated, now
-	line := fmt.Sprintf(format, count(int64(rate))) + "  " + duration(now.Sub(g.start))
+	line := strings.Replace(format, "%s", count(int64(rate)), 1) + "  " + duration(now.Sub(g.start))
 	if n := g.width(); n > 0 {
 		line = runewidth.Truncate(line, n-1, "")
 	}

@@ -49,6 +49,7 @@ const (
 	tlcMode             tlcCode = 2187
 	tlcComputingInit    tlcCode = 2189
 	tlcInitDone         tlcCode = 2190
+	tlcDeciding         tlcCode = 2192
 	tlcSuccess          tlcCode = 2193
 	tlcDepth            tlcCode = 2194
 	tlcStatistics       tlcCode = 2199
@@ -62,6 +63,7 @@ const (
 	tlcVersion          tlcCode = 2262
 	tlcModeDepth        tlcCode = 2271
 	tlcCounterexample   tlcCode = 2264
+	tlcDecided          tlcCode = 2267
 	tlcCoverageNext     tlcCode = 2772
 	tlcCoverageInit     tlcCode = 2773
 	tlcSpecificationBad tlcCode = 3002
@@ -94,6 +96,8 @@ type tlcOutput struct {
 	done  sync.WaitGroup
 	// counted says that the number of initial states was told.
 	counted atomic.Bool
+	// decidedFrom is when properties of behaviours began to be decided.
+	decidedFrom time.Time
 	// span finds what begins at a place, where it is known.
 	span func(place string) source.Span
 }
@@ -247,10 +251,22 @@ func (t *tlcOutput) initial(n int64) {
 	t.say(tlcInitDone, tlcInfo, "Finished computing initial states: %d distinct %s generated at %s.", n, states, tlcNow())
 }
 
-// end ends what begin began.
+// deciding says that properties of behaviours are being decided, on so many states.
+func (t *tlcOutput) deciding(m watcher, states int64) {
+	if n := m.Initial(); n > 0 {
+		t.initial(n)
+	}
+	t.decidedFrom = time.Now()
+	t.say(tlcDeciding, tlcInfo, "Checking temporal properties for the complete state space with %d total distinct states at (%s)", states, tlcNow())
+}
+
+// end ends what begin began, when the search has ended.
 func (t *tlcOutput) end() {
 	close(t.stop)
 	t.done.Wait()
+	if !t.decidedFrom.IsZero() {
+		t.say(tlcDecided, tlcInfo, "Finished checking temporal properties in %02ds at %s", int(time.Since(t.decidedFrom).Seconds()), tlcNow())
+	}
 }
 
 // progress says how far a search is after so long.
