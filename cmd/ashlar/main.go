@@ -50,7 +50,10 @@ func run(ctx context.Context, args []string, t *term) int {
 	root.SetArgs(args)
 	root.SetOut(t.out)
 	root.SetErr(t.err)
-	err := root.ExecuteContext(ctx)
+	err := tlcFlagIn(args)
+	if err == nil {
+		err = root.ExecuteContext(ctx)
+	}
 	var e *exit
 	lost := out.lost()
 	switch {
