@@ -68,7 +68,7 @@ func (s *server) analyzeDed(d *document, l *lines) *analysis {
 }
 
 func (s *server) analyzeTLA(d *document, l *lines, o *overlay) *analysis {
-	loaded, list, err := load.Load(o, d.path, load.Options{Translate: trans.InMemory})
+	loaded, list, err := load.Load(o, d.path, load.Options{Translate: trans.InMemory, WarnStale: true})
 	a := &analysis{broken: list.HasErrors() || err != nil, levels: map[source.Span]core.Level{}}
 	if err != nil {
 		list = new(source.List)

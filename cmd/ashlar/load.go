@@ -164,7 +164,7 @@ func identityOf(l *load.Loaded, config []byte, o checkOptions) []check.IdentityP
 }
 
 // loadOptions says how algorithms become TLA+.
-func loadOptions() load.Options { return load.Options{Translate: trans.InMemory} }
+func loadOptions() load.Options { return load.Options{Translate: trans.InMemory, WarnStale: true} }
 
 // loadConfig reads the configuration that is named, or the one beside the
 // specification, or makes a default one; shown is the file's name.

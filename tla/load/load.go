@@ -74,6 +74,9 @@ type Options struct {
 	// Retranslate calls Translate for a plain algorithm that has a translation
 	// in the file, too, and uses what it makes.
 	Retranslate bool
+	// WarnStale compares the translation in the file, where that is used, with
+	// one that Translate makes, and warns where they say different things.
+	WarnStale bool
 }
 
 // TranslationSuffix ends the name of the file that a translation made in
@@ -157,6 +160,9 @@ func (l *loader) root(path string, text []byte) *Loaded {
 		if m = l.translate(m, out); m == nil {
 			return nil
 		}
+	}
+	if !made && l.options.WarnStale && l.options.Translate != nil && m.Algorithm != nil && !m.Algorithm.Modular {
+		l.warnStale(m)
 	}
 	out.Root = m
 	out.Info = resolve.Resolve(m, l, resolve.Options{}, l.diags)

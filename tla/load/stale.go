@@ -1,0 +1,155 @@
+package load
+
+import (
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/ashlar-dev/ashlar/source"
+	"github.com/ashlar-dev/ashlar/tla/syntax"
+)
+
+// An algorithm may have been changed after its translation was made, and then
+// what is checked is another algorithm than the one that is read. So the
+// algorithm is translated once more, and what the two translations say is
+// compared: which variables there are, and for each label which variables,
+// numbers, strings and operators its action has. Translators order, indent and
+// repeat differently, and so more cannot be asked of a translation that another
+// one made: a change that uses the same words elsewhere goes unnoticed.
+
+// StaleTranslation (a warning): an algorithm whose label l does x := 2, while
+// the action l of its translation does x' = 1
+const StaleTranslation source.Code = "StaleTranslation"
+
+// warnStale warns where the translation in the file is not that of the
+// algorithm of m.
+func (l *loader) warnStale(m *syntax.Module) {
+	again := &loader{files: l.files, dir: l.dir, file: l.file, further: l.further, options: l.options, diags: new(source.List), found: l.found}
+	without, list := syntax.ParseModuleMode(l.file, syntax.SkipTranslation)
+	out := &Loaded{}
+	if list.HasErrors() || again.translate(without, out) == nil {
+		return // what is wrong with the algorithm is told by those who translate it
+	}
+	made, _ := syntax.ParseModule(out.Translation)
+	var found []syntax.Unit
+	for _, u := range m.Units {
+		if m.Translation.Contains(u.Span()) {
+			found = append(found, u)
+		}
+	}
+	what := difference(made.Units, found)
+	if what == "" {
+		return
+	}
+	l.diags.Add(source.Diagnostic{
+		Severity: source.Warning, Code: StaleTranslation, Span: m.Translation.Begin,
+		Message: "this translation is used, and it is not that of the algorithm: " + what,
+		Repair:  "translate the algorithm again: ashlar translate FILE",
+		Related: []source.Note{{Span: m.Algorithm.Name.Span(), Message: "the algorithm"}},
+	})
+}
+
+// difference says what two translations differ in, "" for nothing that counts.
+func difference(made, found []syntax.Unit) string {
+	ours, theirs := declared(made), declared(found)
+	for _, v := range slices.Sorted(maps.Keys(ours)) {
+		if !theirs[v] {
+			return fmt.Sprintf("the variable %s is only in the algorithm", v)
+		}
+	}
+	for _, v := range slices.Sorted(maps.Keys(theirs)) {
+		if !ours[v] {
+			return fmt.Sprintf("the variable %s is only in the translation", v)
+		}
+	}
+	defs := map[string]syntax.Unit{}
+	for _, u := range found {
+		if d, ok := u.(*syntax.OperatorDef); ok {
+			defs[d.Name.Text] = u
+		}
+	}
+	for _, u := range made {
+		d, ok := u.(*syntax.OperatorDef)
+		if !ok || !isAction(d) {
+			continue
+		}
+		name := d.Name.Text
+		if defs[name] == nil {
+			return fmt.Sprintf("the translation has no %s", name)
+		}
+		if a, b := says(u, ours), says(defs[name], ours); !maps.Equal(a, b) {
+			return fmt.Sprintf("%s says other things in the two: %s", name, apart(a, b))
+		}
+	}
+	return ""
+}
+
+// declared is the variables of a translation.
+func declared(units []syntax.Unit) map[string]bool {
+	out := map[string]bool{}
+	for _, u := range units {
+		if d, ok := u.(*syntax.VariableDecl); ok {
+			for _, n := range d.Names {
+				out[n.Text] = true
+			}
+		}
+	}
+	return out
+}
+
+// isAction says whether a definition of a translation is the initial predicate
+// or the action of a label, which starts with pc[self] = "label" or pc = "label".
+func isAction(d *syntax.OperatorDef) bool {
+	return d.Name.Text == "Init" || atLabel.MatchString(syntax.Format(d))
+}
+
+var (
+	atLabel = regexp.MustCompile(`==\s*(?:/\\\s*)?pc(?:\[[^\]]*\])? = "`)
+	// unchanged is what an action leaves alone.
+	unchanged = regexp.MustCompile(`UNCHANGED\s*(?:<<[^>]*>>|\w+)`)
+	// kept is another way to leave a variable alone, where both names are one.
+	kept = regexp.MustCompile(`(\w+)' = (\w+)[ \t]*(?:\n|$)`)
+	// brackets are symbols that hold others.
+	brackets = regexp.MustCompile(`<<|>>|\|->|->|<-|=>`)
+	said     = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|[A-Za-z_0-9]+|\\[a-z]+|[-+*%^<>]`)
+)
+
+// says is what stands in a definition but for the names that it binds and what
+// holds it together.
+func says(u syntax.Unit, variables map[string]bool) map[string]bool {
+	text := unchanged.ReplaceAllString(syntax.Format(u), "")
+	text = kept.ReplaceAllStringFunc(text, func(s string) string {
+		if m := kept.FindStringSubmatch(s); m[1] != m[2] {
+			return s
+		}
+		return "\n"
+	})
+	out := map[string]bool{}
+	for _, w := range said.FindAllString(brackets.ReplaceAllString(text, " "), -1) {
+		switch c := w[0]; {
+		case strings.HasPrefix(w, `"Failure of assertion`), w == `\in`, w == "pc", w == "stack":
+		case c == '"' || '0' <= c && c <= '9' || variables[w] || !isWord(c):
+			out[w] = true
+		}
+	}
+	return out
+}
+
+func isWord(c byte) bool { return c == '_' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' }
+
+// apart is the first thing that only one of two sets has.
+func apart(algorithm, translation map[string]bool) string {
+	for _, w := range slices.Sorted(maps.Keys(algorithm)) {
+		if !translation[w] {
+			return w + " is only in the algorithm"
+		}
+	}
+	for _, w := range slices.Sorted(maps.Keys(translation)) {
+		if !algorithm[w] {
+			return w + " is only in the translation"
+		}
+	}
+	return ""
+}
