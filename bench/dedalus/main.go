@@ -102,7 +102,7 @@ const (
 // programsDefault are the programs of the report. With a number in its name a script
 // is what the optimizer chose for so many machines.
 var programsDefault = []string{
-	"voting", "voting:voting-26", "twophase", "twophase:twophase-46", "paxos", "paxos:paxos-29", "comppaxos",
+	"voting", "voting:voting-26", "twophase", "twophase:twophase-12", "paxos", "paxos:paxos-29", "comppaxos",
 }
 
 const helpText = `dedalus measures compiled Dedalus programs.

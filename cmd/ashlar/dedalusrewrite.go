@@ -37,6 +37,9 @@ stand in the way are named.
 Steps:
   mutual|functional|monotonic|statemachine|asymmetric COMPONENT rules N... as NAME
       moves rules of a component to one of their own
+  relay COMPONENT as NAME
+      moves all rules of a component to one of their own, which what comes from outside,
+      and timers, is passed on to; that one can be divided
   partition COMPONENT into N [RELATION by COLUMN ...]
       divides a component's facts among N machines
   partial COMPONENT into N [RELATION by COLUMN ...]
@@ -71,10 +74,11 @@ type dedalusStep struct {
 	Copied   []string          `json:"copied,omitempty"`
 	Keys     map[string]string `json:"keys,omitempty"`
 	Assuming []string          `json:"assuming,omitempty"`
-	// Replicated, Sealed and Depth are a partial partitioning's.
+	// Replicated, Sealed, Depth and Settling are a partial partitioning's.
 	Replicated []string `json:"replicated,omitempty"`
 	Sealed     []string `json:"sealed,omitempty"`
 	Depth      int      `json:"depth,omitempty"`
+	Settling   bool     `json:"settling,omitempty"`
 }
 
 func runDedalusRewrite(t *term, o dedalusRewriteOptions, path string) error {
@@ -181,7 +185,7 @@ func tellStep(p *logic.Program, s rewrite.Step, cert *rewrite.Certificate, refus
 	}
 	d.Moved, d.Copied = cert.Moved, cert.Copied
 	if r := cert.Partial; r != nil {
-		d.Replicated, d.Sealed, d.Depth = r.Replicated, r.Sealed, r.Depth
+		d.Replicated, d.Sealed, d.Depth, d.Settling = r.Replicated, r.Sealed, r.Depth, r.Settling
 	}
 	for rel, k := range cert.Keys {
 		if d.Keys == nil {
@@ -210,6 +214,9 @@ func explainStep(t *term, d dedalusStep) {
 	}
 	for _, r := range d.Replicated {
 		fmt.Fprintf(t.out, "  all parts get %s, in one order\n", r)
+	}
+	if d.Settling {
+		fmt.Fprintf(t.out, "  a part that goes on by itself says that it is ready when it has come to rest\n")
 	}
 	for _, r := range d.Sealed {
 		fmt.Fprintf(t.out, "  seals %s: its receiver takes what all parts send, or nothing\n", r)

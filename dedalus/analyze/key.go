@@ -36,7 +36,7 @@ func Partition(p Part) ([]Keys, Verdict) {
 		r, l := p.reader(rel)
 		switch {
 		case rel.Kind == logic.Input:
-			v.block(r, l, rel.Name+" comes from outside, where nobody can be told to divide it", "have another component receive it")
+			v.block(r, l, rel.Name+" comes from outside, where nobody can be told to divide it", "have another component receive it, as a relay does")
 		case len(rel.Columns) == 0:
 			v.block(r, l, rel.Name+" has no column to divide it by", "partial partitioning can copy it to all")
 		case !slices.ContainsFunc(rel.Columns, func(c logic.Column) bool { return c.Lattice == logic.NoLattice }):

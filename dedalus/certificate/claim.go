@@ -84,6 +84,7 @@ func kinds() map[string]func(before, after *logic.Program, from *logic.Component
 		"asymmetric":   checkAsymmetric,
 		"partition":    checkPartition,
 		"partial":      checkPartial,
+		"relay":        checkRelay,
 	}
 }
 

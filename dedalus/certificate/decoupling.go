@@ -234,13 +234,21 @@ func (m *matching) moved(rules []*logic.Rule) error {
 		}
 		in, again := rest[0], rest[1]
 		guards, ok := again.Persistence()
-		if in.Kind != logic.Sync || !copies(in) || !ok || len(guards) > 0 || again.Head.Relation != in.Head.Relation {
+		if in.Kind != logic.Sync || !copies(in) || !alike(in.Body[0].Atom.Relation, in.Head.Relation) || !ok || len(guards) > 0 || again.Head.Relation != in.Head.Relation {
 			return fmt.Errorf("'%v' and '%v' do not keep what comes in", in, again)
 		}
 		m.kept[in.Head.Relation.Name] = in.Body[0].Atom.Relation.Name
 		rest = rest[2:]
 	}
 	return nil
+}
+
+// alike says that a new relation holds the facts of another one as they are: it merges
+// what that merges, and is not durable.
+func alike(of, own *logic.Relation) bool {
+	return own.Kind == logic.Derived && !own.Durable && slices.EqualFunc(of.Columns, own.Columns, func(a, b logic.Column) bool {
+		return a.Type.String() == b.Type.String() && a.Lattice == b.Lattice
+	})
 }
 
 // copies says that a rule's head is its one literal's fact.
@@ -326,7 +334,11 @@ func (m *matching) stayed(old, new []*logic.Rule, passes bool) error {
 		if !passes || !m.passesOn(r) {
 			return fmt.Errorf("'%v' should not be there", r)
 		}
-		m.passed[r.Body[0].Atom.Relation.Name] = r.Head.Relation.Name
+		n := r.Body[0].Atom.Relation.Name
+		if m.passed[n] != "" {
+			return fmt.Errorf("%s is passed on twice", n)
+		}
+		m.passed[n] = r.Head.Relation.Name
 	}
 	return nil
 }
@@ -379,7 +391,7 @@ func (m *matching) passesOn(r *logic.Rule) bool {
 	}
 	a := r.Body[1].Atom
 	return len(a.Args) == 2 && a.Args[0].Kind == logic.Self && a.Args[1].Kind == logic.Var && r.Dest.Kind == logic.Var &&
-		r.Dest.Name == a.Args[1].Name && !uses(&logic.Rule{Head: r.Head, Dest: &logic.Term{}, Body: r.Body[:1]}, r.Dest.Name) &&
+		r.Dest.Name == a.Args[1].Name && alike(r.Body[0].Atom.Relation, r.Head.Relation) && !uses(&logic.Rule{Head: r.Head, Dest: &logic.Term{}, Body: r.Body[:1]}, r.Dest.Name) &&
 		m.h.p.Find(r.Head.Relation.Name) == nil &&
 		forwards(m.after, a.Relation, unique(m.from.Of, m.from.Name), m.to, 1) == nil
 }
@@ -408,7 +420,7 @@ func (m *matching) inputs() error {
 		}
 		switch {
 		case now == n:
-			if m.through || keptReads[n] || local[n] || m.h.p.Find(n).Kind == logic.Input {
+			if m.through || keptReads[n] || local[n] || comesFromOutside(m.h.p.Find(n)) {
 				return fmt.Errorf("%s does not come to the new component", n)
 			}
 			if sent, known := m.rerouted[n]; known && !sent {

@@ -15,6 +15,9 @@ type Partial struct {
 	Replicated, Sealed []string
 	// Depth is for how many ticks a replicated input goes on.
 	Depth int
+	// Settling is that the component goes on by itself when nothing comes in, and that
+	// its pieces wait until they have come to rest.
+	Settling bool
 }
 
 // depthMax is how many ticks a replicated input may go on.
@@ -39,7 +42,7 @@ func checkPartial(before, after *logic.Program, from *logic.Component, c Claim) 
 		return fmt.Errorf("the claim is not that of a partial partitioning")
 	}
 	d := &division{before: before, after: after, from: from, claim: c}
-	for _, check := range []func() error{d.inputs, d.keys, d.steady, d.sums, d.seals, d.components, d.relations} {
+	for _, check := range []func() error{d.inputs, d.keys, d.quiet, d.sums, d.seals, d.components, d.relations} {
 		if err := check(); err != nil {
 			return err
 		}
@@ -215,6 +218,15 @@ func (d *division) alone(r *logic.Rule, divided []*logic.Literal) bool {
 	a := divided[0].Atom
 	k, ok := d.claim.Keys[a.Relation.Name]
 	return ok && k.Column < len(a.Args) && a.Args[k.Column].Kind == logic.Wildcard
+}
+
+// quiet checks what happens in ticks in which nothing came: nothing, or what comes to
+// rest, and pieces wait for that.
+func (d *division) quiet() error {
+	if d.claim.Partial.Settling {
+		return d.settles()
+	}
+	return d.steady()
 }
 
 // steady checks that nothing happens in a tick in which nothing came, but what a

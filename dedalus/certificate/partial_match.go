@@ -172,22 +172,16 @@ func (d *division) led(old, new *logic.Rule, order *logic.Component) error {
 // send; lines are what it has besides.
 func (w *writing) piece() []*logic.Rule {
 	var rules []*logic.Rule
-	own := map[rel]*logic.Relation{}
-	for _, r := range slices.Concat(w.replicated, w.divided) {
-		o := *r
-		o.Name += "_" + w.from.Name
-		own[r.Name] = &o
-	}
 	w.control()
+	if w.claim.Partial.Settling {
+		w.resting()
+	}
 	outbox := map[rel][]string{}
 	for _, r := range w.from.Rules {
 		s := *r
 		s.Body = nil
 		for _, l := range r.Body {
-			if l.Atom != nil && own[l.Atom.Relation.Name] != nil {
-				l.Atom = &logic.Atom{Relation: own[l.Atom.Relation.Name], Args: l.Atom.Args}
-			}
-			s.Body = append(s.Body, l)
+			s.Body = append(s.Body, w.own(l))
 		}
 		if s.Kind == logic.Async && len(w.dividedIn(r)) == 0 {
 			turn := &logic.Relation{Name: w.from.Name + "_turn"}
@@ -195,7 +189,7 @@ func (w *writing) piece() []*logic.Rule {
 			s.Body = append(s.Body, logic.Literal{Atom: &logic.Atom{Relation: turn, Args: []*logic.Term{{Kind: logic.Wildcard}, zero}}})
 		}
 		if n := s.Head.Relation.Name; s.Kind == logic.Async && slices.Contains(w.claim.Partial.Sealed, n) {
-			outbox[n] = append(outbox[n], fmt.Sprintf("sync %s_dest(%v) <- %s", w.from.Name, s.Dest, w.whom(r, s.Body)))
+			outbox[n] = append(outbox[n], fmt.Sprintf("sync %s_dest(%v) <- %s", w.from.Name, s.Dest, w.whom(r, s.Body[:len(r.Body)])))
 			s.Head.Args = append([]logic.HeadArg{{Term: s.Dest}}, s.Head.Args...)
 			s.Head.Relation = &logic.Relation{Name: n + "_out"}
 			s.Kind, s.Dest = logic.Sync, nil
@@ -284,6 +278,9 @@ func (w *writing) control() {
 	if w.claim.Partial.Depth > 0 {
 		settled = "not $C_turn(_, _), "
 	}
+	if w.claim.Partial.Settling {
+		settled += "not $C_busy(), "
+	}
 	w.put(`
 		next $C_voted(u) <- $C_freeze(u, _)
 		next $C_voted(u) <- $C_voted(u)
@@ -312,6 +309,18 @@ func (w *writing) control() {
 			next r$_kept(X*) <- r$_kept(X*), $C_frozen()
 			sync r$_$C(X*) <- r$_kept(X*), not $C_frozen()`, about(r)...)
 	}
+}
+
+// own is a literal of the divided component as it is after: inputs are read when it is
+// their turn.
+func (w *writing) own(l logic.Literal) logic.Literal {
+	if l.Atom == nil || !slices.ContainsFunc(slices.Concat(w.replicated, w.divided), func(r *logic.Relation) bool { return r.Name == l.Atom.Relation.Name }) {
+		return l
+	}
+	o := *l.Atom.Relation
+	o.Name += "_" + w.from.Name
+	l.Atom = &logic.Atom{Relation: &o, Args: l.Atom.Args}
+	return l
 }
 
 // sending are the rules by which a piece sends its part of what is sealed.
@@ -427,6 +436,15 @@ func (d *division) relations() error {
 	}
 	if len(d.claim.Partial.Sealed) > 0 {
 		w.sealing(kept)
+	}
+	if d.claim.Partial.Settling {
+		w.declare("var", c+"busy", "")
+		w.declare("var", c+"settling", "")
+		for n, k := range d.terms() {
+			if k == oneTick {
+				w.declare("var", n+"_then", "", d.before.Find(n).Columns...)
+			}
+		}
 	}
 	w.leading()
 	for _, r := range d.after.Relations {

@@ -97,9 +97,14 @@ func pieceName(p *logic.Program, c *logic.Component, moves cut) string {
 			what = r.Head.Relation.Name
 		}
 	}
-	name := c.Of + "_" + what
+	return unusedName(p, c.Of+"_"+what)
+}
+
+// unusedName is a name that no component has, want if that is one.
+func unusedName(p *logic.Program, want string) string {
+	name := want
 	for i := 2; p.Component(name) != nil; i++ {
-		name = fmt.Sprintf("%s_%s%d", c.Of, what, i)
+		name = fmt.Sprintf("%s%d", want, i)
 	}
 	return name
 }

@@ -190,7 +190,7 @@ func (s *search) expand(st *state) ([]*state, error) {
 		if c == nil || slices.Contains(s.load.Outside, c.Of) {
 			continue
 		}
-		for _, o := range s.pick(s.allowed(st, c)) {
+		for _, o := range append(s.pick(s.allowed(st, c)), s.wholes(st, c)...) {
 			child, err := s.take(st, o)
 			if err != nil {
 				return out, err
@@ -241,7 +241,7 @@ func (s *search) allowed(st *state, c *logic.Component) []option {
 		step := rewrite.Step{Component: c.Name, Rules: set.rules(), Name: pieceName(st.program, c, set)}
 		var why []string
 		for _, k := range rewrite.Kinds() {
-			if k.Divides() {
+			if k.Divides() || k.Whole() {
 				continue
 			}
 			step.Kind = k
@@ -263,6 +263,27 @@ func (s *search) allowed(st *state, c *logic.Component) []option {
 		if why != nil {
 			s.refused++
 			st.tried = append(st.tried, Candidate{Step: fmt.Sprintf("%s rules %s", c.Name, strings.Trim(fmt.Sprint(step.Rules), "[]")), Reason: strings.Join(why, "; ")})
+		}
+	}
+	return out
+}
+
+// wholes are the ways to move a component as it is, by which more of it can be divided.
+func (s *search) wholes(st *state, c *logic.Component) []option {
+	var out []option
+	for _, k := range rewrite.Kinds() {
+		if !k.Whole() {
+			continue
+		}
+		step := rewrite.Step{Kind: k, Component: c.Name, Name: unusedName(st.program, c.Name+"_work")}
+		q, cert, refused := apply(st.program, step)
+		if refused != "" {
+			continue
+		}
+		if key := canonical(q); !s.seen[key] {
+			s.seen[key] = true
+			out = append(out, option{taken: taken{step, cert}, program: q, at: len(st.tried)})
+			st.tried = append(st.tried, Candidate{Step: step.String(), Allowed: true})
 		}
 	}
 	return out

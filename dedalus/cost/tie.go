@@ -28,7 +28,7 @@ const tieHeads = 3
 const TiesMax = 5
 
 const (
-	timerRepair = "no rewrite divides a timer, and most move nothing that waits for one: let whoever has no answer ask again in a message, and let the phase answer what was decided"
+	timerRepair = "a timer runs out for all that waits for it: relay and partial divide that by keys where all else has one; where not, let whoever has no answer ask again in a message, and let the phase answer what was decided"
 	keptRepair  = "send each phase what it must know in the message that begins it, and keep there only what that phase decides"
 )
 

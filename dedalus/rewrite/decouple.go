@@ -232,7 +232,7 @@ func (d *decoupling) inputs(persist bool) {
 	var keeping []*logic.Rule
 	for _, rel := range d.moved.Inputs() {
 		own := rel
-		if all || derived(d.kept, rel) || rel.Kind == logic.Input || slices.Contains(shared, rel) {
+		if all || derived(d.kept, rel) || rel.Kind == logic.Input || d.step.Kind == Relay && rel.Kind == logic.Timer || slices.Contains(shared, rel) {
 			own = d.like(rel, rel.Name+"_"+d.to.Name)
 			d.pass(rel, own)
 		} else {

@@ -66,7 +66,7 @@ func partiallyDivisible(w *site) analyze.Verdict {
 	for r, k := range rep.keys {
 		w.cert.Keys[r.Name] = k
 	}
-	w.cert.Partial = &certificate.Partial{Depth: rep.depth}
+	w.cert.Partial = &certificate.Partial{Depth: rep.depth, Settling: rep.settling}
 	for _, r := range rep.replicated {
 		w.cert.Partial.Replicated = append(w.cert.Partial.Replicated, r.Name)
 	}
@@ -177,6 +177,10 @@ func (t *template) declare() {
 		for i, c := range r.Columns {
 			own.Columns[i].Name = c.Name
 		}
+	}
+	if t.settling {
+		t.relation(t.c.Name+"_busy", "")
+		t.relation(t.c.Name+"_settling", "")
 	}
 	t.durable()
 	t.routes()

@@ -29,6 +29,9 @@ type replication struct {
 	depth  int
 	keys   analyze.Keys
 	sealed []*seal
+	// settling is that the component may go on by itself after an input, so that pieces
+	// vote when they have come to rest.
+	settling bool
 }
 
 // seal is a relation that is sent when a replicated input is dealt with, by all pieces
@@ -53,28 +56,35 @@ func replicate(p *logic.Program, c *logic.Component, s Step) (*replication, anal
 	for _, rel := range in {
 		if rel.Kind == logic.Input || rel.Kind == logic.Timer {
 			r := reader(c, rel)
-			return nil, analyze.Verdict{Because: []analyze.Blocker{{Rule: r, Why: rel.Name + " comes from outside, where nobody can be told to order or divide it", Help: "have another component receive it"}}}
+			return nil, analyze.Verdict{Because: []analyze.Blocker{{Rule: r, Why: rel.Name + " comes from outside, where nobody can be told to order or divide it", Help: "have another component receive it, as a relay does"}}}
 		}
 	}
 	if rel, r := sentAndDerived(p, c); rel != nil {
 		return nil, no(r, rel.Name+" comes in, and is derived here as well")
 	}
-	all := analyze.Verdict{}
+	all, why := analyze.Verdict{}, map[int]string{}
 	for n := 1; n < len(in); n++ {
 		for mask := range 1 << len(in) {
 			var some []*logic.Relation
+			keyless := 0 // of those that are to be divided
 			for i, rel := range in {
 				if mask>>i&1 == 1 {
 					some = append(some, rel)
+				} else if len(rel.Columns) == 0 {
+					keyless++
 				}
 			}
-			if len(some) != n || slices.ContainsFunc(some, func(r *logic.Relation) bool { _, by := s.By[r.Name]; return by }) {
+			if len(some) != n || keyless > 0 || slices.ContainsFunc(some, func(r *logic.Relation) bool { _, by := s.By[r.Name]; return by }) {
 				continue
 			}
 			w := &replication{p: p, c: c, replicated: some}
 			v := w.allowed(s)
 			if v.Holds {
 				return w, v
+			}
+			why[mask] = fmt.Sprint(v.Because)
+			if told(why, mask) {
+				continue
 			}
 			for _, b := range v.Because {
 				b.Why = "with " + some[0].Name + more(some) + " given to all: " + b.Why
@@ -86,6 +96,16 @@ func replicate(p *logic.Program, c *logic.Component, s Step) (*replication, anal
 		return nil, no(nil, fmt.Sprintf("%s has not two inputs, of which one could be given to all and the others be divided", c.Name))
 	}
 	return nil, all
+}
+
+// told says that the same stands in the way of giving less to all.
+func told(why map[int]string, mask int) bool {
+	for less, w := range why {
+		if less != mask && less&mask == less && w == why[mask] {
+			return true
+		}
+	}
+	return false
 }
 
 // sentAndDerived is a relation that the component reads and derives, and somebody sends,
@@ -143,14 +163,30 @@ func (w *replication) allowed(s Step) analyze.Verdict {
 		return v
 	}
 	w.keys = keys
-	for _, r := range w.c.Rules {
-		for _, v := range []analyze.Verdict{w.steady(r), w.sums(r)} {
-			if !v.Holds {
-				return v
-			}
+	if v := w.every(w.sums); !v.Holds {
+		return v
+	}
+	if v := w.every(w.steady); !v.Holds {
+		if !w.clocked() {
+			return v
 		}
+		if v := w.settles(); !v.Holds {
+			return v
+		}
+		w.settling = true
 	}
 	return w.seals()
+}
+
+// every is the first verdict on a rule of the component that does not hold, if there is
+// one.
+func (w *replication) every(holds func(r *logic.Rule) analyze.Verdict) analyze.Verdict {
+	for _, r := range w.c.Rules {
+		if v := holds(r); !v.Holds {
+			return v
+		}
+	}
+	return analyze.Verdict{Holds: true}
 }
 
 // reached are relations, and what is derived of them here.

@@ -2,6 +2,7 @@ package rewrite
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/ashlar-dev/ashlar/dedalus/logic"
@@ -60,6 +61,10 @@ func (t *template) pieces() {
 	if t.depth > 0 {
 		settled = ", not $C_turn(_, _)"
 	}
+	if t.settling {
+		settled += ", not $C_busy()"
+	}
+	own := slices.Clone(t.c.Rules)
 	t.rules(t.c, t.fill(`
 		next $C_voted(u) <- $C_freeze(u, _)
 		next $C_voted(u) <- $C_voted(u)
@@ -88,6 +93,9 @@ func (t *template) pieces() {
 			next $r_kept($X) <- $r_kept($X), $C_frozen()
 			sync $r_$C($X) <- $r_kept($X), not $C_frozen()`, of(r)...))
 	}
+	if t.settling {
+		t.settle(own)
+	}
 }
 
 // send has the pieces send in parts what is sealed: each rule fills an out box instead,
@@ -108,6 +116,8 @@ func (t *template) send() {
 		for _, r := range s.rules {
 			to := logic.HeadArg{Term: r.Dest}
 			known, _ := t.destinations(r)
+			// What one piece sends for all, all pieces count: it is nothing at the others.
+			known = slices.DeleteFunc(known, func(l logic.Literal) bool { return literalRelation(l) == t.names[name+"_turn"] })
 			t.c.Rules = append(t.c.Rules, &logic.Rule{Kind: logic.Sync, Head: logic.Head{Relation: t.names[name+"_dest"], Args: []logic.HeadArg{to}},
 				Body: known, Origin: t.origin, Span: r.Span})
 			r.Kind, r.Dest = logic.Sync, nil

@@ -329,3 +329,42 @@ func pathOf(c *explore.Comparison) string {
 	}
 	return strings.Join(c.Different.Steps, "\n")
 }
+
+// oneForAll is sealed in parts, of which one piece sends one for all: the others must count
+// it as well, or who gets it waits for their counts for ever.
+const oneForAll = `program oneforall
+component leader {
+  input  in(k: text)
+  input  ask(id: u64)
+  output item(id: u64, k: text)
+  static storage(s: node) = nodes storage
+  async put@s(k) <- in(k), storage(s)
+  async scan@s(id) <- ask(id), storage(s)
+  async item@node "c"(id, k) <- row(id, k)
+}
+component storage {
+  static leader(l: node) = nodes leader
+  table  value(k: text)
+  next   value(k) <- put(k)
+  next   asked(id) <- scan(id)
+  async  row@l(id, k) <- scan(id), value(k), leader(l)
+  async  row@l(id, "end") <- asked(id), leader(l)
+}
+`
+
+func TestPartialOneForAll(t *testing.T) {
+	p := given.Program(t, oneForAll)
+	for name, change := range map[string][]string{
+		"as it is":          nil,
+		"one piece's count": {"storage_dest(l) <- asked(id), leader(l)", "storage_dest(l) <- asked(id), leader(l), storage_turn(_, 0)"},
+	} {
+		q := partially(t, p, "partial storage into 2 put by c0", change...)
+		got, err := explore.Compare(t.Context(), p, q, told(t, `in("a") to leader/0`, `ask(1) to leader/0`), nil, explore.Bounds{Together: 1}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !got.Complete() || (got.Different != nil) != (change != nil) {
+			t.Errorf("%s: complete %v: %v\n%s", name, got.Complete(), got.Different, pathOf(got))
+		}
+	}
+}

@@ -32,9 +32,12 @@ const (
 	// Partial divides a component by keys, and gives what has none to all parts in
 	// one order.
 	Partial
+	// Relay moves all rules, and has what comes in from outside, and timers, passed
+	// on to them.
+	Relay
 )
 
-var kindNames = [...]string{"mutual", "functional", "monotonic", "statemachine", "asymmetric", "partition", "partial"}
+var kindNames = [...]string{"mutual", "functional", "monotonic", "statemachine", "asymmetric", "partition", "partial", "relay"}
 
 // divides says that a rewrite divides a component by keys; the others move rules.
 func (k Kind) divides() bool { return k == Partition || k == Partial }
@@ -70,13 +73,22 @@ func ParseStep(text string) (Step, error) {
 		return words[at-1]
 	}
 	bad := func(want string) (Step, error) {
-		return Step{}, fmt.Errorf("step '%s': expected %s; steps are 'mutual|functional|monotonic|statemachine|asymmetric COMPONENT rules N... as NAME' and 'partition|partial COMPONENT into N [RELATION by COLUMN ...]'", text, want)
+		return Step{}, fmt.Errorf("step '%s': expected %s; steps are 'mutual|functional|monotonic|statemachine|asymmetric COMPONENT rules N... as NAME', 'relay COMPONENT as NAME' and 'partition|partial COMPONENT into N [RELATION by COLUMN ...]'", text, want)
 	}
 	kind := slices.Index(kindNames[:], next())
 	if kind < 0 {
 		return bad("a rewrite")
 	}
 	s := Step{Kind: Kind(kind), Component: next()}
+	if s.Kind == Relay {
+		if next() != "as" {
+			return bad("'as'")
+		}
+		if s.Name = next(); s.Name == "" || at != len(words) {
+			return bad("one name at the end")
+		}
+		return s, nil
+	}
 	if !s.Kind.divides() {
 		if next() != "rules" {
 			return bad("'rules'")
@@ -122,6 +134,9 @@ func (s Step) String() string {
 		}
 		slices.Sort(by)
 		return strings.TrimSpace(fmt.Sprintf("%v %s into %d %s", s.Kind, s.Component, s.Partitions, strings.Join(by, ", ")))
+	}
+	if s.Kind == Relay {
+		return fmt.Sprintf("%v %s as %s", s.Kind, s.Component, s.Name)
 	}
 	var rules []string
 	for _, r := range s.Rules {
@@ -211,6 +226,7 @@ func row(k Kind) rewriting {
 		Asymmetric:   {split, asymmetric, exchange, nil},
 		Partition:    {undivided, divisible, divideByKeys, claimKeys},
 		Partial:      {undivided, partiallyDivisible, dividePartially, claimPartial},
+		Relay:        {whole, relayed, lead, claimRelay},
 	}[k]
 }
 

@@ -131,7 +131,7 @@ func yes(b bool) rt.Value {
 // nothing of until the time is out, is not; and when coordinator and participants are
 // killed and come back, client and participants agree.
 func TestTwoPhaseProcesses(t *testing.T) {
-	for _, name := range []string{"twophase", "twophasebytwophase", "twophasebytwophase46"} {
+	for _, name := range []string{"twophase", "twophasebytwophase", "twophasebytwophase12"} {
 		t.Run(name, func(t *testing.T) {
 			x := begin(t, find(t, name))
 			ctx := ctx(t)
