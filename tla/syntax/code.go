@@ -54,6 +54,8 @@ const (
 	// MarkersBroken (a warning): \* BEGIN TRANSLATION
 	// without its END TRANSLATION.
 	MarkersBroken source.Code = "MarkersBroken"
+	// AlgorithmHead (a warning): (* --algoritm A { { skip } } *)
+	AlgorithmHead source.Code = "AlgorithmHead"
 	// AlgorithmRepeated: (* --algorithm A { { skip } } *) (* --algorithm B { { skip } } *)
 	AlgorithmRepeated source.Code = "AlgorithmRepeated"
 	// AlgorithmEmpty: (* --algorithm A { variables x = 1; } *)

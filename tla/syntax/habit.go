@@ -38,6 +38,22 @@ func (p *parser) habit(code source.Code, t *token) string {
 		case t.kind == kindNumber && p.before(1).is(kindPunct, "!"):
 			return "write ![" + t.text + "]"
 		}
+	case StatementExpected:
+		name, op := p.before(1), t.text
+		switch {
+		case name.kind == kindIdent && (op == "++" || op == "--"):
+			return "write " + name.text + " := " + name.text + " " + op[:1] + " 1"
+		case name.kind == kindIdent && (op == "+" || op == "-" || op == "*") && p.token(p.i+1).is(kindOp, "="):
+			return "write " + name.text + " := " + name.text + " " + op + " ..."
+		}
+	case SemicolonMissing:
+		if t.is(kindPunct, "==") {
+			return "write = to compare"
+		}
+	case SectionExpected:
+		if t.is(kindOp, ":=") {
+			return "write = for a variable's first value"
+		}
 	case DefineExpected:
 		if prev := p.before(1); prev.kind == kindIdent && prev.first {
 			return heads[prev.text]

@@ -28,7 +28,7 @@ func (p *parser) suffixes(x Expr, start int32) Expr {
 			x = &Index{place: p.since(start), Fn: x, Args: args}
 		case p.at("."):
 			p.advance()
-			field := p.name("the name of a record's field")
+			field := p.fieldName("the name of a record's field")
 			x = &Field{place: p.since(start), X: x, Name: field}
 		default:
 			return x
@@ -379,7 +379,7 @@ func (p *parser) square() Expr {
 	start := p.start()
 	arrow := p.arrow[p.i]
 	br := p.open()
-	named := p.tok().kind == kindIdent
+	named := p.tok().kind == kindIdent || isFieldWord(p.tok())
 	switch {
 	case named && p.peek(1).is(kindPunct, "|->"):
 		fields := p.fields("|->")
@@ -428,7 +428,7 @@ func (p *parser) fields(sep string) []RecordField {
 	var out []RecordField
 	for {
 		start := p.start()
-		f := RecordField{Name: p.name("the name of a field")}
+		f := RecordField{Name: p.fieldName("the name of a field")}
 		p.want(sep, "after the name of a field")
 		f.Value = p.expr()
 		f.place = p.since(start)
@@ -437,6 +437,20 @@ func (p *parser) fields(sep string) []RecordField {
 			return out
 		}
 	}
+}
+
+// fieldName reads the name of a field. A word that only PlusCal reserves may be
+// one, for no statement can stand there.
+func (p *parser) fieldName(what string) Name {
+	if t := p.tok(); isFieldWord(t) {
+		p.advance()
+		return p.nameOf(t)
+	}
+	return p.name(what)
+}
+
+func isFieldWord(t *token) bool {
+	return t.kind == kindWord && (isAlgorithmWord(t.text) || isModularWord(t.text))
 }
 
 // update reads `!.a[b] = e`.
@@ -470,7 +484,7 @@ func (p *parser) accessors() []Accessor {
 			p.close(br, "]")
 		case p.at("."):
 			p.advance()
-			a.Field = p.name("the name of a record's field")
+			a.Field = p.fieldName("the name of a record's field")
 		default:
 			return out
 		}

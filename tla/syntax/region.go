@@ -2,6 +2,8 @@ package syntax
 
 import (
 	"bytes"
+	"regexp"
+	"strings"
 
 	"github.com/ashlar-dev/ashlar/source"
 )
@@ -161,6 +163,34 @@ func algorithmHeadAt(text []byte, start int) (algorithmHead, bool) {
 	h.after = at
 	name, _ := wordAt(text, at)
 	return h, name != "" && at < len(text) && isSpace(text[at])
+}
+
+// meantAlgorithm matches the start of what looks like an algorithm but for its
+// first word or its name, which may be missing.
+var meantAlgorithm = regexp.MustCompile(`(?:^|[^-])--(?:fair\s+)?([A-Za-z]+)\b\s*([A-Za-z]\w*)?\s*(?:\{|(?:variables?|define|macro|procedure|process|begin)\s)`)
+
+// warnHead warns of an algorithm that is read as a comment, because its first
+// word is misspelled or its name is missing.
+func warnHead(f *source.File, errs *source.List) {
+	m := meantAlgorithm.FindSubmatchIndex(f.Text)
+	if m == nil {
+		return
+	}
+	d := source.Diagnostic{Severity: source.Warning, Code: AlgorithmHead, Span: source.Span{File: f, Start: int32(m[2]), End: int32(m[3])}}
+	switch word := string(f.Text[m[2]:m[3]]); {
+	case (word == "algorithm" || word == "mpcal") && m[4] < 0:
+		d.Message, d.Repair = "this is read as a comment: an algorithm has a name", "write --"+word+" Name"
+	case word != "algorithm" && word != "mpcal":
+		near := source.NewNearest(strings.ToLower(word))
+		near.Offer("algorithm")
+		if near.Repair() == "" && strings.ToLower(word) != "pluscal" && word != "Algorithm" {
+			return
+		}
+		d.Message, d.Repair = "this is read as a comment: `--"+word+"` starts no algorithm", "write --algorithm"
+	default:
+		return
+	}
+	errs.Add(d)
 }
 
 // wordAt returns the word that follows white space at an offset, and where it

@@ -56,6 +56,9 @@ func ParseModuleMode(f *source.File, mode Mode) (*Module, *source.List) {
 		heads = append(findHeads(f.Text, 0, header), findHeads(f.Text, int(m.Span().End), len(f.Text))...)
 	}
 	parseAlgorithms(f, m, heads, mode, errs)
+	if m.Algorithm == nil {
+		warnHead(f, errs)
+	}
 	return m, errs
 }
 
