@@ -251,8 +251,20 @@ func (r *algorithm) globals() {
 	r.initialise(r.out.Globals, r.a.Variables, r.model)
 	r.pure = r.outer
 	if r.a.Modular {
-		r.pure = r.outer.with(r.out.Define)
+		r.pure = r.outer.with(r.out.Define).withInstances(r.model)
 	}
+}
+
+// withInstances adds what the INSTANCEs among the definitions of a scope brought
+// there: their names, or those of the module.
+func (s *Scope) withInstances(from *Scope) *Scope {
+	for _, name := range from.names.Names() {
+		sym := from.names.Lookup(name)
+		if sym != nil && (sym.Kind == resolve.Instanced || sym.Instance != nil || sym.Module != s.p.info.Root) {
+			s.names.Put(name, sym)
+		}
+	}
+	return s
 }
 
 // with adds definitions that exist already.

@@ -7,7 +7,17 @@ Fib[n \in Nat] == IF n < 2 THEN n ELSE Fib[n - 1] + Fib[n - 2]
 Compose(F(_), G(_), x) == F(G(x))
 Inc(x) == x + 1
 a ++ b == a * 10 + b
+---- MODULE Line ----
+EXTENDS Integers
+CONSTANT K
+At(x) == 2 * x + K
+====
 (* --mpcal operators {
+    define {
+        M == INSTANCE Line WITH K <- 5
+        L(k) == INSTANCE Line WITH K <- k
+        INSTANCE Line WITH K <- 7
+    }
     archetype A()
         variables w = [p \in {"a", "b", "c"} |-> Len(p)], s = <<1, 2, 3>>, t = <<>>, n = 0, u = {}, g = [i \in 1..2 |-> [j \in 1..2 |-> i * j]];
     {
@@ -18,7 +28,8 @@ a ++ b == a * 10 + b
     l3: u := {<<p, i>> \in (DOMAIN w) \X (1..2) : w[p] = i};
         g[1][2] := g[2][1] + g[2][2] + @;
     l4: w := [k \in (DOMAIN w) \cup {"d"} |-> IF k \in DOMAIN w THEN w[k] ELSE 0];
-        n := LET F(x) == x + n M == 1..3 IN SumOf([i \in M |-> F(i)], M);
+        n := LET F(x) == x + n D == 1..3 IN SumOf([i \in D |-> F(i)], D);
+    l5: n := M!At(n) + L(n % 9)!At(1) + At(2);
     }
     process (P = 0) == instance A();
 } *)
