@@ -32,6 +32,8 @@ const (
 	DuplicateField source.Code = "DuplicateField"
 	// DuplicateName: INVARIANTS A A (a warning)
 	DuplicateName source.Code = "DuplicateName"
+	// ModelValueSet: CONSTANT S = BOOLEAN (a warning)
+	ModelValueSet source.Code = "ModelValueSet"
 	// NumberTooLarge: CONSTANT N = 2147483648
 	NumberTooLarge source.Code = "NumberTooLarge"
 	// UnterminatedString: CONSTANT S = "abc

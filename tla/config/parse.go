@@ -135,6 +135,9 @@ func (p *parser) unknownSection() {
 		if near := nearestKeyword(t.text, p.sections); near != "" {
 			repair = "write " + near
 		}
+		if strings.HasPrefix(t.text, "#") || strings.HasPrefix(t.text, "//") || strings.HasPrefix(t.text, "--") {
+			repair = `write \* before a comment`
+		}
 		p.report(t.span, UnknownSection, repair, "%s is not a section of a configuration", t.describe())
 	}
 	for p.peek().kind != tokenEnd && !p.atSection() {
@@ -444,6 +447,7 @@ func (p *parser) value() (Value, bool) {
 		return Value{Kind: Bool, Bool: t.text == "TRUE", Span: t.span}, true
 	case t.kind == tokenName && (isLetter(t.text[0]) || isDigit(t.text[0])) && !strings.Contains(t.text, "!"):
 		p.take()
+		p.warnSet(t)
 		return Value{Kind: Model, Text: t.text, Span: t.span}, true
 	case t.is("{"):
 		return p.nested(Set, "}")
@@ -458,6 +462,21 @@ func (p *parser) value() (Value, bool) {
 	p.report(t.span, ExpectedValue, `a value is 3, "a", TRUE, modelValue, {a, b}, <<a, b>> or [f |-> a]`,
 		"expected a value, found %s", t.describe())
 	return Value{}, false
+}
+
+// warnSet warns of a model value that has the name of a set.
+func (p *parser) warnSet(t token) {
+	repair := ""
+	switch t.text {
+	case "Nat", "Int", "Real":
+		repair = "write C <- " + t.text
+	case "BOOLEAN", "STRING":
+		repair = "define it in the module, Def == " + t.text + ", and write C <- Def"
+	default:
+		return
+	}
+	p.diags.Add(source.Diagnostic{Severity: source.Warning, Code: ModelValueSet, Span: t.span, Repair: repair,
+		Message: fmt.Sprintf("%s is a model value here, not the set of that name", t.text)})
 }
 
 func (p *parser) number() (Value, bool) {

@@ -33,6 +33,12 @@ func (t token) is(punct string) bool { return t.kind == tokenPunct && t.text == 
 // puncts in the order in which they are tried: a longer one first.
 var puncts = [...]string{"|->", "<<", ">>", "<-", "=", "{", "}", "(", ")", "[", "]", ","}
 
+// byteOrderMark is what some editors begin a file with.
+const byteOrderMark = "\ufeff"
+
+// circled are the operators that have parentheses in their names.
+var circled = [...]string{"(+)", "(-)", "(.)", "(/)", `(\X)`}
+
 // operatorChars are what an operator's name may consist of, where one is
 // overridden: "+ <- Plus".
 const operatorChars = "+-*/^&|<>=#$%?@:.~!"
@@ -53,6 +59,9 @@ func scan(f *source.File, diags *source.List) []token {
 			Message: "the configuration is larger than 1 MiB",
 			Repair:  "check that the file is a configuration; define large constants in a module and write C <- Def"})
 		s.text = ""
+	}
+	if strings.HasPrefix(s.text, byteOrderMark) {
+		s.at = len(byteOrderMark)
 	}
 	for s.skipBlank(); s.at < len(s.text); s.skipBlank() {
 		s.next()
@@ -141,6 +150,13 @@ func (s *scanner) next() {
 		s.emit(tokenNumber, start, s.text[start:s.at])
 		return
 	}
+	for _, op := range circled {
+		if strings.HasPrefix(s.text[s.at:], op) {
+			s.at += len(op)
+			s.emit(tokenName, start, op)
+			return
+		}
+	}
 	for _, p := range puncts {
 		if strings.HasPrefix(s.text[s.at:], p) {
 			s.at += len(p)
@@ -160,7 +176,11 @@ func (s *scanner) next() {
 	for s.at < len(s.text) && s.text[s.at]&0xC0 == 0x80 {
 		s.at++
 	}
-	s.diags.Add(source.Diagnostic{Code: UnexpectedCharacter, Span: s.span(start, s.at),
+	repair := ""
+	if c == ';' {
+		repair = "remove it"
+	}
+	s.diags.Add(source.Diagnostic{Code: UnexpectedCharacter, Span: s.span(start, s.at), Repair: repair,
 		Message: "this character has no meaning in a configuration"})
 	s.emit(tokenBad, start, "")
 }
