@@ -20,6 +20,14 @@ import (
 
 const killUsers = 2
 
+// What a life leaves to the next of a mailbox, and what one client deletes at a
+// time: where the machine is slow, letters would pile up, and the deletions
+// that a kill interrupts would multiply what may be left.
+const (
+	killLetters   = 50
+	killDeletions = 8
+)
+
 // mailOp sends the message of a number, begins to read a mailbox, or ends that
 // and deletes some messages.
 type mailOp struct {
@@ -210,7 +218,8 @@ func TestKilledServerLosesNoMail(t *testing.T) {
 	for life := range lives {
 		c := &clients{t: t, server: start(t, dir, "--users", fmt.Sprint(killUsers)), mu: &mu, events: &events, numbers: &numbers}
 		for user := range killUsers {
-			c.read(0, user, func() bool { return false })
+			seen := 0
+			c.read(0, user, func() bool { seen++; return seen > killLetters })
 		}
 		var wait sync.WaitGroup
 		for client := range 6 {
@@ -220,7 +229,14 @@ func TestKilledServerLosesNoMail(t *testing.T) {
 					if client < 4 {
 						ok = c.send(client, r.IntN(killUsers))
 					} else {
-						ok = c.read(client, r.IntN(killUsers), func() bool { return r.IntN(3) > 0 })
+						left := killDeletions
+						ok = c.read(client, r.IntN(killUsers), func() bool {
+							if left == 0 || r.IntN(3) == 0 {
+								return false
+							}
+							left--
+							return true
+						})
 					}
 				}
 			})
