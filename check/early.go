@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/bits"
+	"strings"
 
 	"github.com/ashlar-dev/ashlar/check/live"
 )
@@ -42,7 +43,8 @@ type early struct {
 	m   LiveModel
 	ctx context.Context
 	o   Options
-	g   *liveGraph // nil before the first look, and after the last
+	g   *liveGraph                 // nil before the first look, and after the last
+	ask func(Look) (Looked, error) // nil where the looks are made here
 	keptLooks
 }
 
@@ -102,7 +104,7 @@ func (e *early) kept() *keptLooks {
 
 // resume goes on after what a checkpoint has, which may be nil.
 func (e *early) resume(k *keptLooks) {
-	if e != nil && k != nil {
+	if e != nil && k != nil && k.Level > e.Level {
 		e.keptLooks = *k
 	}
 }
@@ -134,6 +136,12 @@ func (k *keptLooks) valid(m LiveModel, info Info, found int) bool {
 
 // newEarly is nil where nothing is to be looked at.
 func newEarly(ctx context.Context, m Model, o Options) *early {
+	switch {
+	case o.Looks != nil:
+		return &o.Looks.early
+	case o.Ask != nil:
+		return &early{ctx: ctx, o: o, ask: o.Ask}
+	}
 	l, ok := m.(LiveModel)
 	if !o.Periodic || o.SafetyOnly || !ok || l.Live() == nil {
 		return nil
@@ -157,25 +165,44 @@ func (e *early) look(s *search) {
 	if e == nil || e.Off || s.over() || s.level <= e.Level || doublings(s.stats.Distinct) == doublings(s.stats.Distinct-s.left) {
 		return
 	}
-	e.Level = s.level
-	err := e.grow(s.level)
-	if err == nil {
+	at, look := Look{s.level, s.stats.Distinct, s.stats.Generated, len(s.violations)}, e.at
+	if e.ask != nil {
+		look = e.asked
+	}
+	end, err := look(at)
+	s.fail(err)
+	if end {
+		s.interrupt(LivenessViolated, endsAtFirst)
+	}
+}
+
+// at looks, and says whether the search is to end.
+func (e *early) at(at Look) (end bool, err error) {
+	e.Level = at.Level
+	if err = e.grow(at.Level); err == nil {
 		e.Looks++
-		err = e.find(s)
+		end, err = e.find(at)
 	}
 	var limit *live.LimitError
 	var short *live.MemoryError
 	var wrong *EvalError
 	switch {
 	case err == nil || e.ctx.Err() != nil:
+		return end, nil
 	case errors.Is(err, errSpent):
-		e.note(fmt.Sprintf("a look at properties of behaviours, with %d states, took too long and was given up", s.stats.Distinct))
+		e.note(fmt.Sprintf("a look at properties of behaviours, with %d states, took too long and was given up", at.Distinct))
 	case errors.As(err, &limit), errors.As(err, &short), errors.As(err, &wrong), errors.Is(err, live.ErrTooLarge):
-		e.note(fmt.Sprintf("properties of behaviours are not looked at from %d states on, until the end: %v", s.stats.Distinct, err))
-		s.fail(e.close())
+		e.note(fmt.Sprintf("properties of behaviours are not looked at from %d states on, until the end: %v", at.Distinct, err))
+		return false, e.close()
 	default:
-		s.fail(err)
+		return false, err
 	}
+	return false, nil
+}
+
+// has says whether a file may be one of the graph, which somebody else made.
+func (e *early) has(name string) bool {
+	return e != nil && (e.ask != nil || e.g != nil) && strings.HasPrefix(name, graphName)
 }
 
 // note adds a remark for the result.
@@ -197,9 +224,10 @@ func (e *early) grow(level int) error {
 	return e.g.build()
 }
 
-// find looks for violations of the properties that are not known to be violated.
-func (e *early) find(s *search) error {
-	e.g.bound(periodicEvaluations*s.stats.Generated, periodicQuestions*s.stats.Generated)
+// find looks for violations of the properties that are not known to be violated, and
+// says whether the search is to end.
+func (e *early) find(at Look) (end bool, err error) {
+	e.g.bound(periodicEvaluations*at.Generated, periodicQuestions*at.Generated)
 	defer e.g.bound(0, 0)
 	asked := e.m.Live()
 	for _, p := range asked.Properties {
@@ -212,19 +240,18 @@ func (e *early) find(s *search) error {
 		case errors.As(err, &failed), err == nil && lasso == nil:
 			continue
 		case err != nil:
-			return err
+			return false, err
 		}
 		v := Violation{Verdict: LivenessViolated, Property: p.Name, Index: -1}
 		if err := e.g.show(lasso, &v); err != nil {
-			return err
+			return false, err
 		}
-		e.Found = append(e.Found, newEarlyViolation(v, len(s.violations), e.g.stats()))
+		e.Found = append(e.Found, newEarlyViolation(v, at.Violations, e.g.stats()))
 		if !e.o.Continue {
-			s.interrupt(LivenessViolated, endsAtFirst)
-			return nil
+			return true, nil
 		}
 	}
-	return nil
+	return false, nil
 }
 
 func (e *early) accused(property string) bool {
@@ -279,6 +306,11 @@ func (e *early) close() error {
 		return nil
 	}
 	e.Off = true
+	return e.forget()
+}
+
+// forget removes the graph; the next look begins it anew.
+func (e *early) forget() error {
 	if e.g == nil {
 		return nil
 	}

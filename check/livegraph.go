@@ -80,10 +80,13 @@ const (
 	atomsCachedMax = 1 << 16
 )
 
+// graphName is what the names of the files of a graph begin with.
+const graphName = "graph-"
+
 func newLiveGraph(ctx context.Context, m LiveModel, o Options) (*liveGraph, error) {
 	g := &liveGraph{m: m, budget: o.MemoryBytes, disk: o.Disk}
-	g.states = &rows{tape: spill.NewTape(o.Disk, "graph-states")}
-	g.steps = &rows{tape: spill.NewTape(o.Disk, "graph-steps")}
+	g.states = &rows{tape: spill.NewTape(o.Disk, graphName+"states")}
+	g.steps = &rows{tape: spill.NewTape(o.Disk, graphName+"steps")}
 	g.b = newGraphBuilder(ctx, m, o.Workers, g.states)
 	g.b.keep, g.b.balance = g.keep, g.balance
 	var ok bool

@@ -39,7 +39,7 @@ func (k *keeper) open(m Model) error {
 		return err
 	}
 	for _, name := range names {
-		if ours(name) {
+		if ours(name) && !k.st.s.early.has(name) {
 			if err := k.st.remove(name); err != nil {
 				return err
 			}
@@ -216,7 +216,7 @@ func (m *manifest) validFound(s *search) error {
 			return fmt.Errorf("a violation is %+v: %w", v, spill.ErrCorrupt)
 		}
 	}
-	if s.early != nil && m.Looks != nil && !m.Looks.valid(s.early.m, s.info, len(m.Found)) {
+	if s.early != nil && s.early.ask == nil && m.Looks != nil && !m.Looks.valid(s.early.m, s.info, len(m.Found)) {
 		return fmt.Errorf("what was found during the search is damaged: %w", spill.ErrCorrupt)
 	}
 	return nil

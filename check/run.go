@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync/atomic"
 
 	"github.com/ashlar-dev/ashlar/check/fpset"
 	"github.com/ashlar-dev/ashlar/env"
@@ -45,6 +44,11 @@ type Options struct {
 	// same, and where nothing is, so is every figure. Where a look has too little memory,
 	// which it has a fourth of, a violation is found later, and a warning says so.
 	Periodic bool
+	// Looks, where it is not nil, are those of a search that is gone on with, which
+	// was made with Periodic and these options; they stay the caller's. Ask, where it
+	// is not nil, makes the looks of a model that has no properties itself: see Looks.
+	Looks *Looks
+	Ask   func(Look) (Looked, error)
 	// Disk, where it is not nil, is an empty directory, or one with a checkpoint,
 	// of which the search is the only user. It removes what it writes, but for
 	// checkpoints. An error of the disk ends the search.
@@ -73,51 +77,6 @@ type Options struct {
 type Limit string
 
 func (l Limit) Error() string { return string(l) }
-
-// Monitor watches one search, and if that is gone on with, what goes on with it.
-// The zero Monitor is ready.
-type Monitor struct {
-	search   atomic.Pointer[search]
-	told     atomic.Pointer[Figures]
-	deciding atomic.Pointer[Deciding]
-}
-
-// Figures are all that a Monitor knows.
-type Figures struct {
-	Stats
-	// Initial is the number of distinct initial states, 0 until they are known.
-	Initial int64
-	// DiskBytes is how much the search has on disk.
-	DiskBytes int64
-	// Before is Result.Before.
-	Before int64
-}
-
-// Figures says how far the search is; they are zero before the search begins. It
-// may be called from any goroutine, within the model too.
-func (m *Monitor) Figures() Figures {
-	if f := m.told.Load(); f != nil {
-		return *f
-	}
-	s := m.search.Load()
-	if s == nil {
-		return Figures{}
-	}
-	return Figures{s.progress(), s.roots.Load(), s.onDisk.Load(), s.before.Load()}
-}
-
-// Report has the monitor say f from now on, until a search of this process has
-// it: the search goes on in another one, which tells of it.
-func (m *Monitor) Report(f Figures) { m.told.Store(&f) }
-
-// Stats are those of Figures.
-func (m *Monitor) Stats() Stats { return m.Figures().Stats }
-
-// Initial is that of Figures.
-func (m *Monitor) Initial() int64 { return m.Figures().Initial }
-
-// DiskBytes are those of Figures.
-func (m *Monitor) DiskBytes() int64 { return m.Figures().DiskBytes }
 
 func (o Options) complete() (Options, error) {
 	if o.Workers == 0 {
@@ -320,18 +279,18 @@ func Run(ctx context.Context, m Model, o Options) (*Result, error) {
 		<-done
 	}
 	if s.err != nil {
-		err := errors.Join(s.err, looks.close(), s.store.close())
+		err := errors.Join(s.err, o.close(looks), s.store.close())
 		s.drop()
 		return nil, err
 	}
 	r, err := s.result()
 	if err := errors.Join(err, s.store.close()); err != nil {
-		return nil, errors.Join(err, looks.close())
+		return nil, errors.Join(err, o.close(looks))
 	}
 	s.remark(r)
 	s.drop()
 	looks.report(r)
-	if err := errors.Join(behaviours(ctx, m, o, looks, r), looks.close()); err != nil {
+	if err := errors.Join(behaviours(ctx, m, o, looks, r), o.close(looks)); err != nil {
 		return nil, err
 	}
 	if o.Checkpoint != nil && o.Checkpoint.Stay {
@@ -340,13 +299,25 @@ func Run(ctx context.Context, m Model, o Options) (*Result, error) {
 	return r, s.store.end(r)
 }
 
+// close ends looks that are the search's own.
+func (o Options) close(looks *early) error {
+	if o.Looks != nil {
+		return nil
+	}
+	return looks.close()
+}
+
 // Behaviours decides the properties of behaviours of a model, and adds what it
 // finds to the result of a search of its states that did not ask for them. It
 // fills in the values of the states of traces that have none. It is what Run ends
 // with; the options are those of Run, and matter only as far as they speak of
 // such properties. Errors are those of Run.
 func Behaviours(ctx context.Context, m Model, o Options, r *Result) error {
-	return behaviours(ctx, m, o, nil, r)
+	var looks *early
+	if o.Looks != nil {
+		looks = &o.Looks.early
+	}
+	return behaviours(ctx, m, o, looks, r)
 }
 
 // behaviours goes on with the graph of the looks that were made, if there were any.

@@ -72,8 +72,7 @@ Properties of behaviours are decided when the search has come to its end. With
 --liveness=periodic they are looked at during it too, whenever the number of states has
 doubled, from 1,024 on, so that a violation may be found long before all states are; what
 is violated is the same. These looks take about as long as the decision at the end, and
-are given up where they would take much longer. Such a search is made in this process,
-without compiled code. For users of TLC: its -lncheck default is periodic, its final is
+are given up where they would take much longer. For users of TLC: its -lncheck default is periodic, its final is
 final, which is the default here, and its seqfinal is final too, since each property is
 decided by itself and named.
 
@@ -248,12 +247,6 @@ func (o checkOptions) validLiveness() error {
 		return &exit{exitUsage, errors.New("--dfid checks no properties of behaviours: --liveness=periodic is not possible")}
 	}
 	return nil
-}
-
-// looks says whether properties of behaviours are to be looked at during a search.
-func (o checkOptions) looks(m check.Model) bool {
-	l, ok := m.(check.LiveModel)
-	return o.liveness == livenessPeriodic && ok && l.Live() != nil
 }
 
 // runCheck checks a specification and shows the result in every way asked for.

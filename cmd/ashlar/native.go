@@ -44,6 +44,10 @@ const (
 	nativeKeepAfter = 20 * time.Second
 )
 
+// looksShare is the part of the memory for states, one in so many, that looks at
+// properties of behaviours may take in this process.
+const looksShare = 4
+
 // notMadeFor is why a program gives up, or is not used.
 const notMadeFor = "the compiled code met a state that it was not made for"
 
@@ -106,6 +110,14 @@ func (s *searcher) wide(ctx context.Context, m check.Model) (*check.Result, erro
 	if x == nil {
 		return s.without(ctx, m, o, why)
 	}
+	x.o.Looks = check.NewLooks(ctx, m, o)
+	r, err := x.run(ctx, o)
+	return r, errors.Join(err, x.o.Looks.Close())
+}
+
+// run makes the search, without compiled code until that is there.
+func (x *nativeSearch) run(ctx context.Context, o check.Options) (*check.Result, error) {
+	s, m := x.s, x.model
 	ready := func() bool { return true }
 	if s.o.native == nativeAlways {
 		if why := x.prepare(ctx, nativeTimes{}, 0); why != "" {
@@ -123,7 +135,7 @@ func (s *searcher) wide(ctx context.Context, m check.Model) (*check.Result, erro
 		return x.goOn(ctx)
 	case errors.As(err, &leave) && s.disk.keep == nil:
 		// There was no room on the disk: nothing is lost but the time until now.
-		if err := s.disk.empty(); err != nil {
+		if err := errors.Join(x.o.Looks.Close(), s.disk.empty()); err != nil {
 			return nil, err
 		}
 		return s.without(ctx, m, o, err.Error())
@@ -162,8 +174,6 @@ func (s *searcher) nativeSearch(m check.Model, o check.Options) (x *nativeSearch
 		return nil, "the model is none of TLA+"
 	case s.o.por || s.o.profile || s.o.reference:
 		return nil, "--por, --profile and --reference search in this process"
-	case s.o.looks(m):
-		return nil, "with --liveness=periodic properties of behaviours are looked at in this process"
 	}
 	if err := model.Durable(); err != nil {
 		return nil, err.Error()
@@ -267,11 +277,18 @@ func (x *nativeSearch) goOn(ctx context.Context) (*check.Result, error) {
 	was.Queue = max(was.Queue, 1)
 	x.s.breadth.Report(was)
 	x.s.compiled.Store(true)
+	var lookErr error
 	answer, err := runProgram(ctx, x.program, x.job(), x.patience(), func(f check.Figures) {
 		f.Before = was.Before
 		x.s.breadth.Report(f)
+	}, func(at check.Look) (looked check.Looked, err error) {
+		looked, err = x.o.Looks.At(at)
+		lookErr = err
+		return looked, err
 	})
 	switch {
+	case lookErr != nil:
+		return nil, lookErr
 	case err != nil:
 		use.Reason = err.Error()
 	case answer.Stopped || answer.Result == nil:
@@ -281,6 +298,10 @@ func (x *nativeSearch) goOn(ctx context.Context) (*check.Result, error) {
 		return x.complete(ctx, answer, was.Before)
 	}
 	x.s.compiled.Store(false)
+	// What the model has learned by looks is not in the checkpoint.
+	if err := x.o.Looks.Forget(); err != nil {
+		return nil, err
+	}
 	r, err := check.Run(ctx, x.model, x.options(true, nil))
 	if r != nil {
 		if r.Before > was.Generated {
@@ -307,7 +328,7 @@ func (x *nativeSearch) patience() time.Duration {
 func (x *nativeSearch) job() native.Job {
 	n, o := x.made, x.o
 	j := native.Job{Info: n.Info, Workers: o.Workers, IgnoreDeadlock: o.IgnoreDeadlock, SafetyOnly: o.SafetyOnly, Continue: o.Continue,
-		StatesMax: o.StatesMax, Constraints: n.Constraints, ActionConstraints: n.ActionConstraints, Invariants: n.Invariants,
+		Looks: o.Looks != nil, StatesMax: o.StatesMax, Constraints: n.Constraints, ActionConstraints: n.ActionConstraints, Invariants: n.Invariants,
 		Antecedents: n.Antecedents, StepNexts: n.StepNexts, Dir: x.s.disk.place(), First: x.after.keep}
 	if keep := x.s.disk.keep; keep != nil {
 		j.Identity, j.Durable, j.Every = keep.Identity, true, x.s.o.every
@@ -317,6 +338,9 @@ func (x *nativeSearch) job() native.Job {
 		j.StatesBytes = max(wanted-held, wanted/2) / statesShare
 	}
 	if limit := x.s.limit; limit > 0 {
+		if o.Looks != nil {
+			held += o.MemoryBytes / looksShare
+		}
 		j.LimitBytes, j.Limit = max(limit-held, limit/2), memoryReached(limit)
 	}
 	return j
@@ -330,7 +354,10 @@ func (x *nativeSearch) complete(ctx context.Context, answer *native.Answer, befo
 	figures.Stats, figures.DiskBytes = r.Stats, r.DiskBytes
 	x.s.breadth.Report(figures)
 	if answer.Remarked {
-		r.Warnings = append(r.Warnings, x.model.NativeRemarks(answer.Unmet, answer.Ors, answer.Ands)...)
+		// What looks have said comes last.
+		notes := x.o.Looks.Notes()
+		r.Warnings = append(r.Warnings[:len(r.Warnings)-len(notes)], x.model.NativeRemarks(answer.Unmet, answer.Ors, answer.Ands)...)
+		r.Warnings = append(r.Warnings, notes...)
 	}
 	var limit check.Limit
 	if r.Verdict == check.Interrupted && errors.As(context.Cause(ctx), &limit) {

@@ -36,7 +36,7 @@ const nativeCounter = "---- MODULE M ----\nEXTENDS Integers, FiniteSets\nVARIABL
 	"Down == x > 0 /\\ x' = x - 1 /\\ \\E e \\in s : s' = s \\ {e} /\\ UNCHANGED same\n" +
 	"Next == Up \\/ Down\nSpec == Init /\\ [][Next]_vars /\\ WF_vars(Up)\n" +
 	"Kept == x \\in 0..400 /\\ Cardinality(s) < 8 /\\ (x > 10000 => s = {})\n" +
-	"Low == x < 150\nLower == x < 100\nClose == [][x' - x \\in {1, -1}]_x\nRises == [][x' > x \\/ x < 250]_x\nReaches == <>(x > 2)\nNever == <>(x < 0)\nStays == <>[](same = 7)\n====\n"
+	"Low == x < 150\nLower == x < 100\nClose == [][x' - x \\in {1, -1}]_x\nRises == [][x' > x \\/ x < 250]_x\nReaches == <>(x > 2)\nNever == <>(x < 0)\nStays == <>[](same = 7)\nLate == []<>(x < 40 \\/ x > 60)\n====\n"
 
 // nativeTurns is a model with a symmetry, and with a view of less than its states.
 const nativeTurns = "---- MODULE M ----\nEXTENDS Integers, FiniteSets, Sequences, TLC\nCONSTANTS S, none\nVARIABLES x, f, seen, last\n" +
@@ -50,16 +50,28 @@ const nativeTurns = "---- MODULE M ----\nEXTENDS Integers, FiniteSets, Sequences
 const nativeTurnsCfg = "INIT Init NEXT Next INVARIANT Kept Low Lower CONSTANTS S = {a, b, c, d} none = none "
 
 const nativeBeyond = "---- MODULE M ----\nEXTENDS Integers\nVARIABLES x, y\nInit == x = 0 /\\ y = {0}\n" +
-	"Next == x < 9000 /\\ x' = x + 1 /\\ y' = IF x = 8000 THEN {{1}} ELSE y\nInv == x \\in 0..9000\n====\n"
+	"Next == x < 9000 /\\ x' = x + 1 /\\ y' = IF x = 8000 THEN {{1}} ELSE y\nInv == x \\in 0..9000\n" +
+	"Spec == Init /\\ [][Next]_<<x, y>>\nNever == <>(x < 0)\nStays == []<>(x >= 0)\n====\n"
 
 // nativePlainCases is how many of the cases plain tests try.
 const nativePlainCases = 3
 
 var nativeEveryCase = []nativeCase{
-	{name: "properties", module: nativeCounter, verdict: check.LivenessViolated, used: true,
-		cfg: "SPECIFICATION Spec INVARIANT Kept PROPERTY Close Reaches Never"},
+	{name: "properties looked at", module: nativeCounter, verdict: check.LivenessViolated, used: true, change: looking(true),
+		cfg: "SPECIFICATION Spec INVARIANT Kept Low PROPERTY Close Stays Never CHECK_DEADLOCK FALSE"},
 	{name: "symmetry", module: nativeTurns, cfg: nativeTurnsCfg + "SYMMETRY Sym", verdict: check.InvariantViolated, used: true},
 	{name: "view", module: nativeTurns, cfg: nativeTurnsCfg + "VIEW View", verdict: check.InvariantViolated, used: true},
+	{name: "properties", module: nativeCounter, verdict: check.LivenessViolated, used: true,
+		cfg: "SPECIFICATION Spec INVARIANT Kept PROPERTY Close Reaches Never"},
+	{name: "properties looked at, one violated", module: nativeCounter, verdict: check.LivenessViolated, used: true, change: looking(false),
+		cfg: "SPECIFICATION Spec INVARIANT Kept PROPERTY Close Stays Late"},
+	{name: "properties looked at, all hold", module: nativeCounter, used: true, change: looking(false),
+		cfg: "SPECIFICATION Spec INVARIANT Kept PROPERTY Close Stays CHECK_DEADLOCK FALSE"},
+	{name: "properties looked at, little memory", module: nativeCounter, verdict: check.LivenessViolated, used: true,
+		cfg:    "SPECIFICATION Spec INVARIANT Kept Low PROPERTY Close Stays Never CHECK_DEADLOCK FALSE",
+		change: func(o *checkOptions) { looking(true)(o); o.memory, o.memoryBytes = "8MiB", 8<<20 }},
+	{name: "properties looked at, beyond the layout", module: nativeBeyond, verdict: check.LivenessViolated, keeps: true, change: looking(true),
+		cfg: "SPECIFICATION Spec INVARIANT Inv PROPERTY Never Stays CHECK_DEADLOCK FALSE"},
 	// The view has no value from some state on, which the code only knows to stop at.
 	{name: "view without value", module: nativeTurns, cfg: nativeTurnsCfg + "VIEW Blind", verdict: check.EvalFailed},
 	{name: "symmetry, little memory", module: nativeTurns, cfg: nativeTurnsCfg + "SYMMETRY Sym", verdict: check.InvariantViolated, used: true,
@@ -77,6 +89,11 @@ var nativeEveryCase = []nativeCase{
 	// Nobody says how large y becomes, so a state comes that is not packed.
 	{name: "beyond the layout", module: nativeBeyond, cfg: "INIT Init NEXT Next INVARIANT Inv CHECK_DEADLOCK FALSE"},
 	{name: "beyond the layout, with checkpoints", module: nativeBeyond, cfg: "INIT Init NEXT Next INVARIANT Inv CHECK_DEADLOCK FALSE", keeps: true},
+}
+
+// looking has properties of behaviours be looked at during the search.
+func looking(goOn bool) func(o *checkOptions) {
+	return func(o *checkOptions) { o.liveness, o.goOn = livenessPeriodic, goOn }
 }
 
 // TestNativeFindsTheSame compares a search that compiled code takes over with one
@@ -138,16 +155,24 @@ func (c nativeCase) resumes(t *testing.T, spec string, want *check.Result) {
 	for _, kind := range []string{nativeNever, nativeAlways} {
 		dir := t.TempDir()
 		keeps := c
-		keeps.change = func(o *checkOptions) { o.checkpoint, o.every, o.statesMax = dir, 1, want.Distinct/2 }
+		also := func(more func(o *checkOptions)) func(o *checkOptions) {
+			return func(o *checkOptions) {
+				if c.change != nil {
+					c.change(o)
+				}
+				more(o)
+			}
+		}
+		keeps.change = also(func(o *checkOptions) { o.checkpoint, o.every, o.statesMax = dir, 1, want.Distinct/2 })
 		r, s := keeps.search(t, spec, nativeAlways, nil)
-		if r.Verdict != check.Incomplete || !s.native.Used {
+		if !r.Unfinished || !s.native.Used {
 			t.Fatalf("%v, %+v", r.Verdict, s.native)
 		}
 		kept := filepath.Join(dir, "checkpoint")
 		if _, err := os.Stat(kept); err != nil {
 			t.Fatal(err)
 		}
-		keeps.change = func(o *checkOptions) { o.resume, o.every = dir, time.Hour }
+		keeps.change = also(func(o *checkOptions) { o.resume, o.every = dir, time.Hour })
 		r, s = keeps.search(t, spec, kind, nil)
 		if r.Before == 0 || s.native.Used != (kind == nativeAlways) {
 			t.Errorf("%d states were generated before, %+v", r.Before, s.native)
@@ -182,12 +207,14 @@ func leaveAfter(x *nativeSearch, segments int) (*check.Result, error) {
 	if why := x.prepare(context.Background(), nativeTimes{}, 0); why != "" {
 		return nil, errors.New(why)
 	}
+	x.o.Looks = check.NewLooks(context.Background(), x.model, x.o)
 	polls := 0
 	_, err := check.Run(context.Background(), x.model, x.options(false, func() bool { polls++; return polls >= segments }))
 	if !errors.Is(err, check.ErrLeft) {
 		return nil, errors.Join(errors.New("the search was not left"), err)
 	}
-	return x.goOn(context.Background())
+	r, err := x.goOn(context.Background())
+	return r, errors.Join(err, x.o.Looks.Close())
 }
 
 // search searches the model, in some way or as the command does.
@@ -242,6 +269,9 @@ func (c nativeCase) search(t *testing.T, spec, kind string, way func(x *nativeSe
 func normal(r *check.Result) check.Result {
 	out := *r
 	out.Bytes, out.DiskBytes, out.StateBytes = 0, 0, 0
+	if out.Live.Looks > 0 { // how much was on disk when it was looked
+		out.Live.Bytes, out.Live.DiskBytes = 0, 0
+	}
 	for _, list := range []*[]string{&out.Broken, &out.Warnings} {
 		if len(*list) == 0 {
 			*list = nil
@@ -289,7 +319,8 @@ func TestProgramsThatFail(t *testing.T) {
 			if c.interrupted {
 				cancel()
 			}
-			answer, err := runProgram(ctx, program, large, 50*time.Millisecond, func(check.Figures) {})
+			answer, err := runProgram(ctx, program, large, 50*time.Millisecond, func(check.Figures) {},
+				func(check.Look) (check.Looked, error) { return check.Looked{}, nil })
 			if answer != nil || err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("%+v, %v; want %q", answer, err, c.want)
 			}

@@ -22,7 +22,10 @@ import (
 // program says, which is read to its end whatever it is; the standard input is
 // closed when that has come or ctx has ended, which has the program end and the
 // sending too; and a program that stays is killed.
-func runProgram(ctx context.Context, program string, job native.Job, patience time.Duration, tell func(check.Figures)) (*native.Answer, error) {
+//
+// look is asked by the program when it is time to look at properties of behaviours;
+// when it has an error, the program is to end.
+func runProgram(ctx context.Context, program string, job native.Job, patience time.Duration, tell func(check.Figures), look func(check.Look) (check.Looked, error)) (*native.Answer, error) {
 	cmd := exec.Command(program)
 	cmd.WaitDelay = patience
 	in, err := cmd.StdinPipe()
@@ -58,8 +61,24 @@ func runProgram(ctx context.Context, program string, job native.Job, patience ti
 	})
 	defer kill()
 	sent := make(chan error, 1)
-	go func() { sent <- gob.NewEncoder(in).Encode(job) }()
-	answer, err := listen(out, tell)
+	encoder := gob.NewEncoder(in)
+	go func() { sent <- encoder.Encode(job) }()
+	answer, err := listen(out, tell, func(at check.Look) error {
+		// The program asks when it has read the job, so the encoder is free by then.
+		err := <-sent
+		sent <- err
+		if err != nil {
+			return err
+		}
+		a, err := look(at)
+		if err != nil {
+			return err
+		}
+		if err := encoder.Encode(a); err != nil && ctx.Err() == nil {
+			return err
+		}
+		return nil // where ctx has ended, so does the program, without the answer
+	})
 	close(over)
 	<-gone
 	if sendErr := <-sent; err == nil {
@@ -80,7 +99,7 @@ func runProgram(ctx context.Context, program string, job native.Job, patience ti
 }
 
 // listen reads what a program says until its answer.
-func listen(out io.Reader, tell func(check.Figures)) (*native.Answer, error) {
+func listen(out io.Reader, tell func(check.Figures), look func(check.Look) error) (*native.Answer, error) {
 	d := gob.NewDecoder(out)
 	for {
 		var m native.Message
@@ -89,6 +108,10 @@ func listen(out io.Reader, tell func(check.Figures)) (*native.Answer, error) {
 			return nil, err
 		case m.Figures != nil:
 			tell(*m.Figures)
+		case m.Look != nil:
+			if err := look(*m.Look); err != nil {
+				return nil, err
+			}
 		case m.Answer != nil:
 			return m.Answer, nil
 		default:

@@ -21,7 +21,10 @@ type Job struct {
 	IgnoreDeadlock bool
 	SafetyOnly     bool
 	Continue       bool
-	StatesMax      int64
+	// Looks says that who asked looks at properties of behaviours: it is told when it
+	// is time, and answers.
+	Looks     bool
+	StatesMax int64
 	// The numbers of predicates: of the constraints, the constraints of actions,
 	// the invariants, the left sides of implications in these, and the parts of
 	// Info.Steps that speak of steps, -1 where there is none.
@@ -42,9 +45,11 @@ type Job struct {
 	Limit                   string
 }
 
-// Message is what the program says: one of both.
+// Message is what the program says: one of these. A Look is answered with a
+// check.Looked on the standard input.
 type Message struct {
 	Figures *check.Figures
+	Look    *check.Look
 	Answer  *Answer
 }
 
@@ -85,14 +90,26 @@ func Main(sizes Sizes, machine func() Machine) {
 
 // serve does the job that it reads.
 func serve(in io.Reader, out io.Writer, m *model) error {
-	if err := gob.NewDecoder(in).Decode(&m.job); err != nil {
+	decoder := gob.NewDecoder(in)
+	if err := decoder.Decode(&m.job); err != nil {
 		return fmt.Errorf("read the job: %w", err)
 	}
 	ctx, cancel := context.WithCancelCause(context.Background())
 	defer cancel(nil)
-	go func() { // the one who asked is gone, or does not want to know any more
-		_, err := in.Read(make([]byte, 1))
-		cancel(err)
+	answers, gone := make(chan check.Looked), ctx.Done()
+	go func() {
+		for {
+			var a check.Looked
+			if err := decoder.Decode(&a); err != nil {
+				cancel(err) // the one who asked is gone, or does not want to know any more
+				return
+			}
+			select {
+			case answers <- a:
+			case <-gone:
+				return
+			}
+		}
 	}()
 	ctx, release := Guard(ctx, m.job.LimitBytes, m.job.LimitBytes, m.job.Limit)
 	defer release()
@@ -104,7 +121,21 @@ func serve(in io.Reader, out io.Writer, m *model) error {
 	encoder := gob.NewEncoder(out)
 	monitor := new(check.Monitor)
 	silence := tell(encoder, monitor)
-	r, err := check.Run(ctx, m, m.job.options(ctx, disk, monitor))
+	o := m.job.options(ctx, disk, monitor)
+	if m.job.Looks {
+		o.Ask = func(at check.Look) (check.Looked, error) {
+			if err := encoder.Encode(Message{Look: &at}); err != nil {
+				return check.Looked{}, err
+			}
+			select {
+			case a := <-answers:
+				return a, nil
+			case <-ctx.Done():
+				return check.Looked{}, nil
+			}
+		}
+	}
+	r, err := check.Run(ctx, m, o)
 	if told := silence(); told != nil {
 		return told
 	}
