@@ -71,7 +71,7 @@ type Fault struct{ What string }
 func (f *Fault) Error() string { return "a fault of the lowering: " + f.What }
 
 func lower(m Model, s Sample, work int) (*Lowered, error) {
-	l := &lowerer{b: &build{limit: nextNodesMax}, work: work, p: m.Program, us: make(universes), spread: 1, spreadMax: spreadMax, once: make(map[defKey]*val), why: make(map[string]int)}
+	l := &lowerer{b: &build{limit: nextNodesMax}, work: work, room: predNodesMax, p: m.Program, us: make(universes), spread: 1, spreadMax: spreadMax, once: make(map[defKey]*val), why: make(map[string]int)}
 	out := &Lowered{Why: l.why}
 	err := value.Catch(func() {
 		l.lay = l.layout(s, l.declared(m.Invariants, len(s.Values)))
@@ -124,10 +124,11 @@ func (l *lowerer) relation(m Model) (s *stmt) {
 	return s
 }
 
-// whole lowers a predicate of the model; where it is too large, it stops.
+// whole lowers a predicate of the model; where it is too large, it stops. Those that
+// follow one that is get less room, for models have many that are alike.
 func (l *lowerer) whole(e core.Expr) (n *node) {
 	for _, l.spreadMax = range []int{spreadMax, spreadMaxLow} {
-		l.b.full, l.b.limit = false, l.b.nodes+predNodesMax
+		l.b.full, l.b.limit = false, l.b.nodes+l.room
 		l.calls, l.spread = 0, 1
 		if value.Catch(func() { n = l.pred(e, ctx{}) }) == nil {
 			return n
@@ -140,7 +141,8 @@ func (l *lowerer) whole(e core.Expr) (n *node) {
 		giveUp("%v", ErrWork)
 	}
 	l.why["a predicate is too large to be packed"]++
-	l.b.full, l.b.limit = false, l.b.nodes+predNodesMax
+	l.room = max(l.room/4, predNodesLeast)
+	l.b.full, l.b.limit = false, l.b.nodes+l.room
 	return l.b.node(node{op: oStop, hi: 1})
 }
 

@@ -89,7 +89,7 @@ func (l *lowerer) apply(f, i *val) *val {
 		}
 		g := f
 		if f.is(kAtom) {
-			return l.tabulate(f, func(g value.Value) value.Value { return g.Apply(i.v) })
+			return l.tabulate(f, func(g value.Value) value.Value { return applied(g, i.v) })
 		}
 		g = l.asFn(f)
 		k := g.t.key(i.v)
@@ -104,7 +104,7 @@ func (l *lowerer) apply(f, i *val) *val {
 	if f.known || f.is(kAtom) {
 		var v *val
 		if l.try(func() {
-			v = l.tabulate2(f, i, func(g, j value.Value) value.Value { return g.Apply(j) })
+			v = l.tabulate2(f, i, applied)
 		}) {
 			return v
 		}
@@ -123,6 +123,13 @@ func (l *lowerer) apply(f, i *val) *val {
 		vals[k] = g.at(g.t.key(v))
 	}
 	return l.pick(n, vals)
+}
+
+// applied is f[x], undefined where x is outside the domain: an error for each pair of
+// a function and an argument would take most of the time of a table.
+func applied(f, x value.Value) value.Value {
+	v, _ := f.Lookup(x)
+	return v
 }
 
 // pick is vals[n].

@@ -211,7 +211,11 @@ func (l *lowerer) choose(e *core.Choose, x ctx) *val {
 	if e.Bind.Set == nil {
 		giveUp("an unbounded CHOOSE")
 	}
-	d := l.domain(l.expr(e.Bind.Set, x, nil), unrollMax, mapMax)
+	s, copies := l.expr(e.Bind.Set, x, nil), mapMax
+	if s.is(kSet) && s.t.u.every(value.KindInt) {
+		copies = copiesMax // few numbers are in such a set, and a condition for each that may be costs more
+	}
+	d := l.domain(s, unrollMax, copies)
 	defer l.spreading(len(d.at))()
 	if d.u == nil {
 		out := &val{stop: true}

@@ -118,6 +118,8 @@ func (b *build) node(n node) *node {
 const (
 	nextNodesMax = 300_000
 	predNodesMax = 60_000
+	// predNodesLeast is what every predicate may take.
+	predNodesLeast = 3_000
 )
 
 func (b *build) k(v int64) *node { return b.node(node{op: oConst, k: v, lo: v, hi: v}) }
