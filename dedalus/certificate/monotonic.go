@@ -15,7 +15,7 @@ func (h *halves) assumed(k logic.AssumptionKind, n rel) bool {
 }
 
 func (h *halves) monotonic() error {
-	for _, err := range []error{h.volatile(), h.stays()} {
+	for _, err := range []error{h.volatile(), h.promptly(), h.stays()} {
 		if err != nil {
 			return err
 		}
@@ -50,6 +50,18 @@ func (h *halves) monotonic() error {
 			if err := h.onlyPassed(r); err != nil {
 				return err
 			}
+		}
+	}
+	return nil
+}
+
+// promptly checks that the moved part waits for no tick where the kept one logs: what it
+// says then would say that something is durable, of which it knows before the disk does.
+func (h *halves) promptly() error {
+	logs := slices.ContainsFunc(h.kept, func(r *logic.Rule) bool { return r.Head.Relation.Durable })
+	for _, r := range h.moved {
+		if _, carries := r.Persistence(); logs && r.Kind == logic.Next && !carries {
+			return fmt.Errorf("'%v' waits a tick, and for no disk after the move", r)
 		}
 	}
 	return nil

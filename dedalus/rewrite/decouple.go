@@ -106,6 +106,7 @@ func functional(w *site) analyze.Verdict {
 func monotonic(w *site) analyze.Verdict {
 	v := analyze.Monotonic(w.moved)
 	and(&v, volatile(w))
+	and(&v, unhurried(w))
 	and(&v, growing(w))
 	and(&v, prompt(w))
 	return copying(w, v)
@@ -121,6 +122,26 @@ func volatile(w *site) analyze.Verdict {
 		if rel := r.Head.Relation; rel.Durable && !seen[rel] {
 			seen[rel] = true
 			and(&v, no(r, "it derives "+rel.Name+", which is durable, away from what answers"))
+		}
+	}
+	return v
+}
+
+// unhurried says whether no moved rule waits for the next tick, where the rest makes
+// something durable: what is sent a tick later says that it is. The moved part would
+// learn of it by a message of the tick itself, which leaves before the disk has it, and
+// its own next tick waits for no disk.
+func unhurried(w *site) analyze.Verdict {
+	v := analyze.Verdict{Holds: true}
+	i := slices.IndexFunc(w.kept.Rules, func(r *logic.Rule) bool { return r.Head.Relation.Durable })
+	if i < 0 {
+		return v
+	}
+	for _, r := range w.moved.Rules {
+		if _, ok := r.Persistence(); r.Kind == logic.Next && !ok {
+			b := no(r, "it waits a tick, as what is said then is said when "+w.kept.Rules[i].Head.Relation.Name+" is durable, which stays")
+			b.Because[0].Help = "move what reads " + r.Head.Relation.Name + " without this rule"
+			and(&v, b)
 		}
 	}
 	return v
