@@ -139,8 +139,10 @@ func loadSpecification(path string, o checkOptions, print func(string), m *check
 	var wrong *source.List
 	switch {
 	case errors.As(err, &wrong):
-		// The specification is fine by itself; the configuration asks too much.
-		return nil, &loadError{diags: wrong, code: exitConfig, config: shown}
+		// The specification is fine by itself; the configuration asks too much. What
+		// the specification was warned of may be the reason: a misspelled algorithm.
+		diags.Append(wrong)
+		return nil, &loadError{diags: diags, code: exitConfig, config: shown}
 	case err != nil:
 		return nil, err
 	}
@@ -178,6 +180,13 @@ func loadConfig(spec, named string, s *core.Spec, diags *source.List) (c *config
 	case err == nil:
 		return config.Parse(source.NewFile(name, text), diags), text, name, nil
 	case named == "" && errors.Is(err, fs.ErrNotExist):
+		whole, err := files{}.ReadFile(spec)
+		if err != nil {
+			return nil, nil, "", fmt.Errorf("read configuration: %w", err)
+		}
+		if text = config.Section(whole, strings.TrimSuffix(filepath.Base(spec), ".tla")); text != nil {
+			return config.Parse(source.NewFile(spec, text), diags), text, spec, nil
+		}
 		return config.Default(func(name string) bool { return s.Names[name] != nil }), nil, "", nil
 	}
 	return nil, nil, "", fmt.Errorf("read configuration: %w", err)

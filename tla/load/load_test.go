@@ -67,6 +67,9 @@ func TestLoad(t *testing.T) {
 		{"a module after the root in its file", memory{
 			"d/A.tla": "---- MODULE A ----\nEXTENDS B\nX == Y + C\n====\ntext\n---- MODULE B ----\nEXTENDS D\nY == Z\n====\n---- MODULE D ----\nEXTENDS Naturals\nC == 1 Z == 2\n====\n",
 		}, ""},
+		{"headers that are commented out", memory{
+			"d/A.tla": "\\* ---- MODULE Old ----\n---- MODULE A ----\nEXTENDS B\nX == Y\n====\n\\*---- MODULE B ----\n\\*Y == (\n\\*====\n---- MODULE B ----\nY == 1\n====\n",
+		}, ""},
 		{"a module beside the root comes before one in its file", memory{
 			"d/A.tla": "---- MODULE A ----\nEXTENDS B\nX == Y\n====\n---- MODULE B ----\n====\n",
 			"d/B.tla": "---- MODULE B ----\nY == 1\n====",

@@ -30,10 +30,16 @@ func findHeader(text []byte) int {
 		for start > 0 && text[start-1] == '-' {
 			start--
 		}
-		if dash-start >= 4 && (from >= len(text) || !isNameByte(text[from])) {
+		if dash-start >= 4 && (from >= len(text) || !isNameByte(text[from])) && !commentedOut(text, start) {
 			return start
 		}
 	}
+}
+
+// commentedOut says whether a line comment starts before an offset on its line.
+func commentedOut(text []byte, at int) bool {
+	line := bytes.LastIndexByte(text[:at], '\n') + 1
+	return bytes.Contains(text[line:at], []byte(`\*`))
 }
 
 func isSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f' }
