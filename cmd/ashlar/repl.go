@@ -25,7 +25,8 @@ import (
 const replHelp = `Repl evaluates expressions of TLA+, one on each line: constants, or predicates and
 expressions in a state of a specification. Without FILE the standard modules are
 known; with it, everything that the specification defines, and its configuration's
-constants.
+constants. A line may also be a definition, F(x) == e, RECURSIVE F(_) F(x) == e or
+M == INSTANCE N, which the lines after it know; another one of that name replaces it.
 
 States are those of a result that ashlar check --json wrote (--trace), or are
 walked to: :init lists the initial states, :next the successors of the present one,
@@ -35,6 +36,7 @@ state of the trace.
   :init      initial states        :next     successors, with the action
   :go N      go to listed state N  :trace    the steps of the trace
   :at N      step N of the trace   :state    the present state
+  :defs      your definitions
   :help      this                  :quit     leave
 
 Exit codes: 0 every expression had a value; 75 one had none, in --eval or where input
@@ -87,6 +89,8 @@ type repl struct {
 	at    int       // in the trace, or -1
 	state replState // the present one, nil where there is none
 	list  []replState
+	// defs are the definitions that were typed.
+	defs []replDef
 }
 
 // replState is the values of the variables, and how the state was reached.
@@ -220,6 +224,9 @@ func exitCodeOf(err error) int {
 func (r *repl) line(ctx context.Context, text string) error {
 	command, rest, _ := strings.Cut(text, " ")
 	if !strings.HasPrefix(command, ":") {
+		if name, ok := definedBy(text); ok {
+			return r.define(replDef{name, text})
+		}
 		return r.evaluate(text)
 	}
 	number := func(most int) (int, error) {
@@ -232,6 +239,10 @@ func (r *repl) line(ctx context.Context, text string) error {
 	switch command {
 	case ":help":
 		fmt.Fprintln(r.t.out, replHelp)
+	case ":defs":
+		for _, d := range r.defs {
+			fmt.Fprintln(r.t.out, d.text)
+		}
 	case ":state":
 		return r.show()
 	case ":init", ":next":
@@ -274,7 +285,7 @@ func (r *repl) model(expr string) (*eval.Model, *load.Loaded, error) {
 		dir = filepath.Dir(r.spec)
 	}
 	f := replFiles{path: filepath.Join(dir, replModule+".tla")}
-	f.text = []byte("---- MODULE " + replModule + " ----\nEXTENDS " + extends + "\n" + replName + " ==\n" + expr + "\n====\n")
+	f.text = []byte("---- MODULE " + replModule + " ----\nEXTENDS " + extends + "\n" + r.definitions() + replName + " ==\n" + expr + "\n====\n")
 	loaded, diags, err := load.Load(f, f.path, loadOptions())
 	if err != nil {
 		return nil, nil, failed(err)
