@@ -319,12 +319,14 @@ func last(t *testing.T, name string) *logic.Program {
 
 // TestAdversary has long runs, of the programs and of what their scripts make of them.
 func TestAdversary(t *testing.T) {
+	divided := scripted(t, "twophase", "twophase-12")
 	for name, c := range map[string]struct {
 		trial trial
 		few   uint64
 	}{
 		"twophase":           {twoPhaseTrial(t, load(t, "twophase")), 4},
 		"twophase rewritten": {twoPhaseTrial(t, last(t, "twophase")), 4},
+		"twophase divided":   {twoPhaseTrial(t, divided[len(divided)-1].after), 4},
 		"paxos":              {storeTrial(t, load(t, "paxos"), false), 3},
 		"paxos rewritten":    {storeTrial(t, last(t, "paxos"), false), 3},
 		"comppaxos":          {storeTrial(t, load(t, "comppaxos"), true), 2},

@@ -162,9 +162,15 @@ func (s step) explain() string {
 // and each program that results must be read again as it was written.
 func rewritten(t testing.TB, name string, oldNew ...string) []step {
 	t.Helper()
+	return scripted(t, name, name, oldNew...)
+}
+
+// scripted are the steps that a script with a name of its own takes.
+func scripted(t testing.TB, name, script string, oldNew ...string) []step {
+	t.Helper()
 	var out []step
 	p := mutant(t, name, oldNew...)
-	for _, line := range strings.Split(file(t, name+".steps"), "\n") {
+	for _, line := range strings.Split(file(t, script+".steps"), "\n") {
 		if line, _, _ = strings.Cut(line, "#"); strings.TrimSpace(line) == "" {
 			continue
 		}
