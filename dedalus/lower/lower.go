@@ -200,8 +200,12 @@ func (l *lowerer) arity(r *relation, n int, span source.Span) []*slot {
 func (l *lowerer) relation(s *syntax.Relation) {
 	r := l.find(s.Name)
 	if r.declared {
-		l.diags.Add(source.Diagnostic{Code: Twice, Span: s.Name.Span, Message: "relation " + s.Name.Text + " is declared twice",
-			Related: []source.Note{{Span: r.Span, Message: "the other declaration"}}})
+		d := source.Diagnostic{Code: Twice, Span: s.Name.Span, Message: "relation " + s.Name.Text + " is declared twice",
+			Related: []source.Note{{Span: r.Span, Message: "the other declaration"}}}
+		if s.Delete != nil {
+			d.Repair = "to forget for several reasons, derive each in a 'sync' rule of one relation, and delete when that"
+		}
+		l.diags.Add(d)
 		return
 	}
 	r.declared, r.Span = true, s.Name.Span

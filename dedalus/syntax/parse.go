@@ -61,8 +61,9 @@ func (p *parser) expect(text string) bool {
 	return false
 }
 
-// wanted reports, once for each statement, what should stand here.
-func (p *parser) wanted(what string) {
+// wanted reports, once for each statement, what should stand here, and maybe what to
+// write instead.
+func (p *parser) wanted(what string, repair ...string) {
 	if p.lost {
 		return
 	}
@@ -72,7 +73,7 @@ func (p *parser) wanted(what string) {
 	if t.kind != tokEnd {
 		found = "'" + t.span.Text() + "'"
 	}
-	p.diags.Errorf(t.span, Expected, "expected %s, found %s", what, found)
+	p.diags.Add(source.Diagnostic{Code: Expected, Span: t.span, Message: "expected " + what + ", found " + found, Repair: strings.Join(repair, "")})
 }
 
 func (p *parser) name(what string) Name {
@@ -197,7 +198,9 @@ func (p *parser) deploy() *Deploy {
 			break
 		}
 	}
-	p.expect("}")
+	if !p.accept("}") {
+		p.wanted("',' or '}'")
+	}
 	return d
 }
 
@@ -290,6 +293,9 @@ func (p *parser) logRule() bool {
 func (p *parser) relation(word string) *Relation {
 	r := &Relation{Word: word, Name: p.name("the relation's name")}
 	if word == "timer" {
+		if p.is("(") {
+			p.wanted("'every'", "a timer has no columns: write timer "+r.Name.Text+" every 100ms")
+		}
 		p.expect("every")
 		t := p.next()
 		r.Every = Name{t.text, t.span}
@@ -330,7 +336,8 @@ func (p *parser) relation(word string) *Relation {
 
 func (p *parser) facts() [][]*Term {
 	var rows [][]*Term
-	if !p.expect("{") {
+	if !p.accept("{") {
+		p.wanted("'nodes', 'size' or '{'", "facts are written { (1), (2) }")
 		return nil
 	}
 	for !p.lost && !p.is("}") {
@@ -424,6 +431,8 @@ func (p *parser) rule(word string) *Rule {
 	if w := arrows[p.peek().text]; word == "" && w != "" {
 		p.next()
 		r.Word, r.Arrow = w, true
+	} else if p.is("@") {
+		p.wanted("'<-'", "the node is written before the arguments: "+r.Head.Text+"@node(...)")
 	} else if word == "" {
 		p.wanted("':-', ':+' or ':~', or 'sync', 'next' or 'async' before the head")
 	} else {
