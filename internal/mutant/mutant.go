@@ -93,7 +93,7 @@ func (m Mutant) Apply(text string) (string, error) {
 func Table() []Mutant {
 	var all []Mutant
 	for _, part := range [][]Mutant{
-		checkMutants(), valueMutants(), nativeMutants(), evalMutants(), compiledSearchMutants(), frontMutants(), translationMutants(), compilerMutants(),
+		checkMutants(), valueMutants(), nativeMutants(), evalMutants(), compiledSearchMutants(), frontMutants(), readerMutants(), translationMutants(), compilerMutants(),
 		runtimeMutants(), mailboxMutants(), traceMutants(), gooseMutants(),
 		durabilityMutants(), recoveryMutants(), journalMutants(), spaceMutants(), checksumMutants(), treeMutants(),
 		crashMutants(), messageMutants(), simMutants(),
