@@ -9,6 +9,19 @@ import (
 	"github.com/ashlar-dev/ashlar/source"
 )
 
+// TestUTF16: a file that some editors of Windows save is told from one without a
+// module.
+func TestUTF16(t *testing.T) {
+	for _, text := range []string{"\xff\xfe-\x00-\x00", "\xfe\xff\x00-\x00-"} {
+		_, errs := ParseModule(source.NewFile("M.tla", []byte(text)))
+		var b strings.Builder
+		errs.Print(&b)
+		if got := b.String(); !strings.Contains(got, "the file is in UTF-16 [ModuleMissing]") || !strings.Contains(got, "save it as UTF-8") {
+			t.Errorf("%q: got %s", text, got)
+		}
+	}
+}
+
 // TestHabits fixes what a person reads for what beginners write. The input is
 // what stands in a module, or for the command `file` a whole file.
 func TestHabits(t *testing.T) {

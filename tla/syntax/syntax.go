@@ -1,6 +1,7 @@
 package syntax
 
 import (
+	"bytes"
 	"fmt"
 
 	"github.com/ashlar-dev/ashlar/source"
@@ -40,10 +41,14 @@ func ParseModuleMode(f *source.File, mode Mode) (*Module, *source.List) {
 	}
 	header := findHeader(f.Text)
 	if header < 0 {
-		errs.Add(source.Diagnostic{
+		d := source.Diagnostic{
 			Code: ModuleMissing, Span: source.Span{File: f},
 			Message: "expected the header of a module", Repair: "write ---- MODULE Name ---- before and ==== after the text",
-		})
+		}
+		if bytes.HasPrefix(f.Text, []byte("\xff\xfe")) || bytes.HasPrefix(f.Text, []byte("\xfe\xff")) {
+			d.Message, d.Repair = "the file is in UTF-16", "save it as UTF-8"
+		}
+		errs.Add(d)
 		return &Module{Translation: tla, PlusCalTranslation: pcal}, errs
 	}
 	s.scanModule(header)
