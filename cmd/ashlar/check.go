@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"runtime"
 	"sync/atomic"
 	"time"
@@ -192,6 +193,14 @@ func newCheckCommand(t *term) *cobra.Command {
 	return cmd
 }
 
+// validSpec says what is wrong with the file that is named for the specification.
+func validSpec(spec string) error {
+	if filepath.Ext(spec) != ".cfg" {
+		return nil
+	}
+	return &exit{exitUsage, fmt.Errorf("%s is a configuration: want the module, and --config %s where their names differ", spec, spec)}
+}
+
 // valid completes the flags and says what is wrong with them.
 func (o *checkOptions) valid() error {
 	if o.deepen {
@@ -251,7 +260,7 @@ func (o checkOptions) validLiveness() error {
 
 // runCheck checks a specification and shows the result in every way asked for.
 func runCheck(ctx context.Context, t *term, o checkOptions, spec string, load loader) error {
-	if err := o.valid(); err != nil {
+	if err := errors.Join(o.valid(), validSpec(spec)); err != nil {
 		return err
 	}
 	search := searcher{o: o}

@@ -3,7 +3,7 @@ package mutant
 // spillMutants are about searches that go to disk, are resumed, or leave states
 // out: what keeps their counts exact.
 func spillMutants() []Mutant {
-	return append(append(append(seenMutants(), storeMutants()...), reductionMutants()...), workersMutants()...)
+	return append(append(append(seenMutants(), storeMutants()...), reductionMutants()...), append(workersMutants(), keptMutants()...)...)
 }
 
 func seenMutants() []Mutant {
