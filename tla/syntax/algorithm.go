@@ -226,10 +226,14 @@ func (p *parser) reservedVar() bool {
 // noSemicolon reports that a semicolon is missing after the last token.
 func (p *parser) noSemicolon(where string) {
 	last := &p.toks[max(p.i-1, 0)]
+	repair := "write `;`"
+	if p.at("{") && p.afterCallOf("for") {
+		repair = "write while, or with for any one element: there is no for"
+	}
 	p.report(source.Diagnostic{
 		Code: SemicolonMissing, Span: source.Span{File: p.file, Start: last.end, End: last.end},
 		Message: fmt.Sprintf("expected `;` %s, found %s", where, p.describe(&p.toks[p.i])),
-		Repair:  "write `;`",
+		Repair:  repair,
 	})
 }
 

@@ -62,6 +62,11 @@ func (p *parser) habit(code source.Code, t *token) string {
 	return ""
 }
 
+// afterCallOf says whether what was just read is name(...).
+func (p *parser) afterCallOf(name string) bool {
+	return p.i > 1 && p.match[p.i-1] > 0 && p.toks[p.match[p.i-1]-1].is(kindIdent, name)
+}
+
 // before is the n-th token before the next one, or one that is nothing.
 func (p *parser) before(n int) *token {
 	if p.i < n {
