@@ -149,8 +149,9 @@ func (f *facts) join(g facts) {
 	f.vars |= g.vars
 }
 
-// names is a set of names and LET definitions, keyed by pointer.
-type names map[any]bool
+// names are names and LET definitions, keyed by pointer, and how often they are
+// bound where the walk is.
+type names map[any]int
 
 // factsOf computes the facts of e, inside which the names bound are bound.
 // resolve says what another name stands for; it is false for a value.
@@ -163,7 +164,7 @@ func (p *program) factsOf(e core.Expr, bound names, resolve func(*core.LocalRef)
 			f.vars = varBit(e.Var.Index)
 		}
 	case *core.LocalRef:
-		if bound[e.Local] {
+		if bound[e.Local] > 0 {
 			break
 		}
 		if resolve != nil {
@@ -194,20 +195,29 @@ func (p *program) factsOf(e core.Expr, bound names, resolve func(*core.LocalRef)
 		}
 	}
 	op, _ := e.(*core.Op)
-	inner := bindNames(e, bound)
+	more := boundBy(e)
+	if len(more) > 0 && bound == nil {
+		bound = make(names)
+	}
+	for _, n := range more {
+		bound[n]++
+	}
 	children(e, func(x core.Expr) {
-		g := p.factsOf(x, inner, resolve)
+		g := p.factsOf(x, bound, resolve)
 		if op != nil && op.Op == core.OpEnabled {
 			g.level = min(g.level, core.StateLevel)
 		}
 		f.join(g)
 	})
+	for _, n := range more {
+		bound[n]--
+	}
 	return f
 }
 
 // callFacts are the facts of the body of a definition that is applied.
 func (p *program) callFacts(d *core.Def, bound names) facts {
-	if bound[d] {
+	if bound[d] > 0 {
 		return facts{} // the body is looked at where the LET is
 	}
 	to, _ := p.resolve(d)
@@ -224,9 +234,8 @@ func (p *program) callFacts(d *core.Def, bound names) facts {
 	return f
 }
 
-// bindNames adds what e binds to what is bound already.
-func bindNames(e core.Expr, bound names) names {
-	var more []any
+// boundBy are the names that e binds.
+func boundBy(e core.Expr) (more []any) {
 	locals := func(ls []*core.Local) {
 		for _, l := range ls {
 			more = append(more, l)
@@ -265,17 +274,7 @@ func bindNames(e core.Expr, bound names) names {
 			}
 		}
 	}
-	if len(more) == 0 {
-		return bound
-	}
-	all := make(names, len(bound)+len(more))
-	for n := range bound {
-		all[n] = true
-	}
-	for _, n := range more {
-		all[n] = true
-	}
-	return all
+	return more
 }
 
 // defFacts computes the facts of a definition's body, parameters bound. A
@@ -292,7 +291,7 @@ func (p *program) defFacts(d *core.Def) facts {
 	if d.Body != nil && !p.isNative(d) {
 		bound := make(names, len(d.Params))
 		for _, l := range d.Params {
-			bound[l] = true
+			bound[l] = 1
 		}
 		f.join(p.factsOf(d.Body, bound, nil))
 	}

@@ -230,7 +230,8 @@ func (b *builder) behaviour() {
 			b.setDirect()
 		}
 	case len(b.p.spec.Variables) > 0 && len(b.cfg.Invariants)+len(b.cfg.Properties) > 0:
-		b.diags.Add(source.Diagnostic{Code: MissingBehaviour,
+		asked := append(slices.Clone(b.cfg.Invariants), b.cfg.Properties...)
+		b.diags.Add(source.Diagnostic{Code: MissingBehaviour, Span: asked[0].Span,
 			Message: "the configuration asks for invariants or properties, but does not say which formula is the behaviour",
 			Repair:  "SPECIFICATION Spec, or INIT Init NEXT Next"})
 	}

@@ -275,6 +275,28 @@ func TestMissingConstant(t *testing.T) {
 	}
 }
 
+// TestMissingIsPlaced: what a configuration lacks is told with a place and a repair
+// that fits.
+func TestMissingIsPlaced(t *testing.T) {
+	const module = "---- MODULE T ----\nCONSTANT F(_, _)\nVARIABLE x\nInit == x = F(1, 2)\nNext == x' = x\nInv == TRUE\nPlus(a, b) == a\n====\n"
+	for cfg, want := range map[string]string{
+		initNext:                           "T.tla:2:10: error: the constant F has no value in the configuration [MissingConstant]\n    CONSTANT F(_, _)\n             ^\n    repair: CONSTANT F <- Op, where the specification defines Op with as many parameters: 2",
+		"CONSTANT F <- Plus INVARIANT Inv": "test.cfg:1:30: error: the configuration asks for invariants",
+		"CONSTANT F <- Plus\nPROPERTY Inv INVARIANT": "test.cfg:2:10: error: the configuration asks for invariants",
+	} {
+		spec, c := loadText(t, module, cfg)
+		_, err := New(spec, c, Options{})
+		var list *source.List
+		var text strings.Builder
+		if errors.As(err, &list) {
+			list.Print(&text)
+		}
+		if !strings.Contains(text.String(), want) {
+			t.Errorf("%q:\n%s\nwant %s", cfg, text.String(), want)
+		}
+	}
+}
+
 // TestUnsetConstant: what a translation declares for variables without a value
 // has one.
 func TestUnsetConstant(t *testing.T) {

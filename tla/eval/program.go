@@ -1,6 +1,7 @@
 package eval
 
 import (
+	"fmt"
 	"sync"
 
 	"github.com/ashlar-dev/ashlar/check"
@@ -150,9 +151,12 @@ func newProgram(spec *core.Spec, cfg *config.Config, o Options, diags *source.Li
 		if ok && c.Arity == 0 {
 			p.constants[c] = replacement{val: v}
 		} else {
+			repair := "CONSTANT " + c.Name + " = ..."
+			if c.Arity > 0 {
+				repair = fmt.Sprintf("CONSTANT %s <- Op, where the specification defines Op with as many parameters: %d", c.Name, c.Arity)
+			}
 			diags.Add(source.Diagnostic{Code: MissingConstant, Span: c.Span,
-				Message: "the constant " + c.Name + " has no value in the configuration",
-				Repair:  "CONSTANT " + c.Name + " = ..."})
+				Message: "the constant " + c.Name + " has no value in the configuration", Repair: repair})
 		}
 	}
 	p.findConstDefs()
@@ -329,12 +333,13 @@ func configValue(v config.Value) value.Value {
 // once: without parameters, of constant level, closed. TLC computes them when
 // it starts; here they wait until they are needed.
 func (p *program) findConstDefs() {
+	asks := asksRun{p: p, known: make(map[*core.Def]bool)}
 	add := func(d *core.Def) {
 		if len(d.Params) > 0 || d.Recursive || p.constDefs[d] != nil || d.Body == nil && !d.Native {
 			return
 		}
 		f := p.defFacts(d)
-		if f.level == core.ConstantLevel && !f.locals && !p.asksRun(d, map[*core.Def]bool{}) {
+		if f.level == core.ConstantLevel && !f.locals && !asks.of(d) {
 			p.constDefs[d] = &cell{}
 		}
 	}
@@ -348,18 +353,40 @@ func (p *program) findConstDefs() {
 	}
 }
 
-// asksRun says whether a definition reads or writes what changes during a run
-// (TLCGet, TLCSet, JavaTime and their kin), so that its value must not be kept.
-func (p *program) asksRun(d *core.Def, seen map[*core.Def]bool) bool {
-	if seen[d] {
-		return false
+// asksRun finds out which definitions read or write what changes during a run,
+// directly or through others.
+type asksRun struct {
+	p     *program
+	known map[*core.Def]bool
+	// visited are those of which it is known only if the answer is no.
+	visited []*core.Def
+}
+
+// of says whether d does. What was looked at for one definition is not looked at for
+// another.
+func (a *asksRun) of(d *core.Def) bool {
+	a.visited = a.visited[:0]
+	asks := a.look(d)
+	if asks {
+		for _, v := range a.visited {
+			delete(a.known, v)
+		}
+		a.known[d] = true
 	}
-	seen[d] = true
+	return asks
+}
+
+func (a *asksRun) look(d *core.Def) bool {
+	if asks, ok := a.known[d]; ok {
+		return asks
+	}
+	a.known[d] = false
+	a.visited = append(a.visited, d)
 	switch d.Module + "!" + d.Name {
 	case "TLC!TLCGet", "TLC!TLCSet", "TLC!JavaTime", "TLCExt!TLCGetOrDefault", "TLCExt!TLCGetAndSet", "TLCExt!Trace":
 		return true
 	}
-	if d.Body == nil || p.isNative(d) {
+	if d.Body == nil || a.p.isNative(d) {
 		return false
 	}
 	asks := false
@@ -367,9 +394,9 @@ func (p *program) asksRun(d *core.Def, seen map[*core.Def]bool) bool {
 	walk = func(e core.Expr) {
 		switch e := e.(type) {
 		case *core.Call:
-			asks = asks || p.asksRun(e.Def, seen)
+			asks = asks || a.look(e.Def)
 		case *core.OpRef:
-			asks = asks || p.asksRun(e.Def, seen)
+			asks = asks || a.look(e.Def)
 		}
 		if !asks {
 			children(e, walk)
