@@ -293,7 +293,7 @@ func writeModule(ctx context.Context, name, ashlar string, write func(string, []
 	} else if ashlar == "" {
 		if ashlar = sourcesOf(ctx); ashlar == "" {
 			return errors.New("this command is of no released version, and so cannot say where " + ashlarModule +
-				" is: give --ashlar DIR, or -o a directory within a module that requires it")
+				" is: give --ashlar DIR, or run it within a module that requires it")
 		}
 	}
 	text := fmt.Sprintf("%smodule %s\n\ngo 1.26.0\n\nrequire %s %s\n", generatedModule, name, ashlarModule, version)
