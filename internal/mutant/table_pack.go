@@ -28,6 +28,12 @@ func packMutants() []Mutant {
 			"r.tab[i] = uint64(j)", "r.tab[i] = uint64(i + 0*j)"),
 		row("ask/a-part-is-enough", Unsound, "tla/pack/lowerfn.go", eval, hides, "Where one value of a function is asked for, the others need have none.",
 			"if f.lazy && !here || !f.is(kFn) && !f.is(kSeq) {", "if f.lazy || f.t != nil {"),
+		row("ask/operands-are-not-compared", Unsound, "tla/eval/compile_member.go", eval, "TestExpressions", "A member of a union is found though the elements of its sets cannot be compared.",
+			"if a.alike(m, y) && b.alike(m, y) {", "if a.alike(m, y) || b != nil {"),
+		row("ask/bounds-after-an-empty-one", Unsound, "tla/eval/compile_pred.go", eval, "TestExpressions", "The set of a second bound need have no value where the first is empty.",
+			"none := true", "none := false"),
+		row("ask/bounds-of-packed-code", Unsound, "tla/pack/lowerset.go", eval, hides, "Packed code does not ask for the set of a second bound.",
+			"parts = append(parts, l.unsure(s)...)", "parts = append(parts, l.unsure(s)[:0]...)"),
 		row("ask/nothing-is-asked", Unsound, ask, eval, hides, "What the result does not depend on need have no value.",
 			"if p != n && !p.pure && !slices.Contains(asks, p) {", "if p == nil {"),
 	}
