@@ -100,7 +100,11 @@ func (m *Model) pack(o packOptions) (packed bool, why string) {
 		}
 	}
 	if !o.always && !p.suits(m, states) {
-		return false, "much of the model is not packed: " + lowered.Reasons()
+		why := lowered.Reasons()
+		if why == "" { // all was lowered
+			why = "most states have values outside the layout"
+		}
+		return false, "much of the model is not packed: " + why
 	}
 	for i := range m.program.spec.Variables {
 		v := packedVar{}
