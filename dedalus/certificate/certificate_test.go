@@ -60,12 +60,15 @@ type rewritten struct {
 	claim         certificate.Claim
 }
 
-func sequence(t *testing.T) []rewritten {
+func sequence(t *testing.T) []rewritten { return taken(t, storage, steps()...) }
+
+// taken takes steps one after the other.
+func taken(t *testing.T, text string, steps ...string) []rewritten {
 	t.Helper()
-	p := given.Program(t, storage)
+	p := given.Program(t, text)
 	var out []rewritten
-	for _, text := range steps() {
-		s, err := rewrite.ParseStep(text)
+	for _, step := range steps {
+		s, err := rewrite.ParseStep(step)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -73,7 +76,7 @@ func sequence(t *testing.T) []rewritten {
 		if err != nil {
 			t.Fatal(err)
 		}
-		out = append(out, rewritten{text, p, q, cert.Claim(p)})
+		out = append(out, rewritten{step, p, q, cert.Claim(p)})
 		p = q
 	}
 	return out

@@ -35,22 +35,7 @@ component keeper {
 
 // chiming is what relays the timer and what is put, and what divides the rest.
 func chiming(t *testing.T) []rewritten {
-	t.Helper()
-	p := given.Program(t, chimes)
-	var out []rewritten
-	for _, text := range []string{"relay keeper as storage", "partial storage into 2"} {
-		s, err := rewrite.ParseStep(text)
-		if err != nil {
-			t.Fatal(err)
-		}
-		q, cert, err := rewrite.Apply(p, s)
-		if err != nil {
-			t.Fatal(err)
-		}
-		out = append(out, rewritten{text, p, q, cert.Claim(p)})
-		p = q
-	}
-	return out
+	return taken(t, chimes, "relay keeper as storage", "partial storage into 2")
 }
 
 func TestRelayHonest(t *testing.T) {
