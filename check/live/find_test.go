@@ -228,10 +228,7 @@ func TestAgainstEveryBehaviour(t *testing.T) {
 		if rapid.Bool().Draw(t, "assume") {
 			p.Assume = drawFormula(t, 2)
 		}
-		lasso, err := Find(context.Background(), g, p)
-		if err != nil {
-			t.Fatal(err)
-		}
+		lasso := findDrawn(t, g, p)
 		if lasso != nil {
 			b, ok := g.letters(lasso.Path, lasso.Loop)
 			if !ok || !b.violates(p) {
@@ -245,19 +242,27 @@ func TestAgainstEveryBehaviour(t *testing.T) {
 	})
 }
 
+// findDrawn is Find, for a formula that was drawn: one of many may be beyond what
+// automata may have, and says nothing then.
+func findDrawn(t *rapid.T, g *small, p Problem) *Lasso {
+	lasso, err := Find(context.Background(), g, p)
+	var limit *LimitError
+	switch {
+	case errors.As(err, &limit):
+		t.Skip(err)
+	case err != nil:
+		t.Fatal(err)
+	}
+	return lasso
+}
+
 // TestNegation: of a formula and its negation every behaviour violates one.
 func TestNegation(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		g := drawGraph(t, 4)
 		f := drawFormula(t, 3)
-		a, err := Find(context.Background(), g, Problem{Atoms: kinds, Assume: All(), Property: f})
-		if err != nil {
-			t.Fatal(err)
-		}
-		b, err := Find(context.Background(), g, Problem{Atoms: kinds, Assume: All(), Property: Negate(f)})
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := findDrawn(t, g, Problem{Atoms: kinds, Assume: All(), Property: f})
+		b := findDrawn(t, g, Problem{Atoms: kinds, Assume: All(), Property: Negate(f)})
 		if a == nil && b == nil {
 			t.Fatalf("%s and its negation both hold", f)
 		}
@@ -269,10 +274,7 @@ func TestLargerLassos(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		g := drawGraph(t, 12)
 		p := Problem{Atoms: kinds, Assume: drawFormula(t, 2), Property: drawFormula(t, 3)}
-		lasso, err := Find(context.Background(), g, p)
-		if err != nil {
-			t.Fatal(err)
-		}
+		lasso := findDrawn(t, g, p)
 		if lasso == nil {
 			return
 		}
@@ -289,10 +291,7 @@ func TestMistakes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		g := drawGraph(t, 6)
 		p := Problem{Atoms: kinds, Assume: drawFormula(t, 2), Property: drawFormula(t, 3)}
-		want, err := Find(context.Background(), g, p)
-		if err != nil {
-			t.Fatal(err)
-		}
+		want := findDrawn(t, g, p)
 		same := func(got *Lasso) bool { return (got == nil) == (want == nil) }
 		g.fail = rapid.IntRange(0, 3).Draw(t, "fail")
 		switch got, err := Find(context.Background(), g, p); {
