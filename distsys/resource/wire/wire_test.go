@@ -232,8 +232,18 @@ func TestLinkCarriesFramesAndReconnects(t *testing.T) {
 	for _, secret := range []string{"", "a secret of sixteen bytes"} {
 		t.Run("secret "+secret, func(t *testing.T) {
 			s, c, _ := pair(t, func(so, co *Options) { so.Secret, co.Secret = []byte(secret), []byte(secret) })
-			for i := range 3 {
+			// What is sent before the client knows that the last connection is gone is
+			// lost with that.
+			upAgain := func(times int) {
 				waitFor(t, "the link", func() bool {
+					c.mu.Lock()
+					defer c.mu.Unlock()
+					return c.client.Connects() == times
+				})
+			}
+			for i := range 3 {
+				upAgain(i + 1)
+				waitFor(t, "room", func() bool {
 					c.mu.Lock()
 					defer c.mu.Unlock()
 					return c.client.Send(Finish(append(Begin(nil, Service), fmt.Sprint("hello", i)...), 0)) == nil
@@ -249,7 +259,8 @@ func TestLinkCarriesFramesAndReconnects(t *testing.T) {
 				})
 			}
 			// What a frame's owner refuses ends the connection.
-			waitFor(t, "the link", func() bool {
+			upAgain(4)
+			waitFor(t, "room", func() bool {
 				c.mu.Lock()
 				defer c.mu.Unlock()
 				return c.client.Send(Finish(append(Begin(nil, Service), "bad"...), 0)) == nil
