@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -17,23 +16,9 @@ import (
 	"github.com/ashlar-dev/ashlar/compile"
 	"github.com/ashlar-dev/ashlar/distsys"
 	"github.com/ashlar-dev/ashlar/distsys/tracelog"
+	"github.com/ashlar-dev/ashlar/internal/ports"
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
-
-// addresses are free addresses on loopback.
-func addresses(t *testing.T, n int) []string {
-	t.Helper()
-	var out []string
-	for range n {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer l.Close()
-		out = append(out, l.Addr().String())
-	}
-	return out
-}
 
 // TestLockServiceRuns compiles the lock service to a command, runs a server
 // and three clients as processes of the operating system, and finds in their
@@ -52,7 +37,10 @@ func TestLockServiceRuns(t *testing.T) {
 	goTool(t, "vet", "./build/"+filepath.Base(b.dir)+"/lockservice")
 	goTool(t, "build", "-o", "./build/"+filepath.Base(b.dir)+"/run", "./build/"+filepath.Base(b.dir)+"/lockservice")
 
-	addr := addresses(t, clients+1)
+	addr, err := ports.Free(clients + 1)
+	if err != nil {
+		t.Fatal(err)
+	}
 	conf := distsys.Config{System: "lockservice", Constants: map[string]distsys.Text{"NumClients": distsys.TextOf(value.Int(clients))},
 		Resources: map[string]distsys.Supply{}, Nodes: map[string][]distsys.Member{}}
 	net := distsys.Supply{Kind: distsys.KindMailboxes, Mode: distsys.ModeRelaxed}

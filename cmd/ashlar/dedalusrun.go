@@ -6,8 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -20,6 +18,7 @@ import (
 
 	"github.com/ashlar-dev/ashlar/dedalus/deploy"
 	"github.com/ashlar-dev/ashlar/dedalus/logic"
+	"github.com/ashlar-dev/ashlar/internal/ports"
 )
 
 // dedalusRunOptions are the flags of dedalus run.
@@ -201,8 +200,14 @@ func (f *dedalusFleet) place(p *logic.Program) error {
 		if err := f.d.Place(nil, f.o.port, false); err != nil {
 			return err
 		}
-	} else if err := f.anyPorts(); err != nil {
-		return err
+	} else {
+		addrs, err := ports.Free(len(f.d.Processes))
+		if err != nil {
+			return err
+		}
+		for i, addr := range addrs {
+			f.d.Processes[i].Addr = addr
+		}
 	}
 	text, err := f.d.Append(nil)
 	if err != nil {
@@ -212,35 +217,6 @@ func (f *dedalusFleet) place(p *logic.Program) error {
 		return err
 	}
 	return os.WriteFile(f.deployment, text, 0o666)
-}
-
-// Ports are looked for below those that systems give to whoever asks for any, and to
-// connections that are made: one of these could be gone before the process has it.
-const (
-	portMin   = 16 << 10
-	portMax   = 32<<10 - 1
-	portTries = 1000
-)
-
-// anyPorts gives each process a port that is free now. All are held until the last is
-// found, so that none is found twice.
-func (f *dedalusFleet) anyPorts() (err error) {
-	tries := 0
-	for i := range f.d.Processes {
-		for {
-			addr := fmt.Sprintf("127.0.0.1:%d", portMin+rand.IntN(portMax-portMin+1))
-			l, lerr := net.Listen("tcp", addr)
-			if lerr == nil {
-				defer func() { err = errors.Join(err, l.Close()) }()
-				f.d.Processes[i].Addr = addr
-				break
-			}
-			if tries++; tries > portTries {
-				return lerr
-			}
-		}
-	}
-	return nil
 }
 
 // start starts a process and waits until it listens.

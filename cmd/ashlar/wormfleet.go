@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,6 +14,7 @@ import (
 	"syscall"
 
 	"github.com/ashlar-dev/ashlar/env/osenv"
+	"github.com/ashlar-dev/ashlar/internal/ports"
 	"github.com/ashlar-dev/ashlar/worm"
 	"github.com/ashlar-dev/ashlar/worm/node"
 	"github.com/ashlar-dev/ashlar/worm/wor"
@@ -42,8 +42,13 @@ func newWormFleet(dir, program string) (*wormFleet, error) {
 	if err := f.find(program); err != nil {
 		return nil, err
 	}
-	for i := range f.servers {
-		m, err := f.format(fmt.Sprintf("n%d", i+1))
+	// The cluster's description has to name ports before the servers have them.
+	addrs, err := ports.Free(len(f.servers))
+	if err != nil {
+		return nil, err
+	}
+	for i, addr := range addrs {
+		m, err := f.format(fmt.Sprintf("n%d", i+1), addr)
 		if err != nil {
 			return nil, err
 		}
@@ -70,7 +75,7 @@ func (f *wormFleet) find(program string) (err error) {
 }
 
 // format makes the directory of a server.
-func (f *wormFleet) format(name string) (wor.Member, error) {
+func (f *wormFleet) format(name, addr string) (wor.Member, error) {
 	disk, err := osenv.OpenDisk(filepath.Join(f.dir, name))
 	if err != nil {
 		return wor.Member{}, err
@@ -82,12 +87,7 @@ func (f *wormFleet) format(name string) (wor.Member, error) {
 	if err != nil {
 		return wor.Member{}, err
 	}
-	// The cluster's description has to name a port before the server has it.
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return wor.Member{}, err
-	}
-	return wor.Member{ID: id, Name: name, Addr: l.Addr().String()}, l.Close()
+	return wor.Member{ID: id, Name: name, Addr: addr}, nil
 }
 
 func (f *wormFleet) genesisOf(cluster uint64) *wor.Genesis {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -19,6 +18,7 @@ import (
 	"github.com/ashlar-dev/ashlar/distsys/tracelog"
 	"github.com/ashlar-dev/ashlar/env"
 	"github.com/ashlar-dev/ashlar/env/osenv"
+	"github.com/ashlar-dev/ashlar/internal/ports"
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
 
@@ -141,24 +141,12 @@ func system() *distsys.System {
 	}}
 }
 
-// freePorts finds ports that nobody listens at.
-func freePorts(t *testing.T, n int) []string {
-	t.Helper()
-	var out []string
-	for range n {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer l.Close()
-		out = append(out, l.Addr().String())
-	}
-	return out
-}
-
 func config(t *testing.T, mode string, rounds int, fail string) *distsys.Config {
 	t.Helper()
-	p := freePorts(t, 4)
+	p, err := ports.Free(4)
+	if err != nil {
+		t.Fatal(err)
+	}
 	member := func(i int, fail string) string {
 		return fmt.Sprintf(`{"archetype": "AClient", "self": %d, "refs": {"network": "net", "holder": "holder"}, "values": {"rounds": %d, "fail": %s}}`, i, rounds, fail)
 	}

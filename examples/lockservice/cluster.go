@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/ashlar-dev/ashlar/distsys"
+	"github.com/ashlar-dev/ashlar/internal/ports"
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
 
@@ -108,7 +109,7 @@ func nodes(clients int) []string {
 // other only, so peers need not prove who they are.
 func (c *cluster) configuration() (*distsys.Config, error) {
 	if c.hosts == nil {
-		addresses, err := freeAddresses(c.clients + 1)
+		addresses, err := ports.Free(c.clients + 1)
 		return configuration(c.clients, addresses), err
 	}
 	var addresses []string
@@ -147,20 +148,4 @@ func writeConfig(file string, c *distsys.Config) error {
 		return err
 	}
 	return os.WriteFile(file, text, 0o644)
-}
-
-// freeAddresses finds loopback addresses that nobody listens at. They are
-// given back before they are used; should somebody else take one, the process
-// that wants it says so.
-func freeAddresses(n int) ([]string, error) {
-	var out []string
-	for range n {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			return nil, err
-		}
-		defer l.Close()
-		out = append(out, l.Addr().String())
-	}
-	return out, nil
 }

@@ -15,7 +15,6 @@ import (
 	"fmt"
 	"io"
 	"math/big"
-	mathrand "math/rand/v2"
 	"net"
 	"net/http"
 	"os"
@@ -38,6 +37,7 @@ import (
 	"github.com/ashlar-dev/ashlar/env"
 	"github.com/ashlar-dev/ashlar/env/osenv"
 	"github.com/ashlar-dev/ashlar/examples/dedalus/compiled"
+	"github.com/ashlar-dev/ashlar/internal/ports"
 	"github.com/ashlar-dev/ashlar/internal/strait"
 )
 
@@ -117,25 +117,12 @@ func newFleet(t *testing.T, name string, more ...string) *fleet {
 func (f *fleet) begin() {
 	f.t.Helper()
 	f.dir, f.running = f.t.TempDir(), map[string]*running{}
-	var held []net.Listener // until all are found, so that none is found twice
-	for i := range f.d.Processes {
-		// Not any port: what the system gives to whoever asks for any, it may have given
-		// to somebody else before the process has it.
-		for tries := 0; ; tries++ {
-			addr := fmt.Sprint("127.0.0.1:", 16<<10+mathrand.IntN(16<<10))
-			l, err := net.Listen("tcp", addr)
-			if err == nil {
-				held = append(held, l)
-				f.d.Processes[i].Addr = addr
-				break
-			}
-			if tries > 1000 {
-				f.t.Fatal(err)
-			}
-		}
+	addrs, err := ports.Free(len(f.d.Processes))
+	if err != nil {
+		f.t.Fatal(err)
 	}
-	for _, l := range held {
-		l.Close()
+	for i, addr := range addrs {
+		f.d.Processes[i].Addr = addr
 	}
 	f.deployment = f.describe("deployment.json", f.d)
 	if f.links != nil {

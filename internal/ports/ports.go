@@ -1,0 +1,47 @@
+// Package ports finds addresses on loopback for processes that are about to be started.
+//
+// In: how many. Out: as many addresses at which nobody listens, no two alike.
+//
+// Promised: their ports lie below those that systems give to whoever asks for any, and to
+// connections that are made. One of these could be gone before the process has it, which
+// happens where many tests run beside each other.
+//
+// Refused: to keep the ports. Somebody else who wants just one of these may take it;
+// then the process that was to have it says so.
+package ports
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"net"
+)
+
+// The ports that are tried, and how often at most for one address.
+const (
+	first = 16 << 10
+	last  = 32<<10 - 1
+	tries = 1000
+)
+
+// Free finds n addresses, as HOST:PORT. The error is that of the last attempt to listen.
+func Free(n int) ([]string, error) {
+	out := make([]string, 0, n)
+	for range n {
+		l, err := any()
+		if err != nil {
+			return nil, err
+		}
+		defer l.Close() // not before all are found, so that none is found twice
+		out = append(out, l.Addr().String())
+	}
+	return out, nil
+}
+
+func any() (l net.Listener, err error) {
+	for range tries {
+		if l, err = net.Listen("tcp", fmt.Sprint("127.0.0.1:", first+rand.IntN(last-first+1))); err == nil {
+			return l, nil
+		}
+	}
+	return nil, err
+}
