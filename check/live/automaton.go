@@ -10,9 +10,10 @@ const (
 	// SubformulasMax is how many different subformulas a formula may have in
 	// which <> or [] occurs.
 	SubformulasMax = 64
-	// AutomatonMax is how many states and how many transitions an automaton may
-	// have.
-	AutomatonMax = 1 << 14
+	// AutomatonMax is how many states an automaton may have, and how many
+	// transitions each of them; TransitionsMax is how many all have together.
+	AutomatonMax   = 1 << 14
+	TransitionsMax = 1 << 20
 	// AtomsMax is how many atoms a problem may have.
 	AtomsMax = 1 << 12
 )
@@ -49,12 +50,14 @@ type tableau struct {
 	promise []int          // of subs: the number of <>f, or -1
 	states  map[uint64]int // by their set of obligations
 	queue   []uint64
+	guards  map[string]*Formula // by their text
+	found   int                 // transitions of all states
 	err     error
 }
 
 // translate makes the automaton of the conjunction of normal formulas.
 func translate(fs []*Formula) (*automaton, error) {
-	t := &tableau{out: &automaton{}, index: map[string]int{}, states: map[uint64]int{}}
+	t := &tableau{out: &automaton{}, index: map[string]int{}, states: map[uint64]int{}, guards: map[string]*Formula{}}
 	var start uint64
 	for _, f := range fs {
 		start |= t.obligation(f)
@@ -64,7 +67,7 @@ func translate(fs []*Formula) (*automaton, error) {
 		set := t.queue[0]
 		t.queue = t.queue[1:]
 		from := t.states[set]
-		x := &expansion{t: t, seen: map[string]bool{}}
+		x := &expansion{t: t, seen: map[transition]bool{}}
 		var todo []*Formula
 		for s := set; s != 0; s &= s - 1 {
 			todo = append(todo, t.subs[bits.TrailingZeros64(s)])
@@ -118,7 +121,7 @@ func (t *tableau) state(set uint64) int {
 type expansion struct {
 	t     *tableau
 	found []transition
-	seen  map[string]bool
+	seen  map[transition]bool
 }
 
 func (x *expansion) expand(todo, literals []*Formula, next, postponed uint64) {
@@ -170,17 +173,31 @@ func contradict(a, b *Formula) bool {
 }
 
 func (x *expansion) add(literals []*Formula, next, postponed uint64) {
-	tr := transition{guard: All(literals...).normal(false), next: x.t.state(next), postponed: postponed}
-	key := fmt.Sprint(tr.guard, tr.next, tr.postponed)
-	if x.seen[key] {
+	tr := transition{guard: x.t.guard(All(literals...).normal(false)), next: x.t.state(next), postponed: postponed}
+	if x.seen[tr] {
 		return
 	}
-	x.seen[key] = true
-	if len(x.found) == AutomatonMax {
-		x.t.err = &LimitError{"transitions in its automaton", AutomatonMax}
+	x.seen[tr] = true
+	switch {
+	case len(x.found) == AutomatonMax:
+		x.t.err = &LimitError{"transitions from a state of its automaton", AutomatonMax}
+		return
+	case x.t.found == TransitionsMax:
+		x.t.err = &LimitError{"transitions in its automaton", TransitionsMax}
 		return
 	}
+	x.t.found++
 	x.found = append(x.found, tr)
+}
+
+// guard is f, or the one like it that there is already.
+func (t *tableau) guard(f *Formula) *Formula {
+	text := f.String()
+	if g := t.guards[text]; g != nil {
+		return g
+	}
+	t.guards[text] = f
+	return f
 }
 
 // trivial says whether the automaton accepts everything.

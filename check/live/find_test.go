@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -361,26 +362,31 @@ func TestShortLassos(t *testing.T) {
 func TestLimits(t *testing.T) {
 	g := &small{initial: 1, states: make([]uint64, 1), edges: map[[2]int]uint64{{0, 0}: 2}, fail: -1}
 	atoms := make([]AtomKind, 70)
-	f := All()
-	for i := range atoms {
-		f = All(f, EventuallyOf(AlwaysOf(AtomOf(i))), EventuallyOf(AtomOf(i)))
-	}
-	_, err := Find(context.Background(), g, Problem{Atoms: atoms, Assume: f, Property: Negate(All())})
-	var limit *LimitError
-	if err == nil || !asLimit(err, &limit) {
-		t.Fatalf("error %v, want a limit", err)
+	// Each of n promises is kept now or put off: so there are 2^n states, and 3^n
+	// transitions.
+	for _, c := range []struct {
+		promises int
+		beyond   string
+	}{
+		{65, "temporal subformulas"},
+		{15, "states in its automaton"},
+		{13, "transitions in its automaton"},
+	} {
+		f := All()
+		for i := range c.promises {
+			f = All(f, EventuallyOf(AtomOf(i)))
+		}
+		_, err := Find(context.Background(), g, Problem{Atoms: atoms, Assume: f, Property: Negate(All())})
+		var limit *LimitError
+		if !errors.As(err, &limit) || !strings.Contains(err.Error(), c.beyond) {
+			t.Errorf("%d promises: error %v, want a limit of %s", c.promises, err, c.beyond)
+		}
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	if _, err := Find(ctx, g, Problem{Atoms: atoms, Assume: All(), Property: AtomOf(0)}); err != context.Canceled {
 		t.Errorf("error %v after the end of the context", err)
 	}
-}
-
-func asLimit(err error, to **LimitError) bool {
-	l, ok := err.(*LimitError)
-	*to = l
-	return ok
 }
 
 // TestStrongFairnessNarrows: a component in which an action is enabled and never
