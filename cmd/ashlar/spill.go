@@ -112,15 +112,8 @@ func (o *checkOptions) openDisk(ctx context.Context, parts []check.IdentityPart)
 	out := &disk{Disk: d, dir: dir, closers: []io.Closer{lock, d}}
 	out.keep = &check.Checkpoint{Resume: o.resume != "", Identity: append([]check.IdentityPart{{Name: "this program", Sum: self}}, parts...)}
 	out.keep.Due, out.stop = everySoOften(ctx, o.every)
-	out.keep.Last, out.keep.Late = true, lateAfter(ctx, native.SegmentWaitMax)
+	out.keep.Last, out.keep.Late = true, native.Late(ctx)
 	return out, nil
-}
-
-// lateAfter closes a channel some time after ctx has ended.
-func lateAfter(ctx context.Context, d time.Duration) <-chan struct{} {
-	late := make(chan struct{})
-	context.AfterFunc(ctx, func() { time.AfterFunc(d, func() { close(late) }) })
-	return late
 }
 
 // everySoOften says that it is time, once after each interval.

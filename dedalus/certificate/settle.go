@@ -171,7 +171,8 @@ func (w *writing) resting() {
 		n := r.Head.Relation.Name
 		var body, args []string
 		for _, l := range r.Body {
-			body = append(body, literal(w.own(l)))
+			l = w.own(l)
+			body = append(body, l.String())
 		}
 		for _, a := range r.Head.Args {
 			args = append(args, a.Term.String())
@@ -187,7 +188,8 @@ func (w *writing) resting() {
 						of[i] = "_"
 					}
 				}
-				w.put("sync $C_busy() <- r$("+strings.Join(of, ", ")+"), "+strings.TrimPrefix(literal(w.own(g)), "not "), about(r.Head.Relation)...)
+				g = w.own(g)
+				w.put("sync $C_busy() <- r$("+strings.Join(of, ", ")+"), "+strings.TrimPrefix(g.String(), "not "), about(r.Head.Relation)...)
 			}
 			continue
 		}
@@ -204,6 +206,3 @@ func (w *writing) resting() {
 		}
 	}
 }
-
-// literal is one as the language writes it.
-func literal(l logic.Literal) string { return l.String() }

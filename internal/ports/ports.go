@@ -27,7 +27,7 @@ const (
 func Free(n int) ([]string, error) {
 	out := make([]string, 0, n)
 	for range n {
-		l, err := any()
+		l, err := listen()
 		if err != nil {
 			return nil, err
 		}
@@ -37,7 +37,7 @@ func Free(n int) ([]string, error) {
 	return out, nil
 }
 
-func any() (l net.Listener, err error) {
+func listen() (l net.Listener, err error) {
 	for range tries {
 		if l, err = net.Listen("tcp", fmt.Sprint("127.0.0.1:", first+rand.IntN(last-first+1))); err == nil {
 			return l, nil

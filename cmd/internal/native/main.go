@@ -65,6 +65,14 @@ type Answer struct {
 	Ors, Ands []uint64
 }
 
+// Late is closed when a search that is to be kept at the end of its segment, as ctx has
+// ended, takes longer for that than SegmentWaitMax.
+func Late(ctx context.Context) <-chan struct{} {
+	late := make(chan struct{})
+	context.AfterFunc(ctx, func() { time.AfterFunc(SegmentWaitMax, func() { close(late) }) })
+	return late
+}
+
 // SegmentWaitMax is how long a search that is to end may take to come to a place
 // where it can be kept.
 const SegmentWaitMax = 10 * time.Second
@@ -157,9 +165,7 @@ func (j *Job) options(ctx context.Context, disk *folder, monitor *check.Monitor)
 		StatesMax: j.StatesMax, Disk: disk, MemoryBytes: j.StatesBytes, Monitor: monitor,
 		Checkpoint: &check.Checkpoint{Resume: true, Stay: true, Identity: j.Identity}}
 	if j.Durable {
-		late := make(chan struct{})
-		context.AfterFunc(ctx, func() { time.AfterFunc(SegmentWaitMax, func() { close(late) }) })
-		o.Checkpoint.Last, o.Checkpoint.Late = true, late
+		o.Checkpoint.Last, o.Checkpoint.Late = true, Late(ctx)
 	}
 	start := time.Now()
 	o.Checkpoint.Due = j.due(func() time.Duration { return time.Since(start) })
