@@ -177,3 +177,35 @@ func TestChildThatFails(t *testing.T) {
 		t.Errorf("it said %q, %v", said, err)
 	}
 }
+
+// TestTransactionsOverSegments does so many transactions that the participants have
+// to go on to their next segments: the first ones last for 1,024.
+func TestTransactionsOverSegments(t *testing.T) {
+	c, err := startOurs(self, "", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.end()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	if err := awaken(ctx, c.where.Genesis); err != nil {
+		t.Fatal(err)
+	}
+	for i, v := range []string{"A8", "E3", "F2"} {
+		s, err := openTx(clientJob{Where: c.where, Op: opTx, Variant: v, Phase: i, Clients: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = s.prepare(ctx)
+		for seq := 0; err == nil && seq < 1100; seq++ {
+			err = s.do(ctx, 0, seq)
+		}
+		if err == nil {
+			err = s.verify(ctx, nil)
+		}
+		s.close()
+		if err != nil {
+			t.Errorf("%s: %v", v, err)
+		}
+	}
+}

@@ -106,6 +106,7 @@ func Table() []Mutant {
 		wormNodeMutants(),
 		wormTxMutants(),
 		wormAppsMutants(),
+		strangersAshlardMutants(),
 		dedalusEquivalenceMutants(),
 		hostMutants(),
 		compileMutants(),

@@ -99,16 +99,19 @@ func (c *chain) wait(f func(error)) bool {
 	return true
 }
 
-// take is the segment of a register that is to be voted in now, or why not.
+// take is the segment of a register that is to be voted in now, or why not. The
+// segment may be closed: then the vote must be NO.
 func (c *chain) take(a wor.Addr) (*segment, uint8) {
 	s := c.find(a.Segment)
 	switch {
-	case s == nil || s.closed:
+	case s == nil:
 		return nil, answerClosed
-	case !s.take(a.Offset):
-		return nil, answerOK
+	case s.take(a.Offset):
+		return s, answerOK
+	case s.closed:
+		return nil, answerClosed
 	}
-	return s, answerOK
+	return nil, answerOK
 }
 
 func (c *chain) find(id wor.Segment) *segment {

@@ -330,11 +330,21 @@ type Part struct {
 	Part []byte
 }
 
-// Start begins a transaction. Parts are sorted by RM, which are all different.
+// startsMax is how often Start begins a transaction whose registers an RM has
+// closed: each time they are newer.
+const startsMax = 8
+
+// Start runs a transaction. Parts are sorted by RM, which are all different.
 // An error says that it was not begun: an RM's owner is not known, does not
 // answer or has no room. Otherwise done is called with the outcome, and with the
 // Tx by which others know it.
-func (e *Engine) Start(parts []Part, done func(Tx, *Outcome, error)) {
+//
+// An RM goes on to its next segment now and then, and closes the registers that
+// it has granted in the one before. A transaction that meets a closed register is
+// aborted by no will of anybody, so Start begins it again in newer ones.
+func (e *Engine) Start(parts []Part, done func(Tx, *Outcome, error)) { e.start(parts, startsMax, done) }
+
+func (e *Engine) start(parts []Part, starts int, done func(Tx, *Outcome, error)) {
 	e.Reserve(parts, func(t Tx, err error) {
 		if err != nil {
 			done(t, nil, err)
@@ -344,8 +354,27 @@ func (e *Engine) Start(parts []Part, done func(Tx, *Outcome, error)) {
 		for i := range parts {
 			bodies[i] = parts[i].Part
 		}
-		e.begin(t, bodies, func(o *Outcome) { done(t, o, nil) })
+		e.begin(t, bodies, func(o *Outcome) {
+			if e.metClosed(t, o) && starts > 1 {
+				e.after(0, func() { e.start(parts, starts-1, done) })
+				return
+			}
+			done(t, o, nil)
+		})
 	})
+}
+
+// metClosed says that a transaction was aborted since an RM had closed the
+// register in which it was to vote, and gives up the registers that were granted
+// with that one.
+func (e *Engine) metClosed(t Tx, o *Outcome) (closed bool) {
+	for i, b := range o.Briefs {
+		if !o.Commit && string(b) == ReasonRolled {
+			closed = true
+			e.pools[t.Seats[i].RM].drop()
+		}
+	}
+	return closed
 }
 
 // begin sends what the variant begins with.
@@ -391,7 +420,9 @@ func (e *Engine) ask(x *txn, seat int, part []byte) {
 func (e *Engine) askAt(x *txn, seat int, to wor.Member, part []byte) {
 	rm := x.tx.Seats[seat].RM
 	if c := e.chains[rm]; c != nil && c.open {
-		e.prepare(x.tx, seat, part, e.opt.Self)
+		if e.prepare(x.tx, seat, part, e.opt.Self) == answerClosed {
+			e.decideNo(x, seat)
+		}
 		return
 	}
 	m := prepareMessage{x.tx, seat, e.opt.Self, part}
@@ -421,7 +452,9 @@ func (e *Engine) Watch(t Tx, done func(*Outcome)) {
 	e.follow(x)
 }
 
-// prepare has an RM vote, once, and answers what is told to who asked.
+// prepare has an RM vote, once, and answers what is told to who asked. In a
+// segment that is closed it votes NO without asking the Resource, so that nobody
+// waits for its vote.
 func (e *Engine) prepare(t Tx, seat int, part []byte, from wor.Member) uint8 {
 	s := t.Seats[seat]
 	c := e.chains[s.RM]
@@ -437,9 +470,11 @@ func (e *Engine) prepare(t Tx, seat int, part []byte, from wor.Member) uint8 {
 		return answerOK // somebody did not wait
 	}
 	x.report = from
-	order := seg.order()
-	v := &Vote{ID: t.ID, Order: order, Seats: t.Seats}
-	v.Brief, v.Redo, v.Yes = e.opt.Resource.Prepare(s.RM, t.ID, order, part)
+	v := &Vote{ID: t.ID, Seats: t.Seats, Brief: []byte(ReasonRolled)}
+	if !seg.closed {
+		v.Order = seg.order()
+		v.Brief, v.Redo, v.Yes = e.opt.Resource.Prepare(s.RM, t.ID, v.Order, part)
+	}
 	invariant.Check(!v.Yes || len(v.Brief) <= BriefMax && len(v.Brief)+len(v.Redo) <= VoteMax,
 		"vote of %d and %d bytes", len(v.Brief), len(v.Redo))
 	x.mine[seat], x.by[seat] = votedNo, c

@@ -112,8 +112,11 @@ const (
 	reasonGarbled = "garbled"
 	// ReasonTimeout: somebody waited too long for the vote.
 	ReasonTimeout = "timeout"
-	// ReasonClosed: the segment was given up before the RM voted.
+	// ReasonClosed: another process has taken the RM over, before the RM voted.
 	ReasonClosed = "closed"
+	// ReasonRolled: the RM was asked to vote in a segment that it had closed, since
+	// it had gone on to its next one. It can be asked again there.
+	ReasonRolled = "rolled"
 	// ReasonTrimmed: the segment is gone, and with it the vote. Where the
 	// transaction was committed, all its RMs had noted that before.
 	ReasonTrimmed = "trimmed"
