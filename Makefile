@@ -74,7 +74,7 @@ sim:
 crash:
 	ASHLAR_CRASH_STATES=$(STATES) $(GO) test -count=1 -timeout 24h -v -run TestCrashes ./store/explore
 
-## mutants: named mistakes in the code, each of which a test must notice; writes docs/mutants.md.
+## mutants: named mistakes in the code, each of which a test must notice; writes build/mutants.md.
 mutants:
 	$(GO) run ./internal/mutant/cmd/mutants -write $(if $(ASHLAR_MUTANTS),-only '$(ASHLAR_MUTANTS)')
 
@@ -83,7 +83,7 @@ proofs:
 	@if command -v coqc >/dev/null 2>&1; then $(MAKE) --no-print-directory -j2 -C proofs; \
 	else echo "not built: the proofs, for want of coqc"; fi
 
-## proof-mutants: bugs in the proved programs, each of which a proof must notice; writes docs/proof-mutants.md.
+## proof-mutants: bugs in the proved programs, each of which a proof must notice; writes build/proof-mutants.md.
 proof-mutants: proofs
 	$(GO) run ./internal/mutant/cmd/proofmutants -write
 

@@ -18,7 +18,7 @@ type Fate struct {
 // Fates are those of mutants, by name.
 type Fates map[string]Fate
 
-// Document is docs/mutants.md.
+// Document is the page of fates.
 func Document(table []Mutant, fates Fates) string {
 	var b strings.Builder
 	killed, seconds := 0, 0
@@ -43,9 +43,9 @@ func Document(table []Mutant, fates Fates) string {
 	for _, m := range table {
 		if m.Area() != area {
 			area = m.Area()
-			fmt.Fprintf(&b, "\n## %s\n\n| mutant | kind | file | what it breaks | fate | s |\n|---|---|---|---|---|---|\n", area)
+			fmt.Fprintf(&b, "\n## %s\n\n| mutant | kind | in | what it breaks | fate | s |\n|---|---|---|---|---|---|\n", area)
 		}
-		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", strings.TrimPrefix(m.Name, area+"/"), m.Kind, m.File, cell(m.Breaks), fates[m.Name])
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", strings.TrimPrefix(m.Name, area+"/"), m.Kind, m.In, cell(m.Breaks), fates[m.Name])
 	}
 	return b.String()
 }
@@ -57,10 +57,10 @@ code that a maintainer could make, each of which some test must notice.
 ` + "`make mutants`" + ` makes each edit in turn, in a copy that the compiler is shown
 through ` + "`go test -overlay`" + `, runs the tests of the packages that ought to notice,
 and fails if they all pass; ` + "`make mutants ASHLAR_MUTANTS=store/`" + ` tries those whose
-names match. The edits are in ` + "`internal/mutant/table_*.go`" + `. This page is written by
-` + "`go run ./internal/mutant/cmd/mutants -write`" + `, whole or for those that -only names;
-a test checks that it has them all, that every edit still fits the code, and that
-the tests it names are there.
+names match. The edits are in ` + "`internal/mutant/table_*.go`" + `; a test checks that every
+edit still fits the code. This page is written by
+` + "`go run ./internal/mutant/cmd/mutants -write`" + `, whole or for those that -only names,
+and says what the last run of each has found.
 
 *Unsound*: something wrong passes for right. *Wrong answer*: a value or a count is
 wrong, or what is right is called wrong. *Not atomic*: an effect is doubled,

@@ -2,24 +2,28 @@
 // kill: small wrong edits of our own code that a maintainer could make, each
 // with the packages whose tests have to notice.
 //
-// In: the table, which is data (table_*.go), the text of the files that it
-// names, and what `go test -json` prints. Out: the mutated text, the verdict
-// on a run, and the document docs/mutants.md. The package runs nothing and
-// writes nothing itself; the command cmd/mutants does, through an overlay, so
-// that the sources are never touched.
+// In: the table, which is data (table_*.go), the text of the packages that it
+// names, and what `go test -json` prints. Out: the file that a mutant edits,
+// its mutated text, the verdict on a run, the page of fates, and proposals for
+// rows that no longer fit. The package runs nothing and writes nothing itself;
+// the command cmd/mutants does, through an overlay, so that the sources are
+// never touched.
 //
 // It promises that a mutant counts as killed only where the same tests pass
 // without it, and refuses a mutant whose text is not found exactly once: a
-// table that has fallen behind the code is an error, not a mutant fewer.
+// table that has fallen behind the code is an error, not a mutant fewer. A row
+// names a package, not a file, so that code can move within its package.
 //
-// To mend a row, copy the present text of the line into Old and make the same
-// mistake in New; `go test ./internal/mutant` says which rows need it.
+// `go test ./internal/mutant` reports the rows that need mending;
+// `go run ./internal/mutant/cmd/mutants -mend` proposes their new texts.
 package mutant
 
 import (
 	"fmt"
 	"go/parser"
 	"go/token"
+	"io/fs"
+	"path"
 	"strings"
 )
 
@@ -28,9 +32,13 @@ type Mutant struct {
 	Name   string // area/what-is-wrong, unique
 	Breaks string // one sentence: what is no longer so
 	Kind   Kind
-	File   string // from the root of the repository, with slashes
-	// Old occurs exactly once in File, and New stands in its place. Where it
-	// takes no more than a line to be unique, it is no more than a line.
+	// In is where the text is: the directory of a package, from the root of the
+	// repository, with slashes, whose Go files without the tests are searched; or
+	// one file, for what is not in those: a test, the template of a page.
+	In string
+	// Old occurs exactly once there, within one declaration, and New stands in its
+	// place. Where it takes no more than a line to be unique, it is no more than a
+	// line.
 	Old, New string
 	// Packages are those whose tests must notice, in the order in which they
 	// run, as directories from the root; the first failure ends the run.
@@ -72,21 +80,76 @@ func (m Mutant) Area() string {
 	return m.Name
 }
 
-// Apply makes the edit in text, which is that of m.File. It is an error where
-// Old is not found exactly once, where it is New, and where the result is not
-// Go.
-func (m Mutant) Apply(text string) (string, error) {
+// Edit finds the text in tree, the repository, and returns the file that it is
+// in and what that file becomes. It is an error where Old is not found exactly
+// once, where it is New, and where the result is not Go.
+func (m Mutant) Edit(tree fs.FS) (file, mutated string, err error) {
 	if m.Old == m.New || m.Old == "" {
-		return "", fmt.Errorf("%s: the mutant changes nothing", m.Name)
+		return "", "", fmt.Errorf("%s: the mutant changes nothing", m.Name)
 	}
-	if n := strings.Count(text, m.Old); n != 1 {
-		return "", fmt.Errorf("%s: %q is found %d times in %s, want once", m.Name, m.Old, n, m.File)
+	file, text, err := Locate(tree, m.In, m.Old)
+	if err != nil {
+		return "", "", fmt.Errorf("%s: %w", m.Name, err)
 	}
-	mutated := strings.Replace(text, m.Old, m.New, 1)
-	if _, err := parser.ParseFile(token.NewFileSet(), m.File, mutated, parser.SkipObjectResolution); err != nil {
-		return "", fmt.Errorf("%s: the mutated file is not Go: %w", m.Name, err)
+	mutated = strings.Replace(text, m.Old, m.New, 1)
+	if path.Ext(file) != ".go" {
+		return file, mutated, nil
 	}
-	return mutated, nil
+	if _, err := parser.ParseFile(token.NewFileSet(), file, mutated, parser.SkipObjectResolution); err != nil {
+		return "", "", fmt.Errorf("%s: the mutated file is not Go: %w", m.Name, err)
+	}
+	return file, mutated, nil
+}
+
+// Locate returns the one file of in, a package's directory or a file, that
+// contains old, and the file's text. It is an error where old occurs more than
+// once or not at all.
+func Locate(tree fs.FS, in, old string) (file, text string, err error) {
+	files, err := sources(tree, in)
+	if err != nil {
+		return "", "", err
+	}
+	var places []string
+	for _, f := range files {
+		bytes, err := fs.ReadFile(tree, f)
+		if err != nil {
+			return "", "", err
+		}
+		t := string(bytes)
+		for rest, line := t, 1; ; {
+			before, after, found := strings.Cut(rest, old)
+			if !found {
+				break
+			}
+			line += strings.Count(before, "\n")
+			places = append(places, fmt.Sprintf("%s:%d", f, line))
+			line += strings.Count(old, "\n")
+			file, text, rest = f, t, after
+		}
+	}
+	switch len(places) {
+	case 0:
+		return "", "", fmt.Errorf("%q is not found in %s", old, in)
+	case 1:
+		return file, text, nil
+	}
+	return "", "", fmt.Errorf("%q is found %d times, want once: %s", old, len(places), strings.Join(places, ", "))
+}
+
+// sources are the files that in names.
+func sources(tree fs.FS, in string) ([]string, error) {
+	info, err := fs.Stat(tree, in)
+	if err != nil || !info.IsDir() {
+		return []string{in}, err
+	}
+	entries, err := fs.ReadDir(tree, in)
+	var files []string
+	for _, e := range entries {
+		if name := e.Name(); !e.IsDir() && path.Ext(name) == ".go" && !strings.HasSuffix(name, "_test.go") {
+			files = append(files, path.Join(in, name))
+		}
+	}
+	return files, err
 }
 
 // Table is every mutant, area by area.

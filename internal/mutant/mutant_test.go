@@ -1,13 +1,16 @@
 package mutant
 
 import (
+	"fmt"
+	"io/fs"
 	"maps"
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
+	"testing/fstest"
 )
 
 const root = "../.."
@@ -27,18 +30,13 @@ func TestTableFitsTheCode(t *testing.T) {
 			t.Errorf("%s: want area/name, a sentence, a kind and packages", m.Name)
 		}
 		// What another package's tests must notice as well is another row.
-		edit := [4]string{m.File, m.Old, m.New, strings.Join(m.Packages, " ")}
+		edit := [4]string{m.In, m.Old, m.New, strings.Join(m.Packages, " ")}
 		if other := edits[edit]; other != "" {
 			t.Errorf("%s makes the same edit as %s", m.Name, other)
 		}
 		edits[edit] = m.Name
-		text, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(m.File)))
-		if err != nil {
-			t.Errorf("%s: %v", m.Name, err)
-			continue
-		}
-		if _, err := m.Apply(string(text)); err != nil {
-			t.Errorf("%v: mend the row in the table", err)
+		if _, _, err := m.Edit(os.DirFS(root)); err != nil {
+			t.Errorf("%v: go run ./internal/mutant/cmd/mutants -mend -only '^%s$'", err, m.Name)
 		}
 		if _, err := regexp.Compile(m.Run); err != nil {
 			t.Errorf("%s: %v", m.Name, err)
@@ -51,23 +49,90 @@ func TestTableFitsTheCode(t *testing.T) {
 	}
 }
 
-func TestApply(t *testing.T) {
-	const text = "package p\n\nfunc f(a, b int) bool { return a < b }\n"
-	for _, c := range []struct{ old, new, want string }{
-		{"a < b", "a <= b", "package p\n\nfunc f(a, b int) bool { return a <= b }\n"},
-		{"a > b", "a >= b", "is found 0 times"},
-		{"b", "c", "is found 3 times"},
-		{"a < b", "a <", "is not Go"},
-		{"a < b", "a < b", "changes nothing"},
+func TestEdit(t *testing.T) {
+	text := func(s string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(s)} }
+	tree := fstest.MapFS{
+		"p/p.go":        text("package p\n\nfunc f(a, b int) bool { return a < b }\n"),
+		"p/q_linux.go":  text("package p\n\nvar x = 1\n"),
+		"p/q_other.go":  text("package p\n\nvar x = 1\n"),
+		"p/p_test.go":   text("package p\n\nfunc g(a, b int) bool { return a < b && a < 7 }\n"),
+		"p/page.html":   text("<p>a < b</p>\n"),
+		"p/inner/in.go": text("package inner\n\nvar y = a < b\n"),
+	}
+	for _, c := range []struct{ in, old, new, want string }{
+		{"p", "a < b", "a <= b", "p/p.go: package p\n\nfunc f(a, b int) bool { return a <= b }\n"},
+		{"p", "a > b", "a >= b", `"a > b" is not found in p`},
+		{"p", "b", "c", "is found 3 times, want once: p/p.go:3, p/p.go:3, p/p.go:3"},
+		{"p", "x = 1", "x = 2", "is found 2 times, want once: p/q_linux.go:3, p/q_other.go:3"},
+		{"p", "a < b", "a <", "is not Go"},
+		{"p", "a < b", "a < b", "changes nothing"},
+		{"p", "a < 7", "a < 8", "is not found"},
+		{"p/p_test.go", "a < 7", "a < 8", "p/p_test.go: package p\n\nfunc g(a, b int) bool { return a < b && a < 8 }\n"},
+		{"p/page.html", "a < b", "a <", "p/page.html: <p>a <</p>\n"},
+		{"r", "a < b", "a <= b", "r: file does not exist"},
 	} {
-		got, err := Mutant{Name: "m", File: "p.go", Old: c.old, New: c.new}.Apply(text)
+		file, mutated, err := Mutant{Name: "m", In: c.in, Old: c.old, New: c.new}.Edit(tree)
+		got := file + ": " + mutated
 		if err != nil {
 			got = err.Error()
 		}
 		if got != c.want && (err == nil || !strings.Contains(got, c.want)) {
-			t.Errorf("%q for %q: %s, want %s", c.new, c.old, got, c.want)
+			t.Errorf("%q for %q in %s: %s, want %s", c.new, c.old, c.in, got, c.want)
 		}
 	}
+}
+
+// TestCodeMovesWithinItsPackage puts every declaration of every package that the
+// table names into a file of its own. Each row must still fit, and make the same
+// edit of the same declaration.
+func TestCodeMovesWithinItsPackage(t *testing.T) {
+	here := os.DirFS(root)
+	moved, spread := fstest.MapFS{}, map[string]bool{}
+	for _, m := range Table() {
+		if path.Ext(m.In) != "" || spread[m.In] {
+			continue
+		}
+		spread[m.In] = true
+		files, err := sources(here, m.In)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range files {
+			text, err := fs.ReadFile(here, f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, d := range declarations(string(text)) {
+				name := fmt.Sprintf("%s/moved%d.go", m.In, len(moved))
+				moved[name] = &fstest.MapFile{Data: []byte("package p\n\n" + string(text[d.from:d.to]) + "\n")}
+			}
+		}
+	}
+	if len(spread) < 50 {
+		t.Fatalf("%d packages", len(spread))
+	}
+	for _, m := range Table() {
+		if path.Ext(m.In) != "" {
+			continue
+		}
+		before, after := declarationOf(t, here, m), declarationOf(t, moved, m)
+		if before != after || before == "" {
+			t.Errorf("%s: the text is in %q, and when that is moved in %q", m.Name, before, after)
+		}
+	}
+}
+
+func declarationOf(t *testing.T, tree fs.FS, m Mutant) string {
+	t.Helper()
+	if _, _, err := m.Edit(tree); err != nil {
+		t.Error(err)
+		return ""
+	}
+	_, text, err := Locate(tree, m.In, m.Old)
+	if err != nil {
+		t.Error(err)
+	}
+	return Declaration(text, m.Old)
 }
 
 func TestJudge(t *testing.T) {
@@ -105,42 +170,12 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// TestDocumentIsFresh compares docs/mutants.md with the table, and the tests
-// that it names with those that there are.
-func TestDocumentIsFresh(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join(root, "docs/mutants.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	fates := ReadFates(string(text))
-	if Document(Table(), fates) != string(text) {
-		t.Error("docs/mutants.md does not fit the table: go run ./internal/mutant/cmd/mutants -write")
-	}
-	for _, m := range Table() {
-		f := fates[m.Name]
-		if f.Outcome == "" {
-			t.Errorf("%s was never tried: go run ./internal/mutant/cmd/mutants -write -only '^%s$'", m.Name, m.Name)
-		}
-		if !f.Outcome.Good() {
-			continue
-		}
-		dir, function, found := strings.Cut(f.By, ".")
-		if !slices.Contains(m.Packages, dir) {
-			t.Errorf("%s: the document says that it dies in %q, not one of %v", m.Name, dir, m.Packages)
-		}
-		// Without a function it is the package that fails: a goroutine is left.
-		if found && !declares(t, filepath.Join(root, filepath.FromSlash(dir)), function) {
-			t.Errorf("%s: package %s has no test %s", m.Name, dir, function)
-		}
-	}
-}
-
 func TestFatesComeBack(t *testing.T) {
 	table := []Mutant{
-		{Name: "a/one", Kind: Lost, File: "a/f.go", Breaks: "A | B."},
-		{Name: "a/two", Kind: Stuck, File: "a/f.go", Breaks: "C."},
-		{Name: "b/c/three", Kind: Unsound, File: "b/f.go", Breaks: "D."},
-		{Name: "b/c/four", Kind: Unsound, File: "b/f.go", Breaks: "E."},
+		{Name: "a/one", Kind: Lost, In: "a", Breaks: "A | B."},
+		{Name: "a/two", Kind: Stuck, In: "a", Breaks: "C."},
+		{Name: "b/c/three", Kind: Unsound, In: "b", Breaks: "D."},
+		{Name: "b/c/four", Kind: Unsound, In: "b", Breaks: "E."},
 	}
 	fates := Fates{
 		"a/one": {Outcome: Killed, By: "a.TestA", Seconds: 7}, "a/two": {Outcome: Survived, Seconds: 90},
@@ -155,22 +190,4 @@ func TestFatesComeBack(t *testing.T) {
 			t.Errorf("%q is not in\n%s", want, text)
 		}
 	}
-}
-
-func declares(t *testing.T, dir, function string) bool {
-	t.Helper()
-	files, err := filepath.Glob(filepath.Join(dir, "*_test.go"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, f := range files {
-		text, err := os.ReadFile(f)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if strings.Contains(string(text), "\nfunc "+function+"(") {
-			return true
-		}
-	}
-	return false
 }

@@ -10,9 +10,8 @@ func attackMutants() []Mutant {
 }
 
 func aloneMutants() []Mutant {
-	const reduce = "tla/eval/reduce.go"
 	mutant := func(name string, kind Kind, run, breaks, old, text string) Mutant {
-		return Mutant{Name: "eval/alone/" + name, Kind: kind, File: reduce, Packages: []string{"tla/eval"}, Run: run, Breaks: breaks, Old: old, New: text}
+		return Mutant{Name: "eval/alone/" + name, Kind: kind, In: "tla/eval", Packages: []string{"tla/eval"}, Run: run, Breaks: breaks, Old: old, New: text}
 	}
 	return []Mutant{
 		mutant("constants-see-nothing", Unsound, "TestReduction$",
@@ -52,116 +51,111 @@ func aloneMutants() []Mutant {
 }
 
 func orbitMutants() []Mutant {
-	const orbit, symmetry = "tla/eval/orbit.go", "tla/eval/symmetry.go"
-	mutant := func(name string, kind Kind, file, breaks, old, text string) Mutant {
-		return Mutant{Name: "eval/orbits/" + name, Kind: kind, File: file, Packages: []string{"tla/eval"}, Run: "Orbits", Breaks: breaks, Old: old, New: text}
+	mutant := func(name string, kind Kind, breaks, old, text string) Mutant {
+		return Mutant{Name: "eval/orbits/" + name, Kind: kind, In: "tla/eval", Packages: []string{"tla/eval"}, Run: "Orbits", Breaks: breaks, Old: old, New: text}
 	}
 	return []Mutant{
-		mutant("two-elements-are-one", Unsound, orbit, "A value that relates two elements gets columns, and the relation is forgotten.",
+		mutant("two-elements-are-one", Unsound, "A value that relates two elements gets columns, and the relation is forgotten.",
 			"case q == none || p == q:", "case q == none || p.set == q.set:"),
-		mutant("partial-functions-lose-values", Unsound, orbit, "Functions on elements that have other values are taken for one.",
+		mutant("partial-functions-lose-values", Unsound, "Functions on elements that have other values are taken for one.",
 			"pairs[i] = value.Tuple(keys[i], vals[i])", "pairs[i] = value.Tuple(keys[i], vals[0])"),
-		mutant("rows-compare-one-variable", WrongAnswer, orbit, "Elements that differ in a later variable only are not sorted, and an orbit has several names.",
+		mutant("rows-compare-one-variable", WrongAnswer, "Elements that differ in a later variable only are not sorted, and an orbit has several names.",
 			"if c := int(p.numbers[1+a]) - int(p.numbers[1+b]); c != 0 {", "if c := int(p.numbers[1+a]) - int(p.numbers[1+b]); c != 0 || c == 0 {"),
-		mutant("skeletons-are-not-named", Unsound, orbit, "States that differ in what mentions no element are taken for one.",
+		mutant("skeletons-are-not-named", Unsound, "States that differ in what mentions no element are taken for one.",
 			"s.key = binary.AppendUvarint(s.key, uint64(p.numbers[0]))", "s.key = binary.AppendUvarint(s.key, uint64(p.set+1))"),
-		mutant("other-sets-are-not-told-apart", Unsound, orbit, "An element of a set stands for that of another set.",
+		mutant("other-sets-are-not-told-apart", Unsound, "An element of a set stands for that of another set.",
 			"return value.Tuple(value.Int(1)), p.set == set", "return value.Tuple(value.Int(1)), true"),
-		mutant("keys-of-functions-stay", WrongAnswer, symmetry, "An image of a function has the old arguments.",
+		mutant("keys-of-functions-stay", WrongAnswer, "An image of a function has the old arguments.",
 			"pairs[i] = value.Pair{Key: keys[i], Val: vals[i]}", "pairs[i] = value.Pair{Key: v.Domain().Elems()[i], Val: vals[i]}"),
 	}
 }
 
 func fileMutants() []Mutant {
-	const run, tape = "check/spill/run.go", "check/spill/tape.go"
-	mutant := func(name string, kind Kind, file, tests, breaks, old, text string) Mutant {
-		return Mutant{Name: "check/files/" + name, Kind: kind, File: file, Packages: []string{"check/spill", "check"}, Run: tests, Breaks: breaks, Old: old, New: text}
+	mutant := func(name string, kind Kind, tests, breaks, old, text string) Mutant {
+		return Mutant{Name: "check/files/" + name, Kind: kind, In: "check/spill", Packages: []string{"check/spill", "check"}, Run: tests, Breaks: breaks, Old: old, New: text}
 	}
 	return []Mutant{
-		mutant("foreign-runs-are-read", Unsound, run, "ForeignRun", "A run of another search that is as long is taken for that of this one, and its states are left out.",
+		mutant("foreign-runs-are-read", Unsound, "ForeignRun", "A run of another search that is as long is taken for that of this one, and its states are left out.",
 			"if err == nil && r.sum != sum {", "if err == nil && r.sum != sum && n == 0 {"),
-		mutant("common-fingerprints-are-merged", Unguarded, run, "ForeignRun|Forged", "Runs that cannot be of one search are merged.",
+		mutant("common-fingerprints-are-merged", Unguarded, "ForeignRun|Forged", "Runs that cannot be of one search are merged.",
 			"case okA && okB && x == y:", "case okA && okB && x == y && a == b:"),
-		mutant("order-is-not-looked-at", Unguarded, run, "Run|Byte|Forged", "Fingerprints that do not ascend are searched as if they did.",
+		mutant("order-is-not-looked-at", Unguarded, "Run|Byte|Forged", "Fingerprints that do not ascend are searched as if they did.",
 			"if (page > 0 || i > 0) && fp <= r.last {", "if (page > 0 || i > 1<<20) && fp <= r.last {"),
-		mutant("first-page-is-skipped", WrongAnswer, run, "Run", "What is on the first page of a run is not found.",
+		mutant("first-page-is-skipped", WrongAnswer, "Run", "What is on the first page of a run is not found.",
 			"if page < 0 {\n\t\t\tfps = fps[1:]", "if page <= 0 {\n\t\t\tfps = fps[1:]"),
-		mutant("extent-is-lost", WrongAnswer, run, "Run|Merge", "When the buffer of a run is full, it is thrown away.",
+		mutant("extent-is-lost", WrongAnswer, "Run|Merge", "When the buffer of a run is full, it is thrown away.",
 			"w.buf = append(w.buf, make([]byte, from+pageBytes-len(w.buf))...)", "w.buf = append(w.buf[:min(len(w.buf), pageBytes*63)], make([]byte, from+pageBytes-min(len(w.buf), pageBytes*63))...)"),
-		mutant("blocks-are-believed", Unguarded, tape, "Damaged|Byte", "A block of states that is not what was written is read.",
+		mutant("blocks-are-believed", Unguarded, "Damaged|Byte", "A block of states that is not what was written is read.",
 			"if sum := checksum(data); sum != b.Sum {", "if sum := checksum(data); sum != b.Sum && len(data) == 0 {"),
-		mutant("blocks-beyond-the-file", Unguarded, tape, "Tape|Byte|Forged", "A table may name a block that the file does not have.",
+		mutant("blocks-beyond-the-file", Unguarded, "Tape|Byte|Forged", "A table may name a block that the file does not have.",
 			"if b.At < 0 || b.Bytes < 0 || b.Items < 0 || b.At > size-int64(b.Bytes) {", "if b.At < 0 || b.Items < 0 {"),
-		mutant("what-follows-a-table-is-kept", Lost, tape, "Tape|Resume", "A tape that is opened again writes over its own first block.",
+		mutant("what-follows-a-table-is-kept", Lost, "Tape|Resume", "A tape that is opened again writes over its own first block.",
 			"t.end = max(t.end, b.At+int64(b.Bytes))", "t.end = b.At"),
-		mutant("kept-blocks-are-let-go", WrongAnswer, tape, "Tape|Bounded", "A block that is being read is let go of and not counted any more.",
+		mutant("kept-blocks-are-let-go", WrongAnswer, "Tape|Bounded", "A block that is being read is let go of and not counted any more.",
 			"if release && i >= keep {", "if release && i > keep {"),
 	}
 }
 
 func manifestMutants() []Mutant {
-	const keep, resume = "check/checkpoint.go", "check/resume.go"
-	mutant := func(name string, kind Kind, file, tests, breaks, old, text string) Mutant {
-		return Mutant{Name: "check/manifest/" + name, Kind: kind, File: file, Packages: []string{"check"}, Run: tests, Breaks: breaks, Old: old, New: text}
+	mutant := func(name string, kind Kind, tests, breaks, old, text string) Mutant {
+		return Mutant{Name: "check/manifest/" + name, Kind: kind, In: "check", Packages: []string{"check"}, Run: tests, Breaks: breaks, Old: old, New: text}
 	}
 	return []Mutant{
-		mutant("is-not-summed", Unguarded, resume, "Contradictory", "A manifest that is damaged is believed.",
+		mutant("is-not-summed", Unguarded, "Contradictory", "A manifest that is damaged is believed.",
 			"if !ok || hex.EncodeToString(crcBytes(text)) != string(sum) {", "if !ok || len(sum) > 8 || len(hex.EncodeToString(crcBytes(text))) > 8 {"),
-		mutant("figures-may-differ", Unguarded, resume, "Contradictory", "Figures that contradict each other are gone on with.",
+		mutant("figures-may-differ", Unguarded, "Contradictory", "Figures that contradict each other are gone on with.",
 			"if sign < 0 || generated != m.Stats.Generated", "if sign < -1<<62 || generated < m.Stats.Generated-1<<62"),
-		mutant("samples-may-be-anything", Unguarded, resume, "Contradictory", "Places of the lineage that are not there are gone to.",
+		mutant("samples-may-be-anything", Unguarded, "Contradictory", "Places of the lineage that are not there are gone to.",
 			"if int(x.Block) != i || x.Offset != 0 || int(x.Number) != number ||", "if int(x.Block) != i ||"),
-		mutant("names-may-be-anything", Unguarded, resume, "Contradictory", "A checkpoint may name files that are not its own, and that a search writes or removes.",
+		mutant("names-may-be-anything", Unguarded, "Contradictory", "A checkpoint may name files that are not its own, and that a search writes or removes.",
 			"if t.name != t.want {", "if t.name != t.want && t.want == \"\" {"),
-		mutant("lengths-may-differ", Unguarded, resume, "Contradictory", "Runs may have more or fewer fingerprints than there are states.",
+		mutant("lengths-may-differ", Unguarded, "Contradictory", "Runs may have more or fewer fingerprints than there are states.",
 			"case runs != m.Stats.Distinct || items(m.Lineage) != m.Stats.Distinct ||", "case items(m.Lineage) != m.Stats.Distinct ||"),
-		mutant("numbers-of-runs-begin-again", Lost, resume, "Resume|Forged", "A resumed search writes over the runs that it goes on with.",
+		mutant("numbers-of-runs-begin-again", Lost, "Resume|Forged", "A resumed search writes over the runs that it goes on with.",
 			"k.seq, s.store.seq = m.Seq, m.RunSeq", "k.seq, s.store.seq = m.Seq, 0"),
-		mutant("runs-are-not-opened", Unsound, resume, "Resume", "A resumed search does not know the states that were found before.",
+		mutant("runs-are-not-opened", Unsound, "Resume", "A resumed search does not know the states that were found before.",
 			"st.runs = append(st.runs, r)\n\t\tif st.partial {", "if st.runs = append(st.runs, r); st.partial || len(runs) > 1 {"),
-		mutant("fingerprints-in-memory-are-not-kept", WrongAnswer, keep, "Resume", "Fingerprints that are in no run are in no checkpoint.",
+		mutant("fingerprints-in-memory-are-not-kept", WrongAnswer, "Resume", "Fingerprints that are in no run are in no checkpoint.",
 			"if st.fresh() > 0 {", "if st.fresh() > 1<<40 {"),
-		mutant("first-block-is-released", WrongAnswer, keep, "Resume", "The block in the midst of which the search is at is not in the checkpoint.",
+		mutant("first-block-is-released", WrongAnswer, "Resume", "The block in the midst of which the search is at is not in the checkpoint.",
 			"first := min(s.at.block, s.current.Blocks())", "first := min(s.at.block+1, s.current.Blocks())"),
-		mutant("a-checkpoint-stays", WrongAnswer, keep, "Resume", "A search that has come to its end leaves its checkpoint.",
+		mutant("a-checkpoint-stays", WrongAnswer, "Resume", "A search that has come to its end leaves its checkpoint.",
 			"if len(k.durable) == 0 {", "if len(k.durable) >= 0 {"),
 	}
 }
 
 func layoutMutants() []Mutant {
-	const layout = "tla/pack/layout.go"
-	mutant := func(name string, kind Kind, file, breaks, old, text string) Mutant {
-		return Mutant{Name: "pack/layout/" + name, Kind: kind, File: file, Packages: []string{"tla/pack"}, Run: "TestLayout", Breaks: breaks, Old: old, New: text}
+	mutant := func(name string, kind Kind, breaks, old, text string) Mutant {
+		return Mutant{Name: "pack/layout/" + name, Kind: kind, In: "tla/pack", Packages: []string{"tla/pack"}, Run: "TestLayout", Breaks: breaks, Old: old, New: text}
 	}
 	return []Mutant{
-		mutant("numbers-above-the-range-wrap", Unsound, layout, "A number beyond its range is stored as another one.",
+		mutant("numbers-above-the-range-wrap", Unsound, "A number beyond its range is stored as another one.",
 			"if x < t.lo || x > t.hi {", "if x < t.lo {"),
-		mutant("sequences-outgrow", Unsound, layout, "A sequence that is longer than its place is cut off.",
+		mutant("sequences-outgrow", Unsound, "A sequence that is longer than its place is cut off.",
 			"if v.Kind() != value.KindTuple || len(vals) > t.most {", "if v.Kind() != value.KindTuple {"),
-		mutant("domains-are-not-compared", Unsound, layout, "A function on other arguments is stored as one on these.",
+		mutant("domains-are-not-compared", Unsound, "A function on other arguments is stored as one on these.",
 			"} else if len(vals) != len(t.keys) || !value.Equal(v.Domain(), t.dom) {", "} else if len(vals) != len(t.keys) {"),
-		mutant("any-bytes-are-packed", WrongAnswer, layout, "A state that is encoded as before is read as a packed one where it is as long.",
+		mutant("any-bytes-are-packed", WrongAnswer, "A state that is encoded as before is read as a packed one where it is as long.",
 			"if len(b) != l.bytes || b[0]&1 == 0 {", "if len(b) != l.bytes {"),
-		mutant("negative-numbers-shift", WrongAnswer, layout, "Numbers come back without the least of their range.",
+		mutant("negative-numbers-shift", WrongAnswer, "Numbers come back without the least of their range.",
 			"return value.Int(int32(int64(l.f.get(words)) + t.lo))", "return value.Int(int32(int64(l.f.get(words))))"),
-		mutant("elements-beyond-a-word", WrongAnswer, layout, "Elements of a set beyond the 64th do not come back.",
+		mutant("elements-beyond-a-word", WrongAnswer, "Elements of a set beyond the 64th do not come back.",
 			"if words[p.word]>>(p.shift+i%64)&1 != 0 {", "if words[p.word]>>(p.shift+i)&1 != 0 {"),
 	}
 }
 
 func machineMutants() []Mutant {
-	const machine, memo, worker = "tla/pack/machine.go", "tla/pack/memo.go", "tla/eval/packed_worker.go"
-	mutant := func(name string, kind Kind, file, breaks, old, text string) Mutant {
-		return Mutant{Name: "pack/machine/" + name, Kind: kind, File: file, Packages: []string{"tla/eval"}, Run: "PackedAgreesOn(Wide|Random)|PackedS(hares|ums)", Breaks: breaks, Old: old, New: text}
+	mutant := func(name string, kind Kind, in, breaks, old, text string) Mutant {
+		return Mutant{Name: "pack/machine/" + name, Kind: kind, In: in, Packages: []string{"tla/eval"}, Run: "PackedAgreesOn(Wide|Random)|PackedS(hares|ums)", Breaks: breaks, Old: old, New: text}
 	}
 	return []Mutant{
-		mutant("stops-are-not-seen", Unsound, machine, "Code that met what it does not know counts as having told all.",
-			"m.code.next(m)\n\treturn !m.stopped\n}\n\n// Words", "m.code.next(m)\n\treturn true\n}\n\n// Words"),
-		mutant("predicates-do-not-stop", Unsound, machine, "A predicate that has no value counts as having one.",
-			"ok = !m.stopped\n", "ok = true\n"),
-		mutant("memo-of-another-state", Unsound, memo, "What was computed once is believed for ever.",
+		mutant("stops-are-not-seen", Unsound, "tla/pack", "Code that met what it does not know counts as having told all.",
+			"copy(m.nxt, cur)\n\tm.code.next(m)\n\treturn !m.stopped\n", "copy(m.nxt, cur)\n\tm.code.next(m)\n\treturn true\n"),
+		mutant("predicates-do-not-stop", Unsound, "tla/pack", "A predicate that has no value counts as having one.",
+			"m.code.preds[i](m)\n\tok = !m.stopped\n", "m.code.preds[i](m)\n\tok = true\n"),
+		mutant("memo-of-another-state", Unsound, "tla/pack", "What was computed once is believed for ever.",
 			"if s.now != m.now {\n\t\t\tv := f(m)\n\t\t\ts.now, s.v", "if s.now == 0 {\n\t\t\tv := f(m)\n\t\t\ts.now, s.v"),
-		mutant("told-twice", WrongAnswer, worker, "A state whose code stopped has its first successors twice.",
+		mutant("told-twice", WrongAnswer, "tla/eval", "A state whose code stopped has its first successors twice.",
 			"if done > 0 {\n\t\t\tdone--", "if done > 1<<30 {\n\t\t\tdone--"),
 	}
 }

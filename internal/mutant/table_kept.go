@@ -3,35 +3,34 @@ package mutant
 // keptMutants are about searches that are ended before their end and gone on with, and
 // about what is told of a result.
 func keptMutants() []Mutant {
-	const keep, looks = "check/checkpoint.go", "check/looks.go"
 	checks, ashlar := []string{"check"}, []string{"cmd/ashlar"}
 	return []Mutant{
 		{
-			Name: "check/kept/not-at-its-end", Kind: Lost, File: keep, Packages: checks, Run: "KeptAtItsEnd",
+			Name: "check/kept/not-at-its-end", Kind: Lost, In: "check", Packages: checks, Run: "KeptAtItsEnd",
 			Breaks: "A search that is interrupted is not kept where it ended.",
 			Old:    "s.fail(s.store.last())\n",
 			New:    "",
 		},
 		{
-			Name: "check/kept/removed-after-a-violation", Kind: Lost, File: "check/store.go", Packages: checks, Run: "LooksAreKept",
+			Name: "check/kept/removed-after-a-violation", Kind: Lost, In: "check", Packages: checks, Run: "LooksAreKept",
 			Breaks: "A search that goes on after violations loses its checkpoint when it is ended.",
 			Old:    "r.Unfinished || r.Verdict",
 			New:    "r.Verdict",
 		},
 		{
-			Name: "check/kept/looks-are-forgotten", Kind: WrongAnswer, File: keep, Packages: checks, Run: "LooksAreKept",
+			Name: "check/kept/looks-are-forgotten", Kind: WrongAnswer, In: "check", Packages: checks, Run: "LooksAreKept",
 			Breaks: "What looks at properties of behaviours found is in no checkpoint.",
 			Old:    ", Looks: s.early.kept()}",
 			New:    "}",
 		},
 		{
-			Name: "check/looks/goes-on", Kind: WrongAnswer, File: looks, Packages: checks, Run: "LooksOfAnother",
+			Name: "check/looks/goes-on", Kind: WrongAnswer, In: "check", Packages: checks, Run: "LooksOfAnother",
 			Breaks: "A search goes on though who looks for it has found a violation.",
 			Old:    "return got.End, json",
 			New:    "return false, json",
 		},
 		{
-			Name: "ashlar/lost-result-is-success", Kind: Unsound, File: "cmd/ashlar/main.go", Packages: ashlar, Run: "ResultsThatAreLost",
+			Name: "ashlar/lost-result-is-success", Kind: Unsound, In: "cmd/ashlar", Packages: ashlar, Run: "ResultsThatAreLost",
 			Breaks: "A result that could not be written has the exit code of success.",
 			Old:    "case err == nil && lost != nil:",
 			New:    "case err == nil && lost != nil && t == nil:",

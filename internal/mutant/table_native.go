@@ -5,25 +5,25 @@ func compiledSearchMutants() []Mutant {
 	packed, child := []string{"tla/pack"}, []string{"cmd/internal/native"}
 	return []Mutant{
 		{
-			Name: "native/what-another-element-gave", Kind: Unsound, File: "tla/pack/sourcememo.go", Packages: packed,
+			Name: "native/what-another-element-gave", Kind: Unsound, In: "tla/pack", Packages: packed,
 			Breaks: "Compiled code takes what a shared expression gave for one element of a set for what it gives for the next.",
 			Old:    `known, keep = known+" && s.regs == "+key,`,
 			New:    `known, keep = known,`,
 		},
 		{
-			Name: "native/the-next-state-is-remembered", Kind: Unsound, File: "tla/pack/sourcememo.go", Packages: packed,
+			Name: "native/the-next-state-is-remembered", Kind: Unsound, In: "tla/pack", Packages: packed,
 			Breaks: "Compiled code remembers what an expression gave in a next state that has changed since.",
 			Old:    "(w.still || !n.reads)",
 			New:    "(w.still || n.reads || !n.reads)",
 		},
 		{
-			Name: "native/names-have-the-bytes-of-states", Kind: WrongAnswer, File: "cmd/internal/native/key.go", Packages: child,
+			Name: "native/names-have-the-bytes-of-states", Kind: WrongAnswer, In: "cmd/internal/native", Packages: child,
 			Breaks: "The program names states by other bytes than the command, so each finds states again that the other has found.",
 			Old:    "return buf[:w.m.Sizes.Key], nil",
 			New:    "return buf, nil",
 		},
 		{
-			Name: "native/every-search-goes-on-from-its-beginning", Kind: WrongAnswer, File: "cmd/internal/native/main.go", Packages: child,
+			Name: "native/every-search-goes-on-from-its-beginning", Kind: WrongAnswer, In: "cmd/internal/native", Packages: child,
 			Breaks: "The program keeps one checkpoint for the case that its code stops, and none after that.",
 			Old:    "last, next = now, max(next, 2*now)",
 			New:    "last, next = now, max(next, 200*now)",

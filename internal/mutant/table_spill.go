@@ -7,29 +7,28 @@ func spillMutants() []Mutant {
 }
 
 func seenMutants() []Mutant {
-	const file, add = "check/fpset/seen.go", "check/fpset/add.go"
 	tests := []string{"check/fpset"}
 	return []Mutant{
 		{
-			Name: "check/seen/growing-loses-first-slot", Kind: WrongAnswer, File: file, Packages: tests, Run: "Seen",
+			Name: "check/seen/growing-loses-first-slot", Kind: WrongAnswer, In: "check/fpset", Packages: tests, Run: "Seen",
 			Breaks: "When a table grows, the fingerprint in its first slot is forgotten, so a state is explored twice.",
 			Old:    "for _, x := range old {",
 			New:    "for _, x := range old[1:] {",
 		},
 		{
-			Name: "check/seen/lower-mark-is-not-kept", Kind: WrongAnswer, File: add, Packages: tests, Run: "Seen",
+			Name: "check/seen/lower-mark-is-not-kept", Kind: WrongAnswer, In: "check/fpset", Packages: tests, Run: "Seen",
 			Breaks: "The chunk that finds a state first keeps it, so that parents and traces depend on the race of the workers.",
 			Old:    "if atomic.CompareAndSwapUint64(&slots[i], x, key|uint64(m)) {",
 			New:    "if o == Lowered || atomic.CompareAndSwapUint64(&slots[i], x, key|uint64(m)) {",
 		},
 		{
-			Name: "check/seen/anybody-settles", Kind: WrongAnswer, File: file, Packages: tests, Run: "Seen",
+			Name: "check/seen/anybody-settles", Kind: WrongAnswer, In: "check/fpset", Packages: tests, Run: "Seen",
 			Breaks: "A state belongs to whoever asks first whether it is theirs, and not to the lowest chunk that found it.",
 			Old:    "if x != key|uint64(m) {",
 			New:    "if Mark(x) < FirstPiece {",
 		},
 		{
-			Name: "check/seen/what-is-on-disk-is-lowered", Kind: WrongAnswer, File: add, Packages: tests, Run: "Seen",
+			Name: "check/seen/what-is-on-disk-is-lowered", Kind: WrongAnswer, In: "check/fpset", Packages: tests, Run: "Seen",
 			Breaks: "A worker that is alone takes a state that lies on disk, and in memory too, for a new one.",
 			Old:    "if _, x := seek(*table.Load(), key); x != 0 && Mark(x) <= m {\n\t\treturn Present, 0\n\t}",
 			New:    "if _, x := seek(*table.Load(), key); Mark(x) == Cached && m == Old {\n\t\treturn Lowered, Cached\n\t}",
@@ -38,83 +37,82 @@ func seenMutants() []Mutant {
 }
 
 func storeMutants() []Mutant {
-	const run, store, worker, keep, resume = "check/spill/run.go", "check/store.go", "check/worker.go", "check/checkpoint.go", "check/resume.go"
 	tests := []string{"check"}
 	return []Mutant{
 		{
-			Name: "check/spill/last-of-a-page-is-not-found", Kind: WrongAnswer, File: run, Packages: []string{"check/spill"}, Run: "Run",
+			Name: "check/spill/last-of-a-page-is-not-found", Kind: WrongAnswer, In: "check/spill", Packages: []string{"check/spill"}, Run: "Run",
 			Breaks: "The last fingerprint of a page of a run counts as not there, so its state is explored twice.",
 			Old:    "if i < n && at(i) == fp {",
 			New:    "if i < n-1 && at(i) == fp {",
 		},
 		{
-			Name: "check/spill/merge-loses-the-rest", Kind: WrongAnswer, File: run, Packages: []string{"check/spill"}, Run: "Merge",
+			Name: "check/spill/merge-loses-the-rest", Kind: WrongAnswer, In: "check/spill", Packages: []string{"check/spill"}, Run: "Merge",
 			Breaks: "Where one run is at its end, what the other still has is not merged.",
 			Old:    "case !okA && !okB:",
 			New:    "case !okA || !okB:",
 		},
 		{
-			Name: "check/spill/damage-is-read", Kind: Unguarded, File: run, Packages: []string{"check/spill"}, Run: "Damaged",
+			Name: "check/spill/damage-is-read", Kind: Unguarded, In: "check/spill", Packages: []string{"check/spill"}, Run: "Damaged",
 			Breaks: "A page of a run that is not what was written is believed.",
 			Old:    "if sum != checksum(page[4:]) || n == 0 || n > pageMax {",
 			New:    "if n == 0 || n > pageMax {",
 		},
 		{
-			Name: "check/store/newest-run-is-not-searched", Kind: WrongAnswer, File: store, Packages: tests, Run: "Bounded",
+			Name: "check/store/newest-run-is-not-searched", Kind: WrongAnswer, In: "check", Packages: tests, Run: "Bounded",
 			Breaks: "Candidates are not looked for in the run that was written last.",
 			Old:    "for _, r := range st.runs {\n\t\t\t\tif errs[i] == nil {",
 			New:    "for _, r := range st.runs[:max(0, len(st.runs)-1)] {\n\t\t\t\tif errs[i] == nil {",
 		},
 		{
-			Name: "check/store/what-was-dropped-is-not-looked-for", Kind: WrongAnswer, File: store, Packages: tests, Run: "Bounded",
+			Name: "check/store/what-was-dropped-is-not-looked-for", Kind: WrongAnswer, In: "check", Packages: tests, Run: "Bounded",
 			Breaks: "Fingerprints are dropped from memory, and the search goes on as if they were there.",
 			Old:    "st.partial = st.partial || drop && s.set.Len() > fresh",
 			New:    "_ = drop",
 		},
 		{
-			Name: "check/store/old-state-breaks-an-invariant-again", Kind: WrongAnswer, File: worker, Packages: tests, Run: "Bounded",
+			Name: "check/store/old-state-breaks-an-invariant-again", Kind: WrongAnswer, In: "check", Packages: tests, Run: "Bounded",
 			Breaks: "A state that is on disk under the same key is held against the invariants as if it were new.",
 			Old:    "return known\n",
 			New:    "return known && false\n",
 		},
 		{
-			Name: "check/segments-of-a-level-are-dropped", Kind: Unsound, File: "check/search.go", Packages: tests, Run: "Bounded|WorkersAgree",
+			Name: "check/segments-of-a-level-are-dropped", Kind: Unsound, In: "check", Packages: tests, Run: "Bounded|WorkersAgree",
 			Breaks: "The next level begins after the first segment of this one.",
 			Old:    "if s.left == 0 {\n\t\t\ts.deeper()",
 			New:    "if s.left == 0 || s.ahead > 0 {\n\t\t\ts.deeper()",
 		},
 		{
-			Name: "check/higher-chunk-claims", Kind: WrongAnswer, File: worker, Packages: tests, Run: "WorkersAgree",
+			Name: "check/higher-chunk-claims", Kind: WrongAnswer, In: "check", Packages: tests, Run: "WorkersAgree",
 			Breaks: "Of several chunks that find a state the last one has it, so that parents and traces depend on how a level is cut.",
 			Old:    "return w.s.top + 1 + fpset.Mark(k)",
 			New:    "return w.s.top + fpset.Mark(int64(len(w.s.chunks))-k)",
 		},
 		{
-			Name: "check/resume/skips-the-rest-of-a-level", Kind: Unsound, File: resume, Packages: tests, Run: "Resume",
+			Name: "check/resume/skips-the-rest-of-a-level", Kind: Unsound, In: "check", Packages: tests, Run: "Resume",
 			Breaks: "What of a level was not expanded when the checkpoint was kept is left out.",
 			Old:    "s.number, s.left, s.ahead = m.Number, m.Left, m.Ahead",
 			New:    "s.number, s.left, s.ahead = m.Number+uint32(m.Left), 0, m.Ahead",
 		},
 		{
-			Name: "check/resume/another-specification-is-resumed", Kind: Unsound, File: resume, Packages: tests, Run: "Refused",
+			Name: "check/resume/another-specification-is-resumed", Kind: Unsound, In: "check", Packages: tests, Run: "Refused",
 			Breaks: "A checkpoint of another specification is gone on with.",
 			Old:    "case m.Identity[i] != want[i]:",
 			New:    "case m.Identity[i].Name != want[i].Name:",
 		},
 		{
-			Name: "check/resume/violations-are-forgotten", Kind: Unsound, File: resume, Packages: tests, Run: "ResumeContinues",
+			Name: "check/resume/violations-are-forgotten", Kind: Unsound, In: "check", Packages: tests, Run: "ResumeContinues",
 			Breaks: "What the search had gone on after before it was killed is not reported.",
 			Old:    "s.violations = append(s.violations, found)",
 			New:    "_ = found",
 		},
 		{
-			Name: "check/checkpoint/data-is-not-durable", Kind: Lost, File: keep, Packages: tests, Run: "Resume",
+			Name: "check/checkpoint/data-is-not-durable", Kind: Lost, In: "check", Packages: tests, Run: "Resume",
 			Breaks: "The manifest is durable before the states that it counts.",
 			Old:    "errors.Join(t.tape.Store(false, 0), t.tape.Sync())",
 			New:    "t.tape.Store(false, 0)",
 		},
 		{
-			Name: "check/checkpoint/files-go-too-early", Kind: Lost, File: keep, Packages: tests, Run: "Resume",
+			Name: "check/checkpoint/files-go-too-early", Kind: Lost, In: "check", Packages: tests, Run: "Resume",
 			Breaks: "Files that the last checkpoint names are removed before there is another.",
 			Old:    "return slices.Contains(k.durable, name)",
 			New:    "return name == manifestName",
@@ -123,53 +121,52 @@ func storeMutants() []Mutant {
 }
 
 func reductionMutants() []Mutant {
-	const reduce, orbit, keep = "tla/eval/reduce.go", "tla/eval/orbit.go", "tla/eval/keep.go"
 	tests := []string{"tla/eval"}
 	return []Mutant{
 		{
-			Name: "eval/reduce/cycles-are-taken-alone", Kind: Unsound, File: reduce, Packages: tests, Run: "Reduc",
+			Name: "eval/reduce/cycles-are-taken-alone", Kind: Unsound, In: "tla/eval", Packages: tests, Run: "Reduc",
 			Breaks: "A process that loops over own variables is taken alone for ever, and what the others do is never seen.",
 			Old:    "closes[b] = true",
 			New:    "closes[b] = false",
 		},
 		{
-			Name: "eval/reduce/seen-variables-are-taken-alone", Kind: Unsound, File: reduce, Packages: tests, Run: "Reduc",
+			Name: "eval/reduce/seen-variables-are-taken-alone", Kind: Unsound, In: "tla/eval", Packages: tests, Run: "Reduc",
 			Breaks: "A step that assigns what an invariant mentions is taken alone.",
 			Old:    "ok = ok && a.own[pair.Target] == p && a.seen&varBit(pair.Target.Index) == 0",
 			New:    "ok = ok && a.own[pair.Target] == p",
 		},
 		{
-			Name: "eval/reduce/shared-variables-are-read-alone", Kind: Unsound, File: reduce, Packages: tests, Run: "Reduc",
+			Name: "eval/reduce/shared-variables-are-read-alone", Kind: Unsound, In: "tla/eval", Packages: tests, Run: "Reduc",
 			Breaks: "A step that reads what other processes assign is taken alone.",
 			Old:    "case *core.VarRef:\n\t\t\tok = ok && a.own[x.Var] == p",
 			New:    "case *core.VarRef:\n\t\t\tok = ok && x.Var != nil",
 		},
 		{
-			Name: "eval/reduce/labels-of-invariants-are-passed", Kind: Unsound, File: reduce, Packages: tests, Run: "Reduc",
+			Name: "eval/reduce/labels-of-invariants-are-passed", Kind: Unsound, In: "tla/eval", Packages: tests, Run: "Reduc",
 			Breaks: "A step to a label that an invariant compares pc with is taken alone.",
 			Old:    "ok = ok && !a.labels[s.Label]",
 			New:    "ok = ok && s.Label != \"\"",
 		},
 		{
-			Name: "eval/orbit/columns-forget-the-element", Kind: Unsound, File: orbit, Packages: tests, Run: "Orbits",
+			Name: "eval/orbit/columns-forget-the-element", Kind: Unsound, In: "tla/eval", Packages: tests, Run: "Orbits",
 			Breaks: "States that differ in which element stands at two places are taken for one.",
 			Old:    "return value.Bool(at == p.at)",
 			New:    "return value.Bool(at == 0 || at != 0)",
 		},
 		{
-			Name: "eval/orbit/rows-are-not-sorted", Kind: WrongAnswer, File: orbit, Packages: tests, Run: "Orbits",
+			Name: "eval/orbit/rows-are-not-sorted", Kind: WrongAnswer, In: "tla/eval", Packages: tests, Run: "Orbits",
 			Breaks: "Images of one state have several names, and count as several.",
 			Old:    "return s.compare(set, a, b)",
 			New:    "return a - b",
 		},
 		{
-			Name: "eval/orbit/sets-forget-their-plain-elements", Kind: Unsound, File: orbit, Packages: tests, Run: "Orbits",
+			Name: "eval/orbit/sets-forget-their-plain-elements", Kind: Unsound, In: "tla/eval", Packages: tests, Run: "Orbits",
 			Breaks: "Sets that differ in what mentions no element are taken for one.",
 			Old:    "return value.SetOf(plain), true",
 			New:    "return value.EmptySet(), true",
 		},
 		{
-			Name: "eval/keep/left-behind-is-kept", Kind: Unsound, File: keep, Packages: tests, Run: "NotKept",
+			Name: "eval/keep/left-behind-is-kept", Kind: Unsound, In: "tla/eval", Packages: tests, Run: "NotKept",
 			Breaks: "A search of a model that draws random numbers, or writes registers, is resumed.",
 			Old:    "if hasEffects(d) && !harmless[d.Name] {",
 			New:    "if hasEffects(d) && !harmless[d.Name] && d.Name == \"\" {",

@@ -3,30 +3,34 @@
 // that was named before.
 //
 // In: the tables proofs/mutants/NAME.txt, program texts, and what coqc prints.
-// Out: rows, mutated texts, and the lemma at which a build has stopped. The
-// package runs nothing; cmd/proofmutants does, in a copy of the repository.
+// Out: rows, the file that a row edits and its mutated text, and the lemma at
+// which a build has stopped. The package runs nothing; cmd/proofmutants does, in
+// a copy of the repository.
 //
 // It promises that a row whose text is not found exactly once is an error.
 package proofs
 
 import (
 	"fmt"
+	"io/fs"
 	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/ashlar-dev/ashlar/internal/mutant"
 )
 
 // Mutant is one bug in one proved program.
 type Mutant struct {
 	Proof    string // the table it stands in: the program's name, as in proofs/top/NAME.v
 	Name     string // what is wrong, unique in the table
-	File     string // from the root of the repository: Go, or Coq where the bug is not one of Go
-	Old, New string // Old occurs exactly once in File
+	In       string // from the root of the repository: a Go package's directory, or a Coq file where the bug is not one of Go
+	Old, New string // Old occurs exactly once there
 	// Lemma is where the proof must stop building.
 	Lemma string
 }
 
-// Parse reads a table: a row on each line, `name | file | old | new | lemma`,
+// Parse reads a table: a row on each line, `name | in | old | new | lemma`,
 // where \n in a text stands for a line break and \t for a tab; empty lines and
 // lines that begin with # are skipped.
 func Parse(proof, text string) ([]Mutant, error) {
@@ -38,11 +42,11 @@ func Parse(proof, text string) ([]Mutant, error) {
 		}
 		cells := strings.Split(line, " | ")
 		if len(cells) != 5 {
-			return nil, fmt.Errorf("%s.txt:%d: %d cells, want `name | file | old | new | lemma`", proof, i+1, len(cells))
+			return nil, fmt.Errorf("%s.txt:%d: %d cells, want `name | in | old | new | lemma`", proof, i+1, len(cells))
 		}
 		unescape := strings.NewReplacer(`\n`, "\n", `\t`, "\t").Replace
 		m := Mutant{
-			Proof: proof, Name: strings.TrimSpace(cells[0]), File: strings.TrimSpace(cells[1]),
+			Proof: proof, Name: strings.TrimSpace(cells[0]), In: strings.TrimSpace(cells[1]),
 			Old: unescape(cells[2]), New: unescape(cells[3]), Lemma: strings.TrimSpace(cells[4]),
 		}
 		if m.Name == "" || m.Lemma == "" || seen[m.Name] {
@@ -54,15 +58,17 @@ func Parse(proof, text string) ([]Mutant, error) {
 	return table, nil
 }
 
-// Apply makes the edit in text, which is that of m.File.
-func (m Mutant) Apply(text string) (string, error) {
+// Edit finds the text in tree, the repository, and returns the file that it is
+// in and what that file becomes.
+func (m Mutant) Edit(tree fs.FS) (file, mutated string, err error) {
 	if m.Old == m.New || m.Old == "" {
-		return "", fmt.Errorf("%s/%s: the mutant changes nothing", m.Proof, m.Name)
+		return "", "", fmt.Errorf("%s/%s: the mutant changes nothing", m.Proof, m.Name)
 	}
-	if n := strings.Count(text, m.Old); n != 1 {
-		return "", fmt.Errorf("%s/%s: its text is found %d times in %s, want once", m.Proof, m.Name, n, m.File)
+	file, text, err := mutant.Locate(tree, m.In, m.Old)
+	if err != nil {
+		return "", "", fmt.Errorf("%s/%s: %w", m.Proof, m.Name, err)
 	}
-	return strings.Replace(text, m.Old, m.New, 1), nil
+	return file, strings.Replace(text, m.Old, m.New, 1), nil
 }
 
 var (

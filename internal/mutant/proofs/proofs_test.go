@@ -33,12 +33,7 @@ func TestTablesFitTheCode(t *testing.T) {
 		}
 		lemmas := statements(t)
 		for _, m := range table {
-			program, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(m.File)))
-			if err != nil {
-				t.Error(err)
-				continue
-			}
-			if _, err := m.Apply(string(program)); err != nil {
+			if _, _, err := m.Edit(os.DirFS(root)); err != nil {
 				t.Errorf("%v: mend the row", err)
 			}
 			if !lemmas[m.Lemma] {
@@ -71,14 +66,14 @@ func statements(t *testing.T) map[string]bool {
 
 func TestParse(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
-		{"# a comment\n\nlost | a.go | x() | y()\\n\\tz() | wp_x\n", ""},
-		{"lost | a.go | x()", "3 cells"},
-		{"lost | a.go | x | y | l\nlost | a.go | x | z | l", "used once"},
-		{" | a.go | x | y | l", "used once"},
+		{"# a comment\n\nlost | a | x() | y()\\n\\tz() | wp_x\n", ""},
+		{"lost | a | x()", "3 cells"},
+		{"lost | a | x | y | l\nlost | a | x | z | l", "used once"},
+		{" | a | x | y | l", "used once"},
 	} {
 		table, err := Parse("p", c.text)
 		if c.want == "" {
-			want := Mutant{Proof: "p", Name: "lost", File: "a.go", Old: "x()", New: "y()\n\tz()", Lemma: "wp_x"}
+			want := Mutant{Proof: "p", Name: "lost", In: "a", Old: "x()", New: "y()\n\tz()", Lemma: "wp_x"}
 			if err != nil || len(table) != 1 || table[0] != want {
 				t.Errorf("%q: %+v, %v", c.text, table, err)
 			}

@@ -32,7 +32,7 @@ type result struct {
 	Name            string         `json:"name"`
 	Breaks          string         `json:"breaks"`
 	Kind            mutant.Kind    `json:"kind"`
-	File            string         `json:"file"`
+	In              string         `json:"in"`
 	Outcome         mutant.Outcome `json:"outcome"`
 	Package         string         `json:"package,omitempty"`
 	Test            string         `json:"test,omitempty"`
@@ -120,13 +120,8 @@ func (h *hunt) all(table []mutant.Mutant, each func(result)) ([]result, error) {
 
 // one decides the fate of a mutant.
 func (h *hunt) one(m mutant.Mutant) (result, error) {
-	r := result{Mutant: m, Name: m.Name, Breaks: m.Breaks, Kind: m.Kind, File: m.File, Outcome: mutant.Survived}
-	text, err := os.ReadFile(filepath.FromSlash(m.File))
-	if err != nil {
-		r.Outcome, r.Detail = mutant.NoText, err.Error()
-		return r, nil
-	}
-	mutated, err := m.Apply(string(text))
+	r := result{Mutant: m, Name: m.Name, Breaks: m.Breaks, Kind: m.Kind, In: m.In, Outcome: mutant.Survived}
+	file, mutated, err := m.Edit(os.DirFS("."))
 	if err != nil {
 		r.Outcome, r.Detail = mutant.NoText, err.Error()
 		return r, nil
@@ -136,7 +131,7 @@ func (h *hunt) one(m mutant.Mutant) (result, error) {
 		return r, err
 	}
 	defer os.RemoveAll(dir)
-	overlay, err := writeOverlay(dir, m.File, mutated)
+	overlay, err := writeOverlay(dir, file, mutated)
 	if err != nil {
 		return r, err
 	}

@@ -2,7 +2,9 @@
 // of the repository, lets the tests loose on every mutant of the table and says
 // which they kill. It exits with 1 where one survives, does not build, no
 // longer fits the code, or cannot be judged because the tests fail without it.
-// With -write it notes what it has found, whatever it is, in docs/mutants.md.
+// With -write it notes what it has found, whatever it is, in build/mutants.md.
+// With -list it prints the names and their number and runs nothing; with -mend it
+// proposes new texts for the rows that no longer fit the code.
 package main
 
 import (
@@ -13,6 +15,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"time"
@@ -31,8 +34,9 @@ func main() {
 	}
 }
 
-// documentPath is where the document lies, from the root.
-const documentPath = "docs/mutants.md"
+// documentPath is the page of fates, from the root. It is not part of the
+// repository: every change of the table or of a test would be a change of it.
+const documentPath = "build/mutants.md"
 
 // options are the flags.
 type options struct {
@@ -41,6 +45,8 @@ type options struct {
 	timeout  time.Duration
 	json     bool
 	write    bool
+	list     bool
+	mend     bool
 	verbose  bool
 }
 
@@ -53,12 +59,14 @@ func parse(args []string) (options, error) {
 	f.DurationVar(&o.timeout, "timeout", 3*time.Minute, "of the tests of one package")
 	f.BoolVar(&o.json, "json", false, "print one JSON object instead of a table")
 	f.BoolVar(&o.write, "write", false, "note the fates in "+documentPath)
+	f.BoolVar(&o.list, "list", false, "print the mutants' names and their number, and run nothing")
+	f.BoolVar(&o.mend, "mend", false, "propose new texts for the rows that no longer fit the code, and run nothing")
 	f.BoolVar(&o.verbose, "v", false, "print how each mutant dies")
 	if err := f.Parse(args); err != nil {
 		return o, err
 	}
 	if f.NArg() > 0 || o.parallel < 1 || o.timeout <= 0 {
-		return o, fmt.Errorf("usage: mutants [-only EXPR] [-p N] [-timeout D] [-json] [-write] [-v]")
+		return o, fmt.Errorf("usage: mutants [-only EXPR] [-p N] [-timeout D] [-json] [-write] [-list] [-mend] [-v]")
 	}
 	var err error
 	o.only, err = regexp.Compile(only)
@@ -81,6 +89,16 @@ func run(args []string, out io.Writer) (bool, error) {
 	}
 	if len(table) == 0 {
 		return false, fmt.Errorf("no mutant has a name like %s", o.only)
+	}
+	switch {
+	case o.list:
+		for _, m := range table {
+			fmt.Fprintln(out, m.Name)
+		}
+		fmt.Fprintf(out, "%d mutants\n", len(table))
+		return true, nil
+	case o.mend:
+		return mend(out, ".", table)
 	}
 	var failed error
 	results, err := newHunt(o).all(table, func(r result) {
@@ -129,7 +147,7 @@ func printSummary(out io.Writer, results []result, bad int) {
 		fmt.Fprintf(out, "; these are not:\n")
 		for _, r := range results {
 			if !r.Outcome.Good() {
-				fmt.Fprintf(out, "  %s: %s (%s)\n      %s\n", r.Name, r.Outcome, r.File, r.Breaks)
+				fmt.Fprintf(out, "  %s: %s (%s)\n      %s\n", r.Name, r.Outcome, r.In, r.Breaks)
 			}
 		}
 	}
@@ -155,6 +173,9 @@ func note(r result) error {
 	}
 	fates := mutant.ReadFates(string(text))
 	fates[r.Name] = r.fate()
+	if err := os.MkdirAll(filepath.Dir(documentPath), 0o755); err != nil {
+		return err
+	}
 	return os.WriteFile(documentPath, []byte(mutant.Document(mutant.Table(), fates)), 0o644)
 }
 

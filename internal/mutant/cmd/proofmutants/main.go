@@ -3,7 +3,7 @@
 // proofs/mutants into its program, translates the program again where it is
 // Go, and lets the proof try to build. It says at which lemma each build stops,
 // and exits with 1 where one does not stop, or stops elsewhere than the table
-// says. With -write it notes what it has found in docs/proof-mutants.md. All
+// says. With -write it notes what it has found in build/proof-mutants.md. All
 // happens in a copy of the repository.
 package main
 
@@ -22,7 +22,7 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/mutant/proofs"
 )
 
-const documentPath = "docs/proof-mutants.md"
+const documentPath = "build/proof-mutants.md"
 
 func main() {
 	only := flag.String("only", "", "run the mutants whose proof/name contains this `text`")
@@ -90,6 +90,9 @@ func run(ctx context.Context, only string, write bool) (bool, error) {
 		good = good && f.good()
 		// A run that is broken off is of use.
 		if write {
+			if err := os.MkdirAll(filepath.Dir(documentPath), 0o755); err != nil {
+				return false, err
+			}
 			if err := os.WriteFile(documentPath, []byte(document(table, fates)), 0o644); err != nil {
 				return false, err
 			}
@@ -137,24 +140,19 @@ func try(ctx context.Context, m proofs.Mutant, work, ashlar string) (fate, error
 			return fate{}, fmt.Errorf("copying: %w\n%s", err, out)
 		}
 	}
-	file := filepath.Join(dir, filepath.FromSlash(m.File))
-	text, err := os.ReadFile(file)
+	file, mutated, err := m.Edit(os.DirFS(dir))
 	if err != nil {
 		return fate{}, err
 	}
-	mutated, err := m.Apply(string(text))
-	if err != nil {
+	if err := os.WriteFile(filepath.Join(dir, filepath.FromSlash(file)), []byte(mutated), 0o644); err != nil {
 		return fate{}, err
 	}
-	if err := os.WriteFile(file, []byte(mutated), 0o644); err != nil {
-		return fate{}, err
-	}
-	if filepath.Ext(m.File) == ".go" {
-		gen := filepath.Join(dir, "proofs/gen", filepath.Dir(m.File)+".v")
+	if filepath.Ext(file) == ".go" {
+		gen := filepath.Join(dir, "proofs/gen", m.In+".v")
 		if err := os.Remove(gen); err != nil {
 			return fate{}, err
 		}
-		if out, err := command(ctx, dir, ashlar, "prove", "translate", "./"+filepath.Dir(m.File)); err != nil {
+		if out, err := command(ctx, dir, ashlar, "prove", "translate", "./"+m.In); err != nil {
 			return fate{}, fmt.Errorf("translating: %w\n%s", err, out)
 		}
 	}
@@ -196,14 +194,14 @@ A bug is put into a proved program, the program is translated again, and its pro
 must stop building, at the lemma that was named before. ` + "`make proof-mutants`" + ` does so
 for each row of proofs/mutants, in a copy; this page is what its last run wrote.
 
-| program | bug | file | the proof stops at | s |
+| program | bug | in | the proof stops at | s |
 |---|---|---|---|---|
 `)
 	for _, f := range fates {
-		fmt.Fprintf(&b, "| %s | %s | %s | %s | %.0f |\n", f.Proof, f.Name, f.File, f, f.seconds)
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %.0f |\n", f.Proof, f.Name, f.In, f, f.seconds)
 	}
 	for _, m := range table[len(fates):] {
-		fmt.Fprintf(&b, "| %s | %s | %s | not tried in the last run; expected at %s | |\n", m.Proof, m.Name, m.File, m.Lemma)
+		fmt.Fprintf(&b, "| %s | %s | %s | not tried in the last run; expected at %s | |\n", m.Proof, m.Name, m.In, m.Lemma)
 	}
 	return b.String()
 }
