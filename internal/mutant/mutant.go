@@ -177,6 +177,7 @@ func Table() []Mutant {
 		partialMutants(),
 		costMutants(),
 		attackMutants(),
+		strangersMPCalMutants(),
 	} {
 		all = append(all, part...)
 	}

@@ -133,7 +133,7 @@ func resourceMutants() []Mutant {
 		{
 			Name: "distsys/resource/queue/nobody-is-told-of-a-dropped-place", Kind: Stuck, In: "distsys/resource/queue", Packages: queue,
 			Breaks: "When the undecided message in front is given up, who waits for the one behind it is not woken.",
-			Old:    "q.readable.wake() // what stood behind may be at the front now",
+			Old:    "q.readable.wake() // a message behind may be at the front now",
 			New:    "",
 		},
 		{

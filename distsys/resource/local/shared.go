@@ -14,13 +14,17 @@ import (
 //
 // It is locked in two phases: a section that reads it keeps others from
 // writing it, one that writes it keeps others out, from the first access until
-// the section commits or aborts. Who finds it locked does not wait there but
-// answers ErrContended, so that its section gives up what it holds, waits for
-// the release, and tries again. Nobody waits while holding, so there is no
-// deadlock; that two sections do not give way to each other for ever is the
-// matter of the jittered pause that ErrContended brings. A section that waits
-// for another value is woken by a commit that writes only: otherwise two that
-// wait would wake each other by looking.
+// the section commits or aborts. A section that finds it locked does not wait
+// there: it gets ErrContended, gives up what it holds, waits for the release,
+// and tries again. No section waits while it holds a lock, so there is no
+// deadlock; the jittered pause that ErrContended brings keeps two sections
+// from giving way to each other for ever.
+//
+// A release wakes the sections that were refused only when no lock is left.
+// Otherwise sections that are refused because of a third one, which holds its
+// lock for long, would wake themselves and each other by giving up. For the
+// same reason a section that waits for another value is woken only by a commit
+// that writes.
 type Shared struct {
 	mu       sync.Mutex
 	cur      value.Value
@@ -29,7 +33,7 @@ type Shared struct {
 	writer   *distsys.Tx
 	work     value.Value
 	watchers []env.Waker
-	refused  []env.Waker // met ErrContended since the last release
+	refused  []env.Waker // got ErrContended, and were not woken since
 }
 
 var _ distsys.Watched = (*Shared)(nil)
@@ -118,23 +122,23 @@ func (s *Shared) refuse(tx *distsys.Tx) error {
 	return distsys.ErrContended
 }
 
-// release gives up the locks of tx and wakes who was refused for them.
+// release gives up the locks of tx. When no lock is left, it wakes the sections
+// that were refused.
 func (s *Shared) release(tx *distsys.Tx) {
-	held := false
 	if s.writer == tx {
-		s.writer, s.work, held = nil, value.Value{}, true
+		s.writer, s.work = nil, value.Value{}
 	}
 	if i := slices.Index(s.readers, tx); i >= 0 {
 		s.readers = slices.Delete(s.readers, i, i+1)
-		held = true
 	}
-	if held {
-		for _, w := range s.refused {
-			w.Wake()
-		}
-		clear(s.refused)
-		s.refused = s.refused[:0]
+	if s.writer != nil || len(s.readers) > 0 {
+		return
 	}
+	for _, w := range s.refused {
+		w.Wake()
+	}
+	clear(s.refused)
+	s.refused = s.refused[:0]
 }
 
 // Watch is the Watched's.

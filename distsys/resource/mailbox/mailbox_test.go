@@ -392,3 +392,29 @@ func BenchmarkSend(b *testing.B) {
 		})
 	}
 }
+
+// TestTooManyForTheWindow: a section that sends more than the window takes
+// tries twice and then sleeps: giving up what it had reserved does not wake it.
+func TestTooManyForTheWindow(t *testing.T) {
+	e := newEnv(t)
+	there := value.Int(2)
+	m := open(t, mailbox.Options{Wire: wireOptions(e, "sender"), Relaxed: true, Window: 1, Remote: []mailbox.Remote{{Index: there, Addr: "127.0.0.1:1"}}})
+	ref := distsys.NewRef("network", m.Network())
+	in, err := distsys.New(&distsys.Archetype[int]{Name: "A", Sections: []distsys.Section[int]{{Name: "l", Run: func(_ *int, tx *distsys.Tx) (distsys.Label, error) {
+		for i := range int32(2) {
+			if err := tx.Write(ref, value.Int(i), there); err != nil {
+				return 0, err
+			}
+		}
+		return distsys.Done, nil
+	}}}}, value.Int(1), 0, distsys.Options{Env: e})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 100 {
+		in.Step()
+	}
+	if n := in.Metrics().Blocked; n > 3 {
+		t.Errorf("%d attempts of a section that does not fit", n)
+	}
+}

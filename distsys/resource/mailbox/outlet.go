@@ -168,9 +168,15 @@ func (l *lane) sendFrame(k kept) []byte {
 	return wire.Finish(append(b, k.body...), 0)
 }
 
-func (l *lane) wake() {
+func (l *lane) wake() { l.wakeOthers(nil) }
+
+// wakeOthers wakes the sections that wait for the lane, but for one: what a
+// section gives up is no reason for itself to try again.
+func (l *lane) wakeOthers(own env.Waker) {
 	for _, w := range l.watchers {
-		w.Wake()
+		if w != own {
+			w.Wake()
+		}
 	}
 }
 

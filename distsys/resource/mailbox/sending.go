@@ -261,7 +261,7 @@ func (x *relaxed) Abort(tx *distsys.Tx) {
 	defer m.mu.Unlock()
 	if x.leave(tx) != nil && x.starved {
 		x.starved = false
-		(*lane)(x).wake()
+		(*lane)(x).wakeOthers(tx.Waker())
 	}
 }
 

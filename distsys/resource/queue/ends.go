@@ -45,6 +45,7 @@ func (r *reading) Read(tx *distsys.Tx, idx []value.Value) (value.Value, error) {
 		return value.Value{}, distsys.ErrContended
 	}
 	if q.taken >= len(q.places) || !q.places[q.taken].ready {
+		q.wanted = true
 		return value.Value{}, distsys.ErrBlocked
 	}
 	m := q.places[q.taken].msg
@@ -102,6 +103,7 @@ func (o *writing) Write(tx *distsys.Tx, idx []value.Value, v value.Value) error 
 	defer q.mu.Unlock()
 	w := q.writer(tx, true)
 	if !q.room(len(w.values)+1, 0) {
+		q.wanted = true
 		return distsys.ErrBlocked
 	}
 	w.values = append(w.values, v)
@@ -254,6 +256,7 @@ func (l *length) Read(tx *distsys.Tx, idx []value.Value) (value.Value, error) {
 	}
 	for _, p := range q.places {
 		if !p.ready {
+			q.wanted = true
 			return value.Value{}, distsys.ErrBlocked
 		}
 	}
@@ -374,6 +377,7 @@ func (q *Queue) await(ctx context.Context, ws *wakers, try func() bool) error {
 		q.mu.Lock()
 		ok := try()
 		if !ok {
+			q.wanted = true
 			q.refused.add(w)
 		}
 		q.mu.Unlock()

@@ -54,6 +54,11 @@ type Queue struct {
 	readable wakers // woken when the front may have become readable
 	writable wakers // woken when there may be room
 	refused  wakers // readers that found another one reading
+	// wanted is set where the queue could not do what was asked of it, until
+	// the next wake. While it is not set, giving up a place wakes nothing:
+	// sections that take places and then abort for another reason would
+	// otherwise wake themselves and each other for ever.
+	wanted bool
 
 	looks  []look // sections that have read the length
 	in     reading
@@ -150,9 +155,11 @@ func (q *Queue) stage(tx *distsys.Tx, alone bool, msgs []Message) ([]*Place, Out
 		bytes += m.Size
 	}
 	if !q.room(len(msgs), bytes) || q.heldFrom(tx) {
+		q.wanted = true
 		return nil, Full
 	}
 	if !alone && !q.decided() {
+		q.wanted = true
 		return nil, Busy
 	}
 	return q.place(msgs, bytes), Staged
@@ -233,14 +240,18 @@ func (q *Queue) drop(places []*Place) {
 		}
 	}
 	q.changes++
-	q.readable.wake() // what stood behind may be at the front now
-	q.writable.wake()
+	if q.wanted {
+		q.wanted = false
+		q.readable.wake() // a message behind may be at the front now
+		q.writable.wake()
+	}
 }
 
 // WatchRoom wakes w whenever there may be room for a Stage that met none.
 func (q *Queue) WatchRoom(w env.Waker) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	q.wanted = true
 	q.writable.add(w)
 }
 
@@ -251,11 +262,13 @@ func (q *Queue) UnwatchRoom(w env.Waker) {
 	q.writable.remove(w)
 }
 
-// Room says whether a Stage of so many messages and bytes would succeed now.
+// Room reports whether a Stage of so many messages and bytes would succeed now.
 func (q *Queue) Room(messages, bytes int) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	return q.room(messages, bytes) && !q.heldFrom(nil)
+	room := q.room(messages, bytes) && !q.heldFrom(nil)
+	q.wanted = q.wanted || !room
+	return room
 }
 
 // Capacity is the number of messages that the queue takes.
