@@ -406,7 +406,8 @@ func (r *run) rest(done func() bool, until time.Duration) error {
 	}
 }
 
-// begin sends a command.
+// begin sends a command. The first is number 1, as package crowd has it, so that a
+// program is profiled under what it is measured under.
 func (r *run) begin(n uint64) {
 	c := &command{number: n, client: r.load.client(n), waits: slices.Clone(r.load.Waits)}
 	for _, m := range r.load.Command(r.program, n) {
@@ -422,8 +423,8 @@ func (r *run) commands() error {
 	next := 0
 	for next < r.load.Commands {
 		for next < r.load.Commands && (len(r.open) < r.load.Clients && len(r.load.Waits) > 0 || len(r.sent) < r.load.Clients && len(r.load.Waits) == 0) {
-			r.begin(uint64(next))
 			next++
+			r.begin(uint64(next))
 		}
 		open := len(r.open)
 		done := func() bool { return len(r.open) < open }
@@ -459,7 +460,7 @@ func (r *run) wait() time.Duration {
 }
 
 func (r *run) alone() error {
-	r.begin(uint64(r.load.Commands))
+	r.begin(uint64(r.load.Commands) + 1)
 	if err := r.rest(func() bool { return len(r.load.Waits) > 0 && len(r.open) == 0 }, r.wait()); err != nil {
 		return err
 	}
