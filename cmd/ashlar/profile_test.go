@@ -41,3 +41,24 @@ func TestPageShowsTheProfile(t *testing.T) {
 		t.Error("what was counted is not on the page")
 	}
 }
+
+// TestProfileBars: the bar of a line is as long as its share of the time says; a line
+// without figures has none. The browser measures them.
+func TestProfileBars(t *testing.T) {
+	d := &document{Verdict: "ok", Invariants: []string{}, Steps: []string{}, Unchecked: []asked{}, Warnings: []string{}, Diagnostics: []report{},
+		Actions: []covered{}, Trace: []traceStep{}, Statistics: statistics{Levels: []int64{}}}
+	d.Profile = &profiled{Samples: 8, Outside: 2,
+		Expressions: []profiledExpr{{File: "M.tla", Line: 1, Column: 1, Evaluated: 5, Samples: 4}, {File: "M.tla", Line: 3, Column: 1, Evaluated: 1},
+			{File: "M.tla", Line: 4, Column: 1}, {File: "M.tla", Line: 6, Column: 1, Evaluated: 9, Samples: 2}},
+		Sources: []profiledSource{{File: "M.tla", Lines: []string{"half", "(* a comment *)", "quick", "never", "", "a quarter", "after"}}}}
+	var page bytes.Buffer
+	if err := writePage(&page, d); err != nil {
+		t.Fatal(err)
+	}
+	dom := browse(t, page.String(), observe+`
+for (const row of qq("#profile tbody tr")) {
+  const bar = row.querySelector(".bar"), width = e => e.getBoundingClientRect().width;
+  note("line " + row.firstChild.textContent, Math.round(100 * width(bar.querySelector("i")) / width(bar)));
+}`)
+	wants(t, dom, "line 1=50", "line 2=0", "line 3=0", "line 4=0", "line 5=0", "line 6=25")
+}
