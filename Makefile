@@ -40,10 +40,11 @@ build:
 	@mkdir -p $(BUILD)
 	$(GO) build -o $(BUILD)/ ./cmd/...
 
-## lint: formatting, vet, staticcheck.
+## lint: formatting, go.mod, vet, staticcheck.
 lint:
 	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); \
 	if [ -n "$$unformatted" ]; then echo "not gofmt'ed:" $$unformatted; exit 1; fi
+	$(GO) mod tidy -diff
 	$(GO) vet ./...
 	$(GO) run $(STATICCHECK) ./...
 	@if [ -e /usr/include/rocksdb/c.h ]; then $(GO) vet -tags rocksdb ./bench/kv ./bench/powerfail; \

@@ -12,11 +12,11 @@ import (
 	"os/exec"
 	"path"
 	"path/filepath"
-	"runtime/debug"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/mod/modfile"
 
 	"github.com/ashlar-dev/ashlar/dedalus/gen"
 	"github.com/ashlar-dev/ashlar/dedalus/logic"
@@ -83,14 +83,17 @@ process is, its --node says, and where the others are, the --deployment, which
 'ashlar dedalus deploy' writes.
 
 Within a Go module the program is a part of it, and the module has to require
-` + ashlarModule + `. Elsewhere DIR becomes a module of its own; where
-this command was built from a directory, --ashlar says which.
+` + ashlarModule + `. Elsewhere DIR becomes a module of its own, which
+'go build' builds as it is: its go.mod names a directory with the sources of
+` + ashlarModule + `, which is published nowhere, and all that they require.
+--ashlar says which directory; without it, it is the one that the module of the
+current directory uses.
 
 Exit codes: 0 compiled; 12 a step was refused; 150 errors in the program; 1 files;
 2 usage.`,
 		Example: `  ashlar dedalus compile voting.ded -o cmd/voting
-  ashlar dedalus compile voting.ded --script voting.steps -o build/voting
-  cd build/voting && go build -o voting .`,
+  ashlar dedalus compile voting.ded --script voting.steps --ashlar ../ashlar -o build/voting
+  cd build/voting && go build -o node . && ./node --help`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error { return runDedalusCompile(cmd.Context(), t, o, args[0]) },
 	}
@@ -272,11 +275,9 @@ func importPathOf(dir string) (string, error) {
 		case bytes.HasPrefix(text, []byte(generatedModule)):
 			return "", nil
 		}
-		for line := range strings.Lines(string(text)) {
-			if m, ok := strings.CutPrefix(strings.TrimSpace(line), "module "); ok {
-				rel, err := filepath.Rel(at, abs)
-				return path.Join(strings.Trim(strings.TrimSpace(m), `"`), filepath.ToSlash(rel)), err
-			}
+		if m := modfile.ModulePath(text); m != "" {
+			rel, err := filepath.Rel(at, abs)
+			return path.Join(m, filepath.ToSlash(rel)), err
 		}
 		return "", fmt.Errorf("%s names no module", filepath.Join(at, "go.mod"))
 	}
@@ -284,32 +285,48 @@ func importPathOf(dir string) (string, error) {
 
 const generatedModule = "// Written by ashlar dedalus compile.\n"
 
-// writeModule makes the directory a module that has what the program needs: in the
-// version that this command is, or from a directory.
+// writeModule makes the directory a module of its own, with the sources of ashlarModule
+// from a directory. It requires all that those require, since 'go build' adds nothing to
+// a go.mod.
 func writeModule(ctx context.Context, name, ashlar string, write func(string, []byte)) error {
-	version := "v0.0.0"
-	if info, ok := debug.ReadBuildInfo(); ok && ashlar == "" && info.Main.Path == ashlarModule && strings.HasPrefix(info.Main.Version, "v") && info.Main.Sum != "" {
-		version = info.Main.Version
-	} else if ashlar == "" {
+	if ashlar == "" {
 		if ashlar = sourcesOf(ctx); ashlar == "" {
-			return errors.New("this command is of no released version, and so cannot say where " + ashlarModule +
-				" is: give --ashlar DIR, or run it within a module that requires it")
+			return errors.New(ashlarModule + " is published nowhere: say with --ashlar DIR where its sources are, or run this command within a module that requires it")
 		}
 	}
-	text := fmt.Sprintf("%smodule %s\n\ngo 1.26.0\n\nrequire %s %s\n", generatedModule, name, ashlarModule, version)
-	if ashlar != "" {
-		abs, err := filepath.Abs(ashlar)
-		if err != nil {
-			return err
-		}
-		sums, err := os.ReadFile(filepath.Join(abs, "go.sum"))
-		if err != nil {
-			return fmt.Errorf("--ashlar: %w", err)
-		}
-		text += fmt.Sprintf("\nreplace %s => %s\n", ashlarModule, filepath.ToSlash(abs))
-		write("go.sum", sums)
+	dir, err := filepath.Abs(ashlar)
+	if err != nil {
+		return err
 	}
-	write("go.mod", []byte(text))
+	text, err := os.ReadFile(filepath.Join(dir, "go.mod"))
+	if err != nil {
+		return fmt.Errorf("--ashlar: %w", err)
+	}
+	sources, err := modfile.ParseLax(filepath.Join(dir, "go.mod"), text, nil)
+	if err != nil {
+		return fmt.Errorf("--ashlar: %w", err)
+	}
+	if sources.Module == nil || sources.Module.Mod.Path != ashlarModule || sources.Go == nil {
+		return fmt.Errorf("--ashlar: %s is not the go.mod of %s", filepath.Join(dir, "go.mod"), ashlarModule)
+	}
+	sums, err := os.ReadFile(filepath.Join(dir, "go.sum"))
+	if err != nil {
+		return fmt.Errorf("--ashlar: %w", err)
+	}
+	m := new(modfile.File)
+	err = errors.Join(m.AddModuleStmt(name), m.AddGoStmt(sources.Go.Version), m.AddRequire(ashlarModule, "v0.0.0"))
+	for _, r := range sources.Require {
+		m.AddNewRequire(r.Mod.Path, r.Mod.Version, true)
+	}
+	err = errors.Join(err, m.AddReplace(ashlarModule, "", filepath.ToSlash(dir), ""))
+	if err != nil {
+		return err
+	}
+	if text, err = m.Format(); err != nil {
+		return err
+	}
+	write("go.sum", sums)
+	write("go.mod", append([]byte(generatedModule), text...))
 	return nil
 }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -19,7 +20,6 @@ func TestDedalusCompileLeavesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	program := filepath.Join(sources, "examples/dedalus/voting.ded")
-	t.Setenv("GOFLAGS", "-mod=mod")
 	t.Setenv("GOPROXY", "off")
 	names := func(dir string) (list []string) {
 		err := filepath.WalkDir(dir, func(name string, _ os.DirEntry, err error) error {
@@ -39,6 +39,7 @@ func TestDedalusCompileLeavesNothing(t *testing.T) {
 	}{
 		"nobody knows where the packages are": {nil, exitWorld, nil},
 		"no sources there":                    {[]string{"--ashlar", "nowhere"}, exitWorld, nil},
+		"sources of something else":           {[]string{"--ashlar", "other"}, exitWorld, func(string) error { return otherModule() }},
 		"a step that is none":                 {[]string{"--ashlar", sources, "--apply", "mutual nobody rules 1 as x"}, exitUsage, nil},
 		"a directory in the place of a file": {[]string{"--ashlar", sources}, exitWorld,
 			func(dir string) error { return os.MkdirAll(filepath.Join(dir, "main.go"), 0o700) }},
@@ -69,6 +70,28 @@ func TestDedalusCompileLeavesNothing(t *testing.T) {
 				t.Errorf("it has left %q, and there was %q", after, before)
 			}
 		})
+	}
+}
+
+// otherModule makes the directory other a module that is not ours.
+func otherModule() error {
+	return errors.Join(os.MkdirAll("other", 0o700), os.WriteFile("other/go.sum", nil, 0o600),
+		os.WriteFile("other/go.mod", []byte("module example.org/other\n\ngo 1.26.0\n"), 0o600))
+}
+
+// TestDedalusCompileExample: the commands of the example in the help are those of the
+// script dedaluscompile, which runs them without any settings of its own.
+func TestDedalusCompileExample(t *testing.T) {
+	script, err := os.ReadFile("testdata/script/dedaluscompile.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(newDedalusCompileCommand(&term{out: io.Discard, err: io.Discard}).Example) {
+		for command := range strings.SplitSeq(strings.TrimSpace(line), " && ") {
+			if !strings.Contains(string(script), command+"\n") {
+				t.Errorf("the script does not run %q", command)
+			}
+		}
 	}
 }
 

@@ -171,19 +171,15 @@ func (f *dedalusFleet) progress(format string, args ...any) {
 // build compiles and builds the program.
 func (f *dedalusFleet) build(ctx context.Context, p *logic.Program) error {
 	f.progress("compiling %s", p.Name)
-	c, err := compileDedalus(ctx, p, f.o.work, f.o.ashlar)
-	if err != nil {
+	if _, err := compileDedalus(ctx, p, f.o.work, f.o.ashlar); err != nil {
 		return err
 	}
 	f.progress("building it")
+	var err error
 	if f.program, err = filepath.Abs(filepath.Join(f.o.work, packageName(p.Name)+".bin")); err != nil {
 		return failed(err)
 	}
-	args := []string{"build", "-o", f.program}
-	if c.Module {
-		args = append(args, "-mod=mod") // the module names what it needs directly only
-	}
-	cmd := exec.CommandContext(ctx, "go", append(args, ".")...)
+	cmd := exec.CommandContext(ctx, "go", "build", "-o", f.program, ".")
 	cmd.Dir = f.o.work
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out

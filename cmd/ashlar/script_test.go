@@ -29,10 +29,9 @@ func TestScripts(t *testing.T) {
 				return err
 			}
 			e.Setenv("GOCACHE", cache)
-			// dedalus run builds programs, which need what this module needs.
+			// Programs are built as users build them, with what this module needs.
 			modules, err := goPlace("GOMODCACHE")
 			e.Setenv("GOMODCACHE", modules)
-			e.Setenv("GOFLAGS", "-mod=mod")
 			e.Setenv("GOPROXY", "off")
 			e.Setenv("LIBRARY", library())
 			e.Setenv("SOURCES", sources())

@@ -173,7 +173,7 @@ func Table() []Mutant {
 		dedalusEquivalenceMutants(),
 		hostMutants(),
 		compileMutants(),
-		batchMutants(),
+		batchMutants(), dedalusRunMutants(),
 		partialMutants(),
 		costMutants(),
 		attackMutants(),

@@ -14,6 +14,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"golang.org/x/mod/modfile"
 )
 
 const (
@@ -318,6 +320,38 @@ func TestEveryDependencyHasAReason(t *testing.T) {
 		}
 		if !strings.Contains(string(reasons), "`"+fields[0]+"`") {
 			t.Errorf("go.mod requires %s, and docs/decisions/dependencies.md does not say why", fields[0])
+		}
+	}
+}
+
+// TestDirectDependenciesSaySo: go.mod says of each module whether we import it ourselves.
+// 'go mod tidy -diff', which 'make lint' runs, knows more, but has to ask for modules.
+func TestDirectDependenciesSaySo(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join(root, "go.mod"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	mod, err := modfile.Parse("go.mod", text, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, files := goFiles(t)
+	imported := map[string]bool{}
+	for _, f := range files {
+		for _, i := range f.ast.Imports {
+			at := strings.Trim(i.Path.Value, `"`)
+			from := ""
+			for _, r := range mod.Require {
+				if p := r.Mod.Path; covers(p+"/...", at) && len(p) > len(from) {
+					from = p
+				}
+			}
+			imported[from] = true
+		}
+	}
+	for _, r := range mod.Require {
+		if r.Indirect == imported[r.Mod.Path] {
+			t.Errorf("go.mod says that %s is indirect: %v, and it is imported: %v; 'go mod tidy' mends it", r.Mod.Path, r.Indirect, imported[r.Mod.Path])
 		}
 	}
 }
