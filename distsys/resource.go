@@ -1,6 +1,7 @@
 package distsys
 
 import (
+	"github.com/ashlar-dev/ashlar/distsys/cell"
 	"github.com/ashlar-dev/ashlar/env"
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
@@ -59,12 +60,16 @@ type Selector interface {
 	Select(idx []value.Value) (sub Resource, rest []value.Value, err error)
 }
 
-// Typed is a Resource that also speaks the Go type T, which saves the
-// conversion to value.Value and back. The rules of Read and Write hold.
-type Typed[T any] interface {
+// Stored is a Resource that keeps its value in a cell.Tree. The Read and Write
+// of generated code go to the tree in the Go type that the code uses, and so
+// convert nothing.
+type Stored interface {
 	Resource
-	ReadTyped(tx *Tx, idx []value.Value) (T, error)
-	WriteTyped(tx *Tx, idx []value.Value, v T) error
+	// Open gives the tree for one access of tx, under the rules of Read or, to
+	// write, of Write. A nil tree to write to takes the write without effect.
+	// Where there is no error Close must follow.
+	Open(tx *Tx, write bool) (*cell.Tree, error)
+	Close()
 }
 
 // Shape converts between a Go type and values. From panics with a
@@ -102,8 +107,8 @@ func read[T any](tx *Tx, r Ref, sh Shape[T], idx []value.Value, traced bool) (T,
 		var zero T
 		return zero, err
 	}
-	if t, ok := leaf.(Typed[T]); ok {
-		x, err := t.ReadTyped(tx, rest)
+	if s, ok := leaf.(Stored); ok {
+		x, err := get(tx, s, sh, rest)
 		if err == nil && traced {
 			tx.element(opRead, r, idx, sh.To(x))
 		}
@@ -143,8 +148,29 @@ func Write[T any](tx *Tx, r Ref, sh Shape[T], x T, idx ...value.Value) error {
 	if tx.traced {
 		tx.element(opWrite, r, idx, sh.To(x))
 	}
-	if t, ok := leaf.(Typed[T]); ok {
-		return t.WriteTyped(tx, rest, x)
+	if s, ok := leaf.(Stored); ok {
+		return put(tx, s, sh, rest, x)
 	}
 	return leaf.Write(tx, rest, sh.To(x))
+}
+
+func get[T any](tx *Tx, s Stored, sh Shape[T], idx []value.Value) (x T, err error) {
+	tree, err := s.Open(tx, false)
+	if err != nil {
+		return x, err
+	}
+	defer s.Close()
+	return cell.Get(tree, idx, sh.To, sh.From), nil
+}
+
+func put[T any](tx *Tx, s Stored, sh Shape[T], idx []value.Value, x T) error {
+	tree, err := s.Open(tx, true)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	if tree != nil {
+		cell.Put(tree, idx, x, sh.To)
+	}
+	return nil
 }

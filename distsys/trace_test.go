@@ -166,37 +166,53 @@ func TestTracerIsTold(t *testing.T) {
 	}
 }
 
-// cell is a resource of a Go type: values are made for the trace only.
-type cell struct {
-	local.Constant
-	n int32
-}
-
-func (c *cell) ReadTyped(*distsys.Tx, []value.Value) (int32, error) { return c.n, nil }
-func (c *cell) WriteTyped(_ *distsys.Tx, _ []value.Value, n int32) error {
-	c.n = n
-	return nil
-}
-
+// TestTypedResources: resources hold the Go values of the sections, and values
+// are made for the trace only.
 func TestTypedResources(t *testing.T) {
-	c := &cell{n: 1}
-	ref := distsys.NewRef("c", c)
-	m := &memory{}
-	in := instance(t, archetype(func(s *int32, tx *distsys.Tx) (distsys.Label, error) {
-		n, err := distsys.Read(tx, ref, distsys.Int())
-		if err != nil {
-			return 0, err
+	type boxed struct{ n int32 }
+	for _, traced := range []bool{false, true} {
+		made, read := 0, 0
+		shape := distsys.Shape[boxed]{
+			To:   func(x boxed) value.Value { made++; return value.Int(x.n) },
+			From: func(v value.Value) boxed { read++; return boxed{v.AsInt()} },
 		}
-		return distsys.Done, distsys.Write(tx, ref, distsys.Int(), n+1)
-	}), 0, distsys.Options{Recorder: m})
-	if err := in.Run(within(t)); err != nil {
-		t.Fatal(err)
-	}
-	if c.n != 2 {
-		t.Errorf("c = %d, want 2", c.n)
-	}
-	want := []tracelog.Element{{Op: tracelog.Read, Name: "c", Value: "1"}, {Op: tracelog.Write, Name: "c", Value: "2"}}
-	if diff := cmp.Diff(want, m.events[1].Elements); diff != "" {
-		t.Errorf("want, then got:\n%s", diff)
+		c := local.NewShared(value.Int(1))
+		ref := distsys.NewRef("c", c)
+		m := &memory{}
+		o := distsys.Options{}
+		if traced {
+			o.Recorder = m
+		}
+		in := instance(t, archetype(func(s *int32, tx *distsys.Tx) (distsys.Label, error) {
+			x, err := distsys.Read(tx, ref, shape)
+			if err != nil {
+				return 0, err
+			}
+			if x.n == 50 {
+				return distsys.Done, nil
+			}
+			x.n++
+			return 0, distsys.Write(tx, ref, shape, x)
+		}), 0, o)
+		if err := in.Run(within(t)); err != nil {
+			t.Fatal(err)
+		}
+		want := 0
+		if traced {
+			want = 50 + 49 // as many as elements in the trace
+		}
+		if made != want || read != 1 {
+			t.Errorf("traced %v: %d values made, want %d; %d read, want 1", traced, made, want, read)
+		}
+		if n := c.Value().AsInt(); n != 50 {
+			t.Errorf("c = %d, want 50", n)
+		}
+		if !traced {
+			continue
+		}
+		elements := []tracelog.Element{{Op: tracelog.Read, Name: "c", Value: "1"}, {Op: tracelog.Write, Name: "c", Value: "2"}}
+		if diff := cmp.Diff(elements, m.events[1].Elements); diff != "" {
+			t.Errorf("want, then got:\n%s", diff)
+		}
 	}
 }

@@ -238,6 +238,13 @@ func (v Value) Lookup(x Value) (Value, bool) {
 	return Value{}, false
 }
 
+// Place is the index of v[x] among v.Values(), and whether x is in the domain
+// of v, which must be a function that is not lazy.
+func (v Value) Place(x Value) (int, bool) {
+	i := v.find(x)
+	return i, i >= 0
+}
+
 // find is the place of x among the arguments of a function, or -1.
 func (v Value) find(x Value) int {
 	switch v.bits {

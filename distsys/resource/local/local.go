@@ -12,41 +12,39 @@ package local
 
 import (
 	"fmt"
+	"sync"
 
 	"github.com/ashlar-dev/ashlar/distsys"
+	"github.com/ashlar-dev/ashlar/distsys/cell"
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
 
 // Variable is a resource of one instance. Indices go into the value: reading
 // x[i] applies it, writing replaces the part.
-type Variable struct {
-	cur, work value.Value
-	dirty     bool
-}
+type Variable struct{ tree *cell.Tree }
 
-var _ distsys.Resource = (*Variable)(nil)
+var _ distsys.Stored = (*Variable)(nil)
 
 // NewVariable returns a variable with that value.
-func NewVariable(v value.Value) *Variable { return &Variable{cur: v} }
+func NewVariable(v value.Value) *Variable { return &Variable{cell.New(v)} }
 
 // Value is the committed value. It is for the instance's own goroutine.
-func (x *Variable) Value() value.Value { return x.cur }
+func (x *Variable) Value() value.Value { return x.tree.Committed() }
 
-func (x *Variable) now() value.Value {
-	if x.dirty {
-		return x.work
-	}
-	return x.cur
-}
+// Open is the Stored's.
+func (x *Variable) Open(*distsys.Tx, bool) (*cell.Tree, error) { return x.tree, nil }
+
+// Close is the Stored's.
+func (x *Variable) Close() {}
 
 // Read is the Resource's.
 func (x *Variable) Read(_ *distsys.Tx, idx []value.Value) (value.Value, error) {
-	return part(x.now(), idx), nil
+	return x.tree.Read(idx), nil
 }
 
 // Write is the Resource's.
 func (x *Variable) Write(_ *distsys.Tx, idx []value.Value, v value.Value) error {
-	x.work, x.dirty = replace(x.now(), idx, v), true
+	x.tree.Write(idx, v)
 	return nil
 }
 
@@ -54,47 +52,46 @@ func (x *Variable) Write(_ *distsys.Tx, idx []value.Value, v value.Value) error 
 func (x *Variable) PreCommit(*distsys.Tx) error { return nil }
 
 // Commit is the Resource's.
-func (x *Variable) Commit(*distsys.Tx) {
-	if x.dirty {
-		x.cur = x.work
-		x.Abort(nil)
-	}
-}
+func (x *Variable) Commit(*distsys.Tx) { x.tree.Commit() }
 
 // Abort is the Resource's.
-func (x *Variable) Abort(*distsys.Tx) { x.work, x.dirty = value.Value{}, false }
-
-func part(v value.Value, idx []value.Value) value.Value {
-	for _, i := range idx {
-		v = v.Apply(i)
-	}
-	return v
-}
-
-func replace(v value.Value, idx []value.Value, x value.Value) value.Value {
-	if len(idx) == 0 {
-		return x
-	}
-	return v.Except(idx, x)
-}
+func (x *Variable) Abort(*distsys.Tx) { x.tree.Abort() }
 
 // Constant is a resource that is read only.
-type Constant struct{ v value.Value }
+type Constant struct {
+	mu   sync.Mutex
+	tree *cell.Tree
+}
 
-var _ distsys.Resource = (*Constant)(nil)
+var _ distsys.Stored = (*Constant)(nil)
 
 // NewConstant returns a resource that always reads as v.
-func NewConstant(v value.Value) *Constant { return &Constant{v} }
+func NewConstant(v value.Value) *Constant { return &Constant{tree: cell.New(v)} }
+
+// Open is the Stored's. To write ends the run: the configuration gives a
+// constant where the specification assigns.
+func (c *Constant) Open(_ *distsys.Tx, write bool) (*cell.Tree, error) {
+	if write {
+		return nil, fmt.Errorf("a constant resource is written to")
+	}
+	c.mu.Lock()
+	return c.tree, nil
+}
+
+// Close is the Stored's.
+func (c *Constant) Close() { c.mu.Unlock() }
 
 // Read is the Resource's.
 func (c *Constant) Read(_ *distsys.Tx, idx []value.Value) (value.Value, error) {
-	return part(c.v, idx), nil
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.tree.Read(idx), nil
 }
 
-// Write ends the run: the configuration gives a constant where the
-// specification assigns.
-func (c *Constant) Write(*distsys.Tx, []value.Value, value.Value) error {
-	return fmt.Errorf("a constant resource is written to")
+// Write is the Resource's.
+func (c *Constant) Write(tx *distsys.Tx, _ []value.Value, _ value.Value) error {
+	_, err := c.Open(tx, true)
+	return err
 }
 
 // PreCommit is the Resource's.
@@ -110,10 +107,19 @@ func (c *Constant) Abort(*distsys.Tx) {}
 // write without effect: for a parameter that a system does without.
 type Dummy struct{ Constant }
 
-var _ distsys.Resource = (*Dummy)(nil)
+var _ distsys.Stored = (*Dummy)(nil)
 
 // NewDummy returns a resource that always reads as v.
-func NewDummy(v value.Value) *Dummy { return &Dummy{Constant{v}} }
+func NewDummy(v value.Value) *Dummy { return &Dummy{Constant{tree: cell.New(v)}} }
+
+// Open is the Stored's.
+func (d *Dummy) Open(_ *distsys.Tx, write bool) (*cell.Tree, error) {
+	d.mu.Lock()
+	if write {
+		return nil, nil
+	}
+	return d.tree, nil
+}
 
 // Write has no effect.
 func (d *Dummy) Write(*distsys.Tx, []value.Value, value.Value) error { return nil }

@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/ashlar-dev/ashlar/distsys"
+	"github.com/ashlar-dev/ashlar/distsys/cell"
 	"github.com/ashlar-dev/ashlar/distsys/tracelog"
 	"github.com/ashlar-dev/ashlar/env"
 	"github.com/ashlar-dev/ashlar/tla/value"
@@ -27,65 +28,82 @@ import (
 // that writes.
 type Shared struct {
 	mu       sync.Mutex
-	cur      value.Value
+	tree     *cell.Tree
 	clock    tracelog.Clock // of the last section that committed with it
 	readers  []*distsys.Tx
 	writer   *distsys.Tx
-	work     value.Value
 	watchers []env.Waker
 	refused  []env.Waker // got ErrContended, and were not woken since
 }
 
-var _ distsys.Watched = (*Shared)(nil)
+var (
+	_ distsys.Watched = (*Shared)(nil)
+	_ distsys.Stored  = (*Shared)(nil)
+)
 
 // NewShared returns a variable with that value.
-func NewShared(v value.Value) *Shared { return &Shared{cur: v} }
+func NewShared(v value.Value) *Shared { return &Shared{tree: cell.New(v)} }
 
 // Value is the committed value.
 func (s *Shared) Value() value.Value {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.cur
+	return s.tree.Committed()
+}
+
+// Open is the Stored's.
+func (s *Shared) Open(tx *distsys.Tx, write bool) (*cell.Tree, error) {
+	s.mu.Lock()
+	if s.writer == tx || s.lock(tx, write) {
+		return s.tree, nil
+	}
+	defer s.mu.Unlock()
+	if w := tx.Waker(); !slices.Contains(s.refused, w) {
+		s.refused = append(s.refused, w)
+	}
+	return nil, distsys.ErrContended
+}
+
+// Close is the Stored's.
+func (s *Shared) Close() { s.mu.Unlock() }
+
+// lock takes a lock for tx, which is not the writer, where it is free.
+func (s *Shared) lock(tx *distsys.Tx, write bool) bool {
+	reads := slices.Contains(s.readers, tx)
+	others := len(s.readers)
+	if reads {
+		others--
+	}
+	switch {
+	case s.writer != nil || write && others > 0:
+		return false
+	case write:
+		s.writer = tx
+	case !reads:
+		s.readers = append(s.readers, tx)
+	}
+	tx.Observe(s.clock)
+	return true
 }
 
 // Read is the Resource's.
 func (s *Shared) Read(tx *distsys.Tx, idx []value.Value) (value.Value, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.writer == tx {
-		return part(s.work, idx), nil
+	tree, err := s.Open(tx, false)
+	if err != nil {
+		return value.Value{}, err
 	}
-	if s.writer != nil {
-		return value.Value{}, s.refuse(tx)
-	}
-	if !slices.Contains(s.readers, tx) {
-		s.readers = append(s.readers, tx)
-		tx.Observe(s.clock)
-	}
-	return part(s.cur, idx), nil
+	defer s.Close()
+	return tree.Read(idx), nil
 }
 
 // Write is the Resource's.
 func (s *Shared) Write(tx *distsys.Tx, idx []value.Value, v value.Value) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.writer == nil {
-		others := len(s.readers)
-		if slices.Contains(s.readers, tx) {
-			others--
-		}
-		if others > 0 {
-			return s.refuse(tx)
-		}
-		s.work = replace(s.cur, idx, v)
-		s.writer = tx
-		tx.Observe(s.clock)
-		return nil
+	tree, err := s.Open(tx, true)
+	if err != nil {
+		return err
 	}
-	if s.writer != tx {
-		return s.refuse(tx)
-	}
-	s.work = replace(s.work, idx, v)
+	defer s.Close()
+	tree.Write(idx, v)
 	return nil
 }
 
@@ -100,7 +118,7 @@ func (s *Shared) Commit(tx *distsys.Tx) {
 		s.clock = s.clock.Merge(tx.Stamp())
 	}
 	if s.writer == tx {
-		s.cur = s.work
+		s.tree.Commit()
 		for _, w := range s.watchers {
 			w.Wake()
 		}
@@ -112,21 +130,17 @@ func (s *Shared) Commit(tx *distsys.Tx) {
 func (s *Shared) Abort(tx *distsys.Tx) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.release(tx)
-}
-
-func (s *Shared) refuse(tx *distsys.Tx) error {
-	if w := tx.Waker(); !slices.Contains(s.refused, w) {
-		s.refused = append(s.refused, w)
+	if s.writer == tx {
+		s.tree.Abort()
 	}
-	return distsys.ErrContended
+	s.release(tx)
 }
 
 // release gives up the locks of tx. When no lock is left, it wakes the sections
 // that were refused.
 func (s *Shared) release(tx *distsys.Tx) {
 	if s.writer == tx {
-		s.writer, s.work = nil, value.Value{}
+		s.writer = nil
 	}
 	if i := slices.Index(s.readers, tx); i >= 0 {
 		s.readers = slices.Delete(s.readers, i, i+1)

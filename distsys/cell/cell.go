@@ -1,0 +1,253 @@
+// Package cell keeps the value of a variable in the Go types in which it is
+// used, so that the sections of a compiled system read and write it without
+// converting it.
+//
+// In: a first value, reads and writes of the whole or of a part, in any Go
+// type that stands for a TLA+ value, and how a transaction ends. Out: the
+// value that is there, converted only when it is asked for in a type in which
+// it is not there yet. Promised: the answers and the errors are those of the
+// same reads and writes on a value.Value; Abort leaves what was there before
+// the first write since the last Commit or Abort.
+//
+// A tree is a cell that holds a value, and cells for those parts of it that
+// were used by themselves. Once a part was used, reading or writing it again
+// costs what looking its index up costs, however large the rest is.
+package cell
+
+import (
+	"slices"
+
+	"github.com/ashlar-dev/ashlar/tla/value"
+)
+
+// formsMax is the number of Go types in which one cell keeps its value at a
+// time. One is enough where the users of a variable agree on its type; more
+// are kept for those who do not.
+const formsMax = 3
+
+// form is a value in one Go type: a *held[T].
+type form interface {
+	value() value.Value
+	forget()
+}
+
+type held[T any] struct {
+	x  T
+	to func(T) value.Value
+}
+
+func (h *held[T]) value() value.Value { return h.to(h.x) }
+
+// forget drops the memory of what was held.
+func (h *held[T]) forget() {
+	var zero T
+	h.x = zero
+}
+
+func same(v value.Value) value.Value { return v }
+
+// content is a value: in one or more forms, in parts, or in both.
+type content struct {
+	forms [formsMax]form // the first nil ends the list
+	parts *parts
+}
+
+// parts is a function, taken apart.
+type parts struct {
+	fn    value.Value // as it was when it was taken apart
+	cells []*cell     // by place; nil where fn has the value still
+}
+
+type cell struct {
+	content
+	saved bool // in the Tree's list of what Abort restores
+	spare form // for the next write
+}
+
+// Tree holds the value of one variable. It is for one goroutine at a time,
+// reads included.
+type Tree struct {
+	root cell
+	undo []saved
+}
+
+type saved struct {
+	at  *cell
+	was content
+}
+
+// New returns a tree that holds v.
+func New(v value.Value) *Tree {
+	t := &Tree{}
+	t.root.forms[0] = &held[value.Value]{v, same}
+	return t
+}
+
+// Get reads the part at idx, which is the whole where idx is empty, as a T.
+// From may panic, and then nothing has changed.
+func Get[T any](t *Tree, idx []value.Value, to func(T) value.Value, from func(value.Value) T) T {
+	c := &t.root
+	for i, x := range idx {
+		next := c.part(x)
+		if next == nil {
+			// An infinite function, no function, or outside of the domain:
+			// the operations on values know what that means.
+			v := c.value()
+			for _, x := range idx[i:] {
+				v = v.Apply(x)
+			}
+			return from(v)
+		}
+		c = next
+	}
+	free := formsMax - 1
+	for i, f := range c.forms {
+		if f == nil {
+			free = i
+			break
+		}
+		if h, ok := f.(*held[T]); ok {
+			return h.x
+		}
+	}
+	x := from(c.value())
+	c.forms[free] = &held[T]{x, to}
+	return x
+}
+
+// Put writes x to the part at idx. As in EXCEPT, it has no effect where the
+// tree has nothing at idx.
+func Put[T any](t *Tree, idx []value.Value, x T, to func(T) value.Value) {
+	path := make([]*cell, 0, 4) // stays on the stack
+	c := &t.root
+	for i, k := range idx {
+		path = append(path, c)
+		next := c.part(k)
+		if next == nil {
+			v := c.value()
+			if changed := v.Except(idx[i:], to(x)); !value.Same(v, changed) {
+				panic("cell: a part is there that was not found")
+			}
+			return
+		}
+		c = next
+	}
+	for _, above := range path {
+		t.save(above)
+		above.forms = [formsMax]form{}
+	}
+	mine := c.saved
+	t.save(c)
+	if h, ok := c.forms[0].(*held[T]); ok && mine {
+		h.x, h.to = x, to
+		c.content = content{forms: [formsMax]form{h}}
+		return
+	}
+	h, ok := c.spare.(*held[T])
+	if !ok {
+		h = &held[T]{}
+	}
+	h.x, h.to, c.spare = x, to, nil
+	c.content = content{forms: [formsMax]form{h}}
+}
+
+// Read and Write are Get and Put of a value.Value.
+func (t *Tree) Read(idx []value.Value) value.Value { return Get(t, idx, same, same) }
+
+// Write is Put of a value.Value.
+func (t *Tree) Write(idx []value.Value, v value.Value) { Put(t, idx, v, same) }
+
+// Commit keeps what was written.
+func (t *Tree) Commit() {
+	for i := range t.undo {
+		u := &t.undo[i]
+		u.at.reuse(u.was.forms[0])
+	}
+	clear(t.undo)
+	t.undo = t.undo[:0]
+}
+
+// Abort restores what the last Commit or Abort left.
+func (t *Tree) Abort() {
+	for i := range t.undo {
+		u := &t.undo[i]
+		now := u.at.forms[0]
+		u.at.content = u.was
+		u.at.reuse(now)
+	}
+	clear(t.undo)
+	t.undo = t.undo[:0]
+}
+
+// Committed is the value as the last Commit left it.
+func (t *Tree) Committed() value.Value {
+	t.swap()
+	defer t.swap()
+	return t.root.value()
+}
+
+func (t *Tree) swap() {
+	for i := range t.undo {
+		u := &t.undo[i]
+		u.at.content, u.was = u.was, u.at.content
+	}
+}
+
+func (t *Tree) save(c *cell) {
+	if !c.saved {
+		c.saved = true
+		t.undo = append(t.undo, saved{c, c.content})
+	}
+}
+
+// reuse keeps a form that holds nothing any more for the next write.
+func (c *cell) reuse(f form) {
+	c.saved = false
+	if f != nil {
+		f.forget()
+		c.spare = f
+	}
+}
+
+func (c *cell) value() value.Value {
+	if f := c.forms[0]; f != nil {
+		return f.value()
+	}
+	vals := slices.Clone(c.parts.fn.Values())
+	for i, part := range c.parts.cells {
+		if part != nil {
+			vals[i] = part.value()
+		}
+	}
+	return value.FnOf(c.parts.fn.Domain(), vals)
+}
+
+// part is the cell of the argument x, nil where there is none.
+func (c *cell) part(x value.Value) *cell {
+	if c.parts == nil {
+		if c.parts = split(c.value()); c.parts == nil {
+			return nil
+		}
+	}
+	p := c.parts
+	i, ok := p.fn.Place(x)
+	if !ok {
+		return nil
+	}
+	if p.cells[i] == nil {
+		p.cells[i] = &cell{}
+		p.cells[i].forms[0] = &held[value.Value]{p.fn.Values()[i], same}
+	}
+	return p.cells[i]
+}
+
+// split takes a function apart, and gives nil for what is no finite function.
+func split(v value.Value) *parts {
+	if v.Kind() < value.KindTuple || v.Kind() > value.KindFn {
+		return nil
+	}
+	if value.Catch(func() { v = v.Normal() }) != nil {
+		return nil // it cannot be computed whole; the part that is asked for may be
+	}
+	return &parts{v, make([]*cell, len(v.Values()))}
+}
