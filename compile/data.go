@@ -52,9 +52,10 @@ func (f *fn) tuple(e *core.Tuple) val {
 			parts[i] = f.as(x, base.Elem)
 		}
 		if len(parts) == 0 {
-			return f.coerce(val{t.name + "(nil)", base, precAtom}, s)
+			return f.coerce(val{t.zero, base, precAtom}, s)
 		}
-		return f.coerce(val{t.name + "{" + strings.Join(parts, ", ") + "}", base, precAtom}, s)
+		e := f.g.typeOf(base.Elem)
+		return f.coerce(val{fmt.Sprintf("typed.NewSeq[%s, %s](%s)", e.kind, e.name, strings.Join(parts, ", ")), base, precAtom}, s)
 	case shape.Tuple:
 		t := f.g.typeOf(base)
 		parts := make([]string, len(e.Elems))

@@ -132,7 +132,11 @@ func (f *fn) literalAs(e core.Expr, want *shape.Shape) (val, bool) {
 	t, isTuple := e.(*core.Tuple)
 	s, isSet := e.(*core.SetEnum)
 	if isTuple && len(t.Elems) == 0 && want.Kind == shape.Seq && !want.Model || isSet && len(s.Elems) == 0 && want.Kind == shape.Set && !want.Model {
-		return val{f.g.typeOf(want).name + "(nil)", want, precAtom}, true
+		t := f.g.typeOf(want)
+		if isTuple {
+			return val{t.zero, want, precAtom}, true
+		}
+		return val{t.name + "(nil)", want, precAtom}, true
 	}
 	return val{}, false
 }
@@ -529,6 +533,9 @@ func (f *fn) equality(e *core.Op) val {
 	sa, sb := f.shapeOf(e.Args[0]), f.shapeOf(e.Args[1])
 	for i, s := range []*shape.Shape{sa, sb} {
 		if isEmpty(e.Args[1-i]) && !s.Model && (s.Kind == shape.Seq && isTuple(e.Args[1-i]) || s.Kind == shape.Set && !isTuple(e.Args[1-i])) {
+			if s.Kind == shape.Seq {
+				return val{f.typed(e.Args[i]).atom() + ".Len() == 0", g.bool, precCompare}
+			}
 			return val{"len(" + f.typed(e.Args[i]).code + ") == 0", g.bool, precCompare}
 		}
 	}

@@ -110,7 +110,7 @@ func (f *fn) sequences(e *core.Call) (val, bool) {
 		if len(params) != 1 || params[0] != base.Elem {
 			return val{}, false
 		}
-		code = fmt.Sprintf("typed.Filter(%s, %s)", f.as(e.Args[0], base), f.strictArg(e.Args[1], params, g.bool))
+		code = fmt.Sprintf("%s.Select(%s)", seq(0), f.strictArg(e.Args[1], params, g.bool))
 	default:
 		return val{}, false
 	}

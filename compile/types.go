@@ -50,7 +50,7 @@ func (g *generator) makeType(s *shape.Shape) *goType {
 		return g.alias(e.label+"Set", fmt.Sprintf("typed.Set[%s, %s]", e.name, e.kind), fmt.Sprintf("typed.Sets[%s, %s]", e.name, e.kind), s, "nil")
 	case shape.Seq:
 		e := g.typeOf(s.Elem)
-		return g.alias(e.label+"Seq", fmt.Sprintf("typed.Seq[%s, %s]", e.name, e.kind), fmt.Sprintf("typed.Seqs[%s, %s]", e.name, e.kind), s, "nil")
+		return g.alias(e.label+"Seq", fmt.Sprintf("typed.Seq[%s, %s]", e.name, e.kind), fmt.Sprintf("typed.Seqs[%s, %s]", e.name, e.kind), s, "")
 	case shape.Fn:
 		k, e := g.typeOf(s.Key), g.typeOf(s.Elem)
 		list := strings.Join([]string{k.name, e.name, k.kind, e.kind}, ", ")

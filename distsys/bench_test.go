@@ -2,10 +2,12 @@ package distsys_test
 
 import (
 	"context"
+	"runtime"
 	"testing"
 
 	"github.com/ashlar-dev/ashlar/distsys"
 	"github.com/ashlar-dev/ashlar/distsys/resource/local"
+	"github.com/ashlar-dev/ashlar/tla/typed"
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
 
@@ -101,5 +103,80 @@ func BenchmarkToken(b *testing.B) {
 	b.ResetTimer()
 	if err := distsys.Run(context.Background(), p, q); err != nil {
 		b.Fatal(err)
+	}
+}
+
+type (
+	numbers     = typed.Seq[int32, typed.Ints]
+	numbersKind = typed.Seqs[int32, typed.Ints]
+)
+
+var numbersShape = distsys.Shape[numbers]{To: numbersKind{}.Value, From: numbersKind{}.Of}
+
+// appender appends to a sequence, first in an attempt that is given up.
+func appender(ref distsys.Ref, idx ...value.Value) section[int32] {
+	return func(n *int32, tx *distsys.Tx) (distsys.Label, error) {
+		log, err := distsys.Read(tx, ref, numbersShape, idx...)
+		if err != nil {
+			return 0, err
+		}
+		if err := distsys.Write(tx, ref, numbersShape, log.Append(*n), idx...); err != nil {
+			return 0, err
+		}
+		*n++
+		if k, err := tx.Choose(2); err != nil || k == 0 {
+			return 0, distsys.ErrBlocked
+		}
+		return 0, nil
+	}
+}
+
+// logs are the places where a sequence can be kept, empty.
+func logs() map[string]section[int32] {
+	f := value.Fn([]value.Pair{{Key: value.Int(7), Val: value.Tuple()}, {Key: value.Int(9), Val: value.Tuple()}})
+	var own numbers
+	return map[string]section[int32]{
+		"shared":   appender(distsys.NewRef("log", local.NewShared(value.Tuple()))),
+		"part":     appender(distsys.NewRef("log", local.NewShared(f)), value.Int(7)),
+		"variable": appender(distsys.NewRef("log", local.NewVariable(value.Tuple()))),
+		"own": func(n *int32, _ *distsys.Tx) (distsys.Label, error) {
+			own = own.Append(*n)
+			*n++
+			return 0, nil
+		},
+	}
+}
+
+// BenchmarkAppend appends to sequences, of which every second attempt is given
+// up.
+func BenchmarkAppend(b *testing.B) {
+	for name, run := range logs() {
+		b.Run(name, func(b *testing.B) { runBenchmark(b, 0, run) })
+	}
+}
+
+// TestAppendsAreLinear counts the bytes that appends take, attempts that are
+// given up included: the last thousand of sixteen thousand take little more
+// than the first.
+func TestAppendsAreLinear(t *testing.T) {
+	for name, run := range logs() {
+		in := instance(t, archetype(run), 0, distsys.Options{})
+		thousand := func(to int32) uint64 {
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			for in.State() < to {
+				if in.Step() == distsys.Finished {
+					t.Fatal(in.Err())
+				}
+			}
+			runtime.ReadMemStats(&after)
+			return after.TotalAlloc - before.TotalAlloc
+		}
+		thousand(1000)
+		early := thousand(2000)
+		thousand(15_000)
+		if late := thousand(16_000); late > 2*early+100_000 {
+			t.Errorf("%s: a thousand appends take %d bytes at length 1000, %d at 15000", name, early, late)
+		}
 	}
 }

@@ -70,6 +70,17 @@ type Stored interface {
 	// Where there is no error Close must follow.
 	Open(tx *Tx, write bool) (*cell.Tree, error)
 	Close()
+	// Keeper is the resource itself. A resource that embeds a Stored, to read
+	// and write in its own way, is none: it has the keeper of what it embeds.
+	Keeper() Resource
+}
+
+// stored is the leaf as a Stored, nil where it is none.
+func stored(leaf Resource) Stored {
+	if s, ok := leaf.(Stored); ok && s.Keeper() == leaf {
+		return s
+	}
+	return nil
 }
 
 // Shape converts between a Go type and values. From panics with a
@@ -107,7 +118,7 @@ func read[T any](tx *Tx, r Ref, sh Shape[T], idx []value.Value, traced bool) (T,
 		var zero T
 		return zero, err
 	}
-	if s, ok := leaf.(Stored); ok {
+	if s := stored(leaf); s != nil {
 		x, err := get(tx, s, sh, rest)
 		if err == nil && traced {
 			tx.element(opRead, r, idx, sh.To(x))
@@ -148,7 +159,7 @@ func Write[T any](tx *Tx, r Ref, sh Shape[T], x T, idx ...value.Value) error {
 	if tx.traced {
 		tx.element(opWrite, r, idx, sh.To(x))
 	}
-	if s, ok := leaf.(Stored); ok {
+	if s := stored(leaf); s != nil {
 		return put(tx, s, sh, rest, x)
 	}
 	return leaf.Write(tx, rest, sh.To(x))

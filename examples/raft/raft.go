@@ -609,7 +609,7 @@ func (s *ASender) send(tx *distsys.Tx) (distsys.Label, error) {
 	if err != nil {
 		return 0, err
 	}
-	what := IntSeq{term, log.Len(), commit}
+	what := typed.NewSeq[typed.Ints, int32](term, log.Len(), commit)
 	// raft.tla:228: await sent[s] # what;
 	if (intSeqKind{}.Equal(s.sent.At(s_), what)) {
 		return distsys.Blocked()
@@ -798,7 +798,7 @@ func (c *Constants) MayVote(given int32, asking int32) bool {
 
 // raft.tla:44: LastTerm(log) == IF log = <<>> THEN 0 ELSE log[Len(log)].term
 func (c *Constants) LastTerm(log EntrySeq) int32 {
-	if len(log) == 0 {
+	if log.Len() == 0 {
 		return 0
 	} else {
 		return log.At(log.Len()).Term
@@ -1034,7 +1034,7 @@ var aSenderCode = &distsys.Archetype[ASender]{
 func (s *ASender) start(tx *distsys.Tx) error {
 	// raft.tla:218: variables to = 0, sent = [s \in Servers |-> <<>>];
 	s.to = 0
-	s.sent = typed.MakeFn[intSeqKind](s.c.Servers(), func(s_ int32) IntSeq { return IntSeq(nil) })
+	s.sent = typed.MakeFn[intSeqKind](s.c.Servers(), func(s_ int32) IntSeq { return IntSeq{} })
 	return nil
 }
 

@@ -127,9 +127,9 @@ func (s *AOrder) leftToRight(tx *distsys.Tx) (distsys.Label, error) {
 	if err != nil {
 		return 0, err
 	}
-	s.z = EitherSeq{next3, next4, next5}
+	s.z = typed.NewSeq[eitherKind, Either](next3, next4, next5)
 	// tour.tla:143: assert z = <<3, 4, 5>>;
-	if (!eitherSeqKind{}.Equal(s.z, EitherSeq{Either{Is: eitherIsInt, Int: 3}, Either{Is: eitherIsInt, Int: 4}, Either{Is: eitherIsInt, Int: 5}})) {
+	if (!eitherSeqKind{}.Equal(s.z, typed.NewSeq[eitherKind, Either](Either{Is: eitherIsInt, Int: 3}, Either{Is: eitherIsInt, Int: 4}, Either{Is: eitherIsInt, Int: 5}))) {
 		return 0, tx.Assert(false, "z = <<3, 4, 5>>", "tour.tla:143:7")
 	}
 	// tour.tla:144: r := [a |-> next, b |-> [c |-> <<next, next>>]];
@@ -200,20 +200,20 @@ func (s *AOrder) simultaneous(tx *distsys.Tx) (distsys.Label, error) {
 // tour.tla:155: sameVariable:
 func (s *AOrder) sameVariable(tx *distsys.Tx) (distsys.Label, error) {
 	// tour.tla:156: z := <<1, 2, 3>>;
-	s.z = EitherSeq{Either{Is: eitherIsInt, Int: 1}, Either{Is: eitherIsInt, Int: 2}, Either{Is: eitherIsInt, Int: 3}}
+	s.z = typed.NewSeq[eitherKind, Either](Either{Is: eitherIsInt, Int: 1}, Either{Is: eitherIsInt, Int: 2}, Either{Is: eitherIsInt, Int: 3})
 	// tour.tla:157: z[1] := z[3] || z[3] := z[1];
 	newZ := s.z.At(3)
 	newZ2 := s.z.At(1)
 	s.z = s.z.With(1, newZ)
 	s.z = s.z.With(3, newZ2)
 	// tour.tla:158: assert z = <<3, 2, 1>>;
-	if (!eitherSeqKind{}.Equal(s.z, EitherSeq{Either{Is: eitherIsInt, Int: 3}, Either{Is: eitherIsInt, Int: 2}, Either{Is: eitherIsInt, Int: 1}})) {
+	if (!eitherSeqKind{}.Equal(s.z, typed.NewSeq[eitherKind, Either](Either{Is: eitherIsInt, Int: 3}, Either{Is: eitherIsInt, Int: 2}, Either{Is: eitherIsInt, Int: 1}))) {
 		return 0, tx.Assert(false, "z = <<3, 2, 1>>", "tour.tla:158:7")
 	}
 	// tour.tla:159: z[z[3]] := z[1] + 4;
 	s.z = eitherSeqKind{}.Of(typed.UpdateValue(eitherSeqKind{}.Value(s.z), func(_ value.Value) value.Value { return value.Int(value.AddInt(s.z.At(1).AsInt(), 4)) }, eitherKind{}.Value(s.z.At(3))))
 	// tour.tla:160: assert z = <<7, 2, 1>>;
-	if (!eitherSeqKind{}.Equal(s.z, EitherSeq{Either{Is: eitherIsInt, Int: 7}, Either{Is: eitherIsInt, Int: 2}, Either{Is: eitherIsInt, Int: 1}})) {
+	if (!eitherSeqKind{}.Equal(s.z, typed.NewSeq[eitherKind, Either](Either{Is: eitherIsInt, Int: 7}, Either{Is: eitherIsInt, Int: 2}, Either{Is: eitherIsInt, Int: 1}))) {
 		return 0, tx.Assert(false, "z = <<7, 2, 1>>", "tour.tla:160:7")
 	}
 	// tour.tla:161: r.b.c[2] := r.b.c[1] + z[2];
@@ -526,7 +526,7 @@ func (s *ACalls) callsStart(tx *distsys.Tx) (distsys.Label, error) {
 // tour.tla:203: sumLocal:
 func (s *ACalls) sumLocal(tx *distsys.Tx) (distsys.Label, error) {
 	// tour.tla:204: call SumInto(ref sum, <<1, 2, 3>>);
-	arg := IntSeq{1, 2, 3}
+	arg := typed.NewSeq[typed.Ints, int32](1, 2, 3)
 	_ = arg
 	stack, err := s.stack.Push(aCallsSummed, s.sumInto)
 	if err != nil {
@@ -545,7 +545,7 @@ func (s *ACalls) summed(tx *distsys.Tx) (distsys.Label, error) {
 		return 0, tx.Assert(false, "sum = 6", "tour.tla:206:7")
 	}
 	// tour.tla:207: call SumInto(ref total, <<sum, 10>>);
-	arg := IntSeq{s.sum, 10}
+	arg := typed.NewSeq[typed.Ints, int32](s.sum, 10)
 	_ = arg
 	stack, err := s.stack.Push(aCallsSummedToo, s.sumInto2)
 	if err != nil {
@@ -585,7 +585,7 @@ func (s *ACalls) summedToo(tx *distsys.Tx) (distsys.Label, error) {
 // tour.tla:211: counted:
 func (s *ACalls) counted(tx *distsys.Tx) (distsys.Label, error) {
 	// tour.tla:212: assert mine = <<13, 23, 33>>;
-	if (!intSeqKind{}.Equal(s.mine, IntSeq{13, 23, 33})) {
+	if (!intSeqKind{}.Equal(s.mine, typed.NewSeq[typed.Ints, int32](13, 23, 33))) {
 		return 0, tx.Assert(false, "mine = <<13, 23, 33>>", "tour.tla:212:7")
 	}
 	// tour.tla:213: call Count(ref cells[_], 1, 2);
@@ -660,7 +660,7 @@ func (s *ACalls) last(tx *distsys.Tx) (distsys.Label, error) {
 // tour.tla:57: sumEmpty:
 func (s *ACalls) sumEmpty(tx *distsys.Tx) (distsys.Label, error) {
 	// tour.tla:58: if (list = <<>>) {
-	if len(s.sumInto.list) == 0 {
+	if s.sumInto.list.Len() == 0 {
 		// tour.tla:59: return;
 		back, saved, rest := s.stack.Pop()
 		s.stack = rest
@@ -708,7 +708,7 @@ func (s *ACalls) sumRest(tx *distsys.Tx) (distsys.Label, error) {
 // tour.tla:57: sumEmpty:
 func (s *ACalls) sumEmpty2(tx *distsys.Tx) (distsys.Label, error) {
 	// tour.tla:58: if (list = <<>>) {
-	if len(s.sumInto2.list) == 0 {
+	if s.sumInto2.list.Len() == 0 {
 		// tour.tla:59: return;
 		back, saved, rest := s.stack.Pop()
 		s.stack = rest
@@ -1001,11 +1001,11 @@ func (s *AValues) operators(tx *distsys.Tx) (distsys.Label, error) {
 		return 0, tx.Assert(false, "Twice(LAMBDA x : x * x, 3) = 81", "tour.tla:234:7")
 	}
 	// tour.tla:235: assert SelectSeq(list, Even) = <<2, 4>> /\ SubSeq(list, 2, 3) = <<2, 3>>;
-	if !(intSeqKind{}.Equal(typed.Filter(s.list, func(x int32) bool { return s.c.Even(x) }), IntSeq{2, 4}) && intSeqKind{}.Equal(s.list.Sub(2, 3), IntSeq{2, 3})) {
+	if !(intSeqKind{}.Equal(s.list.Select(func(x int32) bool { return s.c.Even(x) }), typed.NewSeq[typed.Ints, int32](2, 4)) && intSeqKind{}.Equal(s.list.Sub(2, 3), typed.NewSeq[typed.Ints, int32](2, 3))) {
 		return 0, tx.Assert(false, "SelectSeq(list, Even) = <<2, 4>> /\\ SubSeq(list, 2, 3) = <<2, 3>>", "tour.tla:235:7")
 	}
 	// tour.tla:236: assert Reverse(list) = <<4, 3, 2, 1>> /\ list \o <<>> = list;
-	if !(intSeqKind{}.Equal(s.c.Reverse(s.list), IntSeq{4, 3, 2, 1}) && intSeqKind{}.Equal(s.list.Concat(IntSeq(nil)), s.list)) {
+	if !(intSeqKind{}.Equal(s.c.Reverse(s.list), typed.NewSeq[typed.Ints, int32](4, 3, 2, 1)) && intSeqKind{}.Equal(s.list.Concat(IntSeq{}), s.list)) {
 		return 0, tx.Assert(false, "Reverse(list) = <<4, 3, 2, 1>> /\\ list \\o <<>> = list", "tour.tla:236:7")
 	}
 	// tour.tla:237: assert some \in 3..4 /\ some # list[2];
@@ -1112,7 +1112,7 @@ func (s *AValues) functions(tx *distsys.Tx) (distsys.Label, error) {
 		return 0, tx.Assert(false, "f[1].a = 3 /\\ <<f[1], f[2]>> = f", "tour.tla:255:7")
 	}
 	// tour.tla:256: assert [x \in {1} |-> 7] = <<7>> /\ [x \in {} |-> 7] = <<>>;
-	if !(value.Equal(intToIntKind{}.Value(typed.MakeFn[typed.Ints](IntSet{1}, func(x int32) int32 { return 7 })), intTupleKind{}.Value(IntTuple{F1: 7})) && value.Equal(valueToIntKind{}.Value(typed.MakeFn[typed.Ints](ValueSet(nil), func(x value.Value) int32 { return 7 })), valueSeqKind{}.Value(ValueSeq(nil)))) {
+	if !(value.Equal(intToIntKind{}.Value(typed.MakeFn[typed.Ints](IntSet{1}, func(x int32) int32 { return 7 })), intTupleKind{}.Value(IntTuple{F1: 7})) && value.Equal(valueToIntKind{}.Value(typed.MakeFn[typed.Ints](ValueSet(nil), func(x value.Value) int32 { return 7 })), valueSeqKind{}.Value(ValueSeq{}))) {
 		return 0, tx.Assert(false, "[x \\in {1} |-> 7] = <<7>> /\\ [x \\in {} |-> 7] = <<>>", "tour.tla:256:7")
 	}
 	// tour.tla:257: assert (1 :> "x" @@ 2 :> "y") = <<"x", "y">>;
@@ -1131,14 +1131,14 @@ func (s *AValues) functions(tx *distsys.Tx) (distsys.Label, error) {
 // tour.tla:259: records:
 func (s *AValues) records(tx *distsys.Tx) (distsys.Label, error) {
 	// tour.tla:260: shapes := << [kind |-> "square", side |-> 3], [kind |-> "box", width |-> 2, height |-> 5],…
-	s.shapes = RecordSeq{Record4{Kind: "square", Side: 3, HasSide: true}, Record4{Kind: "box", Width: 2, HasWidth: true, Height: 5, HasHeight: true}, Record4{Kind: "point"}}
+	s.shapes = typed.NewSeq[record4Kind, Record4](Record4{Kind: "square", Side: 3, HasSide: true}, Record4{Kind: "box", Width: 2, HasWidth: true, Height: 5, HasHeight: true}, Record4{Kind: "point"})
 	return aValuesAreas, nil
 }
 
 // tour.tla:261: areas:
 func (s *AValues) areas(tx *distsys.Tx) (distsys.Label, error) {
 	// tour.tla:262: while (shapes # <<>>) {
-	if len(s.shapes) != 0 {
+	if s.shapes.Len() != 0 {
 		// tour.tla:263: with (s = Head(shapes), area = Area(s)) {
 		s_ := s.shapes.Head()
 		area := s.c.Area(s_)
@@ -1161,7 +1161,7 @@ func (s *AValues) areas(tx *distsys.Tx) (distsys.Label, error) {
 // tour.tla:268: collected:
 func (s *AValues) collected(tx *distsys.Tx) (distsys.Label, error) {
 	// tour.tla:269: assert seen = <<9, 9, 10, 10, 0, 0>>;
-	if (!intSeqKind{}.Equal(s.seen, IntSeq{9, 9, 10, 10, 0, 0})) {
+	if (!intSeqKind{}.Equal(s.seen, typed.NewSeq[typed.Ints, int32](9, 9, 10, 10, 0, 0))) {
 		return 0, tx.Assert(false, "seen = <<9, 9, 10, 10, 0, 0>>", "tour.tla:269:7")
 	}
 	return aValuesChoice, nil
@@ -1411,7 +1411,7 @@ func (s *AOrder) start(tx *distsys.Tx) error {
 	// tour.tla:135: variables x = 1, y = 2, z = <<>>, r = [a |-> 1, b |-> [c |-> <<1, 2>>]];
 	s.x = Either{Is: eitherIsInt, Int: 1}
 	s.y = Either{Is: eitherIsInt, Int: 2}
-	s.z = EitherSeq(nil)
+	s.z = EitherSeq{}
 	s.r = Record{A: Either{Is: eitherIsInt, Int: 1}, B: Record2{C: EitherEitherTuple{F1: Either{Is: eitherIsInt, Int: 1}, F2: Either{Is: eitherIsInt, Int: 2}}}}
 	return nil
 }
@@ -1481,9 +1481,9 @@ func (s *ACalls) start(tx *distsys.Tx) error {
 	s.sum = 0
 	s.mine = typed.MakeSeq[typed.Ints](3, func(i int32) int32 { return 0 })
 	s.right = "r"
-	s.sumInto.list = nil
+	s.sumInto.list = IntSeq{}
 	s.sumInto.first = 0
-	s.sumInto2.list = nil
+	s.sumInto2.list = IntSeq{}
 	s.sumInto2.first = 0
 	s.count.from = 0
 	s.count.to = 0
@@ -1547,8 +1547,8 @@ func (s *AValues) start(tx *distsys.Tx) error {
 	// tour.tla:226: m = {}, f = <<>>, shapes = <<>>, seen = <<>>, colour = None, n = 0, bag = EmptyBag,
 	s.m = IntSet(nil)
 	s.f = value.Tuple()
-	s.shapes = RecordSeq(nil)
-	s.seen = IntSeq(nil)
+	s.shapes = RecordSeq{}
+	s.seen = IntSeq{}
 	s.colour = s.c.None
 	s.n = 0
 	s.bag = stringToIntKind{}.Of(nativeEmptyBag.Call(nil, nil))

@@ -177,7 +177,7 @@ const (
 // workqueue.tla:85: serve:
 func (s *ABroker) serve(tx *distsys.Tx) (distsys.Label, error) {
 	// workqueue.tla:86: while (producers > 0 \/ jobs # <<>>) {
-	if s.producers > 0 || len(s.jobs) != 0 {
+	if s.producers > 0 || s.jobs.Len() != 0 {
 		// workqueue.tla:87: request := net[self];
 		request, err := distsys.Read(tx, s.net, requestShape, value.Int(s.self))
 		if err != nil {
@@ -199,7 +199,7 @@ func (s *ABroker) handle(tx *distsys.Tx) (distsys.Label, error) {
 		s.producers = value.SubInt(s.producers, 1)
 	} else if s.request.Op == "get" { // workqueue.tla:91: } else if (request.op = "get") {
 		// workqueue.tla:92: if (jobs = <<>>) {
-		if len(s.jobs) == 0 {
+		if s.jobs.Len() == 0 {
 			// workqueue.tla:93: idle := Append(idle, request.from);
 			s.idle = s.idle.Append(s.request.GetFrom())
 		} else {
@@ -210,7 +210,7 @@ func (s *ABroker) handle(tx *distsys.Tx) (distsys.Label, error) {
 			// workqueue.tla:96: jobs := Tail(jobs);
 			s.jobs = s.jobs.Tail()
 			// workqueue.tla:97: if (late # <<>>) {
-			if len(s.late) != 0 {
+			if s.late.Len() != 0 {
 				// workqueue.tla:99: with (put = Head(late)) {
 				put := s.late.Head()
 				// workqueue.tla:100: net[put.from] := [op |-> "ack", nr |-> put.job.nr];
@@ -223,7 +223,7 @@ func (s *ABroker) handle(tx *distsys.Tx) (distsys.Label, error) {
 				s.late = s.late.Tail()
 			}
 		}
-	} else if len(s.idle) != 0 { // workqueue.tla:107: if (idle # <<>>) {
+	} else if s.idle.Len() != 0 { // workqueue.tla:107: if (idle # <<>>) {
 		// workqueue.tla:108: net[Head(idle)] := [op |-> "job", job |-> request.job];
 		if err := distsys.Write(tx, s.net, requestShape, Request{Op: "job", Job: s.request.GetJob(), HasJob: true}, value.Int(s.idle.Head())); err != nil {
 			return 0, err
@@ -267,7 +267,7 @@ func (s *ABroker) dismiss(tx *distsys.Tx) (distsys.Label, error) {
 // workqueue.tla:123: goodbye:
 func (s *ABroker) goodbye(tx *distsys.Tx) (distsys.Label, error) {
 	// workqueue.tla:124: while (idle # <<>>) {
-	if len(s.idle) != 0 {
+	if s.idle.Len() != 0 {
 		// workqueue.tla:125: net[Head(idle)] := [op |-> "stop"];
 		if err := distsys.Write(tx, s.net, requestShape, Request{Op: "stop"}, value.Int(s.idle.Head())); err != nil {
 			return 0, err
@@ -410,9 +410,9 @@ var aBrokerCode = &distsys.Archetype[ABroker]{
 
 func (s *ABroker) start(tx *distsys.Tx) error {
 	// workqueue.tla:83: variables jobs = <<>>, idle = <<>>, late = <<>>, request;
-	s.jobs = JobSeq(nil)
-	s.idle = IntSeq(nil)
-	s.late = RequestSeq(nil)
+	s.jobs = JobSeq{}
+	s.idle = IntSeq{}
+	s.late = RequestSeq{}
 	return nil
 }
 

@@ -97,14 +97,14 @@ func resourceMutants() []Mutant {
 		{
 			Name: "distsys/resource/local/write-beside-a-reader", Kind: NotAtomic, In: "distsys/resource/local", Packages: local,
 			Breaks: "A shared variable can be written while another section that has read it goes on.",
-			Old:    "if others > 0 {",
-			New:    "if others > 1 {",
+			Old:    "write && others > 0:",
+			New:    "write && others > 1:",
 		},
 		{
-			Name: "distsys/resource/local/second-write-starts-over", Kind: NotAtomic, In: "distsys/resource/local", Packages: local,
-			Breaks: "Of two writes to parts of a shared variable in one section the first is lost.",
-			Old:    "s.work = replace(s.work, idx, v)",
-			New:    "s.work = replace(s.cur, idx, v)",
+			Name: "distsys/cell/second-write-is-what-an-abort-restores", Kind: NotAtomic, In: "distsys/cell", Packages: []string{"distsys/cell"},
+			Breaks: "Of two writes to one variable in a section that aborts the first one stays.",
+			Old:    "if !c.saved {",
+			New:    "if !c.saved || true {",
 		},
 		{
 			Name: "distsys/resource/local/clock-of-writers-only", Kind: Unsound, In: "distsys/resource/local", Packages: local,

@@ -4,7 +4,56 @@ package mutant
 // sections that wake themselves, state that is converted, connections that
 // cost too much.
 func strangersMPCalMutants() []Mutant {
-	return wakeMutants()
+	return append(wakeMutants(), storedMutants()...)
+}
+
+// storedMutants are about variables that are kept in Go types.
+func storedMutants() []Mutant {
+	cell, tree := []string{"distsys/cell"}, []string{"tla/typed"}
+	return []Mutant{
+		{
+			Name: "distsys/cell/whole-outlives-a-part", Kind: WrongAnswer, In: "distsys/cell", Packages: cell,
+			Breaks: "A variable that is read as a whole does not show what was written to a part of it.",
+			Old:    "\t\tabove.forms = [formsMax]form{}\n",
+			New:    "",
+		},
+		{
+			Name: "distsys/cell/part-outlives-the-whole", Kind: WrongAnswer, In: "distsys/cell", Packages: cell,
+			Breaks: "A part that was written does not go when the whole is written again in the same section.",
+			Old:    "\t\tc.content = content{forms: [formsMax]form{h}}\n\t\treturn",
+			New:    "\t\tc.forms = [formsMax]form{h}\n\t\treturn",
+		},
+		{
+			Name: "distsys/cell/abort-restores-nothing", Kind: NotAtomic, In: "distsys/cell", Packages: cell,
+			Breaks: "What an aborted section wrote stays.",
+			Old:    "\t\tu.at.content = u.was\n",
+			New:    "",
+		},
+		{
+			Name: "distsys/cell/every-access-converts", Kind: WrongAnswer, In: "distsys/cell", Packages: cell, Run: "TestNothingIsConverted",
+			Breaks: "What was read in a Go type is converted again by the next read, so that an append costs the whole.",
+			Old:    "\tc.forms[free] = &held[T]{x, to}\n",
+			New:    "\t_ = free\n",
+		},
+		{
+			Name: "distsys/embedded-variable-is-read-directly", Kind: WrongAnswer, In: "distsys", Packages: []string{"distsys/resource/local"}, Run: "TestEmbedded",
+			Breaks: "A resource that embeds a variable and reads it in its own way is bypassed by generated code.",
+			Old:    "ok && s.Keeper() == leaf {",
+			New:    "ok {",
+		},
+		{
+			Name: "tla/typed/append-writes-into-the-array", Kind: WrongAnswer, In: "tla/typed", Packages: tree,
+			Breaks: "Two sequences that are made of one by appending disturb each other.",
+			Old:    "tail := make([]T, len(s.tail)+1)",
+			New:    "tail := append(s.tail, x)",
+		},
+		{
+			Name: "tla/typed/tree-is-a-list", Kind: WrongAnswer, In: "tla/typed", Packages: tree,
+			Breaks: "Appending to a long sequence takes time in proportion to its length.",
+			Old:    "return balance(l.left, join(l.right, r))",
+			New:    "return fork(l, r)",
+		},
+	}
 }
 
 func wakeMutants() []Mutant {

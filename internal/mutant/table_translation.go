@@ -145,8 +145,8 @@ func compilerMutants() []Mutant {
 		{
 			Name: "tla/typed/sequence-changed-in-place", Kind: NotAtomic, In: "tla/typed", Packages: typed,
 			Breaks: "Assigning q[i] changes the sequence that an aborted section goes back to.",
-			Old:    "out := append(Seq[T, K](nil), s...)",
-			New:    "out := s",
+			Old:    "tail := slices.Clone(s.tail)",
+			New:    "tail := s.tail",
 		},
 		{
 			Name: "tla/typed/function-changed-in-place", Kind: NotAtomic, In: "tla/typed", Packages: typed,
@@ -169,8 +169,8 @@ func compilerMutants() []Mutant {
 		{
 			Name: "tla/typed/subseq-beyond-the-end", Kind: WrongAnswer, In: "tla/typed", Packages: typed,
 			Breaks: "SubSeq of a typed sequence shows what once stood behind its end.",
-			Old:    "if m < 1 || int(n) > len(s) {",
-			New:    "if m < 1 || int(n) > cap(s) {",
+			Old:    "if m < 1 || n > s.Len() {",
+			New:    "if m < 1 || int(n) > s.tree.len()+cap(s.tail) {",
 		},
 		{
 			Name: "tla/typed/merge-prefers-the-right", Kind: WrongAnswer, In: "tla/typed", Packages: typed,

@@ -119,7 +119,7 @@ func AllFns[D, R any, KD Kind[D], KR Kind[R]](d Set[D, KD], r Set[R, KR]) Set[Fn
 	seqs := AllSeqs(int32(len(d)), r)
 	out := make(Set[Fn[D, R, KD, KR], Fns[D, R, KD, KR]], len(seqs))
 	for i, vals := range seqs {
-		out[i] = Fn[D, R, KD, KR]{keys: d, vals: vals}
+		out[i] = Fn[D, R, KD, KR]{keys: d, vals: vals.Slice()}
 	}
 	return out
 }

@@ -1,31 +1,51 @@
 package typed
 
-import "github.com/ashlar-dev/ashlar/tla/value"
+import (
+	"slices"
 
-// Seq is a sequence; its first element has the index 1 in TLA+ and 0 in Go.
-type Seq[T any, K Kind[T]] []T
+	"github.com/ashlar-dev/ashlar/tla/value"
+)
+
+// Seq is a sequence; its first element has the index 1 in TLA+ and 0 in Go. A
+// short one is a slice. A long one is a balanced tree of slices and a slice
+// for the end, which sequences share: an operation on one costs the logarithm
+// of its length, and never changes another.
+type Seq[T any, K Kind[T]] struct {
+	tree *node[T] // what comes before the tail; nil for nothing
+	tail []T      // at most leafMax elements
+}
 
 // Seqs is the kind of Seq[T, K].
 type Seqs[T any, K Kind[T]] struct{}
 
-func (Seqs[T, K]) Equal(a, b Seq[T, K]) bool { return equalAll[T, K](a, b) }
+func (Seqs[T, K]) Equal(a, b Seq[T, K]) bool {
+	if a.tree == b.tree {
+		return equalAll[T, K](a.tail, b.tail)
+	}
+	return a.Len() == b.Len() && equalAll[T, K](a.Slice(), b.Slice())
+}
 
 // Compare orders sequences by length, then element by element.
-func (Seqs[T, K]) Compare(a, b Seq[T, K]) int { return compareAll[T, K](a, b) }
+func (Seqs[T, K]) Compare(a, b Seq[T, K]) int {
+	if a.Len() != b.Len() {
+		return int(a.Len() - b.Len())
+	}
+	return compareAll[T, K](a.Slice(), b.Slice())
+}
 
 func (Seqs[T, K]) Value(a Seq[T, K]) value.Value {
-	return value.TupleOf(valuesOf[T, K](a))
+	return value.TupleOf(valuesOf[T, K](a.Slice()))
 }
 
 func (Seqs[T, K]) Of(v value.Value) Seq[T, K] {
 	v = sequence(v)
 	var k K
 	elems := v.Elements()
-	out := make(Seq[T, K], len(elems))
+	out := make([]T, len(elems))
 	for i, e := range elems {
 		out[i] = k.Of(e)
 	}
-	return out
+	return NewSeq[K](out...)
 }
 
 // sequence is v where it is a sequence, and an error where it is none.
@@ -42,101 +62,146 @@ func sequence(v value.Value) value.Value {
 func (s Seq[T, K]) value() value.Value { return Seqs[T, K]{}.Value(s) }
 
 // NewSeq is the sequence of elems, whose array it takes over.
-func NewSeq[K Kind[T], T any](elems ...T) Seq[T, K] { return elems }
+func NewSeq[K Kind[T], T any](elems ...T) Seq[T, K] {
+	n := len(elems)
+	if n <= leafMax {
+		return Seq[T, K]{tail: elems}
+	}
+	cut := (n - 1) / leafMax * leafMax
+	return Seq[T, K]{build(elems[:cut:cut]), elems[cut:]}
+}
+
+// Slice is the elements, which must not be changed.
+func (s Seq[T, K]) Slice() []T {
+	if s.tree == nil {
+		return s.tail
+	}
+	return append(s.tree.appendTo(make([]T, 0, s.Len())), s.tail...)
+}
 
 // Len is Len(s).
-func (s Seq[T, K]) Len() int32 { return int32(len(s)) }
+func (s Seq[T, K]) Len() int32 { return int32(s.tree.len() + len(s.tail)) }
 
 // At is s[i].
 func (s Seq[T, K]) At(i int32) T {
-	if i < 1 || int(i) > len(s) {
+	if !s.has(i) {
 		s.value().Apply(value.Int(i))
 	}
-	return s[i-1]
+	at := int(i) - 1 - s.tree.len()
+	if at >= 0 {
+		return s.tail[at]
+	}
+	return s.tree.at(int(i) - 1)
 }
+
+func (s Seq[T, K]) has(i int32) bool { return i >= 1 && i <= s.Len() }
 
 // Head is Head(s).
 func (s Seq[T, K]) Head() T {
-	if len(s) == 0 {
+	if s.Len() == 0 {
 		value.Head(s.value())
 	}
-	return s[0]
+	return s.At(1)
 }
 
 // Tail is Tail(s).
 func (s Seq[T, K]) Tail() Seq[T, K] {
-	if len(s) == 0 {
+	if s.Len() == 0 {
 		value.Tail(s.value())
 	}
-	return s[1:]
+	return s.from(1)
+}
+
+// from is s without its first n elements.
+func (s Seq[T, K]) from(n int) Seq[T, K] {
+	if before := s.tree.len(); n >= before {
+		return Seq[T, K]{tail: s.tail[n-before:]}
+	}
+	return Seq[T, K]{s.tree.drop(n), s.tail}
 }
 
 // Append is Append(s, x).
 func (s Seq[T, K]) Append(x T) Seq[T, K] {
-	out := make(Seq[T, K], len(s)+1)
-	copy(out, s)
-	out[len(s)] = x
-	return out
+	if len(s.tail) >= leafMax {
+		return Seq[T, K]{join(s.tree, leaf(s.tail)), []T{x}}
+	}
+	tail := make([]T, len(s.tail)+1)
+	copy(tail, s.tail)
+	tail[len(s.tail)] = x
+	return Seq[T, K]{s.tree, tail}
 }
 
 // Concat is s \o t.
 func (s Seq[T, K]) Concat(t Seq[T, K]) Seq[T, K] {
 	switch {
-	case len(s) == 0:
+	case s.Len() == 0:
 		return t
-	case len(t) == 0:
+	case t.Len() == 0:
 		return s
+	case t.tree == nil && len(s.tail)+len(t.tail) <= leafMax:
+		return Seq[T, K]{s.tree, slices.Concat(s.tail, t.tail)}
 	}
-	out := make(Seq[T, K], 0, len(s)+len(t))
-	return append(append(out, s...), t...)
+	return Seq[T, K]{join(join(s.tree, leaf(s.tail)), t.tree), t.tail}
 }
 
 // Sub is SubSeq(s, m, n).
 func (s Seq[T, K]) Sub(m, n int32) Seq[T, K] {
 	if m > n {
-		return nil
+		return Seq[T, K]{}
 	}
-	if m < 1 || int(n) > len(s) {
+	if m < 1 || n > s.Len() {
 		value.SubSeq(s.value(), m, n)
 	}
-	return s[m-1 : n]
+	if before := s.tree.len(); int(n) <= before {
+		s = Seq[T, K]{tree: s.tree.take(int(n))}
+	} else {
+		s.tail = s.tail[:int(n)-before]
+	}
+	return s.from(int(m) - 1)
 }
 
 // With is [s EXCEPT ![i] = x]: s itself where i is not one of its indices.
 func (s Seq[T, K]) With(i int32, x T) Seq[T, K] {
-	if i < 1 || int(i) > len(s) {
+	if !s.has(i) {
 		return s
 	}
-	out := append(Seq[T, K](nil), s...)
-	out[i-1] = x
-	return out
+	at := int(i) - 1 - s.tree.len()
+	if at < 0 {
+		return Seq[T, K]{s.tree.with(int(i)-1, x), s.tail}
+	}
+	tail := slices.Clone(s.tail)
+	tail[at] = x
+	return Seq[T, K]{s.tree, tail}
 }
 
 // Update is [s EXCEPT ![i] = f(@)].
 func (s Seq[T, K]) Update(i int32, f func(T) T) Seq[T, K] {
-	if i < 1 || int(i) > len(s) {
+	if !s.has(i) {
 		return s
 	}
-	return s.With(i, f(s[i-1]))
+	return s.With(i, f(s.At(i)))
 }
 
+// Select is SelectSeq(s, p).
+func (s Seq[T, K]) Select(p func(T) bool) Seq[T, K] { return NewSeq[K](Filter(s.Slice(), p)...) }
+
 // Domain is DOMAIN s.
-func (s Seq[T, K]) Domain() Set[int32, Ints] { return Interval(1, int32(len(s))) }
+func (s Seq[T, K]) Domain() Set[int32, Ints] { return Interval(1, s.Len()) }
 
 // MakeSeq is [x \in 1..n |-> f(x)].
 func MakeSeq[K Kind[T], T any](n int32, f func(int32) T) Seq[T, K] {
 	checkSize(int64(n))
-	out := make(Seq[T, K], max(n, 0))
+	out := make([]T, max(n, 0))
 	for i := range out {
 		out[i] = f(int32(i) + 1)
 	}
-	return out
+	return NewSeq[K](out...)
 }
 
 // AllSeqs is [1..n -> s].
 func AllSeqs[T any, K Kind[T]](n int32, s Set[T, K]) Set[Seq[T, K], Seqs[T, K]] {
 	checkPower(len(s), max(int(n), 0))
-	out := Set[Seq[T, K], Seqs[T, K]]{nil}
+	out := Set[Seq[T, K], Seqs[T, K]]{{}}
 	for i := int32(0); i < n; i++ {
 		next := make(Set[Seq[T, K], Seqs[T, K]], 0, len(out)*len(s))
 		for _, q := range out {

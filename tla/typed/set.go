@@ -304,7 +304,7 @@ func ChooseIn(a, b int32, p func(int32) bool) int32 {
 	panic("unreachable")
 }
 
-// Filter is {x \in s : p}, for a set, and SelectSeq(s, p), for a sequence.
+// Filter is {x \in s : p}.
 func Filter[S ~[]T, T any](s S, p func(T) bool) S {
 	var out S
 	for _, x := range s {

@@ -127,7 +127,7 @@ func TestAppendShares(t *testing.T) {
 	a := NewSeq[Ints](int32(1), 2).Append(3)
 	b, c := a.Append(4), a.Append(5)
 	d := a.Tail().With(1, 9)
-	if b[3] != 4 || c[3] != 5 || a[1] != 2 || d[0] != 9 {
+	if b.At(4) != 4 || c.At(4) != 5 || a.At(2) != 2 || d.At(1) != 9 {
 		t.Errorf("a %v, b %v, c %v, d %v", a, b, c, d)
 	}
 }

@@ -37,6 +37,9 @@ func (x *Variable) Open(*distsys.Tx, bool) (*cell.Tree, error) { return x.tree, 
 // Close is the Stored's.
 func (x *Variable) Close() {}
 
+// Keeper is the Stored's.
+func (x *Variable) Keeper() distsys.Resource { return x }
+
 // Read is the Resource's.
 func (x *Variable) Read(_ *distsys.Tx, idx []value.Value) (value.Value, error) {
 	return x.tree.Read(idx), nil
@@ -81,6 +84,9 @@ func (c *Constant) Open(_ *distsys.Tx, write bool) (*cell.Tree, error) {
 // Close is the Stored's.
 func (c *Constant) Close() { c.mu.Unlock() }
 
+// Keeper is the Stored's.
+func (c *Constant) Keeper() distsys.Resource { return c }
+
 // Read is the Resource's.
 func (c *Constant) Read(_ *distsys.Tx, idx []value.Value) (value.Value, error) {
 	c.mu.Lock()
@@ -120,6 +126,9 @@ func (d *Dummy) Open(_ *distsys.Tx, write bool) (*cell.Tree, error) {
 	}
 	return d.tree, nil
 }
+
+// Keeper is the Stored's.
+func (d *Dummy) Keeper() distsys.Resource { return d }
 
 // Write has no effect.
 func (d *Dummy) Write(*distsys.Tx, []value.Value, value.Value) error { return nil }

@@ -242,3 +242,28 @@ func TestDummyTakesWrites(t *testing.T) {
 		t.Errorf("read %d, %v; want 1", in.State(), err)
 	}
 }
+
+// doubled embeds a variable and reads it in its own way.
+type doubled struct{ *local.Shared }
+
+func (d doubled) Read(tx *distsys.Tx, idx []value.Value) (value.Value, error) {
+	v, err := d.Shared.Read(tx, idx)
+	if err != nil {
+		return v, err
+	}
+	return value.Int(2 * v.AsInt()), nil
+}
+
+// TestEmbeddedResourcesAreOverridden: generated code reads what embeds a
+// variable by the Read that it has, not by the variable's.
+func TestEmbeddedResourcesAreOverridden(t *testing.T) {
+	ref := distsys.NewRef("d", doubled{local.NewShared(value.Int(21))})
+	in := instance(t, 1, int32(0), distsys.Options{}, func(s *int32, tx *distsys.Tx) (distsys.Label, error) {
+		v, err := distsys.Read(tx, ref, distsys.Int())
+		*s = v
+		return distsys.Done, err
+	})
+	if err := in.Run(within(t)); err != nil || in.State() != 42 {
+		t.Errorf("read %d, %v; want 42", in.State(), err)
+	}
+}

@@ -99,7 +99,7 @@ func statement(rng *rand.Rand) (step, string) {
 		}, fmt.Sprintf("await Len(x%d[%d]) <= 3", r, n)
 	case 6:
 		return func(tx *distsys.Tx, refs []distsys.Ref) error {
-			return distsys.Write(tx, refs[r], one, nil, value.Int(n))
+			return distsys.Write(tx, refs[r], one, seq{}, value.Int(n))
 		}, fmt.Sprintf("x%d[%d] := <<>>", r, n)
 	}
 	return func(tx *distsys.Tx, refs []distsys.Ref) error {

@@ -67,6 +67,9 @@ func (s *Shared) Open(tx *distsys.Tx, write bool) (*cell.Tree, error) {
 // Close is the Stored's.
 func (s *Shared) Close() { s.mu.Unlock() }
 
+// Keeper is the Stored's.
+func (s *Shared) Keeper() distsys.Resource { return s }
+
 // lock takes a lock for tx, which is not the writer, where it is free.
 func (s *Shared) lock(tx *distsys.Tx, write bool) bool {
 	reads := slices.Contains(s.readers, tx)
