@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/ashlar-dev/ashlar/env"
@@ -25,25 +26,37 @@ type Client struct {
 	// unresolved: a write that was outbid answers so at once.
 	unresolved bool
 	closed     chan struct{}
-	close      func()
+	why        error // what ended it, once closed is closed
+	end        func(why error)
+	shut       func()
 }
+
+// ErrRestored: the cluster was restored from a backup. What the client has seen may
+// never have happened; go on with a new client, which is given the new description.
+var ErrRestored = fmt.Errorf("the cluster was restored from a backup: open it anew with its new description: %w", wor.ErrClosed)
 
 // Over returns a Client that calls a Space which belongs to the Serial, with the
 // world's Clock and Random. Close calls shut, which may be nil.
 func Over(world env.Env, serial *env.Serial, space wor.Space, shut func()) *Client {
-	c := &Client{clock: world.Clock, random: world.Random.Split("client"), serial: serial, space: space, closed: make(chan struct{})}
-	c.close = func() {
-		close(c.closed)
-		if shut != nil {
-			shut()
-		}
+	c := &Client{clock: world.Clock, random: world.Random.Split("client"), serial: serial, space: space, closed: make(chan struct{}), shut: shut}
+	var once sync.Once
+	c.end = func(why error) {
+		once.Do(func() {
+			c.why = why
+			close(c.closed)
+		})
 	}
 	return c
 }
 
 // Close ends the client: calls that are under way answer wor.ErrClosed. It must
 // be called once.
-func (c *Client) Close() { c.close() }
+func (c *Client) Close() {
+	c.end(wor.ErrClosed)
+	if c.shut != nil {
+		c.shut()
+	}
+}
 
 // Space is what the client calls, for applications; it belongs to Serial.
 func (c *Client) Space() wor.Space { return c.space }
@@ -104,10 +117,10 @@ func call[T any](ctx context.Context, c *Client, start func(within time.Duration
 		case a := <-answers:
 			return a.value, a.err
 		case <-c.closed:
-			return none, wor.ErrClosed
+			return none, c.why
 		}
 	case <-c.closed:
-		return none, wor.ErrClosed
+		return none, c.why
 	}
 }
 

@@ -38,11 +38,13 @@ func stopAll(stops []func()) {
 // start starts servers, with their disks in the directories that it is given.
 func start(n int, memory bool, dir func() string) (g *wor.Genesis, stops []func(), err error) {
 	g = &wor.Genesis{Cluster: 7, Partitions: []wor.Config{{}}}
-	disks := make([]*osenv.Disk, n)
+	disks, keys := make([]*osenv.Disk, n), make([]node.Key, n)
 	for i := range n {
 		world := osenv.New()
-		m := wor.Member{ID: wor.ServerID(i + 1), Name: fmt.Sprint("n", i)}
-		if !memory {
+		m := wor.Member{Name: fmt.Sprint("n", i)}
+		if keys[i] = node.NewKey(world.Random); memory {
+			m.ID = keys[i].ID()
+		} else {
 			if disks[i], err = osenv.OpenDisk(dir()); err != nil {
 				return nil, nil, err
 			}
@@ -72,7 +74,7 @@ func start(n int, memory bool, dir func() string) (g *wor.Genesis, stops []func(
 		}
 		o := node.Options{Env: world, Tasks: tasks, Listen: env.Addr(m.Addr), Genesis: g}
 		if o.Memory = memory; memory {
-			o.ID = m.ID
+			o.Key = keys[i]
 		} else {
 			o.Dir = "log"
 		}

@@ -17,8 +17,20 @@ const GenesisMax = 1 << 20
 
 // genesisFile is a Genesis as text.
 type genesisFile struct {
-	Cluster    string          `json:"cluster"`
+	Cluster string `json:"cluster"`
+	// Restored are earlier numbers of the cluster, Known later configurations.
+	Restored   []string        `json:"restored,omitempty"`
 	Partitions []partitionFile `json:"partitions"`
+	Known      []knownFile     `json:"known,omitempty"`
+}
+
+type knownFile struct {
+	Partition wor.Partition `json:"partition"`
+	Epoch     wor.Epoch     `json:"epoch"`
+	Tag       string        `json:"tag"`
+	Digest    string        `json:"digest"`
+	Tainted   bool          `json:"tainted,omitempty"`
+	Members   []memberFile  `json:"members"`
 }
 
 type partitionFile struct {
@@ -33,13 +45,15 @@ type memberFile struct {
 
 // WriteGenesis writes a cluster's Genesis as JSON.
 func WriteGenesis(w io.Writer, g *wor.Genesis) error {
-	f := genesisFile{Cluster: fmt.Sprintf("%016x", g.Cluster)}
+	f := genesisFile{Cluster: hexadecimal(g.Cluster)}
+	for _, old := range g.Restored {
+		f.Restored = append(f.Restored, hexadecimal(old))
+	}
 	for _, c := range g.Partitions {
-		var p partitionFile
-		for _, m := range c.Members {
-			p.Members = append(p.Members, memberFile{m.Name, m.ID.String(), m.Addr})
-		}
-		f.Partitions = append(f.Partitions, p)
+		f.Partitions = append(f.Partitions, partitionFile{writeMembers(c.Members)})
+	}
+	for _, c := range g.Known {
+		f.Known = append(f.Known, knownFile{c.Partition, c.Epoch, hexadecimal(c.Tag), hexadecimal(c.Digest), c.Tainted, writeMembers(c.Members)})
 	}
 	e := json.NewEncoder(w)
 	e.SetIndent("", "  ")
@@ -69,21 +83,73 @@ func ReadGenesis(r io.Reader) (*wor.Genesis, error) {
 	if len(f.Partitions) == 0 {
 		return nil, errors.New("the cluster has no partitions")
 	}
+	for _, text := range f.Restored {
+		old, err := number("restored", text)
+		if err == nil && old == g.Cluster {
+			err = fmt.Errorf("restored: %s is the cluster's own number", text)
+		}
+		if err != nil {
+			return nil, err
+		}
+		g.Restored = append(g.Restored, old)
+	}
 	for i, p := range f.Partitions {
 		c := wor.Config{Partition: wor.Partition(i)}
-		for _, m := range p.Members {
-			id, err := number(fmt.Sprintf("partition %d, member %q: id", i, m.Name), m.ID)
-			if err != nil {
-				return nil, err
-			}
-			c.Members = append(c.Members, wor.Member{ID: wor.ServerID(id), Name: m.Name, Addr: m.Addr})
-		}
-		if err := CheckMembers(c.Members); err != nil {
-			return nil, fmt.Errorf("partition %d: %w", i, err)
+		if c.Members, err = readMembers(fmt.Sprintf("partition %d", i), p.Members); err != nil {
+			return nil, err
 		}
 		g.Partitions = append(g.Partitions, c)
 	}
+	for _, k := range f.Known {
+		c, err := k.read(len(g.Partitions))
+		if err != nil {
+			return nil, err
+		}
+		g.Known = append(g.Known, c)
+	}
 	return g, nil
+}
+
+// read reads a later configuration.
+func (k *knownFile) read(partitions int) (c wor.Config, err error) {
+	what := fmt.Sprintf("known: partition %d, epoch %d", k.Partition, k.Epoch)
+	c = wor.Config{Partition: k.Partition, Epoch: k.Epoch, Tainted: k.Tainted}
+	if uint64(k.Partition) >= uint64(partitions) || k.Epoch == 0 {
+		return c, fmt.Errorf("%s: want one of %d partitions, and an epoch from 1", what, partitions)
+	}
+	if c.Tag, err = number(what+": tag", k.Tag); err != nil {
+		return c, err
+	}
+	if c.Digest, err = strconv.ParseUint(k.Digest, 16, 64); err != nil {
+		return c, fmt.Errorf("%s: digest is %q, want a hexadecimal number of up to 16 digits", what, k.Digest)
+	}
+	c.Members, err = readMembers(what, k.Members)
+	return c, err
+}
+
+func hexadecimal(n uint64) string { return fmt.Sprintf("%016x", n) }
+
+func writeMembers(members []wor.Member) []memberFile {
+	var out []memberFile
+	for _, m := range members {
+		out = append(out, memberFile{m.Name, m.ID.String(), m.Addr})
+	}
+	return out
+}
+
+func readMembers(what string, members []memberFile) ([]wor.Member, error) {
+	var out []wor.Member
+	for _, m := range members {
+		id, err := number(fmt.Sprintf("%s, member %q: id", what, m.Name), m.ID)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, wor.Member{ID: wor.ServerID(id), Name: m.Name, Addr: m.Addr})
+	}
+	if err := CheckMembers(out); err != nil {
+		return nil, fmt.Errorf("%s: %w", what, err)
+	}
+	return out, nil
 }
 
 // CheckMembers says what is wrong with the members of a configuration.

@@ -162,7 +162,7 @@ func (l *Log) follow(ctx context.Context, from, to log.Position) iter.Seq2[log.E
 				yield(log.Entry{}, ctx.Err())
 				return
 			case <-c.closed:
-				yield(log.Entry{}, wor.ErrClosed)
+				yield(log.Entry{}, c.why)
 				return
 			}
 		}

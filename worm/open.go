@@ -39,8 +39,10 @@ func Open(o Options) (*Client, error) {
 	network := osenv.NewNetwork(osenv.NetworkOptions{TLS: o.TLS, DialTimeout: o.DialTimeout, WriteBuffer: WriteBuffer})
 	world.Network = network
 	serial := &env.Serial{}
+	var c *Client
 	transport := node.NewTransport(node.TransportOptions{
 		Env: world, Serial: serial, Cluster: o.Genesis.Cluster, From: world.Random.Uint64(),
+		Restored: func() { c.end(ErrRestored) },
 	})
 	limits := o.Space
 	limits.Env, limits.Serial, limits.Transport, limits.Genesis = world, serial, transport, o.Genesis
@@ -50,7 +52,7 @@ func Open(o Options) (*Client, error) {
 		network.Close()
 		return nil, err
 	}
-	c := Over(world, serial, s, func() {
+	c = Over(world, serial, s, func() {
 		var ended sync.WaitGroup
 		ended.Add(1)
 		serial.Do(func() {

@@ -15,7 +15,9 @@ import (
 
 	"github.com/ashlar-dev/ashlar/bench/process"
 	"github.com/ashlar-dev/ashlar/cmd/ashlard/daemon"
+	"github.com/ashlar-dev/ashlar/env/osenv"
 	"github.com/ashlar-dev/ashlar/worm"
+	"github.com/ashlar-dev/ashlar/worm/node"
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
@@ -94,6 +96,18 @@ func (r *runner) fronts() error {
 	return measure("redis", c)
 }
 
+// formatted makes the directory of a server.
+func formatted(dir, name string) (wor.ServerID, error) {
+	disk, err := osenv.OpenDisk(dir)
+	if err != nil {
+		return 0, err
+	}
+	defer disk.Close()
+	world := osenv.New()
+	world.Disk = disk
+	return node.Format(world, "log", name)
+}
+
 // startAshlard starts three of it; the front of each is an endpoint.
 func startAshlard(self func(string) *exec.Cmd, dir string) (_ *cluster, err error) {
 	c := &cluster{where: where{Engine: ashlar}}
@@ -108,7 +122,10 @@ func startAshlard(self func(string) *exec.Cmd, dir string) (_ *cluster, err erro
 	}
 	g := &wor.Genesis{Cluster: 0xbe7d, Partitions: []wor.Config{{}}}
 	for i := range servers {
-		m := wor.Member{ID: wor.ServerID(i + 1), Name: fmt.Sprint("n", i), Addr: fmt.Sprint("127.0.0.1:", free[i])}
+		m := wor.Member{Name: fmt.Sprint("n", i), Addr: fmt.Sprint("127.0.0.1:", free[i])}
+		if m.ID, err = formatted(filepath.Join(dir, m.Name), m.Name); err != nil {
+			return nil, err
+		}
 		g.Partitions[0].Members = append(g.Partitions[0].Members, m)
 	}
 	var text strings.Builder
@@ -127,7 +144,7 @@ func startAshlard(self func(string) *exec.Cmd, dir string) (_ *cluster, err erro
 		c.children = append(c.children, x)
 		kv := fmt.Sprint("127.0.0.1:", free[servers+i])
 		c.where.Endpoints = append(c.where.Endpoints, kv)
-		if err := x.Tell([]string{"serve", "--memory", "--cluster", file, "--listen", g.Partitions[0].Members[i].Addr, "--kv", kv}); err != nil {
+		if err := x.Tell([]string{"serve", filepath.Join(dir, g.Partitions[0].Members[i].Name), "--memory", "--cluster", file, "--listen", g.Partitions[0].Members[i].Addr, "--kv", kv}); err != nil {
 			return nil, err
 		}
 	}

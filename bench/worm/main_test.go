@@ -18,6 +18,8 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/ashlar-dev/ashlar/bench/process"
+
+	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
 // TestMain is this program's own child when it is asked to be one.
@@ -170,6 +172,10 @@ func TestChildThatFails(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := c.Tell(struct{}{}); err != nil {
+		t.Fatal(err)
+	}
+	var id wor.ServerID
+	if err := c.Hear(&id, time.Minute); err != nil {
 		t.Fatal(err)
 	}
 	var said string

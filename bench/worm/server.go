@@ -31,7 +31,6 @@ const (
 type serverJob struct {
 	Dir     string // "": in memory
 	Listen  string
-	ID      wor.ServerID // in memory
 	Profile string
 }
 
@@ -43,7 +42,7 @@ func serverMain(p *process.Port) error {
 	}
 	world, tasks := osenv.New(), osenv.NewTasks()
 	defer tasks.Close()
-	o := node.Options{Env: world, Tasks: tasks, Memory: job.Dir == "", ID: job.ID, Listen: env.Addr(job.Listen)}
+	o := node.Options{Env: world, Tasks: tasks, Memory: job.Dir == "", Listen: env.Addr(job.Listen)}
 	if job.Dir != "" {
 		disk, err := osenv.OpenDisk(job.Dir)
 		if err != nil {
@@ -56,6 +55,11 @@ func serverMain(p *process.Port) error {
 			return err
 		}
 		if err := p.Say(id); err != nil {
+			return err
+		}
+	} else {
+		o.Key = node.NewKey(world.Random)
+		if err := p.Say(o.Key.ID()); err != nil {
 			return err
 		}
 	}
@@ -205,21 +209,19 @@ func startOurs(self func(string) *exec.Cmd, dir, profile string) (_ *cluster, er
 			return nil, err
 		}
 		c.children = append(c.children, x)
-		m := wor.Member{ID: wor.ServerID(i + 1), Name: fmt.Sprint("n", i), Addr: fmt.Sprint("127.0.0.1:", free[i])}
-		job := serverJob{Listen: m.Addr, ID: m.ID}
+		m := wor.Member{Name: fmt.Sprint("n", i), Addr: fmt.Sprint("127.0.0.1:", free[i])}
+		job := serverJob{Listen: m.Addr}
 		if profile != "" {
 			job.Profile = filepath.Join(profile, fmt.Sprint("server", i, ".pprof"))
 		}
 		if dir != "" {
-			job.Dir, job.ID = filepath.Join(dir, m.Name), 0
+			job.Dir = filepath.Join(dir, m.Name)
 		}
 		if err := x.Tell(job); err != nil {
 			return nil, err
 		}
-		if dir != "" {
-			if err := x.Hear(&m.ID, answerWithin); err != nil {
-				return nil, err
-			}
+		if err := x.Hear(&m.ID, answerWithin); err != nil {
+			return nil, err
 		}
 		members = append(members, m)
 	}

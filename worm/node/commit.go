@@ -21,9 +21,13 @@ func (s *Server) openLog() error {
 		return fmt.Errorf("open the log in %s: %w", s.opt.Dir, err)
 	}
 	s.disk = log
-	s.id, s.name, err = identity(log.Identity())
+	s.key, s.name, err = identity(log.Identity())
+	if err != nil {
+		return fmt.Errorf("open the log in %s: %w", s.opt.Dir, err)
+	}
+	s.id = s.key.ID()
 	s.generation = log.Position().Generation
-	return err
+	return nil
 }
 
 // replay makes the state of the log.
@@ -140,11 +144,9 @@ func (s *Server) checkpoint() {
 	for _, p := range s.parts {
 		p.group.Save(func(record []byte) bool { return save(recordGroup, p.number, record) })
 	}
+	save(recordCluster, 0, s.clusterRecord())
 	for _, id := range sortedKeys(s.seen) {
 		save(recordWitness, 0, encodeSighting(id, s.seen[id]))
-	}
-	if s.rolledBack != "" {
-		save(recordBehind, 0, []byte(s.rolledBack))
 	}
 	if err == nil {
 		err = s.disk.EndCheckpoint()

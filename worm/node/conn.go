@@ -3,6 +3,7 @@ package node
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/ashlar-dev/ashlar/env"
 	"github.com/ashlar-dev/ashlar/worm/wire"
@@ -157,6 +158,9 @@ func (c *conn) greeting(payload []byte) error {
 	switch h := &c.hello; {
 	case h.Version < wire.Version:
 		w.Refusal, w.Text = wire.RefusalVersion, fmt.Sprintf("version %d is spoken here", wire.Version)
+	case slices.Contains(s.opt.Genesis.Restored, h.Cluster):
+		w.Refusal, w.Text = wire.RefusalRestored, fmt.Sprintf("the cluster was restored from a backup and is %016x now: use its new description", s.opt.Genesis.Cluster)
+		w.Cluster, w.Server, w.Generation, w.Position = 0, 0, 0, 0
 	case h.Cluster != s.opt.Genesis.Cluster:
 		w.Refusal, w.Text = wire.RefusalCluster, "another cluster"
 		w.Cluster, w.Server, w.Generation, w.Position = 0, 0, 0, 0
@@ -165,8 +169,11 @@ func (c *conn) greeting(payload []byte) error {
 	case s.draining || s.failed != nil:
 		w.Refusal, w.Text = wire.RefusalClosing, "about to end"
 	case (place{s.generation, s.committed}).less(place{h.Generation, h.Position}):
-		s.behind(fmt.Sprintf("client %016x", h.From), place{h.Generation, h.Position})
-		w.Refusal, w.Text = wire.RefusalBehind, s.rolledBack
+		// That is the client's word, which may be wrong: it decides about the
+		// client's own connection. Whether the disk is old the peers know.
+		s.trouble = fmt.Sprintf("client %016x claims to have seen this server at %v, and it is at %v", h.From,
+			place{h.Generation, h.Position}, place{s.generation, s.committed})
+		w.Refusal, w.Text = wire.RefusalBehind, s.trouble
 	case s.rolledBack != "":
 		w.Refusal, w.Text = wire.RefusalBehind, s.rolledBack
 	}

@@ -51,8 +51,8 @@ func newDesk(t testing.TB, change func(*Options)) *desk {
 			o.Genesis = &wor.Genesis{Cluster: testCluster, Partitions: []wor.Config{{Members: []wor.Member{{ID: id, Addr: "desk"}}}}}
 		}
 	} else {
-		o.ID = 1
-		o.Genesis = &wor.Genesis{Cluster: testCluster, Partitions: []wor.Config{{Members: []wor.Member{{ID: 1, Addr: "desk"}}}}}
+		o.Key = testKey(1)
+		o.Genesis = &wor.Genesis{Cluster: testCluster, Partitions: []wor.Config{{Members: []wor.Member{{ID: o.Key.ID(), Addr: "desk"}}}}}
 	}
 	d.open(o)
 	return d

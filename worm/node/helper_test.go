@@ -46,6 +46,9 @@ func (n *names) addr(a env.Addr) string {
 
 const testCluster = 0xc105
 
+// testKey is the key of a server in memory.
+func testKey(i int) Key { return NewKey(env.Seeded(uint64(1000 + i))) }
+
 // cluster is some servers of one partition in this process.
 type cluster struct {
 	t       testing.TB
@@ -90,7 +93,7 @@ func newCluster(t testing.TB, n int, dir string, change func(*Options)) *cluster
 	c.genesis = &wor.Genesis{Cluster: testCluster, Partitions: []wor.Config{{}}}
 	for i := range n {
 		r := &running{world: c.world}
-		id := wor.ServerID(i + 1)
+		id := testKey(i).ID()
 		if dir != "" {
 			r.root, r.dir = fmt.Sprintf("%s/s%d", dir, i), "log"
 			if err := r.mount(); err != nil {
@@ -128,7 +131,7 @@ func (c *cluster) start(i int) error {
 	r := c.nodes[i]
 	o := Options{Env: r.world, Dir: r.dir, Memory: r.dir == "", Listen: env.Addr(c.member(i).Addr), Genesis: c.genesis}
 	if o.Memory {
-		o.ID = c.member(i).ID
+		o.Key = testKey(i)
 	}
 	if c.change != nil {
 		c.change(&o)

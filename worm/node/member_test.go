@@ -12,10 +12,10 @@ import (
 // in none, and restarts that.
 func TestBecomesMember(t *testing.T) {
 	genesis := &wor.Genesis{Cluster: testCluster, Partitions: []wor.Config{
-		{Members: []wor.Member{{ID: 1, Addr: "old"}}}, {Partition: 1, Members: []wor.Member{{ID: 1, Addr: "old"}}}}}
+		{Members: []wor.Member{{ID: testKey(1).ID(), Addr: "old"}}}, {Partition: 1, Members: []wor.Member{{ID: testKey(1).ID(), Addr: "old"}}}}}
 	old := &desk{t: t}
 	o := old.options()
-	o.Memory, o.ID, o.Genesis = true, 1, genesis
+	o.Memory, o.Key, o.Genesis = true, testKey(1), genesis
 	old.open(o)
 	var fresh Options
 	next := newDesk(t, func(o *Options) {

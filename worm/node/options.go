@@ -33,11 +33,11 @@ type Options struct {
 	// Dir is the directory of the log, which Format made.
 	Dir string
 	// Memory keeps nothing on a disk: what the server has acknowledged is lost
-	// with it. ID is who it is then, 0 draws one. A server that starts again in
-	// memory is one that lost its disk: its peers find it behind what they have
-	// seen, and it is mute.
+	// with it. Key is what it proves its identity with then; without, one is drawn.
+	// A server that starts again in memory is one that lost its disk: its peers
+	// find it behind what they have seen, and it is mute.
 	Memory bool
-	ID     wor.ServerID
+	Key    Key
 	// Listen is where it listens, in the network's notation.
 	Listen env.Addr
 	// Genesis is the cluster's.
@@ -73,6 +73,8 @@ type Options struct {
 	TellEvery time.Duration
 	// DrainWithin bounds how long Drain waits for others.
 	DrainWithin time.Duration
+	// Warn is given what an operator must act on, as it happens. It may be nil.
+	Warn func(text string)
 	// Fatal is told once, from anywhere, when the disk has failed: the server has
 	// ended all connections and answers nobody any more. It may be nil.
 	Fatal func(error)
@@ -88,7 +90,7 @@ func (o Options) complete() (Options, error) {
 		return o, errors.New("a server needs a disk and a directory, or is in memory")
 	case o.Memory && o.Dir != "":
 		return o, errors.New("a server in memory has no directory")
-	case !o.Memory && o.ID != 0:
+	case !o.Memory && o.Key.private != nil:
 		return o, errors.New("a server's identity is its disk's")
 	case o.Genesis == nil || len(o.Genesis.Partitions) == 0:
 		return o, errors.New("a server needs a genesis with a partition")

@@ -35,6 +35,7 @@ type peer struct {
 	pings   uint64
 
 	generation, position uint64 // the furthest it was seen
+	restored             bool   // it has said that the cluster has another number now
 	trouble              string
 }
 
@@ -242,7 +243,9 @@ func (p *peer) take(e *event) {
 func (p *peer) welcome(w *wire.Welcome) {
 	switch {
 	case w.Refusal != wire.RefusalNone:
+		p.restored = w.Refusal == wire.RefusalRestored
 		p.fail(fmt.Errorf("refused: %v: %.200q", w.Refusal, w.Text))
+		p.t.restored()
 	case w.Cluster != p.t.opt.Cluster:
 		p.fail(fmt.Errorf("it is of cluster %016x", w.Cluster))
 	case w.Server != p.key.id:
@@ -251,7 +254,7 @@ func (p *peer) welcome(w *wire.Welcome) {
 		p.fail(fmt.Errorf("it is at generation %d and was at %d", w.Generation, p.generation))
 	default:
 		p.t.counts.Welcomes++
-		p.state, p.trouble = welcomed, ""
+		p.state, p.trouble, p.restored = welcomed, "", false
 		p.see(w.Generation, w.Position)
 	}
 }

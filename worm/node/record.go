@@ -1,9 +1,12 @@
 package node
 
 import (
+	"bytes"
+	"crypto/ed25519"
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/ashlar-dev/ashlar/env"
 	"github.com/ashlar-dev/ashlar/worm/wal"
@@ -14,7 +17,7 @@ import (
 const (
 	recordGroup   byte = iota + 1 // uvarint of the partition; the group's record
 	recordWitness                 // a sighting
-	recordBehind                  // the disk is not the newest; why, as text
+	recordCluster                 // the cluster's number; sightings before are of another one
 )
 
 // batch collects records of several origins; it is a wal.Records.
@@ -72,46 +75,80 @@ func (s *Server) redo(record []byte) error {
 	case recordWitness:
 		id, seen, err := decodeSighting(body)
 		if err == nil {
-			s.seen[id] = seen
+			s.remember(id, seen)
 		}
 		return err
-	case recordBehind:
-		s.rolledBack = string(body)
+	case recordCluster:
+		if len(body) != 8 {
+			return errRecord
+		}
+		s.cluster = binary.LittleEndian.Uint64(body)
+		clear(s.seen)
 		return nil
 	}
 	return errRecord
 }
 
-// identityMagic begins what Format writes into a log: that it is a server's; its
-// identity and its name follow.
-const identityMagic = "worm/node 1 "
+// belong sees whether the directory is one of this cluster, and writes down that it
+// is. After a restore it begins anew: what was seen of servers before may be of a
+// past that is not theirs any more.
+func (s *Server) belong() error {
+	g := s.opt.Genesis
+	switch {
+	case s.cluster == g.Cluster:
+		return nil
+	case s.cluster != 0 && !slices.Contains(g.Restored, s.cluster):
+		return fmt.Errorf("%w: the directory is one of cluster %016x, the description is that of %016x", ErrCluster, s.cluster, g.Cluster)
+	}
+	s.cluster = g.Cluster
+	clear(s.seen)
+	s.stage(recordCluster, 0, s.clusterRecord())
+	return nil
+}
+
+func (s *Server) clusterRecord() []byte { return binary.LittleEndian.AppendUint64(nil, s.cluster) }
+
+// ErrCluster: a directory is that of another cluster.
+var ErrCluster = errors.New("another cluster")
+
+// identityMagic begins what Format writes into a log: that it is a server's; the
+// seed of its key and its name follow.
+const identityMagic = "worm/node 2 "
 
 // NameMax is the longest name of a server, in bytes.
 const NameMax = wor.NameMax
 
-// Format makes the log of a new server in a directory, and draws its identity.
-// The name is for people. When it returns, that is durable. A directory that has
-// a log is an error.
+// Format makes the log of a new server in a directory, and draws its key, of which
+// its identity is made. The name is for people. When it returns, that is durable. A
+// directory that has a log is an error.
 func Format(world env.Env, dir, name string) (wor.ServerID, error) {
 	if len(name) > NameMax {
 		return 0, &wor.LimitError{Name: "NameMax", Limit: NameMax, Got: int64(len(name))}
 	}
-	id := uint64(0)
-	for random := world.Random.Split("identity"); id == 0; {
-		id = random.Uint64()
-	}
-	b := binary.LittleEndian.AppendUint64([]byte(identityMagic), id)
+	key := NewKey(world.Random.Split("identity"))
+	b := append([]byte(identityMagic), key.private.Seed()...)
 	if err := wal.Format(world, dir, append(b, name...)); err != nil {
 		return 0, err
 	}
-	return wor.ServerID(id), nil
+	return key.ID(), nil
 }
 
-// identity is the identity and the name that Format gave a directory.
-func identity(b []byte) (wor.ServerID, string, error) {
-	if len(b) < len(identityMagic)+8 || string(b[:len(identityMagic)]) != identityMagic {
-		return 0, "", fmt.Errorf("the log is not that of a server: %w", wal.ErrCorrupt)
+// identity is the key and the name that Format gave a directory.
+func identity(b []byte) (Key, string, error) {
+	rest, ok := bytes.CutPrefix(b, []byte(identityMagic))
+	if !ok || len(rest) < ed25519.SeedSize {
+		return Key{}, "", fmt.Errorf("the log is not that of a server, or was made by an earlier version: %w", wal.ErrCorrupt)
 	}
-	b = b[len(identityMagic):]
-	return wor.ServerID(binary.LittleEndian.Uint64(b)), string(b[8:]), nil
+	return Key{ed25519.NewKeyFromSeed(rest[:ed25519.SeedSize])}, string(rest[ed25519.SeedSize:]), nil
+}
+
+// ReadKey is the key of the server in a directory, for one that keeps nothing else
+// there (Options.Key).
+func ReadKey(world env.Env, dir string) (Key, error) {
+	log, err := wal.Open(world, dir, wal.Options{})
+	if err != nil {
+		return Key{}, err
+	}
+	key, _, err := identity(log.Identity())
+	return key, errors.Join(err, log.Close())
 }

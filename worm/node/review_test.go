@@ -6,7 +6,7 @@ import "testing"
 // past: it was last begun in generation 5, by life 50, and has 100 records. It was
 // opened once more since, and ended before that was written down.
 func TestFurther(t *testing.T) {
-	s := &Server{generation: 7, life: 70, start: place{6, 100}, before: sighting{place{5, 90}, 50}}
+	r := report{sighting{place{7, 100}, 70}, 100, sighting{place{5, 90}, 50}}
 	for _, x := range []struct {
 		what string
 		seen sighting
@@ -22,11 +22,11 @@ func TestFurther(t *testing.T) {
 		{"another one of this generation", sighting{place{7, 110}, 71}, true},
 		{"a later one", sighting{place{8, 1}, 80}, true},
 	} {
-		if got := s.further(x.seen); got != x.want {
+		if got := r.further(x.seen); got != x.want {
 			t.Errorf("%s: further is %v, want %v", x.what, got, x.want)
 		}
 	}
-	first := &Server{generation: 1, life: 10}
+	first := report{now: sighting{place{1, 0}, 10}}
 	if first.further(sighting{place{1, 5}, 10}) || !first.further(sighting{place{1, 5}, 11}) {
 		t.Error("the first generation")
 	}

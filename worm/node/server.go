@@ -20,7 +20,8 @@ import (
 // commit and to let go what was committed.
 type Server struct {
 	opt        Options
-	id         wor.ServerID
+	key        Key
+	id         wor.ServerID // the key's
 	name       string
 	generation uint64
 	life       uint64 // drawn for this run: tells two of one generation apart
@@ -56,6 +57,7 @@ type Server struct {
 	services  map[wor.Service]service
 	invokes   int // under way
 	wheel     *wheel
+	cluster   uint64 // as the log has it, 0: it was never started
 	seen      map[wor.ServerID]sighting
 	asks      []*ask
 	before    sighting // of the life before
@@ -65,7 +67,7 @@ type Server struct {
 	pause     time.Duration // between attempts to reach peers
 	later     []func()      // to be called when the lock is free
 
-	rolledBack string // why the disk is not the newest; "" as far as is known
+	rolledBack string // why the disk is not the newest, as a member says; "" if none does
 	failed     error
 	trouble    string
 	draining   bool
@@ -106,6 +108,11 @@ func OpenServer(o Options) (*Server, error) {
 		From: uint64(s.id), Peer: true})
 	s.waker = o.Tasks.Task(s.commit)
 	s.mu.Lock()
+	if err := s.belong(); err != nil {
+		s.mu.Unlock()
+		_ = s.shut()
+		return nil, err
+	}
 	s.begin()
 	s.regroup()
 	s.judge()
@@ -126,9 +133,10 @@ func OpenServer(o Options) (*Server, error) {
 func (s *Server) open(random env.Random) error {
 	o := &s.opt
 	if o.Memory {
-		for s.id = o.ID; s.id == 0; {
-			s.id = wor.ServerID(random.Uint64())
+		if s.key = o.Key; s.key.private == nil {
+			s.key = NewKey(random)
 		}
+		s.id = s.key.ID()
 	} else if err := s.openLog(); err != nil {
 		return err
 	}

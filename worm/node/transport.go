@@ -44,6 +44,9 @@ type TransportOptions struct {
 	PingAfter, DeadAfter time.Duration
 	// BackoffMin and BackoffMax bound the wait before a server is dialled again.
 	BackoffMin, BackoffMax time.Duration
+	// Restored is called once, in the Serial, when most servers say that the
+	// cluster was restored from a backup and has another number now. It may be nil.
+	Restored func()
 }
 
 func (o TransportOptions) complete() TransportOptions {
@@ -223,6 +226,21 @@ func (t *Transport) flush() {
 		p.write()
 	}
 	t.dirty = t.dirty[:0]
+}
+
+// restored notifies the owner when most servers say that the cluster was restored
+// from a backup: one of them alone may be anybody who listens at its address.
+func (t *Transport) restored() {
+	n := 0
+	for _, p := range t.peers {
+		if p.restored {
+			n++
+		}
+	}
+	if f := t.opt.Restored; f != nil && 2*n > len(t.peers) {
+		t.opt.Restored = nil
+		t.later(f)
+	}
 }
 
 // Seen is the furthest that a server was seen at by this Transport: its

@@ -13,21 +13,22 @@ import (
 
 // A disk that was put back to what it was earlier has forgotten promises. The
 // server on it cannot know that by itself, but others have seen it further. So
-// each server tells its peers where it stands: at start, when they write it down,
-// and now and then, when they remember it. Each start is a generation and draws a
-// life, so that two that began at the same place can be told apart. A server that
-// has started is mute for a partition until so many of its other members have
-// answered that they are a majority with it, and if any of them, or a client, has
-// seen it further than its disk was, it is mute for good.
+// each server reports to its peers where it stands: at start, when they write it
+// down, and now and then, when they remember it. Each start is a generation and
+// draws a life, so that two that began at the same place can be told apart. A
+// server that has started is mute for a partition until so many of its other
+// members have answered that they are a majority with it, and it is mute for all
+// partitions as long as any member has seen it further than its disk was.
 //
-// That finds a disk that lacks a whole generation, as long as one of those who
-// wrote it down is among those who answer; within one generation, it finds what is
-// older than the last that they were told.
+// Both reports and answers are signed (Key): a server speaks for itself alone, and
+// what anybody else says of it, a client's hello included, changes nothing here. A
+// witness whose sighting is none of the reporting server's past keeps it, and goes
+// on denying, so that the evidence lies with the witnesses and not on the disk that
+// may be old. An operator replaces a server that is denied.
 //
-// It does not find a disk that was put back, if the server on it ended after a
-// peer had written its new life down, in place of the one before, and before the
-// peer's answer was: the next life finds its own words there. Who puts disks back
-// must not rely on this.
+// That finds a disk that lacks a whole generation, as long as one of the members
+// that wrote it down is among those that answer; within one generation, it finds
+// what is older than the last report.
 
 // place is where a server stands in its log.
 type place struct{ generation, position uint64 }
@@ -44,62 +45,139 @@ type sighting struct {
 	life uint64
 }
 
-// What peers say to each other: a form, who it is, and a sighting. The answer has
-// the one that was there before, or zeros.
+// report is what a server says of itself: where it stands; where its disk was when
+// it was opened; and the last life before that the disk knows of.
+type report struct {
+	now    sighting
+	start  uint64 // position
+	before sighting
+}
+
+// verdict is the answer to a report: what was seen of the server before. Life is
+// the report's, which makes the answer one to this life.
+type verdict struct {
+	about wor.ServerID
+	life  uint64
+	seen  sighting
+}
+
+// The forms of a report, a verdict and a record of a sighting, and the lengths.
 const (
-	witnessForm = 1
-	sightingLen = 1 + 4*8
+	reportForm  = 2
+	verdictForm = 3
+	recordForm  = 1
+	sightingLen = 3 * 8
+	reportLen   = 1 + sightingLen + 8 + sightingLen
+	verdictLen  = 1 + 8 + 8 + sightingLen
+	recordLen   = 1 + 8 + sightingLen
+
+	reportPurpose  = "ashlar worm report"
+	verdictPurpose = "ashlar worm verdict"
 )
 
-// seenMax bounds how many servers one remembers.
+// seenMax bounds of how many servers that are no members a server keeps sightings.
 const seenMax = 4096
 
-func encodeSighting(id wor.ServerID, s sighting) []byte {
+func appendSighting(b []byte, s sighting) []byte {
 	le := binary.LittleEndian
-	b := le.AppendUint64([]byte{witnessForm}, uint64(id))
 	return le.AppendUint64(le.AppendUint64(le.AppendUint64(b, s.generation), s.life), s.position)
 }
 
-func decodeSighting(b []byte) (id wor.ServerID, s sighting, err error) {
-	if len(b) != sightingLen || b[0] != witnessForm {
-		return 0, s, fmt.Errorf("%w: a sighting of %d bytes", errRecord, len(b))
-	}
+func readSighting(b []byte) sighting {
 	le := binary.LittleEndian
-	s = sighting{place{le.Uint64(b[9:]), le.Uint64(b[25:])}, le.Uint64(b[17:])}
-	return wor.ServerID(le.Uint64(b[1:])), s, nil
+	return sighting{place{le.Uint64(b), le.Uint64(b[16:])}, le.Uint64(b[8:])}
 }
 
-// witness hears where a peer stands, and answers what was seen of it before. That
-// leaves when it is written down.
+func encodeReport(r report) []byte {
+	b := appendSighting([]byte{reportForm}, r.now)
+	return appendSighting(binary.LittleEndian.AppendUint64(b, r.start), r.before)
+}
+
+func decodeReport(b []byte) (report, error) {
+	if len(b) != reportLen || b[0] != reportForm {
+		return report{}, fmt.Errorf("%w: a report of %d bytes", errRecord, len(b))
+	}
+	return report{readSighting(b[1:]), binary.LittleEndian.Uint64(b[25:]), readSighting(b[33:])}, nil
+}
+
+func encodeVerdict(v verdict) []byte {
+	b := binary.LittleEndian.AppendUint64([]byte{verdictForm}, uint64(v.about))
+	return appendSighting(binary.LittleEndian.AppendUint64(b, v.life), v.seen)
+}
+
+func decodeVerdict(b []byte) (verdict, error) {
+	if len(b) != verdictLen || b[0] != verdictForm {
+		return verdict{}, fmt.Errorf("%w: a verdict of %d bytes", errRecord, len(b))
+	}
+	le := binary.LittleEndian
+	return verdict{wor.ServerID(le.Uint64(b[1:])), le.Uint64(b[9:]), readSighting(b[17:])}, nil
+}
+
+func encodeSighting(id wor.ServerID, s sighting) []byte {
+	return appendSighting(binary.LittleEndian.AppendUint64([]byte{recordForm}, uint64(id)), s)
+}
+
+func decodeSighting(b []byte) (id wor.ServerID, s sighting, err error) {
+	if len(b) != recordLen || b[0] != recordForm {
+		return 0, s, fmt.Errorf("%w: a sighting of %d bytes", errRecord, len(b))
+	}
+	return wor.ServerID(binary.LittleEndian.Uint64(b[1:])), readSighting(b[9:]), nil
+}
+
+// witness takes a peer's report and answers what was seen of the peer before. The
+// answer leaves when the report is written down.
 func (c *conn) witness(id uint64, payload []byte) error {
 	s := c.s
-	from, now, err := decodeSighting(payload)
-	if err != nil || !c.hello.Peer || c.hello.From != uint64(from) || from == s.id {
-		return c.now.Answer(id, wire.CodeLimit, []byte("a server tells where it stands itself"))
+	from, text, err := signed(reportPurpose, s.opt.Genesis.Cluster, payload)
+	var r report
+	if err == nil {
+		r, err = decodeReport(text)
+	}
+	if err != nil || from == s.id {
+		s.mark("worm/node unsigned report")
+		return c.now.Answer(id, wire.CodeLimit, []byte("a server reports where it stands itself, and signs that"))
 	}
 	if s.rolledBack != "" {
 		return c.now.Answer(id, wire.CodeFailed, []byte(s.rolledBack)) // it may have seen more
 	}
-	before, known := s.seen[from]
-	if !known && len(s.seen) >= seenMax {
-		return c.now.Answer(id, wire.CodeLimit, []byte("too many servers"))
+	seen := s.seen[from]
+	switch {
+	case r.further(seen): // the evidence stays
+	case r.now.generation > seen.generation:
+		s.note(from, r.now)
+	case r.now.generation == seen.generation && seen.less(r.now.place):
+		s.seen[from] = r.now
 	}
-	if now.generation > before.generation {
-		s.note(from, now)
-	} else if now.generation == before.generation && now.life == before.life && before.less(now.place) {
-		s.seen[from] = now
-	}
-	return c.outlet().Answer(id, wire.CodeOK, encodeSighting(from, before))
+	v := verdict{about: from, life: r.now.life, seen: seen}
+	return c.outlet().Answer(id, wire.CodeOK, s.key.sign(verdictPurpose, s.opt.Genesis.Cluster, encodeVerdict(v)))
 }
 
 // note writes a sighting down.
 func (s *Server) note(id wor.ServerID, now sighting) {
-	s.seen[id] = now
+	s.remember(id, now)
 	s.stage(recordWitness, 0, encodeSighting(id, now))
 }
 
-// begin writes down that this life has begun. What was written before is told
-// first.
+// remember keeps a sighting. Anybody can make keys and report with them: what they
+// fill is what is kept of servers that are no members.
+func (s *Server) remember(id wor.ServerID, now sighting) {
+	if _, known := s.seen[id]; !known && len(s.seen) >= seenMax {
+		for _, old := range sortedKeys(s.seen) {
+			if old != s.id && !s.isPeer(old) {
+				delete(s.seen, old)
+				break
+			}
+		}
+	}
+	s.seen[id] = now
+}
+
+// isPeer says that a server is a member of a partition, as far as is known here.
+func (s *Server) isPeer(id wor.ServerID) bool {
+	return slices.ContainsFunc(s.parts, func(p *part) bool { return p.group.Config().Index(id) >= 0 })
+}
+
+// begin writes down that this life has begun, and remembers the one before.
 func (s *Server) begin() {
 	s.before = s.seen[s.id]
 	s.note(s.id, sighting{place{s.generation, s.committed}, s.life})
@@ -111,6 +189,7 @@ type ask struct {
 	member wor.Member
 	under  bool   // way
 	sure   bool   // it has answered, and has not seen this server further
+	denies *place // it has seen this server there, which the disk knows nothing of
 	told   uint64 // position
 }
 
@@ -128,13 +207,14 @@ func (s *Server) regroup() {
 			a := &ask{member: m}
 			for _, old := range s.asks {
 				if old.member.ID == m.ID {
-					a.sure, a.told = old.sure, old.told
+					a.sure, a.told, a.denies = old.sure, old.told, old.denies
 				}
 			}
 			asks = append(asks, a)
 		}
 	}
 	s.asks = asks
+	s.look()
 	s.wheel.remove(&s.tell)
 	s.wheel.add(&s.tell, s.opt.Env.Clock.Now())
 }
@@ -164,7 +244,7 @@ func (s *Server) judge() {
 
 // tellPeers tells those who do not know yet where this server stands.
 func (s *Server) tellPeers() {
-	if s.draining || s.failed != nil || s.rolledBack != "" {
+	if s.draining || s.failed != nil {
 		return
 	}
 	if s.committed < s.begun {
@@ -181,7 +261,7 @@ func (s *Server) tellPeers() {
 		}
 		a.under = true
 		position := s.committed
-		payload := encodeSighting(s.id, sighting{place{s.generation, position}, s.life})
+		payload := s.key.sign(reportPurpose, s.opt.Genesis.Cluster, encodeReport(s.report(position)))
 		s.later = append(s.later, func() {
 			s.serial.Do(func() {
 				s.transport.Invoke(a.member, wor.ServiceWitness, payload, s.opt.TellEvery*2,
@@ -211,44 +291,75 @@ func (s *Server) heard(a *ask, position uint64, answer []byte, err error) {
 	if err != nil || s.closed {
 		return
 	}
-	id, seen, err := decodeSighting(answer)
-	if err != nil || id != s.id {
+	from, text, err := signed(verdictPurpose, s.opt.Genesis.Cluster, answer)
+	if err != nil || from != a.member.ID {
+		s.mark("worm/node unsigned verdict")
+		s.trouble = fmt.Sprintf("what answers at %s does not prove that it is server %v", a.member.Addr, a.member.ID)
 		return
 	}
-	if s.further(seen) {
-		s.behind("server "+a.member.ID.String(), seen.place)
+	v, err := decodeVerdict(text)
+	if err != nil || v.about != s.id || v.life != s.life {
 		return
 	}
-	a.sure, a.told = true, max(a.told, position)
+	if s.report(position).further(v.seen) {
+		a.sure, a.denies = false, &v.seen.place
+	} else {
+		a.sure, a.denies, a.told = true, nil, max(a.told, position)
+	}
+	s.look()
 	s.judge()
 }
 
-// further says that what was seen of this server is none of its own past.
-func (s *Server) further(seen sighting) bool {
+// report is what the server says of itself when its log is so far.
+func (s *Server) report(position uint64) report {
+	return report{sighting{place{s.generation, position}, s.life}, s.start.position, s.before}
+}
+
+// further says that what was seen of the server that reports is none of its own
+// past.
+func (r report) further(seen sighting) bool {
 	switch {
 	case seen.generation == 0:
 		return false
-	case seen.generation == s.generation:
-		return seen.life != s.life
-	case seen.generation == s.before.generation:
+	case seen.generation == r.now.generation:
+		return seen.life != r.now.life
+	case seen.generation == r.before.generation:
 		// The last life that the disk knows of. Generations may lie between it and
 		// this one, of starts that ended before they were written down.
-		return seen.life != s.before.life || s.start.position < seen.position
+		return seen.life != r.before.life || r.start < seen.position
 	}
 	// Of these others the disk knows nothing, though each wrote itself down before
-	// it told anybody.
-	return seen.generation > s.before.generation
+	// it reported anything.
+	return seen.generation > r.before.generation
 }
 
-// behind has the server be mute for good: the disk is not the one that others
-// have seen. That is written down.
-func (s *Server) behind(who string, seen place) {
-	if s.rolledBack != "" {
+// look sees whether the server is to be mute, since a member has seen its disk
+// further than it is, and says so to the operator when that changes.
+func (s *Server) look() {
+	why := ""
+	for _, a := range s.asks {
+		if a.denies != nil && why == "" {
+			why = fmt.Sprintf("the disk is older than it was: member %s (%v) has seen this server at %v, and it began this time at %v",
+				a.member.Name, a.member.ID, *a.denies, s.start)
+		}
+	}
+	if (why == "") == (s.rolledBack == "") {
 		return
 	}
-	s.mark("worm/node rolled back")
-	s.rolledBack = fmt.Sprintf("the disk is older than it was: %s has seen it at %v, it began this time at %v", who, seen, s.start)
-	s.stage(recordBehind, 0, []byte(s.rolledBack))
+	s.rolledBack = why
+	if why != "" {
+		s.mark("worm/node rolled back")
+		s.warn("MUTE: " + why + ". Replace this server; if the whole cluster was put back from a backup, stop it and see 'ashlard restore --help'")
+	} else {
+		s.warn("no member denies any more that this disk is the newest: the server goes on")
+	}
+}
+
+// warn reports to the operator, when the lock is free.
+func (s *Server) warn(text string) {
+	if f := s.opt.Warn; f != nil {
+		s.later = append(s.later, func() { f(text) })
+	}
 }
 
 func sortedKeys(m map[wor.ServerID]sighting) []wor.ServerID { return slices.Sorted(maps.Keys(m)) }

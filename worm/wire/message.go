@@ -47,18 +47,19 @@ type Refusal uint8
 
 // The refusals. Others than these come from later versions.
 const (
-	RefusalNone    Refusal = iota
-	RefusalVersion         // no version in common
-	RefusalCluster         // another cluster
-	RefusalServer          // another server is here
-	RefusalFull            // no room for a connection
-	RefusalClosing         // it is about to end
-	RefusalBehind          // its disk is older than what the sender has seen of it
+	RefusalNone     Refusal = iota
+	RefusalVersion          // no version in common
+	RefusalCluster          // another cluster
+	RefusalServer           // another server is here
+	RefusalFull             // no room for a connection
+	RefusalClosing          // it is about to end
+	RefusalBehind           // its disk is older than what the sender, or a member, has seen of it
+	RefusalRestored         // the cluster was restored from a backup under another number
 )
 
 var refusalNames = [...]string{
 	RefusalNone: "none", RefusalVersion: "version", RefusalCluster: "cluster", RefusalServer: "server",
-	RefusalFull: "full", RefusalClosing: "closing", RefusalBehind: "behind",
+	RefusalFull: "full", RefusalClosing: "closing", RefusalBehind: "behind", RefusalRestored: "restored",
 }
 
 func (r Refusal) String() string {

@@ -52,6 +52,14 @@ type Genesis struct {
 	// Partitions has the configuration of epoch 0 for partition i at i. Their
 	// number is part of the map from segments to homes and never changes.
 	Partitions []Config
+	// Restored are the numbers that the cluster had before it was restored from
+	// backups, each of which gave it another one: of what was done since those
+	// backups nothing is there any more, so that whoever knows the old number must
+	// begin anew.
+	Restored []uint64
+	// Known are configurations that were decided later, for those who begin now:
+	// where to find the cluster when nobody of its beginning is left.
+	Known []Config
 }
 
 // Home is the partition that keeps a segment's metadata and trim registers, and

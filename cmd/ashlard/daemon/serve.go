@@ -23,11 +23,12 @@ func newServeCommand() *cobra.Command {
 	var c config
 	var file *string
 	cmd := &cobra.Command{
-		Use:   "serve [DIR]",
+		Use:   "serve DIR",
 		Short: "Serve the registers in a directory",
 		Long: `Serve runs the server of a directory that 'ashlard format' has made, until SIGINT or
 SIGTERM: then it takes no new work, finishes what is under way, and ends. It may
-also be killed at any time. With --memory there is no directory.
+also be killed at any time. With --memory it takes its identity from the directory, and
+keeps nothing there.
 
 It listens on the machine itself only, unless it is told otherwise, and then it
 wants TLS, by which clients and servers show each other who they are.
@@ -38,7 +39,7 @@ the store is still there, for clients in Go and for the other servers' clients.`
 		Example: `  ashlard serve /var/lib/ashlard --cluster cluster.json
   ashlard serve /var/lib/ashlard --config ashlard.toml --http 127.0.0.1:7421
   ashlard serve /var/lib/ashlard --cluster cluster.json --kv 127.0.0.1:6379
-  ashlard serve --memory --cluster cluster.json --listen 127.0.0.1:7420`,
+  ashlard serve /var/lib/ashlard --memory --cluster cluster.json --listen 127.0.0.1:7420`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := c.read(cmd, *file); err != nil {
@@ -77,8 +78,8 @@ func serve(ctx context.Context, c config, ready func(*served)) (err error) {
 	if err := c.check(); err != nil {
 		return usage(err)
 	}
-	if (c.Dir == "") != c.Memory {
-		return usage(errors.New("want a directory that 'ashlard format' has made, or --memory, and not both"))
+	if c.Dir == "" {
+		return usage(errors.New("want a directory that 'ashlard format' has made"))
 	}
 	genesis, err := readGenesis(c.Cluster)
 	if err != nil {
@@ -103,27 +104,22 @@ func serve(ctx context.Context, c config, ready func(*served)) (err error) {
 		Env: world, Tasks: tasks, Memory: c.Memory, Listen: env.Addr(c.Listen), Genesis: genesis, Alone: c.Alone,
 		ConnsMax: c.ConnsMax, MaxBytes: c.MaxMB << 20, DrainWithin: c.Grace,
 	}
-	if c.Memory {
-		// A server in memory is the one of its address: it has no disk to be known
-		// by, and with its memory it loses its place.
-		for _, p := range genesis.Partitions {
-			for _, m := range p.Members {
-				if m.Addr == c.Listen {
-					o.ID = m.ID
-				}
-			}
-		}
-	} else {
-		if _, err := os.Stat(c.Dir); err != nil { // OpenDisk would make it
+	if _, err := os.Stat(c.Dir); err != nil { // OpenDisk would make it
+		return opening(c, err)
+	}
+	disk, err := osenv.OpenDisk(c.Dir)
+	if err != nil {
+		return err
+	}
+	defer disk.Close()
+	if o.Env.Disk = disk; c.Memory {
+		if o.Key, err = node.ReadKey(o.Env, logDir); err != nil {
 			return opening(c, err)
 		}
-		disk, err := osenv.OpenDisk(c.Dir)
-		if err != nil {
-			return err
-		}
-		defer disk.Close()
-		o.Env.Disk, o.Dir = disk, logDir
+	} else {
+		o.Dir = logDir
 	}
+	o.Warn = func(text string) { log.Warn(text) }
 	failed := make(chan error, 1)
 	o.Fatal = func(err error) { failed <- err }
 	server, err := node.OpenServer(o)
@@ -154,14 +150,10 @@ func serve(ctx context.Context, c config, ready func(*served)) (err error) {
 
 // opening says what to do about a server that does not open.
 func opening(c config, err error) error {
-	where := c.Dir
-	if c.Memory {
-		where = "--listen " + c.Listen
-	}
 	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("%s: there is no server in it (%w); a new one is made by 'ashlard format', and takes a lost one's place by 'ashlard replace'", where, err)
+		return fmt.Errorf("%s: there is no server in it (%w); a new one is made by 'ashlard format', and takes a lost one's place by 'ashlard replace'", c.Dir, err)
 	}
-	return fmt.Errorf("%s: %w", where, err)
+	return fmt.Errorf("%s: %w", c.Dir, err)
 }
 
 // host begins what is around the registers.

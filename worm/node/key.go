@@ -1,0 +1,69 @@
+package node
+
+import (
+	"bytes"
+	"crypto/ed25519"
+	"crypto/sha512"
+	"encoding/binary"
+	"fmt"
+
+	"github.com/ashlar-dev/ashlar/env"
+	"github.com/ashlar-dev/ashlar/worm/wor"
+)
+
+// Key is what a server proves its identity with: an Ed25519 key, of which the
+// identity is a digest. Whoever knows a ServerID can check what that server has
+// signed, and needs nothing else for it: no shared secret, no certificate. The key
+// never leaves the server's directory.
+type Key struct{ private ed25519.PrivateKey }
+
+// NewKey draws a key.
+func NewKey(random env.Random) Key {
+	for {
+		seed := make([]byte, 0, ed25519.SeedSize)
+		for len(seed) < ed25519.SeedSize {
+			seed = binary.LittleEndian.AppendUint64(seed, random.Uint64())
+		}
+		if k := (Key{ed25519.NewKeyFromSeed(seed)}); k.ID() != 0 {
+			return k
+		}
+	}
+}
+
+// ID is the identity of the server that has the key.
+func (k Key) ID() wor.ServerID { return identityOf(k.public()) }
+
+func (k Key) public() ed25519.PublicKey { return k.private.Public().(ed25519.PublicKey) }
+
+// identityOf is the beginning of a digest of a public key.
+func identityOf(public ed25519.PublicKey) wor.ServerID {
+	sum := sha512.Sum512_256(public)
+	return wor.ServerID(binary.LittleEndian.Uint64(sum[:]))
+}
+
+// proofLen is how much longer a signed text is than the text.
+const proofLen = ed25519.PublicKeySize + ed25519.SignatureSize
+
+// sign puts the public key and a signature behind a text. The signature covers what
+// the text is and which cluster it is for, so that it serves for nothing else.
+func (k Key) sign(purpose string, cluster uint64, text []byte) []byte {
+	signature := ed25519.Sign(k.private, toSign(purpose, cluster, text))
+	return append(append(bytes.Clone(text), k.public()...), signature...)
+}
+
+// signed takes apart what sign has made, and says who signed it.
+func signed(purpose string, cluster uint64, b []byte) (from wor.ServerID, text []byte, err error) {
+	if len(b) < proofLen {
+		return 0, nil, fmt.Errorf("%w: %d bytes are too short for a signature", errRecord, len(b))
+	}
+	text, proof := b[:len(b)-proofLen], b[len(b)-proofLen:]
+	public, signature := ed25519.PublicKey(proof[:ed25519.PublicKeySize]), proof[ed25519.PublicKeySize:]
+	if !ed25519.Verify(public, toSign(purpose, cluster, text), signature) {
+		return 0, nil, fmt.Errorf("%w: the signature is wrong", errRecord)
+	}
+	return identityOf(public), text, nil
+}
+
+func toSign(purpose string, cluster uint64, text []byte) []byte {
+	return append(binary.LittleEndian.AppendUint64([]byte(purpose), cluster), text...)
+}
