@@ -36,10 +36,12 @@ func (c *Client) KV(ctx context.Context) (*KV, error) {
 		return nil, err
 	}
 	kv, err := call(ctx, c, func(_ time.Duration, done func(*tx.Client, error)) {
-		done(tx.NewClient(tx.ClientOptions{
+		kv := tx.NewClient(tx.ClientOptions{
 			Env: env.Env{Clock: c.clock, Random: env.Seeded(c.random.Uint64())}, Serial: c.serial, Messenger: c.messenger,
 			Servers: members, Partitions: KVPartitions, Nonce: c.random.Uint64(),
-		}), nil)
+		})
+		c.cluster.handles[kv] = kv.SetServers
+		done(kv, nil)
 	})
 	if err != nil {
 		return nil, err
@@ -48,7 +50,12 @@ func (c *Client) KV(ctx context.Context) (*KV, error) {
 }
 
 // Close ends it, not the client.
-func (k *KV) Close() { k.client.Sync(k.kv.Close) }
+func (k *KV) Close() {
+	k.client.Sync(func() {
+		delete(k.client.cluster.handles, k.kv)
+		k.kv.Close()
+	})
+}
 
 // Do runs a transaction: if all conditions hold, the operations happen, in order,
 // all at once. It is done once, however often servers fail meanwhile. After

@@ -42,10 +42,14 @@ func (c *Client) Log(ctx context.Context, id log.ID, o LogOptions) (*Log, error)
 		return nil, err
 	}
 	l, err := call(ctx, c, func(_ time.Duration, done func(*log.Log, error)) {
-		done(log.Open(log.Options{
+		l, err := log.Open(log.Options{
 			Space: c.space, Messenger: c.messenger, Clock: c.clock, Random: env.Seeded(c.random.Uint64()), Serial: c.serial,
 			ID: id, Servers: members, Prefetch: o.Prefetch, Holes: o.Holes,
-		}))
+		})
+		if err == nil {
+			c.cluster.handles[l] = l.SetServers
+		}
+		done(l, err)
 	})
 	if err != nil {
 		return nil, err
@@ -55,7 +59,12 @@ func (c *Client) Log(ctx context.Context, id log.ID, o LogOptions) (*Log, error)
 
 // Close ends the log, not the client: appends under way answer ErrUnknown, or
 // ErrClosed when nothing was written. It must be called before the client's Close.
-func (l *Log) Close() { l.client.Sync(l.log.Close) }
+func (l *Log) Close() {
+	l.client.Sync(func() {
+		delete(l.client.cluster.handles, l.log)
+		l.log.Close()
+	})
+}
 
 // Append appends data, of at most log.EntryMax bytes, and answers where it is.
 // After wor.ErrUnknown it may be there, or get there.

@@ -46,6 +46,7 @@ func Open(o Options) (*Client, error) {
 	})
 	limits := o.Space
 	limits.Env, limits.Serial, limits.Transport, limits.Genesis = world, serial, transport, o.Genesis
+	limits.Changed = func(*wor.Config) { c.follow() }
 	s, err := space.Open(limits)
 	if err != nil {
 		transport.Close()
@@ -64,6 +65,7 @@ func Open(o Options) (*Client, error) {
 		network.Close()
 	})
 	c.messenger, c.unresolved = transport, o.Unresolved
-	c.cluster = &cluster{o.Genesis, s, transport}
+	c.cluster = &cluster{genesis: o.Genesis, space: s, transport: transport, handles: map[any]func([]wor.Member){}}
+	serial.Do(c.refreshing)
 	return c, nil
 }

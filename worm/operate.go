@@ -17,6 +17,70 @@ type cluster struct {
 	genesis   *wor.Genesis
 	space     *space.Space
 	transport *node.Transport
+	// handles are the logs and stores that are open, each with what gives it other
+	// servers. They belong to the Serial.
+	handles map[any]func([]wor.Member)
+}
+
+// refreshEvery is how often a client looks whether servers were replaced: more
+// often than they all can be.
+const refreshEvery = 5 * time.Second
+
+// refreshing looks for later configurations now and then, as long as the client is
+// open. It is called in the Serial.
+func (c *Client) refreshing() {
+	select {
+	case <-c.closed:
+		return
+	default:
+	}
+	if len(c.cluster.handles) > 0 {
+		c.cluster.space.Refresh()
+	}
+	c.clock.After(refreshEvery, c.serial.Waker(c.refreshing))
+}
+
+// follow gives all that is open the servers that there are now. It is called in the
+// Serial.
+func (c *Client) follow() {
+	members := c.members()
+	for _, set := range c.cluster.handles {
+		set(members)
+	}
+}
+
+// members are the servers of the newest configurations that are known. It is called
+// in the Serial.
+func (c *Client) members() []wor.Member {
+	var out []wor.Member
+	for p := range c.cluster.genesis.Partitions {
+		cfg, _ := c.cluster.space.Config(wor.Partition(p))
+		out = Union(out, cfg.Members)
+	}
+	return out
+}
+
+// Description is the cluster's Genesis with the configurations of now, for those
+// who begin later: it names servers that are there. It asks the cluster for them.
+func (c *Client) Description(ctx context.Context) (*wor.Genesis, error) {
+	if c.cluster == nil {
+		return nil, ErrNotOpened
+	}
+	if err := c.refresh(ctx); err != nil {
+		return nil, err
+	}
+	g := *c.cluster.genesis
+	g.Known = nil
+	for p := range g.Partitions {
+		cfg, err := c.Config(wor.Partition(p))
+		if err != nil {
+			return nil, err
+		}
+		if cfg.Epoch > 0 {
+			g.Known = append(g.Known, cfg)
+		}
+	}
+	return &g, nil
 }
 
 // ErrNotOpened: the client was not made by Open, so that there are no servers to
@@ -178,15 +242,7 @@ func (c *Client) Members(ctx context.Context) ([]wor.Member, error) {
 	if err := c.refresh(ctx); err != nil {
 		return nil, err
 	}
-	var out []wor.Member
-	for p := range c.cluster.genesis.Partitions {
-		cfg, err := c.Config(wor.Partition(p))
-		if err != nil {
-			return nil, err
-		}
-		out = Union(out, cfg.Members)
-	}
-	return out, nil
+	return call(context.Background(), c, func(_ time.Duration, done func([]wor.Member, error)) { done(c.members(), nil) })
 }
 
 // Union appends those members that are not there yet.

@@ -6,8 +6,8 @@ func wormNodeMutants() []Mutant {
 	node := []string{"worm/node"}
 	const (
 		hold    = "TestHold|TestNotes"
-		refuse  = "TestRefusals|TestBehind|TestLimits|TestConnsMax|TestSilent"
-		witness = "TestRolledBack|TestMuteUntilSure|TestRestart|TestBehind"
+		refuse  = "TestRefusals|TestClaims|TestLimits|TestConnsMax|TestSilent"
+		witness = "TestRolledBack|TestMuteUntilSure|TestRestart|TestFurther"
 		client  = "TestCoalesce|TestLost|TestAnother|TestInflightMax|TestFull|TestHalfOpen|TestListenAgain|TestBadServer"
 	)
 	return []Mutant{
@@ -95,12 +95,12 @@ func wormNodeMutants() []Mutant {
 		{
 			Name: "worm/node/lives-are-not-compared", Kind: Lost, In: "worm/node", Packages: node, Run: witness,
 			Breaks: "A disk that lacks a generation passes when it has started as often as the one that was seen.",
-			Old:    "return seen.life != s.life\n", New: "return false\n",
+			Old:    "return seen.life != r.now.life\n", New: "return false\n",
 		},
 		{
 			Name: "worm/node/the-life-before-is-not-compared", Kind: Lost, In: "worm/node", Packages: node, Run: witness,
 			Breaks: "A disk that lacks the end of its last generation passes.",
-			Old:    "return seen.life != s.before.life || s.start.position < seen.position", New: "return false",
+			Old:    "return seen.life != r.before.life || r.start < seen.position", New: "return false",
 		},
 		{
 			Name: "worm/node/told-before-it-is-written", Kind: Stuck, In: "worm/node", Packages: node, Run: "TestToldWhenWritten",
@@ -113,9 +113,9 @@ func wormNodeMutants() []Mutant {
 			Old:    "\ts.stage(recordWitness, 0, encodeSighting(id, now))\n", New: "",
 		},
 		{
-			Name: "worm/node/the-verdict-is-forgotten", Kind: Lost, In: "worm/node", Packages: node, Run: refuse,
-			Breaks: "A server that was found to be behind serves again after a restart.",
-			Old:    "\ts.stage(recordBehind, 0, []byte(s.rolledBack))\n", New: "",
+			Name: "worm/node/the-evidence-is-overwritten", Kind: Lost, In: "worm/node", Packages: node, Run: "TestWitness",
+			Breaks: "A server whose disk was put back has its witness forget what speaks against it by starting again.",
+			Old:    "case r.further(seen): // the evidence stays", New: "case false:",
 		},
 		{
 			Name: "worm/node/state-is-not-saved-whole", Kind: Lost, In: "worm/node", Packages: node, Run: "TestCheckpoint",

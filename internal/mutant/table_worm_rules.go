@@ -81,13 +81,13 @@ func wormRuleMutants() []Mutant {
 		{
 			Name: "worm/rules/k-a-name-is-an-identity", Kind: Unguarded, In: "worm/node", Packages: in, Run: registers,
 			Breaks: "A server is who its name says, so that one with an empty disk answers for the one that was lost (rule k).",
-			Old:    "		id = random.Uint64()\n",
-			New:    "		_ = random\n		for _, c := range []byte(name) {\n			id = id*31 + uint64(c)\n		}\n",
+			Old:    "key := NewKey(world.Random.Split(\"identity\"))",
+			New:    "seed := uint64(0)\n\tfor _, c := range []byte(name) {\n\t\tseed = seed*31 + uint64(c)\n\t}\n\tkey := NewKey(env.Seeded(seed))",
 		},
 		{
 			Name: "worm/rules/k-old-disks-are-not-found-out", Kind: Lost, In: "worm/node", Packages: in, Run: registers,
 			Breaks: "A server whose disk was put back believes itself the newest (rule k).",
-			Old:    "	if s.further(seen) {", New: "	if false && s.further(seen) {",
+			Old:    "if s.report(position).further(v.seen) {", New: "if false && s.report(position).further(v.seen) {",
 		},
 		{
 			Name: "worm/rules/l-time-makes-sure", Kind: Unsound, In: "worm/node", Packages: in, Run: registers,

@@ -124,6 +124,10 @@ func Open(o Options) (*Log, error) {
 	return l, nil
 }
 
+// SetServers has the log elect sequencers among these servers from now on: some were
+// replaced. There must be at least one.
+func (l *Log) SetServers(servers []wor.Member) { l.opt.Servers = servers }
+
 // Close ends it: appends under way are answered with ErrUnknown or, if they were
 // not written anywhere, ErrClosed; other calls are not answered any more.
 func (l *Log) Close() {

@@ -93,6 +93,18 @@ type Status struct {
 	Counts     Counts
 }
 
+// Configs are the newest configurations that the server was given, one of each
+// partition.
+func (s *Server) Configs() []wor.Config {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var out []wor.Config
+	for _, p := range s.parts {
+		out = append(out, *p.group.Config())
+	}
+	return out
+}
+
 // Status tells how it stands.
 func (s *Server) Status() Status {
 	s.mu.Lock()

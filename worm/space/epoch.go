@@ -97,6 +97,9 @@ func (s *Space) adopt(cfg *wor.Config) {
 	if v.suggestion != nil && v.suggestion.Epoch <= cfg.Epoch {
 		v.suggestion = nil
 	}
+	if f := s.o.Changed; f != nil {
+		s.later(func() { f(cfg) })
+	}
 	if v.hinted > cfg.Epoch {
 		s.learn(cfg.Partition)
 		return

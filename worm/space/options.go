@@ -18,6 +18,10 @@ type Options struct {
 	Transport wor.Transport
 	Genesis   *wor.Genesis
 
+	// Changed is called in the Serial whenever a later configuration of a partition
+	// was learned. It may be nil.
+	Changed func(*wor.Config)
+
 	// OpsMax is how many operations may be under way. Default: 4096.
 	OpsMax int
 	// BytesMax bounds the values that operations under way were given, in bytes.

@@ -52,6 +52,11 @@ func Open(o Options) (*Space, error) {
 		cfg := o.Genesis.Partitions[i]
 		s.views = append(s.views, &view{partition: wor.Partition(i), cfg: &cfg})
 	}
+	for i := range o.Genesis.Known {
+		if cfg := o.Genesis.Known[i]; cfg.Epoch > s.views[cfg.Partition].cfg.Epoch {
+			s.views[cfg.Partition].cfg = &cfg
+		}
+	}
 	s.segments.init()
 	s.segments.max = o.SegmentsMax
 	s.known.init()
@@ -82,6 +87,22 @@ func (s *Space) Close() {
 		l.end()
 	}
 	s.agenda.close()
+}
+
+// Learned takes a configuration that the caller knows was decided.
+func (s *Space) Learned(cfg wor.Config) {
+	if int(cfg.Partition) < len(s.views) && cfg.Check() == nil && cfg.Epoch > s.views[cfg.Partition].cfg.Epoch {
+		s.adopt(&cfg)
+	}
+}
+
+// Refresh looks whether there are later configurations than those known. A client
+// that has nothing to ask would otherwise not notice that servers were replaced,
+// until none that it knows is left.
+func (s *Space) Refresh() {
+	for p := range s.views {
+		s.learn(wor.Partition(p))
+	}
 }
 
 // Nonce is wor.Space's.

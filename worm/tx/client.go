@@ -56,6 +56,18 @@ func NewClient(o ClientOptions) *Client {
 	return c
 }
 
+// SetServers has the client ask these servers from now on: some were replaced. There
+// must be at least one.
+func (c *Client) SetServers(servers []wor.Member) {
+	c.opt.Servers = servers
+	for rm := range c.routes {
+		r := &c.routes[rm]
+		if !slices.ContainsFunc(servers, func(m wor.Member) bool { return m.ID == r.member.ID }) {
+			r.member, r.known = servers[rm%len(servers)], false
+		}
+	}
+}
+
 // Close ends the client: what is under way answers wor.ErrClosed.
 func (c *Client) Close() { c.closed = true }
 

@@ -27,6 +27,7 @@ type apps struct {
 	world   env.Env
 	server  *node.Server
 	genesis *wor.Genesis
+	dir     string
 	log     *slog.Logger
 	kvMax   int64
 
@@ -37,6 +38,7 @@ type apps struct {
 	sequencer *log.Sequencer
 	kv        *tx.KV
 	desks     []*desk
+	looks     int
 	client    *tx.Client // of the front
 	clients   []*tx.Client
 	trouble   string
@@ -46,13 +48,19 @@ type apps struct {
 // membersEvery is how often it is looked whether the members have changed.
 const membersEvery = 500 * time.Millisecond
 
-func startApps(world env.Env, server *node.Server, genesis *wor.Genesis, kvMax int64, logger *slog.Logger) (*apps, error) {
-	a := &apps{world: world, server: server, genesis: genesis, kvMax: kvMax, log: logger}
+func startApps(world env.Env, server *node.Server, genesis *wor.Genesis, dir string, kvMax int64, logger *slog.Logger) (*apps, error) {
+	own := *genesis
+	if remember(&own, server.Configs()) {
+		if err := writeMembersFile(dir, &own); err != nil {
+			return nil, err
+		}
+	}
+	a := &apps{world: world, server: server, genesis: &own, dir: dir, kvMax: kvMax, log: logger}
 	a.transport = node.NewTransport(node.TransportOptions{
 		Env: a.world, Serial: &a.serial, Cluster: genesis.Cluster, From: a.world.Random.Uint64(),
 	})
 	var err error
-	a.space, err = space.Open(space.Options{Env: a.world, Serial: &a.serial, Transport: a.transport, Genesis: genesis})
+	a.space, err = space.Open(space.Options{Env: a.world, Serial: &a.serial, Transport: a.transport, Genesis: a.genesis})
 	if err != nil {
 		a.transport.Close()
 		return nil, err
@@ -78,6 +86,7 @@ func (a *apps) look() {
 		return
 	}
 	a.world.Clock.After(membersEvery, a.serial.Waker(a.look))
+	a.learn()
 	members, self := a.newest()
 	switch {
 	case self == nil && a.kv != nil:
@@ -96,19 +105,40 @@ func (a *apps) look() {
 	}
 }
 
+// learn brings together what the server and the applications know of later
+// configurations, and keeps it in the directory.
+func (a *apps) learn() {
+	configs := a.server.Configs()
+	for p := range configs {
+		a.space.Learned(configs[p])
+		cfg, _ := a.space.Config(wor.Partition(p))
+		configs[p] = *cfg
+	}
+	if a.looks++; a.looks%refreshLooks == 0 {
+		a.space.Refresh()
+	}
+	if !remember(a.genesis, configs) {
+		return
+	}
+	if err := writeMembersFile(a.dir, a.genesis); err != nil {
+		a.trouble = err.Error()
+		a.log.Error("the members were not written down", "err", err)
+	}
+	if members, _ := a.newest(); a.client != nil && len(members) > 0 {
+		a.client.SetServers(members)
+	}
+}
+
+// refreshLooks is how many looks there are between two at the registers of later
+// configurations: a server that is a member of no partition is told of none.
+const refreshLooks = 10
+
 // newest are the members of the newest configurations that this server knows, and
 // which of them it is.
 func (a *apps) newest() (members []wor.Member, self *wor.Member) {
-	own := a.server.Status().Partitions
 	for p := range a.genesis.Partitions {
 		cfg, _ := a.space.Config(wor.Partition(p))
-		all, epoch := cfg.Members, cfg.Epoch
-		for i := range own {
-			if own[i].Partition == cfg.Partition && own[i].Epoch > epoch {
-				all = own[i].Members
-			}
-		}
-		members = worm.Union(members, all)
+		members = worm.Union(members, cfg.Members)
 	}
 	id := a.server.ID()
 	if i := slices.IndexFunc(members, func(m wor.Member) bool { return m.ID == id }); i >= 0 {

@@ -88,8 +88,8 @@ of its cluster. What it has acknowledged is on the disks of a majority. On the
 registers it offers shared logs and a transactional key-value store.
 
 A new cluster: format a directory for each server, write the cluster's description
-from what that prints, and give it to each server and client. It never changes;
-servers are replaced by 'ashlard replace'.
+from what that prints, and give it to each server and client. Servers are replaced by
+'ashlard replace'; 'ashlard describe' writes a description with those of now.
 
 Exit codes: 0 done; 1 the world failed (a file, the network, --timeout); 2 the
 command line or a setting is wrong; 3 refused, nothing was changed; 4 the outcome is
@@ -107,9 +107,10 @@ unknown; 5 there is nothing there; 130 interrupted.`,
 	root.AddGroup(&cobra.Group{ID: "server", Title: "A server:"}, &cobra.Group{ID: "cluster", Title: "A cluster:"},
 		&cobra.Group{ID: "data", Title: "What is in it:"})
 	for group, commands := range map[string][]*cobra.Command{
-		"server":  {newFormatCommand(), newGenesisCommand(), newServeCommand()},
-		"cluster": {newStatusCommand(), newReplaceCommand(), newReconfigureCommand(), newUnsafeRecoverCommand()},
-		"data":    {newReadCommand(), newWriteCommand(), newTrimCommand(), newLogCommand(), newKVCommand()},
+		"server": {newFormatCommand(), newGenesisCommand(), newServeCommand()},
+		"cluster": {newStatusCommand(), newReplaceCommand(), newReconfigureCommand(), newDescribeCommand(),
+			newRestoreCommand(), newUnsafeRecoverCommand()},
+		"data": {newReadCommand(), newWriteCommand(), newTrimCommand(), newLogCommand(), newKVCommand()},
 	} {
 		for _, c := range commands {
 			c.GroupID = group

@@ -119,6 +119,9 @@ func serve(ctx context.Context, c config, ready func(*served)) (err error) {
 	} else {
 		o.Dir = logDir
 	}
+	if err := readMembers(c.Dir, genesis); err != nil {
+		return err
+	}
 	o.Warn = func(text string) { log.Warn(text) }
 	failed := make(chan error, 1)
 	o.Fatal = func(err error) { failed <- err }
@@ -160,7 +163,7 @@ func opening(c config, err error) error {
 func (s *served) host(c config, world env.Env, security *tls.Config, genesis *wor.Genesis, log *slog.Logger) (err error) {
 	if !c.Bare {
 		world.Random = osenv.NewRandom() // the server's is the server's
-		if s.apps, err = startApps(world, s.node, genesis, c.KVMaxMB<<20, log); err != nil {
+		if s.apps, err = startApps(world, s.node, genesis, c.Dir, c.KVMaxMB<<20, log); err != nil {
 			return err
 		}
 	}
