@@ -170,6 +170,7 @@ func Table() []Mutant {
 		wormTxMutants(),
 		wormAppsMutants(),
 		strangersAshlardMutants(),
+		strangersWormMutants(),
 		dedalusEquivalenceMutants(),
 		hostMutants(),
 		compileMutants(),

@@ -148,6 +148,9 @@ func (s *Server) checkpoint() {
 	for _, id := range sortedKeys(s.seen) {
 		save(recordWitness, 0, encodeSighting(id, s.seen[id]))
 	}
+	if s.rolledBack != "" {
+		save(recordBehind, 0, []byte(s.rolledBack))
+	}
 	if err == nil {
 		err = s.disk.EndCheckpoint()
 	}

@@ -24,6 +24,7 @@ type desk struct {
 	accept  func(env.Conn) env.Handler
 	deaf    error // nothing listens
 	dialled []handDial
+	warned  []string
 	step    func() bool
 	woken   bool
 }

@@ -17,7 +17,8 @@ import (
 const (
 	recordGroup   byte = iota + 1 // uvarint of the partition; the group's record
 	recordWitness                 // a sighting
-	recordCluster                 // the cluster's number; sightings before are of another one
+	recordCluster                 // the cluster's number; what was seen before is of another one
+	recordBehind                  // a member has seen that the disk is not the newest; why, as text
 )
 
 // batch collects records of several origins; it is a wal.Records.
@@ -84,6 +85,10 @@ func (s *Server) redo(record []byte) error {
 		}
 		s.cluster = binary.LittleEndian.Uint64(body)
 		clear(s.seen)
+		s.rolledBack = ""
+		return nil
+	case recordBehind:
+		s.rolledBack = string(body)
 		return nil
 	}
 	return errRecord
@@ -102,6 +107,7 @@ func (s *Server) belong() error {
 	}
 	s.cluster = g.Cluster
 	clear(s.seen)
+	s.rolledBack = ""
 	s.stage(recordCluster, 0, s.clusterRecord())
 	return nil
 }

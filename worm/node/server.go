@@ -67,7 +67,7 @@ type Server struct {
 	pause     time.Duration // between attempts to reach peers
 	later     []func()      // to be called when the lock is free
 
-	rolledBack string // why the disk is not the newest, as a member says; "" if none does
+	rolledBack string // why the disk is not the newest, as a member has said; "" if none has
 	failed     error
 	trouble    string
 	draining   bool

@@ -17,14 +17,14 @@ import (
 // down, and now and then, when they remember it. Each start is a generation and
 // draws a life, so that two that began at the same place can be told apart. A
 // server that has started is mute for a partition until so many of its other
-// members have answered that they are a majority with it, and it is mute for all
-// partitions as long as any member has seen it further than its disk was.
+// members have answered that they are a majority with it, and it is mute for good
+// if any member has seen it further than its disk was.
 //
 // Both reports and answers are signed (Key): a server speaks for itself alone, and
 // what anybody else says of it, a client's hello included, changes nothing here. A
-// witness whose sighting is none of the reporting server's past keeps it, and goes
-// on denying, so that the evidence lies with the witnesses and not on the disk that
-// may be old. An operator replaces a server that is denied.
+// witness whose sighting is none of the reporting server's past keeps it and goes
+// on denying, whatever reports follow. A server that is denied writes that down, as
+// the witness may be gone when it starts again; an operator replaces it.
 //
 // That finds a disk that lacks a whole generation, as long as one of the members
 // that wrote it down is among those that answer; within one generation, it finds
@@ -189,7 +189,6 @@ type ask struct {
 	member wor.Member
 	under  bool   // way
 	sure   bool   // it has answered, and has not seen this server further
-	denies *place // it has seen this server there, which the disk knows nothing of
 	told   uint64 // position
 }
 
@@ -207,14 +206,13 @@ func (s *Server) regroup() {
 			a := &ask{member: m}
 			for _, old := range s.asks {
 				if old.member.ID == m.ID {
-					a.sure, a.told, a.denies = old.sure, old.told, old.denies
+					a.sure, a.told = old.sure, old.told
 				}
 			}
 			asks = append(asks, a)
 		}
 	}
 	s.asks = asks
-	s.look()
 	s.wheel.remove(&s.tell)
 	s.wheel.add(&s.tell, s.opt.Env.Clock.Now())
 }
@@ -244,7 +242,7 @@ func (s *Server) judge() {
 
 // tellPeers tells those who do not know yet where this server stands.
 func (s *Server) tellPeers() {
-	if s.draining || s.failed != nil {
+	if s.draining || s.failed != nil || s.rolledBack != "" {
 		return
 	}
 	if s.committed < s.begun {
@@ -302,11 +300,10 @@ func (s *Server) heard(a *ask, position uint64, answer []byte, err error) {
 		return
 	}
 	if s.report(position).further(v.seen) {
-		a.sure, a.denies = false, &v.seen.place
-	} else {
-		a.sure, a.denies, a.told = true, nil, max(a.told, position)
+		s.behind(a.member, v.seen.place)
+		return
 	}
-	s.look()
+	a.sure, a.told = true, max(a.told, position)
 	s.judge()
 }
 
@@ -333,26 +330,17 @@ func (r report) further(seen sighting) bool {
 	return seen.generation > r.before.generation
 }
 
-// look sees whether the server is to be mute, since a member has seen its disk
-// further than it is, and says so to the operator when that changes.
-func (s *Server) look() {
-	why := ""
-	for _, a := range s.asks {
-		if a.denies != nil && why == "" {
-			why = fmt.Sprintf("the disk is older than it was: member %s (%v) has seen this server at %v, and it began this time at %v",
-				a.member.Name, a.member.ID, *a.denies, s.start)
-		}
-	}
-	if (why == "") == (s.rolledBack == "") {
+// behind has the server be mute for good, or until a restore: a member has seen that
+// the disk is not the newest. That is written down, and said to the operator.
+func (s *Server) behind(by wor.Member, seen place) {
+	if s.rolledBack != "" {
 		return
 	}
-	s.rolledBack = why
-	if why != "" {
-		s.mark("worm/node rolled back")
-		s.warn("MUTE: " + why + ". Replace this server; if the whole cluster was put back from a backup, stop it and see 'ashlard restore --help'")
-	} else {
-		s.warn("no member denies any more that this disk is the newest: the server goes on")
-	}
+	s.mark("worm/node rolled back")
+	s.rolledBack = fmt.Sprintf("the disk is older than it was: member %s (%v) has seen this server at %v, and it began this time at %v",
+		by.Name, by.ID, seen, s.start)
+	s.stage(recordBehind, 0, []byte(s.rolledBack))
+	s.warn("MUTE: " + s.rolledBack + ". Replace this server; if the whole cluster was put back from a backup, stop it and see 'ashlard restore --help'")
 }
 
 // warn reports to the operator, when the lock is free.

@@ -2,6 +2,10 @@ package node
 
 import (
 	"bytes"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/ashlar-dev/ashlar/env"
@@ -136,7 +140,7 @@ func TestManyStrangers(t *testing.T) {
 	s.remember(1, sighting{place{1, 1}, 1})
 	s.remember(member.ID(), sighting{place{1, 1}, 1})
 	for i := range seenMax + 100 {
-		s.remember(wor.ServerID(1000+i), sighting{place{1, 1}, 1})
+		s.remember(member.ID()+wor.ServerID(1+i), sighting{place{1, 1}, 1}) // the least is forgotten first
 	}
 	if len(s.seen) > seenMax || s.seen[1].generation == 0 || s.seen[member.ID()].generation == 0 {
 		t.Fatalf("%d sightings, of itself %v, of the member %v", len(s.seen), s.seen[1], s.seen[member.ID()])
@@ -209,4 +213,191 @@ func TestCheckpoint(t *testing.T) {
 	if len(r.Runs) != 7 || r.Runs[499%7].Accepted.Round != 500 {
 		t.Fatalf("%+v", r)
 	}
+}
+
+// asker is a server of three members, and the keys of the other two.
+func asker(t *testing.T) (d *desk, peers []Key) {
+	d = newDesk(t, nil)
+	if err := d.s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	o := d.options()
+	cfg := wor.Config{Members: []wor.Member{{ID: d.s.ID(), Addr: "desk"}}}
+	for i := range 2 {
+		k := NewKey(env.Seeded(uint64(50 + i)))
+		peers = append(peers, k)
+		cfg.Members = append(cfg.Members, wor.Member{ID: k.ID(), Name: fmt.Sprint("p", i), Addr: fmt.Sprint("p", i)})
+	}
+	o.Dir, o.Genesis = "log", &wor.Genesis{Cluster: testCluster, Partitions: []wor.Config{cfg}}
+	o.Warn = func(text string) { d.warned = append(d.warned, text) }
+	d.open(o)
+	d.clock.advance(2 * wheelTick)
+	return d, peers
+}
+
+// reportTo is the report that the server has sent to a peer, and what answers it.
+func (d *desk) reportTo(t *testing.T, addr string) (r report, answer func(k Key, v verdict)) {
+	t.Helper()
+	i := slices.IndexFunc(d.dialled, func(h handDial) bool { return string(h.addr) == addr })
+	if i < 0 {
+		t.Fatalf("%s is not dialled", addr)
+	}
+	d.dialled[i], d.dialled[len(d.dialled)-1] = d.dialled[len(d.dialled)-1], d.dialled[i]
+	var id wor.ServerID
+	for _, m := range d.genesis.Partitions[0].Members {
+		if m.Addr == addr {
+			id = m.ID
+		}
+	}
+	s := d.dialledBy(t, id)
+	s.c.scan.Feed(s.c.out)
+	s.c.out = nil
+	for {
+		f, ok, err := s.c.scan.Next()
+		if err != nil || !ok {
+			t.Fatalf("no report: %v", err)
+		}
+		if f.Type != wire.TypeInvoke {
+			continue
+		}
+		n, _, _, payload, err := wire.DecodeInvoke(f.Payload)
+		if err != nil {
+			t.Fatal(err)
+		}
+		from, text, err := signed(reportPurpose, testCluster, payload)
+		if err != nil || from != d.s.ID() {
+			t.Fatalf("the report is by %v: %v", from, err)
+		}
+		if r, err = decodeReport(text); err != nil {
+			t.Fatal(err)
+		}
+		return r, func(k Key, v verdict) {
+			s.answer(func(e *wire.Encoder) {
+				_ = e.Answer(n, wire.CodeOK, k.sign(verdictPurpose, testCluster, encodeVerdict(v)))
+			})
+		}
+	}
+}
+
+// TestUnsignedVerdicts: who listens at a member's address neither mutes a server nor
+// makes it sure.
+func TestUnsignedVerdicts(t *testing.T) {
+	far := sighting{place{99, 99}, 99}
+	mute := func(d *desk) bool { return d.s.Status().Partitions[0].Unsure }
+	for what, test := range map[string]struct {
+		by    int // whose key; 2 is that of no member
+		wrong func(*verdict)
+	}{"another member": {1, nil}, "a stranger": {2, nil}, "of another life": {0, func(v *verdict) { v.life++ }},
+		"about another": {0, func(v *verdict) { v.about++ }}} {
+		for _, seen := range []sighting{{}, far} {
+			d, keys := asker(t)
+			keys = append(keys, NewKey(env.Seeded(99)))
+			r, answer := d.reportTo(t, "p0")
+			v := verdict{about: d.s.ID(), life: r.now.life, seen: seen}
+			if test.wrong != nil {
+				test.wrong(&v)
+			}
+			answer(keys[test.by], v)
+			if s := d.s.Status(); s.RolledBack != "" || !mute(d) || len(d.warned) > 0 {
+				t.Errorf("%s is believed about %v: %+v", what, seen, s)
+			}
+		}
+	}
+	d, keys := asker(t)
+	r, answer := d.reportTo(t, "p0")
+	answer(keys[0], verdict{about: d.s.ID(), life: r.now.life})
+	if mute(d) {
+		t.Error("a member's word does not count")
+	}
+	r, answer = d.reportTo(t, "p1")
+	answer(keys[1], verdict{about: d.s.ID(), life: r.now.life, seen: far})
+	if s := d.s.Status(); s.RolledBack == "" || len(d.warned) != 1 || !strings.Contains(d.warned[0], "99/99") {
+		t.Errorf("a member's denial does not count, or is not reported: %+v, %q", s, d.warned)
+	}
+	g := d.connect()
+	g.say(func(e *wire.Encoder) {
+		e.Hello(&wire.Hello{Version: wire.Version, Cluster: testCluster, From: 9, To: d.s.ID()})
+	})
+	if w := g.one(wire.TypeWelcome); w.welcome.Refusal != wire.RefusalBehind {
+		t.Errorf("a server that is denied welcomes: %+v", w)
+	}
+	d.commit()
+	restart := func(g *wor.Genesis) string {
+		if err := d.s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		o := d.options()
+		o.Dir, o.Genesis = "log", g
+		d.open(o)
+		return d.s.Status().RolledBack
+	}
+	restored := *d.genesis
+	restored.Cluster, restored.Restored = testCluster+1, []uint64{testCluster}
+	if restart(d.genesis) == "" || restart(d.genesis) == "" {
+		t.Error("the denial is forgotten by a restart")
+	}
+	if why := restart(&restored) + restart(&restored); why != "" {
+		t.Error("after a restore the server is held against what was before it:", why)
+	}
+}
+
+// TestRestored: a cluster that was restored has another number; those who know the
+// one before are told, and what was seen of servers before counts no more.
+func TestRestored(t *testing.T) {
+	var o Options
+	d := newDesk(t, func(p *Options) { o = *p })
+	k := NewKey(env.Seeded(77))
+	g := d.peer(k)
+	g.reports(k, report{now: sighting{place{9, 90}, 5}})
+	d.commit()
+	g.verdict(t)
+	if err := d.s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	restored := *d.genesis
+	restored.Cluster++
+	o.Dir, o.Genesis = "log", &restored
+	if _, err := OpenServer(o); !errors.Is(err, ErrCluster) {
+		t.Fatalf("a directory of another cluster: %v", err)
+	}
+	d.woken = d.step() // of a server that is not there
+	restored.Restored = []uint64{testCluster}
+	for i := range 2 {
+		d.open(o)
+		g = d.connect()
+		g.say(func(e *wire.Encoder) {
+			e.Hello(&wire.Hello{Version: wire.Version, Cluster: testCluster, From: 9, To: d.s.ID()})
+		})
+		if w := g.one(wire.TypeWelcome); w.welcome.Refusal != wire.RefusalRestored {
+			t.Fatalf("who knows the old number: %+v", w)
+		}
+		g = d.connect()
+		g.say(func(e *wire.Encoder) {
+			e.Hello(&wire.Hello{Version: wire.Version, Cluster: restored.Cluster, From: 9, To: d.s.ID()})
+			r := report{now: sighting{place{uint64(2 + i), 20}, 6}}
+			if i > 0 {
+				r.start, r.before = 20, sighting{place{2, 20}, 6}
+			}
+			_ = e.Invoke(1, 0, wor.ServiceWitness, k.sign(reportPurpose, restored.Cluster, encodeReport(r)))
+		})
+		d.commit()
+		got := g.take()
+		_, text, err := signed(verdictPurpose, restored.Cluster, got[len(got)-1].payload)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v, err := decodeVerdict(text); err != nil || v.seen.generation != uint64(2*i) {
+			t.Fatalf("start %d: seen at %+v, %v", i, v.seen, err)
+		}
+		if err := d.s.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	before := restored
+	before.Cluster, before.Restored = testCluster, nil
+	o.Genesis = &before
+	if _, err := OpenServer(o); !errors.Is(err, ErrCluster) {
+		t.Fatalf("back to the number before: %v", err)
+	}
+	d.woken = d.step()
 }

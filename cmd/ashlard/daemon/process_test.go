@@ -23,6 +23,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/ashlar-dev/ashlar/cmd/ashlard/daemon"
+	"github.com/ashlar-dev/ashlar/internal/ports"
 	"github.com/ashlar-dev/ashlar/worm"
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
@@ -250,12 +251,11 @@ func (f *fleet) genesis() *wor.Genesis {
 
 // freePort is an address at which nobody listens now.
 func freePort(t testing.TB) string {
-	l, err := listenAny()
+	free, err := ports.Free(1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer l.Close()
-	return l.Addr().String()
+	return free[0]
 }
 
 // get reads a page of a server.

@@ -1,0 +1,342 @@
+package daemon_test
+
+import (
+	"bytes"
+	"crypto/ed25519"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"math"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// What strangers say is made here from docs/format/worm.md, and of nothing that the
+// servers are made of; whether the cluster lives is asked by its own commands.
+
+// stranger is a connection to a server, by anybody.
+type stranger struct {
+	t    testing.TB
+	conn net.Conn
+}
+
+// described is what a stranger reads in any client's cluster.json.
+type described struct {
+	cluster uint64
+	ids     []uint64
+	addrs   []string
+}
+
+func (f *fleet) described() (d described) {
+	f.t.Helper()
+	text, err := os.ReadFile(f.cluster)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	var v struct {
+		Cluster    string
+		Partitions []struct{ Members []struct{ ID, Addr string } }
+	}
+	if err := json.Unmarshal(text, &v); err != nil {
+		f.t.Fatal(err)
+	}
+	hex := func(s string) uint64 {
+		n, err := strconv.ParseUint(s, 16, 64)
+		if err != nil {
+			f.t.Fatal(err)
+		}
+		return n
+	}
+	d.cluster = hex(v.Cluster)
+	for _, m := range v.Partitions[0].Members {
+		d.ids, d.addrs = append(d.ids, hex(m.ID)), append(d.addrs, m.Addr)
+	}
+	return d
+}
+
+var le = binary.LittleEndian
+
+// strangeFrame is a frame of any payload.
+func strangeFrame(kind byte, payload ...[]byte) []byte {
+	body := bytes.Join(payload, nil)
+	b := le.AppendUint32(nil, uint32(len(body)+6))
+	b = append(append(b, 1, kind), body...)
+	return le.AppendUint32(b, crc32.Checksum(b, crc32.MakeTable(crc32.Castagnoli)))
+}
+
+func words(n ...uint64) (b []byte) {
+	for _, x := range n {
+		b = le.AppendUint64(b, x)
+	}
+	return b
+}
+
+// strangeHello claims to be somebody who has seen a server somewhere.
+func strangeHello(peer bool, cluster, from, to, generation, position uint64) []byte {
+	flags := byte(0)
+	if peer {
+		flags = 1
+	}
+	return strangeFrame(1, []byte{1, 0, flags}, words(cluster, from, to, generation, position))
+}
+
+func strangeInvoke(service uint16, payload []byte) []byte {
+	return strangeFrame(6, words(1), []byte{0}, le.AppendUint16(nil, service), payload)
+}
+
+// strangeRequest is one with a value, or without if that is nil, of partition 0.
+func strangeRequest(kind, protocol byte, epoch uint64, segment uint64, lo, n uint64, value []byte) []byte {
+	fields := byte(0)
+	var rest []byte
+	if n > 0 {
+		fields |= 2
+		for _, x := range []uint64{segment, lo, n} {
+			rest = binary.AppendUvarint(rest, x)
+		}
+	}
+	if value != nil {
+		fields |= 8
+		rest = append(binary.AppendUvarint(rest, uint64(len(value))), value...)
+	}
+	return strangeFrame(3, words(1), []byte{0, kind, protocol, fields, 0}, binary.AppendUvarint(nil, epoch), rest)
+}
+
+// dialStranger connects to a server.
+func dialStranger(t testing.TB, addr string) *stranger {
+	t.Helper()
+	c, err := net.Dial("tcp", addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	if err := c.SetDeadline(time.Now().Add(time.Minute)); err != nil {
+		t.Fatal(err)
+	}
+	return &stranger{t, c}
+}
+
+// ask says something and answers the next frame's type and payload; none where the
+// server has ended the connection.
+func (s *stranger) ask(frame []byte) (kind byte, payload []byte) {
+	s.t.Helper()
+	if _, err := s.conn.Write(frame); err != nil {
+		return 0, nil
+	}
+	head := make([]byte, 6)
+	if _, err := io.ReadFull(s.conn, head); err != nil {
+		return 0, nil
+	}
+	rest := make([]byte, le.Uint32(head)-2)
+	if _, err := io.ReadFull(s.conn, rest); err != nil {
+		return 0, nil
+	}
+	return head[5], rest[:len(rest)-4]
+}
+
+// lives has the cluster do everything, through its commands.
+func (f *fleet) lives(what string) {
+	f.t.Helper()
+	f.good("kv", "set", "k", what, "--timeout", "60s")
+	if got := f.good("kv", "get", "k", "--timeout", "60s"); got != what {
+		f.t.Fatalf("%s: the key has %q", what, got)
+	}
+	f.good("log", "append", "7", what, "--timeout", "60s")
+	f.healthy(what)
+}
+
+// healthy waits until all servers serve.
+func (f *fleet) healthy(what string) {
+	f.t.Helper()
+	var out string
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+		code := 0
+		if code, out, _ = f.run("status"); code == 0 && strings.Contains(out, "3 of 3 servers serve") {
+			return
+		}
+	}
+	f.t.Fatalf("%s: not all servers serve:\n%s", what, out)
+}
+
+// TestClaimsOfStrangers: whatever anybody claims to have seen of servers, as a client
+// or as a server that it is not, the cluster goes on, also after all have restarted.
+func TestClaimsOfStrangers(t *testing.T) {
+	f := newFleet(t, 3)
+	d := f.described()
+	f.lives("before")
+	_, own, err := ed25519.GenerateKey(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const far = 1 << 40
+	for i, addr := range d.addrs {
+		for _, position := range []uint64{0, far, math.MaxUint64} {
+			for _, generation := range []uint64{far, math.MaxUint64} {
+				dialStranger(t, addr).ask(strangeHello(false, d.cluster, 9, d.ids[i], generation, position))
+				dialStranger(t, addr).ask(strangeHello(true, d.cluster, d.ids[(i+1)%3], d.ids[i], generation, position))
+			}
+		}
+		// False peers: each other server is said to be far ahead.
+		for j := range 3 {
+			s := dialStranger(t, addr)
+			if kind, w := s.ask(strangeHello(true, d.cluster, d.ids[j], d.ids[i], 0, 0)); kind != 2 || w[2] != 0 {
+				t.Fatalf("server %d does not welcome a stranger: %d %x", i, kind, w)
+			}
+			old := append([]byte{1}, words(d.ids[j], far, 7, far)...)
+			report := append([]byte{2}, words(far, 7, far, far, 0, 0, 0)...)
+			text := append(le.AppendUint64([]byte("ashlar worm report"), d.cluster), report...)
+			signed := append(append(slices.Clone(report), own.Public().(ed25519.PublicKey)...), ed25519.Sign(own, text)...)
+			for _, payload := range [][]byte{old, report, append(slices.Clone(report), make([]byte, 96)...), signed, append(signed, signed...)} {
+				if kind, _ := s.ask(strangeInvoke(5, payload)); kind != 7 {
+					t.Fatalf("server %d does not answer an invocation", i)
+				}
+			}
+		}
+	}
+	f.lives("while they run")
+	for i := range 3 {
+		if code := f.servers[i].stop(t); code != 0 {
+			t.Errorf("server %d: exit code %d\n%s", i, code, f.servers[i].errs)
+		}
+		if errs := f.servers[i].errs.String(); strings.Contains(errs, "MUTE") {
+			t.Errorf("server %d was muted by strangers:\n%s", i, errs)
+		}
+		f.start(i)
+		f.healthy(fmt.Sprint("after restart ", i))
+	}
+	f.lives("after all have restarted")
+}
+
+// backup copies the directories of a stopped cluster, or puts the copies back.
+func (f *fleet) backup(t *testing.T, from, to func(int) string) {
+	t.Helper()
+	for i := range 3 {
+		if err := os.RemoveAll(to(i)); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.CopyFS(to(i), os.DirFS(from(i))); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func (f *fleet) stopAll(t *testing.T) {
+	for _, s := range f.servers[:3] {
+		s.kill()
+	}
+}
+
+func (f *fleet) startAll() {
+	for i := range 3 {
+		f.start(i)
+	}
+}
+
+// tailing is a follower, a process of its own.
+func (f *fleet) tailing(t *testing.T, has string) (cmd *exec.Cmd, out, errs *buffer, ended chan error) {
+	t.Helper()
+	cmd, out, errs, ended = command(t, "log", "cat", "7", "--follow", "--timeout", "0", "--cluster", f.cluster), &buffer{}, &buffer{}, make(chan error, 1)
+	cmd.Stdout, cmd.Stderr = out, errs
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go func() { ended <- cmd.Wait() }()
+	eventually(t, "the follower has "+has, func() bool { return strings.Contains(out.String(), has) })
+	return cmd, out, errs, ended
+}
+
+func eventually(t testing.TB, what string, holds func() bool) {
+	t.Helper()
+	for end := time.Now().Add(time.Minute); !holds(); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal(what + ": not within a minute")
+		}
+	}
+}
+
+// TestRestore puts back a backup of all servers with a follower connected. With the
+// description of before, nobody is muted by the follower; with the one that restore
+// writes, the follower is told and ends, and the cluster goes on from the backup.
+func TestRestore(t *testing.T) {
+	f := newFleet(t, 4)
+	saved := func(i int) string { return filepath.Join(f.dir, fmt.Sprint("saved", i)) }
+	f.good("log", "append", "7", "kept")
+	f.good("kv", "set", "k", "kept")
+	f.stopAll(t)
+	f.backup(t, f.path, saved)
+	f.startAll()
+	f.good("log", "append", "7", "lost", "--timeout", "60s")
+	f.good("kv", "set", "k", "lost", "--timeout", "60s")
+	_, out, errs, ended := f.tailing(t, "lost\n")
+
+	f.stopAll(t)
+	f.backup(t, saved, f.path)
+	f.startAll()
+	f.healthy("put back without a restore")
+	f.stopAll(t)
+	f.backup(t, saved, f.path)
+
+	restored := filepath.Join(f.dir, "restored.json")
+	if err := os.WriteFile(restored, []byte(f.good("restore")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	before := f.cluster
+	f.cluster = restored
+	f.startAll()
+	f.healthy("restored")
+	if got := f.good("log", "cat", "7", "--timeout", "60s"); got != "kept\n" {
+		t.Errorf("the restored log has %q", got)
+	}
+	if got := f.good("kv", "get", "k", "--timeout", "60s"); got != "kept" {
+		t.Errorf("the restored key has %q", got)
+	}
+	select {
+	case err := <-ended:
+		if err == nil || !strings.Contains(errs.String(), "restored from a backup") {
+			t.Errorf("the follower ended with %v: %s", err, errs)
+		}
+	case <-time.After(time.Minute):
+		t.Error("the follower was not told")
+	}
+	if strings.Count(out.String(), "\n") != 2 {
+		t.Errorf("the follower read %q", out)
+	}
+	if code, _, errs := ashlard(t, "log", "append", "7", "x", "--cluster", before, "--timeout", "60s"); code == 0 || !strings.Contains(errs, "restored from a backup") {
+		t.Errorf("with the description of before: exit code %d, %s", code, errs)
+	}
+	f.lives("after the restore")
+	for i := range 3 {
+		f.servers[i].kill()
+		f.start(i)
+		f.healthy("restarted after the restore")
+	}
+	// A server of the restored cluster does not go back.
+	f.servers[0].kill()
+	if code, _, errs := ashlard(t, "serve", f.path(0), "--cluster", before, "--listen", f.addr(0)); code != 1 || !strings.Contains(errs, "another cluster") {
+		t.Errorf("served with the description of before: exit code %d, %s", code, errs)
+	}
+	// One server that is put back is found out by the others, and is replaced.
+	f.start(0)
+	f.lives("again")
+	f.servers[2].kill()
+	if err := os.RemoveAll(f.path(2)); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.CopyFS(f.path(2), os.DirFS(saved(2))); err != nil {
+		t.Fatal(err)
+	}
+	f.start(2)
+	eventually(t, "it finds out", func() bool { return strings.Contains(f.servers[2].errs.String(), "MUTE: the disk is older") })
+	f.servers[2].kill()
+	f.start(3)
+	f.good("replace", "n2", "--with", f.names[3], "--timeout", "60s")
+	f.lives("replaced")
+}

@@ -1,0 +1,65 @@
+package mutant
+
+// strangersWormMutants are about what has ended or muted clusters of ashlard:
+// strangers' claims, backups that were put back, logs that filled the memory,
+// replacements, and wrong protocols.
+func strangersWormMutants() []Mutant {
+	node, daemon := []string{"worm/node"}, []string{"cmd/ashlard/daemon"}
+	return []Mutant{
+		{
+			Name: "strangers/worm/a-client-mutes", Kind: Unguarded, In: "worm/node", Packages: node, Run: "TestClaimsOfGuests|TestRefusals",
+			Breaks: "What a client claims to have seen of a server mutes the server.",
+			Old:    "w.Refusal, w.Text = wire.RefusalBehind, s.trouble\n", New: "s.rolledBack = s.trouble\n\t\tw.Refusal, w.Text = wire.RefusalBehind, s.trouble\n",
+		},
+		{
+			Name: "strangers/worm/signatures-are-not-checked", Kind: Unguarded, In: "worm/node", Packages: node, Run: "TestUnsigned",
+			Breaks: "Anybody reports for any server.",
+			Old:    "if !ed25519.Verify(", New: "if false && !ed25519.Verify(",
+		},
+		{
+			Name: "strangers/worm/a-signature-serves-for-any-cluster", Kind: Unguarded, In: "worm/node", Packages: node, Run: "TestUnsigned",
+			Breaks: "A report that was signed for one cluster counts in another one.",
+			Old:    "return append(binary.LittleEndian.AppendUint64([]byte(purpose), cluster), text...)", New: "return append(binary.LittleEndian.AppendUint64([]byte(purpose), 0*cluster), text...)",
+		},
+		{
+			Name: "strangers/worm/any-key-speaks-for-a-member", Kind: Unguarded, In: "worm/node", Packages: node, Run: "TestUnsigned",
+			Breaks: "Whoever listens at a member's address mutes a server, or makes it sure.",
+			Old:    "if err != nil || from != a.member.ID {", New: "if err != nil || from == 0 {",
+		},
+		{
+			Name: "strangers/worm/verdicts-of-other-lives", Kind: Unguarded, In: "worm/node", Packages: node, Run: "TestUnsigned",
+			Breaks: "A verdict about an earlier life, said again by anybody, makes a server sure.",
+			Old:    "v.about != s.id || v.life != s.life", New: "v.about != s.id",
+		},
+		{
+			Name: "strangers/worm/a-denial-is-not-reported", Kind: Stuck, In: "worm/node", Packages: node, Run: "TestUnsigned",
+			Breaks: "A server is mute, and its operator is not told.",
+			Old:    "if f := s.opt.Warn; f != nil {", New: "if f := s.opt.Warn; f == nil {",
+		},
+		{
+			Name: "strangers/worm/members-are-forgotten-for-strangers", Kind: Lost, In: "worm/node", Packages: node, Run: "TestManyStrangers",
+			Breaks: "Whoever reports with many keys has a server forget what it has seen of members.",
+			Old:    "if old != s.id && !s.isPeer(old) {", New: "if old != s.id {",
+		},
+		{
+			Name: "strangers/worm/a-restore-keeps-sightings", Kind: Stuck, In: "worm/node", Packages: node, Run: "TestRestored",
+			Breaks: "After a restore servers are held against what they did before it.",
+			Old:    "\tclear(s.seen)\n\ts.rolledBack = \"\"\n\ts.stage(recordCluster", New: "\ts.stage(recordCluster",
+		},
+		{
+			Name: "strangers/worm/the-verdict-is-forgotten", Kind: Lost, In: "worm/node", Packages: node, Run: "TestUnsigned",
+			Breaks: "A server that a member has found to be behind serves again after a restart.",
+			Old:    "\ts.stage(recordBehind, 0, []byte(s.rolledBack))\n", New: "",
+		},
+		{
+			Name: "strangers/worm/any-description-will-do", Kind: Unguarded, In: "worm/node", Packages: node, Run: "TestRestored",
+			Breaks: "A directory is served as one of another cluster.",
+			Old:    "case s.cluster != 0 && !slices.Contains(g.Restored, s.cluster):", New: "case s.cluster != 0 && slices.Contains(g.Restored, 0):",
+		},
+		{
+			Name: "strangers/worm/old-clients-are-not-told", Kind: Stuck, In: "worm/node", Packages: daemon, Run: "TestRestore",
+			Breaks: "Clients that were there before a restore wait for ever.",
+			Old:    "if f := t.opt.Restored; f != nil && 2*n > len(t.peers) {", New: "if f := t.opt.Restored; f != nil && n < 0 {",
+		},
+	}
+}
