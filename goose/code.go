@@ -7,6 +7,8 @@ import "github.com/ashlar-dev/ashlar/source"
 const (
 	// GoError: what the Go compiler would refuse. Example: var x uint64 = "a"
 	GoError source.Code = "GoError"
+	// LeftOut: a warning of a file that build constraints leave out. Example: //go:build prod
+	LeftOut source.Code = "LeftOut"
 	// IntegerType: an integer type other than byte, uint16, uint32, uint64, int, int64. Example: var x int8
 	IntegerType source.Code = "IntegerType"
 	// FloatType: Example: var x float64

@@ -21,6 +21,12 @@ func Encode(p *Package) coq.File {
 		},
 		Requires: []string{"From ashlar.trusted Require Import primitive."},
 	}
+	if p.Configuration != "" {
+		f.Header = append(f.Header, "Configuration "+p.Configuration)
+	}
+	for _, name := range p.Left {
+		f.Header = append(f.Header, "Left out by build constraints: "+name)
+	}
 	if p.Doc != "" {
 		f.Header = append(f.Header, p.Doc)
 	}

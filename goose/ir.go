@@ -258,6 +258,10 @@ func (Note) irStmt()     {}
 type Package struct {
 	// Path is the import path, Name the package's name, Doc its comment.
 	Path, Name, Doc string
+	// Configuration is that of the build, where it decides which files the package
+	// has, and Left are the files that it leaves out.
+	Configuration string
+	Left          []string
 	// Module is the Coq module: the logical path and the last name.
 	Prefix, Module string
 	Imports        []Import

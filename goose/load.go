@@ -5,6 +5,7 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"path/filepath"
 	"sort"
 	"strings"
 
@@ -31,6 +32,10 @@ type Unit struct {
 	ModuleDir string
 	// Prefix is the logical path of Coq under which they are.
 	Prefix string
+	// Configuration is that of the build, where it decides which files the package
+	// has, and Left are the Go files that it leaves out.
+	Configuration string
+	Left          []string
 }
 
 // Config says what to load.
@@ -61,8 +66,9 @@ func Prefix(module string) string {
 
 // Find finds the packages that match the patterns, and those of the same module
 // that they import, which are translated too: callees first. What the compiler
-// would refuse is in the list of diagnostics; an error means that the go command
-// did not work.
+// would refuse is in the list of diagnostics, as are warnings of files that build
+// constraints leave out. An error means that the go command did not work, and has
+// its words; so does a pattern that matches nothing.
 func Find(c Config) ([]*Unit, *source.List, error) {
 	fset := token.NewFileSet()
 	patterns := c.Patterns
@@ -82,9 +88,66 @@ func Find(c Config) ([]*Unit, *source.List, error) {
 			patterns = append(append([]string(nil), patterns...), missing...)
 			continue
 		}
+		all, err := c.list(patterns)
+		if err != nil {
+			return nil, nil, err
+		}
+		byPath := map[string]listed{}
+		for _, p := range all {
+			byPath[p.path] = p
+		}
+		for _, p := range loaded {
+			delete(byPath, p.PkgPath)
+		}
+		for path := range byPath {
+			return nil, nil, fmt.Errorf("the go command lists package %s and does not load it", path)
+		}
 		units, err := c.units(fset, loaded, diags)
-		return units, diags, err
+		if err != nil {
+			return nil, nil, err
+		}
+		return units, diags, c.configure(units, all, patterns, diags)
 	}
+}
+
+// configure writes into the units under which configuration they have their
+// files, and adds warnings of what it leaves out.
+func (c Config) configure(units []*Unit, all []listed, patterns []string, diags *source.List) error {
+	settings := ""
+	byPath := map[string]listed{}
+	for _, p := range all {
+		byPath[p.path], settings = p, p.settings
+		if !wide(p.arch) {
+			return fmt.Errorf("GOARCH=%s: int has 64 bits in the translation, and fewer there", p.arch)
+		}
+	}
+	for _, u := range units {
+		p := byPath[u.Pkg.Path()]
+		depends := len(p.left) > 0
+		for _, f := range u.Files {
+			depends = depends || constrained(u.Fset.File(f.Package).Name(), f)
+		}
+		if !depends {
+			continue
+		}
+		u.Configuration, u.Left = p.settings, p.left
+		for _, name := range p.left {
+			name = filepath.Join(p.dir, name)
+			text, err := c.ReadFile(name)
+			if err != nil {
+				return err
+			}
+			diags.Warnf(spanAt(source.NewFile(c.Show(name), text), 1, 1), LeftOut, "build constraints leave this file out for %s: it is not translated", p.settings)
+		}
+	}
+	if diags.HasErrors() {
+		return nil
+	}
+	folders, err := c.leftOut(patterns, all)
+	for _, dir := range folders {
+		diags.Warnf(source.Span{}, LeftOut, "build constraints leave out every file of %s for %s: it is not translated", c.Show(dir), settings)
+	}
+	return err
 }
 
 // missingImports are the packages that are imported, of the module of their

@@ -40,7 +40,7 @@ func primitiveModules() map[string]string {
 func Lower(u *Unit) (*Package, *source.List) {
 	l := &lowerer{unit: u, diags: new(source.List), imports: map[string]Import{}, modules: primitiveModules(), refs: map[*types.Func]map[*types.Func]bool{},
 		constants: constantFields(u), quiet: quietFunctions(u)}
-	l.pkg = &Package{Path: u.Pkg.Path(), Name: u.Pkg.Name()}
+	l.pkg = &Package{Path: u.Pkg.Path(), Name: u.Pkg.Name(), Configuration: u.Configuration, Left: u.Left}
 	l.pkg.Prefix, l.pkg.Module = modulePath(u.Module, u.Prefix, u.Pkg.Path())
 	l.checkNames()
 	var funcs []*ast.FuncDecl

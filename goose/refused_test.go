@@ -81,7 +81,7 @@ func TestRefusals(t *testing.T) {
 		})
 	}
 	// These need more than a file; the tests below see to them.
-	for _, code := range []source.Code{GoError, LanguageVersion, TooDeep} {
+	for _, code := range []source.Code{GoError, LeftOut, LanguageVersion, TooDeep} {
 		seen[code] = true
 	}
 	for _, code := range allCodes(t) {

@@ -90,12 +90,17 @@ func (l *List) HasErrors() bool { return l.errors > 0 }
 // Len is the number of diagnostics kept.
 func (l *List) Len() int { return len(l.items) }
 
+// Dropped is the number of diagnostics that were counted and not kept.
+func (l *List) Dropped() int { return l.dropped }
+
 // Append moves all of other's diagnostics to l.
 func (l *List) Append(other *List) {
+	errors := l.errors + other.errors
 	for _, d := range other.items {
 		l.Add(d)
 	}
 	l.dropped += other.dropped
+	l.errors = errors // with those that other has dropped
 }
 
 // Sorted returns the diagnostics by file and place, duplicates removed.

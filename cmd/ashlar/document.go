@@ -498,6 +498,10 @@ func (d *document) addDiagnostics(diags *source.List) {
 		}
 		d.Diagnostics = append(d.Diagnostics, r)
 	}
+	if n := diags.Dropped(); n > 0 {
+		d.Diagnostics = append(d.Diagnostics, report{Severity: "note", Code: "DiagnosticsMax",
+			Message: fmt.Sprintf("%d more diagnostics are not shown", n)})
+	}
 }
 
 // idle lists the actions that produced no state, but for those that only a

@@ -30,6 +30,10 @@ proofs/gen/a/b.v in the module's folder.
 What is outside the subset is refused with its place, a code and, where there is
 one, the way to write it instead; all of it at once, and then nothing is written.
 
+The files are those that the go command builds: GOOS, GOARCH, CGO_ENABLED and
+GOFLAGS=-tags=... choose them. Files that build constraints leave out are warnings,
+and where the choice matters the head of the Coq file has the configuration.
+
 Exit codes: 0 translated; 150 something was refused; 1 files, or the go command;
 2 usage. With --check: 20 a file is missing or is not what the Go says.`
 
@@ -91,6 +95,12 @@ func relative(dir, name string) string {
 func runProveTranslate(t *term, o proveTranslateOptions, patterns []string) error {
 	result := proveTranslated{Schema: "ashlar-prove-translate-1", Packages: []provedPackage{}, Diagnostics: []report{}}
 	out, diags, err := translateGo(o.prefix, patterns)
+	if err != nil && o.json {
+		// A reader of the document alone must not take it for a success.
+		result.ExitCode = exitWorld
+		result.Diagnostics = append(result.Diagnostics, report{Severity: "error", Code: string(goose.GoError), Message: err.Error()})
+		return tellProveTranslated(t, o, result, new(source.List))
+	}
 	if err != nil {
 		return failed(err)
 	}

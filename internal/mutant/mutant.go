@@ -178,6 +178,7 @@ func Table() []Mutant {
 		partialMutants(),
 		costMutants(),
 		attackMutants(),
+		strangersGooseMutants(),
 		strangersMPCalMutants(),
 	} {
 		all = append(all, part...)
