@@ -49,7 +49,7 @@ func TestFilesAreThoseOfTheBuild(t *testing.T) {
 			t.Setenv("GOARCH", c.machine)
 			t.Setenv("CGO_ENABLED", c.cgo)
 			t.Setenv("GOFLAGS", "-tags="+c.tags)
-			out, diags, err := Translate(Config{Dir: dir, Patterns: []string{"."}, ReadFile: os.ReadFile, Show: filepath.Base})
+			out, diags, err := Translate(Config{Dir: dir, Patterns: []string{"."}, ReadFile: os.ReadFile, Go: runGo, Show: filepath.Base})
 			if err != nil || diags.HasErrors() || len(out) != 1 {
 				t.Fatalf("%d packages, %v\n%v", len(out), err, diags)
 			}

@@ -117,7 +117,7 @@ func TestGeneratedProofsAreFresh(t *testing.T) {
 	if err != nil || len(patterns) == 0 {
 		t.Fatalf("nothing in %s: %v", gen, err)
 	}
-	out, diags, err := Translate(Config{Dir: "..", Patterns: patterns, ReadFile: os.ReadFile, Show: filepath.Base})
+	out, diags, err := Translate(Config{Dir: "..", Patterns: patterns, ReadFile: os.ReadFile, Go: runGo, Show: filepath.Base})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,8 +1,6 @@
 package goose
 
 import (
-	"bytes"
-	"errors"
 	"fmt"
 	"go/ast"
 	"go/build"
@@ -10,7 +8,6 @@ import (
 	"go/types"
 	"io"
 	"io/fs"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -42,19 +39,14 @@ const listFormat = `{{if not .DepOnly}}{{.ImportPath}}	{{.Dir}}	{{join .Match "\
 func (c Config) list(patterns []string) ([]listed, error) {
 	// With the flags of packages.Load, so that what stops that stops this.
 	args := append([]string{"list", "-e", "-deps", "-export", "-compiled", "-f", listFormat, "--"}, patterns...)
-	cmd := exec.Command("go", args...)
-	cmd.Dir = c.Dir
-	var stdout, stderr bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	err := cmd.Run()
-	words := strings.TrimSpace(stderr.String())
-	var exit *exec.ExitError
-	if err != nil && (!errors.As(err, &exit) || words == "") {
+	stdout, stderr, err := c.Go(c.Dir, args...)
+	words := strings.TrimSpace(string(stderr))
+	if err != nil && words == "" {
 		return nil, fmt.Errorf("go list: %w", err)
 	}
 	var all []listed
 	matched := map[string]bool{}
-	for line := range strings.Lines(stdout.String()) {
+	for line := range strings.Lines(string(stdout)) {
 		fields := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
 		if len(fields) != 8 {
 			continue // an empty line, of a package that is only imported

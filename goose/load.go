@@ -49,6 +49,9 @@ type Config struct {
 	Prefix string
 	// ReadFile reads the text of a file for messages.
 	ReadFile func(name string) ([]byte, error)
+	// Go runs the go command in a folder, and returns what it prints. The error is
+	// that of the process: its words are on stderr.
+	Go func(dir string, args ...string) (stdout, stderr []byte, err error)
 	// Show turns the name of a file into the one that messages use.
 	Show func(name string) string
 }

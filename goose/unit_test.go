@@ -1,11 +1,13 @@
 package goose
 
 import (
+	"bytes"
 	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
 	"go/types"
+	"os/exec"
 	"strings"
 	"sync"
 	"testing"
@@ -76,6 +78,16 @@ func check(name, text, goVersion string) (*Unit, error) {
 	}
 	return &Unit{Fset: fset, Files: []*ast.File{f}, Pkg: pkg, Info: info, Module: testModule, Prefix: Prefix(testModule),
 		Texts: map[string]*source.File{name: source.NewFile(name, []byte(text))}}, nil
+}
+
+// runGo is a Config's Go.
+func runGo(dir string, args ...string) (stdout, stderr []byte, err error) {
+	cmd := exec.Command("go", args...)
+	cmd.Dir = dir
+	var failure bytes.Buffer
+	cmd.Stderr = &failure
+	stdout, err = cmd.Output()
+	return stdout, failure.Bytes(), err
 }
 
 func mustCheck(t *testing.T, name, text, goVersion string) *Unit {

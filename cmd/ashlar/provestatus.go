@@ -199,7 +199,7 @@ func (d *development) translated(root, file, dir string) (state string, goLines 
 		return "", 0, err
 	}
 	out, diags, err := goose.Translate(goose.Config{Dir: root, Patterns: []string{"./" + dir}, Prefix: d.own + ".gen",
-		ReadFile: os.ReadFile, Show: filepath.Base})
+		ReadFile: os.ReadFile, Go: runGo, Show: filepath.Base})
 	if err != nil {
 		return "", 0, err
 	}

@@ -1,11 +1,13 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 
@@ -79,8 +81,18 @@ func translateGo(prefix string, patterns []string) ([]goose.Output, *source.List
 	if err != nil {
 		return nil, nil, err
 	}
-	return goose.Translate(goose.Config{Dir: dir, Patterns: patterns, Prefix: prefix, ReadFile: os.ReadFile,
+	return goose.Translate(goose.Config{Dir: dir, Patterns: patterns, Prefix: prefix, ReadFile: os.ReadFile, Go: runGo,
 		Show: func(name string) string { return relative(dir, name) }})
+}
+
+// runGo runs the go command in dir.
+func runGo(dir string, args ...string) (stdout, stderr []byte, err error) {
+	cmd := exec.Command("go", args...)
+	cmd.Dir = dir
+	var failure bytes.Buffer
+	cmd.Stderr = &failure
+	stdout, err = cmd.Output()
+	return stdout, failure.Bytes(), err
 }
 
 // relative is a path as a person in dir would write it.

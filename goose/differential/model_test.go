@@ -130,6 +130,14 @@ func translateOne(t *testing.T, dir, pattern string) goose.Output {
 	t.Helper()
 	out, diags, err := goose.Translate(goose.Config{
 		Dir: dir, Patterns: []string{pattern}, ReadFile: os.ReadFile, Show: filepath.Base,
+		Go: func(dir string, args ...string) ([]byte, []byte, error) {
+			cmd := exec.Command("go", args...)
+			cmd.Dir = dir
+			var failure bytes.Buffer
+			cmd.Stderr = &failure
+			out, err := cmd.Output()
+			return out, failure.Bytes(), err
+		},
 	})
 	if err != nil {
 		t.Fatal(err)
