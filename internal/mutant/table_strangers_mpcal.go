@@ -1,10 +1,12 @@
 package mutant
 
+import "slices"
+
 // strangersMPCalMutants are about what strangers found in compiled systems:
 // sections that wake themselves, state that is converted, connections that
 // cost too much.
 func strangersMPCalMutants() []Mutant {
-	return append(wakeMutants(), storedMutants()...)
+	return slices.Concat(wakeMutants(), storedMutants(), callMutants())
 }
 
 // storedMutants are about variables that are kept in Go types.
@@ -78,6 +80,37 @@ func wakeMutants() []Mutant {
 			Breaks: "A section that sends more than the window takes tries again at full speed.",
 			Old:    "(*lane)(x).wakeOthers(tx.Waker())",
 			New:    "(*lane)(x).wake()",
+		},
+	}
+}
+
+// callMutants are about calls by reference and macros.
+func callMutants() []Mutant {
+	compile, lower := []string{"compile"}, []string{"tla/lower"}
+	return []Mutant{
+		{
+			Name: "tla/pcal/calls/plain-processes-are-not-expanded", Kind: WrongAnswer, In: "tla/pcal", Packages: compile, Run: "TestRandomCalls",
+			Breaks: "A plain process that passes a variable by reference ends the checker.",
+			Old:    "c.Blocks = x.callers(p.Blocks, p.Self, p.Locals, p.Set)",
+			New:    "c.Blocks = p.Blocks",
+		},
+		{
+			Name: "tla/pcal/calls/reference-to-all-copies", Kind: WrongAnswer, In: "tla/pcal", Packages: compile, Run: "TestRandomCalls",
+			Breaks: "A variable of a process in a set, passed by reference, is the variable of all of them.",
+			Old:    "f.to, f.set = self, set",
+			New:    "f.to, f.set = self, false",
+		},
+		{
+			Name: "tla/lower/macros/a-detour-is-no-recursion", Kind: Unsound, In: "tla/lower", Packages: lower,
+			Breaks: "A macro that nothing uses may expand to itself by way of another one.",
+			Old:    "case b.leadsTo(m, in, map[*syntax.Macro]bool{}):",
+			New:    "case m == in:",
+		},
+		{
+			Name: "tla/lower/macros/any-assertion-ends-a-read", Kind: Unsound, In: "tla/lower", Packages: lower,
+			Breaks: "A read part of a mapping macro may end without a yield after an assertion that can hold.",
+			Old:    "case *pcal.Assert:\n\t\t\tif isFalse(s.Cond) {",
+			New:    "case *pcal.Assert:\n\t\t\tif true {",
 		},
 	}
 }

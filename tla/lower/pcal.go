@@ -34,7 +34,7 @@ func (p *Program) Algorithm(scope *Scope) *pcal.Algorithm {
 // AlgorithmOf is Algorithm for another algorithm of the root module's file,
 // the PlusCal that a Modular one was translated to.
 func (p *Program) AlgorithmOf(a *syntax.Algorithm, scope *Scope) *pcal.Algorithm {
-	r := &algorithm{p: p, a: a, outer: scope, macros: map[string]*syntax.Macro{},
+	r := &algorithm{p: p, a: a, outer: scope, macros: map[string]*syntax.Macro{}, expanded: map[*syntax.Macro]bool{},
 		procedures: map[string]*procedure{}, archetypes: map[string]*pcal.Archetype{}, mappings: map[string]*pcal.Mapping{}}
 	r.out = &pcal.Algorithm{Name: a.Name.Text, Modular: a.Modular, Span: a.Span(), DefineSpan: inner(a.DefineSpan),
 		PC: newVariable("pc", source.Span{}), Stack: newVariable("stack", source.Span{})}
@@ -45,6 +45,7 @@ func (p *Program) AlgorithmOf(a *syntax.Algorithm, scope *Scope) *pcal.Algorithm
 	r.globals()
 	r.signatures()
 	r.bodies()
+	r.unusedMacros()
 	r.finish()
 	r.out.NamesPC = r.namesPC()
 	return r.out
@@ -82,6 +83,7 @@ type algorithm struct {
 	outer, pure, model *Scope
 
 	macros     map[string]*syntax.Macro
+	expanded   map[*syntax.Macro]bool
 	procedures map[string]*procedure
 	archetypes map[string]*pcal.Archetype
 	mappings   map[string]*pcal.Mapping

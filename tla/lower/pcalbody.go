@@ -388,6 +388,7 @@ func (b *body) macro(s *syntax.MacroCall) []*item {
 		b.fail(s.Span(), ArgumentCountMismatch, "", "macro %s takes %s, but is given %s", m.Name.Text, plural(len(m.Params), "argument"), plural(len(s.Args), "argument"))
 		return nil
 	}
+	b.expanded[m] = true
 	scope := b.scope
 	for i, p := range m.Params {
 		scope = scope.WithExpr(p.Text, b.argument(s.Args[i]))

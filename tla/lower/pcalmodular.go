@@ -29,7 +29,7 @@ func (r *algorithm) mappingMacros() {
 		if !before && r.p.diags.HasErrors() {
 			m.Read = nil
 		} else {
-			c := &closer{r: r, name: m.Name}
+			c := &closer{r: r, name: m.Name, target: m.Target}
 			if s.Read != nil {
 				c.span = s.Read.Span()
 			}
@@ -69,6 +69,8 @@ type closer struct {
 	name string
 	span source.Span
 	said bool
+	// target is what a path gives that never ends: no step comes to use it.
+	target *core.Variable
 }
 
 func (c *closer) fail(span source.Span, code source.Code, repair, format string, args ...any) {
@@ -129,8 +131,51 @@ func (c *closer) close(list []pcal.Stmt) []pcal.Stmt {
 			return append(out, &pcal.With{At: s.At, Var: s.Var, In: s.In, X: s.X, Body: with(s.Body, 0)})
 		}
 	}
+	if ends(list) {
+		place := list[len(list)-1].Span()
+		return append(list, &pcal.Yield{At: pcal.At{Place: place}, X: &core.VarRef{At: core.At{Place: place}, Var: c.target}})
+	}
 	c.fail(c.span, MPCalYieldMissing, "end it with  yield $variable", "a path through the read part of mapping macro %s ends without a yield", c.name)
 	return append(list, &pcal.Yield{X: &core.Bool{}})
+}
+
+// ends reports whether no step gets to the end of the list: it stops at an
+// assertion or a condition that is plainly false.
+func ends(list []pcal.Stmt) bool {
+	for _, s := range list {
+		switch s := s.(type) {
+		case *pcal.Assert:
+			if isFalse(s.Cond) {
+				return true
+			}
+		case *pcal.Await:
+			if isFalse(s.Cond) {
+				return true
+			}
+		case *pcal.If:
+			if ends(s.Then) && ends(s.Else) {
+				return true
+			}
+		case *pcal.Either:
+			all := true
+			for _, b := range s.Branches {
+				all = all && ends(b)
+			}
+			if all {
+				return true
+			}
+		case *pcal.With:
+			if ends(s.Body) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func isFalse(e core.Expr) bool {
+	b, ok := e.(*core.Bool)
+	return ok && !b.Val
 }
 
 // templates lowers the archetypes.

@@ -39,29 +39,73 @@ func Expand(a *Algorithm, reserved func(string) bool, diags *source.List) *Algor
 	out := *a
 	out.Modular, out.Archetypes, out.Mappings, out.Instances = false, nil, nil, nil
 	out.Procedures, out.Processes = nil, nil
-	x := &expander{out: &out, diags: diags, made: map[string]*Procedure{}, taken: map[string]bool{}, reserved: reserved}
+	x := &expander{out: &out, diags: diags, made: map[string]*Procedure{}, plain: map[*Procedure]*Procedure{}, taken: map[string]bool{}, reserved: reserved}
 	x.take(a)
 	for _, p := range a.Procedures {
 		if !p.Modular {
-			out.Procedures = append(out.Procedures, p)
+			c := *p
+			x.plain[p] = &c
+			out.Procedures = append(out.Procedures, &c)
+		}
+	}
+	for _, p := range a.Procedures {
+		if to := x.plain[p]; to != nil {
+			to.Blocks = x.callers(p.Blocks, p.Self, p.Variables(), true)
 		}
 	}
 	for _, in := range a.Instances {
 		out.Processes = append(out.Processes, x.instance(in))
+	}
+	for _, p := range a.Processes {
+		c := *p
+		c.Blocks = x.callers(p.Blocks, p.Self, p.Locals, p.Set)
+		out.Processes = append(out.Processes, &c)
 	}
 	for len(x.queue) > 0 && !diags.HasErrors() {
 		next := x.queue[0]
 		x.queue = x.queue[1:]
 		next()
 	}
-	out.Processes = append(out.Processes, a.Processes...)
 	return &out
+}
+
+// callers expands the calls in the body of a plain process or procedure, which
+// has the given variables of its own. It has nothing else to expand.
+func (x *expander) callers(blocks []*Block, self *core.Local, own []*Variable, set bool) []*Block {
+	f := x.frame(self)
+	f.to, f.set = self, set
+	for _, v := range own {
+		f.vars[v.Var], f.local[v.Var] = v.Var, true
+	}
+	r := &Rewriter{}
+	r.Stmt = func(s Stmt) ([]Stmt, bool) {
+		c, ok := s.(*Call)
+		if !ok {
+			return nil, false
+		}
+		if to := x.plain[c.Proc]; to != nil {
+			return []Stmt{&Call{At: c.At, Proc: to, Args: c.Args, Return: c.Return}}, true
+		}
+		return f.call(r, c), true
+	}
+	return r.blocks(blocks)
+}
+
+func (r *Rewriter) blocks(list []*Block) []*Block {
+	out := make([]*Block, len(list))
+	for i, b := range list {
+		c := *b
+		c.Body = r.Stmts(b.Body)
+		out[i] = &c
+	}
+	return out
 }
 
 type expander struct {
 	out      *Algorithm
 	diags    *source.List
 	made     map[string]*Procedure
+	plain    map[*Procedure]*Procedure // the copies of those that are not Modular
 	queue    []func()
 	taken    map[string]bool
 	reserved func(string) bool
@@ -189,16 +233,7 @@ func (x *expander) instance(in *Instance) *Process {
 	return p
 }
 
-func (f *frame) blocks(list []*Block) []*Block {
-	r := f.rewriter()
-	out := make([]*Block, len(list))
-	for i, b := range list {
-		c := *b
-		c.Body = r.Stmts(b.Body)
-		out[i] = &c
-	}
-	return out
-}
+func (f *frame) blocks(list []*Block) []*Block { return f.rewriter().blocks(list) }
 
 // rewriter turns what the template says into what the process says.
 func (f *frame) rewriter() *Rewriter {

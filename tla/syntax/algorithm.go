@@ -14,6 +14,9 @@ func (p *parser) algorithmOf(h algorithmHead) *Algorithm {
 	open := -1
 	if p.at("{") {
 		open = p.i
+		if h.modular {
+			p.freeEnd(open)
+		}
 		p.advance()
 	} else {
 		p.style, a.Style = PStyle, PStyle
@@ -38,6 +41,16 @@ func (p *parser) algorithmOf(h algorithmHead) *Algorithm {
 		})
 	}
 	return a
+}
+
+// freeEnd makes `end` a name in the braces that open at a token: Modular
+// PlusCal has no syntax that uses the word.
+func (p *parser) freeEnd(open int) {
+	for i := open; i < int(p.match[open]); i++ {
+		if t := &p.toks[i]; t.is(kindWord, "end") {
+			t.kind = kindIdent
+		}
+	}
 }
 
 // sections keeps the order of an algorithm's sections. Sections have numbers
