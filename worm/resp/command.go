@@ -109,15 +109,43 @@ func others(name string) (command, bool) {
 	case "CLIENT":
 		return command{2, -1, client}, true
 	case "INFO":
-		return command{1, -1, func(c *Conn, _ [][]byte) (*plan, string) {
-			return said(func(w *writer) {
-				w.text(fmt.Sprintf("# Server\r\nredis_version:%s\r\nredis_mode:standalone\r\nserver_name:ashlard\r\n# Keyspace\r\ndb0:keys=%d,expires=0\r\n", version, c.store.Size()))
-			})
-		}}, true
+		return command{1, -1, info}, true
 	case "DBSIZE":
-		return command{1, 1, func(c *Conn, _ [][]byte) (*plan, string) { return said(func(w *writer) { w.int(c.store.Size()) }) }}, true
+		return command{1, 1, func(_ *Conn, _ [][]byte) (*plan, string) {
+			return &plan{[]Op{{Kind: Count}}, func(w *writer, r []Result) {
+				if r[0].Failure != None {
+					w.error("ERR the keys could not be counted: some of them cannot be reached")
+				} else {
+					w.int(r[0].Number)
+				}
+			}}, ""
+		}}, true
 	}
 	return command{}, false
+}
+
+// info answers as much as there is to say; without the number of keys where they
+// cannot be counted.
+func info(_ *Conn, a [][]byte) (*plan, string) {
+	asked := func(sections ...string) bool {
+		return len(a) == 1 || slices.ContainsFunc(a[1:], func(s []byte) bool {
+			return slices.Contains(sections, strings.ToLower(string(s)))
+		})
+	}
+	text := ""
+	if asked("server", "default", "all", "everything") {
+		text = fmt.Sprintf("# Server\r\nredis_version:%s\r\nredis_mode:standalone\r\nserver_name:ashlard\r\n", version)
+	}
+	if !asked("keyspace", "default", "all", "everything") {
+		return said(func(w *writer) { w.text(text) })
+	}
+	return &plan{[]Op{{Kind: Count}}, func(w *writer, r []Result) {
+		text += "# Keyspace\r\n"
+		if r[0].Failure == None {
+			text += fmt.Sprintf("db0:keys=%d,expires=0\r\n", r[0].Number)
+		}
+		w.text(text)
+	}}, ""
 }
 
 // version is that of Redis whose commands these are like.

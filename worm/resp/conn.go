@@ -2,6 +2,7 @@ package resp
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -21,7 +22,7 @@ type Conn struct {
 	// busy has the keys of commands under way: how many read it, or -1 for one
 	// that writes.
 	busy map[string]int
-	// barrier: a command is under way that changes what follows.
+	// barrier: a command is under way that what follows waits for.
 	barrier bool
 
 	multi   bool
@@ -43,7 +44,8 @@ type job struct {
 	done  bool
 	reply []byte
 	keys  map[string]bool // true: written
-	watch bool
+	// alone: what follows waits for it.
+	alone bool
 }
 
 // New makes a Conn. Wake is called when there is something to Take, or more to be
@@ -159,7 +161,7 @@ func (c *Conn) finish(j *job, w *writer) {
 	}
 	j.done, j.reply = true, w.b
 	c.release(j)
-	if j.watch {
+	if j.alone {
 		c.barrier = false
 	}
 	if c.gone || c.pumping {
@@ -252,6 +254,9 @@ func (c *Conn) run(j *job, t *Txn, tell func(w *writer, held bool, r []Result)) 
 	if !c.acquire(j, t) {
 		return false
 	}
+	if t.counts() {
+		j.alone, c.barrier = true, true
+	}
 	n := len(t.Ops)
 	c.store.Do(t, func(held bool, r []Result, err error) {
 		w := writer{proto: c.proto}
@@ -268,14 +273,26 @@ func (c *Conn) run(j *job, t *Txn, tell func(w *writer, held bool, r []Result)) 
 	return true
 }
 
+// counts says that it counts keys, which what comes before and behind it on the
+// connection may change.
+func (t *Txn) counts() bool {
+	return slices.ContainsFunc(t.Ops, func(o Op) bool { return o.Kind == Count })
+}
+
 // acquire marks the keys of a transaction as busy.
 func (c *Conn) acquire(j *job, t *Txn) bool {
+	if t.counts() && len(c.busy) > 0 {
+		return false
+	}
 	keys := map[string]bool{}
 	for i := range t.Watches {
 		keys[t.Watches[i].Key] = false
 	}
 	for i := range t.Ops {
 		o := &t.Ops[i]
+		if o.Kind == Count {
+			continue
+		}
 		keys[o.Key] = keys[o.Key] || o.Kind != Get
 	}
 	for k, written := range keys {
@@ -357,7 +374,7 @@ func (c *Conn) watch(j *job) bool {
 	for _, k := range keys {
 		t.Ops = append(t.Ops, Op{Kind: Get, Key: string(k)})
 	}
-	j.watch = true
+	j.alone = true
 	// Until it has succeeded, a transaction that relies on it must fail.
 	told := c.unwatched
 	c.unwatched = true

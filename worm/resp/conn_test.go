@@ -28,8 +28,6 @@ type memory struct {
 
 func newMemory() *memory { return &memory{values: map[string][]byte{}, version: map[string]uint64{}} }
 
-func (m *memory) Size() int64 { return int64(len(m.values)) }
-
 func (m *memory) Do(t *Txn, done func(bool, []Result, error)) {
 	var names []string
 	for _, o := range t.Ops {
@@ -71,6 +69,9 @@ func (m *memory) one(o *Op, r *Result) {
 	switch o.Kind {
 	case Get:
 		r.Value = v
+		return
+	case Count:
+		r.Number = int64(len(m.values))
 		return
 	case Set:
 		m.values[o.Key] = o.Value
@@ -181,6 +182,12 @@ func TestRepliesComeInOrder(t *testing.T) {
 			k := r.IntN(4)
 			line := []string{"INCR n%d", "APPEND a%d x", "GET n%d", "STRLEN a%d", "MGET n%d a0 a1", "PING %d", "NOSUCH %d"}[r.IntN(7)]
 			line = fmt.Sprintf(line+"\r\n", k)
+			switch r.IntN(12) {
+			case 0:
+				line = "DBSIZE\r\n"
+			case 1:
+				line = fmt.Sprintf("DEL n%d a%d\r\n", k, k)
+			}
 			p.Feed([]byte(line))
 			want.Write(p.Take())
 			for c.Full() && len(m.held) > 0 {

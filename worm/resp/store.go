@@ -11,6 +11,9 @@ const (
 	// Incr adds Delta to a decimal number; an absent one is 0.
 	Incr
 	Append
+	// Count counts all keys. It has no key of its own, and takes effect behind
+	// the other operations of its Txn.
+	Count
 )
 
 // When is a condition of one operation; if it does not hold, the operation does
@@ -54,6 +57,8 @@ const (
 	NotInteger
 	Overflow
 	TooLong
+	// Unavailable: the keys could not be counted.
+	Unavailable
 )
 
 // Result is what an operation has found and done.
@@ -61,8 +66,8 @@ type Result struct {
 	Failure Failure
 	// Done: its condition held. Found: the key was there before.
 	Done, Found bool
-	// Value is that of a Get, Number the sum of an Incr or the length after an
-	// Append, Version what a Watch compares.
+	// Value is that of a Get, Number the sum of an Incr, the length after an
+	// Append or a Count, Version what a Watch compares.
 	Value   []byte
 	Number  int64
 	Version uint64
@@ -75,6 +80,4 @@ type Store interface {
 	// Err is for people; after it the transaction was not done, unless the text
 	// says otherwise. The Txn is the Store's.
 	Do(t *Txn, done func(held bool, results []Result, err error))
-	// Size is about how many keys there are.
-	Size() int64
 }

@@ -193,11 +193,7 @@ func (a *asking) answered(b []byte, err error) {
 		}
 		a.end(r, nil)
 	case answerNotOwner:
-		var r route
-		r.decode(d)
-		old := &a.c.routes[a.home]
-		if d.done() && r.member.ID != 0 && (!old.known || r.last > old.last || r.last == old.last && r.member.ID != old.member.ID) {
-			*old = r
+		if a.c.redirected(a.home, d) {
 			a.again()
 			return
 		}
@@ -229,12 +225,30 @@ func (a *asking) refused(err error) {
 // and each of them costs a whole attempt. Requests that found the same server silent
 // go on to the same one.
 func (a *asking) silent() {
-	r, all := &a.c.routes[a.home], a.c.opt.Servers
-	if r.member.ID == a.asked.ID {
-		i := slices.IndexFunc(all, func(m wor.Member) bool { return m.ID == a.asked.ID })
+	a.c.silent(a.home, a.asked)
+	a.again()
+}
+
+// silent notes that the server that was asked for a partition does not answer.
+func (c *Client) silent(rm RM, asked wor.Member) {
+	r, all := &c.routes[rm], c.opt.Servers
+	if r.member.ID == asked.ID {
+		i := slices.IndexFunc(all, func(m wor.Member) bool { return m.ID == asked.ID })
 		r.member, r.known = all[(i+1)%len(all)], false
 	}
-	a.again()
+}
+
+// redirected takes the route that follows answerNotOwner, and says whether it was
+// news.
+func (c *Client) redirected(rm RM, d *decoder) bool {
+	var r route
+	r.decode(d)
+	old := &c.routes[rm]
+	if !d.done() || r.member.ID == 0 || old.known && r.last < old.last || old.known && r.last == old.last && r.member.ID == old.member.ID {
+		return false
+	}
+	*old = r
+	return true
 }
 
 // elsewhere asks another server, now and then: one that answers, but does not know

@@ -287,6 +287,8 @@ func (k *KV) Lost(rm RM) {
 	}
 	s.open = false
 	k.shards[rm] = nil
+	owner, _ := k.engine.Route(rm)
+	k.trace(Disowned{rm, owner})
 	// Those who wait find out that it is elsewhere.
 	for _, key := range sortedKeys(s.locks.byKey) {
 		waiting := s.locks.byKey[key].waiting

@@ -2,6 +2,7 @@ package tx
 
 import (
 	"errors"
+	"time"
 
 	"github.com/ashlar-dev/ashlar/env"
 	"github.com/ashlar-dev/ashlar/worm/wor"
@@ -44,6 +45,8 @@ func (k *KV) take() {
 		switch {
 		case k.shards[i] != nil || k.acquiring[i]:
 		case k.watch.abandoned(rm) && k.engine.Taking(2*k.opt.FailAfter) < takeoversMax:
+			owner, _ := k.engine.Route(rm)
+			k.trace(Abandoned{rm, owner, k.now().Sub(k.watch.heard[rm])})
 			k.acquire(rm)
 		default:
 			k.engine.Prefetch(rm)
@@ -114,10 +117,31 @@ func (k *KV) recover(rm RM, r *Recovered) {
 	})
 }
 
-// Owned is an event for the Tracer: a partition is open here.
-type Owned struct{ RM RM }
+// Events for the Tracer about whose a partition is.
+type (
+	// Owned: it is open here.
+	Owned struct{ RM RM }
+	// Abandoned: this server is about to take it over, since nobody was known to
+	// have it for so long. Owner is who had it, as far as is known.
+	Abandoned struct {
+		RM     RM
+		Owner  wor.Member
+		Silent time.Duration
+	}
+	// Disowned: it was open here, and another server has taken it over.
+	Disowned struct {
+		RM    RM
+		Owner wor.Member
+	}
+)
 
 // EventName is the event's name.
 func (Owned) EventName() string { return "Owned" }
+
+// EventName is the event's name.
+func (Abandoned) EventName() string { return "Abandoned" }
+
+// EventName is the event's name.
+func (Disowned) EventName() string { return "Disowned" }
 
 func (k *KV) trace(e env.Event) { k.engine.trace(e) }

@@ -27,6 +27,8 @@ const (
 	msgSession
 	// msgLeave says that a server ends: its identity follows.
 	msgLeave
+	// msgCount asks how many keys a partition has.
+	msgCount
 )
 
 // seen is what a read has found under a key.
@@ -281,6 +283,20 @@ func (k *KV) Message(kind uint8, b []byte, answer func([]byte)) {
 		e.bool(a.held)
 		e.bytes(a.brief)
 		answer(e.b)
+	case msgCount:
+		if !d.done() {
+			answer([]byte{answerBad})
+			return
+		}
+		s.count(func(keys int, err error) {
+			if err != nil {
+				answer([]byte{answerBusy})
+				return
+			}
+			e := encoder{[]byte{answerOK}}
+			e.uint(uint64(keys))
+			answer(e.b)
+		})
 	default:
 		answer([]byte{answerBad})
 	}

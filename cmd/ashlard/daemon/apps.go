@@ -42,6 +42,7 @@ type apps struct {
 	client    *tx.Client // of the front
 	clients   []*tx.Client
 	trouble   string
+	probe     probe
 	closed    bool
 }
 
@@ -157,7 +158,7 @@ func (a *apps) begin(members []wor.Member, self wor.Member) error {
 	if err != nil {
 		return err
 	}
-	world := env.Env{Clock: a.world.Clock, Random: a.random(), Tracer: env.NoTrace{}}
+	world := env.Env{Clock: a.world.Clock, Random: a.random(), Tracer: owners{a.log}}
 	a.kv, err = tx.NewKV(tx.KVOptions{
 		Engine: tx.Options{
 			Env: world, Serial: &a.serial, Space: a.space, Messenger: a.transport, Self: self,
@@ -179,6 +180,21 @@ func (a *apps) begin(members []wor.Member, self wor.Member) error {
 	a.trouble = ""
 	a.log.Info("hosting logs and keys", "servers", len(members))
 	return nil
+}
+
+// owners is the Tracer that logs who owns which keys.
+type owners struct{ log *slog.Logger }
+
+// Trace is env.Tracer's.
+func (o owners) Trace(e env.Event) {
+	switch e := e.(type) {
+	case tx.Abandoned:
+		o.log.Warn("taking keys over: nobody seems to own them", "partition", e.RM, "owner", e.Owner.Name, "silent", e.Silent.Round(time.Millisecond))
+	case tx.Owned:
+		o.log.Info("keys are here", "partition", e.RM)
+	case tx.Disowned:
+		o.log.Warn("keys are elsewhere: another server has taken them over", "partition", e.RM, "owner", e.Owner.Name)
+	}
 }
 
 // end ends the applications; the front's requests go on.
@@ -279,6 +295,9 @@ func (a *apps) close() {
 // errNotHosting: the server is no member of the cluster yet.
 var errNotHosting = errors.New("this server is no member of the cluster yet")
 
+// countWithin is how long the keys of the cluster are counted at most.
+const countWithin = 5 * time.Second
+
 // Do is resp.Store's.
 func (a *apps) Do(t *resp.Txn, done func(bool, []resp.Result, error)) {
 	if a.client == nil || a.closed {
@@ -289,36 +308,77 @@ func (a *apps) Do(t *resp.Txn, done func(bool, []resp.Result, error)) {
 	for _, w := range t.Watches {
 		q.Conds = append(q.Conds, tx.Cond{Kind: tx.CondVersion, Key: w.Key, Version: w.Version})
 	}
+	counts := 0
 	for i := range t.Ops {
+		if t.Ops[i].Kind == resp.Count {
+			counts++
+			continue
+		}
 		q.Ops = append(q.Ops, operation(&t.Ops[i]))
 	}
-	a.client.Do(q, 0, func(r *tx.Result, err error) {
-		switch {
-		case errors.Is(err, wor.ErrUnknown):
-			err = errors.New("the outcome is unknown: it may have been done, or may still be")
-		case errors.Is(err, wor.ErrBusy), errors.Is(err, wor.ErrDeadline):
-			err = errors.New("not done: the cluster did not answer in time or has no room")
-		}
+	answered := func(r *tx.Result, err error) {
 		if err != nil {
-			done(false, nil, err)
+			done(false, nil, undone(err))
 			return
 		}
-		results := make([]resp.Result, len(r.Ops))
-		for i := range r.Ops {
-			results[i] = result(&r.Ops[i])
+		if !r.Held || counts == 0 {
+			done(r.Held, results(t, r.Ops, resp.Result{}), nil)
+			return
 		}
-		done(r.Held, results, nil)
-	})
+		a.client.Count(countWithin, func(c tx.Counted) {
+			counted := resp.Result{Done: true, Number: c.Keys}
+			if c.Err != nil {
+				counted.Failure = resp.Unavailable
+			}
+			done(true, results(t, r.Ops, counted), nil)
+		})
+	}
+	if len(q.Ops)+len(q.Conds) == 0 {
+		answered(&tx.Result{Held: true}, nil)
+		return
+	}
+	a.client.Do(q, 0, answered)
+}
+
+// results has the result of each operation; counted is that of those that count.
+func results(t *resp.Txn, ops []tx.OpResult, counted resp.Result) []resp.Result {
+	out := make([]resp.Result, 0, len(t.Ops))
+	for i := range t.Ops {
+		switch {
+		case t.Ops[i].Kind == resp.Count:
+			out = append(out, counted)
+		case len(ops) > 0:
+			out = append(out, result(&ops[0]))
+			ops = ops[1:]
+		}
+	}
+	return out
+}
+
+// undone says to a client of Redis why a transaction was not done, or may not have
+// been.
+func undone(err error) error {
+	switch {
+	case errors.Is(err, wor.ErrUnknown):
+		return errors.New("the outcome is unknown: it may have been done, or may still be")
+	case errors.Is(err, wor.ErrBusy), errors.Is(err, wor.ErrDeadline):
+		return errors.New("not done: the cluster did not answer in time or has no room")
+	}
+	return err
 }
 
 // appsView says how it stands with the applications.
 type appsView struct {
-	Hosting    bool      `json:"hosting"`
-	Trouble    string    `json:"trouble,omitempty"`
+	Hosting bool   `json:"hosting"`
+	Trouble string `json:"trouble,omitempty"`
+	// Partitions are those of the keys that are here, Reachable is how many of
+	// all could be reached when that was looked at last.
 	Partitions []int     `json:"partitions"`
+	Reachable  int       `json:"reachable"`
 	Keys       int       `json:"keys"`
 	KeyBytes   int64     `json:"keyBytes"`
 	Logs       []logView `json:"logs"`
+	reachable  bool      // lately
 }
 
 // logView is a log of which this server is the sequencer.
@@ -332,6 +392,7 @@ const logsShown = 1024
 
 func (a *apps) view() appsView {
 	v := appsView{Partitions: []int{}, Logs: []logView{}}
+	v.Reachable, v.reachable = a.reach()
 	a.sync(func() {
 		v.Trouble = a.trouble
 		if a.kv == nil {
@@ -349,15 +410,6 @@ func (a *apps) view() appsView {
 		}
 	})
 	return v
-}
-
-// Size is resp.Store's: of this server's partitions.
-func (a *apps) Size() int64 {
-	if a.kv == nil {
-		return 0
-	}
-	n, _ := a.kv.Size()
-	return int64(n)
 }
 
 func operation(o *resp.Op) tx.Op {

@@ -105,9 +105,6 @@ func (k *frontConn) Do(t *resp.Txn, done func(bool, []resp.Result, error)) {
 	})
 }
 
-// Size is resp.Store's.
-func (k *frontConn) Size() int64 { return k.f.apps.Size() }
-
 // over says that there is nothing to be sent any more.
 func (k *frontConn) over() bool { return k.resp.Closed() || k.leaving && k.under == 0 }
 

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"os"
+	"sync/atomic"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -66,10 +67,11 @@ the store is still there, for clients in Go and for the other servers' clients.`
 
 // served is a server that runs. Page, apps and front may be nil.
 type served struct {
-	node  *node.Server
-	page  *page
-	apps  *apps
-	front *front
+	node    *node.Server
+	page    *page
+	apps    *apps
+	front   *front
+	leaving atomic.Bool // it is about to end
 }
 
 // serve serves until the context ends or the disk fails. It calls ready when it
@@ -187,6 +189,7 @@ func (s *served) host(c config, world env.Env, security *tls.Config, genesis *wo
 // applications, which tell who waits to ask elsewhere, then the registers. It says
 // whether everything was finished in time.
 func (s *served) drain(grace time.Duration) bool {
+	s.leaving.Store(true)
 	until := time.Now().Add(grace)
 	if s.front != nil {
 		s.front.close(grace)

@@ -25,7 +25,8 @@ type page struct {
 }
 
 // listenHTTP shows a server's status: / for people, /status.json and /metrics for
-// machines, /healthz for those who only ask whether it serves.
+// machines, /livez for who would start it again, /readyz (and /healthz, which is the
+// same) for who would send requests to it.
 func listenHTTP(addr string, s *served) (*page, error) {
 	l, err := net.Listen("tcp", addr)
 	if err != nil {
@@ -41,13 +42,22 @@ func listenHTTP(addr string, s *served) (*page, error) {
 		e.SetIndent("", "  ")
 		_ = e.Encode(s.view()) // who asked is gone
 	})
-	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
-		if v := s.view(); !v.Serving {
-			http.Error(w, "not serving", http.StatusServiceUnavailable)
+	mux.HandleFunc("GET /livez", func(w http.ResponseWriter, _ *http.Request) {
+		if err := s.node.Status().Failed; err != nil {
+			http.Error(w, "not live: its disk has failed: "+err.Error(), http.StatusServiceUnavailable)
 			return
 		}
 		_, _ = w.Write([]byte("ok\n"))
 	})
+	ready := func(w http.ResponseWriter, _ *http.Request) {
+		if v := s.view(); !v.Serving {
+			http.Error(w, "not ready: "+v.Unready, http.StatusServiceUnavailable)
+			return
+		}
+		_, _ = w.Write([]byte("ok\n"))
+	}
+	mux.HandleFunc("GET /readyz", ready)
+	mux.HandleFunc("GET /healthz", ready)
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'")
@@ -73,12 +83,14 @@ func (p *page) close() {
 
 // statusView is a node.Status for people and for JSON.
 type statusView struct {
-	Schema       string          `json:"schema"`
-	ID           string          `json:"id"`
-	Name         string          `json:"name"`
-	Addr         string          `json:"addr"`
-	Cluster      string          `json:"cluster"`
+	Schema  string `json:"schema"`
+	ID      string `json:"id"`
+	Name    string `json:"name"`
+	Addr    string `json:"addr"`
+	Cluster string `json:"cluster"`
+	// Serving: it is ready. Unready is why it is not.
 	Serving      bool            `json:"serving"`
+	Unready      string          `json:"unready,omitempty"`
 	Generation   uint64          `json:"generation"`
 	Position     uint64          `json:"position"`
 	PendingBytes int64           `json:"pendingBytes"`
@@ -130,11 +142,15 @@ type requestView struct {
 
 // view is how it stands with the whole server.
 func (s *served) view() statusView {
-	v := view(s.node.Status())
+	status := s.node.Status()
+	status.Draining = status.Draining || s.leaving.Load()
+	v := view(status)
 	if s.apps != nil {
 		a := s.apps.view()
 		v.Applications = &a
 	}
+	v.Unready = unready(&status, v.Applications)
+	v.Serving = v.Unready == ""
 	if s.front != nil {
 		open, turned := s.front.count()
 		v.Keys = &frontView{s.front.addr(), open, turned}
@@ -150,13 +166,11 @@ func view(s node.Status) statusView {
 		Connections: s.Conns, Listenings: s.Listens, StateBytes: s.Bytes, MaxBytes: s.MaxBytes,
 		Commits: s.Counts.Commits, Records: s.Counts.Records, Notes: s.Counts.Notes, Invokes: s.Counts.Invokes,
 		TurnedAway: s.Counts.TurnedAway, Refused: s.Counts.Refused, Trouble: s.Trouble,
-		Serving: s.Failed == nil && s.RolledBack == "" && !s.Draining,
 	}
 	for _, p := range s.Partitions {
 		standing := p.Standing.String()
 		if p.Unsure {
 			standing = "asking its peers whether its disk is the newest"
-			v.Serving = false
 		}
 		w := partitionView{Number: p.Partition, Epoch: p.Epoch, Standing: standing, Tainted: p.Tainted, Bytes: p.Bytes}
 		for _, m := range p.Members {
@@ -183,7 +197,7 @@ table { border-collapse: collapse; width: 100% } th { text-align: left; color: v
 td, th { padding: .25rem .6rem .25rem 0; border-bottom: 1px solid var(--line) } td.n { text-align: right; font-variant-numeric: tabular-nums }
 .warning { color: var(--bad); font-weight: 600 } .ok { color: var(--good) } code { background: var(--panel); padding: 0 .2em }
 </style></head><body>
-<h1>{{.Name}} <code>{{.ID}}</code> {{if .Serving}}<span class="ok">serving</span>{{else}}<span class="warning">not serving</span>{{end}}</h1>
+<h1>{{.Name}} <code>{{.ID}}</code> {{if .Serving}}<span class="ok">serving</span>{{else}}<span class="warning">not serving: {{.Unready}}</span>{{end}}</h1>
 {{range .Warnings}}<p class="warning">{{.}}</p>{{end}}
 <p>Cluster <code>{{.Cluster}}</code>, listening on <code>{{.Addr}}</code>.
 Generation {{.Generation}}, {{.Position}} records durable, {{.PendingBytes}} bytes under way.</p>
@@ -196,6 +210,7 @@ Generation {{.Generation}}, {{.Position}} records durable, {{.PendingBytes}} byt
 {{if .Hosting}}<table>
 <tr><td>keys<td class="n">{{.Keys}}</tr><tr><td>keys, bytes<td class="n">{{.KeyBytes}}</tr>
 <tr><td>partitions of the keys<td class="n">{{range .Partitions}}{{.}} {{else}}none{{end}}</tr>
+<tr><td>partitions of the keys that can be reached<td class="n">{{.Reachable}}</tr>
 {{range .Logs}}<tr><td>sequencer of log {{.ID}}, next position<td class="n">{{.Next}}</tr>
 {{end}}{{with $.Keys}}<tr><td>Redis protocol on <code>{{.Addr}}</code>, connections<td class="n">{{.Connections}}</tr>{{end}}
 </table>{{else}}<p>None here: this server is no member of the cluster yet.</p>{{end}}{{end}}
@@ -239,7 +254,7 @@ func (c *collector) Collect(ch chan<- prometheus.Metric) {
 	if v.Serving {
 		serving = 1
 	}
-	gauge("serving", "Whether the server answers.", serving)
+	gauge("serving", "Whether the server is ready: it serves registers, and keys can be reached through it.", serving)
 	gauge("generation", "How often the server was started on this disk.", float64(s.Generation))
 	gauge("position", "Records that are durable.", float64(s.Position))
 	gauge("pending_bytes", "Bytes of records that are not durable yet.", float64(s.Pending))
@@ -261,6 +276,7 @@ func (c *collector) Collect(ch chan<- prometheus.Metric) {
 		gauge("kv_keys", "Keys of the partitions of the key-value store that are here.", float64(a.Keys))
 		gauge("kv_bytes", "Memory of these keys and their values.", float64(a.KeyBytes))
 		gauge("kv_partitions", "Partitions of the key-value store that are here.", float64(len(a.Partitions)))
+		gauge("kv_partitions_reachable", "Partitions of the key-value store that could be reached through this server.", float64(a.Reachable))
 		gauge("sequencer_logs", "Logs of which this server is the sequencer.", float64(len(a.Logs)))
 	}
 	if k := v.Keys; k != nil {

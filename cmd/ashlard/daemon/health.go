@@ -1,0 +1,108 @@
+package daemon
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/ashlar-dev/ashlar/worm/node"
+	"github.com/ashlar-dev/ashlar/worm/tx"
+	"github.com/ashlar-dev/ashlar/worm/wor"
+)
+
+// A server is live as long as starting it again would not help: it runs, and its
+// disk has not failed. It is ready when what it is asked for is done: it serves a
+// partition of the registers, and, unless it hosts none, some of the keys can be
+// reached through it. What it believes of the keys is no evidence, as an owner that
+// is cut off believes that it owns; so it asks for them, as a client would.
+
+const (
+	// An answer about the keys is asked for probeEvery at most, as long as somebody
+	// wants to know, and may take probeWithin. Who wants to know waits for probeWait.
+	probeEvery, probeWithin, probeWait = time.Second, 2 * time.Second, 700 * time.Millisecond
+	// keysFresh is how long the keys count as reachable after they were reached.
+	keysFresh = 10 * time.Second
+)
+
+// probe is what is known about whether the keys can be reached. It belongs to the
+// Serial of the applications.
+type probe struct {
+	began     time.Time
+	reached   time.Time // when a partition answered last
+	available int       // partitions that answered the last time
+	waiting   []chan struct{}
+	running   bool
+}
+
+// reach says how many partitions of the keys can be reached, and whether some could
+// lately.
+func (a *apps) reach() (available int, ok bool) {
+	answered := make(chan struct{})
+	a.sync(func() {
+		p := &a.probe
+		if !p.running && (a.client == nil || a.closed || time.Since(p.began) < probeEvery) {
+			close(answered)
+			return
+		}
+		p.waiting = append(p.waiting, answered)
+		if !p.running {
+			p.running, p.began = true, time.Now()
+			a.client.Count(probeWithin, a.probed)
+		}
+	})
+	select {
+	case <-answered:
+	case <-time.After(probeWait):
+	}
+	a.sync(func() {
+		available = a.probe.available
+		ok = !a.probe.reached.IsZero() && time.Since(a.probe.reached) < keysFresh
+	})
+	return available, ok
+}
+
+func (a *apps) probed(c tx.Counted) {
+	p := &a.probe
+	p.running, p.available = false, c.Partitions
+	if c.Partitions > 0 {
+		p.reached = time.Now()
+	}
+	for _, w := range p.waiting {
+		close(w)
+	}
+	p.waiting = nil
+}
+
+// unready is why a server is not ready, "" if it is. Hosts is nil where it hosts no
+// applications.
+func unready(s *node.Status, hosts *appsView) string {
+	switch {
+	case s.Failed != nil:
+		return "its disk has failed"
+	case s.RolledBack != "":
+		return "it is mute: " + s.RolledBack
+	case s.Draining:
+		return "it is about to end"
+	}
+	served := func(p node.PartitionStatus) bool { return p.Standing == wor.StatusOK && !p.Unsure }
+	foreign := func(p node.PartitionStatus) bool { return p.Standing == wor.StatusForeign }
+	if !slices.ContainsFunc(s.Partitions, served) {
+		i := slices.IndexFunc(s.Partitions, func(p node.PartitionStatus) bool { return !foreign(p) })
+		switch {
+		case i < 0:
+			return "it is no member of the cluster"
+		case s.Partitions[i].Unsure:
+			return "it is asking its peers whether its disk is the newest"
+		}
+		return fmt.Sprintf("it serves no partition of the registers: %d is %v", s.Partitions[i].Partition, s.Partitions[i].Standing)
+	}
+	switch {
+	case hosts == nil:
+		return ""
+	case !hosts.Hosting:
+		return "it hosts no logs and keys: " + hosts.Trouble
+	case !hosts.reachable:
+		return "no partition of the keys can be reached"
+	}
+	return ""
+}
