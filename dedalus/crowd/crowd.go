@@ -31,7 +31,8 @@ type Options struct {
 	Clients  int
 	Commands uint64
 	// Retry is after how long a command without its answer is asked for again, at the
-	// next instance; 0 is never.
+	// next instance; 0 is never. Each further time takes twice as long, up to
+	// RetryFactorMax times: those who cannot keep up are asked for less, not for more.
 	Retry time.Duration
 	// Answer is given each output that answers a command, once, with the command's
 	// number, and may say what is wrong with it. It must not block; the row is its own.
@@ -43,6 +44,13 @@ type Options struct {
 	Idle func()
 }
 
+// RetryFactorMax is how many times Options.Retry the time between two requests for a
+// command grows to.
+const RetryFactorMax = 1 << (patiences - 1)
+
+// patiences is how many different times there are between two requests.
+const patiences = 6
+
 // ErrUnanswered says that commands have no answer.
 var ErrUnanswered = errors.New("commands were not answered")
 
@@ -53,11 +61,13 @@ type Crowd struct {
 	sent []int // relations of Sends
 	outs map[int][]waiting
 
-	mu       sync.Mutex
-	asked    uint64 // the number of the last command; the first is 1
-	at       int    // which of the instances that take turns commands begin at
-	open     map[uint64]*list.Element
-	order    *list.List // of *command: the one that was asked for first is first
+	mu    sync.Mutex
+	asked uint64 // the number of the last command; the first is 1
+	at    int    // which of the instances that take turns commands begin at
+	open  map[uint64]*list.Element
+	// order has the commands under way by how often they were asked for: in each list the
+	// one that was asked for first is first.
+	order    [patiences]*list.List
 	counting bool
 	stopping bool // no more commands begin
 	closed   bool
@@ -73,14 +83,18 @@ type command struct {
 	number      uint64
 	begun, sent env.Instant
 	at          int    // which instances it was sent to last
+	patience    int    // of order: which list it is in
 	left        uint64 // a bit for each wait
 }
 
 // Open connects the clients. Begin has them ask.
 func Open(o Options) (*Crowd, error) {
-	x := &Crowd{opt: o, open: map[uint64]*list.Element{}, order: list.New(), outs: map[int][]waiting{}, times: hdrhistogram.New(1, microsMax, 3)}
+	x := &Crowd{opt: o, open: map[uint64]*list.Element{}, outs: map[int][]waiting{}, times: hdrhistogram.New(1, microsMax, 3)}
 	if o.Clients < 1 {
 		return nil, errors.New("a crowd of nobody")
+	}
+	for i := range x.order {
+		x.order[i] = list.New()
 	}
 	if err := x.prepare(); err != nil {
 		return nil, err
@@ -191,7 +205,7 @@ func (x *Crowd) begin() {
 	now := x.opt.Env.Clock.Now()
 	x.asked++
 	k := &command{number: x.asked, begun: now, sent: now, at: x.at, left: 1<<len(x.opt.Waits) - 1}
-	x.open[k.number] = x.order.PushBack(k)
+	x.open[k.number] = x.order[0].PushBack(k)
 	if err := x.ask(k); err != nil {
 		x.fail(fmt.Errorf("ask for command %d: %w", k.number, err))
 	}
@@ -261,7 +275,7 @@ func (x *Crowd) output(_ string, relation int, row []byte) {
 			}
 		}
 		if k.left &^= 1 << w.place; k.left == 0 {
-			x.order.Remove(e)
+			x.order[k.patience].Remove(e)
 			x.answered(k, now)
 		}
 		return
@@ -310,21 +324,26 @@ func (x *Crowd) retryLater() {
 // retry asks again for what was asked for long ago. The caller holds x.mu.
 func (x *Crowd) retry() {
 	now := x.opt.Env.Clock.Now()
-	for n := x.order.Len(); n > 0; n-- {
-		e := x.order.Front()
-		k := e.Value.(*command)
-		if now.Sub(k.sent) < x.opt.Retry {
-			return
-		}
-		if k.at == x.at {
-			x.at++ // nor will others be answered there
-		}
-		k.sent, k.at = now, x.at
-		x.out.Resent++
-		x.order.MoveToBack(e)
-		if err := x.ask(k); err != nil && !errors.Is(err, client.ErrFull) { // full: another time
-			x.fail(fmt.Errorf("ask for command %d again: %w", k.number, err))
-			return
+	for patience := patiences - 1; patience >= 0; patience-- {
+		order, rest := x.order[patience], x.opt.Retry<<patience
+		for n := order.Len(); n > 0; n-- {
+			e := order.Front()
+			k := e.Value.(*command)
+			if now.Sub(k.sent) < rest {
+				break
+			}
+			if k.at == x.at {
+				x.at++ // nor will others be answered there
+			}
+			k.sent, k.at = now, x.at
+			k.patience = min(patience+1, patiences-1)
+			x.out.Resent++
+			order.Remove(e)
+			x.open[k.number] = x.order[k.patience].PushBack(k)
+			if err := x.ask(k); err != nil && !errors.Is(err, client.ErrFull) { // full: another time
+				x.fail(fmt.Errorf("ask for command %d again: %w", k.number, err))
+				return
+			}
 		}
 	}
 }

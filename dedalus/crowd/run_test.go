@@ -211,3 +211,18 @@ func TestAskedAgain(t *testing.T) {
 		t.Errorf("%d asked again after the end", o.Resent)
 	}
 }
+
+// TestAskedLess: the longer a command has no answer, the more seldom it is asked for
+// again, down to once in RetryFactorMax times Retry.
+func TestAskedLess(t *testing.T) {
+	x, w, _ := alone(t, oneWait, func(o *Options) { o.Retry, o.Clients = time.Second, 1 })
+	x.Begin()
+	for range 1000 {
+		w.pass(100 * time.Millisecond)
+	}
+	// After 1, 2, 4, 8, 16, 32 and 32 seconds, and up to a quarter more each time.
+	if o, _ := x.Outcome(); o.Resent < 6 || o.Resent > 7 {
+		t.Errorf("asked again %d times in 100 s, want 6 or 7", o.Resent)
+	}
+	x.Close()
+}

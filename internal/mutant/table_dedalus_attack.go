@@ -39,14 +39,14 @@ func dedalusCrowdMutants() []Mutant {
 		{
 			Name: "dedalus/crowd/impatient", Kind: WrongAnswer, In: "dedalus/crowd", Packages: []string{"dedalus/crowd"}, Run: "TestAskedAgain",
 			Breaks: "Commands are asked for again in half of the time.",
-			Old:    "if now.Sub(k.sent) < x.opt.Retry {",
-			New:    "if now.Sub(k.sent) < x.opt.Retry/2 {",
+			Old:    "if now.Sub(k.sent) < rest {",
+			New:    "if now.Sub(k.sent) < rest/2 {",
 		},
 		{
 			Name: "dedalus/crowd/asks-the-same-again", Kind: Stuck, In: "dedalus/crowd", Packages: []string{"dedalus/crowd"}, Run: "TestAskedAgain",
 			Breaks: "A command without an answer is asked for again where nobody answers.",
-			Old:    "if k.at == x.at {\n\t\t\tx.at++",
-			New:    "if k.at > x.at {\n\t\t\tx.at++",
+			Old:    "if k.at == x.at {",
+			New:    "if k.at > x.at {",
 		},
 		{
 			Name: "dedalus/crowd/asks-after-the-end", Kind: Stuck, In: "dedalus/crowd", Packages: []string{"dedalus/crowd"}, Run: "TestAskedAgain",

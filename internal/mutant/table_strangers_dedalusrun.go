@@ -28,5 +28,29 @@ func dedalusRunMutants() []Mutant {
 			Old:    `bar.style.width = (l ? Math.ceil(100 * l.samples / total) : 0) + "%";`,
 			New:    `if (l) bar.style.width = Math.ceil(100 * l.samples / total) + "%";`,
 		},
+		{
+			Name: "strangers/dedalus/ticks-take-all", Kind: Stuck, In: "dedalus/rt/host", Packages: []string{"dedalus/rt/host", "examples/dedalus/compiled"}, Run: "TestPace|TestOverload",
+			Breaks: "A tick takes all that has come, however long that takes: a leader that is busy says nothing for seconds, and is taken for dead.",
+			Old:    "p.most = max(p.most/2, tickMessagesMin)",
+			New:    "p.most = max(p.most, tickMessagesMin)",
+		},
+		{
+			Name: "strangers/dedalus/disks-slow-ticks", Kind: WrongAnswer, In: "dedalus/rt/host", Packages: []string{"dedalus/rt/host"}, Run: "TestPace",
+			Breaks: "A slow disk has ticks take fewer messages, so that each sync serves fewer.",
+			Old:    "spent := now.Sub(p.begun) - p.disk",
+			New:    "spent := now.Sub(p.begun)",
+		},
+		{
+			Name: "strangers/dedalus/clients-press", Kind: Stuck, In: "dedalus/crowd", Packages: []string{"dedalus/crowd"}, Run: "TestAskedLess",
+			Breaks: "Clients ask again as often as ever those who cannot keep up.",
+			Old:    "order, rest := x.order[patience], x.opt.Retry<<patience",
+			New:    "order, rest := x.order[patience], x.opt.Retry",
+		},
+		{
+			Name: "strangers/dedalus/callers-press", Kind: Stuck, In: "dedalus/rt/client", Packages: []string{"dedalus/rt/client"}, Run: "TestCalledLess",
+			Breaks: "Calls are made again as often as ever to those who cannot keep up.",
+			Old:    "order, rest := c.order[patience], c.opt.Retry<<patience",
+			New:    "order, rest := c.order[patience], c.opt.Retry",
+		},
 	}
 }

@@ -13,13 +13,21 @@ import (
 // RetryDefault is after how long a call is made again.
 const RetryDefault = time.Second
 
+// RetryFactorMax is how many times CallerOptions.Retry the time between two sendings of
+// an input grows to.
+const RetryFactorMax = 1 << (patiences - 1)
+
+// patiences is how many different times there are between two sendings.
+const patiences = 6
+
 // CallerOptions configure a Caller. Options' Output is given what answers no call.
 type CallerOptions struct {
 	Options
 	// To are the instances that take the inputs, all or some of Nodes.
 	To []string
 	// Retry is after how long an input without an answer is sent again, to the next
-	// instance of To.
+	// instance of To. Each further time takes twice as long, up to RetryFactorMax
+	// times: those who cannot keep up are asked for less, not for more.
 	Retry time.Duration
 	// Key says of an output which call it answers; false where it answers none.
 	Key func(relation int, row []byte) (key string, ok bool)
@@ -31,10 +39,12 @@ type Caller struct {
 	*Client
 	opt CallerOptions
 
-	mu     sync.Mutex
-	at     int // of To: where calls begin
-	calls  map[string]*list.Element
-	order  *list.List // of *call: the one that was sent first is first
+	mu    sync.Mutex
+	at    int // of To: where calls begin
+	calls map[string]*list.Element
+	// order has the calls by how often they were sent: in each list the one that was
+	// sent first is first.
+	order  [patiences]*list.List
 	closed bool
 	resent uint64
 }
@@ -44,6 +54,7 @@ type call struct {
 	relation int
 	row      []byte
 	at       int
+	patience int // of order: which list it is in
 	sent     env.Instant
 	done     func(node string, relation int, row []byte)
 }
@@ -59,7 +70,10 @@ func OpenCaller(o CallerOptions) (*Caller, error) {
 	if o.Retry == 0 {
 		o.Retry = RetryDefault
 	}
-	c := &Caller{opt: o, calls: map[string]*list.Element{}, order: list.New()}
+	c := &Caller{opt: o, calls: map[string]*list.Element{}}
+	for i := range c.order {
+		c.order[i] = list.New()
+	}
 	if c.opt.Output == nil {
 		c.opt.Output = func(string, int, []byte) {}
 	}
@@ -87,7 +101,7 @@ func (c *Caller) Call(key string, relation int, row []byte, done func(node strin
 	}
 	to := c.opt.To[c.at]
 	k := &call{key: key, relation: relation, row: append([]byte(nil), row...), at: c.at, sent: c.opt.Env.Clock.Now(), done: done}
-	c.calls[key] = c.order.PushBack(k)
+	c.calls[key] = c.order[0].PushBack(k)
 	c.mu.Unlock()
 	err := c.Send(to, relation, row)
 	if err != nil {
@@ -154,7 +168,7 @@ func (c *Caller) forget(key string) *call {
 		return nil
 	}
 	delete(c.calls, key)
-	return c.order.Remove(e).(*call)
+	return c.order[e.Value.(*call).patience].Remove(e).(*call)
 }
 
 func (c *Caller) output(node string, relation int, row []byte) {
@@ -185,19 +199,23 @@ func (c *Caller) retry() bool {
 		c.mu.Unlock()
 		return false
 	}
-	for n := c.order.Len(); n > 0; n-- {
-		e := c.order.Front()
-		k := e.Value.(*call)
-		if now.Sub(k.sent) < c.opt.Retry {
-			break
+	for patience := patiences - 1; patience >= 0; patience-- {
+		order, rest := c.order[patience], c.opt.Retry<<patience
+		for n := order.Len(); n > 0; n-- {
+			e := order.Front()
+			k := e.Value.(*call)
+			if now.Sub(k.sent) < rest {
+				break
+			}
+			if k.at == c.at {
+				c.at = (c.at + 1) % len(c.opt.To) // nor will others be answered there
+			}
+			k.at, k.sent, k.patience = c.at, now, min(patience+1, patiences-1)
+			order.Remove(e)
+			c.calls[k.key] = c.order[k.patience].PushBack(k)
+			c.resent++
+			again = append(again, *k)
 		}
-		if k.at == c.at {
-			c.at = (c.at + 1) % len(c.opt.To) // nor will others be answered there
-		}
-		k.at, k.sent = c.at, now
-		c.order.MoveToBack(e)
-		c.resent++
-		again = append(again, *k)
 	}
 	c.mu.Unlock()
 	for i := range again {

@@ -189,3 +189,61 @@ func TestRefused(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestCalledLess: the longer a call has no answer, the more seldom it is made again.
+func TestCalledLess(t *testing.T) {
+	clock := &byHand{}
+	c, err := client.OpenCaller(client.CallerOptions{Options: client.Options{Env: env.Env{Clock: clock, Random: env.Seeded(1), Network: clock},
+		Program: program(), Name: "c", Nodes: map[string]env.Addr{"e/0": "away"}}, To: []string{"e/0"}, Retry: time.Second, Key: key})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if err := c.Call("a", 0, []byte("a 1"), func(string, int, []byte) {}); err != nil {
+		t.Fatal(err)
+	}
+	for range 1000 {
+		clock.pass(100 * time.Millisecond)
+	}
+	if _, again := c.Calls(); again < 6 || again > 7 {
+		t.Errorf("called again %d times in 100 s, want 6 or 7", again)
+	}
+}
+
+// byHand is a world in which time passes when the test says so, and nobody is there.
+type byHand struct {
+	now    env.Instant
+	timers []func() bool
+}
+
+func (b *byHand) Now() env.Instant { return b.now }
+func (b *byHand) Wall() time.Time  { return time.Unix(0, int64(b.now)) }
+func (b *byHand) After(d time.Duration, w env.Waker) env.Timer {
+	at := b.now.Add(d)
+	b.timers = append(b.timers, func() bool {
+		if b.now >= at {
+			w.Wake()
+		}
+		return b.now >= at
+	})
+	return b
+}
+func (b *byHand) Stop() bool { return false }
+func (b *byHand) pass(d time.Duration) {
+	b.now = b.now.Add(d)
+	list := b.timers
+	b.timers = nil
+	for _, out := range list {
+		if !out() {
+			b.timers = append(b.timers, out)
+		}
+	}
+}
+func (b *byHand) Listen(env.Addr, func(env.Conn) env.Handler) (env.Listener, error) {
+	return nil, errors.New("nobody listens")
+}
+func (b *byHand) Dial(env.Addr, env.Handler) env.Conn { return b }
+func (b *byHand) Write([]byte) error                  { return env.ErrClosed }
+func (b *byHand) Close()                              {}
+func (b *byHand) Local() env.Addr                     { return "" }
+func (b *byHand) Remote() env.Addr                    { return "" }

@@ -9,7 +9,9 @@
 //
 // # Ticks
 //
-// All that has come since the last tick arrives in the next one, up to a limit.
+// All that has come since the last tick arrives in the next one, up to a limit, and to
+// what a tick can take within tickWithin: what a program has to say while it is busy
+// leaves between two ticks.
 // Meanwhile the next is gathered. What a tick makes durable is on the disk before
 // anybody hears of the next tick: one sync serves all that arrived together, and nothing
 // waits for a clock. What a tick sends leaves before that sync, as the language has it;

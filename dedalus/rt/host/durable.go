@@ -179,6 +179,8 @@ func (h *Host) log(changes []rt.Change) error {
 // under way. Where something was logged, one may begin.
 func (h *Host) commit(logged bool) error {
 	s := &h.step
+	begun := h.opt.Env.Clock.Now()
+	defer func() { s.pace.disk += h.opt.Env.Clock.Now().Sub(begun) }()
 	if logged && h.disk.Due() {
 		if err := h.checkpoint(); err != nil {
 			return err

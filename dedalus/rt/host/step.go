@@ -16,16 +16,54 @@ type step struct {
 	work [2]inbox
 	at   [2]int
 	// taken is what arrived in this tick.
-	taken   []arrival
-	fired   []int
-	self    []byte // messages to itself
-	touched []*link
-	record  record
-	begun   bool // the first tick is over
+	taken []arrival
+	// messages is how many those are.
+	messages int
+	fired    []int
+	self     []byte // messages to itself
+	touched  []*link
+	record   record
+	begun    bool // the first tick is over
 	// skip is how often not to run ahead, misses how often it will be left out when it
 	// is of no use again.
 	skip, misses int
+	pace         pace
 	counts       Counts
+}
+
+// tickWithin is how long a tick may take, but for its disk: timers that keep others from
+// taking a node for dead are of a few hundred milliseconds.
+const tickWithin = 50 * time.Millisecond
+
+// tickMessagesMin is how many messages a tick takes at least, however long that takes.
+const tickMessagesMin = 64
+
+// pace finds how many messages a tick can take within tickWithin: on a machine that is
+// slow or busy, fewer than Options.TickMessages. A program that must say now and then
+// that it is there can do so between two ticks only.
+type pace struct {
+	most  int
+	begun env.Instant // of the step
+	disk  time.Duration
+	goes  bool // the step before said that there is more to do
+}
+
+// next is told that a step begins, how many messages the one before took, and how many
+// one may take at most. The time of a step is until the next one begins, where that is
+// at once.
+func (p *pace) next(now env.Instant, took, most int) {
+	spent := now.Sub(p.begun) - p.disk
+	switch {
+	case p.most == 0:
+		p.most = most
+	case !p.goes:
+	case spent > tickWithin:
+		p.most = max(p.most/2, tickMessagesMin)
+	case spent < tickWithin/2 && took >= p.most:
+		p.most = 2 * p.most
+	}
+	p.most = min(p.most, most)
+	p.begun, p.disk = now, 0
 }
 
 // turn is the step: one tick, if there is a reason for one.
@@ -33,6 +71,8 @@ func (h *Host) turn() (more bool) {
 	h.busy.Lock()
 	defer h.busy.Unlock()
 	s := &h.step
+	s.pace.next(h.opt.Env.Clock.Now(), s.messages, h.opt.TickMessages)
+	defer func() { s.pace.goes = more }()
 	resend, ok := h.take()
 	if !ok {
 		return false
@@ -199,21 +239,22 @@ const timerMin = 100 * time.Microsecond
 func (h *Host) deliver() {
 	s := &h.step
 	s.taken = s.taken[:0]
-	messages, bytes := 0, 0
+	bytes := 0
+	s.messages = 0
 	for i := range s.work {
 		if i == 1 && h.crowded() {
 			break
 		}
 		w := &s.work[i]
-		for s.at[i] < len(w.list) && messages < h.opt.TickMessages && bytes < h.opt.TickBytes {
+		for s.at[i] < len(w.list) && s.messages < s.pace.most && bytes < h.opt.TickBytes {
 			a := w.list[s.at[i]]
 			s.at[i]++
 			s.taken = append(s.taken, a)
 			bytes += a.to - a.from
-			messages += h.deliverBatch(a, wire.Messages(w.buf[a.from:a.to]))
+			s.messages += h.deliverBatch(a, wire.Messages(w.buf[a.from:a.to]))
 		}
 	}
-	s.counts.Delivered += uint64(messages)
+	s.counts.Delivered += uint64(s.messages)
 	s.counts.DeliveredBytes += uint64(bytes)
 	for _, i := range s.fired {
 		h.comp.Timer(i)

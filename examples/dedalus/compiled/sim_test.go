@@ -33,17 +33,21 @@ type cluster struct {
 	addrs   map[string]env.Addr
 	of      map[string]uint64 // incarnations that processes are to begin
 	hosts   map[string]*host.Host
+	nodesOf map[string]*sim.Node
+	// perMessage is what a message costs a node that takes or sends it, of its time; 0
+	// where machines are as fast as one likes.
+	perMessage time.Duration
 }
 
 func newCluster(w *sim.World, p *rt.Program, d *deploy.Description) *cluster {
-	x := &cluster{w: w, program: p, d: d, addrs: map[string]env.Addr{}, of: map[string]uint64{}, hosts: map[string]*host.Host{}}
+	x := &cluster{w: w, program: p, d: d, addrs: map[string]env.Addr{}, of: map[string]uint64{}, hosts: map[string]*host.Host{}, nodesOf: map[string]*sim.Node{}}
 	name := func(node string) string { return strings.ReplaceAll(node, "/", "-") }
 	for i := range d.Processes {
 		x.addrs[d.Processes[i].Node] = env.Addr(name(d.Processes[i].Node) + ":1")
 	}
 	for i := range d.Processes {
 		q := &d.Processes[i]
-		w.Node(name(q.Node), func(l *sim.Life) error { return x.boot(l, q) })
+		x.nodesOf[q.Node] = w.Node(name(q.Node), func(l *sim.Life) error { return x.boot(l, q) })
 	}
 	return x
 }
@@ -75,6 +79,9 @@ func (x *cluster) boot(l *sim.Life, q *deploy.Process) error {
 		o.Incarnation = n
 	}
 	x.of[q.Node] = 0
+	if x.perMessage > 0 {
+		o.Tasks = &slow{tasks: l, clock: l.Env.Clock, cost: x.perMessage, host: func() *host.Host { return x.hosts[q.Node] }}
+	}
 	if x.program.Components[component].Durable {
 		o.Dir = "log"
 		if err := host.Format(l.Env, o.Dir, x.program, q.Node); err != nil && !errors.Is(err, wal.ErrExists) {

@@ -20,6 +20,11 @@ type acceptor struct {
 	asked             acceptorAsked
 	taken             acceptorTaken
 	size              acceptorSize
+	fetch             acceptorFetch
+	turn              acceptorTurn
+	asks              acceptorAsks
+	given             acceptorGiven
+	share             acceptorShare
 	accept            acceptorAccept
 	fit               acceptorFit
 	best              acceptorBest
@@ -27,11 +32,14 @@ type acceptor struct {
 	took              acceptorTook
 	taking_any_2      acceptorTaking_any_2
 	sending_refused   acceptorSending_refused
+	sending_part      acceptorSending_part
+	sending_entry     acceptorSending_entry
 	promised_unmerged acceptorPromised_unmerged
 	best_unmerged     acceptorBest_unmerged
 	groups1           acceptorRule1
 	groups2           acceptorRule2
 	groups8           acceptorRule8
+	groups14          acceptorRule14
 }
 
 func newAcceptor(who rt.Identity, static map[string][][]byte) (rt.Component, error) {
@@ -42,6 +50,11 @@ func newAcceptor(who rt.Identity, static map[string][][]byte) (rt.Component, err
 		asked:             newAcceptorAsked(),
 		taken:             newAcceptorTaken(),
 		size:              newAcceptorSize(),
+		fetch:             newAcceptorFetch(),
+		turn:              newAcceptorTurn(),
+		asks:              newAcceptorAsks(),
+		given:             newAcceptorGiven(),
+		share:             newAcceptorShare(),
 		accept:            newAcceptorAccept(),
 		fit:               newAcceptorFit(),
 		best:              newAcceptorBest(),
@@ -49,11 +62,14 @@ func newAcceptor(who rt.Identity, static map[string][][]byte) (rt.Component, err
 		took:              newAcceptorTook(),
 		taking_any_2:      newAcceptorTaking_any_2(),
 		sending_refused:   newAcceptorSending_refused(),
+		sending_part:      newAcceptorSending_part(),
+		sending_entry:     newAcceptorSending_entry(),
 		promised_unmerged: newAcceptorPromised_unmerged(),
 		best_unmerged:     newAcceptorBest_unmerged(),
 		groups1:           newAcceptorRule1(),
 		groups2:           newAcceptorRule2(),
 		groups8:           newAcceptorRule8(),
+		groups14:          newAcceptorRule14(),
 	}
 	for name, rows := range static {
 		for _, row := range rows {
@@ -68,7 +84,7 @@ func newAcceptor(who rt.Identity, static map[string][][]byte) (rt.Component, err
 // static adds a fact of a static relation.
 func (s *acceptor) static(name string, row []byte) error {
 	switch name {
-	case "acceptor", "proposer", "proposers", "rank", "quorum": // not read here
+	case "acceptor", "proposer", "proposers", "rank", "quorum", "chunk": // not read here
 		return nil
 	}
 	return fmt.Errorf("%s is no static relation", name)
@@ -77,7 +93,7 @@ func (s *acceptor) static(name string, row []byte) error {
 // Deliver is as rt.Component says.
 func (s *acceptor) Deliver(relation int, row []byte) error {
 	switch relation {
-	case 6: // prepare
+	case 7: // prepare
 		r := rt.Read(row)
 		c0 := s.texts.Node(r.Bytes())
 		c1 := r.U64()
@@ -86,7 +102,18 @@ func (s *acceptor) Deliver(relation int, row []byte) error {
 		}
 		s.prepare.add(c0, c1)
 		return nil
-	case 9: // accept
+	case 11: // fetch
+		r := rt.Read(row)
+		c0 := s.texts.Node(r.Bytes())
+		c1 := r.U64()
+		c2 := r.U64()
+		c3 := r.U64()
+		if err := r.End(); err != nil {
+			return fmt.Errorf("fetch: %w", err)
+		}
+		s.fetch.add(c0, c1, c2, c3)
+		return nil
+	case 12: // accept
 		r := rt.Read(row)
 		c0 := s.texts.Node(r.Bytes())
 		c1 := r.U64()
@@ -119,30 +146,40 @@ func (s *acceptor) Tick(out *rt.Out) {
 	s.rule2Heads()
 	s.size.Settle()
 	s.rule4All0()
-	s.rule5All0()
-	s.rule6All0()
-	s.rule7Changes0()
-	s.best_unmerged.Settle()
-	s.rule8Changes0()
-	s.rule8Heads()
-	s.best.Settle()
+	s.group8()
+	s.rule7All0()
+	s.rule8All0()
 	s.rule9All0()
-	s.taking.Settle()
+	s.rule8Heads()
 	s.rule10All0()
-	s.taking_any_2.Settle()
 	s.rule11All0()
 	s.rule12All0()
-	s.rule13All0()
-	s.rule14All0()
-	s.rule15All0(out)
-	s.rule16All0(out)
-	s.rule17Changes0()
+	s.rule13Changes0()
+	s.best_unmerged.Settle()
+	s.rule14Changes0()
+	s.rule14Heads()
+	s.best.Settle()
+	s.rule15All0()
+	s.taking.Settle()
+	s.rule16All0()
+	s.taking_any_2.Settle()
+	s.rule17All0()
 	s.rule18All0()
-	s.rule19All0(out)
-	s.rule20Changes0()
-	s.rule21Changes0()
-	s.rule21Changes1()
-	s.rule22All0(out)
+	s.rule19All0()
+	s.rule20All0()
+	s.rule21All0()
+	s.rule22All0()
+	s.rule23All0()
+	s.rule24All0(out)
+	s.rule25Changes0()
+	s.rule26All0()
+	s.rule27All0(out)
+	s.rule28Changes0()
+	s.rule29Changes0()
+	s.rule29Changes1()
+	s.rule30All0(out)
+	s.rule31All0(out)
+	s.rule32All0(out)
 	s.started = true
 	s.finish(out)
 }
@@ -166,6 +203,11 @@ func (s *acceptor) finish(out *rt.Out) {
 	for _, i := range s.size.Gone {
 		s.size.remove(i)
 	}
+	s.fetch.reset()
+	s.turn.reset()
+	s.asks.reset()
+	s.given.reset()
+	s.share.reset()
 	s.accept.reset()
 	s.fit.reset()
 	s.best.Finish()
@@ -182,6 +224,8 @@ func (s *acceptor) finish(out *rt.Out) {
 		s.taking_any_2.remove(i)
 	}
 	s.sending_refused.reset()
+	s.sending_part.reset()
+	s.sending_entry.reset()
 	s.promised_unmerged.Finish()
 	for _, i := range s.promised_unmerged.Logged {
 		s.promised_unmerged.change(out, i, !s.promised_unmerged.OnDisk(i))
@@ -202,14 +246,14 @@ func (t *acceptorTaken) change(out *rt.Out, i int32, gone bool) {
 	row.U64(t.rows[i].b)
 	row.Text(t.rows[i].client)
 	row.Text(t.rows[i].v)
-	out.Change(13, gone, row)
+	out.Change(16, gone, row)
 }
 
 // change appends that a row is durable, or no longer.
 func (t *acceptorPromised_unmerged) change(out *rt.Out, i int32, gone bool) {
 	row := out.Begin()
 	row.U64(t.rows[i].b)
-	out.Change(12, gone, row)
+	out.Change(15, gone, row)
 }
 
 // Pending is as rt.Component says.
@@ -220,6 +264,7 @@ func (s *acceptor) Pending() bool {
 		len(s.asked.rows) > 0 ||
 		s.taken.Pending() ||
 		s.size.Pending() ||
+		len(s.fetch.rows) > 0 ||
 		len(s.accept.rows) > 0 ||
 		s.best.Pending() ||
 		s.taking.Pending() ||
@@ -236,7 +281,7 @@ func (s *acceptor) Resend(out *rt.Out) {
 // Restore is as rt.Component says.
 func (s *acceptor) Restore(c rt.Change) error {
 	switch c.Relation {
-	case 13: // taken
+	case 16: // taken
 		r := rt.Read(c.Row)
 		c0 := r.U64()
 		c1 := r.U64()
@@ -247,7 +292,7 @@ func (s *acceptor) Restore(c rt.Change) error {
 		}
 		s.taken.Restore(s.taken.row(c0, c1, c2, c3), c.Gone)
 		return nil
-	case 12: // promised
+	case 15: // promised
 		r := rt.Read(c.Row)
 		c0 := r.U64()
 		if err := r.End(); err != nil {
@@ -273,6 +318,22 @@ func (s *acceptor) Snapshot(out *rt.Out) {
 	}
 }
 
+// group8 derives asks, which depend on each other.
+func (s *acceptor) group8() {
+	s.rule5All0()
+	for {
+		if i := s.asks.Work(); i >= 0 {
+			s.rule6Work0(i)
+			continue
+		}
+		if s.asks.gathered > 0 {
+			s.asks.addGathered()
+			continue
+		}
+		break
+	}
+}
+
 // rule1Changes0 is, from the changes of promised_unmerged,
 // promised merges
 func (s *acceptor) rule1Changes0() {
@@ -284,7 +345,7 @@ func (s *acceptor) rule1Changes0() {
 }
 
 // rule2Changes0 is, from the changes of taken,
-// multipaxos.ded:113: sync size(count<s>) <- taken(s, _, _, _)
+// multipaxos.ded:180: sync size(count<s>) <- taken(s, _, _, _)
 func (s *acceptor) rule2Changes0() {
 	for _, i0 := range s.taken.Changes {
 		sign := s.taken.Sign(i0)
@@ -294,7 +355,7 @@ func (s *acceptor) rule2Changes0() {
 }
 
 // rule3All0 is, from all of asked,
-// multipaxos.ded:114: sync size(0) <- asked(_, _), not taken(_, _, _, _)
+// multipaxos.ded:181: sync size(0) <- asked(_, _), not taken(_, _, _, _)
 func (s *acceptor) rule3All0() {
 	for range s.asked.rows {
 		if s.taken.Held() > 0 {
@@ -304,9 +365,76 @@ func (s *acceptor) rule3All0() {
 	}
 }
 
-// rule4All0 is, from all of accept,
-// multipaxos.ded:121: sync fit(p, b, s, l, v, r) <- accept(p, b, s, l, v, r), not promised(_)
+// rule4All0 is, from all of fetch,
+// multipaxos.ded:188: sync turn(p, b, k, t) <- fetch(p, b, k, t), promised(b)
 func (s *acceptor) rule4All0() {
+	for i0 := range s.fetch.rows {
+		r0 := &s.fetch.rows[i0]
+		if i1 := s.promised.find(r0.c1); i1 < 0 || !s.promised.Is(i1) {
+			continue
+		}
+		s.turn.add(r0.c0, r0.c1, r0.c2, r0.c3)
+	}
+}
+
+// rule5All0 is, from all of turn,
+// multipaxos.ded:189: sync asks(k, t) <- turn(_, _, k, t)
+func (s *acceptor) rule5All0() {
+	for i0 := range s.turn.rows {
+		r0 := &s.turn.rows[i0]
+		s.asks.add(r0.c2, r0.c3)
+	}
+}
+
+// rule6Work0 is, from a new fact of asks,
+// multipaxos.ded:190: sync asks(s, t) <- asks(r, t), s := r + 1, s < t
+func (s *acceptor) rule6Work0(i0 int32) {
+	r0 := &s.asks.rows[i0]
+	v1 := (r0.c0 + rt.Number[uint64](1))
+	if !(v1 < r0.c1) {
+		return
+	}
+	s.asks.later(v1, r0.c1)
+}
+
+// rule7All0 is, from all of asks,
+// multipaxos.ded:191: sync given(s, c, l, v) <- asks(s, _), taken(s, c, l, v)
+func (s *acceptor) rule7All0() {
+	for i0 := range s.asks.rows {
+		r0 := &s.asks.rows[i0]
+		for i1 := s.taken.first0(r0.c0); i1 >= 0; i1 = s.taken.rows[i1].link0.Next {
+			if !s.taken.Is(i1) {
+				continue
+			}
+			r1 := &s.taken.rows[i1]
+			s.given.add(r0.c0, r1.b, r1.client, r1.v)
+		}
+	}
+}
+
+// rule8All0 is, from all of given,
+// multipaxos.ded:192: sync share(count<s>) <- given(s, _, _, _)
+func (s *acceptor) rule8All0() {
+	for i0 := range s.given.rows {
+		r0 := &s.given.rows[i0]
+		s.groups8.add(r0.c0)
+	}
+}
+
+// rule9All0 is, from all of turn,
+// multipaxos.ded:193: sync share(0) <- turn(_, _, _, _), not given(_, _, _, _)
+func (s *acceptor) rule9All0() {
+	for range s.turn.rows {
+		if len(s.given.rows) > 0 {
+			continue
+		}
+		s.share.add(0)
+	}
+}
+
+// rule10All0 is, from all of accept,
+// multipaxos.ded:199: sync fit(p, b, s, l, v, r) <- accept(p, b, s, l, v, r), not promised(_)
+func (s *acceptor) rule10All0() {
 	for i0 := range s.accept.rows {
 		r0 := &s.accept.rows[i0]
 		if s.promised.Held() > 0 {
@@ -316,9 +444,9 @@ func (s *acceptor) rule4All0() {
 	}
 }
 
-// rule5All0 is, from all of accept,
-// multipaxos.ded:122: sync fit(p, b, s, l, v, r) <- accept(p, b, s, l, v, r), promised(t), b >= t
-func (s *acceptor) rule5All0() {
+// rule11All0 is, from all of accept,
+// multipaxos.ded:200: sync fit(p, b, s, l, v, r) <- accept(p, b, s, l, v, r), promised(t), b >= t
+func (s *acceptor) rule11All0() {
 	for i0 := range s.accept.rows {
 		r0 := &s.accept.rows[i0]
 		for i1 := range int32(len(s.promised.rows)) {
@@ -334,18 +462,18 @@ func (s *acceptor) rule5All0() {
 	}
 }
 
-// rule6All0 is, from all of fit,
-// multipaxos.ded:123: sync best(s, b) <- fit(_, b, s, _, _, _)
-func (s *acceptor) rule6All0() {
+// rule12All0 is, from all of fit,
+// multipaxos.ded:201: sync best(s, b) <- fit(_, b, s, _, _, _)
+func (s *acceptor) rule12All0() {
 	for i0 := range s.fit.rows {
 		r0 := &s.fit.rows[i0]
 		s.best_unmerged.Pulse(s.best_unmerged.row(r0.c2, r0.c1))
 	}
 }
 
-// rule7Changes0 is, from the changes of taken,
-// multipaxos.ded:124: sync best(s, b) <- taken(s, b, _, _)
-func (s *acceptor) rule7Changes0() {
+// rule13Changes0 is, from the changes of taken,
+// multipaxos.ded:202: sync best(s, b) <- taken(s, b, _, _)
+func (s *acceptor) rule13Changes0() {
 	for _, i0 := range s.taken.Changes {
 		sign := s.taken.Sign(i0)
 		r0 := &s.taken.rows[i0]
@@ -353,19 +481,19 @@ func (s *acceptor) rule7Changes0() {
 	}
 }
 
-// rule8Changes0 is, from the changes of best_unmerged,
+// rule14Changes0 is, from the changes of best_unmerged,
 // best merges
-func (s *acceptor) rule8Changes0() {
+func (s *acceptor) rule14Changes0() {
 	for _, i0 := range s.best_unmerged.Changes {
 		sign := s.best_unmerged.Sign(i0)
 		r0 := &s.best_unmerged.rows[i0]
-		s.groups8.add(r0.slot, r0.b, sign)
+		s.groups14.add(r0.slot, r0.b, sign)
 	}
 }
 
-// rule9All0 is, from all of fit,
-// multipaxos.ded:125: sync taking(p, b, s, l, v, r) <- fit(p, b, s, l, v, r), best(s, b)
-func (s *acceptor) rule9All0() {
+// rule15All0 is, from all of fit,
+// multipaxos.ded:203: sync taking(p, b, s, l, v, r) <- fit(p, b, s, l, v, r), best(s, b)
+func (s *acceptor) rule15All0() {
 	for i0 := range s.fit.rows {
 		r0 := &s.fit.rows[i0]
 		if i1 := s.best.find(r0.c2, r0.c1); i1 < 0 || !s.best.Is(i1) {
@@ -375,9 +503,9 @@ func (s *acceptor) rule9All0() {
 	}
 }
 
-// rule10All0 is, from all of taking,
+// rule16All0 is, from all of taking,
 // whether there is a taking
-func (s *acceptor) rule10All0() {
+func (s *acceptor) rule16All0() {
 	for _, i0 := range s.taking.Recent() {
 		if !s.taking.Is(i0) {
 			continue
@@ -387,9 +515,9 @@ func (s *acceptor) rule10All0() {
 	}
 }
 
-// rule11All0 is, from all of asked,
-// multipaxos.ded:117: async refused@p(t) <- asked(p, b), promised(t), t > b
-func (s *acceptor) rule11All0() {
+// rule17All0 is, from all of asked,
+// multipaxos.ded:183: async refused@p(t) <- asked(p, b), promised(t), t > b
+func (s *acceptor) rule17All0() {
 	for i0 := range s.asked.rows {
 		r0 := &s.asked.rows[i0]
 		for i1 := range int32(len(s.promised.rows)) {
@@ -405,9 +533,27 @@ func (s *acceptor) rule11All0() {
 	}
 }
 
-// rule12All0 is, from all of accept,
-// multipaxos.ded:129: async refused@p(t) <- accept(p, b, _, _, _, _), promised(t), t > b
-func (s *acceptor) rule12All0() {
+// rule18All0 is, from all of fetch,
+// multipaxos.ded:184: async refused@p(t) <- fetch(p, b, _, _), promised(t), t > b
+func (s *acceptor) rule18All0() {
+	for i0 := range s.fetch.rows {
+		r0 := &s.fetch.rows[i0]
+		for i1 := range int32(len(s.promised.rows)) {
+			if !s.promised.Is(i1) {
+				continue
+			}
+			r1 := &s.promised.rows[i1]
+			if !(r1.b > r0.c1) {
+				continue
+			}
+			s.sending_refused.add(r0.c0, r1.b)
+		}
+	}
+}
+
+// rule19All0 is, from all of accept,
+// multipaxos.ded:207: async refused@p(t) <- accept(p, b, _, _, _, _), promised(t), t > b
+func (s *acceptor) rule19All0() {
 	for i0 := range s.accept.rows {
 		r0 := &s.accept.rows[i0]
 		for i1 := range int32(len(s.promised.rows)) {
@@ -423,27 +569,51 @@ func (s *acceptor) rule12All0() {
 	}
 }
 
-// rule13All0 is, from all of prepare,
-// multipaxos.ded:111: next promised(b) <- prepare(_, b)
-func (s *acceptor) rule13All0() {
+// rule20All0 is, from all of turn,
+// multipaxos.ded:194: async part@p(self, b, k, n) <- turn(p, b, k, _), share(n)
+func (s *acceptor) rule20All0() {
+	for i0 := range s.turn.rows {
+		r0 := &s.turn.rows[i0]
+		for i1 := range s.share.rows {
+			r1 := &s.share.rows[i1]
+			s.sending_part.add(r0.c0, s.self, r0.c1, r0.c2, r1.c0)
+		}
+	}
+}
+
+// rule21All0 is, from all of turn,
+// multipaxos.ded:195: async entry@p(self, b, s, c, l, v) <- turn(p, b, _, _), given(s, c, l, v)
+func (s *acceptor) rule21All0() {
+	for i0 := range s.turn.rows {
+		r0 := &s.turn.rows[i0]
+		for i1 := range s.given.rows {
+			r1 := &s.given.rows[i1]
+			s.sending_entry.add(r0.c0, s.self, r0.c1, r1.c0, r1.c1, r1.c2, r1.c3)
+		}
+	}
+}
+
+// rule22All0 is, from all of prepare,
+// multipaxos.ded:178: next promised(b) <- prepare(_, b)
+func (s *acceptor) rule22All0() {
 	for i0 := range s.prepare.rows {
 		r0 := &s.prepare.rows[i0]
 		s.promised_unmerged.Pass(s.promised_unmerged.row(r0.c1))
 	}
 }
 
-// rule14All0 is, from all of prepare,
-// multipaxos.ded:112: next asked(p, b) <- prepare(p, b)
-func (s *acceptor) rule14All0() {
+// rule23All0 is, from all of prepare,
+// multipaxos.ded:179: next asked(p, b) <- prepare(p, b)
+func (s *acceptor) rule23All0() {
 	for i0 := range s.prepare.rows {
 		r0 := &s.prepare.rows[i0]
 		s.asked.carry(r0.c0, r0.c1)
 	}
 }
 
-// rule15All0 is, from all of asked,
-// multipaxos.ded:115: async promise@p(self, b, n) <- asked(p, b), promised(b), size(n)
-func (s *acceptor) rule15All0(out *rt.Out) {
+// rule24All0 is, from all of asked,
+// multipaxos.ded:182: async promise@p(self, b, n) <- asked(p, b), promised(b), size(n)
+func (s *acceptor) rule24All0(out *rt.Out) {
 	for i0 := range s.asked.rows {
 		r0 := &s.asked.rows[i0]
 		if i1 := s.promised.find(r0.c1); i1 < 0 || !s.promised.Is(i1) {
@@ -458,39 +628,14 @@ func (s *acceptor) rule15All0(out *rt.Out) {
 			row.Text(s.self)
 			row.U64(r0.c1)
 			row.U64(r2.c0)
-			out.Send(r0.c0, 7, row) // promise
+			out.Send(r0.c0, 8, row) // promise
 		}
 	}
 }
 
-// rule16All0 is, from all of asked,
-// multipaxos.ded:116: async entry@p(self, b, s, c, l, v) <- asked(p, b), promised(b), taken(s, c, l, v)
-func (s *acceptor) rule16All0(out *rt.Out) {
-	for i0 := range s.asked.rows {
-		r0 := &s.asked.rows[i0]
-		if i1 := s.promised.find(r0.c1); i1 < 0 || !s.promised.Is(i1) {
-			continue
-		}
-		for i2 := range int32(len(s.taken.rows)) {
-			if !s.taken.Is(i2) {
-				continue
-			}
-			r2 := &s.taken.rows[i2]
-			row := out.Begin()
-			row.Text(s.self)
-			row.U64(r0.c1)
-			row.U64(r2.slot)
-			row.U64(r2.b)
-			row.Text(r2.client)
-			row.Text(r2.v)
-			out.Send(r0.c0, 8, row) // entry
-		}
-	}
-}
-
-// rule17Changes0 is, from the changes of taking,
-// multipaxos.ded:126: next taken(s, b, l, v) <- taking(_, b, s, l, v, _)
-func (s *acceptor) rule17Changes0() {
+// rule25Changes0 is, from the changes of taking,
+// multipaxos.ded:204: next taken(s, b, l, v) <- taking(_, b, s, l, v, _)
+func (s *acceptor) rule25Changes0() {
 	for _, i0 := range s.taking.Changes {
 		sign := s.taking.Sign(i0)
 		r0 := &s.taking.rows[i0]
@@ -498,9 +643,9 @@ func (s *acceptor) rule17Changes0() {
 	}
 }
 
-// rule18All0 is, from all of taking,
-// multipaxos.ded:127: next took(p, b, s, l, v, r) <- taking(p, b, s, l, v, r)
-func (s *acceptor) rule18All0() {
+// rule26All0 is, from all of taking,
+// multipaxos.ded:205: next took(p, b, s, l, v, r) <- taking(p, b, s, l, v, r)
+func (s *acceptor) rule26All0() {
 	for _, i0 := range s.taking.Recent() {
 		if !s.taking.Is(i0) {
 			continue
@@ -510,9 +655,9 @@ func (s *acceptor) rule18All0() {
 	}
 }
 
-// rule19All0 is, from all of took,
-// multipaxos.ded:128: async accepted@p(self, b, s, l, v, r) <- took(p, b, s, l, v, r)
-func (s *acceptor) rule19All0(out *rt.Out) {
+// rule27All0 is, from all of took,
+// multipaxos.ded:206: async accepted@p(self, b, s, l, v, r) <- took(p, b, s, l, v, r)
+func (s *acceptor) rule27All0(out *rt.Out) {
 	for i0 := range s.took.rows {
 		r0 := &s.took.rows[i0]
 		row := out.Begin()
@@ -522,13 +667,13 @@ func (s *acceptor) rule19All0(out *rt.Out) {
 		row.Text(r0.c3)
 		row.Text(r0.c4)
 		row.Bool(r0.c5)
-		out.Send(r0.c0, 10, row) // accepted
+		out.Send(r0.c0, 13, row) // accepted
 	}
 }
 
-// rule20Changes0 is, from the changes of promised,
-// multipaxos.ded:106: next promised(b) <- promised(b)
-func (s *acceptor) rule20Changes0() {
+// rule28Changes0 is, from the changes of promised,
+// multipaxos.ded:173: next promised(b) <- promised(b)
+func (s *acceptor) rule28Changes0() {
 	for _, i0 := range s.promised.Changes {
 		sign := s.promised.Sign(i0)
 		r0 := &s.promised.rows[i0]
@@ -536,9 +681,9 @@ func (s *acceptor) rule20Changes0() {
 	}
 }
 
-// rule21Changes0 is, from the changes of taken,
-// multipaxos.ded:107: next taken(slot, b, client, v) <- taken(slot, b, client, v), not taking(_, _, slot, _, _, _)
-func (s *acceptor) rule21Changes0() {
+// rule29Changes0 is, from the changes of taken,
+// multipaxos.ded:174: next taken(slot, b, client, v) <- taken(slot, b, client, v), not taking(_, _, slot, _, _, _)
+func (s *acceptor) rule29Changes0() {
 	for _, i0 := range s.taken.Changes {
 		sign := s.taken.Sign(i0)
 		r0 := &s.taken.rows[i0]
@@ -549,9 +694,9 @@ func (s *acceptor) rule21Changes0() {
 	}
 }
 
-// rule21Changes1 is, from the changes of not taking_any_2,
-// multipaxos.ded:107: next taken(slot, b, client, v) <- taken(slot, b, client, v), not taking(_, _, slot, _, _, _)
-func (s *acceptor) rule21Changes1() {
+// rule29Changes1 is, from the changes of not taking_any_2,
+// multipaxos.ded:174: next taken(slot, b, client, v) <- taken(slot, b, client, v), not taking(_, _, slot, _, _, _)
+func (s *acceptor) rule29Changes1() {
 	for _, i0 := range s.taking_any_2.Changes {
 		sign := -s.taking_any_2.Sign(i0)
 		r0 := &s.taking_any_2.rows[i0]
@@ -564,14 +709,44 @@ func (s *acceptor) rule21Changes1() {
 	}
 }
 
-// rule22All0 is, from all of sending_refused,
+// rule30All0 is, from all of sending_refused,
 // what is sent
-func (s *acceptor) rule22All0(out *rt.Out) {
+func (s *acceptor) rule30All0(out *rt.Out) {
 	for i0 := range s.sending_refused.rows {
 		r0 := &s.sending_refused.rows[i0]
 		row := out.Begin()
 		row.U64(r0.c0)
 		out.Send(r0.to, 4, row) // refused
+	}
+}
+
+// rule31All0 is, from all of sending_part,
+// what is sent
+func (s *acceptor) rule31All0(out *rt.Out) {
+	for i0 := range s.sending_part.rows {
+		r0 := &s.sending_part.rows[i0]
+		row := out.Begin()
+		row.Text(r0.c0)
+		row.U64(r0.c1)
+		row.U64(r0.c2)
+		row.U64(r0.c3)
+		out.Send(r0.to, 9, row) // part
+	}
+}
+
+// rule32All0 is, from all of sending_entry,
+// what is sent
+func (s *acceptor) rule32All0(out *rt.Out) {
+	for i0 := range s.sending_entry.rows {
+		r0 := &s.sending_entry.rows[i0]
+		row := out.Begin()
+		row.Text(r0.c0)
+		row.U64(r0.c1)
+		row.U64(r0.c2)
+		row.U64(r0.c3)
+		row.Text(r0.c4)
+		row.Text(r0.c5)
+		out.Send(r0.to, 10, row) // entry
 	}
 }
 
@@ -744,7 +919,7 @@ func (s *acceptor) rule1Heads() {
 	t.touched = t.touched[:0]
 }
 
-// acceptorRule2 has the groups of multipaxos.ded:113: sync size(count<s>) <- taken(s, _, _, _)
+// acceptorRule2 has the groups of multipaxos.ded:180: sync size(count<s>) <- taken(s, _, _, _)
 type acceptorRule2 struct {
 	groups        []acceptorRule2Group
 	set           rt.Slots
@@ -873,7 +1048,7 @@ func (t *acceptorRule2) group(h uint32) int32 {
 	return i
 }
 
-// rule2Heads derives the heads of multipaxos.ded:113: sync size(count<s>) <- taken(s, _, _, _)
+// rule2Heads derives the heads of multipaxos.ded:180: sync size(count<s>) <- taken(s, _, _, _)
 func (s *acceptor) rule2Heads() {
 	t := &s.groups2
 	for _, i := range t.touched {
@@ -895,7 +1070,7 @@ func (s *acceptor) rule2Heads() {
 	t.touched = t.touched[:0]
 }
 
-// acceptorRule8 has the groups of best merges
+// acceptorRule8 has the groups of multipaxos.ded:192: sync share(count<s>) <- given(s, _, _, _)
 type acceptorRule8 struct {
 	groups        []acceptorRule8Group
 	set           rt.Slots
@@ -906,20 +1081,17 @@ type acceptorRule8 struct {
 }
 
 type acceptorRule8Group struct {
-	a0      uint64
 	hash    uint32
 	count   int32 // of rows
 	touched bool
 	rows    int32 // the first, or -1
 	value   uint64
-	lost    bool // value is to be found anew
 	told    bool // the head of last holds
 	last    uint64
 }
 
 type acceptorRule8Row struct {
 	a0    uint64
-	a1    uint64
 	count int32   // of derivations
 	link  rt.Link // in its group
 }
@@ -931,7 +1103,159 @@ func newAcceptorRule8() acceptorRule8 {
 }
 
 // add has a row come, or go.
-func (t *acceptorRule8) add(a0 uint64, a1 uint64, sign int32) {
+func (t *acceptorRule8) add(a0 uint64) {
+	const sign = 1
+	h, i := rt.Hash(0).U64(a0).Sum(), int32(-1)
+	for at := h; ; at++ {
+		n, tag := t.rowSet.At(at)
+		if n == 0 {
+			break
+		}
+		if tag == h {
+			if r := &t.rows[n-1]; r.a0 == a0 {
+				i = int32(n - 1)
+				break
+			}
+		}
+	}
+	if i < 0 {
+		if n := len(t.freeRows); n > 0 {
+			i = t.freeRows[n-1]
+			t.freeRows = t.freeRows[:n-1]
+			t.rows[i] = acceptorRule8Row{a0: a0}
+		} else {
+			i = int32(len(t.rows))
+			t.rows = append(t.rows, acceptorRule8Row{a0: a0})
+		}
+		t.rowSet.Add(h, i)
+	}
+	r := &t.rows[i]
+	had := r.count > 0
+	r.count += sign
+	has := r.count > 0
+	if had == has {
+		if r.count == 0 {
+			t.rowSet.Remove(h, i)
+			t.rows[i] = acceptorRule8Row{}
+			t.freeRows = append(t.freeRows, i)
+		}
+		return
+	}
+	n := t.group(rt.Hash(0).Sum())
+	g := &t.groups[n]
+	if has {
+		g.count++
+		r.link = rt.Link{Next: g.rows, Prev: -1}
+		if g.rows >= 0 {
+			t.rows[g.rows].link.Prev = i
+		}
+		g.rows = i
+		g.value++
+	} else {
+		g.count--
+		if l := r.link; l.Prev >= 0 {
+			t.rows[l.Prev].link.Next = l.Next
+		} else {
+			g.rows = l.Next
+		}
+		if l := r.link; l.Next >= 0 {
+			t.rows[l.Next].link.Prev = l.Prev
+		}
+		g.value--
+		if r.count == 0 {
+			t.rowSet.Remove(h, i)
+			*r = acceptorRule8Row{}
+			t.freeRows = append(t.freeRows, i)
+		}
+	}
+	if !g.touched {
+		g.touched = true
+		t.touched = append(t.touched, n)
+	}
+}
+
+// group is the group of these values, whose hash is known.
+func (t *acceptorRule8) group(h uint32) int32 {
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			break
+		}
+		if tag == h {
+			if r := &t.groups[i-1]; r != nil {
+				return int32(i - 1)
+			}
+		}
+	}
+	var i int32
+	if n := len(t.free); n > 0 {
+		i = t.free[n-1]
+		t.free = t.free[:n-1]
+		t.groups[i] = acceptorRule8Group{hash: h, rows: -1}
+	} else {
+		i = int32(len(t.groups))
+		t.groups = append(t.groups, acceptorRule8Group{hash: h, rows: -1})
+	}
+	t.set.Add(h, i)
+	return i
+}
+
+// rule8Heads derives the heads of multipaxos.ded:192: sync share(count<s>) <- given(s, _, _, _)
+func (s *acceptor) rule8Heads() {
+	t := &s.groups8
+	for _, i := range t.touched {
+		g := &t.groups[i]
+		g.touched = false
+		s.share.add(g.value)
+	}
+	if len(t.touched) > 0 {
+		clear(t.groups)
+		t.groups = t.groups[:0]
+		t.set.Clear()
+		clear(t.rows)
+		t.rows = t.rows[:0]
+		t.rowSet.Clear()
+	}
+	t.touched = t.touched[:0]
+}
+
+// acceptorRule14 has the groups of best merges
+type acceptorRule14 struct {
+	groups        []acceptorRule14Group
+	set           rt.Slots
+	touched, free []int32
+	rows          []acceptorRule14Row
+	rowSet        rt.Slots
+	freeRows      []int32
+}
+
+type acceptorRule14Group struct {
+	a0      uint64
+	hash    uint32
+	count   int32 // of rows
+	touched bool
+	rows    int32 // the first, or -1
+	value   uint64
+	lost    bool // value is to be found anew
+	told    bool // the head of last holds
+	last    uint64
+}
+
+type acceptorRule14Row struct {
+	a0    uint64
+	a1    uint64
+	count int32   // of derivations
+	link  rt.Link // in its group
+}
+
+func newAcceptorRule14() acceptorRule14 {
+	return acceptorRule14{set: rt.NewSlots(),
+		rowSet: rt.NewSlots(),
+	}
+}
+
+// add has a row come, or go.
+func (t *acceptorRule14) add(a0 uint64, a1 uint64, sign int32) {
 	h, i := rt.Hash(0).U64(a0).U64(a1).Sum(), int32(-1)
 	for at := h; ; at++ {
 		n, tag := t.rowSet.At(at)
@@ -949,10 +1273,10 @@ func (t *acceptorRule8) add(a0 uint64, a1 uint64, sign int32) {
 		if n := len(t.freeRows); n > 0 {
 			i = t.freeRows[n-1]
 			t.freeRows = t.freeRows[:n-1]
-			t.rows[i] = acceptorRule8Row{a0: a0, a1: a1}
+			t.rows[i] = acceptorRule14Row{a0: a0, a1: a1}
 		} else {
 			i = int32(len(t.rows))
-			t.rows = append(t.rows, acceptorRule8Row{a0: a0, a1: a1})
+			t.rows = append(t.rows, acceptorRule14Row{a0: a0, a1: a1})
 		}
 		t.rowSet.Add(h, i)
 	}
@@ -963,7 +1287,7 @@ func (t *acceptorRule8) add(a0 uint64, a1 uint64, sign int32) {
 	if had == has {
 		if r.count == 0 {
 			t.rowSet.Remove(h, i)
-			t.rows[i] = acceptorRule8Row{}
+			t.rows[i] = acceptorRule14Row{}
 			t.freeRows = append(t.freeRows, i)
 		}
 		return
@@ -995,7 +1319,7 @@ func (t *acceptorRule8) add(a0 uint64, a1 uint64, sign int32) {
 		}
 		if r.count == 0 {
 			t.rowSet.Remove(h, i)
-			*r = acceptorRule8Row{}
+			*r = acceptorRule14Row{}
 			t.freeRows = append(t.freeRows, i)
 		}
 	}
@@ -1006,7 +1330,7 @@ func (t *acceptorRule8) add(a0 uint64, a1 uint64, sign int32) {
 }
 
 // group is the group of these values, whose hash is known.
-func (t *acceptorRule8) group(h uint32, a0 uint64) int32 {
+func (t *acceptorRule14) group(h uint32, a0 uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -1022,17 +1346,17 @@ func (t *acceptorRule8) group(h uint32, a0 uint64) int32 {
 	if n := len(t.free); n > 0 {
 		i = t.free[n-1]
 		t.free = t.free[:n-1]
-		t.groups[i] = acceptorRule8Group{hash: h, a0: a0, rows: -1}
+		t.groups[i] = acceptorRule14Group{hash: h, a0: a0, rows: -1}
 	} else {
 		i = int32(len(t.groups))
-		t.groups = append(t.groups, acceptorRule8Group{hash: h, a0: a0, rows: -1})
+		t.groups = append(t.groups, acceptorRule14Group{hash: h, a0: a0, rows: -1})
 	}
 	t.set.Add(h, i)
 	return i
 }
 
 // again finds the value of a group that has lost it.
-func (t *acceptorRule8) again(g *acceptorRule8Group) {
+func (t *acceptorRule14) again(g *acceptorRule14Group) {
 	g.lost = false
 	for i := g.rows; i >= 0; i = t.rows[i].link.Next {
 		if v := t.rows[i].a1; i == g.rows || cmp.Compare[uint64](v, g.value) > 0 {
@@ -1041,9 +1365,9 @@ func (t *acceptorRule8) again(g *acceptorRule8Group) {
 	}
 }
 
-// rule8Heads derives the heads of best merges
-func (s *acceptor) rule8Heads() {
-	t := &s.groups8
+// rule14Heads derives the heads of best merges
+func (s *acceptor) rule14Heads() {
+	t := &s.groups14
 	for _, i := range t.touched {
 		g := &t.groups[i]
 		g.touched = false
@@ -1059,7 +1383,7 @@ func (s *acceptor) rule8Heads() {
 		g.told, g.last = g.count > 0, g.value
 		if g.count == 0 {
 			t.set.Remove(g.hash, i)
-			*g = acceptorRule8Group{}
+			*g = acceptorRule14Group{}
 			t.free = append(t.free, i)
 		}
 	}
@@ -1431,6 +1755,352 @@ func (t *acceptorSize) remove(i int32) {
 	r := &t.rows[i]
 	t.set.Remove(rt.Hash(0).U64(r.c0).Sum(), i)
 	*r = acceptorSizeRow{}
+}
+
+// acceptorFetch has the facts of fetch(c0, c1, c2, c3), those of this tick.
+type acceptorFetch struct {
+	rows []acceptorFetchRow
+}
+
+type acceptorFetchRow struct {
+	c0 string
+	c1 uint64
+	c2 uint64
+	c3 uint64
+}
+
+func newAcceptorFetch() acceptorFetch {
+	return acceptorFetch{}
+}
+
+// add adds a fact, which may be there.
+func (t *acceptorFetch) add(c0 string, c1 uint64, c2 uint64, c3 uint64) {
+	t.rows = rt.Append(t.rows, acceptorFetchRow{c0: c0, c1: c1, c2: c2, c3: c3})
+}
+
+// reset forgets the facts of the tick.
+func (t *acceptorFetch) reset() {
+	if len(t.rows) > 0 {
+		clear(t.rows)
+		t.rows = t.rows[:0]
+	}
+}
+
+// acceptorTurn has the facts of turn(c0, c1, c2, c3), those of this tick.
+type acceptorTurn struct {
+	rows []acceptorTurnRow
+	set  rt.Slots
+}
+
+type acceptorTurnRow struct {
+	c0 string
+	c1 uint64
+	c2 uint64
+	c3 uint64
+}
+
+func newAcceptorTurn() acceptorTurn {
+	return acceptorTurn{
+		set: rt.NewSlots(),
+	}
+}
+
+// find is the row of a fact, or -1.
+func (t *acceptorTurn) find(c0 string, c1 uint64, c2 uint64, c3 uint64) int32 {
+	return t.at(rt.Hash(0).Text(c0).U64(c1).U64(c2).U64(c3).Sum(), c0, c1, c2, c3)
+}
+
+// at is find of a fact whose hash is known.
+func (t *acceptorTurn) at(h uint32, c0 string, c1 uint64, c2 uint64, c3 uint64) int32 {
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			return -1
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.c0 == c0 && r.c1 == c1 && r.c2 == c2 && r.c3 == c3 {
+				return int32(i - 1)
+			}
+		}
+	}
+}
+
+// add adds a fact.
+func (t *acceptorTurn) add(c0 string, c1 uint64, c2 uint64, c3 uint64) {
+	h := rt.Hash(0).Text(c0).U64(c1).U64(c2).U64(c3).Sum()
+search:
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			break search
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.c0 == c0 && r.c1 == c1 && r.c2 == c2 && r.c3 == c3 {
+				return
+			}
+		}
+	}
+	i := int32(len(t.rows))
+	t.rows = rt.Append(t.rows, acceptorTurnRow{c0: c0, c1: c1, c2: c2, c3: c3})
+	t.set.Add(h, i)
+}
+
+// reset forgets the facts of the tick.
+func (t *acceptorTurn) reset() {
+	if len(t.rows) > 0 {
+		clear(t.rows)
+		t.rows = t.rows[:0]
+		t.set.Clear()
+	}
+}
+
+// acceptorAsks has the facts of asks(c0, c1), those of this tick.
+type acceptorAsks struct {
+	rows     []acceptorAsksRow
+	set      rt.Slots
+	heads    [16]acceptorAsksHead
+	gathered int // so many of heads are to be added
+	touched  uint64
+	work     []int32
+}
+
+type acceptorAsksRow struct {
+	c0 uint64
+	c1 uint64
+}
+
+func newAcceptorAsks() acceptorAsks {
+	return acceptorAsks{
+		set: rt.NewSlots(),
+	}
+}
+
+// find is the row of a fact, or -1.
+func (t *acceptorAsks) find(c0 uint64, c1 uint64) int32 {
+	return t.at(rt.Hash(0).U64(c0).U64(c1).Sum(), c0, c1)
+}
+
+// at is find of a fact whose hash is known.
+func (t *acceptorAsks) at(h uint32, c0 uint64, c1 uint64) int32 {
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			return -1
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.c0 == c0 && r.c1 == c1 {
+				return int32(i - 1)
+			}
+		}
+	}
+}
+
+// add adds a fact.
+func (t *acceptorAsks) add(c0 uint64, c1 uint64) {
+	t.addAt(rt.Hash(0).U64(c0).U64(c1).Sum(), c0, c1)
+}
+
+// addAt is add of a fact whose hash is known.
+func (t *acceptorAsks) addAt(h uint32, c0 uint64, c1 uint64) {
+search:
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			break search
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.c0 == c0 && r.c1 == c1 {
+				return
+			}
+		}
+	}
+	i := int32(len(t.rows))
+	t.rows = rt.Append(t.rows, acceptorAsksRow{c0: c0, c1: c1})
+	t.set.Add(h, i)
+	t.work = rt.Append(t.work, i)
+}
+
+// Work is a row from which others are to be derived, or -1.
+func (t *acceptorAsks) Work() int32 {
+	n := len(t.work)
+	if n == 0 {
+		return -1
+	}
+	i := t.work[n-1]
+	t.work = t.work[:n-1]
+	return i
+}
+
+// reset forgets the facts of the tick.
+func (t *acceptorAsks) reset() {
+	if len(t.rows) > 0 {
+		clear(t.rows)
+		t.rows = t.rows[:0]
+		t.set.Clear()
+	}
+	t.work = t.work[:0]
+}
+
+// acceptorAsksHead is a fact that has been derived, and its hash.
+type acceptorAsksHead struct {
+	hash uint32
+	c0   uint64
+	c1   uint64
+}
+
+// later has a fact be added with the next ones.
+func (t *acceptorAsks) later(c0 uint64, c1 uint64) {
+	t.heads[t.gathered] = acceptorAsksHead{hash: rt.Hash(0).U64(c0).U64(c1).Sum(), c0: c0, c1: c1}
+	t.gathered++
+	if t.gathered == len(t.heads) {
+		t.addGathered()
+	}
+}
+
+// addGathered adds what is gathered.
+func (t *acceptorAsks) addGathered() {
+	heads, touched := t.heads[:t.gathered], uint64(0)
+	for i := range heads {
+		touched ^= t.set.Touch(heads[i].hash)
+	}
+	t.touched, t.gathered = touched, 0
+	for i := range heads {
+		p := &heads[i]
+		t.addAt(p.hash, p.c0, p.c1)
+	}
+}
+
+// acceptorGiven has the facts of given(c0, c1, c2, c3), those of this tick.
+type acceptorGiven struct {
+	rows []acceptorGivenRow
+	set  rt.Slots
+}
+
+type acceptorGivenRow struct {
+	c0 uint64
+	c1 uint64
+	c2 string
+	c3 string
+}
+
+func newAcceptorGiven() acceptorGiven {
+	return acceptorGiven{
+		set: rt.NewSlots(),
+	}
+}
+
+// find is the row of a fact, or -1.
+func (t *acceptorGiven) find(c0 uint64, c1 uint64, c2 string, c3 string) int32 {
+	return t.at(rt.Hash(0).U64(c0).U64(c1).Text(c2).Text(c3).Sum(), c0, c1, c2, c3)
+}
+
+// at is find of a fact whose hash is known.
+func (t *acceptorGiven) at(h uint32, c0 uint64, c1 uint64, c2 string, c3 string) int32 {
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			return -1
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.c0 == c0 && r.c1 == c1 && r.c2 == c2 && r.c3 == c3 {
+				return int32(i - 1)
+			}
+		}
+	}
+}
+
+// add adds a fact.
+func (t *acceptorGiven) add(c0 uint64, c1 uint64, c2 string, c3 string) {
+	h := rt.Hash(0).U64(c0).U64(c1).Text(c2).Text(c3).Sum()
+search:
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			break search
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.c0 == c0 && r.c1 == c1 && r.c2 == c2 && r.c3 == c3 {
+				return
+			}
+		}
+	}
+	i := int32(len(t.rows))
+	t.rows = rt.Append(t.rows, acceptorGivenRow{c0: c0, c1: c1, c2: c2, c3: c3})
+	t.set.Add(h, i)
+}
+
+// reset forgets the facts of the tick.
+func (t *acceptorGiven) reset() {
+	if len(t.rows) > 0 {
+		clear(t.rows)
+		t.rows = t.rows[:0]
+		t.set.Clear()
+	}
+}
+
+// acceptorShare has the facts of share(c0), those of this tick.
+type acceptorShare struct {
+	rows []acceptorShareRow
+	set  rt.Slots
+}
+
+type acceptorShareRow struct {
+	c0 uint64
+}
+
+func newAcceptorShare() acceptorShare {
+	return acceptorShare{
+		set: rt.NewSlots(),
+	}
+}
+
+// find is the row of a fact, or -1.
+func (t *acceptorShare) find(c0 uint64) int32 {
+	return t.at(rt.Hash(0).U64(c0).Sum(), c0)
+}
+
+// at is find of a fact whose hash is known.
+func (t *acceptorShare) at(h uint32, c0 uint64) int32 {
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			return -1
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.c0 == c0 {
+				return int32(i - 1)
+			}
+		}
+	}
+}
+
+// add adds a fact.
+func (t *acceptorShare) add(c0 uint64) {
+	h := rt.Hash(0).U64(c0).Sum()
+search:
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			break search
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.c0 == c0 {
+				return
+			}
+		}
+	}
+	i := int32(len(t.rows))
+	t.rows = rt.Append(t.rows, acceptorShareRow{c0: c0})
+	t.set.Add(h, i)
+}
+
+// reset forgets the facts of the tick.
+func (t *acceptorShare) reset() {
+	if len(t.rows) > 0 {
+		clear(t.rows)
+		t.rows = t.rows[:0]
+		t.set.Clear()
+	}
 }
 
 // acceptorAccept has the facts of accept(c0, c1, c2, c3, c4, c5), those of this tick.
@@ -1901,6 +2571,146 @@ search:
 
 // reset forgets the facts of the tick.
 func (t *acceptorSending_refused) reset() {
+	if len(t.rows) > 0 {
+		clear(t.rows)
+		t.rows = t.rows[:0]
+		t.set.Clear()
+	}
+}
+
+// acceptorSending_part has the facts of sending_part(to, c0, c1, c2, c3): what is sent, those of this tick.
+type acceptorSending_part struct {
+	rows []acceptorSending_partRow
+	set  rt.Slots
+}
+
+type acceptorSending_partRow struct {
+	to string
+	c0 string
+	c1 uint64
+	c2 uint64
+	c3 uint64
+}
+
+func newAcceptorSending_part() acceptorSending_part {
+	return acceptorSending_part{
+		set: rt.NewSlots(),
+	}
+}
+
+// find is the row of a fact, or -1.
+func (t *acceptorSending_part) find(to string, c0 string, c1 uint64, c2 uint64, c3 uint64) int32 {
+	return t.at(rt.Hash(0).Text(to).Text(c0).U64(c1).U64(c2).U64(c3).Sum(), to, c0, c1, c2, c3)
+}
+
+// at is find of a fact whose hash is known.
+func (t *acceptorSending_part) at(h uint32, to string, c0 string, c1 uint64, c2 uint64, c3 uint64) int32 {
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			return -1
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.to == to && r.c0 == c0 && r.c1 == c1 && r.c2 == c2 && r.c3 == c3 {
+				return int32(i - 1)
+			}
+		}
+	}
+}
+
+// add adds a fact.
+func (t *acceptorSending_part) add(to string, c0 string, c1 uint64, c2 uint64, c3 uint64) {
+	h := rt.Hash(0).Text(to).Text(c0).U64(c1).U64(c2).U64(c3).Sum()
+search:
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			break search
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.to == to && r.c0 == c0 && r.c1 == c1 && r.c2 == c2 && r.c3 == c3 {
+				return
+			}
+		}
+	}
+	i := int32(len(t.rows))
+	t.rows = rt.Append(t.rows, acceptorSending_partRow{to: to, c0: c0, c1: c1, c2: c2, c3: c3})
+	t.set.Add(h, i)
+}
+
+// reset forgets the facts of the tick.
+func (t *acceptorSending_part) reset() {
+	if len(t.rows) > 0 {
+		clear(t.rows)
+		t.rows = t.rows[:0]
+		t.set.Clear()
+	}
+}
+
+// acceptorSending_entry has the facts of sending_entry(to, c0, c1, c2, c3, c4, c5): what is sent, those of this tick.
+type acceptorSending_entry struct {
+	rows []acceptorSending_entryRow
+	set  rt.Slots
+}
+
+type acceptorSending_entryRow struct {
+	to string
+	c0 string
+	c1 uint64
+	c2 uint64
+	c3 uint64
+	c4 string
+	c5 string
+}
+
+func newAcceptorSending_entry() acceptorSending_entry {
+	return acceptorSending_entry{
+		set: rt.NewSlots(),
+	}
+}
+
+// find is the row of a fact, or -1.
+func (t *acceptorSending_entry) find(to string, c0 string, c1 uint64, c2 uint64, c3 uint64, c4 string, c5 string) int32 {
+	return t.at(rt.Hash(0).Text(to).Text(c0).U64(c1).U64(c2).U64(c3).Text(c4).Text(c5).Sum(), to, c0, c1, c2, c3, c4, c5)
+}
+
+// at is find of a fact whose hash is known.
+func (t *acceptorSending_entry) at(h uint32, to string, c0 string, c1 uint64, c2 uint64, c3 uint64, c4 string, c5 string) int32 {
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			return -1
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.to == to && r.c0 == c0 && r.c1 == c1 && r.c2 == c2 && r.c3 == c3 && r.c4 == c4 && r.c5 == c5 {
+				return int32(i - 1)
+			}
+		}
+	}
+}
+
+// add adds a fact.
+func (t *acceptorSending_entry) add(to string, c0 string, c1 uint64, c2 uint64, c3 uint64, c4 string, c5 string) {
+	h := rt.Hash(0).Text(to).Text(c0).U64(c1).U64(c2).U64(c3).Text(c4).Text(c5).Sum()
+search:
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			break search
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.to == to && r.c0 == c0 && r.c1 == c1 && r.c2 == c2 && r.c3 == c3 && r.c4 == c4 && r.c5 == c5 {
+				return
+			}
+		}
+	}
+	i := int32(len(t.rows))
+	t.rows = rt.Append(t.rows, acceptorSending_entryRow{to: to, c0: c0, c1: c1, c2: c2, c3: c3, c4: c4, c5: c5})
+	t.set.Add(h, i)
+}
+
+// reset forgets the facts of the tick.
+func (t *acceptorSending_entry) reset() {
 	if len(t.rows) > 0 {
 		clear(t.rows)
 		t.rows = t.rows[:0]

@@ -12,7 +12,7 @@ import (
 func Program() *rt.Program {
 	return &rt.Program{
 		Name: "multipaxos",
-		Hash: 0x18fbf1d45da5454,
+		Hash: 0x9a0f2aafdf4db47e,
 		Relations: []rt.Relation{
 			// 0
 			{Name: "propose", Kind: rt.Input, Columns: []rt.Column{
@@ -44,17 +44,29 @@ func Program() *rt.Program {
 				{Name: "c1", Type: rt.Type{Kind: rt.KindU64}},
 			}},
 			// 6
-			{Name: "prepare", Kind: rt.Message, Columns: []rt.Column{
+			{Name: "rising", Kind: rt.Message, Columns: []rt.Column{
 				{Name: "c0", Type: rt.Type{Kind: rt.KindNode}},
 				{Name: "c1", Type: rt.Type{Kind: rt.KindU64}},
 			}},
 			// 7
+			{Name: "prepare", Kind: rt.Message, Columns: []rt.Column{
+				{Name: "c0", Type: rt.Type{Kind: rt.KindNode}},
+				{Name: "c1", Type: rt.Type{Kind: rt.KindU64}},
+			}},
+			// 8
 			{Name: "promise", Kind: rt.Message, Columns: []rt.Column{
 				{Name: "c0", Type: rt.Type{Kind: rt.KindNode}},
 				{Name: "c1", Type: rt.Type{Kind: rt.KindU64}},
 				{Name: "c2", Type: rt.Type{Kind: rt.KindU64}},
 			}},
-			// 8
+			// 9
+			{Name: "part", Kind: rt.Message, Columns: []rt.Column{
+				{Name: "c0", Type: rt.Type{Kind: rt.KindNode}},
+				{Name: "c1", Type: rt.Type{Kind: rt.KindU64}},
+				{Name: "c2", Type: rt.Type{Kind: rt.KindU64}},
+				{Name: "c3", Type: rt.Type{Kind: rt.KindU64}},
+			}},
+			// 10
 			{Name: "entry", Kind: rt.Message, Columns: []rt.Column{
 				{Name: "c0", Type: rt.Type{Kind: rt.KindNode}},
 				{Name: "c1", Type: rt.Type{Kind: rt.KindU64}},
@@ -63,7 +75,14 @@ func Program() *rt.Program {
 				{Name: "c4", Type: rt.Type{Kind: rt.KindNode}},
 				{Name: "c5", Type: rt.Type{Kind: rt.KindBytes}},
 			}},
-			// 9
+			// 11
+			{Name: "fetch", Kind: rt.Message, Columns: []rt.Column{
+				{Name: "c0", Type: rt.Type{Kind: rt.KindNode}},
+				{Name: "c1", Type: rt.Type{Kind: rt.KindU64}},
+				{Name: "c2", Type: rt.Type{Kind: rt.KindU64}},
+				{Name: "c3", Type: rt.Type{Kind: rt.KindU64}},
+			}},
+			// 12
 			{Name: "accept", Kind: rt.Message, Columns: []rt.Column{
 				{Name: "c0", Type: rt.Type{Kind: rt.KindNode}},
 				{Name: "c1", Type: rt.Type{Kind: rt.KindU64}},
@@ -72,7 +91,7 @@ func Program() *rt.Program {
 				{Name: "c4", Type: rt.Type{Kind: rt.KindBytes}},
 				{Name: "c5", Type: rt.Type{Kind: rt.KindBool}},
 			}},
-			// 10
+			// 13
 			{Name: "accepted", Kind: rt.Message, Columns: []rt.Column{
 				{Name: "c0", Type: rt.Type{Kind: rt.KindNode}},
 				{Name: "c1", Type: rt.Type{Kind: rt.KindU64}},
@@ -81,15 +100,15 @@ func Program() *rt.Program {
 				{Name: "c4", Type: rt.Type{Kind: rt.KindBytes}},
 				{Name: "c5", Type: rt.Type{Kind: rt.KindBool}},
 			}},
-			// 11
+			// 14
 			{Name: "used", Kind: rt.Durable, Columns: []rt.Column{
 				{Name: "b", Type: rt.Type{Kind: rt.KindU64}},
 			}},
-			// 12
+			// 15
 			{Name: "promised", Kind: rt.Durable, Columns: []rt.Column{
 				{Name: "b", Type: rt.Type{Kind: rt.KindU64}},
 			}},
-			// 13
+			// 16
 			{Name: "taken", Kind: rt.Durable, Columns: []rt.Column{
 				{Name: "slot", Type: rt.Type{Kind: rt.KindU64}},
 				{Name: "b", Type: rt.Type{Kind: rt.KindU64}},
@@ -113,6 +132,9 @@ func Program() *rt.Program {
 			}},
 			{Name: "quorum", Columns: []rt.Column{
 				{Name: "k", Type: rt.Type{Kind: rt.KindU64}},
+			}},
+			{Name: "chunk", Columns: []rt.Column{
+				{Name: "n", Type: rt.Type{Kind: rt.KindU64}},
 			}},
 		},
 		Components: []rt.ComponentType{

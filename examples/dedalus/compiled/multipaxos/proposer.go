@@ -13,136 +13,204 @@ import (
 type proposer struct {
 	self string
 	// started says that the first tick is over.
-	started        bool
-	texts          rt.Strings
-	heard          proposerHeard
-	election       proposerElection
-	refused        proposerRefused
-	alive          proposerAlive
-	led            proposerLed
-	boss           proposerBoss
-	proposers      proposerProposers
-	rank           proposerRank
-	starting       proposerStarting
-	mine           proposerMine
-	asking         proposerAsking
-	ask            proposerAsk
-	heartbeat      proposerHeartbeat
-	acceptor       proposerAcceptor
-	promise        proposerPromise
-	promises       proposerPromises
-	entry          proposerEntry
-	entries        proposerEntries
-	got            proposerGot
-	complete       proposerComplete
-	support        proposerSupport
-	quorum         proposerQuorum
-	elected        proposerElected
-	top            proposerTop
-	adopted        proposerAdopted
-	range_2        proposerRange
-	proposing      proposerProposing
-	propose        proposerPropose
-	proposal       proposerProposal
-	waiting        proposerWaiting
-	place          proposerPlace
-	slots          proposerSlots
-	base           proposerBase
-	sending        proposerSending
-	accepted       proposerAccepted
-	closed         proposerClosed
-	votes          proposerVotes
-	count          proposerCount
-	choosing       proposerChoosing
-	proposer       proposerProposer
-	mine_deleted   proposerMine_deleted
-	led_deleted    proposerLed_deleted
-	led_any        proposerLed_any
-	adopted_any_1  proposerAdopted_any_1
-	slots_any_0    proposerSlots_any_0
-	closed_any_0   proposerClosed_any_0
-	choosing_any_0 proposerChoosing_any_0
-	sent_reply     proposerSent_reply
-	sending_reply  proposerSending_reply
-	used_unmerged  proposerUsed_unmerged
-	heard_unmerged proposerHeard_unmerged
-	slots_unmerged proposerSlots_unmerged
-	groups1        proposerRule1
-	groups6        proposerRule6
-	groups13       proposerRule13
-	groups16       proposerRule16
-	groups19       proposerRule19
-	groups21       proposerRule21
-	groups26       proposerRule26
-	groups27       proposerRule27
-	groups37       proposerRule37
-	stale30        bool // some of it holds for a tick only
+	started         bool
+	texts           rt.Strings
+	heard           proposerHeard
+	election        proposerElection
+	refused         proposerRefused
+	alive           proposerAlive
+	rising          proposerRising
+	led             proposerLed
+	boss            proposerBoss
+	moving          proposerMoving
+	resting         proposerResting
+	proposers       proposerProposers
+	rank            proposerRank
+	starting        proposerStarting
+	mine            proposerMine
+	rest            proposerRest
+	leads           proposerLeads
+	settled         proposerSettled
+	vain            proposerVain
+	patience        proposerPatience
+	calm            proposerCalm
+	over            proposerOver
+	asking          proposerAsking
+	ready           proposerReady
+	trying          proposerTrying
+	heartbeat       proposerHeartbeat
+	stirred         proposerStirred
+	idle            proposerIdle
+	acceptor        proposerAcceptor
+	promises        proposerPromises
+	promise         proposerPromise
+	part            proposerPart
+	parts           proposerParts
+	entry           proposerEntry
+	chunk           proposerChunk
+	entries         proposerEntries
+	got             proposerGot
+	complete        proposerComplete
+	there           proposerThere
+	whole           proposerWhole
+	fetched         proposerFetched
+	news            proposerNews
+	wanted          proposerWanted
+	coming          proposerComing
+	adopting        proposerAdopting
+	support         proposerSupport
+	quorum          proposerQuorum
+	upto            proposerUpto
+	spent           proposerSpent
+	elected         proposerElected
+	top             proposerTop
+	adopted         proposerAdopted
+	range_2         proposerRange
+	base            proposerBase
+	proposing       proposerProposing
+	propose         proposerPropose
+	proposal        proposerProposal
+	waiting         proposerWaiting
+	place           proposerPlace
+	slots           proposerSlots
+	sending         proposerSending
+	accepted        proposerAccepted
+	closed          proposerClosed
+	votes           proposerVotes
+	count           proposerCount
+	choosing        proposerChoosing
+	proposer        proposerProposer
+	mine_deleted    proposerMine_deleted
+	led_deleted     proposerLed_deleted
+	led_any         proposerLed_any
+	fetched_any_0_1 proposerFetched_any_0_1
+	upto_any_0      proposerUpto_any_0
+	entries_any_1   proposerEntries_any_1
+	adopted_any_0_1 proposerAdopted_any_0_1
+	slots_any_0     proposerSlots_any_0
+	closed_any_0    proposerClosed_any_0
+	choosing_any_0  proposerChoosing_any_0
+	sent_fetch      proposerSent_fetch
+	sending_fetch   proposerSending_fetch
+	sent_reply      proposerSent_reply
+	sending_reply   proposerSending_reply
+	used_unmerged   proposerUsed_unmerged
+	heard_unmerged  proposerHeard_unmerged
+	upto_unmerged   proposerUpto_unmerged
+	slots_unmerged  proposerSlots_unmerged
+	groups1         proposerRule1
+	groups7         proposerRule7
+	groups27        proposerRule27
+	groups30        proposerRule30
+	groups35        proposerRule35
+	groups37        proposerRule37
+	groups44        proposerRule44
+	groups49        proposerRule49
+	groups51        proposerRule51
+	groups52        proposerRule52
+	groups60        proposerRule60
+	groups67        proposerRule67
+	stale63         bool // some of it holds for a tick only
 }
 
 func newProposer(who rt.Identity, static map[string][][]byte) (rt.Component, error) {
 	s := &proposer{
-		self:           who.Self,
-		heard:          newProposerHeard(),
-		election:       newProposerElection(),
-		refused:        newProposerRefused(),
-		alive:          newProposerAlive(),
-		led:            newProposerLed(),
-		boss:           newProposerBoss(),
-		proposers:      newProposerProposers(),
-		rank:           newProposerRank(),
-		starting:       newProposerStarting(),
-		mine:           newProposerMine(),
-		asking:         newProposerAsking(),
-		ask:            newProposerAsk(),
-		heartbeat:      newProposerHeartbeat(),
-		acceptor:       newProposerAcceptor(),
-		promise:        newProposerPromise(),
-		promises:       newProposerPromises(),
-		entry:          newProposerEntry(),
-		entries:        newProposerEntries(),
-		got:            newProposerGot(),
-		complete:       newProposerComplete(),
-		support:        newProposerSupport(),
-		quorum:         newProposerQuorum(),
-		elected:        newProposerElected(),
-		top:            newProposerTop(),
-		adopted:        newProposerAdopted(),
-		range_2:        newProposerRange(),
-		proposing:      newProposerProposing(),
-		propose:        newProposerPropose(),
-		proposal:       newProposerProposal(),
-		waiting:        newProposerWaiting(),
-		place:          newProposerPlace(),
-		slots:          newProposerSlots(),
-		base:           newProposerBase(),
-		sending:        newProposerSending(),
-		accepted:       newProposerAccepted(),
-		closed:         newProposerClosed(),
-		votes:          newProposerVotes(),
-		count:          newProposerCount(),
-		choosing:       newProposerChoosing(),
-		proposer:       newProposerProposer(),
-		mine_deleted:   newProposerMine_deleted(),
-		led_deleted:    newProposerLed_deleted(),
-		led_any:        newProposerLed_any(),
-		adopted_any_1:  newProposerAdopted_any_1(),
-		slots_any_0:    newProposerSlots_any_0(),
-		closed_any_0:   newProposerClosed_any_0(),
-		choosing_any_0: newProposerChoosing_any_0(),
-		sent_reply:     newProposerSent_reply(),
-		sending_reply:  newProposerSending_reply(),
-		used_unmerged:  newProposerUsed_unmerged(),
-		heard_unmerged: newProposerHeard_unmerged(),
-		slots_unmerged: newProposerSlots_unmerged(),
-		groups1:        newProposerRule1(),
-		groups6:        newProposerRule6(),
-		groups13:       newProposerRule13(),
-		groups16:       newProposerRule16(),
-		groups19:       newProposerRule19(),
-		groups21:       newProposerRule21(),
-		groups26:       newProposerRule26(),
-		groups27:       newProposerRule27(),
-		groups37:       newProposerRule37(),
+		self:            who.Self,
+		heard:           newProposerHeard(),
+		election:        newProposerElection(),
+		refused:         newProposerRefused(),
+		alive:           newProposerAlive(),
+		rising:          newProposerRising(),
+		led:             newProposerLed(),
+		boss:            newProposerBoss(),
+		moving:          newProposerMoving(),
+		resting:         newProposerResting(),
+		proposers:       newProposerProposers(),
+		rank:            newProposerRank(),
+		starting:        newProposerStarting(),
+		mine:            newProposerMine(),
+		rest:            newProposerRest(),
+		leads:           newProposerLeads(),
+		settled:         newProposerSettled(),
+		vain:            newProposerVain(),
+		patience:        newProposerPatience(),
+		calm:            newProposerCalm(),
+		over:            newProposerOver(),
+		asking:          newProposerAsking(),
+		ready:           newProposerReady(),
+		trying:          newProposerTrying(),
+		heartbeat:       newProposerHeartbeat(),
+		stirred:         newProposerStirred(),
+		idle:            newProposerIdle(),
+		acceptor:        newProposerAcceptor(),
+		promises:        newProposerPromises(),
+		promise:         newProposerPromise(),
+		part:            newProposerPart(),
+		parts:           newProposerParts(),
+		entry:           newProposerEntry(),
+		chunk:           newProposerChunk(),
+		entries:         newProposerEntries(),
+		got:             newProposerGot(),
+		complete:        newProposerComplete(),
+		there:           newProposerThere(),
+		whole:           newProposerWhole(),
+		fetched:         newProposerFetched(),
+		news:            newProposerNews(),
+		wanted:          newProposerWanted(),
+		coming:          newProposerComing(),
+		adopting:        newProposerAdopting(),
+		support:         newProposerSupport(),
+		quorum:          newProposerQuorum(),
+		upto:            newProposerUpto(),
+		spent:           newProposerSpent(),
+		elected:         newProposerElected(),
+		top:             newProposerTop(),
+		adopted:         newProposerAdopted(),
+		range_2:         newProposerRange(),
+		base:            newProposerBase(),
+		proposing:       newProposerProposing(),
+		propose:         newProposerPropose(),
+		proposal:        newProposerProposal(),
+		waiting:         newProposerWaiting(),
+		place:           newProposerPlace(),
+		slots:           newProposerSlots(),
+		sending:         newProposerSending(),
+		accepted:        newProposerAccepted(),
+		closed:          newProposerClosed(),
+		votes:           newProposerVotes(),
+		count:           newProposerCount(),
+		choosing:        newProposerChoosing(),
+		proposer:        newProposerProposer(),
+		mine_deleted:    newProposerMine_deleted(),
+		led_deleted:     newProposerLed_deleted(),
+		led_any:         newProposerLed_any(),
+		fetched_any_0_1: newProposerFetched_any_0_1(),
+		upto_any_0:      newProposerUpto_any_0(),
+		entries_any_1:   newProposerEntries_any_1(),
+		adopted_any_0_1: newProposerAdopted_any_0_1(),
+		slots_any_0:     newProposerSlots_any_0(),
+		closed_any_0:    newProposerClosed_any_0(),
+		choosing_any_0:  newProposerChoosing_any_0(),
+		sent_fetch:      newProposerSent_fetch(),
+		sending_fetch:   newProposerSending_fetch(),
+		sent_reply:      newProposerSent_reply(),
+		sending_reply:   newProposerSending_reply(),
+		used_unmerged:   newProposerUsed_unmerged(),
+		heard_unmerged:  newProposerHeard_unmerged(),
+		upto_unmerged:   newProposerUpto_unmerged(),
+		slots_unmerged:  newProposerSlots_unmerged(),
+		groups1:         newProposerRule1(),
+		groups7:         newProposerRule7(),
+		groups27:        newProposerRule27(),
+		groups30:        newProposerRule30(),
+		groups35:        newProposerRule35(),
+		groups37:        newProposerRule37(),
+		groups44:        newProposerRule44(),
+		groups49:        newProposerRule49(),
+		groups51:        newProposerRule51(),
+		groups52:        newProposerRule52(),
+		groups60:        newProposerRule60(),
+		groups67:        newProposerRule67(),
 	}
 	s.proposers.add(2)
 	s.rank.add("proposer/0", 0)
@@ -150,6 +218,7 @@ func newProposer(who rt.Identity, static map[string][][]byte) (rt.Component, err
 	s.acceptor.add("acceptor/0")
 	s.acceptor.add("acceptor/1")
 	s.acceptor.add("acceptor/2")
+	s.chunk.add(128)
 	s.quorum.add(2)
 	s.proposer.add("proposer/0")
 	s.proposer.add("proposer/1")
@@ -191,6 +260,14 @@ func (s *proposer) static(name string, row []byte) error {
 		}
 		s.acceptor.add(c0)
 		return nil
+	case "chunk":
+		r := rt.Read(row)
+		c0 := r.U64()
+		if err := r.End(); err != nil {
+			return fmt.Errorf("chunk: %w", err)
+		}
+		s.chunk.add(c0)
+		return nil
 	case "quorum":
 		r := rt.Read(row)
 		c0 := r.U64()
@@ -231,7 +308,16 @@ func (s *proposer) Deliver(relation int, row []byte) error {
 		}
 		s.alive.add(c0, c1)
 		return nil
-	case 7: // promise
+	case 6: // rising
+		r := rt.Read(row)
+		c0 := s.texts.Node(r.Bytes())
+		c1 := r.U64()
+		if err := r.End(); err != nil {
+			return fmt.Errorf("rising: %w", err)
+		}
+		s.rising.add(c0, c1)
+		return nil
+	case 8: // promise
 		r := rt.Read(row)
 		c0 := s.texts.Node(r.Bytes())
 		c1 := r.U64()
@@ -241,7 +327,18 @@ func (s *proposer) Deliver(relation int, row []byte) error {
 		}
 		s.promise.add(c0, c1, c2)
 		return nil
-	case 8: // entry
+	case 9: // part
+		r := rt.Read(row)
+		c0 := s.texts.Node(r.Bytes())
+		c1 := r.U64()
+		c2 := r.U64()
+		c3 := r.U64()
+		if err := r.End(); err != nil {
+			return fmt.Errorf("part: %w", err)
+		}
+		s.part.add(c0, c1, c2, c3)
+		return nil
+	case 10: // entry
 		r := rt.Read(row)
 		c0 := s.texts.Node(r.Bytes())
 		c1 := r.U64()
@@ -263,7 +360,7 @@ func (s *proposer) Deliver(relation int, row []byte) error {
 		}
 		s.propose.add(c0, c1)
 		return nil
-	case 10: // accepted
+	case 13: // accepted
 		r := rt.Read(row)
 		c0 := s.texts.Node(r.Bytes())
 		c1 := r.U64()
@@ -286,7 +383,7 @@ func (s *proposer) Timer(timer int) {
 	case 0: // election
 		s.election.Pulse(s.election.row())
 	case 1: // heartbeat
-		s.heartbeat.add()
+		s.heartbeat.Pulse(s.heartbeat.row())
 	}
 }
 
@@ -299,131 +396,249 @@ func (s *proposer) Tick(out *rt.Out) {
 	s.rule3All0()
 	s.rule4All0()
 	s.rule5All0()
+	s.rule6All0()
 	s.heard_unmerged.Settle()
-	s.rule6Changes0()
-	s.rule6Heads()
+	s.rule7Changes0()
+	s.rule7Heads()
 	s.heard.Settle()
 	s.led.Settle()
-	s.rule7All0()
-	s.boss.Settle()
 	s.rule8All0()
+	s.rule9All0()
+	s.boss.Settle()
+	s.moving.Settle()
+	s.rest.Settle()
+	s.rule10Changes0()
+	s.resting.Settle()
+	s.rule11All0()
 	s.starting.Settle()
 	s.mine.Settle()
-	s.rule9All0()
-	s.rule10All0()
-	s.rule11All0()
-	s.promises.Settle()
+	s.leads.Settle()
 	s.rule12All0()
-	s.entries.Settle()
+	s.vain.Settle()
 	s.rule13Changes0()
-	s.rule13Heads()
-	s.got.Settle()
-	s.rule14Changes0()
-	s.rule15Changes0()
-	s.rule15Changes1()
-	s.complete.Settle()
-	s.rule16Changes0()
-	s.rule16Heads()
-	s.support.Settle()
+	s.rule14All0()
+	s.patience.Settle()
+	s.rule15All1()
+	s.rule16All1()
 	s.rule17Changes0()
-	s.led_any.Settle()
-	s.rule18Changes0()
-	s.rule18Changes3()
-	s.rule18Changes4()
-	s.elected.Settle()
+	s.rule17Changes1()
+	s.calm.Settle()
+	s.rule18All1()
 	s.rule19Changes0()
 	s.rule19Changes1()
-	s.rule19Heads()
-	s.top.Settle()
-	s.rule20Changes0()
-	s.rule20Changes1()
-	s.rule20Changes2()
-	s.adopted.Settle()
+	s.rule20All1()
+	s.over.Settle()
+	s.ready.Settle()
 	s.rule21Changes0()
-	s.rule21Heads()
-	s.group30()
-	s.rule24Changes0()
-	s.adopted_any_1.Settle()
-	s.proposal.Settle()
+	s.led_any.Settle()
+	s.rule22Changes0()
+	s.rule22Changes1()
+	s.rule22Changes2()
+	s.trying.Settle()
+	s.heartbeat.Settle()
+	s.stirred.Settle()
+	s.rule23All0()
+	s.rule24All0()
+	s.promises.Settle()
 	s.rule25All0()
+	s.parts.Settle()
 	s.rule26All0()
-	s.rule26Heads()
-	s.slots_unmerged.Settle()
+	s.entries.Settle()
 	s.rule27Changes0()
 	s.rule27Heads()
-	s.slots.Settle()
+	s.got.Settle()
 	s.rule28Changes0()
-	s.slots_any_0.Settle()
 	s.rule29Changes0()
 	s.rule29Changes1()
-	s.rule29Changes2()
+	s.complete.Settle()
 	s.rule30Changes0()
-	s.rule30Changes1()
-	s.rule30Changes2()
-	s.base.Settle()
+	s.rule30Heads()
+	s.there.Settle()
 	s.rule31Changes0()
 	s.rule32Changes0()
 	s.rule32Changes1()
-	s.rule32Changes2()
-	s.rule33All0()
-	s.proposing.Settle()
+	s.whole.Settle()
+	s.fetched.Settle()
+	s.rule33Changes0()
+	s.rule33Changes1()
+	s.rule33Changes2()
+	s.news.Settle()
 	s.rule34Changes0()
-	s.rule35All0()
-	s.sending.Settle()
-	s.closed.Settle()
-	s.rule36All0()
-	s.votes.Settle()
+	s.fetched_any_0_1.Settle()
+	s.rule35Changes0()
+	s.rule35Changes1()
+	s.rule36Changes0()
+	s.rule36Changes1()
+	s.rule36Changes2()
+	s.rule35Heads()
+	s.wanted.Settle()
+	s.upto_unmerged.Settle()
 	s.rule37Changes0()
 	s.rule37Heads()
-	s.count.Settle()
+	s.upto.Settle()
 	s.rule38Changes0()
-	s.closed_any_0.Settle()
+	s.upto_any_0.Settle()
 	s.rule39Changes0()
+	s.rule39Changes1()
+	s.rule39Changes2()
 	s.rule39Changes3()
-	s.choosing.Settle()
+	s.rule39Changes4()
 	s.rule40Changes0()
 	s.rule40Changes1()
-	s.mine_deleted.Settle()
-	s.rule41Changes0()
-	s.rule41Changes1()
-	s.led_deleted.Settle()
-	s.rule42Changes0()
-	s.choosing_any_0.Settle()
+	s.rule40Changes2()
+	s.rule40Changes3()
+	s.rule40Changes4()
+	s.adopting.Settle()
+	s.rule41All0()
+	s.rule42All0()
 	s.rule43Changes0()
-	s.rule43Changes1()
-	s.sent_reply.Settle()
-	s.rule44All0()
+	s.coming.Settle()
+	s.rule44Changes0()
+	s.rule44Heads()
+	s.support.Settle()
 	s.rule45Changes0()
 	s.rule46Changes0()
+	s.rule46Changes1()
+	s.spent.Settle()
 	s.rule47Changes0()
-	s.rule48All0()
-	s.rule49All0(out)
+	s.entries_any_1.Settle()
+	s.rule48Changes0()
+	s.rule48Changes1()
+	s.rule48Changes2()
+	s.rule48Changes3()
+	s.elected.Settle()
+	s.rule49Changes0()
+	s.rule49Changes1()
+	s.rule49Heads()
+	s.top.Settle()
 	s.rule50Changes0()
+	s.rule50Changes1()
+	s.rule50Changes2()
+	s.adopted.Settle()
 	s.rule51Changes0()
+	s.rule51Heads()
+	s.slots_unmerged.Settle()
 	s.rule52Changes0()
-	s.rule52Changes1()
+	s.rule52Heads()
+	s.slots.Settle()
 	s.rule53Changes0()
-	s.rule54Changes0(out)
+	s.slots_any_0.Settle()
+	s.rule54Changes0()
+	s.rule54Changes1()
 	s.rule55Changes0()
-	s.rule56Changes0(out)
-	s.rule57All0(out)
-	s.rule58All0(out)
-	s.rule60Changes0()
-	s.rule60Changes1()
+	s.rule55Changes1()
+	s.base.Settle()
+	s.group63()
+	s.rule58Changes0()
+	s.adopted_any_0_1.Settle()
+	s.proposal.Settle()
+	s.rule59All0()
+	s.rule60All0()
+	s.rule60Heads()
 	s.rule61Changes0()
-	s.rule61Changes1()
 	s.rule62Changes0()
 	s.rule62Changes1()
-	s.rule63Changes0()
-	s.rule63Changes1()
+	s.rule63All0()
+	s.proposing.Settle()
 	s.rule64Changes0()
-	s.rule64Changes1()
-	s.rule65Changes0()
-	s.rule66Changes0()
-	s.rule66Changes1()
+	s.rule65All0()
+	s.sending.Settle()
+	s.closed.Settle()
+	s.rule66All0()
+	s.votes.Settle()
 	s.rule67Changes0()
-	s.rule68Changes0(out)
-	s.rule69All0(out)
+	s.rule67Heads()
+	s.count.Settle()
+	s.rule68Changes0()
+	s.closed_any_0.Settle()
+	s.rule69Changes0()
+	s.rule69Changes3()
+	s.choosing.Settle()
+	s.rule70Changes0()
+	s.rule70Changes1()
+	s.mine_deleted.Settle()
+	s.rule71Changes0()
+	s.rule71Changes1()
+	s.led_deleted.Settle()
+	s.rule72Changes0()
+	s.choosing_any_0.Settle()
+	s.rule73Changes0()
+	s.rule73Changes4()
+	s.sent_fetch.Settle()
+	s.rule74All0()
+	s.rule75All0()
+	s.rule76Changes0()
+	s.rule76Changes1()
+	s.sent_reply.Settle()
+	s.rule77All0()
+	s.rule78Changes0()
+	s.rule79Changes0()
+	s.rule80Changes0()
+	s.rule81Changes0()
+	s.rule81Changes1()
+	s.rule82All0()
+	s.rule83Changes0()
+	s.rule83Changes1()
+	s.rule84Changes0()
+	s.rule84Changes1()
+	s.rule85All0()
+	s.rule86All0()
+	s.rule87All0(out)
+	s.rule88All0(out)
+	s.rule89Changes0()
+	s.rule90Changes0()
+	s.rule91Changes0()
+	s.rule92Changes0()
+	s.rule92Changes3()
+	s.rule93Changes0()
+	s.rule94Changes0()
+	s.rule94Changes1()
+	s.rule95Changes0()
+	s.rule96Changes0()
+	s.rule97Changes0()
+	s.rule97Changes1()
+	s.rule98Changes0()
+	s.rule99Changes0(out)
+	s.rule100Changes0()
+	s.rule101Changes0(out)
+	s.rule102All0(out)
+	s.rule103All0(out)
+	s.rule104All0()
+	s.rule105All0(out)
+	s.rule107Changes0()
+	s.rule107Changes1()
+	s.rule108Changes0()
+	s.rule108Changes1()
+	s.rule109Changes0()
+	s.rule109Changes1()
+	s.rule110Changes0()
+	s.rule110Changes1()
+	s.rule111Changes0()
+	s.rule111Changes1()
+	s.rule112Changes0()
+	s.rule112Changes1()
+	s.rule113Changes0()
+	s.rule113Changes1()
+	s.rule114Changes0()
+	s.rule114Changes1()
+	s.rule115Changes0()
+	s.rule115Changes1()
+	s.rule116Changes0()
+	s.rule116Changes1()
+	s.rule117Changes0()
+	s.rule117Changes1()
+	s.rule118Changes0()
+	s.rule118Changes1()
+	s.rule119Changes0()
+	s.rule119Changes1()
+	s.rule120Changes0()
+	s.rule121Changes0()
+	s.rule121Changes1()
+	s.rule122Changes0()
+	s.rule123Changes0(out)
+	s.rule124All0(out)
+	s.rule125Changes0(out)
+	s.rule126All0(out)
 	s.started = true
 	s.finish(out)
 }
@@ -440,6 +655,7 @@ func (s *proposer) finish(out *rt.Out) {
 	}
 	s.refused.reset()
 	s.alive.reset()
+	s.rising.reset()
 	s.led.Finish()
 	for _, i := range s.led.Gone {
 		s.led.remove(i)
@@ -447,6 +663,14 @@ func (s *proposer) finish(out *rt.Out) {
 	s.boss.Finish()
 	for _, i := range s.boss.Gone {
 		s.boss.remove(i)
+	}
+	s.moving.Finish()
+	for _, i := range s.moving.Gone {
+		s.moving.remove(i)
+	}
+	s.resting.Finish()
+	for _, i := range s.resting.Gone {
+		s.resting.remove(i)
 	}
 	s.starting.Finish()
 	for _, i := range s.starting.Gone {
@@ -456,13 +680,58 @@ func (s *proposer) finish(out *rt.Out) {
 	for _, i := range s.mine.Gone {
 		s.mine.remove(i)
 	}
+	s.rest.Finish()
+	for _, i := range s.rest.Gone {
+		s.rest.remove(i)
+	}
+	s.leads.Finish()
+	for _, i := range s.leads.Gone {
+		s.leads.remove(i)
+	}
+	s.settled.reset()
+	s.vain.Finish()
+	for _, i := range s.vain.Gone {
+		s.vain.remove(i)
+	}
+	s.patience.Finish()
+	for _, i := range s.patience.Gone {
+		s.patience.remove(i)
+	}
+	s.calm.Finish()
+	for _, i := range s.calm.Gone {
+		s.calm.remove(i)
+	}
+	s.over.Finish()
+	for _, i := range s.over.Gone {
+		s.over.remove(i)
+	}
 	s.asking.reset()
-	s.ask.reset()
-	s.heartbeat.reset()
-	s.promise.reset()
+	s.ready.Finish()
+	for _, i := range s.ready.Gone {
+		s.ready.remove(i)
+	}
+	s.trying.Finish()
+	for _, i := range s.trying.Gone {
+		s.trying.remove(i)
+	}
+	s.heartbeat.Finish()
+	for _, i := range s.heartbeat.Gone {
+		s.heartbeat.remove(i)
+	}
+	s.stirred.Finish()
+	for _, i := range s.stirred.Gone {
+		s.stirred.remove(i)
+	}
+	s.idle.reset()
 	s.promises.Finish()
 	for _, i := range s.promises.Gone {
 		s.promises.remove(i)
+	}
+	s.promise.reset()
+	s.part.reset()
+	s.parts.Finish()
+	for _, i := range s.parts.Gone {
+		s.parts.remove(i)
 	}
 	s.entry.reset()
 	s.entries.Finish()
@@ -477,9 +746,45 @@ func (s *proposer) finish(out *rt.Out) {
 	for _, i := range s.complete.Gone {
 		s.complete.remove(i)
 	}
+	s.there.Finish()
+	for _, i := range s.there.Gone {
+		s.there.remove(i)
+	}
+	s.whole.Finish()
+	for _, i := range s.whole.Gone {
+		s.whole.remove(i)
+	}
+	s.fetched.Finish()
+	for _, i := range s.fetched.Gone {
+		s.fetched.remove(i)
+	}
+	s.news.Finish()
+	for _, i := range s.news.Gone {
+		s.news.remove(i)
+	}
+	s.wanted.Finish()
+	for _, i := range s.wanted.Gone {
+		s.wanted.remove(i)
+	}
+	s.coming.Finish()
+	for _, i := range s.coming.Gone {
+		s.coming.remove(i)
+	}
+	s.adopting.Finish()
+	for _, i := range s.adopting.Gone {
+		s.adopting.remove(i)
+	}
 	s.support.Finish()
 	for _, i := range s.support.Gone {
 		s.support.remove(i)
+	}
+	s.upto.Finish()
+	for _, i := range s.upto.Gone {
+		s.upto.remove(i)
+	}
+	s.spent.Finish()
+	for _, i := range s.spent.Gone {
+		s.spent.remove(i)
 	}
 	s.elected.Finish()
 	for _, i := range s.elected.Gone {
@@ -497,6 +802,10 @@ func (s *proposer) finish(out *rt.Out) {
 	for _, i := range s.range_2.Gone {
 		s.range_2.remove(i)
 	}
+	s.base.Finish()
+	for _, i := range s.base.Gone {
+		s.base.remove(i)
+	}
 	s.proposing.Finish()
 	for _, i := range s.proposing.Gone {
 		s.proposing.remove(i)
@@ -511,10 +820,6 @@ func (s *proposer) finish(out *rt.Out) {
 	s.slots.Finish()
 	for _, i := range s.slots.Gone {
 		s.slots.remove(i)
-	}
-	s.base.Finish()
-	for _, i := range s.base.Gone {
-		s.base.remove(i)
 	}
 	s.sending.Finish()
 	for _, i := range s.sending.Gone {
@@ -549,9 +854,21 @@ func (s *proposer) finish(out *rt.Out) {
 	for _, i := range s.led_any.Gone {
 		s.led_any.remove(i)
 	}
-	s.adopted_any_1.Finish()
-	for _, i := range s.adopted_any_1.Gone {
-		s.adopted_any_1.remove(i)
+	s.fetched_any_0_1.Finish()
+	for _, i := range s.fetched_any_0_1.Gone {
+		s.fetched_any_0_1.remove(i)
+	}
+	s.upto_any_0.Finish()
+	for _, i := range s.upto_any_0.Gone {
+		s.upto_any_0.remove(i)
+	}
+	s.entries_any_1.Finish()
+	for _, i := range s.entries_any_1.Gone {
+		s.entries_any_1.remove(i)
+	}
+	s.adopted_any_0_1.Finish()
+	for _, i := range s.adopted_any_0_1.Gone {
+		s.adopted_any_0_1.remove(i)
 	}
 	s.slots_any_0.Finish()
 	for _, i := range s.slots_any_0.Gone {
@@ -565,6 +882,11 @@ func (s *proposer) finish(out *rt.Out) {
 	for _, i := range s.choosing_any_0.Gone {
 		s.choosing_any_0.remove(i)
 	}
+	s.sent_fetch.Finish()
+	for _, i := range s.sent_fetch.Gone {
+		s.sent_fetch.remove(i)
+	}
+	s.sending_fetch.reset()
 	s.sent_reply.Finish()
 	for _, i := range s.sent_reply.Gone {
 		s.sent_reply.remove(i)
@@ -581,6 +903,10 @@ func (s *proposer) finish(out *rt.Out) {
 	for _, i := range s.heard_unmerged.Gone {
 		s.heard_unmerged.remove(i)
 	}
+	s.upto_unmerged.Finish()
+	for _, i := range s.upto_unmerged.Gone {
+		s.upto_unmerged.remove(i)
+	}
 	s.slots_unmerged.Finish()
 	for _, i := range s.slots_unmerged.Gone {
 		s.slots_unmerged.remove(i)
@@ -591,7 +917,7 @@ func (s *proposer) finish(out *rt.Out) {
 func (t *proposerUsed_unmerged) change(out *rt.Out, i int32, gone bool) {
 	row := out.Begin()
 	row.U64(t.rows[i].b)
-	out.Change(11, gone, row)
+	out.Change(14, gone, row)
 }
 
 // Pending is as rt.Component says.
@@ -601,28 +927,51 @@ func (s *proposer) Pending() bool {
 		s.election.Pending() ||
 		len(s.refused.rows) > 0 ||
 		len(s.alive.rows) > 0 ||
+		len(s.rising.rows) > 0 ||
 		s.led.Pending() ||
 		s.boss.Pending() ||
+		s.moving.Pending() ||
+		s.resting.Pending() ||
 		s.starting.Pending() ||
 		s.mine.Pending() ||
+		s.rest.Pending() ||
+		s.leads.Pending() ||
+		s.vain.Pending() ||
+		s.patience.Pending() ||
+		s.calm.Pending() ||
+		s.over.Pending() ||
 		len(s.asking.rows) > 0 ||
-		len(s.heartbeat.rows) > 0 ||
-		len(s.promise.rows) > 0 ||
+		s.ready.Pending() ||
+		s.trying.Pending() ||
+		s.heartbeat.Pending() ||
+		s.stirred.Pending() ||
 		s.promises.Pending() ||
+		len(s.promise.rows) > 0 ||
+		len(s.part.rows) > 0 ||
+		s.parts.Pending() ||
 		len(s.entry.rows) > 0 ||
 		s.entries.Pending() ||
 		s.got.Pending() ||
 		s.complete.Pending() ||
+		s.there.Pending() ||
+		s.whole.Pending() ||
+		s.fetched.Pending() ||
+		s.news.Pending() ||
+		s.wanted.Pending() ||
+		s.coming.Pending() ||
+		s.adopting.Pending() ||
 		s.support.Pending() ||
+		s.upto.Pending() ||
+		s.spent.Pending() ||
 		s.elected.Pending() ||
 		s.top.Pending() ||
 		s.adopted.Pending() ||
 		s.range_2.Pending() ||
+		s.base.Pending() ||
 		s.proposing.Pending() ||
 		len(s.propose.rows) > 0 ||
 		s.proposal.Pending() ||
 		s.slots.Pending() ||
-		s.base.Pending() ||
 		s.sending.Pending() ||
 		len(s.accepted.rows) > 0 ||
 		s.closed.Pending() ||
@@ -632,28 +981,34 @@ func (s *proposer) Pending() bool {
 		s.mine_deleted.Pending() ||
 		s.led_deleted.Pending() ||
 		s.led_any.Pending() ||
-		s.adopted_any_1.Pending() ||
+		s.fetched_any_0_1.Pending() ||
+		s.upto_any_0.Pending() ||
+		s.entries_any_1.Pending() ||
+		s.adopted_any_0_1.Pending() ||
 		s.slots_any_0.Pending() ||
 		s.closed_any_0.Pending() ||
 		s.choosing_any_0.Pending() ||
+		s.sent_fetch.Pending() ||
 		s.sent_reply.Pending() ||
 		s.used_unmerged.Pending() ||
 		s.heard_unmerged.Pending() ||
+		s.upto_unmerged.Pending() ||
 		s.slots_unmerged.Pending() ||
-		s.stale30
+		s.stale63
 }
 
 // Resend is as rt.Component says.
 func (s *proposer) Resend(out *rt.Out) {
-	s.rule54All0(out)
-	s.rule56All0(out)
-	s.rule68All0(out)
+	s.rule99All0(out)
+	s.rule101All0(out)
+	s.rule123All0(out)
+	s.rule125All0(out)
 }
 
 // Restore is as rt.Component says.
 func (s *proposer) Restore(c rt.Change) error {
 	switch c.Relation {
-	case 11: // used
+	case 14: // used
 		r := rt.Read(c.Row)
 		c0 := r.U64()
 		if err := r.End(); err != nil {
@@ -674,16 +1029,20 @@ func (s *proposer) Snapshot(out *rt.Out) {
 	}
 }
 
-// group30 derives range, which depend on each other.
-func (s *proposer) group30() {
+// group63 derives range, which depend on each other.
+func (s *proposer) group63() {
 	// Derived anew if something that it came from is lost.
-	anew := s.stale30
+	anew := s.stale63
 	anew = anew || s.range_2.Lost()
-	s.stale30 = false
+	anew = anew || s.base.Dropped()
+	s.stale63 = false
 	s.range_2.Begin(anew)
+	if !anew {
+		s.rule57Changes1()
+	}
 	for {
 		if i := s.range_2.Work(); i >= 0 {
-			s.rule23Work0(i)
+			s.rule57Work0(i)
 			continue
 		}
 		if s.range_2.gathered > 0 {
@@ -706,13 +1065,13 @@ func (s *proposer) rule1Changes0() {
 }
 
 // rule2Changes0 is, for a change of used,
-// multipaxos.ded:40: sync heard(b) <- used(b)
+// multipaxos.ded:59: sync heard(b) <- used(b)
 func (s *proposer) rule2Changes0(r0 *proposerUsedRow, sign int32) {
 	s.heard_unmerged.Derive(s.heard_unmerged.row(r0.b), sign)
 }
 
 // rule3All0 is, from all of election,
-// multipaxos.ded:41: sync heard(0) <- election()
+// multipaxos.ded:60: sync heard(0) <- election()
 func (s *proposer) rule3All0() {
 	for _, i0 := range s.election.Recent() {
 		if !s.election.Is(i0) {
@@ -723,7 +1082,7 @@ func (s *proposer) rule3All0() {
 }
 
 // rule4All0 is, from all of refused,
-// multipaxos.ded:42: sync heard(t) <- refused(t)
+// multipaxos.ded:61: sync heard(t) <- refused(t)
 func (s *proposer) rule4All0() {
 	for i0 := range s.refused.rows {
 		r0 := &s.refused.rows[i0]
@@ -732,7 +1091,7 @@ func (s *proposer) rule4All0() {
 }
 
 // rule5All0 is, from all of alive,
-// multipaxos.ded:43: sync heard(b) <- alive(_, b)
+// multipaxos.ded:62: sync heard(b) <- alive(_, b)
 func (s *proposer) rule5All0() {
 	for i0 := range s.alive.rows {
 		r0 := &s.alive.rows[i0]
@@ -740,28 +1099,59 @@ func (s *proposer) rule5All0() {
 	}
 }
 
-// rule6Changes0 is, from the changes of heard_unmerged,
-// heard merges
-func (s *proposer) rule6Changes0() {
-	for _, i0 := range s.heard_unmerged.Changes {
-		sign := s.heard_unmerged.Sign(i0)
-		r0 := &s.heard_unmerged.rows[i0]
-		s.groups6.add(r0.b, sign)
+// rule6All0 is, from all of rising,
+// multipaxos.ded:63: sync heard(b) <- rising(_, b)
+func (s *proposer) rule6All0() {
+	for i0 := range s.rising.rows {
+		r0 := &s.rising.rows[i0]
+		s.heard_unmerged.Pulse(s.heard_unmerged.row(r0.c1))
 	}
 }
 
-// rule7All0 is, from all of alive,
-// multipaxos.ded:99: sync boss(p) <- alive(p, _)
-func (s *proposer) rule7All0() {
+// rule7Changes0 is, from the changes of heard_unmerged,
+// heard merges
+func (s *proposer) rule7Changes0() {
+	for _, i0 := range s.heard_unmerged.Changes {
+		sign := s.heard_unmerged.Sign(i0)
+		r0 := &s.heard_unmerged.rows[i0]
+		s.groups7.add(r0.b, sign)
+	}
+}
+
+// rule8All0 is, from all of alive,
+// multipaxos.ded:164: sync boss(p) <- alive(p, _)
+func (s *proposer) rule8All0() {
 	for i0 := range s.alive.rows {
 		r0 := &s.alive.rows[i0]
 		s.boss.Pulse(s.boss.row(r0.c0))
 	}
 }
 
-// rule8All0 is, from all of election,
-// multipaxos.ded:45: sync starting(b) <- election(), not led(_), not boss(_), heard(t), proposers(n), rank(self, i), b := (((t / n) + 1) * n) + i
-func (s *proposer) rule8All0() {
+// rule9All0 is, from all of rising,
+// multipaxos.ded:165: sync boss(p) <- rising(p, _)
+func (s *proposer) rule9All0() {
+	for i0 := range s.rising.rows {
+		r0 := &s.rising.rows[i0]
+		s.boss.Pulse(s.boss.row(r0.c0))
+	}
+}
+
+// rule10Changes0 is, from the changes of rest,
+// multipaxos.ded:71: sync resting() <- rest(n), n > 0
+func (s *proposer) rule10Changes0() {
+	for _, i0 := range s.rest.Changes {
+		sign := s.rest.Sign(i0)
+		r0 := &s.rest.rows[i0]
+		if !(r0.n > 0) {
+			continue
+		}
+		s.resting.Derive(s.resting.row(), sign)
+	}
+}
+
+// rule11All0 is, from all of election,
+// multipaxos.ded:65: sync starting(b) <- election(), not led(_), not boss(_), not moving(), not resting(), heard(t), proposers(n), rank(self, i), b := (((t / n) + 1) * n) + i
+func (s *proposer) rule11All0() {
 	for _, i0 := range s.election.Recent() {
 		if !s.election.Is(i0) {
 			continue
@@ -772,96 +1162,335 @@ func (s *proposer) rule8All0() {
 		if s.boss.Held() > 0 {
 			continue
 		}
-		for i1 := s.rank.first0(s.self); i1 >= 0; i1 = s.rank.rows[i1].link0.Next {
-			r1 := &s.rank.rows[i1]
-			for i2 := range int32(len(s.heard.rows)) {
-				if !s.heard.Is(i2) {
+		if i1 := s.moving.find(); i1 >= 0 && s.moving.Is(i1) {
+			continue
+		}
+		if i2 := s.resting.find(); i2 >= 0 && s.resting.Is(i2) {
+			continue
+		}
+		for i3 := s.rank.first0(s.self); i3 >= 0; i3 = s.rank.rows[i3].link0.Next {
+			r3 := &s.rank.rows[i3]
+			for i4 := range int32(len(s.heard.rows)) {
+				if !s.heard.Is(i4) {
 					continue
 				}
-				r2 := &s.heard.rows[i2]
-				for i3 := range s.proposers.rows {
-					r3 := &s.proposers.rows[i3]
-					v4 := r3.n
-					if v4 == 0 {
+				r4 := &s.heard.rows[i4]
+				for i5 := range s.proposers.rows {
+					r5 := &s.proposers.rows[i5]
+					v6 := r5.n
+					if v6 == 0 {
 						continue
 					}
-					v5 := ((((r2.b / v4) + rt.Number[uint64](1)) * r3.n) + r1.i_)
-					s.starting.Pulse(s.starting.row(v5))
+					v7 := ((((r4.b / v6) + rt.Number[uint64](1)) * r5.n) + r3.i_)
+					s.starting.Pulse(s.starting.row(v7))
 				}
 			}
 		}
 	}
 }
 
-// rule9All0 is, from all of asking,
-// multipaxos.ded:51: sync ask(b) <- asking(b)
-func (s *proposer) rule9All0() {
-	for i0 := range s.asking.rows {
-		r0 := &s.asking.rows[i0]
-		s.ask.add(r0.c0)
+// rule12All0 is, from all of election,
+// multipaxos.ded:72: sync settled() <- election(), leads()
+func (s *proposer) rule12All0() {
+	for _, i0 := range s.election.Recent() {
+		if !s.election.Is(i0) {
+			continue
+		}
+		if i1 := s.leads.find(); i1 < 0 || !s.leads.Is(i1) {
+			continue
+		}
+		s.settled.add()
 	}
 }
 
-// rule10All0 is, from all of heartbeat,
-// multipaxos.ded:52: sync ask(b) <- heartbeat(), mine(b), not led(_)
-func (s *proposer) rule10All0() {
-	for range s.heartbeat.rows {
-		if s.led.Held() > 0 {
+// rule13Changes0 is, from the changes of vain,
+// multipaxos.ded:73: sync patience(n) <- vain(n)
+func (s *proposer) rule13Changes0() {
+	for _, i0 := range s.vain.Changes {
+		sign := s.vain.Sign(i0)
+		r0 := &s.vain.rows[i0]
+		s.patience.Derive(s.patience.row(r0.n), sign)
+	}
+}
+
+// rule14All0 is, from all of election,
+// multipaxos.ded:74: sync patience(0) <- election(), not vain(_)
+func (s *proposer) rule14All0() {
+	for _, i0 := range s.election.Recent() {
+		if !s.election.Is(i0) {
 			continue
 		}
+		if s.vain.Held() > 0 {
+			continue
+		}
+		s.patience.Pulse(s.patience.row(0))
+	}
+}
+
+// rule15All1 is, from all of starting,
+// multipaxos.ded:77: sync calm(n) <- vain(n), starting(_), n < 16
+func (s *proposer) rule15All1() {
+	for _, i0 := range s.starting.Recent() {
+		if !s.starting.Is(i0) {
+			continue
+		}
+		for i1 := range int32(len(s.vain.rows)) {
+			if !s.vain.Is(i1) {
+				continue
+			}
+			r1 := &s.vain.rows[i1]
+			if !(r1.n < 16) {
+				continue
+			}
+			s.calm.Pulse(s.calm.row(r1.n))
+		}
+	}
+}
+
+// rule16All1 is, from all of settled,
+// multipaxos.ded:78: sync calm(n) <- vain(n), settled()
+func (s *proposer) rule16All1() {
+	for range s.settled.rows {
+		for i1 := range int32(len(s.vain.rows)) {
+			if !s.vain.Is(i1) {
+				continue
+			}
+			r1 := &s.vain.rows[i1]
+			s.calm.Pulse(s.calm.row(r1.n))
+		}
+	}
+}
+
+// rule17Changes0 is, from the changes of vain,
+// multipaxos.ded:79: sync calm(n) <- vain(n), led(_)
+func (s *proposer) rule17Changes0() {
+	for _, i0 := range s.vain.Changes {
+		sign := s.vain.Sign(i0)
+		r0 := &s.vain.rows[i0]
+		for i1 := range int32(len(s.led.rows)) {
+			if !s.led.Was(i1) {
+				continue
+			}
+			s.calm.Derive(s.calm.row(r0.n), sign)
+		}
+	}
+}
+
+// rule17Changes1 is, from the changes of led,
+// multipaxos.ded:79: sync calm(n) <- vain(n), led(_)
+func (s *proposer) rule17Changes1() {
+	for _, i0 := range s.led.Changes {
+		sign := s.led.Sign(i0)
+		for i1 := range int32(len(s.vain.rows)) {
+			if !s.vain.Is(i1) {
+				continue
+			}
+			r1 := &s.vain.rows[i1]
+			s.calm.Derive(s.calm.row(r1.n), sign)
+		}
+	}
+}
+
+// rule18All1 is, from all of starting,
+// multipaxos.ded:83: sync over(n) <- rest(n), starting(_)
+func (s *proposer) rule18All1() {
+	for _, i0 := range s.starting.Recent() {
+		if !s.starting.Is(i0) {
+			continue
+		}
+		for i1 := range int32(len(s.rest.rows)) {
+			if !s.rest.Is(i1) {
+				continue
+			}
+			r1 := &s.rest.rows[i1]
+			s.over.Pulse(s.over.row(r1.n))
+		}
+	}
+}
+
+// rule19Changes0 is, from the changes of rest,
+// multipaxos.ded:84: sync over(n) <- rest(n), boss(_)
+func (s *proposer) rule19Changes0() {
+	for _, i0 := range s.rest.Changes {
+		sign := s.rest.Sign(i0)
+		r0 := &s.rest.rows[i0]
+		for i1 := range int32(len(s.boss.rows)) {
+			if !s.boss.Was(i1) {
+				continue
+			}
+			s.over.Derive(s.over.row(r0.n), sign)
+		}
+	}
+}
+
+// rule19Changes1 is, from the changes of boss,
+// multipaxos.ded:84: sync over(n) <- rest(n), boss(_)
+func (s *proposer) rule19Changes1() {
+	for _, i0 := range s.boss.Changes {
+		sign := s.boss.Sign(i0)
+		for i1 := range int32(len(s.rest.rows)) {
+			if !s.rest.Is(i1) {
+				continue
+			}
+			r1 := &s.rest.rows[i1]
+			s.over.Derive(s.over.row(r1.n), sign)
+		}
+	}
+}
+
+// rule20All1 is, from all of election,
+// multipaxos.ded:85: sync over(n) <- rest(n), election()
+func (s *proposer) rule20All1() {
+	for _, i0 := range s.election.Recent() {
+		if !s.election.Is(i0) {
+			continue
+		}
+		for i1 := range int32(len(s.rest.rows)) {
+			if !s.rest.Is(i1) {
+				continue
+			}
+			r1 := &s.rest.rows[i1]
+			s.over.Pulse(s.over.row(r1.n))
+		}
+	}
+}
+
+// rule21Changes0 is, from the changes of led,
+// whether there is a led
+func (s *proposer) rule21Changes0() {
+	for _, i0 := range s.led.Changes {
+		sign := s.led.Sign(i0)
+		s.led_any.Derive(s.led_any.row(), sign)
+	}
+}
+
+// rule22Changes0 is, from the changes of mine,
+// multipaxos.ded:89: sync trying(b) <- mine(b), not led(_), not ready(b)
+func (s *proposer) rule22Changes0() {
+	for _, i0 := range s.mine.Changes {
+		sign := s.mine.Sign(i0)
+		r0 := &s.mine.rows[i0]
+		if i1 := s.led_any.find(); i1 >= 0 && s.led_any.Was(i1) {
+			continue
+		}
+		if i2 := s.ready.find(r0.b); i2 >= 0 && s.ready.Was(i2) {
+			continue
+		}
+		s.trying.Derive(s.trying.row(r0.b), sign)
+	}
+}
+
+// rule22Changes1 is, from the changes of not led_any,
+// multipaxos.ded:89: sync trying(b) <- mine(b), not led(_), not ready(b)
+func (s *proposer) rule22Changes1() {
+	for _, i0 := range s.led_any.Changes {
+		sign := -s.led_any.Sign(i0)
 		for i1 := range int32(len(s.mine.rows)) {
 			if !s.mine.Is(i1) {
 				continue
 			}
 			r1 := &s.mine.rows[i1]
-			s.ask.add(r1.b)
+			if i2 := s.ready.find(r1.b); i2 >= 0 && s.ready.Was(i2) {
+				continue
+			}
+			s.trying.Derive(s.trying.row(r1.b), sign)
 		}
 	}
 }
 
-// rule11All0 is, from all of promise,
-// multipaxos.ded:56: sync promises(a, b, n) <- promise(a, b, n), mine(b), not led(_)
-func (s *proposer) rule11All0() {
-	for i0 := range s.promise.rows {
-		r0 := &s.promise.rows[i0]
-		if i1 := s.mine.find(r0.c1); i1 < 0 || !s.mine.Is(i1) {
+// rule22Changes2 is, from the changes of not ready,
+// multipaxos.ded:89: sync trying(b) <- mine(b), not led(_), not ready(b)
+func (s *proposer) rule22Changes2() {
+	for _, i0 := range s.ready.Changes {
+		sign := -s.ready.Sign(i0)
+		r0 := &s.ready.rows[i0]
+		if i1 := s.mine.find(r0.b); i1 < 0 || !s.mine.Is(i1) {
 			continue
 		}
-		if s.led.Held() > 0 {
+		if i2 := s.led_any.find(); i2 >= 0 && s.led_any.Is(i2) {
+			continue
+		}
+		s.trying.Derive(s.trying.row(r0.b), sign)
+	}
+}
+
+// rule23All0 is, from all of heartbeat,
+// multipaxos.ded:90: sync idle(b) <- heartbeat(), trying(b), not stirred()
+func (s *proposer) rule23All0() {
+	for _, i0 := range s.heartbeat.Recent() {
+		if !s.heartbeat.Is(i0) {
+			continue
+		}
+		if i1 := s.stirred.find(); i1 >= 0 && s.stirred.Is(i1) {
+			continue
+		}
+		for i2 := range int32(len(s.trying.rows)) {
+			if !s.trying.Is(i2) {
+				continue
+			}
+			r2 := &s.trying.rows[i2]
+			s.idle.add(r2.c0)
+		}
+	}
+}
+
+// rule24All0 is, from all of promise,
+// multipaxos.ded:95: sync promises(a, b, n) <- promise(a, b, n), trying(b)
+func (s *proposer) rule24All0() {
+	for i0 := range s.promise.rows {
+		r0 := &s.promise.rows[i0]
+		if i1 := s.trying.find(r0.c1); i1 < 0 || !s.trying.Is(i1) {
 			continue
 		}
 		s.promises.Pulse(s.promises.row(r0.c0, r0.c1, r0.c2))
 	}
 }
 
-// rule12All0 is, from all of entry,
-// multipaxos.ded:57: sync entries(a, b, s, c, l, v) <- entry(a, b, s, c, l, v), mine(b), not led(_)
-func (s *proposer) rule12All0() {
-	for i0 := range s.entry.rows {
-		r0 := &s.entry.rows[i0]
-		if i1 := s.mine.find(r0.c1); i1 < 0 || !s.mine.Is(i1) {
+// rule25All0 is, from all of part,
+// multipaxos.ded:96: sync parts(a, b, k, n) <- part(a, b, k, n), trying(b)
+func (s *proposer) rule25All0() {
+	for i0 := range s.part.rows {
+		r0 := &s.part.rows[i0]
+		if i1 := s.trying.find(r0.c1); i1 < 0 || !s.trying.Is(i1) {
 			continue
 		}
-		if s.led.Held() > 0 {
-			continue
-		}
-		s.entries.Pulse(s.entries.row(r0.c0, r0.c1, r0.c2, r0.c3, r0.c4, r0.c5))
+		s.parts.Pulse(s.parts.row(r0.c0, r0.c1, r0.c2, r0.c3))
 	}
 }
 
-// rule13Changes0 is, from the changes of entries,
-// multipaxos.ded:58: sync got(a, b, count<s>) <- entries(a, b, s, _, _, _)
-func (s *proposer) rule13Changes0() {
+// rule26All0 is, from all of entry,
+// multipaxos.ded:97: sync entries(a, b, k, s, c, l, v) <- entry(a, b, s, c, l, v), trying(b), chunk(n), k := (s / n) * n
+func (s *proposer) rule26All0() {
+	for i0 := range s.entry.rows {
+		r0 := &s.entry.rows[i0]
+		if i1 := s.trying.find(r0.c1); i1 < 0 || !s.trying.Is(i1) {
+			continue
+		}
+		for i2 := range s.chunk.rows {
+			r2 := &s.chunk.rows[i2]
+			v3 := r2.n
+			if v3 == 0 {
+				continue
+			}
+			v4 := ((r0.c2 / v3) * r2.n)
+			s.entries.Pulse(s.entries.row(r0.c0, r0.c1, v4, r0.c2, r0.c3, r0.c4, r0.c5))
+		}
+	}
+}
+
+// rule27Changes0 is, from the changes of entries,
+// multipaxos.ded:98: sync got(a, b, count<s>) <- entries(a, b, _, s, _, _, _)
+func (s *proposer) rule27Changes0() {
 	for _, i0 := range s.entries.Changes {
 		sign := s.entries.Sign(i0)
 		r0 := &s.entries.rows[i0]
-		s.groups13.add(r0.a, r0.b, r0.slot, sign)
+		s.groups27.add(r0.a, r0.b, r0.slot, sign)
 	}
 }
 
-// rule14Changes0 is, from the changes of promises,
-// multipaxos.ded:59: sync complete(a, b) <- promises(a, b, 0)
-func (s *proposer) rule14Changes0() {
+// rule28Changes0 is, from the changes of promises,
+// multipaxos.ded:99: sync complete(a, b) <- promises(a, b, 0)
+func (s *proposer) rule28Changes0() {
 	for _, i0 := range s.promises.Changes {
 		sign := s.promises.Sign(i0)
 		r0 := &s.promises.rows[i0]
@@ -872,9 +1501,9 @@ func (s *proposer) rule14Changes0() {
 	}
 }
 
-// rule15Changes0 is, from the changes of promises,
-// multipaxos.ded:60: sync complete(a, b) <- promises(a, b, n), got(a, b, k), k >= n
-func (s *proposer) rule15Changes0() {
+// rule29Changes0 is, from the changes of promises,
+// multipaxos.ded:100: sync complete(a, b) <- promises(a, b, n), got(a, b, m), m >= n
+func (s *proposer) rule29Changes0() {
 	for _, i0 := range s.promises.Changes {
 		sign := s.promises.Sign(i0)
 		r0 := &s.promises.rows[i0]
@@ -891,9 +1520,9 @@ func (s *proposer) rule15Changes0() {
 	}
 }
 
-// rule15Changes1 is, from the changes of got,
-// multipaxos.ded:60: sync complete(a, b) <- promises(a, b, n), got(a, b, k), k >= n
-func (s *proposer) rule15Changes1() {
+// rule29Changes1 is, from the changes of got,
+// multipaxos.ded:100: sync complete(a, b) <- promises(a, b, n), got(a, b, m), m >= n
+func (s *proposer) rule29Changes1() {
 	for _, i0 := range s.got.Changes {
 		sign := s.got.Sign(i0)
 		r0 := &s.got.rows[i0]
@@ -910,140 +1539,701 @@ func (s *proposer) rule15Changes1() {
 	}
 }
 
-// rule16Changes0 is, from the changes of complete,
-// multipaxos.ded:61: sync support(b, count<a>) <- complete(a, b)
-func (s *proposer) rule16Changes0() {
-	for _, i0 := range s.complete.Changes {
-		sign := s.complete.Sign(i0)
-		r0 := &s.complete.rows[i0]
-		s.groups16.add(rt.Hash(0).U64(r0.c1).Sum(), r0.c1, r0.c0, sign)
+// rule30Changes0 is, from the changes of entries,
+// multipaxos.ded:101: sync there(a, b, k, count<s>) <- entries(a, b, k, s, _, _, _)
+func (s *proposer) rule30Changes0() {
+	for _, i0 := range s.entries.Changes {
+		sign := s.entries.Sign(i0)
+		r0 := &s.entries.rows[i0]
+		s.groups30.add(r0.a, r0.b, r0.k, r0.slot, sign)
 	}
 }
 
-// rule17Changes0 is, from the changes of led,
-// whether there is a led
-func (s *proposer) rule17Changes0() {
-	for _, i0 := range s.led.Changes {
-		sign := s.led.Sign(i0)
-		s.led_any.Derive(s.led_any.row(), sign)
+// rule31Changes0 is, from the changes of parts,
+// multipaxos.ded:102: sync whole(a, b, k) <- parts(a, b, k, 0)
+func (s *proposer) rule31Changes0() {
+	for _, i0 := range s.parts.Changes {
+		sign := s.parts.Sign(i0)
+		r0 := &s.parts.rows[i0]
+		if r0.n != 0 {
+			continue
+		}
+		s.whole.Derive(s.whole.row(r0.a, r0.b, r0.k), sign)
 	}
 }
 
-// rule18Changes0 is, from the changes of support,
-// multipaxos.ded:62: sync elected(b) <- support(b, k), quorum(q), k >= q, mine(b), not led(_)
-func (s *proposer) rule18Changes0() {
-	for _, i0 := range s.support.Changes {
-		sign := s.support.Sign(i0)
-		r0 := &s.support.rows[i0]
-		if i1 := s.mine.find(r0.c0); i1 < 0 || !s.mine.Was(i1) {
+// rule32Changes0 is, from the changes of parts,
+// multipaxos.ded:103: sync whole(a, b, k) <- parts(a, b, k, n), there(a, b, k, m), m >= n
+func (s *proposer) rule32Changes0() {
+	for _, i0 := range s.parts.Changes {
+		sign := s.parts.Sign(i0)
+		r0 := &s.parts.rows[i0]
+		for i1 := s.there.at0(r0.hashes[1], r0.a, r0.b, r0.k); i1 >= 0; i1 = s.there.rows[i1].link0.Next {
+			if !s.there.Was(i1) {
+				continue
+			}
+			r1 := &s.there.rows[i1]
+			if !(r1.c3 >= r0.n) {
+				continue
+			}
+			s.whole.Derive(s.whole.row(r0.a, r0.b, r0.k), sign)
+		}
+	}
+}
+
+// rule32Changes1 is, from the changes of there,
+// multipaxos.ded:103: sync whole(a, b, k) <- parts(a, b, k, n), there(a, b, k, m), m >= n
+func (s *proposer) rule32Changes1() {
+	for _, i0 := range s.there.Changes {
+		sign := s.there.Sign(i0)
+		r0 := &s.there.rows[i0]
+		for i1 := s.parts.at0(r0.hashes[1], r0.c0, r0.c1, r0.c2); i1 >= 0; i1 = s.parts.rows[i1].link0.Next {
+			if !s.parts.Is(i1) {
+				continue
+			}
+			r1 := &s.parts.rows[i1]
+			if !(r0.c3 >= r1.n) {
+				continue
+			}
+			s.whole.Derive(s.whole.row(r0.c0, r0.c1, r0.c2), sign)
+		}
+	}
+}
+
+// rule33Changes0 is, from the changes of whole,
+// multipaxos.ded:104: sync news(a, b, k) <- whole(a, b, k), not fetched(a, b, k), trying(b)
+func (s *proposer) rule33Changes0() {
+	for _, i0 := range s.whole.Changes {
+		sign := s.whole.Sign(i0)
+		r0 := &s.whole.rows[i0]
+		if i1 := s.trying.at(r0.hashes[1], r0.c1); i1 < 0 || !s.trying.Was(i1) {
+			continue
+		}
+		if i2 := s.fetched.at(r0.hashes[0], r0.c0, r0.c1, r0.c2); i2 >= 0 && s.fetched.Was(i2) {
+			continue
+		}
+		s.news.Derive(s.news.row(r0.c0, r0.c1, r0.c2), sign)
+	}
+}
+
+// rule33Changes1 is, from the changes of not fetched,
+// multipaxos.ded:104: sync news(a, b, k) <- whole(a, b, k), not fetched(a, b, k), trying(b)
+func (s *proposer) rule33Changes1() {
+	for _, i0 := range s.fetched.Changes {
+		sign := -s.fetched.Sign(i0)
+		r0 := &s.fetched.rows[i0]
+		if i1 := s.whole.at(r0.hashes[0], r0.a, r0.b, r0.k); i1 < 0 || !s.whole.Is(i1) {
+			continue
+		}
+		if i2 := s.trying.at(r0.hashes[1], r0.b); i2 < 0 || !s.trying.Was(i2) {
+			continue
+		}
+		s.news.Derive(s.news.row(r0.a, r0.b, r0.k), sign)
+	}
+}
+
+// rule33Changes2 is, from the changes of trying,
+// multipaxos.ded:104: sync news(a, b, k) <- whole(a, b, k), not fetched(a, b, k), trying(b)
+func (s *proposer) rule33Changes2() {
+	for _, i0 := range s.trying.Changes {
+		sign := s.trying.Sign(i0)
+		r0 := &s.trying.rows[i0]
+		for i1 := s.whole.first0(r0.c0); i1 >= 0; i1 = s.whole.rows[i1].link0.Next {
+			if !s.whole.Is(i1) {
+				continue
+			}
+			r1 := &s.whole.rows[i1]
+			if i2 := s.fetched.at(r1.hashes[0], r1.c0, r0.c0, r1.c2); i2 >= 0 && s.fetched.Is(i2) {
+				continue
+			}
+			s.news.Derive(s.news.row(r1.c0, r0.c0, r1.c2), sign)
+		}
+	}
+}
+
+// rule34Changes0 is, from the changes of fetched,
+// whether there is a fetched
+func (s *proposer) rule34Changes0() {
+	for _, i0 := range s.fetched.Changes {
+		sign := s.fetched.Sign(i0)
+		r0 := &s.fetched.rows[i0]
+		s.fetched_any_0_1.Derive(s.fetched_any_0_1.row(r0.a, r0.b), sign)
+	}
+}
+
+// rule35Changes0 is, from the changes of fetched,
+// multipaxos.ded:106: sync wanted(a, b, max<k>) <- fetched(a, b, j), trying(b), chunk(n), k := j + n
+func (s *proposer) rule35Changes0() {
+	for _, i0 := range s.fetched.Changes {
+		sign := s.fetched.Sign(i0)
+		r0 := &s.fetched.rows[i0]
+		if i1 := s.trying.at(r0.hashes[1], r0.b); i1 < 0 || !s.trying.Was(i1) {
+			continue
+		}
+		for i2 := range s.chunk.rows {
+			r2 := &s.chunk.rows[i2]
+			v3 := (r0.k + r2.n)
+			s.groups35.add(r0.a, r0.b, v3, sign)
+		}
+	}
+}
+
+// rule35Changes1 is, from the changes of trying,
+// multipaxos.ded:106: sync wanted(a, b, max<k>) <- fetched(a, b, j), trying(b), chunk(n), k := j + n
+func (s *proposer) rule35Changes1() {
+	for _, i0 := range s.trying.Changes {
+		sign := s.trying.Sign(i0)
+		r0 := &s.trying.rows[i0]
+		for i1 := s.fetched.first0(r0.c0); i1 >= 0; i1 = s.fetched.rows[i1].link0.Next {
+			if !s.fetched.Is(i1) {
+				continue
+			}
+			r1 := &s.fetched.rows[i1]
+			for i2 := range s.chunk.rows {
+				r2 := &s.chunk.rows[i2]
+				v3 := (r1.k + r2.n)
+				s.groups35.add(r1.a, r0.c0, v3, sign)
+			}
+		}
+	}
+}
+
+// rule36Changes0 is, from the changes of promises,
+// multipaxos.ded:107: sync wanted(a, b, 0) <- promises(a, b, _), trying(b), not fetched(a, b, _)
+func (s *proposer) rule36Changes0() {
+	for _, i0 := range s.promises.Changes {
+		sign := s.promises.Sign(i0)
+		r0 := &s.promises.rows[i0]
+		if i1 := s.trying.at(r0.hashes[2], r0.b); i1 < 0 || !s.trying.Was(i1) {
+			continue
+		}
+		if i2 := s.fetched_any_0_1.at(r0.hashes[1], r0.a, r0.b); i2 >= 0 && s.fetched_any_0_1.Was(i2) {
+			continue
+		}
+		s.wanted.Derive(s.wanted.row(r0.a, r0.b, 0), sign)
+	}
+}
+
+// rule36Changes1 is, from the changes of trying,
+// multipaxos.ded:107: sync wanted(a, b, 0) <- promises(a, b, _), trying(b), not fetched(a, b, _)
+func (s *proposer) rule36Changes1() {
+	for _, i0 := range s.trying.Changes {
+		sign := s.trying.Sign(i0)
+		r0 := &s.trying.rows[i0]
+		for i1 := s.promises.first1(r0.c0); i1 >= 0; i1 = s.promises.rows[i1].link1.Next {
+			if !s.promises.Is(i1) {
+				continue
+			}
+			r1 := &s.promises.rows[i1]
+			if i2 := s.fetched_any_0_1.at(r1.hashes[1], r1.a, r0.c0); i2 >= 0 && s.fetched_any_0_1.Was(i2) {
+				continue
+			}
+			s.wanted.Derive(s.wanted.row(r1.a, r0.c0, 0), sign)
+		}
+	}
+}
+
+// rule36Changes2 is, from the changes of not fetched_any_0_1,
+// multipaxos.ded:107: sync wanted(a, b, 0) <- promises(a, b, _), trying(b), not fetched(a, b, _)
+func (s *proposer) rule36Changes2() {
+	for _, i0 := range s.fetched_any_0_1.Changes {
+		sign := -s.fetched_any_0_1.Sign(i0)
+		r0 := &s.fetched_any_0_1.rows[i0]
+		if i1 := s.trying.find(r0.b); i1 < 0 || !s.trying.Is(i1) {
+			continue
+		}
+		for i2 := s.promises.at0(r0.hashes[0], r0.a, r0.b); i2 >= 0; i2 = s.promises.rows[i2].link0.Next {
+			if !s.promises.Is(i2) {
+				continue
+			}
+			s.wanted.Derive(s.wanted.row(r0.a, r0.b, 0), sign)
+		}
+	}
+}
+
+// rule37Changes0 is, from the changes of upto_unmerged,
+// upto merges
+func (s *proposer) rule37Changes0() {
+	for _, i0 := range s.upto_unmerged.Changes {
+		sign := s.upto_unmerged.Sign(i0)
+		r0 := &s.upto_unmerged.rows[i0]
+		s.groups37.add(r0.b, r0.k, sign)
+	}
+}
+
+// rule38Changes0 is, from the changes of upto,
+// whether there is a upto
+func (s *proposer) rule38Changes0() {
+	for _, i0 := range s.upto.Changes {
+		sign := s.upto.Sign(i0)
+		r0 := &s.upto.rows[i0]
+		s.upto_any_0.Derive(s.upto_any_0.row(r0.b), sign)
+	}
+}
+
+// rule39Changes0 is, from the changes of ready,
+// multipaxos.ded:120: sync adopting(b, k) <- ready(b), upto(b, k), entries(_, b, _, _, _, _, _), mine(b), not led(_)
+func (s *proposer) rule39Changes0() {
+	for _, i0 := range s.ready.Changes {
+		sign := s.ready.Sign(i0)
+		r0 := &s.ready.rows[i0]
+		if i1 := s.mine.find(r0.b); i1 < 0 || !s.mine.Was(i1) {
 			continue
 		}
 		if i2 := s.led_any.find(); i2 >= 0 && s.led_any.Was(i2) {
 			continue
 		}
-		for i3 := range s.quorum.rows {
-			r3 := &s.quorum.rows[i3]
-			if !(r0.c1 >= r3.k) {
+		for i3 := s.upto.first0(r0.b); i3 >= 0; i3 = s.upto.rows[i3].link0.Next {
+			if !s.upto.Was(i3) {
 				continue
 			}
-			s.elected.Derive(s.elected.row(r0.c0), sign)
+			r3 := &s.upto.rows[i3]
+			for i4 := s.entries.first0(r0.b); i4 >= 0; i4 = s.entries.rows[i4].link0.Next {
+				if !s.entries.Was(i4) {
+					continue
+				}
+				s.adopting.Derive(s.adopting.row(r0.b, r3.k), sign)
+			}
 		}
 	}
 }
 
-// rule18Changes3 is, from the changes of mine,
-// multipaxos.ded:62: sync elected(b) <- support(b, k), quorum(q), k >= q, mine(b), not led(_)
-func (s *proposer) rule18Changes3() {
-	for _, i0 := range s.mine.Changes {
-		sign := s.mine.Sign(i0)
-		r0 := &s.mine.rows[i0]
-		if i1 := s.led_any.find(); i1 >= 0 && s.led_any.Was(i1) {
+// rule39Changes1 is, from the changes of upto,
+// multipaxos.ded:120: sync adopting(b, k) <- ready(b), upto(b, k), entries(_, b, _, _, _, _, _), mine(b), not led(_)
+func (s *proposer) rule39Changes1() {
+	for _, i0 := range s.upto.Changes {
+		sign := s.upto.Sign(i0)
+		r0 := &s.upto.rows[i0]
+		if i1 := s.ready.find(r0.b); i1 < 0 || !s.ready.Is(i1) {
 			continue
 		}
-		for i2 := s.support.first0(r0.b); i2 >= 0; i2 = s.support.rows[i2].link0.Next {
-			if !s.support.Is(i2) {
+		if i2 := s.mine.find(r0.b); i2 < 0 || !s.mine.Was(i2) {
+			continue
+		}
+		if i3 := s.led_any.find(); i3 >= 0 && s.led_any.Was(i3) {
+			continue
+		}
+		for i4 := s.entries.first0(r0.b); i4 >= 0; i4 = s.entries.rows[i4].link0.Next {
+			if !s.entries.Was(i4) {
 				continue
 			}
-			r2 := &s.support.rows[i2]
-			for i3 := range s.quorum.rows {
-				r3 := &s.quorum.rows[i3]
-				if !(r2.c1 >= r3.k) {
-					continue
-				}
-				s.elected.Derive(s.elected.row(r0.b), sign)
-			}
+			s.adopting.Derive(s.adopting.row(r0.b, r0.k), sign)
 		}
 	}
 }
 
-// rule18Changes4 is, from the changes of not led_any,
-// multipaxos.ded:62: sync elected(b) <- support(b, k), quorum(q), k >= q, mine(b), not led(_)
-func (s *proposer) rule18Changes4() {
-	for _, i0 := range s.led_any.Changes {
-		sign := -s.led_any.Sign(i0)
-		for i1 := range int32(len(s.mine.rows)) {
-			if !s.mine.Is(i1) {
-				continue
-			}
-			r1 := &s.mine.rows[i1]
-			for i2 := s.support.first0(r1.b); i2 >= 0; i2 = s.support.rows[i2].link0.Next {
-				if !s.support.Is(i2) {
-					continue
-				}
-				r2 := &s.support.rows[i2]
-				for i3 := range s.quorum.rows {
-					r3 := &s.quorum.rows[i3]
-					if !(r2.c1 >= r3.k) {
-						continue
-					}
-					s.elected.Derive(s.elected.row(r1.b), sign)
-				}
-			}
-		}
-	}
-}
-
-// rule19Changes0 is, from the changes of elected,
-// multipaxos.ded:66: sync top(s, max<c>) <- elected(b), entries(_, b, s, c, _, _)
-func (s *proposer) rule19Changes0() {
-	for _, i0 := range s.elected.Changes {
-		sign := s.elected.Sign(i0)
-		r0 := &s.elected.rows[i0]
-		for i1 := s.entries.first0(r0.c0); i1 >= 0; i1 = s.entries.rows[i1].link0.Next {
-			if !s.entries.Was(i1) {
-				continue
-			}
-			r1 := &s.entries.rows[i1]
-			s.groups19.add(r1.slot, r1.c, sign)
-		}
-	}
-}
-
-// rule19Changes1 is, from the changes of entries,
-// multipaxos.ded:66: sync top(s, max<c>) <- elected(b), entries(_, b, s, c, _, _)
-func (s *proposer) rule19Changes1() {
+// rule39Changes2 is, from the changes of entries,
+// multipaxos.ded:120: sync adopting(b, k) <- ready(b), upto(b, k), entries(_, b, _, _, _, _, _), mine(b), not led(_)
+func (s *proposer) rule39Changes2() {
 	for _, i0 := range s.entries.Changes {
 		sign := s.entries.Sign(i0)
 		r0 := &s.entries.rows[i0]
-		if i1 := s.elected.at(r0.hashes[1], r0.b); i1 < 0 || !s.elected.Is(i1) {
+		if i1 := s.ready.at(r0.hashes[1], r0.b); i1 < 0 || !s.ready.Is(i1) {
 			continue
 		}
-		s.groups19.add(r0.slot, r0.c, sign)
+		if i2 := s.mine.at(r0.hashes[1], r0.b); i2 < 0 || !s.mine.Was(i2) {
+			continue
+		}
+		if i3 := s.led_any.find(); i3 >= 0 && s.led_any.Was(i3) {
+			continue
+		}
+		for i4 := s.upto.at0(r0.hashes[1], r0.b); i4 >= 0; i4 = s.upto.rows[i4].link0.Next {
+			if !s.upto.Is(i4) {
+				continue
+			}
+			r4 := &s.upto.rows[i4]
+			s.adopting.Derive(s.adopting.row(r0.b, r4.k), sign)
+		}
 	}
 }
 
-// rule20Changes0 is, from the changes of elected,
-// multipaxos.ded:67: sync adopted(b, s, l, v) <- elected(b), top(s, c), entries(_, b, s, c, l, v)
-func (s *proposer) rule20Changes0() {
-	for _, i0 := range s.elected.Changes {
-		sign := s.elected.Sign(i0)
-		r0 := &s.elected.rows[i0]
-		for i1 := s.entries.first0(r0.c0); i1 >= 0; i1 = s.entries.rows[i1].link0.Next {
+// rule39Changes3 is, from the changes of mine,
+// multipaxos.ded:120: sync adopting(b, k) <- ready(b), upto(b, k), entries(_, b, _, _, _, _, _), mine(b), not led(_)
+func (s *proposer) rule39Changes3() {
+	for _, i0 := range s.mine.Changes {
+		sign := s.mine.Sign(i0)
+		r0 := &s.mine.rows[i0]
+		if i1 := s.ready.find(r0.b); i1 < 0 || !s.ready.Is(i1) {
+			continue
+		}
+		if i2 := s.led_any.find(); i2 >= 0 && s.led_any.Was(i2) {
+			continue
+		}
+		for i3 := s.upto.first0(r0.b); i3 >= 0; i3 = s.upto.rows[i3].link0.Next {
+			if !s.upto.Is(i3) {
+				continue
+			}
+			r3 := &s.upto.rows[i3]
+			for i4 := s.entries.first0(r0.b); i4 >= 0; i4 = s.entries.rows[i4].link0.Next {
+				if !s.entries.Is(i4) {
+					continue
+				}
+				s.adopting.Derive(s.adopting.row(r0.b, r3.k), sign)
+			}
+		}
+	}
+}
+
+// rule39Changes4 is, from the changes of not led_any,
+// multipaxos.ded:120: sync adopting(b, k) <- ready(b), upto(b, k), entries(_, b, _, _, _, _, _), mine(b), not led(_)
+func (s *proposer) rule39Changes4() {
+	for _, i0 := range s.led_any.Changes {
+		sign := -s.led_any.Sign(i0)
+		for i1 := range int32(len(s.ready.rows)) {
+			if !s.ready.Is(i1) {
+				continue
+			}
+			r1 := &s.ready.rows[i1]
+			if i2 := s.mine.find(r1.b); i2 < 0 || !s.mine.Is(i2) {
+				continue
+			}
+			for i3 := s.upto.first0(r1.b); i3 >= 0; i3 = s.upto.rows[i3].link0.Next {
+				if !s.upto.Is(i3) {
+					continue
+				}
+				r3 := &s.upto.rows[i3]
+				for i4 := s.entries.first0(r1.b); i4 >= 0; i4 = s.entries.rows[i4].link0.Next {
+					if !s.entries.Is(i4) {
+						continue
+					}
+					s.adopting.Derive(s.adopting.row(r1.b, r3.k), sign)
+				}
+			}
+		}
+	}
+}
+
+// rule40Changes0 is, from the changes of ready,
+// multipaxos.ded:121: sync adopting(b, 0) <- ready(b), not upto(b, _), entries(_, b, _, _, _, _, _), mine(b), not led(_)
+func (s *proposer) rule40Changes0() {
+	for _, i0 := range s.ready.Changes {
+		sign := s.ready.Sign(i0)
+		r0 := &s.ready.rows[i0]
+		if i1 := s.mine.find(r0.b); i1 < 0 || !s.mine.Was(i1) {
+			continue
+		}
+		if i2 := s.upto_any_0.find(r0.b); i2 >= 0 && s.upto_any_0.Was(i2) {
+			continue
+		}
+		if i3 := s.led_any.find(); i3 >= 0 && s.led_any.Was(i3) {
+			continue
+		}
+		for i4 := s.entries.first0(r0.b); i4 >= 0; i4 = s.entries.rows[i4].link0.Next {
+			if !s.entries.Was(i4) {
+				continue
+			}
+			s.adopting.Derive(s.adopting.row(r0.b, 0), sign)
+		}
+	}
+}
+
+// rule40Changes1 is, from the changes of not upto_any_0,
+// multipaxos.ded:121: sync adopting(b, 0) <- ready(b), not upto(b, _), entries(_, b, _, _, _, _, _), mine(b), not led(_)
+func (s *proposer) rule40Changes1() {
+	for _, i0 := range s.upto_any_0.Changes {
+		sign := -s.upto_any_0.Sign(i0)
+		r0 := &s.upto_any_0.rows[i0]
+		if i1 := s.ready.find(r0.b); i1 < 0 || !s.ready.Is(i1) {
+			continue
+		}
+		if i2 := s.mine.find(r0.b); i2 < 0 || !s.mine.Was(i2) {
+			continue
+		}
+		if i3 := s.led_any.find(); i3 >= 0 && s.led_any.Was(i3) {
+			continue
+		}
+		for i4 := s.entries.first0(r0.b); i4 >= 0; i4 = s.entries.rows[i4].link0.Next {
+			if !s.entries.Was(i4) {
+				continue
+			}
+			s.adopting.Derive(s.adopting.row(r0.b, 0), sign)
+		}
+	}
+}
+
+// rule40Changes2 is, from the changes of entries,
+// multipaxos.ded:121: sync adopting(b, 0) <- ready(b), not upto(b, _), entries(_, b, _, _, _, _, _), mine(b), not led(_)
+func (s *proposer) rule40Changes2() {
+	for _, i0 := range s.entries.Changes {
+		sign := s.entries.Sign(i0)
+		r0 := &s.entries.rows[i0]
+		if i1 := s.ready.at(r0.hashes[1], r0.b); i1 < 0 || !s.ready.Is(i1) {
+			continue
+		}
+		if i2 := s.mine.at(r0.hashes[1], r0.b); i2 < 0 || !s.mine.Was(i2) {
+			continue
+		}
+		if i3 := s.upto_any_0.at(r0.hashes[1], r0.b); i3 >= 0 && s.upto_any_0.Is(i3) {
+			continue
+		}
+		if i4 := s.led_any.find(); i4 >= 0 && s.led_any.Was(i4) {
+			continue
+		}
+		s.adopting.Derive(s.adopting.row(r0.b, 0), sign)
+	}
+}
+
+// rule40Changes3 is, from the changes of mine,
+// multipaxos.ded:121: sync adopting(b, 0) <- ready(b), not upto(b, _), entries(_, b, _, _, _, _, _), mine(b), not led(_)
+func (s *proposer) rule40Changes3() {
+	for _, i0 := range s.mine.Changes {
+		sign := s.mine.Sign(i0)
+		r0 := &s.mine.rows[i0]
+		if i1 := s.ready.find(r0.b); i1 < 0 || !s.ready.Is(i1) {
+			continue
+		}
+		if i2 := s.upto_any_0.find(r0.b); i2 >= 0 && s.upto_any_0.Is(i2) {
+			continue
+		}
+		if i3 := s.led_any.find(); i3 >= 0 && s.led_any.Was(i3) {
+			continue
+		}
+		for i4 := s.entries.first0(r0.b); i4 >= 0; i4 = s.entries.rows[i4].link0.Next {
+			if !s.entries.Is(i4) {
+				continue
+			}
+			s.adopting.Derive(s.adopting.row(r0.b, 0), sign)
+		}
+	}
+}
+
+// rule40Changes4 is, from the changes of not led_any,
+// multipaxos.ded:121: sync adopting(b, 0) <- ready(b), not upto(b, _), entries(_, b, _, _, _, _, _), mine(b), not led(_)
+func (s *proposer) rule40Changes4() {
+	for _, i0 := range s.led_any.Changes {
+		sign := -s.led_any.Sign(i0)
+		for i1 := range int32(len(s.ready.rows)) {
+			if !s.ready.Is(i1) {
+				continue
+			}
+			r1 := &s.ready.rows[i1]
+			if i2 := s.mine.find(r1.b); i2 < 0 || !s.mine.Is(i2) {
+				continue
+			}
+			if i3 := s.upto_any_0.find(r1.b); i3 >= 0 && s.upto_any_0.Is(i3) {
+				continue
+			}
+			for i4 := s.entries.first0(r1.b); i4 >= 0; i4 = s.entries.rows[i4].link0.Next {
+				if !s.entries.Is(i4) {
+					continue
+				}
+				s.adopting.Derive(s.adopting.row(r1.b, 0), sign)
+			}
+		}
+	}
+}
+
+// rule41All0 is, from all of promise,
+// multipaxos.ded:111: sync coming() <- promise(_, b, _), trying(b)
+func (s *proposer) rule41All0() {
+	for i0 := range s.promise.rows {
+		r0 := &s.promise.rows[i0]
+		if i1 := s.trying.find(r0.c1); i1 < 0 || !s.trying.Is(i1) {
+			continue
+		}
+		s.coming.Pulse(s.coming.row())
+	}
+}
+
+// rule42All0 is, from all of entry,
+// multipaxos.ded:112: sync coming() <- entry(_, b, _, _, _, _), trying(b)
+func (s *proposer) rule42All0() {
+	for i0 := range s.entry.rows {
+		r0 := &s.entry.rows[i0]
+		if i1 := s.trying.find(r0.c1); i1 < 0 || !s.trying.Is(i1) {
+			continue
+		}
+		s.coming.Pulse(s.coming.row())
+	}
+}
+
+// rule43Changes0 is, from the changes of adopting,
+// multipaxos.ded:113: sync coming() <- adopting(_, _)
+func (s *proposer) rule43Changes0() {
+	for _, i0 := range s.adopting.Changes {
+		sign := s.adopting.Sign(i0)
+		s.coming.Derive(s.coming.row(), sign)
+	}
+}
+
+// rule44Changes0 is, from the changes of complete,
+// multipaxos.ded:118: sync support(b, count<a>) <- complete(a, b)
+func (s *proposer) rule44Changes0() {
+	for _, i0 := range s.complete.Changes {
+		sign := s.complete.Sign(i0)
+		r0 := &s.complete.rows[i0]
+		s.groups44.add(rt.Hash(0).U64(r0.c1).Sum(), r0.c1, r0.c0, sign)
+	}
+}
+
+// rule45Changes0 is, from the changes of adopting,
+// multipaxos.ded:122: sync spent(b, k) <- adopting(b, k)
+func (s *proposer) rule45Changes0() {
+	for _, i0 := range s.adopting.Changes {
+		sign := s.adopting.Sign(i0)
+		r0 := &s.adopting.rows[i0]
+		s.spent.Derive(s.spent.row(r0.c0, r0.c1), sign)
+	}
+}
+
+// rule46Changes0 is, from the changes of entries,
+// multipaxos.ded:123: sync spent(b, k) <- entries(_, b, k, _, _, _, _), not mine(b)
+func (s *proposer) rule46Changes0() {
+	for _, i0 := range s.entries.Changes {
+		sign := s.entries.Sign(i0)
+		r0 := &s.entries.rows[i0]
+		if i1 := s.mine.at(r0.hashes[1], r0.b); i1 >= 0 && s.mine.Was(i1) {
+			continue
+		}
+		s.spent.Derive(s.spent.rowAt(r0.hashes[2], r0.b, r0.k), sign)
+	}
+}
+
+// rule46Changes1 is, from the changes of not mine,
+// multipaxos.ded:123: sync spent(b, k) <- entries(_, b, k, _, _, _, _), not mine(b)
+func (s *proposer) rule46Changes1() {
+	for _, i0 := range s.mine.Changes {
+		sign := -s.mine.Sign(i0)
+		r0 := &s.mine.rows[i0]
+		for i1 := s.entries.first0(r0.b); i1 >= 0; i1 = s.entries.rows[i1].link0.Next {
+			if !s.entries.Is(i1) {
+				continue
+			}
+			r1 := &s.entries.rows[i1]
+			s.spent.Derive(s.spent.rowAt(r1.hashes[2], r0.b, r1.k), sign)
+		}
+	}
+}
+
+// rule47Changes0 is, from the changes of entries,
+// whether there is a entries
+func (s *proposer) rule47Changes0() {
+	for _, i0 := range s.entries.Changes {
+		sign := s.entries.Sign(i0)
+		r0 := &s.entries.rows[i0]
+		s.entries_any_1.Derive(s.entries_any_1.rowAt(r0.hashes[1], r0.b), sign)
+	}
+}
+
+// rule48Changes0 is, from the changes of ready,
+// multipaxos.ded:126: sync elected(b) <- ready(b), not entries(_, b, _, _, _, _, _), mine(b), not led(_)
+func (s *proposer) rule48Changes0() {
+	for _, i0 := range s.ready.Changes {
+		sign := s.ready.Sign(i0)
+		r0 := &s.ready.rows[i0]
+		if i1 := s.mine.find(r0.b); i1 < 0 || !s.mine.Was(i1) {
+			continue
+		}
+		if i2 := s.entries_any_1.find(r0.b); i2 >= 0 && s.entries_any_1.Was(i2) {
+			continue
+		}
+		if i3 := s.led_any.find(); i3 >= 0 && s.led_any.Was(i3) {
+			continue
+		}
+		s.elected.Derive(s.elected.row(r0.b), sign)
+	}
+}
+
+// rule48Changes1 is, from the changes of not entries_any_1,
+// multipaxos.ded:126: sync elected(b) <- ready(b), not entries(_, b, _, _, _, _, _), mine(b), not led(_)
+func (s *proposer) rule48Changes1() {
+	for _, i0 := range s.entries_any_1.Changes {
+		sign := -s.entries_any_1.Sign(i0)
+		r0 := &s.entries_any_1.rows[i0]
+		if i1 := s.ready.find(r0.b); i1 < 0 || !s.ready.Is(i1) {
+			continue
+		}
+		if i2 := s.mine.find(r0.b); i2 < 0 || !s.mine.Was(i2) {
+			continue
+		}
+		if i3 := s.led_any.find(); i3 >= 0 && s.led_any.Was(i3) {
+			continue
+		}
+		s.elected.Derive(s.elected.row(r0.b), sign)
+	}
+}
+
+// rule48Changes2 is, from the changes of mine,
+// multipaxos.ded:126: sync elected(b) <- ready(b), not entries(_, b, _, _, _, _, _), mine(b), not led(_)
+func (s *proposer) rule48Changes2() {
+	for _, i0 := range s.mine.Changes {
+		sign := s.mine.Sign(i0)
+		r0 := &s.mine.rows[i0]
+		if i1 := s.ready.find(r0.b); i1 < 0 || !s.ready.Is(i1) {
+			continue
+		}
+		if i2 := s.entries_any_1.find(r0.b); i2 >= 0 && s.entries_any_1.Is(i2) {
+			continue
+		}
+		if i3 := s.led_any.find(); i3 >= 0 && s.led_any.Was(i3) {
+			continue
+		}
+		s.elected.Derive(s.elected.row(r0.b), sign)
+	}
+}
+
+// rule48Changes3 is, from the changes of not led_any,
+// multipaxos.ded:126: sync elected(b) <- ready(b), not entries(_, b, _, _, _, _, _), mine(b), not led(_)
+func (s *proposer) rule48Changes3() {
+	for _, i0 := range s.led_any.Changes {
+		sign := -s.led_any.Sign(i0)
+		for i1 := range int32(len(s.ready.rows)) {
+			if !s.ready.Is(i1) {
+				continue
+			}
+			r1 := &s.ready.rows[i1]
+			if i2 := s.mine.find(r1.b); i2 < 0 || !s.mine.Is(i2) {
+				continue
+			}
+			if i3 := s.entries_any_1.find(r1.b); i3 >= 0 && s.entries_any_1.Is(i3) {
+				continue
+			}
+			s.elected.Derive(s.elected.row(r1.b), sign)
+		}
+	}
+}
+
+// rule49Changes0 is, from the changes of adopting,
+// multipaxos.ded:130: sync top(s, max<c>) <- adopting(b, k), entries(_, b, k, s, c, _, _)
+func (s *proposer) rule49Changes0() {
+	for _, i0 := range s.adopting.Changes {
+		sign := s.adopting.Sign(i0)
+		r0 := &s.adopting.rows[i0]
+		for i1 := s.entries.first1(r0.c0, r0.c1); i1 >= 0; i1 = s.entries.rows[i1].link1.Next {
 			if !s.entries.Was(i1) {
 				continue
 			}
 			r1 := &s.entries.rows[i1]
-			if i2 := s.top.at(r1.hashes[2], r1.slot, r1.c); i2 < 0 || !s.top.Was(i2) {
+			s.groups49.add(r1.slot, r1.c, sign)
+		}
+	}
+}
+
+// rule49Changes1 is, from the changes of entries,
+// multipaxos.ded:130: sync top(s, max<c>) <- adopting(b, k), entries(_, b, k, s, c, _, _)
+func (s *proposer) rule49Changes1() {
+	for _, i0 := range s.entries.Changes {
+		sign := s.entries.Sign(i0)
+		r0 := &s.entries.rows[i0]
+		if i1 := s.adopting.at(r0.hashes[2], r0.b, r0.k); i1 < 0 || !s.adopting.Is(i1) {
+			continue
+		}
+		s.groups49.add(r0.slot, r0.c, sign)
+	}
+}
+
+// rule50Changes0 is, from the changes of adopting,
+// multipaxos.ded:131: sync adopted(b, s, l, v) <- adopting(b, k), entries(_, b, k, s, c, l, v), top(s, c)
+func (s *proposer) rule50Changes0() {
+	for _, i0 := range s.adopting.Changes {
+		sign := s.adopting.Sign(i0)
+		r0 := &s.adopting.rows[i0]
+		for i1 := s.entries.first1(r0.c0, r0.c1); i1 >= 0; i1 = s.entries.rows[i1].link1.Next {
+			if !s.entries.Was(i1) {
+				continue
+			}
+			r1 := &s.entries.rows[i1]
+			if i2 := s.top.at(r1.hashes[3], r1.slot, r1.c); i2 < 0 || !s.top.Was(i2) {
 				continue
 			}
 			s.adopted.Derive(s.adopted.row(r0.c0, r1.slot, r1.client, r1.v), sign)
@@ -1051,18 +2241,34 @@ func (s *proposer) rule20Changes0() {
 	}
 }
 
-// rule20Changes1 is, from the changes of top,
-// multipaxos.ded:67: sync adopted(b, s, l, v) <- elected(b), top(s, c), entries(_, b, s, c, l, v)
-func (s *proposer) rule20Changes1() {
+// rule50Changes1 is, from the changes of entries,
+// multipaxos.ded:131: sync adopted(b, s, l, v) <- adopting(b, k), entries(_, b, k, s, c, l, v), top(s, c)
+func (s *proposer) rule50Changes1() {
+	for _, i0 := range s.entries.Changes {
+		sign := s.entries.Sign(i0)
+		r0 := &s.entries.rows[i0]
+		if i1 := s.adopting.at(r0.hashes[2], r0.b, r0.k); i1 < 0 || !s.adopting.Is(i1) {
+			continue
+		}
+		if i2 := s.top.at(r0.hashes[3], r0.slot, r0.c); i2 < 0 || !s.top.Was(i2) {
+			continue
+		}
+		s.adopted.Derive(s.adopted.row(r0.b, r0.slot, r0.client, r0.v), sign)
+	}
+}
+
+// rule50Changes2 is, from the changes of top,
+// multipaxos.ded:131: sync adopted(b, s, l, v) <- adopting(b, k), entries(_, b, k, s, c, l, v), top(s, c)
+func (s *proposer) rule50Changes2() {
 	for _, i0 := range s.top.Changes {
 		sign := s.top.Sign(i0)
 		r0 := &s.top.rows[i0]
-		for i1 := s.entries.first1(r0.c0, r0.c1); i1 >= 0; i1 = s.entries.rows[i1].link1.Next {
-			if !s.entries.Was(i1) {
+		for i1 := s.entries.first2(r0.c0, r0.c1); i1 >= 0; i1 = s.entries.rows[i1].link2.Next {
+			if !s.entries.Is(i1) {
 				continue
 			}
 			r1 := &s.entries.rows[i1]
-			if i2 := s.elected.at(r1.hashes[1], r1.b); i2 < 0 || !s.elected.Is(i2) {
+			if i2 := s.adopting.at(r1.hashes[2], r1.b, r1.k); i2 < 0 || !s.adopting.Is(i2) {
 				continue
 			}
 			s.adopted.Derive(s.adopted.row(r1.b, r0.c0, r1.client, r1.v), sign)
@@ -1070,62 +2276,149 @@ func (s *proposer) rule20Changes1() {
 	}
 }
 
-// rule20Changes2 is, from the changes of entries,
-// multipaxos.ded:67: sync adopted(b, s, l, v) <- elected(b), top(s, c), entries(_, b, s, c, l, v)
-func (s *proposer) rule20Changes2() {
-	for _, i0 := range s.entries.Changes {
-		sign := s.entries.Sign(i0)
-		r0 := &s.entries.rows[i0]
-		if i1 := s.elected.at(r0.hashes[1], r0.b); i1 < 0 || !s.elected.Is(i1) {
-			continue
-		}
-		if i2 := s.top.at(r0.hashes[2], r0.slot, r0.c); i2 < 0 || !s.top.Is(i2) {
-			continue
-		}
-		s.adopted.Derive(s.adopted.row(r0.b, r0.slot, r0.client, r0.v), sign)
-	}
-}
-
-// rule21Changes0 is, from the changes of adopted,
-// multipaxos.ded:68: sync last(max<s>) <- adopted(_, s, _, _)
-func (s *proposer) rule21Changes0() {
+// rule51Changes0 is, from the changes of adopted,
+// multipaxos.ded:132: sync last(b, max<s>) <- adopted(b, s, _, _)
+func (s *proposer) rule51Changes0() {
 	for _, i0 := range s.adopted.Changes {
 		sign := s.adopted.Sign(i0)
 		r0 := &s.adopted.rows[i0]
-		s.groups21.add(r0.c1, sign)
+		s.groups51.add(r0.c0, r0.c1, sign)
 	}
 }
 
-// rule22Changes0 is, for a change of last,
-// multipaxos.ded:69: sync range(s) <- last(s)
-func (s *proposer) rule22Changes0(r0 *proposerLastRow, sign int32) {
-	s.range_2.Derive(s.range_2.row(r0.c0), sign)
+// rule52Changes0 is, from the changes of slots_unmerged,
+// slots merges
+func (s *proposer) rule52Changes0() {
+	for _, i0 := range s.slots_unmerged.Changes {
+		sign := s.slots_unmerged.Sign(i0)
+		r0 := &s.slots_unmerged.rows[i0]
+		s.groups52.add(r0.b, r0.n, sign)
+	}
 }
 
-// rule23Work0 is, from a new fact of range,
-// multipaxos.ded:70: sync range(s) <- range(r), r > 0, s := r - 1
-func (s *proposer) rule23Work0(i0 int32) {
+// rule53Changes0 is, from the changes of slots,
+// whether there is a slots
+func (s *proposer) rule53Changes0() {
+	for _, i0 := range s.slots.Changes {
+		sign := s.slots.Sign(i0)
+		r0 := &s.slots.rows[i0]
+		s.slots_any_0.Derive(s.slots_any_0.row(r0.b), sign)
+	}
+}
+
+// rule54Changes0 is, from the changes of mine,
+// multipaxos.ded:142: sync base(b, n) <- mine(b), slots(b, n)
+func (s *proposer) rule54Changes0() {
+	for _, i0 := range s.mine.Changes {
+		sign := s.mine.Sign(i0)
+		r0 := &s.mine.rows[i0]
+		for i1 := s.slots.first0(r0.b); i1 >= 0; i1 = s.slots.rows[i1].link0.Next {
+			if !s.slots.Was(i1) {
+				continue
+			}
+			r1 := &s.slots.rows[i1]
+			s.base.Derive(s.base.row(r0.b, r1.n), sign)
+		}
+	}
+}
+
+// rule54Changes1 is, from the changes of slots,
+// multipaxos.ded:142: sync base(b, n) <- mine(b), slots(b, n)
+func (s *proposer) rule54Changes1() {
+	for _, i0 := range s.slots.Changes {
+		sign := s.slots.Sign(i0)
+		r0 := &s.slots.rows[i0]
+		if i1 := s.mine.find(r0.b); i1 < 0 || !s.mine.Is(i1) {
+			continue
+		}
+		s.base.Derive(s.base.row(r0.b, r0.n), sign)
+	}
+}
+
+// rule55Changes0 is, from the changes of mine,
+// multipaxos.ded:143: sync base(b, 0) <- mine(b), not slots(b, _)
+func (s *proposer) rule55Changes0() {
+	for _, i0 := range s.mine.Changes {
+		sign := s.mine.Sign(i0)
+		r0 := &s.mine.rows[i0]
+		if i1 := s.slots_any_0.find(r0.b); i1 >= 0 && s.slots_any_0.Was(i1) {
+			continue
+		}
+		s.base.Derive(s.base.row(r0.b, 0), sign)
+	}
+}
+
+// rule55Changes1 is, from the changes of not slots_any_0,
+// multipaxos.ded:143: sync base(b, 0) <- mine(b), not slots(b, _)
+func (s *proposer) rule55Changes1() {
+	for _, i0 := range s.slots_any_0.Changes {
+		sign := -s.slots_any_0.Sign(i0)
+		r0 := &s.slots_any_0.rows[i0]
+		if i1 := s.mine.find(r0.b); i1 < 0 || !s.mine.Is(i1) {
+			continue
+		}
+		s.base.Derive(s.base.row(r0.b, 0), sign)
+	}
+}
+
+// rule56Changes0 is, for a change of last,
+// multipaxos.ded:133: sync range(b, s) <- last(b, s)
+func (s *proposer) rule56Changes0(r0 *proposerLastRow, sign int32) {
+	s.range_2.Derive(s.range_2.row(r0.c0, r0.c1), sign)
+}
+
+// rule57Work0 is, from a new fact of range,
+// multipaxos.ded:134: sync range(b, s) <- range(b, r), base(b, n), r > n, s := r - 1
+func (s *proposer) rule57Work0(i0 int32) {
 	r0 := &s.range_2.rows[i0]
-	if !(r0.c0 > 0) {
-		return
+	v1 := (r0.c1 - rt.Number[uint64](1))
+	for i2 := s.base.first0(r0.c0); i2 >= 0; i2 = s.base.rows[i2].link0.Next {
+		if !s.base.Is(i2) {
+			continue
+		}
+		r2 := &s.base.rows[i2]
+		if !(r0.c1 > r2.c1) {
+			continue
+		}
+		s.range_2.later(r0.c0, v1)
 	}
-	v1 := (r0.c0 - rt.Number[uint64](1))
-	s.range_2.later(v1)
 }
 
-// rule24Changes0 is, from the changes of adopted,
+// rule57Changes1 is, from the changes of base,
+// multipaxos.ded:134: sync range(b, s) <- range(b, r), base(b, n), r > n, s := r - 1
+func (s *proposer) rule57Changes1() {
+	for _, i0 := range s.base.Changes {
+		if !s.base.Is(i0) {
+			continue
+		}
+		r0 := &s.base.rows[i0]
+		for i1 := s.range_2.first0(r0.c0); i1 >= 0; i1 = s.range_2.rows[i1].link0.Next {
+			if !s.range_2.Is(i1) {
+				continue
+			}
+			r1 := &s.range_2.rows[i1]
+			if !(r1.c1 > r0.c1) {
+				continue
+			}
+			v2 := (r1.c1 - rt.Number[uint64](1))
+			s.range_2.later(r0.c0, v2)
+		}
+	}
+}
+
+// rule58Changes0 is, from the changes of adopted,
 // whether there is a adopted
-func (s *proposer) rule24Changes0() {
+func (s *proposer) rule58Changes0() {
 	for _, i0 := range s.adopted.Changes {
 		sign := s.adopted.Sign(i0)
 		r0 := &s.adopted.rows[i0]
-		s.adopted_any_1.Derive(s.adopted_any_1.row(r0.c1), sign)
+		s.adopted_any_0_1.Derive(s.adopted_any_0_1.row(r0.c0, r0.c1), sign)
 	}
 }
 
-// rule25All0 is, from all of propose,
-// multipaxos.ded:76: sync waiting(l, v) <- propose(l, v), led(b), mine(b), not proposal(b, _, v)
-func (s *proposer) rule25All0() {
+// rule59All0 is, from all of propose,
+// multipaxos.ded:140: sync waiting(l, v) <- propose(l, v), led(b), mine(b), not proposal(b, _, v)
+func (s *proposer) rule59All0() {
 	for i0 := range s.propose.rows {
 		r0 := &s.propose.rows[i0]
 		for i1 := range int32(len(s.led.rows)) {
@@ -1152,140 +2445,18 @@ func (s *proposer) rule25All0() {
 	}
 }
 
-// rule26All0 is, from all of waiting,
-// multipaxos.ded:77: sync place(v, index<v>) <- waiting(_, v)
-func (s *proposer) rule26All0() {
+// rule60All0 is, from all of waiting,
+// multipaxos.ded:141: sync place(v, index<v>) <- waiting(_, v)
+func (s *proposer) rule60All0() {
 	for i0 := range s.waiting.rows {
 		r0 := &s.waiting.rows[i0]
-		s.groups26.add(r0.c1, r0.c1)
+		s.groups60.add(r0.c1, r0.c1)
 	}
 }
 
-// rule27Changes0 is, from the changes of slots_unmerged,
-// slots merges
-func (s *proposer) rule27Changes0() {
-	for _, i0 := range s.slots_unmerged.Changes {
-		sign := s.slots_unmerged.Sign(i0)
-		r0 := &s.slots_unmerged.rows[i0]
-		s.groups27.add(r0.b, r0.n, sign)
-	}
-}
-
-// rule28Changes0 is, from the changes of slots,
-// whether there is a slots
-func (s *proposer) rule28Changes0() {
-	for _, i0 := range s.slots.Changes {
-		sign := s.slots.Sign(i0)
-		r0 := &s.slots.rows[i0]
-		s.slots_any_0.Derive(s.slots_any_0.row(r0.b), sign)
-	}
-}
-
-// rule29Changes0 is, from the changes of led,
-// multipaxos.ded:78: sync base(n) <- led(b), mine(b), slots(b, n)
-func (s *proposer) rule29Changes0() {
-	for _, i0 := range s.led.Changes {
-		sign := s.led.Sign(i0)
-		r0 := &s.led.rows[i0]
-		if i1 := s.mine.find(r0.b); i1 < 0 || !s.mine.Was(i1) {
-			continue
-		}
-		for i2 := s.slots.first0(r0.b); i2 >= 0; i2 = s.slots.rows[i2].link0.Next {
-			if !s.slots.Was(i2) {
-				continue
-			}
-			r2 := &s.slots.rows[i2]
-			s.base.Derive(s.base.row(r2.n), sign)
-		}
-	}
-}
-
-// rule29Changes1 is, from the changes of mine,
-// multipaxos.ded:78: sync base(n) <- led(b), mine(b), slots(b, n)
-func (s *proposer) rule29Changes1() {
-	for _, i0 := range s.mine.Changes {
-		sign := s.mine.Sign(i0)
-		r0 := &s.mine.rows[i0]
-		if i1 := s.led.find(r0.b); i1 < 0 || !s.led.Is(i1) {
-			continue
-		}
-		for i2 := s.slots.first0(r0.b); i2 >= 0; i2 = s.slots.rows[i2].link0.Next {
-			if !s.slots.Was(i2) {
-				continue
-			}
-			r2 := &s.slots.rows[i2]
-			s.base.Derive(s.base.row(r2.n), sign)
-		}
-	}
-}
-
-// rule29Changes2 is, from the changes of slots,
-// multipaxos.ded:78: sync base(n) <- led(b), mine(b), slots(b, n)
-func (s *proposer) rule29Changes2() {
-	for _, i0 := range s.slots.Changes {
-		sign := s.slots.Sign(i0)
-		r0 := &s.slots.rows[i0]
-		if i1 := s.led.find(r0.b); i1 < 0 || !s.led.Is(i1) {
-			continue
-		}
-		if i2 := s.mine.find(r0.b); i2 < 0 || !s.mine.Is(i2) {
-			continue
-		}
-		s.base.Derive(s.base.row(r0.n), sign)
-	}
-}
-
-// rule30Changes0 is, from the changes of led,
-// multipaxos.ded:79: sync base(0) <- led(b), mine(b), not slots(b, _)
-func (s *proposer) rule30Changes0() {
-	for _, i0 := range s.led.Changes {
-		sign := s.led.Sign(i0)
-		r0 := &s.led.rows[i0]
-		if i1 := s.mine.find(r0.b); i1 < 0 || !s.mine.Was(i1) {
-			continue
-		}
-		if i2 := s.slots_any_0.find(r0.b); i2 >= 0 && s.slots_any_0.Was(i2) {
-			continue
-		}
-		s.base.Derive(s.base.row(0), sign)
-	}
-}
-
-// rule30Changes1 is, from the changes of mine,
-// multipaxos.ded:79: sync base(0) <- led(b), mine(b), not slots(b, _)
-func (s *proposer) rule30Changes1() {
-	for _, i0 := range s.mine.Changes {
-		sign := s.mine.Sign(i0)
-		r0 := &s.mine.rows[i0]
-		if i1 := s.led.find(r0.b); i1 < 0 || !s.led.Is(i1) {
-			continue
-		}
-		if i2 := s.slots_any_0.find(r0.b); i2 >= 0 && s.slots_any_0.Was(i2) {
-			continue
-		}
-		s.base.Derive(s.base.row(0), sign)
-	}
-}
-
-// rule30Changes2 is, from the changes of not slots_any_0,
-// multipaxos.ded:79: sync base(0) <- led(b), mine(b), not slots(b, _)
-func (s *proposer) rule30Changes2() {
-	for _, i0 := range s.slots_any_0.Changes {
-		sign := -s.slots_any_0.Sign(i0)
-		r0 := &s.slots_any_0.rows[i0]
-		if i1 := s.led.find(r0.b); i1 < 0 || !s.led.Is(i1) {
-			continue
-		}
-		if i2 := s.mine.find(r0.b); i2 < 0 || !s.mine.Is(i2) {
-			continue
-		}
-		s.base.Derive(s.base.row(0), sign)
-	}
-}
-
-// rule31Changes0 is, from the changes of adopted,
-// multipaxos.ded:71: sync proposing(b, s, l, v) <- adopted(b, s, l, v)
-func (s *proposer) rule31Changes0() {
+// rule61Changes0 is, from the changes of adopted,
+// multipaxos.ded:135: sync proposing(b, s, l, v) <- adopted(b, s, l, v)
+func (s *proposer) rule61Changes0() {
 	for _, i0 := range s.adopted.Changes {
 		sign := s.adopted.Sign(i0)
 		r0 := &s.adopted.rows[i0]
@@ -1293,97 +2464,65 @@ func (s *proposer) rule31Changes0() {
 	}
 }
 
-// rule32Changes0 is, from the changes of elected,
-// multipaxos.ded:72: sync proposing(b, s, node "nobody", v) <- elected(b), range(s), not adopted(_, s, _, _), v := noop(s)
-func (s *proposer) rule32Changes0() {
-	for _, i0 := range s.elected.Changes {
-		sign := s.elected.Sign(i0)
-		r0 := &s.elected.rows[i0]
-		for i1 := range int32(len(s.range_2.rows)) {
-			if !s.range_2.Was(i1) {
-				continue
-			}
-			r1 := &s.range_2.rows[i1]
-			v2 := fnNoop(r1.c0)
-			if i3 := s.adopted_any_1.find(r1.c0); i3 >= 0 && s.adopted_any_1.Was(i3) {
-				continue
-			}
-			s.proposing.Derive(s.proposing.row(r0.c0, r1.c0, "nobody", v2), sign)
-		}
-	}
-}
-
-// rule32Changes1 is, from the changes of range,
-// multipaxos.ded:72: sync proposing(b, s, node "nobody", v) <- elected(b), range(s), not adopted(_, s, _, _), v := noop(s)
-func (s *proposer) rule32Changes1() {
+// rule62Changes0 is, from the changes of range,
+// multipaxos.ded:136: sync proposing(b, s, node "nobody", v) <- range(b, s), not adopted(b, s, _, _), v := noop(s)
+func (s *proposer) rule62Changes0() {
 	for _, i0 := range s.range_2.Changes {
 		sign := s.range_2.Sign(i0)
 		r0 := &s.range_2.rows[i0]
-		v1 := fnNoop(r0.c0)
-		if i2 := s.adopted_any_1.find(r0.c0); i2 >= 0 && s.adopted_any_1.Was(i2) {
-			continue
-		}
-		for i3 := range int32(len(s.elected.rows)) {
-			if !s.elected.Is(i3) {
-				continue
-			}
-			r3 := &s.elected.rows[i3]
-			s.proposing.Derive(s.proposing.row(r3.c0, r0.c0, "nobody", v1), sign)
-		}
-	}
-}
-
-// rule32Changes2 is, from the changes of not adopted_any_1,
-// multipaxos.ded:72: sync proposing(b, s, node "nobody", v) <- elected(b), range(s), not adopted(_, s, _, _), v := noop(s)
-func (s *proposer) rule32Changes2() {
-	for _, i0 := range s.adopted_any_1.Changes {
-		sign := -s.adopted_any_1.Sign(i0)
-		r0 := &s.adopted_any_1.rows[i0]
 		v1 := fnNoop(r0.c1)
-		if i2 := s.range_2.find(r0.c1); i2 < 0 || !s.range_2.Is(i2) {
+		if i2 := s.adopted_any_0_1.find(r0.c0, r0.c1); i2 >= 0 && s.adopted_any_0_1.Was(i2) {
 			continue
 		}
-		for i3 := range int32(len(s.elected.rows)) {
-			if !s.elected.Is(i3) {
-				continue
-			}
-			r3 := &s.elected.rows[i3]
-			s.proposing.Derive(s.proposing.row(r3.c0, r0.c1, "nobody", v1), sign)
-		}
+		s.proposing.Derive(s.proposing.row(r0.c0, r0.c1, "nobody", v1), sign)
 	}
 }
 
-// rule33All0 is, from all of waiting,
-// multipaxos.ded:80: sync proposing(b, s, l, v) <- waiting(l, v), place(v, i), base(n), led(b), mine(b), s := n + i
-func (s *proposer) rule33All0() {
+// rule62Changes1 is, from the changes of not adopted_any_0_1,
+// multipaxos.ded:136: sync proposing(b, s, node "nobody", v) <- range(b, s), not adopted(b, s, _, _), v := noop(s)
+func (s *proposer) rule62Changes1() {
+	for _, i0 := range s.adopted_any_0_1.Changes {
+		sign := -s.adopted_any_0_1.Sign(i0)
+		r0 := &s.adopted_any_0_1.rows[i0]
+		v1 := fnNoop(r0.c1)
+		if i2 := s.range_2.find(r0.c0, r0.c1); i2 < 0 || !s.range_2.Is(i2) {
+			continue
+		}
+		s.proposing.Derive(s.proposing.row(r0.c0, r0.c1, "nobody", v1), sign)
+	}
+}
+
+// rule63All0 is, from all of waiting,
+// multipaxos.ded:144: sync proposing(b, s, l, v) <- waiting(l, v), place(v, i), base(b, n), led(b), mine(b), s := n + i
+func (s *proposer) rule63All0() {
 	for i0 := range s.waiting.rows {
 		r0 := &s.waiting.rows[i0]
 		for i1 := s.place.first0(r0.c1); i1 >= 0; i1 = s.place.rows[i1].link0.Next {
 			r1 := &s.place.rows[i1]
-			for i2 := range int32(len(s.base.rows)) {
-				if !s.base.Is(i2) {
+			for i2 := range int32(len(s.led.rows)) {
+				if !s.led.Is(i2) {
 					continue
 				}
-				r2 := &s.base.rows[i2]
-				v3 := (r2.c0 + r1.c1)
-				for i4 := range int32(len(s.led.rows)) {
-					if !s.led.Is(i4) {
+				r2 := &s.led.rows[i2]
+				if i3 := s.mine.find(r2.b); i3 < 0 || !s.mine.Is(i3) {
+					continue
+				}
+				for i4 := s.base.first0(r2.b); i4 >= 0; i4 = s.base.rows[i4].link0.Next {
+					if !s.base.Is(i4) {
 						continue
 					}
-					r4 := &s.led.rows[i4]
-					if i5 := s.mine.find(r4.b); i5 < 0 || !s.mine.Is(i5) {
-						continue
-					}
-					s.proposing.Pulse(s.proposing.row(r4.b, v3, r0.c0, r0.c1))
+					r4 := &s.base.rows[i4]
+					v5 := (r4.c1 + r1.c1)
+					s.proposing.Pulse(s.proposing.row(r2.b, v5, r0.c0, r0.c1))
 				}
 			}
 		}
 	}
 }
 
-// rule34Changes0 is, from the changes of proposing,
-// multipaxos.ded:84: sync sending(b, s, l, v, false) <- proposing(b, s, l, v)
-func (s *proposer) rule34Changes0() {
+// rule64Changes0 is, from the changes of proposing,
+// multipaxos.ded:148: sync sending(b, s, l, v, false) <- proposing(b, s, l, v)
+func (s *proposer) rule64Changes0() {
 	for _, i0 := range s.proposing.Changes {
 		sign := s.proposing.Sign(i0)
 		r0 := &s.proposing.rows[i0]
@@ -1391,9 +2530,9 @@ func (s *proposer) rule34Changes0() {
 	}
 }
 
-// rule35All0 is, from all of propose,
-// multipaxos.ded:85: sync sending(b, s, l, v, true) <- propose(l, v), proposal(b, s, v), led(b), mine(b)
-func (s *proposer) rule35All0() {
+// rule65All0 is, from all of propose,
+// multipaxos.ded:149: sync sending(b, s, l, v, true) <- propose(l, v), proposal(b, s, v), led(b), mine(b)
+func (s *proposer) rule65All0() {
 	for i0 := range s.propose.rows {
 		r0 := &s.propose.rows[i0]
 		for i1 := s.proposal.first1(r0.v); i1 >= 0; i1 = s.proposal.rows[i1].link1.Next {
@@ -1412,9 +2551,9 @@ func (s *proposer) rule35All0() {
 	}
 }
 
-// rule36All0 is, from all of accepted,
-// multipaxos.ded:89: sync votes(a, b, s, l, v) <- accepted(a, b, s, l, v, _), not closed(s, _)
-func (s *proposer) rule36All0() {
+// rule66All0 is, from all of accepted,
+// multipaxos.ded:153: sync votes(a, b, s, l, v) <- accepted(a, b, s, l, v, _), not closed(s, _)
+func (s *proposer) rule66All0() {
 	for i0 := range s.accepted.rows {
 		r0 := &s.accepted.rows[i0]
 		found1 := false
@@ -1432,19 +2571,19 @@ func (s *proposer) rule36All0() {
 	}
 }
 
-// rule37Changes0 is, from the changes of votes,
-// multipaxos.ded:90: sync count(b, s, v, count<a>) <- votes(a, b, s, _, v)
-func (s *proposer) rule37Changes0() {
+// rule67Changes0 is, from the changes of votes,
+// multipaxos.ded:154: sync count(b, s, v, count<a>) <- votes(a, b, s, _, v)
+func (s *proposer) rule67Changes0() {
 	for _, i0 := range s.votes.Changes {
 		sign := s.votes.Sign(i0)
 		r0 := &s.votes.rows[i0]
-		s.groups37.add(r0.b, r0.slot, r0.v, r0.a, sign)
+		s.groups67.add(r0.b, r0.slot, r0.v, r0.a, sign)
 	}
 }
 
-// rule38Changes0 is, from the changes of closed,
+// rule68Changes0 is, from the changes of closed,
 // whether there is a closed
-func (s *proposer) rule38Changes0() {
+func (s *proposer) rule68Changes0() {
 	for _, i0 := range s.closed.Changes {
 		sign := s.closed.Sign(i0)
 		r0 := &s.closed.rows[i0]
@@ -1452,9 +2591,9 @@ func (s *proposer) rule38Changes0() {
 	}
 }
 
-// rule39Changes0 is, from the changes of count,
-// multipaxos.ded:91: sync choosing(s, v) <- count(_, s, v, k), quorum(q), k >= q, not closed(s, _)
-func (s *proposer) rule39Changes0() {
+// rule69Changes0 is, from the changes of count,
+// multipaxos.ded:155: sync choosing(s, v) <- count(_, s, v, k), quorum(q), k >= q, not closed(s, _)
+func (s *proposer) rule69Changes0() {
 	for _, i0 := range s.count.Changes {
 		sign := s.count.Sign(i0)
 		r0 := &s.count.rows[i0]
@@ -1471,9 +2610,9 @@ func (s *proposer) rule39Changes0() {
 	}
 }
 
-// rule39Changes3 is, from the changes of not closed_any_0,
-// multipaxos.ded:91: sync choosing(s, v) <- count(_, s, v, k), quorum(q), k >= q, not closed(s, _)
-func (s *proposer) rule39Changes3() {
+// rule69Changes3 is, from the changes of not closed_any_0,
+// multipaxos.ded:155: sync choosing(s, v) <- count(_, s, v, k), quorum(q), k >= q, not closed(s, _)
+func (s *proposer) rule69Changes3() {
 	for _, i0 := range s.closed_any_0.Changes {
 		sign := -s.closed_any_0.Sign(i0)
 		r0 := &s.closed_any_0.rows[i0]
@@ -1493,9 +2632,9 @@ func (s *proposer) rule39Changes3() {
 	}
 }
 
-// rule40Changes0 is, from the changes of mine,
-// multipaxos.ded:28: sync mine_deleted(b) <- mine(b), heard(c), c > b
-func (s *proposer) rule40Changes0() {
+// rule70Changes0 is, from the changes of mine,
+// multipaxos.ded:34: sync mine_deleted(b) <- mine(b), heard(c), c > b
+func (s *proposer) rule70Changes0() {
 	for _, i0 := range s.mine.Changes {
 		sign := s.mine.Sign(i0)
 		r0 := &s.mine.rows[i0]
@@ -1512,9 +2651,9 @@ func (s *proposer) rule40Changes0() {
 	}
 }
 
-// rule40Changes1 is, from the changes of heard,
-// multipaxos.ded:28: sync mine_deleted(b) <- mine(b), heard(c), c > b
-func (s *proposer) rule40Changes1() {
+// rule70Changes1 is, from the changes of heard,
+// multipaxos.ded:34: sync mine_deleted(b) <- mine(b), heard(c), c > b
+func (s *proposer) rule70Changes1() {
 	for _, i0 := range s.heard.Changes {
 		sign := s.heard.Sign(i0)
 		r0 := &s.heard.rows[i0]
@@ -1531,9 +2670,9 @@ func (s *proposer) rule40Changes1() {
 	}
 }
 
-// rule41Changes0 is, from the changes of led,
-// multipaxos.ded:29: sync led_deleted(b) <- led(b), heard(c), c > b
-func (s *proposer) rule41Changes0() {
+// rule71Changes0 is, from the changes of led,
+// multipaxos.ded:35: sync led_deleted(b) <- led(b), heard(c), c > b
+func (s *proposer) rule71Changes0() {
 	for _, i0 := range s.led.Changes {
 		sign := s.led.Sign(i0)
 		r0 := &s.led.rows[i0]
@@ -1550,9 +2689,9 @@ func (s *proposer) rule41Changes0() {
 	}
 }
 
-// rule41Changes1 is, from the changes of heard,
-// multipaxos.ded:29: sync led_deleted(b) <- led(b), heard(c), c > b
-func (s *proposer) rule41Changes1() {
+// rule71Changes1 is, from the changes of heard,
+// multipaxos.ded:35: sync led_deleted(b) <- led(b), heard(c), c > b
+func (s *proposer) rule71Changes1() {
 	for _, i0 := range s.heard.Changes {
 		sign := s.heard.Sign(i0)
 		r0 := &s.heard.rows[i0]
@@ -1569,9 +2708,9 @@ func (s *proposer) rule41Changes1() {
 	}
 }
 
-// rule42Changes0 is, from the changes of choosing,
+// rule72Changes0 is, from the changes of choosing,
 // whether there is a choosing
-func (s *proposer) rule42Changes0() {
+func (s *proposer) rule72Changes0() {
 	for _, i0 := range s.choosing.Changes {
 		sign := s.choosing.Sign(i0)
 		r0 := &s.choosing.rows[i0]
@@ -1579,9 +2718,99 @@ func (s *proposer) rule42Changes0() {
 	}
 }
 
-// rule43Changes0 is, from the changes of choosing,
-// multipaxos.ded:94: async reply@l(s, v) <- choosing(s, v), votes(_, _, s, l, v)
-func (s *proposer) rule43Changes0() {
+// rule73Changes0 is, from the changes of news,
+// multipaxos.ded:108: async fetch@a(self, b, k, t) <- news(a, b, j), chunk(n), k := j + n, t := k + n, not complete(a, b)
+func (s *proposer) rule73Changes0() {
+	for _, i0 := range s.news.Changes {
+		sign := s.news.Sign(i0)
+		r0 := &s.news.rows[i0]
+		if i1 := s.complete.at(r0.hashes[1], r0.c0, r0.c1); i1 >= 0 && s.complete.Was(i1) {
+			continue
+		}
+		for i2 := range s.chunk.rows {
+			r2 := &s.chunk.rows[i2]
+			v3 := (r0.c2 + r2.n)
+			v4 := (v3 + r2.n)
+			s.sent_fetch.Derive(s.sent_fetch.row(r0.c0, s.self, r0.c1, v3, v4), sign)
+		}
+	}
+}
+
+// rule73Changes4 is, from the changes of not complete,
+// multipaxos.ded:108: async fetch@a(self, b, k, t) <- news(a, b, j), chunk(n), k := j + n, t := k + n, not complete(a, b)
+func (s *proposer) rule73Changes4() {
+	for _, i0 := range s.complete.Changes {
+		sign := -s.complete.Sign(i0)
+		r0 := &s.complete.rows[i0]
+		for i1 := s.news.at0(r0.hashes[0], r0.c0, r0.c1); i1 >= 0; i1 = s.news.rows[i1].link0.Next {
+			if !s.news.Is(i1) {
+				continue
+			}
+			r1 := &s.news.rows[i1]
+			for i2 := range s.chunk.rows {
+				r2 := &s.chunk.rows[i2]
+				v3 := (r1.c2 + r2.n)
+				v4 := (v3 + r2.n)
+				s.sent_fetch.Derive(s.sent_fetch.row(r0.c0, s.self, r0.c1, v3, v4), sign)
+			}
+		}
+	}
+}
+
+// rule74All0 is, from all of promise,
+// multipaxos.ded:109: async fetch@a(self, b, 0, n) <- promise(a, b, _), trying(b), chunk(n), not complete(a, b), not whole(a, b, _)
+func (s *proposer) rule74All0() {
+	for i0 := range s.promise.rows {
+		r0 := &s.promise.rows[i0]
+		if i1 := s.trying.find(r0.c1); i1 < 0 || !s.trying.Is(i1) {
+			continue
+		}
+		if i2 := s.complete.find(r0.c0, r0.c1); i2 >= 0 && s.complete.Is(i2) {
+			continue
+		}
+		found3 := false
+		for i3 := s.whole.first1(r0.c0, r0.c1); i3 >= 0; i3 = s.whole.rows[i3].link1.Next {
+			if !s.whole.Is(i3) {
+				continue
+			}
+			found3 = true
+			break
+		}
+		if found3 {
+			continue
+		}
+		for i4 := range s.chunk.rows {
+			r4 := &s.chunk.rows[i4]
+			s.sending_fetch.add(r0.c0, s.self, r0.c1, 0, r4.n)
+		}
+	}
+}
+
+// rule75All0 is, from all of idle,
+// multipaxos.ded:110: async fetch@a(self, b, k, t) <- idle(b), wanted(a, b, k), chunk(n), t := k + n, not complete(a, b)
+func (s *proposer) rule75All0() {
+	for i0 := range s.idle.rows {
+		r0 := &s.idle.rows[i0]
+		for i1 := s.wanted.first0(r0.c0); i1 >= 0; i1 = s.wanted.rows[i1].link0.Next {
+			if !s.wanted.Is(i1) {
+				continue
+			}
+			r1 := &s.wanted.rows[i1]
+			if i2 := s.complete.find(r1.c0, r0.c0); i2 >= 0 && s.complete.Is(i2) {
+				continue
+			}
+			for i3 := range s.chunk.rows {
+				r3 := &s.chunk.rows[i3]
+				v4 := (r1.c2 + r3.n)
+				s.sending_fetch.add(r1.c0, s.self, r0.c0, r1.c2, v4)
+			}
+		}
+	}
+}
+
+// rule76Changes0 is, from the changes of choosing,
+// multipaxos.ded:158: async reply@l(s, v) <- choosing(s, v), votes(_, _, s, l, v)
+func (s *proposer) rule76Changes0() {
 	for _, i0 := range s.choosing.Changes {
 		sign := s.choosing.Sign(i0)
 		r0 := &s.choosing.rows[i0]
@@ -1595,9 +2824,9 @@ func (s *proposer) rule43Changes0() {
 	}
 }
 
-// rule43Changes1 is, from the changes of votes,
-// multipaxos.ded:94: async reply@l(s, v) <- choosing(s, v), votes(_, _, s, l, v)
-func (s *proposer) rule43Changes1() {
+// rule76Changes1 is, from the changes of votes,
+// multipaxos.ded:158: async reply@l(s, v) <- choosing(s, v), votes(_, _, s, l, v)
+func (s *proposer) rule76Changes1() {
 	for _, i0 := range s.votes.Changes {
 		sign := s.votes.Sign(i0)
 		r0 := &s.votes.rows[i0]
@@ -1608,9 +2837,9 @@ func (s *proposer) rule43Changes1() {
 	}
 }
 
-// rule44All0 is, from all of accepted,
-// multipaxos.ded:95: async reply@l(s, v) <- accepted(_, _, s, l, v, true), closed(s, v)
-func (s *proposer) rule44All0() {
+// rule77All0 is, from all of accepted,
+// multipaxos.ded:159: async reply@l(s, v) <- accepted(_, _, s, l, v, true), closed(s, v)
+func (s *proposer) rule77All0() {
 	for i0 := range s.accepted.rows {
 		r0 := &s.accepted.rows[i0]
 		if r0.c5 != true {
@@ -1623,9 +2852,9 @@ func (s *proposer) rule44All0() {
 	}
 }
 
-// rule45Changes0 is, from the changes of heard,
-// multipaxos.ded:44: next heard(b) <- heard(b)
-func (s *proposer) rule45Changes0() {
+// rule78Changes0 is, from the changes of heard,
+// multipaxos.ded:64: next heard(b) <- heard(b)
+func (s *proposer) rule78Changes0() {
 	for _, i0 := range s.heard.Changes {
 		sign := s.heard.Sign(i0)
 		r0 := &s.heard.rows[i0]
@@ -1633,9 +2862,9 @@ func (s *proposer) rule45Changes0() {
 	}
 }
 
-// rule46Changes0 is, from the changes of starting,
-// multipaxos.ded:46: next used(b) <- starting(b)
-func (s *proposer) rule46Changes0() {
+// rule79Changes0 is, from the changes of starting,
+// multipaxos.ded:66: next used(b) <- starting(b)
+func (s *proposer) rule79Changes0() {
 	for _, i0 := range s.starting.Changes {
 		sign := s.starting.Sign(i0)
 		r0 := &s.starting.rows[i0]
@@ -1643,9 +2872,9 @@ func (s *proposer) rule46Changes0() {
 	}
 }
 
-// rule47Changes0 is, from the changes of starting,
-// multipaxos.ded:47: next mine(b) <- starting(b)
-func (s *proposer) rule47Changes0() {
+// rule80Changes0 is, from the changes of starting,
+// multipaxos.ded:67: next mine(b) <- starting(b)
+func (s *proposer) rule80Changes0() {
 	for _, i0 := range s.starting.Changes {
 		sign := s.starting.Sign(i0)
 		r0 := &s.starting.rows[i0]
@@ -1653,9 +2882,149 @@ func (s *proposer) rule47Changes0() {
 	}
 }
 
-// rule48All0 is, from all of starting,
-// multipaxos.ded:50: next asking(b) <- starting(b)
-func (s *proposer) rule48All0() {
+// rule81Changes0 is, from the changes of starting,
+// multipaxos.ded:75: next vain(m) <- starting(_), patience(n), n < 16, m := (2 * n) + 1
+func (s *proposer) rule81Changes0() {
+	for _, i0 := range s.starting.Changes {
+		sign := s.starting.Sign(i0)
+		for i1 := range int32(len(s.patience.rows)) {
+			if !s.patience.Was(i1) {
+				continue
+			}
+			r1 := &s.patience.rows[i1]
+			if !(r1.c0 < 16) {
+				continue
+			}
+			v2 := ((rt.Number[uint64](2) * r1.c0) + rt.Number[uint64](1))
+			s.vain.Next(s.vain.row(v2), sign)
+		}
+	}
+}
+
+// rule81Changes1 is, from the changes of patience,
+// multipaxos.ded:75: next vain(m) <- starting(_), patience(n), n < 16, m := (2 * n) + 1
+func (s *proposer) rule81Changes1() {
+	for _, i0 := range s.patience.Changes {
+		sign := s.patience.Sign(i0)
+		r0 := &s.patience.rows[i0]
+		if !(r0.c0 < 16) {
+			continue
+		}
+		v1 := ((rt.Number[uint64](2) * r0.c0) + rt.Number[uint64](1))
+		for _, i2 := range s.starting.Recent() {
+			if !s.starting.Is(i2) {
+				continue
+			}
+			s.vain.Next(s.vain.row(v1), sign)
+		}
+	}
+}
+
+// rule82All0 is, from all of settled,
+// multipaxos.ded:76: next vain(m) <- settled(), vain(n), n > 0, m := n - 1
+func (s *proposer) rule82All0() {
+	for range s.settled.rows {
+		for i1 := range int32(len(s.vain.rows)) {
+			if !s.vain.Is(i1) {
+				continue
+			}
+			r1 := &s.vain.rows[i1]
+			if !(r1.n > 0) {
+				continue
+			}
+			v2 := (r1.n - rt.Number[uint64](1))
+			s.vain.Pass(s.vain.row(v2))
+		}
+	}
+}
+
+// rule83Changes0 is, from the changes of starting,
+// multipaxos.ded:80: next rest(n) <- starting(_), patience(n)
+func (s *proposer) rule83Changes0() {
+	for _, i0 := range s.starting.Changes {
+		sign := s.starting.Sign(i0)
+		for i1 := range int32(len(s.patience.rows)) {
+			if !s.patience.Was(i1) {
+				continue
+			}
+			r1 := &s.patience.rows[i1]
+			s.rest.Next(s.rest.row(r1.c0), sign)
+		}
+	}
+}
+
+// rule83Changes1 is, from the changes of patience,
+// multipaxos.ded:80: next rest(n) <- starting(_), patience(n)
+func (s *proposer) rule83Changes1() {
+	for _, i0 := range s.patience.Changes {
+		sign := s.patience.Sign(i0)
+		r0 := &s.patience.rows[i0]
+		for _, i1 := range s.starting.Recent() {
+			if !s.starting.Is(i1) {
+				continue
+			}
+			s.rest.Next(s.rest.row(r0.c0), sign)
+		}
+	}
+}
+
+// rule84Changes0 is, from the changes of boss,
+// multipaxos.ded:81: next rest(n) <- boss(_), vain(n)
+func (s *proposer) rule84Changes0() {
+	for _, i0 := range s.boss.Changes {
+		sign := s.boss.Sign(i0)
+		for i1 := range int32(len(s.vain.rows)) {
+			if !s.vain.Was(i1) {
+				continue
+			}
+			r1 := &s.vain.rows[i1]
+			s.rest.Next(s.rest.row(r1.n), sign)
+		}
+	}
+}
+
+// rule84Changes1 is, from the changes of vain,
+// multipaxos.ded:81: next rest(n) <- boss(_), vain(n)
+func (s *proposer) rule84Changes1() {
+	for _, i0 := range s.vain.Changes {
+		sign := s.vain.Sign(i0)
+		r0 := &s.vain.rows[i0]
+		for i1 := range int32(len(s.boss.rows)) {
+			if !s.boss.Is(i1) {
+				continue
+			}
+			s.rest.Next(s.rest.row(r0.n), sign)
+		}
+	}
+}
+
+// rule85All0 is, from all of election,
+// multipaxos.ded:82: next rest(m) <- election(), not boss(_), rest(n), n > 0, m := n - 1
+func (s *proposer) rule85All0() {
+	for _, i0 := range s.election.Recent() {
+		if !s.election.Is(i0) {
+			continue
+		}
+		if s.boss.Held() > 0 {
+			continue
+		}
+		for i1 := range int32(len(s.rest.rows)) {
+			if !s.rest.Is(i1) {
+				continue
+			}
+			r1 := &s.rest.rows[i1]
+			if !(r1.n > 0) {
+				continue
+			}
+			v2 := (r1.n - rt.Number[uint64](1))
+			s.rest.Pass(s.rest.row(v2))
+		}
+	}
+}
+
+// rule86All0 is, from all of starting,
+// multipaxos.ded:88: next asking(b) <- starting(b)
+func (s *proposer) rule86All0() {
 	for _, i0 := range s.starting.Recent() {
 		if !s.starting.Is(i0) {
 			continue
@@ -1665,24 +3034,162 @@ func (s *proposer) rule48All0() {
 	}
 }
 
-// rule49All0 is, from all of ask,
-// multipaxos.ded:53: async prepare@a(self, b) <- ask(b), acceptor(a)
-func (s *proposer) rule49All0(out *rt.Out) {
-	for i0 := range s.ask.rows {
-		r0 := &s.ask.rows[i0]
+// rule87All0 is, from all of asking,
+// multipaxos.ded:91: async prepare@a(self, b) <- asking(b), acceptor(a)
+func (s *proposer) rule87All0(out *rt.Out) {
+	for i0 := range s.asking.rows {
+		r0 := &s.asking.rows[i0]
 		for i1 := range s.acceptor.rows {
 			r1 := &s.acceptor.rows[i1]
 			row := out.Begin()
 			row.Text(s.self)
 			row.U64(r0.c0)
-			out.Send(r1.a, 6, row) // prepare
+			out.Send(r1.a, 7, row) // prepare
 		}
 	}
 }
 
-// rule50Changes0 is, from the changes of elected,
-// multipaxos.ded:63: next led(b) <- elected(b)
-func (s *proposer) rule50Changes0() {
+// rule88All0 is, from all of idle,
+// multipaxos.ded:92: async prepare@a(self, b) <- idle(b), acceptor(a), not promises(a, b, _)
+func (s *proposer) rule88All0(out *rt.Out) {
+	for i0 := range s.idle.rows {
+		r0 := &s.idle.rows[i0]
+		for i1 := range s.acceptor.rows {
+			r1 := &s.acceptor.rows[i1]
+			found2 := false
+			for i2 := s.promises.first0(r1.a, r0.c0); i2 >= 0; i2 = s.promises.rows[i2].link0.Next {
+				if !s.promises.Is(i2) {
+					continue
+				}
+				found2 = true
+				break
+			}
+			if found2 {
+				continue
+			}
+			row := out.Begin()
+			row.Text(s.self)
+			row.U64(r0.c0)
+			out.Send(r1.a, 7, row) // prepare
+		}
+	}
+}
+
+// rule89Changes0 is, from the changes of news,
+// multipaxos.ded:105: next fetched(a, b, k) <- news(a, b, k)
+func (s *proposer) rule89Changes0() {
+	for _, i0 := range s.news.Changes {
+		sign := s.news.Sign(i0)
+		r0 := &s.news.rows[i0]
+		s.fetched.Next(s.fetched.row(r0.c0, r0.c1, r0.c2), sign)
+	}
+}
+
+// rule90Changes0 is, from the changes of coming,
+// multipaxos.ded:114: next stirred() <- coming()
+func (s *proposer) rule90Changes0() {
+	for _, i0 := range s.coming.Changes {
+		sign := s.coming.Sign(i0)
+		s.stirred.Next(s.stirred.row(), sign)
+	}
+}
+
+// rule91Changes0 is, from the changes of coming,
+// multipaxos.ded:115: next moving() <- coming()
+func (s *proposer) rule91Changes0() {
+	for _, i0 := range s.coming.Changes {
+		sign := s.coming.Sign(i0)
+		s.moving.Next(s.moving.row(), sign)
+	}
+}
+
+// rule92Changes0 is, from the changes of support,
+// multipaxos.ded:119: next ready(b) <- support(b, k), quorum(q), k >= q, trying(b)
+func (s *proposer) rule92Changes0() {
+	for _, i0 := range s.support.Changes {
+		sign := s.support.Sign(i0)
+		r0 := &s.support.rows[i0]
+		if i1 := s.trying.find(r0.c0); i1 < 0 || !s.trying.Was(i1) {
+			continue
+		}
+		for i2 := range s.quorum.rows {
+			r2 := &s.quorum.rows[i2]
+			if !(r0.c1 >= r2.k) {
+				continue
+			}
+			s.ready.Next(s.ready.row(r0.c0), sign)
+		}
+	}
+}
+
+// rule92Changes3 is, from the changes of trying,
+// multipaxos.ded:119: next ready(b) <- support(b, k), quorum(q), k >= q, trying(b)
+func (s *proposer) rule92Changes3() {
+	for _, i0 := range s.trying.Changes {
+		sign := s.trying.Sign(i0)
+		r0 := &s.trying.rows[i0]
+		for i1 := s.support.first0(r0.c0); i1 >= 0; i1 = s.support.rows[i1].link0.Next {
+			if !s.support.Is(i1) {
+				continue
+			}
+			r1 := &s.support.rows[i1]
+			for i2 := range s.quorum.rows {
+				r2 := &s.quorum.rows[i2]
+				if !(r1.c1 >= r2.k) {
+					continue
+				}
+				s.ready.Next(s.ready.row(r0.c0), sign)
+			}
+		}
+	}
+}
+
+// rule93Changes0 is, from the changes of adopting,
+// multipaxos.ded:124: next upto(b, t) <- adopting(b, k), chunk(n), t := k + n
+func (s *proposer) rule93Changes0() {
+	for _, i0 := range s.adopting.Changes {
+		sign := s.adopting.Sign(i0)
+		r0 := &s.adopting.rows[i0]
+		for i1 := range s.chunk.rows {
+			r1 := &s.chunk.rows[i1]
+			v2 := (r0.c1 + r1.n)
+			s.upto_unmerged.Next(s.upto_unmerged.row(r0.c0, v2), sign)
+		}
+	}
+}
+
+// rule94Changes0 is, from the changes of upto,
+// multipaxos.ded:125: next upto(b, k) <- upto(b, k), mine(b)
+func (s *proposer) rule94Changes0() {
+	for _, i0 := range s.upto.Changes {
+		sign := s.upto.Sign(i0)
+		r0 := &s.upto.rows[i0]
+		if i1 := s.mine.find(r0.b); i1 < 0 || !s.mine.Was(i1) {
+			continue
+		}
+		s.upto_unmerged.Next(s.upto_unmerged.row(r0.b, r0.k), sign)
+	}
+}
+
+// rule94Changes1 is, from the changes of mine,
+// multipaxos.ded:125: next upto(b, k) <- upto(b, k), mine(b)
+func (s *proposer) rule94Changes1() {
+	for _, i0 := range s.mine.Changes {
+		sign := s.mine.Sign(i0)
+		r0 := &s.mine.rows[i0]
+		for i1 := s.upto.first0(r0.b); i1 >= 0; i1 = s.upto.rows[i1].link0.Next {
+			if !s.upto.Is(i1) {
+				continue
+			}
+			r1 := &s.upto.rows[i1]
+			s.upto_unmerged.Next(s.upto_unmerged.row(r0.b, r1.k), sign)
+		}
+	}
+}
+
+// rule95Changes0 is, from the changes of elected,
+// multipaxos.ded:127: next led(b) <- elected(b)
+func (s *proposer) rule95Changes0() {
 	for _, i0 := range s.elected.Changes {
 		sign := s.elected.Sign(i0)
 		r0 := &s.elected.rows[i0]
@@ -1690,9 +3197,9 @@ func (s *proposer) rule50Changes0() {
 	}
 }
 
-// rule51Changes0 is, from the changes of proposing,
-// multipaxos.ded:81: next slots(b, n) <- proposing(b, s, _, _), n := s + 1
-func (s *proposer) rule51Changes0() {
+// rule96Changes0 is, from the changes of proposing,
+// multipaxos.ded:145: next slots(b, n) <- proposing(b, s, _, _), n := s + 1
+func (s *proposer) rule96Changes0() {
 	for _, i0 := range s.proposing.Changes {
 		sign := s.proposing.Sign(i0)
 		r0 := &s.proposing.rows[i0]
@@ -1701,9 +3208,9 @@ func (s *proposer) rule51Changes0() {
 	}
 }
 
-// rule52Changes0 is, from the changes of slots,
-// multipaxos.ded:82: next slots(b, n) <- slots(b, n), mine(b)
-func (s *proposer) rule52Changes0() {
+// rule97Changes0 is, from the changes of slots,
+// multipaxos.ded:146: next slots(b, n) <- slots(b, n), mine(b)
+func (s *proposer) rule97Changes0() {
 	for _, i0 := range s.slots.Changes {
 		sign := s.slots.Sign(i0)
 		r0 := &s.slots.rows[i0]
@@ -1714,9 +3221,9 @@ func (s *proposer) rule52Changes0() {
 	}
 }
 
-// rule52Changes1 is, from the changes of mine,
-// multipaxos.ded:82: next slots(b, n) <- slots(b, n), mine(b)
-func (s *proposer) rule52Changes1() {
+// rule97Changes1 is, from the changes of mine,
+// multipaxos.ded:146: next slots(b, n) <- slots(b, n), mine(b)
+func (s *proposer) rule97Changes1() {
 	for _, i0 := range s.mine.Changes {
 		sign := s.mine.Sign(i0)
 		r0 := &s.mine.rows[i0]
@@ -1730,9 +3237,9 @@ func (s *proposer) rule52Changes1() {
 	}
 }
 
-// rule53Changes0 is, from the changes of proposing,
-// multipaxos.ded:83: next proposal(b, s, v) <- proposing(b, s, _, v)
-func (s *proposer) rule53Changes0() {
+// rule98Changes0 is, from the changes of proposing,
+// multipaxos.ded:147: next proposal(b, s, v) <- proposing(b, s, _, v)
+func (s *proposer) rule98Changes0() {
 	for _, i0 := range s.proposing.Changes {
 		sign := s.proposing.Sign(i0)
 		r0 := &s.proposing.rows[i0]
@@ -1740,9 +3247,9 @@ func (s *proposer) rule53Changes0() {
 	}
 }
 
-// rule54Changes0 is, from the changes of sending,
-// multipaxos.ded:86: async accept@a(self, b, s, l, v, r) <- sending(b, s, l, v, r), acceptor(a)
-func (s *proposer) rule54Changes0(out *rt.Out) {
+// rule99Changes0 is, from the changes of sending,
+// multipaxos.ded:150: async accept@a(self, b, s, l, v, r) <- sending(b, s, l, v, r), acceptor(a)
+func (s *proposer) rule99Changes0(out *rt.Out) {
 	for _, i0 := range s.sending.Changes {
 		if !s.sending.Is(i0) {
 			continue
@@ -1757,14 +3264,14 @@ func (s *proposer) rule54Changes0(out *rt.Out) {
 			row.Text(r0.c2)
 			row.Text(r0.c3)
 			row.Bool(r0.c4)
-			out.Send(r1.a, 9, row) // accept
+			out.Send(r1.a, 12, row) // accept
 		}
 	}
 }
 
-// rule54All0 is, from all of sending,
-// multipaxos.ded:86: async accept@a(self, b, s, l, v, r) <- sending(b, s, l, v, r), acceptor(a)
-func (s *proposer) rule54All0(out *rt.Out) {
+// rule99All0 is, from all of sending,
+// multipaxos.ded:150: async accept@a(self, b, s, l, v, r) <- sending(b, s, l, v, r), acceptor(a)
+func (s *proposer) rule99All0(out *rt.Out) {
 	for i0 := range int32(len(s.sending.rows)) {
 		if !s.sending.Is(i0) {
 			continue
@@ -1779,14 +3286,14 @@ func (s *proposer) rule54All0(out *rt.Out) {
 			row.Text(r0.c2)
 			row.Text(r0.c3)
 			row.Bool(r0.c4)
-			out.Send(r1.a, 9, row) // accept
+			out.Send(r1.a, 12, row) // accept
 		}
 	}
 }
 
-// rule55Changes0 is, from the changes of choosing,
-// multipaxos.ded:92: next closed(s, v) <- choosing(s, v)
-func (s *proposer) rule55Changes0() {
+// rule100Changes0 is, from the changes of choosing,
+// multipaxos.ded:156: next closed(s, v) <- choosing(s, v)
+func (s *proposer) rule100Changes0() {
 	for _, i0 := range s.choosing.Changes {
 		sign := s.choosing.Sign(i0)
 		r0 := &s.choosing.rows[i0]
@@ -1794,9 +3301,9 @@ func (s *proposer) rule55Changes0() {
 	}
 }
 
-// rule56Changes0 is, from the changes of choosing,
-// multipaxos.ded:93: async chosen@node "log"(s, v) <- choosing(s, v)
-func (s *proposer) rule56Changes0(out *rt.Out) {
+// rule101Changes0 is, from the changes of choosing,
+// multipaxos.ded:157: async chosen@node "log"(s, v) <- choosing(s, v)
+func (s *proposer) rule101Changes0(out *rt.Out) {
 	for _, i0 := range s.choosing.Changes {
 		if !s.choosing.Is(i0) {
 			continue
@@ -1809,9 +3316,9 @@ func (s *proposer) rule56Changes0(out *rt.Out) {
 	}
 }
 
-// rule56All0 is, from all of choosing,
-// multipaxos.ded:93: async chosen@node "log"(s, v) <- choosing(s, v)
-func (s *proposer) rule56All0(out *rt.Out) {
+// rule101All0 is, from all of choosing,
+// multipaxos.ded:157: async chosen@node "log"(s, v) <- choosing(s, v)
+func (s *proposer) rule101All0(out *rt.Out) {
 	for i0 := range int32(len(s.choosing.rows)) {
 		if !s.choosing.Is(i0) {
 			continue
@@ -1824,10 +3331,13 @@ func (s *proposer) rule56All0(out *rt.Out) {
 	}
 }
 
-// rule57All0 is, from all of heartbeat,
-// multipaxos.ded:98: async alive@p(self, b) <- heartbeat(), led(b), mine(b), proposer(p), p != self
-func (s *proposer) rule57All0(out *rt.Out) {
-	for range s.heartbeat.rows {
+// rule102All0 is, from all of heartbeat,
+// multipaxos.ded:162: async alive@p(self, b) <- heartbeat(), led(b), mine(b), proposer(p), p != self
+func (s *proposer) rule102All0(out *rt.Out) {
+	for _, i0 := range s.heartbeat.Recent() {
+		if !s.heartbeat.Is(i0) {
+			continue
+		}
 		for i1 := range int32(len(s.led.rows)) {
 			if !s.led.Is(i1) {
 				continue
@@ -1850,9 +3360,49 @@ func (s *proposer) rule57All0(out *rt.Out) {
 	}
 }
 
-// rule58All0 is, from all of propose,
-// multipaxos.ded:100: async leader@c(v, p) <- propose(c, v), boss(p), not led(_)
-func (s *proposer) rule58All0(out *rt.Out) {
+// rule103All0 is, from all of heartbeat,
+// multipaxos.ded:163: async rising@p(self, b) <- heartbeat(), moving(), mine(b), not led(_), proposer(p), p != self
+func (s *proposer) rule103All0(out *rt.Out) {
+	for _, i0 := range s.heartbeat.Recent() {
+		if !s.heartbeat.Is(i0) {
+			continue
+		}
+		if i1 := s.moving.find(); i1 < 0 || !s.moving.Is(i1) {
+			continue
+		}
+		if s.led.Held() > 0 {
+			continue
+		}
+		for i2 := range int32(len(s.mine.rows)) {
+			if !s.mine.Is(i2) {
+				continue
+			}
+			r2 := &s.mine.rows[i2]
+			for i3 := range s.proposer.rows {
+				r3 := &s.proposer.rows[i3]
+				if !(r3.p != s.self) {
+					continue
+				}
+				row := out.Begin()
+				row.Text(s.self)
+				row.U64(r2.b)
+				out.Send(r3.p, 6, row) // rising
+			}
+		}
+	}
+}
+
+// rule104All0 is, from all of alive,
+// multipaxos.ded:166: next leads() <- alive(_, _)
+func (s *proposer) rule104All0() {
+	for range s.alive.rows {
+		s.leads.Pass(s.leads.row())
+	}
+}
+
+// rule105All0 is, from all of propose,
+// multipaxos.ded:167: async leader@c(v, p) <- propose(c, v), boss(p), not led(_)
+func (s *proposer) rule105All0(out *rt.Out) {
 	for i0 := range s.propose.rows {
 		r0 := &s.propose.rows[i0]
 		if s.led.Held() > 0 {
@@ -1871,15 +3421,15 @@ func (s *proposer) rule58All0(out *rt.Out) {
 	}
 }
 
-// rule59Changes0 is, for a change of used,
-// multipaxos.ded:25: next used(b) <- used(b)
-func (s *proposer) rule59Changes0(r0 *proposerUsedRow, sign int32) {
+// rule106Changes0 is, for a change of used,
+// multipaxos.ded:31: next used(b) <- used(b)
+func (s *proposer) rule106Changes0(r0 *proposerUsedRow, sign int32) {
 	s.used_unmerged.Next(s.used_unmerged.row(r0.b), sign)
 }
 
-// rule60Changes0 is, from the changes of mine,
-// multipaxos.ded:28: next mine(b) <- mine(b), not mine_deleted(b)
-func (s *proposer) rule60Changes0() {
+// rule107Changes0 is, from the changes of mine,
+// multipaxos.ded:34: next mine(b) <- mine(b), not mine_deleted(b)
+func (s *proposer) rule107Changes0() {
 	for _, i0 := range s.mine.Changes {
 		sign := s.mine.Sign(i0)
 		r0 := &s.mine.rows[i0]
@@ -1890,9 +3440,9 @@ func (s *proposer) rule60Changes0() {
 	}
 }
 
-// rule60Changes1 is, from the changes of not mine_deleted,
-// multipaxos.ded:28: next mine(b) <- mine(b), not mine_deleted(b)
-func (s *proposer) rule60Changes1() {
+// rule107Changes1 is, from the changes of not mine_deleted,
+// multipaxos.ded:34: next mine(b) <- mine(b), not mine_deleted(b)
+func (s *proposer) rule107Changes1() {
 	for _, i0 := range s.mine_deleted.Changes {
 		sign := -s.mine_deleted.Sign(i0)
 		r0 := &s.mine_deleted.rows[i0]
@@ -1903,9 +3453,9 @@ func (s *proposer) rule60Changes1() {
 	}
 }
 
-// rule61Changes0 is, from the changes of led,
-// multipaxos.ded:29: next led(b) <- led(b), not led_deleted(b)
-func (s *proposer) rule61Changes0() {
+// rule108Changes0 is, from the changes of led,
+// multipaxos.ded:35: next led(b) <- led(b), not led_deleted(b)
+func (s *proposer) rule108Changes0() {
 	for _, i0 := range s.led.Changes {
 		sign := s.led.Sign(i0)
 		r0 := &s.led.rows[i0]
@@ -1916,9 +3466,9 @@ func (s *proposer) rule61Changes0() {
 	}
 }
 
-// rule61Changes1 is, from the changes of not led_deleted,
-// multipaxos.ded:29: next led(b) <- led(b), not led_deleted(b)
-func (s *proposer) rule61Changes1() {
+// rule108Changes1 is, from the changes of not led_deleted,
+// multipaxos.ded:35: next led(b) <- led(b), not led_deleted(b)
+func (s *proposer) rule108Changes1() {
 	for _, i0 := range s.led_deleted.Changes {
 		sign := -s.led_deleted.Sign(i0)
 		r0 := &s.led_deleted.rows[i0]
@@ -1929,9 +3479,9 @@ func (s *proposer) rule61Changes1() {
 	}
 }
 
-// rule62Changes0 is, from the changes of boss,
-// multipaxos.ded:30: next boss(p) <- boss(p), not election()
-func (s *proposer) rule62Changes0() {
+// rule109Changes0 is, from the changes of boss,
+// multipaxos.ded:36: next boss(p) <- boss(p), not election()
+func (s *proposer) rule109Changes0() {
 	for _, i0 := range s.boss.Changes {
 		sign := s.boss.Sign(i0)
 		if i1 := s.election.find(); i1 >= 0 && s.election.Was(i1) {
@@ -1941,9 +3491,9 @@ func (s *proposer) rule62Changes0() {
 	}
 }
 
-// rule62Changes1 is, from the changes of not election,
-// multipaxos.ded:30: next boss(p) <- boss(p), not election()
-func (s *proposer) rule62Changes1() {
+// rule109Changes1 is, from the changes of not election,
+// multipaxos.ded:36: next boss(p) <- boss(p), not election()
+func (s *proposer) rule109Changes1() {
 	for _, i0 := range s.election.Changes {
 		sign := -s.election.Sign(i0)
 		for i1 := range int32(len(s.boss.rows)) {
@@ -1955,9 +3505,33 @@ func (s *proposer) rule62Changes1() {
 	}
 }
 
-// rule63Changes0 is, from the changes of promises,
-// multipaxos.ded:31: next promises(a, b, n) <- promises(a, b, n), not led(_)
-func (s *proposer) rule63Changes0() {
+// rule110Changes0 is, from the changes of leads,
+// multipaxos.ded:37: next leads() <- leads(), not election()
+func (s *proposer) rule110Changes0() {
+	for _, i0 := range s.leads.Changes {
+		sign := s.leads.Sign(i0)
+		if i1 := s.election.find(); i1 >= 0 && s.election.Was(i1) {
+			continue
+		}
+		s.leads.Next(s.leads.row(), sign)
+	}
+}
+
+// rule110Changes1 is, from the changes of not election,
+// multipaxos.ded:37: next leads() <- leads(), not election()
+func (s *proposer) rule110Changes1() {
+	for _, i0 := range s.election.Changes {
+		sign := -s.election.Sign(i0)
+		if i1 := s.leads.find(); i1 < 0 || !s.leads.Is(i1) {
+			continue
+		}
+		s.leads.Next(s.leads.row(), sign)
+	}
+}
+
+// rule111Changes0 is, from the changes of promises,
+// multipaxos.ded:40: next promises(a, b, n) <- promises(a, b, n), not led(_)
+func (s *proposer) rule111Changes0() {
 	for _, i0 := range s.promises.Changes {
 		sign := s.promises.Sign(i0)
 		if i1 := s.led_any.find(); i1 >= 0 && s.led_any.Was(i1) {
@@ -1967,9 +3541,9 @@ func (s *proposer) rule63Changes0() {
 	}
 }
 
-// rule63Changes1 is, from the changes of not led_any,
-// multipaxos.ded:31: next promises(a, b, n) <- promises(a, b, n), not led(_)
-func (s *proposer) rule63Changes1() {
+// rule111Changes1 is, from the changes of not led_any,
+// multipaxos.ded:40: next promises(a, b, n) <- promises(a, b, n), not led(_)
+func (s *proposer) rule111Changes1() {
 	for _, i0 := range s.led_any.Changes {
 		sign := -s.led_any.Sign(i0)
 		for i1 := range int32(len(s.promises.rows)) {
@@ -1981,24 +3555,52 @@ func (s *proposer) rule63Changes1() {
 	}
 }
 
-// rule64Changes0 is, from the changes of entries,
-// multipaxos.ded:32: next entries(a, b, slot, c, client, v) <- entries(a, b, slot, c, client, v), not led(_)
-func (s *proposer) rule64Changes0() {
+// rule112Changes0 is, from the changes of parts,
+// multipaxos.ded:41: next parts(a, b, k, n) <- parts(a, b, k, n), not led(_)
+func (s *proposer) rule112Changes0() {
+	for _, i0 := range s.parts.Changes {
+		sign := s.parts.Sign(i0)
+		if i1 := s.led_any.find(); i1 >= 0 && s.led_any.Was(i1) {
+			continue
+		}
+		s.parts.Next(i0, sign)
+	}
+}
+
+// rule112Changes1 is, from the changes of not led_any,
+// multipaxos.ded:41: next parts(a, b, k, n) <- parts(a, b, k, n), not led(_)
+func (s *proposer) rule112Changes1() {
+	for _, i0 := range s.led_any.Changes {
+		sign := -s.led_any.Sign(i0)
+		for i1 := range int32(len(s.parts.rows)) {
+			if !s.parts.Is(i1) {
+				continue
+			}
+			s.parts.Next(i1, sign)
+		}
+	}
+}
+
+// rule113Changes0 is, from the changes of entries,
+// multipaxos.ded:42: next entries(a, b, k, slot, c, client, v) <- entries(a, b, k, slot, c, client, v), not spent(b, k)
+func (s *proposer) rule113Changes0() {
 	for _, i0 := range s.entries.Changes {
 		sign := s.entries.Sign(i0)
-		if i1 := s.led_any.find(); i1 >= 0 && s.led_any.Was(i1) {
+		r0 := &s.entries.rows[i0]
+		if i1 := s.spent.at(r0.hashes[2], r0.b, r0.k); i1 >= 0 && s.spent.Was(i1) {
 			continue
 		}
 		s.entries.Next(i0, sign)
 	}
 }
 
-// rule64Changes1 is, from the changes of not led_any,
-// multipaxos.ded:32: next entries(a, b, slot, c, client, v) <- entries(a, b, slot, c, client, v), not led(_)
-func (s *proposer) rule64Changes1() {
-	for _, i0 := range s.led_any.Changes {
-		sign := -s.led_any.Sign(i0)
-		for i1 := range int32(len(s.entries.rows)) {
+// rule113Changes1 is, from the changes of not spent,
+// multipaxos.ded:42: next entries(a, b, k, slot, c, client, v) <- entries(a, b, k, slot, c, client, v), not spent(b, k)
+func (s *proposer) rule113Changes1() {
+	for _, i0 := range s.spent.Changes {
+		sign := -s.spent.Sign(i0)
+		r0 := &s.spent.rows[i0]
+		for i1 := s.entries.first1(r0.c0, r0.c1); i1 >= 0; i1 = s.entries.rows[i1].link1.Next {
 			if !s.entries.Is(i1) {
 				continue
 			}
@@ -2007,18 +3609,170 @@ func (s *proposer) rule64Changes1() {
 	}
 }
 
-// rule65Changes0 is, from the changes of proposal,
-// multipaxos.ded:34: next proposal(b, slot, v) <- proposal(b, slot, v)
-func (s *proposer) rule65Changes0() {
+// rule114Changes0 is, from the changes of fetched,
+// multipaxos.ded:43: next fetched(a, b, k) <- fetched(a, b, k), not led(_)
+func (s *proposer) rule114Changes0() {
+	for _, i0 := range s.fetched.Changes {
+		sign := s.fetched.Sign(i0)
+		if i1 := s.led_any.find(); i1 >= 0 && s.led_any.Was(i1) {
+			continue
+		}
+		s.fetched.Next(i0, sign)
+	}
+}
+
+// rule114Changes1 is, from the changes of not led_any,
+// multipaxos.ded:43: next fetched(a, b, k) <- fetched(a, b, k), not led(_)
+func (s *proposer) rule114Changes1() {
+	for _, i0 := range s.led_any.Changes {
+		sign := -s.led_any.Sign(i0)
+		for i1 := range int32(len(s.fetched.rows)) {
+			if !s.fetched.Is(i1) {
+				continue
+			}
+			s.fetched.Next(i1, sign)
+		}
+	}
+}
+
+// rule115Changes0 is, from the changes of ready,
+// multipaxos.ded:44: next ready(b) <- ready(b), not led(_)
+func (s *proposer) rule115Changes0() {
+	for _, i0 := range s.ready.Changes {
+		sign := s.ready.Sign(i0)
+		if i1 := s.led_any.find(); i1 >= 0 && s.led_any.Was(i1) {
+			continue
+		}
+		s.ready.Next(i0, sign)
+	}
+}
+
+// rule115Changes1 is, from the changes of not led_any,
+// multipaxos.ded:44: next ready(b) <- ready(b), not led(_)
+func (s *proposer) rule115Changes1() {
+	for _, i0 := range s.led_any.Changes {
+		sign := -s.led_any.Sign(i0)
+		for i1 := range int32(len(s.ready.rows)) {
+			if !s.ready.Is(i1) {
+				continue
+			}
+			s.ready.Next(i1, sign)
+		}
+	}
+}
+
+// rule116Changes0 is, from the changes of vain,
+// multipaxos.ded:47: next vain(n) <- vain(n), not calm(n)
+func (s *proposer) rule116Changes0() {
+	for _, i0 := range s.vain.Changes {
+		sign := s.vain.Sign(i0)
+		r0 := &s.vain.rows[i0]
+		if i1 := s.calm.find(r0.n); i1 >= 0 && s.calm.Was(i1) {
+			continue
+		}
+		s.vain.Next(i0, sign)
+	}
+}
+
+// rule116Changes1 is, from the changes of not calm,
+// multipaxos.ded:47: next vain(n) <- vain(n), not calm(n)
+func (s *proposer) rule116Changes1() {
+	for _, i0 := range s.calm.Changes {
+		sign := -s.calm.Sign(i0)
+		r0 := &s.calm.rows[i0]
+		if i1 := s.vain.find(r0.c0); i1 < 0 || !s.vain.Is(i1) {
+			continue
+		}
+		s.vain.Next(s.vain.row(r0.c0), sign)
+	}
+}
+
+// rule117Changes0 is, from the changes of rest,
+// multipaxos.ded:48: next rest(n) <- rest(n), not over(n)
+func (s *proposer) rule117Changes0() {
+	for _, i0 := range s.rest.Changes {
+		sign := s.rest.Sign(i0)
+		r0 := &s.rest.rows[i0]
+		if i1 := s.over.find(r0.n); i1 >= 0 && s.over.Was(i1) {
+			continue
+		}
+		s.rest.Next(i0, sign)
+	}
+}
+
+// rule117Changes1 is, from the changes of not over,
+// multipaxos.ded:48: next rest(n) <- rest(n), not over(n)
+func (s *proposer) rule117Changes1() {
+	for _, i0 := range s.over.Changes {
+		sign := -s.over.Sign(i0)
+		r0 := &s.over.rows[i0]
+		if i1 := s.rest.find(r0.c0); i1 < 0 || !s.rest.Is(i1) {
+			continue
+		}
+		s.rest.Next(s.rest.row(r0.c0), sign)
+	}
+}
+
+// rule118Changes0 is, from the changes of stirred,
+// multipaxos.ded:50: next stirred() <- stirred(), not heartbeat()
+func (s *proposer) rule118Changes0() {
+	for _, i0 := range s.stirred.Changes {
+		sign := s.stirred.Sign(i0)
+		if i1 := s.heartbeat.find(); i1 >= 0 && s.heartbeat.Was(i1) {
+			continue
+		}
+		s.stirred.Next(s.stirred.row(), sign)
+	}
+}
+
+// rule118Changes1 is, from the changes of not heartbeat,
+// multipaxos.ded:50: next stirred() <- stirred(), not heartbeat()
+func (s *proposer) rule118Changes1() {
+	for _, i0 := range s.heartbeat.Changes {
+		sign := -s.heartbeat.Sign(i0)
+		if i1 := s.stirred.find(); i1 < 0 || !s.stirred.Is(i1) {
+			continue
+		}
+		s.stirred.Next(s.stirred.row(), sign)
+	}
+}
+
+// rule119Changes0 is, from the changes of moving,
+// multipaxos.ded:51: next moving() <- moving(), not election()
+func (s *proposer) rule119Changes0() {
+	for _, i0 := range s.moving.Changes {
+		sign := s.moving.Sign(i0)
+		if i1 := s.election.find(); i1 >= 0 && s.election.Was(i1) {
+			continue
+		}
+		s.moving.Next(s.moving.row(), sign)
+	}
+}
+
+// rule119Changes1 is, from the changes of not election,
+// multipaxos.ded:51: next moving() <- moving(), not election()
+func (s *proposer) rule119Changes1() {
+	for _, i0 := range s.election.Changes {
+		sign := -s.election.Sign(i0)
+		if i1 := s.moving.find(); i1 < 0 || !s.moving.Is(i1) {
+			continue
+		}
+		s.moving.Next(s.moving.row(), sign)
+	}
+}
+
+// rule120Changes0 is, from the changes of proposal,
+// multipaxos.ded:53: next proposal(b, slot, v) <- proposal(b, slot, v)
+func (s *proposer) rule120Changes0() {
 	for _, i0 := range s.proposal.Changes {
 		sign := s.proposal.Sign(i0)
 		s.proposal.Next(i0, sign)
 	}
 }
 
-// rule66Changes0 is, from the changes of votes,
-// multipaxos.ded:36: next votes(a, b, slot, client, v) <- votes(a, b, slot, client, v), not choosing(slot, _)
-func (s *proposer) rule66Changes0() {
+// rule121Changes0 is, from the changes of votes,
+// multipaxos.ded:55: next votes(a, b, slot, client, v) <- votes(a, b, slot, client, v), not choosing(slot, _)
+func (s *proposer) rule121Changes0() {
 	for _, i0 := range s.votes.Changes {
 		sign := s.votes.Sign(i0)
 		r0 := &s.votes.rows[i0]
@@ -2029,9 +3783,9 @@ func (s *proposer) rule66Changes0() {
 	}
 }
 
-// rule66Changes1 is, from the changes of not choosing_any_0,
-// multipaxos.ded:36: next votes(a, b, slot, client, v) <- votes(a, b, slot, client, v), not choosing(slot, _)
-func (s *proposer) rule66Changes1() {
+// rule121Changes1 is, from the changes of not choosing_any_0,
+// multipaxos.ded:55: next votes(a, b, slot, client, v) <- votes(a, b, slot, client, v), not choosing(slot, _)
+func (s *proposer) rule121Changes1() {
 	for _, i0 := range s.choosing_any_0.Changes {
 		sign := -s.choosing_any_0.Sign(i0)
 		r0 := &s.choosing_any_0.rows[i0]
@@ -2044,18 +3798,66 @@ func (s *proposer) rule66Changes1() {
 	}
 }
 
-// rule67Changes0 is, from the changes of closed,
-// multipaxos.ded:37: next closed(slot, v) <- closed(slot, v)
-func (s *proposer) rule67Changes0() {
+// rule122Changes0 is, from the changes of closed,
+// multipaxos.ded:56: next closed(slot, v) <- closed(slot, v)
+func (s *proposer) rule122Changes0() {
 	for _, i0 := range s.closed.Changes {
 		sign := s.closed.Sign(i0)
 		s.closed.Next(i0, sign)
 	}
 }
 
-// rule68Changes0 is, from the changes of sent_reply,
+// rule123Changes0 is, from the changes of sent_fetch,
 // what is sent while it holds
-func (s *proposer) rule68Changes0(out *rt.Out) {
+func (s *proposer) rule123Changes0(out *rt.Out) {
+	for _, i0 := range s.sent_fetch.Changes {
+		if !s.sent_fetch.Is(i0) {
+			continue
+		}
+		r0 := &s.sent_fetch.rows[i0]
+		row := out.Begin()
+		row.Text(r0.c0)
+		row.U64(r0.c1)
+		row.U64(r0.c2)
+		row.U64(r0.c3)
+		out.Send(r0.to, 11, row) // fetch
+	}
+}
+
+// rule123All0 is, from all of sent_fetch,
+// what is sent while it holds
+func (s *proposer) rule123All0(out *rt.Out) {
+	for i0 := range int32(len(s.sent_fetch.rows)) {
+		if !s.sent_fetch.Is(i0) {
+			continue
+		}
+		r0 := &s.sent_fetch.rows[i0]
+		row := out.Begin()
+		row.Text(r0.c0)
+		row.U64(r0.c1)
+		row.U64(r0.c2)
+		row.U64(r0.c3)
+		out.Send(r0.to, 11, row) // fetch
+	}
+}
+
+// rule124All0 is, from all of sending_fetch,
+// what is sent
+func (s *proposer) rule124All0(out *rt.Out) {
+	for i0 := range s.sending_fetch.rows {
+		r0 := &s.sending_fetch.rows[i0]
+		row := out.Begin()
+		row.Text(r0.c0)
+		row.U64(r0.c1)
+		row.U64(r0.c2)
+		row.U64(r0.c3)
+		out.Send(r0.to, 11, row) // fetch
+	}
+}
+
+// rule125Changes0 is, from the changes of sent_reply,
+// what is sent while it holds
+func (s *proposer) rule125Changes0(out *rt.Out) {
 	for _, i0 := range s.sent_reply.Changes {
 		if !s.sent_reply.Is(i0) {
 			continue
@@ -2068,9 +3870,9 @@ func (s *proposer) rule68Changes0(out *rt.Out) {
 	}
 }
 
-// rule68All0 is, from all of sent_reply,
+// rule125All0 is, from all of sent_reply,
 // what is sent while it holds
-func (s *proposer) rule68All0(out *rt.Out) {
+func (s *proposer) rule125All0(out *rt.Out) {
 	for i0 := range int32(len(s.sent_reply.rows)) {
 		if !s.sent_reply.Is(i0) {
 			continue
@@ -2083,9 +3885,9 @@ func (s *proposer) rule68All0(out *rt.Out) {
 	}
 }
 
-// rule69All0 is, from all of sending_reply,
+// rule126All0 is, from all of sending_reply,
 // what is sent
-func (s *proposer) rule69All0(out *rt.Out) {
+func (s *proposer) rule126All0(out *rt.Out) {
 	for i0 := range s.sending_reply.rows {
 		r0 := &s.sending_reply.rows[i0]
 		row := out.Begin()
@@ -2250,11 +4052,11 @@ func (s *proposer) rule1Heads() {
 		}
 		if g.told && (g.count == 0 || g.last != g.value) {
 			s.rule2Changes0(&proposerUsedRow{g.last, g.hash}, -1)
-			s.rule59Changes0(&proposerUsedRow{g.last, g.hash}, -1)
+			s.rule106Changes0(&proposerUsedRow{g.last, g.hash}, -1)
 		}
 		if g.count > 0 && (!g.told || g.last != g.value) {
 			s.rule2Changes0(&proposerUsedRow{g.value, g.hash}, 1)
-			s.rule59Changes0(&proposerUsedRow{g.value, g.hash}, 1)
+			s.rule106Changes0(&proposerUsedRow{g.value, g.hash}, 1)
 		}
 		g.told, g.last = g.count > 0, g.value
 		if g.count == 0 {
@@ -2266,17 +4068,17 @@ func (s *proposer) rule1Heads() {
 	t.touched = t.touched[:0]
 }
 
-// proposerRule6 has the groups of heard merges
-type proposerRule6 struct {
-	groups        []proposerRule6Group
+// proposerRule7 has the groups of heard merges
+type proposerRule7 struct {
+	groups        []proposerRule7Group
 	set           rt.Slots
 	touched, free []int32
-	rows          []proposerRule6Row
+	rows          []proposerRule7Row
 	rowSet        rt.Slots
 	freeRows      []int32
 }
 
-type proposerRule6Group struct {
+type proposerRule7Group struct {
 	hash    uint32
 	count   int32 // of rows
 	touched bool
@@ -2287,20 +4089,20 @@ type proposerRule6Group struct {
 	last    uint64
 }
 
-type proposerRule6Row struct {
+type proposerRule7Row struct {
 	a0    uint64
 	count int32   // of derivations
 	link  rt.Link // in its group
 }
 
-func newProposerRule6() proposerRule6 {
-	return proposerRule6{set: rt.NewSlots(),
+func newProposerRule7() proposerRule7 {
+	return proposerRule7{set: rt.NewSlots(),
 		rowSet: rt.NewSlots(),
 	}
 }
 
 // add has a row come, or go.
-func (t *proposerRule6) add(a0 uint64, sign int32) {
+func (t *proposerRule7) add(a0 uint64, sign int32) {
 	h, i := rt.Hash(0).U64(a0).Sum(), int32(-1)
 	for at := h; ; at++ {
 		n, tag := t.rowSet.At(at)
@@ -2318,10 +4120,10 @@ func (t *proposerRule6) add(a0 uint64, sign int32) {
 		if n := len(t.freeRows); n > 0 {
 			i = t.freeRows[n-1]
 			t.freeRows = t.freeRows[:n-1]
-			t.rows[i] = proposerRule6Row{a0: a0}
+			t.rows[i] = proposerRule7Row{a0: a0}
 		} else {
 			i = int32(len(t.rows))
-			t.rows = append(t.rows, proposerRule6Row{a0: a0})
+			t.rows = append(t.rows, proposerRule7Row{a0: a0})
 		}
 		t.rowSet.Add(h, i)
 	}
@@ -2332,7 +4134,7 @@ func (t *proposerRule6) add(a0 uint64, sign int32) {
 	if had == has {
 		if r.count == 0 {
 			t.rowSet.Remove(h, i)
-			t.rows[i] = proposerRule6Row{}
+			t.rows[i] = proposerRule7Row{}
 			t.freeRows = append(t.freeRows, i)
 		}
 		return
@@ -2364,7 +4166,7 @@ func (t *proposerRule6) add(a0 uint64, sign int32) {
 		}
 		if r.count == 0 {
 			t.rowSet.Remove(h, i)
-			*r = proposerRule6Row{}
+			*r = proposerRule7Row{}
 			t.freeRows = append(t.freeRows, i)
 		}
 	}
@@ -2375,7 +4177,7 @@ func (t *proposerRule6) add(a0 uint64, sign int32) {
 }
 
 // group is the group of these values, whose hash is known.
-func (t *proposerRule6) group(h uint32) int32 {
+func (t *proposerRule7) group(h uint32) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -2391,17 +4193,17 @@ func (t *proposerRule6) group(h uint32) int32 {
 	if n := len(t.free); n > 0 {
 		i = t.free[n-1]
 		t.free = t.free[:n-1]
-		t.groups[i] = proposerRule6Group{hash: h, rows: -1}
+		t.groups[i] = proposerRule7Group{hash: h, rows: -1}
 	} else {
 		i = int32(len(t.groups))
-		t.groups = append(t.groups, proposerRule6Group{hash: h, rows: -1})
+		t.groups = append(t.groups, proposerRule7Group{hash: h, rows: -1})
 	}
 	t.set.Add(h, i)
 	return i
 }
 
 // again finds the value of a group that has lost it.
-func (t *proposerRule6) again(g *proposerRule6Group) {
+func (t *proposerRule7) again(g *proposerRule7Group) {
 	g.lost = false
 	for i := g.rows; i >= 0; i = t.rows[i].link.Next {
 		if v := t.rows[i].a0; i == g.rows || cmp.Compare[uint64](v, g.value) > 0 {
@@ -2410,9 +4212,9 @@ func (t *proposerRule6) again(g *proposerRule6Group) {
 	}
 }
 
-// rule6Heads derives the heads of heard merges
-func (s *proposer) rule6Heads() {
-	t := &s.groups6
+// rule7Heads derives the heads of heard merges
+func (s *proposer) rule7Heads() {
+	t := &s.groups7
 	for _, i := range t.touched {
 		g := &t.groups[i]
 		g.touched = false
@@ -2428,24 +4230,24 @@ func (s *proposer) rule6Heads() {
 		g.told, g.last = g.count > 0, g.value
 		if g.count == 0 {
 			t.set.Remove(g.hash, i)
-			*g = proposerRule6Group{}
+			*g = proposerRule7Group{}
 			t.free = append(t.free, i)
 		}
 	}
 	t.touched = t.touched[:0]
 }
 
-// proposerRule13 has the groups of multipaxos.ded:58: sync got(a, b, count<s>) <- entries(a, b, s, _, _, _)
-type proposerRule13 struct {
-	groups        []proposerRule13Group
+// proposerRule27 has the groups of multipaxos.ded:98: sync got(a, b, count<s>) <- entries(a, b, _, s, _, _, _)
+type proposerRule27 struct {
+	groups        []proposerRule27Group
 	set           rt.Slots
 	touched, free []int32
-	rows          []proposerRule13Row
+	rows          []proposerRule27Row
 	rowSet        rt.Slots
 	freeRows      []int32
 }
 
-type proposerRule13Group struct {
+type proposerRule27Group struct {
 	a0      string
 	a1      uint64
 	hash    uint32
@@ -2457,7 +4259,7 @@ type proposerRule13Group struct {
 	last    uint64
 }
 
-type proposerRule13Row struct {
+type proposerRule27Row struct {
 	a0    string
 	a1    uint64
 	a2    uint64
@@ -2465,14 +4267,14 @@ type proposerRule13Row struct {
 	link  rt.Link // in its group
 }
 
-func newProposerRule13() proposerRule13 {
-	return proposerRule13{set: rt.NewSlots(),
+func newProposerRule27() proposerRule27 {
+	return proposerRule27{set: rt.NewSlots(),
 		rowSet: rt.NewSlots(),
 	}
 }
 
 // add has a row come, or go.
-func (t *proposerRule13) add(a0 string, a1 uint64, a2 uint64, sign int32) {
+func (t *proposerRule27) add(a0 string, a1 uint64, a2 uint64, sign int32) {
 	h, i := rt.Hash(0).Text(a0).U64(a1).U64(a2).Sum(), int32(-1)
 	for at := h; ; at++ {
 		n, tag := t.rowSet.At(at)
@@ -2490,10 +4292,10 @@ func (t *proposerRule13) add(a0 string, a1 uint64, a2 uint64, sign int32) {
 		if n := len(t.freeRows); n > 0 {
 			i = t.freeRows[n-1]
 			t.freeRows = t.freeRows[:n-1]
-			t.rows[i] = proposerRule13Row{a0: a0, a1: a1, a2: a2}
+			t.rows[i] = proposerRule27Row{a0: a0, a1: a1, a2: a2}
 		} else {
 			i = int32(len(t.rows))
-			t.rows = append(t.rows, proposerRule13Row{a0: a0, a1: a1, a2: a2})
+			t.rows = append(t.rows, proposerRule27Row{a0: a0, a1: a1, a2: a2})
 		}
 		t.rowSet.Add(h, i)
 	}
@@ -2504,7 +4306,7 @@ func (t *proposerRule13) add(a0 string, a1 uint64, a2 uint64, sign int32) {
 	if had == has {
 		if r.count == 0 {
 			t.rowSet.Remove(h, i)
-			t.rows[i] = proposerRule13Row{}
+			t.rows[i] = proposerRule27Row{}
 			t.freeRows = append(t.freeRows, i)
 		}
 		return
@@ -2532,7 +4334,7 @@ func (t *proposerRule13) add(a0 string, a1 uint64, a2 uint64, sign int32) {
 		g.value--
 		if r.count == 0 {
 			t.rowSet.Remove(h, i)
-			*r = proposerRule13Row{}
+			*r = proposerRule27Row{}
 			t.freeRows = append(t.freeRows, i)
 		}
 	}
@@ -2543,7 +4345,7 @@ func (t *proposerRule13) add(a0 string, a1 uint64, a2 uint64, sign int32) {
 }
 
 // group is the group of these values, whose hash is known.
-func (t *proposerRule13) group(h uint32, a0 string, a1 uint64) int32 {
+func (t *proposerRule27) group(h uint32, a0 string, a1 uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -2559,18 +4361,18 @@ func (t *proposerRule13) group(h uint32, a0 string, a1 uint64) int32 {
 	if n := len(t.free); n > 0 {
 		i = t.free[n-1]
 		t.free = t.free[:n-1]
-		t.groups[i] = proposerRule13Group{hash: h, a0: a0, a1: a1, rows: -1}
+		t.groups[i] = proposerRule27Group{hash: h, a0: a0, a1: a1, rows: -1}
 	} else {
 		i = int32(len(t.groups))
-		t.groups = append(t.groups, proposerRule13Group{hash: h, a0: a0, a1: a1, rows: -1})
+		t.groups = append(t.groups, proposerRule27Group{hash: h, a0: a0, a1: a1, rows: -1})
 	}
 	t.set.Add(h, i)
 	return i
 }
 
-// rule13Heads derives the heads of multipaxos.ded:58: sync got(a, b, count<s>) <- entries(a, b, s, _, _, _)
-func (s *proposer) rule13Heads() {
-	t := &s.groups13
+// rule27Heads derives the heads of multipaxos.ded:98: sync got(a, b, count<s>) <- entries(a, b, _, s, _, _, _)
+func (s *proposer) rule27Heads() {
+	t := &s.groups27
 	for _, i := range t.touched {
 		g := &t.groups[i]
 		g.touched = false
@@ -2583,40 +4385,116 @@ func (s *proposer) rule13Heads() {
 		g.told, g.last = g.count > 0, g.value
 		if g.count == 0 {
 			t.set.Remove(g.hash, i)
-			*g = proposerRule13Group{}
+			*g = proposerRule27Group{}
 			t.free = append(t.free, i)
 		}
 	}
 	t.touched = t.touched[:0]
 }
 
-// proposerRule16 has the groups of multipaxos.ded:61: sync support(b, count<a>) <- complete(a, b)
-type proposerRule16 struct {
-	groups        []proposerRule16Group
+// proposerRule30 has the groups of multipaxos.ded:101: sync there(a, b, k, count<s>) <- entries(a, b, k, s, _, _, _)
+type proposerRule30 struct {
+	groups        []proposerRule30Group
 	set           rt.Slots
 	touched, free []int32
+	rows          []proposerRule30Row
+	rowSet        rt.Slots
+	freeRows      []int32
 }
 
-type proposerRule16Group struct {
-	a0      uint64
+type proposerRule30Group struct {
+	a0      string
+	a1      uint64
+	a2      uint64
 	hash    uint32
 	count   int32 // of rows
 	touched bool
+	rows    int32 // the first, or -1
 	value   uint64
 	told    bool // the head of last holds
 	last    uint64
 }
 
-func newProposerRule16() proposerRule16 {
-	return proposerRule16{set: rt.NewSlots()}
+type proposerRule30Row struct {
+	a0    string
+	a1    uint64
+	a2    uint64
+	a3    uint64
+	count int32   // of derivations
+	link  rt.Link // in its group
+}
+
+func newProposerRule30() proposerRule30 {
+	return proposerRule30{set: rt.NewSlots(),
+		rowSet: rt.NewSlots(),
+	}
 }
 
 // add has a row come, or go.
-func (t *proposerRule16) add(h uint32, a0 uint64, a1 string, sign int32) {
-	n := t.group(h, a0)
+func (t *proposerRule30) add(a0 string, a1 uint64, a2 uint64, a3 uint64, sign int32) {
+	h, i := rt.Hash(0).Text(a0).U64(a1).U64(a2).U64(a3).Sum(), int32(-1)
+	for at := h; ; at++ {
+		n, tag := t.rowSet.At(at)
+		if n == 0 {
+			break
+		}
+		if tag == h {
+			if r := &t.rows[n-1]; r.a0 == a0 && r.a1 == a1 && r.a2 == a2 && r.a3 == a3 {
+				i = int32(n - 1)
+				break
+			}
+		}
+	}
+	if i < 0 {
+		if n := len(t.freeRows); n > 0 {
+			i = t.freeRows[n-1]
+			t.freeRows = t.freeRows[:n-1]
+			t.rows[i] = proposerRule30Row{a0: a0, a1: a1, a2: a2, a3: a3}
+		} else {
+			i = int32(len(t.rows))
+			t.rows = append(t.rows, proposerRule30Row{a0: a0, a1: a1, a2: a2, a3: a3})
+		}
+		t.rowSet.Add(h, i)
+	}
+	r := &t.rows[i]
+	had := r.count > 0
+	r.count += sign
+	has := r.count > 0
+	if had == has {
+		if r.count == 0 {
+			t.rowSet.Remove(h, i)
+			t.rows[i] = proposerRule30Row{}
+			t.freeRows = append(t.freeRows, i)
+		}
+		return
+	}
+	n := t.group(rt.Hash(0).Text(a0).U64(a1).U64(a2).Sum(), a0, a1, a2)
 	g := &t.groups[n]
-	g.count += sign
-	g.value += uint64(sign)
+	if has {
+		g.count++
+		r.link = rt.Link{Next: g.rows, Prev: -1}
+		if g.rows >= 0 {
+			t.rows[g.rows].link.Prev = i
+		}
+		g.rows = i
+		g.value++
+	} else {
+		g.count--
+		if l := r.link; l.Prev >= 0 {
+			t.rows[l.Prev].link.Next = l.Next
+		} else {
+			g.rows = l.Next
+		}
+		if l := r.link; l.Next >= 0 {
+			t.rows[l.Next].link.Prev = l.Prev
+		}
+		g.value--
+		if r.count == 0 {
+			t.rowSet.Remove(h, i)
+			*r = proposerRule30Row{}
+			t.freeRows = append(t.freeRows, i)
+		}
+	}
 	if !g.touched {
 		g.touched = true
 		t.touched = append(t.touched, n)
@@ -2624,14 +4502,14 @@ func (t *proposerRule16) add(h uint32, a0 uint64, a1 string, sign int32) {
 }
 
 // group is the group of these values, whose hash is known.
-func (t *proposerRule16) group(h uint32, a0 uint64) int32 {
+func (t *proposerRule30) group(h uint32, a0 string, a1 uint64, a2 uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
 			break
 		}
 		if tag == h {
-			if r := &t.groups[i-1]; r.a0 == a0 {
+			if r := &t.groups[i-1]; r.a0 == a0 && r.a1 == a1 && r.a2 == a2 {
 				return int32(i - 1)
 			}
 		}
@@ -2640,48 +4518,221 @@ func (t *proposerRule16) group(h uint32, a0 uint64) int32 {
 	if n := len(t.free); n > 0 {
 		i = t.free[n-1]
 		t.free = t.free[:n-1]
-		t.groups[i] = proposerRule16Group{hash: h, a0: a0}
+		t.groups[i] = proposerRule30Group{hash: h, a0: a0, a1: a1, a2: a2, rows: -1}
 	} else {
 		i = int32(len(t.groups))
-		t.groups = append(t.groups, proposerRule16Group{hash: h, a0: a0})
+		t.groups = append(t.groups, proposerRule30Group{hash: h, a0: a0, a1: a1, a2: a2, rows: -1})
 	}
 	t.set.Add(h, i)
 	return i
 }
 
-// rule16Heads derives the heads of multipaxos.ded:61: sync support(b, count<a>) <- complete(a, b)
-func (s *proposer) rule16Heads() {
-	t := &s.groups16
+// rule30Heads derives the heads of multipaxos.ded:101: sync there(a, b, k, count<s>) <- entries(a, b, k, s, _, _, _)
+func (s *proposer) rule30Heads() {
+	t := &s.groups30
 	for _, i := range t.touched {
 		g := &t.groups[i]
 		g.touched = false
 		if g.told && (g.count == 0 || g.last != g.value) {
-			s.support.Derive(s.support.row(g.a0, g.last), -1)
+			s.there.Derive(s.there.row(g.a0, g.a1, g.a2, g.last), -1)
 		}
 		if g.count > 0 && (!g.told || g.last != g.value) {
-			s.support.Derive(s.support.row(g.a0, g.value), 1)
+			s.there.Derive(s.there.row(g.a0, g.a1, g.a2, g.value), 1)
 		}
 		g.told, g.last = g.count > 0, g.value
 		if g.count == 0 {
 			t.set.Remove(g.hash, i)
-			*g = proposerRule16Group{}
+			*g = proposerRule30Group{}
 			t.free = append(t.free, i)
 		}
 	}
 	t.touched = t.touched[:0]
 }
 
-// proposerRule19 has the groups of multipaxos.ded:66: sync top(s, max<c>) <- elected(b), entries(_, b, s, c, _, _)
-type proposerRule19 struct {
-	groups        []proposerRule19Group
+// proposerRule35 has the groups of multipaxos.ded:106: sync wanted(a, b, max<k>) <- fetched(a, b, j), trying(b), chunk(n), k := j + n
+type proposerRule35 struct {
+	groups        []proposerRule35Group
 	set           rt.Slots
 	touched, free []int32
-	rows          []proposerRule19Row
+	rows          []proposerRule35Row
 	rowSet        rt.Slots
 	freeRows      []int32
 }
 
-type proposerRule19Group struct {
+type proposerRule35Group struct {
+	a0      string
+	a1      uint64
+	hash    uint32
+	count   int32 // of rows
+	touched bool
+	rows    int32 // the first, or -1
+	value   uint64
+	lost    bool // value is to be found anew
+	told    bool // the head of last holds
+	last    uint64
+}
+
+type proposerRule35Row struct {
+	a0    string
+	a1    uint64
+	a2    uint64
+	count int32   // of derivations
+	link  rt.Link // in its group
+}
+
+func newProposerRule35() proposerRule35 {
+	return proposerRule35{set: rt.NewSlots(),
+		rowSet: rt.NewSlots(),
+	}
+}
+
+// add has a row come, or go.
+func (t *proposerRule35) add(a0 string, a1 uint64, a2 uint64, sign int32) {
+	h, i := rt.Hash(0).Text(a0).U64(a1).U64(a2).Sum(), int32(-1)
+	for at := h; ; at++ {
+		n, tag := t.rowSet.At(at)
+		if n == 0 {
+			break
+		}
+		if tag == h {
+			if r := &t.rows[n-1]; r.a0 == a0 && r.a1 == a1 && r.a2 == a2 {
+				i = int32(n - 1)
+				break
+			}
+		}
+	}
+	if i < 0 {
+		if n := len(t.freeRows); n > 0 {
+			i = t.freeRows[n-1]
+			t.freeRows = t.freeRows[:n-1]
+			t.rows[i] = proposerRule35Row{a0: a0, a1: a1, a2: a2}
+		} else {
+			i = int32(len(t.rows))
+			t.rows = append(t.rows, proposerRule35Row{a0: a0, a1: a1, a2: a2})
+		}
+		t.rowSet.Add(h, i)
+	}
+	r := &t.rows[i]
+	had := r.count > 0
+	r.count += sign
+	has := r.count > 0
+	if had == has {
+		if r.count == 0 {
+			t.rowSet.Remove(h, i)
+			t.rows[i] = proposerRule35Row{}
+			t.freeRows = append(t.freeRows, i)
+		}
+		return
+	}
+	n := t.group(rt.Hash(0).Text(a0).U64(a1).Sum(), a0, a1)
+	g := &t.groups[n]
+	if has {
+		g.count++
+		r.link = rt.Link{Next: g.rows, Prev: -1}
+		if g.rows >= 0 {
+			t.rows[g.rows].link.Prev = i
+		}
+		g.rows = i
+		if g.count == 1 || cmp.Compare[uint64](a2, g.value) > 0 {
+			g.value, g.lost = a2, false
+		}
+	} else {
+		g.count--
+		if l := r.link; l.Prev >= 0 {
+			t.rows[l.Prev].link.Next = l.Next
+		} else {
+			g.rows = l.Next
+		}
+		if l := r.link; l.Next >= 0 {
+			t.rows[l.Next].link.Prev = l.Prev
+		}
+		if a2 == g.value {
+			g.lost = true
+		}
+		if r.count == 0 {
+			t.rowSet.Remove(h, i)
+			*r = proposerRule35Row{}
+			t.freeRows = append(t.freeRows, i)
+		}
+	}
+	if !g.touched {
+		g.touched = true
+		t.touched = append(t.touched, n)
+	}
+}
+
+// group is the group of these values, whose hash is known.
+func (t *proposerRule35) group(h uint32, a0 string, a1 uint64) int32 {
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			break
+		}
+		if tag == h {
+			if r := &t.groups[i-1]; r.a0 == a0 && r.a1 == a1 {
+				return int32(i - 1)
+			}
+		}
+	}
+	var i int32
+	if n := len(t.free); n > 0 {
+		i = t.free[n-1]
+		t.free = t.free[:n-1]
+		t.groups[i] = proposerRule35Group{hash: h, a0: a0, a1: a1, rows: -1}
+	} else {
+		i = int32(len(t.groups))
+		t.groups = append(t.groups, proposerRule35Group{hash: h, a0: a0, a1: a1, rows: -1})
+	}
+	t.set.Add(h, i)
+	return i
+}
+
+// again finds the value of a group that has lost it.
+func (t *proposerRule35) again(g *proposerRule35Group) {
+	g.lost = false
+	for i := g.rows; i >= 0; i = t.rows[i].link.Next {
+		if v := t.rows[i].a2; i == g.rows || cmp.Compare[uint64](v, g.value) > 0 {
+			g.value = v
+		}
+	}
+}
+
+// rule35Heads derives the heads of multipaxos.ded:106: sync wanted(a, b, max<k>) <- fetched(a, b, j), trying(b), chunk(n), k := j + n
+func (s *proposer) rule35Heads() {
+	t := &s.groups35
+	for _, i := range t.touched {
+		g := &t.groups[i]
+		g.touched = false
+		if g.lost {
+			t.again(g)
+		}
+		if g.told && (g.count == 0 || g.last != g.value) {
+			s.wanted.Derive(s.wanted.row(g.a0, g.a1, g.last), -1)
+		}
+		if g.count > 0 && (!g.told || g.last != g.value) {
+			s.wanted.Derive(s.wanted.row(g.a0, g.a1, g.value), 1)
+		}
+		g.told, g.last = g.count > 0, g.value
+		if g.count == 0 {
+			t.set.Remove(g.hash, i)
+			*g = proposerRule35Group{}
+			t.free = append(t.free, i)
+		}
+	}
+	t.touched = t.touched[:0]
+}
+
+// proposerRule37 has the groups of upto merges
+type proposerRule37 struct {
+	groups        []proposerRule37Group
+	set           rt.Slots
+	touched, free []int32
+	rows          []proposerRule37Row
+	rowSet        rt.Slots
+	freeRows      []int32
+}
+
+type proposerRule37Group struct {
 	a0      uint64
 	hash    uint32
 	count   int32 // of rows
@@ -2693,21 +4744,21 @@ type proposerRule19Group struct {
 	last    uint64
 }
 
-type proposerRule19Row struct {
+type proposerRule37Row struct {
 	a0    uint64
 	a1    uint64
 	count int32   // of derivations
 	link  rt.Link // in its group
 }
 
-func newProposerRule19() proposerRule19 {
-	return proposerRule19{set: rt.NewSlots(),
+func newProposerRule37() proposerRule37 {
+	return proposerRule37{set: rt.NewSlots(),
 		rowSet: rt.NewSlots(),
 	}
 }
 
 // add has a row come, or go.
-func (t *proposerRule19) add(a0 uint64, a1 uint64, sign int32) {
+func (t *proposerRule37) add(a0 uint64, a1 uint64, sign int32) {
 	h, i := rt.Hash(0).U64(a0).U64(a1).Sum(), int32(-1)
 	for at := h; ; at++ {
 		n, tag := t.rowSet.At(at)
@@ -2725,10 +4776,10 @@ func (t *proposerRule19) add(a0 uint64, a1 uint64, sign int32) {
 		if n := len(t.freeRows); n > 0 {
 			i = t.freeRows[n-1]
 			t.freeRows = t.freeRows[:n-1]
-			t.rows[i] = proposerRule19Row{a0: a0, a1: a1}
+			t.rows[i] = proposerRule37Row{a0: a0, a1: a1}
 		} else {
 			i = int32(len(t.rows))
-			t.rows = append(t.rows, proposerRule19Row{a0: a0, a1: a1})
+			t.rows = append(t.rows, proposerRule37Row{a0: a0, a1: a1})
 		}
 		t.rowSet.Add(h, i)
 	}
@@ -2739,7 +4790,7 @@ func (t *proposerRule19) add(a0 uint64, a1 uint64, sign int32) {
 	if had == has {
 		if r.count == 0 {
 			t.rowSet.Remove(h, i)
-			t.rows[i] = proposerRule19Row{}
+			t.rows[i] = proposerRule37Row{}
 			t.freeRows = append(t.freeRows, i)
 		}
 		return
@@ -2771,7 +4822,7 @@ func (t *proposerRule19) add(a0 uint64, a1 uint64, sign int32) {
 		}
 		if r.count == 0 {
 			t.rowSet.Remove(h, i)
-			*r = proposerRule19Row{}
+			*r = proposerRule37Row{}
 			t.freeRows = append(t.freeRows, i)
 		}
 	}
@@ -2782,7 +4833,7 @@ func (t *proposerRule19) add(a0 uint64, a1 uint64, sign int32) {
 }
 
 // group is the group of these values, whose hash is known.
-func (t *proposerRule19) group(h uint32, a0 uint64) int32 {
+func (t *proposerRule37) group(h uint32, a0 uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -2798,17 +4849,17 @@ func (t *proposerRule19) group(h uint32, a0 uint64) int32 {
 	if n := len(t.free); n > 0 {
 		i = t.free[n-1]
 		t.free = t.free[:n-1]
-		t.groups[i] = proposerRule19Group{hash: h, a0: a0, rows: -1}
+		t.groups[i] = proposerRule37Group{hash: h, a0: a0, rows: -1}
 	} else {
 		i = int32(len(t.groups))
-		t.groups = append(t.groups, proposerRule19Group{hash: h, a0: a0, rows: -1})
+		t.groups = append(t.groups, proposerRule37Group{hash: h, a0: a0, rows: -1})
 	}
 	t.set.Add(h, i)
 	return i
 }
 
 // again finds the value of a group that has lost it.
-func (t *proposerRule19) again(g *proposerRule19Group) {
+func (t *proposerRule37) again(g *proposerRule37Group) {
 	g.lost = false
 	for i := g.rows; i >= 0; i = t.rows[i].link.Next {
 		if v := t.rows[i].a1; i == g.rows || cmp.Compare[uint64](v, g.value) > 0 {
@@ -2817,9 +4868,261 @@ func (t *proposerRule19) again(g *proposerRule19Group) {
 	}
 }
 
-// rule19Heads derives the heads of multipaxos.ded:66: sync top(s, max<c>) <- elected(b), entries(_, b, s, c, _, _)
-func (s *proposer) rule19Heads() {
-	t := &s.groups19
+// rule37Heads derives the heads of upto merges
+func (s *proposer) rule37Heads() {
+	t := &s.groups37
+	for _, i := range t.touched {
+		g := &t.groups[i]
+		g.touched = false
+		if g.lost {
+			t.again(g)
+		}
+		if g.told && (g.count == 0 || g.last != g.value) {
+			s.upto.Derive(s.upto.row(g.a0, g.last), -1)
+		}
+		if g.count > 0 && (!g.told || g.last != g.value) {
+			s.upto.Derive(s.upto.row(g.a0, g.value), 1)
+		}
+		g.told, g.last = g.count > 0, g.value
+		if g.count == 0 {
+			t.set.Remove(g.hash, i)
+			*g = proposerRule37Group{}
+			t.free = append(t.free, i)
+		}
+	}
+	t.touched = t.touched[:0]
+}
+
+// proposerRule44 has the groups of multipaxos.ded:118: sync support(b, count<a>) <- complete(a, b)
+type proposerRule44 struct {
+	groups        []proposerRule44Group
+	set           rt.Slots
+	touched, free []int32
+}
+
+type proposerRule44Group struct {
+	a0      uint64
+	hash    uint32
+	count   int32 // of rows
+	touched bool
+	value   uint64
+	told    bool // the head of last holds
+	last    uint64
+}
+
+func newProposerRule44() proposerRule44 {
+	return proposerRule44{set: rt.NewSlots()}
+}
+
+// add has a row come, or go.
+func (t *proposerRule44) add(h uint32, a0 uint64, a1 string, sign int32) {
+	n := t.group(h, a0)
+	g := &t.groups[n]
+	g.count += sign
+	g.value += uint64(sign)
+	if !g.touched {
+		g.touched = true
+		t.touched = append(t.touched, n)
+	}
+}
+
+// group is the group of these values, whose hash is known.
+func (t *proposerRule44) group(h uint32, a0 uint64) int32 {
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			break
+		}
+		if tag == h {
+			if r := &t.groups[i-1]; r.a0 == a0 {
+				return int32(i - 1)
+			}
+		}
+	}
+	var i int32
+	if n := len(t.free); n > 0 {
+		i = t.free[n-1]
+		t.free = t.free[:n-1]
+		t.groups[i] = proposerRule44Group{hash: h, a0: a0}
+	} else {
+		i = int32(len(t.groups))
+		t.groups = append(t.groups, proposerRule44Group{hash: h, a0: a0})
+	}
+	t.set.Add(h, i)
+	return i
+}
+
+// rule44Heads derives the heads of multipaxos.ded:118: sync support(b, count<a>) <- complete(a, b)
+func (s *proposer) rule44Heads() {
+	t := &s.groups44
+	for _, i := range t.touched {
+		g := &t.groups[i]
+		g.touched = false
+		if g.told && (g.count == 0 || g.last != g.value) {
+			s.support.Derive(s.support.row(g.a0, g.last), -1)
+		}
+		if g.count > 0 && (!g.told || g.last != g.value) {
+			s.support.Derive(s.support.row(g.a0, g.value), 1)
+		}
+		g.told, g.last = g.count > 0, g.value
+		if g.count == 0 {
+			t.set.Remove(g.hash, i)
+			*g = proposerRule44Group{}
+			t.free = append(t.free, i)
+		}
+	}
+	t.touched = t.touched[:0]
+}
+
+// proposerRule49 has the groups of multipaxos.ded:130: sync top(s, max<c>) <- adopting(b, k), entries(_, b, k, s, c, _, _)
+type proposerRule49 struct {
+	groups        []proposerRule49Group
+	set           rt.Slots
+	touched, free []int32
+	rows          []proposerRule49Row
+	rowSet        rt.Slots
+	freeRows      []int32
+}
+
+type proposerRule49Group struct {
+	a0      uint64
+	hash    uint32
+	count   int32 // of rows
+	touched bool
+	rows    int32 // the first, or -1
+	value   uint64
+	lost    bool // value is to be found anew
+	told    bool // the head of last holds
+	last    uint64
+}
+
+type proposerRule49Row struct {
+	a0    uint64
+	a1    uint64
+	count int32   // of derivations
+	link  rt.Link // in its group
+}
+
+func newProposerRule49() proposerRule49 {
+	return proposerRule49{set: rt.NewSlots(),
+		rowSet: rt.NewSlots(),
+	}
+}
+
+// add has a row come, or go.
+func (t *proposerRule49) add(a0 uint64, a1 uint64, sign int32) {
+	h, i := rt.Hash(0).U64(a0).U64(a1).Sum(), int32(-1)
+	for at := h; ; at++ {
+		n, tag := t.rowSet.At(at)
+		if n == 0 {
+			break
+		}
+		if tag == h {
+			if r := &t.rows[n-1]; r.a0 == a0 && r.a1 == a1 {
+				i = int32(n - 1)
+				break
+			}
+		}
+	}
+	if i < 0 {
+		if n := len(t.freeRows); n > 0 {
+			i = t.freeRows[n-1]
+			t.freeRows = t.freeRows[:n-1]
+			t.rows[i] = proposerRule49Row{a0: a0, a1: a1}
+		} else {
+			i = int32(len(t.rows))
+			t.rows = append(t.rows, proposerRule49Row{a0: a0, a1: a1})
+		}
+		t.rowSet.Add(h, i)
+	}
+	r := &t.rows[i]
+	had := r.count > 0
+	r.count += sign
+	has := r.count > 0
+	if had == has {
+		if r.count == 0 {
+			t.rowSet.Remove(h, i)
+			t.rows[i] = proposerRule49Row{}
+			t.freeRows = append(t.freeRows, i)
+		}
+		return
+	}
+	n := t.group(rt.Hash(0).U64(a0).Sum(), a0)
+	g := &t.groups[n]
+	if has {
+		g.count++
+		r.link = rt.Link{Next: g.rows, Prev: -1}
+		if g.rows >= 0 {
+			t.rows[g.rows].link.Prev = i
+		}
+		g.rows = i
+		if g.count == 1 || cmp.Compare[uint64](a1, g.value) > 0 {
+			g.value, g.lost = a1, false
+		}
+	} else {
+		g.count--
+		if l := r.link; l.Prev >= 0 {
+			t.rows[l.Prev].link.Next = l.Next
+		} else {
+			g.rows = l.Next
+		}
+		if l := r.link; l.Next >= 0 {
+			t.rows[l.Next].link.Prev = l.Prev
+		}
+		if a1 == g.value {
+			g.lost = true
+		}
+		if r.count == 0 {
+			t.rowSet.Remove(h, i)
+			*r = proposerRule49Row{}
+			t.freeRows = append(t.freeRows, i)
+		}
+	}
+	if !g.touched {
+		g.touched = true
+		t.touched = append(t.touched, n)
+	}
+}
+
+// group is the group of these values, whose hash is known.
+func (t *proposerRule49) group(h uint32, a0 uint64) int32 {
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			break
+		}
+		if tag == h {
+			if r := &t.groups[i-1]; r.a0 == a0 {
+				return int32(i - 1)
+			}
+		}
+	}
+	var i int32
+	if n := len(t.free); n > 0 {
+		i = t.free[n-1]
+		t.free = t.free[:n-1]
+		t.groups[i] = proposerRule49Group{hash: h, a0: a0, rows: -1}
+	} else {
+		i = int32(len(t.groups))
+		t.groups = append(t.groups, proposerRule49Group{hash: h, a0: a0, rows: -1})
+	}
+	t.set.Add(h, i)
+	return i
+}
+
+// again finds the value of a group that has lost it.
+func (t *proposerRule49) again(g *proposerRule49Group) {
+	g.lost = false
+	for i := g.rows; i >= 0; i = t.rows[i].link.Next {
+		if v := t.rows[i].a1; i == g.rows || cmp.Compare[uint64](v, g.value) > 0 {
+			g.value = v
+		}
+	}
+}
+
+// rule49Heads derives the heads of multipaxos.ded:130: sync top(s, max<c>) <- adopting(b, k), entries(_, b, k, s, c, _, _)
+func (s *proposer) rule49Heads() {
+	t := &s.groups49
 	for _, i := range t.touched {
 		g := &t.groups[i]
 		g.touched = false
@@ -2835,24 +5138,25 @@ func (s *proposer) rule19Heads() {
 		g.told, g.last = g.count > 0, g.value
 		if g.count == 0 {
 			t.set.Remove(g.hash, i)
-			*g = proposerRule19Group{}
+			*g = proposerRule49Group{}
 			t.free = append(t.free, i)
 		}
 	}
 	t.touched = t.touched[:0]
 }
 
-// proposerRule21 has the groups of multipaxos.ded:68: sync last(max<s>) <- adopted(_, s, _, _)
-type proposerRule21 struct {
-	groups        []proposerRule21Group
+// proposerRule51 has the groups of multipaxos.ded:132: sync last(b, max<s>) <- adopted(b, s, _, _)
+type proposerRule51 struct {
+	groups        []proposerRule51Group
 	set           rt.Slots
 	touched, free []int32
-	rows          []proposerRule21Row
+	rows          []proposerRule51Row
 	rowSet        rt.Slots
 	freeRows      []int32
 }
 
-type proposerRule21Group struct {
+type proposerRule51Group struct {
+	a0      uint64
 	hash    uint32
 	count   int32 // of rows
 	touched bool
@@ -2863,28 +5167,29 @@ type proposerRule21Group struct {
 	last    uint64
 }
 
-type proposerRule21Row struct {
+type proposerRule51Row struct {
 	a0    uint64
+	a1    uint64
 	count int32   // of derivations
 	link  rt.Link // in its group
 }
 
-func newProposerRule21() proposerRule21 {
-	return proposerRule21{set: rt.NewSlots(),
+func newProposerRule51() proposerRule51 {
+	return proposerRule51{set: rt.NewSlots(),
 		rowSet: rt.NewSlots(),
 	}
 }
 
 // add has a row come, or go.
-func (t *proposerRule21) add(a0 uint64, sign int32) {
-	h, i := rt.Hash(0).U64(a0).Sum(), int32(-1)
+func (t *proposerRule51) add(a0 uint64, a1 uint64, sign int32) {
+	h, i := rt.Hash(0).U64(a0).U64(a1).Sum(), int32(-1)
 	for at := h; ; at++ {
 		n, tag := t.rowSet.At(at)
 		if n == 0 {
 			break
 		}
 		if tag == h {
-			if r := &t.rows[n-1]; r.a0 == a0 {
+			if r := &t.rows[n-1]; r.a0 == a0 && r.a1 == a1 {
 				i = int32(n - 1)
 				break
 			}
@@ -2894,10 +5199,10 @@ func (t *proposerRule21) add(a0 uint64, sign int32) {
 		if n := len(t.freeRows); n > 0 {
 			i = t.freeRows[n-1]
 			t.freeRows = t.freeRows[:n-1]
-			t.rows[i] = proposerRule21Row{a0: a0}
+			t.rows[i] = proposerRule51Row{a0: a0, a1: a1}
 		} else {
 			i = int32(len(t.rows))
-			t.rows = append(t.rows, proposerRule21Row{a0: a0})
+			t.rows = append(t.rows, proposerRule51Row{a0: a0, a1: a1})
 		}
 		t.rowSet.Add(h, i)
 	}
@@ -2908,12 +5213,12 @@ func (t *proposerRule21) add(a0 uint64, sign int32) {
 	if had == has {
 		if r.count == 0 {
 			t.rowSet.Remove(h, i)
-			t.rows[i] = proposerRule21Row{}
+			t.rows[i] = proposerRule51Row{}
 			t.freeRows = append(t.freeRows, i)
 		}
 		return
 	}
-	n := t.group(rt.Hash(0).Sum())
+	n := t.group(rt.Hash(0).U64(a0).Sum(), a0)
 	g := &t.groups[n]
 	if has {
 		g.count++
@@ -2922,8 +5227,8 @@ func (t *proposerRule21) add(a0 uint64, sign int32) {
 			t.rows[g.rows].link.Prev = i
 		}
 		g.rows = i
-		if g.count == 1 || cmp.Compare[uint64](a0, g.value) > 0 {
-			g.value, g.lost = a0, false
+		if g.count == 1 || cmp.Compare[uint64](a1, g.value) > 0 {
+			g.value, g.lost = a1, false
 		}
 	} else {
 		g.count--
@@ -2935,12 +5240,12 @@ func (t *proposerRule21) add(a0 uint64, sign int32) {
 		if l := r.link; l.Next >= 0 {
 			t.rows[l.Next].link.Prev = l.Prev
 		}
-		if a0 == g.value {
+		if a1 == g.value {
 			g.lost = true
 		}
 		if r.count == 0 {
 			t.rowSet.Remove(h, i)
-			*r = proposerRule21Row{}
+			*r = proposerRule51Row{}
 			t.freeRows = append(t.freeRows, i)
 		}
 	}
@@ -2951,14 +5256,14 @@ func (t *proposerRule21) add(a0 uint64, sign int32) {
 }
 
 // group is the group of these values, whose hash is known.
-func (t *proposerRule21) group(h uint32) int32 {
+func (t *proposerRule51) group(h uint32, a0 uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
 			break
 		}
 		if tag == h {
-			if r := &t.groups[i-1]; r != nil {
+			if r := &t.groups[i-1]; r.a0 == a0 {
 				return int32(i - 1)
 			}
 		}
@@ -2967,28 +5272,28 @@ func (t *proposerRule21) group(h uint32) int32 {
 	if n := len(t.free); n > 0 {
 		i = t.free[n-1]
 		t.free = t.free[:n-1]
-		t.groups[i] = proposerRule21Group{hash: h, rows: -1}
+		t.groups[i] = proposerRule51Group{hash: h, a0: a0, rows: -1}
 	} else {
 		i = int32(len(t.groups))
-		t.groups = append(t.groups, proposerRule21Group{hash: h, rows: -1})
+		t.groups = append(t.groups, proposerRule51Group{hash: h, a0: a0, rows: -1})
 	}
 	t.set.Add(h, i)
 	return i
 }
 
 // again finds the value of a group that has lost it.
-func (t *proposerRule21) again(g *proposerRule21Group) {
+func (t *proposerRule51) again(g *proposerRule51Group) {
 	g.lost = false
 	for i := g.rows; i >= 0; i = t.rows[i].link.Next {
-		if v := t.rows[i].a0; i == g.rows || cmp.Compare[uint64](v, g.value) > 0 {
+		if v := t.rows[i].a1; i == g.rows || cmp.Compare[uint64](v, g.value) > 0 {
 			g.value = v
 		}
 	}
 }
 
-// rule21Heads derives the heads of multipaxos.ded:68: sync last(max<s>) <- adopted(_, s, _, _)
-func (s *proposer) rule21Heads() {
-	t := &s.groups21
+// rule51Heads derives the heads of multipaxos.ded:132: sync last(b, max<s>) <- adopted(b, s, _, _)
+func (s *proposer) rule51Heads() {
+	t := &s.groups51
 	for _, i := range t.touched {
 		g := &t.groups[i]
 		g.touched = false
@@ -2996,58 +5301,229 @@ func (s *proposer) rule21Heads() {
 			t.again(g)
 		}
 		if g.told && (g.count == 0 || g.last != g.value) {
-			s.rule22Changes0(&proposerLastRow{g.last, g.hash}, -1)
+			s.rule56Changes0(&proposerLastRow{g.a0, g.last, g.hash}, -1)
 		}
 		if g.count > 0 && (!g.told || g.last != g.value) {
-			s.rule22Changes0(&proposerLastRow{g.value, g.hash}, 1)
+			s.rule56Changes0(&proposerLastRow{g.a0, g.value, g.hash}, 1)
 		}
 		g.told, g.last = g.count > 0, g.value
 		if g.count == 0 {
 			t.set.Remove(g.hash, i)
-			*g = proposerRule21Group{}
+			*g = proposerRule51Group{}
 			t.free = append(t.free, i)
 		}
 	}
 	t.touched = t.touched[:0]
 }
 
-// proposerRule26 has the groups of multipaxos.ded:77: sync place(v, index<v>) <- waiting(_, v)
-type proposerRule26 struct {
-	groups        []proposerRule26Group
+// proposerRule52 has the groups of slots merges
+type proposerRule52 struct {
+	groups        []proposerRule52Group
 	set           rt.Slots
 	touched, free []int32
-	rows          []proposerRule26Row
+	rows          []proposerRule52Row
 	rowSet        rt.Slots
 	freeRows      []int32
 }
 
-type proposerRule26Group struct {
+type proposerRule52Group struct {
+	a0      uint64
+	hash    uint32
+	count   int32 // of rows
+	touched bool
+	rows    int32 // the first, or -1
+	value   uint64
+	lost    bool // value is to be found anew
+	told    bool // the head of last holds
+	last    uint64
+}
+
+type proposerRule52Row struct {
+	a0    uint64
+	a1    uint64
+	count int32   // of derivations
+	link  rt.Link // in its group
+}
+
+func newProposerRule52() proposerRule52 {
+	return proposerRule52{set: rt.NewSlots(),
+		rowSet: rt.NewSlots(),
+	}
+}
+
+// add has a row come, or go.
+func (t *proposerRule52) add(a0 uint64, a1 uint64, sign int32) {
+	h, i := rt.Hash(0).U64(a0).U64(a1).Sum(), int32(-1)
+	for at := h; ; at++ {
+		n, tag := t.rowSet.At(at)
+		if n == 0 {
+			break
+		}
+		if tag == h {
+			if r := &t.rows[n-1]; r.a0 == a0 && r.a1 == a1 {
+				i = int32(n - 1)
+				break
+			}
+		}
+	}
+	if i < 0 {
+		if n := len(t.freeRows); n > 0 {
+			i = t.freeRows[n-1]
+			t.freeRows = t.freeRows[:n-1]
+			t.rows[i] = proposerRule52Row{a0: a0, a1: a1}
+		} else {
+			i = int32(len(t.rows))
+			t.rows = append(t.rows, proposerRule52Row{a0: a0, a1: a1})
+		}
+		t.rowSet.Add(h, i)
+	}
+	r := &t.rows[i]
+	had := r.count > 0
+	r.count += sign
+	has := r.count > 0
+	if had == has {
+		if r.count == 0 {
+			t.rowSet.Remove(h, i)
+			t.rows[i] = proposerRule52Row{}
+			t.freeRows = append(t.freeRows, i)
+		}
+		return
+	}
+	n := t.group(rt.Hash(0).U64(a0).Sum(), a0)
+	g := &t.groups[n]
+	if has {
+		g.count++
+		r.link = rt.Link{Next: g.rows, Prev: -1}
+		if g.rows >= 0 {
+			t.rows[g.rows].link.Prev = i
+		}
+		g.rows = i
+		if g.count == 1 || cmp.Compare[uint64](a1, g.value) > 0 {
+			g.value, g.lost = a1, false
+		}
+	} else {
+		g.count--
+		if l := r.link; l.Prev >= 0 {
+			t.rows[l.Prev].link.Next = l.Next
+		} else {
+			g.rows = l.Next
+		}
+		if l := r.link; l.Next >= 0 {
+			t.rows[l.Next].link.Prev = l.Prev
+		}
+		if a1 == g.value {
+			g.lost = true
+		}
+		if r.count == 0 {
+			t.rowSet.Remove(h, i)
+			*r = proposerRule52Row{}
+			t.freeRows = append(t.freeRows, i)
+		}
+	}
+	if !g.touched {
+		g.touched = true
+		t.touched = append(t.touched, n)
+	}
+}
+
+// group is the group of these values, whose hash is known.
+func (t *proposerRule52) group(h uint32, a0 uint64) int32 {
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			break
+		}
+		if tag == h {
+			if r := &t.groups[i-1]; r.a0 == a0 {
+				return int32(i - 1)
+			}
+		}
+	}
+	var i int32
+	if n := len(t.free); n > 0 {
+		i = t.free[n-1]
+		t.free = t.free[:n-1]
+		t.groups[i] = proposerRule52Group{hash: h, a0: a0, rows: -1}
+	} else {
+		i = int32(len(t.groups))
+		t.groups = append(t.groups, proposerRule52Group{hash: h, a0: a0, rows: -1})
+	}
+	t.set.Add(h, i)
+	return i
+}
+
+// again finds the value of a group that has lost it.
+func (t *proposerRule52) again(g *proposerRule52Group) {
+	g.lost = false
+	for i := g.rows; i >= 0; i = t.rows[i].link.Next {
+		if v := t.rows[i].a1; i == g.rows || cmp.Compare[uint64](v, g.value) > 0 {
+			g.value = v
+		}
+	}
+}
+
+// rule52Heads derives the heads of slots merges
+func (s *proposer) rule52Heads() {
+	t := &s.groups52
+	for _, i := range t.touched {
+		g := &t.groups[i]
+		g.touched = false
+		if g.lost {
+			t.again(g)
+		}
+		if g.told && (g.count == 0 || g.last != g.value) {
+			s.slots.Derive(s.slots.row(g.a0, g.last), -1)
+		}
+		if g.count > 0 && (!g.told || g.last != g.value) {
+			s.slots.Derive(s.slots.row(g.a0, g.value), 1)
+		}
+		g.told, g.last = g.count > 0, g.value
+		if g.count == 0 {
+			t.set.Remove(g.hash, i)
+			*g = proposerRule52Group{}
+			t.free = append(t.free, i)
+		}
+	}
+	t.touched = t.touched[:0]
+}
+
+// proposerRule60 has the groups of multipaxos.ded:141: sync place(v, index<v>) <- waiting(_, v)
+type proposerRule60 struct {
+	groups        []proposerRule60Group
+	set           rt.Slots
+	touched, free []int32
+	rows          []proposerRule60Row
+	rowSet        rt.Slots
+	freeRows      []int32
+}
+
+type proposerRule60Group struct {
 	hash    uint32
 	count   int32 // of rows
 	touched bool
 	rows    int32 // the first, or -1
 }
 
-type proposerRule26Row struct {
+type proposerRule60Row struct {
 	a0    string
 	a1    string
 	count int32   // of derivations
 	link  rt.Link // in its group
 }
 
-type proposerRule26Head struct {
+type proposerRule60Head struct {
 	o0 string
 	o1 uint64
 }
 
-func newProposerRule26() proposerRule26 {
-	return proposerRule26{set: rt.NewSlots(),
+func newProposerRule60() proposerRule60 {
+	return proposerRule60{set: rt.NewSlots(),
 		rowSet: rt.NewSlots(),
 	}
 }
 
 // add has a row come, or go.
-func (t *proposerRule26) add(a0 string, a1 string) {
+func (t *proposerRule60) add(a0 string, a1 string) {
 	const sign = 1
 	h, i := rt.Hash(0).Text(a0).Text(a1).Sum(), int32(-1)
 	for at := h; ; at++ {
@@ -3066,10 +5542,10 @@ func (t *proposerRule26) add(a0 string, a1 string) {
 		if n := len(t.freeRows); n > 0 {
 			i = t.freeRows[n-1]
 			t.freeRows = t.freeRows[:n-1]
-			t.rows[i] = proposerRule26Row{a0: a0, a1: a1}
+			t.rows[i] = proposerRule60Row{a0: a0, a1: a1}
 		} else {
 			i = int32(len(t.rows))
-			t.rows = append(t.rows, proposerRule26Row{a0: a0, a1: a1})
+			t.rows = append(t.rows, proposerRule60Row{a0: a0, a1: a1})
 		}
 		t.rowSet.Add(h, i)
 	}
@@ -3080,7 +5556,7 @@ func (t *proposerRule26) add(a0 string, a1 string) {
 	if had == has {
 		if r.count == 0 {
 			t.rowSet.Remove(h, i)
-			t.rows[i] = proposerRule26Row{}
+			t.rows[i] = proposerRule60Row{}
 			t.freeRows = append(t.freeRows, i)
 		}
 		return
@@ -3106,7 +5582,7 @@ func (t *proposerRule26) add(a0 string, a1 string) {
 		}
 		if r.count == 0 {
 			t.rowSet.Remove(h, i)
-			*r = proposerRule26Row{}
+			*r = proposerRule60Row{}
 			t.freeRows = append(t.freeRows, i)
 		}
 	}
@@ -3117,7 +5593,7 @@ func (t *proposerRule26) add(a0 string, a1 string) {
 }
 
 // group is the group of these values, whose hash is known.
-func (t *proposerRule26) group(h uint32) int32 {
+func (t *proposerRule60) group(h uint32) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -3133,21 +5609,21 @@ func (t *proposerRule26) group(h uint32) int32 {
 	if n := len(t.free); n > 0 {
 		i = t.free[n-1]
 		t.free = t.free[:n-1]
-		t.groups[i] = proposerRule26Group{hash: h, rows: -1}
+		t.groups[i] = proposerRule60Group{hash: h, rows: -1}
 	} else {
 		i = int32(len(t.groups))
-		t.groups = append(t.groups, proposerRule26Group{hash: h, rows: -1})
+		t.groups = append(t.groups, proposerRule60Group{hash: h, rows: -1})
 	}
 	t.set.Add(h, i)
 	return i
 }
 
 // heads appends the heads of a group.
-func (t *proposerRule26) heads(g *proposerRule26Group, heads []proposerRule26Head) []proposerRule26Head {
+func (t *proposerRule60) heads(g *proposerRule60Group, heads []proposerRule60Head) []proposerRule60Head {
 	if g.count == 0 {
 		return heads
 	}
-	var head proposerRule26Head
+	var head proposerRule60Head
 	var values []string
 	for i := g.rows; i >= 0; i = t.rows[i].link.Next {
 		values = append(values, t.rows[i].a1)
@@ -3160,9 +5636,9 @@ func (t *proposerRule26) heads(g *proposerRule26Group, heads []proposerRule26Hea
 	return heads
 }
 
-// rule26Heads derives the heads of multipaxos.ded:77: sync place(v, index<v>) <- waiting(_, v)
-func (s *proposer) rule26Heads() {
-	t := &s.groups26
+// rule60Heads derives the heads of multipaxos.ded:141: sync place(v, index<v>) <- waiting(_, v)
+func (s *proposer) rule60Heads() {
+	t := &s.groups60
 	for _, i := range t.touched {
 		g := &t.groups[i]
 		g.touched = false
@@ -3181,188 +5657,17 @@ func (s *proposer) rule26Heads() {
 	t.touched = t.touched[:0]
 }
 
-// proposerRule27 has the groups of slots merges
-type proposerRule27 struct {
-	groups        []proposerRule27Group
+// proposerRule67 has the groups of multipaxos.ded:154: sync count(b, s, v, count<a>) <- votes(a, b, s, _, v)
+type proposerRule67 struct {
+	groups        []proposerRule67Group
 	set           rt.Slots
 	touched, free []int32
-	rows          []proposerRule27Row
+	rows          []proposerRule67Row
 	rowSet        rt.Slots
 	freeRows      []int32
 }
 
-type proposerRule27Group struct {
-	a0      uint64
-	hash    uint32
-	count   int32 // of rows
-	touched bool
-	rows    int32 // the first, or -1
-	value   uint64
-	lost    bool // value is to be found anew
-	told    bool // the head of last holds
-	last    uint64
-}
-
-type proposerRule27Row struct {
-	a0    uint64
-	a1    uint64
-	count int32   // of derivations
-	link  rt.Link // in its group
-}
-
-func newProposerRule27() proposerRule27 {
-	return proposerRule27{set: rt.NewSlots(),
-		rowSet: rt.NewSlots(),
-	}
-}
-
-// add has a row come, or go.
-func (t *proposerRule27) add(a0 uint64, a1 uint64, sign int32) {
-	h, i := rt.Hash(0).U64(a0).U64(a1).Sum(), int32(-1)
-	for at := h; ; at++ {
-		n, tag := t.rowSet.At(at)
-		if n == 0 {
-			break
-		}
-		if tag == h {
-			if r := &t.rows[n-1]; r.a0 == a0 && r.a1 == a1 {
-				i = int32(n - 1)
-				break
-			}
-		}
-	}
-	if i < 0 {
-		if n := len(t.freeRows); n > 0 {
-			i = t.freeRows[n-1]
-			t.freeRows = t.freeRows[:n-1]
-			t.rows[i] = proposerRule27Row{a0: a0, a1: a1}
-		} else {
-			i = int32(len(t.rows))
-			t.rows = append(t.rows, proposerRule27Row{a0: a0, a1: a1})
-		}
-		t.rowSet.Add(h, i)
-	}
-	r := &t.rows[i]
-	had := r.count > 0
-	r.count += sign
-	has := r.count > 0
-	if had == has {
-		if r.count == 0 {
-			t.rowSet.Remove(h, i)
-			t.rows[i] = proposerRule27Row{}
-			t.freeRows = append(t.freeRows, i)
-		}
-		return
-	}
-	n := t.group(rt.Hash(0).U64(a0).Sum(), a0)
-	g := &t.groups[n]
-	if has {
-		g.count++
-		r.link = rt.Link{Next: g.rows, Prev: -1}
-		if g.rows >= 0 {
-			t.rows[g.rows].link.Prev = i
-		}
-		g.rows = i
-		if g.count == 1 || cmp.Compare[uint64](a1, g.value) > 0 {
-			g.value, g.lost = a1, false
-		}
-	} else {
-		g.count--
-		if l := r.link; l.Prev >= 0 {
-			t.rows[l.Prev].link.Next = l.Next
-		} else {
-			g.rows = l.Next
-		}
-		if l := r.link; l.Next >= 0 {
-			t.rows[l.Next].link.Prev = l.Prev
-		}
-		if a1 == g.value {
-			g.lost = true
-		}
-		if r.count == 0 {
-			t.rowSet.Remove(h, i)
-			*r = proposerRule27Row{}
-			t.freeRows = append(t.freeRows, i)
-		}
-	}
-	if !g.touched {
-		g.touched = true
-		t.touched = append(t.touched, n)
-	}
-}
-
-// group is the group of these values, whose hash is known.
-func (t *proposerRule27) group(h uint32, a0 uint64) int32 {
-	for at := h; ; at++ {
-		i, tag := t.set.At(at)
-		if i == 0 {
-			break
-		}
-		if tag == h {
-			if r := &t.groups[i-1]; r.a0 == a0 {
-				return int32(i - 1)
-			}
-		}
-	}
-	var i int32
-	if n := len(t.free); n > 0 {
-		i = t.free[n-1]
-		t.free = t.free[:n-1]
-		t.groups[i] = proposerRule27Group{hash: h, a0: a0, rows: -1}
-	} else {
-		i = int32(len(t.groups))
-		t.groups = append(t.groups, proposerRule27Group{hash: h, a0: a0, rows: -1})
-	}
-	t.set.Add(h, i)
-	return i
-}
-
-// again finds the value of a group that has lost it.
-func (t *proposerRule27) again(g *proposerRule27Group) {
-	g.lost = false
-	for i := g.rows; i >= 0; i = t.rows[i].link.Next {
-		if v := t.rows[i].a1; i == g.rows || cmp.Compare[uint64](v, g.value) > 0 {
-			g.value = v
-		}
-	}
-}
-
-// rule27Heads derives the heads of slots merges
-func (s *proposer) rule27Heads() {
-	t := &s.groups27
-	for _, i := range t.touched {
-		g := &t.groups[i]
-		g.touched = false
-		if g.lost {
-			t.again(g)
-		}
-		if g.told && (g.count == 0 || g.last != g.value) {
-			s.slots.Derive(s.slots.row(g.a0, g.last), -1)
-		}
-		if g.count > 0 && (!g.told || g.last != g.value) {
-			s.slots.Derive(s.slots.row(g.a0, g.value), 1)
-		}
-		g.told, g.last = g.count > 0, g.value
-		if g.count == 0 {
-			t.set.Remove(g.hash, i)
-			*g = proposerRule27Group{}
-			t.free = append(t.free, i)
-		}
-	}
-	t.touched = t.touched[:0]
-}
-
-// proposerRule37 has the groups of multipaxos.ded:90: sync count(b, s, v, count<a>) <- votes(a, b, s, _, v)
-type proposerRule37 struct {
-	groups        []proposerRule37Group
-	set           rt.Slots
-	touched, free []int32
-	rows          []proposerRule37Row
-	rowSet        rt.Slots
-	freeRows      []int32
-}
-
-type proposerRule37Group struct {
+type proposerRule67Group struct {
 	a0      uint64
 	a1      uint64
 	a2      string
@@ -3375,7 +5680,7 @@ type proposerRule37Group struct {
 	last    uint64
 }
 
-type proposerRule37Row struct {
+type proposerRule67Row struct {
 	a0    uint64
 	a1    uint64
 	a2    string
@@ -3384,14 +5689,14 @@ type proposerRule37Row struct {
 	link  rt.Link // in its group
 }
 
-func newProposerRule37() proposerRule37 {
-	return proposerRule37{set: rt.NewSlots(),
+func newProposerRule67() proposerRule67 {
+	return proposerRule67{set: rt.NewSlots(),
 		rowSet: rt.NewSlots(),
 	}
 }
 
 // add has a row come, or go.
-func (t *proposerRule37) add(a0 uint64, a1 uint64, a2 string, a3 string, sign int32) {
+func (t *proposerRule67) add(a0 uint64, a1 uint64, a2 string, a3 string, sign int32) {
 	h, i := rt.Hash(0).U64(a0).U64(a1).Text(a2).Text(a3).Sum(), int32(-1)
 	for at := h; ; at++ {
 		n, tag := t.rowSet.At(at)
@@ -3409,10 +5714,10 @@ func (t *proposerRule37) add(a0 uint64, a1 uint64, a2 string, a3 string, sign in
 		if n := len(t.freeRows); n > 0 {
 			i = t.freeRows[n-1]
 			t.freeRows = t.freeRows[:n-1]
-			t.rows[i] = proposerRule37Row{a0: a0, a1: a1, a2: a2, a3: a3}
+			t.rows[i] = proposerRule67Row{a0: a0, a1: a1, a2: a2, a3: a3}
 		} else {
 			i = int32(len(t.rows))
-			t.rows = append(t.rows, proposerRule37Row{a0: a0, a1: a1, a2: a2, a3: a3})
+			t.rows = append(t.rows, proposerRule67Row{a0: a0, a1: a1, a2: a2, a3: a3})
 		}
 		t.rowSet.Add(h, i)
 	}
@@ -3423,7 +5728,7 @@ func (t *proposerRule37) add(a0 uint64, a1 uint64, a2 string, a3 string, sign in
 	if had == has {
 		if r.count == 0 {
 			t.rowSet.Remove(h, i)
-			t.rows[i] = proposerRule37Row{}
+			t.rows[i] = proposerRule67Row{}
 			t.freeRows = append(t.freeRows, i)
 		}
 		return
@@ -3451,7 +5756,7 @@ func (t *proposerRule37) add(a0 uint64, a1 uint64, a2 string, a3 string, sign in
 		g.value--
 		if r.count == 0 {
 			t.rowSet.Remove(h, i)
-			*r = proposerRule37Row{}
+			*r = proposerRule67Row{}
 			t.freeRows = append(t.freeRows, i)
 		}
 	}
@@ -3462,7 +5767,7 @@ func (t *proposerRule37) add(a0 uint64, a1 uint64, a2 string, a3 string, sign in
 }
 
 // group is the group of these values, whose hash is known.
-func (t *proposerRule37) group(h uint32, a0 uint64, a1 uint64, a2 string) int32 {
+func (t *proposerRule67) group(h uint32, a0 uint64, a1 uint64, a2 string) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -3478,18 +5783,18 @@ func (t *proposerRule37) group(h uint32, a0 uint64, a1 uint64, a2 string) int32 
 	if n := len(t.free); n > 0 {
 		i = t.free[n-1]
 		t.free = t.free[:n-1]
-		t.groups[i] = proposerRule37Group{hash: h, a0: a0, a1: a1, a2: a2, rows: -1}
+		t.groups[i] = proposerRule67Group{hash: h, a0: a0, a1: a1, a2: a2, rows: -1}
 	} else {
 		i = int32(len(t.groups))
-		t.groups = append(t.groups, proposerRule37Group{hash: h, a0: a0, a1: a1, a2: a2, rows: -1})
+		t.groups = append(t.groups, proposerRule67Group{hash: h, a0: a0, a1: a1, a2: a2, rows: -1})
 	}
 	t.set.Add(h, i)
 	return i
 }
 
-// rule37Heads derives the heads of multipaxos.ded:90: sync count(b, s, v, count<a>) <- votes(a, b, s, _, v)
-func (s *proposer) rule37Heads() {
-	t := &s.groups37
+// rule67Heads derives the heads of multipaxos.ded:154: sync count(b, s, v, count<a>) <- votes(a, b, s, _, v)
+func (s *proposer) rule67Heads() {
+	t := &s.groups67
 	for _, i := range t.touched {
 		g := &t.groups[i]
 		g.touched = false
@@ -3502,7 +5807,7 @@ func (s *proposer) rule37Heads() {
 		g.told, g.last = g.count > 0, g.value
 		if g.count == 0 {
 			t.set.Remove(g.hash, i)
-			*g = proposerRule37Group{}
+			*g = proposerRule67Group{}
 			t.free = append(t.free, i)
 		}
 	}
@@ -3703,6 +6008,33 @@ func (t *proposerAlive) reset() {
 	}
 }
 
+// proposerRising has the facts of rising(c0, c1), those of this tick.
+type proposerRising struct {
+	rows []proposerRisingRow
+}
+
+type proposerRisingRow struct {
+	c0 string
+	c1 uint64
+}
+
+func newProposerRising() proposerRising {
+	return proposerRising{}
+}
+
+// add adds a fact, which may be there.
+func (t *proposerRising) add(c0 string, c1 uint64) {
+	t.rows = rt.Append(t.rows, proposerRisingRow{c0: c0, c1: c1})
+}
+
+// reset forgets the facts of the tick.
+func (t *proposerRising) reset() {
+	if len(t.rows) > 0 {
+		clear(t.rows)
+		t.rows = t.rows[:0]
+	}
+}
+
 // proposerLed has the facts of led(b), kept from tick to tick.
 type proposerLed struct {
 	rt.Facts
@@ -3848,6 +6180,142 @@ func (t *proposerBoss) remove(i int32) {
 	r := &t.rows[i]
 	t.set.Remove(r.hashes[0], i)
 	*r = proposerBossRow{}
+}
+
+// proposerMoving has the facts of moving(), kept from tick to tick.
+type proposerMoving struct {
+	rt.Facts
+	rows []proposerMovingRow
+	set  rt.Slots
+}
+
+type proposerMovingRow struct {
+}
+
+func newProposerMoving() proposerMoving {
+	return proposerMoving{
+		Facts: rt.NewFacts(false, false),
+		set:   rt.NewSlots(),
+	}
+}
+
+// find is the row of a fact, or -1.
+func (t *proposerMoving) find() int32 {
+	return t.at(rt.Hash(0).Sum())
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerMoving) at(h uint32) int32 {
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			return -1
+		}
+		if tag == h {
+			return int32(i - 1)
+		}
+	}
+}
+
+// row is the row of a fact, which is added if it is not there.
+func (t *proposerMoving) row() int32 {
+	return t.rowAt(rt.Hash(0).Sum())
+}
+
+// rowAt is row of a fact whose hash is known.
+func (t *proposerMoving) rowAt(h uint32) int32 {
+search:
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			break search
+		}
+		if tag == h {
+			return int32(i - 1)
+		}
+	}
+	i := t.Row()
+	if int(i) == len(t.rows) {
+		t.rows = rt.Append(t.rows, proposerMovingRow{})
+	} else {
+		t.rows[i] = proposerMovingRow{}
+	}
+	t.set.Add(h, i)
+	return i
+}
+
+func (t *proposerMoving) remove(i int32) {
+	r := &t.rows[i]
+	t.set.Remove(rt.Hash(0).Sum(), i)
+	*r = proposerMovingRow{}
+}
+
+// proposerResting has the facts of resting(), kept from tick to tick.
+type proposerResting struct {
+	rt.Facts
+	rows []proposerRestingRow
+	set  rt.Slots
+}
+
+type proposerRestingRow struct {
+}
+
+func newProposerResting() proposerResting {
+	return proposerResting{
+		Facts: rt.NewFacts(false, false),
+		set:   rt.NewSlots(),
+	}
+}
+
+// find is the row of a fact, or -1.
+func (t *proposerResting) find() int32 {
+	return t.at(rt.Hash(0).Sum())
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerResting) at(h uint32) int32 {
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			return -1
+		}
+		if tag == h {
+			return int32(i - 1)
+		}
+	}
+}
+
+// row is the row of a fact, which is added if it is not there.
+func (t *proposerResting) row() int32 {
+	return t.rowAt(rt.Hash(0).Sum())
+}
+
+// rowAt is row of a fact whose hash is known.
+func (t *proposerResting) rowAt(h uint32) int32 {
+search:
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			break search
+		}
+		if tag == h {
+			return int32(i - 1)
+		}
+	}
+	i := t.Row()
+	if int(i) == len(t.rows) {
+		t.rows = rt.Append(t.rows, proposerRestingRow{})
+	} else {
+		t.rows[i] = proposerRestingRow{}
+	}
+	t.set.Add(h, i)
+	return i
+}
+
+func (t *proposerResting) remove(i int32) {
+	r := &t.rows[i]
+	t.set.Remove(rt.Hash(0).Sum(), i)
+	*r = proposerRestingRow{}
 }
 
 // proposerProposers has the facts of proposers(n), always the same.
@@ -4142,6 +6610,499 @@ func (t *proposerMine) remove(i int32) {
 	*r = proposerMineRow{}
 }
 
+// proposerRest has the facts of rest(n), kept from tick to tick.
+type proposerRest struct {
+	rt.Facts
+	rows []proposerRestRow
+	set  rt.Slots
+}
+
+type proposerRestRow struct {
+	n uint64
+}
+
+func newProposerRest() proposerRest {
+	return proposerRest{
+		Facts: rt.NewFacts(false, false),
+		set:   rt.NewSlots(),
+	}
+}
+
+// find is the row of a fact, or -1.
+func (t *proposerRest) find(n uint64) int32 {
+	return t.at(rt.Hash(0).U64(n).Sum(), n)
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerRest) at(h uint32, n uint64) int32 {
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			return -1
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.n == n {
+				return int32(i - 1)
+			}
+		}
+	}
+}
+
+// row is the row of a fact, which is added if it is not there.
+func (t *proposerRest) row(n uint64) int32 {
+	return t.rowAt(rt.Hash(0).U64(n).Sum(), n)
+}
+
+// rowAt is row of a fact whose hash is known.
+func (t *proposerRest) rowAt(h uint32, n uint64) int32 {
+search:
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			break search
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.n == n {
+				return int32(i - 1)
+			}
+		}
+	}
+	i := t.Row()
+	if int(i) == len(t.rows) {
+		t.rows = rt.Append(t.rows, proposerRestRow{n: n})
+	} else {
+		t.rows[i] = proposerRestRow{n: n}
+	}
+	t.set.Add(h, i)
+	return i
+}
+
+func (t *proposerRest) remove(i int32) {
+	r := &t.rows[i]
+	t.set.Remove(rt.Hash(0).U64(r.n).Sum(), i)
+	*r = proposerRestRow{}
+}
+
+// proposerLeads has the facts of leads(), kept from tick to tick.
+type proposerLeads struct {
+	rt.Facts
+	rows []proposerLeadsRow
+	set  rt.Slots
+}
+
+type proposerLeadsRow struct {
+}
+
+func newProposerLeads() proposerLeads {
+	return proposerLeads{
+		Facts: rt.NewFacts(false, false),
+		set:   rt.NewSlots(),
+	}
+}
+
+// find is the row of a fact, or -1.
+func (t *proposerLeads) find() int32 {
+	return t.at(rt.Hash(0).Sum())
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerLeads) at(h uint32) int32 {
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			return -1
+		}
+		if tag == h {
+			return int32(i - 1)
+		}
+	}
+}
+
+// row is the row of a fact, which is added if it is not there.
+func (t *proposerLeads) row() int32 {
+	return t.rowAt(rt.Hash(0).Sum())
+}
+
+// rowAt is row of a fact whose hash is known.
+func (t *proposerLeads) rowAt(h uint32) int32 {
+search:
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			break search
+		}
+		if tag == h {
+			return int32(i - 1)
+		}
+	}
+	i := t.Row()
+	if int(i) == len(t.rows) {
+		t.rows = rt.Append(t.rows, proposerLeadsRow{})
+	} else {
+		t.rows[i] = proposerLeadsRow{}
+	}
+	t.set.Add(h, i)
+	return i
+}
+
+func (t *proposerLeads) remove(i int32) {
+	r := &t.rows[i]
+	t.set.Remove(rt.Hash(0).Sum(), i)
+	*r = proposerLeadsRow{}
+}
+
+// proposerSettled has the facts of settled(), those of this tick.
+type proposerSettled struct {
+	rows []proposerSettledRow
+	set  rt.Slots
+}
+
+type proposerSettledRow struct {
+}
+
+func newProposerSettled() proposerSettled {
+	return proposerSettled{
+		set: rt.NewSlots(),
+	}
+}
+
+// find is the row of a fact, or -1.
+func (t *proposerSettled) find() int32 {
+	return t.at(rt.Hash(0).Sum())
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerSettled) at(h uint32) int32 {
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			return -1
+		}
+		if tag == h {
+			return int32(i - 1)
+		}
+	}
+}
+
+// add adds a fact.
+func (t *proposerSettled) add() {
+	h := rt.Hash(0).Sum()
+search:
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			break search
+		}
+		if tag == h {
+			return
+		}
+	}
+	i := int32(len(t.rows))
+	t.rows = rt.Append(t.rows, proposerSettledRow{})
+	t.set.Add(h, i)
+}
+
+// reset forgets the facts of the tick.
+func (t *proposerSettled) reset() {
+	if len(t.rows) > 0 {
+		clear(t.rows)
+		t.rows = t.rows[:0]
+		t.set.Clear()
+	}
+}
+
+// proposerVain has the facts of vain(n), kept from tick to tick.
+type proposerVain struct {
+	rt.Facts
+	rows []proposerVainRow
+	set  rt.Slots
+}
+
+type proposerVainRow struct {
+	n uint64
+}
+
+func newProposerVain() proposerVain {
+	return proposerVain{
+		Facts: rt.NewFacts(false, false),
+		set:   rt.NewSlots(),
+	}
+}
+
+// find is the row of a fact, or -1.
+func (t *proposerVain) find(n uint64) int32 {
+	return t.at(rt.Hash(0).U64(n).Sum(), n)
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerVain) at(h uint32, n uint64) int32 {
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			return -1
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.n == n {
+				return int32(i - 1)
+			}
+		}
+	}
+}
+
+// row is the row of a fact, which is added if it is not there.
+func (t *proposerVain) row(n uint64) int32 {
+	return t.rowAt(rt.Hash(0).U64(n).Sum(), n)
+}
+
+// rowAt is row of a fact whose hash is known.
+func (t *proposerVain) rowAt(h uint32, n uint64) int32 {
+search:
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			break search
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.n == n {
+				return int32(i - 1)
+			}
+		}
+	}
+	i := t.Row()
+	if int(i) == len(t.rows) {
+		t.rows = rt.Append(t.rows, proposerVainRow{n: n})
+	} else {
+		t.rows[i] = proposerVainRow{n: n}
+	}
+	t.set.Add(h, i)
+	return i
+}
+
+func (t *proposerVain) remove(i int32) {
+	r := &t.rows[i]
+	t.set.Remove(rt.Hash(0).U64(r.n).Sum(), i)
+	*r = proposerVainRow{}
+}
+
+// proposerPatience has the facts of patience(c0), kept from tick to tick.
+type proposerPatience struct {
+	rt.Facts
+	rows []proposerPatienceRow
+	set  rt.Slots
+}
+
+type proposerPatienceRow struct {
+	c0 uint64
+}
+
+func newProposerPatience() proposerPatience {
+	return proposerPatience{
+		Facts: rt.NewFacts(false, false),
+		set:   rt.NewSlots(),
+	}
+}
+
+// find is the row of a fact, or -1.
+func (t *proposerPatience) find(c0 uint64) int32 {
+	return t.at(rt.Hash(0).U64(c0).Sum(), c0)
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerPatience) at(h uint32, c0 uint64) int32 {
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			return -1
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.c0 == c0 {
+				return int32(i - 1)
+			}
+		}
+	}
+}
+
+// row is the row of a fact, which is added if it is not there.
+func (t *proposerPatience) row(c0 uint64) int32 {
+	return t.rowAt(rt.Hash(0).U64(c0).Sum(), c0)
+}
+
+// rowAt is row of a fact whose hash is known.
+func (t *proposerPatience) rowAt(h uint32, c0 uint64) int32 {
+search:
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			break search
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.c0 == c0 {
+				return int32(i - 1)
+			}
+		}
+	}
+	i := t.Row()
+	if int(i) == len(t.rows) {
+		t.rows = rt.Append(t.rows, proposerPatienceRow{c0: c0})
+	} else {
+		t.rows[i] = proposerPatienceRow{c0: c0}
+	}
+	t.set.Add(h, i)
+	return i
+}
+
+func (t *proposerPatience) remove(i int32) {
+	r := &t.rows[i]
+	t.set.Remove(rt.Hash(0).U64(r.c0).Sum(), i)
+	*r = proposerPatienceRow{}
+}
+
+// proposerCalm has the facts of calm(c0), kept from tick to tick.
+type proposerCalm struct {
+	rt.Facts
+	rows []proposerCalmRow
+	set  rt.Slots
+}
+
+type proposerCalmRow struct {
+	c0 uint64
+}
+
+func newProposerCalm() proposerCalm {
+	return proposerCalm{
+		Facts: rt.NewFacts(false, false),
+		set:   rt.NewSlots(),
+	}
+}
+
+// find is the row of a fact, or -1.
+func (t *proposerCalm) find(c0 uint64) int32 {
+	return t.at(rt.Hash(0).U64(c0).Sum(), c0)
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerCalm) at(h uint32, c0 uint64) int32 {
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			return -1
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.c0 == c0 {
+				return int32(i - 1)
+			}
+		}
+	}
+}
+
+// row is the row of a fact, which is added if it is not there.
+func (t *proposerCalm) row(c0 uint64) int32 {
+	return t.rowAt(rt.Hash(0).U64(c0).Sum(), c0)
+}
+
+// rowAt is row of a fact whose hash is known.
+func (t *proposerCalm) rowAt(h uint32, c0 uint64) int32 {
+search:
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			break search
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.c0 == c0 {
+				return int32(i - 1)
+			}
+		}
+	}
+	i := t.Row()
+	if int(i) == len(t.rows) {
+		t.rows = rt.Append(t.rows, proposerCalmRow{c0: c0})
+	} else {
+		t.rows[i] = proposerCalmRow{c0: c0}
+	}
+	t.set.Add(h, i)
+	return i
+}
+
+func (t *proposerCalm) remove(i int32) {
+	r := &t.rows[i]
+	t.set.Remove(rt.Hash(0).U64(r.c0).Sum(), i)
+	*r = proposerCalmRow{}
+}
+
+// proposerOver has the facts of over(c0), kept from tick to tick.
+type proposerOver struct {
+	rt.Facts
+	rows []proposerOverRow
+	set  rt.Slots
+}
+
+type proposerOverRow struct {
+	c0 uint64
+}
+
+func newProposerOver() proposerOver {
+	return proposerOver{
+		Facts: rt.NewFacts(false, false),
+		set:   rt.NewSlots(),
+	}
+}
+
+// find is the row of a fact, or -1.
+func (t *proposerOver) find(c0 uint64) int32 {
+	return t.at(rt.Hash(0).U64(c0).Sum(), c0)
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerOver) at(h uint32, c0 uint64) int32 {
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			return -1
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.c0 == c0 {
+				return int32(i - 1)
+			}
+		}
+	}
+}
+
+// row is the row of a fact, which is added if it is not there.
+func (t *proposerOver) row(c0 uint64) int32 {
+	return t.rowAt(rt.Hash(0).U64(c0).Sum(), c0)
+}
+
+// rowAt is row of a fact whose hash is known.
+func (t *proposerOver) rowAt(h uint32, c0 uint64) int32 {
+search:
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			break search
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.c0 == c0 {
+				return int32(i - 1)
+			}
+		}
+	}
+	i := t.Row()
+	if int(i) == len(t.rows) {
+		t.rows = rt.Append(t.rows, proposerOverRow{c0: c0})
+	} else {
+		t.rows[i] = proposerOverRow{c0: c0}
+	}
+	t.set.Add(h, i)
+	return i
+}
+
+func (t *proposerOver) remove(i int32) {
+	r := &t.rows[i]
+	t.set.Remove(rt.Hash(0).U64(r.c0).Sum(), i)
+	*r = proposerOverRow{}
+}
+
 // proposerAsking has the facts of asking(c0), those of this tick.
 type proposerAsking struct {
 	rows    []proposerAskingRow
@@ -4219,29 +7180,311 @@ func (t *proposerAsking) reset() {
 	clear(carried)
 }
 
-// proposerAsk has the facts of ask(c0), those of this tick.
-type proposerAsk struct {
-	rows []proposerAskRow
+// proposerReady has the facts of ready(b), kept from tick to tick.
+type proposerReady struct {
+	rt.Facts
+	rows []proposerReadyRow
 	set  rt.Slots
 }
 
-type proposerAskRow struct {
+type proposerReadyRow struct {
+	b uint64
+}
+
+func newProposerReady() proposerReady {
+	return proposerReady{
+		Facts: rt.NewFacts(false, false),
+		set:   rt.NewSlots(),
+	}
+}
+
+// find is the row of a fact, or -1.
+func (t *proposerReady) find(b uint64) int32 {
+	return t.at(rt.Hash(0).U64(b).Sum(), b)
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerReady) at(h uint32, b uint64) int32 {
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			return -1
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.b == b {
+				return int32(i - 1)
+			}
+		}
+	}
+}
+
+// row is the row of a fact, which is added if it is not there.
+func (t *proposerReady) row(b uint64) int32 {
+	return t.rowAt(rt.Hash(0).U64(b).Sum(), b)
+}
+
+// rowAt is row of a fact whose hash is known.
+func (t *proposerReady) rowAt(h uint32, b uint64) int32 {
+search:
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			break search
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.b == b {
+				return int32(i - 1)
+			}
+		}
+	}
+	i := t.Row()
+	if int(i) == len(t.rows) {
+		t.rows = rt.Append(t.rows, proposerReadyRow{b: b})
+	} else {
+		t.rows[i] = proposerReadyRow{b: b}
+	}
+	t.set.Add(h, i)
+	return i
+}
+
+func (t *proposerReady) remove(i int32) {
+	r := &t.rows[i]
+	t.set.Remove(rt.Hash(0).U64(r.b).Sum(), i)
+	*r = proposerReadyRow{}
+}
+
+// proposerTrying has the facts of trying(c0), kept from tick to tick.
+type proposerTrying struct {
+	rt.Facts
+	rows []proposerTryingRow
+	set  rt.Slots
+}
+
+type proposerTryingRow struct {
 	c0 uint64
 }
 
-func newProposerAsk() proposerAsk {
-	return proposerAsk{
+func newProposerTrying() proposerTrying {
+	return proposerTrying{
+		Facts: rt.NewFacts(false, false),
+		set:   rt.NewSlots(),
+	}
+}
+
+// find is the row of a fact, or -1.
+func (t *proposerTrying) find(c0 uint64) int32 {
+	return t.at(rt.Hash(0).U64(c0).Sum(), c0)
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerTrying) at(h uint32, c0 uint64) int32 {
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			return -1
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.c0 == c0 {
+				return int32(i - 1)
+			}
+		}
+	}
+}
+
+// row is the row of a fact, which is added if it is not there.
+func (t *proposerTrying) row(c0 uint64) int32 {
+	return t.rowAt(rt.Hash(0).U64(c0).Sum(), c0)
+}
+
+// rowAt is row of a fact whose hash is known.
+func (t *proposerTrying) rowAt(h uint32, c0 uint64) int32 {
+search:
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			break search
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.c0 == c0 {
+				return int32(i - 1)
+			}
+		}
+	}
+	i := t.Row()
+	if int(i) == len(t.rows) {
+		t.rows = rt.Append(t.rows, proposerTryingRow{c0: c0})
+	} else {
+		t.rows[i] = proposerTryingRow{c0: c0}
+	}
+	t.set.Add(h, i)
+	return i
+}
+
+func (t *proposerTrying) remove(i int32) {
+	r := &t.rows[i]
+	t.set.Remove(rt.Hash(0).U64(r.c0).Sum(), i)
+	*r = proposerTryingRow{}
+}
+
+// proposerHeartbeat has the facts of heartbeat(), kept from tick to tick.
+type proposerHeartbeat struct {
+	rt.Facts
+	rows []proposerHeartbeatRow
+	set  rt.Slots
+}
+
+type proposerHeartbeatRow struct {
+}
+
+func newProposerHeartbeat() proposerHeartbeat {
+	return proposerHeartbeat{
+		Facts: rt.NewFacts(false, false),
+		set:   rt.NewSlots(),
+	}
+}
+
+// find is the row of a fact, or -1.
+func (t *proposerHeartbeat) find() int32 {
+	return t.at(rt.Hash(0).Sum())
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerHeartbeat) at(h uint32) int32 {
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			return -1
+		}
+		if tag == h {
+			return int32(i - 1)
+		}
+	}
+}
+
+// row is the row of a fact, which is added if it is not there.
+func (t *proposerHeartbeat) row() int32 {
+	return t.rowAt(rt.Hash(0).Sum())
+}
+
+// rowAt is row of a fact whose hash is known.
+func (t *proposerHeartbeat) rowAt(h uint32) int32 {
+search:
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			break search
+		}
+		if tag == h {
+			return int32(i - 1)
+		}
+	}
+	i := t.Row()
+	if int(i) == len(t.rows) {
+		t.rows = rt.Append(t.rows, proposerHeartbeatRow{})
+	} else {
+		t.rows[i] = proposerHeartbeatRow{}
+	}
+	t.set.Add(h, i)
+	return i
+}
+
+func (t *proposerHeartbeat) remove(i int32) {
+	r := &t.rows[i]
+	t.set.Remove(rt.Hash(0).Sum(), i)
+	*r = proposerHeartbeatRow{}
+}
+
+// proposerStirred has the facts of stirred(), kept from tick to tick.
+type proposerStirred struct {
+	rt.Facts
+	rows []proposerStirredRow
+	set  rt.Slots
+}
+
+type proposerStirredRow struct {
+}
+
+func newProposerStirred() proposerStirred {
+	return proposerStirred{
+		Facts: rt.NewFacts(false, false),
+		set:   rt.NewSlots(),
+	}
+}
+
+// find is the row of a fact, or -1.
+func (t *proposerStirred) find() int32 {
+	return t.at(rt.Hash(0).Sum())
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerStirred) at(h uint32) int32 {
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			return -1
+		}
+		if tag == h {
+			return int32(i - 1)
+		}
+	}
+}
+
+// row is the row of a fact, which is added if it is not there.
+func (t *proposerStirred) row() int32 {
+	return t.rowAt(rt.Hash(0).Sum())
+}
+
+// rowAt is row of a fact whose hash is known.
+func (t *proposerStirred) rowAt(h uint32) int32 {
+search:
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			break search
+		}
+		if tag == h {
+			return int32(i - 1)
+		}
+	}
+	i := t.Row()
+	if int(i) == len(t.rows) {
+		t.rows = rt.Append(t.rows, proposerStirredRow{})
+	} else {
+		t.rows[i] = proposerStirredRow{}
+	}
+	t.set.Add(h, i)
+	return i
+}
+
+func (t *proposerStirred) remove(i int32) {
+	r := &t.rows[i]
+	t.set.Remove(rt.Hash(0).Sum(), i)
+	*r = proposerStirredRow{}
+}
+
+// proposerIdle has the facts of idle(c0), those of this tick.
+type proposerIdle struct {
+	rows []proposerIdleRow
+	set  rt.Slots
+}
+
+type proposerIdleRow struct {
+	c0 uint64
+}
+
+func newProposerIdle() proposerIdle {
+	return proposerIdle{
 		set: rt.NewSlots(),
 	}
 }
 
 // find is the row of a fact, or -1.
-func (t *proposerAsk) find(c0 uint64) int32 {
+func (t *proposerIdle) find(c0 uint64) int32 {
 	return t.at(rt.Hash(0).U64(c0).Sum(), c0)
 }
 
 // at is find of a fact whose hash is known.
-func (t *proposerAsk) at(h uint32, c0 uint64) int32 {
+func (t *proposerIdle) at(h uint32, c0 uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -4256,7 +7499,7 @@ func (t *proposerAsk) at(h uint32, c0 uint64) int32 {
 }
 
 // add adds a fact.
-func (t *proposerAsk) add(c0 uint64) {
+func (t *proposerIdle) add(c0 uint64) {
 	h := rt.Hash(0).U64(c0).Sum()
 search:
 	for at := h; ; at++ {
@@ -4271,41 +7514,16 @@ search:
 		}
 	}
 	i := int32(len(t.rows))
-	t.rows = rt.Append(t.rows, proposerAskRow{c0: c0})
+	t.rows = rt.Append(t.rows, proposerIdleRow{c0: c0})
 	t.set.Add(h, i)
 }
 
 // reset forgets the facts of the tick.
-func (t *proposerAsk) reset() {
+func (t *proposerIdle) reset() {
 	if len(t.rows) > 0 {
 		clear(t.rows)
 		t.rows = t.rows[:0]
 		t.set.Clear()
-	}
-}
-
-// proposerHeartbeat has the facts of heartbeat(), those of this tick.
-type proposerHeartbeat struct {
-	rows []proposerHeartbeatRow
-}
-
-type proposerHeartbeatRow struct {
-}
-
-func newProposerHeartbeat() proposerHeartbeat {
-	return proposerHeartbeat{}
-}
-
-// add adds a fact, which may be there.
-func (t *proposerHeartbeat) add() {
-	t.rows = rt.Append(t.rows, proposerHeartbeatRow{})
-}
-
-// reset forgets the facts of the tick.
-func (t *proposerHeartbeat) reset() {
-	if len(t.rows) > 0 {
-		clear(t.rows)
-		t.rows = t.rows[:0]
 	}
 }
 
@@ -4365,40 +7583,13 @@ search:
 	t.set.Add(h, i)
 }
 
-// proposerPromise has the facts of promise(c0, c1, c2), those of this tick.
-type proposerPromise struct {
-	rows []proposerPromiseRow
-}
-
-type proposerPromiseRow struct {
-	c0 string
-	c1 uint64
-	c2 uint64
-}
-
-func newProposerPromise() proposerPromise {
-	return proposerPromise{}
-}
-
-// add adds a fact, which may be there.
-func (t *proposerPromise) add(c0 string, c1 uint64, c2 uint64) {
-	t.rows = rt.Append(t.rows, proposerPromiseRow{c0: c0, c1: c1, c2: c2})
-}
-
-// reset forgets the facts of the tick.
-func (t *proposerPromise) reset() {
-	if len(t.rows) > 0 {
-		clear(t.rows)
-		t.rows = t.rows[:0]
-	}
-}
-
 // proposerPromises has the facts of promises(a, b, n), kept from tick to tick.
 type proposerPromises struct {
 	rt.Facts
 	rows []proposerPromisesRow
 	set  rt.Slots
 	by0  rt.Slots // by a, b
+	by1  rt.Slots // by b
 }
 
 type proposerPromisesRow struct {
@@ -4406,7 +7597,8 @@ type proposerPromisesRow struct {
 	b      uint64
 	n      uint64
 	link0  rt.Link
-	hashes [2]uint32 // of the row, and of its columns of each index
+	link1  rt.Link
+	hashes [3]uint32 // of the row, and of its columns of each index
 }
 
 func newProposerPromises() proposerPromises {
@@ -4414,6 +7606,7 @@ func newProposerPromises() proposerPromises {
 		Facts: rt.NewFacts(false, false),
 		set:   rt.NewSlots(),
 		by0:   rt.NewSlots(),
+		by1:   rt.NewSlots(),
 	}
 }
 
@@ -4457,6 +7650,26 @@ func (t *proposerPromises) at0(h uint32, a string, b uint64) int32 {
 	}
 }
 
+// first1 is the first row of b, or -1; the others are linked to it.
+func (t *proposerPromises) first1(b uint64) int32 {
+	return t.at1(rt.Hash(0).U64(b).Sum(), b)
+}
+
+// at1 is first1 of columns whose hash is known.
+func (t *proposerPromises) at1(h uint32, b uint64) int32 {
+	for at := h; ; at++ {
+		i, tag := t.by1.At(at)
+		if i == 0 {
+			return -1
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.b == b {
+				return int32(i - 1)
+			}
+		}
+	}
+}
+
 // row is the row of a fact, which is added if it is not there.
 func (t *proposerPromises) row(a string, b uint64, n uint64) int32 {
 	begin := rt.Hash(0).Text(a).U64(b)
@@ -4474,11 +7687,12 @@ search:
 		}
 	}
 	h0 := begin.Sum()
+	h1 := rt.Hash(0).U64(b).Sum()
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = rt.Append(t.rows, proposerPromisesRow{a: a, b: b, n: n, hashes: [2]uint32{h, h0}})
+		t.rows = rt.Append(t.rows, proposerPromisesRow{a: a, b: b, n: n, hashes: [3]uint32{h, h0, h1}})
 	} else {
-		t.rows[i] = proposerPromisesRow{a: a, b: b, n: n, hashes: [2]uint32{h, h0}}
+		t.rows[i] = proposerPromisesRow{a: a, b: b, n: n, hashes: [3]uint32{h, h0, h1}}
 	}
 	t.set.Add(h, i)
 	if other := t.at0(h0, a, b); other >= 0 {
@@ -4488,6 +7702,14 @@ search:
 	} else {
 		t.rows[i].link0 = rt.Link{Next: rt.None, Prev: rt.None}
 		t.by0.Add(h0, i)
+	}
+	if other := t.at1(h1, b); other >= 0 {
+		t.rows[i].link1 = rt.Link{Next: other, Prev: rt.None}
+		t.rows[other].link1.Prev = i
+		t.by1.Replace(h1, other, i)
+	} else {
+		t.rows[i].link1 = rt.Link{Next: rt.None, Prev: rt.None}
+		t.by1.Add(h1, i)
 	}
 	return i
 }
@@ -4505,7 +7727,190 @@ func (t *proposerPromises) remove(i int32) {
 	if l := r.link0; l.Next >= 0 {
 		t.rows[l.Next].link0.Prev = l.Prev
 	}
+	if l := r.link1; l.Prev >= 0 {
+		t.rows[l.Prev].link1.Next = l.Next
+	} else if l.Next >= 0 {
+		t.by1.Replace(r.hashes[2], i, l.Next)
+	} else {
+		t.by1.Remove(r.hashes[2], i)
+	}
+	if l := r.link1; l.Next >= 0 {
+		t.rows[l.Next].link1.Prev = l.Prev
+	}
 	*r = proposerPromisesRow{}
+}
+
+// proposerPromise has the facts of promise(c0, c1, c2), those of this tick.
+type proposerPromise struct {
+	rows []proposerPromiseRow
+}
+
+type proposerPromiseRow struct {
+	c0 string
+	c1 uint64
+	c2 uint64
+}
+
+func newProposerPromise() proposerPromise {
+	return proposerPromise{}
+}
+
+// add adds a fact, which may be there.
+func (t *proposerPromise) add(c0 string, c1 uint64, c2 uint64) {
+	t.rows = rt.Append(t.rows, proposerPromiseRow{c0: c0, c1: c1, c2: c2})
+}
+
+// reset forgets the facts of the tick.
+func (t *proposerPromise) reset() {
+	if len(t.rows) > 0 {
+		clear(t.rows)
+		t.rows = t.rows[:0]
+	}
+}
+
+// proposerPart has the facts of part(c0, c1, c2, c3), those of this tick.
+type proposerPart struct {
+	rows []proposerPartRow
+}
+
+type proposerPartRow struct {
+	c0 string
+	c1 uint64
+	c2 uint64
+	c3 uint64
+}
+
+func newProposerPart() proposerPart {
+	return proposerPart{}
+}
+
+// add adds a fact, which may be there.
+func (t *proposerPart) add(c0 string, c1 uint64, c2 uint64, c3 uint64) {
+	t.rows = rt.Append(t.rows, proposerPartRow{c0: c0, c1: c1, c2: c2, c3: c3})
+}
+
+// reset forgets the facts of the tick.
+func (t *proposerPart) reset() {
+	if len(t.rows) > 0 {
+		clear(t.rows)
+		t.rows = t.rows[:0]
+	}
+}
+
+// proposerParts has the facts of parts(a, b, k, n), kept from tick to tick.
+type proposerParts struct {
+	rt.Facts
+	rows []proposerPartsRow
+	set  rt.Slots
+	by0  rt.Slots // by a, b, k
+}
+
+type proposerPartsRow struct {
+	a      string
+	b      uint64
+	k      uint64
+	n      uint64
+	link0  rt.Link
+	hashes [2]uint32 // of the row, and of its columns of each index
+}
+
+func newProposerParts() proposerParts {
+	return proposerParts{
+		Facts: rt.NewFacts(false, false),
+		set:   rt.NewSlots(),
+		by0:   rt.NewSlots(),
+	}
+}
+
+// find is the row of a fact, or -1.
+func (t *proposerParts) find(a string, b uint64, k uint64, n uint64) int32 {
+	return t.at(rt.Hash(0).Text(a).U64(b).U64(k).U64(n).Sum(), a, b, k, n)
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerParts) at(h uint32, a string, b uint64, k uint64, n uint64) int32 {
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			return -1
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.a == a && r.b == b && r.k == k && r.n == n {
+				return int32(i - 1)
+			}
+		}
+	}
+}
+
+// first0 is the first row of a, b, k, or -1; the others are linked to it.
+func (t *proposerParts) first0(a string, b uint64, k uint64) int32 {
+	return t.at0(rt.Hash(0).Text(a).U64(b).U64(k).Sum(), a, b, k)
+}
+
+// at0 is first0 of columns whose hash is known.
+func (t *proposerParts) at0(h uint32, a string, b uint64, k uint64) int32 {
+	for at := h; ; at++ {
+		i, tag := t.by0.At(at)
+		if i == 0 {
+			return -1
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.a == a && r.b == b && r.k == k {
+				return int32(i - 1)
+			}
+		}
+	}
+}
+
+// row is the row of a fact, which is added if it is not there.
+func (t *proposerParts) row(a string, b uint64, k uint64, n uint64) int32 {
+	begin := rt.Hash(0).Text(a).U64(b).U64(k)
+	h := begin.U64(n).Sum()
+search:
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			break search
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.a == a && r.b == b && r.k == k && r.n == n {
+				return int32(i - 1)
+			}
+		}
+	}
+	h0 := begin.Sum()
+	i := t.Row()
+	if int(i) == len(t.rows) {
+		t.rows = rt.Append(t.rows, proposerPartsRow{a: a, b: b, k: k, n: n, hashes: [2]uint32{h, h0}})
+	} else {
+		t.rows[i] = proposerPartsRow{a: a, b: b, k: k, n: n, hashes: [2]uint32{h, h0}}
+	}
+	t.set.Add(h, i)
+	if other := t.at0(h0, a, b, k); other >= 0 {
+		t.rows[i].link0 = rt.Link{Next: other, Prev: rt.None}
+		t.rows[other].link0.Prev = i
+		t.by0.Replace(h0, other, i)
+	} else {
+		t.rows[i].link0 = rt.Link{Next: rt.None, Prev: rt.None}
+		t.by0.Add(h0, i)
+	}
+	return i
+}
+
+func (t *proposerParts) remove(i int32) {
+	r := &t.rows[i]
+	t.set.Remove(r.hashes[0], i)
+	if l := r.link0; l.Prev >= 0 {
+		t.rows[l.Prev].link0.Next = l.Next
+	} else if l.Next >= 0 {
+		t.by0.Replace(r.hashes[1], i, l.Next)
+	} else {
+		t.by0.Remove(r.hashes[1], i)
+	}
+	if l := r.link0; l.Next >= 0 {
+		t.rows[l.Next].link0.Prev = l.Prev
+	}
+	*r = proposerPartsRow{}
 }
 
 // proposerEntry has the facts of entry(c0, c1, c2, c3, c4, c5), those of this tick.
@@ -4539,25 +7944,84 @@ func (t *proposerEntry) reset() {
 	}
 }
 
-// proposerEntries has the facts of entries(a, b, slot, c, client, v), kept from tick to tick.
+// proposerChunk has the facts of chunk(n), always the same.
+type proposerChunk struct {
+	rows []proposerChunkRow
+	set  rt.Slots
+}
+
+type proposerChunkRow struct {
+	n uint64
+}
+
+func newProposerChunk() proposerChunk {
+	return proposerChunk{
+		set: rt.NewSlots(),
+	}
+}
+
+// find is the row of a fact, or -1.
+func (t *proposerChunk) find(n uint64) int32 {
+	return t.at(rt.Hash(0).U64(n).Sum(), n)
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerChunk) at(h uint32, n uint64) int32 {
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			return -1
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.n == n {
+				return int32(i - 1)
+			}
+		}
+	}
+}
+
+// add adds a fact.
+func (t *proposerChunk) add(n uint64) {
+	h := rt.Hash(0).U64(n).Sum()
+search:
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			break search
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.n == n {
+				return
+			}
+		}
+	}
+	i := int32(len(t.rows))
+	t.rows = rt.Append(t.rows, proposerChunkRow{n: n})
+	t.set.Add(h, i)
+}
+
+// proposerEntries has the facts of entries(a, b, k, slot, c, client, v), kept from tick to tick.
 type proposerEntries struct {
 	rt.Facts
 	rows []proposerEntriesRow
 	set  rt.Slots
 	by0  rt.Slots // by b
-	by1  rt.Slots // by slot, c
+	by1  rt.Slots // by b, k
+	by2  rt.Slots // by slot, c
 }
 
 type proposerEntriesRow struct {
 	a      string
 	b      uint64
+	k      uint64
 	slot   uint64
 	c      uint64
 	client string
 	v      string
 	link0  rt.Link
 	link1  rt.Link
-	hashes [3]uint32 // of the row, and of its columns of each index
+	link2  rt.Link
+	hashes [4]uint32 // of the row, and of its columns of each index
 }
 
 func newProposerEntries() proposerEntries {
@@ -4566,23 +8030,24 @@ func newProposerEntries() proposerEntries {
 		set:   rt.NewSlots(),
 		by0:   rt.NewSlots(),
 		by1:   rt.NewSlots(),
+		by2:   rt.NewSlots(),
 	}
 }
 
 // find is the row of a fact, or -1.
-func (t *proposerEntries) find(a string, b uint64, slot uint64, c uint64, client string, v string) int32 {
-	return t.at(rt.Hash(0).U64(b).Text(a).U64(slot).U64(c).Text(client).Text(v).Sum(), a, b, slot, c, client, v)
+func (t *proposerEntries) find(a string, b uint64, k uint64, slot uint64, c uint64, client string, v string) int32 {
+	return t.at(rt.Hash(0).U64(b).Text(a).U64(k).U64(slot).U64(c).Text(client).Text(v).Sum(), a, b, k, slot, c, client, v)
 }
 
 // at is find of a fact whose hash is known.
-func (t *proposerEntries) at(h uint32, a string, b uint64, slot uint64, c uint64, client string, v string) int32 {
+func (t *proposerEntries) at(h uint32, a string, b uint64, k uint64, slot uint64, c uint64, client string, v string) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
 			return -1
 		}
 		if tag == h {
-			if r := &t.rows[i-1]; r.a == a && r.b == b && r.slot == slot && r.c == c && r.client == client && r.v == v {
+			if r := &t.rows[i-1]; r.a == a && r.b == b && r.k == k && r.slot == slot && r.c == c && r.client == client && r.v == v {
 				return int32(i - 1)
 			}
 		}
@@ -4609,15 +8074,35 @@ func (t *proposerEntries) at0(h uint32, b uint64) int32 {
 	}
 }
 
-// first1 is the first row of slot, c, or -1; the others are linked to it.
-func (t *proposerEntries) first1(slot uint64, c uint64) int32 {
-	return t.at1(rt.Hash(0).U64(slot).U64(c).Sum(), slot, c)
+// first1 is the first row of b, k, or -1; the others are linked to it.
+func (t *proposerEntries) first1(b uint64, k uint64) int32 {
+	return t.at1(rt.Hash(0).U64(b).U64(k).Sum(), b, k)
 }
 
 // at1 is first1 of columns whose hash is known.
-func (t *proposerEntries) at1(h uint32, slot uint64, c uint64) int32 {
+func (t *proposerEntries) at1(h uint32, b uint64, k uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.by1.At(at)
+		if i == 0 {
+			return -1
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.b == b && r.k == k {
+				return int32(i - 1)
+			}
+		}
+	}
+}
+
+// first2 is the first row of slot, c, or -1; the others are linked to it.
+func (t *proposerEntries) first2(slot uint64, c uint64) int32 {
+	return t.at2(rt.Hash(0).U64(slot).U64(c).Sum(), slot, c)
+}
+
+// at2 is first2 of columns whose hash is known.
+func (t *proposerEntries) at2(h uint32, slot uint64, c uint64) int32 {
+	for at := h; ; at++ {
+		i, tag := t.by2.At(at)
 		if i == 0 {
 			return -1
 		}
@@ -4630,9 +8115,9 @@ func (t *proposerEntries) at1(h uint32, slot uint64, c uint64) int32 {
 }
 
 // row is the row of a fact, which is added if it is not there.
-func (t *proposerEntries) row(a string, b uint64, slot uint64, c uint64, client string, v string) int32 {
+func (t *proposerEntries) row(a string, b uint64, k uint64, slot uint64, c uint64, client string, v string) int32 {
 	begin := rt.Hash(0).U64(b)
-	h := begin.Text(a).U64(slot).U64(c).Text(client).Text(v).Sum()
+	h := begin.Text(a).U64(k).U64(slot).U64(c).Text(client).Text(v).Sum()
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -4640,18 +8125,19 @@ search:
 			break search
 		}
 		if tag == h {
-			if r := &t.rows[i-1]; r.a == a && r.b == b && r.slot == slot && r.c == c && r.client == client && r.v == v {
+			if r := &t.rows[i-1]; r.a == a && r.b == b && r.k == k && r.slot == slot && r.c == c && r.client == client && r.v == v {
 				return int32(i - 1)
 			}
 		}
 	}
 	h0 := begin.Sum()
-	h1 := rt.Hash(0).U64(slot).U64(c).Sum()
+	h1 := rt.Hash(0).U64(b).U64(k).Sum()
+	h2 := rt.Hash(0).U64(slot).U64(c).Sum()
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = rt.Append(t.rows, proposerEntriesRow{a: a, b: b, slot: slot, c: c, client: client, v: v, hashes: [3]uint32{h, h0, h1}})
+		t.rows = rt.Append(t.rows, proposerEntriesRow{a: a, b: b, k: k, slot: slot, c: c, client: client, v: v, hashes: [4]uint32{h, h0, h1, h2}})
 	} else {
-		t.rows[i] = proposerEntriesRow{a: a, b: b, slot: slot, c: c, client: client, v: v, hashes: [3]uint32{h, h0, h1}}
+		t.rows[i] = proposerEntriesRow{a: a, b: b, k: k, slot: slot, c: c, client: client, v: v, hashes: [4]uint32{h, h0, h1, h2}}
 	}
 	t.set.Add(h, i)
 	if other := t.at0(h0, b); other >= 0 {
@@ -4662,13 +8148,21 @@ search:
 		t.rows[i].link0 = rt.Link{Next: rt.None, Prev: rt.None}
 		t.by0.Add(h0, i)
 	}
-	if other := t.at1(h1, slot, c); other >= 0 {
+	if other := t.at1(h1, b, k); other >= 0 {
 		t.rows[i].link1 = rt.Link{Next: other, Prev: rt.None}
 		t.rows[other].link1.Prev = i
 		t.by1.Replace(h1, other, i)
 	} else {
 		t.rows[i].link1 = rt.Link{Next: rt.None, Prev: rt.None}
 		t.by1.Add(h1, i)
+	}
+	if other := t.at2(h2, slot, c); other >= 0 {
+		t.rows[i].link2 = rt.Link{Next: other, Prev: rt.None}
+		t.rows[other].link2.Prev = i
+		t.by2.Replace(h2, other, i)
+	} else {
+		t.rows[i].link2 = rt.Link{Next: rt.None, Prev: rt.None}
+		t.by2.Add(h2, i)
 	}
 	return i
 }
@@ -4695,6 +8189,16 @@ func (t *proposerEntries) remove(i int32) {
 	}
 	if l := r.link1; l.Next >= 0 {
 		t.rows[l.Next].link1.Prev = l.Prev
+	}
+	if l := r.link2; l.Prev >= 0 {
+		t.rows[l.Prev].link2.Next = l.Next
+	} else if l.Next >= 0 {
+		t.by2.Replace(r.hashes[3], i, l.Next)
+	} else {
+		t.by2.Remove(r.hashes[3], i)
+	}
+	if l := r.link2; l.Next >= 0 {
+		t.rows[l.Next].link2.Prev = l.Prev
 	}
 	*r = proposerEntriesRow{}
 }
@@ -4889,6 +8393,766 @@ func (t *proposerComplete) remove(i int32) {
 	*r = proposerCompleteRow{}
 }
 
+// proposerThere has the facts of there(c0, c1, c2, c3), kept from tick to tick.
+type proposerThere struct {
+	rt.Facts
+	rows []proposerThereRow
+	set  rt.Slots
+	by0  rt.Slots // by c0, c1, c2
+}
+
+type proposerThereRow struct {
+	c0     string
+	c1     uint64
+	c2     uint64
+	c3     uint64
+	link0  rt.Link
+	hashes [2]uint32 // of the row, and of its columns of each index
+}
+
+func newProposerThere() proposerThere {
+	return proposerThere{
+		Facts: rt.NewFacts(false, false),
+		set:   rt.NewSlots(),
+		by0:   rt.NewSlots(),
+	}
+}
+
+// find is the row of a fact, or -1.
+func (t *proposerThere) find(c0 string, c1 uint64, c2 uint64, c3 uint64) int32 {
+	return t.at(rt.Hash(0).Text(c0).U64(c1).U64(c2).U64(c3).Sum(), c0, c1, c2, c3)
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerThere) at(h uint32, c0 string, c1 uint64, c2 uint64, c3 uint64) int32 {
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			return -1
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.c0 == c0 && r.c1 == c1 && r.c2 == c2 && r.c3 == c3 {
+				return int32(i - 1)
+			}
+		}
+	}
+}
+
+// first0 is the first row of c0, c1, c2, or -1; the others are linked to it.
+func (t *proposerThere) first0(c0 string, c1 uint64, c2 uint64) int32 {
+	return t.at0(rt.Hash(0).Text(c0).U64(c1).U64(c2).Sum(), c0, c1, c2)
+}
+
+// at0 is first0 of columns whose hash is known.
+func (t *proposerThere) at0(h uint32, c0 string, c1 uint64, c2 uint64) int32 {
+	for at := h; ; at++ {
+		i, tag := t.by0.At(at)
+		if i == 0 {
+			return -1
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.c0 == c0 && r.c1 == c1 && r.c2 == c2 {
+				return int32(i - 1)
+			}
+		}
+	}
+}
+
+// row is the row of a fact, which is added if it is not there.
+func (t *proposerThere) row(c0 string, c1 uint64, c2 uint64, c3 uint64) int32 {
+	begin := rt.Hash(0).Text(c0).U64(c1).U64(c2)
+	h := begin.U64(c3).Sum()
+search:
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			break search
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.c0 == c0 && r.c1 == c1 && r.c2 == c2 && r.c3 == c3 {
+				return int32(i - 1)
+			}
+		}
+	}
+	h0 := begin.Sum()
+	i := t.Row()
+	if int(i) == len(t.rows) {
+		t.rows = rt.Append(t.rows, proposerThereRow{c0: c0, c1: c1, c2: c2, c3: c3, hashes: [2]uint32{h, h0}})
+	} else {
+		t.rows[i] = proposerThereRow{c0: c0, c1: c1, c2: c2, c3: c3, hashes: [2]uint32{h, h0}}
+	}
+	t.set.Add(h, i)
+	if other := t.at0(h0, c0, c1, c2); other >= 0 {
+		t.rows[i].link0 = rt.Link{Next: other, Prev: rt.None}
+		t.rows[other].link0.Prev = i
+		t.by0.Replace(h0, other, i)
+	} else {
+		t.rows[i].link0 = rt.Link{Next: rt.None, Prev: rt.None}
+		t.by0.Add(h0, i)
+	}
+	return i
+}
+
+func (t *proposerThere) remove(i int32) {
+	r := &t.rows[i]
+	t.set.Remove(r.hashes[0], i)
+	if l := r.link0; l.Prev >= 0 {
+		t.rows[l.Prev].link0.Next = l.Next
+	} else if l.Next >= 0 {
+		t.by0.Replace(r.hashes[1], i, l.Next)
+	} else {
+		t.by0.Remove(r.hashes[1], i)
+	}
+	if l := r.link0; l.Next >= 0 {
+		t.rows[l.Next].link0.Prev = l.Prev
+	}
+	*r = proposerThereRow{}
+}
+
+// proposerWhole has the facts of whole(c0, c1, c2), kept from tick to tick.
+type proposerWhole struct {
+	rt.Facts
+	rows []proposerWholeRow
+	set  rt.Slots
+	by0  rt.Slots // by c1
+	by1  rt.Slots // by c0, c1
+}
+
+type proposerWholeRow struct {
+	c0     string
+	c1     uint64
+	c2     uint64
+	link0  rt.Link
+	link1  rt.Link
+	hashes [3]uint32 // of the row, and of its columns of each index
+}
+
+func newProposerWhole() proposerWhole {
+	return proposerWhole{
+		Facts: rt.NewFacts(false, false),
+		set:   rt.NewSlots(),
+		by0:   rt.NewSlots(),
+		by1:   rt.NewSlots(),
+	}
+}
+
+// find is the row of a fact, or -1.
+func (t *proposerWhole) find(c0 string, c1 uint64, c2 uint64) int32 {
+	return t.at(rt.Hash(0).U64(c1).Text(c0).U64(c2).Sum(), c0, c1, c2)
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerWhole) at(h uint32, c0 string, c1 uint64, c2 uint64) int32 {
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			return -1
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.c0 == c0 && r.c1 == c1 && r.c2 == c2 {
+				return int32(i - 1)
+			}
+		}
+	}
+}
+
+// first0 is the first row of c1, or -1; the others are linked to it.
+func (t *proposerWhole) first0(c1 uint64) int32 {
+	return t.at0(rt.Hash(0).U64(c1).Sum(), c1)
+}
+
+// at0 is first0 of columns whose hash is known.
+func (t *proposerWhole) at0(h uint32, c1 uint64) int32 {
+	for at := h; ; at++ {
+		i, tag := t.by0.At(at)
+		if i == 0 {
+			return -1
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.c1 == c1 {
+				return int32(i - 1)
+			}
+		}
+	}
+}
+
+// first1 is the first row of c0, c1, or -1; the others are linked to it.
+func (t *proposerWhole) first1(c0 string, c1 uint64) int32 {
+	return t.at1(rt.Hash(0).Text(c0).U64(c1).Sum(), c0, c1)
+}
+
+// at1 is first1 of columns whose hash is known.
+func (t *proposerWhole) at1(h uint32, c0 string, c1 uint64) int32 {
+	for at := h; ; at++ {
+		i, tag := t.by1.At(at)
+		if i == 0 {
+			return -1
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.c0 == c0 && r.c1 == c1 {
+				return int32(i - 1)
+			}
+		}
+	}
+}
+
+// row is the row of a fact, which is added if it is not there.
+func (t *proposerWhole) row(c0 string, c1 uint64, c2 uint64) int32 {
+	begin := rt.Hash(0).U64(c1)
+	h := begin.Text(c0).U64(c2).Sum()
+search:
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			break search
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.c0 == c0 && r.c1 == c1 && r.c2 == c2 {
+				return int32(i - 1)
+			}
+		}
+	}
+	h0 := begin.Sum()
+	h1 := rt.Hash(0).Text(c0).U64(c1).Sum()
+	i := t.Row()
+	if int(i) == len(t.rows) {
+		t.rows = rt.Append(t.rows, proposerWholeRow{c0: c0, c1: c1, c2: c2, hashes: [3]uint32{h, h0, h1}})
+	} else {
+		t.rows[i] = proposerWholeRow{c0: c0, c1: c1, c2: c2, hashes: [3]uint32{h, h0, h1}}
+	}
+	t.set.Add(h, i)
+	if other := t.at0(h0, c1); other >= 0 {
+		t.rows[i].link0 = rt.Link{Next: other, Prev: rt.None}
+		t.rows[other].link0.Prev = i
+		t.by0.Replace(h0, other, i)
+	} else {
+		t.rows[i].link0 = rt.Link{Next: rt.None, Prev: rt.None}
+		t.by0.Add(h0, i)
+	}
+	if other := t.at1(h1, c0, c1); other >= 0 {
+		t.rows[i].link1 = rt.Link{Next: other, Prev: rt.None}
+		t.rows[other].link1.Prev = i
+		t.by1.Replace(h1, other, i)
+	} else {
+		t.rows[i].link1 = rt.Link{Next: rt.None, Prev: rt.None}
+		t.by1.Add(h1, i)
+	}
+	return i
+}
+
+func (t *proposerWhole) remove(i int32) {
+	r := &t.rows[i]
+	t.set.Remove(r.hashes[0], i)
+	if l := r.link0; l.Prev >= 0 {
+		t.rows[l.Prev].link0.Next = l.Next
+	} else if l.Next >= 0 {
+		t.by0.Replace(r.hashes[1], i, l.Next)
+	} else {
+		t.by0.Remove(r.hashes[1], i)
+	}
+	if l := r.link0; l.Next >= 0 {
+		t.rows[l.Next].link0.Prev = l.Prev
+	}
+	if l := r.link1; l.Prev >= 0 {
+		t.rows[l.Prev].link1.Next = l.Next
+	} else if l.Next >= 0 {
+		t.by1.Replace(r.hashes[2], i, l.Next)
+	} else {
+		t.by1.Remove(r.hashes[2], i)
+	}
+	if l := r.link1; l.Next >= 0 {
+		t.rows[l.Next].link1.Prev = l.Prev
+	}
+	*r = proposerWholeRow{}
+}
+
+// proposerFetched has the facts of fetched(a, b, k), kept from tick to tick.
+type proposerFetched struct {
+	rt.Facts
+	rows []proposerFetchedRow
+	set  rt.Slots
+	by0  rt.Slots // by b
+}
+
+type proposerFetchedRow struct {
+	a      string
+	b      uint64
+	k      uint64
+	link0  rt.Link
+	hashes [2]uint32 // of the row, and of its columns of each index
+}
+
+func newProposerFetched() proposerFetched {
+	return proposerFetched{
+		Facts: rt.NewFacts(false, false),
+		set:   rt.NewSlots(),
+		by0:   rt.NewSlots(),
+	}
+}
+
+// find is the row of a fact, or -1.
+func (t *proposerFetched) find(a string, b uint64, k uint64) int32 {
+	return t.at(rt.Hash(0).U64(b).Text(a).U64(k).Sum(), a, b, k)
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerFetched) at(h uint32, a string, b uint64, k uint64) int32 {
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			return -1
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.a == a && r.b == b && r.k == k {
+				return int32(i - 1)
+			}
+		}
+	}
+}
+
+// first0 is the first row of b, or -1; the others are linked to it.
+func (t *proposerFetched) first0(b uint64) int32 {
+	return t.at0(rt.Hash(0).U64(b).Sum(), b)
+}
+
+// at0 is first0 of columns whose hash is known.
+func (t *proposerFetched) at0(h uint32, b uint64) int32 {
+	for at := h; ; at++ {
+		i, tag := t.by0.At(at)
+		if i == 0 {
+			return -1
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.b == b {
+				return int32(i - 1)
+			}
+		}
+	}
+}
+
+// row is the row of a fact, which is added if it is not there.
+func (t *proposerFetched) row(a string, b uint64, k uint64) int32 {
+	begin := rt.Hash(0).U64(b)
+	h := begin.Text(a).U64(k).Sum()
+search:
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			break search
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.a == a && r.b == b && r.k == k {
+				return int32(i - 1)
+			}
+		}
+	}
+	h0 := begin.Sum()
+	i := t.Row()
+	if int(i) == len(t.rows) {
+		t.rows = rt.Append(t.rows, proposerFetchedRow{a: a, b: b, k: k, hashes: [2]uint32{h, h0}})
+	} else {
+		t.rows[i] = proposerFetchedRow{a: a, b: b, k: k, hashes: [2]uint32{h, h0}}
+	}
+	t.set.Add(h, i)
+	if other := t.at0(h0, b); other >= 0 {
+		t.rows[i].link0 = rt.Link{Next: other, Prev: rt.None}
+		t.rows[other].link0.Prev = i
+		t.by0.Replace(h0, other, i)
+	} else {
+		t.rows[i].link0 = rt.Link{Next: rt.None, Prev: rt.None}
+		t.by0.Add(h0, i)
+	}
+	return i
+}
+
+func (t *proposerFetched) remove(i int32) {
+	r := &t.rows[i]
+	t.set.Remove(r.hashes[0], i)
+	if l := r.link0; l.Prev >= 0 {
+		t.rows[l.Prev].link0.Next = l.Next
+	} else if l.Next >= 0 {
+		t.by0.Replace(r.hashes[1], i, l.Next)
+	} else {
+		t.by0.Remove(r.hashes[1], i)
+	}
+	if l := r.link0; l.Next >= 0 {
+		t.rows[l.Next].link0.Prev = l.Prev
+	}
+	*r = proposerFetchedRow{}
+}
+
+// proposerNews has the facts of news(c0, c1, c2), kept from tick to tick.
+type proposerNews struct {
+	rt.Facts
+	rows []proposerNewsRow
+	set  rt.Slots
+	by0  rt.Slots // by c0, c1
+}
+
+type proposerNewsRow struct {
+	c0     string
+	c1     uint64
+	c2     uint64
+	link0  rt.Link
+	hashes [2]uint32 // of the row, and of its columns of each index
+}
+
+func newProposerNews() proposerNews {
+	return proposerNews{
+		Facts: rt.NewFacts(false, false),
+		set:   rt.NewSlots(),
+		by0:   rt.NewSlots(),
+	}
+}
+
+// find is the row of a fact, or -1.
+func (t *proposerNews) find(c0 string, c1 uint64, c2 uint64) int32 {
+	return t.at(rt.Hash(0).Text(c0).U64(c1).U64(c2).Sum(), c0, c1, c2)
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerNews) at(h uint32, c0 string, c1 uint64, c2 uint64) int32 {
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			return -1
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.c0 == c0 && r.c1 == c1 && r.c2 == c2 {
+				return int32(i - 1)
+			}
+		}
+	}
+}
+
+// first0 is the first row of c0, c1, or -1; the others are linked to it.
+func (t *proposerNews) first0(c0 string, c1 uint64) int32 {
+	return t.at0(rt.Hash(0).Text(c0).U64(c1).Sum(), c0, c1)
+}
+
+// at0 is first0 of columns whose hash is known.
+func (t *proposerNews) at0(h uint32, c0 string, c1 uint64) int32 {
+	for at := h; ; at++ {
+		i, tag := t.by0.At(at)
+		if i == 0 {
+			return -1
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.c0 == c0 && r.c1 == c1 {
+				return int32(i - 1)
+			}
+		}
+	}
+}
+
+// row is the row of a fact, which is added if it is not there.
+func (t *proposerNews) row(c0 string, c1 uint64, c2 uint64) int32 {
+	begin := rt.Hash(0).Text(c0).U64(c1)
+	h := begin.U64(c2).Sum()
+search:
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			break search
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.c0 == c0 && r.c1 == c1 && r.c2 == c2 {
+				return int32(i - 1)
+			}
+		}
+	}
+	h0 := begin.Sum()
+	i := t.Row()
+	if int(i) == len(t.rows) {
+		t.rows = rt.Append(t.rows, proposerNewsRow{c0: c0, c1: c1, c2: c2, hashes: [2]uint32{h, h0}})
+	} else {
+		t.rows[i] = proposerNewsRow{c0: c0, c1: c1, c2: c2, hashes: [2]uint32{h, h0}}
+	}
+	t.set.Add(h, i)
+	if other := t.at0(h0, c0, c1); other >= 0 {
+		t.rows[i].link0 = rt.Link{Next: other, Prev: rt.None}
+		t.rows[other].link0.Prev = i
+		t.by0.Replace(h0, other, i)
+	} else {
+		t.rows[i].link0 = rt.Link{Next: rt.None, Prev: rt.None}
+		t.by0.Add(h0, i)
+	}
+	return i
+}
+
+func (t *proposerNews) remove(i int32) {
+	r := &t.rows[i]
+	t.set.Remove(r.hashes[0], i)
+	if l := r.link0; l.Prev >= 0 {
+		t.rows[l.Prev].link0.Next = l.Next
+	} else if l.Next >= 0 {
+		t.by0.Replace(r.hashes[1], i, l.Next)
+	} else {
+		t.by0.Remove(r.hashes[1], i)
+	}
+	if l := r.link0; l.Next >= 0 {
+		t.rows[l.Next].link0.Prev = l.Prev
+	}
+	*r = proposerNewsRow{}
+}
+
+// proposerWanted has the facts of wanted(c0, c1, c2), kept from tick to tick.
+type proposerWanted struct {
+	rt.Facts
+	rows []proposerWantedRow
+	set  rt.Slots
+	by0  rt.Slots // by c1
+}
+
+type proposerWantedRow struct {
+	c0     string
+	c1     uint64
+	c2     uint64
+	link0  rt.Link
+	hashes [2]uint32 // of the row, and of its columns of each index
+}
+
+func newProposerWanted() proposerWanted {
+	return proposerWanted{
+		Facts: rt.NewFacts(false, false),
+		set:   rt.NewSlots(),
+		by0:   rt.NewSlots(),
+	}
+}
+
+// find is the row of a fact, or -1.
+func (t *proposerWanted) find(c0 string, c1 uint64, c2 uint64) int32 {
+	return t.at(rt.Hash(0).U64(c1).Text(c0).U64(c2).Sum(), c0, c1, c2)
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerWanted) at(h uint32, c0 string, c1 uint64, c2 uint64) int32 {
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			return -1
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.c0 == c0 && r.c1 == c1 && r.c2 == c2 {
+				return int32(i - 1)
+			}
+		}
+	}
+}
+
+// first0 is the first row of c1, or -1; the others are linked to it.
+func (t *proposerWanted) first0(c1 uint64) int32 {
+	return t.at0(rt.Hash(0).U64(c1).Sum(), c1)
+}
+
+// at0 is first0 of columns whose hash is known.
+func (t *proposerWanted) at0(h uint32, c1 uint64) int32 {
+	for at := h; ; at++ {
+		i, tag := t.by0.At(at)
+		if i == 0 {
+			return -1
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.c1 == c1 {
+				return int32(i - 1)
+			}
+		}
+	}
+}
+
+// row is the row of a fact, which is added if it is not there.
+func (t *proposerWanted) row(c0 string, c1 uint64, c2 uint64) int32 {
+	begin := rt.Hash(0).U64(c1)
+	h := begin.Text(c0).U64(c2).Sum()
+search:
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			break search
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.c0 == c0 && r.c1 == c1 && r.c2 == c2 {
+				return int32(i - 1)
+			}
+		}
+	}
+	h0 := begin.Sum()
+	i := t.Row()
+	if int(i) == len(t.rows) {
+		t.rows = rt.Append(t.rows, proposerWantedRow{c0: c0, c1: c1, c2: c2, hashes: [2]uint32{h, h0}})
+	} else {
+		t.rows[i] = proposerWantedRow{c0: c0, c1: c1, c2: c2, hashes: [2]uint32{h, h0}}
+	}
+	t.set.Add(h, i)
+	if other := t.at0(h0, c1); other >= 0 {
+		t.rows[i].link0 = rt.Link{Next: other, Prev: rt.None}
+		t.rows[other].link0.Prev = i
+		t.by0.Replace(h0, other, i)
+	} else {
+		t.rows[i].link0 = rt.Link{Next: rt.None, Prev: rt.None}
+		t.by0.Add(h0, i)
+	}
+	return i
+}
+
+func (t *proposerWanted) remove(i int32) {
+	r := &t.rows[i]
+	t.set.Remove(r.hashes[0], i)
+	if l := r.link0; l.Prev >= 0 {
+		t.rows[l.Prev].link0.Next = l.Next
+	} else if l.Next >= 0 {
+		t.by0.Replace(r.hashes[1], i, l.Next)
+	} else {
+		t.by0.Remove(r.hashes[1], i)
+	}
+	if l := r.link0; l.Next >= 0 {
+		t.rows[l.Next].link0.Prev = l.Prev
+	}
+	*r = proposerWantedRow{}
+}
+
+// proposerComing has the facts of coming(), kept from tick to tick.
+type proposerComing struct {
+	rt.Facts
+	rows []proposerComingRow
+	set  rt.Slots
+}
+
+type proposerComingRow struct {
+}
+
+func newProposerComing() proposerComing {
+	return proposerComing{
+		Facts: rt.NewFacts(false, false),
+		set:   rt.NewSlots(),
+	}
+}
+
+// find is the row of a fact, or -1.
+func (t *proposerComing) find() int32 {
+	return t.at(rt.Hash(0).Sum())
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerComing) at(h uint32) int32 {
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			return -1
+		}
+		if tag == h {
+			return int32(i - 1)
+		}
+	}
+}
+
+// row is the row of a fact, which is added if it is not there.
+func (t *proposerComing) row() int32 {
+	return t.rowAt(rt.Hash(0).Sum())
+}
+
+// rowAt is row of a fact whose hash is known.
+func (t *proposerComing) rowAt(h uint32) int32 {
+search:
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			break search
+		}
+		if tag == h {
+			return int32(i - 1)
+		}
+	}
+	i := t.Row()
+	if int(i) == len(t.rows) {
+		t.rows = rt.Append(t.rows, proposerComingRow{})
+	} else {
+		t.rows[i] = proposerComingRow{}
+	}
+	t.set.Add(h, i)
+	return i
+}
+
+func (t *proposerComing) remove(i int32) {
+	r := &t.rows[i]
+	t.set.Remove(rt.Hash(0).Sum(), i)
+	*r = proposerComingRow{}
+}
+
+// proposerAdopting has the facts of adopting(c0, c1), kept from tick to tick.
+type proposerAdopting struct {
+	rt.Facts
+	rows []proposerAdoptingRow
+	set  rt.Slots
+}
+
+type proposerAdoptingRow struct {
+	c0 uint64
+	c1 uint64
+}
+
+func newProposerAdopting() proposerAdopting {
+	return proposerAdopting{
+		Facts: rt.NewFacts(false, false),
+		set:   rt.NewSlots(),
+	}
+}
+
+// find is the row of a fact, or -1.
+func (t *proposerAdopting) find(c0 uint64, c1 uint64) int32 {
+	return t.at(rt.Hash(0).U64(c0).U64(c1).Sum(), c0, c1)
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerAdopting) at(h uint32, c0 uint64, c1 uint64) int32 {
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			return -1
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.c0 == c0 && r.c1 == c1 {
+				return int32(i - 1)
+			}
+		}
+	}
+}
+
+// row is the row of a fact, which is added if it is not there.
+func (t *proposerAdopting) row(c0 uint64, c1 uint64) int32 {
+	return t.rowAt(rt.Hash(0).U64(c0).U64(c1).Sum(), c0, c1)
+}
+
+// rowAt is row of a fact whose hash is known.
+func (t *proposerAdopting) rowAt(h uint32, c0 uint64, c1 uint64) int32 {
+search:
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			break search
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.c0 == c0 && r.c1 == c1 {
+				return int32(i - 1)
+			}
+		}
+	}
+	i := t.Row()
+	if int(i) == len(t.rows) {
+		t.rows = rt.Append(t.rows, proposerAdoptingRow{c0: c0, c1: c1})
+	} else {
+		t.rows[i] = proposerAdoptingRow{c0: c0, c1: c1}
+	}
+	t.set.Add(h, i)
+	return i
+}
+
+func (t *proposerAdopting) remove(i int32) {
+	r := &t.rows[i]
+	t.set.Remove(rt.Hash(0).U64(r.c0).U64(r.c1).Sum(), i)
+	*r = proposerAdoptingRow{}
+}
+
 // proposerSupport has the facts of support(c0, c1), kept from tick to tick.
 type proposerSupport struct {
 	rt.Facts
@@ -5056,6 +9320,193 @@ search:
 	i := int32(len(t.rows))
 	t.rows = rt.Append(t.rows, proposerQuorumRow{k: k})
 	t.set.Add(h, i)
+}
+
+// proposerUpto has the facts of upto(b, k), kept from tick to tick.
+type proposerUpto struct {
+	rt.Facts
+	rows []proposerUptoRow
+	set  rt.Slots
+	by0  rt.Slots // by b
+}
+
+type proposerUptoRow struct {
+	b     uint64
+	k     uint64
+	link0 rt.Link
+}
+
+func newProposerUpto() proposerUpto {
+	return proposerUpto{
+		Facts: rt.NewFacts(false, false),
+		set:   rt.NewSlots(),
+		by0:   rt.NewSlots(),
+	}
+}
+
+// find is the row of a fact, or -1.
+func (t *proposerUpto) find(b uint64, k uint64) int32 {
+	return t.at(rt.Hash(0).U64(b).U64(k).Sum(), b, k)
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerUpto) at(h uint32, b uint64, k uint64) int32 {
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			return -1
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.b == b && r.k == k {
+				return int32(i - 1)
+			}
+		}
+	}
+}
+
+// first0 is the first row of b, or -1; the others are linked to it.
+func (t *proposerUpto) first0(b uint64) int32 {
+	return t.at0(rt.Hash(0).U64(b).Sum(), b)
+}
+
+// at0 is first0 of columns whose hash is known.
+func (t *proposerUpto) at0(h uint32, b uint64) int32 {
+	for at := h; ; at++ {
+		i, tag := t.by0.At(at)
+		if i == 0 {
+			return -1
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.b == b {
+				return int32(i - 1)
+			}
+		}
+	}
+}
+
+// row is the row of a fact, which is added if it is not there.
+func (t *proposerUpto) row(b uint64, k uint64) int32 {
+	begin := rt.Hash(0).U64(b)
+	h := begin.U64(k).Sum()
+search:
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			break search
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.b == b && r.k == k {
+				return int32(i - 1)
+			}
+		}
+	}
+	h0 := begin.Sum()
+	i := t.Row()
+	if int(i) == len(t.rows) {
+		t.rows = rt.Append(t.rows, proposerUptoRow{b: b, k: k})
+	} else {
+		t.rows[i] = proposerUptoRow{b: b, k: k}
+	}
+	t.set.Add(h, i)
+	if other := t.at0(h0, b); other >= 0 {
+		t.rows[i].link0 = rt.Link{Next: other, Prev: rt.None}
+		t.rows[other].link0.Prev = i
+		t.by0.Replace(h0, other, i)
+	} else {
+		t.rows[i].link0 = rt.Link{Next: rt.None, Prev: rt.None}
+		t.by0.Add(h0, i)
+	}
+	return i
+}
+
+func (t *proposerUpto) remove(i int32) {
+	r := &t.rows[i]
+	t.set.Remove(rt.Hash(0).U64(r.b).U64(r.k).Sum(), i)
+	if l := r.link0; l.Prev >= 0 {
+		t.rows[l.Prev].link0.Next = l.Next
+	} else if l.Next >= 0 {
+		t.by0.Replace(rt.Hash(0).U64(r.b).Sum(), i, l.Next)
+	} else {
+		t.by0.Remove(rt.Hash(0).U64(r.b).Sum(), i)
+	}
+	if l := r.link0; l.Next >= 0 {
+		t.rows[l.Next].link0.Prev = l.Prev
+	}
+	*r = proposerUptoRow{}
+}
+
+// proposerSpent has the facts of spent(c0, c1), kept from tick to tick.
+type proposerSpent struct {
+	rt.Facts
+	rows []proposerSpentRow
+	set  rt.Slots
+}
+
+type proposerSpentRow struct {
+	c0 uint64
+	c1 uint64
+}
+
+func newProposerSpent() proposerSpent {
+	return proposerSpent{
+		Facts: rt.NewFacts(false, false),
+		set:   rt.NewSlots(),
+	}
+}
+
+// find is the row of a fact, or -1.
+func (t *proposerSpent) find(c0 uint64, c1 uint64) int32 {
+	return t.at(rt.Hash(0).U64(c0).U64(c1).Sum(), c0, c1)
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerSpent) at(h uint32, c0 uint64, c1 uint64) int32 {
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			return -1
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.c0 == c0 && r.c1 == c1 {
+				return int32(i - 1)
+			}
+		}
+	}
+}
+
+// row is the row of a fact, which is added if it is not there.
+func (t *proposerSpent) row(c0 uint64, c1 uint64) int32 {
+	return t.rowAt(rt.Hash(0).U64(c0).U64(c1).Sum(), c0, c1)
+}
+
+// rowAt is row of a fact whose hash is known.
+func (t *proposerSpent) rowAt(h uint32, c0 uint64, c1 uint64) int32 {
+search:
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			break search
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.c0 == c0 && r.c1 == c1 {
+				return int32(i - 1)
+			}
+		}
+	}
+	i := t.Row()
+	if int(i) == len(t.rows) {
+		t.rows = rt.Append(t.rows, proposerSpentRow{c0: c0, c1: c1})
+	} else {
+		t.rows[i] = proposerSpentRow{c0: c0, c1: c1}
+	}
+	t.set.Add(h, i)
+	return i
+}
+
+func (t *proposerSpent) remove(i int32) {
+	r := &t.rows[i]
+	t.set.Remove(rt.Hash(0).U64(r.c0).U64(r.c1).Sum(), i)
+	*r = proposerSpentRow{}
 }
 
 // proposerElected has the facts of elected(c0), kept from tick to tick.
@@ -5282,36 +9733,64 @@ func (t *proposerAdopted) remove(i int32) {
 	*r = proposerAdoptedRow{}
 }
 
-// proposerRange has the facts of range(c0), kept from tick to tick.
+// proposerRange has the facts of range(c0, c1), kept from tick to tick.
 type proposerRange struct {
 	rt.Facts
 	rows     []proposerRangeRow
 	set      rt.Slots
+	by0      rt.Slots // by c0
+	linked0  int32    // so many rows have been found by0
 	heads    [16]proposerRangeHead
 	gathered int // so many of heads are to be added
 	touched  uint64
 }
 
 type proposerRangeRow struct {
-	c0 uint64
+	c0    uint64
+	c1    uint64
+	link0 rt.Link
 }
 
 func newProposerRange() proposerRange {
 	return proposerRange{
 		Facts: rt.NewFacts(true, false),
 		set:   rt.NewSlots(),
+		by0:   rt.NewSlots(),
 	}
 }
 
 // find is the row of a fact, or -1.
-func (t *proposerRange) find(c0 uint64) int32 {
-	return t.at(rt.Hash(0).U64(c0).Sum(), c0)
+func (t *proposerRange) find(c0 uint64, c1 uint64) int32 {
+	return t.at(rt.Hash(0).U64(c0).U64(c1).Sum(), c0, c1)
 }
 
 // at is find of a fact whose hash is known.
-func (t *proposerRange) at(h uint32, c0 uint64) int32 {
+func (t *proposerRange) at(h uint32, c0 uint64, c1 uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
+		if i == 0 {
+			return -1
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.c0 == c0 && r.c1 == c1 {
+				return int32(i - 1)
+			}
+		}
+	}
+}
+
+// first0 is the first row of c0, or -1; the others are linked to it.
+func (t *proposerRange) first0(c0 uint64) int32 {
+	return t.at0(rt.Hash(0).U64(c0).Sum(), c0)
+}
+
+// at0 is first0 of columns whose hash is known.
+func (t *proposerRange) at0(h uint32, c0 uint64) int32 {
+	if int(t.linked0) < len(t.rows) {
+		t.link0()
+	}
+	for at := h; ; at++ {
+		i, tag := t.by0.At(at)
 		if i == 0 {
 			return -1
 		}
@@ -5324,12 +9803,12 @@ func (t *proposerRange) at(h uint32, c0 uint64) int32 {
 }
 
 // row is the row of a fact, which is added if it is not there.
-func (t *proposerRange) row(c0 uint64) int32 {
-	return t.rowAt(rt.Hash(0).U64(c0).Sum(), c0)
+func (t *proposerRange) row(c0 uint64, c1 uint64) int32 {
+	return t.rowAt(rt.Hash(0).U64(c0).U64(c1).Sum(), c0, c1)
 }
 
 // rowAt is row of a fact whose hash is known.
-func (t *proposerRange) rowAt(h uint32, c0 uint64) int32 {
+func (t *proposerRange) rowAt(h uint32, c0 uint64, c1 uint64) int32 {
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -5337,24 +9816,63 @@ search:
 			break search
 		}
 		if tag == h {
-			if r := &t.rows[i-1]; r.c0 == c0 {
+			if r := &t.rows[i-1]; r.c0 == c0 && r.c1 == c1 {
 				return int32(i - 1)
 			}
 		}
 	}
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = rt.Append(t.rows, proposerRangeRow{c0: c0})
+		t.rows = rt.Append(t.rows, proposerRangeRow{c0: c0, c1: c1})
 	} else {
-		t.rows[i] = proposerRangeRow{c0: c0}
+		t.rows[i] = proposerRangeRow{c0: c0, c1: c1}
 	}
 	t.set.Add(h, i)
+	if i < t.linked0 {
+		t.link0Row(i)
+	}
 	return i
+}
+
+// link0 has the rows be found by c0 that were added since it was last asked.
+func (t *proposerRange) link0() {
+	from := t.linked0
+	t.linked0 = int32(len(t.rows))
+	for i := from; i < t.linked0; i++ {
+		if t.Used(i) {
+			t.link0Row(i)
+		}
+	}
+}
+
+func (t *proposerRange) link0Row(i int32) {
+	r := &t.rows[i]
+	h := rt.Hash(0).U64(r.c0).Sum()
+	if other := t.at0(h, r.c0); other >= 0 {
+		t.rows[i].link0 = rt.Link{Next: other, Prev: rt.None}
+		t.rows[other].link0.Prev = i
+		t.by0.Replace(h, other, i)
+	} else {
+		t.rows[i].link0 = rt.Link{Next: rt.None, Prev: rt.None}
+		t.by0.Add(h, i)
+	}
 }
 
 func (t *proposerRange) remove(i int32) {
 	r := &t.rows[i]
-	t.set.Remove(rt.Hash(0).U64(r.c0).Sum(), i)
+	t.set.Remove(rt.Hash(0).U64(r.c0).U64(r.c1).Sum(), i)
+	if i < t.linked0 {
+		if l := r.link0; l.Prev >= 0 {
+			t.rows[l.Prev].link0.Next = l.Next
+		} else if l.Next >= 0 {
+			t.by0.Replace(rt.Hash(0).U64(r.c0).Sum(), i, l.Next)
+		} else {
+			t.by0.Remove(rt.Hash(0).U64(r.c0).Sum(), i)
+		}
+		if l := r.link0; l.Next >= 0 {
+			t.rows[l.Next].link0.Prev = l.Prev
+		}
+	}
 	*r = proposerRangeRow{}
 }
 
@@ -5362,11 +9880,12 @@ func (t *proposerRange) remove(i int32) {
 type proposerRangeHead struct {
 	hash uint32
 	c0   uint64
+	c1   uint64
 }
 
 // later has a fact be added with the next ones.
-func (t *proposerRange) later(c0 uint64) {
-	t.heads[t.gathered] = proposerRangeHead{hash: rt.Hash(0).U64(c0).Sum(), c0: c0}
+func (t *proposerRange) later(c0 uint64, c1 uint64) {
+	t.heads[t.gathered] = proposerRangeHead{hash: rt.Hash(0).U64(c0).U64(c1).Sum(), c0: c0, c1: c1}
 	t.gathered++
 	if t.gathered == len(t.heads) {
 		t.addGathered()
@@ -5382,8 +9901,121 @@ func (t *proposerRange) addGathered() {
 	t.touched, t.gathered = touched, 0
 	for i := range heads {
 		p := &heads[i]
-		t.Recurse(t.rowAt(p.hash, p.c0))
+		t.Recurse(t.rowAt(p.hash, p.c0, p.c1))
 	}
+}
+
+// proposerBase has the facts of base(c0, c1), kept from tick to tick.
+type proposerBase struct {
+	rt.Facts
+	rows []proposerBaseRow
+	set  rt.Slots
+	by0  rt.Slots // by c0
+}
+
+type proposerBaseRow struct {
+	c0    uint64
+	c1    uint64
+	link0 rt.Link
+}
+
+func newProposerBase() proposerBase {
+	return proposerBase{
+		Facts: rt.NewFacts(false, false),
+		set:   rt.NewSlots(),
+		by0:   rt.NewSlots(),
+	}
+}
+
+// find is the row of a fact, or -1.
+func (t *proposerBase) find(c0 uint64, c1 uint64) int32 {
+	return t.at(rt.Hash(0).U64(c0).U64(c1).Sum(), c0, c1)
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerBase) at(h uint32, c0 uint64, c1 uint64) int32 {
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			return -1
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.c0 == c0 && r.c1 == c1 {
+				return int32(i - 1)
+			}
+		}
+	}
+}
+
+// first0 is the first row of c0, or -1; the others are linked to it.
+func (t *proposerBase) first0(c0 uint64) int32 {
+	return t.at0(rt.Hash(0).U64(c0).Sum(), c0)
+}
+
+// at0 is first0 of columns whose hash is known.
+func (t *proposerBase) at0(h uint32, c0 uint64) int32 {
+	for at := h; ; at++ {
+		i, tag := t.by0.At(at)
+		if i == 0 {
+			return -1
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.c0 == c0 {
+				return int32(i - 1)
+			}
+		}
+	}
+}
+
+// row is the row of a fact, which is added if it is not there.
+func (t *proposerBase) row(c0 uint64, c1 uint64) int32 {
+	begin := rt.Hash(0).U64(c0)
+	h := begin.U64(c1).Sum()
+search:
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			break search
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.c0 == c0 && r.c1 == c1 {
+				return int32(i - 1)
+			}
+		}
+	}
+	h0 := begin.Sum()
+	i := t.Row()
+	if int(i) == len(t.rows) {
+		t.rows = rt.Append(t.rows, proposerBaseRow{c0: c0, c1: c1})
+	} else {
+		t.rows[i] = proposerBaseRow{c0: c0, c1: c1}
+	}
+	t.set.Add(h, i)
+	if other := t.at0(h0, c0); other >= 0 {
+		t.rows[i].link0 = rt.Link{Next: other, Prev: rt.None}
+		t.rows[other].link0.Prev = i
+		t.by0.Replace(h0, other, i)
+	} else {
+		t.rows[i].link0 = rt.Link{Next: rt.None, Prev: rt.None}
+		t.by0.Add(h0, i)
+	}
+	return i
+}
+
+func (t *proposerBase) remove(i int32) {
+	r := &t.rows[i]
+	t.set.Remove(rt.Hash(0).U64(r.c0).U64(r.c1).Sum(), i)
+	if l := r.link0; l.Prev >= 0 {
+		t.rows[l.Prev].link0.Next = l.Next
+	} else if l.Next >= 0 {
+		t.by0.Replace(rt.Hash(0).U64(r.c0).Sum(), i, l.Next)
+	} else {
+		t.by0.Remove(rt.Hash(0).U64(r.c0).Sum(), i)
+	}
+	if l := r.link0; l.Next >= 0 {
+		t.rows[l.Next].link0.Prev = l.Prev
+	}
+	*r = proposerBaseRow{}
 }
 
 // proposerProposing has the facts of proposing(c0, c1, c2, c3), kept from tick to tick.
@@ -5924,79 +10556,6 @@ func (t *proposerSlots) remove(i int32) {
 		t.rows[l.Next].link0.Prev = l.Prev
 	}
 	*r = proposerSlotsRow{}
-}
-
-// proposerBase has the facts of base(c0), kept from tick to tick.
-type proposerBase struct {
-	rt.Facts
-	rows []proposerBaseRow
-	set  rt.Slots
-}
-
-type proposerBaseRow struct {
-	c0 uint64
-}
-
-func newProposerBase() proposerBase {
-	return proposerBase{
-		Facts: rt.NewFacts(false, false),
-		set:   rt.NewSlots(),
-	}
-}
-
-// find is the row of a fact, or -1.
-func (t *proposerBase) find(c0 uint64) int32 {
-	return t.at(rt.Hash(0).U64(c0).Sum(), c0)
-}
-
-// at is find of a fact whose hash is known.
-func (t *proposerBase) at(h uint32, c0 uint64) int32 {
-	for at := h; ; at++ {
-		i, tag := t.set.At(at)
-		if i == 0 {
-			return -1
-		}
-		if tag == h {
-			if r := &t.rows[i-1]; r.c0 == c0 {
-				return int32(i - 1)
-			}
-		}
-	}
-}
-
-// row is the row of a fact, which is added if it is not there.
-func (t *proposerBase) row(c0 uint64) int32 {
-	return t.rowAt(rt.Hash(0).U64(c0).Sum(), c0)
-}
-
-// rowAt is row of a fact whose hash is known.
-func (t *proposerBase) rowAt(h uint32, c0 uint64) int32 {
-search:
-	for at := h; ; at++ {
-		i, tag := t.set.At(at)
-		if i == 0 {
-			break search
-		}
-		if tag == h {
-			if r := &t.rows[i-1]; r.c0 == c0 {
-				return int32(i - 1)
-			}
-		}
-	}
-	i := t.Row()
-	if int(i) == len(t.rows) {
-		t.rows = rt.Append(t.rows, proposerBaseRow{c0: c0})
-	} else {
-		t.rows[i] = proposerBaseRow{c0: c0}
-	}
-	t.set.Add(h, i)
-	return i
-}
-
-func (t *proposerBase) remove(i int32) {
-	r := &t.rows[i]
-	t.set.Remove(rt.Hash(0).U64(r.c0).Sum(), i)
-	*r = proposerBaseRow{}
 }
 
 // proposerSending has the facts of sending(c0, c1, c2, c3, c4), kept from tick to tick.
@@ -6842,38 +11401,40 @@ func (t *proposerLed_any) remove(i int32) {
 	*r = proposerLed_anyRow{}
 }
 
-// proposerAdopted_any_1 has the facts of adopted_any_1(c1): whether there is a adopted, kept from tick to tick.
-type proposerAdopted_any_1 struct {
+// proposerFetched_any_0_1 has the facts of fetched_any_0_1(a, b): whether there is a fetched, kept from tick to tick.
+type proposerFetched_any_0_1 struct {
 	rt.Facts
-	rows []proposerAdopted_any_1Row
+	rows []proposerFetched_any_0_1Row
 	set  rt.Slots
 }
 
-type proposerAdopted_any_1Row struct {
-	c1 uint64
+type proposerFetched_any_0_1Row struct {
+	a      string
+	b      uint64
+	hashes [1]uint32 // of the row, and of its columns of each index
 }
 
-func newProposerAdopted_any_1() proposerAdopted_any_1 {
-	return proposerAdopted_any_1{
+func newProposerFetched_any_0_1() proposerFetched_any_0_1 {
+	return proposerFetched_any_0_1{
 		Facts: rt.NewFacts(false, false),
 		set:   rt.NewSlots(),
 	}
 }
 
 // find is the row of a fact, or -1.
-func (t *proposerAdopted_any_1) find(c1 uint64) int32 {
-	return t.at(rt.Hash(0).U64(c1).Sum(), c1)
+func (t *proposerFetched_any_0_1) find(a string, b uint64) int32 {
+	return t.at(rt.Hash(0).Text(a).U64(b).Sum(), a, b)
 }
 
 // at is find of a fact whose hash is known.
-func (t *proposerAdopted_any_1) at(h uint32, c1 uint64) int32 {
+func (t *proposerFetched_any_0_1) at(h uint32, a string, b uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
 			return -1
 		}
 		if tag == h {
-			if r := &t.rows[i-1]; r.c1 == c1 {
+			if r := &t.rows[i-1]; r.a == a && r.b == b {
 				return int32(i - 1)
 			}
 		}
@@ -6881,12 +11442,12 @@ func (t *proposerAdopted_any_1) at(h uint32, c1 uint64) int32 {
 }
 
 // row is the row of a fact, which is added if it is not there.
-func (t *proposerAdopted_any_1) row(c1 uint64) int32 {
-	return t.rowAt(rt.Hash(0).U64(c1).Sum(), c1)
+func (t *proposerFetched_any_0_1) row(a string, b uint64) int32 {
+	return t.rowAt(rt.Hash(0).Text(a).U64(b).Sum(), a, b)
 }
 
 // rowAt is row of a fact whose hash is known.
-func (t *proposerAdopted_any_1) rowAt(h uint32, c1 uint64) int32 {
+func (t *proposerFetched_any_0_1) rowAt(h uint32, a string, b uint64) int32 {
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -6894,25 +11455,245 @@ search:
 			break search
 		}
 		if tag == h {
-			if r := &t.rows[i-1]; r.c1 == c1 {
+			if r := &t.rows[i-1]; r.a == a && r.b == b {
 				return int32(i - 1)
 			}
 		}
 	}
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = rt.Append(t.rows, proposerAdopted_any_1Row{c1: c1})
+		t.rows = rt.Append(t.rows, proposerFetched_any_0_1Row{a: a, b: b, hashes: [1]uint32{h}})
 	} else {
-		t.rows[i] = proposerAdopted_any_1Row{c1: c1}
+		t.rows[i] = proposerFetched_any_0_1Row{a: a, b: b, hashes: [1]uint32{h}}
 	}
 	t.set.Add(h, i)
 	return i
 }
 
-func (t *proposerAdopted_any_1) remove(i int32) {
+func (t *proposerFetched_any_0_1) remove(i int32) {
 	r := &t.rows[i]
-	t.set.Remove(rt.Hash(0).U64(r.c1).Sum(), i)
-	*r = proposerAdopted_any_1Row{}
+	t.set.Remove(r.hashes[0], i)
+	*r = proposerFetched_any_0_1Row{}
+}
+
+// proposerUpto_any_0 has the facts of upto_any_0(b): whether there is a upto, kept from tick to tick.
+type proposerUpto_any_0 struct {
+	rt.Facts
+	rows []proposerUpto_any_0Row
+	set  rt.Slots
+}
+
+type proposerUpto_any_0Row struct {
+	b uint64
+}
+
+func newProposerUpto_any_0() proposerUpto_any_0 {
+	return proposerUpto_any_0{
+		Facts: rt.NewFacts(false, false),
+		set:   rt.NewSlots(),
+	}
+}
+
+// find is the row of a fact, or -1.
+func (t *proposerUpto_any_0) find(b uint64) int32 {
+	return t.at(rt.Hash(0).U64(b).Sum(), b)
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerUpto_any_0) at(h uint32, b uint64) int32 {
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			return -1
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.b == b {
+				return int32(i - 1)
+			}
+		}
+	}
+}
+
+// row is the row of a fact, which is added if it is not there.
+func (t *proposerUpto_any_0) row(b uint64) int32 {
+	return t.rowAt(rt.Hash(0).U64(b).Sum(), b)
+}
+
+// rowAt is row of a fact whose hash is known.
+func (t *proposerUpto_any_0) rowAt(h uint32, b uint64) int32 {
+search:
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			break search
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.b == b {
+				return int32(i - 1)
+			}
+		}
+	}
+	i := t.Row()
+	if int(i) == len(t.rows) {
+		t.rows = rt.Append(t.rows, proposerUpto_any_0Row{b: b})
+	} else {
+		t.rows[i] = proposerUpto_any_0Row{b: b}
+	}
+	t.set.Add(h, i)
+	return i
+}
+
+func (t *proposerUpto_any_0) remove(i int32) {
+	r := &t.rows[i]
+	t.set.Remove(rt.Hash(0).U64(r.b).Sum(), i)
+	*r = proposerUpto_any_0Row{}
+}
+
+// proposerEntries_any_1 has the facts of entries_any_1(b): whether there is a entries, kept from tick to tick.
+type proposerEntries_any_1 struct {
+	rt.Facts
+	rows []proposerEntries_any_1Row
+	set  rt.Slots
+}
+
+type proposerEntries_any_1Row struct {
+	b uint64
+}
+
+func newProposerEntries_any_1() proposerEntries_any_1 {
+	return proposerEntries_any_1{
+		Facts: rt.NewFacts(false, false),
+		set:   rt.NewSlots(),
+	}
+}
+
+// find is the row of a fact, or -1.
+func (t *proposerEntries_any_1) find(b uint64) int32 {
+	return t.at(rt.Hash(0).U64(b).Sum(), b)
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerEntries_any_1) at(h uint32, b uint64) int32 {
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			return -1
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.b == b {
+				return int32(i - 1)
+			}
+		}
+	}
+}
+
+// row is the row of a fact, which is added if it is not there.
+func (t *proposerEntries_any_1) row(b uint64) int32 {
+	return t.rowAt(rt.Hash(0).U64(b).Sum(), b)
+}
+
+// rowAt is row of a fact whose hash is known.
+func (t *proposerEntries_any_1) rowAt(h uint32, b uint64) int32 {
+search:
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			break search
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.b == b {
+				return int32(i - 1)
+			}
+		}
+	}
+	i := t.Row()
+	if int(i) == len(t.rows) {
+		t.rows = rt.Append(t.rows, proposerEntries_any_1Row{b: b})
+	} else {
+		t.rows[i] = proposerEntries_any_1Row{b: b}
+	}
+	t.set.Add(h, i)
+	return i
+}
+
+func (t *proposerEntries_any_1) remove(i int32) {
+	r := &t.rows[i]
+	t.set.Remove(rt.Hash(0).U64(r.b).Sum(), i)
+	*r = proposerEntries_any_1Row{}
+}
+
+// proposerAdopted_any_0_1 has the facts of adopted_any_0_1(c0, c1): whether there is a adopted, kept from tick to tick.
+type proposerAdopted_any_0_1 struct {
+	rt.Facts
+	rows []proposerAdopted_any_0_1Row
+	set  rt.Slots
+}
+
+type proposerAdopted_any_0_1Row struct {
+	c0 uint64
+	c1 uint64
+}
+
+func newProposerAdopted_any_0_1() proposerAdopted_any_0_1 {
+	return proposerAdopted_any_0_1{
+		Facts: rt.NewFacts(false, false),
+		set:   rt.NewSlots(),
+	}
+}
+
+// find is the row of a fact, or -1.
+func (t *proposerAdopted_any_0_1) find(c0 uint64, c1 uint64) int32 {
+	return t.at(rt.Hash(0).U64(c0).U64(c1).Sum(), c0, c1)
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerAdopted_any_0_1) at(h uint32, c0 uint64, c1 uint64) int32 {
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			return -1
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.c0 == c0 && r.c1 == c1 {
+				return int32(i - 1)
+			}
+		}
+	}
+}
+
+// row is the row of a fact, which is added if it is not there.
+func (t *proposerAdopted_any_0_1) row(c0 uint64, c1 uint64) int32 {
+	return t.rowAt(rt.Hash(0).U64(c0).U64(c1).Sum(), c0, c1)
+}
+
+// rowAt is row of a fact whose hash is known.
+func (t *proposerAdopted_any_0_1) rowAt(h uint32, c0 uint64, c1 uint64) int32 {
+search:
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			break search
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.c0 == c0 && r.c1 == c1 {
+				return int32(i - 1)
+			}
+		}
+	}
+	i := t.Row()
+	if int(i) == len(t.rows) {
+		t.rows = rt.Append(t.rows, proposerAdopted_any_0_1Row{c0: c0, c1: c1})
+	} else {
+		t.rows[i] = proposerAdopted_any_0_1Row{c0: c0, c1: c1}
+	}
+	t.set.Add(h, i)
+	return i
+}
+
+func (t *proposerAdopted_any_0_1) remove(i int32) {
+	r := &t.rows[i]
+	t.set.Remove(rt.Hash(0).U64(r.c0).U64(r.c1).Sum(), i)
+	*r = proposerAdopted_any_0_1Row{}
 }
 
 // proposerSlots_any_0 has the facts of slots_any_0(b): whether there is a slots, kept from tick to tick.
@@ -7132,6 +11913,153 @@ func (t *proposerChoosing_any_0) remove(i int32) {
 	r := &t.rows[i]
 	t.set.Remove(rt.Hash(0).U64(r.c0).Sum(), i)
 	*r = proposerChoosing_any_0Row{}
+}
+
+// proposerSent_fetch has the facts of sent_fetch(to, c0, c1, c2, c3): what is sent while it holds, kept from tick to tick.
+type proposerSent_fetch struct {
+	rt.Facts
+	rows []proposerSent_fetchRow
+	set  rt.Slots
+}
+
+type proposerSent_fetchRow struct {
+	to     string
+	c0     string
+	c1     uint64
+	c2     uint64
+	c3     uint64
+	hashes [1]uint32 // of the row, and of its columns of each index
+}
+
+func newProposerSent_fetch() proposerSent_fetch {
+	return proposerSent_fetch{
+		Facts: rt.NewFacts(false, false),
+		set:   rt.NewSlots(),
+	}
+}
+
+// find is the row of a fact, or -1.
+func (t *proposerSent_fetch) find(to string, c0 string, c1 uint64, c2 uint64, c3 uint64) int32 {
+	return t.at(rt.Hash(0).Text(to).Text(c0).U64(c1).U64(c2).U64(c3).Sum(), to, c0, c1, c2, c3)
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerSent_fetch) at(h uint32, to string, c0 string, c1 uint64, c2 uint64, c3 uint64) int32 {
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			return -1
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.to == to && r.c0 == c0 && r.c1 == c1 && r.c2 == c2 && r.c3 == c3 {
+				return int32(i - 1)
+			}
+		}
+	}
+}
+
+// row is the row of a fact, which is added if it is not there.
+func (t *proposerSent_fetch) row(to string, c0 string, c1 uint64, c2 uint64, c3 uint64) int32 {
+	return t.rowAt(rt.Hash(0).Text(to).Text(c0).U64(c1).U64(c2).U64(c3).Sum(), to, c0, c1, c2, c3)
+}
+
+// rowAt is row of a fact whose hash is known.
+func (t *proposerSent_fetch) rowAt(h uint32, to string, c0 string, c1 uint64, c2 uint64, c3 uint64) int32 {
+search:
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			break search
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.to == to && r.c0 == c0 && r.c1 == c1 && r.c2 == c2 && r.c3 == c3 {
+				return int32(i - 1)
+			}
+		}
+	}
+	i := t.Row()
+	if int(i) == len(t.rows) {
+		t.rows = rt.Append(t.rows, proposerSent_fetchRow{to: to, c0: c0, c1: c1, c2: c2, c3: c3, hashes: [1]uint32{h}})
+	} else {
+		t.rows[i] = proposerSent_fetchRow{to: to, c0: c0, c1: c1, c2: c2, c3: c3, hashes: [1]uint32{h}}
+	}
+	t.set.Add(h, i)
+	return i
+}
+
+func (t *proposerSent_fetch) remove(i int32) {
+	r := &t.rows[i]
+	t.set.Remove(r.hashes[0], i)
+	*r = proposerSent_fetchRow{}
+}
+
+// proposerSending_fetch has the facts of sending_fetch(to, c0, c1, c2, c3): what is sent, those of this tick.
+type proposerSending_fetch struct {
+	rows []proposerSending_fetchRow
+	set  rt.Slots
+}
+
+type proposerSending_fetchRow struct {
+	to string
+	c0 string
+	c1 uint64
+	c2 uint64
+	c3 uint64
+}
+
+func newProposerSending_fetch() proposerSending_fetch {
+	return proposerSending_fetch{
+		set: rt.NewSlots(),
+	}
+}
+
+// find is the row of a fact, or -1.
+func (t *proposerSending_fetch) find(to string, c0 string, c1 uint64, c2 uint64, c3 uint64) int32 {
+	return t.at(rt.Hash(0).Text(to).Text(c0).U64(c1).U64(c2).U64(c3).Sum(), to, c0, c1, c2, c3)
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerSending_fetch) at(h uint32, to string, c0 string, c1 uint64, c2 uint64, c3 uint64) int32 {
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			return -1
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.to == to && r.c0 == c0 && r.c1 == c1 && r.c2 == c2 && r.c3 == c3 {
+				return int32(i - 1)
+			}
+		}
+	}
+}
+
+// add adds a fact.
+func (t *proposerSending_fetch) add(to string, c0 string, c1 uint64, c2 uint64, c3 uint64) {
+	h := rt.Hash(0).Text(to).Text(c0).U64(c1).U64(c2).U64(c3).Sum()
+search:
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			break search
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.to == to && r.c0 == c0 && r.c1 == c1 && r.c2 == c2 && r.c3 == c3 {
+				return
+			}
+		}
+	}
+	i := int32(len(t.rows))
+	t.rows = rt.Append(t.rows, proposerSending_fetchRow{to: to, c0: c0, c1: c1, c2: c2, c3: c3})
+	t.set.Add(h, i)
+}
+
+// reset forgets the facts of the tick.
+func (t *proposerSending_fetch) reset() {
+	if len(t.rows) > 0 {
+		clear(t.rows)
+		t.rows = t.rows[:0]
+		t.set.Clear()
+	}
 }
 
 // proposerSent_reply has the facts of sent_reply(to, slot, v): what is sent while it holds, kept from tick to tick.
@@ -7423,6 +12351,80 @@ func (t *proposerHeard_unmerged) remove(i int32) {
 	*r = proposerHeard_unmergedRow{}
 }
 
+// proposerUpto_unmerged has the facts of upto_unmerged(b, k): the facts of upto before they merge, kept from tick to tick.
+type proposerUpto_unmerged struct {
+	rt.Facts
+	rows []proposerUpto_unmergedRow
+	set  rt.Slots
+}
+
+type proposerUpto_unmergedRow struct {
+	b uint64
+	k uint64
+}
+
+func newProposerUpto_unmerged() proposerUpto_unmerged {
+	return proposerUpto_unmerged{
+		Facts: rt.NewFacts(false, false),
+		set:   rt.NewSlots(),
+	}
+}
+
+// find is the row of a fact, or -1.
+func (t *proposerUpto_unmerged) find(b uint64, k uint64) int32 {
+	return t.at(rt.Hash(0).U64(b).U64(k).Sum(), b, k)
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerUpto_unmerged) at(h uint32, b uint64, k uint64) int32 {
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			return -1
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.b == b && r.k == k {
+				return int32(i - 1)
+			}
+		}
+	}
+}
+
+// row is the row of a fact, which is added if it is not there.
+func (t *proposerUpto_unmerged) row(b uint64, k uint64) int32 {
+	return t.rowAt(rt.Hash(0).U64(b).U64(k).Sum(), b, k)
+}
+
+// rowAt is row of a fact whose hash is known.
+func (t *proposerUpto_unmerged) rowAt(h uint32, b uint64, k uint64) int32 {
+search:
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			break search
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.b == b && r.k == k {
+				return int32(i - 1)
+			}
+		}
+	}
+	i := t.Row()
+	if int(i) == len(t.rows) {
+		t.rows = rt.Append(t.rows, proposerUpto_unmergedRow{b: b, k: k})
+	} else {
+		t.rows[i] = proposerUpto_unmergedRow{b: b, k: k}
+	}
+	t.set.Add(h, i)
+	return i
+}
+
+func (t *proposerUpto_unmerged) remove(i int32) {
+	r := &t.rows[i]
+	t.set.Remove(rt.Hash(0).U64(r.b).U64(r.k).Sum(), i)
+	*r = proposerUpto_unmergedRow{}
+}
+
 // proposerSlots_unmerged has the facts of slots_unmerged(b, n): the facts of slots before they merge, kept from tick to tick.
 type proposerSlots_unmerged struct {
 	rt.Facts
@@ -7503,8 +12505,9 @@ type proposerUsedRow struct {
 	hash uint32 // of its group
 }
 
-// proposerLastRow is a fact of last(c0), which are not kept: what the aggregate finds is passed on.
+// proposerLastRow is a fact of last(c0, c1), which are not kept: what the aggregate finds is passed on.
 type proposerLastRow struct {
 	c0   uint64
+	c1   uint64
 	hash uint32 // of its group
 }

@@ -21,8 +21,14 @@ type acceptor struct {
 	taken                   acceptorTaken
 	size                    acceptorSize
 	promise_out             acceptorPromise_out
-	entry_out               acceptorEntry_out
 	acceptor_turn           acceptorAcceptor_turn
+	fetch_acceptor          acceptorFetch_acceptor
+	turn                    acceptorTurn
+	asks                    acceptorAsks
+	given                   acceptorGiven
+	share                   acceptorShare
+	part_out                acceptorPart_out
+	entry_out               acceptorEntry_out
 	accept_acceptor         acceptorAccept_acceptor
 	fit                     acceptorFit
 	best                    acceptorBest
@@ -37,11 +43,13 @@ type acceptor struct {
 	acceptor_report         acceptorAcceptor_report
 	acceptor_of             acceptorAcceptor_of
 	prepare_do              acceptorPrepare_do
+	fetch_do                acceptorFetch_do
 	accept                  acceptorAccept
 	accept_kept             acceptorAccept_kept
 	acceptor_dest           acceptorAcceptor_dest
 	promise_sent            acceptorPromise_sent
 	acceptor_rows           acceptorAcceptor_rows
+	part_sent               acceptorPart_sent
 	entry_sent              acceptorEntry_sent
 	acceptor_total          acceptorAcceptor_total
 	acceptor_sent           acceptorAcceptor_sent
@@ -63,11 +71,13 @@ type acceptor struct {
 	groups2                 acceptorRule2
 	groups7                 acceptorRule7
 	groups8                 acceptorRule8
-	groups22                acceptorRule22
-	groups26                acceptorRule26
-	groups27                acceptorRule27
+	groups18                acceptorRule18
 	groups31                acceptorRule31
-	groups32                acceptorRule32
+	groups36                acceptorRule36
+	groups37                acceptorRule37
+	groups38                acceptorRule38
+	groups43                acceptorRule43
+	groups44                acceptorRule44
 }
 
 func newAcceptor(who rt.Identity, static map[string][][]byte) (rt.Component, error) {
@@ -79,8 +89,14 @@ func newAcceptor(who rt.Identity, static map[string][][]byte) (rt.Component, err
 		taken:                   newAcceptorTaken(),
 		size:                    newAcceptorSize(),
 		promise_out:             newAcceptorPromise_out(),
-		entry_out:               newAcceptorEntry_out(),
 		acceptor_turn:           newAcceptorAcceptor_turn(),
+		fetch_acceptor:          newAcceptorFetch_acceptor(),
+		turn:                    newAcceptorTurn(),
+		asks:                    newAcceptorAsks(),
+		given:                   newAcceptorGiven(),
+		share:                   newAcceptorShare(),
+		part_out:                newAcceptorPart_out(),
+		entry_out:               newAcceptorEntry_out(),
 		accept_acceptor:         newAcceptorAccept_acceptor(),
 		fit:                     newAcceptorFit(),
 		best:                    newAcceptorBest(),
@@ -95,11 +111,13 @@ func newAcceptor(who rt.Identity, static map[string][][]byte) (rt.Component, err
 		acceptor_report:         newAcceptorAcceptor_report(),
 		acceptor_of:             newAcceptorAcceptor_of(),
 		prepare_do:              newAcceptorPrepare_do(),
+		fetch_do:                newAcceptorFetch_do(),
 		accept:                  newAcceptorAccept(),
 		accept_kept:             newAcceptorAccept_kept(),
 		acceptor_dest:           newAcceptorAcceptor_dest(),
 		promise_sent:            newAcceptorPromise_sent(),
 		acceptor_rows:           newAcceptorAcceptor_rows(),
+		part_sent:               newAcceptorPart_sent(),
 		entry_sent:              newAcceptorEntry_sent(),
 		acceptor_total:          newAcceptorAcceptor_total(),
 		acceptor_sent:           newAcceptorAcceptor_sent(),
@@ -121,11 +139,13 @@ func newAcceptor(who rt.Identity, static map[string][][]byte) (rt.Component, err
 		groups2:                 newAcceptorRule2(),
 		groups7:                 newAcceptorRule7(),
 		groups8:                 newAcceptorRule8(),
-		groups22:                newAcceptorRule22(),
-		groups26:                newAcceptorRule26(),
-		groups27:                newAcceptorRule27(),
+		groups18:                newAcceptorRule18(),
 		groups31:                newAcceptorRule31(),
-		groups32:                newAcceptorRule32(),
+		groups36:                newAcceptorRule36(),
+		groups37:                newAcceptorRule37(),
+		groups38:                newAcceptorRule38(),
+		groups43:                newAcceptorRule43(),
+		groups44:                newAcceptorRule44(),
 	}
 	s.to_proposer_reply.add("proposer/0", "proposer_reply/0")
 	s.to_proposer_reply.add("proposer/1", "proposer_reply/1")
@@ -194,7 +214,7 @@ func (s *acceptor) static(name string, row []byte) error {
 		}
 		s.acceptor_of.add(c0, c1)
 		return nil
-	case "acceptor", "proposer", "proposers", "rank", "quorum", "to_proposer_accept", "acceptor_parts", "to_acceptor", "to_acceptor_order": // not read here
+	case "acceptor", "proposer", "proposers", "rank", "quorum", "chunk", "to_proposer_accept", "acceptor_parts", "to_acceptor", "to_acceptor_order": // not read here
 		return nil
 	}
 	return fmt.Errorf("%s is no static relation", name)
@@ -203,7 +223,7 @@ func (s *acceptor) static(name string, row []byte) error {
 // Deliver is as rt.Component says.
 func (s *acceptor) Deliver(relation int, row []byte) error {
 	switch relation {
-	case 10: // acceptor_freeze
+	case 12: // acceptor_freeze
 		r := rt.Read(row)
 		c0 := r.U64()
 		c1 := r.U64()
@@ -212,7 +232,7 @@ func (s *acceptor) Deliver(relation int, row []byte) error {
 		}
 		s.acceptor_freeze.add(c0, c1)
 		return nil
-	case 12: // prepare_do
+	case 14: // prepare_do
 		r := rt.Read(row)
 		c0 := r.U64()
 		c1 := r.U64()
@@ -223,7 +243,20 @@ func (s *acceptor) Deliver(relation int, row []byte) error {
 		}
 		s.prepare_do.add(c0, c1, c2, c3)
 		return nil
-	case 7: // accept
+	case 15: // fetch_do
+		r := rt.Read(row)
+		c0 := r.U64()
+		c1 := r.U64()
+		c2 := s.texts.Node(r.Bytes())
+		c3 := r.U64()
+		c4 := r.U64()
+		c5 := r.U64()
+		if err := r.End(); err != nil {
+			return fmt.Errorf("fetch_do: %w", err)
+		}
+		s.fetch_do.add(c0, c1, c2, c3, c4, c5)
+		return nil
+	case 9: // accept
 		r := rt.Read(row)
 		c0 := s.texts.Node(r.Bytes())
 		c1 := r.U64()
@@ -274,89 +307,105 @@ func (s *acceptor) Tick(out *rt.Out) {
 	s.rule12All0()
 	s.acceptor_turn.Settle()
 	s.rule13All0()
+	s.rule14All0()
+	s.group18()
+	s.rule17All0()
+	s.rule18All0()
+	s.rule19All0()
+	s.rule18Heads()
+	s.rule20All0()
+	s.rule21All0()
+	s.rule22All0()
 	s.accept_kept.Settle()
-	s.rule14Changes0()
-	s.rule14Changes1()
-	s.rule15Changes0()
-	s.acceptor_frozen.Settle()
-	s.rule16Changes0()
-	s.rule16Changes1()
-	s.accept_acceptor.Settle()
-	s.rule17Changes0()
-	s.promised_any.Settle()
-	s.rule18Changes0()
-	s.rule18Changes1()
-	s.rule19Changes0()
-	s.rule19Changes1()
-	s.fit.Settle()
-	s.rule20Changes0()
-	s.rule21Changes0()
-	s.best_unmerged.Settle()
-	s.rule22Changes0()
-	s.rule22Heads()
-	s.best.Settle()
 	s.rule23Changes0()
 	s.rule23Changes1()
+	s.rule24Changes0()
+	s.acceptor_frozen.Settle()
+	s.rule25Changes0()
+	s.rule25Changes1()
+	s.accept_acceptor.Settle()
+	s.rule26Changes0()
+	s.promised_any.Settle()
+	s.rule27Changes0()
+	s.rule27Changes1()
+	s.rule28Changes0()
+	s.rule28Changes1()
+	s.fit.Settle()
+	s.rule29Changes0()
+	s.rule30Changes0()
+	s.best_unmerged.Settle()
+	s.rule31Changes0()
+	s.rule31Heads()
+	s.best.Settle()
+	s.rule32Changes0()
+	s.rule32Changes1()
 	s.taking.Settle()
 	s.took.Settle()
 	s.acceptor_report.Settle()
-	s.rule24All0()
-	s.rule25All0()
-	s.rule26All0()
-	s.rule26Heads()
-	s.rule27All0()
-	s.rule27Heads()
-	s.rule28All0()
-	s.rule29All0()
-	s.rule30All0()
-	s.rule31All0()
-	s.rule31Heads()
-	s.acceptor_sent_unmerged.Settle()
-	s.rule32Changes0()
-	s.rule32Heads()
-	s.acceptor_sent.Settle()
 	s.rule33All0()
 	s.rule34All0()
-	s.rule35Changes0()
-	s.taking_any_2.Settle()
-	s.rule36Changes0()
-	s.acceptor_turn_any.Settle()
+	s.rule35All0()
+	s.rule36All0()
+	s.rule36Heads()
 	s.rule37All0()
-	s.rule38Changes0()
-	s.sent_accepted.Settle()
-	s.rule39Changes0()
-	s.rule39Changes1()
-	s.sent_refused.Settle()
-	s.rule40Changes0()
-	s.rule40Changes1()
-	s.rule40Changes2()
-	s.rule40Changes3()
-	s.sent_acceptor_is.Settle()
+	s.rule37Heads()
+	s.rule38All0()
+	s.rule38Heads()
+	s.rule39All0()
+	s.rule40All0()
 	s.rule41All0()
 	s.rule42All0()
-	s.rule43Changes0()
+	s.rule43All0()
+	s.rule43Heads()
+	s.acceptor_sent_unmerged.Settle()
 	s.rule44Changes0()
-	s.rule45Changes0()
-	s.rule46Changes0()
-	s.rule46Changes1()
-	s.rule47All0()
+	s.rule44Heads()
+	s.acceptor_sent.Settle()
+	s.rule45All0()
+	s.rule46All0()
+	s.rule47Changes0()
+	s.taking_any_2.Settle()
 	s.rule48Changes0()
-	s.rule49Changes0()
-	s.rule51All0()
+	s.acceptor_turn_any.Settle()
+	s.rule49All0()
+	s.rule50All0()
+	s.rule51Changes0()
+	s.sent_accepted.Settle()
 	s.rule52Changes0()
+	s.rule52Changes1()
+	s.sent_refused.Settle()
 	s.rule53Changes0()
+	s.rule53Changes1()
+	s.rule53Changes2()
+	s.rule53Changes3()
+	s.sent_acceptor_is.Settle()
 	s.rule54All0()
-	s.rule55Changes0()
-	s.rule55Changes1()
-	s.rule56All0(out)
-	s.rule57All0(out)
-	s.rule58All0()
+	s.rule55All0()
+	s.rule56Changes0()
+	s.rule57Changes0()
+	s.rule58Changes0()
 	s.rule59Changes0()
-	s.rule60All0(out)
-	s.rule61All0(out)
-	s.rule62Changes0(out)
-	s.rule63Changes0(out)
-	s.rule64Changes0(out)
+	s.rule59Changes1()
+	s.rule60All0()
+	s.rule61Changes0()
+	s.rule62Changes0()
+	s.rule64All0()
+	s.rule65Changes0()
+	s.rule66Changes0()
+	s.rule67All0()
+	s.rule68All0()
+	s.rule69Changes0()
+	s.rule69Changes1()
+	s.rule70All0(out)
+	s.rule71All0(out)
+	s.rule72All0(out)
+	s.rule73All0()
+	s.rule74Changes0()
+	s.rule75All0(out)
+	s.rule76All0(out)
+	s.rule77Changes0(out)
+	s.rule78Changes0(out)
+	s.rule79Changes0(out)
 	s.started = true
 	s.finish(out)
 }
@@ -381,11 +430,17 @@ func (s *acceptor) finish(out *rt.Out) {
 		s.size.remove(i)
 	}
 	s.promise_out.reset()
-	s.entry_out.reset()
 	s.acceptor_turn.Finish()
 	for _, i := range s.acceptor_turn.Gone {
 		s.acceptor_turn.remove(i)
 	}
+	s.fetch_acceptor.reset()
+	s.turn.reset()
+	s.asks.reset()
+	s.given.reset()
+	s.share.reset()
+	s.part_out.reset()
+	s.entry_out.reset()
 	s.accept_acceptor.Finish()
 	for _, i := range s.accept_acceptor.Gone {
 		s.accept_acceptor.remove(i)
@@ -424,6 +479,7 @@ func (s *acceptor) finish(out *rt.Out) {
 		s.acceptor_report.remove(i)
 	}
 	s.prepare_do.reset()
+	s.fetch_do.reset()
 	s.accept.reset()
 	s.accept_kept.Finish()
 	for _, i := range s.accept_kept.Gone {
@@ -432,6 +488,7 @@ func (s *acceptor) finish(out *rt.Out) {
 	s.acceptor_dest.reset()
 	s.promise_sent.reset()
 	s.acceptor_rows.reset()
+	s.part_sent.reset()
 	s.entry_sent.reset()
 	s.acceptor_total.reset()
 	s.acceptor_sent.Finish()
@@ -509,28 +566,28 @@ func (t *acceptorTaken) change(out *rt.Out, i int32, gone bool) {
 	row.U64(t.rows[i].b)
 	row.Text(t.rows[i].client)
 	row.Text(t.rows[i].v)
-	out.Change(18, gone, row)
+	out.Change(22, gone, row)
 }
 
 // change appends that a row is durable, or no longer.
 func (t *acceptorPromised_unmerged) change(out *rt.Out, i int32, gone bool) {
 	row := out.Begin()
 	row.U64(t.rows[i].b)
-	out.Change(17, gone, row)
+	out.Change(21, gone, row)
 }
 
 // change appends that a row is durable, or no longer.
 func (t *acceptorAcceptor_voted_unmerged) change(out *rt.Out, i int32, gone bool) {
 	row := out.Begin()
 	row.U64(t.rows[i].u)
-	out.Change(20, gone, row)
+	out.Change(24, gone, row)
 }
 
 // change appends that a row is durable, or no longer.
 func (t *acceptorAcceptor_begun_unmerged) change(out *rt.Out, i int32, gone bool) {
 	row := out.Begin()
 	row.U64(t.rows[i].u)
-	out.Change(21, gone, row)
+	out.Change(25, gone, row)
 }
 
 // change appends that a row is durable, or no longer.
@@ -538,7 +595,7 @@ func (t *acceptorAcceptor_sent_unmerged) change(out *rt.Out, i int32, gone bool)
 	row := out.Begin()
 	row.Text(t.rows[i].to)
 	row.U64(t.rows[i].i_)
-	out.Change(23, gone, row)
+	out.Change(28, gone, row)
 }
 
 // Pending is as rt.Component says.
@@ -560,6 +617,7 @@ func (s *acceptor) Pending() bool {
 		s.acceptor_frozen.Pending() ||
 		s.acceptor_report.Pending() ||
 		len(s.prepare_do.rows) > 0 ||
+		len(s.fetch_do.rows) > 0 ||
 		len(s.accept.rows) > 0 ||
 		s.accept_kept.Pending() ||
 		s.acceptor_sent.Pending() ||
@@ -579,15 +637,15 @@ func (s *acceptor) Pending() bool {
 
 // Resend is as rt.Component says.
 func (s *acceptor) Resend(out *rt.Out) {
-	s.rule62All0(out)
-	s.rule63All0(out)
-	s.rule64All0(out)
+	s.rule77All0(out)
+	s.rule78All0(out)
+	s.rule79All0(out)
 }
 
 // Restore is as rt.Component says.
 func (s *acceptor) Restore(c rt.Change) error {
 	switch c.Relation {
-	case 18: // taken
+	case 22: // taken
 		r := rt.Read(c.Row)
 		c0 := r.U64()
 		c1 := r.U64()
@@ -598,7 +656,7 @@ func (s *acceptor) Restore(c rt.Change) error {
 		}
 		s.taken.Restore(s.taken.row(c0, c1, c2, c3), c.Gone)
 		return nil
-	case 17: // promised
+	case 21: // promised
 		r := rt.Read(c.Row)
 		c0 := r.U64()
 		if err := r.End(); err != nil {
@@ -606,7 +664,7 @@ func (s *acceptor) Restore(c rt.Change) error {
 		}
 		s.promised_unmerged.Restore(s.promised_unmerged.row(c0), c.Gone)
 		return nil
-	case 20: // acceptor_voted
+	case 24: // acceptor_voted
 		r := rt.Read(c.Row)
 		c0 := r.U64()
 		if err := r.End(); err != nil {
@@ -614,7 +672,7 @@ func (s *acceptor) Restore(c rt.Change) error {
 		}
 		s.acceptor_voted_unmerged.Restore(s.acceptor_voted_unmerged.row(c0), c.Gone)
 		return nil
-	case 21: // acceptor_begun
+	case 25: // acceptor_begun
 		r := rt.Read(c.Row)
 		c0 := r.U64()
 		if err := r.End(); err != nil {
@@ -622,7 +680,7 @@ func (s *acceptor) Restore(c rt.Change) error {
 		}
 		s.acceptor_begun_unmerged.Restore(s.acceptor_begun_unmerged.row(c0), c.Gone)
 		return nil
-	case 23: // acceptor_sent
+	case 28: // acceptor_sent
 		r := rt.Read(c.Row)
 		c0 := s.texts.Node(r.Bytes())
 		c1 := r.U64()
@@ -664,6 +722,22 @@ func (s *acceptor) Snapshot(out *rt.Out) {
 	}
 }
 
+// group18 derives asks, which depend on each other.
+func (s *acceptor) group18() {
+	s.rule15All0()
+	for {
+		if i := s.asks.Work(); i >= 0 {
+			s.rule16Work0(i)
+			continue
+		}
+		if s.asks.gathered > 0 {
+			s.asks.addGathered()
+			continue
+		}
+		break
+	}
+}
+
 // rule1Changes0 is, from the changes of acceptor_voted_unmerged,
 // acceptor_voted merges
 func (s *acceptor) rule1Changes0() {
@@ -691,13 +765,13 @@ func (s *acceptor) rule3Changes0(r0 *acceptorAcceptor_begunRow, sign int32) {
 }
 
 // rule4Changes0 is, for a change of acceptor_begun,
-// multipaxos.ded:103: sync acceptor_done(u) <- acceptor_begun(u)
+// multipaxos.ded:170: sync acceptor_done(u) <- acceptor_begun(u)
 func (s *acceptor) rule4Changes0(r0 *acceptorAcceptor_begunRow, sign int32) {
 	s.acceptor_done.Derive(s.acceptor_done.row(r0.u), sign)
 }
 
 // rule5First is, in the first tick,
-// multipaxos.ded:103: sync acceptor_done(0) <- not acceptor_begun(_)
+// multipaxos.ded:170: sync acceptor_done(0) <- not acceptor_begun(_)
 func (s *acceptor) rule5First() {
 	sign := int32(1)
 	if i1 := s.acceptor_begun_any.find(); i1 >= 0 && s.acceptor_begun_any.Was(i1) {
@@ -707,7 +781,7 @@ func (s *acceptor) rule5First() {
 }
 
 // rule5Changes0 is, from the changes of not acceptor_begun_any,
-// multipaxos.ded:103: sync acceptor_done(0) <- not acceptor_begun(_)
+// multipaxos.ded:170: sync acceptor_done(0) <- not acceptor_begun(_)
 func (s *acceptor) rule5Changes0() {
 	for _, i0 := range s.acceptor_begun_any.Changes {
 		sign := -s.acceptor_begun_any.Sign(i0)
@@ -716,7 +790,7 @@ func (s *acceptor) rule5Changes0() {
 }
 
 // rule6All0 is, from all of prepare_do,
-// multipaxos.ded:103: sync prepare_acceptor(x0, x1) <- prepare_do(u, _, x0, x1), acceptor_voted(u), acceptor_done(d), d < u
+// multipaxos.ded:170: sync prepare_acceptor(x0, x1) <- prepare_do(u, _, x0, x1), acceptor_voted(u), acceptor_done(d), d < u
 func (s *acceptor) rule6All0() {
 	for i0 := range s.prepare_do.rows {
 		r0 := &s.prepare_do.rows[i0]
@@ -747,7 +821,7 @@ func (s *acceptor) rule7Changes0() {
 }
 
 // rule8Changes0 is, from the changes of taken,
-// multipaxos.ded:113: sync size(count<s>) <- taken(s, _, _, _)
+// multipaxos.ded:180: sync size(count<s>) <- taken(s, _, _, _)
 func (s *acceptor) rule8Changes0() {
 	for _, i0 := range s.taken.Changes {
 		sign := s.taken.Sign(i0)
@@ -757,7 +831,7 @@ func (s *acceptor) rule8Changes0() {
 }
 
 // rule9All0 is, from all of asked,
-// multipaxos.ded:114: sync size(0) <- asked(_, _), not taken(_, _, _, _)
+// multipaxos.ded:181: sync size(0) <- asked(_, _), not taken(_, _, _, _)
 func (s *acceptor) rule9All0() {
 	for range s.asked.rows {
 		if s.taken.Held() > 0 {
@@ -768,7 +842,7 @@ func (s *acceptor) rule9All0() {
 }
 
 // rule10All0 is, from all of asked,
-// multipaxos.ded:115: sync promise_out(p, self, b, n) <- asked(p, b), promised(b), size(n)
+// multipaxos.ded:182: sync promise_out(p, self, b, n) <- asked(p, b), promised(b), size(n)
 func (s *acceptor) rule10All0() {
 	for i0 := range s.asked.rows {
 		r0 := &s.asked.rows[i0]
@@ -785,27 +859,9 @@ func (s *acceptor) rule10All0() {
 	}
 }
 
-// rule11All0 is, from all of asked,
-// multipaxos.ded:116: sync entry_out(p, self, b, s, c, l, v) <- asked(p, b), promised(b), taken(s, c, l, v)
+// rule11All0 is, from all of prepare_do,
+// multipaxos.ded:170: sync acceptor_turn(i, part) <- prepare_do(u, part, _, _), acceptor_voted(u), acceptor_done(d), d < u, i := u * 2
 func (s *acceptor) rule11All0() {
-	for i0 := range s.asked.rows {
-		r0 := &s.asked.rows[i0]
-		if i1 := s.promised.find(r0.c1); i1 < 0 || !s.promised.Is(i1) {
-			continue
-		}
-		for i2 := range int32(len(s.taken.rows)) {
-			if !s.taken.Is(i2) {
-				continue
-			}
-			r2 := &s.taken.rows[i2]
-			s.entry_out.add(r0.c0, s.self, r0.c1, r2.slot, r2.b, r2.client, r2.v)
-		}
-	}
-}
-
-// rule12All0 is, from all of prepare_do,
-// multipaxos.ded:103: sync acceptor_turn(i, part) <- prepare_do(u, part, _, _), acceptor_voted(u), acceptor_done(d), d < u, i := u * 2
-func (s *acceptor) rule12All0() {
 	for i0 := range s.prepare_do.rows {
 		r0 := &s.prepare_do.rows[i0]
 		v1 := (r0.u * rt.Number[uint64](2))
@@ -825,18 +881,152 @@ func (s *acceptor) rule12All0() {
 	}
 }
 
-// rule13All0 is, from all of accept,
-// multipaxos.ded:103: sync accept_kept(x0, x1, x2, x3, x4, x5) <- accept(x0, x1, x2, x3, x4, x5)
+// rule12All0 is, from all of fetch_do,
+// multipaxos.ded:170: sync acceptor_turn(i, part) <- fetch_do(u, part, _, _, _, _), acceptor_voted(u), acceptor_done(d), d < u, i := u * 2
+func (s *acceptor) rule12All0() {
+	for i0 := range s.fetch_do.rows {
+		r0 := &s.fetch_do.rows[i0]
+		v1 := (r0.u * rt.Number[uint64](2))
+		if i2 := s.acceptor_voted.find(r0.u); i2 < 0 || !s.acceptor_voted.Is(i2) {
+			continue
+		}
+		for i3 := range int32(len(s.acceptor_done.rows)) {
+			if !s.acceptor_done.Is(i3) {
+				continue
+			}
+			r3 := &s.acceptor_done.rows[i3]
+			if !(r3.u < r0.u) {
+				continue
+			}
+			s.acceptor_turn.Pulse(s.acceptor_turn.row(v1, r0.part))
+		}
+	}
+}
+
+// rule13All0 is, from all of fetch_do,
+// multipaxos.ded:170: sync fetch_acceptor(x0, x1, x2, x3) <- fetch_do(u, _, x0, x1, x2, x3), acceptor_voted(u), acceptor_done(d), d < u
 func (s *acceptor) rule13All0() {
+	for i0 := range s.fetch_do.rows {
+		r0 := &s.fetch_do.rows[i0]
+		if i1 := s.acceptor_voted.find(r0.u); i1 < 0 || !s.acceptor_voted.Is(i1) {
+			continue
+		}
+		for i2 := range int32(len(s.acceptor_done.rows)) {
+			if !s.acceptor_done.Is(i2) {
+				continue
+			}
+			r2 := &s.acceptor_done.rows[i2]
+			if !(r2.u < r0.u) {
+				continue
+			}
+			s.fetch_acceptor.add(r0.x0, r0.x1, r0.x2, r0.x3)
+		}
+	}
+}
+
+// rule14All0 is, from all of fetch_acceptor,
+// multipaxos.ded:188: sync turn(p, b, k, t) <- fetch_acceptor(p, b, k, t), promised(b)
+func (s *acceptor) rule14All0() {
+	for i0 := range s.fetch_acceptor.rows {
+		r0 := &s.fetch_acceptor.rows[i0]
+		if i1 := s.promised.find(r0.c1); i1 < 0 || !s.promised.Is(i1) {
+			continue
+		}
+		s.turn.add(r0.c0, r0.c1, r0.c2, r0.c3)
+	}
+}
+
+// rule15All0 is, from all of turn,
+// multipaxos.ded:189: sync asks(k, t) <- turn(_, _, k, t)
+func (s *acceptor) rule15All0() {
+	for i0 := range s.turn.rows {
+		r0 := &s.turn.rows[i0]
+		s.asks.add(r0.c2, r0.c3)
+	}
+}
+
+// rule16Work0 is, from a new fact of asks,
+// multipaxos.ded:190: sync asks(s, t) <- asks(r, t), s := r + 1, s < t
+func (s *acceptor) rule16Work0(i0 int32) {
+	r0 := &s.asks.rows[i0]
+	v1 := (r0.c0 + rt.Number[uint64](1))
+	if !(v1 < r0.c1) {
+		return
+	}
+	s.asks.later(v1, r0.c1)
+}
+
+// rule17All0 is, from all of asks,
+// multipaxos.ded:191: sync given(s, c, l, v) <- asks(s, _), taken(s, c, l, v)
+func (s *acceptor) rule17All0() {
+	for i0 := range s.asks.rows {
+		r0 := &s.asks.rows[i0]
+		for i1 := s.taken.first0(r0.c0); i1 >= 0; i1 = s.taken.rows[i1].link0.Next {
+			if !s.taken.Is(i1) {
+				continue
+			}
+			r1 := &s.taken.rows[i1]
+			s.given.add(r0.c0, r1.b, r1.client, r1.v)
+		}
+	}
+}
+
+// rule18All0 is, from all of given,
+// multipaxos.ded:192: sync share(count<s>) <- given(s, _, _, _)
+func (s *acceptor) rule18All0() {
+	for i0 := range s.given.rows {
+		r0 := &s.given.rows[i0]
+		s.groups18.add(r0.c0)
+	}
+}
+
+// rule19All0 is, from all of turn,
+// multipaxos.ded:193: sync share(0) <- turn(_, _, _, _), not given(_, _, _, _)
+func (s *acceptor) rule19All0() {
+	for range s.turn.rows {
+		if len(s.given.rows) > 0 {
+			continue
+		}
+		s.share.add(0)
+	}
+}
+
+// rule20All0 is, from all of turn,
+// multipaxos.ded:194: sync part_out(p, self, b, k, n) <- turn(p, b, k, _), share(n)
+func (s *acceptor) rule20All0() {
+	for i0 := range s.turn.rows {
+		r0 := &s.turn.rows[i0]
+		for i1 := range s.share.rows {
+			r1 := &s.share.rows[i1]
+			s.part_out.add(r0.c0, s.self, r0.c1, r0.c2, r1.c0)
+		}
+	}
+}
+
+// rule21All0 is, from all of turn,
+// multipaxos.ded:195: sync entry_out(p, self, b, s, c, l, v) <- turn(p, b, _, _), given(s, c, l, v)
+func (s *acceptor) rule21All0() {
+	for i0 := range s.turn.rows {
+		r0 := &s.turn.rows[i0]
+		for i1 := range s.given.rows {
+			r1 := &s.given.rows[i1]
+			s.entry_out.add(r0.c0, s.self, r0.c1, r1.c0, r1.c1, r1.c2, r1.c3)
+		}
+	}
+}
+
+// rule22All0 is, from all of accept,
+// multipaxos.ded:170: sync accept_kept(x0, x1, x2, x3, x4, x5) <- accept(x0, x1, x2, x3, x4, x5)
+func (s *acceptor) rule22All0() {
 	for i0 := range s.accept.rows {
 		r0 := &s.accept.rows[i0]
 		s.accept_kept.Pulse(s.accept_kept.row(r0.c0, r0.c1, r0.c2, r0.c3, r0.c4, r0.c5))
 	}
 }
 
-// rule14Changes0 is, from the changes of acceptor_voted,
-// multipaxos.ded:103: sync acceptor_frozen() <- acceptor_voted(v), acceptor_done(d), v > d
-func (s *acceptor) rule14Changes0() {
+// rule23Changes0 is, from the changes of acceptor_voted,
+// multipaxos.ded:170: sync acceptor_frozen() <- acceptor_voted(v), acceptor_done(d), v > d
+func (s *acceptor) rule23Changes0() {
 	for _, i0 := range s.acceptor_voted.Changes {
 		sign := s.acceptor_voted.Sign(i0)
 		r0 := &s.acceptor_voted.rows[i0]
@@ -853,9 +1043,9 @@ func (s *acceptor) rule14Changes0() {
 	}
 }
 
-// rule14Changes1 is, from the changes of acceptor_done,
-// multipaxos.ded:103: sync acceptor_frozen() <- acceptor_voted(v), acceptor_done(d), v > d
-func (s *acceptor) rule14Changes1() {
+// rule23Changes1 is, from the changes of acceptor_done,
+// multipaxos.ded:170: sync acceptor_frozen() <- acceptor_voted(v), acceptor_done(d), v > d
+func (s *acceptor) rule23Changes1() {
 	for _, i0 := range s.acceptor_done.Changes {
 		sign := s.acceptor_done.Sign(i0)
 		r0 := &s.acceptor_done.rows[i0]
@@ -872,18 +1062,18 @@ func (s *acceptor) rule14Changes1() {
 	}
 }
 
-// rule15Changes0 is, from the changes of acceptor_turn,
-// multipaxos.ded:103: sync acceptor_frozen() <- acceptor_turn(_, _)
-func (s *acceptor) rule15Changes0() {
+// rule24Changes0 is, from the changes of acceptor_turn,
+// multipaxos.ded:170: sync acceptor_frozen() <- acceptor_turn(_, _)
+func (s *acceptor) rule24Changes0() {
 	for _, i0 := range s.acceptor_turn.Changes {
 		sign := s.acceptor_turn.Sign(i0)
 		s.acceptor_frozen.Derive(s.acceptor_frozen.row(), sign)
 	}
 }
 
-// rule16Changes0 is, from the changes of accept_kept,
-// multipaxos.ded:103: sync accept_acceptor(x0, x1, x2, x3, x4, x5) <- accept_kept(x0, x1, x2, x3, x4, x5), not acceptor_frozen()
-func (s *acceptor) rule16Changes0() {
+// rule25Changes0 is, from the changes of accept_kept,
+// multipaxos.ded:170: sync accept_acceptor(x0, x1, x2, x3, x4, x5) <- accept_kept(x0, x1, x2, x3, x4, x5), not acceptor_frozen()
+func (s *acceptor) rule25Changes0() {
 	for _, i0 := range s.accept_kept.Changes {
 		sign := s.accept_kept.Sign(i0)
 		r0 := &s.accept_kept.rows[i0]
@@ -894,9 +1084,9 @@ func (s *acceptor) rule16Changes0() {
 	}
 }
 
-// rule16Changes1 is, from the changes of not acceptor_frozen,
-// multipaxos.ded:103: sync accept_acceptor(x0, x1, x2, x3, x4, x5) <- accept_kept(x0, x1, x2, x3, x4, x5), not acceptor_frozen()
-func (s *acceptor) rule16Changes1() {
+// rule25Changes1 is, from the changes of not acceptor_frozen,
+// multipaxos.ded:170: sync accept_acceptor(x0, x1, x2, x3, x4, x5) <- accept_kept(x0, x1, x2, x3, x4, x5), not acceptor_frozen()
+func (s *acceptor) rule25Changes1() {
 	for _, i0 := range s.acceptor_frozen.Changes {
 		sign := -s.acceptor_frozen.Sign(i0)
 		for i1 := range int32(len(s.accept_kept.rows)) {
@@ -909,18 +1099,18 @@ func (s *acceptor) rule16Changes1() {
 	}
 }
 
-// rule17Changes0 is, from the changes of promised,
+// rule26Changes0 is, from the changes of promised,
 // whether there is a promised
-func (s *acceptor) rule17Changes0() {
+func (s *acceptor) rule26Changes0() {
 	for _, i0 := range s.promised.Changes {
 		sign := s.promised.Sign(i0)
 		s.promised_any.Derive(s.promised_any.row(), sign)
 	}
 }
 
-// rule18Changes0 is, from the changes of accept_acceptor,
-// multipaxos.ded:121: sync fit(p, b, s, l, v, r) <- accept_acceptor(p, b, s, l, v, r), not promised(_)
-func (s *acceptor) rule18Changes0() {
+// rule27Changes0 is, from the changes of accept_acceptor,
+// multipaxos.ded:199: sync fit(p, b, s, l, v, r) <- accept_acceptor(p, b, s, l, v, r), not promised(_)
+func (s *acceptor) rule27Changes0() {
 	for _, i0 := range s.accept_acceptor.Changes {
 		sign := s.accept_acceptor.Sign(i0)
 		r0 := &s.accept_acceptor.rows[i0]
@@ -931,9 +1121,9 @@ func (s *acceptor) rule18Changes0() {
 	}
 }
 
-// rule18Changes1 is, from the changes of not promised_any,
-// multipaxos.ded:121: sync fit(p, b, s, l, v, r) <- accept_acceptor(p, b, s, l, v, r), not promised(_)
-func (s *acceptor) rule18Changes1() {
+// rule27Changes1 is, from the changes of not promised_any,
+// multipaxos.ded:199: sync fit(p, b, s, l, v, r) <- accept_acceptor(p, b, s, l, v, r), not promised(_)
+func (s *acceptor) rule27Changes1() {
 	for _, i0 := range s.promised_any.Changes {
 		sign := -s.promised_any.Sign(i0)
 		for i1 := range int32(len(s.accept_acceptor.rows)) {
@@ -946,9 +1136,9 @@ func (s *acceptor) rule18Changes1() {
 	}
 }
 
-// rule19Changes0 is, from the changes of accept_acceptor,
-// multipaxos.ded:122: sync fit(p, b, s, l, v, r) <- accept_acceptor(p, b, s, l, v, r), promised(t), b >= t
-func (s *acceptor) rule19Changes0() {
+// rule28Changes0 is, from the changes of accept_acceptor,
+// multipaxos.ded:200: sync fit(p, b, s, l, v, r) <- accept_acceptor(p, b, s, l, v, r), promised(t), b >= t
+func (s *acceptor) rule28Changes0() {
 	for _, i0 := range s.accept_acceptor.Changes {
 		sign := s.accept_acceptor.Sign(i0)
 		r0 := &s.accept_acceptor.rows[i0]
@@ -965,9 +1155,9 @@ func (s *acceptor) rule19Changes0() {
 	}
 }
 
-// rule19Changes1 is, from the changes of promised,
-// multipaxos.ded:122: sync fit(p, b, s, l, v, r) <- accept_acceptor(p, b, s, l, v, r), promised(t), b >= t
-func (s *acceptor) rule19Changes1() {
+// rule28Changes1 is, from the changes of promised,
+// multipaxos.ded:200: sync fit(p, b, s, l, v, r) <- accept_acceptor(p, b, s, l, v, r), promised(t), b >= t
+func (s *acceptor) rule28Changes1() {
 	for _, i0 := range s.promised.Changes {
 		sign := s.promised.Sign(i0)
 		r0 := &s.promised.rows[i0]
@@ -984,9 +1174,9 @@ func (s *acceptor) rule19Changes1() {
 	}
 }
 
-// rule20Changes0 is, from the changes of fit,
-// multipaxos.ded:123: sync best(s, b) <- fit(_, b, s, _, _, _)
-func (s *acceptor) rule20Changes0() {
+// rule29Changes0 is, from the changes of fit,
+// multipaxos.ded:201: sync best(s, b) <- fit(_, b, s, _, _, _)
+func (s *acceptor) rule29Changes0() {
 	for _, i0 := range s.fit.Changes {
 		sign := s.fit.Sign(i0)
 		r0 := &s.fit.rows[i0]
@@ -994,9 +1184,9 @@ func (s *acceptor) rule20Changes0() {
 	}
 }
 
-// rule21Changes0 is, from the changes of taken,
-// multipaxos.ded:124: sync best(s, b) <- taken(s, b, _, _)
-func (s *acceptor) rule21Changes0() {
+// rule30Changes0 is, from the changes of taken,
+// multipaxos.ded:202: sync best(s, b) <- taken(s, b, _, _)
+func (s *acceptor) rule30Changes0() {
 	for _, i0 := range s.taken.Changes {
 		sign := s.taken.Sign(i0)
 		r0 := &s.taken.rows[i0]
@@ -1004,19 +1194,19 @@ func (s *acceptor) rule21Changes0() {
 	}
 }
 
-// rule22Changes0 is, from the changes of best_unmerged,
+// rule31Changes0 is, from the changes of best_unmerged,
 // best merges
-func (s *acceptor) rule22Changes0() {
+func (s *acceptor) rule31Changes0() {
 	for _, i0 := range s.best_unmerged.Changes {
 		sign := s.best_unmerged.Sign(i0)
 		r0 := &s.best_unmerged.rows[i0]
-		s.groups22.add(r0.slot, r0.b, sign)
+		s.groups31.add(r0.slot, r0.b, sign)
 	}
 }
 
-// rule23Changes0 is, from the changes of fit,
-// multipaxos.ded:125: sync taking(p, b, s, l, v, r) <- fit(p, b, s, l, v, r), best(s, b)
-func (s *acceptor) rule23Changes0() {
+// rule32Changes0 is, from the changes of fit,
+// multipaxos.ded:203: sync taking(p, b, s, l, v, r) <- fit(p, b, s, l, v, r), best(s, b)
+func (s *acceptor) rule32Changes0() {
 	for _, i0 := range s.fit.Changes {
 		sign := s.fit.Sign(i0)
 		r0 := &s.fit.rows[i0]
@@ -1027,9 +1217,9 @@ func (s *acceptor) rule23Changes0() {
 	}
 }
 
-// rule23Changes1 is, from the changes of best,
-// multipaxos.ded:125: sync taking(p, b, s, l, v, r) <- fit(p, b, s, l, v, r), best(s, b)
-func (s *acceptor) rule23Changes1() {
+// rule32Changes1 is, from the changes of best,
+// multipaxos.ded:203: sync taking(p, b, s, l, v, r) <- fit(p, b, s, l, v, r), best(s, b)
+func (s *acceptor) rule32Changes1() {
 	for _, i0 := range s.best.Changes {
 		sign := s.best.Sign(i0)
 		r0 := &s.best.rows[i0]
@@ -1043,9 +1233,9 @@ func (s *acceptor) rule23Changes1() {
 	}
 }
 
-// rule24All0 is, from all of asked,
-// multipaxos.ded:115: sync acceptor_dest(p) <- asked(p, b), promised(b)
-func (s *acceptor) rule24All0() {
+// rule33All0 is, from all of asked,
+// multipaxos.ded:182: sync acceptor_dest(p) <- asked(p, b), promised(b)
+func (s *acceptor) rule33All0() {
 	for i0 := range s.asked.rows {
 		r0 := &s.asked.rows[i0]
 		if i1 := s.promised.find(r0.c1); i1 < 0 || !s.promised.Is(i1) {
@@ -1055,85 +1245,109 @@ func (s *acceptor) rule24All0() {
 	}
 }
 
-// rule25All0 is, from all of asked,
-// multipaxos.ded:116: sync acceptor_dest(p) <- asked(p, b), promised(b)
-func (s *acceptor) rule25All0() {
-	for i0 := range s.asked.rows {
-		r0 := &s.asked.rows[i0]
-		if i1 := s.promised.find(r0.c1); i1 < 0 || !s.promised.Is(i1) {
-			continue
-		}
+// rule34All0 is, from all of turn,
+// multipaxos.ded:194: sync acceptor_dest(p) <- turn(p, b, k, _)
+func (s *acceptor) rule34All0() {
+	for i0 := range s.turn.rows {
+		r0 := &s.turn.rows[i0]
 		s.acceptor_dest.add(r0.c0)
 	}
 }
 
-// rule26All0 is, from all of promise_out,
-// multipaxos.ded:103: sync promise_sent(to, sum<1>) <- promise_out(to, x0, x1, x2)
-func (s *acceptor) rule26All0() {
+// rule35All0 is, from all of turn,
+// multipaxos.ded:195: sync acceptor_dest(p) <- turn(p, b, _, _)
+func (s *acceptor) rule35All0() {
+	for i0 := range s.turn.rows {
+		r0 := &s.turn.rows[i0]
+		s.acceptor_dest.add(r0.c0)
+	}
+}
+
+// rule36All0 is, from all of promise_out,
+// multipaxos.ded:170: sync promise_sent(to, sum<1>) <- promise_out(to, x0, x1, x2)
+func (s *acceptor) rule36All0() {
 	for i0 := range s.promise_out.rows {
 		r0 := &s.promise_out.rows[i0]
-		s.groups26.add(rt.Hash(0).Text(r0.to).Sum(), r0.to, 1, r0.x0, r0.x1, r0.x2)
+		s.groups36.add(rt.Hash(0).Text(r0.to).Sum(), r0.to, 1, r0.x0, r0.x1, r0.x2)
 	}
 }
 
-// rule27All0 is, from all of entry_out,
-// multipaxos.ded:103: sync entry_sent(to, sum<1>) <- entry_out(to, x0, x1, x2, x3, x4, x5)
-func (s *acceptor) rule27All0() {
+// rule37All0 is, from all of part_out,
+// multipaxos.ded:170: sync part_sent(to, sum<1>) <- part_out(to, x0, x1, x2, x3)
+func (s *acceptor) rule37All0() {
+	for i0 := range s.part_out.rows {
+		r0 := &s.part_out.rows[i0]
+		s.groups37.add(rt.Hash(0).Text(r0.to).Sum(), r0.to, 1, r0.x0, r0.x1, r0.x2, r0.x3)
+	}
+}
+
+// rule38All0 is, from all of entry_out,
+// multipaxos.ded:170: sync entry_sent(to, sum<1>) <- entry_out(to, x0, x1, x2, x3, x4, x5)
+func (s *acceptor) rule38All0() {
 	for i0 := range s.entry_out.rows {
 		r0 := &s.entry_out.rows[i0]
-		s.groups27.add(rt.Hash(0).Text(r0.to).Sum(), r0.to, 1, r0.x0, r0.x1, r0.x2, r0.x3, r0.x4, r0.x5)
+		s.groups38.add(rt.Hash(0).Text(r0.to).Sum(), r0.to, 1, r0.x0, r0.x1, r0.x2, r0.x3, r0.x4, r0.x5)
 	}
 }
 
-// rule28All0 is, from all of promise_sent,
-// multipaxos.ded:103: sync acceptor_rows(to, 0, n) <- promise_sent(to, n)
-func (s *acceptor) rule28All0() {
+// rule39All0 is, from all of promise_sent,
+// multipaxos.ded:170: sync acceptor_rows(to, 0, n) <- promise_sent(to, n)
+func (s *acceptor) rule39All0() {
 	for i0 := range s.promise_sent.rows {
 		r0 := &s.promise_sent.rows[i0]
 		s.acceptor_rows.add(r0.to, 0, r0.n)
 	}
 }
 
-// rule29All0 is, from all of entry_sent,
-// multipaxos.ded:103: sync acceptor_rows(to, 1, n) <- entry_sent(to, n)
-func (s *acceptor) rule29All0() {
-	for i0 := range s.entry_sent.rows {
-		r0 := &s.entry_sent.rows[i0]
+// rule40All0 is, from all of part_sent,
+// multipaxos.ded:170: sync acceptor_rows(to, 1, n) <- part_sent(to, n)
+func (s *acceptor) rule40All0() {
+	for i0 := range s.part_sent.rows {
+		r0 := &s.part_sent.rows[i0]
 		s.acceptor_rows.add(r0.to, 1, r0.n)
 	}
 }
 
-// rule30All0 is, from all of acceptor_dest,
-// multipaxos.ded:103: sync acceptor_rows(to, 2, 0) <- acceptor_dest(to)
-func (s *acceptor) rule30All0() {
+// rule41All0 is, from all of entry_sent,
+// multipaxos.ded:170: sync acceptor_rows(to, 2, n) <- entry_sent(to, n)
+func (s *acceptor) rule41All0() {
+	for i0 := range s.entry_sent.rows {
+		r0 := &s.entry_sent.rows[i0]
+		s.acceptor_rows.add(r0.to, 2, r0.n)
+	}
+}
+
+// rule42All0 is, from all of acceptor_dest,
+// multipaxos.ded:170: sync acceptor_rows(to, 3, 0) <- acceptor_dest(to)
+func (s *acceptor) rule42All0() {
 	for i0 := range s.acceptor_dest.rows {
 		r0 := &s.acceptor_dest.rows[i0]
-		s.acceptor_rows.add(r0.to, 2, 0)
+		s.acceptor_rows.add(r0.to, 3, 0)
 	}
 }
 
-// rule31All0 is, from all of acceptor_rows,
-// multipaxos.ded:103: sync acceptor_total(to, sum<n>) <- acceptor_rows(to, r, n)
-func (s *acceptor) rule31All0() {
+// rule43All0 is, from all of acceptor_rows,
+// multipaxos.ded:170: sync acceptor_total(to, sum<n>) <- acceptor_rows(to, r, n)
+func (s *acceptor) rule43All0() {
 	for i0 := range s.acceptor_rows.rows {
 		r0 := &s.acceptor_rows.rows[i0]
-		s.groups31.add(rt.Hash(0).Text(r0.to).Sum(), r0.to, r0.n, r0.r_)
+		s.groups43.add(rt.Hash(0).Text(r0.to).Sum(), r0.to, r0.n, r0.r_)
 	}
 }
 
-// rule32Changes0 is, from the changes of acceptor_sent_unmerged,
+// rule44Changes0 is, from the changes of acceptor_sent_unmerged,
 // acceptor_sent merges
-func (s *acceptor) rule32Changes0() {
+func (s *acceptor) rule44Changes0() {
 	for _, i0 := range s.acceptor_sent_unmerged.Changes {
 		sign := s.acceptor_sent_unmerged.Sign(i0)
 		r0 := &s.acceptor_sent_unmerged.rows[i0]
-		s.groups32.add(r0.to, r0.i_, sign)
+		s.groups44.add(r0.to, r0.i_, sign)
 	}
 }
 
-// rule33All0 is, from all of acceptor_dest,
-// multipaxos.ded:103: sync acceptor_prev(to, i) <- acceptor_dest(to), acceptor_sent(to, i)
-func (s *acceptor) rule33All0() {
+// rule45All0 is, from all of acceptor_dest,
+// multipaxos.ded:170: sync acceptor_prev(to, i) <- acceptor_dest(to), acceptor_sent(to, i)
+func (s *acceptor) rule45All0() {
 	for i0 := range s.acceptor_dest.rows {
 		r0 := &s.acceptor_dest.rows[i0]
 		for i1 := s.acceptor_sent.first0(r0.to); i1 >= 0; i1 = s.acceptor_sent.rows[i1].link0.Next {
@@ -1146,9 +1360,9 @@ func (s *acceptor) rule33All0() {
 	}
 }
 
-// rule34All0 is, from all of acceptor_dest,
-// multipaxos.ded:103: sync acceptor_prev(to, 0) <- acceptor_dest(to), not acceptor_sent(to, _)
-func (s *acceptor) rule34All0() {
+// rule46All0 is, from all of acceptor_dest,
+// multipaxos.ded:170: sync acceptor_prev(to, 0) <- acceptor_dest(to), not acceptor_sent(to, _)
+func (s *acceptor) rule46All0() {
 	for i0 := range s.acceptor_dest.rows {
 		r0 := &s.acceptor_dest.rows[i0]
 		found1 := false
@@ -1166,9 +1380,9 @@ func (s *acceptor) rule34All0() {
 	}
 }
 
-// rule35Changes0 is, from the changes of taking,
+// rule47Changes0 is, from the changes of taking,
 // whether there is a taking
-func (s *acceptor) rule35Changes0() {
+func (s *acceptor) rule47Changes0() {
 	for _, i0 := range s.taking.Changes {
 		sign := s.taking.Sign(i0)
 		r0 := &s.taking.rows[i0]
@@ -1176,18 +1390,18 @@ func (s *acceptor) rule35Changes0() {
 	}
 }
 
-// rule36Changes0 is, from the changes of acceptor_turn,
+// rule48Changes0 is, from the changes of acceptor_turn,
 // whether there is a acceptor_turn
-func (s *acceptor) rule36Changes0() {
+func (s *acceptor) rule48Changes0() {
 	for _, i0 := range s.acceptor_turn.Changes {
 		sign := s.acceptor_turn.Sign(i0)
 		s.acceptor_turn_any.Derive(s.acceptor_turn_any.row(), sign)
 	}
 }
 
-// rule37All0 is, from all of asked,
-// multipaxos.ded:117: async refused@p(t) <- asked(p, b), promised(t), t > b, acceptor_turn(_, 0)
-func (s *acceptor) rule37All0() {
+// rule49All0 is, from all of asked,
+// multipaxos.ded:183: async refused@p(t) <- asked(p, b), promised(t), t > b, acceptor_turn(_, 0)
+func (s *acceptor) rule49All0() {
 	for i0 := range s.asked.rows {
 		r0 := &s.asked.rows[i0]
 		found1 := false
@@ -1214,9 +1428,38 @@ func (s *acceptor) rule37All0() {
 	}
 }
 
-// rule38Changes0 is, from the changes of took,
-// multipaxos.ded:128: async accepted@to_(self, b, s, l, v, r) <- took(p, b, s, l, v, r), to_proposer_reply(p, to), part := hash(s) % 2, to_proposer_reply_(to, part, to_)
-func (s *acceptor) rule38Changes0() {
+// rule50All0 is, from all of fetch_acceptor,
+// multipaxos.ded:184: async refused@p(t) <- fetch_acceptor(p, b, _, _), promised(t), t > b, acceptor_turn(_, 0)
+func (s *acceptor) rule50All0() {
+	for i0 := range s.fetch_acceptor.rows {
+		r0 := &s.fetch_acceptor.rows[i0]
+		found1 := false
+		for i1 := s.acceptor_turn.first0(0); i1 >= 0; i1 = s.acceptor_turn.rows[i1].link0.Next {
+			if !s.acceptor_turn.Is(i1) {
+				continue
+			}
+			found1 = true
+			break
+		}
+		if !found1 {
+			continue
+		}
+		for i2 := range int32(len(s.promised.rows)) {
+			if !s.promised.Is(i2) {
+				continue
+			}
+			r2 := &s.promised.rows[i2]
+			if !(r2.b > r0.c1) {
+				continue
+			}
+			s.sending_refused.add(r0.c0, r2.b)
+		}
+	}
+}
+
+// rule51Changes0 is, from the changes of took,
+// multipaxos.ded:206: async accepted@to_(self, b, s, l, v, r) <- took(p, b, s, l, v, r), to_proposer_reply(p, to), part := hash(s) % 2, to_proposer_reply_(to, part, to_)
+func (s *acceptor) rule51Changes0() {
 	for _, i0 := range s.took.Changes {
 		sign := s.took.Sign(i0)
 		r0 := &s.took.rows[i0]
@@ -1235,9 +1478,9 @@ func (s *acceptor) rule38Changes0() {
 	}
 }
 
-// rule39Changes0 is, from the changes of accept_acceptor,
-// multipaxos.ded:129: async refused@p(t) <- accept_acceptor(p, b, _, _, _, _), promised(t), t > b
-func (s *acceptor) rule39Changes0() {
+// rule52Changes0 is, from the changes of accept_acceptor,
+// multipaxos.ded:207: async refused@p(t) <- accept_acceptor(p, b, _, _, _, _), promised(t), t > b
+func (s *acceptor) rule52Changes0() {
 	for _, i0 := range s.accept_acceptor.Changes {
 		sign := s.accept_acceptor.Sign(i0)
 		r0 := &s.accept_acceptor.rows[i0]
@@ -1254,9 +1497,9 @@ func (s *acceptor) rule39Changes0() {
 	}
 }
 
-// rule39Changes1 is, from the changes of promised,
-// multipaxos.ded:129: async refused@p(t) <- accept_acceptor(p, b, _, _, _, _), promised(t), t > b
-func (s *acceptor) rule39Changes1() {
+// rule52Changes1 is, from the changes of promised,
+// multipaxos.ded:207: async refused@p(t) <- accept_acceptor(p, b, _, _, _, _), promised(t), t > b
+func (s *acceptor) rule52Changes1() {
 	for _, i0 := range s.promised.Changes {
 		sign := s.promised.Sign(i0)
 		r0 := &s.promised.rows[i0]
@@ -1273,9 +1516,9 @@ func (s *acceptor) rule39Changes1() {
 	}
 }
 
-// rule40Changes0 is, from the changes of acceptor_report,
-// multipaxos.ded:103: async acceptor_is@to(part, v, d) <- acceptor_report(part), acceptor_voted(v), acceptor_done(d), not acceptor_turn(_, _), acceptor_of(self, to)
-func (s *acceptor) rule40Changes0() {
+// rule53Changes0 is, from the changes of acceptor_report,
+// multipaxos.ded:170: async acceptor_is@to(part, v, d) <- acceptor_report(part), acceptor_voted(v), acceptor_done(d), not acceptor_turn(_, _), acceptor_of(self, to)
+func (s *acceptor) rule53Changes0() {
 	for _, i0 := range s.acceptor_report.Changes {
 		sign := s.acceptor_report.Sign(i0)
 		r0 := &s.acceptor_report.rows[i0]
@@ -1301,9 +1544,9 @@ func (s *acceptor) rule40Changes0() {
 	}
 }
 
-// rule40Changes1 is, from the changes of acceptor_voted,
-// multipaxos.ded:103: async acceptor_is@to(part, v, d) <- acceptor_report(part), acceptor_voted(v), acceptor_done(d), not acceptor_turn(_, _), acceptor_of(self, to)
-func (s *acceptor) rule40Changes1() {
+// rule53Changes1 is, from the changes of acceptor_voted,
+// multipaxos.ded:170: async acceptor_is@to(part, v, d) <- acceptor_report(part), acceptor_voted(v), acceptor_done(d), not acceptor_turn(_, _), acceptor_of(self, to)
+func (s *acceptor) rule53Changes1() {
 	for _, i0 := range s.acceptor_voted.Changes {
 		sign := s.acceptor_voted.Sign(i0)
 		r0 := &s.acceptor_voted.rows[i0]
@@ -1329,9 +1572,9 @@ func (s *acceptor) rule40Changes1() {
 	}
 }
 
-// rule40Changes2 is, from the changes of acceptor_done,
-// multipaxos.ded:103: async acceptor_is@to(part, v, d) <- acceptor_report(part), acceptor_voted(v), acceptor_done(d), not acceptor_turn(_, _), acceptor_of(self, to)
-func (s *acceptor) rule40Changes2() {
+// rule53Changes2 is, from the changes of acceptor_done,
+// multipaxos.ded:170: async acceptor_is@to(part, v, d) <- acceptor_report(part), acceptor_voted(v), acceptor_done(d), not acceptor_turn(_, _), acceptor_of(self, to)
+func (s *acceptor) rule53Changes2() {
 	for _, i0 := range s.acceptor_done.Changes {
 		sign := s.acceptor_done.Sign(i0)
 		r0 := &s.acceptor_done.rows[i0]
@@ -1357,9 +1600,9 @@ func (s *acceptor) rule40Changes2() {
 	}
 }
 
-// rule40Changes3 is, from the changes of not acceptor_turn_any,
-// multipaxos.ded:103: async acceptor_is@to(part, v, d) <- acceptor_report(part), acceptor_voted(v), acceptor_done(d), not acceptor_turn(_, _), acceptor_of(self, to)
-func (s *acceptor) rule40Changes3() {
+// rule53Changes3 is, from the changes of not acceptor_turn_any,
+// multipaxos.ded:170: async acceptor_is@to(part, v, d) <- acceptor_report(part), acceptor_voted(v), acceptor_done(d), not acceptor_turn(_, _), acceptor_of(self, to)
+func (s *acceptor) rule53Changes3() {
 	for _, i0 := range s.acceptor_turn_any.Changes {
 		sign := -s.acceptor_turn_any.Sign(i0)
 		for i1 := s.acceptor_of.first0(s.self); i1 >= 0; i1 = s.acceptor_of.rows[i1].link0.Next {
@@ -1387,27 +1630,27 @@ func (s *acceptor) rule40Changes3() {
 	}
 }
 
-// rule41All0 is, from all of prepare_acceptor,
-// multipaxos.ded:111: next promised(b) <- prepare_acceptor(_, b)
-func (s *acceptor) rule41All0() {
+// rule54All0 is, from all of prepare_acceptor,
+// multipaxos.ded:178: next promised(b) <- prepare_acceptor(_, b)
+func (s *acceptor) rule54All0() {
 	for i0 := range s.prepare_acceptor.rows {
 		r0 := &s.prepare_acceptor.rows[i0]
 		s.promised_unmerged.Pass(s.promised_unmerged.row(r0.c1))
 	}
 }
 
-// rule42All0 is, from all of prepare_acceptor,
-// multipaxos.ded:112: next asked(p, b) <- prepare_acceptor(p, b)
-func (s *acceptor) rule42All0() {
+// rule55All0 is, from all of prepare_acceptor,
+// multipaxos.ded:179: next asked(p, b) <- prepare_acceptor(p, b)
+func (s *acceptor) rule55All0() {
 	for i0 := range s.prepare_acceptor.rows {
 		r0 := &s.prepare_acceptor.rows[i0]
 		s.asked.carry(r0.c0, r0.c1)
 	}
 }
 
-// rule43Changes0 is, from the changes of taking,
-// multipaxos.ded:126: next taken(s, b, l, v) <- taking(_, b, s, l, v, _)
-func (s *acceptor) rule43Changes0() {
+// rule56Changes0 is, from the changes of taking,
+// multipaxos.ded:204: next taken(s, b, l, v) <- taking(_, b, s, l, v, _)
+func (s *acceptor) rule56Changes0() {
 	for _, i0 := range s.taking.Changes {
 		sign := s.taking.Sign(i0)
 		r0 := &s.taking.rows[i0]
@@ -1415,9 +1658,9 @@ func (s *acceptor) rule43Changes0() {
 	}
 }
 
-// rule44Changes0 is, from the changes of taking,
-// multipaxos.ded:127: next took(p, b, s, l, v, r) <- taking(p, b, s, l, v, r)
-func (s *acceptor) rule44Changes0() {
+// rule57Changes0 is, from the changes of taking,
+// multipaxos.ded:205: next took(p, b, s, l, v, r) <- taking(p, b, s, l, v, r)
+func (s *acceptor) rule57Changes0() {
 	for _, i0 := range s.taking.Changes {
 		sign := s.taking.Sign(i0)
 		r0 := &s.taking.rows[i0]
@@ -1425,9 +1668,9 @@ func (s *acceptor) rule44Changes0() {
 	}
 }
 
-// rule45Changes0 is, from the changes of promised,
-// multipaxos.ded:106: next promised(b) <- promised(b)
-func (s *acceptor) rule45Changes0() {
+// rule58Changes0 is, from the changes of promised,
+// multipaxos.ded:173: next promised(b) <- promised(b)
+func (s *acceptor) rule58Changes0() {
 	for _, i0 := range s.promised.Changes {
 		sign := s.promised.Sign(i0)
 		r0 := &s.promised.rows[i0]
@@ -1435,9 +1678,9 @@ func (s *acceptor) rule45Changes0() {
 	}
 }
 
-// rule46Changes0 is, from the changes of taken,
-// multipaxos.ded:107: next taken(slot, b, client, v) <- taken(slot, b, client, v), not taking(_, _, slot, _, _, _)
-func (s *acceptor) rule46Changes0() {
+// rule59Changes0 is, from the changes of taken,
+// multipaxos.ded:174: next taken(slot, b, client, v) <- taken(slot, b, client, v), not taking(_, _, slot, _, _, _)
+func (s *acceptor) rule59Changes0() {
 	for _, i0 := range s.taken.Changes {
 		sign := s.taken.Sign(i0)
 		r0 := &s.taken.rows[i0]
@@ -1448,9 +1691,9 @@ func (s *acceptor) rule46Changes0() {
 	}
 }
 
-// rule46Changes1 is, from the changes of not taking_any_2,
-// multipaxos.ded:107: next taken(slot, b, client, v) <- taken(slot, b, client, v), not taking(_, _, slot, _, _, _)
-func (s *acceptor) rule46Changes1() {
+// rule59Changes1 is, from the changes of not taking_any_2,
+// multipaxos.ded:174: next taken(slot, b, client, v) <- taken(slot, b, client, v), not taking(_, _, slot, _, _, _)
+func (s *acceptor) rule59Changes1() {
 	for _, i0 := range s.taking_any_2.Changes {
 		sign := -s.taking_any_2.Sign(i0)
 		r0 := &s.taking_any_2.rows[i0]
@@ -1463,18 +1706,18 @@ func (s *acceptor) rule46Changes1() {
 	}
 }
 
-// rule47All0 is, from all of acceptor_freeze,
-// multipaxos.ded:103: next acceptor_voted(u) <- acceptor_freeze(u, _)
-func (s *acceptor) rule47All0() {
+// rule60All0 is, from all of acceptor_freeze,
+// multipaxos.ded:170: next acceptor_voted(u) <- acceptor_freeze(u, _)
+func (s *acceptor) rule60All0() {
 	for i0 := range s.acceptor_freeze.rows {
 		r0 := &s.acceptor_freeze.rows[i0]
 		s.acceptor_voted_unmerged.Pass(s.acceptor_voted_unmerged.row(r0.u))
 	}
 }
 
-// rule48Changes0 is, from the changes of acceptor_voted,
-// multipaxos.ded:103: next acceptor_voted(u) <- acceptor_voted(u)
-func (s *acceptor) rule48Changes0() {
+// rule61Changes0 is, from the changes of acceptor_voted,
+// multipaxos.ded:170: next acceptor_voted(u) <- acceptor_voted(u)
+func (s *acceptor) rule61Changes0() {
 	for _, i0 := range s.acceptor_voted.Changes {
 		sign := s.acceptor_voted.Sign(i0)
 		r0 := &s.acceptor_voted.rows[i0]
@@ -1482,9 +1725,9 @@ func (s *acceptor) rule48Changes0() {
 	}
 }
 
-// rule49Changes0 is, from the changes of acceptor_turn,
-// multipaxos.ded:103: next acceptor_begun(u) <- acceptor_turn(i, _), u := i / 2
-func (s *acceptor) rule49Changes0() {
+// rule62Changes0 is, from the changes of acceptor_turn,
+// multipaxos.ded:170: next acceptor_begun(u) <- acceptor_turn(i, _), u := i / 2
+func (s *acceptor) rule62Changes0() {
 	for _, i0 := range s.acceptor_turn.Changes {
 		sign := s.acceptor_turn.Sign(i0)
 		r0 := &s.acceptor_turn.rows[i0]
@@ -1497,24 +1740,24 @@ func (s *acceptor) rule49Changes0() {
 	}
 }
 
-// rule50Changes0 is, for a change of acceptor_begun,
-// multipaxos.ded:103: next acceptor_begun(u) <- acceptor_begun(u)
-func (s *acceptor) rule50Changes0(r0 *acceptorAcceptor_begunRow, sign int32) {
+// rule63Changes0 is, for a change of acceptor_begun,
+// multipaxos.ded:170: next acceptor_begun(u) <- acceptor_begun(u)
+func (s *acceptor) rule63Changes0(r0 *acceptorAcceptor_begunRow, sign int32) {
 	s.acceptor_begun_unmerged.Next(s.acceptor_begun_unmerged.row(r0.u), sign)
 }
 
-// rule51All0 is, from all of acceptor_freeze,
-// multipaxos.ded:103: next acceptor_report(part) <- acceptor_freeze(_, part)
-func (s *acceptor) rule51All0() {
+// rule64All0 is, from all of acceptor_freeze,
+// multipaxos.ded:170: next acceptor_report(part) <- acceptor_freeze(_, part)
+func (s *acceptor) rule64All0() {
 	for i0 := range s.acceptor_freeze.rows {
 		r0 := &s.acceptor_freeze.rows[i0]
 		s.acceptor_report.Pass(s.acceptor_report.row(r0.part))
 	}
 }
 
-// rule52Changes0 is, from the changes of acceptor_turn,
-// multipaxos.ded:103: next acceptor_turn(j, part) <- acceptor_turn(i, part), s := i % 2, s < 1, j := i + 1
-func (s *acceptor) rule52Changes0() {
+// rule65Changes0 is, from the changes of acceptor_turn,
+// multipaxos.ded:170: next acceptor_turn(j, part) <- acceptor_turn(i, part), s := i % 2, s < 1, j := i + 1
+func (s *acceptor) rule65Changes0() {
 	for _, i0 := range s.acceptor_turn.Changes {
 		sign := s.acceptor_turn.Sign(i0)
 		r0 := &s.acceptor_turn.rows[i0]
@@ -1531,9 +1774,9 @@ func (s *acceptor) rule52Changes0() {
 	}
 }
 
-// rule53Changes0 is, from the changes of acceptor_turn,
-// multipaxos.ded:103: next acceptor_report(part) <- acceptor_turn(_, part)
-func (s *acceptor) rule53Changes0() {
+// rule66Changes0 is, from the changes of acceptor_turn,
+// multipaxos.ded:170: next acceptor_report(part) <- acceptor_turn(_, part)
+func (s *acceptor) rule66Changes0() {
 	for _, i0 := range s.acceptor_turn.Changes {
 		sign := s.acceptor_turn.Sign(i0)
 		r0 := &s.acceptor_turn.rows[i0]
@@ -1541,18 +1784,27 @@ func (s *acceptor) rule53Changes0() {
 	}
 }
 
-// rule54All0 is, from all of prepare_do,
-// multipaxos.ded:103: next acceptor_report(part) <- prepare_do(_, part, _, _)
-func (s *acceptor) rule54All0() {
+// rule67All0 is, from all of prepare_do,
+// multipaxos.ded:170: next acceptor_report(part) <- prepare_do(_, part, _, _)
+func (s *acceptor) rule67All0() {
 	for i0 := range s.prepare_do.rows {
 		r0 := &s.prepare_do.rows[i0]
 		s.acceptor_report.Pass(s.acceptor_report.row(r0.part))
 	}
 }
 
-// rule55Changes0 is, from the changes of accept_kept,
-// multipaxos.ded:103: next accept_kept(x0, x1, x2, x3, x4, x5) <- accept_kept(x0, x1, x2, x3, x4, x5), acceptor_frozen()
-func (s *acceptor) rule55Changes0() {
+// rule68All0 is, from all of fetch_do,
+// multipaxos.ded:170: next acceptor_report(part) <- fetch_do(_, part, _, _, _, _)
+func (s *acceptor) rule68All0() {
+	for i0 := range s.fetch_do.rows {
+		r0 := &s.fetch_do.rows[i0]
+		s.acceptor_report.Pass(s.acceptor_report.row(r0.part))
+	}
+}
+
+// rule69Changes0 is, from the changes of accept_kept,
+// multipaxos.ded:170: next accept_kept(x0, x1, x2, x3, x4, x5) <- accept_kept(x0, x1, x2, x3, x4, x5), acceptor_frozen()
+func (s *acceptor) rule69Changes0() {
 	for _, i0 := range s.accept_kept.Changes {
 		sign := s.accept_kept.Sign(i0)
 		if i1 := s.acceptor_frozen.find(); i1 < 0 || !s.acceptor_frozen.Was(i1) {
@@ -1562,9 +1814,9 @@ func (s *acceptor) rule55Changes0() {
 	}
 }
 
-// rule55Changes1 is, from the changes of acceptor_frozen,
-// multipaxos.ded:103: next accept_kept(x0, x1, x2, x3, x4, x5) <- accept_kept(x0, x1, x2, x3, x4, x5), acceptor_frozen()
-func (s *acceptor) rule55Changes1() {
+// rule69Changes1 is, from the changes of acceptor_frozen,
+// multipaxos.ded:170: next accept_kept(x0, x1, x2, x3, x4, x5) <- accept_kept(x0, x1, x2, x3, x4, x5), acceptor_frozen()
+func (s *acceptor) rule69Changes1() {
 	for _, i0 := range s.acceptor_frozen.Changes {
 		sign := s.acceptor_frozen.Sign(i0)
 		for i1 := range int32(len(s.accept_kept.rows)) {
@@ -1576,9 +1828,9 @@ func (s *acceptor) rule55Changes1() {
 	}
 }
 
-// rule56All0 is, from all of promise_out,
-// multipaxos.ded:103: async promise_part@to(self, i, part, x0, x1, x2) <- promise_out(to, x0, x1, x2), acceptor_turn(i, part)
-func (s *acceptor) rule56All0(out *rt.Out) {
+// rule70All0 is, from all of promise_out,
+// multipaxos.ded:170: async promise_part@to(self, i, part, x0, x1, x2) <- promise_out(to, x0, x1, x2), acceptor_turn(i, part)
+func (s *acceptor) rule70All0(out *rt.Out) {
 	for i0 := range s.promise_out.rows {
 		r0 := &s.promise_out.rows[i0]
 		for i1 := range int32(len(s.acceptor_turn.rows)) {
@@ -1593,14 +1845,37 @@ func (s *acceptor) rule56All0(out *rt.Out) {
 			row.Text(r0.x0)
 			row.U64(r0.x1)
 			row.U64(r0.x2)
-			out.Send(r0.to, 14, row) // promise_part
+			out.Send(r0.to, 17, row) // promise_part
 		}
 	}
 }
 
-// rule57All0 is, from all of entry_out,
-// multipaxos.ded:103: async entry_part@to(self, i, part, x0, x1, x2, x3, x4, x5) <- entry_out(to, x0, x1, x2, x3, x4, x5), acceptor_turn(i, part)
-func (s *acceptor) rule57All0(out *rt.Out) {
+// rule71All0 is, from all of part_out,
+// multipaxos.ded:170: async part_part@to(self, i, part, x0, x1, x2, x3) <- part_out(to, x0, x1, x2, x3), acceptor_turn(i, part)
+func (s *acceptor) rule71All0(out *rt.Out) {
+	for i0 := range s.part_out.rows {
+		r0 := &s.part_out.rows[i0]
+		for i1 := range int32(len(s.acceptor_turn.rows)) {
+			if !s.acceptor_turn.Is(i1) {
+				continue
+			}
+			r1 := &s.acceptor_turn.rows[i1]
+			row := out.Begin()
+			row.Text(s.self)
+			row.U64(r1.i_)
+			row.U64(r1.part)
+			row.Text(r0.x0)
+			row.U64(r0.x1)
+			row.U64(r0.x2)
+			row.U64(r0.x3)
+			out.Send(r0.to, 18, row) // part_part
+		}
+	}
+}
+
+// rule72All0 is, from all of entry_out,
+// multipaxos.ded:170: async entry_part@to(self, i, part, x0, x1, x2, x3, x4, x5) <- entry_out(to, x0, x1, x2, x3, x4, x5), acceptor_turn(i, part)
+func (s *acceptor) rule72All0(out *rt.Out) {
 	for i0 := range s.entry_out.rows {
 		r0 := &s.entry_out.rows[i0]
 		for i1 := range int32(len(s.acceptor_turn.rows)) {
@@ -1618,14 +1893,14 @@ func (s *acceptor) rule57All0(out *rt.Out) {
 			row.U64(r0.x3)
 			row.Text(r0.x4)
 			row.Text(r0.x5)
-			out.Send(r0.to, 15, row) // entry_part
+			out.Send(r0.to, 19, row) // entry_part
 		}
 	}
 }
 
-// rule58All0 is, from all of acceptor_dest,
-// multipaxos.ded:103: next acceptor_sent(to, i) <- acceptor_dest(to), acceptor_turn(i, _)
-func (s *acceptor) rule58All0() {
+// rule73All0 is, from all of acceptor_dest,
+// multipaxos.ded:170: next acceptor_sent(to, i) <- acceptor_dest(to), acceptor_turn(i, _)
+func (s *acceptor) rule73All0() {
 	for i0 := range s.acceptor_dest.rows {
 		r0 := &s.acceptor_dest.rows[i0]
 		for i1 := range int32(len(s.acceptor_turn.rows)) {
@@ -1638,9 +1913,9 @@ func (s *acceptor) rule58All0() {
 	}
 }
 
-// rule59Changes0 is, from the changes of acceptor_sent,
-// multipaxos.ded:103: next acceptor_sent(to, i) <- acceptor_sent(to, i)
-func (s *acceptor) rule59Changes0() {
+// rule74Changes0 is, from the changes of acceptor_sent,
+// multipaxos.ded:170: next acceptor_sent(to, i) <- acceptor_sent(to, i)
+func (s *acceptor) rule74Changes0() {
 	for _, i0 := range s.acceptor_sent.Changes {
 		sign := s.acceptor_sent.Sign(i0)
 		r0 := &s.acceptor_sent.rows[i0]
@@ -1648,9 +1923,9 @@ func (s *acceptor) rule59Changes0() {
 	}
 }
 
-// rule60All0 is, from all of acceptor_total,
-// multipaxos.ded:103: async acceptor_count@to(self, i, part, p, n) <- acceptor_total(to, n), acceptor_prev(to, p), acceptor_turn(i, part)
-func (s *acceptor) rule60All0(out *rt.Out) {
+// rule75All0 is, from all of acceptor_total,
+// multipaxos.ded:170: async acceptor_count@to(self, i, part, p, n) <- acceptor_total(to, n), acceptor_prev(to, p), acceptor_turn(i, part)
+func (s *acceptor) rule75All0(out *rt.Out) {
 	for i0 := range s.acceptor_total.rows {
 		r0 := &s.acceptor_total.rows[i0]
 		for i1 := s.acceptor_prev.first0(r0.to); i1 >= 0; i1 = s.acceptor_prev.rows[i1].link0.Next {
@@ -1666,15 +1941,15 @@ func (s *acceptor) rule60All0(out *rt.Out) {
 				row.U64(r2.part)
 				row.U64(r1.i_)
 				row.U64(r0.n)
-				out.Send(r0.to, 13, row) // acceptor_count
+				out.Send(r0.to, 16, row) // acceptor_count
 			}
 		}
 	}
 }
 
-// rule61All0 is, from all of sending_refused,
+// rule76All0 is, from all of sending_refused,
 // what is sent
-func (s *acceptor) rule61All0(out *rt.Out) {
+func (s *acceptor) rule76All0(out *rt.Out) {
 	for i0 := range s.sending_refused.rows {
 		r0 := &s.sending_refused.rows[i0]
 		row := out.Begin()
@@ -1683,9 +1958,9 @@ func (s *acceptor) rule61All0(out *rt.Out) {
 	}
 }
 
-// rule62Changes0 is, from the changes of sent_accepted,
+// rule77Changes0 is, from the changes of sent_accepted,
 // what is sent while it holds
-func (s *acceptor) rule62Changes0(out *rt.Out) {
+func (s *acceptor) rule77Changes0(out *rt.Out) {
 	for _, i0 := range s.sent_accepted.Changes {
 		if !s.sent_accepted.Is(i0) {
 			continue
@@ -1698,13 +1973,13 @@ func (s *acceptor) rule62Changes0(out *rt.Out) {
 		row.Text(r0.c3)
 		row.Text(r0.c4)
 		row.Bool(r0.c5)
-		out.Send(r0.to, 8, row) // accepted
+		out.Send(r0.to, 10, row) // accepted
 	}
 }
 
-// rule62All0 is, from all of sent_accepted,
+// rule77All0 is, from all of sent_accepted,
 // what is sent while it holds
-func (s *acceptor) rule62All0(out *rt.Out) {
+func (s *acceptor) rule77All0(out *rt.Out) {
 	for i0 := range int32(len(s.sent_accepted.rows)) {
 		if !s.sent_accepted.Is(i0) {
 			continue
@@ -1717,13 +1992,13 @@ func (s *acceptor) rule62All0(out *rt.Out) {
 		row.Text(r0.c3)
 		row.Text(r0.c4)
 		row.Bool(r0.c5)
-		out.Send(r0.to, 8, row) // accepted
+		out.Send(r0.to, 10, row) // accepted
 	}
 }
 
-// rule63Changes0 is, from the changes of sent_refused,
+// rule78Changes0 is, from the changes of sent_refused,
 // what is sent while it holds
-func (s *acceptor) rule63Changes0(out *rt.Out) {
+func (s *acceptor) rule78Changes0(out *rt.Out) {
 	for _, i0 := range s.sent_refused.Changes {
 		if !s.sent_refused.Is(i0) {
 			continue
@@ -1735,9 +2010,9 @@ func (s *acceptor) rule63Changes0(out *rt.Out) {
 	}
 }
 
-// rule63All0 is, from all of sent_refused,
+// rule78All0 is, from all of sent_refused,
 // what is sent while it holds
-func (s *acceptor) rule63All0(out *rt.Out) {
+func (s *acceptor) rule78All0(out *rt.Out) {
 	for i0 := range int32(len(s.sent_refused.rows)) {
 		if !s.sent_refused.Is(i0) {
 			continue
@@ -1749,9 +2024,9 @@ func (s *acceptor) rule63All0(out *rt.Out) {
 	}
 }
 
-// rule64Changes0 is, from the changes of sent_acceptor_is,
+// rule79Changes0 is, from the changes of sent_acceptor_is,
 // what is sent while it holds
-func (s *acceptor) rule64Changes0(out *rt.Out) {
+func (s *acceptor) rule79Changes0(out *rt.Out) {
 	for _, i0 := range s.sent_acceptor_is.Changes {
 		if !s.sent_acceptor_is.Is(i0) {
 			continue
@@ -1761,13 +2036,13 @@ func (s *acceptor) rule64Changes0(out *rt.Out) {
 		row.U64(r0.part)
 		row.U64(r0.voted)
 		row.U64(r0.done)
-		out.Send(r0.to, 11, row) // acceptor_is
+		out.Send(r0.to, 13, row) // acceptor_is
 	}
 }
 
-// rule64All0 is, from all of sent_acceptor_is,
+// rule79All0 is, from all of sent_acceptor_is,
 // what is sent while it holds
-func (s *acceptor) rule64All0(out *rt.Out) {
+func (s *acceptor) rule79All0(out *rt.Out) {
 	for i0 := range int32(len(s.sent_acceptor_is.rows)) {
 		if !s.sent_acceptor_is.Is(i0) {
 			continue
@@ -1777,7 +2052,7 @@ func (s *acceptor) rule64All0(out *rt.Out) {
 		row.U64(r0.part)
 		row.U64(r0.voted)
 		row.U64(r0.done)
-		out.Send(r0.to, 11, row) // acceptor_is
+		out.Send(r0.to, 13, row) // acceptor_is
 	}
 }
 
@@ -2106,12 +2381,12 @@ func (s *acceptor) rule2Heads() {
 		if g.told && (g.count == 0 || g.last != g.value) {
 			s.rule3Changes0(&acceptorAcceptor_begunRow{g.last, g.hash}, -1)
 			s.rule4Changes0(&acceptorAcceptor_begunRow{g.last, g.hash}, -1)
-			s.rule50Changes0(&acceptorAcceptor_begunRow{g.last, g.hash}, -1)
+			s.rule63Changes0(&acceptorAcceptor_begunRow{g.last, g.hash}, -1)
 		}
 		if g.count > 0 && (!g.told || g.last != g.value) {
 			s.rule3Changes0(&acceptorAcceptor_begunRow{g.value, g.hash}, 1)
 			s.rule4Changes0(&acceptorAcceptor_begunRow{g.value, g.hash}, 1)
-			s.rule50Changes0(&acceptorAcceptor_begunRow{g.value, g.hash}, 1)
+			s.rule63Changes0(&acceptorAcceptor_begunRow{g.value, g.hash}, 1)
 		}
 		g.told, g.last = g.count > 0, g.value
 		if g.count == 0 {
@@ -2292,7 +2567,7 @@ func (s *acceptor) rule7Heads() {
 	t.touched = t.touched[:0]
 }
 
-// acceptorRule8 has the groups of multipaxos.ded:113: sync size(count<s>) <- taken(s, _, _, _)
+// acceptorRule8 has the groups of multipaxos.ded:180: sync size(count<s>) <- taken(s, _, _, _)
 type acceptorRule8 struct {
 	groups        []acceptorRule8Group
 	set           rt.Slots
@@ -2421,7 +2696,7 @@ func (t *acceptorRule8) group(h uint32) int32 {
 	return i
 }
 
-// rule8Heads derives the heads of multipaxos.ded:113: sync size(count<s>) <- taken(s, _, _, _)
+// rule8Heads derives the heads of multipaxos.ded:180: sync size(count<s>) <- taken(s, _, _, _)
 func (s *acceptor) rule8Heads() {
 	t := &s.groups8
 	for _, i := range t.touched {
@@ -2443,17 +2718,166 @@ func (s *acceptor) rule8Heads() {
 	t.touched = t.touched[:0]
 }
 
-// acceptorRule22 has the groups of best merges
-type acceptorRule22 struct {
-	groups        []acceptorRule22Group
+// acceptorRule18 has the groups of multipaxos.ded:192: sync share(count<s>) <- given(s, _, _, _)
+type acceptorRule18 struct {
+	groups        []acceptorRule18Group
 	set           rt.Slots
 	touched, free []int32
-	rows          []acceptorRule22Row
+	rows          []acceptorRule18Row
 	rowSet        rt.Slots
 	freeRows      []int32
 }
 
-type acceptorRule22Group struct {
+type acceptorRule18Group struct {
+	hash    uint32
+	count   int32 // of rows
+	touched bool
+	rows    int32 // the first, or -1
+	value   uint64
+	told    bool // the head of last holds
+	last    uint64
+}
+
+type acceptorRule18Row struct {
+	a0    uint64
+	count int32   // of derivations
+	link  rt.Link // in its group
+}
+
+func newAcceptorRule18() acceptorRule18 {
+	return acceptorRule18{set: rt.NewSlots(),
+		rowSet: rt.NewSlots(),
+	}
+}
+
+// add has a row come, or go.
+func (t *acceptorRule18) add(a0 uint64) {
+	const sign = 1
+	h, i := rt.Hash(0).U64(a0).Sum(), int32(-1)
+	for at := h; ; at++ {
+		n, tag := t.rowSet.At(at)
+		if n == 0 {
+			break
+		}
+		if tag == h {
+			if r := &t.rows[n-1]; r.a0 == a0 {
+				i = int32(n - 1)
+				break
+			}
+		}
+	}
+	if i < 0 {
+		if n := len(t.freeRows); n > 0 {
+			i = t.freeRows[n-1]
+			t.freeRows = t.freeRows[:n-1]
+			t.rows[i] = acceptorRule18Row{a0: a0}
+		} else {
+			i = int32(len(t.rows))
+			t.rows = append(t.rows, acceptorRule18Row{a0: a0})
+		}
+		t.rowSet.Add(h, i)
+	}
+	r := &t.rows[i]
+	had := r.count > 0
+	r.count += sign
+	has := r.count > 0
+	if had == has {
+		if r.count == 0 {
+			t.rowSet.Remove(h, i)
+			t.rows[i] = acceptorRule18Row{}
+			t.freeRows = append(t.freeRows, i)
+		}
+		return
+	}
+	n := t.group(rt.Hash(0).Sum())
+	g := &t.groups[n]
+	if has {
+		g.count++
+		r.link = rt.Link{Next: g.rows, Prev: -1}
+		if g.rows >= 0 {
+			t.rows[g.rows].link.Prev = i
+		}
+		g.rows = i
+		g.value++
+	} else {
+		g.count--
+		if l := r.link; l.Prev >= 0 {
+			t.rows[l.Prev].link.Next = l.Next
+		} else {
+			g.rows = l.Next
+		}
+		if l := r.link; l.Next >= 0 {
+			t.rows[l.Next].link.Prev = l.Prev
+		}
+		g.value--
+		if r.count == 0 {
+			t.rowSet.Remove(h, i)
+			*r = acceptorRule18Row{}
+			t.freeRows = append(t.freeRows, i)
+		}
+	}
+	if !g.touched {
+		g.touched = true
+		t.touched = append(t.touched, n)
+	}
+}
+
+// group is the group of these values, whose hash is known.
+func (t *acceptorRule18) group(h uint32) int32 {
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			break
+		}
+		if tag == h {
+			if r := &t.groups[i-1]; r != nil {
+				return int32(i - 1)
+			}
+		}
+	}
+	var i int32
+	if n := len(t.free); n > 0 {
+		i = t.free[n-1]
+		t.free = t.free[:n-1]
+		t.groups[i] = acceptorRule18Group{hash: h, rows: -1}
+	} else {
+		i = int32(len(t.groups))
+		t.groups = append(t.groups, acceptorRule18Group{hash: h, rows: -1})
+	}
+	t.set.Add(h, i)
+	return i
+}
+
+// rule18Heads derives the heads of multipaxos.ded:192: sync share(count<s>) <- given(s, _, _, _)
+func (s *acceptor) rule18Heads() {
+	t := &s.groups18
+	for _, i := range t.touched {
+		g := &t.groups[i]
+		g.touched = false
+		s.share.add(g.value)
+	}
+	if len(t.touched) > 0 {
+		clear(t.groups)
+		t.groups = t.groups[:0]
+		t.set.Clear()
+		clear(t.rows)
+		t.rows = t.rows[:0]
+		t.rowSet.Clear()
+	}
+	t.touched = t.touched[:0]
+}
+
+// acceptorRule31 has the groups of best merges
+type acceptorRule31 struct {
+	groups        []acceptorRule31Group
+	set           rt.Slots
+	touched, free []int32
+	rows          []acceptorRule31Row
+	rowSet        rt.Slots
+	freeRows      []int32
+}
+
+type acceptorRule31Group struct {
 	a0      uint64
 	hash    uint32
 	count   int32 // of rows
@@ -2465,21 +2889,21 @@ type acceptorRule22Group struct {
 	last    uint64
 }
 
-type acceptorRule22Row struct {
+type acceptorRule31Row struct {
 	a0    uint64
 	a1    uint64
 	count int32   // of derivations
 	link  rt.Link // in its group
 }
 
-func newAcceptorRule22() acceptorRule22 {
-	return acceptorRule22{set: rt.NewSlots(),
+func newAcceptorRule31() acceptorRule31 {
+	return acceptorRule31{set: rt.NewSlots(),
 		rowSet: rt.NewSlots(),
 	}
 }
 
 // add has a row come, or go.
-func (t *acceptorRule22) add(a0 uint64, a1 uint64, sign int32) {
+func (t *acceptorRule31) add(a0 uint64, a1 uint64, sign int32) {
 	h, i := rt.Hash(0).U64(a0).U64(a1).Sum(), int32(-1)
 	for at := h; ; at++ {
 		n, tag := t.rowSet.At(at)
@@ -2497,10 +2921,10 @@ func (t *acceptorRule22) add(a0 uint64, a1 uint64, sign int32) {
 		if n := len(t.freeRows); n > 0 {
 			i = t.freeRows[n-1]
 			t.freeRows = t.freeRows[:n-1]
-			t.rows[i] = acceptorRule22Row{a0: a0, a1: a1}
+			t.rows[i] = acceptorRule31Row{a0: a0, a1: a1}
 		} else {
 			i = int32(len(t.rows))
-			t.rows = append(t.rows, acceptorRule22Row{a0: a0, a1: a1})
+			t.rows = append(t.rows, acceptorRule31Row{a0: a0, a1: a1})
 		}
 		t.rowSet.Add(h, i)
 	}
@@ -2511,7 +2935,7 @@ func (t *acceptorRule22) add(a0 uint64, a1 uint64, sign int32) {
 	if had == has {
 		if r.count == 0 {
 			t.rowSet.Remove(h, i)
-			t.rows[i] = acceptorRule22Row{}
+			t.rows[i] = acceptorRule31Row{}
 			t.freeRows = append(t.freeRows, i)
 		}
 		return
@@ -2543,7 +2967,7 @@ func (t *acceptorRule22) add(a0 uint64, a1 uint64, sign int32) {
 		}
 		if r.count == 0 {
 			t.rowSet.Remove(h, i)
-			*r = acceptorRule22Row{}
+			*r = acceptorRule31Row{}
 			t.freeRows = append(t.freeRows, i)
 		}
 	}
@@ -2554,7 +2978,7 @@ func (t *acceptorRule22) add(a0 uint64, a1 uint64, sign int32) {
 }
 
 // group is the group of these values, whose hash is known.
-func (t *acceptorRule22) group(h uint32, a0 uint64) int32 {
+func (t *acceptorRule31) group(h uint32, a0 uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -2570,17 +2994,17 @@ func (t *acceptorRule22) group(h uint32, a0 uint64) int32 {
 	if n := len(t.free); n > 0 {
 		i = t.free[n-1]
 		t.free = t.free[:n-1]
-		t.groups[i] = acceptorRule22Group{hash: h, a0: a0, rows: -1}
+		t.groups[i] = acceptorRule31Group{hash: h, a0: a0, rows: -1}
 	} else {
 		i = int32(len(t.groups))
-		t.groups = append(t.groups, acceptorRule22Group{hash: h, a0: a0, rows: -1})
+		t.groups = append(t.groups, acceptorRule31Group{hash: h, a0: a0, rows: -1})
 	}
 	t.set.Add(h, i)
 	return i
 }
 
 // again finds the value of a group that has lost it.
-func (t *acceptorRule22) again(g *acceptorRule22Group) {
+func (t *acceptorRule31) again(g *acceptorRule31Group) {
 	g.lost = false
 	for i := g.rows; i >= 0; i = t.rows[i].link.Next {
 		if v := t.rows[i].a1; i == g.rows || cmp.Compare[uint64](v, g.value) > 0 {
@@ -2589,9 +3013,9 @@ func (t *acceptorRule22) again(g *acceptorRule22Group) {
 	}
 }
 
-// rule22Heads derives the heads of best merges
-func (s *acceptor) rule22Heads() {
-	t := &s.groups22
+// rule31Heads derives the heads of best merges
+func (s *acceptor) rule31Heads() {
+	t := &s.groups31
 	for _, i := range t.touched {
 		g := &t.groups[i]
 		g.touched = false
@@ -2607,21 +3031,21 @@ func (s *acceptor) rule22Heads() {
 		g.told, g.last = g.count > 0, g.value
 		if g.count == 0 {
 			t.set.Remove(g.hash, i)
-			*g = acceptorRule22Group{}
+			*g = acceptorRule31Group{}
 			t.free = append(t.free, i)
 		}
 	}
 	t.touched = t.touched[:0]
 }
 
-// acceptorRule26 has the groups of multipaxos.ded:103: sync promise_sent(to, sum<1>) <- promise_out(to, x0, x1, x2)
-type acceptorRule26 struct {
-	groups        []acceptorRule26Group
+// acceptorRule36 has the groups of multipaxos.ded:170: sync promise_sent(to, sum<1>) <- promise_out(to, x0, x1, x2)
+type acceptorRule36 struct {
+	groups        []acceptorRule36Group
 	set           rt.Slots
 	touched, free []int32
 }
 
-type acceptorRule26Group struct {
+type acceptorRule36Group struct {
 	a0      string
 	hash    uint32
 	count   int32 // of rows
@@ -2631,12 +3055,12 @@ type acceptorRule26Group struct {
 	last    uint64
 }
 
-func newAcceptorRule26() acceptorRule26 {
-	return acceptorRule26{set: rt.NewSlots()}
+func newAcceptorRule36() acceptorRule36 {
+	return acceptorRule36{set: rt.NewSlots()}
 }
 
 // add has a row come, or go.
-func (t *acceptorRule26) add(h uint32, a0 string, a1 uint64, a2 string, a3 uint64, a4 uint64) {
+func (t *acceptorRule36) add(h uint32, a0 string, a1 uint64, a2 string, a3 uint64, a4 uint64) {
 	const sign = 1
 	n := t.group(h, a0)
 	g := &t.groups[n]
@@ -2649,7 +3073,7 @@ func (t *acceptorRule26) add(h uint32, a0 string, a1 uint64, a2 string, a3 uint6
 }
 
 // group is the group of these values, whose hash is known.
-func (t *acceptorRule26) group(h uint32, a0 string) int32 {
+func (t *acceptorRule36) group(h uint32, a0 string) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -2665,18 +3089,18 @@ func (t *acceptorRule26) group(h uint32, a0 string) int32 {
 	if n := len(t.free); n > 0 {
 		i = t.free[n-1]
 		t.free = t.free[:n-1]
-		t.groups[i] = acceptorRule26Group{hash: h, a0: a0}
+		t.groups[i] = acceptorRule36Group{hash: h, a0: a0}
 	} else {
 		i = int32(len(t.groups))
-		t.groups = append(t.groups, acceptorRule26Group{hash: h, a0: a0})
+		t.groups = append(t.groups, acceptorRule36Group{hash: h, a0: a0})
 	}
 	t.set.Add(h, i)
 	return i
 }
 
-// rule26Heads derives the heads of multipaxos.ded:103: sync promise_sent(to, sum<1>) <- promise_out(to, x0, x1, x2)
-func (s *acceptor) rule26Heads() {
-	t := &s.groups26
+// rule36Heads derives the heads of multipaxos.ded:170: sync promise_sent(to, sum<1>) <- promise_out(to, x0, x1, x2)
+func (s *acceptor) rule36Heads() {
+	t := &s.groups36
 	for _, i := range t.touched {
 		g := &t.groups[i]
 		g.touched = false
@@ -2690,14 +3114,14 @@ func (s *acceptor) rule26Heads() {
 	t.touched = t.touched[:0]
 }
 
-// acceptorRule27 has the groups of multipaxos.ded:103: sync entry_sent(to, sum<1>) <- entry_out(to, x0, x1, x2, x3, x4, x5)
-type acceptorRule27 struct {
-	groups        []acceptorRule27Group
+// acceptorRule37 has the groups of multipaxos.ded:170: sync part_sent(to, sum<1>) <- part_out(to, x0, x1, x2, x3)
+type acceptorRule37 struct {
+	groups        []acceptorRule37Group
 	set           rt.Slots
 	touched, free []int32
 }
 
-type acceptorRule27Group struct {
+type acceptorRule37Group struct {
 	a0      string
 	hash    uint32
 	count   int32 // of rows
@@ -2707,12 +3131,12 @@ type acceptorRule27Group struct {
 	last    uint64
 }
 
-func newAcceptorRule27() acceptorRule27 {
-	return acceptorRule27{set: rt.NewSlots()}
+func newAcceptorRule37() acceptorRule37 {
+	return acceptorRule37{set: rt.NewSlots()}
 }
 
 // add has a row come, or go.
-func (t *acceptorRule27) add(h uint32, a0 string, a1 uint64, a2 string, a3 uint64, a4 uint64, a5 uint64, a6 string, a7 string) {
+func (t *acceptorRule37) add(h uint32, a0 string, a1 uint64, a2 string, a3 uint64, a4 uint64, a5 uint64) {
 	const sign = 1
 	n := t.group(h, a0)
 	g := &t.groups[n]
@@ -2725,7 +3149,7 @@ func (t *acceptorRule27) add(h uint32, a0 string, a1 uint64, a2 string, a3 uint6
 }
 
 // group is the group of these values, whose hash is known.
-func (t *acceptorRule27) group(h uint32, a0 string) int32 {
+func (t *acceptorRule37) group(h uint32, a0 string) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -2741,18 +3165,94 @@ func (t *acceptorRule27) group(h uint32, a0 string) int32 {
 	if n := len(t.free); n > 0 {
 		i = t.free[n-1]
 		t.free = t.free[:n-1]
-		t.groups[i] = acceptorRule27Group{hash: h, a0: a0}
+		t.groups[i] = acceptorRule37Group{hash: h, a0: a0}
 	} else {
 		i = int32(len(t.groups))
-		t.groups = append(t.groups, acceptorRule27Group{hash: h, a0: a0})
+		t.groups = append(t.groups, acceptorRule37Group{hash: h, a0: a0})
 	}
 	t.set.Add(h, i)
 	return i
 }
 
-// rule27Heads derives the heads of multipaxos.ded:103: sync entry_sent(to, sum<1>) <- entry_out(to, x0, x1, x2, x3, x4, x5)
-func (s *acceptor) rule27Heads() {
-	t := &s.groups27
+// rule37Heads derives the heads of multipaxos.ded:170: sync part_sent(to, sum<1>) <- part_out(to, x0, x1, x2, x3)
+func (s *acceptor) rule37Heads() {
+	t := &s.groups37
+	for _, i := range t.touched {
+		g := &t.groups[i]
+		g.touched = false
+		s.part_sent.add(g.a0, g.value)
+	}
+	if len(t.touched) > 0 {
+		clear(t.groups)
+		t.groups = t.groups[:0]
+		t.set.Clear()
+	}
+	t.touched = t.touched[:0]
+}
+
+// acceptorRule38 has the groups of multipaxos.ded:170: sync entry_sent(to, sum<1>) <- entry_out(to, x0, x1, x2, x3, x4, x5)
+type acceptorRule38 struct {
+	groups        []acceptorRule38Group
+	set           rt.Slots
+	touched, free []int32
+}
+
+type acceptorRule38Group struct {
+	a0      string
+	hash    uint32
+	count   int32 // of rows
+	touched bool
+	value   uint64
+	told    bool // the head of last holds
+	last    uint64
+}
+
+func newAcceptorRule38() acceptorRule38 {
+	return acceptorRule38{set: rt.NewSlots()}
+}
+
+// add has a row come, or go.
+func (t *acceptorRule38) add(h uint32, a0 string, a1 uint64, a2 string, a3 uint64, a4 uint64, a5 uint64, a6 string, a7 string) {
+	const sign = 1
+	n := t.group(h, a0)
+	g := &t.groups[n]
+	g.count += sign
+	g.value += uint64(sign) * a1
+	if !g.touched {
+		g.touched = true
+		t.touched = append(t.touched, n)
+	}
+}
+
+// group is the group of these values, whose hash is known.
+func (t *acceptorRule38) group(h uint32, a0 string) int32 {
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			break
+		}
+		if tag == h {
+			if r := &t.groups[i-1]; r.a0 == a0 {
+				return int32(i - 1)
+			}
+		}
+	}
+	var i int32
+	if n := len(t.free); n > 0 {
+		i = t.free[n-1]
+		t.free = t.free[:n-1]
+		t.groups[i] = acceptorRule38Group{hash: h, a0: a0}
+	} else {
+		i = int32(len(t.groups))
+		t.groups = append(t.groups, acceptorRule38Group{hash: h, a0: a0})
+	}
+	t.set.Add(h, i)
+	return i
+}
+
+// rule38Heads derives the heads of multipaxos.ded:170: sync entry_sent(to, sum<1>) <- entry_out(to, x0, x1, x2, x3, x4, x5)
+func (s *acceptor) rule38Heads() {
+	t := &s.groups38
 	for _, i := range t.touched {
 		g := &t.groups[i]
 		g.touched = false
@@ -2766,14 +3266,14 @@ func (s *acceptor) rule27Heads() {
 	t.touched = t.touched[:0]
 }
 
-// acceptorRule31 has the groups of multipaxos.ded:103: sync acceptor_total(to, sum<n>) <- acceptor_rows(to, r, n)
-type acceptorRule31 struct {
-	groups        []acceptorRule31Group
+// acceptorRule43 has the groups of multipaxos.ded:170: sync acceptor_total(to, sum<n>) <- acceptor_rows(to, r, n)
+type acceptorRule43 struct {
+	groups        []acceptorRule43Group
 	set           rt.Slots
 	touched, free []int32
 }
 
-type acceptorRule31Group struct {
+type acceptorRule43Group struct {
 	a0      string
 	hash    uint32
 	count   int32 // of rows
@@ -2783,12 +3283,12 @@ type acceptorRule31Group struct {
 	last    uint64
 }
 
-func newAcceptorRule31() acceptorRule31 {
-	return acceptorRule31{set: rt.NewSlots()}
+func newAcceptorRule43() acceptorRule43 {
+	return acceptorRule43{set: rt.NewSlots()}
 }
 
 // add has a row come, or go.
-func (t *acceptorRule31) add(h uint32, a0 string, a1 uint64, a2 uint64) {
+func (t *acceptorRule43) add(h uint32, a0 string, a1 uint64, a2 uint64) {
 	const sign = 1
 	n := t.group(h, a0)
 	g := &t.groups[n]
@@ -2801,7 +3301,7 @@ func (t *acceptorRule31) add(h uint32, a0 string, a1 uint64, a2 uint64) {
 }
 
 // group is the group of these values, whose hash is known.
-func (t *acceptorRule31) group(h uint32, a0 string) int32 {
+func (t *acceptorRule43) group(h uint32, a0 string) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -2817,18 +3317,18 @@ func (t *acceptorRule31) group(h uint32, a0 string) int32 {
 	if n := len(t.free); n > 0 {
 		i = t.free[n-1]
 		t.free = t.free[:n-1]
-		t.groups[i] = acceptorRule31Group{hash: h, a0: a0}
+		t.groups[i] = acceptorRule43Group{hash: h, a0: a0}
 	} else {
 		i = int32(len(t.groups))
-		t.groups = append(t.groups, acceptorRule31Group{hash: h, a0: a0})
+		t.groups = append(t.groups, acceptorRule43Group{hash: h, a0: a0})
 	}
 	t.set.Add(h, i)
 	return i
 }
 
-// rule31Heads derives the heads of multipaxos.ded:103: sync acceptor_total(to, sum<n>) <- acceptor_rows(to, r, n)
-func (s *acceptor) rule31Heads() {
-	t := &s.groups31
+// rule43Heads derives the heads of multipaxos.ded:170: sync acceptor_total(to, sum<n>) <- acceptor_rows(to, r, n)
+func (s *acceptor) rule43Heads() {
+	t := &s.groups43
 	for _, i := range t.touched {
 		g := &t.groups[i]
 		g.touched = false
@@ -2842,17 +3342,17 @@ func (s *acceptor) rule31Heads() {
 	t.touched = t.touched[:0]
 }
 
-// acceptorRule32 has the groups of acceptor_sent merges
-type acceptorRule32 struct {
-	groups        []acceptorRule32Group
+// acceptorRule44 has the groups of acceptor_sent merges
+type acceptorRule44 struct {
+	groups        []acceptorRule44Group
 	set           rt.Slots
 	touched, free []int32
-	rows          []acceptorRule32Row
+	rows          []acceptorRule44Row
 	rowSet        rt.Slots
 	freeRows      []int32
 }
 
-type acceptorRule32Group struct {
+type acceptorRule44Group struct {
 	a0      string
 	hash    uint32
 	count   int32 // of rows
@@ -2864,21 +3364,21 @@ type acceptorRule32Group struct {
 	last    uint64
 }
 
-type acceptorRule32Row struct {
+type acceptorRule44Row struct {
 	a0    string
 	a1    uint64
 	count int32   // of derivations
 	link  rt.Link // in its group
 }
 
-func newAcceptorRule32() acceptorRule32 {
-	return acceptorRule32{set: rt.NewSlots(),
+func newAcceptorRule44() acceptorRule44 {
+	return acceptorRule44{set: rt.NewSlots(),
 		rowSet: rt.NewSlots(),
 	}
 }
 
 // add has a row come, or go.
-func (t *acceptorRule32) add(a0 string, a1 uint64, sign int32) {
+func (t *acceptorRule44) add(a0 string, a1 uint64, sign int32) {
 	h, i := rt.Hash(0).Text(a0).U64(a1).Sum(), int32(-1)
 	for at := h; ; at++ {
 		n, tag := t.rowSet.At(at)
@@ -2896,10 +3396,10 @@ func (t *acceptorRule32) add(a0 string, a1 uint64, sign int32) {
 		if n := len(t.freeRows); n > 0 {
 			i = t.freeRows[n-1]
 			t.freeRows = t.freeRows[:n-1]
-			t.rows[i] = acceptorRule32Row{a0: a0, a1: a1}
+			t.rows[i] = acceptorRule44Row{a0: a0, a1: a1}
 		} else {
 			i = int32(len(t.rows))
-			t.rows = append(t.rows, acceptorRule32Row{a0: a0, a1: a1})
+			t.rows = append(t.rows, acceptorRule44Row{a0: a0, a1: a1})
 		}
 		t.rowSet.Add(h, i)
 	}
@@ -2910,7 +3410,7 @@ func (t *acceptorRule32) add(a0 string, a1 uint64, sign int32) {
 	if had == has {
 		if r.count == 0 {
 			t.rowSet.Remove(h, i)
-			t.rows[i] = acceptorRule32Row{}
+			t.rows[i] = acceptorRule44Row{}
 			t.freeRows = append(t.freeRows, i)
 		}
 		return
@@ -2942,7 +3442,7 @@ func (t *acceptorRule32) add(a0 string, a1 uint64, sign int32) {
 		}
 		if r.count == 0 {
 			t.rowSet.Remove(h, i)
-			*r = acceptorRule32Row{}
+			*r = acceptorRule44Row{}
 			t.freeRows = append(t.freeRows, i)
 		}
 	}
@@ -2953,7 +3453,7 @@ func (t *acceptorRule32) add(a0 string, a1 uint64, sign int32) {
 }
 
 // group is the group of these values, whose hash is known.
-func (t *acceptorRule32) group(h uint32, a0 string) int32 {
+func (t *acceptorRule44) group(h uint32, a0 string) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -2969,17 +3469,17 @@ func (t *acceptorRule32) group(h uint32, a0 string) int32 {
 	if n := len(t.free); n > 0 {
 		i = t.free[n-1]
 		t.free = t.free[:n-1]
-		t.groups[i] = acceptorRule32Group{hash: h, a0: a0, rows: -1}
+		t.groups[i] = acceptorRule44Group{hash: h, a0: a0, rows: -1}
 	} else {
 		i = int32(len(t.groups))
-		t.groups = append(t.groups, acceptorRule32Group{hash: h, a0: a0, rows: -1})
+		t.groups = append(t.groups, acceptorRule44Group{hash: h, a0: a0, rows: -1})
 	}
 	t.set.Add(h, i)
 	return i
 }
 
 // again finds the value of a group that has lost it.
-func (t *acceptorRule32) again(g *acceptorRule32Group) {
+func (t *acceptorRule44) again(g *acceptorRule44Group) {
 	g.lost = false
 	for i := g.rows; i >= 0; i = t.rows[i].link.Next {
 		if v := t.rows[i].a1; i == g.rows || cmp.Compare[uint64](v, g.value) > 0 {
@@ -2988,9 +3488,9 @@ func (t *acceptorRule32) again(g *acceptorRule32Group) {
 	}
 }
 
-// rule32Heads derives the heads of acceptor_sent merges
-func (s *acceptor) rule32Heads() {
-	t := &s.groups32
+// rule44Heads derives the heads of acceptor_sent merges
+func (s *acceptor) rule44Heads() {
+	t := &s.groups44
 	for _, i := range t.touched {
 		g := &t.groups[i]
 		g.touched = false
@@ -3006,7 +3506,7 @@ func (s *acceptor) rule32Heads() {
 		g.told, g.last = g.count > 0, g.value
 		if g.count == 0 {
 			t.set.Remove(g.hash, i)
-			*g = acceptorRule32Group{}
+			*g = acceptorRule44Group{}
 			t.free = append(t.free, i)
 		}
 	}
@@ -3487,77 +3987,6 @@ func (t *acceptorPromise_out) reset() {
 	}
 }
 
-// acceptorEntry_out has the facts of entry_out(to, x0, x1, x2, x3, x4, x5), those of this tick.
-type acceptorEntry_out struct {
-	rows []acceptorEntry_outRow
-	set  rt.Slots
-}
-
-type acceptorEntry_outRow struct {
-	to string
-	x0 string
-	x1 uint64
-	x2 uint64
-	x3 uint64
-	x4 string
-	x5 string
-}
-
-func newAcceptorEntry_out() acceptorEntry_out {
-	return acceptorEntry_out{
-		set: rt.NewSlots(),
-	}
-}
-
-// find is the row of a fact, or -1.
-func (t *acceptorEntry_out) find(to string, x0 string, x1 uint64, x2 uint64, x3 uint64, x4 string, x5 string) int32 {
-	return t.at(rt.Hash(0).Text(to).Text(x0).U64(x1).U64(x2).U64(x3).Text(x4).Text(x5).Sum(), to, x0, x1, x2, x3, x4, x5)
-}
-
-// at is find of a fact whose hash is known.
-func (t *acceptorEntry_out) at(h uint32, to string, x0 string, x1 uint64, x2 uint64, x3 uint64, x4 string, x5 string) int32 {
-	for at := h; ; at++ {
-		i, tag := t.set.At(at)
-		if i == 0 {
-			return -1
-		}
-		if tag == h {
-			if r := &t.rows[i-1]; r.to == to && r.x0 == x0 && r.x1 == x1 && r.x2 == x2 && r.x3 == x3 && r.x4 == x4 && r.x5 == x5 {
-				return int32(i - 1)
-			}
-		}
-	}
-}
-
-// add adds a fact.
-func (t *acceptorEntry_out) add(to string, x0 string, x1 uint64, x2 uint64, x3 uint64, x4 string, x5 string) {
-	h := rt.Hash(0).Text(to).Text(x0).U64(x1).U64(x2).U64(x3).Text(x4).Text(x5).Sum()
-search:
-	for at := h; ; at++ {
-		i, tag := t.set.At(at)
-		if i == 0 {
-			break search
-		}
-		if tag == h {
-			if r := &t.rows[i-1]; r.to == to && r.x0 == x0 && r.x1 == x1 && r.x2 == x2 && r.x3 == x3 && r.x4 == x4 && r.x5 == x5 {
-				return
-			}
-		}
-	}
-	i := int32(len(t.rows))
-	t.rows = rt.Append(t.rows, acceptorEntry_outRow{to: to, x0: x0, x1: x1, x2: x2, x3: x3, x4: x4, x5: x5})
-	t.set.Add(h, i)
-}
-
-// reset forgets the facts of the tick.
-func (t *acceptorEntry_out) reset() {
-	if len(t.rows) > 0 {
-		clear(t.rows)
-		t.rows = t.rows[:0]
-		t.set.Clear()
-	}
-}
-
 // acceptorAcceptor_turn has the facts of acceptor_turn(i_, part), kept from tick to tick.
 type acceptorAcceptor_turn struct {
 	rt.Facts
@@ -3669,6 +4098,531 @@ func (t *acceptorAcceptor_turn) remove(i int32) {
 		t.rows[l.Next].link0.Prev = l.Prev
 	}
 	*r = acceptorAcceptor_turnRow{}
+}
+
+// acceptorFetch_acceptor has the facts of fetch_acceptor(c0, c1, c2, c3), those of this tick.
+type acceptorFetch_acceptor struct {
+	rows []acceptorFetch_acceptorRow
+	set  rt.Slots
+}
+
+type acceptorFetch_acceptorRow struct {
+	c0 string
+	c1 uint64
+	c2 uint64
+	c3 uint64
+}
+
+func newAcceptorFetch_acceptor() acceptorFetch_acceptor {
+	return acceptorFetch_acceptor{
+		set: rt.NewSlots(),
+	}
+}
+
+// find is the row of a fact, or -1.
+func (t *acceptorFetch_acceptor) find(c0 string, c1 uint64, c2 uint64, c3 uint64) int32 {
+	return t.at(rt.Hash(0).Text(c0).U64(c1).U64(c2).U64(c3).Sum(), c0, c1, c2, c3)
+}
+
+// at is find of a fact whose hash is known.
+func (t *acceptorFetch_acceptor) at(h uint32, c0 string, c1 uint64, c2 uint64, c3 uint64) int32 {
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			return -1
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.c0 == c0 && r.c1 == c1 && r.c2 == c2 && r.c3 == c3 {
+				return int32(i - 1)
+			}
+		}
+	}
+}
+
+// add adds a fact.
+func (t *acceptorFetch_acceptor) add(c0 string, c1 uint64, c2 uint64, c3 uint64) {
+	h := rt.Hash(0).Text(c0).U64(c1).U64(c2).U64(c3).Sum()
+search:
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			break search
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.c0 == c0 && r.c1 == c1 && r.c2 == c2 && r.c3 == c3 {
+				return
+			}
+		}
+	}
+	i := int32(len(t.rows))
+	t.rows = rt.Append(t.rows, acceptorFetch_acceptorRow{c0: c0, c1: c1, c2: c2, c3: c3})
+	t.set.Add(h, i)
+}
+
+// reset forgets the facts of the tick.
+func (t *acceptorFetch_acceptor) reset() {
+	if len(t.rows) > 0 {
+		clear(t.rows)
+		t.rows = t.rows[:0]
+		t.set.Clear()
+	}
+}
+
+// acceptorTurn has the facts of turn(c0, c1, c2, c3), those of this tick.
+type acceptorTurn struct {
+	rows []acceptorTurnRow
+	set  rt.Slots
+}
+
+type acceptorTurnRow struct {
+	c0 string
+	c1 uint64
+	c2 uint64
+	c3 uint64
+}
+
+func newAcceptorTurn() acceptorTurn {
+	return acceptorTurn{
+		set: rt.NewSlots(),
+	}
+}
+
+// find is the row of a fact, or -1.
+func (t *acceptorTurn) find(c0 string, c1 uint64, c2 uint64, c3 uint64) int32 {
+	return t.at(rt.Hash(0).Text(c0).U64(c1).U64(c2).U64(c3).Sum(), c0, c1, c2, c3)
+}
+
+// at is find of a fact whose hash is known.
+func (t *acceptorTurn) at(h uint32, c0 string, c1 uint64, c2 uint64, c3 uint64) int32 {
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			return -1
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.c0 == c0 && r.c1 == c1 && r.c2 == c2 && r.c3 == c3 {
+				return int32(i - 1)
+			}
+		}
+	}
+}
+
+// add adds a fact.
+func (t *acceptorTurn) add(c0 string, c1 uint64, c2 uint64, c3 uint64) {
+	h := rt.Hash(0).Text(c0).U64(c1).U64(c2).U64(c3).Sum()
+search:
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			break search
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.c0 == c0 && r.c1 == c1 && r.c2 == c2 && r.c3 == c3 {
+				return
+			}
+		}
+	}
+	i := int32(len(t.rows))
+	t.rows = rt.Append(t.rows, acceptorTurnRow{c0: c0, c1: c1, c2: c2, c3: c3})
+	t.set.Add(h, i)
+}
+
+// reset forgets the facts of the tick.
+func (t *acceptorTurn) reset() {
+	if len(t.rows) > 0 {
+		clear(t.rows)
+		t.rows = t.rows[:0]
+		t.set.Clear()
+	}
+}
+
+// acceptorAsks has the facts of asks(c0, c1), those of this tick.
+type acceptorAsks struct {
+	rows     []acceptorAsksRow
+	set      rt.Slots
+	heads    [16]acceptorAsksHead
+	gathered int // so many of heads are to be added
+	touched  uint64
+	work     []int32
+}
+
+type acceptorAsksRow struct {
+	c0 uint64
+	c1 uint64
+}
+
+func newAcceptorAsks() acceptorAsks {
+	return acceptorAsks{
+		set: rt.NewSlots(),
+	}
+}
+
+// find is the row of a fact, or -1.
+func (t *acceptorAsks) find(c0 uint64, c1 uint64) int32 {
+	return t.at(rt.Hash(0).U64(c0).U64(c1).Sum(), c0, c1)
+}
+
+// at is find of a fact whose hash is known.
+func (t *acceptorAsks) at(h uint32, c0 uint64, c1 uint64) int32 {
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			return -1
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.c0 == c0 && r.c1 == c1 {
+				return int32(i - 1)
+			}
+		}
+	}
+}
+
+// add adds a fact.
+func (t *acceptorAsks) add(c0 uint64, c1 uint64) {
+	t.addAt(rt.Hash(0).U64(c0).U64(c1).Sum(), c0, c1)
+}
+
+// addAt is add of a fact whose hash is known.
+func (t *acceptorAsks) addAt(h uint32, c0 uint64, c1 uint64) {
+search:
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			break search
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.c0 == c0 && r.c1 == c1 {
+				return
+			}
+		}
+	}
+	i := int32(len(t.rows))
+	t.rows = rt.Append(t.rows, acceptorAsksRow{c0: c0, c1: c1})
+	t.set.Add(h, i)
+	t.work = rt.Append(t.work, i)
+}
+
+// Work is a row from which others are to be derived, or -1.
+func (t *acceptorAsks) Work() int32 {
+	n := len(t.work)
+	if n == 0 {
+		return -1
+	}
+	i := t.work[n-1]
+	t.work = t.work[:n-1]
+	return i
+}
+
+// reset forgets the facts of the tick.
+func (t *acceptorAsks) reset() {
+	if len(t.rows) > 0 {
+		clear(t.rows)
+		t.rows = t.rows[:0]
+		t.set.Clear()
+	}
+	t.work = t.work[:0]
+}
+
+// acceptorAsksHead is a fact that has been derived, and its hash.
+type acceptorAsksHead struct {
+	hash uint32
+	c0   uint64
+	c1   uint64
+}
+
+// later has a fact be added with the next ones.
+func (t *acceptorAsks) later(c0 uint64, c1 uint64) {
+	t.heads[t.gathered] = acceptorAsksHead{hash: rt.Hash(0).U64(c0).U64(c1).Sum(), c0: c0, c1: c1}
+	t.gathered++
+	if t.gathered == len(t.heads) {
+		t.addGathered()
+	}
+}
+
+// addGathered adds what is gathered.
+func (t *acceptorAsks) addGathered() {
+	heads, touched := t.heads[:t.gathered], uint64(0)
+	for i := range heads {
+		touched ^= t.set.Touch(heads[i].hash)
+	}
+	t.touched, t.gathered = touched, 0
+	for i := range heads {
+		p := &heads[i]
+		t.addAt(p.hash, p.c0, p.c1)
+	}
+}
+
+// acceptorGiven has the facts of given(c0, c1, c2, c3), those of this tick.
+type acceptorGiven struct {
+	rows []acceptorGivenRow
+	set  rt.Slots
+}
+
+type acceptorGivenRow struct {
+	c0 uint64
+	c1 uint64
+	c2 string
+	c3 string
+}
+
+func newAcceptorGiven() acceptorGiven {
+	return acceptorGiven{
+		set: rt.NewSlots(),
+	}
+}
+
+// find is the row of a fact, or -1.
+func (t *acceptorGiven) find(c0 uint64, c1 uint64, c2 string, c3 string) int32 {
+	return t.at(rt.Hash(0).U64(c0).U64(c1).Text(c2).Text(c3).Sum(), c0, c1, c2, c3)
+}
+
+// at is find of a fact whose hash is known.
+func (t *acceptorGiven) at(h uint32, c0 uint64, c1 uint64, c2 string, c3 string) int32 {
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			return -1
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.c0 == c0 && r.c1 == c1 && r.c2 == c2 && r.c3 == c3 {
+				return int32(i - 1)
+			}
+		}
+	}
+}
+
+// add adds a fact.
+func (t *acceptorGiven) add(c0 uint64, c1 uint64, c2 string, c3 string) {
+	h := rt.Hash(0).U64(c0).U64(c1).Text(c2).Text(c3).Sum()
+search:
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			break search
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.c0 == c0 && r.c1 == c1 && r.c2 == c2 && r.c3 == c3 {
+				return
+			}
+		}
+	}
+	i := int32(len(t.rows))
+	t.rows = rt.Append(t.rows, acceptorGivenRow{c0: c0, c1: c1, c2: c2, c3: c3})
+	t.set.Add(h, i)
+}
+
+// reset forgets the facts of the tick.
+func (t *acceptorGiven) reset() {
+	if len(t.rows) > 0 {
+		clear(t.rows)
+		t.rows = t.rows[:0]
+		t.set.Clear()
+	}
+}
+
+// acceptorShare has the facts of share(c0), those of this tick.
+type acceptorShare struct {
+	rows []acceptorShareRow
+	set  rt.Slots
+}
+
+type acceptorShareRow struct {
+	c0 uint64
+}
+
+func newAcceptorShare() acceptorShare {
+	return acceptorShare{
+		set: rt.NewSlots(),
+	}
+}
+
+// find is the row of a fact, or -1.
+func (t *acceptorShare) find(c0 uint64) int32 {
+	return t.at(rt.Hash(0).U64(c0).Sum(), c0)
+}
+
+// at is find of a fact whose hash is known.
+func (t *acceptorShare) at(h uint32, c0 uint64) int32 {
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			return -1
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.c0 == c0 {
+				return int32(i - 1)
+			}
+		}
+	}
+}
+
+// add adds a fact.
+func (t *acceptorShare) add(c0 uint64) {
+	h := rt.Hash(0).U64(c0).Sum()
+search:
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			break search
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.c0 == c0 {
+				return
+			}
+		}
+	}
+	i := int32(len(t.rows))
+	t.rows = rt.Append(t.rows, acceptorShareRow{c0: c0})
+	t.set.Add(h, i)
+}
+
+// reset forgets the facts of the tick.
+func (t *acceptorShare) reset() {
+	if len(t.rows) > 0 {
+		clear(t.rows)
+		t.rows = t.rows[:0]
+		t.set.Clear()
+	}
+}
+
+// acceptorPart_out has the facts of part_out(to, x0, x1, x2, x3), those of this tick.
+type acceptorPart_out struct {
+	rows []acceptorPart_outRow
+	set  rt.Slots
+}
+
+type acceptorPart_outRow struct {
+	to string
+	x0 string
+	x1 uint64
+	x2 uint64
+	x3 uint64
+}
+
+func newAcceptorPart_out() acceptorPart_out {
+	return acceptorPart_out{
+		set: rt.NewSlots(),
+	}
+}
+
+// find is the row of a fact, or -1.
+func (t *acceptorPart_out) find(to string, x0 string, x1 uint64, x2 uint64, x3 uint64) int32 {
+	return t.at(rt.Hash(0).Text(to).Text(x0).U64(x1).U64(x2).U64(x3).Sum(), to, x0, x1, x2, x3)
+}
+
+// at is find of a fact whose hash is known.
+func (t *acceptorPart_out) at(h uint32, to string, x0 string, x1 uint64, x2 uint64, x3 uint64) int32 {
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			return -1
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.to == to && r.x0 == x0 && r.x1 == x1 && r.x2 == x2 && r.x3 == x3 {
+				return int32(i - 1)
+			}
+		}
+	}
+}
+
+// add adds a fact.
+func (t *acceptorPart_out) add(to string, x0 string, x1 uint64, x2 uint64, x3 uint64) {
+	h := rt.Hash(0).Text(to).Text(x0).U64(x1).U64(x2).U64(x3).Sum()
+search:
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			break search
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.to == to && r.x0 == x0 && r.x1 == x1 && r.x2 == x2 && r.x3 == x3 {
+				return
+			}
+		}
+	}
+	i := int32(len(t.rows))
+	t.rows = rt.Append(t.rows, acceptorPart_outRow{to: to, x0: x0, x1: x1, x2: x2, x3: x3})
+	t.set.Add(h, i)
+}
+
+// reset forgets the facts of the tick.
+func (t *acceptorPart_out) reset() {
+	if len(t.rows) > 0 {
+		clear(t.rows)
+		t.rows = t.rows[:0]
+		t.set.Clear()
+	}
+}
+
+// acceptorEntry_out has the facts of entry_out(to, x0, x1, x2, x3, x4, x5), those of this tick.
+type acceptorEntry_out struct {
+	rows []acceptorEntry_outRow
+	set  rt.Slots
+}
+
+type acceptorEntry_outRow struct {
+	to string
+	x0 string
+	x1 uint64
+	x2 uint64
+	x3 uint64
+	x4 string
+	x5 string
+}
+
+func newAcceptorEntry_out() acceptorEntry_out {
+	return acceptorEntry_out{
+		set: rt.NewSlots(),
+	}
+}
+
+// find is the row of a fact, or -1.
+func (t *acceptorEntry_out) find(to string, x0 string, x1 uint64, x2 uint64, x3 uint64, x4 string, x5 string) int32 {
+	return t.at(rt.Hash(0).Text(to).Text(x0).U64(x1).U64(x2).U64(x3).Text(x4).Text(x5).Sum(), to, x0, x1, x2, x3, x4, x5)
+}
+
+// at is find of a fact whose hash is known.
+func (t *acceptorEntry_out) at(h uint32, to string, x0 string, x1 uint64, x2 uint64, x3 uint64, x4 string, x5 string) int32 {
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			return -1
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.to == to && r.x0 == x0 && r.x1 == x1 && r.x2 == x2 && r.x3 == x3 && r.x4 == x4 && r.x5 == x5 {
+				return int32(i - 1)
+			}
+		}
+	}
+}
+
+// add adds a fact.
+func (t *acceptorEntry_out) add(to string, x0 string, x1 uint64, x2 uint64, x3 uint64, x4 string, x5 string) {
+	h := rt.Hash(0).Text(to).Text(x0).U64(x1).U64(x2).U64(x3).Text(x4).Text(x5).Sum()
+search:
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			break search
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.to == to && r.x0 == x0 && r.x1 == x1 && r.x2 == x2 && r.x3 == x3 && r.x4 == x4 && r.x5 == x5 {
+				return
+			}
+		}
+	}
+	i := int32(len(t.rows))
+	t.rows = rt.Append(t.rows, acceptorEntry_outRow{to: to, x0: x0, x1: x1, x2: x2, x3: x3, x4: x4, x5: x5})
+	t.set.Add(h, i)
+}
+
+// reset forgets the facts of the tick.
+func (t *acceptorEntry_out) reset() {
+	if len(t.rows) > 0 {
+		clear(t.rows)
+		t.rows = t.rows[:0]
+		t.set.Clear()
+	}
 }
 
 // acceptorAccept_acceptor has the facts of accept_acceptor(c0, c1, c2, c3, c4, c5), kept from tick to tick.
@@ -4714,6 +5668,37 @@ func (t *acceptorPrepare_do) reset() {
 	}
 }
 
+// acceptorFetch_do has the facts of fetch_do(u, part, x0, x1, x2, x3), those of this tick.
+type acceptorFetch_do struct {
+	rows []acceptorFetch_doRow
+}
+
+type acceptorFetch_doRow struct {
+	u    uint64
+	part uint64
+	x0   string
+	x1   uint64
+	x2   uint64
+	x3   uint64
+}
+
+func newAcceptorFetch_do() acceptorFetch_do {
+	return acceptorFetch_do{}
+}
+
+// add adds a fact, which may be there.
+func (t *acceptorFetch_do) add(u uint64, part uint64, x0 string, x1 uint64, x2 uint64, x3 uint64) {
+	t.rows = rt.Append(t.rows, acceptorFetch_doRow{u: u, part: part, x0: x0, x1: x1, x2: x2, x3: x3})
+}
+
+// reset forgets the facts of the tick.
+func (t *acceptorFetch_do) reset() {
+	if len(t.rows) > 0 {
+		clear(t.rows)
+		t.rows = t.rows[:0]
+	}
+}
+
 // acceptorAccept has the facts of accept(c0, c1, c2, c3, c4, c5), those of this tick.
 type acceptorAccept struct {
 	rows []acceptorAcceptRow
@@ -5015,6 +6000,72 @@ search:
 
 // reset forgets the facts of the tick.
 func (t *acceptorAcceptor_rows) reset() {
+	if len(t.rows) > 0 {
+		clear(t.rows)
+		t.rows = t.rows[:0]
+		t.set.Clear()
+	}
+}
+
+// acceptorPart_sent has the facts of part_sent(to, n), those of this tick.
+type acceptorPart_sent struct {
+	rows []acceptorPart_sentRow
+	set  rt.Slots
+}
+
+type acceptorPart_sentRow struct {
+	to string
+	n  uint64
+}
+
+func newAcceptorPart_sent() acceptorPart_sent {
+	return acceptorPart_sent{
+		set: rt.NewSlots(),
+	}
+}
+
+// find is the row of a fact, or -1.
+func (t *acceptorPart_sent) find(to string, n uint64) int32 {
+	return t.at(rt.Hash(0).Text(to).U64(n).Sum(), to, n)
+}
+
+// at is find of a fact whose hash is known.
+func (t *acceptorPart_sent) at(h uint32, to string, n uint64) int32 {
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			return -1
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.to == to && r.n == n {
+				return int32(i - 1)
+			}
+		}
+	}
+}
+
+// add adds a fact.
+func (t *acceptorPart_sent) add(to string, n uint64) {
+	h := rt.Hash(0).Text(to).U64(n).Sum()
+search:
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			break search
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.to == to && r.n == n {
+				return
+			}
+		}
+	}
+	i := int32(len(t.rows))
+	t.rows = rt.Append(t.rows, acceptorPart_sentRow{to: to, n: n})
+	t.set.Add(h, i)
+}
+
+// reset forgets the facts of the tick.
+func (t *acceptorPart_sent) reset() {
 	if len(t.rows) > 0 {
 		clear(t.rows)
 		t.rows = t.rows[:0]

@@ -29,6 +29,11 @@ type acceptor_order struct {
 	acceptor_now            acceptor_orderAcceptor_now
 	acceptor_telling        acceptor_orderAcceptor_telling
 	acceptor_parts          acceptor_orderAcceptor_parts
+	prepare_head            acceptor_orderPrepare_head
+	fetch                   acceptor_orderFetch
+	fetch_queue             acceptor_orderFetch_queue
+	fetch_start             acceptor_orderFetch_start
+	fetch_now               acceptor_orderFetch_now
 	acceptor_asked          acceptor_orderAcceptor_asked
 	acceptor_asking         acceptor_orderAcceptor_asking
 	acceptor_agreed         acceptor_orderAcceptor_agreed
@@ -39,18 +44,22 @@ type acceptor_order struct {
 	acceptor_now_any        acceptor_orderAcceptor_now_any
 	acceptor_last_any       acceptor_orderAcceptor_last_any
 	sent_prepare_do         acceptor_orderSent_prepare_do
+	sent_fetch_do           acceptor_orderSent_fetch_do
 	prepare_queue_unmerged  acceptor_orderPrepare_queue_unmerged
+	fetch_queue_unmerged    acceptor_orderFetch_queue_unmerged
 	acceptor_clock_unmerged acceptor_orderAcceptor_clock_unmerged
 	acceptor_last_unmerged  acceptor_orderAcceptor_last_unmerged
 	acceptor_at_unmerged    acceptor_orderAcceptor_at_unmerged
-	groups2                 acceptor_orderRule2
-	groups7                 acceptor_orderRule7
-	groups11                acceptor_orderRule11
-	groups12                acceptor_orderRule12
-	groups13                acceptor_orderRule13
-	groups19                acceptor_orderRule19
-	groups20                acceptor_orderRule20
-	groups22                acceptor_orderRule22
+	groups3                 acceptor_orderRule3
+	groups8                 acceptor_orderRule8
+	groups10                acceptor_orderRule10
+	groups16                acceptor_orderRule16
+	groups17                acceptor_orderRule17
+	groups18                acceptor_orderRule18
+	groups23                acceptor_orderRule23
+	groups27                acceptor_orderRule27
+	groups28                acceptor_orderRule28
+	groups30                acceptor_orderRule30
 }
 
 func newAcceptor_order(who rt.Identity, static map[string][][]byte) (rt.Component, error) {
@@ -70,6 +79,11 @@ func newAcceptor_order(who rt.Identity, static map[string][][]byte) (rt.Componen
 		acceptor_now:            newAcceptor_orderAcceptor_now(),
 		acceptor_telling:        newAcceptor_orderAcceptor_telling(),
 		acceptor_parts:          newAcceptor_orderAcceptor_parts(),
+		prepare_head:            newAcceptor_orderPrepare_head(),
+		fetch:                   newAcceptor_orderFetch(),
+		fetch_queue:             newAcceptor_orderFetch_queue(),
+		fetch_start:             newAcceptor_orderFetch_start(),
+		fetch_now:               newAcceptor_orderFetch_now(),
 		acceptor_asked:          newAcceptor_orderAcceptor_asked(),
 		acceptor_asking:         newAcceptor_orderAcceptor_asking(),
 		acceptor_agreed:         newAcceptor_orderAcceptor_agreed(),
@@ -80,18 +94,22 @@ func newAcceptor_order(who rt.Identity, static map[string][][]byte) (rt.Componen
 		acceptor_now_any:        newAcceptor_orderAcceptor_now_any(),
 		acceptor_last_any:       newAcceptor_orderAcceptor_last_any(),
 		sent_prepare_do:         newAcceptor_orderSent_prepare_do(),
+		sent_fetch_do:           newAcceptor_orderSent_fetch_do(),
 		prepare_queue_unmerged:  newAcceptor_orderPrepare_queue_unmerged(),
+		fetch_queue_unmerged:    newAcceptor_orderFetch_queue_unmerged(),
 		acceptor_clock_unmerged: newAcceptor_orderAcceptor_clock_unmerged(),
 		acceptor_last_unmerged:  newAcceptor_orderAcceptor_last_unmerged(),
 		acceptor_at_unmerged:    newAcceptor_orderAcceptor_at_unmerged(),
-		groups2:                 newAcceptor_orderRule2(),
-		groups7:                 newAcceptor_orderRule7(),
-		groups11:                newAcceptor_orderRule11(),
-		groups12:                newAcceptor_orderRule12(),
-		groups13:                newAcceptor_orderRule13(),
-		groups19:                newAcceptor_orderRule19(),
-		groups20:                newAcceptor_orderRule20(),
-		groups22:                newAcceptor_orderRule22(),
+		groups3:                 newAcceptor_orderRule3(),
+		groups8:                 newAcceptor_orderRule8(),
+		groups10:                newAcceptor_orderRule10(),
+		groups16:                newAcceptor_orderRule16(),
+		groups17:                newAcceptor_orderRule17(),
+		groups18:                newAcceptor_orderRule18(),
+		groups23:                newAcceptor_orderRule23(),
+		groups27:                newAcceptor_orderRule27(),
+		groups28:                newAcceptor_orderRule28(),
+		groups30:                newAcceptor_orderRule30(),
 	}
 	s.acceptor_parts.add("acceptor/0", 0, "acceptor/0")
 	s.acceptor_parts.add("acceptor/0", 1, "acceptor/1")
@@ -122,7 +140,7 @@ func (s *acceptor_order) static(name string, row []byte) error {
 		}
 		s.acceptor_parts.add(c0, c1, c2)
 		return nil
-	case "acceptor", "proposer", "proposers", "rank", "quorum", "to_proposer_reply", "to_proposer_accept", "to_proposer_reply_", "acceptor_of", "to_acceptor", "to_acceptor_order": // not read here
+	case "acceptor", "proposer", "proposers", "rank", "quorum", "chunk", "to_proposer_reply", "to_proposer_accept", "to_proposer_reply_", "acceptor_of", "to_acceptor", "to_acceptor_order": // not read here
 		return nil
 	}
 	return fmt.Errorf("%s is no static relation", name)
@@ -131,7 +149,7 @@ func (s *acceptor_order) static(name string, row []byte) error {
 // Deliver is as rt.Component says.
 func (s *acceptor_order) Deliver(relation int, row []byte) error {
 	switch relation {
-	case 6: // prepare
+	case 7: // prepare
 		r := rt.Read(row)
 		c0 := s.texts.Node(r.Bytes())
 		c1 := r.U64()
@@ -140,7 +158,18 @@ func (s *acceptor_order) Deliver(relation int, row []byte) error {
 		}
 		s.prepare.add(c0, c1)
 		return nil
-	case 11: // acceptor_is
+	case 8: // fetch
+		r := rt.Read(row)
+		c0 := s.texts.Node(r.Bytes())
+		c1 := r.U64()
+		c2 := r.U64()
+		c3 := r.U64()
+		if err := r.End(); err != nil {
+			return fmt.Errorf("fetch: %w", err)
+		}
+		s.fetch.add(c0, c1, c2, c3)
+		return nil
+	case 13: // acceptor_is
 		r := rt.Read(row)
 		c0 := r.U64()
 		c1 := r.U64()
@@ -161,86 +190,115 @@ func (s *acceptor_order) Timer(timer int) {
 // Tick is as rt.Component says.
 func (s *acceptor_order) Tick(out *rt.Out) {
 	s.rule1All0()
+	s.rule2All0()
 	s.acceptor_clock_unmerged.Settle()
-	s.rule2Changes0()
-	s.rule2Heads()
+	s.rule3Changes0()
+	s.rule3Heads()
 	s.acceptor_clock_any.Settle()
 	if !s.started {
-		s.rule5First()
+		s.rule6First()
 	}
-	s.rule5Changes0()
+	s.rule6Changes0()
 	s.acceptor_tick.Settle()
-	s.rule6All0()
+	s.rule7All0()
 	s.prepare_queue_unmerged.Settle()
-	s.rule7Changes0()
-	s.rule7Heads()
-	s.prepare_queue.Settle()
 	s.rule8Changes0()
+	s.rule8Heads()
+	s.prepare_queue.Settle()
+	s.rule9All0()
+	s.fetch_queue_unmerged.Settle()
+	s.rule10Changes0()
+	s.rule10Heads()
+	s.fetch_queue.Settle()
+	s.rule11Changes0()
+	s.rule12Changes0()
 	s.acceptor_waiting.Settle()
 	s.prepare_now.Settle()
-	s.rule9Changes0()
-	s.acceptor_now.Settle()
-	s.rule10Changes0()
-	s.acceptor_now_any.Settle()
-	s.rule11Changes0()
-	s.rule11Changes1()
-	s.rule11Heads()
-	s.acceptor_first.Settle()
-	s.rule12Changes0()
-	s.rule12Changes1()
-	s.rule12Heads()
-	s.prepare_start.Settle()
-	s.acceptor_last_unmerged.Settle()
+	s.fetch_now.Settle()
 	s.rule13Changes0()
-	s.rule13Heads()
-	s.acceptor_last_any.Settle()
-	if !s.started {
-		s.rule16First()
-	}
+	s.rule14Changes0()
+	s.acceptor_now.Settle()
+	s.rule15Changes0()
+	s.acceptor_now_any.Settle()
 	s.rule16Changes0()
-	s.acceptor_number.Settle()
+	s.rule16Changes1()
+	s.rule16Heads()
+	s.acceptor_first.Settle()
 	s.rule17Changes0()
 	s.rule17Changes1()
-	s.acceptor_begin.Settle()
-	s.rule18All0()
-	s.acceptor_at_unmerged.Settle()
-	s.rule19Changes0()
-	s.rule19Heads()
-	s.acceptor_at.Settle()
-	s.rule20Changes0()
-	s.rule20Changes1()
-	s.rule20Heads()
-	s.acceptor_finished.Settle()
+	s.rule17Heads()
+	s.prepare_start.Settle()
+	s.acceptor_last_unmerged.Settle()
+	s.rule18Changes0()
+	s.rule18Heads()
+	s.acceptor_last_any.Settle()
+	if !s.started {
+		s.rule21First()
+	}
+	s.rule21Changes0()
+	s.acceptor_number.Settle()
 	s.rule22Changes0()
 	s.rule22Changes1()
-	s.rule22Heads()
-	s.acceptor_agreed.Settle()
-	s.acceptor_told.Settle()
+	s.prepare_head.Settle()
+	s.rule23Changes0()
+	s.rule23Changes1()
+	s.rule23Changes2()
+	s.rule23Heads()
+	s.fetch_start.Settle()
 	s.rule24Changes0()
 	s.rule24Changes1()
-	s.rule25All0()
-	s.acceptor_telling.Settle()
-	s.acceptor_asked.Settle()
-	s.rule26Changes0()
-	s.rule26Changes1()
-	s.rule27All0()
-	s.acceptor_asking.Settle()
+	s.rule25Changes0()
+	s.rule25Changes1()
+	s.acceptor_begin.Settle()
+	s.rule26All0()
+	s.acceptor_at_unmerged.Settle()
+	s.rule27Changes0()
+	s.rule27Heads()
+	s.acceptor_at.Settle()
 	s.rule28Changes0()
 	s.rule28Changes1()
-	s.sent_prepare_do.Settle()
-	s.rule29Changes0()
-	s.rule29Changes1()
+	s.rule28Heads()
+	s.acceptor_finished.Settle()
 	s.rule30Changes0()
 	s.rule30Changes1()
-	s.rule31Changes0()
-	s.rule31Changes1()
-	s.rule32All0()
+	s.rule30Heads()
+	s.acceptor_agreed.Settle()
+	s.acceptor_told.Settle()
+	s.rule32Changes0()
+	s.rule32Changes1()
+	s.rule33All0()
+	s.acceptor_telling.Settle()
+	s.acceptor_asked.Settle()
 	s.rule34Changes0()
+	s.rule34Changes1()
+	s.rule35All0()
+	s.acceptor_asking.Settle()
 	s.rule36Changes0()
-	s.rule37Changes0(out)
+	s.rule36Changes1()
+	s.sent_prepare_do.Settle()
+	s.rule37Changes0()
+	s.rule37Changes1()
+	s.sent_fetch_do.Settle()
 	s.rule38Changes0()
+	s.rule38Changes1()
 	s.rule39Changes0()
-	s.rule40Changes0(out)
+	s.rule39Changes1()
+	s.rule40Changes0()
+	s.rule40Changes1()
+	s.rule41Changes0()
+	s.rule41Changes1()
+	s.rule42Changes0()
+	s.rule42Changes1()
+	s.rule43Changes0()
+	s.rule43Changes1()
+	s.rule44All0()
+	s.rule46Changes0()
+	s.rule48Changes0()
+	s.rule49Changes0(out)
+	s.rule50Changes0()
+	s.rule51Changes0()
+	s.rule52Changes0(out)
+	s.rule53Changes0(out)
 	s.started = true
 	s.finish(out)
 }
@@ -296,6 +354,26 @@ func (s *acceptor_order) finish(out *rt.Out) {
 	for _, i := range s.acceptor_telling.Gone {
 		s.acceptor_telling.remove(i)
 	}
+	s.prepare_head.Finish()
+	for _, i := range s.prepare_head.Gone {
+		s.prepare_head.remove(i)
+	}
+	s.fetch.reset()
+	s.fetch_queue.Finish()
+	for _, i := range s.fetch_queue.Gone {
+		s.fetch_queue.remove(i)
+	}
+	s.fetch_start.Finish()
+	for _, i := range s.fetch_start.Gone {
+		s.fetch_start.remove(i)
+	}
+	s.fetch_now.Finish()
+	for _, i := range s.fetch_now.Logged {
+		s.fetch_now.change(out, i, !s.fetch_now.OnDisk(i))
+	}
+	for _, i := range s.fetch_now.Gone {
+		s.fetch_now.remove(i)
+	}
 	s.acceptor_asked.Finish()
 	for _, i := range s.acceptor_asked.Gone {
 		s.acceptor_asked.remove(i)
@@ -333,9 +411,17 @@ func (s *acceptor_order) finish(out *rt.Out) {
 	for _, i := range s.sent_prepare_do.Gone {
 		s.sent_prepare_do.remove(i)
 	}
+	s.sent_fetch_do.Finish()
+	for _, i := range s.sent_fetch_do.Gone {
+		s.sent_fetch_do.remove(i)
+	}
 	s.prepare_queue_unmerged.Finish()
 	for _, i := range s.prepare_queue_unmerged.Gone {
 		s.prepare_queue_unmerged.remove(i)
+	}
+	s.fetch_queue_unmerged.Finish()
+	for _, i := range s.fetch_queue_unmerged.Gone {
+		s.fetch_queue_unmerged.remove(i)
 	}
 	s.acceptor_clock_unmerged.Finish()
 	for _, i := range s.acceptor_clock_unmerged.Gone {
@@ -360,14 +446,25 @@ func (t *acceptor_orderPrepare_now) change(out *rt.Out, i int32, gone bool) {
 	row.U64(t.rows[i].u)
 	row.Text(t.rows[i].x0)
 	row.U64(t.rows[i].x1)
-	out.Change(22, gone, row)
+	out.Change(26, gone, row)
+}
+
+// change appends that a row is durable, or no longer.
+func (t *acceptor_orderFetch_now) change(out *rt.Out, i int32, gone bool) {
+	row := out.Begin()
+	row.U64(t.rows[i].u)
+	row.Text(t.rows[i].x0)
+	row.U64(t.rows[i].x1)
+	row.U64(t.rows[i].x2)
+	row.U64(t.rows[i].x3)
+	out.Change(27, gone, row)
 }
 
 // change appends that a row is durable, or no longer.
 func (t *acceptor_orderAcceptor_last_unmerged) change(out *rt.Out, i int32, gone bool) {
 	row := out.Begin()
 	row.U64(t.rows[i].u)
-	out.Change(19, gone, row)
+	out.Change(23, gone, row)
 }
 
 // Pending is as rt.Component says.
@@ -385,6 +482,11 @@ func (s *acceptor_order) Pending() bool {
 		s.acceptor_finished.Pending() ||
 		s.acceptor_now.Pending() ||
 		s.acceptor_telling.Pending() ||
+		s.prepare_head.Pending() ||
+		len(s.fetch.rows) > 0 ||
+		s.fetch_queue.Pending() ||
+		s.fetch_start.Pending() ||
+		s.fetch_now.Pending() ||
 		s.acceptor_asked.Pending() ||
 		s.acceptor_asking.Pending() ||
 		s.acceptor_agreed.Pending() ||
@@ -395,7 +497,9 @@ func (s *acceptor_order) Pending() bool {
 		s.acceptor_now_any.Pending() ||
 		s.acceptor_last_any.Pending() ||
 		s.sent_prepare_do.Pending() ||
+		s.sent_fetch_do.Pending() ||
 		s.prepare_queue_unmerged.Pending() ||
+		s.fetch_queue_unmerged.Pending() ||
 		s.acceptor_clock_unmerged.Pending() ||
 		s.acceptor_last_unmerged.Pending() ||
 		s.acceptor_at_unmerged.Pending()
@@ -403,14 +507,15 @@ func (s *acceptor_order) Pending() bool {
 
 // Resend is as rt.Component says.
 func (s *acceptor_order) Resend(out *rt.Out) {
-	s.rule37All0(out)
-	s.rule40All0(out)
+	s.rule49All0(out)
+	s.rule52All0(out)
+	s.rule53All0(out)
 }
 
 // Restore is as rt.Component says.
 func (s *acceptor_order) Restore(c rt.Change) error {
 	switch c.Relation {
-	case 22: // prepare_now
+	case 26: // prepare_now
 		r := rt.Read(c.Row)
 		c0 := r.U64()
 		c1 := s.texts.Node(r.Bytes())
@@ -420,7 +525,19 @@ func (s *acceptor_order) Restore(c rt.Change) error {
 		}
 		s.prepare_now.Restore(s.prepare_now.row(c0, c1, c2), c.Gone)
 		return nil
-	case 19: // acceptor_last
+	case 27: // fetch_now
+		r := rt.Read(c.Row)
+		c0 := r.U64()
+		c1 := s.texts.Node(r.Bytes())
+		c2 := r.U64()
+		c3 := r.U64()
+		c4 := r.U64()
+		if err := r.End(); err != nil {
+			return fmt.Errorf("fetch_now: %w", err)
+		}
+		s.fetch_now.Restore(s.fetch_now.row(c0, c1, c2, c3, c4), c.Gone)
+		return nil
+	case 23: // acceptor_last
 		r := rt.Read(c.Row)
 		c0 := r.U64()
 		if err := r.End(); err != nil {
@@ -439,6 +556,11 @@ func (s *acceptor_order) Snapshot(out *rt.Out) {
 			s.prepare_now.change(out, i, false)
 		}
 	}
+	for i := range int32(len(s.fetch_now.rows)) {
+		if s.fetch_now.OnDisk(i) {
+			s.fetch_now.change(out, i, false)
+		}
+	}
 	for i := range int32(len(s.acceptor_last_unmerged.rows)) {
 		if s.acceptor_last_unmerged.OnDisk(i) {
 			s.acceptor_last_unmerged.change(out, i, false)
@@ -447,38 +569,46 @@ func (s *acceptor_order) Snapshot(out *rt.Out) {
 }
 
 // rule1All0 is, from all of prepare,
-// multipaxos.ded:103: sync acceptor_came() <- prepare(_, _)
+// multipaxos.ded:170: sync acceptor_came() <- prepare(_, _)
 func (s *acceptor_order) rule1All0() {
 	for range s.prepare.rows {
 		s.acceptor_came.add()
 	}
 }
 
-// rule2Changes0 is, from the changes of acceptor_clock_unmerged,
-// acceptor_clock merges
-func (s *acceptor_order) rule2Changes0() {
-	for _, i0 := range s.acceptor_clock_unmerged.Changes {
-		sign := s.acceptor_clock_unmerged.Sign(i0)
-		r0 := &s.acceptor_clock_unmerged.rows[i0]
-		s.groups2.add(r0.n, sign)
+// rule2All0 is, from all of fetch,
+// multipaxos.ded:170: sync acceptor_came() <- fetch(_, _, _, _)
+func (s *acceptor_order) rule2All0() {
+	for range s.fetch.rows {
+		s.acceptor_came.add()
 	}
 }
 
-// rule3Changes0 is, for a change of acceptor_clock,
-// whether there is a acceptor_clock
-func (s *acceptor_order) rule3Changes0(r0 *acceptor_orderAcceptor_clockRow, sign int32) {
-	s.acceptor_clock_any.Derive(s.acceptor_clock_any.row(), sign)
+// rule3Changes0 is, from the changes of acceptor_clock_unmerged,
+// acceptor_clock merges
+func (s *acceptor_order) rule3Changes0() {
+	for _, i0 := range s.acceptor_clock_unmerged.Changes {
+		sign := s.acceptor_clock_unmerged.Sign(i0)
+		r0 := &s.acceptor_clock_unmerged.rows[i0]
+		s.groups3.add(r0.n, sign)
+	}
 }
 
 // rule4Changes0 is, for a change of acceptor_clock,
-// multipaxos.ded:103: sync acceptor_tick(n) <- acceptor_clock(n)
+// whether there is a acceptor_clock
 func (s *acceptor_order) rule4Changes0(r0 *acceptor_orderAcceptor_clockRow, sign int32) {
+	s.acceptor_clock_any.Derive(s.acceptor_clock_any.row(), sign)
+}
+
+// rule5Changes0 is, for a change of acceptor_clock,
+// multipaxos.ded:170: sync acceptor_tick(n) <- acceptor_clock(n)
+func (s *acceptor_order) rule5Changes0(r0 *acceptor_orderAcceptor_clockRow, sign int32) {
 	s.acceptor_tick.Derive(s.acceptor_tick.row(r0.n), sign)
 }
 
-// rule5First is, in the first tick,
-// multipaxos.ded:103: sync acceptor_tick(0) <- not acceptor_clock(_)
-func (s *acceptor_order) rule5First() {
+// rule6First is, in the first tick,
+// multipaxos.ded:170: sync acceptor_tick(0) <- not acceptor_clock(_)
+func (s *acceptor_order) rule6First() {
 	sign := int32(1)
 	if i1 := s.acceptor_clock_any.find(); i1 >= 0 && s.acceptor_clock_any.Was(i1) {
 		return
@@ -486,18 +616,18 @@ func (s *acceptor_order) rule5First() {
 	s.acceptor_tick.Derive(s.acceptor_tick.row(0), sign)
 }
 
-// rule5Changes0 is, from the changes of not acceptor_clock_any,
-// multipaxos.ded:103: sync acceptor_tick(0) <- not acceptor_clock(_)
-func (s *acceptor_order) rule5Changes0() {
+// rule6Changes0 is, from the changes of not acceptor_clock_any,
+// multipaxos.ded:170: sync acceptor_tick(0) <- not acceptor_clock(_)
+func (s *acceptor_order) rule6Changes0() {
 	for _, i0 := range s.acceptor_clock_any.Changes {
 		sign := -s.acceptor_clock_any.Sign(i0)
 		s.acceptor_tick.Derive(s.acceptor_tick.row(0), sign)
 	}
 }
 
-// rule6All0 is, from all of prepare,
-// multipaxos.ded:103: sync prepare_queue(x0, x1, n) <- prepare(x0, x1), acceptor_tick(n)
-func (s *acceptor_order) rule6All0() {
+// rule7All0 is, from all of prepare,
+// multipaxos.ded:170: sync prepare_queue(x0, x1, n) <- prepare(x0, x1), acceptor_tick(n)
+func (s *acceptor_order) rule7All0() {
 	for i0 := range s.prepare.rows {
 		r0 := &s.prepare.rows[i0]
 		for i1 := range int32(len(s.acceptor_tick.rows)) {
@@ -510,19 +640,44 @@ func (s *acceptor_order) rule6All0() {
 	}
 }
 
-// rule7Changes0 is, from the changes of prepare_queue_unmerged,
+// rule8Changes0 is, from the changes of prepare_queue_unmerged,
 // prepare_queue merges
-func (s *acceptor_order) rule7Changes0() {
+func (s *acceptor_order) rule8Changes0() {
 	for _, i0 := range s.prepare_queue_unmerged.Changes {
 		sign := s.prepare_queue_unmerged.Sign(i0)
 		r0 := &s.prepare_queue_unmerged.rows[i0]
-		s.groups7.add(r0.x0, r0.x1, r0.n, sign)
+		s.groups8.add(r0.x0, r0.x1, r0.n, sign)
 	}
 }
 
-// rule8Changes0 is, from the changes of prepare_queue,
-// multipaxos.ded:103: sync acceptor_waiting(n) <- prepare_queue(_, _, n)
-func (s *acceptor_order) rule8Changes0() {
+// rule9All0 is, from all of fetch,
+// multipaxos.ded:170: sync fetch_queue(x0, x1, x2, x3, n) <- fetch(x0, x1, x2, x3), acceptor_tick(n)
+func (s *acceptor_order) rule9All0() {
+	for i0 := range s.fetch.rows {
+		r0 := &s.fetch.rows[i0]
+		for i1 := range int32(len(s.acceptor_tick.rows)) {
+			if !s.acceptor_tick.Is(i1) {
+				continue
+			}
+			r1 := &s.acceptor_tick.rows[i1]
+			s.fetch_queue_unmerged.Pulse(s.fetch_queue_unmerged.row(r0.c0, r0.c1, r0.c2, r0.c3, r1.n))
+		}
+	}
+}
+
+// rule10Changes0 is, from the changes of fetch_queue_unmerged,
+// fetch_queue merges
+func (s *acceptor_order) rule10Changes0() {
+	for _, i0 := range s.fetch_queue_unmerged.Changes {
+		sign := s.fetch_queue_unmerged.Sign(i0)
+		r0 := &s.fetch_queue_unmerged.rows[i0]
+		s.groups10.add(r0.x0, r0.x1, r0.x2, r0.x3, r0.n, sign)
+	}
+}
+
+// rule11Changes0 is, from the changes of prepare_queue,
+// multipaxos.ded:170: sync acceptor_waiting(n) <- prepare_queue(_, _, n)
+func (s *acceptor_order) rule11Changes0() {
 	for _, i0 := range s.prepare_queue.Changes {
 		sign := s.prepare_queue.Sign(i0)
 		r0 := &s.prepare_queue.rows[i0]
@@ -530,9 +685,19 @@ func (s *acceptor_order) rule8Changes0() {
 	}
 }
 
-// rule9Changes0 is, from the changes of prepare_now,
-// multipaxos.ded:103: sync acceptor_now(u) <- prepare_now(u, _, _)
-func (s *acceptor_order) rule9Changes0() {
+// rule12Changes0 is, from the changes of fetch_queue,
+// multipaxos.ded:170: sync acceptor_waiting(n) <- fetch_queue(_, _, _, _, n)
+func (s *acceptor_order) rule12Changes0() {
+	for _, i0 := range s.fetch_queue.Changes {
+		sign := s.fetch_queue.Sign(i0)
+		r0 := &s.fetch_queue.rows[i0]
+		s.acceptor_waiting.Derive(s.acceptor_waiting.rowAt(r0.hashes[2], r0.n), sign)
+	}
+}
+
+// rule13Changes0 is, from the changes of prepare_now,
+// multipaxos.ded:170: sync acceptor_now(u) <- prepare_now(u, _, _)
+func (s *acceptor_order) rule13Changes0() {
 	for _, i0 := range s.prepare_now.Changes {
 		sign := s.prepare_now.Sign(i0)
 		r0 := &s.prepare_now.rows[i0]
@@ -540,31 +705,41 @@ func (s *acceptor_order) rule9Changes0() {
 	}
 }
 
-// rule10Changes0 is, from the changes of acceptor_now,
+// rule14Changes0 is, from the changes of fetch_now,
+// multipaxos.ded:170: sync acceptor_now(u) <- fetch_now(u, _, _, _, _)
+func (s *acceptor_order) rule14Changes0() {
+	for _, i0 := range s.fetch_now.Changes {
+		sign := s.fetch_now.Sign(i0)
+		r0 := &s.fetch_now.rows[i0]
+		s.acceptor_now.Derive(s.acceptor_now.rowAt(r0.hashes[1], r0.u), sign)
+	}
+}
+
+// rule15Changes0 is, from the changes of acceptor_now,
 // whether there is a acceptor_now
-func (s *acceptor_order) rule10Changes0() {
+func (s *acceptor_order) rule15Changes0() {
 	for _, i0 := range s.acceptor_now.Changes {
 		sign := s.acceptor_now.Sign(i0)
 		s.acceptor_now_any.Derive(s.acceptor_now_any.row(), sign)
 	}
 }
 
-// rule11Changes0 is, from the changes of acceptor_waiting,
-// multipaxos.ded:103: sync acceptor_first(min<n>) <- acceptor_waiting(n), not acceptor_now(_)
-func (s *acceptor_order) rule11Changes0() {
+// rule16Changes0 is, from the changes of acceptor_waiting,
+// multipaxos.ded:170: sync acceptor_first(min<n>) <- acceptor_waiting(n), not acceptor_now(_)
+func (s *acceptor_order) rule16Changes0() {
 	for _, i0 := range s.acceptor_waiting.Changes {
 		sign := s.acceptor_waiting.Sign(i0)
 		r0 := &s.acceptor_waiting.rows[i0]
 		if i1 := s.acceptor_now_any.find(); i1 >= 0 && s.acceptor_now_any.Was(i1) {
 			continue
 		}
-		s.groups11.add(r0.n, sign)
+		s.groups16.add(r0.n, sign)
 	}
 }
 
-// rule11Changes1 is, from the changes of not acceptor_now_any,
-// multipaxos.ded:103: sync acceptor_first(min<n>) <- acceptor_waiting(n), not acceptor_now(_)
-func (s *acceptor_order) rule11Changes1() {
+// rule16Changes1 is, from the changes of not acceptor_now_any,
+// multipaxos.ded:170: sync acceptor_first(min<n>) <- acceptor_waiting(n), not acceptor_now(_)
+func (s *acceptor_order) rule16Changes1() {
 	for _, i0 := range s.acceptor_now_any.Changes {
 		sign := -s.acceptor_now_any.Sign(i0)
 		for i1 := range int32(len(s.acceptor_waiting.rows)) {
@@ -572,27 +747,27 @@ func (s *acceptor_order) rule11Changes1() {
 				continue
 			}
 			r1 := &s.acceptor_waiting.rows[i1]
-			s.groups11.add(r1.n, sign)
+			s.groups16.add(r1.n, sign)
 		}
 	}
 }
 
-// rule12Changes0 is, from the changes of prepare_queue,
-// multipaxos.ded:103: sync prepare_start(choose<x0>, choose<x1>) <- prepare_queue(x0, x1, n), acceptor_first(n)
-func (s *acceptor_order) rule12Changes0() {
+// rule17Changes0 is, from the changes of prepare_queue,
+// multipaxos.ded:170: sync prepare_start(choose<x0>, choose<x1>) <- prepare_queue(x0, x1, n), acceptor_first(n)
+func (s *acceptor_order) rule17Changes0() {
 	for _, i0 := range s.prepare_queue.Changes {
 		sign := s.prepare_queue.Sign(i0)
 		r0 := &s.prepare_queue.rows[i0]
 		if i1 := s.acceptor_first.at(r0.hashes[2], r0.n); i1 < 0 || !s.acceptor_first.Was(i1) {
 			continue
 		}
-		s.groups12.add(r0.x0, r0.x1, sign)
+		s.groups17.add(r0.x0, r0.x1, sign)
 	}
 }
 
-// rule12Changes1 is, from the changes of acceptor_first,
-// multipaxos.ded:103: sync prepare_start(choose<x0>, choose<x1>) <- prepare_queue(x0, x1, n), acceptor_first(n)
-func (s *acceptor_order) rule12Changes1() {
+// rule17Changes1 is, from the changes of acceptor_first,
+// multipaxos.ded:170: sync prepare_start(choose<x0>, choose<x1>) <- prepare_queue(x0, x1, n), acceptor_first(n)
+func (s *acceptor_order) rule17Changes1() {
 	for _, i0 := range s.acceptor_first.Changes {
 		sign := s.acceptor_first.Sign(i0)
 		r0 := &s.acceptor_first.rows[i0]
@@ -601,36 +776,36 @@ func (s *acceptor_order) rule12Changes1() {
 				continue
 			}
 			r1 := &s.prepare_queue.rows[i1]
-			s.groups12.add(r1.x0, r1.x1, sign)
+			s.groups17.add(r1.x0, r1.x1, sign)
 		}
 	}
 }
 
-// rule13Changes0 is, from the changes of acceptor_last_unmerged,
+// rule18Changes0 is, from the changes of acceptor_last_unmerged,
 // acceptor_last merges
-func (s *acceptor_order) rule13Changes0() {
+func (s *acceptor_order) rule18Changes0() {
 	for _, i0 := range s.acceptor_last_unmerged.Changes {
 		sign := s.acceptor_last_unmerged.Sign(i0)
 		r0 := &s.acceptor_last_unmerged.rows[i0]
-		s.groups13.add(r0.u, sign)
+		s.groups18.add(r0.u, sign)
 	}
 }
 
-// rule14Changes0 is, for a change of acceptor_last,
+// rule19Changes0 is, for a change of acceptor_last,
 // whether there is a acceptor_last
-func (s *acceptor_order) rule14Changes0(r0 *acceptor_orderAcceptor_lastRow, sign int32) {
+func (s *acceptor_order) rule19Changes0(r0 *acceptor_orderAcceptor_lastRow, sign int32) {
 	s.acceptor_last_any.Derive(s.acceptor_last_any.row(), sign)
 }
 
-// rule15Changes0 is, for a change of acceptor_last,
-// multipaxos.ded:103: sync acceptor_number(u) <- acceptor_last(u)
-func (s *acceptor_order) rule15Changes0(r0 *acceptor_orderAcceptor_lastRow, sign int32) {
+// rule20Changes0 is, for a change of acceptor_last,
+// multipaxos.ded:170: sync acceptor_number(u) <- acceptor_last(u)
+func (s *acceptor_order) rule20Changes0(r0 *acceptor_orderAcceptor_lastRow, sign int32) {
 	s.acceptor_number.Derive(s.acceptor_number.row(r0.u), sign)
 }
 
-// rule16First is, in the first tick,
-// multipaxos.ded:103: sync acceptor_number(0) <- not acceptor_last(_)
-func (s *acceptor_order) rule16First() {
+// rule21First is, in the first tick,
+// multipaxos.ded:170: sync acceptor_number(0) <- not acceptor_last(_)
+func (s *acceptor_order) rule21First() {
 	sign := int32(1)
 	if i1 := s.acceptor_last_any.find(); i1 >= 0 && s.acceptor_last_any.Was(i1) {
 		return
@@ -638,18 +813,102 @@ func (s *acceptor_order) rule16First() {
 	s.acceptor_number.Derive(s.acceptor_number.row(0), sign)
 }
 
-// rule16Changes0 is, from the changes of not acceptor_last_any,
-// multipaxos.ded:103: sync acceptor_number(0) <- not acceptor_last(_)
-func (s *acceptor_order) rule16Changes0() {
+// rule21Changes0 is, from the changes of not acceptor_last_any,
+// multipaxos.ded:170: sync acceptor_number(0) <- not acceptor_last(_)
+func (s *acceptor_order) rule21Changes0() {
 	for _, i0 := range s.acceptor_last_any.Changes {
 		sign := -s.acceptor_last_any.Sign(i0)
 		s.acceptor_number.Derive(s.acceptor_number.row(0), sign)
 	}
 }
 
-// rule17Changes0 is, from the changes of prepare_start,
-// multipaxos.ded:103: sync acceptor_begin(m) <- prepare_start(_, _), acceptor_number(u), m := u + 1
-func (s *acceptor_order) rule17Changes0() {
+// rule22Changes0 is, from the changes of prepare_queue,
+// multipaxos.ded:170: sync prepare_head() <- prepare_queue(_, _, n), acceptor_first(n)
+func (s *acceptor_order) rule22Changes0() {
+	for _, i0 := range s.prepare_queue.Changes {
+		sign := s.prepare_queue.Sign(i0)
+		r0 := &s.prepare_queue.rows[i0]
+		if i1 := s.acceptor_first.at(r0.hashes[2], r0.n); i1 < 0 || !s.acceptor_first.Was(i1) {
+			continue
+		}
+		s.prepare_head.Derive(s.prepare_head.row(), sign)
+	}
+}
+
+// rule22Changes1 is, from the changes of acceptor_first,
+// multipaxos.ded:170: sync prepare_head() <- prepare_queue(_, _, n), acceptor_first(n)
+func (s *acceptor_order) rule22Changes1() {
+	for _, i0 := range s.acceptor_first.Changes {
+		sign := s.acceptor_first.Sign(i0)
+		r0 := &s.acceptor_first.rows[i0]
+		for i1 := s.prepare_queue.first1(r0.n); i1 >= 0; i1 = s.prepare_queue.rows[i1].link1.Next {
+			if !s.prepare_queue.Is(i1) {
+				continue
+			}
+			s.prepare_head.Derive(s.prepare_head.row(), sign)
+		}
+	}
+}
+
+// rule23Changes0 is, from the changes of fetch_queue,
+// multipaxos.ded:170: sync fetch_start(choose<x0>, choose<x1>, choose<x2>, choose<x3>) <- fetch_queue(x0, x1, x2, x3, n), acceptor_first(n), not prepare_head()
+func (s *acceptor_order) rule23Changes0() {
+	for _, i0 := range s.fetch_queue.Changes {
+		sign := s.fetch_queue.Sign(i0)
+		r0 := &s.fetch_queue.rows[i0]
+		if i1 := s.acceptor_first.at(r0.hashes[2], r0.n); i1 < 0 || !s.acceptor_first.Was(i1) {
+			continue
+		}
+		if i2 := s.prepare_head.find(); i2 >= 0 && s.prepare_head.Was(i2) {
+			continue
+		}
+		s.groups23.add(r0.x0, r0.x1, r0.x2, r0.x3, sign)
+	}
+}
+
+// rule23Changes1 is, from the changes of acceptor_first,
+// multipaxos.ded:170: sync fetch_start(choose<x0>, choose<x1>, choose<x2>, choose<x3>) <- fetch_queue(x0, x1, x2, x3, n), acceptor_first(n), not prepare_head()
+func (s *acceptor_order) rule23Changes1() {
+	for _, i0 := range s.acceptor_first.Changes {
+		sign := s.acceptor_first.Sign(i0)
+		r0 := &s.acceptor_first.rows[i0]
+		if i1 := s.prepare_head.find(); i1 >= 0 && s.prepare_head.Was(i1) {
+			continue
+		}
+		for i2 := s.fetch_queue.first1(r0.n); i2 >= 0; i2 = s.fetch_queue.rows[i2].link1.Next {
+			if !s.fetch_queue.Is(i2) {
+				continue
+			}
+			r2 := &s.fetch_queue.rows[i2]
+			s.groups23.add(r2.x0, r2.x1, r2.x2, r2.x3, sign)
+		}
+	}
+}
+
+// rule23Changes2 is, from the changes of not prepare_head,
+// multipaxos.ded:170: sync fetch_start(choose<x0>, choose<x1>, choose<x2>, choose<x3>) <- fetch_queue(x0, x1, x2, x3, n), acceptor_first(n), not prepare_head()
+func (s *acceptor_order) rule23Changes2() {
+	for _, i0 := range s.prepare_head.Changes {
+		sign := -s.prepare_head.Sign(i0)
+		for i1 := range int32(len(s.acceptor_first.rows)) {
+			if !s.acceptor_first.Is(i1) {
+				continue
+			}
+			r1 := &s.acceptor_first.rows[i1]
+			for i2 := s.fetch_queue.first1(r1.n); i2 >= 0; i2 = s.fetch_queue.rows[i2].link1.Next {
+				if !s.fetch_queue.Is(i2) {
+					continue
+				}
+				r2 := &s.fetch_queue.rows[i2]
+				s.groups23.add(r2.x0, r2.x1, r2.x2, r2.x3, sign)
+			}
+		}
+	}
+}
+
+// rule24Changes0 is, from the changes of prepare_start,
+// multipaxos.ded:170: sync acceptor_begin(m) <- prepare_start(_, _), acceptor_number(u), m := u + 1
+func (s *acceptor_order) rule24Changes0() {
 	for _, i0 := range s.prepare_start.Changes {
 		sign := s.prepare_start.Sign(i0)
 		for i1 := range int32(len(s.acceptor_number.rows)) {
@@ -663,9 +922,9 @@ func (s *acceptor_order) rule17Changes0() {
 	}
 }
 
-// rule17Changes1 is, from the changes of acceptor_number,
-// multipaxos.ded:103: sync acceptor_begin(m) <- prepare_start(_, _), acceptor_number(u), m := u + 1
-func (s *acceptor_order) rule17Changes1() {
+// rule24Changes1 is, from the changes of acceptor_number,
+// multipaxos.ded:170: sync acceptor_begin(m) <- prepare_start(_, _), acceptor_number(u), m := u + 1
+func (s *acceptor_order) rule24Changes1() {
 	for _, i0 := range s.acceptor_number.Changes {
 		sign := s.acceptor_number.Sign(i0)
 		r0 := &s.acceptor_number.rows[i0]
@@ -679,28 +938,60 @@ func (s *acceptor_order) rule17Changes1() {
 	}
 }
 
-// rule18All0 is, from all of acceptor_is,
-// multipaxos.ded:103: sync acceptor_at(part, v, d) <- acceptor_is(part, v, d)
-func (s *acceptor_order) rule18All0() {
+// rule25Changes0 is, from the changes of fetch_start,
+// multipaxos.ded:170: sync acceptor_begin(m) <- fetch_start(_, _, _, _), acceptor_number(u), m := u + 1
+func (s *acceptor_order) rule25Changes0() {
+	for _, i0 := range s.fetch_start.Changes {
+		sign := s.fetch_start.Sign(i0)
+		for i1 := range int32(len(s.acceptor_number.rows)) {
+			if !s.acceptor_number.Was(i1) {
+				continue
+			}
+			r1 := &s.acceptor_number.rows[i1]
+			v2 := (r1.u + rt.Number[uint64](1))
+			s.acceptor_begin.Derive(s.acceptor_begin.row(v2), sign)
+		}
+	}
+}
+
+// rule25Changes1 is, from the changes of acceptor_number,
+// multipaxos.ded:170: sync acceptor_begin(m) <- fetch_start(_, _, _, _), acceptor_number(u), m := u + 1
+func (s *acceptor_order) rule25Changes1() {
+	for _, i0 := range s.acceptor_number.Changes {
+		sign := s.acceptor_number.Sign(i0)
+		r0 := &s.acceptor_number.rows[i0]
+		v1 := (r0.u + rt.Number[uint64](1))
+		for i2 := range int32(len(s.fetch_start.rows)) {
+			if !s.fetch_start.Is(i2) {
+				continue
+			}
+			s.acceptor_begin.Derive(s.acceptor_begin.row(v1), sign)
+		}
+	}
+}
+
+// rule26All0 is, from all of acceptor_is,
+// multipaxos.ded:170: sync acceptor_at(part, v, d) <- acceptor_is(part, v, d)
+func (s *acceptor_order) rule26All0() {
 	for i0 := range s.acceptor_is.rows {
 		r0 := &s.acceptor_is.rows[i0]
 		s.acceptor_at_unmerged.Pulse(s.acceptor_at_unmerged.row(r0.part, r0.voted, r0.done))
 	}
 }
 
-// rule19Changes0 is, from the changes of acceptor_at_unmerged,
+// rule27Changes0 is, from the changes of acceptor_at_unmerged,
 // acceptor_at merges
-func (s *acceptor_order) rule19Changes0() {
+func (s *acceptor_order) rule27Changes0() {
 	for _, i0 := range s.acceptor_at_unmerged.Changes {
 		sign := s.acceptor_at_unmerged.Sign(i0)
 		r0 := &s.acceptor_at_unmerged.rows[i0]
-		s.groups19.add(r0.part, r0.voted, r0.done, sign)
+		s.groups27.add(r0.part, r0.voted, r0.done, sign)
 	}
 }
 
-// rule20Changes0 is, from the changes of acceptor_now,
-// multipaxos.ded:103: sync acceptor_acks(u, count<part>) <- acceptor_now(u), acceptor_at(part, _, d), d >= u
-func (s *acceptor_order) rule20Changes0() {
+// rule28Changes0 is, from the changes of acceptor_now,
+// multipaxos.ded:170: sync acceptor_acks(u, count<part>) <- acceptor_now(u), acceptor_at(part, _, d), d >= u
+func (s *acceptor_order) rule28Changes0() {
 	for _, i0 := range s.acceptor_now.Changes {
 		sign := s.acceptor_now.Sign(i0)
 		r0 := &s.acceptor_now.rows[i0]
@@ -712,14 +1003,14 @@ func (s *acceptor_order) rule20Changes0() {
 			if !(r1.done >= r0.u) {
 				continue
 			}
-			s.groups20.add(r0.u, r1.part, sign)
+			s.groups28.add(r0.u, r1.part, sign)
 		}
 	}
 }
 
-// rule20Changes1 is, from the changes of acceptor_at,
-// multipaxos.ded:103: sync acceptor_acks(u, count<part>) <- acceptor_now(u), acceptor_at(part, _, d), d >= u
-func (s *acceptor_order) rule20Changes1() {
+// rule28Changes1 is, from the changes of acceptor_at,
+// multipaxos.ded:170: sync acceptor_acks(u, count<part>) <- acceptor_now(u), acceptor_at(part, _, d), d >= u
+func (s *acceptor_order) rule28Changes1() {
 	for _, i0 := range s.acceptor_at.Changes {
 		sign := s.acceptor_at.Sign(i0)
 		r0 := &s.acceptor_at.rows[i0]
@@ -731,23 +1022,23 @@ func (s *acceptor_order) rule20Changes1() {
 			if !(r0.done >= r1.u) {
 				continue
 			}
-			s.groups20.add(r1.u, r0.part, sign)
+			s.groups28.add(r1.u, r0.part, sign)
 		}
 	}
 }
 
-// rule21Changes0 is, for a change of acceptor_acks,
-// multipaxos.ded:103: sync acceptor_finished(u) <- acceptor_acks(u, k), k >= 2
-func (s *acceptor_order) rule21Changes0(r0 *acceptor_orderAcceptor_acksRow, sign int32) {
+// rule29Changes0 is, for a change of acceptor_acks,
+// multipaxos.ded:170: sync acceptor_finished(u) <- acceptor_acks(u, k), k >= 2
+func (s *acceptor_order) rule29Changes0(r0 *acceptor_orderAcceptor_acksRow, sign int32) {
 	if !(r0.k >= 2) {
 		return
 	}
 	s.acceptor_finished.Derive(s.acceptor_finished.rowAt(r0.hash, r0.u), sign)
 }
 
-// rule22Changes0 is, from the changes of acceptor_now,
-// multipaxos.ded:103: sync acceptor_votes(u, count<part>) <- acceptor_now(u), acceptor_at(part, v, _), v >= u
-func (s *acceptor_order) rule22Changes0() {
+// rule30Changes0 is, from the changes of acceptor_now,
+// multipaxos.ded:170: sync acceptor_votes(u, count<part>) <- acceptor_now(u), acceptor_at(part, v, _), v >= u
+func (s *acceptor_order) rule30Changes0() {
 	for _, i0 := range s.acceptor_now.Changes {
 		sign := s.acceptor_now.Sign(i0)
 		r0 := &s.acceptor_now.rows[i0]
@@ -759,14 +1050,14 @@ func (s *acceptor_order) rule22Changes0() {
 			if !(r1.voted >= r0.u) {
 				continue
 			}
-			s.groups22.add(r0.u, r1.part, sign)
+			s.groups30.add(r0.u, r1.part, sign)
 		}
 	}
 }
 
-// rule22Changes1 is, from the changes of acceptor_at,
-// multipaxos.ded:103: sync acceptor_votes(u, count<part>) <- acceptor_now(u), acceptor_at(part, v, _), v >= u
-func (s *acceptor_order) rule22Changes1() {
+// rule30Changes1 is, from the changes of acceptor_at,
+// multipaxos.ded:170: sync acceptor_votes(u, count<part>) <- acceptor_now(u), acceptor_at(part, v, _), v >= u
+func (s *acceptor_order) rule30Changes1() {
 	for _, i0 := range s.acceptor_at.Changes {
 		sign := s.acceptor_at.Sign(i0)
 		r0 := &s.acceptor_at.rows[i0]
@@ -778,23 +1069,23 @@ func (s *acceptor_order) rule22Changes1() {
 			if !(r0.voted >= r1.u) {
 				continue
 			}
-			s.groups22.add(r1.u, r0.part, sign)
+			s.groups30.add(r1.u, r0.part, sign)
 		}
 	}
 }
 
-// rule23Changes0 is, for a change of acceptor_votes,
-// multipaxos.ded:103: sync acceptor_agreed(u) <- acceptor_votes(u, k), k >= 2
-func (s *acceptor_order) rule23Changes0(r0 *acceptor_orderAcceptor_votesRow, sign int32) {
+// rule31Changes0 is, for a change of acceptor_votes,
+// multipaxos.ded:170: sync acceptor_agreed(u) <- acceptor_votes(u, k), k >= 2
+func (s *acceptor_order) rule31Changes0(r0 *acceptor_orderAcceptor_votesRow, sign int32) {
 	if !(r0.k >= 2) {
 		return
 	}
 	s.acceptor_agreed.Derive(s.acceptor_agreed.rowAt(r0.hash, r0.u), sign)
 }
 
-// rule24Changes0 is, from the changes of acceptor_agreed,
-// multipaxos.ded:103: sync acceptor_telling(u) <- acceptor_agreed(u), not acceptor_told(u)
-func (s *acceptor_order) rule24Changes0() {
+// rule32Changes0 is, from the changes of acceptor_agreed,
+// multipaxos.ded:170: sync acceptor_telling(u) <- acceptor_agreed(u), not acceptor_told(u)
+func (s *acceptor_order) rule32Changes0() {
 	for _, i0 := range s.acceptor_agreed.Changes {
 		sign := s.acceptor_agreed.Sign(i0)
 		r0 := &s.acceptor_agreed.rows[i0]
@@ -805,9 +1096,9 @@ func (s *acceptor_order) rule24Changes0() {
 	}
 }
 
-// rule24Changes1 is, from the changes of not acceptor_told,
-// multipaxos.ded:103: sync acceptor_telling(u) <- acceptor_agreed(u), not acceptor_told(u)
-func (s *acceptor_order) rule24Changes1() {
+// rule32Changes1 is, from the changes of not acceptor_told,
+// multipaxos.ded:170: sync acceptor_telling(u) <- acceptor_agreed(u), not acceptor_told(u)
+func (s *acceptor_order) rule32Changes1() {
 	for _, i0 := range s.acceptor_told.Changes {
 		sign := -s.acceptor_told.Sign(i0)
 		r0 := &s.acceptor_told.rows[i0]
@@ -818,9 +1109,9 @@ func (s *acceptor_order) rule24Changes1() {
 	}
 }
 
-// rule25All0 is, from all of acceptor_came,
-// multipaxos.ded:103: sync acceptor_telling(u) <- acceptor_came(), acceptor_agreed(u)
-func (s *acceptor_order) rule25All0() {
+// rule33All0 is, from all of acceptor_came,
+// multipaxos.ded:170: sync acceptor_telling(u) <- acceptor_came(), acceptor_agreed(u)
+func (s *acceptor_order) rule33All0() {
 	for range s.acceptor_came.rows {
 		for i1 := range int32(len(s.acceptor_agreed.rows)) {
 			if !s.acceptor_agreed.Is(i1) {
@@ -832,9 +1123,9 @@ func (s *acceptor_order) rule25All0() {
 	}
 }
 
-// rule26Changes0 is, from the changes of acceptor_now,
-// multipaxos.ded:103: sync acceptor_asking(u) <- acceptor_now(u), not acceptor_asked(u)
-func (s *acceptor_order) rule26Changes0() {
+// rule34Changes0 is, from the changes of acceptor_now,
+// multipaxos.ded:170: sync acceptor_asking(u) <- acceptor_now(u), not acceptor_asked(u)
+func (s *acceptor_order) rule34Changes0() {
 	for _, i0 := range s.acceptor_now.Changes {
 		sign := s.acceptor_now.Sign(i0)
 		r0 := &s.acceptor_now.rows[i0]
@@ -845,9 +1136,9 @@ func (s *acceptor_order) rule26Changes0() {
 	}
 }
 
-// rule26Changes1 is, from the changes of not acceptor_asked,
-// multipaxos.ded:103: sync acceptor_asking(u) <- acceptor_now(u), not acceptor_asked(u)
-func (s *acceptor_order) rule26Changes1() {
+// rule34Changes1 is, from the changes of not acceptor_asked,
+// multipaxos.ded:170: sync acceptor_asking(u) <- acceptor_now(u), not acceptor_asked(u)
+func (s *acceptor_order) rule34Changes1() {
 	for _, i0 := range s.acceptor_asked.Changes {
 		sign := -s.acceptor_asked.Sign(i0)
 		r0 := &s.acceptor_asked.rows[i0]
@@ -858,9 +1149,9 @@ func (s *acceptor_order) rule26Changes1() {
 	}
 }
 
-// rule27All0 is, from all of acceptor_came,
-// multipaxos.ded:103: sync acceptor_asking(u) <- acceptor_came(), acceptor_now(u), not acceptor_agreed(u)
-func (s *acceptor_order) rule27All0() {
+// rule35All0 is, from all of acceptor_came,
+// multipaxos.ded:170: sync acceptor_asking(u) <- acceptor_came(), acceptor_now(u), not acceptor_agreed(u)
+func (s *acceptor_order) rule35All0() {
 	for range s.acceptor_came.rows {
 		for i1 := range int32(len(s.acceptor_now.rows)) {
 			if !s.acceptor_now.Is(i1) {
@@ -875,9 +1166,9 @@ func (s *acceptor_order) rule27All0() {
 	}
 }
 
-// rule28Changes0 is, from the changes of acceptor_telling,
-// multipaxos.ded:103: async prepare_do@to(u, part, x0, x1) <- acceptor_telling(u), prepare_now(u, x0, x1), acceptor_parts(self, part, to)
-func (s *acceptor_order) rule28Changes0() {
+// rule36Changes0 is, from the changes of acceptor_telling,
+// multipaxos.ded:170: async prepare_do@to(u, part, x0, x1) <- acceptor_telling(u), prepare_now(u, x0, x1), acceptor_parts(self, part, to)
+func (s *acceptor_order) rule36Changes0() {
 	for _, i0 := range s.acceptor_telling.Changes {
 		sign := s.acceptor_telling.Sign(i0)
 		r0 := &s.acceptor_telling.rows[i0]
@@ -894,9 +1185,9 @@ func (s *acceptor_order) rule28Changes0() {
 	}
 }
 
-// rule28Changes1 is, from the changes of prepare_now,
-// multipaxos.ded:103: async prepare_do@to(u, part, x0, x1) <- acceptor_telling(u), prepare_now(u, x0, x1), acceptor_parts(self, part, to)
-func (s *acceptor_order) rule28Changes1() {
+// rule36Changes1 is, from the changes of prepare_now,
+// multipaxos.ded:170: async prepare_do@to(u, part, x0, x1) <- acceptor_telling(u), prepare_now(u, x0, x1), acceptor_parts(self, part, to)
+func (s *acceptor_order) rule36Changes1() {
 	for _, i0 := range s.prepare_now.Changes {
 		sign := s.prepare_now.Sign(i0)
 		r0 := &s.prepare_now.rows[i0]
@@ -910,9 +1201,44 @@ func (s *acceptor_order) rule28Changes1() {
 	}
 }
 
-// rule29Changes0 is, from the changes of prepare_queue,
-// multipaxos.ded:103: next prepare_queue(x0, x1, n) <- prepare_queue(x0, x1, n), not prepare_start(x0, x1)
-func (s *acceptor_order) rule29Changes0() {
+// rule37Changes0 is, from the changes of acceptor_telling,
+// multipaxos.ded:170: async fetch_do@to(u, part, x0, x1, x2, x3) <- acceptor_telling(u), fetch_now(u, x0, x1, x2, x3), acceptor_parts(self, part, to)
+func (s *acceptor_order) rule37Changes0() {
+	for _, i0 := range s.acceptor_telling.Changes {
+		sign := s.acceptor_telling.Sign(i0)
+		r0 := &s.acceptor_telling.rows[i0]
+		for i1 := s.acceptor_parts.first0(s.self); i1 >= 0; i1 = s.acceptor_parts.rows[i1].link0.Next {
+			r1 := &s.acceptor_parts.rows[i1]
+			for i2 := s.fetch_now.first0(r0.u); i2 >= 0; i2 = s.fetch_now.rows[i2].link0.Next {
+				if !s.fetch_now.Was(i2) {
+					continue
+				}
+				r2 := &s.fetch_now.rows[i2]
+				s.sent_fetch_do.Derive(s.sent_fetch_do.row(r1.to, r0.u, r1.part, r2.x0, r2.x1, r2.x2, r2.x3), sign)
+			}
+		}
+	}
+}
+
+// rule37Changes1 is, from the changes of fetch_now,
+// multipaxos.ded:170: async fetch_do@to(u, part, x0, x1, x2, x3) <- acceptor_telling(u), fetch_now(u, x0, x1, x2, x3), acceptor_parts(self, part, to)
+func (s *acceptor_order) rule37Changes1() {
+	for _, i0 := range s.fetch_now.Changes {
+		sign := s.fetch_now.Sign(i0)
+		r0 := &s.fetch_now.rows[i0]
+		if i1 := s.acceptor_telling.at(r0.hashes[1], r0.u); i1 < 0 || !s.acceptor_telling.Is(i1) {
+			continue
+		}
+		for i2 := s.acceptor_parts.first0(s.self); i2 >= 0; i2 = s.acceptor_parts.rows[i2].link0.Next {
+			r2 := &s.acceptor_parts.rows[i2]
+			s.sent_fetch_do.Derive(s.sent_fetch_do.row(r2.to, r0.u, r2.part, r0.x0, r0.x1, r0.x2, r0.x3), sign)
+		}
+	}
+}
+
+// rule38Changes0 is, from the changes of prepare_queue,
+// multipaxos.ded:170: next prepare_queue(x0, x1, n) <- prepare_queue(x0, x1, n), not prepare_start(x0, x1)
+func (s *acceptor_order) rule38Changes0() {
 	for _, i0 := range s.prepare_queue.Changes {
 		sign := s.prepare_queue.Sign(i0)
 		r0 := &s.prepare_queue.rows[i0]
@@ -923,9 +1249,9 @@ func (s *acceptor_order) rule29Changes0() {
 	}
 }
 
-// rule29Changes1 is, from the changes of not prepare_start,
-// multipaxos.ded:103: next prepare_queue(x0, x1, n) <- prepare_queue(x0, x1, n), not prepare_start(x0, x1)
-func (s *acceptor_order) rule29Changes1() {
+// rule38Changes1 is, from the changes of not prepare_start,
+// multipaxos.ded:170: next prepare_queue(x0, x1, n) <- prepare_queue(x0, x1, n), not prepare_start(x0, x1)
+func (s *acceptor_order) rule38Changes1() {
 	for _, i0 := range s.prepare_start.Changes {
 		sign := -s.prepare_start.Sign(i0)
 		r0 := &s.prepare_start.rows[i0]
@@ -939,9 +1265,9 @@ func (s *acceptor_order) rule29Changes1() {
 	}
 }
 
-// rule30Changes0 is, from the changes of prepare_start,
-// multipaxos.ded:103: next prepare_now(m, x0, x1) <- prepare_start(x0, x1), acceptor_begin(m)
-func (s *acceptor_order) rule30Changes0() {
+// rule39Changes0 is, from the changes of prepare_start,
+// multipaxos.ded:170: next prepare_now(m, x0, x1) <- prepare_start(x0, x1), acceptor_begin(m)
+func (s *acceptor_order) rule39Changes0() {
 	for _, i0 := range s.prepare_start.Changes {
 		sign := s.prepare_start.Sign(i0)
 		r0 := &s.prepare_start.rows[i0]
@@ -955,9 +1281,9 @@ func (s *acceptor_order) rule30Changes0() {
 	}
 }
 
-// rule30Changes1 is, from the changes of acceptor_begin,
-// multipaxos.ded:103: next prepare_now(m, x0, x1) <- prepare_start(x0, x1), acceptor_begin(m)
-func (s *acceptor_order) rule30Changes1() {
+// rule39Changes1 is, from the changes of acceptor_begin,
+// multipaxos.ded:170: next prepare_now(m, x0, x1) <- prepare_start(x0, x1), acceptor_begin(m)
+func (s *acceptor_order) rule39Changes1() {
 	for _, i0 := range s.acceptor_begin.Changes {
 		sign := s.acceptor_begin.Sign(i0)
 		r0 := &s.acceptor_begin.rows[i0]
@@ -971,9 +1297,9 @@ func (s *acceptor_order) rule30Changes1() {
 	}
 }
 
-// rule31Changes0 is, from the changes of prepare_now,
-// multipaxos.ded:103: next prepare_now(u, x0, x1) <- prepare_now(u, x0, x1), not acceptor_finished(u)
-func (s *acceptor_order) rule31Changes0() {
+// rule40Changes0 is, from the changes of prepare_now,
+// multipaxos.ded:170: next prepare_now(u, x0, x1) <- prepare_now(u, x0, x1), not acceptor_finished(u)
+func (s *acceptor_order) rule40Changes0() {
 	for _, i0 := range s.prepare_now.Changes {
 		sign := s.prepare_now.Sign(i0)
 		r0 := &s.prepare_now.rows[i0]
@@ -984,9 +1310,9 @@ func (s *acceptor_order) rule31Changes0() {
 	}
 }
 
-// rule31Changes1 is, from the changes of not acceptor_finished,
-// multipaxos.ded:103: next prepare_now(u, x0, x1) <- prepare_now(u, x0, x1), not acceptor_finished(u)
-func (s *acceptor_order) rule31Changes1() {
+// rule40Changes1 is, from the changes of not acceptor_finished,
+// multipaxos.ded:170: next prepare_now(u, x0, x1) <- prepare_now(u, x0, x1), not acceptor_finished(u)
+func (s *acceptor_order) rule40Changes1() {
 	for _, i0 := range s.acceptor_finished.Changes {
 		sign := -s.acceptor_finished.Sign(i0)
 		r0 := &s.acceptor_finished.rows[i0]
@@ -999,9 +1325,98 @@ func (s *acceptor_order) rule31Changes1() {
 	}
 }
 
-// rule32All0 is, from all of acceptor_came,
-// multipaxos.ded:103: next acceptor_clock(m) <- acceptor_came(), acceptor_tick(n), m := n + 1
-func (s *acceptor_order) rule32All0() {
+// rule41Changes0 is, from the changes of fetch_queue,
+// multipaxos.ded:170: next fetch_queue(x0, x1, x2, x3, n) <- fetch_queue(x0, x1, x2, x3, n), not fetch_start(x0, x1, x2, x3)
+func (s *acceptor_order) rule41Changes0() {
+	for _, i0 := range s.fetch_queue.Changes {
+		sign := s.fetch_queue.Sign(i0)
+		r0 := &s.fetch_queue.rows[i0]
+		if i1 := s.fetch_start.at(r0.hashes[1], r0.x0, r0.x1, r0.x2, r0.x3); i1 >= 0 && s.fetch_start.Was(i1) {
+			continue
+		}
+		s.fetch_queue_unmerged.Next(s.fetch_queue_unmerged.rowAt(r0.hashes[0], r0.x0, r0.x1, r0.x2, r0.x3, r0.n), sign)
+	}
+}
+
+// rule41Changes1 is, from the changes of not fetch_start,
+// multipaxos.ded:170: next fetch_queue(x0, x1, x2, x3, n) <- fetch_queue(x0, x1, x2, x3, n), not fetch_start(x0, x1, x2, x3)
+func (s *acceptor_order) rule41Changes1() {
+	for _, i0 := range s.fetch_start.Changes {
+		sign := -s.fetch_start.Sign(i0)
+		r0 := &s.fetch_start.rows[i0]
+		for i1 := s.fetch_queue.at0(r0.hashes[0], r0.x0, r0.x1, r0.x2, r0.x3); i1 >= 0; i1 = s.fetch_queue.rows[i1].link0.Next {
+			if !s.fetch_queue.Is(i1) {
+				continue
+			}
+			r1 := &s.fetch_queue.rows[i1]
+			s.fetch_queue_unmerged.Next(s.fetch_queue_unmerged.rowAt(r1.hashes[0], r0.x0, r0.x1, r0.x2, r0.x3, r1.n), sign)
+		}
+	}
+}
+
+// rule42Changes0 is, from the changes of fetch_start,
+// multipaxos.ded:170: next fetch_now(m, x0, x1, x2, x3) <- fetch_start(x0, x1, x2, x3), acceptor_begin(m)
+func (s *acceptor_order) rule42Changes0() {
+	for _, i0 := range s.fetch_start.Changes {
+		sign := s.fetch_start.Sign(i0)
+		r0 := &s.fetch_start.rows[i0]
+		for i1 := range int32(len(s.acceptor_begin.rows)) {
+			if !s.acceptor_begin.Was(i1) {
+				continue
+			}
+			r1 := &s.acceptor_begin.rows[i1]
+			s.fetch_now.Next(s.fetch_now.row(r1.u, r0.x0, r0.x1, r0.x2, r0.x3), sign)
+		}
+	}
+}
+
+// rule42Changes1 is, from the changes of acceptor_begin,
+// multipaxos.ded:170: next fetch_now(m, x0, x1, x2, x3) <- fetch_start(x0, x1, x2, x3), acceptor_begin(m)
+func (s *acceptor_order) rule42Changes1() {
+	for _, i0 := range s.acceptor_begin.Changes {
+		sign := s.acceptor_begin.Sign(i0)
+		r0 := &s.acceptor_begin.rows[i0]
+		for i1 := range int32(len(s.fetch_start.rows)) {
+			if !s.fetch_start.Is(i1) {
+				continue
+			}
+			r1 := &s.fetch_start.rows[i1]
+			s.fetch_now.Next(s.fetch_now.row(r0.u, r1.x0, r1.x1, r1.x2, r1.x3), sign)
+		}
+	}
+}
+
+// rule43Changes0 is, from the changes of fetch_now,
+// multipaxos.ded:170: next fetch_now(u, x0, x1, x2, x3) <- fetch_now(u, x0, x1, x2, x3), not acceptor_finished(u)
+func (s *acceptor_order) rule43Changes0() {
+	for _, i0 := range s.fetch_now.Changes {
+		sign := s.fetch_now.Sign(i0)
+		r0 := &s.fetch_now.rows[i0]
+		if i1 := s.acceptor_finished.at(r0.hashes[1], r0.u); i1 >= 0 && s.acceptor_finished.Was(i1) {
+			continue
+		}
+		s.fetch_now.Next(i0, sign)
+	}
+}
+
+// rule43Changes1 is, from the changes of not acceptor_finished,
+// multipaxos.ded:170: next fetch_now(u, x0, x1, x2, x3) <- fetch_now(u, x0, x1, x2, x3), not acceptor_finished(u)
+func (s *acceptor_order) rule43Changes1() {
+	for _, i0 := range s.acceptor_finished.Changes {
+		sign := -s.acceptor_finished.Sign(i0)
+		r0 := &s.acceptor_finished.rows[i0]
+		for i1 := s.fetch_now.first0(r0.u); i1 >= 0; i1 = s.fetch_now.rows[i1].link0.Next {
+			if !s.fetch_now.Is(i1) {
+				continue
+			}
+			s.fetch_now.Next(i1, sign)
+		}
+	}
+}
+
+// rule44All0 is, from all of acceptor_came,
+// multipaxos.ded:170: next acceptor_clock(m) <- acceptor_came(), acceptor_tick(n), m := n + 1
+func (s *acceptor_order) rule44All0() {
 	for range s.acceptor_came.rows {
 		for i1 := range int32(len(s.acceptor_tick.rows)) {
 			if !s.acceptor_tick.Is(i1) {
@@ -1014,15 +1429,15 @@ func (s *acceptor_order) rule32All0() {
 	}
 }
 
-// rule33Changes0 is, for a change of acceptor_clock,
-// multipaxos.ded:103: next acceptor_clock(n) <- acceptor_clock(n)
-func (s *acceptor_order) rule33Changes0(r0 *acceptor_orderAcceptor_clockRow, sign int32) {
+// rule45Changes0 is, for a change of acceptor_clock,
+// multipaxos.ded:170: next acceptor_clock(n) <- acceptor_clock(n)
+func (s *acceptor_order) rule45Changes0(r0 *acceptor_orderAcceptor_clockRow, sign int32) {
 	s.acceptor_clock_unmerged.Next(s.acceptor_clock_unmerged.row(r0.n), sign)
 }
 
-// rule34Changes0 is, from the changes of acceptor_begin,
-// multipaxos.ded:103: next acceptor_last(u) <- acceptor_begin(u)
-func (s *acceptor_order) rule34Changes0() {
+// rule46Changes0 is, from the changes of acceptor_begin,
+// multipaxos.ded:170: next acceptor_last(u) <- acceptor_begin(u)
+func (s *acceptor_order) rule46Changes0() {
 	for _, i0 := range s.acceptor_begin.Changes {
 		sign := s.acceptor_begin.Sign(i0)
 		r0 := &s.acceptor_begin.rows[i0]
@@ -1030,15 +1445,15 @@ func (s *acceptor_order) rule34Changes0() {
 	}
 }
 
-// rule35Changes0 is, for a change of acceptor_last,
-// multipaxos.ded:103: next acceptor_last(u) <- acceptor_last(u)
-func (s *acceptor_order) rule35Changes0(r0 *acceptor_orderAcceptor_lastRow, sign int32) {
+// rule47Changes0 is, for a change of acceptor_last,
+// multipaxos.ded:170: next acceptor_last(u) <- acceptor_last(u)
+func (s *acceptor_order) rule47Changes0(r0 *acceptor_orderAcceptor_lastRow, sign int32) {
 	s.acceptor_last_unmerged.Next(s.acceptor_last_unmerged.row(r0.u), sign)
 }
 
-// rule36Changes0 is, from the changes of acceptor_now,
-// multipaxos.ded:103: next acceptor_asked(u) <- acceptor_now(u)
-func (s *acceptor_order) rule36Changes0() {
+// rule48Changes0 is, from the changes of acceptor_now,
+// multipaxos.ded:170: next acceptor_asked(u) <- acceptor_now(u)
+func (s *acceptor_order) rule48Changes0() {
 	for _, i0 := range s.acceptor_now.Changes {
 		sign := s.acceptor_now.Sign(i0)
 		r0 := &s.acceptor_now.rows[i0]
@@ -1046,9 +1461,9 @@ func (s *acceptor_order) rule36Changes0() {
 	}
 }
 
-// rule37Changes0 is, from the changes of acceptor_asking,
-// multipaxos.ded:103: async acceptor_freeze@to(u, part) <- acceptor_asking(u), acceptor_parts(self, part, to)
-func (s *acceptor_order) rule37Changes0(out *rt.Out) {
+// rule49Changes0 is, from the changes of acceptor_asking,
+// multipaxos.ded:170: async acceptor_freeze@to(u, part) <- acceptor_asking(u), acceptor_parts(self, part, to)
+func (s *acceptor_order) rule49Changes0(out *rt.Out) {
 	for _, i0 := range s.acceptor_asking.Changes {
 		if !s.acceptor_asking.Is(i0) {
 			continue
@@ -1059,14 +1474,14 @@ func (s *acceptor_order) rule37Changes0(out *rt.Out) {
 			row := out.Begin()
 			row.U64(r0.u)
 			row.U64(r1.part)
-			out.Send(r1.to, 10, row) // acceptor_freeze
+			out.Send(r1.to, 12, row) // acceptor_freeze
 		}
 	}
 }
 
-// rule37All0 is, from all of acceptor_asking,
-// multipaxos.ded:103: async acceptor_freeze@to(u, part) <- acceptor_asking(u), acceptor_parts(self, part, to)
-func (s *acceptor_order) rule37All0(out *rt.Out) {
+// rule49All0 is, from all of acceptor_asking,
+// multipaxos.ded:170: async acceptor_freeze@to(u, part) <- acceptor_asking(u), acceptor_parts(self, part, to)
+func (s *acceptor_order) rule49All0(out *rt.Out) {
 	for i0 := range int32(len(s.acceptor_asking.rows)) {
 		if !s.acceptor_asking.Is(i0) {
 			continue
@@ -1077,14 +1492,14 @@ func (s *acceptor_order) rule37All0(out *rt.Out) {
 			row := out.Begin()
 			row.U64(r0.u)
 			row.U64(r1.part)
-			out.Send(r1.to, 10, row) // acceptor_freeze
+			out.Send(r1.to, 12, row) // acceptor_freeze
 		}
 	}
 }
 
-// rule38Changes0 is, from the changes of acceptor_at,
-// multipaxos.ded:103: next acceptor_at(part, v, d) <- acceptor_at(part, v, d)
-func (s *acceptor_order) rule38Changes0() {
+// rule50Changes0 is, from the changes of acceptor_at,
+// multipaxos.ded:170: next acceptor_at(part, v, d) <- acceptor_at(part, v, d)
+func (s *acceptor_order) rule50Changes0() {
 	for _, i0 := range s.acceptor_at.Changes {
 		sign := s.acceptor_at.Sign(i0)
 		r0 := &s.acceptor_at.rows[i0]
@@ -1092,9 +1507,9 @@ func (s *acceptor_order) rule38Changes0() {
 	}
 }
 
-// rule39Changes0 is, from the changes of acceptor_agreed,
-// multipaxos.ded:103: next acceptor_told(u) <- acceptor_agreed(u)
-func (s *acceptor_order) rule39Changes0() {
+// rule51Changes0 is, from the changes of acceptor_agreed,
+// multipaxos.ded:170: next acceptor_told(u) <- acceptor_agreed(u)
+func (s *acceptor_order) rule51Changes0() {
 	for _, i0 := range s.acceptor_agreed.Changes {
 		sign := s.acceptor_agreed.Sign(i0)
 		r0 := &s.acceptor_agreed.rows[i0]
@@ -1102,9 +1517,9 @@ func (s *acceptor_order) rule39Changes0() {
 	}
 }
 
-// rule40Changes0 is, from the changes of sent_prepare_do,
+// rule52Changes0 is, from the changes of sent_prepare_do,
 // what is sent while it holds
-func (s *acceptor_order) rule40Changes0(out *rt.Out) {
+func (s *acceptor_order) rule52Changes0(out *rt.Out) {
 	for _, i0 := range s.sent_prepare_do.Changes {
 		if !s.sent_prepare_do.Is(i0) {
 			continue
@@ -1115,13 +1530,13 @@ func (s *acceptor_order) rule40Changes0(out *rt.Out) {
 		row.U64(r0.part)
 		row.Text(r0.x0)
 		row.U64(r0.x1)
-		out.Send(r0.to, 12, row) // prepare_do
+		out.Send(r0.to, 14, row) // prepare_do
 	}
 }
 
-// rule40All0 is, from all of sent_prepare_do,
+// rule52All0 is, from all of sent_prepare_do,
 // what is sent while it holds
-func (s *acceptor_order) rule40All0(out *rt.Out) {
+func (s *acceptor_order) rule52All0(out *rt.Out) {
 	for i0 := range int32(len(s.sent_prepare_do.rows)) {
 		if !s.sent_prepare_do.Is(i0) {
 			continue
@@ -1132,21 +1547,59 @@ func (s *acceptor_order) rule40All0(out *rt.Out) {
 		row.U64(r0.part)
 		row.Text(r0.x0)
 		row.U64(r0.x1)
-		out.Send(r0.to, 12, row) // prepare_do
+		out.Send(r0.to, 14, row) // prepare_do
 	}
 }
 
-// acceptor_orderRule2 has the groups of acceptor_clock merges
-type acceptor_orderRule2 struct {
-	groups        []acceptor_orderRule2Group
+// rule53Changes0 is, from the changes of sent_fetch_do,
+// what is sent while it holds
+func (s *acceptor_order) rule53Changes0(out *rt.Out) {
+	for _, i0 := range s.sent_fetch_do.Changes {
+		if !s.sent_fetch_do.Is(i0) {
+			continue
+		}
+		r0 := &s.sent_fetch_do.rows[i0]
+		row := out.Begin()
+		row.U64(r0.u)
+		row.U64(r0.part)
+		row.Text(r0.x0)
+		row.U64(r0.x1)
+		row.U64(r0.x2)
+		row.U64(r0.x3)
+		out.Send(r0.to, 15, row) // fetch_do
+	}
+}
+
+// rule53All0 is, from all of sent_fetch_do,
+// what is sent while it holds
+func (s *acceptor_order) rule53All0(out *rt.Out) {
+	for i0 := range int32(len(s.sent_fetch_do.rows)) {
+		if !s.sent_fetch_do.Is(i0) {
+			continue
+		}
+		r0 := &s.sent_fetch_do.rows[i0]
+		row := out.Begin()
+		row.U64(r0.u)
+		row.U64(r0.part)
+		row.Text(r0.x0)
+		row.U64(r0.x1)
+		row.U64(r0.x2)
+		row.U64(r0.x3)
+		out.Send(r0.to, 15, row) // fetch_do
+	}
+}
+
+// acceptor_orderRule3 has the groups of acceptor_clock merges
+type acceptor_orderRule3 struct {
+	groups        []acceptor_orderRule3Group
 	set           rt.Slots
 	touched, free []int32
-	rows          []acceptor_orderRule2Row
+	rows          []acceptor_orderRule3Row
 	rowSet        rt.Slots
 	freeRows      []int32
 }
 
-type acceptor_orderRule2Group struct {
+type acceptor_orderRule3Group struct {
 	hash    uint32
 	count   int32 // of rows
 	touched bool
@@ -1157,20 +1610,20 @@ type acceptor_orderRule2Group struct {
 	last    uint64
 }
 
-type acceptor_orderRule2Row struct {
+type acceptor_orderRule3Row struct {
 	a0    uint64
 	count int32   // of derivations
 	link  rt.Link // in its group
 }
 
-func newAcceptor_orderRule2() acceptor_orderRule2 {
-	return acceptor_orderRule2{set: rt.NewSlots(),
+func newAcceptor_orderRule3() acceptor_orderRule3 {
+	return acceptor_orderRule3{set: rt.NewSlots(),
 		rowSet: rt.NewSlots(),
 	}
 }
 
 // add has a row come, or go.
-func (t *acceptor_orderRule2) add(a0 uint64, sign int32) {
+func (t *acceptor_orderRule3) add(a0 uint64, sign int32) {
 	h, i := rt.Hash(0).U64(a0).Sum(), int32(-1)
 	for at := h; ; at++ {
 		n, tag := t.rowSet.At(at)
@@ -1188,10 +1641,10 @@ func (t *acceptor_orderRule2) add(a0 uint64, sign int32) {
 		if n := len(t.freeRows); n > 0 {
 			i = t.freeRows[n-1]
 			t.freeRows = t.freeRows[:n-1]
-			t.rows[i] = acceptor_orderRule2Row{a0: a0}
+			t.rows[i] = acceptor_orderRule3Row{a0: a0}
 		} else {
 			i = int32(len(t.rows))
-			t.rows = append(t.rows, acceptor_orderRule2Row{a0: a0})
+			t.rows = append(t.rows, acceptor_orderRule3Row{a0: a0})
 		}
 		t.rowSet.Add(h, i)
 	}
@@ -1202,7 +1655,7 @@ func (t *acceptor_orderRule2) add(a0 uint64, sign int32) {
 	if had == has {
 		if r.count == 0 {
 			t.rowSet.Remove(h, i)
-			t.rows[i] = acceptor_orderRule2Row{}
+			t.rows[i] = acceptor_orderRule3Row{}
 			t.freeRows = append(t.freeRows, i)
 		}
 		return
@@ -1234,7 +1687,7 @@ func (t *acceptor_orderRule2) add(a0 uint64, sign int32) {
 		}
 		if r.count == 0 {
 			t.rowSet.Remove(h, i)
-			*r = acceptor_orderRule2Row{}
+			*r = acceptor_orderRule3Row{}
 			t.freeRows = append(t.freeRows, i)
 		}
 	}
@@ -1245,7 +1698,7 @@ func (t *acceptor_orderRule2) add(a0 uint64, sign int32) {
 }
 
 // group is the group of these values, whose hash is known.
-func (t *acceptor_orderRule2) group(h uint32) int32 {
+func (t *acceptor_orderRule3) group(h uint32) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -1261,17 +1714,17 @@ func (t *acceptor_orderRule2) group(h uint32) int32 {
 	if n := len(t.free); n > 0 {
 		i = t.free[n-1]
 		t.free = t.free[:n-1]
-		t.groups[i] = acceptor_orderRule2Group{hash: h, rows: -1}
+		t.groups[i] = acceptor_orderRule3Group{hash: h, rows: -1}
 	} else {
 		i = int32(len(t.groups))
-		t.groups = append(t.groups, acceptor_orderRule2Group{hash: h, rows: -1})
+		t.groups = append(t.groups, acceptor_orderRule3Group{hash: h, rows: -1})
 	}
 	t.set.Add(h, i)
 	return i
 }
 
 // again finds the value of a group that has lost it.
-func (t *acceptor_orderRule2) again(g *acceptor_orderRule2Group) {
+func (t *acceptor_orderRule3) again(g *acceptor_orderRule3Group) {
 	g.lost = false
 	for i := g.rows; i >= 0; i = t.rows[i].link.Next {
 		if v := t.rows[i].a0; i == g.rows || cmp.Compare[uint64](v, g.value) > 0 {
@@ -1280,9 +1733,9 @@ func (t *acceptor_orderRule2) again(g *acceptor_orderRule2Group) {
 	}
 }
 
-// rule2Heads derives the heads of acceptor_clock merges
-func (s *acceptor_order) rule2Heads() {
-	t := &s.groups2
+// rule3Heads derives the heads of acceptor_clock merges
+func (s *acceptor_order) rule3Heads() {
+	t := &s.groups3
 	for _, i := range t.touched {
 		g := &t.groups[i]
 		g.touched = false
@@ -1290,36 +1743,36 @@ func (s *acceptor_order) rule2Heads() {
 			t.again(g)
 		}
 		if g.told && (g.count == 0 || g.last != g.value) {
-			s.rule3Changes0(&acceptor_orderAcceptor_clockRow{g.last, g.hash}, -1)
 			s.rule4Changes0(&acceptor_orderAcceptor_clockRow{g.last, g.hash}, -1)
-			s.rule33Changes0(&acceptor_orderAcceptor_clockRow{g.last, g.hash}, -1)
+			s.rule5Changes0(&acceptor_orderAcceptor_clockRow{g.last, g.hash}, -1)
+			s.rule45Changes0(&acceptor_orderAcceptor_clockRow{g.last, g.hash}, -1)
 		}
 		if g.count > 0 && (!g.told || g.last != g.value) {
-			s.rule3Changes0(&acceptor_orderAcceptor_clockRow{g.value, g.hash}, 1)
 			s.rule4Changes0(&acceptor_orderAcceptor_clockRow{g.value, g.hash}, 1)
-			s.rule33Changes0(&acceptor_orderAcceptor_clockRow{g.value, g.hash}, 1)
+			s.rule5Changes0(&acceptor_orderAcceptor_clockRow{g.value, g.hash}, 1)
+			s.rule45Changes0(&acceptor_orderAcceptor_clockRow{g.value, g.hash}, 1)
 		}
 		g.told, g.last = g.count > 0, g.value
 		if g.count == 0 {
 			t.set.Remove(g.hash, i)
-			*g = acceptor_orderRule2Group{}
+			*g = acceptor_orderRule3Group{}
 			t.free = append(t.free, i)
 		}
 	}
 	t.touched = t.touched[:0]
 }
 
-// acceptor_orderRule7 has the groups of prepare_queue merges
-type acceptor_orderRule7 struct {
-	groups        []acceptor_orderRule7Group
+// acceptor_orderRule8 has the groups of prepare_queue merges
+type acceptor_orderRule8 struct {
+	groups        []acceptor_orderRule8Group
 	set           rt.Slots
 	touched, free []int32
-	rows          []acceptor_orderRule7Row
+	rows          []acceptor_orderRule8Row
 	rowSet        rt.Slots
 	freeRows      []int32
 }
 
-type acceptor_orderRule7Group struct {
+type acceptor_orderRule8Group struct {
 	a0      string
 	a1      uint64
 	hash    uint32
@@ -1332,7 +1785,7 @@ type acceptor_orderRule7Group struct {
 	last    uint64
 }
 
-type acceptor_orderRule7Row struct {
+type acceptor_orderRule8Row struct {
 	a0    string
 	a1    uint64
 	a2    uint64
@@ -1340,14 +1793,14 @@ type acceptor_orderRule7Row struct {
 	link  rt.Link // in its group
 }
 
-func newAcceptor_orderRule7() acceptor_orderRule7 {
-	return acceptor_orderRule7{set: rt.NewSlots(),
+func newAcceptor_orderRule8() acceptor_orderRule8 {
+	return acceptor_orderRule8{set: rt.NewSlots(),
 		rowSet: rt.NewSlots(),
 	}
 }
 
 // add has a row come, or go.
-func (t *acceptor_orderRule7) add(a0 string, a1 uint64, a2 uint64, sign int32) {
+func (t *acceptor_orderRule8) add(a0 string, a1 uint64, a2 uint64, sign int32) {
 	h, i := rt.Hash(0).Text(a0).U64(a1).U64(a2).Sum(), int32(-1)
 	for at := h; ; at++ {
 		n, tag := t.rowSet.At(at)
@@ -1365,10 +1818,10 @@ func (t *acceptor_orderRule7) add(a0 string, a1 uint64, a2 uint64, sign int32) {
 		if n := len(t.freeRows); n > 0 {
 			i = t.freeRows[n-1]
 			t.freeRows = t.freeRows[:n-1]
-			t.rows[i] = acceptor_orderRule7Row{a0: a0, a1: a1, a2: a2}
+			t.rows[i] = acceptor_orderRule8Row{a0: a0, a1: a1, a2: a2}
 		} else {
 			i = int32(len(t.rows))
-			t.rows = append(t.rows, acceptor_orderRule7Row{a0: a0, a1: a1, a2: a2})
+			t.rows = append(t.rows, acceptor_orderRule8Row{a0: a0, a1: a1, a2: a2})
 		}
 		t.rowSet.Add(h, i)
 	}
@@ -1379,7 +1832,7 @@ func (t *acceptor_orderRule7) add(a0 string, a1 uint64, a2 uint64, sign int32) {
 	if had == has {
 		if r.count == 0 {
 			t.rowSet.Remove(h, i)
-			t.rows[i] = acceptor_orderRule7Row{}
+			t.rows[i] = acceptor_orderRule8Row{}
 			t.freeRows = append(t.freeRows, i)
 		}
 		return
@@ -1411,7 +1864,7 @@ func (t *acceptor_orderRule7) add(a0 string, a1 uint64, a2 uint64, sign int32) {
 		}
 		if r.count == 0 {
 			t.rowSet.Remove(h, i)
-			*r = acceptor_orderRule7Row{}
+			*r = acceptor_orderRule8Row{}
 			t.freeRows = append(t.freeRows, i)
 		}
 	}
@@ -1422,7 +1875,7 @@ func (t *acceptor_orderRule7) add(a0 string, a1 uint64, a2 uint64, sign int32) {
 }
 
 // group is the group of these values, whose hash is known.
-func (t *acceptor_orderRule7) group(h uint32, a0 string, a1 uint64) int32 {
+func (t *acceptor_orderRule8) group(h uint32, a0 string, a1 uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -1438,17 +1891,17 @@ func (t *acceptor_orderRule7) group(h uint32, a0 string, a1 uint64) int32 {
 	if n := len(t.free); n > 0 {
 		i = t.free[n-1]
 		t.free = t.free[:n-1]
-		t.groups[i] = acceptor_orderRule7Group{hash: h, a0: a0, a1: a1, rows: -1}
+		t.groups[i] = acceptor_orderRule8Group{hash: h, a0: a0, a1: a1, rows: -1}
 	} else {
 		i = int32(len(t.groups))
-		t.groups = append(t.groups, acceptor_orderRule7Group{hash: h, a0: a0, a1: a1, rows: -1})
+		t.groups = append(t.groups, acceptor_orderRule8Group{hash: h, a0: a0, a1: a1, rows: -1})
 	}
 	t.set.Add(h, i)
 	return i
 }
 
 // again finds the value of a group that has lost it.
-func (t *acceptor_orderRule7) again(g *acceptor_orderRule7Group) {
+func (t *acceptor_orderRule8) again(g *acceptor_orderRule8Group) {
 	g.lost = false
 	for i := g.rows; i >= 0; i = t.rows[i].link.Next {
 		if v := t.rows[i].a2; i == g.rows || cmp.Compare[uint64](v, g.value) < 0 {
@@ -1457,9 +1910,9 @@ func (t *acceptor_orderRule7) again(g *acceptor_orderRule7Group) {
 	}
 }
 
-// rule7Heads derives the heads of prepare_queue merges
-func (s *acceptor_order) rule7Heads() {
-	t := &s.groups7
+// rule8Heads derives the heads of prepare_queue merges
+func (s *acceptor_order) rule8Heads() {
+	t := &s.groups8
 	for _, i := range t.touched {
 		g := &t.groups[i]
 		g.touched = false
@@ -1475,24 +1928,28 @@ func (s *acceptor_order) rule7Heads() {
 		g.told, g.last = g.count > 0, g.value
 		if g.count == 0 {
 			t.set.Remove(g.hash, i)
-			*g = acceptor_orderRule7Group{}
+			*g = acceptor_orderRule8Group{}
 			t.free = append(t.free, i)
 		}
 	}
 	t.touched = t.touched[:0]
 }
 
-// acceptor_orderRule11 has the groups of multipaxos.ded:103: sync acceptor_first(min<n>) <- acceptor_waiting(n), not acceptor_now(_)
-type acceptor_orderRule11 struct {
-	groups        []acceptor_orderRule11Group
+// acceptor_orderRule10 has the groups of fetch_queue merges
+type acceptor_orderRule10 struct {
+	groups        []acceptor_orderRule10Group
 	set           rt.Slots
 	touched, free []int32
-	rows          []acceptor_orderRule11Row
+	rows          []acceptor_orderRule10Row
 	rowSet        rt.Slots
 	freeRows      []int32
 }
 
-type acceptor_orderRule11Group struct {
+type acceptor_orderRule10Group struct {
+	a0      string
+	a1      uint64
+	a2      uint64
+	a3      uint64
 	hash    uint32
 	count   int32 // of rows
 	touched bool
@@ -1503,20 +1960,193 @@ type acceptor_orderRule11Group struct {
 	last    uint64
 }
 
-type acceptor_orderRule11Row struct {
-	a0    uint64
+type acceptor_orderRule10Row struct {
+	a0    string
+	a1    uint64
+	a2    uint64
+	a3    uint64
+	a4    uint64
 	count int32   // of derivations
 	link  rt.Link // in its group
 }
 
-func newAcceptor_orderRule11() acceptor_orderRule11 {
-	return acceptor_orderRule11{set: rt.NewSlots(),
+func newAcceptor_orderRule10() acceptor_orderRule10 {
+	return acceptor_orderRule10{set: rt.NewSlots(),
 		rowSet: rt.NewSlots(),
 	}
 }
 
 // add has a row come, or go.
-func (t *acceptor_orderRule11) add(a0 uint64, sign int32) {
+func (t *acceptor_orderRule10) add(a0 string, a1 uint64, a2 uint64, a3 uint64, a4 uint64, sign int32) {
+	h, i := rt.Hash(0).Text(a0).U64(a1).U64(a2).U64(a3).U64(a4).Sum(), int32(-1)
+	for at := h; ; at++ {
+		n, tag := t.rowSet.At(at)
+		if n == 0 {
+			break
+		}
+		if tag == h {
+			if r := &t.rows[n-1]; r.a0 == a0 && r.a1 == a1 && r.a2 == a2 && r.a3 == a3 && r.a4 == a4 {
+				i = int32(n - 1)
+				break
+			}
+		}
+	}
+	if i < 0 {
+		if n := len(t.freeRows); n > 0 {
+			i = t.freeRows[n-1]
+			t.freeRows = t.freeRows[:n-1]
+			t.rows[i] = acceptor_orderRule10Row{a0: a0, a1: a1, a2: a2, a3: a3, a4: a4}
+		} else {
+			i = int32(len(t.rows))
+			t.rows = append(t.rows, acceptor_orderRule10Row{a0: a0, a1: a1, a2: a2, a3: a3, a4: a4})
+		}
+		t.rowSet.Add(h, i)
+	}
+	r := &t.rows[i]
+	had := r.count > 0
+	r.count += sign
+	has := r.count > 0
+	if had == has {
+		if r.count == 0 {
+			t.rowSet.Remove(h, i)
+			t.rows[i] = acceptor_orderRule10Row{}
+			t.freeRows = append(t.freeRows, i)
+		}
+		return
+	}
+	n := t.group(rt.Hash(0).Text(a0).U64(a1).U64(a2).U64(a3).Sum(), a0, a1, a2, a3)
+	g := &t.groups[n]
+	if has {
+		g.count++
+		r.link = rt.Link{Next: g.rows, Prev: -1}
+		if g.rows >= 0 {
+			t.rows[g.rows].link.Prev = i
+		}
+		g.rows = i
+		if g.count == 1 || cmp.Compare[uint64](a4, g.value) < 0 {
+			g.value, g.lost = a4, false
+		}
+	} else {
+		g.count--
+		if l := r.link; l.Prev >= 0 {
+			t.rows[l.Prev].link.Next = l.Next
+		} else {
+			g.rows = l.Next
+		}
+		if l := r.link; l.Next >= 0 {
+			t.rows[l.Next].link.Prev = l.Prev
+		}
+		if a4 == g.value {
+			g.lost = true
+		}
+		if r.count == 0 {
+			t.rowSet.Remove(h, i)
+			*r = acceptor_orderRule10Row{}
+			t.freeRows = append(t.freeRows, i)
+		}
+	}
+	if !g.touched {
+		g.touched = true
+		t.touched = append(t.touched, n)
+	}
+}
+
+// group is the group of these values, whose hash is known.
+func (t *acceptor_orderRule10) group(h uint32, a0 string, a1 uint64, a2 uint64, a3 uint64) int32 {
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			break
+		}
+		if tag == h {
+			if r := &t.groups[i-1]; r.a0 == a0 && r.a1 == a1 && r.a2 == a2 && r.a3 == a3 {
+				return int32(i - 1)
+			}
+		}
+	}
+	var i int32
+	if n := len(t.free); n > 0 {
+		i = t.free[n-1]
+		t.free = t.free[:n-1]
+		t.groups[i] = acceptor_orderRule10Group{hash: h, a0: a0, a1: a1, a2: a2, a3: a3, rows: -1}
+	} else {
+		i = int32(len(t.groups))
+		t.groups = append(t.groups, acceptor_orderRule10Group{hash: h, a0: a0, a1: a1, a2: a2, a3: a3, rows: -1})
+	}
+	t.set.Add(h, i)
+	return i
+}
+
+// again finds the value of a group that has lost it.
+func (t *acceptor_orderRule10) again(g *acceptor_orderRule10Group) {
+	g.lost = false
+	for i := g.rows; i >= 0; i = t.rows[i].link.Next {
+		if v := t.rows[i].a4; i == g.rows || cmp.Compare[uint64](v, g.value) < 0 {
+			g.value = v
+		}
+	}
+}
+
+// rule10Heads derives the heads of fetch_queue merges
+func (s *acceptor_order) rule10Heads() {
+	t := &s.groups10
+	for _, i := range t.touched {
+		g := &t.groups[i]
+		g.touched = false
+		if g.lost {
+			t.again(g)
+		}
+		if g.told && (g.count == 0 || g.last != g.value) {
+			s.fetch_queue.Derive(s.fetch_queue.row(g.a0, g.a1, g.a2, g.a3, g.last), -1)
+		}
+		if g.count > 0 && (!g.told || g.last != g.value) {
+			s.fetch_queue.Derive(s.fetch_queue.row(g.a0, g.a1, g.a2, g.a3, g.value), 1)
+		}
+		g.told, g.last = g.count > 0, g.value
+		if g.count == 0 {
+			t.set.Remove(g.hash, i)
+			*g = acceptor_orderRule10Group{}
+			t.free = append(t.free, i)
+		}
+	}
+	t.touched = t.touched[:0]
+}
+
+// acceptor_orderRule16 has the groups of multipaxos.ded:170: sync acceptor_first(min<n>) <- acceptor_waiting(n), not acceptor_now(_)
+type acceptor_orderRule16 struct {
+	groups        []acceptor_orderRule16Group
+	set           rt.Slots
+	touched, free []int32
+	rows          []acceptor_orderRule16Row
+	rowSet        rt.Slots
+	freeRows      []int32
+}
+
+type acceptor_orderRule16Group struct {
+	hash    uint32
+	count   int32 // of rows
+	touched bool
+	rows    int32 // the first, or -1
+	value   uint64
+	lost    bool // value is to be found anew
+	told    bool // the head of last holds
+	last    uint64
+}
+
+type acceptor_orderRule16Row struct {
+	a0    uint64
+	count int32   // of derivations
+	link  rt.Link // in its group
+}
+
+func newAcceptor_orderRule16() acceptor_orderRule16 {
+	return acceptor_orderRule16{set: rt.NewSlots(),
+		rowSet: rt.NewSlots(),
+	}
+}
+
+// add has a row come, or go.
+func (t *acceptor_orderRule16) add(a0 uint64, sign int32) {
 	h, i := rt.Hash(0).U64(a0).Sum(), int32(-1)
 	for at := h; ; at++ {
 		n, tag := t.rowSet.At(at)
@@ -1534,10 +2164,10 @@ func (t *acceptor_orderRule11) add(a0 uint64, sign int32) {
 		if n := len(t.freeRows); n > 0 {
 			i = t.freeRows[n-1]
 			t.freeRows = t.freeRows[:n-1]
-			t.rows[i] = acceptor_orderRule11Row{a0: a0}
+			t.rows[i] = acceptor_orderRule16Row{a0: a0}
 		} else {
 			i = int32(len(t.rows))
-			t.rows = append(t.rows, acceptor_orderRule11Row{a0: a0})
+			t.rows = append(t.rows, acceptor_orderRule16Row{a0: a0})
 		}
 		t.rowSet.Add(h, i)
 	}
@@ -1548,7 +2178,7 @@ func (t *acceptor_orderRule11) add(a0 uint64, sign int32) {
 	if had == has {
 		if r.count == 0 {
 			t.rowSet.Remove(h, i)
-			t.rows[i] = acceptor_orderRule11Row{}
+			t.rows[i] = acceptor_orderRule16Row{}
 			t.freeRows = append(t.freeRows, i)
 		}
 		return
@@ -1580,7 +2210,7 @@ func (t *acceptor_orderRule11) add(a0 uint64, sign int32) {
 		}
 		if r.count == 0 {
 			t.rowSet.Remove(h, i)
-			*r = acceptor_orderRule11Row{}
+			*r = acceptor_orderRule16Row{}
 			t.freeRows = append(t.freeRows, i)
 		}
 	}
@@ -1591,7 +2221,7 @@ func (t *acceptor_orderRule11) add(a0 uint64, sign int32) {
 }
 
 // group is the group of these values, whose hash is known.
-func (t *acceptor_orderRule11) group(h uint32) int32 {
+func (t *acceptor_orderRule16) group(h uint32) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -1607,17 +2237,17 @@ func (t *acceptor_orderRule11) group(h uint32) int32 {
 	if n := len(t.free); n > 0 {
 		i = t.free[n-1]
 		t.free = t.free[:n-1]
-		t.groups[i] = acceptor_orderRule11Group{hash: h, rows: -1}
+		t.groups[i] = acceptor_orderRule16Group{hash: h, rows: -1}
 	} else {
 		i = int32(len(t.groups))
-		t.groups = append(t.groups, acceptor_orderRule11Group{hash: h, rows: -1})
+		t.groups = append(t.groups, acceptor_orderRule16Group{hash: h, rows: -1})
 	}
 	t.set.Add(h, i)
 	return i
 }
 
 // again finds the value of a group that has lost it.
-func (t *acceptor_orderRule11) again(g *acceptor_orderRule11Group) {
+func (t *acceptor_orderRule16) again(g *acceptor_orderRule16Group) {
 	g.lost = false
 	for i := g.rows; i >= 0; i = t.rows[i].link.Next {
 		if v := t.rows[i].a0; i == g.rows || cmp.Compare[uint64](v, g.value) < 0 {
@@ -1626,9 +2256,9 @@ func (t *acceptor_orderRule11) again(g *acceptor_orderRule11Group) {
 	}
 }
 
-// rule11Heads derives the heads of multipaxos.ded:103: sync acceptor_first(min<n>) <- acceptor_waiting(n), not acceptor_now(_)
-func (s *acceptor_order) rule11Heads() {
-	t := &s.groups11
+// rule16Heads derives the heads of multipaxos.ded:170: sync acceptor_first(min<n>) <- acceptor_waiting(n), not acceptor_now(_)
+func (s *acceptor_order) rule16Heads() {
+	t := &s.groups16
 	for _, i := range t.touched {
 		g := &t.groups[i]
 		g.touched = false
@@ -1644,51 +2274,51 @@ func (s *acceptor_order) rule11Heads() {
 		g.told, g.last = g.count > 0, g.value
 		if g.count == 0 {
 			t.set.Remove(g.hash, i)
-			*g = acceptor_orderRule11Group{}
+			*g = acceptor_orderRule16Group{}
 			t.free = append(t.free, i)
 		}
 	}
 	t.touched = t.touched[:0]
 }
 
-// acceptor_orderRule12 has the groups of multipaxos.ded:103: sync prepare_start(choose<x0>, choose<x1>) <- prepare_queue(x0, x1, n), acceptor_first(n)
-type acceptor_orderRule12 struct {
-	groups        []acceptor_orderRule12Group
+// acceptor_orderRule17 has the groups of multipaxos.ded:170: sync prepare_start(choose<x0>, choose<x1>) <- prepare_queue(x0, x1, n), acceptor_first(n)
+type acceptor_orderRule17 struct {
+	groups        []acceptor_orderRule17Group
 	set           rt.Slots
 	touched, free []int32
-	rows          []acceptor_orderRule12Row
+	rows          []acceptor_orderRule17Row
 	rowSet        rt.Slots
 	freeRows      []int32
 }
 
-type acceptor_orderRule12Group struct {
+type acceptor_orderRule17Group struct {
 	hash    uint32
 	count   int32 // of rows
 	touched bool
 	rows    int32 // the first, or -1
-	told    []acceptor_orderRule12Head
+	told    []acceptor_orderRule17Head
 }
 
-type acceptor_orderRule12Row struct {
+type acceptor_orderRule17Row struct {
 	a0    string
 	a1    uint64
 	count int32   // of derivations
 	link  rt.Link // in its group
 }
 
-type acceptor_orderRule12Head struct {
+type acceptor_orderRule17Head struct {
 	o0 string
 	o1 uint64
 }
 
-func newAcceptor_orderRule12() acceptor_orderRule12 {
-	return acceptor_orderRule12{set: rt.NewSlots(),
+func newAcceptor_orderRule17() acceptor_orderRule17 {
+	return acceptor_orderRule17{set: rt.NewSlots(),
 		rowSet: rt.NewSlots(),
 	}
 }
 
 // add has a row come, or go.
-func (t *acceptor_orderRule12) add(a0 string, a1 uint64, sign int32) {
+func (t *acceptor_orderRule17) add(a0 string, a1 uint64, sign int32) {
 	h, i := rt.Hash(0).Text(a0).U64(a1).Sum(), int32(-1)
 	for at := h; ; at++ {
 		n, tag := t.rowSet.At(at)
@@ -1706,10 +2336,10 @@ func (t *acceptor_orderRule12) add(a0 string, a1 uint64, sign int32) {
 		if n := len(t.freeRows); n > 0 {
 			i = t.freeRows[n-1]
 			t.freeRows = t.freeRows[:n-1]
-			t.rows[i] = acceptor_orderRule12Row{a0: a0, a1: a1}
+			t.rows[i] = acceptor_orderRule17Row{a0: a0, a1: a1}
 		} else {
 			i = int32(len(t.rows))
-			t.rows = append(t.rows, acceptor_orderRule12Row{a0: a0, a1: a1})
+			t.rows = append(t.rows, acceptor_orderRule17Row{a0: a0, a1: a1})
 		}
 		t.rowSet.Add(h, i)
 	}
@@ -1720,7 +2350,7 @@ func (t *acceptor_orderRule12) add(a0 string, a1 uint64, sign int32) {
 	if had == has {
 		if r.count == 0 {
 			t.rowSet.Remove(h, i)
-			t.rows[i] = acceptor_orderRule12Row{}
+			t.rows[i] = acceptor_orderRule17Row{}
 			t.freeRows = append(t.freeRows, i)
 		}
 		return
@@ -1746,7 +2376,7 @@ func (t *acceptor_orderRule12) add(a0 string, a1 uint64, sign int32) {
 		}
 		if r.count == 0 {
 			t.rowSet.Remove(h, i)
-			*r = acceptor_orderRule12Row{}
+			*r = acceptor_orderRule17Row{}
 			t.freeRows = append(t.freeRows, i)
 		}
 	}
@@ -1757,7 +2387,7 @@ func (t *acceptor_orderRule12) add(a0 string, a1 uint64, sign int32) {
 }
 
 // group is the group of these values, whose hash is known.
-func (t *acceptor_orderRule12) group(h uint32) int32 {
+func (t *acceptor_orderRule17) group(h uint32) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -1773,24 +2403,24 @@ func (t *acceptor_orderRule12) group(h uint32) int32 {
 	if n := len(t.free); n > 0 {
 		i = t.free[n-1]
 		t.free = t.free[:n-1]
-		t.groups[i] = acceptor_orderRule12Group{hash: h, rows: -1}
+		t.groups[i] = acceptor_orderRule17Group{hash: h, rows: -1}
 	} else {
 		i = int32(len(t.groups))
-		t.groups = append(t.groups, acceptor_orderRule12Group{hash: h, rows: -1})
+		t.groups = append(t.groups, acceptor_orderRule17Group{hash: h, rows: -1})
 	}
 	t.set.Add(h, i)
 	return i
 }
 
 // heads appends the heads of a group.
-func (t *acceptor_orderRule12) heads(g *acceptor_orderRule12Group, heads []acceptor_orderRule12Head) []acceptor_orderRule12Head {
+func (t *acceptor_orderRule17) heads(g *acceptor_orderRule17Group, heads []acceptor_orderRule17Head) []acceptor_orderRule17Head {
 	if g.count == 0 {
 		return heads
 	}
-	var head acceptor_orderRule12Head
+	var head acceptor_orderRule17Head
 	least := &t.rows[g.rows]
 	for i := g.rows; i >= 0; i = t.rows[i].link.Next {
-		if r := &t.rows[i]; beforeAcceptor_orderRule12(r, least) {
+		if r := &t.rows[i]; beforeAcceptor_orderRule17(r, least) {
 			least = r
 		}
 	}
@@ -1800,7 +2430,7 @@ func (t *acceptor_orderRule12) heads(g *acceptor_orderRule12Group, heads []accep
 }
 
 // before orders the rows of a group: the first is chosen.
-func beforeAcceptor_orderRule12(a, b *acceptor_orderRule12Row) bool {
+func beforeAcceptor_orderRule17(a, b *acceptor_orderRule17Row) bool {
 	if n := cmp.Compare[string](a.a0, b.a0); n != 0 {
 		return n < 0
 	}
@@ -1810,9 +2440,9 @@ func beforeAcceptor_orderRule12(a, b *acceptor_orderRule12Row) bool {
 	return false
 }
 
-// rule12Heads derives the heads of multipaxos.ded:103: sync prepare_start(choose<x0>, choose<x1>) <- prepare_queue(x0, x1, n), acceptor_first(n)
-func (s *acceptor_order) rule12Heads() {
-	t := &s.groups12
+// rule17Heads derives the heads of multipaxos.ded:170: sync prepare_start(choose<x0>, choose<x1>) <- prepare_queue(x0, x1, n), acceptor_first(n)
+func (s *acceptor_order) rule17Heads() {
+	t := &s.groups17
 	for _, i := range t.touched {
 		g := &t.groups[i]
 		g.touched = false
@@ -1826,24 +2456,24 @@ func (s *acceptor_order) rule12Heads() {
 		}
 		if g.count == 0 {
 			t.set.Remove(g.hash, i)
-			*g = acceptor_orderRule12Group{}
+			*g = acceptor_orderRule17Group{}
 			t.free = append(t.free, i)
 		}
 	}
 	t.touched = t.touched[:0]
 }
 
-// acceptor_orderRule13 has the groups of acceptor_last merges
-type acceptor_orderRule13 struct {
-	groups        []acceptor_orderRule13Group
+// acceptor_orderRule18 has the groups of acceptor_last merges
+type acceptor_orderRule18 struct {
+	groups        []acceptor_orderRule18Group
 	set           rt.Slots
 	touched, free []int32
-	rows          []acceptor_orderRule13Row
+	rows          []acceptor_orderRule18Row
 	rowSet        rt.Slots
 	freeRows      []int32
 }
 
-type acceptor_orderRule13Group struct {
+type acceptor_orderRule18Group struct {
 	hash    uint32
 	count   int32 // of rows
 	touched bool
@@ -1854,20 +2484,20 @@ type acceptor_orderRule13Group struct {
 	last    uint64
 }
 
-type acceptor_orderRule13Row struct {
+type acceptor_orderRule18Row struct {
 	a0    uint64
 	count int32   // of derivations
 	link  rt.Link // in its group
 }
 
-func newAcceptor_orderRule13() acceptor_orderRule13 {
-	return acceptor_orderRule13{set: rt.NewSlots(),
+func newAcceptor_orderRule18() acceptor_orderRule18 {
+	return acceptor_orderRule18{set: rt.NewSlots(),
 		rowSet: rt.NewSlots(),
 	}
 }
 
 // add has a row come, or go.
-func (t *acceptor_orderRule13) add(a0 uint64, sign int32) {
+func (t *acceptor_orderRule18) add(a0 uint64, sign int32) {
 	h, i := rt.Hash(0).U64(a0).Sum(), int32(-1)
 	for at := h; ; at++ {
 		n, tag := t.rowSet.At(at)
@@ -1885,10 +2515,10 @@ func (t *acceptor_orderRule13) add(a0 uint64, sign int32) {
 		if n := len(t.freeRows); n > 0 {
 			i = t.freeRows[n-1]
 			t.freeRows = t.freeRows[:n-1]
-			t.rows[i] = acceptor_orderRule13Row{a0: a0}
+			t.rows[i] = acceptor_orderRule18Row{a0: a0}
 		} else {
 			i = int32(len(t.rows))
-			t.rows = append(t.rows, acceptor_orderRule13Row{a0: a0})
+			t.rows = append(t.rows, acceptor_orderRule18Row{a0: a0})
 		}
 		t.rowSet.Add(h, i)
 	}
@@ -1899,7 +2529,7 @@ func (t *acceptor_orderRule13) add(a0 uint64, sign int32) {
 	if had == has {
 		if r.count == 0 {
 			t.rowSet.Remove(h, i)
-			t.rows[i] = acceptor_orderRule13Row{}
+			t.rows[i] = acceptor_orderRule18Row{}
 			t.freeRows = append(t.freeRows, i)
 		}
 		return
@@ -1931,7 +2561,7 @@ func (t *acceptor_orderRule13) add(a0 uint64, sign int32) {
 		}
 		if r.count == 0 {
 			t.rowSet.Remove(h, i)
-			*r = acceptor_orderRule13Row{}
+			*r = acceptor_orderRule18Row{}
 			t.freeRows = append(t.freeRows, i)
 		}
 	}
@@ -1942,7 +2572,7 @@ func (t *acceptor_orderRule13) add(a0 uint64, sign int32) {
 }
 
 // group is the group of these values, whose hash is known.
-func (t *acceptor_orderRule13) group(h uint32) int32 {
+func (t *acceptor_orderRule18) group(h uint32) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -1958,17 +2588,17 @@ func (t *acceptor_orderRule13) group(h uint32) int32 {
 	if n := len(t.free); n > 0 {
 		i = t.free[n-1]
 		t.free = t.free[:n-1]
-		t.groups[i] = acceptor_orderRule13Group{hash: h, rows: -1}
+		t.groups[i] = acceptor_orderRule18Group{hash: h, rows: -1}
 	} else {
 		i = int32(len(t.groups))
-		t.groups = append(t.groups, acceptor_orderRule13Group{hash: h, rows: -1})
+		t.groups = append(t.groups, acceptor_orderRule18Group{hash: h, rows: -1})
 	}
 	t.set.Add(h, i)
 	return i
 }
 
 // again finds the value of a group that has lost it.
-func (t *acceptor_orderRule13) again(g *acceptor_orderRule13Group) {
+func (t *acceptor_orderRule18) again(g *acceptor_orderRule18Group) {
 	g.lost = false
 	for i := g.rows; i >= 0; i = t.rows[i].link.Next {
 		if v := t.rows[i].a0; i == g.rows || cmp.Compare[uint64](v, g.value) > 0 {
@@ -1977,9 +2607,9 @@ func (t *acceptor_orderRule13) again(g *acceptor_orderRule13Group) {
 	}
 }
 
-// rule13Heads derives the heads of acceptor_last merges
-func (s *acceptor_order) rule13Heads() {
-	t := &s.groups13
+// rule18Heads derives the heads of acceptor_last merges
+func (s *acceptor_order) rule18Heads() {
+	t := &s.groups18
 	for _, i := range t.touched {
 		g := &t.groups[i]
 		g.touched = false
@@ -1987,45 +2617,239 @@ func (s *acceptor_order) rule13Heads() {
 			t.again(g)
 		}
 		if g.told && (g.count == 0 || g.last != g.value) {
-			s.rule14Changes0(&acceptor_orderAcceptor_lastRow{g.last, g.hash}, -1)
-			s.rule15Changes0(&acceptor_orderAcceptor_lastRow{g.last, g.hash}, -1)
-			s.rule35Changes0(&acceptor_orderAcceptor_lastRow{g.last, g.hash}, -1)
+			s.rule19Changes0(&acceptor_orderAcceptor_lastRow{g.last, g.hash}, -1)
+			s.rule20Changes0(&acceptor_orderAcceptor_lastRow{g.last, g.hash}, -1)
+			s.rule47Changes0(&acceptor_orderAcceptor_lastRow{g.last, g.hash}, -1)
 		}
 		if g.count > 0 && (!g.told || g.last != g.value) {
-			s.rule14Changes0(&acceptor_orderAcceptor_lastRow{g.value, g.hash}, 1)
-			s.rule15Changes0(&acceptor_orderAcceptor_lastRow{g.value, g.hash}, 1)
-			s.rule35Changes0(&acceptor_orderAcceptor_lastRow{g.value, g.hash}, 1)
+			s.rule19Changes0(&acceptor_orderAcceptor_lastRow{g.value, g.hash}, 1)
+			s.rule20Changes0(&acceptor_orderAcceptor_lastRow{g.value, g.hash}, 1)
+			s.rule47Changes0(&acceptor_orderAcceptor_lastRow{g.value, g.hash}, 1)
 		}
 		g.told, g.last = g.count > 0, g.value
 		if g.count == 0 {
 			t.set.Remove(g.hash, i)
-			*g = acceptor_orderRule13Group{}
+			*g = acceptor_orderRule18Group{}
 			t.free = append(t.free, i)
 		}
 	}
 	t.touched = t.touched[:0]
 }
 
-// acceptor_orderRule19 has the groups of acceptor_at merges
-type acceptor_orderRule19 struct {
-	groups        []acceptor_orderRule19Group
+// acceptor_orderRule23 has the groups of multipaxos.ded:170: sync fetch_start(choose<x0>, choose<x1>, choose<x2>, choose<x3>) <- fetch_queue(x0, x1, x2, x3, n), acceptor_first(n), not prepare_head()
+type acceptor_orderRule23 struct {
+	groups        []acceptor_orderRule23Group
 	set           rt.Slots
 	touched, free []int32
-	rows          []acceptor_orderRule19Row
+	rows          []acceptor_orderRule23Row
 	rowSet        rt.Slots
 	freeRows      []int32
 }
 
-type acceptor_orderRule19Group struct {
+type acceptor_orderRule23Group struct {
+	hash    uint32
+	count   int32 // of rows
+	touched bool
+	rows    int32 // the first, or -1
+	told    []acceptor_orderRule23Head
+}
+
+type acceptor_orderRule23Row struct {
+	a0    string
+	a1    uint64
+	a2    uint64
+	a3    uint64
+	count int32   // of derivations
+	link  rt.Link // in its group
+}
+
+type acceptor_orderRule23Head struct {
+	o0 string
+	o1 uint64
+	o2 uint64
+	o3 uint64
+}
+
+func newAcceptor_orderRule23() acceptor_orderRule23 {
+	return acceptor_orderRule23{set: rt.NewSlots(),
+		rowSet: rt.NewSlots(),
+	}
+}
+
+// add has a row come, or go.
+func (t *acceptor_orderRule23) add(a0 string, a1 uint64, a2 uint64, a3 uint64, sign int32) {
+	h, i := rt.Hash(0).Text(a0).U64(a1).U64(a2).U64(a3).Sum(), int32(-1)
+	for at := h; ; at++ {
+		n, tag := t.rowSet.At(at)
+		if n == 0 {
+			break
+		}
+		if tag == h {
+			if r := &t.rows[n-1]; r.a0 == a0 && r.a1 == a1 && r.a2 == a2 && r.a3 == a3 {
+				i = int32(n - 1)
+				break
+			}
+		}
+	}
+	if i < 0 {
+		if n := len(t.freeRows); n > 0 {
+			i = t.freeRows[n-1]
+			t.freeRows = t.freeRows[:n-1]
+			t.rows[i] = acceptor_orderRule23Row{a0: a0, a1: a1, a2: a2, a3: a3}
+		} else {
+			i = int32(len(t.rows))
+			t.rows = append(t.rows, acceptor_orderRule23Row{a0: a0, a1: a1, a2: a2, a3: a3})
+		}
+		t.rowSet.Add(h, i)
+	}
+	r := &t.rows[i]
+	had := r.count > 0
+	r.count += sign
+	has := r.count > 0
+	if had == has {
+		if r.count == 0 {
+			t.rowSet.Remove(h, i)
+			t.rows[i] = acceptor_orderRule23Row{}
+			t.freeRows = append(t.freeRows, i)
+		}
+		return
+	}
+	n := t.group(rt.Hash(0).Sum())
+	g := &t.groups[n]
+	if has {
+		g.count++
+		r.link = rt.Link{Next: g.rows, Prev: -1}
+		if g.rows >= 0 {
+			t.rows[g.rows].link.Prev = i
+		}
+		g.rows = i
+	} else {
+		g.count--
+		if l := r.link; l.Prev >= 0 {
+			t.rows[l.Prev].link.Next = l.Next
+		} else {
+			g.rows = l.Next
+		}
+		if l := r.link; l.Next >= 0 {
+			t.rows[l.Next].link.Prev = l.Prev
+		}
+		if r.count == 0 {
+			t.rowSet.Remove(h, i)
+			*r = acceptor_orderRule23Row{}
+			t.freeRows = append(t.freeRows, i)
+		}
+	}
+	if !g.touched {
+		g.touched = true
+		t.touched = append(t.touched, n)
+	}
+}
+
+// group is the group of these values, whose hash is known.
+func (t *acceptor_orderRule23) group(h uint32) int32 {
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			break
+		}
+		if tag == h {
+			if r := &t.groups[i-1]; r != nil {
+				return int32(i - 1)
+			}
+		}
+	}
+	var i int32
+	if n := len(t.free); n > 0 {
+		i = t.free[n-1]
+		t.free = t.free[:n-1]
+		t.groups[i] = acceptor_orderRule23Group{hash: h, rows: -1}
+	} else {
+		i = int32(len(t.groups))
+		t.groups = append(t.groups, acceptor_orderRule23Group{hash: h, rows: -1})
+	}
+	t.set.Add(h, i)
+	return i
+}
+
+// heads appends the heads of a group.
+func (t *acceptor_orderRule23) heads(g *acceptor_orderRule23Group, heads []acceptor_orderRule23Head) []acceptor_orderRule23Head {
+	if g.count == 0 {
+		return heads
+	}
+	var head acceptor_orderRule23Head
+	least := &t.rows[g.rows]
+	for i := g.rows; i >= 0; i = t.rows[i].link.Next {
+		if r := &t.rows[i]; beforeAcceptor_orderRule23(r, least) {
+			least = r
+		}
+	}
+	head.o0 = least.a0
+	head.o1 = least.a1
+	head.o2 = least.a2
+	head.o3 = least.a3
+	return append(heads, head)
+}
+
+// before orders the rows of a group: the first is chosen.
+func beforeAcceptor_orderRule23(a, b *acceptor_orderRule23Row) bool {
+	if n := cmp.Compare[string](a.a0, b.a0); n != 0 {
+		return n < 0
+	}
+	if n := cmp.Compare[uint64](a.a1, b.a1); n != 0 {
+		return n < 0
+	}
+	if n := cmp.Compare[uint64](a.a2, b.a2); n != 0 {
+		return n < 0
+	}
+	if n := cmp.Compare[uint64](a.a3, b.a3); n != 0 {
+		return n < 0
+	}
+	return false
+}
+
+// rule23Heads derives the heads of multipaxos.ded:170: sync fetch_start(choose<x0>, choose<x1>, choose<x2>, choose<x3>) <- fetch_queue(x0, x1, x2, x3, n), acceptor_first(n), not prepare_head()
+func (s *acceptor_order) rule23Heads() {
+	t := &s.groups23
+	for _, i := range t.touched {
+		g := &t.groups[i]
+		g.touched = false
+		old := g.told
+		g.told = t.heads(g, nil)
+		for _, o := range g.told {
+			s.fetch_start.Derive(s.fetch_start.row(o.o0, o.o1, o.o2, o.o3), 1)
+		}
+		for _, o := range old {
+			s.fetch_start.Derive(s.fetch_start.row(o.o0, o.o1, o.o2, o.o3), -1)
+		}
+		if g.count == 0 {
+			t.set.Remove(g.hash, i)
+			*g = acceptor_orderRule23Group{}
+			t.free = append(t.free, i)
+		}
+	}
+	t.touched = t.touched[:0]
+}
+
+// acceptor_orderRule27 has the groups of acceptor_at merges
+type acceptor_orderRule27 struct {
+	groups        []acceptor_orderRule27Group
+	set           rt.Slots
+	touched, free []int32
+	rows          []acceptor_orderRule27Row
+	rowSet        rt.Slots
+	freeRows      []int32
+}
+
+type acceptor_orderRule27Group struct {
 	a0      uint64
 	hash    uint32
 	count   int32 // of rows
 	touched bool
 	rows    int32 // the first, or -1
-	told    []acceptor_orderRule19Head
+	told    []acceptor_orderRule27Head
 }
 
-type acceptor_orderRule19Row struct {
+type acceptor_orderRule27Row struct {
 	a0    uint64
 	a1    uint64
 	a2    uint64
@@ -2033,20 +2857,20 @@ type acceptor_orderRule19Row struct {
 	link  rt.Link // in its group
 }
 
-type acceptor_orderRule19Head struct {
+type acceptor_orderRule27Head struct {
 	o0 uint64
 	o1 uint64
 	o2 uint64
 }
 
-func newAcceptor_orderRule19() acceptor_orderRule19 {
-	return acceptor_orderRule19{set: rt.NewSlots(),
+func newAcceptor_orderRule27() acceptor_orderRule27 {
+	return acceptor_orderRule27{set: rt.NewSlots(),
 		rowSet: rt.NewSlots(),
 	}
 }
 
 // add has a row come, or go.
-func (t *acceptor_orderRule19) add(a0 uint64, a1 uint64, a2 uint64, sign int32) {
+func (t *acceptor_orderRule27) add(a0 uint64, a1 uint64, a2 uint64, sign int32) {
 	h, i := rt.Hash(0).U64(a0).U64(a1).U64(a2).Sum(), int32(-1)
 	for at := h; ; at++ {
 		n, tag := t.rowSet.At(at)
@@ -2064,10 +2888,10 @@ func (t *acceptor_orderRule19) add(a0 uint64, a1 uint64, a2 uint64, sign int32) 
 		if n := len(t.freeRows); n > 0 {
 			i = t.freeRows[n-1]
 			t.freeRows = t.freeRows[:n-1]
-			t.rows[i] = acceptor_orderRule19Row{a0: a0, a1: a1, a2: a2}
+			t.rows[i] = acceptor_orderRule27Row{a0: a0, a1: a1, a2: a2}
 		} else {
 			i = int32(len(t.rows))
-			t.rows = append(t.rows, acceptor_orderRule19Row{a0: a0, a1: a1, a2: a2})
+			t.rows = append(t.rows, acceptor_orderRule27Row{a0: a0, a1: a1, a2: a2})
 		}
 		t.rowSet.Add(h, i)
 	}
@@ -2078,7 +2902,7 @@ func (t *acceptor_orderRule19) add(a0 uint64, a1 uint64, a2 uint64, sign int32) 
 	if had == has {
 		if r.count == 0 {
 			t.rowSet.Remove(h, i)
-			t.rows[i] = acceptor_orderRule19Row{}
+			t.rows[i] = acceptor_orderRule27Row{}
 			t.freeRows = append(t.freeRows, i)
 		}
 		return
@@ -2104,7 +2928,7 @@ func (t *acceptor_orderRule19) add(a0 uint64, a1 uint64, a2 uint64, sign int32) 
 		}
 		if r.count == 0 {
 			t.rowSet.Remove(h, i)
-			*r = acceptor_orderRule19Row{}
+			*r = acceptor_orderRule27Row{}
 			t.freeRows = append(t.freeRows, i)
 		}
 	}
@@ -2115,7 +2939,7 @@ func (t *acceptor_orderRule19) add(a0 uint64, a1 uint64, a2 uint64, sign int32) 
 }
 
 // group is the group of these values, whose hash is known.
-func (t *acceptor_orderRule19) group(h uint32, a0 uint64) int32 {
+func (t *acceptor_orderRule27) group(h uint32, a0 uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -2131,21 +2955,21 @@ func (t *acceptor_orderRule19) group(h uint32, a0 uint64) int32 {
 	if n := len(t.free); n > 0 {
 		i = t.free[n-1]
 		t.free = t.free[:n-1]
-		t.groups[i] = acceptor_orderRule19Group{hash: h, a0: a0, rows: -1}
+		t.groups[i] = acceptor_orderRule27Group{hash: h, a0: a0, rows: -1}
 	} else {
 		i = int32(len(t.groups))
-		t.groups = append(t.groups, acceptor_orderRule19Group{hash: h, a0: a0, rows: -1})
+		t.groups = append(t.groups, acceptor_orderRule27Group{hash: h, a0: a0, rows: -1})
 	}
 	t.set.Add(h, i)
 	return i
 }
 
 // heads appends the heads of a group.
-func (t *acceptor_orderRule19) heads(g *acceptor_orderRule19Group, heads []acceptor_orderRule19Head) []acceptor_orderRule19Head {
+func (t *acceptor_orderRule27) heads(g *acceptor_orderRule27Group, heads []acceptor_orderRule27Head) []acceptor_orderRule27Head {
 	if g.count == 0 {
 		return heads
 	}
-	var head acceptor_orderRule19Head
+	var head acceptor_orderRule27Head
 	head.o0 = g.a0
 	for i := g.rows; i >= 0; i = t.rows[i].link.Next {
 		if v := t.rows[i].a1; i == g.rows || cmp.Compare[uint64](v, head.o1) > 0 {
@@ -2160,9 +2984,9 @@ func (t *acceptor_orderRule19) heads(g *acceptor_orderRule19Group, heads []accep
 	return append(heads, head)
 }
 
-// rule19Heads derives the heads of acceptor_at merges
-func (s *acceptor_order) rule19Heads() {
-	t := &s.groups19
+// rule27Heads derives the heads of acceptor_at merges
+func (s *acceptor_order) rule27Heads() {
+	t := &s.groups27
 	for _, i := range t.touched {
 		g := &t.groups[i]
 		g.touched = false
@@ -2176,24 +3000,24 @@ func (s *acceptor_order) rule19Heads() {
 		}
 		if g.count == 0 {
 			t.set.Remove(g.hash, i)
-			*g = acceptor_orderRule19Group{}
+			*g = acceptor_orderRule27Group{}
 			t.free = append(t.free, i)
 		}
 	}
 	t.touched = t.touched[:0]
 }
 
-// acceptor_orderRule20 has the groups of multipaxos.ded:103: sync acceptor_acks(u, count<part>) <- acceptor_now(u), acceptor_at(part, _, d), d >= u
-type acceptor_orderRule20 struct {
-	groups        []acceptor_orderRule20Group
+// acceptor_orderRule28 has the groups of multipaxos.ded:170: sync acceptor_acks(u, count<part>) <- acceptor_now(u), acceptor_at(part, _, d), d >= u
+type acceptor_orderRule28 struct {
+	groups        []acceptor_orderRule28Group
 	set           rt.Slots
 	touched, free []int32
-	rows          []acceptor_orderRule20Row
+	rows          []acceptor_orderRule28Row
 	rowSet        rt.Slots
 	freeRows      []int32
 }
 
-type acceptor_orderRule20Group struct {
+type acceptor_orderRule28Group struct {
 	a0      uint64
 	hash    uint32
 	count   int32 // of rows
@@ -2204,21 +3028,21 @@ type acceptor_orderRule20Group struct {
 	last    uint64
 }
 
-type acceptor_orderRule20Row struct {
+type acceptor_orderRule28Row struct {
 	a0    uint64
 	a1    uint64
 	count int32   // of derivations
 	link  rt.Link // in its group
 }
 
-func newAcceptor_orderRule20() acceptor_orderRule20 {
-	return acceptor_orderRule20{set: rt.NewSlots(),
+func newAcceptor_orderRule28() acceptor_orderRule28 {
+	return acceptor_orderRule28{set: rt.NewSlots(),
 		rowSet: rt.NewSlots(),
 	}
 }
 
 // add has a row come, or go.
-func (t *acceptor_orderRule20) add(a0 uint64, a1 uint64, sign int32) {
+func (t *acceptor_orderRule28) add(a0 uint64, a1 uint64, sign int32) {
 	h, i := rt.Hash(0).U64(a0).U64(a1).Sum(), int32(-1)
 	for at := h; ; at++ {
 		n, tag := t.rowSet.At(at)
@@ -2236,10 +3060,10 @@ func (t *acceptor_orderRule20) add(a0 uint64, a1 uint64, sign int32) {
 		if n := len(t.freeRows); n > 0 {
 			i = t.freeRows[n-1]
 			t.freeRows = t.freeRows[:n-1]
-			t.rows[i] = acceptor_orderRule20Row{a0: a0, a1: a1}
+			t.rows[i] = acceptor_orderRule28Row{a0: a0, a1: a1}
 		} else {
 			i = int32(len(t.rows))
-			t.rows = append(t.rows, acceptor_orderRule20Row{a0: a0, a1: a1})
+			t.rows = append(t.rows, acceptor_orderRule28Row{a0: a0, a1: a1})
 		}
 		t.rowSet.Add(h, i)
 	}
@@ -2250,7 +3074,7 @@ func (t *acceptor_orderRule20) add(a0 uint64, a1 uint64, sign int32) {
 	if had == has {
 		if r.count == 0 {
 			t.rowSet.Remove(h, i)
-			t.rows[i] = acceptor_orderRule20Row{}
+			t.rows[i] = acceptor_orderRule28Row{}
 			t.freeRows = append(t.freeRows, i)
 		}
 		return
@@ -2278,7 +3102,7 @@ func (t *acceptor_orderRule20) add(a0 uint64, a1 uint64, sign int32) {
 		g.value--
 		if r.count == 0 {
 			t.rowSet.Remove(h, i)
-			*r = acceptor_orderRule20Row{}
+			*r = acceptor_orderRule28Row{}
 			t.freeRows = append(t.freeRows, i)
 		}
 	}
@@ -2289,7 +3113,7 @@ func (t *acceptor_orderRule20) add(a0 uint64, a1 uint64, sign int32) {
 }
 
 // group is the group of these values, whose hash is known.
-func (t *acceptor_orderRule20) group(h uint32, a0 uint64) int32 {
+func (t *acceptor_orderRule28) group(h uint32, a0 uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -2305,48 +3129,48 @@ func (t *acceptor_orderRule20) group(h uint32, a0 uint64) int32 {
 	if n := len(t.free); n > 0 {
 		i = t.free[n-1]
 		t.free = t.free[:n-1]
-		t.groups[i] = acceptor_orderRule20Group{hash: h, a0: a0, rows: -1}
+		t.groups[i] = acceptor_orderRule28Group{hash: h, a0: a0, rows: -1}
 	} else {
 		i = int32(len(t.groups))
-		t.groups = append(t.groups, acceptor_orderRule20Group{hash: h, a0: a0, rows: -1})
+		t.groups = append(t.groups, acceptor_orderRule28Group{hash: h, a0: a0, rows: -1})
 	}
 	t.set.Add(h, i)
 	return i
 }
 
-// rule20Heads derives the heads of multipaxos.ded:103: sync acceptor_acks(u, count<part>) <- acceptor_now(u), acceptor_at(part, _, d), d >= u
-func (s *acceptor_order) rule20Heads() {
-	t := &s.groups20
+// rule28Heads derives the heads of multipaxos.ded:170: sync acceptor_acks(u, count<part>) <- acceptor_now(u), acceptor_at(part, _, d), d >= u
+func (s *acceptor_order) rule28Heads() {
+	t := &s.groups28
 	for _, i := range t.touched {
 		g := &t.groups[i]
 		g.touched = false
 		if g.told && (g.count == 0 || g.last != g.value) {
-			s.rule21Changes0(&acceptor_orderAcceptor_acksRow{g.a0, g.last, g.hash}, -1)
+			s.rule29Changes0(&acceptor_orderAcceptor_acksRow{g.a0, g.last, g.hash}, -1)
 		}
 		if g.count > 0 && (!g.told || g.last != g.value) {
-			s.rule21Changes0(&acceptor_orderAcceptor_acksRow{g.a0, g.value, g.hash}, 1)
+			s.rule29Changes0(&acceptor_orderAcceptor_acksRow{g.a0, g.value, g.hash}, 1)
 		}
 		g.told, g.last = g.count > 0, g.value
 		if g.count == 0 {
 			t.set.Remove(g.hash, i)
-			*g = acceptor_orderRule20Group{}
+			*g = acceptor_orderRule28Group{}
 			t.free = append(t.free, i)
 		}
 	}
 	t.touched = t.touched[:0]
 }
 
-// acceptor_orderRule22 has the groups of multipaxos.ded:103: sync acceptor_votes(u, count<part>) <- acceptor_now(u), acceptor_at(part, v, _), v >= u
-type acceptor_orderRule22 struct {
-	groups        []acceptor_orderRule22Group
+// acceptor_orderRule30 has the groups of multipaxos.ded:170: sync acceptor_votes(u, count<part>) <- acceptor_now(u), acceptor_at(part, v, _), v >= u
+type acceptor_orderRule30 struct {
+	groups        []acceptor_orderRule30Group
 	set           rt.Slots
 	touched, free []int32
-	rows          []acceptor_orderRule22Row
+	rows          []acceptor_orderRule30Row
 	rowSet        rt.Slots
 	freeRows      []int32
 }
 
-type acceptor_orderRule22Group struct {
+type acceptor_orderRule30Group struct {
 	a0      uint64
 	hash    uint32
 	count   int32 // of rows
@@ -2357,21 +3181,21 @@ type acceptor_orderRule22Group struct {
 	last    uint64
 }
 
-type acceptor_orderRule22Row struct {
+type acceptor_orderRule30Row struct {
 	a0    uint64
 	a1    uint64
 	count int32   // of derivations
 	link  rt.Link // in its group
 }
 
-func newAcceptor_orderRule22() acceptor_orderRule22 {
-	return acceptor_orderRule22{set: rt.NewSlots(),
+func newAcceptor_orderRule30() acceptor_orderRule30 {
+	return acceptor_orderRule30{set: rt.NewSlots(),
 		rowSet: rt.NewSlots(),
 	}
 }
 
 // add has a row come, or go.
-func (t *acceptor_orderRule22) add(a0 uint64, a1 uint64, sign int32) {
+func (t *acceptor_orderRule30) add(a0 uint64, a1 uint64, sign int32) {
 	h, i := rt.Hash(0).U64(a0).U64(a1).Sum(), int32(-1)
 	for at := h; ; at++ {
 		n, tag := t.rowSet.At(at)
@@ -2389,10 +3213,10 @@ func (t *acceptor_orderRule22) add(a0 uint64, a1 uint64, sign int32) {
 		if n := len(t.freeRows); n > 0 {
 			i = t.freeRows[n-1]
 			t.freeRows = t.freeRows[:n-1]
-			t.rows[i] = acceptor_orderRule22Row{a0: a0, a1: a1}
+			t.rows[i] = acceptor_orderRule30Row{a0: a0, a1: a1}
 		} else {
 			i = int32(len(t.rows))
-			t.rows = append(t.rows, acceptor_orderRule22Row{a0: a0, a1: a1})
+			t.rows = append(t.rows, acceptor_orderRule30Row{a0: a0, a1: a1})
 		}
 		t.rowSet.Add(h, i)
 	}
@@ -2403,7 +3227,7 @@ func (t *acceptor_orderRule22) add(a0 uint64, a1 uint64, sign int32) {
 	if had == has {
 		if r.count == 0 {
 			t.rowSet.Remove(h, i)
-			t.rows[i] = acceptor_orderRule22Row{}
+			t.rows[i] = acceptor_orderRule30Row{}
 			t.freeRows = append(t.freeRows, i)
 		}
 		return
@@ -2431,7 +3255,7 @@ func (t *acceptor_orderRule22) add(a0 uint64, a1 uint64, sign int32) {
 		g.value--
 		if r.count == 0 {
 			t.rowSet.Remove(h, i)
-			*r = acceptor_orderRule22Row{}
+			*r = acceptor_orderRule30Row{}
 			t.freeRows = append(t.freeRows, i)
 		}
 	}
@@ -2442,7 +3266,7 @@ func (t *acceptor_orderRule22) add(a0 uint64, a1 uint64, sign int32) {
 }
 
 // group is the group of these values, whose hash is known.
-func (t *acceptor_orderRule22) group(h uint32, a0 uint64) int32 {
+func (t *acceptor_orderRule30) group(h uint32, a0 uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -2458,31 +3282,31 @@ func (t *acceptor_orderRule22) group(h uint32, a0 uint64) int32 {
 	if n := len(t.free); n > 0 {
 		i = t.free[n-1]
 		t.free = t.free[:n-1]
-		t.groups[i] = acceptor_orderRule22Group{hash: h, a0: a0, rows: -1}
+		t.groups[i] = acceptor_orderRule30Group{hash: h, a0: a0, rows: -1}
 	} else {
 		i = int32(len(t.groups))
-		t.groups = append(t.groups, acceptor_orderRule22Group{hash: h, a0: a0, rows: -1})
+		t.groups = append(t.groups, acceptor_orderRule30Group{hash: h, a0: a0, rows: -1})
 	}
 	t.set.Add(h, i)
 	return i
 }
 
-// rule22Heads derives the heads of multipaxos.ded:103: sync acceptor_votes(u, count<part>) <- acceptor_now(u), acceptor_at(part, v, _), v >= u
-func (s *acceptor_order) rule22Heads() {
-	t := &s.groups22
+// rule30Heads derives the heads of multipaxos.ded:170: sync acceptor_votes(u, count<part>) <- acceptor_now(u), acceptor_at(part, v, _), v >= u
+func (s *acceptor_order) rule30Heads() {
+	t := &s.groups30
 	for _, i := range t.touched {
 		g := &t.groups[i]
 		g.touched = false
 		if g.told && (g.count == 0 || g.last != g.value) {
-			s.rule23Changes0(&acceptor_orderAcceptor_votesRow{g.a0, g.last, g.hash}, -1)
+			s.rule31Changes0(&acceptor_orderAcceptor_votesRow{g.a0, g.last, g.hash}, -1)
 		}
 		if g.count > 0 && (!g.told || g.last != g.value) {
-			s.rule23Changes0(&acceptor_orderAcceptor_votesRow{g.a0, g.value, g.hash}, 1)
+			s.rule31Changes0(&acceptor_orderAcceptor_votesRow{g.a0, g.value, g.hash}, 1)
 		}
 		g.told, g.last = g.count > 0, g.value
 		if g.count == 0 {
 			t.set.Remove(g.hash, i)
-			*g = acceptor_orderRule22Group{}
+			*g = acceptor_orderRule30Group{}
 			t.free = append(t.free, i)
 		}
 	}
@@ -3598,6 +4422,456 @@ search:
 	}
 }
 
+// acceptor_orderPrepare_head has the facts of prepare_head(), kept from tick to tick.
+type acceptor_orderPrepare_head struct {
+	rt.Facts
+	rows []acceptor_orderPrepare_headRow
+	set  rt.Slots
+}
+
+type acceptor_orderPrepare_headRow struct {
+}
+
+func newAcceptor_orderPrepare_head() acceptor_orderPrepare_head {
+	return acceptor_orderPrepare_head{
+		Facts: rt.NewFacts(false, false),
+		set:   rt.NewSlots(),
+	}
+}
+
+// find is the row of a fact, or -1.
+func (t *acceptor_orderPrepare_head) find() int32 {
+	return t.at(rt.Hash(0).Sum())
+}
+
+// at is find of a fact whose hash is known.
+func (t *acceptor_orderPrepare_head) at(h uint32) int32 {
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			return -1
+		}
+		if tag == h {
+			return int32(i - 1)
+		}
+	}
+}
+
+// row is the row of a fact, which is added if it is not there.
+func (t *acceptor_orderPrepare_head) row() int32 {
+	return t.rowAt(rt.Hash(0).Sum())
+}
+
+// rowAt is row of a fact whose hash is known.
+func (t *acceptor_orderPrepare_head) rowAt(h uint32) int32 {
+search:
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			break search
+		}
+		if tag == h {
+			return int32(i - 1)
+		}
+	}
+	i := t.Row()
+	if int(i) == len(t.rows) {
+		t.rows = rt.Append(t.rows, acceptor_orderPrepare_headRow{})
+	} else {
+		t.rows[i] = acceptor_orderPrepare_headRow{}
+	}
+	t.set.Add(h, i)
+	return i
+}
+
+func (t *acceptor_orderPrepare_head) remove(i int32) {
+	r := &t.rows[i]
+	t.set.Remove(rt.Hash(0).Sum(), i)
+	*r = acceptor_orderPrepare_headRow{}
+}
+
+// acceptor_orderFetch has the facts of fetch(c0, c1, c2, c3), those of this tick.
+type acceptor_orderFetch struct {
+	rows []acceptor_orderFetchRow
+}
+
+type acceptor_orderFetchRow struct {
+	c0 string
+	c1 uint64
+	c2 uint64
+	c3 uint64
+}
+
+func newAcceptor_orderFetch() acceptor_orderFetch {
+	return acceptor_orderFetch{}
+}
+
+// add adds a fact, which may be there.
+func (t *acceptor_orderFetch) add(c0 string, c1 uint64, c2 uint64, c3 uint64) {
+	t.rows = rt.Append(t.rows, acceptor_orderFetchRow{c0: c0, c1: c1, c2: c2, c3: c3})
+}
+
+// reset forgets the facts of the tick.
+func (t *acceptor_orderFetch) reset() {
+	if len(t.rows) > 0 {
+		clear(t.rows)
+		t.rows = t.rows[:0]
+	}
+}
+
+// acceptor_orderFetch_queue has the facts of fetch_queue(x0, x1, x2, x3, n), kept from tick to tick.
+type acceptor_orderFetch_queue struct {
+	rt.Facts
+	rows []acceptor_orderFetch_queueRow
+	set  rt.Slots
+	by0  rt.Slots // by x0, x1, x2, x3
+	by1  rt.Slots // by n
+}
+
+type acceptor_orderFetch_queueRow struct {
+	x0     string
+	x1     uint64
+	x2     uint64
+	x3     uint64
+	n      uint64
+	link0  rt.Link
+	link1  rt.Link
+	hashes [3]uint32 // of the row, and of its columns of each index
+}
+
+func newAcceptor_orderFetch_queue() acceptor_orderFetch_queue {
+	return acceptor_orderFetch_queue{
+		Facts: rt.NewFacts(false, false),
+		set:   rt.NewSlots(),
+		by0:   rt.NewSlots(),
+		by1:   rt.NewSlots(),
+	}
+}
+
+// find is the row of a fact, or -1.
+func (t *acceptor_orderFetch_queue) find(x0 string, x1 uint64, x2 uint64, x3 uint64, n uint64) int32 {
+	return t.at(rt.Hash(0).Text(x0).U64(x1).U64(x2).U64(x3).U64(n).Sum(), x0, x1, x2, x3, n)
+}
+
+// at is find of a fact whose hash is known.
+func (t *acceptor_orderFetch_queue) at(h uint32, x0 string, x1 uint64, x2 uint64, x3 uint64, n uint64) int32 {
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			return -1
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.x0 == x0 && r.x1 == x1 && r.x2 == x2 && r.x3 == x3 && r.n == n {
+				return int32(i - 1)
+			}
+		}
+	}
+}
+
+// first0 is the first row of x0, x1, x2, x3, or -1; the others are linked to it.
+func (t *acceptor_orderFetch_queue) first0(x0 string, x1 uint64, x2 uint64, x3 uint64) int32 {
+	return t.at0(rt.Hash(0).Text(x0).U64(x1).U64(x2).U64(x3).Sum(), x0, x1, x2, x3)
+}
+
+// at0 is first0 of columns whose hash is known.
+func (t *acceptor_orderFetch_queue) at0(h uint32, x0 string, x1 uint64, x2 uint64, x3 uint64) int32 {
+	for at := h; ; at++ {
+		i, tag := t.by0.At(at)
+		if i == 0 {
+			return -1
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.x0 == x0 && r.x1 == x1 && r.x2 == x2 && r.x3 == x3 {
+				return int32(i - 1)
+			}
+		}
+	}
+}
+
+// first1 is the first row of n, or -1; the others are linked to it.
+func (t *acceptor_orderFetch_queue) first1(n uint64) int32 {
+	return t.at1(rt.Hash(0).U64(n).Sum(), n)
+}
+
+// at1 is first1 of columns whose hash is known.
+func (t *acceptor_orderFetch_queue) at1(h uint32, n uint64) int32 {
+	for at := h; ; at++ {
+		i, tag := t.by1.At(at)
+		if i == 0 {
+			return -1
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.n == n {
+				return int32(i - 1)
+			}
+		}
+	}
+}
+
+// row is the row of a fact, which is added if it is not there.
+func (t *acceptor_orderFetch_queue) row(x0 string, x1 uint64, x2 uint64, x3 uint64, n uint64) int32 {
+	begin := rt.Hash(0).Text(x0).U64(x1).U64(x2).U64(x3)
+	h := begin.U64(n).Sum()
+search:
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			break search
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.x0 == x0 && r.x1 == x1 && r.x2 == x2 && r.x3 == x3 && r.n == n {
+				return int32(i - 1)
+			}
+		}
+	}
+	h0 := begin.Sum()
+	h1 := rt.Hash(0).U64(n).Sum()
+	i := t.Row()
+	if int(i) == len(t.rows) {
+		t.rows = rt.Append(t.rows, acceptor_orderFetch_queueRow{x0: x0, x1: x1, x2: x2, x3: x3, n: n, hashes: [3]uint32{h, h0, h1}})
+	} else {
+		t.rows[i] = acceptor_orderFetch_queueRow{x0: x0, x1: x1, x2: x2, x3: x3, n: n, hashes: [3]uint32{h, h0, h1}}
+	}
+	t.set.Add(h, i)
+	if other := t.at0(h0, x0, x1, x2, x3); other >= 0 {
+		t.rows[i].link0 = rt.Link{Next: other, Prev: rt.None}
+		t.rows[other].link0.Prev = i
+		t.by0.Replace(h0, other, i)
+	} else {
+		t.rows[i].link0 = rt.Link{Next: rt.None, Prev: rt.None}
+		t.by0.Add(h0, i)
+	}
+	if other := t.at1(h1, n); other >= 0 {
+		t.rows[i].link1 = rt.Link{Next: other, Prev: rt.None}
+		t.rows[other].link1.Prev = i
+		t.by1.Replace(h1, other, i)
+	} else {
+		t.rows[i].link1 = rt.Link{Next: rt.None, Prev: rt.None}
+		t.by1.Add(h1, i)
+	}
+	return i
+}
+
+func (t *acceptor_orderFetch_queue) remove(i int32) {
+	r := &t.rows[i]
+	t.set.Remove(r.hashes[0], i)
+	if l := r.link0; l.Prev >= 0 {
+		t.rows[l.Prev].link0.Next = l.Next
+	} else if l.Next >= 0 {
+		t.by0.Replace(r.hashes[1], i, l.Next)
+	} else {
+		t.by0.Remove(r.hashes[1], i)
+	}
+	if l := r.link0; l.Next >= 0 {
+		t.rows[l.Next].link0.Prev = l.Prev
+	}
+	if l := r.link1; l.Prev >= 0 {
+		t.rows[l.Prev].link1.Next = l.Next
+	} else if l.Next >= 0 {
+		t.by1.Replace(r.hashes[2], i, l.Next)
+	} else {
+		t.by1.Remove(r.hashes[2], i)
+	}
+	if l := r.link1; l.Next >= 0 {
+		t.rows[l.Next].link1.Prev = l.Prev
+	}
+	*r = acceptor_orderFetch_queueRow{}
+}
+
+// acceptor_orderFetch_start has the facts of fetch_start(x0, x1, x2, x3), kept from tick to tick.
+type acceptor_orderFetch_start struct {
+	rt.Facts
+	rows []acceptor_orderFetch_startRow
+	set  rt.Slots
+}
+
+type acceptor_orderFetch_startRow struct {
+	x0     string
+	x1     uint64
+	x2     uint64
+	x3     uint64
+	hashes [1]uint32 // of the row, and of its columns of each index
+}
+
+func newAcceptor_orderFetch_start() acceptor_orderFetch_start {
+	return acceptor_orderFetch_start{
+		Facts: rt.NewFacts(false, false),
+		set:   rt.NewSlots(),
+	}
+}
+
+// find is the row of a fact, or -1.
+func (t *acceptor_orderFetch_start) find(x0 string, x1 uint64, x2 uint64, x3 uint64) int32 {
+	return t.at(rt.Hash(0).Text(x0).U64(x1).U64(x2).U64(x3).Sum(), x0, x1, x2, x3)
+}
+
+// at is find of a fact whose hash is known.
+func (t *acceptor_orderFetch_start) at(h uint32, x0 string, x1 uint64, x2 uint64, x3 uint64) int32 {
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			return -1
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.x0 == x0 && r.x1 == x1 && r.x2 == x2 && r.x3 == x3 {
+				return int32(i - 1)
+			}
+		}
+	}
+}
+
+// row is the row of a fact, which is added if it is not there.
+func (t *acceptor_orderFetch_start) row(x0 string, x1 uint64, x2 uint64, x3 uint64) int32 {
+	return t.rowAt(rt.Hash(0).Text(x0).U64(x1).U64(x2).U64(x3).Sum(), x0, x1, x2, x3)
+}
+
+// rowAt is row of a fact whose hash is known.
+func (t *acceptor_orderFetch_start) rowAt(h uint32, x0 string, x1 uint64, x2 uint64, x3 uint64) int32 {
+search:
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			break search
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.x0 == x0 && r.x1 == x1 && r.x2 == x2 && r.x3 == x3 {
+				return int32(i - 1)
+			}
+		}
+	}
+	i := t.Row()
+	if int(i) == len(t.rows) {
+		t.rows = rt.Append(t.rows, acceptor_orderFetch_startRow{x0: x0, x1: x1, x2: x2, x3: x3, hashes: [1]uint32{h}})
+	} else {
+		t.rows[i] = acceptor_orderFetch_startRow{x0: x0, x1: x1, x2: x2, x3: x3, hashes: [1]uint32{h}}
+	}
+	t.set.Add(h, i)
+	return i
+}
+
+func (t *acceptor_orderFetch_start) remove(i int32) {
+	r := &t.rows[i]
+	t.set.Remove(r.hashes[0], i)
+	*r = acceptor_orderFetch_startRow{}
+}
+
+// acceptor_orderFetch_now has the facts of fetch_now(u, x0, x1, x2, x3), kept from tick to tick.
+type acceptor_orderFetch_now struct {
+	rt.Facts
+	rows []acceptor_orderFetch_nowRow
+	set  rt.Slots
+	by0  rt.Slots // by u
+}
+
+type acceptor_orderFetch_nowRow struct {
+	u      uint64
+	x0     string
+	x1     uint64
+	x2     uint64
+	x3     uint64
+	link0  rt.Link
+	hashes [2]uint32 // of the row, and of its columns of each index
+}
+
+func newAcceptor_orderFetch_now() acceptor_orderFetch_now {
+	return acceptor_orderFetch_now{
+		Facts: rt.NewFacts(false, true),
+		set:   rt.NewSlots(),
+		by0:   rt.NewSlots(),
+	}
+}
+
+// find is the row of a fact, or -1.
+func (t *acceptor_orderFetch_now) find(u uint64, x0 string, x1 uint64, x2 uint64, x3 uint64) int32 {
+	return t.at(rt.Hash(0).U64(u).Text(x0).U64(x1).U64(x2).U64(x3).Sum(), u, x0, x1, x2, x3)
+}
+
+// at is find of a fact whose hash is known.
+func (t *acceptor_orderFetch_now) at(h uint32, u uint64, x0 string, x1 uint64, x2 uint64, x3 uint64) int32 {
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			return -1
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.u == u && r.x0 == x0 && r.x1 == x1 && r.x2 == x2 && r.x3 == x3 {
+				return int32(i - 1)
+			}
+		}
+	}
+}
+
+// first0 is the first row of u, or -1; the others are linked to it.
+func (t *acceptor_orderFetch_now) first0(u uint64) int32 {
+	return t.at0(rt.Hash(0).U64(u).Sum(), u)
+}
+
+// at0 is first0 of columns whose hash is known.
+func (t *acceptor_orderFetch_now) at0(h uint32, u uint64) int32 {
+	for at := h; ; at++ {
+		i, tag := t.by0.At(at)
+		if i == 0 {
+			return -1
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.u == u {
+				return int32(i - 1)
+			}
+		}
+	}
+}
+
+// row is the row of a fact, which is added if it is not there.
+func (t *acceptor_orderFetch_now) row(u uint64, x0 string, x1 uint64, x2 uint64, x3 uint64) int32 {
+	begin := rt.Hash(0).U64(u)
+	h := begin.Text(x0).U64(x1).U64(x2).U64(x3).Sum()
+search:
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			break search
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.u == u && r.x0 == x0 && r.x1 == x1 && r.x2 == x2 && r.x3 == x3 {
+				return int32(i - 1)
+			}
+		}
+	}
+	h0 := begin.Sum()
+	i := t.Row()
+	if int(i) == len(t.rows) {
+		t.rows = rt.Append(t.rows, acceptor_orderFetch_nowRow{u: u, x0: x0, x1: x1, x2: x2, x3: x3, hashes: [2]uint32{h, h0}})
+	} else {
+		t.rows[i] = acceptor_orderFetch_nowRow{u: u, x0: x0, x1: x1, x2: x2, x3: x3, hashes: [2]uint32{h, h0}}
+	}
+	t.set.Add(h, i)
+	if other := t.at0(h0, u); other >= 0 {
+		t.rows[i].link0 = rt.Link{Next: other, Prev: rt.None}
+		t.rows[other].link0.Prev = i
+		t.by0.Replace(h0, other, i)
+	} else {
+		t.rows[i].link0 = rt.Link{Next: rt.None, Prev: rt.None}
+		t.by0.Add(h0, i)
+	}
+	return i
+}
+
+func (t *acceptor_orderFetch_now) remove(i int32) {
+	r := &t.rows[i]
+	t.set.Remove(r.hashes[0], i)
+	if l := r.link0; l.Prev >= 0 {
+		t.rows[l.Prev].link0.Next = l.Next
+	} else if l.Next >= 0 {
+		t.by0.Replace(r.hashes[1], i, l.Next)
+	} else {
+		t.by0.Remove(r.hashes[1], i)
+	}
+	if l := r.link0; l.Next >= 0 {
+		t.rows[l.Next].link0.Prev = l.Prev
+	}
+	*r = acceptor_orderFetch_nowRow{}
+}
+
 // acceptor_orderAcceptor_asked has the facts of acceptor_asked(u), kept from tick to tick.
 type acceptor_orderAcceptor_asked struct {
 	rt.Facts
@@ -4275,6 +5549,86 @@ func (t *acceptor_orderSent_prepare_do) remove(i int32) {
 	*r = acceptor_orderSent_prepare_doRow{}
 }
 
+// acceptor_orderSent_fetch_do has the facts of sent_fetch_do(to, u, part, x0, x1, x2, x3): what is sent while it holds, kept from tick to tick.
+type acceptor_orderSent_fetch_do struct {
+	rt.Facts
+	rows []acceptor_orderSent_fetch_doRow
+	set  rt.Slots
+}
+
+type acceptor_orderSent_fetch_doRow struct {
+	to     string
+	u      uint64
+	part   uint64
+	x0     string
+	x1     uint64
+	x2     uint64
+	x3     uint64
+	hashes [1]uint32 // of the row, and of its columns of each index
+}
+
+func newAcceptor_orderSent_fetch_do() acceptor_orderSent_fetch_do {
+	return acceptor_orderSent_fetch_do{
+		Facts: rt.NewFacts(false, false),
+		set:   rt.NewSlots(),
+	}
+}
+
+// find is the row of a fact, or -1.
+func (t *acceptor_orderSent_fetch_do) find(to string, u uint64, part uint64, x0 string, x1 uint64, x2 uint64, x3 uint64) int32 {
+	return t.at(rt.Hash(0).Text(to).U64(u).U64(part).Text(x0).U64(x1).U64(x2).U64(x3).Sum(), to, u, part, x0, x1, x2, x3)
+}
+
+// at is find of a fact whose hash is known.
+func (t *acceptor_orderSent_fetch_do) at(h uint32, to string, u uint64, part uint64, x0 string, x1 uint64, x2 uint64, x3 uint64) int32 {
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			return -1
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.to == to && r.u == u && r.part == part && r.x0 == x0 && r.x1 == x1 && r.x2 == x2 && r.x3 == x3 {
+				return int32(i - 1)
+			}
+		}
+	}
+}
+
+// row is the row of a fact, which is added if it is not there.
+func (t *acceptor_orderSent_fetch_do) row(to string, u uint64, part uint64, x0 string, x1 uint64, x2 uint64, x3 uint64) int32 {
+	return t.rowAt(rt.Hash(0).Text(to).U64(u).U64(part).Text(x0).U64(x1).U64(x2).U64(x3).Sum(), to, u, part, x0, x1, x2, x3)
+}
+
+// rowAt is row of a fact whose hash is known.
+func (t *acceptor_orderSent_fetch_do) rowAt(h uint32, to string, u uint64, part uint64, x0 string, x1 uint64, x2 uint64, x3 uint64) int32 {
+search:
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			break search
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.to == to && r.u == u && r.part == part && r.x0 == x0 && r.x1 == x1 && r.x2 == x2 && r.x3 == x3 {
+				return int32(i - 1)
+			}
+		}
+	}
+	i := t.Row()
+	if int(i) == len(t.rows) {
+		t.rows = rt.Append(t.rows, acceptor_orderSent_fetch_doRow{to: to, u: u, part: part, x0: x0, x1: x1, x2: x2, x3: x3, hashes: [1]uint32{h}})
+	} else {
+		t.rows[i] = acceptor_orderSent_fetch_doRow{to: to, u: u, part: part, x0: x0, x1: x1, x2: x2, x3: x3, hashes: [1]uint32{h}}
+	}
+	t.set.Add(h, i)
+	return i
+}
+
+func (t *acceptor_orderSent_fetch_do) remove(i int32) {
+	r := &t.rows[i]
+	t.set.Remove(r.hashes[0], i)
+	*r = acceptor_orderSent_fetch_doRow{}
+}
+
 // acceptor_orderPrepare_queue_unmerged has the facts of prepare_queue_unmerged(x0, x1, n): the facts of prepare_queue before they merge, kept from tick to tick.
 type acceptor_orderPrepare_queue_unmerged struct {
 	rt.Facts
@@ -4349,6 +5703,84 @@ func (t *acceptor_orderPrepare_queue_unmerged) remove(i int32) {
 	r := &t.rows[i]
 	t.set.Remove(r.hashes[0], i)
 	*r = acceptor_orderPrepare_queue_unmergedRow{}
+}
+
+// acceptor_orderFetch_queue_unmerged has the facts of fetch_queue_unmerged(x0, x1, x2, x3, n): the facts of fetch_queue before they merge, kept from tick to tick.
+type acceptor_orderFetch_queue_unmerged struct {
+	rt.Facts
+	rows []acceptor_orderFetch_queue_unmergedRow
+	set  rt.Slots
+}
+
+type acceptor_orderFetch_queue_unmergedRow struct {
+	x0     string
+	x1     uint64
+	x2     uint64
+	x3     uint64
+	n      uint64
+	hashes [1]uint32 // of the row, and of its columns of each index
+}
+
+func newAcceptor_orderFetch_queue_unmerged() acceptor_orderFetch_queue_unmerged {
+	return acceptor_orderFetch_queue_unmerged{
+		Facts: rt.NewFacts(false, false),
+		set:   rt.NewSlots(),
+	}
+}
+
+// find is the row of a fact, or -1.
+func (t *acceptor_orderFetch_queue_unmerged) find(x0 string, x1 uint64, x2 uint64, x3 uint64, n uint64) int32 {
+	return t.at(rt.Hash(0).Text(x0).U64(x1).U64(x2).U64(x3).U64(n).Sum(), x0, x1, x2, x3, n)
+}
+
+// at is find of a fact whose hash is known.
+func (t *acceptor_orderFetch_queue_unmerged) at(h uint32, x0 string, x1 uint64, x2 uint64, x3 uint64, n uint64) int32 {
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			return -1
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.x0 == x0 && r.x1 == x1 && r.x2 == x2 && r.x3 == x3 && r.n == n {
+				return int32(i - 1)
+			}
+		}
+	}
+}
+
+// row is the row of a fact, which is added if it is not there.
+func (t *acceptor_orderFetch_queue_unmerged) row(x0 string, x1 uint64, x2 uint64, x3 uint64, n uint64) int32 {
+	return t.rowAt(rt.Hash(0).Text(x0).U64(x1).U64(x2).U64(x3).U64(n).Sum(), x0, x1, x2, x3, n)
+}
+
+// rowAt is row of a fact whose hash is known.
+func (t *acceptor_orderFetch_queue_unmerged) rowAt(h uint32, x0 string, x1 uint64, x2 uint64, x3 uint64, n uint64) int32 {
+search:
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			break search
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.x0 == x0 && r.x1 == x1 && r.x2 == x2 && r.x3 == x3 && r.n == n {
+				return int32(i - 1)
+			}
+		}
+	}
+	i := t.Row()
+	if int(i) == len(t.rows) {
+		t.rows = rt.Append(t.rows, acceptor_orderFetch_queue_unmergedRow{x0: x0, x1: x1, x2: x2, x3: x3, n: n, hashes: [1]uint32{h}})
+	} else {
+		t.rows[i] = acceptor_orderFetch_queue_unmergedRow{x0: x0, x1: x1, x2: x2, x3: x3, n: n, hashes: [1]uint32{h}}
+	}
+	t.set.Add(h, i)
+	return i
+}
+
+func (t *acceptor_orderFetch_queue_unmerged) remove(i int32) {
+	r := &t.rows[i]
+	t.set.Remove(r.hashes[0], i)
+	*r = acceptor_orderFetch_queue_unmergedRow{}
 }
 
 // acceptor_orderAcceptor_clock_unmerged has the facts of acceptor_clock_unmerged(n): the facts of acceptor_clock before they merge, kept from tick to tick.

@@ -12,7 +12,7 @@ import (
 func Program() *rt.Program {
 	return &rt.Program{
 		Name: "multipaxos",
-		Hash: 0xd2bc5e128e14f6bc,
+		Hash: 0x7691841991451d26,
 		Relations: []rt.Relation{
 			// 0
 			{Name: "propose", Kind: rt.Input, Columns: []rt.Column{
@@ -44,11 +44,23 @@ func Program() *rt.Program {
 				{Name: "c1", Type: rt.Type{Kind: rt.KindU64}},
 			}},
 			// 6
-			{Name: "prepare", Kind: rt.Message, Columns: []rt.Column{
+			{Name: "rising", Kind: rt.Message, Columns: []rt.Column{
 				{Name: "c0", Type: rt.Type{Kind: rt.KindNode}},
 				{Name: "c1", Type: rt.Type{Kind: rt.KindU64}},
 			}},
 			// 7
+			{Name: "prepare", Kind: rt.Message, Columns: []rt.Column{
+				{Name: "c0", Type: rt.Type{Kind: rt.KindNode}},
+				{Name: "c1", Type: rt.Type{Kind: rt.KindU64}},
+			}},
+			// 8
+			{Name: "fetch", Kind: rt.Message, Columns: []rt.Column{
+				{Name: "c0", Type: rt.Type{Kind: rt.KindNode}},
+				{Name: "c1", Type: rt.Type{Kind: rt.KindU64}},
+				{Name: "c2", Type: rt.Type{Kind: rt.KindU64}},
+				{Name: "c3", Type: rt.Type{Kind: rt.KindU64}},
+			}},
+			// 9
 			{Name: "accept", Kind: rt.Message, Columns: []rt.Column{
 				{Name: "c0", Type: rt.Type{Kind: rt.KindNode}},
 				{Name: "c1", Type: rt.Type{Kind: rt.KindU64}},
@@ -57,7 +69,7 @@ func Program() *rt.Program {
 				{Name: "c4", Type: rt.Type{Kind: rt.KindBytes}},
 				{Name: "c5", Type: rt.Type{Kind: rt.KindBool}},
 			}},
-			// 8
+			// 10
 			{Name: "accepted", Kind: rt.Message, Columns: []rt.Column{
 				{Name: "c0", Type: rt.Type{Kind: rt.KindNode}},
 				{Name: "c1", Type: rt.Type{Kind: rt.KindU64}},
@@ -66,7 +78,7 @@ func Program() *rt.Program {
 				{Name: "c4", Type: rt.Type{Kind: rt.KindBytes}},
 				{Name: "c5", Type: rt.Type{Kind: rt.KindBool}},
 			}},
-			// 9
+			// 11
 			{Name: "sending_proposer_accept", Kind: rt.Message, Columns: []rt.Column{
 				{Name: "c0", Type: rt.Type{Kind: rt.KindU64}},
 				{Name: "c1", Type: rt.Type{Kind: rt.KindU64}},
@@ -74,25 +86,34 @@ func Program() *rt.Program {
 				{Name: "c3", Type: rt.Type{Kind: rt.KindBytes}},
 				{Name: "c4", Type: rt.Type{Kind: rt.KindBool}},
 			}},
-			// 10
+			// 12
 			{Name: "acceptor_freeze", Kind: rt.Message, Columns: []rt.Column{
 				{Name: "u", Type: rt.Type{Kind: rt.KindU64}},
 				{Name: "part", Type: rt.Type{Kind: rt.KindU64}},
 			}},
-			// 11
+			// 13
 			{Name: "acceptor_is", Kind: rt.Message, Columns: []rt.Column{
 				{Name: "part", Type: rt.Type{Kind: rt.KindU64}},
 				{Name: "voted", Type: rt.Type{Kind: rt.KindU64}},
 				{Name: "done", Type: rt.Type{Kind: rt.KindU64}},
 			}},
-			// 12
+			// 14
 			{Name: "prepare_do", Kind: rt.Message, Columns: []rt.Column{
 				{Name: "u", Type: rt.Type{Kind: rt.KindU64}},
 				{Name: "part", Type: rt.Type{Kind: rt.KindU64}},
 				{Name: "x0", Type: rt.Type{Kind: rt.KindNode}},
 				{Name: "x1", Type: rt.Type{Kind: rt.KindU64}},
 			}},
-			// 13
+			// 15
+			{Name: "fetch_do", Kind: rt.Message, Columns: []rt.Column{
+				{Name: "u", Type: rt.Type{Kind: rt.KindU64}},
+				{Name: "part", Type: rt.Type{Kind: rt.KindU64}},
+				{Name: "x0", Type: rt.Type{Kind: rt.KindNode}},
+				{Name: "x1", Type: rt.Type{Kind: rt.KindU64}},
+				{Name: "x2", Type: rt.Type{Kind: rt.KindU64}},
+				{Name: "x3", Type: rt.Type{Kind: rt.KindU64}},
+			}},
+			// 16
 			{Name: "acceptor_count", Kind: rt.Message, Columns: []rt.Column{
 				{Name: "src", Type: rt.Type{Kind: rt.KindNode}},
 				{Name: "i", Type: rt.Type{Kind: rt.KindU64}},
@@ -100,7 +121,7 @@ func Program() *rt.Program {
 				{Name: "prev", Type: rt.Type{Kind: rt.KindU64}},
 				{Name: "n", Type: rt.Type{Kind: rt.KindU64}},
 			}},
-			// 14
+			// 17
 			{Name: "promise_part", Kind: rt.Message, Columns: []rt.Column{
 				{Name: "src", Type: rt.Type{Kind: rt.KindNode}},
 				{Name: "i", Type: rt.Type{Kind: rt.KindU64}},
@@ -109,7 +130,17 @@ func Program() *rt.Program {
 				{Name: "x1", Type: rt.Type{Kind: rt.KindU64}},
 				{Name: "x2", Type: rt.Type{Kind: rt.KindU64}},
 			}},
-			// 15
+			// 18
+			{Name: "part_part", Kind: rt.Message, Columns: []rt.Column{
+				{Name: "src", Type: rt.Type{Kind: rt.KindNode}},
+				{Name: "i", Type: rt.Type{Kind: rt.KindU64}},
+				{Name: "part", Type: rt.Type{Kind: rt.KindU64}},
+				{Name: "x0", Type: rt.Type{Kind: rt.KindNode}},
+				{Name: "x1", Type: rt.Type{Kind: rt.KindU64}},
+				{Name: "x2", Type: rt.Type{Kind: rt.KindU64}},
+				{Name: "x3", Type: rt.Type{Kind: rt.KindU64}},
+			}},
+			// 19
 			{Name: "entry_part", Kind: rt.Message, Columns: []rt.Column{
 				{Name: "src", Type: rt.Type{Kind: rt.KindNode}},
 				{Name: "i", Type: rt.Type{Kind: rt.KindU64}},
@@ -121,40 +152,48 @@ func Program() *rt.Program {
 				{Name: "x4", Type: rt.Type{Kind: rt.KindNode}},
 				{Name: "x5", Type: rt.Type{Kind: rt.KindBytes}},
 			}},
-			// 16
+			// 20
 			{Name: "used", Kind: rt.Durable, Columns: []rt.Column{
 				{Name: "b", Type: rt.Type{Kind: rt.KindU64}},
 			}},
-			// 17
+			// 21
 			{Name: "promised", Kind: rt.Durable, Columns: []rt.Column{
 				{Name: "b", Type: rt.Type{Kind: rt.KindU64}},
 			}},
-			// 18
+			// 22
 			{Name: "taken", Kind: rt.Durable, Columns: []rt.Column{
 				{Name: "slot", Type: rt.Type{Kind: rt.KindU64}},
 				{Name: "b", Type: rt.Type{Kind: rt.KindU64}},
 				{Name: "client", Type: rt.Type{Kind: rt.KindNode}},
 				{Name: "v", Type: rt.Type{Kind: rt.KindBytes}},
 			}},
-			// 19
+			// 23
 			{Name: "acceptor_last", Kind: rt.Durable, Columns: []rt.Column{
 				{Name: "u", Type: rt.Type{Kind: rt.KindU64}},
 			}},
-			// 20
+			// 24
 			{Name: "acceptor_voted", Kind: rt.Durable, Columns: []rt.Column{
 				{Name: "u", Type: rt.Type{Kind: rt.KindU64}},
 			}},
-			// 21
+			// 25
 			{Name: "acceptor_begun", Kind: rt.Durable, Columns: []rt.Column{
 				{Name: "u", Type: rt.Type{Kind: rt.KindU64}},
 			}},
-			// 22
+			// 26
 			{Name: "prepare_now", Kind: rt.Durable, Columns: []rt.Column{
 				{Name: "u", Type: rt.Type{Kind: rt.KindU64}},
 				{Name: "x0", Type: rt.Type{Kind: rt.KindNode}},
 				{Name: "x1", Type: rt.Type{Kind: rt.KindU64}},
 			}},
-			// 23
+			// 27
+			{Name: "fetch_now", Kind: rt.Durable, Columns: []rt.Column{
+				{Name: "u", Type: rt.Type{Kind: rt.KindU64}},
+				{Name: "x0", Type: rt.Type{Kind: rt.KindNode}},
+				{Name: "x1", Type: rt.Type{Kind: rt.KindU64}},
+				{Name: "x2", Type: rt.Type{Kind: rt.KindU64}},
+				{Name: "x3", Type: rt.Type{Kind: rt.KindU64}},
+			}},
+			// 28
 			{Name: "acceptor_sent", Kind: rt.Durable, Columns: []rt.Column{
 				{Name: "to", Type: rt.Type{Kind: rt.KindNode}},
 				{Name: "i", Type: rt.Type{Kind: rt.KindU64}},
@@ -176,6 +215,9 @@ func Program() *rt.Program {
 			}},
 			{Name: "quorum", Columns: []rt.Column{
 				{Name: "k", Type: rt.Type{Kind: rt.KindU64}},
+			}},
+			{Name: "chunk", Columns: []rt.Column{
+				{Name: "n", Type: rt.Type{Kind: rt.KindU64}},
 			}},
 			{Name: "to_proposer_reply", Columns: []rt.Column{
 				{Name: "l", Type: rt.Type{Kind: rt.KindNode}},

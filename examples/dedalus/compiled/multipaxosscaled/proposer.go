@@ -19,36 +19,61 @@ type proposer struct {
 	election              proposerElection
 	refused               proposerRefused
 	alive                 proposerAlive
+	rising                proposerRising
 	led                   proposerLed
 	boss                  proposerBoss
+	moving                proposerMoving
+	resting               proposerResting
 	proposers             proposerProposers
 	rank                  proposerRank
 	starting              proposerStarting
 	mine                  proposerMine
+	rest                  proposerRest
+	leads                 proposerLeads
+	settled               proposerSettled
+	vain                  proposerVain
+	patience              proposerPatience
+	calm                  proposerCalm
+	over                  proposerOver
 	asking                proposerAsking
-	ask                   proposerAsk
+	ready                 proposerReady
+	trying                proposerTrying
 	heartbeat             proposerHeartbeat
+	stirred               proposerStirred
+	idle                  proposerIdle
 	acceptor              proposerAcceptor
 	to_acceptor_order     proposerTo_acceptor_order
-	promise               proposerPromise
 	promises              proposerPromises
+	promise               proposerPromise
+	part                  proposerPart
+	parts                 proposerParts
 	entry                 proposerEntry
+	chunk                 proposerChunk
 	entries               proposerEntries
 	got                   proposerGot
 	complete              proposerComplete
+	there                 proposerThere
+	whole                 proposerWhole
+	fetched               proposerFetched
+	news                  proposerNews
+	wanted                proposerWanted
+	coming                proposerComing
+	adopting              proposerAdopting
 	support               proposerSupport
 	quorum                proposerQuorum
+	upto                  proposerUpto
+	spent                 proposerSpent
 	elected               proposerElected
 	top                   proposerTop
 	adopted               proposerAdopted
 	range_2               proposerRange
+	base                  proposerBase
 	proposing             proposerProposing
 	propose               proposerPropose
 	proposal              proposerProposal
 	waiting               proposerWaiting
 	place                 proposerPlace
 	slots                 proposerSlots
-	base                  proposerBase
 	sending               proposerSending
 	proposer              proposerProposer
 	mine_deleted          proposerMine_deleted
@@ -60,6 +85,8 @@ type proposer struct {
 	promise_wait          proposerPromise_wait
 	acceptor_open         proposerAcceptor_open
 	acceptor_gotten       proposerAcceptor_gotten
+	part_part             proposerPart_part
+	part_wait             proposerPart_wait
 	entry_part            proposerEntry_part
 	entry_wait            proposerEntry_wait
 	acceptor_count        proposerAcceptor_count
@@ -70,30 +97,42 @@ type proposer struct {
 	acceptor_passed       proposerAcceptor_passed
 	acceptor_base         proposerAcceptor_base
 	led_any               proposerLed_any
-	adopted_any_1         proposerAdopted_any_1
+	fetched_any_0_1       proposerFetched_any_0_1
+	whole_any_0_1         proposerWhole_any_0_1
+	upto_any_0            proposerUpto_any_0
+	entries_any_1         proposerEntries_any_1
+	adopted_any_0_1       proposerAdopted_any_0_1
 	slots_any_0           proposerSlots_any_0
 	acceptor_open_any_0_1 proposerAcceptor_open_any_0_1
 	acceptor_due_any_0    proposerAcceptor_due_any_0
 	sending_prepare       proposerSending_prepare
+	sent_fetch            proposerSent_fetch
+	sending_fetch         proposerSending_fetch
 	used_unmerged         proposerUsed_unmerged
 	heard_unmerged        proposerHeard_unmerged
+	upto_unmerged         proposerUpto_unmerged
 	slots_unmerged        proposerSlots_unmerged
 	acceptor_due_unmerged proposerAcceptor_due_unmerged
 	groups1               proposerRule1
-	groups6               proposerRule6
-	groups11              proposerRule11
-	groups18              proposerRule18
-	groups19              proposerRule19
-	groups21              proposerRule21
-	groups25              proposerRule25
-	groups27              proposerRule27
+	groups7               proposerRule7
+	groups24              proposerRule24
+	groups32              proposerRule32
 	groups33              proposerRule33
-	groups36              proposerRule36
-	groups38              proposerRule38
-	groups40              proposerRule40
-	groups45              proposerRule45
-	groups46              proposerRule46
-	stale48               bool // some of it holds for a tick only
+	groups35              proposerRule35
+	groups37              proposerRule37
+	groups42              proposerRule42
+	groups44              proposerRule44
+	groups47              proposerRule47
+	groups52              proposerRule52
+	groups55              proposerRule55
+	groups60              proposerRule60
+	groups62              proposerRule62
+	groups69              proposerRule69
+	groups74              proposerRule74
+	groups76              proposerRule76
+	groups77              proposerRule77
+	groups85              proposerRule85
+	stale85               bool // some of it holds for a tick only
 }
 
 func newProposer(who rt.Identity, static map[string][][]byte) (rt.Component, error) {
@@ -103,36 +142,61 @@ func newProposer(who rt.Identity, static map[string][][]byte) (rt.Component, err
 		election:              newProposerElection(),
 		refused:               newProposerRefused(),
 		alive:                 newProposerAlive(),
+		rising:                newProposerRising(),
 		led:                   newProposerLed(),
 		boss:                  newProposerBoss(),
+		moving:                newProposerMoving(),
+		resting:               newProposerResting(),
 		proposers:             newProposerProposers(),
 		rank:                  newProposerRank(),
 		starting:              newProposerStarting(),
 		mine:                  newProposerMine(),
+		rest:                  newProposerRest(),
+		leads:                 newProposerLeads(),
+		settled:               newProposerSettled(),
+		vain:                  newProposerVain(),
+		patience:              newProposerPatience(),
+		calm:                  newProposerCalm(),
+		over:                  newProposerOver(),
 		asking:                newProposerAsking(),
-		ask:                   newProposerAsk(),
+		ready:                 newProposerReady(),
+		trying:                newProposerTrying(),
 		heartbeat:             newProposerHeartbeat(),
+		stirred:               newProposerStirred(),
+		idle:                  newProposerIdle(),
 		acceptor:              newProposerAcceptor(),
 		to_acceptor_order:     newProposerTo_acceptor_order(),
-		promise:               newProposerPromise(),
 		promises:              newProposerPromises(),
+		promise:               newProposerPromise(),
+		part:                  newProposerPart(),
+		parts:                 newProposerParts(),
 		entry:                 newProposerEntry(),
+		chunk:                 newProposerChunk(),
 		entries:               newProposerEntries(),
 		got:                   newProposerGot(),
 		complete:              newProposerComplete(),
+		there:                 newProposerThere(),
+		whole:                 newProposerWhole(),
+		fetched:               newProposerFetched(),
+		news:                  newProposerNews(),
+		wanted:                newProposerWanted(),
+		coming:                newProposerComing(),
+		adopting:              newProposerAdopting(),
 		support:               newProposerSupport(),
 		quorum:                newProposerQuorum(),
+		upto:                  newProposerUpto(),
+		spent:                 newProposerSpent(),
 		elected:               newProposerElected(),
 		top:                   newProposerTop(),
 		adopted:               newProposerAdopted(),
 		range_2:               newProposerRange(),
+		base:                  newProposerBase(),
 		proposing:             newProposerProposing(),
 		propose:               newProposerPropose(),
 		proposal:              newProposerProposal(),
 		waiting:               newProposerWaiting(),
 		place:                 newProposerPlace(),
 		slots:                 newProposerSlots(),
-		base:                  newProposerBase(),
 		sending:               newProposerSending(),
 		proposer:              newProposerProposer(),
 		mine_deleted:          newProposerMine_deleted(),
@@ -144,6 +208,8 @@ func newProposer(who rt.Identity, static map[string][][]byte) (rt.Component, err
 		promise_wait:          newProposerPromise_wait(),
 		acceptor_open:         newProposerAcceptor_open(),
 		acceptor_gotten:       newProposerAcceptor_gotten(),
+		part_part:             newProposerPart_part(),
+		part_wait:             newProposerPart_wait(),
 		entry_part:            newProposerEntry_part(),
 		entry_wait:            newProposerEntry_wait(),
 		acceptor_count:        newProposerAcceptor_count(),
@@ -154,29 +220,41 @@ func newProposer(who rt.Identity, static map[string][][]byte) (rt.Component, err
 		acceptor_passed:       newProposerAcceptor_passed(),
 		acceptor_base:         newProposerAcceptor_base(),
 		led_any:               newProposerLed_any(),
-		adopted_any_1:         newProposerAdopted_any_1(),
+		fetched_any_0_1:       newProposerFetched_any_0_1(),
+		whole_any_0_1:         newProposerWhole_any_0_1(),
+		upto_any_0:            newProposerUpto_any_0(),
+		entries_any_1:         newProposerEntries_any_1(),
+		adopted_any_0_1:       newProposerAdopted_any_0_1(),
 		slots_any_0:           newProposerSlots_any_0(),
 		acceptor_open_any_0_1: newProposerAcceptor_open_any_0_1(),
 		acceptor_due_any_0:    newProposerAcceptor_due_any_0(),
 		sending_prepare:       newProposerSending_prepare(),
+		sent_fetch:            newProposerSent_fetch(),
+		sending_fetch:         newProposerSending_fetch(),
 		used_unmerged:         newProposerUsed_unmerged(),
 		heard_unmerged:        newProposerHeard_unmerged(),
+		upto_unmerged:         newProposerUpto_unmerged(),
 		slots_unmerged:        newProposerSlots_unmerged(),
 		acceptor_due_unmerged: newProposerAcceptor_due_unmerged(),
 		groups1:               newProposerRule1(),
-		groups6:               newProposerRule6(),
-		groups11:              newProposerRule11(),
-		groups18:              newProposerRule18(),
-		groups19:              newProposerRule19(),
-		groups21:              newProposerRule21(),
-		groups25:              newProposerRule25(),
-		groups27:              newProposerRule27(),
+		groups7:               newProposerRule7(),
+		groups24:              newProposerRule24(),
+		groups32:              newProposerRule32(),
 		groups33:              newProposerRule33(),
-		groups36:              newProposerRule36(),
-		groups38:              newProposerRule38(),
-		groups40:              newProposerRule40(),
-		groups45:              newProposerRule45(),
-		groups46:              newProposerRule46(),
+		groups35:              newProposerRule35(),
+		groups37:              newProposerRule37(),
+		groups42:              newProposerRule42(),
+		groups44:              newProposerRule44(),
+		groups47:              newProposerRule47(),
+		groups52:              newProposerRule52(),
+		groups55:              newProposerRule55(),
+		groups60:              newProposerRule60(),
+		groups62:              newProposerRule62(),
+		groups69:              newProposerRule69(),
+		groups74:              newProposerRule74(),
+		groups76:              newProposerRule76(),
+		groups77:              newProposerRule77(),
+		groups85:              newProposerRule85(),
 	}
 	s.proposers.add(2)
 	s.rank.add("proposer/0", 0)
@@ -195,6 +273,7 @@ func newProposer(who rt.Identity, static map[string][][]byte) (rt.Component, err
 	s.to_acceptor_order.add("proposer_reply/1", "proposer_reply/1")
 	s.to_acceptor_order.add("proposer_reply/2", "proposer_reply/2")
 	s.to_acceptor_order.add("proposer_reply/3", "proposer_reply/3")
+	s.chunk.add(128)
 	s.quorum.add(2)
 	s.proposer.add("proposer/0")
 	s.proposer.add("proposer/1")
@@ -252,6 +331,14 @@ func (s *proposer) static(name string, row []byte) error {
 		}
 		s.to_acceptor_order.add(c0, c1)
 		return nil
+	case "chunk":
+		r := rt.Read(row)
+		c0 := r.U64()
+		if err := r.End(); err != nil {
+			return fmt.Errorf("chunk: %w", err)
+		}
+		s.chunk.add(c0)
+		return nil
 	case "quorum":
 		r := rt.Read(row)
 		c0 := r.U64()
@@ -303,6 +390,15 @@ func (s *proposer) Deliver(relation int, row []byte) error {
 		}
 		s.alive.add(c0, c1)
 		return nil
+	case 6: // rising
+		r := rt.Read(row)
+		c0 := s.texts.Node(r.Bytes())
+		c1 := r.U64()
+		if err := r.End(); err != nil {
+			return fmt.Errorf("rising: %w", err)
+		}
+		s.rising.add(c0, c1)
+		return nil
 	case 0: // propose
 		r := rt.Read(row)
 		c0 := s.texts.Node(r.Bytes())
@@ -312,7 +408,7 @@ func (s *proposer) Deliver(relation int, row []byte) error {
 		}
 		s.propose.add(c0, c1)
 		return nil
-	case 14: // promise_part
+	case 17: // promise_part
 		r := rt.Read(row)
 		c0 := s.texts.Node(r.Bytes())
 		c1 := r.U64()
@@ -325,7 +421,21 @@ func (s *proposer) Deliver(relation int, row []byte) error {
 		}
 		s.promise_part.add(c0, c1, c2, c3, c4, c5)
 		return nil
-	case 15: // entry_part
+	case 18: // part_part
+		r := rt.Read(row)
+		c0 := s.texts.Node(r.Bytes())
+		c1 := r.U64()
+		c2 := r.U64()
+		c3 := s.texts.Node(r.Bytes())
+		c4 := r.U64()
+		c5 := r.U64()
+		c6 := r.U64()
+		if err := r.End(); err != nil {
+			return fmt.Errorf("part_part: %w", err)
+		}
+		s.part_part.add(c0, c1, c2, c3, c4, c5, c6)
+		return nil
+	case 19: // entry_part
 		r := rt.Read(row)
 		c0 := s.texts.Node(r.Bytes())
 		c1 := r.U64()
@@ -341,7 +451,7 @@ func (s *proposer) Deliver(relation int, row []byte) error {
 		}
 		s.entry_part.add(c0, c1, c2, c3, c4, c5, c6, c7, c8)
 		return nil
-	case 13: // acceptor_count
+	case 16: // acceptor_count
 		r := rt.Read(row)
 		c0 := s.texts.Node(r.Bytes())
 		c1 := r.U64()
@@ -363,7 +473,7 @@ func (s *proposer) Timer(timer int) {
 	case 0: // election
 		s.election.Pulse(s.election.row())
 	case 1: // heartbeat
-		s.heartbeat.add()
+		s.heartbeat.Pulse(s.heartbeat.row())
 	}
 }
 
@@ -376,172 +486,307 @@ func (s *proposer) Tick(out *rt.Out) {
 	s.rule3All0()
 	s.rule4All0()
 	s.rule5All0()
+	s.rule6All0()
 	s.heard_unmerged.Settle()
-	s.rule6Changes0()
-	s.rule6Heads()
+	s.rule7Changes0()
+	s.rule7Heads()
 	s.heard.Settle()
 	s.led.Settle()
-	s.rule7All0()
-	s.boss.Settle()
 	s.rule8All0()
+	s.rule9All0()
+	s.boss.Settle()
+	s.moving.Settle()
+	s.rest.Settle()
+	s.rule10Changes0()
+	s.resting.Settle()
+	s.rule11All0()
 	s.starting.Settle()
 	s.mine.Settle()
-	s.rule9All0()
-	s.rule10All0()
+	s.leads.Settle()
+	s.rule12All0()
+	s.vain.Settle()
+	s.rule13Changes0()
+	s.rule14All0()
+	s.patience.Settle()
+	s.rule15All1()
+	s.rule16All1()
+	s.rule17Changes0()
+	s.rule17Changes1()
+	s.calm.Settle()
+	s.rule18All1()
+	s.rule19Changes0()
+	s.rule19Changes1()
+	s.rule20All1()
+	s.over.Settle()
+	s.ready.Settle()
+	s.rule21Changes0()
+	s.led_any.Settle()
+	s.rule22Changes0()
+	s.rule22Changes1()
+	s.rule22Changes2()
+	s.trying.Settle()
+	s.heartbeat.Settle()
+	s.stirred.Settle()
+	s.rule23All0()
 	s.acceptor_due_unmerged.Settle()
-	s.rule11Changes0()
-	s.rule11Heads()
+	s.rule24Changes0()
+	s.rule24Heads()
 	s.acceptor_due.Settle()
 	s.acceptor_opened.Settle()
-	s.rule12All0()
-	s.rule13All0()
-	s.rule14All0()
-	s.rule15Changes0()
-	s.acceptor_past.Settle()
-	s.rule16All0()
-	s.promise_wait.Settle()
-	s.rule17All0()
-	s.acceptor_expect.Settle()
-	s.rule18Changes0()
-	s.rule18Heads()
-	s.acceptor_want.Settle()
-	s.rule19Changes0()
-	s.rule19Heads()
-	s.rule20All0()
-	s.entry_wait.Settle()
-	s.rule21Changes0()
-	s.rule21Heads()
-	s.rule24Changes0()
-	s.acceptor_gotten.Settle()
-	s.rule25Changes0()
-	s.rule25Heads()
-	s.acceptor_got.Settle()
-	s.rule26Changes0()
-	s.rule26Changes1()
-	s.acceptor_open.Settle()
-	s.rule27Changes0()
-	s.rule27Changes1()
-	s.rule27Heads()
-	s.promise.Settle()
+	s.rule25All0()
+	s.rule26All0()
+	s.rule27All0()
+	s.rule28All0()
 	s.rule29Changes0()
-	s.led_any.Settle()
-	s.rule30Changes0()
-	s.rule30Changes1()
-	s.rule30Changes2()
-	s.promises.Settle()
-	s.rule31Changes0()
-	s.rule31Changes1()
-	s.entry.Settle()
+	s.acceptor_past.Settle()
+	s.rule30All0()
+	s.promise_wait.Settle()
+	s.rule31All0()
+	s.acceptor_expect.Settle()
 	s.rule32Changes0()
-	s.rule32Changes1()
-	s.rule32Changes2()
-	s.entries.Settle()
+	s.rule32Heads()
+	s.acceptor_want.Settle()
 	s.rule33Changes0()
 	s.rule33Heads()
-	s.got.Settle()
-	s.rule34Changes0()
+	s.rule34All0()
+	s.part_wait.Settle()
 	s.rule35Changes0()
-	s.rule35Changes1()
-	s.complete.Settle()
-	s.rule36Changes0()
-	s.rule36Heads()
-	s.support.Settle()
+	s.rule35Heads()
+	s.rule36All0()
+	s.entry_wait.Settle()
 	s.rule37Changes0()
-	s.rule37Changes3()
-	s.rule37Changes4()
-	s.elected.Settle()
-	s.rule38Changes0()
-	s.rule38Changes1()
-	s.rule38Heads()
-	s.top.Settle()
-	s.rule39Changes0()
-	s.rule39Changes1()
-	s.rule39Changes2()
-	s.adopted.Settle()
-	s.rule40Changes0()
-	s.rule40Heads()
-	s.group48()
+	s.rule37Heads()
+	s.rule41Changes0()
+	s.acceptor_gotten.Settle()
+	s.rule42Changes0()
+	s.rule42Heads()
+	s.acceptor_got.Settle()
 	s.rule43Changes0()
-	s.adopted_any_1.Settle()
-	s.proposal.Settle()
-	s.rule44All0()
-	s.rule45All0()
-	s.rule45Heads()
-	s.slots_unmerged.Settle()
+	s.rule43Changes1()
+	s.acceptor_open.Settle()
+	s.rule44Changes0()
+	s.rule44Changes1()
+	s.rule44Heads()
+	s.promise.Settle()
 	s.rule46Changes0()
-	s.rule46Heads()
-	s.slots.Settle()
+	s.rule46Changes1()
+	s.promises.Settle()
 	s.rule47Changes0()
-	s.slots_any_0.Settle()
-	s.rule48Changes0()
-	s.rule48Changes1()
-	s.rule48Changes2()
+	s.rule47Changes1()
+	s.rule47Heads()
+	s.part.Settle()
 	s.rule49Changes0()
 	s.rule49Changes1()
-	s.rule49Changes2()
-	s.base.Settle()
+	s.parts.Settle()
 	s.rule50Changes0()
+	s.rule50Changes1()
+	s.entry.Settle()
 	s.rule51Changes0()
 	s.rule51Changes1()
-	s.rule51Changes2()
-	s.rule52All0()
-	s.proposing.Settle()
+	s.entries.Settle()
+	s.rule52Changes0()
+	s.rule52Heads()
+	s.got.Settle()
 	s.rule53Changes0()
-	s.rule54All0()
-	s.sending.Settle()
+	s.rule54Changes0()
+	s.rule54Changes1()
+	s.complete.Settle()
 	s.rule55Changes0()
-	s.rule55Changes1()
-	s.mine_deleted.Settle()
+	s.rule55Heads()
+	s.there.Settle()
 	s.rule56Changes0()
-	s.rule56Changes1()
-	s.led_deleted.Settle()
 	s.rule57Changes0()
-	s.acceptor_due_any_0.Settle()
+	s.rule57Changes1()
+	s.whole.Settle()
+	s.fetched.Settle()
 	s.rule58Changes0()
+	s.rule58Changes1()
+	s.rule58Changes2()
+	s.news.Settle()
 	s.rule59Changes0()
-	s.rule59Changes1()
-	s.acceptor_base.Settle()
+	s.fetched_any_0_1.Settle()
 	s.rule60Changes0()
 	s.rule60Changes1()
-	s.acceptor_passed.Settle()
 	s.rule61Changes0()
-	s.acceptor_open_any_0_1.Settle()
-	s.rule62All0()
+	s.rule61Changes1()
+	s.rule61Changes2()
+	s.rule60Heads()
+	s.wanted.Settle()
+	s.upto_unmerged.Settle()
+	s.rule62Changes0()
+	s.rule62Heads()
+	s.upto.Settle()
 	s.rule63Changes0()
+	s.upto_any_0.Settle()
 	s.rule64Changes0()
+	s.rule64Changes1()
+	s.rule64Changes2()
+	s.rule64Changes3()
+	s.rule64Changes4()
 	s.rule65Changes0()
-	s.rule66All0()
+	s.rule65Changes1()
+	s.rule65Changes2()
+	s.rule65Changes3()
+	s.rule65Changes4()
+	s.adopting.Settle()
+	s.rule66Changes0()
+	s.rule66Changes1()
 	s.rule67Changes0()
+	s.rule67Changes1()
 	s.rule68Changes0()
+	s.coming.Settle()
 	s.rule69Changes0()
-	s.rule69Changes1()
+	s.rule69Heads()
+	s.support.Settle()
 	s.rule70Changes0()
-	s.rule71All0(out)
-	s.rule72All0(out)
+	s.rule71Changes0()
+	s.rule71Changes1()
+	s.spent.Settle()
+	s.rule72Changes0()
+	s.entries_any_1.Settle()
+	s.rule73Changes0()
+	s.rule73Changes1()
+	s.rule73Changes2()
+	s.rule73Changes3()
+	s.elected.Settle()
 	s.rule74Changes0()
 	s.rule74Changes1()
+	s.rule74Heads()
+	s.top.Settle()
 	s.rule75Changes0()
 	s.rule75Changes1()
+	s.rule75Changes2()
+	s.adopted.Settle()
 	s.rule76Changes0()
-	s.rule76Changes1()
+	s.rule76Heads()
+	s.slots_unmerged.Settle()
 	s.rule77Changes0()
-	s.rule77Changes1()
+	s.rule77Heads()
+	s.slots.Settle()
 	s.rule78Changes0()
-	s.rule78Changes1()
+	s.slots_any_0.Settle()
 	s.rule79Changes0()
-	s.rule80Changes0(out)
-	s.rule81Changes0()
-	s.rule81Changes1()
-	s.rule82Changes0()
-	s.rule82Changes1()
+	s.rule79Changes1()
+	s.rule80Changes0()
+	s.rule80Changes1()
+	s.base.Settle()
+	s.group85()
 	s.rule83Changes0()
-	s.rule83Changes1()
-	s.rule84Changes0()
-	s.rule85Changes0()
-	s.rule85Changes1()
+	s.adopted_any_0_1.Settle()
+	s.proposal.Settle()
+	s.rule84All0()
+	s.rule85All0()
+	s.rule85Heads()
 	s.rule86Changes0()
 	s.rule87Changes0()
-	s.rule88All0(out)
+	s.rule87Changes1()
+	s.rule88All0()
+	s.proposing.Settle()
+	s.rule89Changes0()
+	s.rule90All0()
+	s.sending.Settle()
+	s.rule91Changes0()
+	s.rule91Changes1()
+	s.mine_deleted.Settle()
+	s.rule92Changes0()
+	s.rule92Changes1()
+	s.led_deleted.Settle()
+	s.rule93Changes0()
+	s.acceptor_due_any_0.Settle()
+	s.rule94Changes0()
+	s.rule95Changes0()
+	s.rule95Changes1()
+	s.acceptor_base.Settle()
+	s.rule96Changes0()
+	s.rule96Changes1()
+	s.acceptor_passed.Settle()
+	s.rule97Changes0()
+	s.whole_any_0_1.Settle()
+	s.rule98Changes0()
+	s.acceptor_open_any_0_1.Settle()
+	s.rule99All0()
+	s.rule100All0()
+	s.rule101Changes0()
+	s.rule101Changes4()
+	s.rule102Changes0()
+	s.rule102Changes1()
+	s.rule102Changes3()
+	s.rule102Changes4()
+	s.sent_fetch.Settle()
+	s.rule103All0()
+	s.rule104Changes0()
+	s.rule105Changes0()
+	s.rule106Changes0()
+	s.rule107Changes0()
+	s.rule107Changes1()
+	s.rule108All0()
+	s.rule109Changes0()
+	s.rule109Changes1()
+	s.rule110Changes0()
+	s.rule110Changes1()
+	s.rule111All0()
+	s.rule112All0()
+	s.rule113Changes0()
+	s.rule114Changes0()
+	s.rule115Changes0()
+	s.rule116Changes0()
+	s.rule116Changes3()
+	s.rule117Changes0()
+	s.rule118Changes0()
+	s.rule118Changes1()
+	s.rule119Changes0()
+	s.rule120Changes0()
+	s.rule121Changes0()
+	s.rule121Changes1()
+	s.rule122Changes0()
+	s.rule123All0(out)
+	s.rule124All0(out)
+	s.rule125All0()
+	s.rule126All0(out)
+	s.rule128Changes0()
+	s.rule128Changes1()
+	s.rule129Changes0()
+	s.rule129Changes1()
+	s.rule130Changes0()
+	s.rule130Changes1()
+	s.rule131Changes0()
+	s.rule131Changes1()
+	s.rule132Changes0()
+	s.rule132Changes1()
+	s.rule133Changes0()
+	s.rule133Changes1()
+	s.rule134Changes0()
+	s.rule134Changes1()
+	s.rule135Changes0()
+	s.rule135Changes1()
+	s.rule136Changes0()
+	s.rule136Changes1()
+	s.rule137Changes0()
+	s.rule137Changes1()
+	s.rule138Changes0()
+	s.rule138Changes1()
+	s.rule139Changes0()
+	s.rule139Changes1()
+	s.rule140Changes0()
+	s.rule140Changes1()
+	s.rule141Changes0()
+	s.rule142Changes0(out)
+	s.rule143Changes0()
+	s.rule143Changes1()
+	s.rule144Changes0()
+	s.rule144Changes1()
+	s.rule145Changes0()
+	s.rule145Changes1()
+	s.rule146Changes0()
+	s.rule146Changes1()
+	s.rule147Changes0()
+	s.rule148Changes0()
+	s.rule148Changes1()
+	s.rule149Changes0()
+	s.rule150Changes0()
+	s.rule151All0(out)
+	s.rule152Changes0(out)
+	s.rule153All0(out)
 	s.started = true
 	s.finish(out)
 }
@@ -558,6 +803,7 @@ func (s *proposer) finish(out *rt.Out) {
 	}
 	s.refused.reset()
 	s.alive.reset()
+	s.rising.reset()
 	s.led.Finish()
 	for _, i := range s.led.Gone {
 		s.led.remove(i)
@@ -565,6 +811,14 @@ func (s *proposer) finish(out *rt.Out) {
 	s.boss.Finish()
 	for _, i := range s.boss.Gone {
 		s.boss.remove(i)
+	}
+	s.moving.Finish()
+	for _, i := range s.moving.Gone {
+		s.moving.remove(i)
+	}
+	s.resting.Finish()
+	for _, i := range s.resting.Gone {
+		s.resting.remove(i)
 	}
 	s.starting.Finish()
 	for _, i := range s.starting.Gone {
@@ -574,16 +828,64 @@ func (s *proposer) finish(out *rt.Out) {
 	for _, i := range s.mine.Gone {
 		s.mine.remove(i)
 	}
+	s.rest.Finish()
+	for _, i := range s.rest.Gone {
+		s.rest.remove(i)
+	}
+	s.leads.Finish()
+	for _, i := range s.leads.Gone {
+		s.leads.remove(i)
+	}
+	s.settled.reset()
+	s.vain.Finish()
+	for _, i := range s.vain.Gone {
+		s.vain.remove(i)
+	}
+	s.patience.Finish()
+	for _, i := range s.patience.Gone {
+		s.patience.remove(i)
+	}
+	s.calm.Finish()
+	for _, i := range s.calm.Gone {
+		s.calm.remove(i)
+	}
+	s.over.Finish()
+	for _, i := range s.over.Gone {
+		s.over.remove(i)
+	}
 	s.asking.reset()
-	s.ask.reset()
-	s.heartbeat.reset()
+	s.ready.Finish()
+	for _, i := range s.ready.Gone {
+		s.ready.remove(i)
+	}
+	s.trying.Finish()
+	for _, i := range s.trying.Gone {
+		s.trying.remove(i)
+	}
+	s.heartbeat.Finish()
+	for _, i := range s.heartbeat.Gone {
+		s.heartbeat.remove(i)
+	}
+	s.stirred.Finish()
+	for _, i := range s.stirred.Gone {
+		s.stirred.remove(i)
+	}
+	s.idle.reset()
+	s.promises.Finish()
+	for _, i := range s.promises.Gone {
+		s.promises.remove(i)
+	}
 	s.promise.Finish()
 	for _, i := range s.promise.Gone {
 		s.promise.remove(i)
 	}
-	s.promises.Finish()
-	for _, i := range s.promises.Gone {
-		s.promises.remove(i)
+	s.part.Finish()
+	for _, i := range s.part.Gone {
+		s.part.remove(i)
+	}
+	s.parts.Finish()
+	for _, i := range s.parts.Gone {
+		s.parts.remove(i)
 	}
 	s.entry.Finish()
 	for _, i := range s.entry.Gone {
@@ -601,9 +903,45 @@ func (s *proposer) finish(out *rt.Out) {
 	for _, i := range s.complete.Gone {
 		s.complete.remove(i)
 	}
+	s.there.Finish()
+	for _, i := range s.there.Gone {
+		s.there.remove(i)
+	}
+	s.whole.Finish()
+	for _, i := range s.whole.Gone {
+		s.whole.remove(i)
+	}
+	s.fetched.Finish()
+	for _, i := range s.fetched.Gone {
+		s.fetched.remove(i)
+	}
+	s.news.Finish()
+	for _, i := range s.news.Gone {
+		s.news.remove(i)
+	}
+	s.wanted.Finish()
+	for _, i := range s.wanted.Gone {
+		s.wanted.remove(i)
+	}
+	s.coming.Finish()
+	for _, i := range s.coming.Gone {
+		s.coming.remove(i)
+	}
+	s.adopting.Finish()
+	for _, i := range s.adopting.Gone {
+		s.adopting.remove(i)
+	}
 	s.support.Finish()
 	for _, i := range s.support.Gone {
 		s.support.remove(i)
+	}
+	s.upto.Finish()
+	for _, i := range s.upto.Gone {
+		s.upto.remove(i)
+	}
+	s.spent.Finish()
+	for _, i := range s.spent.Gone {
+		s.spent.remove(i)
 	}
 	s.elected.Finish()
 	for _, i := range s.elected.Gone {
@@ -621,6 +959,10 @@ func (s *proposer) finish(out *rt.Out) {
 	for _, i := range s.range_2.Gone {
 		s.range_2.remove(i)
 	}
+	s.base.Finish()
+	for _, i := range s.base.Gone {
+		s.base.remove(i)
+	}
 	s.proposing.Finish()
 	for _, i := range s.proposing.Gone {
 		s.proposing.remove(i)
@@ -635,10 +977,6 @@ func (s *proposer) finish(out *rt.Out) {
 	s.slots.Finish()
 	for _, i := range s.slots.Gone {
 		s.slots.remove(i)
-	}
-	s.base.Finish()
-	for _, i := range s.base.Gone {
-		s.base.remove(i)
 	}
 	s.sending.Finish()
 	for _, i := range s.sending.Gone {
@@ -672,6 +1010,11 @@ func (s *proposer) finish(out *rt.Out) {
 	s.acceptor_gotten.Finish()
 	for _, i := range s.acceptor_gotten.Gone {
 		s.acceptor_gotten.remove(i)
+	}
+	s.part_part.reset()
+	s.part_wait.Finish()
+	for _, i := range s.part_wait.Gone {
+		s.part_wait.remove(i)
 	}
 	s.entry_part.reset()
 	s.entry_wait.Finish()
@@ -707,9 +1050,25 @@ func (s *proposer) finish(out *rt.Out) {
 	for _, i := range s.led_any.Gone {
 		s.led_any.remove(i)
 	}
-	s.adopted_any_1.Finish()
-	for _, i := range s.adopted_any_1.Gone {
-		s.adopted_any_1.remove(i)
+	s.fetched_any_0_1.Finish()
+	for _, i := range s.fetched_any_0_1.Gone {
+		s.fetched_any_0_1.remove(i)
+	}
+	s.whole_any_0_1.Finish()
+	for _, i := range s.whole_any_0_1.Gone {
+		s.whole_any_0_1.remove(i)
+	}
+	s.upto_any_0.Finish()
+	for _, i := range s.upto_any_0.Gone {
+		s.upto_any_0.remove(i)
+	}
+	s.entries_any_1.Finish()
+	for _, i := range s.entries_any_1.Gone {
+		s.entries_any_1.remove(i)
+	}
+	s.adopted_any_0_1.Finish()
+	for _, i := range s.adopted_any_0_1.Gone {
+		s.adopted_any_0_1.remove(i)
 	}
 	s.slots_any_0.Finish()
 	for _, i := range s.slots_any_0.Gone {
@@ -724,6 +1083,11 @@ func (s *proposer) finish(out *rt.Out) {
 		s.acceptor_due_any_0.remove(i)
 	}
 	s.sending_prepare.reset()
+	s.sent_fetch.Finish()
+	for _, i := range s.sent_fetch.Gone {
+		s.sent_fetch.remove(i)
+	}
+	s.sending_fetch.reset()
 	s.used_unmerged.Finish()
 	for _, i := range s.used_unmerged.Logged {
 		s.used_unmerged.change(out, i, !s.used_unmerged.OnDisk(i))
@@ -734,6 +1098,10 @@ func (s *proposer) finish(out *rt.Out) {
 	s.heard_unmerged.Finish()
 	for _, i := range s.heard_unmerged.Gone {
 		s.heard_unmerged.remove(i)
+	}
+	s.upto_unmerged.Finish()
+	for _, i := range s.upto_unmerged.Gone {
+		s.upto_unmerged.remove(i)
 	}
 	s.slots_unmerged.Finish()
 	for _, i := range s.slots_unmerged.Gone {
@@ -749,7 +1117,7 @@ func (s *proposer) finish(out *rt.Out) {
 func (t *proposerUsed_unmerged) change(out *rt.Out, i int32, gone bool) {
 	row := out.Begin()
 	row.U64(t.rows[i].b)
-	out.Change(16, gone, row)
+	out.Change(20, gone, row)
 }
 
 // Pending is as rt.Component says.
@@ -759,28 +1127,51 @@ func (s *proposer) Pending() bool {
 		s.election.Pending() ||
 		len(s.refused.rows) > 0 ||
 		len(s.alive.rows) > 0 ||
+		len(s.rising.rows) > 0 ||
 		s.led.Pending() ||
 		s.boss.Pending() ||
+		s.moving.Pending() ||
+		s.resting.Pending() ||
 		s.starting.Pending() ||
 		s.mine.Pending() ||
+		s.rest.Pending() ||
+		s.leads.Pending() ||
+		s.vain.Pending() ||
+		s.patience.Pending() ||
+		s.calm.Pending() ||
+		s.over.Pending() ||
 		len(s.asking.rows) > 0 ||
-		len(s.heartbeat.rows) > 0 ||
-		s.promise.Pending() ||
+		s.ready.Pending() ||
+		s.trying.Pending() ||
+		s.heartbeat.Pending() ||
+		s.stirred.Pending() ||
 		s.promises.Pending() ||
+		s.promise.Pending() ||
+		s.part.Pending() ||
+		s.parts.Pending() ||
 		s.entry.Pending() ||
 		s.entries.Pending() ||
 		s.got.Pending() ||
 		s.complete.Pending() ||
+		s.there.Pending() ||
+		s.whole.Pending() ||
+		s.fetched.Pending() ||
+		s.news.Pending() ||
+		s.wanted.Pending() ||
+		s.coming.Pending() ||
+		s.adopting.Pending() ||
 		s.support.Pending() ||
+		s.upto.Pending() ||
+		s.spent.Pending() ||
 		s.elected.Pending() ||
 		s.top.Pending() ||
 		s.adopted.Pending() ||
 		s.range_2.Pending() ||
+		s.base.Pending() ||
 		s.proposing.Pending() ||
 		len(s.propose.rows) > 0 ||
 		s.proposal.Pending() ||
 		s.slots.Pending() ||
-		s.base.Pending() ||
 		s.sending.Pending() ||
 		s.mine_deleted.Pending() ||
 		s.led_deleted.Pending() ||
@@ -790,6 +1181,8 @@ func (s *proposer) Pending() bool {
 		s.promise_wait.Pending() ||
 		s.acceptor_open.Pending() ||
 		s.acceptor_gotten.Pending() ||
+		len(s.part_part.rows) > 0 ||
+		s.part_wait.Pending() ||
 		len(s.entry_part.rows) > 0 ||
 		s.entry_wait.Pending() ||
 		len(s.acceptor_count.rows) > 0 ||
@@ -800,26 +1193,33 @@ func (s *proposer) Pending() bool {
 		s.acceptor_passed.Pending() ||
 		s.acceptor_base.Pending() ||
 		s.led_any.Pending() ||
-		s.adopted_any_1.Pending() ||
+		s.fetched_any_0_1.Pending() ||
+		s.whole_any_0_1.Pending() ||
+		s.upto_any_0.Pending() ||
+		s.entries_any_1.Pending() ||
+		s.adopted_any_0_1.Pending() ||
 		s.slots_any_0.Pending() ||
 		s.acceptor_open_any_0_1.Pending() ||
 		s.acceptor_due_any_0.Pending() ||
+		s.sent_fetch.Pending() ||
 		s.used_unmerged.Pending() ||
 		s.heard_unmerged.Pending() ||
+		s.upto_unmerged.Pending() ||
 		s.slots_unmerged.Pending() ||
 		s.acceptor_due_unmerged.Pending() ||
-		s.stale48
+		s.stale85
 }
 
 // Resend is as rt.Component says.
 func (s *proposer) Resend(out *rt.Out) {
-	s.rule80All0(out)
+	s.rule142All0(out)
+	s.rule152All0(out)
 }
 
 // Restore is as rt.Component says.
 func (s *proposer) Restore(c rt.Change) error {
 	switch c.Relation {
-	case 16: // used
+	case 20: // used
 		r := rt.Read(c.Row)
 		c0 := r.U64()
 		if err := r.End(); err != nil {
@@ -840,16 +1240,20 @@ func (s *proposer) Snapshot(out *rt.Out) {
 	}
 }
 
-// group48 derives range, which depend on each other.
-func (s *proposer) group48() {
+// group85 derives range, which depend on each other.
+func (s *proposer) group85() {
 	// Derived anew if something that it came from is lost.
-	anew := s.stale48
+	anew := s.stale85
 	anew = anew || s.range_2.Lost()
-	s.stale48 = false
+	anew = anew || s.base.Dropped()
+	s.stale85 = false
 	s.range_2.Begin(anew)
+	if !anew {
+		s.rule82Changes1()
+	}
 	for {
 		if i := s.range_2.Work(); i >= 0 {
-			s.rule42Work0(i)
+			s.rule82Work0(i)
 			continue
 		}
 		if s.range_2.gathered > 0 {
@@ -872,13 +1276,13 @@ func (s *proposer) rule1Changes0() {
 }
 
 // rule2Changes0 is, for a change of used,
-// multipaxos.ded:40: sync heard(b) <- used(b)
+// multipaxos.ded:59: sync heard(b) <- used(b)
 func (s *proposer) rule2Changes0(r0 *proposerUsedRow, sign int32) {
 	s.heard_unmerged.Derive(s.heard_unmerged.row(r0.b), sign)
 }
 
 // rule3All0 is, from all of election,
-// multipaxos.ded:41: sync heard(0) <- election()
+// multipaxos.ded:60: sync heard(0) <- election()
 func (s *proposer) rule3All0() {
 	for _, i0 := range s.election.Recent() {
 		if !s.election.Is(i0) {
@@ -889,7 +1293,7 @@ func (s *proposer) rule3All0() {
 }
 
 // rule4All0 is, from all of refused,
-// multipaxos.ded:42: sync heard(t) <- refused(t)
+// multipaxos.ded:61: sync heard(t) <- refused(t)
 func (s *proposer) rule4All0() {
 	for i0 := range s.refused.rows {
 		r0 := &s.refused.rows[i0]
@@ -898,7 +1302,7 @@ func (s *proposer) rule4All0() {
 }
 
 // rule5All0 is, from all of alive,
-// multipaxos.ded:43: sync heard(b) <- alive(_, b)
+// multipaxos.ded:62: sync heard(b) <- alive(_, b)
 func (s *proposer) rule5All0() {
 	for i0 := range s.alive.rows {
 		r0 := &s.alive.rows[i0]
@@ -906,28 +1310,59 @@ func (s *proposer) rule5All0() {
 	}
 }
 
-// rule6Changes0 is, from the changes of heard_unmerged,
-// heard merges
-func (s *proposer) rule6Changes0() {
-	for _, i0 := range s.heard_unmerged.Changes {
-		sign := s.heard_unmerged.Sign(i0)
-		r0 := &s.heard_unmerged.rows[i0]
-		s.groups6.add(r0.b, sign)
+// rule6All0 is, from all of rising,
+// multipaxos.ded:63: sync heard(b) <- rising(_, b)
+func (s *proposer) rule6All0() {
+	for i0 := range s.rising.rows {
+		r0 := &s.rising.rows[i0]
+		s.heard_unmerged.Pulse(s.heard_unmerged.row(r0.c1))
 	}
 }
 
-// rule7All0 is, from all of alive,
-// multipaxos.ded:99: sync boss(p) <- alive(p, _)
-func (s *proposer) rule7All0() {
+// rule7Changes0 is, from the changes of heard_unmerged,
+// heard merges
+func (s *proposer) rule7Changes0() {
+	for _, i0 := range s.heard_unmerged.Changes {
+		sign := s.heard_unmerged.Sign(i0)
+		r0 := &s.heard_unmerged.rows[i0]
+		s.groups7.add(r0.b, sign)
+	}
+}
+
+// rule8All0 is, from all of alive,
+// multipaxos.ded:164: sync boss(p) <- alive(p, _)
+func (s *proposer) rule8All0() {
 	for i0 := range s.alive.rows {
 		r0 := &s.alive.rows[i0]
 		s.boss.Pulse(s.boss.row(r0.c0))
 	}
 }
 
-// rule8All0 is, from all of election,
-// multipaxos.ded:45: sync starting(b) <- election(), not led(_), not boss(_), heard(t), proposers(n), rank(self, i), b := (((t / n) + 1) * n) + i
-func (s *proposer) rule8All0() {
+// rule9All0 is, from all of rising,
+// multipaxos.ded:165: sync boss(p) <- rising(p, _)
+func (s *proposer) rule9All0() {
+	for i0 := range s.rising.rows {
+		r0 := &s.rising.rows[i0]
+		s.boss.Pulse(s.boss.row(r0.c0))
+	}
+}
+
+// rule10Changes0 is, from the changes of rest,
+// multipaxos.ded:71: sync resting() <- rest(n), n > 0
+func (s *proposer) rule10Changes0() {
+	for _, i0 := range s.rest.Changes {
+		sign := s.rest.Sign(i0)
+		r0 := &s.rest.rows[i0]
+		if !(r0.n > 0) {
+			continue
+		}
+		s.resting.Derive(s.resting.row(), sign)
+	}
+}
+
+// rule11All0 is, from all of election,
+// multipaxos.ded:65: sync starting(b) <- election(), not led(_), not boss(_), not moving(), not resting(), heard(t), proposers(n), rank(self, i), b := (((t / n) + 1) * n) + i
+func (s *proposer) rule11All0() {
 	for _, i0 := range s.election.Recent() {
 		if !s.election.Is(i0) {
 			continue
@@ -938,66 +1373,291 @@ func (s *proposer) rule8All0() {
 		if s.boss.Held() > 0 {
 			continue
 		}
-		for i1 := s.rank.first0(s.self); i1 >= 0; i1 = s.rank.rows[i1].link0.Next {
-			r1 := &s.rank.rows[i1]
-			for i2 := range int32(len(s.heard.rows)) {
-				if !s.heard.Is(i2) {
+		if i1 := s.moving.find(); i1 >= 0 && s.moving.Is(i1) {
+			continue
+		}
+		if i2 := s.resting.find(); i2 >= 0 && s.resting.Is(i2) {
+			continue
+		}
+		for i3 := s.rank.first0(s.self); i3 >= 0; i3 = s.rank.rows[i3].link0.Next {
+			r3 := &s.rank.rows[i3]
+			for i4 := range int32(len(s.heard.rows)) {
+				if !s.heard.Is(i4) {
 					continue
 				}
-				r2 := &s.heard.rows[i2]
-				for i3 := range s.proposers.rows {
-					r3 := &s.proposers.rows[i3]
-					v4 := r3.n
-					if v4 == 0 {
+				r4 := &s.heard.rows[i4]
+				for i5 := range s.proposers.rows {
+					r5 := &s.proposers.rows[i5]
+					v6 := r5.n
+					if v6 == 0 {
 						continue
 					}
-					v5 := ((((r2.b / v4) + rt.Number[uint64](1)) * r3.n) + r1.i_)
-					s.starting.Pulse(s.starting.row(v5))
+					v7 := ((((r4.b / v6) + rt.Number[uint64](1)) * r5.n) + r3.i_)
+					s.starting.Pulse(s.starting.row(v7))
 				}
 			}
 		}
 	}
 }
 
-// rule9All0 is, from all of asking,
-// multipaxos.ded:51: sync ask(b) <- asking(b)
-func (s *proposer) rule9All0() {
-	for i0 := range s.asking.rows {
-		r0 := &s.asking.rows[i0]
-		s.ask.add(r0.c0)
+// rule12All0 is, from all of election,
+// multipaxos.ded:72: sync settled() <- election(), leads()
+func (s *proposer) rule12All0() {
+	for _, i0 := range s.election.Recent() {
+		if !s.election.Is(i0) {
+			continue
+		}
+		if i1 := s.leads.find(); i1 < 0 || !s.leads.Is(i1) {
+			continue
+		}
+		s.settled.add()
 	}
 }
 
-// rule10All0 is, from all of heartbeat,
-// multipaxos.ded:52: sync ask(b) <- heartbeat(), mine(b), not led(_)
-func (s *proposer) rule10All0() {
-	for range s.heartbeat.rows {
-		if s.led.Held() > 0 {
+// rule13Changes0 is, from the changes of vain,
+// multipaxos.ded:73: sync patience(n) <- vain(n)
+func (s *proposer) rule13Changes0() {
+	for _, i0 := range s.vain.Changes {
+		sign := s.vain.Sign(i0)
+		r0 := &s.vain.rows[i0]
+		s.patience.Derive(s.patience.row(r0.n), sign)
+	}
+}
+
+// rule14All0 is, from all of election,
+// multipaxos.ded:74: sync patience(0) <- election(), not vain(_)
+func (s *proposer) rule14All0() {
+	for _, i0 := range s.election.Recent() {
+		if !s.election.Is(i0) {
 			continue
 		}
+		if s.vain.Held() > 0 {
+			continue
+		}
+		s.patience.Pulse(s.patience.row(0))
+	}
+}
+
+// rule15All1 is, from all of starting,
+// multipaxos.ded:77: sync calm(n) <- vain(n), starting(_), n < 16
+func (s *proposer) rule15All1() {
+	for _, i0 := range s.starting.Recent() {
+		if !s.starting.Is(i0) {
+			continue
+		}
+		for i1 := range int32(len(s.vain.rows)) {
+			if !s.vain.Is(i1) {
+				continue
+			}
+			r1 := &s.vain.rows[i1]
+			if !(r1.n < 16) {
+				continue
+			}
+			s.calm.Pulse(s.calm.row(r1.n))
+		}
+	}
+}
+
+// rule16All1 is, from all of settled,
+// multipaxos.ded:78: sync calm(n) <- vain(n), settled()
+func (s *proposer) rule16All1() {
+	for range s.settled.rows {
+		for i1 := range int32(len(s.vain.rows)) {
+			if !s.vain.Is(i1) {
+				continue
+			}
+			r1 := &s.vain.rows[i1]
+			s.calm.Pulse(s.calm.row(r1.n))
+		}
+	}
+}
+
+// rule17Changes0 is, from the changes of vain,
+// multipaxos.ded:79: sync calm(n) <- vain(n), led(_)
+func (s *proposer) rule17Changes0() {
+	for _, i0 := range s.vain.Changes {
+		sign := s.vain.Sign(i0)
+		r0 := &s.vain.rows[i0]
+		for i1 := range int32(len(s.led.rows)) {
+			if !s.led.Was(i1) {
+				continue
+			}
+			s.calm.Derive(s.calm.row(r0.n), sign)
+		}
+	}
+}
+
+// rule17Changes1 is, from the changes of led,
+// multipaxos.ded:79: sync calm(n) <- vain(n), led(_)
+func (s *proposer) rule17Changes1() {
+	for _, i0 := range s.led.Changes {
+		sign := s.led.Sign(i0)
+		for i1 := range int32(len(s.vain.rows)) {
+			if !s.vain.Is(i1) {
+				continue
+			}
+			r1 := &s.vain.rows[i1]
+			s.calm.Derive(s.calm.row(r1.n), sign)
+		}
+	}
+}
+
+// rule18All1 is, from all of starting,
+// multipaxos.ded:83: sync over(n) <- rest(n), starting(_)
+func (s *proposer) rule18All1() {
+	for _, i0 := range s.starting.Recent() {
+		if !s.starting.Is(i0) {
+			continue
+		}
+		for i1 := range int32(len(s.rest.rows)) {
+			if !s.rest.Is(i1) {
+				continue
+			}
+			r1 := &s.rest.rows[i1]
+			s.over.Pulse(s.over.row(r1.n))
+		}
+	}
+}
+
+// rule19Changes0 is, from the changes of rest,
+// multipaxos.ded:84: sync over(n) <- rest(n), boss(_)
+func (s *proposer) rule19Changes0() {
+	for _, i0 := range s.rest.Changes {
+		sign := s.rest.Sign(i0)
+		r0 := &s.rest.rows[i0]
+		for i1 := range int32(len(s.boss.rows)) {
+			if !s.boss.Was(i1) {
+				continue
+			}
+			s.over.Derive(s.over.row(r0.n), sign)
+		}
+	}
+}
+
+// rule19Changes1 is, from the changes of boss,
+// multipaxos.ded:84: sync over(n) <- rest(n), boss(_)
+func (s *proposer) rule19Changes1() {
+	for _, i0 := range s.boss.Changes {
+		sign := s.boss.Sign(i0)
+		for i1 := range int32(len(s.rest.rows)) {
+			if !s.rest.Is(i1) {
+				continue
+			}
+			r1 := &s.rest.rows[i1]
+			s.over.Derive(s.over.row(r1.n), sign)
+		}
+	}
+}
+
+// rule20All1 is, from all of election,
+// multipaxos.ded:85: sync over(n) <- rest(n), election()
+func (s *proposer) rule20All1() {
+	for _, i0 := range s.election.Recent() {
+		if !s.election.Is(i0) {
+			continue
+		}
+		for i1 := range int32(len(s.rest.rows)) {
+			if !s.rest.Is(i1) {
+				continue
+			}
+			r1 := &s.rest.rows[i1]
+			s.over.Pulse(s.over.row(r1.n))
+		}
+	}
+}
+
+// rule21Changes0 is, from the changes of led,
+// whether there is a led
+func (s *proposer) rule21Changes0() {
+	for _, i0 := range s.led.Changes {
+		sign := s.led.Sign(i0)
+		s.led_any.Derive(s.led_any.row(), sign)
+	}
+}
+
+// rule22Changes0 is, from the changes of mine,
+// multipaxos.ded:89: sync trying(b) <- mine(b), not led(_), not ready(b)
+func (s *proposer) rule22Changes0() {
+	for _, i0 := range s.mine.Changes {
+		sign := s.mine.Sign(i0)
+		r0 := &s.mine.rows[i0]
+		if i1 := s.led_any.find(); i1 >= 0 && s.led_any.Was(i1) {
+			continue
+		}
+		if i2 := s.ready.find(r0.b); i2 >= 0 && s.ready.Was(i2) {
+			continue
+		}
+		s.trying.Derive(s.trying.row(r0.b), sign)
+	}
+}
+
+// rule22Changes1 is, from the changes of not led_any,
+// multipaxos.ded:89: sync trying(b) <- mine(b), not led(_), not ready(b)
+func (s *proposer) rule22Changes1() {
+	for _, i0 := range s.led_any.Changes {
+		sign := -s.led_any.Sign(i0)
 		for i1 := range int32(len(s.mine.rows)) {
 			if !s.mine.Is(i1) {
 				continue
 			}
 			r1 := &s.mine.rows[i1]
-			s.ask.add(r1.b)
+			if i2 := s.ready.find(r1.b); i2 >= 0 && s.ready.Was(i2) {
+				continue
+			}
+			s.trying.Derive(s.trying.row(r1.b), sign)
 		}
 	}
 }
 
-// rule11Changes0 is, from the changes of acceptor_due_unmerged,
-// acceptor_due merges
-func (s *proposer) rule11Changes0() {
-	for _, i0 := range s.acceptor_due_unmerged.Changes {
-		sign := s.acceptor_due_unmerged.Sign(i0)
-		r0 := &s.acceptor_due_unmerged.rows[i0]
-		s.groups11.add(r0.src, r0.i_, sign)
+// rule22Changes2 is, from the changes of not ready,
+// multipaxos.ded:89: sync trying(b) <- mine(b), not led(_), not ready(b)
+func (s *proposer) rule22Changes2() {
+	for _, i0 := range s.ready.Changes {
+		sign := -s.ready.Sign(i0)
+		r0 := &s.ready.rows[i0]
+		if i1 := s.mine.find(r0.b); i1 < 0 || !s.mine.Is(i1) {
+			continue
+		}
+		if i2 := s.led_any.find(); i2 >= 0 && s.led_any.Is(i2) {
+			continue
+		}
+		s.trying.Derive(s.trying.row(r0.b), sign)
 	}
 }
 
-// rule12All0 is, from all of promise_part,
-// multipaxos.ded:103: sync acceptor_past(f, i) <- promise_part(f, i, _, _, _, _), acceptor_due(f, d), i <= d
-func (s *proposer) rule12All0() {
+// rule23All0 is, from all of heartbeat,
+// multipaxos.ded:90: sync idle(b) <- heartbeat(), trying(b), not stirred()
+func (s *proposer) rule23All0() {
+	for _, i0 := range s.heartbeat.Recent() {
+		if !s.heartbeat.Is(i0) {
+			continue
+		}
+		if i1 := s.stirred.find(); i1 >= 0 && s.stirred.Is(i1) {
+			continue
+		}
+		for i2 := range int32(len(s.trying.rows)) {
+			if !s.trying.Is(i2) {
+				continue
+			}
+			r2 := &s.trying.rows[i2]
+			s.idle.add(r2.c0)
+		}
+	}
+}
+
+// rule24Changes0 is, from the changes of acceptor_due_unmerged,
+// acceptor_due merges
+func (s *proposer) rule24Changes0() {
+	for _, i0 := range s.acceptor_due_unmerged.Changes {
+		sign := s.acceptor_due_unmerged.Sign(i0)
+		r0 := &s.acceptor_due_unmerged.rows[i0]
+		s.groups24.add(r0.src, r0.i_, sign)
+	}
+}
+
+// rule25All0 is, from all of promise_part,
+// multipaxos.ded:170: sync acceptor_past(f, i) <- promise_part(f, i, _, _, _, _), acceptor_due(f, d), i <= d
+func (s *proposer) rule25All0() {
 	for i0 := range s.promise_part.rows {
 		r0 := &s.promise_part.rows[i0]
 		for i1 := s.acceptor_due.first0(r0.src); i1 >= 0; i1 = s.acceptor_due.rows[i1].link0.Next {
@@ -1013,9 +1673,27 @@ func (s *proposer) rule12All0() {
 	}
 }
 
-// rule13All0 is, from all of entry_part,
-// multipaxos.ded:103: sync acceptor_past(f, i) <- entry_part(f, i, _, _, _, _, _, _, _), acceptor_due(f, d), i <= d
-func (s *proposer) rule13All0() {
+// rule26All0 is, from all of part_part,
+// multipaxos.ded:170: sync acceptor_past(f, i) <- part_part(f, i, _, _, _, _, _), acceptor_due(f, d), i <= d
+func (s *proposer) rule26All0() {
+	for i0 := range s.part_part.rows {
+		r0 := &s.part_part.rows[i0]
+		for i1 := s.acceptor_due.first0(r0.src); i1 >= 0; i1 = s.acceptor_due.rows[i1].link0.Next {
+			if !s.acceptor_due.Is(i1) {
+				continue
+			}
+			r1 := &s.acceptor_due.rows[i1]
+			if !(r0.i_ <= r1.i_) {
+				continue
+			}
+			s.acceptor_past.Pulse(s.acceptor_past.row(r0.src, r0.i_))
+		}
+	}
+}
+
+// rule27All0 is, from all of entry_part,
+// multipaxos.ded:170: sync acceptor_past(f, i) <- entry_part(f, i, _, _, _, _, _, _, _), acceptor_due(f, d), i <= d
+func (s *proposer) rule27All0() {
 	for i0 := range s.entry_part.rows {
 		r0 := &s.entry_part.rows[i0]
 		for i1 := s.acceptor_due.first0(r0.src); i1 >= 0; i1 = s.acceptor_due.rows[i1].link0.Next {
@@ -1031,9 +1709,9 @@ func (s *proposer) rule13All0() {
 	}
 }
 
-// rule14All0 is, from all of acceptor_count,
-// multipaxos.ded:103: sync acceptor_past(f, i) <- acceptor_count(f, i, _, _, _), acceptor_due(f, d), i <= d
-func (s *proposer) rule14All0() {
+// rule28All0 is, from all of acceptor_count,
+// multipaxos.ded:170: sync acceptor_past(f, i) <- acceptor_count(f, i, _, _, _), acceptor_due(f, d), i <= d
+func (s *proposer) rule28All0() {
 	for i0 := range s.acceptor_count.rows {
 		r0 := &s.acceptor_count.rows[i0]
 		for i1 := s.acceptor_due.first0(r0.src); i1 >= 0; i1 = s.acceptor_due.rows[i1].link0.Next {
@@ -1049,9 +1727,9 @@ func (s *proposer) rule14All0() {
 	}
 }
 
-// rule15Changes0 is, from the changes of acceptor_opened,
-// multipaxos.ded:103: sync acceptor_past(f, i) <- acceptor_opened(f, i, _)
-func (s *proposer) rule15Changes0() {
+// rule29Changes0 is, from the changes of acceptor_opened,
+// multipaxos.ded:170: sync acceptor_past(f, i) <- acceptor_opened(f, i, _)
+func (s *proposer) rule29Changes0() {
 	for _, i0 := range s.acceptor_opened.Changes {
 		sign := s.acceptor_opened.Sign(i0)
 		r0 := &s.acceptor_opened.rows[i0]
@@ -1059,9 +1737,9 @@ func (s *proposer) rule15Changes0() {
 	}
 }
 
-// rule16All0 is, from all of promise_part,
-// multipaxos.ded:103: sync promise_wait(f, i, part, x0, x1, x2) <- promise_part(f, i, part, x0, x1, x2), not acceptor_past(f, i)
-func (s *proposer) rule16All0() {
+// rule30All0 is, from all of promise_part,
+// multipaxos.ded:170: sync promise_wait(f, i, part, x0, x1, x2) <- promise_part(f, i, part, x0, x1, x2), not acceptor_past(f, i)
+func (s *proposer) rule30All0() {
 	for i0 := range s.promise_part.rows {
 		r0 := &s.promise_part.rows[i0]
 		if i1 := s.acceptor_past.find(r0.src, r0.i_); i1 >= 0 && s.acceptor_past.Is(i1) {
@@ -1071,9 +1749,9 @@ func (s *proposer) rule16All0() {
 	}
 }
 
-// rule17All0 is, from all of acceptor_count,
-// multipaxos.ded:103: sync acceptor_expect(f, i, part, p, n) <- acceptor_count(f, i, part, p, n), not acceptor_past(f, i)
-func (s *proposer) rule17All0() {
+// rule31All0 is, from all of acceptor_count,
+// multipaxos.ded:170: sync acceptor_expect(f, i, part, p, n) <- acceptor_count(f, i, part, p, n), not acceptor_past(f, i)
+func (s *proposer) rule31All0() {
 	for i0 := range s.acceptor_count.rows {
 		r0 := &s.acceptor_count.rows[i0]
 		if i1 := s.acceptor_past.find(r0.src, r0.i_); i1 >= 0 && s.acceptor_past.Is(i1) {
@@ -1083,29 +1761,51 @@ func (s *proposer) rule17All0() {
 	}
 }
 
-// rule18Changes0 is, from the changes of acceptor_expect,
-// multipaxos.ded:103: sync acceptor_want(f, i, count<part>, max<p>, sum<n>) <- acceptor_expect(f, i, part, p, n)
-func (s *proposer) rule18Changes0() {
+// rule32Changes0 is, from the changes of acceptor_expect,
+// multipaxos.ded:170: sync acceptor_want(f, i, count<part>, max<p>, sum<n>) <- acceptor_expect(f, i, part, p, n)
+func (s *proposer) rule32Changes0() {
 	for _, i0 := range s.acceptor_expect.Changes {
 		sign := s.acceptor_expect.Sign(i0)
 		r0 := &s.acceptor_expect.rows[i0]
-		s.groups18.add(r0.src, r0.i_, r0.part, r0.prev, r0.n, sign)
+		s.groups32.add(r0.src, r0.i_, r0.part, r0.prev, r0.n, sign)
 	}
 }
 
-// rule19Changes0 is, from the changes of promise_wait,
-// multipaxos.ded:103: sync promise_got(f, i, sum<1>) <- promise_wait(f, i, part, x0, x1, x2)
-func (s *proposer) rule19Changes0() {
+// rule33Changes0 is, from the changes of promise_wait,
+// multipaxos.ded:170: sync promise_got(f, i, sum<1>) <- promise_wait(f, i, part, x0, x1, x2)
+func (s *proposer) rule33Changes0() {
 	for _, i0 := range s.promise_wait.Changes {
 		sign := s.promise_wait.Sign(i0)
 		r0 := &s.promise_wait.rows[i0]
-		s.groups19.add(r0.hashes[1], r0.src, r0.i_, 1, r0.part, r0.x0, r0.x1, r0.x2, sign)
+		s.groups33.add(r0.hashes[1], r0.src, r0.i_, 1, r0.part, r0.x0, r0.x1, r0.x2, sign)
 	}
 }
 
-// rule20All0 is, from all of entry_part,
-// multipaxos.ded:103: sync entry_wait(f, i, part, x0, x1, x2, x3, x4, x5) <- entry_part(f, i, part, x0, x1, x2, x3, x4, x5), not acceptor_past(f, i)
-func (s *proposer) rule20All0() {
+// rule34All0 is, from all of part_part,
+// multipaxos.ded:170: sync part_wait(f, i, part, x0, x1, x2, x3) <- part_part(f, i, part, x0, x1, x2, x3), not acceptor_past(f, i)
+func (s *proposer) rule34All0() {
+	for i0 := range s.part_part.rows {
+		r0 := &s.part_part.rows[i0]
+		if i1 := s.acceptor_past.find(r0.src, r0.i_); i1 >= 0 && s.acceptor_past.Is(i1) {
+			continue
+		}
+		s.part_wait.Pulse(s.part_wait.row(r0.src, r0.i_, r0.part, r0.x0, r0.x1, r0.x2, r0.x3))
+	}
+}
+
+// rule35Changes0 is, from the changes of part_wait,
+// multipaxos.ded:170: sync part_got(f, i, sum<1>) <- part_wait(f, i, part, x0, x1, x2, x3)
+func (s *proposer) rule35Changes0() {
+	for _, i0 := range s.part_wait.Changes {
+		sign := s.part_wait.Sign(i0)
+		r0 := &s.part_wait.rows[i0]
+		s.groups35.add(r0.hashes[1], r0.src, r0.i_, 1, r0.part, r0.x0, r0.x1, r0.x2, r0.x3, sign)
+	}
+}
+
+// rule36All0 is, from all of entry_part,
+// multipaxos.ded:170: sync entry_wait(f, i, part, x0, x1, x2, x3, x4, x5) <- entry_part(f, i, part, x0, x1, x2, x3, x4, x5), not acceptor_past(f, i)
+func (s *proposer) rule36All0() {
 	for i0 := range s.entry_part.rows {
 		r0 := &s.entry_part.rows[i0]
 		if i1 := s.acceptor_past.find(r0.src, r0.i_); i1 >= 0 && s.acceptor_past.Is(i1) {
@@ -1115,51 +1815,57 @@ func (s *proposer) rule20All0() {
 	}
 }
 
-// rule21Changes0 is, from the changes of entry_wait,
-// multipaxos.ded:103: sync entry_got(f, i, sum<1>) <- entry_wait(f, i, part, x0, x1, x2, x3, x4, x5)
-func (s *proposer) rule21Changes0() {
+// rule37Changes0 is, from the changes of entry_wait,
+// multipaxos.ded:170: sync entry_got(f, i, sum<1>) <- entry_wait(f, i, part, x0, x1, x2, x3, x4, x5)
+func (s *proposer) rule37Changes0() {
 	for _, i0 := range s.entry_wait.Changes {
 		sign := s.entry_wait.Sign(i0)
 		r0 := &s.entry_wait.rows[i0]
-		s.groups21.add(r0.hashes[1], r0.src, r0.i_, 1, r0.part, r0.x0, r0.x1, r0.x2, r0.x3, r0.x4, r0.x5, sign)
+		s.groups37.add(r0.hashes[1], r0.src, r0.i_, 1, r0.part, r0.x0, r0.x1, r0.x2, r0.x3, r0.x4, r0.x5, sign)
 	}
 }
 
-// rule22Changes0 is, for a change of promise_got,
-// multipaxos.ded:103: sync acceptor_gotten(f, i, 0, n) <- promise_got(f, i, n)
-func (s *proposer) rule22Changes0(r0 *proposerPromise_gotRow, sign int32) {
+// rule38Changes0 is, for a change of promise_got,
+// multipaxos.ded:170: sync acceptor_gotten(f, i, 0, n) <- promise_got(f, i, n)
+func (s *proposer) rule38Changes0(r0 *proposerPromise_gotRow, sign int32) {
 	s.acceptor_gotten.Derive(s.acceptor_gotten.row(r0.src, r0.i_, 0, r0.n), sign)
 }
 
-// rule23Changes0 is, for a change of entry_got,
-// multipaxos.ded:103: sync acceptor_gotten(f, i, 1, n) <- entry_got(f, i, n)
-func (s *proposer) rule23Changes0(r0 *proposerEntry_gotRow, sign int32) {
+// rule39Changes0 is, for a change of part_got,
+// multipaxos.ded:170: sync acceptor_gotten(f, i, 1, n) <- part_got(f, i, n)
+func (s *proposer) rule39Changes0(r0 *proposerPart_gotRow, sign int32) {
 	s.acceptor_gotten.Derive(s.acceptor_gotten.row(r0.src, r0.i_, 1, r0.n), sign)
 }
 
-// rule24Changes0 is, from the changes of acceptor_expect,
-// multipaxos.ded:103: sync acceptor_gotten(f, i, 2, 0) <- acceptor_expect(f, i, _, _, _)
-func (s *proposer) rule24Changes0() {
+// rule40Changes0 is, for a change of entry_got,
+// multipaxos.ded:170: sync acceptor_gotten(f, i, 2, n) <- entry_got(f, i, n)
+func (s *proposer) rule40Changes0(r0 *proposerEntry_gotRow, sign int32) {
+	s.acceptor_gotten.Derive(s.acceptor_gotten.row(r0.src, r0.i_, 2, r0.n), sign)
+}
+
+// rule41Changes0 is, from the changes of acceptor_expect,
+// multipaxos.ded:170: sync acceptor_gotten(f, i, 3, 0) <- acceptor_expect(f, i, _, _, _)
+func (s *proposer) rule41Changes0() {
 	for _, i0 := range s.acceptor_expect.Changes {
 		sign := s.acceptor_expect.Sign(i0)
 		r0 := &s.acceptor_expect.rows[i0]
-		s.acceptor_gotten.Derive(s.acceptor_gotten.row(r0.src, r0.i_, 2, 0), sign)
+		s.acceptor_gotten.Derive(s.acceptor_gotten.row(r0.src, r0.i_, 3, 0), sign)
 	}
 }
 
-// rule25Changes0 is, from the changes of acceptor_gotten,
-// multipaxos.ded:103: sync acceptor_got(f, i, sum<n>) <- acceptor_gotten(f, i, r, n)
-func (s *proposer) rule25Changes0() {
+// rule42Changes0 is, from the changes of acceptor_gotten,
+// multipaxos.ded:170: sync acceptor_got(f, i, sum<n>) <- acceptor_gotten(f, i, r, n)
+func (s *proposer) rule42Changes0() {
 	for _, i0 := range s.acceptor_gotten.Changes {
 		sign := s.acceptor_gotten.Sign(i0)
 		r0 := &s.acceptor_gotten.rows[i0]
-		s.groups25.add(rt.Hash(0).Text(r0.src).U64(r0.i_).Sum(), r0.src, r0.i_, r0.n, r0.r_, sign)
+		s.groups42.add(rt.Hash(0).Text(r0.src).U64(r0.i_).Sum(), r0.src, r0.i_, r0.n, r0.r_, sign)
 	}
 }
 
-// rule26Changes0 is, from the changes of acceptor_want,
-// multipaxos.ded:103: sync acceptor_open(f, i, p) <- acceptor_want(f, i, 2, p, n), acceptor_got(f, i, n)
-func (s *proposer) rule26Changes0() {
+// rule43Changes0 is, from the changes of acceptor_want,
+// multipaxos.ded:170: sync acceptor_open(f, i, p) <- acceptor_want(f, i, 2, p, n), acceptor_got(f, i, n)
+func (s *proposer) rule43Changes0() {
 	for _, i0 := range s.acceptor_want.Changes {
 		sign := s.acceptor_want.Sign(i0)
 		r0 := &s.acceptor_want.rows[i0]
@@ -1173,9 +1879,9 @@ func (s *proposer) rule26Changes0() {
 	}
 }
 
-// rule26Changes1 is, from the changes of acceptor_got,
-// multipaxos.ded:103: sync acceptor_open(f, i, p) <- acceptor_want(f, i, 2, p, n), acceptor_got(f, i, n)
-func (s *proposer) rule26Changes1() {
+// rule43Changes1 is, from the changes of acceptor_got,
+// multipaxos.ded:170: sync acceptor_open(f, i, p) <- acceptor_want(f, i, 2, p, n), acceptor_got(f, i, n)
+func (s *proposer) rule43Changes1() {
 	for _, i0 := range s.acceptor_got.Changes {
 		sign := s.acceptor_got.Sign(i0)
 		r0 := &s.acceptor_got.rows[i0]
@@ -1189,9 +1895,9 @@ func (s *proposer) rule26Changes1() {
 	}
 }
 
-// rule27Changes0 is, from the changes of promise_wait,
-// multipaxos.ded:103: sync promise_sum(f, i, x0, x1, sum<x2>) <- promise_wait(f, i, part, x0, x1, x2), acceptor_open(f, i, p)
-func (s *proposer) rule27Changes0() {
+// rule44Changes0 is, from the changes of promise_wait,
+// multipaxos.ded:170: sync promise_sum(f, i, x0, x1, sum<x2>) <- promise_wait(f, i, part, x0, x1, x2), acceptor_open(f, i, p)
+func (s *proposer) rule44Changes0() {
 	for _, i0 := range s.promise_wait.Changes {
 		sign := s.promise_wait.Sign(i0)
 		r0 := &s.promise_wait.rows[i0]
@@ -1200,14 +1906,14 @@ func (s *proposer) rule27Changes0() {
 				continue
 			}
 			r1 := &s.acceptor_open.rows[i1]
-			s.groups27.add(rt.Hash(0).Text(r0.src).U64(r0.i_).Text(r0.x0).U64(r0.x1).Sum(), r0.src, r0.i_, r0.x0, r0.x1, r0.x2, r0.part, r1.prev, sign)
+			s.groups44.add(rt.Hash(0).Text(r0.src).U64(r0.i_).Text(r0.x0).U64(r0.x1).Sum(), r0.src, r0.i_, r0.x0, r0.x1, r0.x2, r0.part, r1.prev, sign)
 		}
 	}
 }
 
-// rule27Changes1 is, from the changes of acceptor_open,
-// multipaxos.ded:103: sync promise_sum(f, i, x0, x1, sum<x2>) <- promise_wait(f, i, part, x0, x1, x2), acceptor_open(f, i, p)
-func (s *proposer) rule27Changes1() {
+// rule44Changes1 is, from the changes of acceptor_open,
+// multipaxos.ded:170: sync promise_sum(f, i, x0, x1, sum<x2>) <- promise_wait(f, i, part, x0, x1, x2), acceptor_open(f, i, p)
+func (s *proposer) rule44Changes1() {
 	for _, i0 := range s.acceptor_open.Changes {
 		sign := s.acceptor_open.Sign(i0)
 		r0 := &s.acceptor_open.rows[i0]
@@ -1216,85 +1922,116 @@ func (s *proposer) rule27Changes1() {
 				continue
 			}
 			r1 := &s.promise_wait.rows[i1]
-			s.groups27.add(rt.Hash(0).Text(r0.src).U64(r0.i_).Text(r1.x0).U64(r1.x1).Sum(), r0.src, r0.i_, r1.x0, r1.x1, r1.x2, r1.part, r0.prev, sign)
+			s.groups44.add(rt.Hash(0).Text(r0.src).U64(r0.i_).Text(r1.x0).U64(r1.x1).Sum(), r0.src, r0.i_, r1.x0, r1.x1, r1.x2, r1.part, r0.prev, sign)
 		}
 	}
 }
 
-// rule28Changes0 is, for a change of promise_sum,
-// multipaxos.ded:103: sync promise(x0, x1, x2) <- promise_sum(_, _, x0, x1, x2)
-func (s *proposer) rule28Changes0(r0 *proposerPromise_sumRow, sign int32) {
+// rule45Changes0 is, for a change of promise_sum,
+// multipaxos.ded:170: sync promise(x0, x1, x2) <- promise_sum(_, _, x0, x1, x2)
+func (s *proposer) rule45Changes0(r0 *proposerPromise_sumRow, sign int32) {
 	s.promise.Derive(s.promise.row(r0.x0, r0.x1, r0.x2), sign)
 }
 
-// rule29Changes0 is, from the changes of led,
-// whether there is a led
-func (s *proposer) rule29Changes0() {
-	for _, i0 := range s.led.Changes {
-		sign := s.led.Sign(i0)
-		s.led_any.Derive(s.led_any.row(), sign)
-	}
-}
-
-// rule30Changes0 is, from the changes of promise,
-// multipaxos.ded:56: sync promises(a, b, n) <- promise(a, b, n), mine(b), not led(_)
-func (s *proposer) rule30Changes0() {
+// rule46Changes0 is, from the changes of promise,
+// multipaxos.ded:95: sync promises(a, b, n) <- promise(a, b, n), trying(b)
+func (s *proposer) rule46Changes0() {
 	for _, i0 := range s.promise.Changes {
 		sign := s.promise.Sign(i0)
 		r0 := &s.promise.rows[i0]
-		if i1 := s.mine.at(r0.hashes[1], r0.c1); i1 < 0 || !s.mine.Was(i1) {
-			continue
-		}
-		if i2 := s.led_any.find(); i2 >= 0 && s.led_any.Was(i2) {
+		if i1 := s.trying.at(r0.hashes[1], r0.c1); i1 < 0 || !s.trying.Was(i1) {
 			continue
 		}
 		s.promises.Derive(s.promises.row(r0.c0, r0.c1, r0.c2), sign)
 	}
 }
 
-// rule30Changes1 is, from the changes of mine,
-// multipaxos.ded:56: sync promises(a, b, n) <- promise(a, b, n), mine(b), not led(_)
-func (s *proposer) rule30Changes1() {
-	for _, i0 := range s.mine.Changes {
-		sign := s.mine.Sign(i0)
-		r0 := &s.mine.rows[i0]
-		if i1 := s.led_any.find(); i1 >= 0 && s.led_any.Was(i1) {
+// rule46Changes1 is, from the changes of trying,
+// multipaxos.ded:95: sync promises(a, b, n) <- promise(a, b, n), trying(b)
+func (s *proposer) rule46Changes1() {
+	for _, i0 := range s.trying.Changes {
+		sign := s.trying.Sign(i0)
+		r0 := &s.trying.rows[i0]
+		for i1 := s.promise.first0(r0.c0); i1 >= 0; i1 = s.promise.rows[i1].link0.Next {
+			if !s.promise.Is(i1) {
+				continue
+			}
+			r1 := &s.promise.rows[i1]
+			s.promises.Derive(s.promises.row(r1.c0, r0.c0, r1.c2), sign)
+		}
+	}
+}
+
+// rule47Changes0 is, from the changes of part_wait,
+// multipaxos.ded:170: sync part_sum(f, i, x0, x1, x2, sum<x3>) <- part_wait(f, i, part, x0, x1, x2, x3), acceptor_open(f, i, p)
+func (s *proposer) rule47Changes0() {
+	for _, i0 := range s.part_wait.Changes {
+		sign := s.part_wait.Sign(i0)
+		r0 := &s.part_wait.rows[i0]
+		for i1 := s.acceptor_open.at0(r0.hashes[1], r0.src, r0.i_); i1 >= 0; i1 = s.acceptor_open.rows[i1].link0.Next {
+			if !s.acceptor_open.Was(i1) {
+				continue
+			}
+			r1 := &s.acceptor_open.rows[i1]
+			s.groups47.add(rt.Hash(0).Text(r0.src).U64(r0.i_).Text(r0.x0).U64(r0.x1).U64(r0.x2).Sum(), r0.src, r0.i_, r0.x0, r0.x1, r0.x2, r0.x3, r0.part, r1.prev, sign)
+		}
+	}
+}
+
+// rule47Changes1 is, from the changes of acceptor_open,
+// multipaxos.ded:170: sync part_sum(f, i, x0, x1, x2, sum<x3>) <- part_wait(f, i, part, x0, x1, x2, x3), acceptor_open(f, i, p)
+func (s *proposer) rule47Changes1() {
+	for _, i0 := range s.acceptor_open.Changes {
+		sign := s.acceptor_open.Sign(i0)
+		r0 := &s.acceptor_open.rows[i0]
+		for i1 := s.part_wait.at0(r0.hashes[1], r0.src, r0.i_); i1 >= 0; i1 = s.part_wait.rows[i1].link0.Next {
+			if !s.part_wait.Is(i1) {
+				continue
+			}
+			r1 := &s.part_wait.rows[i1]
+			s.groups47.add(rt.Hash(0).Text(r0.src).U64(r0.i_).Text(r1.x0).U64(r1.x1).U64(r1.x2).Sum(), r0.src, r0.i_, r1.x0, r1.x1, r1.x2, r1.x3, r1.part, r0.prev, sign)
+		}
+	}
+}
+
+// rule48Changes0 is, for a change of part_sum,
+// multipaxos.ded:170: sync part(x0, x1, x2, x3) <- part_sum(_, _, x0, x1, x2, x3)
+func (s *proposer) rule48Changes0(r0 *proposerPart_sumRow, sign int32) {
+	s.part.Derive(s.part.row(r0.x0, r0.x1, r0.x2, r0.x3), sign)
+}
+
+// rule49Changes0 is, from the changes of part,
+// multipaxos.ded:96: sync parts(a, b, k, n) <- part(a, b, k, n), trying(b)
+func (s *proposer) rule49Changes0() {
+	for _, i0 := range s.part.Changes {
+		sign := s.part.Sign(i0)
+		r0 := &s.part.rows[i0]
+		if i1 := s.trying.at(r0.hashes[1], r0.c1); i1 < 0 || !s.trying.Was(i1) {
 			continue
 		}
-		for i2 := s.promise.first0(r0.b); i2 >= 0; i2 = s.promise.rows[i2].link0.Next {
-			if !s.promise.Is(i2) {
+		s.parts.Derive(s.parts.row(r0.c0, r0.c1, r0.c2, r0.c3), sign)
+	}
+}
+
+// rule49Changes1 is, from the changes of trying,
+// multipaxos.ded:96: sync parts(a, b, k, n) <- part(a, b, k, n), trying(b)
+func (s *proposer) rule49Changes1() {
+	for _, i0 := range s.trying.Changes {
+		sign := s.trying.Sign(i0)
+		r0 := &s.trying.rows[i0]
+		for i1 := s.part.first0(r0.c0); i1 >= 0; i1 = s.part.rows[i1].link0.Next {
+			if !s.part.Is(i1) {
 				continue
 			}
-			r2 := &s.promise.rows[i2]
-			s.promises.Derive(s.promises.row(r2.c0, r0.b, r2.c2), sign)
+			r1 := &s.part.rows[i1]
+			s.parts.Derive(s.parts.row(r1.c0, r0.c0, r1.c2, r1.c3), sign)
 		}
 	}
 }
 
-// rule30Changes2 is, from the changes of not led_any,
-// multipaxos.ded:56: sync promises(a, b, n) <- promise(a, b, n), mine(b), not led(_)
-func (s *proposer) rule30Changes2() {
-	for _, i0 := range s.led_any.Changes {
-		sign := -s.led_any.Sign(i0)
-		for i1 := range int32(len(s.mine.rows)) {
-			if !s.mine.Is(i1) {
-				continue
-			}
-			r1 := &s.mine.rows[i1]
-			for i2 := s.promise.first0(r1.b); i2 >= 0; i2 = s.promise.rows[i2].link0.Next {
-				if !s.promise.Is(i2) {
-					continue
-				}
-				r2 := &s.promise.rows[i2]
-				s.promises.Derive(s.promises.row(r2.c0, r1.b, r2.c2), sign)
-			}
-		}
-	}
-}
-
-// rule31Changes0 is, from the changes of entry_wait,
-// multipaxos.ded:103: sync entry(x0, x1, x2, x3, x4, x5) <- entry_wait(f, i, _, x0, x1, x2, x3, x4, x5), acceptor_open(f, i, _)
-func (s *proposer) rule31Changes0() {
+// rule50Changes0 is, from the changes of entry_wait,
+// multipaxos.ded:170: sync entry(x0, x1, x2, x3, x4, x5) <- entry_wait(f, i, _, x0, x1, x2, x3, x4, x5), acceptor_open(f, i, _)
+func (s *proposer) rule50Changes0() {
 	for _, i0 := range s.entry_wait.Changes {
 		sign := s.entry_wait.Sign(i0)
 		r0 := &s.entry_wait.rows[i0]
@@ -1307,9 +2044,9 @@ func (s *proposer) rule31Changes0() {
 	}
 }
 
-// rule31Changes1 is, from the changes of acceptor_open,
-// multipaxos.ded:103: sync entry(x0, x1, x2, x3, x4, x5) <- entry_wait(f, i, _, x0, x1, x2, x3, x4, x5), acceptor_open(f, i, _)
-func (s *proposer) rule31Changes1() {
+// rule50Changes1 is, from the changes of acceptor_open,
+// multipaxos.ded:170: sync entry(x0, x1, x2, x3, x4, x5) <- entry_wait(f, i, _, x0, x1, x2, x3, x4, x5), acceptor_open(f, i, _)
+func (s *proposer) rule50Changes1() {
 	for _, i0 := range s.acceptor_open.Changes {
 		sign := s.acceptor_open.Sign(i0)
 		r0 := &s.acceptor_open.rows[i0]
@@ -1323,75 +2060,64 @@ func (s *proposer) rule31Changes1() {
 	}
 }
 
-// rule32Changes0 is, from the changes of entry,
-// multipaxos.ded:57: sync entries(a, b, s, c, l, v) <- entry(a, b, s, c, l, v), mine(b), not led(_)
-func (s *proposer) rule32Changes0() {
+// rule51Changes0 is, from the changes of entry,
+// multipaxos.ded:97: sync entries(a, b, k, s, c, l, v) <- entry(a, b, s, c, l, v), trying(b), chunk(n), k := (s / n) * n
+func (s *proposer) rule51Changes0() {
 	for _, i0 := range s.entry.Changes {
 		sign := s.entry.Sign(i0)
 		r0 := &s.entry.rows[i0]
-		if i1 := s.mine.at(r0.hashes[1], r0.c1); i1 < 0 || !s.mine.Was(i1) {
+		if i1 := s.trying.at(r0.hashes[1], r0.c1); i1 < 0 || !s.trying.Was(i1) {
 			continue
 		}
-		if i2 := s.led_any.find(); i2 >= 0 && s.led_any.Was(i2) {
-			continue
-		}
-		s.entries.Derive(s.entries.row(r0.c0, r0.c1, r0.c2, r0.c3, r0.c4, r0.c5), sign)
-	}
-}
-
-// rule32Changes1 is, from the changes of mine,
-// multipaxos.ded:57: sync entries(a, b, s, c, l, v) <- entry(a, b, s, c, l, v), mine(b), not led(_)
-func (s *proposer) rule32Changes1() {
-	for _, i0 := range s.mine.Changes {
-		sign := s.mine.Sign(i0)
-		r0 := &s.mine.rows[i0]
-		if i1 := s.led_any.find(); i1 >= 0 && s.led_any.Was(i1) {
-			continue
-		}
-		for i2 := s.entry.first0(r0.b); i2 >= 0; i2 = s.entry.rows[i2].link0.Next {
-			if !s.entry.Is(i2) {
+		for i2 := range s.chunk.rows {
+			r2 := &s.chunk.rows[i2]
+			v3 := r2.n
+			if v3 == 0 {
 				continue
 			}
-			r2 := &s.entry.rows[i2]
-			s.entries.Derive(s.entries.row(r2.c0, r0.b, r2.c2, r2.c3, r2.c4, r2.c5), sign)
+			v4 := ((r0.c2 / v3) * r2.n)
+			s.entries.Derive(s.entries.row(r0.c0, r0.c1, v4, r0.c2, r0.c3, r0.c4, r0.c5), sign)
 		}
 	}
 }
 
-// rule32Changes2 is, from the changes of not led_any,
-// multipaxos.ded:57: sync entries(a, b, s, c, l, v) <- entry(a, b, s, c, l, v), mine(b), not led(_)
-func (s *proposer) rule32Changes2() {
-	for _, i0 := range s.led_any.Changes {
-		sign := -s.led_any.Sign(i0)
-		for i1 := range int32(len(s.mine.rows)) {
-			if !s.mine.Is(i1) {
+// rule51Changes1 is, from the changes of trying,
+// multipaxos.ded:97: sync entries(a, b, k, s, c, l, v) <- entry(a, b, s, c, l, v), trying(b), chunk(n), k := (s / n) * n
+func (s *proposer) rule51Changes1() {
+	for _, i0 := range s.trying.Changes {
+		sign := s.trying.Sign(i0)
+		r0 := &s.trying.rows[i0]
+		for i1 := s.entry.first0(r0.c0); i1 >= 0; i1 = s.entry.rows[i1].link0.Next {
+			if !s.entry.Is(i1) {
 				continue
 			}
-			r1 := &s.mine.rows[i1]
-			for i2 := s.entry.first0(r1.b); i2 >= 0; i2 = s.entry.rows[i2].link0.Next {
-				if !s.entry.Is(i2) {
+			r1 := &s.entry.rows[i1]
+			for i2 := range s.chunk.rows {
+				r2 := &s.chunk.rows[i2]
+				v3 := r2.n
+				if v3 == 0 {
 					continue
 				}
-				r2 := &s.entry.rows[i2]
-				s.entries.Derive(s.entries.row(r2.c0, r1.b, r2.c2, r2.c3, r2.c4, r2.c5), sign)
+				v4 := ((r1.c2 / v3) * r2.n)
+				s.entries.Derive(s.entries.row(r1.c0, r0.c0, v4, r1.c2, r1.c3, r1.c4, r1.c5), sign)
 			}
 		}
 	}
 }
 
-// rule33Changes0 is, from the changes of entries,
-// multipaxos.ded:58: sync got(a, b, count<s>) <- entries(a, b, s, _, _, _)
-func (s *proposer) rule33Changes0() {
+// rule52Changes0 is, from the changes of entries,
+// multipaxos.ded:98: sync got(a, b, count<s>) <- entries(a, b, _, s, _, _, _)
+func (s *proposer) rule52Changes0() {
 	for _, i0 := range s.entries.Changes {
 		sign := s.entries.Sign(i0)
 		r0 := &s.entries.rows[i0]
-		s.groups33.add(r0.a, r0.b, r0.slot, sign)
+		s.groups52.add(r0.a, r0.b, r0.slot, sign)
 	}
 }
 
-// rule34Changes0 is, from the changes of promises,
-// multipaxos.ded:59: sync complete(a, b) <- promises(a, b, 0)
-func (s *proposer) rule34Changes0() {
+// rule53Changes0 is, from the changes of promises,
+// multipaxos.ded:99: sync complete(a, b) <- promises(a, b, 0)
+func (s *proposer) rule53Changes0() {
 	for _, i0 := range s.promises.Changes {
 		sign := s.promises.Sign(i0)
 		r0 := &s.promises.rows[i0]
@@ -1402,9 +2128,9 @@ func (s *proposer) rule34Changes0() {
 	}
 }
 
-// rule35Changes0 is, from the changes of promises,
-// multipaxos.ded:60: sync complete(a, b) <- promises(a, b, n), got(a, b, k), k >= n
-func (s *proposer) rule35Changes0() {
+// rule54Changes0 is, from the changes of promises,
+// multipaxos.ded:100: sync complete(a, b) <- promises(a, b, n), got(a, b, m), m >= n
+func (s *proposer) rule54Changes0() {
 	for _, i0 := range s.promises.Changes {
 		sign := s.promises.Sign(i0)
 		r0 := &s.promises.rows[i0]
@@ -1421,9 +2147,9 @@ func (s *proposer) rule35Changes0() {
 	}
 }
 
-// rule35Changes1 is, from the changes of got,
-// multipaxos.ded:60: sync complete(a, b) <- promises(a, b, n), got(a, b, k), k >= n
-func (s *proposer) rule35Changes1() {
+// rule54Changes1 is, from the changes of got,
+// multipaxos.ded:100: sync complete(a, b) <- promises(a, b, n), got(a, b, m), m >= n
+func (s *proposer) rule54Changes1() {
 	for _, i0 := range s.got.Changes {
 		sign := s.got.Sign(i0)
 		r0 := &s.got.rows[i0]
@@ -1440,131 +2166,733 @@ func (s *proposer) rule35Changes1() {
 	}
 }
 
-// rule36Changes0 is, from the changes of complete,
-// multipaxos.ded:61: sync support(b, count<a>) <- complete(a, b)
-func (s *proposer) rule36Changes0() {
-	for _, i0 := range s.complete.Changes {
-		sign := s.complete.Sign(i0)
-		r0 := &s.complete.rows[i0]
-		s.groups36.add(rt.Hash(0).U64(r0.c1).Sum(), r0.c1, r0.c0, sign)
+// rule55Changes0 is, from the changes of entries,
+// multipaxos.ded:101: sync there(a, b, k, count<s>) <- entries(a, b, k, s, _, _, _)
+func (s *proposer) rule55Changes0() {
+	for _, i0 := range s.entries.Changes {
+		sign := s.entries.Sign(i0)
+		r0 := &s.entries.rows[i0]
+		s.groups55.add(r0.a, r0.b, r0.k, r0.slot, sign)
 	}
 }
 
-// rule37Changes0 is, from the changes of support,
-// multipaxos.ded:62: sync elected(b) <- support(b, k), quorum(q), k >= q, mine(b), not led(_)
-func (s *proposer) rule37Changes0() {
-	for _, i0 := range s.support.Changes {
-		sign := s.support.Sign(i0)
-		r0 := &s.support.rows[i0]
-		if i1 := s.mine.find(r0.c0); i1 < 0 || !s.mine.Was(i1) {
+// rule56Changes0 is, from the changes of parts,
+// multipaxos.ded:102: sync whole(a, b, k) <- parts(a, b, k, 0)
+func (s *proposer) rule56Changes0() {
+	for _, i0 := range s.parts.Changes {
+		sign := s.parts.Sign(i0)
+		r0 := &s.parts.rows[i0]
+		if r0.n != 0 {
+			continue
+		}
+		s.whole.Derive(s.whole.row(r0.a, r0.b, r0.k), sign)
+	}
+}
+
+// rule57Changes0 is, from the changes of parts,
+// multipaxos.ded:103: sync whole(a, b, k) <- parts(a, b, k, n), there(a, b, k, m), m >= n
+func (s *proposer) rule57Changes0() {
+	for _, i0 := range s.parts.Changes {
+		sign := s.parts.Sign(i0)
+		r0 := &s.parts.rows[i0]
+		for i1 := s.there.at0(r0.hashes[1], r0.a, r0.b, r0.k); i1 >= 0; i1 = s.there.rows[i1].link0.Next {
+			if !s.there.Was(i1) {
+				continue
+			}
+			r1 := &s.there.rows[i1]
+			if !(r1.c3 >= r0.n) {
+				continue
+			}
+			s.whole.Derive(s.whole.row(r0.a, r0.b, r0.k), sign)
+		}
+	}
+}
+
+// rule57Changes1 is, from the changes of there,
+// multipaxos.ded:103: sync whole(a, b, k) <- parts(a, b, k, n), there(a, b, k, m), m >= n
+func (s *proposer) rule57Changes1() {
+	for _, i0 := range s.there.Changes {
+		sign := s.there.Sign(i0)
+		r0 := &s.there.rows[i0]
+		for i1 := s.parts.at0(r0.hashes[1], r0.c0, r0.c1, r0.c2); i1 >= 0; i1 = s.parts.rows[i1].link0.Next {
+			if !s.parts.Is(i1) {
+				continue
+			}
+			r1 := &s.parts.rows[i1]
+			if !(r0.c3 >= r1.n) {
+				continue
+			}
+			s.whole.Derive(s.whole.row(r0.c0, r0.c1, r0.c2), sign)
+		}
+	}
+}
+
+// rule58Changes0 is, from the changes of whole,
+// multipaxos.ded:104: sync news(a, b, k) <- whole(a, b, k), not fetched(a, b, k), trying(b)
+func (s *proposer) rule58Changes0() {
+	for _, i0 := range s.whole.Changes {
+		sign := s.whole.Sign(i0)
+		r0 := &s.whole.rows[i0]
+		if i1 := s.trying.at(r0.hashes[1], r0.c1); i1 < 0 || !s.trying.Was(i1) {
+			continue
+		}
+		if i2 := s.fetched.at(r0.hashes[0], r0.c0, r0.c1, r0.c2); i2 >= 0 && s.fetched.Was(i2) {
+			continue
+		}
+		s.news.Derive(s.news.row(r0.c0, r0.c1, r0.c2), sign)
+	}
+}
+
+// rule58Changes1 is, from the changes of not fetched,
+// multipaxos.ded:104: sync news(a, b, k) <- whole(a, b, k), not fetched(a, b, k), trying(b)
+func (s *proposer) rule58Changes1() {
+	for _, i0 := range s.fetched.Changes {
+		sign := -s.fetched.Sign(i0)
+		r0 := &s.fetched.rows[i0]
+		if i1 := s.whole.at(r0.hashes[0], r0.a, r0.b, r0.k); i1 < 0 || !s.whole.Is(i1) {
+			continue
+		}
+		if i2 := s.trying.at(r0.hashes[1], r0.b); i2 < 0 || !s.trying.Was(i2) {
+			continue
+		}
+		s.news.Derive(s.news.row(r0.a, r0.b, r0.k), sign)
+	}
+}
+
+// rule58Changes2 is, from the changes of trying,
+// multipaxos.ded:104: sync news(a, b, k) <- whole(a, b, k), not fetched(a, b, k), trying(b)
+func (s *proposer) rule58Changes2() {
+	for _, i0 := range s.trying.Changes {
+		sign := s.trying.Sign(i0)
+		r0 := &s.trying.rows[i0]
+		for i1 := s.whole.first0(r0.c0); i1 >= 0; i1 = s.whole.rows[i1].link0.Next {
+			if !s.whole.Is(i1) {
+				continue
+			}
+			r1 := &s.whole.rows[i1]
+			if i2 := s.fetched.at(r1.hashes[0], r1.c0, r0.c0, r1.c2); i2 >= 0 && s.fetched.Is(i2) {
+				continue
+			}
+			s.news.Derive(s.news.row(r1.c0, r0.c0, r1.c2), sign)
+		}
+	}
+}
+
+// rule59Changes0 is, from the changes of fetched,
+// whether there is a fetched
+func (s *proposer) rule59Changes0() {
+	for _, i0 := range s.fetched.Changes {
+		sign := s.fetched.Sign(i0)
+		r0 := &s.fetched.rows[i0]
+		s.fetched_any_0_1.Derive(s.fetched_any_0_1.row(r0.a, r0.b), sign)
+	}
+}
+
+// rule60Changes0 is, from the changes of fetched,
+// multipaxos.ded:106: sync wanted(a, b, max<k>) <- fetched(a, b, j), trying(b), chunk(n), k := j + n
+func (s *proposer) rule60Changes0() {
+	for _, i0 := range s.fetched.Changes {
+		sign := s.fetched.Sign(i0)
+		r0 := &s.fetched.rows[i0]
+		if i1 := s.trying.at(r0.hashes[1], r0.b); i1 < 0 || !s.trying.Was(i1) {
+			continue
+		}
+		for i2 := range s.chunk.rows {
+			r2 := &s.chunk.rows[i2]
+			v3 := (r0.k + r2.n)
+			s.groups60.add(r0.a, r0.b, v3, sign)
+		}
+	}
+}
+
+// rule60Changes1 is, from the changes of trying,
+// multipaxos.ded:106: sync wanted(a, b, max<k>) <- fetched(a, b, j), trying(b), chunk(n), k := j + n
+func (s *proposer) rule60Changes1() {
+	for _, i0 := range s.trying.Changes {
+		sign := s.trying.Sign(i0)
+		r0 := &s.trying.rows[i0]
+		for i1 := s.fetched.first0(r0.c0); i1 >= 0; i1 = s.fetched.rows[i1].link0.Next {
+			if !s.fetched.Is(i1) {
+				continue
+			}
+			r1 := &s.fetched.rows[i1]
+			for i2 := range s.chunk.rows {
+				r2 := &s.chunk.rows[i2]
+				v3 := (r1.k + r2.n)
+				s.groups60.add(r1.a, r0.c0, v3, sign)
+			}
+		}
+	}
+}
+
+// rule61Changes0 is, from the changes of promises,
+// multipaxos.ded:107: sync wanted(a, b, 0) <- promises(a, b, _), trying(b), not fetched(a, b, _)
+func (s *proposer) rule61Changes0() {
+	for _, i0 := range s.promises.Changes {
+		sign := s.promises.Sign(i0)
+		r0 := &s.promises.rows[i0]
+		if i1 := s.trying.at(r0.hashes[2], r0.b); i1 < 0 || !s.trying.Was(i1) {
+			continue
+		}
+		if i2 := s.fetched_any_0_1.at(r0.hashes[1], r0.a, r0.b); i2 >= 0 && s.fetched_any_0_1.Was(i2) {
+			continue
+		}
+		s.wanted.Derive(s.wanted.row(r0.a, r0.b, 0), sign)
+	}
+}
+
+// rule61Changes1 is, from the changes of trying,
+// multipaxos.ded:107: sync wanted(a, b, 0) <- promises(a, b, _), trying(b), not fetched(a, b, _)
+func (s *proposer) rule61Changes1() {
+	for _, i0 := range s.trying.Changes {
+		sign := s.trying.Sign(i0)
+		r0 := &s.trying.rows[i0]
+		for i1 := s.promises.first1(r0.c0); i1 >= 0; i1 = s.promises.rows[i1].link1.Next {
+			if !s.promises.Is(i1) {
+				continue
+			}
+			r1 := &s.promises.rows[i1]
+			if i2 := s.fetched_any_0_1.at(r1.hashes[1], r1.a, r0.c0); i2 >= 0 && s.fetched_any_0_1.Was(i2) {
+				continue
+			}
+			s.wanted.Derive(s.wanted.row(r1.a, r0.c0, 0), sign)
+		}
+	}
+}
+
+// rule61Changes2 is, from the changes of not fetched_any_0_1,
+// multipaxos.ded:107: sync wanted(a, b, 0) <- promises(a, b, _), trying(b), not fetched(a, b, _)
+func (s *proposer) rule61Changes2() {
+	for _, i0 := range s.fetched_any_0_1.Changes {
+		sign := -s.fetched_any_0_1.Sign(i0)
+		r0 := &s.fetched_any_0_1.rows[i0]
+		if i1 := s.trying.find(r0.b); i1 < 0 || !s.trying.Is(i1) {
+			continue
+		}
+		for i2 := s.promises.at0(r0.hashes[0], r0.a, r0.b); i2 >= 0; i2 = s.promises.rows[i2].link0.Next {
+			if !s.promises.Is(i2) {
+				continue
+			}
+			s.wanted.Derive(s.wanted.row(r0.a, r0.b, 0), sign)
+		}
+	}
+}
+
+// rule62Changes0 is, from the changes of upto_unmerged,
+// upto merges
+func (s *proposer) rule62Changes0() {
+	for _, i0 := range s.upto_unmerged.Changes {
+		sign := s.upto_unmerged.Sign(i0)
+		r0 := &s.upto_unmerged.rows[i0]
+		s.groups62.add(r0.b, r0.k, sign)
+	}
+}
+
+// rule63Changes0 is, from the changes of upto,
+// whether there is a upto
+func (s *proposer) rule63Changes0() {
+	for _, i0 := range s.upto.Changes {
+		sign := s.upto.Sign(i0)
+		r0 := &s.upto.rows[i0]
+		s.upto_any_0.Derive(s.upto_any_0.row(r0.b), sign)
+	}
+}
+
+// rule64Changes0 is, from the changes of ready,
+// multipaxos.ded:120: sync adopting(b, k) <- ready(b), upto(b, k), entries(_, b, _, _, _, _, _), mine(b), not led(_)
+func (s *proposer) rule64Changes0() {
+	for _, i0 := range s.ready.Changes {
+		sign := s.ready.Sign(i0)
+		r0 := &s.ready.rows[i0]
+		if i1 := s.mine.find(r0.b); i1 < 0 || !s.mine.Was(i1) {
 			continue
 		}
 		if i2 := s.led_any.find(); i2 >= 0 && s.led_any.Was(i2) {
 			continue
 		}
-		for i3 := range s.quorum.rows {
-			r3 := &s.quorum.rows[i3]
-			if !(r0.c1 >= r3.k) {
+		for i3 := s.upto.first0(r0.b); i3 >= 0; i3 = s.upto.rows[i3].link0.Next {
+			if !s.upto.Was(i3) {
 				continue
 			}
-			s.elected.Derive(s.elected.row(r0.c0), sign)
+			r3 := &s.upto.rows[i3]
+			for i4 := s.entries.first0(r0.b); i4 >= 0; i4 = s.entries.rows[i4].link0.Next {
+				if !s.entries.Was(i4) {
+					continue
+				}
+				s.adopting.Derive(s.adopting.row(r0.b, r3.k), sign)
+			}
 		}
 	}
 }
 
-// rule37Changes3 is, from the changes of mine,
-// multipaxos.ded:62: sync elected(b) <- support(b, k), quorum(q), k >= q, mine(b), not led(_)
-func (s *proposer) rule37Changes3() {
-	for _, i0 := range s.mine.Changes {
-		sign := s.mine.Sign(i0)
-		r0 := &s.mine.rows[i0]
-		if i1 := s.led_any.find(); i1 >= 0 && s.led_any.Was(i1) {
+// rule64Changes1 is, from the changes of upto,
+// multipaxos.ded:120: sync adopting(b, k) <- ready(b), upto(b, k), entries(_, b, _, _, _, _, _), mine(b), not led(_)
+func (s *proposer) rule64Changes1() {
+	for _, i0 := range s.upto.Changes {
+		sign := s.upto.Sign(i0)
+		r0 := &s.upto.rows[i0]
+		if i1 := s.ready.find(r0.b); i1 < 0 || !s.ready.Is(i1) {
 			continue
 		}
-		for i2 := s.support.first0(r0.b); i2 >= 0; i2 = s.support.rows[i2].link0.Next {
-			if !s.support.Is(i2) {
+		if i2 := s.mine.find(r0.b); i2 < 0 || !s.mine.Was(i2) {
+			continue
+		}
+		if i3 := s.led_any.find(); i3 >= 0 && s.led_any.Was(i3) {
+			continue
+		}
+		for i4 := s.entries.first0(r0.b); i4 >= 0; i4 = s.entries.rows[i4].link0.Next {
+			if !s.entries.Was(i4) {
 				continue
 			}
-			r2 := &s.support.rows[i2]
-			for i3 := range s.quorum.rows {
-				r3 := &s.quorum.rows[i3]
-				if !(r2.c1 >= r3.k) {
-					continue
-				}
-				s.elected.Derive(s.elected.row(r0.b), sign)
-			}
+			s.adopting.Derive(s.adopting.row(r0.b, r0.k), sign)
 		}
 	}
 }
 
-// rule37Changes4 is, from the changes of not led_any,
-// multipaxos.ded:62: sync elected(b) <- support(b, k), quorum(q), k >= q, mine(b), not led(_)
-func (s *proposer) rule37Changes4() {
-	for _, i0 := range s.led_any.Changes {
-		sign := -s.led_any.Sign(i0)
-		for i1 := range int32(len(s.mine.rows)) {
-			if !s.mine.Is(i1) {
-				continue
-			}
-			r1 := &s.mine.rows[i1]
-			for i2 := s.support.first0(r1.b); i2 >= 0; i2 = s.support.rows[i2].link0.Next {
-				if !s.support.Is(i2) {
-					continue
-				}
-				r2 := &s.support.rows[i2]
-				for i3 := range s.quorum.rows {
-					r3 := &s.quorum.rows[i3]
-					if !(r2.c1 >= r3.k) {
-						continue
-					}
-					s.elected.Derive(s.elected.row(r1.b), sign)
-				}
-			}
-		}
-	}
-}
-
-// rule38Changes0 is, from the changes of elected,
-// multipaxos.ded:66: sync top(s, max<c>) <- elected(b), entries(_, b, s, c, _, _)
-func (s *proposer) rule38Changes0() {
-	for _, i0 := range s.elected.Changes {
-		sign := s.elected.Sign(i0)
-		r0 := &s.elected.rows[i0]
-		for i1 := s.entries.first0(r0.c0); i1 >= 0; i1 = s.entries.rows[i1].link0.Next {
-			if !s.entries.Was(i1) {
-				continue
-			}
-			r1 := &s.entries.rows[i1]
-			s.groups38.add(r1.slot, r1.c, sign)
-		}
-	}
-}
-
-// rule38Changes1 is, from the changes of entries,
-// multipaxos.ded:66: sync top(s, max<c>) <- elected(b), entries(_, b, s, c, _, _)
-func (s *proposer) rule38Changes1() {
+// rule64Changes2 is, from the changes of entries,
+// multipaxos.ded:120: sync adopting(b, k) <- ready(b), upto(b, k), entries(_, b, _, _, _, _, _), mine(b), not led(_)
+func (s *proposer) rule64Changes2() {
 	for _, i0 := range s.entries.Changes {
 		sign := s.entries.Sign(i0)
 		r0 := &s.entries.rows[i0]
-		if i1 := s.elected.at(r0.hashes[1], r0.b); i1 < 0 || !s.elected.Is(i1) {
+		if i1 := s.ready.at(r0.hashes[1], r0.b); i1 < 0 || !s.ready.Is(i1) {
 			continue
 		}
-		s.groups38.add(r0.slot, r0.c, sign)
+		if i2 := s.mine.at(r0.hashes[1], r0.b); i2 < 0 || !s.mine.Was(i2) {
+			continue
+		}
+		if i3 := s.led_any.find(); i3 >= 0 && s.led_any.Was(i3) {
+			continue
+		}
+		for i4 := s.upto.at0(r0.hashes[1], r0.b); i4 >= 0; i4 = s.upto.rows[i4].link0.Next {
+			if !s.upto.Is(i4) {
+				continue
+			}
+			r4 := &s.upto.rows[i4]
+			s.adopting.Derive(s.adopting.row(r0.b, r4.k), sign)
+		}
 	}
 }
 
-// rule39Changes0 is, from the changes of elected,
-// multipaxos.ded:67: sync adopted(b, s, l, v) <- elected(b), top(s, c), entries(_, b, s, c, l, v)
-func (s *proposer) rule39Changes0() {
-	for _, i0 := range s.elected.Changes {
-		sign := s.elected.Sign(i0)
-		r0 := &s.elected.rows[i0]
-		for i1 := s.entries.first0(r0.c0); i1 >= 0; i1 = s.entries.rows[i1].link0.Next {
+// rule64Changes3 is, from the changes of mine,
+// multipaxos.ded:120: sync adopting(b, k) <- ready(b), upto(b, k), entries(_, b, _, _, _, _, _), mine(b), not led(_)
+func (s *proposer) rule64Changes3() {
+	for _, i0 := range s.mine.Changes {
+		sign := s.mine.Sign(i0)
+		r0 := &s.mine.rows[i0]
+		if i1 := s.ready.find(r0.b); i1 < 0 || !s.ready.Is(i1) {
+			continue
+		}
+		if i2 := s.led_any.find(); i2 >= 0 && s.led_any.Was(i2) {
+			continue
+		}
+		for i3 := s.upto.first0(r0.b); i3 >= 0; i3 = s.upto.rows[i3].link0.Next {
+			if !s.upto.Is(i3) {
+				continue
+			}
+			r3 := &s.upto.rows[i3]
+			for i4 := s.entries.first0(r0.b); i4 >= 0; i4 = s.entries.rows[i4].link0.Next {
+				if !s.entries.Is(i4) {
+					continue
+				}
+				s.adopting.Derive(s.adopting.row(r0.b, r3.k), sign)
+			}
+		}
+	}
+}
+
+// rule64Changes4 is, from the changes of not led_any,
+// multipaxos.ded:120: sync adopting(b, k) <- ready(b), upto(b, k), entries(_, b, _, _, _, _, _), mine(b), not led(_)
+func (s *proposer) rule64Changes4() {
+	for _, i0 := range s.led_any.Changes {
+		sign := -s.led_any.Sign(i0)
+		for i1 := range int32(len(s.ready.rows)) {
+			if !s.ready.Is(i1) {
+				continue
+			}
+			r1 := &s.ready.rows[i1]
+			if i2 := s.mine.find(r1.b); i2 < 0 || !s.mine.Is(i2) {
+				continue
+			}
+			for i3 := s.upto.first0(r1.b); i3 >= 0; i3 = s.upto.rows[i3].link0.Next {
+				if !s.upto.Is(i3) {
+					continue
+				}
+				r3 := &s.upto.rows[i3]
+				for i4 := s.entries.first0(r1.b); i4 >= 0; i4 = s.entries.rows[i4].link0.Next {
+					if !s.entries.Is(i4) {
+						continue
+					}
+					s.adopting.Derive(s.adopting.row(r1.b, r3.k), sign)
+				}
+			}
+		}
+	}
+}
+
+// rule65Changes0 is, from the changes of ready,
+// multipaxos.ded:121: sync adopting(b, 0) <- ready(b), not upto(b, _), entries(_, b, _, _, _, _, _), mine(b), not led(_)
+func (s *proposer) rule65Changes0() {
+	for _, i0 := range s.ready.Changes {
+		sign := s.ready.Sign(i0)
+		r0 := &s.ready.rows[i0]
+		if i1 := s.mine.find(r0.b); i1 < 0 || !s.mine.Was(i1) {
+			continue
+		}
+		if i2 := s.upto_any_0.find(r0.b); i2 >= 0 && s.upto_any_0.Was(i2) {
+			continue
+		}
+		if i3 := s.led_any.find(); i3 >= 0 && s.led_any.Was(i3) {
+			continue
+		}
+		for i4 := s.entries.first0(r0.b); i4 >= 0; i4 = s.entries.rows[i4].link0.Next {
+			if !s.entries.Was(i4) {
+				continue
+			}
+			s.adopting.Derive(s.adopting.row(r0.b, 0), sign)
+		}
+	}
+}
+
+// rule65Changes1 is, from the changes of not upto_any_0,
+// multipaxos.ded:121: sync adopting(b, 0) <- ready(b), not upto(b, _), entries(_, b, _, _, _, _, _), mine(b), not led(_)
+func (s *proposer) rule65Changes1() {
+	for _, i0 := range s.upto_any_0.Changes {
+		sign := -s.upto_any_0.Sign(i0)
+		r0 := &s.upto_any_0.rows[i0]
+		if i1 := s.ready.find(r0.b); i1 < 0 || !s.ready.Is(i1) {
+			continue
+		}
+		if i2 := s.mine.find(r0.b); i2 < 0 || !s.mine.Was(i2) {
+			continue
+		}
+		if i3 := s.led_any.find(); i3 >= 0 && s.led_any.Was(i3) {
+			continue
+		}
+		for i4 := s.entries.first0(r0.b); i4 >= 0; i4 = s.entries.rows[i4].link0.Next {
+			if !s.entries.Was(i4) {
+				continue
+			}
+			s.adopting.Derive(s.adopting.row(r0.b, 0), sign)
+		}
+	}
+}
+
+// rule65Changes2 is, from the changes of entries,
+// multipaxos.ded:121: sync adopting(b, 0) <- ready(b), not upto(b, _), entries(_, b, _, _, _, _, _), mine(b), not led(_)
+func (s *proposer) rule65Changes2() {
+	for _, i0 := range s.entries.Changes {
+		sign := s.entries.Sign(i0)
+		r0 := &s.entries.rows[i0]
+		if i1 := s.ready.at(r0.hashes[1], r0.b); i1 < 0 || !s.ready.Is(i1) {
+			continue
+		}
+		if i2 := s.mine.at(r0.hashes[1], r0.b); i2 < 0 || !s.mine.Was(i2) {
+			continue
+		}
+		if i3 := s.upto_any_0.at(r0.hashes[1], r0.b); i3 >= 0 && s.upto_any_0.Is(i3) {
+			continue
+		}
+		if i4 := s.led_any.find(); i4 >= 0 && s.led_any.Was(i4) {
+			continue
+		}
+		s.adopting.Derive(s.adopting.row(r0.b, 0), sign)
+	}
+}
+
+// rule65Changes3 is, from the changes of mine,
+// multipaxos.ded:121: sync adopting(b, 0) <- ready(b), not upto(b, _), entries(_, b, _, _, _, _, _), mine(b), not led(_)
+func (s *proposer) rule65Changes3() {
+	for _, i0 := range s.mine.Changes {
+		sign := s.mine.Sign(i0)
+		r0 := &s.mine.rows[i0]
+		if i1 := s.ready.find(r0.b); i1 < 0 || !s.ready.Is(i1) {
+			continue
+		}
+		if i2 := s.upto_any_0.find(r0.b); i2 >= 0 && s.upto_any_0.Is(i2) {
+			continue
+		}
+		if i3 := s.led_any.find(); i3 >= 0 && s.led_any.Was(i3) {
+			continue
+		}
+		for i4 := s.entries.first0(r0.b); i4 >= 0; i4 = s.entries.rows[i4].link0.Next {
+			if !s.entries.Is(i4) {
+				continue
+			}
+			s.adopting.Derive(s.adopting.row(r0.b, 0), sign)
+		}
+	}
+}
+
+// rule65Changes4 is, from the changes of not led_any,
+// multipaxos.ded:121: sync adopting(b, 0) <- ready(b), not upto(b, _), entries(_, b, _, _, _, _, _), mine(b), not led(_)
+func (s *proposer) rule65Changes4() {
+	for _, i0 := range s.led_any.Changes {
+		sign := -s.led_any.Sign(i0)
+		for i1 := range int32(len(s.ready.rows)) {
+			if !s.ready.Is(i1) {
+				continue
+			}
+			r1 := &s.ready.rows[i1]
+			if i2 := s.mine.find(r1.b); i2 < 0 || !s.mine.Is(i2) {
+				continue
+			}
+			if i3 := s.upto_any_0.find(r1.b); i3 >= 0 && s.upto_any_0.Is(i3) {
+				continue
+			}
+			for i4 := s.entries.first0(r1.b); i4 >= 0; i4 = s.entries.rows[i4].link0.Next {
+				if !s.entries.Is(i4) {
+					continue
+				}
+				s.adopting.Derive(s.adopting.row(r1.b, 0), sign)
+			}
+		}
+	}
+}
+
+// rule66Changes0 is, from the changes of promise,
+// multipaxos.ded:111: sync coming() <- promise(_, b, _), trying(b)
+func (s *proposer) rule66Changes0() {
+	for _, i0 := range s.promise.Changes {
+		sign := s.promise.Sign(i0)
+		r0 := &s.promise.rows[i0]
+		if i1 := s.trying.at(r0.hashes[1], r0.c1); i1 < 0 || !s.trying.Was(i1) {
+			continue
+		}
+		s.coming.Derive(s.coming.row(), sign)
+	}
+}
+
+// rule66Changes1 is, from the changes of trying,
+// multipaxos.ded:111: sync coming() <- promise(_, b, _), trying(b)
+func (s *proposer) rule66Changes1() {
+	for _, i0 := range s.trying.Changes {
+		sign := s.trying.Sign(i0)
+		r0 := &s.trying.rows[i0]
+		for i1 := s.promise.first0(r0.c0); i1 >= 0; i1 = s.promise.rows[i1].link0.Next {
+			if !s.promise.Is(i1) {
+				continue
+			}
+			s.coming.Derive(s.coming.row(), sign)
+		}
+	}
+}
+
+// rule67Changes0 is, from the changes of entry,
+// multipaxos.ded:112: sync coming() <- entry(_, b, _, _, _, _), trying(b)
+func (s *proposer) rule67Changes0() {
+	for _, i0 := range s.entry.Changes {
+		sign := s.entry.Sign(i0)
+		r0 := &s.entry.rows[i0]
+		if i1 := s.trying.at(r0.hashes[1], r0.c1); i1 < 0 || !s.trying.Was(i1) {
+			continue
+		}
+		s.coming.Derive(s.coming.row(), sign)
+	}
+}
+
+// rule67Changes1 is, from the changes of trying,
+// multipaxos.ded:112: sync coming() <- entry(_, b, _, _, _, _), trying(b)
+func (s *proposer) rule67Changes1() {
+	for _, i0 := range s.trying.Changes {
+		sign := s.trying.Sign(i0)
+		r0 := &s.trying.rows[i0]
+		for i1 := s.entry.first0(r0.c0); i1 >= 0; i1 = s.entry.rows[i1].link0.Next {
+			if !s.entry.Is(i1) {
+				continue
+			}
+			s.coming.Derive(s.coming.row(), sign)
+		}
+	}
+}
+
+// rule68Changes0 is, from the changes of adopting,
+// multipaxos.ded:113: sync coming() <- adopting(_, _)
+func (s *proposer) rule68Changes0() {
+	for _, i0 := range s.adopting.Changes {
+		sign := s.adopting.Sign(i0)
+		s.coming.Derive(s.coming.row(), sign)
+	}
+}
+
+// rule69Changes0 is, from the changes of complete,
+// multipaxos.ded:118: sync support(b, count<a>) <- complete(a, b)
+func (s *proposer) rule69Changes0() {
+	for _, i0 := range s.complete.Changes {
+		sign := s.complete.Sign(i0)
+		r0 := &s.complete.rows[i0]
+		s.groups69.add(rt.Hash(0).U64(r0.c1).Sum(), r0.c1, r0.c0, sign)
+	}
+}
+
+// rule70Changes0 is, from the changes of adopting,
+// multipaxos.ded:122: sync spent(b, k) <- adopting(b, k)
+func (s *proposer) rule70Changes0() {
+	for _, i0 := range s.adopting.Changes {
+		sign := s.adopting.Sign(i0)
+		r0 := &s.adopting.rows[i0]
+		s.spent.Derive(s.spent.row(r0.c0, r0.c1), sign)
+	}
+}
+
+// rule71Changes0 is, from the changes of entries,
+// multipaxos.ded:123: sync spent(b, k) <- entries(_, b, k, _, _, _, _), not mine(b)
+func (s *proposer) rule71Changes0() {
+	for _, i0 := range s.entries.Changes {
+		sign := s.entries.Sign(i0)
+		r0 := &s.entries.rows[i0]
+		if i1 := s.mine.at(r0.hashes[1], r0.b); i1 >= 0 && s.mine.Was(i1) {
+			continue
+		}
+		s.spent.Derive(s.spent.rowAt(r0.hashes[2], r0.b, r0.k), sign)
+	}
+}
+
+// rule71Changes1 is, from the changes of not mine,
+// multipaxos.ded:123: sync spent(b, k) <- entries(_, b, k, _, _, _, _), not mine(b)
+func (s *proposer) rule71Changes1() {
+	for _, i0 := range s.mine.Changes {
+		sign := -s.mine.Sign(i0)
+		r0 := &s.mine.rows[i0]
+		for i1 := s.entries.first0(r0.b); i1 >= 0; i1 = s.entries.rows[i1].link0.Next {
+			if !s.entries.Is(i1) {
+				continue
+			}
+			r1 := &s.entries.rows[i1]
+			s.spent.Derive(s.spent.rowAt(r1.hashes[2], r0.b, r1.k), sign)
+		}
+	}
+}
+
+// rule72Changes0 is, from the changes of entries,
+// whether there is a entries
+func (s *proposer) rule72Changes0() {
+	for _, i0 := range s.entries.Changes {
+		sign := s.entries.Sign(i0)
+		r0 := &s.entries.rows[i0]
+		s.entries_any_1.Derive(s.entries_any_1.rowAt(r0.hashes[1], r0.b), sign)
+	}
+}
+
+// rule73Changes0 is, from the changes of ready,
+// multipaxos.ded:126: sync elected(b) <- ready(b), not entries(_, b, _, _, _, _, _), mine(b), not led(_)
+func (s *proposer) rule73Changes0() {
+	for _, i0 := range s.ready.Changes {
+		sign := s.ready.Sign(i0)
+		r0 := &s.ready.rows[i0]
+		if i1 := s.mine.find(r0.b); i1 < 0 || !s.mine.Was(i1) {
+			continue
+		}
+		if i2 := s.entries_any_1.find(r0.b); i2 >= 0 && s.entries_any_1.Was(i2) {
+			continue
+		}
+		if i3 := s.led_any.find(); i3 >= 0 && s.led_any.Was(i3) {
+			continue
+		}
+		s.elected.Derive(s.elected.row(r0.b), sign)
+	}
+}
+
+// rule73Changes1 is, from the changes of not entries_any_1,
+// multipaxos.ded:126: sync elected(b) <- ready(b), not entries(_, b, _, _, _, _, _), mine(b), not led(_)
+func (s *proposer) rule73Changes1() {
+	for _, i0 := range s.entries_any_1.Changes {
+		sign := -s.entries_any_1.Sign(i0)
+		r0 := &s.entries_any_1.rows[i0]
+		if i1 := s.ready.find(r0.b); i1 < 0 || !s.ready.Is(i1) {
+			continue
+		}
+		if i2 := s.mine.find(r0.b); i2 < 0 || !s.mine.Was(i2) {
+			continue
+		}
+		if i3 := s.led_any.find(); i3 >= 0 && s.led_any.Was(i3) {
+			continue
+		}
+		s.elected.Derive(s.elected.row(r0.b), sign)
+	}
+}
+
+// rule73Changes2 is, from the changes of mine,
+// multipaxos.ded:126: sync elected(b) <- ready(b), not entries(_, b, _, _, _, _, _), mine(b), not led(_)
+func (s *proposer) rule73Changes2() {
+	for _, i0 := range s.mine.Changes {
+		sign := s.mine.Sign(i0)
+		r0 := &s.mine.rows[i0]
+		if i1 := s.ready.find(r0.b); i1 < 0 || !s.ready.Is(i1) {
+			continue
+		}
+		if i2 := s.entries_any_1.find(r0.b); i2 >= 0 && s.entries_any_1.Is(i2) {
+			continue
+		}
+		if i3 := s.led_any.find(); i3 >= 0 && s.led_any.Was(i3) {
+			continue
+		}
+		s.elected.Derive(s.elected.row(r0.b), sign)
+	}
+}
+
+// rule73Changes3 is, from the changes of not led_any,
+// multipaxos.ded:126: sync elected(b) <- ready(b), not entries(_, b, _, _, _, _, _), mine(b), not led(_)
+func (s *proposer) rule73Changes3() {
+	for _, i0 := range s.led_any.Changes {
+		sign := -s.led_any.Sign(i0)
+		for i1 := range int32(len(s.ready.rows)) {
+			if !s.ready.Is(i1) {
+				continue
+			}
+			r1 := &s.ready.rows[i1]
+			if i2 := s.mine.find(r1.b); i2 < 0 || !s.mine.Is(i2) {
+				continue
+			}
+			if i3 := s.entries_any_1.find(r1.b); i3 >= 0 && s.entries_any_1.Is(i3) {
+				continue
+			}
+			s.elected.Derive(s.elected.row(r1.b), sign)
+		}
+	}
+}
+
+// rule74Changes0 is, from the changes of adopting,
+// multipaxos.ded:130: sync top(s, max<c>) <- adopting(b, k), entries(_, b, k, s, c, _, _)
+func (s *proposer) rule74Changes0() {
+	for _, i0 := range s.adopting.Changes {
+		sign := s.adopting.Sign(i0)
+		r0 := &s.adopting.rows[i0]
+		for i1 := s.entries.first1(r0.c0, r0.c1); i1 >= 0; i1 = s.entries.rows[i1].link1.Next {
 			if !s.entries.Was(i1) {
 				continue
 			}
 			r1 := &s.entries.rows[i1]
-			if i2 := s.top.at(r1.hashes[2], r1.slot, r1.c); i2 < 0 || !s.top.Was(i2) {
+			s.groups74.add(r1.slot, r1.c, sign)
+		}
+	}
+}
+
+// rule74Changes1 is, from the changes of entries,
+// multipaxos.ded:130: sync top(s, max<c>) <- adopting(b, k), entries(_, b, k, s, c, _, _)
+func (s *proposer) rule74Changes1() {
+	for _, i0 := range s.entries.Changes {
+		sign := s.entries.Sign(i0)
+		r0 := &s.entries.rows[i0]
+		if i1 := s.adopting.at(r0.hashes[2], r0.b, r0.k); i1 < 0 || !s.adopting.Is(i1) {
+			continue
+		}
+		s.groups74.add(r0.slot, r0.c, sign)
+	}
+}
+
+// rule75Changes0 is, from the changes of adopting,
+// multipaxos.ded:131: sync adopted(b, s, l, v) <- adopting(b, k), entries(_, b, k, s, c, l, v), top(s, c)
+func (s *proposer) rule75Changes0() {
+	for _, i0 := range s.adopting.Changes {
+		sign := s.adopting.Sign(i0)
+		r0 := &s.adopting.rows[i0]
+		for i1 := s.entries.first1(r0.c0, r0.c1); i1 >= 0; i1 = s.entries.rows[i1].link1.Next {
+			if !s.entries.Was(i1) {
+				continue
+			}
+			r1 := &s.entries.rows[i1]
+			if i2 := s.top.at(r1.hashes[3], r1.slot, r1.c); i2 < 0 || !s.top.Was(i2) {
 				continue
 			}
 			s.adopted.Derive(s.adopted.row(r0.c0, r1.slot, r1.client, r1.v), sign)
@@ -1572,18 +2900,34 @@ func (s *proposer) rule39Changes0() {
 	}
 }
 
-// rule39Changes1 is, from the changes of top,
-// multipaxos.ded:67: sync adopted(b, s, l, v) <- elected(b), top(s, c), entries(_, b, s, c, l, v)
-func (s *proposer) rule39Changes1() {
+// rule75Changes1 is, from the changes of entries,
+// multipaxos.ded:131: sync adopted(b, s, l, v) <- adopting(b, k), entries(_, b, k, s, c, l, v), top(s, c)
+func (s *proposer) rule75Changes1() {
+	for _, i0 := range s.entries.Changes {
+		sign := s.entries.Sign(i0)
+		r0 := &s.entries.rows[i0]
+		if i1 := s.adopting.at(r0.hashes[2], r0.b, r0.k); i1 < 0 || !s.adopting.Is(i1) {
+			continue
+		}
+		if i2 := s.top.at(r0.hashes[3], r0.slot, r0.c); i2 < 0 || !s.top.Was(i2) {
+			continue
+		}
+		s.adopted.Derive(s.adopted.row(r0.b, r0.slot, r0.client, r0.v), sign)
+	}
+}
+
+// rule75Changes2 is, from the changes of top,
+// multipaxos.ded:131: sync adopted(b, s, l, v) <- adopting(b, k), entries(_, b, k, s, c, l, v), top(s, c)
+func (s *proposer) rule75Changes2() {
 	for _, i0 := range s.top.Changes {
 		sign := s.top.Sign(i0)
 		r0 := &s.top.rows[i0]
-		for i1 := s.entries.first1(r0.c0, r0.c1); i1 >= 0; i1 = s.entries.rows[i1].link1.Next {
-			if !s.entries.Was(i1) {
+		for i1 := s.entries.first2(r0.c0, r0.c1); i1 >= 0; i1 = s.entries.rows[i1].link2.Next {
+			if !s.entries.Is(i1) {
 				continue
 			}
 			r1 := &s.entries.rows[i1]
-			if i2 := s.elected.at(r1.hashes[1], r1.b); i2 < 0 || !s.elected.Is(i2) {
+			if i2 := s.adopting.at(r1.hashes[2], r1.b, r1.k); i2 < 0 || !s.adopting.Is(i2) {
 				continue
 			}
 			s.adopted.Derive(s.adopted.row(r1.b, r0.c0, r1.client, r1.v), sign)
@@ -1591,62 +2935,149 @@ func (s *proposer) rule39Changes1() {
 	}
 }
 
-// rule39Changes2 is, from the changes of entries,
-// multipaxos.ded:67: sync adopted(b, s, l, v) <- elected(b), top(s, c), entries(_, b, s, c, l, v)
-func (s *proposer) rule39Changes2() {
-	for _, i0 := range s.entries.Changes {
-		sign := s.entries.Sign(i0)
-		r0 := &s.entries.rows[i0]
-		if i1 := s.elected.at(r0.hashes[1], r0.b); i1 < 0 || !s.elected.Is(i1) {
-			continue
-		}
-		if i2 := s.top.at(r0.hashes[2], r0.slot, r0.c); i2 < 0 || !s.top.Is(i2) {
-			continue
-		}
-		s.adopted.Derive(s.adopted.row(r0.b, r0.slot, r0.client, r0.v), sign)
-	}
-}
-
-// rule40Changes0 is, from the changes of adopted,
-// multipaxos.ded:68: sync last(max<s>) <- adopted(_, s, _, _)
-func (s *proposer) rule40Changes0() {
+// rule76Changes0 is, from the changes of adopted,
+// multipaxos.ded:132: sync last(b, max<s>) <- adopted(b, s, _, _)
+func (s *proposer) rule76Changes0() {
 	for _, i0 := range s.adopted.Changes {
 		sign := s.adopted.Sign(i0)
 		r0 := &s.adopted.rows[i0]
-		s.groups40.add(r0.c1, sign)
+		s.groups76.add(r0.c0, r0.c1, sign)
 	}
 }
 
-// rule41Changes0 is, for a change of last,
-// multipaxos.ded:69: sync range(s) <- last(s)
-func (s *proposer) rule41Changes0(r0 *proposerLastRow, sign int32) {
-	s.range_2.Derive(s.range_2.row(r0.c0), sign)
+// rule77Changes0 is, from the changes of slots_unmerged,
+// slots merges
+func (s *proposer) rule77Changes0() {
+	for _, i0 := range s.slots_unmerged.Changes {
+		sign := s.slots_unmerged.Sign(i0)
+		r0 := &s.slots_unmerged.rows[i0]
+		s.groups77.add(r0.b, r0.n, sign)
+	}
 }
 
-// rule42Work0 is, from a new fact of range,
-// multipaxos.ded:70: sync range(s) <- range(r), r > 0, s := r - 1
-func (s *proposer) rule42Work0(i0 int32) {
+// rule78Changes0 is, from the changes of slots,
+// whether there is a slots
+func (s *proposer) rule78Changes0() {
+	for _, i0 := range s.slots.Changes {
+		sign := s.slots.Sign(i0)
+		r0 := &s.slots.rows[i0]
+		s.slots_any_0.Derive(s.slots_any_0.row(r0.b), sign)
+	}
+}
+
+// rule79Changes0 is, from the changes of mine,
+// multipaxos.ded:142: sync base(b, n) <- mine(b), slots(b, n)
+func (s *proposer) rule79Changes0() {
+	for _, i0 := range s.mine.Changes {
+		sign := s.mine.Sign(i0)
+		r0 := &s.mine.rows[i0]
+		for i1 := s.slots.first0(r0.b); i1 >= 0; i1 = s.slots.rows[i1].link0.Next {
+			if !s.slots.Was(i1) {
+				continue
+			}
+			r1 := &s.slots.rows[i1]
+			s.base.Derive(s.base.row(r0.b, r1.n), sign)
+		}
+	}
+}
+
+// rule79Changes1 is, from the changes of slots,
+// multipaxos.ded:142: sync base(b, n) <- mine(b), slots(b, n)
+func (s *proposer) rule79Changes1() {
+	for _, i0 := range s.slots.Changes {
+		sign := s.slots.Sign(i0)
+		r0 := &s.slots.rows[i0]
+		if i1 := s.mine.find(r0.b); i1 < 0 || !s.mine.Is(i1) {
+			continue
+		}
+		s.base.Derive(s.base.row(r0.b, r0.n), sign)
+	}
+}
+
+// rule80Changes0 is, from the changes of mine,
+// multipaxos.ded:143: sync base(b, 0) <- mine(b), not slots(b, _)
+func (s *proposer) rule80Changes0() {
+	for _, i0 := range s.mine.Changes {
+		sign := s.mine.Sign(i0)
+		r0 := &s.mine.rows[i0]
+		if i1 := s.slots_any_0.find(r0.b); i1 >= 0 && s.slots_any_0.Was(i1) {
+			continue
+		}
+		s.base.Derive(s.base.row(r0.b, 0), sign)
+	}
+}
+
+// rule80Changes1 is, from the changes of not slots_any_0,
+// multipaxos.ded:143: sync base(b, 0) <- mine(b), not slots(b, _)
+func (s *proposer) rule80Changes1() {
+	for _, i0 := range s.slots_any_0.Changes {
+		sign := -s.slots_any_0.Sign(i0)
+		r0 := &s.slots_any_0.rows[i0]
+		if i1 := s.mine.find(r0.b); i1 < 0 || !s.mine.Is(i1) {
+			continue
+		}
+		s.base.Derive(s.base.row(r0.b, 0), sign)
+	}
+}
+
+// rule81Changes0 is, for a change of last,
+// multipaxos.ded:133: sync range(b, s) <- last(b, s)
+func (s *proposer) rule81Changes0(r0 *proposerLastRow, sign int32) {
+	s.range_2.Derive(s.range_2.row(r0.c0, r0.c1), sign)
+}
+
+// rule82Work0 is, from a new fact of range,
+// multipaxos.ded:134: sync range(b, s) <- range(b, r), base(b, n), r > n, s := r - 1
+func (s *proposer) rule82Work0(i0 int32) {
 	r0 := &s.range_2.rows[i0]
-	if !(r0.c0 > 0) {
-		return
+	v1 := (r0.c1 - rt.Number[uint64](1))
+	for i2 := s.base.first0(r0.c0); i2 >= 0; i2 = s.base.rows[i2].link0.Next {
+		if !s.base.Is(i2) {
+			continue
+		}
+		r2 := &s.base.rows[i2]
+		if !(r0.c1 > r2.c1) {
+			continue
+		}
+		s.range_2.later(r0.c0, v1)
 	}
-	v1 := (r0.c0 - rt.Number[uint64](1))
-	s.range_2.later(v1)
 }
 
-// rule43Changes0 is, from the changes of adopted,
+// rule82Changes1 is, from the changes of base,
+// multipaxos.ded:134: sync range(b, s) <- range(b, r), base(b, n), r > n, s := r - 1
+func (s *proposer) rule82Changes1() {
+	for _, i0 := range s.base.Changes {
+		if !s.base.Is(i0) {
+			continue
+		}
+		r0 := &s.base.rows[i0]
+		for i1 := s.range_2.first0(r0.c0); i1 >= 0; i1 = s.range_2.rows[i1].link0.Next {
+			if !s.range_2.Is(i1) {
+				continue
+			}
+			r1 := &s.range_2.rows[i1]
+			if !(r1.c1 > r0.c1) {
+				continue
+			}
+			v2 := (r1.c1 - rt.Number[uint64](1))
+			s.range_2.later(r0.c0, v2)
+		}
+	}
+}
+
+// rule83Changes0 is, from the changes of adopted,
 // whether there is a adopted
-func (s *proposer) rule43Changes0() {
+func (s *proposer) rule83Changes0() {
 	for _, i0 := range s.adopted.Changes {
 		sign := s.adopted.Sign(i0)
 		r0 := &s.adopted.rows[i0]
-		s.adopted_any_1.Derive(s.adopted_any_1.row(r0.c1), sign)
+		s.adopted_any_0_1.Derive(s.adopted_any_0_1.row(r0.c0, r0.c1), sign)
 	}
 }
 
-// rule44All0 is, from all of propose,
-// multipaxos.ded:76: sync waiting(l, v) <- propose(l, v), led(b), mine(b), not proposal(b, _, v)
-func (s *proposer) rule44All0() {
+// rule84All0 is, from all of propose,
+// multipaxos.ded:140: sync waiting(l, v) <- propose(l, v), led(b), mine(b), not proposal(b, _, v)
+func (s *proposer) rule84All0() {
 	for i0 := range s.propose.rows {
 		r0 := &s.propose.rows[i0]
 		for i1 := range int32(len(s.led.rows)) {
@@ -1673,140 +3104,18 @@ func (s *proposer) rule44All0() {
 	}
 }
 
-// rule45All0 is, from all of waiting,
-// multipaxos.ded:77: sync place(v, index<v>) <- waiting(_, v)
-func (s *proposer) rule45All0() {
+// rule85All0 is, from all of waiting,
+// multipaxos.ded:141: sync place(v, index<v>) <- waiting(_, v)
+func (s *proposer) rule85All0() {
 	for i0 := range s.waiting.rows {
 		r0 := &s.waiting.rows[i0]
-		s.groups45.add(r0.c1, r0.c1)
+		s.groups85.add(r0.c1, r0.c1)
 	}
 }
 
-// rule46Changes0 is, from the changes of slots_unmerged,
-// slots merges
-func (s *proposer) rule46Changes0() {
-	for _, i0 := range s.slots_unmerged.Changes {
-		sign := s.slots_unmerged.Sign(i0)
-		r0 := &s.slots_unmerged.rows[i0]
-		s.groups46.add(r0.b, r0.n, sign)
-	}
-}
-
-// rule47Changes0 is, from the changes of slots,
-// whether there is a slots
-func (s *proposer) rule47Changes0() {
-	for _, i0 := range s.slots.Changes {
-		sign := s.slots.Sign(i0)
-		r0 := &s.slots.rows[i0]
-		s.slots_any_0.Derive(s.slots_any_0.row(r0.b), sign)
-	}
-}
-
-// rule48Changes0 is, from the changes of led,
-// multipaxos.ded:78: sync base(n) <- led(b), mine(b), slots(b, n)
-func (s *proposer) rule48Changes0() {
-	for _, i0 := range s.led.Changes {
-		sign := s.led.Sign(i0)
-		r0 := &s.led.rows[i0]
-		if i1 := s.mine.find(r0.b); i1 < 0 || !s.mine.Was(i1) {
-			continue
-		}
-		for i2 := s.slots.first0(r0.b); i2 >= 0; i2 = s.slots.rows[i2].link0.Next {
-			if !s.slots.Was(i2) {
-				continue
-			}
-			r2 := &s.slots.rows[i2]
-			s.base.Derive(s.base.row(r2.n), sign)
-		}
-	}
-}
-
-// rule48Changes1 is, from the changes of mine,
-// multipaxos.ded:78: sync base(n) <- led(b), mine(b), slots(b, n)
-func (s *proposer) rule48Changes1() {
-	for _, i0 := range s.mine.Changes {
-		sign := s.mine.Sign(i0)
-		r0 := &s.mine.rows[i0]
-		if i1 := s.led.find(r0.b); i1 < 0 || !s.led.Is(i1) {
-			continue
-		}
-		for i2 := s.slots.first0(r0.b); i2 >= 0; i2 = s.slots.rows[i2].link0.Next {
-			if !s.slots.Was(i2) {
-				continue
-			}
-			r2 := &s.slots.rows[i2]
-			s.base.Derive(s.base.row(r2.n), sign)
-		}
-	}
-}
-
-// rule48Changes2 is, from the changes of slots,
-// multipaxos.ded:78: sync base(n) <- led(b), mine(b), slots(b, n)
-func (s *proposer) rule48Changes2() {
-	for _, i0 := range s.slots.Changes {
-		sign := s.slots.Sign(i0)
-		r0 := &s.slots.rows[i0]
-		if i1 := s.led.find(r0.b); i1 < 0 || !s.led.Is(i1) {
-			continue
-		}
-		if i2 := s.mine.find(r0.b); i2 < 0 || !s.mine.Is(i2) {
-			continue
-		}
-		s.base.Derive(s.base.row(r0.n), sign)
-	}
-}
-
-// rule49Changes0 is, from the changes of led,
-// multipaxos.ded:79: sync base(0) <- led(b), mine(b), not slots(b, _)
-func (s *proposer) rule49Changes0() {
-	for _, i0 := range s.led.Changes {
-		sign := s.led.Sign(i0)
-		r0 := &s.led.rows[i0]
-		if i1 := s.mine.find(r0.b); i1 < 0 || !s.mine.Was(i1) {
-			continue
-		}
-		if i2 := s.slots_any_0.find(r0.b); i2 >= 0 && s.slots_any_0.Was(i2) {
-			continue
-		}
-		s.base.Derive(s.base.row(0), sign)
-	}
-}
-
-// rule49Changes1 is, from the changes of mine,
-// multipaxos.ded:79: sync base(0) <- led(b), mine(b), not slots(b, _)
-func (s *proposer) rule49Changes1() {
-	for _, i0 := range s.mine.Changes {
-		sign := s.mine.Sign(i0)
-		r0 := &s.mine.rows[i0]
-		if i1 := s.led.find(r0.b); i1 < 0 || !s.led.Is(i1) {
-			continue
-		}
-		if i2 := s.slots_any_0.find(r0.b); i2 >= 0 && s.slots_any_0.Was(i2) {
-			continue
-		}
-		s.base.Derive(s.base.row(0), sign)
-	}
-}
-
-// rule49Changes2 is, from the changes of not slots_any_0,
-// multipaxos.ded:79: sync base(0) <- led(b), mine(b), not slots(b, _)
-func (s *proposer) rule49Changes2() {
-	for _, i0 := range s.slots_any_0.Changes {
-		sign := -s.slots_any_0.Sign(i0)
-		r0 := &s.slots_any_0.rows[i0]
-		if i1 := s.led.find(r0.b); i1 < 0 || !s.led.Is(i1) {
-			continue
-		}
-		if i2 := s.mine.find(r0.b); i2 < 0 || !s.mine.Is(i2) {
-			continue
-		}
-		s.base.Derive(s.base.row(0), sign)
-	}
-}
-
-// rule50Changes0 is, from the changes of adopted,
-// multipaxos.ded:71: sync proposing(b, s, l, v) <- adopted(b, s, l, v)
-func (s *proposer) rule50Changes0() {
+// rule86Changes0 is, from the changes of adopted,
+// multipaxos.ded:135: sync proposing(b, s, l, v) <- adopted(b, s, l, v)
+func (s *proposer) rule86Changes0() {
 	for _, i0 := range s.adopted.Changes {
 		sign := s.adopted.Sign(i0)
 		r0 := &s.adopted.rows[i0]
@@ -1814,97 +3123,65 @@ func (s *proposer) rule50Changes0() {
 	}
 }
 
-// rule51Changes0 is, from the changes of elected,
-// multipaxos.ded:72: sync proposing(b, s, node "nobody", v) <- elected(b), range(s), not adopted(_, s, _, _), v := noop(s)
-func (s *proposer) rule51Changes0() {
-	for _, i0 := range s.elected.Changes {
-		sign := s.elected.Sign(i0)
-		r0 := &s.elected.rows[i0]
-		for i1 := range int32(len(s.range_2.rows)) {
-			if !s.range_2.Was(i1) {
-				continue
-			}
-			r1 := &s.range_2.rows[i1]
-			v2 := fnNoop(r1.c0)
-			if i3 := s.adopted_any_1.find(r1.c0); i3 >= 0 && s.adopted_any_1.Was(i3) {
-				continue
-			}
-			s.proposing.Derive(s.proposing.row(r0.c0, r1.c0, "nobody", v2), sign)
-		}
-	}
-}
-
-// rule51Changes1 is, from the changes of range,
-// multipaxos.ded:72: sync proposing(b, s, node "nobody", v) <- elected(b), range(s), not adopted(_, s, _, _), v := noop(s)
-func (s *proposer) rule51Changes1() {
+// rule87Changes0 is, from the changes of range,
+// multipaxos.ded:136: sync proposing(b, s, node "nobody", v) <- range(b, s), not adopted(b, s, _, _), v := noop(s)
+func (s *proposer) rule87Changes0() {
 	for _, i0 := range s.range_2.Changes {
 		sign := s.range_2.Sign(i0)
 		r0 := &s.range_2.rows[i0]
-		v1 := fnNoop(r0.c0)
-		if i2 := s.adopted_any_1.find(r0.c0); i2 >= 0 && s.adopted_any_1.Was(i2) {
-			continue
-		}
-		for i3 := range int32(len(s.elected.rows)) {
-			if !s.elected.Is(i3) {
-				continue
-			}
-			r3 := &s.elected.rows[i3]
-			s.proposing.Derive(s.proposing.row(r3.c0, r0.c0, "nobody", v1), sign)
-		}
-	}
-}
-
-// rule51Changes2 is, from the changes of not adopted_any_1,
-// multipaxos.ded:72: sync proposing(b, s, node "nobody", v) <- elected(b), range(s), not adopted(_, s, _, _), v := noop(s)
-func (s *proposer) rule51Changes2() {
-	for _, i0 := range s.adopted_any_1.Changes {
-		sign := -s.adopted_any_1.Sign(i0)
-		r0 := &s.adopted_any_1.rows[i0]
 		v1 := fnNoop(r0.c1)
-		if i2 := s.range_2.find(r0.c1); i2 < 0 || !s.range_2.Is(i2) {
+		if i2 := s.adopted_any_0_1.find(r0.c0, r0.c1); i2 >= 0 && s.adopted_any_0_1.Was(i2) {
 			continue
 		}
-		for i3 := range int32(len(s.elected.rows)) {
-			if !s.elected.Is(i3) {
-				continue
-			}
-			r3 := &s.elected.rows[i3]
-			s.proposing.Derive(s.proposing.row(r3.c0, r0.c1, "nobody", v1), sign)
-		}
+		s.proposing.Derive(s.proposing.row(r0.c0, r0.c1, "nobody", v1), sign)
 	}
 }
 
-// rule52All0 is, from all of waiting,
-// multipaxos.ded:80: sync proposing(b, s, l, v) <- waiting(l, v), place(v, i), base(n), led(b), mine(b), s := n + i
-func (s *proposer) rule52All0() {
+// rule87Changes1 is, from the changes of not adopted_any_0_1,
+// multipaxos.ded:136: sync proposing(b, s, node "nobody", v) <- range(b, s), not adopted(b, s, _, _), v := noop(s)
+func (s *proposer) rule87Changes1() {
+	for _, i0 := range s.adopted_any_0_1.Changes {
+		sign := -s.adopted_any_0_1.Sign(i0)
+		r0 := &s.adopted_any_0_1.rows[i0]
+		v1 := fnNoop(r0.c1)
+		if i2 := s.range_2.find(r0.c0, r0.c1); i2 < 0 || !s.range_2.Is(i2) {
+			continue
+		}
+		s.proposing.Derive(s.proposing.row(r0.c0, r0.c1, "nobody", v1), sign)
+	}
+}
+
+// rule88All0 is, from all of waiting,
+// multipaxos.ded:144: sync proposing(b, s, l, v) <- waiting(l, v), place(v, i), base(b, n), led(b), mine(b), s := n + i
+func (s *proposer) rule88All0() {
 	for i0 := range s.waiting.rows {
 		r0 := &s.waiting.rows[i0]
 		for i1 := s.place.first0(r0.c1); i1 >= 0; i1 = s.place.rows[i1].link0.Next {
 			r1 := &s.place.rows[i1]
-			for i2 := range int32(len(s.base.rows)) {
-				if !s.base.Is(i2) {
+			for i2 := range int32(len(s.led.rows)) {
+				if !s.led.Is(i2) {
 					continue
 				}
-				r2 := &s.base.rows[i2]
-				v3 := (r2.c0 + r1.c1)
-				for i4 := range int32(len(s.led.rows)) {
-					if !s.led.Is(i4) {
+				r2 := &s.led.rows[i2]
+				if i3 := s.mine.find(r2.b); i3 < 0 || !s.mine.Is(i3) {
+					continue
+				}
+				for i4 := s.base.first0(r2.b); i4 >= 0; i4 = s.base.rows[i4].link0.Next {
+					if !s.base.Is(i4) {
 						continue
 					}
-					r4 := &s.led.rows[i4]
-					if i5 := s.mine.find(r4.b); i5 < 0 || !s.mine.Is(i5) {
-						continue
-					}
-					s.proposing.Pulse(s.proposing.row(r4.b, v3, r0.c0, r0.c1))
+					r4 := &s.base.rows[i4]
+					v5 := (r4.c1 + r1.c1)
+					s.proposing.Pulse(s.proposing.row(r2.b, v5, r0.c0, r0.c1))
 				}
 			}
 		}
 	}
 }
 
-// rule53Changes0 is, from the changes of proposing,
-// multipaxos.ded:84: sync sending(b, s, l, v, false) <- proposing(b, s, l, v)
-func (s *proposer) rule53Changes0() {
+// rule89Changes0 is, from the changes of proposing,
+// multipaxos.ded:148: sync sending(b, s, l, v, false) <- proposing(b, s, l, v)
+func (s *proposer) rule89Changes0() {
 	for _, i0 := range s.proposing.Changes {
 		sign := s.proposing.Sign(i0)
 		r0 := &s.proposing.rows[i0]
@@ -1912,9 +3189,9 @@ func (s *proposer) rule53Changes0() {
 	}
 }
 
-// rule54All0 is, from all of propose,
-// multipaxos.ded:85: sync sending(b, s, l, v, true) <- propose(l, v), proposal(b, s, v), led(b), mine(b)
-func (s *proposer) rule54All0() {
+// rule90All0 is, from all of propose,
+// multipaxos.ded:149: sync sending(b, s, l, v, true) <- propose(l, v), proposal(b, s, v), led(b), mine(b)
+func (s *proposer) rule90All0() {
 	for i0 := range s.propose.rows {
 		r0 := &s.propose.rows[i0]
 		for i1 := s.proposal.first1(r0.v); i1 >= 0; i1 = s.proposal.rows[i1].link1.Next {
@@ -1933,9 +3210,9 @@ func (s *proposer) rule54All0() {
 	}
 }
 
-// rule55Changes0 is, from the changes of mine,
-// multipaxos.ded:28: sync mine_deleted(b) <- mine(b), heard(c), c > b
-func (s *proposer) rule55Changes0() {
+// rule91Changes0 is, from the changes of mine,
+// multipaxos.ded:34: sync mine_deleted(b) <- mine(b), heard(c), c > b
+func (s *proposer) rule91Changes0() {
 	for _, i0 := range s.mine.Changes {
 		sign := s.mine.Sign(i0)
 		r0 := &s.mine.rows[i0]
@@ -1952,9 +3229,9 @@ func (s *proposer) rule55Changes0() {
 	}
 }
 
-// rule55Changes1 is, from the changes of heard,
-// multipaxos.ded:28: sync mine_deleted(b) <- mine(b), heard(c), c > b
-func (s *proposer) rule55Changes1() {
+// rule91Changes1 is, from the changes of heard,
+// multipaxos.ded:34: sync mine_deleted(b) <- mine(b), heard(c), c > b
+func (s *proposer) rule91Changes1() {
 	for _, i0 := range s.heard.Changes {
 		sign := s.heard.Sign(i0)
 		r0 := &s.heard.rows[i0]
@@ -1971,9 +3248,9 @@ func (s *proposer) rule55Changes1() {
 	}
 }
 
-// rule56Changes0 is, from the changes of led,
-// multipaxos.ded:29: sync led_deleted(b) <- led(b), heard(c), c > b
-func (s *proposer) rule56Changes0() {
+// rule92Changes0 is, from the changes of led,
+// multipaxos.ded:35: sync led_deleted(b) <- led(b), heard(c), c > b
+func (s *proposer) rule92Changes0() {
 	for _, i0 := range s.led.Changes {
 		sign := s.led.Sign(i0)
 		r0 := &s.led.rows[i0]
@@ -1990,9 +3267,9 @@ func (s *proposer) rule56Changes0() {
 	}
 }
 
-// rule56Changes1 is, from the changes of heard,
-// multipaxos.ded:29: sync led_deleted(b) <- led(b), heard(c), c > b
-func (s *proposer) rule56Changes1() {
+// rule92Changes1 is, from the changes of heard,
+// multipaxos.ded:35: sync led_deleted(b) <- led(b), heard(c), c > b
+func (s *proposer) rule92Changes1() {
 	for _, i0 := range s.heard.Changes {
 		sign := s.heard.Sign(i0)
 		r0 := &s.heard.rows[i0]
@@ -2009,9 +3286,9 @@ func (s *proposer) rule56Changes1() {
 	}
 }
 
-// rule57Changes0 is, from the changes of acceptor_due,
+// rule93Changes0 is, from the changes of acceptor_due,
 // whether there is a acceptor_due
-func (s *proposer) rule57Changes0() {
+func (s *proposer) rule93Changes0() {
 	for _, i0 := range s.acceptor_due.Changes {
 		sign := s.acceptor_due.Sign(i0)
 		r0 := &s.acceptor_due.rows[i0]
@@ -2019,9 +3296,9 @@ func (s *proposer) rule57Changes0() {
 	}
 }
 
-// rule58Changes0 is, from the changes of acceptor_due,
-// multipaxos.ded:103: sync acceptor_base(f, d) <- acceptor_due(f, d)
-func (s *proposer) rule58Changes0() {
+// rule94Changes0 is, from the changes of acceptor_due,
+// multipaxos.ded:170: sync acceptor_base(f, d) <- acceptor_due(f, d)
+func (s *proposer) rule94Changes0() {
 	for _, i0 := range s.acceptor_due.Changes {
 		sign := s.acceptor_due.Sign(i0)
 		r0 := &s.acceptor_due.rows[i0]
@@ -2029,9 +3306,9 @@ func (s *proposer) rule58Changes0() {
 	}
 }
 
-// rule59Changes0 is, from the changes of acceptor_opened,
-// multipaxos.ded:103: sync acceptor_base(f, 0) <- acceptor_opened(f, _, _), not acceptor_due(f, _)
-func (s *proposer) rule59Changes0() {
+// rule95Changes0 is, from the changes of acceptor_opened,
+// multipaxos.ded:170: sync acceptor_base(f, 0) <- acceptor_opened(f, _, _), not acceptor_due(f, _)
+func (s *proposer) rule95Changes0() {
 	for _, i0 := range s.acceptor_opened.Changes {
 		sign := s.acceptor_opened.Sign(i0)
 		r0 := &s.acceptor_opened.rows[i0]
@@ -2042,9 +3319,9 @@ func (s *proposer) rule59Changes0() {
 	}
 }
 
-// rule59Changes1 is, from the changes of not acceptor_due_any_0,
-// multipaxos.ded:103: sync acceptor_base(f, 0) <- acceptor_opened(f, _, _), not acceptor_due(f, _)
-func (s *proposer) rule59Changes1() {
+// rule95Changes1 is, from the changes of not acceptor_due_any_0,
+// multipaxos.ded:170: sync acceptor_base(f, 0) <- acceptor_opened(f, _, _), not acceptor_due(f, _)
+func (s *proposer) rule95Changes1() {
 	for _, i0 := range s.acceptor_due_any_0.Changes {
 		sign := -s.acceptor_due_any_0.Sign(i0)
 		r0 := &s.acceptor_due_any_0.rows[i0]
@@ -2057,9 +3334,9 @@ func (s *proposer) rule59Changes1() {
 	}
 }
 
-// rule60Changes0 is, from the changes of acceptor_opened,
-// multipaxos.ded:103: sync acceptor_passed(f, i) <- acceptor_opened(f, i, d), acceptor_base(f, d)
-func (s *proposer) rule60Changes0() {
+// rule96Changes0 is, from the changes of acceptor_opened,
+// multipaxos.ded:170: sync acceptor_passed(f, i) <- acceptor_opened(f, i, d), acceptor_base(f, d)
+func (s *proposer) rule96Changes0() {
 	for _, i0 := range s.acceptor_opened.Changes {
 		sign := s.acceptor_opened.Sign(i0)
 		r0 := &s.acceptor_opened.rows[i0]
@@ -2070,9 +3347,9 @@ func (s *proposer) rule60Changes0() {
 	}
 }
 
-// rule60Changes1 is, from the changes of acceptor_base,
-// multipaxos.ded:103: sync acceptor_passed(f, i) <- acceptor_opened(f, i, d), acceptor_base(f, d)
-func (s *proposer) rule60Changes1() {
+// rule96Changes1 is, from the changes of acceptor_base,
+// multipaxos.ded:170: sync acceptor_passed(f, i) <- acceptor_opened(f, i, d), acceptor_base(f, d)
+func (s *proposer) rule96Changes1() {
 	for _, i0 := range s.acceptor_base.Changes {
 		sign := s.acceptor_base.Sign(i0)
 		r0 := &s.acceptor_base.rows[i0]
@@ -2086,9 +3363,19 @@ func (s *proposer) rule60Changes1() {
 	}
 }
 
-// rule61Changes0 is, from the changes of acceptor_open,
+// rule97Changes0 is, from the changes of whole,
+// whether there is a whole
+func (s *proposer) rule97Changes0() {
+	for _, i0 := range s.whole.Changes {
+		sign := s.whole.Sign(i0)
+		r0 := &s.whole.rows[i0]
+		s.whole_any_0_1.Derive(s.whole_any_0_1.row(r0.c0, r0.c1), sign)
+	}
+}
+
+// rule98Changes0 is, from the changes of acceptor_open,
 // whether there is a acceptor_open
-func (s *proposer) rule61Changes0() {
+func (s *proposer) rule98Changes0() {
 	for _, i0 := range s.acceptor_open.Changes {
 		sign := s.acceptor_open.Sign(i0)
 		r0 := &s.acceptor_open.rows[i0]
@@ -2096,11 +3383,11 @@ func (s *proposer) rule61Changes0() {
 	}
 }
 
-// rule62All0 is, from all of ask,
-// multipaxos.ded:53: async prepare@to(self, b) <- ask(b), acceptor(a), to_acceptor_order(a, to)
-func (s *proposer) rule62All0() {
-	for i0 := range s.ask.rows {
-		r0 := &s.ask.rows[i0]
+// rule99All0 is, from all of asking,
+// multipaxos.ded:91: async prepare@to(self, b) <- asking(b), acceptor(a), to_acceptor_order(a, to)
+func (s *proposer) rule99All0() {
+	for i0 := range s.asking.rows {
+		r0 := &s.asking.rows[i0]
 		for i1 := range s.acceptor.rows {
 			r1 := &s.acceptor.rows[i1]
 			for i2 := s.to_acceptor_order.first0(r1.a); i2 >= 0; i2 = s.to_acceptor_order.rows[i2].link0.Next {
@@ -2111,9 +3398,212 @@ func (s *proposer) rule62All0() {
 	}
 }
 
-// rule63Changes0 is, from the changes of heard,
-// multipaxos.ded:44: next heard(b) <- heard(b)
-func (s *proposer) rule63Changes0() {
+// rule100All0 is, from all of idle,
+// multipaxos.ded:92: async prepare@to(self, b) <- idle(b), acceptor(a), not promises(a, b, _), to_acceptor_order(a, to)
+func (s *proposer) rule100All0() {
+	for i0 := range s.idle.rows {
+		r0 := &s.idle.rows[i0]
+		for i1 := range s.acceptor.rows {
+			r1 := &s.acceptor.rows[i1]
+			found2 := false
+			for i2 := s.promises.first0(r1.a, r0.c0); i2 >= 0; i2 = s.promises.rows[i2].link0.Next {
+				if !s.promises.Is(i2) {
+					continue
+				}
+				found2 = true
+				break
+			}
+			if found2 {
+				continue
+			}
+			for i3 := s.to_acceptor_order.first0(r1.a); i3 >= 0; i3 = s.to_acceptor_order.rows[i3].link0.Next {
+				r3 := &s.to_acceptor_order.rows[i3]
+				s.sending_prepare.add(r3.to, s.self, r0.c0)
+			}
+		}
+	}
+}
+
+// rule101Changes0 is, from the changes of news,
+// multipaxos.ded:108: async fetch@to(self, b, k, t) <- news(a, b, j), chunk(n), k := j + n, t := k + n, not complete(a, b), to_acceptor_order(a, to)
+func (s *proposer) rule101Changes0() {
+	for _, i0 := range s.news.Changes {
+		sign := s.news.Sign(i0)
+		r0 := &s.news.rows[i0]
+		if i1 := s.complete.at(r0.hashes[1], r0.c0, r0.c1); i1 >= 0 && s.complete.Was(i1) {
+			continue
+		}
+		for i2 := s.to_acceptor_order.first0(r0.c0); i2 >= 0; i2 = s.to_acceptor_order.rows[i2].link0.Next {
+			r2 := &s.to_acceptor_order.rows[i2]
+			for i3 := range s.chunk.rows {
+				r3 := &s.chunk.rows[i3]
+				v4 := (r0.c2 + r3.n)
+				v5 := (v4 + r3.n)
+				s.sent_fetch.Derive(s.sent_fetch.row(r2.to, s.self, r0.c1, v4, v5), sign)
+			}
+		}
+	}
+}
+
+// rule101Changes4 is, from the changes of not complete,
+// multipaxos.ded:108: async fetch@to(self, b, k, t) <- news(a, b, j), chunk(n), k := j + n, t := k + n, not complete(a, b), to_acceptor_order(a, to)
+func (s *proposer) rule101Changes4() {
+	for _, i0 := range s.complete.Changes {
+		sign := -s.complete.Sign(i0)
+		r0 := &s.complete.rows[i0]
+		for i1 := s.news.at0(r0.hashes[0], r0.c0, r0.c1); i1 >= 0; i1 = s.news.rows[i1].link0.Next {
+			if !s.news.Is(i1) {
+				continue
+			}
+			r1 := &s.news.rows[i1]
+			for i2 := s.to_acceptor_order.first0(r0.c0); i2 >= 0; i2 = s.to_acceptor_order.rows[i2].link0.Next {
+				r2 := &s.to_acceptor_order.rows[i2]
+				for i3 := range s.chunk.rows {
+					r3 := &s.chunk.rows[i3]
+					v4 := (r1.c2 + r3.n)
+					v5 := (v4 + r3.n)
+					s.sent_fetch.Derive(s.sent_fetch.row(r2.to, s.self, r0.c1, v4, v5), sign)
+				}
+			}
+		}
+	}
+}
+
+// rule102Changes0 is, from the changes of promise,
+// multipaxos.ded:109: async fetch@to(self, b, 0, n) <- promise(a, b, _), trying(b), chunk(n), not complete(a, b), not whole(a, b, _), to_acceptor_order(a, to)
+func (s *proposer) rule102Changes0() {
+	for _, i0 := range s.promise.Changes {
+		sign := s.promise.Sign(i0)
+		r0 := &s.promise.rows[i0]
+		if i1 := s.trying.at(r0.hashes[1], r0.c1); i1 < 0 || !s.trying.Was(i1) {
+			continue
+		}
+		if i2 := s.complete.at(r0.hashes[2], r0.c0, r0.c1); i2 >= 0 && s.complete.Was(i2) {
+			continue
+		}
+		if i3 := s.whole_any_0_1.at(r0.hashes[2], r0.c0, r0.c1); i3 >= 0 && s.whole_any_0_1.Was(i3) {
+			continue
+		}
+		for i4 := s.to_acceptor_order.first0(r0.c0); i4 >= 0; i4 = s.to_acceptor_order.rows[i4].link0.Next {
+			r4 := &s.to_acceptor_order.rows[i4]
+			for i5 := range s.chunk.rows {
+				r5 := &s.chunk.rows[i5]
+				s.sent_fetch.Derive(s.sent_fetch.row(r4.to, s.self, r0.c1, 0, r5.n), sign)
+			}
+		}
+	}
+}
+
+// rule102Changes1 is, from the changes of trying,
+// multipaxos.ded:109: async fetch@to(self, b, 0, n) <- promise(a, b, _), trying(b), chunk(n), not complete(a, b), not whole(a, b, _), to_acceptor_order(a, to)
+func (s *proposer) rule102Changes1() {
+	for _, i0 := range s.trying.Changes {
+		sign := s.trying.Sign(i0)
+		r0 := &s.trying.rows[i0]
+		for i1 := s.promise.first0(r0.c0); i1 >= 0; i1 = s.promise.rows[i1].link0.Next {
+			if !s.promise.Is(i1) {
+				continue
+			}
+			r1 := &s.promise.rows[i1]
+			if i2 := s.complete.at(r1.hashes[2], r1.c0, r0.c0); i2 >= 0 && s.complete.Was(i2) {
+				continue
+			}
+			if i3 := s.whole_any_0_1.at(r1.hashes[2], r1.c0, r0.c0); i3 >= 0 && s.whole_any_0_1.Was(i3) {
+				continue
+			}
+			for i4 := s.to_acceptor_order.first0(r1.c0); i4 >= 0; i4 = s.to_acceptor_order.rows[i4].link0.Next {
+				r4 := &s.to_acceptor_order.rows[i4]
+				for i5 := range s.chunk.rows {
+					r5 := &s.chunk.rows[i5]
+					s.sent_fetch.Derive(s.sent_fetch.row(r4.to, s.self, r0.c0, 0, r5.n), sign)
+				}
+			}
+		}
+	}
+}
+
+// rule102Changes3 is, from the changes of not complete,
+// multipaxos.ded:109: async fetch@to(self, b, 0, n) <- promise(a, b, _), trying(b), chunk(n), not complete(a, b), not whole(a, b, _), to_acceptor_order(a, to)
+func (s *proposer) rule102Changes3() {
+	for _, i0 := range s.complete.Changes {
+		sign := -s.complete.Sign(i0)
+		r0 := &s.complete.rows[i0]
+		if i1 := s.trying.find(r0.c1); i1 < 0 || !s.trying.Is(i1) {
+			continue
+		}
+		if i2 := s.whole_any_0_1.at(r0.hashes[0], r0.c0, r0.c1); i2 >= 0 && s.whole_any_0_1.Was(i2) {
+			continue
+		}
+		for i3 := s.promise.at1(r0.hashes[0], r0.c0, r0.c1); i3 >= 0; i3 = s.promise.rows[i3].link1.Next {
+			if !s.promise.Is(i3) {
+				continue
+			}
+			for i4 := s.to_acceptor_order.first0(r0.c0); i4 >= 0; i4 = s.to_acceptor_order.rows[i4].link0.Next {
+				r4 := &s.to_acceptor_order.rows[i4]
+				for i5 := range s.chunk.rows {
+					r5 := &s.chunk.rows[i5]
+					s.sent_fetch.Derive(s.sent_fetch.row(r4.to, s.self, r0.c1, 0, r5.n), sign)
+				}
+			}
+		}
+	}
+}
+
+// rule102Changes4 is, from the changes of not whole_any_0_1,
+// multipaxos.ded:109: async fetch@to(self, b, 0, n) <- promise(a, b, _), trying(b), chunk(n), not complete(a, b), not whole(a, b, _), to_acceptor_order(a, to)
+func (s *proposer) rule102Changes4() {
+	for _, i0 := range s.whole_any_0_1.Changes {
+		sign := -s.whole_any_0_1.Sign(i0)
+		r0 := &s.whole_any_0_1.rows[i0]
+		if i1 := s.trying.find(r0.c1); i1 < 0 || !s.trying.Is(i1) {
+			continue
+		}
+		if i2 := s.complete.at(r0.hashes[0], r0.c0, r0.c1); i2 >= 0 && s.complete.Is(i2) {
+			continue
+		}
+		for i3 := s.promise.at1(r0.hashes[0], r0.c0, r0.c1); i3 >= 0; i3 = s.promise.rows[i3].link1.Next {
+			if !s.promise.Is(i3) {
+				continue
+			}
+			for i4 := s.to_acceptor_order.first0(r0.c0); i4 >= 0; i4 = s.to_acceptor_order.rows[i4].link0.Next {
+				r4 := &s.to_acceptor_order.rows[i4]
+				for i5 := range s.chunk.rows {
+					r5 := &s.chunk.rows[i5]
+					s.sent_fetch.Derive(s.sent_fetch.row(r4.to, s.self, r0.c1, 0, r5.n), sign)
+				}
+			}
+		}
+	}
+}
+
+// rule103All0 is, from all of idle,
+// multipaxos.ded:110: async fetch@to(self, b, k, t) <- idle(b), wanted(a, b, k), chunk(n), t := k + n, not complete(a, b), to_acceptor_order(a, to)
+func (s *proposer) rule103All0() {
+	for i0 := range s.idle.rows {
+		r0 := &s.idle.rows[i0]
+		for i1 := s.wanted.first0(r0.c0); i1 >= 0; i1 = s.wanted.rows[i1].link0.Next {
+			if !s.wanted.Is(i1) {
+				continue
+			}
+			r1 := &s.wanted.rows[i1]
+			if i2 := s.complete.find(r1.c0, r0.c0); i2 >= 0 && s.complete.Is(i2) {
+				continue
+			}
+			for i3 := s.to_acceptor_order.first0(r1.c0); i3 >= 0; i3 = s.to_acceptor_order.rows[i3].link0.Next {
+				r3 := &s.to_acceptor_order.rows[i3]
+				for i4 := range s.chunk.rows {
+					r4 := &s.chunk.rows[i4]
+					v5 := (r1.c2 + r4.n)
+					s.sending_fetch.add(r3.to, s.self, r0.c0, r1.c2, v5)
+				}
+			}
+		}
+	}
+}
+
+// rule104Changes0 is, from the changes of heard,
+// multipaxos.ded:64: next heard(b) <- heard(b)
+func (s *proposer) rule104Changes0() {
 	for _, i0 := range s.heard.Changes {
 		sign := s.heard.Sign(i0)
 		r0 := &s.heard.rows[i0]
@@ -2121,9 +3611,9 @@ func (s *proposer) rule63Changes0() {
 	}
 }
 
-// rule64Changes0 is, from the changes of starting,
-// multipaxos.ded:46: next used(b) <- starting(b)
-func (s *proposer) rule64Changes0() {
+// rule105Changes0 is, from the changes of starting,
+// multipaxos.ded:66: next used(b) <- starting(b)
+func (s *proposer) rule105Changes0() {
 	for _, i0 := range s.starting.Changes {
 		sign := s.starting.Sign(i0)
 		r0 := &s.starting.rows[i0]
@@ -2131,9 +3621,9 @@ func (s *proposer) rule64Changes0() {
 	}
 }
 
-// rule65Changes0 is, from the changes of starting,
-// multipaxos.ded:47: next mine(b) <- starting(b)
-func (s *proposer) rule65Changes0() {
+// rule106Changes0 is, from the changes of starting,
+// multipaxos.ded:67: next mine(b) <- starting(b)
+func (s *proposer) rule106Changes0() {
 	for _, i0 := range s.starting.Changes {
 		sign := s.starting.Sign(i0)
 		r0 := &s.starting.rows[i0]
@@ -2141,9 +3631,149 @@ func (s *proposer) rule65Changes0() {
 	}
 }
 
-// rule66All0 is, from all of starting,
-// multipaxos.ded:50: next asking(b) <- starting(b)
-func (s *proposer) rule66All0() {
+// rule107Changes0 is, from the changes of starting,
+// multipaxos.ded:75: next vain(m) <- starting(_), patience(n), n < 16, m := (2 * n) + 1
+func (s *proposer) rule107Changes0() {
+	for _, i0 := range s.starting.Changes {
+		sign := s.starting.Sign(i0)
+		for i1 := range int32(len(s.patience.rows)) {
+			if !s.patience.Was(i1) {
+				continue
+			}
+			r1 := &s.patience.rows[i1]
+			if !(r1.c0 < 16) {
+				continue
+			}
+			v2 := ((rt.Number[uint64](2) * r1.c0) + rt.Number[uint64](1))
+			s.vain.Next(s.vain.row(v2), sign)
+		}
+	}
+}
+
+// rule107Changes1 is, from the changes of patience,
+// multipaxos.ded:75: next vain(m) <- starting(_), patience(n), n < 16, m := (2 * n) + 1
+func (s *proposer) rule107Changes1() {
+	for _, i0 := range s.patience.Changes {
+		sign := s.patience.Sign(i0)
+		r0 := &s.patience.rows[i0]
+		if !(r0.c0 < 16) {
+			continue
+		}
+		v1 := ((rt.Number[uint64](2) * r0.c0) + rt.Number[uint64](1))
+		for _, i2 := range s.starting.Recent() {
+			if !s.starting.Is(i2) {
+				continue
+			}
+			s.vain.Next(s.vain.row(v1), sign)
+		}
+	}
+}
+
+// rule108All0 is, from all of settled,
+// multipaxos.ded:76: next vain(m) <- settled(), vain(n), n > 0, m := n - 1
+func (s *proposer) rule108All0() {
+	for range s.settled.rows {
+		for i1 := range int32(len(s.vain.rows)) {
+			if !s.vain.Is(i1) {
+				continue
+			}
+			r1 := &s.vain.rows[i1]
+			if !(r1.n > 0) {
+				continue
+			}
+			v2 := (r1.n - rt.Number[uint64](1))
+			s.vain.Pass(s.vain.row(v2))
+		}
+	}
+}
+
+// rule109Changes0 is, from the changes of starting,
+// multipaxos.ded:80: next rest(n) <- starting(_), patience(n)
+func (s *proposer) rule109Changes0() {
+	for _, i0 := range s.starting.Changes {
+		sign := s.starting.Sign(i0)
+		for i1 := range int32(len(s.patience.rows)) {
+			if !s.patience.Was(i1) {
+				continue
+			}
+			r1 := &s.patience.rows[i1]
+			s.rest.Next(s.rest.row(r1.c0), sign)
+		}
+	}
+}
+
+// rule109Changes1 is, from the changes of patience,
+// multipaxos.ded:80: next rest(n) <- starting(_), patience(n)
+func (s *proposer) rule109Changes1() {
+	for _, i0 := range s.patience.Changes {
+		sign := s.patience.Sign(i0)
+		r0 := &s.patience.rows[i0]
+		for _, i1 := range s.starting.Recent() {
+			if !s.starting.Is(i1) {
+				continue
+			}
+			s.rest.Next(s.rest.row(r0.c0), sign)
+		}
+	}
+}
+
+// rule110Changes0 is, from the changes of boss,
+// multipaxos.ded:81: next rest(n) <- boss(_), vain(n)
+func (s *proposer) rule110Changes0() {
+	for _, i0 := range s.boss.Changes {
+		sign := s.boss.Sign(i0)
+		for i1 := range int32(len(s.vain.rows)) {
+			if !s.vain.Was(i1) {
+				continue
+			}
+			r1 := &s.vain.rows[i1]
+			s.rest.Next(s.rest.row(r1.n), sign)
+		}
+	}
+}
+
+// rule110Changes1 is, from the changes of vain,
+// multipaxos.ded:81: next rest(n) <- boss(_), vain(n)
+func (s *proposer) rule110Changes1() {
+	for _, i0 := range s.vain.Changes {
+		sign := s.vain.Sign(i0)
+		r0 := &s.vain.rows[i0]
+		for i1 := range int32(len(s.boss.rows)) {
+			if !s.boss.Is(i1) {
+				continue
+			}
+			s.rest.Next(s.rest.row(r0.n), sign)
+		}
+	}
+}
+
+// rule111All0 is, from all of election,
+// multipaxos.ded:82: next rest(m) <- election(), not boss(_), rest(n), n > 0, m := n - 1
+func (s *proposer) rule111All0() {
+	for _, i0 := range s.election.Recent() {
+		if !s.election.Is(i0) {
+			continue
+		}
+		if s.boss.Held() > 0 {
+			continue
+		}
+		for i1 := range int32(len(s.rest.rows)) {
+			if !s.rest.Is(i1) {
+				continue
+			}
+			r1 := &s.rest.rows[i1]
+			if !(r1.n > 0) {
+				continue
+			}
+			v2 := (r1.n - rt.Number[uint64](1))
+			s.rest.Pass(s.rest.row(v2))
+		}
+	}
+}
+
+// rule112All0 is, from all of starting,
+// multipaxos.ded:88: next asking(b) <- starting(b)
+func (s *proposer) rule112All0() {
 	for _, i0 := range s.starting.Recent() {
 		if !s.starting.Is(i0) {
 			continue
@@ -2153,9 +3783,121 @@ func (s *proposer) rule66All0() {
 	}
 }
 
-// rule67Changes0 is, from the changes of elected,
-// multipaxos.ded:63: next led(b) <- elected(b)
-func (s *proposer) rule67Changes0() {
+// rule113Changes0 is, from the changes of news,
+// multipaxos.ded:105: next fetched(a, b, k) <- news(a, b, k)
+func (s *proposer) rule113Changes0() {
+	for _, i0 := range s.news.Changes {
+		sign := s.news.Sign(i0)
+		r0 := &s.news.rows[i0]
+		s.fetched.Next(s.fetched.row(r0.c0, r0.c1, r0.c2), sign)
+	}
+}
+
+// rule114Changes0 is, from the changes of coming,
+// multipaxos.ded:114: next stirred() <- coming()
+func (s *proposer) rule114Changes0() {
+	for _, i0 := range s.coming.Changes {
+		sign := s.coming.Sign(i0)
+		s.stirred.Next(s.stirred.row(), sign)
+	}
+}
+
+// rule115Changes0 is, from the changes of coming,
+// multipaxos.ded:115: next moving() <- coming()
+func (s *proposer) rule115Changes0() {
+	for _, i0 := range s.coming.Changes {
+		sign := s.coming.Sign(i0)
+		s.moving.Next(s.moving.row(), sign)
+	}
+}
+
+// rule116Changes0 is, from the changes of support,
+// multipaxos.ded:119: next ready(b) <- support(b, k), quorum(q), k >= q, trying(b)
+func (s *proposer) rule116Changes0() {
+	for _, i0 := range s.support.Changes {
+		sign := s.support.Sign(i0)
+		r0 := &s.support.rows[i0]
+		if i1 := s.trying.find(r0.c0); i1 < 0 || !s.trying.Was(i1) {
+			continue
+		}
+		for i2 := range s.quorum.rows {
+			r2 := &s.quorum.rows[i2]
+			if !(r0.c1 >= r2.k) {
+				continue
+			}
+			s.ready.Next(s.ready.row(r0.c0), sign)
+		}
+	}
+}
+
+// rule116Changes3 is, from the changes of trying,
+// multipaxos.ded:119: next ready(b) <- support(b, k), quorum(q), k >= q, trying(b)
+func (s *proposer) rule116Changes3() {
+	for _, i0 := range s.trying.Changes {
+		sign := s.trying.Sign(i0)
+		r0 := &s.trying.rows[i0]
+		for i1 := s.support.first0(r0.c0); i1 >= 0; i1 = s.support.rows[i1].link0.Next {
+			if !s.support.Is(i1) {
+				continue
+			}
+			r1 := &s.support.rows[i1]
+			for i2 := range s.quorum.rows {
+				r2 := &s.quorum.rows[i2]
+				if !(r1.c1 >= r2.k) {
+					continue
+				}
+				s.ready.Next(s.ready.row(r0.c0), sign)
+			}
+		}
+	}
+}
+
+// rule117Changes0 is, from the changes of adopting,
+// multipaxos.ded:124: next upto(b, t) <- adopting(b, k), chunk(n), t := k + n
+func (s *proposer) rule117Changes0() {
+	for _, i0 := range s.adopting.Changes {
+		sign := s.adopting.Sign(i0)
+		r0 := &s.adopting.rows[i0]
+		for i1 := range s.chunk.rows {
+			r1 := &s.chunk.rows[i1]
+			v2 := (r0.c1 + r1.n)
+			s.upto_unmerged.Next(s.upto_unmerged.row(r0.c0, v2), sign)
+		}
+	}
+}
+
+// rule118Changes0 is, from the changes of upto,
+// multipaxos.ded:125: next upto(b, k) <- upto(b, k), mine(b)
+func (s *proposer) rule118Changes0() {
+	for _, i0 := range s.upto.Changes {
+		sign := s.upto.Sign(i0)
+		r0 := &s.upto.rows[i0]
+		if i1 := s.mine.find(r0.b); i1 < 0 || !s.mine.Was(i1) {
+			continue
+		}
+		s.upto_unmerged.Next(s.upto_unmerged.row(r0.b, r0.k), sign)
+	}
+}
+
+// rule118Changes1 is, from the changes of mine,
+// multipaxos.ded:125: next upto(b, k) <- upto(b, k), mine(b)
+func (s *proposer) rule118Changes1() {
+	for _, i0 := range s.mine.Changes {
+		sign := s.mine.Sign(i0)
+		r0 := &s.mine.rows[i0]
+		for i1 := s.upto.first0(r0.b); i1 >= 0; i1 = s.upto.rows[i1].link0.Next {
+			if !s.upto.Is(i1) {
+				continue
+			}
+			r1 := &s.upto.rows[i1]
+			s.upto_unmerged.Next(s.upto_unmerged.row(r0.b, r1.k), sign)
+		}
+	}
+}
+
+// rule119Changes0 is, from the changes of elected,
+// multipaxos.ded:127: next led(b) <- elected(b)
+func (s *proposer) rule119Changes0() {
 	for _, i0 := range s.elected.Changes {
 		sign := s.elected.Sign(i0)
 		r0 := &s.elected.rows[i0]
@@ -2163,9 +3905,9 @@ func (s *proposer) rule67Changes0() {
 	}
 }
 
-// rule68Changes0 is, from the changes of proposing,
-// multipaxos.ded:81: next slots(b, n) <- proposing(b, s, _, _), n := s + 1
-func (s *proposer) rule68Changes0() {
+// rule120Changes0 is, from the changes of proposing,
+// multipaxos.ded:145: next slots(b, n) <- proposing(b, s, _, _), n := s + 1
+func (s *proposer) rule120Changes0() {
 	for _, i0 := range s.proposing.Changes {
 		sign := s.proposing.Sign(i0)
 		r0 := &s.proposing.rows[i0]
@@ -2174,9 +3916,9 @@ func (s *proposer) rule68Changes0() {
 	}
 }
 
-// rule69Changes0 is, from the changes of slots,
-// multipaxos.ded:82: next slots(b, n) <- slots(b, n), mine(b)
-func (s *proposer) rule69Changes0() {
+// rule121Changes0 is, from the changes of slots,
+// multipaxos.ded:146: next slots(b, n) <- slots(b, n), mine(b)
+func (s *proposer) rule121Changes0() {
 	for _, i0 := range s.slots.Changes {
 		sign := s.slots.Sign(i0)
 		r0 := &s.slots.rows[i0]
@@ -2187,9 +3929,9 @@ func (s *proposer) rule69Changes0() {
 	}
 }
 
-// rule69Changes1 is, from the changes of mine,
-// multipaxos.ded:82: next slots(b, n) <- slots(b, n), mine(b)
-func (s *proposer) rule69Changes1() {
+// rule121Changes1 is, from the changes of mine,
+// multipaxos.ded:146: next slots(b, n) <- slots(b, n), mine(b)
+func (s *proposer) rule121Changes1() {
 	for _, i0 := range s.mine.Changes {
 		sign := s.mine.Sign(i0)
 		r0 := &s.mine.rows[i0]
@@ -2203,9 +3945,9 @@ func (s *proposer) rule69Changes1() {
 	}
 }
 
-// rule70Changes0 is, from the changes of proposing,
-// multipaxos.ded:83: next proposal(b, s, v) <- proposing(b, s, _, v)
-func (s *proposer) rule70Changes0() {
+// rule122Changes0 is, from the changes of proposing,
+// multipaxos.ded:147: next proposal(b, s, v) <- proposing(b, s, _, v)
+func (s *proposer) rule122Changes0() {
 	for _, i0 := range s.proposing.Changes {
 		sign := s.proposing.Sign(i0)
 		r0 := &s.proposing.rows[i0]
@@ -2213,10 +3955,13 @@ func (s *proposer) rule70Changes0() {
 	}
 }
 
-// rule71All0 is, from all of heartbeat,
-// multipaxos.ded:98: async alive@p(self, b) <- heartbeat(), led(b), mine(b), proposer(p), p != self
-func (s *proposer) rule71All0(out *rt.Out) {
-	for range s.heartbeat.rows {
+// rule123All0 is, from all of heartbeat,
+// multipaxos.ded:162: async alive@p(self, b) <- heartbeat(), led(b), mine(b), proposer(p), p != self
+func (s *proposer) rule123All0(out *rt.Out) {
+	for _, i0 := range s.heartbeat.Recent() {
+		if !s.heartbeat.Is(i0) {
+			continue
+		}
 		for i1 := range int32(len(s.led.rows)) {
 			if !s.led.Is(i1) {
 				continue
@@ -2239,9 +3984,49 @@ func (s *proposer) rule71All0(out *rt.Out) {
 	}
 }
 
-// rule72All0 is, from all of propose,
-// multipaxos.ded:100: async leader@c(v, p) <- propose(c, v), boss(p), not led(_)
-func (s *proposer) rule72All0(out *rt.Out) {
+// rule124All0 is, from all of heartbeat,
+// multipaxos.ded:163: async rising@p(self, b) <- heartbeat(), moving(), mine(b), not led(_), proposer(p), p != self
+func (s *proposer) rule124All0(out *rt.Out) {
+	for _, i0 := range s.heartbeat.Recent() {
+		if !s.heartbeat.Is(i0) {
+			continue
+		}
+		if i1 := s.moving.find(); i1 < 0 || !s.moving.Is(i1) {
+			continue
+		}
+		if s.led.Held() > 0 {
+			continue
+		}
+		for i2 := range int32(len(s.mine.rows)) {
+			if !s.mine.Is(i2) {
+				continue
+			}
+			r2 := &s.mine.rows[i2]
+			for i3 := range s.proposer.rows {
+				r3 := &s.proposer.rows[i3]
+				if !(r3.p != s.self) {
+					continue
+				}
+				row := out.Begin()
+				row.Text(s.self)
+				row.U64(r2.b)
+				out.Send(r3.p, 6, row) // rising
+			}
+		}
+	}
+}
+
+// rule125All0 is, from all of alive,
+// multipaxos.ded:166: next leads() <- alive(_, _)
+func (s *proposer) rule125All0() {
+	for range s.alive.rows {
+		s.leads.Pass(s.leads.row())
+	}
+}
+
+// rule126All0 is, from all of propose,
+// multipaxos.ded:167: async leader@c(v, p) <- propose(c, v), boss(p), not led(_)
+func (s *proposer) rule126All0(out *rt.Out) {
 	for i0 := range s.propose.rows {
 		r0 := &s.propose.rows[i0]
 		if s.led.Held() > 0 {
@@ -2260,15 +4045,15 @@ func (s *proposer) rule72All0(out *rt.Out) {
 	}
 }
 
-// rule73Changes0 is, for a change of used,
-// multipaxos.ded:25: next used(b) <- used(b)
-func (s *proposer) rule73Changes0(r0 *proposerUsedRow, sign int32) {
+// rule127Changes0 is, for a change of used,
+// multipaxos.ded:31: next used(b) <- used(b)
+func (s *proposer) rule127Changes0(r0 *proposerUsedRow, sign int32) {
 	s.used_unmerged.Next(s.used_unmerged.row(r0.b), sign)
 }
 
-// rule74Changes0 is, from the changes of mine,
-// multipaxos.ded:28: next mine(b) <- mine(b), not mine_deleted(b)
-func (s *proposer) rule74Changes0() {
+// rule128Changes0 is, from the changes of mine,
+// multipaxos.ded:34: next mine(b) <- mine(b), not mine_deleted(b)
+func (s *proposer) rule128Changes0() {
 	for _, i0 := range s.mine.Changes {
 		sign := s.mine.Sign(i0)
 		r0 := &s.mine.rows[i0]
@@ -2279,9 +4064,9 @@ func (s *proposer) rule74Changes0() {
 	}
 }
 
-// rule74Changes1 is, from the changes of not mine_deleted,
-// multipaxos.ded:28: next mine(b) <- mine(b), not mine_deleted(b)
-func (s *proposer) rule74Changes1() {
+// rule128Changes1 is, from the changes of not mine_deleted,
+// multipaxos.ded:34: next mine(b) <- mine(b), not mine_deleted(b)
+func (s *proposer) rule128Changes1() {
 	for _, i0 := range s.mine_deleted.Changes {
 		sign := -s.mine_deleted.Sign(i0)
 		r0 := &s.mine_deleted.rows[i0]
@@ -2292,9 +4077,9 @@ func (s *proposer) rule74Changes1() {
 	}
 }
 
-// rule75Changes0 is, from the changes of led,
-// multipaxos.ded:29: next led(b) <- led(b), not led_deleted(b)
-func (s *proposer) rule75Changes0() {
+// rule129Changes0 is, from the changes of led,
+// multipaxos.ded:35: next led(b) <- led(b), not led_deleted(b)
+func (s *proposer) rule129Changes0() {
 	for _, i0 := range s.led.Changes {
 		sign := s.led.Sign(i0)
 		r0 := &s.led.rows[i0]
@@ -2305,9 +4090,9 @@ func (s *proposer) rule75Changes0() {
 	}
 }
 
-// rule75Changes1 is, from the changes of not led_deleted,
-// multipaxos.ded:29: next led(b) <- led(b), not led_deleted(b)
-func (s *proposer) rule75Changes1() {
+// rule129Changes1 is, from the changes of not led_deleted,
+// multipaxos.ded:35: next led(b) <- led(b), not led_deleted(b)
+func (s *proposer) rule129Changes1() {
 	for _, i0 := range s.led_deleted.Changes {
 		sign := -s.led_deleted.Sign(i0)
 		r0 := &s.led_deleted.rows[i0]
@@ -2318,9 +4103,9 @@ func (s *proposer) rule75Changes1() {
 	}
 }
 
-// rule76Changes0 is, from the changes of boss,
-// multipaxos.ded:30: next boss(p) <- boss(p), not election()
-func (s *proposer) rule76Changes0() {
+// rule130Changes0 is, from the changes of boss,
+// multipaxos.ded:36: next boss(p) <- boss(p), not election()
+func (s *proposer) rule130Changes0() {
 	for _, i0 := range s.boss.Changes {
 		sign := s.boss.Sign(i0)
 		if i1 := s.election.find(); i1 >= 0 && s.election.Was(i1) {
@@ -2330,9 +4115,9 @@ func (s *proposer) rule76Changes0() {
 	}
 }
 
-// rule76Changes1 is, from the changes of not election,
-// multipaxos.ded:30: next boss(p) <- boss(p), not election()
-func (s *proposer) rule76Changes1() {
+// rule130Changes1 is, from the changes of not election,
+// multipaxos.ded:36: next boss(p) <- boss(p), not election()
+func (s *proposer) rule130Changes1() {
 	for _, i0 := range s.election.Changes {
 		sign := -s.election.Sign(i0)
 		for i1 := range int32(len(s.boss.rows)) {
@@ -2344,9 +4129,33 @@ func (s *proposer) rule76Changes1() {
 	}
 }
 
-// rule77Changes0 is, from the changes of promises,
-// multipaxos.ded:31: next promises(a, b, n) <- promises(a, b, n), not led(_)
-func (s *proposer) rule77Changes0() {
+// rule131Changes0 is, from the changes of leads,
+// multipaxos.ded:37: next leads() <- leads(), not election()
+func (s *proposer) rule131Changes0() {
+	for _, i0 := range s.leads.Changes {
+		sign := s.leads.Sign(i0)
+		if i1 := s.election.find(); i1 >= 0 && s.election.Was(i1) {
+			continue
+		}
+		s.leads.Next(s.leads.row(), sign)
+	}
+}
+
+// rule131Changes1 is, from the changes of not election,
+// multipaxos.ded:37: next leads() <- leads(), not election()
+func (s *proposer) rule131Changes1() {
+	for _, i0 := range s.election.Changes {
+		sign := -s.election.Sign(i0)
+		if i1 := s.leads.find(); i1 < 0 || !s.leads.Is(i1) {
+			continue
+		}
+		s.leads.Next(s.leads.row(), sign)
+	}
+}
+
+// rule132Changes0 is, from the changes of promises,
+// multipaxos.ded:40: next promises(a, b, n) <- promises(a, b, n), not led(_)
+func (s *proposer) rule132Changes0() {
 	for _, i0 := range s.promises.Changes {
 		sign := s.promises.Sign(i0)
 		if i1 := s.led_any.find(); i1 >= 0 && s.led_any.Was(i1) {
@@ -2356,9 +4165,9 @@ func (s *proposer) rule77Changes0() {
 	}
 }
 
-// rule77Changes1 is, from the changes of not led_any,
-// multipaxos.ded:31: next promises(a, b, n) <- promises(a, b, n), not led(_)
-func (s *proposer) rule77Changes1() {
+// rule132Changes1 is, from the changes of not led_any,
+// multipaxos.ded:40: next promises(a, b, n) <- promises(a, b, n), not led(_)
+func (s *proposer) rule132Changes1() {
 	for _, i0 := range s.led_any.Changes {
 		sign := -s.led_any.Sign(i0)
 		for i1 := range int32(len(s.promises.rows)) {
@@ -2370,24 +4179,52 @@ func (s *proposer) rule77Changes1() {
 	}
 }
 
-// rule78Changes0 is, from the changes of entries,
-// multipaxos.ded:32: next entries(a, b, slot, c, client, v) <- entries(a, b, slot, c, client, v), not led(_)
-func (s *proposer) rule78Changes0() {
+// rule133Changes0 is, from the changes of parts,
+// multipaxos.ded:41: next parts(a, b, k, n) <- parts(a, b, k, n), not led(_)
+func (s *proposer) rule133Changes0() {
+	for _, i0 := range s.parts.Changes {
+		sign := s.parts.Sign(i0)
+		if i1 := s.led_any.find(); i1 >= 0 && s.led_any.Was(i1) {
+			continue
+		}
+		s.parts.Next(i0, sign)
+	}
+}
+
+// rule133Changes1 is, from the changes of not led_any,
+// multipaxos.ded:41: next parts(a, b, k, n) <- parts(a, b, k, n), not led(_)
+func (s *proposer) rule133Changes1() {
+	for _, i0 := range s.led_any.Changes {
+		sign := -s.led_any.Sign(i0)
+		for i1 := range int32(len(s.parts.rows)) {
+			if !s.parts.Is(i1) {
+				continue
+			}
+			s.parts.Next(i1, sign)
+		}
+	}
+}
+
+// rule134Changes0 is, from the changes of entries,
+// multipaxos.ded:42: next entries(a, b, k, slot, c, client, v) <- entries(a, b, k, slot, c, client, v), not spent(b, k)
+func (s *proposer) rule134Changes0() {
 	for _, i0 := range s.entries.Changes {
 		sign := s.entries.Sign(i0)
-		if i1 := s.led_any.find(); i1 >= 0 && s.led_any.Was(i1) {
+		r0 := &s.entries.rows[i0]
+		if i1 := s.spent.at(r0.hashes[2], r0.b, r0.k); i1 >= 0 && s.spent.Was(i1) {
 			continue
 		}
 		s.entries.Next(i0, sign)
 	}
 }
 
-// rule78Changes1 is, from the changes of not led_any,
-// multipaxos.ded:32: next entries(a, b, slot, c, client, v) <- entries(a, b, slot, c, client, v), not led(_)
-func (s *proposer) rule78Changes1() {
-	for _, i0 := range s.led_any.Changes {
-		sign := -s.led_any.Sign(i0)
-		for i1 := range int32(len(s.entries.rows)) {
+// rule134Changes1 is, from the changes of not spent,
+// multipaxos.ded:42: next entries(a, b, k, slot, c, client, v) <- entries(a, b, k, slot, c, client, v), not spent(b, k)
+func (s *proposer) rule134Changes1() {
+	for _, i0 := range s.spent.Changes {
+		sign := -s.spent.Sign(i0)
+		r0 := &s.spent.rows[i0]
+		for i1 := s.entries.first1(r0.c0, r0.c1); i1 >= 0; i1 = s.entries.rows[i1].link1.Next {
 			if !s.entries.Is(i1) {
 				continue
 			}
@@ -2396,18 +4233,170 @@ func (s *proposer) rule78Changes1() {
 	}
 }
 
-// rule79Changes0 is, from the changes of proposal,
-// multipaxos.ded:34: next proposal(b, slot, v) <- proposal(b, slot, v)
-func (s *proposer) rule79Changes0() {
+// rule135Changes0 is, from the changes of fetched,
+// multipaxos.ded:43: next fetched(a, b, k) <- fetched(a, b, k), not led(_)
+func (s *proposer) rule135Changes0() {
+	for _, i0 := range s.fetched.Changes {
+		sign := s.fetched.Sign(i0)
+		if i1 := s.led_any.find(); i1 >= 0 && s.led_any.Was(i1) {
+			continue
+		}
+		s.fetched.Next(i0, sign)
+	}
+}
+
+// rule135Changes1 is, from the changes of not led_any,
+// multipaxos.ded:43: next fetched(a, b, k) <- fetched(a, b, k), not led(_)
+func (s *proposer) rule135Changes1() {
+	for _, i0 := range s.led_any.Changes {
+		sign := -s.led_any.Sign(i0)
+		for i1 := range int32(len(s.fetched.rows)) {
+			if !s.fetched.Is(i1) {
+				continue
+			}
+			s.fetched.Next(i1, sign)
+		}
+	}
+}
+
+// rule136Changes0 is, from the changes of ready,
+// multipaxos.ded:44: next ready(b) <- ready(b), not led(_)
+func (s *proposer) rule136Changes0() {
+	for _, i0 := range s.ready.Changes {
+		sign := s.ready.Sign(i0)
+		if i1 := s.led_any.find(); i1 >= 0 && s.led_any.Was(i1) {
+			continue
+		}
+		s.ready.Next(i0, sign)
+	}
+}
+
+// rule136Changes1 is, from the changes of not led_any,
+// multipaxos.ded:44: next ready(b) <- ready(b), not led(_)
+func (s *proposer) rule136Changes1() {
+	for _, i0 := range s.led_any.Changes {
+		sign := -s.led_any.Sign(i0)
+		for i1 := range int32(len(s.ready.rows)) {
+			if !s.ready.Is(i1) {
+				continue
+			}
+			s.ready.Next(i1, sign)
+		}
+	}
+}
+
+// rule137Changes0 is, from the changes of vain,
+// multipaxos.ded:47: next vain(n) <- vain(n), not calm(n)
+func (s *proposer) rule137Changes0() {
+	for _, i0 := range s.vain.Changes {
+		sign := s.vain.Sign(i0)
+		r0 := &s.vain.rows[i0]
+		if i1 := s.calm.find(r0.n); i1 >= 0 && s.calm.Was(i1) {
+			continue
+		}
+		s.vain.Next(i0, sign)
+	}
+}
+
+// rule137Changes1 is, from the changes of not calm,
+// multipaxos.ded:47: next vain(n) <- vain(n), not calm(n)
+func (s *proposer) rule137Changes1() {
+	for _, i0 := range s.calm.Changes {
+		sign := -s.calm.Sign(i0)
+		r0 := &s.calm.rows[i0]
+		if i1 := s.vain.find(r0.c0); i1 < 0 || !s.vain.Is(i1) {
+			continue
+		}
+		s.vain.Next(s.vain.row(r0.c0), sign)
+	}
+}
+
+// rule138Changes0 is, from the changes of rest,
+// multipaxos.ded:48: next rest(n) <- rest(n), not over(n)
+func (s *proposer) rule138Changes0() {
+	for _, i0 := range s.rest.Changes {
+		sign := s.rest.Sign(i0)
+		r0 := &s.rest.rows[i0]
+		if i1 := s.over.find(r0.n); i1 >= 0 && s.over.Was(i1) {
+			continue
+		}
+		s.rest.Next(i0, sign)
+	}
+}
+
+// rule138Changes1 is, from the changes of not over,
+// multipaxos.ded:48: next rest(n) <- rest(n), not over(n)
+func (s *proposer) rule138Changes1() {
+	for _, i0 := range s.over.Changes {
+		sign := -s.over.Sign(i0)
+		r0 := &s.over.rows[i0]
+		if i1 := s.rest.find(r0.c0); i1 < 0 || !s.rest.Is(i1) {
+			continue
+		}
+		s.rest.Next(s.rest.row(r0.c0), sign)
+	}
+}
+
+// rule139Changes0 is, from the changes of stirred,
+// multipaxos.ded:50: next stirred() <- stirred(), not heartbeat()
+func (s *proposer) rule139Changes0() {
+	for _, i0 := range s.stirred.Changes {
+		sign := s.stirred.Sign(i0)
+		if i1 := s.heartbeat.find(); i1 >= 0 && s.heartbeat.Was(i1) {
+			continue
+		}
+		s.stirred.Next(s.stirred.row(), sign)
+	}
+}
+
+// rule139Changes1 is, from the changes of not heartbeat,
+// multipaxos.ded:50: next stirred() <- stirred(), not heartbeat()
+func (s *proposer) rule139Changes1() {
+	for _, i0 := range s.heartbeat.Changes {
+		sign := -s.heartbeat.Sign(i0)
+		if i1 := s.stirred.find(); i1 < 0 || !s.stirred.Is(i1) {
+			continue
+		}
+		s.stirred.Next(s.stirred.row(), sign)
+	}
+}
+
+// rule140Changes0 is, from the changes of moving,
+// multipaxos.ded:51: next moving() <- moving(), not election()
+func (s *proposer) rule140Changes0() {
+	for _, i0 := range s.moving.Changes {
+		sign := s.moving.Sign(i0)
+		if i1 := s.election.find(); i1 >= 0 && s.election.Was(i1) {
+			continue
+		}
+		s.moving.Next(s.moving.row(), sign)
+	}
+}
+
+// rule140Changes1 is, from the changes of not election,
+// multipaxos.ded:51: next moving() <- moving(), not election()
+func (s *proposer) rule140Changes1() {
+	for _, i0 := range s.election.Changes {
+		sign := -s.election.Sign(i0)
+		if i1 := s.moving.find(); i1 < 0 || !s.moving.Is(i1) {
+			continue
+		}
+		s.moving.Next(s.moving.row(), sign)
+	}
+}
+
+// rule141Changes0 is, from the changes of proposal,
+// multipaxos.ded:53: next proposal(b, slot, v) <- proposal(b, slot, v)
+func (s *proposer) rule141Changes0() {
 	for _, i0 := range s.proposal.Changes {
 		sign := s.proposal.Sign(i0)
 		s.proposal.Next(i0, sign)
 	}
 }
 
-// rule80Changes0 is, from the changes of sending,
-// multipaxos.ded:84: async sending_proposer_accept@to(x0, x1, x2, x3, x4) <- sending(x0, x1, x2, x3, x4), to_proposer_accept(self, to)
-func (s *proposer) rule80Changes0(out *rt.Out) {
+// rule142Changes0 is, from the changes of sending,
+// multipaxos.ded:148: async sending_proposer_accept@to(x0, x1, x2, x3, x4) <- sending(x0, x1, x2, x3, x4), to_proposer_accept(self, to)
+func (s *proposer) rule142Changes0(out *rt.Out) {
 	for _, i0 := range s.sending.Changes {
 		if !s.sending.Is(i0) {
 			continue
@@ -2421,14 +4410,14 @@ func (s *proposer) rule80Changes0(out *rt.Out) {
 			row.Text(r0.c2)
 			row.Text(r0.c3)
 			row.Bool(r0.c4)
-			out.Send(r1.to, 9, row) // sending_proposer_accept
+			out.Send(r1.to, 11, row) // sending_proposer_accept
 		}
 	}
 }
 
-// rule80All0 is, from all of sending,
-// multipaxos.ded:84: async sending_proposer_accept@to(x0, x1, x2, x3, x4) <- sending(x0, x1, x2, x3, x4), to_proposer_accept(self, to)
-func (s *proposer) rule80All0(out *rt.Out) {
+// rule142All0 is, from all of sending,
+// multipaxos.ded:148: async sending_proposer_accept@to(x0, x1, x2, x3, x4) <- sending(x0, x1, x2, x3, x4), to_proposer_accept(self, to)
+func (s *proposer) rule142All0(out *rt.Out) {
 	for i0 := range int32(len(s.sending.rows)) {
 		if !s.sending.Is(i0) {
 			continue
@@ -2442,14 +4431,14 @@ func (s *proposer) rule80All0(out *rt.Out) {
 			row.Text(r0.c2)
 			row.Text(r0.c3)
 			row.Bool(r0.c4)
-			out.Send(r1.to, 9, row) // sending_proposer_accept
+			out.Send(r1.to, 11, row) // sending_proposer_accept
 		}
 	}
 }
 
-// rule81Changes0 is, from the changes of promise_wait,
-// multipaxos.ded:103: next promise_wait(f, i, part, x0, x1, x2) <- promise_wait(f, i, part, x0, x1, x2), not acceptor_open(f, i, _)
-func (s *proposer) rule81Changes0() {
+// rule143Changes0 is, from the changes of promise_wait,
+// multipaxos.ded:170: next promise_wait(f, i, part, x0, x1, x2) <- promise_wait(f, i, part, x0, x1, x2), not acceptor_open(f, i, _)
+func (s *proposer) rule143Changes0() {
 	for _, i0 := range s.promise_wait.Changes {
 		sign := s.promise_wait.Sign(i0)
 		r0 := &s.promise_wait.rows[i0]
@@ -2460,9 +4449,9 @@ func (s *proposer) rule81Changes0() {
 	}
 }
 
-// rule81Changes1 is, from the changes of not acceptor_open_any_0_1,
-// multipaxos.ded:103: next promise_wait(f, i, part, x0, x1, x2) <- promise_wait(f, i, part, x0, x1, x2), not acceptor_open(f, i, _)
-func (s *proposer) rule81Changes1() {
+// rule143Changes1 is, from the changes of not acceptor_open_any_0_1,
+// multipaxos.ded:170: next promise_wait(f, i, part, x0, x1, x2) <- promise_wait(f, i, part, x0, x1, x2), not acceptor_open(f, i, _)
+func (s *proposer) rule143Changes1() {
 	for _, i0 := range s.acceptor_open_any_0_1.Changes {
 		sign := -s.acceptor_open_any_0_1.Sign(i0)
 		r0 := &s.acceptor_open_any_0_1.rows[i0]
@@ -2475,9 +4464,37 @@ func (s *proposer) rule81Changes1() {
 	}
 }
 
-// rule82Changes0 is, from the changes of entry_wait,
-// multipaxos.ded:103: next entry_wait(f, i, part, x0, x1, x2, x3, x4, x5) <- entry_wait(f, i, part, x0, x1, x2, x3, x4, x5), not acceptor_open(f, i, _)
-func (s *proposer) rule82Changes0() {
+// rule144Changes0 is, from the changes of part_wait,
+// multipaxos.ded:170: next part_wait(f, i, part, x0, x1, x2, x3) <- part_wait(f, i, part, x0, x1, x2, x3), not acceptor_open(f, i, _)
+func (s *proposer) rule144Changes0() {
+	for _, i0 := range s.part_wait.Changes {
+		sign := s.part_wait.Sign(i0)
+		r0 := &s.part_wait.rows[i0]
+		if i1 := s.acceptor_open_any_0_1.at(r0.hashes[1], r0.src, r0.i_); i1 >= 0 && s.acceptor_open_any_0_1.Was(i1) {
+			continue
+		}
+		s.part_wait.Next(i0, sign)
+	}
+}
+
+// rule144Changes1 is, from the changes of not acceptor_open_any_0_1,
+// multipaxos.ded:170: next part_wait(f, i, part, x0, x1, x2, x3) <- part_wait(f, i, part, x0, x1, x2, x3), not acceptor_open(f, i, _)
+func (s *proposer) rule144Changes1() {
+	for _, i0 := range s.acceptor_open_any_0_1.Changes {
+		sign := -s.acceptor_open_any_0_1.Sign(i0)
+		r0 := &s.acceptor_open_any_0_1.rows[i0]
+		for i1 := s.part_wait.at0(r0.hashes[0], r0.src, r0.i_); i1 >= 0; i1 = s.part_wait.rows[i1].link0.Next {
+			if !s.part_wait.Is(i1) {
+				continue
+			}
+			s.part_wait.Next(i1, sign)
+		}
+	}
+}
+
+// rule145Changes0 is, from the changes of entry_wait,
+// multipaxos.ded:170: next entry_wait(f, i, part, x0, x1, x2, x3, x4, x5) <- entry_wait(f, i, part, x0, x1, x2, x3, x4, x5), not acceptor_open(f, i, _)
+func (s *proposer) rule145Changes0() {
 	for _, i0 := range s.entry_wait.Changes {
 		sign := s.entry_wait.Sign(i0)
 		r0 := &s.entry_wait.rows[i0]
@@ -2488,9 +4505,9 @@ func (s *proposer) rule82Changes0() {
 	}
 }
 
-// rule82Changes1 is, from the changes of not acceptor_open_any_0_1,
-// multipaxos.ded:103: next entry_wait(f, i, part, x0, x1, x2, x3, x4, x5) <- entry_wait(f, i, part, x0, x1, x2, x3, x4, x5), not acceptor_open(f, i, _)
-func (s *proposer) rule82Changes1() {
+// rule145Changes1 is, from the changes of not acceptor_open_any_0_1,
+// multipaxos.ded:170: next entry_wait(f, i, part, x0, x1, x2, x3, x4, x5) <- entry_wait(f, i, part, x0, x1, x2, x3, x4, x5), not acceptor_open(f, i, _)
+func (s *proposer) rule145Changes1() {
 	for _, i0 := range s.acceptor_open_any_0_1.Changes {
 		sign := -s.acceptor_open_any_0_1.Sign(i0)
 		r0 := &s.acceptor_open_any_0_1.rows[i0]
@@ -2503,9 +4520,9 @@ func (s *proposer) rule82Changes1() {
 	}
 }
 
-// rule83Changes0 is, from the changes of acceptor_expect,
-// multipaxos.ded:103: next acceptor_expect(f, i, part, p, n) <- acceptor_expect(f, i, part, p, n), not acceptor_open(f, i, _)
-func (s *proposer) rule83Changes0() {
+// rule146Changes0 is, from the changes of acceptor_expect,
+// multipaxos.ded:170: next acceptor_expect(f, i, part, p, n) <- acceptor_expect(f, i, part, p, n), not acceptor_open(f, i, _)
+func (s *proposer) rule146Changes0() {
 	for _, i0 := range s.acceptor_expect.Changes {
 		sign := s.acceptor_expect.Sign(i0)
 		r0 := &s.acceptor_expect.rows[i0]
@@ -2516,9 +4533,9 @@ func (s *proposer) rule83Changes0() {
 	}
 }
 
-// rule83Changes1 is, from the changes of not acceptor_open_any_0_1,
-// multipaxos.ded:103: next acceptor_expect(f, i, part, p, n) <- acceptor_expect(f, i, part, p, n), not acceptor_open(f, i, _)
-func (s *proposer) rule83Changes1() {
+// rule146Changes1 is, from the changes of not acceptor_open_any_0_1,
+// multipaxos.ded:170: next acceptor_expect(f, i, part, p, n) <- acceptor_expect(f, i, part, p, n), not acceptor_open(f, i, _)
+func (s *proposer) rule146Changes1() {
 	for _, i0 := range s.acceptor_open_any_0_1.Changes {
 		sign := -s.acceptor_open_any_0_1.Sign(i0)
 		r0 := &s.acceptor_open_any_0_1.rows[i0]
@@ -2531,9 +4548,9 @@ func (s *proposer) rule83Changes1() {
 	}
 }
 
-// rule84Changes0 is, from the changes of acceptor_open,
-// multipaxos.ded:103: next acceptor_opened(f, i, p) <- acceptor_open(f, i, p)
-func (s *proposer) rule84Changes0() {
+// rule147Changes0 is, from the changes of acceptor_open,
+// multipaxos.ded:170: next acceptor_opened(f, i, p) <- acceptor_open(f, i, p)
+func (s *proposer) rule147Changes0() {
 	for _, i0 := range s.acceptor_open.Changes {
 		sign := s.acceptor_open.Sign(i0)
 		r0 := &s.acceptor_open.rows[i0]
@@ -2541,9 +4558,9 @@ func (s *proposer) rule84Changes0() {
 	}
 }
 
-// rule85Changes0 is, from the changes of acceptor_opened,
-// multipaxos.ded:103: next acceptor_opened(f, i, p) <- acceptor_opened(f, i, p), not acceptor_passed(f, i)
-func (s *proposer) rule85Changes0() {
+// rule148Changes0 is, from the changes of acceptor_opened,
+// multipaxos.ded:170: next acceptor_opened(f, i, p) <- acceptor_opened(f, i, p), not acceptor_passed(f, i)
+func (s *proposer) rule148Changes0() {
 	for _, i0 := range s.acceptor_opened.Changes {
 		sign := s.acceptor_opened.Sign(i0)
 		r0 := &s.acceptor_opened.rows[i0]
@@ -2554,9 +4571,9 @@ func (s *proposer) rule85Changes0() {
 	}
 }
 
-// rule85Changes1 is, from the changes of not acceptor_passed,
-// multipaxos.ded:103: next acceptor_opened(f, i, p) <- acceptor_opened(f, i, p), not acceptor_passed(f, i)
-func (s *proposer) rule85Changes1() {
+// rule148Changes1 is, from the changes of not acceptor_passed,
+// multipaxos.ded:170: next acceptor_opened(f, i, p) <- acceptor_opened(f, i, p), not acceptor_passed(f, i)
+func (s *proposer) rule148Changes1() {
 	for _, i0 := range s.acceptor_passed.Changes {
 		sign := -s.acceptor_passed.Sign(i0)
 		r0 := &s.acceptor_passed.rows[i0]
@@ -2569,9 +4586,9 @@ func (s *proposer) rule85Changes1() {
 	}
 }
 
-// rule86Changes0 is, from the changes of acceptor_passed,
-// multipaxos.ded:103: next acceptor_due(f, i) <- acceptor_passed(f, i)
-func (s *proposer) rule86Changes0() {
+// rule149Changes0 is, from the changes of acceptor_passed,
+// multipaxos.ded:170: next acceptor_due(f, i) <- acceptor_passed(f, i)
+func (s *proposer) rule149Changes0() {
 	for _, i0 := range s.acceptor_passed.Changes {
 		sign := s.acceptor_passed.Sign(i0)
 		r0 := &s.acceptor_passed.rows[i0]
@@ -2579,9 +4596,9 @@ func (s *proposer) rule86Changes0() {
 	}
 }
 
-// rule87Changes0 is, from the changes of acceptor_due,
-// multipaxos.ded:103: next acceptor_due(f, d) <- acceptor_due(f, d)
-func (s *proposer) rule87Changes0() {
+// rule150Changes0 is, from the changes of acceptor_due,
+// multipaxos.ded:170: next acceptor_due(f, d) <- acceptor_due(f, d)
+func (s *proposer) rule150Changes0() {
 	for _, i0 := range s.acceptor_due.Changes {
 		sign := s.acceptor_due.Sign(i0)
 		r0 := &s.acceptor_due.rows[i0]
@@ -2589,15 +4606,63 @@ func (s *proposer) rule87Changes0() {
 	}
 }
 
-// rule88All0 is, from all of sending_prepare,
+// rule151All0 is, from all of sending_prepare,
 // what is sent
-func (s *proposer) rule88All0(out *rt.Out) {
+func (s *proposer) rule151All0(out *rt.Out) {
 	for i0 := range s.sending_prepare.rows {
 		r0 := &s.sending_prepare.rows[i0]
 		row := out.Begin()
 		row.Text(r0.c0)
 		row.U64(r0.c1)
-		out.Send(r0.to, 6, row) // prepare
+		out.Send(r0.to, 7, row) // prepare
+	}
+}
+
+// rule152Changes0 is, from the changes of sent_fetch,
+// what is sent while it holds
+func (s *proposer) rule152Changes0(out *rt.Out) {
+	for _, i0 := range s.sent_fetch.Changes {
+		if !s.sent_fetch.Is(i0) {
+			continue
+		}
+		r0 := &s.sent_fetch.rows[i0]
+		row := out.Begin()
+		row.Text(r0.c0)
+		row.U64(r0.c1)
+		row.U64(r0.c2)
+		row.U64(r0.c3)
+		out.Send(r0.to, 8, row) // fetch
+	}
+}
+
+// rule152All0 is, from all of sent_fetch,
+// what is sent while it holds
+func (s *proposer) rule152All0(out *rt.Out) {
+	for i0 := range int32(len(s.sent_fetch.rows)) {
+		if !s.sent_fetch.Is(i0) {
+			continue
+		}
+		r0 := &s.sent_fetch.rows[i0]
+		row := out.Begin()
+		row.Text(r0.c0)
+		row.U64(r0.c1)
+		row.U64(r0.c2)
+		row.U64(r0.c3)
+		out.Send(r0.to, 8, row) // fetch
+	}
+}
+
+// rule153All0 is, from all of sending_fetch,
+// what is sent
+func (s *proposer) rule153All0(out *rt.Out) {
+	for i0 := range s.sending_fetch.rows {
+		r0 := &s.sending_fetch.rows[i0]
+		row := out.Begin()
+		row.Text(r0.c0)
+		row.U64(r0.c1)
+		row.U64(r0.c2)
+		row.U64(r0.c3)
+		out.Send(r0.to, 8, row) // fetch
 	}
 }
 
@@ -2756,11 +4821,11 @@ func (s *proposer) rule1Heads() {
 		}
 		if g.told && (g.count == 0 || g.last != g.value) {
 			s.rule2Changes0(&proposerUsedRow{g.last, g.hash}, -1)
-			s.rule73Changes0(&proposerUsedRow{g.last, g.hash}, -1)
+			s.rule127Changes0(&proposerUsedRow{g.last, g.hash}, -1)
 		}
 		if g.count > 0 && (!g.told || g.last != g.value) {
 			s.rule2Changes0(&proposerUsedRow{g.value, g.hash}, 1)
-			s.rule73Changes0(&proposerUsedRow{g.value, g.hash}, 1)
+			s.rule127Changes0(&proposerUsedRow{g.value, g.hash}, 1)
 		}
 		g.told, g.last = g.count > 0, g.value
 		if g.count == 0 {
@@ -2772,17 +4837,17 @@ func (s *proposer) rule1Heads() {
 	t.touched = t.touched[:0]
 }
 
-// proposerRule6 has the groups of heard merges
-type proposerRule6 struct {
-	groups        []proposerRule6Group
+// proposerRule7 has the groups of heard merges
+type proposerRule7 struct {
+	groups        []proposerRule7Group
 	set           rt.Slots
 	touched, free []int32
-	rows          []proposerRule6Row
+	rows          []proposerRule7Row
 	rowSet        rt.Slots
 	freeRows      []int32
 }
 
-type proposerRule6Group struct {
+type proposerRule7Group struct {
 	hash    uint32
 	count   int32 // of rows
 	touched bool
@@ -2793,20 +4858,20 @@ type proposerRule6Group struct {
 	last    uint64
 }
 
-type proposerRule6Row struct {
+type proposerRule7Row struct {
 	a0    uint64
 	count int32   // of derivations
 	link  rt.Link // in its group
 }
 
-func newProposerRule6() proposerRule6 {
-	return proposerRule6{set: rt.NewSlots(),
+func newProposerRule7() proposerRule7 {
+	return proposerRule7{set: rt.NewSlots(),
 		rowSet: rt.NewSlots(),
 	}
 }
 
 // add has a row come, or go.
-func (t *proposerRule6) add(a0 uint64, sign int32) {
+func (t *proposerRule7) add(a0 uint64, sign int32) {
 	h, i := rt.Hash(0).U64(a0).Sum(), int32(-1)
 	for at := h; ; at++ {
 		n, tag := t.rowSet.At(at)
@@ -2824,10 +4889,10 @@ func (t *proposerRule6) add(a0 uint64, sign int32) {
 		if n := len(t.freeRows); n > 0 {
 			i = t.freeRows[n-1]
 			t.freeRows = t.freeRows[:n-1]
-			t.rows[i] = proposerRule6Row{a0: a0}
+			t.rows[i] = proposerRule7Row{a0: a0}
 		} else {
 			i = int32(len(t.rows))
-			t.rows = append(t.rows, proposerRule6Row{a0: a0})
+			t.rows = append(t.rows, proposerRule7Row{a0: a0})
 		}
 		t.rowSet.Add(h, i)
 	}
@@ -2838,7 +4903,7 @@ func (t *proposerRule6) add(a0 uint64, sign int32) {
 	if had == has {
 		if r.count == 0 {
 			t.rowSet.Remove(h, i)
-			t.rows[i] = proposerRule6Row{}
+			t.rows[i] = proposerRule7Row{}
 			t.freeRows = append(t.freeRows, i)
 		}
 		return
@@ -2870,7 +4935,7 @@ func (t *proposerRule6) add(a0 uint64, sign int32) {
 		}
 		if r.count == 0 {
 			t.rowSet.Remove(h, i)
-			*r = proposerRule6Row{}
+			*r = proposerRule7Row{}
 			t.freeRows = append(t.freeRows, i)
 		}
 	}
@@ -2881,7 +4946,7 @@ func (t *proposerRule6) add(a0 uint64, sign int32) {
 }
 
 // group is the group of these values, whose hash is known.
-func (t *proposerRule6) group(h uint32) int32 {
+func (t *proposerRule7) group(h uint32) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -2897,17 +4962,17 @@ func (t *proposerRule6) group(h uint32) int32 {
 	if n := len(t.free); n > 0 {
 		i = t.free[n-1]
 		t.free = t.free[:n-1]
-		t.groups[i] = proposerRule6Group{hash: h, rows: -1}
+		t.groups[i] = proposerRule7Group{hash: h, rows: -1}
 	} else {
 		i = int32(len(t.groups))
-		t.groups = append(t.groups, proposerRule6Group{hash: h, rows: -1})
+		t.groups = append(t.groups, proposerRule7Group{hash: h, rows: -1})
 	}
 	t.set.Add(h, i)
 	return i
 }
 
 // again finds the value of a group that has lost it.
-func (t *proposerRule6) again(g *proposerRule6Group) {
+func (t *proposerRule7) again(g *proposerRule7Group) {
 	g.lost = false
 	for i := g.rows; i >= 0; i = t.rows[i].link.Next {
 		if v := t.rows[i].a0; i == g.rows || cmp.Compare[uint64](v, g.value) > 0 {
@@ -2916,9 +4981,9 @@ func (t *proposerRule6) again(g *proposerRule6Group) {
 	}
 }
 
-// rule6Heads derives the heads of heard merges
-func (s *proposer) rule6Heads() {
-	t := &s.groups6
+// rule7Heads derives the heads of heard merges
+func (s *proposer) rule7Heads() {
+	t := &s.groups7
 	for _, i := range t.touched {
 		g := &t.groups[i]
 		g.touched = false
@@ -2934,24 +4999,24 @@ func (s *proposer) rule6Heads() {
 		g.told, g.last = g.count > 0, g.value
 		if g.count == 0 {
 			t.set.Remove(g.hash, i)
-			*g = proposerRule6Group{}
+			*g = proposerRule7Group{}
 			t.free = append(t.free, i)
 		}
 	}
 	t.touched = t.touched[:0]
 }
 
-// proposerRule11 has the groups of acceptor_due merges
-type proposerRule11 struct {
-	groups        []proposerRule11Group
+// proposerRule24 has the groups of acceptor_due merges
+type proposerRule24 struct {
+	groups        []proposerRule24Group
 	set           rt.Slots
 	touched, free []int32
-	rows          []proposerRule11Row
+	rows          []proposerRule24Row
 	rowSet        rt.Slots
 	freeRows      []int32
 }
 
-type proposerRule11Group struct {
+type proposerRule24Group struct {
 	a0      string
 	hash    uint32
 	count   int32 // of rows
@@ -2963,21 +5028,21 @@ type proposerRule11Group struct {
 	last    uint64
 }
 
-type proposerRule11Row struct {
+type proposerRule24Row struct {
 	a0    string
 	a1    uint64
 	count int32   // of derivations
 	link  rt.Link // in its group
 }
 
-func newProposerRule11() proposerRule11 {
-	return proposerRule11{set: rt.NewSlots(),
+func newProposerRule24() proposerRule24 {
+	return proposerRule24{set: rt.NewSlots(),
 		rowSet: rt.NewSlots(),
 	}
 }
 
 // add has a row come, or go.
-func (t *proposerRule11) add(a0 string, a1 uint64, sign int32) {
+func (t *proposerRule24) add(a0 string, a1 uint64, sign int32) {
 	h, i := rt.Hash(0).Text(a0).U64(a1).Sum(), int32(-1)
 	for at := h; ; at++ {
 		n, tag := t.rowSet.At(at)
@@ -2995,10 +5060,10 @@ func (t *proposerRule11) add(a0 string, a1 uint64, sign int32) {
 		if n := len(t.freeRows); n > 0 {
 			i = t.freeRows[n-1]
 			t.freeRows = t.freeRows[:n-1]
-			t.rows[i] = proposerRule11Row{a0: a0, a1: a1}
+			t.rows[i] = proposerRule24Row{a0: a0, a1: a1}
 		} else {
 			i = int32(len(t.rows))
-			t.rows = append(t.rows, proposerRule11Row{a0: a0, a1: a1})
+			t.rows = append(t.rows, proposerRule24Row{a0: a0, a1: a1})
 		}
 		t.rowSet.Add(h, i)
 	}
@@ -3009,7 +5074,7 @@ func (t *proposerRule11) add(a0 string, a1 uint64, sign int32) {
 	if had == has {
 		if r.count == 0 {
 			t.rowSet.Remove(h, i)
-			t.rows[i] = proposerRule11Row{}
+			t.rows[i] = proposerRule24Row{}
 			t.freeRows = append(t.freeRows, i)
 		}
 		return
@@ -3041,7 +5106,7 @@ func (t *proposerRule11) add(a0 string, a1 uint64, sign int32) {
 		}
 		if r.count == 0 {
 			t.rowSet.Remove(h, i)
-			*r = proposerRule11Row{}
+			*r = proposerRule24Row{}
 			t.freeRows = append(t.freeRows, i)
 		}
 	}
@@ -3052,7 +5117,7 @@ func (t *proposerRule11) add(a0 string, a1 uint64, sign int32) {
 }
 
 // group is the group of these values, whose hash is known.
-func (t *proposerRule11) group(h uint32, a0 string) int32 {
+func (t *proposerRule24) group(h uint32, a0 string) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -3068,17 +5133,17 @@ func (t *proposerRule11) group(h uint32, a0 string) int32 {
 	if n := len(t.free); n > 0 {
 		i = t.free[n-1]
 		t.free = t.free[:n-1]
-		t.groups[i] = proposerRule11Group{hash: h, a0: a0, rows: -1}
+		t.groups[i] = proposerRule24Group{hash: h, a0: a0, rows: -1}
 	} else {
 		i = int32(len(t.groups))
-		t.groups = append(t.groups, proposerRule11Group{hash: h, a0: a0, rows: -1})
+		t.groups = append(t.groups, proposerRule24Group{hash: h, a0: a0, rows: -1})
 	}
 	t.set.Add(h, i)
 	return i
 }
 
 // again finds the value of a group that has lost it.
-func (t *proposerRule11) again(g *proposerRule11Group) {
+func (t *proposerRule24) again(g *proposerRule24Group) {
 	g.lost = false
 	for i := g.rows; i >= 0; i = t.rows[i].link.Next {
 		if v := t.rows[i].a1; i == g.rows || cmp.Compare[uint64](v, g.value) > 0 {
@@ -3087,9 +5152,9 @@ func (t *proposerRule11) again(g *proposerRule11Group) {
 	}
 }
 
-// rule11Heads derives the heads of acceptor_due merges
-func (s *proposer) rule11Heads() {
-	t := &s.groups11
+// rule24Heads derives the heads of acceptor_due merges
+func (s *proposer) rule24Heads() {
+	t := &s.groups24
 	for _, i := range t.touched {
 		g := &t.groups[i]
 		g.touched = false
@@ -3105,34 +5170,34 @@ func (s *proposer) rule11Heads() {
 		g.told, g.last = g.count > 0, g.value
 		if g.count == 0 {
 			t.set.Remove(g.hash, i)
-			*g = proposerRule11Group{}
+			*g = proposerRule24Group{}
 			t.free = append(t.free, i)
 		}
 	}
 	t.touched = t.touched[:0]
 }
 
-// proposerRule18 has the groups of multipaxos.ded:103: sync acceptor_want(f, i, count<part>, max<p>, sum<n>) <- acceptor_expect(f, i, part, p, n)
-type proposerRule18 struct {
-	groups        []proposerRule18Group
+// proposerRule32 has the groups of multipaxos.ded:170: sync acceptor_want(f, i, count<part>, max<p>, sum<n>) <- acceptor_expect(f, i, part, p, n)
+type proposerRule32 struct {
+	groups        []proposerRule32Group
 	set           rt.Slots
 	touched, free []int32
-	rows          []proposerRule18Row
+	rows          []proposerRule32Row
 	rowSet        rt.Slots
 	freeRows      []int32
 }
 
-type proposerRule18Group struct {
+type proposerRule32Group struct {
 	a0      string
 	a1      uint64
 	hash    uint32
 	count   int32 // of rows
 	touched bool
 	rows    int32 // the first, or -1
-	told    []proposerRule18Head
+	told    []proposerRule32Head
 }
 
-type proposerRule18Row struct {
+type proposerRule32Row struct {
 	a0    string
 	a1    uint64
 	a2    uint64
@@ -3142,7 +5207,7 @@ type proposerRule18Row struct {
 	link  rt.Link // in its group
 }
 
-type proposerRule18Head struct {
+type proposerRule32Head struct {
 	o0 string
 	o1 uint64
 	o2 uint64
@@ -3150,14 +5215,14 @@ type proposerRule18Head struct {
 	o4 uint64
 }
 
-func newProposerRule18() proposerRule18 {
-	return proposerRule18{set: rt.NewSlots(),
+func newProposerRule32() proposerRule32 {
+	return proposerRule32{set: rt.NewSlots(),
 		rowSet: rt.NewSlots(),
 	}
 }
 
 // add has a row come, or go.
-func (t *proposerRule18) add(a0 string, a1 uint64, a2 uint64, a3 uint64, a4 uint64, sign int32) {
+func (t *proposerRule32) add(a0 string, a1 uint64, a2 uint64, a3 uint64, a4 uint64, sign int32) {
 	h, i := rt.Hash(0).Text(a0).U64(a1).U64(a2).U64(a3).U64(a4).Sum(), int32(-1)
 	for at := h; ; at++ {
 		n, tag := t.rowSet.At(at)
@@ -3175,10 +5240,10 @@ func (t *proposerRule18) add(a0 string, a1 uint64, a2 uint64, a3 uint64, a4 uint
 		if n := len(t.freeRows); n > 0 {
 			i = t.freeRows[n-1]
 			t.freeRows = t.freeRows[:n-1]
-			t.rows[i] = proposerRule18Row{a0: a0, a1: a1, a2: a2, a3: a3, a4: a4}
+			t.rows[i] = proposerRule32Row{a0: a0, a1: a1, a2: a2, a3: a3, a4: a4}
 		} else {
 			i = int32(len(t.rows))
-			t.rows = append(t.rows, proposerRule18Row{a0: a0, a1: a1, a2: a2, a3: a3, a4: a4})
+			t.rows = append(t.rows, proposerRule32Row{a0: a0, a1: a1, a2: a2, a3: a3, a4: a4})
 		}
 		t.rowSet.Add(h, i)
 	}
@@ -3189,7 +5254,7 @@ func (t *proposerRule18) add(a0 string, a1 uint64, a2 uint64, a3 uint64, a4 uint
 	if had == has {
 		if r.count == 0 {
 			t.rowSet.Remove(h, i)
-			t.rows[i] = proposerRule18Row{}
+			t.rows[i] = proposerRule32Row{}
 			t.freeRows = append(t.freeRows, i)
 		}
 		return
@@ -3215,7 +5280,7 @@ func (t *proposerRule18) add(a0 string, a1 uint64, a2 uint64, a3 uint64, a4 uint
 		}
 		if r.count == 0 {
 			t.rowSet.Remove(h, i)
-			*r = proposerRule18Row{}
+			*r = proposerRule32Row{}
 			t.freeRows = append(t.freeRows, i)
 		}
 	}
@@ -3226,7 +5291,7 @@ func (t *proposerRule18) add(a0 string, a1 uint64, a2 uint64, a3 uint64, a4 uint
 }
 
 // group is the group of these values, whose hash is known.
-func (t *proposerRule18) group(h uint32, a0 string, a1 uint64) int32 {
+func (t *proposerRule32) group(h uint32, a0 string, a1 uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -3242,21 +5307,21 @@ func (t *proposerRule18) group(h uint32, a0 string, a1 uint64) int32 {
 	if n := len(t.free); n > 0 {
 		i = t.free[n-1]
 		t.free = t.free[:n-1]
-		t.groups[i] = proposerRule18Group{hash: h, a0: a0, a1: a1, rows: -1}
+		t.groups[i] = proposerRule32Group{hash: h, a0: a0, a1: a1, rows: -1}
 	} else {
 		i = int32(len(t.groups))
-		t.groups = append(t.groups, proposerRule18Group{hash: h, a0: a0, a1: a1, rows: -1})
+		t.groups = append(t.groups, proposerRule32Group{hash: h, a0: a0, a1: a1, rows: -1})
 	}
 	t.set.Add(h, i)
 	return i
 }
 
 // heads appends the heads of a group.
-func (t *proposerRule18) heads(g *proposerRule18Group, heads []proposerRule18Head) []proposerRule18Head {
+func (t *proposerRule32) heads(g *proposerRule32Group, heads []proposerRule32Head) []proposerRule32Head {
 	if g.count == 0 {
 		return heads
 	}
-	var head proposerRule18Head
+	var head proposerRule32Head
 	head.o0 = g.a0
 	head.o1 = g.a1
 	var v2 []uint64
@@ -3276,9 +5341,9 @@ func (t *proposerRule18) heads(g *proposerRule18Group, heads []proposerRule18Hea
 	return append(heads, head)
 }
 
-// rule18Heads derives the heads of multipaxos.ded:103: sync acceptor_want(f, i, count<part>, max<p>, sum<n>) <- acceptor_expect(f, i, part, p, n)
-func (s *proposer) rule18Heads() {
-	t := &s.groups18
+// rule32Heads derives the heads of multipaxos.ded:170: sync acceptor_want(f, i, count<part>, max<p>, sum<n>) <- acceptor_expect(f, i, part, p, n)
+func (s *proposer) rule32Heads() {
+	t := &s.groups32
 	for _, i := range t.touched {
 		g := &t.groups[i]
 		g.touched = false
@@ -3292,21 +5357,21 @@ func (s *proposer) rule18Heads() {
 		}
 		if g.count == 0 {
 			t.set.Remove(g.hash, i)
-			*g = proposerRule18Group{}
+			*g = proposerRule32Group{}
 			t.free = append(t.free, i)
 		}
 	}
 	t.touched = t.touched[:0]
 }
 
-// proposerRule19 has the groups of multipaxos.ded:103: sync promise_got(f, i, sum<1>) <- promise_wait(f, i, part, x0, x1, x2)
-type proposerRule19 struct {
-	groups        []proposerRule19Group
+// proposerRule33 has the groups of multipaxos.ded:170: sync promise_got(f, i, sum<1>) <- promise_wait(f, i, part, x0, x1, x2)
+type proposerRule33 struct {
+	groups        []proposerRule33Group
 	set           rt.Slots
 	touched, free []int32
 }
 
-type proposerRule19Group struct {
+type proposerRule33Group struct {
 	a0      string
 	a1      uint64
 	hash    uint32
@@ -3317,12 +5382,12 @@ type proposerRule19Group struct {
 	last    uint64
 }
 
-func newProposerRule19() proposerRule19 {
-	return proposerRule19{set: rt.NewSlots()}
+func newProposerRule33() proposerRule33 {
+	return proposerRule33{set: rt.NewSlots()}
 }
 
 // add has a row come, or go.
-func (t *proposerRule19) add(h uint32, a0 string, a1 uint64, a2 uint64, a3 uint64, a4 string, a5 uint64, a6 uint64, sign int32) {
+func (t *proposerRule33) add(h uint32, a0 string, a1 uint64, a2 uint64, a3 uint64, a4 string, a5 uint64, a6 uint64, sign int32) {
 	n := t.group(h, a0, a1)
 	g := &t.groups[n]
 	g.count += sign
@@ -3334,7 +5399,7 @@ func (t *proposerRule19) add(h uint32, a0 string, a1 uint64, a2 uint64, a3 uint6
 }
 
 // group is the group of these values, whose hash is known.
-func (t *proposerRule19) group(h uint32, a0 string, a1 uint64) int32 {
+func (t *proposerRule33) group(h uint32, a0 string, a1 uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -3350,45 +5415,45 @@ func (t *proposerRule19) group(h uint32, a0 string, a1 uint64) int32 {
 	if n := len(t.free); n > 0 {
 		i = t.free[n-1]
 		t.free = t.free[:n-1]
-		t.groups[i] = proposerRule19Group{hash: h, a0: a0, a1: a1}
+		t.groups[i] = proposerRule33Group{hash: h, a0: a0, a1: a1}
 	} else {
 		i = int32(len(t.groups))
-		t.groups = append(t.groups, proposerRule19Group{hash: h, a0: a0, a1: a1})
+		t.groups = append(t.groups, proposerRule33Group{hash: h, a0: a0, a1: a1})
 	}
 	t.set.Add(h, i)
 	return i
 }
 
-// rule19Heads derives the heads of multipaxos.ded:103: sync promise_got(f, i, sum<1>) <- promise_wait(f, i, part, x0, x1, x2)
-func (s *proposer) rule19Heads() {
-	t := &s.groups19
+// rule33Heads derives the heads of multipaxos.ded:170: sync promise_got(f, i, sum<1>) <- promise_wait(f, i, part, x0, x1, x2)
+func (s *proposer) rule33Heads() {
+	t := &s.groups33
 	for _, i := range t.touched {
 		g := &t.groups[i]
 		g.touched = false
 		if g.told && (g.count == 0 || g.last != g.value) {
-			s.rule22Changes0(&proposerPromise_gotRow{g.a0, g.a1, g.last, g.hash}, -1)
+			s.rule38Changes0(&proposerPromise_gotRow{g.a0, g.a1, g.last, g.hash}, -1)
 		}
 		if g.count > 0 && (!g.told || g.last != g.value) {
-			s.rule22Changes0(&proposerPromise_gotRow{g.a0, g.a1, g.value, g.hash}, 1)
+			s.rule38Changes0(&proposerPromise_gotRow{g.a0, g.a1, g.value, g.hash}, 1)
 		}
 		g.told, g.last = g.count > 0, g.value
 		if g.count == 0 {
 			t.set.Remove(g.hash, i)
-			*g = proposerRule19Group{}
+			*g = proposerRule33Group{}
 			t.free = append(t.free, i)
 		}
 	}
 	t.touched = t.touched[:0]
 }
 
-// proposerRule21 has the groups of multipaxos.ded:103: sync entry_got(f, i, sum<1>) <- entry_wait(f, i, part, x0, x1, x2, x3, x4, x5)
-type proposerRule21 struct {
-	groups        []proposerRule21Group
+// proposerRule35 has the groups of multipaxos.ded:170: sync part_got(f, i, sum<1>) <- part_wait(f, i, part, x0, x1, x2, x3)
+type proposerRule35 struct {
+	groups        []proposerRule35Group
 	set           rt.Slots
 	touched, free []int32
 }
 
-type proposerRule21Group struct {
+type proposerRule35Group struct {
 	a0      string
 	a1      uint64
 	hash    uint32
@@ -3399,12 +5464,12 @@ type proposerRule21Group struct {
 	last    uint64
 }
 
-func newProposerRule21() proposerRule21 {
-	return proposerRule21{set: rt.NewSlots()}
+func newProposerRule35() proposerRule35 {
+	return proposerRule35{set: rt.NewSlots()}
 }
 
 // add has a row come, or go.
-func (t *proposerRule21) add(h uint32, a0 string, a1 uint64, a2 uint64, a3 uint64, a4 string, a5 uint64, a6 uint64, a7 uint64, a8 string, a9 string, sign int32) {
+func (t *proposerRule35) add(h uint32, a0 string, a1 uint64, a2 uint64, a3 uint64, a4 string, a5 uint64, a6 uint64, a7 uint64, sign int32) {
 	n := t.group(h, a0, a1)
 	g := &t.groups[n]
 	g.count += sign
@@ -3416,7 +5481,7 @@ func (t *proposerRule21) add(h uint32, a0 string, a1 uint64, a2 uint64, a3 uint6
 }
 
 // group is the group of these values, whose hash is known.
-func (t *proposerRule21) group(h uint32, a0 string, a1 uint64) int32 {
+func (t *proposerRule35) group(h uint32, a0 string, a1 uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -3432,45 +5497,45 @@ func (t *proposerRule21) group(h uint32, a0 string, a1 uint64) int32 {
 	if n := len(t.free); n > 0 {
 		i = t.free[n-1]
 		t.free = t.free[:n-1]
-		t.groups[i] = proposerRule21Group{hash: h, a0: a0, a1: a1}
+		t.groups[i] = proposerRule35Group{hash: h, a0: a0, a1: a1}
 	} else {
 		i = int32(len(t.groups))
-		t.groups = append(t.groups, proposerRule21Group{hash: h, a0: a0, a1: a1})
+		t.groups = append(t.groups, proposerRule35Group{hash: h, a0: a0, a1: a1})
 	}
 	t.set.Add(h, i)
 	return i
 }
 
-// rule21Heads derives the heads of multipaxos.ded:103: sync entry_got(f, i, sum<1>) <- entry_wait(f, i, part, x0, x1, x2, x3, x4, x5)
-func (s *proposer) rule21Heads() {
-	t := &s.groups21
+// rule35Heads derives the heads of multipaxos.ded:170: sync part_got(f, i, sum<1>) <- part_wait(f, i, part, x0, x1, x2, x3)
+func (s *proposer) rule35Heads() {
+	t := &s.groups35
 	for _, i := range t.touched {
 		g := &t.groups[i]
 		g.touched = false
 		if g.told && (g.count == 0 || g.last != g.value) {
-			s.rule23Changes0(&proposerEntry_gotRow{g.a0, g.a1, g.last, g.hash}, -1)
+			s.rule39Changes0(&proposerPart_gotRow{g.a0, g.a1, g.last, g.hash}, -1)
 		}
 		if g.count > 0 && (!g.told || g.last != g.value) {
-			s.rule23Changes0(&proposerEntry_gotRow{g.a0, g.a1, g.value, g.hash}, 1)
+			s.rule39Changes0(&proposerPart_gotRow{g.a0, g.a1, g.value, g.hash}, 1)
 		}
 		g.told, g.last = g.count > 0, g.value
 		if g.count == 0 {
 			t.set.Remove(g.hash, i)
-			*g = proposerRule21Group{}
+			*g = proposerRule35Group{}
 			t.free = append(t.free, i)
 		}
 	}
 	t.touched = t.touched[:0]
 }
 
-// proposerRule25 has the groups of multipaxos.ded:103: sync acceptor_got(f, i, sum<n>) <- acceptor_gotten(f, i, r, n)
-type proposerRule25 struct {
-	groups        []proposerRule25Group
+// proposerRule37 has the groups of multipaxos.ded:170: sync entry_got(f, i, sum<1>) <- entry_wait(f, i, part, x0, x1, x2, x3, x4, x5)
+type proposerRule37 struct {
+	groups        []proposerRule37Group
 	set           rt.Slots
 	touched, free []int32
 }
 
-type proposerRule25Group struct {
+type proposerRule37Group struct {
 	a0      string
 	a1      uint64
 	hash    uint32
@@ -3481,12 +5546,12 @@ type proposerRule25Group struct {
 	last    uint64
 }
 
-func newProposerRule25() proposerRule25 {
-	return proposerRule25{set: rt.NewSlots()}
+func newProposerRule37() proposerRule37 {
+	return proposerRule37{set: rt.NewSlots()}
 }
 
 // add has a row come, or go.
-func (t *proposerRule25) add(h uint32, a0 string, a1 uint64, a2 uint64, a3 uint64, sign int32) {
+func (t *proposerRule37) add(h uint32, a0 string, a1 uint64, a2 uint64, a3 uint64, a4 string, a5 uint64, a6 uint64, a7 uint64, a8 string, a9 string, sign int32) {
 	n := t.group(h, a0, a1)
 	g := &t.groups[n]
 	g.count += sign
@@ -3498,7 +5563,7 @@ func (t *proposerRule25) add(h uint32, a0 string, a1 uint64, a2 uint64, a3 uint6
 }
 
 // group is the group of these values, whose hash is known.
-func (t *proposerRule25) group(h uint32, a0 string, a1 uint64) int32 {
+func (t *proposerRule37) group(h uint32, a0 string, a1 uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -3514,18 +5579,100 @@ func (t *proposerRule25) group(h uint32, a0 string, a1 uint64) int32 {
 	if n := len(t.free); n > 0 {
 		i = t.free[n-1]
 		t.free = t.free[:n-1]
-		t.groups[i] = proposerRule25Group{hash: h, a0: a0, a1: a1}
+		t.groups[i] = proposerRule37Group{hash: h, a0: a0, a1: a1}
 	} else {
 		i = int32(len(t.groups))
-		t.groups = append(t.groups, proposerRule25Group{hash: h, a0: a0, a1: a1})
+		t.groups = append(t.groups, proposerRule37Group{hash: h, a0: a0, a1: a1})
 	}
 	t.set.Add(h, i)
 	return i
 }
 
-// rule25Heads derives the heads of multipaxos.ded:103: sync acceptor_got(f, i, sum<n>) <- acceptor_gotten(f, i, r, n)
-func (s *proposer) rule25Heads() {
-	t := &s.groups25
+// rule37Heads derives the heads of multipaxos.ded:170: sync entry_got(f, i, sum<1>) <- entry_wait(f, i, part, x0, x1, x2, x3, x4, x5)
+func (s *proposer) rule37Heads() {
+	t := &s.groups37
+	for _, i := range t.touched {
+		g := &t.groups[i]
+		g.touched = false
+		if g.told && (g.count == 0 || g.last != g.value) {
+			s.rule40Changes0(&proposerEntry_gotRow{g.a0, g.a1, g.last, g.hash}, -1)
+		}
+		if g.count > 0 && (!g.told || g.last != g.value) {
+			s.rule40Changes0(&proposerEntry_gotRow{g.a0, g.a1, g.value, g.hash}, 1)
+		}
+		g.told, g.last = g.count > 0, g.value
+		if g.count == 0 {
+			t.set.Remove(g.hash, i)
+			*g = proposerRule37Group{}
+			t.free = append(t.free, i)
+		}
+	}
+	t.touched = t.touched[:0]
+}
+
+// proposerRule42 has the groups of multipaxos.ded:170: sync acceptor_got(f, i, sum<n>) <- acceptor_gotten(f, i, r, n)
+type proposerRule42 struct {
+	groups        []proposerRule42Group
+	set           rt.Slots
+	touched, free []int32
+}
+
+type proposerRule42Group struct {
+	a0      string
+	a1      uint64
+	hash    uint32
+	count   int32 // of rows
+	touched bool
+	value   uint64
+	told    bool // the head of last holds
+	last    uint64
+}
+
+func newProposerRule42() proposerRule42 {
+	return proposerRule42{set: rt.NewSlots()}
+}
+
+// add has a row come, or go.
+func (t *proposerRule42) add(h uint32, a0 string, a1 uint64, a2 uint64, a3 uint64, sign int32) {
+	n := t.group(h, a0, a1)
+	g := &t.groups[n]
+	g.count += sign
+	g.value += uint64(sign) * a2
+	if !g.touched {
+		g.touched = true
+		t.touched = append(t.touched, n)
+	}
+}
+
+// group is the group of these values, whose hash is known.
+func (t *proposerRule42) group(h uint32, a0 string, a1 uint64) int32 {
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			break
+		}
+		if tag == h {
+			if r := &t.groups[i-1]; r.a0 == a0 && r.a1 == a1 {
+				return int32(i - 1)
+			}
+		}
+	}
+	var i int32
+	if n := len(t.free); n > 0 {
+		i = t.free[n-1]
+		t.free = t.free[:n-1]
+		t.groups[i] = proposerRule42Group{hash: h, a0: a0, a1: a1}
+	} else {
+		i = int32(len(t.groups))
+		t.groups = append(t.groups, proposerRule42Group{hash: h, a0: a0, a1: a1})
+	}
+	t.set.Add(h, i)
+	return i
+}
+
+// rule42Heads derives the heads of multipaxos.ded:170: sync acceptor_got(f, i, sum<n>) <- acceptor_gotten(f, i, r, n)
+func (s *proposer) rule42Heads() {
+	t := &s.groups42
 	for _, i := range t.touched {
 		g := &t.groups[i]
 		g.touched = false
@@ -3538,21 +5685,21 @@ func (s *proposer) rule25Heads() {
 		g.told, g.last = g.count > 0, g.value
 		if g.count == 0 {
 			t.set.Remove(g.hash, i)
-			*g = proposerRule25Group{}
+			*g = proposerRule42Group{}
 			t.free = append(t.free, i)
 		}
 	}
 	t.touched = t.touched[:0]
 }
 
-// proposerRule27 has the groups of multipaxos.ded:103: sync promise_sum(f, i, x0, x1, sum<x2>) <- promise_wait(f, i, part, x0, x1, x2), acceptor_open(f, i, p)
-type proposerRule27 struct {
-	groups        []proposerRule27Group
+// proposerRule44 has the groups of multipaxos.ded:170: sync promise_sum(f, i, x0, x1, sum<x2>) <- promise_wait(f, i, part, x0, x1, x2), acceptor_open(f, i, p)
+type proposerRule44 struct {
+	groups        []proposerRule44Group
 	set           rt.Slots
 	touched, free []int32
 }
 
-type proposerRule27Group struct {
+type proposerRule44Group struct {
 	a0      string
 	a1      uint64
 	a2      string
@@ -3565,12 +5712,12 @@ type proposerRule27Group struct {
 	last    uint64
 }
 
-func newProposerRule27() proposerRule27 {
-	return proposerRule27{set: rt.NewSlots()}
+func newProposerRule44() proposerRule44 {
+	return proposerRule44{set: rt.NewSlots()}
 }
 
 // add has a row come, or go.
-func (t *proposerRule27) add(h uint32, a0 string, a1 uint64, a2 string, a3 uint64, a4 uint64, a5 uint64, a6 uint64, sign int32) {
+func (t *proposerRule44) add(h uint32, a0 string, a1 uint64, a2 string, a3 uint64, a4 uint64, a5 uint64, a6 uint64, sign int32) {
 	n := t.group(h, a0, a1, a2, a3)
 	g := &t.groups[n]
 	g.count += sign
@@ -3582,7 +5729,7 @@ func (t *proposerRule27) add(h uint32, a0 string, a1 uint64, a2 string, a3 uint6
 }
 
 // group is the group of these values, whose hash is known.
-func (t *proposerRule27) group(h uint32, a0 string, a1 uint64, a2 string, a3 uint64) int32 {
+func (t *proposerRule44) group(h uint32, a0 string, a1 uint64, a2 string, a3 uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -3598,48 +5745,133 @@ func (t *proposerRule27) group(h uint32, a0 string, a1 uint64, a2 string, a3 uin
 	if n := len(t.free); n > 0 {
 		i = t.free[n-1]
 		t.free = t.free[:n-1]
-		t.groups[i] = proposerRule27Group{hash: h, a0: a0, a1: a1, a2: a2, a3: a3}
+		t.groups[i] = proposerRule44Group{hash: h, a0: a0, a1: a1, a2: a2, a3: a3}
 	} else {
 		i = int32(len(t.groups))
-		t.groups = append(t.groups, proposerRule27Group{hash: h, a0: a0, a1: a1, a2: a2, a3: a3})
+		t.groups = append(t.groups, proposerRule44Group{hash: h, a0: a0, a1: a1, a2: a2, a3: a3})
 	}
 	t.set.Add(h, i)
 	return i
 }
 
-// rule27Heads derives the heads of multipaxos.ded:103: sync promise_sum(f, i, x0, x1, sum<x2>) <- promise_wait(f, i, part, x0, x1, x2), acceptor_open(f, i, p)
-func (s *proposer) rule27Heads() {
-	t := &s.groups27
+// rule44Heads derives the heads of multipaxos.ded:170: sync promise_sum(f, i, x0, x1, sum<x2>) <- promise_wait(f, i, part, x0, x1, x2), acceptor_open(f, i, p)
+func (s *proposer) rule44Heads() {
+	t := &s.groups44
 	for _, i := range t.touched {
 		g := &t.groups[i]
 		g.touched = false
 		if g.told && (g.count == 0 || g.last != g.value) {
-			s.rule28Changes0(&proposerPromise_sumRow{g.a0, g.a1, g.a2, g.a3, g.last, g.hash}, -1)
+			s.rule45Changes0(&proposerPromise_sumRow{g.a0, g.a1, g.a2, g.a3, g.last, g.hash}, -1)
 		}
 		if g.count > 0 && (!g.told || g.last != g.value) {
-			s.rule28Changes0(&proposerPromise_sumRow{g.a0, g.a1, g.a2, g.a3, g.value, g.hash}, 1)
+			s.rule45Changes0(&proposerPromise_sumRow{g.a0, g.a1, g.a2, g.a3, g.value, g.hash}, 1)
 		}
 		g.told, g.last = g.count > 0, g.value
 		if g.count == 0 {
 			t.set.Remove(g.hash, i)
-			*g = proposerRule27Group{}
+			*g = proposerRule44Group{}
 			t.free = append(t.free, i)
 		}
 	}
 	t.touched = t.touched[:0]
 }
 
-// proposerRule33 has the groups of multipaxos.ded:58: sync got(a, b, count<s>) <- entries(a, b, s, _, _, _)
-type proposerRule33 struct {
-	groups        []proposerRule33Group
+// proposerRule47 has the groups of multipaxos.ded:170: sync part_sum(f, i, x0, x1, x2, sum<x3>) <- part_wait(f, i, part, x0, x1, x2, x3), acceptor_open(f, i, p)
+type proposerRule47 struct {
+	groups        []proposerRule47Group
 	set           rt.Slots
 	touched, free []int32
-	rows          []proposerRule33Row
+}
+
+type proposerRule47Group struct {
+	a0      string
+	a1      uint64
+	a2      string
+	a3      uint64
+	a4      uint64
+	hash    uint32
+	count   int32 // of rows
+	touched bool
+	value   uint64
+	told    bool // the head of last holds
+	last    uint64
+}
+
+func newProposerRule47() proposerRule47 {
+	return proposerRule47{set: rt.NewSlots()}
+}
+
+// add has a row come, or go.
+func (t *proposerRule47) add(h uint32, a0 string, a1 uint64, a2 string, a3 uint64, a4 uint64, a5 uint64, a6 uint64, a7 uint64, sign int32) {
+	n := t.group(h, a0, a1, a2, a3, a4)
+	g := &t.groups[n]
+	g.count += sign
+	g.value += uint64(sign) * a5
+	if !g.touched {
+		g.touched = true
+		t.touched = append(t.touched, n)
+	}
+}
+
+// group is the group of these values, whose hash is known.
+func (t *proposerRule47) group(h uint32, a0 string, a1 uint64, a2 string, a3 uint64, a4 uint64) int32 {
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			break
+		}
+		if tag == h {
+			if r := &t.groups[i-1]; r.a0 == a0 && r.a1 == a1 && r.a2 == a2 && r.a3 == a3 && r.a4 == a4 {
+				return int32(i - 1)
+			}
+		}
+	}
+	var i int32
+	if n := len(t.free); n > 0 {
+		i = t.free[n-1]
+		t.free = t.free[:n-1]
+		t.groups[i] = proposerRule47Group{hash: h, a0: a0, a1: a1, a2: a2, a3: a3, a4: a4}
+	} else {
+		i = int32(len(t.groups))
+		t.groups = append(t.groups, proposerRule47Group{hash: h, a0: a0, a1: a1, a2: a2, a3: a3, a4: a4})
+	}
+	t.set.Add(h, i)
+	return i
+}
+
+// rule47Heads derives the heads of multipaxos.ded:170: sync part_sum(f, i, x0, x1, x2, sum<x3>) <- part_wait(f, i, part, x0, x1, x2, x3), acceptor_open(f, i, p)
+func (s *proposer) rule47Heads() {
+	t := &s.groups47
+	for _, i := range t.touched {
+		g := &t.groups[i]
+		g.touched = false
+		if g.told && (g.count == 0 || g.last != g.value) {
+			s.rule48Changes0(&proposerPart_sumRow{g.a0, g.a1, g.a2, g.a3, g.a4, g.last, g.hash}, -1)
+		}
+		if g.count > 0 && (!g.told || g.last != g.value) {
+			s.rule48Changes0(&proposerPart_sumRow{g.a0, g.a1, g.a2, g.a3, g.a4, g.value, g.hash}, 1)
+		}
+		g.told, g.last = g.count > 0, g.value
+		if g.count == 0 {
+			t.set.Remove(g.hash, i)
+			*g = proposerRule47Group{}
+			t.free = append(t.free, i)
+		}
+	}
+	t.touched = t.touched[:0]
+}
+
+// proposerRule52 has the groups of multipaxos.ded:98: sync got(a, b, count<s>) <- entries(a, b, _, s, _, _, _)
+type proposerRule52 struct {
+	groups        []proposerRule52Group
+	set           rt.Slots
+	touched, free []int32
+	rows          []proposerRule52Row
 	rowSet        rt.Slots
 	freeRows      []int32
 }
 
-type proposerRule33Group struct {
+type proposerRule52Group struct {
 	a0      string
 	a1      uint64
 	hash    uint32
@@ -3651,7 +5883,7 @@ type proposerRule33Group struct {
 	last    uint64
 }
 
-type proposerRule33Row struct {
+type proposerRule52Row struct {
 	a0    string
 	a1    uint64
 	a2    uint64
@@ -3659,14 +5891,14 @@ type proposerRule33Row struct {
 	link  rt.Link // in its group
 }
 
-func newProposerRule33() proposerRule33 {
-	return proposerRule33{set: rt.NewSlots(),
+func newProposerRule52() proposerRule52 {
+	return proposerRule52{set: rt.NewSlots(),
 		rowSet: rt.NewSlots(),
 	}
 }
 
 // add has a row come, or go.
-func (t *proposerRule33) add(a0 string, a1 uint64, a2 uint64, sign int32) {
+func (t *proposerRule52) add(a0 string, a1 uint64, a2 uint64, sign int32) {
 	h, i := rt.Hash(0).Text(a0).U64(a1).U64(a2).Sum(), int32(-1)
 	for at := h; ; at++ {
 		n, tag := t.rowSet.At(at)
@@ -3684,10 +5916,10 @@ func (t *proposerRule33) add(a0 string, a1 uint64, a2 uint64, sign int32) {
 		if n := len(t.freeRows); n > 0 {
 			i = t.freeRows[n-1]
 			t.freeRows = t.freeRows[:n-1]
-			t.rows[i] = proposerRule33Row{a0: a0, a1: a1, a2: a2}
+			t.rows[i] = proposerRule52Row{a0: a0, a1: a1, a2: a2}
 		} else {
 			i = int32(len(t.rows))
-			t.rows = append(t.rows, proposerRule33Row{a0: a0, a1: a1, a2: a2})
+			t.rows = append(t.rows, proposerRule52Row{a0: a0, a1: a1, a2: a2})
 		}
 		t.rowSet.Add(h, i)
 	}
@@ -3698,7 +5930,7 @@ func (t *proposerRule33) add(a0 string, a1 uint64, a2 uint64, sign int32) {
 	if had == has {
 		if r.count == 0 {
 			t.rowSet.Remove(h, i)
-			t.rows[i] = proposerRule33Row{}
+			t.rows[i] = proposerRule52Row{}
 			t.freeRows = append(t.freeRows, i)
 		}
 		return
@@ -3726,7 +5958,7 @@ func (t *proposerRule33) add(a0 string, a1 uint64, a2 uint64, sign int32) {
 		g.value--
 		if r.count == 0 {
 			t.rowSet.Remove(h, i)
-			*r = proposerRule33Row{}
+			*r = proposerRule52Row{}
 			t.freeRows = append(t.freeRows, i)
 		}
 	}
@@ -3737,7 +5969,7 @@ func (t *proposerRule33) add(a0 string, a1 uint64, a2 uint64, sign int32) {
 }
 
 // group is the group of these values, whose hash is known.
-func (t *proposerRule33) group(h uint32, a0 string, a1 uint64) int32 {
+func (t *proposerRule52) group(h uint32, a0 string, a1 uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -3753,18 +5985,18 @@ func (t *proposerRule33) group(h uint32, a0 string, a1 uint64) int32 {
 	if n := len(t.free); n > 0 {
 		i = t.free[n-1]
 		t.free = t.free[:n-1]
-		t.groups[i] = proposerRule33Group{hash: h, a0: a0, a1: a1, rows: -1}
+		t.groups[i] = proposerRule52Group{hash: h, a0: a0, a1: a1, rows: -1}
 	} else {
 		i = int32(len(t.groups))
-		t.groups = append(t.groups, proposerRule33Group{hash: h, a0: a0, a1: a1, rows: -1})
+		t.groups = append(t.groups, proposerRule52Group{hash: h, a0: a0, a1: a1, rows: -1})
 	}
 	t.set.Add(h, i)
 	return i
 }
 
-// rule33Heads derives the heads of multipaxos.ded:58: sync got(a, b, count<s>) <- entries(a, b, s, _, _, _)
-func (s *proposer) rule33Heads() {
-	t := &s.groups33
+// rule52Heads derives the heads of multipaxos.ded:98: sync got(a, b, count<s>) <- entries(a, b, _, s, _, _, _)
+func (s *proposer) rule52Heads() {
+	t := &s.groups52
 	for _, i := range t.touched {
 		g := &t.groups[i]
 		g.touched = false
@@ -3777,40 +6009,116 @@ func (s *proposer) rule33Heads() {
 		g.told, g.last = g.count > 0, g.value
 		if g.count == 0 {
 			t.set.Remove(g.hash, i)
-			*g = proposerRule33Group{}
+			*g = proposerRule52Group{}
 			t.free = append(t.free, i)
 		}
 	}
 	t.touched = t.touched[:0]
 }
 
-// proposerRule36 has the groups of multipaxos.ded:61: sync support(b, count<a>) <- complete(a, b)
-type proposerRule36 struct {
-	groups        []proposerRule36Group
+// proposerRule55 has the groups of multipaxos.ded:101: sync there(a, b, k, count<s>) <- entries(a, b, k, s, _, _, _)
+type proposerRule55 struct {
+	groups        []proposerRule55Group
 	set           rt.Slots
 	touched, free []int32
+	rows          []proposerRule55Row
+	rowSet        rt.Slots
+	freeRows      []int32
 }
 
-type proposerRule36Group struct {
-	a0      uint64
+type proposerRule55Group struct {
+	a0      string
+	a1      uint64
+	a2      uint64
 	hash    uint32
 	count   int32 // of rows
 	touched bool
+	rows    int32 // the first, or -1
 	value   uint64
 	told    bool // the head of last holds
 	last    uint64
 }
 
-func newProposerRule36() proposerRule36 {
-	return proposerRule36{set: rt.NewSlots()}
+type proposerRule55Row struct {
+	a0    string
+	a1    uint64
+	a2    uint64
+	a3    uint64
+	count int32   // of derivations
+	link  rt.Link // in its group
+}
+
+func newProposerRule55() proposerRule55 {
+	return proposerRule55{set: rt.NewSlots(),
+		rowSet: rt.NewSlots(),
+	}
 }
 
 // add has a row come, or go.
-func (t *proposerRule36) add(h uint32, a0 uint64, a1 string, sign int32) {
-	n := t.group(h, a0)
+func (t *proposerRule55) add(a0 string, a1 uint64, a2 uint64, a3 uint64, sign int32) {
+	h, i := rt.Hash(0).Text(a0).U64(a1).U64(a2).U64(a3).Sum(), int32(-1)
+	for at := h; ; at++ {
+		n, tag := t.rowSet.At(at)
+		if n == 0 {
+			break
+		}
+		if tag == h {
+			if r := &t.rows[n-1]; r.a0 == a0 && r.a1 == a1 && r.a2 == a2 && r.a3 == a3 {
+				i = int32(n - 1)
+				break
+			}
+		}
+	}
+	if i < 0 {
+		if n := len(t.freeRows); n > 0 {
+			i = t.freeRows[n-1]
+			t.freeRows = t.freeRows[:n-1]
+			t.rows[i] = proposerRule55Row{a0: a0, a1: a1, a2: a2, a3: a3}
+		} else {
+			i = int32(len(t.rows))
+			t.rows = append(t.rows, proposerRule55Row{a0: a0, a1: a1, a2: a2, a3: a3})
+		}
+		t.rowSet.Add(h, i)
+	}
+	r := &t.rows[i]
+	had := r.count > 0
+	r.count += sign
+	has := r.count > 0
+	if had == has {
+		if r.count == 0 {
+			t.rowSet.Remove(h, i)
+			t.rows[i] = proposerRule55Row{}
+			t.freeRows = append(t.freeRows, i)
+		}
+		return
+	}
+	n := t.group(rt.Hash(0).Text(a0).U64(a1).U64(a2).Sum(), a0, a1, a2)
 	g := &t.groups[n]
-	g.count += sign
-	g.value += uint64(sign)
+	if has {
+		g.count++
+		r.link = rt.Link{Next: g.rows, Prev: -1}
+		if g.rows >= 0 {
+			t.rows[g.rows].link.Prev = i
+		}
+		g.rows = i
+		g.value++
+	} else {
+		g.count--
+		if l := r.link; l.Prev >= 0 {
+			t.rows[l.Prev].link.Next = l.Next
+		} else {
+			g.rows = l.Next
+		}
+		if l := r.link; l.Next >= 0 {
+			t.rows[l.Next].link.Prev = l.Prev
+		}
+		g.value--
+		if r.count == 0 {
+			t.rowSet.Remove(h, i)
+			*r = proposerRule55Row{}
+			t.freeRows = append(t.freeRows, i)
+		}
+	}
 	if !g.touched {
 		g.touched = true
 		t.touched = append(t.touched, n)
@@ -3818,14 +6126,14 @@ func (t *proposerRule36) add(h uint32, a0 uint64, a1 string, sign int32) {
 }
 
 // group is the group of these values, whose hash is known.
-func (t *proposerRule36) group(h uint32, a0 uint64) int32 {
+func (t *proposerRule55) group(h uint32, a0 string, a1 uint64, a2 uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
 			break
 		}
 		if tag == h {
-			if r := &t.groups[i-1]; r.a0 == a0 {
+			if r := &t.groups[i-1]; r.a0 == a0 && r.a1 == a1 && r.a2 == a2 {
 				return int32(i - 1)
 			}
 		}
@@ -3834,48 +6142,221 @@ func (t *proposerRule36) group(h uint32, a0 uint64) int32 {
 	if n := len(t.free); n > 0 {
 		i = t.free[n-1]
 		t.free = t.free[:n-1]
-		t.groups[i] = proposerRule36Group{hash: h, a0: a0}
+		t.groups[i] = proposerRule55Group{hash: h, a0: a0, a1: a1, a2: a2, rows: -1}
 	} else {
 		i = int32(len(t.groups))
-		t.groups = append(t.groups, proposerRule36Group{hash: h, a0: a0})
+		t.groups = append(t.groups, proposerRule55Group{hash: h, a0: a0, a1: a1, a2: a2, rows: -1})
 	}
 	t.set.Add(h, i)
 	return i
 }
 
-// rule36Heads derives the heads of multipaxos.ded:61: sync support(b, count<a>) <- complete(a, b)
-func (s *proposer) rule36Heads() {
-	t := &s.groups36
+// rule55Heads derives the heads of multipaxos.ded:101: sync there(a, b, k, count<s>) <- entries(a, b, k, s, _, _, _)
+func (s *proposer) rule55Heads() {
+	t := &s.groups55
 	for _, i := range t.touched {
 		g := &t.groups[i]
 		g.touched = false
 		if g.told && (g.count == 0 || g.last != g.value) {
-			s.support.Derive(s.support.row(g.a0, g.last), -1)
+			s.there.Derive(s.there.row(g.a0, g.a1, g.a2, g.last), -1)
 		}
 		if g.count > 0 && (!g.told || g.last != g.value) {
-			s.support.Derive(s.support.row(g.a0, g.value), 1)
+			s.there.Derive(s.there.row(g.a0, g.a1, g.a2, g.value), 1)
 		}
 		g.told, g.last = g.count > 0, g.value
 		if g.count == 0 {
 			t.set.Remove(g.hash, i)
-			*g = proposerRule36Group{}
+			*g = proposerRule55Group{}
 			t.free = append(t.free, i)
 		}
 	}
 	t.touched = t.touched[:0]
 }
 
-// proposerRule38 has the groups of multipaxos.ded:66: sync top(s, max<c>) <- elected(b), entries(_, b, s, c, _, _)
-type proposerRule38 struct {
-	groups        []proposerRule38Group
+// proposerRule60 has the groups of multipaxos.ded:106: sync wanted(a, b, max<k>) <- fetched(a, b, j), trying(b), chunk(n), k := j + n
+type proposerRule60 struct {
+	groups        []proposerRule60Group
 	set           rt.Slots
 	touched, free []int32
-	rows          []proposerRule38Row
+	rows          []proposerRule60Row
 	rowSet        rt.Slots
 	freeRows      []int32
 }
 
-type proposerRule38Group struct {
+type proposerRule60Group struct {
+	a0      string
+	a1      uint64
+	hash    uint32
+	count   int32 // of rows
+	touched bool
+	rows    int32 // the first, or -1
+	value   uint64
+	lost    bool // value is to be found anew
+	told    bool // the head of last holds
+	last    uint64
+}
+
+type proposerRule60Row struct {
+	a0    string
+	a1    uint64
+	a2    uint64
+	count int32   // of derivations
+	link  rt.Link // in its group
+}
+
+func newProposerRule60() proposerRule60 {
+	return proposerRule60{set: rt.NewSlots(),
+		rowSet: rt.NewSlots(),
+	}
+}
+
+// add has a row come, or go.
+func (t *proposerRule60) add(a0 string, a1 uint64, a2 uint64, sign int32) {
+	h, i := rt.Hash(0).Text(a0).U64(a1).U64(a2).Sum(), int32(-1)
+	for at := h; ; at++ {
+		n, tag := t.rowSet.At(at)
+		if n == 0 {
+			break
+		}
+		if tag == h {
+			if r := &t.rows[n-1]; r.a0 == a0 && r.a1 == a1 && r.a2 == a2 {
+				i = int32(n - 1)
+				break
+			}
+		}
+	}
+	if i < 0 {
+		if n := len(t.freeRows); n > 0 {
+			i = t.freeRows[n-1]
+			t.freeRows = t.freeRows[:n-1]
+			t.rows[i] = proposerRule60Row{a0: a0, a1: a1, a2: a2}
+		} else {
+			i = int32(len(t.rows))
+			t.rows = append(t.rows, proposerRule60Row{a0: a0, a1: a1, a2: a2})
+		}
+		t.rowSet.Add(h, i)
+	}
+	r := &t.rows[i]
+	had := r.count > 0
+	r.count += sign
+	has := r.count > 0
+	if had == has {
+		if r.count == 0 {
+			t.rowSet.Remove(h, i)
+			t.rows[i] = proposerRule60Row{}
+			t.freeRows = append(t.freeRows, i)
+		}
+		return
+	}
+	n := t.group(rt.Hash(0).Text(a0).U64(a1).Sum(), a0, a1)
+	g := &t.groups[n]
+	if has {
+		g.count++
+		r.link = rt.Link{Next: g.rows, Prev: -1}
+		if g.rows >= 0 {
+			t.rows[g.rows].link.Prev = i
+		}
+		g.rows = i
+		if g.count == 1 || cmp.Compare[uint64](a2, g.value) > 0 {
+			g.value, g.lost = a2, false
+		}
+	} else {
+		g.count--
+		if l := r.link; l.Prev >= 0 {
+			t.rows[l.Prev].link.Next = l.Next
+		} else {
+			g.rows = l.Next
+		}
+		if l := r.link; l.Next >= 0 {
+			t.rows[l.Next].link.Prev = l.Prev
+		}
+		if a2 == g.value {
+			g.lost = true
+		}
+		if r.count == 0 {
+			t.rowSet.Remove(h, i)
+			*r = proposerRule60Row{}
+			t.freeRows = append(t.freeRows, i)
+		}
+	}
+	if !g.touched {
+		g.touched = true
+		t.touched = append(t.touched, n)
+	}
+}
+
+// group is the group of these values, whose hash is known.
+func (t *proposerRule60) group(h uint32, a0 string, a1 uint64) int32 {
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			break
+		}
+		if tag == h {
+			if r := &t.groups[i-1]; r.a0 == a0 && r.a1 == a1 {
+				return int32(i - 1)
+			}
+		}
+	}
+	var i int32
+	if n := len(t.free); n > 0 {
+		i = t.free[n-1]
+		t.free = t.free[:n-1]
+		t.groups[i] = proposerRule60Group{hash: h, a0: a0, a1: a1, rows: -1}
+	} else {
+		i = int32(len(t.groups))
+		t.groups = append(t.groups, proposerRule60Group{hash: h, a0: a0, a1: a1, rows: -1})
+	}
+	t.set.Add(h, i)
+	return i
+}
+
+// again finds the value of a group that has lost it.
+func (t *proposerRule60) again(g *proposerRule60Group) {
+	g.lost = false
+	for i := g.rows; i >= 0; i = t.rows[i].link.Next {
+		if v := t.rows[i].a2; i == g.rows || cmp.Compare[uint64](v, g.value) > 0 {
+			g.value = v
+		}
+	}
+}
+
+// rule60Heads derives the heads of multipaxos.ded:106: sync wanted(a, b, max<k>) <- fetched(a, b, j), trying(b), chunk(n), k := j + n
+func (s *proposer) rule60Heads() {
+	t := &s.groups60
+	for _, i := range t.touched {
+		g := &t.groups[i]
+		g.touched = false
+		if g.lost {
+			t.again(g)
+		}
+		if g.told && (g.count == 0 || g.last != g.value) {
+			s.wanted.Derive(s.wanted.row(g.a0, g.a1, g.last), -1)
+		}
+		if g.count > 0 && (!g.told || g.last != g.value) {
+			s.wanted.Derive(s.wanted.row(g.a0, g.a1, g.value), 1)
+		}
+		g.told, g.last = g.count > 0, g.value
+		if g.count == 0 {
+			t.set.Remove(g.hash, i)
+			*g = proposerRule60Group{}
+			t.free = append(t.free, i)
+		}
+	}
+	t.touched = t.touched[:0]
+}
+
+// proposerRule62 has the groups of upto merges
+type proposerRule62 struct {
+	groups        []proposerRule62Group
+	set           rt.Slots
+	touched, free []int32
+	rows          []proposerRule62Row
+	rowSet        rt.Slots
+	freeRows      []int32
+}
+
+type proposerRule62Group struct {
 	a0      uint64
 	hash    uint32
 	count   int32 // of rows
@@ -3887,21 +6368,21 @@ type proposerRule38Group struct {
 	last    uint64
 }
 
-type proposerRule38Row struct {
+type proposerRule62Row struct {
 	a0    uint64
 	a1    uint64
 	count int32   // of derivations
 	link  rt.Link // in its group
 }
 
-func newProposerRule38() proposerRule38 {
-	return proposerRule38{set: rt.NewSlots(),
+func newProposerRule62() proposerRule62 {
+	return proposerRule62{set: rt.NewSlots(),
 		rowSet: rt.NewSlots(),
 	}
 }
 
 // add has a row come, or go.
-func (t *proposerRule38) add(a0 uint64, a1 uint64, sign int32) {
+func (t *proposerRule62) add(a0 uint64, a1 uint64, sign int32) {
 	h, i := rt.Hash(0).U64(a0).U64(a1).Sum(), int32(-1)
 	for at := h; ; at++ {
 		n, tag := t.rowSet.At(at)
@@ -3919,10 +6400,10 @@ func (t *proposerRule38) add(a0 uint64, a1 uint64, sign int32) {
 		if n := len(t.freeRows); n > 0 {
 			i = t.freeRows[n-1]
 			t.freeRows = t.freeRows[:n-1]
-			t.rows[i] = proposerRule38Row{a0: a0, a1: a1}
+			t.rows[i] = proposerRule62Row{a0: a0, a1: a1}
 		} else {
 			i = int32(len(t.rows))
-			t.rows = append(t.rows, proposerRule38Row{a0: a0, a1: a1})
+			t.rows = append(t.rows, proposerRule62Row{a0: a0, a1: a1})
 		}
 		t.rowSet.Add(h, i)
 	}
@@ -3933,7 +6414,7 @@ func (t *proposerRule38) add(a0 uint64, a1 uint64, sign int32) {
 	if had == has {
 		if r.count == 0 {
 			t.rowSet.Remove(h, i)
-			t.rows[i] = proposerRule38Row{}
+			t.rows[i] = proposerRule62Row{}
 			t.freeRows = append(t.freeRows, i)
 		}
 		return
@@ -3965,7 +6446,7 @@ func (t *proposerRule38) add(a0 uint64, a1 uint64, sign int32) {
 		}
 		if r.count == 0 {
 			t.rowSet.Remove(h, i)
-			*r = proposerRule38Row{}
+			*r = proposerRule62Row{}
 			t.freeRows = append(t.freeRows, i)
 		}
 	}
@@ -3976,7 +6457,7 @@ func (t *proposerRule38) add(a0 uint64, a1 uint64, sign int32) {
 }
 
 // group is the group of these values, whose hash is known.
-func (t *proposerRule38) group(h uint32, a0 uint64) int32 {
+func (t *proposerRule62) group(h uint32, a0 uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -3992,17 +6473,17 @@ func (t *proposerRule38) group(h uint32, a0 uint64) int32 {
 	if n := len(t.free); n > 0 {
 		i = t.free[n-1]
 		t.free = t.free[:n-1]
-		t.groups[i] = proposerRule38Group{hash: h, a0: a0, rows: -1}
+		t.groups[i] = proposerRule62Group{hash: h, a0: a0, rows: -1}
 	} else {
 		i = int32(len(t.groups))
-		t.groups = append(t.groups, proposerRule38Group{hash: h, a0: a0, rows: -1})
+		t.groups = append(t.groups, proposerRule62Group{hash: h, a0: a0, rows: -1})
 	}
 	t.set.Add(h, i)
 	return i
 }
 
 // again finds the value of a group that has lost it.
-func (t *proposerRule38) again(g *proposerRule38Group) {
+func (t *proposerRule62) again(g *proposerRule62Group) {
 	g.lost = false
 	for i := g.rows; i >= 0; i = t.rows[i].link.Next {
 		if v := t.rows[i].a1; i == g.rows || cmp.Compare[uint64](v, g.value) > 0 {
@@ -4011,9 +6492,261 @@ func (t *proposerRule38) again(g *proposerRule38Group) {
 	}
 }
 
-// rule38Heads derives the heads of multipaxos.ded:66: sync top(s, max<c>) <- elected(b), entries(_, b, s, c, _, _)
-func (s *proposer) rule38Heads() {
-	t := &s.groups38
+// rule62Heads derives the heads of upto merges
+func (s *proposer) rule62Heads() {
+	t := &s.groups62
+	for _, i := range t.touched {
+		g := &t.groups[i]
+		g.touched = false
+		if g.lost {
+			t.again(g)
+		}
+		if g.told && (g.count == 0 || g.last != g.value) {
+			s.upto.Derive(s.upto.row(g.a0, g.last), -1)
+		}
+		if g.count > 0 && (!g.told || g.last != g.value) {
+			s.upto.Derive(s.upto.row(g.a0, g.value), 1)
+		}
+		g.told, g.last = g.count > 0, g.value
+		if g.count == 0 {
+			t.set.Remove(g.hash, i)
+			*g = proposerRule62Group{}
+			t.free = append(t.free, i)
+		}
+	}
+	t.touched = t.touched[:0]
+}
+
+// proposerRule69 has the groups of multipaxos.ded:118: sync support(b, count<a>) <- complete(a, b)
+type proposerRule69 struct {
+	groups        []proposerRule69Group
+	set           rt.Slots
+	touched, free []int32
+}
+
+type proposerRule69Group struct {
+	a0      uint64
+	hash    uint32
+	count   int32 // of rows
+	touched bool
+	value   uint64
+	told    bool // the head of last holds
+	last    uint64
+}
+
+func newProposerRule69() proposerRule69 {
+	return proposerRule69{set: rt.NewSlots()}
+}
+
+// add has a row come, or go.
+func (t *proposerRule69) add(h uint32, a0 uint64, a1 string, sign int32) {
+	n := t.group(h, a0)
+	g := &t.groups[n]
+	g.count += sign
+	g.value += uint64(sign)
+	if !g.touched {
+		g.touched = true
+		t.touched = append(t.touched, n)
+	}
+}
+
+// group is the group of these values, whose hash is known.
+func (t *proposerRule69) group(h uint32, a0 uint64) int32 {
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			break
+		}
+		if tag == h {
+			if r := &t.groups[i-1]; r.a0 == a0 {
+				return int32(i - 1)
+			}
+		}
+	}
+	var i int32
+	if n := len(t.free); n > 0 {
+		i = t.free[n-1]
+		t.free = t.free[:n-1]
+		t.groups[i] = proposerRule69Group{hash: h, a0: a0}
+	} else {
+		i = int32(len(t.groups))
+		t.groups = append(t.groups, proposerRule69Group{hash: h, a0: a0})
+	}
+	t.set.Add(h, i)
+	return i
+}
+
+// rule69Heads derives the heads of multipaxos.ded:118: sync support(b, count<a>) <- complete(a, b)
+func (s *proposer) rule69Heads() {
+	t := &s.groups69
+	for _, i := range t.touched {
+		g := &t.groups[i]
+		g.touched = false
+		if g.told && (g.count == 0 || g.last != g.value) {
+			s.support.Derive(s.support.row(g.a0, g.last), -1)
+		}
+		if g.count > 0 && (!g.told || g.last != g.value) {
+			s.support.Derive(s.support.row(g.a0, g.value), 1)
+		}
+		g.told, g.last = g.count > 0, g.value
+		if g.count == 0 {
+			t.set.Remove(g.hash, i)
+			*g = proposerRule69Group{}
+			t.free = append(t.free, i)
+		}
+	}
+	t.touched = t.touched[:0]
+}
+
+// proposerRule74 has the groups of multipaxos.ded:130: sync top(s, max<c>) <- adopting(b, k), entries(_, b, k, s, c, _, _)
+type proposerRule74 struct {
+	groups        []proposerRule74Group
+	set           rt.Slots
+	touched, free []int32
+	rows          []proposerRule74Row
+	rowSet        rt.Slots
+	freeRows      []int32
+}
+
+type proposerRule74Group struct {
+	a0      uint64
+	hash    uint32
+	count   int32 // of rows
+	touched bool
+	rows    int32 // the first, or -1
+	value   uint64
+	lost    bool // value is to be found anew
+	told    bool // the head of last holds
+	last    uint64
+}
+
+type proposerRule74Row struct {
+	a0    uint64
+	a1    uint64
+	count int32   // of derivations
+	link  rt.Link // in its group
+}
+
+func newProposerRule74() proposerRule74 {
+	return proposerRule74{set: rt.NewSlots(),
+		rowSet: rt.NewSlots(),
+	}
+}
+
+// add has a row come, or go.
+func (t *proposerRule74) add(a0 uint64, a1 uint64, sign int32) {
+	h, i := rt.Hash(0).U64(a0).U64(a1).Sum(), int32(-1)
+	for at := h; ; at++ {
+		n, tag := t.rowSet.At(at)
+		if n == 0 {
+			break
+		}
+		if tag == h {
+			if r := &t.rows[n-1]; r.a0 == a0 && r.a1 == a1 {
+				i = int32(n - 1)
+				break
+			}
+		}
+	}
+	if i < 0 {
+		if n := len(t.freeRows); n > 0 {
+			i = t.freeRows[n-1]
+			t.freeRows = t.freeRows[:n-1]
+			t.rows[i] = proposerRule74Row{a0: a0, a1: a1}
+		} else {
+			i = int32(len(t.rows))
+			t.rows = append(t.rows, proposerRule74Row{a0: a0, a1: a1})
+		}
+		t.rowSet.Add(h, i)
+	}
+	r := &t.rows[i]
+	had := r.count > 0
+	r.count += sign
+	has := r.count > 0
+	if had == has {
+		if r.count == 0 {
+			t.rowSet.Remove(h, i)
+			t.rows[i] = proposerRule74Row{}
+			t.freeRows = append(t.freeRows, i)
+		}
+		return
+	}
+	n := t.group(rt.Hash(0).U64(a0).Sum(), a0)
+	g := &t.groups[n]
+	if has {
+		g.count++
+		r.link = rt.Link{Next: g.rows, Prev: -1}
+		if g.rows >= 0 {
+			t.rows[g.rows].link.Prev = i
+		}
+		g.rows = i
+		if g.count == 1 || cmp.Compare[uint64](a1, g.value) > 0 {
+			g.value, g.lost = a1, false
+		}
+	} else {
+		g.count--
+		if l := r.link; l.Prev >= 0 {
+			t.rows[l.Prev].link.Next = l.Next
+		} else {
+			g.rows = l.Next
+		}
+		if l := r.link; l.Next >= 0 {
+			t.rows[l.Next].link.Prev = l.Prev
+		}
+		if a1 == g.value {
+			g.lost = true
+		}
+		if r.count == 0 {
+			t.rowSet.Remove(h, i)
+			*r = proposerRule74Row{}
+			t.freeRows = append(t.freeRows, i)
+		}
+	}
+	if !g.touched {
+		g.touched = true
+		t.touched = append(t.touched, n)
+	}
+}
+
+// group is the group of these values, whose hash is known.
+func (t *proposerRule74) group(h uint32, a0 uint64) int32 {
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			break
+		}
+		if tag == h {
+			if r := &t.groups[i-1]; r.a0 == a0 {
+				return int32(i - 1)
+			}
+		}
+	}
+	var i int32
+	if n := len(t.free); n > 0 {
+		i = t.free[n-1]
+		t.free = t.free[:n-1]
+		t.groups[i] = proposerRule74Group{hash: h, a0: a0, rows: -1}
+	} else {
+		i = int32(len(t.groups))
+		t.groups = append(t.groups, proposerRule74Group{hash: h, a0: a0, rows: -1})
+	}
+	t.set.Add(h, i)
+	return i
+}
+
+// again finds the value of a group that has lost it.
+func (t *proposerRule74) again(g *proposerRule74Group) {
+	g.lost = false
+	for i := g.rows; i >= 0; i = t.rows[i].link.Next {
+		if v := t.rows[i].a1; i == g.rows || cmp.Compare[uint64](v, g.value) > 0 {
+			g.value = v
+		}
+	}
+}
+
+// rule74Heads derives the heads of multipaxos.ded:130: sync top(s, max<c>) <- adopting(b, k), entries(_, b, k, s, c, _, _)
+func (s *proposer) rule74Heads() {
+	t := &s.groups74
 	for _, i := range t.touched {
 		g := &t.groups[i]
 		g.touched = false
@@ -4029,24 +6762,25 @@ func (s *proposer) rule38Heads() {
 		g.told, g.last = g.count > 0, g.value
 		if g.count == 0 {
 			t.set.Remove(g.hash, i)
-			*g = proposerRule38Group{}
+			*g = proposerRule74Group{}
 			t.free = append(t.free, i)
 		}
 	}
 	t.touched = t.touched[:0]
 }
 
-// proposerRule40 has the groups of multipaxos.ded:68: sync last(max<s>) <- adopted(_, s, _, _)
-type proposerRule40 struct {
-	groups        []proposerRule40Group
+// proposerRule76 has the groups of multipaxos.ded:132: sync last(b, max<s>) <- adopted(b, s, _, _)
+type proposerRule76 struct {
+	groups        []proposerRule76Group
 	set           rt.Slots
 	touched, free []int32
-	rows          []proposerRule40Row
+	rows          []proposerRule76Row
 	rowSet        rt.Slots
 	freeRows      []int32
 }
 
-type proposerRule40Group struct {
+type proposerRule76Group struct {
+	a0      uint64
 	hash    uint32
 	count   int32 // of rows
 	touched bool
@@ -4057,28 +6791,29 @@ type proposerRule40Group struct {
 	last    uint64
 }
 
-type proposerRule40Row struct {
+type proposerRule76Row struct {
 	a0    uint64
+	a1    uint64
 	count int32   // of derivations
 	link  rt.Link // in its group
 }
 
-func newProposerRule40() proposerRule40 {
-	return proposerRule40{set: rt.NewSlots(),
+func newProposerRule76() proposerRule76 {
+	return proposerRule76{set: rt.NewSlots(),
 		rowSet: rt.NewSlots(),
 	}
 }
 
 // add has a row come, or go.
-func (t *proposerRule40) add(a0 uint64, sign int32) {
-	h, i := rt.Hash(0).U64(a0).Sum(), int32(-1)
+func (t *proposerRule76) add(a0 uint64, a1 uint64, sign int32) {
+	h, i := rt.Hash(0).U64(a0).U64(a1).Sum(), int32(-1)
 	for at := h; ; at++ {
 		n, tag := t.rowSet.At(at)
 		if n == 0 {
 			break
 		}
 		if tag == h {
-			if r := &t.rows[n-1]; r.a0 == a0 {
+			if r := &t.rows[n-1]; r.a0 == a0 && r.a1 == a1 {
 				i = int32(n - 1)
 				break
 			}
@@ -4088,10 +6823,10 @@ func (t *proposerRule40) add(a0 uint64, sign int32) {
 		if n := len(t.freeRows); n > 0 {
 			i = t.freeRows[n-1]
 			t.freeRows = t.freeRows[:n-1]
-			t.rows[i] = proposerRule40Row{a0: a0}
+			t.rows[i] = proposerRule76Row{a0: a0, a1: a1}
 		} else {
 			i = int32(len(t.rows))
-			t.rows = append(t.rows, proposerRule40Row{a0: a0})
+			t.rows = append(t.rows, proposerRule76Row{a0: a0, a1: a1})
 		}
 		t.rowSet.Add(h, i)
 	}
@@ -4102,12 +6837,12 @@ func (t *proposerRule40) add(a0 uint64, sign int32) {
 	if had == has {
 		if r.count == 0 {
 			t.rowSet.Remove(h, i)
-			t.rows[i] = proposerRule40Row{}
+			t.rows[i] = proposerRule76Row{}
 			t.freeRows = append(t.freeRows, i)
 		}
 		return
 	}
-	n := t.group(rt.Hash(0).Sum())
+	n := t.group(rt.Hash(0).U64(a0).Sum(), a0)
 	g := &t.groups[n]
 	if has {
 		g.count++
@@ -4116,8 +6851,8 @@ func (t *proposerRule40) add(a0 uint64, sign int32) {
 			t.rows[g.rows].link.Prev = i
 		}
 		g.rows = i
-		if g.count == 1 || cmp.Compare[uint64](a0, g.value) > 0 {
-			g.value, g.lost = a0, false
+		if g.count == 1 || cmp.Compare[uint64](a1, g.value) > 0 {
+			g.value, g.lost = a1, false
 		}
 	} else {
 		g.count--
@@ -4129,12 +6864,12 @@ func (t *proposerRule40) add(a0 uint64, sign int32) {
 		if l := r.link; l.Next >= 0 {
 			t.rows[l.Next].link.Prev = l.Prev
 		}
-		if a0 == g.value {
+		if a1 == g.value {
 			g.lost = true
 		}
 		if r.count == 0 {
 			t.rowSet.Remove(h, i)
-			*r = proposerRule40Row{}
+			*r = proposerRule76Row{}
 			t.freeRows = append(t.freeRows, i)
 		}
 	}
@@ -4145,14 +6880,14 @@ func (t *proposerRule40) add(a0 uint64, sign int32) {
 }
 
 // group is the group of these values, whose hash is known.
-func (t *proposerRule40) group(h uint32) int32 {
+func (t *proposerRule76) group(h uint32, a0 uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
 			break
 		}
 		if tag == h {
-			if r := &t.groups[i-1]; r != nil {
+			if r := &t.groups[i-1]; r.a0 == a0 {
 				return int32(i - 1)
 			}
 		}
@@ -4161,28 +6896,28 @@ func (t *proposerRule40) group(h uint32) int32 {
 	if n := len(t.free); n > 0 {
 		i = t.free[n-1]
 		t.free = t.free[:n-1]
-		t.groups[i] = proposerRule40Group{hash: h, rows: -1}
+		t.groups[i] = proposerRule76Group{hash: h, a0: a0, rows: -1}
 	} else {
 		i = int32(len(t.groups))
-		t.groups = append(t.groups, proposerRule40Group{hash: h, rows: -1})
+		t.groups = append(t.groups, proposerRule76Group{hash: h, a0: a0, rows: -1})
 	}
 	t.set.Add(h, i)
 	return i
 }
 
 // again finds the value of a group that has lost it.
-func (t *proposerRule40) again(g *proposerRule40Group) {
+func (t *proposerRule76) again(g *proposerRule76Group) {
 	g.lost = false
 	for i := g.rows; i >= 0; i = t.rows[i].link.Next {
-		if v := t.rows[i].a0; i == g.rows || cmp.Compare[uint64](v, g.value) > 0 {
+		if v := t.rows[i].a1; i == g.rows || cmp.Compare[uint64](v, g.value) > 0 {
 			g.value = v
 		}
 	}
 }
 
-// rule40Heads derives the heads of multipaxos.ded:68: sync last(max<s>) <- adopted(_, s, _, _)
-func (s *proposer) rule40Heads() {
-	t := &s.groups40
+// rule76Heads derives the heads of multipaxos.ded:132: sync last(b, max<s>) <- adopted(b, s, _, _)
+func (s *proposer) rule76Heads() {
+	t := &s.groups76
 	for _, i := range t.touched {
 		g := &t.groups[i]
 		g.touched = false
@@ -4190,58 +6925,229 @@ func (s *proposer) rule40Heads() {
 			t.again(g)
 		}
 		if g.told && (g.count == 0 || g.last != g.value) {
-			s.rule41Changes0(&proposerLastRow{g.last, g.hash}, -1)
+			s.rule81Changes0(&proposerLastRow{g.a0, g.last, g.hash}, -1)
 		}
 		if g.count > 0 && (!g.told || g.last != g.value) {
-			s.rule41Changes0(&proposerLastRow{g.value, g.hash}, 1)
+			s.rule81Changes0(&proposerLastRow{g.a0, g.value, g.hash}, 1)
 		}
 		g.told, g.last = g.count > 0, g.value
 		if g.count == 0 {
 			t.set.Remove(g.hash, i)
-			*g = proposerRule40Group{}
+			*g = proposerRule76Group{}
 			t.free = append(t.free, i)
 		}
 	}
 	t.touched = t.touched[:0]
 }
 
-// proposerRule45 has the groups of multipaxos.ded:77: sync place(v, index<v>) <- waiting(_, v)
-type proposerRule45 struct {
-	groups        []proposerRule45Group
+// proposerRule77 has the groups of slots merges
+type proposerRule77 struct {
+	groups        []proposerRule77Group
 	set           rt.Slots
 	touched, free []int32
-	rows          []proposerRule45Row
+	rows          []proposerRule77Row
 	rowSet        rt.Slots
 	freeRows      []int32
 }
 
-type proposerRule45Group struct {
+type proposerRule77Group struct {
+	a0      uint64
+	hash    uint32
+	count   int32 // of rows
+	touched bool
+	rows    int32 // the first, or -1
+	value   uint64
+	lost    bool // value is to be found anew
+	told    bool // the head of last holds
+	last    uint64
+}
+
+type proposerRule77Row struct {
+	a0    uint64
+	a1    uint64
+	count int32   // of derivations
+	link  rt.Link // in its group
+}
+
+func newProposerRule77() proposerRule77 {
+	return proposerRule77{set: rt.NewSlots(),
+		rowSet: rt.NewSlots(),
+	}
+}
+
+// add has a row come, or go.
+func (t *proposerRule77) add(a0 uint64, a1 uint64, sign int32) {
+	h, i := rt.Hash(0).U64(a0).U64(a1).Sum(), int32(-1)
+	for at := h; ; at++ {
+		n, tag := t.rowSet.At(at)
+		if n == 0 {
+			break
+		}
+		if tag == h {
+			if r := &t.rows[n-1]; r.a0 == a0 && r.a1 == a1 {
+				i = int32(n - 1)
+				break
+			}
+		}
+	}
+	if i < 0 {
+		if n := len(t.freeRows); n > 0 {
+			i = t.freeRows[n-1]
+			t.freeRows = t.freeRows[:n-1]
+			t.rows[i] = proposerRule77Row{a0: a0, a1: a1}
+		} else {
+			i = int32(len(t.rows))
+			t.rows = append(t.rows, proposerRule77Row{a0: a0, a1: a1})
+		}
+		t.rowSet.Add(h, i)
+	}
+	r := &t.rows[i]
+	had := r.count > 0
+	r.count += sign
+	has := r.count > 0
+	if had == has {
+		if r.count == 0 {
+			t.rowSet.Remove(h, i)
+			t.rows[i] = proposerRule77Row{}
+			t.freeRows = append(t.freeRows, i)
+		}
+		return
+	}
+	n := t.group(rt.Hash(0).U64(a0).Sum(), a0)
+	g := &t.groups[n]
+	if has {
+		g.count++
+		r.link = rt.Link{Next: g.rows, Prev: -1}
+		if g.rows >= 0 {
+			t.rows[g.rows].link.Prev = i
+		}
+		g.rows = i
+		if g.count == 1 || cmp.Compare[uint64](a1, g.value) > 0 {
+			g.value, g.lost = a1, false
+		}
+	} else {
+		g.count--
+		if l := r.link; l.Prev >= 0 {
+			t.rows[l.Prev].link.Next = l.Next
+		} else {
+			g.rows = l.Next
+		}
+		if l := r.link; l.Next >= 0 {
+			t.rows[l.Next].link.Prev = l.Prev
+		}
+		if a1 == g.value {
+			g.lost = true
+		}
+		if r.count == 0 {
+			t.rowSet.Remove(h, i)
+			*r = proposerRule77Row{}
+			t.freeRows = append(t.freeRows, i)
+		}
+	}
+	if !g.touched {
+		g.touched = true
+		t.touched = append(t.touched, n)
+	}
+}
+
+// group is the group of these values, whose hash is known.
+func (t *proposerRule77) group(h uint32, a0 uint64) int32 {
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			break
+		}
+		if tag == h {
+			if r := &t.groups[i-1]; r.a0 == a0 {
+				return int32(i - 1)
+			}
+		}
+	}
+	var i int32
+	if n := len(t.free); n > 0 {
+		i = t.free[n-1]
+		t.free = t.free[:n-1]
+		t.groups[i] = proposerRule77Group{hash: h, a0: a0, rows: -1}
+	} else {
+		i = int32(len(t.groups))
+		t.groups = append(t.groups, proposerRule77Group{hash: h, a0: a0, rows: -1})
+	}
+	t.set.Add(h, i)
+	return i
+}
+
+// again finds the value of a group that has lost it.
+func (t *proposerRule77) again(g *proposerRule77Group) {
+	g.lost = false
+	for i := g.rows; i >= 0; i = t.rows[i].link.Next {
+		if v := t.rows[i].a1; i == g.rows || cmp.Compare[uint64](v, g.value) > 0 {
+			g.value = v
+		}
+	}
+}
+
+// rule77Heads derives the heads of slots merges
+func (s *proposer) rule77Heads() {
+	t := &s.groups77
+	for _, i := range t.touched {
+		g := &t.groups[i]
+		g.touched = false
+		if g.lost {
+			t.again(g)
+		}
+		if g.told && (g.count == 0 || g.last != g.value) {
+			s.slots.Derive(s.slots.row(g.a0, g.last), -1)
+		}
+		if g.count > 0 && (!g.told || g.last != g.value) {
+			s.slots.Derive(s.slots.row(g.a0, g.value), 1)
+		}
+		g.told, g.last = g.count > 0, g.value
+		if g.count == 0 {
+			t.set.Remove(g.hash, i)
+			*g = proposerRule77Group{}
+			t.free = append(t.free, i)
+		}
+	}
+	t.touched = t.touched[:0]
+}
+
+// proposerRule85 has the groups of multipaxos.ded:141: sync place(v, index<v>) <- waiting(_, v)
+type proposerRule85 struct {
+	groups        []proposerRule85Group
+	set           rt.Slots
+	touched, free []int32
+	rows          []proposerRule85Row
+	rowSet        rt.Slots
+	freeRows      []int32
+}
+
+type proposerRule85Group struct {
 	hash    uint32
 	count   int32 // of rows
 	touched bool
 	rows    int32 // the first, or -1
 }
 
-type proposerRule45Row struct {
+type proposerRule85Row struct {
 	a0    string
 	a1    string
 	count int32   // of derivations
 	link  rt.Link // in its group
 }
 
-type proposerRule45Head struct {
+type proposerRule85Head struct {
 	o0 string
 	o1 uint64
 }
 
-func newProposerRule45() proposerRule45 {
-	return proposerRule45{set: rt.NewSlots(),
+func newProposerRule85() proposerRule85 {
+	return proposerRule85{set: rt.NewSlots(),
 		rowSet: rt.NewSlots(),
 	}
 }
 
 // add has a row come, or go.
-func (t *proposerRule45) add(a0 string, a1 string) {
+func (t *proposerRule85) add(a0 string, a1 string) {
 	const sign = 1
 	h, i := rt.Hash(0).Text(a0).Text(a1).Sum(), int32(-1)
 	for at := h; ; at++ {
@@ -4260,10 +7166,10 @@ func (t *proposerRule45) add(a0 string, a1 string) {
 		if n := len(t.freeRows); n > 0 {
 			i = t.freeRows[n-1]
 			t.freeRows = t.freeRows[:n-1]
-			t.rows[i] = proposerRule45Row{a0: a0, a1: a1}
+			t.rows[i] = proposerRule85Row{a0: a0, a1: a1}
 		} else {
 			i = int32(len(t.rows))
-			t.rows = append(t.rows, proposerRule45Row{a0: a0, a1: a1})
+			t.rows = append(t.rows, proposerRule85Row{a0: a0, a1: a1})
 		}
 		t.rowSet.Add(h, i)
 	}
@@ -4274,7 +7180,7 @@ func (t *proposerRule45) add(a0 string, a1 string) {
 	if had == has {
 		if r.count == 0 {
 			t.rowSet.Remove(h, i)
-			t.rows[i] = proposerRule45Row{}
+			t.rows[i] = proposerRule85Row{}
 			t.freeRows = append(t.freeRows, i)
 		}
 		return
@@ -4300,7 +7206,7 @@ func (t *proposerRule45) add(a0 string, a1 string) {
 		}
 		if r.count == 0 {
 			t.rowSet.Remove(h, i)
-			*r = proposerRule45Row{}
+			*r = proposerRule85Row{}
 			t.freeRows = append(t.freeRows, i)
 		}
 	}
@@ -4311,7 +7217,7 @@ func (t *proposerRule45) add(a0 string, a1 string) {
 }
 
 // group is the group of these values, whose hash is known.
-func (t *proposerRule45) group(h uint32) int32 {
+func (t *proposerRule85) group(h uint32) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -4327,21 +7233,21 @@ func (t *proposerRule45) group(h uint32) int32 {
 	if n := len(t.free); n > 0 {
 		i = t.free[n-1]
 		t.free = t.free[:n-1]
-		t.groups[i] = proposerRule45Group{hash: h, rows: -1}
+		t.groups[i] = proposerRule85Group{hash: h, rows: -1}
 	} else {
 		i = int32(len(t.groups))
-		t.groups = append(t.groups, proposerRule45Group{hash: h, rows: -1})
+		t.groups = append(t.groups, proposerRule85Group{hash: h, rows: -1})
 	}
 	t.set.Add(h, i)
 	return i
 }
 
 // heads appends the heads of a group.
-func (t *proposerRule45) heads(g *proposerRule45Group, heads []proposerRule45Head) []proposerRule45Head {
+func (t *proposerRule85) heads(g *proposerRule85Group, heads []proposerRule85Head) []proposerRule85Head {
 	if g.count == 0 {
 		return heads
 	}
-	var head proposerRule45Head
+	var head proposerRule85Head
 	var values []string
 	for i := g.rows; i >= 0; i = t.rows[i].link.Next {
 		values = append(values, t.rows[i].a1)
@@ -4354,9 +7260,9 @@ func (t *proposerRule45) heads(g *proposerRule45Group, heads []proposerRule45Hea
 	return heads
 }
 
-// rule45Heads derives the heads of multipaxos.ded:77: sync place(v, index<v>) <- waiting(_, v)
-func (s *proposer) rule45Heads() {
-	t := &s.groups45
+// rule85Heads derives the heads of multipaxos.ded:141: sync place(v, index<v>) <- waiting(_, v)
+func (s *proposer) rule85Heads() {
+	t := &s.groups85
 	for _, i := range t.touched {
 		g := &t.groups[i]
 		g.touched = false
@@ -4371,177 +7277,6 @@ func (s *proposer) rule45Heads() {
 		clear(t.rows)
 		t.rows = t.rows[:0]
 		t.rowSet.Clear()
-	}
-	t.touched = t.touched[:0]
-}
-
-// proposerRule46 has the groups of slots merges
-type proposerRule46 struct {
-	groups        []proposerRule46Group
-	set           rt.Slots
-	touched, free []int32
-	rows          []proposerRule46Row
-	rowSet        rt.Slots
-	freeRows      []int32
-}
-
-type proposerRule46Group struct {
-	a0      uint64
-	hash    uint32
-	count   int32 // of rows
-	touched bool
-	rows    int32 // the first, or -1
-	value   uint64
-	lost    bool // value is to be found anew
-	told    bool // the head of last holds
-	last    uint64
-}
-
-type proposerRule46Row struct {
-	a0    uint64
-	a1    uint64
-	count int32   // of derivations
-	link  rt.Link // in its group
-}
-
-func newProposerRule46() proposerRule46 {
-	return proposerRule46{set: rt.NewSlots(),
-		rowSet: rt.NewSlots(),
-	}
-}
-
-// add has a row come, or go.
-func (t *proposerRule46) add(a0 uint64, a1 uint64, sign int32) {
-	h, i := rt.Hash(0).U64(a0).U64(a1).Sum(), int32(-1)
-	for at := h; ; at++ {
-		n, tag := t.rowSet.At(at)
-		if n == 0 {
-			break
-		}
-		if tag == h {
-			if r := &t.rows[n-1]; r.a0 == a0 && r.a1 == a1 {
-				i = int32(n - 1)
-				break
-			}
-		}
-	}
-	if i < 0 {
-		if n := len(t.freeRows); n > 0 {
-			i = t.freeRows[n-1]
-			t.freeRows = t.freeRows[:n-1]
-			t.rows[i] = proposerRule46Row{a0: a0, a1: a1}
-		} else {
-			i = int32(len(t.rows))
-			t.rows = append(t.rows, proposerRule46Row{a0: a0, a1: a1})
-		}
-		t.rowSet.Add(h, i)
-	}
-	r := &t.rows[i]
-	had := r.count > 0
-	r.count += sign
-	has := r.count > 0
-	if had == has {
-		if r.count == 0 {
-			t.rowSet.Remove(h, i)
-			t.rows[i] = proposerRule46Row{}
-			t.freeRows = append(t.freeRows, i)
-		}
-		return
-	}
-	n := t.group(rt.Hash(0).U64(a0).Sum(), a0)
-	g := &t.groups[n]
-	if has {
-		g.count++
-		r.link = rt.Link{Next: g.rows, Prev: -1}
-		if g.rows >= 0 {
-			t.rows[g.rows].link.Prev = i
-		}
-		g.rows = i
-		if g.count == 1 || cmp.Compare[uint64](a1, g.value) > 0 {
-			g.value, g.lost = a1, false
-		}
-	} else {
-		g.count--
-		if l := r.link; l.Prev >= 0 {
-			t.rows[l.Prev].link.Next = l.Next
-		} else {
-			g.rows = l.Next
-		}
-		if l := r.link; l.Next >= 0 {
-			t.rows[l.Next].link.Prev = l.Prev
-		}
-		if a1 == g.value {
-			g.lost = true
-		}
-		if r.count == 0 {
-			t.rowSet.Remove(h, i)
-			*r = proposerRule46Row{}
-			t.freeRows = append(t.freeRows, i)
-		}
-	}
-	if !g.touched {
-		g.touched = true
-		t.touched = append(t.touched, n)
-	}
-}
-
-// group is the group of these values, whose hash is known.
-func (t *proposerRule46) group(h uint32, a0 uint64) int32 {
-	for at := h; ; at++ {
-		i, tag := t.set.At(at)
-		if i == 0 {
-			break
-		}
-		if tag == h {
-			if r := &t.groups[i-1]; r.a0 == a0 {
-				return int32(i - 1)
-			}
-		}
-	}
-	var i int32
-	if n := len(t.free); n > 0 {
-		i = t.free[n-1]
-		t.free = t.free[:n-1]
-		t.groups[i] = proposerRule46Group{hash: h, a0: a0, rows: -1}
-	} else {
-		i = int32(len(t.groups))
-		t.groups = append(t.groups, proposerRule46Group{hash: h, a0: a0, rows: -1})
-	}
-	t.set.Add(h, i)
-	return i
-}
-
-// again finds the value of a group that has lost it.
-func (t *proposerRule46) again(g *proposerRule46Group) {
-	g.lost = false
-	for i := g.rows; i >= 0; i = t.rows[i].link.Next {
-		if v := t.rows[i].a1; i == g.rows || cmp.Compare[uint64](v, g.value) > 0 {
-			g.value = v
-		}
-	}
-}
-
-// rule46Heads derives the heads of slots merges
-func (s *proposer) rule46Heads() {
-	t := &s.groups46
-	for _, i := range t.touched {
-		g := &t.groups[i]
-		g.touched = false
-		if g.lost {
-			t.again(g)
-		}
-		if g.told && (g.count == 0 || g.last != g.value) {
-			s.slots.Derive(s.slots.row(g.a0, g.last), -1)
-		}
-		if g.count > 0 && (!g.told || g.last != g.value) {
-			s.slots.Derive(s.slots.row(g.a0, g.value), 1)
-		}
-		g.told, g.last = g.count > 0, g.value
-		if g.count == 0 {
-			t.set.Remove(g.hash, i)
-			*g = proposerRule46Group{}
-			t.free = append(t.free, i)
-		}
 	}
 	t.touched = t.touched[:0]
 }
@@ -4740,6 +7475,33 @@ func (t *proposerAlive) reset() {
 	}
 }
 
+// proposerRising has the facts of rising(c0, c1), those of this tick.
+type proposerRising struct {
+	rows []proposerRisingRow
+}
+
+type proposerRisingRow struct {
+	c0 string
+	c1 uint64
+}
+
+func newProposerRising() proposerRising {
+	return proposerRising{}
+}
+
+// add adds a fact, which may be there.
+func (t *proposerRising) add(c0 string, c1 uint64) {
+	t.rows = rt.Append(t.rows, proposerRisingRow{c0: c0, c1: c1})
+}
+
+// reset forgets the facts of the tick.
+func (t *proposerRising) reset() {
+	if len(t.rows) > 0 {
+		clear(t.rows)
+		t.rows = t.rows[:0]
+	}
+}
+
 // proposerLed has the facts of led(b), kept from tick to tick.
 type proposerLed struct {
 	rt.Facts
@@ -4885,6 +7647,142 @@ func (t *proposerBoss) remove(i int32) {
 	r := &t.rows[i]
 	t.set.Remove(r.hashes[0], i)
 	*r = proposerBossRow{}
+}
+
+// proposerMoving has the facts of moving(), kept from tick to tick.
+type proposerMoving struct {
+	rt.Facts
+	rows []proposerMovingRow
+	set  rt.Slots
+}
+
+type proposerMovingRow struct {
+}
+
+func newProposerMoving() proposerMoving {
+	return proposerMoving{
+		Facts: rt.NewFacts(false, false),
+		set:   rt.NewSlots(),
+	}
+}
+
+// find is the row of a fact, or -1.
+func (t *proposerMoving) find() int32 {
+	return t.at(rt.Hash(0).Sum())
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerMoving) at(h uint32) int32 {
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			return -1
+		}
+		if tag == h {
+			return int32(i - 1)
+		}
+	}
+}
+
+// row is the row of a fact, which is added if it is not there.
+func (t *proposerMoving) row() int32 {
+	return t.rowAt(rt.Hash(0).Sum())
+}
+
+// rowAt is row of a fact whose hash is known.
+func (t *proposerMoving) rowAt(h uint32) int32 {
+search:
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			break search
+		}
+		if tag == h {
+			return int32(i - 1)
+		}
+	}
+	i := t.Row()
+	if int(i) == len(t.rows) {
+		t.rows = rt.Append(t.rows, proposerMovingRow{})
+	} else {
+		t.rows[i] = proposerMovingRow{}
+	}
+	t.set.Add(h, i)
+	return i
+}
+
+func (t *proposerMoving) remove(i int32) {
+	r := &t.rows[i]
+	t.set.Remove(rt.Hash(0).Sum(), i)
+	*r = proposerMovingRow{}
+}
+
+// proposerResting has the facts of resting(), kept from tick to tick.
+type proposerResting struct {
+	rt.Facts
+	rows []proposerRestingRow
+	set  rt.Slots
+}
+
+type proposerRestingRow struct {
+}
+
+func newProposerResting() proposerResting {
+	return proposerResting{
+		Facts: rt.NewFacts(false, false),
+		set:   rt.NewSlots(),
+	}
+}
+
+// find is the row of a fact, or -1.
+func (t *proposerResting) find() int32 {
+	return t.at(rt.Hash(0).Sum())
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerResting) at(h uint32) int32 {
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			return -1
+		}
+		if tag == h {
+			return int32(i - 1)
+		}
+	}
+}
+
+// row is the row of a fact, which is added if it is not there.
+func (t *proposerResting) row() int32 {
+	return t.rowAt(rt.Hash(0).Sum())
+}
+
+// rowAt is row of a fact whose hash is known.
+func (t *proposerResting) rowAt(h uint32) int32 {
+search:
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			break search
+		}
+		if tag == h {
+			return int32(i - 1)
+		}
+	}
+	i := t.Row()
+	if int(i) == len(t.rows) {
+		t.rows = rt.Append(t.rows, proposerRestingRow{})
+	} else {
+		t.rows[i] = proposerRestingRow{}
+	}
+	t.set.Add(h, i)
+	return i
+}
+
+func (t *proposerResting) remove(i int32) {
+	r := &t.rows[i]
+	t.set.Remove(rt.Hash(0).Sum(), i)
+	*r = proposerRestingRow{}
 }
 
 // proposerProposers has the facts of proposers(n), always the same.
@@ -5179,6 +8077,499 @@ func (t *proposerMine) remove(i int32) {
 	*r = proposerMineRow{}
 }
 
+// proposerRest has the facts of rest(n), kept from tick to tick.
+type proposerRest struct {
+	rt.Facts
+	rows []proposerRestRow
+	set  rt.Slots
+}
+
+type proposerRestRow struct {
+	n uint64
+}
+
+func newProposerRest() proposerRest {
+	return proposerRest{
+		Facts: rt.NewFacts(false, false),
+		set:   rt.NewSlots(),
+	}
+}
+
+// find is the row of a fact, or -1.
+func (t *proposerRest) find(n uint64) int32 {
+	return t.at(rt.Hash(0).U64(n).Sum(), n)
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerRest) at(h uint32, n uint64) int32 {
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			return -1
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.n == n {
+				return int32(i - 1)
+			}
+		}
+	}
+}
+
+// row is the row of a fact, which is added if it is not there.
+func (t *proposerRest) row(n uint64) int32 {
+	return t.rowAt(rt.Hash(0).U64(n).Sum(), n)
+}
+
+// rowAt is row of a fact whose hash is known.
+func (t *proposerRest) rowAt(h uint32, n uint64) int32 {
+search:
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			break search
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.n == n {
+				return int32(i - 1)
+			}
+		}
+	}
+	i := t.Row()
+	if int(i) == len(t.rows) {
+		t.rows = rt.Append(t.rows, proposerRestRow{n: n})
+	} else {
+		t.rows[i] = proposerRestRow{n: n}
+	}
+	t.set.Add(h, i)
+	return i
+}
+
+func (t *proposerRest) remove(i int32) {
+	r := &t.rows[i]
+	t.set.Remove(rt.Hash(0).U64(r.n).Sum(), i)
+	*r = proposerRestRow{}
+}
+
+// proposerLeads has the facts of leads(), kept from tick to tick.
+type proposerLeads struct {
+	rt.Facts
+	rows []proposerLeadsRow
+	set  rt.Slots
+}
+
+type proposerLeadsRow struct {
+}
+
+func newProposerLeads() proposerLeads {
+	return proposerLeads{
+		Facts: rt.NewFacts(false, false),
+		set:   rt.NewSlots(),
+	}
+}
+
+// find is the row of a fact, or -1.
+func (t *proposerLeads) find() int32 {
+	return t.at(rt.Hash(0).Sum())
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerLeads) at(h uint32) int32 {
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			return -1
+		}
+		if tag == h {
+			return int32(i - 1)
+		}
+	}
+}
+
+// row is the row of a fact, which is added if it is not there.
+func (t *proposerLeads) row() int32 {
+	return t.rowAt(rt.Hash(0).Sum())
+}
+
+// rowAt is row of a fact whose hash is known.
+func (t *proposerLeads) rowAt(h uint32) int32 {
+search:
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			break search
+		}
+		if tag == h {
+			return int32(i - 1)
+		}
+	}
+	i := t.Row()
+	if int(i) == len(t.rows) {
+		t.rows = rt.Append(t.rows, proposerLeadsRow{})
+	} else {
+		t.rows[i] = proposerLeadsRow{}
+	}
+	t.set.Add(h, i)
+	return i
+}
+
+func (t *proposerLeads) remove(i int32) {
+	r := &t.rows[i]
+	t.set.Remove(rt.Hash(0).Sum(), i)
+	*r = proposerLeadsRow{}
+}
+
+// proposerSettled has the facts of settled(), those of this tick.
+type proposerSettled struct {
+	rows []proposerSettledRow
+	set  rt.Slots
+}
+
+type proposerSettledRow struct {
+}
+
+func newProposerSettled() proposerSettled {
+	return proposerSettled{
+		set: rt.NewSlots(),
+	}
+}
+
+// find is the row of a fact, or -1.
+func (t *proposerSettled) find() int32 {
+	return t.at(rt.Hash(0).Sum())
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerSettled) at(h uint32) int32 {
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			return -1
+		}
+		if tag == h {
+			return int32(i - 1)
+		}
+	}
+}
+
+// add adds a fact.
+func (t *proposerSettled) add() {
+	h := rt.Hash(0).Sum()
+search:
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			break search
+		}
+		if tag == h {
+			return
+		}
+	}
+	i := int32(len(t.rows))
+	t.rows = rt.Append(t.rows, proposerSettledRow{})
+	t.set.Add(h, i)
+}
+
+// reset forgets the facts of the tick.
+func (t *proposerSettled) reset() {
+	if len(t.rows) > 0 {
+		clear(t.rows)
+		t.rows = t.rows[:0]
+		t.set.Clear()
+	}
+}
+
+// proposerVain has the facts of vain(n), kept from tick to tick.
+type proposerVain struct {
+	rt.Facts
+	rows []proposerVainRow
+	set  rt.Slots
+}
+
+type proposerVainRow struct {
+	n uint64
+}
+
+func newProposerVain() proposerVain {
+	return proposerVain{
+		Facts: rt.NewFacts(false, false),
+		set:   rt.NewSlots(),
+	}
+}
+
+// find is the row of a fact, or -1.
+func (t *proposerVain) find(n uint64) int32 {
+	return t.at(rt.Hash(0).U64(n).Sum(), n)
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerVain) at(h uint32, n uint64) int32 {
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			return -1
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.n == n {
+				return int32(i - 1)
+			}
+		}
+	}
+}
+
+// row is the row of a fact, which is added if it is not there.
+func (t *proposerVain) row(n uint64) int32 {
+	return t.rowAt(rt.Hash(0).U64(n).Sum(), n)
+}
+
+// rowAt is row of a fact whose hash is known.
+func (t *proposerVain) rowAt(h uint32, n uint64) int32 {
+search:
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			break search
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.n == n {
+				return int32(i - 1)
+			}
+		}
+	}
+	i := t.Row()
+	if int(i) == len(t.rows) {
+		t.rows = rt.Append(t.rows, proposerVainRow{n: n})
+	} else {
+		t.rows[i] = proposerVainRow{n: n}
+	}
+	t.set.Add(h, i)
+	return i
+}
+
+func (t *proposerVain) remove(i int32) {
+	r := &t.rows[i]
+	t.set.Remove(rt.Hash(0).U64(r.n).Sum(), i)
+	*r = proposerVainRow{}
+}
+
+// proposerPatience has the facts of patience(c0), kept from tick to tick.
+type proposerPatience struct {
+	rt.Facts
+	rows []proposerPatienceRow
+	set  rt.Slots
+}
+
+type proposerPatienceRow struct {
+	c0 uint64
+}
+
+func newProposerPatience() proposerPatience {
+	return proposerPatience{
+		Facts: rt.NewFacts(false, false),
+		set:   rt.NewSlots(),
+	}
+}
+
+// find is the row of a fact, or -1.
+func (t *proposerPatience) find(c0 uint64) int32 {
+	return t.at(rt.Hash(0).U64(c0).Sum(), c0)
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerPatience) at(h uint32, c0 uint64) int32 {
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			return -1
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.c0 == c0 {
+				return int32(i - 1)
+			}
+		}
+	}
+}
+
+// row is the row of a fact, which is added if it is not there.
+func (t *proposerPatience) row(c0 uint64) int32 {
+	return t.rowAt(rt.Hash(0).U64(c0).Sum(), c0)
+}
+
+// rowAt is row of a fact whose hash is known.
+func (t *proposerPatience) rowAt(h uint32, c0 uint64) int32 {
+search:
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			break search
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.c0 == c0 {
+				return int32(i - 1)
+			}
+		}
+	}
+	i := t.Row()
+	if int(i) == len(t.rows) {
+		t.rows = rt.Append(t.rows, proposerPatienceRow{c0: c0})
+	} else {
+		t.rows[i] = proposerPatienceRow{c0: c0}
+	}
+	t.set.Add(h, i)
+	return i
+}
+
+func (t *proposerPatience) remove(i int32) {
+	r := &t.rows[i]
+	t.set.Remove(rt.Hash(0).U64(r.c0).Sum(), i)
+	*r = proposerPatienceRow{}
+}
+
+// proposerCalm has the facts of calm(c0), kept from tick to tick.
+type proposerCalm struct {
+	rt.Facts
+	rows []proposerCalmRow
+	set  rt.Slots
+}
+
+type proposerCalmRow struct {
+	c0 uint64
+}
+
+func newProposerCalm() proposerCalm {
+	return proposerCalm{
+		Facts: rt.NewFacts(false, false),
+		set:   rt.NewSlots(),
+	}
+}
+
+// find is the row of a fact, or -1.
+func (t *proposerCalm) find(c0 uint64) int32 {
+	return t.at(rt.Hash(0).U64(c0).Sum(), c0)
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerCalm) at(h uint32, c0 uint64) int32 {
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			return -1
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.c0 == c0 {
+				return int32(i - 1)
+			}
+		}
+	}
+}
+
+// row is the row of a fact, which is added if it is not there.
+func (t *proposerCalm) row(c0 uint64) int32 {
+	return t.rowAt(rt.Hash(0).U64(c0).Sum(), c0)
+}
+
+// rowAt is row of a fact whose hash is known.
+func (t *proposerCalm) rowAt(h uint32, c0 uint64) int32 {
+search:
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			break search
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.c0 == c0 {
+				return int32(i - 1)
+			}
+		}
+	}
+	i := t.Row()
+	if int(i) == len(t.rows) {
+		t.rows = rt.Append(t.rows, proposerCalmRow{c0: c0})
+	} else {
+		t.rows[i] = proposerCalmRow{c0: c0}
+	}
+	t.set.Add(h, i)
+	return i
+}
+
+func (t *proposerCalm) remove(i int32) {
+	r := &t.rows[i]
+	t.set.Remove(rt.Hash(0).U64(r.c0).Sum(), i)
+	*r = proposerCalmRow{}
+}
+
+// proposerOver has the facts of over(c0), kept from tick to tick.
+type proposerOver struct {
+	rt.Facts
+	rows []proposerOverRow
+	set  rt.Slots
+}
+
+type proposerOverRow struct {
+	c0 uint64
+}
+
+func newProposerOver() proposerOver {
+	return proposerOver{
+		Facts: rt.NewFacts(false, false),
+		set:   rt.NewSlots(),
+	}
+}
+
+// find is the row of a fact, or -1.
+func (t *proposerOver) find(c0 uint64) int32 {
+	return t.at(rt.Hash(0).U64(c0).Sum(), c0)
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerOver) at(h uint32, c0 uint64) int32 {
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			return -1
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.c0 == c0 {
+				return int32(i - 1)
+			}
+		}
+	}
+}
+
+// row is the row of a fact, which is added if it is not there.
+func (t *proposerOver) row(c0 uint64) int32 {
+	return t.rowAt(rt.Hash(0).U64(c0).Sum(), c0)
+}
+
+// rowAt is row of a fact whose hash is known.
+func (t *proposerOver) rowAt(h uint32, c0 uint64) int32 {
+search:
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			break search
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.c0 == c0 {
+				return int32(i - 1)
+			}
+		}
+	}
+	i := t.Row()
+	if int(i) == len(t.rows) {
+		t.rows = rt.Append(t.rows, proposerOverRow{c0: c0})
+	} else {
+		t.rows[i] = proposerOverRow{c0: c0}
+	}
+	t.set.Add(h, i)
+	return i
+}
+
+func (t *proposerOver) remove(i int32) {
+	r := &t.rows[i]
+	t.set.Remove(rt.Hash(0).U64(r.c0).Sum(), i)
+	*r = proposerOverRow{}
+}
+
 // proposerAsking has the facts of asking(c0), those of this tick.
 type proposerAsking struct {
 	rows    []proposerAskingRow
@@ -5256,29 +8647,311 @@ func (t *proposerAsking) reset() {
 	clear(carried)
 }
 
-// proposerAsk has the facts of ask(c0), those of this tick.
-type proposerAsk struct {
-	rows []proposerAskRow
+// proposerReady has the facts of ready(b), kept from tick to tick.
+type proposerReady struct {
+	rt.Facts
+	rows []proposerReadyRow
 	set  rt.Slots
 }
 
-type proposerAskRow struct {
+type proposerReadyRow struct {
+	b uint64
+}
+
+func newProposerReady() proposerReady {
+	return proposerReady{
+		Facts: rt.NewFacts(false, false),
+		set:   rt.NewSlots(),
+	}
+}
+
+// find is the row of a fact, or -1.
+func (t *proposerReady) find(b uint64) int32 {
+	return t.at(rt.Hash(0).U64(b).Sum(), b)
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerReady) at(h uint32, b uint64) int32 {
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			return -1
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.b == b {
+				return int32(i - 1)
+			}
+		}
+	}
+}
+
+// row is the row of a fact, which is added if it is not there.
+func (t *proposerReady) row(b uint64) int32 {
+	return t.rowAt(rt.Hash(0).U64(b).Sum(), b)
+}
+
+// rowAt is row of a fact whose hash is known.
+func (t *proposerReady) rowAt(h uint32, b uint64) int32 {
+search:
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			break search
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.b == b {
+				return int32(i - 1)
+			}
+		}
+	}
+	i := t.Row()
+	if int(i) == len(t.rows) {
+		t.rows = rt.Append(t.rows, proposerReadyRow{b: b})
+	} else {
+		t.rows[i] = proposerReadyRow{b: b}
+	}
+	t.set.Add(h, i)
+	return i
+}
+
+func (t *proposerReady) remove(i int32) {
+	r := &t.rows[i]
+	t.set.Remove(rt.Hash(0).U64(r.b).Sum(), i)
+	*r = proposerReadyRow{}
+}
+
+// proposerTrying has the facts of trying(c0), kept from tick to tick.
+type proposerTrying struct {
+	rt.Facts
+	rows []proposerTryingRow
+	set  rt.Slots
+}
+
+type proposerTryingRow struct {
 	c0 uint64
 }
 
-func newProposerAsk() proposerAsk {
-	return proposerAsk{
+func newProposerTrying() proposerTrying {
+	return proposerTrying{
+		Facts: rt.NewFacts(false, false),
+		set:   rt.NewSlots(),
+	}
+}
+
+// find is the row of a fact, or -1.
+func (t *proposerTrying) find(c0 uint64) int32 {
+	return t.at(rt.Hash(0).U64(c0).Sum(), c0)
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerTrying) at(h uint32, c0 uint64) int32 {
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			return -1
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.c0 == c0 {
+				return int32(i - 1)
+			}
+		}
+	}
+}
+
+// row is the row of a fact, which is added if it is not there.
+func (t *proposerTrying) row(c0 uint64) int32 {
+	return t.rowAt(rt.Hash(0).U64(c0).Sum(), c0)
+}
+
+// rowAt is row of a fact whose hash is known.
+func (t *proposerTrying) rowAt(h uint32, c0 uint64) int32 {
+search:
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			break search
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.c0 == c0 {
+				return int32(i - 1)
+			}
+		}
+	}
+	i := t.Row()
+	if int(i) == len(t.rows) {
+		t.rows = rt.Append(t.rows, proposerTryingRow{c0: c0})
+	} else {
+		t.rows[i] = proposerTryingRow{c0: c0}
+	}
+	t.set.Add(h, i)
+	return i
+}
+
+func (t *proposerTrying) remove(i int32) {
+	r := &t.rows[i]
+	t.set.Remove(rt.Hash(0).U64(r.c0).Sum(), i)
+	*r = proposerTryingRow{}
+}
+
+// proposerHeartbeat has the facts of heartbeat(), kept from tick to tick.
+type proposerHeartbeat struct {
+	rt.Facts
+	rows []proposerHeartbeatRow
+	set  rt.Slots
+}
+
+type proposerHeartbeatRow struct {
+}
+
+func newProposerHeartbeat() proposerHeartbeat {
+	return proposerHeartbeat{
+		Facts: rt.NewFacts(false, false),
+		set:   rt.NewSlots(),
+	}
+}
+
+// find is the row of a fact, or -1.
+func (t *proposerHeartbeat) find() int32 {
+	return t.at(rt.Hash(0).Sum())
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerHeartbeat) at(h uint32) int32 {
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			return -1
+		}
+		if tag == h {
+			return int32(i - 1)
+		}
+	}
+}
+
+// row is the row of a fact, which is added if it is not there.
+func (t *proposerHeartbeat) row() int32 {
+	return t.rowAt(rt.Hash(0).Sum())
+}
+
+// rowAt is row of a fact whose hash is known.
+func (t *proposerHeartbeat) rowAt(h uint32) int32 {
+search:
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			break search
+		}
+		if tag == h {
+			return int32(i - 1)
+		}
+	}
+	i := t.Row()
+	if int(i) == len(t.rows) {
+		t.rows = rt.Append(t.rows, proposerHeartbeatRow{})
+	} else {
+		t.rows[i] = proposerHeartbeatRow{}
+	}
+	t.set.Add(h, i)
+	return i
+}
+
+func (t *proposerHeartbeat) remove(i int32) {
+	r := &t.rows[i]
+	t.set.Remove(rt.Hash(0).Sum(), i)
+	*r = proposerHeartbeatRow{}
+}
+
+// proposerStirred has the facts of stirred(), kept from tick to tick.
+type proposerStirred struct {
+	rt.Facts
+	rows []proposerStirredRow
+	set  rt.Slots
+}
+
+type proposerStirredRow struct {
+}
+
+func newProposerStirred() proposerStirred {
+	return proposerStirred{
+		Facts: rt.NewFacts(false, false),
+		set:   rt.NewSlots(),
+	}
+}
+
+// find is the row of a fact, or -1.
+func (t *proposerStirred) find() int32 {
+	return t.at(rt.Hash(0).Sum())
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerStirred) at(h uint32) int32 {
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			return -1
+		}
+		if tag == h {
+			return int32(i - 1)
+		}
+	}
+}
+
+// row is the row of a fact, which is added if it is not there.
+func (t *proposerStirred) row() int32 {
+	return t.rowAt(rt.Hash(0).Sum())
+}
+
+// rowAt is row of a fact whose hash is known.
+func (t *proposerStirred) rowAt(h uint32) int32 {
+search:
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			break search
+		}
+		if tag == h {
+			return int32(i - 1)
+		}
+	}
+	i := t.Row()
+	if int(i) == len(t.rows) {
+		t.rows = rt.Append(t.rows, proposerStirredRow{})
+	} else {
+		t.rows[i] = proposerStirredRow{}
+	}
+	t.set.Add(h, i)
+	return i
+}
+
+func (t *proposerStirred) remove(i int32) {
+	r := &t.rows[i]
+	t.set.Remove(rt.Hash(0).Sum(), i)
+	*r = proposerStirredRow{}
+}
+
+// proposerIdle has the facts of idle(c0), those of this tick.
+type proposerIdle struct {
+	rows []proposerIdleRow
+	set  rt.Slots
+}
+
+type proposerIdleRow struct {
+	c0 uint64
+}
+
+func newProposerIdle() proposerIdle {
+	return proposerIdle{
 		set: rt.NewSlots(),
 	}
 }
 
 // find is the row of a fact, or -1.
-func (t *proposerAsk) find(c0 uint64) int32 {
+func (t *proposerIdle) find(c0 uint64) int32 {
 	return t.at(rt.Hash(0).U64(c0).Sum(), c0)
 }
 
 // at is find of a fact whose hash is known.
-func (t *proposerAsk) at(h uint32, c0 uint64) int32 {
+func (t *proposerIdle) at(h uint32, c0 uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
@@ -5293,7 +8966,7 @@ func (t *proposerAsk) at(h uint32, c0 uint64) int32 {
 }
 
 // add adds a fact.
-func (t *proposerAsk) add(c0 uint64) {
+func (t *proposerIdle) add(c0 uint64) {
 	h := rt.Hash(0).U64(c0).Sum()
 search:
 	for at := h; ; at++ {
@@ -5308,41 +8981,16 @@ search:
 		}
 	}
 	i := int32(len(t.rows))
-	t.rows = rt.Append(t.rows, proposerAskRow{c0: c0})
+	t.rows = rt.Append(t.rows, proposerIdleRow{c0: c0})
 	t.set.Add(h, i)
 }
 
 // reset forgets the facts of the tick.
-func (t *proposerAsk) reset() {
+func (t *proposerIdle) reset() {
 	if len(t.rows) > 0 {
 		clear(t.rows)
 		t.rows = t.rows[:0]
 		t.set.Clear()
-	}
-}
-
-// proposerHeartbeat has the facts of heartbeat(), those of this tick.
-type proposerHeartbeat struct {
-	rows []proposerHeartbeatRow
-}
-
-type proposerHeartbeatRow struct {
-}
-
-func newProposerHeartbeat() proposerHeartbeat {
-	return proposerHeartbeat{}
-}
-
-// add adds a fact, which may be there.
-func (t *proposerHeartbeat) add() {
-	t.rows = rt.Append(t.rows, proposerHeartbeatRow{})
-}
-
-// reset forgets the facts of the tick.
-func (t *proposerHeartbeat) reset() {
-	if len(t.rows) > 0 {
-		clear(t.rows)
-		t.rows = t.rows[:0]
 	}
 }
 
@@ -5492,127 +9140,13 @@ search:
 	}
 }
 
-// proposerPromise has the facts of promise(c0, c1, c2), kept from tick to tick.
-type proposerPromise struct {
-	rt.Facts
-	rows []proposerPromiseRow
-	set  rt.Slots
-	by0  rt.Slots // by c1
-}
-
-type proposerPromiseRow struct {
-	c0     string
-	c1     uint64
-	c2     uint64
-	link0  rt.Link
-	hashes [2]uint32 // of the row, and of its columns of each index
-}
-
-func newProposerPromise() proposerPromise {
-	return proposerPromise{
-		Facts: rt.NewFacts(false, false),
-		set:   rt.NewSlots(),
-		by0:   rt.NewSlots(),
-	}
-}
-
-// find is the row of a fact, or -1.
-func (t *proposerPromise) find(c0 string, c1 uint64, c2 uint64) int32 {
-	return t.at(rt.Hash(0).U64(c1).Text(c0).U64(c2).Sum(), c0, c1, c2)
-}
-
-// at is find of a fact whose hash is known.
-func (t *proposerPromise) at(h uint32, c0 string, c1 uint64, c2 uint64) int32 {
-	for at := h; ; at++ {
-		i, tag := t.set.At(at)
-		if i == 0 {
-			return -1
-		}
-		if tag == h {
-			if r := &t.rows[i-1]; r.c0 == c0 && r.c1 == c1 && r.c2 == c2 {
-				return int32(i - 1)
-			}
-		}
-	}
-}
-
-// first0 is the first row of c1, or -1; the others are linked to it.
-func (t *proposerPromise) first0(c1 uint64) int32 {
-	return t.at0(rt.Hash(0).U64(c1).Sum(), c1)
-}
-
-// at0 is first0 of columns whose hash is known.
-func (t *proposerPromise) at0(h uint32, c1 uint64) int32 {
-	for at := h; ; at++ {
-		i, tag := t.by0.At(at)
-		if i == 0 {
-			return -1
-		}
-		if tag == h {
-			if r := &t.rows[i-1]; r.c1 == c1 {
-				return int32(i - 1)
-			}
-		}
-	}
-}
-
-// row is the row of a fact, which is added if it is not there.
-func (t *proposerPromise) row(c0 string, c1 uint64, c2 uint64) int32 {
-	begin := rt.Hash(0).U64(c1)
-	h := begin.Text(c0).U64(c2).Sum()
-search:
-	for at := h; ; at++ {
-		i, tag := t.set.At(at)
-		if i == 0 {
-			break search
-		}
-		if tag == h {
-			if r := &t.rows[i-1]; r.c0 == c0 && r.c1 == c1 && r.c2 == c2 {
-				return int32(i - 1)
-			}
-		}
-	}
-	h0 := begin.Sum()
-	i := t.Row()
-	if int(i) == len(t.rows) {
-		t.rows = rt.Append(t.rows, proposerPromiseRow{c0: c0, c1: c1, c2: c2, hashes: [2]uint32{h, h0}})
-	} else {
-		t.rows[i] = proposerPromiseRow{c0: c0, c1: c1, c2: c2, hashes: [2]uint32{h, h0}}
-	}
-	t.set.Add(h, i)
-	if other := t.at0(h0, c1); other >= 0 {
-		t.rows[i].link0 = rt.Link{Next: other, Prev: rt.None}
-		t.rows[other].link0.Prev = i
-		t.by0.Replace(h0, other, i)
-	} else {
-		t.rows[i].link0 = rt.Link{Next: rt.None, Prev: rt.None}
-		t.by0.Add(h0, i)
-	}
-	return i
-}
-
-func (t *proposerPromise) remove(i int32) {
-	r := &t.rows[i]
-	t.set.Remove(r.hashes[0], i)
-	if l := r.link0; l.Prev >= 0 {
-		t.rows[l.Prev].link0.Next = l.Next
-	} else if l.Next >= 0 {
-		t.by0.Replace(r.hashes[1], i, l.Next)
-	} else {
-		t.by0.Remove(r.hashes[1], i)
-	}
-	if l := r.link0; l.Next >= 0 {
-		t.rows[l.Next].link0.Prev = l.Prev
-	}
-	*r = proposerPromiseRow{}
-}
-
 // proposerPromises has the facts of promises(a, b, n), kept from tick to tick.
 type proposerPromises struct {
 	rt.Facts
 	rows []proposerPromisesRow
 	set  rt.Slots
 	by0  rt.Slots // by a, b
+	by1  rt.Slots // by b
 }
 
 type proposerPromisesRow struct {
@@ -5620,7 +9154,8 @@ type proposerPromisesRow struct {
 	b      uint64
 	n      uint64
 	link0  rt.Link
-	hashes [2]uint32 // of the row, and of its columns of each index
+	link1  rt.Link
+	hashes [3]uint32 // of the row, and of its columns of each index
 }
 
 func newProposerPromises() proposerPromises {
@@ -5628,6 +9163,7 @@ func newProposerPromises() proposerPromises {
 		Facts: rt.NewFacts(false, false),
 		set:   rt.NewSlots(),
 		by0:   rt.NewSlots(),
+		by1:   rt.NewSlots(),
 	}
 }
 
@@ -5671,6 +9207,26 @@ func (t *proposerPromises) at0(h uint32, a string, b uint64) int32 {
 	}
 }
 
+// first1 is the first row of b, or -1; the others are linked to it.
+func (t *proposerPromises) first1(b uint64) int32 {
+	return t.at1(rt.Hash(0).U64(b).Sum(), b)
+}
+
+// at1 is first1 of columns whose hash is known.
+func (t *proposerPromises) at1(h uint32, b uint64) int32 {
+	for at := h; ; at++ {
+		i, tag := t.by1.At(at)
+		if i == 0 {
+			return -1
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.b == b {
+				return int32(i - 1)
+			}
+		}
+	}
+}
+
 // row is the row of a fact, which is added if it is not there.
 func (t *proposerPromises) row(a string, b uint64, n uint64) int32 {
 	begin := rt.Hash(0).Text(a).U64(b)
@@ -5688,11 +9244,12 @@ search:
 		}
 	}
 	h0 := begin.Sum()
+	h1 := rt.Hash(0).U64(b).Sum()
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = rt.Append(t.rows, proposerPromisesRow{a: a, b: b, n: n, hashes: [2]uint32{h, h0}})
+		t.rows = rt.Append(t.rows, proposerPromisesRow{a: a, b: b, n: n, hashes: [3]uint32{h, h0, h1}})
 	} else {
-		t.rows[i] = proposerPromisesRow{a: a, b: b, n: n, hashes: [2]uint32{h, h0}}
+		t.rows[i] = proposerPromisesRow{a: a, b: b, n: n, hashes: [3]uint32{h, h0, h1}}
 	}
 	t.set.Add(h, i)
 	if other := t.at0(h0, a, b); other >= 0 {
@@ -5702,6 +9259,14 @@ search:
 	} else {
 		t.rows[i].link0 = rt.Link{Next: rt.None, Prev: rt.None}
 		t.by0.Add(h0, i)
+	}
+	if other := t.at1(h1, b); other >= 0 {
+		t.rows[i].link1 = rt.Link{Next: other, Prev: rt.None}
+		t.rows[other].link1.Prev = i
+		t.by1.Replace(h1, other, i)
+	} else {
+		t.rows[i].link1 = rt.Link{Next: rt.None, Prev: rt.None}
+		t.by1.Add(h1, i)
 	}
 	return i
 }
@@ -5719,7 +9284,406 @@ func (t *proposerPromises) remove(i int32) {
 	if l := r.link0; l.Next >= 0 {
 		t.rows[l.Next].link0.Prev = l.Prev
 	}
+	if l := r.link1; l.Prev >= 0 {
+		t.rows[l.Prev].link1.Next = l.Next
+	} else if l.Next >= 0 {
+		t.by1.Replace(r.hashes[2], i, l.Next)
+	} else {
+		t.by1.Remove(r.hashes[2], i)
+	}
+	if l := r.link1; l.Next >= 0 {
+		t.rows[l.Next].link1.Prev = l.Prev
+	}
 	*r = proposerPromisesRow{}
+}
+
+// proposerPromise has the facts of promise(c0, c1, c2), kept from tick to tick.
+type proposerPromise struct {
+	rt.Facts
+	rows []proposerPromiseRow
+	set  rt.Slots
+	by0  rt.Slots // by c1
+	by1  rt.Slots // by c0, c1
+}
+
+type proposerPromiseRow struct {
+	c0     string
+	c1     uint64
+	c2     uint64
+	link0  rt.Link
+	link1  rt.Link
+	hashes [3]uint32 // of the row, and of its columns of each index
+}
+
+func newProposerPromise() proposerPromise {
+	return proposerPromise{
+		Facts: rt.NewFacts(false, false),
+		set:   rt.NewSlots(),
+		by0:   rt.NewSlots(),
+		by1:   rt.NewSlots(),
+	}
+}
+
+// find is the row of a fact, or -1.
+func (t *proposerPromise) find(c0 string, c1 uint64, c2 uint64) int32 {
+	return t.at(rt.Hash(0).U64(c1).Text(c0).U64(c2).Sum(), c0, c1, c2)
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerPromise) at(h uint32, c0 string, c1 uint64, c2 uint64) int32 {
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			return -1
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.c0 == c0 && r.c1 == c1 && r.c2 == c2 {
+				return int32(i - 1)
+			}
+		}
+	}
+}
+
+// first0 is the first row of c1, or -1; the others are linked to it.
+func (t *proposerPromise) first0(c1 uint64) int32 {
+	return t.at0(rt.Hash(0).U64(c1).Sum(), c1)
+}
+
+// at0 is first0 of columns whose hash is known.
+func (t *proposerPromise) at0(h uint32, c1 uint64) int32 {
+	for at := h; ; at++ {
+		i, tag := t.by0.At(at)
+		if i == 0 {
+			return -1
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.c1 == c1 {
+				return int32(i - 1)
+			}
+		}
+	}
+}
+
+// first1 is the first row of c0, c1, or -1; the others are linked to it.
+func (t *proposerPromise) first1(c0 string, c1 uint64) int32 {
+	return t.at1(rt.Hash(0).Text(c0).U64(c1).Sum(), c0, c1)
+}
+
+// at1 is first1 of columns whose hash is known.
+func (t *proposerPromise) at1(h uint32, c0 string, c1 uint64) int32 {
+	for at := h; ; at++ {
+		i, tag := t.by1.At(at)
+		if i == 0 {
+			return -1
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.c0 == c0 && r.c1 == c1 {
+				return int32(i - 1)
+			}
+		}
+	}
+}
+
+// row is the row of a fact, which is added if it is not there.
+func (t *proposerPromise) row(c0 string, c1 uint64, c2 uint64) int32 {
+	begin := rt.Hash(0).U64(c1)
+	h := begin.Text(c0).U64(c2).Sum()
+search:
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			break search
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.c0 == c0 && r.c1 == c1 && r.c2 == c2 {
+				return int32(i - 1)
+			}
+		}
+	}
+	h0 := begin.Sum()
+	h1 := rt.Hash(0).Text(c0).U64(c1).Sum()
+	i := t.Row()
+	if int(i) == len(t.rows) {
+		t.rows = rt.Append(t.rows, proposerPromiseRow{c0: c0, c1: c1, c2: c2, hashes: [3]uint32{h, h0, h1}})
+	} else {
+		t.rows[i] = proposerPromiseRow{c0: c0, c1: c1, c2: c2, hashes: [3]uint32{h, h0, h1}}
+	}
+	t.set.Add(h, i)
+	if other := t.at0(h0, c1); other >= 0 {
+		t.rows[i].link0 = rt.Link{Next: other, Prev: rt.None}
+		t.rows[other].link0.Prev = i
+		t.by0.Replace(h0, other, i)
+	} else {
+		t.rows[i].link0 = rt.Link{Next: rt.None, Prev: rt.None}
+		t.by0.Add(h0, i)
+	}
+	if other := t.at1(h1, c0, c1); other >= 0 {
+		t.rows[i].link1 = rt.Link{Next: other, Prev: rt.None}
+		t.rows[other].link1.Prev = i
+		t.by1.Replace(h1, other, i)
+	} else {
+		t.rows[i].link1 = rt.Link{Next: rt.None, Prev: rt.None}
+		t.by1.Add(h1, i)
+	}
+	return i
+}
+
+func (t *proposerPromise) remove(i int32) {
+	r := &t.rows[i]
+	t.set.Remove(r.hashes[0], i)
+	if l := r.link0; l.Prev >= 0 {
+		t.rows[l.Prev].link0.Next = l.Next
+	} else if l.Next >= 0 {
+		t.by0.Replace(r.hashes[1], i, l.Next)
+	} else {
+		t.by0.Remove(r.hashes[1], i)
+	}
+	if l := r.link0; l.Next >= 0 {
+		t.rows[l.Next].link0.Prev = l.Prev
+	}
+	if l := r.link1; l.Prev >= 0 {
+		t.rows[l.Prev].link1.Next = l.Next
+	} else if l.Next >= 0 {
+		t.by1.Replace(r.hashes[2], i, l.Next)
+	} else {
+		t.by1.Remove(r.hashes[2], i)
+	}
+	if l := r.link1; l.Next >= 0 {
+		t.rows[l.Next].link1.Prev = l.Prev
+	}
+	*r = proposerPromiseRow{}
+}
+
+// proposerPart has the facts of part(c0, c1, c2, c3), kept from tick to tick.
+type proposerPart struct {
+	rt.Facts
+	rows []proposerPartRow
+	set  rt.Slots
+	by0  rt.Slots // by c1
+}
+
+type proposerPartRow struct {
+	c0     string
+	c1     uint64
+	c2     uint64
+	c3     uint64
+	link0  rt.Link
+	hashes [2]uint32 // of the row, and of its columns of each index
+}
+
+func newProposerPart() proposerPart {
+	return proposerPart{
+		Facts: rt.NewFacts(false, false),
+		set:   rt.NewSlots(),
+		by0:   rt.NewSlots(),
+	}
+}
+
+// find is the row of a fact, or -1.
+func (t *proposerPart) find(c0 string, c1 uint64, c2 uint64, c3 uint64) int32 {
+	return t.at(rt.Hash(0).U64(c1).Text(c0).U64(c2).U64(c3).Sum(), c0, c1, c2, c3)
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerPart) at(h uint32, c0 string, c1 uint64, c2 uint64, c3 uint64) int32 {
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			return -1
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.c0 == c0 && r.c1 == c1 && r.c2 == c2 && r.c3 == c3 {
+				return int32(i - 1)
+			}
+		}
+	}
+}
+
+// first0 is the first row of c1, or -1; the others are linked to it.
+func (t *proposerPart) first0(c1 uint64) int32 {
+	return t.at0(rt.Hash(0).U64(c1).Sum(), c1)
+}
+
+// at0 is first0 of columns whose hash is known.
+func (t *proposerPart) at0(h uint32, c1 uint64) int32 {
+	for at := h; ; at++ {
+		i, tag := t.by0.At(at)
+		if i == 0 {
+			return -1
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.c1 == c1 {
+				return int32(i - 1)
+			}
+		}
+	}
+}
+
+// row is the row of a fact, which is added if it is not there.
+func (t *proposerPart) row(c0 string, c1 uint64, c2 uint64, c3 uint64) int32 {
+	begin := rt.Hash(0).U64(c1)
+	h := begin.Text(c0).U64(c2).U64(c3).Sum()
+search:
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			break search
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.c0 == c0 && r.c1 == c1 && r.c2 == c2 && r.c3 == c3 {
+				return int32(i - 1)
+			}
+		}
+	}
+	h0 := begin.Sum()
+	i := t.Row()
+	if int(i) == len(t.rows) {
+		t.rows = rt.Append(t.rows, proposerPartRow{c0: c0, c1: c1, c2: c2, c3: c3, hashes: [2]uint32{h, h0}})
+	} else {
+		t.rows[i] = proposerPartRow{c0: c0, c1: c1, c2: c2, c3: c3, hashes: [2]uint32{h, h0}}
+	}
+	t.set.Add(h, i)
+	if other := t.at0(h0, c1); other >= 0 {
+		t.rows[i].link0 = rt.Link{Next: other, Prev: rt.None}
+		t.rows[other].link0.Prev = i
+		t.by0.Replace(h0, other, i)
+	} else {
+		t.rows[i].link0 = rt.Link{Next: rt.None, Prev: rt.None}
+		t.by0.Add(h0, i)
+	}
+	return i
+}
+
+func (t *proposerPart) remove(i int32) {
+	r := &t.rows[i]
+	t.set.Remove(r.hashes[0], i)
+	if l := r.link0; l.Prev >= 0 {
+		t.rows[l.Prev].link0.Next = l.Next
+	} else if l.Next >= 0 {
+		t.by0.Replace(r.hashes[1], i, l.Next)
+	} else {
+		t.by0.Remove(r.hashes[1], i)
+	}
+	if l := r.link0; l.Next >= 0 {
+		t.rows[l.Next].link0.Prev = l.Prev
+	}
+	*r = proposerPartRow{}
+}
+
+// proposerParts has the facts of parts(a, b, k, n), kept from tick to tick.
+type proposerParts struct {
+	rt.Facts
+	rows []proposerPartsRow
+	set  rt.Slots
+	by0  rt.Slots // by a, b, k
+}
+
+type proposerPartsRow struct {
+	a      string
+	b      uint64
+	k      uint64
+	n      uint64
+	link0  rt.Link
+	hashes [2]uint32 // of the row, and of its columns of each index
+}
+
+func newProposerParts() proposerParts {
+	return proposerParts{
+		Facts: rt.NewFacts(false, false),
+		set:   rt.NewSlots(),
+		by0:   rt.NewSlots(),
+	}
+}
+
+// find is the row of a fact, or -1.
+func (t *proposerParts) find(a string, b uint64, k uint64, n uint64) int32 {
+	return t.at(rt.Hash(0).Text(a).U64(b).U64(k).U64(n).Sum(), a, b, k, n)
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerParts) at(h uint32, a string, b uint64, k uint64, n uint64) int32 {
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			return -1
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.a == a && r.b == b && r.k == k && r.n == n {
+				return int32(i - 1)
+			}
+		}
+	}
+}
+
+// first0 is the first row of a, b, k, or -1; the others are linked to it.
+func (t *proposerParts) first0(a string, b uint64, k uint64) int32 {
+	return t.at0(rt.Hash(0).Text(a).U64(b).U64(k).Sum(), a, b, k)
+}
+
+// at0 is first0 of columns whose hash is known.
+func (t *proposerParts) at0(h uint32, a string, b uint64, k uint64) int32 {
+	for at := h; ; at++ {
+		i, tag := t.by0.At(at)
+		if i == 0 {
+			return -1
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.a == a && r.b == b && r.k == k {
+				return int32(i - 1)
+			}
+		}
+	}
+}
+
+// row is the row of a fact, which is added if it is not there.
+func (t *proposerParts) row(a string, b uint64, k uint64, n uint64) int32 {
+	begin := rt.Hash(0).Text(a).U64(b).U64(k)
+	h := begin.U64(n).Sum()
+search:
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			break search
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.a == a && r.b == b && r.k == k && r.n == n {
+				return int32(i - 1)
+			}
+		}
+	}
+	h0 := begin.Sum()
+	i := t.Row()
+	if int(i) == len(t.rows) {
+		t.rows = rt.Append(t.rows, proposerPartsRow{a: a, b: b, k: k, n: n, hashes: [2]uint32{h, h0}})
+	} else {
+		t.rows[i] = proposerPartsRow{a: a, b: b, k: k, n: n, hashes: [2]uint32{h, h0}}
+	}
+	t.set.Add(h, i)
+	if other := t.at0(h0, a, b, k); other >= 0 {
+		t.rows[i].link0 = rt.Link{Next: other, Prev: rt.None}
+		t.rows[other].link0.Prev = i
+		t.by0.Replace(h0, other, i)
+	} else {
+		t.rows[i].link0 = rt.Link{Next: rt.None, Prev: rt.None}
+		t.by0.Add(h0, i)
+	}
+	return i
+}
+
+func (t *proposerParts) remove(i int32) {
+	r := &t.rows[i]
+	t.set.Remove(r.hashes[0], i)
+	if l := r.link0; l.Prev >= 0 {
+		t.rows[l.Prev].link0.Next = l.Next
+	} else if l.Next >= 0 {
+		t.by0.Replace(r.hashes[1], i, l.Next)
+	} else {
+		t.by0.Remove(r.hashes[1], i)
+	}
+	if l := r.link0; l.Next >= 0 {
+		t.rows[l.Next].link0.Prev = l.Prev
+	}
+	*r = proposerPartsRow{}
 }
 
 // proposerEntry has the facts of entry(c0, c1, c2, c3, c4, c5), kept from tick to tick.
@@ -5840,25 +9804,84 @@ func (t *proposerEntry) remove(i int32) {
 	*r = proposerEntryRow{}
 }
 
-// proposerEntries has the facts of entries(a, b, slot, c, client, v), kept from tick to tick.
+// proposerChunk has the facts of chunk(n), always the same.
+type proposerChunk struct {
+	rows []proposerChunkRow
+	set  rt.Slots
+}
+
+type proposerChunkRow struct {
+	n uint64
+}
+
+func newProposerChunk() proposerChunk {
+	return proposerChunk{
+		set: rt.NewSlots(),
+	}
+}
+
+// find is the row of a fact, or -1.
+func (t *proposerChunk) find(n uint64) int32 {
+	return t.at(rt.Hash(0).U64(n).Sum(), n)
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerChunk) at(h uint32, n uint64) int32 {
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			return -1
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.n == n {
+				return int32(i - 1)
+			}
+		}
+	}
+}
+
+// add adds a fact.
+func (t *proposerChunk) add(n uint64) {
+	h := rt.Hash(0).U64(n).Sum()
+search:
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			break search
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.n == n {
+				return
+			}
+		}
+	}
+	i := int32(len(t.rows))
+	t.rows = rt.Append(t.rows, proposerChunkRow{n: n})
+	t.set.Add(h, i)
+}
+
+// proposerEntries has the facts of entries(a, b, k, slot, c, client, v), kept from tick to tick.
 type proposerEntries struct {
 	rt.Facts
 	rows []proposerEntriesRow
 	set  rt.Slots
 	by0  rt.Slots // by b
-	by1  rt.Slots // by slot, c
+	by1  rt.Slots // by b, k
+	by2  rt.Slots // by slot, c
 }
 
 type proposerEntriesRow struct {
 	a      string
 	b      uint64
+	k      uint64
 	slot   uint64
 	c      uint64
 	client string
 	v      string
 	link0  rt.Link
 	link1  rt.Link
-	hashes [3]uint32 // of the row, and of its columns of each index
+	link2  rt.Link
+	hashes [4]uint32 // of the row, and of its columns of each index
 }
 
 func newProposerEntries() proposerEntries {
@@ -5867,23 +9890,24 @@ func newProposerEntries() proposerEntries {
 		set:   rt.NewSlots(),
 		by0:   rt.NewSlots(),
 		by1:   rt.NewSlots(),
+		by2:   rt.NewSlots(),
 	}
 }
 
 // find is the row of a fact, or -1.
-func (t *proposerEntries) find(a string, b uint64, slot uint64, c uint64, client string, v string) int32 {
-	return t.at(rt.Hash(0).U64(b).Text(a).U64(slot).U64(c).Text(client).Text(v).Sum(), a, b, slot, c, client, v)
+func (t *proposerEntries) find(a string, b uint64, k uint64, slot uint64, c uint64, client string, v string) int32 {
+	return t.at(rt.Hash(0).U64(b).Text(a).U64(k).U64(slot).U64(c).Text(client).Text(v).Sum(), a, b, k, slot, c, client, v)
 }
 
 // at is find of a fact whose hash is known.
-func (t *proposerEntries) at(h uint32, a string, b uint64, slot uint64, c uint64, client string, v string) int32 {
+func (t *proposerEntries) at(h uint32, a string, b uint64, k uint64, slot uint64, c uint64, client string, v string) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
 			return -1
 		}
 		if tag == h {
-			if r := &t.rows[i-1]; r.a == a && r.b == b && r.slot == slot && r.c == c && r.client == client && r.v == v {
+			if r := &t.rows[i-1]; r.a == a && r.b == b && r.k == k && r.slot == slot && r.c == c && r.client == client && r.v == v {
 				return int32(i - 1)
 			}
 		}
@@ -5910,15 +9934,35 @@ func (t *proposerEntries) at0(h uint32, b uint64) int32 {
 	}
 }
 
-// first1 is the first row of slot, c, or -1; the others are linked to it.
-func (t *proposerEntries) first1(slot uint64, c uint64) int32 {
-	return t.at1(rt.Hash(0).U64(slot).U64(c).Sum(), slot, c)
+// first1 is the first row of b, k, or -1; the others are linked to it.
+func (t *proposerEntries) first1(b uint64, k uint64) int32 {
+	return t.at1(rt.Hash(0).U64(b).U64(k).Sum(), b, k)
 }
 
 // at1 is first1 of columns whose hash is known.
-func (t *proposerEntries) at1(h uint32, slot uint64, c uint64) int32 {
+func (t *proposerEntries) at1(h uint32, b uint64, k uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.by1.At(at)
+		if i == 0 {
+			return -1
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.b == b && r.k == k {
+				return int32(i - 1)
+			}
+		}
+	}
+}
+
+// first2 is the first row of slot, c, or -1; the others are linked to it.
+func (t *proposerEntries) first2(slot uint64, c uint64) int32 {
+	return t.at2(rt.Hash(0).U64(slot).U64(c).Sum(), slot, c)
+}
+
+// at2 is first2 of columns whose hash is known.
+func (t *proposerEntries) at2(h uint32, slot uint64, c uint64) int32 {
+	for at := h; ; at++ {
+		i, tag := t.by2.At(at)
 		if i == 0 {
 			return -1
 		}
@@ -5931,9 +9975,9 @@ func (t *proposerEntries) at1(h uint32, slot uint64, c uint64) int32 {
 }
 
 // row is the row of a fact, which is added if it is not there.
-func (t *proposerEntries) row(a string, b uint64, slot uint64, c uint64, client string, v string) int32 {
+func (t *proposerEntries) row(a string, b uint64, k uint64, slot uint64, c uint64, client string, v string) int32 {
 	begin := rt.Hash(0).U64(b)
-	h := begin.Text(a).U64(slot).U64(c).Text(client).Text(v).Sum()
+	h := begin.Text(a).U64(k).U64(slot).U64(c).Text(client).Text(v).Sum()
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -5941,18 +9985,19 @@ search:
 			break search
 		}
 		if tag == h {
-			if r := &t.rows[i-1]; r.a == a && r.b == b && r.slot == slot && r.c == c && r.client == client && r.v == v {
+			if r := &t.rows[i-1]; r.a == a && r.b == b && r.k == k && r.slot == slot && r.c == c && r.client == client && r.v == v {
 				return int32(i - 1)
 			}
 		}
 	}
 	h0 := begin.Sum()
-	h1 := rt.Hash(0).U64(slot).U64(c).Sum()
+	h1 := rt.Hash(0).U64(b).U64(k).Sum()
+	h2 := rt.Hash(0).U64(slot).U64(c).Sum()
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = rt.Append(t.rows, proposerEntriesRow{a: a, b: b, slot: slot, c: c, client: client, v: v, hashes: [3]uint32{h, h0, h1}})
+		t.rows = rt.Append(t.rows, proposerEntriesRow{a: a, b: b, k: k, slot: slot, c: c, client: client, v: v, hashes: [4]uint32{h, h0, h1, h2}})
 	} else {
-		t.rows[i] = proposerEntriesRow{a: a, b: b, slot: slot, c: c, client: client, v: v, hashes: [3]uint32{h, h0, h1}}
+		t.rows[i] = proposerEntriesRow{a: a, b: b, k: k, slot: slot, c: c, client: client, v: v, hashes: [4]uint32{h, h0, h1, h2}}
 	}
 	t.set.Add(h, i)
 	if other := t.at0(h0, b); other >= 0 {
@@ -5963,13 +10008,21 @@ search:
 		t.rows[i].link0 = rt.Link{Next: rt.None, Prev: rt.None}
 		t.by0.Add(h0, i)
 	}
-	if other := t.at1(h1, slot, c); other >= 0 {
+	if other := t.at1(h1, b, k); other >= 0 {
 		t.rows[i].link1 = rt.Link{Next: other, Prev: rt.None}
 		t.rows[other].link1.Prev = i
 		t.by1.Replace(h1, other, i)
 	} else {
 		t.rows[i].link1 = rt.Link{Next: rt.None, Prev: rt.None}
 		t.by1.Add(h1, i)
+	}
+	if other := t.at2(h2, slot, c); other >= 0 {
+		t.rows[i].link2 = rt.Link{Next: other, Prev: rt.None}
+		t.rows[other].link2.Prev = i
+		t.by2.Replace(h2, other, i)
+	} else {
+		t.rows[i].link2 = rt.Link{Next: rt.None, Prev: rt.None}
+		t.by2.Add(h2, i)
 	}
 	return i
 }
@@ -5996,6 +10049,16 @@ func (t *proposerEntries) remove(i int32) {
 	}
 	if l := r.link1; l.Next >= 0 {
 		t.rows[l.Next].link1.Prev = l.Prev
+	}
+	if l := r.link2; l.Prev >= 0 {
+		t.rows[l.Prev].link2.Next = l.Next
+	} else if l.Next >= 0 {
+		t.by2.Replace(r.hashes[3], i, l.Next)
+	} else {
+		t.by2.Remove(r.hashes[3], i)
+	}
+	if l := r.link2; l.Next >= 0 {
+		t.rows[l.Next].link2.Prev = l.Prev
 	}
 	*r = proposerEntriesRow{}
 }
@@ -6190,6 +10253,724 @@ func (t *proposerComplete) remove(i int32) {
 	*r = proposerCompleteRow{}
 }
 
+// proposerThere has the facts of there(c0, c1, c2, c3), kept from tick to tick.
+type proposerThere struct {
+	rt.Facts
+	rows []proposerThereRow
+	set  rt.Slots
+	by0  rt.Slots // by c0, c1, c2
+}
+
+type proposerThereRow struct {
+	c0     string
+	c1     uint64
+	c2     uint64
+	c3     uint64
+	link0  rt.Link
+	hashes [2]uint32 // of the row, and of its columns of each index
+}
+
+func newProposerThere() proposerThere {
+	return proposerThere{
+		Facts: rt.NewFacts(false, false),
+		set:   rt.NewSlots(),
+		by0:   rt.NewSlots(),
+	}
+}
+
+// find is the row of a fact, or -1.
+func (t *proposerThere) find(c0 string, c1 uint64, c2 uint64, c3 uint64) int32 {
+	return t.at(rt.Hash(0).Text(c0).U64(c1).U64(c2).U64(c3).Sum(), c0, c1, c2, c3)
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerThere) at(h uint32, c0 string, c1 uint64, c2 uint64, c3 uint64) int32 {
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			return -1
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.c0 == c0 && r.c1 == c1 && r.c2 == c2 && r.c3 == c3 {
+				return int32(i - 1)
+			}
+		}
+	}
+}
+
+// first0 is the first row of c0, c1, c2, or -1; the others are linked to it.
+func (t *proposerThere) first0(c0 string, c1 uint64, c2 uint64) int32 {
+	return t.at0(rt.Hash(0).Text(c0).U64(c1).U64(c2).Sum(), c0, c1, c2)
+}
+
+// at0 is first0 of columns whose hash is known.
+func (t *proposerThere) at0(h uint32, c0 string, c1 uint64, c2 uint64) int32 {
+	for at := h; ; at++ {
+		i, tag := t.by0.At(at)
+		if i == 0 {
+			return -1
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.c0 == c0 && r.c1 == c1 && r.c2 == c2 {
+				return int32(i - 1)
+			}
+		}
+	}
+}
+
+// row is the row of a fact, which is added if it is not there.
+func (t *proposerThere) row(c0 string, c1 uint64, c2 uint64, c3 uint64) int32 {
+	begin := rt.Hash(0).Text(c0).U64(c1).U64(c2)
+	h := begin.U64(c3).Sum()
+search:
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			break search
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.c0 == c0 && r.c1 == c1 && r.c2 == c2 && r.c3 == c3 {
+				return int32(i - 1)
+			}
+		}
+	}
+	h0 := begin.Sum()
+	i := t.Row()
+	if int(i) == len(t.rows) {
+		t.rows = rt.Append(t.rows, proposerThereRow{c0: c0, c1: c1, c2: c2, c3: c3, hashes: [2]uint32{h, h0}})
+	} else {
+		t.rows[i] = proposerThereRow{c0: c0, c1: c1, c2: c2, c3: c3, hashes: [2]uint32{h, h0}}
+	}
+	t.set.Add(h, i)
+	if other := t.at0(h0, c0, c1, c2); other >= 0 {
+		t.rows[i].link0 = rt.Link{Next: other, Prev: rt.None}
+		t.rows[other].link0.Prev = i
+		t.by0.Replace(h0, other, i)
+	} else {
+		t.rows[i].link0 = rt.Link{Next: rt.None, Prev: rt.None}
+		t.by0.Add(h0, i)
+	}
+	return i
+}
+
+func (t *proposerThere) remove(i int32) {
+	r := &t.rows[i]
+	t.set.Remove(r.hashes[0], i)
+	if l := r.link0; l.Prev >= 0 {
+		t.rows[l.Prev].link0.Next = l.Next
+	} else if l.Next >= 0 {
+		t.by0.Replace(r.hashes[1], i, l.Next)
+	} else {
+		t.by0.Remove(r.hashes[1], i)
+	}
+	if l := r.link0; l.Next >= 0 {
+		t.rows[l.Next].link0.Prev = l.Prev
+	}
+	*r = proposerThereRow{}
+}
+
+// proposerWhole has the facts of whole(c0, c1, c2), kept from tick to tick.
+type proposerWhole struct {
+	rt.Facts
+	rows []proposerWholeRow
+	set  rt.Slots
+	by0  rt.Slots // by c1
+}
+
+type proposerWholeRow struct {
+	c0     string
+	c1     uint64
+	c2     uint64
+	link0  rt.Link
+	hashes [2]uint32 // of the row, and of its columns of each index
+}
+
+func newProposerWhole() proposerWhole {
+	return proposerWhole{
+		Facts: rt.NewFacts(false, false),
+		set:   rt.NewSlots(),
+		by0:   rt.NewSlots(),
+	}
+}
+
+// find is the row of a fact, or -1.
+func (t *proposerWhole) find(c0 string, c1 uint64, c2 uint64) int32 {
+	return t.at(rt.Hash(0).U64(c1).Text(c0).U64(c2).Sum(), c0, c1, c2)
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerWhole) at(h uint32, c0 string, c1 uint64, c2 uint64) int32 {
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			return -1
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.c0 == c0 && r.c1 == c1 && r.c2 == c2 {
+				return int32(i - 1)
+			}
+		}
+	}
+}
+
+// first0 is the first row of c1, or -1; the others are linked to it.
+func (t *proposerWhole) first0(c1 uint64) int32 {
+	return t.at0(rt.Hash(0).U64(c1).Sum(), c1)
+}
+
+// at0 is first0 of columns whose hash is known.
+func (t *proposerWhole) at0(h uint32, c1 uint64) int32 {
+	for at := h; ; at++ {
+		i, tag := t.by0.At(at)
+		if i == 0 {
+			return -1
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.c1 == c1 {
+				return int32(i - 1)
+			}
+		}
+	}
+}
+
+// row is the row of a fact, which is added if it is not there.
+func (t *proposerWhole) row(c0 string, c1 uint64, c2 uint64) int32 {
+	begin := rt.Hash(0).U64(c1)
+	h := begin.Text(c0).U64(c2).Sum()
+search:
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			break search
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.c0 == c0 && r.c1 == c1 && r.c2 == c2 {
+				return int32(i - 1)
+			}
+		}
+	}
+	h0 := begin.Sum()
+	i := t.Row()
+	if int(i) == len(t.rows) {
+		t.rows = rt.Append(t.rows, proposerWholeRow{c0: c0, c1: c1, c2: c2, hashes: [2]uint32{h, h0}})
+	} else {
+		t.rows[i] = proposerWholeRow{c0: c0, c1: c1, c2: c2, hashes: [2]uint32{h, h0}}
+	}
+	t.set.Add(h, i)
+	if other := t.at0(h0, c1); other >= 0 {
+		t.rows[i].link0 = rt.Link{Next: other, Prev: rt.None}
+		t.rows[other].link0.Prev = i
+		t.by0.Replace(h0, other, i)
+	} else {
+		t.rows[i].link0 = rt.Link{Next: rt.None, Prev: rt.None}
+		t.by0.Add(h0, i)
+	}
+	return i
+}
+
+func (t *proposerWhole) remove(i int32) {
+	r := &t.rows[i]
+	t.set.Remove(r.hashes[0], i)
+	if l := r.link0; l.Prev >= 0 {
+		t.rows[l.Prev].link0.Next = l.Next
+	} else if l.Next >= 0 {
+		t.by0.Replace(r.hashes[1], i, l.Next)
+	} else {
+		t.by0.Remove(r.hashes[1], i)
+	}
+	if l := r.link0; l.Next >= 0 {
+		t.rows[l.Next].link0.Prev = l.Prev
+	}
+	*r = proposerWholeRow{}
+}
+
+// proposerFetched has the facts of fetched(a, b, k), kept from tick to tick.
+type proposerFetched struct {
+	rt.Facts
+	rows []proposerFetchedRow
+	set  rt.Slots
+	by0  rt.Slots // by b
+}
+
+type proposerFetchedRow struct {
+	a      string
+	b      uint64
+	k      uint64
+	link0  rt.Link
+	hashes [2]uint32 // of the row, and of its columns of each index
+}
+
+func newProposerFetched() proposerFetched {
+	return proposerFetched{
+		Facts: rt.NewFacts(false, false),
+		set:   rt.NewSlots(),
+		by0:   rt.NewSlots(),
+	}
+}
+
+// find is the row of a fact, or -1.
+func (t *proposerFetched) find(a string, b uint64, k uint64) int32 {
+	return t.at(rt.Hash(0).U64(b).Text(a).U64(k).Sum(), a, b, k)
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerFetched) at(h uint32, a string, b uint64, k uint64) int32 {
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			return -1
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.a == a && r.b == b && r.k == k {
+				return int32(i - 1)
+			}
+		}
+	}
+}
+
+// first0 is the first row of b, or -1; the others are linked to it.
+func (t *proposerFetched) first0(b uint64) int32 {
+	return t.at0(rt.Hash(0).U64(b).Sum(), b)
+}
+
+// at0 is first0 of columns whose hash is known.
+func (t *proposerFetched) at0(h uint32, b uint64) int32 {
+	for at := h; ; at++ {
+		i, tag := t.by0.At(at)
+		if i == 0 {
+			return -1
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.b == b {
+				return int32(i - 1)
+			}
+		}
+	}
+}
+
+// row is the row of a fact, which is added if it is not there.
+func (t *proposerFetched) row(a string, b uint64, k uint64) int32 {
+	begin := rt.Hash(0).U64(b)
+	h := begin.Text(a).U64(k).Sum()
+search:
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			break search
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.a == a && r.b == b && r.k == k {
+				return int32(i - 1)
+			}
+		}
+	}
+	h0 := begin.Sum()
+	i := t.Row()
+	if int(i) == len(t.rows) {
+		t.rows = rt.Append(t.rows, proposerFetchedRow{a: a, b: b, k: k, hashes: [2]uint32{h, h0}})
+	} else {
+		t.rows[i] = proposerFetchedRow{a: a, b: b, k: k, hashes: [2]uint32{h, h0}}
+	}
+	t.set.Add(h, i)
+	if other := t.at0(h0, b); other >= 0 {
+		t.rows[i].link0 = rt.Link{Next: other, Prev: rt.None}
+		t.rows[other].link0.Prev = i
+		t.by0.Replace(h0, other, i)
+	} else {
+		t.rows[i].link0 = rt.Link{Next: rt.None, Prev: rt.None}
+		t.by0.Add(h0, i)
+	}
+	return i
+}
+
+func (t *proposerFetched) remove(i int32) {
+	r := &t.rows[i]
+	t.set.Remove(r.hashes[0], i)
+	if l := r.link0; l.Prev >= 0 {
+		t.rows[l.Prev].link0.Next = l.Next
+	} else if l.Next >= 0 {
+		t.by0.Replace(r.hashes[1], i, l.Next)
+	} else {
+		t.by0.Remove(r.hashes[1], i)
+	}
+	if l := r.link0; l.Next >= 0 {
+		t.rows[l.Next].link0.Prev = l.Prev
+	}
+	*r = proposerFetchedRow{}
+}
+
+// proposerNews has the facts of news(c0, c1, c2), kept from tick to tick.
+type proposerNews struct {
+	rt.Facts
+	rows []proposerNewsRow
+	set  rt.Slots
+	by0  rt.Slots // by c0, c1
+}
+
+type proposerNewsRow struct {
+	c0     string
+	c1     uint64
+	c2     uint64
+	link0  rt.Link
+	hashes [2]uint32 // of the row, and of its columns of each index
+}
+
+func newProposerNews() proposerNews {
+	return proposerNews{
+		Facts: rt.NewFacts(false, false),
+		set:   rt.NewSlots(),
+		by0:   rt.NewSlots(),
+	}
+}
+
+// find is the row of a fact, or -1.
+func (t *proposerNews) find(c0 string, c1 uint64, c2 uint64) int32 {
+	return t.at(rt.Hash(0).Text(c0).U64(c1).U64(c2).Sum(), c0, c1, c2)
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerNews) at(h uint32, c0 string, c1 uint64, c2 uint64) int32 {
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			return -1
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.c0 == c0 && r.c1 == c1 && r.c2 == c2 {
+				return int32(i - 1)
+			}
+		}
+	}
+}
+
+// first0 is the first row of c0, c1, or -1; the others are linked to it.
+func (t *proposerNews) first0(c0 string, c1 uint64) int32 {
+	return t.at0(rt.Hash(0).Text(c0).U64(c1).Sum(), c0, c1)
+}
+
+// at0 is first0 of columns whose hash is known.
+func (t *proposerNews) at0(h uint32, c0 string, c1 uint64) int32 {
+	for at := h; ; at++ {
+		i, tag := t.by0.At(at)
+		if i == 0 {
+			return -1
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.c0 == c0 && r.c1 == c1 {
+				return int32(i - 1)
+			}
+		}
+	}
+}
+
+// row is the row of a fact, which is added if it is not there.
+func (t *proposerNews) row(c0 string, c1 uint64, c2 uint64) int32 {
+	begin := rt.Hash(0).Text(c0).U64(c1)
+	h := begin.U64(c2).Sum()
+search:
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			break search
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.c0 == c0 && r.c1 == c1 && r.c2 == c2 {
+				return int32(i - 1)
+			}
+		}
+	}
+	h0 := begin.Sum()
+	i := t.Row()
+	if int(i) == len(t.rows) {
+		t.rows = rt.Append(t.rows, proposerNewsRow{c0: c0, c1: c1, c2: c2, hashes: [2]uint32{h, h0}})
+	} else {
+		t.rows[i] = proposerNewsRow{c0: c0, c1: c1, c2: c2, hashes: [2]uint32{h, h0}}
+	}
+	t.set.Add(h, i)
+	if other := t.at0(h0, c0, c1); other >= 0 {
+		t.rows[i].link0 = rt.Link{Next: other, Prev: rt.None}
+		t.rows[other].link0.Prev = i
+		t.by0.Replace(h0, other, i)
+	} else {
+		t.rows[i].link0 = rt.Link{Next: rt.None, Prev: rt.None}
+		t.by0.Add(h0, i)
+	}
+	return i
+}
+
+func (t *proposerNews) remove(i int32) {
+	r := &t.rows[i]
+	t.set.Remove(r.hashes[0], i)
+	if l := r.link0; l.Prev >= 0 {
+		t.rows[l.Prev].link0.Next = l.Next
+	} else if l.Next >= 0 {
+		t.by0.Replace(r.hashes[1], i, l.Next)
+	} else {
+		t.by0.Remove(r.hashes[1], i)
+	}
+	if l := r.link0; l.Next >= 0 {
+		t.rows[l.Next].link0.Prev = l.Prev
+	}
+	*r = proposerNewsRow{}
+}
+
+// proposerWanted has the facts of wanted(c0, c1, c2), kept from tick to tick.
+type proposerWanted struct {
+	rt.Facts
+	rows []proposerWantedRow
+	set  rt.Slots
+	by0  rt.Slots // by c1
+}
+
+type proposerWantedRow struct {
+	c0     string
+	c1     uint64
+	c2     uint64
+	link0  rt.Link
+	hashes [2]uint32 // of the row, and of its columns of each index
+}
+
+func newProposerWanted() proposerWanted {
+	return proposerWanted{
+		Facts: rt.NewFacts(false, false),
+		set:   rt.NewSlots(),
+		by0:   rt.NewSlots(),
+	}
+}
+
+// find is the row of a fact, or -1.
+func (t *proposerWanted) find(c0 string, c1 uint64, c2 uint64) int32 {
+	return t.at(rt.Hash(0).U64(c1).Text(c0).U64(c2).Sum(), c0, c1, c2)
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerWanted) at(h uint32, c0 string, c1 uint64, c2 uint64) int32 {
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			return -1
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.c0 == c0 && r.c1 == c1 && r.c2 == c2 {
+				return int32(i - 1)
+			}
+		}
+	}
+}
+
+// first0 is the first row of c1, or -1; the others are linked to it.
+func (t *proposerWanted) first0(c1 uint64) int32 {
+	return t.at0(rt.Hash(0).U64(c1).Sum(), c1)
+}
+
+// at0 is first0 of columns whose hash is known.
+func (t *proposerWanted) at0(h uint32, c1 uint64) int32 {
+	for at := h; ; at++ {
+		i, tag := t.by0.At(at)
+		if i == 0 {
+			return -1
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.c1 == c1 {
+				return int32(i - 1)
+			}
+		}
+	}
+}
+
+// row is the row of a fact, which is added if it is not there.
+func (t *proposerWanted) row(c0 string, c1 uint64, c2 uint64) int32 {
+	begin := rt.Hash(0).U64(c1)
+	h := begin.Text(c0).U64(c2).Sum()
+search:
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			break search
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.c0 == c0 && r.c1 == c1 && r.c2 == c2 {
+				return int32(i - 1)
+			}
+		}
+	}
+	h0 := begin.Sum()
+	i := t.Row()
+	if int(i) == len(t.rows) {
+		t.rows = rt.Append(t.rows, proposerWantedRow{c0: c0, c1: c1, c2: c2, hashes: [2]uint32{h, h0}})
+	} else {
+		t.rows[i] = proposerWantedRow{c0: c0, c1: c1, c2: c2, hashes: [2]uint32{h, h0}}
+	}
+	t.set.Add(h, i)
+	if other := t.at0(h0, c1); other >= 0 {
+		t.rows[i].link0 = rt.Link{Next: other, Prev: rt.None}
+		t.rows[other].link0.Prev = i
+		t.by0.Replace(h0, other, i)
+	} else {
+		t.rows[i].link0 = rt.Link{Next: rt.None, Prev: rt.None}
+		t.by0.Add(h0, i)
+	}
+	return i
+}
+
+func (t *proposerWanted) remove(i int32) {
+	r := &t.rows[i]
+	t.set.Remove(r.hashes[0], i)
+	if l := r.link0; l.Prev >= 0 {
+		t.rows[l.Prev].link0.Next = l.Next
+	} else if l.Next >= 0 {
+		t.by0.Replace(r.hashes[1], i, l.Next)
+	} else {
+		t.by0.Remove(r.hashes[1], i)
+	}
+	if l := r.link0; l.Next >= 0 {
+		t.rows[l.Next].link0.Prev = l.Prev
+	}
+	*r = proposerWantedRow{}
+}
+
+// proposerComing has the facts of coming(), kept from tick to tick.
+type proposerComing struct {
+	rt.Facts
+	rows []proposerComingRow
+	set  rt.Slots
+}
+
+type proposerComingRow struct {
+}
+
+func newProposerComing() proposerComing {
+	return proposerComing{
+		Facts: rt.NewFacts(false, false),
+		set:   rt.NewSlots(),
+	}
+}
+
+// find is the row of a fact, or -1.
+func (t *proposerComing) find() int32 {
+	return t.at(rt.Hash(0).Sum())
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerComing) at(h uint32) int32 {
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			return -1
+		}
+		if tag == h {
+			return int32(i - 1)
+		}
+	}
+}
+
+// row is the row of a fact, which is added if it is not there.
+func (t *proposerComing) row() int32 {
+	return t.rowAt(rt.Hash(0).Sum())
+}
+
+// rowAt is row of a fact whose hash is known.
+func (t *proposerComing) rowAt(h uint32) int32 {
+search:
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			break search
+		}
+		if tag == h {
+			return int32(i - 1)
+		}
+	}
+	i := t.Row()
+	if int(i) == len(t.rows) {
+		t.rows = rt.Append(t.rows, proposerComingRow{})
+	} else {
+		t.rows[i] = proposerComingRow{}
+	}
+	t.set.Add(h, i)
+	return i
+}
+
+func (t *proposerComing) remove(i int32) {
+	r := &t.rows[i]
+	t.set.Remove(rt.Hash(0).Sum(), i)
+	*r = proposerComingRow{}
+}
+
+// proposerAdopting has the facts of adopting(c0, c1), kept from tick to tick.
+type proposerAdopting struct {
+	rt.Facts
+	rows []proposerAdoptingRow
+	set  rt.Slots
+}
+
+type proposerAdoptingRow struct {
+	c0 uint64
+	c1 uint64
+}
+
+func newProposerAdopting() proposerAdopting {
+	return proposerAdopting{
+		Facts: rt.NewFacts(false, false),
+		set:   rt.NewSlots(),
+	}
+}
+
+// find is the row of a fact, or -1.
+func (t *proposerAdopting) find(c0 uint64, c1 uint64) int32 {
+	return t.at(rt.Hash(0).U64(c0).U64(c1).Sum(), c0, c1)
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerAdopting) at(h uint32, c0 uint64, c1 uint64) int32 {
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			return -1
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.c0 == c0 && r.c1 == c1 {
+				return int32(i - 1)
+			}
+		}
+	}
+}
+
+// row is the row of a fact, which is added if it is not there.
+func (t *proposerAdopting) row(c0 uint64, c1 uint64) int32 {
+	return t.rowAt(rt.Hash(0).U64(c0).U64(c1).Sum(), c0, c1)
+}
+
+// rowAt is row of a fact whose hash is known.
+func (t *proposerAdopting) rowAt(h uint32, c0 uint64, c1 uint64) int32 {
+search:
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			break search
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.c0 == c0 && r.c1 == c1 {
+				return int32(i - 1)
+			}
+		}
+	}
+	i := t.Row()
+	if int(i) == len(t.rows) {
+		t.rows = rt.Append(t.rows, proposerAdoptingRow{c0: c0, c1: c1})
+	} else {
+		t.rows[i] = proposerAdoptingRow{c0: c0, c1: c1}
+	}
+	t.set.Add(h, i)
+	return i
+}
+
+func (t *proposerAdopting) remove(i int32) {
+	r := &t.rows[i]
+	t.set.Remove(rt.Hash(0).U64(r.c0).U64(r.c1).Sum(), i)
+	*r = proposerAdoptingRow{}
+}
+
 // proposerSupport has the facts of support(c0, c1), kept from tick to tick.
 type proposerSupport struct {
 	rt.Facts
@@ -6357,6 +11138,193 @@ search:
 	i := int32(len(t.rows))
 	t.rows = rt.Append(t.rows, proposerQuorumRow{k: k})
 	t.set.Add(h, i)
+}
+
+// proposerUpto has the facts of upto(b, k), kept from tick to tick.
+type proposerUpto struct {
+	rt.Facts
+	rows []proposerUptoRow
+	set  rt.Slots
+	by0  rt.Slots // by b
+}
+
+type proposerUptoRow struct {
+	b     uint64
+	k     uint64
+	link0 rt.Link
+}
+
+func newProposerUpto() proposerUpto {
+	return proposerUpto{
+		Facts: rt.NewFacts(false, false),
+		set:   rt.NewSlots(),
+		by0:   rt.NewSlots(),
+	}
+}
+
+// find is the row of a fact, or -1.
+func (t *proposerUpto) find(b uint64, k uint64) int32 {
+	return t.at(rt.Hash(0).U64(b).U64(k).Sum(), b, k)
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerUpto) at(h uint32, b uint64, k uint64) int32 {
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			return -1
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.b == b && r.k == k {
+				return int32(i - 1)
+			}
+		}
+	}
+}
+
+// first0 is the first row of b, or -1; the others are linked to it.
+func (t *proposerUpto) first0(b uint64) int32 {
+	return t.at0(rt.Hash(0).U64(b).Sum(), b)
+}
+
+// at0 is first0 of columns whose hash is known.
+func (t *proposerUpto) at0(h uint32, b uint64) int32 {
+	for at := h; ; at++ {
+		i, tag := t.by0.At(at)
+		if i == 0 {
+			return -1
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.b == b {
+				return int32(i - 1)
+			}
+		}
+	}
+}
+
+// row is the row of a fact, which is added if it is not there.
+func (t *proposerUpto) row(b uint64, k uint64) int32 {
+	begin := rt.Hash(0).U64(b)
+	h := begin.U64(k).Sum()
+search:
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			break search
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.b == b && r.k == k {
+				return int32(i - 1)
+			}
+		}
+	}
+	h0 := begin.Sum()
+	i := t.Row()
+	if int(i) == len(t.rows) {
+		t.rows = rt.Append(t.rows, proposerUptoRow{b: b, k: k})
+	} else {
+		t.rows[i] = proposerUptoRow{b: b, k: k}
+	}
+	t.set.Add(h, i)
+	if other := t.at0(h0, b); other >= 0 {
+		t.rows[i].link0 = rt.Link{Next: other, Prev: rt.None}
+		t.rows[other].link0.Prev = i
+		t.by0.Replace(h0, other, i)
+	} else {
+		t.rows[i].link0 = rt.Link{Next: rt.None, Prev: rt.None}
+		t.by0.Add(h0, i)
+	}
+	return i
+}
+
+func (t *proposerUpto) remove(i int32) {
+	r := &t.rows[i]
+	t.set.Remove(rt.Hash(0).U64(r.b).U64(r.k).Sum(), i)
+	if l := r.link0; l.Prev >= 0 {
+		t.rows[l.Prev].link0.Next = l.Next
+	} else if l.Next >= 0 {
+		t.by0.Replace(rt.Hash(0).U64(r.b).Sum(), i, l.Next)
+	} else {
+		t.by0.Remove(rt.Hash(0).U64(r.b).Sum(), i)
+	}
+	if l := r.link0; l.Next >= 0 {
+		t.rows[l.Next].link0.Prev = l.Prev
+	}
+	*r = proposerUptoRow{}
+}
+
+// proposerSpent has the facts of spent(c0, c1), kept from tick to tick.
+type proposerSpent struct {
+	rt.Facts
+	rows []proposerSpentRow
+	set  rt.Slots
+}
+
+type proposerSpentRow struct {
+	c0 uint64
+	c1 uint64
+}
+
+func newProposerSpent() proposerSpent {
+	return proposerSpent{
+		Facts: rt.NewFacts(false, false),
+		set:   rt.NewSlots(),
+	}
+}
+
+// find is the row of a fact, or -1.
+func (t *proposerSpent) find(c0 uint64, c1 uint64) int32 {
+	return t.at(rt.Hash(0).U64(c0).U64(c1).Sum(), c0, c1)
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerSpent) at(h uint32, c0 uint64, c1 uint64) int32 {
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			return -1
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.c0 == c0 && r.c1 == c1 {
+				return int32(i - 1)
+			}
+		}
+	}
+}
+
+// row is the row of a fact, which is added if it is not there.
+func (t *proposerSpent) row(c0 uint64, c1 uint64) int32 {
+	return t.rowAt(rt.Hash(0).U64(c0).U64(c1).Sum(), c0, c1)
+}
+
+// rowAt is row of a fact whose hash is known.
+func (t *proposerSpent) rowAt(h uint32, c0 uint64, c1 uint64) int32 {
+search:
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			break search
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.c0 == c0 && r.c1 == c1 {
+				return int32(i - 1)
+			}
+		}
+	}
+	i := t.Row()
+	if int(i) == len(t.rows) {
+		t.rows = rt.Append(t.rows, proposerSpentRow{c0: c0, c1: c1})
+	} else {
+		t.rows[i] = proposerSpentRow{c0: c0, c1: c1}
+	}
+	t.set.Add(h, i)
+	return i
+}
+
+func (t *proposerSpent) remove(i int32) {
+	r := &t.rows[i]
+	t.set.Remove(rt.Hash(0).U64(r.c0).U64(r.c1).Sum(), i)
+	*r = proposerSpentRow{}
 }
 
 // proposerElected has the facts of elected(c0), kept from tick to tick.
@@ -6583,36 +11551,64 @@ func (t *proposerAdopted) remove(i int32) {
 	*r = proposerAdoptedRow{}
 }
 
-// proposerRange has the facts of range(c0), kept from tick to tick.
+// proposerRange has the facts of range(c0, c1), kept from tick to tick.
 type proposerRange struct {
 	rt.Facts
 	rows     []proposerRangeRow
 	set      rt.Slots
+	by0      rt.Slots // by c0
+	linked0  int32    // so many rows have been found by0
 	heads    [16]proposerRangeHead
 	gathered int // so many of heads are to be added
 	touched  uint64
 }
 
 type proposerRangeRow struct {
-	c0 uint64
+	c0    uint64
+	c1    uint64
+	link0 rt.Link
 }
 
 func newProposerRange() proposerRange {
 	return proposerRange{
 		Facts: rt.NewFacts(true, false),
 		set:   rt.NewSlots(),
+		by0:   rt.NewSlots(),
 	}
 }
 
 // find is the row of a fact, or -1.
-func (t *proposerRange) find(c0 uint64) int32 {
-	return t.at(rt.Hash(0).U64(c0).Sum(), c0)
+func (t *proposerRange) find(c0 uint64, c1 uint64) int32 {
+	return t.at(rt.Hash(0).U64(c0).U64(c1).Sum(), c0, c1)
 }
 
 // at is find of a fact whose hash is known.
-func (t *proposerRange) at(h uint32, c0 uint64) int32 {
+func (t *proposerRange) at(h uint32, c0 uint64, c1 uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
+		if i == 0 {
+			return -1
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.c0 == c0 && r.c1 == c1 {
+				return int32(i - 1)
+			}
+		}
+	}
+}
+
+// first0 is the first row of c0, or -1; the others are linked to it.
+func (t *proposerRange) first0(c0 uint64) int32 {
+	return t.at0(rt.Hash(0).U64(c0).Sum(), c0)
+}
+
+// at0 is first0 of columns whose hash is known.
+func (t *proposerRange) at0(h uint32, c0 uint64) int32 {
+	if int(t.linked0) < len(t.rows) {
+		t.link0()
+	}
+	for at := h; ; at++ {
+		i, tag := t.by0.At(at)
 		if i == 0 {
 			return -1
 		}
@@ -6625,12 +11621,12 @@ func (t *proposerRange) at(h uint32, c0 uint64) int32 {
 }
 
 // row is the row of a fact, which is added if it is not there.
-func (t *proposerRange) row(c0 uint64) int32 {
-	return t.rowAt(rt.Hash(0).U64(c0).Sum(), c0)
+func (t *proposerRange) row(c0 uint64, c1 uint64) int32 {
+	return t.rowAt(rt.Hash(0).U64(c0).U64(c1).Sum(), c0, c1)
 }
 
 // rowAt is row of a fact whose hash is known.
-func (t *proposerRange) rowAt(h uint32, c0 uint64) int32 {
+func (t *proposerRange) rowAt(h uint32, c0 uint64, c1 uint64) int32 {
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -6638,24 +11634,63 @@ search:
 			break search
 		}
 		if tag == h {
-			if r := &t.rows[i-1]; r.c0 == c0 {
+			if r := &t.rows[i-1]; r.c0 == c0 && r.c1 == c1 {
 				return int32(i - 1)
 			}
 		}
 	}
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = rt.Append(t.rows, proposerRangeRow{c0: c0})
+		t.rows = rt.Append(t.rows, proposerRangeRow{c0: c0, c1: c1})
 	} else {
-		t.rows[i] = proposerRangeRow{c0: c0}
+		t.rows[i] = proposerRangeRow{c0: c0, c1: c1}
 	}
 	t.set.Add(h, i)
+	if i < t.linked0 {
+		t.link0Row(i)
+	}
 	return i
+}
+
+// link0 has the rows be found by c0 that were added since it was last asked.
+func (t *proposerRange) link0() {
+	from := t.linked0
+	t.linked0 = int32(len(t.rows))
+	for i := from; i < t.linked0; i++ {
+		if t.Used(i) {
+			t.link0Row(i)
+		}
+	}
+}
+
+func (t *proposerRange) link0Row(i int32) {
+	r := &t.rows[i]
+	h := rt.Hash(0).U64(r.c0).Sum()
+	if other := t.at0(h, r.c0); other >= 0 {
+		t.rows[i].link0 = rt.Link{Next: other, Prev: rt.None}
+		t.rows[other].link0.Prev = i
+		t.by0.Replace(h, other, i)
+	} else {
+		t.rows[i].link0 = rt.Link{Next: rt.None, Prev: rt.None}
+		t.by0.Add(h, i)
+	}
 }
 
 func (t *proposerRange) remove(i int32) {
 	r := &t.rows[i]
-	t.set.Remove(rt.Hash(0).U64(r.c0).Sum(), i)
+	t.set.Remove(rt.Hash(0).U64(r.c0).U64(r.c1).Sum(), i)
+	if i < t.linked0 {
+		if l := r.link0; l.Prev >= 0 {
+			t.rows[l.Prev].link0.Next = l.Next
+		} else if l.Next >= 0 {
+			t.by0.Replace(rt.Hash(0).U64(r.c0).Sum(), i, l.Next)
+		} else {
+			t.by0.Remove(rt.Hash(0).U64(r.c0).Sum(), i)
+		}
+		if l := r.link0; l.Next >= 0 {
+			t.rows[l.Next].link0.Prev = l.Prev
+		}
+	}
 	*r = proposerRangeRow{}
 }
 
@@ -6663,11 +11698,12 @@ func (t *proposerRange) remove(i int32) {
 type proposerRangeHead struct {
 	hash uint32
 	c0   uint64
+	c1   uint64
 }
 
 // later has a fact be added with the next ones.
-func (t *proposerRange) later(c0 uint64) {
-	t.heads[t.gathered] = proposerRangeHead{hash: rt.Hash(0).U64(c0).Sum(), c0: c0}
+func (t *proposerRange) later(c0 uint64, c1 uint64) {
+	t.heads[t.gathered] = proposerRangeHead{hash: rt.Hash(0).U64(c0).U64(c1).Sum(), c0: c0, c1: c1}
 	t.gathered++
 	if t.gathered == len(t.heads) {
 		t.addGathered()
@@ -6683,8 +11719,121 @@ func (t *proposerRange) addGathered() {
 	t.touched, t.gathered = touched, 0
 	for i := range heads {
 		p := &heads[i]
-		t.Recurse(t.rowAt(p.hash, p.c0))
+		t.Recurse(t.rowAt(p.hash, p.c0, p.c1))
 	}
+}
+
+// proposerBase has the facts of base(c0, c1), kept from tick to tick.
+type proposerBase struct {
+	rt.Facts
+	rows []proposerBaseRow
+	set  rt.Slots
+	by0  rt.Slots // by c0
+}
+
+type proposerBaseRow struct {
+	c0    uint64
+	c1    uint64
+	link0 rt.Link
+}
+
+func newProposerBase() proposerBase {
+	return proposerBase{
+		Facts: rt.NewFacts(false, false),
+		set:   rt.NewSlots(),
+		by0:   rt.NewSlots(),
+	}
+}
+
+// find is the row of a fact, or -1.
+func (t *proposerBase) find(c0 uint64, c1 uint64) int32 {
+	return t.at(rt.Hash(0).U64(c0).U64(c1).Sum(), c0, c1)
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerBase) at(h uint32, c0 uint64, c1 uint64) int32 {
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			return -1
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.c0 == c0 && r.c1 == c1 {
+				return int32(i - 1)
+			}
+		}
+	}
+}
+
+// first0 is the first row of c0, or -1; the others are linked to it.
+func (t *proposerBase) first0(c0 uint64) int32 {
+	return t.at0(rt.Hash(0).U64(c0).Sum(), c0)
+}
+
+// at0 is first0 of columns whose hash is known.
+func (t *proposerBase) at0(h uint32, c0 uint64) int32 {
+	for at := h; ; at++ {
+		i, tag := t.by0.At(at)
+		if i == 0 {
+			return -1
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.c0 == c0 {
+				return int32(i - 1)
+			}
+		}
+	}
+}
+
+// row is the row of a fact, which is added if it is not there.
+func (t *proposerBase) row(c0 uint64, c1 uint64) int32 {
+	begin := rt.Hash(0).U64(c0)
+	h := begin.U64(c1).Sum()
+search:
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			break search
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.c0 == c0 && r.c1 == c1 {
+				return int32(i - 1)
+			}
+		}
+	}
+	h0 := begin.Sum()
+	i := t.Row()
+	if int(i) == len(t.rows) {
+		t.rows = rt.Append(t.rows, proposerBaseRow{c0: c0, c1: c1})
+	} else {
+		t.rows[i] = proposerBaseRow{c0: c0, c1: c1}
+	}
+	t.set.Add(h, i)
+	if other := t.at0(h0, c0); other >= 0 {
+		t.rows[i].link0 = rt.Link{Next: other, Prev: rt.None}
+		t.rows[other].link0.Prev = i
+		t.by0.Replace(h0, other, i)
+	} else {
+		t.rows[i].link0 = rt.Link{Next: rt.None, Prev: rt.None}
+		t.by0.Add(h0, i)
+	}
+	return i
+}
+
+func (t *proposerBase) remove(i int32) {
+	r := &t.rows[i]
+	t.set.Remove(rt.Hash(0).U64(r.c0).U64(r.c1).Sum(), i)
+	if l := r.link0; l.Prev >= 0 {
+		t.rows[l.Prev].link0.Next = l.Next
+	} else if l.Next >= 0 {
+		t.by0.Replace(rt.Hash(0).U64(r.c0).Sum(), i, l.Next)
+	} else {
+		t.by0.Remove(rt.Hash(0).U64(r.c0).Sum(), i)
+	}
+	if l := r.link0; l.Next >= 0 {
+		t.rows[l.Next].link0.Prev = l.Prev
+	}
+	*r = proposerBaseRow{}
 }
 
 // proposerProposing has the facts of proposing(c0, c1, c2, c3), kept from tick to tick.
@@ -7225,79 +12374,6 @@ func (t *proposerSlots) remove(i int32) {
 		t.rows[l.Next].link0.Prev = l.Prev
 	}
 	*r = proposerSlotsRow{}
-}
-
-// proposerBase has the facts of base(c0), kept from tick to tick.
-type proposerBase struct {
-	rt.Facts
-	rows []proposerBaseRow
-	set  rt.Slots
-}
-
-type proposerBaseRow struct {
-	c0 uint64
-}
-
-func newProposerBase() proposerBase {
-	return proposerBase{
-		Facts: rt.NewFacts(false, false),
-		set:   rt.NewSlots(),
-	}
-}
-
-// find is the row of a fact, or -1.
-func (t *proposerBase) find(c0 uint64) int32 {
-	return t.at(rt.Hash(0).U64(c0).Sum(), c0)
-}
-
-// at is find of a fact whose hash is known.
-func (t *proposerBase) at(h uint32, c0 uint64) int32 {
-	for at := h; ; at++ {
-		i, tag := t.set.At(at)
-		if i == 0 {
-			return -1
-		}
-		if tag == h {
-			if r := &t.rows[i-1]; r.c0 == c0 {
-				return int32(i - 1)
-			}
-		}
-	}
-}
-
-// row is the row of a fact, which is added if it is not there.
-func (t *proposerBase) row(c0 uint64) int32 {
-	return t.rowAt(rt.Hash(0).U64(c0).Sum(), c0)
-}
-
-// rowAt is row of a fact whose hash is known.
-func (t *proposerBase) rowAt(h uint32, c0 uint64) int32 {
-search:
-	for at := h; ; at++ {
-		i, tag := t.set.At(at)
-		if i == 0 {
-			break search
-		}
-		if tag == h {
-			if r := &t.rows[i-1]; r.c0 == c0 {
-				return int32(i - 1)
-			}
-		}
-	}
-	i := t.Row()
-	if int(i) == len(t.rows) {
-		t.rows = rt.Append(t.rows, proposerBaseRow{c0: c0})
-	} else {
-		t.rows[i] = proposerBaseRow{c0: c0}
-	}
-	t.set.Add(h, i)
-	return i
-}
-
-func (t *proposerBase) remove(i int32) {
-	r := &t.rows[i]
-	t.set.Remove(rt.Hash(0).U64(r.c0).Sum(), i)
-	*r = proposerBaseRow{}
 }
 
 // proposerSending has the facts of sending(c0, c1, c2, c3, c4), kept from tick to tick.
@@ -8198,6 +13274,157 @@ func (t *proposerAcceptor_gotten) remove(i int32) {
 	r := &t.rows[i]
 	t.set.Remove(r.hashes[0], i)
 	*r = proposerAcceptor_gottenRow{}
+}
+
+// proposerPart_part has the facts of part_part(src, i_, part, x0, x1, x2, x3), those of this tick.
+type proposerPart_part struct {
+	rows []proposerPart_partRow
+}
+
+type proposerPart_partRow struct {
+	src  string
+	i_   uint64
+	part uint64
+	x0   string
+	x1   uint64
+	x2   uint64
+	x3   uint64
+}
+
+func newProposerPart_part() proposerPart_part {
+	return proposerPart_part{}
+}
+
+// add adds a fact, which may be there.
+func (t *proposerPart_part) add(src string, i_ uint64, part uint64, x0 string, x1 uint64, x2 uint64, x3 uint64) {
+	t.rows = rt.Append(t.rows, proposerPart_partRow{src: src, i_: i_, part: part, x0: x0, x1: x1, x2: x2, x3: x3})
+}
+
+// reset forgets the facts of the tick.
+func (t *proposerPart_part) reset() {
+	if len(t.rows) > 0 {
+		clear(t.rows)
+		t.rows = t.rows[:0]
+	}
+}
+
+// proposerPart_wait has the facts of part_wait(src, i_, part, x0, x1, x2, x3), kept from tick to tick.
+type proposerPart_wait struct {
+	rt.Facts
+	rows []proposerPart_waitRow
+	set  rt.Slots
+	by0  rt.Slots // by src, i_
+}
+
+type proposerPart_waitRow struct {
+	src    string
+	i_     uint64
+	part   uint64
+	x0     string
+	x1     uint64
+	x2     uint64
+	x3     uint64
+	link0  rt.Link
+	hashes [2]uint32 // of the row, and of its columns of each index
+}
+
+func newProposerPart_wait() proposerPart_wait {
+	return proposerPart_wait{
+		Facts: rt.NewFacts(false, false),
+		set:   rt.NewSlots(),
+		by0:   rt.NewSlots(),
+	}
+}
+
+// find is the row of a fact, or -1.
+func (t *proposerPart_wait) find(src string, i_ uint64, part uint64, x0 string, x1 uint64, x2 uint64, x3 uint64) int32 {
+	return t.at(rt.Hash(0).Text(src).U64(i_).U64(part).Text(x0).U64(x1).U64(x2).U64(x3).Sum(), src, i_, part, x0, x1, x2, x3)
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerPart_wait) at(h uint32, src string, i_ uint64, part uint64, x0 string, x1 uint64, x2 uint64, x3 uint64) int32 {
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			return -1
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.src == src && r.i_ == i_ && r.part == part && r.x0 == x0 && r.x1 == x1 && r.x2 == x2 && r.x3 == x3 {
+				return int32(i - 1)
+			}
+		}
+	}
+}
+
+// first0 is the first row of src, i_, or -1; the others are linked to it.
+func (t *proposerPart_wait) first0(src string, i_ uint64) int32 {
+	return t.at0(rt.Hash(0).Text(src).U64(i_).Sum(), src, i_)
+}
+
+// at0 is first0 of columns whose hash is known.
+func (t *proposerPart_wait) at0(h uint32, src string, i_ uint64) int32 {
+	for at := h; ; at++ {
+		i, tag := t.by0.At(at)
+		if i == 0 {
+			return -1
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.src == src && r.i_ == i_ {
+				return int32(i - 1)
+			}
+		}
+	}
+}
+
+// row is the row of a fact, which is added if it is not there.
+func (t *proposerPart_wait) row(src string, i_ uint64, part uint64, x0 string, x1 uint64, x2 uint64, x3 uint64) int32 {
+	begin := rt.Hash(0).Text(src).U64(i_)
+	h := begin.U64(part).Text(x0).U64(x1).U64(x2).U64(x3).Sum()
+search:
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			break search
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.src == src && r.i_ == i_ && r.part == part && r.x0 == x0 && r.x1 == x1 && r.x2 == x2 && r.x3 == x3 {
+				return int32(i - 1)
+			}
+		}
+	}
+	h0 := begin.Sum()
+	i := t.Row()
+	if int(i) == len(t.rows) {
+		t.rows = rt.Append(t.rows, proposerPart_waitRow{src: src, i_: i_, part: part, x0: x0, x1: x1, x2: x2, x3: x3, hashes: [2]uint32{h, h0}})
+	} else {
+		t.rows[i] = proposerPart_waitRow{src: src, i_: i_, part: part, x0: x0, x1: x1, x2: x2, x3: x3, hashes: [2]uint32{h, h0}}
+	}
+	t.set.Add(h, i)
+	if other := t.at0(h0, src, i_); other >= 0 {
+		t.rows[i].link0 = rt.Link{Next: other, Prev: rt.None}
+		t.rows[other].link0.Prev = i
+		t.by0.Replace(h0, other, i)
+	} else {
+		t.rows[i].link0 = rt.Link{Next: rt.None, Prev: rt.None}
+		t.by0.Add(h0, i)
+	}
+	return i
+}
+
+func (t *proposerPart_wait) remove(i int32) {
+	r := &t.rows[i]
+	t.set.Remove(r.hashes[0], i)
+	if l := r.link0; l.Prev >= 0 {
+		t.rows[l.Prev].link0.Next = l.Next
+	} else if l.Next >= 0 {
+		t.by0.Replace(r.hashes[1], i, l.Next)
+	} else {
+		t.by0.Remove(r.hashes[1], i)
+	}
+	if l := r.link0; l.Next >= 0 {
+		t.rows[l.Next].link0.Prev = l.Prev
+	}
+	*r = proposerPart_waitRow{}
 }
 
 // proposerEntry_part has the facts of entry_part(src, i_, part, x0, x1, x2, x3, x4, x5), those of this tick.
@@ -9112,38 +14339,40 @@ func (t *proposerLed_any) remove(i int32) {
 	*r = proposerLed_anyRow{}
 }
 
-// proposerAdopted_any_1 has the facts of adopted_any_1(c1): whether there is a adopted, kept from tick to tick.
-type proposerAdopted_any_1 struct {
+// proposerFetched_any_0_1 has the facts of fetched_any_0_1(a, b): whether there is a fetched, kept from tick to tick.
+type proposerFetched_any_0_1 struct {
 	rt.Facts
-	rows []proposerAdopted_any_1Row
+	rows []proposerFetched_any_0_1Row
 	set  rt.Slots
 }
 
-type proposerAdopted_any_1Row struct {
-	c1 uint64
+type proposerFetched_any_0_1Row struct {
+	a      string
+	b      uint64
+	hashes [1]uint32 // of the row, and of its columns of each index
 }
 
-func newProposerAdopted_any_1() proposerAdopted_any_1 {
-	return proposerAdopted_any_1{
+func newProposerFetched_any_0_1() proposerFetched_any_0_1 {
+	return proposerFetched_any_0_1{
 		Facts: rt.NewFacts(false, false),
 		set:   rt.NewSlots(),
 	}
 }
 
 // find is the row of a fact, or -1.
-func (t *proposerAdopted_any_1) find(c1 uint64) int32 {
-	return t.at(rt.Hash(0).U64(c1).Sum(), c1)
+func (t *proposerFetched_any_0_1) find(a string, b uint64) int32 {
+	return t.at(rt.Hash(0).Text(a).U64(b).Sum(), a, b)
 }
 
 // at is find of a fact whose hash is known.
-func (t *proposerAdopted_any_1) at(h uint32, c1 uint64) int32 {
+func (t *proposerFetched_any_0_1) at(h uint32, a string, b uint64) int32 {
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
 		if i == 0 {
 			return -1
 		}
 		if tag == h {
-			if r := &t.rows[i-1]; r.c1 == c1 {
+			if r := &t.rows[i-1]; r.a == a && r.b == b {
 				return int32(i - 1)
 			}
 		}
@@ -9151,12 +14380,12 @@ func (t *proposerAdopted_any_1) at(h uint32, c1 uint64) int32 {
 }
 
 // row is the row of a fact, which is added if it is not there.
-func (t *proposerAdopted_any_1) row(c1 uint64) int32 {
-	return t.rowAt(rt.Hash(0).U64(c1).Sum(), c1)
+func (t *proposerFetched_any_0_1) row(a string, b uint64) int32 {
+	return t.rowAt(rt.Hash(0).Text(a).U64(b).Sum(), a, b)
 }
 
 // rowAt is row of a fact whose hash is known.
-func (t *proposerAdopted_any_1) rowAt(h uint32, c1 uint64) int32 {
+func (t *proposerFetched_any_0_1) rowAt(h uint32, a string, b uint64) int32 {
 search:
 	for at := h; ; at++ {
 		i, tag := t.set.At(at)
@@ -9164,25 +14393,320 @@ search:
 			break search
 		}
 		if tag == h {
-			if r := &t.rows[i-1]; r.c1 == c1 {
+			if r := &t.rows[i-1]; r.a == a && r.b == b {
 				return int32(i - 1)
 			}
 		}
 	}
 	i := t.Row()
 	if int(i) == len(t.rows) {
-		t.rows = rt.Append(t.rows, proposerAdopted_any_1Row{c1: c1})
+		t.rows = rt.Append(t.rows, proposerFetched_any_0_1Row{a: a, b: b, hashes: [1]uint32{h}})
 	} else {
-		t.rows[i] = proposerAdopted_any_1Row{c1: c1}
+		t.rows[i] = proposerFetched_any_0_1Row{a: a, b: b, hashes: [1]uint32{h}}
 	}
 	t.set.Add(h, i)
 	return i
 }
 
-func (t *proposerAdopted_any_1) remove(i int32) {
+func (t *proposerFetched_any_0_1) remove(i int32) {
 	r := &t.rows[i]
-	t.set.Remove(rt.Hash(0).U64(r.c1).Sum(), i)
-	*r = proposerAdopted_any_1Row{}
+	t.set.Remove(r.hashes[0], i)
+	*r = proposerFetched_any_0_1Row{}
+}
+
+// proposerWhole_any_0_1 has the facts of whole_any_0_1(c0, c1): whether there is a whole, kept from tick to tick.
+type proposerWhole_any_0_1 struct {
+	rt.Facts
+	rows []proposerWhole_any_0_1Row
+	set  rt.Slots
+}
+
+type proposerWhole_any_0_1Row struct {
+	c0     string
+	c1     uint64
+	hashes [1]uint32 // of the row, and of its columns of each index
+}
+
+func newProposerWhole_any_0_1() proposerWhole_any_0_1 {
+	return proposerWhole_any_0_1{
+		Facts: rt.NewFacts(false, false),
+		set:   rt.NewSlots(),
+	}
+}
+
+// find is the row of a fact, or -1.
+func (t *proposerWhole_any_0_1) find(c0 string, c1 uint64) int32 {
+	return t.at(rt.Hash(0).Text(c0).U64(c1).Sum(), c0, c1)
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerWhole_any_0_1) at(h uint32, c0 string, c1 uint64) int32 {
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			return -1
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.c0 == c0 && r.c1 == c1 {
+				return int32(i - 1)
+			}
+		}
+	}
+}
+
+// row is the row of a fact, which is added if it is not there.
+func (t *proposerWhole_any_0_1) row(c0 string, c1 uint64) int32 {
+	return t.rowAt(rt.Hash(0).Text(c0).U64(c1).Sum(), c0, c1)
+}
+
+// rowAt is row of a fact whose hash is known.
+func (t *proposerWhole_any_0_1) rowAt(h uint32, c0 string, c1 uint64) int32 {
+search:
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			break search
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.c0 == c0 && r.c1 == c1 {
+				return int32(i - 1)
+			}
+		}
+	}
+	i := t.Row()
+	if int(i) == len(t.rows) {
+		t.rows = rt.Append(t.rows, proposerWhole_any_0_1Row{c0: c0, c1: c1, hashes: [1]uint32{h}})
+	} else {
+		t.rows[i] = proposerWhole_any_0_1Row{c0: c0, c1: c1, hashes: [1]uint32{h}}
+	}
+	t.set.Add(h, i)
+	return i
+}
+
+func (t *proposerWhole_any_0_1) remove(i int32) {
+	r := &t.rows[i]
+	t.set.Remove(r.hashes[0], i)
+	*r = proposerWhole_any_0_1Row{}
+}
+
+// proposerUpto_any_0 has the facts of upto_any_0(b): whether there is a upto, kept from tick to tick.
+type proposerUpto_any_0 struct {
+	rt.Facts
+	rows []proposerUpto_any_0Row
+	set  rt.Slots
+}
+
+type proposerUpto_any_0Row struct {
+	b uint64
+}
+
+func newProposerUpto_any_0() proposerUpto_any_0 {
+	return proposerUpto_any_0{
+		Facts: rt.NewFacts(false, false),
+		set:   rt.NewSlots(),
+	}
+}
+
+// find is the row of a fact, or -1.
+func (t *proposerUpto_any_0) find(b uint64) int32 {
+	return t.at(rt.Hash(0).U64(b).Sum(), b)
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerUpto_any_0) at(h uint32, b uint64) int32 {
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			return -1
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.b == b {
+				return int32(i - 1)
+			}
+		}
+	}
+}
+
+// row is the row of a fact, which is added if it is not there.
+func (t *proposerUpto_any_0) row(b uint64) int32 {
+	return t.rowAt(rt.Hash(0).U64(b).Sum(), b)
+}
+
+// rowAt is row of a fact whose hash is known.
+func (t *proposerUpto_any_0) rowAt(h uint32, b uint64) int32 {
+search:
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			break search
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.b == b {
+				return int32(i - 1)
+			}
+		}
+	}
+	i := t.Row()
+	if int(i) == len(t.rows) {
+		t.rows = rt.Append(t.rows, proposerUpto_any_0Row{b: b})
+	} else {
+		t.rows[i] = proposerUpto_any_0Row{b: b}
+	}
+	t.set.Add(h, i)
+	return i
+}
+
+func (t *proposerUpto_any_0) remove(i int32) {
+	r := &t.rows[i]
+	t.set.Remove(rt.Hash(0).U64(r.b).Sum(), i)
+	*r = proposerUpto_any_0Row{}
+}
+
+// proposerEntries_any_1 has the facts of entries_any_1(b): whether there is a entries, kept from tick to tick.
+type proposerEntries_any_1 struct {
+	rt.Facts
+	rows []proposerEntries_any_1Row
+	set  rt.Slots
+}
+
+type proposerEntries_any_1Row struct {
+	b uint64
+}
+
+func newProposerEntries_any_1() proposerEntries_any_1 {
+	return proposerEntries_any_1{
+		Facts: rt.NewFacts(false, false),
+		set:   rt.NewSlots(),
+	}
+}
+
+// find is the row of a fact, or -1.
+func (t *proposerEntries_any_1) find(b uint64) int32 {
+	return t.at(rt.Hash(0).U64(b).Sum(), b)
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerEntries_any_1) at(h uint32, b uint64) int32 {
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			return -1
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.b == b {
+				return int32(i - 1)
+			}
+		}
+	}
+}
+
+// row is the row of a fact, which is added if it is not there.
+func (t *proposerEntries_any_1) row(b uint64) int32 {
+	return t.rowAt(rt.Hash(0).U64(b).Sum(), b)
+}
+
+// rowAt is row of a fact whose hash is known.
+func (t *proposerEntries_any_1) rowAt(h uint32, b uint64) int32 {
+search:
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			break search
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.b == b {
+				return int32(i - 1)
+			}
+		}
+	}
+	i := t.Row()
+	if int(i) == len(t.rows) {
+		t.rows = rt.Append(t.rows, proposerEntries_any_1Row{b: b})
+	} else {
+		t.rows[i] = proposerEntries_any_1Row{b: b}
+	}
+	t.set.Add(h, i)
+	return i
+}
+
+func (t *proposerEntries_any_1) remove(i int32) {
+	r := &t.rows[i]
+	t.set.Remove(rt.Hash(0).U64(r.b).Sum(), i)
+	*r = proposerEntries_any_1Row{}
+}
+
+// proposerAdopted_any_0_1 has the facts of adopted_any_0_1(c0, c1): whether there is a adopted, kept from tick to tick.
+type proposerAdopted_any_0_1 struct {
+	rt.Facts
+	rows []proposerAdopted_any_0_1Row
+	set  rt.Slots
+}
+
+type proposerAdopted_any_0_1Row struct {
+	c0 uint64
+	c1 uint64
+}
+
+func newProposerAdopted_any_0_1() proposerAdopted_any_0_1 {
+	return proposerAdopted_any_0_1{
+		Facts: rt.NewFacts(false, false),
+		set:   rt.NewSlots(),
+	}
+}
+
+// find is the row of a fact, or -1.
+func (t *proposerAdopted_any_0_1) find(c0 uint64, c1 uint64) int32 {
+	return t.at(rt.Hash(0).U64(c0).U64(c1).Sum(), c0, c1)
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerAdopted_any_0_1) at(h uint32, c0 uint64, c1 uint64) int32 {
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			return -1
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.c0 == c0 && r.c1 == c1 {
+				return int32(i - 1)
+			}
+		}
+	}
+}
+
+// row is the row of a fact, which is added if it is not there.
+func (t *proposerAdopted_any_0_1) row(c0 uint64, c1 uint64) int32 {
+	return t.rowAt(rt.Hash(0).U64(c0).U64(c1).Sum(), c0, c1)
+}
+
+// rowAt is row of a fact whose hash is known.
+func (t *proposerAdopted_any_0_1) rowAt(h uint32, c0 uint64, c1 uint64) int32 {
+search:
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			break search
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.c0 == c0 && r.c1 == c1 {
+				return int32(i - 1)
+			}
+		}
+	}
+	i := t.Row()
+	if int(i) == len(t.rows) {
+		t.rows = rt.Append(t.rows, proposerAdopted_any_0_1Row{c0: c0, c1: c1})
+	} else {
+		t.rows[i] = proposerAdopted_any_0_1Row{c0: c0, c1: c1}
+	}
+	t.set.Add(h, i)
+	return i
+}
+
+func (t *proposerAdopted_any_0_1) remove(i int32) {
+	r := &t.rows[i]
+	t.set.Remove(rt.Hash(0).U64(r.c0).U64(r.c1).Sum(), i)
+	*r = proposerAdopted_any_0_1Row{}
 }
 
 // proposerSlots_any_0 has the facts of slots_any_0(b): whether there is a slots, kept from tick to tick.
@@ -9474,6 +14998,153 @@ func (t *proposerSending_prepare) reset() {
 	}
 }
 
+// proposerSent_fetch has the facts of sent_fetch(to, c0, c1, c2, c3): what is sent while it holds, kept from tick to tick.
+type proposerSent_fetch struct {
+	rt.Facts
+	rows []proposerSent_fetchRow
+	set  rt.Slots
+}
+
+type proposerSent_fetchRow struct {
+	to     string
+	c0     string
+	c1     uint64
+	c2     uint64
+	c3     uint64
+	hashes [1]uint32 // of the row, and of its columns of each index
+}
+
+func newProposerSent_fetch() proposerSent_fetch {
+	return proposerSent_fetch{
+		Facts: rt.NewFacts(false, false),
+		set:   rt.NewSlots(),
+	}
+}
+
+// find is the row of a fact, or -1.
+func (t *proposerSent_fetch) find(to string, c0 string, c1 uint64, c2 uint64, c3 uint64) int32 {
+	return t.at(rt.Hash(0).Text(to).Text(c0).U64(c1).U64(c2).U64(c3).Sum(), to, c0, c1, c2, c3)
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerSent_fetch) at(h uint32, to string, c0 string, c1 uint64, c2 uint64, c3 uint64) int32 {
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			return -1
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.to == to && r.c0 == c0 && r.c1 == c1 && r.c2 == c2 && r.c3 == c3 {
+				return int32(i - 1)
+			}
+		}
+	}
+}
+
+// row is the row of a fact, which is added if it is not there.
+func (t *proposerSent_fetch) row(to string, c0 string, c1 uint64, c2 uint64, c3 uint64) int32 {
+	return t.rowAt(rt.Hash(0).Text(to).Text(c0).U64(c1).U64(c2).U64(c3).Sum(), to, c0, c1, c2, c3)
+}
+
+// rowAt is row of a fact whose hash is known.
+func (t *proposerSent_fetch) rowAt(h uint32, to string, c0 string, c1 uint64, c2 uint64, c3 uint64) int32 {
+search:
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			break search
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.to == to && r.c0 == c0 && r.c1 == c1 && r.c2 == c2 && r.c3 == c3 {
+				return int32(i - 1)
+			}
+		}
+	}
+	i := t.Row()
+	if int(i) == len(t.rows) {
+		t.rows = rt.Append(t.rows, proposerSent_fetchRow{to: to, c0: c0, c1: c1, c2: c2, c3: c3, hashes: [1]uint32{h}})
+	} else {
+		t.rows[i] = proposerSent_fetchRow{to: to, c0: c0, c1: c1, c2: c2, c3: c3, hashes: [1]uint32{h}}
+	}
+	t.set.Add(h, i)
+	return i
+}
+
+func (t *proposerSent_fetch) remove(i int32) {
+	r := &t.rows[i]
+	t.set.Remove(r.hashes[0], i)
+	*r = proposerSent_fetchRow{}
+}
+
+// proposerSending_fetch has the facts of sending_fetch(to, c0, c1, c2, c3): what is sent, those of this tick.
+type proposerSending_fetch struct {
+	rows []proposerSending_fetchRow
+	set  rt.Slots
+}
+
+type proposerSending_fetchRow struct {
+	to string
+	c0 string
+	c1 uint64
+	c2 uint64
+	c3 uint64
+}
+
+func newProposerSending_fetch() proposerSending_fetch {
+	return proposerSending_fetch{
+		set: rt.NewSlots(),
+	}
+}
+
+// find is the row of a fact, or -1.
+func (t *proposerSending_fetch) find(to string, c0 string, c1 uint64, c2 uint64, c3 uint64) int32 {
+	return t.at(rt.Hash(0).Text(to).Text(c0).U64(c1).U64(c2).U64(c3).Sum(), to, c0, c1, c2, c3)
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerSending_fetch) at(h uint32, to string, c0 string, c1 uint64, c2 uint64, c3 uint64) int32 {
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			return -1
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.to == to && r.c0 == c0 && r.c1 == c1 && r.c2 == c2 && r.c3 == c3 {
+				return int32(i - 1)
+			}
+		}
+	}
+}
+
+// add adds a fact.
+func (t *proposerSending_fetch) add(to string, c0 string, c1 uint64, c2 uint64, c3 uint64) {
+	h := rt.Hash(0).Text(to).Text(c0).U64(c1).U64(c2).U64(c3).Sum()
+search:
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			break search
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.to == to && r.c0 == c0 && r.c1 == c1 && r.c2 == c2 && r.c3 == c3 {
+				return
+			}
+		}
+	}
+	i := int32(len(t.rows))
+	t.rows = rt.Append(t.rows, proposerSending_fetchRow{to: to, c0: c0, c1: c1, c2: c2, c3: c3})
+	t.set.Add(h, i)
+}
+
+// reset forgets the facts of the tick.
+func (t *proposerSending_fetch) reset() {
+	if len(t.rows) > 0 {
+		clear(t.rows)
+		t.rows = t.rows[:0]
+		t.set.Clear()
+	}
+}
+
 // proposerUsed_unmerged has the facts of used_unmerged(b): the facts of used before they merge, kept from tick to tick.
 type proposerUsed_unmerged struct {
 	rt.Facts
@@ -9618,6 +15289,80 @@ func (t *proposerHeard_unmerged) remove(i int32) {
 	r := &t.rows[i]
 	t.set.Remove(rt.Hash(0).U64(r.b).Sum(), i)
 	*r = proposerHeard_unmergedRow{}
+}
+
+// proposerUpto_unmerged has the facts of upto_unmerged(b, k): the facts of upto before they merge, kept from tick to tick.
+type proposerUpto_unmerged struct {
+	rt.Facts
+	rows []proposerUpto_unmergedRow
+	set  rt.Slots
+}
+
+type proposerUpto_unmergedRow struct {
+	b uint64
+	k uint64
+}
+
+func newProposerUpto_unmerged() proposerUpto_unmerged {
+	return proposerUpto_unmerged{
+		Facts: rt.NewFacts(false, false),
+		set:   rt.NewSlots(),
+	}
+}
+
+// find is the row of a fact, or -1.
+func (t *proposerUpto_unmerged) find(b uint64, k uint64) int32 {
+	return t.at(rt.Hash(0).U64(b).U64(k).Sum(), b, k)
+}
+
+// at is find of a fact whose hash is known.
+func (t *proposerUpto_unmerged) at(h uint32, b uint64, k uint64) int32 {
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			return -1
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.b == b && r.k == k {
+				return int32(i - 1)
+			}
+		}
+	}
+}
+
+// row is the row of a fact, which is added if it is not there.
+func (t *proposerUpto_unmerged) row(b uint64, k uint64) int32 {
+	return t.rowAt(rt.Hash(0).U64(b).U64(k).Sum(), b, k)
+}
+
+// rowAt is row of a fact whose hash is known.
+func (t *proposerUpto_unmerged) rowAt(h uint32, b uint64, k uint64) int32 {
+search:
+	for at := h; ; at++ {
+		i, tag := t.set.At(at)
+		if i == 0 {
+			break search
+		}
+		if tag == h {
+			if r := &t.rows[i-1]; r.b == b && r.k == k {
+				return int32(i - 1)
+			}
+		}
+	}
+	i := t.Row()
+	if int(i) == len(t.rows) {
+		t.rows = rt.Append(t.rows, proposerUpto_unmergedRow{b: b, k: k})
+	} else {
+		t.rows[i] = proposerUpto_unmergedRow{b: b, k: k}
+	}
+	t.set.Add(h, i)
+	return i
+}
+
+func (t *proposerUpto_unmerged) remove(i int32) {
+	r := &t.rows[i]
+	t.set.Remove(rt.Hash(0).U64(r.b).U64(r.k).Sum(), i)
+	*r = proposerUpto_unmergedRow{}
 }
 
 // proposerSlots_unmerged has the facts of slots_unmerged(b, n): the facts of slots before they merge, kept from tick to tick.
@@ -9775,9 +15520,10 @@ type proposerUsedRow struct {
 	hash uint32 // of its group
 }
 
-// proposerLastRow is a fact of last(c0), which are not kept: what the aggregate finds is passed on.
+// proposerLastRow is a fact of last(c0, c1), which are not kept: what the aggregate finds is passed on.
 type proposerLastRow struct {
 	c0   uint64
+	c1   uint64
 	hash uint32 // of its group
 }
 
@@ -9796,6 +15542,25 @@ type proposerPromise_sumRow struct {
 	x0   string
 	x1   uint64
 	x2   uint64
+	hash uint32 // of its group
+}
+
+// proposerPart_gotRow is a fact of part_got(src, i_, n), which are not kept: what the aggregate finds is passed on.
+type proposerPart_gotRow struct {
+	src  string
+	i_   uint64
+	n    uint64
+	hash uint32 // of its group
+}
+
+// proposerPart_sumRow is a fact of part_sum(src, i_, x0, x1, x2, x3), which are not kept: what the aggregate finds is passed on.
+type proposerPart_sumRow struct {
+	src  string
+	i_   uint64
+	x0   string
+	x1   uint64
+	x2   uint64
+	x3   uint64
 	hash uint32 // of its group
 }
 

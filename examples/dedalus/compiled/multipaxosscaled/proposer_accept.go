@@ -90,7 +90,7 @@ func (s *proposer_accept) static(name string, row []byte) error {
 		}
 		s.to_acceptor.add(c0, c1, c2)
 		return nil
-	case "proposer", "proposers", "rank", "quorum", "to_proposer_reply", "to_proposer_accept", "to_proposer_reply_", "acceptor_parts", "acceptor_of", "to_acceptor_order": // not read here
+	case "proposer", "proposers", "rank", "quorum", "chunk", "to_proposer_reply", "to_proposer_accept", "to_proposer_reply_", "acceptor_parts", "acceptor_of", "to_acceptor_order": // not read here
 		return nil
 	}
 	return fmt.Errorf("%s is no static relation", name)
@@ -99,7 +99,7 @@ func (s *proposer_accept) static(name string, row []byte) error {
 // Deliver is as rt.Component says.
 func (s *proposer_accept) Deliver(relation int, row []byte) error {
 	switch relation {
-	case 9: // sending_proposer_accept
+	case 11: // sending_proposer_accept
 		r := rt.Read(row)
 		c0 := r.U64()
 		c1 := r.U64()
@@ -155,7 +155,7 @@ func (s *proposer_accept) Snapshot(out *rt.Out) {
 }
 
 // rule1All0 is, from all of sending_proposer_accept,
-// multipaxos.ded:86: async accept@to(self, b, s, l, v, r) <- sending_proposer_accept(b, s, l, v, r), acceptor(a), part := hash(s) % 2, to_acceptor(a, part, to)
+// multipaxos.ded:150: async accept@to(self, b, s, l, v, r) <- sending_proposer_accept(b, s, l, v, r), acceptor(a), part := hash(s) % 2, to_acceptor(a, part, to)
 func (s *proposer_accept) rule1All0() {
 	for i0 := range s.sending_proposer_accept.rows {
 		r0 := &s.sending_proposer_accept.rows[i0]
@@ -186,7 +186,7 @@ func (s *proposer_accept) rule2All0(out *rt.Out) {
 		row.Text(r0.c3)
 		row.Text(r0.c4)
 		row.Bool(r0.c5)
-		out.Send(r0.to, 7, row) // accept
+		out.Send(r0.to, 9, row) // accept
 	}
 }
 

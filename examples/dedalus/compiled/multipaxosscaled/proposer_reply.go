@@ -64,7 +64,7 @@ func (s *proposer_reply) static(name string, row []byte) error {
 		}
 		s.quorum.add(c0)
 		return nil
-	case "acceptor", "proposer", "proposers", "rank", "to_proposer_reply", "to_proposer_accept", "to_proposer_reply_", "acceptor_parts", "acceptor_of", "to_acceptor", "to_acceptor_order": // not read here
+	case "acceptor", "proposer", "proposers", "rank", "chunk", "to_proposer_reply", "to_proposer_accept", "to_proposer_reply_", "acceptor_parts", "acceptor_of", "to_acceptor", "to_acceptor_order": // not read here
 		return nil
 	}
 	return fmt.Errorf("%s is no static relation", name)
@@ -73,7 +73,7 @@ func (s *proposer_reply) static(name string, row []byte) error {
 // Deliver is as rt.Component says.
 func (s *proposer_reply) Deliver(relation int, row []byte) error {
 	switch relation {
-	case 8: // accepted
+	case 10: // accepted
 		r := rt.Read(row)
 		c0 := s.texts.Node(r.Bytes())
 		c1 := r.U64()
@@ -189,7 +189,7 @@ func (s *proposer_reply) Snapshot(out *rt.Out) {
 }
 
 // rule1All0 is, from all of accepted,
-// multipaxos.ded:89: sync votes(a, b, s, l, v) <- accepted(a, b, s, l, v, _), not closed(s, _)
+// multipaxos.ded:153: sync votes(a, b, s, l, v) <- accepted(a, b, s, l, v, _), not closed(s, _)
 func (s *proposer_reply) rule1All0() {
 	for i0 := range s.accepted.rows {
 		r0 := &s.accepted.rows[i0]
@@ -209,7 +209,7 @@ func (s *proposer_reply) rule1All0() {
 }
 
 // rule2Changes0 is, from the changes of votes,
-// multipaxos.ded:90: sync count(b, s, v, count<a>) <- votes(a, b, s, _, v)
+// multipaxos.ded:154: sync count(b, s, v, count<a>) <- votes(a, b, s, _, v)
 func (s *proposer_reply) rule2Changes0() {
 	for _, i0 := range s.votes.Changes {
 		sign := s.votes.Sign(i0)
@@ -229,7 +229,7 @@ func (s *proposer_reply) rule3Changes0() {
 }
 
 // rule4Changes0 is, from the changes of count,
-// multipaxos.ded:91: sync choosing(s, v) <- count(_, s, v, k), quorum(q), k >= q, not closed(s, _)
+// multipaxos.ded:155: sync choosing(s, v) <- count(_, s, v, k), quorum(q), k >= q, not closed(s, _)
 func (s *proposer_reply) rule4Changes0() {
 	for _, i0 := range s.count.Changes {
 		sign := s.count.Sign(i0)
@@ -248,7 +248,7 @@ func (s *proposer_reply) rule4Changes0() {
 }
 
 // rule4Changes3 is, from the changes of not closed_any_0,
-// multipaxos.ded:91: sync choosing(s, v) <- count(_, s, v, k), quorum(q), k >= q, not closed(s, _)
+// multipaxos.ded:155: sync choosing(s, v) <- count(_, s, v, k), quorum(q), k >= q, not closed(s, _)
 func (s *proposer_reply) rule4Changes3() {
 	for _, i0 := range s.closed_any_0.Changes {
 		sign := -s.closed_any_0.Sign(i0)
@@ -280,7 +280,7 @@ func (s *proposer_reply) rule5Changes0() {
 }
 
 // rule6Changes0 is, from the changes of choosing,
-// multipaxos.ded:94: async reply@l(s, v) <- choosing(s, v), votes(_, _, s, l, v)
+// multipaxos.ded:158: async reply@l(s, v) <- choosing(s, v), votes(_, _, s, l, v)
 func (s *proposer_reply) rule6Changes0() {
 	for _, i0 := range s.choosing.Changes {
 		sign := s.choosing.Sign(i0)
@@ -296,7 +296,7 @@ func (s *proposer_reply) rule6Changes0() {
 }
 
 // rule6Changes1 is, from the changes of votes,
-// multipaxos.ded:94: async reply@l(s, v) <- choosing(s, v), votes(_, _, s, l, v)
+// multipaxos.ded:158: async reply@l(s, v) <- choosing(s, v), votes(_, _, s, l, v)
 func (s *proposer_reply) rule6Changes1() {
 	for _, i0 := range s.votes.Changes {
 		sign := s.votes.Sign(i0)
@@ -309,7 +309,7 @@ func (s *proposer_reply) rule6Changes1() {
 }
 
 // rule7All0 is, from all of accepted,
-// multipaxos.ded:95: async reply@l(s, v) <- accepted(_, _, s, l, v, true), closed(s, v)
+// multipaxos.ded:159: async reply@l(s, v) <- accepted(_, _, s, l, v, true), closed(s, v)
 func (s *proposer_reply) rule7All0() {
 	for i0 := range s.accepted.rows {
 		r0 := &s.accepted.rows[i0]
@@ -324,7 +324,7 @@ func (s *proposer_reply) rule7All0() {
 }
 
 // rule8Changes0 is, from the changes of choosing,
-// multipaxos.ded:92: next closed(s, v) <- choosing(s, v)
+// multipaxos.ded:156: next closed(s, v) <- choosing(s, v)
 func (s *proposer_reply) rule8Changes0() {
 	for _, i0 := range s.choosing.Changes {
 		sign := s.choosing.Sign(i0)
@@ -334,7 +334,7 @@ func (s *proposer_reply) rule8Changes0() {
 }
 
 // rule9Changes0 is, from the changes of choosing,
-// multipaxos.ded:93: async chosen@node "log"(s, v) <- choosing(s, v)
+// multipaxos.ded:157: async chosen@node "log"(s, v) <- choosing(s, v)
 func (s *proposer_reply) rule9Changes0(out *rt.Out) {
 	for _, i0 := range s.choosing.Changes {
 		if !s.choosing.Is(i0) {
@@ -349,7 +349,7 @@ func (s *proposer_reply) rule9Changes0(out *rt.Out) {
 }
 
 // rule9All0 is, from all of choosing,
-// multipaxos.ded:93: async chosen@node "log"(s, v) <- choosing(s, v)
+// multipaxos.ded:157: async chosen@node "log"(s, v) <- choosing(s, v)
 func (s *proposer_reply) rule9All0(out *rt.Out) {
 	for i0 := range int32(len(s.choosing.rows)) {
 		if !s.choosing.Is(i0) {
@@ -364,7 +364,7 @@ func (s *proposer_reply) rule9All0(out *rt.Out) {
 }
 
 // rule10Changes0 is, from the changes of votes,
-// multipaxos.ded:36: next votes(a, b, slot, client, v) <- votes(a, b, slot, client, v), not choosing(slot, _)
+// multipaxos.ded:55: next votes(a, b, slot, client, v) <- votes(a, b, slot, client, v), not choosing(slot, _)
 func (s *proposer_reply) rule10Changes0() {
 	for _, i0 := range s.votes.Changes {
 		sign := s.votes.Sign(i0)
@@ -377,7 +377,7 @@ func (s *proposer_reply) rule10Changes0() {
 }
 
 // rule10Changes1 is, from the changes of not choosing_any_0,
-// multipaxos.ded:36: next votes(a, b, slot, client, v) <- votes(a, b, slot, client, v), not choosing(slot, _)
+// multipaxos.ded:55: next votes(a, b, slot, client, v) <- votes(a, b, slot, client, v), not choosing(slot, _)
 func (s *proposer_reply) rule10Changes1() {
 	for _, i0 := range s.choosing_any_0.Changes {
 		sign := -s.choosing_any_0.Sign(i0)
@@ -392,7 +392,7 @@ func (s *proposer_reply) rule10Changes1() {
 }
 
 // rule11Changes0 is, from the changes of closed,
-// multipaxos.ded:37: next closed(slot, v) <- closed(slot, v)
+// multipaxos.ded:56: next closed(slot, v) <- closed(slot, v)
 func (s *proposer_reply) rule11Changes0() {
 	for _, i0 := range s.closed.Changes {
 		sign := s.closed.Sign(i0)
@@ -442,7 +442,7 @@ func (s *proposer_reply) rule13All0(out *rt.Out) {
 	}
 }
 
-// proposer_replyRule2 has the groups of multipaxos.ded:90: sync count(b, s, v, count<a>) <- votes(a, b, s, _, v)
+// proposer_replyRule2 has the groups of multipaxos.ded:154: sync count(b, s, v, count<a>) <- votes(a, b, s, _, v)
 type proposer_replyRule2 struct {
 	groups        []proposer_replyRule2Group
 	set           rt.Slots
@@ -577,7 +577,7 @@ func (t *proposer_replyRule2) group(h uint32, a0 uint64, a1 uint64, a2 string) i
 	return i
 }
 
-// rule2Heads derives the heads of multipaxos.ded:90: sync count(b, s, v, count<a>) <- votes(a, b, s, _, v)
+// rule2Heads derives the heads of multipaxos.ded:154: sync count(b, s, v, count<a>) <- votes(a, b, s, _, v)
 func (s *proposer_reply) rule2Heads() {
 	t := &s.groups2
 	for _, i := range t.touched {
