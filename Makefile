@@ -22,7 +22,7 @@ STATES      ?= 100000000
 # since what lands must not depend on luck.
 FUZZTIME    ?= 10s
 
-.PHONY: demo test check build lint unit race repeat fuzz sim crash mutants proofs proof-mutants corpus bench bench-kv bench-worm bench-dedalus powerfail netns deps clean
+.PHONY: demo test check build lint unit race repeat fuzz sim crash mutants proofs proof-mutants corpus status bench bench-kv bench-worm bench-dedalus powerfail netns deps clean
 
 ## demo: check, compile, run and validate the lock service; then find a bug in a broken one.
 demo: build
@@ -111,6 +111,10 @@ corpus: build
 ## netns: the lock service and WormSpace with one network namespace per process, loss and killed processes.
 netns: build
 	$(GO) test -count=1 -timeout 5m -v -run TestNamespaces ./examples/lockservice ./worm/nemesis
+
+## status: every command behind a claim of docs/status.md, with the date and what came of it, in build/status.md; hours.
+status: build
+	$(GO) run ./internal/status/cmd/status -o $(BUILD)/status.md
 
 ## bench: the benchmarks behind the README's figures.
 bench:

@@ -1,0 +1,278 @@
+package status
+
+// Claims are all claims, in the order of the document.
+var Claims = []Claim{
+	// From a specification to a running system.
+	{
+		Room: "Specifications", How: []How{Tested},
+		Claim:    "TLA+2, PlusCal in both syntaxes and Modular PlusCal are read",
+		Shown:    "all 216 modules of the public corpus parse, resolve and survive printing",
+		Commands: []string{"go test ./tla/syntax ./tla/load"},
+		Not:      "Proofs are skipped, with the mistakes in them. Some modules that SANY refuses are accepted",
+	},
+	{
+		Room: "Specifications", How: []How{Tested},
+		Claim:    "Distinct states and depth are counted exactly",
+		Shown:    "71 of the corpus's 72 exhaustive models with recorded counts agree in distinct states, depth and states generated; the last one draws random elements and agrees in its verdict. TwoPhase with 7 and 8 resource managers: 296,448 and 1,745,408 distinct states",
+		Commands: []string{"make corpus", "go test ./specs"},
+		Not:      "States *generated* can differ from TLC's outside the corpus: composed actions, functions that a LET in an action defines, and choices among equal values in Modular PlusCal",
+	},
+	{
+		Room: "Specifications", How: []How{Measured},
+		Claim:    "On models whose states are packed, the checker takes a small part of TLC's processor time",
+		Shown:    "the corpus, with the processor time beside what TLC took; the models on which TLC takes over 5 s",
+		Commands: []string{"make corpus", "go run ./bench/check"},
+		Not:      "The packing was tuned on this corpus. On models whose states are not packed (bags, functions on sets that vary, sets of sets) the ratio falls to between 1 and 5; `check --native=always --json` says why a model is not packed. Two workers give less than 1.8 times one",
+	},
+	{
+		Room: "Specifications", How: []How{Tested},
+		Claim:    "Liveness is decided: weak and strong fairness, `~>`, `[]<>`, refinement with fairness",
+		Shown:    "the corpus's models with such properties; random formulas against every short behaviour of tiny graphs",
+		Commands: []string{"go test ./check/live ./check", "make corpus"},
+		Not:      "Liveness under SYMMETRY or VIEW is refused: NOT CHECKED, exit code 20",
+	},
+	{
+		Room: "Specifications", How: []How{Tested},
+		Claim:    "A search does not die of memory, and an interrupted one loses nothing",
+		Shown:    "`check --memory`, `--checkpoint` and `--resume`, killed at any moment, with the same counts",
+		Commands: []string{"go test ./check/... ./cmd/ashlar"},
+	},
+	{
+		Room: "Specifications", How: []How{Tested},
+		Claim:    "Flags do not change what is found",
+		Shown:    "every pair of the checker's flags on small models of every verdict: the same counts, trace and exit code, or a refusal with its reason",
+		Commands: []string{"go test -run Matrix ./cmd/ashlar"},
+	},
+	{
+		Room: "Specifications", How: []How{Tested},
+		Claim:    "The evaluators agree: a tree-walking reference, closures, packed states, compiled code",
+		Shown:    "models, random modules, expressions and algorithms",
+		Commands: []string{"go test ./tla/eval", "ASHLAR_NATIVE=1 go test -run Native ./cmd/ashlar ./tla/eval"},
+		Not:      "They share the parser, the resolver and the lowering; what judges those is listed in docs/decisions",
+	},
+	{
+		Room: "Specifications", How: []How{Tested},
+		Claim:    "PlusCal is translated as the standard translator means it",
+		Shown:    "the corpus's algorithms have the same counts with our translation in place of theirs; a Modular PlusCal algorithm has the same counts directly and through its translation",
+		Commands: []string{"go test ./tla/trans ./tla/eval"},
+	},
+	{
+		Room: "Specifications", How: []How{Tested},
+		Claim:    "Editors can read it: TLC's messages, a [language server](lang/lsp.md)",
+		Commands: []string{"go test ./lsp ./cmd/ashlar"},
+	},
+	{
+		Room: "Compiled systems", How: []How{Tested},
+		Claim:    "Generated Go behaves as the checker says",
+		Shown:    "random expressions and algorithms, as generated code and in the evaluator",
+		Commands: []string{"go test ./compile"},
+	},
+	{
+		Room: "Compiled systems", How: []How{Tested},
+		Claim:    "Mailboxes lose and repeat nothing while their processes live",
+		Shown:    "cut connections, in one thread with many seeds and through a proxy on loopback",
+		Commands: []string{"go test ./distsys/..."},
+		Not:      "A compiled system does not survive the crash of a process: nothing is persistent yet",
+	},
+	{
+		Room: "Compiled systems", How: []How{Tested},
+		Claim:    "Running systems are compared with their design",
+		Shown:    "traces of four processes, with a client killed, and on four hosts of their own that lose packets",
+		Commands: []string{"go test -v ./examples/lockservice", "make demo"},
+	},
+	{
+		Room: "Compiled systems", How: []How{Tested},
+		Claim:    "It runs in a deterministic simulator",
+		Shown:    "the lock service under crashes, partitions and resets: mutual exclusion at every event, traces accepted",
+		Commands: []string{"go test ./sim/...", "make sim"},
+	},
+	{
+		Room: "Compiled systems", How: []How{Checked, Tested},
+		Claim:    "Raft's core, primary-backup, a work queue, a load balancer and a cart are checked, compiled and run",
+		Commands: []string{"go test ./specs ./examples"},
+		Not:      "They are cores driven by tests, not services",
+	},
+	{
+		Room: "Compiled systems", How: []How{Measured},
+		Claim:    "A critical section that only counts allocates nothing",
+		Commands: []string{"go test -run '^$' -bench . -benchmem ./distsys ./distsys/resource/mailbox"},
+	},
+
+	// The store.
+	{
+		Room: "Store", How: []How{Tested},
+		Claim:    "What a loss of power may leave, it survives",
+		Shown:    "at every write and sync of many workloads, what the disk may keep (prefixes, subsets, torn and foreign sectors); recovery crashed again to depth 3; each answer explained by one moment not before the last promise",
+		Commands: []string{"go test ./store/explore", "make crash"},
+	},
+	{
+		Room: "Store", How: []How{Checked, Tested},
+		Claim:    "The design is specified, and the engine's traces are behaviours of it",
+		Shown:    "journal and checkpoints refine a crash-safe map on a disk that tears, reorders and rots, exact counts, broken variants refused",
+		Commands: []string{"go test ./specs ./store/conform"},
+		Not:      "Traces carry the order and durability of changes, not their contents",
+	},
+	{
+		Room: "Store", How: []How{Tested},
+		Claim:    "Killed processes and power failures under real files lose nothing that was acknowledged as durable",
+		Shown:    "beside Pebble, bbolt and Badger on a file system that holds back what was not synced: [powerfail](../bench/powerfail/README.md)",
+		Commands: []string{"go test -run Kill ./store", "make powerfail"},
+	},
+	{
+		Room: "Store", How: []How{Tested},
+		Claim:    "Answers are the same whatever the options, and linearizable",
+		Shown:    "metamorphic tests, state machines against a map, histories of concurrent clients",
+		Commands: []string{"go test ./store ./store/explore"},
+	},
+	{
+		Room: "Store", How: []How{Tested},
+		Claim:    "Damage is an error that says where; the rest goes on",
+		Shown:    "each kind of page damaged, read, verified, repaired",
+		Commands: []string{"go test -run 'Damage|Repair' ./store ./cmd/ashlar"},
+	},
+	{
+		Room: "Store", How: []How{Measured},
+		Claim:    "Speed beside RocksDB, Pebble, Badger and bbolt, same work, one memory limit",
+		Shown:    "[the figures](../bench/kv/RESULTS.md)",
+		Commands: []string{"go run ./bench/kv -preset smoke"},
+		Not:      "A full scan while earlier updates are still being merged is slower than Pebble's (0.65x in one run, 1.3x undisturbed); space and write amplification under hot overwrites are above RocksDB's",
+	},
+
+	// Registers.
+	{
+		Room: "Registers", How: []How{Checked, Tested},
+		Claim:    "A register holds one value permanently",
+		Shown:    "Paxos, fast quorums and chains as step machines: every interleaving of two clients on one register, counted; random networks, crashes and epochs; histories linearizable",
+		Commands: []string{"go test ./worm/paxos ./worm/fast ./worm/chain ./worm/group"},
+	},
+	{
+		Room: "Registers", How: []How{Checked},
+		Claim:    "The protocols are specified: registers, chains, reconfiguration, log, atomic commit",
+		Shown:    "each a refinement of what it promises, with what breaks it; commit does not block, under fairness; [specs/wor](../specs/wor/README.md)",
+		Commands: []string{"go test ./specs"},
+	},
+	{
+		Room: "Registers", How: []How{Tested},
+		Claim:    "An acknowledgement is durable on a majority",
+		Shown:    "frames, group commit, crashes before every disk operation, rolled-back and empty disks refused",
+		Commands: []string{"go test ./worm/wire ./worm/wal ./worm/node"},
+	},
+	{
+		Room: "Registers", How: []How{Tested},
+		Claim:    "A replicated state machine, a log and transactions stand on registers",
+		Shown:    "on the ideal space and on the real one; an append takes two round trips, a sticky proposal one, the commit variants 8, 6, 5, 4, 3 and 2 message delays",
+		Commands: []string{"go test ./worm/smr ./worm/log ./worm/tx ./worm/space"},
+	},
+	{
+		Room: "Registers", How: []How{Tested},
+		Claim:    "Whole clusters survive",
+		Shown:    "simulated with all kinds of faults, 1,800 seeds a run; real processes killed, stopped, cut off and replaced",
+		Commands: []string{"go test ./worm/simulation ./worm/nemesis", "make sim"},
+	},
+	{
+		Room: "Registers", How: []How{Tested},
+		Claim:    "`ashlard` serves: TLS, status page, metrics, drain, the Redis protocol",
+		Commands: []string{"go test ./cmd/ashlard/... ./worm/resp"},
+		Not:      "Everything is kept in memory as well as on disk. Expiry, scans and users are missing",
+	},
+	{
+		Room: "Registers", How: []How{Measured},
+		Claim:    "Speed beside etcd and Redis, same machine, one run",
+		Shown:    "[the figures](../bench/worm/RESULTS.md)",
+		Commands: []string{"make bench-worm"},
+		Not:      "Ten times etcd's writes from 16 clients on and in memory; with one client or durable it is less. The Redis front is slower than Redis",
+	},
+
+	// Rules.
+	{
+		Room: "Rules", How: []How{Tested},
+		Claim:    "Programs are checked, with errors that say where and what to write instead",
+		Commands: []string{"go test ./dedalus/syntax ./dedalus/lower"},
+	},
+	{
+		Room: "Rules", How: []How{Tested},
+		Claim:    "Rewrites are refused where a condition fails, and compared within bounds",
+		Shown:    "mutual, functional, monotonic, state-machine and asymmetric decoupling, relays, partitioning with dependencies, partial partitioning: a second package checks the conditions and the rewritten program",
+		Commands: []string{"go test ./dedalus/rewrite ./dedalus/certificate", "go test ./dedalus/explore ./dedalus/adversary ./examples/dedalus"},
+		Not:      "The conditions are not proved sufficient. The two packages rest on the same conditions; the comparison sees a few inputs and bounded schedules",
+	},
+	{
+		Room: "Rules", How: []How{Tested},
+		Claim:    "Mistakes in rules are found, those of published protocols first",
+		Shown:    "[the list](dedalus-mutants.md)",
+		Commands: []string{"go test ./dedalus/mutants"},
+	},
+	{
+		Room: "Rules", How: []How{Tested},
+		Claim:    "Rewrites are chosen, and the choice is explained",
+		Shown:    "profiles, calibrated costs, a search under a budget of machines, against an exhaustive one on small programs",
+		Commands: []string{"go test ./dedalus/cost ./cmd/ashlar"},
+		Not:      "Throughput is modelled: the model overstates gains where the original joins much",
+	},
+	{
+		Room: "Rules", How: []How{Tested},
+		Claim:    "Generated Go does what the rules say",
+		Shown:    "the interpreter and the generated code on the examples and on random programs",
+		Commands: []string{"go test ./dedalus/gen"},
+	},
+	{
+		Room: "Rules", How: []How{Tested},
+		Claim:    "Programs run on real networks and disks",
+		Shown:    "simulated with loss, partitions and torn disks; real processes, killed and started again; [frames](format/dedalus.md)",
+		Commands: []string{"go test ./dedalus/rt/... ./examples/dedalus/...", "go test ./dedalus/deploy"},
+		Not:      "State is not collected: memory grows with the log",
+	},
+	{
+		Room: "Rules", How: []How{Measured},
+		Claim:    "What a command costs",
+		Shown:    "voting beside Go written by hand and Hydro's runtime, two-phase commit and Paxos as written and as rewritten: [the figures](../bench/dedalus/RESULTS.md)",
+		Commands: []string{"make bench-dedalus"},
+		Not:      "Figures for many machines are modelled from one machine's processor time",
+	},
+
+	// Proofs.
+	{
+		Room: "Proofs", How: []How{Proved},
+		Claim:    "Six small storage systems and a mail store are atomic, durable and crash-safe, free of panics and data races, for any threads, any interleaving, any number of crashes",
+		Shown:    "theorems over a plain semantics, without axioms: [proofs/top](../proofs/top), [how to read them](proofs.md)",
+		Commands: []string{"make proofs"},
+		Not:      "That anything finishes. What is trusted is listed in [proofs.md](proofs.md)",
+	},
+	{
+		Room: "Proofs", How: []How{Tested},
+		Claim:    "The proofs are of the code that runs",
+		Shown:    "`proofs/gen` is translated from the packages and compared",
+		Commands: []string{"go test ./goose"},
+	},
+	{
+		Room: "Proofs", How: []How{Tested},
+		Claim:    "The proofs notice bugs",
+		Shown:    "named bugs in the Go code, each stopping its proof at a named lemma",
+		Commands: []string{"make proof-mutants"},
+	},
+	{
+		Room: "Proofs", How: []How{Tested},
+		Claim:    "Translator and semantics agree with Go",
+		Shown:    "a corpus and random programs, sequential and with goroutines, compiled and in an interpreter that is proved sound",
+		Commands: []string{"go test ./goose/..."},
+	},
+	{
+		Room: "Proofs", How: []How{Tested},
+		Claim:    "The packages survive what the theorems say",
+		Shown:    "a crash at every device operation, also during recovery, and kill -9",
+		Commands: []string{"go test ./examples/... ./mail/..."},
+	},
+
+	// The house.
+	{
+		Room: "The house", How: []How{Tested},
+		Claim:    "The suites notice named mistakes in the code",
+		Shown:    "wrong edits of the engine, the front end, the checker, the compiler and the runtime, each of which a test must notice",
+		Commands: []string{"make mutants"},
+	},
+	{
+		Room: "The house", How: []How{Tested},
+		Claim:    "The [tutorials](learn) do what they say",
+		Commands: []string{"go test ./docs/learn"},
+	},
+}
