@@ -236,6 +236,7 @@ func (db *DB) watchIdle() {
 		closing := db.closing
 		db.mu.Unlock()
 		if !closing {
+			db.regrowCache()
 			db.watchIdle()
 		}
 	}))
@@ -294,7 +295,8 @@ func (db *DB) Wait() error {
 }
 
 func (db *DB) policy(alpha float64) trunk.Policy {
-	return trunk.Policy{Alpha: alpha, Snapshots: len(db.snapshots) > 0, Skip: db.isSpoiled, Busy: func(level int, lo []byte) bool {
+	oldest := db.views.oldestSeq()
+	return trunk.Policy{Alpha: alpha, Snapshots: oldest != message.MaxSeq, Oldest: oldest, Skip: db.isSpoiled, Busy: func(level int, lo []byte) bool {
 		for _, j := range db.jobs {
 			if j.Level == level && string(j.Lo) == string(lo) {
 				return true
@@ -421,7 +423,7 @@ func (db *DB) discard(b *trunk.Branch) {
 func (db *DB) mergeJob(j *trunk.Job) ([]*trunk.Branch, error) {
 	var records int64
 	o := merge.KeepOptions{
-		Lo: j.Lo, Hi: j.Hi, Bottom: j.Bottom, Merger: db.o.Merger, OperandMax: block.ValueMax, Snapshots: db.snapshotSeqs(),
+		Lo: j.Lo, Hi: j.Hi, Bottom: j.Bottom, Merger: db.o.Merger, OperandMax: block.ValueMax, Snapshots: db.views.seqs(),
 	}
 	for _, r := range j.Inputs {
 		b := r.Branch
@@ -648,15 +650,12 @@ func (db *DB) backgroundError(what string, err error) error {
 func (db *DB) branchOf(m *mem) ([]*trunk.Branch, error) {
 	view, ok := m.table.View()
 	if !ok {
-		db.cache.Resize(max(db.cacheBytes()/2, 0))
-		if view, ok = m.table.View(); !ok {
-			return nil, fmt.Errorf("%w: no room to sort a memtable", ErrMemory)
-		}
+		return nil, fmt.Errorf("%w: no room to sort a memtable", ErrMemory)
 	}
 	defer view.Release()
 	keep := merge.NewKeep(merge.KeepOptions{
 		Sources: []message.Iter{points{view.Iter()}}, Tombstones: m.table.Tombstones(message.MaxSeq),
-		Snapshots: db.snapshotSeqs(), Merger: db.o.Merger, OperandMax: block.ValueMax,
+		Snapshots: db.views.seqs(), Merger: db.o.Merger, OperandMax: block.ValueMax,
 	})
 	defer keep.Close()
 	out, err := db.writeBranches(&counted{keep, &db.flushDone}, 1, 0, int64(m.table.Len()), false)

@@ -175,7 +175,7 @@ func (db *DB) writeChunk(super *table.Superblock) (old []extent.Run, err error) 
 		db.space.Free(run)
 		return nil, err
 	}
-	buf, ok := db.alloc(size)
+	buf, ok := db.pool.Alloc(size)
 	if !ok {
 		db.space.Free(run)
 		return nil, fmt.Errorf("%w: no buffer of %d bytes", ErrMemory, size)
@@ -207,7 +207,7 @@ func (db *DB) writeChunk(super *table.Superblock) (old []extent.Run, err error) 
 // writeSuper writes the superblock. Nothing is written to the journal
 // meanwhile, because the superblock says from where the journal goes on.
 func (db *DB) writeSuper(super *table.Superblock, f frozen) error {
-	buf, ok := db.alloc(table.SuperSize)
+	buf, ok := db.pool.Alloc(table.SuperSize)
 	if !ok {
 		return fmt.Errorf("%w: no buffer of %d bytes", ErrMemory, table.SuperSize)
 	}

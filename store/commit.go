@@ -149,13 +149,9 @@ func (db *DB) room(messages, n int) (*mem, error) {
 			return nil, err
 		}
 		m := db.current.Load().mems[0]
-		if !m.full && m.table.Pos()+n <= len(m.arena) {
+		if !m.full && m.table.Pos()+n <= len(m.arena) && m.table.RangeDeletes() < db.rangeDeletesMax() {
 			if m.table.Reserve(messages, n) {
 				return m, nil
-			}
-			if have := db.cache.Budget(); have > 0 {
-				db.cache.Resize(max(have-int64(db.o.Tuning.MemtableBytes), 0))
-				continue
 			}
 			if m.table.Len() == 0 {
 				return nil, fmt.Errorf("%w: no room for the index of a memtable", ErrMemory)
@@ -167,23 +163,34 @@ func (db *DB) room(messages, n int) (*mem, error) {
 	}
 }
 
+// rangeDeletesMax is how many range deletes a memtable takes before the next one
+// is begun: every read in a memtable looks at each of them, and so does every
+// iterator.
+func (db *DB) rangeDeletesMax() int {
+	return max(db.o.Tuning.MemtableBytes/2048, 256)
+}
+
 // rotate makes a new active memtable. The caller holds db.mu.
 func (db *DB) rotate() error {
 	s := db.current.Load()
 	if len(s.mems) > memsMax {
 		return db.awaitFlush()
 	}
+	// A flush that is to come gives memory back; so do iterators that hold
+	// memtables which are in the tree already. Without either, waiting would
+	// not help, and the memtable is taken whatever there is.
+	if db.crowded() && (len(s.mems) > 1 || db.behind()) {
+		for db.crowded() && db.views.park() {
+		}
+		if db.crowded() {
+			return db.awaitFlush()
+		}
+	}
 	m := s.mems[0]
 	size := db.o.Tuning.MemtableBytes
 	fresh := db.newMem(m.number+1, db.seq+1, size)
 	if fresh == nil {
-		db.cache.Resize(max(db.cacheBytes()-2*int64(size), 0))
-		if fresh = db.newMem(m.number+1, db.seq+1, size); fresh == nil {
-			if len(s.mems) > 1 || db.flushing || db.behind() {
-				return db.awaitFlush()
-			}
-			return fmt.Errorf("%w: no room for a memtable of %d bytes", ErrMemory, size)
-		}
+		return fmt.Errorf("%w: no room for a memtable of %d bytes", ErrMemory, size)
 	}
 	db.closeFrame(m)
 	if db.o.Durability == ProcessCrash {
@@ -259,7 +266,7 @@ func (db *DB) putBlob(value []byte) (message.BlobRef, extent.Run, error) {
 		return message.BlobRef{}, run, err
 	}
 	size := min(int(run.Bytes()), blobPiece)
-	buf, ok := db.alloc(size)
+	buf, ok := db.pool.Alloc(size)
 	if !ok {
 		db.forgetBlobs([]extent.Run{run})
 		return message.BlobRef{}, run, fmt.Errorf("%w: no buffer of %d bytes", ErrMemory, size)

@@ -63,7 +63,7 @@ func (db *DB) copyData(s *state, f env.File) error {
 	super := db.copySuper(s)
 	t := table.New(super.UUID)
 	var failed error
-	buf, ok := db.alloc(blobPiece)
+	buf, ok := db.pool.Alloc(blobPiece)
 	if !ok {
 		return fmt.Errorf("%w: no buffer of %d bytes", ErrMemory, blobPiece)
 	}
@@ -128,7 +128,7 @@ func (db *DB) copyRun(f env.File, r extent.Run, buf []byte) error {
 // writeCopy writes the table behind everything else, and the superblock.
 func (db *DB) writeCopy(f env.File, t *table.Table, super table.Superblock) error {
 	size := t.Size()
-	buf, ok := db.alloc(size + table.SuperSize)
+	buf, ok := db.pool.Alloc(size + table.SuperSize)
 	if !ok {
 		return fmt.Errorf("%w: no buffer of %d bytes", ErrMemory, size)
 	}

@@ -62,7 +62,7 @@ type DB struct {
 	// many the flush is done with.
 	flushTotal, flushDone atomic.Int64
 	indexBytes            atomic.Int64
-	iterating             atomic.Int64 // iterators that are open
+	views                 views
 	epoch                 uint64
 	name                  uint64 // the store's, in its journal
 	mergerIsNew           bool   // no superblock has its name
@@ -84,7 +84,6 @@ type DB struct {
 	jobs          []*trunk.Job
 	spoiled       []*trunk.Job // merges that could not read an input
 	failed        error        // the last that the background could not do
-	snapshots     map[*Snapshot]struct{}
 	flushErr      error
 	flushing      bool
 	closing       bool
@@ -167,30 +166,47 @@ func (db *DB) branchOptions(last bool) branch.Options {
 	if db.o.Compression == None {
 		o.Compression = branch.None
 	}
+	// Without a cache filters save nothing, and most of an index is filter.
+	o.Unfiltered = db.indexBytes.Load() > db.pool.Limit()/2
 	if size := db.o.Tuning.MemtableBytes; size < 1<<20 {
 		o.WriteBytes = 32 << 10
 	}
 	return o
 }
 
-// alloc takes memory of the pool; when there is none, the cache gives some.
-func (db *DB) alloc(n int) ([]byte, bool) {
-	for give := int64(2 * n); ; give *= 4 {
-		if b, ok := db.pool.Alloc(n); ok {
-			return b, true
-		}
-		have := db.cache.Budget()
-		if have == 0 {
-			return nil, false
-		}
-		db.cache.Resize(max(have-give, 0))
+// relieve frees memory of the pool for a piece of n bytes, from those who can
+// do with less: the cache first, then the buffers of point reads, then
+// iterators, which are parked. When all of them have given everything, the
+// limit is exceeded: what is asked for then is what a call needs to end at all,
+// and its end is what frees memory. The caller may hold any lock of the store
+// but those of the cache.
+func (db *DB) relieve(n int) slab.Answer {
+	if db.cache == nil {
+		return slab.Exceed // recovery: what it reads must fit
 	}
+	if have := db.cache.Budget(); have > 0 {
+		db.cache.Resize(max(have-max(2*int64(n), have/8), 0))
+		return slab.Retry
+	}
+	if db.readers.shrink() || db.views.park() {
+		return slab.Retry
+	}
+	return slab.Exceed
 }
 
 // memFreed is called when a memtable's memory came back.
 func (db *DB) memFreed() {
 	if db.cache != nil {
 		db.cache.Resize(db.cacheBytes())
+	}
+}
+
+// regrowCache gives the cache back what a shortage took from it, as far as
+// nobody uses it now.
+func (db *DB) regrowCache() {
+	free := db.pool.Limit() - db.pool.Used() - db.buffersShare()
+	if have := db.cache.Budget(); have < db.cacheBytes() && free > 0 {
+		db.cache.Resize(min(db.cacheBytes(), have+free))
 	}
 }
 
@@ -205,16 +221,22 @@ func (db *DB) cacheBytes() int64 {
 	return max(limit-2*(memtable+memtable/8)-db.indexBytes.Load()-db.buffersShare(), 0)
 }
 
+// crowded says that a memtable more would leave the background too little
+// memory to write one: to sort it, and for the fences, the filter and the
+// buffers of its branch. What the cache has does not count: it gives way.
+func (db *DB) crowded() bool {
+	memtable := int64(db.o.Tuning.MemtableBytes)
+	held := db.pool.Used() - db.cache.Taken()
+	return held+memtable+memtable/4 > db.pool.Limit()-memtable-memtable/2
+}
+
 // buffersShare is the memory for reading and writing, in bytes.
 func (db *DB) buffersShare() int64 { return min(db.pool.Limit()/8, buffersShareMax) }
 
 // Close ends the store: changes that are not durable become so, unless an
-// error has stopped the store. While iterators are open it answers an error and
-// does nothing.
+// error has stopped the store. Iterators that are still open end with ErrClosed.
 func (db *DB) Close() error {
-	db.mu.Lock()
-	err := db.mayClose()
-	db.mu.Unlock()
+	err := db.open()
 	if err != nil {
 		return err
 	}
@@ -227,17 +249,6 @@ func (db *DB) Close() error {
 		err = db.err()
 	}
 	return db.shut(err)
-}
-
-// mayClose says why the store cannot be closed now. The caller holds db.mu.
-func (db *DB) mayClose() error {
-	if db.closing {
-		return ErrClosed
-	}
-	if n := db.iterating.Load(); n > 0 {
-		return fmt.Errorf("close store %s: %d iterators are open", db.dir, n)
-	}
-	return nil
 }
 
 // enter keeps the store from being taken down until db.workers.Done is called:
@@ -268,9 +279,9 @@ func (db *DB) awaitReaders() {
 // shut ends the workers and gives back everything.
 func (db *DB) shut(err error) error {
 	db.mu.Lock()
-	if err := db.mayClose(); err != nil {
+	if db.closing {
 		db.mu.Unlock()
-		return err
+		return ErrClosed
 	}
 	db.closing = true
 	db.isClosing.Store(true)
@@ -287,6 +298,7 @@ func (db *DB) shut(err error) error {
 	db.workers.Wait()
 	closed := error(ErrClosed)
 	db.stopped.CompareAndSwap(nil, &closed)
+	db.views.close()
 	// Whoever is still within a call ends it; nobody begins another. Readers may
 	// need the locks, and those who have the locks may make new states.
 	db.awaitReaders()
@@ -331,7 +343,7 @@ func (db *DB) free() {
 	for _, b := range db.branches {
 		b.Index.Close()
 	}
-	db.readers.close()
+	db.readers.shrink()
 	if db.cache != nil {
 		db.cache.Close()
 	}

@@ -224,11 +224,16 @@ func TestLimits(t *testing.T) {
 	}
 	it, err := db.Iter(nil, nil)
 	must(t, err)
-	if err := db.Close(); err == nil {
-		t.Error("closed with an open iterator")
+	if !it.First() || string(it.Value()) != "the empty key" {
+		t.Errorf("an iterator: %v", it.Err())
 	}
-	must(t, it.Close())
 	must(t, db.Close())
+	if string(it.Value()) != "the empty key" {
+		t.Errorf("an open iterator of a closed store stands on %q", it.Value())
+	}
+	if it.Next() || !errors.Is(it.Err(), store.ErrClosed) || !errors.Is(it.Close(), store.ErrClosed) {
+		t.Errorf("an open iterator of a closed store goes on: %v", it.Err())
+	}
 	if err := db.Put([]byte("k"), nil); !errors.Is(err, store.ErrClosed) {
 		t.Errorf("put after close: %v", err)
 	}

@@ -70,11 +70,17 @@ func (rs *readers) give(r *reader) {
 	r.scratch.Close()
 }
 
-func (rs *readers) close() {
+// shrink gives back the memory of those that nobody uses, and reports whether
+// there were any.
+func (rs *readers) shrink() bool {
+	rs.mu.Lock()
+	defer rs.mu.Unlock()
+	some := len(rs.free) > 0
 	for _, r := range rs.free {
 		r.scratch.Close()
 	}
 	rs.free = nil
+	return some
 }
 
 // Get appends the key's value to dst and returns the longer slice. Without a
@@ -210,7 +216,7 @@ func (db *DB) readBlob(ref message.BlobRef, key, dst []byte) ([]byte, error) {
 		return dst, db.badBlob(ref, key, fmt.Sprintf("a value before the end of the file at %d", end), fmt.Sprintf("%d bytes", ref.Len))
 	}
 	size := min((int(ref.Len)+extent.PageSize-1)/extent.PageSize*extent.PageSize, blobPiece)
-	buf, ok := db.alloc(max(size, extent.PageSize))
+	buf, ok := db.pool.Alloc(max(size, extent.PageSize))
 	if !ok {
 		return dst, fmt.Errorf("%w: no buffer of %d bytes", ErrMemory, size)
 	}

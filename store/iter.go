@@ -4,9 +4,10 @@ import (
 	"bytes"
 	"fmt"
 	"runtime"
-	"slices"
+	"sync"
 	"sync/atomic"
 
+	"github.com/ashlar-dev/ashlar/internal/invariant"
 	"github.com/ashlar-dev/ashlar/store/branch"
 	"github.com/ashlar-dev/ashlar/store/memtable"
 	"github.com/ashlar-dev/ashlar/store/merge"
@@ -28,7 +29,7 @@ func (db *DB) Snapshot() *Snapshot {
 	db.mu.Lock()
 	defer db.mu.Unlock()
 	s := &Snapshot{db: db, seq: db.seq}
-	db.snapshots[s] = struct{}{}
+	db.views.add(s.seq)
 	return s
 }
 
@@ -56,41 +57,55 @@ func (s *Snapshot) Iter(lo, hi []byte) (*Iterator, error) {
 
 // Close gives the snapshot up. Closing again does nothing.
 func (s *Snapshot) Close() {
-	s.closed.Store(true)
-	s.db.mu.Lock()
-	delete(s.db.snapshots, s)
-	s.db.mu.Unlock()
-}
-
-// snapshotSeqs are the moments at which somebody looks, ascending.
-func (db *DB) snapshotSeqs() []message.Seq {
-	db.mu.Lock()
-	defer db.mu.Unlock()
-	if len(db.snapshots) == 0 {
-		return nil
+	if !s.closed.Swap(true) {
+		s.db.views.remove(s.seq)
 	}
-	seqs := make([]message.Seq, 0, len(db.snapshots))
-	for s := range db.snapshots {
-		seqs = append(seqs, s.seq)
-	}
-	slices.Sort(seqs)
-	return slices.Compact(seqs)
 }
 
 // Iterator walks over the keys with a value in [lo, hi), as they were when it
-// was made, in both directions. A new Iterator stands nowhere. The moves answer
-// whether it stands on a key; when they answer false, Err says whether that is
-// the end. It is for one goroutine, and must be closed before the store is.
+// was made, in both directions. A new Iterator stands nowhere. The moves report
+// whether it stands on a key; when they return false, Err says whether that is
+// the end. It is for one goroutine. Close it when it is no longer needed: until
+// then it costs what a Snapshot does. When the store is closed first, its moves
+// return false, and Err is ErrClosed.
+//
+// An Iterator holds memtables, branches and buffers only while memory is
+// plentiful. When memory is short it is parked between two moves: it gives
+// everything back but a copy of where it stands, and the next move finds the
+// place again in the newest tree, by the number of the change at which the
+// Iterator was made. Compactions keep what that number sees, as they do for a
+// Snapshot.
 type Iterator struct {
-	db      *DB
-	state   *state
-	views   []*memtable.View
+	db     *DB
+	at     message.Seq
+	lo, hi []byte
+
+	// mu is held by a move, and by whoever parks the iterator.
+	mu      sync.Mutex
+	moved   bool   // since the iterator was last considered for parking
+	state   *state // nil: it is parked
+	mems    []*memtable.View
 	visible merge.Visible
-	value   []byte // of a key with a blob
-	fetched bool
-	err     error
-	closed  bool
+	place   position
+
+	key, value []byte // where it stands; the value is a copy
+	ref        message.BlobRef
+	apart      bool // the value is a large one, at ref
+	fetched    bool // and has been read
+	err        error
+	closed     bool
 }
+
+// position is where an Iterator stands, as far as its Visible must be told when it
+// is made anew.
+type position uint8
+
+const (
+	nowhere position = iota
+	beforeFirst
+	standing
+	afterLast
+)
 
 // Iter returns an iterator over the keys in [lo, hi); nil bounds are none. The
 // bounds are copied.
@@ -100,37 +115,64 @@ func (db *DB) iter(lo, hi []byte, at message.Seq) (*Iterator, error) {
 	if lo != nil && hi != nil && bytes.Compare(lo, hi) > 0 {
 		return nil, fmt.Errorf("%w: from %q to %q", ErrBounds, lo, hi)
 	}
-	lo, hi = bytes.Clone(lo), bytes.Clone(hi)
+	it := &Iterator{db: db, lo: bytes.Clone(lo), hi: bytes.Clone(hi)}
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	if err := db.open(); err != nil {
+		return nil, err
+	}
+	it.at = min(at, db.seq)
+	db.views.addIterator(it)
+	db.metrics.iterators.Add(1)
+	return it, nil
+}
+
+// unpark takes what the moves need. The caller holds it.mu.
+func (it *Iterator) unpark() error {
+	db := it.db
 	db.mu.Lock()
 	if err := db.open(); err != nil {
 		db.mu.Unlock()
-		return nil, err
+		return err
 	}
-	db.iterating.Add(1)
-	it := &Iterator{db: db, state: db.acquire()}
-	at = min(at, db.seq)
+	it.state = db.acquire()
+	db.views.opened.Add(1)
 	for _, m := range it.state.mems {
 		v, ok := m.table.View()
 		if !ok {
 			db.mu.Unlock()
-			_ = it.Close()
-			return nil, fmt.Errorf("%w: no room to sort a memtable", ErrMemory)
+			it.park()
+			return fmt.Errorf("%w: no room to sort a memtable", ErrMemory)
 		}
-		it.views = append(it.views, v)
+		it.mems = append(it.mems, v)
 	}
 	db.mu.Unlock()
-	db.metrics.iterators.Add(1)
 	var sources []merge.Source
-	for i, v := range it.views {
+	for i, v := range it.mems {
 		if v.Len() == 0 {
 			continue
 		}
-		sources = append(sources, merge.Source{Iter: points{v.Iter()}, Tombstones: it.state.mems[i].table.Tombstones(at)})
+		sources = append(sources, merge.Source{Iter: points{v.Iter()}, Tombstones: it.state.mems[i].table.Tombstones(it.at)})
 	}
-	tree := &treeIter{db: db, root: it.state.root, lo: lo, hi: hi}
-	sources = append(sources, merge.Source{Iter: tree, MaxSeq: it.state.newest(), Tombstones: treeTombstones(it.state, lo, hi)})
-	it.visible.Reset(sources, merge.View{At: at, Lo: lo, Hi: hi, Merger: db.o.Merger})
-	return it, nil
+	tree := &treeIter{db: db, root: it.state.root, lo: it.lo, hi: it.hi}
+	sources = append(sources, merge.Source{Iter: tree, MaxSeq: it.state.newest(), Tombstones: treeTombstones(it.state, it.lo, it.hi)})
+	it.visible.Reset(sources, merge.View{At: it.at, Lo: it.lo, Hi: it.hi, Merger: db.o.Merger})
+	return nil
+}
+
+// park gives back what the moves need. The caller holds it.mu.
+func (it *Iterator) park() {
+	if it.state == nil {
+		return
+	}
+	it.visible.Close()
+	for _, v := range it.mems {
+		v.Release()
+	}
+	it.mems = it.mems[:0]
+	it.db.release(it.state)
+	it.db.views.opened.Add(-1)
+	it.state = nil
 }
 
 // treeTombstones are the range tombstones of all branches that reach into
@@ -150,43 +192,91 @@ func treeTombstones(s *state, lo, hi []byte) []message.RangeTombstone {
 	return all
 }
 
-func (it *Iterator) moved(ok bool) bool {
-	it.fetched = false
-	return ok && !it.closed
-}
-
 // First moves to the first key.
-func (it *Iterator) First() bool { return it.may() && it.moved(it.visible.First()) }
+func (it *Iterator) First() bool { return it.move((*merge.Visible).First, afterLast) }
 
 // Last moves to the last key.
-func (it *Iterator) Last() bool { return it.may() && it.moved(it.visible.Last()) }
+func (it *Iterator) Last() bool { return it.move((*merge.Visible).Last, beforeFirst) }
 
 // SeekGE moves to the first key at or above key.
-func (it *Iterator) SeekGE(key []byte) bool { return it.may() && it.moved(it.visible.SeekGE(key)) }
+func (it *Iterator) SeekGE(key []byte) bool {
+	return it.move(func(v *merge.Visible) bool { return v.SeekGE(key) }, afterLast)
+}
 
 // SeekLT moves to the last key below key.
-func (it *Iterator) SeekLT(key []byte) bool { return it.may() && it.moved(it.visible.SeekLT(key)) }
+func (it *Iterator) SeekLT(key []byte) bool {
+	return it.move(func(v *merge.Visible) bool { return v.SeekLT(key) }, beforeFirst)
+}
 
 // Next moves to the next larger key.
-func (it *Iterator) Next() bool { return it.may() && it.moved(it.visible.Next()) }
+func (it *Iterator) Next() bool { return it.move(it.next, afterLast) }
 
 // Prev moves to the next smaller key.
-func (it *Iterator) Prev() bool { return it.may() && it.moved(it.visible.Prev()) }
+func (it *Iterator) Prev() bool { return it.move(it.prev, beforeFirst) }
 
-func (it *Iterator) may() bool { return !it.closed && it.err == nil }
+// next is Visible.Next, also when v was made since the last move.
+func (it *Iterator) next(v *merge.Visible) bool {
+	switch {
+	case v.Moved():
+		return v.Next()
+	case it.place == standing:
+		return v.SeekGE(append(bytes.Clone(it.key), 0))
+	}
+	return it.place != afterLast && v.First()
+}
+
+// prev is Visible.Prev, also when v was made since the last move.
+func (it *Iterator) prev(v *merge.Visible) bool {
+	switch {
+	case v.Moved():
+		return v.Prev()
+	case it.place == standing:
+		return v.SeekLT(bytes.Clone(it.key))
+	}
+	return it.place != beforeFirst && v.Last()
+}
+
+// move makes a move; end is where the iterator stands when there is no key.
+func (it *Iterator) move(how func(*merge.Visible) bool, end position) bool {
+	it.mu.Lock()
+	defer it.mu.Unlock()
+	if it.closed || it.err != nil {
+		return false
+	}
+	if it.state == nil {
+		if it.err = it.unpark(); it.err != nil {
+			return false
+		}
+	}
+	it.moved, it.apart, it.fetched = true, false, false
+	if !how(&it.visible) {
+		it.place = end
+		return false
+	}
+	it.place, it.key = standing, it.visible.Key()
+	if it.ref, it.apart = it.visible.Blob(); !it.apart {
+		it.value = append(it.value[:0], it.visible.Value()...)
+	}
+	return true
+}
 
 // Key is the key. It is valid until the next move.
-func (it *Iterator) Key() []byte { return it.visible.Key() }
+func (it *Iterator) Key() []byte {
+	invariant.Check(it.place == standing, "the key of an iterator that stands nowhere")
+	return it.key
+}
 
 // Value is the key's value. It is valid until the next move. A value that cannot
 // be read is nil, and Err says why.
 func (it *Iterator) Value() []byte {
-	ref, is := it.visible.Blob()
-	if !is {
-		return it.visible.Value()
-	}
-	if !it.fetched {
-		blob, err := it.db.readBlob(ref, it.visible.Key(), nil)
+	invariant.Check(it.place == standing, "the value of an iterator that stands nowhere")
+	if it.apart && !it.fetched {
+		it.mu.Lock()
+		defer it.mu.Unlock()
+		blob, err := []byte(nil), it.db.open()
+		if err == nil {
+			blob, err = it.db.readBlob(it.ref, it.key, nil)
+		}
 		if err != nil {
 			it.err = err
 			return nil
@@ -198,26 +288,31 @@ func (it *Iterator) Value() []byte {
 
 // Err is why the iterator stopped, or nil at an end.
 func (it *Iterator) Err() error {
+	it.mu.Lock()
+	defer it.mu.Unlock()
+	return it.failure()
+}
+
+// failure is Err for a caller that holds it.mu.
+func (it *Iterator) failure() error {
 	if it.err != nil {
 		return it.err
 	}
 	return explain(it.visible.Err())
 }
 
-// Close gives back what the iterator holds, and answers what Err does. Closing
+// Close gives back what the iterator holds, and returns what Err does. Closing
 // again does nothing.
 func (it *Iterator) Close() error {
+	it.mu.Lock()
+	defer it.mu.Unlock()
 	if it.closed {
 		return nil
 	}
-	err := it.Err()
+	err := it.failure()
 	it.closed = true
-	it.visible.Close()
-	for _, v := range it.views {
-		v.Release()
-	}
-	it.db.release(it.state)
-	it.db.iterating.Add(-1)
+	it.park()
+	it.db.views.removeIterator(it)
 	return err
 }
 
@@ -270,7 +365,7 @@ const prefetchUsers = 4
 // in bytes: all iterators together use the memory for buffers, and leave that of
 // memtables alone.
 func (db *DB) prefetch(branches int) int {
-	users := max(db.iterating.Load(), prefetchUsers) * int64(max(branches, 1))
+	users := max(db.views.opened.Load(), prefetchUsers) * int64(max(branches, 1))
 	if !db.o.Tuning.Inline {
 		users *= 2 // one window is walked over while the next is read
 	}

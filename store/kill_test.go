@@ -49,6 +49,13 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
+	if orders := os.Getenv(pressureVar); orders != "" {
+		if err := pressureChild(orders); err != nil {
+			fmt.Println(err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
 	os.Exit(m.Run())
 }
 

@@ -47,8 +47,10 @@ type Metrics struct {
 	// TrimmedBytes were given back to the file system.
 	FileBytes, FreeBytes, RetiredBytes, TrimmedBytes int64
 	// MemoryBytes are in use outside of the Go heap, of MemoryLimit; of them
-	// IndexBytes for the fences and filters of branches.
-	MemoryBytes, MemoryLimit, IndexBytes int64
+	// IndexBytes for the fences and filters of branches. MemoryPeak is the most
+	// that was in use or kept for the next use; above MemoryLimit, Memory was
+	// too small for the store (Options.Memory).
+	MemoryBytes, MemoryPeak, MemoryLimit, IndexBytes int64
 	// Debt is how much compactions have to read until all partitions are
 	// within their limits; Runs is how many branches a read may have to ask.
 	Debt     int64
@@ -77,7 +79,7 @@ func (db *DB) Metrics() Metrics {
 		Memtables: c.memtables.Load(), Flushes: c.flushes.Load(), Compactions: c.compactions.Load(),
 		Checkpoints: c.checkpoints.Load(), Syncs: c.syncs.Load(), CheckpointTime: time.Duration(c.checkpointTime.Load()),
 		Stalls: c.stalls.Load(), Stalled: time.Duration(c.stalled.Load()), Paced: time.Duration(c.paced.Load()), TrimmedBytes: c.trimmed.Load(),
-		MemoryBytes: db.pool.Used(), MemoryLimit: db.pool.Limit(), IndexBytes: db.indexBytes.Load(), Cache: db.cache.Metrics(),
+		MemoryBytes: db.pool.Used(), MemoryPeak: db.pool.Peak(), MemoryLimit: db.pool.Limit(), IndexBytes: db.indexBytes.Load(), Cache: db.cache.Metrics(),
 	}
 	end, free, retired := db.space.pages()
 	m.FileBytes, m.FreeBytes, m.RetiredBytes = int64(end)*4096, int64(free)*4096, int64(retired)*4096

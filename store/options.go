@@ -43,6 +43,15 @@ type Options struct {
 	// Memory bounds all memory of the store, in bytes: memtables, cache,
 	// filters, buffers and the Go heap's share. Default 512 MiB, least
 	// MemoryMin.
+	//
+	// When memory is short, the cache shrinks, iterators are parked, and
+	// changes wait for a memtable to be written; no call fails for it. Three
+	// things must be in memory whatever the bound is, and exceed it where they
+	// do not fit: the fences of all branches, which are about 1/200 of the
+	// data (filters are left out when indexes take half of Memory); the
+	// journal of a store that was written with more Memory, until the tree has
+	// its changes, soon after Open; and some blocks for each call that reads
+	// at this moment. Metrics.MemoryPeak says whether that has happened.
 	Memory     int64
 	Durability Durability
 	// Merger gives Merge its meaning. Its name is kept in the store.
@@ -86,6 +95,7 @@ const (
 	memoryDefault   = 512 << 20
 	memtableMax     = 64 << 20
 	blobDefault     = 16 << 10
+	heapShareMin    = 6 << 20 // the collector does not begin before 4 MiB
 	heapShareMax    = 48 << 20
 	fanoutDefault   = 24
 	runsDefault     = 12
@@ -137,7 +147,11 @@ func (o Options) complete() (Options, error) {
 
 // poolBytes is the part of Memory that lies outside of the Go heap.
 func (o Options) poolBytes() int64 {
-	return max(o.Memory-min(o.Memory/8, heapShareMax), 4*int64(o.Tuning.MemtableBytes))
+	share := min(o.Memory/8, heapShareMax)
+	if o.Memory >= MemoryMin {
+		share = max(share, heapShareMin)
+	}
+	return max(o.Memory-share, 4*int64(o.Tuning.MemtableBytes))
 }
 
 func (t Tuning) shape() trunk.Shape {

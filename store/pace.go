@@ -7,7 +7,7 @@ import (
 )
 
 // Pacing slows writers down before they would have to stop. When as many
-// memtables wait as may, a writer keeps step with the one that is being
+// memtables wait as may, or as there is memory for, a writer keeps step with the one that is being
 // written: the active memtable may be filled as far as that one is done, and a
 // little further. So the waits are of milliseconds and spread over all
 // changes, where there would be one of a whole memtable else. The other debt
@@ -50,7 +50,7 @@ func (db *DB) ahead() time.Duration {
 	defer db.mu.Unlock()
 	now := db.current.Load()
 	mems := now.mems
-	if len(mems) > memsMax {
+	if len(mems) > memsMax || len(mems) > 1 && db.crowded() {
 		active := mems[0]
 		fill := float64(active.table.Pos()) / float64(len(active.arena))
 		if fill > db.progress()+paceSlack {

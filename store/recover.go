@@ -69,8 +69,9 @@ func newDB(world env.Env, dir string, o Options) *DB {
 	db := &DB{
 		o: o, dir: dir, disk: world.Disk, clock: world.Clock, tracer: world.Tracer, log: o.Log,
 		castagnoli: crc32.MakeTable(crc32.Castagnoli), pool: slab.New(o.poolBytes()), coder: new(block.Coder),
-		branches: map[uint64]*trunk.Branch{}, snapshots: map[*Snapshot]struct{}{},
+		branches: map[uint64]*trunk.Branch{}, views: newViews(),
 	}
+	db.pool.OnShortage(db.relieve)
 	if db.tracer == nil {
 		db.tracer = env.NoTrace{}
 	}

@@ -179,6 +179,7 @@ func Table() []Mutant {
 		costMutants(),
 		attackMutants(),
 		strangersGooseMutants(),
+		strangersStoreMutants(),
 		strangersMPCalMutants(),
 	} {
 		all = append(all, part...)

@@ -410,7 +410,7 @@ func treeMutants() []Mutant {
 		{
 			Name: "store/tree/flush-ignores-snapshots", Kind: Unsound, In: "store", Packages: []string{"store"}, Run: "TestSnapshotStays",
 			Breaks: "A memtable that is written drops what a snapshot sees.",
-			Old:    "Snapshots: db.snapshotSeqs(), Merger: db.o.Merger,",
+			Old:    "Snapshots: db.views.seqs(), Merger: db.o.Merger,",
 			New:    "Merger: db.o.Merger,",
 		},
 		crash("store/tree/older-branch-above-newer", "store/trunk", Unsound,

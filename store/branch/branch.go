@@ -63,8 +63,8 @@ const (
 // writeBytes is the longest write, in bytes.
 const writeBytes = 1 << 20
 
-// Options are what branches need of the world. All but File and Pool is for
-// writing only.
+// Options are what branches need of the world. All but File, Pool and
+// Unfiltered is for writing only.
 type Options struct {
 	// File is the data file; offsets, lengths and buffers are multiples of
 	// env.DirectUnit.
@@ -78,6 +78,9 @@ type Options struct {
 	// Last says that what is written stays for long: it may cost more to be
 	// smaller.
 	Last bool
+	// Unfiltered leaves the filter out: of what is written, and of the memory
+	// of what is opened. Reads ask the branch for keys that it has not.
+	Unfiltered bool
 	// WriteBytes is the length of one write, from 32 KiB up to 1 MiB; 0: that.
 	WriteBytes int
 }

@@ -12,6 +12,8 @@ type buffer struct {
 	pool *slab.Pool
 	b    []byte // as it was allocated
 	n    int    // bytes in use
+	// optional says that the owner can do without it.
+	optional bool
 }
 
 const bufferLeast = 4096
@@ -25,7 +27,11 @@ func (g *buffer) grow(n int) bool {
 	for size < g.n+n {
 		size *= 2
 	}
-	b, ok := g.pool.Alloc(size)
+	get := g.pool.Alloc
+	if g.optional {
+		get = g.pool.Ask
+	}
+	b, ok := get(size)
 	if !ok {
 		return false
 	}
@@ -35,13 +41,6 @@ func (g *buffer) grow(n int) bool {
 	}
 	g.b = b
 	return true
-}
-
-// reserve makes room for n bytes if there is memory for them.
-func (g *buffer) reserve(n int) {
-	if len(g.b)-g.n < n {
-		g.grow(n)
-	}
 }
 
 // take returns n more bytes, to be filled at once; nil when there is no
@@ -85,8 +84,8 @@ func resize(pool *slab.Pool, b *[]byte, n int) bool {
 	for size < n {
 		size *= 2
 	}
-	fresh, ok := pool.Alloc(size)
-	if !ok && size > n {
+	fresh, ok := pool.Ask(size)
+	if !ok {
 		fresh, ok = pool.Alloc(n)
 	}
 	if ok {

@@ -71,7 +71,25 @@ func OpenIndex(o Options, meta *Meta) (*Index, error) {
 		o.Pool.Free(image)
 		return nil, err
 	}
+	if o.Unfiltered {
+		x.dropFilter()
+	}
 	return x, nil
+}
+
+// dropFilter gives back the memory of the filter, if there is memory to copy
+// the rest.
+func (x *Index) dropFilter() {
+	p, _ := readLengths(x.image)
+	short, ok := x.pool.Alloc(int(p.filterAt()))
+	if !ok {
+		return
+	}
+	copy(short, x.image)
+	x.pool.Free(x.image)
+	p.bits = 0
+	x.image = short
+	x.lay(p)
 }
 
 // readFull fills b; found says how much there was when that was not all.

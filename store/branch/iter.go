@@ -351,7 +351,7 @@ func (it *Iterator) widen(buf *[]byte, n int) bool {
 		*buf = nil
 	}
 	for _, size := range [2]int{it.want(), n} {
-		if b, ok := it.x.pool.Alloc(size); ok {
+		if b, ok := it.x.pool.Try(size); ok {
 			*buf = b
 			return true
 		}

@@ -67,7 +67,11 @@ func NewWriter(o Options, id, epoch uint64, expectRecords int) (*Writer, error) 
 	}
 	size = max(size, block.MaxBytes) &^ (block.MaxBytes - 1)
 	for ; size >= block.MaxBytes && w.out == nil; size /= 2 {
-		if b, ok := o.Pool.Alloc(size); ok {
+		get := o.Pool.Try
+		if size < 2*block.MaxBytes {
+			get = o.Pool.Alloc
+		}
+		if b, ok := get(size); ok {
 			w.out = b
 		}
 	}
@@ -76,9 +80,12 @@ func NewWriter(o Options, id, epoch uint64, expectRecords int) (*Writer, error) 
 	}
 	if o.Compression == Auto {
 		// Without this memory the branch is larger, and nothing else.
-		w.scratch, _ = o.Pool.Alloc(block.ScratchBytes)
+		w.scratch, _ = o.Pool.Try(block.ScratchBytes)
 	}
-	w.hashes.reserve(min(8*expectRecords, 8<<20))
+	w.hashes.optional, w.unfiltered = true, o.Unfiltered
+	if !w.unfiltered && expectRecords > 0 {
+		w.hashes.b, _ = o.Pool.Try(min(8*expectRecords, 8<<20))
+	}
 	return w, nil
 }
 

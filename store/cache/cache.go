@@ -262,6 +262,18 @@ func (c *Cache) Clear() {
 	}
 }
 
+// Taken is how many bytes of the pool the cache has.
+func (c *Cache) Taken() (bytes int64) {
+	l := c.layout.Load()
+	for i := range l.shards {
+		s := &l.shards[i]
+		s.mu.Lock()
+		bytes += s.taken()
+		s.mu.Unlock()
+	}
+	return bytes
+}
+
 // Empty says that there are no records.
 func (c *Cache) Empty() bool { return c.records.Load() == 0 }
 

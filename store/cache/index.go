@@ -188,7 +188,7 @@ func (g *ghost) window() int {
 }
 
 func newGhost(pool *slab.Pool, buckets int) ghost {
-	mem, ok := pool.Alloc(buckets * bucketSize)
+	mem, ok := pool.Try(buckets * bucketSize)
 	if !ok {
 		return ghost{}
 	}

@@ -93,7 +93,7 @@ func (s *shard) ready(k kind) bool {
 	}
 	s.bound(bytes)
 	s.trim()
-	mem, ok := s.pool.Alloc(buckets * bucketSize)
+	mem, ok := s.pool.Try(buckets * bucketSize)
 	if !ok {
 		s.bound(0)
 		return t.index.mem != nil
@@ -154,7 +154,7 @@ func (s *shard) take() (int32, bool) {
 	if s.held >= s.limit {
 		return 0, false
 	}
-	mem, ok := s.pool.Alloc(s.piece)
+	mem, ok := s.pool.Try(s.piece)
 	if !ok {
 		s.limit, s.retry = s.held, retryAfter
 		return 0, false

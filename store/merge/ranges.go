@@ -21,17 +21,37 @@ type ranges struct {
 
 // reset cuts the tombstones with numbers above after and up to at, in what lies
 // in [lo, hi), where nil is no bound. It keeps slices of the keys.
-//
-// A line sweeps over the tombstones in the order of their lower ends. At each
-// place the newest of those that are open there is the top of a heap; one that
-// has ended is taken out when it comes to the top.
 func (r *ranges) reset(tombstones []message.RangeTombstone, after, at message.Seq, lo, hi []byte) {
-	r.spans, r.byLo, r.active, r.at = r.spans[:0], r.byLo[:0], r.active[:0], 0
+	r.begin()
+	r.add(tombstones, after, at, lo, hi)
+	r.cut()
+}
+
+// begin, add and cut are reset for tombstones that come in several lists.
+func (r *ranges) begin() { r.spans, r.byLo, r.active, r.at = r.spans[:0], r.byLo[:0], r.active[:0], 0 }
+
+func (r *ranges) add(tombstones []message.RangeTombstone, after, at message.Seq, lo, hi []byte) {
 	for _, t := range tombstones {
 		if t.Seq > after && t.Seq <= at {
 			r.byLo = AppendClipped(r.byLo, t, lo, hi)
 		}
 	}
+}
+
+// workMax is how many tombstones the memory for cutting is kept for.
+const workMax = 64
+
+// cut makes the spans.
+//
+// A line sweeps over the tombstones in the order of their lower ends. At each
+// place the newest of those that are open there is the top of a heap; one that
+// has ended is taken out when it comes to the top.
+func (r *ranges) cut() {
+	defer func() {
+		if cap(r.byLo) > workMax {
+			r.byLo, r.active = nil, nil
+		}
+	}()
 	if len(r.byLo) == 0 {
 		return
 	}

@@ -48,11 +48,11 @@ type Visible struct {
 	maxSeqs []message.Seq
 	under   []int // per source: the span under which it last stepped, or -1
 	iters   []message.Iter
-	all     []message.RangeTombstone
 	ranges  ranges
 	view    View
 
 	place   place
+	moved   bool
 	reverse bool   // the direction of raw
 	key     []byte // where this stands, or the key that raw is passing over
 	value   []byte // may be the source's
@@ -89,16 +89,17 @@ func NewVisible(sources []Source, view View) *Visible {
 // their iterators are the Visible's from now on: it closes them. An earlier use
 // must have been closed.
 func (v *Visible) Reset(sources []Source, view View) {
-	v.iters, v.maxSeqs, v.under, v.all = v.iters[:0], v.maxSeqs[:0], v.under[:0], v.all[:0]
+	v.iters, v.maxSeqs, v.under = v.iters[:0], v.maxSeqs[:0], v.under[:0]
+	v.ranges.begin()
 	for _, s := range sources {
 		v.iters = append(v.iters, s.Iter)
 		v.maxSeqs = append(v.maxSeqs, s.MaxSeq)
 		v.under = append(v.under, -1)
-		v.all = append(v.all, s.Tombstones...)
+		v.ranges.add(s.Tombstones, 0, view.At, view.Lo, view.Hi)
 	}
 	v.raw.reset(v.iters)
-	v.ranges.reset(v.all, 0, view.At, view.Lo, view.Hi)
-	v.view, v.place, v.reverse, v.err = view, nowhere, false, nil
+	v.ranges.cut()
+	v.view, v.place, v.moved, v.reverse, v.err = view, nowhere, false, false, nil
 	v.operand.reset(view.Merger)
 	v.clear()
 }
@@ -107,6 +108,9 @@ func (v *Visible) clear() {
 	v.value, v.exists, v.isBlob = nil, false, false
 	v.operand.some = false
 }
+
+// Moved says that there was a move since Reset.
+func (v *Visible) Moved() bool { return v.moved }
 
 // First moves to the first key.
 func (v *Visible) First() bool {
@@ -189,7 +193,7 @@ func (v *Visible) backwardFrom(key []byte) bool {
 
 // turned follows a seek of all sources.
 func (v *Visible) turned(reverse bool) {
-	v.reverse, v.err = reverse, nil
+	v.moved, v.reverse, v.err = true, reverse, nil
 	for i := range v.under {
 		v.under[i] = -1
 	}

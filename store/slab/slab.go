@@ -4,9 +4,10 @@
 //
 // In: how many bytes. Out: zeroed pieces, until the bound is reached; then the
 // answer is no, and the caller evicts or waits. Promised: the pages of all
-// pieces, in use or kept for the next, never exceed the limit; what was freed
-// serves every other size. Refused: growing, moving and finalizing; who forgets
-// to free is told by Close.
+// pieces, in use or kept for the next, do not exceed the limit, unless the
+// owner of the pool says so (OnShortage); what was freed serves every other
+// size. Refused: growing, moving and finalizing; Close asserts that every piece
+// was freed.
 //
 // Address space is plentiful and pages are not: each size takes its pieces from
 // address space of its own, which is never given to another size, and what
@@ -82,10 +83,12 @@ type size struct {
 
 // Pool is memory under one limit. It is safe for concurrent use.
 type Pool struct {
-	limit int64
+	limit    int64
+	shortage func(bytes int) Answer // set before the pool is shared; may be nil
 
 	mu      sync.Mutex
 	used    int64 // bytes in use, in whole pages
+	peak    int64 // the most that used and idle were
 	idle    int64 // bytes of freed pieces that keep their pages
 	pieces  int   // in use
 	closed  bool
@@ -106,6 +109,26 @@ func New(limit int64) *Pool {
 	return p
 }
 
+// Answer is what the owner of a pool says of a shortage.
+type Answer uint8
+
+const (
+	// Retry says that memory was freed.
+	Retry Answer = iota
+	// Exceed says that nothing can be freed, and that the piece may exceed the
+	// limit.
+	Exceed
+	// Refuse says that nothing can be freed, and that the limit holds.
+	Refuse
+)
+
+// OnShortage sets the function that Ask and Alloc call when the limit refuses a
+// piece of so many bytes. It must free memory of the pool, or say that there is
+// none to free. It is called without the pool's lock, but with whatever locks
+// the caller of Ask or Alloc holds. OnShortage must be called before the pool is
+// shared; without it the limit holds for everything.
+func (p *Pool) OnShortage(f func(bytes int) Answer) { p.shortage = f }
+
 // Limit returns the bound in bytes.
 func (p *Pool) Limit() int64 { return p.limit }
 
@@ -118,17 +141,59 @@ func (p *Pool) Used() int64 {
 	return p.used
 }
 
-// Alloc returns n zeroed bytes: aligned to a page when n is at least a page,
+// Peak returns the most bytes that pieces have occupied at one time, those
+// that are kept for the next included.
+func (p *Pool) Peak() int64 {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.peak
+}
+
+// Try returns n zeroed bytes: aligned to a page when n is at least a page,
 // else to n rounded up to a power of two, and to 64 at least. It answers false
 // when that would exceed the limit, or the system has no memory. The caller
-// owns the piece until Free.
+// owns the piece until Free. Try is for memory that the caller can do without:
+// caches, and buffers that may be smaller.
+func (p *Pool) Try(n int) ([]byte, bool) { return p.alloc(n, false) }
+
+// Ask is Try for memory that is worth more than what the owner of the pool can
+// free.
+func (p *Pool) Ask(n int) ([]byte, bool) {
+	b, ok, _ := p.ask(n)
+	return b, ok
+}
+
+// Alloc is Ask for memory without which the caller can only fail: when nothing
+// can be freed, the owner of the pool decides whether the limit is exceeded.
 func (p *Pool) Alloc(n int) ([]byte, bool) {
+	b, ok, answer := p.ask(n)
+	if !ok && answer == Exceed {
+		return p.alloc(n, true)
+	}
+	return b, ok
+}
+
+// ask tries until there is nothing more to free.
+func (p *Pool) ask(n int) (b []byte, ok bool, answer Answer) {
+	for {
+		if b, ok = p.alloc(n, false); ok || p.shortage == nil {
+			return b, ok, Refuse
+		}
+		if answer = p.shortage(n); answer != Retry {
+			b, ok = p.alloc(n, false) // it may have been freed meanwhile
+			return b, ok, answer
+		}
+	}
+}
+
+// alloc takes a piece; exceed says that the limit does not matter.
+func (p *Pool) alloc(n int, exceed bool) ([]byte, bool) {
 	if n <= 0 {
 		invariant.Check(n == 0, "slab: alloc of %d bytes", n)
 		return []byte{}, true
 	}
 	if n > pieceBytesMax {
-		return p.allocLarge(n)
+		return p.allocLarge(n, exceed)
 	}
 	shift := max(bits.Len(uint(n-1)), pieceShift)
 	p.mu.Lock()
@@ -136,10 +201,10 @@ func (p *Pool) Alloc(n int) ([]byte, bool) {
 	var b []byte
 	dirty, ok := true, false
 	if shift < pageShift {
-		b, ok = p.takeSmall(shift - pieceShift)
+		b, ok = p.takeSmall(shift-pieceShift, exceed)
 	} else {
 		var at name
-		if at, dirty, ok = p.take(shift - pageShift); ok {
+		if at, dirty, ok = p.take(shift-pageShift, exceed); ok {
 			b = p.piece(at)
 		}
 	}
@@ -200,7 +265,7 @@ func (p *Pool) Close() {
 }
 
 // take takes a piece of whole pages; dirty says that it is not zero.
-func (p *Pool) take(k int) (at name, dirty, ok bool) {
+func (p *Pool) take(k int, exceed bool) (at name, dirty, ok bool) {
 	s := &p.sizes[k]
 	bytes := int64(pageBytes) << k
 	switch {
@@ -208,7 +273,7 @@ func (p *Pool) take(k int) (at name, dirty, ok bool) {
 		at, s.idle = s.idle[len(s.idle)-1], s.idle[:len(s.idle)-1]
 		p.idle -= bytes
 		dirty = true
-	case !p.reclaim(bytes):
+	case !p.reclaim(bytes, exceed):
 		return 0, false, false
 	case len(s.gone) > 0:
 		at, s.gone = s.gone[len(s.gone)-1], s.gone[:len(s.gone)-1]
@@ -219,7 +284,7 @@ func (p *Pool) take(k int) (at name, dirty, ok bool) {
 	default:
 		return 0, false, false
 	}
-	p.used += bytes
+	p.use(bytes)
 	sp := &p.spans[at>>spanPiecesShift]
 	bit := uint16(1) << (at & (1<<spanPiecesShift - 1))
 	invariant.Check(sp.used&bit == 0, "slab: a piece in use was free as well")
@@ -241,12 +306,12 @@ func (p *Pool) give(at name) {
 }
 
 // takeSmall takes a piece of a shared page.
-func (p *Pool) takeSmall(k int) ([]byte, bool) {
+func (p *Pool) takeSmall(k int, exceed bool) ([]byte, bool) {
 	shift := k + pieceShift
 	at := p.partial[k]
 	if at == none {
 		var ok bool
-		if at, _, ok = p.take(0); !ok {
+		if at, _, ok = p.take(0, exceed); !ok {
 			return nil, false
 		}
 		pg := p.page(at)
@@ -363,13 +428,20 @@ func (p *Pool) cut(k int) bool {
 	return true
 }
 
+// use counts bytes that are in use from now on.
+func (p *Pool) use(bytes int64) {
+	p.used += bytes
+	p.peak = max(p.peak, p.used+p.idle)
+}
+
 // reclaim makes room for so many bytes below the limit, releasing pages of
-// freed pieces where it must: those of the size that keeps most.
-func (p *Pool) reclaim(bytes int64) bool {
-	if p.used+bytes > p.limit {
+// freed pieces where it must: those of the size that keeps most. To exceed the
+// limit all of them are released.
+func (p *Pool) reclaim(bytes int64, exceed bool) bool {
+	if p.used+bytes > p.limit && !exceed {
 		return false
 	}
-	for p.used+p.idle+bytes > p.limit {
+	for p.used+p.idle+bytes > p.limit && p.idle > 0 {
 		most, mostBytes := 0, 0
 		for k := range p.sizes {
 			if n := len(p.sizes[k].idle) * pageBytes << k; n > mostBytes {
@@ -419,16 +491,16 @@ func (p *Pool) release(k int, bytes int64) bool {
 
 // allocLarge takes a mapping of its own: one that was freed and is as long, or
 // a new one.
-func (p *Pool) allocLarge(n int) ([]byte, bool) {
+func (p *Pool) allocLarge(n int, exceed bool) ([]byte, bool) {
 	bytes := (n + pageBytes - 1) &^ (pageBytes - 1)
 	p.mu.Lock()
 	invariant.Check(!p.closed, "slab: alloc after close")
 	mem := p.takeKept(bytes)
-	if mem == nil && !p.reclaim(int64(bytes)) {
+	if mem == nil && !p.reclaim(int64(bytes), exceed) {
 		p.mu.Unlock()
 		return nil, false
 	}
-	p.used += int64(bytes)
+	p.use(int64(bytes))
 	p.pieces++
 	p.mu.Unlock()
 	ok := true

@@ -1,6 +1,10 @@
 package trunk
 
-import "bytes"
+import (
+	"bytes"
+
+	"github.com/ashlar-dev/ashlar/store/message"
+)
 
 // probeBytes is how many bytes a compaction can merge in the time that a read
 // takes to ask one more branch.
@@ -11,9 +15,11 @@ type Policy struct {
 	// Alpha is the ratio of newer bytes to base bytes at which a partition at
 	// the bottom is merged: small keeps reads short, large writes less.
 	Alpha float64
-	// Snapshots says that older versions are still wanted, so that nothing
-	// is dropped without being read.
+	// Snapshots says that somebody may still look at the changes up to Oldest
+	// without the later ones, and nobody at fewer. Then range tombstones that
+	// are newer hide nothing for good.
 	Snapshots bool
+	Oldest    message.Seq
 	// Skip says that a merge is not to be made, however much it is worth; nil:
 	// none.
 	Skip func(*Job) bool
@@ -82,11 +88,24 @@ func runs(n *Node) int {
 	return most
 }
 
+// tombWeight is how many bytes of messages a range tombstone counts for: all
+// tombstones of a pivot are in memory, and every iterator passes over them.
+const tombWeight = 1 << 10
+
+// tombBytes estimates the weight of the range tombstones in the pivot's range.
+func (r *Ref) tombBytes() int64 {
+	n := int64(len(r.Branch.tombstones)) * tombWeight
+	if all := int64(r.Branch.Meta.Bytes); r.Bytes < all {
+		n = int64(float64(n) * float64(r.Bytes) / float64(all))
+	}
+	return n
+}
+
 func (t *Trunk) above(n *Node, i int, hi []byte) (*Job, float64) {
 	p := &n.Pivots[i]
 	var held int64
 	for _, r := range p.Refs {
-		held += r.Bytes
+		held += r.Bytes + r.tombBytes()
 	}
 	full := float64(held) / float64(t.shape.LeafBytes)
 	if full >= 1 {
@@ -107,10 +126,8 @@ func (t *Trunk) bottom(p *Pivot, hi []byte, policy Policy) (*Job, float64) {
 		}
 	}
 	all := &Job{Lo: p.Lo, Hi: hi, Inputs: p.Refs, Bottom: true}
-	if !policy.Snapshots {
-		if j := t.deleted(p, hi, all); j != nil {
-			return j, 1000
-		}
+	if j := t.deleted(p, hi, all, policy); j != nil {
+		return j, 1000
 	}
 	total := newer + base
 	all.Parts = max(int((total+t.shape.LeafBytes/2)/t.shape.LeafBytes), 1)
@@ -119,7 +136,7 @@ func (t *Trunk) bottom(p *Pivot, hi []byte, policy Policy) (*Job, float64) {
 	}
 	small := t.shape.LeafBytes / 4
 	ratio := float64(newer) / (policy.Alpha * float64(max(base, small)))
-	if deletes := tombs(p); deletes > 0 && newer > 0 && !policy.Snapshots {
+	if newer > 0 && policy.tombs(p) {
 		// A range tombstone makes every reader pass over what it hides.
 		ratio = max(ratio, 1)
 	}
@@ -146,20 +163,26 @@ func (t *Trunk) bottom(p *Pivot, hi []byte, policy Policy) (*Job, float64) {
 	return all, max(ratio, many)
 }
 
-func tombs(p *Pivot) int {
-	k := 0
-	for _, r := range p.Refs {
-		k += len(r.Branch.tombstones)
+// tombs says whether the pivot has range tombstones that a merge at the bottom
+// drops.
+func (p *Policy) tombs(pivot *Pivot) bool {
+	for _, r := range pivot.Refs {
+		if len(r.Branch.tombstones) > 0 && p.seen(r.Branch.firstTombstone) {
+			return true
+		}
 	}
-	return k
+	return false
 }
+
+// seen says whether all who may still look see the change.
+func (p *Policy) seen(seq message.Seq) bool { return !p.Snapshots || seq <= p.Oldest }
 
 // deleted finds the case that a range tombstone covers the whole pivot: what
 // is older needs not be read.
-func (t *Trunk) deleted(p *Pivot, hi []byte, all *Job) *Job {
+func (t *Trunk) deleted(p *Pivot, hi []byte, all *Job, policy Policy) *Job {
 	for i, r := range p.Refs {
 		seq := r.Branch.covered(p.Lo, hi)
-		if seq == 0 || i+1 == len(p.Refs) {
+		if seq == 0 || !policy.seen(seq) || i+1 == len(p.Refs) {
 			continue
 		}
 		for _, old := range p.Refs[i+1:] {

@@ -41,9 +41,10 @@ type Branch struct {
 	Index *branch.Index
 	keys  Keys
 	// tombstones are those of the branch, kept here since every edit asks.
-	tombstones []message.RangeTombstone
-	users      atomic.Int32
-	heat       atomic.Int64
+	tombstones     []message.RangeTombstone
+	firstTombstone message.Seq // the least of their numbers
+	users          atomic.Int32
+	heat           atomic.Int64
 }
 
 // Heat counts reads that had to ask other branches beside this one, a base;
@@ -62,6 +63,10 @@ func NewBranch(meta branch.Meta, index *branch.Index) *Branch {
 	b.users.Store(1)
 	if meta.RangeDeletes > 0 {
 		b.tombstones = index.Tombstones()
+		b.firstTombstone = message.MaxSeq
+		for _, t := range b.tombstones {
+			b.firstTombstone = min(b.firstTombstone, t.Seq)
+		}
 	}
 	return b
 }

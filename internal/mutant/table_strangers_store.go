@@ -1,0 +1,44 @@
+package mutant
+
+// strangersStoreMutants are about what strangers found in the store: memory
+// that is short, disks that are full, damage that nothing reports.
+func strangersStoreMutants() []Mutant {
+	return pressureMutants()
+}
+
+// pressureMutants die in a process that is judged by what the kernel says of
+// its memory, and by clients that know what they wrote.
+func pressureMutants() []Mutant {
+	pressure := func(name, in string, kind Kind, breaks, before, after string) Mutant {
+		return Mutant{
+			Name: "store/pressure/" + name, In: in, Kind: kind, Breaks: breaks, Old: before, New: after,
+			Packages: []string{"store"}, Run: "TestUnderPressure",
+		}
+	}
+	return []Mutant{
+		pressure("what-is-needed-is-refused", "store/slab", Stuck,
+			"Where nothing can be freed, a flush or a read fails for want of memory.",
+			"if !ok && answer == Exceed {", "if !ok && answer > Refuse {"),
+		pressure("iterators-are-not-parked", "store", Unsound,
+			"Iterators keep the memtables of their moment, however short memory is.",
+			"if it.state != nil && (also || !it.moved) && it.visible.Err() == nil {", "if false {"),
+		{
+			Name: "store/pressure/parked-iterators-are-not-views", In: "store", Kind: WrongAnswer,
+			Breaks: "A compaction drops what a parked iterator has still to find.",
+			Old:    "\tv.addLocked(it.at)\n\tv.iterators", New: "\tv.iterators",
+			Packages: []string{"store"}, Run: "TestParkedIteratorsGoOn",
+		},
+		pressure("memtables-take-all", "store", Unsound,
+			"Memtables are begun while there is no memory to write those that wait.",
+			"return held+memtable+memtable/4 > db.pool.Limit()-memtable-memtable/2", "return held < memtable-memtable"),
+		pressure("range-deletes-fill-a-memtable", "store", Unsound,
+			"A memtable takes range deletes until its arena is full.",
+			"return max(db.o.Tuning.MemtableBytes/2048, 256)", "return db.o.Tuning.MemtableBytes"),
+		{
+			Name: "store/pressure/tombstone-drops-what-an-iterator-sees", In: "store/trunk", Kind: WrongAnswer,
+			Breaks: "What a range tombstone covers is dropped, though an older view may still look at it.",
+			Old:    "if seq == 0 || !policy.seen(seq) || i+1 == len(p.Refs) {", New: "if seq == 0 || i+1 == len(p.Refs) {",
+			Packages: []string{"store/trunk"},
+		},
+	}
+}
