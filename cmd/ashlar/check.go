@@ -327,7 +327,14 @@ func runCheck(ctx context.Context, t *term, o checkOptions, spec string, load lo
 	if m, ok := s.model.(*eval.Model); ok && o.profile {
 		stopSampling = sample(m).end
 	}
+	forget := func() bool { return false }
+	if o.checkpoint+o.resume != "" {
+		forget = context.AfterFunc(ctx, t.end.InOrder) // a last checkpoint is kept
+	}
 	result, err := search.run(ctx, s.model)
+	forget()
+	t.end.InOrder() // files go
+	defer t.end.Over()
 	stopSampling()
 	elapsed := g.end()
 	if o.tlc != nil {

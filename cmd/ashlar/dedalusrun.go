@@ -76,6 +76,7 @@ func runDedalusRun(ctx context.Context, t *term, o dedalusRunOptions, path strin
 // withDedalusFleet does something while all processes of a program run. What is still
 // there in the end is killed.
 func withDedalusFleet(ctx context.Context, t *term, o dedalusRunOptions, p *logic.Program, do func(*dedalusFleet) error) (err error) {
+	defer t.end.Over()
 	if o.work == "" || o.data == "" {
 		dir, err := os.MkdirTemp("", "ashlar-dedalus-")
 		if err != nil {
@@ -100,6 +101,7 @@ func withDedalusFleet(ctx context.Context, t *term, o dedalusRunOptions, p *logi
 		return failed(err)
 	}
 	defer f.kill()
+	defer t.end.InOrder() // from here on, processes and files only go
 	for i := range f.d.Processes {
 		if err := f.start(ctx, &f.d.Processes[i]); err != nil {
 			if ctx.Err() != nil {
@@ -298,6 +300,7 @@ func (f *dedalusFleet) wait(ctx context.Context) error {
 	case <-over:
 	case <-ctx.Done():
 	}
+	f.t.end.InOrder()
 	return f.end()
 }
 

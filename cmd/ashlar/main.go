@@ -11,36 +11,22 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"runtime/debug"
-	"syscall"
-	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/ashlar-dev/ashlar/cmd/internal/ending"
 	"github.com/ashlar-dev/ashlar/source"
 )
 
 func main() {
-	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
-	// A terminal that is closed is a reason to clean up, but not for nohup.
-	if !signal.Ignored(syscall.SIGHUP) {
-		signals = append(signals, syscall.SIGHUP)
-	}
-	ctx, stop := signal.NotifyContext(context.Background(), signals...)
-	// After the first signal the next one ends the process at once, unless it is
-	// the same one on a second way: from the terminal and from a parent process.
-	context.AfterFunc(ctx, func() {
-		time.Sleep(signalsApart)
-		stop()
-	})
-	code := run(ctx, os.Args[1:], terminal())
+	ctx, end, stop := ending.Begin(exitInterrupted)
+	t := terminal()
+	t.end = end
+	code := run(ctx, os.Args[1:], t)
 	stop()
 	os.Exit(code)
 }
-
-// signalsApart is how soon after a signal another one counts as the same.
-const signalsApart = 500 * time.Millisecond
 
 // run executes the command line and returns the exit code.
 func run(ctx context.Context, args []string, t *term) int {
@@ -161,6 +147,8 @@ func failed(err error) error {
 type term struct {
 	out, err       io.Writer
 	outTTY, errTTY bool // a person is looking
+	// end is how the process ends when it is told to; nil in tests.
+	end *ending.Ending
 }
 
 // complain prints an error: diagnostics with their source lines.

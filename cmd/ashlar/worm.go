@@ -98,6 +98,7 @@ type wormShow struct {
 const wormWithin = 3 * time.Minute
 
 func runWorm(ctx context.Context, t *term, o wormOptions) (err error) {
+	defer t.end.Over()
 	s := &wormShow{t: t, o: o, p: newPalette(t.outTTY), written: map[uint32]string{}, appended: map[log.Position]string{}}
 	s.report.Schema = "ashlar-worm/1"
 	dir, err := os.MkdirTemp("", "ashlar-worm-")
@@ -115,6 +116,7 @@ func runWorm(ctx context.Context, t *term, o wormOptions) (err error) {
 		return failed(err)
 	}
 	defer s.fleet.kill()
+	defer t.end.InOrder() // from here on, processes and files only go
 	err = s.run(bounded)
 	if s.client != nil {
 		s.client.Close()

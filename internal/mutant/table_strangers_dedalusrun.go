@@ -52,5 +52,11 @@ func dedalusRunMutants() []Mutant {
 			Old:    "order, rest := c.order[patience], c.opt.Retry<<patience",
 			New:    "order, rest := c.order[patience], c.opt.Retry",
 		},
+		{
+			Name: "strangers/ending/commands-that-cannot-heed", Kind: Stuck, In: "cmd/internal/ending", Packages: []string{"cmd/ashlar"}, Run: "TestEveryCommandEnds/ashlar_help$",
+			Breaks: "A command that waits for somebody to read what it says, or computes without end, is not ended by a signal.",
+			Old:    "\t\tos.Exit(code)",
+			New:    "\t\t_ = os.Exit",
+		},
 	}
 }

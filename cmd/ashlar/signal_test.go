@@ -1,0 +1,213 @@
+//go:build linux
+
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/sys/unix"
+)
+
+// endsWithin is when a process that was told to end has not: what it has to do takes a
+// second, and slow machines some more.
+const endsWithin = 20 * time.Second
+
+// leaves are the paths of all commands below one that do something themselves.
+func leaves(c *cobra.Command) (paths []string) {
+	for _, sub := range c.Commands() {
+		if sub.HasSubCommands() {
+			paths = append(paths, leaves(sub)...)
+			continue
+		}
+		paths = append(paths, sub.CommandPath())
+	}
+	return paths
+}
+
+// fullPipe is a pipe that takes nothing more: who writes to it waits for somebody who
+// never reads.
+func fullPipe(t *testing.T) *os.File {
+	t.Helper()
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { r.Close(); w.Close() })
+	fd := int(w.Fd()) // File.Fd lets writes block again, so it is asked once
+	if err := unix.SetNonblock(fd, true); err != nil {
+		t.Fatal(err)
+	}
+	for err == nil {
+		_, err = unix.Write(fd, []byte{0})
+	}
+	if err != unix.EAGAIN {
+		t.Fatal(err)
+	}
+	if err := unix.SetNonblock(fd, false); err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+// computed is how many hundredths of a second a process has needed of the processor, as
+// the system says.
+func computed(pid int) int {
+	stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid)) // gone: it computes nothing
+	_, rest, _ := strings.Cut(string(stat), ") ")
+	fields := strings.Fields(rest)
+	if len(fields) < 13 {
+		return 0
+	}
+	user, _ := strconv.Atoi(fields[11])
+	system, _ := strconv.Atoi(fields[12])
+	return user + system
+}
+
+// busy waits until a process either computes nothing any more or has computed for a
+// while, in hundredths of a second.
+func busy(t *testing.T, cmd *exec.Cmd, ended chan error, while int) {
+	t.Helper()
+	before, same := -1, 0
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+		select {
+		case err := <-ended:
+			t.Fatalf("it has ended by itself: %v", err)
+		default:
+		}
+		now := computed(cmd.Process.Pid)
+		if same++; now != before {
+			before, same = now, 0
+		}
+		if now > while || same >= while {
+			return
+		}
+	}
+	t.Fatal("it does not begin")
+}
+
+// TestEveryCommandEnds: each command is told to end while it waits for somebody to read
+// what it says, if only its help or what is wrong with its command line. So a command
+// that is added is tried as well.
+func TestEveryCommandEnds(t *testing.T) {
+	ashlar := asCommand(t)
+	root := newRootCommand(&term{out: io.Discard, err: io.Discard})
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd("x")
+	paths := leaves(root)
+	if len(paths) < 30 {
+		t.Fatalf("only %d commands: %q", len(paths), paths)
+	}
+	for _, path := range paths {
+		t.Run(path, func(t *testing.T) {
+			t.Parallel()
+			dir, out := t.TempDir(), fullPipe(t)
+			ends(t, func() *exec.Cmd {
+				cmd := exec.Command(ashlar, strings.Fields(path)[1:]...)
+				cmd.Dir, cmd.Stdout, cmd.Stderr = dir, out, out
+				return cmd
+			})
+		})
+	}
+}
+
+// ends starts a command, tells it to end and asserts that it does, as one that was
+// interrupted.
+func ends(t *testing.T, command func() *exec.Cmd) {
+	t.Helper()
+	for while := 20; ; while *= 2 {
+		code := end(t, command(), while)
+		if code == exitInterrupted {
+			return
+		}
+		// -1: the signal itself has ended it, before it listened.
+		if code != -1 || while > 1000 {
+			t.Fatalf("exit code %d, want %d", code, exitInterrupted)
+		}
+	}
+}
+
+// end starts a command, tells it to end when it has computed for a while, and answers
+// its exit code.
+func end(t *testing.T, cmd *exec.Cmd, while int) int {
+	t.Helper()
+	in, err := cmd.StdinPipe() // nothing comes
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	busy(t, cmd, ended, while)
+	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-ended:
+	case <-time.After(endsWithin):
+		_ = cmd.Process.Kill()
+		<-ended
+		t.Fatal("it does not end")
+	}
+	return cmd.ProcessState.ExitCode()
+}
+
+// TestBusyCommandsEnd: what computes without end, or waits for a file, ends as well.
+func TestBusyCommandsEnd(t *testing.T) {
+	ashlar := asCommand(t)
+	dir := t.TempDir()
+	const endless = "---- MODULE Long ----\nEXTENDS Naturals\nVARIABLE x\nInit == x = 0\nNext == x' = x + 1\n" +
+		"RECURSIVE G(_)\nG(n) == IF n = 0 THEN 0 ELSE G(n - 1) + G(n - 1)\nSlow == x' = G(200)\n====\n"
+	const rules = "program p\ncomponent a {\n  input in(c: node, x: u64)\n  output out(x: u64)\n  sync up(x) <- in(_, x)\n" +
+		"  sync up(y) <- up(x), y := x + 1\n  async out@c(x) <- in(c, x), up(x)\n}\ndeploy { a: 1 }\n"
+	for name, text := range map[string]string{"Long.tla": endless, "Long.cfg": "INIT Init\nNEXT Next\n", "Slow.cfg": "INIT Init\nNEXT Slow\n",
+		"p.ded": rules, "p.in": "in(node \"c\", 1) to a/0\n"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, fifo := range []string{"fifo.tla", "fifo.ded"} {
+		if err := unix.Mkfifo(filepath.Join(dir, fifo), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, args := range [][]string{
+		{"check", "Long.tla"},
+		{"check", "--native=never", "Long.tla"},
+		{"check", "Long.tla", "--config", "Slow.cfg", "--native=never"},
+		{"check", "fifo.tla"},
+		{"simulate", "Long.tla"},
+		{"simulate", "Long.tla", "--config", "Slow.cfg"},
+		{"translate", "fifo.tla"},
+		{"compile", "fifo.tla", "-o", "out"},
+		{"trace", "check", "fifo.tla", "."},
+		{"repl", "-e", "LET RECURSIVE F(_) F(n) == n * F(n-1) IN F(3)"},
+		{"repl", "-e", "LET RECURSIVE F(_) F(n) == IF n = 0 THEN 0 ELSE F(n - 1) + F(n - 1) IN F(200)"},
+		{"repl", "-e", `LET RECURSIVE F(_) F(n) == IF n = 0 THEN 0 ELSE F(n - 1) + F(n - 1) IN F(200)`, "Long.tla"},
+		{"dedalus", "check", "fifo.ded"},
+		{"dedalus", "fmt", "fifo.ded"},
+		{"store", "crash-explore"},
+		{"store", "bench", "bench"},
+	} {
+		t.Run(strings.Join(args[:min(len(args), 3)], " "), func(t *testing.T) {
+			t.Parallel()
+			ends(t, func() *exec.Cmd {
+				cmd := exec.Command(ashlar, args...)
+				cmd.Dir = dir
+				return cmd
+			})
+		})
+	}
+}

@@ -1,0 +1,66 @@
+// Package ending is how commands end when they are told to.
+//
+// In: the signals that end a process. Out: a context that is over with the first of
+// them. A command that heeds it ends as it documents. One that cannot, as it computes
+// something without end, waits for a file that nobody writes or for somebody to read
+// its output, is ended within Within, with the exit code for that. Between
+// Ending.InOrder and Ending.Over it is not: then it puts something in order.
+//
+// A second signal ends the process at once.
+package ending
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"sync/atomic"
+	"syscall"
+	"time"
+)
+
+// Within is how long after a signal, or after Over, a command ends at the latest.
+const Within = 900 * time.Millisecond
+
+// apart is how soon after a signal another one counts as the same: it comes on two
+// ways, from the terminal and from a parent process.
+const apart = 500 * time.Millisecond
+
+// Ending is the end of a process. The nil Ending never comes.
+type Ending struct{ inOrder atomic.Bool }
+
+// InOrder says that the command has something to put in order that takes its time, as
+// files or processes of its own: it is not ended before Over.
+func (e *Ending) InOrder() {
+	if e != nil {
+		e.inOrder.Store(true)
+	}
+}
+
+// Over says that nothing is left to be put in order.
+func (e *Ending) Over() {
+	if e != nil {
+		e.inOrder.Store(false)
+	}
+}
+
+// Begin returns the context of a process that ends with the exit code when it must be
+// ended. Stop is for when the command is over.
+func Begin(code int) (ctx context.Context, e *Ending, stop func()) {
+	e = &Ending{}
+	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	// A terminal that is closed is a reason to clean up, but not for nohup.
+	if !signal.Ignored(syscall.SIGHUP) {
+		signals = append(signals, syscall.SIGHUP)
+	}
+	ctx, stop = signal.NotifyContext(context.Background(), signals...)
+	context.AfterFunc(ctx, func() {
+		time.Sleep(apart)
+		stop()
+		time.Sleep(Within - apart)
+		for e.inOrder.Load() {
+			time.Sleep(Within)
+		}
+		os.Exit(code)
+	})
+	return ctx, e, stop
+}
