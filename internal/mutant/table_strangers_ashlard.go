@@ -70,5 +70,41 @@ func strangersAshlardMutants() []Mutant {
 			Old: "\tcase !hosts.reachable:",
 			New: "\tcase !hosts.reachable && len(hosts.Partitions) == 0:",
 		},
+		{
+			Name: "strangers/node/unfinished-frames-are-not-summed", Kind: Unguarded, In: "worm/node", Packages: []string{"cmd/ashlard/daemon"},
+			Run: "TestUnfinishedFrames", Breaks: "Frames of which a part has come take as much memory as strangers like.",
+			Old: "\tfor s.partial > s.opt.PartialMax {",
+			New: "\tfor s.partial > s.opt.PartialMax<<8 {",
+		},
+		{
+			Name: "strangers/node/frames-are-waited-for", Kind: Unguarded, In: "worm/node", Packages: []string{"cmd/ashlard/daemon"},
+			Run: "TestUnfinishedFrames", Breaks: "A frame that is never finished keeps its connection and its memory.",
+			Old: "c.began.Add(c.s.opt.FrameWithin))",
+			New: "c.began.Add(100*c.s.opt.FrameWithin))",
+		},
+		{
+			Name: "strangers/front/commands-are-not-weighed", Kind: Unguarded, In: "worm/resp", Packages: []string{"worm/resp"},
+			Breaks: "1,024 commands of any length wait for replies on one connection.",
+			Old:    "\t\t\t\tj.size += len(a) + argBytes",
+			New:    "\t\t\t\tj.size += min(len(a), 0) + argBytes",
+		},
+		{
+			Name: "strangers/front/replies-are-not-weighed", Kind: Unguarded, In: "worm/resp", Packages: []string{"worm/resp"},
+			Breaks: "Long replies of any number are asked for before the first of them is taken.",
+			Old:    "(c.reply > 0 || c.flying < firstFlying)",
+			New:    "(c.reply > 0 || c.flying < 1<<20)",
+		},
+		{
+			Name: "strangers/front/idle-holds-its-place", Kind: Unguarded, In: "cmd/ashlard/daemon", Packages: []string{"cmd/ashlard/daemon"},
+			Run: "TestIdleConnectionsMakeRoom", Breaks: "Connections that say nothing keep everybody else out.",
+			Old: "\treturn instead != nil, instead",
+			New: "\treturn false, nil",
+		},
+		{
+			Name: "strangers/front/slow-command-is-waited-for", Kind: Unguarded, In: "cmd/ashlard/daemon", Packages: []string{"cmd/ashlard/daemon"},
+			Run: "TestIdleConnectionsMakeRoom", Breaks: "A command of which a byte comes now and then is waited for.",
+			Old: "SetReadDeadline(time.Now().Add(sendWithin))",
+			New: "SetReadDeadline(time.Now().Add(100 * sendWithin))",
+		},
 	}
 }

@@ -27,6 +27,11 @@ type conn struct {
 	refused bool
 	closed  bool
 	greet   entry // in the wheel: hello is to be said by then
+	slow    entry // in the wheel: the frame that was begun is to be finished by then
+	began   env.Instant
+	active  env.Instant // when something came last
+	host    string
+	partial int // bytes of an unfinished frame, as counted in s.partial
 
 	now, flying, held wire.Encoder
 	queued            [2]bool // is in s.flying, s.holding
@@ -76,6 +81,7 @@ func (c *conn) input(b []byte) {
 	if c.closed || c.refused {
 		return
 	}
+	c.active = c.s.opt.Env.Clock.Now()
 	if len(c.backlog) > 0 {
 		// Whoever does not take answers is not listened to.
 		if len(c.stash) == 0 {
@@ -99,9 +105,11 @@ func (c *conn) frames(b []byte, waited waiting) {
 		c.scan.Max = wire.HelloMax
 	}
 	c.scan.Feed(b)
+	another := false
 	for !c.closed && !c.refused {
 		f, ok, err := c.scan.Next()
 		if err == nil && ok {
+			another = true
 			err = c.frame(f, waited)
 		}
 		if err != nil {
@@ -112,6 +120,7 @@ func (c *conn) frames(b []byte, waited waiting) {
 			break
 		}
 	}
+	c.unfinished(another)
 	c.touch()
 }
 
@@ -259,12 +268,14 @@ func (c *conn) resume() {
 
 // account keeps the server's sum of what waits.
 func (c *conn) account() {
-	load := 0
+	load, partial := 0, 0
 	if !c.closed {
-		load = c.now.Len() + c.flying.Len() + c.held.Len() + len(c.backlog) + len(c.stash) + c.bytes + c.scan.Buffered()
+		partial = c.scan.Buffered()
+		load = c.now.Len() + c.flying.Len() + c.held.Len() + len(c.backlog) + len(c.stash) + c.bytes + partial
 	}
 	c.s.load += load - c.load
-	c.load = load
+	c.s.partial += partial - c.partial
+	c.load, c.partial = load, partial
 }
 
 // end ends the connection: because of an error of the other side, or of its own.
@@ -288,6 +299,10 @@ func (c *conn) gone() {
 	c.closed = true
 	s := c.s
 	s.wheel.remove(&c.greet)
+	s.wheel.remove(&c.slow)
+	if s.hosts[c.host]--; s.hosts[c.host] == 0 {
+		delete(s.hosts, c.host)
+	}
 	for _, l := range c.listens {
 		s.unlisten(l)
 	}

@@ -19,6 +19,7 @@ const (
 	InvokesMaxDefault        = 4096
 	MaxBytesDefault          = 4 << 30
 	HelloWithinDefault       = 10 * time.Second
+	FrameWithinDefault       = 20 * time.Second
 	TellEveryDefault         = time.Second
 	DrainWithinDefault       = 5 * time.Second
 )
@@ -46,13 +47,18 @@ type Options struct {
 	// newest. That is dangerous after a disk was put back.
 	Alone bool
 
-	// ConnsMax bounds the connections; more are closed at once.
-	ConnsMax int
+	// ConnsMax bounds the connections, and HostConnsMax those of one host, of
+	// which the default is three quarters of ConnsMax. One more takes the place of
+	// one that was idle for HelloWithin; where there is none it is closed at once.
+	ConnsMax, HostConnsMax int
 	// ConnInflightMax and ServerInflightMax bound the bytes that wait, on one
 	// connection and on all: answers that are not durable or not taken by the
 	// network, requests that are not looked at, records that are not durable.
 	// Beyond, requests are answered StatusBusy.
 	ConnInflightMax, ServerInflightMax int
+	// PartialMax bounds the bytes of all frames of which only a part has come;
+	// beyond, connections are ended. Default: a quarter of ServerInflightMax.
+	PartialMax int
 	// ListensMax bounds the listenings of a connection, NotesMax the bytes of
 	// notes that wait on it: beyond, a listening is ended, which its client is
 	// told.
@@ -69,6 +75,8 @@ type Options struct {
 	LogSegment      int
 	// HelloWithin is how long a connection may take to say who it is.
 	HelloWithin time.Duration
+	// FrameWithin is how long a frame may take from its first byte to its last.
+	FrameWithin time.Duration
 	// TellEvery is how often peers are told how far this server is.
 	TellEvery time.Duration
 	// DrainWithin bounds how long Drain waits for others.
@@ -101,6 +109,9 @@ func (o Options) complete() (Options, error) {
 	o.ConnsMax = cmp.Or(max(o.ConnsMax, 0), ConnsMaxDefault)
 	o.ConnInflightMax = cmp.Or(max(o.ConnInflightMax, 0), ConnInflightMaxDefault)
 	o.ServerInflightMax = cmp.Or(max(o.ServerInflightMax, 0), ServerInflightMaxDefault)
+	o.HostConnsMax = cmp.Or(max(o.HostConnsMax, 0), o.ConnsMax-o.ConnsMax/4)
+	o.PartialMax = cmp.Or(max(o.PartialMax, 0), o.ServerInflightMax/4)
+	o.FrameWithin = cmp.Or(max(o.FrameWithin, 0), FrameWithinDefault)
 	o.ListensMax = cmp.Or(max(o.ListensMax, 0), ListensMaxDefault)
 	o.NotesMax = cmp.Or(max(o.NotesMax, 0), NotesMaxDefault)
 	o.InvokesMax = cmp.Or(max(o.InvokesMax, 0), InvokesMaxDefault)

@@ -50,7 +50,9 @@ type Server struct {
 
 	conns     []*conn
 	touched   []*conn
+	hosts     map[string]int // connections of each
 	load      int
+	partial   int // bytes of unfinished frames
 	bytes     int64
 	listens   map[wor.Segment][]*listen
 	listening int
@@ -94,7 +96,7 @@ func OpenServer(o Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{opt: o, listens: map[wor.Segment][]*listen{}, services: map[wor.Service]service{},
+	s := &Server{opt: o, hosts: map[string]int{}, listens: map[wor.Segment][]*listen{}, services: map[wor.Service]service{},
 		seen: map[wor.ServerID]sighting{}, generation: 1, pause: askMin}
 	random := o.Env.Random.Split("server")
 	s.life = random.Uint64()
@@ -171,11 +173,14 @@ func (s *Server) addr() env.Addr {
 func (s *Server) accept(nc env.Conn) env.Handler {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.closed || s.draining || s.failed != nil || len(s.conns) >= s.opt.ConnsMax {
+	from := host(nc.Remote())
+	if s.closed || s.draining || s.failed != nil || !s.room(from) {
 		s.counts.TurnedAway++
 		return nil
 	}
-	c := &conn{s: s, conn: nc, place: len(s.conns)}
+	s.hosts[from]++
+	c := &conn{s: s, conn: nc, place: len(s.conns), host: from, active: s.opt.Env.Clock.Now()}
+	c.slow.due = c.late
 	c.greet.due = func() { c.end(errors.New("no hello came")) }
 	s.conns = append(s.conns, c)
 	s.counts.Accepted++
@@ -243,6 +248,7 @@ func (s *Server) finish() {
 		c.flush()
 	}
 	s.touched = s.touched[:0]
+	s.shed()
 	if !s.closed {
 		s.regular()
 	}

@@ -25,10 +25,16 @@ type Conn struct {
 	// barrier: a command is under way that what follows waits for.
 	barrier bool
 
+	// waiting is the bytes of the commands in the queue, replied those of replies
+	// that wait there for the ones before them, flying how many commands the
+	// Store has, reply about how long its replies are.
+	waiting, replied, flying, reply int
+
 	multi   bool
 	dirty   bool
 	queued  []*plan
 	ops     int
+	bytes   int // of what is queued
 	watches []Watch
 	// unwatched: a WATCH has failed.
 	unwatched bool
@@ -41,6 +47,7 @@ type Conn struct {
 // job is a command.
 type job struct {
 	args  [][]byte
+	size  int // of args
 	done  bool
 	reply []byte
 	keys  map[string]bool // true: written
@@ -67,8 +74,20 @@ func (c *Conn) Feed(b []byte) {
 
 // Full says that enough is waiting: no more should be read until Wake.
 func (c *Conn) Full() bool {
-	return len(c.queue) >= c.lim.Pipeline || len(c.out) >= c.lim.Output ||
+	return len(c.queue) >= c.lim.Pipeline || len(c.out) >= c.lim.Output || c.waiting >= c.lim.Waiting ||
 		len(c.parse.buf)-c.parse.at > c.lim.Command+c.lim.Inline
+}
+
+// Load is about how many bytes of memory it takes: commands that have come, in
+// part or whole, and replies.
+func (c *Conn) Load() int {
+	return c.parse.held() + c.waiting + c.bytes + c.replied + len(c.out)
+}
+
+// Unfinished says that a command has come in part, and how many were complete
+// before it.
+func (c *Conn) Unfinished() (before uint64, unfinished bool) {
+	return c.parse.complete, c.parse.held() > 0
 }
 
 // Take answers the bytes to be sent, which are the caller's.
@@ -101,21 +120,26 @@ func (c *Conn) pump() {
 	c.pumping = true
 	for again := true; again; {
 		again = false
-		for len(c.queue) < c.lim.Pipeline && !c.Closing() {
+		for len(c.queue) < c.lim.Pipeline && c.waiting < c.lim.Waiting && !c.Closing() {
 			args, err := c.parse.next()
 			if err != nil {
 				c.bad = err
 				j := &job{done: true}
 				w := writer{proto: c.proto}
 				w.error("ERR " + err.Error())
-				j.reply = w.b
+				c.replies(j, &w)
 				c.queue = append(c.queue, j)
 				break
 			}
 			if args == nil {
 				break
 			}
-			c.queue = append(c.queue, &job{args: args})
+			j := &job{args: args, size: jobBytes}
+			for _, a := range args {
+				j.size += len(a) + argBytes
+			}
+			c.waiting += j.size
+			c.queue = append(c.queue, j)
 			again = c.start() || again
 		}
 		again = c.start() || again
@@ -124,10 +148,23 @@ func (c *Conn) pump() {
 	c.pumping = false
 }
 
+// jobBytes is about what a command takes besides its arguments.
+const jobBytes = 256
+
+// firstFlying is how many commands are given to the Store before it is known how
+// long replies are.
+const firstFlying = 16
+
+// room says that one more reply of the Store has room, if it is like those before.
+// One at a time always has.
+func (c *Conn) room() bool {
+	return c.flying == 0 || len(c.out)+c.replied+(c.flying+1)*c.reply < c.lim.Output && (c.reply > 0 || c.flying < firstFlying)
+}
+
 // start begins the commands whose turn it is.
 func (c *Conn) start() bool {
 	some := false
-	for c.begun < len(c.queue) && !c.barrier && !c.quitting && len(c.out) < c.lim.Output {
+	for c.begun < len(c.queue) && !c.barrier && !c.quitting && len(c.out)+c.replied < c.lim.Output && c.room() {
 		j := c.queue[c.begun]
 		if !j.done && !c.begin(j) {
 			break
@@ -136,7 +173,10 @@ func (c *Conn) start() bool {
 		some = true
 	}
 	if c.quitting && c.begun < len(c.queue) {
-		c.queue = c.queue[:c.begun] // what comes after QUIT is not done
+		for _, j := range c.queue[c.begun:] { // what comes after QUIT is not done
+			c.waiting -= j.size
+		}
+		c.queue = c.queue[:c.begun]
 	}
 	return some
 }
@@ -145,7 +185,10 @@ func (c *Conn) start() bool {
 func (c *Conn) collect() bool {
 	n := 0
 	for n < c.begun && c.queue[n].done {
-		c.out = append(c.out, c.queue[n].reply...)
+		j := c.queue[n]
+		c.out = append(c.out, j.reply...)
+		c.replied -= len(j.reply)
+		c.waiting -= j.size
 		c.queue[n] = nil
 		n++
 	}
@@ -159,7 +202,9 @@ func (c *Conn) finish(j *job, w *writer) {
 	if j.done {
 		return
 	}
-	j.done, j.reply = true, w.b
+	c.replies(j, w)
+	c.flying--
+	c.reply = max(len(w.b), c.reply-c.reply/8, 1)
 	c.release(j)
 	if j.alone {
 		c.barrier = false
@@ -175,8 +220,13 @@ func (c *Conn) finish(j *job, w *writer) {
 func (c *Conn) say(j *job, tell func(w *writer)) bool {
 	w := writer{proto: c.proto}
 	tell(&w)
-	j.done, j.reply = true, w.b
+	c.replies(j, &w)
 	return true
+}
+
+func (c *Conn) replies(j *job, w *writer) {
+	j.done, j.reply = true, w.b
+	c.replied += len(w.b)
 }
 
 func (c *Conn) refuse(j *job, text string) bool {
@@ -239,8 +289,12 @@ func (c *Conn) begin(j *job) bool {
 		if len(c.queued) >= c.lim.Queue || c.ops+len(p.ops) > c.lim.Args {
 			return c.refuse(j, fmt.Sprintf("ERR MULTI is limited to %d commands and %d keys", c.lim.Queue, c.lim.Args))
 		}
+		if c.bytes+j.size > c.lim.Command {
+			return c.refuse(j, fmt.Sprintf("ERR MULTI is limited to %d bytes", c.lim.Command))
+		}
 		c.queued = append(c.queued, p)
 		c.ops += len(p.ops)
+		c.bytes += j.size
 		return c.say(j, func(w *writer) { w.simple("QUEUED") })
 	}
 	if len(p.ops) == 0 {
@@ -258,6 +312,7 @@ func (c *Conn) run(j *job, t *Txn, tell func(w *writer, held bool, r []Result)) 
 		j.alone, c.barrier = true, true
 	}
 	n := len(t.Ops)
+	c.flying++
 	c.store.Do(t, func(held bool, r []Result, err error) {
 		w := writer{proto: c.proto}
 		switch {
@@ -321,7 +376,7 @@ func (c *Conn) release(j *job) {
 }
 
 func (c *Conn) discard() {
-	c.multi, c.dirty, c.queued, c.ops, c.watches, c.unwatched = false, false, nil, 0, nil, false
+	c.multi, c.dirty, c.queued, c.ops, c.bytes, c.watches, c.unwatched = false, false, nil, 0, 0, nil, false
 }
 
 // exec runs what a MULTI has queued.

@@ -210,6 +210,74 @@ func TestRepliesComeInOrder(t *testing.T) {
 	}
 }
 
+// TestMemoryIsBounded sends without taking replies: what a connection holds stays
+// near its limits, whatever the Store does; and all is answered when it goes on.
+func TestMemoryIsBounded(t *testing.T) {
+	const long = 100 << 10
+	value := strings.Repeat("x", long)
+	for _, command := range []string{"SET k%d " + value, "GET k%d"} {
+		m := newMemory()
+		for i := range 8 {
+			m.values[fmt.Sprint("k", i)] = []byte(value)
+		}
+		m.hold = true
+		lim := Limits{Inline: 2 * long, Waiting: 1 << 20, Output: 1 << 20}
+		c := New(m, lim, func() {})
+		sent, most, replies, taken := 0, 0, 0, 0
+		for round := range 2000 {
+			if !c.Full() && sent < 400 {
+				c.Feed(fmt.Appendf(nil, command+"\r\n", sent%8))
+				sent++
+			}
+			if round > 100 && round%3 == 2 && len(m.held) > 0 { // the last first, so that replies wait
+				f := m.held[len(m.held)-1]
+				m.held = m.held[:len(m.held)-1]
+				f()
+			}
+			if len(m.held) > 2*firstFlying {
+				t.Fatalf("%.6s: the store has %d commands of long replies", command, len(m.held))
+			}
+			most = max(most, c.weigh())
+		}
+		if limit := lim.Waiting + lim.Output + firstFlying*long + 8*long; most > limit {
+			t.Errorf("%.6s: %d bytes are held, want %d at most", command, most, limit)
+		}
+		for round := 0; replies < 400 && round < 10000; round++ {
+			if !c.Full() && sent < 400 {
+				c.Feed(fmt.Appendf(nil, command+"\r\n", sent%8))
+				sent++
+			}
+			if len(m.held) > 0 {
+				f := m.held[0]
+				m.held = m.held[1:]
+				f()
+			}
+			b := c.Take()
+			taken += len(b)
+			if command[0] == 'S' {
+				replies += bytes.Count(b, []byte("+OK\r\n"))
+			} else {
+				replies = taken / (long + 11)
+			}
+		}
+		if replies != 400 || c.Load() != 0 {
+			t.Errorf("%.6s: %d replies of 400, and %d bytes are held in the end", command, replies, c.Load())
+		}
+	}
+}
+
+// weigh is how many bytes a connection holds, counted anew.
+func (c *Conn) weigh() int {
+	n := cap(c.parse.buf) + len(c.out)
+	for _, j := range c.queue {
+		n += len(j.reply)
+		for _, a := range j.args {
+			n += len(a)
+		}
+	}
+	return n
+}
+
 func step(m *memory, r *rand.Rand) {
 	i := r.IntN(len(m.held))
 	f := m.held[i]

@@ -17,6 +17,8 @@ type Limits struct {
 	// Output how many bytes of replies may wait to be taken, default 4 MiB: beyond,
 	// nothing more is begun.
 	Pipeline, Output int
+	// Waiting is how many bytes of commands may wait for replies, default 4 MiB.
+	Waiting int
 	// Queue is how many commands a MULTI may have, default 1024, and Watched how
 	// many keys may be watched, default 1024.
 	Queue, Watched int
@@ -34,6 +36,7 @@ func (l Limits) complete() Limits {
 	set(&l.Inline, 64<<10)
 	set(&l.Pipeline, 1024)
 	set(&l.Output, 4<<20)
+	set(&l.Waiting, 4<<20)
 	set(&l.Queue, 1024)
 	set(&l.Watched, 1024)
 	return l
@@ -50,7 +53,21 @@ type parser struct {
 	bulk  int      // length of the next argument, -1 when not known
 	size  int
 	begun bool
+	// complete counts the commands that were complete.
+	complete uint64
 }
+
+// held is how many bytes of a command that is not complete it holds.
+func (p *parser) held() int {
+	n := len(p.buf) - p.at
+	if p.begun {
+		n += p.size + len(p.args)*argBytes + 1
+	}
+	return n
+}
+
+// argBytes is about what an argument takes besides its bytes.
+const argBytes = 24
 
 // protocolError ends a connection.
 type protocolError string
@@ -60,7 +77,9 @@ func (e protocolError) Error() string { return "Protocol error: " + string(e) }
 // feed adds bytes.
 func (p *parser) feed(b []byte) {
 	if p.at > 0 && p.at == len(p.buf) {
-		p.buf, p.at = p.buf[:0], 0
+		if p.buf, p.at = p.buf[:0], 0; cap(p.buf) > 64<<10 {
+			p.buf = nil
+		}
 	} else if p.at > 64<<10 {
 		p.buf, p.at = append(p.buf[:0], p.buf[p.at:]...), 0
 	}
@@ -87,6 +106,7 @@ func (p *parser) next() ([][]byte, error) {
 					return nil, protocolError("too many arguments")
 				}
 				if len(args) > 0 {
+					p.complete++
 					return args, nil
 				}
 				continue
@@ -107,6 +127,7 @@ func (p *parser) next() ([][]byte, error) {
 		p.begun = false
 		args := p.args
 		p.args = nil
+		p.complete++
 		return args, nil
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"net"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/ashlar-dev/ashlar/worm/resp"
@@ -19,16 +20,26 @@ type front struct {
 	apps     *apps
 	listener net.Listener
 	max      int
+	load     atomic.Int64 // bytes that wait on all connections
 
 	mu      sync.Mutex
 	conns   map[*frontConn]bool
+	hosts   map[string]int // connections of each
 	closing bool
 	turned  uint64 // connections for which there was no room
 	done    sync.WaitGroup
 }
 
-// takeWithin is how long a client may take nothing of its replies.
-const takeWithin = 10 * time.Second
+const (
+	// takeWithin is how long a client may take nothing of its replies, and
+	// sendWithin how long a command may take from its first byte to its last.
+	takeWithin, sendWithin = 10 * time.Second, 20 * time.Second
+	// idleMin is how long a connection has done nothing that makes room for another.
+	idleMin = 10 * time.Second
+	// frontBytesMax bounds what waits on all connections; beyond, only connections
+	// with less than frontShare are read.
+	frontBytesMax, frontShare = 128 << 20, 32 << 10
+)
 
 func listenKV(addr string, security *tls.Config, max int, a *apps) (*front, error) {
 	l, err := net.Listen("tcp", addr)
@@ -38,7 +49,7 @@ func listenKV(addr string, security *tls.Config, max int, a *apps) (*front, erro
 	if security != nil {
 		l = tls.NewListener(l, security)
 	}
-	f := &front{apps: a, listener: l, max: max, conns: map[*frontConn]bool{}}
+	f := &front{apps: a, listener: l, max: max, conns: map[*frontConn]bool{}, hosts: map[string]int{}}
 	f.done.Go(f.accept)
 	return f, nil
 }
@@ -58,20 +69,52 @@ func (f *front) accept() {
 			continue
 		}
 		wait = 5 * time.Millisecond
+		host, _, _ := net.SplitHostPort(c.RemoteAddr().String())
 		f.mu.Lock()
-		if f.closing || len(f.conns) >= f.max {
+		room, instead := f.room(host)
+		if f.closing || !room {
 			f.turned++
 			f.mu.Unlock()
 			_ = c.Close()
 			continue
 		}
-		k := f.newConn(c)
+		k := f.newConn(c, host)
 		f.conns[k] = true
+		f.hosts[host]++
 		f.done.Add(2)
 		f.mu.Unlock()
+		if instead != nil {
+			instead.end()
+		}
 		go k.read()
 		go k.write()
 	}
+}
+
+// room says whether there is room for a connection from a host, and which one is to
+// be ended for it: one that is idle, of that host if it has three quarters of all,
+// and of the one that has most otherwise. The caller holds mu.
+func (f *front) room(host string) (ok bool, instead *frontConn) {
+	full := f.hosts[host] >= f.max-f.max/4
+	if !full && len(f.conns) < f.max {
+		return true, nil
+	}
+	before := time.Now().Add(-idleMin).UnixNano()
+	better := func(k, than *frontConn) bool {
+		switch {
+		case than == nil:
+			return true
+		case f.hosts[k.host] != f.hosts[than.host]:
+			return f.hosts[k.host] > f.hosts[than.host]
+		}
+		return k.active.Load() < than.active.Load()
+	}
+	for k := range f.conns {
+		if (!full || k.host == host) && k.idle.Load() && k.active.Load() < before && better(k, instead) {
+			instead = k
+		}
+	}
+	return instead != nil, instead
 }
 
 // count is how many connections there are, and were turned away.
@@ -85,7 +128,13 @@ func (f *front) count() (open int, turned uint64) {
 type frontConn struct {
 	f    *front
 	net  net.Conn
+	host string
 	resp *resp.Conn
+	// active is when something came last, in nanoseconds since 1970; idle says that
+	// nothing waits, load is how many bytes do.
+	active atomic.Int64
+	idle   atomic.Bool
+	load   atomic.Int64
 	// news says that there may be something to take, room that there may be room
 	// to feed.
 	news, room chan struct{}
@@ -98,9 +147,15 @@ type frontConn struct {
 
 // Do is resp.Store's.
 func (k *frontConn) Do(t *resp.Txn, done func(bool, []resp.Result, error)) {
+	bytes := int64(0)
+	for i := range t.Ops {
+		bytes += int64(len(t.Ops[i].Key) + len(t.Ops[i].Value))
+	}
 	k.under++
+	k.f.add(bytes) // also when the connection is gone
 	k.f.apps.Do(t, func(held bool, results []resp.Result, err error) {
 		k.under--
+		k.f.add(-bytes)
 		done(held, results, err)
 	})
 }
@@ -108,17 +163,56 @@ func (k *frontConn) Do(t *resp.Txn, done func(bool, []resp.Result, error)) {
 // over says that there is nothing to be sent any more.
 func (k *frontConn) over() bool { return k.resp.Closed() || k.leaving && k.under == 0 }
 
-func (f *front) newConn(c net.Conn) *frontConn {
-	k := &frontConn{f: f, net: c, news: make(chan struct{}, 1), room: make(chan struct{}, 1), gone: make(chan struct{})}
+// account keeps the sum of what waits. It is called in the Serial.
+func (k *frontConn) account() {
+	load := int64(k.resp.Load())
+	select {
+	case <-k.gone:
+		load = 0
+	default:
+	}
+	before := k.load.Swap(load)
+	k.idle.Store(load == 0 && k.under == 0)
+	k.f.add(load - before)
+}
+
+// add adds to the sum of what waits, and wakes who waits for it to be less.
+func (f *front) add(bytes int64) {
+	if all := f.load.Add(bytes); all > frontBytesMax || all-bytes <= frontBytesMax {
+		return
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for k := range f.conns { // in any order: each looks for itself
+		poke(k.room)
+	}
+}
+
+// full says that nothing is to be read now.
+func (k *frontConn) full() bool {
+	return k.resp.Full() || k.f.load.Load() > frontBytesMax && k.load.Load() > frontShare
+}
+
+func (f *front) newConn(c net.Conn, host string) *frontConn {
+	k := &frontConn{f: f, net: c, host: host, news: make(chan struct{}, 1), room: make(chan struct{}, 1), gone: make(chan struct{})}
 	k.end = sync.OnceFunc(func() {
 		close(k.gone)
 		_ = c.Close()
-		f.apps.serial.Do(k.resp.Close)
+		f.apps.serial.Do(func() {
+			k.resp.Close()
+			k.account()
+		})
 		f.mu.Lock()
 		delete(f.conns, k)
+		if f.hosts[host]--; f.hosts[host] == 0 {
+			delete(f.hosts, host)
+		}
 		f.mu.Unlock()
 	})
+	k.active.Store(time.Now().UnixNano())
+	k.idle.Store(true)
 	k.resp = resp.New(k, resp.Limits{}, func() {
+		k.account()
 		poke(k.news)
 		poke(k.room)
 	})
@@ -132,33 +226,51 @@ func poke(c chan struct{}) {
 	}
 }
 
-// read feeds what arrives, as long as there is room.
+// read feeds what arrives, as long as there is room. A command that was begun is to
+// be complete within sendWithin.
 func (k *frontConn) read() {
 	defer k.f.done.Done()
 	b := make([]byte, 16<<10)
-	type state struct{ full, closing bool }
+	type state struct {
+		full, closing, unfinished bool
+		before                    uint64 // commands before the one that is unfinished
+	}
 	fed := make(chan state, 1)
+	look := func() {
+		k.account()
+		s := state{full: k.full(), closing: k.resp.Closing()}
+		s.before, s.unfinished = k.resp.Unfinished()
+		fed <- s
+	}
+	var last state
 	for {
 		n, err := k.net.Read(b)
 		if n > 0 {
+			k.active.Store(time.Now().UnixNano())
 			k.f.apps.serial.Do(func() {
 				k.resp.Feed(b[:n])
-				fed <- state{k.resp.Full(), k.resp.Closing()}
+				look()
 			})
 			s := <-fed
 			poke(k.news)
+			waited := false
 			for s.full && !s.closing {
+				waited = true
 				select {
 				case <-k.room:
 				case <-k.gone:
 					return
 				}
-				k.f.apps.serial.Do(func() { fed <- state{k.resp.Full(), k.resp.Closing()} })
+				k.f.apps.serial.Do(look)
 				s = <-fed
 			}
 			if s.closing {
 				return // the writer ends it
 			}
+			if s.unfinished != last.unfinished || s.unfinished && (s.before != last.before || waited) {
+				k.patience(s.unfinished)
+			}
+			last = s
 		}
 		switch {
 		case err == nil:
@@ -170,6 +282,19 @@ func (k *frontConn) read() {
 			k.end()
 			return
 		}
+	}
+}
+
+// patience sets by when what is under way must have come.
+func (k *frontConn) patience(unfinished bool) {
+	k.f.mu.Lock()
+	defer k.f.mu.Unlock()
+	switch {
+	case k.f.closing: // it has been told to read no more
+	case unfinished:
+		_ = k.net.SetReadDeadline(time.Now().Add(sendWithin)) // a failure shows at the read
+	default:
+		_ = k.net.SetReadDeadline(time.Time{})
 	}
 }
 
@@ -189,7 +314,10 @@ func (k *frontConn) write() {
 			return
 		}
 		for {
-			k.f.apps.serial.Do(func() { taken <- state{k.resp.Take(), k.over()} })
+			k.f.apps.serial.Do(func() {
+				taken <- state{k.resp.Take(), k.over()}
+				k.account()
+			})
 			s := <-taken
 			if len(s.b) > 0 {
 				poke(k.room)

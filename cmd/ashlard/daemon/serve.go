@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"os"
+	"runtime/debug"
 	"sync/atomic"
 	"time"
 
@@ -97,6 +98,7 @@ func serve(ctx context.Context, c config, ready func(*served)) (err error) {
 	}
 	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: level}))
 
+	limitMemory(&c)
 	world, tasks := osenv.New(), osenv.NewTasks()
 	defer tasks.Close()
 	network := osenv.NewNetwork(osenv.NetworkOptions{TLS: security, WriteBuffer: worm.WriteBuffer})
@@ -152,6 +154,20 @@ func serve(ctx context.Context, c config, ready func(*served)) (err error) {
 	}
 	return nil
 }
+
+// limitMemory has the collector work harder before the process takes much more than
+// what it was allowed to keep, and what may wait on connections. It ends nothing:
+// limits do. GOMEMLIMIT in the environment counts more.
+func limitMemory(c *config) {
+	if os.Getenv("GOMEMLIMIT") != "" {
+		return
+	}
+	keep := (c.MaxMB + c.KVMaxMB) << 20
+	debug.SetMemoryLimit(keep + keep/4 + node.ServerInflightMaxDefault + frontBytesMax + besides)
+}
+
+// besides is the memory of a server that keeps nothing.
+const besides = 128 << 20
 
 // opening says what to do about a server that does not open.
 func opening(c config, err error) error {
