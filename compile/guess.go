@@ -30,7 +30,7 @@ const (
 // RoleOf guesses the role of an argument of an instance.
 func RoleOf(a pcal.Arg) Role {
 	m := a.Mapping
-	if m == nil || yields(m.Read, func(e core.Expr) bool { return isVariable(e, m.Target) }) && len(m.Read) == 1 {
+	if m == nil || isPlain(m) {
 		return RoleVariable
 	}
 	takes := assigns(m.Read, m.Target)
@@ -39,12 +39,86 @@ func RoleOf(a pcal.Arg) Role {
 		return RoleChannel
 	case !takes && yields(m.Read, measures):
 		return RoleLength
-	case !takes && everyYield(m.Read, isTruth):
+	case !takes && yields(m.Read, isTruth) && everyYield(m.Read, func(e core.Expr) bool { return isTruth(e) || isVariable(e, m.Target) }):
 		return RoleSignal
 	case !takes && !writes(m):
 		return RoleInput
 	}
 	return RoleOther
+}
+
+// isPlain reports whether a mapping macro reads the variable as it is, and
+// writes what it is given, or nothing.
+func isPlain(m *pcal.Mapping) bool {
+	only := func(list []pcal.Stmt, like func(core.Expr) bool) bool {
+		if len(list) != 1 {
+			return false
+		}
+		y, ok := list[0].(*pcal.Yield)
+		return ok && like(y.X)
+	}
+	return only(m.Read, func(e core.Expr) bool { return isVariable(e, m.Target) }) &&
+		(!writes(m) || only(m.Write, func(e core.Expr) bool {
+			l, ok := e.(*core.LocalRef)
+			return ok && l.Local == m.Value
+		}))
+}
+
+// Reads reports whether an archetype may read a ref parameter, and Assigns
+// whether it may assign it. One that it passes on to a procedure it may both
+// read and assign.
+func Reads(a *pcal.Archetype, p *pcal.Param) bool {
+	found := false
+	pcal.InspectStmts(blockStmts(a), func(st pcal.Stmt) {
+		switch st := st.(type) {
+		case *pcal.Call:
+			found = found || passes(st, p)
+		case *pcal.Assign:
+			for _, pair := range st.Pairs {
+				found = found || pair.Target == p.Var && pair.At != nil
+			}
+		}
+	}, func(e core.Expr) bool {
+		found = found || isVariable(e, p.Var)
+		return true
+	})
+	for _, l := range a.Locals {
+		if l.Init == nil {
+			continue
+		}
+		core.Walk(l.Init, func(e core.Expr) bool {
+			found = found || isVariable(e, p.Var)
+			return true
+		})
+	}
+	return found
+}
+
+// Assigns is described at Reads.
+func Assigns(a *pcal.Archetype, p *pcal.Param) bool {
+	found := assigns(blockStmts(a), p.Var)
+	eachStmt(blockStmts(a), func(st pcal.Stmt) {
+		c, ok := st.(*pcal.Call)
+		found = found || ok && passes(c, p)
+	})
+	return found
+}
+
+func passes(c *pcal.Call, p *pcal.Param) bool {
+	for _, arg := range c.Args {
+		if arg.Ref == p.Var {
+			return true
+		}
+	}
+	return false
+}
+
+func blockStmts(a *pcal.Archetype) []pcal.Stmt {
+	var all []pcal.Stmt
+	for _, b := range a.Blocks {
+		all = append(all, b.Body...)
+	}
+	return all
 }
 
 func isVariable(e core.Expr, v *core.Variable) bool {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -24,7 +25,9 @@ type exampler struct {
 	conf  *distsys.Config
 	procs []*exampleProc
 	users map[string][]*exampleProc // of resources
-	vars  map[string]*core.Variable // of resources
+	first map[string]value.Value    // of the variables behind resources
+	spans map[string]source.Span    // where resources are passed
+	ghost map[string]bool           // resources that are assigned and never read
 	named map[string]string         // of resources, by variable and role
 	port  int
 }
@@ -38,12 +41,14 @@ type exampleProc struct {
 }
 
 // exampleConfig is a configuration with one node for each process; processes
-// that share a variable are on one node.
+// that share a variable are on one node, and a warning says so. A variable that
+// processes assign and none reads, which is there for the model's properties,
+// does not put them on one node: what is assigned to it goes nowhere.
 func exampleConfig(s *algorithmSpec, m *constantModel) (*distsys.Config, error) {
 	if m.model == nil {
 		return nil, fmt.Errorf("the values of the constants are not known")
 	}
-	x := &exampler{s: s, m: m, users: map[string][]*exampleProc{}, vars: map[string]*core.Variable{}, named: map[string]string{}, port: firstPort,
+	x := &exampler{s: s, m: m, users: map[string][]*exampleProc{}, first: map[string]value.Value{}, spans: map[string]source.Span{}, ghost: map[string]bool{}, named: map[string]string{}, port: firstPort,
 		conf: &distsys.Config{System: s.spec.Name, Constants: map[string]distsys.Text{}, Resources: map[string]distsys.Supply{}, Nodes: map[string][]distsys.Member{}}}
 	for name, v := range m.values {
 		x.conf.Constants[name] = distsys.TextOf(v)
@@ -53,6 +58,7 @@ func exampleConfig(s *algorithmSpec, m *constantModel) (*distsys.Config, error) 
 			return nil, err
 		}
 	}
+	x.ghosts()
 	x.group()
 	for _, p := range x.procs {
 		x.conf.Nodes[p.node] = append(x.conf.Nodes[p.node], p.member)
@@ -113,33 +119,36 @@ func nodeSuffix(v value.Value) string {
 
 func (x *exampler) argument(p *exampleProc, param *pcal.Param, arg pcal.Arg) error {
 	name := param.Var.Name
-	if arg.X != nil {
+	if arg.X != nil && !param.Ref {
 		v, err := x.evaluate(arg.X, p)
 		if err != nil {
 			return err
 		}
-		if !param.Ref {
-			p.member.Values[name] = distsys.TextOf(v)
-			return nil
-		}
-		res := p.node + "_" + name
-		x.conf.Resources[res] = distsys.Supply{Kind: distsys.KindVariable, Value: distsys.TextOf(v)}
-		p.member.Refs[name] = res
+		p.member.Values[name] = distsys.TextOf(v)
 		return nil
 	}
 	role := compile.RoleOf(arg)
-	res := x.name(arg, role, name)
+	res := p.node + "_" + name // a value is a variable of the process's own
+	if arg.Ref != nil {
+		res = x.name(arg, role, name)
+	}
+	for arg.Ref == nil && x.users[res] != nil {
+		res += "_"
+	}
 	p.member.Refs[name] = res
 	x.users[res] = append(x.users[res], p)
-	x.vars[res] = arg.Ref
-	if _, known := x.conf.Resources[res]; known {
+	ghost, known := x.ghost[res]
+	x.ghost[res] = (ghost || !known) && role == compile.RoleVariable && arg.Ref != nil && !compile.Reads(p.inst.Archetype, param)
+	if known {
 		return nil
 	}
-	s, err := x.supply(role, param, arg)
-	if err != nil {
+	x.spans[res] = arg.Span
+	first, err := x.firstValue(p, arg)
+	if err != nil && (role == compile.RoleVariable || role == compile.RoleInput || role == compile.RoleOther) {
 		return err
 	}
-	x.conf.Resources[res] = s
+	x.first[res] = first
+	x.conf.Resources[res] = x.supply(role, param, arg, first)
 	return nil
 }
 
@@ -162,34 +171,65 @@ func (x *exampler) name(arg pcal.Arg, role compile.Role, param string) string {
 	return res
 }
 
-// supply guesses what a resource is.
-func (x *exampler) supply(role compile.Role, param *pcal.Param, arg pcal.Arg) (distsys.Supply, error) {
-	switch {
-	case role == compile.RoleChannel && param.Mapping > 0:
-		return distsys.Supply{Kind: distsys.KindMailboxes, Mode: distsys.ModeStrict}, nil
-	case role == compile.RoleChannel:
-		return distsys.Supply{Kind: distsys.KindQueue}, nil
-	case role == compile.RoleLength && x.channelBehind(arg.Ref):
-		return distsys.Supply{Kind: distsys.KindLengths, Of: x.name(arg, compile.RoleChannel, param.Var.Name)}, nil
-	case role == compile.RoleSignal && param.Mapping > 0:
-		return distsys.Supply{Kind: distsys.KindDetector}, nil
-	case role == compile.RoleSignal:
-		return distsys.Supply{Kind: distsys.KindTimer, After: distsys.Duration(1e9)}, nil
+// supply guesses what a resource is: by the mapping macro, whether a variable
+// or a value stands behind it.
+func (x *exampler) supply(role compile.Role, param *pcal.Param, arg pcal.Arg, first value.Value) distsys.Supply {
+	shared, name := arg.Ref != nil, param.Var.Name
+	if shared {
+		name = arg.Ref.Name
 	}
-	v, err := x.initial(arg.Ref)
-	if err != nil {
-		return distsys.Supply{}, err
+	of := func(like distsys.Supply) distsys.Supply {
+		if param.Mapping > 0 {
+			return distsys.Supply{Kind: distsys.KindEach, Like: &like}
+		}
+		return like
 	}
-	kind := distsys.KindShared
-	if role == compile.RoleInput {
-		kind = distsys.KindConstant
+	text := distsys.TextOf(first)
+	plain := distsys.Supply{Kind: distsys.KindVariable, Value: text}
+	if shared {
+		plain.Kind = distsys.KindShared
 	}
-	if role == compile.RoleInput || role == compile.RoleOther {
-		x.s.diags.Add(source.Diagnostic{Severity: source.Warning, Code: "CompileNoResource", Span: arg.Span,
-			Message: fmt.Sprintf("no resource is known that acts like mapping macro %s; sys.json has a plain one for %s", arg.Mapping.Name, arg.Ref.Name),
-			Repair:  "edit sys.json, or bind a resource of your own to the parameter " + param.Var.Name})
+	why := "no resource is known that acts like mapping macro %s; sys.json has a plain one for %s"
+	switch role {
+	case compile.RoleVariable:
+		return plain
+	case compile.RoleChannel:
+		if shared && param.Mapping > 0 {
+			return distsys.Supply{Kind: distsys.KindMailboxes, Mode: distsys.ModeStrict}
+		}
+		return of(distsys.Supply{Kind: distsys.KindQueue})
+	case compile.RoleLength:
+		if shared && x.channelBehind(arg.Ref) {
+			return distsys.Supply{Kind: distsys.KindLengths, Of: x.name(arg, compile.RoleChannel, param.Var.Name)}
+		}
+	case compile.RoleSignal:
+		switch {
+		case !shared || param.Mapping == 0:
+			return of(distsys.Supply{Kind: distsys.KindTimer, After: distsys.Duration(1e9)})
+		case !x.assignedVia(arg):
+			return distsys.Supply{Kind: distsys.KindDetector}
+		}
+		why = "mapping macro %s reads like a failure detector, but %s is assigned through it, and a detector is only read; sys.json has a plain variable"
+	case compile.RoleInput:
+		plain.Kind = distsys.KindConstant
 	}
-	return distsys.Supply{Kind: kind, Value: distsys.TextOf(v)}, nil
+	x.s.diags.Add(source.Diagnostic{Severity: source.Warning, Code: "CompileNoResource", Span: arg.Span,
+		Message: fmt.Sprintf(why, arg.Mapping.Name, name),
+		Repair:  "edit sys.json, or bind a resource of your own to the parameter " + param.Var.Name})
+	return plain
+}
+
+// assignedVia reports whether some archetype assigns a variable through the
+// mapping macro of the argument.
+func (x *exampler) assignedVia(arg pcal.Arg) bool {
+	for _, in := range x.s.text.Algorithm.Instances {
+		for i, a := range in.Args {
+			if a.Ref == arg.Ref && a.Mapping == arg.Mapping && compile.Assigns(in.Archetype, in.Archetype.Params[i]) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // channelBehind says whether some instance uses the variable as mailboxes.
@@ -204,13 +244,24 @@ func (x *exampler) channelBehind(v *core.Variable) bool {
 	return false
 }
 
+// firstValue is the value that the resource of an argument starts with.
+func (x *exampler) firstValue(p *exampleProc, arg pcal.Arg) (value.Value, error) {
+	if arg.X != nil {
+		return x.evaluate(arg.X, p)
+	}
+	return x.initial(arg.Ref)
+}
+
 // initial is the first value of a global variable.
 func (x *exampler) initial(v *core.Variable) (value.Value, error) {
 	for _, g := range x.s.text.Algorithm.Globals {
-		if g.Var != v || g.Init == nil {
+		switch {
+		case g.Var != v:
 			continue
+		case g.Init == nil:
+			return value.Model(pcal.DefaultInitValue), nil
 		}
-		val, err := x.m.model.Evaluate(g.Init)
+		val, err := x.m.model.Evaluate(x.ground(g.Init))
 		if err != nil || !g.In {
 			return val, err
 		}
@@ -221,6 +272,31 @@ func (x *exampler) initial(v *core.Variable) (value.Value, error) {
 	return value.Value{}, fmt.Errorf("the variable %s has no first value", v.Name)
 }
 
+// ground puts first values in the place of the global variables that an
+// expression mentions: those that are declared before it.
+func (x *exampler) ground(e core.Expr) core.Expr {
+	r := &pcal.Rewriter{}
+	r.Expr = func(e core.Expr) core.Expr {
+		ref, ok := e.(*core.VarRef)
+		if !ok {
+			return nil
+		}
+		for _, g := range x.s.text.Algorithm.Globals {
+			switch {
+			case g.Var != ref.Var || g.Init == nil:
+			case !g.In:
+				return x.ground(g.Init)
+			default:
+				if v, err := x.initial(g.Var); err == nil {
+					return x.literal(v, ref.At)
+				}
+			}
+		}
+		return nil
+	}
+	return r.X(e)
+}
+
 // evaluate is the value of an argument, self being the process's.
 func (x *exampler) evaluate(e core.Expr, p *exampleProc) (value.Value, error) {
 	r := &pcal.Rewriter{Expr: func(e core.Expr) core.Expr {
@@ -229,7 +305,7 @@ func (x *exampler) evaluate(e core.Expr, p *exampleProc) (value.Value, error) {
 		}
 		return nil
 	}}
-	return x.m.model.Evaluate(r.X(e))
+	return x.m.model.Evaluate(x.ground(r.X(e)))
 }
 
 // literal is an expression for an identity.
@@ -256,15 +332,30 @@ func (x *exampler) literal(v value.Value, at core.At) core.Expr {
 	return &core.Str{At: at, Val: v.String()}
 }
 
+// ghosts makes resources that are assigned and never read take every value
+// without effect.
+func (x *exampler) ghosts() {
+	for name, ghost := range x.ghost {
+		if s := x.conf.Resources[name]; ghost && s.Kind == distsys.KindShared {
+			s.Kind = distsys.KindDummy
+			x.conf.Resources[name] = s
+		}
+	}
+}
+
 // group puts processes that share a resource of one node on one node.
 func (x *exampler) group() {
+	var together []string
+	for _, name := range sortedNames(x.users) {
+		kind := x.conf.Resources[name].Kind
+		if kind == distsys.KindShared || kind == distsys.KindQueue {
+			together = append(together, name)
+			x.sayTogether(name)
+		}
+	}
 	for again := true; again; {
 		again = false
-		for _, name := range sortedNames(x.users) {
-			kind := x.conf.Resources[name].Kind
-			if kind != distsys.KindShared && kind != distsys.KindQueue {
-				continue
-			}
+		for _, name := range together {
 			first := x.users[name][0].node
 			for _, p := range x.users[name] {
 				if p.node != first {
@@ -273,6 +364,27 @@ func (x *exampler) group() {
 			}
 		}
 	}
+}
+
+// sayTogether warns of processes that a resource puts on one node.
+func (x *exampler) sayTogether(name string) {
+	var procs []string
+	for _, p := range x.users[name] {
+		if text := p.member.Archetype + "(" + p.self.String() + ")"; !slices.Contains(procs, text) {
+			procs = append(procs, text)
+		}
+	}
+	if len(procs) < 2 {
+		return
+	}
+	const most = 6
+	list := strings.Join(procs[:min(len(procs), most)], ", ")
+	if len(procs) > most {
+		list += fmt.Sprintf(" and %d more", len(procs)-most)
+	}
+	x.s.diags.Add(source.Diagnostic{Severity: source.Warning, Code: "CompileOneNode", Span: x.spans[name],
+		Message: fmt.Sprintf("%s use the variable %s, so sys.json puts them on one node", list, name),
+		Repair:  "pass what processes on different nodes exchange through a mapping macro that acts like a network"})
 }
 
 // place says where the parts of a resource are.
@@ -302,7 +414,7 @@ func (x *exampler) place(name string) {
 // indices are what a resource is indexed with: the domain of the variable
 // behind it, or else the identities of the processes.
 func (x *exampler) indices(name string) []value.Value {
-	if v, err := x.initial(x.vars[name]); err == nil && v.Kind() >= value.KindTuple && v.Kind() <= value.KindFn {
+	if v := x.first[name]; v.Kind() >= value.KindTuple && v.Kind() <= value.KindFn {
 		return v.Domain().Elems()
 	}
 	var out []value.Value

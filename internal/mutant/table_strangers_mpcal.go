@@ -6,7 +6,7 @@ import "slices"
 // sections that wake themselves, state that is converted, connections that
 // cost too much.
 func strangersMPCalMutants() []Mutant {
-	return slices.Concat(wakeMutants(), storedMutants(), callMutants())
+	return slices.Concat(wakeMutants(), storedMutants(), callMutants(), exampleMutants())
 }
 
 // storedMutants are about variables that are kept in Go types.
@@ -111,6 +111,38 @@ func callMutants() []Mutant {
 			Breaks: "A read part of a mapping macro may end without a yield after an assertion that can hold.",
 			Old:    "case *pcal.Assert:\n\t\t\tif isFalse(s.Cond) {",
 			New:    "case *pcal.Assert:\n\t\t\tif true {",
+		},
+	}
+}
+
+// exampleMutants are about the configuration that compile --main writes.
+func exampleMutants() []Mutant {
+	ashlar := []string{"cmd/ashlar"}
+	const run = "TestParametersOfEveryKind|TestGhosts"
+	return []Mutant{
+		{
+			Name: "cmd/ashlar/example/value-loses-its-mapping", Kind: WrongAnswer, In: "cmd/ashlar", Packages: ashlar, Run: run,
+			Breaks: "A value that is given for a timer is a variable, so that the timer never fires.",
+			Old:    "case !shared || param.Mapping == 0:",
+			New:    "case shared && param.Mapping == 0:",
+		},
+		{
+			Name: "cmd/ashlar/example/what-is-read-is-a-ghost", Kind: WrongAnswer, In: "cmd/ashlar", Packages: ashlar, Run: run,
+			Breaks: "What processes assign to a variable that others read goes nowhere.",
+			Old:    " && !compile.Reads(p.inst.Archetype, param)",
+			New:    "",
+		},
+		{
+			Name: "cmd/ashlar/example/one-node-in-silence", Kind: WrongAnswer, In: "cmd/ashlar", Packages: ashlar, Run: run,
+			Breaks: "Processes that share a variable are put on one node without a word.",
+			Old:    "\t\t\tx.sayTogether(name)\n",
+			New:    "",
+		},
+		{
+			Name: "cmd/ashlar/example/any-write-is-a-variables", Kind: WrongAnswer, In: "compile", Packages: ashlar, Run: run,
+			Breaks: "A mapping macro that writes something else than it is given is taken for a plain variable.",
+			Old:    "(!writes(m) || only(m.Write,",
+			New:    "(true || only(m.Write,",
 		},
 	}
 }
