@@ -37,12 +37,28 @@ type server struct {
 // start starts a server on any ports, and waits until it listens.
 func start(t *testing.T, args ...string) *server {
 	t.Helper()
+	s, line, err := startUnder(t, "", args...)
+	if err != nil {
+		t.Fatalf("the server does not start: %v\n%s", err, s.stderr)
+	}
+	fields := strings.Fields(strings.ReplaceAll(line, ",", " "))
+	s.smtp, s.pop3 = fields[2], fields[5]
+	return s
+}
+
+// startUnder starts a server after a shell has done something to the process, and
+// returns the line that it prints when it listens; with an error it has ended.
+func startUnder(t *testing.T, shell string, args ...string) (*server, string, error) {
+	t.Helper()
 	exe, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
 	args = append([]string{"serve", "--smtp", "127.0.0.1:0", "--pop3", "127.0.0.1:0"}, args...)
 	s := &server{cmd: exec.Command(exe), stderr: &strings.Builder{}}
+	if shell != "" {
+		s.cmd = exec.Command("sh", "-c", shell+` && exec "$0"`, exe)
+	}
 	s.cmd.Env = append(os.Environ(), serverVar+"="+strings.Join(args, "\n"))
 	s.cmd.Stderr = s.stderr
 	out, err := s.cmd.StdoutPipe()
@@ -55,12 +71,9 @@ func start(t *testing.T, args ...string) *server {
 	t.Cleanup(func() { _ = s.cmd.Process.Kill() }) // it may have ended
 	line, err := bufio.NewReader(out).ReadString('\n')
 	if err != nil {
-		_ = s.cmd.Wait()
-		t.Fatalf("the server does not start: %v\n%s", err, s.stderr)
+		_ = s.cmd.Wait() // its status is looked at by who wants it
 	}
-	fields := strings.Fields(strings.ReplaceAll(line, ",", " "))
-	s.smtp, s.pop3 = fields[2], fields[5]
-	return s
+	return s, line, err
 }
 
 // kill kills the server, as nothing else does.
@@ -77,7 +90,21 @@ func (s *server) kill() error {
 
 // send sends a message by SMTP, and returns nil once it is acknowledged.
 func send(addr, body string, to ...string) error {
-	conn, err := net.DialTimeout("tcp", addr, ioMax)
+	return sendFrom("", addr, body, to...)
+}
+
+// dial dials from an address of this machine, "" for any.
+func dial(from, addr string) (net.Conn, error) {
+	d := net.Dialer{Timeout: ioMax}
+	if from != "" {
+		d.LocalAddr = &net.TCPAddr{IP: net.ParseIP(from)}
+	}
+	return d.Dial("tcp", addr)
+}
+
+// sendFrom is send from an address of this machine.
+func sendFrom(from, addr, body string, to ...string) error {
+	conn, err := dial(from, addr)
 	if err != nil {
 		return err
 	}
@@ -125,7 +152,12 @@ type busyError struct{ error }
 
 // login begins a session.
 func login(addr, user, password string) (*reader, error) {
-	conn, err := net.DialTimeout("tcp", addr, ioMax)
+	return loginFrom("", addr, user, password)
+}
+
+// loginFrom is login from an address of this machine.
+func loginFrom(from, addr, user, password string) (*reader, error) {
+	conn, err := dial(from, addr)
 	if err != nil {
 		return nil, err
 	}

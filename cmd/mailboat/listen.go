@@ -1,52 +1,136 @@
 package main
 
 import (
+	"bytes"
+	"fmt"
 	"net"
 	"sync"
 	"time"
 )
 
-// listener takes so many connections at once, and lets others wait to be taken.
-// It knows those that are open.
+// limits bound what connections may take. Each of them is a flag of serve.
+type limits struct {
+	most       int           // connections at once
+	perAddress int           // of them, from one address
+	idle       time.Duration // a read or a write
+	command    time.Duration // a line, from its first byte to its end
+	session    time.Duration // a connection
+	stall      time.Duration // without a whole line, after which a newcomer may take the place
+}
+
+// A listener takes so many connections at once. Where there is no place for a new
+// one, another has to go: the one that has been waited for longest, if it has
+// stalled; else the oldest of the address that has the most, if that has more
+// than the newcomer's would have. If there is neither, the newcomer waits if its
+// address has no connection, and is refused otherwise, as it is where its address
+// has its share. So clients that only hold connections cannot keep out others.
+// Where one address may have every place, as behind a proxy, all wait and none is
+// refused.
 type listener struct {
 	net.Listener
-	idle  time.Duration // how long a read or a write may take
-	slots chan struct{}
-	ended chan struct{}
-	once  sync.Once
+	limits
+	refusal string // for who is refused, a line of the protocol
+	ended   chan struct{}
+	once    sync.Once
 
 	mu   sync.Mutex
 	open map[*conn]bool
+	left chan struct{} // has an element after a connection has gone
 }
 
-func listen(address string, most int, idle time.Duration) (*listener, error) {
-	l, err := net.Listen("tcp", address)
+func listen(address string, l limits, refusal string) (*listener, error) {
+	socket, err := net.Listen("tcp", address)
 	if err != nil {
 		return nil, err
 	}
 	return &listener{
-		Listener: l, idle: idle, slots: make(chan struct{}, most),
-		ended: make(chan struct{}), open: map[*conn]bool{},
+		Listener: socket, limits: l, refusal: refusal,
+		ended: make(chan struct{}), open: map[*conn]bool{}, left: make(chan struct{}, 1),
 	}, nil
 }
 
 // Accept is net.Listener's.
 func (l *listener) Accept() (net.Conn, error) {
-	select {
-	case l.slots <- struct{}{}:
-	case <-l.ended:
-		return nil, net.ErrClosed
+	for {
+		socket, err := l.Listener.Accept()
+		if err != nil {
+			return nil, err
+		}
+		now := time.Now()
+		c := &conn{Conn: socket, from: l, begun: now, progress: now, address: hostOf(socket.RemoteAddr())}
+		for {
+			taken, refused, victim := l.admit(c)
+			if taken {
+				return c, nil
+			}
+			if refused {
+				// What is written first fits into the socket's buffer.
+				_ = socket.SetDeadline(now.Add(time.Second))
+				fmt.Fprintf(socket, "%s\r\n", l.refusal)
+				socket.Close()
+				break
+			}
+			if victim != nil {
+				victim.Close()
+				continue
+			}
+			select {
+			case <-l.left:
+			case <-time.After(min(l.stall, time.Second)): // somebody may have stalled
+			case <-l.ended:
+				socket.Close()
+				return nil, net.ErrClosed
+			}
+		}
 	}
-	c, err := l.Listener.Accept()
-	if err != nil {
-		<-l.slots
-		return nil, err
-	}
-	tracked := &conn{Conn: c, from: l}
+}
+
+// admit takes a connection, or says that it is refused, or who has to go first.
+func (l *listener) admit(c *conn) (taken, refused bool, victim *conn) {
 	l.mu.Lock()
-	l.open[tracked] = true
-	l.mu.Unlock()
-	return tracked, nil
+	defer l.mu.Unlock()
+	now := time.Now()
+	counts := map[string]int{}
+	var stalled, stalledHere *conn
+	for o := range l.open {
+		counts[o.address]++
+		if since, waits := o.waiting(); waits && now.Sub(since) >= l.stall {
+			if stalled == nil || since.Before(stalled.since()) {
+				stalled = o
+			}
+			if o.address == c.address && (stalledHere == nil || since.Before(stalledHere.since())) {
+				stalledHere = o
+			}
+		}
+	}
+	switch {
+	case l.perAddress < l.most && counts[c.address] >= l.perAddress:
+		return false, stalledHere == nil, stalledHere
+	case len(l.open) < l.most:
+		l.open[c] = true
+		return true, false, nil
+	case stalled != nil:
+		return false, false, stalled
+	}
+	for o := range l.open {
+		if counts[o.address] <= counts[c.address]+1 {
+			continue
+		}
+		if victim == nil || counts[o.address] > counts[victim.address] ||
+			counts[o.address] == counts[victim.address] && o.begun.Before(victim.begun) {
+			victim = o
+		}
+	}
+	return false, victim == nil && l.perAddress < l.most && counts[c.address] > 0, victim
+}
+
+// hostOf is an address without its port.
+func hostOf(a net.Addr) string {
+	host, _, err := net.SplitHostPort(a.String())
+	if err != nil {
+		return a.String()
+	}
+	return host
 }
 
 // Close is net.Listener's. Connections stay open.
@@ -71,24 +155,80 @@ func (l *listener) cut() {
 // conn is a connection of a listener.
 type conn struct {
 	net.Conn
-	from *listener
-	once sync.Once
+	from    *listener
+	address string
+	begun   time.Time
+	once    sync.Once
+
+	mu       sync.Mutex
+	progress time.Time // of the last whole line that came, or write that went
+	line     time.Time // when the line that is under way began, or zero
+	waits    bool      // for the client, and not the client for us
 }
 
-// Read is net.Conn's, and fails if it takes too long.
+// waiting says whether the client is waited for, and since when it has not said
+// or taken anything whole.
+func (c *conn) waiting() (time.Time, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.progress, c.waits
+}
+
+func (c *conn) since() time.Time {
+	at, _ := c.waiting()
+	return at
+}
+
+// begin is when a read or write that begins now has to be over.
+func (c *conn) begin(reads bool) time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	now := time.Now()
+	if !c.waits {
+		// What we took to answer is not the client's.
+		c.waits, c.progress = true, now
+	}
+	end := now.Add(c.from.idle)
+	if over := c.begun.Add(c.from.session); over.Before(end) {
+		end = over
+	}
+	if over := c.line.Add(c.from.command); reads && !c.line.IsZero() && over.Before(end) {
+		end = over
+	}
+	return end
+}
+
+// Read is net.Conn's, and fails if it, a line, or the connection takes too long.
 func (c *conn) Read(b []byte) (int, error) {
-	if err := c.SetReadDeadline(time.Now().Add(c.from.idle)); err != nil {
+	if err := c.SetReadDeadline(c.begin(true)); err != nil {
 		return 0, err
 	}
-	return c.Conn.Read(b)
+	n, err := c.Conn.Read(b)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	now := time.Now()
+	// Until a line is whole, the server only reads on.
+	if end := bytes.LastIndexByte(b[:n], '\n'); end >= 0 {
+		c.progress, c.waits, c.line = now, false, time.Time{}
+		if end+1 < n {
+			c.line = now
+		}
+	} else if n > 0 && c.line.IsZero() {
+		c.line = now
+	}
+	return n, err
 }
 
-// Write is net.Conn's, and fails if it takes too long.
+// Write is net.Conn's, and fails if it or the connection takes too long.
 func (c *conn) Write(b []byte) (int, error) {
-	if err := c.SetWriteDeadline(time.Now().Add(c.from.idle)); err != nil {
+	if err := c.SetWriteDeadline(c.begin(false)); err != nil {
 		return 0, err
 	}
-	return c.Conn.Write(b)
+	n, err := c.Conn.Write(b)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.progress, c.waits = time.Now(), false
+	return n, err
 }
 
 // Close is net.Conn's.
@@ -97,7 +237,10 @@ func (c *conn) Close() error {
 		c.from.mu.Lock()
 		delete(c.from.open, c)
 		c.from.mu.Unlock()
-		<-c.from.slots
+		select {
+		case c.from.left <- struct{}{}:
+		default:
+		}
 	})
 	return c.Conn.Close()
 }

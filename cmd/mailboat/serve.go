@@ -25,8 +25,11 @@ type config struct {
 	dir, smtp, pop3, domain, passwords string
 	users                              uint64
 	messageBytesMax                    int64
-	connectionsMax, recipientsMax      int
-	idle, grace                        time.Duration
+	recipientsMax                      int
+	spaceReserve                       int64
+	mailboxBytesMax, sessionsBytesMax  int64
+	limits                             limits
+	grace                              time.Duration
 	verbose                            bool
 }
 
@@ -44,6 +47,9 @@ are user0, user1, and so on; mail for userN@DOMAIN is taken.
 The server listens on the machine itself only, unless it is told otherwise. Then
 it needs a file of passwords, as POP3 would give everybody's mail to everybody.
 Without one, any password will do. There is no TLS.
+
+What would run out is refused: mail with 452 where the disk or a mailbox is full,
+connections where their address has its share. docs/mail.md has all limits.
 
 SIGINT and SIGTERM stop it: it takes no more connections, waits a while for those
 that there are, and ends. It may also be killed at any time.`,
@@ -65,8 +71,15 @@ that there are, and ends. It may also be killed at any time.`,
 	f.Uint64Var(&c.users, "users", 100, "how many users there are")
 	f.Int64Var(&c.messageBytesMax, "message-bytes-max", 10<<20, "longest message that is taken")
 	f.IntVar(&c.recipientsMax, "recipients-max", 50, "most recipients of a message")
-	f.IntVar(&c.connectionsMax, "connections-max", 64, "most connections at once, of each protocol; others wait")
-	f.DurationVar(&c.idle, "idle", 5*time.Minute, "how long a client may say nothing")
+	f.Int64Var(&c.mailboxBytesMax, "mailbox-bytes-max", 64<<20, "most mail of a user; more is refused until some is deleted")
+	f.Int64Var(&c.sessionsBytesMax, "sessions-bytes-max", 512<<20, "most mail that POP3 sessions have in memory together")
+	f.Int64Var(&c.spaceReserve, "space-reserve", 64<<20, "bytes of the disk that mail does not take")
+	f.IntVar(&c.limits.most, "connections-max", 64, "most connections at once, of each protocol")
+	f.IntVar(&c.limits.perAddress, "address-connections-max", 0, "most of them from one address (default three quarters)")
+	f.DurationVar(&c.limits.idle, "idle", 5*time.Minute, "how long a client may say nothing")
+	f.DurationVar(&c.limits.command, "command", time.Minute, "how long a line may take, from its first byte to its end")
+	f.DurationVar(&c.limits.session, "session", time.Hour, "how long a connection may last")
+	f.DurationVar(&c.limits.stall, "stall", 10*time.Second, "how long without a whole line before a newcomer may take a place")
 	f.DurationVar(&c.grace, "grace", 5*time.Second, "how long a stop waits for connections")
 	f.BoolVarP(&c.verbose, "verbose", "v", false, "log each delivery and each session")
 	return cmd
@@ -77,10 +90,20 @@ func (c config) check() error {
 	switch {
 	case c.users == 0 || c.users > usersMax:
 		return fmt.Errorf("--users is %d, want 1 to %d", c.users, usersMax)
-	case c.messageBytesMax < 1 || c.connectionsMax < 1 || c.recipientsMax < 1:
+	case c.messageBytesMax < 1 || c.limits.most < 1 || c.recipientsMax < 1:
 		return errors.New("--message-bytes-max, --connections-max and --recipients-max are at least 1")
-	case c.idle <= 0 || c.grace < 0:
-		return errors.New("--idle is positive, and --grace is not negative")
+	case c.limits.perAddress < 1 || c.limits.perAddress > c.limits.most:
+		return fmt.Errorf("--address-connections-max is %d, want 1 to --connections-max, %d", c.limits.perAddress, c.limits.most)
+	case c.mailboxBytesMax < c.messageBytesMax || c.sessionsBytesMax < c.mailboxBytesMax:
+		return errors.New("a message must fit into --mailbox-bytes-max, and that into --sessions-bytes-max")
+	case c.spaceReserve < 0:
+		return errors.New("--space-reserve is not negative")
+	case c.limits.idle <= 0 || c.limits.command <= 0 || c.limits.session <= 0 || c.limits.stall <= 0 || c.grace < 0:
+		return errors.New("--idle, --command, --session and --stall are positive, and --grace is not negative")
+	}
+	if most, known := descriptorsMax(); known && c.descriptors() > most {
+		return fmt.Errorf("the process may open %d files, and wants %d for --users %d and --connections-max %d: raise the limit (ulimit -n %[2]d) or lower these",
+			most, c.descriptors(), c.users, c.limits.most)
 	}
 	if c.passwords != "" {
 		return nil
@@ -95,6 +118,17 @@ func (c config) check() error {
 	return nil
 }
 
+// descriptorsRest is for what is open beside the store and connections: standard
+// streams, the lock, listeners, the runtime's own, and a file that is read.
+const descriptorsRest = 32
+
+// descriptors is how many files may be open at once: two for each directory; for
+// each connection its socket, one that is to be refused or takes its place, and a
+// file that is written or read; and for each delivery that waits for room.
+func (c config) descriptors() uint64 {
+	return 2*(c.users+1) + 2*4*uint64(c.limits.most) + descriptorsRest
+}
+
 // dirs are the directories of a store of mail/mailboat.
 func dirs(users uint64) []string {
 	names := []string{"spool"}
@@ -106,6 +140,9 @@ func dirs(users uint64) []string {
 
 // serve serves until the context ends. It calls ready when it listens.
 func serve(ctx context.Context, c config, ready func(smtp, pop3 net.Addr)) (err error) {
+	if c.limits.perAddress == 0 {
+		c.limits.perAddress = max(1, c.limits.most*3/4)
+	}
 	if err := c.check(); err != nil {
 		return err
 	}
@@ -127,15 +164,28 @@ func serve(ctx context.Context, c config, ready func(smtp, pop3 net.Addr)) (err 
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, files.Shut()) }()
-	store := mailboat.Open(files, c.users)
+	store := &guard{
+		log: log, free: func() (int64, error) { return freeBytes(c.dir) }, reserve: c.spaceReserve,
+		mailboxMax: c.mailboxBytesMax, sessionsMax: c.sessionsBytesMax,
+		runningMax: c.limits.most, patience: c.limits.command, ended: make(chan struct{}),
+	}
+	defer func() {
+		// A delivery that waits for room ends with the process, as in a crash.
+		if store.idle() {
+			err = errors.Join(err, files.Shut())
+		}
+	}()
+	store.store = mailboat.Open(files, c.users)
+	if err := store.countMail(c.dir, c.users); err != nil {
+		return err
+	}
 
-	in, err := listen(c.smtp, c.connectionsMax, c.idle)
+	in, err := listen(c.smtp, c.limits, "421 4.7.0 too many connections from your address, try again later")
 	if err != nil {
 		return err
 	}
 	defer in.Close()
-	out, err := listen(c.pop3, c.connectionsMax, c.idle)
+	out, err := listen(c.pop3, c.limits, "-ERR [SYS/TEMP] too many connections from your address, try again later")
 	if err != nil {
 		return err
 	}
@@ -176,12 +226,12 @@ func makeDir(dir string) error {
 const acceptPause = 100 * time.Millisecond
 
 // run serves both protocols until the context ends, or SMTP fails.
-func run(parent context.Context, c config, log *slog.Logger, u users, store *mailboat.Mailboat, in, out *listener) error {
+func run(parent context.Context, c config, log *slog.Logger, u users, store *guard, in, out *listener) error {
 	ctx, cancel := context.WithCancelCause(parent)
 	defer cancel(nil)
 	mailIn := smtp.NewServer(store, smtp.Options{
 		Domain: c.domain, Lookup: u.lookup, Wall: time.Now, MessageBytesMax: c.messageBytesMax,
-		RecipientsMax: c.recipientsMax, IdleMax: c.idle, Log: log,
+		RecipientsMax: c.recipientsMax, IdleMax: c.limits.idle, Log: log,
 	})
 	mailOut := pop3.New(store, pop3.Options{Login: u.login, Log: log})
 
@@ -219,6 +269,7 @@ func run(parent context.Context, c config, log *slog.Logger, u users, store *mai
 	stop, stopped := context.WithTimeout(context.WithoutCancel(ctx), c.grace)
 	defer stopped()
 	context.AfterFunc(stop, func() {
+		close(store.ended)
 		in.cut()
 		out.cut()
 	})

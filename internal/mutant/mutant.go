@@ -180,6 +180,7 @@ func Table() []Mutant {
 		attackMutants(),
 		strangersGooseMutants(),
 		strangersStoreMutants(),
+		strangersMailMutants(),
 		strangersMPCalMutants(),
 	} {
 		all = append(all, part...)

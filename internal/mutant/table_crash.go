@@ -111,7 +111,7 @@ func diskMutants() []Mutant {
 		{
 			Name: "primitive/lists-in-pieces", Kind: NotAtomic, In: primitive + "/filesys", Packages: []string{primitive}, Run: "TestListsAreOfOneMoment",
 			Breaks: "Names come and go while a directory is listed.",
-			Old:    "	d.mu.RLock()\n	defer d.mu.RUnlock()\n	names, err := d.names()", New: "	names, err := d.names()",
+			Old:    "		d.mu.RLock()\n		defer d.mu.RUnlock()\n		names, err = d.names()", New: "		names, err = d.names()",
 		},
 		{
 			Name: "primitive/opened-disk-is-not-settled", Kind: Lost, In: primitive + "/disk", Packages: []string{primitive + "/disk"},
@@ -162,9 +162,9 @@ func mailMutants() []Mutant {
 			New:    "	linkInto(m.fs, tmp, dir)\n	appendAll(m.fs, f, msg)\n	m.fs.Sync(f)\n	m.fs.Close(f)",
 		},
 		{
-			Name: "mail/acknowledged-before-it-is-delivered", Kind: Lost, In: "mail/smtp", Packages: []string{server}, Run: "TestKilled",
+			Name: "mail/acknowledged-before-it-is-delivered", Kind: Lost, In: "cmd/mailboat", Packages: []string{server}, Run: "TestKilled",
 			Breaks: "SMTP acknowledges a message that is not durable yet.",
-			Old:    "		s.store.Deliver(user, message.Bytes())", New: "		go s.store.Deliver(user, message.Bytes())",
+			Old:    "			g.store.Deliver(user, message)", New: "			go g.store.Deliver(user, message)",
 		},
 		{
 			Name: "mail/named-twice-delivered-twice", Kind: NotAtomic, In: "mail/smtp", Packages: []string{server}, Run: "TestMailGoesThrough",

@@ -25,11 +25,12 @@ import (
 	"github.com/ashlar-dev/ashlar/mail/mailboat"
 )
 
-// Store is a mail store: a *mailboat.Mailboat.
+// Store is a mail store, as mail/mailboat has it.
 type Store interface {
-	// Pickup waits for the mailbox's lock, takes it, and reads all messages.
-	Pickup(user uint64) []mailboat.Message
-	// Delete is for who has the lock; the deletion is durable when it returns.
+	// Pickup waits for the mailbox's lock, takes it, and reads all messages. With an
+	// error, which may pass, the lock is not taken.
+	Pickup(user uint64) ([]mailboat.Message, error)
+	// Delete wants the lock held; the deletion is durable when it returns.
 	Delete(user uint64, id string)
 	Unlock(user uint64)
 }
@@ -74,6 +75,11 @@ func (s *Server) take(user uint64) bool {
 
 func (s *Server) giveBack(user uint64) {
 	s.store.Unlock(user)
+	s.free(user)
+}
+
+// free lets another session have a mailbox.
+func (s *Server) free(user uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.busy, user)
@@ -246,7 +252,13 @@ func (x *session) login(password string) error {
 	if !x.server.take(user) {
 		return x.no("[IN-USE] another session has this mailbox")
 	}
-	for _, m := range x.server.store.Pickup(user) {
+	mail, err := x.server.store.Pickup(user)
+	if err != nil {
+		x.server.free(user)
+		x.server.options.Log.Warn("not picked up", "user", user, "error", err)
+		return x.no("[SYS/TEMP] %v", err)
+	}
+	for _, m := range mail {
 		x.mail = append(x.mail, message{Message: m, size: wireSize(m.Contents)})
 	}
 	x.open, x.user = true, user

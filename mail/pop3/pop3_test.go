@@ -27,13 +27,20 @@ type store struct {
 	mu    sync.Mutex
 	boxes map[uint64][]mailboat.Message
 	locks [2]sync.Mutex
+	full  bool // Pickup fails
 }
 
-func (s *store) Pickup(user uint64) []mailboat.Message {
+func (s *store) Pickup(user uint64) ([]mailboat.Message, error) {
+	s.mu.Lock()
+	full := s.full
+	s.mu.Unlock()
+	if full {
+		return nil, errors.New("no memory for it, try again later")
+	}
 	s.locks[user].Lock()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return slices.Clone(s.boxes[user])
+	return slices.Clone(s.boxes[user]), nil
 }
 
 func (s *store) Delete(user uint64, id string) {
@@ -186,10 +193,27 @@ func TestDialogue(t *testing.T) {
 	if _, err := c.text.ReadLine(); err != io.EOF {
 		t.Errorf("after QUIT: %v", err)
 	}
-	if left := s.Pickup(0); len(left) != 1 || left[0].ID != "id1" {
-		t.Errorf("left: %v", left)
+	if left, err := s.Pickup(0); err != nil || len(left) != 1 || left[0].ID != "id1" {
+		t.Errorf("left: %v, %v", left, err)
 	}
 	s.Unlock(0)
+}
+
+// TestPickupFails: a mailbox that cannot be opened now is not taken.
+func TestPickupFails(t *testing.T) {
+	s, dial := serve(t, "a")
+	set := func(full bool) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.full = full
+	}
+	set(true)
+	c := dial()
+	c.say("USER ann", "+OK")
+	c.say("PASS ann's secret", "-ERR [SYS/TEMP] no memory for it, try again later")
+	c.say("STAT", "-ERR")
+	set(false)
+	c.say("PASS ann's secret", "+OK 1 messages")
 }
 
 // TestDropDeletesNothing: without QUIT nothing goes, and the mailbox is free again.

@@ -20,10 +20,15 @@ import (
 	gosmtp "github.com/emersion/go-smtp"
 )
 
-// Store is where mail goes. A message is durable when Deliver returns; it is not
-// changed meanwhile. Deliver is safe for concurrent use.
+// Store is where mail goes. It is safe for concurrent use. An error of either
+// method is one that may pass: the client is asked to try again later.
 type Store interface {
-	Deliver(user uint64, message []byte)
+	// Room says why a message of so many bytes could not be delivered to a user now.
+	Room(user uint64, bytes int64) error
+	// Deliver delivers a message to each of the users. It is durable for all when
+	// Deliver returns without an error; with one, it may come to some of them still.
+	// The caller does not change message, then or later.
+	Deliver(users []uint64, message []byte) error
 }
 
 // Options say what a server needs to know; all are needed.
@@ -67,15 +72,24 @@ type session struct {
 	conn    *gosmtp.Conn
 
 	from string
+	size int64    // of the message, where the client has said it
 	to   []uint64 // each user once, however often it is named
 }
 
 var _ gosmtp.Session = (*session)(nil)
 
 // Mail is gosmtp.Session's.
-func (s *session) Mail(from string, _ *gosmtp.MailOptions) error {
-	s.from = from
+func (s *session) Mail(from string, o *gosmtp.MailOptions) error {
+	s.from, s.size = from, 0
+	if o != nil {
+		s.size = o.Size
+	}
 	return nil
+}
+
+// later asks the client to try again: the world has no room at the moment.
+func later(err error) error {
+	return &gosmtp.SMTPError{Code: 452, EnhancedCode: gosmtp.EnhancedCode{4, 3, 1}, Message: err.Error()}
 }
 
 // Rcpt is gosmtp.Session's.
@@ -83,6 +97,9 @@ func (s *session) Rcpt(to string, _ *gosmtp.RcptOptions) error {
 	user, ok := s.options.Lookup(to)
 	if !ok {
 		return &gosmtp.SMTPError{Code: 550, EnhancedCode: gosmtp.EnhancedCode{5, 1, 1}, Message: "No such user here"}
+	}
+	if err := s.store.Room(user, s.size); err != nil {
+		return later(err)
 	}
 	if !slices.Contains(s.to, user) {
 		s.to = append(s.to, user)
@@ -96,8 +113,10 @@ func (s *session) Data(r io.Reader) error {
 	if _, err := message.ReadFrom(r); err != nil {
 		return err
 	}
-	for _, user := range s.to {
-		s.store.Deliver(user, message.Bytes())
+	// Reset empties s.to while a delivery that failed may be under way.
+	if err := s.store.Deliver(slices.Clone(s.to), message.Bytes()); err != nil {
+		s.options.Log.Warn("not delivered", "bytes", message.Len(), "users", len(s.to), "error", err)
+		return later(err)
 	}
 	s.options.Log.Debug("delivered", "bytes", message.Len(), "users", len(s.to))
 	return nil
@@ -124,7 +143,7 @@ func oneLine(s string) string {
 }
 
 // Reset is gosmtp.Session's.
-func (s *session) Reset() { s.from, s.to = "", nil }
+func (s *session) Reset() { s.from, s.size, s.to = "", 0, nil }
 
 // Logout is gosmtp.Session's.
 func (s *session) Logout() error { return nil }

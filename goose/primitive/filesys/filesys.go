@@ -15,7 +15,10 @@
 // directories that are not there, descriptors that are not open or not for this,
 // and the unlinking or linking of a name that is not there. So do names that the
 // system does not take: empty, ".", "..", with a slash or a zero byte. Errors of
-// the operating system end the process: for the model, that is a crash.
+// the operating system end the process: for the model, that is a crash. Where the
+// system has no room, on the disk or for another descriptor, the call waits until
+// it has: for the model, the call is slow. A sync that fails for want of room ends
+// the process all the same, as nobody knows what it has written.
 package filesys
 
 import "os"

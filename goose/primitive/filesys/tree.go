@@ -7,8 +7,10 @@ import (
 	"io/fs"
 	"math"
 	"os"
+	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/ashlar-dev/ashlar/env/osenv"
 	"github.com/ashlar-dev/ashlar/goose/primitive/internal/halt"
@@ -185,6 +187,25 @@ func (t *tree) entry(dir, name string) *directory {
 	return t.dir(dir)
 }
 
+// room does what wants room, and again until it does not fail for want of it. The
+// caller holds no lock, so that what gives room back can go on meanwhile; try must
+// undo what it has done where it fails.
+func room(try func() error) error {
+	for pause := pauseMin; ; pause = min(2*pause, pauseMax) {
+		err := try()
+		if !slices.ContainsFunc(scarce, func(e error) bool { return errors.Is(err, e) }) {
+			return err
+		}
+		time.Sleep(pause)
+	}
+}
+
+// How long to wait before room is looked for again.
+const (
+	pauseMin = 10 * time.Millisecond
+	pauseMax = time.Second
+)
+
 // must ends the process if the system says no.
 func must(err error, format string, args ...any) {
 	if err != nil {
@@ -216,9 +237,13 @@ func (t *tree) get(fd File) descriptor {
 // Create is Backend's.
 func (t *tree) Create(dir, name string) (File, bool) {
 	d := t.entry(dir, name)
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	f, err := d.root.OpenFile(name, os.O_WRONLY|os.O_APPEND|os.O_CREATE|os.O_EXCL, 0o600)
+	var f *os.File
+	err := room(func() (err error) {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		f, err = d.root.OpenFile(name, os.O_WRONLY|os.O_APPEND|os.O_CREATE|os.O_EXCL, 0o600)
+		return err
+	})
 	if errors.Is(err, fs.ErrExist) {
 		return 0, false
 	}
@@ -229,7 +254,11 @@ func (t *tree) Create(dir, name string) (File, bool) {
 // Open is Backend's.
 func (t *tree) Open(dir, name string) (File, bool) {
 	d := t.entry(dir, name)
-	f, err := d.root.Open(name)
+	var f *os.File
+	err := room(func() (err error) {
+		f, err = d.root.Open(name)
+		return err
+	})
 	if errors.Is(err, fs.ErrNotExist) {
 		return 0, false
 	}
@@ -243,10 +272,16 @@ func (t *tree) Append(fd File, data []byte) {
 	if !d.append {
 		panic(fmt.Sprintf("filesys: append to descriptor %d, which is for reading", fd))
 	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	_, err := d.f.Write(data)
-	must(err, "append to %s", d.f.Name())
+	must(room(func() error {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		size := t.size(d)
+		_, err := d.f.Write(data)
+		if err != nil {
+			must(d.f.Truncate(int64(size)), "take back what was appended to %s", d.f.Name())
+		}
+		return err
+	}), "append to %s", d.f.Name())
 }
 
 // ReadAt is Backend's.
@@ -297,6 +332,18 @@ func (t *tree) Close(fd File) {
 // Link is Backend's.
 func (t *tree) Link(dir, name, dir2, name2 string) bool {
 	from, to := t.entry(dir, name), t.entry(dir2, name2)
+	err := room(func() error { return t.link(from, to, dir+"/"+name, dir2+"/"+name2) })
+	if errors.Is(err, fs.ErrExist) {
+		return false
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		panic(fmt.Sprintf("filesys: link of %s/%s, which is not there", dir, name))
+	}
+	must(err, "link %s/%s to %s/%s", dir, name, dir2, name2)
+	return true
+}
+
+func (t *tree) link(from, to *directory, name, name2 string) error {
 	switch {
 	case from == to:
 	case from.rank < to.rank:
@@ -314,23 +361,17 @@ func (t *tree) Link(dir, name, dir2, name2 string) bool {
 		to.mu.Lock()
 		defer to.mu.Unlock()
 	}
-	err := t.root.Link(dir+"/"+name, dir2+"/"+name2)
-	if errors.Is(err, fs.ErrExist) {
-		return false
-	}
-	if errors.Is(err, fs.ErrNotExist) {
-		panic(fmt.Sprintf("filesys: link of %s/%s, which is not there", dir, name))
-	}
-	must(err, "link %s/%s to %s/%s", dir, name, dir2, name2)
-	return true
+	return t.root.Link(name, name2)
 }
 
 // Unlink is Backend's.
 func (t *tree) Unlink(dir, name string) {
 	d := t.entry(dir, name)
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	err := d.root.Remove(name)
+	err := room(func() error {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		return d.root.Remove(name)
+	})
 	if errors.Is(err, fs.ErrNotExist) {
 		panic(fmt.Sprintf("filesys: unlink of %s/%s, which is not there", dir, name))
 	}
@@ -340,9 +381,13 @@ func (t *tree) Unlink(dir, name string) {
 // List is Backend's.
 func (t *tree) List(dir string) []string {
 	d := t.dir(dir)
-	d.mu.RLock()
-	defer d.mu.RUnlock()
-	names, err := d.names()
+	var names []string
+	err := room(func() (err error) {
+		d.mu.RLock()
+		defer d.mu.RUnlock()
+		names, err = d.names()
+		return err
+	})
 	must(err, "list %s", dir)
 	if names == nil {
 		names = []string{}

@@ -1,0 +1,28 @@
+//go:build unix
+
+package main
+
+import "syscall"
+
+// freeBytes is how many bytes an unprivileged process may still write to the file
+// system of dir. Where it has no more files to give, it has no room.
+func freeBytes(dir string) (int64, error) {
+	var s syscall.Statfs_t
+	if err := syscall.Statfs(dir, &s); err != nil {
+		return 0, err
+	}
+	if s.Files > 0 && s.Ffree < filesReserve {
+		return 0, nil
+	}
+	return int64(s.Bavail) * int64(s.Bsize), nil
+}
+
+// filesReserve is how many files the file system must have to give.
+const filesReserve = 256
+
+// descriptorsMax is how many files this process may have open.
+func descriptorsMax() (uint64, bool) {
+	var l syscall.Rlimit
+	err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &l)
+	return uint64(l.Cur), err == nil
+}
