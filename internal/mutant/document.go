@@ -21,18 +21,21 @@ type Fates map[string]Fate
 // Document is the page of fates.
 func Document(table []Mutant, fates Fates) string {
 	var b strings.Builder
-	killed, seconds := 0, 0
+	killed, tried, seconds := 0, 0, 0
 	var bad []string
 	for _, m := range table {
 		f := fates[m.Name]
 		seconds += f.Seconds
+		if f.Outcome != "" {
+			tried++
+		}
 		if f.Outcome.Good() {
 			killed++
-		} else {
+		} else if f.Outcome != "" {
 			bad = append(bad, m.Name)
 		}
 	}
-	fmt.Fprintf(&b, preamble, len(table), killed, len(table)-killed, (seconds+30)/60)
+	fmt.Fprintf(&b, preamble, len(table), tried, killed, len(bad), (seconds+30)/60)
 	for _, name := range bad {
 		fmt.Fprintf(&b, "\n- `%s`", name)
 	}
@@ -72,7 +75,7 @@ crash suite, store/explore.TestCrashes, runs with -short. An edit that does not
 compile is no mutant. Seconds, building included, are of the last run, on a loaded
 machine.
 
-%d mutants: %d killed, %d not. All together took about %d minutes.
+%d mutants, %d tried: %d killed, %d not. All together took about %d minutes.
 `
 
 // String is a row's last cells.
