@@ -62,6 +62,9 @@ func TestDeliveryThatWaits(t *testing.T) {
 	}
 	g.Delete(0, messages[0].ID)
 	g.Unlock(0)
+	if g.open != 0 {
+		t.Errorf("%d bytes are open, and no session", g.open)
+	}
 	if err := g.Room(0, 100); err != nil {
 		t.Errorf("100 of 250 bytes are used: %v", err)
 	}
