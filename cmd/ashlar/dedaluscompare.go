@@ -203,6 +203,9 @@ func runDedalusCompare(ctx context.Context, t *term, o dedalusPair, b explore.Bo
 			m.Limit(timer, n)
 		}
 	})
+	if err != nil && ctx.Err() == nil {
+		return failed(err)
+	}
 	if err != nil {
 		return &exit{exitInterrupted, fmt.Errorf("interrupted: nothing is known yet (%v)", b)}
 	}

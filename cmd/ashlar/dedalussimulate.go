@@ -111,7 +111,12 @@ func runDedalusSimulate(ctx context.Context, t *term, o dedalusSimulateOptions, 
 	x, oracle := adversary.NewPlayer(after, second, o.run), adversary.NewOracle(before, first, o.run)
 	oracle.TicksMax = o.ticks
 	d := dedalusSimulation{Schema: "ashlar-dedalus-simulate-1"}
+	var endless error
 	one := func(r *adversary.Run, seed uint64) bool {
+		if r.Endless != nil {
+			endless = r.Endless
+			return true
+		}
 		d.Runs++
 		d.Told, d.Steps = d.Told+len(r.Told), d.Steps+r.Steps
 		if r.Rest {
@@ -135,6 +140,9 @@ func runDedalusSimulate(ctx context.Context, t *term, o dedalusSimulateOptions, 
 				break
 			}
 		}
+	}
+	if endless != nil {
+		return failed(endless)
 	}
 	if ctx.Err() != nil && d.Found == "" {
 		d.ExitCode = exitInterrupted

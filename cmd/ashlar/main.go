@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ashlar-dev/ashlar/cmd/internal/ending"
+	"github.com/ashlar-dev/ashlar/dedalus/interp"
 	"github.com/ashlar-dev/ashlar/source"
 )
 
@@ -135,10 +136,14 @@ func (e *exit) Error() string {
 
 func (e *exit) Unwrap() error { return e.err }
 
-// failed marks an error of the world: a file, the network.
+// failed marks an error of the world: a file, the network; or that rules do not end.
 func failed(err error) error {
 	if err == nil {
 		return nil
+	}
+	var endless *interp.EndlessError
+	if errors.As(err, &endless) {
+		return &exit{code: exitEval, err: err}
 	}
 	return &exit{code: exitWorld, err: err}
 }

@@ -263,6 +263,9 @@ func (x *process) lives(ctx context.Context, out io.Writer) error {
 		}
 		var newer *host.NewerError
 		if err = errors.Join(err, h.Close()); !errors.As(err, &newer) {
+			if endless := (*rt.EndlessError)(nil); errors.As(err, &endless) {
+				return fmt.Errorf("the program is wrong: %w", err)
+			}
 			return fmt.Errorf("the disk has failed, and what is on it since is not known: %w", err)
 		}
 		x.log.Warn(newer.Error())

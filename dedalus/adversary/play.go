@@ -74,7 +74,9 @@ type Run struct {
 	// Rest is that the run came to rest in peace; Steps how long it was in all.
 	Rest  bool
 	Steps int
-	d     *deployment
+	// Endless is not nil where a tick was given up: the rest says nothing.
+	Endless *interp.EndlessError
+	d       *deployment
 	// arrived is as in world.
 	arrived map[string]int
 }
@@ -155,6 +157,7 @@ func (g *game) do(s Step) {
 
 // end is the peace: what was not given yet is given, and everything gets on.
 func (g *game) end() *Run {
+	defer func() { g.run.Endless = g.endless }()
 	g.run.Trouble = len(g.told)
 	if g.options.NoPeace {
 		g.run.Told, g.run.Steps, g.run.arrived = g.told, g.step, g.arrived

@@ -104,6 +104,8 @@ type world struct {
 	arrived map[string]int
 	// omit says that a message to a node, or from one, never arrives; nil if all may.
 	omit func(m interp.Message, from, to int) bool
+	// endless is the tick that was given up, if one was: then nothing goes on.
+	endless *interp.EndlessError
 	// losing says that a message to the outside is lost in a crash to come; nil if none
 	// is.
 	losing func(m interp.Message, from int) bool
@@ -196,7 +198,14 @@ func (w *world) tick(i int, in []int, timers []*logic.Relation, rollback bool) {
 	if rollback {
 		before = before.Clone()
 	}
-	sent := w.machines[i].Tick(facts, timers...).Sent
+	tick := w.machines[i].Tick(facts, timers...)
+	if tick.Endless != nil {
+		w.endless = tick.Endless
+		for i := range w.stopped {
+			w.stopped[i] = true
+		}
+	}
+	sent := tick.Sent
 	if rollback {
 		w.machines[i] = before
 	}

@@ -283,6 +283,9 @@ func (n *runNode) drain(timers []*logic.Relation) error {
 		}
 		n.fresh, n.durable = len(in)+len(timers) > 0, false
 		t := n.Tick(in, timers...)
+		if t.Endless != nil {
+			return fmt.Errorf("profile: %w", t.Endless)
+		}
 		n.before, n.now = n.now, n.before
 		for k := range n.now {
 			clear(n.now[k])

@@ -85,6 +85,8 @@ type Model struct {
 	clipped atomic.Bool
 	// memo has the ticks that were gone through, while one goroutine explores.
 	memo map[string]ticked
+	// endless is a tick that was given up, if one was: there is no exploring then.
+	endless *atomic.Pointer[interp.EndlessError]
 }
 
 // ticked is what came of a tick of a node: what it carries, and what it sent.
@@ -105,7 +107,7 @@ var _ check.Model = (*Model)(nil)
 // interp.Deploy.
 func NewModel(p *logic.Program, inputs []interp.Message, extra map[string][][]logic.Value, f interp.Functions, b Bounds) *Model {
 	b.fill()
-	m := &Model{codec: newCodec(p), bounds: b, name: p.Name, nodes: interp.Deploy(p, extra, f), place: map[string]int{}, inputs: inputs}
+	m := &Model{endless: new(atomic.Pointer[interp.EndlessError]), codec: newCodec(p), bounds: b, name: p.Name, nodes: interp.Deploy(p, extra, f), place: map[string]int{}, inputs: inputs}
 	for i, n := range m.nodes {
 		m.place[n.Node] = i
 		l := slices.Index(m.names, n.Self)
@@ -253,7 +255,11 @@ func (m *Model) node(i int, carried string, in []string, timers int) ticked {
 	}
 	n := m.nodes[i].Carrying(m.codec.carried(carried))
 	var t ticked
-	for _, out := range n.Tick(facts, fired...).Sent {
+	tick := n.Tick(facts, fired...)
+	if tick.Endless != nil {
+		m.endless.Store(tick.Endless)
+	}
+	for _, out := range tick.Sent {
 		if _, inside := m.place[out.To]; m.lost == nil || !m.lost(out) {
 			t.sent = append(t.sent, sent{m.codec.message(out), inside})
 		}

@@ -74,6 +74,9 @@ func (m *Model) ticks(s *state, i int, a arrivals, visit func(v move, t *state) 
 				continue
 			}
 			t := m.tick(s, i, in, timers)
+			if e := m.endless.Load(); e != nil {
+				return e
+			}
 			if t.duplicates -= repeats; t.duplicates == 0 {
 				t.delivered = nil
 			}

@@ -319,7 +319,7 @@ func (c *componentWriter) recursion(n int, g *plan.Group) {
 		}
 		c.grow(g)
 	}
-	c.p("for {")
+	c.p("for turns := 0; ; turns++ {\nif turns == %[1]s.TurnsMax {\npanic(&%[1]s.EndlessError{Component: %[2]q, Relations: %[3]q})\n}", c.use(rtPath), c.plan.Logic.Name, strings.Join(names, ", "))
 	for _, r := range g.Relations {
 		var calls []string
 		for _, rule := range g.Rules {

@@ -110,8 +110,31 @@ func (n *Instance) AppendKey(b []byte) []byte {
 	return b
 }
 
+// DerivationsMax is how many facts the recursive rules of a stratum derive in a tick at
+// most, each as often as it is derived; and ValueMax how long a value is at most, in
+// bytes or elements. What a program derives of itself within a tick has to end; it is
+// the program that is wrong where it does not.
+const (
+	DerivationsMax = 1 << 19
+	ValueMax       = 1 << 20
+)
+
+// EndlessError says that a tick was given up, as a rule passed a limit.
+type EndlessError struct {
+	Node  string
+	Rule  *logic.Rule
+	Limit string // which, with its value
+}
+
+func (e *EndlessError) Error() string {
+	return fmt.Sprintf("%s: a tick does not end: '%v' passes %s", e.Node, e.Rule, e.Limit)
+}
+
 // Tick is what happened in a tick.
 type Tick struct {
+	// Endless is nil, or why the tick was given up. Then nothing was sent, and the
+	// instance is as it was before.
+	Endless *EndlessError
 	// Sent is in the order of the rules, without doubles.
 	Sent  []Message
 	facts map[*logic.Relation]*table
@@ -158,10 +181,12 @@ func (n *Instance) Tick(in []Fact, timers ...*logic.Relation) *Tick {
 	for _, r := range timers {
 		e.table(r).add(nil)
 	}
-	for _, s := range n.strata {
-		e.stratum(&s)
-	}
 	out := &Tick{facts: e.now, rels: n.program.Relations}
+	for _, s := range n.strata {
+		if out.Endless = e.stratum(&s); out.Endless != nil {
+			return out
+		}
+	}
 	carried := map[*logic.Relation]*table{}
 	sent := map[string]bool{}
 	for _, r := range n.component.Rules {
@@ -231,23 +256,36 @@ func (e *evaluation) seen(r *logic.Rule, to string, row []logic.Value) {
 	}
 }
 
-// stratum derives until nothing is new.
-func (e *evaluation) stratum(s *logic.Stratum) {
+// stratum derives until nothing is new, or a limit is passed.
+func (e *evaluation) stratum(s *logic.Stratum) *EndlessError {
+	derived := 0
 	for changed := true; changed; {
 		changed = false
 		for _, r := range s.Rules {
 			into := e.table(r.Head.Relation)
 			var rows [][]logic.Value
+			long := false
 			e.derive(r, func(row []logic.Value, _ bindings) {
 				e.seen(r, "", row)
 				rows = append(rows, row)
+				long = long || slices.ContainsFunc(row, func(v logic.Value) bool { return max(len(v.Str), len(v.Set)) > ValueMax })
 			})
 			for _, row := range rows {
 				changed = into.add(row) || changed
 			}
+			if !s.Recursive {
+				continue
+			}
+			if derived += len(rows); derived > DerivationsMax {
+				return &EndlessError{e.Node, r, fmt.Sprintf("DerivationsMax, %d facts", DerivationsMax)}
+			}
+			if long {
+				return &EndlessError{e.Node, r, fmt.Sprintf("ValueMax, %d bytes", ValueMax)}
+			}
 		}
 		changed = changed && s.Recursive
 	}
+	return nil
 }
 
 // derive calls yield with the head of the rule for each way to satisfy its body.

@@ -2,6 +2,7 @@ package lower
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/ashlar-dev/ashlar/dedalus/logic"
 	"github.com/ashlar-dev/ashlar/dedalus/syntax"
@@ -117,8 +118,12 @@ func (l *lowerer) check() {
 		for _, r := range c.Rules {
 			l.readsOutput(r)
 		}
-		if _, cycle := l.program.Strata(c); cycle != nil {
+		strata, cycle := l.program.Strata(c)
+		if cycle != nil {
 			l.unstratified(c, cycle)
+		}
+		for _, s := range strata {
+			l.endless(&s)
 		}
 		for _, r := range c.Rules {
 			l.resent(c, r)
@@ -163,6 +168,64 @@ func (l *lowerer) unstratified(c *logic.Component, e *logic.CycleError) {
 		d.Related = append(d.Related, source.Note{Span: s.Span, Message: s.Head.Name + " needs " + s.Read.Name + " here"})
 	}
 	l.diags.Add(d)
+}
+
+// endless warns of recursive rules that make a new value of one of their own at each
+// turn, by adding, multiplying or joining texts, where nothing asks how large it is: no
+// comparison has it or what it is made of, and no relation that is there before. Other
+// rules may be endless, too; a tick that is gives up at a limit.
+func (l *lowerer) endless(s *logic.Stratum) {
+	own := func(a *logic.Atom) bool { return a != nil && slices.Contains(s.Relations, a.Relation) }
+	for _, r := range s.Rules {
+		grown, bounded := map[string]bool{}, map[string]bool{}
+		for _, b := range r.Body {
+			switch {
+			case own(b.Atom):
+				b.Vars(func(v string) { grown[v] = false })
+			case b.Assign == nil:
+				b.Vars(func(v string) { bounded[v] = true })
+			}
+		}
+		for _, b := range r.Body {
+			if b.Assign == nil {
+				continue
+			}
+			grows, free := grown[b.Assign.Var], true
+			b.Assign.Term.Vars(func(v string) {
+				_, of := grown[v]
+				grows, free = grows || of, free && !bounded[v]
+			})
+			if grows && free && !bounded[b.Assign.Var] && growing(b.Assign.Term) {
+				grown[b.Assign.Var] = true
+			}
+		}
+		for _, a := range r.Head.Args {
+			of, free := false, growing(a.Term)
+			a.Term.Vars(func(v string) {
+				_, is := grown[v]
+				of, free = of || is, free && !bounded[v]
+			})
+			if a.Term.Kind == logic.Var && grown[a.Term.Name] || of && free {
+				l.diags.Add(source.Diagnostic{Severity: source.Warning, Code: Endless, Span: r.Span,
+					Message: fmt.Sprintf("%s derives ever new facts of itself within a tick: nothing bounds %v", r.Head.Relation.Name, a.Term),
+					Repair:  "compare it with a bound, or derive it with 'next', so that it holds a tick later"})
+				break
+			}
+		}
+	}
+}
+
+// growing says that a term is another value for each value of its variables, and of
+// those there is no end: it adds, subtracts, multiplies or joins.
+func growing(t *logic.Term) bool {
+	if t.Kind != logic.Call {
+		return false
+	}
+	switch t.Name {
+	case "+", "-", "*", "concat":
+		return true
+	}
+	return false
 }
 
 // resent warns of an Async rule whose body holds for ever once it holds.

@@ -49,6 +49,9 @@ const (
 	Single source.Code = "Single"
 	// Unread warns of a relation that is derived and never read.
 	Unread source.Code = "Unread"
+	// Endless warns of a rule that derives ever new facts of its own within a tick, as
+	// nothing bounds them: sync up(y) <- up(x), y := x + 1
+	Endless source.Code = "Endless"
 	// Resent warns of messages that are sent again at every tick, as all that
 	// they are made of is kept for ever.
 	Resent source.Code = "Resent"

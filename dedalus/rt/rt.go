@@ -10,7 +10,10 @@
 // Refused: when messages arrive, and whether; that is for who calls it.
 package rt
 
-import "time"
+import (
+	"fmt"
+	"time"
+)
 
 // Program is a compiled program: what a generated package exports.
 type Program struct {
@@ -83,6 +86,23 @@ type Timer struct {
 // Identity is who an instance is: Node is where messages to it go, Self the node
 // that it stands for.
 type Identity struct{ Node, Self string }
+
+// TurnsMax is how many facts recursive rules may be applied to in a tick. Facts that rules
+// derive of each other within a tick have to come to an end; a program in which they do
+// not is wrong, and would take all memory.
+const TurnsMax = 1 << 23
+
+// EndlessError is what Tick panics with when TurnsMax is reached: what is half of a tick
+// can be neither undone nor told. The Component is of no use any more.
+type EndlessError struct {
+	Component string
+	// Relations are those that the rules derive of each other.
+	Relations string
+}
+
+func (e *EndlessError) Error() string {
+	return fmt.Sprintf("a tick of %s does not end: the rules of %s have been applied to TurnsMax, %d facts", e.Component, e.Relations, TurnsMax)
+}
 
 // Component is one instance of a component. Its methods are called by one
 // goroutine at a time.

@@ -58,5 +58,23 @@ func dedalusRunMutants() []Mutant {
 			Old:    "\t\tos.Exit(code)",
 			New:    "\t\t_ = os.Exit",
 		},
+		{
+			Name: "strangers/dedalus/endless-tick-is-told", Kind: WrongAnswer, In: "dedalus/interp", Packages: []string{"dedalus/interp"}, Run: "TestEndless",
+			Breaks: "What a tick that was given up has derived is carried on and sent.",
+			Old:    "if out.Endless = e.stratum(&s); out.Endless != nil {\n\t\t\treturn out",
+			New:    "if out.Endless = e.stratum(&s); out.Endless != nil {\n\t\t\tbreak",
+		},
+		{
+			Name: "strangers/dedalus/endless-is-the-disk", Kind: WrongAnswer, In: "dedalus/rt/host", Packages: []string{"dedalus/rt/host"}, Run: "TestEndlessTick",
+			Breaks: "A tick that is given up ends the process without a word.",
+			Old:    "\tcase *rt.EndlessError:\n\t\t\terr = x",
+			New:    "\tcase *rt.EndlessError:",
+		},
+		{
+			Name: "strangers/dedalus/nobody-is-warned", Kind: WrongAnswer, In: "dedalus/lower", Packages: []string{"dedalus/lower"},
+			Breaks: "check says nothing of a relation that grows of itself within a tick.",
+			Old:    "case \"+\", \"-\", \"*\", \"concat\":",
+			New:    "case \"-\", \"*\", \"concat\":",
+		},
 	}
 }

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -81,7 +82,11 @@ func (h *Host) turn() (more bool) {
 	if len(s.taken)+len(s.fired) > 0 || !s.begun || h.comp.Pending() {
 		s.begun = true
 		if err := h.tick(); err != nil {
-			h.shut(fmt.Errorf("%s: the disk: %w", h.opt.Who.Node, err))
+			what := "the disk"
+			if endless := (*rt.EndlessError)(nil); errors.As(err, &endless) {
+				what = "the program"
+			}
+			h.shut(fmt.Errorf("%s: %s: %w", h.opt.Who.Node, what, err))
 			return false
 		}
 		h.finish()
@@ -100,9 +105,10 @@ func (h *Host) turn() (more bool) {
 // tick is one tick with what has arrived, and maybe some in which nothing arrives.
 func (h *Host) tick() error {
 	s := &h.step
-	s.counts.Ticks++
 	s.out.Reset()
-	h.comp.Tick(&s.out)
+	if err := h.once(); err != nil {
+		return err
+	}
 	h.route(s.out.Sent, nil)
 	if h.disk == nil {
 		s.out.Reset()
@@ -121,6 +127,22 @@ func (h *Host) tick() error {
 		h.route(s.out.Sent, nil)
 	}
 	return err
+}
+
+// once has the component tick. A tick that does not end is an error.
+func (h *Host) once() (err error) {
+	defer func() {
+		switch x := recover().(type) {
+		case nil:
+		case *rt.EndlessError:
+			err = x
+		default:
+			panic(x)
+		}
+	}()
+	h.step.counts.Ticks++
+	h.comp.Tick(&h.step.out)
+	return nil
 }
 
 // aheadMax is how many ticks a sync may serve besides the first, and probeMax how often
@@ -145,8 +167,9 @@ func (h *Host) ahead() error {
 	useful, bytes := false, 0
 	for n := 0; n < aheadMax && bytes < h.opt.TickBytes && h.comp.Pending(); n++ {
 		sent, changes := len(s.out.Sent), len(s.out.Changes)
-		s.counts.Ticks++
-		h.comp.Tick(&s.out)
+		if err := h.once(); err != nil {
+			return err
+		}
 		for i := range s.out.Sent[sent:] {
 			bytes += len(s.out.Sent[sent+i].Row)
 		}

@@ -153,7 +153,10 @@ func (s *node) Snapshot(out *rt.Out) {
 // group1 derives path, which depend on each other.
 func (s *node) group1() {
 	s.rule1All0()
-	for {
+	for turns := 0; ; turns++ {
+		if turns == rt.TurnsMax {
+			panic(&rt.EndlessError{Component: "node", Relations: "path"})
+		}
 		if i := s.path.Work(); i >= 0 {
 			s.rule2Work0(i)
 			continue
@@ -178,7 +181,10 @@ func (s *node) group5() {
 	if !anew {
 		s.rule6Changes1()
 	}
-	for {
+	for turns := 0; ; turns++ {
+		if turns == rt.TurnsMax {
+			panic(&rt.EndlessError{Component: "node", Relations: "far"})
+		}
 		if i := s.far.Work(); i >= 0 {
 			s.rule6Work0(i)
 			continue

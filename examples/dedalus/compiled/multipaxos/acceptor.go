@@ -321,7 +321,10 @@ func (s *acceptor) Snapshot(out *rt.Out) {
 // group8 derives asks, which depend on each other.
 func (s *acceptor) group8() {
 	s.rule5All0()
-	for {
+	for turns := 0; ; turns++ {
+		if turns == rt.TurnsMax {
+			panic(&rt.EndlessError{Component: "acceptor", Relations: "asks"})
+		}
 		if i := s.asks.Work(); i >= 0 {
 			s.rule6Work0(i)
 			continue

@@ -1040,7 +1040,10 @@ func (s *proposer) group63() {
 	if !anew {
 		s.rule57Changes1()
 	}
-	for {
+	for turns := 0; ; turns++ {
+		if turns == rt.TurnsMax {
+			panic(&rt.EndlessError{Component: "proposer", Relations: "range"})
+		}
 		if i := s.range_2.Work(); i >= 0 {
 			s.rule57Work0(i)
 			continue

@@ -725,7 +725,10 @@ func (s *acceptor) Snapshot(out *rt.Out) {
 // group18 derives asks, which depend on each other.
 func (s *acceptor) group18() {
 	s.rule15All0()
-	for {
+	for turns := 0; ; turns++ {
+		if turns == rt.TurnsMax {
+			panic(&rt.EndlessError{Component: "acceptor", Relations: "asks"})
+		}
 		if i := s.asks.Work(); i >= 0 {
 			s.rule16Work0(i)
 			continue

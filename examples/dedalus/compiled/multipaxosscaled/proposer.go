@@ -1251,7 +1251,10 @@ func (s *proposer) group85() {
 	if !anew {
 		s.rule82Changes1()
 	}
-	for {
+	for turns := 0; ; turns++ {
+		if turns == rt.TurnsMax {
+			panic(&rt.EndlessError{Component: "proposer", Relations: "range"})
+		}
 		if i := s.range_2.Work(); i >= 0 {
 			s.rule82Work0(i)
 			continue

@@ -679,7 +679,10 @@ func (s *proposer) group30() {
 	anew = anew || s.range_2.Lost()
 	s.stale30 = false
 	s.range_2.Begin(anew)
-	for {
+	for turns := 0; ; turns++ {
+		if turns == rt.TurnsMax {
+			panic(&rt.EndlessError{Component: "proposer", Relations: "range"})
+		}
 		if i := s.range_2.Work(); i >= 0 {
 			s.rule23Work0(i)
 			continue
