@@ -110,6 +110,12 @@ func (d *Decoder) Feed(b []byte, f func(t Type, payload []byte) error) error {
 	return nil
 }
 
+// Partial is the number of bytes of the unfinished frame.
+func (d *Decoder) Partial() int { return len(d.rest) }
+
+// Drop forgets the unfinished frame.
+func (d *Decoder) Drop() { d.rest = nil }
+
 // keepMax is the largest buffer that a Decoder keeps while it is empty.
 const keepMax = 64 << 10
 

@@ -33,6 +33,7 @@ type link struct {
 	dead    bool // the owner has been told, or wants to hear no more
 	conn    env.Conn
 	dec     Decoder
+	partial env.Instant // when the unfinished frame began, where there is one
 	timer   env.Timer
 	began   env.Instant
 	heard   env.Instant
@@ -43,6 +44,7 @@ type link struct {
 	onUp    func()
 	onFrame func(t Type, payload []byte) error
 	onRoom  func()
+	onPart  func() // the unfinished frame has grown
 	onDown  func(err error)
 }
 
@@ -80,6 +82,10 @@ func (l *link) tick() {
 	}
 	if now.Sub(l.heard) >= l.opt.Idle {
 		l.close(fmt.Errorf("%w for %v", ErrIdle, now.Sub(l.heard)))
+		return
+	}
+	if l.dec.Partial() > 0 && now.Sub(l.partial) >= l.opt.FrameTime {
+		l.close(Malformed("a frame is not finished after %v", now.Sub(l.partial)))
 		return
 	}
 	if l.up && now.Sub(l.said) >= l.opt.KeepAlive/2 {
@@ -156,7 +162,16 @@ func (l *link) Data(_ env.Conn, b []byte) {
 		return
 	}
 	l.heard = l.opt.Env.Clock.Now()
-	err := l.dec.Feed(b, l.frame)
+	if l.dec.Partial() == 0 {
+		l.partial = l.heard
+	}
+	err := l.dec.Feed(b, func(t Type, payload []byte) error {
+		l.partial = l.heard
+		return l.frame(t, payload)
+	})
+	if err == nil && l.onPart != nil && l.dec.Partial() > 0 {
+		l.onPart()
+	}
 	if r := (*RejectError)(nil); errors.As(err, &r) && !r.Remote {
 		// To close at once could lose what tells the peer why: it closes when
 		// it has read that, or the next tick does.

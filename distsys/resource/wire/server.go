@@ -56,7 +56,7 @@ func (s *Server) Rejected() int { return s.rejected }
 func (s *Server) accept(conn env.Conn) env.Handler {
 	s.opt.Lock.Lock()
 	defer s.opt.Lock.Unlock()
-	if s.closed || len(s.links) >= s.opt.PeersMax {
+	if s.closed || !s.makeRoom() {
 		s.rejected++
 		return nil
 	}
@@ -72,6 +72,7 @@ func (s *Server) accept(conn env.Conn) env.Handler {
 	}
 	l.onFrame = func(t Type, payload []byte) error { return s.owner.Frame(s.links[l], t, payload) }
 	l.onRoom = func() {}
+	l.onPart = s.boundParts
 	l.onDown = func(err error) {
 		p := s.links[l]
 		delete(s.links, l)
@@ -83,6 +84,52 @@ func (s *Server) accept(conn env.Conn) env.Handler {
 	}
 	l.start()
 	return l
+}
+
+// makeRoom reports whether one more connection may shake hands, and ends the
+// oldest that does where there are too many.
+func (s *Server) makeRoom() bool {
+	var oldest *link
+	waiting := 0
+	for l, p := range s.links {
+		if p == nil {
+			waiting++
+			if oldest == nil || l.number < oldest.number {
+				oldest = l
+			}
+		}
+	}
+	if len(s.links)-waiting >= s.opt.PeersMax {
+		return false
+	}
+	if waiting >= s.opt.HandshakesMax || len(s.links) >= s.opt.PeersMax {
+		delete(s.links, oldest)
+		s.rejected++
+		oldest.drop()
+	}
+	return true
+}
+
+// boundParts ends the connection with the longest unfinished frame while all
+// of them together are too long.
+func (s *Server) boundParts() {
+	for {
+		sum := 0
+		var most *link
+		for l := range s.links {
+			if n := l.dec.Partial(); l.why == nil && n > 0 {
+				sum += n
+				if most == nil || n > most.dec.Partial() || n == most.dec.Partial() && l.number < most.number {
+					most = l
+				}
+			}
+		}
+		if sum <= s.opt.PartialMax {
+			return
+		}
+		most.close(Malformed("unfinished frames of %d bytes are over the limit of %d", sum, s.opt.PartialMax))
+		most.dec.Drop()
+	}
 }
 
 // Send queues a whole frame. A peer that does not keep up with what the server

@@ -36,6 +36,14 @@ const (
 	RetryMinDefault  = 20 * time.Millisecond
 	RetryMaxDefault  = 2 * time.Second
 	PeersMaxDefault  = 1024
+	// HandshakesMaxDefault bounds the connections of a server that have not
+	// said who they are.
+	HandshakesMaxDefault = 128
+	// PartialMaxDefault bounds the bytes of unfinished frames on all
+	// connections of a server, and FrameTimeDefault the time that one frame
+	// may take.
+	PartialMaxDefault = 256 << 20
+	FrameTimeDefault  = time.Minute
 	// SecretMin is the length of the shortest secret, in bytes.
 	SecretMin = 16
 )
@@ -59,8 +67,15 @@ type Options struct {
 	KeepAlive, Idle time.Duration
 	// RetryMin and RetryMax bound the wait before connecting again.
 	RetryMin, RetryMax time.Duration
-	// PeersMax bounds the connections that a server accepts.
-	PeersMax int
+	// PeersMax bounds the connections that a server accepts. Of those,
+	// HandshakesMax may be shaking hands: one more ends the oldest of them, so
+	// that strangers who say nothing keep no peer out.
+	PeersMax, HandshakesMax int
+	// PartialMax bounds the bytes of unfinished frames on all connections of a
+	// server: what is more ends the connection that holds most. A frame that
+	// is not finished after FrameTime ends its connection.
+	PartialMax int
+	FrameTime  time.Duration
 	// Lock is held in every call to an owner, and by the owner in every call
 	// to a Client, Server or Peer.
 	Lock sync.Locker
@@ -87,9 +102,13 @@ func (o Options) Complete() (Options, error) {
 	or(&o.RetryMin, RetryMinDefault)
 	or(&o.RetryMax, max(RetryMaxDefault, o.RetryMin))
 	or(&o.PeersMax, PeersMaxDefault)
-	if o.FrameMax < helloMax || o.KeepAlive <= 0 || o.Idle < o.KeepAlive || o.RetryMin <= 0 || o.RetryMax < o.RetryMin || o.PeersMax < 1 {
-		return o, fmt.Errorf("wire options: FrameMax %d, KeepAlive %v, Idle %v, RetryMin %v, RetryMax %v, PeersMax %d do not fit together",
-			o.FrameMax, o.KeepAlive, o.Idle, o.RetryMin, o.RetryMax, o.PeersMax)
+	or(&o.HandshakesMax, min(HandshakesMaxDefault, o.PeersMax))
+	or(&o.PartialMax, max(PartialMaxDefault, 2*o.FrameMax))
+	or(&o.FrameTime, max(FrameTimeDefault, o.Idle))
+	if o.FrameMax < helloMax || o.KeepAlive <= 0 || o.Idle < o.KeepAlive || o.RetryMin <= 0 || o.RetryMax < o.RetryMin || o.PeersMax < 1 ||
+		o.HandshakesMax < 1 || o.PartialMax < o.FrameMax || o.FrameTime < o.KeepAlive {
+		return o, fmt.Errorf("wire options: FrameMax %d, KeepAlive %v, Idle %v, RetryMin %v, RetryMax %v, PeersMax %d, HandshakesMax %d, PartialMax %d, FrameTime %v do not fit together",
+			o.FrameMax, o.KeepAlive, o.Idle, o.RetryMin, o.RetryMax, o.PeersMax, o.HandshakesMax, o.PartialMax, o.FrameTime)
 	}
 	return o, nil
 }

@@ -1,0 +1,169 @@
+package mailbox_test
+
+import (
+	"context"
+	"encoding/binary"
+	"hash/crc32"
+	"io"
+	"net"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/ashlar-dev/ashlar/distsys"
+	"github.com/ashlar-dev/ashlar/distsys/resource/mailbox"
+	"github.com/ashlar-dev/ashlar/tla/value"
+)
+
+// The strangers of these tests write bytes to sockets, by docs/format/wire.md,
+// and share no code with the package that reads them.
+
+func rawFrame(kind byte, payload []byte, length int) []byte {
+	b := binary.LittleEndian.AppendUint32(nil, uint32(length))
+	body := append([]byte{kind}, payload...)
+	crc := crc32.Checksum(append(append([]byte(nil), b...), body...), crc32.MakeTable(crc32.Castagnoli))
+	return append(binary.LittleEndian.AppendUint32(b, crc), body...)
+}
+
+func rawHello(system, service string, session byte) []byte {
+	b := append([]byte("ashlar/wire"), 1)
+	for _, s := range []string{system, service, "stranger"} {
+		b = append(append(b, byte(len(s))), s...)
+	}
+	b = append(append(b, session), make([]byte, 16)...)
+	b = append(b, 0)
+	return rawFrame(1, b, len(b)+1)
+}
+
+// rawPeer connects, says hello, and waits for the hello that it is answered.
+func rawPeer(t *testing.T, addr, system string, session byte) net.Conn {
+	t.Helper()
+	c, err := net.Dial("tcp", addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	if _, err := c.Write(rawHello(system, "mailbox", session)); err != nil {
+		t.Fatal(err)
+	}
+	head := make([]byte, 9)
+	if _, err := io.ReadFull(c, head); err != nil || head[8] != 1 {
+		t.Fatalf("a frame of type %d, %v; want a hello", head[8], err)
+	}
+	return c
+}
+
+// closed reports when the other side has ended the connection.
+func closed(c net.Conn) <-chan struct{} {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		buf := make([]byte, 4096)
+		for {
+			if _, err := c.Read(buf); err != nil {
+				return
+			}
+		}
+	}()
+	return done
+}
+
+// TestSilentStrangersKeepNoPeerOut: more strangers than a server has places,
+// who say nothing or half of something and come back when they are thrown out,
+// do not keep a sender from being heard.
+func TestSilentStrangersKeepNoPeerOut(t *testing.T) {
+	const places, strangers, messages = 16, 48, 50
+	here := value.String("server")
+	e := newEnv(t)
+	o := wireOptions(e, "server")
+	o.PeersMax, o.Idle = places, time.Minute
+	server := open(t, mailbox.Options{Wire: o, Listen: ":0", Local: []value.Value{here}})
+	ctx, stop := context.WithCancel(context.Background())
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	defer stop()
+	var there sync.WaitGroup
+	there.Add(strangers)
+	for i := range strangers {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			first := true
+			for ctx.Err() == nil {
+				c, err := net.Dial("tcp", string(server.Addr()))
+				if first {
+					first = false
+					there.Done()
+				}
+				if err != nil {
+					continue
+				}
+				c.Write([][]byte{nil, {9, 0, 0}}[i%2])
+				select {
+				case <-closed(c):
+				case <-ctx.Done():
+				}
+				c.Close()
+				select {
+				case <-time.After(20 * time.Millisecond):
+				case <-ctx.Done():
+				}
+			}
+		}()
+	}
+	there.Wait()
+	se := newEnv(t)
+	m := open(t, mailbox.Options{Wire: wireOptions(se, "sender"), Remote: []mailbox.Remote{{Index: here, Addr: server.Addr()}}})
+	rcv := newReceiver(t, e, server, here, messages)
+	if err := distsys.Run(within(t), newSender(t, se, m, value.Int(1), here, messages), rcv); err != nil {
+		t.Fatal(err)
+	}
+	checkFIFO(t, rcv.State().got, 1, messages)
+}
+
+// TestUnfinishedFramesAreBoundedTogether: peers that say hello and then begin
+// long frames hold no more memory together than the limit.
+func TestUnfinishedFramesAreBoundedTogether(t *testing.T) {
+	const frameMax, peers, fit = 1 << 20, 8, 2
+	o := wireOptions(newEnv(t), "server")
+	o.FrameMax, o.PartialMax, o.Idle = frameMax, fit*frameMax, time.Minute
+	server := open(t, mailbox.Options{Wire: o, Listen: ":0", Local: []value.Value{value.Int(1)}})
+	ended := make(chan struct{}, peers)
+	for i := range peers {
+		c := rawPeer(t, string(server.Addr()), o.System, byte(i+1))
+		over := closed(c)
+		go func() {
+			<-over
+			ended <- struct{}{}
+		}()
+		go c.Write(append(binary.LittleEndian.AppendUint32(nil, frameMax), make([]byte, frameMax*9/10)...))
+	}
+	for n := range peers - fit {
+		select {
+		case <-ended:
+		case <-within(t).Done():
+			t.Fatalf("%d of %d connections were ended, want %d", n, peers, peers-fit)
+		}
+	}
+}
+
+// TestSlowFramesEnd: a peer that sends its frame byte by byte is heard all the
+// time, and is given up all the same.
+func TestSlowFramesEnd(t *testing.T) {
+	o := wireOptions(newEnv(t), "server")
+	o.KeepAlive, o.Idle, o.FrameTime = 50*time.Millisecond, 10*time.Second, 300*time.Millisecond
+	server := open(t, mailbox.Options{Wire: o, Listen: ":0", Local: []value.Value{value.Int(1)}})
+	c := rawPeer(t, string(server.Addr()), o.System, 1)
+	over := closed(c)
+	c.Write(binary.LittleEndian.AppendUint32(nil, 100_000))
+	for end := within(t).Done(); ; {
+		select {
+		case <-over:
+			return
+		case <-end:
+			t.Fatal("the connection goes on")
+		case <-time.After(5 * time.Millisecond):
+			c.Write([]byte{0})
+		}
+	}
+}
