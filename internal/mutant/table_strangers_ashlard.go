@@ -106,5 +106,29 @@ func strangersAshlardMutants() []Mutant {
 			Old: "SetReadDeadline(time.Now().Add(sendWithin))",
 			New: "SetReadDeadline(time.Now().Add(100 * sendWithin))",
 		},
+		{
+			Name: "strangers/wal/full-disk-ends-the-log", Kind: Stuck, In: "worm/wal", Packages: []string{"worm/wal"},
+			Run: "TestFullDiskWaits", Breaks: "A disk without room for the next segment ends the log, and with it the server.",
+			Old: "\tif errors.Is(err, env.ErrNoSpace) && l.journal.Err() == nil {",
+			New: "\tif errors.Is(err, env.ErrNoSpace) && l.journal.Err() != nil {",
+		},
+		{
+			Name: "strangers/wal/no-room-forgets", Kind: Lost, In: "worm/wal", Packages: []string{"worm/wal"},
+			Run: "TestFullDiskWaits", Breaks: "What found no room is not written when there is room.",
+			Old: "\tl.kept = w\n",
+			New: "\tl.kept = work{some: true, upTo: w.upTo}\n",
+		},
+		{
+			Name: "strangers/node/full-disk-is-failed", Kind: Stuck, In: "worm/node", Packages: []string{"worm/node"},
+			Run: "TestFullDisk", Breaks: "A server whose disk is full ends as if its disk had failed.",
+			Old: "\tif errors.Is(err, env.ErrNoSpace) && s.disk.Err() == nil {",
+			New: "\tif errors.Is(err, env.ErrNoSpace) && s.disk.Err() != nil {",
+		},
+		{
+			Name: "strangers/node/full-disk-takes-requests", Kind: Stuck, In: "worm/node", Packages: []string{"worm/node"},
+			Run: "TestFullDisk", Breaks: "A server whose disk is full keeps clients waiting, instead of sending them to others.",
+			Old: "s.draining || s.failed != nil || s.full:",
+			New: "s.draining || s.failed != nil:",
+		},
 	}
 }

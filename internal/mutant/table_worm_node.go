@@ -35,7 +35,7 @@ func wormNodeMutants() []Mutant {
 		{
 			Name: "worm/node/a-failed-commit-releases", Kind: Lost, In: "worm/node", Packages: node, Run: "TestDiskFails",
 			Breaks: "Replies leave though the sync has failed.",
-			Old:    "\tif err != nil {\n\t\ts.fail(err)\n\t\treturn false\n\t}\n\ts.release()", New: "\ts.release()\n\tif err != nil {\n\t\ts.fail(err)\n\t\treturn false\n\t}",
+			Old:    "\tif err != nil {\n\t\ts.fail(err)\n\t\treturn false\n\t}\n\tif s.full {", New: "\ts.release()\n\tif err != nil {\n\t\ts.fail(err)\n\t\treturn false\n\t}\n\tif s.full {",
 		},
 		{
 			Name: "worm/node/notes-before-durable", Kind: Lost, In: "worm/node", Packages: node, Run: hold,

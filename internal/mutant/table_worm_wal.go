@@ -31,8 +31,8 @@ func wormWalMutants() []Mutant {
 		{
 			Name: "worm/wal/an-error-is-not-the-end", Kind: Lost, In: "worm/wal", Packages: wal,
 			Breaks: "After a failed sync the next one acknowledges what the first has dropped.",
-			Old:    "		return l.stop(err)\n	}\n	l.give(w)",
-			New:    "		return err\n	}\n	l.give(w)",
+			Old:    "		return false, l.stop(err)\n	}\n	l.give(w)",
+			New:    "		return false, err\n	}\n	l.give(w)",
 		},
 		{
 			Name: "worm/wal/pending-has-no-bound", Kind: Unguarded, In: "worm/wal", Packages: wal,
@@ -61,8 +61,8 @@ func wormWalMutants() []Mutant {
 		{
 			Name: "worm/wal/the-superblock-comes-first", Kind: Lost, In: "worm/wal", Packages: wal,
 			Breaks: "A checkpoint counts before its state is written.",
-			Old:    "	if err := l.write(w); err != nil {\n		return l.stop(err)\n	}\n	l.give(w)",
-			New:    "	if w.last && l.checkpoint.place.Segment > 0 {\n		l.finishCheckpoint()\n	}\n	if err := l.write(w); err != nil {\n		return l.stop(err)\n	}\n	l.give(w)",
+			Old:    "\tif err := l.write(&w); errors.Is(err, errNoRoom) {",
+			New:    "\tif w.last && l.checkpoint.place.Segment > 0 {\n\t\tl.finishCheckpoint()\n\t}\n\tif err := l.write(&w); errors.Is(err, errNoRoom) {",
 		},
 		{
 			Name: "worm/wal/the-checkpoint-counts-with-its-last-piece-but-one", Kind: Lost, In: "worm/wal", Packages: wal,

@@ -274,6 +274,13 @@ func (l *Log) Begin(info SegmentInfo, image []byte) (*Segment, error) {
 	return g, nil
 }
 
+// Err answers why the Log has ended, nil while it has not.
+func (l *Log) Err() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.err
+}
+
 func (g *Segment) putHeader() error {
 	if err := writeAt(g.slot, g.image[:SegmentHeader], 0); err != nil {
 		return err

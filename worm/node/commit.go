@@ -1,9 +1,12 @@
 package node
 
 import (
+	"errors"
 	"fmt"
 	"math"
+	"time"
 
+	"github.com/ashlar-dev/ashlar/env"
 	"github.com/ashlar-dev/ashlar/internal/invariant"
 	"github.com/ashlar-dev/ashlar/worm/wal"
 	"github.com/ashlar-dev/ashlar/worm/wor"
@@ -68,20 +71,14 @@ func (s *Server) commit() (more bool) {
 		s.mu.Unlock()
 		return false
 	}
-	if s.disk.Due() {
+	if !s.full && s.disk.Due() {
 		if s.checkpoint(); s.failed != nil {
 			s.unlock()
 			return false
 		}
 	}
-	invariant.Check(len(s.flying) == 0, "two commits at a time")
-	s.committing = s.appended
-	s.flew = s.pending
-	s.flying, s.holding = s.holding, s.flying
-	for _, c := range s.flying {
-		c.flying, c.held = c.held, c.flying
-		c.noteBytes[0], c.noteBytes[1] = c.noteBytes[1], 0
-		c.queued[0], c.queued[1] = true, false
+	if !s.full {
+		s.fly()
 	}
 	s.mu.Unlock()
 
@@ -94,13 +91,48 @@ func (s *Server) commit() (more bool) {
 	if s.closed {
 		return false
 	}
+	if errors.Is(err, env.ErrNoSpace) && s.disk.Err() == nil {
+		s.noRoom(err)
+		return false
+	}
 	if err != nil {
 		s.fail(err)
 		return false
 	}
+	if s.full {
+		s.full = false
+		s.warn("the disk has room again: serving")
+	}
 	s.release()
 	s.drained()
 	return s.disk.Waiting()
+}
+
+// fullRetry is how often it is looked whether a full disk has room again.
+const fullRetry = 250 * time.Millisecond
+
+// noRoom notes that the disk is full. What is under way waits, what comes is answered
+// StatusBusy, so that clients go to others, until there is room.
+func (s *Server) noRoom(err error) {
+	if !s.full {
+		s.full = true
+		s.warn("the disk is FULL: all requests are refused here until there is room; nothing is lost: " + err.Error())
+	}
+	s.wheel.remove(&s.retry)
+	s.wheel.add(&s.retry, s.opt.Env.Clock.Now().Add(fullRetry))
+}
+
+// fly takes what the commit that begins now makes durable.
+func (s *Server) fly() {
+	invariant.Check(len(s.flying) == 0, "two commits at a time")
+	s.committing = s.appended
+	s.flew = s.pending
+	s.flying, s.holding = s.holding, s.flying
+	for _, c := range s.flying {
+		c.flying, c.held = c.held, c.flying
+		c.noteBytes[0], c.noteBytes[1] = c.noteBytes[1], 0
+		c.queued[0], c.queued[1] = true, false
+	}
 }
 
 // release lets leave what was committed.

@@ -89,7 +89,7 @@ func (s *Server) admit(c *conn, q *wor.Request, r *wor.Reply, late bool) (refuse
 	case late:
 		r.Status = wor.StatusExpired
 		return true
-	case s.draining || s.failed != nil:
+	case s.draining || s.failed != nil || s.full:
 		r.Status = wor.StatusBusy
 		return true
 	case s.pressed(c):

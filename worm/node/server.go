@@ -71,6 +71,8 @@ type Server struct {
 
 	rolledBack string // why the disk is not the newest, as a member has said; "" if none has
 	failed     error
+	full       bool  // the disk has no room for the log
+	retry      entry // in the wheel: to look whether it has
 	trouble    string
 	draining   bool
 	drainDone  []func()
@@ -109,6 +111,7 @@ func OpenServer(o Options) (*Server, error) {
 	s.transport = NewTransport(TransportOptions{Env: o.Env, Serial: &s.serial, Cluster: o.Genesis.Cluster,
 		From: uint64(s.id), Peer: true})
 	s.waker = o.Tasks.Task(s.commit)
+	s.retry.due = s.waker.Wake
 	s.mu.Lock()
 	if err := s.belong(); err != nil {
 		s.mu.Unlock()

@@ -78,7 +78,10 @@ type Status struct {
 	Warnings   []string
 	RolledBack string
 	Failed     error
-	Draining   bool
+	// Full: the disk has no room for the log, and requests are answered StatusBusy
+	// until it has.
+	Full     bool
+	Draining bool
 	// Trouble is why a connection was ended last.
 	Trouble    string
 	Partitions []PartitionStatus
@@ -110,7 +113,7 @@ func (s *Server) Status() Status {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	t := Status{ID: s.id, Name: s.name, Cluster: s.opt.Genesis.Cluster, Addr: s.addr(), Generation: s.generation,
-		Position: s.committed, Pending: s.pending, RolledBack: s.rolledBack, Failed: s.failed, Draining: s.draining,
+		Position: s.committed, Pending: s.pending, RolledBack: s.rolledBack, Failed: s.failed, Full: s.full, Draining: s.draining,
 		Trouble: s.trouble, Conns: len(s.conns), Load: s.load, Held: len(s.flying) + len(s.holding), Invokes: s.invokes,
 		Listens: s.listening, Bytes: s.bytes, MaxBytes: s.opt.MaxBytes, Counts: s.counts}
 	if s.opt.Memory {
@@ -121,6 +124,9 @@ func (s *Server) Status() Status {
 	}
 	if s.rolledBack != "" {
 		t.Warnings = append(t.Warnings, "MUTE: "+s.rolledBack)
+	}
+	if s.full {
+		t.Warnings = append(t.Warnings, "FULL: the disk has no room for the log: requests are refused here until it has")
 	}
 	if s.failed != nil {
 		t.Warnings = append(t.Warnings, "FAILED: "+s.failed.Error())

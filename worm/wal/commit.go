@@ -1,8 +1,10 @@
 package wal
 
 import (
+	"errors"
 	"fmt"
 
+	"github.com/ashlar-dev/ashlar/env"
 	"github.com/ashlar-dev/ashlar/internal/invariant"
 	"github.com/ashlar-dev/ashlar/store/journal"
 	"github.com/ashlar-dev/ashlar/store/message"
@@ -63,7 +65,7 @@ func limitError(size int) error {
 func (l *Log) Waiting() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.err == nil && (len(l.pending) > 0 || len(l.saved) > 0)
+	return l.err == nil && (len(l.pending) > 0 || len(l.saved) > 0 || l.kept.some)
 }
 
 // Commit makes durable what was appended before it was called, and what has
@@ -71,37 +73,63 @@ func (l *Log) Waiting() bool {
 // The Commit that ends a checkpoint also makes it count. With nothing to do it
 // returns nil at once.
 //
-// An error is ErrStopped: the log has ended, and of what was not acknowledged
-// any beginning may come back or not.
+// An error that is env.ErrNoSpace and not ErrStopped says that there is no room for
+// another segment: nothing is harmed, and what was to be durable waits for a Commit
+// that finds room. Any other error is ErrStopped: the log has ended, and of what was
+// not acknowledged any beginning may come back or not.
 func (l *Log) Commit() error {
 	l.committing.Lock()
 	defer l.committing.Unlock()
+	for {
+		if again, err := l.commit(); err != nil || !again {
+			return err
+		}
+	}
+}
+
+// commit commits what found no room before, and then has to be called again, or what
+// has come since.
+func (l *Log) commit() (again bool, err error) {
 	w, err := l.take()
-	if err != nil {
-		return err
+	if err != nil || !w.some {
+		return false, err
 	}
-	if len(w.records) == 0 && len(w.state) == 0 {
-		return nil
-	}
-	if err := l.write(w); err != nil {
-		return l.stop(err)
+	if err := l.write(&w); errors.Is(err, errNoRoom) {
+		l.keep(w)
+		return false, err
+	} else if err != nil {
+		return false, l.stop(err)
 	}
 	l.give(w)
-	if !w.last {
-		return nil
+	if w.last {
+		if err := l.finishCheckpoint(); err != nil {
+			return false, l.stop(err)
+		}
 	}
-	if err := l.finishCheckpoint(); err != nil {
-		return l.stop(err)
-	}
-	return nil
+	return w.kept, nil
 }
 
 // work is what one Commit writes.
 type work struct {
+	some    bool   // there is something
+	kept    bool   // it found no room before
 	records []byte // entries
 	upTo    uint64 // the number of the last record
 	state   []byte // entries of a checkpoint
 	last    bool   // state ends with the endEntry
+	memory  []byte // of records
+}
+
+// errNoRoom is within the error of a write that has changed nothing since there was
+// no room for a segment.
+var errNoRoom = errors.New("no room for another segment of the log")
+
+// keep keeps what a Commit found no room for, for the next one.
+func (l *Log) keep(w work) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.kept = w
+	l.kept.kept = true
 }
 
 func (l *Log) take() (work, error) {
@@ -110,9 +138,18 @@ func (l *Log) take() (work, error) {
 	if err := l.ended(); err != nil {
 		return work{}, err
 	}
-	w := work{upTo: l.appended}
+	if l.kept.some {
+		w := l.kept
+		l.kept = work{}
+		return w, nil
+	}
+	if len(l.pending) == 0 && len(l.saved) == 0 {
+		return work{}, nil
+	}
+	w := work{some: true, upTo: l.appended}
 	if len(l.pending) > 0 {
 		w.records, l.pending, l.spare = l.pending, l.spare[:0], nil
+		w.memory = w.records
 		l.waiting = 0
 	}
 	if len(l.saved) > 0 {
@@ -130,8 +167,8 @@ func (l *Log) give(w work) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.durable = w.upTo
-	if w.records != nil && cap(w.records) <= keepMax {
-		l.spare = w.records
+	if w.memory != nil && cap(w.memory) <= keepMax {
+		l.spare = w.memory
 	}
 }
 
@@ -154,11 +191,11 @@ type writer struct {
 }
 
 // write makes the entries durable.
-func (l *Log) write(w work) error {
-	if err := l.put(w.records); err != nil {
+func (l *Log) write(w *work) error {
+	if err := l.put(&w.records); err != nil {
 		return err
 	}
-	if err := l.put(w.state); err != nil {
+	if err := l.put(&w.state); err != nil {
 		return err
 	}
 	if err := l.flush(); err != nil {
@@ -171,10 +208,10 @@ func (l *Log) write(w work) error {
 	return nil
 }
 
-// put adds entries to frames.
-func (l *Log) put(entries []byte) error {
-	for len(entries) > 0 {
-		kind, content, size := nextEntry(entries)
+// put adds entries to frames, and takes those away that it has added.
+func (l *Log) put(entries *[]byte) error {
+	for len(*entries) > 0 {
+		kind, content, size := nextEntry(*entries)
 		invariant.Check(size > 0, "a batch has no entry at its beginning")
 		need := size
 		if l.count == 0 {
@@ -191,10 +228,10 @@ func (l *Log) put(entries []byte) error {
 		if l.count == 0 {
 			l.used = l.pos + journal.HeaderSize
 		}
-		copy(l.image[l.used:], entries[:size])
+		copy(l.image[l.used:], (*entries)[:size])
 		l.used += size
 		l.count++
-		entries = entries[size:]
+		*entries = (*entries)[size:]
 	}
 	return nil
 }
@@ -208,17 +245,22 @@ func (l *Log) rotate(size int) error {
 	}
 	frame := (journal.HeaderSize + size + journal.PageSize - 1) &^ (journal.PageSize - 1)
 	length := max(l.opt.Segment, journal.SegmentHeader+frame)
-	if cap(l.image) < length {
-		l.image = make([]byte, length)
+	// Until it has begun the segment before stays as it is, which is full.
+	image := l.image
+	if cap(image) < length {
+		image = make([]byte, length)
 	}
-	l.image = l.image[:length]
-	l.number = max(l.number+1, l.chain.Segment)
-	info := journal.SegmentInfo{Number: l.number, Size: uint32(length), First: l.chain.Next, Prev: l.chain.Prev, Session: l.session}
-	seg, err := l.journal.Begin(info, l.image)
+	image = image[:length]
+	number := max(l.number+1, l.chain.Segment)
+	info := journal.SegmentInfo{Number: number, Size: uint32(length), First: l.chain.Next, Prev: l.chain.Prev, Session: l.session}
+	seg, err := l.journal.Begin(info, image)
+	if errors.Is(err, env.ErrNoSpace) && l.journal.Err() == nil {
+		return fmt.Errorf("%w: %w", errNoRoom, err)
+	}
 	if err != nil {
 		return err
 	}
-	l.seg = seg
+	l.seg, l.image, l.number = seg, image, number
 	l.written, l.pos, l.used, l.count = journal.SegmentHeader, journal.SegmentHeader, journal.SegmentHeader, 0
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -169,6 +169,9 @@ func TestTheLogEndsWithAFault(t *testing.T) {
 			if err == nil && ops < n {
 				break
 			}
+			if errors.Is(err, errNoRoom) && fault == env.ErrNoSpace && w.log.Err() == nil {
+				continue // it waits for room: TestFullDiskWaits
+			}
 			if !errors.Is(err, fault) || !errors.Is(err, ErrStopped) || w.log.Err() == nil {
 				t.Fatalf("fault %d: %v, and the log's end is %v", n, err, w.log.Err())
 			}
@@ -193,5 +196,71 @@ func TestTheLogEndsWithAFault(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// TestFullDiskWaits finds no room for the n-th file or its space, n = 1, 2, ..., for
+// some commits: the log has not ended, nothing counts as durable meanwhile that is
+// not, and when there is room all is, in order, also after a crash at any time.
+func TestFullDiskWaits(t *testing.T) {
+	waits := 0
+	for n := 1; ; n++ {
+		d, m := newDisk(t), &model{}
+		ops, until := 0, 0
+		h := &hookDisk{Disk: d, hook: func(string) error {
+			if ops++; ops >= n && ops < until {
+				return env.ErrNoSpace
+			}
+			return nil
+		}}
+		w, err := begin(h, m, 7)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if ops >= n {
+			continue // opening needs no space
+		}
+		until = n + 3
+		for _, op := range "aAckaceaAwacLLcLckAewLLcaLc" {
+			err := w.step(op)
+			for tries := 0; errors.Is(err, errNoRoom) && w.log.Err() == nil; tries++ {
+				waits++
+				if tries == 1 { // others go on meanwhile
+					must(t, w.add(10))
+				}
+				if tries > 5 {
+					t.Fatalf("operation %d: %v, and there is room", n, err)
+				}
+				if !w.log.Waiting() {
+					t.Fatalf("operation %d: nothing waits for room", n)
+				}
+				crashes(d, 2, env.Seeded(uint64(n)), func(how string, left *sim.Disk) {
+					if _, err := begin(left, m.clone(), 8); err != nil {
+						t.Fatalf("operation %d, %s: %v", n, how, err)
+					}
+				})
+				err = w.step('w')
+			}
+			if err != nil {
+				if !errors.Is(err, ErrStopped) || !errors.Is(err, env.ErrNoSpace) {
+					t.Fatalf("operation %d: %v", n, err)
+				}
+				break // it was no room for a segment that was missing
+			}
+		}
+		until = 0
+		if w.log.Err() == nil {
+			must(t, w.step('w'))
+		}
+		must(t, w.log.Close())
+		if _, err := begin(d, m.clone(), 9); err != nil {
+			t.Fatalf("operation %d, at the end: %v", n, err)
+		}
+		if ops < n {
+			break
+		}
+	}
+	if waits < 10 {
+		t.Errorf("the log has waited %d times, so that little was shown", waits)
 	}
 }

@@ -43,10 +43,10 @@
 //
 // # Full disk
 //
-// Segments take their space when they begin. Where there is none, Commit
-// answers an error that is ErrStopped and env.ErrNoSpace, and nothing that was
-// acknowledged is harmed: the caller refuses to write, and may be started again
-// when there is room. Opening a log needs no space.
+// Segments take their space when they begin. Where there is none, Commit answers an
+// error that is env.ErrNoSpace and not ErrStopped: nothing is harmed, what was to be
+// durable is kept, and the next Commit that finds room makes it so. The caller
+// refuses to write meanwhile. Opening a log needs no space.
 //
 // docs/format/worm.md describes the bytes.
 package wal

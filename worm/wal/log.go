@@ -120,6 +120,7 @@ type Log struct {
 	// pending is what was appended and not taken by a Commit, of which waiting
 	// bytes are records; spare is memory for the next.
 	pending, spare []byte
+	kept           work // what found no room
 	waiting        int
 	appended       uint64 // records
 	durable        uint64 // records

@@ -81,6 +81,8 @@ func unready(s *node.Status, hosts *appsView) string {
 		return "its disk has failed"
 	case s.RolledBack != "":
 		return "it is mute: " + s.RolledBack
+	case s.Full:
+		return "its disk is full"
 	case s.Draining:
 		return "it is about to end"
 	}

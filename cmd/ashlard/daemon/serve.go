@@ -145,6 +145,9 @@ func serve(ctx context.Context, c config, ready func(*served)) (err error) {
 	ready(s)
 	select {
 	case err := <-failed:
+		if errors.Is(err, env.ErrNoSpace) {
+			return fmt.Errorf("the disk is full in a moment in which the server cannot wait for room; make room, and start it again: %w", err)
+		}
 		return fmt.Errorf("the disk has failed, and what is on it since is not known: %w", err)
 	case <-ctx.Done():
 	}

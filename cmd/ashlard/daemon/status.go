@@ -255,6 +255,11 @@ func (c *collector) Collect(ch chan<- prometheus.Metric) {
 		serving = 1
 	}
 	gauge("serving", "Whether the server is ready: it serves registers, and keys can be reached through it.", serving)
+	full := 0.0
+	if s.Full {
+		full = 1
+	}
+	gauge("disk_full", "Whether the disk has no room for the log.", full)
 	gauge("generation", "How often the server was started on this disk.", float64(s.Generation))
 	gauge("position", "Records that are durable.", float64(s.Position))
 	gauge("pending_bytes", "Bytes of records that are not durable yet.", float64(s.Pending))

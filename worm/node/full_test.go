@@ -1,0 +1,98 @@
+package node
+
+import (
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/ashlar-dev/ashlar/env"
+	"github.com/ashlar-dev/ashlar/env/osenv"
+	"github.com/ashlar-dev/ashlar/worm/wor"
+)
+
+// tightDisk has no room for anything new while it is full.
+type tightDisk struct {
+	*osenv.Disk
+	full *atomic.Bool
+}
+
+type tightFile struct {
+	env.File
+	full *atomic.Bool
+}
+
+func (d tightDisk) Open(name string, create bool) (env.File, error) {
+	f, err := d.Disk.Open(name, create)
+	if err != nil {
+		return nil, err
+	}
+	return tightFile{f, d.full}, nil
+}
+
+func (f tightFile) Truncate(size int64) error {
+	if f.full.Load() {
+		return fmt.Errorf("truncate: %w", env.ErrNoSpace)
+	}
+	return f.File.Truncate(size)
+}
+
+// TestFullDisk: a server whose disk is full refuses, so that clients go on with the
+// others, and says why; it does not end, and serves as soon as there is room. What it
+// has acknowledged is there then.
+func TestFullDisk(t *testing.T) {
+	var full atomic.Bool
+	var ended atomic.Int64
+	c := newCluster(t, 3, t.TempDir(), func(o *Options) {
+		o.LogSegment = 64 << 10
+		o.Fatal = func(error) { ended.Add(1) }
+	})
+	c.stop(0)
+	n := c.nodes[0]
+	n.root = "" // it is given its disk here
+	n.world.Disk = tightDisk{n.world.Disk.(*osenv.Disk), &full}
+	if err := c.start(0); err != nil {
+		t.Fatal(err)
+	}
+	k := c.client(7)
+	value := strings.Repeat("v", 8<<10)
+	write := func(i int, offset int) wor.Status {
+		if r := k.call(t, c.member(i), writeOf(addr(1, offset), 1, value)); r != nil {
+			return r.Status
+		}
+		return 99
+	}
+	for i := range 3 {
+		eventually(t, "it serves", func() bool { return write(i, 0) == wor.StatusOK })
+	}
+	full.Store(true)
+	acknowledged := []int{}
+	at := 0
+	eventually(t, "its disk is full", func() bool {
+		if at++; write(0, at) == wor.StatusOK {
+			acknowledged = append(acknowledged, at)
+		}
+		return c.nodes[0].Status().Full
+	})
+	if s := write(0, 1000); s != wor.StatusBusy {
+		t.Errorf("a server whose disk is full answers %v, want %v at once", s, wor.StatusBusy)
+	}
+	for i := 1; i < 3; i++ {
+		if s := write(i, 1000); s != wor.StatusOK {
+			t.Errorf("server %d, whose disk has room, answers %v", i, s)
+		}
+	}
+	if w := c.nodes[0].Status().Warnings; len(w) == 0 || !strings.Contains(w[0], "FULL") {
+		t.Errorf("warnings: %q", w)
+	}
+	full.Store(false)
+	eventually(t, "it serves again", func() bool { return write(0, 2000) == wor.StatusOK })
+	for _, o := range acknowledged {
+		if r := k.call(t, c.member(0), readOf(addr(1, o))); r == nil || r.Status != wor.StatusOK || len(r.Runs) != 1 || string(r.Runs[0].Value) != value {
+			t.Fatalf("register %d was acknowledged: %+v", o, r)
+		}
+	}
+	if len(acknowledged) == 0 || ended.Load() > 0 || c.nodes[0].Status().Full {
+		t.Errorf("%d acknowledged, ended %d times, %+v", len(acknowledged), ended.Load(), c.nodes[0].Status().Full)
+	}
+}
