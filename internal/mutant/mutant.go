@@ -182,6 +182,7 @@ func Table() []Mutant {
 		strangersStoreMutants(),
 		strangersMailMutants(),
 		strangersMPCalMutants(),
+		strangersFrontMutants(),
 	} {
 		all = append(all, part...)
 	}

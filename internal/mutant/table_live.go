@@ -79,8 +79,8 @@ func liveMutants() []Mutant {
 		{
 			Name: "tla/lower/enabled-sees-the-refinement", Kind: WrongAnswer, In: "tla/lower", Packages: models, Run: "TestModels",
 			Breaks: "Below ENABLED of an instance, primed variables are the primed expressions that stand for them.",
-			Old:    "shadows[v] = &core.VarRef{Var: s, At: core.At{Place: v.Span}}",
-			New:    "shadows[v] = e",
+			Old:    "next[v] = &core.VarRef{Var: s, At: core.At{Place: v.Span}}",
+			New:    "_ = s",
 		},
 		{
 			Name: "check/simulate/only-the-first-successor", Kind: Unsound, In: "check", Packages: []string{"check"}, Run: "Simulat|Walks",

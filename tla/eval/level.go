@@ -160,7 +160,10 @@ func (p *program) factsOf(e core.Expr, bound names, resolve func(*core.LocalRef)
 	switch e := e.(type) {
 	case *core.VarRef:
 		f.level = core.StateLevel
-		if e.Var.Index >= 0 { // not one that a \EE hides
+		switch {
+		case e.Var.Index >= len(p.spec.Variables): // a shadow: nothing is kept by its value
+			f.vars = varBit(varBits)
+		case e.Var.Index >= 0: // not one that a \EE hides
 			f.vars = varBit(e.Var.Index)
 		}
 	case *core.LocalRef:
@@ -202,17 +205,111 @@ func (p *program) factsOf(e core.Expr, bound names, resolve func(*core.LocalRef)
 	for _, n := range more {
 		bound[n]++
 	}
+	var passes []bool
+	if call, ok := e.(*core.Call); ok && len(call.Args) > 0 {
+		passes = p.passes(call.Def)
+	}
+	let, _ := e.(*core.Let)
+	n := 0
 	children(e, func(x core.Expr) {
 		g := p.factsOf(x, bound, resolve)
-		if op != nil && op.Op == core.OpEnabled {
+		switch {
+		case op != nil && op.Op == core.OpEnabled:
 			g.level = min(g.level, core.StateLevel)
+		case n < len(passes) && !passes[n]:
+			g.level = min(g.level, core.StateLevel)
+		case let != nil && g.level > core.StateLevel && x != let.Body && !usedOutsideEnabled(let)[x]:
+			g.level = core.StateLevel
 		}
+		n++
 		f.join(g)
 	})
 	for _, n := range more {
 		bound[n]--
 	}
 	return f
+}
+
+// passes says of each parameter of d whether the level of the argument is part
+// of the level of a call: not where it only stands below ENABLED, or is not
+// used. Of a recursive definition all are.
+func (p *program) passes(d *core.Def) []bool {
+	to, _ := p.resolve(d)
+	if to == nil || to.Body == nil || p.isNative(to) {
+		return nil
+	}
+	if out, ok := p.passesByDef[to]; ok {
+		return out
+	}
+	p.passesByDef[to] = nil // while in progress
+	used := map[*core.Local]bool{}
+	var walk func(core.Expr)
+	walk = func(e core.Expr) {
+		var passes []bool
+		switch e := e.(type) {
+		case *core.LocalRef:
+			used[e.Local] = true
+		case *core.Op:
+			if e.Op == core.OpEnabled {
+				return
+			}
+		case *core.Call:
+			passes = p.passes(e.Def)
+		}
+		let, _ := e.(*core.Let)
+		var live map[core.Expr]bool
+		if let != nil {
+			live = usedOutsideEnabled(let)
+		}
+		n := 0
+		children(e, func(x core.Expr) {
+			if (n >= len(passes) || passes[n]) && (let == nil || x == let.Body || live[x]) {
+				walk(x)
+			}
+			n++
+		})
+	}
+	walk(to.Body)
+	out := make([]bool, len(to.Params))
+	for i, l := range to.Params {
+		out[i] = used[l]
+	}
+	p.passesByDef[to] = out
+	return out
+}
+
+// usedOutsideEnabled has the bodies of the definitions of a LET that its value
+// depends on otherwise than through ENABLED, which hides their level.
+func usedOutsideEnabled(let *core.Let) map[core.Expr]bool {
+	bodies := map[*core.Def]core.Expr{}
+	live := map[core.Expr]bool{}
+	var walk func(core.Expr)
+	walk = func(e core.Expr) {
+		var d *core.Def
+		switch e := e.(type) {
+		case *core.Op:
+			if e.Op == core.OpEnabled {
+				return
+			}
+		case *core.Call:
+			d = e.Def
+		case *core.OpRef:
+			d = e.Def
+		case *core.Let:
+			for _, d := range e.Defs {
+				bodies[d] = d.Body
+			}
+			walk(e.Body)
+			return
+		}
+		if body := bodies[d]; d != nil && body != nil && !live[body] {
+			live[body] = true
+			walk(body)
+		}
+		children(e, walk)
+	}
+	walk(let)
+	return live
 }
 
 // callFacts are the facts of the body of a definition that is applied.

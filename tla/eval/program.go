@@ -60,8 +60,9 @@ type program struct {
 	globals   map[*core.Def]bool // the definitions that no LET made
 	// factsByDef is complete but for what the reference evaluator asks later,
 	// under factsMu.
-	factsByDef map[*core.Def]facts
-	factsMu    sync.Mutex
+	factsByDef  map[*core.Def]facts
+	passesByDef map[*core.Def][]bool
+	factsMu     sync.Mutex
 	// constDefs holds the value of every constant-level definition without
 	// parameters. Both evaluators share it, so that RandomElement is drawn once.
 	constDefs map[*core.Def]*cell
@@ -129,11 +130,12 @@ const unsetName = "defaultInitValue"
 func newProgram(spec *core.Spec, cfg *config.Config, o Options, diags *source.List) *program {
 	p := &program{
 		spec: spec, options: o,
-		constants:  make(map[*core.Constant]replacement),
-		overrides:  make(map[*core.Def]replacement),
-		globals:    make(map[*core.Def]bool, len(spec.Defs)),
-		factsByDef: make(map[*core.Def]facts),
-		constDefs:  make(map[*core.Def]*cell),
+		constants:   make(map[*core.Constant]replacement),
+		overrides:   make(map[*core.Def]replacement),
+		globals:     make(map[*core.Def]bool, len(spec.Defs)),
+		factsByDef:  make(map[*core.Def]facts),
+		passesByDef: make(map[*core.Def][]bool),
+		constDefs:   make(map[*core.Def]*cell),
 	}
 	for _, d := range spec.Defs {
 		p.globals[d] = true
@@ -212,11 +214,24 @@ func (p *program) unknown(n config.Name, diags *source.List) {
 	diags.Add(d)
 }
 
+// undeclared warns of a value for a constant that the specification does not
+// have. TLC ignores such values too, and many configurations have one, as
+// defaultInitValue = defaultInitValue.
+func (p *program) undeclared(n config.Name, diags *source.List) {
+	var found source.List
+	p.unknown(n, &found)
+	for _, d := range found.Sorted() {
+		d.Severity = source.Warning
+		d.Message += "; its value is ignored"
+		diags.Add(d)
+	}
+}
+
 func (p *program) bindValues(cfg *config.Config, diags *source.List) {
 	for _, a := range cfg.Constants {
 		cs, ds := p.targets(a.Name, a.Module)
 		if len(cs)+len(ds) == 0 {
-			p.unknown(a.Name, diags)
+			p.undeclared(a.Name, diags)
 			continue
 		}
 		val, args, err := configValues(a)

@@ -13,6 +13,11 @@ const (
 	// definitions that select parts of one another, which make more than
 	// PartsMax expressions
 	ExpressionTooLarge source.Code = "ExpressionTooLarge"
+	// RecursiveInInstance: I == INSTANCE M WITH v <- 2 * z, where M has RECURSIVE
+	// F(_, _), F(A, n) == IF n = 0 THEN ENABLED A ELSE F(A, n - 1), and F(v' = 1, 2)
+	RecursiveInInstance source.Code = "RecursiveInInstance"
+	// ComposedInInstance: I == INSTANCE M WITH v <- 2 * z, where M has A \cdot B
+	ComposedInInstance source.Code = "ComposedInInstance"
 )
 
 // DefinitionsMax is how many definitions a Spec may have. Instances of

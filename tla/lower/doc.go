@@ -10,7 +10,7 @@
 // lowered once, as its module has it; an instance then gets a copy with the
 // instance's substitutions made, or the very same body when it uses nothing
 // that the instance replaces. Substitution is that of "Specifying Systems",
-// chapter 4, in ENABLED, too: what is primed in it is replaced like the rest.
+// chapter 4; below ENABLED that of 17.8, see enabled.go.
 //
 // It promises that the Spec passes core.Validate, and that it reports what it
 // cannot lower; a Bad stands in its place. It refuses integers that do not fit

@@ -16,14 +16,23 @@ type context struct {
 	params    []*core.Local
 	constants map[*core.Constant]core.Expr
 	variables map[*core.Variable]core.Expr
+	order     []*core.Variable // those of variables, as the module has them
 	copies    map[*core.Def]*core.Def
 	// depends says of definitions whether they reach something replaced.
 	depends map[*core.Def]bool
 	// let gets the copies when the instance stands in a LET.
 	let *core.Let
-	// possible is the context of what stands below ENABLED, next that of what
-	// stands primed there; see enabled.go.
-	possible, next *context
+	// possible is the context of what stands below ENABLED, and next, of such a
+	// context, that of what stands primed there; separate is the context in which
+	// all variables have shadows, and all says that this is it. See enabled.go.
+	possible, next, separate *context
+	all                      bool
+}
+
+// origin says which definition an instance's one is the copy of.
+type origin struct {
+	context *context
+	def     *core.Def
 }
 
 // context returns that of an instance; one in a LET is made when the LET is
@@ -37,7 +46,8 @@ func (p *Program) context(inst *resolve.Instance) *context {
 }
 
 func (p *Program) newContext(inst *resolve.Instance, let *core.Let) *context {
-	c := &context{p: p, let: let,
+	// What a LET defines cannot grow later by definitions that are apart.
+	c := &context{p: p, let: let, all: let != nil,
 		constants: map[*core.Constant]core.Expr{},
 		variables: map[*core.Variable]core.Expr{},
 		copies:    map[*core.Def]*core.Def{},
@@ -60,7 +70,9 @@ func (p *Program) newContext(inst *resolve.Instance, let *core.Let) *context {
 			value = r.expr(s.Value)
 		}
 		if s.Param.Kind == resolve.Variable {
-			c.variables[p.variable(s.Param)] = value
+			v := p.variable(s.Param)
+			c.variables[v] = value
+			c.order = append(c.order, v)
 		} else {
 			c.constants[p.constant(s.Param)] = value
 		}
@@ -94,6 +106,7 @@ func (c *context) copy(d *core.Def) *core.Def {
 		Path:   append(append([]core.Step(nil), c.step...), d.Path...),
 		Params: append(append([]*core.Local(nil), c.params...), d.Params...)}
 	c.copies[d] = out
+	c.p.origins[out] = origin{c, d}
 	t := &task{build: func() { c.fill(out, d) }, nested: c.let != nil}
 	c.p.addTask(out, t)
 	if c.let != nil {
@@ -132,14 +145,10 @@ func (c *context) replace(x core.Expr, again func(core.Expr) core.Expr) core.Exp
 		}
 		return out
 	}
-	if c.next != nil {
-		if out := c.inEnabled(x, again); out != nil {
-			return out
-		}
+	if out := c.crossing(x, again); out != nil {
+		return out
 	}
 	switch x := x.(type) {
-	case *core.Fair:
-		return c.fair(x, again)
 	case *core.VarRef:
 		return c.variables[x.Var]
 	case *core.ConstRef:
@@ -178,6 +187,11 @@ func closure(d *core.Def, first []core.Expr, at core.At) core.Expr {
 	if len(first) == 0 {
 		return &core.OpRef{At: at, Def: d}
 	}
+	return lambda(d, first, at)
+}
+
+// lambda is closure, written out.
+func lambda(d *core.Def, first []core.Expr, at core.At) core.Expr {
 	l := &core.Lambda{At: at}
 	args := append([]core.Expr(nil), first...)
 	for _, q := range d.Params[len(first):] {

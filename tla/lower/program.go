@@ -20,7 +20,9 @@ type Program struct {
 	meanings map[*resolve.Symbol]core.Expr
 	defs     map[*resolve.Symbol]*core.Def
 	contexts map[*resolve.Instance]*context
-	shadows  []*core.Variable // see core.Spec
+	origins  map[*core.Def]origin // of the copies that instances made
+	asks     map[*core.Def]bool   // see asksEnabled
+	shadows  []*core.Variable     // see core.Spec
 	tasks    map[*core.Def]*task
 	// closed has the definitions that are lowered with all they reach.
 	closed map[*core.Def]bool
@@ -47,6 +49,8 @@ func New(info *resolve.Info, diags *source.List) *Program {
 		meanings:  map[*resolve.Symbol]core.Expr{},
 		defs:      map[*resolve.Symbol]*core.Def{},
 		contexts:  map[*resolve.Instance]*context{},
+		origins:   map[*core.Def]origin{},
+		asks:      map[*core.Def]bool{},
 		tasks:     map[*core.Def]*task{},
 		closed:    map[*core.Def]bool{},
 	}
@@ -71,8 +75,7 @@ func (p *Program) Spec() *core.Spec {
 	})
 	for _, m := range p.extended(root) {
 		for _, a := range m.Assumes {
-			x := p.reader().expr(a.Body)
-			p.completeExpr(x)
+			x := p.completeExpr(p.reader().expr(a.Body))
 			s.Assumes = append(s.Assumes, core.Assume{Name: a.Name.Text, Body: x})
 		}
 	}
@@ -199,9 +202,10 @@ func (p *Program) uses(e core.Expr) []*core.Def {
 // complete lowers d and all that it reaches, and sets their levels.
 func (p *Program) complete(d *core.Def) { p.completeAll([]*core.Def{d}) }
 
-func (p *Program) completeExpr(e core.Expr) {
+func (p *Program) completeExpr(e core.Expr) core.Expr {
 	p.completeAll(p.uses(e))
 	p.setLevels([]core.Expr{e}, nil)
+	return p.outside(e)
 }
 
 func (p *Program) completeAll(stack []*core.Def) {
@@ -230,6 +234,11 @@ func (p *Program) completeAll(stack []*core.Def) {
 		bodies[i] = d.Body
 	}
 	p.setLevels(bodies, ordered)
+	for _, d := range ordered {
+		if d.Body != nil {
+			d.Body = p.outside(d.Body)
+		}
+	}
 }
 
 // setLevels computes the levels of definitions and of the LETs in the bodies,

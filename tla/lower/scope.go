@@ -80,9 +80,7 @@ func (s *Scope) Expr(e syntax.Expr) core.Expr {
 	if s.report(&list) {
 		return &core.Bad{At: at(e)}
 	}
-	x := s.p.reader().expr(e)
-	s.p.completeExpr(x)
-	return x
+	return s.p.completeExpr(s.p.reader().expr(e))
 }
 
 // Path reads the indices and fields on the left of an assignment; an index

@@ -1,13 +1,17 @@
 package resolve
 
 import (
+	"slices"
+
 	"github.com/ashlar-dev/ashlar/tla/syntax"
 )
 
 // The levels of a definition are found after the names of its module: first
 // silently, again and again while RECURSIVE makes them grow, and then once
 // more to report. The level of an expression is the highest of its parts and
-// of its operator, with parameters and constants at the lowest; an operator
+// of its operator, with parameters and constants at the lowest. The level of
+// an argument counts only where the operator's value has the level of that
+// parameter: not where it stands below ENABLED, or is not used. An operator
 // that primes a parameter, or uses it where only a state can stand, says so
 // in max, and arguments are held against that.
 
@@ -33,6 +37,20 @@ type levels struct {
 	constants bool
 	// max is the highest level that each parameter may have.
 	max []Level
+	// flows are the parameters, of the definition and of those around it, whose
+	// levels are part of its own.
+	flows []*Symbol
+}
+
+// passes says whether the level of argument i of s is part of the level of
+// the application.
+func (s *Symbol) passes(i int) bool {
+	d := s.source()
+	switch d.Kind {
+	case Operator:
+		return d.levels != nil && i < len(d.Formals) && slices.Contains(d.levels.flows, d.Formals[i])
+	}
+	return true
 }
 
 // passesMax bounds how often the levels of a module are computed anew.
@@ -53,10 +71,35 @@ type leveller struct {
 type lv struct {
 	level     Level
 	constants bool
+	flows     []*Symbol // see levels
 }
 
 func (a lv) join(b lv) lv {
-	return lv{max(a.level, b.level), a.constants || b.constants}
+	return lv{max(a.level, b.level), a.constants || b.constants, plus(a.flows, b.flows)}
+}
+
+// plus adds to a what it lacks of b.
+func plus(a, b []*Symbol) []*Symbol {
+	if len(a) == 0 {
+		return b
+	}
+	for _, s := range b {
+		if !slices.Contains(a, s) {
+			a = append(slices.Clip(a), s)
+		}
+	}
+	return a
+}
+
+// minus is a without what is in b.
+func minus(a, b []*Symbol) []*Symbol {
+	var out []*Symbol
+	for _, s := range a {
+		if !slices.Contains(b, s) {
+			out = append(out, s)
+		}
+	}
+	return out
 }
 
 func (r *resolver) levelsOfModule(m *syntax.Module) { r.levelsOfUnits(m.Units) }
@@ -105,7 +148,7 @@ func (l *leveller) unit(u syntax.Unit) {
 			return
 		}
 		got := l.bounds(u.Bounds).join(l.value(u.Body))
-		l.set(s, levels{level: got.level, constants: got.constants})
+		l.set(s, levels{level: got.level, constants: got.constants, flows: got.flows})
 	case *syntax.Instance:
 		l.instance(u)
 	case *syntax.Module:
@@ -132,7 +175,7 @@ func (l *leveller) definition(s *Symbol, body syntax.Expr) {
 		return
 	}
 	got := l.expr(body)
-	out := levels{level: got.level, constants: got.constants, max: make([]Level, len(s.Formals))}
+	out := levels{level: got.level, constants: got.constants, flows: got.flows, max: make([]Level, len(s.Formals))}
 	for i, p := range s.Formals {
 		out.max[i] = TemporalLevel
 		if m, ok := l.max[p]; ok {
@@ -145,7 +188,7 @@ func (l *leveller) definition(s *Symbol, body syntax.Expr) {
 func (l *leveller) set(s *Symbol, now levels) {
 	old := s.levels
 	if old != nil && old.level == now.level && old.constants == now.constants {
-		same := len(old.max) == len(now.max)
+		same := len(old.max) == len(now.max) && len(minus(now.flows, old.flows)) == 0
 		for i := range now.max {
 			same = same && old.max[i] == now.max[i]
 		}
@@ -195,6 +238,10 @@ func (l *leveller) symbol(s *Symbol) lv {
 		return lv{constants: true}
 	case Builtin:
 		return lv{level: builtinLevel(s.Name)}
+	case Bound:
+		if _, ok := s.Node.(*syntax.OperatorDef); ok {
+			return lv{flows: []*Symbol{s}}
+		}
 	}
 	if s.Origin != nil {
 		return l.through(s.Instance, l.symbol(s.Origin))
@@ -202,7 +249,7 @@ func (l *leveller) symbol(s *Symbol) lv {
 	if s.levels == nil {
 		return lv{}
 	}
-	return lv{s.levels.level, s.levels.constants}
+	return lv{s.levels.level, s.levels.constants, minus(s.levels.flows, s.Formals)}
 }
 
 // through is the level of a definition seen through an instance. A definition
@@ -210,7 +257,7 @@ func (l *leveller) symbol(s *Symbol) lv {
 // is then given the lowest, so that nothing is reported that could be right.
 func (l *leveller) through(inst *Instance, d lv) lv {
 	lowered := false
-	out := lv{level: d.level}
+	out := lv{level: d.level, flows: d.flows}
 	for i, got := range inst.subs {
 		sub := inst.Subs[i]
 		if sub.Param.Kind == Variable {
@@ -263,7 +310,9 @@ func (l *leveller) argument(e syntax.Expr) lv {
 		}
 		return lv{}
 	case *syntax.Lambda:
-		return l.expr(e.Body)
+		got := l.expr(e.Body)
+		got.flows = minus(got.flows, l.info.Binds[e])
+		return got
 	}
 	return l.expr(e)
 }
@@ -296,9 +345,7 @@ func (l *leveller) limit(e syntax.Expr, most Level, why string) lv {
 		l.wrong(e, "", "%s, but this is %s", why, got.level)
 		got.level = most
 	}
-	if most < ActionLevel {
-		l.constrain(e, most, 0)
-	}
+	l.constrain(e, most, 0)
 	return got
 }
 
@@ -446,8 +493,7 @@ func (l *leveller) apply(node syntax.Expr, args []syntax.Expr) lv {
 			return l.limit(args[0], StateLevel, "UNCHANGED takes a state function").join(lv{level: ActionLevel})
 		case "ENABLED":
 			got := l.limit(args[0], ActionLevel, "ENABLED takes an action")
-			got.level = StateLevel
-			return got
+			return lv{level: StateLevel, constants: got.constants}
 		case "[]", "<>":
 			return l.temporal(s.Name, args[0])
 		}
@@ -517,14 +563,16 @@ func (l *leveller) builtin(s *Symbol, args []syntax.Expr, got []lv) lv {
 func (l *leveller) call(s *Symbol, out lv, args []syntax.Expr, got []lv) lv {
 	known := s.source().levels
 	for i, g := range got {
-		if known != nil && i < len(known.max) && known.max[i] < ActionLevel {
+		if known != nil && i < len(known.max) && known.max[i] < TemporalLevel {
 			if g.level > known.max[i] {
 				l.wrong(args[i], "", "argument %d of %s can only be %s, and this is %s", i+1, s.Name, known.max[i], g.level)
 				g.level = known.max[i]
 			}
 			l.constrain(args[i], known.max[i], 0)
 		}
-		out = out.join(g)
+		if s.passes(i) {
+			out = out.join(g)
+		}
 	}
 	return out
 }

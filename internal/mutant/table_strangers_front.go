@@ -1,0 +1,70 @@
+package mutant
+
+// strangersFrontMutants are about what specifications mean that were written
+// by others: ENABLED in instances, levels of arguments, standard operators.
+func strangersFrontMutants() []Mutant {
+	models, resolve, native := []string{"tla/eval"}, []string{"tla/resolve"}, []string{"tla/native"}
+	const oracle = "OfInstances"
+	return []Mutant{
+		{
+			Name: "tla/lower/one-variable-for-two-has-no-shadow", Kind: Unsound, In: "tla/lower", Packages: models, Run: oracle, Short: true,
+			Breaks: "Below ENABLED, two variables for which one stands have one next value.",
+			Old:    "c.all || !ok || users[ref.Var] > 1",
+			New:    "c.all || !ok",
+		},
+		{
+			Name: "tla/lower/enabled-that-is-written-has-no-shadow", Kind: WrongAnswer, In: "tla/lower", Packages: models, Run: oracle, Short: true,
+			Breaks: "ENABLED written in an instantiated module sees the refinement; only fairness does not.",
+			Old:    "case x.Op == core.OpEnabled && below != c:",
+			New:    "case x.Op == core.OpEnabled && below != c && c.all:",
+		},
+		{
+			Name: "tla/lower/arguments-stay-outside-enabled", Kind: WrongAnswer, In: "tla/lower", Packages: models, Run: oracle, Short: true,
+			Breaks: "What an instantiated module gives an operator with ENABLED keeps the primed variables of the refinement.",
+			Old:    "crosses := c.next == nil && c.p.asksEnabled(d)",
+			New:    "crosses := false",
+		},
+		{
+			Name: "tla/lower/arguments-are-primed-in-the-refinement", Kind: WrongAnswer, In: "tla/lower", Packages: models, Run: oracle, Short: true,
+			Breaks: "Below ENABLED, what an operator primes of its arguments is the refinement's.",
+			Old:    "primes := c.next != nil && d.Level >= core.ActionLevel",
+			New:    "primes := false",
+		},
+		{
+			Name: "tla/lower/arguments-from-outside-are-captured", Kind: WrongAnswer, In: "tla/lower", Packages: models, Run: oracle, Short: true,
+			Breaks: "An argument from outside that reaches ENABLED of an instance has the next values of the instance.",
+			Old:    "if len(c.shadowed()) < len(c.variables) {",
+			New:    "if false {",
+		},
+		{
+			Name: "tla/lower/names-of-a-let-are-not-followed", Kind: WrongAnswer, In: "tla/lower", Packages: models, Run: oracle, Short: true,
+			Breaks: "A definition of a LET around ENABLED or a prime is that of the refinement.",
+			Old:    "case len(defs) == 0:\n\t\treturn e",
+			New:    "case len(defs) >= 0:\n\t\treturn e",
+		},
+		{
+			Name: "tla/eval/shadows-are-remembered", Kind: WrongAnswer, In: "tla/eval", Packages: models, Run: oracle, Short: true,
+			Breaks: "A predicate with ENABLED is remembered by the value of a variable that no state has.",
+			Old:    "f.vars = varBit(varBits)",
+			New:    "f.vars = varBit(e.Var.Index)",
+		},
+		{
+			Name: "tla/resolve/every-argument-has-its-level", Kind: WrongAnswer, In: "tla/resolve", Packages: resolve,
+			Breaks: "An operator that takes ENABLED of an action is an action, and refused as an invariant.",
+			Old:    "if s.passes(i) {",
+			New:    "if i >= 0 {",
+		},
+		{
+			Name: "tla/resolve/no-argument-has-its-level", Kind: Unguarded, In: "tla/resolve", Packages: resolve,
+			Breaks: "An action goes through an operator as if it were a constant.",
+			Old:    "return d.levels != nil && i < len(d.Formals) && slices.Contains(d.levels.flows, d.Formals[i])",
+			New:    "return false",
+		},
+		{
+			Name: "tla/native/not-is-that-of-a-machine", Kind: WrongAnswer, In: "tla/native", Packages: native,
+			Breaks: "Not of Bitwise turns over digits that the number does not have.",
+			Old:    "value.Int(x ^ int32(1<<mathbits.Len32(uint32(x))-1))",
+			New:    "value.Int(^x)",
+		},
+	}
+}
