@@ -58,7 +58,12 @@ Bitwise | & | 12 | 10 | 8
 Bitwise | | | 12 | 10 | 14
 Bitwise | ^^ | 12 | 10 | 6
 Bitwise | & | -1 | 10 | !expected a natural number
-Bitwise | Not | 5 | -6
+Bitwise | Not | 5 | 2
+Bitwise | Not | 0 | 0
+Bitwise | Not | 1 | 0
+Bitwise | Not | 8 | 7
+Bitwise | Not | 2147483647 | 0
+Bitwise | Not | -1 | !natural
 Bitwise | shiftR | 13 | 2 | 3
 Bitwise | shiftR | 13 | 99 | 0
 Bitwise | shiftL | 13 | 2 | 52
@@ -320,7 +325,9 @@ TLCExt | TLCFP | {1, 2} | TLCFP
 
 Randomization | RandomSubset | 2 | {7, 8} | {7, 8}
 Randomization | RandomSubset | 0 | {7, 8} | {}
-Randomization | RandomSubset | 3 | {7, 8} | !only 2 elements
+Randomization | RandomSubset | 3 | {7, 8} | {7, 8}
+Randomization | RandomSubset | 2147483647 | {7, 8} | {7, 8}
+Randomization | RandomSubset | -1 | {7, 8} | !natural
 Randomization | RandomSetOfSubsets | 3 | 2 | {7, 8} | {{7, 8}}
 Randomization | RandomSetOfSubsets | 3 | 5 | {7, 8} | !the set has 2 elements
 Randomization | TestRandomSetOfSubsets | 3 | 0 | {7, 8} | <<1, 1, 1, 1, 1>>

@@ -1,6 +1,8 @@
 package native
 
 import (
+	mathbits "math/bits"
+
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
 
@@ -62,7 +64,10 @@ func bitwise() []Op {
 	m.f2("&", bits("&", func(x, y int32) int32 { return x & y }))
 	m.f2("|", bits("|", func(x, y int32) int32 { return x | y }))
 	m.f2("^^", bits("^^", func(x, y int32) int32 { return x ^ y }))
-	m.f1("Not", func(a Value) Value { return value.Int(^wantInt(a, "Not")) })
+	m.f1("Not", func(a Value) Value {
+		x := wantNat(a, "Not")
+		return value.Int(x ^ int32(1<<mathbits.Len32(uint32(x))-1))
+	})
 	m.f2("shiftR", func(a, b Value) Value {
 		x, n := wantNat(a, "shiftR"), wantNat(b, "shiftR")
 		return value.Int(x >> min(n, 31))
