@@ -61,5 +61,30 @@ func strangersWormMutants() []Mutant {
 			Breaks: "Clients that were there before a restore wait for ever.",
 			Old:    "if f := t.opt.Restored; f != nil && 2*n > len(t.peers) {", New: "if f := t.opt.Restored; f != nil && n < 0 {",
 		},
+		{
+			Name: "strangers/worm/every-protocol-goes-on", Kind: Stuck, In: "worm/group", Packages: []string{"worm/space"}, Run: "TestMixedProtocols",
+			Breaks: "What a client has written by a wrong protocol stops every change of members.",
+			Old:    "return ok && !s.Trimmed && data(wor.One(s.Addr)) && s.Protocol != p", New: "return false && ok && !s.Trimmed && data(wor.One(s.Addr)) && s.Protocol != p",
+		},
+		{
+			Name: "strangers/worm/metadata-are-not-asked", Kind: Lost, In: "worm/space", Packages: []string{"worm/space"}, Run: "TestMixedProtocols",
+			Breaks: "Of a segment that is written by two protocols nothing goes on.",
+			Old:    "if at.size > 0 && p.partition == c.old.Partition {", New: "if at.size > 1<<31 && p.partition == c.old.Partition {",
+		},
+		{
+			Name: "strangers/worm/the-first-home-alone-is-skimmed", Kind: Lost, In: "worm/space", Packages: []string{"cmd/ashlard/daemon", "worm/space"}, Run: "TestMixedProtocols|TestWrongProtocols",
+			Breaks: "Of several segments that are written by two protocols only one finds its metadata.",
+			Old:    "if c.skim == nil {\n\t\t\tc.skim = skim{}\n\t\t}", New: "c.skim = skim{}",
+		},
+		{
+			Name: "strangers/worm/sealed-for-nobody", Kind: Stuck, In: "worm/space", Packages: []string{"worm/space"}, Run: "TestChangeToNobody",
+			Breaks: "A partition is sealed for servers that are not there.",
+			Old:    "c.muster()\n", New: "c.seal()\n",
+		},
+		{
+			Name: "strangers/worm/a-server-takes-any-protocol", Kind: Unguarded, In: "worm/group", Packages: []string{"cmd/ashlard/daemon"}, Run: "TestWrongProtocols",
+			Breaks: "A server that knows a segment's protocol takes writes by another one.",
+			Old:    "!pinned && known && p != q.Protocol {", New: "!pinned && known && p != q.Protocol && q.Protocol > wor.Fast {",
+		},
 	}
 }

@@ -340,7 +340,7 @@ func (c *chief) expire() {
 // gather begins to fetch when enough are sealed.
 func (c *chief) gather() {
 	if c.merger == nil && len(c.sealed) >= c.enough {
-		c.merger = NewMerger(len(c.old.Members), len(c.sealed))
+		c.merger = NewMerger(len(c.old.Members), len(c.sealed), nil)
 		c.fetch()
 	}
 }

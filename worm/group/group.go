@@ -194,6 +194,9 @@ func (g *Group) registers(q *wor.Request, r *wor.Reply, log *wor.Log) {
 		if p, pinned := e.pins[q.Range.Segment]; pinned && p != q.Protocol {
 			g.limit(r, "segment is kept by "+p.String())
 			return
+		} else if p, known := g.named(q.Range.Segment); !pinned && known && p != q.Protocol {
+			g.limit(r, "segment is kept by "+p.String()+", as its metadata say")
+			return
 		} else if !pinned && changes {
 			g.scratch = appendPin(g.scratch[:0], e.number, q.Range.Segment, q.Protocol)
 			log.Append(g.scratch)
@@ -223,6 +226,31 @@ func (g *Group) registers(q *wor.Request, r *wor.Reply, log *wor.Log) {
 	if q.Kind == wor.KindTrim {
 		g.unpin(q, log)
 	}
+}
+
+// named is the protocol that a segment's metadata name, as far as they are here: the
+// segment has its home here, has not moved, and this server has accepted metadata.
+func (g *Group) named(seg wor.Segment) (p wor.Protocol, known bool) {
+	if g.genesis.Home(seg) != g.partition {
+		return 0, false
+	}
+	q := wor.Request{Kind: wor.KindRead, Range: wor.Range{Segment: seg, Lo: wor.PlacementOffset, Hi: wor.MetaOffset + 1}}
+	var r wor.Reply
+	g.held.acceptor.Handle(&q, &r, &wor.Log{})
+	at := q.Range.Lo
+	for i := range r.Runs {
+		run := &r.Runs[i]
+		at += run.Count
+		var m wor.Meta
+		switch {
+		case !run.Written:
+		case at <= wor.MetaOffset:
+			return 0, false // it may have moved
+		case m.UnmarshalBinary(run.Value) == nil && m.Partition == g.partition:
+			p, known = m.Protocol, true
+		}
+	}
+	return p, known
 }
 
 // unpin forgets the protocol of a segment that is trimmed.

@@ -218,7 +218,7 @@ func (s *script) request(t *testing.T, d *datadriven.TestData, kind wor.Kind) *w
 // merge merges the states of sealed servers and keeps the result under a name.
 func (s *script) merge(t *testing.T, d *datadriven.TestData) string {
 	servers := ids(d, "servers")
-	m := NewMerger(int(number(t, d, "n")), len(servers))
+	m := NewMerger(int(number(t, d, "n")), len(servers), nil)
 	e := wor.Epoch(number(t, d, "epoch"))
 	var out strings.Builder
 	for {

@@ -37,7 +37,7 @@ func big(t *testing.T) *world {
 
 // merged merges the states of sealed servers.
 func merged(t *testing.T, w *world, servers ...wor.ServerID) ([][]byte, *Merger) {
-	m := NewMerger(3, len(servers))
+	m := NewMerger(3, len(servers), nil)
 	var pieces [][]byte
 	for {
 		for i, id := range servers {
@@ -135,7 +135,7 @@ func TestADamagedStateIsNotMerged(t *testing.T) {
 		bad := *r
 		bad.Value = bytes.Clone(r.Value)
 		damage(&bad)
-		m := NewMerger(3, 1)
+		m := NewMerger(3, 1, nil)
 		err := m.Put(0, 0, &bad)
 		for i := 0; i < 20 && err == nil; i++ {
 			if _, wants := m.Wants(0); wants {

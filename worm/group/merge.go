@@ -2,7 +2,6 @@ package group
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -82,6 +81,7 @@ type Merger struct {
 	conflicts int
 	chains    bool
 	over      bool
+	resolved  map[wor.Segment]wor.Protocol
 }
 
 // side is what came from one server.
@@ -96,10 +96,15 @@ type side struct {
 	hash   *xxhash.Digest
 }
 
+// Nothing is the resolution for a segment of which no data registers belong here.
+const Nothing = wor.Protocol(0xff)
+
 // NewMerger returns a Merger for so many sealed servers, numbered from 0, of an
-// epoch with so many members.
-func NewMerger(members, sealed int) *Merger {
-	m := &Merger{members: members, hash: xxhash.New()}
+// epoch with so many members. Resolved says of segments that are written by two
+// protocols which one is the segment's, or Nothing: what is written by another one
+// was written against the rules, and does not go on.
+func NewMerger(members, sealed int, resolved map[wor.Segment]wor.Protocol) *Merger {
+	m := &Merger{members: members, hash: xxhash.New(), resolved: resolved}
 	for range sealed {
 		m.sides = append(m.sides, side{hash: xxhash.New()})
 	}
@@ -148,10 +153,19 @@ func (s *side) step() error {
 	return nil
 }
 
-// errMixed: the registers of a segment are written by two protocols. Nothing here
-// tells which one is the segment's, so that a client that does so stops the change
-// of members.
-var errMixed = errors.New("group: a segment is written by two protocols")
+// MixedError: the data registers of a segment are written by two protocols. Its
+// metadata say which one counts.
+type MixedError struct{ Segment wor.Segment }
+
+func (e *MixedError) Error() string {
+	return fmt.Sprintf("segment %d is written by two protocols", e.Segment)
+}
+
+// foreign says that a state is one of those that do not go on.
+func (m *Merger) foreign(s *State) bool {
+	p, ok := m.resolved[s.Addr.Segment]
+	return ok && !s.Trimmed && data(wor.One(s.Addr)) && s.Protocol != p
+}
 
 // Next is the next piece for the members to be, which is the caller's, and
 // whether it is the last one. Ok is false while something is wanted.
@@ -208,12 +222,17 @@ func (m *Merger) merge(k key) (State, bool, error) {
 			continue
 		}
 		switch {
+		case m.foreign(&s.now):
+			if err := s.step(); err != nil {
+				return x, false, err
+			}
+			continue
 		case s.now.Trimmed:
 			// Counts more than values, whatever the protocol in which they are.
 			x.Trimmed = true
 			x.Protocol = s.now.Protocol
 		case !first && !x.Trimmed && x.Protocol != s.now.Protocol:
-			return x, false, errMixed
+			return x, false, &MixedError{k.addr.Segment}
 		case !x.Trimmed:
 			x.Protocol = s.now.Protocol
 		}
@@ -238,7 +257,7 @@ func (m *Merger) merge(k key) (State, bool, error) {
 	}
 	m.chains = m.chains || x.Protocol == wor.Chain
 	if !m.order.next(&x) {
-		return x, false, errMixed
+		return x, false, &MixedError{k.addr.Segment}
 	}
 	return x, true, nil
 }

@@ -43,7 +43,7 @@ func TestBecomesMember(t *testing.T) {
 	if r := ask(g, in1(wor.Request{Kind: wor.KindSeal}, 0)); r.Status != wor.StatusOK && r.Status != wor.StatusSealed {
 		t.Fatalf("seal: %+v", r)
 	}
-	m := group.NewMerger(1, 1)
+	m := group.NewMerger(1, 1, nil)
 	piece := uint64(0)
 	for {
 		if cursor, ok := m.Wants(0); ok {

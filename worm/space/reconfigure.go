@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/bits"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/ashlar-dev/ashlar/env"
@@ -14,7 +15,8 @@ import (
 
 // Reconfiguration of a partition from epoch e, with members M, to e+1, with N:
 //
-//	refresh   Learn the newest configuration: e is it.
+//	refresh   Learn the newest configuration: e is it. Ask N whether it is there:
+//	          as long as too few of it are, nothing is sealed.
 //	seal      A majority of M promises to answer nothing of epoch e any more.
 //	stage     Their states are fetched piece by piece and merged; the pieces go
 //	          to N under a tag that this reconfiguration has drawn. A majority
@@ -101,7 +103,7 @@ func (s *Space) reconfigure(p wor.Partition, members []wor.Member, within time.D
 		s.later(func() { done(nil, err) })
 		return
 	}
-	c := &change{next: next, unsafe: how.unsafe, only: how.only, watch: progress, done: done}
+	c := &change{next: next, resolved: map[wor.Segment]wor.Protocol{}, unsafe: how.unsafe, only: how.only, watch: progress, done: done}
 	c.begin(s, 0, within, c)
 	c.at.Partition = p
 	c.refresh()
@@ -130,6 +132,8 @@ type change struct {
 	sources  []int
 	fetches  []*inquiry
 	merger   *group.Merger
+	resolved map[wor.Segment]wor.Protocol // of segments that are written by two
+	skim     skim                         // not nil: what is fetched is only read, not staged
 	piece    []byte
 	last     bool
 	pieces   uint64
@@ -194,7 +198,7 @@ func (c *change) read(_ *reader, value []byte, err error) {
 	cfg := new(wor.Config)
 	switch {
 	case errors.Is(err, wor.ErrUnwritten):
-		c.seal()
+		c.muster()
 	case err == nil && cfg.UnmarshalBinary(value) == nil && cfg.Partition == c.old.Partition && cfg.Epoch == c.old.Epoch+1:
 		s.adopt(cfg)
 		c.refresh()
@@ -293,6 +297,42 @@ func (c *change) look() {
 			c.seal()
 		}
 	}))
+}
+
+// musterTries is how often a member to be is asked whether it is there.
+const musterTries = 3
+
+// muster asks the members to be whether they are there, before anything is sealed
+// that they are to go on with. It refuses where there are too few.
+func (c *change) muster() {
+	s, n := c.s, len(c.next.Members)
+	there, left, begun := 0, n, false
+	var away []string
+	for _, m := range c.next.Members {
+		q := wor.Request{Kind: wor.KindStatus, Partition: c.old.Partition, Epoch: c.old.Epoch}
+		answered := func() {
+			left--
+			switch {
+			case begun || !c.live:
+			case there >= wor.Majority(n):
+				begun = true
+				c.rest()
+				c.seal()
+			case there+left < wor.Majority(n):
+				begun = true
+				c.fail(fmt.Errorf("%w: %d of %d servers of the next configuration answer, %d are needed: %s",
+					ErrRefused, there, n, wor.Majority(n), strings.Join(away, ", ")))
+			}
+		}
+		c.seals = append(c.seals, s.inquire(m, q, musterTries, func(*wor.Reply) bool {
+			there++
+			answered()
+			return true
+		}, func() {
+			away = append(away, fmt.Sprintf("%v (%s at %s) does not", m.ID, m.Name, m.Addr))
+			answered()
+		}))
+	}
 }
 
 // seal seals all members that can be reached.

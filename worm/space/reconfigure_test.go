@@ -1,6 +1,7 @@
 package space_test
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -362,6 +363,69 @@ func TestReconfigureOfManyPieces(t *testing.T) {
 	for i := range n {
 		if v, err := l.client().read(at(1, uint32(i))); err != nil || v != value(i) {
 			t.Fatalf("register %d: %d bytes, %v", i, len(v), err)
+		}
+	}
+}
+
+// TestMixedProtocols: a segment that was written by another protocol before anybody
+// could know its own does not stop a change of members; what is decided goes on, by the
+// protocol that its metadata name, whichever partition they are in.
+func TestMixedProtocols(t *testing.T) {
+	each(t, 3, func(t *testing.T, l *lab, m wor.Meta, s wor.Segment) {
+		if m.Protocol != wor.Paxos {
+			t.Skip("a chain or a fast quorum of three needs all three")
+		}
+		hosts := l.hosts[3*m.Partition : 3*m.Partition+3]
+		wrong := []wor.Protocol{wor.Chain, wor.Fast, wor.Chain}
+		for i, h := range hosts { // a segment each: s, s+2, s+4; and s+6 which nobody allocates
+			for _, seg := range []wor.Segment{s + wor.Segment(2*i), s + 6} {
+				for offset := range uint32(3) {
+					q := wor.Request{Kind: wor.KindWrite, Partition: m.Partition, Protocol: wrong[i], Range: wor.One(at(seg, offset)), Value: []byte("strange")}
+					if r := h.handle(&q); r.Status != wor.StatusOK {
+						t.Fatal(i, seg, r)
+					}
+				}
+			}
+		}
+		a := l.client()
+		for i := range wor.Segment(3) {
+			if _, err := a.alloc(s+2*i, m); err != nil {
+				t.Fatal(err)
+			}
+			is(t, a.propose(at(s+2*i, 1), "right"), nil)
+		}
+		for epoch := range wor.Epoch(3) {
+			cfg, err := a.reconfigure(m.Partition, members(hosts...))
+			if err != nil || cfg.Epoch != epoch+1 {
+				t.Fatal(cfg, err)
+			}
+			b := l.client()
+			for i := range wor.Segment(3) {
+				if v, err := b.read(at(s+2*i, 1)); err != nil || v != "right" {
+					t.Fatal(epoch, i, v, err)
+				}
+				_, err := b.read(at(s+2*i, 2))
+				is(t, err, wor.ErrUnwritten)
+				is(t, b.propose(at(s+2*i, uint32(10+epoch)), "x"), nil)
+			}
+		}
+	})
+}
+
+// TestChangeToNobody: a change to servers that are not there seals nothing.
+func TestChangeToNobody(t *testing.T) {
+	l := newLab(t, 1, 1, 3)
+	a := l.client()
+	away := []wor.Member{{ID: 901, Addr: "x"}, {ID: 902, Addr: "y"}, l.hosts[0].member}
+	if _, err := a.reconfigure(0, away); !errors.Is(err, space.ErrRefused) {
+		t.Fatal(err)
+	}
+	if _, err := a.alloc(4, wor.Meta{Owner: 9, Size: 10}); err != nil {
+		t.Fatal(err)
+	}
+	for _, h := range l.hosts {
+		if r := h.handle(&wor.Request{Kind: wor.KindStatus}); r.Status != wor.StatusOK {
+			t.Error(h.member.ID, r.Status)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package space
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/ashlar-dev/ashlar/env"
@@ -48,7 +49,7 @@ func (c *change) restart() {
 	}
 	c.at.Attempt++
 	c.at.Pieces, c.at.Bytes, c.at.Staged = 0, 0, 0
-	c.merger = group.NewMerger(n, len(c.sources))
+	c.merger = group.NewMerger(n, len(c.sources), c.resolved)
 	c.fetches = make([]*inquiry, len(c.sources))
 	c.targets = make([]stageTarget, len(c.next.Members))
 	c.piece, c.last, c.pieces = nil, false, 0
@@ -63,12 +64,19 @@ func (c *change) pump() {
 	}
 	c.fetchWanted()
 	piece, last, ok, err := c.merger.Next()
+	var mixed *group.MixedError
 	switch {
+	case errors.As(err, &mixed):
+		c.mixed(mixed.Segment)
 	case err != nil:
 		c.fail(fmt.Errorf("state of partition %d, epoch %d: %w", c.old.Partition, c.old.Epoch, err))
 	case ok:
 		if piece == nil {
 			piece = []byte{}
+		}
+		if c.skim != nil {
+			c.skimmed(piece, last)
+			return
 		}
 		c.piece, c.last = piece, last
 		c.stage()

@@ -340,3 +340,67 @@ func TestRestore(t *testing.T) {
 	f.good("replace", "n2", "--with", f.names[3], "--timeout", "60s")
 	f.lives("replaced")
 }
+
+// TestWrongProtocols: whoever writes a segment by another protocol than its metadata
+// name is refused where the metadata are known; where they came later, the next change
+// of members goes through, by what the metadata say.
+func TestWrongProtocols(t *testing.T) {
+	f := newFleet(t, 4)
+	d := f.described()
+	f.good("write", "17.0", "known", "--alloc", "10")
+	write := func(i int, protocol byte, segment, offset uint64) (status byte) {
+		s := dialStranger(t, d.addrs[i])
+		if kind, w := s.ask(strangeHello(false, d.cluster, 9, d.ids[i], 0, 0)); kind != 2 || w[2] != 0 {
+			t.Fatalf("not welcome: %d %x", kind, w)
+		}
+		kind, reply := s.ask(strangeRequest(2, protocol, 0, segment, offset, 1, []byte("strange")))
+		if kind != 4 {
+			t.Fatalf("a write is answered by a frame of type %d", kind)
+		}
+		_, n := binary.Uvarint(reply[8:])
+		return reply[8+n]
+	}
+	const limit = 23
+	refused := 0
+	for i := range 3 {
+		if write(i, 1, 17, 3) == limit && write(i, 2, 17, 3) == limit {
+			refused++
+		}
+	}
+	if refused < 2 {
+		t.Errorf("%d servers refuse writes by other protocols than the metadata name, of which a majority has them", refused)
+	}
+	// Before there are metadata, nobody can know.
+	for segment := uint64(18); segment < 24; segment++ {
+		for offset := range uint64(3) {
+			if status := write(int(segment%3), byte(1+segment%2), segment, offset); status != 0 {
+				t.Fatalf("segment %d on server %d: status %d", segment, segment%3, status)
+			}
+		}
+		if segment < 22 { // the last ones are never allocated
+			f.good("write", fmt.Sprint(segment, ".1"), "right", "--alloc", "10", "--timeout", "60s")
+		}
+	}
+	f.lives("before")
+	for _, args := range [][]string{{"reconfigure", "0", "n0", "n1", "n2"}, {"reconfigure", "0", "n2", "n1", "n0"}} {
+		f.good(append(args, "--timeout", "60s")...)
+		f.lives("after " + strings.Join(args, " "))
+		for segment := 18; segment < 22; segment++ {
+			if got := f.good("read", fmt.Sprint(segment, ".1"), "--timeout", "60s"); got != "right" {
+				t.Errorf("%d.1 has %q", segment, got)
+			}
+			if code, out, _ := f.run("read", fmt.Sprint(segment, ".2"), "--timeout", "60s"); code != 5 {
+				t.Errorf("%d.2: exit code %d, %q", segment, code, out)
+			}
+		}
+		if got := f.good("read", "17.0"); got != "known" {
+			t.Errorf("17.0 has %q", got)
+		}
+	}
+	// A change to servers that are not there seals nothing.
+	f.servers[2].kill()
+	if code, _, errs := f.run("reconfigure", "0", "n0", "n1=77@127.0.0.1:1", "n3=78@127.0.0.1:2", "--timeout", "60s"); code != 3 || !strings.Contains(errs, "answer") {
+		t.Errorf("a change to servers that are not there: exit code %d, %s", code, errs)
+	}
+	f.good("write", "17.2", "goes on", "--timeout", "5s")
+}
