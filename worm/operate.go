@@ -112,6 +112,9 @@ type MemberState struct {
 	Answers  bool
 	Standing wor.Status
 	Epoch    wor.Epoch
+	// Full is how much of the memory that it may take for registers it takes, in
+	// percent. From three quarters on it refuses writes.
+	Full int
 	// Generation is how often it was started, Position how many records it has
 	// made durable.
 	Generation, Position uint64
@@ -181,6 +184,7 @@ func (c *Client) ask(cfg wor.Config, members []wor.Member) ([]MemberState, error
 			c.cluster.transport.Call(m, q, askWithin, func(r *wor.Reply) {
 				if r != nil {
 					s[i].Answers, s[i].Standing, s[i].Epoch = true, r.Status, r.Epoch
+					s[i].Full = int(min(r.Cursor, 1000))
 				}
 				if left--; left == 0 {
 					c.lookAt(s)

@@ -77,6 +77,21 @@ func strangersWormMutants() []Mutant {
 			Old:    "if c.skim == nil {\n\t\t\tc.skim = skim{}\n\t\t}", New: "c.skim = skim{}",
 		},
 		{
+			Name: "strangers/worm/no-room-for-keys", Kind: Stuck, In: "worm/group", Packages: []string{"cmd/ashlard/daemon"}, Run: "TestFullMemory",
+			Breaks: "A log that fills the memory takes the keys and the takeovers with it.",
+			Old:    "parts, small := int64(partsOthers), smallMax", New: "parts, small := int64(partsTakeover), smallMax",
+		},
+		{
+			Name: "strangers/worm/refused-and-tried-again", Kind: Stuck, In: "worm/log", Packages: []string{"cmd/ashlard/daemon"}, Run: "TestFullMemory",
+			Breaks: "An append that servers have no room for goes on to the next address, for ever.",
+			Old:    "case a.refused != nil:", New: "case a.refused != nil && p.l.closed:",
+		},
+		{
+			Name: "strangers/worm/segments-of-any-length", Kind: Stuck, In: "worm/log", Packages: []string{"cmd/ashlard/daemon"}, Run: "TestFullMemory",
+			Breaks: "A segment of a log ends after so many entries, however long they are, and cannot be trimmed until then.",
+			Old:    "if r.now.bytes >= r.s.opt.SegmentBytes && r.next != nil {", New: "if r.now.bytes >= r.s.opt.SegmentBytes && r.next != nil && r.over {",
+		},
+		{
 			Name: "strangers/worm/sealed-for-nobody", Kind: Stuck, In: "worm/space", Packages: []string{"worm/space"}, Run: "TestChangeToNobody",
 			Breaks: "A partition is sealed for servers that are not there.",
 			Old:    "c.muster()\n", New: "c.seal()\n",

@@ -1,6 +1,10 @@
 package group
 
-import "github.com/ashlar-dev/ashlar/worm/wor"
+import (
+	"bytes"
+
+	"github.com/ashlar-dev/ashlar/worm/wor"
+)
 
 // RoundMax is the highest round of a ballot: one more is always a round still.
 const RoundMax = 1<<63 - 1
@@ -68,11 +72,56 @@ func (g *Group) keeps(r wor.Range, p wor.Protocol) bool {
 	return r.Hi <= wor.SegmentMax
 }
 
+// What memory there is goes, in this order, to whatever is written; to the keys, that a
+// full log must not take from; to what takes over what somebody left open, without which
+// neither can be read; and to what trims and changes the members. Each has something
+// that those before it cannot use: of sixteen parts, so many may be taken by each.
+const (
+	sixteenParts  = 16
+	partsOthers   = 12
+	partsKeys     = 13
+	partsTakeover = 15
+	partsOwn      = 18 // also where the limit is lower than what is there
+)
+
+// keysBegin is the first segment of the store of keys that ashlard hosts: above all
+// logs' (worm.LogMax).
+const keysBegin = wor.Segment(1<<15-1) << 48
+
+// The longest values that count as part of a takeover: junk, marks, and votes against.
+// An entry of a log is longer, whatever is in it.
+const (
+	smallMax     = 16
+	smallKeysMax = 64
+)
+
 // room says whether there is room for what a capture or write asks.
 func (g *Group) room(q *wor.Request) bool {
-	most := g.maxBytes
-	if own := q.Range.Lo; own >= wor.PlacementOffset && own != wor.MetaOffset || q.Range.Segment&wor.ReservedSegment != 0 {
-		most += most / 8
+	parts, small := int64(partsOthers), smallMax
+	if q.Range.Segment >= keysBegin {
+		parts, small = partsKeys, smallKeysMax
 	}
-	return g.held.bytes()+int64(len(q.Value)) <= most
+	switch lo := q.Range.Lo; {
+	case lo >= wor.PlacementOffset && lo != wor.MetaOffset || q.Range.Segment&wor.ReservedSegment != 0:
+		parts = partsOwn
+	case lo == wor.MetaOffset || q.Kind == wor.KindCapture || len(q.Value) <= small:
+		parts = partsTakeover
+	}
+	held := g.held.bytes()
+	if held+int64(len(q.Value)) <= g.maxBytes/sixteenParts*parts {
+		return true
+	}
+	// Who takes over writes again what it has found, which takes no room where it is.
+	return held <= g.maxBytes/sixteenParts*partsTakeover && g.holds(q)
+}
+
+// holds says that a write is of a value that the register has already.
+func (g *Group) holds(q *wor.Request) bool {
+	if q.Kind != wor.KindWrite || q.Range.Len() != 1 {
+		return false
+	}
+	read := wor.Request{Kind: wor.KindRead, Range: q.Range, Protocol: q.Protocol}
+	var r wor.Reply
+	g.held.server(q.Protocol).Handle(&read, &r, &wor.Log{})
+	return len(r.Runs) == 1 && r.Runs[0].Written && bytes.Equal(r.Runs[0].Value, q.Value)
 }

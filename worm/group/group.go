@@ -73,8 +73,9 @@ func New(self wor.ServerID, genesis *wor.Genesis, p wor.Partition) *Group {
 }
 
 // Limit bounds how many bytes the registers take, about; and the stages as many
-// again. Beyond, writes and captures are refused with "MaxBytes"; what is needed
-// to trim and to change the members has an eighth in reserve.
+// again. Beyond, requests are refused with "MaxBytes": ordinary writes from three
+// quarters of it on, so that what is in the memory can still be taken over and trimmed
+// (room).
 func (g *Group) Limit(maxBytes int64) { g.maxBytes = maxBytes }
 
 // learn makes a configuration the known one.
@@ -152,6 +153,7 @@ func (g *Group) Handle(q *wor.Request, r *wor.Reply, log *wor.Log) {
 	case wor.KindStatus:
 		g.refuse(r, g.Status())
 		r.Value = g.hint
+		r.Cursor = uint64(100 * max(g.Bytes(), 0) / max(g.maxBytes, 1)) // how full it is, in percent
 		if r.Status == wor.StatusSealed {
 			r.Digest = g.Digest()
 		}

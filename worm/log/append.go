@@ -3,6 +3,7 @@ package log
 import (
 	"container/heap"
 	"errors"
+	"math"
 	"slices"
 	"time"
 
@@ -52,9 +53,17 @@ type appender struct {
 	asks    []*asking
 	delayed bool
 	expired bool // some of those that wait were answered
-	wait    env.Backoff
-	open    openPositions
-	stock   []stocked
+	// full is why servers have refused an append for want of room, and until when
+	// others are refused for the same reason without being tried: each address that
+	// is handed out and not used takes of the room that is left for trimming.
+	full      error
+	fullUntil env.Instant
+	// unreported is the bytes that were written at prefetched addresses since the
+	// sequencer was last told of any.
+	unreported int64
+	wait       env.Backoff
+	open       openPositions
+	stock      []stocked
 	// voids counts the tokens that were void since one served last.
 	voids int
 }
@@ -72,11 +81,12 @@ const (
 
 // appending is one append.
 type appending struct {
-	id    EntryID
-	named bool // it came with the id
-	value []byte
-	done  func(Position, error)
-	timer env.Timer
+	refused error // by servers for want of room, some of which may have taken it
+	id      EntryID
+	named   bool // it came with the id
+	value   []byte
+	done    func(Position, error)
+	timer   env.Timer
 	// over: it was answered.
 	over bool
 	// doubtful: it may be at position doubt, or get there. Placed: it is.
@@ -117,6 +127,10 @@ func (p *appender) start(e Entry, within time.Duration, done func(Position, erro
 		l.drawn++
 		e.ID = EntryID{l.nonce, l.drawn}
 	}
+	if old := p.byID[e.ID]; old == nil && p.l.clock.Now() < p.fullUntil {
+		refuse(p.full)
+		return
+	}
 	a := &appending{id: e.ID, named: named, value: e.encode(), done: done}
 	if old := p.byID[e.ID]; old != nil {
 		if !old.over || string(old.value) != string(a.value) {
@@ -154,6 +168,9 @@ func (p *appender) revive(a *appending, within time.Duration, done func(Position
 	}
 	// Otherwise its position is being resolved.
 }
+
+// fullWait is how long appends are refused after one was, for want of room.
+const fullWait = 500 * time.Millisecond
 
 // expire answers an append that is not done.
 func (p *appender) expire(a *appending, cause error) {
@@ -242,6 +259,7 @@ func (p *appender) pump() {
 		if c.next++; c.next == t.Range.Hi {
 			p.stock = slices.Delete(p.stock, 0, 1)
 		}
+		p.unreported += int64(len(a.value))
 		p.write(a, t, off)
 	}
 	extra := p.shortage()
@@ -280,6 +298,12 @@ func (p *appender) ask(q *asking) {
 		verb: verbToken, log: l.opt.ID, index: l.seat.top, client: l.nonce,
 		count: min(uint32(len(q.batch))+q.extra, CountMax), settled: p.settled(),
 	}
+	reported := p.unreported
+	bytes := reported
+	for _, b := range q.batch {
+		bytes += int64(len(b.value))
+	}
+	a.bytes = uint32(min(bytes, math.MaxUint32))
 	if a.count == 0 {
 		p.asks = slices.DeleteFunc(p.asks, func(x *asking) bool { return x == q })
 		p.pump()
@@ -295,6 +319,7 @@ func (p *appender) ask(q *asking) {
 			p.unserved(q, s.status)
 			return
 		}
+		p.unreported -= reported
 		p.serve(q, s)
 	})
 }
@@ -378,6 +403,11 @@ func (p *appender) write(a *appending, t *wor.Token, offset uint32) {
 		if p.l.closed {
 			return
 		}
+		var limit *wor.LimitError
+		if errors.As(err, &limit) {
+			p.full, p.fullUntil = limit, p.l.clock.Now().Add(fullWait)
+			a.refused = limit
+		}
 		switch {
 		case row.Decided(err):
 			p.voids = 0
@@ -446,6 +476,10 @@ func (p *appender) decided(a *appending, at Position, value []byte, err error) {
 			delete(p.byID, a.id)
 		}
 		p.doubts = slices.DeleteFunc(p.doubts, func(d *appending) bool { return d == a })
+	case a.refused != nil:
+		// It is not there, and elsewhere there is no more room than here.
+		a.doubtful = false
+		p.finish(a, 0, a.refused)
 	default:
 		a.doubtful = false
 		p.waiting = slices.Insert(p.waiting, 0, a)

@@ -31,11 +31,14 @@ type ask struct {
 	// writes nothing any more.
 	client  uint64
 	settled Position
+	// bytes is about how much will be written at the addresses, and was at earlier
+	// ones for which it was not known.
+	bytes uint32
 }
 
 const (
-	askVersion = 1
-	askLength  = 2 + 4 + 8 + 4 + 8 + 8
+	askVersion = 2
+	askLength  = 2 + 4 + 8 + 4 + 8 + 8 + 4
 )
 
 func (a ask) encode() []byte {
@@ -44,7 +47,8 @@ func (a ask) encode() []byte {
 	b = binary.LittleEndian.AppendUint64(b, uint64(a.index))
 	b = binary.LittleEndian.AppendUint32(b, a.count)
 	b = binary.LittleEndian.AppendUint64(b, a.client)
-	return binary.LittleEndian.AppendUint64(b, uint64(a.settled))
+	b = binary.LittleEndian.AppendUint64(b, uint64(a.settled))
+	return binary.LittleEndian.AppendUint32(b, a.bytes)
 }
 
 func decodeAsk(b []byte) (ask, bool) {
@@ -55,6 +59,7 @@ func decodeAsk(b []byte) (ask, bool) {
 		verb: verb(b[1]), log: ID(binary.LittleEndian.Uint32(b[2:])),
 		index: int64(binary.LittleEndian.Uint64(b[6:])), count: binary.LittleEndian.Uint32(b[14:]),
 		client: binary.LittleEndian.Uint64(b[18:]), settled: Position(binary.LittleEndian.Uint64(b[26:])),
+		bytes: binary.LittleEndian.Uint32(b[34:]),
 	}
 	ok := a.verb >= verbToken && a.verb <= verbElect && a.log <= IDMax && a.index >= -1 && a.index <= IndexMax
 	return a, ok

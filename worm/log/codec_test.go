@@ -18,7 +18,7 @@ func FuzzDecode(f *testing.F) {
 	for _, seed := range [][]byte{
 		Entry{ID: EntryID{1, 2}, Data: []byte("data")}.encode(), junk(), mark{1, 2}.encode(),
 		endpoint{wor.Member{ID: 1, Name: "name", Addr: "addr"}, 2}.encode(),
-		ask{verbToken, 5, -1, 2, 3, At(4, 5)}.encode(),
+		ask{verbToken, 5, -1, 2, 3, At(4, 5), 6}.encode(),
 		said{status: statusOK, top: 2, tail: At(2, 9), token: token}.encode(), said{status: statusBusy}.encode(),
 	} {
 		f.Add(seed)

@@ -2,6 +2,7 @@ package log
 
 import (
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/ashlar-dev/ashlar/env"
@@ -24,9 +25,15 @@ type reign struct {
 	// now is the segment whose addresses it hands out, next the one after it.
 	now, next *section
 	rolling   bool
-	holders   holders
-	wait      env.Backoff
-	since     env.Instant
+	// size is how many registers the next segment gets: as many as take SegmentBytes,
+	// as far as the entries until now tell.
+	size uint32
+	// rest is what is left of segments that were ended before they were full, as far
+	// as it may not be decided yet.
+	rest    []span
+	holders holders
+	wait    env.Backoff
+	since   env.Instant
 }
 
 // section is a segment that the sequencer has captured.
@@ -36,8 +43,9 @@ type section struct {
 	size  uint32
 	// tokens are of the whole segment, in order.
 	tokens []*wor.Token
-	// offset is the next to be handed out.
+	// offset is the next to be handed out, bytes about what is written below it.
 	offset uint32
+	bytes  int64
 }
 
 // takeoverMax is how long a takeover is tried.
@@ -61,12 +69,16 @@ func (r *reign) tail() Position { return At(r.now.index, r.now.offset) }
 // hand hands out addresses.
 func (r *reign) hand(a ask) said {
 	r.holders.settle(a.client, a.settled)
+	if r.now.bytes >= r.s.opt.SegmentBytes && r.next != nil {
+		r.endEarly()
+	}
 	t := r.now.part(min(a.count, CountMax))
 	if t == nil && r.next != nil {
 		r.now, r.next = r.next, nil
 		t = r.now.part(min(a.count, CountMax))
 	}
-	if 4*uint64(r.now.offset) >= 3*uint64(r.now.size) && r.next == nil && !r.rolling {
+	r.now.bytes += min(int64(a.bytes), int64(CountMax)*wor.ValueMax)
+	if (4*uint64(r.now.offset) >= 3*uint64(r.now.size) || 4*r.now.bytes >= 3*r.s.opt.SegmentBytes) && r.next == nil && !r.rolling {
 		r.roll()
 	}
 	if t == nil {
@@ -74,6 +86,20 @@ func (r *reign) hand(a ask) said {
 	}
 	r.holders.give(a.client, span{At(r.now.index, t.Range.Lo), At(r.now.index, t.Range.Hi)})
 	return said{status: statusOK, top: r.top, tail: r.tail(), token: t}
+}
+
+// endEarly goes on with the next segment, and decides what is left of this one.
+func (r *reign) endEarly() {
+	c := r.now
+	r.now, r.next = r.next, nil
+	if c.offset >= c.size {
+		return
+	}
+	left := span{At(c.index, c.offset), At(c.index, c.offset) + Position(c.size-c.offset)}
+	r.rest = append(r.rest, left)
+	r.close([]span{left}, func() {
+		r.rest = slices.DeleteFunc(r.rest, func(s span) bool { return s == left })
+	})
 }
 
 // part is a token for up to count free registers, in one piece; nil when there is
@@ -132,7 +158,7 @@ func (r *reign) alloc(target uint32, won func(*section)) {
 	s := r.s
 	partition, protocol := s.opt.Place(r.id, target)
 	m := wor.Meta{
-		Owner: s.random.Uint64(), Partition: partition, Protocol: protocol, Size: s.opt.Size,
+		Owner: s.random.Uint64(), Partition: partition, Protocol: protocol, Size: r.size,
 		Payload: endpoint{member: s.opt.Member, life: s.life}.encode(),
 	}
 	deadline := s.clock.Now().Add(takeoverMax)
@@ -287,6 +313,13 @@ func (r *reign) roll() {
 	}
 	r.rolling = true
 	closed := r.now.index
+	switch used := uint64(max(r.now.bytes, 1)); {
+	case uint64(r.s.opt.SegmentBytes) >= 2*used:
+		r.size = min(2*r.now.size, r.s.opt.Size)
+	default:
+		fit := uint64(r.now.offset) * uint64(r.s.opt.SegmentBytes) / used
+		r.size = uint32(min(max(fit, sizeMin), uint64(r.s.opt.Size)))
+	}
 	r.alloc(r.top+1, func(c *section) {
 		left := 2
 		ready := func() {
@@ -295,7 +328,7 @@ func (r *reign) roll() {
 			}
 		}
 		r.capture(c, 0, ready)
-		r.close(r.holders.below(At(closed, 0)), ready)
+		r.close(append(r.holders.below(At(closed, 0)), r.rest...), ready)
 	})
 }
 

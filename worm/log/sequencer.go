@@ -22,8 +22,14 @@ type SequencerOptions struct {
 	// Place says where a log's segment is kept, and how. Default: the partition
 	// 0, by Paxos.
 	Place func(id ID, index uint32) (wor.Partition, wor.Protocol)
-	// Size is how many registers a segment has, at most SizeMax. Default: 8192.
+	// Size is how many registers a segment has at most, itself at most SizeMax. The
+	// first ones have fewer, until it is seen how large the entries are. Default:
+	// 8192.
 	Size uint32
+	// SegmentBytes is about how much a segment takes before the next one is begun,
+	// however many registers are left: what can be trimmed is whole segments.
+	// Default: 4 MiB.
+	SegmentBytes int64
 	// LogsMax is how many logs it may be the sequencer of. Default: 1024.
 	LogsMax int
 	// Timeout bounds one operation of the space, which is then asked again. It is
@@ -33,6 +39,9 @@ type SequencerOptions struct {
 
 const (
 	sizeDefault    = 8192
+	sizeFirst      = 256
+	sizeMin        = 16
+	bytesDefault   = 4 << 20
 	logsMaxDefault = 1024
 )
 
@@ -42,6 +51,9 @@ func (o SequencerOptions) complete() (SequencerOptions, error) {
 	}
 	if o.Size < 2 || o.Size > SizeMax {
 		return o, &wor.LimitError{Name: "log.SizeMax", Limit: SizeMax, Got: int64(o.Size)}
+	}
+	if o.SegmentBytes == 0 {
+		o.SegmentBytes = bytesDefault
 	}
 	if o.LogsMax == 0 {
 		o.LogsMax = logsMaxDefault
@@ -117,7 +129,7 @@ func (s *Sequencer) ask(a ask) said {
 	case len(s.reigns) >= s.opt.LogsMax || a.index >= IndexMax:
 		return said{status: statusBusy}
 	}
-	r = &reign{s: s, id: a.log, wait: env.Backoff{Min: 5 * time.Millisecond, Max: 200 * time.Millisecond}}
+	r = &reign{s: s, id: a.log, size: min(sizeFirst, s.opt.Size), wait: env.Backoff{Min: 5 * time.Millisecond, Max: 200 * time.Millisecond}}
 	s.reigns[a.log] = r
 	r.takeOver(uint32(a.index + 1))
 	return said{status: statusOK}

@@ -1,6 +1,7 @@
 package node
 
 import (
+	"fmt"
 	"math/bits"
 
 	"github.com/ashlar-dev/ashlar/env"
@@ -127,6 +128,10 @@ func (s *Server) Status() Status {
 	}
 	if s.full {
 		t.Warnings = append(t.Warnings, "FULL: the disk has no room for the log: requests are refused here until it has")
+	}
+	if s.bytes >= s.opt.MaxBytes/10*7 {
+		t.Warnings = append(t.Warnings, fmt.Sprintf("PRESSED: registers take %d of MaxBytes, %d: beyond three quarters, writes are refused; trim logs and segments",
+			s.bytes, s.opt.MaxBytes))
 	}
 	if s.failed != nil {
 		t.Warnings = append(t.Warnings, "FAILED: "+s.failed.Error())

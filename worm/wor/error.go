@@ -75,6 +75,9 @@ type LimitError struct {
 }
 
 func (e *LimitError) Error() string {
+	if e.Limit == 0 && e.Got == 0 { // a server has named it
+		return "limit " + e.Name + " is reached"
+	}
 	return fmt.Sprintf("%s is %d, got %d", e.Name, e.Limit, e.Got)
 }
 

@@ -44,6 +44,7 @@ type clusterMemberView struct {
 	Standing   string    `json:"standing"`
 	Epoch      wor.Epoch `json:"epoch"`
 	Behind     int64     `json:"epochsBehind"`
+	Full       int       `json:"memoryPercent"`
 	Generation uint64    `json:"generation"`
 	Position   uint64    `json:"position"`
 	Trouble    string    `json:"trouble,omitempty"`
@@ -55,7 +56,7 @@ func viewMember(m *worm.MemberState, newest wor.Epoch) clusterMemberView {
 		Generation: m.Generation, Position: m.Position, Trouble: m.Trouble, Standing: "does not answer",
 	}
 	if m.Answers {
-		v.Standing, v.Behind = standing(m.Standing), int64(newest)-int64(m.Epoch)
+		v.Standing, v.Behind, v.Full = standing(m.Standing), int64(newest)-int64(m.Epoch), m.Full
 	}
 	return v
 }
@@ -118,6 +119,9 @@ func writeMembers(w io.Writer, members []clusterMemberView) {
 		if m.Behind > 0 {
 			fmt.Fprintf(t, ", %d epochs behind", m.Behind)
 		}
+		if m.Full >= pressedPercent {
+			fmt.Fprintf(t, ", PRESSED: %d%% of the memory for registers (MaxBytes) is taken", m.Full)
+		}
 		if m.Answers {
 			fmt.Fprintf(t, "\tstart %d, record %d", m.Generation, m.Position)
 		} else if m.Trouble != "" {
@@ -127,6 +131,9 @@ func writeMembers(w io.Writer, members []clusterMemberView) {
 	}
 	t.Flush()
 }
+
+// pressedPercent is from when on a server is called pressed: writes will be refused.
+const pressedPercent = 70
 
 // learnWithin is how long status tries to learn the newest configurations.
 const learnWithin = 3 * time.Second

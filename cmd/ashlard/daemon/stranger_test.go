@@ -2,9 +2,11 @@ package daemon_test
 
 import (
 	"bytes"
+	"context"
 	"crypto/ed25519"
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"hash/crc32"
 	"io"
@@ -18,6 +20,10 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/ashlar-dev/ashlar/worm"
+	"github.com/ashlar-dev/ashlar/worm/log"
+	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
 // What strangers say is made here from docs/format/worm.md, and of nothing that the
@@ -348,6 +354,11 @@ func TestWrongProtocols(t *testing.T) {
 	f := newFleet(t, 4)
 	d := f.described()
 	f.good("write", "17.0", "known", "--alloc", "10")
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	if _, err := f.client(nil).Alloc(ctx, 16, wor.Meta{Size: 10}); err != nil {
+		t.Fatal(err)
+	}
 	write := func(i int, protocol byte, segment, offset uint64) (status byte) {
 		s := dialStranger(t, d.addrs[i])
 		if kind, w := s.ask(strangeHello(false, d.cluster, 9, d.ids[i], 0, 0)); kind != 2 || w[2] != 0 {
@@ -363,7 +374,7 @@ func TestWrongProtocols(t *testing.T) {
 	const limit = 23
 	refused := 0
 	for i := range 3 {
-		if write(i, 1, 17, 3) == limit && write(i, 2, 17, 3) == limit {
+		if write(i, 1, 16, 3) == limit && write(i, 2, 16, 3) == limit {
 			refused++
 		}
 	}
@@ -403,4 +414,80 @@ func TestWrongProtocols(t *testing.T) {
 		t.Errorf("a change to servers that are not there: exit code %d, %s", code, errs)
 	}
 	f.good("write", "17.2", "goes on", "--timeout", "5s")
+}
+
+// TestFullMemory fills the memory of all servers with a log. Appends are refused at
+// once, and say why; keys can be read, also after all servers have restarted; and
+// trimming the log makes room.
+func TestFullMemory(t *testing.T) {
+	f := newFleet(t, 3, "--max-mb", "24")
+	for i := range 8 {
+		f.good("kv", "set", fmt.Sprint("k", i), "v")
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	l, err := f.client(nil).Log(ctx, 7, worm.LogOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	entry := make([]byte, 512<<10)
+	appended, last := 0, log.Position(0)
+	for {
+		at, err := l.Append(ctx, entry)
+		if err != nil {
+			if !strings.Contains(err.Error(), "MaxBytes") || !errors.Is(err, wor.ErrLimit) || ctx.Err() != nil {
+				t.Fatalf("append %d: %v", appended, err)
+			}
+			break
+		}
+		appended, last = appended+1, at
+	}
+	if appended < 20 {
+		t.Errorf("only %d entries of half a MiB were taken", appended)
+	}
+	// Smaller ones, until nothing but the reserve is left.
+	for n := 256 << 10; n >= 256; n /= 2 {
+		for began := time.Now(); ; {
+			_, err := l.Append(ctx, entry[:n])
+			if err != nil && !errors.Is(err, wor.ErrLimit) {
+				t.Fatalf("append of %d bytes: %v", n, err)
+			}
+			if err != nil && time.Since(began) > 600*time.Millisecond { // longer than it remembers the last one
+				break
+			}
+		}
+	}
+	refused := func(args ...string) {
+		t.Helper()
+		if code, _, errs := f.run(append(args, "--timeout", "60s")...); code == 0 || !strings.Contains(errs, "MaxBytes") || strings.Contains(errs, "60s") {
+			t.Errorf("%v: exit code %d, %s", args[:3], code, errs)
+		}
+	}
+	readable := func() {
+		t.Helper()
+		for i := range 8 {
+			if got := f.good("kv", "get", fmt.Sprint("k", i), "--timeout", "60s"); got != "v" {
+				t.Errorf("key %d has %q", i, got)
+			}
+		}
+		if _, out, _ := f.run("status"); !strings.Contains(out, "PRESSED") {
+			t.Errorf("status does not say that the memory is full:\n%s", out)
+		}
+	}
+	refused("log", "append", "7", strings.Repeat("x", 1000))
+	refused("write", "17.0", strings.Repeat("x", 1000), "--alloc", "1")
+	readable()
+	for i := range 3 {
+		f.servers[i].stop(t)
+		f.start(i)
+	}
+	f.healthy("restarted")
+	readable()
+	refused("log", "append", "7", strings.Repeat("x", 1000))
+	f.good("log", "trim", "7", last.String(), "--timeout", "60s")
+	f.lives("trimmed")
+	if _, out, _ := f.run("status"); strings.Contains(out, "PRESSED") {
+		t.Errorf("pressed after a trim:\n%s", out)
+	}
+	eventually(t, "an append after a trim", func() bool { _, err := l.Append(ctx, entry); return err == nil })
 }
