@@ -77,6 +77,11 @@ func strangersWormMutants() []Mutant {
 			Old:    "if c.skim == nil {\n\t\t\tc.skim = skim{}\n\t\t}", New: "c.skim = skim{}",
 		},
 		{
+			Name: "strangers/worm/later-configurations-are-not-read", Kind: Lost, In: "worm/space", Packages: []string{"cmd/ashlard/daemon"}, Run: "TestEverybodyReplaced",
+			Breaks: "Who is given a description of now finds only the servers that there were in the beginning.",
+			Old:    "for i := range o.Genesis.Known {", New: "for i := range o.Genesis.Known[:0] {",
+		},
+		{
 			Name: "strangers/worm/no-room-for-keys", Kind: Stuck, In: "worm/group", Packages: []string{"cmd/ashlard/daemon"}, Run: "TestFullMemory",
 			Breaks: "A log that fills the memory takes the keys and the takeovers with it.",
 			Old:    "parts, small := int64(partsOthers), smallMax", New: "parts, small := int64(partsTakeover), smallMax",

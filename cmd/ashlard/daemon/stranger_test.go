@@ -491,3 +491,43 @@ func TestFullMemory(t *testing.T) {
 	}
 	eventually(t, "an append after a trim", func() bool { _, err := l.Append(ctx, entry); return err == nil })
 }
+
+// TestEverybodyReplaced replaces as many servers as the description names, with a log
+// that is open all the while. Who is given the description of now finds the cluster, and
+// so do the servers themselves when they start again with that of before.
+func TestEverybodyReplaced(t *testing.T) {
+	f := newFleet(t, 6)
+	f.lives("before")
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	l, err := f.client(nil).Log(ctx, 7, worm.LogOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, described := f.cluster, filepath.Join(f.dir, "described.json")
+	for i := range 3 {
+		f.start(3 + i)
+		f.good("replace", fmt.Sprint("n", i), "--with", f.names[3+i], "--timeout", "60s")
+		f.servers[i].kill()
+		if _, err := l.Append(ctx, fmt.Append(nil, "open ", i)); err != nil {
+			t.Fatalf("append after replacement %d: %v", i, err)
+		}
+		if err := os.WriteFile(described, []byte(f.good("describe", "--timeout", "60s")), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		f.cluster = described
+	}
+	f.lives("with the description of now")
+	for _, s := range f.servers[3:] {
+		s.kill()
+	}
+	f.cluster = before
+	for i := range 3 {
+		f.start(3 + i)
+	}
+	f.cluster = described
+	f.lives("started with the description of before")
+	if got := f.good("log", "cat", "7", "--timeout", "60s"); !strings.Contains(got, "open 2") {
+		t.Errorf("the log has %q", got)
+	}
+}
