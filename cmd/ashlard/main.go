@@ -4,16 +4,14 @@
 package main
 
 import (
-	"context"
 	"os"
-	"os/signal"
-	"syscall"
 
 	"github.com/ashlar-dev/ashlar/cmd/ashlard/daemon"
+	"github.com/ashlar-dev/ashlar/cmd/internal/ending"
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop) // a second signal ends the process at once
+	ctx, _, stop := ending.Begin(daemon.ExitInterrupted)
+	defer stop()
 	os.Exit(daemon.Main(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }

@@ -4,18 +4,20 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"os"
-	"os/signal"
-	"syscall"
 
 	"github.com/spf13/cobra"
+
+	"github.com/ashlar-dev/ashlar/cmd/internal/ending"
 )
 
+// exitInterrupted is the exit code of a command that a signal has ended.
+const exitInterrupted = 130
+
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop) // a second signal ends the process at once
+	ctx, _, stop := ending.Begin(exitInterrupted)
+	defer stop()
 	if err := newRootCommand().ExecuteContext(ctx); err != nil {
 		fmt.Fprintf(os.Stderr, "mailboat: %v\n", err)
 		os.Exit(1)

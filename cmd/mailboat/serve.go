@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ashlar-dev/ashlar/cmd/internal/ending"
 	"github.com/ashlar-dev/ashlar/goose/primitive/filesys"
 	"github.com/ashlar-dev/ashlar/mail/mailboat"
 	"github.com/ashlar-dev/ashlar/mail/pop3"
@@ -32,6 +33,9 @@ type config struct {
 	grace                              time.Duration
 	verbose                            bool
 }
+
+// stopMargin is how long the end of a server may take beyond its grace.
+const stopMargin = 3 * time.Second
 
 // usersMax bounds how many directories a store has, which it keeps open.
 const usersMax = 10_000
@@ -263,6 +267,7 @@ func run(parent context.Context, c config, log *slog.Logger, u users, store *gua
 			})
 		}
 	})
+	ending.From(parent).Serve(c.grace + stopMargin)
 	<-ctx.Done()
 	log.Info("stopping", "grace", c.grace)
 	out.Close()

@@ -33,6 +33,9 @@ const (
 	exitInterrupted = 130
 )
 
+// ExitInterrupted is the exit code of a command that a signal has ended.
+const ExitInterrupted = exitInterrupted
+
 // usageError is a wrong command line or setting.
 type usageError struct{ error }
 

@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ashlar-dev/ashlar/cmd/internal/ending"
 	"github.com/ashlar-dev/ashlar/env"
 	"github.com/ashlar-dev/ashlar/env/osenv"
 	"github.com/ashlar-dev/ashlar/worm"
@@ -141,6 +142,7 @@ func serve(ctx context.Context, c config, ready func(*served)) (err error) {
 	if err := s.host(c, world, security, genesis, log); err != nil {
 		return err
 	}
+	ending.From(ctx).Serve(c.Grace + stopMargin)
 	log.Info("serving", "id", server.ID(), "addr", server.Addr())
 	ready(s)
 	select {
@@ -203,6 +205,9 @@ func (s *served) host(c config, world env.Env, security *tls.Config, genesis *wo
 	}
 	return nil
 }
+
+// stopMargin is how long the end of a server may take beyond its grace.
+const stopMargin = 3 * time.Second
 
 // drain ends the server in order: first those who come through the front, then the
 // applications, which tell who waits to ask elsewhere, then the registers. It says

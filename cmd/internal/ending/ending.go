@@ -26,7 +26,27 @@ const Within = 900 * time.Millisecond
 const apart = 500 * time.Millisecond
 
 // Ending is the end of a process. The nil Ending never comes.
-type Ending struct{ inOrder atomic.Bool }
+type Ending struct {
+	inOrder atomic.Bool
+	grace   atomic.Int64 // time.Duration; 0 where InOrder has no bound
+}
+
+type key struct{}
+
+// From returns the Ending of a context that Begin has made, and nil for others.
+func From(ctx context.Context) *Ending {
+	e, _ := ctx.Value(key{}).(*Ending)
+	return e
+}
+
+// Serve says that the command is a server now: after a signal it may take the grace
+// that its operator gives it, and then is ended like any other command.
+func (e *Ending) Serve(grace time.Duration) {
+	if e != nil {
+		e.grace.Store(int64(max(grace, 1)))
+		e.inOrder.Store(true)
+	}
+}
 
 // InOrder says that the command has something to put in order that takes its time, as
 // files or processes of its own: it is not ended before Over.
@@ -52,12 +72,16 @@ func Begin(code int) (ctx context.Context, e *Ending, stop func()) {
 	if !signal.Ignored(syscall.SIGHUP) {
 		signals = append(signals, syscall.SIGHUP)
 	}
-	ctx, stop = signal.NotifyContext(context.Background(), signals...)
+	ctx, stop = signal.NotifyContext(context.WithValue(context.Background(), key{}, e), signals...)
 	context.AfterFunc(ctx, func() {
 		time.Sleep(apart)
 		stop()
 		time.Sleep(Within - apart)
 		for e.inOrder.Load() {
+			if grace := time.Duration(e.grace.Load()); grace > 0 {
+				time.Sleep(grace)
+				break
+			}
 			time.Sleep(Within)
 		}
 		os.Exit(code)
