@@ -10,7 +10,7 @@ func strangersFrontMutants() []Mutant {
 			Name: "tla/lower/one-variable-for-two-has-no-shadow", Kind: Unsound, In: "tla/lower", Packages: models, Run: oracle, Short: true,
 			Breaks: "Below ENABLED, two variables for which one stands have one next value.",
 			Old:    "c.all || !ok || users[ref.Var] > 1",
-			New:    "c.all || !ok",
+			New:    "c.all || !ok || users[ref.Var] > 2",
 		},
 		{
 			Name: "tla/lower/enabled-that-is-written-has-no-shadow", Kind: WrongAnswer, In: "tla/lower", Packages: models, Run: oracle, Short: true,
@@ -64,7 +64,7 @@ func strangersFrontMutants() []Mutant {
 			Name: "tla/native/not-is-that-of-a-machine", Kind: WrongAnswer, In: "tla/native", Packages: native,
 			Breaks: "Not of Bitwise turns over digits that the number does not have.",
 			Old:    "value.Int(x ^ int32(1<<mathbits.Len32(uint32(x))-1))",
-			New:    "value.Int(^x)",
+			New:    "value.Int(x ^ int32(1<<mathbits.Len32(uint32(x))-1) ^ -1)",
 		},
 	}
 }
