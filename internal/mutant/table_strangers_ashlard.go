@@ -130,5 +130,11 @@ func strangersAshlardMutants() []Mutant {
 			Old: "s.draining || s.failed != nil || s.full:",
 			New: "s.draining || s.failed != nil:",
 		},
+		{
+			Name: "strangers/node/room-forgets-the-held", Kind: Stuck, In: "worm/node", Packages: []string{"worm/simulation"},
+			Run: "TestDisks", Breaks: "What came while a commit found no room is durable with it, and its replies never leave.",
+			Old: "\treturn s.disk.Waiting() || s.committed < s.appended",
+			New: "\treturn s.disk.Waiting()",
+		},
 	}
 }

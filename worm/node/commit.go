@@ -105,7 +105,8 @@ func (s *Server) commit() (more bool) {
 	}
 	s.release()
 	s.drained()
-	return s.disk.Waiting()
+	// After a full disk the log may be further than what has flown here.
+	return s.disk.Waiting() || s.committed < s.appended
 }
 
 // fullRetry is how often it is looked whether a full disk has room again.

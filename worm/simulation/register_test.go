@@ -227,7 +227,7 @@ func (c *cluster) String() string {
 		fmt.Fprintf(&b, "%s %v mishap %q", h.node.Name(), h.member.ID, h.mishap)
 		if h.server != nil {
 			s := h.server.Status()
-			fmt.Fprintf(&b, " generation %d, failed %v, rolled back %q", s.Generation, s.Failed, s.RolledBack)
+			fmt.Fprintf(&b, " generation %d, failed %v, full %v, rolled back %q", s.Generation, s.Failed, s.Full, s.RolledBack)
 			for _, p := range s.Partitions {
 				fmt.Fprintf(&b, "; %d.%d %v unsure %v", p.Partition, p.Epoch, p.Standing, p.Unsure)
 				for _, m := range p.Members {
