@@ -16,13 +16,15 @@ unit race: export RAPID_SEED ?= 1
 # What `make sim` runs, as sim/suite reads it: first=N,seeds=N.
 SIM         ?= seeds=20000
 SIM_WORM    ?= seeds=2000
+# How often `make attack` attacks.
+ATTACKS     ?= 3
 # How many crash states `make crash` explores.
 STATES      ?= 100000000
 # How long each fuzz target runs in `make fuzz`; `make test` runs the seeds only,
 # since what lands must not depend on luck.
 FUZZTIME    ?= 10s
 
-.PHONY: demo test check build lint unit race repeat fuzz sim crash mutants proofs proof-mutants corpus status bench bench-kv bench-worm bench-dedalus powerfail netns deps clean
+.PHONY: demo test check build lint unit race repeat fuzz sim crash mutants proofs proof-mutants corpus attack status bench bench-kv bench-worm bench-dedalus powerfail netns deps clean
 
 ## demo: check, compile, run and validate the lock service; then find a bug in a broken one.
 demo: build
@@ -111,6 +113,17 @@ corpus: build
 ## netns: the lock service and WormSpace with one network namespace per process, loss and killed processes.
 netns: build
 	$(GO) test -count=1 -timeout 5m -v -run TestNamespaces ./examples/lockservice ./worm/nemesis
+
+## attack: strangers against every port, and drawn specifications, programs, rules and loads against judges that share no code with what they judge; ATTACKS times.
+attack: build
+	$(GO) test -count=$(ATTACKS) -timeout 2h ./cmd/internal/ending
+	$(GO) test -count=$(ATTACKS) -timeout 2h -run 'Stranger|Unfinished|Flood|Idle|Restore|WrongProtocols|FullMemory|EverybodyReplaced' ./cmd/ashlard/daemon
+	$(GO) test -count=$(ATTACKS) -timeout 2h -run 'Slow|Limits|Full|Few|Bounded' ./cmd/mailboat
+	$(GO) test -count=$(ATTACKS) -timeout 2h -run 'Stranger|Unfinished|Slow' ./distsys/resource/mailbox
+	$(GO) test -count=$(ATTACKS) -timeout 2h -run 'RandomCalls|Damaged' ./compile
+	for seed in $$(seq $(ATTACKS)); do ASHLAR_SEED=$$seed $(GO) test -count=1 -timeout 2h -run OfInstances ./tla/eval || exit 1; done
+	$(GO) test -count=1 -timeout 2h -run 'UnderPressure|VerifySeesWhatReadsMeet' ./store -pressure $$((8 * $(ATTACKS)))
+	$(MAKE) --no-print-directory dedalus-fuzz DEDALUSFUZZTIME=$$((2 * $(ATTACKS)))m
 
 ## status: every command behind a claim of docs/status.md, with the date and what came of it, in build/status.md; hours.
 status: build

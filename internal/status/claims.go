@@ -263,6 +263,61 @@ var Claims = []Claim{
 		Commands: []string{"go test ./examples/... ./mail/..."},
 	},
 
+	// Strangers.
+	{
+		Room: "Strangers", How: []How{Tested},
+		Claim:    "A stranger at a port of `ashlard` ends nothing, mutes nothing, and costs bounded memory",
+		Shown:    "raw sockets, with frames built from [the format's page](format/worm.md) and not by our code, against real processes: false claims, false peers, unfinished frames, pipelines, idle connections, a restored backup, a full memory",
+		Commands: []string{"go test -run 'Stranger|Unfinished|Flood|Idle|Restore|WrongProtocols|FullMemory|EverybodyReplaced' ./cmd/ashlard/daemon"},
+		Not:      "A client that a cluster admits is trusted: it can forge a change of members, seal or trim ([whom a cluster trusts](worm.md))",
+	},
+	{
+		Room: "Strangers", How: []How{Tested},
+		Claim:    "A stranger cannot shut others out of `mailboat`; a full disk or a want of descriptors is an answer and not the end",
+		Shown:    "slow bytes on all connections, a file system of 6 MiB, `ulimit -n`: [the limits](mail.md)",
+		Commands: []string{"go test -run 'Slow|Limits|Full|Few|Bounded' ./cmd/mailboat"},
+		Not:      "POP3 reads a mailbox as a whole, within a budget. An attacker with more addresses than places holds all places for a session's time",
+	},
+	{
+		Room: "Strangers", How: []How{Tested},
+		Claim:    "The ports of compiled systems are bounded in connections, memory and time",
+		Shown:    "raw sockets, with bytes from [the format's page](format/wire.md)",
+		Commands: []string{"go test -run 'Stranger|Unfinished|Slow' ./distsys/resource/mailbox"},
+		Not:      "There is no bound for each address",
+	},
+	{
+		Room: "Strangers", How: []How{Tested},
+		Claim:    "ENABLED and fairness of instantiated modules are those of brute force",
+		Shown:    "drawn families of two and three modules, whose meaning the generator knows as Go functions; the lowering is not used",
+		Commands: []string{"go test -run OfInstances ./tla/eval"},
+		Not:      "Parser and resolver are shared",
+	},
+	{
+		Room: "Strangers", How: []How{Tested},
+		Claim:    "The store refuses nothing that waiting or a smaller cache could give",
+		Shown:    "small records, range deletes, many iterators, eight clients, in a process whose memory the kernel counts: at most Memory and a tenth",
+		Commands: []string{"go test -run UnderPressure ./store"},
+		Not:      "Fences and filters are not paged: data of many hundreds of times Memory, and recovery of a journal that was written with more, exceed the bound",
+	},
+	{
+		Room: "Strangers", How: []How{Tested},
+		Claim:    "Every command of `ashlar`, `ashlard` and `mailboat` ends within a second of a signal, a server within its grace",
+		Shown:    "each command that the program knows of itself, blocked on output that nobody reads; endless searches and evaluations",
+		Commands: []string{"go test -run 'Ends?$|CommandsEnd' ./cmd/ashlar ./cmd/internal/ending"},
+	},
+	{
+		Room: "Strangers", How: []How{Tested},
+		Claim:    "Multi-Paxos goes on under overload and after its leader is killed",
+		Shown:    "simulated, with 2,000 commands under way on slow machines; real processes, killed",
+		Commands: []string{"go test -run 'Overload|LeaderKilled' ./examples/dedalus/compiled"},
+		Not:      "Its log is not trimmed: memory and recovery grow with it",
+	},
+	{
+		Room: "Strangers", How: []How{Tested},
+		Claim:    "All of these, longer",
+		Commands: []string{"make attack"},
+	},
+
 	// The house.
 	{
 		Room: "The house", How: []How{Tested},
