@@ -333,11 +333,15 @@ func TestUnsignedVerdicts(t *testing.T) {
 	}
 	restored := *d.genesis
 	restored.Cluster, restored.Restored = testCluster+1, []uint64{testCluster}
-	if restart(d.genesis) == "" || restart(d.genesis) == "" {
-		t.Error("the denial is forgotten by a restart")
+	for range 2 {
+		if restart(d.genesis) == "" {
+			t.Error("the denial is forgotten by a restart")
+		}
 	}
-	if why := restart(&restored) + restart(&restored); why != "" {
-		t.Error("after a restore the server is held against what was before it:", why)
+	for range 2 {
+		if why := restart(&restored); why != "" {
+			t.Error("after a restore the server is held against what was before it:", why)
+		}
 	}
 }
 

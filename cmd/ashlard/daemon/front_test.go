@@ -26,8 +26,6 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-func listenAny() (net.Listener, error) { return net.Listen("tcp", "127.0.0.1:0") }
-
 // tool runs a program of the distribution.
 func tool(t *testing.T, name string, args ...string) string {
 	t.Helper()
