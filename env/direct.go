@@ -34,6 +34,16 @@ type LockDisk interface {
 	Lock(name string) (io.Closer, error)
 }
 
+// SharedLockDisk is a LockDisk that lets several readers in.
+type SharedLockDisk interface {
+	LockDisk
+	// LockShared takes the file of that name together with all others that
+	// take it so, and keeps out those that call Lock, as it is kept out by
+	// them: then the error is ErrLocked. It writes nothing: a file that is
+	// absent is fs.ErrNotExist.
+	LockShared(name string) (io.Closer, error)
+}
+
 // SpaceFile is a File that can take and give back space without writing it.
 type SpaceFile interface {
 	File

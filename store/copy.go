@@ -1,11 +1,13 @@
 package store
 
 import (
+	"context"
 	"encoding/binary"
 	"fmt"
 	"path"
 
 	"github.com/ashlar-dev/ashlar/env"
+	"github.com/ashlar-dev/ashlar/store/branch"
 	"github.com/ashlar-dev/ashlar/store/extent"
 	"github.com/ashlar-dev/ashlar/store/table"
 	"github.com/ashlar-dev/ashlar/store/trunk"
@@ -14,7 +16,9 @@ import (
 // Checkpoint copies the store to another directory of the same disk, as it is
 // when all changes before the call are in the tree, while it goes on being
 // used. The copy is a store of its own; it is complete and durable when
-// Checkpoint returns nil, and of no use otherwise. Pages keep their places, so
+// Checkpoint returns nil, and of no use otherwise: every block and every large
+// value of the copy has been read again then, and checked as Verify does.
+// Damage of the store is an ErrCorrupt, and no copy is made. Pages keep their places, so
 // that the copy has holes where the store has free pages.
 func (db *DB) Checkpoint(dir string) error {
 	if err := db.Flush(); err != nil {
@@ -49,14 +53,37 @@ func (db *DB) copyTo(s *state, dir string) error {
 	if err != nil {
 		return err
 	}
-	err = first(db.copyData(s, f), f.Close())
-	if err != nil {
-		return err
+	if err = db.copyData(s, f); err == nil {
+		err = db.verifyCopy(s, f)
+	}
+	if err = first(err, f.Close()); err != nil {
+		return first(err, db.disk.Remove(fresh))
 	}
 	if err := db.disk.Rename(fresh, path.Join(dir, dataFile)); err != nil {
 		return err
 	}
 	return first(db.disk.SyncDir(dir), db.disk.SyncDir(path.Dir(dir)))
+}
+
+// verifyCopy reads the branches of a copy from the file of the copy.
+func (db *DB) verifyCopy(s *state, f env.File) error {
+	var report Report
+	var failed error
+	s.root.Branches(func(b *trunk.Branch) {
+		if failed != nil {
+			return
+		}
+		o := db.branchOptions(false)
+		o.File = f
+		index, err := branch.OpenIndex(o, &b.Meta)
+		if err != nil {
+			failed = explain(err)
+			return
+		}
+		defer index.Close()
+		failed = db.examineBranch(context.Background(), trunk.NewBranch(b.Meta, index), f, &report, func(int64) error { return db.open() })
+	})
+	return first(failed, report.Err())
 }
 
 func (db *DB) copyData(s *state, f env.File) error {

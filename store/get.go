@@ -5,6 +5,7 @@ import (
 	"hash/crc32"
 	"sync"
 
+	"github.com/ashlar-dev/ashlar/env"
 	"github.com/ashlar-dev/ashlar/store/branch"
 	"github.com/ashlar-dev/ashlar/store/extent"
 	"github.com/ashlar-dev/ashlar/store/filter"
@@ -211,6 +212,11 @@ func (db *DB) value(r *reader, key []byte) ([]byte, error) {
 
 // readBlob appends a large value to dst.
 func (db *DB) readBlob(ref message.BlobRef, key, dst []byte) ([]byte, error) {
+	return db.readBlobOf(db.data, ref, key, dst)
+}
+
+// readBlobOf is readBlob for a file that has the same pages.
+func (db *DB) readBlobOf(file env.File, ref message.BlobRef, key, dst []byte) ([]byte, error) {
 	end := db.space.end()
 	if ref.Addr > end-int64(ref.Len) {
 		return dst, db.badBlob(ref, key, fmt.Sprintf("a value before the end of the file at %d", end), fmt.Sprintf("%d bytes", ref.Len))
@@ -225,7 +231,7 @@ func (db *DB) readBlob(ref message.BlobRef, key, dst []byte) ([]byte, error) {
 	for left, addr := int(ref.Len), ref.Addr; left > 0; addr += int64(len(buf)) {
 		n := min(left, len(buf))
 		whole := (n + extent.PageSize - 1) / extent.PageSize * extent.PageSize
-		if err := readFull(db.data, buf[:whole], addr); err != nil {
+		if err := readFull(file, buf[:whole], addr); err != nil {
 			return dst, err
 		}
 		dst = append(dst, buf[:n]...)

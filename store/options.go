@@ -57,8 +57,14 @@ type Options struct {
 	// Merger gives Merge its meaning. Its name is kept in the store.
 	Merger      message.Merger
 	Compression Compression
-	// ReadOnly opens without a lock and writes nothing.
+	// ReadOnly writes nothing, and works on a file system that is mounted for
+	// reading only. It shares the store's lock with others that only read;
+	// while a writer has the store open, and on a Disk that locks, it is
+	// refused (env.ErrLocked), as a writer is while somebody reads: pages that
+	// a writer uses again would look like damage to a reader. Where the
+	// directory has no file LOCK, the caller must keep writers away.
 	ReadOnly bool
+	locked   bool // the caller has the lock
 	// Log is told what an operator should know. Default: nothing is.
 	Log *slog.Logger
 	// Tuning is for tests and experiments; the zero Tuning follows from Memory.

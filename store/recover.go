@@ -98,6 +98,8 @@ func (db *DB) recover(world env.Env) error {
 			}
 			db.lock = lock
 		}
+	} else if err := db.lockShared(); err != nil {
+		return err
 	}
 	for db.session == 0 && world.Random != nil {
 		db.session = world.Random.Uint64()
@@ -122,6 +124,25 @@ func (db *DB) recover(world env.Env) error {
 	}
 	db.cache = cache.New(db.pool, db.cacheBytes())
 	return db.replay()
+}
+
+// lockShared keeps writers out while the store is open for reading only. A store
+// without a lock file was never opened by a writer in this place, or cannot be:
+// a copy, or an image of a disk.
+func (db *DB) lockShared() error {
+	d, ok := db.disk.(env.SharedLockDisk)
+	if !ok || db.o.locked {
+		return nil
+	}
+	lock, err := d.LockShared(path.Join(db.dir, lockFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	db.lock = lock
+	return nil
 }
 
 // syncFound makes durable what recovery relies on, whichever life it is from:

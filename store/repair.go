@@ -189,7 +189,7 @@ func completeRepair(disk env.Disk, dir string) error {
 // examine says whether the store is sound, or notes what is wrong with it.
 func (r *repairer) examine() (sound bool, err error) {
 	o := r.o
-	o.ReadOnly = true
+	o.ReadOnly, o.locked = true, true
 	db, err := Open(r.world, r.dir, o)
 	if errors.Is(err, ErrMerger) {
 		// Any merger will do, since nothing is merged.

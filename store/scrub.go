@@ -39,12 +39,18 @@ func (db *DB) Scrub(ctx context.Context, bytesPerSecond int64) (Report, error) {
 	if err := db.checkPages(); err != nil {
 		report.add(err)
 	}
+	s := db.acquire()
+	err = db.examineMemtables(ctx, s, &report, rest)
+	db.release(s)
+	if err != nil {
+		return report, err
+	}
 	for _, id := range ids {
 		b := db.hold(id)
 		if b == nil {
 			continue // it was merged into others meanwhile
 		}
-		err := db.examineBranch(ctx, b, &report, rest)
+		err := db.examineBranch(ctx, b, db.data, &report, rest)
 		db.unrefBranch(b)
 		if err != nil {
 			return report, err

@@ -95,7 +95,10 @@ func (db *DB) syncTo(seq message.Seq) (err error) {
 	db.syncing = true
 	db.smu.Unlock()
 
-	upTo, err := db.syncNow()
+	var upTo message.Seq
+	if err = db.flushRecovered(); err == nil {
+		upTo, err = db.syncNow()
+	}
 
 	db.smu.Lock()
 	db.syncing = false
@@ -105,6 +108,25 @@ func (db *DB) syncTo(seq message.Seq) (err error) {
 	db.synced.Broadcast()
 	db.smu.Unlock()
 	return err
+}
+
+// flushRecovered puts what recovery has read of the journal into the tree, when
+// the files are not open past the page cache: an earlier life may have failed to
+// sync these frames, and then the cache shows as clean what the disk does not
+// have, and no sync of this life writes it.
+func (db *DB) flushRecovered() error {
+	for !db.direct {
+		db.mu.Lock()
+		some := db.journalMems[0].recovered
+		db.mu.Unlock()
+		if !some {
+			break
+		}
+		if err := db.flushOldest(); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // syncNow writes and syncs all frames, and answers up to which change.

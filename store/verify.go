@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/ashlar-dev/ashlar/env"
 	"github.com/ashlar-dev/ashlar/store/branch"
 	"github.com/ashlar-dev/ashlar/store/extent"
+	"github.com/ashlar-dev/ashlar/store/memtable"
 	"github.com/ashlar-dev/ashlar/store/message"
 	"github.com/ashlar-dev/ashlar/store/trunk"
 )
@@ -60,18 +62,57 @@ func (db *DB) Verify(ctx context.Context) (Report, error) {
 	if err := db.checkPages(); err != nil {
 		report.add(err)
 	}
-	var failed error
+	rest := func(int64) error { return db.open() }
+	failed := db.examineMemtables(ctx, s, &report, rest)
 	s.root.Branches(func(b *trunk.Branch) {
 		if failed == nil {
-			failed = db.examineBranch(ctx, b, &report, func(int64) error { return db.open() })
+			failed = db.examineBranch(ctx, b, db.data, &report, rest)
 		}
 	})
 	return report, failed
 }
 
-// examineBranch checks a branch; now and then it calls rest with the bytes
+// examineMemtables reads the large values to which the memtables of a state
+// refer: after a crash no branch refers to those that only the journal has.
+func (db *DB) examineMemtables(ctx context.Context, s *state, report *Report, rest func(int64) error) error {
+	for _, m := range s.mems {
+		db.mu.Lock() // a view is the writer's to take
+		view, ok := m.table.View()
+		db.mu.Unlock()
+		if !ok {
+			return fmt.Errorf("%w: no room to sort a memtable", ErrMemory)
+		}
+		err := db.examineView(ctx, view, report, rest)
+		view.Release()
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (db *DB) examineView(ctx context.Context, view *memtable.View, report *Report, rest func(int64) error) error {
+	it := view.Iter()
+	defer it.Close()
+	for ok := it.First(); ok; ok = it.Next() {
+		m := it.Message()
+		if m.Kind != message.Blob { // of the others recovery has read every byte
+			continue
+		}
+		before := report.Bytes
+		if err := db.examineBlob(m, db.data, report); err != nil {
+			return err
+		}
+		if err := first(ctx.Err(), rest(report.Bytes-before)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// examineBranch checks a branch of the file; now and then it calls rest with the bytes
 // that were read since.
-func (db *DB) examineBranch(ctx context.Context, b *trunk.Branch, report *Report, rest func(int64) error) error {
+func (db *DB) examineBranch(ctx context.Context, b *trunk.Branch, file env.File, report *Report, rest func(int64) error) error {
 	var scratch branch.Scratch
 	defer scratch.Close()
 	report.Branches++
@@ -96,14 +137,14 @@ func (db *DB) examineBranch(ctx context.Context, b *trunk.Branch, report *Report
 		}
 	}
 	if good {
-		return db.examineMessages(ctx, b, report, rest)
+		return db.examineMessages(ctx, b, file, report, rest)
 	}
 	return nil
 }
 
 // examineMessages walks over the messages of a branch whose blocks are sound:
 // their order across blocks, their number, and the values that lie apart.
-func (db *DB) examineMessages(ctx context.Context, b *trunk.Branch, report *Report, rest func(int64) error) error {
+func (db *DB) examineMessages(ctx context.Context, b *trunk.Branch, file env.File, report *Report, rest func(int64) error) error {
 	it := b.Index.Iter(branch.IterOptions{Prefetch: mergePrefetch})
 	defer it.Close()
 	var last message.Message
@@ -120,7 +161,7 @@ func (db *DB) examineMessages(ctx context.Context, b *trunk.Branch, report *Repo
 		report.Messages++
 		if m.Kind == message.Blob {
 			before := report.Bytes
-			if err := db.examineBlob(m, report); err != nil {
+			if err := db.examineBlob(m, file, report); err != nil {
 				return err
 			}
 			read += report.Bytes - before
@@ -150,14 +191,14 @@ func (db *DB) examineMessages(ctx context.Context, b *trunk.Branch, report *Repo
 // restBytes is how much of the messages is read between rests.
 const restBytes = 256 << 10
 
-func (db *DB) examineBlob(m message.Message, report *Report) error {
+func (db *DB) examineBlob(m message.Message, file env.File, report *Report) error {
 	ref, ok := message.DecodeBlobRef(m.Value)
 	if !ok {
 		report.add(&CorruptError{File: dataFile, Lo: m.Key, Hi: m.Key, Want: "where a large value is", Found: fmt.Sprintf("%x", m.Value)})
 		return nil
 	}
 	report.Blobs++
-	value, err := db.readBlob(ref, m.Key, nil)
+	value, err := db.readBlobOf(file, ref, m.Key, nil)
 	report.Bytes += int64(len(value))
 	if errors.Is(err, ErrCorrupt) {
 		report.add(err)

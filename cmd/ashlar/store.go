@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"sync/atomic"
@@ -69,7 +70,7 @@ type openedStore struct {
 	lock  interface{ Close() error }
 }
 
-// openStoreDir opens the directory of a store. Hold keeps others out until
+// openStoreDir opens the directory of a store. Hold keeps writers out until
 // close.
 func openStoreDir(dir string, hold bool) (*openedStore, error) {
 	abs, err := filepath.Abs(dir)
@@ -90,7 +91,10 @@ func openStoreDir(dir string, hold bool) (*openedStore, error) {
 	if !hold {
 		return s, nil
 	}
-	s.lock, err = disk.Lock(s.name + "/LOCK")
+	s.lock, err = disk.LockShared(s.name + "/LOCK")
+	if errors.Is(err, fs.ErrNotExist) {
+		s.lock, err = nil, nil // a copy that no program has opened yet
+	}
 	if errors.Is(err, env.ErrLocked) {
 		err = fmt.Errorf("%s: a program has the store open", dir)
 	}

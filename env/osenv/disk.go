@@ -17,10 +17,10 @@ import (
 type Disk struct{ root *os.Root }
 
 var (
-	_ env.DirectDisk = (*Disk)(nil)
-	_ env.LockDisk   = (*Disk)(nil)
-	_ env.SpaceFile  = file{}
-	_ env.SpaceFile  = directFile{}
+	_ env.DirectDisk     = (*Disk)(nil)
+	_ env.SharedLockDisk = (*Disk)(nil)
+	_ env.SpaceFile      = file{}
+	_ env.SpaceFile      = directFile{}
 )
 
 // OpenDisk opens the directory and makes it where it is absent. Names cannot lead out of it, symbolic links included.
@@ -56,8 +56,16 @@ func openFlags(create bool) int {
 	return os.O_RDWR
 }
 
+// open opens a file, for reading only where it cannot be written and need not be
+// made: on a file system that is mounted so, or for want of the permission. Then
+// writes fail.
 func (d *Disk) open(name string, flags int) (*os.File, error) {
 	f, err := d.root.OpenFile(filepath.FromSlash(name), flags, 0o666)
+	if err != nil && flags&os.O_CREATE == 0 && (errors.Is(err, fs.ErrPermission) || isReadOnly(err)) {
+		if f, err := d.root.OpenFile(filepath.FromSlash(name), flags&^os.O_RDWR, 0); err == nil {
+			return f, nil
+		}
+	}
 	return f, space(err)
 }
 
@@ -87,12 +95,17 @@ func (d *Disk) OpenDirect(name string, create bool) (env.File, bool, error) {
 }
 
 // Lock is env.LockDisk's.
-func (d *Disk) Lock(name string) (io.Closer, error) {
-	f, err := d.open(name, openFlags(true))
+func (d *Disk) Lock(name string) (io.Closer, error) { return d.lock(name, openFlags(true), false) }
+
+// LockShared is env.SharedLockDisk's.
+func (d *Disk) LockShared(name string) (io.Closer, error) { return d.lock(name, os.O_RDONLY, true) }
+
+func (d *Disk) lock(name string, flags int, shared bool) (io.Closer, error) {
+	f, err := d.open(name, flags)
 	if err != nil {
 		return nil, err
 	}
-	if err := lockFile(f); err != nil {
+	if err := lockFile(f, shared); err != nil {
 		f.Close()
 		return nil, fmt.Errorf("lock %s: %w", name, err)
 	}

@@ -15,10 +15,16 @@ import (
 
 func fullErrors() []error { return []error{syscall.ENOSPC, syscall.EDQUOT} }
 
+func isReadOnly(err error) bool { return errors.Is(err, syscall.EROFS) }
+
 // lockFile takes the file for this opening of it: another one of the same
-// process is refused as well.
-func lockFile(f *os.File) error {
-	err := control(f, "flock", func(fd int) error { return unix.Flock(fd, unix.LOCK_EX|unix.LOCK_NB) })
+// process is refused as well, unless both are shared.
+func lockFile(f *os.File, shared bool) error {
+	how := unix.LOCK_EX
+	if shared {
+		how = unix.LOCK_SH
+	}
+	err := control(f, "flock", func(fd int) error { return unix.Flock(fd, how|unix.LOCK_NB) })
 	if errors.Is(err, syscall.EWOULDBLOCK) {
 		return env.ErrLocked
 	}

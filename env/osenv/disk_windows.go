@@ -13,15 +13,21 @@ func fullErrors() []error {
 	return []error{windows.ERROR_DISK_FULL, windows.ERROR_HANDLE_DISK_FULL, windows.ERROR_DISK_QUOTA_EXCEEDED}
 }
 
+func isReadOnly(error) bool { return false } // it is fs.ErrPermission
+
 // lockFile takes the first byte of the file.
-func lockFile(f *os.File) error {
+func lockFile(f *os.File, shared bool) error {
+	how := uint32(windows.LOCKFILE_EXCLUSIVE_LOCK)
+	if shared {
+		how = 0
+	}
 	c, err := f.SyscallConn()
 	if err != nil {
 		return err
 	}
 	var done error
 	err = c.Control(func(h uintptr) {
-		done = windows.LockFileEx(windows.Handle(h), windows.LOCKFILE_EXCLUSIVE_LOCK|windows.LOCKFILE_FAIL_IMMEDIATELY, 0, 1, 0, new(windows.Overlapped))
+		done = windows.LockFileEx(windows.Handle(h), how|windows.LOCKFILE_FAIL_IMMEDIATELY, 0, 1, 0, new(windows.Overlapped))
 	})
 	switch {
 	case err != nil:

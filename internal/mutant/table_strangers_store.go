@@ -3,7 +3,7 @@ package mutant
 // strangersStoreMutants are about what strangers found in the store: memory
 // that is short, disks that are full, damage that nothing reports.
 func strangersStoreMutants() []Mutant {
-	return pressureMutants()
+	return append(pressureMutants(), rotMutants()...)
 }
 
 // pressureMutants die in a process that is judged by what the kernel says of
@@ -40,5 +40,27 @@ func pressureMutants() []Mutant {
 			Old:    "if seq == 0 || !policy.seen(seq) || i+1 == len(p.Refs) {", New: "if seq == 0 || i+1 == len(p.Refs) {",
 			Packages: []string{"store/trunk"},
 		},
+	}
+}
+
+// rotMutants die by damage of every sector of a store, and by a reader that
+// knows what it must find.
+func rotMutants() []Mutant {
+	rot := func(name string, kind Kind, breaks, before, after, run string) Mutant {
+		return Mutant{
+			Name: "store/rot/" + name, In: "store", Kind: kind, Breaks: breaks, Old: before, New: after,
+			Packages: []string{"store"}, Run: run, Short: true,
+		}
+	}
+	return []Mutant{
+		rot("verify-without-the-journal", Unsound,
+			"Verify does not look at large values that only the journal has.",
+			"failed := db.examineMemtables(ctx, s, &report, rest)", "failed := error(nil)", "TestVerifySees"),
+		rot("copies-are-not-read-again", Unsound,
+			"A copy of a damaged store is called good.",
+			"err = db.verifyCopy(s, f)", "err = nil", "TestVerifySees"),
+		rot("a-sync-relies-on-earlier-frames", Lost,
+			"The first sync of a life counts on frames that an earlier life failed to sync.",
+			"for !db.direct {", "for db.direct {", "TestASyncDoesNotRely"),
 	}
 }
