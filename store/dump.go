@@ -83,6 +83,9 @@ const anatomyMemory = 2 << 30
 func Look(disk env.Disk, dir string) (Anatomy, error) {
 	var a Anatomy
 	fail := func(err error) (Anatomy, error) { return a, fmt.Errorf("look at store %s: %w", dir, err) }
+	if err := checkDisk(disk); err != nil {
+		return fail(err)
+	}
 	names, err := disk.List(dir)
 	if err != nil {
 		return fail(err)

@@ -34,8 +34,14 @@ import (
 // Open opens the store in a directory, or makes one where there is none. It
 // returns when everything that was durable can be read. An error that is an
 // ErrCorrupt says what is damaged; Repair may help. The DB must be closed.
+//
+// The world needs a Disk, a Clock and, but for ReadOnly, a Random: that of
+// osenv.New with the Disk of osenv.OpenDisk, for one.
 func Open(world env.Env, dir string, o Options) (*DB, error) {
 	o, err := o.complete()
+	if err == nil {
+		err = checkWorld(world, o)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("open store %s: %w", dir, err)
 	}
@@ -52,6 +58,27 @@ func Open(world env.Env, dir string, o Options) (*DB, error) {
 	}
 	db.startWorkers()
 	return db, nil
+}
+
+// checkWorld says what a store lacks of the world.
+func checkWorld(world env.Env, o Options) error {
+	if err := checkDisk(world.Disk); err != nil {
+		return err
+	}
+	if world.Clock == nil {
+		return errors.New("the env.Env has no Clock: take the Env of osenv.New, or set it to osenv.NewClock()")
+	}
+	if world.Random == nil && !o.ReadOnly {
+		return errors.New("the env.Env has no Random: take the Env of osenv.New, or set it to osenv.NewRandom()")
+	}
+	return nil
+}
+
+func checkDisk(disk env.Disk) error {
+	if disk == nil {
+		return errors.New("the env.Env has no Disk: set it to the one of osenv.OpenDisk(directory)")
+	}
+	return nil
 }
 
 // nameMerger puts the name of a store's first merger into a superblock, before

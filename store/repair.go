@@ -65,6 +65,10 @@ var ErrAmbiguous = errors.New("ambiguous")
 // and merge messages cannot be told from copies that were merged before.
 func Repair(world env.Env, dir string, o Options) (RepairReport, error) {
 	o, err := o.complete()
+	if err == nil {
+		o.ReadOnly = false
+		err = checkWorld(world, o)
+	}
 	if err != nil {
 		return RepairReport{}, fmt.Errorf("repair store %s: %w", dir, err)
 	}
@@ -268,7 +272,11 @@ func slots(disk env.Disk, dir string) (a, b slot, err error) {
 
 // Inspect reads the superblock that counts, of a store that may be open.
 func Inspect(disk env.Disk, dir string) (table.Superblock, error) {
-	a, b, err := slots(disk, dir)
+	var a, b slot
+	err := checkDisk(disk)
+	if err == nil {
+		a, b, err = slots(disk, dir)
+	}
 	switch {
 	case err != nil:
 		return table.Superblock{}, fmt.Errorf("inspect store %s: %w", dir, err)

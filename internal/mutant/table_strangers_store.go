@@ -1,9 +1,11 @@
 package mutant
 
+import "slices"
+
 // strangersStoreMutants are about what strangers found in the store: memory
 // that is short, disks that are full, damage that nothing reports.
 func strangersStoreMutants() []Mutant {
-	return append(pressureMutants(), rotMutants()...)
+	return slices.Concat(pressureMutants(), rotMutants(), besideMutants())
 }
 
 // pressureMutants die in a process that is judged by what the kernel says of
@@ -62,5 +64,30 @@ func rotMutants() []Mutant {
 		rot("a-sync-relies-on-earlier-frames", Lost,
 			"The first sync of a life counts on frames that an earlier life failed to sync.",
 			"for !db.direct {", "for db.direct {", "TestASyncDoesNotRely"),
+	}
+}
+
+// besideMutants die by processes that read beside others, and know what they
+// must find.
+func besideMutants() []Mutant {
+	reader := func(name, in string, kind Kind, breaks, before, after, run string) Mutant {
+		return Mutant{
+			Name: "store/reader/" + name, In: in, Kind: kind, Breaks: breaks, Old: before, New: after,
+			Packages: []string{"store"}, Run: run,
+		}
+	}
+	return []Mutant{
+		reader("readers-take-no-lock", "store", WrongAnswer,
+			"A reader is let in beside a writer, which uses the pages again that it reads.",
+			"if !ok || db.o.locked {", "if !ok || db.dir != \"\" {", "TestReadersBesideAWriter"),
+		reader("readers-keep-each-other-out", "env/osenv/disk_unix.go", Stuck,
+			"The lock of a reader keeps other readers out.",
+			"how = unix.LOCK_SH", "how = unix.LOCK_EX", "TestReadersBesideAWriter"),
+		reader("readers-must-be-able-to-write", "env/osenv", Stuck,
+			"A store whose files cannot be written cannot be read.",
+			"(errors.Is(err, fs.ErrPermission) || isReadOnly(err))", "isReadOnly(err)", "TestReadersBesideAWriter"),
+		reader("a-world-without-a-disk", "store", Unguarded,
+			"A program that opens a store in a world without a disk panics.",
+			"if disk == nil {", "if false {", "TestAWorldThatLacksSomething"),
 	}
 }
