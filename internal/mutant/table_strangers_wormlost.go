@@ -106,5 +106,10 @@ func strangersWormMutants() []Mutant {
 			Breaks: "A server that knows a segment's protocol takes writes by another one.",
 			Old:    "!pinned && known && p != q.Protocol {", New: "!pinned && known && p != q.Protocol && q.Protocol > wor.Fast {",
 		},
+		{
+			Name: "strangers/worm/segments-smaller-than-a-request", Kind: Stuck, In: "worm/log", Packages: []string{"bench/worm"}, Run: "TestSmoke",
+			Breaks: "Segments are smaller than what a client fetches ahead, and what it has not used yet is decided without it.",
+			Old:    "r.size = max(r.size, min(4*count, r.s.opt.Size))", New: "_ = count",
+		},
 	}
 }

@@ -28,6 +28,10 @@ type reign struct {
 	// size is how many registers the next segment gets: as many as take SegmentBytes,
 	// as far as the entries until now tell.
 	size uint32
+	// most is the most addresses that a client has asked for at a time: a segment that
+	// does not hold several times as many is used up at once, and what clients have
+	// not used of it yet is decided without them.
+	most uint32
 	// rest is what is left of segments that were ended before they were full, as far
 	// as it may not be decided yet.
 	rest    []span
@@ -69,6 +73,7 @@ func (r *reign) tail() Position { return At(r.now.index, r.now.offset) }
 // hand hands out addresses.
 func (r *reign) hand(a ask) said {
 	r.holders.settle(a.client, a.settled)
+	r.wants(a)
 	if r.now.bytes >= r.s.opt.SegmentBytes && r.next != nil {
 		r.endEarly()
 	}
@@ -86,6 +91,14 @@ func (r *reign) hand(a ask) said {
 	}
 	r.holders.give(a.client, span{At(r.now.index, t.Range.Lo), At(r.now.index, t.Range.Hi)})
 	return said{status: statusOK, top: r.top, tail: r.tail(), token: t}
+}
+
+// wants has the next segment hold what is asked for several times.
+func (r *reign) wants(a ask) {
+	if count := min(a.count, CountMax); count > r.most {
+		r.most = count
+		r.size = max(r.size, min(4*count, r.s.opt.Size))
+	}
 }
 
 // endEarly goes on with the next segment, and decides what is left of this one.
@@ -315,7 +328,7 @@ func (r *reign) roll() {
 	closed := r.now.index
 	switch used := uint64(max(r.now.bytes, 1)); {
 	case uint64(r.s.opt.SegmentBytes) >= 2*used:
-		r.size = min(2*r.now.size, r.s.opt.Size)
+		r.size = min(max(2*r.now.size, 4*r.most), r.s.opt.Size)
 	default:
 		fit := uint64(r.now.offset) * uint64(r.s.opt.SegmentBytes) / used
 		r.size = uint32(min(max(fit, sizeMin), uint64(r.s.opt.Size)))

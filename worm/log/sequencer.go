@@ -130,6 +130,7 @@ func (s *Sequencer) ask(a ask) said {
 		return said{status: statusBusy}
 	}
 	r = &reign{s: s, id: a.log, size: min(sizeFirst, s.opt.Size), wait: env.Backoff{Min: 5 * time.Millisecond, Max: 200 * time.Millisecond}}
+	r.wants(a)
 	s.reigns[a.log] = r
 	r.takeOver(uint32(a.index + 1))
 	return said{status: statusOK}
