@@ -56,6 +56,8 @@ const (
 	MarkersBroken source.Code = "MarkersBroken"
 	// AlgorithmHead (a warning): (* --algoritm A { { skip } } *)
 	AlgorithmHead source.Code = "AlgorithmHead"
+	// AlgorithmStart (also a warning, where it may be prose): (* --algorithm A variabels x = 1; begin skip end algorithm *)
+	AlgorithmStart source.Code = "AlgorithmStart"
 	// AlgorithmRepeated: (* --algorithm A { { skip } } *) (* --algorithm B { { skip } } *)
 	AlgorithmRepeated source.Code = "AlgorithmRepeated"
 	// AlgorithmEmpty: (* --algorithm A { variables x = 1; } *)

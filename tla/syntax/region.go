@@ -3,6 +3,7 @@ package syntax
 import (
 	"bytes"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/ashlar-dev/ashlar/source"
@@ -212,16 +213,29 @@ func wordAt(text []byte, at int) (string, int) {
 	return string(text[start:at]), at
 }
 
+// sectionWords are the words that may follow the name of an algorithm.
+var sectionWords = []string{"variable", "variables", "define", "macro", "procedure", "process", "fair", "begin",
+	"archetype", "mapping"}
+
 // isAlgorithmStart tells an algorithm from prose that mentions one: after the
 // name there must be a brace or a word that starts a section.
 func isAlgorithmStart(text []byte, h algorithmHead) bool {
+	at := afterName(text, h)
+	if at < len(text) && text[at] == '{' {
+		return true
+	}
+	word, _ := wordAt(text, at)
+	return slices.Contains(sectionWords, word)
+}
+
+// afterName returns where what follows the name of an algorithm starts, behind
+// white space and comments: the end of the text where nothing follows.
+func afterName(text []byte, h algorithmHead) int {
 	_, at := wordAt(text, h.after)
 	for at < len(text) {
 		switch {
 		case isSpace(text[at]):
 			at++
-		case text[at] == '{':
-			return true
 		case bytes.HasPrefix(text[at:], []byte(`\*`)):
 			for at < len(text) && text[at] != '\n' {
 				at++
@@ -229,20 +243,57 @@ func isAlgorithmStart(text []byte, h algorithmHead) bool {
 		case bytes.HasPrefix(text[at:], []byte("(*")):
 			end := bytes.Index(text[at:], []byte("*)"))
 			if end < 0 {
-				return false
+				return len(text)
 			}
 			at += end + 2
 		default:
-			word, _ := wordAt(text, at)
-			switch word {
-			case "variable", "variables", "define", "macro", "procedure", "process", "fair", "begin",
-				"archetype", "mapping":
-				return true
-			}
-			return false
+			return at
 		}
 	}
-	return false
+	return at
+}
+
+// checkHeads reports the heads of algorithms that no section follows, so that
+// what the user wrote as an algorithm is read as a comment. Prose mentions
+// algorithms, too: it is an error only where the head starts its line or its
+// comment and the next word is nearly that of a section, and a warning where
+// one of the two holds.
+func checkHeads(f *source.File, heads []algorithmHead, errs *source.List) {
+	for _, h := range heads {
+		text := f.Text[:h.end]
+		if isAlgorithmStart(text, h) {
+			continue
+		}
+		line := bytes.LastIndexByte(text[:h.start], '\n') + 1
+		first := len(bytes.Trim(text[line:h.start], "(* \t\r\f")) == 0
+		at := afterName(text, h)
+		word, end := wordAt(text, at)
+		near := source.NewNearest(word)
+		for _, w := range sectionWords {
+			near.Offer(w)
+		}
+		d := source.Diagnostic{
+			Severity: source.Warning, Code: AlgorithmStart,
+			Span:    source.Span{File: f, Start: int32(at), End: int32(end)},
+			Message: "this algorithm is read as a comment: expected a brace or the first section (such as variables, process or begin) after its name",
+			Repair:  near.Repair(),
+		}
+		if word == "" {
+			d.Span = source.Span{File: f, Start: int32(h.start), End: int32(h.after)}
+		} else {
+			d.Message += ", found `" + word + "`"
+		}
+		switch {
+		case first && d.Repair != "":
+			d.Severity = source.Error
+		case !first && d.Repair == "":
+			continue
+		}
+		if d.Repair == "" {
+			d.Repair = "write { and the body after the name, or, if this is no algorithm, leave out the dashes"
+		}
+		errs.Add(d)
+	}
 }
 
 // findHeads looks for algorithms in free text outside the module.

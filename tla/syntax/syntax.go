@@ -63,6 +63,7 @@ func ParseModuleMode(f *source.File, mode Mode) (*Module, *source.List) {
 	parseAlgorithms(f, m, heads, mode, errs)
 	if m.Algorithm == nil {
 		warnHead(f, errs)
+		checkHeads(f, heads, errs)
 	}
 	return m, errs
 }
