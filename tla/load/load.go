@@ -74,8 +74,9 @@ type Options struct {
 	// Retranslate calls Translate for a plain algorithm that has a translation
 	// in the file, too, and uses what it makes.
 	Retranslate bool
-	// WarnStale compares the translation in the file, where that is used, with
-	// one that Translate makes, and warns where they say different things.
+	// WarnStale compares the translation in the file with the one that
+	// Translate makes, and warns where they say different things. The warning
+	// says which of the two is used.
 	WarnStale bool
 }
 
@@ -139,6 +140,7 @@ func (l *loader) root(path string, text []byte) *Loaded {
 	file := source.NewFile(path, text)
 	l.file, l.further = file, syntax.Further(file)
 	m, list := syntax.ParseModule(file)
+	whole, wholeList := m, list
 	made := false
 	if l.options.Translate != nil && m.Algorithm != nil && (m.Algorithm.Modular || untranslated(m) || l.options.Retranslate) {
 		// A stale translation cannot matter, not even one that does not parse.
@@ -159,6 +161,9 @@ func (l *loader) root(path string, text []byte) *Loaded {
 	if made {
 		if m = l.translate(m, out); m == nil {
 			return nil
+		}
+		if l.options.WarnStale && !untranslated(whole) {
+			l.warnUnused(whole, wholeList, out)
 		}
 	}
 	if !made && l.options.WarnStale && l.options.Translate != nil && m.Algorithm != nil && !m.Algorithm.Modular {

@@ -12,7 +12,9 @@ import (
 )
 
 // An algorithm may have been changed after its translation was made, and then
-// what is checked is another algorithm than the one that is read. So the
+// what is checked is another algorithm than the one that is read. A modular
+// algorithm is checked itself, and then it is the translation that is not
+// checked, although other tools check that. So the
 // algorithm is translated once more, and what the two translations say is
 // compared: which variables there are, and for each label which variables,
 // numbers, strings and operators its action has. Translators order, indent and
@@ -30,25 +32,53 @@ func (l *loader) warnStale(m *syntax.Module) {
 	without, list := syntax.ParseModuleMode(l.file, syntax.SkipTranslation)
 	out := &Loaded{}
 	if list.HasErrors() || again.translate(without, out) == nil {
-		return // what is wrong with the algorithm is told by those who translate it
+		return // `ashlar translate` reports what is wrong with the algorithm
 	}
-	made, _ := syntax.ParseModule(out.Translation)
-	var found []syntax.Unit
-	for _, u := range m.Units {
-		if m.Translation.Contains(u.Span()) {
-			found = append(found, u)
+	if what := difference(out.made(), inFile(m)); what != "" {
+		l.staleHere(m, "this translation is used, and it is not that of the algorithm: "+what)
+	}
+}
+
+// warnUnused warns where the translation in the file, which is not used, is not
+// the one in out that is used: other tools check the one in the file. whole is
+// the module with all that is in the file, list what is wrong with it.
+func (l *loader) warnUnused(whole *syntax.Module, list *source.List, out *Loaded) {
+	const unused = "the algorithm is used, not this translation, and the two differ: "
+	for _, d := range list.Sorted() {
+		if d.Severity == source.Error {
+			l.staleHere(whole, unused+"the translation does not parse")
+			return
 		}
 	}
-	what := difference(made.Units, found)
-	if what == "" {
-		return
+	if what := difference(out.made(), inFile(whole)); what != "" {
+		l.staleHere(whole, unused+what)
 	}
+}
+
+func (l *loader) staleHere(m *syntax.Module, message string) {
 	l.diags.Add(source.Diagnostic{
 		Severity: source.Warning, Code: StaleTranslation, Span: m.Translation.Begin,
-		Message: "this translation is used, and it is not that of the algorithm: " + what,
+		Message: message,
 		Repair:  "translate the algorithm again: ashlar translate FILE",
 		Related: []source.Note{{Span: m.Algorithm.Name.Span(), Message: "the algorithm"}},
 	})
+}
+
+// made returns the units of the translation that Translate made.
+func (out *Loaded) made() []syntax.Unit {
+	m, _ := syntax.ParseModule(out.Translation)
+	return m.Units
+}
+
+// inFile returns the units of the translation in the file of m.
+func inFile(m *syntax.Module) []syntax.Unit {
+	var units []syntax.Unit
+	for _, u := range m.Units {
+		if m.Translation.Contains(u.Span()) {
+			units = append(units, u)
+		}
+	}
+	return units
 }
 
 // difference says what two translations differ in, "" for nothing that counts.

@@ -3,6 +3,7 @@ package trans
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -94,6 +95,63 @@ l3: call P(5); l4: either { goto l1 } or { await m = 2; skip } } } *)
 		}
 		if c.want == "" && got != "" || !strings.HasSuffix(got, c.want) {
 			t.Errorf("%q for %q: got %q, want %q", c.with, c.old, got, c.want)
+		}
+	}
+}
+
+// TestStaleModular changes a modular algorithm after its translation was made,
+// or the translation itself. The algorithm is what is used.
+func TestStaleModular(t *testing.T) {
+	const algorithm = `---- MODULE T ----
+EXTENDS Integers, Sequences, TLC
+(* --mpcal A {
+mapping macro Counted {
+  read { yield $variable; }
+  write { yield $variable + $value; }
+}
+archetype W(ref x) variables k = 0; {
+l1: while (k < 2) { x := 1; l2: k := k + 1; };
+}
+variables n = 0;
+process (P \in 1..2) == instance W(ref n) mapping n via Counted;
+} *)
+====
+`
+	f := translated(t, oneFile(algorithm), "T.tla")
+	const unused = "the algorithm is used, not this translation, and the two differ: "
+	for _, c := range []struct{ old, with, want string }{
+		{"", "", ""},
+		{"x := 1", "x := (1)", ""},
+		{"$variable + $value", "$variable + $value + 7", "l1 says other things in the two: 7 is only in the algorithm"},
+		{"k < 2", "k < 3", "l1 says other things in the two: 3 is only in the algorithm"},
+		{"l2: ", "l5: ", `l1 says other things in the two: "l5" is only in the algorithm`},
+		{"variables n = 0;", "variables n = 0, o = 0;", "the variable o is only in the algorithm"},
+		{"BEGIN TRANSLATION\n", "BEGIN TRANSLATION\nVARIABLE old\n", "the variable old is only in the translation"},
+		{"BEGIN TRANSLATION\n", "BEGIN TRANSLATION\nOld == (1\n", "the translation does not parse"},
+	} {
+		text := strings.Replace(string(f.Content), c.old, c.with, 1)
+		if c.old != "" && text == string(f.Content) {
+			t.Fatalf("%q is not in the file", c.old)
+		}
+		loaded, diags, err := load.Load(oneFile(text), "T.tla", load.Options{Translate: InMemory, WarnStale: true})
+		if err != nil || diags.HasErrors() {
+			t.Fatalf("%q for %q: %v %v", c.with, c.old, err, diags.Sorted())
+		}
+		if loaded.Translation == nil || loaded.Spec.Names["Old"] != nil {
+			t.Errorf("%q for %q: the translation in the file is used", c.with, c.old)
+		}
+		var got []string
+		for _, d := range diags.Sorted() {
+			if d.Code == load.StaleTranslation {
+				got = append(got, d.Message)
+			}
+		}
+		var want []string
+		if c.want != "" {
+			want = append(want, unused+c.want)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%q for %q: got %q, want %q", c.with, c.old, got, want)
 		}
 	}
 }
