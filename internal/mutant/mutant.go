@@ -183,6 +183,7 @@ func Table() []Mutant {
 		strangersMailMutants(),
 		strangersMPCalMutants(),
 		strangersFrontMutants(),
+		strangersReadingMutants(),
 	} {
 		all = append(all, part...)
 	}
