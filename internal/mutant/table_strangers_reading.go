@@ -3,7 +3,7 @@ package mutant
 // strangersReadingMutants are about what a file with an algorithm is read as,
 // and about what a configuration gives that the module does not declare.
 func strangersReadingMutants() []Mutant {
-	syntax, stale := []string{"tla/syntax"}, []string{"tla/trans"}
+	syntax, stale, modules := []string{"tla/syntax"}, []string{"tla/trans"}, []string{"tla/load"}
 	return []Mutant{
 		{
 			Name: "tla/syntax/misspelled-section-is-a-comment", Kind: Unguarded, In: "tla/syntax", Packages: syntax, Run: "Habit",
@@ -40,6 +40,18 @@ func strangersReadingMutants() []Mutant {
 			Breaks: "A translation that is not used and does not parse counts as one without differences to the algorithm.",
 			Old:    "\t\t\tl.staleHere(whole, unused+\"the translation does not parse\")\n",
 			New:    "",
+		},
+		{
+			Name: "tla/module/sequences-ext-keeps-bags", Kind: Unguarded, In: "tla/module/SequencesExt.tla", Packages: modules, Run: "Exported",
+			Breaks: "A specification that extends SequencesExt and uses Bags is refused.",
+			Old:    "EXTENDS Sequences, FiniteSets, FiniteSetsExt, Folds, Functions, Bags, TLC",
+			New:    "EXTENDS Sequences, FiniteSets, FiniteSetsExt, Folds, Functions, TLC",
+		},
+		{
+			Name: "tla/module/functions-give-all-away", Kind: Unguarded, In: "tla/module/Functions.tla", Packages: modules, Run: "Exported",
+			Breaks: "What Functions instantiates for itself can be used where it is extended.",
+			Old:    "LOCAL INSTANCE FiniteSets\n\nRestrict(",
+			New:    "INSTANCE FiniteSets\n\nRestrict(",
 		},
 	}
 }

@@ -1,7 +1,5 @@
 ---------------------------- MODULE FiniteSetsExt ----------------------------
-LOCAL INSTANCE Naturals
-LOCAL INSTANCE FiniteSets
-LOCAL INSTANCE Folds
+EXTENDS Functions, Folds, Integers, FiniteSets
 
 FoldSet(op(_, _), base, S) ==
   MapThenFoldSet(op, base, LAMBDA x : x, LAMBDA T : CHOOSE x \in T : TRUE, S)

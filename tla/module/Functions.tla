@@ -1,7 +1,6 @@
 ------------------------------ MODULE Functions ------------------------------
-LOCAL INSTANCE Folds
+EXTENDS Integers, Folds
 LOCAL INSTANCE FiniteSets
-LOCAL INSTANCE Naturals
 
 Restrict(f, S) == [x \in S |-> f[x]]
 

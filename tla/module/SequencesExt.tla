@@ -1,10 +1,5 @@
 ---------------------------- MODULE SequencesExt -----------------------------
-LOCAL INSTANCE Naturals
-LOCAL INSTANCE Sequences
-LOCAL INSTANCE FiniteSets
-LOCAL INSTANCE FiniteSetsExt
-LOCAL INSTANCE Functions
-LOCAL INSTANCE TLC
+EXTENDS Sequences, FiniteSets, FiniteSetsExt, Folds, Functions, Bags, TLC
 
 ToSet(s) == {s[i] : i \in DOMAIN s}
 

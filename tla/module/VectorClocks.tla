@@ -1,7 +1,6 @@
 ---------------------------- MODULE VectorClocks -----------------------------
 (* Logs whose entries carry vector clocks: functions from nodes to times.     *)
-LOCAL INSTANCE Naturals
-LOCAL INSTANCE Sequences
+EXTENDS Naturals, Sequences, Functions
 
 LOCAL Time(c, n) == IF n \in DOMAIN c THEN c[n] ELSE 0
 
