@@ -109,7 +109,7 @@ func strangersWormMutants() []Mutant {
 		{
 			Name: "strangers/worm/segments-smaller-than-a-request", Kind: Stuck, In: "worm/log", Packages: []string{"bench/worm"}, Run: "TestSmoke",
 			Breaks: "Segments are smaller than what a client fetches ahead, and what it has not used yet is decided without it.",
-			Old:    "r.size = max(r.size, min(4*count, r.s.opt.Size))", New: "_ = count",
+			Old:    "r.most = count\n\t\tr.size = max(r.size, min(4*count, r.s.opt.Size))", New: "_ = count",
 		},
 	}
 }
