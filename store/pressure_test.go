@@ -60,9 +60,6 @@ type pressureOrders struct {
 	// Counted says that the store's own count of its memory has to keep to its
 	// bound as well: the one of Memory leaves the Go heap some slack.
 	Counted bool
-	// Disk is how many bytes the disk has; 0: no bound. When a call fails for
-	// want of space, the client deletes.
-	Disk int64
 }
 
 // bounded says whether the process is judged by its memory: with less the Go
