@@ -146,6 +146,7 @@ func loadSpecification(path string, o checkOptions, print func(string), m *check
 	case err != nil:
 		return nil, err
 	}
+	diags.Append(model.Warnings())
 	p := newPlaces(loaded)
 	return &subject{model: model, reduction: model.Reduction, profile: model.Profile, spec: path, config: shown, diags: *diags, after: model.Postcondition, asked: asked, places: p,
 		files: moduleFiles(loaded), identity: identityOf(loaded, cfgText, o), span: spansOf(loaded, p),

@@ -66,5 +66,10 @@ func strangersFrontMutants() []Mutant {
 			Old:    "value.Int(x ^ int32(1<<mathbits.Len32(uint32(x))-1))",
 			New:    "value.Int(x ^ int32(1<<mathbits.Len32(uint32(x))-1) ^ -1)",
 		},
+		{
+			Name: "strangers/check/warnings-of-a-configuration-are-dropped", Kind: Unguarded, In: "cmd/ashlar", Packages: []string{"cmd/ashlar"}, Run: "TestScripts/undeclared",
+			Breaks: "A configuration that loads is warned of in vain.",
+			Old:    "diags.Append(model.Warnings())", New: "",
+		},
 	}
 }

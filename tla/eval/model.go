@@ -45,7 +45,11 @@ type Model struct {
 	// reduction is what is taken alone, where that was asked for.
 	reduction *reduction
 	workers   atomic.Uint64
+	warnings  *source.List
 }
+
+// Warnings are what the configuration says in vain. The list is the model's.
+func (m *Model) Warnings() *source.List { return m.warnings }
 
 // formula is an expression that is evaluated by itself, without free names.
 type formula struct {
@@ -86,6 +90,7 @@ func New(spec *core.Spec, cfg *config.Config, o Options) (*Model, error) {
 	if err := diags.Err(); err != nil {
 		return nil, err
 	}
+	m.warnings = &diags
 	return m, nil
 }
 
