@@ -12,7 +12,9 @@ import (
 )
 
 // The oracle looks for a run of the program before rewrites in which the outside is
-// told the same. It begins with the run that comes to mind: what arrived at a machine
+// told the same. What is told is messages: they may be late, so that such a run may have
+// told more by then. But clients may have waited for what they were told before they
+// asked, so that it has told that before it was given what they asked. It begins with the run that comes to mind: what arrived at a machine
 // of a node arrives at the node, and its timers run out when those of the machine
 // did. Of what that does not explain it looks for another run, best first: one that
 // tells nothing that is not wanted, and lacks the least.
@@ -65,36 +67,70 @@ func (v *Verdict) String() string {
 	return fmt.Sprintf("it tells\n%s\nwhich %s", told, sure)
 }
 
-// Judge looks for runs of the program that tell what a run of the other has told, at
+// Judge looks for runs of the program that tell what a run of the other has told, until
 // each moment, and at rest. A run that did not come to rest is judged by what it told.
 func (o *Oracle) Judge(ctx context.Context, r *Run) *Verdict {
 	mirrored := o.mirror(r)
-	told := map[string]bool{}
-	for i := range mirrored.Told {
-		if i+1 == len(mirrored.Told) || mirrored.Told[i+1].At != mirrored.Told[i].At {
-			told[outcome(mirrored.Told[:i+1])] = true
+	if mirrored.covers(r, r.Told) && (!r.Rest || mirrored.Rest && mirrored.Outcome() == r.Outcome()) {
+		return &Verdict{}
+	}
+	sure := false
+	if r.Rest {
+		found := false
+		if found, sure = o.search(ctx, r, r.Told, true); found {
+			return &Verdict{} // it has told all of this on its way
 		}
 	}
+	if !mirrored.covers(r, r.Told) {
+		if found, _ := o.search(ctx, r, r.Told, false); !found {
+			return o.first(ctx, r, mirrored)
+		}
+	}
+	if !r.Rest {
+		return &Verdict{}
+	}
+	return &Verdict{"liveness", r.Outcome(), sure}
+}
+
+// first is the verdict on a run of which no run explains all that was told: on the
+// least that none explains.
+func (o *Oracle) first(ctx context.Context, r, mirrored *Run) *Verdict {
 	for i := range r.Told {
-		if i+1 < len(r.Told) && r.Told[i+1].At == r.Told[i].At {
-			continue
-		}
 		want := r.Told[:i+1]
-		if told[outcome(want)] {
+		if i+1 < len(r.Told) && (r.Told[i+1].At == r.Told[i].At || mirrored.covers(r, want)) {
 			continue
 		}
-		found, sure := o.search(ctx, r, want, false)
-		if !found {
+		if found, sure := o.search(ctx, r, want, false); !found {
 			return &Verdict{"safety", outcome(want), sure}
 		}
 	}
-	if !r.Rest || mirrored.Rest && mirrored.Outcome() == r.Outcome() {
-		return &Verdict{}
+	return &Verdict{"safety", r.Outcome(), false}
+}
+
+// covers says that a run of the original tells what another run has told, and before it
+// was given what the other was given later.
+func (m *Run) covers(r *Run, want []Telling) bool {
+	told, given := map[string]int{}, map[string]int{}
+	for _, t := range m.Told {
+		told[t.Message.String()] = t.At
 	}
-	if found, sure := o.search(ctx, r, r.Told, true); !found {
-		return &Verdict{"liveness", r.Outcome(), sure}
+	for _, t := range slices.Backward(m.Given) {
+		given[arrival(m.logical(t.Message.To), t.Message.Fact)] = t.At
 	}
-	return &Verdict{}
+	for _, t := range want {
+		if _, ok := told[t.Message.String()]; !ok {
+			return false
+		}
+	}
+	for _, g := range r.Given {
+		at, ok := given[arrival(r.logical(g.Message.To), g.Message.Fact)]
+		for _, t := range want {
+			if ok && t.At < g.At && told[t.Message.String()] >= at {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // omission is how the nodes fail of which machines stopped, from after so many steps:
@@ -186,8 +222,26 @@ type candidate struct {
 	w       *world
 	missing int
 	age     int // how many ticks
+	held    []held
 	rank    int // of those that lack as much, the greatest is next
 	crashes int // that are left
+}
+
+// held is an input that a client sends when it has been told something.
+type held struct {
+	message interp.Message
+	after   []string
+}
+
+// release gives the inputs that clients need not wait with any more.
+func (c *candidate) release() {
+	c.held = slices.DeleteFunc(slices.Clone(c.held), func(h held) bool {
+		waits := slices.ContainsFunc(h.after, func(m string) bool { return !c.w.known[m] })
+		if !waits {
+			c.w.send(h.message, outside)
+		}
+		return !waits
+	})
 }
 
 type queue []*candidate
@@ -207,10 +261,20 @@ func (q *queue) Pop() any {
 
 // search looks for a run that tells a set of messages, and, if it is to rest, nothing
 // more in peace: among long ones first, which get there soon, and then among short
-// ones. Sure is that it was through all that it tries.
+// ones; and, if it need not rest, among those that tell more than the other run ever
+// told. Sure is that it was through all that it tries.
 func (o *Oracle) search(ctx context.Context, r *Run, want []Telling, rest bool) (found, sure bool) {
-	for _, sign := range []int{1, -1} {
-		if found, sure = o.look(ctx, r, want, rest, sign); found || sure {
+	bounds := []map[string]bool{r.set()}
+	if !rest {
+		bounds = append(bounds, nil)
+	}
+	for _, among := range bounds {
+		for _, sign := range []int{1, -1} {
+			if found, sure = o.look(ctx, r, want, among, rest, sign); found || sure {
+				break
+			}
+		}
+		if found {
 			break
 		}
 	}
@@ -218,8 +282,9 @@ func (o *Oracle) search(ctx context.Context, r *Run, want []Telling, rest bool) 
 }
 
 // look is a search in which of runs that lack as much the longest is next, or, with
-// the other sign, the shortest.
-func (o *Oracle) look(ctx context.Context, r *Run, want []Telling, rest bool, sign int) (found, sure bool) {
+// the other sign, the shortest; and which tell nothing but what is among some messages,
+// unless those are nil.
+func (o *Oracle) look(ctx context.Context, r *Run, want []Telling, among map[string]bool, rest bool, sign int) (found, sure bool) {
 	wanted := map[string]bool{}
 	for _, t := range want {
 		wanted[t.Message.String()] = true
@@ -234,8 +299,15 @@ func (o *Oracle) look(ctx context.Context, r *Run, want []Telling, rest bool, si
 	first.w.losing = func(m interp.Message, from int) bool { return crashed[from] > 0 && !told[m.String()] }
 	for _, t := range r.Given {
 		m := interp.Message{To: r.logical(t.Message.To), Fact: interp.Fact{Relation: o.player.d.program.Find(t.Message.Fact.Relation.Name), Row: t.Message.Fact.Row}}
-		first.w.send(m, outside)
+		h := held{message: m}
+		for _, x := range want {
+			if x.At < t.At {
+				h.after = append(h.after, x.Message.String())
+			}
+		}
+		first.held = append(first.held, h)
 	}
+	first.release()
 	q, seen, ticks, rests := &queue{first}, map[string]bool{}, 0, 0
 	for q.Len() > 0 {
 		c := heap.Pop(q).(*candidate)
@@ -252,10 +324,11 @@ func (o *Oracle) look(ctx context.Context, r *Run, want []Telling, rest bool, si
 				return false, false
 			}
 			next.rank = sign * next.age
-			if next.missing = len(wanted) - len(next.w.told); !next.within(wanted) {
+			if next.missing = next.lacks(wanted); among != nil && !next.within(among) {
 				continue
 			}
-			if key := next.w.key(); !seen[key] {
+			next.release()
+			if key := fmt.Sprint(len(next.held), next.w.key()); !seen[key] {
 				seen[key] = true
 				heap.Push(q, next)
 			}
@@ -264,9 +337,20 @@ func (o *Oracle) look(ctx context.Context, r *Run, want []Telling, rest bool, si
 	return false, true
 }
 
-// within says that nothing is told but what is wanted.
-func (c *candidate) within(wanted map[string]bool) bool {
-	return !slices.ContainsFunc(c.w.told, func(t Telling) bool { return !wanted[t.Message.String()] })
+// within says that nothing is told but what is among some messages.
+func (c *candidate) within(among map[string]bool) bool {
+	return !slices.ContainsFunc(c.w.told, func(t Telling) bool { return !among[t.Message.String()] })
+}
+
+// lacks is how much of what is wanted is not told.
+func (c *candidate) lacks(wanted map[string]bool) int {
+	n := len(wanted)
+	for m := range wanted {
+		if c.w.known[m] {
+			n--
+		}
+	}
+	return n
 }
 
 // rests says that from here on, with what is omitted, nothing more is told in peace.
@@ -283,17 +367,17 @@ func (c *candidate) rests(omit func(interp.Message, int, int) bool, wanted map[s
 func (c *candidate) next() []*candidate {
 	var out []*candidate
 	tick := func(i int, in []int, timers []*logic.Relation) {
-		next := &candidate{w: c.w.clone(), age: c.age + 1, crashes: c.crashes}
+		next := &candidate{w: c.w.clone(), age: c.age + 1, held: c.held, crashes: c.crashes}
 		next.w.step++
 		next.w.tick(i, in, timers, false)
 		out = append(out, next)
 		if c.crashes > 0 {
-			next = &candidate{w: c.w.clone(), age: c.age + 1, crashes: c.crashes - 1}
+			next = &candidate{w: c.w.clone(), age: c.age + 1, held: c.held, crashes: c.crashes - 1}
 			next.w.step++
 			next.w.tick(i, in, timers, true)
 			next.w.crash(next.w.logical[i], false)
 			out = append(out, next)
-			lossy := &candidate{w: next.w.clone(), age: c.age + 1, crashes: c.crashes - 1}
+			lossy := &candidate{w: next.w.clone(), age: c.age + 1, held: c.held, crashes: c.crashes - 1}
 			lossy.w.crash(next.w.logical[i], true)
 			out = append(out, lossy)
 		}
@@ -316,7 +400,7 @@ func (c *candidate) next() []*candidate {
 			}
 		}
 		if c.crashes > 0 {
-			next := &candidate{w: c.w.clone(), age: c.age, crashes: c.crashes - 1}
+			next := &candidate{w: c.w.clone(), age: c.age, held: c.held, crashes: c.crashes - 1}
 			next.w.crash(next.w.logical[i], false)
 			out = append(out, next)
 		}

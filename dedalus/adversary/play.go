@@ -104,6 +104,11 @@ type game struct {
 	stops  map[int][]int // machines, by the number of the step
 	// handed are a client's messages, which follow the inputs.
 	handed []interp.Message
+	// pace is how many times less often a machine has a tick than it could; lazy, that
+	// one has a tick when something comes to it, mostly; and eager, that inputs are given
+	// early.
+	pace        []int
+	lazy, eager bool
 	// sides are the two parts of a partition, by node, for so many more steps.
 	sides map[int]bool
 	apart int
@@ -195,6 +200,7 @@ func (p *Player) Random(seed uint64) *Run {
 	g := p.start()
 	g.source = env.Seeded(seed)
 	g.doom()
+	g.temper()
 	for n := range g.options.Steps {
 		for _, i := range g.stops[n] {
 			g.do(Step{Kind: Stop, Machine: g.machines[i].Node})
@@ -219,6 +225,16 @@ func (g *game) doom() {
 	}
 }
 
+// temper draws how a run goes: without it all machines are as quick as one another and have
+// had many ticks before anything comes to them, which is what mistakes about the first
+// tick, and about what comes together, hide behind.
+func (g *game) temper() {
+	g.lazy, g.eager = g.one(2), g.one(2)
+	for range g.machines {
+		g.pace = append(g.pace, []int{1, 1, 4, 16}[env.IntN(g.source, 4)])
+	}
+}
+
 func (g *game) spared(i int) bool { return slices.Contains(g.options.Faults.Spared, g.of[i]) }
 
 // togetherMax is how many messages arrive in a tick of the trouble at most.
@@ -226,7 +242,11 @@ const togetherMax = 8
 
 // choose is what the adversary does next.
 func (g *game) choose() Step {
-	if g.one(max(1, g.options.Steps/(2*(len(g.inputs)+1)))) {
+	often := max(1, g.options.Steps/(2*(len(g.inputs)+1)))
+	if g.eager {
+		often = min(often, 4)
+	}
+	if g.one(often) {
 		for range 4 {
 			all := len(g.inputs) + len(g.handed)
 			if i := env.IntN(g.source, max(1, all)); i < all && (g.options.Again || i < len(g.inputs) && !g.given[i]) {
@@ -234,7 +254,28 @@ func (g *game) choose() Step {
 			}
 		}
 	}
+	for range drawsMax {
+		s := g.tick()
+		if g.lazy && s.Kind == Tick && len(s.In)+len(s.Timers) == 0 && !g.one(8) {
+			continue
+		}
+		return s
+	}
+	return g.tick()
+}
+
+// drawsMax is how often a machine is drawn for which there is something to do.
+const drawsMax = 16
+
+// tick is one of a machine, or a crash.
+func (g *game) tick() Step {
 	i := env.IntN(g.source, len(g.machines))
+	for range drawsMax {
+		if g.one(g.pace[i]) {
+			break
+		}
+		i = env.IntN(g.source, len(g.machines))
+	}
 	s := Step{Kind: Tick, Machine: g.machines[i].Node, keys: []string{}}
 	if f := g.options.Faults; f.Crashes > 0 && !g.spared(i) && g.one(max(1, g.options.Steps/f.Crashes)) {
 		s.Losing = g.one(2)

@@ -5,7 +5,7 @@
 // In: a Part, some rules of a component. Out: verdicts; each "no" names the rule
 // and the literal that stand in the way, and what would help.
 //
-// Promised: a "yes" holds in every run; a "no" may be too careful. Assumptions of
+// Meant: a "yes" holds in every run; a "no" may be too careful. This is tested, not proved. Assumptions of
 // the program's author that a "yes" rests on are told with it.
 //
 // Sources: Optimizing Distributed Protocols with Query Rewrites (SIGMOD 2024),

@@ -9,7 +9,7 @@ import (
 
 // Dependency is that, in every fact of a relation, column To is the function Func
 // of column From. The empty Func is equality; a static relation of two columns that
-// declares the dependency is a function of its name.
+// declares the dependency is the function "static NAME".
 type Dependency struct {
 	From, To int
 	Func     string
@@ -37,7 +37,7 @@ func functions(p *logic.Program) []string {
 	}
 	for _, r := range p.Relations {
 		if staticFunction(r) {
-			seen[r.Name] = true
+			seen[staticName(r)] = true
 		}
 	}
 	var names []string
@@ -47,6 +47,10 @@ func functions(p *logic.Program) []string {
 	slices.Sort(names)
 	return names
 }
+
+// staticName is what the function is called that a static relation is: no declared or
+// built-in function is called so, though one may be called as the relation.
+func staticName(r *logic.Relation) string { return "static " + r.Name }
 
 // staticFunction says that a static relation is a function of its first column.
 func staticFunction(r *logic.Relation) bool {

@@ -198,11 +198,15 @@ func (s *solver) consistent(keys Keys) Verdict {
 	v := yes()
 	for _, r := range s.rules {
 		first, key := occurrence{}, -1
+		here := false // that the machine has a fact of this key, and so the key is its own
+		all := true   // that every relation of the rule has its key already
 		for _, o := range s.occurrences(r.Rule) {
 			k, ok := keys[o.rel]
 			if !ok {
+				all = false
 				continue
 			}
+			here = here || o.literal != nil && !o.literal.Negated
 			t, ok := r.terms.term(o.args[k.Column])
 			if !ok {
 				v.block(r.Rule, o.literal, fmt.Sprintf("%s is asked for whatever its %s", o.rel.Name, k.Name(o.rel)), "")
@@ -219,6 +223,11 @@ func (s *solver) consistent(keys Keys) Verdict {
 				return v
 			}
 		}
+		if all && key >= 0 && !here {
+			v.block(r.Rule, first.literal, fmt.Sprintf("%s is divided by %s, and every machine would do this for the keys of all: it reads nothing that only the machine of a key has",
+				first.rel.Name, keys[first.rel].Name(first.rel)), "derive it from a fact of that key that is there or comes in, not from what all machines have alike")
+			return v
+		}
 		if key >= 0 && r.Head.Aggregates() && !groupsBy(r, key) {
 			v.block(r.Rule, nil, fmt.Sprintf("it aggregates over facts of different %s", r.terms.text[key]), "")
 			return v
@@ -228,10 +237,16 @@ func (s *solver) consistent(keys Keys) Verdict {
 }
 
 // groupsBy says that the groups of an aggregate are not divided by a key: the
-// key is one of what it groups by, or a function of that.
+// key is one of what it groups by, or a function of that. What index numbers is an
+// argument of the head too, and groups nothing.
 func groupsBy(r ruleTerms, key int) bool {
+	numbered := func(t *logic.Term) bool {
+		return slices.ContainsFunc(r.Head.Args, func(a logic.HeadArg) bool {
+			return a.Aggregate == logic.Index && a.Term.Kind == logic.Var && t.Kind == logic.Var && a.Term.Name == t.Name
+		})
+	}
 	for _, a := range r.Head.Args {
-		if a.Aggregate != logic.NoAggregate {
+		if a.Aggregate != logic.NoAggregate || numbered(a.Term) {
 			continue
 		}
 		if t, ok := r.terms.term(a.Term); ok && r.terms.reaches(t, key) {

@@ -64,7 +64,7 @@ func (v Verdict) String() string {
 	if v.Holds {
 		s := "yes"
 		for _, a := range v.Assuming {
-			s += ", assuming " + [...]string{"collected", "growing"}[a.Kind] + " " + a.Relation
+			s += ", assuming " + a.String()
 		}
 		return s
 	}

@@ -21,15 +21,20 @@ func idb(r *logic.Rule) (n int, second *logic.Literal) {
 }
 
 // Functional says whether each fact that the part derives is a function of one
-// fact: no state, no negation, no aggregation, no join but with static relations.
+// fact: no state, no negation, no aggregation, no join but with static relations, and
+// nothing that merges: what two ticks had apart, facts of both, may come in one tick to
+// a part that is told of them, and is one fact there.
 func Functional(p Part) Verdict {
 	v := yes()
 	for _, r := range p.Rules {
 		if r.Kind == logic.Next {
 			v.block(r, nil, "it carries facts to the next tick", "")
 		}
-		if r.Head.Aggregates() || r.Head.Relation.Merges() {
+		if r.Head.Aggregates() {
 			v.block(r, nil, "it aggregates", "")
+		}
+		if rel := merging(r); rel != nil {
+			v.block(r, nil, rel.Name+" merges its facts: two that come together are one", "send what merges under another name, in a relation that does not merge")
 		}
 		for i := range r.Body {
 			if r.Body[i].Negated {

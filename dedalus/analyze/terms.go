@@ -39,10 +39,11 @@ func (n *terms) class(x int) int {
 	return x
 }
 
-func (n *terms) leaf(name string) int {
+// leaf is the class of what has a name of its own, and is written as text.
+func (n *terms) leaf(name, text string) int {
 	x, ok := n.leaves[name]
 	if !ok {
-		x = n.add(name)
+		x = n.add(text)
 		n.leaves[name] = x
 	}
 	return n.class(x)
@@ -116,7 +117,7 @@ func (n *terms) literal(l *logic.Literal, deps map[*logic.Relation][]Dependency)
 	case l.Positive():
 		args := l.Atom.Args
 		if staticFunction(l.Atom.Relation) {
-			n.depends(args[0], args[1], l.Atom.Relation.Name)
+			n.depends(args[0], args[1], staticName(l.Atom.Relation))
 		}
 		for _, d := range deps[l.Atom.Relation] {
 			n.depends(args[d.From], args[d.To], d.Func)
@@ -137,11 +138,12 @@ func (n *terms) depends(from, to *logic.Term, f string) {
 func (n *terms) term(t *logic.Term) (int, bool) {
 	switch t.Kind {
 	case logic.Var:
-		return n.leaf(t.Name), true
+		return n.leaf(t.Name, t.Name), true
 	case logic.Const:
-		return n.leaf("'" + t.Value.String()), true
+		// Numbers of two types are written alike and hash differently, also in sets.
+		return n.leaf("'"+string(t.Value.AppendKey(nil)), "'"+t.Value.String()), true
 	case logic.Self:
-		return n.leaf("self"), true
+		return n.leaf("'self", "self"), true
 	case logic.Call:
 		if len(t.Args) == 1 {
 			if x, ok := n.term(t.Args[0]); ok {

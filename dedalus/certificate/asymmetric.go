@@ -203,7 +203,7 @@ func (a *asymmetry) led(old, now *logic.Rule) error {
 		leads = slices.ContainsFunc(a.in, func(r *logic.Relation) bool { return r.Name == old.Head.Relation.Name })
 	}
 	m := &matching{h: a.halves, after: a.after, from: a.from, to: a.to}
-	if leads && !m.forwarded(old, now) || !leads && now.String() != old.String() {
+	if leads && !m.forwarded(old, now) || !leads && exact(now) != exact(old) {
 		return fmt.Errorf("'%v' is not the rule '%v'", now, old)
 	}
 	return nil

@@ -154,7 +154,7 @@ func (h *halves) unchanged(old, new []*logic.Rule, was map[rel]rel) error {
 		if err != nil {
 			return err
 		}
-		if b.String() != r.String() {
+		if exact(b) != exact(r) {
 			return fmt.Errorf("'%v' is not the rule '%v'", new[i], r)
 		}
 	}

@@ -147,6 +147,10 @@ func (h *halves) functional() error {
 			if l.Negated {
 				return fmt.Errorf("'%v' negates", r)
 			}
+			if l.Atom != nil && l.Atom.Relation.Merges() {
+				// Two facts that are passed on in two ticks may come in one, and merge.
+				return fmt.Errorf("'%v' reads %s, which merges", r, l.Atom.Relation.Name)
+			}
 			if l.Atom != nil && l.Atom.Relation.Kind != logic.Static {
 				n++
 			}
@@ -247,7 +251,7 @@ func (m *matching) moved(rules []*logic.Rule) error {
 // what that merges, and is not durable.
 func alike(of, own *logic.Relation) bool {
 	return own.Kind == logic.Derived && !own.Durable && slices.EqualFunc(of.Columns, own.Columns, func(a, b logic.Column) bool {
-		return a.Type.String() == b.Type.String() && a.Lattice == b.Lattice
+		return a.Type.Equal(b.Type) && a.Lattice == b.Lattice
 	})
 }
 
@@ -287,7 +291,7 @@ func (m *matching) same(old, new *logic.Rule) error {
 		back.Body[i].Atom = &logic.Atom{Relation: a.Relation, Args: b.Args}
 	}
 	switch {
-	case back.String() == old.String():
+	case exact(&back) == exact(old):
 		return m.note(old, false)
 	case old.Kind == logic.Async && m.forwarded(old, &back):
 		return m.note(old, true)
@@ -318,7 +322,7 @@ func (m *matching) stayed(old, new []*logic.Rule, passes bool) error {
 	}
 	for i, r := range old {
 		switch {
-		case new[i].String() == r.String():
+		case exact(new[i]) == exact(r):
 			if err := m.note(r, false); err != nil {
 				return err
 			}
@@ -347,21 +351,21 @@ func (m *matching) stayed(old, new []*logic.Rule, passes bool) error {
 // relation leads from the old destination.
 func (m *matching) forwarded(old, new *logic.Rule) bool {
 	n := len(old.Body)
-	if len(new.Body) == n+2 && new.Body[n].Assign != nil && new.Body[n].Assign.Term.String() == old.Dest.String() {
-		return m.leads(old, new, n+1, new.Body[n].Assign.Var)
+	if len(new.Body) == n+2 && new.Body[n].Assign != nil && exactTerm(new.Body[n].Assign.Term) == exactTerm(old.Dest) {
+		return m.leads(old, new, n+1, exactTerm(&logic.Term{Kind: logic.Var, Name: new.Body[n].Assign.Var}))
 	}
-	return len(new.Body) == n+1 && m.leads(old, new, n, old.Dest.String())
+	return len(new.Body) == n+1 && m.leads(old, new, n, exactTerm(old.Dest))
 }
 
 func (m *matching) leads(old, new *logic.Rule, at int, dest string) bool {
 	a := new.Body[at].Atom
-	if a == nil || new.Body[at].Negated || len(a.Args) != 2 || a.Args[0].String() != dest ||
+	if a == nil || new.Body[at].Negated || len(a.Args) != 2 || exactTerm(a.Args[0]) != dest ||
 		a.Args[1].Kind != logic.Var || new.Dest.Kind != logic.Var || new.Dest.Name != a.Args[1].Name || uses(old, new.Dest.Name) {
 		return false
 	}
 	back := *new
 	back.Body, back.Dest = new.Body[:len(old.Body)], old.Dest
-	return back.String() == old.String() && forwards(m.after, a.Relation, unique(m.from.Of, m.from.Name), m.to, 1) == nil
+	return exact(&back) == exact(old) && forwards(m.after, a.Relation, unique(m.from.Of, m.from.Name), m.to, 1) == nil
 }
 
 func uses(r *logic.Rule, name string) bool {

@@ -200,7 +200,7 @@ func (h *halves) onlyPassed(agg *logic.Rule) error {
 	return nil
 }
 
-// passed says that a rule uses a variable, but for the literal at own, only in
+// passed says that a rule uses a variable, once in the literal at own and otherwise only in
 // comparisons that stay true once they are.
 func passed(r *logic.Rule, own int, name string, up bool) bool {
 	uses := func(visit func(func(string))) bool {
@@ -210,7 +210,20 @@ func passed(r *logic.Rule, own int, name string, up bool) bool {
 	}
 	for i := range r.Body {
 		l := &r.Body[i]
-		if i == own || !uses(l.Vars) {
+		if i == own {
+			// Another argument that is the same variable asks for one number.
+			times := 0
+			l.Vars(func(v string) {
+				if v == name {
+					times++
+				}
+			})
+			if times > 1 {
+				return false
+			}
+			continue
+		}
+		if !uses(l.Vars) {
 			continue
 		}
 		c := l.Compare

@@ -3,7 +3,6 @@ package certificate
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/ashlar-dev/ashlar/dedalus/logic"
 )
@@ -315,7 +314,7 @@ func (d *division) sums() error {
 			}
 			t, divided := r.Head.Args[0].Term, d.dividedIn(r)
 			if r.Kind != logic.Sync || t.Kind != logic.Const || t.Value.Num != 0 || len(divided) != 1 || !divided[0].Negated || divided[0].Atom.Relation.Name != of ||
-				strings.Trim(strings.TrimPrefix(divided[0].String(), "not "+of), "(_, )") != "" {
+				slices.ContainsFunc(divided[0].Atom.Args, func(t *logic.Term) bool { return t.Kind != logic.Wildcard }) {
 				return fmt.Errorf("'%v' does not give nought where there is no %s", r, of)
 			}
 		}

@@ -133,7 +133,7 @@ func (d *division) same(old, new *logic.Rule, order *logic.Component) error {
 		return divided(d.after, old, new, d.after.Component(d.from.Name), d.claim)
 	case is(d.replicated):
 		return d.led(old, new, order)
-	case old.String() != new.String():
+	case exact(old) != exact(new):
 		return fmt.Errorf("it is not the rule '%v'", old)
 	}
 	return nil
@@ -145,24 +145,24 @@ func (d *division) led(old, new *logic.Rule, order *logic.Component) error {
 	bad := fmt.Errorf("it is not the rule '%v', sent to %s", old, order.Name)
 	n, dest := len(old.Body), ""
 	if old.Dest.Kind == logic.Call {
-		if len(new.Body) != n+2 || new.Body[n].Assign == nil || new.Body[n].Assign.Term.String() != old.Dest.String() || uses(old, new.Body[n].Assign.Var) {
+		if len(new.Body) != n+2 || new.Body[n].Assign == nil || exactTerm(new.Body[n].Assign.Term) != exactTerm(old.Dest) || uses(old, new.Body[n].Assign.Var) {
 			return bad
 		}
-		dest = new.Body[n].Assign.Var
+		dest = exactTerm(&logic.Term{Kind: logic.Var, Name: new.Body[n].Assign.Var})
 		n++
 	} else {
-		dest = old.Dest.String()
+		dest = exactTerm(old.Dest)
 	}
-	if len(new.Body) != n+1 || !new.Body[n].Positive() || new.Dest.Kind != logic.Var || new.Dest.Name == dest || uses(old, new.Dest.Name) {
+	if len(new.Body) != n+1 || !new.Body[n].Positive() || new.Dest.Kind != logic.Var || exactTerm(new.Dest) == dest || uses(old, new.Dest.Name) {
 		return bad
 	}
 	a := new.Body[n].Atom
-	if len(a.Args) != 2 || a.Args[0].String() != dest || a.Args[1].Kind != logic.Var || a.Args[1].Name != new.Dest.Name {
+	if len(a.Args) != 2 || exactTerm(a.Args[0]) != dest || a.Args[1].Kind != logic.Var || a.Args[1].Name != new.Dest.Name {
 		return bad
 	}
 	back := *new
 	back.Body, back.Dest = new.Body[:len(old.Body)], old.Dest
-	if back.String() != old.String() {
+	if exact(&back) != exact(old) {
 		return bad
 	}
 	return forwards(d.after, a.Relation, []string{d.from.Name}, order, 1)
@@ -223,7 +223,11 @@ func (w *writing) whom(r *logic.Rule, body []logic.Literal) string {
 		}
 		out = append(out, *l)
 	}
-	return bodyText(out)
+	text := make([]string, len(out))
+	for i := range out {
+		text[i] = out[i].String()
+	}
+	return strings.Join(text, ", ")
 }
 
 // ordering are the rules of who orders.

@@ -21,7 +21,7 @@ func checkPartition(before, after *logic.Program, from *logic.Component, c Claim
 		}
 	}
 	if cause(before, from, from.Rules, from.Rules) {
-		if err := momentary(from.Rules); err != nil {
+		if err := (&halves{p: before, assuming: c.Assuming}).idleTicks(from.Rules); err != nil {
 			return err
 		}
 	}
@@ -44,7 +44,7 @@ func checkPartition(before, after *logic.Program, from *logic.Component, c Claim
 				if err := divided(after, r, a.Rules[i], to, c); err != nil {
 					return fmt.Errorf("'%v': %w", a.Rules[i], err)
 				}
-			case a.Rules[i].String() != r.String():
+			case exact(a.Rules[i]) != exact(r):
 				return fmt.Errorf("'%v' is not the rule '%v'", a.Rules[i], r)
 			}
 		}
@@ -97,7 +97,7 @@ func text(t *logic.Term) string {
 	case t.Kind == logic.Var:
 		return "$" + t.Name
 	case t.Kind == logic.Const:
-		return "'" + strings.NewReplacer("(", "[", ")", "]").Replace(t.Value.String())
+		return "'" + constant(t.Value)
 	case t.Kind == logic.Self:
 		return "'self"
 	case t.Kind == logic.Call && len(t.Args) == 1:
@@ -106,6 +106,18 @@ func text(t *logic.Term) string {
 		}
 	}
 	return ""
+}
+
+// constant is a text that two constants have only if they are of one type and equal, and
+// that has no parentheses, which are for functions.
+func constant(v logic.Value) string {
+	of := v
+	kind := ""
+	for of.Kind == logic.SetType && len(of.Set) > 0 {
+		kind, of = kind+"set of ", of.Set[0]
+	}
+	kind += logic.Type{Kind: of.Kind}.String()
+	return strings.NewReplacer("%", "%25", "(", "%28", ")", "%29").Replace(v.String()) + ":" + kind
 }
 
 func function(f, x string) string {
@@ -152,14 +164,14 @@ func known(r *logic.Rule, deps map[string][]Dependency) *equalities {
 }
 
 // dependencies are the claimed ones of a relation, and those that a static relation
-// declares: of two columns, it is a function of its own name.
+// declares: of two columns, it is a function that is called as no other one can be.
 func dependencies(r *logic.Relation, deps map[string][]Dependency) []Dependency {
 	if r.Kind != logic.Static {
 		return deps[r.Name]
 	}
 	for _, d := range r.Dependencies {
 		if len(r.Columns) == 2 && d.To == 1 && slices.Equal(d.From, []int{0}) {
-			return []Dependency{{0, 1, r.Name}}
+			return []Dependency{{0, 1, "static " + r.Name}}
 		}
 	}
 	return nil
@@ -222,11 +234,13 @@ func together(r *logic.Rule, read map[rel]bool, c Claim) error {
 		key = x
 		return nil
 	}
+	here := false
 	for i := range r.Body {
 		if a := r.Body[i].Atom; a != nil && a.Relation.Kind != logic.Static {
 			if err := meet(a.Relation, a.Args); err != nil {
 				return err
 			}
+			here = here || !r.Body[i].Negated
 		}
 	}
 	if r.Kind != logic.Async && read[r.Head.Relation.Name] {
@@ -240,12 +254,24 @@ func together(r *logic.Rule, read map[rel]bool, c Claim) error {
 			return err
 		}
 	}
+	if key != "" && !here {
+		// That a machine has no fact of a key says nothing where the key is another's, and
+		// what it derives of such a key would be there twice.
+		return fmt.Errorf("'%v' reads no fact that only the machine of %s has, so that all would do it", r, key)
+	}
 	if key == "" || !r.Head.Aggregates() {
 		return nil
 	}
-	// A group must not be divided: the key is a function of what it groups by.
+	// A group must not be divided: the key is a function of what it groups by. What is
+	// numbered is an argument of the head beside its number, and groups nothing.
+	numbered := map[string]bool{}
 	for _, a := range r.Head.Args {
-		if x := text(a.Term); a.Aggregate == logic.NoAggregate && x != "" && within(key, e.norm(x)) {
+		if a.Aggregate == logic.Index {
+			numbered[text(a.Term)] = true
+		}
+	}
+	for _, a := range r.Head.Args {
+		if x := text(a.Term); a.Aggregate == logic.NoAggregate && x != "" && !numbered[x] && within(key, e.norm(x)) {
 			return nil
 		}
 	}
@@ -271,11 +297,11 @@ func within(x, y string) bool {
 // and where the forwarding relation leads from the old destination by that part.
 func divided(after *logic.Program, old, new *logic.Rule, to *logic.Component, c Claim) error {
 	n := len(old.Body)
-	if len(new.Body) < n+2 || n > 0 && bodyText(new.Body[:n]) != bodyText(old.Body) {
+	if len(new.Body) < n+2 || n > 0 && exactBody(new.Body[:n]) != exactBody(old.Body) {
 		return fmt.Errorf("it is not the rule '%v'", old)
 	}
 	for i := range old.Head.Args {
-		if new.Head.Args[i].Term.String() != old.Head.Args[i].Term.String() {
+		if exactTerm(new.Head.Args[i].Term) != exactTerm(old.Head.Args[i].Term) {
 			return fmt.Errorf("it is not the rule '%v'", old)
 		}
 	}
@@ -346,12 +372,4 @@ func total(p *logic.Program, t *logic.Term) bool {
 		return by.Kind == logic.Const && by.Value.Num != 0
 	}
 	return true
-}
-
-func bodyText(ls []logic.Literal) string {
-	out := make([]string, len(ls))
-	for i := range ls {
-		out[i] = ls[i].String()
-	}
-	return strings.Join(out, ", ")
 }

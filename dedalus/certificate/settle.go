@@ -59,16 +59,16 @@ func (d *division) settles() error {
 	for n := range d.summed {
 		return fmt.Errorf("%s is summed, and the component goes on by itself", n)
 	}
-	if err := momentary(d.from.Rules); err != nil {
-		return err
-	}
 	kinds := d.terms()
 	for _, r := range d.from.Rules {
 		if err := d.adds(r, kinds[r.Head.Relation.Name]); err != nil {
 			return err
 		}
 	}
-	return d.calms(kinds)
+	if err := d.calms(kinds); err != nil {
+		return err
+	}
+	return (&halves{p: d.before, assuming: d.claim.Assuming}).idleTicks(d.from.Rules)
 }
 
 // adds checks what a rule does in ticks in which nothing came: it may add to what is

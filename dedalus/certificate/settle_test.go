@@ -31,6 +31,8 @@ component keeper {
   async  rang@node "c"(k, v) <- bell(), value(k, v)
   next   rung(k) <- bell(), value(k, _)
 }
+assume collected asked
+assume timely value
 `
 
 // chiming is what relays the timer and what is put, and what divides the rest.
@@ -93,7 +95,7 @@ func TestSettlingForbidden(t *testing.T) {
 		"filled by itself":         {rung, rung + "  next asked(k, v) <- value(k, v)\n", "gives back what is forgotten"},
 		"there by itself":          {rung, rung + "  sync asked(k, v) <- value(k, v)\n", "gives back what is forgotten"},
 		"for a tick, by itself":    {rung, rung + "  sync telling(k, v) <- value(k, v)\n", "gives back what is forgotten"},
-		"for a tick, and comes in": {rung, rung + "  async kept@node \"c\"(k, v) <- telling(k, v), put_storage(k, v)\n", "joins what holds for one tick"},
+		"for a tick, and comes in": {rung, rung + "  async kept@node \"c\"(k, v) <- telling(k, v), put_storage(k, v)\n", "joins what idle ticks change"},
 		"forgets by a comparison":  {"asked(k, v), not value(k, _)\n  next rung(k) <- rung(k)", "asked(k, v), v < 7\n  next rung(k) <- rung(k)", "forgets for want of a fact"},
 	} {
 		text := honest.before.String()

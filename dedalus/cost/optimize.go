@@ -166,7 +166,7 @@ func decide(p *logic.Program, cert *rewrite.Certificate) Decision {
 		d.Keys[name] = k.Name(rel)
 	}
 	for _, a := range cert.Assuming {
-		d.Assuming = append(d.Assuming, [...]string{"collected ", "growing "}[a.Kind]+a.Relation)
+		d.Assuming = append(d.Assuming, a.String())
 	}
 	return d
 }

@@ -21,6 +21,10 @@ type Bounds struct {
 	// Duplicates is how many deliveries of what was delivered before there are,
 	// beyond those of what is sent again.
 	Duplicates int
+	// Often has Compare ask, where it finds a difference, whether the first program does
+	// the same if what its nodes send may come any number of times: pieces that keep what
+	// they were given may send again what the first sends once.
+	Often bool
 	// Crashes is how many crashes of nodes there are in all. A node that crashes
 	// comes back with what is durable. A crash is between two ticks, or in one: after
 	// its messages left, and before the disk had what it logged. Some of what the node
@@ -55,6 +59,7 @@ func (b *Bounds) fill() {
 const (
 	togetherMax = 20
 	lostMax     = 8
+	againMax    = 16 // messages that may come any number of times
 )
 
 // Model is a program with its inputs as a transition system: each step is a tick of
@@ -78,6 +83,11 @@ type Model struct {
 	// late is that messages to the outside are under way for a while, so that a crash
 	// may lose them.
 	late bool
+	// often is that what a node has sent may be delivered again any number of times;
+	// clients send once.
+	often bool
+	// ordered is that of what is told it is noted which inputs had come by then.
+	ordered bool
 	// each ends a search as until does, for a check of this package's.
 	each   func(*state) bool
 	inputs []interp.Message

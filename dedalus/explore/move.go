@@ -66,7 +66,7 @@ func (m *Model) ticks(s *state, i int, a arrivals, visit func(v move, t *state) 
 				repeats++
 			}
 		}
-		if repeats > s.duplicates {
+		if repeats > s.duplicates && !m.often {
 			continue
 		}
 		for timers := range 1 << len(m.reads[i]) {
@@ -77,7 +77,10 @@ func (m *Model) ticks(s *state, i int, a arrivals, visit func(v move, t *state) 
 			if e := m.endless.Load(); e != nil {
 				return e
 			}
-			if t.duplicates -= repeats; t.duplicates == 0 {
+			if !m.often {
+				t.duplicates -= repeats
+			}
+			if t.duplicates == 0 && !m.often {
 				t.delivered = nil
 			}
 			v := move{action: i, node: i, in: in, timers: timers, fair: repeats == 0}
@@ -114,7 +117,7 @@ func (m *Model) omissions(s *state, visit func(v move, t *state) error) error {
 		if !inside {
 			t := s.clone()
 			t.pending = arrived(t.pending, msg)
-			t.outputs = insert(t.outputs, msg)
+			m.tell(t, msg)
 			if err := visit(move{action: len(m.nodes) + len(m.names) + 1, other: msg, fair: true}, t); err != nil {
 				return err
 			}
@@ -197,7 +200,11 @@ func (m *Model) tick(s *state, i int, in []string, timers int) *state {
 	t := s.clone()
 	for _, x := range in {
 		for _, y := range s.pending {
-			if msg, _ := split(y); msg == x && t.duplicates > 0 {
+			if msg, from := split(y); msg == x && (t.duplicates > 0 || m.often && from != outside) {
+				if m.often && len(t.delivered) >= againMax && !contains(t.delivered, y) {
+					m.clipped.Store(true)
+					continue
+				}
 				t.delivered = insert(t.delivered, y)
 			}
 		}
@@ -216,11 +223,11 @@ func (m *Model) tick(s *state, i int, in []string, timers int) *state {
 		case contains(t.omitted, x):
 		case out.inside:
 			t.pending = insert(t.pending, x)
-		case contains(t.outputs, out.message):
+		case told(t.outputs, out.message):
 		case t.faulty>>from&1 == 1 || m.late && t.crashes > 0:
 			t.pending = insert(t.pending, x)
 		default:
-			t.outputs = insert(t.outputs, out.message)
+			m.tell(t, out.message)
 		}
 	}
 	t.carried[i] = done.carried

@@ -20,7 +20,8 @@ type state struct {
 	// though it is sent again. Both are sorted, without doubles.
 	pending, omitted []string
 	// delivered are messages that arrived, with who sent them, while some can arrive
-	// once more; outputs are those to the outside. Both are sorted, without doubles.
+	// once more; outputs are those to the outside, each with the inputs that had come
+	// when it was told first. Both are sorted, without doubles.
 	delivered, outputs  []string
 	duplicates, crashes int   // that are left
 	timers              []int // how often each runs out yet, if that is limited
@@ -234,6 +235,35 @@ func insert(list []string, m string) []string {
 func contains(list []string, m string) bool {
 	_, found := slices.BinarySearch(list, m)
 	return found
+}
+
+// inputsMax is of how many inputs it is noted whether they had come when something was
+// told; of those beyond it is not.
+const inputsMax = 64
+
+// tell notes that a message arrived outside, with the inputs that had come by then.
+func (m *Model) tell(s *state, message string) {
+	if told(s.outputs, message) {
+		return
+	}
+	come := uint64(0)
+	for i, x := range m.inputs {
+		if m.ordered && i < inputsMax && !contains(s.pending, under(m.codec.message(x), outside)) {
+			come |= 1 << i
+		}
+	}
+	s.outputs = insert(s.outputs, string(binary.BigEndian.AppendUint64([]byte(message), come)))
+}
+
+// told says that a message is among outputs. No message is the beginning of another.
+func told(outputs []string, message string) bool {
+	i, _ := slices.BinarySearch(outputs, message)
+	return i < len(outputs) && strings.HasPrefix(outputs[i], message)
+}
+
+// come are the inputs that had come when an output was told.
+func come(output string) uint64 {
+	return binary.BigEndian.Uint64([]byte(output[len(output)-8:]))
 }
 
 // outcome is what the outside has been told, in the language, sorted.

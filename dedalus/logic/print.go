@@ -43,7 +43,7 @@ func (p *Program) String() string {
 	}
 	b.WriteString(" }\n")
 	for _, a := range p.Assumptions {
-		fmt.Fprintf(&b, "assume %s %s\n", [...]string{"collected", "growing"}[a.Kind], a.Relation)
+		fmt.Fprintf(&b, "assume %v\n", a)
 	}
 	return b.String()
 }
@@ -63,6 +63,12 @@ func (p *Program) at(r *Relation, c *Component) bool {
 	}
 	return false
 }
+
+var assumptionNames = [...]string{"collected", "growing", "timely"}
+
+func (k AssumptionKind) String() string { return assumptionNames[k] }
+
+func (a Assumption) String() string { return a.Kind.String() + " " + a.Relation }
 
 func (f *Function) String() string {
 	params := make([]string, len(f.Params))

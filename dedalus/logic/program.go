@@ -123,6 +123,9 @@ const (
 	Collected AssumptionKind = iota
 	// Growing: that the outputs do not depend on how far a threshold is passed.
 	Growing
+	// Timely: that nobody can tell in which tick the relation changed, of those in
+	// which nothing came in.
+	Timely
 )
 
 // Assumption is an assertion of the author about a relation.

@@ -156,6 +156,10 @@ func (t *Term) validate(p *Program, bound map[string]Type) error {
 		}
 	case Wildcard:
 		return fmt.Errorf("a wildcard has no value")
+	case Const:
+		if t.Value.Kind != t.Type.Kind {
+			return fmt.Errorf("%v is %v, not %v", t, Type{Kind: t.Value.Kind}, t.Type)
+		}
 	case Call:
 		if f := p.Function(t.Name); f != nil && len(f.Params) != len(t.Args) {
 			return fmt.Errorf("%s has %d parameters, want %d", t.Name, len(t.Args), len(f.Params))

@@ -113,6 +113,9 @@ func (l *lowerer) settle() {
 func (l *lowerer) check() {
 	for _, r := range l.program.Relations {
 		l.connected(l.relations[r.Name])
+		if !l.diags.HasErrors() {
+			l.depends(l.relations[r.Name])
+		}
 	}
 	for _, c := range l.program.Components {
 		for _, r := range c.Rules {

@@ -38,6 +38,8 @@ const (
 	BadDeploy source.Code = "BadDeploy"
 	// BadFact: static e(a: u64) = { (x) }
 	BadFact source.Code = "BadFact"
+	// BadDependency: static e(a: u64, b: u64) = { (1, 1), (1, 2) } fd a -> b
+	BadDependency source.Code = "BadDependency"
 	// BadTimer: timer t every 10
 	BadTimer source.Code = "BadTimer"
 	// BadFunction: fn f(x: u64) -> u64 = y

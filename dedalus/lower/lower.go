@@ -157,10 +157,10 @@ func (l *lowerer) findComponent(n syntax.Name) *logic.Component {
 }
 
 func (l *lowerer) assume(a *syntax.Assume, span source.Span) {
-	kinds := map[string]logic.AssumptionKind{"collected": logic.Collected, "growing": logic.Growing}
+	kinds := map[string]logic.AssumptionKind{"collected": logic.Collected, "growing": logic.Growing, "timely": logic.Timely}
 	kind, ok := kinds[a.What.Text]
 	if !ok {
-		l.diags.Errorf(a.What.Span, BadAssume, "'%s' cannot be assumed, expected 'collected' or 'growing'", a.What.Text)
+		l.diags.Errorf(a.What.Span, BadAssume, "'%s' cannot be assumed, expected 'collected', 'growing' or 'timely'", a.What.Text)
 		return
 	}
 	l.find(a.Relation).read = a.Relation.Span
@@ -275,6 +275,35 @@ func (l *lowerer) facts(r *relation, s *syntax.Relation) {
 		}
 		dep.To = l.columnIndex(r, d.To)
 		r.Dependencies = append(r.Dependencies, dep)
+	}
+}
+
+// depends checks that facts have the dependencies that their relation declares: rewrites
+// rest on them.
+func (l *lowerer) depends(r *relation) {
+	for _, d := range r.Dependencies {
+		first := map[string][]logic.Value{}
+		for _, row := range r.Facts {
+			var key []byte
+			for _, c := range d.From {
+				key = row[c].AppendKey(key)
+			}
+			other, met := first[string(key)]
+			if !met {
+				first[string(key)] = row
+				continue
+			}
+			if other[d.To].Compare(row[d.To]) != 0 {
+				var names []string
+				for _, c := range d.From {
+					names = append(names, r.Columns[c].Name)
+				}
+				l.diags.Add(source.Diagnostic{Code: BadDependency, Span: r.Span,
+					Message: fmt.Sprintf("%s declares that %s determines %s, and has the facts %v and %v", r.Name, strings.Join(names, " with "), r.Columns[d.To].Name, other, row),
+					Repair:  "take one of the facts away, or the dependency"})
+				return
+			}
+		}
 	}
 }
 

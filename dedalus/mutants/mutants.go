@@ -3,6 +3,7 @@ package mutants
 import (
 	"context"
 	"embed"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -15,6 +16,7 @@ import (
 	"github.com/ashlar-dev/ashlar/dedalus/rewrite"
 	"github.com/ashlar-dev/ashlar/dedalus/scenario"
 	"github.com/ashlar-dev/ashlar/dedalus/syntax"
+	"github.com/ashlar-dev/ashlar/internal/invariant"
 	"github.com/ashlar-dev/ashlar/source"
 )
 
@@ -28,6 +30,11 @@ type Row struct {
 	Program string
 	Steps   []string
 	Change  []string
+	// Both, where it is not empty, are pairs of old and new text in the original and in
+	// what is made of it alike: the mistake is to take the step at all. Refused are words
+	// of the rewriter's refusal then.
+	Both    []string
+	Refused string
 	// Claim, where it is not nil, is the mistake: a wrong certificate of the last
 	// step.
 	Claim func(*certificate.Claim)
@@ -118,9 +125,11 @@ func read(name, text string) (*logic.Program, error) {
 
 // made is what a row makes: the original, the program before the last step, what the
 // last step makes of it, and that with the mistake; and the certificate of the last
-// step.
+// step. Judged and claimed are the original and the program before that the one with the
+// mistake is held against.
 type made struct {
 	first, before, right, wrong *logic.Program
+	judged, claimed             *logic.Program
 	claim                       *certificate.Claim
 }
 
@@ -146,6 +155,10 @@ func (r *Row) make() (*made, error) {
 		claim := cert.Claim(m.right)
 		m.before, m.right, m.claim = m.right, q, &claim
 	}
+	m.judged, m.claimed = m.first, m.before
+	if r.Both != nil {
+		return m, r.both(m)
+	}
 	changed := m.right.String()
 	for i := 0; i+1 < len(r.Change); i += 2 {
 		if n := strings.Count(changed, r.Change[i]); n != 1 {
@@ -155,6 +168,40 @@ func (r *Row) make() (*made, error) {
 	}
 	m.wrong, err = read(r.Program+" with the mistake", changed)
 	return m, err
+}
+
+// both makes the mistake in the program before the one step and after it.
+func (r *Row) both(m *made) error {
+	if m.before != m.first {
+		return errors.New("a mistake in both programs is one of a single step")
+	}
+	change := func(p *logic.Program) (*logic.Program, error) {
+		text := p.String()
+		for i := 0; i+1 < len(r.Both); i += 2 {
+			text = strings.ReplaceAll(text, r.Both[i], r.Both[i+1])
+		}
+		if text == p.String() {
+			return nil, fmt.Errorf("none of %q is in\n%s", r.Both, text)
+		}
+		return read(r.Program+" with the mistake", text)
+	}
+	var err error
+	if m.judged, err = change(m.first); err != nil {
+		return err
+	}
+	if m.wrong, err = change(m.right); err != nil {
+		return err
+	}
+	m.claimed = m.judged
+	s, err := rewrite.ParseStep(r.Steps[0])
+	if err != nil {
+		return err
+	}
+	var refused *rewrite.Refusal
+	if _, _, err := rewrite.Apply(m.judged, s); !errors.As(err, &refused) || !strings.Contains(err.Error(), r.Refused) {
+		return fmt.Errorf("the rewriter says %v, want a refusal with %q", err, r.Refused)
+	}
+	return nil
 }
 
 // Try goes through all means that a row is tried by.
@@ -172,7 +219,7 @@ func Try(ctx context.Context, r Row) (*Result, error) {
 		if r.Claim != nil {
 			r.Claim(&claim)
 		}
-		if err := certificate.Check(m.before, m.wrong, claim); err != nil {
+		if err := certificate.Check(m.claimed, m.wrong, claim); err != nil {
 			out.Refusal = err.Error()
 		}
 	}
@@ -195,6 +242,13 @@ func (r *Row) given(p *logic.Program) ([]interp.Message, error) {
 		return scenario.Inputs(p, r.Each), nil
 	}
 	return scenario.Read(p, r.Name, r.Inputs)
+}
+
+// must are messages that were read before for another program of the row.
+func (r *Row) must(p *logic.Program) []interp.Message {
+	m, err := r.given(p)
+	invariant.Check(err == nil, "mutants: %v", err)
+	return m
 }
 
 func (r *Result) limit(m *explore.Model) {
@@ -220,8 +274,15 @@ func (r *Result) explore(ctx context.Context, m *made) error {
 		return nil
 	}
 	for _, p := range []*logic.Program{m.right, m.wrong} {
-		c, err := explore.Compare(ctx, m.first, p, func(q *logic.Program) []interp.Message {
+		first := m.first
+		if p == m.wrong {
+			first = m.judged
+		}
+		c, err := explore.Compare(ctx, first, p, func(q *logic.Program) []interp.Message {
 			// All have the same inputs, by their names.
+			if r.Inputs != "" {
+				return r.must(q)
+			}
 			own := make([]interp.Message, len(inputs))
 			for i, x := range inputs {
 				own[i] = interp.Message{To: x.To, Fact: interp.Fact{Relation: q.Find(x.Fact.Relation.Name), Row: x.Fact.Row}}
@@ -248,7 +309,7 @@ const seedsMax = 60
 // wants as many runs explained as were needed to find it.
 func (r *Result) play(ctx context.Context, m *made) error {
 	inputs := map[*logic.Program][]interp.Message{}
-	for _, p := range []*logic.Program{m.first, m.right, m.wrong} {
+	for _, p := range []*logic.Program{m.first, m.judged, m.right, m.wrong} {
 		in, err := r.given(p)
 		if err != nil {
 			return err
@@ -256,10 +317,10 @@ func (r *Result) play(ctx context.Context, m *made) error {
 		inputs[p] = in
 	}
 	o := adversary.Options{Functions: scenario.Functions(m.first), Steps: 150, Faults: adversary.Faults{Crashes: r.Bounds.Crashes, Stops: r.Bounds.Omissions}}
-	oracle := adversary.NewOracle(m.first, inputs[m.first], o)
+	judge, oracle := adversary.NewOracle(m.first, inputs[m.first], o), adversary.NewOracle(m.judged, inputs[m.judged], o)
 	wrong, right := adversary.NewPlayer(m.wrong, inputs[m.wrong], o), adversary.NewPlayer(m.right, inputs[m.right], o)
 	for seed := range uint64(seedsMax) {
-		if v := oracle.Judge(ctx, right.Random(seed)); v.Kind != "" {
+		if v := judge.Judge(ctx, right.Random(seed)); v.Kind != "" {
 			return fmt.Errorf("without the mistake, seed %d: %v", seed, v)
 		}
 		run := wrong.Random(seed)

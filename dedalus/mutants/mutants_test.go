@@ -44,6 +44,24 @@ func TestFound(t *testing.T) {
 	}
 }
 
+// TestWrongSteps tries the rows alone whose mistake is to take a step.
+func TestWrongSteps(t *testing.T) {
+	for _, r := range mutants.Table() {
+		if r.Both == nil {
+			continue
+		}
+		t.Run(r.Name, func(t *testing.T) {
+			got, err := mutants.Try(t.Context(), r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if wrong := got.Wrong(); wrong != "" {
+				t.Error(wrong)
+			}
+		})
+	}
+}
+
 // TestRefusesRowsThatFellBehind has rows that do not fit what they change.
 func TestRefusesRowsThatFellBehind(t *testing.T) {
 	good := mutants.Row{Name: "x", Program: "voting", Certificate: mutants.Untried, Explored: mutants.Untried, Random: mutants.Untried}

@@ -8,7 +8,7 @@ import (
 // Table is all rows.
 func Table() []Row {
 	var all []Row
-	for _, part := range [][]Row{batchRows(), partialRows(), ruleRows(), claimRows(), protocolRows()} {
+	for _, part := range [][]Row{batchRows(), partialRows(), ruleRows(), wrongRows(), claimRows(), protocolRows()} {
 		all = append(all, part...)
 	}
 	return all
@@ -80,9 +80,9 @@ func claimRows() []Row {
 // protocolRows are mistakes in a protocol itself, of which there is no certificate.
 func protocolRows() []Row {
 	return []Row{
-		{Name: "a quorum too small by one", About: "It answers before all have voted.",
-			Program: "voting", Change: []string{"k >= m", "k + 1 >= m"},
-			Each: 2, Certificate: Untried, Explored: "safety", Random: "safety"},
+		{Name: "a quorum too small by one", About: "It answers before all have voted: who asks a participant then is told that it has not seen anything.",
+			Program: "asking", Change: []string{"k >= m", "k + 1 >= m"},
+			Each: 1, Certificate: Untried, Explored: "safety", Random: "safety"},
 		{Name: "a quorum too large by one", About: "It never answers.",
 			Program: "voting", Change: []string{"k >= m", "k > m"},
 			Each: 2, Certificate: Untried, Explored: "liveness", Random: "liveness"},

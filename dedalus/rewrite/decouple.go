@@ -93,6 +93,7 @@ func mutual(w *site) analyze.Verdict {
 			and(&v, no(nil, rel.Name+" comes from the rules that stay"))
 		}
 	}
+	and(&v, timerless(w))
 	and(&v, timely(w.moved, w.kept))
 	return v
 }
@@ -203,7 +204,6 @@ func copying(w *site, of analyze.Verdict) analyze.Verdict {
 	for _, rel := range shared(w) {
 		w.cert.Copied = append(w.cert.Copied, rel.Name)
 	}
-	w.cert.Assuming = v.Assuming
 	return v
 }
 

@@ -1,5 +1,4 @@
-// Package rewrite makes a protocol run on more machines without changing what it
-// does: it moves rules of a component to a component of their own (decoupling), and
+// Package rewrite makes a protocol run on more machines: it moves rules of a component to a component of their own (decoupling), and
 // divides a component's facts among several machines (partitioning).
 //
 // In: a program and a Step, or the steps of a script. Out: another program, and a
@@ -7,10 +6,12 @@
 // which says what stands in the way. The pieces of a component go on being called
 // what it was: self in their rules is the node that they stand for.
 //
-// Promised: every run of the new program gives outside the messages that some run
+// Intended: every run of the new program gives outside the messages that some run
 // of the old one gives, but that a message may come twice and at another time; and
-// the new program answers whenever the old one does. Package certificate checks
-// what a Certificate says, from the programs alone.
+// the new program answers whenever the old one does. This is not proved. A step is
+// taken where conditions hold that are meant to be enough for it; package certificate
+// decides the same conditions with code of its own, and packages explore, adversary and
+// drawn compare programs with what becomes of them, within bounds.
 //
 // Refused: choosing steps. Package cost does.
 //

@@ -73,6 +73,7 @@ func partiallyDivisible(w *site) analyze.Verdict {
 	for _, s := range rep.sealed {
 		w.cert.Partial.Sealed = append(w.cert.Partial.Sealed, s.rel.Name)
 	}
+	v.Assuming = rep.assuming
 	return v
 }
 

@@ -32,6 +32,8 @@ type replication struct {
 	// settling is that the component may go on by itself after an input, so that pieces
 	// vote when they have come to rest.
 	settling bool
+	// assuming are the author's assertions that this rests on.
+	assuming []logic.Assumption
 }
 
 // seal is a relation that is sent when a replicated input is dealt with, by all pieces
@@ -170,10 +172,10 @@ func (w *replication) allowed(s Step) analyze.Verdict {
 		if !w.clocked() {
 			return v
 		}
-		if v := w.settles(); !v.Holds {
+		if v = w.settles(); !v.Holds {
 			return v
 		}
-		w.settling = true
+		w.settling, w.assuming = true, v.Assuming
 	}
 	return w.seals()
 }

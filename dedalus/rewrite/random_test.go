@@ -127,7 +127,8 @@ func TestDrawnPrograms(t *testing.T) {
 		}
 	}
 	t.Logf("taken %v, compared to the end %v", taken, compared)
-	for _, kind := range []rewrite.Kind{rewrite.Mutual, rewrite.Functional, rewrite.Monotonic, rewrite.StateMachine, rewrite.Asymmetric} {
+	// Parts of these programs hardly ever have nothing in common, and tell no ticks apart.
+	for _, kind := range []rewrite.Kind{rewrite.Functional, rewrite.Monotonic, rewrite.StateMachine, rewrite.Asymmetric} {
 		if compared[kind] == 0 {
 			t.Errorf("no %v was compared to the end", kind)
 		}

@@ -44,6 +44,9 @@ component storage {
   next   open(k) <- ready(k), not open(k)
   async  ring@l(k) <- bell(), open(k), leader(l)
 }
+assume timely soon
+assume timely ready
+assume timely open
 `
 
 // bells are keys for which the bell rings while they are open; of which it has rung for

@@ -243,8 +243,14 @@ func Apply(p *logic.Program, s Step) (*logic.Program, *Certificate, error) {
 	if err := r.match(at); err != nil {
 		return nil, nil, err
 	}
-	if v := r.precondition(at); !v.Holds {
+	v := r.precondition(at)
+	if !v.Holds {
 		return nil, nil, &Refusal{s, v}
+	}
+	for _, a := range v.Assuming {
+		if !slices.Contains(at.cert.Assuming, a) {
+			at.cert.Assuming = append(at.cert.Assuming, a)
+		}
 	}
 	r.transform(at)
 	return q, at.cert, nil

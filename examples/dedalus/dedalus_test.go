@@ -152,7 +152,7 @@ func (s step) explain() string {
 		fmt.Fprintf(&b, "  orders %s, seals %v, depth %d\n", strings.Join(p.Replicated, ", "), p.Sealed, p.Depth)
 	}
 	for _, a := range s.cert.Assuming {
-		fmt.Fprintf(&b, "  assuming %s %s\n", [...]string{"collected", "growing"}[a.Kind], a.Relation)
+		fmt.Fprintf(&b, "  assuming %v\n", a)
 	}
 	return b.String()
 }

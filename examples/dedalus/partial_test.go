@@ -36,9 +36,9 @@ func TestPartialStorage(t *testing.T) {
 		bounds        explore.Bounds
 		first, second int64
 	}{
-		"two writes and an epoch": {[]string{a, b, `advance(2) to leader/0`}, explore.Bounds{}, 68, 867},
-		"epochs twice":            {[]string{a, old}, explore.Bounds{Together: 1, Duplicates: 1}, 45, 8542},
-		"a crash":                 {[]string{a, `advance(2) to leader/0`}, explore.Bounds{Together: 1, Crashes: 1}, 63, 621},
+		"two writes and an epoch": {[]string{a, b, `advance(2) to leader/0`}, explore.Bounds{}, 138, 1899},
+		"epochs twice":            {[]string{a, old}, explore.Bounds{Together: 1, Duplicates: 1}, 62, 10622},
+		"a crash":                 {[]string{a, `advance(2) to leader/0`}, explore.Bounds{Together: 1, Crashes: 1}, 71, 725},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := load(t, "partial")

@@ -172,6 +172,7 @@ func Table() []Mutant {
 		strangersAshlardMutants(),
 		strangersWormMutants(),
 		dedalusEquivalenceMutants(),
+		dedalusStepMutants(),
 		hostMutants(),
 		compileMutants(),
 		batchMutants(), dedalusRunMutants(),

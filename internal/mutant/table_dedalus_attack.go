@@ -128,7 +128,7 @@ func dedalusNameMutants() []Mutant {
 		{
 			Name: "dedalus/certificate/what-follows-from-a-moment", Kind: Unsound, In: "dedalus/certificate", Packages: []string{"dedalus/rewrite"}, Run: "TestTicks|TestTicksClaimed",
 			Breaks: "What follows in the same tick from what holds for one tick counts as lasting.",
-			Old:    "if r.Kind != logic.Async && soon[m] {", New: "if r.Kind == logic.Next && soon[m] {",
+			Old:    "if older := age[of]; older > 0 {", New: "if older := age[of]; older > 0 && r.Kind == logic.Next {",
 		},
 		{
 			Name: "dedalus/certificate/any-guard-keeps", Kind: Unsound, In: "dedalus/certificate", Packages: []string{"dedalus/rewrite"}, Run: "TestTicks|TestTicksClaimed",
