@@ -104,15 +104,20 @@ func (o *dedalusPair) both(before, after *logic.Program) (a, z []interp.Message,
 		z, err = o.given(after)
 		return a, z, err
 	}
-	// What is made up for the first, the second gets.
-	for _, m := range a {
+	z, err = sameFor(after, a)
+	return a, z, err
+}
+
+// sameFor are messages that were made up for a program, for what is made of it.
+func sameFor(after *logic.Program, given []interp.Message) (out []interp.Message, err error) {
+	for _, m := range given {
 		n, err := scenario.Message(after, m.String())
 		if err != nil {
-			return nil, nil, &exit{exitConfig, fmt.Errorf("the program after: %w", err)}
+			return nil, &exit{exitConfig, fmt.Errorf("the program after: %w", err)}
 		}
-		z = append(z, n)
+		out = append(out, n)
 	}
-	return a, z, nil
+	return out, nil
 }
 
 const dedalusCompareHelp = `Compare explores a program and what steps make of it (or another program) in every

@@ -15,6 +15,8 @@ import (
 
 	"github.com/ashlar-dev/ashlar/dedalus/cost"
 	"github.com/ashlar-dev/ashlar/dedalus/logic"
+	"github.com/ashlar-dev/ashlar/dedalus/rewrite"
+	"github.com/ashlar-dev/ashlar/internal/invariant"
 	"github.com/ashlar-dev/ashlar/source"
 )
 
@@ -23,6 +25,7 @@ type dedalusOptimizeOptions struct {
 	load, calibration, measured string
 	report, out                 string
 	json, verbose, progress     bool
+	skip                        bool // the comparison of what results with the program
 	time                        time.Duration
 	search                      cost.Options
 }
@@ -46,8 +49,11 @@ prediction is told, and costs are fitted to it first.
 A load says what clients do (docs/lang/dedalus.md); without --load FILE.load beside
 the program is read, and without that every input gets a fact for each command.
 
-Exit codes: 0 it worked; 130 interrupted, and told what was found; 150 errors in the
-program or the load; 1 files, or a load that is not answered; 2 usage.`,
+` + dedalusTrialHelp + `
+
+Exit codes: 0 it worked; 12 what the steps make tells what the program does not; 13 it
+comes to rest where the program does not; 130 interrupted, and told what was found; 150
+errors in the program or the load; 1 files, or a load that is not answered; 2 usage.`,
 		Example: `  ashlar dedalus optimize voting.ded --machines 20
   ashlar dedalus optimize voting.ded --machines 20 -o voting.steps --report voting.html
   ashlar dedalus rewrite voting.ded --script voting.steps -o voting20.ded`,
@@ -70,6 +76,7 @@ program or the load; 1 files, or a load that is not answered; 2 usage.`,
 	f.BoolVarP(&o.verbose, "verbose", "v", false, "tell all that was tried")
 	f.BoolVar(&o.progress, "progress", t.errTTY, "tell how far the search is")
 	f.DurationVar(&o.time, "time", 0, "end the search after this time, with what was found (default: never)")
+	f.BoolVar(&o.skip, "no-compare", false, "do not compare what results with the program")
 	f.IntVar(&o.search.Programs, "programs", 0, "profile so many programs at most (default 2000)")
 	f.IntVar(&o.search.Width, "width", 0, "go on from so many programs at each depth (default 4)")
 	f.IntVar(&o.search.Depth, "depth", 0, "take components apart so many times at most (default 10)")
@@ -112,7 +119,26 @@ func runDedalusOptimize(ctx context.Context, t *term, o dedalusOptimizeOptions, 
 	}
 	doc := &optimizeDocument{Schema: "ashlar-dedalus-optimize-1", Program: path, Machines: o.search.Machines, Modelled: true,
 		Calibration: costs, Validation: validation, Result: r}
+	if doc.Compared, err = o.compare(ctx, p, r); err != nil {
+		return err
+	}
 	return o.tell(ctx, t, doc)
+}
+
+// compare compares the program with what the steps of a result make of it.
+func (o *dedalusOptimizeOptions) compare(ctx context.Context, p *logic.Program, r *cost.Result) (*dedalusCompared, error) {
+	if len(r.Steps) == 0 || r.Stopped == "interrupted" {
+		return nil, nil
+	}
+	after := p
+	for _, c := range r.Steps {
+		s, err := rewrite.ParseStep(c.Step)
+		if err == nil {
+			after, _, err = takeStep(after, s)
+		}
+		invariant.Check(err == nil, "optimize: a step that was taken is not taken again: %v", err)
+	}
+	return tryDedalus(ctx, p, after, o.skip)
 }
 
 // optimizeDocument is what optimize tells machines, and its page.
@@ -124,11 +150,26 @@ type optimizeDocument struct {
 	Modelled    bool              `json:"modelled"`
 	Calibration *cost.Calibration `json:"calibration"`
 	Validation  *cost.Validation  `json:"validation,omitempty"`
+	// Compared is how far what the steps make was compared with the program; nil where
+	// there are none.
+	Compared *dedalusCompared `json:"compared,omitempty"`
 	*cost.Result
 }
 
 // tell writes the result in all ways that were asked for.
 func (o *dedalusOptimizeOptions) tell(ctx context.Context, t *term, d *optimizeDocument) error {
+	code := 0
+	if d.Compared != nil {
+		code = d.Compared.code()
+	}
+	if code != 0 {
+		// Steps that change what the program does are for nobody's use.
+		if !o.json {
+			d.Compared.write(t.err)
+			return &exit{code: code}
+		}
+		o.out, o.report = "", ""
+	}
 	if o.out != "" {
 		if err := writeOutput(o.out, []byte(d.script()), 0o644); err != nil {
 			return failed(err)
@@ -150,7 +191,10 @@ func (o *dedalusOptimizeOptions) tell(ctx context.Context, t *term, d *optimizeD
 		writeOptimizeText(t.out, d, newPalette(t.outTTY), o.verbose)
 	}
 	if d.Stopped == "interrupted" {
-		return &exit{code: exitInterrupted}
+		code = exitInterrupted
+	}
+	if code != 0 {
+		return &exit{code: code}
 	}
 	return nil
 }

@@ -41,6 +41,9 @@ func writeOptimizeText(w io.Writer, d *optimizeDocument, p palette, verbose bool
 	}
 	fmt.Fprintf(w, "\n%s %s, %.2f times as many\n", p.bold("after:"), estimateLine(d.After), d.gain())
 	writeLoads(w, d.After)
+	if d.Compared != nil {
+		fmt.Fprintln(w, d.Compared)
+	}
 	if d.Why != "" {
 		fmt.Fprintf(w, "no more, as %s\n", d.Why)
 	}

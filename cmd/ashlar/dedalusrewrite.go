@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -23,13 +24,15 @@ type dedalusRewriteOptions struct {
 	out     string
 	explain bool
 	json    bool
+	// skip leaves out the comparison of what results with the program.
+	skip bool
 }
 
 func newDedalusRewriteCommand(t *term) *cobra.Command {
 	var o dedalusRewriteOptions
 	cmd := &cobra.Command{
 		Use:   "rewrite FILE.ded",
-		Short: "Run a protocol on more machines without changing what it does",
+		Short: "Take steps that run a protocol on more machines",
 		Long: `Rewrite takes steps, one after the other, and writes the program that results. A
 step is refused where the program does not allow it, and the rules and literals that
 stand in the way are named.
@@ -47,13 +50,18 @@ Steps:
 
 --explain shows the numbers of rules, before the first step and after each.
 
-Exit codes: 0 all steps were taken; 12 a step was refused; 150 errors in the
-program; 1 files; 2 usage.`,
+` + dedalusTrialHelp + `
+
+Exit codes: 0 all steps were taken; 12 a step was refused, or what results tells what
+the program does not; 13 it comes to rest where the program does not; 130
+interrupted; 150 errors in the program; 1 files; 2 usage.`,
 		Example: `  ashlar dedalus rewrite storage.ded --explain
   ashlar dedalus rewrite storage.ded --apply 'partition storage into 2' -o storage2.ded
   ashlar dedalus rewrite storage.ded --script steps.txt --explain`,
 		Args: cobra.ExactArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error { return runDedalusRewrite(t, o, args[0]) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return runDedalusRewrite(cmd.Context(), t, o, args[0])
+		},
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
@@ -62,6 +70,7 @@ program; 1 files; 2 usage.`,
 	f.StringVarP(&o.out, "out", "o", "", "write the program to `FILE`, in place of standard output")
 	f.BoolVar(&o.explain, "explain", false, "say what each step did and what it rests on")
 	f.BoolVar(&o.json, "json", false, "write the steps and what they rest on as JSON, and the program to --out only")
+	f.BoolVar(&o.skip, "no-compare", false, "do not compare what results with the program")
 	return cmd
 }
 
@@ -81,7 +90,7 @@ type dedalusStep struct {
 	Settling   bool     `json:"settling,omitempty"`
 }
 
-func runDedalusRewrite(t *term, o dedalusRewriteOptions, path string) error {
+func runDedalusRewrite(ctx context.Context, t *term, o dedalusRewriteOptions, path string) error {
 	steps, err := o.parse()
 	if err != nil {
 		return err
@@ -93,7 +102,7 @@ func runDedalusRewrite(t *term, o dedalusRewriteOptions, path string) error {
 	if o.explain {
 		explainRules(t, p)
 	}
-	told := []dedalusStep{}
+	original, told := p, []dedalusStep{}
 	var refused *rewrite.Refusal
 	for _, s := range steps {
 		q, cert, err := takeStep(p, s)
@@ -110,13 +119,20 @@ func runDedalusRewrite(t *term, o dedalusRewriteOptions, path string) error {
 			explainRules(t, p)
 		}
 	}
+	var compared *dedalusCompared
+	if refused == nil && len(steps) > 0 {
+		if compared, err = tryDedalus(ctx, original, p, o.skip); err != nil {
+			return err
+		}
+	}
 	if o.json {
 		e := json.NewEncoder(t.out)
 		e.SetIndent("", "  ")
 		if err := e.Encode(struct {
-			Schema string        `json:"schema"`
-			Steps  []dedalusStep `json:"steps"`
-		}{"ashlar-dedalus-rewrite-1", told}); err != nil {
+			Schema   string           `json:"schema"`
+			Steps    []dedalusStep    `json:"steps"`
+			Compared *dedalusCompared `json:"compared,omitempty"`
+		}{"ashlar-dedalus-rewrite-1", told, compared}); err != nil {
 			return failed(err)
 		}
 	}
@@ -125,6 +141,14 @@ func runDedalusRewrite(t *term, o dedalusRewriteOptions, path string) error {
 			fmt.Fprintln(t.err, refused)
 		}
 		return &exit{code: exitSafety}
+	}
+	if compared != nil {
+		if !o.json {
+			compared.write(t.err)
+		}
+		if code := compared.code(); code != 0 {
+			return &exit{code: code}
+		}
 	}
 	switch {
 	case o.out != "":
@@ -194,7 +218,7 @@ func tellStep(p *logic.Program, s rewrite.Step, cert *rewrite.Certificate, refus
 		d.Keys[rel] = k.Name(p.Find(rel))
 	}
 	for _, a := range cert.Assuming {
-		d.Assuming = append(d.Assuming, [...]string{"collected ", "growing "}[a.Kind]+a.Relation)
+		d.Assuming = append(d.Assuming, a.String())
 	}
 	return d
 }

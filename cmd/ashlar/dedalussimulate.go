@@ -10,8 +10,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ashlar-dev/ashlar/dedalus/adversary"
+	"github.com/ashlar-dev/ashlar/dedalus/interp"
 	"github.com/ashlar-dev/ashlar/dedalus/logic"
 	"github.com/ashlar-dev/ashlar/dedalus/scenario"
+	"github.com/ashlar-dev/ashlar/env"
 )
 
 const dedalusSimulateHelp = `Simulate runs a program, or what steps make of it, under a scheduler that means
@@ -23,6 +25,11 @@ Each run is judged: the original must be able to tell what was told, at each mom
 and at rest. For that a run of the original is looked for, within a bound: a run that
 it does not find is reported, and may yet be one of the original's. A run that is
 reported is made shorter, and shown with a line that repeats it: --replay LINE.
+
+Without --inputs, runs with odd seeds are given messages with the numbers 0, 1, and so
+on; those with even seeds, where nothing fails, values that the program speaks of, and
+others, as the seed draws them. Some runs have slow machines, machines that do nothing until something
+comes, and inputs that all come early.
 
 Without steps a program is its own original, which shows how it fares, and how far
 the search for a run of it gets. Functions from Go are stood in for by functions that
@@ -103,19 +110,18 @@ func runDedalusSimulate(ctx context.Context, t *term, o dedalusSimulateOptions, 
 			return &exit{exitUsage, fmt.Errorf("--spare %s: there is no such component", c)}
 		}
 	}
-	first, second, err := o.both(before, after)
-	if err != nil {
-		return err
-	}
 	o.run.Functions = scenario.Functions(before)
-	x, oracle := adversary.NewPlayer(after, second, o.run), adversary.NewOracle(before, first, o.run)
-	oracle.TicksMax = o.ticks
 	d := dedalusSimulation{Schema: "ashlar-dedalus-simulate-1"}
-	var endless error
-	one := func(r *adversary.Run, seed uint64) bool {
+	one := func(seed uint64, run func(*adversary.Player) *adversary.Run) (bool, error) {
+		first, second, err := o.drawn(before, after, seed)
+		if err != nil {
+			return false, err
+		}
+		x, oracle := adversary.NewPlayer(after, second, o.run), adversary.NewOracle(before, first, o.run)
+		oracle.TicksMax = o.ticks
+		r := run(x)
 		if r.Endless != nil {
-			endless = r.Endless
-			return true
+			return false, failed(r.Endless)
 		}
 		d.Runs++
 		d.Told, d.Steps = d.Told+len(r.Told), d.Steps+r.Steps
@@ -124,30 +130,43 @@ func runDedalusSimulate(ctx context.Context, t *term, o dedalusSimulateOptions, 
 		}
 		v := oracle.Judge(ctx, r)
 		if v.Kind == "" || ctx.Err() != nil {
-			return false
+			return false, nil
 		}
 		r, v = shortened(ctx, x, oracle, r, v)
 		d.Seed, d.Found, d.What = seed, v.Kind, strings.Split(v.String(), "\n")
 		d.Schedule, d.Replay = r.Schedule.Tell(), r.Schedule.String()
 		d.ExitCode = map[string]int{"safety": exitSafety, "liveness": exitLiveness}[v.Kind]
-		return true
+		return true, nil
 	}
 	if o.replay != "" {
-		one(x.Replay(line), 0)
-	} else {
-		for seed := o.seed; seed < o.seed+o.seeds && ctx.Err() == nil; seed++ {
-			if one(x.Random(seed), seed) {
-				break
-			}
-		}
+		o.seeds = 1
 	}
-	if endless != nil {
-		return failed(endless)
+	for seed, found := o.seed, false; seed < o.seed+o.seeds && !found && ctx.Err() == nil; seed++ {
+		found, err = one(seed, func(x *adversary.Player) *adversary.Run {
+			if o.replay != "" {
+				return x.Replay(line)
+			}
+			return x.Random(seed)
+		})
+		if err != nil {
+			return err
+		}
 	}
 	if ctx.Err() != nil && d.Found == "" {
 		d.ExitCode = exitInterrupted
 	}
 	return tellSimulation(t, d, o, after)
+}
+
+// drawn are what both programs are given in the run of a seed.
+func (o *dedalusSimulateOptions) drawn(before, after *logic.Program, seed uint64) (first, second []interp.Message, err error) {
+	if o.inputs != "" || seed%2 == 1 || o.run.Faults.Crashes+o.run.Faults.Stops > 0 {
+		// Of equal messages and failures at once the search explains too little.
+		return o.both(before, after)
+	}
+	first = scenario.Draw(before, env.Seeded(seed), o.each)
+	second, err = sameFor(after, first)
+	return first, second, err
 }
 
 // shortened makes a run shorter with a search that gives up early, and answers that
@@ -183,7 +202,7 @@ func tellSimulation(t *term, d dedalusSimulation, o dedalusSimulateOptions, p *l
 			for i, s := range d.Schedule {
 				fmt.Fprintf(t.out, "%4d  %s\n", i+1, s)
 			}
-			fmt.Fprintf(t.out, "and peace. Repeat with --replay '%s'\n", d.Replay)
+			fmt.Fprintf(t.out, "and peace. Repeat with --seed %d --replay '%s'\n", d.Seed, d.Replay)
 		}
 	}
 	if d.ExitCode != 0 {

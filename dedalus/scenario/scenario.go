@@ -20,6 +20,7 @@ import (
 	"github.com/ashlar-dev/ashlar/dedalus/logic"
 	"github.com/ashlar-dev/ashlar/dedalus/lower"
 	"github.com/ashlar-dev/ashlar/dedalus/syntax"
+	"github.com/ashlar-dev/ashlar/env"
 	"github.com/ashlar-dev/ashlar/source"
 )
 
@@ -127,6 +128,90 @@ func Inputs(p *logic.Program, n int) []interp.Message {
 					row[j] = made(col.Type, i)
 				}
 				out = append(out, interp.Message{To: logic.NodeName(c.Name, 0), Fact: interp.Fact{Relation: r, Row: row}})
+			}
+		}
+	}
+	return out
+}
+
+// Draw makes up n messages for each input of a program, to machines that read it, with
+// values that the program speaks of in facts and rules, and some others: it is such values
+// that meet. Two are equal now and then.
+func Draw(p *logic.Program, r env.Random, n int) []interp.Message {
+	known := spokenOf(p)
+	var out []interp.Message
+	for _, c := range p.Components {
+		for _, rel := range p.In(c) {
+			if rel.Kind != logic.Input {
+				continue
+			}
+			for range n {
+				row := make([]logic.Value, len(rel.Columns))
+				for j, col := range rel.Columns {
+					some := known[col.Type.String()]
+					if i := env.IntN(r, len(some)+othersMax); i < len(some) {
+						row[j] = some[i]
+					} else {
+						row[j] = made(col.Type, i-len(some))
+					}
+				}
+				to := logic.NodeName(c.Name, env.IntN(r, c.Instances*c.Partitions))
+				out = append(out, interp.Message{To: to, Fact: interp.Fact{Relation: rel, Row: row}})
+			}
+		}
+	}
+	return out
+}
+
+// othersMax is how many values Draw has besides those of the program.
+const othersMax = 3
+
+// spokenOf are the values that a program speaks of, by their types.
+func spokenOf(p *logic.Program) map[string][]logic.Value {
+	out, seen := map[string][]logic.Value{}, map[string]bool{}
+	add := func(t logic.Type, v logic.Value) {
+		// Messages that are for a machine of the program are none of the outside.
+		if key := t.String() + string(v.AppendKey(nil)); !seen[key] && !(v.Kind == logic.Node && hasMachine(p, v.Str)) {
+			seen[key] = true
+			out[t.String()] = append(out[t.String()], v)
+		}
+	}
+	var term func(t *logic.Term)
+	term = func(t *logic.Term) {
+		if t == nil {
+			return
+		}
+		if t.Kind == logic.Const {
+			add(t.Type, t.Value)
+		}
+		for _, a := range t.Args {
+			term(a)
+		}
+	}
+	for _, r := range p.Relations {
+		for _, row := range r.Facts {
+			for i, v := range row {
+				add(r.Columns[i].Type, v)
+			}
+		}
+	}
+	for _, c := range p.Components {
+		for _, r := range c.Rules {
+			for _, a := range r.Head.Args {
+				term(a.Term)
+			}
+			for i := range r.Body {
+				switch l := &r.Body[i]; {
+				case l.Atom != nil:
+					for _, t := range l.Atom.Args {
+						term(t)
+					}
+				case l.Compare != nil:
+					term(l.Compare.Left)
+					term(l.Compare.Right)
+				default:
+					term(l.Assign.Term)
+				}
 			}
 		}
 	}
