@@ -23,8 +23,11 @@ STATES      ?= 100000000
 # How long each fuzz target runs in `make fuzz`; `make test` runs the seeds only,
 # since what lands must not depend on luck.
 FUZZTIME    ?= 10s
+# How long random Dedalus programs are drawn in `make dedalus-fuzz`, and from which seed on.
+DEDALUSFUZZTIME ?= 10m
+DEDALUSFUZZFROM ?= 1000
 
-.PHONY: demo test check build lint unit race repeat fuzz sim crash mutants proofs proof-mutants corpus attack status bench bench-kv bench-worm bench-dedalus powerfail netns deps clean
+.PHONY: demo test check build lint unit race repeat fuzz dedalus-fuzz sim crash mutants proofs proof-mutants corpus attack status bench bench-kv bench-worm bench-dedalus powerfail netns deps clean
 
 ## demo: check, compile, run and validate the lock service; then find a bug in a broken one.
 demo: build
@@ -66,6 +69,10 @@ repeat:
 ## fuzz: every fuzz target for FUZZTIME each.
 fuzz:
 	GO="$(GO)" FUZZTIME=$(FUZZTIME) sh internal/tidy/fuzz.sh
+
+## dedalus-fuzz: every step that is allowed on ever new random Dedalus programs, compared, for DEDALUSFUZZTIME.
+dedalus-fuzz:
+	ASHLAR_DRAWN_FOR=$(DEDALUSFUZZTIME) ASHLAR_DRAWN_FROM=$(DEDALUSFUZZFROM) $(GO) test -count=1 -timeout 24h -v -run TestDrawn ./dedalus/drawn
 
 ## sim: many more seeds than `make test` runs, and the simulator's mutants.
 sim:
