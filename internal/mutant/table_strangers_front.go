@@ -49,6 +49,18 @@ func strangersFrontMutants() []Mutant {
 			New:    "f.vars = varBit(e.Var.Index)",
 		},
 		{
+			Name: "tla/eval/arguments-are-not-kept", Kind: Stuck, In: "tla/eval", Packages: models, Run: "TestArguments|TestRecursionTakes", Short: true,
+			Breaks: "An argument is evaluated anew at each use, in a recursion as often as that is deep.",
+			Old:    "if k := b.kept.Load(); k != nil && k.when == when {",
+			New:    "if k := b.kept.Load(); k != nil && k.when == when && false {",
+		},
+		{
+			Name: "tla/eval/primed-arguments-outlive-their-state", Kind: WrongAnswer, In: "tla/eval", Packages: models, Run: "TestArguments", Short: true,
+			Breaks: "An argument about the next state keeps the value it had in another branch of the action.",
+			Old:    "r.retracted++",
+			New:    "r.retracted += 0",
+		},
+		{
 			Name: "tla/resolve/every-argument-has-its-level", Kind: WrongAnswer, In: "tla/resolve", Packages: resolve,
 			Breaks: "An operator that takes ENABLED of an action is an action, and refused as an invariant.",
 			Old:    "if s.passes(i) {",

@@ -56,17 +56,35 @@ func nextValue(nxt []value.Value, v *core.Variable) value.Value {
 }
 
 // binding is what a name means: a value, or an expression in its environment.
+// The expression is evaluated when the name is first used, and again only when
+// the state has changed: without that, the argument n - 1 of a recursion would
+// be evaluated as often as the recursion is deep, at every depth.
 type binding struct {
 	val  value.Value
 	expr core.Expr
 	env  *env
 
-	// cached is the value of expr in the state whose vector starts at at; keep
-	// says whether it may be kept, once that was found out.
-	cached value.Value
-	at     *value.Value
-	asked  bool
-	keep   bool
+	// kept is the last value of expr. Several workers may ask a lazy value of a
+	// constant, and so the names in it.
+	kept atomic.Pointer[keptValue]
+	// asked says that dependsOnNext was found out, and next what it is.
+	asked, next bool
+}
+
+// keptValue is the value of an expression and when it is that.
+type keptValue struct {
+	val  value.Value
+	when moment
+}
+
+// moment is what the value of an expression depends on besides what its names
+// mean: the vectors of the state it is evaluated in, and how often a value was
+// taken out of a next state. Values that are added change nothing that had a
+// value before.
+type moment struct {
+	cur, nxt  *value.Value
+	primed    bool
+	retracted uint64
 }
 
 // env is a list of bindings, the innermost first. A LET definition with
@@ -83,12 +101,20 @@ func (n *env) bind(l *core.Local, v value.Value) *env {
 }
 
 func (n *env) lookup(l *core.Local) *binding {
+	b := n.find(l)
+	if b == nil {
+		value.Fail("the name %s has no value here", l.Name)
+	}
+	return b
+}
+
+// find is what l means, or nil.
+func (n *env) find(l *core.Local) *binding {
 	for ; n != nil; n = n.up {
 		if n.local == l {
 			return n.b
 		}
 	}
-	value.Fail("the name %s has no value here", l.Name)
 	return nil
 }
 
@@ -117,6 +143,8 @@ type reference struct {
 	// levels keeps the levels of expressions that names stand for.
 	levels map[core.Expr]core.Level
 	polls  uint32 // see poll
+	// retracted counts the values that were taken out of next states again.
+	retracted uint64
 	// shared says that what it evaluates is part of a constant, so that several
 	// workers may ask the lazy values in it at once.
 	shared bool
@@ -357,20 +385,18 @@ func (r *reference) byName(b *binding, s state) value.Value {
 	if b.expr == nil {
 		return b.val
 	}
-	if s.primed || len(s.cur) == 0 {
-		return r.eval(b.expr, b.env, s)
+	var when moment
+	if len(s.cur) > 0 {
+		when.cur = &s.cur[0]
 	}
-	if b.at == &s.cur[0] {
-		return b.cached
+	if len(s.nxt) > 0 && (s.primed || r.dependsOnNext(b)) {
+		when.nxt, when.primed, when.retracted = &s.nxt[0], s.primed, r.retracted
+	}
+	if k := b.kept.Load(); k != nil && k.when == when {
+		return k.val
 	}
 	v := r.eval(b.expr, b.env, s)
-	if !b.asked {
-		b.asked = true
-		b.keep = r.level(b.expr) <= core.StateLevel && !r.dependsOnNext(b, 0)
-	}
-	if b.keep {
-		b.cached, b.at = v, &s.cur[0]
-	}
+	b.kept.Store(&keptValue{v, when})
 	return v
 }
 
@@ -386,37 +412,48 @@ func (r *reference) level(e core.Expr) core.Level {
 	return l
 }
 
-// dependsOnNext says whether a name that the expression of b uses may stand
-// for something primed.
-func (r *reference) dependsOnNext(b *binding, depth int) bool {
-	const depthMax = 50
-	if depth > depthMax {
+// dependsOnNext says whether the expression of b is about a next state, or may
+// be through a name in it.
+func (r *reference) dependsOnNext(b *binding) bool {
+	if !b.asked {
+		b.next = r.mentionsNext(b.expr, b.env, map[*core.Def]bool{})
+		b.asked = true
+	}
+	return b.next
+}
+
+// mentionsNext is dependsOnNext of an expression; walked are the definitions of
+// LETs that have been looked into.
+func (r *reference) mentionsNext(e core.Expr, n *env, walked map[*core.Def]bool) bool {
+	if r.level(e) > core.StateLevel {
 		return true
 	}
-	primed := false
-	var walk func(core.Expr)
-	walk = func(e core.Expr) {
-		switch e := e.(type) {
-		case *core.LocalRef:
-			for n := b.env; n != nil; n = n.up {
-				if n.local == e.Local {
-					if n.b.expr != nil {
-						primed = primed || r.level(n.b.expr) > core.StateLevel || r.dependsOnNext(n.b, depth+1)
-					}
-					break
-				}
-			}
-		case *core.Call:
-			if d := b.env.lookupDef(e.Def); d != nil && e.Def.Body != nil {
-				primed = primed || r.level(e.Def.Body) > core.StateLevel
-			}
-		}
-		if !primed {
-			children(e, walk)
+	found := false
+	def := func(d *core.Def) {
+		if b := n.lookupDef(d); b != nil && b.expr != nil && !walked[d] {
+			walked[d] = true
+			found = r.mentionsNext(b.expr, b.env, walked)
 		}
 	}
-	walk(b.expr)
-	return primed
+	var walk func(core.Expr)
+	walk = func(e core.Expr) {
+		if found {
+			return
+		}
+		switch e := e.(type) {
+		case *core.LocalRef:
+			if b := n.find(e.Local); b != nil && b.expr != nil {
+				found = r.dependsOnNext(b)
+			}
+		case *core.Call:
+			def(e.Def)
+		case *core.OpRef:
+			def(e.Def)
+		}
+		children(e, walk)
+	}
+	walk(e)
+	return found
 }
 
 // applyOperator applies what an operator parameter stands for.
@@ -479,11 +516,19 @@ func (r *reference) callGlobal(d *core.Def, args []core.Expr, n *env, s state) v
 }
 
 // bindParams makes the environment for the body of d, applied to args that
-// were written in n.
+// were written in n. A name that is passed on means what it meant, or a
+// recursion would make a chain of names as long as it is deep.
 func bindParams(params []*core.Local, args []core.Expr, n, outer *env) *env {
 	inner := outer
 	for i, l := range params {
-		inner = &env{up: inner, local: l, b: &binding{expr: args[i], env: n}}
+		var b *binding
+		if ref, ok := args[i].(*core.LocalRef); ok && len(ref.Args) == 0 {
+			b = n.find(ref.Local)
+		}
+		if b == nil {
+			b = &binding{expr: args[i], env: n}
+		}
+		inner = &env{up: inner, local: l, b: b}
 	}
 	return inner
 }

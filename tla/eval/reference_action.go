@@ -150,6 +150,7 @@ func (r *reference) assign(v *core.Variable, x value.Value, s state, k func() bo
 	s.nxt[v.Index] = x.Normal()
 	ok := k()
 	s.nxt[v.Index] = value.Value{}
+	r.retracted++
 	return ok
 }
 

@@ -1,6 +1,8 @@
 package eval
 
 import (
+	"slices"
+
 	"github.com/ashlar-dev/ashlar/internal/invariant"
 	"github.com/ashlar-dev/ashlar/tla/core"
 	"github.com/ashlar-dev/ashlar/tla/value"
@@ -100,7 +102,7 @@ func (r *reference) enabled(e core.Expr, n *env, s state) bool {
 	inner := state{cur: s.cur, nxt: make([]value.Value, len(r.p.spec.Variables)+len(r.p.spec.Shadows))}
 	if s.primed {
 		complete(s.nxt, r.p.spec.Variables)
-		inner.cur = s.nxt
+		inner.cur = slices.Clone(s.nxt) // s.nxt may change; a current state does not: see byName
 	}
 	found := false
 	r.next(e, n, inner, func() bool {
@@ -127,7 +129,7 @@ func (r *reference) composed(e *core.Op, n *env, s state) bool {
 	found := false
 	r.next(e.Args[0], n, state{cur: s.cur, nxt: mid}, func() bool {
 		complete(mid, r.p.spec.Variables)
-		found = r.boolean(e.Args[1], n, state{cur: mid, nxt: s.nxt})
+		found = r.boolean(e.Args[1], n, state{cur: slices.Clone(mid), nxt: s.nxt})
 		return !found
 	})
 	return found
