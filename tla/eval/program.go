@@ -2,6 +2,7 @@ package eval
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/ashlar-dev/ashlar/check"
@@ -216,11 +217,17 @@ func (p *program) unknown(n config.Name, diags *source.List) {
 
 // undeclared warns of a value for a constant that the specification does not
 // have. TLC ignores such values too, and many configurations have one, as
-// defaultInitValue = defaultInitValue.
+// defaultInitValue = defaultInitValue. A value for a variable is an error: it is
+// meant as the first one.
 func (p *program) undeclared(n config.Name, diags *source.List) {
 	var found source.List
 	p.unknown(n, &found)
+	variable := slices.ContainsFunc(p.spec.Variables, func(v *core.Variable) bool { return v.Name == n.Text })
 	for _, d := range found.Sorted() {
+		if variable {
+			diags.Add(d)
+			continue
+		}
 		d.Severity = source.Warning
 		d.Message += "; its value is ignored"
 		diags.Add(d)
