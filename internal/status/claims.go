@@ -198,6 +198,13 @@ var Claims = []Claim{
 	},
 	{
 		Room: "Rules", How: []How{Tested},
+		Claim:    "Steps that change what a program does are refused",
+		Shown:    "random programs, each step that is allowed on them, compared within bounds; programs that were rewritten wrongly before; `rewrite` and `optimize` compare what they made before they print it",
+		Commands: []string{"go test ./dedalus/drawn ./dedalus/trial ./dedalus/mutants", "make dedalus-fuzz"},
+		Not:      "Both sides of a comparison run in one interpreter",
+	},
+	{
+		Room: "Rules", How: []How{Tested},
 		Claim:    "Mistakes in rules are found, those of published protocols first",
 		Shown:    "[the list](dedalus-mutants.md)",
 		Commands: []string{"go test ./dedalus/mutants"},
