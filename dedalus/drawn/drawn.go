@@ -74,7 +74,7 @@ func (d draw) motif() []string {
 	}
 	carry := "next " + t + "(k, v) <- " + t + "(k, v)"
 	feed := d.of("sync ", "next ") + t + "(k, v) <- "
-	switch env.IntN(d.r, 16) {
+	switch env.IntN(d.r, 26) {
 	case 0: // a table that something empties
 		g := d.holds()
 		return []string{feed + d.comes() + "(k, v)", carry + ", " + d.want(g), "next " + g + "(k, v) <- " + t + "(k, v)", tell(t + "(k, v), " + d.comes() + "(k, _)")}
@@ -91,10 +91,14 @@ func (d draw) motif() []string {
 			"async sum@f(k, v) <- " + d.comes() + "(k, _), n(v), front(f)"}
 	case 6: // two inputs fill a table, and one of them is asked for
 		return []string{"next " + t + "(k, v) <- put(k, v)", "next " + t + "(k, v) <- law(k, v)", carry, "sync top(max<v>) <- law(_, v)", "next reign(v) <- top(v)", tell("back(k, _), reign(v)")}
-	case 7: // two types
-		return []string{"next z(k, v) <- zed(k, v)", "next z(k, v) <- z(k, v)", feed + d.comes() + "(k, v)", carry, tell(t + "(1, k), z(1, v)")}
-	case 8: // by way of a static relation
-		return []string{feed + d.comes() + "(k, v)", carry, tell(fmt.Sprintf("link(x, y), link(x, z1), %s(y, k), %s(z1, v)", t, d.of(t, d.holds())))}
+	case 7, 16, 17: // two types
+		return []string{"next z(k, v) <- zed(k, v)", "next z(k, v) <- z(k, v)", feed + "put(k, v)", carry, tell(t + "(1, k), z(1, v)")}
+	case 8, 18, 19: // by way of a static relation
+		return []string{feed + "put(k, v)", carry, tell(fmt.Sprintf("link(x, y), link(x, z1), %s(y, k), %s(z1, v)", t, t))}
+	case 20, 21, 22, 23: // the time that an answer takes
+		return d.ages(t, out)
+	case 24, 25: // what is told twice, of what may merge
+		return []string{"sync m(k, v) <- put(k, v)", "next m(k, v) <- m(k, v)", tell("m(k, v)"), tell("m(k, v), v < 9")}
 	case 9: // out, and back by way of the echo
 		return []string{"async say@e(k, v) <- " + d.comes() + "(k, v), echo(e)", tell("back(k, v), " + d.of(d.want(t), t+"(k, _)"))}
 	case 10:
@@ -112,6 +116,33 @@ func (d draw) motif() []string {
 	return []string{tell(d.body()), d.of("sync ", "next ") + t + "(k, v) <- " + d.body()}
 }
 
+// ages are something that is there for a while after a message, and something that has
+// gone to the echo and back, and perhaps once more, and meets it.
+func (d draw) ages(t, out string) []string {
+	u := d.of("s", "w")
+	rules := []string{"async say@e(k, v) <- put(k, v), echo(e)", "async more@e(k, v) <- back(k, v), echo(e)"}
+	switch env.IntN(d.r, 5) {
+	case 0: // for a tick
+		rules = append(rules, "next "+t+"(k, v) <- put(k, v)")
+	case 1: // for the tick after that
+		rules = append(rules, "next h(k, v) <- put(k, v)", "next "+t+"(k, v) <- h(k, v)")
+	case 2: // until other state comes of it
+		rules = append(rules, "sync "+t+"(k, v) <- put(k, v)", "next "+t+"(k, v) <- "+t+"(k, v), not h(k, _)", "next h(k, v) <- "+t+"(k, v)", "next h(k, v) <- h(k, v)")
+	case 3: // until an answer comes, or for ever
+		rules = append(rules, d.of("sync ", "next ")+t+"(k, v) <- put(k, v)", "next "+t+"(k, v) <- "+t+"(k, v)"+d.of("", ", not ret(k, _)"))
+	default: // from the first tick on, asked for by its want
+		rules = append(rules, "next "+t+"(k, v) <- keys(k, v)", "next "+t+"(k, v) <- "+t+"(k, v)")
+		return append(rules, "async "+out+"@node \"c\"(k, v) <- "+d.of("back", "ret")+"(k, v), not "+t+d.of("(_, _)", "(k, _)"))
+	}
+	switch env.IntN(d.r, 3) {
+	case 0: // what came back is kept for a tick
+		return append(rules, "next "+u+"(k, v) <- "+d.of("back", "ret")+"(k, v)", "async "+out+"@node \"c\"(k, v) <- "+t+"(k, v), "+u+"(k, _)")
+	case 1:
+		return append(rules, "async "+out+"@node \"c\"(k, v) <- "+t+"(k, v), back(k, _)")
+	}
+	return append(rules, "async "+out+"@node \"c\"(k, v) <- "+t+"(k, v), ret(k, _)")
+}
+
 // facts are a few, of small numbers.
 func (d draw) facts() string {
 	var out []string
@@ -125,7 +156,7 @@ func (d draw) facts() string {
 func Program(r env.Random) string {
 	d := draw{r}
 	var rules []string
-	for range 1 + env.IntN(r, 3) {
+	for range []int{1, 1, 1, 1, 2, 2, 3}[env.IntN(r, 7)] {
 		rules = append(rules, d.motif()...)
 	}
 	text := strings.Join(rules, "\n  ")
@@ -145,7 +176,14 @@ func Program(r env.Random) string {
 	text = strings.Join(rules, "\n  ")
 	declare := ""
 	if has("m", " ") {
-		declare = "  var m(k: u64, v: " + d.of("max<u64>", "max<u64>", "min<u64>", "u64") + ")\n"
+		declare = "  var m(k: u64, v: " + d.of("max<u64>", "max<u64>", "min<u64>") + ")\n"
+	}
+	again := ""
+	if strings.Contains(text, "say@") {
+		again = "  async back@n(k, v) <- say(k, v), home(n)\n"
+	}
+	if strings.Contains(text, "more@") {
+		again += "  async ret@n(k, v) <- more(k, v), home(n)\n"
 	}
 	fd := d.of("", " fd k -> v")
 	inputs := "  input goput(k: u64, v: u64)\n  async put@t(k, v) <- goput(k, v), to(t)\n"
@@ -161,6 +199,6 @@ func Program(r env.Random) string {
 	return "program drawn\ncomponent a {\n  static keys(k: u64, v: u64) = " + d.facts() + "\n  static link(k: u64, v: u64) = " + d.facts() + fd +
 		"\n  static echo(e: node) = nodes echo\n  static front(f: node) = nodes front\n  static like(n: node) = nodes a\n  timer clock every 1s\n" +
 		"  output one(k: u64, v: u64)\n  output two(k: u64, v: u64)\n" + declare + "  " + text +
-		"\n}\ncomponent echo {\n  static home(n: node) = nodes a\n  async back@n(k, v) <- say(k, v), home(n)\n}\n" +
+		"\n}\ncomponent echo {\n  static home(n: node) = nodes a\n" + again + "}\n" +
 		"component front {\n  static to(n: node) = nodes a\n" + inputs + "}\ndeploy { a: " + d.of("1", "1", "1", "2") + ", echo: 1, front: 1 }\n"
 }

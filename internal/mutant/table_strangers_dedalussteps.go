@@ -1,5 +1,10 @@
 package mutant
 
+import (
+	"slices"
+	"strings"
+)
+
 // dedalusStepMutants are mistakes in what says which steps a Dedalus program allows, in the
 // rewriter and in the checker of certificates, and in what compares programs.
 func dedalusStepMutants() []Mutant {
@@ -8,13 +13,13 @@ func dedalusStepMutants() []Mutant {
 			Packages: []string{"dedalus/mutants"}, Run: "^TestWrongSteps$"}
 	}
 	on := func(m Mutant, pkg, run string) Mutant { m.Packages, m.Run = []string{pkg}, run; return m }
-	return []Mutant{
+	all := []Mutant{
 		wrong("analyze", "keys-of-others", "Every machine derives what follows from static relations, whatever its keys.", "if all && key >= 0 && !here {", "if all && key < 0 && !here {"),
 		wrong("analyze", "numbers-group", "What index numbers counts as what it groups by.", "if a.Aggregate != logic.NoAggregate || numbered(a.Term) {", "if a.Aggregate != logic.NoAggregate || numbered(nil) {"),
 		wrong("analyze", "merges-are-passed-on", "A part that reads what merges counts as having no state.", "if rel := merging(r); rel != nil {\n\t\t\tv.block(r, nil, rel.Name+\" merges its facts: two", "if rel := merging(r); rel != nil && r.Kind == logic.Next {\n\t\t\tv.block(r, nil, rel.Name+\" merges its facts: two"),
-		wrong("analyze", "first-ticks", "What a node derives when nothing has come yet changes nothing.", "if !driven(r, inputs, e) && (early(r) || !dwindling.body(r)) {", "if !driven(r, inputs, e) && !dwindling.body(r) {"),
-		wrong("analyze", "forgotten-in-idle-ticks", "What a table forgets because of other state is not missed.", "x.old[rel], x.why[rel] = true, forgets", "x.old[rel], x.why[rel] = false, forgets"),
-		wrong("analyze", "older-than-a-tick", "What is older than a tick may meet what follows from a later message.", "if old[b.Atom.Relation] {\n\t\t\t\tamong = caused", "if old[b.Atom.Relation] {\n\t\t\t\tamong = given"),
+		wrong("analyze", "first-ticks", "What a node derives when nothing has come yet changes nothing.", "if !driven(r, inputs, e) && (early(r) || !dwindling.body(r)) {", "if !driven(r, inputs, e) && (early(r) && rel.Merges() || !dwindling.body(r)) {"),
+		wrong("analyze", "forgotten-in-idle-ticks", "What a table forgets because of other state is not missed.", "x.old[rel], x.why[rel] = true, forgets", "x.why[rel] = forgets"),
+		wrong("analyze", "older-than-a-tick", "What is older than a tick may meet what follows from a later message.", "if old[b.Atom.Relation] {\n\t\t\t\tamong = caused", "if old[b.Atom.Relation] && whole {\n\t\t\t\tamong = caused"),
 		wrong("analyze", "constants-as-they-are-written", "Constants of two types are equal if they are written alike.", `n.leaf("'"+string(t.Value.AppendKey(nil)), "'"+t.Value.String())`, `n.leaf("'"+t.Value.String(), "'"+t.Value.String())`),
 		wrong("analyze", "static-relations-are-functions", "A static relation is the function that is called as it is.", `return "static " + r.Name`, `return r.Name`),
 		wrong("certificate", "keys-of-others", "A claim passes by which every machine derives what follows from static relations.", "if key != \"\" && !here {", "if key == \"\" && !here {"),
@@ -33,6 +38,16 @@ func dedalusStepMutants() []Mutant {
 		on(wrong("explore", "late-is-wrong", "A message that is late is one that the original never sends.", "if rest && len(a.lines) != len(b.lines) ||", "if len(a.lines) != len(b.lines) ||"), "dedalus/explore", "TestLate"),
 		on(wrong("explore", "order-is-not-compared", "Clients may wait for what they are told, and nobody looks whether it was told before they asked.", "order && b.come[j]&^a.come[i] != 0", "order && b.come[j]&^a.come[i] == 1<<63"), "dedalus/explore", "TestOrder"),
 		on(wrong("explore", "late-for-ever", "A message that is never sent is late for ever.", "if rest && len(a.lines) != len(b.lines) ||", "if false ||"), "dedalus/explore", "TestLate"),
-		on(wrong("adversary", "order-is-not-asked-for", "The original may be given what clients ask before it told what they waited for.", "if x.At < t.At {", "if x.At < 0 {"), "dedalus/adversary", "TestMistakes"),
+		on(wrong("adversary", "order-is-not-asked-for", "The original may be given what clients ask before it told what they waited for.", "if ok && t.At < g.At && told", "if ok && t.At < 0 && told"), "dedalus/adversary", "TestMistakes"),
 	}
+	// These, programs that are drawn find by comparison alone; the others they do not find yet.
+	drawn := []string{"analyze/numbers-group", "analyze/first-ticks", "analyze/constants-as-they-are-written"}
+	for _, m := range all {
+		if slices.Contains(drawn, strings.TrimPrefix(m.Name, "dedalus/steps/")) {
+			m = on(m, "dedalus/drawn", "^TestDrawn$")
+			m.Name = strings.Replace(m.Name, "dedalus/steps/", "dedalus/drawn/", 1)
+			all = append(all, m)
+		}
+	}
+	return all
 }
