@@ -21,7 +21,7 @@ func strangersFrontMutants() []Mutant {
 		{
 			Name: "tla/lower/arguments-stay-outside-enabled", Kind: WrongAnswer, In: "tla/lower", Packages: models, Run: oracle, Short: true,
 			Breaks: "What an instantiated module gives an operator with ENABLED keeps the primed variables of the refinement.",
-			Old:    "crosses := c.next == nil && c.p.asksEnabled(d)",
+			Old:    "crosses := c.p.asksEnabled(d)",
 			New:    "crosses := false",
 		},
 		{
@@ -82,6 +82,12 @@ func strangersFrontMutants() []Mutant {
 			Name: "strangers/check/warnings-of-a-configuration-are-dropped", Kind: Unguarded, In: "cmd/ashlar", Packages: []string{"cmd/ashlar"}, Run: "TestScripts/undeclared",
 			Breaks: "A configuration that loads is warned of in vain.",
 			Old:    "diags.Append(model.Warnings())", New: "",
+		},
+		{
+			Name: "tla/lower/arguments-stay-outside-a-second-enabled", Kind: WrongAnswer, In: "tla/lower", Packages: models, Run: oracle,
+			Breaks: "Below ENABLED, what an instantiated module gives an operator with another ENABLED keeps the primed variables of the refinement.",
+			Old:    "crosses := c.p.asksEnabled(d)",
+			New:    "crosses := c.next == nil && c.p.asksEnabled(d)",
 		},
 	}
 }

@@ -252,7 +252,7 @@ func (c *context) unfolded(x *core.Call) core.Expr {
 	if d.Native || d.Body == nil || len(x.Args) == 0 {
 		return nil
 	}
-	crosses := c.next == nil && c.p.asksEnabled(d)
+	crosses := c.p.asksEnabled(d)
 	primes := c.next != nil && d.Level >= core.ActionLevel
 	found := false
 	for _, a := range x.Args {
