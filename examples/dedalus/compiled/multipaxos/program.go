@@ -12,7 +12,7 @@ import (
 func Program() *rt.Program {
 	return &rt.Program{
 		Name: "multipaxos",
-		Hash: 0x9a0f2aafdf4db47e,
+		Hash: 0xf99b7025b8931ea9,
 		Relations: []rt.Relation{
 			// 0
 			{Name: "propose", Kind: rt.Input, Columns: []rt.Column{

@@ -12,7 +12,7 @@ import (
 func Program() *rt.Program {
 	return &rt.Program{
 		Name: "multipaxos",
-		Hash: 0x7691841991451d26,
+		Hash: 0xc31caffec8707da1,
 		Relations: []rt.Relation{
 			// 0
 			{Name: "propose", Kind: rt.Input, Columns: []rt.Column{
