@@ -16,6 +16,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"golang.org/x/sys/unix"
+
+	"github.com/ashlar-dev/ashlar/cmd/internal/fullpipe"
 )
 
 // endsWithin is when a process that was told to end has not: what it has to do takes a
@@ -32,31 +34,6 @@ func leaves(c *cobra.Command) (paths []string) {
 		paths = append(paths, sub.CommandPath())
 	}
 	return paths
-}
-
-// fullPipe is a pipe that takes nothing more: who writes to it waits for somebody who
-// never reads.
-func fullPipe(t *testing.T) *os.File {
-	t.Helper()
-	r, w, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { r.Close(); w.Close() })
-	fd := int(w.Fd()) // File.Fd lets writes block again, so it is asked once
-	if err := unix.SetNonblock(fd, true); err != nil {
-		t.Fatal(err)
-	}
-	for err == nil {
-		_, err = unix.Write(fd, []byte{0})
-	}
-	if err != unix.EAGAIN {
-		t.Fatal(err)
-	}
-	if err := unix.SetNonblock(fd, false); err != nil {
-		t.Fatal(err)
-	}
-	return w
 }
 
 // computed is how many hundredths of a second a process has needed of the processor, as
@@ -110,7 +87,7 @@ func TestEveryCommandEnds(t *testing.T) {
 	for _, path := range paths {
 		t.Run(path, func(t *testing.T) {
 			t.Parallel()
-			dir, out := t.TempDir(), fullPipe(t)
+			dir, out := t.TempDir(), fullpipe.New(t)
 			ends(t, func() *exec.Cmd {
 				cmd := exec.Command(ashlar, strings.Fields(path)[1:]...)
 				cmd.Dir, cmd.Stdout, cmd.Stderr = dir, out, out

@@ -34,9 +34,6 @@ type config struct {
 	verbose                            bool
 }
 
-// stopMargin is how long the end of a server may take beyond its grace.
-const stopMargin = 3 * time.Second
-
 // usersMax bounds how many directories a store has, which it keeps open.
 const usersMax = 10_000
 
@@ -267,7 +264,7 @@ func run(parent context.Context, c config, log *slog.Logger, u users, store *gua
 			})
 		}
 	})
-	ending.From(parent).Serve(c.grace + stopMargin)
+	ending.From(parent).Serve(c.grace)
 	<-ctx.Done()
 	log.Info("stopping", "grace", c.grace)
 	out.Close()

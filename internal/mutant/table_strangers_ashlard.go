@@ -136,5 +136,10 @@ func strangersAshlardMutants() []Mutant {
 			Old: "\treturn s.disk.Waiting() || s.committed < s.appended",
 			New: "\treturn s.disk.Waiting()",
 		},
+		{
+			Name: "strangers/ashlard/the-key-is-open-to-others", Kind: Unguarded, In: "cmd/ashlard/daemon", Packages: []string{"cmd/ashlard/daemon"}, Run: "TestDirectoryIsPrivate",
+			Breaks: "Every user of a machine can read the key that a server signs with.",
+			Old:    "const private = 0o700", New: "const private = 0o755",
+		},
 	}
 }

@@ -24,17 +24,15 @@ import (
 
 // The exit codes.
 const (
-	exitOK          = 0
-	exitWorld       = 1
-	exitUsage       = 2
-	exitRefused     = 3
-	exitUnknown     = 4
-	exitNothing     = 5
-	exitInterrupted = 130
+	exitOK      = 0
+	exitWorld   = 1
+	exitUsage   = 2
+	exitRefused = 3
+	exitUnknown = 4
+	exitNothing = 5
+	// ExitInterrupted is that of a command that a signal has ended.
+	ExitInterrupted = 130
 )
-
-// ExitInterrupted is the exit code of a command that a signal has ended.
-const ExitInterrupted = exitInterrupted
 
 // usageError is a wrong command line or setting.
 type usageError struct{ error }
@@ -77,7 +75,7 @@ func exitCode(ctx context.Context, err error) int {
 	case errors.Is(err, wor.ErrUnwritten), errors.Is(err, wor.ErrUnallocated), errors.Is(err, wor.ErrTrimmed), errors.Is(err, worm.ErrNoKey):
 		return exitNothing
 	case ctx.Err() != nil:
-		return exitInterrupted
+		return ExitInterrupted
 	}
 	return exitWorld
 }

@@ -1,15 +1,16 @@
 package daemon
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"time"
 
+	"github.com/google/renameio/v2"
 	"github.com/spf13/cobra"
 
 	"github.com/ashlar-dev/ashlar/env/osenv"
@@ -123,16 +124,12 @@ func readMembers(dir string, g *wor.Genesis) error {
 
 // writeMembersFile writes a description into the directory; the file is always whole.
 func writeMembersFile(dir string, g *wor.Genesis) error {
-	f, err := os.CreateTemp(dir, membersFile+".*")
-	if err != nil {
-		return err
-	}
-	err = errors.Join(worm.WriteGenesis(f, g), f.Sync(), f.Close())
+	var b bytes.Buffer
+	err := worm.WriteGenesis(&b, g)
 	if err == nil {
-		err = os.Rename(f.Name(), filepath.Join(dir, membersFile))
+		err = renameio.WriteFile(filepath.Join(dir, membersFile), b.Bytes(), 0o600)
 	}
 	if err != nil {
-		_ = os.Remove(f.Name())
 		return fmt.Errorf("write %s: %w", membersFile, err)
 	}
 	return nil

@@ -18,13 +18,23 @@ import (
 // logDir is where in its directory a server keeps its log.
 const logDir = "log"
 
+// private is the mode of a server's directory: whoever reads the key in it can speak
+// for the server.
+const private = 0o700
+
+// exposed says that others than the owner may enter a server's directory.
+func exposed(dir string) bool {
+	info, err := os.Stat(dir)
+	return err == nil && info.Mode().Perm()&^private != 0
+}
+
 func newFormatCommand() *cobra.Command {
 	var name, addr string
 	cmd := &cobra.Command{
 		Use:   "format DIR",
 		Short: "Make the directory of a new server",
-		Long: `Format makes a directory for a new server, and draws the identity that the server
-has from then on. It prints the server as 'ashlard genesis' and 'ashlard replace'
+		Long: `Format makes a directory for a new server, which only its owner may enter, and draws
+the key that the server proves its identity with. It prints the server as 'ashlard genesis' and 'ashlard replace'
 want it. A directory that is one already is left alone: a server that has lost its
 disk is a new server, and must take the old one's place by 'ashlard replace'.`,
 		Example: `  ashlard format /var/lib/ashlard --name n1 --addr 10.0.0.1:7420`,
@@ -32,6 +42,9 @@ disk is a new server, and must take the old one's place by 'ashlard replace'.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if name == "" || strings.ContainsAny(name, "=@,") || len(name) > node.NameMax {
 				return usage(fmt.Errorf("--name is %q: want a name of up to %d bytes without = @ and comma", name, node.NameMax))
+			}
+			if err := os.MkdirAll(args[0], private); err != nil { // OpenDisk would let others in
+				return err
 			}
 			disk, err := osenv.OpenDisk(args[0])
 			if err != nil {
@@ -43,6 +56,9 @@ disk is a new server, and must take the old one's place by 'ashlard replace'.`,
 			id, err := node.Format(world, logDir, name)
 			if err != nil {
 				return fmt.Errorf("format %s: %w", args[0], err)
+			}
+			if err := os.Chmod(args[0], private); err != nil { // it may have been there before
+				return err
 			}
 			fmt.Fprintf(cmd.OutOrStdout(), "%s=%v@%s\n", name, id, addr)
 			return nil
@@ -58,8 +74,9 @@ func newGenesisCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "genesis NAME=ID@ADDR...",
 		Short: "Write the description of a new cluster",
-		Long: `Genesis writes the description of a new cluster of these servers, as JSON. Every
-server and client is given it, and it must never change.
+		Long: `Genesis writes the description of a new cluster of these servers, as JSON. Give it to
+every server and client. After servers were replaced, 'ashlard describe' writes one
+with the servers of then.
 
 There is one partition, with all servers, unless --partition says otherwise: each is
 a list of names. More partitions hold more registers; a register is in one of them.`,

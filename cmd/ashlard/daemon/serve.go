@@ -117,6 +117,9 @@ func serve(ctx context.Context, c config, ready func(*served)) (err error) {
 		return err
 	}
 	defer disk.Close()
+	if exposed(c.Dir) {
+		log.Warn("other users can enter the server's directory, and speak for the server with the key in it: chmod 700 it", "dir", c.Dir)
+	}
 	if o.Env.Disk = disk; c.Memory {
 		if o.Key, err = node.ReadKey(o.Env, logDir); err != nil {
 			return opening(c, err)
@@ -142,7 +145,7 @@ func serve(ctx context.Context, c config, ready func(*served)) (err error) {
 	if err := s.host(c, world, security, genesis, log); err != nil {
 		return err
 	}
-	ending.From(ctx).Serve(c.Grace + stopMargin)
+	ending.From(ctx).Serve(c.Grace)
 	log.Info("serving", "id", server.ID(), "addr", server.Addr())
 	ready(s)
 	select {
@@ -205,9 +208,6 @@ func (s *served) host(c config, world env.Env, security *tls.Config, genesis *wo
 	}
 	return nil
 }
-
-// stopMargin is how long the end of a server may take beyond its grace.
-const stopMargin = 3 * time.Second
 
 // drain ends the server in order: first those who come through the front, then the
 // applications, which tell who waits to ask elsewhere, then the registers. It says

@@ -39,11 +39,15 @@ func From(ctx context.Context) *Ending {
 	return e
 }
 
+// closing is how long a server may take to close its files beyond its grace.
+const closing = 3 * time.Second
+
 // Serve says that the command is a server now: after a signal it may take the grace
-// that its operator gives it, and then is ended like any other command.
+// that its operator gives it, and the time to close its files. Then it is ended like
+// any other command.
 func (e *Ending) Serve(grace time.Duration) {
 	if e != nil {
-		e.grace.Store(int64(max(grace, 1)))
+		e.grace.Store(int64(grace + closing))
 		e.inOrder.Store(true)
 	}
 }

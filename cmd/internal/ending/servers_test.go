@@ -1,7 +1,8 @@
+//go:build unix
+
 package ending_test
 
 import (
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -9,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"golang.org/x/sys/unix"
+	"github.com/ashlar-dev/ashlar/cmd/internal/fullpipe"
 )
 
 // A command that has not ended after this never does: it is long, for machines that
@@ -63,7 +64,7 @@ func leaves(t *testing.T, program string, path []string) [][]string {
 // endsAt asserts that SIGTERM ends a command whose output nobody reads and whose input
 // does not come, with the exit code of an interruption.
 func endsAt(t *testing.T, program string, args []string) {
-	out := full(t)
+	out := fullpipe.New(t)
 	for delay := 100 * time.Millisecond; ; delay *= 2 {
 		cmd := exec.Command(program, args...)
 		cmd.Dir, cmd.Stdout, cmd.Stderr = t.TempDir(), out, out
@@ -94,28 +95,4 @@ func endsAt(t *testing.T, program string, args []string) {
 			t.Fatalf("exit code %d, want 130", code)
 		}
 	}
-}
-
-// full is a pipe into which nothing goes any more.
-func full(t *testing.T) *os.File {
-	t.Helper()
-	r, w, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { r.Close(); w.Close() })
-	fd := int(w.Fd()) // File.Fd lets writes block again, so it is asked once
-	if err := unix.SetNonblock(fd, true); err != nil {
-		t.Fatal(err)
-	}
-	for err == nil {
-		_, err = unix.Write(fd, []byte{0})
-	}
-	if err != unix.EAGAIN {
-		t.Fatal(err)
-	}
-	if err := unix.SetNonblock(fd, false); err != nil {
-		t.Fatal(err)
-	}
-	return w
 }
