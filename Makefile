@@ -39,7 +39,7 @@ test: deps lint build proofs unit race demo
 
 ## check: the quick part of `test`, for every save.
 check: build
-	$(GO) vet ./... && $(GO) test -short ./...
+	$(GO) vet ./... && $(GO) test -short ./... && $(GO) -C bench test -short ./...
 
 build:
 	@mkdir -p $(BUILD)
@@ -49,12 +49,14 @@ build:
 lint:
 	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); \
 	if [ -n "$$unformatted" ]; then echo "not gofmt'ed:" $$unformatted; exit 1; fi
-	$(GO) mod tidy -diff
-	$(GO) vet ./...
-	$(GO) run $(STATICCHECK) ./...
-	@if [ -e /usr/include/rocksdb/c.h ]; then $(GO) vet -tags rocksdb ./bench/kv ./bench/powerfail; \
+	set -e; for module in . bench; do \
+	    $(GO) -C $$module mod tidy -diff; \
+	    $(GO) -C $$module vet ./...; \
+	    $(GO) -C $$module run $(STATICCHECK) ./...; \
+	done
+	@if [ -e /usr/include/rocksdb/c.h ]; then $(GO) -C bench vet -tags rocksdb ./kv ./powerfail; \
 	else echo "not looked at: the drivers for RocksDB, whose headers are missing"; fi
-	$(GO) vet -tags etcd ./bench/worm
+	$(GO) -C bench vet -tags etcd ./worm
 
 unit:
 	@GO="$(GO)" sh internal/tidy/unit.sh
@@ -97,21 +99,21 @@ proofs:
 proof-mutants: proofs
 	$(GO) run ./internal/mutant/cmd/proofmutants -write
 
-## bench-kv: key-value stores beside each other, small; `go run ./bench/kv -help` has the rest.
+## bench-kv: key-value stores beside each other, small; `go -C bench run ./kv -help` has the rest.
 bench-kv:
-	$(GO) run -tags rocksdb ./bench/kv -preset smoke
+	$(GO) -C bench run -tags rocksdb ./kv -preset smoke
 
-## bench-worm: registers, logs and transactions beside etcd and Redis; `go run -tags etcd ./bench/worm -help` has the rest.
+## bench-worm: registers, logs and transactions beside etcd and Redis; `go -C bench run -tags etcd ./worm -help` has the rest.
 bench-worm:
-	$(GO) run -tags etcd ./bench/worm
+	$(GO) -C bench run -tags etcd ./worm
 
 ## bench-dedalus: compiled rules, as written and as rewritten, beside Go by hand and Hydro's runtime, which cargo builds.
 bench-dedalus:
-	$(GO) run ./bench/dedalus
+	$(GO) -C bench run ./dedalus
 
 ## powerfail: what stores keep when the power fails, on a file system that holds back what was not synced.
 powerfail:
-	$(GO) run ./bench/powerfail -engines all -rounds 200 -seed 1
+	$(GO) -C bench run ./powerfail -engines all -rounds 200 -seed 1
 
 ## corpus: every model of the public corpus with its exact counts, the long ones too, and compiled.
 corpus: build

@@ -60,6 +60,9 @@ func (s *search) name() string {
 	return fmt.Sprintf("%s, %d worker(s)", form, s.workers)
 }
 
+// root is where the command and its examples are, seen from bench, where this runs.
+const root = ".."
+
 func main() {
 	n := flag.Int("n", 8, "resource managers: 7, 8 or 9")
 	rounds := flag.Int("rounds", 3, "how often every search is made; figures are medians, with the best behind them")
@@ -143,7 +146,7 @@ type bench struct {
 // build compiles the command. What it compiles for models goes to a directory of
 // this run, but by the toolchain's own cache.
 func (b *bench) build() error {
-	if said, err := exec.Command("go", "build", "-o", b.program, "./cmd/ashlar").CombinedOutput(); err != nil {
+	if said, err := exec.Command("go", "-C", root, "build", "-o", b.program, "./cmd/ashlar").CombinedOutput(); err != nil {
 		return fmt.Errorf("build the command: %w: %s", err, said)
 	}
 	cache, err := exec.Command("go", "env", "GOCACHE").Output()
@@ -176,7 +179,7 @@ func (b *bench) measure(s *search) error {
 		when = "always"
 	}
 	text, cpu, wall, err := b.command("check", "--json", "--native="+when, "--workers", fmt.Sprint(s.workers),
-		"--config", filepath.Join("specs", "twophase", b.model.config), filepath.Join("specs", "twophase", "twophase.tla"))
+		"--config", filepath.Join(root, "specs", "twophase", b.model.config), filepath.Join(root, "specs", "twophase", "twophase.tla"))
 	if err != nil {
 		return err
 	}

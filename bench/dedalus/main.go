@@ -107,14 +107,14 @@ var programsDefault = []string{
 
 const helpText = `dedalus measures compiled Dedalus programs.
 
-Usage: go run ./bench/dedalus [flags]
+Usage: go -C bench run ./dedalus [flags]
 
 Examples:
-  go run ./bench/dedalus
+  go -C bench run ./dedalus
         all programs, and voting's peers
-  go run ./bench/dedalus -programs voting,voting:voting -peers hand -clients 100
+  go -C bench run ./dedalus -programs voting,voting:voting -peers hand -clients 100
         voting as it is written, as examples/dedalus/voting.steps make it, and by hand
-  go run ./bench/dedalus -smoke
+  go -C bench run ./dedalus -smoke
         a second of each, to see that it works
 
 The peer on Hydro's runtime is built by cargo; without it, it is left out, and the
@@ -180,10 +180,10 @@ func parse(args []string, errs io.Writer) (config, error) {
 	return c, nil
 }
 
-// examplesDir and buildDir are of the module, whose root is where this runs.
+// examplesDir and buildDir are seen from bench, where this runs.
 const (
-	examplesDir = "examples/dedalus"
-	buildDir    = "build/bench-dedalus"
+	examplesDir = "../examples/dedalus"
+	buildDir    = "build/dedalus"
 )
 
 func command(ctx context.Context, args []string, out, errs io.Writer, self func(string) *exec.Cmd) error {
@@ -192,7 +192,7 @@ func command(ctx context.Context, args []string, out, errs io.Writer, self func(
 		return err
 	}
 	if _, err := os.Stat(examplesDir); err != nil {
-		return fmt.Errorf("%w: run it in the root of the module: %w", errUsage, err)
+		return fmt.Errorf("%w: run it as 'go -C bench run ./dedalus': %w", errUsage, err)
 	}
 	if c.Dir == "" {
 		dir, err := os.MkdirTemp("", "ashlar-bench-dedalus-")

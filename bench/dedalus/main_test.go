@@ -26,7 +26,7 @@ func TestMain(m *testing.M) {
 			os.Exit(process.Main(framesMain))
 		}
 	}
-	if err := os.Chdir("../.."); err != nil { // the root of the module
+	if err := os.Chdir(".."); err != nil { // the root of the module
 		panic(err)
 	}
 	os.Exit(m.Run())

@@ -45,8 +45,8 @@ func startHand(c config, self func(string) *exec.Cmd) (_ *cluster, err error) {
 
 // hydroDir is where the peer's source is, hydroTarget where cargo builds it.
 const (
-	hydroDir    = "bench/dedalus/hydro"
-	hydroTarget = "build/bench-dedalus/hydro"
+	hydroDir    = "dedalus/hydro"
+	hydroTarget = "build/dedalus/hydro"
 )
 
 // buildHydro builds voting on Hydro's runtime.

@@ -94,7 +94,7 @@ import (
 	"os"
 
 	"github.com/ashlar-dev/ashlar/bench/dedalus/drive"
-	"github.com/ashlar-dev/ashlar/%s/program"
+	"github.com/ashlar-dev/ashlar/bench/%s/program"
 )
 
 func main() { os.Exit(drive.Main(program.Program())) }

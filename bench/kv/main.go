@@ -62,16 +62,16 @@ type output struct {
 
 const helpText = `kv measures key-value stores with the same operations, records and memory.
 
-Usage: go run ./bench/kv [flags]
+Usage: go -C bench run ./kv [flags]
 
 Examples:
-  go run ./bench/kv -preset smoke
+  go -C bench run ./kv -preset smoke
         every engine of this build, 50,000 records in 64 MiB, below a minute
-  go run -tags rocksdb ./bench/kv -preset S -rounds 5 -markdown -o kv.md
+  go -C bench run -tags rocksdb ./kv -preset S -rounds 5 -markdown -o kv.md
         the configuration that targets are stated for; takes hours
-  go run ./bench/kv -preset S -engines ashlar,pebble -workloads load,A,U -budget 20m
+  go -C bench run ./kv -preset S -engines ashlar,pebble -workloads load,A,U -budget 20m
         a part of it, which stops after 20 minutes and says what was not run
-  go run ./bench/kv -records 100000 -ops 20000 -sync each -clients 16 -workloads load
+  go -C bench run ./kv -records 100000 -ops 20000 -sync each -clients 16 -workloads load
         durable inserts of 16 clients
 
 Workloads:

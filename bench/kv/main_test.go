@@ -173,7 +173,7 @@ func TestHelpShowsAnExample(t *testing.T) {
 	if !errors.Is(err, flag.ErrHelp) {
 		t.Errorf("error %v, want %v", err, flag.ErrHelp)
 	}
-	for _, want := range []string{"go run ./bench/kv -preset smoke", "-budget", "Zipfian, caches cold"} {
+	for _, want := range []string{"go -C bench run ./kv -preset smoke", "-budget", "Zipfian, caches cold"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("help does not hold %q:\n%s", want, out.String())
 		}

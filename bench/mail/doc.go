@@ -4,7 +4,7 @@
 // are found are deleted; each core issues its next request when the last has
 // returned. Network and protocols are left out.
 //
-//	go test -bench . -cpu 1,2 ./bench/mail
+//	go -C bench test -bench . -cpu 1,2 ./mail
 //
 // Memory is a file system in memory, as in the paper, where a sync costs next to
 // nothing. Disk is the file system of the temporary directory, where it does not.

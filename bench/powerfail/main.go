@@ -68,14 +68,14 @@ type output struct {
 
 const helpText = `powerfail lets the power fail below key-value stores and looks at what they make of what is left.
 
-Usage: go run ./bench/powerfail [flags]
+Usage: go -C bench run ./powerfail [flags]
 
 Examples:
-  go run ./bench/powerfail
+  go -C bench run ./powerfail
         the store of this repository, some power failures, below a minute
-  go run -tags rocksdb ./bench/powerfail -engines all -rounds 200 -seed 1 -markdown -o powerfail.md
+  go -C bench run -tags rocksdb ./powerfail -engines all -rounds 200 -seed 1 -markdown -o powerfail.md
         every engine, on both kinds of disks
-  go run ./bench/powerfail -engines pebble -disk strict -rounds 50 -keep states
+  go -C bench run ./powerfail -engines pebble -disk strict -rounds 50 -keep states
         one of them; states in which something is wrong are kept
 
 It needs Linux, /dev/fuse and the right to mount. It ends with an error when
@@ -169,7 +169,7 @@ func command(ctx context.Context, args []string, out, progress io.Writer, self f
 	}
 	defer done()
 	rows, err := r.run(ctx)
-	if err := write(newReport(c, strings.Join(append([]string{"go run ./bench/powerfail"}, args...), " "), rows), o, out); err != nil {
+	if err := write(newReport(c, strings.Join(append([]string{"go -C bench run ./powerfail"}, args...), " "), rows), o, out); err != nil {
 		return err
 	}
 	for _, row := range rows {

@@ -102,13 +102,13 @@ const (
 
 const helpText = `worm measures WormSpace beside etcd (three nodes) and Redis (one).
 
-Usage: go run -tags etcd ./bench/worm [flags]
+Usage: go -C bench run -tags etcd ./worm [flags]
 
 Examples:
-  go run -tags etcd ./bench/worm -rounds 3 -markdown -o worm.md
+  go -C bench run -tags etcd ./worm -rounds 3 -markdown -o worm.md
         everything; about a quarter of an hour
-  go run ./bench/worm -engines ashlar,redis -ops write,read -modes memory -clients 64
-  go run ./bench/worm -smoke
+  go -C bench run ./worm -engines ashlar,redis -ops write,read -modes memory -clients 64
+  go -C bench run ./worm -smoke
         a second or two of each, to see that it works
 
 etcd and Redis are the distribution's (Debian: etcd-server, redis-server); what is

@@ -23,7 +23,8 @@ one, each with the percentiles of its latencies.
 It uses one goroutine and random bytes as values, which do not compress. When the
 records fit in the memory that the store may use, reads come from its cache: use
 more records, or less --memory, to measure the disk. The figures are those of this
-run and this machine; ./bench/kv compares with other stores, under equal terms.
+run and this machine; 'go -C bench run ./kv' in a clone of the repository compares with
+other stores, under equal terms.
 
 DIR must not exist: it is made, and removed afterwards.
 
@@ -134,7 +135,7 @@ func (r *benchReport) print(t *term) error {
 		fmt.Fprintf(w, "%-10s %12s %12s %10.1f %10.1f %10.1f %10.1f\n", p.Name, count(p.Ops), count(int64(p.PerSecond)), p.P50, p.P99, p.P999, p.Max)
 	}
 	fmt.Fprintf(w, "write amplification of the load: %.2f\n", r.WriteAmplification)
-	_, err := fmt.Fprintf(w, "for a comparison with other stores: go run ./bench/kv\n")
+	_, err := fmt.Fprintf(w, "for a comparison with other stores: go -C bench run ./kv\n")
 	return err
 }
 

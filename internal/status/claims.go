@@ -21,7 +21,7 @@ var Claims = []Claim{
 		Room: "Specifications", How: []How{Measured},
 		Claim:    "On models whose states are packed, the checker takes a small part of TLC's processor time",
 		Shown:    "the corpus, with the processor time beside what TLC took; the models on which TLC takes over 5 s",
-		Commands: []string{"make corpus", "go run ./bench/check"},
+		Commands: []string{"make corpus", "go -C bench run ./check"},
 		Not:      "The packing was tuned on this corpus. On models whose states are not packed (bags, functions on sets that vary, sets of sets) the ratio falls to between 1 and 5; `check --native=always --json` says why a model is not packed. Two workers give less than 1.8 times one",
 	},
 	{
@@ -134,7 +134,7 @@ var Claims = []Claim{
 		Room: "Store", How: []How{Measured},
 		Claim:    "Speed beside RocksDB, Pebble, Badger and bbolt, same work, one memory limit",
 		Shown:    "[the figures](../bench/kv/RESULTS.md)",
-		Commands: []string{"go run ./bench/kv -preset smoke"},
+		Commands: []string{"go -C bench run ./kv -preset smoke"},
 		Not:      "A full scan while earlier updates are still being merged is slower than Pebble's (0.65x in one run, 1.3x undisturbed); space and write amplification under hot overwrites are above RocksDB's",
 	},
 

@@ -6,6 +6,7 @@ import (
 	"go/parser"
 	"go/token"
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -62,6 +63,7 @@ func TestFaults(t *testing.T) {
 		"go test -run NoTestHasThisName ./internal/status",
 		"go test ./docs/decisions",
 		"go run ./no/such/command",
+		"go -C bench run ./no/such/command",
 		"true",
 	} {
 		if faultOf(command, "test: lint\n") == "" {
@@ -93,6 +95,14 @@ func faultOf(command, makefile string) string {
 			return "the Makefile has no such target"
 		}
 		return ""
+	case words[0] == "go" && words[1] == "-C" && len(words) > 3:
+		module, words := words[2], words[2:]
+		for i, w := range words {
+			if p, ok := strings.CutPrefix(w, "./"); ok {
+				words[i] = "./" + path.Join(module, p)
+			}
+		}
+		return faultOfGo(words[1], words[2:])
 	case words[0] == "go" && (words[1] == "test" || words[1] == "run"):
 		return faultOfGo(words[1], words[2:])
 	}

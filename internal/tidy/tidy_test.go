@@ -64,7 +64,7 @@ func walk(t *testing.T, visit func(path string)) {
 		rel, _ := filepath.Rel(root, p)
 		rel = filepath.ToSlash(rel)
 		if d.IsDir() {
-			if rel == ".git" || rel == "build" {
+			if rel == ".git" || rel == "build" || rel == "bench/build" {
 				return filepath.SkipDir
 			}
 			return nil
@@ -304,22 +304,47 @@ func isPackageLevel(f *ast.File, spec *ast.ValueSpec) bool {
 	return false
 }
 
-func TestEveryDependencyHasAReason(t *testing.T) {
-	mod, err := os.ReadFile(filepath.Join(root, "go.mod"))
+// modules are the roots of the repository's modules: the benchmarks are one of their
+// own, so that programs which use Ashlar do not depend on its peers.
+var modules = []string{".", "bench"}
+
+// modFile reads the go.mod of a module.
+func modFile(t *testing.T, at string) *modfile.File {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(root, at, "go.mod"))
 	if err != nil {
 		t.Fatal(err)
 	}
+	mod, err := modfile.Parse(path.Join(at, "go.mod"), text, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return mod
+}
+
+func TestEveryDependencyHasAReason(t *testing.T) {
 	reasons, err := os.ReadFile(filepath.Join(root, "docs/decisions/dependencies.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, line := range strings.Split(string(mod), "\n") {
-		fields := strings.Fields(strings.TrimPrefix(strings.TrimSpace(line), "require "))
-		if len(fields) < 2 || !strings.Contains(fields[0], ".") || strings.Contains(line, "// indirect") {
-			continue
+	for _, at := range modules {
+		for _, r := range modFile(t, at).Require {
+			if !r.Indirect && r.Mod.Path != module && !strings.Contains(string(reasons), "`"+r.Mod.Path+"`") {
+				t.Errorf("%s/go.mod requires %s, and docs/decisions/dependencies.md does not say why", at, r.Mod.Path)
+			}
 		}
-		if !strings.Contains(string(reasons), "`"+fields[0]+"`") {
-			t.Errorf("go.mod requires %s, and docs/decisions/dependencies.md does not say why", fields[0])
+	}
+}
+
+// TestModulesAgree: what is measured is built with the versions that users get.
+func TestModulesAgree(t *testing.T) {
+	versions := map[string]string{}
+	for _, r := range modFile(t, ".").Require {
+		versions[r.Mod.Path] = r.Mod.Version
+	}
+	for _, r := range modFile(t, "bench").Require {
+		if v := versions[r.Mod.Path]; v != "" && v != r.Mod.Version {
+			t.Errorf("bench/go.mod requires %s, go.mod %s", r.Mod, v)
 		}
 	}
 }
@@ -327,31 +352,29 @@ func TestEveryDependencyHasAReason(t *testing.T) {
 // TestDirectDependenciesSaySo: go.mod says of each module whether we import it ourselves.
 // 'go mod tidy -diff', which 'make lint' runs, knows more, but has to ask for modules.
 func TestDirectDependenciesSaySo(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join(root, "go.mod"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	mod, err := modfile.Parse("go.mod", text, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
 	_, files := goFiles(t)
-	imported := map[string]bool{}
-	for _, f := range files {
-		for _, i := range f.ast.Imports {
-			at := strings.Trim(i.Path.Value, `"`)
-			from := ""
-			for _, r := range mod.Require {
-				if p := r.Mod.Path; covers(p+"/...", at) && len(p) > len(from) {
-					from = p
-				}
+	for _, at := range modules {
+		mod := modFile(t, at)
+		imported := map[string]bool{}
+		for _, f := range files {
+			if strings.HasPrefix(f.path, "bench/") != (at == "bench") {
+				continue
 			}
-			imported[from] = true
+			for _, i := range f.ast.Imports {
+				imports := strings.Trim(i.Path.Value, `"`)
+				from := ""
+				for _, r := range mod.Require {
+					if p := r.Mod.Path; covers(p+"/...", imports) && len(p) > len(from) {
+						from = p
+					}
+				}
+				imported[from] = true
+			}
 		}
-	}
-	for _, r := range mod.Require {
-		if r.Indirect == imported[r.Mod.Path] {
-			t.Errorf("go.mod says that %s is indirect: %v, and it is imported: %v; 'go mod tidy' mends it", r.Mod.Path, r.Indirect, imported[r.Mod.Path])
+		for _, r := range mod.Require {
+			if r.Indirect == imported[r.Mod.Path] {
+				t.Errorf("%s/go.mod says that %s is indirect: %v, and it is imported: %v; 'go mod tidy' mends it", at, r.Mod.Path, r.Indirect, imported[r.Mod.Path])
+			}
 		}
 	}
 }

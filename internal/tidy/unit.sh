@@ -7,6 +7,7 @@ mkdir -p build
 log=build/test.log
 "$GO" test -v -timeout 25m ./... >"$log" 2>&1
 status=$?
+"$GO" -C bench test -v -timeout 25m ./... >>"$log" 2>&1 || status=$?
 grep -E '^(ok|FAIL)[[:space:]]' "$log"
 # A test says why it is skipped before the line that says that it is: the reason
 # is the last thing it has logged.

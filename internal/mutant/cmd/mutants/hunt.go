@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -208,8 +209,10 @@ func (h *hunt) test(pkg string, m mutant.Mutant, overlay string, further []strin
 	if m.Short {
 		args = append(args, "-short")
 	}
-	args = append(append(args, "./"+pkg), further...)
+	dir, within := moduleOf(pkg)
+	args = append(append(args, "./"+within), further...)
 	cmd := exec.CommandContext(ctx, "go", args...)
+	cmd.Dir = dir
 	cmd.WaitDelay = 10 * time.Second
 	cmd.Env = os.Environ()
 	if overlay != "" {
@@ -230,6 +233,20 @@ func (h *hunt) test(pkg string, m mutant.Mutant, overlay string, further []strin
 		v.Outcome, v.Detail = mutant.NoTest, fmt.Sprintf("no test of %s matches %q", pkg, m.Run)
 	}
 	return v, nil
+}
+
+// moduleOf splits a package's path, from the repository's root, at the module that
+// holds it: the benchmarks are one of their own.
+func moduleOf(pkg string) (dir, within string) {
+	for dir = pkg; dir != "."; dir = path.Dir(dir) {
+		if _, err := os.Stat(filepath.Join(filepath.FromSlash(dir), "go.mod")); err == nil {
+			break
+		}
+	}
+	if within, err := filepath.Rel(dir, pkg); err == nil {
+		return dir, filepath.ToSlash(within)
+	}
+	return ".", pkg
 }
 
 // randomFlags are what makes tests that draw at random repeatable.
