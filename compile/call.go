@@ -403,7 +403,11 @@ func (f *fn) onlyApplied(e *core.Let, d *core.Def) bool {
 				ok = false
 			}
 		}
-		core.Children(x, visit)
+		for y := range core.Children(x, core.TextOrder) {
+			if !visit(y) {
+				break
+			}
+		}
 		return true
 	}
 	visit(e)

@@ -54,64 +54,23 @@ func (st *strictness) value(body core.Expr, d *core.Def) bool {
 // needs says whether every evaluation of e that succeeds evaluates an
 // expression that is hit.
 func (st *strictness) needs(e core.Expr, hit func(core.Expr) bool) bool {
-	if e == nil {
-		return false
-	}
 	if hit(e) {
 		return true
 	}
-	any := func(list ...core.Expr) bool {
-		for _, x := range list {
-			if st.needs(x, hit) {
-				return true
-			}
-		}
-		return false
-	}
 	switch e := e.(type) {
-	case *core.And:
-		return any(e.List[0])
-	case *core.Or:
-		return any(e.List[0])
-	case *core.If:
-		return any(e.Cond) || any(e.Then) && any(e.Else)
-	case *core.Case:
-		return any(e.Arms[0].Cond)
-	case *core.Let:
-		return any(e.Body)
-	case *core.Op:
-		if e.Op == core.OpImplies {
-			return any(e.Args[0])
-		}
-		return any(e.Args...)
 	case *core.Call:
 		return st.callNeeds(e, hit)
-	case *core.Apply:
-		return any(e.Fn, e.Arg)
-	case *core.Select:
-		return any(e.X)
-	case *core.Tuple:
-		return any(e.Elems...)
-	case *core.SetEnum:
-		return any(e.Elems...)
-	case *core.Record:
-		for _, f := range e.Fields {
-			if any(f.X) {
-				return true
-			}
+	case *core.FnSet, *core.RecordSet, *core.Times:
+		return false // a membership in such a set does not compute it
+	case *core.If:
+		if st.needs(e.Then, hit) && st.needs(e.Else, hit) {
+			return true
 		}
-	case *core.Quant:
-		return any(e.Binds[0].Set)
-	case *core.Choose:
-		return any(e.Bind.Set)
-	case *core.SetFilter:
-		return any(e.Bind.Set)
-	case *core.SetMap:
-		return any(e.Binds[0].Set)
-	case *core.Fn:
-		return any(e.Binds[0].Set)
-	case *core.Except:
-		return any(e.Fn)
+	}
+	for p := range core.Parts(e, core.EvaluationOrder) {
+		if p.Sure && st.needs(p.Expr, hit) {
+			return true
+		}
 	}
 	return false
 }

@@ -184,6 +184,7 @@ func Table() []Mutant {
 		strangersMailMutants(),
 		strangersMPCalMutants(),
 		strangersFrontMutants(),
+		strangersFormsMutants(),
 		strangersReadingMutants(),
 	} {
 		all = append(all, part...)

@@ -115,8 +115,8 @@ func compilerMutants() []Mutant {
 		{
 			Name: "compile/argument-is-always-evaluated", Kind: WrongAnswer, In: "compile", Packages: compiled, Run: "TestExpressions",
 			Breaks: "An argument that one branch of an IF needs is evaluated before, and fails for the other branch.",
-			Old:    "return any(e.Cond) || any(e.Then) && any(e.Else)",
-			New:    "return any(e.Cond) || any(e.Then) || any(e.Else)",
+			Old:    "if st.needs(e.Then, hit) && st.needs(e.Else, hit) {",
+			New:    "if st.needs(e.Then, hit) || st.needs(e.Else, hit) {",
 		},
 		{
 			Name: "compile/parallel-assignment-in-order", Kind: Unsound, In: "compile", Packages: compiled, Run: "TestAlgorithms",

@@ -3,35 +3,44 @@ package core
 // LevelOf is the level of e: the highest of its parts, where a definition has
 // the level that its Def says and a bound name is a constant.
 func LevelOf(e Expr) Level {
-	level := ConstantLevel
-	Walk(e, func(x Expr) bool {
-		switch x := x.(type) {
-		case *VarRef:
-			level = max(level, StateLevel)
-		case *Call:
-			level = max(level, x.Def.Level)
-		case *OpRef:
-			level = max(level, x.Def.Level)
-		case *Op:
-			switch x.Op {
-			case OpPrime, OpUnchanged, OpCompose:
-				level = max(level, ActionLevel)
-			case OpEnabled:
-				level = max(level, StateLevel)
-				return false
-			case OpAlways, OpEventually, OpLeadsTo, OpGuarantee:
-				level = TemporalLevel
-			}
-		case *Box, *Angle:
-			level = max(level, ActionLevel)
-		case *TemporalQuant, *Fair:
-			level = TemporalLevel
-		case *Let:
-			// The definitions count where they are called.
-			level = max(level, LevelOf(x.Body))
-			return false
+	level, most := OwnLevel(e)
+	switch e := e.(type) {
+	case *Call:
+		level = max(level, e.Def.Level)
+	case *OpRef:
+		level = max(level, e.Def.Level)
+	case *Let:
+		// The definitions count where they are called.
+		return max(level, LevelOf(e.Body))
+	}
+	for x := range Children(e, EvaluationOrder) {
+		if level >= most {
+			break
 		}
-		return level < TemporalLevel
-	})
+		level = max(level, min(most, LevelOf(x)))
+	}
 	return level
+}
+
+// OwnLevel is the rule of the form of e: the level that it has whatever its
+// parts are, and the most that they make of it.
+func OwnLevel(e Expr) (least, most Level) {
+	switch e := e.(type) {
+	case *VarRef:
+		return StateLevel, StateLevel
+	case *Op:
+		switch e.Op {
+		case OpPrime, OpUnchanged, OpCompose:
+			return ActionLevel, TemporalLevel
+		case OpEnabled:
+			return StateLevel, StateLevel
+		case OpAlways, OpEventually, OpLeadsTo, OpGuarantee:
+			return TemporalLevel, TemporalLevel
+		}
+	case *Box, *Angle:
+		return ActionLevel, TemporalLevel
+	case *TemporalQuant, *Fair:
+		return TemporalLevel, TemporalLevel
+	}
+	return ConstantLevel, TemporalLevel
 }

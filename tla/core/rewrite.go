@@ -131,254 +131,78 @@ func (r *rewriter) freshAll(ls []*Local) []*Local {
 	return out
 }
 
-// list rewrites a list, and returns it itself when nothing changed.
-func (r *rewriter) list(in []Expr) []Expr {
-	for i, x := range in {
-		if y := r.expr(x); y != x {
-			out := append([]Expr(nil), in[:i]...)
-			out = append(out, y)
-			for _, z := range in[i+1:] {
-				out = append(out, r.expr(z))
-			}
-			return out
-		}
-	}
-	return in
-}
-
-func same(a, b []Expr) bool { return len(a) == 0 || &a[0] == &b[0] }
-
-func (r *rewriter) fields(in []Field) ([]Field, bool) {
-	changed := false
-	out := make([]Field, len(in))
-	for i, f := range in {
-		out[i] = Field{f.Name, r.expr(f.X)}
-		changed = changed || out[i].X != f.X
-	}
-	return out, changed
-}
-
-// binds rewrites the sets, which do not see the names, and then renames.
-func (r *rewriter) binds(in []Bind) ([]Bind, bool) {
-	changed := r.locals != nil
-	out := make([]Bind, len(in))
-	for i, b := range in {
-		out[i] = b
-		switch {
-		case b.Set == nil:
-		case i > 0 && in[i-1].Set == b.Set:
-			out[i].Set = out[i-1].Set
-		default:
-			out[i].Set = r.expr(b.Set)
-			changed = changed || out[i].Set != b.Set
-		}
-	}
-	for i := range out {
-		out[i].Vars = r.freshAll(out[i].Vars)
-	}
-	return out, changed
-}
-
 func (r *rewriter) expr(e Expr) Expr {
 	if x := r.replace(e, r.expr); x != nil {
 		r.changes++
 		return x
 	}
+	if let, ok := e.(*Let); ok {
+		return r.let(let)
+	}
+	return r.reference(r.parts(e))
+}
+
+// reference leads a node that refers to a copied name or definition to the copy.
+func (r *rewriter) reference(e Expr) Expr {
 	switch e := e.(type) {
-	case *Int, *Decimal, *Str, *Bool, *VarRef, *Bad:
-		return e
-	case *ConstRef:
-		if a := r.list(e.Args); !same(a, e.Args) {
-			return &ConstRef{e.At, e.Const, a}
-		}
 	case *LocalRef:
-		a := r.list(e.Args)
 		if l, ok := r.locals[e.Local]; ok {
-			return &LocalRef{e.At, l, a}
-		}
-		if !same(a, e.Args) {
-			return &LocalRef{e.At, e.Local, a}
+			return &LocalRef{e.At, l, e.Args}
 		}
 	case *OpRef:
 		if d, ok := r.lead(e.Def); ok {
 			return &OpRef{e.At, d}
 		}
 	case *Call:
-		a := r.list(e.Args)
 		if d, ok := r.lead(e.Def); ok {
-			return &Call{e.At, d, a}
+			return &Call{e.At, d, e.Args}
 		}
-		if !same(a, e.Args) {
-			return &Call{e.At, e.Def, a}
-		}
-	case *Op:
-		if a := r.list(e.Args); !same(a, e.Args) {
-			return &Op{e.At, e.Op, a}
-		}
-	case *And:
-		if a := r.list(e.List); !same(a, e.List) {
-			return &And{e.At, a}
-		}
-	case *Or:
-		if a := r.list(e.List); !same(a, e.List) {
-			return &Or{e.At, a}
-		}
-	case *If:
-		c, t, f := r.expr(e.Cond), r.expr(e.Then), r.expr(e.Else)
-		if c != e.Cond || t != e.Then || f != e.Else {
-			return &If{e.At, c, t, f}
-		}
-	case *Case:
-		return r.caseExpr(e)
-	case *Let:
-		return r.let(e)
-	case *SetEnum:
-		if a := r.list(e.Elems); !same(a, e.Elems) {
-			return &SetEnum{e.At, a}
-		}
-	case *Tuple:
-		if a := r.list(e.Elems); !same(a, e.Elems) {
-			return &Tuple{e.At, a}
-		}
-	case *Times:
-		if a := r.list(e.Sets); !same(a, e.Sets) {
-			return &Times{e.At, a}
-		}
-	case *FnSet:
-		d, g := r.expr(e.Dom), r.expr(e.Rng)
-		if d != e.Dom || g != e.Rng {
-			return &FnSet{e.At, d, g}
-		}
-	case *Apply:
-		f, a := r.expr(e.Fn), r.expr(e.Arg)
-		if f != e.Fn || a != e.Arg {
-			return &Apply{e.At, f, a}
-		}
-	case *Record:
-		if f, changed := r.fields(e.Fields); changed {
-			return &Record{e.At, f}
-		}
-	case *RecordSet:
-		if f, changed := r.fields(e.Fields); changed {
-			return &RecordSet{e.At, f}
-		}
-	case *Select:
-		if x := r.expr(e.X); x != e.X {
-			return &Select{e.At, x, e.Field}
-		}
-	case *Box:
-		a, s := r.expr(e.Action), r.expr(e.Sub)
-		if a != e.Action || s != e.Sub {
-			return &Box{e.At, a, s}
-		}
-	case *Angle:
-		a, s := r.expr(e.Action), r.expr(e.Sub)
-		if a != e.Action || s != e.Sub {
-			return &Angle{e.At, a, s}
-		}
-	case *Fair:
-		s, a, p := r.expr(e.Sub), r.expr(e.Action), e.Possible
-		if p != nil {
-			p = r.expr(p)
-		}
-		if a != e.Action || s != e.Sub || p != e.Possible {
-			return &Fair{e.At, e.Strong, s, a, p}
-		}
-	default:
-		return r.binder(e)
 	}
 	return e
 }
 
-// binder rewrites the expressions that bind names.
-func (r *rewriter) binder(e Expr) Expr {
-	switch e := e.(type) {
-	case *Lambda:
-		p := r.freshAll(e.Params)
-		if b := r.expr(e.Body); b != e.Body || r.locals != nil {
-			return &Lambda{e.At, p, b}
-		}
-	case *Quant:
-		b, changed := r.binds(e.Binds)
-		if x := r.expr(e.Body); changed || x != e.Body {
-			return &Quant{e.At, e.Exists, b, x}
-		}
-	case *TemporalQuant:
-		if x := r.expr(e.Body); x != e.Body {
-			return &TemporalQuant{e.At, e.Exists, e.Vars, x}
-		}
-	case *Choose:
-		b, changed := r.binds([]Bind{e.Bind})
-		if x := r.expr(e.Body); changed || x != e.Body {
-			return &Choose{e.At, b[0], x}
-		}
-	case *SetFilter:
-		b, changed := r.binds([]Bind{e.Bind})
-		if x := r.expr(e.Pred); changed || x != e.Pred {
-			return &SetFilter{e.At, b[0], x}
-		}
-	case *SetMap:
-		b, changed := r.binds(e.Binds)
-		if x := r.expr(e.Body); changed || x != e.Body {
-			return &SetMap{e.At, x, b}
-		}
-	case *Fn:
-		b, changed := r.binds(e.Binds)
-		self := e.Self
-		if self != nil {
-			self = r.fresh(self)
-		}
-		if x := r.expr(e.Body); changed || x != e.Body {
-			return &Fn{e.At, self, b, x}
-		}
-	case *Except:
-		return r.except(e)
-	default:
-		invariant.Unreachable(e)
+// parts rewrites what is in e, and returns e itself when nothing changed. What
+// is in its parts is evaluated, and renamed, before the names that e binds in
+// them are: a set does not see the name that stands for its elements.
+func (r *rewriter) parts(e Expr) Expr {
+	type change struct {
+		part  int
+		to    Expr
+		names []*Local
 	}
-	return e
-}
-
-func (r *rewriter) caseExpr(e *Case) Expr {
-	out := &Case{At: e.At, Arms: make([]Arm, len(e.Arms))}
-	changed := false
-	for i, a := range e.Arms {
-		out.Arms[i] = Arm{r.expr(a.Cond), r.expr(a.Body)}
-		changed = changed || out.Arms[i] != a
-	}
-	if e.Other != nil {
-		out.Other = r.expr(e.Other)
-		changed = changed || out.Other != e.Other
-	}
-	if !changed {
+	var changes []change
+	part := 0
+	form(e, EvaluationOrder, func(p place) bool {
+		c := change{part: part}
+		if r.locals != nil {
+			c.names = r.freshAll(p.bound())
+		}
+		if c.to = r.expr(*p.at); c.to != *p.at || len(c.names) > 0 {
+			changes = append(changes, c)
+		}
+		part++
+		return true
+	})
+	if len(changes) == 0 {
 		return e
 	}
-	return out
-}
-
-func (r *rewriter) except(e *Except) Expr {
-	out := &Except{At: e.At, Fn: r.expr(e.Fn), Updates: make([]Update, len(e.Updates))}
-	changed := out.Fn != e.Fn
-	for i, u := range e.Updates {
-		v := Update{Path: make([]Index, len(u.Path)), At: u.At}
-		for j, x := range u.Path {
-			v.Path[j] = x
-			if x.X != nil {
-				v.Path[j].X = r.expr(x.X)
-				changed = changed || v.Path[j].X != x.X
+	e = separate(e)
+	part = 0
+	form(e, EvaluationOrder, func(p place) bool {
+		if len(changes) > 0 && changes[0].part == part {
+			*p.at = changes[0].to
+			for i := range p.shared {
+				p.shared[i].Set = changes[0].to
 			}
+			for i, l := range changes[0].names {
+				*p.names[i] = l
+			}
+			changes = changes[1:]
 		}
-		if u.At != nil {
-			v.At = r.fresh(u.At)
-		}
-		v.Value = r.expr(u.Value)
-		changed = changed || v.Value != u.Value || v.At != u.At
-		out.Updates[i] = v
-	}
-	if !changed {
-		return e
-	}
-	return out
+		part++
+		return true
+	})
+	return e
 }
 
 // let copies the definitions, rewrites them with calls led to the copies, and

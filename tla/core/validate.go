@@ -265,10 +265,9 @@ func (v *validator) all(list []Expr) {
 }
 
 func (v *validator) parts(e Expr) {
-	Children(e, func(x Expr) bool {
+	for x := range Children(e, EvaluationOrder) {
 		v.expr(x)
-		return true
-	})
+	}
 }
 
 func (v *validator) fields(e Expr, fields []Field) {

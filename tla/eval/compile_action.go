@@ -173,7 +173,9 @@ func paramInAction(d *core.Def) bool {
 			walk(e.Then)
 			walk(e.Else)
 		case *core.Case:
-			children(e, walk)
+			for x := range core.Children(e, core.EvaluationOrder) {
+				walk(x)
+			}
 		case *core.Op:
 			if e.Op == core.OpImplies {
 				walk(e.Args[1])

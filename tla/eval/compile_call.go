@@ -131,7 +131,9 @@ func primesParam(d *core.Def) bool {
 		case *core.Box, *core.Angle:
 			primed = true
 		}
-		children(e, func(x core.Expr) { walk(x, primed) })
+		for x := range core.Children(e, core.EvaluationOrder) {
+			walk(x, primed)
+		}
 	}
 	walk(d.Body, false)
 	return found
@@ -260,14 +262,14 @@ func uses(e core.Expr, l any) int {
 	case *core.Or:
 		many = true // the branches of an action
 	}
-	children(e, func(x core.Expr) {
+	for x := range core.Children(e, core.EvaluationOrder) {
 		if u := uses(x, l); u > 0 {
 			if many {
 				u = usesMany
 			}
 			n += u
 		}
-	})
+	}
 	return n
 }
 
@@ -568,46 +570,22 @@ func (c *compiler) applyOperator(b *meaning, args []core.Expr, x site) compiled 
 // strict says whether evaluating e is sure to evaluate the name l, so that it
 // may as well be evaluated before.
 func (c *compiler) strict(e core.Expr, l *core.Local) bool {
+	arguments := false
 	switch e := e.(type) {
 	case *core.LocalRef:
 		return e.Local == l && l.Arity == 0
-	case *core.And:
-		return c.strict(e.List[0], l)
-	case *core.Or:
-		return c.strict(e.List[0], l)
 	case *core.If:
-		return c.strict(e.Cond, l) || c.strict(e.Then, l) && c.strict(e.Else, l)
-	case *core.Case:
-		return c.strict(e.Arms[0].Cond, l)
-	case *core.Let:
-		return c.strict(e.Body, l)
-	case *core.Quant:
-		return e.Binds[0].Set != nil && c.strict(e.Binds[0].Set, l)
-	case *core.Choose:
-		return e.Bind.Set != nil && c.strict(e.Bind.Set, l)
-	case *core.SetFilter:
-		return c.strict(e.Bind.Set, l)
-	case *core.SetMap:
-		return c.strict(e.Binds[0].Set, l)
-	case *core.Fn:
-		return c.strict(e.Binds[0].Set, l)
-	case *core.Op:
-		switch e.Op {
-		case core.OpImplies:
-			return c.strict(e.Args[0], l)
-		case core.OpPrime, core.OpEnabled, core.OpUnchanged, core.OpCompose:
-			return false
+		if c.strict(e.Then, l) && c.strict(e.Else, l) {
+			return true
 		}
 	case *core.Call:
 		d, _ := c.p.resolve(e.Def)
-		if d == nil || !c.p.isNative(d) {
-			return false
-		}
-	case *core.SetEnum, *core.Tuple, *core.Record, *core.Apply, *core.Select, *core.FnSet, *core.RecordSet, *core.Times:
-	default:
-		return false
+		arguments = d != nil && c.p.isNative(d)
 	}
-	any := false
-	children(e, func(x core.Expr) { any = any || c.strict(x, l) })
-	return any
+	for p := range core.Parts(e, core.EvaluationOrder) {
+		if (p.Sure || arguments) && c.strict(p.Expr, l) {
+			return true
+		}
+	}
+	return false
 }

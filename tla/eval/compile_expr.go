@@ -360,7 +360,9 @@ func simple(e core.Expr) bool {
 	case *core.ConstRef:
 		ok = len(e.Args) == 0
 	}
-	children(e, func(x core.Expr) { ok = ok && simple(x) })
+	for x := range core.Children(e, core.EvaluationOrder) {
+		ok = ok && simple(x)
+	}
 	return ok
 }
 

@@ -96,11 +96,11 @@ const openedMax = 1 << 16
 // countNodes takes the size of e from left and says whether that was enough.
 func countNodes(e core.Expr, left *int) bool {
 	*left--
-	children(e, func(x core.Expr) {
-		if *left >= 0 {
-			countNodes(x, left)
+	for x := range core.Children(e, core.EvaluationOrder) {
+		if *left < 0 || !countNodes(x, left) {
+			return false
 		}
-	})
+	}
 	return *left >= 0
 }
 

@@ -2,122 +2,6 @@ package eval
 
 import "github.com/ashlar-dev/ashlar/tla/core"
 
-// children calls visit for every direct subexpression of e, in the order of
-// evaluation. The bodies of definitions that e calls are not among them; the
-// bodies of those that a LET defines are.
-func children(e core.Expr, visit func(core.Expr)) {
-	list := func(es []core.Expr) {
-		for _, x := range es {
-			visit(x)
-		}
-	}
-	binds := func(bs []core.Bind) {
-		for i, b := range bs {
-			if b.Set != nil && (i == 0 || bs[i-1].Set != b.Set) {
-				visit(b.Set)
-			}
-		}
-	}
-	switch e := e.(type) {
-	case *core.ConstRef:
-		list(e.Args)
-	case *core.LocalRef:
-		list(e.Args)
-	case *core.Call:
-		list(e.Args)
-	case *core.Lambda:
-		visit(e.Body)
-	case *core.Op:
-		list(e.Args)
-	case *core.And:
-		list(e.List)
-	case *core.Or:
-		list(e.List)
-	case *core.If:
-		visit(e.Cond)
-		visit(e.Then)
-		visit(e.Else)
-	case *core.Case:
-		for _, a := range e.Arms {
-			visit(a.Cond)
-			visit(a.Body)
-		}
-		if e.Other != nil {
-			visit(e.Other)
-		}
-	case *core.Let:
-		for _, d := range e.Defs {
-			if d.Body != nil {
-				visit(d.Body)
-			}
-		}
-		visit(e.Body)
-	case *core.Quant:
-		binds(e.Binds)
-		visit(e.Body)
-	case *core.TemporalQuant:
-		visit(e.Body)
-	case *core.Choose:
-		if e.Bind.Set != nil {
-			visit(e.Bind.Set)
-		}
-		visit(e.Body)
-	case *core.SetEnum:
-		list(e.Elems)
-	case *core.SetFilter:
-		visit(e.Bind.Set)
-		visit(e.Pred)
-	case *core.SetMap:
-		binds(e.Binds)
-		visit(e.Body)
-	case *core.Fn:
-		binds(e.Binds)
-		visit(e.Body)
-	case *core.FnSet:
-		visit(e.Dom)
-		visit(e.Rng)
-	case *core.Apply:
-		visit(e.Fn)
-		visit(e.Arg)
-	case *core.Record:
-		for _, f := range e.Fields {
-			visit(f.X)
-		}
-	case *core.RecordSet:
-		for _, f := range e.Fields {
-			visit(f.X)
-		}
-	case *core.Select:
-		visit(e.X)
-	case *core.Except:
-		visit(e.Fn)
-		for _, u := range e.Updates {
-			for _, ix := range u.Path {
-				if ix.X != nil {
-					visit(ix.X)
-				}
-			}
-			visit(u.Value)
-		}
-	case *core.Tuple:
-		list(e.Elems)
-	case *core.Times:
-		list(e.Sets)
-	case *core.Box:
-		visit(e.Action)
-		visit(e.Sub)
-	case *core.Angle:
-		visit(e.Action)
-		visit(e.Sub)
-	case *core.Fair:
-		visit(e.Sub)
-		visit(e.Action)
-		if e.Possible != nil {
-			visit(e.Possible)
-		}
-	}
-}
-
 // facts is what the compiler and the analysis of formulas want to know about
 // an expression before it is evaluated.
 type facts struct {
@@ -157,9 +41,10 @@ type names map[any]int
 // resolve says what another name stands for; it is false for a value.
 func (p *program) factsOf(e core.Expr, bound names, resolve func(*core.LocalRef) (facts, bool)) facts {
 	f := facts{nodes: 1}
+	var most core.Level
+	f.level, most = core.OwnLevel(e)
 	switch e := e.(type) {
 	case *core.VarRef:
-		f.level = core.StateLevel
 		switch {
 		case e.Var.Index >= len(p.spec.Variables): // a shadow: nothing is kept by its value
 			f.vars = varBit(varBits)
@@ -185,47 +70,43 @@ func (p *program) factsOf(e core.Expr, bound names, resolve func(*core.LocalRef)
 		f.join(p.callFacts(e.Def, bound))
 	case *core.OpRef:
 		f.join(p.callFacts(e.Def, bound))
-	case *core.Fair, *core.TemporalQuant:
-		f.level = core.TemporalLevel
-	case *core.Box, *core.Angle:
-		f.level = core.ActionLevel
-	case *core.Op:
-		switch e.Op {
-		case core.OpPrime, core.OpUnchanged, core.OpCompose:
-			f.level = core.ActionLevel
-		case core.OpAlways, core.OpEventually, core.OpLeadsTo, core.OpGuarantee:
-			f.level = core.TemporalLevel
-		}
-	}
-	op, _ := e.(*core.Op)
-	more := boundBy(e)
-	if len(more) > 0 && bound == nil {
-		bound = make(names)
-	}
-	for _, n := range more {
-		bound[n]++
 	}
 	var passes []bool
 	if call, ok := e.(*core.Call); ok && len(call.Args) > 0 {
 		passes = p.passes(call.Def)
 	}
 	let, _ := e.(*core.Let)
+	if bound == nil {
+		bound = make(names)
+	}
+	if let != nil {
+		for _, d := range let.Defs {
+			bound[d]++
+		}
+	}
 	n := 0
-	children(e, func(x core.Expr) {
-		g := p.factsOf(x, bound, resolve)
+	for part := range core.Parts(e, core.EvaluationOrder) {
+		for _, l := range part.Names {
+			bound[l]++
+		}
+		g := p.factsOf(part.Expr, bound, resolve)
+		for _, l := range part.Names {
+			bound[l]--
+		}
 		switch {
-		case op != nil && op.Op == core.OpEnabled:
-			g.level = min(g.level, core.StateLevel)
 		case n < len(passes) && !passes[n]:
 			g.level = min(g.level, core.StateLevel)
-		case let != nil && g.level > core.StateLevel && x != let.Body && !usedOutsideEnabled(let)[x]:
+		case let != nil && g.level > core.StateLevel && part.Expr != let.Body && !usedOutsideEnabled(let)[part.Expr]:
 			g.level = core.StateLevel
 		}
+		g.level = min(g.level, most)
 		n++
 		f.join(g)
-	})
-	for _, n := range more {
-		bound[n]--
+	}
+	if let != nil {
+		for _, d := range let.Defs {
+			bound[d]--
+		}
 	}
 	return f
 }
@@ -262,12 +143,12 @@ func (p *program) passes(d *core.Def) []bool {
 			live = usedOutsideEnabled(let)
 		}
 		n := 0
-		children(e, func(x core.Expr) {
+		for x := range core.Children(e, core.EvaluationOrder) {
 			if (n >= len(passes) || passes[n]) && (let == nil || x == let.Body || live[x]) {
 				walk(x)
 			}
 			n++
-		})
+		}
 	}
 	walk(to.Body)
 	out := make([]bool, len(to.Params))
@@ -306,7 +187,9 @@ func usedOutsideEnabled(let *core.Let) map[core.Expr]bool {
 			live[body] = true
 			walk(body)
 		}
-		children(e, walk)
+		for x := range core.Children(e, core.EvaluationOrder) {
+			walk(x)
+		}
 	}
 	walk(let)
 	return live
@@ -329,49 +212,6 @@ func (p *program) callFacts(d *core.Def, bound names) facts {
 		}
 	}
 	return f
-}
-
-// boundBy are the names that e binds.
-func boundBy(e core.Expr) (more []any) {
-	locals := func(ls []*core.Local) {
-		for _, l := range ls {
-			more = append(more, l)
-		}
-	}
-	binds := func(bs []core.Bind) {
-		for _, b := range bs {
-			locals(b.Vars)
-		}
-	}
-	switch e := e.(type) {
-	case *core.Quant:
-		binds(e.Binds)
-	case *core.Choose:
-		locals(e.Bind.Vars)
-	case *core.SetFilter:
-		locals(e.Bind.Vars)
-	case *core.SetMap:
-		binds(e.Binds)
-	case *core.Fn:
-		binds(e.Binds)
-		if e.Self != nil {
-			more = append(more, e.Self)
-		}
-	case *core.Lambda:
-		locals(e.Params)
-	case *core.Let:
-		for _, d := range e.Defs {
-			locals(d.Params)
-			more = append(more, d)
-		}
-	case *core.Except:
-		for _, u := range e.Updates {
-			if u.At != nil {
-				more = append(more, u.At)
-			}
-		}
-	}
-	return more
 }
 
 // defFacts computes the facts of a definition's body, parameters bound. A

@@ -271,8 +271,7 @@ func (l *liveBuilder) quantifier(e *core.Quant, depth int) (*live.Formula, error
 			var next []core.Expr
 			for _, body := range bodies {
 				for _, x := range elems {
-					s := &substitution{locals: map[*core.Local]core.Expr{v: &literal{At: e.At, val: x}}, defs: map[*core.Def]*core.Def{}}
-					next = append(next, s.expr(body))
+					next = append(next, core.Substitute(body, map[*core.Local]core.Expr{v: &literal{At: e.At, val: x}}))
 				}
 			}
 			bodies = next

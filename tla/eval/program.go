@@ -421,7 +421,9 @@ func (a *asksRun) look(d *core.Def) bool {
 			asks = asks || a.look(e.Def)
 		}
 		if !asks {
-			children(e, walk)
+			for x := range core.Children(e, core.EvaluationOrder) {
+				walk(x)
+			}
 		}
 	}
 	walk(d.Body)

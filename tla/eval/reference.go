@@ -450,7 +450,9 @@ func (r *reference) mentionsNext(e core.Expr, n *env, walked map[*core.Def]bool)
 		case *core.OpRef:
 			def(e.Def)
 		}
-		children(e, walk)
+		for x := range core.Children(e, core.EvaluationOrder) {
+			walk(x)
+		}
 	}
 	walk(e)
 	return found

@@ -145,7 +145,9 @@ func (p *program) reach(e core.Expr, seen map[*core.Def]bool, visit func(*core.D
 				def(r.def)
 			}
 		}
-		children(e, walk)
+		for x := range core.Children(e, core.EvaluationOrder) {
+			walk(x)
+		}
 	}
 	walk(e)
 }

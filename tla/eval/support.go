@@ -14,6 +14,9 @@ type literal struct {
 	val value.Value
 }
 
+// Foreign says that core does not know the form.
+func (*literal) Foreign() {}
+
 // memo remembers the results of a function. It is safe for concurrent use.
 type memo struct {
 	mu      sync.Mutex

@@ -239,7 +239,9 @@ func (b *body) checkUse(e core.Expr) {
 					"%s uses the operator %s, which depends on variables: expected one that depends on its arguments only", b.what, e.Def.Name)
 			}
 		}
-		core.Children(e, func(c core.Expr) bool { walk(c, 0); return true })
+		for x := range core.Children(e, core.TextOrder) {
+			walk(x, 0)
+		}
 	}
 	walk(e, 0)
 }

@@ -110,15 +110,10 @@ func (in *inference) infer(sc *Scope, e core.Expr) *node {
 			elems[i] = in.expr(sc, x)
 		}
 		return in.tupleOf(elems, at)
-	case *core.Box:
-		in.expr(sc, e.Action)
-		in.expr(sc, e.Sub)
-	case *core.Angle:
-		in.expr(sc, e.Action)
-		in.expr(sc, e.Sub)
-	case *core.Fair:
-		in.expr(sc, e.Action)
-		in.expr(sc, e.Sub)
+	case *core.Box, *core.Angle, *core.Fair:
+		for x := range core.Children(e, core.TextOrder) {
+			in.expr(sc, x)
+		}
 	case *core.TemporalQuant, *core.OpRef, *core.Lambda, *core.Bad:
 		return in.anyBecause(at, "is not an expression with a value")
 	default:

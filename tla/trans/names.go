@@ -154,42 +154,13 @@ func (n *namer) expr(e core.Expr) core.Expr {
 
 // settle names what is bound in e, which nothing else shares.
 func (n *namer) settle(e core.Expr) {
-	switch e := e.(type) {
-	case *core.Lambda:
-		n.within(e.Params, e.Body)
-	case *core.Let:
-		n.let(e)
-	case *core.Quant:
-		n.bounds(e.Binds, e.Body)
-	case *core.Choose:
-		n.bounds([]core.Bind{e.Bind}, e.Body)
-	case *core.SetFilter:
-		n.bounds([]core.Bind{e.Bind}, e.Pred)
-	case *core.SetMap:
-		n.bounds(e.Binds, e.Body)
-	case *core.Fn:
-		if e.Self != nil {
-			n.bind(e.Self)
-			defer delete(n.around, e.Self.Name)
-		}
-		n.bounds(e.Binds, e.Body)
-	default:
-		core.Children(e, func(x core.Expr) bool {
-			n.settle(x)
-			return true
-		})
+	if let, ok := e.(*core.Let); ok {
+		n.let(let)
+		return
 	}
-}
-
-func (n *namer) bounds(binds []core.Bind, body core.Expr) {
-	var names []*core.Local
-	for i, b := range binds {
-		if b.Set != nil && (i == 0 || binds[i-1].Set != b.Set) {
-			n.settle(b.Set)
-		}
-		names = append(names, b.Vars...)
+	for p := range core.Parts(e, core.EvaluationOrder) {
+		n.within(p.Names, p.Expr)
 	}
-	n.within(names, body)
 }
 
 func (n *namer) bind(l *core.Local) {
