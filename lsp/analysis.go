@@ -68,7 +68,7 @@ func (s *server) analyzeDed(d *document, l *lines) *analysis {
 }
 
 func (s *server) analyzeTLA(d *document, l *lines, o *overlay) *analysis {
-	loaded, list, err := load.Load(o, d.path, load.Options{Translate: trans.InMemory, WarnStale: true})
+	loaded, list, err := load.Load(o, d.path, load.Options{Translate: trans.InMemory, WarnStale: true, Libraries: s.libraries})
 	a := &analysis{broken: list.HasErrors() || err != nil, levels: map[source.Span]core.Level{}}
 	if err != nil {
 		list = new(source.List)
@@ -91,10 +91,10 @@ func (s *server) analyzeTLA(d *document, l *lines, o *overlay) *analysis {
 		if m.Algorithm != nil {
 			m, _ = syntax.ParseModuleMode(file, syntax.SkipTranslation)
 		}
-		info = resolve.Resolve(m, &library{o, filepath.Dir(d.path), map[string]*syntax.Module{}}, resolve.Options{}, new(source.List))
+		info = resolve.Resolve(m, &library{o, append([]string{filepath.Dir(d.path)}, s.libraries...), map[string]*syntax.Module{}}, resolve.Options{}, new(source.List))
 	} else {
 		m = loaded.Root
-		a.checkAlgorithm(d.path, o, list)
+		a.checkAlgorithm(d.path, o, s.libraries, list)
 	}
 	a.index = indexTLA(info, m)
 	// A diagnostic of the files in memory keeps its place: they are the text at
@@ -105,11 +105,11 @@ func (s *server) analyzeTLA(d *document, l *lines, o *overlay) *analysis {
 
 // checkAlgorithm reports what is wrong with an algorithm whose translation
 // stands in the file, where loading does not look at the algorithm itself.
-func (a *analysis) checkAlgorithm(path string, o *overlay, list *source.List) {
+func (a *analysis) checkAlgorithm(path string, o *overlay, libraries []string, list *source.List) {
 	if a.module.Algorithm == nil || a.module.Translation == nil {
 		return
 	}
-	_, more, err := trans.Translate(o, path)
+	_, more, err := trans.Translate(o, path, libraries)
 	if err != nil {
 		return // the file was read a moment ago; what it reads now is another one
 	}
@@ -198,24 +198,33 @@ func (s *server) location(span source.Span) (location, bool) {
 // library finds modules for a root that does not load.
 type library struct {
 	files *overlay
-	dir   string
+	dirs  []string
 	found map[string]*syntax.Module
 }
 
 func (l *library) Find(name string) (*syntax.Module, bool, *source.List) {
-	path := filepath.Join(l.dir, name+".tla")
-	text, err := l.files.ReadFile(path)
-	standard := false
-	if err != nil {
-		if text, standard = module.Source(name); !standard {
-			return nil, false, nil
-		}
-		path = name + ".tla"
+	path, text, standard := l.read(name)
+	if path == "" {
+		return nil, false, nil
 	}
 	if l.found[path] == nil {
 		l.found[path], _ = syntax.ParseModule(source.NewFile(path, text))
 	}
 	return l.found[path], standard, nil
+}
+
+// read reads a module; path is "" where there is none.
+func (l *library) read(name string) (path string, text []byte, standard bool) {
+	for _, dir := range l.dirs {
+		path := filepath.Join(dir, name+".tla")
+		if text, err := l.files.ReadFile(path); err == nil {
+			return path, text, false
+		}
+	}
+	if text, standard = module.Source(name); standard {
+		path = name + ".tla"
+	}
+	return path, text, standard
 }
 
 func (l *library) Searched() []string { return nil }
@@ -341,7 +350,7 @@ func (s *server) execute(p commandParams) *failure {
 	if d.language != tlaLanguage {
 		return fail(codeRequestFailed, "%s is no module", d.path)
 	}
-	out, list, err := trans.Translate(&overlay{documents: &s.documents, reads: map[string]bool{}}, d.path)
+	out, list, err := trans.Translate(&overlay{documents: &s.documents, reads: map[string]bool{}}, d.path, s.libraries)
 	if err == nil && list.HasErrors() {
 		err = errors.New(strings.SplitN(list.Error(), "\n", 2)[0])
 	}

@@ -65,7 +65,7 @@ func newClient(t testing.TB, files Files) *client {
 	from, w := io.Pipe()
 	c := &client{t, to, newFrames(from), make(chan error, 1)}
 	go func() {
-		err := Serve(context.Background(), r, w, files)
+		err := Serve(context.Background(), r, w, files, nil)
 		w.Close()
 		r.Close()
 		c.end <- err
@@ -137,7 +137,7 @@ func TestServeEnds(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			defer goleak.VerifyNone(t)
 			var out bytes.Buffer
-			err := Serve(context.Background(), strings.NewReader(tt.in), &out, memory{})
+			err := Serve(context.Background(), strings.NewReader(tt.in), &out, memory{}, nil)
 			if !errors.Is(err, tt.want) || !strings.Contains(out.String(), tt.out) {
 				t.Errorf("got %v, %q, want %v, %q", err, out.String(), tt.want, tt.out)
 			}
@@ -147,7 +147,7 @@ func TestServeEnds(t *testing.T) {
 	cancel()
 	r, w := io.Pipe()
 	defer w.Close()
-	if err := Serve(ctx, r, io.Discard, memory{}); !errors.Is(err, context.Canceled) {
+	if err := Serve(ctx, r, io.Discard, memory{}, nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v, want the end of the context", err)
 	}
 }
@@ -159,7 +159,7 @@ func TestTooLarge(t *testing.T) {
 		io.LimitReader(spaces{}, MessageBytesMax+1),
 		strings.NewReader(frame(`{"jsonrpc":"2.0","id":9,"method":"initialize","params":{}}`)))
 	var out bytes.Buffer
-	if err := Serve(context.Background(), in, &out, memory{}); !errors.Is(err, io.EOF) {
+	if err := Serve(context.Background(), in, &out, memory{}, nil); !errors.Is(err, io.EOF) {
 		t.Error(err)
 	}
 	if got := out.String(); !strings.Contains(got, `{"jsonrpc":"2.0","id":null,"error":{"code":-32600`) || !strings.Contains(got, `"id":9,"result"`) {
@@ -182,7 +182,7 @@ func FuzzServe(f *testing.F) {
 	f.Add([]byte("Content-Length: 5\n\n[1,2]"))
 	f.Fuzz(func(t *testing.T, in []byte) {
 		var out bytes.Buffer
-		if err := Serve(context.Background(), bytes.NewReader(in), &out, memory{}); err == nil && len(in) == 0 {
+		if err := Serve(context.Background(), bytes.NewReader(in), &out, memory{}, nil); err == nil && len(in) == 0 {
 			t.Fatal("no error at the end of the stream")
 		}
 		answers := newFrames(&out)

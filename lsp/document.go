@@ -58,9 +58,10 @@ func (d *document) change(c contentChange) *failure {
 
 // documents are the open ones.
 type documents struct {
-	byURI  map[string]*document
-	byPath map[string]*document
-	files  Files
+	byURI     map[string]*document
+	byPath    map[string]*document
+	files     Files
+	libraries []string // directories of modules
 }
 
 // pathOf is the file that a URI names.

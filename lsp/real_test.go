@@ -34,7 +34,7 @@ func TestRealFiles(t *testing.T) {
 		}
 		paths = append(paths, list...)
 	}
-	s := newServer(disk{})
+	s := newServer(disk{}, []string{"../specs/lib"})
 	for _, path := range paths {
 		path, err := filepath.Abs(path)
 		if err != nil {

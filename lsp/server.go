@@ -34,8 +34,8 @@ type server struct {
 	calls int
 }
 
-func newServer(files Files) *server {
-	return &server{documents: documents{byURI: map[string]*document{}, byPath: map[string]*document{}, files: files}}
+func newServer(files Files, libraries []string) *server {
+	return &server{documents: documents{byURI: map[string]*document{}, byPath: map[string]*document{}, files: files, libraries: libraries}}
 }
 
 // ErrExit says that the client ended the session without shutdown before.
@@ -43,9 +43,10 @@ var ErrExit = errors.New("the client ended the session without a shutdown")
 
 // Serve speaks with a client until it says exit, r ends, or ctx does. The error
 // is nil after shutdown and exit, and of r and w otherwise; io.EOF where the
-// client is simply gone. Serve does not close r: what still reads from it ends
+// client is simply gone. Modules that are not beside a document are looked for in the
+// libraries, which are directories. Serve does not close r: what still reads from it ends
 // with the next message or with r.
-func Serve(ctx context.Context, r io.Reader, w io.Writer, files Files) error {
+func Serve(ctx context.Context, r io.Reader, w io.Writer, files Files, libraries []string) error {
 	type arrival struct {
 		body []byte
 		err  error
@@ -67,7 +68,7 @@ func Serve(ctx context.Context, r io.Reader, w io.Writer, files Files) error {
 			}
 		}
 	}()
-	s := newServer(files)
+	s := newServer(files, libraries)
 	for s.phase != exited {
 		var a arrival
 		// Diagnostics are made when no message waits: while somebody types, only

@@ -40,7 +40,7 @@ type session struct {
 }
 
 func newSession(files memory) *session {
-	s := &session{s: newServer(files)}
+	s := &session{s: newServer(files, nil)}
 	s.request("initialize", map[string]any{})
 	s.s.out = nil
 	return s

@@ -42,7 +42,7 @@ func TestModularAgrees(t *testing.T) {
 				if want.long && os.Getenv("ASHLAR_LONG") == "" {
 					t.Skip("not run: takes long; set ASHLAR_LONG to run it")
 				}
-				written, diags, err := trans.Translate(files{}, path)
+				written, diags, err := trans.Translate(files{}, path, libraries)
 				if err != nil {
 					t.Fatal(err)
 				}

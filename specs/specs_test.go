@@ -33,6 +33,9 @@ type files struct{}
 
 func (files) ReadFile(name string) ([]byte, error) { return os.ReadFile(name) }
 
+// libraries are where modules are that several specifications use.
+var libraries = []string{"lib"}
+
 func TestSpecificationsHaveTheirCounts(t *testing.T) {
 	lists := find(t, "expect.txt")
 	if len(lists) == 0 {
@@ -120,7 +123,7 @@ func expectations(t *testing.T, list string) []expectation {
 
 func model(t *testing.T, dir string, want expectation) check.Model {
 	t.Helper()
-	loaded, diags, err := load.Load(files{}, filepath.Join(dir, want.spec), load.Options{Translate: trans.InMemory})
+	loaded, diags, err := load.Load(files{}, filepath.Join(dir, want.spec), load.Options{Translate: trans.InMemory, Libraries: libraries})
 	if err != nil {
 		t.Fatal(err)
 	}

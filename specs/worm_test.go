@@ -13,28 +13,6 @@ import (
 // wormDirs are the directories of the models of WormSpace.
 var wormDirs = [...]string{"wor", "chain", "reconfig", "wormlog", "wormtx"}
 
-// TestWriteOnceIsOneModule compares the copies of the abstract register. A
-// module is looked for beside the one that uses it, so each directory has one.
-func TestWriteOnceIsOneModule(t *testing.T) {
-	want, err := os.ReadFile("wor/WriteOnce.tla")
-	if err != nil {
-		t.Fatal(err)
-	}
-	copies, err := filepath.Glob("*/WriteOnce.tla")
-	if err != nil || len(copies) < 3 {
-		t.Fatalf("found %v (%v), want copies in wor, chain and reconfig", copies, err)
-	}
-	for _, path := range copies {
-		got, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !bytes.Equal(got, want) {
-			t.Errorf("%s is not wor/WriteOnce.tla", path)
-		}
-	}
-}
-
 var (
 	flawOfConfig = regexp.MustCompile(`(?m)^  Flaw = "(.*)"$`)
 	flawCompared = regexp.MustCompile(`Flaw (?:=|#) "([^"]*)"`)

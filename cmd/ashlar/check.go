@@ -20,6 +20,7 @@ import (
 // checkOptions are the flags of check.
 type checkOptions struct {
 	config     string
+	library    libraries
 	workers    int
 	json       bool
 	tlcOutput  bool
@@ -122,6 +123,10 @@ enabled, a variable that never changes, an invariant without variables, an
 invariant P => Q or a property P ~> Q whose P is true in no state, and fairness that no
 behaviour satisfies from some state on, so that it is not machine closed.
 
+A module is looked for beside FILE.tla, then behind the module in that file, then in
+the directories of --library, then in those that the environment variable ASHLAR_PATH
+lists, then among the standard modules.
+
 Exit codes: 0 nothing is wrong; 10 an assumption or the postcondition is false;
 11 deadlock; 12 an invariant or action property is violated; 13 a property of
 behaviours is violated; 20 not everything was checked; 75 an expression has no value; 130 interrupted; 150 errors in the
@@ -166,6 +171,7 @@ func newCheckCommand(t *term) *cobra.Command {
 	f := cmd.Flags()
 	f.SortFlags = false
 	f.StringVarP(&o.config, "config", "c", "", "the configuration `FILE` (default: FILE.cfg beside FILE.tla)")
+	o.library.addTo(cmd)
 	f.IntVarP(&o.workers, "workers", "w", 0, "how many `N` goroutines search (default: one per processor)")
 	f.BoolVar(&o.deadlock, "deadlock", true, "report deadlock, unless the configuration says not to")
 	f.BoolVar(&o.safetyOnly, "safety-only", false, "leave properties of behaviours (liveness) out")

@@ -30,6 +30,7 @@ type compileOptions struct {
 	explain    bool
 	invariants []string
 	config     string
+	library    libraries
 	json       bool
 }
 
@@ -77,6 +78,7 @@ func newCompileCommand(t *term) *cobra.Command {
 	f.BoolVar(&o.explain, "explain", false, "say what has which type, and what has none and why")
 	f.StringSliceVar(&o.invariants, "check-invariants", nil, "invariants to check while the system runs: Inv1,Inv2")
 	f.StringVar(&o.config, "config", "", "where the values of the constants are (.cfg or .json)")
+	o.library.addTo(cmd)
 	f.BoolVar(&o.json, "json", false, "write what was done, and diagnostics, as JSON")
 	return cmd
 }
@@ -108,7 +110,7 @@ func runCompile(t *term, o compileOptions, path string) error {
 		path += ".tla"
 	}
 	out := compiled{Schema: "ashlar-compile-1", Spec: path, Files: []string{}, Diagnostics: []report{}}
-	s, err := loadForCompile(path)
+	s, err := loadForCompile(path, o.library)
 	if err != nil {
 		return failed(err)
 	}
@@ -181,9 +183,9 @@ func writeExample(dir string, s *algorithmSpec, m *constantModel, out *compiled)
 
 // loadForCompile loads the specification and translates its algorithm in
 // memory.
-func loadForCompile(path string) (*algorithmSpec, error) {
+func loadForCompile(path string, l libraries) (*algorithmSpec, error) {
 	s := &algorithmSpec{path: path}
-	loaded, diags, err := load.Load(files{}, path, load.Options{Retranslate: true,
+	loaded, diags, err := load.Load(files{}, path, load.Options{Retranslate: true, Libraries: l.directories(),
 		Translate: func(u *load.Untranslated, list *source.List) load.Translation {
 			s.text = trans.Units(u, u.Module.Algorithm, list)
 			s.spec = u.Program.Spec()

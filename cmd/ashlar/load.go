@@ -91,7 +91,7 @@ func loadSpecification(path string, o checkOptions, print func(string), m *check
 	if filepath.Ext(path) == "" {
 		path += ".tla"
 	}
-	loaded, diags, err := load.Load(files{}, path, loadOptions())
+	loaded, diags, err := load.Load(files{}, path, loadOptions(o.library))
 	if err != nil {
 		return nil, err
 	}
@@ -166,8 +166,10 @@ func identityOf(l *load.Loaded, config []byte, o checkOptions) []check.IdentityP
 		check.IdentityPart{Name: "the evaluator", Sum: fmt.Sprintf("reference=%v, packed, por=%v, safety only=%v", o.reference, o.por, o.por && o.safetyOnly)})
 }
 
-// loadOptions says how algorithms become TLA+.
-func loadOptions() load.Options { return load.Options{Translate: trans.InMemory, WarnStale: true} }
+// loadOptions says how algorithms become TLA+, and where modules are looked for.
+func loadOptions(l libraries) load.Options {
+	return load.Options{Translate: trans.InMemory, WarnStale: true, Libraries: l.directories()}
+}
 
 // loadConfig reads the configuration that is named, or the one beside the
 // specification, or makes a default one; shown is the file's name.

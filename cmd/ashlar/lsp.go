@@ -13,7 +13,8 @@ import (
 var _ lsp.Files = files{}
 
 func newLSPCommand(t *term) *cobra.Command {
-	return &cobra.Command{
+	var l libraries
+	cmd := &cobra.Command{
 		Use:   "lsp",
 		Short: "Serve editors: errors while typing, definitions, renaming",
 		Long: `Lsp is a language server for TLA+, with PlusCal and Modular PlusCal inside, and for
@@ -25,7 +26,7 @@ Exit codes: 0 the editor ended the session; 1 it is gone, or does not speak the
 protocol; 130 interrupted.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			err := lsp.Serve(cmd.Context(), os.Stdin, t.out, files{})
+			err := lsp.Serve(cmd.Context(), os.Stdin, t.out, files{}, l.directories())
 			switch {
 			case cmd.Context().Err() != nil:
 				return &exit{code: exitInterrupted}
@@ -35,4 +36,6 @@ protocol; 130 interrupted.`,
 			return failed(err)
 		},
 	}
+	l.addTo(cmd)
+	return cmd
 }

@@ -49,6 +49,7 @@ type replOptions struct {
 	config, trace string
 	state         int
 	eval          []string
+	library       libraries
 }
 
 func newReplCommand(t *term) *cobra.Command {
@@ -72,6 +73,7 @@ func newReplCommand(t *term) *cobra.Command {
 	f := cmd.Flags()
 	f.SortFlags = false
 	f.StringVarP(&o.config, "config", "c", "", "the configuration `FILE` (default: FILE.cfg beside FILE.tla)")
+	o.library.addTo(cmd)
 	f.StringVar(&o.trace, "trace", "", "the result `FILE` of ashlar check --json, whose trace has the states")
 	f.IntVar(&o.state, "state", 0, "begin in state `N` of the trace (default: its last)")
 	f.StringArrayVarP(&o.eval, "eval", "e", nil, "evaluate an `EXPRESSION` and leave; may be given again")
@@ -80,10 +82,11 @@ func newReplCommand(t *term) *cobra.Command {
 
 // repl is a session.
 type repl struct {
-	t    *term
-	spec string // the specification's file, or ""
-	cfg  string
-	text []byte // of the configuration
+	t       *term
+	spec    string // the specification's file, or ""
+	cfg     string
+	text    []byte // of the configuration
+	library libraries
 
 	trace []replState
 	at    int       // in the trace, or -1
@@ -114,7 +117,7 @@ func (f replFiles) ReadFile(name string) ([]byte, error) {
 }
 
 func runRepl(ctx context.Context, t *term, in io.Reader, o replOptions, spec string) error {
-	r := &repl{t: t, spec: spec, at: -1}
+	r := &repl{t: t, spec: spec, library: o.library, at: -1}
 	if spec == "" && (o.trace != "" || o.config != "") {
 		return &exit{exitUsage, errors.New("--trace and --config are about a specification: name its FILE.tla")}
 	}
@@ -286,7 +289,7 @@ func (r *repl) model(expr string) (*eval.Model, *load.Loaded, error) {
 	}
 	f := replFiles{path: filepath.Join(dir, replModule+".tla")}
 	f.text = []byte("---- MODULE " + replModule + " ----\nEXTENDS " + extends + "\n" + r.definitions() + replName + " ==\n" + expr + "\n====\n")
-	loaded, diags, err := load.Load(f, f.path, loadOptions())
+	loaded, diags, err := load.Load(f, f.path, loadOptions(r.library))
 	if err != nil {
 		return nil, nil, failed(err)
 	}

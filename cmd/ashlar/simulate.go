@@ -80,6 +80,7 @@ func newSimulateCommand(t *term) *cobra.Command {
 	f := cmd.Flags()
 	f.SortFlags = false
 	f.StringVarP(&o.config, "config", "c", "", "the configuration `FILE` (default: FILE.cfg beside FILE.tla)")
+	o.library.addTo(cmd)
 	f.IntVar(&o.depth, "depth", o.depth, "at most `N` states in a walk")
 	f.Int64Var(&o.number, "num", o.number, "make `N` walks; 0: until --duration or an interrupt")
 	f.DurationVar(&o.duration, "duration", 0, "stop after a `TIME` such as 30s or 10m")

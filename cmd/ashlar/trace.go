@@ -31,6 +31,7 @@ func newTraceCommand(t *term) *cobra.Command {
 // traceOptions are the flags of trace check.
 type traceOptions struct {
 	config   string
+	library  libraries
 	json     bool
 	stepsMax int
 }
@@ -65,6 +66,7 @@ func newTraceCheckCommand(t *term) *cobra.Command {
 	f := cmd.Flags()
 	f.SortFlags = false
 	f.StringVarP(&o.config, "config", "c", "", "the configuration `FILE` (default: FILE.cfg beside FILE.tla)")
+	o.library.addTo(cmd)
 	f.IntVar(&o.stepsMax, "max-steps", 0, fmt.Sprintf("give up after `N` search steps (default %d)", conform.StepsMax))
 	f.BoolVar(&o.json, "json", false, "write the result as JSON")
 	return cmd
@@ -106,7 +108,7 @@ func runTraceCheck(ctx context.Context, t *term, o traceOptions, spec, dir strin
 	if o.stepsMax < 0 {
 		return &exit{exitUsage, fmt.Errorf("--max-steps %d: want a positive number", o.stepsMax)}
 	}
-	m, alg, err := loadAlgorithm(spec, o.config, t)
+	m, alg, err := loadAlgorithm(spec, o, t)
 	var wrong *loadError
 	switch {
 	case errors.As(err, &wrong):
@@ -161,11 +163,11 @@ func writeTraceReport(t *term, spec, dir string, r *conform.Report, code int) er
 }
 
 // loadAlgorithm loads a specification for the sake of its algorithm.
-func loadAlgorithm(spec, named string, t *term) (*eval.Model, *eval.Algorithm, error) {
+func loadAlgorithm(spec string, o traceOptions, t *term) (*eval.Model, *eval.Algorithm, error) {
 	if filepath.Ext(spec) == "" {
 		spec += ".tla"
 	}
-	loaded, diags, err := load.Load(files{}, spec, load.Options{Translate: trans.InMemory, Retranslate: true})
+	loaded, diags, err := load.Load(files{}, spec, load.Options{Translate: trans.InMemory, Retranslate: true, Libraries: o.library.directories()})
 	if err != nil {
 		return nil, nil, failed(err)
 	}
@@ -177,7 +179,7 @@ func loadAlgorithm(spec, named string, t *term) (*eval.Model, *eval.Algorithm, e
 			Message: "the module has no algorithm: traces are those of Modular PlusCal archetypes"})
 		return nil, nil, &loadError{diags: diags, code: exitSpec}
 	}
-	cfg, _, shown, err := loadConfig(spec, named, loaded.Spec, diags)
+	cfg, _, shown, err := loadConfig(spec, o.config, loaded.Spec, diags)
 	if err != nil {
 		return nil, nil, failed(err)
 	}

@@ -19,6 +19,7 @@ type translateOptions struct {
 	stdout      bool
 	pluscalOnly bool
 	json        bool
+	library     libraries
 }
 
 const translateHelp = `Translate writes the translation of the module's algorithm between its markers:
@@ -50,6 +51,7 @@ func newTranslateCommand(t *term) *cobra.Command {
 	f.SortFlags = false
 	f.BoolVar(&o.stdout, "stdout", false, "write the file to standard output and leave it as it is")
 	f.BoolVar(&o.pluscalOnly, "pluscal-only", false, "with --stdout: write only the PlusCal that a Modular PlusCal algorithm expands to")
+	o.library.addTo(cmd)
 	f.BoolVar(&o.json, "json", false, "write what was done, and diagnostics, as JSON")
 	return cmd
 }
@@ -74,7 +76,7 @@ func runTranslate(t *term, o translateOptions, path string) error {
 		path += ".tla"
 	}
 	out := translated{Schema: "ashlar-translate-1", Spec: path, Diagnostics: []report{}}
-	f, diags, err := trans.Translate(files{}, path)
+	f, diags, err := trans.Translate(files{}, path, o.library.directories())
 	if err != nil {
 		return failed(err)
 	}

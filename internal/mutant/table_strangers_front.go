@@ -89,5 +89,23 @@ func strangersFrontMutants() []Mutant {
 			Old:    "crosses := c.p.asksEnabled(d)",
 			New:    "crosses := c.next == nil && c.p.asksEnabled(d)",
 		},
+		{
+			Name: "tla/load/libraries-before-the-root", Kind: WrongAnswer, In: "tla/load", Packages: []string{"tla/load"}, Run: "TestLoad",
+			Breaks: "A library's module takes the place of the one beside the specification.",
+			Old:    "append([]string{l.dir}, l.options.Libraries...)",
+			New:    "append(l.options.Libraries[:len(l.options.Libraries):len(l.options.Libraries)], l.dir)",
+		},
+		{
+			Name: "tla/load/standard-modules-before-libraries", Kind: WrongAnswer, In: "tla/load", Packages: []string{"tla/load"}, Run: "TestLoad",
+			Breaks: "A library cannot have a module with the name of a standard one.",
+			Old:    "	for i, dir := range l.directories() {\n		path :=",
+			New:    "	for i, dir := range l.directories() {\n		if _, standard := module.Source(name); standard && i > 0 {\n			break\n		}\n		path :=",
+		},
+		{
+			Name: "cmd/library/the-variable-goes-first", Kind: WrongAnswer, In: "cmd/ashlar", Packages: []string{"cmd/ashlar"}, Run: "TestScripts/library",
+			Breaks: "A library that is given on the command line is hidden by one of the environment.",
+			Old:    "return slices.Concat(l, slices.DeleteFunc(fromPath, func(dir string) bool { return dir == \"\" }))",
+			New:    "return slices.Concat(slices.DeleteFunc(fromPath, func(dir string) bool { return dir == \"\" }), l)",
+		},
 	}
 }

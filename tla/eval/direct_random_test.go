@@ -183,7 +183,7 @@ func TestDirectOnRandomAlgorithms(t *testing.T) {
 		text := "---- MODULE T ----\nEXTENDS Integers, Sequences, TLC\n(*\n" + g.algorithm() + "\n*)\n====\n"
 		direct, translated := both(t, texts{"T.tla": text}, "T.tla", "SPECIFICATION Spec\nCHECK_DEADLOCK FALSE\n")
 		// The translator holds the PlusCal that it writes against its own TLA+.
-		if _, diags, err := trans.Translate(texts{"T.tla": text}, "T.tla"); err != nil || diags.HasErrors() {
+		if _, diags, err := trans.Translate(texts{"T.tla": text}, "T.tla", nil); err != nil || diags.HasErrors() {
 			r.Fatalf("%v %v:\n%s", err, diags, text)
 		}
 		if direct != translated {

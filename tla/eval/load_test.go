@@ -32,7 +32,7 @@ func (f textFiles) ReadFile(name string) ([]byte, error) {
 // loadSpec loads a module.
 func loadSpec(t testing.TB, files load.Files, path string) *core.Spec {
 	t.Helper()
-	loaded, diags, err := load.Load(files, path, load.Options{})
+	loaded, diags, err := load.Load(files, path, load.Options{Libraries: []string{"../../specs/lib"}})
 	if err != nil {
 		t.Fatal(err)
 	}

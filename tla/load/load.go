@@ -7,7 +7,8 @@
 // itself and knows no algorithm's meaning.
 //
 // A module is looked for beside the root, then in the root's file after it, then
-// among the standard modules that come with the tool. It promises that places in the user's files stay as they
+// in the libraries in their order, then among the standard modules that come with
+// the tool. It promises that places in the user's files stay as they
 // are: a translation made in memory is a text of its own, whose definitions
 // take the place between the markers, or behind the algorithm.
 package load
@@ -74,6 +75,9 @@ type Options struct {
 	// Retranslate calls Translate for a plain algorithm that has a translation
 	// in the file, too, and uses what it makes.
 	Retranslate bool
+	// Libraries are directories in which modules are looked for that are not beside
+	// the root, in order. A directory that does not exist has no modules.
+	Libraries []string
 	// WarnStale compares the translation in the file with the one that
 	// Translate makes, and warns where they say different things. The warning
 	// says which of the two is used.
@@ -228,52 +232,63 @@ func (l *loader) translate(m *syntax.Module, out *Loaded) *syntax.Module {
 }
 
 // Find reads and parses a module: beside the root, then behind it in its file,
-// then a standard one.
+// then in the libraries, then a standard one.
 func (l *loader) Find(name string) (*syntax.Module, bool, *source.List) {
 	if f, ok := l.found[name]; ok {
 		return f.module, f.standard, f.diags
 	}
 	f := &found{}
 	l.found[name] = f
-	path := filepath.Join(l.dir, name+".tla")
-	text, err := l.files.ReadFile(path)
-	switch {
-	case err == nil:
-	case errors.Is(err, fs.ErrNotExist):
-		if start, ok := l.further[name]; ok {
+	for i, dir := range l.directories() {
+		path := filepath.Join(dir, name+".tla")
+		text, err := l.files.ReadFile(path)
+		if err == nil {
+			f.module, f.diags = syntax.ParseModule(source.NewFile(path, text))
+			return f.module, false, f.diags
+		}
+		if !errors.Is(err, fs.ErrNotExist) {
+			if l.err == nil {
+				l.err = fmt.Errorf("read module: %w", err)
+			}
+			return nil, false, nil
+		}
+		if start, ok := l.further[name]; ok && i == 0 {
 			f.module, f.diags = syntax.ParseFurther(l.file, start)
 			return f.module, false, f.diags
 		}
-		if text, f.standard = module.Source(name); !f.standard {
-			return nil, false, nil
-		}
-		path = name + ".tla"
-	default:
-		if l.err == nil {
-			l.err = fmt.Errorf("read module: %w", err)
-		}
-		return nil, false, nil
 	}
-	f.module, f.diags = syntax.ParseModule(source.NewFile(path, text))
+	var text []byte
+	if text, f.standard = module.Source(name); f.standard {
+		f.module, f.diags = syntax.ParseModule(source.NewFile(name+".tla", text))
+	}
 	return f.module, f.standard, f.diags
 }
 
+// directories are where modules are looked for, in order.
+func (l *loader) directories() []string { return append([]string{l.dir}, l.options.Libraries...) }
+
 // Searched says where Find looks.
 func (l *loader) Searched() []string {
-	return []string{"the directory " + l.dir, "the standard modules"}
+	var places []string
+	for _, dir := range l.directories() {
+		places = append(places, "the directory "+dir)
+	}
+	return append(places, "the standard modules")
 }
 
 // Names lists the modules that Find would find.
 func (l *loader) Names() []string {
 	names := append(module.Names(), slices.Sorted(maps.Keys(l.further))...)
 	if lister, ok := l.files.(Lister); ok {
-		list, err := lister.List(l.dir)
-		if err != nil {
-			return names // only a better message is lost
-		}
-		for _, n := range list {
-			if name, ok := strings.CutSuffix(n, ".tla"); ok {
-				names = append(names, name)
+		for _, dir := range l.directories() {
+			list, err := lister.List(dir)
+			if err != nil {
+				continue // only a better message is lost
+			}
+			for _, n := range list {
+				if name, ok := strings.CutSuffix(n, ".tla"); ok {
+					names = append(names, name)
+				}
 			}
 		}
 	}

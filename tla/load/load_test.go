@@ -63,7 +63,34 @@ func TestLoad(t *testing.T) {
 		{"not in other directories", memory{
 			"d/A.tla": "---- MODULE A ----\nEXTENDS B\n====",
 			"B.tla":   "---- MODULE B ----\n====",
-		}, "there is no module B: looked in the directory d, then the standard modules"},
+		}, "there is no module B: looked in the directory d, then the directory l1, then the directory l2, then the standard modules"},
+		{"a module of a library", memory{
+			"d/A.tla":  "---- MODULE A ----\nEXTENDS B\nX == Y\n====",
+			"l1/B.tla": "---- MODULE B ----\nEXTENDS C\nY == Z\n====",
+			"l2/C.tla": "---- MODULE C ----\nZ == 1\n====",
+		}, ""},
+		{"the module beside the root comes before a library's", memory{
+			"d/A.tla":  "---- MODULE A ----\nEXTENDS B\nX == Y\n====",
+			"d/B.tla":  "---- MODULE B ----\nY == 1\n====",
+			"l1/B.tla": "---- MODULE B ----\n====",
+		}, ""},
+		{"a module in the root's file comes before a library's", memory{
+			"d/A.tla":  "---- MODULE A ----\nEXTENDS B\nX == Y\n====\n---- MODULE B ----\nY == 1\n====\n",
+			"l1/B.tla": "---- MODULE B ----\n====",
+		}, ""},
+		{"the first library comes before the second", memory{
+			"d/A.tla":  "---- MODULE A ----\nEXTENDS B\nX == Y\n====",
+			"l1/B.tla": "---- MODULE B ----\nY == 1\n====",
+			"l2/B.tla": "---- MODULE B ----\n====",
+		}, ""},
+		{"a library comes before the standard modules", memory{
+			"d/A.tla":          "---- MODULE A ----\nEXTENDS Sequences\nX == Len(1, 2)\n====",
+			"l2/Sequences.tla": "---- MODULE Sequences ----\nLen(a, b) == a\n====",
+		}, ""},
+		{"a near name in a library", memory{
+			"d/A.tla":         "---- MODULE A ----\nEXTENDS Counterr\n====",
+			"l2/Counters.tla": "---- MODULE Counters ----\n====",
+		}, "did you mean Counters?"},
 		{"a module after the root in its file", memory{
 			"d/A.tla": "---- MODULE A ----\nEXTENDS B\nX == Y + C\n====\ntext\n---- MODULE B ----\nEXTENDS D\nY == Z\n====\n---- MODULE D ----\nEXTENDS Naturals\nC == 1 Z == 2\n====\n",
 		}, ""},
@@ -94,7 +121,7 @@ func TestLoad(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			l, diags, err := Load(tt.files, "d/A.tla", Options{})
+			l, diags, err := Load(tt.files, "d/A.tla", Options{Libraries: []string{"l1", "l2"}})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -183,7 +183,9 @@ func (g *graph) missing(name syntax.Name) {
 	for _, n := range g.lib.Names() {
 		near.Offer(n)
 	}
-	d.Repair = near.Repair()
+	if d.Repair = near.Repair(); d.Repair == "" {
+		d.Repair = "if it is in another directory, name that one with --library DIR"
+	}
 	g.diags.Add(d)
 }
 

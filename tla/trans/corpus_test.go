@@ -72,7 +72,7 @@ func outside(text string) string {
 
 func translated(t *testing.T, files load.Files, path string) *File {
 	t.Helper()
-	f, diags, err := Translate(files, path)
+	f, diags, err := Translate(files, path, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -34,7 +34,7 @@ func seeds(f *testing.F) {
 func FuzzTranslate(f *testing.F) {
 	seeds(f)
 	f.Fuzz(func(t *testing.T, text string) {
-		file, diags, err := Translate(oneFile(inModule(text)), "T.tla")
+		file, diags, err := Translate(oneFile(inModule(text)), "T.tla", nil)
 		if err != nil {
 			t.Skip(err)
 		}
@@ -46,7 +46,7 @@ func FuzzTranslate(f *testing.F) {
 		if diags.HasErrors() {
 			return
 		}
-		again, diags, err := Translate(oneFile(file.Content), "T.tla")
+		again, diags, err := Translate(oneFile(file.Content), "T.tla", nil)
 		if err != nil || diags.HasErrors() {
 			t.Fatalf("translating the result: %v %s", err, shown(diags))
 		}

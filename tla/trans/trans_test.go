@@ -47,14 +47,14 @@ func TestTranslations(t *testing.T) {
 	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
 			files := oneFile(inModule(d.Input))
-			f, diags, err := Translate(files, "T.tla")
+			f, diags, err := Translate(files, "T.tla", nil)
 			if err != nil {
 				t.Fatal(err)
 			}
 			if diags.HasErrors() {
 				return shown(diags)
 			}
-			again, diags2, err := Translate(oneFile(f.Content), "T.tla")
+			again, diags2, err := Translate(oneFile(f.Content), "T.tla", nil)
 			if err != nil || diags2.HasErrors() {
 				t.Fatalf("%s: translating the result: %v\n%s", d.Pos, err, shown(diags2))
 			}

@@ -80,13 +80,14 @@ type File struct {
 }
 
 // Translate returns the module in the file at path with the translation of its
-// algorithm between the markers, which are added where there are none. The
+// algorithm between the markers, which are added where there are none. Modules
+// that are not beside it are looked for in the libraries, which are directories. The
 // File is nil when the list has errors. The error says that a file could not
 // be read.
-func Translate(files load.Files, path string) (*File, *source.List, error) {
+func Translate(files load.Files, path string, libraries []string) (*File, *source.List, error) {
 	out := &File{}
 	var root *syntax.Module
-	_, diags, err := load.Load(files, path, load.Options{Retranslate: true,
+	_, diags, err := load.Load(files, path, load.Options{Retranslate: true, Libraries: libraries,
 		Translate: func(u *load.Untranslated, diags *source.List) load.Translation {
 			root = u.Module
 			out.Text = Units(u, u.Module.Algorithm, diags)
@@ -106,7 +107,7 @@ func Translate(files load.Files, path string) (*File, *source.List, error) {
 	}
 	out.Content = splice(root, out.Text, diags)
 	if !diags.HasErrors() {
-		err = out.check(files, path, diags)
+		err = out.check(files, path, libraries, diags)
 	}
 	if err != nil || diags.HasErrors() {
 		return nil, diags, err
@@ -168,9 +169,9 @@ var assertPlace = regexp.MustCompile(`Failure of assertion at line \d+, column \
 
 // check reads the result again: it must be a correct module, and the PlusCal
 // in it, translated on its own, must give the same TLA+.
-func (f *File) check(files load.Files, path string, diags *source.List) error {
+func (f *File) check(files load.Files, path string, libraries []string, diags *source.List) error {
 	var list source.List
-	loaded, again, err := load.Load(overlay{files, path, f.Content}, path, load.Options{})
+	loaded, again, err := load.Load(overlay{files, path, f.Content}, path, load.Options{Libraries: libraries})
 	if err != nil {
 		return err
 	}
@@ -189,7 +190,7 @@ func (f *File) check(files load.Files, path string, diags *source.List) error {
 		return nil
 	}
 	var second Text
-	_, again, err = load.Load(overlay{files, path, f.Content}, path, load.Options{Retranslate: true,
+	_, again, err = load.Load(overlay{files, path, f.Content}, path, load.Options{Retranslate: true, Libraries: libraries,
 		Translate: func(u *load.Untranslated, diags *source.List) load.Translation {
 			second = Units(u, emitted, diags)
 			return load.Translation{Text: []byte(second.TLA)}

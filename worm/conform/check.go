@@ -23,8 +23,9 @@ type Spec struct {
 }
 
 // Load loads RegisterTrace.tla for wor.Paxos, or ChainTrace.tla for wor.Chain.
-func Load(files load.Files, path string, p wor.Protocol) (*Spec, error) {
-	loaded, diags, err := load.Load(files, path, load.Options{})
+// Modules that are not beside it are looked for in the libraries.
+func Load(files load.Files, path string, libraries []string, p wor.Protocol) (*Spec, error) {
+	loaded, diags, err := load.Load(files, path, load.Options{Libraries: libraries})
 	if err != nil {
 		return nil, err
 	}

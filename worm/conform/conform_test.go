@@ -27,7 +27,7 @@ func seeds(t *testing.T, plain int) int {
 func loadSpec(t testing.TB, p wor.Protocol) *Spec {
 	t.Helper()
 	path := map[wor.Protocol]string{wor.Paxos: "../../specs/wor/RegisterTrace.tla", wor.Chain: "../../specs/chain/ChainTrace.tla"}[p]
-	s, err := Load(files{}, path, p)
+	s, err := Load(files{}, path, []string{"../../specs/lib"}, p)
 	if err != nil {
 		t.Fatal(err)
 	}
