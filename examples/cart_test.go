@@ -6,7 +6,6 @@ import (
 
 	"github.com/ashlar-dev/ashlar/distsys"
 	"github.com/ashlar-dev/ashlar/distsys/resource/local"
-	"github.com/ashlar-dev/ashlar/examples/cart"
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
 
@@ -72,13 +71,9 @@ func TestCart(t *testing.T) {
 		"bob": `<<[op |-> "add", item |-> "tea"], [op |-> "add", item |-> "jam"]>>`,
 	}
 	values["Scripts"] = tla(fmt.Sprintf(`[ann |-> %s, bob |-> %s]`, scripts["ann"], scripts["bob"]))
-	c, err := cart.NewConstants(values)
-	if err != nil {
-		t.Fatal(err)
-	}
 	zero := `[ann |-> 0, bob |-> 0]`
 	empty := tla(fmt.Sprintf(`[added |-> [tea |-> %[1]s, jam |-> %[1]s], removed |-> [tea |-> %[1]s, jam |-> %[1]s]]`, zero))
-	w := newWorld(t, cart.System(c))
+	w := newWorld(t, system(t, "cart", values))
 	carts, links := map[string]*local.Shared{}, map[string]*local.Shared{}
 	for _, n := range nodes {
 		carts[value.String(n).String()] = local.NewShared(empty)

@@ -1,7 +1,8 @@
 // Package examples runs what "ashlar compile" makes of the specifications in
-// ../specs. Most directories below hold the compiled code; the tests here run
-// it in one process, with resources that behave like the specification's
-// mapping macros, and hold the traces of each run against the specification.
+// ../specs. The tests compile them and run the systems in one process, with
+// resources that behave like the specification's mapping macros, and hold the
+// traces of each run against the specification. The code of one system, cart,
+// is in the tree.
 //
 // Two kinds are apart. The lock service runs as processes of its own. And
 // shadowcopy, replicateddisk, wal, groupcommit, asyncwal and asynclog are

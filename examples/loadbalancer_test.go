@@ -5,18 +5,13 @@ import (
 
 	"github.com/ashlar-dev/ashlar/distsys"
 	"github.com/ashlar-dev/ashlar/distsys/resource/local"
-	"github.com/ashlar-dev/ashlar/examples/loadbalancer"
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
 
 func TestLoadBalancer(t *testing.T) {
 	const rounds = 25
 	given := constants{"Servers": "{s1, s2, s3}", "Clients": `{"ann", "bob", "cy"}`, "Files": `{"index", "about"}`, "Rounds": "25", "MaxOpen": "2"}
-	c, err := loadbalancer.NewConstants(given.values())
-	if err != nil {
-		t.Fatal(err)
-	}
-	w := newWorld(t, loadbalancer.System(c))
+	w := newWorld(t, system(t, "loadbalancer", given.values()))
 	network := links(16)
 	pages := map[string]*local.Shared{}
 	for _, server := range []string{"s1", "s2", "s3"} {

@@ -6,7 +6,6 @@ import (
 
 	"github.com/ashlar-dev/ashlar/distsys"
 	"github.com/ashlar-dev/ashlar/distsys/resource/local"
-	"github.com/ashlar-dev/ashlar/examples/primarybackup"
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
 
@@ -122,11 +121,7 @@ func TestPrimaryBackup(t *testing.T) {
 			}
 			values := given.values()
 			values["Scripts"] = tla("<<" + script[0] + ", " + script[1] + ">>")
-			c, err := primarybackup.NewConstants(values)
-			if err != nil {
-				t.Fatal(err)
-			}
-			w, s := newWorld(t, primarybackup.System(c)), newStore()
+			w, s := newWorld(t, system(t, "primarybackup", values)), newStore()
 			budget := local.NewShared(value.Int(crashes))
 			answers := map[string]*local.Shared{"4": local.NewShared(value.String("none")), "5": local.NewShared(value.String("none"))}
 			net, dead := indexed(s.ends, link), indexed(s.dead, plain)

@@ -5,7 +5,6 @@ import (
 
 	"github.com/ashlar-dev/ashlar/distsys"
 	"github.com/ashlar-dev/ashlar/distsys/resource/local"
-	"github.com/ashlar-dev/ashlar/examples/raft"
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
 
@@ -15,11 +14,7 @@ func TestRaft(t *testing.T) {
 	given := constants{"NumServers": "3", "Restless": "{1, 2}", "MaxTerm": "4", "MaxCrashes": "0", "Lossy": "FALSE"}
 	values := given.values()
 	values["Commands"] = tla(`<<"a">>`)
-	c, err := raft.NewConstants(values)
-	if err != nil {
-		t.Fatal(err)
-	}
-	w := newWorld(t, raft.System(c))
+	w := newWorld(t, system(t, "raft", values))
 	servers := tla("1..3")
 	each := func(v string) map[string]*local.Shared {
 		out := map[string]*local.Shared{}

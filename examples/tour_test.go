@@ -5,18 +5,13 @@ import (
 
 	"github.com/ashlar-dev/ashlar/distsys"
 	"github.com/ashlar-dev/ashlar/distsys/resource/local"
-	"github.com/ashlar-dev/ashlar/examples/tour"
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
 
 // TestTour runs the tour, which asserts by itself what the language says.
 func TestTour(t *testing.T) {
 	given := constants{"Colours": "{red, green}", "None": "None"}
-	c, err := tour.NewConstants(given.values())
-	if err != nil {
-		t.Fatal(err)
-	}
-	w := newWorld(t, tour.System(c))
+	w := newWorld(t, system(t, "tour", given.values()))
 	shared := func(text string) *local.Shared { return local.NewShared(tla(text)) }
 	turn := shared("1")
 	counter := &cell{Shared: shared("0"),

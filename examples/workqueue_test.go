@@ -5,17 +5,12 @@ import (
 
 	"github.com/ashlar-dev/ashlar/distsys"
 	"github.com/ashlar-dev/ashlar/distsys/resource/local"
-	"github.com/ashlar-dev/ashlar/examples/workqueue"
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
 
 func TestWorkQueue(t *testing.T) {
 	given := constants{"NumProducers": "3", "NumConsumers": "2", "JobsEach": "20", "Capacity": "2", "LinkSize": "2", "Tasks": `{"cut", "dig"}`}
-	c, err := workqueue.NewConstants(given.values())
-	if err != nil {
-		t.Fatal(err)
-	}
-	w := newWorld(t, workqueue.System(c))
+	w := newWorld(t, system(t, "workqueue", given.values()))
 	network := links(2)
 	task := &cell{Shared: local.NewShared(given.values()["Tasks"]),
 		read: func(tx *distsys.Tx, tasks value.Value) (value.Value, value.Value, error) {

@@ -1,9 +1,7 @@
 package gen_test
 
 import (
-	"encoding/json"
 	"fmt"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
@@ -15,6 +13,7 @@ import (
 	// has changed.
 	_ "github.com/ashlar-dev/ashlar/dedalus/internal/lockstep"
 	"github.com/ashlar-dev/ashlar/dedalus/logic"
+	"github.com/ashlar-dev/ashlar/internal/overlay"
 )
 
 // A batch is programs that are compiled together with a main program which runs
@@ -83,44 +82,28 @@ type named struct {
 // build compiles a batch and returns the program that runs it.
 func build(t *testing.T, programs []named) string {
 	t.Helper()
-	root, err := filepath.Abs("../..")
-	if err != nil {
-		t.Fatal(err)
-	}
-	dir := t.TempDir()
-	replace := map[string]string{}
-	put := func(path string, text []byte) {
-		file := filepath.Join(dir, strconv.Itoa(len(replace)))
-		if err := os.WriteFile(file, text, 0o644); err != nil {
-			t.Fatal(err)
-		}
-		replace[filepath.Join(root, "dedalus/gen/batch", path)] = file
-	}
+	dir, files := t.TempDir(), overlay.Files{}
+	const at = "dedalus/gen/batch/"
 	var imports, cases strings.Builder
 	for i, p := range programs {
 		pkg := fmt.Sprintf("p%d", i)
-		files, err := gen.Generate(p.Program, pkg)
+		written, err := gen.Generate(p.Program, pkg)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, f := range files {
-			put(filepath.Join(pkg, f.Name), f.Text)
+		for _, f := range written {
+			files[at+pkg+"/"+f.Name] = f.Text
 		}
-		fmt.Fprintf(&imports, "\t%q\n", "github.com/ashlar-dev/ashlar/dedalus/gen/batch/"+pkg)
+		fmt.Fprintf(&imports, "\t%q\n", "github.com/ashlar-dev/ashlar/"+at+pkg)
 		fmt.Fprintf(&cases, "\t\t{%q, %q, %s.Program},\n", p.name, p.String(), pkg)
 	}
-	put("main.go", fmt.Appendf(nil, batchMain, imports.String(), cases.String()))
-	overlay, err := json.Marshal(map[string]any{"Replace": replace})
+	files[at+"main.go"] = fmt.Appendf(nil, batchMain, imports.String(), cases.String())
+	over, err := files.Write(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	over, exe := filepath.Join(dir, "overlay.json"), filepath.Join(dir, "batch")
-	if err := os.WriteFile(over, overlay, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.Command("go", "build", "-overlay", over, "-o", exe, "./dedalus/gen/batch")
-	cmd.Dir = root
-	if out, err := cmd.CombinedOutput(); err != nil {
+	exe := filepath.Join(dir, "batch")
+	if out, err := exec.Command("go", "build", "-overlay", over, "-o", exe, "./batch").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	return exe

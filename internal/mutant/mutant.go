@@ -186,6 +186,7 @@ func Table() []Mutant {
 		strangersFrontMutants(),
 		strangersFormsMutants(),
 		strangersReadingMutants(),
+		generatedMutants(),
 	} {
 		all = append(all, part...)
 	}

@@ -4,6 +4,6 @@
 //
 // The rules: imports only as rooms.txt allows; one package comment per
 // package; no call that lets the world in outside env/osenv and cmd; generated
-// files marked; no dependency without a reason; links in documents that lead
+// code in few places; no dependency without a reason; links in documents that lead
 // somewhere; no words that do not belong in the repository.
 package tidy

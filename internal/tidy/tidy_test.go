@@ -10,6 +10,7 @@ import (
 	"path"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -221,9 +222,9 @@ func TestTheWorldEntersThroughEnv(t *testing.T) {
 	fset, files := goFiles(t)
 	for _, f := range files {
 		if f.test || f.pkg == "env/osenv" || strings.HasPrefix(f.pkg, "goose/primitive/") ||
-			f.pkg == "internal/crashtest" || f.pkg == "internal/strait" || f.pkg == "internal/ports" || f.ast.Name.Name == "main" ||
+			f.pkg == "internal/crashtest" || f.pkg == "internal/strait" || f.pkg == "internal/ports" || f.pkg == "internal/overlay" || f.ast.Name.Name == "main" ||
 			strings.HasPrefix(f.pkg, "cmd/") || strings.HasPrefix(f.pkg, "bench/") {
-			continue // commands and benchmarks join the world to the rooms, proofs start from the primitives, and harnesses start and kill processes and cut connections
+			continue // commands and benchmarks join the world to the rooms, proofs start from the primitives, and harnesses build programs, start and kill processes and cut connections
 		}
 		names := map[string]string{} // local name -> import path
 		for _, spec := range f.ast.Imports {
@@ -287,6 +288,27 @@ func TestNoInitAndNoMutablePackageVariables(t *testing.T) {
 		})
 		for name := range assigned {
 			t.Errorf("%s: the package variable %s is assigned to; pass state in", f.path, name)
+		}
+	}
+}
+
+// generatedMax is how many lines a generated file in the tree may have.
+const generatedMax = 2000
+
+// TestGeneratedCodeIsSmall: the tree has the generated packages that
+// docs/decisions/generated-code.md names, and no others.
+func TestGeneratedCodeIsSmall(t *testing.T) {
+	kept := []string{"examples/cart", "examples/dedalus/compiled/voting", "dedalus/gen/internal/closure"}
+	fset, files := goFiles(t)
+	for _, f := range files {
+		if !ast.IsGenerated(f.ast) {
+			continue
+		}
+		if !slices.Contains(kept, f.pkg) {
+			t.Errorf("%s: generated code; let the tests that need it generate it (internal/overlay)", f.path)
+		}
+		if n := fset.Position(f.ast.End()).Line; n > generatedMax {
+			t.Errorf("%s: %d lines of generated code, at most %d", f.path, n, generatedMax)
 		}
 	}
 }

@@ -1,7 +1,6 @@
 package compiled_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
@@ -14,7 +13,7 @@ import (
 	"github.com/ashlar-dev/ashlar/dedalus/deploy"
 	"github.com/ashlar-dev/ashlar/dedalus/gen"
 	"github.com/ashlar-dev/ashlar/dedalus/logic"
-	"github.com/ashlar-dev/ashlar/examples/dedalus/compiled"
+	"github.com/ashlar-dev/ashlar/internal/overlay"
 	"github.com/ashlar-dev/ashlar/source"
 )
 
@@ -44,9 +43,9 @@ func variants(t testing.TB) []variant {
 		for _, script := range append([]string{""}, scripts...) {
 			script = strings.TrimSuffix(filepath.Base(script), ".steps")
 			v := variant{name: example, example: example}
-			e := compiled.Entry{Source: example + ".ded"}
+			e := program{source: example + ".ded"}
 			if script != "." && script != "" {
-				v.script, e.Script = script, script+".steps"
+				v.script, e.script = script, script+".steps"
 				v.name = example + "by" + strings.Map(letters, script)
 			}
 			v.logic = load(t, e)
@@ -112,32 +111,20 @@ func built(t testing.TB) *build {
 }
 
 func (b *build) run() error {
-	root, err := filepath.Abs(".")
-	if err != nil {
-		return err
-	}
-	root = filepath.Join(root, "all") // which is not there
-	over := map[string]string{}
-	lay := func(name string, text []byte) error {
-		file := filepath.Join(b.dir, strings.ReplaceAll(name, "/", "-"))
-		over[filepath.Join(root, name)] = file
-		return os.WriteFile(file, text, 0o666)
-	}
+	files := overlay.Files{}
 	var imports, cases strings.Builder
 	for _, v := range b.variants {
-		files, err := gen.Generate(v.logic, v.name)
+		written, err := gen.Generate(v.logic, v.name)
 		if err != nil {
 			return fmt.Errorf("%s: %w", v.name, err)
 		}
-		for _, f := range files {
-			if err := lay(v.name+"/"+f.Name, f.Text); err != nil {
-				return err
-			}
+		for _, f := range written {
+			files[here+"all/"+v.name+"/"+f.Name] = f.Text
 		}
-		fmt.Fprintf(&imports, "\t\"github.com/ashlar-dev/ashlar/examples/dedalus/compiled/all/%s\"\n", v.name)
+		fmt.Fprintf(&imports, "\t\"github.com/ashlar-dev/ashlar/%sall/%s\"\n", here, v.name)
 		fmt.Fprintf(&cases, "\tcase %q:\n\t\tdedalusd.Main(%[1]s.Program())\n", v.name)
 	}
-	if err := lay("main.go", fmt.Appendf(nil, `package main
+	files[here+"all/main.go"] = fmt.Appendf(nil, `package main
 
 import (
 	"os"
@@ -152,19 +139,13 @@ func main() {
 %s	}
 	os.Exit(99)
 }
-`, &imports, &cases)); err != nil {
-		return err
-	}
-	text, err := json.Marshal(map[string]any{"Replace": over})
+`, &imports, &cases)
+	over, err := files.Write(b.dir)
 	if err != nil {
 		return err
 	}
-	overlay := filepath.Join(b.dir, "overlay.json")
-	if err := os.WriteFile(overlay, text, 0o666); err != nil {
-		return err
-	}
 	// Symbols are left out: linking takes longer than everything else.
-	out, err := exec.Command("go", "build", "-ldflags=-s -w", "-overlay", overlay, "-o", b.binary, "./all").CombinedOutput()
+	out, err := exec.Command("go", "build", "-ldflags=-s -w", "-overlay", over, "-o", b.binary, "./all").CombinedOutput()
 	if err != nil {
 		return fmt.Errorf("go build: %w\n%s", err, out)
 	}

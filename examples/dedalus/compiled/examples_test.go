@@ -13,20 +13,19 @@ import (
 	"github.com/ashlar-dev/ashlar/dedalus/crowd"
 	"github.com/ashlar-dev/ashlar/dedalus/gen"
 	"github.com/ashlar-dev/ashlar/dedalus/rt"
-	"github.com/ashlar-dev/ashlar/examples/dedalus/compiled"
 )
 
 // TestOutline: what talks with a compiled program knows of it what the program says of
 // itself.
 func TestOutline(t *testing.T) {
-	for _, e := range compiled.Programs() {
-		want := e.Program()
+	for _, e := range programs() {
+		want := e.compiled()
 		for i := range want.Components {
 			// An outline has nothing that runs.
 			want.Components[i].New, want.Components[i].Timers, want.Components[i].Durable = nil, nil, false
 		}
 		if d := cmp.Diff(want, gen.Outline(load(t, e))); d != "" {
-			t.Errorf("%s: %s", e.Name, d)
+			t.Errorf("%s: %s", e.name, d)
 		}
 	}
 }
@@ -114,7 +113,7 @@ func TestExamples(t *testing.T) {
 // TestCrowdObjects: clients find an answer that is not what the load says.
 func TestCrowdObjects(t *testing.T) {
 	f := newFleet(t, "voting")
-	v := variant{name: "voting", example: "voting", logic: load(t, compiled.Entry{Source: "voting.ded"})}
+	v := variant{name: "voting", example: "voting", logic: load(t, program{source: "voting.ded"})}
 	sends, waits := crowd.Commands(v.logic, v.load(t))
 	waits[0].Args[1] = cost.Arg{Kind: cost.TextArg, Text: "something else"}
 	idle := make(chan struct{})

@@ -10,7 +10,6 @@ import (
 
 	"github.com/ashlar-dev/ashlar/dedalus/crowd"
 	"github.com/ashlar-dev/ashlar/dedalus/rt"
-	"github.com/ashlar-dev/ashlar/examples/dedalus/compiled"
 )
 
 // failoverCommands is how long the log is when the leader is killed; ASHLAR_FAILOVER has
@@ -76,7 +75,7 @@ func TestLeaderKilled(t *testing.T) {
 		}
 	}
 	f := newFleet(t, "multipaxos")
-	v := variant{name: "multipaxos", example: "multipaxos", logic: load(t, compiled.Entry{Source: "multipaxos.ded"})}
+	v := variant{name: "multipaxos", example: "multipaxos", logic: load(t, program{source: "multipaxos.ded"})}
 	sends, waits := crowd.Commands(v.logic, v.load(t))
 	p := &progress{slots: map[uint64]uint64{}}
 	c, err := crowd.Open(crowd.Options{Env: world(t, nil), Program: f.program, Name: "client", Nodes: f.reached(), Sends: sends, Waits: waits,

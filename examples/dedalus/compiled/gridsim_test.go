@@ -14,7 +14,6 @@ import (
 	"github.com/ashlar-dev/ashlar/dedalus/rt"
 	"github.com/ashlar-dev/ashlar/dedalus/rt/client"
 	"github.com/ashlar-dev/ashlar/env"
-	"github.com/ashlar-dev/ashlar/examples/dedalus/compiled"
 	"github.com/ashlar-dev/ashlar/examples/dedalus/keys"
 	"github.com/ashlar-dev/ashlar/sim"
 	"github.com/ashlar-dev/ashlar/sim/suite"
@@ -84,9 +83,9 @@ func (r *gridRun) client(number int) {
 
 // playGrid has clients propose commands: a slot has one command, clients see a
 // linearizable store, and go on when the faults are over.
-func playGrid(e compiled.Entry, d *deploy.Description) suite.Scenario {
+func playGrid(e program, d *deploy.Description) suite.Scenario {
 	return func(w *sim.World) error {
-		r := &gridRun{x: newCluster(w, e.Program(), d), slots: map[uint64]uint64{}}
+		r := &gridRun{x: newCluster(w, e.compiled(), d), slots: map[uint64]uint64{}}
 		for i := range 3 {
 			r.client(i)
 		}

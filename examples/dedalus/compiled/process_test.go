@@ -12,6 +12,7 @@ import (
 	"crypto/x509/pkix"
 	"encoding/json"
 	"encoding/pem"
+	"errors"
 	"fmt"
 	"io"
 	"math/big"
@@ -36,7 +37,7 @@ import (
 	"github.com/ashlar-dev/ashlar/dedalus/rt/client"
 	"github.com/ashlar-dev/ashlar/env"
 	"github.com/ashlar-dev/ashlar/env/osenv"
-	"github.com/ashlar-dev/ashlar/examples/dedalus/compiled"
+	"github.com/ashlar-dev/ashlar/internal/overlay"
 	"github.com/ashlar-dev/ashlar/internal/ports"
 	"github.com/ashlar-dev/ashlar/internal/strait"
 )
@@ -48,15 +49,19 @@ func TestMain(m *testing.M) {
 	if name := os.Getenv(asProgram); name != "" {
 		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 		context.AfterFunc(ctx, stop)
-		for _, e := range compiled.Programs() {
-			if e.Name == name {
-				os.Exit(dedalusd.Run(ctx, e.Program(), os.Args[1:], os.Stdout, os.Stderr))
+		for _, e := range programs() {
+			if e.name == name {
+				os.Exit(dedalusd.Run(ctx, e.compiled(), os.Args[1:], os.Stdout, os.Stderr))
 			}
 		}
 		os.Exit(99)
 	}
+	if linked() == nil {
+		fmt.Fprintln(os.Stderr, overlay.Again(generated))
+		os.Exit(1)
+	}
 	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) {
-		if err := os.RemoveAll(buildAll.dir); err != nil {
+		if err := errors.Join(os.RemoveAll(buildAll.dir), overlay.End()); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			code = 1
 		}
@@ -108,7 +113,7 @@ func (b *buffer) String() string {
 func newFleet(t *testing.T, name string, more ...string) *fleet {
 	t.Helper()
 	e, d := entry(t, name)
-	f := &fleet{t: t, program: e.Program(), exe: []string{os.Args[0]}, environ: []string{asProgram + "=" + name}, d: d, more: more}
+	f := &fleet{t: t, program: e.compiled(), exe: []string{os.Args[0]}, environ: []string{asProgram + "=" + name}, d: d, more: more}
 	f.begin()
 	return f
 }
@@ -454,7 +459,7 @@ func TestPaxosProcesses(t *testing.T) {
 		return row[1].Str, true
 	})
 	e, _ := entry(t, "paxos")
-	p := e.Program()
+	p := e.compiled()
 	propose := relation(p, "propose")
 	some := func(round int) {
 		for n := range 20 {

@@ -17,7 +17,6 @@ import (
 	"github.com/ashlar-dev/ashlar/dedalus/rt/client"
 	"github.com/ashlar-dev/ashlar/dedalus/rt/host"
 	"github.com/ashlar-dev/ashlar/env"
-	"github.com/ashlar-dev/ashlar/examples/dedalus/compiled"
 	"github.com/ashlar-dev/ashlar/examples/dedalus/keys"
 	"github.com/ashlar-dev/ashlar/sim"
 	"github.com/ashlar-dev/ashlar/sim/suite"
@@ -147,9 +146,9 @@ func faults() sim.Faults {
 
 // playVoting has clients vote: what a client is told is an answer to what it has asked,
 // and all are answered when the faults are over.
-func playVoting(e compiled.Entry, d *deploy.Description) suite.Scenario {
+func playVoting(e program, d *deploy.Description) suite.Scenario {
 	return func(w *sim.World) error {
-		p := e.Program()
+		p := e.compiled()
 		x := newCluster(w, p, d)
 		answered, stop := 0, false
 		asked := map[string]bool{} // client, id, value
@@ -205,15 +204,15 @@ func playVoting(e compiled.Entry, d *deploy.Description) suite.Scenario {
 	}
 }
 
-func entry(t *testing.T, name string) (compiled.Entry, *deploy.Description) {
+func entry(t *testing.T, name string) (program, *deploy.Description) {
 	t.Helper()
-	for _, e := range compiled.Programs() {
-		if e.Name == name {
+	for _, e := range programs() {
+		if e.name == name {
 			return e, deploy.New(load(t, e))
 		}
 	}
 	t.Fatalf("no program %s", name)
-	return compiled.Entry{}, nil
+	return program{}, nil
 }
 
 func TestVotingSimulated(t *testing.T) {
@@ -221,7 +220,7 @@ func TestVotingSimulated(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			e, d := entry(t, name)
 			var require []string
-			if e.Script != "" {
+			if e.script != "" {
 				require = []string{"dedalus/host piece started anew"}
 			}
 			suite.Suite{Getenv: os.Getenv, Package: "./examples/dedalus/compiled", Short: testing.Short(), Seeds: 30,
@@ -351,9 +350,9 @@ func (r *paxosRun) client(x *cluster, number int, stop *bool) {
 
 // playPaxos has clients propose commands of a key-value store: each slot has one
 // command, clients see a linearizable store, and go on when the faults are over.
-func playPaxos(e compiled.Entry, d *deploy.Description) suite.Scenario {
+func playPaxos(e program, d *deploy.Description) suite.Scenario {
 	return func(w *sim.World) error {
-		x := newCluster(w, e.Program(), d)
+		x := newCluster(w, e.compiled(), d)
 		r := &paxosRun{w: w, log: map[uint64]string{}, proposed: map[string]bool{}}
 		stop := false
 		for i := range 3 {

@@ -9,7 +9,6 @@ import (
 	"github.com/ashlar-dev/ashlar/dedalus/deploy"
 	"github.com/ashlar-dev/ashlar/dedalus/rt/host"
 	"github.com/ashlar-dev/ashlar/env"
-	"github.com/ashlar-dev/ashlar/examples/dedalus/compiled"
 	"github.com/ashlar-dev/ashlar/sim"
 	"github.com/ashlar-dev/ashlar/sim/suite"
 )
@@ -62,9 +61,9 @@ const overloadWithin = 5 * time.Minute
 
 // playOverload has so many clients ask at once that slow machines are never done, and
 // kills who leads when the log is long, twice: all that is asked for is answered.
-func playOverload(e compiled.Entry, d *deploy.Description, sends []crowd.Send, waits []crowd.Wait, clients, commands int) suite.Scenario {
+func playOverload(e program, d *deploy.Description, sends []crowd.Send, waits []crowd.Wait, clients, commands int) suite.Scenario {
 	return func(w *sim.World) error {
-		x := newCluster(w, e.Program(), d)
+		x := newCluster(w, e.compiled(), d)
 		x.perMessage = slowMessage
 		p := &progress{slots: map[uint64]uint64{}}
 		var c *crowd.Crowd
