@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ashlar-dev/ashlar/check"
-	"github.com/ashlar-dev/ashlar/source"
+	"github.com/ashlar-dev/ashlar/internal/specification"
 	"github.com/ashlar-dev/ashlar/tla/eval"
 )
 
@@ -132,19 +132,17 @@ Exit codes: 0 nothing is wrong; 10 an assumption or the postcondition is false;
 behaviours is violated; 20 not everything was checked; 75 an expression has no value; 130 interrupted; 150 errors in the
 specification; 151 errors in the configuration; 1 files; 2 usage.`
 
-// loader makes a subject of a specification. Its error is a *loadError where
-// the specification or the configuration is wrong.
+// loader makes a subject of a specification. Its error is a *specification.Error
+// where the specification or the configuration is wrong.
 type loader func(spec string, o checkOptions, print func(line string), m *check.Monitor) (*subject, error)
 
-// loadError is what is wrong with the input, and whether the configuration is
-// to blame.
-type loadError struct {
-	diags  *source.List
-	code   int
-	config string
+// exitCodeOf is the exit code for what is wrong with the input.
+func exitCodeOf(e *specification.Error) int {
+	if e.Configuration {
+		return exitConfig
+	}
+	return exitSpec
 }
-
-func (e *loadError) Error() string { return e.diags.Error() }
 
 func newCheckCommand(t *term) *cobra.Command {
 	var o checkOptions
@@ -284,16 +282,16 @@ func runCheck(ctx context.Context, t *term, o checkOptions, spec string, load lo
 			say(line)
 		}
 	}, &search.breadth)
-	var wrong *loadError
+	var wrong *specification.Error
 	switch {
 	case errors.As(err, &wrong):
 		if o.tlc != nil {
-			o.tlc.open(spec, o, nil, wrong.diags)
-			o.tlc.refused(wrong.code, wrong.diags)
+			o.tlc.open(spec, o, nil, wrong.Diagnostics)
+			o.tlc.refused(exitCodeOf(wrong), wrong.Diagnostics)
 		} else if !o.json {
-			wrong.diags.Print(t.err)
+			wrong.Diagnostics.Print(t.err)
 		}
-		return finish(t, o, diagnose(spec, wrong.config, wrong.diags, wrong.code))
+		return finish(t, o, diagnose(spec, wrong.File, wrong.Diagnostics, exitCodeOf(wrong)))
 	case err != nil:
 		return failed(err)
 	}

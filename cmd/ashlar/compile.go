@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,14 +11,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ashlar-dev/ashlar/compile"
-	"github.com/ashlar-dev/ashlar/distsys"
+	"github.com/ashlar-dev/ashlar/internal/specification"
+	"github.com/ashlar-dev/ashlar/internal/system"
 	"github.com/ashlar-dev/ashlar/source"
-	"github.com/ashlar-dev/ashlar/tla/config"
-	"github.com/ashlar-dev/ashlar/tla/core"
-	"github.com/ashlar-dev/ashlar/tla/eval"
-	"github.com/ashlar-dev/ashlar/tla/load"
-	"github.com/ashlar-dev/ashlar/tla/trans"
-	"github.com/ashlar-dev/ashlar/tla/value"
 )
 
 // compileOptions are the flags of compile.
@@ -93,265 +87,49 @@ type compiled struct {
 	Diagnostics []report `json:"diagnostics"`
 }
 
-// algorithmSpec is a specification with a Modular algorithm, loaded.
-type algorithmSpec struct {
-	path  string
-	spec  *core.Spec // what the algorithm sees
-	text  trans.Text
-	whole *core.Spec // with the translation
-	diags *source.List
-}
-
 func runCompile(t *term, o compileOptions, path string) error {
 	if o.out == "" {
 		return &exit{exitUsage, errors.New("compile needs -o DIR")}
 	}
-	if filepath.Ext(path) == "" {
-		path += ".tla"
-	}
-	out := compiled{Schema: "ashlar-compile-1", Spec: path, Files: []string{}, Diagnostics: []report{}}
-	s, err := loadForCompile(path, o.library)
-	if err != nil {
+	out := compiled{Schema: "ashlar-compile-1", Spec: specification.File(path), Files: []string{}, Diagnostics: []report{}}
+	made, err := system.Compile(files{}, path, system.Options{
+		Options: compile.Options{Package: o.pkg, Main: o.main, Invariants: o.invariants},
+		Config:  o.config, Libraries: o.library.directories(), Environment: environment})
+	var wrong *specification.Error
+	switch {
+	case errors.As(err, &wrong):
+		out.ExitCode = exitCodeOf(wrong)
+		return tellCompiled(t, o, out, wrong.Diagnostics)
+	case err != nil:
 		return failed(err)
-	}
-	if s.diags.HasErrors() {
-		out.ExitCode = exitSpec
-		return tellCompiled(t, o, out, s.diags)
-	}
-	model, err := s.constants(o.config)
-	if err != nil {
-		return failed(err)
-	}
-	if s.diags.HasErrors() {
-		out.ExitCode = exitConfig
-		return tellCompiled(t, o, out, s.diags)
-	}
-	pkg, diags := compile.Compile(s.spec, s.text.Algorithm, compile.Options{
-		Package: o.pkg, Main: o.main, Constants: model.values, Invariants: o.invariants, Whole: s.whole, Plain: s.text.Plain,
-	})
-	s.diags.Append(diags)
-	if s.diags.HasErrors() {
-		out.ExitCode = exitSpec
-		return tellCompiled(t, o, out, s.diags)
 	}
 	if err := os.MkdirAll(o.out, 0o777); err != nil {
 		return failed(err)
 	}
-	for _, f := range pkg.Files {
-		name := filepath.Join(o.out, f.Name)
-		if err := writeOutput(name, f.Text, 0o666); err != nil {
+	for _, f := range made.Files {
+		if err := out.write(filepath.Join(o.out, f.Name), f.Text); err != nil {
 			return failed(err)
 		}
-		out.Files = append(out.Files, name)
 	}
-	if o.main {
-		if err := writeExample(o.out, s, model, &out); err != nil {
+	example := filepath.Join(o.out, "sys.json")
+	if _, err := os.Stat(example); err != nil && made.Example != nil { // it may have been edited
+		if err := out.write(example, made.Example); err != nil {
 			return failed(err)
 		}
 	}
 	if o.explain {
-		out.Explain = pkg.Explain
+		out.Explain = made.Explain
 	}
-	return tellCompiled(t, o, out, s.diags)
+	return tellCompiled(t, o, out, made.Diagnostics)
 }
 
-// writeExample writes sys.json where there is none.
-func writeExample(dir string, s *algorithmSpec, m *constantModel, out *compiled) error {
-	name := filepath.Join(dir, "sys.json")
-	if _, err := os.Stat(name); err == nil {
-		return nil // it may have been edited
-	}
-	conf, err := exampleConfig(s, m)
-	if err != nil {
-		s.diags.Add(source.Diagnostic{Severity: source.Warning, Code: "CompileNoExample", Span: s.text.Algorithm.Span,
-			Message: "no example configuration is written: " + err.Error(), Repair: "give the constants by --config"})
-		return nil
-	}
-	var text bytes.Buffer
-	e := json.NewEncoder(&text)
-	e.SetEscapeHTML(false) // << and |-> are for people to read
-	e.SetIndent("", "  ")
-	if err := e.Encode(conf); err != nil {
+// write writes a file and lists it.
+func (c *compiled) write(name string, text []byte) error {
+	if err := writeOutput(name, text, 0o666); err != nil {
 		return err
 	}
-	if err := writeOutput(name, text.Bytes(), 0o666); err != nil {
-		return err
-	}
-	out.Files = append(out.Files, name)
+	c.Files = append(c.Files, name)
 	return nil
-}
-
-// loadForCompile loads the specification and translates its algorithm in
-// memory.
-func loadForCompile(path string, l libraries) (*algorithmSpec, error) {
-	s := &algorithmSpec{path: path}
-	loaded, diags, err := load.Load(files{}, path, load.Options{Retranslate: true, Libraries: l.directories(),
-		Translate: func(u *load.Untranslated, list *source.List) load.Translation {
-			s.text = trans.Units(u, u.Module.Algorithm, list)
-			s.spec = u.Program.Spec()
-			return load.Translation{Text: []byte(s.text.TLA), Algorithm: s.text.Algorithm, Plain: s.text.Plain}
-		}})
-	if err != nil {
-		return nil, err
-	}
-	s.diags = diags
-	if diags.HasErrors() {
-		return s, nil
-	}
-	s.whole = loaded.Spec
-	if s.text.Algorithm == nil {
-		diags.Add(source.Diagnostic{Code: trans.NoAlgorithm, Span: loaded.Root.Name.Span(), Message: "the module has no algorithm: expected --mpcal in a comment"})
-	}
-	return s, nil
-}
-
-// constantModel is what is known of the constants.
-type constantModel struct {
-	values map[string]value.Value
-	model  *eval.Model // evaluates expressions over them; nil: they are not known
-}
-
-// constants finds the values of the constants.
-func (s *algorithmSpec) constants(named string) (*constantModel, error) {
-	if filepath.Ext(named) == ".json" {
-		return s.systemConstants(named)
-	}
-	cfg, _, shown, err := loadConfig(s.path, named, s.whole, s.diags)
-	if err != nil {
-		return nil, err
-	}
-	if shown == "" {
-		return s.evaluate(&config.Config{}, nil)
-	}
-	// The algorithm sees the module up to its translation, and only what the
-	// configuration says of that.
-	visible := &config.Config{File: cfg.File}
-	known := map[string]bool{}
-	for _, c := range s.spec.Constants {
-		known[c.Name] = true
-	}
-	for _, c := range cfg.Constants {
-		if known[c.Name.Text] || s.spec.Names[c.Name.Text] != nil {
-			visible.Constants = append(visible.Constants, c)
-		}
-	}
-	later := false
-	for _, r := range cfg.Overrides {
-		switch d := s.definition(r.Name.Text); {
-		case !known[r.Name.Text] && d == nil:
-		case known[r.Name.Text] && s.spec.Names[r.Op.Text] == nil:
-			later = true
-		case known[r.Name.Text]:
-			visible.Overrides = append(visible.Overrides, r)
-		case d.Native:
-			// The checker's limits of Nat and its like are not the system's.
-		default:
-			s.diags.Add(source.Diagnostic{Severity: source.Warning, Code: "CompileOverride", Span: r.Name.Span,
-				Message: fmt.Sprintf("%s is compiled as the module defines it, and not as %s", r.Name.Text, r.Op.Text),
-				Repair:  "make it a constant, if it belongs to the configuration"})
-		}
-	}
-	if !later {
-		return s.evaluate(visible, nil)
-	}
-	values, err := s.valuesOfWhole(cfg)
-	if err != nil || s.diags.HasErrors() {
-		return nil, err
-	}
-	return s.evaluate(visible, values)
-}
-
-// definition is what the algorithm sees by that name: a definition of the
-// module or of its define block.
-func (s *algorithmSpec) definition(name string) *core.Def {
-	for _, d := range s.text.Algorithm.Define {
-		if d.Name == name {
-			return d
-		}
-	}
-	return s.spec.Names[name]
-}
-
-// valuesOfWhole are the values of the constants by all that the module
-// defines: by definitions after the translation, too.
-func (s *algorithmSpec) valuesOfWhole(cfg *config.Config) (map[string]value.Value, error) {
-	m, err := eval.New(s.whole, cfg, eval.Options{Files: files{}, Environment: environment})
-	var wrong *source.List
-	switch {
-	case errors.As(err, &wrong):
-		s.diags.Append(wrong)
-		return nil, nil
-	case err != nil:
-		return nil, err
-	}
-	out := map[string]value.Value{}
-	for _, c := range s.whole.Constants {
-		if c.Arity > 0 {
-			continue
-		}
-		v, err := m.Evaluate(&core.ConstRef{At: core.At{Place: c.Span}, Const: c})
-		if err != nil {
-			return nil, fmt.Errorf("the value of %s: %w", c.Name, err)
-		}
-		out[c.Name] = v
-	}
-	return out, nil
-}
-
-// systemConstants takes the constants of a running system's configuration, as
-// one for the checker.
-func (s *algorithmSpec) systemConstants(name string) (*constantModel, error) {
-	f, err := os.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	conf, err := distsys.LoadConfig(f)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
-	}
-	var b strings.Builder
-	for _, c := range s.spec.Constants {
-		if v, ok := conf.Constants[c.Name]; ok {
-			fmt.Fprintf(&b, "CONSTANT %s = %s\n", c.Name, v.Value)
-		}
-	}
-	return s.evaluate(config.Parse(source.NewFile(name, []byte(b.String())), s.diags), nil)
-}
-
-// evaluate takes the constants from cfg, and those that it does not give from
-// given.
-func (s *algorithmSpec) evaluate(cfg *config.Config, given map[string]value.Value) (*constantModel, error) {
-	out := &constantModel{values: map[string]value.Value{}}
-	m, err := eval.New(s.spec, cfg, eval.Options{Constants: given, Files: files{}, Environment: environment})
-	var wrong *source.List
-	switch {
-	case errors.As(err, &wrong):
-		if cfg.File != nil {
-			s.diags.Append(wrong)
-		}
-		return out, nil // without values the constants are typed by their use
-	case err != nil:
-		return nil, err
-	}
-	out.model = m
-	for _, c := range s.spec.Constants {
-		if c.Arity > 0 {
-			continue
-		}
-		if v, err := m.Evaluate(&core.ConstRef{At: core.At{Place: c.Span}, Const: c}); err == nil {
-			out.values[c.Name] = v
-		}
-	}
-	// A definition that the configuration gives a value is a constant too.
-	for _, c := range cfg.Constants {
-		if d := s.spec.Names[c.Name.Text]; d != nil && len(d.Params) == 0 {
-			if v, err := m.Evaluate(&core.Call{At: core.At{Place: d.Span}, Def: d}); err == nil {
-				out.values[d.Name] = v
-			}
-		}
-	}
-	return out, nil
 }
 
 func tellCompiled(t *term, o compileOptions, out compiled, diags *source.List) error {

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ashlar-dev/ashlar/check"
+	"github.com/ashlar-dev/ashlar/internal/specification"
 	"github.com/ashlar-dev/ashlar/source"
 	"github.com/ashlar-dev/ashlar/tla/config"
 	"github.com/ashlar-dev/ashlar/tla/eval"
@@ -188,7 +189,7 @@ func (r *repl) read(ctx context.Context, in io.Reader) error {
 			if errors.As(last, &x) && x.err != nil {
 				r.t.complain(x.err)
 			}
-			last = &exit{code: exitCodeOf(last)}
+			last = &exit{code: codeOfExit(last)}
 		}
 	}
 	if err := s.Err(); err != nil {
@@ -202,20 +203,20 @@ func (r *repl) read(ctx context.Context, in io.Reader) error {
 
 // finish makes an exit of an error, and shows what is wrong with the input.
 func (r *repl) finish(err error) error {
-	var wrong *loadError
+	var wrong *specification.Error
 	var e *check.EvalError
 	switch {
 	case errors.As(err, &wrong):
-		wrong.diags.Print(r.t.err)
-		return &exit{code: wrong.code}
+		wrong.Diagnostics.Print(r.t.err)
+		return &exit{code: exitCodeOf(wrong)}
 	case errors.As(err, &e):
 		return &exit{exitEval, errors.New(e.Message)}
 	}
 	return err
 }
 
-// exitCodeOf is the code that an error of finish ends with.
-func exitCodeOf(err error) int {
+// codeOfExit is the code that an error of finish ends with.
+func codeOfExit(err error) int {
 	var x *exit
 	if errors.As(err, &x) {
 		return x.code
@@ -294,20 +295,20 @@ func (r *repl) model(expr string) (*eval.Model, *load.Loaded, error) {
 		return nil, nil, failed(err)
 	}
 	if diags.HasErrors() {
-		return nil, nil, &loadError{diags: diags, code: exitSpec}
+		return nil, nil, &specification.Error{Diagnostics: diags}
 	}
 	cfg := config.Default(func(name string) bool { return loaded.Spec.Names[name] != nil })
 	if r.text != nil {
 		cfg = config.Parse(source.NewFile(r.cfg, r.text), diags)
 	}
 	if diags.HasErrors() {
-		return nil, nil, &loadError{diags: diags, code: exitConfig, config: r.cfg}
+		return nil, nil, &specification.Error{Diagnostics: diags, Configuration: true, File: r.cfg}
 	}
 	m, err := eval.New(loaded.Spec, cfg, eval.Options{Reference: true, Files: files{}, Environment: environment,
 		Output: func(line string) { fmt.Fprintln(r.t.out, line) }})
 	var wrong *source.List
 	if errors.As(err, &wrong) {
-		return nil, nil, &loadError{diags: wrong, code: exitConfig, config: r.cfg}
+		return nil, nil, &specification.Error{Diagnostics: wrong, Configuration: true, File: r.cfg}
 	}
 	return m, loaded, err
 }

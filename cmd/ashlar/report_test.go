@@ -15,6 +15,7 @@ import (
 	"github.com/cockroachdb/datadriven"
 
 	"github.com/ashlar-dev/ashlar/check"
+	"github.com/ashlar-dev/ashlar/internal/specification"
 	"github.com/ashlar-dev/ashlar/source"
 )
 
@@ -109,7 +110,7 @@ func TestErrorsOfTheSpecification(t *testing.T) {
 		f := source.NewFile(spec, []byte("---- MODULE lock ----\nInit == x = y\n====\n"))
 		var diags source.List
 		diags.Add(source.Diagnostic{Code: "UnknownName", Span: source.Span{File: f, Start: 34, End: 35}, Message: "y is not declared", Repair: "write x"})
-		return nil, &loadError{diags: &diags, code: exitSpec}
+		return nil, &specification.Error{Diagnostics: &diags}
 	}
 	for _, asJSON := range []bool{false, true} {
 		var out, errs bytes.Buffer

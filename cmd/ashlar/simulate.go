@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ashlar-dev/ashlar/check"
+	"github.com/ashlar-dev/ashlar/internal/specification"
 	"github.com/ashlar-dev/ashlar/tla/eval"
 )
 
@@ -118,13 +119,13 @@ func runSimulate(ctx context.Context, t *term, o simulateOptions, spec string, l
 		return eval.Progress{Generated: s.Generated, Walks: s.Walks}
 	}
 	s, err := load(spec, o.checkOptions, printer(t, o.checkOptions, g), &check.Monitor{})
-	var wrong *loadError
+	var wrong *specification.Error
 	switch {
 	case errors.As(err, &wrong):
 		if !o.json {
-			wrong.diags.Print(t.err)
+			wrong.Diagnostics.Print(t.err)
 		}
-		return finish(t, o.checkOptions, diagnose(spec, wrong.config, wrong.diags, wrong.code))
+		return finish(t, o.checkOptions, diagnose(spec, wrong.File, wrong.Diagnostics, exitCodeOf(wrong)))
 	case err != nil:
 		return failed(err)
 	}

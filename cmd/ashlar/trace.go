@@ -11,9 +11,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ashlar-dev/ashlar/conform"
+	"github.com/ashlar-dev/ashlar/internal/specification"
 	"github.com/ashlar-dev/ashlar/source"
 	"github.com/ashlar-dev/ashlar/tla/eval"
-	"github.com/ashlar-dev/ashlar/tla/load"
 	"github.com/ashlar-dev/ashlar/tla/trans"
 )
 
@@ -109,11 +109,11 @@ func runTraceCheck(ctx context.Context, t *term, o traceOptions, spec, dir strin
 		return &exit{exitUsage, fmt.Errorf("--max-steps %d: want a positive number", o.stepsMax)}
 	}
 	m, alg, err := loadAlgorithm(spec, o, t)
-	var wrong *loadError
+	var wrong *specification.Error
 	switch {
 	case errors.As(err, &wrong):
-		wrong.diags.Print(t.err)
-		return &exit{code: wrong.code}
+		wrong.Diagnostics.Print(t.err)
+		return &exit{code: exitCodeOf(wrong)}
 	case err != nil:
 		return err
 	}
@@ -164,37 +164,24 @@ func writeTraceReport(t *term, spec, dir string, r *conform.Report, code int) er
 
 // loadAlgorithm loads a specification for the sake of its algorithm.
 func loadAlgorithm(spec string, o traceOptions, t *term) (*eval.Model, *eval.Algorithm, error) {
-	if filepath.Ext(spec) == "" {
-		spec += ".tla"
-	}
-	loaded, diags, err := load.Load(files{}, spec, load.Options{Translate: trans.InMemory, Retranslate: true, Libraries: o.library.directories()})
-	if err != nil {
-		return nil, nil, failed(err)
-	}
-	if diags.HasErrors() {
-		return nil, nil, &loadError{diags: diags, code: exitSpec}
-	}
-	if loaded.Plain == nil {
-		diags.Add(source.Diagnostic{Code: trans.NoAlgorithm, Span: loaded.Root.Name.Span(),
-			Message: "the module has no algorithm: traces are those of Modular PlusCal archetypes"})
-		return nil, nil, &loadError{diags: diags, code: exitSpec}
-	}
-	cfg, _, shown, err := loadConfig(spec, o.config, loaded.Spec, diags)
-	if err != nil {
-		return nil, nil, failed(err)
-	}
-	if diags.HasErrors() {
-		return nil, nil, &loadError{diags: diags, code: exitConfig, config: shown}
-	}
-	diags.Print(t.err)
-	m, err := eval.NewDirect(loaded.Spec, loaded.Plain, cfg, eval.Options{})
-	var wrong *source.List
+	s, err := specification.Load(files{}, spec, specification.Options{Config: o.config, Libraries: o.library.directories(), Retranslate: true})
+	var wrong *specification.Error
 	switch {
 	case errors.As(err, &wrong):
-		return nil, nil, &loadError{diags: wrong, code: exitConfig, config: shown}
+		return nil, nil, err
 	case err != nil:
+		return nil, nil, failed(err)
+	}
+	if s.Loaded.Plain == nil {
+		s.Diagnostics.Add(source.Diagnostic{Code: trans.NoAlgorithm, Span: s.Loaded.Root.Name.Span(),
+			Message: "the module has no algorithm: traces are those of Modular PlusCal archetypes"})
+		return nil, nil, &specification.Error{Diagnostics: s.Diagnostics}
+	}
+	m, err := s.Model(eval.Options{})
+	if err != nil {
 		return nil, nil, err
 	}
+	s.Diagnostics.Print(t.err)
 	alg, err := m.Algorithm()
 	if err != nil {
 		return nil, nil, &exit{code: exitEval, err: err}

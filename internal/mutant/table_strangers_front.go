@@ -79,9 +79,9 @@ func strangersFrontMutants() []Mutant {
 			New:    "value.Int(x ^ int32(1<<mathbits.Len32(uint32(x))-1) ^ -1)",
 		},
 		{
-			Name: "strangers/check/warnings-of-a-configuration-are-dropped", Kind: Unguarded, In: "cmd/ashlar", Packages: []string{"cmd/ashlar"}, Run: "TestScripts/undeclared",
+			Name: "strangers/check/warnings-of-a-configuration-are-dropped", Kind: Unguarded, In: "internal/specification", Packages: []string{"cmd/ashlar"}, Run: "TestScripts/undeclared",
 			Breaks: "A configuration that loads is warned of in vain.",
-			Old:    "diags.Append(model.Warnings())", New: "",
+			Old:    "s.Diagnostics.Append(m.Warnings())", New: "",
 		},
 		{
 			Name: "tla/lower/arguments-stay-outside-a-second-enabled", Kind: WrongAnswer, In: "tla/lower", Packages: models, Run: oracle,

@@ -121,19 +121,19 @@ func exampleMutants() []Mutant {
 	const run = "TestParametersOfEveryKind|TestGhosts"
 	return []Mutant{
 		{
-			Name: "cmd/ashlar/example/value-loses-its-mapping", Kind: WrongAnswer, In: "cmd/ashlar", Packages: ashlar, Run: run,
+			Name: "cmd/ashlar/example/value-loses-its-mapping", Kind: WrongAnswer, In: "internal/system", Packages: ashlar, Run: run,
 			Breaks: "A value that is given for a timer is a variable, so that the timer never fires.",
 			Old:    "case !shared || param.Mapping == 0:",
 			New:    "case shared && param.Mapping == 0:",
 		},
 		{
-			Name: "cmd/ashlar/example/what-is-read-is-a-ghost", Kind: WrongAnswer, In: "cmd/ashlar", Packages: ashlar, Run: run,
+			Name: "cmd/ashlar/example/what-is-read-is-a-ghost", Kind: WrongAnswer, In: "internal/system", Packages: ashlar, Run: run,
 			Breaks: "What processes assign to a variable that others read goes nowhere.",
 			Old:    " && !compile.Reads(p.inst.Archetype, param)",
 			New:    "",
 		},
 		{
-			Name: "cmd/ashlar/example/one-node-in-silence", Kind: WrongAnswer, In: "cmd/ashlar", Packages: ashlar, Run: run,
+			Name: "cmd/ashlar/example/one-node-in-silence", Kind: WrongAnswer, In: "internal/system", Packages: ashlar, Run: run,
 			Breaks: "Processes that share a variable are put on one node without a word.",
 			Old:    "\t\t\tx.sayTogether(name)\n",
 			New:    "",

@@ -1,4 +1,4 @@
-package main
+package system
 
 import (
 	"fmt"
@@ -20,7 +20,7 @@ const firstPort = 7100
 
 // exampler makes an example configuration from the instances of an algorithm.
 type exampler struct {
-	s     *algorithmSpec
+	s     *algorithm
 	m     *constantModel
 	conf  *distsys.Config
 	procs []*exampleProc
@@ -44,7 +44,7 @@ type exampleProc struct {
 // that share a variable are on one node, and a warning says so. A variable that
 // processes assign and none reads, which is there for the model's properties,
 // does not put them on one node: what is assigned to it goes nowhere.
-func exampleConfig(s *algorithmSpec, m *constantModel) (*distsys.Config, error) {
+func exampleConfig(s *algorithm, m *constantModel) (*distsys.Config, error) {
 	if m.model == nil {
 		return nil, fmt.Errorf("the values of the constants are not known")
 	}

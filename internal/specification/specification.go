@@ -1,0 +1,143 @@
+// Package specification brings a module and its configuration from files to a
+// model that can be checked.
+//
+// In: a Files, the path of a module, and the options that say where the
+// configuration and further modules are. Out: a Specification, and from it models.
+// What is wrong with the input is an *Error; what is wrong with files is another
+// error. Warnings are in Specification.Diagnostics.
+//
+// It promises that every command and every user of package ashlar reads a
+// specification in the same way. Refused: it decides nothing about a search.
+package specification
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"strings"
+
+	"github.com/ashlar-dev/ashlar/source"
+	"github.com/ashlar-dev/ashlar/tla/config"
+	"github.com/ashlar-dev/ashlar/tla/core"
+	"github.com/ashlar-dev/ashlar/tla/eval"
+	"github.com/ashlar-dev/ashlar/tla/load"
+	"github.com/ashlar-dev/ashlar/tla/trans"
+)
+
+// Options say how a specification is read. The zero value reads the configuration
+// beside the module.
+type Options struct {
+	// Config is the file of the configuration. Where it is empty, that is the file
+	// beside the module with its name and the ending .cfg; else the module's own
+	// section; else the default one.
+	Config string
+	// Libraries are directories of modules; see load.Options.
+	Libraries []string
+	// Retranslate translates an algorithm also where its translation is in the file.
+	Retranslate bool
+}
+
+// Specification is a module with all that it uses and its configuration, free of
+// errors. It is not changed after Load but for Diagnostics, which a model's warnings
+// are added to.
+type Specification struct {
+	Path   string // of the module's file
+	Loaded *load.Loaded
+	Config *config.Config
+	// ConfigFile is where the configuration was read from, "" for the default one;
+	// ConfigText is its text.
+	ConfigFile string
+	ConfigText []byte
+	// Diagnostics are the warnings.
+	Diagnostics *source.List
+}
+
+// Error is what is wrong with the input: the module, or its configuration.
+type Error struct {
+	Diagnostics *source.List // with warnings, and at least one error
+	// Configuration says that the configuration is to blame; File is its name, "" for
+	// the default one.
+	Configuration bool
+	File          string
+}
+
+func (e *Error) Error() string { return e.Diagnostics.Error() }
+
+// File adds the ending of modules to a path that has none.
+func File(path string) string {
+	if filepath.Ext(path) == "" {
+		return path + ".tla"
+	}
+	return path
+}
+
+// Load reads the module at path, or at path.tla, and its configuration.
+func Load(files load.Files, path string, o Options) (*Specification, error) {
+	path = File(path)
+	loaded, diags, err := load.Load(files, path, load.Options{Translate: trans.InMemory, WarnStale: !o.Retranslate,
+		Retranslate: o.Retranslate, Libraries: o.Libraries})
+	if err != nil {
+		return nil, err
+	}
+	if diags.HasErrors() {
+		return nil, &Error{Diagnostics: diags}
+	}
+	s := &Specification{Path: path, Loaded: loaded, Diagnostics: diags}
+	if s.Config, s.ConfigText, s.ConfigFile, err = ReadConfig(files, path, o.Config, loaded.Spec, diags); err != nil {
+		return nil, err
+	}
+	if diags.HasErrors() {
+		return nil, s.misconfigured(diags)
+	}
+	return s, nil
+}
+
+// ReadConfig reads the configuration that is named, or the one beside the module, or
+// makes the default one; file is where it was read from, "" for the default. Errors
+// in it go to diags.
+func ReadConfig(files load.Files, module, named string, s *core.Spec, diags *source.List) (c *config.Config, text []byte, file string, err error) {
+	file = named
+	if file == "" {
+		file = strings.TrimSuffix(module, filepath.Ext(module)) + ".cfg"
+	}
+	text, err = files.ReadFile(file)
+	switch {
+	case err == nil:
+		return config.Parse(source.NewFile(file, text), diags), text, file, nil
+	case named != "" || !errors.Is(err, fs.ErrNotExist):
+		return nil, nil, "", fmt.Errorf("read configuration: %w", err)
+	}
+	whole, err := files.ReadFile(module)
+	if err != nil {
+		return nil, nil, "", fmt.Errorf("read configuration: %w", err)
+	}
+	if text = config.Section(whole, strings.TrimSuffix(filepath.Base(module), ".tla")); text != nil {
+		return config.Parse(source.NewFile(module, text), diags), text, module, nil
+	}
+	return config.Default(func(name string) bool { return s.Names[name] != nil }), nil, "", nil
+}
+
+// Model makes a model. Its warnings are added to Diagnostics. An algorithm that was
+// translated in memory is explored as the algorithm, and not as the text.
+func (s *Specification) Model(o eval.Options) (*eval.Model, error) {
+	m, err := eval.NewDirect(s.Loaded.Spec, s.Loaded.Plain, s.Config, o)
+	var wrong *source.List
+	switch {
+	case errors.As(err, &wrong):
+		// The module is fine by itself; the configuration asks too much. What the
+		// module was warned of may be the reason: a misspelled algorithm.
+		all := new(source.List)
+		all.Append(s.Diagnostics)
+		all.Append(wrong)
+		return nil, s.misconfigured(all)
+	case err != nil:
+		return nil, err
+	}
+	s.Diagnostics.Append(m.Warnings())
+	return m, nil
+}
+
+func (s *Specification) misconfigured(diags *source.List) *Error {
+	return &Error{Diagnostics: diags, Configuration: true, File: s.ConfigFile}
+}

@@ -1,0 +1,286 @@
+// Package system compiles the Modular PlusCal algorithm of a specification: it finds
+// the values of the constants, calls the compiler, and makes an example of the
+// configuration that the compiled system wants.
+//
+// In: files, a path, and where the constants have their values. Out: the Go files,
+// and the example. What is wrong with the input is a *specification.Error.
+package system
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/ashlar-dev/ashlar/compile"
+	"github.com/ashlar-dev/ashlar/distsys"
+	"github.com/ashlar-dev/ashlar/internal/specification"
+	"github.com/ashlar-dev/ashlar/source"
+	"github.com/ashlar-dev/ashlar/tla/config"
+	"github.com/ashlar-dev/ashlar/tla/core"
+	"github.com/ashlar-dev/ashlar/tla/eval"
+	"github.com/ashlar-dev/ashlar/tla/load"
+	"github.com/ashlar-dev/ashlar/tla/native"
+	"github.com/ashlar-dev/ashlar/tla/trans"
+	"github.com/ashlar-dev/ashlar/tla/value"
+)
+
+// Files are where modules and configurations are, and what a specification may read
+// and write.
+type Files interface {
+	load.Files
+	native.Files
+}
+
+// Options of Compile. The zero value is the default.
+type Options struct {
+	compile.Options // but Constants, Whole and Plain, which Compile finds
+	// Config gives values to the constants: a configuration of the checker, or, with
+	// the ending .json, of a running system. Where it is empty, it is the .cfg beside
+	// the module, if there is one.
+	Config string
+	// Libraries are directories of modules; see load.Options.
+	Libraries []string
+	// Environment is what IOEnv sees.
+	Environment func() map[string]string
+}
+
+// Compiled is what Compile makes.
+type Compiled struct {
+	*compile.Package
+	// Example is a configuration of the system as JSON: one node for each process, on
+	// loopback. It is nil without Options.Main, and where the constants are not known.
+	Example []byte
+	// Diagnostics are the warnings.
+	Diagnostics *source.List
+}
+
+// Compile compiles the algorithm of the module at path, or at path.tla.
+func Compile(files Files, path string, o Options) (*Compiled, error) {
+	s := &algorithm{path: specification.File(path), files: files, environment: o.Environment}
+	if err := s.load(o.Libraries); err != nil {
+		return nil, err
+	}
+	if s.diags.HasErrors() {
+		return nil, &specification.Error{Diagnostics: s.diags}
+	}
+	m, err := s.constants(o.Config)
+	if err != nil {
+		return nil, err
+	}
+	if s.diags.HasErrors() {
+		return nil, &specification.Error{Diagnostics: s.diags, Configuration: true, File: o.Config}
+	}
+	o.Constants, o.Whole, o.Plain = m.values, s.whole, s.text.Plain
+	pkg, diags := compile.Compile(s.spec, s.text.Algorithm, o.Options)
+	s.diags.Append(diags)
+	if s.diags.HasErrors() {
+		return nil, &specification.Error{Diagnostics: s.diags}
+	}
+	out := &Compiled{Package: pkg, Diagnostics: s.diags}
+	if o.Main {
+		if out.Example, err = s.example(m); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// example makes the example; nil, and a warning, where there is none.
+func (s *algorithm) example(m *constantModel) ([]byte, error) {
+	conf, err := exampleConfig(s, m)
+	if err != nil {
+		s.diags.Add(source.Diagnostic{Severity: source.Warning, Code: "CompileNoExample", Span: s.text.Algorithm.Span,
+			Message: "no example configuration is written: " + err.Error(), Repair: "give the constants by --config"})
+		return nil, nil
+	}
+	var text bytes.Buffer
+	e := json.NewEncoder(&text)
+	e.SetEscapeHTML(false) // << and |-> are for people to read
+	e.SetIndent("", "  ")
+	err = e.Encode(conf)
+	return text.Bytes(), err
+}
+
+// algorithm is a specification with a Modular algorithm, loaded.
+type algorithm struct {
+	path        string
+	files       Files
+	environment func() map[string]string
+	spec        *core.Spec // what the algorithm sees
+	text        trans.Text
+	whole       *core.Spec // with the translation
+	diags       *source.List
+}
+
+// load loads the specification and translates its algorithm in memory.
+func (s *algorithm) load(libraries []string) error {
+	loaded, diags, err := load.Load(s.files, s.path, load.Options{Retranslate: true, Libraries: libraries,
+		Translate: func(u *load.Untranslated, list *source.List) load.Translation {
+			s.text = trans.Units(u, u.Module.Algorithm, list)
+			s.spec = u.Program.Spec()
+			return load.Translation{Text: []byte(s.text.TLA), Algorithm: s.text.Algorithm, Plain: s.text.Plain}
+		}})
+	if err != nil {
+		return err
+	}
+	s.diags = diags
+	if diags.HasErrors() {
+		return nil
+	}
+	s.whole = loaded.Spec
+	if s.text.Algorithm == nil {
+		diags.Add(source.Diagnostic{Code: trans.NoAlgorithm, Span: loaded.Root.Name.Span(), Message: "the module has no algorithm: expected --mpcal in a comment"})
+	}
+	return nil
+}
+
+// constantModel is what is known of the constants.
+type constantModel struct {
+	values map[string]value.Value
+	model  *eval.Model // evaluates expressions over them; nil: they are not known
+}
+
+// constants finds the values of the constants.
+func (s *algorithm) constants(named string) (*constantModel, error) {
+	if filepath.Ext(named) == ".json" {
+		return s.systemConstants(named)
+	}
+	cfg, _, shown, err := specification.ReadConfig(s.files, s.path, named, s.whole, s.diags)
+	if err != nil {
+		return nil, err
+	}
+	if shown == "" {
+		return s.evaluate(&config.Config{}, nil)
+	}
+	// The algorithm sees the module up to its translation, and only what the
+	// configuration says of that.
+	visible := &config.Config{File: cfg.File}
+	known := map[string]bool{}
+	for _, c := range s.spec.Constants {
+		known[c.Name] = true
+	}
+	for _, c := range cfg.Constants {
+		if known[c.Name.Text] || s.spec.Names[c.Name.Text] != nil {
+			visible.Constants = append(visible.Constants, c)
+		}
+	}
+	later := false
+	for _, r := range cfg.Overrides {
+		switch d := s.definition(r.Name.Text); {
+		case !known[r.Name.Text] && d == nil:
+		case known[r.Name.Text] && s.spec.Names[r.Op.Text] == nil:
+			later = true
+		case known[r.Name.Text]:
+			visible.Overrides = append(visible.Overrides, r)
+		case d.Native:
+			// The checker's limits of Nat and its like are not the system's.
+		default:
+			s.diags.Add(source.Diagnostic{Severity: source.Warning, Code: "CompileOverride", Span: r.Name.Span,
+				Message: fmt.Sprintf("%s is compiled as the module defines it, and not as %s", r.Name.Text, r.Op.Text),
+				Repair:  "make it a constant, if it belongs to the configuration"})
+		}
+	}
+	if !later {
+		return s.evaluate(visible, nil)
+	}
+	values, err := s.valuesOfWhole(cfg)
+	if err != nil || s.diags.HasErrors() {
+		return nil, err
+	}
+	return s.evaluate(visible, values)
+}
+
+// definition is what the algorithm sees by that name: a definition of the
+// module or of its define block.
+func (s *algorithm) definition(name string) *core.Def {
+	for _, d := range s.text.Algorithm.Define {
+		if d.Name == name {
+			return d
+		}
+	}
+	return s.spec.Names[name]
+}
+
+// valuesOfWhole are the values of the constants by all that the module
+// defines: by definitions after the translation, too.
+func (s *algorithm) valuesOfWhole(cfg *config.Config) (map[string]value.Value, error) {
+	m, err := eval.New(s.whole, cfg, eval.Options{Files: s.files, Environment: s.environment})
+	var wrong *source.List
+	switch {
+	case errors.As(err, &wrong):
+		s.diags.Append(wrong)
+		return nil, nil
+	case err != nil:
+		return nil, err
+	}
+	out := map[string]value.Value{}
+	for _, c := range s.whole.Constants {
+		if c.Arity > 0 {
+			continue
+		}
+		v, err := m.Evaluate(&core.ConstRef{At: core.At{Place: c.Span}, Const: c})
+		if err != nil {
+			return nil, fmt.Errorf("the value of %s: %w", c.Name, err)
+		}
+		out[c.Name] = v
+	}
+	return out, nil
+}
+
+// systemConstants takes the constants of a running system's configuration, as
+// one for the checker.
+func (s *algorithm) systemConstants(name string) (*constantModel, error) {
+	text, err := s.files.ReadFile(name)
+	if err != nil {
+		return nil, err
+	}
+	conf, err := distsys.LoadConfig(bytes.NewReader(text))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	var b strings.Builder
+	for _, c := range s.spec.Constants {
+		if v, ok := conf.Constants[c.Name]; ok {
+			fmt.Fprintf(&b, "CONSTANT %s = %s\n", c.Name, v.Value)
+		}
+	}
+	return s.evaluate(config.Parse(source.NewFile(name, []byte(b.String())), s.diags), nil)
+}
+
+// evaluate takes the constants from cfg, and those that it does not give from
+// given.
+func (s *algorithm) evaluate(cfg *config.Config, given map[string]value.Value) (*constantModel, error) {
+	out := &constantModel{values: map[string]value.Value{}}
+	m, err := eval.New(s.spec, cfg, eval.Options{Constants: given, Files: s.files, Environment: s.environment})
+	var wrong *source.List
+	switch {
+	case errors.As(err, &wrong):
+		if cfg.File != nil {
+			s.diags.Append(wrong)
+		}
+		return out, nil // without values the constants are typed by their use
+	case err != nil:
+		return nil, err
+	}
+	out.model = m
+	for _, c := range s.spec.Constants {
+		if c.Arity > 0 {
+			continue
+		}
+		if v, err := m.Evaluate(&core.ConstRef{At: core.At{Place: c.Span}, Const: c}); err == nil {
+			out.values[c.Name] = v
+		}
+	}
+	// A definition that the configuration gives a value is a constant too.
+	for _, c := range cfg.Constants {
+		if d := s.spec.Names[c.Name.Text]; d != nil && len(d.Params) == 0 {
+			if v, err := m.Evaluate(&core.Call{At: core.At{Place: d.Span}, Def: d}); err == nil {
+				out.values[d.Name] = v
+			}
+		}
+	}
+	return out, nil
+}
