@@ -1,11 +1,9 @@
-// Package ashlar holds the text of the packages that a search in a process of
-// its own is made of, so that the command can compile one for a model wherever
-// there is a Go toolchain, without fetching anything.
 package ashlar
 
 import "embed"
 
-// NativeSources are the files of the checker's engine and of
+// NativeSources are what the command compiles a search in a process of its own from,
+// wherever there is a Go toolchain: the files of the checker's engine and of
 // cmd/internal/native, tests included, under their paths in this module. They
 // import nothing else but the standard library.
 //

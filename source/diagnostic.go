@@ -223,3 +223,31 @@ func characters(line string) []string {
 	}
 	return list
 }
+
+// Report is a diagnostic for machines: its place in numbers, and no second places.
+type Report struct {
+	Severity string `json:"severity"` // error, warning, or note: more diagnostics than a List keeps
+	Code     string `json:"code"`
+	File     string `json:"file"`   // "" where there is no place
+	Line     int    `json:"line"`   // from 1
+	Column   int    `json:"column"` // from 1
+	Message  string `json:"message"`
+	Repair   string `json:"repair,omitempty"`
+}
+
+// Reports returns the diagnostics as Sorted does.
+func (l *List) Reports() []Report {
+	var out []Report
+	for _, d := range l.Sorted() {
+		r := Report{Severity: d.Severity.String(), Code: string(d.Code), Message: d.Message, Repair: d.Repair}
+		if d.Span.IsValid() {
+			at := d.Span.From()
+			r.File, r.Line, r.Column = d.Span.File.Name, at.Line, at.Column
+		}
+		out = append(out, r)
+	}
+	if n := l.Dropped(); n > 0 {
+		out = append(out, Report{Severity: "note", Code: "DiagnosticsMax", Message: fmt.Sprintf("%d more diagnostics are not shown", n)})
+	}
+	return out
+}

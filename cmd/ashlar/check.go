@@ -137,8 +137,8 @@ specification; 151 errors in the configuration; 1 files; 2 usage.`
 type loader func(spec string, o checkOptions, print func(line string), m *check.Monitor) (*subject, error)
 
 // exitCodeOf is the exit code for what is wrong with the input.
-func exitCodeOf(e *specification.Error) int {
-	if e.Configuration {
+func exitCodeOf(configuration bool) int {
+	if configuration {
 		return exitConfig
 	}
 	return exitSpec
@@ -287,11 +287,11 @@ func runCheck(ctx context.Context, t *term, o checkOptions, spec string, load lo
 	case errors.As(err, &wrong):
 		if o.tlc != nil {
 			o.tlc.open(spec, o, nil, wrong.Diagnostics)
-			o.tlc.refused(exitCodeOf(wrong), wrong.Diagnostics)
+			o.tlc.refused(exitCodeOf(wrong.Configuration), wrong.Diagnostics)
 		} else if !o.json {
 			wrong.Diagnostics.Print(t.err)
 		}
-		return finish(t, o, diagnose(spec, wrong.File, wrong.Diagnostics, exitCodeOf(wrong)))
+		return finish(t, o, diagnose(spec, wrong.File, wrong.Diagnostics, exitCodeOf(wrong.Configuration)))
 	case err != nil:
 		return failed(err)
 	}

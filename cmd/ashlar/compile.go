@@ -10,10 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ashlar-dev/ashlar/compile"
+	"github.com/ashlar-dev/ashlar"
 	"github.com/ashlar-dev/ashlar/internal/specification"
-	"github.com/ashlar-dev/ashlar/internal/system"
-	"github.com/ashlar-dev/ashlar/source"
 )
 
 // compileOptions are the flags of compile.
@@ -79,26 +77,24 @@ func newCompileCommand(t *term) *cobra.Command {
 
 // compiled is what compile reports to machines.
 type compiled struct {
-	Schema      string   `json:"schema"`
-	Spec        string   `json:"spec"`
-	Files       []string `json:"files"`
-	Explain     []string `json:"explain,omitempty"`
-	ExitCode    int      `json:"exitCode"`
-	Diagnostics []report `json:"diagnostics"`
+	Schema      string              `json:"schema"`
+	Spec        string              `json:"spec"`
+	Files       []string            `json:"files"`
+	Explain     []string            `json:"explain,omitempty"`
+	ExitCode    int                 `json:"exitCode"`
+	Diagnostics []ashlar.Diagnostic `json:"diagnostics"`
 }
 
 func runCompile(t *term, o compileOptions, path string) error {
 	if o.out == "" {
 		return &exit{exitUsage, errors.New("compile needs -o DIR")}
 	}
-	out := compiled{Schema: "ashlar-compile-1", Spec: specification.File(path), Files: []string{}, Diagnostics: []report{}}
-	made, err := system.Compile(files{}, path, system.Options{
-		Options: compile.Options{Package: o.pkg, Main: o.main, Invariants: o.invariants},
-		Config:  o.config, Libraries: o.library.directories(), Environment: environment})
-	var wrong *specification.Error
+	out := compiled{Schema: "ashlar-compile-1", Spec: specification.File(path), Files: []string{}, Diagnostics: []ashlar.Diagnostic{}}
+	made, err := ashlar.Compile(path, ashlar.CompileOptions{Options: o.library.options(o.config), Package: o.pkg, Main: o.main, Invariants: o.invariants})
+	var wrong *ashlar.InputError
 	switch {
 	case errors.As(err, &wrong):
-		out.ExitCode = exitCodeOf(wrong)
+		out.ExitCode = exitCodeOf(wrong.Configuration)
 		return tellCompiled(t, o, out, wrong.Diagnostics)
 	case err != nil:
 		return failed(err)
@@ -120,7 +116,7 @@ func runCompile(t *term, o compileOptions, path string) error {
 	if o.explain {
 		out.Explain = made.Explain
 	}
-	return tellCompiled(t, o, out, made.Diagnostics)
+	return tellCompiled(t, o, out, made.Warnings)
 }
 
 // write writes a file and lists it.
@@ -132,11 +128,9 @@ func (c *compiled) write(name string, text []byte) error {
 	return nil
 }
 
-func tellCompiled(t *term, o compileOptions, out compiled, diags *source.List) error {
+func tellCompiled(t *term, o compileOptions, out compiled, diags ashlar.Diagnostics) error {
 	if o.json {
-		d := document{}
-		d.addDiagnostics(diags)
-		out.Diagnostics = append(out.Diagnostics, d.Diagnostics...)
+		out.Diagnostics = append(out.Diagnostics, diags.List...)
 		e := json.NewEncoder(t.out)
 		e.SetIndent("", "  ")
 		if err := e.Encode(out); err != nil {

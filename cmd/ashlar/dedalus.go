@@ -66,7 +66,7 @@ type dedalusDocument struct {
 	Program     string             `json:"program"`
 	ExitCode    int                `json:"exitCode"`
 	Components  []dedalusComponent `json:"components"`
-	Diagnostics []report           `json:"diagnostics"`
+	Diagnostics []source.Report    `json:"diagnostics"`
 }
 
 type dedalusComponent struct {
@@ -104,7 +104,7 @@ func runDedalusCheck(t *term, path string, asJSON bool) error {
 	if err != nil {
 		return err
 	}
-	doc := dedalusDocument{Schema: "ashlar-dedalus-1", Program: path, Components: []dedalusComponent{}, Diagnostics: []report{}}
+	doc := dedalusDocument{Schema: "ashlar-dedalus-1", Program: path, Components: []dedalusComponent{}, Diagnostics: []source.Report{}}
 	if !diags.HasErrors() {
 		if p := lower.Lower(f, &diags); p != nil {
 			doc.Components = dedalusComponents(p)
@@ -114,9 +114,7 @@ func runDedalusCheck(t *term, path string, asJSON bool) error {
 		doc.ExitCode = exitSpec
 	}
 	if asJSON {
-		d := document{}
-		d.addDiagnostics(&diags)
-		doc.Diagnostics = append(doc.Diagnostics, d.Diagnostics...)
+		doc.Diagnostics = append(doc.Diagnostics, diags.Reports()...)
 		e := json.NewEncoder(t.out)
 		e.SetIndent("", "  ")
 		if err := e.Encode(doc); err != nil {

@@ -56,11 +56,11 @@ type dedalusFormatted struct {
 // formattedFile is a file: Changes says that its layout was another, Text is the
 // right one where nothing else becomes of it.
 type formattedFile struct {
-	File        string   `json:"file"`
-	Changes     bool     `json:"changes"`
-	Written     bool     `json:"written"`
-	Text        string   `json:"text,omitempty"`
-	Diagnostics []report `json:"diagnostics"`
+	File        string          `json:"file"`
+	Changes     bool            `json:"changes"`
+	Written     bool            `json:"written"`
+	Text        string          `json:"text,omitempty"`
+	Diagnostics []source.Report `json:"diagnostics"`
 }
 
 func runDedalusFmt(t *term, paths []string, o dedalusFmtOptions) error {
@@ -86,7 +86,7 @@ func runDedalusFmt(t *term, paths []string, o dedalusFmtOptions) error {
 
 // formatDedalus lays out one file, and tells of it, but for --json.
 func formatDedalus(t *term, path string, o dedalusFmtOptions) (formattedFile, int, error) {
-	out := formattedFile{File: path, Diagnostics: []report{}}
+	out := formattedFile{File: path, Diagnostics: []source.Report{}}
 	var diags source.List
 	f, err := readDedalus(path, &diags)
 	if err != nil {
@@ -94,9 +94,7 @@ func formatDedalus(t *term, path string, o dedalusFmtOptions) (formattedFile, in
 	}
 	if diags.HasErrors() {
 		if o.json {
-			d := document{}
-			d.addDiagnostics(&diags)
-			out.Diagnostics = append(out.Diagnostics, d.Diagnostics...)
+			out.Diagnostics = append(out.Diagnostics, diags.Reports()...)
 		} else {
 			diags.Print(t.err)
 		}

@@ -32,12 +32,12 @@ type document struct {
 	Complete bool   `json:"complete"`
 	Reason   string `json:"reason,omitempty"`
 
-	Invariants  []string `json:"invariants"`
-	Steps       []string `json:"stepProperties"`
-	Deadlock    bool     `json:"deadlockChecked"`
-	Unchecked   []asked  `json:"unchecked"`
-	Warnings    []string `json:"warnings"`
-	Diagnostics []report `json:"diagnostics"`
+	Invariants  []string        `json:"invariants"`
+	Steps       []string        `json:"stepProperties"`
+	Deadlock    bool            `json:"deadlockChecked"`
+	Unchecked   []asked         `json:"unchecked"`
+	Warnings    []string        `json:"warnings"`
+	Diagnostics []source.Report `json:"diagnostics"`
 
 	Statistics statistics `json:"statistics"`
 	Init       covered    `json:"init"`
@@ -75,17 +75,6 @@ type found struct {
 type asked struct {
 	Property string `json:"property"`
 	Reason   string `json:"reason"`
-}
-
-// report is a diagnostic of the specification or the configuration.
-type report struct {
-	Severity string `json:"severity"`
-	Code     string `json:"code"`
-	File     string `json:"file"`
-	Line     int    `json:"line"`
-	Column   int    `json:"column"`
-	Message  string `json:"message"`
-	Repair   string `json:"repair,omitempty"`
 }
 
 type statistics struct {
@@ -275,7 +264,7 @@ func describe(s *subject, r *check.Result, o checkOptions, elapsed time.Duration
 	if o.goOn {
 		d.accuseAll(s, r)
 	}
-	d.addDiagnostics(&s.diags)
+	d.Diagnostics = append(d.Diagnostics, s.diags.Reports()...)
 	d.Headline = d.headline()
 	d.conclude(s)
 	return d
@@ -283,7 +272,7 @@ func describe(s *subject, r *check.Result, o checkOptions, elapsed time.Duration
 
 func newDocument(spec, config string) *document {
 	return &document{Schema: documentSchema, Spec: spec, Config: config, Invariants: []string{}, Steps: []string{},
-		Unchecked: []asked{}, Warnings: []string{}, Diagnostics: []report{}, Actions: []covered{}, Trace: []traceStep{},
+		Unchecked: []asked{}, Warnings: []string{}, Diagnostics: []source.Report{}, Actions: []covered{}, Trace: []traceStep{},
 		Statistics: statistics{Levels: []int64{}}, Init: covered{Name: initialName}}
 }
 
@@ -484,24 +473,9 @@ func (d *document) headline() string {
 func diagnose(spec, config string, diags *source.List, code int) *document {
 	d := newDocument(spec, config)
 	d.Verdict, d.ExitCode, d.Reason = "error", code, "nothing was checked"
-	d.addDiagnostics(diags)
+	d.Diagnostics = append(d.Diagnostics, diags.Reports()...)
 	d.Headline = d.headline()
 	return d
-}
-
-func (d *document) addDiagnostics(diags *source.List) {
-	for _, g := range diags.Sorted() {
-		r := report{Severity: g.Severity.String(), Code: string(g.Code), Message: g.Message, Repair: g.Repair}
-		if g.Span.IsValid() {
-			from := g.Span.From()
-			r.File, r.Line, r.Column = g.Span.File.Name, from.Line, from.Column
-		}
-		d.Diagnostics = append(d.Diagnostics, r)
-	}
-	if n := diags.Dropped(); n > 0 {
-		d.Diagnostics = append(d.Diagnostics, report{Severity: "note", Code: "DiagnosticsMax",
-			Message: fmt.Sprintf("%d more diagnostics are not shown", n)})
-	}
 }
 
 // idle lists the actions that produced no state, but for those that only a

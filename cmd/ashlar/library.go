@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/ashlar-dev/ashlar"
 	"github.com/spf13/cobra"
 )
 
@@ -41,4 +42,9 @@ func (l *libraries) Type() string   { return "DIR" }
 func (l libraries) directories() []string {
 	fromPath := filepath.SplitList(os.Getenv(libraryVariable))
 	return slices.Concat(l, slices.DeleteFunc(fromPath, func(dir string) bool { return dir == "" }))
+}
+
+// options are those of a command that reads a specification.
+func (l libraries) options(config string) ashlar.Options {
+	return ashlar.Options{Config: config, Libraries: l.directories(), Environment: environment()}
 }

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/ashlar-dev/ashlar/source"
 )
 
 // TestPageShowsTheProfile: the page has the text, with what was counted beside
@@ -45,7 +47,7 @@ func TestPageShowsTheProfile(t *testing.T) {
 // TestProfileBars: the bar of a line is as long as its share of the time says; a line
 // without figures has none. The browser measures them.
 func TestProfileBars(t *testing.T) {
-	d := &document{Verdict: "ok", Invariants: []string{}, Steps: []string{}, Unchecked: []asked{}, Warnings: []string{}, Diagnostics: []report{},
+	d := &document{Verdict: "ok", Invariants: []string{}, Steps: []string{}, Unchecked: []asked{}, Warnings: []string{}, Diagnostics: []source.Report{},
 		Actions: []covered{}, Trace: []traceStep{}, Statistics: statistics{Levels: []int64{}}}
 	d.Profile = &profiled{Samples: 8, Outside: 2,
 		Expressions: []profiledExpr{{File: "M.tla", Line: 1, Column: 1, Evaluated: 5, Samples: 4}, {File: "M.tla", Line: 3, Column: 1, Evaluated: 1},

@@ -65,7 +65,7 @@ type proveTranslated struct {
 	Schema      string          `json:"schema"`
 	Packages    []provedPackage `json:"packages"`
 	ExitCode    int             `json:"exitCode"`
-	Diagnostics []report        `json:"diagnostics"`
+	Diagnostics []source.Report `json:"diagnostics"`
 }
 
 type provedPackage struct {
@@ -105,12 +105,12 @@ func relative(dir, name string) string {
 }
 
 func runProveTranslate(t *term, o proveTranslateOptions, patterns []string) error {
-	result := proveTranslated{Schema: "ashlar-prove-translate-1", Packages: []provedPackage{}, Diagnostics: []report{}}
+	result := proveTranslated{Schema: "ashlar-prove-translate-1", Packages: []provedPackage{}, Diagnostics: []source.Report{}}
 	out, diags, err := translateGo(o.prefix, patterns)
 	if err != nil && o.json {
 		// A reader of the document alone must not take it for a success.
 		result.ExitCode = exitWorld
-		result.Diagnostics = append(result.Diagnostics, report{Severity: "error", Code: string(goose.GoError), Message: err.Error()})
+		result.Diagnostics = append(result.Diagnostics, source.Report{Severity: "error", Code: string(goose.GoError), Message: err.Error()})
 		return tellProveTranslated(t, o, result, new(source.List))
 	}
 	if err != nil {
@@ -166,9 +166,7 @@ func writeChanged(name string, content []byte, look bool) (bool, error) {
 
 func tellProveTranslated(t *term, o proveTranslateOptions, result proveTranslated, diags *source.List) error {
 	if o.json {
-		d := document{}
-		d.addDiagnostics(diags)
-		result.Diagnostics = append(result.Diagnostics, d.Diagnostics...)
+		result.Diagnostics = append(result.Diagnostics, diags.Reports()...)
 		e := json.NewEncoder(t.out)
 		e.SetIndent("", "  ")
 		if err := e.Encode(result); err != nil {

@@ -208,7 +208,7 @@ func (r *repl) finish(err error) error {
 	switch {
 	case errors.As(err, &wrong):
 		wrong.Diagnostics.Print(r.t.err)
-		return &exit{code: exitCodeOf(wrong)}
+		return &exit{code: exitCodeOf(wrong.Configuration)}
 	case errors.As(err, &e):
 		return &exit{exitEval, errors.New(e.Message)}
 	}

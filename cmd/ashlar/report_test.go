@@ -130,7 +130,7 @@ func TestErrorsOfTheSpecification(t *testing.T) {
 		if err := json.Unmarshal(out.Bytes(), &d); err != nil {
 			t.Fatal(err)
 		}
-		want := report{Severity: "error", Code: "UnknownName", File: "lock.tla", Line: 2, Column: 13, Message: "y is not declared", Repair: "write x"}
+		want := source.Report{Severity: "error", Code: "UnknownName", File: "lock.tla", Line: 2, Column: 13, Message: "y is not declared", Repair: "write x"}
 		if d.Verdict != "error" || len(d.Diagnostics) != 1 || d.Diagnostics[0] != want || errs.Len() > 0 {
 			t.Errorf("got %+v, and %q on standard error", d, &errs)
 		}

@@ -125,7 +125,7 @@ func runSimulate(ctx context.Context, t *term, o simulateOptions, spec string, l
 		if !o.json {
 			wrong.Diagnostics.Print(t.err)
 		}
-		return finish(t, o.checkOptions, diagnose(spec, wrong.File, wrong.Diagnostics, exitCodeOf(wrong)))
+		return finish(t, o.checkOptions, diagnose(spec, wrong.File, wrong.Diagnostics, exitCodeOf(wrong.Configuration)))
 	case err != nil:
 		return failed(err)
 	}

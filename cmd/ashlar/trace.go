@@ -10,11 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ashlar-dev/ashlar"
 	"github.com/ashlar-dev/ashlar/conform"
-	"github.com/ashlar-dev/ashlar/internal/specification"
-	"github.com/ashlar-dev/ashlar/source"
-	"github.com/ashlar-dev/ashlar/tla/eval"
-	"github.com/ashlar-dev/ashlar/tla/trans"
 )
 
 func newTraceCommand(t *term) *cobra.Command {
@@ -108,30 +105,21 @@ func runTraceCheck(ctx context.Context, t *term, o traceOptions, spec, dir strin
 	if o.stepsMax < 0 {
 		return &exit{exitUsage, fmt.Errorf("--max-steps %d: want a positive number", o.stepsMax)}
 	}
-	m, alg, err := loadAlgorithm(spec, o, t)
-	var wrong *specification.Error
+	r, err := ashlar.Replay(ctx, spec, os.DirFS(dir), ashlar.ReplayOptions{Options: o.library.options(o.config), StepsMax: o.stepsMax})
+	var wrong *ashlar.InputError
+	var none *ashlar.NoValueError
 	switch {
 	case errors.As(err, &wrong):
-		wrong.Diagnostics.Print(t.err)
-		return &exit{code: exitCodeOf(wrong)}
-	case err != nil:
-		return err
-	}
-	logs, err := conform.ReadDir(os.DirFS(dir), m.Info().Name)
-	if err != nil {
-		return failed(err)
-	}
-	a := conform.NewAlgorithm(m, alg)
-	r, err := conform.Check(ctx, a, logs, conform.Options{StepsMax: o.stepsMax, Hidden: len(alg.Processes()) > len(logs)})
-	var step *conform.StepError
-	switch {
-	case errors.As(err, &step):
+		wrong.Print(t.err)
+		return &exit{code: exitCodeOf(wrong.Configuration)}
+	case errors.As(err, &none):
 		return &exit{code: exitEval, err: err}
 	case err != nil:
 		return failed(err)
 	}
-	code := map[conform.Verdict]int{conform.Accepted: exitOK, conform.Rejected: exitSafety, conform.Undecided: exitNotChecked}[r.Verdict]
-	if r.Verdict == conform.Undecided && ctx.Err() != nil {
+	r.Warnings.Print(t.err)
+	code := map[ashlar.Verdict]int{ashlar.Accepted: exitOK, ashlar.Rejected: exitSafety, ashlar.Undecided: exitNotChecked}[r.Verdict]
+	if r.Verdict == ashlar.Undecided && ctx.Err() != nil {
 		code = exitInterrupted
 	}
 	if !o.json {
@@ -145,14 +133,12 @@ func runTraceCheck(ctx context.Context, t *term, o traceOptions, spec, dir strin
 	return &exit{code: code}
 }
 
-func writeTraceReport(t *term, spec, dir string, r *conform.Report, code int) error {
-	out := traceReport{Schema: "ashlar-trace-check/1", Spec: spec, Dir: dir, Verdict: r.Verdict.String(), ExitCode: code,
-		Logs: len(r.Logs), Sections: r.Sections, Explained: r.Explained, Trimmed: r.Trimmed, Steps: r.Entered}
+func writeTraceReport(t *term, spec, dir string, r *ashlar.Replayed, code int) error {
+	out := traceReport{Schema: "ashlar-trace-check/1", Spec: spec, Dir: dir, Verdict: string(r.Verdict), ExitCode: code,
+		Logs: r.Processes, Sections: r.Sections, Explained: r.Explained, Trimmed: r.Trimmed, Steps: r.Steps}
 	for _, b := range r.Blocked {
-		l := r.Logs[b.Log]
-		e := l.Events[b.Event]
-		out.Blocked = append(out.Blocked, traceBlocked{Actor: l.Actor, File: filepath.Join(dir, l.Name), Line: e.Line, Label: e.Label,
-			Place: b.Obstacle.Place, Text: b.Obstacle.Text, Reason: b.Obstacle.Reason})
+		out.Blocked = append(out.Blocked, traceBlocked{Actor: b.Process, File: filepath.Join(dir, b.File), Line: b.Line, Label: b.Label,
+			Place: b.Place, Text: b.Text, Reason: b.Reason})
 	}
 	for _, b := range r.State {
 		out.State = append(out.State, traceBinding{b.Name, b.Value})
@@ -160,31 +146,4 @@ func writeTraceReport(t *term, spec, dir string, r *conform.Report, code int) er
 	e := json.NewEncoder(t.out)
 	e.SetIndent("", "  ")
 	return e.Encode(out)
-}
-
-// loadAlgorithm loads a specification for the sake of its algorithm.
-func loadAlgorithm(spec string, o traceOptions, t *term) (*eval.Model, *eval.Algorithm, error) {
-	s, err := specification.Load(files{}, spec, specification.Options{Config: o.config, Libraries: o.library.directories(), Retranslate: true})
-	var wrong *specification.Error
-	switch {
-	case errors.As(err, &wrong):
-		return nil, nil, err
-	case err != nil:
-		return nil, nil, failed(err)
-	}
-	if s.Loaded.Plain == nil {
-		s.Diagnostics.Add(source.Diagnostic{Code: trans.NoAlgorithm, Span: s.Loaded.Root.Name.Span(),
-			Message: "the module has no algorithm: traces are those of Modular PlusCal archetypes"})
-		return nil, nil, &specification.Error{Diagnostics: s.Diagnostics}
-	}
-	m, err := s.Model(eval.Options{})
-	if err != nil {
-		return nil, nil, err
-	}
-	s.Diagnostics.Print(t.err)
-	alg, err := m.Algorithm()
-	if err != nil {
-		return nil, nil, &exit{code: exitEval, err: err}
-	}
-	return m, alg, nil
 }

@@ -6,12 +6,10 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 
+	"github.com/ashlar-dev/ashlar"
+	"github.com/ashlar-dev/ashlar/internal/specification"
 	"github.com/spf13/cobra"
-
-	"github.com/ashlar-dev/ashlar/source"
-	"github.com/ashlar-dev/ashlar/tla/trans"
 )
 
 // translateOptions are the flags of translate.
@@ -58,11 +56,11 @@ func newTranslateCommand(t *term) *cobra.Command {
 
 // translated is what translate reports to machines.
 type translated struct {
-	Schema      string   `json:"schema"`
-	Spec        string   `json:"spec"`
-	Changed     bool     `json:"changed"`
-	ExitCode    int      `json:"exitCode"`
-	Diagnostics []report `json:"diagnostics"`
+	Schema      string              `json:"schema"`
+	Spec        string              `json:"spec"`
+	Changed     bool                `json:"changed"`
+	ExitCode    int                 `json:"exitCode"`
+	Diagnostics []ashlar.Diagnostic `json:"diagnostics"`
 }
 
 func runTranslate(t *term, o translateOptions, path string) error {
@@ -72,17 +70,16 @@ func runTranslate(t *term, o translateOptions, path string) error {
 	if o.json && o.stdout {
 		return &exit{exitUsage, errors.New("--json and --stdout both write to standard output")}
 	}
-	if filepath.Ext(path) == "" {
-		path += ".tla"
-	}
-	out := translated{Schema: "ashlar-translate-1", Spec: path, Diagnostics: []report{}}
-	f, diags, err := trans.Translate(files{}, path, o.library.directories())
-	if err != nil {
-		return failed(err)
-	}
-	if diags.HasErrors() {
+	path = specification.File(path)
+	out := translated{Schema: "ashlar-translate-1", Spec: path, Diagnostics: []ashlar.Diagnostic{}}
+	f, err := ashlar.Translate(path, o.library.options(""))
+	var wrong *ashlar.InputError
+	switch {
+	case errors.As(err, &wrong):
 		out.ExitCode = exitSpec
-		return tellTranslated(t, o, out, diags)
+		return tellTranslated(t, o, out, wrong.Diagnostics)
+	case err != nil:
+		return failed(err)
 	}
 	if o.stdout {
 		content := f.Content
@@ -92,7 +89,7 @@ func runTranslate(t *term, o translateOptions, path string) error {
 			}
 			content = []byte(f.PlusCal)
 		}
-		diags.Print(t.err)
+		f.Warnings.Print(t.err)
 		_, err := t.out.Write(content)
 		return failed(err)
 	}
@@ -100,7 +97,7 @@ func runTranslate(t *term, o translateOptions, path string) error {
 	if err != nil {
 		return failed(fmt.Errorf("write the translation: %w", err))
 	}
-	return tellTranslated(t, o, out, diags)
+	return tellTranslated(t, o, out, f.Warnings)
 }
 
 // replaceFile gives a file a new content at once, and says whether it had
@@ -120,11 +117,9 @@ func replaceFile(path string, content []byte) (bool, error) {
 	return true, writeOutput(path, content, mode)
 }
 
-func tellTranslated(t *term, o translateOptions, out translated, diags *source.List) error {
+func tellTranslated(t *term, o translateOptions, out translated, diags ashlar.Diagnostics) error {
 	if o.json {
-		d := document{}
-		d.addDiagnostics(diags)
-		out.Diagnostics = append(out.Diagnostics, d.Diagnostics...)
+		out.Diagnostics = append(out.Diagnostics, diags.List...)
 		e := json.NewEncoder(t.out)
 		e.SetIndent("", "  ")
 		if err := e.Encode(out); err != nil {

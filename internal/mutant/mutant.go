@@ -169,6 +169,7 @@ func Table() []Mutant {
 		wormNodeMutants(),
 		wormTxMutants(),
 		wormAppsMutants(),
+		faceMutants(),
 		strangersAshlardMutants(),
 		strangersWormMutants(),
 		dedalusEquivalenceMutants(),

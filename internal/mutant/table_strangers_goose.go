@@ -43,9 +43,9 @@ func strangersGooseMutants() []Mutant {
 			New:    "sizes.Sizeof(types.Typ[types.Int]) >= 4",
 		},
 		{
-			Name: "strangers/diagnostics/dropped-ones-are-not-counted", Kind: WrongAnswer, In: "cmd/ashlar", Packages: scripts, Run: session,
+			Name: "strangers/diagnostics/dropped-ones-are-not-counted", Kind: WrongAnswer, In: "source", Packages: scripts, Run: session,
 			Breaks: "A document for machines ends at 50 diagnostics as if there were no more.",
-			Old:    "if n := diags.Dropped(); n > 0 {",
+			Old:    "if n := l.Dropped(); n > 0 {",
 			New:    "if n := diags.Dropped(); n > 50 {",
 		},
 		{

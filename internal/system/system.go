@@ -22,17 +22,9 @@ import (
 	"github.com/ashlar-dev/ashlar/tla/core"
 	"github.com/ashlar-dev/ashlar/tla/eval"
 	"github.com/ashlar-dev/ashlar/tla/load"
-	"github.com/ashlar-dev/ashlar/tla/native"
 	"github.com/ashlar-dev/ashlar/tla/trans"
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
-
-// Files are where modules and configurations are, and what a specification may read
-// and write.
-type Files interface {
-	load.Files
-	native.Files
-}
 
 // Options of Compile. The zero value is the default.
 type Options struct {
@@ -43,8 +35,8 @@ type Options struct {
 	Config string
 	// Libraries are directories of modules; see load.Options.
 	Libraries []string
-	// Environment is what IOEnv sees.
-	Environment func() map[string]string
+	// Evaluation is how the values of constants are evaluated, but for Constants.
+	Evaluation eval.Options
 }
 
 // Compiled is what Compile makes.
@@ -58,8 +50,8 @@ type Compiled struct {
 }
 
 // Compile compiles the algorithm of the module at path, or at path.tla.
-func Compile(files Files, path string, o Options) (*Compiled, error) {
-	s := &algorithm{path: specification.File(path), files: files, environment: o.Environment}
+func Compile(files load.Files, path string, o Options) (*Compiled, error) {
+	s := &algorithm{path: specification.File(path), files: files, evaluation: o.Evaluation}
 	if err := s.load(o.Libraries); err != nil {
 		return nil, err
 	}
@@ -106,13 +98,13 @@ func (s *algorithm) example(m *constantModel) ([]byte, error) {
 
 // algorithm is a specification with a Modular algorithm, loaded.
 type algorithm struct {
-	path        string
-	files       Files
-	environment func() map[string]string
-	spec        *core.Spec // what the algorithm sees
-	text        trans.Text
-	whole       *core.Spec // with the translation
-	diags       *source.List
+	path       string
+	files      load.Files
+	evaluation eval.Options
+	spec       *core.Spec // what the algorithm sees
+	text       trans.Text
+	whole      *core.Spec // with the translation
+	diags      *source.List
 }
 
 // load loads the specification and translates its algorithm in memory.
@@ -207,7 +199,7 @@ func (s *algorithm) definition(name string) *core.Def {
 // valuesOfWhole are the values of the constants by all that the module
 // defines: by definitions after the translation, too.
 func (s *algorithm) valuesOfWhole(cfg *config.Config) (map[string]value.Value, error) {
-	m, err := eval.New(s.whole, cfg, eval.Options{Files: s.files, Environment: s.environment})
+	m, err := eval.New(s.whole, cfg, s.evaluation)
 	var wrong *source.List
 	switch {
 	case errors.As(err, &wrong):
@@ -254,7 +246,9 @@ func (s *algorithm) systemConstants(name string) (*constantModel, error) {
 // given.
 func (s *algorithm) evaluate(cfg *config.Config, given map[string]value.Value) (*constantModel, error) {
 	out := &constantModel{values: map[string]value.Value{}}
-	m, err := eval.New(s.spec, cfg, eval.Options{Constants: given, Files: s.files, Environment: s.environment})
+	evaluation := s.evaluation
+	evaluation.Constants = given
+	m, err := eval.New(s.spec, cfg, evaluation)
 	var wrong *source.List
 	switch {
 	case errors.As(err, &wrong):

@@ -1,0 +1,100 @@
+package tidy
+
+import (
+	"flag"
+	"fmt"
+	"go/types"
+	"os"
+	"sort"
+	"strings"
+	"testing"
+
+	"golang.org/x/tools/go/packages"
+)
+
+var rewrite = flag.Bool("rewrite", false, "write api.txt from the packages")
+
+// public are the packages that programs of users may import.
+var public = []string{"."}
+
+// TestAPI compares what public packages export with api.txt, so that a review sees
+// every change of it. `go test ./internal/tidy -run TestAPI -rewrite` writes the file.
+func TestAPI(t *testing.T) {
+	patterns := make([]string, len(public))
+	for i, p := range public {
+		patterns[i] = "./" + p
+	}
+	loaded, err := packages.Load(&packages.Config{Mode: packages.NeedName | packages.NeedTypes, Dir: root}, patterns...)
+	if err != nil || packages.PrintErrors(loaded) > 0 {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	for _, p := range loaded {
+		fmt.Fprintf(&b, "package %s\n", p.PkgPath)
+		for _, line := range exported(p.Types) {
+			fmt.Fprintln(&b, "  "+line)
+		}
+	}
+	if *rewrite {
+		if err := os.WriteFile("api.txt", []byte(b.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile("api.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(want) != b.String() {
+		t.Errorf("what public packages export has changed; if that is meant, write api.txt with -rewrite:\n%s", firstDifference(string(want), b.String()))
+	}
+}
+
+// exported lists what a package exports: a line for each name, field and method.
+func exported(p *types.Package) []string {
+	var lines []string
+	short := func(q *types.Package) string {
+		if q == p {
+			return ""
+		}
+		return q.Name()
+	}
+	for _, name := range p.Scope().Names() {
+		o := p.Scope().Lookup(name)
+		if !o.Exported() {
+			continue
+		}
+		named, isType := o.Type().(*types.Named)
+		if _, ok := o.(*types.TypeName); !ok || !isType {
+			lines = append(lines, types.ObjectString(o, short))
+			continue
+		}
+		kind := types.TypeString(named.Underlying(), short)
+		if s, ok := named.Underlying().(*types.Struct); ok {
+			kind = "struct"
+			for f := range s.Fields() {
+				if f.Exported() {
+					lines = append(lines, fmt.Sprintf("type %s struct, %s %s", name, f.Name(), types.TypeString(f.Type(), short)))
+				}
+			}
+		}
+		lines = append(lines, "type "+name+" "+kind)
+		for m := range named.Methods() {
+			if m.Exported() {
+				lines = append(lines, types.ObjectString(m, short))
+			}
+		}
+	}
+	sort.Strings(lines)
+	return lines
+}
+
+// firstDifference shows the first line that two texts do not share.
+func firstDifference(want, got string) string {
+	a, b := strings.Split(want, "\n"), strings.Split(got, "\n")
+	for i := range min(len(a), len(b)) {
+		if a[i] != b[i] {
+			return fmt.Sprintf("line %d is  %s\nand was  %s", i+1, b[i], a[i])
+		}
+	}
+	return fmt.Sprintf("%d lines, and were %d", len(b), len(a))
+}

@@ -1,0 +1,117 @@
+package ashlar
+
+import (
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"path"
+
+	"github.com/ashlar-dev/ashlar/conform"
+	"github.com/ashlar-dev/ashlar/internal/specification"
+	"github.com/ashlar-dev/ashlar/source"
+	"github.com/ashlar-dev/ashlar/tla/trans"
+)
+
+// ReplayOptions are options of Replay.
+type ReplayOptions struct {
+	Options
+	// StepsMax bounds the search for an order that explains the traces; 0 is the
+	// default, conform.StepsMax.
+	StepsMax int
+}
+
+// The verdicts of Replay.
+const (
+	// Accepted: some behaviour of the specification explains all traces.
+	Accepted Verdict = "accepted"
+	// Rejected: none does.
+	Rejected Verdict = "rejected"
+	// Undecided: the search gave up, or was interrupted.
+	Undecided Verdict = "undecided"
+)
+
+// Replayed is what the specification says about traces.
+type Replayed struct {
+	Verdict Verdict // Accepted, Rejected or Undecided
+	// Processes is how many traces there are, Sections the critical sections in them
+	// that were to be explained, and Explained how many the furthest attempt did.
+	// Trimmed counts those that were left out, as they depend on sections of a trace
+	// that was cut off. Steps counts the steps of the search.
+	Processes, Sections, Explained, Trimmed, Steps int
+	// Blocked are the sections that no order gets past, and State is the state of the
+	// specification before them.
+	Blocked  []Blocked
+	State    []Binding
+	Warnings Diagnostics
+
+	report *conform.Report
+}
+
+// Blocked is a critical section that cannot come next.
+type Blocked struct {
+	Process string
+	File    string // in the directory of traces
+	Line    int    // in it, from 1
+	Label   string
+	Place   string // of the statement that blocks, FILE:LINE:COLUMN, "" for none
+	Text    string // the statement
+	Reason  string
+}
+
+// Print writes the outcome for people.
+func (r *Replayed) Print(w io.Writer) { r.report.Print(w) }
+
+// NoValueError says that an expression of the specification has no value.
+type NoValueError struct{ Err error }
+
+func (e *NoValueError) Error() string { return e.Err.Error() }
+func (e *NoValueError) Unwrap() error { return e.Err }
+
+// Replay holds the traces in a directory, which a compiled system has written, one
+// file for each process, against the Modular PlusCal algorithm of the module at path,
+// or at path.tla. When ctx ends, Replay returns soon, undecided. Traces that make no
+// sense are an error.
+func Replay(ctx context.Context, module string, traces fs.FS, o ReplayOptions) (*Replayed, error) {
+	s, err := specification.Load(o.files(), module, specification.Options{Config: o.Config, Libraries: o.Libraries, Retranslate: true})
+	if err != nil {
+		return nil, inputError(err)
+	}
+	if s.Loaded.Plain == nil {
+		s.Diagnostics.Add(source.Diagnostic{Code: trans.NoAlgorithm, Span: s.Loaded.Root.Name.Span(),
+			Message: "the module has no algorithm: traces are those of Modular PlusCal archetypes"})
+		return nil, inputError(&specification.Error{Diagnostics: s.Diagnostics})
+	}
+	m, err := s.Model(o.evaluation())
+	if err != nil {
+		return nil, inputError(err)
+	}
+	algorithm, err := m.Algorithm()
+	if err != nil {
+		return nil, &NoValueError{err}
+	}
+	logs, err := conform.ReadDir(traces, m.Info().Name)
+	if err != nil {
+		return nil, err
+	}
+	r, err := conform.Check(ctx, conform.NewAlgorithm(m, algorithm), logs, conform.Options{StepsMax: o.StepsMax, Hidden: len(algorithm.Processes()) > len(logs)})
+	var step *conform.StepError
+	switch {
+	case errors.As(err, &step):
+		return nil, &NoValueError{err}
+	case err != nil:
+		return nil, err
+	}
+	out := &Replayed{Verdict: Verdict(r.Verdict.String()), Processes: len(r.Logs), Sections: r.Sections, Explained: r.Explained, Trimmed: r.Trimmed, Steps: r.Entered,
+		Warnings: diagnostics(s.Diagnostics), report: r}
+	for _, b := range r.Blocked {
+		l := r.Logs[b.Log]
+		e := &l.Events[b.Event]
+		out.Blocked = append(out.Blocked, Blocked{Process: l.Actor, File: path.Clean(l.Name), Line: e.Line, Label: e.Label,
+			Place: b.Obstacle.Place, Text: b.Obstacle.Text, Reason: b.Obstacle.Reason})
+	}
+	for _, b := range r.State {
+		out.State = append(out.State, Binding{b.Name, b.Value})
+	}
+	return out, nil
+}
