@@ -136,9 +136,11 @@ func Inputs(p *logic.Program, n int) []interp.Message {
 
 // Draw makes up n messages for each input of a program, to machines that read it, with
 // values that the program speaks of in facts and rules, and some others: it is such values
-// that meet. Two are equal now and then.
+// that meet. Half of the values are some that a message before has already, as it is messages
+// of one key that meet. Two messages are equal now and then.
 func Draw(p *logic.Program, r env.Random, n int) []interp.Message {
 	known := spokenOf(p)
+	used := map[string][]logic.Value{}
 	var out []interp.Message
 	for _, c := range p.Components {
 		for _, rel := range p.In(c) {
@@ -148,12 +150,19 @@ func Draw(p *logic.Program, r env.Random, n int) []interp.Message {
 			for range n {
 				row := make([]logic.Value, len(rel.Columns))
 				for j, col := range rel.Columns {
-					some := known[col.Type.String()]
-					if i := env.IntN(r, len(some)+othersMax); i < len(some) {
+					kind := col.Type.String()
+					some, before := known[kind], used[kind]
+					switch i := env.IntN(r, len(some)+othersMax); {
+					case len(before) > 0 && env.IntN(r, 2) == 0:
+						row[j] = before[env.IntN(r, len(before))]
+					case i < len(some):
 						row[j] = some[i]
-					} else {
+					default:
 						row[j] = made(col.Type, i-len(some))
 					}
+				}
+				for j, col := range rel.Columns {
+					used[col.Type.String()] = append(used[col.Type.String()], row[j])
 				}
 				to := logic.NodeName(c.Name, env.IntN(r, c.Instances*c.Partitions))
 				out = append(out, interp.Message{To: to, Fact: interp.Fact{Relation: rel, Row: row}})
