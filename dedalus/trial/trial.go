@@ -60,8 +60,8 @@ func Run(ctx context.Context, before, after *logic.Program, l Limits) (*Report, 
 	}
 	draw := func(n int) [][]interp.Message {
 		var out [][]interp.Message
-		for i := range uint64(2) {
-			out = append(out, scenario.Draw(before, env.Seeded(2*l.Seed+i), n))
+		for i := range uint64(drawn) {
+			out = append(out, scenario.Draw(before, env.Seeded(drawn*l.Seed+i), n))
 		}
 		return out
 	}
@@ -81,8 +81,9 @@ func Run(ctx context.Context, before, after *logic.Program, l Limits) (*Report, 
 	return r, nil
 }
 
-// aloneMax is how many messages are tried alone.
-const aloneMax = 4
+// drawn is how many sets are drawn of each size, and aloneMax how many messages are tried
+// alone.
+const drawn, aloneMax = 3, 3
 
 // compare adds a set, and says whether to go on.
 func (r *Report) compare(ctx context.Context, before, after *logic.Program, given []interp.Message, b explore.Bounds) (bool, error) {

@@ -36,7 +36,7 @@ func TestRun(t *testing.T) {
 		if got != want {
 			t.Errorf("%s: %q, want %q: %v", change, got, want, r)
 		}
-		if want == "" && (len(r.Sets) != 5 || !strings.HasPrefix(r.String(), "no difference on 5 made-up sets of up to 2 messages, 5 of them to the end, ")) {
+		if want == "" && (len(r.Sets) != 7 || !strings.HasPrefix(r.String(), "no difference on 7 made-up sets of up to 2 messages, 7 of them to the end, ")) {
 			t.Errorf("%v", r)
 		}
 	}
