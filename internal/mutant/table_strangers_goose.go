@@ -46,7 +46,7 @@ func strangersGooseMutants() []Mutant {
 			Name: "strangers/diagnostics/dropped-ones-are-not-counted", Kind: WrongAnswer, In: "source", Packages: scripts, Run: session,
 			Breaks: "A document for machines ends at 50 diagnostics as if there were no more.",
 			Old:    "if n := l.Dropped(); n > 0 {",
-			New:    "if n := diags.Dropped(); n > 50 {",
+			New:    "if n := l.Dropped(); n > 50 {",
 		},
 		{
 			Name: "strangers/diagnostics/a-dropped-error-is-none", Kind: Unsound, In: "source", Packages: []string{"source"}, Run: "TestAppend",
