@@ -186,6 +186,7 @@ func Table() []Mutant {
 		strangersMPCalMutants(),
 		strangersFrontMutants(),
 		strangersFormsMutants(),
+		strangersLevelMutants(),
 		strangersReadingMutants(),
 		generatedMutants(),
 	} {

@@ -76,14 +76,14 @@ func frontMutants() []Mutant {
 		{
 			Name: "tla/resolve/prime-of-a-prime", Kind: Unsound, In: "tla/resolve", Packages: resolve,
 			Breaks: "(x')' is accepted, and so is an operator that primes an argument which is primed already.",
-			Old:    "return l.limit(args[0], StateLevel, \"only a state function can be primed\")",
-			New:    "return l.limit(args[0], ActionLevel, \"only a state function can be primed\")",
+			Old:    "l.limit(args[0], StateLevel, \"only a state function can be primed\")",
+			New:    "l.limit(args[0], ActionLevel, \"only a state function can be primed\")",
 		},
 		{
 			Name: "tla/resolve/variable-replaced-by-an-action", Kind: Unsound, In: "tla/resolve", Packages: resolve,
 			Breaks: "INSTANCE M WITH x <- y' is accepted for a variable x.",
-			Old:    "case sub.Param.Kind == Variable && got > StateLevel:",
-			New:    "case sub.Param.Kind == Variable && got > ActionLevel:",
+			Old:    "case sub.Param.Kind == Variable && got.closed > StateLevel:",
+			New:    "case sub.Param.Kind == Variable && got.closed > ActionLevel:",
 		},
 	}
 }

@@ -63,14 +63,14 @@ func strangersFrontMutants() []Mutant {
 		{
 			Name: "tla/resolve/every-argument-has-its-level", Kind: WrongAnswer, In: "tla/resolve", Packages: resolve,
 			Breaks: "An operator that takes ENABLED of an action is an action, and refused as an invariant.",
-			Old:    "if s.passes(i) {",
-			New:    "if i >= 0 {",
+			Old:    "if a := g.atoms[n]; a.from == s.formals[i] {\n\t\t\tout = append(out, a.when)\n\t\t}\n\t}\n\treturn out",
+			New:    "if a := g.atoms[n]; a.from == s.formals[i] {\n\t\t\tout = append(out, a.when)\n\t\t}\n\t}\n\treturn append(out, \"\")",
 		},
 		{
 			Name: "tla/resolve/no-argument-has-its-level", Kind: Unguarded, In: "tla/resolve", Packages: resolve,
 			Breaks: "An action goes through an operator as if it were a constant.",
-			Old:    "return d.levels != nil && i < len(d.Formals) && slices.Contains(d.levels.flows, d.Formals[i])",
-			New:    "return false",
+			Old:    "default:\n\t\tt = to.term\n\t}",
+			New:    "default:\n\t}",
 		},
 		{
 			Name: "tla/native/not-is-that-of-a-machine", Kind: WrongAnswer, In: "tla/native", Packages: native,

@@ -1,6 +1,10 @@
 package eval
 
-import "github.com/ashlar-dev/ashlar/tla/core"
+import (
+	"fmt"
+
+	"github.com/ashlar-dev/ashlar/tla/core"
+)
 
 // facts is what the compiler and the analysis of formulas want to know about
 // an expression before it is evaluated.
@@ -73,7 +77,7 @@ func (p *program) factsOf(e core.Expr, bound names, resolve func(*core.LocalRef)
 	}
 	var passes []bool
 	if call, ok := e.(*core.Call); ok && len(call.Args) > 0 {
-		passes = p.passes(call.Def)
+		passes = p.passes(call, nil)
 	}
 	let, _ := e.(*core.Let)
 	if bound == nil {
@@ -111,18 +115,54 @@ func (p *program) factsOf(e core.Expr, bound names, resolve func(*core.LocalRef)
 	return f
 }
 
-// passes says of each parameter of d whether the level of the argument is part
-// of the level of a call: not where it only stands below ENABLED, or is not
-// used. Of a recursive definition all are.
-func (p *program) passes(d *core.Def) []bool {
-	to, _ := p.resolve(d)
-	if to == nil || to.Body == nil || p.isNative(to) {
+// passesKey is a definition with what passes through the operators that it is
+// given: for each a bit for each argument, or a mark that nothing is known.
+type passesKey struct {
+	def *core.Def
+	ops string
+}
+
+// passes says of each argument of a call whether its level is part of the level
+// of the call: not where the definition, or an operator that it is given, has it
+// below ENABLED only, or does not use it. Of a recursive definition all are.
+// Ops says the same of operator parameters around; nil stands for all.
+func (p *program) passes(call *core.Call, ops map[*core.Local][]bool) []bool {
+	to, _ := p.resolve(call.Def)
+	if to == nil || to.Body == nil || p.isNative(to) || len(call.Args) > len(to.Params) {
 		return nil
 	}
-	if out, ok := p.passesByDef[to]; ok {
-		return out
+	key := passesKey{def: to}
+	given := map[*core.Local][]bool{}
+	for i, a := range call.Args {
+		if l := to.Params[i]; l.Arity > 0 {
+			given[l] = p.operatorPasses(a, ops)
+			key.ops += fmt.Sprint(given[l])
+		}
 	}
-	p.passesByDef[to] = nil // while in progress
+	out, ok := p.passesByDef[key]
+	if !ok {
+		p.passesByDef[key] = nil // while in progress
+		out = p.passesIn(to.Params, to.Body, given)
+		p.passesByDef[key] = out
+	}
+	return out
+}
+
+// operatorPasses is passes for the arguments of an operator that is passed on.
+func (p *program) operatorPasses(a core.Expr, ops map[*core.Local][]bool) []bool {
+	switch a := a.(type) {
+	case *core.OpRef:
+		return p.passes(&core.Call{Def: a.Def}, nil)
+	case *core.Lambda:
+		return p.passesIn(a.Params, a.Body, ops)
+	case *core.LocalRef:
+		return ops[a.Local]
+	}
+	return nil
+}
+
+// passesIn says of each parameter whether its level is part of that of a body.
+func (p *program) passesIn(params []*core.Local, body core.Expr, ops map[*core.Local][]bool) []bool {
 	used := map[*core.Local]bool{}
 	var walk func(core.Expr)
 	walk = func(e core.Expr) {
@@ -130,12 +170,13 @@ func (p *program) passes(d *core.Def) []bool {
 		switch e := e.(type) {
 		case *core.LocalRef:
 			used[e.Local] = true
+			passes = ops[e.Local]
 		case *core.Op:
 			if e.Op == core.OpEnabled {
 				return
 			}
 		case *core.Call:
-			passes = p.passes(e.Def)
+			passes = p.passes(e, ops)
 		}
 		let, _ := e.(*core.Let)
 		var live map[core.Expr]bool
@@ -150,12 +191,11 @@ func (p *program) passes(d *core.Def) []bool {
 			n++
 		}
 	}
-	walk(to.Body)
-	out := make([]bool, len(to.Params))
-	for i, l := range to.Params {
+	walk(body)
+	out := make([]bool, len(params))
+	for i, l := range params {
 		out[i] = used[l]
 	}
-	p.passesByDef[to] = out
 	return out
 }
 

@@ -166,6 +166,17 @@ Can == ENABLED Next \/ x = 2
 Cannot == ~ENABLED (x' = x /\ x' # x)
 Partly == ENABLED (x' = 1)`, initNext + "INVARIANTS Can Cannot Partly",
 			"ok: 3 generated, 3 distinct, depth 3"},
+		{"an operator that is passed on hides an action below ENABLED",
+			start + `Next == x < 2 /\ x' = x + 1 /\ y' = y
+Can(A) == ENABLED A
+Ap(Op(_), A) == Op(A)
+Again(Op(_), A) == Ap(Op, A) /\ Ap(LAMBDA B : Op(B), A)
+Never(Op(_), a) == a
+I1 == Ap(Can, Next) \/ x = 2
+I2 == Again(Can, Next) <=> x < 2
+I3 == Again(LAMBDA A : ENABLED A /\ x < 2, Next) <=> x # 2
+I4 == Never(LAMBDA a : x' = a, x <= 2)`, initNext + "INVARIANTS I1 I2 I3 I4",
+			"ok: 3 generated, 3 distinct, depth 3"},
 		{"ENABLED under a prime asks the next state",
 			start + `Inc == x < 2 /\ x' = x + 1 /\ y' = y
 Next == Inc
@@ -202,7 +213,9 @@ Two == Init /\ [][Next]_vars /\ [][Next]_x
 None == Init /\ <>(x = 1)
 Eventually == <>(x = 1) /\ [](y = 0)
 Refines == Spec
-Mixed == Init /\ [][Next]_vars /\ []<>(x = 1)`)
+Mixed == Init /\ [][Next]_vars /\ []<>(x = 1)
+Apply(Op(_), A) == Op(A)
+ApplyNext == Apply(LAMBDA A : A, Next)`)
 	tests := []struct {
 		cfg               string
 		fairness, actions int
@@ -225,6 +238,7 @@ Mixed == Init /\ [][Next]_vars /\ []<>(x = 1)`)
 		{cfg: "SPECIFICATION Spec PROPERTY Init", fairness: 2, actions: 1, steps: []string{"Init"},
 			warnings: []string{"the property Init is a state predicate: it is checked of initial states only; INVARIANT Init would check it of every state"}},
 		{cfg: "INIT Init NEXT Next INVARIANT Next", err: WrongLevel},
+		{cfg: "INIT Init NEXT Next INVARIANT ApplyNext", err: WrongLevel},
 		{cfg: "INIT Init NEXT Spec", err: WrongLevel},
 		{cfg: "INVARIANT Init", err: MissingBehaviour},
 		{cfg: "SPECIFICATION Spec CONSTANT N = 1", fairness: 2, actions: 1}, // ignored, and warned of: see the command's scripts

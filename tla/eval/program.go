@@ -62,7 +62,7 @@ type program struct {
 	// factsByDef is complete but for what the reference evaluator asks later,
 	// under factsMu.
 	factsByDef  map[*core.Def]facts
-	passesByDef map[*core.Def][]bool
+	passesByDef map[passesKey][]bool
 	factsMu     sync.Mutex
 	// constDefs holds the value of every constant-level definition without
 	// parameters. Both evaluators share it, so that RandomElement is drawn once.
@@ -135,7 +135,7 @@ func newProgram(spec *core.Spec, cfg *config.Config, o Options, diags *source.Li
 		overrides:   make(map[*core.Def]replacement),
 		globals:     make(map[*core.Def]bool, len(spec.Defs)),
 		factsByDef:  make(map[*core.Def]facts),
-		passesByDef: make(map[*core.Def][]bool),
+		passesByDef: make(map[passesKey][]bool),
 		constDefs:   make(map[*core.Def]*cell),
 	}
 	for _, d := range spec.Defs {

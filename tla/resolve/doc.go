@@ -18,10 +18,12 @@
 // bounded by the limits below. It goes on after an error; what follows from an
 // earlier error is not reported again.
 //
-// It is more lenient than the reference tools in two points, both about
-// levels: what passes through an operator parameter is not constrained, and a
-// temporal formula inside a set or a function is found only where it is
-// written there.
+// Levels are those of what a definition stands for when every definition is
+// expanded (level.go). The reference tools take an operator that is passed on
+// for one that has the levels of all its arguments, and so refuse some formulas
+// that are right; here an application is held against what the operator really
+// does with them. Two rules are about the text alone, there and here: [] and <> of
+// an action, and an action beside a temporal formula.
 package resolve
 
 // Limits. What goes beyond gets a diagnostic.

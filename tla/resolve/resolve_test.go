@@ -68,7 +68,7 @@ func TestResolve(t *testing.T) {
 			diags.Print(&b)
 			if d.Cmd == "levels" {
 				for _, s := range info.Root.Defined {
-					fmt.Fprintf(&b, "%s: %s", s.Name, describeLevels(s))
+					fmt.Fprintf(&b, "%s: %s", s.Name, describeLevels(info.algebra, s))
 				}
 			}
 			if b.Len() == 0 {
@@ -79,14 +79,27 @@ func TestResolve(t *testing.T) {
 	})
 }
 
-func describeLevels(s *Symbol) string {
+func describeLevels(algebra *algebra, s *Symbol) string {
 	if s.levels == nil {
 		return "-\n"
 	}
-	out := s.levels.level.String()
-	for i, m := range s.levels.max {
-		if m < TemporalLevel {
-			out += fmt.Sprintf(", %s at most %s", s.Formals[i].Name, m)
+	out := s.levels.term.closed.String()
+	for _, p := range s.levels.formals {
+		most := TemporalLevel
+		for _, b := range s.levels.bounds {
+			if a := algebra.atoms[b.atom]; a.from == p && a.when == "" {
+				most = min(most, b.most)
+			}
+		}
+		if most < TemporalLevel {
+			out += fmt.Sprintf(", %s at most %s", p.Name, most)
+		}
+	}
+	for _, u := range s.levels.uses {
+		if a, to := algebra.atoms[u.atom], algebra.place(u); a.from != nil {
+			out += fmt.Sprintf(", %s given to %s", a.from.Name, to.op.Name)
+		} else {
+			out += fmt.Sprintf(", %s given to %s", a.level, to.op.Name)
 		}
 	}
 	return out + "\n"

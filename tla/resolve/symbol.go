@@ -44,7 +44,7 @@ type Symbol struct {
 	// Inner is the module that a Nested symbol names.
 	Inner *Module
 
-	levels *levels
+	levels *summary
 }
 
 // Arity is the number of arguments that the symbol takes.
@@ -88,6 +88,8 @@ type Module struct {
 	// Assumes are those of the module itself.
 	Assumes []*syntax.Assume
 
+	asks *demands // of its constants and variables
+
 	broken bool // it had errors of its own: say nothing about what follows
 	done   bool
 }
@@ -110,7 +112,9 @@ type Instance struct {
 	Params []*Symbol
 	Subs   []Sub // one per constant and variable of Module, in their order
 
-	subs []lv // the levels of Subs, once they are known
+	// The levels, once they are known: of Subs, and what they ask of Params.
+	given []given
+	sum   *summary
 }
 
 // Sub is what an instance puts in the place of Param: the expression Value as
@@ -169,6 +173,8 @@ type Info struct {
 	Instances map[*syntax.Instance]*Instance
 	// Paths gives every path that could be resolved.
 	Paths map[*syntax.Path]*PathUse
+
+	algebra *algebra // of levels
 }
 
 // Scope maps names to symbols, innermost first.
