@@ -11,7 +11,9 @@ import (
 	dedlower "github.com/ashlar-dev/ashlar/dedalus/lower"
 	ded "github.com/ashlar-dev/ashlar/dedalus/syntax"
 	"github.com/ashlar-dev/ashlar/source"
+	"github.com/ashlar-dev/ashlar/tla/config"
 	"github.com/ashlar-dev/ashlar/tla/core"
+	"github.com/ashlar-dev/ashlar/tla/eval"
 	"github.com/ashlar-dev/ashlar/tla/load"
 	"github.com/ashlar-dev/ashlar/tla/module"
 	"github.com/ashlar-dev/ashlar/tla/resolve"
@@ -95,6 +97,7 @@ func (s *server) analyzeTLA(d *document, l *lines, o *overlay) *analysis {
 	} else {
 		m = loaded.Root
 		a.checkAlgorithm(d.path, o, s.libraries, list)
+		a.checkConfiguration(d.path, loaded.Spec, o, list)
 	}
 	a.index = indexTLA(info, m)
 	// A diagnostic of the files in memory keeps its place: they are the text at
@@ -119,6 +122,25 @@ func (a *analysis) checkAlgorithm(path string, o *overlay, libraries []string, l
 			list.Add(d)
 			a.broken = a.broken || d.Severity == source.Error
 		}
+	}
+}
+
+// checkConfiguration warns of what the configuration beside the module, if there is
+// one, says of the module's constants that cannot be. They are warnings because the
+// module may be right, and checked with another configuration.
+func (a *analysis) checkConfiguration(path string, spec *core.Spec, o *overlay, list *source.List) {
+	name := strings.TrimSuffix(path, filepath.Ext(path)) + ".cfg"
+	text, err := o.ReadFile(name)
+	if err != nil {
+		return // there is none, or none that can be read: then no search can be made either
+	}
+	var wrong source.List
+	if cfg := config.Parse(source.NewFile(name, text), &wrong); !wrong.HasErrors() {
+		wrong.Append(eval.Constants(spec, cfg))
+	}
+	for _, d := range wrong.Sorted() {
+		d.Severity = source.Warning
+		list.Add(d)
 	}
 }
 

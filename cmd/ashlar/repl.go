@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync/atomic"
 
 	"github.com/spf13/cobra"
 
@@ -39,6 +40,8 @@ state of the trace.
   :at N      step N of the trace   :state    the present state
   :defs      your definitions
   :help      this                  :quit     leave
+
+At a terminal Ctrl-C ends the evaluation of a line and not the session.
 
 Exit codes: 0 every expression had a value; 75 one had none, in --eval or where input
 is no terminal; 150 one is no TLA+; 1, 2, 151 as of ashlar check.`
@@ -95,6 +98,12 @@ type repl struct {
 	list  []replState
 	// defs are the definitions that were typed.
 	defs []replDef
+
+	warnings *source.List // of the last model
+
+	// busy and stopped are about the line that is being read: interrupts at a terminal
+	// end its evaluation, and not the session.
+	busy, stopped atomic.Bool
 }
 
 // replState is the values of the variables, and how the state was reached.
@@ -130,10 +139,12 @@ func runRepl(ctx context.Context, t *term, in io.Reader, o replOptions, spec str
 			return err
 		}
 	}
-	// Is the specification one at all?
+	// Is the specification one at all? What it is warned of is said once, and not
+	// with every line.
 	if _, _, err := r.model("TRUE"); err != nil {
 		return r.finish(err)
 	}
+	r.warnings.Print(r.t.err)
 	if o.trace != "" {
 		if err := r.readTrace(o.trace, o.state); err != nil {
 			return r.finish(err)
@@ -169,9 +180,12 @@ func (r *repl) read(ctx context.Context, in io.Reader) error {
 	s := bufio.NewScanner(in)
 	s.Buffer(nil, 1<<20)
 	var last error
+	if r.t.outTTY {
+		defer r.t.end.Interrupts(r.interrupt)()
+	}
 	for ctx.Err() == nil {
 		if r.t.outTTY {
-			fmt.Fprint(r.t.out, "> ")
+			fmt.Fprint(r.t.out, replPrompt)
 		}
 		if !s.Scan() {
 			break
@@ -201,6 +215,19 @@ func (r *repl) read(ctx context.Context, in io.Reader) error {
 	return last
 }
 
+// replPrompt asks for a line.
+const replPrompt = "> "
+
+// interrupt takes an interrupt from the terminal, and says whether the session goes
+// on: it ends the evaluation, and the session only where it did not end that one.
+func (r *repl) interrupt() bool {
+	if !r.busy.Load() {
+		fmt.Fprint(r.t.out, "\n:quit leaves\n"+replPrompt)
+		return true
+	}
+	return !r.stopped.Swap(true)
+}
+
 // finish makes an exit of an error, and shows what is wrong with the input.
 func (r *repl) finish(err error) error {
 	var wrong *specification.Error
@@ -226,12 +253,16 @@ func codeOfExit(err error) int {
 
 // line does what a line asks for.
 func (r *repl) line(ctx context.Context, text string) error {
+	r.stopped.Store(false)
+	r.busy.Store(true)
+	defer r.busy.Store(false)
+	stop := func() bool { return r.stopped.Load() || ctx.Err() != nil }
 	command, rest, _ := strings.Cut(text, " ")
 	if !strings.HasPrefix(command, ":") {
 		if name, ok := definedBy(text); ok {
 			return r.define(replDef{name, text})
 		}
-		return r.evaluate(text)
+		return r.evaluate(text, stop)
 	}
 	number := func(most int) (int, error) {
 		n, err := strconv.Atoi(strings.TrimSpace(rest))
@@ -250,7 +281,7 @@ func (r *repl) line(ctx context.Context, text string) error {
 	case ":state":
 		return r.show()
 	case ":init", ":next":
-		return r.successors(ctx, command == ":init")
+		return r.successors(stop, command == ":init")
 	case ":go":
 		n, err := number(len(r.list))
 		if err != nil {
@@ -310,19 +341,23 @@ func (r *repl) model(expr string) (*eval.Model, *load.Loaded, error) {
 	if errors.As(err, &wrong) {
 		return nil, nil, &specification.Error{Diagnostics: wrong, Configuration: true, File: r.cfg}
 	}
+	if err == nil {
+		diags.Append(m.Warnings())
+		r.warnings = diags
+	}
 	return m, loaded, err
 }
 
 // evaluate prints the value of an expression.
-func (r *repl) evaluate(text string) error {
-	v, err := r.value(text)
+func (r *repl) evaluate(text string, stop func() bool) error {
+	v, err := r.value(text, stop)
 	if err == nil {
 		fmt.Fprintln(r.t.out, v.String())
 	}
 	return err
 }
 
-func (r *repl) value(text string) (value.Value, error) {
+func (r *repl) value(text string, stop func() bool) (value.Value, error) {
 	m, loaded, err := r.model(text)
 	if err != nil {
 		return value.Value{}, err
@@ -331,7 +366,7 @@ func (r *repl) value(text string) (value.Value, error) {
 	if r.at >= 0 && r.at+1 < len(r.trace) {
 		next = r.trace[r.at+1].vals
 	}
-	return m.EvaluateStep(loaded.Spec.Names[replName].Body, r.state.vals, next)
+	return m.EvaluateUntil(stop, loaded.Spec.Names[replName].Body, r.state.vals, next)
 }
 
 // show prints the present state.
@@ -356,7 +391,7 @@ func (r *repl) show() error {
 var errEnough = errors.New("enough states")
 
 // successors lists the initial states, or those after the present one.
-func (r *repl) successors(ctx context.Context, initial bool) error {
+func (r *repl) successors(stop func() bool, initial bool) error {
 	m, _, err := r.model("TRUE")
 	if err != nil {
 		return err
@@ -366,7 +401,7 @@ func (r *repl) successors(ctx context.Context, initial bool) error {
 	}
 	w := m.NewWorker()
 	if e, ok := w.(check.Endable); ok {
-		e.EndWhen(func() bool { return ctx.Err() != nil })
+		e.EndWhen(stop)
 	}
 	r.list = nil
 	visit := func(a int, s check.State) error {
@@ -423,7 +458,7 @@ func (r *repl) readTrace(name string, state int) error {
 		}
 		states = append(states, "<<"+strings.Join(vals, ", ")+">>")
 	}
-	all, err := r.value("<<" + strings.Join(states, ",\n") + ">>")
+	all, err := r.value("<<" + strings.Join(states, ",\n") + ">>", nil)
 	if err != nil {
 		return err
 	}

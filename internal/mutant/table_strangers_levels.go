@@ -1,8 +1,9 @@
 package mutant
 
-// strangersLevelMutants are about the levels of operators that are passed on.
+// strangersLevelMutants are about the levels of operators that are passed on, and
+// about what commands say of a configuration and do at an interrupt.
 func strangersLevelMutants() []Mutant {
-	models, resolve := []string{"tla/eval"}, []string{"tla/resolve"}
+	models, resolve, native := []string{"tla/eval"}, []string{"tla/resolve"}, []string{"tla/native"}
 	return []Mutant{
 		{
 			Name: "tla/resolve/operators-passed-on-have-every-level", Kind: WrongAnswer, In: "tla/resolve", Packages: resolve,
@@ -57,6 +58,54 @@ func strangersLevelMutants() []Mutant {
 			Breaks: "An invariant that passes ENABLED on as an operator is refused as an action.",
 			Old:    "given[l] = p.operatorPasses(a, ops)",
 			New:    "_ = a\n\t\t\tgiven[l] = nil",
+		},
+		{
+			Name: "cmd/ashlar/interrupts-end-the-session", Kind: WrongAnswer, In: "cmd/ashlar", Packages: []string{"cmd/ashlar"}, Run: "TestReplIsInterrupted", Short: true,
+			Breaks: "Ctrl-C in a long evaluation ends the session, and what was defined is lost.",
+			Old:    "return !r.stopped.Swap(true)",
+			New:    "return false",
+		},
+		{
+			Name: "cmd/ashlar/interrupts-end-nothing", Kind: Stuck, In: "cmd/ashlar", Packages: []string{"cmd/ashlar"}, Run: "TestReplIsInterrupted", Short: true,
+			Breaks: "Ctrl-C does not end the evaluation of a line.",
+			Old:    "stop := func() bool { return r.stopped.Load() || ctx.Err() != nil }",
+			New:    "stop := func() bool { return ctx.Err() != nil }",
+		},
+		{
+			Name: "cmd/ashlar/repl-drops-warnings", Kind: Unguarded, In: "cmd/ashlar", Packages: []string{"cmd/ashlar"}, Run: "TestScripts/undeclared", Short: true,
+			Breaks: "A session says nothing of what the configuration says in vain.",
+			Old:    "r.warnings.Print(r.t.err)",
+			New:    "_ = r.warnings",
+		},
+		{
+			Name: "internal/system/warnings-are-dropped", Kind: Unguarded, In: "internal/system", Packages: []string{"cmd/ashlar"}, Run: "TestScripts/undeclared", Short: true,
+			Breaks: "compile says nothing of what the configuration says in vain.",
+			Old:    "s.diags.Add(d) // errors are",
+			New:    "_ = d // errors are",
+		},
+		{
+			Name: "internal/specification/warnings-are-dropped", Kind: Unguarded, In: "internal/specification", Packages: []string{"cmd/ashlar"}, Run: "TestScripts/undeclared", Short: true,
+			Breaks: "check, simulate and trace check say nothing of what the configuration says in vain.",
+			Old:    "s.Diagnostics.Append(m.Warnings())",
+			New:    "_ = m.Warnings()",
+		},
+		{
+			Name: "lsp/configurations-are-not-read", Kind: Unguarded, In: "lsp", Packages: []string{"lsp"},
+			Breaks: "An editor does not show what the configuration beside a module says in vain.",
+			Old:    "wrong.Append(eval.Constants(spec, cfg))",
+			New:    "_ = eval.Constants(spec, cfg)",
+		},
+		{
+			Name: "tla/native/random-subset-of-more-than-there-is", Kind: WrongAnswer, In: "tla/native", Packages: native,
+			Breaks: "RandomSubset(k, S) is S only where S has k elements, and fails where it has fewer.",
+			Old:    "if n.Cmp(big.NewInt(int64(k))) <= 0 {",
+			New:    "if n.Cmp(big.NewInt(int64(k))) == 0 {",
+		},
+		{
+			Name: "tla/native/random-subsets-are-not-as-likely", Kind: WrongAnswer, In: "tla/native", Packages: native,
+			Breaks: "RandomSubset draws some subsets more often than others.",
+			Old:    "j := i + int(ctx.random(int64(len(es)-i), op))",
+			New:    "j := int(ctx.random(int64(len(es)), op))",
 		},
 	}
 }

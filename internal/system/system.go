@@ -147,6 +147,11 @@ func (s *algorithm) constants(named string) (*constantModel, error) {
 	if shown == "" {
 		return s.evaluate(&config.Config{}, nil)
 	}
+	for _, d := range eval.Constants(s.whole, cfg).Sorted() {
+		if d.Severity == source.Warning {
+			s.diags.Add(d) // errors are for the part that is compiled, below
+		}
+	}
 	// The algorithm sees the module up to its translation, and only what the
 	// configuration says of that.
 	visible := &config.Config{File: cfg.File}

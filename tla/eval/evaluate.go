@@ -20,7 +20,14 @@ func (m *Model) EvaluateIn(e core.Expr, s []value.Value) (value.Value, error) {
 // is no next state. It is evaluated by the reference evaluator, which is the
 // cheaper one for an expression that is evaluated a few times.
 func (m *Model) EvaluateStep(e core.Expr, s, next []value.Value) (value.Value, error) {
+	return m.EvaluateUntil(nil, e, s, next)
+}
+
+// EvaluateUntil is EvaluateStep with an end: when stop answers true the
+// evaluation ends with an error soon. Without stop it is not asked.
+func (m *Model) EvaluateUntil(stop func() bool, e core.Expr, s, next []value.Value) (value.Value, error) {
 	r := newReference(m.program, newRun(m.program, m.workers.Add(1)))
+	r.run.stop = stop
 	var v value.Value
 	err := value.Catch(func() {
 		v = r.eval(e, nil, state{cur: s, nxt: next}).Normal()

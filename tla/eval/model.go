@@ -94,6 +94,14 @@ func New(spec *core.Spec, cfg *config.Config, o Options) (*Model, error) {
 	return m, nil
 }
 
+// Constants returns what is wrong, or in vain, in what a configuration says of
+// constants and definitions. It evaluates nothing.
+func Constants(spec *core.Spec, cfg *config.Config) *source.List {
+	var diags source.List
+	newProgram(spec, cfg, Options{}, &diags)
+	return &diags
+}
+
 // builder fills in a Model from a configuration.
 type builder struct {
 	m     *Model

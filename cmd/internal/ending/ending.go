@@ -27,8 +27,9 @@ const apart = 500 * time.Millisecond
 
 // Ending is the end of a process. The nil Ending never comes.
 type Ending struct {
-	inOrder atomic.Bool
-	grace   atomic.Int64 // time.Duration; 0 where InOrder has no bound
+	inOrder   atomic.Bool
+	grace     atomic.Int64 // time.Duration; 0 where InOrder has no bound
+	interrupt atomic.Pointer[func() bool]
 }
 
 type key struct{}
@@ -67,6 +68,18 @@ func (e *Ending) Over() {
 	}
 }
 
+// Interrupts has an interrupt, as Ctrl-C at a terminal, call f and end the process only
+// if f answers false. It is for commands with which a person speaks: there an interrupt
+// is about the present answer. The other signals end the process as ever. Restore makes
+// interrupts end it again.
+func (e *Ending) Interrupts(f func() bool) (restore func()) {
+	if e == nil {
+		return func() {}
+	}
+	e.interrupt.Store(&f)
+	return func() { e.interrupt.Store(nil) }
+}
+
 // Begin returns the context of a process that ends with the exit code when it must be
 // ended. Stop is for when the command is over.
 func Begin(code int) (ctx context.Context, e *Ending, stop func()) {
@@ -76,7 +89,26 @@ func Begin(code int) (ctx context.Context, e *Ending, stop func()) {
 	if !signal.Ignored(syscall.SIGHUP) {
 		signals = append(signals, syscall.SIGHUP)
 	}
-	ctx, stop = signal.NotifyContext(context.WithValue(context.Background(), key{}, e), signals...)
+	ctx, cancel := context.WithCancel(context.WithValue(context.Background(), key{}, e))
+	received := make(chan os.Signal, 1)
+	signal.Notify(received, signals...)
+	go func() {
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case s := <-received:
+				if f := e.interrupt.Load(); s == os.Interrupt && f != nil && (*f)() {
+					continue
+				}
+				cancel()
+			}
+		}
+	}()
+	stop = func() {
+		signal.Stop(received)
+		cancel()
+	}
 	context.AfterFunc(ctx, func() {
 		time.Sleep(apart)
 		stop()
