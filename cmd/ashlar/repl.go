@@ -458,7 +458,7 @@ func (r *repl) readTrace(name string, state int) error {
 		}
 		states = append(states, "<<"+strings.Join(vals, ", ")+">>")
 	}
-	all, err := r.value("<<" + strings.Join(states, ",\n") + ">>", nil)
+	all, err := r.value("<<"+strings.Join(states, ",\n")+">>", nil)
 	if err != nil {
 		return err
 	}
