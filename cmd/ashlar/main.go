@@ -81,7 +81,7 @@ against them.`,
 		SilenceUsage:  true,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	root.AddCommand(newCheckCommand(t), newSimulateCommand(t), newReplCommand(t), newTranslateCommand(t), newCompileCommand(t), newTraceCommand(t), newStoreCommand(t), newProveCommand(t), newDedalusCommand(t), newWormCommand(t), newWormServerCommand(t))
+	root.AddCommand(newCheckCommand(t), newSimulateCommand(t), newReplCommand(t), newTranslateCommand(t), newCompileCommand(t), newTraceCommand(t), newStoreCommand(t), newProveCommand(t), newDedalusCommand(t), newWormCommand(t))
 	root.AddCommand(newLSPCommand(t))
 	return root
 }

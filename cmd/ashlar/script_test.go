@@ -3,17 +3,27 @@ package main
 import (
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/ashlar-dev/ashlar/cmd/ashlard/daemon"
+	"github.com/ashlar-dev/ashlar/cmd/internal/ending"
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"ashlar": main, "mkstore": makeStore, "damage": damageFile})
+	testscript.Main(m, map[string]func(){"ashlar": main, "ashlard": serverMain, "mkstore": makeStore, "damage": damageFile})
+}
+
+// serverMain is the program ashlard, which 'ashlar worm' starts.
+func serverMain() {
+	ctx, _, stop := ending.Begin(daemon.ExitInterrupted)
+	defer stop()
+	os.Exit(daemon.Main(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
 
 // TestScripts runs the sessions in testdata/script. Beyond what testscript

@@ -9,7 +9,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ashlar-dev/ashlar/cmd/ashlard/daemon"
 	"github.com/ashlar-dev/ashlar/worm"
 	"github.com/ashlar-dev/ashlar/worm/log"
 	"github.com/ashlar-dev/ashlar/worm/space"
@@ -40,23 +39,10 @@ It tells what happens. docs/worm.md explains.`,
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
-	f.StringVar(&o.ashlard, "ashlard", "", "the `PROGRAM` to start as servers; default: this one")
+	f.StringVar(&o.ashlard, "ashlard", "", "the `PROGRAM` to start as servers (default: ashlard beside this program, or on the PATH)")
 	f.BoolVar(&o.keep, "keep", false, "keep the servers' directories")
 	f.BoolVar(&o.json, "json", false, "tell it in JSON, at the end")
 	return cmd
-}
-
-// newWormServerCommand is the server that 'ashlar worm' starts.
-func newWormServerCommand(t *term) *cobra.Command {
-	return &cobra.Command{
-		Use: "ashlard", Hidden: true, DisableFlagParsing: true,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if code := daemon.Main(cmd.Context(), args, os.Stdin, t.out, t.err); code != exitOK {
-				return &exit{code: code}
-			}
-			return nil
-		},
-	}
 }
 
 // wormStep is something that the demonstration has done.

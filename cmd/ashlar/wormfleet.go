@@ -24,8 +24,7 @@ import (
 // that is none of it yet.
 type wormFleet struct {
 	dir, cluster string
-	program      []string // what begins the command line of a server
-	path         string
+	program      string // of the servers
 	members      []wor.Member
 	servers      []*wormServer
 }
@@ -39,7 +38,8 @@ type wormServer struct {
 
 func newWormFleet(dir, program string) (*wormFleet, error) {
 	f := &wormFleet{dir: dir, cluster: filepath.Join(dir, "cluster.json"), servers: make([]*wormServer, 4)}
-	if err := f.find(program); err != nil {
+	var err error
+	if f.program, err = findServer(program); err != nil {
 		return nil, err
 	}
 	// The cluster's description has to name ports before the servers have them.
@@ -61,17 +61,22 @@ func newWormFleet(dir, program string) (*wormFleet, error) {
 	return f, errors.Join(worm.WriteGenesis(file, f.genesisOf(osenv.NewRandom().Uint64()|1)), file.Close())
 }
 
-// find finds the program that is started: the one that was asked for, or this one,
-// which can be a server as well.
-func (f *wormFleet) find(program string) (err error) {
+// findServer finds the program to start as a server: the one that was asked for, or
+// ashlard, beside this program or on the PATH.
+func findServer(program string) (string, error) {
 	if program != "" {
-		f.path, err = exec.LookPath(program)
-		f.program = []string{program}
-		return err
+		return exec.LookPath(program)
 	}
-	f.path, err = os.Executable()
-	f.program = []string{os.Args[0], "ashlard"}
-	return err
+	if this, err := os.Executable(); err == nil {
+		if beside, err := exec.LookPath(filepath.Join(filepath.Dir(this), "ashlard")); err == nil {
+			return beside, nil
+		}
+	}
+	found, err := exec.LookPath("ashlard")
+	if err != nil {
+		return "", fmt.Errorf("the server ashlard is neither beside this program nor on the PATH: install it with 'go install %s/cmd/ashlard', or name it with --ashlard PROGRAM", modulePath)
+	}
+	return found, nil
 }
 
 // format makes the directory of a server.
@@ -111,8 +116,7 @@ func (f *wormFleet) pid(i int) int { return f.servers[i].cmd.Process.Pid }
 // start starts a server and waits until it listens.
 func (f *wormFleet) start(ctx context.Context, i int) error {
 	m := f.members[i]
-	args := append(append([]string{}, f.program...), "serve", filepath.Join(f.dir, m.Name), "--cluster", f.cluster, "--listen", m.Addr)
-	s := &wormServer{cmd: &exec.Cmd{Path: f.path, Args: args}, ended: make(chan struct{})}
+	s := &wormServer{cmd: exec.Command(f.program, "serve", filepath.Join(f.dir, m.Name), "--cluster", f.cluster, "--listen", m.Addr), ended: make(chan struct{})}
 	// A signal from the terminal is for the demonstration, which ends its servers.
 	s.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	s.cmd.Stderr = &s.errs
