@@ -130,7 +130,7 @@ func (w *worker) examine() error {
 	w.all = all
 	if err == nil {
 		w.number, w.parent = number, parent
-		if w.s.stopped.Load() != nil {
+		if w.s.ending.stopped() {
 			return ErrStopped
 		}
 	}

@@ -118,7 +118,7 @@ func newKeeper(st *store, o Checkpoint) *keeper { return &keeper{st: st, o: o} }
 // poll keeps a checkpoint where it is time for one, or where the search is to be
 // left, which the error tells.
 func (k *keeper) poll() error {
-	leave := k.o.Leave != nil && k.st.s.left+k.st.s.ahead > 0 && k.o.Leave()
+	leave := k.o.Leave != nil && k.st.s.level.waiting() > 0 && k.o.Leave()
 	if !leave && (k.o.Due == nil || !k.o.Due()) {
 		return nil
 	}
@@ -133,34 +133,6 @@ func (k *keeper) poll() error {
 }
 
 const interrupted = "the search was interrupted"
-
-// late says when the end of a search is not awaited any longer.
-func (s *search) late() <-chan struct{} {
-	if s.o.Checkpoint == nil {
-		return nil
-	}
-	return s.o.Checkpoint.Late
-}
-
-// endSoon ends the search where it is to be kept at the end of the segment then, else
-// at once.
-func (s *search) endSoon(v Verdict, reason string) {
-	if s.lasting.Load() {
-		s.ending.CompareAndSwap(nil, &stop{v, reason})
-		return
-	}
-	s.interrupt(v, reason)
-}
-
-// ended ends the search, between two segments, where that was to be awaited.
-func (s *search) ended() {
-	e := s.ending.Load()
-	if e == nil || s.over() || s.left+s.ahead == 0 {
-		return // in the last case the search has come to its end
-	}
-	s.fail(s.store.last())
-	s.interrupt(e.verdict, e.reason)
-}
 
 // holds says whether the last manifest names a file.
 func (k *keeper) holds(name string) bool { return slices.Contains(k.durable, name) }
@@ -181,7 +153,7 @@ type manifest struct {
 	Left     int64            `json:"left"`
 	Ahead    int64            `json:"ahead"`
 	Found    []foundViolation `json:"violations"`
-	Looks    *keptLooks       `json:"looks,omitempty"` // of a search that looks early
+	Checks   *keptPeriodic    `json:"looks,omitempty"` // of properties of behaviours, during the search
 
 	Runs    []keptRun `json:"runs"`
 	Model   keptFile  `json:"model"`
@@ -209,6 +181,14 @@ type keptFile struct {
 type keptTape struct {
 	Name   string        `json:"name"`
 	Blocks []spill.Block `json:"blocks"`
+}
+
+// taped is a tape of the search, and where the manifest has it: its blocks from the
+// one on that is needed.
+type taped struct {
+	tape **spill.Tape
+	from int
+	kept *keptTape
 }
 
 // foundViolation is a violation that a search went on after.
@@ -240,15 +220,17 @@ func (k *keeper) keep() error {
 
 func (k *keeper) write() error {
 	s, st := k.st.s, k.st
+	s.quiet()
 	if st.fresh() > 0 {
 		if err := st.writeRun(false); err != nil {
 			return err
 		}
 	}
 	k.seq++
-	m := manifest{Schema: manifestSchema, Identity: k.identity(), Seq: k.seq, RunSeq: st.seq,
-		Stats: s.stats, Coverage: s.coverage, Levels: s.levels, Level: s.level, Depth: s.depth, Number: s.number,
-		Left: s.left, Ahead: s.ahead, Records: s.lineage.n, Parent: s.lineage.parent, Looks: s.early.kept()}
+	m := manifest{Schema: manifestSchema, Identity: k.identity(), Seq: k.seq, RunSeq: st.seq, Checks: s.periodic.kept()}
+	s.report.save(&m)
+	s.level.save(&m)
+	s.lineage.save(&m)
 	var names []string
 	for _, r := range st.runs {
 		if err := r.Sync(); err != nil {
@@ -257,29 +239,16 @@ func (k *keeper) write() error {
 		m.Runs = append(m.Runs, keptRun{r.Name(), r.Len(), r.Sum()})
 		names = append(names, r.Name())
 	}
-	first := min(s.at.block, s.current.Blocks())
-	m.Offset = s.at.offset
-	for _, t := range []struct {
-		tape *spill.Tape
-		from int
-		kept *keptTape
-	}{{s.lineage.tape, 0, &m.Lineage}, {s.current, first, &m.Current}, {s.next, 0, &m.Next}} {
-		if err := errors.Join(t.tape.Store(false, 0), t.tape.Sync()); err != nil {
+	for _, t := range s.tapes(&m) {
+		tape := *t.tape
+		if err := errors.Join(tape.Store(false, 0), tape.Sync()); err != nil {
 			return err
 		}
-		name, stored := t.tape.Name()
-		*t.kept = keptTape{name, t.tape.Table(t.from)}
+		name, stored := tape.Name()
+		*t.kept = keptTape{name, tape.Table(t.from)}
 		if stored {
 			names = append(names, name)
 		}
-	}
-	for i, x := range s.lineage.samples {
-		if i == 0 || x.Block != s.lineage.samples[i-1].Block {
-			m.Samples = append(m.Samples, x)
-		}
-	}
-	for _, v := range s.violations {
-		m.Found = append(m.Found, foundViolation{v.asked, v.index, v.fromState, v.parent, v.action, v.last})
 	}
 	if err := k.writeModel(&m); err != nil {
 		return err
@@ -293,13 +262,7 @@ func (k *keeper) writeModel(m *manifest) error {
 	d, ok := k.st.s.m.(DurableModel)
 	var data bytes.Buffer
 	if ok {
-		var workers []Worker
-		for _, w := range k.st.s.workers {
-			if w.ev != nil {
-				workers = append(workers, w.ev)
-			}
-		}
-		if err := d.Save(&data, workers); err != nil {
+		if err := d.Save(&data, k.st.s.evaluators()); err != nil {
 			return err
 		}
 	}

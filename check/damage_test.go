@@ -46,7 +46,7 @@ func interruptedAt(g *graph, o Options, calls int) (*Result, error) {
 	g.onNext = func() {
 		if calls--; calls == 0 {
 			cancel()
-			for m.search.Load().stopped.Load() == nil {
+			for !m.search.Load().ending.stopped() {
 				runtime.Gosched()
 			}
 		}

@@ -132,18 +132,18 @@ func (w *stuckWorker) Next(State, Visit) error {
 	return ErrStopped
 }
 
-// TestLooksAreKept: a search that looks at properties of behaviours, and is left at
+// TestPeriodicChecksAreKept: a search that checks properties of behaviours as it goes, and is left at
 // its limit of states again and again, has what one search has: how often was looked,
 // what was found, in which order, and what was said.
-func TestLooksAreKept(t *testing.T) {
+func TestPeriodicChecksAreKept(t *testing.T) {
 	g := wideGraph(8_000, true)
 	g.bad = make([]bool, len(g.bad))
 	g.bad[7_999] = true
 	m := orderModel{&enabledModel{g, []LiveProperty{{Name: "Ends", Formula: live.EventuallyOf(live.AtomOf(2))}}}}
 	for _, goOn := range []bool{true, false} {
 		want := mustRun(t, m, Options{IgnoreDeadlock: true, Continue: goOn, Periodic: true})
-		if want.Live.Looks == 0 || want.Property != "Ends" {
-			t.Fatalf("%d looks, %s", want.Live.Looks, want.Property)
+		if want.Live.Checks == 0 || want.Property != "Ends" {
+			t.Fatalf("%d checks, %s", want.Live.Checks, want.Property)
 		}
 		d, most, parts := sim.NewDisk(), int64(0), 0
 		for {
@@ -158,8 +158,8 @@ func TestLooksAreKept(t *testing.T) {
 				parts++
 				continue
 			}
-			if diff := cmp.Diff(outcomeOf(want), outcomeOf(r)); diff != "" || r.Live.Looks != want.Live.Looks || !slices.Equal(r.Warnings, want.Warnings) {
-				t.Errorf("continue %t: %d looks, %q (-at once +in parts):\n%s", goOn, r.Live.Looks, r.Warnings, diff)
+			if diff := cmp.Diff(outcomeOf(want), outcomeOf(r)); diff != "" || r.Live.Checks != want.Live.Checks || !slices.Equal(r.Warnings, want.Warnings) {
+				t.Errorf("continue %t: %d checks, %q (-at once +in parts):\n%s", goOn, r.Live.Checks, r.Warnings, diff)
 			}
 			if diff := cmp.Diff(want.Violations, r.Violations); diff != "" {
 				t.Errorf("continue %t (-at once +in parts):\n%s", goOn, diff)
@@ -172,26 +172,26 @@ func TestLooksAreKept(t *testing.T) {
 	}
 }
 
-// TestDamagedLooks: what a checkpoint says of looks is not believed where it cannot be.
-func TestDamagedLooks(t *testing.T) {
+// TestDamagedPeriodicChecks: what a checkpoint says of periodic checks is not believed where it cannot be.
+func TestDamagedPeriodicChecks(t *testing.T) {
 	m := &enabledModel{wideGraph(10, false), []LiveProperty{{Name: "Ends"}}}
-	good := func() *keptLooks {
-		return &keptLooks{Level: 2, Looks: 1, Found: []earlyViolation{{Property: "Ends", Trace: []earlyStep{{-1, []byte{1}}}, LoopAction: -1, After: 1}}}
+	good := func() *keptPeriodic {
+		return &keptPeriodic{Level: 2, Checks: 1, Found: []keptViolation{{Property: "Ends", Trace: []keptStep{{-1, []byte{1}}}, LoopAction: -1, After: 1}}}
 	}
 	if !good().valid(m, m.Info(), 1) {
 		t.Fatal("what is well is refused")
 	}
-	for name, damage := range map[string]func(k *keptLooks){
-		"no level":      func(k *keptLooks) { k.Level = 0 },
-		"a property":    func(k *keptLooks) { k.Found[0].Property = "Other" },
-		"too late":      func(k *keptLooks) { k.Found[0].After = 2 },
-		"too early":     func(k *keptLooks) { k.Found[0].After = -1 },
-		"the loop":      func(k *keptLooks) { k.Found[0].Loop = 1 },
-		"no loop":       func(k *keptLooks) { k.Found[0].Loop = -1 },
-		"no trace":      func(k *keptLooks) { k.Found[0].Trace = nil },
-		"its action":    func(k *keptLooks) { k.Found[0].LoopAction = 99 },
-		"a step":        func(k *keptLooks) { k.Found[0].Trace[0].Action = -2 },
-		"fewer than no": func(k *keptLooks) { k.Looks = -1 },
+	for name, damage := range map[string]func(k *keptPeriodic){
+		"no level":      func(k *keptPeriodic) { k.Level = 0 },
+		"a property":    func(k *keptPeriodic) { k.Found[0].Property = "Other" },
+		"too late":      func(k *keptPeriodic) { k.Found[0].After = 2 },
+		"too early":     func(k *keptPeriodic) { k.Found[0].After = -1 },
+		"the loop":      func(k *keptPeriodic) { k.Found[0].Loop = 1 },
+		"no loop":       func(k *keptPeriodic) { k.Found[0].Loop = -1 },
+		"no trace":      func(k *keptPeriodic) { k.Found[0].Trace = nil },
+		"its action":    func(k *keptPeriodic) { k.Found[0].LoopAction = 99 },
+		"a step":        func(k *keptPeriodic) { k.Found[0].Trace[0].Action = -2 },
+		"fewer than no": func(k *keptPeriodic) { k.Checks = -1 },
 	} {
 		k := good()
 		if damage(k); k.valid(m, m.Info(), 1) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"sort"
+	"sync"
 
 	"github.com/ashlar-dev/ashlar/check/spill"
 	"github.com/ashlar-dev/ashlar/internal/invariant"
@@ -24,7 +25,13 @@ type lineage struct {
 	samples []sample
 	n       uint32 // records
 	parent  uint32 // of the last record
+	// reading is held by whoever reads the tape in the middle of a segment: workers
+	// ask for paths, one at a time. No other lock is taken while it is held.
+	reading sync.Mutex
 }
+
+// lineageName is the name of the tape's file.
+const lineageName = "lineage"
 
 // sample says where a record starts and what the parent of the record before it
 // is. Records up to the next sample lie in the same block.
@@ -42,8 +49,8 @@ const sampleEvery = 256
 // rootAction is the action of an initial state.
 const rootAction = -1
 
-func newLineage(tape *spill.Tape, actions int) lineage {
-	return lineage{tape: tape, codes: uint64(actions) + 1}
+func newLineage(tape *spill.Tape, actions int) *lineage {
+	return &lineage{tape: tape, codes: uint64(actions) + 1}
 }
 
 // difference appends to dst how child differs from parent: the length of what
@@ -114,6 +121,10 @@ func (l *lineage) appendCode(dst []byte, gap uint32, action int) []byte {
 // empty string.
 func (l *lineage) add(n int, parent uint32, action int, records []byte, last uint32) {
 	invariant.Check(parent >= l.parent, "the parent %d follows %d", parent, l.parent)
+	if invariant.Enabled {
+		invariant.Check(l.reading.TryLock(), "the lineage grows while it is read")
+		defer l.reading.Unlock()
+	}
 	var head [binary.MaxVarintLen64]byte
 	block, offset := l.tape.Append(n, l.appendCode(head[:0], parent-l.parent, action), records)
 	if k := len(l.samples); k == 0 || l.samples[k-1].Block != uint32(block) || l.n-l.samples[k-1].Number >= sampleEvery {
@@ -162,7 +173,10 @@ func (l *lineage) record(r *blockReader, i uint32) (parent uint32, action int, d
 }
 
 // path lists how state i was reached, from an initial state to itself.
+// It is safe for concurrent use as long as the lineage does not grow.
 func (l *lineage) path(i uint32) ([]Step, error) {
+	l.reading.Lock()
+	defer l.reading.Unlock()
 	var steps []Step
 	var diffs [][]byte
 	r := &blockReader{tape: l.tape}
@@ -189,5 +203,30 @@ func (l *lineage) path(i uint32) ([]Step, error) {
 	return steps, nil
 }
 
-// size is how many bytes of memory the lineage takes.
-func (l *lineage) size() int64 { return l.tape.Held() + int64(cap(l.samples))*16 }
+// size is how many bytes of memory the lineage takes, and stored its size on disk.
+func (l *lineage) size() int64   { return l.tape.Held() + int64(cap(l.samples))*16 }
+func (l *lineage) stored() int64 { return l.tape.Stored() }
+
+// spill moves the lineage to disk where it takes more than room bytes.
+func (l *lineage) spill(room int64) error {
+	if l.size() <= room {
+		return nil
+	}
+	return l.tape.Store(true, 0)
+}
+
+// save fills in what a checkpoint keeps, but for the tape.
+func (l *lineage) save(m *manifest) {
+	m.Records, m.Parent = l.n, l.parent
+	for i, x := range l.samples {
+		if i == 0 || x.Block != l.samples[i-1].Block {
+			m.Samples = append(m.Samples, x)
+		}
+	}
+}
+
+// restore takes over what a checkpoint has kept, but for the tape.
+func (l *lineage) restore(m *manifest) { l.n, l.parent, l.samples = m.Records, m.Parent, m.Samples }
+
+// taped is the tape with its place in a checkpoint.
+func (l *lineage) taped(m *manifest) taped { return taped{&l.tape, 0, &m.Lineage} }

@@ -43,7 +43,7 @@ type liveGraph struct {
 }
 
 // errSpent is that more is asked of a graph than it was bounded to.
-var errSpent = errors.New("check: a look at properties of behaviours takes too long")
+var errSpent = errors.New("check: a periodic check takes too long")
 
 // bound bounds how many values of atoms are computed from now on, and how often
 // anything is asked for; 0 is no bound.

@@ -94,9 +94,9 @@ func liveness(ctx context.Context, m LiveModel, o Options, g *liveGraph, r *Resu
 	case err != nil:
 		return undecided(ctx, r, err)
 	}
-	looks := r.Live.Looks
+	checks := r.Live.Checks
 	r.Live = g.stats()
-	r.Live.Looks = looks
+	r.Live.Checks = checks
 	asked := m.Live()
 	for _, p := range asked.Properties {
 		o.Monitor.decides(&Deciding{States: r.Live.States, Of: r.Live.States, Property: p.Name})

@@ -31,7 +31,7 @@ func (m *Monitor) Figures() Figures {
 	if s == nil {
 		return Figures{}
 	}
-	return Figures{s.progress(), s.roots.Load(), s.onDisk.Load(), s.before.Load()}
+	return s.progress.figures(s.workers)
 }
 
 // Report has the monitor say f from now on, until a search of this process has

@@ -39,7 +39,7 @@ func (k *keeper) open(m Model) error {
 		return err
 	}
 	for _, name := range names {
-		if ours(name) && !k.st.s.early.has(name) {
+		if ours(name) && !k.st.s.periodic.has(name) {
 			if err := k.st.remove(name); err != nil {
 				return err
 			}
@@ -116,8 +116,8 @@ func (m *manifest) valid(s *search) error {
 		runs += r.Len
 	}
 	switch {
-	case len(m.Coverage) != len(s.coverage):
-		return fmt.Errorf("%d actions, want %d: %w", len(m.Coverage)-1, len(s.coverage)-1, spill.ErrCorrupt)
+	case len(m.Coverage) != len(s.info.Actions)+1:
+		return fmt.Errorf("%d actions, want %d: %w", len(m.Coverage)-1, len(s.info.Actions), spill.ErrCorrupt)
 	case runs != m.Stats.Distinct || items(m.Lineage) != m.Stats.Distinct || int64(m.Records) != m.Stats.Distinct:
 		return fmt.Errorf("%d states have %d fingerprints and %d ways to them: %w", m.Stats.Distinct, runs, m.Records, spill.ErrCorrupt)
 	case items(m.Next) != m.Ahead || m.Left < 0 || items(m.Current) < m.Left:
@@ -216,7 +216,7 @@ func (m *manifest) validFound(s *search) error {
 			return fmt.Errorf("a violation is %+v: %w", v, spill.ErrCorrupt)
 		}
 	}
-	if s.early != nil && s.early.ask == nil && m.Looks != nil && !m.Looks.valid(s.early.m, s.info, len(m.Found)) {
+	if !s.periodic.accepts(m.Checks, s.info, len(m.Found)) {
 		return fmt.Errorf("what was found during the search is damaged: %w", spill.ErrCorrupt)
 	}
 	return nil
@@ -247,38 +247,24 @@ func (s *search) resume() error {
 	if err := m.valid(s); err != nil {
 		return fmt.Errorf("the checkpoint: %w", err)
 	}
-	s.stats, s.coverage, s.levels, s.level, s.depth = m.Stats, m.Coverage, m.Levels, m.Level, m.Depth
-	s.number, s.left, s.ahead = m.Number, m.Left, m.Ahead
+	s.report.restore(m)
+	s.level.restore(m)
+	s.lineage.restore(m)
 	k.seq, s.store.seq = m.Seq, m.RunSeq
 	k.durable = m.files()
-	for _, v := range m.Found {
-		found := &violation{verdict: v.Verdict, asked: v.Verdict, index: v.Index, fromState: v.FromState, parent: v.Parent, action: v.Action, last: v.Last}
-		s.violations = append(s.violations, found)
-		s.known[s.property(found)] = true
-	}
-	s.early.resume(m.Looks)
-	for _, t := range []struct {
-		to   **spill.Tape
-		kept keptTape
-	}{{&s.lineage.tape, m.Lineage}, {&s.current, m.Current}, {&s.next, m.Next}} {
+	s.periodic.resume(m.Checks)
+	for _, t := range s.tapes(m) {
 		tape, err := spill.OpenTape(s.store.disk, t.kept.Name, t.kept.Blocks)
 		if err != nil {
 			return fmt.Errorf("the checkpoint: %w", err)
 		}
-		*t.to = tape
+		*t.tape = tape
 	}
-	s.at = position{0, m.Offset}
-	s.lineage.n, s.lineage.parent, s.lineage.samples = m.Records, m.Parent, m.Samples
 	if err := s.store.openRuns(m.Runs); err != nil {
 		return fmt.Errorf("the checkpoint: %w", err)
 	}
-	if len(s.levels) > 0 {
-		s.roots.Store(s.levels[0])
-	}
-	s.before.Store(s.stats.Generated)
-	s.seen.Store(s.stats.Distinct)
-	s.waiting.Store(s.stats.Queue)
-	s.deep.Store(int64(s.depth))
+	s.progress.began(m.Levels)
+	s.progress.resumed(s.report.figures(m.Stats.Queue))
 	return nil
 }
 

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/ashlar-dev/ashlar/check/fpset"
 	"github.com/ashlar-dev/ashlar/env"
 )
 
@@ -38,17 +37,18 @@ type Options struct {
 	// without a value ends it all the same. The workers of the model must be
 	// AllWorkers.
 	Continue bool
-	// Periodic has properties of behaviours be looked at during the search too,
+	// Periodic says to check properties of behaviours during the search too,
 	// whenever the number of states has doubled: see PeriodicStatesMin. A violation may
 	// so be found long before the search would come to its end; what is violated is the
-	// same, and where nothing is, so is every figure. Where a look has too little memory,
-	// which it has a fourth of, a violation is found later, and a warning says so.
+	// same, and where nothing is, so is every figure. A check has a fourth of the memory;
+	// where that is too little, a violation is found later, and a warning says so.
 	Periodic bool
-	// Looks, where it is not nil, are those of a search that is gone on with, which
-	// was made with Periodic and these options; they stay the caller's. Ask, where it
-	// is not nil, makes the looks of a model that has no properties itself: see Looks.
-	Looks *Looks
-	Ask   func(Look) (Looked, error)
+	// Checker, where it is not nil, makes the periodic checks. It was made with
+	// Periodic and these options, and stays the caller's. Ask, where it is not nil,
+	// makes the periodic checks of a model that has no properties itself: see
+	// PeriodicChecker.
+	Checker *PeriodicChecker
+	Ask     func(PeriodicQuery) (PeriodicAnswer, error)
 	// Disk, where it is not nil, is an empty directory, or one with a checkpoint,
 	// of which the search is the only user. It removes what it writes, but for
 	// checkpoints. An error of the disk ends the search.
@@ -225,8 +225,8 @@ type LiveStats struct {
 	// Bytes and DiskBytes are what its states and steps took in memory and on
 	// disk.
 	Bytes, DiskBytes int64
-	// Looks is how often they were looked at during the search.
-	Looks int
+	// Checks is how often they were checked during the search.
+	Checks int
 }
 
 // Run searches the states of the model breadth first, so the trace to a
@@ -241,9 +241,9 @@ func Run(ctx context.Context, m Model, o Options) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	looks := newEarly(ctx, m, o)
-	s := newSearch(m, looks.searchOptions(o))
-	s.early = looks
+	checks := newPeriodic(ctx, m, o)
+	s := newSearch(m, checks.searchOptions(o))
+	s.periodic = checks
 	if err := s.store.open(m); err != nil {
 		return nil, errors.Join(err, s.store.close())
 	}
@@ -267,30 +267,30 @@ func Run(ctx context.Context, m Model, o Options) (*Result, error) {
 	case <-ctx.Done():
 		var limit Limit
 		if errors.As(context.Cause(ctx), &limit) {
-			s.interrupt(Incomplete, string(limit))
+			s.ending.interrupt(Incomplete, string(limit))
 		} else {
-			s.endSoon(Interrupted, interrupted)
+			s.ending.finish(Interrupted, interrupted)
 			select {
 			case <-done:
 			case <-s.late():
-				s.interrupt(Interrupted, interrupted)
+				s.ending.interrupt(Interrupted, interrupted)
 			}
 		}
 		<-done
 	}
-	if s.err != nil {
-		err := errors.Join(s.err, o.close(looks), s.store.close())
+	if err := s.report.failure(); err != nil {
+		err = errors.Join(err, o.close(checks), s.store.close())
 		s.drop()
 		return nil, err
 	}
 	r, err := s.result()
 	if err := errors.Join(err, s.store.close()); err != nil {
-		return nil, errors.Join(err, o.close(looks))
+		return nil, errors.Join(err, o.close(checks))
 	}
 	s.remark(r)
 	s.drop()
-	looks.report(r)
-	if err := errors.Join(behaviours(ctx, m, o, looks, r), o.close(looks)); err != nil {
+	checks.report(r)
+	if err := errors.Join(behaviours(ctx, m, o, checks, r), o.close(checks)); err != nil {
 		return nil, err
 	}
 	if o.Checkpoint != nil && o.Checkpoint.Stay {
@@ -299,12 +299,12 @@ func Run(ctx context.Context, m Model, o Options) (*Result, error) {
 	return r, s.store.end(r)
 }
 
-// close ends looks that are the search's own.
-func (o Options) close(looks *early) error {
-	if o.Looks != nil {
+// close ends periodic checks that are the search's own.
+func (o Options) close(checks *periodic) error {
+	if o.Checker != nil {
 		return nil
 	}
-	return looks.close()
+	return checks.close()
 }
 
 // Behaviours decides the properties of behaviours of a model, and adds what it
@@ -313,15 +313,15 @@ func (o Options) close(looks *early) error {
 // with; the options are those of Run, and matter only as far as they speak of
 // such properties. Errors are those of Run.
 func Behaviours(ctx context.Context, m Model, o Options, r *Result) error {
-	var looks *early
-	if o.Looks != nil {
-		looks = &o.Looks.early
+	var checks *periodic
+	if o.Checker != nil {
+		checks = &o.Checker.periodic
 	}
-	return behaviours(ctx, m, o, looks, r)
+	return behaviours(ctx, m, o, checks, r)
 }
 
-// behaviours goes on with the graph of the looks that were made, if there were any.
-func behaviours(ctx context.Context, m Model, o Options, looks *early, r *Result) error {
+// behaviours goes on with the graph of the periodic checks, if there were any.
+func behaviours(ctx context.Context, m Model, o Options, checks *periodic, r *Result) error {
 	for _, v := range r.Violations {
 		if len(v.Trace) > 0 && v.Trace[0].Values == nil {
 			showSteps(m, v.Trace)
@@ -335,7 +335,7 @@ func behaviours(ctx context.Context, m Model, o Options, looks *early, r *Result
 	case o.SafetyOnly:
 		l.Live().Unasked(r)
 	case r.Searched:
-		if err := liveness(ctx, l, o, looks.graph(), r); err != nil {
+		if err := liveness(ctx, l, o, checks.graph(), r); err != nil {
 			return err
 		}
 	}
@@ -343,124 +343,6 @@ func behaviours(ctx context.Context, m Model, o Options, looks *early, r *Result
 		r.Violation = r.Violations[0]
 	}
 	return nil
-}
-
-// drop lets go of what only the search needs.
-func (s *search) drop() {
-	s.set, s.lineage, s.current, s.next = nil, lineage{}, nil, nil
-	for _, w := range s.workers {
-		w.arena, w.candidates, w.records, w.states = arena{}, nil, nil, nil
-	}
-}
-
-// remark takes over what the model has to say of its states. Of a single state
-// there is nothing to say.
-func (s *search) remark(r *Result) {
-	m, ok := s.m.(Remarker)
-	if !ok || s.violation != nil || len(s.broken) > 0 || s.stopped.Load() != nil || s.stats.Distinct < 2 {
-		return
-	}
-	var workers []Worker
-	for _, w := range s.workers {
-		if w.ev != nil {
-			workers = append(workers, w.ev)
-		}
-	}
-	r.Warnings = append(r.Warnings, m.Remarks(workers)...)
-}
-
-// result turns what the finished search knows into a Result.
-func (s *search) result() (*Result, error) {
-	r := &Result{Info: s.info, Stats: s.stats, Before: s.before.Load(), Init: s.coverage[0], Actions: s.coverage[1:], Levels: s.levels,
-		Violation: Violation{Index: -1}, Broken: s.broken, Collision: fpset.Collision(s.stats.Distinct)}
-	r.Bytes, r.DiskBytes = s.memory(), s.store.bytes()
-	if s.stats.Distinct > 0 {
-		r.StateBytes = float64(s.set.Bytes()+s.lineage.size()+s.lineage.tape.Stored()+s.store.runBytes()) / float64(s.stats.Distinct)
-	}
-	r.Warnings = append(r.Warnings, s.info.Warnings...)
-	for _, v := range s.violations {
-		found, err := s.describe(v)
-		if err != nil {
-			return nil, err
-		}
-		r.Violations = append(r.Violations, found)
-	}
-	switch {
-	case len(s.broken) > 0:
-		r.Verdict, r.Reason = AssumptionFalse, "an assumption is false, so nothing was explored"
-		return r, nil
-	case s.violation != nil:
-		found, err := s.describe(s.violation)
-		if err != nil {
-			return nil, err
-		}
-		r.Violations = append(r.Violations, found)
-		r.Reason = endsAtFirst
-		if s.o.Continue {
-			r.Reason = "the search ends where an expression has no value"
-		}
-		return r, nil
-	case s.stopped.Load() != nil:
-		why := s.stopped.Load()
-		r.Verdict, r.Reason = why.verdict, why.reason
-		r.Unfinished = why.verdict != LivenessViolated
-		return r, nil
-	}
-	r.Searched = true
-	if len(s.info.Unchecked) > 0 {
-		r.Reason = fmt.Sprintf("%d of the properties asked for cannot be checked", len(s.info.Unchecked))
-		if !s.o.SafetyOnly {
-			r.Verdict = Incomplete
-		}
-		return r, nil
-	}
-	r.Complete = true
-	r.Warnings = append(r.Warnings, nothing(s.info, s.stats)...)
-	return r, nil
-}
-
-// nothing warns of a search to the end that has visited no state.
-func nothing(info Info, s Stats) []string {
-	switch {
-	case len(info.Actions) == 0 || s.Distinct > 0:
-		return nil
-	case s.Generated == 0:
-		return []string{"there is no initial state, so there was nothing to check"}
-	}
-	return []string{"every initial state is outside the constraints, so no step was looked at"}
-}
-
-const endsAtFirst = "the search ends at the first violation"
-
-// describe turns a violation into what is known of it outside.
-func (s *search) describe(v *violation) (Violation, error) {
-	out := Violation{Verdict: v.verdict, Index: v.index, Err: v.err}
-	var err error
-	out.Trace, err = s.trace(v)
-	switch {
-	case v.index < 0:
-	case v.asked == InvariantViolated:
-		out.Property = s.info.Invariants[v.index]
-	case v.asked == StepViolated:
-		out.Property = s.info.Steps[v.index]
-	}
-	return out, err
-}
-
-// trace is the path to the violation with its values.
-func (s *search) trace(v *violation) ([]Step, error) {
-	var steps []Step
-	if v.fromState {
-		var err error
-		if steps, err = s.lineage.path(v.parent); err != nil {
-			return nil, err
-		}
-	}
-	if v.last != nil {
-		steps = append(steps, Step{Action: v.action, State: v.last})
-	}
-	showSteps(s.m, steps)
-	return steps, nil
 }
 
 // showSteps fills in the values of a trace's states.

@@ -7,43 +7,107 @@ import (
 )
 
 // When the chunks of a segment are done, some of the states that a chunk found
-// belong to a lower one, which found them later by the clock. To ask the set of
-// every state takes as long as finding it there, so it is not asked where that
-// can be avoided: who lowers a mark keeps the fingerprint for the chunk that had
-// the mark, and a chunk owns all that nobody took from it. The marks then stay in
-// the set. The chunks of the next segment have higher ones, so that what was found
-// before is theirs for nobody; and when there are no more, one walk through the
-// tables settles everything.
+// belong to a lower one, which found them later by the clock. To ask the set for
+// every state takes as long as finding it there, so the workers avoid it where they
+// can. A worker that lowers a mark records the fingerprint for the chunk that held
+// it. A chunk owns every fingerprint it found that no lower chunk claimed. The marks
+// then stay in the set. Marks of the next segment are higher, so its chunks cannot
+// claim older fingerprints; and when no marks are left, one walk through the tables
+// settles everything.
 //
-// Where few states were found, which would make the walk too long for what it
-// saves, and where a state that seems new may be on disk, the set is asked.
+// Where few states were found, so that the walk would take longer than it saves, and
+// where a state that seems new may be on disk, the workers ask the set.
+
+// marks are those of a segment's chunks. They belong to the goroutine of run and
+// change between segments; workers read them.
+type marks struct {
+	direct    bool       // one worker explores, so that what it finds is its own at once
+	kept      bool       // workers record what they take from others
+	top       fpset.Mark // the highest mark of what was found before the segment
+	unsettled int64      // how many fingerprints have a mark above Old
+}
+
+func newMarks() marks { return marks{top: fpset.Old} }
+
+// begin is called before a segment, which one worker explores alone or several do;
+// partial says that a state that seems new may be on disk.
+func (m *marks) begin(alone, partial bool) {
+	m.direct = alone && !partial
+	m.kept = !m.direct && !partial
+}
+
+// of is the mark of what chunk k finds.
+func (m *marks) of(k int64) fpset.Mark {
+	if m.direct {
+		return m.top
+	}
+	return m.top + 1 + fpset.Mark(k)
+}
+
+// suffice says whether there are marks for so many chunks.
+func (m *marks) suffice(chunks int) bool {
+	return m.direct || int(m.top)+chunks <= fpset.PiecesMax+int(fpset.Old)
+}
+
+// all says that every fingerprint is settled.
+func (m *marks) all() { m.top, m.unsettled = fpset.Old, 0 }
+
+// settled says whether that is so already.
+func (m *marks) settled() bool { return m.top == fpset.Old }
+
+// weigh decides whether the marks of a segment in which so many states were found
+// stay in a set of so many slots.
+func (m *marks) weigh(found int, slots int64) { m.kept = m.kept && int64(found)*keepMin > slots }
+
+// used says that the chunks of a segment have had their marks.
+func (m *marks) used(chunks int) {
+	if m.kept {
+		m.top += fpset.Mark(chunks)
+	}
+}
+
+// joined counts what a chunk found, where its marks stay in the set.
+func (m *marks) joined(found int) {
+	if m.kept || m.direct && !m.settled() {
+		m.unsettled += int64(found)
+	}
+}
+
+// waiting is how many fingerprints are not settled.
+func (m *marks) waiting() int64 { return m.unsettled }
+
+// alone says whether what a chunk finds is its own at once, and recorded whether
+// workers record what they take from others.
+func (m *marks) alone() bool    { return m.direct }
+func (m *marks) recorded() bool { return m.kept }
 
 // mark finds marks for the chunks of the next segment.
-func (s *search) mark() {
-	s.kept = !s.direct && !s.store.dropped()
-	if !s.direct && int(s.top)+len(s.chunks) > fpset.PiecesMax+int(fpset.Old) {
+func (s *search) mark(alone bool) {
+	s.quiet()
+	s.marks.begin(alone, s.store.dropped())
+	if !s.marks.suffice(s.segment.size()) {
 		s.settleAll()
 	}
 }
 
 // settleAll settles every fingerprint of the set.
 func (s *search) settleAll() {
-	if s.top == fpset.Old {
+	if s.marks.settled() {
 		return
 	}
 	inParallel(s.workers, func(w *worker) { s.set.SettleAll(w.id, len(s.workers)) })
-	s.top, s.unsettled = fpset.Old, 0
+	s.marks.all()
 }
 
-// settle has the workers find out which of the states that they found are
+// settle makes the workers find out which of the states that they found are
 // theirs. After it every fingerprint of a chunk that was done is settled, or has a
-// mark that is not above top.
+// mark that is not above the highest one.
 func (s *search) settle() {
 	found := 0
 	for _, w := range s.workers {
 		found += len(w.candidates)
 	}
-	s.kept = s.kept && int64(found)*keepMin > s.set.Bytes()/8
+	s.marks.weigh(found, s.set.Bytes()/8)
 	if len(s.workers) == 1 || found < settleParallelMin {
 		for _, w := range s.workers {
 			w.settle()
@@ -51,9 +115,7 @@ func (s *search) settle() {
 	} else {
 		inParallel(s.workers, (*worker).settle)
 	}
-	if s.kept {
-		s.top += fpset.Mark(len(s.chunks))
-	}
+	s.marks.used(s.segment.size())
 }
 
 const (
@@ -72,11 +134,11 @@ func (w *worker) settle() {
 	for _, c := range w.mine {
 		c.kept = append(c.kept[:0], make([]int64, len(w.counts))...)
 		c.records[0], c.states[0] = len(w.records), len(w.states)
-		if s.kept {
+		if s.marks.recorded() {
 			w.lost.collect(s.workers, c.mark)
 		}
 		for i := c.from; i < c.to; i++ {
-			if !s.direct && !w.owns(c, i) {
+			if !s.marks.alone() && !w.owns(c, i) {
 				continue
 			}
 			cand := &w.candidates[i]
@@ -101,7 +163,7 @@ func (w *worker) settle() {
 // owns says whether candidate i, which the chunk found, is its own. It is asked
 // once for each, in order.
 func (w *worker) owns(c *chunk, i int) bool {
-	if w.s.kept {
+	if w.s.marks.recorded() {
 		return !w.lost.has(w.candidates[i].fp)
 	}
 	if (i-c.from)%batchMax == 0 {

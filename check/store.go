@@ -114,12 +114,13 @@ func (st *store) balance() error {
 	if st == nil || st.s.over() {
 		return nil
 	}
+	st.s.quiet()
 	if st.budget > 0 {
 		if err := st.spill(); err != nil {
 			return err
 		}
 	}
-	st.s.onDisk.Store(st.bytes())
+	st.s.progress.onDisk(st.bytes())
 	return nil
 }
 
@@ -129,31 +130,21 @@ func (st *store) poll() error {
 	if st == nil || st.keeper == nil || st.s.over() {
 		return nil
 	}
-	defer func() { st.s.onDisk.Store(st.bytes()) }()
+	defer func() { st.s.progress.onDisk(st.bytes()) }()
 	return st.keeper.poll()
 }
 
 // last keeps a checkpoint at the end of a search that is not at its end.
 func (st *store) last() error {
-	defer func() { st.s.onDisk.Store(st.bytes()) }()
+	defer func() { st.s.progress.onDisk(st.bytes()) }()
 	return st.keeper.keep()
 }
 
 // spill brings the search back to its budget.
 func (st *store) spill() error {
 	s := st.s
-	if room := st.budget / shareOfTape; s.lineage.size() > room {
-		if err := s.lineage.tape.Store(true, 0); err != nil {
-			return err
-		}
-	}
-	if room := st.budget / shareOfTape; s.current.Held()+s.next.Held() > room {
-		if err := s.next.Store(true, 0); err != nil {
-			return err
-		}
-		if err := s.current.Store(true, s.at.block+1); err != nil {
-			return err
-		}
+	if err := errors.Join(s.lineage.spill(st.budget/shareOfTape), s.level.spill(st.budget/shareOfTape)); err != nil {
+		return err
 	}
 	room, held, fresh := st.budget/shareOfSet, s.set.Bytes(), st.fresh()
 	switch {
@@ -170,7 +161,7 @@ func (st *store) spill() error {
 }
 
 // fresh is how many fingerprints are in no run.
-func (st *store) fresh() int64 { return st.s.set.Fresh() + st.s.unsettled }
+func (st *store) fresh() int64 { return st.s.set.Fresh() + st.s.marks.waiting() }
 
 // writeRun moves the fingerprints that are in no run to one.
 func (st *store) writeRun(drop bool) error {
@@ -253,7 +244,7 @@ func (st *store) bytes() int64 {
 	if st == nil {
 		return 0
 	}
-	return st.s.lineage.tape.Stored() + st.s.current.Stored() + st.s.next.Stored() + st.runBytes()
+	return st.s.lineage.stored() + st.s.level.stored() + st.runBytes()
 }
 
 // close closes the files, and removes those that no checkpoint has.
@@ -266,9 +257,9 @@ func (st *store) close() error {
 		errs = append(errs, r.Close(), st.remove(r.Name()))
 	}
 	st.runs = nil
-	for _, t := range []*spill.Tape{st.s.lineage.tape, st.s.current, st.s.next} {
-		name, stored := t.Name()
-		errs = append(errs, t.Close())
+	for _, t := range st.s.tapes(&manifest{}) {
+		name, stored := (*t.tape).Name()
+		errs = append(errs, (*t.tape).Close())
 		if stored {
 			errs = append(errs, st.remove(name))
 		}

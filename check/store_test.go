@@ -334,7 +334,7 @@ func TestResumeWithinALevel(t *testing.T) {
 				segments++
 				if kills > 0 && segments == 2 {
 					cancel()
-					if s.search.Load().left > 0 {
+					if s.search.Load().level.inLevel() > 0 {
 						within++
 					}
 				}

@@ -74,37 +74,6 @@ type candidate struct {
 // candidateBytes is what a candidate takes.
 const candidateBytes = 24
 
-// chunk is a part of a segment, and what its exploration found.
-type chunk struct {
-	// The states, their number, the first one's number, the block of the level
-	// that they lie in, and where in it they end.
-	data   []byte
-	size   int
-	number uint32
-	block  int
-	end    int
-
-	done      bool
-	worker    int
-	mark      fpset.Mark
-	from, to  int // in the worker's candidates
-	counts    []int64
-	expanded  int
-	violation *violation
-	notes     []*violation
-
-	// What it still owns in the end: how many states by action and in all, the
-	// first of them in the worker's candidates, the parent of the last, and
-	// their bytes in the worker's records and states.
-	kept            []int64
-	found, first    int
-	lastParent      uint32
-	records, states [2]int
-}
-
-// reset empties the chunk.
-func (c *chunk) reset() { *c = chunk{counts: c.counts[:0], kept: c.kept[:0]} }
-
 // errFound ends an enumeration: there is a violation. It does not leave the
 // package.
 var errFound = errors.New("check: violation found")
@@ -120,10 +89,10 @@ func (w *worker) start() {
 	}
 	if w.s.o.Continue {
 		w.all = w.ev.(AllWorker) // Run has asked
-		w.noted = make([]bool, w.s.properties())
+		w.noted = make([]bool, w.s.report.properties())
 	}
 	if e, ok := w.ev.(Endable); ok {
-		e.EndWhen(func() bool { return w.s.stopped.Load() != nil })
+		e.EndWhen(func() bool { return w.s.ending.stopped() })
 	}
 	if p, ok := w.ev.(PathWorker); ok {
 		p.AskPath(w.path)
@@ -137,18 +106,14 @@ func (w *worker) start() {
 	}
 }
 
-// path is how the state that is being expanded was reached. The lineage changes
-// between segments only, and one worker reads it at a time.
+// path is how the state that is being expanded was reached.
 func (w *worker) path() ([]State, error) {
 	if !w.expanding {
 		return nil, nil
 	}
-	w.s.tracing.Lock()
-	defer w.s.tracing.Unlock()
 	steps, err := w.s.lineage.path(w.number)
 	if err != nil {
-		w.fatal = err
-		w.s.interrupt(Interrupted, "a worker failed")
+		w.fail(err)
 		return nil, err
 	}
 	states := make([]State, len(steps))
@@ -162,7 +127,7 @@ func (w *worker) path() ([]State, error) {
 func (w *worker) begin() {
 	w.arena.reset()
 	w.candidates, w.mine = w.candidates[:0], w.mine[:0]
-	if w.s.kept {
+	if w.s.marks.recorded() {
 		for m := range w.taken {
 			w.taken[m] = w.taken[m][:0]
 		}
@@ -171,20 +136,12 @@ func (w *worker) begin() {
 	w.fresh, w.passed = 0, 0
 }
 
-// markOf is the mark of what chunk k finds.
-func (w *worker) markOf(k int64) fpset.Mark {
-	if w.s.direct {
-		return w.s.top
-	}
-	return w.s.top + 1 + fpset.Mark(k)
-}
-
 // initial enumerates the initial states as the only chunk.
 func (w *worker) initial() *violation {
-	w.mark = w.markOf(0)
+	w.mark = w.s.marks.of(0)
 	err := w.ev.Init(w.visit)
 	w.total = w.visited
-	w.finish(&w.s.chunks[0], 0, 0)
+	w.finish(w.s.segment.chunk(0), 0, 0)
 	switch {
 	case err == nil || errors.Is(err, ErrStopped):
 		return nil
@@ -192,6 +149,12 @@ func (w *worker) initial() *violation {
 		return w.found
 	}
 	return w.failed(err)
+}
+
+// fail ends the search because of an error that is not the model's.
+func (w *worker) fail(err error) {
+	w.fatal = err
+	w.s.ending.interrupt(Interrupted, "a worker failed")
 }
 
 // failed is the violation that an error of the model is; another error ends
@@ -202,29 +165,26 @@ func (w *worker) failed(err error) *violation {
 	}
 	var e *EvalError
 	if !errors.As(err, &e) {
-		w.fatal = err
-		w.s.interrupt(Interrupted, "a worker failed")
+		w.fail(err)
 		return nil
 	}
 	return &violation{verdict: EvalFailed, index: -1, err: e, fromState: w.expanding, parent: w.number, action: rootAction}
 }
 
-// explore takes chunks until there are none that anybody needs.
+// explore takes chunks until none is left that is needed.
 func (w *worker) explore() {
 	w.start()
 	s := w.s
 	if l, ok := w.ev.(LevelWorker); ok {
-		l.AtLevel(s.level)
+		l.AtLevel(s.level.depth())
 	}
-	for !s.full.Load() {
-		k := s.taken.Add(1) - 1
-		if k >= int64(len(s.chunks)) || k > s.stopAfter.Load() || s.stopped.Load() != nil {
+	for {
+		k, ok := s.segment.take()
+		if !ok || s.ending.stopped() {
 			return
 		}
 		w.chunk(k)
-		if w.holds() > s.share {
-			s.full.Store(true)
-		}
+		s.segment.fill(w.holds())
 	}
 }
 
@@ -234,13 +194,13 @@ func (w *worker) holds() int64 { return w.arena.used + int64(len(w.candidates))*
 // chunk expands the states of chunk k.
 func (w *worker) chunk(k int64) {
 	s := w.s
-	c := &s.chunks[k]
-	w.mark = w.markOf(k)
+	c := s.segment.chunk(k)
+	w.mark = s.marks.of(k)
 	from, data := len(w.candidates), c.data
 	v, whole := (*violation)(nil), true
 	w.expanding, w.number, w.batch.parents = true, c.number-1, w.batch.parents[:0]
 	for i := range c.size {
-		if k > s.stopAfter.Load() || s.stopped.Load() != nil {
+		if !s.segment.needs(k) || s.ending.stopped() {
 			break
 		}
 		w.parent, data = cut(data)
@@ -259,7 +219,7 @@ func (w *worker) chunk(k int64) {
 	}
 	if v != nil {
 		c.violation = v
-		s.lowerStop(k)
+		s.segment.endWith(k)
 	}
 	w.finish(c, from, expanded)
 	s.checkLimit()
@@ -267,29 +227,15 @@ func (w *worker) chunk(k int64) {
 
 // checkLimit ends the search when the workers together found too many states.
 func (s *search) checkLimit() {
-	if s.store.dropped() || s.lasting.Load() {
-		return // what seems new may be old, or the segment is made whole: join will tell
+	if s.store.dropped() || s.ending.keepsSegments() {
+		return // what seems new may be old, or the segment is made whole: join decides
 	}
-	n := s.seen.Load()
-	for _, w := range s.workers {
-		n += w.added.Load()
-	}
-	if n > s.o.StatesMax {
-		s.interrupt(Incomplete, limitReached)
+	if s.progress.found(s.workers) > s.o.StatesMax {
+		s.ending.interrupt(Incomplete, limitReached)
 	}
 }
 
 const limitReached = "the limit of distinct states was reached"
-
-// lowerStop makes k the last chunk that is needed, if it is not yet.
-func (s *search) lowerStop(k int64) {
-	for {
-		was := s.stopAfter.Load()
-		if k >= was || s.stopAfter.CompareAndSwap(was, k) {
-			return
-		}
-	}
-}
 
 // finish fills in the chunk and clears the counters.
 func (w *worker) finish(c *chunk, from, expanded int) {
@@ -369,12 +315,12 @@ const stopPollEvery = 256
 
 // candidate is called for every state that the model computes.
 func (w *worker) candidate(action int, state State) error {
-	if !w.expanding && w.holds() > w.s.share {
-		w.finish(&w.s.chunks[0], 0, 0)
+	if !w.expanding && w.s.segment.tooMuch(w.holds()) {
+		w.finish(w.s.segment.chunk(0), 0, 0)
 		if err := w.s.flush(); err != nil {
 			return ErrStopped
 		}
-		w.mark = w.markOf(0)
+		w.mark = w.s.marks.of(0)
 	}
 	w.counts[action+1]++
 	w.visited++
@@ -383,7 +329,7 @@ func (w *worker) candidate(action int, state State) error {
 			w.total = w.visited
 			w.publish()
 		}
-		if w.s.stopped.Load() != nil {
+		if w.s.ending.stopped() {
 			return ErrStopped
 		}
 	}
@@ -433,8 +379,8 @@ func (w *worker) answer(action int, state State, verdict Verdict, index int, err
 // note keeps a violation that is the first of its property in the chunk, unless
 // an earlier level has one.
 func (w *worker) note(v *violation) {
-	n := w.s.property(v)
-	if w.s.known[n] || w.noted[n] {
+	n := w.s.report.property(v)
+	if w.s.report.knows(n) || w.noted[n] {
 		return
 	}
 	w.noted[n] = true
@@ -464,12 +410,12 @@ func (w *worker) add(fp uint64, action int, state State) (bool, error) {
 	switch o, was := w.adder.Add(fp, w.mark); {
 	case o == fpset.Present:
 		return false, nil
-	case o == fpset.Lowered && w.s.kept:
+	case o == fpset.Lowered && w.s.marks.recorded():
 		w.taken[was] = append(w.taken[was], fp)
 	case o == fpset.Added:
 		w.fresh++
-		if w.s.seen.Load()+w.fresh > w.s.o.StatesMax && !w.s.store.dropped() && !w.s.lasting.Load() {
-			w.s.interrupt(Incomplete, limitReached)
+		if w.s.progress.known()+w.fresh > w.s.o.StatesMax && !w.s.store.dropped() && !w.s.ending.keepsSegments() {
+			w.s.ending.interrupt(Incomplete, limitReached)
 			return false, ErrStopped
 		}
 	}
@@ -511,8 +457,7 @@ func (w *worker) known(inside bool) bool {
 	}
 	known, err := w.s.store.has(w.fp)
 	if err != nil {
-		w.fatal = err
-		w.s.interrupt(Interrupted, "the search failed")
+		w.fail(err)
 	}
 	return known
 }

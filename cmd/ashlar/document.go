@@ -249,7 +249,7 @@ func describe(s *subject, r *check.Result, o checkOptions, elapsed time.Duration
 		Generated: r.Generated, Distinct: r.Distinct, Queue: r.Queue, Depth: r.Depth,
 		Levels: append([]int64{}, r.Levels...), Bytes: r.Bytes, DiskBytes: r.DiskBytes, StateBytes: math.Round(r.StateBytes*10) / 10, Workers: o.workers, Seconds: seconds(elapsed),
 		PerSecond: float64(r.Generated-r.Before) / max(elapsed.Seconds(), 1e-6), Collision: r.Collision,
-		LiveStates: r.Live.States, LiveSteps: r.Live.Steps, LiveLooks: r.Live.Looks,
+		LiveStates: r.Live.States, LiveSteps: r.Live.Steps, LiveLooks: r.Live.Checks,
 	}
 	if s.places != nil {
 		r.Info.Actions = append([]check.Action(nil), r.Info.Actions...)

@@ -44,9 +44,9 @@ const (
 	nativeKeepAfter = 20 * time.Second
 )
 
-// looksShare is the part of the memory for states, one in so many, that looks at
+// checksShare is the part of the memory for states, one in so many, that checks of
 // properties of behaviours may take in this process.
-const looksShare = 4
+const checksShare = 4
 
 // notMadeFor is why a program gives up, or is not used.
 const notMadeFor = "the compiled code met a state that it was not made for"
@@ -110,9 +110,9 @@ func (s *searcher) wide(ctx context.Context, m check.Model) (*check.Result, erro
 	if x == nil {
 		return s.without(ctx, m, o, why)
 	}
-	x.o.Looks = check.NewLooks(ctx, m, o)
+	x.o.Checker = check.NewPeriodicChecker(ctx, m, o)
 	r, err := x.run(ctx, o)
-	return r, errors.Join(err, x.o.Looks.Close())
+	return r, errors.Join(err, x.o.Checker.Close())
 }
 
 // run makes the search, without compiled code until that is there.
@@ -135,7 +135,7 @@ func (x *nativeSearch) run(ctx context.Context, o check.Options) (*check.Result,
 		return x.goOn(ctx)
 	case errors.As(err, &leave) && s.disk.keep == nil:
 		// There was no room on the disk: nothing is lost but the time until now.
-		if err := errors.Join(x.o.Looks.Close(), s.disk.empty()); err != nil {
+		if err := errors.Join(x.o.Checker.Close(), s.disk.empty()); err != nil {
 			return nil, err
 		}
 		return s.without(ctx, m, o, err.Error())
@@ -277,18 +277,18 @@ func (x *nativeSearch) goOn(ctx context.Context) (*check.Result, error) {
 	was.Queue = max(was.Queue, 1)
 	x.s.breadth.Report(was)
 	x.s.compiled.Store(true)
-	var lookErr error
+	var checkErr error
 	answer, err := runProgram(ctx, x.program, x.job(), x.patience(), func(f check.Figures) {
 		f.Before = was.Before
 		x.s.breadth.Report(f)
-	}, func(at check.Look) (looked check.Looked, err error) {
-		looked, err = x.o.Looks.At(at)
-		lookErr = err
-		return looked, err
+	}, func(at check.PeriodicQuery) (answer check.PeriodicAnswer, err error) {
+		answer, err = x.o.Checker.Check(at)
+		checkErr = err
+		return answer, err
 	})
 	switch {
-	case lookErr != nil:
-		return nil, lookErr
+	case checkErr != nil:
+		return nil, checkErr
 	case err != nil:
 		use.Reason = err.Error()
 	case answer.Stopped || answer.Result == nil:
@@ -298,8 +298,8 @@ func (x *nativeSearch) goOn(ctx context.Context) (*check.Result, error) {
 		return x.complete(ctx, answer, was.Before)
 	}
 	x.s.compiled.Store(false)
-	// What the model has learned by looks is not in the checkpoint.
-	if err := x.o.Looks.Forget(); err != nil {
+	// What the model has learned by periodic checks is not in the checkpoint.
+	if err := x.o.Checker.Forget(); err != nil {
 		return nil, err
 	}
 	r, err := check.Run(ctx, x.model, x.options(true, nil))
@@ -328,7 +328,7 @@ func (x *nativeSearch) patience() time.Duration {
 func (x *nativeSearch) job() native.Job {
 	n, o := x.made, x.o
 	j := native.Job{Info: n.Info, Workers: o.Workers, IgnoreDeadlock: o.IgnoreDeadlock, SafetyOnly: o.SafetyOnly, Continue: o.Continue,
-		Looks: o.Looks != nil, StatesMax: o.StatesMax, Constraints: n.Constraints, ActionConstraints: n.ActionConstraints, Invariants: n.Invariants,
+		Periodic: o.Checker != nil, StatesMax: o.StatesMax, Constraints: n.Constraints, ActionConstraints: n.ActionConstraints, Invariants: n.Invariants,
 		Antecedents: n.Antecedents, StepNexts: n.StepNexts, Dir: x.s.disk.place(), First: x.after.keep}
 	if keep := x.s.disk.keep; keep != nil {
 		j.Identity, j.Durable, j.Every = keep.Identity, true, x.s.o.every
@@ -338,8 +338,8 @@ func (x *nativeSearch) job() native.Job {
 		j.StatesBytes = max(wanted-held, wanted/2) / statesShare
 	}
 	if limit := x.s.limit; limit > 0 {
-		if o.Looks != nil {
-			held += o.MemoryBytes / looksShare
+		if o.Checker != nil {
+			held += o.MemoryBytes / checksShare
 		}
 		j.LimitBytes, j.Limit = max(limit-held, limit/2), memoryReached(limit)
 	}
@@ -354,8 +354,8 @@ func (x *nativeSearch) complete(ctx context.Context, answer *native.Answer, befo
 	figures.Stats, figures.DiskBytes = r.Stats, r.DiskBytes
 	x.s.breadth.Report(figures)
 	if answer.Remarked {
-		// What looks have said comes last.
-		notes := x.o.Looks.Notes()
+		// The remarks of periodic checks come last.
+		notes := x.o.Checker.Notes()
 		r.Warnings = append(r.Warnings[:len(r.Warnings)-len(notes)], x.model.NativeRemarks(answer.Unmet, answer.Ors, answer.Ands)...)
 		r.Warnings = append(r.Warnings, notes...)
 	}

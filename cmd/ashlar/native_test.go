@@ -207,14 +207,14 @@ func leaveAfter(x *nativeSearch, segments int) (*check.Result, error) {
 	if why := x.prepare(context.Background(), nativeTimes{}, 0); why != "" {
 		return nil, errors.New(why)
 	}
-	x.o.Looks = check.NewLooks(context.Background(), x.model, x.o)
+	x.o.Checker = check.NewPeriodicChecker(context.Background(), x.model, x.o)
 	polls := 0
 	_, err := check.Run(context.Background(), x.model, x.options(false, func() bool { polls++; return polls >= segments }))
 	if !errors.Is(err, check.ErrLeft) {
 		return nil, errors.Join(errors.New("the search was not left"), err)
 	}
 	r, err := x.goOn(context.Background())
-	return r, errors.Join(err, x.o.Looks.Close())
+	return r, errors.Join(err, x.o.Checker.Close())
 }
 
 // search searches the model, in some way or as the command does.
@@ -269,7 +269,7 @@ func (c nativeCase) search(t *testing.T, spec, kind string, way func(x *nativeSe
 func normal(r *check.Result) check.Result {
 	out := *r
 	out.Bytes, out.DiskBytes, out.StateBytes = 0, 0, 0
-	if out.Live.Looks > 0 { // how much was on disk when it was looked
+	if out.Live.Checks > 0 { // how much was on disk when it was looked
 		out.Live.Bytes, out.Live.DiskBytes = 0, 0
 	}
 	for _, list := range []*[]string{&out.Broken, &out.Warnings} {
@@ -320,7 +320,7 @@ func TestProgramsThatFail(t *testing.T) {
 				cancel()
 			}
 			answer, err := runProgram(ctx, program, large, 50*time.Millisecond, func(check.Figures) {},
-				func(check.Look) (check.Looked, error) { return check.Looked{}, nil })
+				func(check.PeriodicQuery) (check.PeriodicAnswer, error) { return check.PeriodicAnswer{}, nil })
 			if answer != nil || err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("%+v, %v; want %q", answer, err, c.want)
 			}

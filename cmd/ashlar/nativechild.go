@@ -23,9 +23,9 @@ import (
 // closed when that has come or ctx has ended, which has the program end and the
 // sending too; and a program that stays is killed.
 //
-// look is asked by the program when it is time to look at properties of behaviours;
-// when it has an error, the program is to end.
-func runProgram(ctx context.Context, program string, job native.Job, patience time.Duration, tell func(check.Figures), look func(check.Look) (check.Looked, error)) (*native.Answer, error) {
+// The program calls ask when it is time to check properties of behaviours; where
+// that fails, the program must end.
+func runProgram(ctx context.Context, program string, job native.Job, patience time.Duration, tell func(check.Figures), ask func(check.PeriodicQuery) (check.PeriodicAnswer, error)) (*native.Answer, error) {
 	cmd := exec.Command(program)
 	cmd.WaitDelay = patience
 	in, err := cmd.StdinPipe()
@@ -63,14 +63,14 @@ func runProgram(ctx context.Context, program string, job native.Job, patience ti
 	sent := make(chan error, 1)
 	encoder := gob.NewEncoder(in)
 	go func() { sent <- encoder.Encode(job) }()
-	answer, err := listen(out, tell, func(at check.Look) error {
+	answer, err := listen(out, tell, func(at check.PeriodicQuery) error {
 		// The program asks when it has read the job, so the encoder is free by then.
 		err := <-sent
 		sent <- err
 		if err != nil {
 			return err
 		}
-		a, err := look(at)
+		a, err := ask(at)
 		if err != nil {
 			return err
 		}
@@ -99,7 +99,7 @@ func runProgram(ctx context.Context, program string, job native.Job, patience ti
 }
 
 // listen reads what a program says until its answer.
-func listen(out io.Reader, tell func(check.Figures), look func(check.Look) error) (*native.Answer, error) {
+func listen(out io.Reader, tell func(check.Figures), ask func(check.PeriodicQuery) error) (*native.Answer, error) {
 	d := gob.NewDecoder(out)
 	for {
 		var m native.Message
@@ -108,8 +108,8 @@ func listen(out io.Reader, tell func(check.Figures), look func(check.Look) error
 			return nil, err
 		case m.Figures != nil:
 			tell(*m.Figures)
-		case m.Look != nil:
-			if err := look(*m.Look); err != nil {
+		case m.Periodic != nil:
+			if err := ask(*m.Periodic); err != nil {
 				return nil, err
 			}
 		case m.Answer != nil:

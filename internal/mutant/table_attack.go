@@ -118,7 +118,7 @@ func manifestMutants() []Mutant {
 		mutant("fingerprints-in-memory-are-not-kept", WrongAnswer, "Resume", "Fingerprints that are in no run are in no checkpoint.",
 			"if st.fresh() > 0 {", "if st.fresh() > 1<<40 {"),
 		mutant("first-block-is-released", WrongAnswer, "Resume", "The block in the midst of which the search is at is not in the checkpoint.",
-			"first := min(s.at.block, s.current.Blocks())", "first := min(s.at.block+1, s.current.Blocks())"),
+			"min(l.at.block, l.current.Blocks())", "min(l.at.block+1, l.current.Blocks())"),
 		mutant("a-checkpoint-stays", WrongAnswer, "Resume", "A search that has come to its end leaves its checkpoint.",
 			"if len(k.durable) == 0 {", "if len(k.durable) >= 0 {"),
 	}

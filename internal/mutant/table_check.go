@@ -109,14 +109,14 @@ func searchMutants() []Mutant {
 		{
 			Name: "check/contested-states-are-counted-twice", Kind: WrongAnswer, In: "check", Packages: tests, Run: "TestWorkersAgreeOnLargeGraphs",
 			Breaks: "A state that two workers found in one level belongs to both of them.",
-			Old:    "if !s.direct && !w.owns(c, i) {",
-			New:    "if !s.direct && !w.owns(c, i) && i < 0 {",
+			Old:    "if !s.marks.alone() && !w.owns(c, i) {",
+			New:    "if !s.marks.alone() && !w.owns(c, i) && i < 0 {",
 		},
 		{
 			Name: "check/depth-is-one-less", Kind: WrongAnswer, In: "check", Packages: tests, Run: "TestCounts",
 			Breaks: "The depth counts steps instead of states.",
-			Old:    "\t\ts.depth++\n",
-			New:    "\t\ts.depth = len(s.levels)\n",
+			Old:    "r.stats.Depth++\n",
+			New:    "r.stats.Depth = len(r.levels) - 1\n",
 		},
 		{
 			Name: "check/trace-takes-the-wrong-parent", Kind: WrongAnswer, In: "check", Packages: tests, Run: "TestLineage",
@@ -133,14 +133,14 @@ func searchMutants() []Mutant {
 		{
 			Name: "check/unchecked-property-is-ok", Kind: Unsound, In: "check", Packages: tests, Run: "TestUnchecked",
 			Breaks: "A model that asks for a property that is not checked is reported as OK.",
-			Old:    "if !s.o.SafetyOnly {",
-			New:    "if s.o.SafetyOnly {",
+			Old:    "if !o.SafetyOnly {\n\t\t\tout.Verdict",
+			New:    "if o.SafetyOnly {\n\t\t\tout.Verdict",
 		},
 		{
 			Name: "check/limit-of-states-is-success", Kind: Unsound, In: "check", Packages: tests, Run: "TestStatesMax|TestInterrupt|TestLimit",
 			Breaks: "A search that was ended early is reported as complete.",
-			Old:    "r.Verdict, r.Reason = why.verdict, why.reason\n\t\tr.Unfinished = why.verdict != LivenessViolated\n\t\treturn r, nil\n",
-			New:    "r.Reason = why.reason\n",
+			Old:    "out.Verdict, out.Reason = why.verdict, why.reason\n\t\tout.Unfinished = why.verdict != LivenessViolated\n\t\treturn out, nil\n",
+			New:    "out.Reason = why.reason\n",
 		},
 		{
 			Name: "check/continue-reports-only-the-first-invariant", Kind: Unsound, In: "check", Packages: tests, Run: "TestContinue",

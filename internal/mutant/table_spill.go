@@ -78,20 +78,20 @@ func storeMutants() []Mutant {
 		{
 			Name: "check/segments-of-a-level-are-dropped", Kind: Unsound, In: "check", Packages: tests, Run: "Bounded|WorkersAgree",
 			Breaks: "The next level begins after the first segment of this one.",
-			Old:    "if s.left == 0 {\n\t\t\ts.deeper()",
-			New:    "if s.left == 0 || s.ahead > 0 {\n\t\t\ts.deeper()",
+			Old:    "if s.level.inLevel() == 0 {\n\t\t\ts.deeper()",
+			New:    "if s.level.inLevel() == 0 || !s.level.opens() {\n\t\t\ts.deeper()",
 		},
 		{
 			Name: "check/higher-chunk-claims", Kind: WrongAnswer, In: "check", Packages: tests, Run: "WorkersAgree",
 			Breaks: "Of several chunks that find a state the last one has it, so that parents and traces depend on how a level is cut.",
-			Old:    "return w.s.top + 1 + fpset.Mark(k)",
-			New:    "return w.s.top + fpset.Mark(int64(len(w.s.chunks))-k)",
+			Old:    "w.mark = s.marks.of(k)",
+			New:    "w.mark = s.marks.of(int64(s.segment.size()) - 1 - k)",
 		},
 		{
 			Name: "check/resume/skips-the-rest-of-a-level", Kind: Unsound, In: "check", Packages: tests, Run: "Resume",
 			Breaks: "What of a level was not expanded when the checkpoint was kept is left out.",
-			Old:    "s.number, s.left, s.ahead = m.Number, m.Left, m.Ahead",
-			New:    "s.number, s.left, s.ahead = m.Number+uint32(m.Left), 0, m.Ahead",
+			Old:    "l.index, l.number, l.left, l.ahead = m.Level, m.Number, m.Left, m.Ahead",
+			New:    "l.index, l.number, l.left, l.ahead = m.Level, m.Number+uint32(m.Left), 0, m.Ahead",
 		},
 		{
 			Name: "check/resume/another-specification-is-resumed", Kind: Unsound, In: "check", Packages: tests, Run: "Refused",
@@ -102,14 +102,14 @@ func storeMutants() []Mutant {
 		{
 			Name: "check/resume/violations-are-forgotten", Kind: Unsound, In: "check", Packages: tests, Run: "ResumeContinues",
 			Breaks: "What the search had gone on after before it was killed is not reported.",
-			Old:    "s.violations = append(s.violations, found)",
-			New:    "_ = found",
+			Old:    "range m.Found {\n\t\tr.note(",
+			New:    "range m.Found[:0] {\n\t\tr.note(",
 		},
 		{
 			Name: "check/checkpoint/data-is-not-durable", Kind: Lost, In: "check", Packages: tests, Run: "Resume",
 			Breaks: "The manifest is durable before the states that it counts.",
-			Old:    "errors.Join(t.tape.Store(false, 0), t.tape.Sync())",
-			New:    "t.tape.Store(false, 0)",
+			Old:    "errors.Join(tape.Store(false, 0), tape.Sync())",
+			New:    "tape.Store(false, 0)",
 		},
 		{
 			Name: "check/checkpoint/files-go-too-early", Kind: Lost, In: "check", Packages: tests, Run: "Resume",

@@ -14,13 +14,13 @@ func workersMutants() []Mutant {
 		{
 			Name: "check/workers/marks-run-over", Kind: Unsound, In: "check", Packages: []string{"check"}, Run: "WorkersAgree",
 			Breaks: "Where the marks of a segment do not suffice, its chunks have marks that mean settled, or none.",
-			Old:    "int(s.top)+len(s.chunks) > fpset.PiecesMax+int(fpset.Old) {",
-			New:    "int(s.top)+len(s.chunks) > 2*fpset.PiecesMax {",
+			Old:    "int(m.top)+chunks <= fpset.PiecesMax+int(fpset.Old)",
+			New:    "int(m.top)+chunks <= 2*fpset.PiecesMax",
 		},
 		{
 			Name: "check/workers/alone-finds-again", Kind: WrongAnswer, In: "check", Packages: []string{"check"}, Run: "WorkersAgree",
 			Breaks: "A worker that is alone takes what others found in segments before for new.",
-			Old:    "return w.s.top\n",
+			Old:    "return m.top\n",
 			New:    "return fpset.Old\n",
 		},
 		{

@@ -21,9 +21,9 @@ type Job struct {
 	IgnoreDeadlock bool
 	SafetyOnly     bool
 	Continue       bool
-	// Looks says that who asked looks at properties of behaviours: it is told when it
-	// is time, and answers.
-	Looks     bool
+	// Periodic says that the caller checks properties of behaviours: the program
+	// reports when it is time, and the caller answers.
+	Periodic  bool
 	StatesMax int64
 	// The numbers of predicates: of the constraints, the constraints of actions,
 	// the invariants, the left sides of implications in these, and the parts of
@@ -45,12 +45,12 @@ type Job struct {
 	Limit                   string
 }
 
-// Message is what the program says: one of these. A Look is answered with a
-// check.Looked on the standard input.
+// Message is what the program says: one of these. Periodic is answered with a
+// check.PeriodicAnswer on the standard input.
 type Message struct {
-	Figures *check.Figures
-	Look    *check.Look
-	Answer  *Answer
+	Figures  *check.Figures
+	Periodic *check.PeriodicQuery
+	Answer   *Answer
 }
 
 // Answer is what was found. Where Stopped is set there is nothing else: the
@@ -104,10 +104,10 @@ func serve(in io.Reader, out io.Writer, m *model) error {
 	}
 	ctx, cancel := context.WithCancelCause(context.Background())
 	defer cancel(nil)
-	answers, gone := make(chan check.Looked), ctx.Done()
+	answers, gone := make(chan check.PeriodicAnswer), ctx.Done()
 	go func() {
 		for {
-			var a check.Looked
+			var a check.PeriodicAnswer
 			if err := decoder.Decode(&a); err != nil {
 				cancel(err) // the one who asked is gone, or does not want to know any more
 				return
@@ -130,16 +130,16 @@ func serve(in io.Reader, out io.Writer, m *model) error {
 	monitor := new(check.Monitor)
 	silence := tell(encoder, monitor)
 	o := m.job.options(ctx, disk, monitor)
-	if m.job.Looks {
-		o.Ask = func(at check.Look) (check.Looked, error) {
-			if err := encoder.Encode(Message{Look: &at}); err != nil {
-				return check.Looked{}, err
+	if m.job.Periodic {
+		o.Ask = func(at check.PeriodicQuery) (check.PeriodicAnswer, error) {
+			if err := encoder.Encode(Message{Periodic: &at}); err != nil {
+				return check.PeriodicAnswer{}, err
 			}
 			select {
 			case a := <-answers:
 				return a, nil
 			case <-ctx.Done():
-				return check.Looked{}, nil
+				return check.PeriodicAnswer{}, nil
 			}
 		}
 	}

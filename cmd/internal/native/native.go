@@ -3,12 +3,13 @@
 //
 // In: a Job on the standard input, and a directory with the checkpoint of a
 // search. Out: Messages on the standard output: how far the search is, and at
-// last an Answer; and when it is time to look at properties of behaviours, which the one
-// who asked does, a Look, which is answered on the standard input. The program goes on with the search by package check, so it
-// finds what the checker finds in its own process. It promises nothing beyond
-// that: where its code meets a state that it was not made for, it says so and
-// ends, and the one who asked goes on from the checkpoint without it. It ends
-// when its standard input does, and leaves nothing but checkpoints behind.
+// last an Answer; and when it is time to check properties of behaviours, which the
+// caller does, a PeriodicQuery, which the caller answers on the standard input. The
+// program resumes the search with package check, so it finds what the checker finds in
+// its own process. It promises nothing beyond that: where its code meets a state that
+// it was not made for, it reports that and ends, and the caller resumes from the
+// checkpoint without it. It ends when its standard input does, and leaves nothing but
+// checkpoints behind.
 package native
 
 import (

@@ -77,8 +77,8 @@ func TestPeriodicFindsEarly(t *testing.T) {
 		if r.Verdict != LivenessViolated || r.Property != "Ends" || r.Complete || r.Searched || r.Reason != endsAtFirst || len(r.Violations) != 1 {
 			t.Fatalf("%v of %q, complete: %t, searched: %t, %q, %d violations", r.Verdict, r.Property, r.Complete, r.Searched, r.Reason, len(r.Violations))
 		}
-		if r.Distinct < PeriodicStatesMin || r.Distinct > 4*PeriodicStatesMin || r.Live.States != r.Distinct || r.Live.Looks != 1 {
-			t.Errorf("%d states, %d in the graph, %d looks, want all at the first look", r.Distinct, r.Live.States, r.Live.Looks)
+		if r.Distinct < PeriodicStatesMin || r.Distinct > 4*PeriodicStatesMin || r.Live.States != r.Distinct || r.Live.Checks != 1 {
+			t.Errorf("%d states, %d in the graph, %d checks, want all at the first check", r.Distinct, r.Live.States, r.Live.Checks)
 		}
 		// 0 to 1 to 5 and round.
 		if r.Loop != 1 || len(r.Trace) != 3 {
@@ -97,12 +97,12 @@ func TestPeriodicFindsEarly(t *testing.T) {
 	}
 }
 
-// sameFigures compares results but for what their memory and looks took.
-var sameFigures = cmpopts.IgnoreFields(Result{}, "Bytes", "DiskBytes", "StateBytes", "Live.Looks", "Live.Bytes", "Live.DiskBytes")
+// sameFigures compares results but for what their memory and periodic checks took.
+var sameFigures = cmpopts.IgnoreFields(Result{}, "Bytes", "DiskBytes", "StateBytes", "Live.Checks", "Live.Bytes", "Live.DiskBytes")
 
 // TestPeriodicTakesNoStateForTheLast: that a state is not expanded yet is no reason
 // for a behaviour to stop in it where a step is enabled. When nothing is violated every figure is
-// that of a search that looks at the end.
+// that of a search that checks at the end.
 func TestPeriodicTakesNoStateForTheLast(t *testing.T) {
 	m := &enabledModel{wideGraph(20_000, false), []LiveProperty{{Name: "Ends", Formula: live.EventuallyOf(live.AtomOf(2))}}}
 	want, err := Run(context.Background(), m, Options{IgnoreDeadlock: true})
@@ -117,8 +117,8 @@ func TestPeriodicTakesNoStateForTheLast(t *testing.T) {
 		if got.Verdict != OK || !got.Complete {
 			t.Fatalf("%v of %q, %q", got.Verdict, got.Property, got.Reason)
 		}
-		if got.Live.Looks < 3 {
-			t.Errorf("%d looks at 20,000 states: the test tries little", got.Live.Looks)
+		if got.Live.Checks < 3 {
+			t.Errorf("%d checks at 20,000 states: the test tries little", got.Live.Checks)
 		}
 		if diff := cmp.Diff(want, got, sameFigures); diff != "" {
 			t.Errorf("%d workers (-at the end +during the search):\n%s", workers, diff)
@@ -158,7 +158,7 @@ func TestPeriodicAgainstFinal(t *testing.T) {
 			if a, b := violated(want), violated(got); !slices.Equal(a, b) {
 				t.Fatalf("seed %d: %v are violated at the end and %v during the search", seed, a, b)
 			}
-			if got.Live.Looks == 0 {
+			if got.Live.Checks == 0 {
 				t.Fatalf("seed %d: no look at %d states", seed, got.Distinct)
 			}
 			ignore := cmpopts.IgnoreFields(Result{}, "Violations", "Violation")
@@ -243,16 +243,16 @@ func TestPeriodicBeyondMemory(t *testing.T) {
 		t.Fatal(err)
 	}
 	const want = "properties of behaviours are not looked at from 88573 states on, until the end: the numbers of the states take more than the 1 MB of memory that are left for them"
-	if r.Verdict != OK || !r.Complete || r.Live.Looks == 0 || !slices.Equal(r.Warnings, []string{want}) {
-		t.Errorf("%v, complete: %t, %q, %d looks, warnings %q", r.Verdict, r.Complete, r.Reason, r.Live.Looks, r.Warnings)
+	if r.Verdict != OK || !r.Complete || r.Live.Checks == 0 || !slices.Equal(r.Warnings, []string{want}) {
+		t.Errorf("%v, complete: %t, %q, %d checks, warnings %q", r.Verdict, r.Complete, r.Reason, r.Live.Checks, r.Warnings)
 	}
 	if left := files(t, disk); len(left) > 0 {
 		t.Errorf("left on disk: %v", left)
 	}
 }
 
-// TestDiskFailsLooks: an error of the disk is one of the search, and no verdict.
-func TestDiskFailsLooks(t *testing.T) {
+// TestDiskFailsPeriodicChecks: an error of the disk is one of the search, and no verdict.
+func TestDiskFailsPeriodicChecks(t *testing.T) {
 	m := newLiveModel(largeGraph(0, 8000))
 	m.graph.deadlock = false
 	failsWithItsDisk(t, &allLive{m}, Options{MemoryBytes: 1 << 20, Periodic: true, Continue: true}, 29)

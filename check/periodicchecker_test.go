@@ -14,9 +14,9 @@ import (
 // blindModel has no properties of behaviours, as the compiled code of a model.
 type blindModel struct{ DurableModel }
 
-// TestLooksOfAnother: a search that begins with its own looks, goes on where it has no
+// TestCheckerOfAnother: a search that begins with its own checks, goes on where it has no
 // properties and asks, and comes to its end here again, finds what one search finds.
-func TestLooksOfAnother(t *testing.T) {
+func TestCheckerOfAnother(t *testing.T) {
 	g := wideGraph(8_000, true)
 	g.bad = make([]bool, len(g.bad))
 	g.bad[7_999] = true
@@ -28,8 +28,8 @@ func TestLooksOfAnother(t *testing.T) {
 			want := mustRun(t, m, whole)
 			o := whole
 			o.Disk = newTestDisk(sim.NewDisk())
-			looks := NewLooks(context.Background(), m, o)
-			o.Looks = looks
+			checker := NewPeriodicChecker(context.Background(), m, o)
+			o.Checker = checker
 			asked := 0
 			part := func(m Model, o Options, resume bool, after int) *Result {
 				polls := 0
@@ -43,9 +43,9 @@ func TestLooksOfAnother(t *testing.T) {
 			r := part(m, o, false, leaveAt[0])
 			if r == nil {
 				other := o
-				other.Looks, other.Ask = nil, func(at Look) (Looked, error) { asked++; return looks.At(at) }
+				other.Checker, other.Ask = nil, func(at PeriodicQuery) (PeriodicAnswer, error) { asked++; return checker.Check(at) }
 				if r = part(blindModel{m}, other, true, leaveAt[1]); r == nil {
-					if err := looks.Forget(); err != nil {
+					if err := checker.Forget(); err != nil {
 						t.Fatal(err)
 					}
 					r = part(m, o, true, 0)
@@ -53,32 +53,32 @@ func TestLooksOfAnother(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			if leaveAt == [2]int{1, 0} && asked != want.Live.Looks {
-				t.Errorf("asked %d times, want %d", asked, want.Live.Looks)
+			if leaveAt == [2]int{1, 0} && asked != want.Live.Checks {
+				t.Errorf("asked %d times, want %d", asked, want.Live.Checks)
 			}
-			if diff := cmp.Diff(outcomeOf(want), outcomeOf(r)); diff != "" || r.Live.Looks != want.Live.Looks {
-				t.Errorf("continue %t, left after %v: %d looks, want %d (-at once +in parts):\n%s", goOn, leaveAt, r.Live.Looks, want.Live.Looks, diff)
+			if diff := cmp.Diff(outcomeOf(want), outcomeOf(r)); diff != "" || r.Live.Checks != want.Live.Checks {
+				t.Errorf("continue %t, left after %v: %d checks, want %d (-at once +in parts):\n%s", goOn, leaveAt, r.Live.Checks, want.Live.Checks, diff)
 			}
 			if diff := cmp.Diff(want.Violations, r.Violations); diff != "" {
 				t.Errorf("continue %t, left after %v (-at once +in parts):\n%s", goOn, leaveAt, diff)
 			}
-			if err := looks.Close(); err != nil {
+			if err := checker.Close(); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
 }
 
-// TestLooksThatFail: an answer that is none ends the search with an error, and so does
+// TestChecksThatFail: an answer that is none ends the search with an error, and so does
 // one that failed.
-func TestLooksThatFail(t *testing.T) {
+func TestChecksThatFail(t *testing.T) {
 	m := blindModel{wideGraph(8_000, false)}
 	wrong := errors.New("no answer")
 	for _, c := range []struct {
-		answer Looked
+		answer PeriodicAnswer
 		err    error
-	}{{Looked{}, wrong}, {Looked{}, nil}, {Looked{Kept: []byte("{")}, nil}} {
-		r, err := Run(context.Background(), m, Options{IgnoreDeadlock: true, Ask: func(Look) (Looked, error) { return c.answer, c.err }})
+	}{{PeriodicAnswer{}, wrong}, {PeriodicAnswer{}, nil}, {PeriodicAnswer{Kept: []byte("{")}, nil}} {
+		r, err := Run(context.Background(), m, Options{IgnoreDeadlock: true, Ask: func(PeriodicQuery) (PeriodicAnswer, error) { return c.answer, c.err }})
 		if err == nil || c.err != nil && !errors.Is(err, c.err) {
 			t.Errorf("%+v: %+v, %v", c, r, err)
 		}

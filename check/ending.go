@@ -1,0 +1,45 @@
+package check
+
+import "sync/atomic"
+
+// ending is whether and why the search ends early without a violation. It may be
+// used from any goroutine; the first reason counts.
+type ending struct {
+	now  atomic.Pointer[stop] // the search ends
+	soon atomic.Pointer[stop] // the search ends with the segment, and is kept
+	// keeps says that the search can be kept at the end of a segment: there are
+	// segments, and it is wanted.
+	keeps atomic.Bool
+}
+
+// stop is why a search ends.
+type stop struct {
+	verdict Verdict
+	reason  string
+}
+
+// interrupt ends the search.
+func (e *ending) interrupt(v Verdict, reason string) {
+	e.now.CompareAndSwap(nil, &stop{v, reason})
+}
+
+// finish ends the search where it is to be kept at the end of the segment then, else
+// at once.
+func (e *ending) finish(v Verdict, reason string) {
+	if e.keepsSegments() {
+		e.soon.CompareAndSwap(nil, &stop{v, reason})
+		return
+	}
+	e.interrupt(v, reason)
+}
+
+// stopped says whether the search has been ended, why returns the reason, and due the
+// reason to end it after the segment; they are nil where there is none.
+func (e *ending) stopped() bool { return e.now.Load() != nil }
+func (e *ending) why() *stop    { return e.now.Load() }
+func (e *ending) due() *stop    { return e.soon.Load() }
+
+// keepSegments says that from now on the search ends with whole segments, and
+// keepsSegments whether it does.
+func (e *ending) keepSegments()       { e.keeps.Store(true) }
+func (e *ending) keepsSegments() bool { return e.keeps.Load() }

@@ -1,0 +1,99 @@
+package check
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+)
+
+// Another process than the one that searches may make the periodic checks of
+// properties of behaviours: one has the model with its properties, the other has code
+// that computes states faster. The search gets Options.Ask, which reports where the
+// search is. The process with the properties makes a PeriodicChecker and answers with
+// Check. All else is as with Options.Periodic: the search waits for the answer, so it
+// ends at the same place.
+
+// PeriodicQuery is where a search is when it is time to check.
+type PeriodicQuery struct {
+	Level      int // states on the shortest path to those that are next
+	Distinct   int64
+	Generated  int64
+	Violations int // that the search has found
+}
+
+// PeriodicAnswer is the result of a check: whether the search must end, and what it
+// keeps in its checkpoints and reports, in a form of this package.
+type PeriodicAnswer struct {
+	End  bool
+	Kept []byte
+}
+
+// PeriodicChecker checks properties of behaviours of a model during a search. It
+// belongs to one goroutine.
+type PeriodicChecker struct{ periodic periodic }
+
+// NewPeriodicChecker returns a checker that has checked nothing yet, or nil where
+// there is nothing to check. The options are those of the search, and ctx its context.
+// The caller must call Close at last.
+func NewPeriodicChecker(ctx context.Context, m Model, o Options) *PeriodicChecker {
+	o.Checker = nil
+	c := newPeriodic(ctx, m, o)
+	if c == nil {
+		return nil
+	}
+	return &PeriodicChecker{*c}
+}
+
+// Check checks the properties. Its errors are those of Run.
+func (k *PeriodicChecker) Check(q PeriodicQuery) (PeriodicAnswer, error) {
+	c := &k.periodic
+	var out PeriodicAnswer
+	if !c.Off && q.Level > c.Level {
+		var err error
+		if out.End, err = c.decide(q); err != nil {
+			return PeriodicAnswer{}, err
+		}
+	}
+	var err error
+	out.Kept, err = json.Marshal(c.keptPeriodic)
+	return out, err
+}
+
+// Forget lets go of what was computed, though not of what was found: before the model
+// is given back what a checkpoint has, say.
+func (k *PeriodicChecker) Forget() error {
+	if k == nil {
+		return nil
+	}
+	return k.periodic.forget()
+}
+
+// Notes are the remarks that a result has in its Warnings of checks that were given up.
+func (k *PeriodicChecker) Notes() []string {
+	if k == nil {
+		return nil
+	}
+	return slices.Clone(k.periodic.Notes)
+}
+
+// Close ends the checks. Nothing is checked any more.
+func (k *PeriodicChecker) Close() error {
+	if k == nil {
+		return nil
+	}
+	return k.periodic.close()
+}
+
+// askOther asks another process to check.
+func (c *periodic) askOther(q PeriodicQuery) (end bool, err error) {
+	got, err := c.ask(q)
+	switch {
+	case err != nil || c.ctx.Err() != nil && got.Kept == nil:
+		return false, err
+	case len(got.Kept) == 0:
+		return false, errors.New("check: a periodic check has no answer")
+	}
+	c.keptPeriodic = keptPeriodic{}
+	return got.End, json.Unmarshal(got.Kept, &c.keptPeriodic)
+}

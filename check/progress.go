@@ -1,0 +1,65 @@
+package check
+
+import "sync/atomic"
+
+// progress is what other goroutines see of a search. The goroutine of run writes
+// it between segments; what workers have done since then is in their own counters.
+// It may be read from any goroutine.
+type progress struct {
+	distinct atomic.Int64
+	queue    atomic.Int64
+	depth    atomic.Int64
+	roots    atomic.Int64 // distinct initial states
+	disk     atomic.Int64 // bytes
+	before   atomic.Int64 // states computed before the search was resumed
+}
+
+// joined says how far the search is, after a segment.
+func (p *progress) joined(s Stats) {
+	p.distinct.Store(s.Distinct)
+	p.queue.Store(s.Queue)
+	p.depth.Store(int64(s.Depth))
+}
+
+// resumed says how far the search was that is gone on with.
+func (p *progress) resumed(s Stats) {
+	p.before.Store(s.Generated)
+	p.joined(s)
+}
+
+// began says how many distinct initial states there are.
+func (p *progress) began(levels []int64) {
+	if len(levels) > 0 {
+		p.roots.Store(levels[0])
+	}
+}
+
+// onDisk says how many bytes are on disk.
+func (p *progress) onDisk(bytes int64) { p.disk.Store(bytes) }
+
+// known is how many distinct states there were after the last segment.
+func (p *progress) known() int64 { return p.distinct.Load() }
+
+// computedBefore is how many states were computed before the search was resumed.
+func (p *progress) computedBefore() int64 { return p.before.Load() }
+
+// found is how many distinct states there are, with those of the workers.
+func (p *progress) found(workers []*worker) int64 {
+	n := p.distinct.Load()
+	for _, w := range workers {
+		n += w.added.Load()
+	}
+	return n
+}
+
+// figures is a moment's view of the search.
+func (p *progress) figures(workers []*worker) Figures {
+	s := Stats{Generated: p.before.Load(), Distinct: p.distinct.Load(), Queue: p.queue.Load(), Depth: int(p.depth.Load())}
+	for _, w := range workers {
+		s.Generated += w.generated.Load()
+		added := w.added.Load()
+		s.Distinct += added
+		s.Queue += added - w.expanded.Load()
+	}
+	return Figures{s, p.roots.Load(), p.disk.Load(), p.before.Load()}
+}
