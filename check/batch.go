@@ -8,35 +8,6 @@ import "github.com/ashlar-dev/ashlar/check/fpset"
 // them are touched before the first is looked up: then the processor waits once
 // for many. What is found is what one by one would find, in the same order.
 
-// BatchWorker is a Worker whose candidates can be asked about after their
-// visits.
-type BatchWorker interface {
-	Worker
-	// Later is who answers, and says whether there are constraints: without
-	// them InModel is true for every successor. The checker calls it once, before
-	// anything is enumerated but after EndWhen.
-	Later() (j Judge, constrained bool)
-}
-
-// Judge answers questions about candidates that were visited by the BatchWorker
-// that it belongs to, also while that one is in the midst of an enumeration. It
-// is used by the goroutine of its worker.
-type Judge interface {
-	// See makes s, which is the caller's, the candidate that the other methods
-	// speak of.
-	See(s State)
-	// BrokenInvariant, BrokenInvariantAfter and BrokenStepAfter are those of
-	// Worker and AllWorker.
-	BrokenInvariant() (int, error)
-	sequel
-}
-
-// sequel names the properties that are broken behind the first.
-type sequel interface {
-	BrokenInvariantAfter(i int) (int, error)
-	BrokenStepAfter(i int) (int, error)
-}
-
 // batchMax is how many candidates are gathered: more than the processor reads
 // at once, and few enough to be still in its nearest cache.
 const batchMax = 64

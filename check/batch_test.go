@@ -46,6 +46,12 @@ func (w failingWorker) Next(s State, visit Visit) error {
 // batchWorker is asked of candidates when it has gone on to others.
 type batchWorker struct{ failingWorker }
 
+func (w *batchWorker) Capabilities() Capabilities {
+	can := w.failingWorker.Capabilities()
+	can.Later = w.Later
+	return can
+}
+
 func (w *batchWorker) Later() (Judge, bool) {
 	return &graphJudge{&manyWorker{graphWorker: &graphWorker{g: w.g}, m: w.m}}, true
 }
@@ -54,7 +60,7 @@ type graphJudge struct{ *manyWorker }
 
 func (j *graphJudge) See(s State) { j.node = decodeNode(s) }
 
-// BrokenStepAfter cannot be answered: nobody has told of the step.
+// BrokenStepAfter cannot be answered: the judge does not know the step.
 func (j *graphJudge) BrokenStepAfter(int) (int, error) { panic("a judge is asked of a step") }
 
 // TestBatches: a search that looks states up in batches finds what one does that
@@ -105,6 +111,8 @@ func (m largeModel) Info() Info           { return Info{Actions: []Action{{Name:
 func (m largeModel) Show(State) []Binding { return nil }
 func (m largeModel) NewWorker() Worker    { return largeWorker(m) }
 
+func (m largeModel) Capabilities() ModelCapabilities { return ModelCapabilities{} }
+
 type largeWorker struct{ bytes int }
 
 func (w largeWorker) Assumptions() ([]string, error)        { return nil, nil }
@@ -116,6 +124,7 @@ func (w largeWorker) BrokenStep() (int, error)              { return -1, nil }
 func (w largeWorker) BrokenStepAfter(int) (int, error)      { return -1, nil }
 func (w largeWorker) See(State)                             {}
 func (w largeWorker) Later() (Judge, bool)                  { return w, false }
+func (w largeWorker) Capabilities() Capabilities            { return Capabilities{Further: w, Later: w.Later} }
 func (w largeWorker) Next(s State, visit Visit) error {
 	for range 3 {
 		if err := visit(0, make(State, w.bytes)); err != nil {

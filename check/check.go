@@ -25,39 +25,8 @@ type Model interface {
 	NewWorker() Worker
 	// Show decodes a state for people and machines.
 	Show(s State) []Binding
-}
-
-// Remarker is a Model that can say what is odd about its states, though nothing
-// is wrong with them.
-type Remarker interface {
-	// Remarks is called after every state was visited, with the workers that
-	// did it.
-	Remarks(workers []Worker) []string
-}
-
-// StepShower is a Model that shows a state of a trace together with the state
-// after it, which is the state itself at the end of the trace.
-type StepShower interface {
-	ShowStep(s, next State) []Binding
-}
-
-// PlaceShower is a StepShower that shows a state as one of a trace.
-type PlaceShower interface {
-	ShowAt(at Shown) []Binding
-}
-
-// Shown is a state of a trace.
-type Shown struct {
-	// State is the state, and Next the one after it, which is the state itself at
-	// the end of the trace.
-	State, Next State
-	// Number counts the states of the trace from 1; 0 where there is none.
-	Number int
-	// Action led to the state: see Step.
-	Action int
-	// Path are the states of the trace up to State, which is the last; nil where
-	// there is none.
-	Path []State
+	// Capabilities is what else the model supports.
+	Capabilities() ModelCapabilities
 }
 
 // Info describes a model; the indices that a Worker reports point into it.
@@ -109,7 +78,7 @@ type Worker interface {
 	// deterministic order.
 	Next(s State, visit Visit) error
 
-	// The methods below speak of the candidate that is being visited, and of
+	// The next three methods speak of the candidate that is being visited, and of
 	// the state it was reached from, and may be called only within visit.
 
 	// InModel evaluates the constraints: a candidate outside is not explored.
@@ -121,55 +90,13 @@ type Worker interface {
 	// to the candidate breaks, or -1. For an initial state it evaluates the
 	// part of the property that speaks of initial states.
 	BrokenStep() (int, error)
+
+	// Capabilities is what else the worker supports.
+	Capabilities() Capabilities
 }
 
-// KeyWorker is a Worker of a model that tells states apart by less than their
-// bytes, as a view or a symmetry does: two states are one exactly when their
-// keys are equal, and the one that is found first is explored.
-type KeyWorker interface {
-	Worker
-	// Key is the key of the candidate that is being visited. It is the
-	// worker's and is valid until the visit ends. It may be called only
-	// within visit.
-	Key() (State, error)
-}
-
-// AllWorker is a Worker that names every property that is broken, and not only
-// the first.
-type AllWorker interface {
-	Worker
-	// BrokenInvariantAfter and BrokenStepAfter are BrokenInvariant and
-	// BrokenStep for the properties whose index is greater than i.
-	BrokenInvariantAfter(i int) (int, error)
-	BrokenStepAfter(i int) (int, error)
-}
-
-// LevelWorker is a Worker of a model that may ask how deep a state is.
-type LevelWorker interface {
-	Worker
-	// AtLevel is called before Next, whenever the number of states on the
-	// shortest path to the states that follow has changed; it is 0 until then.
-	AtLevel(states int)
-}
-
-// PathWorker is a Worker of a model that may ask how a state was reached.
-type PathWorker interface {
-	Worker
-	// AskPath is called once, before Next. Within Next, path gives the states from an
-	// initial one to that of which the successors are computed, and within Init none; they
-	// are the model's. Where it has an error, the evaluation ends with ErrStopped.
-	AskPath(path func() ([]State, error))
-}
-
-// Endable is a Worker that can leave an evaluation in its middle: one whose
-// states have few or endless expressions between them. The checker calls
-// EndWhen once, before anything else. From then on the worker asks stop now and
-// then, and once it answers true, returns ErrStopped from what it is doing.
-type Endable interface {
-	EndWhen(stop func() bool)
-}
-
-// ErrStopped is what a Visit and an Endable end with when the search is over.
+// ErrStopped is what a Visit, and a worker that was told to stop, end with when the
+// search is over.
 var ErrStopped = errors.New("check: search stopped")
 
 // EvalError says that the model itself is wrong: an expression has no value

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
-	"io"
 	"io/fs"
 	"slices"
 
@@ -52,19 +51,6 @@ type Checkpoint struct {
 type IdentityPart struct {
 	Name string `json:"name"`
 	Sum  string `json:"sum"`
-}
-
-// DurableModel is a Model that a search can be resumed with in another
-// process: what its workers have learned, and what states mean, can be kept.
-type DurableModel interface {
-	Model
-	// Durable says why a search of this model cannot be kept, or nil.
-	Durable() error
-	// Save writes what Restore needs. No worker is at work meanwhile.
-	Save(w io.Writer, workers []Worker) error
-	// Restore makes states and fingerprints mean what they meant to the model
-	// that was saved. It is called before any worker is made.
-	Restore(r io.Reader) error
 }
 
 // MismatchError says that a checkpoint is of another search.
@@ -259,9 +245,8 @@ func (k *keeper) write() error {
 // writeModel writes what the model wants to be kept.
 func (k *keeper) writeModel(m *manifest) error {
 	m.Model = keptFile{Name: fmt.Sprintf("model-%d", k.seq)}
-	d, ok := k.st.s.m.(DurableModel)
 	var data bytes.Buffer
-	if ok {
+	if d := k.st.s.m.Capabilities().Durable; d != nil {
 		if err := d.Save(&data, k.st.s.evaluators()); err != nil {
 			return err
 		}

@@ -40,7 +40,7 @@ type manyWorker struct {
 	from int
 }
 
-var _ AllWorker = (*manyWorker)(nil)
+func (w *manyWorker) Capabilities() Capabilities { return Capabilities{AtLevel: w.AtLevel, Further: w} }
 
 func (w *manyWorker) Next(s State, visit Visit) error {
 	w.from = decodeNode(s)

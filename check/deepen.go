@@ -95,10 +95,8 @@ func Deepen(ctx context.Context, m Model, o DeepenOptions) (*Deepening, error) {
 		o.Monitor = &DeepenMonitor{}
 	}
 	d := &deepening{ctx: ctx, m: m, o: o, info: m.Info(), ev: m.NewWorker(), table: newDepths(o.TableStates)}
-	d.key, _ = d.ev.(KeyWorker)
-	d.levels, _ = d.ev.(LevelWorker)
-	if e, ok := d.ev.(Endable); ok {
-		e.EndWhen(func() bool { return ctx.Err() != nil })
+	if d.can = d.ev.Capabilities(); d.can.EndWhen != nil {
+		d.can.EndWhen(func() bool { return ctx.Err() != nil })
 	}
 	d.out = &Deepening{Result: Result{Info: d.info, Actions: make([]Coverage, len(d.info.Actions)),
 		Violation: Violation{Index: -1}, Warnings: slices.Clone(d.info.Warnings)}}
@@ -110,15 +108,14 @@ func Deepen(ctx context.Context, m Model, o DeepenOptions) (*Deepening, error) {
 
 // deepening is the state of a run.
 type deepening struct {
-	ctx    context.Context
-	m      Model
-	o      DeepenOptions
-	info   Info
-	ev     Worker
-	key    KeyWorker   // ev, where it is one
-	levels LevelWorker // ev, where it is one
-	table  *depths
-	out    *Deepening
+	ctx   context.Context
+	m     Model
+	o     DeepenOptions
+	info  Info
+	ev    Worker
+	can   Capabilities // of ev
+	table *depths
+	out   *Deepening
 
 	limit   int // of this round
 	path    []Step
@@ -212,8 +209,8 @@ func (d *deepening) enter(depth int, waiting []byte) int {
 
 // expand computes the successors of the last state of the path.
 func (d *deepening) expand(depth int) error {
-	if d.levels != nil && d.level != depth {
-		d.levels.AtLevel(depth)
+	if d.can.AtLevel != nil && d.level != depth {
+		d.can.AtLevel(depth)
 		d.level = depth
 	}
 	d.visited = 0
@@ -281,8 +278,8 @@ func (d *deepening) candidate(action int, state State) error {
 // anyhow, and says whether that is the first time in this round.
 func (d *deepening) meet(action int, state State, depth int, count *Coverage) (bool, error) {
 	id := state
-	if d.key != nil {
-		k, err := d.key.Key()
+	if d.can.Key != nil {
+		k, err := d.can.Key()
 		if err != nil {
 			return false, d.broken(action, state, EvalFailed, -1, err)
 		}
@@ -358,8 +355,8 @@ func (d *deepening) conclude(err error) error {
 		return nil
 	}
 	r.Complete = true
-	if m, ok := d.m.(Remarker); ok && r.Distinct > 1 {
-		r.Warnings = append(r.Warnings, m.Remarks([]Worker{d.ev})...)
+	if remarks := d.m.Capabilities().Remarks; remarks != nil && r.Distinct > 1 {
+		r.Warnings = append(r.Warnings, remarks([]Worker{d.ev})...)
 	}
 	r.Warnings = append(r.Warnings, nothing(d.info, r.Stats)...)
 	d.unasked()
@@ -367,15 +364,15 @@ func (d *deepening) conclude(err error) error {
 	return nil
 }
 
-// unasked lists the properties of behaviours, which nobody checks here.
+// unasked lists the properties of behaviours, which a deepening does not check.
 func (d *deepening) unasked() {
-	l, ok := d.m.(LiveModel)
-	if !ok || l.Live() == nil {
+	asked := d.m.Capabilities().Live
+	if asked == nil {
 		return
 	}
 	r := &d.out.Result
 	r.Info.Unchecked = slices.Clone(r.Info.Unchecked)
-	for _, p := range l.Live().Properties {
+	for _, p := range asked.Properties {
 		r.Info.Unchecked = append(r.Info.Unchecked, Unchecked{Property: p.Name, Reason: "a depth-first search keeps no graph to decide it on"})
 	}
 }

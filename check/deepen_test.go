@@ -104,7 +104,8 @@ type tree struct{ bad int }
 func (m tree) Info() Info {
 	return Info{Name: "tree", Actions: []Action{{Name: "Left"}, {Name: "Right"}}, Invariants: []string{"Good"}}
 }
-func (m tree) NewWorker() Worker { return &treeWorker{bad: m.bad} }
+func (m tree) NewWorker() Worker               { return &treeWorker{bad: m.bad} }
+func (m tree) Capabilities() ModelCapabilities { return ModelCapabilities{} }
 func (m tree) Show(s State) []Binding {
 	return []Binding{{Name: "n", Value: fmt.Sprint(decodeNode(s))}}
 }
@@ -114,6 +115,7 @@ type treeWorker struct{ bad, node int }
 func (w *treeWorker) Assumptions() ([]string, error) { return nil, nil }
 func (w *treeWorker) Init(visit Visit) error         { w.node = 1; return visit(rootAction, encodeNode(1)) }
 func (w *treeWorker) InModel() (bool, error)         { return true, nil }
+func (w *treeWorker) Capabilities() Capabilities     { return Capabilities{} }
 func (w *treeWorker) BrokenStep() (int, error)       { return -1, nil }
 func (w *treeWorker) Next(s State, visit Visit) error {
 	n := decodeNode(s)

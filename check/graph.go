@@ -69,8 +69,7 @@ type graphStep struct{ to, action uint32 }
 type stepWorker struct {
 	b      *graphBuilder
 	ev     Worker
-	key    KeyWorker   // ev, where states are told apart by less than their bytes
-	level  LevelWorker // ev, where it may ask how deep a state is
+	can    Capabilities // of ev
 	states *rowReader
 	fresh  arena // states that were new when they were met
 	edges  []graphEdge
@@ -95,10 +94,8 @@ func newGraphBuilder(ctx context.Context, m Model, workers int, states *rows) *g
 		stepsMax: GraphStepsMax, balance: func() error { return nil }}
 	for range max(1, workers) {
 		w := &stepWorker{b: b, ev: m.NewWorker(), states: states.newReader(0)}
-		w.key, _ = w.ev.(KeyWorker)
-		w.level, _ = w.ev.(LevelWorker)
-		if e, ok := w.ev.(Endable); ok {
-			e.EndWhen(func() bool { return ctx.Err() != nil })
+		if w.can = w.ev.Capabilities(); w.can.EndWhen != nil {
+			w.can.EndWhen(func() bool { return ctx.Err() != nil })
 		}
 		b.workers = append(b.workers, w)
 	}
@@ -280,9 +277,9 @@ func (w *stepWorker) expand(from, to int) {
 		if s, w.err = w.states.get(n); w.err != nil {
 			return
 		}
-		if l := w.b.levelOf(n); w.level != nil && l != level {
+		if l := w.b.levelOf(n); w.can.AtLevel != nil && l != level {
 			level = l
-			w.level.AtLevel(l)
+			w.can.AtLevel(l)
 		}
 		w.err = w.expandState(s)
 		w.ends = append(w.ends, len(w.edges))
@@ -291,7 +288,7 @@ func (w *stepWorker) expand(from, to int) {
 
 func (w *stepWorker) expandState(s State) error {
 	err := w.ev.Next(s, w.visit)
-	// Who only looks at the graph wants what there is of it.
+	// A person who looks at the graph wants what there is of it.
 	var wrong *EvalError
 	if w.b.statesMax > 0 && errors.As(err, &wrong) {
 		w.failed = append(w.failed, w.on)
@@ -301,10 +298,10 @@ func (w *stepWorker) expandState(s State) error {
 }
 
 func (w *stepWorker) fingerprint(s State) (uint64, error) {
-	if w.key == nil {
+	if w.can.Key == nil {
 		return fpset.Hash(s), nil
 	}
-	k, err := w.key.Key()
+	k, err := w.can.Key()
 	return fpset.Hash(k), err
 }
 

@@ -49,6 +49,8 @@ func (g *graph) NewWorker() Worker {
 	return w
 }
 
+func (g *graph) Capabilities() ModelCapabilities { return ModelCapabilities{Durable: g} }
+
 func (g *graph) Show(s State) []Binding {
 	return []Binding{{Name: "node", Value: fmt.Sprint(decodeNode(s))}}
 }
@@ -76,7 +78,13 @@ type graphWorker struct {
 
 func (w *graphWorker) AtLevel(states int) { w.level = states }
 
+func (w *graphWorker) Capabilities() Capabilities { return Capabilities{AtLevel: w.AtLevel} }
+
 type keyedGraphWorker struct{ *graphWorker }
+
+func (w *keyedGraphWorker) Capabilities() Capabilities {
+	return Capabilities{AtLevel: w.AtLevel, Key: w.Key}
+}
 
 func (w *keyedGraphWorker) Key() (State, error) { return encodeNode(w.node % w.g.key), nil }
 

@@ -123,7 +123,9 @@ type stuckWorker struct {
 	stop  func() bool
 }
 
-func (w *stuckWorker) EndWhen(stop func() bool) { w.stop = stop }
+func (w *stuckWorker) Capabilities() Capabilities {
+	return Capabilities{EndWhen: func(stop func() bool) { w.stop = stop }}
+}
 
 func (w *stuckWorker) Next(State, Visit) error {
 	w.begun()
@@ -132,9 +134,9 @@ func (w *stuckWorker) Next(State, Visit) error {
 	return ErrStopped
 }
 
-// TestPeriodicChecksAreKept: a search that checks properties of behaviours as it goes, and is left at
-// its limit of states again and again, has what one search has: how often was looked,
-// what was found, in which order, and what was said.
+// TestPeriodicChecksAreKept: a search that checks properties of behaviours as it goes, and
+// is left at its limit of states again and again, has what one search has: how often it
+// checked, what was found, in which order, and what was said.
 func TestPeriodicChecksAreKept(t *testing.T) {
 	g := wideGraph(8_000, true)
 	g.bad = make([]bool, len(g.bad))

@@ -29,11 +29,11 @@ type liveGraph struct {
 	row          []byte // of the steps that are being added
 	state, other *rowReader
 	step         *rowReader
-	ev           LiveWorker
-	level        LevelWorker // ev, where it may ask how deep a state is
-	at           int         // its level
-	known        [][]uint64  // by atom of states: two bits a state, its value and whether it is known
-	isState      []bool      // by atom
+	ev           Worker
+	can          Capabilities // of ev
+	at           int          // its level
+	known        [][]uint64   // by atom of states: two bits a state, its value and whether it is known
+	isState      []bool       // by atom
 	cache        []cachedAtom
 	remembers    bool // there is memory for known
 
@@ -83,18 +83,17 @@ const (
 // graphName is what the names of the files of a graph begin with.
 const graphName = "graph-"
 
-func newLiveGraph(ctx context.Context, m LiveModel, o Options) (*liveGraph, error) {
+func newLiveGraph(ctx context.Context, m Model, o Options) (*liveGraph, error) {
 	g := &liveGraph{m: m, budget: o.MemoryBytes, disk: o.Disk}
 	g.states = &rows{tape: spill.NewTape(o.Disk, graphName+"states")}
 	g.steps = &rows{tape: spill.NewTape(o.Disk, graphName+"steps")}
 	g.b = newGraphBuilder(ctx, m, o.Workers, g.states)
 	g.b.keep, g.b.balance = g.keep, g.balance
-	var ok bool
-	if g.ev, ok = g.b.workers[0].ev.(LiveWorker); !ok {
+	g.ev, g.can = g.b.workers[0].ev, g.b.workers[0].can
+	if g.can.Atom == nil {
 		return nil, errors.New("check: the workers of the model cannot evaluate properties of behaviours")
 	}
-	g.level = g.b.workers[0].level
-	for _, kind := range m.Live().Atoms {
+	for _, kind := range m.Capabilities().Live.Atoms {
 		g.isState = append(g.isState, kind == live.StateAtom)
 	}
 	g.known = make([][]uint64, len(g.isState))
@@ -278,10 +277,10 @@ func (g *liveGraph) bitsOf(i int, s uint32) *uint64 {
 }
 
 func (g *liveGraph) evaluate(i int, from, to uint32) (bool, error) {
-	if l := g.level; l != nil {
+	if g.can.AtLevel != nil {
 		if at := g.b.levelOf(int(from)); at != g.at {
 			g.at = at
-			l.AtLevel(at)
+			g.can.AtLevel(at)
 		}
 	}
 	s, err := g.state.get(int(from))
@@ -289,13 +288,13 @@ func (g *liveGraph) evaluate(i int, from, to uint32) (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		return g.ev.Atom(i, s, nil)
+		return g.can.Atom(i, s, nil)
 	}
 	t, err := g.other.get(int(to))
 	if err != nil {
 		return false, err
 	}
-	return g.ev.Atom(i, s, t)
+	return g.can.Atom(i, s, t)
 }
 
 // show makes the trace of a lasso: its path, then its loop.

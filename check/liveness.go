@@ -15,14 +15,6 @@ import (
 // state are computed once more. That costs a second evaluation and keeps the
 // search, which most runs consist of, free of everything that only liveness needs.
 
-// LiveModel is a Model that asks for properties of whole behaviours. Its
-// workers are LiveWorkers.
-type LiveModel interface {
-	Model
-	// Live is what is asked for, or nil.
-	Live() *Live
-}
-
 // Live are properties of behaviours.
 type Live struct {
 	// Atoms are what the formulas are made of.
@@ -61,18 +53,9 @@ type AtomError struct {
 
 func (e *AtomError) Error() string { return e.Err.Error() }
 
-// LiveWorker is a Worker that evaluates atoms.
-type LiveWorker interface {
-	Worker
-	// Atom is the value of an atom in the state s or, if it is about steps, on the
-	// step from s to t, two states that Init and Next have visited. Where it has
-	// none, the error is an *AtomError.
-	Atom(i int, s, t State) (bool, error)
-}
-
 // liveness decides the properties of behaviours and notes in r what it finds. g is the
 // graph, as far as it was built, or nil.
-func liveness(ctx context.Context, m LiveModel, o Options, g *liveGraph, r *Result) (err error) {
+func liveness(ctx context.Context, m Model, o Options, g *liveGraph, r *Result) (err error) {
 	if g == nil {
 		if g, err = newLiveGraph(ctx, m, o); err != nil {
 			return err
@@ -97,7 +80,7 @@ func liveness(ctx context.Context, m LiveModel, o Options, g *liveGraph, r *Resu
 	checks := r.Live.Checks
 	r.Live = g.stats()
 	r.Live.Checks = checks
-	asked := m.Live()
+	asked := m.Capabilities().Live
 	for _, p := range asked.Properties {
 		o.Monitor.decides(&Deciding{States: r.Live.States, Of: r.Live.States, Property: p.Name})
 		lasso, err := g.find(ctx, asked, p)

@@ -20,7 +20,9 @@ type liveModel struct {
 	fail  int // the node of which the first atom has no value
 }
 
-func (m *liveModel) Live() *Live { return m.asked }
+func (m *liveModel) Capabilities() ModelCapabilities {
+	return ModelCapabilities{Durable: m, Live: m.asked}
+}
 
 func (m *liveModel) NewWorker() Worker {
 	return &liveModelWorker{graphWorker: &graphWorker{g: m.graph}, fail: m.fail}
@@ -29,6 +31,10 @@ func (m *liveModel) NewWorker() Worker {
 type liveModelWorker struct {
 	*graphWorker
 	fail int
+}
+
+func (w *liveModelWorker) Capabilities() Capabilities {
+	return Capabilities{AtLevel: w.AtLevel, Atom: w.Atom}
 }
 
 // Atom: a node whose number leaves no remainder with 3; an edge for which the sum
@@ -145,6 +151,10 @@ func (m *allLive) NewWorker() Worker {
 }
 
 type allLiveWorker struct{ *liveModelWorker }
+
+func (w *allLiveWorker) Capabilities() Capabilities {
+	return Capabilities{AtLevel: w.AtLevel, Atom: w.Atom, Further: w}
+}
 
 func (w *allLiveWorker) BrokenInvariantAfter(int) (int, error) { return -1, nil }
 func (w *allLiveWorker) BrokenStepAfter(int) (int, error)      { return -1, nil }

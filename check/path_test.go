@@ -27,7 +27,9 @@ type pathWorker struct {
 	path func() ([]State, error)
 }
 
-func (w *pathWorker) AskPath(path func() ([]State, error)) { w.path = path }
+func (w *pathWorker) Capabilities() Capabilities {
+	return Capabilities{AtLevel: w.AtLevel, AskPath: func(path func() ([]State, error)) { w.path = path }}
+}
 
 // BrokenInvariant has no value where the path is none.
 func (w *pathWorker) BrokenInvariant() (int, error) {

@@ -40,7 +40,7 @@ const periodicMemory = 4
 
 // periodic checks properties of behaviours during a search.
 type periodic struct {
-	m   LiveModel
+	m   Model
 	ctx context.Context
 	o   Options
 	g   *liveGraph                                  // nil before the first check, and after the last
@@ -111,9 +111,9 @@ func (c *periodic) resume(k *keptPeriodic) {
 
 // valid says whether what a checkpoint has can be: found is how many violations the
 // search has found.
-func (k *keptPeriodic) valid(m LiveModel, info Info, found int) bool {
+func (k *keptPeriodic) valid(m Model, info Info, found int) bool {
 	asked := map[string]bool{}
-	for _, p := range m.Live().Properties {
+	for _, p := range m.Capabilities().Live.Properties {
 		asked[p.Name] = true
 	}
 	action := func(a int) bool { return -1 <= a && a < len(info.Actions) }
@@ -149,11 +149,10 @@ func newPeriodic(ctx context.Context, m Model, o Options) *periodic {
 	case o.Ask != nil:
 		return &periodic{ctx: ctx, o: o, ask: o.Ask}
 	}
-	l, ok := m.(LiveModel)
-	if !o.Periodic || o.SafetyOnly || !ok || l.Live() == nil {
+	if !o.Periodic || o.SafetyOnly || m.Capabilities().Live == nil {
 		return nil
 	}
-	return &periodic{m: l, ctx: ctx, o: o}
+	return &periodic{m: m, ctx: ctx, o: o}
 }
 
 // searchOptions are those of the search beside it.
@@ -238,7 +237,7 @@ func (c *periodic) grow(level int) error {
 func (c *periodic) find(q PeriodicQuery) (end bool, err error) {
 	c.g.bound(periodicEvaluations*q.Generated, periodicQuestions*q.Generated)
 	defer c.g.bound(0, 0)
-	asked := c.m.Live()
+	asked := c.m.Capabilities().Live
 	for _, p := range asked.Properties {
 		if c.accused(p.Name) {
 			continue

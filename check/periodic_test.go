@@ -40,7 +40,11 @@ type enabledModel struct {
 	properties []LiveProperty
 }
 
-func (m *enabledModel) Live() *Live {
+func (m *enabledModel) Capabilities() ModelCapabilities {
+	return ModelCapabilities{Durable: m, Live: m.live()}
+}
+
+func (m *enabledModel) live() *Live {
 	return &Live{Atoms: []live.AtomKind{live.StateAtom, live.AngleAtom, live.StateAtom},
 		Assume: live.Weak(live.AtomOf(0), live.AtomOf(1)), Properties: m.properties}
 }
@@ -48,6 +52,10 @@ func (m *enabledModel) Live() *Live {
 func (m *enabledModel) NewWorker() Worker { return &enabledWorker{&graphWorker{g: m.graph}} }
 
 type enabledWorker struct{ *graphWorker }
+
+func (w *enabledWorker) Capabilities() Capabilities {
+	return Capabilities{AtLevel: w.AtLevel, Atom: w.Atom, Further: w}
+}
 
 func (w *enabledWorker) BrokenInvariantAfter(int) (int, error) { return -1, nil }
 func (w *enabledWorker) BrokenStepAfter(int) (int, error)      { return -1, nil }
@@ -319,6 +327,10 @@ func (m orderModel) NewWorker() Worker {
 }
 
 type orderWorker struct{ *enabledWorker }
+
+func (w *orderWorker) Capabilities() Capabilities {
+	return Capabilities{AtLevel: w.AtLevel, Atom: w.Atom, Further: w}
+}
 
 func (w *orderWorker) BrokenInvariantAfter(i int) (int, error) {
 	if i < 0 {

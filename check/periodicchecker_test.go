@@ -12,7 +12,11 @@ import (
 )
 
 // blindModel has no properties of behaviours, as the compiled code of a model.
-type blindModel struct{ DurableModel }
+type blindModel struct{ Model }
+
+func (m blindModel) Capabilities() ModelCapabilities {
+	return ModelCapabilities{Durable: m.Model.Capabilities().Durable}
+}
 
 // TestCheckerOfAnother: a search that begins with its own checks, goes on where it has no
 // properties and asks, and comes to its end here again, finds what one search finds.

@@ -18,8 +18,8 @@ import (
 // has kept, and removes files that no checkpoint has. It comes before the first
 // worker.
 func (k *keeper) open(m Model) error {
-	d, ok := m.(DurableModel)
-	if !ok {
+	d := m.Capabilities().Durable
+	if d == nil {
 		return errors.New("check: the model cannot be kept")
 	}
 	if err := d.Durable(); err != nil {
@@ -224,7 +224,7 @@ func (m *manifest) validFound(s *search) error {
 
 // restoreModel gives the model back what it has kept. It comes before the
 // first worker.
-func (k *keeper) restoreModel(d DurableModel) error {
+func (k *keeper) restoreModel(d Durable) error {
 	m := k.from
 	data, err := readFile(k.st.disk, m.Model.Name, modelBytesMax)
 	if err != nil {

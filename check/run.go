@@ -31,11 +31,11 @@ type Options struct {
 	// StatesMax, where it is not 0, ends the search soon after so many
 	// distinct states.
 	StatesMax int64
-	// Continue has the search go on after violations, as if what is violated had
+	// Continue says to go on after violations, as if what is violated had
 	// not been asked for: every figure is what it is without violations, and
 	// Result.Violations has the first violation of every property. An expression
-	// without a value ends it all the same. The workers of the model must be
-	// AllWorkers.
+	// without a value ends it all the same. The workers of the model must have
+	// Capabilities.Further.
 	Continue bool
 	// Periodic says to check properties of behaviours during the search too,
 	// whenever the number of states has doubled: see PeriodicStatesMin. A violation may
@@ -60,9 +60,9 @@ type Options struct {
 	// MB that they may always take. No figure
 	// of the result depends on it but Bytes and DiskBytes.
 	MemoryBytes int64
-	// Checkpoint, where it is not nil, has the search be kept on Disk, so that it
+	// Checkpoint, where it is not nil, says to keep the search on Disk, so that it
 	// can be resumed with the same result and the same figures. The model must
-	// be a DurableModel.
+	// be Durable.
 	Checkpoint *Checkpoint
 	// Monitor, where it is not nil, tells other goroutines how far this search
 	// is.
@@ -247,12 +247,10 @@ func Run(ctx context.Context, m Model, o Options) (*Result, error) {
 	if err := s.store.open(m); err != nil {
 		return nil, errors.Join(err, s.store.close())
 	}
-	if o.Continue {
-		if _, ok := m.NewWorker().(AllWorker); !ok {
-			return nil, errors.New("check: the workers of the model name only the first property that is broken")
-		}
-	}
 	s.workers[0].start()
+	if o.Continue && s.workers[0].all == nil {
+		return nil, errors.Join(errors.New("check: the workers of the model name only the first property that is broken"), s.store.close())
+	}
 	if o.Monitor != nil {
 		o.Monitor.search.Store(s)
 		o.Monitor.told.Store(nil)
@@ -327,15 +325,15 @@ func behaviours(ctx context.Context, m Model, o Options, checks *periodic, r *Re
 			showSteps(m, v.Trace)
 		}
 	}
-	l, ok := m.(LiveModel)
+	asked := m.Capabilities().Live
 	last := len(r.Violations) - 1
 	ended := last >= 0 && (!o.Continue || r.Violations[last].Verdict == EvalFailed)
 	switch {
-	case !ok || l.Live() == nil || ended || r.Verdict == AssumptionFalse:
+	case asked == nil || ended || r.Verdict == AssumptionFalse:
 	case o.SafetyOnly:
-		l.Live().Unasked(r)
+		asked.Unasked(r)
 	case r.Searched:
-		if err := liveness(ctx, l, o, checks.graph(), r); err != nil {
+		if err := liveness(ctx, m, o, checks.graph(), r); err != nil {
 			return err
 		}
 	}
@@ -347,19 +345,15 @@ func behaviours(ctx context.Context, m Model, o Options, checks *periodic, r *Re
 
 // showSteps fills in the values of a trace's states.
 func showSteps(m Model, steps []Step) {
-	pairs, _ := m.(StepShower)
-	places, _ := m.(PlaceShower)
+	showAt := m.Capabilities().ShowAt
 	path := make([]State, len(steps))
 	for i, s := range steps {
 		path[i] = s.State
 		next := steps[min(i+1, len(steps)-1)].State
-		switch {
-		case places != nil:
-			steps[i].Values = places.ShowAt(Shown{State: s.State, Next: next, Number: i + 1, Action: s.Action, Path: path[: i+1 : i+1]})
-		case pairs != nil:
-			steps[i].Values = pairs.ShowStep(s.State, next)
-		default:
+		if showAt == nil {
 			steps[i].Values = m.Show(s.State)
+			continue
 		}
+		steps[i].Values = showAt(Shown{State: s.State, Next: next, Number: i + 1, Action: s.Action, Path: path[: i+1 : i+1]})
 	}
 }

@@ -304,9 +304,8 @@ func (s *search) drop() {
 
 // remark takes over what the model has to say of its states.
 func (s *search) remark(r *Result) {
-	m, ok := s.m.(Remarker)
-	if ok && s.report.remarkable() && !s.ending.stopped() {
-		r.Warnings = append(r.Warnings, m.Remarks(s.evaluators())...)
+	if remarks := s.m.Capabilities().Remarks; remarks != nil && s.report.remarkable() && !s.ending.stopped() {
+		r.Warnings = append(r.Warnings, remarks(s.evaluators())...)
 	}
 }
 

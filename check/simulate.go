@@ -133,10 +133,10 @@ type simulation struct {
 
 // walker walks by itself.
 type walker struct {
-	s     *simulation
-	ev    Worker
-	level LevelWorker // ev, if it is one
-	rng   splitmix
+	s       *simulation
+	ev      Worker
+	atLevel func(states int) // of ev, or nil
+	rng     splitmix
 
 	path    []Step
 	chosen  State
@@ -161,12 +161,13 @@ type walkEnd struct {
 func (s *simulation) newWalker() *walker {
 	n := len(s.info.Actions)
 	w := &walker{s: s, ev: s.m.NewWorker(), taken: make([]int64, n), enabled: make([]int64, n), able: make([]bool, n)}
-	if p, ok := w.ev.(PathWorker); ok {
-		p.AskPath(w.states)
+	can := w.ev.Capabilities()
+	if can.AskPath != nil {
+		can.AskPath(w.states)
 	}
-	w.level, _ = w.ev.(LevelWorker)
-	if e, ok := w.ev.(Endable); ok {
-		e.EndWhen(func() bool { return s.ctx.Err() != nil })
+	w.atLevel = can.AtLevel
+	if can.EndWhen != nil {
+		can.EndWhen(func() bool { return s.ctx.Err() != nil })
 	}
 	return w
 }
@@ -258,8 +259,8 @@ func (w *walker) walk(n int64) {
 		generated := int64(0)
 		w.seen = 0
 		clear(w.able)
-		if w.level != nil {
-			w.level.AtLevel(len(w.path))
+		if w.atLevel != nil {
+			w.atLevel(len(w.path))
 		}
 		err := w.ev.Next(w.path[len(w.path)-1].State, func(a int, st State) error {
 			generated++

@@ -45,6 +45,8 @@ func (m twoPhase) Info() Info {
 
 func (m twoPhase) NewWorker() Worker { return &twoPhaseWorker{twoPhase: m} }
 
+func (m twoPhase) Capabilities() ModelCapabilities { return ModelCapabilities{} }
+
 func (m twoPhase) Show(s State) []Binding {
 	w := binary.LittleEndian.Uint64(s)
 	var rms []string
@@ -62,6 +64,7 @@ type twoPhaseWorker struct {
 
 func (w *twoPhaseWorker) Assumptions() ([]string, error) { return nil, nil }
 func (w *twoPhaseWorker) InModel() (bool, error)         { return true, nil }
+func (w *twoPhaseWorker) Capabilities() Capabilities     { return Capabilities{} }
 func (w *twoPhaseWorker) BrokenStep() (int, error)       { return -1, nil }
 
 func (w *twoPhaseWorker) BrokenInvariant() (int, error) {

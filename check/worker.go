@@ -16,12 +16,13 @@ type worker struct {
 	// adder puts what the worker finds into the set.
 	adder *fpset.Adder
 	ev    Worker
-	// key is ev where the model tells states apart by less than their bytes.
-	key KeyWorker
-	// all is ev, or judge, where the search goes on after violations.
-	all   sequel
+	// key and atLevel are capabilities of ev, nil where it has none.
+	key     func() (State, error)
+	atLevel func(states int)
+	// all is that of ev, or judge, where the search goes on after violations.
+	all   Further
 	visit Visit
-	// judge is who is asked of candidates in batches, or nil.
+	// judge answers about candidates in batches; nil where they are not gathered.
 	judge Judge
 	batch batch
 	later Visit
@@ -84,24 +85,23 @@ func (w *worker) start() {
 		return
 	}
 	w.ev = w.s.m.NewWorker()
-	if k, ok := w.ev.(KeyWorker); ok {
-		w.key = k
-	}
+	can := w.ev.Capabilities()
+	w.key, w.atLevel = can.Key, can.AtLevel
 	if w.s.o.Continue {
-		w.all = w.ev.(AllWorker) // Run has asked
+		w.all = can.Further
 		w.noted = make([]bool, w.s.report.properties())
 	}
-	if e, ok := w.ev.(Endable); ok {
-		e.EndWhen(func() bool { return w.s.ending.stopped() })
+	if can.EndWhen != nil {
+		can.EndWhen(func() bool { return w.s.ending.stopped() })
 	}
-	if p, ok := w.ev.(PathWorker); ok {
-		p.AskPath(w.path)
+	if can.AskPath != nil {
+		can.AskPath(w.path)
 	}
 	n := len(w.s.info.Actions) + 1
 	w.counts = make([]int64, n+16)[8 : 8+n : 8+n] // in no cache line with what others write
 	w.visit = w.candidate
-	if b, ok := w.ev.(BatchWorker); ok && w.key == nil {
-		judge, constrained := b.Later()
+	if can.Later != nil && w.key == nil {
+		judge, constrained := can.Later()
 		w.judge, w.later, w.batch = judge, w.gather, newBatch(constrained)
 	}
 }
@@ -175,8 +175,8 @@ func (w *worker) failed(err error) *violation {
 func (w *worker) explore() {
 	w.start()
 	s := w.s
-	if l, ok := w.ev.(LevelWorker); ok {
-		l.AtLevel(s.level.depth())
+	if w.atLevel != nil {
+		w.atLevel(s.level.depth())
 	}
 	for {
 		k, ok := s.segment.take()
@@ -395,7 +395,7 @@ func (w *worker) note(v *violation) {
 func (w *worker) claim(action int, state State) (bool, error) {
 	id := state
 	if w.key != nil {
-		k, err := w.key.Key()
+		k, err := w.key()
 		if err != nil {
 			return false, w.broken(action, state, EvalFailed, -1, err)
 		}

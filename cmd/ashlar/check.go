@@ -328,13 +328,14 @@ func runCheck(ctx context.Context, t *term, o checkOptions, spec string, load lo
 		o.tlc.begin(search.watcher())
 	}
 	stopSampling := func() {}
-	if m, ok := s.model.(*eval.Model); ok && o.profile {
-		stopSampling = sample(m).end
+	if s.tla != nil && o.profile {
+		stopSampling = sample(s.tla).end
 	}
 	forget := func() bool { return false }
 	if o.checkpoint+o.resume != "" {
 		forget = context.AfterFunc(ctx, t.end.InOrder) // a last checkpoint is kept
 	}
+	search.tla = s.tla
 	result, err := search.run(ctx, s.model)
 	forget()
 	t.end.InOrder() // files go

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"github.com/ashlar-dev/ashlar/check"
+	"github.com/ashlar-dev/ashlar/tla/eval"
 )
 
 // deepened is what a search by depth has to say beyond its result.
@@ -47,6 +48,7 @@ func (o checkOptions) validDeepening() error {
 // searcher runs the search that the flags ask for.
 type searcher struct {
 	o       checkOptions
+	tla     *eval.Model // what is searched, nil where it is none of TLA+
 	breadth check.Monitor
 	depth   check.DeepenMonitor
 	deep    *deepened

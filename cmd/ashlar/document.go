@@ -181,6 +181,7 @@ func verdictName(v check.Verdict) (name string, code int) {
 // subject is a model with what is known of where it came from.
 type subject struct {
 	model check.Model
+	tla   *eval.Model // the model again, nil where it is none of TLA+
 	// spec and config are the files; config is empty where there is none.
 	spec, config string
 	// define gives the text and the place of a definition, or nothing.

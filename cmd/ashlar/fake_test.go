@@ -65,10 +65,14 @@ func (m ticketLock) Show(s check.State) []check.Binding {
 	}
 }
 
+func (m ticketLock) Capabilities() check.ModelCapabilities { return check.ModelCapabilities{} }
+
 type lockWorker struct {
 	ticketLock
 	now []byte
 }
+
+func (w *lockWorker) Capabilities() check.Capabilities { return check.Capabilities{} }
 
 func (w *lockWorker) Assumptions() ([]string, error) { return w.assume, nil }
 func (w *lockWorker) InModel() (bool, error)         { return true, nil }

@@ -70,7 +70,7 @@ func loadSpecification(path string, o checkOptions, print func(string), m *check
 		return nil, err
 	}
 	p := newPlaces(spec.Loaded)
-	return &subject{model: model, reduction: model.Reduction, profile: model.Profile, spec: spec.Path, config: spec.ConfigFile, diags: *spec.Diagnostics,
+	return &subject{model: model, tla: model, reduction: model.Reduction, profile: model.Profile, spec: spec.Path, config: spec.ConfigFile, diags: *spec.Diagnostics,
 		after: model.Postcondition, asked: asked, places: p, files: moduleFiles(spec.Loaded), identity: identityOf(spec.Loaded, spec.ConfigText, o),
 		span: spansOf(spec.Loaded, p), define: func(name string) (string, string) { return definition(spec.Loaded.Spec, name) }}, nil
 }

@@ -51,14 +51,6 @@ const checksShare = 4
 // notMadeFor is why a program gives up, or is not used.
 const notMadeFor = "the compiled code met a state that it was not made for"
 
-// nativeModel is a model that can be a program.
-type nativeModel interface {
-	check.DurableModel
-	Native() (n *eval.Native, why string)
-	NativeFits() bool
-	NativeRemarks(unmet []bool, ors, ands []uint64) []string
-}
-
 // nativeUse is what compiled code did in a search.
 type nativeUse struct {
 	// Used says whether the result is that of compiled code.
@@ -89,7 +81,7 @@ func (o *checkOptions) validNative() error {
 // nativeSearch is a search that compiled code may go on with.
 type nativeSearch struct {
 	s     *searcher
-	model nativeModel
+	model *eval.Model
 	o     check.Options
 	after nativeTimes
 
@@ -104,9 +96,9 @@ type nativeTimes struct{ look, compile, keep time.Duration }
 
 // wide runs the search breadth first.
 func (s *searcher) wide(ctx context.Context, m check.Model) (*check.Result, error) {
-	packModel(ctx, m, s.o)
+	packModel(ctx, s.tla, s.o)
 	o := s.options()
-	x, why := s.nativeSearch(m, o)
+	x, why := s.nativeSearch(o)
 	if x == nil {
 		return s.without(ctx, m, o, why)
 	}
@@ -165,20 +157,19 @@ func (s *searcher) without(ctx context.Context, m check.Model, o check.Options, 
 }
 
 // nativeSearch is nil where compiled code is not wanted or cannot be.
-func (s *searcher) nativeSearch(m check.Model, o check.Options) (x *nativeSearch, why string) {
-	model, ok := m.(nativeModel)
+func (s *searcher) nativeSearch(o check.Options) (x *nativeSearch, why string) {
 	switch {
 	case s.o.native != nativeAuto && s.o.native != nativeAlways:
 		return nil, ""
-	case !ok:
+	case s.tla == nil:
 		return nil, "the model is none of TLA+"
 	case s.o.por || s.o.profile || s.o.reference:
 		return nil, "--por, --profile and --reference search in this process"
 	}
-	if err := model.Durable(); err != nil {
+	if err := s.tla.Durable(); err != nil {
 		return nil, err.Error()
 	}
-	x = &nativeSearch{s: s, model: model, o: o, after: nativeTimes{nativeLookAfter, nativeCompileAfter, nativeKeepAfter}}
+	x = &nativeSearch{s: s, model: s.tla, o: o, after: nativeTimes{nativeLookAfter, nativeCompileAfter, nativeKeepAfter}}
 	if s.nativeTimes != nil {
 		x.after = *s.nativeTimes
 	}

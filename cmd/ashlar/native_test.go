@@ -238,12 +238,13 @@ func (c nativeCase) search(t *testing.T, spec, kind string, way func(x *nativeSe
 	if s.disk, err = o.openDisk(context.Background(), m.identity); err != nil {
 		t.Fatal(err)
 	}
+	s.tla = m.tla
 	var r *check.Result
 	if way == nil {
 		r, err = s.wide(context.Background(), m.model)
 	} else {
-		packModel(context.Background(), m.model, o)
-		x, why := s.nativeSearch(m.model, s.options())
+		packModel(context.Background(), m.tla, o)
+		x, why := s.nativeSearch(s.options())
 		if x == nil {
 			t.Fatal(why)
 		}

@@ -400,9 +400,7 @@ func (r *repl) successors(stop func() bool, initial bool) error {
 		return &exit{exitUsage, errors.New("there is no present state; :init lists the initial ones")}
 	}
 	w := m.NewWorker()
-	if e, ok := w.(check.Endable); ok {
-		e.EndWhen(stop)
-	}
+	w.Capabilities().EndWhen(stop)
 	r.list = nil
 	visit := func(a int, s check.State) error {
 		if len(r.list) == replShownMax {

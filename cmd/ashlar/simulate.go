@@ -154,8 +154,8 @@ func describeWalks(s *subject, r *check.Simulation, o simulateOptions, elapsed t
 	result := &check.Result{Info: r.Info, Stats: check.Stats{Generated: r.Generated}, Broken: r.Broken, Warnings: r.Warnings,
 		Violation: check.Violation{Verdict: r.Verdict, Property: r.Property, Index: -1, Err: r.Err, Trace: r.Trace},
 		Reason:    "walks at random visit some behaviours only"}
-	if l, ok := s.model.(check.LiveModel); ok && l.Live() != nil {
-		l.Live().Unasked(result)
+	if asked := s.model.Capabilities().Live; asked != nil {
+		asked.Unasked(result)
 	}
 	d := describe(s, result, o.checkOptions, elapsed)
 	d.Complete, d.Reason = false, result.Reason

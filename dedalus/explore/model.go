@@ -185,6 +185,9 @@ func (m *Model) Info() check.Info {
 // NewWorker is check.Model's.
 func (m *Model) NewWorker() check.Worker { return &worker{m} }
 
+// Capabilities is none beside what every model supports.
+func (m *Model) Capabilities() check.ModelCapabilities { return check.ModelCapabilities{} }
+
 // Show is check.Model's.
 func (m *Model) Show(b check.State) []check.Binding {
 	s := m.codec.decode(b, len(m.nodes), len(m.timers))
@@ -283,6 +286,9 @@ func (m *Model) node(i int, carried string, in []string, timers int) ticked {
 
 // worker is the Model for one goroutine.
 type worker struct{ *Model }
+
+// Capabilities is none beside what every worker supports.
+func (w *worker) Capabilities() check.Capabilities { return check.Capabilities{} }
 
 // Assumptions is check.Worker's: there are none.
 func (w *worker) Assumptions() ([]string, error) { return nil, nil }

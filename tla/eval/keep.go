@@ -20,7 +20,7 @@ import (
 // cannot be kept is what evaluations leave behind: registers, random numbers,
 // files. A model that depends on these is not durable.
 
-var _ check.DurableModel = (*Model)(nil)
+var _ check.Durable = (*Model)(nil)
 
 // harmless are operators with effects that leave nothing behind that a later
 // evaluation can see.

@@ -236,5 +236,3 @@ func workerOf(w check.Worker) *worker {
 	}
 	return w.(*worker)
 }
-
-var _ check.Remarker = (*Model)(nil)

@@ -311,6 +311,11 @@ func (b *builder) property(n config.Name) {
 // Info is the static description of the model.
 func (m *Model) Info() check.Info { return m.info }
 
+// Capabilities is what else the model supports.
+func (m *Model) Capabilities() check.ModelCapabilities {
+	return check.ModelCapabilities{Remarks: m.Remarks, ShowAt: m.ShowAt, Live: m.Live(), Durable: m}
+}
+
 // Fairness is what the specification assumes of behaviours beyond its initial
 // predicate and next-state relation: formulas WF_v(A) and SF_v(A), possibly
 // quantified over constant sets.
@@ -353,14 +358,12 @@ func (m *Model) encodeVector(vals []value.Value) check.State {
 }
 
 // Show decodes a state: its variables, or what the alias makes of them.
-func (m *Model) Show(s check.State) []check.Binding { return m.ShowStep(s, s) }
-
-// ShowStep is Show where the alias may speak of the next state too.
-func (m *Model) ShowStep(s, next check.State) []check.Binding {
-	return m.ShowAt(check.Shown{State: s, Next: next})
+func (m *Model) Show(s check.State) []check.Binding {
+	return m.ShowAt(check.Shown{State: s, Next: s})
 }
 
-// ShowAt is ShowStep where the alias may ask for the place in the trace.
+// ShowAt is Show where the alias may speak of the next state too, and ask for the place
+// in the trace.
 func (m *Model) ShowAt(at check.Shown) []check.Binding {
 	vals := m.Decode(at.State)
 	if m.alias != nil {

@@ -10,9 +10,7 @@ type packedJudge struct {
 	of *packedWorker
 }
 
-var _ check.BatchWorker = (*packedWorker)(nil)
-
-// Later is who evaluates invariants after visits.
+// Later returns what evaluates invariants after visits.
 func (w *packedWorker) Later() (j check.Judge, constrained bool) {
 	judge := &packedJudge{w.m.newPackedWorker(), w}
 	judge.run.stop = w.run.stop

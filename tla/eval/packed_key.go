@@ -21,10 +21,12 @@ type packedKeyedWorker struct {
 	view          []uint64 // nil where the value of the view is not packed
 }
 
-var (
-	_ check.KeyWorker = (*packedKeyedWorker)(nil)
-	_ check.AllWorker = (*packedKeyedWorker)(nil)
-)
+// Capabilities is what the worker inside supports, with keys.
+func (w *packedKeyedWorker) Capabilities() check.Capabilities {
+	can := w.packedWorker.Capabilities()
+	can.Key = w.Key
+	return can
+}
 
 // imagesMax bounds how many images of a state are made to name it.
 const imagesMax = 120

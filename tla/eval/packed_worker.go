@@ -50,12 +50,12 @@ type numbered struct {
 // varValuesMax bounds how many values of a variable are remembered.
 const varValuesMax = 1 << 17
 
-var (
-	_ check.LevelWorker = (*packedWorker)(nil)
-	_ check.AllWorker   = (*packedWorker)(nil)
-	_ check.LiveWorker  = (*packedWorker)(nil)
-	_ check.Endable     = (*packedWorker)(nil)
-)
+// Capabilities is what a worker of packed states supports.
+func (w *packedWorker) Capabilities() check.Capabilities {
+	can := w.worker.Capabilities()
+	can.Further, can.AtLevel, can.Atom, can.Later = w, w.AtLevel, w.Atom, w.Later
+	return can
+}
 
 func (m *Model) newPackedWorker() *packedWorker {
 	n := m.packed.layout.Words()

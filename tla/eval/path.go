@@ -5,8 +5,6 @@ import (
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
 
-var _ check.PathWorker = (*worker)(nil)
-
 // AskPath says how the state whose successors are computed was reached, for Trace.
 func (w *worker) AskPath(path func() ([]check.State, error)) {
 	w.run.world.Trace = func() value.Value { return w.trace(path) }

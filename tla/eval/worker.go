@@ -64,12 +64,6 @@ type keyedWorker struct {
 	keys keys
 }
 
-var (
-	_ check.LevelWorker = (*worker)(nil)
-	_ check.KeyWorker   = (*keyedWorker)(nil)
-	_ check.AllWorker   = (*keyedWorker)(nil)
-)
-
 // NewWorker returns an evaluator for one goroutine.
 func (m *Model) NewWorker() check.Worker {
 	if m.packed != nil && (m.view != nil || len(m.symmetry) > 0) {
@@ -106,7 +100,19 @@ func (m *Model) newWorker() *worker {
 	return w
 }
 
-// EndWhen has evaluations end when stop answers true.
+// Capabilities is what a worker supports that evaluates values.
+func (w *worker) Capabilities() check.Capabilities {
+	return check.Capabilities{Further: w, AtLevel: w.AtLevel, AskPath: w.AskPath, EndWhen: w.EndWhen, Atom: w.Atom}
+}
+
+// Capabilities is what the worker inside supports, with keys.
+func (w *keyedWorker) Capabilities() check.Capabilities {
+	can := w.worker.Capabilities()
+	can.Key = w.Key
+	return can
+}
+
+// EndWhen makes evaluations end when stop returns true.
 func (w *worker) EndWhen(stop func() bool) { w.run.stop = stop }
 
 // Assumptions evaluates the assumptions and returns those that are false.

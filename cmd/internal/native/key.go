@@ -24,7 +24,12 @@ type keyedWorker struct {
 	bytes []byte
 }
 
-var _ check.KeyWorker = (*keyedWorker)(nil)
+// Capabilities is what the worker inside supports, with keys.
+func (w *keyedWorker) Capabilities() check.Capabilities {
+	can := w.worker.Capabilities()
+	can.Key = w.Key
+	return can
+}
 
 func newKeyedWorker(w *worker) *keyedWorker {
 	words := (w.m.Sizes.Key + 7) / 8

@@ -25,7 +25,12 @@ type model struct {
 	ors, ands []uint64
 }
 
-var _ check.DurableModel = (*model)(nil)
+var _ check.Durable = (*model)(nil)
+
+// Capabilities is what else the compiled code supports.
+func (m *model) Capabilities() check.ModelCapabilities {
+	return check.ModelCapabilities{Remarks: m.Remarks, Durable: m}
+}
 
 func (m *model) Info() check.Info                 { return m.job.Info }
 func (m *model) Show(check.State) []check.Binding { return nil }

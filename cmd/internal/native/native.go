@@ -75,6 +75,11 @@ type worker struct {
 	_            [apart]uint64
 }
 
+// Capabilities is what compiled code supports.
+func (w *worker) Capabilities() check.Capabilities {
+	return check.Capabilities{Further: w, Later: w.Later}
+}
+
 func (w *worker) Assumptions() ([]string, error) { return nil, nil }
 
 // Init is not called: a checkpoint has all initial states.
@@ -184,7 +189,7 @@ func (w *worker) BrokenInvariant() (int, error) {
 
 func (w *worker) BrokenStep() (int, error) { return w.BrokenStepAfter(-1) }
 
-// Later is who evaluates predicates of candidates that were visited.
+// Later returns what evaluates predicates of candidates that were visited.
 func (w *worker) Later() (j check.Judge, constrained bool) {
 	return &judge{worker{m: w.m, tests: w.tests, next: make([]uint64, w.m.Words)}, w},
 		len(w.m.job.Constraints)+len(w.m.job.ActionConstraints) > 0

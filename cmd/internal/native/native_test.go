@@ -76,8 +76,9 @@ func TestKeys(t *testing.T) {
 	if err := m.Restore(bytes.NewReader(kept)); err != nil {
 		t.Fatal(err)
 	}
-	w, ok := m.NewWorker().(check.KeyWorker)
-	if !ok {
+	w := m.NewWorker()
+	key := w.Capabilities().Key
+	if key == nil {
 		t.Fatal("the worker names no states")
 	}
 	state := binary.LittleEndian.AppendUint64(nil, 1)
@@ -87,7 +88,7 @@ func TestKeys(t *testing.T) {
 			if len(s) != 9 {
 				t.Errorf("a state has %d bytes", len(s))
 			}
-			name, err := w.Key()
+			name, err := key()
 			if err == nil {
 				names = append(names, bytes.Clone(name))
 			}
@@ -105,7 +106,7 @@ func TestKeys(t *testing.T) {
 		t.Errorf("some and all states have the bits %x, %x", ors, ands)
 	}
 	m.Key = 0
-	if _, ok := m.NewWorker().(check.KeyWorker); ok {
+	if m.NewWorker().Capabilities().Key != nil {
 		t.Error("states that name themselves are named")
 	}
 }
