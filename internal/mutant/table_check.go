@@ -157,8 +157,8 @@ func searchMutants() []Mutant {
 		{
 			Name: "check/explore-takes-key-for-bytes", Kind: WrongAnswer, In: "check", Packages: tests, Run: "TestExplore",
 			Breaks: "The graph of states tells states apart that the search takes for one.",
-			Old:    "if w.key == nil {",
-			New:    "if w.key != nil || w.key == nil {",
+			Old:    "if w.can.Key == nil {",
+			New:    "if w.can.Key != nil || w.can.Key == nil {",
 		},
 		{
 			Name: "check/explore-levels-begin-late", Kind: WrongAnswer, In: "check", Packages: tests, Run: "TestExplore",
