@@ -1,0 +1,121 @@
+package store_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/ashlar-dev/ashlar/env/osenv"
+	"github.com/ashlar-dev/ashlar/store"
+)
+
+// openExample opens a store in a directory of the file system.
+func openExample(dir string, o store.Options) (*store.DB, error) {
+	disk, err := osenv.OpenDisk(dir)
+	if err != nil {
+		return nil, err
+	}
+	world := osenv.New()
+	world.Disk = disk
+	return store.Open(world, "data", o)
+}
+
+func Example() {
+	dir, err := os.MkdirTemp("", "example")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer os.RemoveAll(dir)
+	db, err := openExample(dir, store.Options{Memory: store.MemoryMin})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer db.Close()
+
+	if err := db.Put([]byte("colour"), []byte("red")); err != nil {
+		fmt.Println(err)
+		return
+	}
+	if err := db.Sync(); err != nil { // from here on a crash does not lose it
+		fmt.Println(err)
+		return
+	}
+	value, err := db.Get([]byte("colour"), nil)
+	fmt.Println(string(value), err)
+	_, err = db.Get([]byte("size"), nil)
+	fmt.Println(errors.Is(err, store.ErrNotFound))
+	// Output:
+	// red <nil>
+	// true
+}
+
+// The changes of a Batch become visible, and durable, together.
+func ExampleBatch() {
+	dir, err := os.MkdirTemp("", "example")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer os.RemoveAll(dir)
+	db, err := openExample(dir, store.Options{Memory: store.MemoryMin})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer db.Close()
+
+	b := db.NewBatch()
+	b.Put([]byte("account/ann"), []byte("70"))
+	b.Put([]byte("account/bob"), []byte("30"))
+	b.DeleteRange([]byte("pending/"), []byte("pending0")) // all keys that begin with pending/
+	if err := db.Commit(b, store.Sync); err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println("committed")
+	// Output: committed
+}
+
+// An Iterator sees the store as it was when it was made.
+func ExampleIterator() {
+	dir, err := os.MkdirTemp("", "example")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer os.RemoveAll(dir)
+	db, err := openExample(dir, store.Options{Memory: store.MemoryMin})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer db.Close()
+	for _, name := range []string{"ann", "bob", "cid"} {
+		if err := db.Put([]byte("user/"+name), []byte("here")); err != nil {
+			fmt.Println(err)
+			return
+		}
+	}
+
+	it, err := db.Iter([]byte("user/"), []byte("user0"))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer it.Close()
+	if err := db.Delete([]byte("user/bob")); err != nil { // the iterator does not see it
+		fmt.Println(err)
+		return
+	}
+	for ok := it.First(); ok; ok = it.Next() {
+		fmt.Printf("%s is %s\n", it.Key(), it.Value())
+	}
+	fmt.Println(it.Err())
+	// Output:
+	// user/ann is here
+	// user/bob is here
+	// user/cid is here
+	// <nil>
+}
