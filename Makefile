@@ -27,7 +27,7 @@ FUZZTIME    ?= 10s
 DEDALUSFUZZTIME ?= 10m
 DEDALUSFUZZFROM ?= 1000
 
-.PHONY: demo test check build lint unit race repeat fuzz dedalus-fuzz sim crash mutants proofs proof-mutants corpus attack status bench bench-kv bench-worm bench-dedalus powerfail netns deps clean
+.PHONY: demo test check build release lint unit race repeat fuzz dedalus-fuzz sim crash mutants proofs proof-mutants corpus attack status bench bench-kv bench-worm bench-dedalus powerfail netns deps clean
 
 ## demo: check, compile, run and validate the lock service; then find a bug in a broken one.
 demo: build
@@ -40,6 +40,14 @@ test: deps lint build proofs unit race demo
 ## check: the quick part of `test`, for every save.
 check: build
 	$(GO) vet ./... && $(GO) test -short ./... && $(GO) -C bench test -short ./...
+
+## release: the programs for Linux and macOS, stripped, and their checksums, in build/release.
+release:
+	@set -e; for os in linux darwin; do for arch in amd64 arm64; do \
+	    out=$(BUILD)/release/ashlar-$$os-$$arch; mkdir -p $$out; \
+	    CGO_ENABLED=0 GOOS=$$os GOARCH=$$arch $(GO) build -trimpath -ldflags "-s -w" -o $$out/ ./cmd/ashlar ./cmd/ashlard ./cmd/mailboat; \
+	    cp LICENSE README.md CHANGELOG.md $$out; tar -C $(BUILD)/release -czf $$out.tar.gz ashlar-$$os-$$arch; rm -r $$out; \
+	done; done; cd $(BUILD)/release && sha256sum *.tar.gz >SHA256SUMS && cat SHA256SUMS
 
 build:
 	@mkdir -p $(BUILD)

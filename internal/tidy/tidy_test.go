@@ -206,6 +206,33 @@ func TestEveryPackageHasOneComment(t *testing.T) {
 	}
 }
 
+// TestEveryPackageStandsInTheArchitecture: ARCHITECTURE.md links to each package, or to
+// a directory above it.
+func TestEveryPackageStandsInTheArchitecture(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join(root, "ARCHITECTURE.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	linked := map[string]bool{".": true}
+	for _, m := range link.FindAllStringSubmatch(string(text), -1) {
+		linked[m[1]] = true
+	}
+	_, files := goFiles(t)
+	missing := map[string]bool{}
+	for _, f := range files {
+		dir := f.pkg
+		for dir != "." && !linked[dir] {
+			dir = path.Dir(dir)
+		}
+		if dir == "." && f.pkg != "." {
+			missing[f.pkg] = true
+		}
+	}
+	for pkg := range missing {
+		t.Errorf("package %s is not in ARCHITECTURE.md", pkg)
+	}
+}
+
 // worldly lists what only env/osenv, commands and tests may call: a package that
 // reads the clock, draws chance or opens files by itself cannot be simulated.
 var worldly = map[string][]string{
