@@ -209,7 +209,8 @@ func TestServersEndWithTheDemonstration(t *testing.T) {
 					_ = syscall.Kill(pid, syscall.SIGKILL)
 				}
 			}()
-			await(t, "a server", func() bool { return len(withEnvironment(mine)) > 1 })
+			// The third server is started when two listen.
+			await(t, "three servers", func() bool { return len(withEnvironment(mine)) > 3 })
 			if err := cmd.Process.Signal(how); err != nil {
 				t.Fatal(err)
 			}
