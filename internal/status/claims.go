@@ -62,6 +62,13 @@ var Claims = []Claim{
 		Commands: []string{"go test ./lsp ./cmd/ashlar"},
 	},
 	{
+		Room: "Specifications", How: []How{Tested},
+		Claim:    "Package `ashlar` and the command give the same verdicts, counts and lengths of traces",
+		Shown:    "six models with and without violations, in the command compiled or not",
+		Commands: []string{"go test -run 'CommandSaysTheSame|Verdicts' ./."},
+		Not:      "They share the loader and the evaluators, of which other lines speak",
+	},
+	{
 		Room: "Compiled systems", How: []How{Tested},
 		Claim:    "Generated Go behaves as the checker says",
 		Shown:    "random expressions and algorithms, as generated code and in the evaluator",
