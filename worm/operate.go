@@ -286,7 +286,8 @@ func (c *Client) Replace(ctx context.Context, dead wor.ServerID, with wor.Member
 
 // UnsafeRecover makes members keep a partition of which a majority is lost for
 // good. What was decided may be missing or may change. It refuses as long as a
-// majority answers.
+// majority answers. Partition 0 goes on when its servers are started with a
+// description that has the configuration among its Known.
 func (c *Client) UnsafeRecover(ctx context.Context, p wor.Partition, members []wor.Member, progress func(space.Progress)) (*wor.Config, error) {
 	if c.cluster == nil {
 		return nil, ErrNotOpened

@@ -56,7 +56,18 @@ func (g *Group) senseless(q *wor.Request) string {
 	if q.Range.Segment == wor.ConfigSegment(0) && !g.witnesses(q) {
 		return "configuration of partition 0 for another epoch than the next"
 	}
+	if q.Kind == wor.KindWrite && q.Range.Segment&wor.ReservedSegment != 0 && !configures(q) {
+		return "not a configuration of that partition and epoch"
+	}
 	return ""
+}
+
+// configures says that a write into a configuration's register is of a configuration
+// that the register can decide.
+func configures(q *wor.Request) bool {
+	var c wor.Config
+	return c.UnmarshalBinary(q.Value) == nil &&
+		wor.Addr{Segment: wor.ConfigSegment(c.Partition), Offset: uint32(c.Epoch)} == wor.Addr{Segment: q.Range.Segment, Offset: q.Range.Lo}
 }
 
 // keeps says that registers lie in this partition as far as the genesis can tell,

@@ -30,19 +30,23 @@
 //     decided for every reader, whatever the protocol. Promises end with their
 //     epoch.
 //   - A stage that was acknowledged as a whole is kept until a configuration of
-//     its epoch, or of a later one, is known: it may be what was decided.
+//     its epoch, or of a later one, is known, as it may be what was decided; or,
+//     where there is no room for another one, until it is StageAges old.
+//   - The members of partition 0 answer for the register that decides the
+//     configuration after theirs for ever: also when they have gone on to it, or
+//     are no members any more.
 //   - Nothing that a request may hold makes it panic. What it keeps is within
 //     MaxBytes, and a stage as long as that; StagesMax stages. Tombstones come on
-//     top: a trim gives room and is never refused for want of it, and that a trim
-//     was decided is believed to who says so.
+//     top: a trim gives room and is never refused for want of it.
 //   - Save makes an equal Group; so does the log, up to any record.
 //
 // Required of who changes the members: seal a majority of them (Seals), fetch
 // each, merge, stage the result on enough of the next members (Stages), write the
 // configuration into its register, and activate.
 //
-// Refused: connections and listeners, time, storage. That a configuration was
-// decided is believed to who says so.
+// Refused: connections and listeners, time, storage. Whether a configuration, or a
+// trim, was decided is not looked up here: the caller hands over only those that it
+// knows to be decided (package node).
 //
 // Sources: WormSpace (SoCC 2019), section 3.1, "Reconfiguration"; Vertical Paxos
 // (PODC 2009); docs/decisions/worm.md.

@@ -32,6 +32,9 @@ type Group struct {
 	held *epoch
 	// stages are in the order in which they began.
 	stages []*stage
+	// past has the witness registers of epochs that are over, nil if there are none.
+	past *paxos.Acceptor
+	age  uint64 // calls of Age
 
 	log     wor.Log // what a server of a protocol appends
 	scratch []byte
@@ -102,7 +105,13 @@ func (g *Group) Status() wor.Status { return g.standing(g.known.Epoch) }
 
 // Bytes is about how much memory the Group takes, and the length of what Save
 // makes.
-func (g *Group) Bytes() int64 { return g.held.bytes() + g.staged() + int64(len(g.hint)) }
+func (g *Group) Bytes() int64 {
+	n := g.held.bytes() + g.staged() + int64(len(g.hint))
+	if g.past != nil {
+		n += g.past.Bytes()
+	}
+	return n
+}
 
 func (e *epoch) bytes() int64 {
 	if e == nil {
@@ -175,6 +184,10 @@ func (g *Group) limit(r *wor.Reply, why string) { r.Status, r.Value = wor.Status
 
 // registers hands a request about registers to the server of its protocol.
 func (g *Group) registers(q *wor.Request, r *wor.Reply, log *wor.Log) {
+	if g.witnesses(q) && q.Epoch < g.known.Epoch {
+		g.testify(q, r, log)
+		return
+	}
 	status := g.standing(q.Epoch)
 	if status == wor.StatusSealed && g.witnesses(q) {
 		status = wor.StatusOK
@@ -228,6 +241,21 @@ func (g *Group) registers(q *wor.Request, r *wor.Reply, log *wor.Log) {
 	if q.Kind == wor.KindTrim {
 		g.unpin(q, log)
 	}
+	if q.Kind == wor.KindWrite && g.witnesses(q) && r.Runs[0].Status == wor.StatusOK {
+		// So when a configuration is decided a majority is sealed, whoever wrote it.
+		g.close(log)
+	}
+}
+
+// Trimmed says that the server has a tombstone of a segment, where the protocol keeps
+// its registers.
+func (g *Group) Trimmed(seg wor.Segment, p wor.Protocol) bool {
+	if g.held == nil {
+		return false
+	}
+	var r wor.Reply
+	g.held.server(p).Handle(&wor.Request{Kind: wor.KindRead, Protocol: p, Range: wor.One(wor.Addr{Segment: seg})}, &r, &wor.Log{})
+	return len(r.Runs) == 1 && r.Runs[0].Status == wor.StatusTrimmed
 }
 
 // named is the protocol that a segment's metadata name, as far as they are here: the

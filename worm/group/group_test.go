@@ -200,6 +200,11 @@ func (s *script) request(t *testing.T, d *datadriven.TestData, kind wor.Kind) *w
 	var state string
 	d.MaybeScanArgs(t, "state", &state)
 	switch kind {
+	case wor.KindWrite:
+		if d.HasArg("members") {
+			c := config(wor.Partition(q.Range.Segment&^wor.ReservedSegment), wor.Epoch(q.Range.Lo), q.Tag, ids(d, "members")...)
+			q.Value, _ = c.MarshalBinary()
+		}
 	case wor.KindStage:
 		if q.Value = s.states[state]; !d.HasArg("more") {
 			q.Flags, q.Digest = wor.FlagLast, s.digests[state]
@@ -259,7 +264,7 @@ func list(out *strings.Builder, piece []byte) {
 		if s.Trimmed {
 			fmt.Fprintf(out, " trimmed\n")
 		} else {
-			fmt.Fprintf(out, " %q at %v\n", s.Value, s.Accepted)
+			fmt.Fprintf(out, " %s at %v\n", show(s.Value), s.Accepted)
 		}
 		piece = rest
 	}
@@ -279,16 +284,11 @@ func (s *script) describe(q *wor.Request, r *wor.Reply) string {
 			out += fmt.Sprintf(" promised %v", run.Promised)
 		}
 		if run.Written && run.Value != nil {
-			out += fmt.Sprintf(" has %q at %v", run.Value, run.Accepted)
+			out += fmt.Sprintf(" has %s at %v", show(run.Value), run.Accepted)
 		}
 	}
-	var c wor.Config
-	if c.UnmarshalBinary(r.Value) == nil {
-		var names []string
-		for _, m := range c.Members {
-			names = append(names, strconv.Itoa(int(m.ID)))
-		}
-		out += fmt.Sprintf(", configuration %d of %s", c.Epoch, strings.Join(names, " "))
+	if text := show(r.Value); strings.HasPrefix(text, "configuration") {
+		out += ", " + text
 	} else if q.Kind == wor.KindFetch {
 		var b strings.Builder
 		list(&b, r.Value)
@@ -298,4 +298,17 @@ func (s *script) describe(q *wor.Request, r *wor.Reply) string {
 		out += fmt.Sprintf(", cursor %d", r.Cursor)
 	}
 	return out
+}
+
+// show is a value, or the configuration that it is.
+func show(value []byte) string {
+	var c wor.Config
+	if c.UnmarshalBinary(value) != nil {
+		return strconv.Quote(string(value))
+	}
+	text := fmt.Sprintf("configuration %d of", c.Epoch)
+	for _, m := range c.Members {
+		text += fmt.Sprint(" ", uint64(m.ID))
+	}
+	return text
 }

@@ -20,6 +20,7 @@ import (
 //	recordStage                    epoch, tag, number and flags of a piece; the piece
 //	recordDrop                     epoch, tag
 //	recordBase                     flags, epoch of the state; the known configuration
+//	recordPast                     epoch; a record of the witness registers that are over
 //
 // A base stands at the beginning of what Save makes, and replaces what is there.
 // It may be followed by records that were written before it, if all up to it come:
@@ -35,6 +36,7 @@ const (
 	recordStage
 	recordDrop
 	recordBase
+	recordPast
 )
 
 const (
@@ -102,6 +104,11 @@ func (g *Group) Redo(record []byte) error {
 		return g.redoStage(kind, e, b)
 	case recordBase:
 		return g.redoBase(record[1:])
+	case recordPast:
+		if g.partition != 0 {
+			return errRecord
+		}
+		return g.elder().Redo(b)
 	case recordAcceptor, recordReplica, recordPin, recordUnpin, recordSeal:
 		if g.held == nil || e < g.held.number {
 			return nil // over
@@ -168,7 +175,7 @@ func (g *Group) redoBase(b []byte) error {
 		return err
 	}
 	g.learn(c)
-	g.held, g.stages = nil, nil
+	g.held, g.stages, g.past = nil, nil, nil
 	if flags := b[0]; flags&baseHeld != 0 {
 		g.held = newEpoch(wor.Epoch(binary.LittleEndian.Uint32(b[1:])), flags&baseHead != 0)
 		g.held.sealed = flags&baseSealed != 0
@@ -228,6 +235,17 @@ func (g *Group) Save(yield func(record []byte) bool) {
 		return
 	}
 	var b []byte
+	if g.past != nil {
+		more := true
+		g.past.Save(func(record []byte) bool {
+			b = append(appendEpoch(b[:0], recordPast, 0), record...)
+			more = yield(b)
+			return more
+		})
+		if !more {
+			return
+		}
+	}
 	for _, s := range g.stages {
 		for i, piece := range s.pieces {
 			b = appendPiece(b[:0], s, i, s.complete && i == len(s.pieces)-1, piece)

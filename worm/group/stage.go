@@ -14,6 +14,15 @@ import (
 // change, so that a stage depends on nothing but which servers were asked.
 const StagesMax = 64
 
+// StageAges is how many calls of Age a complete stage survives for certain. One that
+// is older gives way when there is no room for another: whoever staged it would have
+// had it decided by then, and a client that fills all room with stages that nobody
+// decides must not keep the members from being changed for good.
+const StageAges = 2
+
+// Age lets the stages grow older. The server calls it every few minutes.
+func (g *Group) Age() { g.age++ }
+
 // stage is the state that a reconfiguration hands over for an epoch to come.
 type stage struct {
 	epoch    wor.Epoch
@@ -22,6 +31,7 @@ type stage struct {
 	bytes    int64 // 0 when another stage has the same pieces
 	hash     *xxhash.Digest
 	complete bool
+	born     uint64 // Group.age when it was complete
 	check    sequence
 }
 
@@ -37,7 +47,7 @@ func (g *Group) take(s *stage, piece []byte, last bool, check sequence) {
 	s.pieces = append(s.pieces, piece)
 	s.bytes += int64(len(piece)) + pieceBytes
 	_, _ = s.hash.Write(piece) // never fails
-	if s.check, s.complete = check, last; !last {
+	if s.check, s.complete, s.born = check, last, g.age; !last {
 		return
 	}
 	for _, t := range g.stages {
@@ -200,8 +210,8 @@ func (g *Group) extend(s *stage, q *wor.Request, r *wor.Reply, log *wor.Log) {
 }
 
 // makeRoom makes room for another piece, of a new stage if s is nil: it gives up
-// stages that are not complete, the oldest first. A complete one may have been
-// decided.
+// stages that are not complete, the oldest first, and then complete ones that are
+// older than StageAges. A complete one that is younger may be about to be decided.
 func (g *Group) makeRoom(s *stage, bytes int64, log *wor.Log) bool {
 	for {
 		full := g.staged()+bytes+pieceBytes > g.maxBytes || s == nil && len(g.stages) >= StagesMax
@@ -209,6 +219,9 @@ func (g *Group) makeRoom(s *stage, bytes int64, log *wor.Log) bool {
 			return true
 		}
 		i := slices.IndexFunc(g.stages, func(t *stage) bool { return t != s && !t.complete })
+		if i < 0 {
+			i = slices.IndexFunc(g.stages, func(t *stage) bool { return g.age-t.born > StageAges })
+		}
 		if i < 0 {
 			return false
 		}

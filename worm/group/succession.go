@@ -14,12 +14,17 @@ func (g *Group) seal(q *wor.Request, r *wor.Reply, log *wor.Log) {
 		g.refuse(r, status)
 		return
 	}
+	g.close(log)
+	r.Digest = g.Digest()
+}
+
+// close seals the epoch that is held, unless it is sealed.
+func (g *Group) close(log *wor.Log) {
 	if !g.held.sealed {
-		g.scratch = appendEpoch(g.scratch[:0], recordSeal, q.Epoch)
+		g.scratch = appendEpoch(g.scratch[:0], recordSeal, g.held.number)
 		log.Append(g.scratch)
 		g.held.sealed = true
 	}
-	r.Digest = g.Digest()
 }
 
 // Digest covers the state that the server has: XXH64 of all its pieces, one after
@@ -184,6 +189,7 @@ func (g *Group) activate(q *wor.Request, r *wor.Reply, log *wor.Log) {
 // is here.
 func (g *Group) succeed(c wor.Config) {
 	if g.learn(c); g.known.Index(g.self) < 0 {
+		g.retain()
 		g.held = nil
 	}
 	g.begin()
@@ -227,5 +233,6 @@ func (g *Group) install(s *stage) {
 			piece = rest
 		}
 	}
+	g.retain()
 	g.held = e
 }

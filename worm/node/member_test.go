@@ -75,6 +75,11 @@ func TestBecomesMember(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	// That it was decided is not believed to anybody who says so.
+	if r := ask(h, in1(wor.Request{Kind: wor.KindActivate, Value: value}, 1)); r.Status != wor.StatusBusy || r.Epoch != 0 {
+		t.Fatalf("activate: %+v %s", r, r.Value)
+	}
+	next.s.decided(&c)
 	for range 2 {
 		if r := ask(h, in1(wor.Request{Kind: wor.KindActivate, Value: value}, 1)); r.Status != wor.StatusOK {
 			t.Fatalf("activate: %+v %s", r, r.Value)

@@ -25,7 +25,7 @@ func (c *conn) request(payload []byte, waited waiting) error {
 		return err
 	}
 	*r = wor.Reply{Runs: r.Runs[:0]}
-	if refused := s.admit(c, q, r, waited.late(budget)); refused {
+	if refused := s.admit(c, q, r, waited.late(budget)) || s.doubt(q, r); refused {
 		s.count(q.Kind, r.Status)
 		return c.now.Reply(id, s.committed, r)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ashlar-dev/ashlar/env"
 	"github.com/ashlar-dev/ashlar/worm/group"
+	"github.com/ashlar-dev/ashlar/worm/space"
 	"github.com/ashlar-dev/ashlar/worm/wal"
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
@@ -28,7 +29,8 @@ type Server struct {
 	start      place  // where the disk was when it was opened
 	listener   env.Listener
 	transport  *Transport // to peers
-	serial     env.Serial // the transport's
+	serial     env.Serial // the transport's and the space's
+	space      *space.Space
 	waker      env.Waker  // of commits
 	disk       *wal.Log   // nil in memory
 	busy       sync.Mutex // held while a commit is running
@@ -66,6 +68,9 @@ type Server struct {
 	begun     uint64   // number of the record that this life has begun
 	tell      entry    // in the wheel: peers are to be told
 	told      uint64
+	claims    map[claim]verdictOfClaim
+	caring    entry // in the wheel
+	cares     int
 	pause     time.Duration // between attempts to reach peers
 	later     []func()      // to be called when the lock is free
 
@@ -89,6 +94,9 @@ type part struct {
 	bytes  int64
 	// mute: not enough peers have said yet that the disk is the newest.
 	mute bool
+	// claimed is the highest epoch that anybody has said has begun.
+	claimed wor.Epoch
+	sealed  env.Instant // since when it was seen to be, 0 if it is not
 }
 
 // OpenServer starts a server. It listens when it returns. An error says what is
@@ -99,7 +107,7 @@ func OpenServer(o Options) (*Server, error) {
 		return nil, err
 	}
 	s := &Server{opt: o, hosts: map[string]int{}, listens: map[wor.Segment][]*listen{}, services: map[wor.Service]service{},
-		seen: map[wor.ServerID]sighting{}, generation: 1, pause: askMin}
+		seen: map[wor.ServerID]sighting{}, claims: map[claim]verdictOfClaim{}, generation: 1, pause: askMin}
 	random := o.Env.Random.Split("server")
 	s.life = random.Uint64()
 	if err := s.open(random); err != nil {
@@ -107,17 +115,22 @@ func OpenServer(o Options) (*Server, error) {
 		return nil, err
 	}
 	s.wheel = newWheel(o.Env.Clock, env.WakeFunc(s.turn))
-	s.tell.due, s.drainWait.due = s.tellPeers, s.drainOver
+	s.tell.due, s.drainWait.due, s.caring.due = s.tellPeers, s.drainOver, s.care
 	s.transport = NewTransport(TransportOptions{Env: o.Env, Serial: &s.serial, Cluster: o.Genesis.Cluster,
 		From: uint64(s.id), Peer: true})
 	s.waker = o.Tasks.Task(s.commit)
 	s.retry.due = s.waker.Wake
 	s.mu.Lock()
-	if err := s.belong(); err != nil {
+	err = s.belong()
+	if err == nil {
+		err = s.trust()
+	}
+	if err != nil {
 		s.mu.Unlock()
 		_ = s.shut()
 		return nil, err
 	}
+	s.wheel.add(&s.caring, o.Env.Clock.Now().Add(careEvery))
 	s.begin()
 	s.regroup()
 	s.judge()
@@ -292,6 +305,9 @@ func (s *Server) shut() error {
 	var errs []error
 	if s.listener != nil {
 		errs = append(errs, s.listener.Close())
+	}
+	if s.space != nil {
+		s.serial.Do(s.space.Close)
 	}
 	if s.transport != nil {
 		s.transport.Close()

@@ -207,7 +207,7 @@ func (s *Space) answered(sl *slot, r *wor.Reply) {
 	if !current {
 		return
 	}
-	if r.Status != wor.StatusOK {
+	if r.Status != wor.StatusOK || r.Epoch > c.cfg.Epoch {
 		c.heed(to, r)
 	}
 	for i := range r.Runs {
@@ -221,6 +221,9 @@ func (s *Space) answered(sl *slot, r *wor.Reply) {
 // heed notes what an answer of the whole says besides what the machine sees.
 func (c *call) heed(to int, r *wor.Reply) {
 	switch r.Status {
+	case wor.StatusOK: // of a witness that has gone on
+		c.s.hint(c.partition, r.Epoch)
+		c.s.suggest(c.partition, r.Value)
 	case wor.StatusSealed, wor.StatusStale, wor.StatusForeign:
 		if r.Epoch > c.cfg.Epoch {
 			c.s.hint(c.partition, r.Epoch)

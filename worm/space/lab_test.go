@@ -304,3 +304,12 @@ func (x *hearing) tell(n wor.Note) {
 		})
 	})
 }
+
+// consent has a host believe a configuration, as its operator may.
+func (l *lab) consent(id wor.ServerID, cfg *wor.Config) {
+	value, err := cfg.MarshalBinary()
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	l.host(id).handle(&wor.Request{Kind: wor.KindActivate, Partition: cfg.Partition, Epoch: cfg.Epoch, Value: value})
+}

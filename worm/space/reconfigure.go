@@ -81,8 +81,12 @@ func (s *Space) Reconfigure(p wor.Partition, members []wor.Member, within time.D
 // UnsafeRecover is Reconfigure for a partition of which a majority of the servers
 // is lost for good: it goes on with what the others have. What was decided may be
 // missing, or may change; Config.Tainted says so from then on. It refuses
-// (ErrRefused) as long as a majority answers. For partition 0 nothing decides
-// between two that do this at once: one operator must do it, once.
+// (ErrRefused) as long as a majority answers.
+//
+// For partition 0 there is no register left that could decide. What done is given then
+// is staged and believed by nobody but this Space: the servers begin it when operators
+// have put it into the descriptions that they are started with (wor.Genesis.Known).
+// Nothing decides between two that do this at once: one operator must do it, once.
 func (s *Space) UnsafeRecover(p wor.Partition, members []wor.Member, within time.Duration, progress func(Progress), done func(*wor.Config, error)) {
 	s.reconfigure(p, members, within, change{unsafe: true}, progress, done)
 }
@@ -400,8 +404,10 @@ func (c *change) decide() {
 		return
 	}
 	if c.unsafe && c.next.Partition == 0 {
-		cfg := *c.next
-		c.activate(&cfg) // there is nobody left to decide
+		cfg := *c.next // there is nobody left to decide
+		s.adopt(&cfg)
+		c.phase(PhaseDone)
+		c.answer(&cfg, nil)
 		return
 	}
 	at := place{}
@@ -504,6 +510,10 @@ func (c *change) answer(cfg *wor.Config, err error) {
 		c.done(cfg, err)
 	}
 }
+
+// Revive ends the epoch of a partition that is sealed, where nobody else does: with the
+// same members. It is for servers, whose Space waits for nothing.
+func (s *Space) Revive(p wor.Partition) { s.rescue(s.views[p]) }
 
 // rescue ends a reconfiguration that somebody began and did not finish: to the
 // same members, unless it turns out to be finished.

@@ -251,6 +251,16 @@ func TestUnsafeRecover(t *testing.T) {
 		if err != nil || !cfg.Tainted {
 			t.Fatal(cfg, err)
 		}
+		if p == 0 {
+			// No register has decided it: nobody has begun it, and operators consent.
+			for _, m := range cfg.Members {
+				if g := l.host(m.ID).groups[0]; g.Epoch() != 0 {
+					t.Errorf("server %v has begun epoch %d by itself", m.ID, g.Epoch())
+				}
+				l.consent(m.ID, cfg)
+			}
+			l.consent(l.genesis.Partitions[0].Members[1].ID, cfg) // who knows the genesis alone asks it
+		}
 		for _, c := range []*client{a, l.client()} {
 			if v, err := c.read(at(s, 1)); err != nil || v != "x" {
 				t.Error(p, v, err)

@@ -105,6 +105,10 @@ func (s *Space) Refresh() {
 	}
 }
 
+// Look looks whether there is a later configuration of a partition than the one that
+// is known; Options.Changed is called if there is.
+func (s *Space) Look(p wor.Partition) { s.learn(p) }
+
 // Nonce is wor.Space's.
 func (s *Space) Nonce() uint64 { return s.nonce }
 

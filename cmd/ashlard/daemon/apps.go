@@ -3,6 +3,7 @@ package daemon
 import (
 	"errors"
 	"log/slog"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -52,7 +53,7 @@ const membersEvery = 500 * time.Millisecond
 func startApps(world env.Env, server *node.Server, genesis *wor.Genesis, dir string, kvMax int64, logger *slog.Logger) (*apps, error) {
 	own := *genesis
 	if remember(&own, server.Configs()) {
-		if err := writeMembersFile(dir, &own); err != nil {
+		if err := writeDescription(filepath.Join(dir, membersFile), &own); err != nil {
 			return nil, err
 		}
 	}
@@ -121,7 +122,7 @@ func (a *apps) learn() {
 	if !remember(a.genesis, configs) {
 		return
 	}
-	if err := writeMembersFile(a.dir, a.genesis); err != nil {
+	if err := writeDescription(filepath.Join(a.dir, membersFile), a.genesis); err != nil {
 		a.trouble = err.Error()
 		a.log.Error("the members were not written down", "err", err)
 	}

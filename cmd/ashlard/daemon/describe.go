@@ -122,15 +122,15 @@ func readMembers(dir string, g *wor.Genesis) error {
 	return nil
 }
 
-// writeMembersFile writes a description into the directory; the file is always whole.
-func writeMembersFile(dir string, g *wor.Genesis) error {
+// writeDescription writes a description into a file, which is always whole.
+func writeDescription(file string, g *wor.Genesis) error {
 	var b bytes.Buffer
 	err := worm.WriteGenesis(&b, g)
 	if err == nil {
-		err = renameio.WriteFile(filepath.Join(dir, membersFile), b.Bytes(), 0o600)
+		err = renameio.WriteFile(file, b.Bytes(), 0o600)
 	}
 	if err != nil {
-		return fmt.Errorf("write %s: %w", membersFile, err)
+		return fmt.Errorf("write %s: %w", file, err)
 	}
 	return nil
 }

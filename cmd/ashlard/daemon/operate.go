@@ -422,7 +422,7 @@ const consent = "data-may-be-lost"
 
 func newUnsafeRecoverCommand() *cobra.Command {
 	var o clientFlags
-	var accept string
+	var accept, description string
 	cmd := &cobra.Command{
 		Use:   "unsafe-recover PARTITION SERVER... --accept " + consent,
 		Short: "Go on without a majority that is lost for good; DATA MAY BE LOST",
@@ -432,12 +432,22 @@ of the old members that still answer have. What was acknowledged may be missing,
 what was read may change. The partition is called tainted from then on.
 
 It refuses while a majority answers. Bring servers back instead, if their disks are
-there. One person must run it, once.`,
-		Example: `  ashlard unsafe-recover 0 n1 n4=...@10.0.0.4:7420 n5=...@10.0.0.5:7420 --accept data-may-be-lost --cluster cluster.json`,
-		Args:    cobra.MinimumNArgs(2),
+there. One person must run it, once.
+
+Partition 0 keeps the registers that decide who the servers are. Where those are lost
+no server believes a client that names others. So for partition 0 the command prepares
+the new servers, and writes a new description: stop all servers that are left, start
+each with it, and give it to all clients.`,
+		Example: `  ashlard unsafe-recover 1 n1 n4=...@10.0.0.4:7420 n5=...@10.0.0.5:7420 --accept data-may-be-lost --cluster cluster.json
+  ashlard unsafe-recover 0 n1 n4=...@10.0.0.4:7420 n5=...@10.0.0.5:7420 --accept data-may-be-lost --cluster cluster.json --description recovered.json
+  ashlard serve /var/lib/ashlard --cluster recovered.json ...           # each of n1, n4, n5`,
+		Args: cobra.MinimumNArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if accept != consent {
-				return usage(fmt.Errorf("--accept is %q: this may lose data for good; who wants that says --accept %s", accept, consent))
+				return usage(fmt.Errorf("this can lose data permanently; to proceed, pass --accept %s (got %q)", consent, accept))
+			}
+			if args[0] == "0" && description == "" {
+				return usage(errors.New("--description is missing: the file to write the description to that the servers of partition 0 must be started with"))
 			}
 			return o.run(cmd, func(ctx context.Context, c *worm.Client) error {
 				p, members, err := parseTarget(ctx, c, args, false)
@@ -451,13 +461,35 @@ there. One person must run it, once.`,
 				if err != nil {
 					return err
 				}
+				if p == 0 {
+					return o.consented(cmd, c, cfg, description)
+				}
 				return o.changed(ctx, cmd, c, change{Schema: "ashlard-change/1", Done: fmt.Sprintf("partition %d is in epoch %d, and TAINTED", p, cfg.Epoch)})
 			})
 		},
 	}
 	cmd.Flags().StringVar(&accept, "accept", "", "`WHAT` you accept: "+consent)
+	cmd.Flags().StringVar(&description, "description", "", "the `FILE` to write the new description to; needed for partition 0")
 	o.add(cmd, 10*time.Minute)
 	return cmd
+}
+
+// consented writes the description by which operators consent to a configuration of
+// partition 0 that nothing has decided.
+func (o *clientFlags) consented(cmd *cobra.Command, c *worm.Client, cfg *wor.Config, file string) error {
+	g := *c.Genesis()
+	g.Known = slices.Clone(g.Known)
+	remember(&g, []wor.Config{*cfg})
+	if err := writeDescription(file, &g); err != nil {
+		return err
+	}
+	result := change{Schema: "ashlard-change/1", Done: fmt.Sprintf("partition 0 is prepared for epoch %d, TAINTED; it goes on when its servers are started with %s", cfg.Epoch, file)}
+	return o.say(cmd, result, func(w io.Writer) {
+		fmt.Fprintf(w, "done: %s\nstop all servers that are left, start each with --cluster %s, and give it to all clients; the members are:\n", result.Done, file)
+		for _, m := range cfg.Members {
+			fmt.Fprintf(w, "  %s  %v  %s\n", m.Name, m.ID, m.Addr)
+		}
+	})
 }
 
 // parseAddr reads SEGMENT.OFFSET.

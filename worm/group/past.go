@@ -1,0 +1,71 @@
+package group
+
+import (
+	"github.com/ashlar-dev/ashlar/worm/paxos"
+	"github.com/ashlar-dev/ashlar/worm/wor"
+)
+
+// A server believes that an epoch of partition 0 has begun when the register says so
+// that the members of the epoch before keep. So these go on answering for that
+// register when they have begun the next epoch themselves, or are no members any
+// more: else the first of them to go on would leave the others without a majority to
+// ask. What an epoch's acceptor has promised and accepted of the register is kept
+// when the rest of the epoch's state goes.
+
+// retain keeps the witness register of the epoch that is held, which is about to be
+// forgotten.
+func (g *Group) retain() {
+	if g.partition != 0 || g.held == nil {
+		return
+	}
+	var r wor.Reply
+	at, unlogged := wor.One(witness(g.held.number)), &wor.Log{} // the record of what follows stands for these
+	g.held.acceptor.Handle(&wor.Request{Kind: wor.KindRead, Range: at}, &r, unlogged)
+	run := r.Runs[0]
+	if run.Promised.IsZero() && !run.Written {
+		return
+	}
+	past := g.elder()
+	if run.Written {
+		past.Handle(&wor.Request{Kind: wor.KindWrite, Range: at, Ballot: run.Accepted, Value: run.Value}, &wor.Reply{}, unlogged)
+	}
+	if run.Accepted.Less(run.Promised) {
+		past.Handle(&wor.Request{Kind: wor.KindCapture, Range: at, Ballot: run.Promised}, &wor.Reply{}, unlogged)
+	}
+}
+
+func (g *Group) elder() *paxos.Acceptor {
+	if g.past == nil {
+		g.past = &paxos.Acceptor{}
+	}
+	return g.past
+}
+
+// testify answers for the witness register of an epoch that is over, and names the
+// configuration that is known here.
+func (g *Group) testify(q *wor.Request, r *wor.Reply, log *wor.Log) {
+	if why := g.senseless(q); why != "" {
+		g.limit(r, why)
+		return
+	}
+	own := *q
+	if q.Kind == wor.KindListen {
+		own.Kind = wor.KindRead
+	}
+	g.log.Reset()
+	held := g.held != nil && g.held.number == q.Epoch // it waits for its stage
+	if held {
+		g.held.acceptor.Handle(&own, r, &g.log)
+	} else {
+		g.elder().Handle(&own, r, &g.log)
+	}
+	r.Epoch, r.Value = g.known.Epoch, g.hint
+	for i := range g.log.Len() {
+		if held {
+			g.scratch = appendInner(g.scratch[:0], q.Epoch, wor.Paxos, g.log.Record(i))
+		} else {
+			g.scratch = append(appendEpoch(g.scratch[:0], recordPast, q.Epoch), g.log.Record(i)...)
+		}
+		log.Append(g.scratch)
+	}
+}

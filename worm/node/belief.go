@@ -1,0 +1,214 @@
+package node
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/ashlar-dev/ashlar/worm/space"
+	"github.com/ashlar-dev/ashlar/worm/wor"
+)
+
+// What was decided stands in registers. A client that says that something was
+// decided, that an epoch has begun (KindActivate) or that a segment is trimmed
+// (KindTrim), is not believed: its request is a hint, on which the server reads the
+// registers itself, as a client of the cluster. Until it has, it answers StatusBusy,
+// and the client asks again. So a client can have it look, and nothing else.
+//
+// The configurations that the server's own description names (wor.Genesis.Known) are
+// believed: the operator has put it there. That is how an unsafe recovery of partition
+// 0 begins, which no register decides, since its witnesses are lost.
+
+// claimsMax bounds the trims that are being looked up, or were.
+const claimsMax = 4096
+
+// claimWithin bounds one look at a trim register.
+const claimWithin = time.Second
+
+// claim is that a segment is to be given up in a partition; chain is that it is by
+// those who keep chains.
+type claim struct {
+	segment   wor.Segment
+	partition wor.Partition
+	chain     bool
+}
+
+type verdictOfClaim uint8
+
+const (
+	claimAsked verdictOfClaim = iota
+	claimTrue
+	claimFalse
+)
+
+// trust begins what the server believes: its own description, and its space, in which
+// it reads registers.
+func (s *Server) trust() error {
+	for i := range s.opt.Genesis.Known {
+		s.adopt(&s.opt.Genesis.Known[i])
+	}
+	own := *s.opt.Genesis
+	own.Known = nil
+	for _, p := range s.parts {
+		if c := p.group.Config(); c.Epoch > 0 {
+			own.Known = append(own.Known, *c)
+		}
+	}
+	var err error
+	s.space, err = space.Open(space.Options{Env: s.opt.Env, Serial: &s.serial, Transport: s.transport, Genesis: &own,
+		Changed: s.decided})
+	return err
+}
+
+// adopt begins the epoch of a configuration that was decided, unless it has begun.
+func (s *Server) adopt(c *wor.Config) {
+	if uint64(c.Partition) >= uint64(len(s.parts)) {
+		return
+	}
+	g := s.parts[c.Partition].group
+	value, err := c.MarshalBinary()
+	if err != nil || c.Epoch <= g.Epoch() {
+		return
+	}
+	g.Handle(&wor.Request{Kind: wor.KindActivate, Partition: c.Partition, Epoch: c.Epoch, Value: value}, &wor.Reply{}, &s.log)
+	s.record(c.Partition)
+	s.mark("worm/node epoch begun")
+}
+
+// decided is the space's: a register says that this configuration was decided.
+func (s *Server) decided(c *wor.Config) {
+	s.mu.Lock()
+	defer s.unlock()
+	p := s.parts[c.Partition]
+	if s.closed || s.failed != nil || s.full || s.rolledBack != "" || p.mute {
+		return // it is said again
+	}
+	if c.Epoch > p.group.Epoch() {
+		s.adopt(c)
+		s.regroup()
+	}
+	if c.Epoch < p.claimed {
+		s.later = append(s.later, func() { s.serial.Do(func() { s.space.Look(c.Partition) }) })
+	}
+}
+
+// doubt answers a request that says that something was decided, as long as that is not
+// known here; it has it looked up.
+func (s *Server) doubt(q *wor.Request, r *wor.Reply) bool {
+	p := s.parts[q.Partition]
+	switch q.Kind {
+	case wor.KindActivate:
+		var c wor.Config
+		if q.Epoch <= p.group.Epoch() || c.UnmarshalBinary(q.Value) != nil || c.Epoch != q.Epoch || c.Partition != q.Partition {
+			return false // nothing comes of it
+		}
+		s.seek(p, q.Epoch)
+	case wor.KindTrim:
+		k := claim{q.Range.Segment, q.Partition, q.Protocol == wor.Chain}
+		if q.Range.Segment&wor.ReservedSegment != 0 || !q.Protocol.Valid() || p.group.Status() != wor.StatusOK ||
+			q.Epoch != p.group.Epoch() || p.group.Trimmed(k.segment, q.Protocol) {
+			return false
+		}
+		switch v, known := s.claims[k]; {
+		case !known:
+			s.investigate(k, q.Protocol)
+		case v == claimTrue:
+			return false
+		case v == claimFalse:
+			delete(s.claims, k) // it may be decided later
+			r.Status, r.Value = wor.StatusLimit, []byte("the segment's trim register is not decided")
+			return true
+		}
+	default:
+		return false
+	}
+	r.Status, r.Epoch = wor.StatusBusy, p.group.Epoch()
+	return true
+}
+
+// seek looks whether an epoch has begun.
+func (s *Server) seek(p *part, e wor.Epoch) {
+	p.claimed = max(p.claimed, e)
+	s.later = append(s.later, func() {
+		s.serial.Do(func() {
+			if c, _ := s.space.Config(p.number); c.Epoch > 0 {
+				s.decided(c) // it was known already, and could not be begun then
+				if c.Epoch >= e {
+					return
+				}
+			}
+			s.space.Look(p.number)
+		})
+	})
+}
+
+// investigate looks whether a segment is to be given up.
+func (s *Server) investigate(k claim, by wor.Protocol) {
+	if len(s.claims) >= claimsMax {
+		for old, v := range s.claims {
+			if v != claimAsked {
+				delete(s.claims, old)
+			}
+		}
+		if len(s.claims) >= claimsMax {
+			return // so many are under way: the client asks again
+		}
+	}
+	s.claims[k] = claimAsked
+	s.later = append(s.later, func() {
+		s.serial.Do(func() {
+			s.space.Buried(k.segment, k.partition, by, claimWithin, func(yes bool, err error) {
+				s.mu.Lock()
+				defer s.mu.Unlock()
+				switch {
+				case err != nil:
+					delete(s.claims, k)
+				case yes:
+					s.claims[k] = claimTrue
+				default:
+					s.claims[k] = claimFalse
+				}
+			})
+		})
+	})
+}
+
+// How often the server looks after its partitions; how many of these turns make the
+// stages grow older (group.StageAges); and how long it may be sealed, with so much more
+// for each place among the members, before it ends the epoch itself.
+const (
+	careEvery    = 5 * time.Second
+	careTurns    = 60
+	sealedWait   = 30 * time.Second
+	sealedSpread = 10 * time.Second
+)
+
+// care looks after the partitions. Anybody may seal a server, as whoever changes the
+// members does, and may then die at it, or have wanted nothing else. A client that
+// waits ends such an epoch, but none need be waiting; and one server that is sealed
+// alone keeps nobody waiting, and is missed when another fails. So a server that
+// stays sealed does it, too, with the same members.
+func (s *Server) care() {
+	now := s.opt.Env.Clock.Now()
+	s.wheel.add(&s.caring, now.Add(careEvery))
+	s.cares++
+	for _, p := range s.parts {
+		if s.cares%careTurns == 0 {
+			p.group.Age()
+		}
+		if p.group.Status() != wor.StatusSealed || p.mute || s.rolledBack != "" || s.failed != nil || s.draining {
+			p.sealed = 0
+			continue
+		}
+		if p.sealed == 0 {
+			p.sealed = now
+		}
+		wait := sealedWait + time.Duration(p.group.Config().Index(s.id))*sealedSpread
+		if now.Sub(p.sealed) < wait {
+			continue
+		}
+		p.sealed = now
+		s.mark("worm/node sealed for long")
+		s.warn(fmt.Sprintf("partition %d has been sealed for %v, and no next epoch has begun: beginning one with the same servers", p.number, wait))
+		s.later = append(s.later, func() { s.serial.Do(func() { s.space.Revive(p.number) }) })
+	}
+}
