@@ -172,6 +172,7 @@ func Table() []Mutant {
 		faceMutants(),
 		strangersAshlardMutants(),
 		strangersWormMutants(),
+		strangersForgedMutants(),
 		dedalusEquivalenceMutants(),
 		dedalusStepMutants(),
 		hostMutants(),

@@ -151,8 +151,8 @@ func wormWireMutants() []Mutant {
 		{
 			Name: "worm/wire/later-hellos-are-refused", Kind: Stuck, In: "worm/wire", Packages: wire,
 			Breaks: "Who speaks a later version as well cannot even be told which one is spoken here.",
-			Old:    "	if h.Version > Version {\n		r.b = nil\n	} else if",
-			New:    "	if",
+			Old:    "\tcase h.Version > Version:\n",
+			New:    "\tcase h.Version > Version+1:\n",
 		},
 	}
 }

@@ -185,10 +185,25 @@ func TestStagesAreBounded(t *testing.T) {
 	if want := int64(len(whole)) + pieceBytes; g.staged() != want {
 		t.Errorf("%d bytes are staged, want %d", g.staged(), want)
 	}
-	// Nothing that is complete makes way.
-	if r := w.ask(4, stageRequest(5, other[0], false, 0)); r.Status != wor.StatusBusy {
-		t.Errorf("one more: %v", r.Status)
+	// Nothing that is complete makes way, until it is old.
+	for range StageAges + 1 {
+		if r := w.ask(4, stageRequest(5, other[0], false, 0)); r.Status != wor.StatusBusy {
+			t.Errorf("one more: %v", r.Status)
+		}
+		g.Age()
 	}
+	w.checkpoint(4)
+	young := New(4, w.genesis, 1)
+	for _, record := range w.logs[4] {
+		if err := young.Redo(record); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if r := w.ask(4, stageRequest(5, other[0], false, 0)); r.Status != wor.StatusOK || r.Cursor != 1 || g.find(1, 1000) != nil {
+		t.Errorf("one more, when all are old: %v", r.Status)
+	}
+	w.groups[4], g = young, young // as if that had not been
+	w.checkpoint(4)
 	w.restart(t, 4)
 	if g = w.groups[4]; len(g.stages) != StagesMax || g.stages[0].tag != 1000 {
 		t.Errorf("%d stages after a restart", len(g.stages))

@@ -186,6 +186,9 @@ func (c *conn) greeting(payload []byte) error {
 	case s.rolledBack != "":
 		w.Refusal, w.Text = wire.RefusalBehind, s.rolledBack
 	}
+	if w.Refusal == wire.RefusalNone && c.hello.Challenge != (wire.Challenge{}) {
+		w.Proof = s.key.prove(welcomePurpose, w.Cluster, welcomeText(&c.hello.Challenge, &w))
+	}
 	c.now.Welcome(&w)
 	if w.Refusal != wire.RefusalNone {
 		s.counts.Refused++

@@ -147,26 +147,53 @@ func TestReplay(t *testing.T) {
 
 // TestBadServer: whatever a server says, its client goes on and answers all.
 func TestBadServer(t *testing.T) {
-	var good wire.Encoder
-	good.Welcome(&wire.Welcome{Version: wire.Version, Cluster: testCluster, Server: 1, Generation: 1})
-	welcome := good.Bytes()
-	other := func(w wire.Welcome) []byte {
-		var e wire.Encoder
-		e.Welcome(&w)
-		return e.Bytes()
+	key := testKey(1)
+	answer := func(change func(w *wire.Welcome, c *wire.Challenge)) func(*wire.Hello) []byte {
+		return func(h *wire.Hello) []byte {
+			w := wire.Welcome{Version: wire.Version, Cluster: testCluster, Server: key.ID(), Generation: 1}
+			w.Proof = key.prove(welcomePurpose, testCluster, welcomeText(&h.Challenge, &w))
+			change(&w, &h.Challenge)
+			var e wire.Encoder
+			e.Welcome(&w)
+			return e.Bytes()
+		}
 	}
-	var reply wire.Encoder
+	welcome := answer(func(*wire.Welcome, *wire.Challenge) {})
+	also := func(b []byte) func(*wire.Hello) []byte {
+		return func(h *wire.Hello) []byte { return append(bytes.Clone(welcome(h)), b...) }
+	}
+	always := func(b []byte) func(*wire.Hello) []byte { return func(*wire.Hello) []byte { return b } }
+	var reply, lie wire.Encoder
 	_ = reply.Reply(77, 1, &wor.Reply{})
-	for name, says := range map[string][]byte{
-		"nonsense":        []byte("HTTP/1.1 400 Bad Request\r\n\r\n"),
-		"reply first":     reply.Bytes(),
-		"another cluster": other(wire.Welcome{Version: wire.Version, Cluster: 1, Server: 1}),
-		"another server":  other(wire.Welcome{Version: wire.Version, Cluster: testCluster, Server: 2}),
-		"a refusal":       other(wire.Welcome{Version: wire.Version, Cluster: testCluster, Server: 1, Refusal: wire.RefusalClosing}),
-		"two welcomes":    append(bytes.Clone(welcome), welcome...),
-		"a request":       append(bytes.Clone(welcome), frame(byte(wire.TypeRequest), []byte("12345678"))...),
-		"a broken reply":  append(bytes.Clone(welcome), frame(byte(wire.TypeReply), []byte("1"))...),
-		"silence":         nil,
+	_ = lie.Reply(1, 1, &wor.Reply{Runs: []wor.Run{{Count: 1}}})
+	lying := func(change func(w *wire.Welcome, c *wire.Challenge)) func(*wire.Hello) []byte {
+		return func(h *wire.Hello) []byte { return append(bytes.Clone(answer(change)(h)), lie.Bytes()...) }
+	}
+	for name, says := range map[string]func(*wire.Hello) []byte{
+		"nonsense":        always([]byte("HTTP/1.1 400 Bad Request\r\n\r\n")),
+		"reply first":     always(reply.Bytes()),
+		"another cluster": answer(func(w *wire.Welcome, _ *wire.Challenge) { w.Cluster = 1 }),
+		"another server":  answer(func(w *wire.Welcome, _ *wire.Challenge) { w.Server = 2 }),
+		"a refusal":       answer(func(w *wire.Welcome, _ *wire.Challenge) { w.Refusal = wire.RefusalClosing }),
+		"two welcomes":    func(h *wire.Hello) []byte { return also(welcome(h))(h) },
+		"a request":       also(frame(byte(wire.TypeRequest), []byte("12345678"))),
+		"a broken reply":  also(frame(byte(wire.TypeReply), []byte("1"))),
+		"silence":         always(nil),
+		// Somebody else who has the server's address.
+		"no proof": lying(func(w *wire.Welcome, _ *wire.Challenge) { w.Proof = nil }),
+		"another's proof": lying(func(w *wire.Welcome, c *wire.Challenge) {
+			w.Proof = testKey(2).prove(welcomePurpose, testCluster, welcomeText(c, w))
+		}),
+		"a proof to another": lying(func(w *wire.Welcome, _ *wire.Challenge) {
+			w.Proof = key.prove(welcomePurpose, testCluster, welcomeText(&wire.Challenge{1}, w))
+		}),
+		"a proof of something else": lying(func(w *wire.Welcome, c *wire.Challenge) {
+			w.Proof = key.prove(reportPurpose, testCluster, welcomeText(c, w))
+		}),
+		"a proof for another cluster": lying(func(w *wire.Welcome, c *wire.Challenge) {
+			w.Proof = key.prove(welcomePurpose, 1, welcomeText(c, w))
+		}),
+		"a proof of another place": lying(func(w *wire.Welcome, _ *wire.Challenge) { w.Position = 7 }),
 	} {
 		t.Run(name, func(t *testing.T) {
 			l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -181,9 +208,24 @@ func TestBadServer(t *testing.T) {
 						return
 					}
 					go func() {
-						_, _ = nc.Write(says)
+						defer nc.Close()
+						var scan wire.Scanner
+						var hello wire.Hello
+						b := make([]byte, 1024)
+						for {
+							n, err := nc.Read(b)
+							if err != nil {
+								return
+							}
+							scan.Feed(b[:n])
+							if f, ok, err := scan.Next(); err != nil || ok && wire.DecodeHello(f.Payload, &hello) != nil {
+								return
+							} else if ok {
+								break
+							}
+						}
+						_, _ = nc.Write(says(&hello))
 						_, _ = io.Copy(io.Discard, nc)
-						nc.Close()
 					}()
 				}
 			}()
@@ -191,7 +233,7 @@ func TestBadServer(t *testing.T) {
 			k := c.client(7)
 			k.serial.Do(func() { k.opt.PingAfter, k.opt.DeadAfter = 20*time.Millisecond, 60*time.Millisecond })
 			start := time.Now()
-			if r := k.call(t, wor.Member{ID: 1, Addr: l.Addr().String()}, readOf(addr(1, 1))); r != nil {
+			if r := k.call(t, wor.Member{ID: key.ID(), Addr: l.Addr().String()}, readOf(addr(1, 1))); r != nil {
 				t.Fatalf("answered %+v", r)
 			}
 			if time.Since(start) > 4*time.Second {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 
 	"github.com/ashlar-dev/ashlar/env"
+	"github.com/ashlar-dev/ashlar/worm/wire"
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
@@ -47,8 +48,23 @@ const proofLen = ed25519.PublicKeySize + ed25519.SignatureSize
 // sign puts the public key and a signature behind a text. The signature covers what
 // the text is and which cluster it is for, so that it serves for nothing else.
 func (k Key) sign(purpose string, cluster uint64, text []byte) []byte {
-	signature := ed25519.Sign(k.private, toSign(purpose, cluster, text))
-	return append(append(bytes.Clone(text), k.public()...), signature...)
+	return append(bytes.Clone(text), k.prove(purpose, cluster, text)...)
+}
+
+// prove is the public key and the signature that sign puts behind the text.
+func (k Key) prove(purpose string, cluster uint64, text []byte) []byte {
+	return append(bytes.Clone(k.public()), ed25519.Sign(k.private, toSign(purpose, cluster, text))...)
+}
+
+// welcomePurpose is that of the proof in a welcome, by which whoever has connected
+// knows that the server is there, and not somebody else who has its address.
+const welcomePurpose = "ashlar worm welcome"
+
+// welcomeText is what a server signs to be known by: what the other side has drawn for
+// this connection, and where the server says that it stands.
+func welcomeText(c *wire.Challenge, w *wire.Welcome) []byte {
+	b := bytes.Clone(c[:])
+	return binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(b, w.Generation), w.Position)
 }
 
 // signed takes apart what sign has made, and says who signed it.

@@ -1,6 +1,7 @@
 package node
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 
@@ -27,6 +28,8 @@ type peer struct {
 	inflight int
 	listens  []*listening
 	notes    map[uint64]*listening // by the id of the request
+
+	challenge wire.Challenge // of this connection
 
 	backoff env.Backoff
 	redial  entry // in the wheel: not to be dialled yet
@@ -87,9 +90,11 @@ func (p *peer) dial() {
 func (p *peer) opened() {
 	p.state = greeted
 	p.heard = p.t.opt.Env.Clock.Now()
+	binary.LittleEndian.PutUint64(p.challenge[:], p.t.random.Uint64()|1)
+	binary.LittleEndian.PutUint64(p.challenge[8:], p.t.random.Uint64())
 	var hello wire.Encoder
 	hello.Hello(&wire.Hello{Version: wire.Version, Peer: p.t.opt.Peer, Cluster: p.t.opt.Cluster, From: p.t.opt.From,
-		To: p.key.id, Generation: p.generation, Position: p.position})
+		To: p.key.id, Generation: p.generation, Position: p.position, Challenge: p.challenge})
 	if err := p.conn.Write(hello.Bytes()); err != nil {
 		p.fail(err)
 		return
@@ -250,6 +255,8 @@ func (p *peer) welcome(w *wire.Welcome) {
 		p.fail(fmt.Errorf("it is of cluster %016x", w.Cluster))
 	case w.Server != p.key.id:
 		p.fail(fmt.Errorf("it is server %v", w.Server))
+	case !p.proven(w):
+		p.fail(fmt.Errorf("what answers at %s does not prove that it is server %v", p.key.addr, p.key.id))
 	case w.Generation < p.generation:
 		p.fail(fmt.Errorf("it is at generation %d and was at %d", w.Generation, p.generation))
 	default:
@@ -257,4 +264,10 @@ func (p *peer) welcome(w *wire.Welcome) {
 		p.state, p.trouble, p.restored = welcomed, "", false
 		p.see(w.Generation, w.Position)
 	}
+}
+
+// proven says that the welcome is the server's own, and to this connection.
+func (p *peer) proven(w *wire.Welcome) bool {
+	from, _, err := signed(welcomePurpose, p.t.opt.Cluster, append(welcomeText(&p.challenge, w), w.Proof...))
+	return err == nil && from == p.key.id
 }

@@ -28,7 +28,7 @@ type server struct {
 }
 
 // dialled is the last connection that was dialled, opened and welcome.
-func (d *desk) dialledBy(t testing.TB, id wor.ServerID) *server {
+func (d *desk) dialledBy(t testing.TB, k Key) *server {
 	t.Helper()
 	if len(d.dialled) == 0 {
 		t.Fatal("nothing was dialled")
@@ -37,9 +37,15 @@ func (d *desk) dialledBy(t testing.TB, id wor.ServerID) *server {
 	d.dialled = d.dialled[:len(d.dialled)-1]
 	s := &server{guest: &guest{d: d, c: h.c}, h: h.h}
 	h.h.Opened(h.c)
-	s.answer(func(e *wire.Encoder) {
-		e.Welcome(&wire.Welcome{Version: wire.Version, Cluster: testCluster, Server: id, Generation: 3, Position: 10})
-	})
+	var scan wire.Scanner
+	scan.Feed(slices.Clone(h.c.out)) // what else it has said is the test's
+	var hello wire.Hello
+	if f, ok, err := scan.Next(); !ok || err != nil || wire.DecodeHello(f.Payload, &hello) != nil {
+		t.Fatal("no hello was said")
+	}
+	w := wire.Welcome{Version: wire.Version, Cluster: testCluster, Server: k.ID(), Generation: 3, Position: 10}
+	w.Proof = k.prove(welcomePurpose, testCluster, welcomeText(&hello.Challenge, &w))
+	s.answer(func(e *wire.Encoder) { e.Welcome(&w) })
 	return s
 }
 
@@ -80,7 +86,7 @@ func (s *server) asked(t testing.TB) (ids []uint64, qs []wor.Request, hello *wir
 	}
 }
 
-var handMember = wor.Member{ID: 5, Addr: "there"}
+var handMember = wor.Member{ID: testKey(5).ID(), Addr: "there"}
 
 // answers collects what calls were answered with.
 type answers []*wor.Reply
@@ -98,7 +104,7 @@ func TestCoalesce(t *testing.T) {
 		q := readOf(addr(1, 1))
 		tr.Call(handMember, &q, 0, got.add)
 	})
-	s := d.dialledBy(t, 5)
+	s := d.dialledBy(t, testKey(5))
 	writes := tr.counts.Writes
 	do(func() {
 		for i := range 10 {
@@ -110,7 +116,7 @@ func TestCoalesce(t *testing.T) {
 		t.Fatalf("%d writes for 10 calls of a turn", n)
 	}
 	ids, _, hello := s.asked(t)
-	if len(ids) != 11 || hello == nil || hello.To != 5 || hello.From != 9 {
+	if len(ids) != 11 || hello == nil || hello.To != handMember.ID || hello.From != 9 {
 		t.Fatalf("asked %v, hello %+v", ids, hello)
 	}
 	s.answer(func(e *wire.Encoder) {
@@ -122,7 +128,7 @@ func TestCoalesce(t *testing.T) {
 	if len(got) != 11 || len(tr.peers[0].calls) != 0 || tr.peers[0].inflight != 0 {
 		t.Fatalf("%d answers, %d calls left", len(got), len(tr.peers[0].calls))
 	}
-	if g, p := tr.Seen(5); g != 3 || p != 12 {
+	if g, p := tr.Seen(handMember.ID); g != 3 || p != 12 {
 		t.Fatalf("seen at %d/%d", g, p)
 	}
 }
@@ -143,7 +149,7 @@ func TestLost(t *testing.T) {
 		})
 	}
 	ask()
-	s := d.dialledBy(t, 5)
+	s := d.dialledBy(t, testKey(5))
 	s.h.Closed(s.c, errors.New("gone"))
 	if len(got) != 1 || got[0] != nil || len(invoked) != 1 || !errors.Is(invoked[0], wor.ErrUnknown) {
 		t.Fatalf("after a loss: %v, %v", got, invoked)
@@ -157,7 +163,7 @@ func TestLost(t *testing.T) {
 	if len(got) != 2 {
 		t.Fatal("answered while it dials")
 	}
-	s = d.dialledBy(t, 5)
+	s = d.dialledBy(t, testKey(5))
 	if _, _, hello := s.asked(t); hello == nil || hello.Generation != 3 || hello.Position != 10 {
 		t.Fatalf("hello %+v", hello)
 	}
@@ -191,7 +197,7 @@ func TestAnotherServer(t *testing.T) {
 		q := readOf(addr(1, 1))
 		tr.Call(handMember, &q, time.Minute, got.add)
 	})
-	s := d.dialledBy(t, 6)
+	s := d.dialledBy(t, testKey(6))
 	if !s.c.closed || len(got) != 1 || got[0] != nil || tr.Peers()[0].Trouble == "" {
 		t.Fatalf("closed %v, answers %v", s.c.closed, got)
 	}
@@ -214,7 +220,7 @@ func TestInflightMax(t *testing.T) {
 			got.add(nil)
 		})
 	})
-	s := d.dialledBy(t, 5)
+	s := d.dialledBy(t, testKey(5))
 	ids, _, _ := s.asked(t)
 	if len(ids) == 0 || len(ids)+len(got) != 101 || len(ids) > 60 {
 		t.Fatalf("%d sent, %d refused", len(ids), len(got))
@@ -232,7 +238,7 @@ func TestFull(t *testing.T) {
 		tr.Call(handMember, &q, time.Second, got.add)
 	}
 	tr.opt.Serial.Do(ask)
-	s := d.dialledBy(t, 5)
+	s := d.dialledBy(t, testKey(5))
 	s.asked(t)
 	s.c.full = true
 	for range 200 {
@@ -259,7 +265,7 @@ func TestHalfOpen(t *testing.T) {
 		q := readOf(addr(1, 1))
 		tr.Call(handMember, &q, time.Minute, got.add)
 	})
-	s := d.dialledBy(t, 5)
+	s := d.dialledBy(t, testKey(5))
 	s.asked(t)
 	d.clock.advance(2 * time.Second)
 	ids, _, _ := s.asked(t)
@@ -296,7 +302,7 @@ func TestListenAgain(t *testing.T) {
 		}
 		log = nil
 	}
-	s := d.dialledBy(t, 5)
+	s := d.dialledBy(t, testKey(5))
 	begin := func(status wor.Status) uint64 {
 		t.Helper()
 		ids, qs, _ := s.asked(t)
@@ -332,7 +338,7 @@ func TestListenAgain(t *testing.T) {
 	s.h.Closed(s.c, errors.New("gone"))
 	want("gap")
 	d.clock.advance(time.Second)
-	s = d.dialledBy(t, 5)
+	s = d.dialledBy(t, testKey(5))
 	id = begin(wor.StatusOK)
 	want("answer ok")
 	stop()

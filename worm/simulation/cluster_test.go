@@ -92,7 +92,7 @@ func theWorlds(err error) bool {
 func (h *host) boot(l *sim.Life) error {
 	h.server = nil
 	if h.gone && h.disk == nil {
-		return nil // a machine without a program
+		return h.impersonate(l) // a machine without the server
 	}
 	world := l.Env
 	if h.disk != nil {

@@ -57,6 +57,10 @@ func playRegisters(w *sim.World) error {
 	if d.n(2) == 0 {
 		w.After(turmoil/2+d.time(turmoil/2), func() { x.trimming = true })
 	}
+	if d.n(2) == 0 {
+		s := c.stranger(x, d.n(3))
+		w.After(turmoil, func() { s.stop = true })
+	}
 	if d.n(4) == 0 {
 		w.After(d.time(turmoil), c.blackout)
 	}
@@ -336,6 +340,8 @@ func TestRegisters(t *testing.T) {
 			"half-written read repaired", "outbid then resolved", "seal during write", "reconfigurers duel",
 			"reconfigurer died after seal", "reconfigurer died before decide", "reconfigurer died after decide",
 			"members changed", "server replaced", "rolled-back disk refused", "empty disk refused",
+			"stranger's activation: busy", "stranger's trim: busy", "stranger's trim: limit", "stranger's stage: ok", "stranger's seal: ok",
+			"stranger's hello", "stranger's report", "impostor was asked",
 			"trim races read", "trim races write", "written with another's token", "worm/node mute", "worm/node checkpoint",
 		},
 	}.Run(t, playRegisters)

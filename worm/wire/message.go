@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"time"
@@ -23,7 +24,13 @@ type Hello struct {
 	// Generation and Position are the furthest that the sender has seen that
 	// server at; zeros where it has not seen it.
 	Generation, Position uint64
+	// Challenge is what the server is to sign to prove who it is; zeros where the
+	// sender does not ask for that.
+	Challenge Challenge
 }
+
+// Challenge is random bytes.
+type Challenge [16]byte
 
 // Welcome is the server's answer to a Hello. Where it refuses, the connection
 // ends behind it.
@@ -37,10 +44,16 @@ type Welcome struct {
 	Server  wor.ServerID
 	// Generation and Position say where the server stands.
 	Generation, Position uint64
+	// Proof is the answer to Hello.Challenge, of ProofLen bytes: the server's public
+	// key and a signature. It is nil where there was no challenge, and in a refusal.
+	Proof []byte
 	// Text is for people: why it refuses; at most TextMax bytes, what is
 	// longer is cut.
 	Text string
 }
+
+// ProofLen is the length of Welcome.Proof.
+const ProofLen = 32 + 64
 
 // Refusal is why a server does not talk to somebody.
 type Refusal uint8
@@ -93,7 +106,12 @@ func (c Code) String() string {
 	return fmt.Sprintf("code(%d)", uint8(c))
 }
 
-const helloPeer = 1
+// The flags of a hello, and what a welcome's byte of refusal has besides.
+const (
+	helloPeer      = 1
+	helloChallenge = 2
+	welcomeProof   = 128
+)
 
 // Hello adds a hello.
 func (e *Encoder) Hello(h *Hello) {
@@ -102,13 +120,20 @@ func (e *Encoder) Hello(h *Hello) {
 	if h.Peer {
 		flags = helloPeer
 	}
+	if h.Challenge != (Challenge{}) {
+		flags |= helloChallenge
+	}
 	le := binary.LittleEndian
 	b := append(le.AppendUint16(e.buf, h.Version), flags)
 	b = le.AppendUint64(b, h.Cluster)
 	b = le.AppendUint64(b, h.From)
 	b = le.AppendUint64(b, uint64(h.To))
 	b = le.AppendUint64(b, h.Generation)
-	e.buf = le.AppendUint64(b, h.Position)
+	b = le.AppendUint64(b, h.Position)
+	if h.Challenge != (Challenge{}) {
+		b = append(b, h.Challenge[:]...)
+	}
+	e.buf = b
 	e.seal()
 }
 
@@ -121,10 +146,16 @@ func DecodeHello(payload []byte, h *Hello) error {
 	h.Cluster, h.From, h.To = r.u64(), r.u64(), wor.ServerID(r.u64())
 	h.Generation, h.Position = r.u64(), r.u64()
 	h.Peer = flags&helloPeer != 0
-	if h.Version > Version {
+	if flags&helloChallenge != 0 && h.Version <= Version {
+		copy(h.Challenge[:], r.some(len(h.Challenge)))
+	}
+	switch {
+	case h.Version > Version:
 		r.b = nil
-	} else if flags > helloPeer {
+	case flags > helloPeer|helloChallenge:
 		r.fail("unknown flags")
+	case flags&helloChallenge != 0 && h.Challenge == (Challenge{}):
+		r.fail("an empty challenge")
 	}
 	return r.end(TypeHello)
 }
@@ -133,21 +164,30 @@ func DecodeHello(payload []byte, h *Hello) error {
 func (e *Encoder) Welcome(w *Welcome) {
 	e.begin(TypeWelcome)
 	le := binary.LittleEndian
-	b := append(le.AppendUint16(e.buf, w.Version), byte(w.Refusal))
+	refusal := byte(w.Refusal)
+	if w.Proof != nil {
+		refusal |= welcomeProof
+	}
+	b := append(le.AppendUint16(e.buf, w.Version), refusal)
 	b = le.AppendUint64(b, w.Cluster)
 	b = le.AppendUint64(b, uint64(w.Server))
 	b = le.AppendUint64(b, w.Generation)
-	b = le.AppendUint64(b, w.Position)
+	b = append(le.AppendUint64(b, w.Position), w.Proof...)
 	e.buf = append(b, w.Text[:min(len(w.Text), TextMax)]...)
 	e.seal()
 }
 
-// DecodeWelcome reads the payload of a TypeWelcome.
+// DecodeWelcome reads the payload of a TypeWelcome. Nothing of it stays.
 func DecodeWelcome(payload []byte, w *Welcome) error {
 	r := reader{b: payload}
-	*w = Welcome{Version: r.u16(), Refusal: Refusal(r.u8())}
+	*w = Welcome{Version: r.u16()}
+	refusal := r.u8()
+	w.Refusal = Refusal(refusal &^ welcomeProof)
 	w.Cluster, w.Server = r.u64(), wor.ServerID(r.u64())
 	w.Generation, w.Position = r.u64(), r.u64()
+	if refusal&welcomeProof != 0 {
+		w.Proof = bytes.Clone(r.some(ProofLen))
+	}
 	text := r.tail()
 	if len(text) > TextMax {
 		r.fail("a text of more than TextMax bytes")

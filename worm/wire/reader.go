@@ -99,6 +99,15 @@ func (r *reader) bytes() []byte {
 		r.fail(flawShort)
 		return nil
 	}
+	return r.some(int(n))
+}
+
+// some reads n bytes. The answer is a part of the payload.
+func (r *reader) some(n int) []byte {
+	if len(r.b) < n {
+		r.fail(flawShort)
+		return nil
+	}
 	b := r.b[:n:n]
 	r.b = r.b[n:]
 	return b

@@ -130,11 +130,17 @@ func drawWord(t *rapid.T) word {
 		w.hello = Hello{Version: uint16(rapid.IntRange(0, Version).Draw(t, "version")), Peer: rapid.Bool().Draw(t, "peer"),
 			Cluster: number(t, "cluster", 64), From: number(t, "from", 64), To: wor.ServerID(number(t, "to", 64)),
 			Generation: number(t, "generation", 64), Position: number(t, "position", 64)}
+		if rapid.Bool().Draw(t, "challenged") {
+			w.hello.Challenge[0], w.hello.Challenge[15] = 1, byte(number(t, "challenge", 8))
+		}
 		return w
 	case TypeWelcome:
-		w.welcome = Welcome{Version: uint16(number(t, "version", 16)), Refusal: Refusal(number(t, "refusal", 8)),
+		w.welcome = Welcome{Version: uint16(number(t, "version", 16)), Refusal: Refusal(number(t, "refusal", 7)),
 			Cluster: number(t, "cluster", 64), Server: wor.ServerID(number(t, "server", 64)),
 			Generation: number(t, "generation", 64), Position: number(t, "position", 64), Text: string(drawBytes(t, "text"))}
+		if rapid.Bool().Draw(t, "proven") {
+			w.welcome.Proof = bytes.Repeat([]byte{byte(number(t, "proof", 8))}, ProofLen)
+		}
 		return w
 	}
 	w.id = rapid.Uint64().Draw(t, "id")
@@ -217,6 +223,8 @@ func examples() []word {
 	return []word{
 		{typ: TypeHello, hello: Hello{Version: 1, Peer: true, Cluster: 0xc1, From: 0xf2, To: 0xa3, Generation: 4, Position: 500}},
 		{typ: TypeWelcome, welcome: Welcome{Version: 1, Refusal: RefusalBehind, Cluster: 0xc1, Server: 0xa3, Generation: 4, Position: 499, Text: "behind"}},
+		{typ: TypeHello, hello: Hello{Version: 1, Cluster: 0xc1, From: 0xf2, To: 0xa3, Challenge: Challenge{1, 15: 16}}},
+		{typ: TypeWelcome, welcome: Welcome{Version: 1, Cluster: 0xc1, Server: 0xa3, Generation: 4, Position: 500, Proof: bytes.Repeat([]byte{0xab}, ProofLen), Text: "hi"}},
 		{typ: TypeRequest, id: 0x1122, budget: 1500 * time.Microsecond, request: wor.Request{Kind: wor.KindStage, Protocol: wor.Fast, Flags: wor.FlagLast,
 			Partition: 3, Epoch: 200, Range: wor.Range{Segment: 1000, Lo: 5, Hi: 300}, Ballot: ballot, Value: []byte("value"), Tag: 7, Cursor: 129, Digest: 8}},
 		{typ: TypeReply, id: 0x1122, pos: 1 << 20, reply: wor.Reply{Status: wor.StatusSealed, Epoch: 2, Value: []byte("config"), Digest: 5, Cursor: 6, Runs: []wor.Run{
