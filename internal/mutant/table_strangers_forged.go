@@ -11,12 +11,12 @@ func strangersForgedMutants() []Mutant {
 			Old:    "|| s.doubt(q, r); refused {", New: "|| len(q.Value) < 0; refused {",
 		},
 		{
-			Name: "strangers/forged/random-schedules-find-forged-epochs", Kind: Unguarded, In: "worm/node", Packages: simulation, Run: "TestRegisters$",
+			Name: "strangers/forged/random-schedules-find-forged-epochs", Kind: Unguarded, In: "worm/node", Packages: simulation, Run: "TestRegisters$", Short: true,
 			Breaks: "A client that says that an epoch has begun is believed.",
 			Old:    "\t\ts.seek(p, q.Epoch)\n", New: "\t\treturn false\n",
 		},
 		{
-			Name: "strangers/forged/random-schedules-find-forged-trims", Kind: Unguarded, In: "worm/node", Packages: simulation, Run: "TestRegisters$",
+			Name: "strangers/forged/random-schedules-find-forged-trims", Kind: Unguarded, In: "worm/node", Packages: simulation, Run: "TestRegisters$", Short: true,
 			Breaks: "A client that says that a segment is trimmed is believed.",
 			Old:    "\t\t\ts.investigate(k, q.Protocol)\n", New: "\t\t\treturn false\n",
 		},
@@ -86,7 +86,7 @@ func strangersForgedMutants() []Mutant {
 			Old:    "\tcase !p.proven(w):\n", New: "\tcase w.Proof != nil && !p.proven(w):\n",
 		},
 		{
-			Name: "strangers/forged/random-schedules-find-impostors", Kind: Unguarded, In: "worm/node", Packages: simulation, Run: "TestRegisters$",
+			Name: "strangers/forged/random-schedules-find-impostors", Kind: Unguarded, In: "worm/node", Packages: simulation, Run: "TestRegisters$", Short: true,
 			Breaks: "Whoever listens at a server's address, with a key of its own, answers in its name.",
 			Old:    "return err == nil && from == p.key.id", New: "return err == nil && from != 0",
 		},

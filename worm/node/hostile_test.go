@@ -7,9 +7,11 @@ import (
 	"io"
 	"math/rand/v2"
 	"net"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/ashlar-dev/ashlar/env"
 	"github.com/ashlar-dev/ashlar/worm/paxos"
 	"github.com/ashlar-dev/ashlar/worm/wire"
 	"github.com/ashlar-dev/ashlar/worm/wor"
@@ -201,6 +203,7 @@ func TestBadServer(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer l.Close()
+			var asked atomic.Bool
 			go func() {
 				for {
 					nc, err := l.Accept()
@@ -224,17 +227,22 @@ func TestBadServer(t *testing.T) {
 								break
 							}
 						}
+						asked.Store(true)
 						_, _ = nc.Write(says(&hello))
 						_, _ = io.Copy(io.Discard, nc)
 					}()
 				}
 			}()
 			c := newCluster(t, 1, "", nil)
+			c.names.table["bad"] = env.Addr(l.Addr().String())
 			k := c.client(7)
 			k.serial.Do(func() { k.opt.PingAfter, k.opt.DeadAfter = 20*time.Millisecond, 60*time.Millisecond })
 			start := time.Now()
-			if r := k.call(t, wor.Member{ID: key.ID(), Addr: l.Addr().String()}, readOf(addr(1, 1))); r != nil {
+			if r := k.call(t, wor.Member{ID: key.ID(), Addr: "bad"}, readOf(addr(1, 1))); r != nil {
 				t.Fatalf("answered %+v", r)
+			}
+			if !asked.Load() {
+				t.Fatal("the bad server was not asked")
 			}
 			if time.Since(start) > 4*time.Second {
 				t.Fatalf("it took %v to give the connection up", time.Since(start))
