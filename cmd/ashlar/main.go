@@ -11,11 +11,11 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"runtime/debug"
 
 	"github.com/spf13/cobra"
 
 	"github.com/ashlar-dev/ashlar/cmd/internal/ending"
+	"github.com/ashlar-dev/ashlar/cmd/internal/version"
 	"github.com/ashlar-dev/ashlar/dedalus/interp"
 	"github.com/ashlar-dev/ashlar/source"
 )
@@ -75,7 +75,7 @@ against them.`,
 		Example: `  ashlar check specs/diehard/diehard.tla
   ashlar check --workers 4 --html report.html Spec.tla
   ashlar help check`,
-		Version:       version(),
+		Version:       version.String(),
 		Args:          cobra.NoArgs,
 		SilenceErrors: true,
 		SilenceUsage:  true,
@@ -84,24 +84,6 @@ against them.`,
 	root.AddCommand(newCheckCommand(t), newSimulateCommand(t), newReplCommand(t), newTranslateCommand(t), newCompileCommand(t), newTraceCommand(t), newStoreCommand(t), newProveCommand(t), newDedalusCommand(t), newWormCommand(t))
 	root.AddCommand(newLSPCommand(t))
 	return root
-}
-
-// version is the module's version, or the commit it was built from.
-func version() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return "unknown"
-	}
-	v := info.Main.Version
-	if v == "" {
-		v = "(devel)"
-	}
-	for _, s := range info.Settings {
-		if s.Key == "vcs.revision" {
-			v += " " + s.Value[:min(12, len(s.Value))]
-		}
-	}
-	return v + " " + info.GoVersion
 }
 
 // The exit codes. Those from 10 on that TLC has mean what they mean there.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/ashlar-dev/ashlar/check"
+	"github.com/ashlar-dev/ashlar/cmd/internal/version"
 	"github.com/ashlar-dev/ashlar/source"
 )
 
@@ -125,7 +126,7 @@ func tlcNow() string { return time.Now().Format(tlcTimeLayout) }
 
 // open says what is running, on which files, and what is odd or wrong with them.
 func (t *tlcOutput) open(spec string, o checkOptions, files []string, diags *source.List) {
-	t.say(tlcVersion, tlcInfo, "Ashlar %s, which writes what TLC2 Version 2 does", version())
+	t.say(tlcVersion, tlcInfo, "Ashlar %s, which writes what TLC2 Version 2 does", version.String())
 	workers := fmt.Sprintf("%d workers", o.workers)
 	if o.workers == 1 {
 		workers = "1 worker"

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ashlar-dev/ashlar/cmd/internal/ending"
+	"github.com/ashlar-dev/ashlar/cmd/internal/version"
 )
 
 // exitInterrupted is the exit code of a command that a signal has ended.
@@ -33,6 +34,7 @@ is on the disk, whole, and stays there until POP3 has deleted it.`,
 		Example: `  mailboat serve /var/mail/boat
   mailboat password user0 >> passwords
   mailboat serve /var/mail/boat --passwords passwords --smtp 0.0.0.0:25 --pop3 0.0.0.0:110`,
+		Version:       version.String(),
 		Args:          cobra.NoArgs,
 		SilenceErrors: true,
 		SilenceUsage:  true,

@@ -17,6 +17,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ashlar-dev/ashlar/cmd/internal/version"
 	"github.com/ashlar-dev/ashlar/worm"
 	"github.com/ashlar-dev/ashlar/worm/space"
 	"github.com/ashlar-dev/ashlar/worm/wor"
@@ -100,6 +101,7 @@ unknown; 5 there is nothing there; 130 interrupted.`,
   ashlard serve /var/lib/ashlard --cluster cluster.json --listen 10.0.0.1:7420
   ashlard status --cluster cluster.json
   ashlard replace n2 --with n4=...@10.0.0.4:7420 --cluster cluster.json`,
+		Version:       version.String(),
 		Args:          cobra.NoArgs,
 		SilenceErrors: true,
 		SilenceUsage:  true,
