@@ -9,6 +9,7 @@ import (
 	"net/textproto"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -130,6 +131,16 @@ func TestPasswords(t *testing.T) {
 		if err := u.readPasswords(file); err == nil || !strings.HasPrefix(err.Error(), file+":") {
 			t.Errorf("passwords %q: %v", bad, err)
 		}
+	}
+}
+
+func TestVersion(t *testing.T) {
+	var out strings.Builder
+	cmd := newRootCommand()
+	cmd.SetArgs([]string{"--version"})
+	cmd.SetOut(&out)
+	if err := cmd.ExecuteContext(t.Context()); err != nil || !strings.Contains(out.String(), runtime.Version()) {
+		t.Errorf("--version says %q, %v", out.String(), err)
 	}
 }
 

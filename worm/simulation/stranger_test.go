@@ -194,7 +194,6 @@ type impostor struct {
 	h       *host
 	key     ed25519.PrivateKey
 	scanner wire.Scanner
-	said    bool
 }
 
 // impersonate has the machine of a host that is gone run an impostor.

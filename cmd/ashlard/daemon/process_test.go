@@ -380,3 +380,9 @@ func TestRefused(t *testing.T) {
 		t.Errorf("an empty disk in the place of a lost one:\n%s", out)
 	}
 }
+
+func TestVersion(t *testing.T) {
+	if out := good(t, "--version"); !strings.Contains(out, runtime.Version()) {
+		t.Errorf("--version says %q", out)
+	}
+}
