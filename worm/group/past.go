@@ -22,10 +22,10 @@ func (g *Group) retain() {
 	at, unlogged := wor.One(witness(g.held.number)), &wor.Log{} // the record of what follows stands for these
 	g.held.acceptor.Handle(&wor.Request{Kind: wor.KindRead, Range: at}, &r, unlogged)
 	run := r.Runs[0]
-	if run.Promised.IsZero() && !run.Written {
-		return
-	}
 	past := g.elder()
+	if run.Promised.IsZero() {
+		run.Promised = attended
+	}
 	if run.Written {
 		past.Handle(&wor.Request{Kind: wor.KindWrite, Range: at, Ballot: run.Accepted, Value: run.Value}, &wor.Reply{}, unlogged)
 	}
@@ -33,6 +33,10 @@ func (g *Group) retain() {
 		past.Handle(&wor.Request{Kind: wor.KindCapture, Range: at, Ballot: run.Promised}, &wor.Reply{}, unlogged)
 	}
 }
+
+// attended is the promise of a member that was asked for none: it is below all ballots
+// that anybody draws, and says that this server has been a member.
+var attended = wor.Ballot{Nonce: 1}
 
 func (g *Group) elder() *paxos.Acceptor {
 	if g.past == nil {
@@ -42,7 +46,8 @@ func (g *Group) elder() *paxos.Acceptor {
 }
 
 // testify answers for the witness register of an epoch that is over, and names the
-// configuration that is known here.
+// configuration that is known here. Who was no member then does not testify: whoever
+// asks it has a wrong idea of the members, and would count its silence as a vote.
 func (g *Group) testify(q *wor.Request, r *wor.Reply, log *wor.Log) {
 	if why := g.senseless(q); why != "" {
 		g.limit(r, why)
@@ -54,6 +59,15 @@ func (g *Group) testify(q *wor.Request, r *wor.Reply, log *wor.Log) {
 	}
 	g.log.Reset()
 	held := g.held != nil && g.held.number == q.Epoch // it waits for its stage
+	if !held {
+		g.elder().Handle(&wor.Request{Kind: wor.KindRead, Range: q.Range}, r, &g.log)
+		if r.Runs[0].Promised.IsZero() {
+			r.Runs = r.Runs[:0]
+			g.refuse(r, wor.StatusStale)
+			r.Epoch = g.known.Epoch
+			return
+		}
+	}
 	if held {
 		g.held.acceptor.Handle(&own, r, &g.log)
 	} else {

@@ -113,15 +113,18 @@ func (c *cluster) describe() string {
 // servers that have all been replaced finds nobody.
 func (c *cluster) renew(w *worm.Client) {
 	c.t.Helper()
-	g := &wor.Genesis{Cluster: c.genesis.Cluster}
+	g := *c.genesis
+	g.Known = nil
 	for p := range c.genesis.Partitions {
 		cfg, err := w.Config(wor.Partition(p))
 		if err != nil {
 			c.t.Fatal(err)
 		}
-		g.Partitions = append(g.Partitions, wor.Config{Partition: cfg.Partition, Members: cfg.Members})
+		if cfg.Epoch > 0 {
+			g.Known = append(g.Known, cfg)
+		}
 	}
-	c.genesis = g
+	c.genesis = &g
 }
 
 func (c *cluster) startAll() {

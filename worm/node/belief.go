@@ -191,6 +191,11 @@ func (s *Server) care() {
 	now := s.opt.Env.Clock.Now()
 	s.wheel.add(&s.caring, now.Add(careEvery))
 	s.cares++
+	if !s.isPeer(s.id) && s.rolledBack == "" && !s.draining {
+		// Nobody tells a server that is no member what becomes of the members, until
+		// none is left that it knows.
+		s.later = append(s.later, func() { s.serial.Do(s.space.Refresh) })
+	}
 	for _, p := range s.parts {
 		if s.cares%careTurns == 0 {
 			p.group.Age()
