@@ -91,6 +91,16 @@ func strangersForgedMutants() []Mutant {
 			Old:    "return err == nil && from == p.key.id", New: "return err == nil && from != 0",
 		},
 		{
+			Name: "strangers/forged/witnesses-who-were-none", Kind: Unsound, In: "worm/group", Packages: group, Run: "TestDialogues",
+			Breaks: "A server that was no member of an epoch answers for its register as if it had accepted nothing.",
+			Old:    "\t\tif r.Runs[0].Promised.IsZero() {\n\t\t\tr.Runs", New: "\t\tif r.Runs[0].Promised.IsZero() && q.Kind == wor.KindTrim {\n\t\t\tr.Runs",
+		},
+		{
+			Name: "strangers/forged/a-closed-door-is-no-hint", Kind: WrongAnswer, In: "worm/node", Packages: daemon, Run: "TestTLS$",
+			Breaks: "Who asks a server with TLS without it hears of an end of a file.",
+			Old:    "\t\tif p.state == greeted {\n", New: "\t\tif p.state == down {\n",
+		},
+		{
 			Name: "strangers/forged/a-welcome-to-anybody", Kind: Unguarded, In: "worm/node", Packages: []string{"worm/node"}, Run: "TestBadServer",
 			Breaks: "A welcome that was said to one client, said again, serves for another.",
 			Old:    "\tb := bytes.Clone(c[:])\n", New: "\tb := bytes.Clone(c[:0])\n",

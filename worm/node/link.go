@@ -55,6 +55,10 @@ const (
 // connection is given up: notes come unasked.
 const InboxMax = 64 << 20
 
+// Unwelcomed begins the trouble (PeerStatus) of a connection that was made and ended
+// before the server has said a word: it speaks something else, TLS perhaps.
+const Unwelcomed = "it ended the connection instead of welcoming this client"
+
 // inboxKeep is how many events an empty inbox keeps room for.
 const inboxKeep = 1024
 
@@ -235,6 +239,10 @@ func (l *link) handle(e *event, now env.Instant) {
 		p.full = false
 		p.write()
 	case isClosed:
-		p.fail(e.err)
+		err := e.err
+		if p.state == greeted {
+			err = fmt.Errorf("%s: %w", Unwelcomed, err)
+		}
+		p.fail(err)
 	}
 }

@@ -6,11 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/ashlar-dev/ashlar/worm"
+	"github.com/ashlar-dev/ashlar/worm/node"
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
@@ -60,17 +62,58 @@ func (o *clientFlags) run(cmd *cobra.Command, f func(ctx context.Context, c *wor
 		ctx, cancel = context.WithTimeout(ctx, o.timeout)
 		defer cancel()
 	}
-	return explain(cmd.Context(), o.timeout, f(ctx, c))
+	err = f(ctx, c)
+	if !errors.Is(err, wor.ErrDeadline) || o.timeout == 0 || cmd.Context().Err() != nil {
+		return err
+	}
+	return fmt.Errorf("%w after --timeout %v: %s", err, o.timeout, o.explain(cmd.Context(), c))
 }
 
 var errTLS = errors.New("--tls-cert, --tls-key and --tls-ca belong together: each side must know whom it talks to")
 
-// explain says of an error that the time was over what the time was.
-func explain(ctx context.Context, timeout time.Duration, err error) error {
-	if errors.Is(err, wor.ErrDeadline) && timeout > 0 && ctx.Err() == nil {
-		return fmt.Errorf("%w after --timeout %v: is a majority of the servers up?", err, timeout)
+// explainWithin bounds how long it is looked why the time was not enough.
+const explainWithin = 2 * time.Second
+
+// explain says how the servers stand, of a command whose time is over.
+func (o *clientFlags) explain(ctx context.Context, c *worm.Client) string {
+	ctx, cancel := context.WithTimeout(ctx, explainWithin)
+	defer cancel()
+	parts, err := c.Inspect(ctx)
+	if parts == nil {
+		return fmt.Sprintf("and the servers could not be asked why: %v", err)
 	}
-	return err
+	var why []string
+	for i := range parts {
+		p := &parts[i]
+		for j := range p.Members {
+			if text := o.trouble(&p.Members[j], p.Config.Epoch); text != "" {
+				why = append(why, fmt.Sprintf("%s at %s of partition %d %s", p.Members[j].Name, p.Members[j].Addr, p.Config.Partition, text))
+			}
+		}
+	}
+	if len(why) == 0 {
+		return "all servers answer and serve: it takes longer than that, or others keep it busy"
+	}
+	return strings.Join(why, "; ")
+}
+
+// trouble is what is wrong with a server, "" if nothing is.
+func (o *clientFlags) trouble(m *worm.MemberState, newest wor.Epoch) string {
+	switch {
+	case !m.Answers && strings.Contains(m.Trouble, node.Unwelcomed) && o.tlsCert == "":
+		return "does not answer (" + m.Trouble + "): if it was started with --tls-cert, this command needs --tls-cert, --tls-key and --tls-ca, too"
+	case !m.Answers && o.tlsCert != "" && strings.Contains(m.Trouble, "EOF"):
+		return "does not answer (" + m.Trouble + "): if it was started without --tls-cert, leave --tls-cert, --tls-key and --tls-ca away"
+	case !m.Answers && m.Trouble != "":
+		return "does not answer (" + m.Trouble + ")"
+	case !m.Answers:
+		return "does not answer"
+	case m.Standing != wor.StatusOK || m.Epoch != newest:
+		return "is " + standing(m.Standing)
+	case m.Full >= pressedPercent:
+		return fmt.Sprintf("has taken %d%% of its memory for registers (MaxBytes) and refuses writes: trim, or give it a larger --max-mb", m.Full)
+	}
+	return ""
 }
 
 // say writes a result: as JSON, or as text tells it.

@@ -272,8 +272,12 @@ func TestTLS(t *testing.T) {
 	mixed := append(append([]string{}, alice[:4]...), "--tls-ca", theirs.file)
 	for name, flags := range map[string][]string{"plain": nil, "foreign": mallory, "mistrustful": mixed} {
 		args := append([]string{"read", "5.0", "--timeout", "1s"}, flags...)
-		if code, out, errs := f.run(args...); code != 1 || strings.Contains(out, "secret") {
+		code, out, errs := f.run(args...)
+		if code != 1 || strings.Contains(out, "secret") {
 			t.Errorf("%s: exit code %d, %q\n%s", name, code, out, errs)
+		}
+		if want := map[string]string{"plain": "needs --tls-cert", "foreign": "certificate", "mistrustful": "certificate"}[name]; !strings.Contains(errs, want) {
+			t.Errorf("%s: it says %q, want %q", name, errs, want)
 		}
 	}
 	// The front wants a certificate, too.
@@ -302,5 +306,21 @@ func TestTLS(t *testing.T) {
 	b := make([]byte, 10)
 	if n, err := c.Read(b); err != nil || string(b[:n]) != "+PONG\r\n" {
 		t.Errorf("PING: %q, %v", b[:n], err)
+	}
+}
+
+// TestPlainServers are asked with certificates: the command says what may be wrong.
+func TestPlainServers(t *testing.T) {
+	f := newFleet(t, 3)
+	args := append([]string{"read", "5.0", "--timeout", "1s"}, newAuthority(t, "ours").flags("alice")...)
+	if code, _, errs := f.run(args...); code != 1 || !strings.Contains(errs, "leave --tls-cert") {
+		t.Errorf("exit code %d, %s", code, errs)
+	}
+	// Whom the time is not enough for is not sent to a majority that is there.
+	for _, i := range []int{0, 1} {
+		f.servers[i].kill()
+	}
+	if code, _, errs := f.run("read", "5.0", "--timeout", "1s"); code != 1 || strings.Count(errs, "does not answer") != 2 || strings.Contains(errs, "n2") {
+		t.Errorf("exit code %d, %s", code, errs)
 	}
 }
