@@ -28,11 +28,7 @@ func (p *progress) resumed(s Stats) {
 }
 
 // began says how many distinct initial states there are.
-func (p *progress) began(levels []int64) {
-	if len(levels) > 0 {
-		p.roots.Store(levels[0])
-	}
-}
+func (p *progress) began(roots int64) { p.roots.Store(roots) }
 
 // onDisk says how many bytes are on disk.
 func (p *progress) onDisk(bytes int64) { p.disk.Store(bytes) }

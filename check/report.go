@@ -126,6 +126,14 @@ func (r *report) figures(waiting int64) Stats {
 	return r.stats
 }
 
+// roots is how many distinct initial states there are.
+func (r *report) roots() int64 {
+	if len(r.levels) == 0 {
+		return 0
+	}
+	return r.levels[0]
+}
+
 // distinct and generated are the counts of states, and noted is how many violations
 // the search went on after.
 func (r *report) distinct() int64  { return r.stats.Distinct }

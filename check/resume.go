@@ -263,7 +263,7 @@ func (s *search) resume() error {
 	if err := s.store.openRuns(m.Runs); err != nil {
 		return fmt.Errorf("the checkpoint: %w", err)
 	}
-	s.progress.began(m.Levels)
+	s.progress.began(s.report.roots())
 	s.progress.resumed(s.report.figures(m.Stats.Queue))
 	return nil
 }

@@ -65,7 +65,7 @@ func newSearch(m Model, o Options) *search {
 	s.store = newStore(s)
 	s.lineage = newLineage(spill.NewTape(o.Disk, lineageName), len(s.info.Actions))
 	s.level = newLevel(o.Disk)
-	s.segment.share = max(1, s.segmentBytes()/int64(o.Workers))
+	s.segment.allow(max(1, s.segmentBytes()/int64(o.Workers)))
 	for i := range o.Workers {
 		s.workers = append(s.workers, &worker{s: s, id: i, adder: s.set.Adder()})
 	}
@@ -144,7 +144,7 @@ func (s *search) initial() {
 	s.begin(true)
 	c.violation = s.workers[0].initial()
 	s.join()
-	s.progress.began(s.report.levels)
+	s.progress.began(s.report.roots())
 }
 
 // flush joins what the enumeration of initial states has found so far.
@@ -188,7 +188,7 @@ func (s *search) chunkSize() int {
 	size := min(int64(chunkStatesMax), s.level.inLevel()/int64(8*len(s.workers)))
 	if generated, expanded := s.report.generated(), s.level.expanded(); generated > 0 && expanded > 0 {
 		perState := generated/expanded + 1
-		size = min(size, s.segment.share/(perState*candidateBytes*2))
+		size = min(size, s.segment.allowed()/(perState*candidateBytes*2))
 	}
 	return int(max(1, size))
 }

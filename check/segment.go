@@ -133,6 +133,10 @@ func (g *segment) endWith(k int64) {
 	}
 }
 
+// allow says how many bytes a worker may find or read, and allowed returns it.
+func (g *segment) allow(bytes int64) { g.share = bytes }
+func (g *segment) allowed() int64    { return g.share }
+
 // tooMuch says whether so many bytes are more than a worker may find or read, and
 // fill ends the segment with the chunks that are taken where they are.
 func (g *segment) tooMuch(bytes int64) bool { return bytes > g.share }

@@ -187,6 +187,7 @@ func Table() []Mutant {
 		strangersMPCalMutants(),
 		strangersFrontMutants(),
 		strangersFormsMutants(),
+		strangersGiantsMutants(),
 		strangersLevelMutants(),
 		strangersReadingMutants(),
 		generatedMutants(),

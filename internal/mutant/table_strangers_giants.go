@@ -1,0 +1,39 @@
+package mutant
+
+// strangersGiantsMutants are about structs that were cut into parts, and about what
+// models and workers support.
+func strangersGiantsMutants() []Mutant {
+	host := []string{"dedalus/rt/host"}
+	return []Mutant{
+		{
+			Name: "check/parts/level-stays", Kind: WrongAnswer, In: "check", Packages: []string{"check"}, Run: "TestWorkersAgree|TestCounts",
+			Breaks: "The states of a segment are counted as expanded, and the next segment begins with them again.",
+			Old:    "\tl.at = to\n",
+			New:    "",
+		},
+		{
+			Name: "check/parts/report-forgets-what-is-known", Kind: WrongAnswer, In: "check", Packages: []string{"check"}, Run: "TestContinue",
+			Breaks: "A search that goes on reports a property as often as a chunk finds it violated.",
+			Old:    "\t\tr.known[n] = true\n",
+			New:    "",
+		},
+		{
+			Name: "check/capabilities/keys-are-left-out", Kind: WrongAnswer, In: "cmd/internal/native", Packages: []string{"cmd/internal/native"}, Run: "TestKeys",
+			Breaks: "Compiled code does not say that it has keys, so states of one class are told apart.",
+			Old:    "can.Key = w.Key",
+			New:    "_ = w.Key",
+		},
+		{
+			Name: "dedalus/rt/host/parts/proved-and-unknown", Kind: Lost, In: "dedalus/rt/host", Packages: host, Run: "TestSilentConnections|TestNothingIsLost",
+			Breaks: "An instance that has proved its name is hung up on like one that has not.",
+			Old:    "\tb.h.conns.known(c)\n",
+			New:    "",
+		},
+		{
+			Name: "dedalus/rt/host/parts/full-for-ever", Kind: Stuck, In: "dedalus/rt/host", Packages: host, Run: "TestStranger|TestSilentConnections|TestTooMany|TestStorm",
+			Breaks: "Connections that have ended keep others out.",
+			Old:    "\ts.all = s.all[:last]\n",
+			New:    "\ts.all[last] = s.all[0]\n",
+		},
+	}
+}
