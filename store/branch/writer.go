@@ -3,9 +3,11 @@ package branch
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"slices"
 
+	"github.com/ashlar-dev/ashlar/env"
 	"github.com/ashlar-dev/ashlar/internal/invariant"
 	"github.com/ashlar-dev/ashlar/store/block"
 	"github.com/ashlar-dev/ashlar/store/extent"
@@ -260,27 +262,39 @@ func (w *Writer) fence(h block.Header) error {
 	return nil
 }
 
-// flush writes the complete blocks to a run of pages of their own.
+// flush writes the complete blocks to a run of pages of their own, or to several
+// where no run is long enough for all.
 func (w *Writer) flush() error {
-	if w.at == 0 {
-		return nil
-	}
-	run, err := w.o.Alloc.Alloc(uint32(w.at / block.PageSize))
-	if err != nil {
-		return fmt.Errorf("branch %d: pages for blocks: %w", w.meta.ID, err)
-	}
-	if n := len(w.meta.Runs); n > 0 && w.meta.Runs[n-1].End() == uint64(run.Page) {
-		w.meta.Runs[n-1].Pages += run.Pages
-	} else {
-		w.meta.Runs = append(w.meta.Runs, run)
-	}
-	if err := w.write(w.out[:w.at], run.Addr()); err != nil {
-		return err
-	}
 	fences := w.fences.bytes()
-	for ; w.written < len(fences)/fenceSize; w.written++ {
-		page := fences[w.written*fenceSize:]
-		binary.LittleEndian.PutUint32(page, binary.LittleEndian.Uint32(page)+run.Page)
+	count := len(fences) / fenceSize
+	page := func(block int) uint32 {
+		if block == count {
+			return uint32(w.at / extent.PageSize)
+		}
+		return binary.LittleEndian.Uint32(fences[block*fenceSize:])
+	}
+	for w.written < count {
+		from, to := page(w.written), count
+		run, err := w.o.Alloc.Alloc(page(to) - from)
+		for errors.Is(err, env.ErrNoSpace) && to-w.written > 1 {
+			to -= (to - w.written) / 2
+			run, err = w.o.Alloc.Alloc(page(to) - from)
+		}
+		if err != nil {
+			return fmt.Errorf("branch %d: pages for blocks: %w", w.meta.ID, err)
+		}
+		if n := len(w.meta.Runs); n > 0 && w.meta.Runs[n-1].End() == uint64(run.Page) {
+			w.meta.Runs[n-1].Pages += run.Pages
+		} else {
+			w.meta.Runs = append(w.meta.Runs, run)
+		}
+		if err := w.write(w.out[from*extent.PageSize:page(to)*extent.PageSize], run.Addr()); err != nil {
+			return err
+		}
+		for ; w.written < to; w.written++ {
+			at := fences[w.written*fenceSize:]
+			binary.LittleEndian.PutUint32(at, binary.LittleEndian.Uint32(at)-from+run.Page)
+		}
 	}
 	w.at = 0
 	return nil
