@@ -90,9 +90,10 @@ sim:
 	$(GO) run ./internal/mutant/cmd/mutants -write -only '^sim/'
 	ASHLAR_SIM=$(SIM_WORM) $(GO) test -count=1 -timeout 6h ./worm/simulation ./worm/node ./worm/wal
 
-## crash: many more crash states of the store than `make test` explores.
+## crash: many more crash states and full disks of the store than `make test` explores.
 crash:
 	ASHLAR_CRASH_STATES=$(STATES) $(GO) test -count=1 -timeout 24h -v -run TestCrashes ./store/explore
+	ASHLAR_FULL_DISKS=all $(GO) test -count=1 -timeout 2h -run TestFullDisk ./store
 
 ## mutants: named mistakes in the code, each of which a test must notice; writes build/mutants.md.
 mutants:

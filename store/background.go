@@ -61,7 +61,7 @@ func (db *DB) inline() error {
 		return nil
 	}
 	if db.o.Durability == ProcessCrash {
-		if err := db.drainJournal(); err != nil {
+		if err := db.handOver(); err != nil {
 			return err
 		}
 	}
@@ -160,8 +160,18 @@ func (db *DB) journaler() {
 		if closing {
 			return
 		}
-		_ = db.drainJournal() // an error has stopped the store, or Sync will meet it again
+		_ = db.handOver() // an error has stopped the store, or Sync will meet it again
 	}
+}
+
+// handOver gives what is queued to the machine: to the journal, or to the tree
+// where the disk has no room for another segment.
+func (db *DB) handOver() error {
+	err := db.drainJournal()
+	if errors.Is(err, env.ErrNoSpace) {
+		err = db.flushMems(false)
+	}
+	return err
 }
 
 func (db *DB) compactor() {
@@ -248,13 +258,14 @@ func (db *DB) trim() {
 	db.cmu.Lock()
 	defer db.cmu.Unlock()
 	for range 2 {
-		if _, _, retired := db.space.pages(); retired < trimPages {
+		if _, _, retired := db.space.pages(); retired < granule {
 			break
 		}
 		if err := db.checkpoint(false); err != nil {
 			return
 		}
 	}
+	db.keepNow()
 	if n, err := db.space.trim(); err != nil {
 		db.log.Warn("give back space", "error", err)
 	} else {
@@ -349,7 +360,7 @@ func (db *DB) run(j *trunk.Job) error {
 			db.unrefBranch(r.Branch)
 		}
 	}()
-	outputs, err := db.mergeJob(j)
+	outputs, err := db.mergeWithin(j)
 	db.mu.Lock()
 	for i := range db.jobs {
 		if db.jobs[i] == j {
@@ -418,9 +429,44 @@ func (db *DB) discard(b *trunk.Branch) {
 	}
 }
 
+// mergeWithin is mergeJob within the space that there is. A merge that gives
+// back space may use what is kept for it.
+func (db *DB) mergeWithin(j *trunk.Job) (out []*trunk.Branch, err error) {
+	need := mergedPages(j.Bytes(), max(j.Parts, 1))
+	db.keepNow()
+	spare := db.space.spare(need)
+	if spare {
+		out, err = db.mergeJob(j, forSpeed)
+	}
+	if spare && !errors.Is(err, env.ErrNoSpace) {
+		return out, err
+	}
+	if !j.Bottom {
+		return out, fmt.Errorf("merge %d bytes of %d branches: %w", j.Bytes(), len(j.Inputs), env.ErrNoSpace)
+	}
+	for _, b := range out {
+		db.discard(b)
+	}
+	db.tight.Lock()
+	defer db.tight.Unlock()
+	if !db.space.has(need, forWork) {
+		db.freeRetired()
+	}
+	out, err = db.mergeJob(j, forWork)
+	if errors.Is(err, env.ErrNoSpace) {
+		for _, b := range out {
+			db.discard(b)
+		}
+		if out = nil; db.freeRetired() {
+			return db.mergeJob(j, forWork)
+		}
+	}
+	return out, err
+}
+
 // mergeJob writes the output branches of a job. With an error the outputs are
 // those that are complete.
-func (db *DB) mergeJob(j *trunk.Job) ([]*trunk.Branch, error) {
+func (db *DB) mergeJob(j *trunk.Job, p purpose) ([]*trunk.Branch, error) {
 	var records int64
 	o := merge.KeepOptions{
 		Lo: j.Lo, Hi: j.Hi, Bottom: j.Bottom, Merger: db.o.Merger, OperandMax: block.ValueMax, Snapshots: db.views.seqs(),
@@ -439,7 +485,7 @@ func (db *DB) mergeJob(j *trunk.Job) ([]*trunk.Branch, error) {
 	if len(keep.Tombstones()) > 0 {
 		parts = 1
 	}
-	return db.writeBranches(keep, parts, j.Bytes()/int64(parts), records/int64(parts), j.Bottom)
+	return db.writeBranches(keep, p, parts, j.Bytes()/int64(parts), records/int64(parts), j.Bottom)
 }
 
 // yieldEvery is how many messages a merge writes between two looks at what
@@ -472,8 +518,8 @@ func (c *counted) Next() bool {
 const mergePrefetch = 256 << 10
 
 // writeBranches writes what keep keeps to at most so many branches of size
-// bytes each, about.
-func (db *DB) writeBranches(keep kept, parts int, size, records int64, last bool) (out []*trunk.Branch, err error) {
+// bytes each, about, in pages for that purpose.
+func (db *DB) writeBranches(keep kept, p purpose, parts int, size, records int64, last bool) (out []*trunk.Branch, err error) {
 	var w *branch.Writer
 	var blobs []extent.Run // of values that merges have made too long for a block
 	defer func() {
@@ -483,7 +529,7 @@ func (db *DB) writeBranches(keep kept, parts int, size, records int64, last bool
 		db.forgetBlobs(blobs) // each branch that refers to one likes it by itself
 	}()
 	open := func() error {
-		w, err = branch.NewWriter(db.branchOptions(last), db.newID(), db.epoch, int(records+records/16+16))
+		w, err = branch.NewWriter(db.branchOptions(p, last), db.newID(), db.epoch, int(records+records/16+16))
 		return err
 	}
 	finish := func() error {
@@ -529,7 +575,7 @@ func (db *DB) writeBranches(keep kept, parts int, size, records int64, last bool
 		}
 		m := keep.Message()
 		if m.Kind == message.Put && len(m.Value) > block.ValueMax {
-			ref, run, err := db.putBlob(m.Value)
+			ref, run, err := db.putBlob(m.Value, p)
 			if err != nil {
 				return out, err
 			}
@@ -589,7 +635,11 @@ func (db *DB) flushOldest() error {
 	var out []*trunk.Branch
 	if m.table.Len() > 0 {
 		var err error
-		if out, err = db.branchOf(m); err != nil {
+		out, err = db.branchOf(m)
+		if errors.Is(err, env.ErrNoSpace) && db.freeRetiredLocked() {
+			out, err = db.branchOf(m)
+		}
+		if err != nil {
 			return db.backgroundError("write a memtable", err)
 		}
 	}
@@ -658,7 +708,7 @@ func (db *DB) branchOf(m *mem) ([]*trunk.Branch, error) {
 		Snapshots: db.views.seqs(), Merger: db.o.Merger, OperandMax: block.ValueMax,
 	})
 	defer keep.Close()
-	out, err := db.writeBranches(&counted{keep, &db.flushDone}, 1, 0, int64(m.table.Len()), false)
+	out, err := db.writeBranches(&counted{keep, &db.flushDone}, forWork, 1, 0, int64(m.table.Len()), false)
 	if err != nil {
 		for _, b := range out {
 			db.discard(b)

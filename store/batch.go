@@ -70,6 +70,16 @@ func (b *Batch) add(kind message.Kind, key, value []byte) {
 	b.room += memtable.EntrySize(len(key), len(value))
 }
 
+// purpose is forDeletes when there is nothing but deletes.
+func (b *Batch) purpose() purpose {
+	p := forDeletes
+	_ = b.each(func(kind message.Kind, _, _ []byte) error {
+		p = min(p, purposeOf(kind))
+		return nil
+	})
+	return p
+}
+
 // each calls f with each change; the slices are the batch's.
 func (b *Batch) each(f func(kind message.Kind, key, value []byte) error) error {
 	for at := 0; at < len(b.ops); {

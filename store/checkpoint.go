@@ -1,6 +1,7 @@
 package store
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/ashlar-dev/ashlar/env"
@@ -142,6 +143,7 @@ func (db *DB) checkpoint(clean bool) error {
 		return db.stop(fmt.Errorf("checkpoint: superblock %d: %w", super.Seq, err))
 	}
 	db.settle(super, f, old)
+	db.space.setFloor(db.table.Size())
 	db.metrics.checkpoints.Add(1)
 	db.metrics.checkpointTime.Add(int64(db.clock.Now().Sub(start)))
 	return nil
@@ -167,6 +169,10 @@ func (db *DB) writeChunk(super *table.Superblock) (old []extent.Run, err error) 
 		size = db.table.Size()
 	}
 	run, err := db.space.Alloc(uint32(size / extent.PageSize))
+	if errors.Is(err, env.ErrNoSpace) && full && len(super.Chunks) > 0 && len(super.Chunks) < table.ChunkCount {
+		full, size = false, db.table.DeltaSize()
+		run, err = db.space.Alloc(uint32(size / extent.PageSize))
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -292,6 +298,13 @@ const reclaimMin = 8 << 20 / extent.PageSize
 func (db *DB) Flush() error { return db.flushAll(false) }
 
 func (db *DB) flushAll(clean bool) error {
+	if err := db.flushMems(clean); err != nil || clean {
+		return err
+	}
+	return db.inline()
+}
+
+func (db *DB) flushMems(clean bool) error {
 	if db.o.ReadOnly {
 		return ErrReadOnly
 	}
@@ -318,10 +331,7 @@ func (db *DB) flushAll(clean bool) error {
 	if err != nil {
 		return err
 	}
-	if err := db.lastCheckpoint(clean); err != nil || clean {
-		return err
-	}
-	return db.inline()
+	return db.lastCheckpoint(clean)
 }
 
 // lastCheckpoint makes the checkpoint of a store that is closed, or the one that

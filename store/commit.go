@@ -1,9 +1,11 @@
 package store
 
 import (
+	"errors"
 	"fmt"
 	"hash/crc32"
 
+	"github.com/ashlar-dev/ashlar/env"
 	"github.com/ashlar-dev/ashlar/internal/invariant"
 	"github.com/ashlar-dev/ashlar/store/extent"
 	"github.com/ashlar-dev/ashlar/store/journal"
@@ -29,10 +31,12 @@ const (
 	Sync
 )
 
-// Put gives the key a value. Both are copied.
+// Put gives the key a value. Both are copied. An env.ErrNoSpace says that nothing
+// was done, for want of room on the disk; deletes make some.
 func (db *DB) Put(key, value []byte) error { return db.change(message.Put, key, value) }
 
-// Delete takes the key's value away; a key without one stays so.
+// Delete takes the key's value away; a key without one stays so. It works on a
+// full disk, and what it gives back is there when merges have met it.
 func (db *DB) Delete(key []byte) error { return db.change(message.Delete, key, nil) }
 
 // DeleteRange takes the values of all keys in [lo, hi) away.
@@ -72,7 +76,7 @@ func (db *DB) change(kind message.Kind, key, value []byte) error {
 		return fmt.Errorf("%w: change of %d bytes, at most %d", ErrTooLarge, size, db.batchMax())
 	}
 	db.mu.Lock()
-	m, err := db.room(1, size)
+	m, err := db.room(1, size, purposeOf(kind))
 	if err != nil {
 		db.mu.Unlock()
 		db.forgetBlobs(blob)
@@ -107,7 +111,7 @@ func (db *DB) Commit(b *Batch, w Write) error {
 		return err
 	}
 	db.mu.Lock()
-	m, err := db.room(b.count, b.room)
+	m, err := db.room(b.count, b.room, b.purpose())
 	if err != nil {
 		db.mu.Unlock()
 		db.forgetBlobs(blobs)
@@ -142,14 +146,27 @@ func (db *DB) mayWriteBatch(b *Batch) error {
 
 // room returns the active memtable with room for so many messages of n bytes,
 // after a rotation if it must be. The caller holds db.mu, which is given up
-// while there are too many memtables.
-func (db *DB) room(messages, n int) (*mem, error) {
+// while there are too many memtables, or no room on the disk.
+func (db *DB) room(messages, n int, p purpose) (*mem, error) {
 	for {
 		if err := db.err(); err != nil {
 			return nil, err
 		}
 		m := db.current.Load().mems[0]
 		if !m.full && m.table.Pos()+n <= len(m.arena) && m.table.RangeDeletes() < db.rangeDeletesMax() {
+			if m.table.Pos()+n > m.granted {
+				if err := db.grant(m, messages, n, p); errors.Is(err, env.ErrNoSpace) {
+					db.mu.Unlock()
+					did, failed := db.makeRoom(p)
+					db.mu.Lock()
+					if did && failed == nil {
+						continue
+					}
+					return nil, first(failed, db.noRoom(err))
+				} else if err != nil {
+					return nil, db.stop(err)
+				}
+			}
 			if m.table.Reserve(messages, n) {
 				return m, nil
 			}
@@ -213,6 +230,9 @@ func (db *DB) append(m *mem, kind message.Kind, key, value []byte) {
 	ok := m.table.Append(message.Message{Key: key, Value: value, Seq: db.seq, Kind: kind})
 	invariant.Check(ok, "no room for a message in a memtable that was asked for it")
 	m.frameCount++
+	if kind == message.Delete {
+		m.deletes++
+	}
 	db.metrics.changes[kind]++
 	db.metrics.userBytes += int64(len(key) + len(value))
 }
@@ -252,13 +272,22 @@ func (db *DB) writeBlob(value []byte) (message.BlobRef, extent.Run, error) {
 		return message.BlobRef{}, extent.Run{}, err
 	}
 	defer db.workers.Done()
-	return db.putBlob(value)
+	for {
+		ref, run, err := db.putBlob(value, forPuts)
+		if !errors.Is(err, env.ErrNoSpace) {
+			return ref, run, err
+		}
+		if did, failed := db.makeRoom(forPuts); !did || failed != nil {
+			return ref, run, first(failed, db.noRoom(err))
+		}
+	}
 }
 
-// putBlob is writeBlob for those for whom Close waits already.
-func (db *DB) putBlob(value []byte) (message.BlobRef, extent.Run, error) {
+// putBlob is writeBlob in pages for that purpose, for those for whom Close waits
+// already.
+func (db *DB) putBlob(value []byte, p purpose) (message.BlobRef, extent.Run, error) {
 	pages := uint32((len(value) + extent.PageSize - 1) / extent.PageSize)
-	run, err := db.space.Alloc(pages)
+	run, err := db.space.take(pages, p)
 	if err != nil {
 		return message.BlobRef{}, run, fmt.Errorf("write a value of %d bytes: %w", len(value), err)
 	}

@@ -73,7 +73,7 @@ func (db *DB) verifyCopy(s *state, f env.File) error {
 		if failed != nil {
 			return
 		}
-		o := db.branchOptions(false)
+		o := db.branchOptions(forTable, false)
 		o.File = f
 		index, err := branch.OpenIndex(o, &b.Meta)
 		if err != nil {

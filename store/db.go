@@ -81,6 +81,7 @@ type DB struct {
 	changes       changes
 	nextID        uint64
 	copies        uint64 // made by Checkpoint
+	kept          upkeep // of the tree
 	jobs          []*trunk.Job
 	spoiled       []*trunk.Job // merges that could not read an input
 	failed        error        // the last that the background could not do
@@ -113,6 +114,10 @@ type DB struct {
 	synced  *sync.Cond
 	syncing bool
 	durable message.Seq
+
+	// roomMu is held by who makes room on a full disk, and tight by who merges
+	// there. Both are taken before all others, roomMu first.
+	roomMu, tight sync.Mutex
 
 	workers  sync.WaitGroup
 	timerMu  sync.Mutex
@@ -161,8 +166,8 @@ func (db *DB) nextIDLocked() uint64 {
 	return db.nextID
 }
 
-func (db *DB) branchOptions(last bool) branch.Options {
-	o := branch.Options{File: db.data, Alloc: db.space, Pool: db.pool, Coder: db.coder, Last: last}
+func (db *DB) branchOptions(p purpose, last bool) branch.Options {
+	o := branch.Options{File: db.data, Alloc: pagesFor{db.space, p}, Pool: db.pool, Coder: db.coder, Last: last}
 	if db.o.Compression == None {
 		o.Compression = branch.None
 	}

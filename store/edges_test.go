@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"path"
 	"strings"
 	"testing"
 	"time"
@@ -145,21 +146,25 @@ func (d *fullDisk) OpenDirect(name string, create bool) (env.File, bool, error) 
 	if err != nil {
 		return nil, false, err
 	}
-	return &fullFile{File: f, disk: d}, direct, nil
+	if path.Base(name) != "DATA" {
+		return f, direct, nil
+	}
+	return &fullFile{SpaceFile: f.(env.SpaceFile), disk: d}, direct, nil
 }
 
+// fullFile is one that needs room even for what it has, like a file of a file
+// system that never writes in place: what the store keeps free is worth nothing
+// while the disk is full.
 type fullFile struct {
-	env.File
+	env.SpaceFile
 	disk *fullDisk
 }
 
-func (f *fullFile) Truncate(n int64) error {
-	if size, err := f.Size(); err != nil {
-		return err
-	} else if n > size && f.disk.full {
+func (f *fullFile) Allocate(off, n int64) error {
+	if f.disk.full {
 		return env.ErrNoSpace
 	}
-	return f.File.Truncate(n)
+	return f.SpaceFile.Allocate(off, n)
 }
 
 // A flush whose checkpoint found the disk full is not done: the next one

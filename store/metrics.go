@@ -46,6 +46,9 @@ type Metrics struct {
 	// and RetiredBytes free when the next superblocks are written.
 	// TrimmedBytes were given back to the file system.
 	FileBytes, FreeBytes, RetiredBytes, TrimmedBytes int64
+	// ReserveBytes are those of the free ones that puts leave to deletes,
+	// flushes, merges and checkpoints, so that a full disk can be emptied.
+	ReserveBytes int64
 	// MemoryBytes are in use outside of the Go heap, of MemoryLimit; of them
 	// IndexBytes for the fences and filters of branches. MemoryPeak is the most
 	// that was in use or kept for the next use; above MemoryLimit, Memory was
@@ -83,6 +86,7 @@ func (db *DB) Metrics() Metrics {
 	}
 	end, free, retired := db.space.pages()
 	m.FileBytes, m.FreeBytes, m.RetiredBytes = int64(end)*4096, int64(free)*4096, int64(retired)*4096
+	m.ReserveBytes = db.space.reserved()
 	db.mu.Lock()
 	defer db.mu.Unlock()
 	m.Puts = c.changes[message.Put] + c.changes[message.Blob]

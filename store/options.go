@@ -52,6 +52,11 @@ type Options struct {
 	// journal of a store that was written with more Memory, until the tree has
 	// its changes, soon after Open; and some blocks for each call that reads
 	// at this moment. Metrics.MemoryPeak says whether that has happened.
+	//
+	// It decides as well how much of the disk is kept: puts are refused with an
+	// env.ErrNoSpace while there is room for deletes, flushes, merges and
+	// checkpoints, at most about a fifth of Memory when the store is merged
+	// (docs/store.md, Metrics.ReserveBytes).
 	Memory     int64
 	Durability Durability
 	// Merger gives Merge its meaning. Its name is kept in the store.

@@ -342,7 +342,10 @@ func (db *DB) loadTree() error {
 	} else {
 		end = uint32(min(size/extent.PageSize, 1<<32-2))
 	}
-	db.space = &space{file: db.data, alloc: extent.New(table.FirstPage, end), frozen: db.super.Seq}
+	db.space = &space{
+		file: db.data, alloc: extent.New(table.FirstPage, end), frozen: db.super.Seq,
+		deletes: pagesOf(int64(db.o.Tuning.MemtableBytes)) / 4,
+	}
 	t, err := table.Load(db.super, db.readChunk)
 	if err != nil {
 		var bad *table.Corrupt
@@ -400,7 +403,7 @@ func (db *DB) loadBranch(o table.Object) error {
 			return &CorruptError{File: dataFile, Offset: r.Addr(), Branch: o.ID, Want: "pages of this branch alone", Found: err.Error()}
 		}
 	}
-	index, err := branch.OpenIndex(db.branchOptions(false), &meta)
+	index, err := branch.OpenIndex(db.branchOptions(forTable, false), &meta)
 	if err != nil {
 		return err
 	}
@@ -539,6 +542,13 @@ func (db *DB) replay() error {
 	newestFirst := []*mem{active}
 	for i := len(mems) - 1; i >= 0; i-- {
 		newestFirst = append(newestFirst, mems[i])
+	}
+	for _, m := range mems {
+		m.keep = db.memKeep(m.table.Pos(), m.table.Len())
+	}
+	if !db.o.ReadOnly {
+		db.space.unknown()
+		db.space.setFloor(db.table.Size())
 	}
 	db.publish(newestFirst)
 	db.trace(func() env.Event {

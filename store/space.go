@@ -1,12 +1,14 @@
 package store
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
-	"sort"
+	"slices"
 	"sync"
 
 	"github.com/ashlar-dev/ashlar/env"
+	"github.com/ashlar-dev/ashlar/internal/invariant"
 	"github.com/ashlar-dev/ashlar/store/extent"
 	"github.com/ashlar-dev/ashlar/store/table"
 )
@@ -15,6 +17,11 @@ import (
 // to are retired first: they are free again when two superblocks that do not
 // refer to them are durable, so that both slots could be lost to nothing worse
 // than one of them being torn.
+//
+// The allocator's free pages have room on the disk. Free pages that may have
+// none, because they were given back to the file system or because recovery has
+// found them and cannot know, are holes: in use as far as the allocator knows,
+// and asked for before the file is made longer.
 type space struct {
 	mu    sync.Mutex
 	file  env.File
@@ -23,7 +30,14 @@ type space struct {
 	// frozen is the number of the newest superblock whose content is decided:
 	// what is dropped from now on, the next one does not have.
 	frozen uint64
-	holes  []extent.Run // free runs that are holes already, by address
+	holes  []extent.Run // by address
+	// dry is the least number of pages that no hole could be filled for when
+	// that was last tried; 0: it is worth trying.
+	dry uint32
+	// full says that the file could not be made longer when that was last tried.
+	full bool
+	// The reserve, in pages (reserve.go).
+	floor, keep, deletes uint64
 }
 
 // growPages is by how much the file grows at least, and growMax at most: a
@@ -33,44 +47,139 @@ const (
 	growMax = 64 << 20 / extent.PageSize
 )
 
-// Alloc is branch.Alloc's: it returns so many pages in one piece, and makes the
-// file longer where there are none.
-func (s *space) Alloc(pages uint32) (extent.Run, error) {
+// Alloc returns so many pages in one piece, and makes the file longer where
+// there are none. It leaves no reserve: table chunks and repairs call it.
+func (s *space) Alloc(pages uint32) (extent.Run, error) { return s.take(pages, forTable) }
+
+// pagesFor is the space as it is for a purpose: a branch.Alloc.
+type pagesFor struct {
+	*space
+	purpose purpose
+}
+
+func (p pagesFor) Alloc(pages uint32) (extent.Run, error) { return p.take(pages, p.purpose) }
+
+// take is Alloc for a purpose: what is kept from that stays free.
+func (s *space) take(pages uint32, p purpose) (extent.Run, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for {
-		if r, ok := s.alloc.Alloc(pages); ok {
-			s.fill(r)
-			return r, nil
-		}
-		end := s.alloc.End()
-		more := max(pages, min(max(end/16, growMin), growMax))
-		if uint64(end)+uint64(more) > 1<<32-1 {
-			return extent.Run{}, fmt.Errorf("data file has %d pages, the most there can be: %w", end, env.ErrNoSpace)
-		}
-		if err := s.lengthen(end + more); err != nil {
-			if more == pages || !errors.Is(err, env.ErrNoSpace) {
-				return extent.Run{}, fmt.Errorf("make %s longer: %w", dataFile, err)
+		if s.alloc.FreePages() >= uint64(pages)+s.kept(p) {
+			if r, ok := s.alloc.Alloc(pages); ok {
+				return r, nil
 			}
-			if err := s.lengthen(end + pages); err != nil {
-				return extent.Run{}, fmt.Errorf("make %s longer: %w", dataFile, err)
-			}
+		}
+		if err := s.grow(pages, 0); err != nil {
+			return extent.Run{}, err
 		}
 	}
 }
 
-// fill notes that what lies in r is no hole for long.
-func (s *space) fill(r extent.Run) {
-	i := sort.Search(len(s.holes), func(i int) bool { return s.holes[i].End() > uint64(r.Page) })
-	for ; i < len(s.holes) && uint64(s.holes[i].Page) < r.End(); i++ {
-		s.holes[i].Pages = 0
+// grow makes at least so many pages free in one piece, and about as many as
+// more says.
+func (s *space) grow(pages, more uint32) error {
+	end := s.alloc.End()
+	more = max(pages, more, min(max(end/16, growMin), growMax))
+	if s.full {
+		more = pages // as long as there is hardly any room, it is not asked for often
+	}
+	if s.dry == 0 || pages < s.dry {
+		if filled, err := s.fillHole(pages, more); filled || err != nil {
+			return err
+		}
+	}
+	for ; ; more = max(pages, more/2) {
+		var err error
+		if uint64(end)+uint64(more) >= 1<<32-1 {
+			err = fmt.Errorf("data file has %d pages, the most there can be: %w", end, env.ErrNoSpace)
+		} else {
+			err = s.lengthen(end + more)
+		}
+		if err == nil {
+			s.dry, s.full = 0, false
+			return nil
+		}
+		if more == pages || !errors.Is(err, env.ErrNoSpace) {
+			s.full = errors.Is(err, env.ErrNoSpace)
+			return fmt.Errorf("make %s longer: %w", dataFile, err)
+		}
 	}
 }
 
-// isHole says whether the run was made a hole as it is.
-func (s *space) isHole(r extent.Run) bool {
-	i := sort.Search(len(s.holes), func(i int) bool { return s.holes[i].End() > uint64(r.Page) })
-	return i < len(s.holes) && s.holes[i] == r
+// granule is the unit of holes, in pages: each granule of the file, counted from
+// its beginning, is one as a whole or not at all. So the free pages of a granule
+// that is used in part have room on the disk.
+const granule = 256 << 10 / extent.PageSize
+
+// within is the part of a run that is whole granules.
+func within(r extent.Run) extent.Run {
+	from := (r.Page + granule - 1) / granule * granule
+	to := uint32(r.End() / granule * granule)
+	if from >= to {
+		return extent.Run{}
+	}
+	return extent.Run{Page: from, Pages: to - from}
+}
+
+// fillHole makes granules of a hole free, for which the disk has room.
+func (s *space) fillHole(pages, more uint32) (filled bool, err error) {
+	least := (pages + granule - 1) / granule * granule
+	for i, hole := range s.holes {
+		n := min(hole.Pages, more/granule*granule)
+		for at := hole.Page; uint64(at)+uint64(least) <= hole.End(); {
+			n = max(n, least)
+			r := extent.Run{Page: at, Pages: n}
+			err := s.back(r)
+			if err == nil {
+				s.fill(i, r)
+				return true, nil
+			}
+			if !errors.Is(err, env.ErrNoSpace) {
+				return false, fmt.Errorf("fill a hole of %s: %w", dataFile, err)
+			}
+			if s.dry = pages; n > least {
+				n = n / 2 / granule * granule
+			} else {
+				at += granule // what lies behind may have room
+			}
+		}
+	}
+	return false, nil
+}
+
+// fill makes a part of a hole free pages, which have room on the disk now.
+func (s *space) fill(i int, r extent.Run) {
+	hole := s.holes[i]
+	var rest []extent.Run
+	for _, part := range []extent.Run{{Page: hole.Page, Pages: r.Page - hole.Page}, {Page: uint32(r.End()), Pages: uint32(hole.End() - r.End())}} {
+		if part.Pages > 0 {
+			rest = append(rest, part)
+		}
+	}
+	s.holes = slices.Replace(s.holes, i, i+1, rest...)
+	s.alloc.Free(r)
+	s.dry, s.full = 0, false
+}
+
+// unknown is called when recovery is done: of the granules that it has found free
+// nobody knows whether they have room on the disk.
+func (s *space) unknown() {
+	if _, ok := s.file.(env.SpaceFile); !ok {
+		return // holes cannot be filled before they are written
+	}
+	for _, span := range s.alloc.All() {
+		if r := within(span.Run); !span.Retired && r.Pages > 0 {
+			s.dig(r)
+		}
+	}
+}
+
+// dig makes a hole of free pages.
+func (s *space) dig(r extent.Run) {
+	err := s.alloc.Reserve(r)
+	invariant.Check(err == nil, "a hole is made of pages that are not free: %v", err)
+	i, _ := slices.BinarySearchFunc(s.holes, r, func(a, b extent.Run) int { return cmp.Compare(a.Page, b.Page) })
+	s.holes = slices.Insert(s.holes, i, r)
 }
 
 // back sees to it that a write to r finds room on the disk, although it may be
@@ -153,7 +262,11 @@ func (s *space) reserve(r extent.Run) error {
 func (s *space) pages() (end uint32, free, retired uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.alloc.End(), s.alloc.FreePages(), s.alloc.RetiredPages()
+	free = s.alloc.FreePages()
+	for _, r := range s.holes {
+		free += uint64(r.Pages)
+	}
+	return s.alloc.End(), free, s.alloc.RetiredPages()
 }
 
 // end is the length of the data file in bytes.
@@ -163,11 +276,9 @@ func (s *space) end() int64 {
 	return int64(s.alloc.End()) * extent.PageSize
 }
 
-// trimPages is the shortest run that is worth making a hole of.
-const trimPages = 256 << 10 / extent.PageSize
-
-// trim makes holes of long free runs and answers how many bytes that gave back.
-// Nothing refers to free pages, so that a crash may keep any part of it.
+// trim makes holes of free granules, beyond the reserve, and answers how many
+// bytes that gave back. Nothing refers to free pages, so that a crash may keep
+// any part of it.
 func (s *space) trim() (bytes int64, err error) {
 	f, ok := s.file.(env.SpaceFile)
 	if !ok {
@@ -175,19 +286,26 @@ func (s *space) trim() (bytes int64, err error) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var holes []extent.Run
-	for _, span := range s.alloc.All() {
-		if span.Retired || span.Pages < trimPages {
+	kept := s.kept(forPuts)
+	for _, span := range slices.Backward(s.alloc.All()) {
+		free := s.alloc.FreePages()
+		if span.Retired || free <= kept {
 			continue
 		}
-		if !s.isHole(span.Run) {
-			if err := f.Discard(span.Addr(), span.Bytes()); err != nil {
-				return bytes, fmt.Errorf("give back %v of %s: %w", span.Run, dataFile, err)
-			}
-			bytes += span.Bytes()
+		r := within(span.Run)
+		if over := uint64(r.Pages) + kept; over > free {
+			cut := min(uint32(over-free+granule-1)/granule*granule, r.Pages)
+			r = extent.Run{Page: r.Page + cut, Pages: r.Pages - cut}
 		}
-		holes = append(holes, span.Run)
+		if r.Pages == 0 {
+			continue
+		}
+		if err := f.Discard(r.Addr(), r.Bytes()); err != nil {
+			return bytes, fmt.Errorf("give back %v of %s: %w", r, dataFile, err)
+		}
+		bytes += r.Bytes()
+		s.dig(r)
 	}
-	s.holes = holes
+	s.dry, s.full = 0, false
 	return bytes, nil
 }

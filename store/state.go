@@ -110,6 +110,13 @@ type mem struct {
 	// memtable's changes are in a durable tree.
 	refs atomic.Int32
 
+	// granted is how far the arena may be filled, since there is room for what
+	// comes of that: keep are the pages for it. Deletes counts those of single
+	// keys. Under db.mu.
+	granted int
+	keep    uint64
+	deletes int
+
 	// The open frame, under db.mu: where it begins, its first change and how
 	// many it has so far.
 	frame      int

@@ -99,6 +99,10 @@ func (db *DB) syncTo(seq message.Seq) (err error) {
 	if err = db.flushRecovered(); err == nil {
 		upTo, err = db.syncNow()
 	}
+	if errors.Is(err, env.ErrNoSpace) {
+		// The journal has no room, but the tree has: pages are kept for it.
+		upTo, err = seq, db.flushMems(false)
+	}
 
 	db.smu.Lock()
 	db.syncing = false

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/ashlar-dev/ashlar/env"
 	"github.com/ashlar-dev/ashlar/store/branch"
@@ -250,8 +251,12 @@ func (db *DB) checkPages() error {
 			return err
 		}
 	}
+	unused := slices.Clone(db.space.holes)
 	for _, span := range db.space.alloc.All() {
-		for p := span.Run.Page; uint64(p) < span.Run.End(); p++ {
+		unused = append(unused, span.Run)
+	}
+	for _, r := range unused {
+		for p := r.Page; uint64(p) < r.End(); p++ {
 			if id, taken := owner[p]; taken {
 				return &CorruptError{File: dataFile, Offset: int64(p) * extent.PageSize, Branch: id, Want: "a page in use", Found: "one that is free"}
 			}

@@ -5,7 +5,7 @@ import "slices"
 // strangersStoreMutants are about what strangers found in the store: memory
 // that is short, disks that are full, damage that nothing reports.
 func strangersStoreMutants() []Mutant {
-	return slices.Concat(pressureMutants(), rotMutants(), besideMutants())
+	return slices.Concat(pressureMutants(), rotMutants(), besideMutants(), fullMutants())
 }
 
 // pressureMutants die in a process that is judged by what the kernel says of
@@ -89,5 +89,41 @@ func besideMutants() []Mutant {
 		reader("a-world-without-a-disk", "store", Unguarded,
 			"A program that opens a store in a world without a disk panics.",
 			"if disk == nil {", "if false {", "TestAWorldThatLacksSomething"),
+	}
+}
+
+// fullMutants die on disks that are small, and know how much they hold.
+func fullMutants() []Mutant {
+	full := func(name, in, breaks, before, after, run string) Mutant {
+		return Mutant{
+			Name: "store/full/" + name, In: in, Kind: Stuck, Breaks: breaks, Old: before, New: after,
+			Packages: []string{"store"}, Run: run,
+		}
+	}
+	return []Mutant{
+		full("puts-take-the-reserve", "store",
+			"Puts use the room that flushes and merges need.",
+			"have, want := s.alloc.FreePages()+s.alloc.RetiredPages(), s.kept(p)", "have, want := s.alloc.FreePages()+s.alloc.RetiredPages(), uint64(0)", "TestFullDiskIsEmptied"),
+		full("puts-take-the-room-of-deletes", "store",
+			"On a full disk there is room to merge, but none for a delete.",
+			"return s.floor + s.keep + deletesMin + min(s.deletes, uint64(s.alloc.End())/16)", "return s.floor + s.keep", "TestFullDiskIsEmptied"),
+		full("merges-are-not-kept-for", "store",
+			"What memtables become is written, but it cannot be merged.",
+			"db.kept = upkeep{root: root, weight: w, pages: mergedPages(w.Newer, w.Pieces)}", "db.kept = upkeep{root: root, weight: w}", "TestFullDiskIsEmptied"),
+		full("one-run-for-a-branch", "store/branch",
+			"A flush fails when the free pages do not lie together.",
+			"for errors.Is(err, env.ErrNoSpace) && to-w.written > 1 {", "for errors.Is(err, env.ErrNoSpace) && count < 0 {", "TestFullDiskIsEmptied"),
+		full("puts-do-not-look-for-space", "store",
+			"What deletes gave back is not found by puts.",
+			"did, failed := db.makeRoom(p)", "did, failed := false, error(nil)", "TestFullDiskIsEmptied"),
+		full("holes-are-forgotten", "store",
+			"What recovery has found free, or an idle store has given back, is never used again.",
+			"if s.dry == 0 || pages < s.dry {", "if false {", "TestFullDiskIsEmptied|TestHolesAreMadeAgain"),
+		full("holes-are-taken-for-room", "store",
+			"After a restart a delete is taken, and its flush finds holes for which the disk has no room.",
+			"db.space.unknown()", "_ = db.space", "TestFullDiskIsEmptied|TestHolesOnAFullDisk"),
+		full("sync-without-a-segment", "store",
+			"A sync fails when the journal finds no room for another segment.",
+			"upTo, err = seq, db.flushMems(false)", "upTo = 0", "TestFullDiskIsEmptied"),
 	}
 }

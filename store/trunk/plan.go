@@ -130,10 +130,7 @@ func (t *Trunk) bottom(p *Pivot, hi []byte, policy Policy) (*Job, float64) {
 		return j, 1000
 	}
 	total := newer + base
-	all.Parts = max(int((total+t.shape.LeafBytes/2)/t.shape.LeafBytes), 1)
-	if total < 2*t.shape.LeafBytes {
-		all.Parts = 1
-	}
+	all.Parts = t.parts(total)
 	small := t.shape.LeafBytes / 4
 	ratio := float64(newer) / (policy.Alpha * float64(max(base, small)))
 	if newer > 0 && policy.tombs(p) {
@@ -211,12 +208,8 @@ func (t *Trunk) Range(lo, hi []byte, busy func(level int, lo []byte) bool) *Job 
 		case n.Level > 0 && len(p.Refs) > 0:
 			found = &Job{Level: n.Level, Lo: from, Hi: to, Flush: true}
 		case n.Level == 0 && (len(p.Refs) > 1 || len(p.Refs) == 1 && !p.Refs[0].Base):
-			j := &Job{Lo: from, Hi: to, Inputs: p.Refs, Bottom: true}
-			j.Parts = 1
-			if total := j.Bytes(); total >= 2*t.shape.LeafBytes {
-				j.Parts = int((total + t.shape.LeafBytes/2) / t.shape.LeafBytes)
-			}
-			found = j
+			found = &Job{Lo: from, Hi: to, Inputs: p.Refs, Bottom: true}
+			found.Parts = t.parts(found.Bytes())
 		}
 	})
 	return found

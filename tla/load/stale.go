@@ -30,22 +30,19 @@ const StaleTranslation source.Code = "StaleTranslation"
 func (l *loader) warnStale(m *syntax.Module) {
 	again := &loader{files: l.files, dir: l.dir, file: l.file, further: l.further, options: l.options, diags: new(source.List), found: l.found}
 	without, list := syntax.ParseModuleMode(l.file, syntax.SkipTranslation)
-	if list.HasErrors() {
+	out := &Loaded{}
+	if list.HasErrors() || again.translate(without, out) == nil {
 		return // `ashlar translate` reports what is wrong with the algorithm
 	}
-	_, _, t := again.translate(without, true)
-	if t.Print == nil {
-		return // and this, too
-	}
-	if what := difference(t, inFile(m)); what != "" {
+	if what := difference(out.made(), inFile(m)); what != "" {
 		l.staleHere(m, "this translation is used, and it is not that of the algorithm: "+what)
 	}
 }
 
 // warnUnused warns where the translation in the file, which is not used, is not
-// the one that was made: other tools check the one in the file. whole is the
-// module with all that is in the file, list what is wrong with it.
-func (l *loader) warnUnused(whole *syntax.Module, list *source.List, made Translation) {
+// the one in out that is used: other tools check the one in the file. whole is
+// the module with all that is in the file, list what is wrong with it.
+func (l *loader) warnUnused(whole *syntax.Module, list *source.List, out *Loaded) {
 	const unused = "the algorithm is used, not this translation, and the two differ: "
 	for _, d := range list.Sorted() {
 		if d.Severity == source.Error {
@@ -53,7 +50,7 @@ func (l *loader) warnUnused(whole *syntax.Module, list *source.List, made Transl
 			return
 		}
 	}
-	if what := difference(made, inFile(whole)); what != "" {
+	if what := difference(out.made(), inFile(whole)); what != "" {
 		l.staleHere(whole, unused+what)
 	}
 }
@@ -65,6 +62,12 @@ func (l *loader) staleHere(m *syntax.Module, message string) {
 		Repair:  "translate the algorithm again: ashlar translate FILE",
 		Related: []source.Note{{Span: m.Algorithm.Name.Span(), Message: "the algorithm"}},
 	})
+}
+
+// made returns the units of the translation that Translate made.
+func (out *Loaded) made() []syntax.Unit {
+	m, _ := syntax.ParseModule(out.Translation)
+	return m.Units
 }
 
 // inFile returns the units of the translation in the file of m.
@@ -79,11 +82,8 @@ func inFile(m *syntax.Module) []syntax.Unit {
 }
 
 // difference says what two translations differ in, "" for nothing that counts.
-func difference(made Translation, found []syntax.Unit) string {
-	ours, theirs := map[string]bool{}, declared(found)
-	for _, v := range made.Declares.Variables {
-		ours[v.Name] = true
-	}
+func difference(made, found []syntax.Unit) string {
+	ours, theirs := declared(made), declared(found)
 	for _, v := range slices.Sorted(maps.Keys(ours)) {
 		if !theirs[v] {
 			return fmt.Sprintf("the variable %s is only in the algorithm", v)
@@ -100,16 +100,17 @@ func difference(made Translation, found []syntax.Unit) string {
 			defs[d.Name.Text] = u
 		}
 	}
-	for _, p := range made.Print() {
-		if !isAction(p) {
+	for _, u := range made {
+		d, ok := u.(*syntax.OperatorDef)
+		if !ok || !isAction(d) {
 			continue
 		}
-		if defs[p.Name] == nil {
-			return fmt.Sprintf("the translation has no %s", p.Name)
+		name := d.Name.Text
+		if defs[name] == nil {
+			return fmt.Sprintf("the translation has no %s", name)
 		}
-		a, b := says(comment.ReplaceAllString(p.Text, ""), ours), says(syntax.Format(defs[p.Name]), ours)
-		if !maps.Equal(a, b) {
-			return fmt.Sprintf("%s says other things in the two: %s", p.Name, apart(a, b))
+		if a, b := says(u, ours), says(defs[name], ours); !maps.Equal(a, b) {
+			return fmt.Sprintf("%s says other things in the two: %s", name, apart(a, b))
 		}
 	}
 	return ""
@@ -130,17 +131,16 @@ func declared(units []syntax.Unit) map[string]bool {
 
 // isAction says whether a definition of a translation is the initial predicate
 // or the action of a label, which starts with pc[self] = "label" or pc = "label".
-func isAction(p Printed) bool { return p.Name == "Init" || p.Name != "" && atLabel.MatchString(p.Text) }
+func isAction(d *syntax.OperatorDef) bool {
+	return d.Name.Text == "Init" || atLabel.MatchString(syntax.Format(d))
+}
 
 var (
 	atLabel = regexp.MustCompile(`==\s*(?:/\\\s*)?pc(?:\[[^\]]*\])? = "`)
-	// comment is what we write above the variables of a process.
-	comment = regexp.MustCompile(`\(\* .* \*\)\n`)
 	// unchanged is what an action leaves alone.
 	unchanged = regexp.MustCompile(`UNCHANGED\s*(?:<<[^>]*>>|\w+)`)
-	// kept is another way to leave a variable alone, where both names are one
-	// and the value does not go on in the next line.
-	kept = regexp.MustCompile(`(\w+)' = (\w+)[ \t]*(?:\n[ \t]*(\S{0,2})|$)`)
+	// kept is another way to leave a variable alone, where both names are one.
+	kept = regexp.MustCompile(`(\w+)' = (\w+)[ \t]*(?:\n|$)`)
 	// brackets are symbols that hold others.
 	brackets = regexp.MustCompile(`<<|>>|\|->|->|<-|=>`)
 	said     = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|[A-Za-z_0-9]+|\\[a-z]+|[-+*%^<>]`)
@@ -148,15 +148,13 @@ var (
 
 // says is what stands in a definition but for the names that it binds and what
 // holds it together.
-func says(text string, variables map[string]bool) map[string]bool {
-	text = unchanged.ReplaceAllString(text, "")
+func says(u syntax.Unit, variables map[string]bool) map[string]bool {
+	text := unchanged.ReplaceAllString(syntax.Format(u), "")
 	text = kept.ReplaceAllStringFunc(text, func(s string) string {
-		m := kept.FindStringSubmatch(s)
-		goesOn := len(m[3]) > 0 && strings.Contains("\\-+*%^.:@#=<>|&", m[3][:1]) && m[3] != `\/`
-		if m[1] != m[2] || goesOn {
+		if m := kept.FindStringSubmatch(s); m[1] != m[2] {
 			return s
 		}
-		return "\n" + m[3]
+		return "\n"
 	})
 	out := map[string]bool{}
 	for _, w := range said.FindAllString(brackets.ReplaceAllString(text, " "), -1) {

@@ -87,11 +87,11 @@ func (r *resolver) levelsOfUnits(units []syntax.Unit) *demands {
 	return l.asks
 }
 
-// levelOf checks the levels inside one expression and returns its own.
-func (r *resolver) levelOf(e syntax.Expr) Level {
+// levelOf checks the levels inside one expression.
+func (r *resolver) levelOf(e syntax.Expr) {
 	l := r.leveller()
 	l.report = true
-	return l.expr(e).closed
+	l.expr(e)
 }
 
 func (l *leveller) wrong(at source.Span, repair, format string, args ...any) {
@@ -102,6 +102,9 @@ func (l *leveller) wrong(at source.Span, repair, format string, args ...any) {
 
 func (l *leveller) units(units []syntax.Unit) {
 	for _, u := range units {
+		if l.until != 0 && u.Span().File == l.module.Syntax.Span().File && u.Span().Start >= l.until {
+			return
+		}
 		l.unit(u)
 	}
 }

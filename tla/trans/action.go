@@ -1,6 +1,8 @@
 package trans
 
 import (
+	"fmt"
+
 	"github.com/ashlar-dev/ashlar/internal/invariant"
 	"github.com/ashlar-dev/ashlar/tla/core"
 	"github.com/ashlar-dev/ashlar/tla/pcal"
@@ -18,60 +20,72 @@ type action struct {
 	*pcal.View
 }
 
+func unchanged(vars pcal.Assigned) lines {
+	if len(vars) == 1 {
+		return line("UNCHANGED " + vars[0].Name)
+	}
+	return wrapped(names(vars), ",", 24, 0).after("UNCHANGED << ").then(" >>")
+}
+
 // block is the body of the block's action.
-func (c *action) block(b *pcal.Block) clause {
-	var items []clause
+func (c *action) block(b *pcal.Block) lines {
+	var items []lines
 	if c.m.pc {
 		at := c.Cell(c.m.a.PC, nil)
-		items = append(items, is{&core.Op{Op: core.OpEq, Args: []core.Expr{at, &core.Str{Val: b.Label}}}})
+		items = append(items, c.m.expr(&core.Op{Op: core.OpEq, Args: []core.Expr{at, &core.Str{Val: b.Label}}}))
 	}
 	body, set := c.stmts(b.Body, nil)
 	items = append(items, body...)
 	if rest := c.m.vars.Without(set); len(rest) > 0 {
-		items = append(items, keeps{rest})
+		items = append(items, unchanged(rest))
 	}
-	return allOf{list: items}
+	return bullets(`/\`, items)
 }
+
+func (c *action) x(e core.Expr, set pcal.Assigned) lines { return c.m.expr(c.X(e, set)) }
 
 // stmts translates a list that starts with set assigned; it returns the
 // conjuncts and what is assigned at the end.
-func (c *action) stmts(list []pcal.Stmt, set pcal.Assigned) ([]clause, pcal.Assigned) {
-	var items []clause
+func (c *action) stmts(list []pcal.Stmt, set pcal.Assigned) ([]lines, pcal.Assigned) {
+	var items []lines
 	for _, s := range list {
-		var more []clause
+		var more []lines
 		more, set = c.stmt(s, set)
-		for _, x := range more {
-			items = append(items, placed{x, s.Span()})
-		}
+		items = append(items, more...)
 	}
 	if len(items) == 0 {
-		items = append(items, is{&core.Bool{Val: true}})
+		items = append(items, line("TRUE"))
 	}
 	return items, set
 }
 
-func (c *action) stmt(s pcal.Stmt, set pcal.Assigned) ([]clause, pcal.Assigned) {
+func (c *action) stmt(s pcal.Stmt, set pcal.Assigned) ([]lines, pcal.Assigned) {
 	switch s := s.(type) {
 	case *pcal.Skip:
-		return []clause{is{&core.Bool{Val: true}}}, set
+		return []lines{line("TRUE")}, set
 	case *pcal.Await:
-		return []clause{is{c.X(s.Cond, set)}}, set
+		return []lines{c.x(s.Cond, set)}, set
 	case *pcal.Assert:
-		return []clause{asserts{c.X(s.Cond, set), pcal.AssertMessage(s)}}, set
+		message := line(fmt.Sprintf("%q)", pcal.AssertMessage(s)))
+		return []lines{stack(c.x(s.Cond, set).after("Assert(").then(","), message.after("       "))}, set
 	case *pcal.Print:
-		return []clause{prints{c.X(s.X, set)}}, set
+		return []lines{c.x(s.X, set).after("PrintT(").then(")")}, set
 	case *pcal.Assign:
 		updates, after := c.Assign(s, set)
 		return c.updates(updates), after
 	case *pcal.If:
 		bodies, after := c.paths([][]pcal.Stmt{s.Then, s.Else}, set)
-		return []clause{choice{c.X(s.Cond, set), bodies[0], bodies[1]}}, after
+		return []lines{stack(c.x(s.Cond, set).after("IF "), bodies[0].after("   THEN "), bodies[1].after("   ELSE "))}, after
 	case *pcal.Either:
 		bodies, after := c.paths(s.Branches, set)
-		return []clause{anyOf{bodies}}, after
+		return []lines{allBullets(`\/`, bodies)}, after
 	case *pcal.With:
 		body, after := c.stmts(s.Body, set)
-		return []clause{named{s.Var, s.In, c.X(s.X, set), allOf{list: body}}}, after
+		head := c.x(s.X, set).after("LET " + s.Var.Name + " == ").then(" IN")
+		if s.In {
+			head = c.x(s.X, set).after(`\E ` + s.Var.Name + ` \in `).then(":")
+		}
+		return []lines{stack(head, bullets(`/\`, body).after("  "))}, after
 	case *pcal.Goto, *pcal.Call, *pcal.Return:
 		updates, after := c.Jump(s, set)
 		return c.updates(updates), after
@@ -81,36 +95,36 @@ func (c *action) stmt(s pcal.Stmt, set pcal.Assigned) ([]clause, pcal.Assigned) 
 }
 
 // paths translates branches and makes them assign the same variables.
-func (c *action) paths(branches [][]pcal.Stmt, set pcal.Assigned) ([]clause, pcal.Assigned) {
-	items := make([][]clause, len(branches))
+func (c *action) paths(branches [][]pcal.Stmt, set pcal.Assigned) ([]lines, pcal.Assigned) {
+	items := make([][]lines, len(branches))
 	sets := make([]pcal.Assigned, len(branches))
-	after := set
+	all := set
 	for i, b := range branches {
 		items[i], sets[i] = c.stmts(b, set)
 		for _, v := range sets[i] {
-			after = after.With(v)
+			all = all.With(v)
 		}
 	}
-	out := make([]clause, len(branches))
+	out := make([]lines, len(branches))
 	for i := range branches {
-		if rest := after.Without(sets[i]); len(rest) > 0 {
-			items[i] = append(items[i], keeps{rest})
+		if rest := all.Without(sets[i]); len(rest) > 0 {
+			items[i] = append(items[i], unchanged(rest))
 		}
-		out[i] = allOf{items[i], true}
+		out[i] = allBullets(`/\`, items[i])
 	}
-	return out, after
+	return out, all
 }
 
-// updates are "v' = value" or "v' \in set" for each.
-func (c *action) updates(list []pcal.Update) []clause {
-	out := make([]clause, len(list))
+// updates writes "v' = value" or "v' \in set" for each.
+func (c *action) updates(list []pcal.Update) []lines {
+	out := make([]lines, len(list))
 	for i, u := range list {
 		op := core.OpEq
 		if u.In {
 			op = core.OpIn
 		}
 		next := &core.Op{Op: core.OpPrime, Args: []core.Expr{&core.VarRef{Var: u.Var}}}
-		out[i] = is{&core.Op{Op: op, Args: []core.Expr{next, u.Value}}}
+		out[i] = c.m.expr(&core.Op{Op: op, Args: []core.Expr{next, u.Value}})
 	}
 	return out
 }

@@ -1,0 +1,254 @@
+package store_test
+
+import (
+	"fmt"
+	"path"
+	"sync"
+	"testing"
+
+	"github.com/ashlar-dev/ashlar/env"
+	"github.com/ashlar-dev/ashlar/sim"
+)
+
+// smallDisk is a disk of so many pages. A page of a file takes room when it is
+// written or allocated first, and until it is discarded, cut off or removed. It
+// knows nothing of what the store does with its pages.
+type smallDisk struct {
+	mu    sync.Mutex
+	disk  *sim.Disk
+	pages int
+	used  map[string]map[int64]bool // of each file
+	taken int
+	// asked is how often room was asked for; the calls from number refuse on, or
+	// with once only that one, are refused. 0: none.
+	asked, refuse int
+	once          bool
+}
+
+func newSmallDisk(pages int) *smallDisk {
+	return &smallDisk{disk: sim.NewDisk(), pages: pages, used: map[string]map[int64]bool{}}
+}
+
+// clone is another disk with the same content.
+func (d *smallDisk) clone() *smallDisk {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	c := &smallDisk{disk: d.disk.Clone(), pages: d.pages, used: map[string]map[int64]bool{}, taken: d.taken}
+	for name, pages := range d.used {
+		c.used[name] = map[int64]bool{}
+		for p := range pages {
+			c.used[name][p] = true
+		}
+	}
+	return c
+}
+
+// crash is a loss of power. What has room keeps it, as far as there is a file.
+func (d *smallDisk) crash(t *testing.T, fate sim.Fate) {
+	t.Helper()
+	d.disk.Crash(fate)
+	for name := range d.used {
+		f, err := d.disk.Open(name, false)
+		if err != nil {
+			d.cut(name, 0)
+			delete(d.used, name)
+			continue
+		}
+		size, err := f.Size()
+		must(t, err)
+		must(t, f.Close())
+		d.cut(name, size)
+	}
+	// A file whose removal was lost has all its room again.
+	names, err := d.disk.List("db")
+	must(t, err)
+	for _, name := range names {
+		name = path.Join("db", name)
+		if d.used[name] != nil {
+			continue
+		}
+		f, err := d.disk.Open(name, false)
+		must(t, err)
+		size, err := f.Size()
+		must(t, err)
+		must(t, f.Close())
+		d.used[name] = map[int64]bool{}
+		for p := range (size + 4095) / 4096 {
+			d.used[name][p] = true
+			d.taken++
+		}
+	}
+}
+
+// cut frees what lies behind a size.
+func (d *smallDisk) cut(name string, size int64) {
+	for p := range d.used[name] {
+		if p*4096 >= size {
+			delete(d.used[name], p)
+			d.taken--
+		}
+	}
+}
+
+// room takes room for bytes of a file, or answers that there is none.
+func (d *smallDisk) room(name string, off, n int64) error {
+	used := d.used[name]
+	if used == nil {
+		used = map[int64]bool{}
+		d.used[name] = used
+	}
+	missing := 0
+	for p := off / 4096; p*4096 < off+n; p++ {
+		if !used[p] {
+			missing++
+		}
+	}
+	if missing == 0 {
+		return nil
+	}
+	d.asked++
+	refused := d.refuse > 0 && (d.asked == d.refuse || d.asked > d.refuse && !d.once)
+	if refused || d.taken+missing > d.pages {
+		return fmt.Errorf("%d pages more than %d of %d: %w", missing, d.taken, d.pages, env.ErrNoSpace)
+	}
+	for p := off / 4096; p*4096 < off+n; p++ {
+		used[p] = true
+	}
+	d.taken += missing
+	return nil
+}
+
+func (d *smallDisk) Open(name string, create bool) (env.File, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	f, err := d.disk.Open(name, create)
+	if err != nil {
+		return nil, err
+	}
+	return &smallFile{f: f.(env.SpaceFile), disk: d, name: name}, nil
+}
+
+func (d *smallDisk) OpenDirect(name string, create bool) (env.File, bool, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	f, direct, err := d.disk.OpenDirect(name, create)
+	if err != nil {
+		return nil, false, err
+	}
+	return &smallFile{f: f.(env.SpaceFile), disk: d, name: name}, direct, nil
+}
+
+func (d *smallDisk) Rename(old, new string) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	err := d.disk.Rename(old, new)
+	if err == nil {
+		d.cut(new, 0)
+		d.used[new] = d.used[old]
+		delete(d.used, old)
+	}
+	return err
+}
+
+func (d *smallDisk) Remove(name string) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	err := d.disk.Remove(name)
+	if err == nil {
+		d.cut(name, 0)
+		delete(d.used, name)
+	}
+	return err
+}
+
+func (d *smallDisk) MakeDir(name string) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.disk.MakeDir(name)
+}
+
+func (d *smallDisk) List(dir string) ([]string, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.disk.List(dir)
+}
+
+func (d *smallDisk) SyncDir(dir string) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.disk.SyncDir(dir)
+}
+
+// smallFile is a file of a smallDisk. Names of open files do not change but for
+// that of the data file, which is opened anew.
+type smallFile struct {
+	f    env.SpaceFile
+	disk *smallDisk
+	name string
+}
+
+func (f *smallFile) ReadAt(b []byte, off int64) (int, error) {
+	f.disk.mu.Lock()
+	defer f.disk.mu.Unlock()
+	return f.f.ReadAt(b, off)
+}
+
+func (f *smallFile) WriteAt(b []byte, off int64) (int, error) {
+	f.disk.mu.Lock()
+	defer f.disk.mu.Unlock()
+	if err := f.disk.room(path.Clean(f.name), off, int64(len(b))); err != nil {
+		return 0, err
+	}
+	return f.f.WriteAt(b, off)
+}
+
+func (f *smallFile) Append([]byte) error { panic("the store appends to no file") }
+
+func (f *smallFile) Size() (int64, error) {
+	f.disk.mu.Lock()
+	defer f.disk.mu.Unlock()
+	return f.f.Size()
+}
+
+func (f *smallFile) Truncate(size int64) error {
+	f.disk.mu.Lock()
+	defer f.disk.mu.Unlock()
+	err := f.f.Truncate(size)
+	if err == nil {
+		f.disk.cut(path.Clean(f.name), size)
+	}
+	return err
+}
+
+func (f *smallFile) Allocate(off, n int64) error {
+	f.disk.mu.Lock()
+	defer f.disk.mu.Unlock()
+	if err := f.disk.room(path.Clean(f.name), off, n); err != nil {
+		return err
+	}
+	return f.f.Allocate(off, n)
+}
+
+func (f *smallFile) Discard(off, n int64) error {
+	f.disk.mu.Lock()
+	defer f.disk.mu.Unlock()
+	for p := (off + 4095) / 4096; (p+1)*4096 <= off+n; p++ {
+		if used := f.disk.used[path.Clean(f.name)]; used[p] {
+			delete(used, p)
+			f.disk.taken--
+		}
+	}
+	return f.f.Discard(off, n)
+}
+
+func (f *smallFile) Sync() error {
+	f.disk.mu.Lock()
+	defer f.disk.mu.Unlock()
+	return f.f.Sync()
+}
+
+func (f *smallFile) Close() error {
+	f.disk.mu.Lock()
+	defer f.disk.mu.Unlock()
+	return f.f.Close()
+}

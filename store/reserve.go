@@ -1,0 +1,287 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/ashlar-dev/ashlar/env"
+	"github.com/ashlar-dev/ashlar/store/extent"
+	"github.com/ashlar-dev/ashlar/store/message"
+	"github.com/ashlar-dev/ashlar/store/trunk"
+)
+
+// A full disk must be emptied from inside: deletes are changes, which need a
+// memtable's branch, merges, and checkpoints before they give anything back. So
+// some free pages of the data file, which have room on the disk, are kept:
+//
+//	the floor    for checkpoints alone: without them no page is ever free again
+//	the keep     for the branches of all memtables as far as they are filled,
+//	             and for merging the whole tree, one partition after the other
+//	for deletes  for memtables of deletes beyond those
+//
+// A change is taken when, with it, the keep is still there. A flush turns a
+// part of the keep into a branch, and into what merging that branch takes. The
+// merge of a partition at the bottom writes at most what it reads, frees its
+// base when two checkpoints have been made, and takes its newer messages out of
+// the keep: what is kept for one partition is there again for the next. So
+// whatever is in memory when the disk is full can be merged down, and then
+// deletes have left nothing of themselves, and given back what they deleted.
+// Merges that only make reads shorter leave the keep alone. Of merges that rely
+// on it there is one at a time.
+
+// purpose is what pages are for, which says what they must leave.
+type purpose uint8
+
+const (
+	forPuts    purpose = iota // changes that may need more space for ever
+	forDeletes                // changes that give back space in the end
+	forSpeed                  // merges that can wait
+	forWork                   // flushes, and merges that give back space
+	forTable                  // checkpoints
+)
+
+func purposeOf(k message.Kind) purpose {
+	if k == message.Delete || k == message.RangeDelete {
+		return forDeletes
+	}
+	return forPuts
+}
+
+// deletesMin is what is kept for deletes at least, in pages: some memtables of
+// few deletes. A sixteenth of the file is added to it, up to a quarter of a
+// memtable.
+const deletesMin = 48
+
+// kept is how many free pages must be left for others. The caller holds s.mu.
+func (s *space) kept(p purpose) uint64 {
+	switch p {
+	case forPuts:
+		return s.floor + s.keep + deletesMin + min(s.deletes, uint64(s.alloc.End())/16)
+	case forDeletes, forSpeed:
+		return s.floor + s.keep
+	case forWork:
+		return s.floor
+	default:
+		return 0
+	}
+}
+
+// setFloor says how large the table is.
+func (s *space) setFloor(table int) {
+	s.mu.Lock()
+	s.floor = 2*pagesOf(int64(table)) + 8
+	s.mu.Unlock()
+}
+
+// admit keeps so many pages from now on, if there are as many beside those that
+// the purpose leaves. Pages that wait for checkpoints count: the floor is for
+// these. What is not needed is not asked for on a full disk.
+func (s *space) admit(keep uint64, p purpose, needed bool) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	before := s.keep
+	s.keep = keep
+	for {
+		have, want := s.alloc.FreePages()+s.alloc.RetiredPages(), s.kept(p)
+		if have >= want {
+			return nil
+		}
+		if !needed && s.full {
+			s.keep = before
+			return env.ErrNoSpace
+		}
+		if err := s.grow(1, uint32(min(want-have, growMax))); err != nil {
+			s.keep = before
+			return err
+		}
+	}
+}
+
+// spare says whether there are so many pages beside all that is kept, or makes
+// the file longer for them.
+func (s *space) spare(pages uint64) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for {
+		have, want := s.alloc.FreePages(), s.kept(forSpeed)+pages
+		if have >= want {
+			return true
+		}
+		if s.grow(1, uint32(min(want-have, growMax))) != nil {
+			return false
+		}
+	}
+}
+
+// has says whether there are so many free pages beside those that the purpose
+// leaves.
+func (s *space) has(pages uint64, p purpose) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.alloc.FreePages() >= s.kept(p)+pages
+}
+
+// reserved is what puts leave, in bytes.
+func (s *space) reserved() int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return int64(s.kept(forPuts)) * extent.PageSize
+}
+
+func pagesOf(n int64) uint64 { return uint64((n + extent.PageSize - 1) / extent.PageSize) }
+
+// mergedPages is what so many bytes of blocks take when they have been merged
+// into some partitions: blocks may become longer by their padding, and by
+// being compressed less; in each partition the last block and the index may take
+// another page.
+func mergedPages(bytes int64, partitions int) uint64 {
+	return pagesOf(bytes+bytes/4) + 2*uint64(partitions)
+}
+
+// upkeep is what the tree with that root takes to be merged. Under db.mu.
+type upkeep struct {
+	root   *trunk.Node
+	pages  uint64
+	weight trunk.Weight
+}
+
+func (db *DB) upkeep() *upkeep {
+	if root := db.trunk.Root(); db.kept.root != root {
+		w := root.Weight()
+		db.kept = upkeep{root: root, weight: w, pages: mergedPages(w.Newer, w.Pieces)}
+		if w.Largest > 0 {
+			db.kept.pages += mergedPages(w.Largest, 8)
+		}
+	}
+	return &db.kept
+}
+
+// keepWith is what is to be kept when that much is for one of the memtables. The
+// caller holds db.mu.
+func (db *DB) keepWith(m *mem, keep uint64) uint64 {
+	sum := db.upkeep().pages
+	for _, other := range db.current.Load().mems {
+		if other != m {
+			sum += other.keep
+		}
+	}
+	return sum + keep
+}
+
+// memKeep is what a memtable takes with so many bytes and records: once as a
+// branch with its index, and once as what merges make of it.
+func (db *DB) memKeep(bytes, records int) uint64 {
+	n := int64(bytes)
+	return pagesOf(n+n/2) + 8 + mergedPages(n, min(db.upkeep().weight.Partitions, records))
+}
+
+// keepNow brings up to date what is kept.
+func (db *DB) keepNow() {
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	db.space.mu.Lock()
+	defer db.space.mu.Unlock()
+	db.space.keep = db.keepWith(nil, 0)
+}
+
+// grant lets a memtable take so many messages of n bytes, if the store could
+// still be merged then. The caller holds db.mu.
+func (db *DB) grant(m *mem, messages, n int, p purpose) error {
+	pos, have := m.table.Pos(), m.table.Len()
+	// Some more than is asked for, so that it is not asked for each message.
+	step := max(n, min(max(pos/4, 64<<10), len(m.arena)/16))
+	keep := db.memKeep(pos+step, have+messages+step/recordMin)
+	err := db.space.admit(db.keepWith(m, keep), forPuts, false)
+	if errors.Is(err, env.ErrNoSpace) {
+		// What is granted to a delete, a put may use: no byte more, then.
+		step, keep = n, db.memKeep(pos+n, have+messages)
+		err = db.space.admit(db.keepWith(m, keep), p, true)
+	}
+	if err == nil {
+		m.granted, m.keep = pos+step, keep
+	}
+	return err
+}
+
+// recordMin is the least that a message takes of a memtable, in bytes.
+const recordMin = 24
+
+// makeRoom does the next thing that may give back space: checkpoints, a flush,
+// or a merge. It answers false when nothing is left to do, so that what was
+// refused stays refused. For deletes everything is merged; for puts what has
+// enough newer messages to be worth it.
+func (db *DB) makeRoom(p purpose) (did bool, err error) {
+	if err := db.enter(); err != nil {
+		return false, err
+	}
+	defer db.workers.Done()
+	db.roomMu.Lock()
+	defer db.roomMu.Unlock()
+	if db.freeRetired() {
+		return true, nil
+	}
+	worth := trunk.Worth{Any: p == forDeletes, BytesPerDelete: 64 << 10}
+	db.mu.Lock()
+	var newer, deletes, ranges int
+	for _, m := range db.current.Load().mems {
+		newer += m.table.Len()
+		deletes += m.deletes
+		ranges += m.table.RangeDeletes()
+	}
+	w := db.upkeep().weight
+	db.mu.Unlock()
+	if ranges > 0 || worth.Merge(float64(newer), float64(deletes), w.Records, w.Newer+w.Base) {
+		return true, db.flushAll(false)
+	}
+	for {
+		db.mu.Lock()
+		j := db.trunk.Shrink(worth, db.policy(alphaIdle))
+		switch {
+		case j == nil && len(db.jobs) > 0 && !db.o.Tuning.Inline && !db.closing:
+			db.idle.Wait() // a worker may give back space
+			db.mu.Unlock()
+			return true, nil
+		case j == nil:
+			db.mu.Unlock()
+			return false, nil
+		case j.Flush:
+			db.trunk.Flush(j)
+			db.publish(db.current.Load().mems)
+			db.mu.Unlock()
+			continue
+		}
+		db.take(j)
+		db.mu.Unlock()
+		err := db.run(j)
+		if errors.Is(err, errAborted) {
+			err = nil
+		}
+		return true, err
+	}
+}
+
+// freeRetired makes the checkpoints after which pages are free that only
+// superblocks hold, and answers whether there are more now.
+func (db *DB) freeRetired() bool {
+	db.cmu.Lock()
+	defer db.cmu.Unlock()
+	return db.freeRetiredLocked()
+}
+
+// freeRetiredLocked is freeRetired for those who hold db.cmu.
+func (db *DB) freeRetiredLocked() (freed bool) {
+	for range 2 {
+		_, before, retired := db.space.pages()
+		if retired == 0 || db.checkpoint(false) != nil {
+			break
+		}
+		_, after, _ := db.space.pages()
+		freed = freed || after > before
+	}
+	return freed
+}
+
+// noRoom is the error of a change for which there is no room.
+func (db *DB) noRoom(err error) error {
+	return fmt.Errorf("the disk has no room beside the %d bytes that deletes and merges need: %w", db.space.reserved(), err)
+}
