@@ -261,10 +261,14 @@ func (c *fullDiskCase) run(rounds int) {
 }
 
 // TestFullDiskIsEmptied fills disks, and empties them from inside: each load with
-// one size and durability, with ASHLAR_FULL_DISKS with all.
+// one size and durability, with ASHLAR_FULL_DISKS with all, and with -short two
+// loads only.
 func TestFullDiskIsEmptied(t *testing.T) {
 	sizes := []struct{ memtable, pages int }{{32 << 10, 700}, {128 << 10, 2000}, {1 << 20, 6000}}
 	for n, l := range loads() {
+		if testing.Short() && l.name != "large" && l.name != "squeezed" {
+			continue
+		}
 		for k, size := range sizes {
 			for durability := store.SyncOnDemand; durability <= store.EveryCommit; durability++ {
 				if os.Getenv("ASHLAR_FULL_DISKS") == "" && ((n+1)%3 != k || (n/2+1)%3 != int(durability)) {
@@ -338,8 +342,11 @@ func TestFullDiskRefusesInTurn(t *testing.T) {
 	full.db = open(t, full.disk, o)
 	full.fill()
 	must(t, full.db.Sync())
-	refusals := 0
-	for n := 1; ; n++ {
+	refusals, step := 0, 1
+	if testing.Short() {
+		step = 7
+	}
+	for n := 1; ; n += step {
 		struck := false
 		for _, once := range []bool{true, false} {
 			c := &fullDiskCase{T: t, load: l, r: rand.New(rand.NewSource(1)), disk: full.disk.clone(), o: o, model: maps.Clone(full.model)}
