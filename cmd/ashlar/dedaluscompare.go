@@ -16,6 +16,7 @@ import (
 	"github.com/ashlar-dev/ashlar/dedalus/logic"
 	"github.com/ashlar-dev/ashlar/dedalus/rewrite"
 	"github.com/ashlar-dev/ashlar/dedalus/scenario"
+	"github.com/ashlar-dev/ashlar/dedalus/trial"
 )
 
 // dedalusPair is a program, what is made of it, and what both are given.
@@ -132,6 +133,15 @@ crash of a machine is for a node that runs on several is in docs/lang/dedalus.md
 Functions from Go are stood in for by functions that give different results for
 different arguments.
 
+Between nodes a message may come any number of times. Where a difference is found, the
+original is explored again with as many deliveries as there may be: what it tells then
+is no difference. Where that search does not get to the end, the difference is shown,
+and may be one of how often messages come (exit code 20).
+
+What the original asserts of its relations (assume collected, assume timely) is asked of
+the same runs, where there is no difference: changes that are asserted to make none happen
+later. An assertion that does not hold is reported as a difference is.
+
 Exit codes: 0 no difference, and nothing was left out; 12 the second tells what the
 first does not, or a step was refused; 13 it comes to rest where the first does not;
 20 the search was not complete; 130 interrupted; 150 errors in a program; 151 in the
@@ -177,6 +187,8 @@ type dedalusComparison struct {
 	Told       [2]int   `json:"told"`
 	Final      [2]int   `json:"final"`
 	Different  string   `json:"different,omitempty"`
+	Unsure     bool     `json:"unsure,omitempty"`
+	Assumption string   `json:"assumption,omitempty"` // of the original, that does not hold
 	Difference []string `json:"difference,omitempty"`
 	Steps      []string `json:"steps,omitempty"`
 }
@@ -203,6 +215,7 @@ func runDedalusCompare(ctx context.Context, t *term, o dedalusPair, b explore.Bo
 		}
 		return second
 	}
+	b.Often = true
 	c, err := explore.Compare(ctx, before, after, inputs, scenario.Functions(before), b, func(m *explore.Model) {
 		for timer, n := range times {
 			m.Limit(timer, n)
@@ -214,7 +227,26 @@ func runDedalusCompare(ctx context.Context, t *term, o dedalusPair, b explore.Bo
 	if err != nil {
 		return &exit{exitInterrupted, fmt.Errorf("interrupted: nothing is known yet (%v)", b)}
 	}
-	return tellComparison(t, c, b, first, asJSON)
+	broken := ""
+	if c.Different == nil && c.Complete() {
+		// An assertion of the author is a part of the original, and is asked of the same runs.
+		b.StatesMax = max(c.First.States*assumedTimes, assumedMin)
+		a, d, _, err := trial.Kept(ctx, before, first, scenario.Functions(before), b, func(m *explore.Model) {
+			for timer, n := range times {
+				m.Limit(timer, n)
+			}
+		})
+		if err != nil && ctx.Err() == nil {
+			return failed(err)
+		}
+		if err != nil {
+			return &exit{exitInterrupted, errors.New("interrupted while assumptions were checked")}
+		}
+		if a != nil {
+			broken, c.Different = a.String(), d
+		}
+	}
+	return tellComparison(t, c, b, first, broken, asJSON)
 }
 
 // parseLimits reads what --limit says.
@@ -231,8 +263,12 @@ func parseLimits(p *logic.Program, limits []string) (map[string]int, error) {
 	return out, nil
 }
 
-func tellComparison(t *term, c *explore.Comparison, b explore.Bounds, given []interp.Message, asJSON bool) error {
-	d := dedalusComparison{Schema: "ashlar-dedalus-compare-1", Bounds: b.String(), Inputs: []string{}}
+// Runs in which an assumption shows are so many times those of the original, at most, and as many
+// as assumedMin in any case.
+const assumedTimes, assumedMin = 8, 20_000
+
+func tellComparison(t *term, c *explore.Comparison, b explore.Bounds, given []interp.Message, broken string, asJSON bool) error {
+	d := dedalusComparison{Schema: "ashlar-dedalus-compare-1", Bounds: b.String(), Inputs: []string{}, Assumption: broken}
 	for _, m := range given {
 		d.Inputs = append(d.Inputs, m.String())
 	}
@@ -244,6 +280,9 @@ func tellComparison(t *term, c *explore.Comparison, b explore.Bounds, given []in
 		d.Different, d.Steps = c.Different.Kind, c.Different.Steps
 		d.Difference = strings.Split(c.Different.Told, "\n")
 		d.ExitCode = map[string]int{"safety": exitSafety, "liveness": exitLiveness}[c.Different.Kind]
+		if d.Unsure = c.Different.Unsure; d.Unsure {
+			d.ExitCode = exitNotChecked
+		}
 	case !c.Complete():
 		d.ExitCode = exitNotChecked
 	}
@@ -275,7 +314,11 @@ func printComparison(t *term, c *explore.Comparison, d dedalusComparison) {
 	}
 	switch {
 	case c.Different != nil:
-		fmt.Fprintln(t.out, p.bad("different: ")+"of the other, "+c.Different.Error())
+		if d.Assumption != "" {
+			fmt.Fprintf(t.out, "%s'%s' does not hold in the original: where what it is about happens later, %v\n", p.bad("assumption: "), d.Assumption, c.Different)
+		} else {
+			fmt.Fprintln(t.out, p.bad("different: ")+"of the other, "+c.Different.Error())
+		}
 		if len(d.Steps) > 0 {
 			fmt.Fprintln(t.out, "after")
 		}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -13,6 +14,7 @@ import (
 	"github.com/ashlar-dev/ashlar/dedalus/interp"
 	"github.com/ashlar-dev/ashlar/dedalus/logic"
 	"github.com/ashlar-dev/ashlar/dedalus/scenario"
+	"github.com/ashlar-dev/ashlar/dedalus/trial"
 	"github.com/ashlar-dev/ashlar/env"
 )
 
@@ -35,6 +37,10 @@ Without steps a program is its own original, which shows how it fares, and how f
 the search for a run of it gets. Functions from Go are stood in for by functions that
 give different results for different arguments.
 
+What the original asserts of its relations (assume collected, assume timely) is asked of
+runs, too: with each seed there is a run of the original in which what these are about, of one
+component, happens later. --postpone COMPONENT makes such runs alone.
+
 Exit codes: 0 all runs were explained; 12 something was told that the original was
 not found to tell; 13 a run came to rest where the original was not found to; 130
 interrupted; 150 errors in a program; 151 in the messages; 1 files; 2 usage.`
@@ -44,6 +50,7 @@ type dedalusSimulateOptions struct {
 	dedalusPair
 	seeds, seed uint64
 	replay      string
+	postpone    string
 	ticks       int
 	run         adversary.Options
 	json        bool
@@ -68,6 +75,7 @@ func newDedalusSimulateCommand(t *term) *cobra.Command {
 	f.Uint64Var(&o.seeds, "seeds", 20, "make `N` runs")
 	f.Uint64Var(&o.seed, "seed", 1, "begin with this `SEED`")
 	f.StringVar(&o.replay, "replay", "", "make the one run of a `SCHEDULE`")
+	f.StringVar(&o.postpone, "postpone", "", "run the original, in which what is assumed of relations of `COMPONENT` happens later")
 	f.IntVar(&o.run.Steps, "steps", 400, "`N` steps of trouble in each run")
 	f.IntVar(&o.run.Faults.Crashes, "crashes", 0, "about `N` crashes of nodes in a run; they come back with what is durable")
 	f.IntVar(&o.run.Faults.Stops, "stops", 0, "of `N` nodes at most machines stop for ever")
@@ -91,6 +99,9 @@ type dedalusSimulation struct {
 	What     []string `json:"what,omitempty"`
 	Schedule []string `json:"schedule,omitempty"`
 	Replay   string   `json:"replay"`
+	// Assumption is the assertion of the original that does not hold, if that was found.
+	Assumption string `json:"assumption,omitempty"`
+	component  string
 }
 
 func runDedalusSimulate(ctx context.Context, t *term, o dedalusSimulateOptions, path string) error {
@@ -141,21 +152,50 @@ func runDedalusSimulate(ctx context.Context, t *term, o dedalusSimulateOptions, 
 	if o.replay != "" {
 		o.seeds = 1
 	}
-	for seed, found := o.seed, false; seed < o.seed+o.seeds && !found && ctx.Err() == nil; seed++ {
-		found, err = one(seed, func(x *adversary.Player) *adversary.Run {
+	made := after
+	assumed := asserted(before, o.postpone)
+	if o.postpone != "" && len(assumed) == 0 {
+		return &exit{exitUsage, fmt.Errorf("--postpone %s: nothing is assumed of its relations that is about ticks", o.postpone)}
+	}
+	run := func(seed uint64) func(*adversary.Player) *adversary.Run {
+		return func(x *adversary.Player) *adversary.Run {
 			if o.replay != "" {
 				return x.Replay(line)
 			}
 			return x.Random(seed)
-		})
-		if err != nil {
-			return err
 		}
+	}
+	for seed, found := o.seed, false; seed < o.seed+o.seeds && !found && ctx.Err() == nil; seed++ {
+		if o.postpone == "" {
+			if found, err = one(seed, run(seed)); err != nil || found {
+				break
+			}
+		}
+		if n := uint64(len(assumed)); n > 0 && (o.replay == "" || o.postpone != "") {
+			// Each run has one of the author's assertions asked as well.
+			x := assumed[seed%n]
+			after = x.Late
+			if found, err = one(seed, run(seed)); found {
+				d.Assumption, d.component = x.String(), x.Component
+			}
+			after = made
+		}
+		if err != nil {
+			break
+		}
+	}
+	if err != nil {
+		return err
 	}
 	if ctx.Err() != nil && d.Found == "" {
 		d.ExitCode = exitInterrupted
 	}
 	return tellSimulation(t, d, o, after)
+}
+
+// asserted are the assertions about ticks: of one component, or of all if it is "".
+func asserted(p *logic.Program, component string) []trial.Assertions {
+	return slices.DeleteFunc(trial.Asserted(p), func(a trial.Assertions) bool { return component != "" && a.Component != component })
 }
 
 // drawn are what both programs are given in the run of a seed.
@@ -198,11 +238,16 @@ func tellSimulation(t *term, d dedalusSimulation, o dedalusSimulateOptions, p *l
 		if d.Found == "" {
 			fmt.Fprintln(t.out, pal.good("no difference: ")+"the original can do what these runs did")
 		} else {
-			fmt.Fprintf(t.out, "%s with seed %d, %s\nafter\n", pal.bad("different:"), d.Seed, strings.Join(d.What, "\n"))
+			what, postpone := pal.bad("different:"), ""
+			if d.Assumption != "" {
+				what = fmt.Sprintf("%s '%s' does not hold in the original: where what it is about happens later,", pal.bad("assumption:"), d.Assumption)
+				postpone = " --postpone " + d.component
+			}
+			fmt.Fprintf(t.out, "%s with seed %d, %s\nafter\n", what, d.Seed, strings.Join(d.What, "\n"))
 			for i, s := range d.Schedule {
 				fmt.Fprintf(t.out, "%4d  %s\n", i+1, s)
 			}
-			fmt.Fprintf(t.out, "and peace. Repeat with --seed %d --replay '%s'\n", d.Seed, d.Replay)
+			fmt.Fprintf(t.out, "and peace. Repeat with --seed %d%s --replay '%s'\n", d.Seed, postpone, d.Replay)
 		}
 	}
 	if d.ExitCode != 0 {

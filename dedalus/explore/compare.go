@@ -226,7 +226,7 @@ func Compare(ctx context.Context, first, second *logic.Program, inputs func(*log
 	// A message may come any number of times, and a piece may send again what it was given
 	// once. Whether the first does the same then is a longer search, for which there was no
 	// need yet.
-	b.StatesMax = oftenTimes*a.States + oftenMin
+	b.StatesMax = max(b.StatesMax, oftenTimes*a.States+oftenMin)
 	m := NewModel(first, inputs(first), nil, f, b)
 	m.late, m.ordered, m.often = b.Crashes > 0, true, true
 	if configure != nil {
@@ -247,7 +247,7 @@ func Compare(ctx context.Context, first, second *logic.Program, inputs func(*log
 }
 
 // The original is explored in so many times its states, and so many more, where messages
-// come any number of times.
+// come any number of times; or in as many as the bounds allow, where that is more.
 const (
 	oftenTimes = 4
 	oftenMin   = 2_000

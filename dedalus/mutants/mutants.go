@@ -204,6 +204,15 @@ func (r *Row) both(m *made) error {
 	return nil
 }
 
+// Pair is the program that a row is held against, and the one with the mistake.
+func (r *Row) Pair() (before, after *logic.Program, err error) {
+	m, err := r.make()
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", r.Name, err)
+	}
+	return m.judged, m.wrong, nil
+}
+
 // Try goes through all means that a row is tried by.
 func Try(ctx context.Context, r Row) (*Result, error) {
 	m, err := r.make()

@@ -8,5 +8,8 @@
 // one that package explore finds: of runs without failures, with made-up functions in place of
 // those from Go, and with each timer running out once.
 //
+// What an author asserts of a program is compared in the same way: with a program in which what it
+// is about happens later (Kept).
+//
 // Refused: that programs without a difference are the same. Nothing is proved by this.
 package trial

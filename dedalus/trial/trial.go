@@ -91,13 +91,7 @@ func (r *Report) compare(ctx context.Context, before, after *logic.Program, give
 	for _, m := range given {
 		set.Inputs = append(set.Inputs, m.String())
 	}
-	c, err := explore.Compare(ctx, before, after, func(p *logic.Program) []interp.Message {
-		own := make([]interp.Message, len(given))
-		for i, m := range given {
-			own[i] = interp.Message{To: m.To, Fact: interp.Fact{Relation: p.Find(m.Fact.Relation.Name), Row: m.Fact.Row}}
-		}
-		return own
-	}, scenario.Functions(before), b, func(m *explore.Model) {
+	c, err := explore.Compare(ctx, before, after, func(p *logic.Program) []interp.Message { return sent(p, given) }, scenario.Functions(before), b, func(m *explore.Model) {
 		for _, rel := range before.Relations {
 			if rel.Kind == logic.Timer {
 				m.Limit(rel.Name, TimerMax)
@@ -114,6 +108,15 @@ func (r *Report) compare(ctx context.Context, before, after *logic.Program, give
 	set.States, set.Complete = [2]int64{c.First.States, c.Second.States}, c.Complete()
 	r.Sets, r.Different = append(r.Sets, set), c.Different
 	return r.Different == nil, nil
+}
+
+// sent are messages to one program as another one is sent them.
+func sent(p *logic.Program, given []interp.Message) []interp.Message {
+	own := make([]interp.Message, len(given))
+	for i, m := range given {
+		own[i] = interp.Message{To: m.To, Fact: interp.Fact{Relation: p.Find(m.Fact.Relation.Name), Row: m.Fact.Row}}
+	}
+	return own
 }
 
 // String says it in a line.

@@ -174,7 +174,7 @@ func Table() []Mutant {
 		strangersWormMutants(),
 		strangersForgedMutants(),
 		dedalusEquivalenceMutants(),
-		dedalusStepMutants(),
+		dedalusStepMutants(), dedalusRuleMutants(),
 		hostMutants(),
 		compileMutants(),
 		batchMutants(), dedalusRunMutants(),
