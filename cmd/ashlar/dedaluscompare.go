@@ -138,6 +138,9 @@ original is explored again with as many deliveries as there may be: what it tell
 is no difference. Where that search does not get to the end, the difference is shown,
 and may be one of how often messages come (exit code 20).
 
+Without --inputs, a few sets of messages with values that the original speaks of are
+compared as well, each within small bounds and without failures, as rewrite does.
+
 What the original asserts of its relations (assume collected, assume timely) is asked of
 the same runs, where there is no difference: changes that are asserted to make none happen
 later. An assertion that does not hold is reported as a difference is.
@@ -188,6 +191,7 @@ type dedalusComparison struct {
 	Final      [2]int   `json:"final"`
 	Different  string   `json:"different,omitempty"`
 	Unsure     bool     `json:"unsure,omitempty"`
+	Drawn      string   `json:"drawn,omitempty"`      // what was compared besides, without --inputs
 	Assumption string   `json:"assumption,omitempty"` // of the original, that does not hold
 	Difference []string `json:"difference,omitempty"`
 	Steps      []string `json:"steps,omitempty"`
@@ -227,6 +231,14 @@ func runDedalusCompare(ctx context.Context, t *term, o dedalusPair, b explore.Bo
 	if err != nil {
 		return &exit{exitInterrupted, fmt.Errorf("interrupted: nothing is known yet (%v)", b)}
 	}
+	var more *trial.Report
+	if o.inputs == "" && c.Different == nil {
+		// Values that the programs speak of are what mistakes are about.
+		if more, err = trial.Run(ctx, before, after, trial.Limits{Drawn: drawnSets}); err != nil {
+			return &exit{exitInterrupted, errors.New("interrupted while values of the program were tried")}
+		}
+		c.Different = more.Different
+	}
 	broken := ""
 	if c.Different == nil && c.Complete() {
 		// An assertion of the author is a part of the original, and is asked of the same runs.
@@ -246,7 +258,7 @@ func runDedalusCompare(ctx context.Context, t *term, o dedalusPair, b explore.Bo
 			broken, c.Different = a.String(), d
 		}
 	}
-	return tellComparison(t, c, b, first, broken, asJSON)
+	return tellComparison(t, c, b, first, more, broken, asJSON)
 }
 
 // parseLimits reads what --limit says.
@@ -263,14 +275,20 @@ func parseLimits(p *logic.Program, limits []string) (map[string]int, error) {
 	return out, nil
 }
 
+// drawnSets is how many sets of messages are drawn, of one and of two for each input.
+const drawnSets = 24
+
 // Runs in which an assumption shows are so many times those of the original, at most, and as many
 // as assumedMin in any case.
 const assumedTimes, assumedMin = 8, 20_000
 
-func tellComparison(t *term, c *explore.Comparison, b explore.Bounds, given []interp.Message, broken string, asJSON bool) error {
+func tellComparison(t *term, c *explore.Comparison, b explore.Bounds, given []interp.Message, more *trial.Report, broken string, asJSON bool) error {
 	d := dedalusComparison{Schema: "ashlar-dedalus-compare-1", Bounds: b.String(), Inputs: []string{}, Assumption: broken}
 	for _, m := range given {
 		d.Inputs = append(d.Inputs, m.String())
+	}
+	if more != nil {
+		d.Drawn = more.String()
 	}
 	for i, out := range []*explore.Outcomes{c.First, c.Second} {
 		d.States[i], d.Complete[i], d.Told[i], d.Final[i] = out.States, out.Complete, len(out.Told), len(out.Final)
@@ -311,6 +329,9 @@ func printComparison(t *term, c *explore.Comparison, d dedalusComparison) {
 		}
 		fmt.Fprintf(t.out, "%s: visited %s%s; tells %s, and comes to rest with %d of them\n",
 			name, many(int(d.States[i]), "state"), all, many(d.Told[i], "set"), d.Final[i])
+	}
+	if d.Drawn != "" {
+		fmt.Fprintf(t.out, "with values that the original speaks of: %s\n", d.Drawn)
 	}
 	switch {
 	case c.Different != nil:

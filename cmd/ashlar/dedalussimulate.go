@@ -72,7 +72,7 @@ func newDedalusSimulateCommand(t *term) *cobra.Command {
 	}
 	f := cmd.Flags()
 	o.flags(f)
-	f.Uint64Var(&o.seeds, "seeds", 20, "make `N` runs")
+	f.Uint64Var(&o.seeds, "seeds", 80, "make `N` runs")
 	f.Uint64Var(&o.seed, "seed", 1, "begin with this `SEED`")
 	f.StringVar(&o.replay, "replay", "", "make the one run of a `SCHEDULE`")
 	f.StringVar(&o.postpone, "postpone", "", "run the original, in which what is assumed of relations of `COMPONENT` happens later")

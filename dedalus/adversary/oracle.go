@@ -395,7 +395,7 @@ func (c *candidate) next() []*candidate {
 		}
 		tick(i, nil, nil)
 		for j, p := range c.w.net[i] {
-			if !p.waiting && !p.gone {
+			if !p.waiting && !p.gone && p.from != outside { // clients send once, or are given it again
 				tick(i, []int{j}, nil)
 			}
 		}

@@ -99,16 +99,19 @@ type game struct {
 	run    *Run
 	react  func(interp.Message) []interp.Message
 	heard  int // of what was told, by the client
+	asked  int // how much was told when an input was given last
 	source env.Random
 	given  []bool
 	stops  map[int][]int // machines, by the number of the step
 	// handed are a client's messages, which follow the inputs.
 	handed []interp.Message
 	// pace is how many times less often a machine has a tick than it could; lazy, that
-	// one has a tick when something comes to it, mostly; and eager, that inputs are given
-	// early.
-	pace        []int
-	lazy, eager bool
+	// one has a tick when something comes to it, mostly; hurried, that machines have one when
+	// something comes, and at once; whole, that all that has come comes together; newest,
+	// that of what has come the newest comes first; once, that nothing comes again; and
+	// eager, that inputs are given early.
+	pace                                      []int
+	lazy, hurried, whole, newest, once, eager bool
 	// sides are the two parts of a partition, by node, for so many more steps.
 	sides map[int]bool
 	apart int
@@ -227,9 +230,12 @@ func (g *game) doom() {
 
 // temper draws how a run goes: without it all machines are as quick as one another and have
 // had many ticks before anything comes to them, which is what mistakes about the first
-// tick, and about what comes together, hide behind.
+// tick, about what comes together, and about answers that come soon hide behind. What comes again
+// and again makes up for what was lost.
 func (g *game) temper() {
 	g.lazy, g.eager = g.one(2), g.one(2)
+	g.hurried, g.whole, g.once = g.one(3), g.one(2), g.one(2)
+	g.newest = !g.whole && g.one(2)
 	for range g.machines {
 		g.pace = append(g.pace, []int{1, 1, 4, 16}[env.IntN(g.source, 4)])
 	}
@@ -246,7 +252,11 @@ func (g *game) choose() Step {
 	if g.eager {
 		often = min(often, 4)
 	}
+	if len(g.told) > g.asked { // whoever was told something asks
+		often = min(often, 2)
+	}
 	if g.one(often) {
+		g.asked = len(g.told)
 		for range 4 {
 			all := len(g.inputs) + len(g.handed)
 			if i := env.IntN(g.source, max(1, all)); i < all && (g.options.Again || i < len(g.inputs) && !g.given[i]) {
@@ -256,7 +266,7 @@ func (g *game) choose() Step {
 	}
 	for range drawsMax {
 		s := g.tick()
-		if g.lazy && s.Kind == Tick && len(s.In)+len(s.Timers) == 0 && !g.one(8) {
+		if (g.lazy || g.hurried) && s.Kind == Tick && len(s.In)+len(s.Timers) == 0 && !g.one(8) {
 			continue
 		}
 		return s
@@ -271,7 +281,7 @@ const drawsMax = 16
 func (g *game) tick() Step {
 	i := env.IntN(g.source, len(g.machines))
 	for range drawsMax {
-		if g.one(g.pace[i]) {
+		if g.hurried && len(g.waiting(i)) > 0 || !g.hurried && g.one(g.pace[i]) {
 			break
 		}
 		i = env.IntN(g.source, len(g.machines))
@@ -285,11 +295,12 @@ func (g *game) tick() Step {
 		}
 	}
 	g.part()
+	newest := slices.Max(append(g.waiting(i), -1))
 	for j, p := range g.net[i] {
-		if p.gone || g.apart > 0 && p.from != outside && g.sides[p.from] != g.sides[g.logical[i]] {
+		if g.newest && p.waiting && j != newest || p.gone || g.apart > 0 && p.from != outside && g.sides[p.from] != g.sides[g.logical[i]] {
 			continue
 		}
-		if len(s.keys) < togetherMax && (p.waiting && g.one(2) || !p.waiting && g.one(40)) {
+		if len(s.keys) < togetherMax && (p.waiting && (g.hurried || g.whole || g.one(2)) || !p.waiting && !g.once && p.from != outside && g.one(40)) {
 			s.In, s.keys = append(s.In, j), append(s.keys, p.key)
 		}
 	}

@@ -312,7 +312,7 @@ func (r *Result) explore(ctx context.Context, m *made) error {
 }
 
 // seedsMax is how many runs the adversary has for a row.
-const seedsMax = 60
+const seedsMax = 150
 
 // play runs the program under the adversary. Of the program without the mistake it
 // wants as many runs explained as were needed to find it.

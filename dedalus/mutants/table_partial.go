@@ -17,13 +17,13 @@ ask(1) to leader/0`
 			"sync storage_frozen() <- storage_voted(v), storage_done(d), v > d", "sync storage_frozen() <- storage_voted(v), storage_done(d), v > d\n  sync storage_frozen() <- not storage_voted(_)")),
 		row("B6: inputs have no identity", "A second input that is taken for one before freezes nothing.", "epochs", `in(1, 1, "a") to leader/0
 advance(1) to leader/0
-advance(2) to leader/0`, "safety", "",
+advance(2) to leader/0`, "safety", "safety",
 			"sync storage_begin(m) <- epoch_start(_), storage_number(u), m := u + 1", "sync storage_begin(m) <- epoch_start(_), storage_number(_), m := 1",
 			"sync epoch_storage(x0) <- epoch_do(u, _, x0), storage_voted(u), storage_done(d), d < u", "sync epoch_storage(x0) <- epoch_do(u, _, x0), storage_voted(u), storage_done(d), d <= u"),
 		row("pieces do not freeze", "One piece goes on while another has heard the news.", "epochs", one, "safety", "safety",
 			"next put_kept(x0, x1, x2) <- put_kept(x0, x1, x2), storage_frozen()", "next put_kept(x0, x1, x2) <- put_kept(x0, x1, x2), storage_frozen(), x0 > 99",
 			"sync put_storage(x0, x1, x2) <- put_kept(x0, x1, x2), not storage_frozen()", "sync put_storage(x0, x1, x2) <- put_kept(x0, x1, x2)"),
-		row("told before all have voted", "A piece that has not frozen is behind.", "epochs", one, "safety", "safety",
+		row("told before all have voted", "A piece that has not frozen is behind.", "epochs", one, "safety", "liveness",
 			"sync storage_agreed(u) <- storage_votes(u, k), k >= 2", "sync storage_agreed(u) <- storage_votes(u, k), k >= 1"),
 		short(row("what waits is lost", "What came while a piece was frozen is not dealt with.", "epochs", one, "liveness", "liveness",
 			"  next put_kept(x0, x1, x2) <- put_kept(x0, x1, x2), storage_frozen()\n", "")),

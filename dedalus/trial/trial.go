@@ -23,8 +23,10 @@ const (
 type Limits struct {
 	// StatesMax is as the constant.
 	StatesMax int64
-	// Seed draws other messages.
-	Seed uint64
+	// Seed draws other messages, and Drawn is how many sets of each size are drawn; by default
+	// as the constant.
+	Seed  uint64
+	Drawn uint64
 }
 
 // Report is what was compared.
@@ -52,6 +54,9 @@ func Run(ctx context.Context, before, after *logic.Program, l Limits) (*Report, 
 	if l.StatesMax == 0 {
 		l.StatesMax = StatesMax
 	}
+	if l.Drawn == 0 {
+		l.Drawn = drawn
+	}
 	b := explore.Bounds{StatesMax: l.StatesMax, Together: 2, Often: true}
 	r := &Report{Bounds: fmt.Sprintf("%v, %d states of each, each timer once", b, l.StatesMax)}
 	one := scenario.Inputs(before, 1)
@@ -60,8 +65,8 @@ func Run(ctx context.Context, before, after *logic.Program, l Limits) (*Report, 
 	}
 	draw := func(n int) [][]interp.Message {
 		var out [][]interp.Message
-		for i := range uint64(drawn) {
-			out = append(out, scenario.Draw(before, env.Seeded(drawn*l.Seed+i), n))
+		for i := range l.Drawn {
+			out = append(out, scenario.Draw(before, env.Seeded(l.Drawn*l.Seed+i), n))
 		}
 		return out
 	}

@@ -14,6 +14,16 @@ func dedalusRuleMutants() []Mutant {
 			Old:    "b.Often = true", New: "b.Often = b.Duplicates > 0",
 		},
 		{
+			Name: "strangers/rules/clients-repeat-themselves", Kind: Unsound, In: "dedalus/adversary", Packages: []string{"cmd/ashlar"}, Run: "TestDedalusDefaults",
+			Breaks: "The original may be sent again what a client sent once, which makes up for what came too soon.",
+			Old:    "if !p.waiting && !p.gone && p.from != outside {", New: "if !p.waiting && !p.gone {",
+		},
+		{
+			Name: "strangers/rules/values-are-made-up", Kind: Unsound, In: "cmd/ashlar", Packages: []string{"cmd/ashlar"}, Run: "TestDedalusDefaults",
+			Breaks: "Compare tries values that the program does not speak of.",
+			Old:    "\t\tc.Different = more.Different\n", New: "\t\t_ = more.Different\n",
+		},
+		{
 			Name: "strangers/rules/unsure-is-wrong", Kind: WrongAnswer, In: "cmd/ashlar", Packages: []string{"cmd/ashlar"}, Run: "TestScripts/dedaluscompare",
 			Breaks: "What may be a difference of how often messages come is reported as one that is sure.",
 			Old:    "if d.Unsure = c.Different.Unsure; d.Unsure {", New: "if d.Unsure = c.Different.Unsure; !d.Unsure && c.First == nil {",
