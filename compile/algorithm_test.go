@@ -121,7 +121,7 @@ type process struct {
 func processes(t *testing.T, s *subject, e *explored) []process {
 	t.Helper()
 	var out []process
-	for _, p := range s.text.Plain.Processes {
+	for _, p := range s.made.Plain.Processes {
 		// Identities are expressions over the constants of the algorithm's view
 		// of the module; their names are those of the whole.
 		id := s.evaluate(t, p.Id, e)

@@ -234,7 +234,7 @@ func TestRandomCalls(t *testing.T) {
 func asserts(t *testing.T, module string, s *subject) {
 	t.Helper()
 	var found []int64
-	for _, direct := range []*pcal.Algorithm{nil, s.text.Plain} {
+	for _, direct := range []*pcal.Algorithm{nil, s.made.Plain} {
 		var problems source.List
 		cfg := config.Parse(source.NewFile("calls.cfg", []byte("INIT Init\nNEXT Next\nCONSTANT defaultInitValue = defaultInitValue\n")), &problems)
 		m, err := eval.NewDirect(s.whole, direct, cfg, eval.Options{})
@@ -302,12 +302,12 @@ func survives(t *testing.T, path, module string) (ok bool) {
 			t.Fatalf("panic: %v\n%s", r, module)
 		}
 	}()
-	var out trans.Text
+	var out load.Translation
 	var spec *core.Spec
 	loaded, diags, err := load.Load(disk{}, path, load.Options{Retranslate: true, Translate: func(u *load.Untranslated, list *source.List) load.Translation {
-		out = trans.Units(u, u.Module.Algorithm, list)
+		out = trans.InMemory(u, list)
 		spec = u.Program.Spec()
-		return load.Translation{Text: []byte(out.TLA), Algorithm: out.Algorithm}
+		return out
 	}})
 	if err != nil {
 		t.Fatal(err)

@@ -87,7 +87,7 @@ func evaluateAll(t *testing.T, exprs []string) {
 	}
 	errors, values := 0, 0
 	for i := range exprs {
-		x := s.text.Algorithm.Archetypes[0].Blocks[i+1+(len(exprs)+chunk-1)/chunk].Body[0].(*pcal.Print).X
+		x := s.made.Algorithm.Archetypes[0].Blocks[i+1+(len(exprs)+chunk-1)/chunk].Body[0].(*pcal.Print).X
 		want, werr := m.Evaluate(x)
 		gerr := got[i].Err
 		switch {

@@ -20,7 +20,7 @@ func (disk) ReadFile(name string) ([]byte, error) { return os.ReadFile(name) }
 // subject is a specification ready to be compiled.
 type subject struct {
 	spec  *core.Spec
-	text  trans.Text
+	made  load.Translation
 	whole *core.Spec
 }
 
@@ -30,9 +30,9 @@ func read(t testing.TB, path string) *subject {
 	s := &subject{}
 	loaded, diags, err := load.Load(disk{}, path, load.Options{Retranslate: true,
 		Translate: func(u *load.Untranslated, list *source.List) load.Translation {
-			s.text = trans.Units(u, u.Module.Algorithm, list)
+			s.made = trans.InMemory(u, list)
 			s.spec = u.Program.Spec()
-			return load.Translation{Text: []byte(s.text.TLA), Algorithm: s.text.Algorithm}
+			return s.made
 		}})
 	if err != nil {
 		t.Fatal(err)
@@ -55,6 +55,6 @@ func readText(t testing.TB, name, text string) *subject {
 }
 
 func (s *subject) compile(o compile.Options) (*compile.Package, *source.List) {
-	o.Whole, o.Plain = s.whole, s.text.Plain
-	return compile.Compile(s.spec, s.text.Algorithm, o)
+	o.Whole, o.Plain = s.whole, s.made.Plain
+	return compile.Compile(s.spec, s.made.Algorithm, o)
 }

@@ -65,7 +65,7 @@ func TestDiagnostics(t *testing.T) {
 // archetype that reads a global variable.
 func TestNotVisible(t *testing.T) {
 	s := readText(t, "m", module("", "archetype A() variables x = 0; { l: x := 1; }\nvariables g = 0;\nprocess (P = 0) == instance A();")+"\n====\n")
-	alg := s.text.Algorithm
+	alg := s.made.Algorithm
 	assign := alg.Archetypes[0].Blocks[0].Body[0].(*pcal.Assign)
 	assign.Pairs[0].Value = &core.VarRef{At: core.At{Place: assign.Place}, Var: alg.Globals[0].Var}
 	p, diags := compile.Compile(s.spec, alg, compile.Options{})

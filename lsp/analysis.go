@@ -145,13 +145,10 @@ func (a *analysis) checkConfiguration(path string, spec *core.Spec, o *overlay, 
 }
 
 // elsewhere is the place in a module for what is wrong in another text: where
-// the other module is named, or the algorithm's name for a translation.
+// the other module is named.
 func elsewhere(m *syntax.Module, span source.Span) source.Span {
 	if span.File == nil {
 		return m.Name.Span()
-	}
-	if strings.HasSuffix(span.File.Name, load.TranslationSuffix) && m.Algorithm != nil {
-		return m.Algorithm.Name.Span()
 	}
 	name := strings.TrimSuffix(filepath.Base(span.File.Name), ".tla")
 	for _, e := range m.Extends {
@@ -211,7 +208,7 @@ func (s *server) related(out []relatedInformation, n source.Note) []relatedInfor
 
 // location is a span for the client.
 func (s *server) location(span source.Span) (location, bool) {
-	if span.File == nil || !filepath.IsAbs(span.File.Name) || strings.HasSuffix(span.File.Name, load.TranslationSuffix) {
+	if span.File == nil || !filepath.IsAbs(span.File.Name) {
 		return location{}, false
 	}
 	return location{s.uriOf(span.File.Name), newLines(span.File.Text).rangeOf(span)}, true

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/ashlar-dev/ashlar/source"
-	"github.com/ashlar-dev/ashlar/tla/load"
 	"github.com/ashlar-dev/ashlar/tla/resolve"
 	"github.com/ashlar-dev/ashlar/tla/syntax"
 )
@@ -107,6 +106,10 @@ func (x *tlaIndex) entity(s *resolve.Symbol) *entity {
 	if e := x.entities[s]; e != nil {
 		return e
 	}
+	if e := x.algorithm[s.Name]; e != nil && e.span == s.Span && s.Node != nil {
+		x.entities[s] = e // of the define block
+		return e
+	}
 	e := &entity{name: s.Name, kind: kindOf(s), span: s.Span, whole: x.wholes[s.Span]}
 	if s.Module != nil {
 		e.hidden = s.Module.Standard
@@ -125,12 +128,13 @@ func (x *tlaIndex) entity(s *resolve.Symbol) *entity {
 }
 
 // translated says that a symbol was declared by the translation of the
-// algorithm, at the top level.
+// algorithm, at the top level: it has no text then, or that in the file.
 func (x *tlaIndex) translated(s *resolve.Symbol) bool {
 	if x.root.Algorithm == nil || !s.Span.IsValid() || s.Kind == resolve.Bound {
 		return false
 	}
-	if strings.HasSuffix(s.Span.File.Name, load.TranslationSuffix) {
+	a := x.root.Algorithm.Span()
+	if s.Node == nil && s.Span.File == a.File && a.Start <= s.Span.Start && s.Span.End <= a.End {
 		return true
 	}
 	r := x.root.Translation

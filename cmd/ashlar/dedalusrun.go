@@ -227,7 +227,7 @@ func (f *dedalusFleet) start(ctx context.Context, p *deploy.Process) error {
 	k.cmd = exec.Command(f.program, "--deployment", f.deployment, "--node", p.Node,
 		"--data", filepath.Join(f.o.data, strings.ReplaceAll(p.Node, "/", "-")))
 	// A signal from the terminal is for this process, which ends the others.
-	k.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	k.cmd.SysProcAttr = owned()
 	k.cmd.Stderr = &k.errs
 	out, err := k.cmd.StdoutPipe()
 	if err != nil {

@@ -252,12 +252,6 @@ func describe(s *subject, r *check.Result, o checkOptions, elapsed time.Duration
 		PerSecond: float64(r.Generated-r.Before) / max(elapsed.Seconds(), 1e-6), Collision: r.Collision,
 		LiveStates: r.Live.States, LiveSteps: r.Live.Steps, LiveLooks: r.Live.Checks,
 	}
-	if s.places != nil {
-		r.Info.Actions = append([]check.Action(nil), r.Info.Actions...)
-		for i, a := range r.Info.Actions {
-			r.Info.Actions[i].Place = s.places.action(a)
-		}
-	}
 	d.cover(r)
 	d.accuse(s, r)
 	d.tell(r)

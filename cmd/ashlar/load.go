@@ -72,7 +72,7 @@ func loadSpecification(path string, o checkOptions, print func(string), m *check
 	p := newPlaces(spec.Loaded)
 	return &subject{model: model, tla: model, reduction: model.Reduction, profile: model.Profile, spec: spec.Path, config: spec.ConfigFile, diags: *spec.Diagnostics,
 		after: model.Postcondition, asked: asked, places: p, files: moduleFiles(spec.Loaded), identity: identityOf(spec.Loaded, spec.ConfigText, o),
-		span: spansOf(spec.Loaded, p), define: func(name string) (string, string) { return definition(spec.Loaded.Spec, name) }}, nil
+		span: spansOf(spec.Loaded), define: func(name string) (string, string) { return definition(spec.Loaded.Spec, name) }}, nil
 }
 
 // identityOf is what a search depends on: the modules, the configuration, and
@@ -80,7 +80,7 @@ func loadSpecification(path string, o checkOptions, print func(string), m *check
 func identityOf(l *load.Loaded, config []byte, o checkOptions) []check.IdentityPart {
 	var parts []check.IdentityPart
 	for _, m := range l.Modules {
-		if f := m.Syntax.Span().File; f != nil && f != l.Translation && !m.Standard {
+		if f := m.Syntax.Span().File; f != nil && !m.Standard {
 			parts = append(parts, check.IdentityPart{Name: filepath.Base(f.Name), Sum: sum([]byte(f.Text))})
 		}
 	}

@@ -10,7 +10,7 @@ import (
 // apart gives a command a group of processes of its own, which ends as a whole
 // when the command's context does.
 func apart(cmd *exec.Cmd) {
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.SysProcAttr = owned()
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	cmd.WaitDelay = nativeWaitMax
 }

@@ -188,3 +188,47 @@ func TestBusyCommandsEnd(t *testing.T) {
 		})
 	}
 }
+
+// TestServersEndWithTheDemonstration kills the demonstration while its servers run: none
+// stays behind, whoever ends it and however.
+func TestServersEndWithTheDemonstration(t *testing.T) {
+	ashlar := asCommand(t)
+	for _, how := range []syscall.Signal{syscall.SIGKILL, syscall.SIGTERM} {
+		t.Run(how.String(), func(t *testing.T) {
+			cmd := exec.Command(ashlar, "worm", "--json")
+			cmd.Env = append(os.Environ(), "TMPDIR="+t.TempDir()) // by which its servers are known
+			cmd.Stdout, cmd.Stderr = fullpipe.New(t), fullpipe.New(t)
+			mine := cmd.Env[len(cmd.Env)-1]
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			defer func() {
+				_ = cmd.Process.Kill()
+				_ = cmd.Wait()
+				for _, pid := range withEnvironment(mine) {
+					_ = syscall.Kill(pid, syscall.SIGKILL)
+				}
+			}()
+			// The third server is started when two listen.
+			await(t, "three servers", func() bool { return len(withEnvironment(mine)) > 3 })
+			if err := cmd.Process.Signal(how); err != nil {
+				t.Fatal(err)
+			}
+			_ = cmd.Wait()
+			await(t, "the end of its servers", func() bool { return len(withEnvironment(mine)) == 0 })
+		})
+	}
+}
+
+// withEnvironment are the processes that have a setting in their environment.
+func withEnvironment(setting string) (pids []int) {
+	list, _ := filepath.Glob("/proc/[0-9]*/environ")
+	for _, name := range list {
+		text, err := os.ReadFile(name) // empty for a process that has ended
+		if err == nil && strings.Contains("\x00"+string(text), "\x00"+setting+"\x00") {
+			pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(name)))
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}

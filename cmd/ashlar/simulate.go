@@ -165,11 +165,7 @@ func describeWalks(s *subject, r *check.Simulation, o simulateOptions, elapsed t
 		d.Walks.Found, d.Walks.Length = r.Walk, r.Length
 	}
 	for i, a := range r.Info.Actions {
-		place := a.Place
-		if s.places != nil {
-			place = s.places.action(a)
-		}
-		d.Walks.Taken = append(d.Walks.Taken, walkedShare{a.Name, place, r.Taken[i], r.Enabled[i]})
+		d.Walks.Taken = append(d.Walks.Taken, walkedShare{a.Name, a.Place, r.Taken[i], r.Enabled[i]})
 	}
 	d.Headline = d.headline()
 	return d

@@ -187,7 +187,7 @@ func (t *tlcOutput) coverage(d *document) {
 func moduleFiles(l *load.Loaded) []string {
 	var out []string
 	for _, m := range l.Modules {
-		if f := m.Syntax.Span().File; f != nil && f != l.Translation && !m.Standard {
+		if f := m.Syntax.Span().File; f != nil && !m.Standard {
 			out = append(out, f.Name)
 		}
 	}
@@ -196,7 +196,7 @@ func moduleFiles(l *load.Loaded) []string {
 
 // spansOf finds, for the place where an action begins, all of it. Actions are
 // what disjunctions are made of, so those themselves do not count.
-func spansOf(l *load.Loaded, p *places) func(place string) source.Span {
+func spansOf(l *load.Loaded) func(place string) source.Span {
 	var at map[string]source.Span
 	note := func(s source.Span) {
 		if old, ok := at[s.String()]; s.IsValid() && (!ok || old.End < s.End) {
@@ -219,9 +219,6 @@ func spansOf(l *load.Loaded, p *places) func(place string) source.Span {
 			}
 			for _, a := range l.Spec.Assumes {
 				note(a.Body.Span())
-			}
-			for _, s := range p.labels {
-				note(s)
 			}
 		}
 		return at[place]

@@ -118,7 +118,7 @@ func (f *wormFleet) start(ctx context.Context, i int) error {
 	m := f.members[i]
 	s := &wormServer{cmd: exec.Command(f.program, "serve", filepath.Join(f.dir, m.Name), "--cluster", f.cluster, "--listen", m.Addr), ended: make(chan struct{})}
 	// A signal from the terminal is for the demonstration, which ends its servers.
-	s.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	s.cmd.SysProcAttr = owned()
 	s.cmd.Stderr = &s.errs
 	out, err := s.cmd.StdoutPipe()
 	if err != nil {

@@ -183,14 +183,14 @@ func dedalusStrangerMutants() []Mutant {
 		{
 			Name: "dedalus/rt/host/names-cost-nothing", Kind: Unguarded, In: "dedalus/rt/host", Packages: []string{"dedalus/rt/host"}, Run: "TestInputsOfMany",
 			Breaks: "A client that comes back under other names may send as much as it likes.",
-			Old:    "h.inputs > 0 && h.inputs+frame > h.opt.InputsMax",
-			New:    "h.inputs < 0 && h.inputs+frame > h.opt.InputsMax",
+			Old:    "b.inputs > 0 && b.inputs+frame > opt.InputsMax",
+			New:    "b.inputs < 0 && b.inputs+frame > opt.InputsMax",
 		},
 		{
 			Name: "dedalus/rt/host/inputs-count-for-ever", Kind: Stuck, In: "dedalus/rt/host", Packages: []string{"dedalus/rt/host"}, Run: "TestInputsOfMany",
 			Breaks: "Inputs that a tick took count as waiting, until no more are taken.",
-			Old:    "h.inputs -= n",
-			New:    "h.inputs -= 0 * n",
+			Old:    "b.inputs -= n",
+			New:    "b.inputs -= 0 * n",
 		},
 		{
 			Name: "dedalus/rt/host/frames-in-part-are-free", Kind: Unguarded, In: "dedalus/rt/host", Packages: []string{"dedalus/rt/host"}, Run: "TestLongFramesInPart",
@@ -201,8 +201,8 @@ func dedalusStrangerMutants() []Mutant {
 		{
 			Name: "dedalus/rt/host/frame-without-end", Kind: Unguarded, In: "dedalus/rt/host", Packages: []string{"dedalus/rt/host"}, Run: "TestSlowFrames",
 			Breaks: "A byte now and then keeps a connection for ever.",
-			Old:    "begun != 0 && now.Sub(env.Instant(begun)) > h.opt.FrameWithin",
-			New:    "begun < 0 && now.Sub(env.Instant(begun)) > h.opt.FrameWithin",
+			Old:    "begun != 0 && now.Sub(env.Instant(begun)) > opt.FrameWithin",
+			New:    "begun < 0 && now.Sub(env.Instant(begun)) > opt.FrameWithin",
 		},
 		{
 			Name: "dedalus/rt/host/whole-frames-are-slow", Kind: Stuck, In: "dedalus/rt/host", Packages: []string{"dedalus/rt/host"}, Run: "TestSlowFrames",
@@ -213,32 +213,32 @@ func dedalusStrangerMutants() []Mutant {
 		{
 			Name: "dedalus/rt/host/silence-keeps-others-out", Kind: Unguarded, In: "dedalus/rt/host", Packages: []string{"dedalus/rt/host"}, Run: "TestSilentConnections",
 			Breaks: "When there are too many connections the newest is turned away.",
-			Old:    "if first == nil || len(h.conns) >= h.opt.ConnsMax+h.opt.ConnsMax/4 {",
-			New:    "if first != nil || len(h.conns) >= h.opt.ConnsMax+h.opt.ConnsMax/4 {",
+			Old:    "if first == nil || len(s.all) >= most+most/4 {",
+			New:    "if first != nil || len(s.all) >= most+most/4 {",
 		},
 		{
 			Name: "dedalus/rt/host/new-lives-take-all-time", Kind: Unguarded, In: "dedalus/rt/host", Packages: []string{"dedalus/rt/host"}, Run: "TestNewLives",
 			Breaks: "A client that begins one life after the other has all that holds looked through all the time.",
-			Old:    "(resendShare - 1) * now.Sub(begun)",
-			New:    "0 * now.Sub(begun)",
+			Old:    "(resendShare - 1) * spent",
+			New:    "0 * spent",
 		},
 		{
 			Name: "dedalus/rt/host/names-made-up", Kind: Unguarded, In: "dedalus/rt/host", Packages: []string{"dedalus/rt/host"}, Run: "TestNamesMadeUp",
 			Breaks: "Names of clients that there are not take all room for clients.",
-			Old:    "h.strangers >= max(h.opt.ClientsMax/2, 1) ||",
-			New:    "h.strangers < 0 ||",
+			Old:    "s.strangers >= max(opt.ClientsMax/2, 1) ||",
+			New:    "s.strangers < 0 ||",
 		},
 		{
 			Name: "dedalus/rt/host/unread-outputs-of-many", Kind: Unguarded, In: "dedalus/rt/host", Packages: []string{"dedalus/rt/host"}, Run: "TestSlowReaders",
 			Breaks: "What waits for clients that read nothing is bounded for each only.",
-			Old:    "h.outputs.Load() <= int64(h.opt.OutputsMax)",
-			New:    "h.outputs.Load() >= int64(-h.opt.OutputsMax)",
+			Old:    "s.outputs.Load() <= int64(s.h.opt.OutputsMax)",
+			New:    "s.outputs.Load() >= int64(-s.h.opt.OutputsMax)",
 		},
 		{
 			Name: "dedalus/rt/host/incarnation-made-up", Kind: Unguarded, In: "dedalus/rt/host", Packages: []string{"dedalus/rt/host"}, Run: "TestIncarnationsMadeUp",
 			Breaks: "Who names the greatest number ends a piece, which can never start again.",
-			Old:    "case incarnation > IncarnationMax:",
-			New:    `case incarnation > IncarnationMax && node == "":`,
+			Old:    "case number > IncarnationMax:",
+			New:    `case number > IncarnationMax && node == "":`,
 		},
 		{
 			Name: "dedalus/rt/host/welcome-and-hang-up", Kind: Unguarded, In: "dedalus/rt/host", Packages: []string{"dedalus/rt/host"}, Run: "TestWelcomeAndHangUp",

@@ -90,7 +90,7 @@ func hostLinkMutants() []Mutant {
 		{
 			Name: "dedalus/rt/host/inbox-is-forgotten", Kind: Stuck, In: "dedalus/rt/host", Packages: host, Run: "TestNothingIsLost",
 			Breaks: "What came while a tick took what a limit had left waits for somebody else's message.",
-			Old:    "some := func(i int) bool { return s.at[i] < len(s.work[i].list) || len(h.inbox[i].list) > 0 }",
+			Old:    "some := func(i int) bool { return s.at[i] < len(s.work[i].list) || h.inbox.batches(i) > 0 }",
 			New:    "some := func(i int) bool { return s.at[i] < len(s.work[i].list) }",
 		},
 		{
@@ -102,8 +102,8 @@ func hostLinkMutants() []Mutant {
 		{
 			Name: "dedalus/rt/host/older-piece-goes-on", Kind: Unsound, In: "dedalus/rt/host", Packages: host, Run: "TestPiecesStartTogether",
 			Breaks: "A piece that has not lost its memory sends to one that has.",
-			Old:    "\tcase incarnation < ours:\n\t\treturn true, nil",
-			New:    "\tcase incarnation < ours:\n\t\treturn false, nil",
+			Old:    "\tcase number < ours:\n\t\treturn true, nil",
+			New:    "\tcase number < ours:\n\t\treturn false, nil",
 		},
 		{
 			Name: "dedalus/rt/host/pieces-do-not-meet", Kind: Unsound, In: "dedalus/rt/host", Packages: host, Run: "TestPiecesMeet",
@@ -114,8 +114,8 @@ func hostLinkMutants() []Mutant {
 		{
 			Name: "dedalus/rt/host/output-is-faster-than-its-client", Kind: Lost, In: "dedalus/rt/host", Packages: host, Run: "TestOutputBefore",
 			Breaks: "An answer that is given before its client has connected is dropped.",
-			Old:    "if c := h.expectClient(m.To); c != nil {",
-			New:    "if c := h.clients[\"\"]; c != nil {",
+			Old:    "l := h.clients.way(m.To)",
+			New:    "l := (*link)(nil)\n\t\tif c := h.clients.byName[m.To]; c != nil {\n\t\t\tl = &c.link\n\t\t}",
 		},
 	}
 }
@@ -126,8 +126,8 @@ func hostDurableMutants() []Mutant {
 		{
 			Name: "dedalus/rt/host/acknowledged-before-it-is-durable", Kind: Lost, In: "dedalus/rt/host", Packages: host, Run: "TestAcknowledgedIsDurable",
 			Breaks: "What a voter has acknowledged and not put down is gone after a crash.",
-			Old:    "\t\th.route(s.out.Sent, nil)\n",
-			New:    "\t\th.route(s.out.Sent, nil)\n\t\th.finish()\n\t\ts.taken = s.taken[:0]\n",
+			Old:    "\tlogged := len(s.out.Changes) > 0\n",
+			New:    "\tlogged := len(s.out.Changes) > 0\n\th.inbox.finish(s.taken)\n\ts.taken = s.taken[:0]\n",
 		},
 		{
 			Name: "dedalus/rt/host/nothing-is-durable", Kind: Lost, In: "dedalus/rt/host", Packages: host, Run: "TestAcknowledgedIsDurable",

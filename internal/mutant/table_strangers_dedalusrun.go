@@ -53,6 +53,11 @@ func dedalusRunMutants() []Mutant {
 			New:    "order, rest := c.order[patience], c.opt.Retry",
 		},
 		{
+			Name: "strangers/ending/servers-stay-behind", Kind: Stuck, In: "cmd/ashlar", Packages: []string{"cmd/ashlar"}, Run: "TestServersEnd",
+			Breaks: "Whoever kills a demonstration leaves its servers running for ever.",
+			Old:    "Setpgid: true, Pdeathsig: syscall.SIGKILL}", New: "Setpgid: true}",
+		},
+		{
 			Name: "strangers/ending/commands-that-cannot-heed", Kind: Stuck, In: "cmd/internal/ending", Packages: []string{"cmd/ashlar"}, Run: "TestEveryCommandEnds/ashlar_help$",
 			Breaks: "A command that waits for somebody to read what it says, or computes without end, is not ended by a signal.",
 			Old:    "\t\tos.Exit(code)",

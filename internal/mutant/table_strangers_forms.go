@@ -1,8 +1,74 @@
 package mutant
 
 // strangersFormsMutants are about the table of forms, which all that goes
-// through an expression reads.
-func strangersFormsMutants() []Mutant {
+// through an expression reads, and about the one way from an algorithm to
+// what is checked.
+func strangersFormsMutants() []Mutant { return append(formsMutants(), algorithmTreeMutants()...) }
+
+// algorithmTreeMutants are mistakes in the trees that an algorithm becomes, or in how
+// its module is resolved around them; the text that is printed is right.
+func algorithmTreeMutants() []Mutant {
+	trans := []string{"tla/trans"}
+	const trees = "TestTrees"
+	return []Mutant{
+		{
+			Name: "tla/trans/tree-of-unchanged-has-one-variable", Kind: Unsound, In: "tla/trans", Packages: trans, Run: trees, Short: true,
+			Breaks: "UNCHANGED <<x, y>> says nothing of y.",
+			Old:    "if len(refs) > 1 {\n\t\tx = &core.Tuple{At: at, Elems: refs}",
+			New:    "if len(refs) > 9 {\n\t\tx = &core.Tuple{At: at, Elems: refs}",
+		},
+		{
+			Name: "tla/trans/tree-of-if-has-one-branch", Kind: Unsound, In: "tla/trans", Packages: trans, Run: trees, Short: true,
+			Breaks: "An if does the same whatever its condition is.",
+			Old:    "Then: c.then.tree(m, at), Else: c.els.tree(m, at)}",
+			New:    "Then: c.then.tree(m, at), Else: c.then.tree(m, at)}",
+		},
+		{
+			Name: "tla/trans/tree-of-with-takes-the-set", Kind: WrongAnswer, In: "tla/trans", Packages: trans, Run: trees, Short: true,
+			Breaks: "with (v \\in S) calls S by the name v.",
+			Old:    "if c.in {\n\t\treturn &core.Quant{",
+			New:    "if c.in && c.name == nil {\n\t\treturn &core.Quant{",
+		},
+		{
+			Name: "tla/trans/tree-of-strong-fairness-is-weak", Kind: WrongAnswer, In: "tla/trans", Packages: trans, Run: trees, Short: true,
+			Breaks: "fair+ asks for weak fairness.",
+			Old:    "&core.Fair{Strong: how == pcal.Strong,",
+			New:    "&core.Fair{Strong: how > pcal.Strong,",
+		},
+		{
+			Name: "tla/trans/tree-forgets-a-minus", Kind: WrongAnswer, In: "tla/trans", Packages: trans, Run: trees, Short: true,
+			Breaks: "A label with a minus is treated fairly.",
+			Old:    "action = &core.And{List: []core.Expr{op(core.OpNe, at, minus[0]), action}}",
+			New:    "_ = at",
+		},
+		{
+			Name: "tla/lower/define-block-is-not-known-behind-it", Kind: WrongAnswer, In: "tla/lower", Packages: trans, Run: trees, Short: true,
+			Breaks: "What an algorithm defines is unknown in the rest of its module.",
+			Old:    "if p.define != nil {",
+			New:    "if false {",
+		},
+		{
+			Name: "tla/lower/announced-operator-has-no-parameters", Kind: Stuck, In: "tla/lower", Packages: trans, Run: "TestRecursiveBehind", Short: true,
+			Breaks: "An algorithm that uses what RECURSIVE announced before it gets an operator without parameters.",
+			Old:    "if announced { // and nothing more was known of it than its name",
+			New:    "if announced && len(d.Params) > 0 { // and nothing more was known of it than its name",
+		},
+		{
+			Name: "tla/resolve/names-of-an-algorithm-clash-in-silence", Kind: Unguarded, In: "tla/resolve", Packages: trans, Run: "TestTranslations", Short: true,
+			Breaks: "A label with the name of an operator before the algorithm takes its place.",
+			Old:    "\t\tr.declare(s)\n\t\tswitch s.Kind {",
+			New:    "\t\tr.scope.bind(s.Name, s, s.Local)\n\t\tswitch s.Kind {",
+		},
+		{
+			Name: "tla/core/places-are-lost", Kind: WrongAnswer, In: "tla/core", Packages: trans, Run: trees, Short: true,
+			Breaks: "What an algorithm became has no place in its text.",
+			Old:    "if x.Span().IsValid() || !at.IsValid() {",
+			New:    "if x.Span().IsValid() || at.IsValid() {",
+		},
+	}
+}
+
+func formsMutants() []Mutant {
 	language, models := []string{"tla/core"}, []string{"tla/eval"}
 	return []Mutant{
 		{

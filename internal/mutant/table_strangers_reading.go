@@ -26,8 +26,8 @@ func strangersReadingMutants() []Mutant {
 		{
 			Name: "tla/load/stale-modular-translation-in-silence", Kind: Unguarded, In: "tla/load", Packages: stale, Run: "Stale",
 			Breaks: "A modular algorithm is checked beside a translation that says something else, without a word.",
-			Old:    "if l.options.WarnStale && !untranslated(whole) {",
-			New:    "if l.options.WarnStale && !untranslated(whole) && !whole.Algorithm.Modular {",
+			Old:    "if t.Print != nil && l.options.WarnStale && !untranslated(whole) {",
+			New:    "if t.Print != nil && l.options.WarnStale && !untranslated(whole) && !whole.Algorithm.Modular {",
 		},
 		{
 			Name: "tla/load/stale-says-the-wrong-text", Kind: WrongAnswer, In: "tla/load", Packages: stale, Run: "Stale",

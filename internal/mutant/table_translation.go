@@ -87,14 +87,14 @@ func translationMutants() []Mutant {
 		{
 			Name: "tla/trans/branches-assign-different-variables", Kind: WrongAnswer, In: "tla/trans", Packages: trans, Run: translationTests,
 			Breaks: "A branch does not say UNCHANGED of what only the other branch assigns.",
-			Old:    "if rest := all.Without(sets[i]); len(rest) > 0 {",
-			New:    "if rest := all.Without(sets[i]); len(rest) > 1 {",
+			Old:    "if rest := after.Without(sets[i]); len(rest) > 0 {",
+			New:    "if rest := after.Without(sets[i]); len(rest) > 1 {",
 		},
 		{
 			Name: "tla/trans/dead-end-where-it-terminates", Kind: WrongAnswer, In: "tla/trans", Packages: trans, Run: translationTests,
 			Breaks: "An algorithm whose processes have all ended is in deadlock.",
-			Old:    "parts = append(parts, \"Terminating\")",
-			New:    "_ = parts",
+			Old:    "list = append(list, call(terminating))",
+			New:    "_ = list",
 		},
 	}
 }

@@ -62,6 +62,13 @@ var Claims = []Claim{
 		Commands: []string{"go test ./lsp ./cmd/ashlar"},
 	},
 	{
+		Room: "Specifications", How: []How{Tested},
+		Claim:    "Package `ashlar` and the command give the same verdicts, counts and lengths of traces",
+		Shown:    "six models with and without violations, in the command compiled or not",
+		Commands: []string{"go test -run 'CommandSaysTheSame|Verdicts' ./."},
+		Not:      "They share the loader and the evaluators, of which other lines speak",
+	},
+	{
 		Room: "Compiled systems", How: []How{Tested},
 		Claim:    "Generated Go behaves as the checker says",
 		Shown:    "random expressions and algorithms, as generated code and in the evaluator",
@@ -247,10 +254,10 @@ var Claims = []Claim{
 	},
 	{
 		Room: "Proofs", How: []How{Proved},
-		Claim:    "The protocol of write-once registers: one value, for ever, until it is trimmed; reads and writes are linearizable; for any servers, clients, ballots and quorums that meet, lost and late messages, crashes",
+		Claim:    "The protocol of write-once registers: one value, for ever, until it is trimmed; reads and writes are linearizable; for any servers, clients, ballots and quorums that meet, lost and late messages, crashes; a decided value is that of every later epoch, whoever changes the servers; one value on a chain",
 		Shown:    "transition systems and theorems in Coq, without axioms; runs that go wrong without each rule: [the protocol](proofs.md#the-protocol-of-the-registers)",
 		Commands: []string{"make proofs", "go test ./proofs"},
-		Not:      "A proof of the protocol, not of the Go that ships, which is tested. That anything finishes",
+		Not:      "A proof of the protocol, not of the Go that ships, which is tested. That reads are linearizable across a change of epochs or on a chain, that chains keep their value across epochs, the layers above registers. That anything finishes",
 	},
 	{
 		Room: "Proofs", How: []How{Tested},

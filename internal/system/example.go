@@ -53,7 +53,7 @@ func exampleConfig(s *algorithm, m *constantModel) (*distsys.Config, error) {
 	for name, v := range m.values {
 		x.conf.Constants[name] = distsys.TextOf(v)
 	}
-	for _, in := range s.text.Algorithm.Instances {
+	for _, in := range s.made.Algorithm.Instances {
 		if err := x.instance(in); err != nil {
 			return nil, err
 		}
@@ -222,7 +222,7 @@ func (x *exampler) supply(role compile.Role, param *pcal.Param, arg pcal.Arg, fi
 // assignedVia reports whether some archetype assigns a variable through the
 // mapping macro of the argument.
 func (x *exampler) assignedVia(arg pcal.Arg) bool {
-	for _, in := range x.s.text.Algorithm.Instances {
+	for _, in := range x.s.made.Algorithm.Instances {
 		for i, a := range in.Args {
 			if a.Ref == arg.Ref && a.Mapping == arg.Mapping && compile.Assigns(in.Archetype, in.Archetype.Params[i]) {
 				return true
@@ -234,7 +234,7 @@ func (x *exampler) assignedVia(arg pcal.Arg) bool {
 
 // channelBehind says whether some instance uses the variable as mailboxes.
 func (x *exampler) channelBehind(v *core.Variable) bool {
-	for _, in := range x.s.text.Algorithm.Instances {
+	for _, in := range x.s.made.Algorithm.Instances {
 		for i, a := range in.Args {
 			if a.Ref == v && a.Mapping != nil && compile.RoleOf(a) == compile.RoleChannel && in.Archetype.Params[i].Mapping > 0 {
 				return true
@@ -254,7 +254,7 @@ func (x *exampler) firstValue(p *exampleProc, arg pcal.Arg) (value.Value, error)
 
 // initial is the first value of a global variable.
 func (x *exampler) initial(v *core.Variable) (value.Value, error) {
-	for _, g := range x.s.text.Algorithm.Globals {
+	for _, g := range x.s.made.Algorithm.Globals {
 		switch {
 		case g.Var != v:
 			continue
@@ -281,7 +281,7 @@ func (x *exampler) ground(e core.Expr) core.Expr {
 		if !ok {
 			return nil
 		}
-		for _, g := range x.s.text.Algorithm.Globals {
+		for _, g := range x.s.made.Algorithm.Globals {
 			switch {
 			case g.Var != ref.Var || g.Init == nil:
 			case !g.In:

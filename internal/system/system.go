@@ -65,8 +65,8 @@ func Compile(files load.Files, path string, o Options) (*Compiled, error) {
 	if s.diags.HasErrors() {
 		return nil, &specification.Error{Diagnostics: s.diags, Configuration: true, File: o.Config}
 	}
-	o.Constants, o.Whole, o.Plain = m.values, s.whole, s.text.Plain
-	pkg, diags := compile.Compile(s.spec, s.text.Algorithm, o.Options)
+	o.Constants, o.Whole, o.Plain = m.values, s.whole, s.made.Plain
+	pkg, diags := compile.Compile(s.spec, s.made.Algorithm, o.Options)
 	s.diags.Append(diags)
 	if s.diags.HasErrors() {
 		return nil, &specification.Error{Diagnostics: s.diags}
@@ -84,7 +84,7 @@ func Compile(files load.Files, path string, o Options) (*Compiled, error) {
 func (s *algorithm) example(m *constantModel) ([]byte, error) {
 	conf, err := exampleConfig(s, m)
 	if err != nil {
-		s.diags.Add(source.Diagnostic{Severity: source.Warning, Code: "CompileNoExample", Span: s.text.Algorithm.Span,
+		s.diags.Add(source.Diagnostic{Severity: source.Warning, Code: "CompileNoExample", Span: s.made.Algorithm.Span,
 			Message: "no example configuration is written: " + err.Error(), Repair: "give the constants by --config"})
 		return nil, nil
 	}
@@ -102,7 +102,7 @@ type algorithm struct {
 	files      load.Files
 	evaluation eval.Options
 	spec       *core.Spec // what the algorithm sees
-	text       trans.Text
+	made       load.Translation
 	whole      *core.Spec // with the translation
 	diags      *source.List
 }
@@ -111,9 +111,9 @@ type algorithm struct {
 func (s *algorithm) load(libraries []string) error {
 	loaded, diags, err := load.Load(s.files, s.path, load.Options{Retranslate: true, Libraries: libraries,
 		Translate: func(u *load.Untranslated, list *source.List) load.Translation {
-			s.text = trans.Units(u, u.Module.Algorithm, list)
+			s.made = trans.InMemory(u, list)
 			s.spec = u.Program.Spec()
-			return load.Translation{Text: []byte(s.text.TLA), Algorithm: s.text.Algorithm, Plain: s.text.Plain}
+			return s.made
 		}})
 	if err != nil {
 		return err
@@ -123,7 +123,7 @@ func (s *algorithm) load(libraries []string) error {
 		return nil
 	}
 	s.whole = loaded.Spec
-	if s.text.Algorithm == nil {
+	if s.made.Algorithm == nil {
 		diags.Add(source.Diagnostic{Code: trans.NoAlgorithm, Span: loaded.Root.Name.Span(), Message: "the module has no algorithm: expected --mpcal in a comment"})
 	}
 	return nil
@@ -193,7 +193,7 @@ func (s *algorithm) constants(named string) (*constantModel, error) {
 // definition is what the algorithm sees by that name: a definition of the
 // module or of its define block.
 func (s *algorithm) definition(name string) *core.Def {
-	for _, d := range s.text.Algorithm.Define {
+	for _, d := range s.made.Algorithm.Define {
 		if d.Name == name {
 			return d
 		}

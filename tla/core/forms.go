@@ -5,6 +5,7 @@ import (
 	"reflect"
 
 	"github.com/ashlar-dev/ashlar/internal/invariant"
+	"github.com/ashlar-dev/ashlar/source"
 )
 
 // The forms of expressions: which parts each has, in which order, which names
@@ -268,6 +269,18 @@ func separate(e Expr) Expr {
 	node.Elem().Set(reflect.ValueOf(e).Elem())
 	ownLists(node.Elem())
 	return node.Interface().(Expr)
+}
+
+// Located is e with the place at wherever it has none.
+func Located(e Expr, at source.Span) Expr {
+	return Transform(e, func(x Expr, again func(Expr) Expr) Expr {
+		if x.Span().IsValid() || !at.IsValid() {
+			return nil
+		}
+		x = separate(x)
+		reflect.ValueOf(x).Elem().FieldByName("At").Set(reflect.ValueOf(At{at}))
+		return again(x)
+	})
 }
 
 // ownLists copies the lists in v, and those in their elements.

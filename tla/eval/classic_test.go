@@ -93,9 +93,9 @@ func classicSpec(t *testing.T, files textFiles) (*core.Spec, *pcal.Algorithm) {
 	var alg *pcal.Algorithm
 	loaded, diags, err := load.Load(files, "M.tla", load.Options{Retranslate: true,
 		Translate: func(u *load.Untranslated, diags *source.List) load.Translation {
-			text := trans.Units(u, u.Module.Algorithm, diags)
-			alg = text.Plain
-			return load.Translation{Text: []byte(text.TLA)}
+			made := trans.InMemory(u, diags)
+			alg = made.Plain
+			return made
 		}})
 	if err != nil {
 		t.Fatal(err)

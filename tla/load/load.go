@@ -8,9 +8,9 @@
 //
 // A module is looked for beside the root, then in the root's file after it, then
 // in the libraries in their order, then among the standard modules that come with
-// the tool. It promises that places in the user's files stay as they
-// are: a translation made in memory is a text of its own, whose definitions
-// take the place between the markers, or behind the algorithm.
+// the tool. It promises that places in the user's files stay as they are: what an
+// algorithm declares has places in the algorithm, and is known from where its
+// translation stands, or would stand behind the algorithm.
 package load
 
 import (
@@ -45,33 +45,40 @@ type Lister interface {
 	List(dir string) ([]string, error)
 }
 
-// Untranslated is an algorithm for Options.Translate: the root module up to
-// the place of the translation, resolved.
+// Untranslated is an algorithm for Options.Translate: the root module, resolved
+// up to the place of the translation.
 type Untranslated struct {
 	Module *syntax.Module
-	// Program is the lowering of that part of the module, and Scope what the
-	// algorithm's expressions may use of it.
+	// Program is the lowering of the module, and Scope what the algorithm's
+	// expressions may use of what stands before the translation.
 	Program *lower.Program
 	Scope   *lower.Scope
 }
 
 // Translation is what an algorithm becomes.
 type Translation struct {
-	// Text is TLA+: the units that stand between the translation's markers.
-	Text []byte
-	// Algorithm is the algorithm that the text was made from, and Plain what it
-	// expands to: its variables and labels have the names that they have in
-	// the text.
+	// Declares is what the algorithm adds to the module, over the Program of the
+	// Untranslated.
+	Declares lower.Declared
+	// Print writes it as TLA+.
+	Print func() []Printed
+	// Algorithm is the algorithm as it is written, and Plain what it expands to:
+	// its variables and labels have the names that they are declared with.
 	Algorithm, Plain *pcal.Algorithm
 }
+
+// Printed is a unit of a translation as text; Name is that of a definition.
+type Printed struct{ Name, Text string }
 
 // Options change what Load does. The zero value loads TLA+ and the
 // translations that stand in the files.
 type Options struct {
-	// Translate makes the translation of the root module's algorithm. Load
-	// calls it when the algorithm is a modular one, or has no translation in
-	// the file. Errors go to diags; the result is not used then.
+	// Translate translates the root module's algorithm. Load calls it when the
+	// algorithm is a modular one, or has no translation in the file. Errors go
+	// to diags, which is the list of the Program; the result is not used then.
 	Translate func(u *Untranslated, diags *source.List) Translation
+	// TranslateOnly stops behind the algorithm: there is no Loaded.
+	TranslateOnly bool
 	// Retranslate calls Translate for a plain algorithm that has a translation
 	// in the file, too, and uses what it makes.
 	Retranslate bool
@@ -84,13 +91,9 @@ type Options struct {
 	WarnStale bool
 }
 
-// TranslationSuffix ends the name of the file that a translation made in
-// memory is read from.
-const TranslationSuffix = " (translation)"
-
 // Loaded is a specification.
 type Loaded struct {
-	Root *syntax.Module // as parsed, a made translation's units included
+	Root *syntax.Module // as parsed, without a translation that is not used
 	// Modules are all modules that the root reaches, it too.
 	Modules []*resolve.Module
 	Info    *resolve.Info
@@ -98,12 +101,10 @@ type Loaded struct {
 	Spec    *core.Spec
 	// Algorithm and Plain are what Translate made, nil when it was not called.
 	Algorithm, Plain *pcal.Algorithm
-	// Translation is the text that Translate made, nil when it was not called.
-	Translation *source.File
 }
 
 // Load loads the module in the file at path. The Loaded is nil when the list
-// has errors. The error says that a file could not be read.
+// has errors, or with TranslateOnly. The error says that a file could not be read.
 func Load(files Files, path string, options Options) (*Loaded, *source.List, error) {
 	diags := new(source.List)
 	text, err := files.ReadFile(path)
@@ -162,24 +163,25 @@ func (l *loader) root(path string, text []byte) *Loaded {
 		return nil
 	}
 	out := &Loaded{}
-	if made {
-		if m = l.translate(m, out); m == nil {
-			return nil
-		}
-		if l.options.WarnStale && !untranslated(whole) {
-			l.warnUnused(whole, wholeList, out)
-		}
-	}
 	if !made && l.options.WarnStale && l.options.Translate != nil && m.Algorithm != nil && !m.Algorithm.Modular {
 		l.warnStale(m)
 	}
 	out.Root = m
-	out.Info = resolve.Resolve(m, l, resolve.Options{}, l.diags)
-	if l.err != nil || l.diags.HasErrors() {
+	if made {
+		var t Translation
+		out.Info, out.Program, t = l.translate(m, l.options.TranslateOnly)
+		out.Algorithm, out.Plain = t.Algorithm, t.Plain
+		if t.Print != nil && l.options.WarnStale && !untranslated(whole) {
+			l.warnUnused(whole, wholeList, t)
+		}
+	} else {
+		out.Info = resolve.Resolve(m, l, resolve.Options{}, l.diags)
+		out.Program = lower.New(out.Info, l.diags)
+	}
+	if l.err != nil || l.diags.HasErrors() || l.options.TranslateOnly {
 		return nil
 	}
 	out.Modules = out.Info.Modules
-	out.Program = lower.New(out.Info, l.diags)
 	out.Spec = out.Program.Spec()
 	return out
 }
@@ -190,45 +192,21 @@ func untranslated(m *syntax.Module) bool {
 	return m.Translation == nil || strings.TrimSpace(m.Translation.Inner.Text()) == ""
 }
 
-// translate makes the translation of the module's algorithm and returns the
-// module with its units in place, or nil after an error.
-func (l *loader) translate(m *syntax.Module, out *Loaded) *syntax.Module {
-	point := lower.TranslationPoint(m)
-	var list source.List
-	info := resolve.Resolve(m, l, resolve.Options{Until: point}, &list)
-	if list.HasErrors() || l.err != nil {
-		l.diags.Append(&list)
-		return nil
-	}
-	list = source.List{} // the warnings come again with the whole module
-	p := lower.New(info, &list)
-	made := l.options.Translate(&Untranslated{Module: m, Program: p, Scope: p.AlgorithmScope()}, &list)
-	l.diags.Append(&list)
-	if l.diags.HasErrors() {
-		return nil
-	}
-	text := fmt.Sprintf("---- MODULE %s ----\n%s\n====\n", m.Name.Text, made.Text)
-	out.Translation = source.NewFile(m.Span().File.Name+TranslationSuffix, []byte(text))
-	out.Algorithm, out.Plain = made.Algorithm, made.Plain
-	t, tlist := syntax.ParseModule(out.Translation)
-	l.diags.Append(tlist)
-	if l.diags.HasErrors() {
-		return nil
-	}
-	whole := *m
-	whole.Units = nil
-	for _, u := range m.Units {
-		if u.Span().Start < point {
-			whole.Units = append(whole.Units, u)
+// translate resolves the module with what its algorithm declares. After an error
+// the Translation is empty where the error stands in what comes before that.
+func (l *loader) translate(m *syntax.Module, stop bool) (*resolve.Info, *lower.Program, Translation) {
+	var p *lower.Program
+	var out Translation
+	info := resolve.Resolve(m, l, resolve.Options{At: lower.TranslationPoint(m), Stop: stop, Insert: func(info *resolve.Info) []*resolve.Symbol {
+		p = lower.New(info, l.diags)
+		made := l.options.Translate(&Untranslated{Module: m, Program: p, Scope: p.AlgorithmScope()}, l.diags)
+		if l.err != nil || l.diags.HasErrors() {
+			return nil
 		}
-	}
-	whole.Units = append(whole.Units, t.Units...)
-	for _, u := range m.Units {
-		if u.Span().Start >= point {
-			whole.Units = append(whole.Units, u)
-		}
-	}
-	return &whole
+		out = made
+		return p.Declare(out.Declares)
+	}}, l.diags)
+	return info, p, out
 }
 
 // Find reads and parses a module: beside the root, then behind it in its file,

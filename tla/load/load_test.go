@@ -10,6 +10,7 @@ import (
 
 	"github.com/ashlar-dev/ashlar/source"
 	"github.com/ashlar-dev/ashlar/tla/core"
+	"github.com/ashlar-dev/ashlar/tla/lower"
 	"github.com/ashlar-dev/ashlar/tla/pcal"
 	"github.com/ashlar-dev/ashlar/tla/syntax"
 )
@@ -159,13 +160,30 @@ Inv == x <= Limit /\ pc \in {"a", "Done"}
 ====
 `
 
-// translation stands for what tla/trans makes of the algorithm above.
+// translation stands for the text that tla/trans makes of the algorithm above.
 const translation = `VARIABLES x, pc
-vars == <<x, pc>>
 Init == x = 0 /\ pc = "a"
-a == pc = "a" /\ IF x < Limit THEN x' = x + 1 /\ pc' = "a" ELSE pc' = "Done" /\ x' = x
-Next == a \/ (pc = "Done" /\ UNCHANGED vars)
-Spec == Init /\ [][Next]_vars`
+Next == pc = "a" /\ IF x < Limit THEN x' = x + 1 /\ pc' = "a" ELSE pc' = "Done" /\ x' = x`
+
+// declaredBy stands for the trees: variables, and definitions over them.
+func declaredBy(u *Untranslated, variables []string, defs ...string) lower.Declared {
+	var out lower.Declared
+	for _, name := range variables {
+		out.Variables = append(out.Variables, &core.Variable{Name: name, Index: -1, Span: u.Module.Algorithm.Name.Span()})
+	}
+	scope := u.Scope.WithVariables(out.Variables...)
+	for _, d := range defs {
+		name, text, _ := strings.Cut(d, " == ")
+		e, _ := syntax.ParseExpr(source.NewFile("definition", []byte(text)))
+		out.Defs = append(out.Defs, &core.Def{Name: name, Module: u.Module.Name.Text, Body: scope.Expr(e), Span: u.Module.Algorithm.Name.Span()})
+	}
+	return out
+}
+
+// count declares what the translation says.
+func count(u *Untranslated) lower.Declared {
+	return declaredBy(u, []string{"x", "pc"}, strings.Split(translation, "\n")[1:]...)
+}
 
 const stale = "\\* BEGIN TRANSLATION\nVARIABLES x, pc, old\nOld == (1\n\\* END TRANSLATION"
 
@@ -186,7 +204,7 @@ func TestTranslate(t *testing.T) {
 		if got := core.Format(x, 0); got != "x < Limit" {
 			t.Errorf("condition: got %s", got)
 		}
-		return Translation{Text: []byte(translation), Algorithm: &pcal.Algorithm{Name: "Count"}}
+		return Translation{Declares: count(u), Algorithm: &pcal.Algorithm{Name: "Count"}}
 	}
 	fresh := "\\* BEGIN TRANSLATION\n" + strings.Replace(translation, "x = 0", "x = 7", 1) + "\n\\* END TRANSLATION"
 	tests := []struct {
@@ -210,7 +228,7 @@ func TestTranslate(t *testing.T) {
 			if err != nil || diags.Len() > 0 {
 				t.Fatalf("got %v, %s", err, messages(diags))
 			}
-			if calls != tt.calls || (l.Algorithm != nil) != (tt.calls > 0) || (l.Translation != nil) != (tt.calls > 0) {
+			if calls != tt.calls || (l.Algorithm != nil) != (tt.calls > 0) {
 				t.Errorf("got %d translations, want %d", calls, tt.calls)
 			}
 			if got := core.Format(l.Spec.Names["Init"].Body, 0); got != tt.init {
@@ -235,25 +253,32 @@ func TestTranslate(t *testing.T) {
 // TestTranslationFails has errors before, in and after the translation.
 func TestTranslationFails(t *testing.T) {
 	text := fmt.Sprintf(algorithmModule, "")
-	with := func(made string, diag string) Options {
-		return Options{Translate: func(_ *Untranslated, diags *source.List) Translation {
-			if diag != "" {
-				diags.Errorf(source.Span{}, "Test", "%s", diag)
+	with := func(made func(*Untranslated) lower.Declared) Options {
+		return Options{Translate: func(u *Untranslated, diags *source.List) Translation {
+			if made == nil {
+				diags.Errorf(source.Span{}, "Test", "cannot")
+				return Translation{}
 			}
-			return Translation{Text: []byte(made)}
+			return Translation{Declares: made(u)}
 		}}
 	}
+	only := func(variables []string, defs ...string) Options {
+		return with(func(u *Untranslated) lower.Declared { return declaredBy(u, variables, defs...) })
+	}
+	both := []string{"x", "pc"}
 	tests := []struct {
 		name, text string
 		options    Options
 		want       string
 	}{
-		{"before", strings.Replace(text, "N + 1", "M + 1", 1), with(translation, ""), "A.tla:4:10: error: unknown name M"},
-		{"the translator", text, with("", "cannot"), "cannot [Test]"},
-		{"in, syntax", text, with("Init == (", ""), "A.tla (translation):"},
-		{"in, names", text, with(translation+"\nZ == nothing", ""), "A.tla (translation):8:6: error: unknown name nothing"},
-		{"after", text, with("VARIABLE pc", ""), "A.tla:10:8: error: unknown name x"},
-		{"a clash", text, with(translation+"\nLimit == 1", ""), "Limit is declared already"},
+		{"before", strings.Replace(text, "N + 1", "M + 1", 1), with(count), "A.tla:4:10: error: unknown name M"},
+		{"the translator", text, with(nil), "cannot [Test]"},
+		{"after", text, only([]string{"pc"}), "A.tla:10:8: error: unknown name x"},
+		{"a definition that clashes", text, only(both, "Limit == 1"), "A.tla:5:16: error: Limit is declared already"},
+		{"a variable that clashes", text, only([]string{"x", "pc", "N"}), "A.tla:5:16: error: N is declared already, as a constant"},
+		{"a clash behind it", text, only(both, "Inv == 1"), "A.tla:10:1: error: Inv is declared already"},
+		{"two of a name", text, only([]string{"x", "pc", "x"}), "A.tla:5:16: error: x is declared already"},
+		{"a prime twice", text, only(both, "Next == (x')' = 1"), "error:"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -30,19 +30,22 @@ const StaleTranslation source.Code = "StaleTranslation"
 func (l *loader) warnStale(m *syntax.Module) {
 	again := &loader{files: l.files, dir: l.dir, file: l.file, further: l.further, options: l.options, diags: new(source.List), found: l.found}
 	without, list := syntax.ParseModuleMode(l.file, syntax.SkipTranslation)
-	out := &Loaded{}
-	if list.HasErrors() || again.translate(without, out) == nil {
+	if list.HasErrors() {
 		return // `ashlar translate` reports what is wrong with the algorithm
 	}
-	if what := difference(out.made(), inFile(m)); what != "" {
+	_, _, t := again.translate(without, true)
+	if t.Print == nil {
+		return // and this, too
+	}
+	if what := difference(t, inFile(m)); what != "" {
 		l.staleHere(m, "this translation is used, and it is not that of the algorithm: "+what)
 	}
 }
 
 // warnUnused warns where the translation in the file, which is not used, is not
-// the one in out that is used: other tools check the one in the file. whole is
-// the module with all that is in the file, list what is wrong with it.
-func (l *loader) warnUnused(whole *syntax.Module, list *source.List, out *Loaded) {
+// the one that was made: other tools check the one in the file. whole is the
+// module with all that is in the file, list what is wrong with it.
+func (l *loader) warnUnused(whole *syntax.Module, list *source.List, made Translation) {
 	const unused = "the algorithm is used, not this translation, and the two differ: "
 	for _, d := range list.Sorted() {
 		if d.Severity == source.Error {
@@ -50,7 +53,7 @@ func (l *loader) warnUnused(whole *syntax.Module, list *source.List, out *Loaded
 			return
 		}
 	}
-	if what := difference(out.made(), inFile(whole)); what != "" {
+	if what := difference(made, inFile(whole)); what != "" {
 		l.staleHere(whole, unused+what)
 	}
 }
@@ -62,12 +65,6 @@ func (l *loader) staleHere(m *syntax.Module, message string) {
 		Repair:  "translate the algorithm again: ashlar translate FILE",
 		Related: []source.Note{{Span: m.Algorithm.Name.Span(), Message: "the algorithm"}},
 	})
-}
-
-// made returns the units of the translation that Translate made.
-func (out *Loaded) made() []syntax.Unit {
-	m, _ := syntax.ParseModule(out.Translation)
-	return m.Units
 }
 
 // inFile returns the units of the translation in the file of m.
@@ -82,8 +79,11 @@ func inFile(m *syntax.Module) []syntax.Unit {
 }
 
 // difference says what two translations differ in, "" for nothing that counts.
-func difference(made, found []syntax.Unit) string {
-	ours, theirs := declared(made), declared(found)
+func difference(made Translation, found []syntax.Unit) string {
+	ours, theirs := map[string]bool{}, declared(found)
+	for _, v := range made.Declares.Variables {
+		ours[v.Name] = true
+	}
 	for _, v := range slices.Sorted(maps.Keys(ours)) {
 		if !theirs[v] {
 			return fmt.Sprintf("the variable %s is only in the algorithm", v)
@@ -100,17 +100,16 @@ func difference(made, found []syntax.Unit) string {
 			defs[d.Name.Text] = u
 		}
 	}
-	for _, u := range made {
-		d, ok := u.(*syntax.OperatorDef)
-		if !ok || !isAction(d) {
+	for _, p := range made.Print() {
+		if !isAction(p) {
 			continue
 		}
-		name := d.Name.Text
-		if defs[name] == nil {
-			return fmt.Sprintf("the translation has no %s", name)
+		if defs[p.Name] == nil {
+			return fmt.Sprintf("the translation has no %s", p.Name)
 		}
-		if a, b := says(u, ours), says(defs[name], ours); !maps.Equal(a, b) {
-			return fmt.Sprintf("%s says other things in the two: %s", name, apart(a, b))
+		a, b := says(comment.ReplaceAllString(p.Text, ""), ours), says(syntax.Format(defs[p.Name]), ours)
+		if !maps.Equal(a, b) {
+			return fmt.Sprintf("%s says other things in the two: %s", p.Name, apart(a, b))
 		}
 	}
 	return ""
@@ -131,16 +130,17 @@ func declared(units []syntax.Unit) map[string]bool {
 
 // isAction says whether a definition of a translation is the initial predicate
 // or the action of a label, which starts with pc[self] = "label" or pc = "label".
-func isAction(d *syntax.OperatorDef) bool {
-	return d.Name.Text == "Init" || atLabel.MatchString(syntax.Format(d))
-}
+func isAction(p Printed) bool { return p.Name == "Init" || p.Name != "" && atLabel.MatchString(p.Text) }
 
 var (
 	atLabel = regexp.MustCompile(`==\s*(?:/\\\s*)?pc(?:\[[^\]]*\])? = "`)
+	// comment is what we write above the variables of a process.
+	comment = regexp.MustCompile(`\(\* .* \*\)\n`)
 	// unchanged is what an action leaves alone.
 	unchanged = regexp.MustCompile(`UNCHANGED\s*(?:<<[^>]*>>|\w+)`)
-	// kept is another way to leave a variable alone, where both names are one.
-	kept = regexp.MustCompile(`(\w+)' = (\w+)[ \t]*(?:\n|$)`)
+	// kept is another way to leave a variable alone, where both names are one
+	// and the value does not go on in the next line.
+	kept = regexp.MustCompile(`(\w+)' = (\w+)[ \t]*(?:\n[ \t]*(\S{0,2})|$)`)
 	// brackets are symbols that hold others.
 	brackets = regexp.MustCompile(`<<|>>|\|->|->|<-|=>`)
 	said     = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|[A-Za-z_0-9]+|\\[a-z]+|[-+*%^<>]`)
@@ -148,13 +148,15 @@ var (
 
 // says is what stands in a definition but for the names that it binds and what
 // holds it together.
-func says(u syntax.Unit, variables map[string]bool) map[string]bool {
-	text := unchanged.ReplaceAllString(syntax.Format(u), "")
+func says(text string, variables map[string]bool) map[string]bool {
+	text = unchanged.ReplaceAllString(text, "")
 	text = kept.ReplaceAllStringFunc(text, func(s string) string {
-		if m := kept.FindStringSubmatch(s); m[1] != m[2] {
+		m := kept.FindStringSubmatch(s)
+		goesOn := len(m[3]) > 0 && strings.Contains("\\-+*%^.:@#=<>|&", m[3][:1]) && m[3] != `\/`
+		if m[1] != m[2] || goesOn {
 			return s
 		}
-		return "\n"
+		return "\n" + m[3]
 	})
 	out := map[string]bool{}
 	for _, w := range said.FindAllString(brackets.ReplaceAllString(text, " "), -1) {

@@ -250,6 +250,7 @@ func (r *algorithm) globals() {
 	r.out.Globals = r.declare(r.a.Variables)
 	vars := append(variablesOf(r.out.Globals), r.out.PC, r.out.Stack)
 	r.model, r.out.Define = r.outer.WithVariables(vars...).Define(r.a.Define)
+	r.p.define = r.model.names
 	r.initialise(r.out.Globals, r.a.Variables, r.model)
 	r.pure = r.outer
 	if r.a.Modular {

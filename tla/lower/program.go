@@ -26,6 +26,8 @@ type Program struct {
 	tasks    map[*core.Def]*task
 	// closed has the definitions that are lowered with all they reach.
 	closed map[*core.Def]bool
+	// define has the names of the algorithm's define block.
+	define *resolve.Scope
 	parts  int  // made by substitution, to hold against PartsMax
 	full   bool // one of the limits was reported
 }
@@ -34,6 +36,9 @@ type Program struct {
 type task struct {
 	build func()
 	begun bool
+	// waits says that there is no text yet: RECURSIVE has announced what stands
+	// behind the algorithm.
+	waits func() bool
 	// nested says that the definition belongs to a LET.
 	nested bool
 }
@@ -219,7 +224,7 @@ func (p *Program) completeAll(stack []*core.Def) {
 		}
 		seen[d] = true
 		fresh = append(fresh, d)
-		if t := p.tasks[d]; t != nil && !t.begun {
+		if t := p.tasks[d]; t != nil && !t.begun && (t.waits == nil || !t.waits()) {
 			t.begun = true
 			t.build()
 		}
@@ -330,7 +335,14 @@ func (p *Program) def(s *resolve.Symbol) *core.Def {
 		d = p.context(s.Instance).copy(p.def(s.Origin))
 	} else {
 		d = p.newDef(s)
-		p.addTask(d, &task{build: func() { p.body(s, d) }})
+		waits := func() bool { return s.Recursive && s.Node == nil }
+		announced := waits()
+		p.addTask(d, &task{waits: waits, build: func() {
+			if announced { // and nothing more was known of it than its name
+				*d = *p.newDef(s)
+			}
+			p.body(s, d)
+		}})
 	}
 	p.defs[s] = d
 	return d

@@ -76,7 +76,9 @@ func (s *Scope) WithExpr(name string, e core.Expr) *Scope {
 // Program's list, and the result is then a Bad.
 func (s *Scope) Expr(e syntax.Expr) core.Expr {
 	var list source.List
-	s.p.info.Expr(s.names, e, &list)
+	if level := s.p.info.Expr(s.names, e, &list); level == resolve.TemporalLevel && !list.HasErrors() {
+		list.Errorf(e.Span(), resolve.LevelTooHigh, "an algorithm cannot use a temporal formula")
+	}
 	if s.report(&list) {
 		return &core.Bad{At: at(e)}
 	}

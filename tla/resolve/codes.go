@@ -63,6 +63,8 @@ const (
 	// Misplaced: A == $value, or another form that has no meaning where it is
 	Misplaced source.Code = "Misplaced"
 
+	// NoText: f[x \in {1}] == x, and A == f!1
+	NoText source.Code = "NoText"
 	// LevelTooHigh: VARIABLE x, and A == (x')'
 	LevelTooHigh source.Code = "LevelTooHigh"
 )

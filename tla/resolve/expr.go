@@ -195,7 +195,7 @@ func (r *resolver) let(e *syntax.Let) {
 		for _, u := range e.Units {
 			r.unit(u)
 		}
-		r.recursiveDone(nil)
+		r.recursiveDone()
 		r.value(e.Body)
 	})
 	r.announced = saved

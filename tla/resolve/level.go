@@ -87,11 +87,11 @@ func (r *resolver) levelsOfUnits(units []syntax.Unit) *demands {
 	return l.asks
 }
 
-// levelOf checks the levels inside one expression.
-func (r *resolver) levelOf(e syntax.Expr) {
+// levelOf checks the levels inside one expression and returns its own.
+func (r *resolver) levelOf(e syntax.Expr) Level {
 	l := r.leveller()
 	l.report = true
-	l.expr(e)
+	return l.expr(e).closed
 }
 
 func (l *leveller) wrong(at source.Span, repair, format string, args ...any) {
@@ -102,9 +102,6 @@ func (l *leveller) wrong(at source.Span, repair, format string, args ...any) {
 
 func (l *leveller) units(units []syntax.Unit) {
 	for _, u := range units {
-		if l.until != 0 && u.Span().File == l.module.Syntax.Span().File && u.Span().Start >= l.until {
-			return
-		}
 		l.unit(u)
 	}
 }

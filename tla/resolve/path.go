@@ -143,7 +143,7 @@ type finder struct {
 func (r *resolver) part(use *PathUse, p *syntax.Path, steps []syntax.Step) *Part {
 	body := definitionBody(use.Target)
 	if body == nil {
-		r.error(p.Span(), Selector, "", "%s has no text to select from", use.Target.Name)
+		r.error(p.Span(), NoText, "", "%s has no text to select from", use.Target.Name)
 		return nil
 	}
 	f := &finder{r: r, path: p, cur: body}

@@ -19,9 +19,15 @@ type Library interface {
 
 // Options change what Resolve does; the zero value resolves whole modules.
 type Options struct {
-	// Until, when not 0, makes units of the root module that start at or after
-	// this offset invisible: what stands before an algorithm's translation.
-	Until int32
+	// Insert, when it is set, is called where the offset At of the root's file is
+	// reached, with what is known by then, and makes the symbols that are declared
+	// there although no text declares them: those of an algorithm. A symbol that
+	// has a Module already was declared in the algorithm itself. Insert is not
+	// called after an error, and nothing is resolved after an error in it, or
+	// where Stop is set.
+	At     int32
+	Insert func(*Info) []*Symbol
+	Stop   bool
 }
 
 // Resolve resolves root and all modules that it reaches. Diagnostics are added
@@ -40,7 +46,7 @@ func Resolve(root *syntax.Module, lib Library, options Options, diags *source.Li
 	info.Root = m
 	g.files[m.Name] = m
 	g.path = append(g.path, root.Name)
-	g.resolve(m, nil, options.Until)
+	g.resolve(m, nil, options)
 	if root.Algorithm != nil {
 		g.reach(root.Algorithm)
 	}
@@ -66,11 +72,11 @@ func (g *graph) within(name syntax.Name) bool {
 }
 
 // Expr resolves a further expression of the root module's algorithm in scope.
-// What it finds is added to the tables of the Info.
-func (info *Info) Expr(scope *Scope, e syntax.Expr, diags *source.List) {
+// What it finds is added to the tables of the Info. It returns the level.
+func (info *Info) Expr(scope *Scope, e syntax.Expr, diags *source.List) Level {
 	r := info.reader(scope, diags)
 	r.value(e)
-	r.levelOf(e)
+	return r.levelOf(e)
 }
 
 // Units resolves further definitions, of a define block, in scope, which gets
@@ -80,7 +86,7 @@ func (info *Info) Units(scope *Scope, units []syntax.Unit, diags *source.List) {
 	for _, u := range units {
 		r.unit(u)
 	}
-	r.recursiveDone(nil)
+	r.recursiveDone()
 	r.levelsOfUnits(units)
 }
 
@@ -147,7 +153,7 @@ func (g *graph) find(name syntax.Name) *Module {
 	}
 	g.files[name.Text] = m
 	g.path = append(g.path, name)
-	g.resolve(m, nil, 0)
+	g.resolve(m, nil, Options{})
 	g.path = g.path[:len(g.path)-1]
 	return m
 }
@@ -191,23 +197,71 @@ func (g *graph) missing(name syntax.Name) {
 
 // resolve does the module's names and levels. Scope is that of the enclosing
 // module for a nested one.
-func (g *graph) resolve(m *Module, outer *Scope, until int32) {
-	r := &resolver{graph: g, module: m, scope: NewScope(outer), until: until}
+func (g *graph) resolve(m *Module, outer *Scope, options Options) {
+	r := &resolver{graph: g, module: m, scope: NewScope(outer)}
 	m.Names = r.scope
 	before := g.errors()
 	r.extends()
-	for _, u := range m.Syntax.Units {
-		if until != 0 && u.Span().Start >= until {
-			break
+	rest := m.Syntax.Units
+	if options.Insert != nil {
+		n := 0
+		for n < len(rest) && rest[n].Span().Start < options.At {
+			r.unit(rest[n])
+			n++
 		}
+		if g.reach(m.Syntax.Algorithm); !r.insert(rest[:n], options.Insert) || options.Stop {
+			return
+		}
+		rest = rest[n:]
+	}
+	for _, u := range rest {
 		r.unit(u)
 	}
-	r.recursiveDone(m.Syntax)
+	r.recursiveDone()
 	if outer == nil && !m.broken && g.errors() == before {
 		r.levelsOfModule(m.Syntax)
 	}
 	m.done = true
 	g.info.Modules = append(g.info.Modules, m)
+}
+
+// insert declares the symbols of an algorithm behind the units of the module
+// that stand before them, and says whether all is right so far.
+func (r *resolver) insert(before []syntax.Unit, insert func(*Info) []*Symbol) bool {
+	if r.diags.HasErrors() {
+		return false
+	}
+	r.levelsOfUnits(before)
+	if r.diags.HasErrors() {
+		return false
+	}
+	for _, s := range insert(r.info) {
+		if s.Module != nil {
+			r.scope.bind(s.Name, s, s.Local)
+			continue
+		}
+		r.declare(s)
+		switch s.Kind {
+		case Constant:
+			r.module.Constants = append(r.module.Constants, s)
+		case Variable:
+			r.module.Variables = append(r.module.Variables, s)
+		default:
+			r.module.Defined = append(r.module.Defined, s)
+		}
+	}
+	return !r.diags.HasErrors()
+}
+
+// Made is the symbol of a definition that no text makes. It has its level
+// whatever its arguments are.
+func Made(name string, params int, level Level, at source.Span) *Symbol {
+	s := &Symbol{Kind: Operator, Name: name, Params: make([]int, params), Span: at}
+	for range params {
+		s.Formals = append(s.Formals, &Symbol{Kind: Bound})
+	}
+	s.levels = &summary{formals: s.Formals, term: fixed(level)}
+	return s
 }
 
 // errors tells whether errors came up to now, as a number to compare.

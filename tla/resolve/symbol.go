@@ -219,18 +219,21 @@ func (s *Scope) bind(name string, symbol *Symbol, local bool) {
 func (s *Scope) Names() []string { return s.order }
 
 // Until is a copy of the scope of module m without the names whose declaration
-// in m itself stands at or after offset, or in another file than m, as those
-// of a translation made in memory do.
+// in m itself stands at or after offset, or in its algorithm.
 func (s *Scope) Until(m *Module, offset int32) *Scope {
 	out := NewScope(s.outer)
 	file := m.Syntax.Span().File
+	inAlgorithm := func(at source.Span) bool {
+		a := m.Syntax.Algorithm
+		return a != nil && a.Span().Start <= at.Start && at.End <= a.Span().End
+	}
 	for _, name := range s.order {
 		b := s.names[name]
 		at := b.symbol.Span
 		if b.symbol.Origin != nil {
 			at = b.symbol.Instance.Node.Span()
 		}
-		if b.symbol.Module == m && (at.File != file || at.Start >= offset) {
+		if b.symbol.Module == m && (at.File != file || at.Start >= offset || inAlgorithm(at)) {
 			continue
 		}
 		out.bind(name, b.symbol, b.local)

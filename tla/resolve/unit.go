@@ -13,7 +13,6 @@ type resolver struct {
 	*graph
 	module *Module
 	scope  *Scope
-	until  int32
 	depth  int
 	// except is how many EXCEPT values are around: where @ has a meaning.
 	except int
@@ -273,7 +272,7 @@ func (r *resolver) nested(u *syntax.Module) {
 	s := &Symbol{Kind: Nested, Name: moduleKey(m.Name), Node: u, Span: u.Name.Span(), Inner: m}
 	r.declare(s)
 	r.path = append(r.path, u.Name)
-	r.resolve(m, r.scope, 0)
+	r.resolve(m, r.scope, Options{})
 	r.path = r.path[:len(r.path)-1]
 	r.module.broken = r.module.broken || m.broken
 }
@@ -332,12 +331,9 @@ func count(n int) string {
 }
 
 // recursiveDone reports what RECURSIVE announced and nothing defined.
-func (r *resolver) recursiveDone(m *syntax.Module) {
+func (r *resolver) recursiveDone() {
 	for _, s := range r.announced {
 		if !s.pending() {
-			continue
-		}
-		if r.until != 0 && m != nil && r.definedLater(s.Name).IsValid() {
 			continue
 		}
 		r.error(s.Span, RecursiveUndefined, "define it, or remove it here", "%s is announced by RECURSIVE and never defined", s.Name)

@@ -28,9 +28,9 @@ func read(t *testing.T, path string) (*core.Spec, *pcal.Algorithm) {
 	var alg *pcal.Algorithm
 	loaded, diags, err := load.Load(disk{}, path, load.Options{Retranslate: true,
 		Translate: func(u *load.Untranslated, list *source.List) load.Translation {
-			text := trans.Units(u, u.Module.Algorithm, list)
-			spec, alg = u.Program.Spec(), text.Algorithm
-			return load.Translation{Text: []byte(text.TLA), Algorithm: text.Algorithm}
+			made := trans.InMemory(u, list)
+			spec, alg = u.Program.Spec(), made.Algorithm
+			return made
 		}})
 	if err != nil {
 		t.Fatal(err)

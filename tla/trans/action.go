@@ -1,8 +1,6 @@
 package trans
 
 import (
-	"fmt"
-
 	"github.com/ashlar-dev/ashlar/internal/invariant"
 	"github.com/ashlar-dev/ashlar/tla/core"
 	"github.com/ashlar-dev/ashlar/tla/pcal"
@@ -20,72 +18,60 @@ type action struct {
 	*pcal.View
 }
 
-func unchanged(vars pcal.Assigned) lines {
-	if len(vars) == 1 {
-		return line("UNCHANGED " + vars[0].Name)
-	}
-	return wrapped(names(vars), ",", 24, 0).after("UNCHANGED << ").then(" >>")
-}
-
 // block is the body of the block's action.
-func (c *action) block(b *pcal.Block) lines {
-	var items []lines
+func (c *action) block(b *pcal.Block) clause {
+	var items []clause
 	if c.m.pc {
 		at := c.Cell(c.m.a.PC, nil)
-		items = append(items, c.m.expr(&core.Op{Op: core.OpEq, Args: []core.Expr{at, &core.Str{Val: b.Label}}}))
+		items = append(items, is{&core.Op{Op: core.OpEq, Args: []core.Expr{at, &core.Str{Val: b.Label}}}})
 	}
 	body, set := c.stmts(b.Body, nil)
 	items = append(items, body...)
 	if rest := c.m.vars.Without(set); len(rest) > 0 {
-		items = append(items, unchanged(rest))
+		items = append(items, keeps{rest})
 	}
-	return bullets(`/\`, items)
+	return allOf{list: items}
 }
-
-func (c *action) x(e core.Expr, set pcal.Assigned) lines { return c.m.expr(c.X(e, set)) }
 
 // stmts translates a list that starts with set assigned; it returns the
 // conjuncts and what is assigned at the end.
-func (c *action) stmts(list []pcal.Stmt, set pcal.Assigned) ([]lines, pcal.Assigned) {
-	var items []lines
+func (c *action) stmts(list []pcal.Stmt, set pcal.Assigned) ([]clause, pcal.Assigned) {
+	var items []clause
 	for _, s := range list {
-		var more []lines
+		var more []clause
 		more, set = c.stmt(s, set)
-		items = append(items, more...)
+		for _, x := range more {
+			items = append(items, placed{x, s.Span()})
+		}
 	}
 	if len(items) == 0 {
-		items = append(items, line("TRUE"))
+		items = append(items, is{&core.Bool{Val: true}})
 	}
 	return items, set
 }
 
-func (c *action) stmt(s pcal.Stmt, set pcal.Assigned) ([]lines, pcal.Assigned) {
+func (c *action) stmt(s pcal.Stmt, set pcal.Assigned) ([]clause, pcal.Assigned) {
 	switch s := s.(type) {
 	case *pcal.Skip:
-		return []lines{line("TRUE")}, set
+		return []clause{is{&core.Bool{Val: true}}}, set
 	case *pcal.Await:
-		return []lines{c.x(s.Cond, set)}, set
+		return []clause{is{c.X(s.Cond, set)}}, set
 	case *pcal.Assert:
-		message := line(fmt.Sprintf("%q)", pcal.AssertMessage(s)))
-		return []lines{stack(c.x(s.Cond, set).after("Assert(").then(","), message.after("       "))}, set
+		return []clause{asserts{c.X(s.Cond, set), pcal.AssertMessage(s)}}, set
 	case *pcal.Print:
-		return []lines{c.x(s.X, set).after("PrintT(").then(")")}, set
+		return []clause{prints{c.X(s.X, set)}}, set
 	case *pcal.Assign:
 		updates, after := c.Assign(s, set)
 		return c.updates(updates), after
 	case *pcal.If:
 		bodies, after := c.paths([][]pcal.Stmt{s.Then, s.Else}, set)
-		return []lines{stack(c.x(s.Cond, set).after("IF "), bodies[0].after("   THEN "), bodies[1].after("   ELSE "))}, after
+		return []clause{choice{c.X(s.Cond, set), bodies[0], bodies[1]}}, after
 	case *pcal.Either:
 		bodies, after := c.paths(s.Branches, set)
-		return []lines{allBullets(`\/`, bodies)}, after
+		return []clause{anyOf{bodies}}, after
 	case *pcal.With:
 		body, after := c.stmts(s.Body, set)
-		head := c.x(s.X, set).after("LET " + s.Var.Name + " == ").then(" IN")
-		if s.In {
-			head = c.x(s.X, set).after(`\E ` + s.Var.Name + ` \in `).then(":")
-		}
-		return []lines{stack(head, bullets(`/\`, body).after("  "))}, after
+		return []clause{named{s.Var, s.In, c.X(s.X, set), allOf{list: body}}}, after
 	case *pcal.Goto, *pcal.Call, *pcal.Return:
 		updates, after := c.Jump(s, set)
 		return c.updates(updates), after
@@ -95,36 +81,36 @@ func (c *action) stmt(s pcal.Stmt, set pcal.Assigned) ([]lines, pcal.Assigned) {
 }
 
 // paths translates branches and makes them assign the same variables.
-func (c *action) paths(branches [][]pcal.Stmt, set pcal.Assigned) ([]lines, pcal.Assigned) {
-	items := make([][]lines, len(branches))
+func (c *action) paths(branches [][]pcal.Stmt, set pcal.Assigned) ([]clause, pcal.Assigned) {
+	items := make([][]clause, len(branches))
 	sets := make([]pcal.Assigned, len(branches))
-	all := set
+	after := set
 	for i, b := range branches {
 		items[i], sets[i] = c.stmts(b, set)
 		for _, v := range sets[i] {
-			all = all.With(v)
+			after = after.With(v)
 		}
 	}
-	out := make([]lines, len(branches))
+	out := make([]clause, len(branches))
 	for i := range branches {
-		if rest := all.Without(sets[i]); len(rest) > 0 {
-			items[i] = append(items[i], unchanged(rest))
+		if rest := after.Without(sets[i]); len(rest) > 0 {
+			items[i] = append(items[i], keeps{rest})
 		}
-		out[i] = allBullets(`/\`, items[i])
+		out[i] = allOf{items[i], true}
 	}
-	return out, all
+	return out, after
 }
 
-// updates writes "v' = value" or "v' \in set" for each.
-func (c *action) updates(list []pcal.Update) []lines {
-	out := make([]lines, len(list))
+// updates are "v' = value" or "v' \in set" for each.
+func (c *action) updates(list []pcal.Update) []clause {
+	out := make([]clause, len(list))
 	for i, u := range list {
 		op := core.OpEq
 		if u.In {
 			op = core.OpIn
 		}
 		next := &core.Op{Op: core.OpPrime, Args: []core.Expr{&core.VarRef{Var: u.Var}}}
-		out[i] = c.m.expr(&core.Op{Op: op, Args: []core.Expr{next, u.Value}})
+		out[i] = is{&core.Op{Op: op, Args: []core.Expr{next, u.Value}}}
 	}
 	return out
 }

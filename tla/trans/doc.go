@@ -1,9 +1,11 @@
 // Package trans translates algorithms: Modular PlusCal to PlusCal, and PlusCal
-// to TLA+, as text between markers in the user's file.
+// to TLA+: as trees for those who check it, and as text between markers in the
+// user's file.
 //
 // In: a module with an algorithm and the Program that its names were lowered
-// in. Out: the units of the translation, or the whole file with the
-// translation put in its place and every other byte as it was.
+// in. Out: the variables and definitions that the algorithm declares, over that
+// Program and with places in the algorithm; the same as text; or the whole file
+// with the text put in its place and every other byte as it was.
 //
 // It promises that the TLA+ means what the algorithm means, with the variables
 // and labels that the standard translator gives it; that translating twice

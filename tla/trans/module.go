@@ -4,7 +4,11 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/ashlar-dev/ashlar/internal/invariant"
+	"github.com/ashlar-dev/ashlar/source"
 	"github.com/ashlar-dev/ashlar/tla/core"
+	"github.com/ashlar-dev/ashlar/tla/load"
+	"github.com/ashlar-dev/ashlar/tla/lower"
 	"github.com/ashlar-dev/ashlar/tla/pcal"
 )
 
@@ -15,6 +19,11 @@ import (
 // module is the translation of one algorithm.
 type module struct {
 	a *pcal.Algorithm
+	// scope is what the module knows before the translation, name its name, and
+	// at the place of what the algorithm declares without saying so.
+	scope *lower.Scope
+	name  string
+	at    source.Span
 	// uni says that there is a single process without identity; pc and stack
 	// whether the state has them.
 	uni, pc, stack bool
@@ -24,53 +33,113 @@ type module struct {
 	calls        pcal.Stack
 	defaultInit  *core.Constant
 	needsDefault bool
+
+	defs []*definition
+	// all is vars, and processes ProcSet, where there is one.
+	all, processes *core.Def
+	labels         map[*pcal.Block]*core.Def
+	groups         map[any]*core.Def // of processes and procedures
+}
+
+// definition is one of the translation: as a tree, and how its text is made.
+type definition struct {
+	*core.Def
+	text func() lines
 }
 
 // exprColumn is where an expression is taken to start when its lines are
 // broken; it is about where expressions of actions do.
 const exprColumn = 24
 
-// tlaText returns the units of the translation of a plain algorithm whose
-// names are unique and which has no Reads and Writes.
-func tlaText(a *pcal.Algorithm) string {
-	m := &module{a: a, uni: a.Uniprocess(), pc: a.NeedsPC(), stack: a.NeedsStack(),
-		calls:       pcal.Stack{Head: native("Head", "Sequences"), Tail: native("Tail", "Sequences"), Concat: native(`\o`, "Sequences")},
-		defaultInit: &core.Constant{Name: pcal.DefaultInitValue}}
-	init := m.init()
-	var out []string
-	if m.needsDefault {
-		out = append(out, "CONSTANT "+pcal.DefaultInitValue)
+// newModule translates a plain algorithm whose names are unique and which has
+// no Reads and Writes.
+func newModule(a *pcal.Algorithm, u *load.Untranslated) *module {
+	m := &module{a: a, scope: u.Scope, name: u.Module.Name.Text, at: u.Module.Algorithm.Name.Span(),
+		uni: a.Uniprocess(), pc: a.NeedsPC(), stack: a.NeedsStack()}
+	m.calls = pcal.Stack{Head: m.operator("Head", "Sequences"), Tail: m.operator("Tail", "Sequences"), Concat: m.operator(`\o`, "Sequences")}
+	m.defaultInit = &core.Constant{Name: pcal.DefaultInitValue, Module: m.name, Span: m.at}
+	for _, implied := range []*core.Variable{a.PC, a.Stack} {
+		implied.Span = m.at
 	}
-	out = append(out, m.declarations()...)
-	out = append(out, m.varsTuple())
+	m.all = &core.Def{Name: "vars", Module: m.name, Span: m.at}
+	m.defs = []*definition{{m.all, m.varsTuple}}
 	if !m.uni {
-		out = append(out, m.procSet())
+		m.processes = m.define("ProcSet", nil, m.at, m.procSet(), m.procSetText).Def
 	}
-	out = append(out, init)
-	out = append(out, m.actions()...)
+	m.init()
+	m.all.Body = &core.Tuple{At: core.At{Place: m.at}, Elems: references(m.vars, m.at)}
+	m.actions()
 	ends := m.mayEnd()
+	var terminating *core.Def
 	if ends {
-		out = append(out, m.terminating())
+		terminating = m.define("Terminating", nil, m.at, m.terminating(), m.terminatingText).Def
 	}
-	out = append(out, m.next(ends), m.spec())
+	m.next(terminating)
+	m.spec()
 	if ends {
-		out = append(out, m.termination())
+		done := &core.Op{Op: core.OpEventually, Args: []core.Expr{m.allDone()}}
+		m.define("Termination", nil, m.at, done, func() lines { return line("Termination == <>(" + m.allDoneText() + ")") })
 	}
-	return strings.Join(out, "\n\n") + "\n\n"
+	return m
 }
 
-func native(name, module string) *core.Def {
-	return &core.Def{Name: name, Module: module, Native: true}
+// define adds a definition; the text is all of it.
+func (m *module) define(name string, params []*core.Local, at source.Span, body core.Expr, text func() lines) *definition {
+	if !at.IsValid() {
+		at = m.at
+	}
+	d := &definition{&core.Def{Name: name, Module: m.name, Params: params, Body: core.Located(body, at), Span: at}, text}
+	m.defs = append(m.defs, d)
+	return d
 }
 
-// expr writes an expression.
-func (m *module) expr(e core.Expr) lines {
+// declared is what the translation adds to the module.
+func (m *module) declared() lower.Declared {
+	out := lower.Declared{Variables: m.vars}
+	if m.needsDefault {
+		out.Constants = append(out.Constants, m.defaultInit)
+	}
+	for _, d := range m.defs {
+		out.Defs = append(out.Defs, d.Def)
+	}
+	return out
+}
+
+// print writes the units of the translation.
+func (m *module) print() []load.Printed {
+	var out []load.Printed
+	if m.needsDefault {
+		out = append(out, load.Printed{Text: "CONSTANT " + pcal.DefaultInitValue})
+	}
+	for _, text := range m.declarations() {
+		out = append(out, load.Printed{Text: text})
+	}
+	for _, d := range m.defs {
+		out = append(out, load.Printed{Name: d.Name, Text: d.text().String()})
+	}
+	return out
+}
+
+// operator is what the module knows by a name of a standard module.
+func (m *module) operator(name, module string) *core.Def {
+	if d := m.scope.Lookup(name).Def; d != nil {
+		return d
+	}
+	return &core.Def{Name: name, Module: module, Native: true} // not used: see lower
+}
+
+// exprText writes an expression.
+func exprText(e core.Expr) lines {
 	out := strings.Split(core.Format(e, exprColumn), "\n")
 	for i := range out[1:] {
 		out[i+1] = strings.TrimPrefix(out[i+1], strings.Repeat(" ", exprColumn))
 	}
 	return out
 }
+
+func call(d *core.Def, args ...core.Expr) core.Expr { return &core.Call{Def: d, Args: args} }
+
+func op(o core.OpCode, args ...core.Expr) core.Expr { return &core.Op{Op: o, Args: args} }
 
 func (m *module) processView(p *pcal.Process) *action {
 	return &action{m, m.a.ProcessView(p, m.calls, m.defaultValue)}
@@ -121,37 +190,57 @@ func (m *module) declarations() []string {
 	return out
 }
 
-func (m *module) varsTuple() string {
-	return wrapped(names(m.vars), ",", 11, 0).after("vars == << ").then(" >>").String()
+func (m *module) varsTuple() lines {
+	return wrapped(names(m.vars), ",", 11, 0).after("vars == << ").then(" >>")
 }
 
-func (m *module) procSet() string {
+// procSet is the set of all processes.
+func (m *module) procSet() core.Expr {
+	var out core.Expr
+	for _, p := range m.a.Processes {
+		set := p.Id
+		if !p.Set {
+			set = &core.SetEnum{Elems: []core.Expr{p.Id}}
+		}
+		if out == nil {
+			out = set
+		} else {
+			out = op(core.OpCup, out, set)
+		}
+	}
+	return out
+}
+
+func (m *module) procSetText() lines {
 	var parts []string
 	for _, p := range m.a.Processes {
-		id := m.expr(p.Id).String()
+		id := exprText(p.Id).String()
 		if p.Set {
 			parts = append(parts, "("+id+")")
 		} else {
 			parts = append(parts, "{"+id+"}")
 		}
 	}
-	return joined(parts, `\cup`, 11, 0).after("ProcSet == ").String()
+	return joined(parts, `\cup`, 11, 0).after("ProcSet == ")
 }
 
-func (m *module) procSetRef() core.Expr {
-	return &core.Call{Def: &core.Def{Name: "ProcSet"}}
-}
-
-// init is the definition of Init; it also finds the order of the variables.
-func (m *module) init() string {
-	var items []lines
-	comment := func(s string) { items = append(items, line("(* "+s+" *)")) }
+// init defines Init; it also finds the order of the variables.
+func (m *module) init() {
+	var items []core.Expr
+	var written []func() lines
+	comment := func(s string) {
+		written = append(written, func() lines { return line("(* " + s + " *)") })
+	}
+	item := func(x core.Expr, at source.Span) {
+		items = append(items, core.Located(x, at))
+		written = append(written, func() lines { return exprText(x).after(`/\ `) })
+	}
 	none := &action{m, &pcal.View{Algorithm: m.a, Default: m.defaultValue}}
 	if len(m.a.Globals) > 0 {
 		comment("Global variables")
 	}
 	for _, v := range m.a.Globals {
-		items = append(items, m.initialValue(v, none, nil).after(`/\ `))
+		item(m.initialValue(v, none, nil), v.Span)
 	}
 	if m.pc {
 		m.vars = m.vars.With(m.a.PC)
@@ -167,9 +256,9 @@ func (m *module) init() string {
 		for _, v := range list {
 			var set core.Expr
 			if !m.uni {
-				set = m.procSetRef()
+				set = call(m.processes)
 			}
-			items = append(items, m.initialValue(pcal.Unset(p, v), m.procedureView(p), set).after(`/\ `))
+			item(m.initialValue(pcal.Unset(p, v), m.procedureView(p), set), v.Span)
 		}
 	}
 	for _, p := range m.a.Processes {
@@ -181,7 +270,7 @@ func (m *module) init() string {
 			if p.Set {
 				set = p.Id
 			}
-			items = append(items, m.initialValue(v, m.processView(p), set).after(`/\ `))
+			item(m.initialValue(v, m.processView(p), set), v.Span)
 		}
 	}
 	if m.stack {
@@ -189,40 +278,45 @@ func (m *module) init() string {
 		if !m.uni {
 			empty = m.everywhere(empty)
 		}
-		items = append(items, m.equal(m.a.Stack, empty).after(`/\ `))
+		item(equal(m.a.Stack, empty), m.at)
 	}
 	if m.pc {
-		items = append(items, m.equal(m.a.PC, m.start()).after(`/\ `))
+		item(equal(m.a.PC, m.start()), m.at)
 	}
-	return stack(items...).after("Init == ").String()
+	m.define("Init", nil, m.at, conjunction(items, m.at), func() lines {
+		var out lines
+		for _, w := range written {
+			out = append(out, w()...)
+		}
+		return out.after("Init == ")
+	})
 }
 
-func (m *module) equal(v *core.Variable, x core.Expr) lines {
-	return m.expr(&core.Op{Op: core.OpEq, Args: []core.Expr{&core.VarRef{Var: v}, x}})
+func equal(v *core.Variable, x core.Expr) core.Expr {
+	return op(core.OpEq, &core.VarRef{Var: v}, x)
 }
 
 // everywhere is the function that has x for every process.
 func (m *module) everywhere(x core.Expr) core.Expr {
 	self := &core.Local{Name: "self"}
-	return &core.Fn{Binds: []core.Bind{{Vars: []*core.Local{self}, Set: m.procSetRef()}}, Body: x}
+	return &core.Fn{Binds: []core.Bind{{Vars: []*core.Local{self}, Set: call(m.processes)}}, Body: x}
 }
 
 // initialValue is the conjunct of Init for a variable, which is a function on
 // set, where that is not nil.
-func (m *module) initialValue(v *pcal.Variable, c *action, set core.Expr) lines {
+func (m *module) initialValue(v *pcal.Variable, c *action, set core.Expr) core.Expr {
 	m.vars = m.vars.With(v.Var)
 	ref := &core.VarRef{Var: v.Var}
 	if set == nil {
-		op := core.OpEq
 		if v.In {
-			op = core.OpIn
+			return op(core.OpIn, ref, c.Initial(v))
 		}
-		return m.expr(&core.Op{Op: op, Args: []core.Expr{ref, c.Initial(v)}})
+		return equal(v.Var, c.Initial(v))
 	}
 	x := c.Initial(v)
 	bind := []core.Bind{{Vars: []*core.Local{c.Name}, Set: set}}
 	if !v.In {
-		return m.equal(v.Var, &core.Fn{Binds: bind, Body: x})
+		return equal(v.Var, &core.Fn{Binds: bind, Body: x})
 	}
 	dependent := false
 	for _, l := range core.Free(x) {
@@ -238,7 +332,7 @@ func (m *module) initialValue(v *pcal.Variable, c *action, set core.Expr) lines 
 		from := core.Bind{Vars: []*core.Local{f}, Set: &core.FnSet{Dom: set, Rng: all}}
 		functions = &core.SetFilter{Bind: from, Pred: each}
 	}
-	return m.expr(&core.Op{Op: core.OpIn, Args: []core.Expr{ref, functions}})
+	return op(core.OpIn, ref, functions)
 }
 
 // start is the initial value of pc.
@@ -253,49 +347,62 @@ func (m *module) start() core.Expr {
 	if len(m.a.Processes) > 1 {
 		c := &core.Case{}
 		for _, p := range m.a.Processes {
-			op := core.OpEq
+			is := core.OpEq
 			if p.Set {
-				op = core.OpIn
+				is = core.OpIn
 			}
-			c.Arms = append(c.Arms, core.Arm{Cond: &core.Op{Op: op, Args: []core.Expr{ref, p.Id}}, Body: label(p)})
+			c.Arms = append(c.Arms, core.Arm{Cond: op(is, ref, p.Id), Body: label(p)})
 		}
 		body = c
 	}
-	return &core.Fn{Binds: []core.Bind{{Vars: []*core.Local{self}, Set: m.procSetRef()}}, Body: body}
+	return &core.Fn{Binds: []core.Bind{{Vars: []*core.Local{self}, Set: call(m.processes)}}, Body: body}
 }
 
-// actions are the definitions of all actions, and of their disjunctions by
-// process and procedure.
-func (m *module) actions() []string {
-	var out []string
-	group := func(name string, blocks []*pcal.Block, c *action, many bool) {
+// actions defines all actions, and their disjunctions by process and procedure.
+func (m *module) actions() {
+	m.labels, m.groups = map[*pcal.Block]*core.Def{}, map[any]*core.Def{}
+	group := func(of any, name string, at source.Span, blocks []*pcal.Block, c *action, many bool) {
 		arg := ""
+		var params []*core.Local
+		var args []core.Expr
 		if many {
-			arg = "(self)"
+			arg, params, args = "(self)", []*core.Local{c.Name}, []core.Expr{&core.LocalRef{Local: c.Name}}
 		}
 		var labels []string
+		var steps []core.Expr
 		for _, b := range blocks {
 			if m.inlined(b) {
 				continue
 			}
 			labels = append(labels, b.Label+arg)
-			out = append(out, c.block(b).after(b.Label+arg+" == ").String())
+			step := c.block(b)
+			m.labels[b] = m.define(b.Label, params, b.Span, step.tree(m, m.placeOf(b)), func() lines { return step.text().after(b.Label + arg + " == ") }).Def
+			steps = append(steps, call(m.labels[b], args...))
 		}
 		if name != "" {
-			out = append(out, joined(labels, `\/`, len(name)+len(arg)+4, 3).after(name+arg+" == ").String())
+			m.groups[of] = m.define(name, params, at, disjunction(steps, at), func() lines {
+				return joined(labels, `\/`, len(name)+len(arg)+4, 3).after(name + arg + " == ")
+			}).Def
 		}
 	}
 	for _, p := range m.a.Procedures {
-		group(p.Name, p.Blocks, m.procedureView(p), !m.uni)
+		group(p, p.Name, p.Span, p.Blocks, m.procedureView(p), !m.uni)
 	}
 	for _, p := range m.a.Processes {
 		name := p.Name
 		if m.uni {
 			name = ""
 		}
-		group(name, p.Blocks, m.processView(p), p.Set)
+		group(p, name, p.Span, p.Blocks, m.processView(p), p.Set)
 	}
-	return out
+}
+
+// placeOf is the place of the label, or of the algorithm where there is none.
+func (m *module) placeOf(b *pcal.Block) source.Span {
+	if b.Span.IsValid() {
+		return b.Span
+	}
+	return m.at
 }
 
 // inlined says that a step has no action of its own: it is all that happens,
@@ -321,77 +428,118 @@ func (m *module) mayEnd() bool {
 	return ends
 }
 
-func (m *module) allDone() string {
+// allDone says that every process is at its end.
+func (m *module) allDone() core.Expr {
+	done := func(at core.Expr) core.Expr { return op(core.OpEq, at, &core.Str{Val: pcal.LabelDone}) }
+	pc := &core.VarRef{Var: m.a.PC}
+	if m.uni {
+		return done(pc)
+	}
+	self := &core.Local{Name: "self"}
+	return &core.Quant{Binds: m.everyone(self), Body: done(&core.Apply{Fn: pc, Arg: &core.LocalRef{Local: self}})}
+}
+
+func (m *module) allDoneText() string {
 	if m.uni {
 		return `pc = "Done"`
 	}
 	return `\A self \in ProcSet: pc[self] = "Done"`
 }
 
-func (m *module) terminating() string {
-	out := "(* Allow infinite stuttering to prevent deadlock on termination. *)\n"
+// everyone binds self to every process.
+func (m *module) everyone(self *core.Local) []core.Bind {
+	return []core.Bind{{Vars: []*core.Local{self}, Set: call(m.processes)}}
+}
+
+func (m *module) terminating() core.Expr {
+	return &core.And{List: []core.Expr{m.allDone(), op(core.OpUnchanged, call(m.all))}}
+}
+
+func (m *module) terminatingText() lines {
+	out := line("(* Allow infinite stuttering to prevent deadlock on termination. *)")
 	if m.uni {
-		return out + "Terminating == " + m.allDone() + ` /\ UNCHANGED vars`
+		return append(out, "Terminating == "+m.allDoneText()+` /\ UNCHANGED vars`)
 	}
-	return out + `Terminating == /\ ` + m.allDone() + "\n" + `               /\ UNCHANGED vars`
+	return append(out, `Terminating == /\ `+m.allDoneText(), `               /\ UNCHANGED vars`)
 }
 
-func (m *module) termination() string {
-	return "Termination == <>(" + m.allDone() + ")"
-}
-
-// next is the next-state relation: single processes, procedures, then sets.
-func (m *module) next(ends bool) string {
-	var parts, single []string
+// next defines the next-state relation: single processes, procedures, then sets.
+func (m *module) next(terminating *core.Def) {
+	var parts []func() string
+	var single []string
+	var list []core.Expr
+	one := func(name string, d *core.Def) {
+		single, list = append(single, name), append(list, call(d))
+	}
 	if m.uni {
 		for _, p := range m.a.Procedures {
-			single = append(single, p.Name)
+			one(p.Name, m.groups[p])
 		}
-		for _, b := range m.a.Processes[0].Blocks {
+		p := m.a.Processes[0]
+		for _, b := range p.Blocks {
 			if m.inlined(b) {
-				return m.processView(m.a.Processes[0]).block(b).after("Next == ").String()
+				step := m.processView(p).block(b)
+				m.define("Next", nil, m.at, step.tree(m, m.placeOf(b)), func() lines { return step.text().after("Next == ") })
+				return
 			}
-			single = append(single, b.Label)
+			one(b.Label, m.labels[b])
 		}
 	} else {
 		for _, p := range m.a.Processes {
 			if !p.Set {
-				single = append(single, p.Name)
+				one(p.Name, m.groups[p])
 			}
 		}
 		if len(m.a.Procedures) > 0 {
-			var calls []string
+			self := &core.Local{Name: "self"}
+			var calls []core.Expr
 			for _, p := range m.a.Procedures {
-				calls = append(calls, p.Name+"(self)")
+				calls = append(calls, call(m.groups[p], &core.LocalRef{Local: self}))
 			}
-			parts = append(parts, `(\E self \in ProcSet: `+joined(calls, `\/`, 36, 0).after(strings.Repeat(" ", 22)).String()[22:]+")")
+			list = append(list, &core.Quant{Exists: true, Binds: m.everyone(self), Body: disjunction(calls, m.at)})
+			parts = append(parts, m.anyProcedure)
 		}
 		for _, p := range m.a.Processes {
 			if p.Set {
-				parts = append(parts, fmt.Sprintf(`(\E self \in %s: %s(self))`, m.expr(p.Id), p.Name))
+				self := &core.Local{Name: "self"}
+				bind := []core.Bind{{Vars: []*core.Local{self}, Set: p.Id}}
+				list = append(list, &core.Quant{At: core.At{Place: p.Span}, Exists: true, Binds: bind, Body: call(m.groups[p], &core.LocalRef{Local: self})})
+				parts = append(parts, func() string { return fmt.Sprintf(`(\E self \in %s: %s(self))`, exprText(p.Id), p.Name) })
 			}
 		}
 	}
-	if ends {
-		parts = append(parts, "Terminating")
+	if terminating != nil {
+		list = append(list, call(terminating))
+		parts = append(parts, func() string { return "Terminating" })
 	}
-	var out lines
-	if len(single) > 0 {
-		out = joined(single, `\/`, 8, 3)
-	}
-	for _, p := range parts {
-		if len(out) == 0 {
-			out = line(p)
-			continue
+	m.define("Next", nil, m.at, disjunction(list, m.at), func() lines {
+		var out lines
+		if len(single) > 0 {
+			out = joined(single, `\/`, 8, 3)
 		}
-		out = append(out, line(p).after(`   \/ `)...)
-	}
-	return out.after("Next == ").String()
+		for _, p := range parts {
+			if len(out) == 0 {
+				out = line(p())
+				continue
+			}
+			out = append(out, line(p()).after(`   \/ `)...)
+		}
+		return out.after("Next == ")
+	})
 }
 
-// spec is the specification with what is asked of the scheduler.
-func (m *module) spec() string {
-	var fair []lines
+// anyProcedure writes that some process is in a procedure.
+func (m *module) anyProcedure() string {
+	var calls []string
+	for _, p := range m.a.Procedures {
+		calls = append(calls, p.Name+"(self)")
+	}
+	return `(\E self \in ProcSet: ` + joined(calls, `\/`, 36, 0).after(strings.Repeat(" ", 22)).String()[22:] + ")"
+}
+
+// spec defines the specification with what is asked of the scheduler.
+func (m *module) spec() {
+	var fair []fairness
 	if m.a.Fair != pcal.Unfair {
 		fair = append(fair, m.fairNext())
 	}
@@ -402,77 +550,144 @@ func (m *module) spec() string {
 			}
 		}
 	}
-	if len(fair) == 0 {
-		return `Spec == Init /\ [][Next]_vars`
-	}
-	out := `Spec == /\ Init /\ [][Next]_vars`
+	init, next := m.definition("Init"), m.definition("Next")
+	steps := op(core.OpAlways, &core.Box{Action: call(next), Sub: call(m.all)})
+	list := []core.Expr{call(init), steps}
 	for _, f := range fair {
-		out += "\n" + f.after(`        /\ `).String()
+		list = append(list, f.tree)
 	}
-	return out
+	m.define("Spec", nil, m.at, conjunction(list, m.at), func() lines {
+		if len(fair) == 0 {
+			return line(`Spec == Init /\ [][Next]_vars`)
+		}
+		out := line(`Spec == /\ Init /\ [][Next]_vars`)
+		for _, f := range fair {
+			out = append(out, f.text().after(`        /\ `)...)
+		}
+		return out
+	})
+}
+
+func (m *module) definition(name string) *core.Def {
+	for _, d := range m.defs {
+		if d.Name == name {
+			return d.Def
+		}
+	}
+	invariant.Check(false, "the translation has no %s", name)
+	return nil
+}
+
+// fairness is what is asked for an action, or for several.
+type fairness struct {
+	tree core.Expr
+	text func() lines
 }
 
 var fairName = [...]string{pcal.Weak: "WF_vars", pcal.Strong: "SF_vars"}
 
+// fair asks for fairness of an action.
+func (m *module) fair(how pcal.Fairness, action core.Expr, text string) fairness {
+	return fairness{
+		&core.Fair{Strong: how == pcal.Strong, Sub: call(m.all), Action: action},
+		func() lines { return line(fairName[how] + "(" + text + ")") },
+	}
+}
+
 // fairNext is the fairness of the algorithm as a whole, its labels with a
 // minus left out and those with a plus strong.
-func (m *module) fairNext() lines {
+func (m *module) fairNext() fairness {
+	next := call(m.definition("Next"))
+	if !m.uni {
+		return m.fair(m.a.Fair, next, "Next")
+	}
 	var blocks []*pcal.Block
 	for _, p := range m.a.Procedures {
 		blocks = append(blocks, p.Blocks...)
 	}
-	if m.uni {
-		blocks = append(blocks, m.a.Processes[0].Blocks...)
-		return m.fairBlocks(m.a.Fair, "Next", blocks, "pc", "")
-	}
-	return line(fairName[m.a.Fair] + "(Next)")
+	blocks = append(blocks, m.a.Processes[0].Blocks...)
+	list := m.fairBlocks(m.a.Fair, next, "Next", blocks, &core.VarRef{Var: m.a.PC}, "pc", nil, "")
+	return fairness{conjunction(fairTrees(list), m.at), func() lines { return fairTexts(list) }}
 }
 
 // fairBlocks is the fairness of an action that consists of blocks; at is the
 // program counter, arg what the actions are applied to.
-func (m *module) fairBlocks(fair pcal.Fairness, action string, blocks []*pcal.Block, at, arg string) lines {
-	var minus []string
+func (m *module) fairBlocks(how pcal.Fairness, action core.Expr, text string, blocks []*pcal.Block, at core.Expr, atText string, args []core.Expr, argText string) []fairness {
+	var minus []core.Expr
+	var written []string
 	for _, b := range blocks {
 		if b.Minus {
-			minus = append(minus, fmt.Sprintf("%q", b.Label))
+			minus = append(minus, &core.Str{Val: b.Label})
+			written = append(written, fmt.Sprintf("%q", b.Label))
 		}
 	}
 	switch len(minus) {
 	case 0:
 	case 1:
-		action = fmt.Sprintf(`(%s # %s) /\ %s`, at, minus[0], action)
+		action = &core.And{List: []core.Expr{op(core.OpNe, at, minus[0]), action}}
+		text = fmt.Sprintf(`(%s # %s) /\ %s`, atText, written[0], text)
 	default:
-		action = fmt.Sprintf(`(%s \notin {%s}) /\ %s`, at, strings.Join(minus, ", "), action)
+		action = &core.And{List: []core.Expr{op(core.OpNotIn, at, &core.SetEnum{Elems: minus}), action}}
+		text = fmt.Sprintf(`(%s \notin {%s}) /\ %s`, atText, strings.Join(written, ", "), text)
 	}
-	out := lines{fairName[fair] + "(" + action + ")"}
+	out := []fairness{m.fair(how, action, text)}
 	for _, b := range blocks {
-		if b.Plus && fair == pcal.Weak {
-			out = append(out, "SF_vars("+b.Label+arg+")")
+		if b.Plus && how == pcal.Weak {
+			out = append(out, m.fair(pcal.Strong, call(m.labels[b], args...), b.Label+argText))
 		}
 	}
 	return out
 }
 
+func fairTrees(list []fairness) []core.Expr {
+	var out []core.Expr
+	for _, f := range list {
+		out = append(out, f.tree)
+	}
+	return out
+}
+
+// fairTexts writes one after the other.
+func fairTexts(list []fairness) lines {
+	var out lines
+	for _, f := range list {
+		out = append(out, f.text()...)
+	}
+	return out
+}
+
 // fairProcess is the fairness of a process and of the procedures it can be in.
-func (m *module) fairProcess(p *pcal.Process) lines {
-	id := m.expr(p.Id).String()
-	arg, callArg, at, head := "", "("+id+")", "pc["+id+"]", ""
+func (m *module) fairProcess(p *pcal.Process) fairness {
+	id := exprText(p.Id).String()
+	text, callText, atText, head := "", "("+id+")", "pc["+id+"]", ""
+	who := p.Id
+	var args []core.Expr
+	self := &core.Local{Name: "self"}
 	if p.Set {
-		arg, callArg, at = "(self)", "(self)", "pc[self]"
+		who = &core.LocalRef{Local: self}
+		args = []core.Expr{who}
+		text, callText, atText = "(self)", "(self)", "pc[self]"
 		head = `\A self \in ` + id + " : "
 	}
-	out := m.fairBlocks(p.Fair, p.Name+arg, p.Blocks, at, arg)
+	at := &core.Apply{Fn: &core.VarRef{Var: m.a.PC}, Arg: who}
+	list := m.fairBlocks(p.Fair, call(m.groups[p], args...), p.Name+text, p.Blocks, at, atText, args, text)
 	for _, q := range m.reached(p) {
-		out = append(out, m.fairBlocks(p.Fair, q.Name+callArg, q.Blocks, at, callArg)...)
+		list = append(list, m.fairBlocks(p.Fair, call(m.groups[q], who), q.Name+callText, q.Blocks, at, atText, []core.Expr{who}, callText)...)
 	}
-	if len(out) == 1 {
-		return line(head + out[0])
+	tree := conjunction(fairTrees(list), p.Span)
+	if p.Set {
+		tree = &core.Quant{Binds: []core.Bind{{Vars: []*core.Local{self}, Set: p.Id}}, Body: tree}
 	}
-	var items []lines
-	for _, s := range out {
-		items = append(items, line(s))
-	}
-	return allBullets(`/\`, items).after(head)
+	return fairness{core.Located(tree, p.Span), func() lines {
+		if len(list) == 1 {
+			return fairTexts(list).after(head)
+		}
+		var items []lines
+		for _, f := range list {
+			items = append(items, f.text())
+		}
+		return allBullets(`/\`, items).after(head)
+	}}
 }
 
 // reached lists the procedures that a process can be in, in their order.

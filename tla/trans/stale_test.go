@@ -137,7 +137,7 @@ process (P \in 1..2) == instance W(ref n) mapping n via Counted;
 		if err != nil || diags.HasErrors() {
 			t.Fatalf("%q for %q: %v %v", c.with, c.old, err, diags.Sorted())
 		}
-		if loaded.Translation == nil || loaded.Spec.Names["Old"] != nil {
+		if loaded.Plain == nil || loaded.Spec.Names["Old"] != nil {
 			t.Errorf("%q for %q: the translation in the file is used", c.with, c.old)
 		}
 		var got []string

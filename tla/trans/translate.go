@@ -10,6 +10,7 @@ import (
 	"github.com/ashlar-dev/ashlar/source"
 	"github.com/ashlar-dev/ashlar/tla/load"
 	"github.com/ashlar-dev/ashlar/tla/pcal"
+	"github.com/ashlar-dev/ashlar/tla/resolve"
 	"github.com/ashlar-dev/ashlar/tla/syntax"
 )
 
@@ -20,35 +21,62 @@ type Text struct {
 	PlusCal string
 	// TLA are the units that stand between the translation's markers.
 	TLA string
+}
+
+// Result is what an algorithm is translated to.
+type Result struct {
 	// Algorithm is the algorithm as it was written, and Plain what it expands
 	// to: without instances, its names unique, its reads and writes still in
 	// place.
 	Algorithm, Plain *pcal.Algorithm
+	flat             *pcal.Algorithm
+	module           *module
+}
+
+// Translation is the result for a load.
+func (r Result) Translation() load.Translation {
+	if r.module == nil {
+		return load.Translation{}
+	}
+	return load.Translation{Declares: r.module.declared(), Print: r.module.print, Algorithm: r.Algorithm, Plain: r.Plain}
+}
+
+// Text writes the result.
+func (r Result) Text() Text {
+	var out Text
+	if r.module == nil {
+		return out
+	}
+	if r.Algorithm.Modular {
+		out.PlusCal = pluscalText(r.flat)
+	}
+	for _, p := range r.module.print() {
+		out.TLA += p.Text + "\n\n"
+	}
+	return out
 }
 
 // InMemory is the Options.Translate of a load that translates algorithms
 // without touching files.
 func InMemory(u *load.Untranslated, diags *source.List) load.Translation {
-	t := Units(u, u.Module.Algorithm, diags)
-	return load.Translation{Text: []byte(t.TLA), Algorithm: t.Algorithm, Plain: t.Plain}
+	return Run(u, u.Module.Algorithm, diags).Translation()
 }
 
-// Units translates an algorithm of the module of u. What is wrong goes to
-// diags, which must be the list of its Program, and the Text is not to be used
-// then.
-func Units(u *load.Untranslated, alg *syntax.Algorithm, diags *source.List) Text {
+// Run translates an algorithm of the module of u. What is wrong goes to diags,
+// which must be the list of its Program, and the Result is empty then.
+func Run(u *load.Untranslated, alg *syntax.Algorithm, diags *source.List) Result {
 	a := u.Program.AlgorithmOf(alg, u.Scope)
 	if diags.HasErrors() {
-		return Text{}
+		return Result{}
 	}
 	if err := pcal.Validate(a); err != nil {
 		invariant.Check(false, "lowered algorithm: %v", err)
 	}
-	out := Text{Algorithm: a}
+	out := Result{Algorithm: a}
 	reserved := identifiers(u.Module, alg.Span().File)
 	plain := pcal.Expand(a, reserved, diags)
 	if diags.HasErrors() {
-		return Text{}
+		return Result{}
 	}
 	plain, renamed := pcal.Disambiguate(plain)
 	warnLabels(u.Module, a, renamed, diags)
@@ -62,19 +90,17 @@ func Units(u *load.Untranslated, alg *syntax.Algorithm, diags *source.List) Text
 		flat = flatten(plain, diags)
 	}
 	if diags.HasErrors() {
-		return Text{}
+		return Result{}
 	}
-	flat = settleNames(flat, reserved)
-	if a.Modular {
-		out.PlusCal = pluscalText(flat)
-	}
-	out.TLA = tlaText(flat)
+	out.flat = settleNames(flat, reserved)
+	out.module = newModule(out.flat, u)
 	return out
 }
 
 // File is the result of Translate.
 type File struct {
 	Text
+	Result
 	// Content is the whole file with the translation in its place.
 	Content []byte
 }
@@ -90,13 +116,13 @@ func Translate(files load.Files, path string, libraries []string) (*File, *sourc
 	_, diags, err := load.Load(files, path, load.Options{Retranslate: true, Libraries: libraries,
 		Translate: func(u *load.Untranslated, diags *source.List) load.Translation {
 			root = u.Module
-			out.Text = Units(u, u.Module.Algorithm, diags)
-			return load.Translation{Text: []byte(out.TLA), Algorithm: out.Algorithm}
+			out.Result = Run(u, u.Module.Algorithm, diags)
+			return out.Translation()
 		}})
 	if err != nil {
 		return nil, diags, err
 	}
-	diags = judged(diags)
+	diags = out.judged(diags)
 	if diags.HasErrors() {
 		return nil, diags, nil
 	}
@@ -105,6 +131,7 @@ func Translate(files load.Files, path string, libraries []string) (*File, *sourc
 			Message: "the module has no algorithm: expected --algorithm, --fair algorithm or --mpcal in a comment"})
 		return nil, diags, nil
 	}
+	out.Text = out.Result.Text()
 	out.Content = splice(root, out.Text, diags)
 	if !diags.HasErrors() {
 		err = out.check(files, path, libraries, diags)
@@ -124,20 +151,26 @@ func wholeFile(files load.Files, path string) source.Span {
 }
 
 // judged makes errors of what is fatal to a translation only: markers that are
-// not in order. What is wrong with the text that we made is our fault, or that
-// of names that clash with the module's.
-func judged(list *source.List) *source.List {
+// not in order. What is wrong in the algorithm once it is translated is a name
+// that clashes with one of the module's.
+func (r Result) judged(list *source.List) *source.List {
 	out := &source.List{}
 	for _, d := range list.Sorted() {
 		switch {
 		case d.Code == syntax.MarkersBroken:
 			d.Severity, d.Code = source.Error, PCalTagsError
-		case d.Severity == source.Error && d.Span.File != nil && strings.HasSuffix(d.Span.File.Name, load.TranslationSuffix):
+		case d.Code == resolve.NoText:
+			continue // it will have one: what is written is read again
+		case d.Severity == source.Error && r.module != nil && d.Code == resolve.Redefined && contains(r.Algorithm.Span, d.Span):
 			d = inconsistent(d)
 		}
 		out.Add(d)
 	}
 	return out
+}
+
+func contains(outer, s source.Span) bool {
+	return s.File == outer.File && outer.Start <= s.Start && s.End <= outer.End
 }
 
 func inconsistent(d source.Diagnostic) source.Diagnostic {
@@ -190,10 +223,11 @@ func (f *File) check(files load.Files, path string, libraries []string, diags *s
 		return nil
 	}
 	var second Text
-	_, again, err = load.Load(overlay{files, path, f.Content}, path, load.Options{Retranslate: true, Libraries: libraries,
+	_, again, err = load.Load(overlay{files, path, f.Content}, path, load.Options{Retranslate: true, TranslateOnly: true, Libraries: libraries,
 		Translate: func(u *load.Untranslated, diags *source.List) load.Translation {
-			second = Units(u, emitted, diags)
-			return load.Translation{Text: []byte(second.TLA)}
+			r := Run(u, emitted, diags)
+			second = r.Text()
+			return r.Translation()
 		}})
 	if err != nil {
 		return err

@@ -4,29 +4,28 @@ import (
 	"container/list"
 	"errors"
 	"fmt"
-	"slices"
 	"sync/atomic"
 
 	"github.com/ashlar-dev/ashlar/dedalus/rt/wire"
 	"github.com/ashlar-dev/ashlar/env"
 )
 
-// inconn is a connection that somebody else has made. What is not said to be the
-// Host's belongs to the network's calls, which come one at a time.
+// inconn is a connection that another node has made. What is not said to be another
+// part's belongs to the network's calls, which come one at a time.
 type inconn struct {
 	h     *Host
 	conn  env.Conn
-	place int         // in Host.conns; the Host's
+	place int         // in conns; theirs
 	since env.Instant // it was accepted
 	heard atomic.Int64
 	over  atomic.Bool
 	// begun is when the first byte came of a frame that is not whole yet; 0: there is
 	// none.
 	begun atomic.Int64
-	// nobody is its place in Host.unknown, nil when it is known who it is, for
-	// certain; the Host's.
+	// nobody is its place in conns.unknown, nil when it is known who it is, for
+	// certain; it belongs to conns.
 	nobody  *list.Element
-	partial int // bytes of Host.partials
+	partial int // bytes of conns.partials
 
 	scan    wire.Scanner
 	hello   wire.Hello
@@ -35,48 +34,16 @@ type inconn struct {
 	client  *client // where it is one
 }
 
-// accept takes a connection.
+// accept takes a connection. It returns nil where there is no room for it.
 func (h *Host) accept(conn env.Conn) env.Handler {
 	now := h.opt.Env.Clock.Now()
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.closed || h.drained || !h.makeRoom() {
-		h.counts.TurnedAway++
+	c := &inconn{h: h, conn: conn, since: now}
+	c.heard.Store(int64(now))
+	if h.ending.drains() || !h.conns.add(c) {
+		h.count(&Counts{TurnedAway: 1})
 		return nil
 	}
-	c := &inconn{h: h, conn: conn, place: len(h.conns), since: now}
-	c.heard.Store(int64(now))
-	h.conns = append(h.conns, c)
-	c.nobody = h.unknown.PushBack(c)
 	return c
-}
-
-// makeRoom says whether there is room for another connection. Where there are too many,
-// the oldest of those that have not said who they are goes: who means well says so at
-// once, and must not be kept out by others who do not. The Host's lock is held.
-func (h *Host) makeRoom() bool {
-	if len(h.conns) < h.opt.ConnsMax {
-		return true
-	}
-	first := h.unknown.Front()
-	if first == nil || len(h.conns) >= h.opt.ConnsMax+h.opt.ConnsMax/4 { // those that are ending
-		return false
-	}
-	c := first.Value.(*inconn)
-	c.isKnown()
-	c.over.Store(true)
-	c.conn.Close()
-	h.counts.TurnedAway++
-	return true
-}
-
-// isKnown takes a connection off those of which it is not known who they are. The
-// Host's lock is held.
-func (c *inconn) isKnown() {
-	if c.nobody != nil {
-		c.h.unknown.Remove(c.nobody)
-		c.nobody = nil
-	}
 }
 
 // Opened is env.Handler's; nothing is dialled here.
@@ -132,7 +99,7 @@ func (c *inconn) unfinished(now env.Instant, whole bool) error {
 	if n <= partialFree || c.client == nil {
 		n = 0
 	}
-	all := c.h.partials.Add(int64(n - c.partial))
+	all := c.h.conns.partial(n - c.partial)
 	more := n > c.partial
 	c.partial = n
 	if more && all > int64(c.h.opt.PartialsMax) {
@@ -143,10 +110,7 @@ func (c *inconn) unfinished(now env.Instant, whole bool) error {
 
 // refused ends a connection that has done something wrong.
 func (h *Host) refused(c *inconn, r *wire.Refusal) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.trouble = fmt.Sprintf("from %q at %s: %s", c.hello.From, c.conn.Remote(), r.Text)
-	h.counts.Refused++
+	h.tally.refused(fmt.Sprintf("from %q at %s: %s", c.hello.From, c.conn.Remote(), r.Text))
 	c.refuse(r.Code, r.Text)
 }
 
@@ -210,7 +174,7 @@ func (c *inconn) greet(payload []byte) error {
 		return refuse(wire.RefusalNode, "%s is here", h.opt.Who.Node)
 	case hello.From == "" || hello.Life == 0:
 		return refuse(wire.RefusalName, "a name and a life are needed")
-	case hello.Role == wire.Instance && (h.peers[hello.From] == nil):
+	case hello.Role == wire.Instance && h.peers.get(hello.From) == nil:
 		return refuse(wire.RefusalName, "%q is no other instance of the deployment", hello.From)
 	case hello.Role == wire.Client && h.opt.instanceName(hello.From):
 		return refuse(wire.RefusalName, "%q is the name of an instance", hello.From)
@@ -221,15 +185,9 @@ func (c *inconn) greet(payload []byte) error {
 		c.welcome.Window = uint32(h.opt.ClientWindow)
 		return c.meetClient()
 	}
-	h.mu.Lock()
-	c.welcome.Nonce = nonce(h.random)
-	if slices.Contains(h.opt.Pieces, hello.From) {
-		c.welcome.Incarnation = h.incarnation
-	}
-	if src := h.sources[hello.From]; src != nil && src.life == hello.Life {
-		c.welcome.Last = src.last
-	}
-	h.mu.Unlock()
+	c.welcome.Nonce = h.dice.nonce()
+	c.welcome.Incarnation = h.incarnation.towards(hello.From)
+	c.welcome.Last = h.inbox.last(hello.From, hello.Life)
 	c.welcome.Proof = wire.Prove(h.opt.Key, false, &hello, &c.welcome)
 	return c.conn.Write(wire.AppendWelcome(nil, &c.welcome))
 }
@@ -244,38 +202,13 @@ func (c *inconn) prove(payload []byte) error {
 	if !p.Same(wire.Prove(h.opt.Key, true, &c.hello, &c.welcome)) {
 		return &wire.Refusal{Code: wire.RefusalKey, Text: "the key is another one"}
 	}
-	switch older, err := h.meetPiece(c.hello.From, c.hello.Incarnation); {
+	switch older, err := h.incarnation.meet(c.hello.From, c.hello.Incarnation); {
 	case err != nil:
 		return &wire.Refusal{Code: wire.RefusalOld, Text: err.Error()}
 	case older:
 		return &wire.Refusal{Code: wire.RefusalOld, Text: fmt.Sprintf("it is of incarnation %d, which is over", c.hello.Incarnation)}
 	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	src := h.sources[c.hello.From]
-	if src == nil {
-		src = &source{node: c.hello.From}
-		h.sources[src.node] = src
-	}
-	last := c.welcome.Last
-	c.begin(src)
-	if src.last != last {
-		return errors.New("another connection was faster") // it dials again
-	}
-	return nil
-}
-
-// begin has the connection be the one of a source. The Host's lock is held.
-func (c *inconn) begin(src *source) {
-	if before := src.begin(c.hello.Life, c); before != nil && before != c {
-		before.refuse(wire.RefusalTaken, "there is a newer connection of the same name")
-	}
-	c.src = src
-	c.scan.Open = true
-	c.isKnown()
-	if src.done > 0 {
-		c.h.owe(src)
-	}
+	return h.inbox.meet(c)
 }
 
 // batch takes messages.
@@ -284,35 +217,7 @@ func (c *inconn) batch(payload []byte) error {
 	if err != nil {
 		return err
 	}
-	h, src := c.h, c.src
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	frame := wire.BatchBytes(len(payload))
-	window, box := h.opt.Window, &h.inbox[0]
-	if src.client {
-		window, box = h.opt.ClientWindow, &h.inbox[1]
-	}
-	switch {
-	case src.in != c:
-		return nil // somebody newer has the name
-	case seq <= src.last:
-		h.counts.Doubled++
-		return nil
-	case src.last > 0 && seq != src.last+1:
-		return fmt.Errorf("batch %d after %d", seq, src.last)
-	case src.waiting > 0 && src.waiting+frame > window:
-		return fmt.Errorf("%d bytes wait, and the window is %d", src.waiting+frame, window)
-	case src.client && h.inputs > 0 && h.inputs+frame > h.opt.InputsMax:
-		return &wire.Refusal{Code: wire.RefusalFull, Text: "too many inputs wait"}
-	}
-	src.last = seq
-	src.waiting += frame
-	if src.client {
-		h.inputs += frame
-	}
-	h.counts.BytesReceived += uint64(len(payload))
-	box.add(arrival{src: src, life: src.life, seq: seq, frame: frame}, messages)
-	return nil
+	return c.h.inbox.put(c, seq, payload, messages)
 }
 
 // Drained is env.Handler's.
@@ -328,18 +233,6 @@ func (c *inconn) Closed(env.Conn, error) {
 	if c.client != nil {
 		c.client.leave(c)
 	}
-	h := c.h
-	h.partials.Add(int64(-c.partial))
-	c.partial = 0
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	c.isKnown()
-	if c.src != nil && c.src.in == c {
-		c.src.in = nil
-	}
-	last := len(h.conns) - 1
-	h.conns[c.place] = h.conns[last]
-	h.conns[c.place].place = c.place
-	h.conns[last] = nil
-	h.conns = h.conns[:last]
+	c.h.conns.remove(c)
+	c.h.inbox.leave(c)
 }

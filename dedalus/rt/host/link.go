@@ -20,16 +20,16 @@ type link struct {
 	window int
 	full   bool // the connection takes nothing until Drained
 	gap    bool // a message was dropped
-	// counted is what Host.outputs has of it, where it is a client's.
+	// counted is what clients.outputs has of it, where it is a client's.
 	counted int
-	heavy   bool // is counted in Host.heavy
+	heavy   bool // is counted in peers.heavy
 	held    bool // the step has the lock
 	peer    *peer
 	// stranger: a client that has never come, and may be none.
 	stranger bool
 }
 
-// waiting is how many bytes somebody who is connected has to come.
+// waiting is how many bytes a node that is connected has to come.
 func (l *link) waiting() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -71,7 +71,7 @@ func (h *Host) route(sent []rt.Sent, only func(node string) bool) {
 	s := &h.step
 	s.touched = s.touched[:0]
 	lost := ""
-	h.clientsMu.Lock()
+	h.clients.Lock()
 	for i := range sent {
 		m := &sent[i]
 		if only != nil && !only(m.To) {
@@ -116,22 +116,20 @@ func (h *Host) route(sent []rt.Sent, only func(node string) bool) {
 		l.held = false
 		l.mu.Unlock()
 	}
-	h.clientsMu.Unlock()
+	h.clients.Unlock()
 	if lost != "" {
-		h.losePiece(lost)
+		h.incarnation.lose(lost)
 	}
 	if len(s.self) == 0 {
 		return
 	}
-	h.mu.Lock()
-	h.inbox[0].add(arrival{}, s.self)
-	h.mu.Unlock()
+	h.inbox.putSelf(s.self)
 	s.self = s.self[:0]
 	h.waker.Wake()
 }
 
 // way is the link that a message takes; nil when it takes none: to this instance
-// itself, or to nobody.
+// itself, or to no node that there is. The clients' lock is held.
 func (h *Host) way(m *rt.Sent) *link {
 	s := &h.step
 	if len(m.Row) > wire.RowMax {
@@ -139,16 +137,13 @@ func (h *Host) way(m *rt.Sent) *link {
 		return nil
 	}
 	if h.opt.Program.Relations[m.Relation].Kind == rt.Output {
-		if c := h.clients[m.To]; c != nil {
-			return &c.link
+		l := h.clients.way(m.To)
+		if l == nil {
+			s.counts.Unclaimed++
 		}
-		if c := h.expectClient(m.To); c != nil {
-			return &c.link
-		}
-		s.counts.Unclaimed++
-		return nil
+		return l
 	}
-	if p := h.peers[m.To]; p != nil {
+	if p := h.peers.get(m.To); p != nil {
 		return &p.link
 	}
 	if m.To == h.opt.Who.Node {
@@ -163,16 +158,14 @@ func (h *Host) way(m *rt.Sent) *link {
 // mayHave says whether there is room for more on a link, but for its own limit. Its
 // lock is held.
 func (h *Host) mayHave(l *link) bool {
-	return l.peer != nil || l.out.Bytes() <= strangerQueueMax || h.outputs.Load() <= int64(h.opt.OutputsMax)
+	return l.peer != nil || l.out.Bytes() <= strangerQueueMax || h.clients.hasRoom()
 }
 
 // weigh notes whether inputs have to wait for a link, and how much waits for clients.
 // Its lock is held.
 func (h *Host) weigh(l *link) {
 	if l.peer == nil {
-		n := l.out.Bytes()
-		h.outputs.Add(int64(n - l.counted))
-		l.counted = n
+		h.clients.weigh(l)
 		return
 	}
 	heavy := l.conn != nil && l.out.Bytes() > h.opt.QueueMax/2
@@ -181,17 +174,14 @@ func (h *Host) weigh(l *link) {
 	}
 	l.heavy = heavy
 	if heavy {
-		h.heavy.Add(1)
+		h.peers.press()
 		h.mark("dedalus/host inputs wait")
 		return
 	}
-	if h.heavy.Add(-1) == 0 {
+	if h.peers.relieve() {
 		h.waker.Wake()
 	}
 }
-
-// crowded says that inputs wait.
-func (h *Host) crowded() bool { return h.heavy.Load() > 0 }
 
 // acked notes what the other side is done with, goes on writing, and says that the
 // node is to be sent all that holds, when something was dropped and there is room

@@ -128,12 +128,10 @@ func (c *outconn) Data(_ env.Conn, b []byte) {
 	}
 	h.weigh(&c.p.link)
 	c.p.mu.Unlock()
-	h.mu.Lock()
-	h.counts.add(&counts)
+	h.count(&counts)
 	if resend {
-		h.wantResend(c.p.node)
+		h.resends.want(c.p.node)
 	}
-	h.mu.Unlock()
 }
 
 func (c *outconn) frame(f wire.Frame, counts *Counts) (resend bool, err error) {
@@ -173,7 +171,7 @@ func (c *outconn) welcome(payload []byte, counts *Counts) (resend bool, err erro
 	if err := c.conn.Write(wire.AppendProof(nil, wire.Prove(key, true, &c.hello, &w))); err != nil {
 		return false, err
 	}
-	if older, err := p.h.meetPiece(p.node, w.Incarnation); older || err != nil {
+	if older, err := p.h.incarnation.meet(p.node, w.Incarnation); older || err != nil {
 		// An older one believes what it is told when it has the proof, and ends.
 		return false, err
 	}

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"path"
 	"slices"
+	"sync"
 
 	"github.com/ashlar-dev/ashlar/env"
 )
@@ -23,49 +24,71 @@ func (e *NewerError) Error() string {
 	return fmt.Sprintf("%s has started anew or misses something: this piece of the same node starts anew, too, as of incarnation %d", e.Piece, e.Incarnation)
 }
 
-// meetPiece compares incarnations with a node that is known for certain. No lock is
-// needed; a link's may be held. Nothing may pass when the other one is older, nor after
-// an error: then it is newer.
-func (h *Host) meetPiece(node string, incarnation uint64) (older bool, err error) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	switch ours := h.incarnation; {
-	case incarnation > IncarnationMax:
-		return false, fmt.Errorf("%s is of incarnation %d, limit is %d", node, incarnation, uint64(IncarnationMax))
-	case !slices.Contains(h.opt.Pieces, node) || incarnation == 0 || incarnation == ours:
-		return false, nil
-	case ours == 0 && h.lost:
-		incarnation++ // see losePiece
-	case ours == 0:
-		h.incarnation = incarnation // nothing has come from a piece yet
-		return false, nil
-	case incarnation < ours:
-		return true, nil
-	}
-	return false, h.newer(node, incarnation)
+// incarnation is that of the logical node which this piece belongs to; 0: it has none
+// yet, or none at all. No other lock is taken while its lock is held.
+type incarnation struct {
+	h      *Host
+	mu     sync.Mutex
+	number uint64
+	lost   bool // a message to another piece
 }
 
-// newer ends this piece, as soon as the caller has let go of its locks. The Host's lock
-// is held.
-func (h *Host) newer(node string, incarnation uint64) error {
-	h.mark("dedalus/host piece started anew")
-	err := &NewerError{Piece: node, Incarnation: incarnation}
-	h.opt.Env.Clock.After(0, env.WakeFunc(func() { h.shut(err) }))
+// towards is the incarnation that another node must know: 0 where it is no piece of
+// the same node.
+func (i *incarnation) towards(node string) uint64 {
+	if !slices.Contains(i.h.opt.Pieces, node) {
+		return 0
+	}
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return i.number
+}
+
+// meet compares incarnations with a node that is known for certain. A link's lock may
+// be held. Nothing may pass when the other one is older, nor after an error: then it is
+// newer.
+func (i *incarnation) meet(node string, number uint64) (older bool, err error) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	switch ours := i.number; {
+	case number > IncarnationMax:
+		return false, fmt.Errorf("%s is of incarnation %d, limit is %d", node, number, uint64(IncarnationMax))
+	case !slices.Contains(i.h.opt.Pieces, node) || number == 0 || number == ours:
+		return false, nil
+	case ours == 0 && i.lost:
+		number++ // see lose
+	case ours == 0:
+		i.number = number // nothing has come from a piece yet
+		return false, nil
+	case number < ours:
+		return true, nil
+	}
+	return false, i.newer(node, number)
+}
+
+// newer ends this piece, as soon as the caller has let go of its locks.
+func (i *incarnation) newer(node string, number uint64) error {
+	i.h.mark("dedalus/host piece started anew")
+	err := &NewerError{Piece: node, Incarnation: number}
+	i.h.opt.Env.Clock.After(0, env.WakeFunc(func() { i.h.shut(err) }))
 	return err
 }
 
-// losePiece begins the next incarnation, since a message to another piece was dropped
-// for want of room. Pieces count on each other: they tell in batches that are told
+// lose begins the next incarnation, since a message to another piece was dropped
+// for want of room. Pieces count on each other: they send batches that are sent
 // once. So one that is missing is a crash of the logical node, and no omission.
-func (h *Host) losePiece(node string) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.lost || h.closed {
+func (i *incarnation) lose(node string) {
+	if i.h.ending.closed() {
 		return
 	}
-	h.lost = true
-	if h.incarnation > 0 {
-		_ = h.newer(node, h.incarnation+1) // Fatal is told
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.lost {
+		return
+	}
+	i.lost = true
+	if i.number > 0 {
+		_ = i.newer(node, i.number+1) // Fatal gets it
 	}
 }
 

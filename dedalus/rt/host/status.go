@@ -1,6 +1,10 @@
 package host
 
-import "github.com/ashlar-dev/ashlar/env"
+import (
+	"sync"
+
+	"github.com/ashlar-dev/ashlar/env"
+)
 
 // Counts count what an instance did since it was opened.
 type Counts struct {
@@ -75,10 +79,40 @@ func (c *Counts) add(d *Counts) {
 	c.Checkpoints += d.Checkpoints
 }
 
+// tally is what an instance has counted. No other lock is taken while its lock is
+// held.
+type tally struct {
+	mu      sync.Mutex
+	counts  Counts
+	trouble string
+}
+
+// note notes why a connection of another node was ended, and refused one that was
+// refused.
+func (t *tally) note(trouble string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.trouble = trouble
+}
+
+func (t *tally) refused(trouble string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.trouble = trouble
+	t.counts.Refused++
+}
+
+// figures is all of it.
+func (t *tally) figures() (Counts, string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.counts, t.trouble
+}
+
 func (h *Host) count(c *Counts) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.counts.add(c)
+	h.tally.mu.Lock()
+	defer h.tally.mu.Unlock()
+	h.tally.counts.add(c)
 }
 
 // PeerStatus says how it stands with another instance.
@@ -119,34 +153,22 @@ type Status struct {
 	Counts        Counts
 }
 
-// Status tells how it stands.
+// Status reports how it stands. Its parts are not of one moment.
 func (h *Host) Status() Status {
 	s := Status{Program: h.opt.Program.Name, Component: h.typ.Name, Node: h.opt.Who.Node, Hash: h.opt.Program.Hash,
-		Addr: h.Addr(), InputsWait: h.crowded()}
+		Addr: h.Addr(), InputsWait: h.peers.crowded()}
 	if h.disk != nil {
 		s.Generation = h.disk.Position().Generation
 	}
-	for _, p := range h.order {
+	for _, p := range h.peers.all() {
 		p.mu.Lock()
 		s.Peers = append(s.Peers, PeerStatus{Node: p.node, Addr: p.addr, Connected: p.conn != nil,
 			Queued: p.link.out.Bytes(), Flying: p.link.out.Flying(), Trouble: p.trouble})
 		p.mu.Unlock()
 	}
-	h.clientsMu.RLock()
-	for _, k := range h.clients {
-		k.mu.Lock()
-		if k.in != nil {
-			s.Clients++
-		}
-		s.ClientsQueued += k.out.Bytes()
-		k.mu.Unlock()
-	}
-	h.clientsMu.RUnlock()
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	s.Inbox = len(h.inbox[0].buf) + len(h.inbox[1].buf)
-	s.Inputs = h.inputs
-	s.Draining, s.Failed, s.Trouble, s.Conns = h.drained, h.failed, h.trouble, len(h.conns)
-	s.Counts = h.counts
+	s.Clients, s.ClientsQueued = h.clients.figures()
+	s.Inbox, s.Inputs = h.inbox.bytes()
+	s.Draining, s.Failed, s.Conns = h.ending.drains(), h.ending.failure(), h.conns.count()
+	s.Counts, s.Trouble = h.tally.figures()
 	return s
 }

@@ -10,11 +10,11 @@ import (
 	"github.com/ashlar-dev/ashlar/env"
 )
 
-// step is what belongs to the step that ticks, and to nobody else.
+// step is what belongs to the step that ticks, and to nothing else.
 type step struct {
 	out rt.Out
-	// work is what was taken of the inboxes; at is how far it is done.
-	work [2]inbox
+	// work is what was taken of the inbox; at is how far it is done.
+	work [2]box
 	at   [2]int
 	// taken is what arrived in this tick.
 	taken []arrival
@@ -89,7 +89,7 @@ func (h *Host) turn() (more bool) {
 			h.shut(fmt.Errorf("%s: %s: %w", h.opt.Who.Node, what, err))
 			return false
 		}
-		h.finish()
+		h.inbox.finish(s.taken)
 	} else if h.disk != nil && h.disk.Waiting() {
 		if err := h.commit(false); err != nil {
 			h.shut(fmt.Errorf("%s: the disk: %w", h.opt.Who.Node, err))
@@ -199,64 +199,40 @@ func (h *Host) sendAgain(to func(node string) bool) {
 	s.out.Reset()
 	h.comp.Resend(&s.out)
 	h.route(s.out.Sent, to)
-	h.mu.Lock()
-	defer h.mu.Unlock()
 	now := h.opt.Env.Clock.Now()
-	h.resendRest = now.Add((resendShare - 1) * now.Sub(begun))
+	h.resends.took(now, now.Sub(begun))
 }
 
-// take takes over what has come, and answers whom all that holds is to be sent to
-// again, if anybody; false when the instance has ended.
+// take takes over what has come, and returns which nodes all that holds is to be sent
+// to again, nil for none; false when the instance has ended.
 func (h *Host) take() (resend func(node string) bool, ok bool) {
 	s := &h.step
-	crowded := h.crowded()
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.closed {
+	if h.ending.closed() {
 		return nil, false
 	}
-	for i := range h.inbox {
-		if i == 1 && (crowded || h.drained) {
+	for i := range s.work {
+		if i == 1 && (h.peers.crowded() || h.ending.drains()) {
 			continue
 		}
 		if s.at[i] == len(s.work[i].list) {
 			s.work[i].reset()
 			s.at[i] = 0
-			s.work[i], h.inbox[i] = h.inbox[i], s.work[i]
+			h.inbox.swap(i, &s.work[i])
 		}
 	}
-	s.fired = s.fired[:0]
-	for i, f := range h.fired {
-		if f {
-			s.fired = append(s.fired, i)
-			h.fired[i] = false
-			every := h.typ.Timers[i].Every
-			h.startTimer(i, every/2, every*3/4) // a hint: those that are out of step stay so
-		}
+	s.fired = h.timers.take(s.fired[:0])
+	for _, i := range s.fired {
+		every := h.typ.Timers[i].Every
+		h.startTimer(i, every/2, every*3/4) // a hint: those that are out of step stay so
 	}
-	if !h.due {
-		return nil, true
-	}
-	h.due = false
-	who, all := h.resend, h.everybody
-	h.resend, h.everybody = map[string]bool{}, false
-	return func(node string) bool { return all || who[node] }, true
+	return h.resends.take(), true
 }
 
-// startTimer has a timer run out after a time from least to least + spread. The
-// Host's lock is held.
+// startTimer makes a timer run out after a time from least to least + spread.
 func (h *Host) startTimer(i int, spread, least time.Duration) {
-	d := least + time.Duration(h.random.Uint64()%uint64(max(spread, 1)))
-	h.timers[i] = h.opt.Env.Clock.After(max(d, timerMin), env.WakeFunc(func() {
-		h.mu.Lock()
-		h.fired[i] = true
-		h.mu.Unlock()
-		h.waker.Wake()
-	}))
+	d := least + time.Duration(h.dice.number()%uint64(max(spread, 1)))
+	h.timers.start(h.opt.Env.Clock, i, d, h.waker.Wake)
 }
-
-// timerMin is the shortest time of a timer: a shorter one would be a loop.
-const timerMin = 100 * time.Microsecond
 
 // deliver gives the component what arrives in this tick.
 func (h *Host) deliver() {
@@ -265,7 +241,7 @@ func (h *Host) deliver() {
 	bytes := 0
 	s.messages = 0
 	for i := range s.work {
-		if i == 1 && h.crowded() {
+		if i == 1 && h.peers.crowded() {
 			break
 		}
 		w := &s.work[i]
@@ -319,97 +295,21 @@ func (h *Host) deliverOne(src *source, relation int, row []byte) error {
 	return nil
 }
 
-// reject ends the connection to somebody who has sent what is no message.
+// reject ends the connection to a node that has sent what is no message.
 func (h *Host) reject(src *source, err error) {
 	if src == nil {
 		return
 	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.trouble = fmt.Sprintf("from %q: %v", src.node, err)
-	if src.in != nil {
-		src.in.refuse(wire.RefusalMessage, err.Error())
-	}
-}
-
-// finish says that what arrived in this tick is done with.
-func (h *Host) finish() {
-	s := &h.step
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	for _, a := range s.taken {
-		if a.src == nil {
-			continue
-		}
-		n := a.frame
-		a.src.waiting -= n
-		if a.src.client {
-			h.inputs -= n
-		}
-		if a.src.life != a.life {
-			continue // it has started anew since
-		}
-		a.src.done = max(a.src.done, a.seq)
-		a.src.unacked += n
-		h.owe(a.src)
-	}
-}
-
-// owe has a source acknowledged, at once when much has come. The Host's lock is held.
-func (h *Host) owe(src *source) {
-	window := h.opt.Window
-	if src.client {
-		window = h.opt.ClientWindow
-	}
-	if src.unacked >= window/4 && h.ack(src) {
-		return
-	}
-	if !src.queued {
-		src.queued = true
-		h.acking = append(h.acking, src)
-	}
-	if !h.ackArmed && !h.closed {
-		h.ackArmed = true
-		h.opt.Env.Clock.After(h.opt.AckAfter, env.WakeFunc(h.ackAll))
-	}
-}
-
-// ack acknowledges what is done. It answers false when the connection takes nothing
-// now. The Host's lock is held.
-func (h *Host) ack(src *source) bool {
-	if src.in == nil || src.done == src.acked {
-		return true // who connects again is told then
-	}
-	if src.in.conn.Write(wire.AppendAck(nil, src.done)) != nil {
-		return false
-	}
-	src.acked, src.unacked = src.done, 0
-	return true
-}
-
-// ackAll is the clock's: it acknowledges what nobody has yet.
-func (h *Host) ackAll() {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.ackArmed = false
-	list := h.acking
-	h.acking = nil
-	for _, src := range list {
-		src.queued = false
-		if !h.ack(src) {
-			h.owe(src)
-		}
-	}
+	h.tally.note(fmt.Sprintf("from %q: %v", src.node, err))
+	h.inbox.refuse(src, wire.RefusalMessage, err.Error())
 }
 
 // settle adds up what the step has counted, and says whether there is something for
 // the next tick: what a limit has left, or what came since.
 func (h *Host) settle() (more bool) {
 	s := &h.step
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.counts.add(&s.counts)
+	h.count(&s.counts)
 	s.counts = Counts{}
-	some := func(i int) bool { return s.at[i] < len(s.work[i].list) || len(h.inbox[i].list) > 0 }
-	return some(0) || some(1) && !h.crowded() && !h.drained
+	some := func(i int) bool { return s.at[i] < len(s.work[i].list) || h.inbox.batches(i) > 0 }
+	return some(0) || some(1) && !h.peers.crowded() && !h.ending.drains()
 }

@@ -31,13 +31,6 @@ Record dsystem := DSystem {
 
 Definition dstart : dsystem := DSystem init (λ _, []) [].
 
-(** The server whose step a move is, if it is no client's. *)
-Definition actor (m : move server value) : option server :=
-  match m with
-  | Capture a _ | Accept a _ _ | Show a _ | Seal a | Trim a => Some a
-  | Propose _ _ _ _ | ProposeZero _ | Ask _ | Repair _ _ _ _ => None
-  end.
-
 (** A server's memory: what the last request led to, or what is on its disk. *)
 Definition memory (s : state server value) (l : list handled) (a : server) : acceptor value :=
   foldl (λ _ e, result e) (servers s a) l.
@@ -100,7 +93,7 @@ Qed.
 
 (** A server's step depends on its own state and the messages, and more messages
     do not forbid it. *)
-Lemma allowed_local s s' a m :
+Lemma allowed_local (s s' : state server value) a m :
   actor m = Some a → servers s a = servers s' a → (∀ x, x ∈ sent s → x ∈ sent s') →
   allowed σ s m → allowed σ s' m.
 Proof.

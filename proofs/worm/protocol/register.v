@@ -162,6 +162,13 @@ Definition effect (s : state) (m : move) : state :=
   | Trim a => put s a (Acceptor 0 None false true) (Buried a)
   end.
 
+(** The server whose step a move is, if it is no client's. *)
+Definition actor (m : move) : option server :=
+  match m with
+  | Capture a _ | Accept a _ _ | Show a _ | Seal a | Trim a => Some a
+  | Propose _ _ _ _ | ProposeZero _ | Ask _ | Repair _ _ _ _ => None
+  end.
+
 Definition step (s s' : state) : Prop := ∃ m, allowed s m ∧ s' = effect s m.
 Definition reachable (s : state) : Prop := rtc step init s.
 

@@ -42,7 +42,6 @@ Record inv (s : state server value) : Prop := Inv {
     ∃ k v, accepted (servers s a) = Some (k, v) ∧ c ≤ k;
   (* I4: promises are true, and kept *)
   promises_closed : ∀ a b x, Promised a b x ∈ sent s → closed s a b x;
-  promises_below : ∀ a b k v, Promised a b (Some (k, v)) ∈ sent s → k ≤ b;
   (* I5: below a proposal no other value is or will be decided *)
   proposals_safe : ∀ b v c w, Proposed b v ∈ sent s → c < b → possible s c w → w = v;
   (* what readers and reconfigurers are shown was accepted *)
@@ -92,55 +91,70 @@ Qed.
 
 (** ** The choice of a value is safe
 
-    [Q] said [f], which covers all below [b]; whatever the rule then allows, no
-    other value is or will be decided below [b].  A capture and a seal both use
-    this. *)
-Lemma choice_safe (s : state server value) b Q f v c w :
-  sound σ → inv s → majority σ Q →
-  (∀ a, a ∈ Q → closed s a b (f a)) →
-  (∀ a k u, a ∈ Q → f a = Some (k, u) → k ≤ b) →
-  choice σ Q f v → c < b → possible s c w → w = v.
+    [Q] said [f], which covers all below [b].  A capture and a seal both use this. *)
+Section choice.
+Context (s : state server value) (b : nat) (Q : gset server) (f : server → option vote).
+Context (Hσ : sound σ) (HI : inv s) (HQ : majority σ Q).
+Context (Hcl : ∀ a, a ∈ Q → closed s a b (f a)).
+
+(** Whoever of [Q] is in a quorum for [w] has voted for it, and said so. *)
+Lemma voter_said c w a :
+  c < b → a ∈ Q → Accepted a c w ∈ sent s ∨ open s a c →
+  Accepted a c w ∈ sent s ∧ ∃ k u, f a = Some (k, u) ∧ c ≤ k.
 Proof.
-  intros Hσ HI HQ Hcl Hbelow Hal Hc Hpos.
-  (* whoever of Q is in a quorum for w has voted for it, and said so *)
-  assert (Hin : ∀ G : gset server, (∀ a, a ∈ G → Accepted a c w ∈ sent s ∨ open s a c) →
-      ∀ a, a ∈ G → a ∈ Q → Accepted a c w ∈ sent s ∧ ∃ k u, f a = Some (k, u) ∧ c ≤ k).
-  { intros G HG a HaG HaQ. destruct (Hcl a HaQ) as (Hend & _ & Hcov).
-    destruct (HG a HaG) as [Hv|(Hs & Hp & _)]; [|destruct Hend; [done|lia]].
-    split; [done|]. destruct (Hcov c w Hv Hc) as (k & u & ? & ?); eauto. }
-  assert (Hmeet : ∃ G, quorum σ c G ∧ (∀ a, a ∈ G → Accepted a c w ∈ sent s ∨ open s a c) ∧
-      ∃ a, a ∈ G ∧ a ∈ Q).
-  { destruct Hpos as (G & HG & Hall). exists G. split; [done|]. split; [done|].
-    unfold quorum in HG. destruct (fast σ) as [F|] eqn:HF; [destruct c|].
-    - destruct (fast_meets σ Hσ F Q G G) as (a & ? & ? & _); eauto.
-    - destruct (majority_meets σ Hσ G Q) as (a & ? & ?); eauto.
-    - destruct (majority_meets σ Hσ G Q) as (a & ? & ?); eauto. }
-  destruct Hmeet as (G & HG & Hall & a0 & HaG & HaQ).
-  destruct (Hin G Hall a0 HaG HaQ) as (Hv0 & k0 & u0 & Hf0 & Hle0).
-  (* the value of the highest ballot *)
+  intros Hc Ha Hw. destruct (Hcl a Ha) as (Hend & _ & Hcov).
+  destruct Hw as [Hv|(Hs & Hp & _)]; [|destruct Hend; [done|lia]].
+  split; [done|]. destruct (Hcov c w Hv Hc) as (k & u & ? & ?); eauto.
+Qed.
+
+(** A quorum meets [Q]. *)
+Lemma quorum_in c G : quorum σ c G → ∃ a, a ∈ G ∧ a ∈ Q.
+Proof.
+  intros HG. unfold quorum in HG. destruct (fast σ) as [F|] eqn:HF; [destruct c|].
+  - destruct (fast_meets σ Hσ F Q G G) as (a & ? & ? & _); eauto.
+  - destruct (majority_meets σ Hσ G Q) as (a & ? & ?); eauto.
+  - destruct (majority_meets σ Hσ G Q) as (a & ? & ?); eauto.
+Qed.
+
+(** What may be decided below [b] was seen; and at ballot zero with the fast rule
+    it may have a fast quorum. *)
+Lemma possible_seen c w :
+  c < b → possible s c w →
+  (∃ a k u, a ∈ Q ∧ Accepted a c w ∈ sent s ∧ f a = Some (k, u) ∧ c ≤ k) ∧
+  ∀ F u, fast σ = Some F → highest Q f 0 u → may_be_fast F Q f w.
+Proof.
+  intros Hc (G & HG & Hall). destruct (quorum_in c G HG) as (a0 & HaG & HaQ).
+  destruct (voter_said c w a0 Hc HaQ (Hall a0 HaG)) as (Hv0 & k0 & u0 & Hf0 & Hle0).
+  split; [by exists a0, k0, u0|]. intros F u HF (_ & Hmax).
+  pose proof (Hmax a0 k0 u0 HaQ Hf0). assert (c = 0) as -> by lia. unfold quorum in HG. rewrite HF in HG.
+  exists G. split; [done|]. intros a Ha HaQ'.
+  destruct (voter_said 0 w a Hc HaQ' (Hall a Ha)) as (Hv & k & u' & Hf & _).
+  pose proof (Hmax a k u' HaQ' Hf). assert (k = 0) as -> by lia.
+  destruct (Hcl a HaQ') as (_ & Hvote & _). rewrite Hf. do 2 f_equal.
+  eapply one_vote; [done| |exact Hv]. by apply Hvote.
+Qed.
+
+(** So the rule allows no other value. *)
+Lemma choice_safe v c w : choice σ Q f v → c < b → possible s c w → w = v.
+Proof.
+  intros Hal Hc Hpos.
+  destruct (possible_seen c w Hc Hpos) as ((a0 & k0 & u0 & HaQ & Hv0 & Hf0 & Hle0) & Hfast').
   assert (Hhigh : ∀ k, highest Q f k v → (k ≠ 0 ∨ fast σ = None) → w = v).
   { intros k ((a1 & Ha1 & Hf1) & Hmax) Hk. specialize (Hmax a0 k0 u0 HaQ Hf0).
     destruct (Hcl a1 Ha1) as (_ & Hvote & _). pose proof (Hvote k v Hf1) as Hv1.
     destruct (decide (c < k)).
-    - eapply (proposals_safe s HI k v c w); [by eapply votes_proposed|done|by exists G].
+    - eapply (proposals_safe s HI k v c w); [by eapply votes_proposed|done|done].
     - assert (c = k) as -> by lia.
       eapply (one_value s HI k); [by eapply votes_proposed|by eapply votes_proposed|done]. }
   destruct Hal as [Hnone|Hal]; [by rewrite (Hnone a0 HaQ) in Hf0|].
   destruct (fast σ) as [F|] eqn:HF; [|destruct Hal as (k & Hk); eauto].
-  destruct Hal as [(k & Hk0 & Hk)|((u & (_ & Hmax)) & Hfast)]; [by eauto|].
-  (* nothing was seen above ballot zero *)
-  pose proof (Hmax a0 k0 u0 HaQ Hf0). assert (c = 0) as -> by lia. unfold quorum in HG. rewrite HF in HG.
-  assert (Hw : may_be_fast F Q f w).
-  { exists G. split; [done|]. intros a Ha HaQ'. destruct (Hin G Hall a Ha HaQ') as (Hv & k & u' & Hf & _).
-    pose proof (Hmax a k u' HaQ' Hf). assert (k = 0) as -> by lia.
-    destruct (Hcl a HaQ') as (_ & Hvote & _). rewrite Hf. do 2 f_equal.
-    eapply one_vote; [done| |exact Hv]. by apply Hvote. }
-  destruct Hfast as [(K & HK & Hall')|Hno]; [|by destruct (Hno w)].
-  destruct Hw as (G' & HG' & HG'f).
-  destruct (fast_meets σ Hσ F Q G' K) as (a & Ha & HaG' & HaK); [done..|].
-  pose proof (HG'f a HaG' Ha) as E1. pose proof (Hall' a HaK Ha) as E2. rewrite E1 in E2. by injection E2.
+  destruct Hal as [(k & Hk0 & Hk)|((u & Hu) & Hfast)]; [by eauto|].
+  destruct (Hfast' F u eq_refl Hu) as (G & HG & HGf).
+  destruct Hfast as [(K & HK & Hall')|Hno]; [|by destruct (Hno w); exists G].
+  destruct (fast_meets σ Hσ F Q G K) as (a & Ha & HaG & HaK); [done..|].
+  pose proof (HGf a HaG Ha) as E1. pose proof (Hall' a HaK Ha) as E2. rewrite E1 in E2. by injection E2.
 Qed.
-
+End choice.
 
 (** ** Every step keeps the invariant *)
 
@@ -248,20 +262,12 @@ Proof.
   - intros c w Hv _. sent_cases Hv. eapply memory_highest; [done|apply Hs|exact Hv].
 Qed.
 
-Lemma step_promises_below a b k v : Promised a b (Some (k, v)) ∈ sent (effect s m) → k ≤ b.
-Proof.
-  intros Hp. by_move m; sent_cases Hp; try (by eapply promises_below). injection Hp as -> -> Hk.
-  symmetry in Hk. apply (memory_promised s HI) in Hk. simpl in Hg. lia.
-Qed.
-
 Lemma step_proposals_safe b v c w :
   Proposed b v ∈ sent (effect s m) → c < b → possible (effect s m) c w → w = v.
 Proof.
   intros Hp Hc Hpos. apply (possible_mono _ _ _ _ HI Hg) in Hpos.
   by_move m; sent_cases Hp; try (by eapply proposals_safe); simplify_eq; [|lia|].
-  - destruct Hg as (_ & HQ & Hall & Hch & _). eapply choice_safe; [done..| | |done|done|done].
-    + intros a Ha. by apply (promises_closed s HI), Hall.
-    + intros a k u Ha Hf. specialize (Hall a Ha). rewrite Hf in Hall. by eapply promises_below.
+  - destruct Hg as (_ & HQ & Hall & Hch & _). eapply choice_safe; [done..| |done|done|done]. intros a Ha. by apply (promises_closed s HI), Hall.
   - apply (shown_accepted s HI), (votes_proposed s HI) in Hg. by eapply proposals_safe.
 Qed.
 
@@ -338,7 +344,6 @@ Proof.
   - apply step_memory_accepted.
   - apply step_memory_highest.
   - apply step_promises_closed.
-  - apply step_promises_below.
   - apply step_proposals_safe.
   - apply step_shown_accepted.
   - apply step_frozen_closed.

@@ -1,0 +1,60 @@
+package host
+
+import (
+	"sync"
+	"time"
+
+	"github.com/ashlar-dev/ashlar/env"
+)
+
+// timers are those of the program: which have run out, and which are to. No other lock
+// is taken while their lock is held.
+type timers struct {
+	mu      sync.Mutex
+	fired   []bool
+	running []env.Timer
+	stopped bool
+}
+
+// timerMin is the shortest time of a timer: a shorter one would be a loop.
+const timerMin = 100 * time.Microsecond
+
+// start makes a timer run out after d; then it calls wake.
+func (t *timers) start(clock env.Clock, i int, d time.Duration, wake func()) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.stopped {
+		return
+	}
+	t.running[i] = clock.After(max(d, timerMin), env.WakeFunc(func() {
+		t.mu.Lock()
+		t.fired[i] = true
+		t.mu.Unlock()
+		wake()
+	}))
+}
+
+// take appends to dst the timers that have run out since the last call.
+func (t *timers) take(dst []int) []int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for i, f := range t.fired {
+		if f {
+			dst = append(dst, i)
+			t.fired[i] = false
+		}
+	}
+	return dst
+}
+
+// stop stops all timers for ever.
+func (t *timers) stop() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.stopped = true
+	for _, timer := range t.running {
+		if timer != nil {
+			timer.Stop()
+		}
+	}
+}
