@@ -167,7 +167,7 @@ func verdictName(v check.Verdict) (name string, code int) {
 	case check.InvariantViolated:
 		return "invariant", exitSafety
 	case check.StepViolated:
-		return "step", exitSafety
+		return "step", exitLiveness // a PROPERTY is, as in TLC
 	case check.EvalFailed:
 		return "evaluation", exitEval
 	case check.LivenessViolated:

@@ -93,8 +93,8 @@ const (
 	exitUsage       = 2  // the command line is wrong
 	exitAssumption  = 10 // an ASSUME is false
 	exitDeadlock    = 11
-	exitSafety      = 12 // an invariant or an action property is violated
-	exitLiveness    = 13 // a liveness property is violated
+	exitSafety      = 12 // an invariant is violated
+	exitLiveness    = 13 // a property of steps or of behaviours is violated
 	exitNotChecked  = 20 // something that was asked for was not checked
 	exitEval        = 75 // an expression of the specification has no value
 	exitInterrupted = 130

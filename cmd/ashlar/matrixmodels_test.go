@@ -77,7 +77,7 @@ Never == <>(g = 8)
 var matrixModels = []matrixModel{
 	{name: "holds", module: matrixCounters, cfg: matrixConstants + "SPECIFICATION Fair INVARIANT Kept PROPERTY Rises Reached Returns", dfid: "60"},
 	{name: "invariant", module: matrixCounters, cfg: matrixConstants + "SPECIFICATION Spec INVARIANT Kept Low Lower PROPERTY Rises Steps", code: exitSafety, dfid: "60", plain: true},
-	{name: "step", module: matrixCounters, cfg: matrixConstants + "SPECIFICATION Spec INVARIANT Kept PROPERTY Steps Returns", code: exitSafety, dfid: "60"},
+	{name: "step", module: matrixCounters, cfg: matrixConstants + "SPECIFICATION Spec INVARIANT Kept PROPERTY Steps Returns", code: exitLiveness, dfid: "60"},
 	{name: "deadlock", module: matrixCounters, cfg: matrixConstants + "SPECIFICATION Cut INVARIANT Kept", code: exitDeadlock, dfid: "60"},
 	{name: "liveness", module: matrixCounters, cfg: matrixConstants + "SPECIFICATION Spec INVARIANT Kept PROPERTY Reached Returns", code: exitLiveness, dfid: "60", plain: true},
 	{name: "symmetry", module: matrixCounters, cfg: matrixConstants + "INIT Init NEXT Next INVARIANT Kept Lower SYMMETRY Sym", code: exitSafety, dfid: "60"},

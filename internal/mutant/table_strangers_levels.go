@@ -107,5 +107,41 @@ func strangersLevelMutants() []Mutant {
 			Old:    "j := i + int(ctx.random(int64(len(es)-i), op))",
 			New:    "j := int(ctx.random(int64(len(es)), op))",
 		},
+		{
+			Name: "cmd/ashlar/steps-are-safety", Kind: WrongAnswer, In: "cmd/ashlar", Packages: []string{"cmd/ashlar"}, Run: "TestScripts/violations", Short: true,
+			Breaks: "A violated PROPERTY about steps ends with the code of invariants, as it does not in TLC.",
+			Old:    "return \"step\", exitLiveness",
+			New:    "return \"step\", exitSafety",
+		},
+		{
+			Name: "tla/eval/repeated-evaluations-see-no-files", Kind: WrongAnswer, In: "tla/eval", Packages: []string{"cmd/ashlar"}, Run: "TestScripts/configuration", Short: true,
+			Breaks: "A file that is missing is told as one that cannot be read here.",
+			Old:    "m.world.Files = unwritten{m.world.Files}",
+			New:    "m.world.Files = nil",
+		},
+		{
+			Name: "tla/eval/repeated-evaluations-write-again", Kind: NotAtomic, In: "tla/eval", Packages: []string{"cmd/ashlar"}, Run: "TestScripts/configuration", Short: true,
+			Breaks: "The evaluation that finds the place of an error writes files a second time.",
+			Old:    "m.world.Files = unwritten{m.world.Files}",
+			New:    "_ = unwritten{}",
+		},
+		{
+			Name: "tla/eval/constants-are-never-evaluated", Kind: WrongAnswer, In: "tla/eval", Packages: models, Run: "TestProfile", Short: true,
+			Breaks: "A profile lists a constant that was computed before the search as never evaluated.",
+			Old:    "c.Evaluated == 0 && m.program.computed(s.span)",
+			New:    "c.Evaluated > 0 && m.program.computed(s.span)",
+		},
+		{
+			Name: "tla/value/strings-are-no-numbers-is-false", Kind: WrongAnswer, In: "tla/value", Packages: []string{"tla/value"}, Run: "TestKindsOfInfiniteSets", Short: true,
+			Breaks: "Whether a string is in Nat is FALSE, and not a question without an answer.",
+			Old:    "if x.Kind() != KindModel {\n\t\tkind :=",
+			New:    "if x.Kind() == KindModel {\n\t\tkind :=",
+		},
+		{
+			Name: "tla/value/numbers-are-like-strings", Kind: WrongAnswer, In: "tla/value", Packages: []string{"tla/value"}, Run: "TestAlike", Short: true,
+			Breaks: "It is plain that a number can be compared with all elements of STRING.",
+			Old:    "case s.sub() == setString:\n\t\treturn x.Kind() == KindString\n\t}",
+			New:    "case s.sub() == setString:\n\t\treturn true\n\t}",
+		},
 	}
 }

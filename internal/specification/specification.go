@@ -95,14 +95,26 @@ func Load(files load.Files, path string, o Options) (*Specification, error) {
 
 // ReadConfig reads the configuration that is named, or the one beside the module, or
 // makes the default one; file is where it was read from, "" for the default. Errors
-// in it go to diags.
+// in it go to diags. A name without .cfg stands for the file with it where there is none
+// without; and the name of a module for the configuration in the module's own file.
 func ReadConfig(files load.Files, module, named string, s *core.Spec, diags *source.List) (c *config.Config, text []byte, file string, err error) {
 	file = named
 	if file == "" {
 		file = strings.TrimSuffix(module, filepath.Ext(module)) + ".cfg"
 	}
 	text, err = files.ReadFile(file)
+	if filepath.Ext(file) == "" && errors.Is(err, fs.ErrNotExist) {
+		if more, also := files.ReadFile(file + ".cfg"); also == nil {
+			text, err, file = more, nil, file+".cfg"
+		}
+	}
 	switch {
+	case err == nil && filepath.Ext(file) == ".tla":
+		name := strings.TrimSuffix(filepath.Base(file), ".tla")
+		if text = config.Section(text, name); text == nil {
+			return nil, nil, "", fmt.Errorf("read configuration: %s has no part that begins with ---- CONFIG %s ----", file, name)
+		}
+		return config.Parse(source.NewFile(file, text), diags), text, file, nil
 	case err == nil:
 		return config.Parse(source.NewFile(file, text), diags), text, file, nil
 	case named != "" || !errors.Is(err, fs.ErrNotExist):

@@ -346,6 +346,7 @@ func (c *compiler) fold(e core.Expr, x site) (compiled, bool) {
 // code runs, if it ever does.
 func (c *compiler) tryNow(fn *function, run expr) (v value.Value, err error) {
 	r := newRun(c.p, 0).mute()
+	r.world.Files = nil // what stands in a file may be another thing when it is asked for
 	m := &machine{run: r, asker: r, vars: c.p.spec.Variables}
 	err = value.Catch(func() { v = m.runApart(fn, run) })
 	return v, err

@@ -188,6 +188,10 @@ func TestExpressions(t *testing.T) {
 		{`UNION {s, {a}}`, `{1, 2, 3}`},
 		{`a \in Nat \cup {m1}`, `TRUE`},
 		{`m1 \in Nat \cup {m1}`, `TRUE`},
+		{`ToString(a) \in Nat`, `error: cannot decide "3" \in Nat, whose elements are integers`},
+		{`a \in STRING`, `error: cannot decide 3 \in STRING, whose elements are strings`},
+		{`s \in SUBSET STRING`, `error: cannot decide 1 \in STRING`},
+		{`[i \in 1..2 |-> ToString(i)] \in [1..2 -> Int]`, `error: cannot decide "1" \in Int`},
 		{`a \in {x \in Nat : x > 2}`, `TRUE`},
 		// All of a set is evaluated, though its member is found without it.
 		{`a \in {3} \cup {1 \div 0}`, `error: 1 \div 0`},

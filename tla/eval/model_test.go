@@ -160,6 +160,11 @@ P == x < 3`, initNext + "PROPERTY P",
 			start + `Next == x' = x + 1 /\ y' = y
 P == \A n \in 1..2 : [](x # n + 1)`, initNext + "PROPERTY P",
 			"invariant violated: 3 generated, 3 distinct, depth 3; P"},
+		{"a type that says of a string that it is a number",
+			`Init == x = 0 /\ y = 0
+Next == x' \in {"a", "b"} /\ y' = y + 1
+TypeOK == x \in Nat`, initNext + "INVARIANT TypeOK",
+			"evaluation error: 2 generated, 2 distinct, depth 2; cannot decide \"a\" \\in Nat, whose elements are integers at T.tla:7:11 < T.tla:7:1 (use of TypeOK); TypeOK"},
 		{"ENABLED in an invariant",
 			start + `Next == x < 2 /\ x' = x + 1 /\ y' = y
 Can == ENABLED Next \/ x = 2

@@ -194,8 +194,23 @@ func (m *Model) Sample() {
 	}
 }
 
+// computed says whether an expression is within a definition that is a constant and
+// has a value, which was computed once and outside what is counted.
+func (p *program) computed(at source.Span) bool {
+	for d, c := range p.constDefs {
+		if d.Body == nil {
+			continue // computed by Go, with no text
+		}
+		if in := d.Body.Span(); in.File == at.File && in.Start <= at.Start && at.End <= in.End && c.done.Load() && c.err == nil {
+			return true
+		}
+	}
+	return false
+}
+
 // Profile lists the expressions by their places, and how many samples found no
-// expression being evaluated. It is nil without Options.Profile, and must not
+// expression being evaluated. Constants that were computed before the search are not
+// among them: nothing is known of them. It is nil without Options.Profile, and must not
 // be called during a search.
 func (m *Model) Profile() (costs []Cost, outside int64) {
 	p := m.profile
@@ -220,6 +235,9 @@ func (m *Model) Profile() (costs []Cost, outside int64) {
 		}
 		if p.samples != nil {
 			c.Samples = p.samples[i+1]
+		}
+		if c.Evaluated == 0 && m.program.computed(s.span) {
+			continue
 		}
 		costs = append(costs, c)
 	}

@@ -67,10 +67,18 @@ func (r *run) mute() *run {
 	for k, v := range r.registers {
 		m.registers[k] = v
 	}
-	m.world.Files = nil
+	if m.world.Files != nil {
+		m.world.Files = unwritten{m.world.Files}
+	}
 	m.world.Trace = r.world.Trace
 	return m
 }
+
+// unwritten are files for an evaluation that is repeated: what it writes is
+// written already.
+type unwritten struct{ native.Files }
+
+func (unwritten) WriteFile(string, []byte, bool) error { return nil }
 
 func (r *run) print(line string) {
 	if !r.muted && r.p.options.Output != nil {

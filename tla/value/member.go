@@ -55,7 +55,15 @@ func Alike(s, x Value) bool {
 	case s.bits&0xFFFF == bitsInterval:
 		return x.Kind() == KindInt
 	}
-	return s.Kind() == KindSet && (s.sub() >= setNat && s.sub() <= setString || s.sub() == setAny)
+	switch {
+	case s.Kind() != KindSet:
+		return false
+	case s.sub() == setNat, s.sub() == setInt, s.sub() == setReal:
+		return x.Kind() == KindInt
+	case s.sub() == setString:
+		return x.Kind() == KindString
+	}
+	return s.sub() == setAny
 }
 
 // AlikeOne is Alike of the set of y.
@@ -75,6 +83,22 @@ func checkMember(x, like Value) {
 	if x.Kind() != like.Kind() {
 		checkComparable(x, like)
 	}
+}
+
+// checkKind is checkMember for a set of all values of a kind: to ask whether a
+// string is a number is the same mistake as to ask whether they are equal.
+func checkKind(x, like, s Value) {
+	if x.Kind() == like.Kind() {
+		return
+	}
+	if x.Kind() != KindModel {
+		kind := "integers"
+		if like.Kind() == KindString {
+			kind = "strings"
+		}
+		fail("cannot decide %s \\in %s, whose elements are %s", Brief(x), s, kind)
+	}
+	checkComparable(x, like)
 }
 
 // linearMax is the size up to which sets of strings and model values are
@@ -128,10 +152,13 @@ func containsText(es []Value, x Value) (found, ok bool) {
 func containsSymbolic(s, x Value) bool {
 	switch s.sub() {
 	case setNat:
+		checkKind(x, Int(0), s)
 		return x.Kind() == KindInt && x.n >= 0
 	case setInt, setReal:
+		checkKind(x, Int(0), s)
 		return x.Kind() == KindInt
 	case setString:
+		checkKind(x, String(""), s)
 		return x.Kind() == KindString
 	case setAny:
 		return true

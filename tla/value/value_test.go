@@ -124,8 +124,8 @@ func TestContains(t *testing.T) {
 		{"1", `{"a", "b", "c"}`, "cannot compare"}, {`"a"`, "1..3", "cannot compare"}, {"m", "1..3", false}, {"1", "{m, n}", false},
 		{"1", `{m, n, "a"}`, "cannot compare"}, {`"c"`, `{m, "a", "c"}`, true}, {"T_x", "{U_x}", "cannot compare"},
 		{"T_z", "{T_x, T_y}", false}, {"n", "{m, n}", true}, {"o", "{m, n}", false},
-		{"0", "Nat", true}, {"-1", "Nat", false}, {`"a"`, "Nat", false}, {"m", "Int", false}, {"-1", "Int", true}, {"1", "Real", true},
-		{`"a"`, "STRING", true}, {"1", "STRING", false}, {"m", "STRING", false}, {"{}", "Any", true},
+		{"0", "Nat", true}, {"-1", "Nat", false}, {`"a"`, "Nat", "cannot decide"}, {"m", "Int", false}, {"-1", "Int", true}, {"1", "Real", true},
+		{`"a"`, "STRING", true}, {"1", "STRING", "cannot decide"}, {"m", "STRING", false}, {"{}", "Any", true},
 		{"<<1, 2>>", "Seq({1, 2})", true}, {"<<1, 3>>", "Seq({1, 2})", false}, {"<<>>", "Seq({})", true}, {"1", "Seq({1})", "cannot compare"},
 		{"[a |-> 1]", "Seq({1})", false}, {"m", "Seq({1})", false},
 		{"{1, 2}", "SUBSET (1..100)", true}, {"{0}", "SUBSET (1..100)", false}, {"{-1}", "SUBSET Nat", false}, {"1", "SUBSET {1}", "cannot compare"},
@@ -484,6 +484,29 @@ func TestWireRejects(t *testing.T) {
 	}
 }
 
+// TestKindsOfInfiniteSets: what is of another kind than the elements of Nat, Int, Real
+// and STRING cannot be compared with them, and so not be asked for among them. A model
+// value without a type is equal to no other value.
+func TestKindsOfInfiniteSets(t *testing.T) {
+	for _, set := range []struct{ text, kind string }{{"Nat", "number"}, {"Int", "number"}, {"Real", "number"}, {"STRING", "string"}} {
+		for _, x := range []struct{ text, kind string }{{"TRUE", "boolean"}, {"7", "number"}, {`"seven"`, "string"}, {"{}", "set"}, {"{7}", "set"}, {"Nat", "set"},
+			{"<<7>>", "function"}, {"[a |-> 7]", "function"}, {"m", "model value"}} {
+			var got bool
+			err := Catch(func() { got = Contains(read(t, set.text), read(t, x.text)) })
+			switch {
+			case x.kind == "model value" || x.kind == set.kind:
+				if err != nil || got != (x.kind == set.kind) {
+					t.Errorf("%s \\in %s is %v, %v", x.text, set.text, got, err)
+				}
+			case err == nil:
+				t.Errorf("%s \\in %s is %v, and has no value", x.text, set.text, got)
+			case !strings.Contains(err.Error(), "cannot decide "+x.text+" \\in "+set.text):
+				t.Errorf("%s \\in %s: %v", x.text, set.text, err)
+			}
+		}
+	}
+}
+
 func TestAlike(t *testing.T) {
 	one, a, m, typed := Int(1), String("a"), Model("m"), Model("A_m")
 	tests := []struct {
@@ -493,7 +516,7 @@ func TestAlike(t *testing.T) {
 		{Set(Int(1), Int(5)), one, true}, {Set(Int(1), Int(5)), a, false}, {Interval(1, 3), one, true}, {Interval(1, 3), Bool(true), false},
 		{EmptySet(), one, true}, {EmptySet(), EmptySet(), false}, {Set(a, String("b")), a, true}, {Set(Int(1), m), one, false}, {Set(Int(1), m), m, false},
 		{Set(m, Model("n")), m, true}, {Set(m, typed), m, false}, {Set(m, typed, Model("n")), m, false}, {Set(typed), typed, true}, {Set(typed), Model("B_m"), false},
-		{Nat(), a, true}, {Strings(), one, true}, {Subsets(Set(one)), one, false}, {Set(Tuple(one)), Tuple(one), false}, {one, one, false},
+		{Nat(), a, false}, {Nat(), one, true}, {Ints(), one, true}, {Reals(), a, false}, {Strings(), one, false}, {Strings(), a, true}, {Subsets(Set(one)), one, false}, {Set(Tuple(one)), Tuple(one), false}, {one, one, false},
 		{Union(Nat(), Set(m)), one, false}, {LazyFilter(Nat(), func(Value) bool { return true }), one, false},
 	}
 	for _, test := range tests {
