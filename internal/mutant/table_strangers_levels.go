@@ -149,5 +149,11 @@ func strangersLevelMutants() []Mutant {
 			Old:    "case *core.Or, *core.Box:\n\t\treturn true",
 			New:    "case *core.Box:\n\t\treturn true",
 		},
+		{
+			Name: "distsys/wire/hosts-are-not-counted", Kind: Unguarded, In: "distsys/resource/wire", Packages: []string{"distsys/resource/wire"}, Run: "TestHostsMakeRoom", Short: true,
+			Breaks: "A host that opens connections and says nothing ends the handshakes of others.",
+			Old:    "hosts[host(l.conn.Remote())]++",
+			New:    "hosts[\"\"] = len(host(l.conn.Remote()))",
+		},
 	}
 }

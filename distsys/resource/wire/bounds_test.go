@@ -60,3 +60,49 @@ func TestAStrangerSendsNoLongFrame(t *testing.T) {
 		}
 	}
 }
+
+// TestHostsMakeRoomForOthers: where too many connections shake hands, one of the host
+// that has most of them ends, though that of another host is older and as silent.
+func TestHostsMakeRoomForOthers(t *testing.T) {
+	const handshakes, strangers = 4, 12
+	_, _, server := pair(t, func(so, _ *Options) {
+		so.KeepAlive, so.Idle, so.HandshakesMax = 30*time.Second, 60*time.Second, handshakes
+	})
+	ended := make(chan string)
+	over := make(chan struct{})
+	defer close(over)
+	from := func(host string) {
+		t.Helper()
+		d := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(host)}}
+		nc, err := d.Dial("tcp", string(server.Addr()))
+		if err != nil {
+			t.Skipf("no connection from %s to itself here: %v", host, err)
+		}
+		t.Cleanup(func() { nc.Close() })
+		go func() {
+			for b := make([]byte, 1024); ; {
+				if _, err := nc.Read(b); err != nil {
+					break
+				}
+			}
+			select {
+			case ended <- host:
+			case <-over:
+			}
+		}()
+	}
+	from("127.0.0.1")
+	for range strangers {
+		from("127.0.0.2")
+	}
+	for range strangers + 1 - handshakes {
+		select {
+		case host := <-ended:
+			if host != "127.0.0.2" {
+				t.Fatalf("the connection from %s ended, and there are more from 127.0.0.2", host)
+			}
+		case <-time.After(20 * time.Second):
+			t.Fatal("too many connections shake hands")
+		}
+	}
+}

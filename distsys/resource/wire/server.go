@@ -3,6 +3,7 @@ package wire
 import (
 	"cmp"
 	"maps"
+	"net"
 	"slices"
 
 	"github.com/ashlar-dev/ashlar/env"
@@ -86,28 +87,46 @@ func (s *Server) accept(conn env.Conn) env.Handler {
 	return l
 }
 
-// makeRoom reports whether one more connection may shake hands, and ends the
-// oldest that does where there are too many.
+// makeRoom reports whether one more connection may shake hands. Where there are too
+// many, it ends the oldest that does, of the host that has most of them: a host that
+// opens connections and says nothing keeps out nobody but itself.
 func (s *Server) makeRoom() bool {
-	var oldest *link
 	waiting := 0
+	hosts := map[string]int{}
 	for l, p := range s.links {
 		if p == nil {
 			waiting++
-			if oldest == nil || l.number < oldest.number {
-				oldest = l
-			}
+			hosts[host(l.conn.Remote())]++
 		}
 	}
 	if len(s.links)-waiting >= s.opt.PeersMax {
 		return false
 	}
-	if waiting >= s.opt.HandshakesMax || len(s.links) >= s.opt.PeersMax {
-		delete(s.links, oldest)
-		s.rejected++
-		oldest.drop()
+	if waiting < s.opt.HandshakesMax && len(s.links) < s.opt.PeersMax {
+		return true
 	}
+	var goes *link
+	for l, p := range s.links {
+		if p != nil {
+			continue
+		}
+		if goes == nil || cmp.Or(cmp.Compare(hosts[host(goes.conn.Remote())], hosts[host(l.conn.Remote())]), cmp.Compare(l.number, goes.number)) < 0 {
+			goes = l
+		}
+	}
+	delete(s.links, goes)
+	s.rejected++
+	goes.drop()
 	return true
+}
+
+// host is the part of an address that its owner cannot choose at will.
+func host(a env.Addr) string {
+	h, _, err := net.SplitHostPort(string(a))
+	if err != nil {
+		return string(a)
+	}
+	return h
 }
 
 // boundParts ends the connection with the longest unfinished frame while all

@@ -68,8 +68,8 @@ type Options struct {
 	// RetryMin and RetryMax bound the wait before connecting again.
 	RetryMin, RetryMax time.Duration
 	// PeersMax bounds the connections that a server accepts. Of those,
-	// HandshakesMax may be shaking hands: one more ends the oldest of them, so
-	// that strangers who say nothing keep no peer out.
+	// HandshakesMax may be shaking hands: one more ends the oldest of the host
+	// that has most of them, so that strangers who say nothing keep no peer out.
 	PeersMax, HandshakesMax int
 	// PartialMax bounds the bytes of unfinished frames on all connections of a
 	// server: what is more ends the connection that holds most. A frame that
