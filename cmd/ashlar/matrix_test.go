@@ -300,12 +300,13 @@ func TestMatrixMeanings(t *testing.T) {
 				got := m.search(t, dir, []matrixFlag{f})
 				e := got.document(t)
 				code, trace, same := m.code, true, false
+				lives := code == exitLiveness && !m.steps
 				switch {
-				case f.name == "dfid" && asked && (code == exitOK || code == exitLiveness):
+				case f.name == "dfid" && asked && (code == exitOK || lives):
 					code, trace = exitNotChecked, false
 				case f.name == "por":
 					trace = false
-				case f.name == "safety only" && code == exitLiveness, f.name == "no deadlock" && code == exitDeadlock:
+				case f.name == "safety only" && lives, f.name == "no deadlock" && code == exitDeadlock:
 					code, trace = exitOK, false
 				case f.name == "safety only":
 					same = !asked
