@@ -144,12 +144,6 @@ func strangersLevelMutants() []Mutant {
 			New:    "case s.sub() == setString:\n\t\treturn true\n\t}",
 		},
 		{
-			Name: "tla/eval/disjunctions-count-once", Kind: WrongAnswer, In: "tla/eval", Packages: models, Run: "TestGenerated$", Short: true,
-			Breaks: "A disjunction of state predicates in an action counts as one state in compiled code, and as each of its parts in the reference evaluator.",
-			Old:    "case *core.Or, *core.Box:\n\t\treturn true",
-			New:    "case *core.Box:\n\t\treturn true",
-		},
-		{
 			Name: "distsys/wire/hosts-are-not-counted", Kind: Unguarded, In: "distsys/resource/wire", Packages: []string{"distsys/resource/wire"}, Run: "TestHostsMakeRoom", Short: true,
 			Breaks: "A host that opens connections and says nothing ends the handshakes of others.",
 			Old:    "hosts[host(l.conn.Remote())]++",
