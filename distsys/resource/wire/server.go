@@ -3,8 +3,8 @@ package wire
 import (
 	"cmp"
 	"maps"
-	"net"
 	"slices"
+	"strings"
 
 	"github.com/ashlar-dev/ashlar/env"
 )
@@ -122,11 +122,10 @@ func (s *Server) makeRoom() bool {
 
 // host is the part of an address that its owner cannot choose at will.
 func host(a env.Addr) string {
-	h, _, err := net.SplitHostPort(string(a))
-	if err != nil {
-		return string(a)
+	if i := strings.LastIndexByte(string(a), ':'); i >= 0 {
+		return string(a)[:i]
 	}
-	return h
+	return string(a)
 }
 
 // boundParts ends the connection with the longest unfinished frame while all
