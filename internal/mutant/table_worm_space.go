@@ -42,8 +42,18 @@ func spaceClientMutants() []Mutant {
 		{
 			Name: "worm/space/forgotten-use-is-no-use", Kind: Unsound, In: "worm/space", Packages: in, Run: "Used",
 			Breaks: "When the table overflows, an old token may be used again with another value.",
-			Old:    "u.floors[nonce] = max(u.floors[nonce], old.key.ballot.Round)",
+			Old:    "u.floors[nonce] = max(u.floors[nonce], token.ballot.Round)",
 			New:    "u.floors[nonce] = 0",
+		},
+		{
+			Name: "worm/space/a-long-token-ends", Kind: Stuck, In: "worm/space", Packages: in, Run: "OneToken",
+			Breaks: "A client that writes more than 2^20 registers with one token is refused its own token.",
+			Old:    "u.runs <= u.max {", New: "u.runs < 1 {",
+		},
+		{
+			Name: "worm/space/a-forgotten-group-is-free", Kind: Unsound, In: "worm/space", Packages: in, Run: "OneToken|Used",
+			Breaks: "A token may be used again where it has forgotten what it wrote.",
+			Old:    "|| u.gone[k.usedToken].has(k.group)", New: "",
 		},
 		{
 			Name: "worm/space/outbid-write-failed", Kind: Unsound, In: "worm/space", Packages: in, Run: "Linearizable",

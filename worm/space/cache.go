@@ -95,21 +95,34 @@ func (k *known) add(a wor.Addr, v []byte) {
 }
 
 // used keeps which value was written with which token: a ballot with two values
-// for one register would make two values decided (rule c). It keeps a hash of
-// each value, for groups of registers. When it overflows, the oldest group is
-// forgotten, and with it all groups of the same client and of lower or equal
-// rounds that are not in it now: they count as used.
+// for one register would make two values decided (rule c). It keeps a hash of each
+// value, for groups of registers. When it overflows, it forgets the hashes of the
+// oldest group and keeps only that the token was used there: what a token has
+// forgotten are runs of groups, which are few where it writes one register after the
+// other. When there are more runs than groups, they are forgotten too, and with them
+// all tokens of their clients with lower or equal rounds: these count as used.
 type used struct {
 	lru[usedKey, *[UsedGroup]uint64]
 	n, max int
 	seed   uint64
-	floors map[uint64]uint64 // of a client's nonce, the highest round forgotten
+	gone   map[usedToken]runs // where tokens were used, beyond the groups that are kept
+	runs   int                // in gone
+	floors map[uint64]uint64  // of a client's nonce, the highest round forgotten
+}
+
+type usedToken struct {
+	segment wor.Segment
+	ballot  wor.Ballot
 }
 
 type usedKey struct {
-	segment wor.Segment
-	ballot  wor.Ballot
-	group   uint32
+	usedToken
+	group uint32
+}
+
+func (u *used) begin(most int, seed uint64) {
+	u.init()
+	u.max, u.seed, u.gone, u.floors = most, seed, map[usedToken]runs{}, map[uint64]uint64{}
 }
 
 // floorsMax is of how many clients it is kept what was forgotten.
@@ -117,29 +130,22 @@ const floorsMax = 1 << 16
 
 // claim says whether the value may be written with the ballot.
 func (u *used) claim(a wor.Addr, b wor.Ballot, value []byte) error {
-	k := usedKey{a.Segment, b, a.Offset / UsedGroup}
+	k := usedKey{usedToken{a.Segment, b}, a.Offset / UsedGroup}
 	e := u.lru.get(k)
 	if e == nil {
-		if floor, ok := u.floors[b.Nonce]; ok && b.Round <= floor {
-			return wor.ErrToken
-		}
-		var group *[UsedGroup]uint64
+		group := new([UsedGroup]uint64)
 		if u.n == u.max {
 			old := u.oldest()
-			nonce := old.key.ballot.Nonce
-			if _, ok := u.floors[nonce]; !ok && len(u.floors) == floorsMax {
-				return &wor.LimitError{Name: "clients whose tokens were used", Limit: floorsMax, Got: floorsMax + 1}
+			if err := u.forget(old.key); err != nil {
+				return err
 			}
-			u.floors[nonce] = max(u.floors[nonce], old.key.ballot.Round)
 			u.drop(old)
 			u.n--
 			group = old.value
 			*group = [UsedGroup]uint64{}
-			if floor, ok := u.floors[b.Nonce]; ok && b.Round <= floor {
-				return wor.ErrToken
-			}
-		} else {
-			group = new([UsedGroup]uint64)
+		}
+		if u.forgot(k) {
+			return wor.ErrToken
 		}
 		u.n++
 		e = u.put(k, group)
@@ -149,6 +155,34 @@ func (u *used) claim(a wor.Addr, b wor.Ballot, value []byte) error {
 		return wor.ErrToken
 	}
 	*at = h
+	return nil
+}
+
+// forgot says whether the token may have been used in the group.
+func (u *used) forgot(k usedKey) bool {
+	floor, ok := u.floors[k.ballot.Nonce]
+	return ok && k.ballot.Round <= floor || u.gone[k.usedToken].has(k.group)
+}
+
+// forget keeps that the token was used in the group.
+func (u *used) forget(k usedKey) error {
+	if u.forgot(k) {
+		return nil
+	}
+	u.runs -= len(u.gone[k.usedToken])
+	u.gone[k.usedToken] = u.gone[k.usedToken].add(k.group)
+	if u.runs += len(u.gone[k.usedToken]); u.runs <= u.max {
+		return nil
+	}
+	for token := range u.gone {
+		nonce := token.ballot.Nonce
+		if _, ok := u.floors[nonce]; !ok && len(u.floors) == floorsMax {
+			return &wor.LimitError{Name: "clients whose tokens were used", Limit: floorsMax, Got: floorsMax + 1}
+		}
+		u.floors[nonce] = max(u.floors[nonce], token.ballot.Round)
+		u.runs -= len(u.gone[token])
+		delete(u.gone, token)
+	}
 	return nil
 }
 

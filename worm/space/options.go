@@ -35,8 +35,9 @@ type Options struct {
 	// SegmentsMax is of how many segments the metadata are kept. Default: 65536.
 	SegmentsMax int
 	// UsedMax is for how many groups of UsedGroup registers it is kept which
-	// value was written with a token. Older tokens are refused when it
-	// overflows. Default: 65536.
+	// value was written with a token. Beyond it, it is kept only that a token was
+	// used, for as many runs of groups; when these overflow, older tokens are
+	// refused. Default: 65536.
 	UsedMax int
 
 	// ResendMin and ResendMax bound how long an unanswered request waits before

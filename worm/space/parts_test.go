@@ -123,8 +123,8 @@ func TestAgenda(t *testing.T) {
 // another, however much was forgotten.
 func TestUsedForgetsSafely(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		u := &used{max: rapid.IntRange(1, 4).Draw(t, "max"), floors: map[uint64]uint64{}}
-		u.init()
+		u := new(used)
+		u.begin(rapid.IntRange(1, 4).Draw(t, "max"), 0)
 		type use struct {
 			a wor.Addr
 			b wor.Ballot
@@ -147,19 +147,82 @@ func TestUsedForgetsSafely(t *testing.T) {
 			default:
 				refused++
 			}
-			if u.n > u.max || len(u.byKey) != u.n {
-				t.Fatalf("%d groups, of at most %d, counted as %d", len(u.byKey), u.max, u.n)
+			n := 0
+			for _, r := range u.gone {
+				n += len(r)
+			}
+			if u.n > u.max || len(u.byKey) != u.n || u.runs > u.max || n != u.runs {
+				t.Fatalf("%d groups and %d runs, of at most %d, counted as %d and %d", len(u.byKey), n, u.max, u.n, u.runs)
 			}
 		}
 	})
 	// What is new is not refused.
-	u := &used{max: 2, floors: map[uint64]uint64{}}
-	u.init()
+	u := new(used)
+	u.begin(2, 0)
 	for round := range uint64(100) {
 		if err := u.claim(wor.Addr{}, wor.Ballot{Round: round + 1, Nonce: 1}, nil); err != nil {
 			t.Fatal(round, err)
 		}
 	}
+}
+
+// TestOneTokenGoesOn: one token writes a whole segment, one register after the other
+// or from both ends, and is good for each once, whatever it has forgotten.
+func TestOneTokenGoesOn(t *testing.T) {
+	const registers = 100 * UsedGroup
+	b := wor.Ballot{Round: 1, Nonce: 1}
+	for name, place := range map[string]func(i uint32) uint32{
+		"upwards":   func(i uint32) uint32 { return i },
+		"downwards": func(i uint32) uint32 { return registers - 1 - i },
+		"from both ends": func(i uint32) uint32 {
+			if i%2 == 1 {
+				return registers - 1 - i/2
+			}
+			return i / 2
+		},
+	} {
+		u := new(used)
+		u.begin(4, 0)
+		for i := range uint32(registers) {
+			at := place(i)
+			if err := u.claim(wor.Addr{Offset: at}, b, []byte("first")); err != nil {
+				t.Fatalf("%s: register %d, the %dth: %v", name, at, i, err)
+			}
+		}
+		for at := range uint32(registers) {
+			if err := u.claim(wor.Addr{Offset: at}, b, []byte("other")); err == nil {
+				t.Fatalf("%s: register %d is written twice", name, at)
+			}
+		}
+	}
+}
+
+// TestRuns compares runs with a set of numbers.
+func TestRuns(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var r runs
+		set := map[uint32]bool{}
+		number := rapid.OneOf(rapid.Uint32Range(0, 12), rapid.Uint32Range(1<<32-4, 1<<32-1))
+		for range rapid.IntRange(0, 40).Draw(t, "steps") {
+			n := number.Draw(t, "number")
+			r = r.add(n)
+			set[n] = true
+			pieces := 0
+			for m := range set {
+				if !set[m-1] || m == 0 {
+					pieces++
+				}
+			}
+			if len(r) != pieces {
+				t.Fatalf("%v has %d runs, want %d", r, len(r), pieces)
+			}
+			for _, m := range []uint32{n - 1, n, n + 1, 5} {
+				if r.has(m) != set[m] {
+					t.Fatalf("%v has %d: %v", r, m, r.has(m))
+				}
+			}
+		}
+	})
 }
 
 // TestKnownIsBounded: what is kept is what was added, and not too much of it.

@@ -61,8 +61,7 @@ func Open(o Options) (*Space, error) {
 	s.segments.max = o.SegmentsMax
 	s.known.init()
 	s.known.max = o.KnownMax
-	s.used.init()
-	s.used.max, s.used.seed, s.used.floors = o.UsedMax, s.random.Uint64(), map[uint64]uint64{}
+	s.used.begin(o.UsedMax, s.random.Uint64())
 	return s, nil
 }
 
