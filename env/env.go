@@ -1,16 +1,16 @@
-// Package env is the world outside as small interfaces: clock, randomness,
-// network, disk, tracer. Everything that runs takes what it needs of the world
-// from here, so that the same code runs on the real one (env/osenv) and in a
-// simulator that is one thread, one seed and virtual time.
+// Package env defines the outside world as small interfaces: clock, randomness,
+// network, disk, tracer. Every running component takes what it needs of the
+// world from here, so the same code runs on the real world (env/osenv) and in a
+// simulator with one thread, one seed and virtual time.
 //
 // Nothing here blocks except Disk, and nothing here starts a goroutine for its
-// caller. Code waits by returning: it registers a Waker, or is called back as
-// a Handler, and goes on when it is called. On the real world the calls come
-// from goroutines of osenv, in a simulator from its one loop; the contracts
-// below say what order may be relied on in both.
+// caller. Code waits by returning: it registers a Waker or a Handler and
+// continues when that is called. In the real world the calls come from
+// goroutines of osenv, in a simulator from its single loop; the contracts below
+// state which order holds in both.
 //
-// Refused: wall-clock deadlines, unbounded queues, and reading the world
-// without passing through these interfaces.
+// Refused: wall-clock deadlines, unbounded queues, and access to the world that
+// bypasses these interfaces.
 package env
 
 import (
@@ -18,19 +18,19 @@ import (
 	"time"
 )
 
-// Env is what a program is given of the world.
+// Env is what a program gets of the world.
 type Env struct {
 	Clock   Clock
 	Random  Random
 	Network Network
-	// Packets is nil where nothing asks for packets.
+	// Packets is nil in a program that uses no packets.
 	Packets Packets
 	Disk    Disk
 	Tracer  Tracer
 }
 
-// Instant is a point of monotonic time: nanoseconds since a start that the
-// Clock chose. Instants of different clocks cannot be compared.
+// Instant is a point of monotonic time: nanoseconds since an origin chosen by
+// the Clock. Instants of different clocks must not be compared.
 type Instant int64
 
 // Sub is the time from u to t.
@@ -39,30 +39,30 @@ func (t Instant) Sub(u Instant) time.Duration { return time.Duration(t - u) }
 // Add is the instant d after t.
 func (t Instant) Add(d time.Duration) Instant { return t + Instant(d) }
 
-// Clock tells time and wakes.
+// Clock reports the time and wakes Wakers.
 type Clock interface {
 	// Now never goes backwards.
 	Now() Instant
 	// Wall is the calendar time, for people and log files; it may jump.
 	Wall() time.Time
-	// After calls w.Wake once, at the first moment not before d from now.
-	// With d <= 0 that is as soon as the caller has returned: After itself
-	// never calls Wake. It is safe for concurrent use.
+	// After calls w.Wake once, no earlier than d from now. If d <= 0, that is
+	// soon after After has returned: After itself never calls Wake. It is safe
+	// for concurrent use.
 	After(d time.Duration, w Waker) Timer
 }
 
 // Timer is a pending After.
 type Timer interface {
-	// Stop prevents the Wake if it has not begun. It reports whether it did; a
-	// Wake that has begun may still be running when Stop returns false.
+	// Stop prevents the Wake if it has not begun, and reports whether it did.
+	// If Stop returns false, the Wake may still be running.
 	Stop() bool
 }
 
-// Waker is told that something its owner waits for may have happened. Wake
-// returns soon and does not call back into who calls it, which may hold locks.
-// It may come from any goroutine, at any time, more often than needed, and
-// after the owner has lost interest. A Clock holds no lock while it wakes. A
-// Waker that is registered with anything but a Clock is comparable.
+// Waker is notified that something its owner waits for may have happened. Wake
+// must return soon and must not call back into its caller, which may hold
+// locks. It may be called from any goroutine, at any time, more often than
+// needed, and after the owner no longer waits. A Clock holds no lock while it
+// calls Wake. A Waker registered with anything but a Clock must be comparable.
 type Waker interface {
 	Wake()
 }
@@ -73,15 +73,16 @@ type WakeFunc func()
 // Wake calls f.
 func (f WakeFunc) Wake() { f() }
 
-// Signal is a Waker that remembers being woken, so that a wake between the
-// look and the wait is not lost. The zero Signal is not woken and tells nobody.
+// Signal is a Waker that remembers being woken, so that a Wake between the
+// check and the wait is not lost. The zero Signal is not woken and notifies no
+// function.
 type Signal struct {
 	woken  atomic.Bool
 	notify func()
 }
 
 // NewSignal returns a Signal that calls notify on each transition from not
-// woken to woken. Notify has the duties of a Wake.
+// woken to woken. Notify must meet the requirements on Wake.
 func NewSignal(notify func()) *Signal { return &Signal{notify: notify} }
 
 // Wake marks the signal.
@@ -94,30 +95,30 @@ func (s *Signal) Wake() {
 // Take reports whether the signal was woken since the last Take, and clears it.
 func (s *Signal) Take() bool { return s.woken.Load() && s.woken.Swap(false) }
 
-// Woken reports whether the signal is marked, and leaves it so.
+// Woken reports whether the signal is set, without clearing it.
 func (s *Signal) Woken() bool { return s.woken.Load() }
 
-// Event is something that happened in a protocol, in the protocol's own type.
+// Event is a step of a protocol, in the protocol's own type.
 type Event interface {
-	// EventName is the event's name in the specification's words.
+	// EventName is the name of the event in the specification.
 	EventName() string
 }
 
-// Mark is an Event without content: that a place in the code was passed which
-// a test wants to see passed, as the recovery from something rare.
+// Mark is an Event without content: it records that execution reached a place
+// that a test wants covered, such as the recovery from a rare fault.
 type Mark string
 
 // EventName is the mark itself.
 func (m Mark) EventName() string { return string(m) }
 
-// Tracer is told of protocol events, in the order in which one step machine
-// passes through them. Trace must not block and must not keep the event's
-// memory after it returns. It is safe for concurrent use.
+// Tracer receives the events of a protocol, in the order in which one step
+// machine passes through them. Trace must not block and must not retain the
+// event's memory after it returns. It is safe for concurrent use.
 type Tracer interface {
 	Trace(Event)
 }
 
-// NoTrace is the Tracer that listens to nothing.
+// NoTrace is a Tracer that discards all events.
 type NoTrace struct{}
 
 // Trace does nothing.

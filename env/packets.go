@@ -11,20 +11,21 @@ var ErrTooLong = errors.New("packet too long")
 // Packets carries packets of bytes: each arrives unaltered, once, more than
 // once, or never, in any order. It is safe for concurrent use.
 type Packets interface {
-	// Bind receives at addr until the Port is closed. The calls to receive
-	// come one at a time and must not block; b is the network's when it
-	// returns. A port 0 is chosen.
+	// Bind receives at addr until the Port is closed. The calls to receive come
+	// one at a time and must not block; b belongs to the network again when
+	// receive returns. For port 0, Bind chooses one.
 	Bind(addr Addr, receive func(from Addr, b []byte)) (Port, error)
 }
 
 // Port is an open Bind.
 type Port interface {
-	// Addr is what others send to and see as the sender.
+	// Addr is the address to which others send and which they see as the
+	// sender.
 	Addr() Addr
-	// Send sends to a Port at another address. It does not block and does not
-	// keep b. That there is nobody is no error.
+	// Send sends b to a Port at another address. It does not block and does not
+	// retain b. It is no error if there is no such Port.
 	Send(to Addr, b []byte) error
-	// Close returns when no call to receive is running and none will follow.
-	// It is not called from receive.
+	// Close returns when no call to receive is running and none will follow. It
+	// must not be called from receive.
 	Close() error
 }

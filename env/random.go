@@ -7,17 +7,17 @@ import (
 )
 
 // Random is a source of random numbers for one owner: it is not safe for
-// concurrent use. Everything random that a run does comes from one seed.
+// concurrent use. All random numbers of a run derive from one seed.
 type Random interface {
 	Uint64() uint64
-	// Split returns a source that is independent of this one and determined by
-	// its state and the label, so that adding a use of one stream does not
-	// shift what another draws.
+	// Split returns an independent source that is determined by this one's
+	// state and the label, so that a new use of one stream does not change what
+	// the others draw.
 	Split(label string) Random
 }
 
-// Seeded returns the deterministic source of the seed (xoshiro256**, filled by
-// SplitMix64). It is not for secrets.
+// Seeded returns the deterministic source for the seed (xoshiro256**,
+// initialized by SplitMix64). It is not fit for secrets.
 func Seeded(seed uint64) Random {
 	x := &xoshiro{}
 	for i := range x.s {
@@ -68,7 +68,8 @@ func IntN(r Random, n int) int {
 	return int(hi)
 }
 
-// Backoff gives growing waits with jitter. The zero Backoff is not useful.
+// Backoff yields growing waits with jitter. Min and Max must be set: the zero
+// Backoff is not usable.
 type Backoff struct {
 	Min, Max time.Duration
 	tries    int

@@ -2,18 +2,20 @@ package env
 
 import "sync"
 
-// Serial runs functions one at a time, in the order in which they came: what
-// belongs to a Serial needs no lock of its own. There is no goroutine behind it:
-// who comes first runs what comes meanwhile. The zero Serial is ready.
+// Serial runs functions one at a time, in the order of the calls to Do: state
+// that belongs to a Serial needs no lock of its own. It has no goroutine: the
+// caller whose function runs first also runs the functions that arrive
+// meanwhile. The zero Serial is ready.
 type Serial struct {
 	mu      sync.Mutex
 	queue   []func()
 	running bool
 }
 
-// Do runs f, or has it run by whoever is running, in which case it returns at
-// once. From within a function of the Serial, f runs after that has returned. It
-// is safe for concurrent use; functions must not block.
+// Do runs f, unless another caller is running a function: then that caller runs
+// f afterwards, and Do returns at once. If a function of the Serial calls Do, f
+// runs after that function has returned. Do is safe for concurrent use; f must
+// not block.
 func (s *Serial) Do(f func()) {
 	s.mu.Lock()
 	s.queue = append(s.queue, f)
@@ -39,16 +41,16 @@ func (s *Serial) Do(f func()) {
 	s.mu.Unlock()
 }
 
-// serialKeep is how many functions the queue keeps room for while it is empty.
+// serialKeep is the capacity, in functions, that an empty queue retains.
 const serialKeep = 1024
 
-// Waker returns a Waker that has f run in the Serial.
+// Waker returns a Waker that runs f in the Serial.
 func (s *Serial) Waker(f func()) Waker { return WakeFunc(func() { s.Do(f) }) }
 
 // Tasks runs step machines that may block on the disk.
 type Tasks interface {
 	// Task makes step a step machine: each time its Waker is woken, step is
-	// called soon after, once, and again as long as it answers true. Calls of
+	// called soon after, once, and again as long as it returns true. Calls of
 	// one step come one at a time.
 	Task(step func() (more bool)) Waker
 }

@@ -8,11 +8,12 @@ import (
 	"github.com/ashlar-dev/ashlar/env"
 )
 
-// Coverage counts what happened in runs: each kind of fault by its name, and
-// each event that was traced by its own, env.Mark among them.
+// Coverage counts what happened in runs: each kind of fault under its name, and
+// each traced event, including env.Mark, under its own.
 type Coverage map[string]uint64
 
-// Coverage is that of the run so far. The names of kinds begin with "fault ".
+// Coverage returns the counts of the run so far. The names of fault kinds begin
+// with "fault ".
 func (w *World) Coverage() Coverage {
 	c := Coverage{}
 	for k, n := range w.struck {
@@ -26,7 +27,7 @@ func (w *World) Coverage() Coverage {
 	return c
 }
 
-// FaultName is the name that a kind has in a Coverage.
+// FaultName is the name of a kind in a Coverage.
 func FaultName(k Kind) string { return "fault " + k.String() }
 
 // Mark counts a mark of the test itself.
@@ -39,7 +40,7 @@ func (c Coverage) Add(d Coverage) {
 	}
 }
 
-// Missing are the names of those that were never counted, sorted.
+// Missing returns those of the names that were never counted, sorted.
 func (c Coverage) Missing(names ...string) []string {
 	var out []string
 	for _, name := range names {

@@ -12,18 +12,18 @@ import (
 	"github.com/ashlar-dev/ashlar/env"
 )
 
-// Disk is a disk in memory that knows what a crash may do to it. By itself it
-// does what the contract of env.Disk promises and nothing else: no faults, no
-// time, and no crash unless Crash is called. In a World it is a node's, among
-// faults. It is for one goroutine.
+// Disk is a disk in memory that models what a crash may do to it. By itself it
+// fulfils the contract of env.Disk and does no more: it has no faults, takes no
+// time, and crashes only when Crash is called. In a World it is the disk of a
+// node and subject to faults. It is for one goroutine.
 //
-// A file has two images: what a read sees, and what is durable. Operations
-// since the last Sync are kept in order, with their bytes. A crash decides for
-// each sector how many of the operations on it, in their order, have reached
-// the disk; likewise for the size of the file. Names are treated alike: what
-// was created, removed and renamed since the last SyncDir is a list, of which
-// a crash takes any part; a rename is taken whole or not at all. A file is
-// durable by its content alone: it is lost when its name is.
+// A file has two images: the one that reads see, and the durable one. The
+// operations since the last Sync are kept in order, with their bytes. A crash
+// decides for each sector, and for the size of the file, how many of the
+// operations on it, in order, have reached the disk. Names are treated alike:
+// the creations, removals and renames since the last SyncDir form a list of
+// which a crash keeps any part; a rename is kept whole or not at all. A file is
+// durable only by its content: it is lost if its name is.
 type Disk struct {
 	root     *inode
 	inodes   uint64
@@ -60,8 +60,8 @@ type dataOp struct {
 	size     int64 // of the file after it
 }
 
-// nameOp says that a name leads to an inode (nil: to nothing), and in a rename
-// that the old one does not any more.
+// nameOp records that a name now leads to an inode (nil: to nothing) and, in a
+// rename, that the old name no longer does.
 type nameOp struct {
 	n       uint64
 	dir     *inode
@@ -90,7 +90,7 @@ func (d *Disk) inode(dir bool) *inode {
 
 func fault(op, name string, err error) error { return &fs.PathError{Op: op, Path: name, Err: err} }
 
-// walk finds the directory of a name, and the last part of it.
+// walk returns the directory of a name and the last part of the name.
 func (d *Disk) walk(op, name string) (*inode, string, error) {
 	clean := path.Clean(name)
 	if name == "" || path.IsAbs(name) || clean == ".." || strings.HasPrefix(clean, "../") {
@@ -113,7 +113,7 @@ func (d *Disk) walk(op, name string) (*inode, string, error) {
 	}
 }
 
-// find is what a name leads to, nil where it leads nowhere.
+// find returns what a name leads to, nil if it leads nowhere.
 func (d *Disk) find(op, name string) (*inode, error) {
 	dir, last, err := d.walk(op, name)
 	if err != nil {
@@ -133,7 +133,7 @@ func (d *Disk) op() uint64 {
 // Ops is the number of the last operation that changed something.
 func (d *Disk) Ops() uint64 { return d.ops }
 
-// Open is env.Disk's.
+// Open implements env.Disk.
 func (d *Disk) Open(name string, create bool) (env.File, error) {
 	f, err := d.open(name, create)
 	if err != nil {
@@ -160,7 +160,7 @@ func (d *Disk) open(name string, create bool) (*file, error) {
 	return &file{disk: d, i: i, name: name, crashes: d.crashes}, nil
 }
 
-// rename does and remembers a change of names.
+// rename performs and records a change of names.
 func (d *Disk) rename(o nameOp) {
 	o.n = d.op()
 	o.removed = o.dir.entries[o.name]
@@ -171,7 +171,7 @@ func (d *Disk) rename(o nameOp) {
 	d.names = append(d.names, o)
 }
 
-// apply changes the entries that in gives of a directory.
+// apply changes the entries that in returns for a directory.
 func apply(o *nameOp, in func(*inode) map[string]*inode) {
 	if o.from != nil && in(o.from)[o.old] == o.to {
 		delete(in(o.from), o.old)
@@ -185,7 +185,7 @@ func apply(o *nameOp, in func(*inode) map[string]*inode) {
 
 func durable(i *inode) map[string]*inode { return i.durable }
 
-// Rename is env.Disk's.
+// Rename implements env.Disk.
 func (d *Disk) Rename(old, new string) error {
 	from, oldLast, err := d.walk("rename", old)
 	if err != nil {
@@ -210,7 +210,7 @@ func (d *Disk) Rename(old, new string) error {
 	return nil
 }
 
-// Remove is env.Disk's.
+// Remove implements env.Disk.
 func (d *Disk) Remove(name string) error {
 	dir, last, err := d.walk("remove", name)
 	if err != nil {
@@ -229,7 +229,7 @@ func (d *Disk) Remove(name string) error {
 	return nil
 }
 
-// MakeDir is env.Disk's.
+// MakeDir implements env.Disk.
 func (d *Disk) MakeDir(name string) error {
 	parts := strings.Split(path.Clean(name), "/")
 	for k := range parts {
@@ -250,7 +250,7 @@ func (d *Disk) MakeDir(name string) error {
 	return nil
 }
 
-// List is env.Disk's.
+// List implements env.Disk.
 func (d *Disk) List(name string) ([]string, error) {
 	i, err := d.dirOf("list", name)
 	if err != nil {
@@ -281,7 +281,7 @@ func (d *Disk) dirOf(op, name string) (*inode, error) {
 	return i, nil
 }
 
-// SyncDir is env.Disk's.
+// SyncDir implements env.Disk.
 func (d *Disk) SyncDir(name string) error {
 	i, err := d.dirOf("sync", name)
 	if err != nil {
@@ -322,7 +322,7 @@ func (f *file) check(op string, off int64) error {
 	return nil
 }
 
-// ReadAt is env.File's.
+// ReadAt implements env.File.
 func (f *file) ReadAt(b []byte, off int64) (int, error) {
 	if err := f.check("read", off); err != nil {
 		return 0, err
@@ -336,7 +336,7 @@ func (f *file) ReadAt(b []byte, off int64) (int, error) {
 	return int(n), nil
 }
 
-// WriteAt is env.File's.
+// WriteAt implements env.File.
 func (f *file) WriteAt(b []byte, off int64) (int, error) {
 	f.fits("write", b, off)
 	return f.write(b, off)
@@ -374,14 +374,14 @@ func (d *Disk) pend(i *inode, o dataOp) {
 	d.list(i)
 }
 
-// share has a clone's list of pending operations begin as this one, which
-// neither changes.
+// share makes a clone's list of pending operations begin with this list, whose
+// elements neither of them changes.
 func (i *inode) share() []dataOp {
 	i.pending = i.pending[:len(i.pending):len(i.pending)]
 	return i.pending
 }
 
-// list remembers a file whose images may differ.
+// list records a file whose images may differ.
 func (d *Disk) list(i *inode) {
 	if !i.listed {
 		i.listed = true
@@ -389,16 +389,16 @@ func (d *Disk) list(i *inode) {
 	}
 }
 
-// Append is env.File's.
+// Append implements env.File.
 func (f *file) Append(b []byte) error {
 	_, err := f.WriteAt(b, f.i.now.size)
 	return err
 }
 
-// Size is env.File's.
+// Size implements env.File.
 func (f *file) Size() (int64, error) { return f.i.now.size, f.check("stat", 0) }
 
-// Truncate is env.File's.
+// Truncate implements env.File.
 func (f *file) Truncate(size int64) error {
 	if err := f.check("truncate", size); err != nil {
 		return err
@@ -414,7 +414,7 @@ func (f *file) Truncate(size int64) error {
 	return nil
 }
 
-// Sync is env.File's.
+// Sync implements env.File.
 func (f *file) Sync() error {
 	if err := f.check("sync", 0); err != nil {
 		return err
@@ -423,7 +423,7 @@ func (f *file) Sync() error {
 	return nil
 }
 
-// Close is env.File's.
+// Close implements env.File.
 func (f *file) Close() error {
 	if f.closed {
 		return fault("close", f.name, fs.ErrClosed)

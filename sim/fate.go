@@ -6,22 +6,21 @@ import (
 	"sort"
 )
 
-// Fate decides what a loss of power leaves of what was not synced.
+// Fate decides what survives of the unsynced operations in a loss of power.
 type Fate interface {
-	// Keep answers how many of the operations on a piece have reached it:
-	// 0 to len(ops). Ops are the numbers of the operations, in their order.
-	// What reaches a sector contains what was written to it before.
+	// Keep returns how many of the operations on a piece have reached it: 0 to
+	// len(ops). Ops are the numbers of the operations, in order. A later write
+	// that reaches a sector implies the earlier ones.
 	Keep(p Piece, ops []uint64) int
 }
 
-// Piece is what a disk keeps or loses as a whole.
+// Piece is a unit that a disk keeps or loses as a whole.
 type Piece struct {
 	What PieceKind
-	File uint64 // the number of the file; of a name, of the directory
+	File uint64 // the number of the file; for a name, of the directory
 	// Sector is the number of a sector in the file.
 	Sector int64
-	// Name is a name that was created, removed, or that something got in a
-	// rename.
+	// Name is a name that was created, removed, or changed by a rename.
 	Name string
 }
 
@@ -40,12 +39,12 @@ type all struct{}
 
 func (all) Keep(_ Piece, ops []uint64) int { return len(ops) }
 
-// KeepAll is the Fate of a crash of the program alone.
+// KeepAll is the Fate of a crash of the program alone: it keeps everything.
 func KeepAll() Fate { return all{} }
 
-// KeepUpTo is the Fate that keeps the operations up to a number, and none
-// after it: an end of the power right there, on a disk that changes no order.
-// With 0 it keeps nothing.
+// KeepUpTo is the Fate that keeps the operations up to number n and none after
+// it: a loss of power at that moment, on a disk that does not reorder.
+// KeepUpTo(0) keeps nothing.
 func KeepUpTo(n uint64) Fate { return prefix(n) }
 
 type prefix uint64
@@ -60,8 +59,8 @@ type KeepFunc func(p Piece, ops []uint64) int
 // Keep calls f.
 func (f KeepFunc) Keep(p Piece, ops []uint64) int { return f(p, ops) }
 
-// settle makes durable what the fate keeps of the pending operations, and
-// forgets them.
+// settle makes durable those pending operations that the fate keeps, and drops
+// the rest.
 func (i *inode) settle(f Fate) {
 	if _, everything := f.(all); everything {
 		for k := range i.pending {
@@ -96,13 +95,13 @@ func (i *inode) settle(f Fate) {
 			i.safe.resize(sizes[k-1])
 		}
 	}
-	// What lies beyond the size was never part of the file.
+	// Bytes beyond the size were never part of the file.
 	i.safe.clear(i.safe.size, 1<<62)
 	i.pending = nil
 }
 
-// settleUpTo does the operations up to a number one after the other, which is
-// what becomes of the pieces one by one.
+// settleUpTo performs the operations up to number last one after the other,
+// which gives the same result as settling piece by piece.
 func (i *inode) settleUpTo(last uint64) {
 	for k := range i.pending {
 		o := &i.pending[k]
@@ -116,7 +115,7 @@ func (i *inode) settleUpTo(last uint64) {
 	i.pending = nil
 }
 
-// reach does what an operation does to a range of an image.
+// reach applies an operation to a range of an image.
 func (o *dataOp) reach(im *image, from, to int64) {
 	from, to = max(from, o.off), min(to, o.end)
 	switch {
@@ -170,8 +169,9 @@ func (d *Disk) Unsynced() int {
 	return n
 }
 
-// Crash is a loss of power: what the fate keeps of what was not synced is
-// durable, the rest has never been. Open files are closed, locks are free.
+// Crash simulates a loss of power: unsynced operations that the fate keeps
+// become durable, the rest never happened. Open files are closed, locks are
+// released.
 func (d *Disk) Crash(f Fate) {
 	for _, i := range d.dirty {
 		i.settle(f)
@@ -191,7 +191,7 @@ func (d *Disk) Crash(f Fate) {
 	d.restore(d.root, map[*inode]bool{})
 }
 
-// restore makes the names what is durable.
+// restore resets the names to the durable ones.
 func (d *Disk) restore(dir *inode, seen map[*inode]bool) {
 	clear(dir.entries)
 	for name, i := range dir.durable {
@@ -209,8 +209,8 @@ func (d *Disk) restore(dir *inode, seen map[*inode]bool) {
 	}
 }
 
-// Clone returns a disk that is the same and shares no changes, and copies no
-// content. Open files and locks are the original's.
+// Clone returns an equal disk without copying content; later changes of one do
+// not show in the other. Open files and locks stay with the original.
 func (d *Disk) Clone() *Disk {
 	c := &Disk{inodes: d.inodes, ops: d.ops, capacity: d.capacity, used: d.used}
 	copies := map[*inode]*inode{}

@@ -2,17 +2,18 @@ package sim
 
 import "github.com/ashlar-dev/ashlar/env"
 
-// happening is what an event does. The same happening may be scheduled more
+// happening is the action of an event. The same happening may be scheduled more
 // than once.
 type happening interface {
-	// idle says that there is nothing to do any more.
+	// idle reports whether there is nothing left to do.
 	idle() bool
-	// happen does it. Calls to a node are its last act: a crash may end them.
+	// happen performs it. Calls into a node must be its last step: a crash may
+	// unwind them.
 	happen()
 }
 
-// event is a happening at a time. Events of one instant are in an order that
-// the seed draws; n is the number of the event, for the ones that drew alike.
+// event is a happening at a time. The seed draws the order of events of one
+// instant; n is the number of the event and orders those with equal draws.
 type event struct {
 	at   env.Instant
 	tie  uint32
@@ -31,8 +32,8 @@ func (e *event) before(f *event) bool {
 	return e.n < f.n
 }
 
-// agenda is a heap of events with four children to a parent: half as deep as
-// a binary one, and the children share a cache line or two.
+// agenda is a heap of events with four children per node: it is half as deep as
+// a binary heap, and siblings share a cache line or two.
 type agenda []event
 
 func (a *agenda) push(e event) {

@@ -1,6 +1,6 @@
 package sim
 
-// Sector is the unit in which a disk keeps or loses what is written, in bytes.
+// Sector is the unit in which a disk keeps or loses written data, in bytes.
 const Sector = 512
 
 const (
@@ -8,9 +8,9 @@ const (
 	chunkSize    = chunkSectors * Sector
 )
 
-// chunk is some neighbouring sectors, of which none is ever changed: another
-// takes its place. Absent ones are zeros. Only the image whose token it has may
-// change the chunk.
+// chunk is a run of neighbouring sectors. A sector is never changed in place,
+// only replaced; an absent one is zero. Only the image that owns the chunk's
+// token may change the chunk.
 type chunk struct {
 	owner   *token
 	sectors [chunkSectors]*[Sector]byte
@@ -18,10 +18,10 @@ type chunk struct {
 
 type token struct{ _ byte }
 
-// image is the content of a file. Images share what was the same when one was
-// cloned from the other, and whole sectors are shared with the write that
-// brought them, so that a clone costs nothing and what it becomes costs what it
-// changes. Absent chunks are zeros. What lies beyond size is zero.
+// image is the content of a file. An image and its clone share everything that
+// neither has changed since, and share whole sectors with the write that
+// brought them: a clone costs nothing, and a change costs its own size. Absent
+// chunks, and bytes beyond size, are zero.
 type image struct {
 	id     *token // nil: owns nothing
 	top    []*chunk
@@ -30,11 +30,11 @@ type image struct {
 }
 
 func (im *image) clone() image {
-	im.id, im.shared = nil, true // what was its own is shared from now on
+	im.id, im.shared = nil, true // what it owned is shared from now on
 	return *im
 }
 
-// own makes the list of chunks the image's, with at least n.
+// own makes the image the owner of its list of chunks, with at least n entries.
 func (im *image) own(n int64) {
 	if im.id == nil {
 		im.id = new(token)
@@ -47,7 +47,7 @@ func (im *image) own(n int64) {
 	}
 }
 
-// chunk is the chunk with number i, to be changed.
+// chunk returns chunk number i for changing.
 func (im *image) chunk(i int64) *chunk {
 	im.own(i + 1)
 	c := im.top[i]
@@ -63,7 +63,7 @@ func (im *image) chunk(i int64) *chunk {
 	return c
 }
 
-// sector is what there is of the sector with number i, nil for zeros.
+// sector returns sector number i, nil for zeros.
 func (im *image) sector(i int64) *[Sector]byte {
 	if c := i / chunkSectors; c < int64(len(im.top)) && im.top[c] != nil {
 		return im.top[c].sectors[i%chunkSectors]
@@ -71,8 +71,8 @@ func (im *image) sector(i int64) *[Sector]byte {
 	return nil
 }
 
-// put changes bytes without a look at the size. It keeps b, which is never
-// changed again.
+// put stores bytes regardless of the size. It retains b, which must never
+// change again.
 func (im *image) put(b []byte, off int64) {
 	for len(b) > 0 {
 		i := off / Sector
@@ -92,7 +92,7 @@ func (im *image) put(b []byte, off int64) {
 	}
 }
 
-// get reads bytes; where there are none, zeros.
+// get reads bytes; absent ones are zero.
 func (im *image) get(b []byte, off int64) {
 	for len(b) > 0 {
 		k := min(len(b), int(Sector-off%Sector))
@@ -123,7 +123,7 @@ func (im *image) clear(from, to int64) {
 	}
 }
 
-// clearSectors makes a range of a chunk that is there zero.
+// clearSectors zeroes a range within an existing chunk.
 func (im *image) clearSectors(from, to int64) {
 	for from < to {
 		k := min(to-from, Sector-from%Sector)
@@ -138,7 +138,7 @@ func (im *image) clearSectors(from, to int64) {
 	}
 }
 
-// resize sets the size; what is cut off is gone.
+// resize sets the size; bytes that are cut off are lost.
 func (im *image) resize(size int64) {
 	if size < im.size {
 		im.clear(size, 1<<62)

@@ -11,31 +11,32 @@ import (
 // Kind is a kind of fault.
 type Kind uint8
 
-// The kinds. What a rate means depends on the kind: for those of an
-// opportunity it is the probability that it strikes there, for those of time
-// the mean number of strikes in a second of virtual time, for Drift the bound.
+// The kinds. The meaning of a rate depends on the kind: for a kind with
+// opportunities it is the probability that the fault strikes at one, for a kind
+// marked (time) the mean number of strikes per second of virtual time, for
+// Drift the bound.
 const (
 	// Delay makes a transmission late, up to a hundred times the latency.
 	Delay Kind = iota
-	// Drop loses a transmission: a packet for good, of a stream until it is
-	// sent again.
+	// Drop loses a transmission: a packet is lost, a stream sends again later.
 	Drop
-	// Duplicate has a packet arrive twice.
+	// Duplicate makes a packet arrive twice.
 	Duplicate
-	// Reorder has a packet overtaken.
+	// Reorder lets later packets overtake a packet.
 	Reorder
-	// Fragment cuts what arrives on a stream, or joins it with what follows.
+	// Fragment splits what arrives on a stream, or joins it with what follows.
 	Fragment
 	// Reset breaks a connection at some byte.
 	Reset
-	// Refuse has a dial refused, Blackhole has it never answered.
+	// Refuse makes a dial fail, Blackhole leaves it unanswered.
 	Refuse
 	Blackhole
-	// HalfOpen has a connection end without the peer being told: at a crash.
+	// HalfOpen makes a crash end a connection without notice to the peer.
 	HalfOpen
-	// Clog holds all that goes from one node to another for a while (time).
+	// Clog holds everything sent from one node to another for a while (time).
 	Clog
-	// Partition cuts the nodes in two (time), OneWay in one direction only.
+	// Partition separates the nodes into two groups (time), OneWay in one
+	// direction only.
 	Partition
 	OneWay
 
@@ -43,35 +44,36 @@ const (
 	Crash
 	// CrashInDisk ends a node within a disk operation.
 	CrashInDisk
-	// PowerLoss makes a crash one of the whole machine: what is not synced
-	// is at risk, and peers are not told.
+	// PowerLoss makes a crash one of the whole machine: unsynced data is at
+	// risk, and peers get no notice.
 	PowerLoss
-	// Pause has a node stand still (time).
+	// Pause suspends a node (time).
 	Pause
 	// Drift makes a node's clock fast or slow, by at most the rate.
 	Drift
 	// WallJump moves a node's calendar clock (time).
 	WallJump
 
-	// LoseWrite has a loss of power keep only a part of what was written, as
-	// if the rest had come later; the rate is that of a crash being so.
+	// LoseWrite makes a loss of power keep only the operations before some
+	// moment; the rate is the probability per crash.
 	LoseWrite
-	// ReorderWrite has it keep any operations, later ones without earlier.
+	// ReorderWrite makes it keep any subset of the operations, later ones
+	// without earlier ones.
 	ReorderWrite
-	// TearWrite has it keep any sectors of an operation.
+	// TearWrite makes it keep any subset of the sectors of an operation.
 	TearWrite
 	// BitRot flips a bit of a durable sector (time).
 	BitRot
-	// StaleSector has a sync lose a sector that it should have written.
+	// StaleSector makes a sync lose a sector that it should have written.
 	StaleSector
-	// MisdirectedSector has it write a sector over another.
+	// MisdirectedSector makes a sync write a sector over another one.
 	MisdirectedSector
-	// ReadError has a read fail.
+	// ReadError makes a read fail.
 	ReadError
-	// SyncError has a sync fail; what it should have written may be written
-	// or not, and counts as clean.
+	// SyncError makes a sync fail; what it should have written may or may not
+	// be written, and counts as clean.
 	SyncError
-	// DiskFull has a disk take no more for a while (time).
+	// DiskFull makes a disk refuse to grow for a while (time).
 	DiskFull
 	// SlowDisk makes a disk slow for a while (time).
 	SlowDisk
@@ -142,7 +144,7 @@ func (k Kind) String() string {
 	return "kind-" + strconv.Itoa(int(k))
 }
 
-// timed says that the kind's rate is one of time.
+// timed reports whether the kind's rate is a frequency.
 func (k Kind) timed() bool {
 	switch k {
 	case Clog, Partition, OneWay, Crash, Pause, WallJump, BitRot, DiskFull, SlowDisk:
@@ -173,7 +175,7 @@ func KindOf(name string) (Kind, error) {
 // Faults are the rates of all kinds. The zero Faults has none.
 type Faults struct{ rate [kinds]float64 }
 
-// With returns the faults with a kind at that rate.
+// With returns the faults with the rate of one kind set.
 func (f Faults) With(k Kind, rate float64) Faults {
 	f.rate[k] = rate
 	return f
@@ -198,7 +200,7 @@ func (f Faults) And(g Faults) Faults {
 // Rate is the rate of a kind.
 func (f Faults) Rate(k Kind) float64 { return f.rate[k] }
 
-// On are the kinds with a rate.
+// On returns the kinds whose rate is not zero.
 func (f Faults) On() []Kind {
 	var out []Kind
 	for k, r := range f.rate {
@@ -220,33 +222,33 @@ func (f Faults) String() string {
 	return strings.Join(parts, ",")
 }
 
-// NetworkFaults are all that connections and packets can meet.
+// NetworkFaults are all faults of connections and packets.
 func NetworkFaults() Faults {
 	return Faults{}.With(Delay, 0.02).With(Drop, 0.01).With(Duplicate, 0.02).With(Reorder, 0.05).With(Fragment, 0.2).
 		With(Reset, 0.003).With(Refuse, 0.05).With(Blackhole, 0.01).With(HalfOpen, 0.5).
 		With(Clog, 0.3).With(Partition, 0.15).With(OneWay, 0.15)
 }
 
-// NodeFaults are what nodes can meet.
+// NodeFaults are all faults of nodes.
 func NodeFaults() Faults {
 	return Faults{}.With(Crash, 0.2).With(PowerLoss, 0.5).With(Pause, 0.3).With(Drift, 0.001).With(WallJump, 0.1)
 }
 
-// CrashFaults are what a disk may do to what was not synced.
+// CrashFaults are what a disk may do to unsynced data.
 func CrashFaults() Faults {
 	return Faults{}.With(CrashInDisk, 0.002).With(PowerLoss, 0.5).With(LoseWrite, 0.8).With(ReorderWrite, 0.5).With(TearWrite, 0.5)
 }
 
-// DiskFaults are what a disk does against its contract, or within it but
-// seldom: it loses or damages synced data, fails, is full or slow.
+// DiskFaults are what a disk does against its contract, or rarely within it: it
+// loses or damages synced data, fails, is full or slow.
 func DiskFaults() Faults {
 	return Faults{}.With(BitRot, 0.1).With(StaleSector, 0.001).With(MisdirectedSector, 0.001).With(ReadError, 0.002).
 		With(SyncError, 0.002).With(DiskFull, 0.1).With(SlowDisk, 0.2)
 }
 
-// Swarm draws for a seed which kinds are on, each with an even chance, and at
-// which rate, between a third and three times the one of f. Runs with few
-// kinds go where runs with all of them never come.
+// Swarm draws, for a seed, which kinds are on, each with probability one half,
+// and at which rate, between a third and three times that of f. Runs with few
+// kinds reach states that runs with all kinds never reach.
 func (f Faults) Swarm(seed uint64) Faults {
 	for k := range f.rate {
 		if f.rate[k] == 0 {
@@ -269,8 +271,8 @@ func (f Faults) Swarm(seed uint64) Faults {
 	return f
 }
 
-// stream is the source for one purpose: it depends on nothing but the seed
-// and the purpose.
+// stream is the source for one purpose: it depends only on the seed and the
+// purpose.
 func stream(seed uint64, purpose string) env.Random { return env.Seeded(seed).Split(purpose) }
 
 // unit is a number in [0, 1).

@@ -11,16 +11,17 @@ import (
 
 // Times of the network.
 const (
-	// retransmit is the first wait before a stream sends again what was lost;
-	// it doubles with each further loss.
+	// retransmit is the first wait before a stream sends again after a loss; it
+	// doubles with each further loss.
 	retransmit = 200 * time.Millisecond
 	// attempt is the wait before a dial tries again.
 	attempt = time.Second
-	// tail is how many times the latency a delayed transmission takes at most.
+	// tail is the longest delay of a transmission, as a multiple of the
+	// latency.
 	tail = 100
 )
 
-// link is the way from one node to another.
+// link is the path from one node to another.
 type link struct {
 	from, to *Node
 	blocked  int         // partitions that cut it
@@ -38,7 +39,7 @@ func (w *World) link(from, to *Node) *link {
 	return from.to[to.id]
 }
 
-// transit is when something that departs now arrives.
+// transit returns when something that departs now arrives.
 func (w *World) transit(l *link, depart env.Instant) env.Instant {
 	d := between(w.latency, w.opt.LatencyMin, w.opt.LatencyMax)
 	if l.from == l.to {
@@ -50,7 +51,7 @@ func (w *World) transit(l *link, depart env.Instant) env.Instant {
 	return max(depart, l.clogged).Add(d)
 }
 
-// transmission is transit for a stream, which sends again what is lost.
+// transmission is transit for a stream, which retransmits lost data.
 func (w *World) transmission(l *link, depart env.Instant) env.Instant {
 	wait := retransmit
 	for l.from != l.to && wait < 16*retransmit && w.strikes(Drop, l.from) {
@@ -94,7 +95,8 @@ func (c *cut) heal() {
 	}
 }
 
-// release lets what waits for a link go on, each when it is sent again.
+// release lets the transmissions that wait for a link continue, each when it is
+// retransmitted.
 func (w *World) release(l *link) {
 	parked := l.parked
 	l.parked = nil
@@ -106,9 +108,9 @@ func (w *World) release(l *link) {
 	}
 }
 
-// Partition blocks all that goes from a node of one group to one of the
-// other; oneWay: only from the first to the second. The function that it
-// returns heals it.
+// Partition blocks everything sent from a node of group a to one of group b
+// and, unless oneWay, the reverse. The function that it returns heals the
+// partition.
 func (w *World) Partition(a, b []*Node, oneWay bool) (heal func()) {
 	return w.cut(a, b, oneWay).heal
 }
@@ -133,7 +135,7 @@ func (w *World) cut(a, b []*Node, oneWay bool) *cut {
 	return c
 }
 
-// Clog holds all that goes from one node to another for d.
+// Clog holds everything sent from one node to another for d.
 func (w *World) Clog(from, to *Node, d time.Duration) {
 	l := w.link(from, to)
 	l.clogged = max(l.clogged, w.now.Add(d))
@@ -162,7 +164,7 @@ func host(a env.Addr) (name, port string) {
 	return string(a[:i]), string(a[i+1:])
 }
 
-// here makes an address of this node from what is asked for.
+// here returns an address on this node for the requested one.
 func (n *Node) here(asked env.Addr) (env.Addr, error) {
 	name, p := host(asked)
 	if name != "" && name != n.name {
@@ -178,7 +180,7 @@ func (n *Node) here(asked env.Addr) (env.Addr, error) {
 	return env.Addr(n.name + ":" + p), nil
 }
 
-// Listen is the Network's. The host is the node's name, or empty.
+// Listen implements env.Network. The host must be the node's name or empty.
 func (s *network) Listen(asked env.Addr, accept func(env.Conn) env.Handler) (env.Listener, error) {
 	l := (*Life)(s)
 	if l.dead {
@@ -196,10 +198,10 @@ func (s *network) Listen(asked env.Addr, accept func(env.Conn) env.Handler) (env
 	return ln, nil
 }
 
-// Addr is the Listener's.
+// Addr implements Listener.
 func (ln *listener) Addr() env.Addr { return ln.addr }
 
-// Close is the Listener's.
+// Close implements Listener.
 func (ln *listener) Close() error {
 	if n := ln.life.node; n.listens[ln.addr] == ln {
 		delete(n.listens, ln.addr)
@@ -207,14 +209,14 @@ func (ln *listener) Close() error {
 	return nil
 }
 
-// dial is a connection that is being made: what of it is under way.
+// dial is a connection being established.
 type dial struct {
 	from     *end
 	to       env.Addr
 	deadline env.Instant
 }
 
-// Dial is the Network's.
+// Dial implements Network.
 func (s *network) Dial(addr env.Addr, h env.Handler) env.Conn {
 	l := (*Life)(s)
 	w := l.node.w
@@ -251,7 +253,7 @@ func (d *dial) try(depart env.Instant) {
 
 func (d *dial) idle() bool { return d.from.state != open }
 
-// happen is the arrival of the first packet where the connection leads.
+// happen is the arrival of the first packet at the destination.
 func (d *dial) happen() {
 	e := d.from
 	n := e.life.node
@@ -280,7 +282,7 @@ func (d *dial) happen() {
 	e.peer, e.last = s, arrives
 	e.push(item{what: opened, due: arrives})
 	ln.life.ends = append(ln.life.ends, s)
-	// A node that stands still accepts when it goes on.
+	// A paused node accepts when it resumes.
 	w.at(w.now, ln.life, &accepting{ln, s})
 }
 

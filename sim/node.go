@@ -8,8 +8,8 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/invariant"
 )
 
-// How long a node that a fault has ended stays down, and one that stands
-// still does so; how far a calendar clock jumps.
+// How long a node stays down after a fault or stays paused; how far a calendar
+// clock jumps.
 const (
 	downMin  = 10 * time.Millisecond
 	downMax  = 3 * time.Second
@@ -19,12 +19,12 @@ const (
 )
 
 // Boot starts a node: it sets up listeners, timers and tasks on the life's Env
-// and returns. It is called anew, with a new Life, each time the node starts,
-// and finds what the node's disk has kept. An error is a Failure; a program
+// and returns. The World calls it again, with a new Life, each time the node
+// starts; it finds what the node's disk kept. An error is a Failure; a program
 // that ends by itself calls Exit.
 type Boot func(l *Life) error
 
-// Node is a machine: it has a name that is its network address, a disk, and
+// Node is a machine: it has a name, which is its network address, a disk, and
 // most of the time a Life.
 type Node struct {
 	w    *World
@@ -40,7 +40,7 @@ type Node struct {
 	listens map[env.Addr]*listener
 	bound   map[env.Addr]*port
 	to      []*link // by the other's id
-	orphans []*end  // ends of others whose peers here are gone without a word
+	orphans []*end  // the ends of other nodes whose peers here vanished without notice
 
 	ppm  int64         // the clock's drift
 	jump time.Duration // of the calendar clock
@@ -49,7 +49,7 @@ type Node struct {
 	rots bool          // the disk may damage what is synced
 }
 
-// Node adds a node, which starts at once.
+// Node adds a node and starts it at once.
 func (w *World) Node(name string, boot Boot) *Node {
 	invariant.Check(w.named[name] == nil, "two nodes %q", name)
 	n := &Node{w: w, id: len(w.nodes), name: name, boot: boot, disk: NewDisk(),
@@ -75,7 +75,7 @@ func (w *World) Node(name string, boot Boot) *Node {
 // Name is the node's name, and the host in its network addresses.
 func (n *Node) Name() string { return n.name }
 
-// Disk is the node's disk, to be looked at or prepared from outside.
+// Disk is the node's disk, for tests to inspect or prepare.
 func (n *Node) Disk() *Disk { return n.disk }
 
 // Life is the current life, nil while the node is down.
@@ -84,9 +84,9 @@ func (n *Node) Life() *Life { return n.life }
 // Start starts a node that is down, d from now.
 func (n *Node) Start(d time.Duration) { n.w.at(n.w.now.Add(max(d, 0)), nil, &starter{n}) }
 
-// Crash ends the node's life; with power, the whole machine, which loses what
-// its disk has not synced. Called from within the node's code, it does not
-// return.
+// Crash ends the node's life; with power, it ends the whole machine, which
+// loses what its disk has not synced. Called from within the node's code, it
+// does not return.
 func (n *Node) Crash(power bool) {
 	if n.life != nil && n.life == n.w.running {
 		n.life.die(power, "crash")
@@ -96,7 +96,7 @@ func (n *Node) Crash(power bool) {
 	}
 }
 
-// Pause has the node stand still for d.
+// Pause suspends the node for d.
 func (n *Node) Pause(d time.Duration) {
 	if l := n.life; l != nil {
 		l.busy = l.now().Add(d)
@@ -129,24 +129,24 @@ func (s *starter) happen() {
 	}
 }
 
-// Life is one run of a node's program: what a crash takes away.
+// Life is one run of a node's program: everything that a crash takes away.
 type Life struct {
 	Env   env.Env
 	node  *Node
 	dead  bool        // nothing that it does has an effect
-	over  bool        // what it had is taken away
+	over  bool        // its resources are taken away
 	busy  env.Instant // until when nothing else is done
 	ends  []*end      // of connections, in the order in which they were made
 	locks []*volumeLock
 }
 
-// Node is the node that lives.
+// Node is the node of this life.
 func (l *Life) Node() *Node { return l.node }
 
-// Number counts the lives of a node from 1.
+// Number is the number of this life of the node, from 1.
 func (l *Life) Number() int { return l.node.lives }
 
-// Dead says that the life is over.
+// Dead reports whether the life is over.
 func (l *Life) Dead() bool { return l.dead }
 
 // death unwinds the code of a life that ends while it is executed.
@@ -159,8 +159,8 @@ type death struct {
 // Exit ends the program from within. It does not return.
 func (l *Life) Exit(why string) { l.die(false, why) }
 
-// die leaves the code that is executed. What it does on the way out has no
-// effect any more.
+// die unwinds the running code. What that code does on the way out has no
+// effect.
 func (l *Life) die(power bool, why string) {
 	l.dead = true
 	panic(death{l, power, why})
@@ -169,7 +169,7 @@ func (l *Life) die(power bool, why string) {
 // now is the time as the life sees it.
 func (l *Life) now() env.Instant { return max(l.node.w.now, l.busy) }
 
-// spend has the life be busy for d.
+// spend keeps the life busy for d.
 func (l *Life) spend(d time.Duration) { l.busy = l.now().Add(d) }
 
 // end takes away everything volatile. It calls no code of the node.
@@ -201,8 +201,8 @@ func b2u(b bool) uint64 {
 }
 
 // Task makes step a step machine of the node: each time its Waker is woken,
-// step is called soon after, once, and again as long as it answers true.
-// Others' events may happen between two calls.
+// step is called soon after, once, and again as long as it returns true. Other
+// events may happen between two calls.
 func (l *Life) Task(step func() (more bool)) env.Waker { return &task{life: l, step: step} }
 
 type task struct {
@@ -211,7 +211,7 @@ type task struct {
 	queued bool
 }
 
-// Wake is the Waker's.
+// Wake implements Waker.
 func (t *task) Wake() {
 	if t.queued || t.life.dead {
 		return
@@ -236,7 +236,7 @@ type clock Life
 
 var _ env.Clock = (*clock)(nil)
 
-// local is what the node's clock shows at a moment.
+// local is the time that the node's clock shows at t.
 func (n *Node) local(t env.Instant) env.Instant {
 	p := env.Instant(n.ppm)
 	return t + t/1_000_000*p + t%1_000_000*p/1_000_000
@@ -283,7 +283,7 @@ type timer struct {
 	over  bool
 }
 
-// Stop is the Timer's.
+// Stop implements Timer.
 func (t *timer) Stop() bool {
 	was := !t.over
 	t.over = true
@@ -301,7 +301,7 @@ func (t *timer) happen() {
 // tracer is a life's Tracer.
 type tracer Life
 
-// Trace is the Tracer's.
+// Trace implements Tracer.
 func (t *tracer) Trace(e env.Event) {
 	l := (*Life)(t)
 	if l.dead {

@@ -6,29 +6,31 @@ import (
 	"time"
 )
 
-// Options of a World. The zero Options is a world without faults.
+// Options are the options of a World. The zero Options is a world without
+// faults.
 type Options struct {
 	Seed   uint64
 	Faults Faults
-	// Log receives a line for each event: time, number, node, what, two
-	// numbers and a text. The lines of equal runs are equal.
+	// Log receives a line for each event: time, number, node, kind, two numbers
+	// and a text. Equal runs write equal lines.
 	Log io.Writer
-	// LatencyMin and LatencyMax bound how long a transmission takes where
-	// nothing is wrong. Default: 50 us and 2 ms.
+	// LatencyMin and LatencyMax bound the time of a transmission without
+	// faults. Default: 50 us and 2 ms.
 	LatencyMin, LatencyMax time.Duration
-	// StepMax bounds how long after it became ready a task is stepped.
+	// StepMax bounds the time from when a task becomes ready to its step.
 	// Default: 20 us.
 	StepMax time.Duration
 	// DialTimeout, WriteTimeout and WriteBuffer (bytes) are those of the
 	// network. Default: 5 s, 10 s, 1 MiB.
 	DialTimeout, WriteTimeout time.Duration
 	WriteBuffer               int
-	// DiskCapacity is what a disk holds, in bytes. Default: 1 GiB.
+	// DiskCapacity is the capacity of a disk, in bytes. Default: 1 GiB.
 	DiskCapacity int64
-	// DownMax bounds how many nodes faults keep down at one time; 0: all.
+	// DownMax bounds the number of nodes that faults keep down at one time; 0:
+	// all.
 	DownMax int
-	// Corruptible names the nodes whose disks may lose or damage what is
-	// synced; nil: all. A protocol promises to survive some.
+	// Corruptible names the nodes whose disks may lose or damage synced data;
+	// nil: all. A protocol promises to survive only some.
 	Corruptible []string
 	// EventsMax bounds a run. Default: 10 million.
 	EventsMax uint64

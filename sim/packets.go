@@ -18,7 +18,7 @@ type port struct {
 	receive func(from env.Addr, b []byte)
 }
 
-// Bind is the Packets'. The host is the node's name, or empty.
+// Bind implements env.Packets. The host must be the node's name or empty.
 func (s *packets) Bind(asked env.Addr, receive func(from env.Addr, b []byte)) (env.Port, error) {
 	l := (*Life)(s)
 	if l.dead {
@@ -36,10 +36,10 @@ func (s *packets) Bind(asked env.Addr, receive func(from env.Addr, b []byte)) (e
 	return p, nil
 }
 
-// Addr is the Port's.
+// Addr implements Port.
 func (p *port) Addr() env.Addr { return p.addr }
 
-// Close is the Port's.
+// Close implements Port.
 func (p *port) Close() error {
 	if n := p.life.node; n.bound[p.addr] == p {
 		delete(n.bound, p.addr)
@@ -47,7 +47,7 @@ func (p *port) Close() error {
 	return nil
 }
 
-// Send is the Port's.
+// Send implements Port.
 func (p *port) Send(to env.Addr, b []byte) error {
 	l := p.life
 	w := l.node.w
@@ -90,8 +90,8 @@ func (k *packet) send(way *link, depart env.Instant) {
 	k.w.at(due, nil, &arrival{k, way})
 }
 
-// arrival is a packet that has come to the machine; the program takes it when
-// it runs.
+// arrival is a packet that has reached the machine; the program receives it
+// when it runs.
 type arrival struct {
 	k   *packet
 	way *link
@@ -110,7 +110,7 @@ func (a *arrival) happen() {
 	(&taken{a.k, p}).happen()
 }
 
-// taken is a packet that the program is given.
+// taken is a packet being delivered to the program.
 type taken struct {
 	k *packet
 	p *port

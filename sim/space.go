@@ -17,13 +17,13 @@ var (
 	_ env.SpaceFile  = (*file)(nil)
 )
 
-// full is the error of a disk without room.
+// full is the error of a full disk.
 func full(op, name string) error {
 	return fault(op, name, fmt.Errorf("%w: %w", env.ErrNoSpace, syscall.ENOSPC))
 }
 
-// OpenDirect is env.DirectDisk's. An access that a direct file would refuse is
-// an assertion that fails: where it goes unnoticed is luck.
+// OpenDirect implements env.DirectDisk. An access that a real direct file would
+// refuse fails an assertion, because some real systems let it pass.
 func (d *Disk) OpenDirect(name string, create bool) (env.File, bool, error) {
 	f, err := d.open(name, create)
 	if err != nil {
@@ -43,8 +43,8 @@ func (f *file) fits(op string, b []byte, off int64) {
 		"direct %s of %s: %d bytes at %d, memory at %#x: all must be multiples of %d", op, f.name, len(b), off, at, env.DirectUnit)
 }
 
-// Lock is env.LockDisk's. A lock is the file's, not the name's; it ends when
-// it is closed, and in a crash. A clone has none.
+// Lock implements env.LockDisk. The lock belongs to the file, not to the name;
+// it ends when it is closed and in a crash. A clone has no locks.
 func (d *Disk) Lock(name string) (io.Closer, error) {
 	f, err := d.open(name, true)
 	if err != nil {
@@ -60,7 +60,7 @@ func (d *Disk) Lock(name string) (io.Closer, error) {
 // lock is a Lock, by the open file that holds it.
 type lock struct{ f *file }
 
-// Close is the Closer's.
+// Close implements Closer.
 func (l *lock) Close() error {
 	err := l.f.Close()
 	if err == nil && l.f.i.lock == l {
@@ -69,8 +69,8 @@ func (l *lock) Close() error {
 	return err
 }
 
-// Allocate is env.SpaceFile's. Of its effects a crash knows the size, which it
-// keeps or loses like that of a Truncate.
+// Allocate implements env.SpaceFile. A crash keeps or loses the new size as it
+// does that of a Truncate.
 func (f *file) Allocate(off, n int64) error {
 	if n < 0 {
 		off = n // refused as negative
@@ -84,8 +84,8 @@ func (f *file) Allocate(off, n int64) error {
 	return f.Truncate(off + n)
 }
 
-// Discard is env.SpaceFile's. What is discarded reads as zero at once, so that
-// its use shows, while the zeros are an operation that a crash may lose.
+// Discard implements env.SpaceFile. Discarded bytes read as zero at once, so
+// that any use of them shows; the zeros are an operation that a crash may lose.
 func (f *file) Discard(off, n int64) error {
 	if n < 0 {
 		off = n // refused as negative
@@ -103,7 +103,7 @@ func (f *file) Discard(off, n int64) error {
 	return nil
 }
 
-// The same on a node's disk: it takes time, and there are faults.
+// The same for a node's disk: with time and faults.
 
 var (
 	_ env.DirectDisk = (*volume)(nil)
@@ -120,7 +120,7 @@ func (v *volume) OpenDirect(name string, create bool) (env.File, bool, error) {
 	return f, true, v.dies()
 }
 
-// Lock gives a lock that ends with the life.
+// Lock returns a lock that ends with the life.
 func (v *volume) Lock(name string) (io.Closer, error) {
 	if err := v.create(name, true); err != nil {
 		return nil, err
@@ -147,10 +147,10 @@ func (l *volumeLock) Close() error {
 	return l.l.Close()
 }
 
-// unlock gives back the locks of a life that is over.
+// unlock releases the locks of a life that is over.
 func (l *Life) unlock() {
 	for _, held := range l.locks {
-		held.l.Close() // what the program has closed itself says so, to nobody
+		held.l.Close() // a lock that the program has closed returns an error, which is ignored
 	}
 	l.locks = nil
 }
@@ -163,8 +163,7 @@ func (f *volumeFile) Discard(off, n int64) error {
 	return f.change("discard", 0, func() error { return f.f.Discard(off, n) })
 }
 
-// change does what changes a file without writing, up to an end that may need
-// room.
+// change performs a change that writes no data; it may need room up to end.
 func (f *volumeFile) change(op string, end int64, do func() error) error {
 	if err := f.v.begin(evWrite, f.f.name, 0, writeMax); err != nil {
 		return err

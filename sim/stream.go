@@ -9,16 +9,17 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/invariant"
 )
 
-// Why connections end, beside env.ErrClosed and the errors of the system.
+// The reasons for the end of a connection, besides env.ErrClosed and the errors
+// of the system.
 var (
 	errEnd     = io.EOF
 	errTimeout = errors.New("connection timed out")
 )
 
-// end is one side of a connection. What happens to it waits in its inbox, in
-// order; for each item an event of the end has been scheduled, at or after the
-// item's due time, or the item is held by a link that is blocked. Bytes stay
-// with the end that wrote them until the other side's handler has them.
+// end is one side of a connection. Its pending events wait in its inbox, in
+// order; for each item an event is scheduled, at or after the item's due time,
+// or a blocked link holds the item. Bytes stay with the end that wrote them
+// until the other side's handler has received them.
 type end struct {
 	life          *Life
 	h             env.Handler // nil: not accepted yet
@@ -37,7 +38,7 @@ type end struct {
 	full     bool        // a Write has met ErrFull
 	watched  bool        // the write timeout is running
 	progress env.Instant // when the peer took something last
-	silent   bool        // the life has ended and the peer was not told
+	silent   bool        // the life has ended and the peer got no notice
 }
 
 type state uint8
@@ -45,7 +46,7 @@ type state uint8
 const (
 	open state = iota
 	ending
-	over // the handler hears no more
+	over // the handler gets no further calls
 )
 
 type item struct {
@@ -67,7 +68,7 @@ const (
 
 var _ env.Conn = (*end)(nil)
 
-// Local is the Conn's.
+// Local implements Conn.
 func (e *end) Local() env.Addr {
 	if !e.connected {
 		return ""
@@ -75,7 +76,7 @@ func (e *end) Local() env.Addr {
 	return e.local
 }
 
-// Remote is the Conn's.
+// Remote implements Conn.
 func (e *end) Remote() env.Addr { return e.remote }
 
 // push puts an item into the inbox and schedules it.
@@ -89,8 +90,8 @@ func (e *end) push(it item) {
 	e.life.node.w.at(max(it.due, e.life.node.w.now), e.life, e)
 }
 
-// finish ends the connection from this side: the handler is told Closed,
-// whatever else was to come.
+// finish ends the connection from this side: the handler gets Closed, and
+// pending items are dropped.
 func (e *end) finish(at env.Instant, err error) {
 	if e.state != open {
 		return
@@ -100,13 +101,13 @@ func (e *end) finish(at env.Instant, err error) {
 	e.push(item{what: closed, due: at, err: err, here: true})
 }
 
-// toPeer is when what this end sends now arrives at the peer.
+// toPeer returns when something sent now arrives at the peer.
 func (e *end) toPeer() env.Instant {
 	n := e.life.node
 	return n.w.transmission(n.w.link(n, e.peer.life.node), e.life.now())
 }
 
-// Write is the Conn's.
+// Write implements Conn.
 func (e *end) Write(b []byte) error {
 	if e.state != open || e.life.dead {
 		return env.ErrClosed
@@ -122,8 +123,8 @@ func (e *end) Write(b []byte) error {
 	if e.head == len(e.buf) {
 		e.progress = e.life.now()
 	}
-	// The part before head may still be looked at by a handler that has just
-	// been given it and writes: it is left alone as long as there is room.
+	// A handler that has just been given the part before head, and that writes,
+	// may still read it: leave it in place as long as there is room.
 	if cap(e.buf)-len(e.buf) < len(b) && e.head > 0 {
 		e.buf, e.head = append(make([]byte, 0, 2*(len(e.buf)-e.head+len(b))), e.buf[e.head:]...), 0
 	}
@@ -135,7 +136,7 @@ func (e *end) Write(b []byte) error {
 	return nil
 }
 
-// send puts what waits for it on the way.
+// send transmits what is waiting.
 func (e *end) send() {
 	n := e.unsent
 	if n == 0 {
@@ -176,8 +177,8 @@ func (t *watch) happen() {
 	}
 }
 
-// lose is the end of a connection whose peer is not told: it finds out when
-// it writes.
+// lose ends a connection without notice to the peer, which finds out when it
+// writes.
 func (e *end) lose() {
 	e.silent = true
 	if e.peer != nil && !e.peer.life.dead && e.peer.state == open {
@@ -185,8 +186,8 @@ func (e *end) lose() {
 	}
 }
 
-// probe is a write to a peer that is gone: where its machine is up and can be
-// reached, it answers that it knows nothing of the connection.
+// probe is a write to a peer that is gone: if its machine is up and reachable,
+// the machine answers that it does not know the connection.
 func (e *end) probe() {
 	n, to := e.life.node, e.peer.life.node
 	w := n.w
@@ -197,8 +198,8 @@ func (e *end) probe() {
 	e.finish(w.transmission(back, w.transmission(there, e.life.now())), syscall.ECONNRESET)
 }
 
-// wakeOrphans lets those find out that have written to the node's last life
-// without an answer.
+// wakeOrphans notifies the ends that have written to the node's previous life
+// and got no answer.
 func (n *Node) wakeOrphans() {
 	orphans := n.orphans
 	n.orphans = nil
@@ -215,7 +216,7 @@ func (n *Node) wakeOrphans() {
 	}
 }
 
-// orphan is the end of the life; the peer is told or not.
+// orphan handles the end of the life, with or without notice to the peer.
 func (e *end) orphan(power bool) {
 	if e.state == over {
 		return
@@ -234,7 +235,7 @@ func (e *end) orphan(power bool) {
 	e.peer.push(item{what: closed, due: e.toPeer(), err: syscall.ECONNRESET})
 }
 
-// Close is the Conn's.
+// Close implements Conn.
 func (e *end) Close() {
 	if e.state != open || e.life.dead {
 		return
@@ -249,7 +250,7 @@ func (e *end) Close() {
 	e.finish(e.life.now(), env.ErrClosed)
 }
 
-// forgetTail takes the last bytes out of the inbox.
+// forgetTail removes the last bytes from the inbox.
 func (e *end) forgetTail(n int) {
 	for i := len(e.inbox) - 1; i >= 0 && n > 0; i-- {
 		it := &e.inbox[i]
@@ -264,7 +265,7 @@ func (e *end) forgetTail(n int) {
 
 func (e *end) idle() bool { return len(e.inbox) == 0 || e.state == over }
 
-// happen gives the next item to the handler.
+// happen delivers the next item to the handler.
 func (e *end) happen() {
 	n := e.life.node
 	w := n.w
@@ -272,7 +273,7 @@ func (e *end) happen() {
 		return // catchUp schedules it again
 	}
 	it := e.inbox[0]
-	if it.due > w.now { // it was put in front of the one that the event was for
+	if it.due > w.now { // a later item was put in front of the one that the event was for
 		w.at(it.due, e.life, e)
 		return
 	}
@@ -307,14 +308,14 @@ func (e *end) happen() {
 	}
 }
 
-// catchUp schedules what came before the connection was accepted.
+// catchUp schedules what arrived before the connection was accepted.
 func (e *end) catchUp() {
 	for range e.inbox {
 		e.life.node.w.at(e.life.now(), e.life, e)
 	}
 }
 
-// leave forgets ends that are over.
+// leave drops ends that are over.
 func (e *end) leave() {
 	l := e.life
 	for i, x := range l.ends {
@@ -327,7 +328,7 @@ func (e *end) leave() {
 	}
 }
 
-// take gives the handler bytes: all of an item, a part, more, or a part
+// take delivers bytes to the handler: an item, a part of it, more, or a part
 // before a reset.
 func (e *end) take(n int) {
 	p := e.peer
@@ -360,8 +361,8 @@ func (e *end) take(n int) {
 	}
 }
 
-// overtake is push for what does not travel in the stream: it may come before
-// what has been sent.
+// overtake is push for items that do not travel in the stream: they may arrive
+// before data sent earlier.
 func (e *end) overtake(it item) {
 	w := e.life.node.w
 	at := it.due
@@ -370,8 +371,8 @@ func (e *end) overtake(it item) {
 	w.at(at, e.life, e)
 }
 
-// fragment chooses how many bytes arrive where n were sent together: fewer, the
-// rest later; or more, with what is due as well.
+// fragment chooses how many bytes arrive where n were sent together: fewer,
+// with the rest later; or more, with other data that is due.
 func (e *end) fragment(n int) int {
 	w := e.life.node.w
 	r := w.chance[Fragment]

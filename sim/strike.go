@@ -6,7 +6,7 @@ import (
 	"github.com/ashlar-dev/ashlar/env"
 )
 
-// How long what befalls links and disks lasts.
+// How long faults of links and disks last.
 const (
 	cutMin     = 10 * time.Millisecond
 	cutMax     = 5 * time.Second
@@ -14,7 +14,7 @@ const (
 	troubleMax = 3 * time.Second
 )
 
-// strike is the next fault of a kind that comes with time.
+// strike is the next fault of a kind that strikes by time.
 type strike struct {
 	w *World
 	k Kind
@@ -53,7 +53,8 @@ func (w *World) hitNetwork(k Kind, n *Node, r env.Random) {
 		w.Clog(n, to, d)
 		return
 	}
-	// One side has n, the other its neighbour; the rest goes where it goes.
+	// One side has n, the other its neighbour; the other nodes are assigned at
+	// random.
 	a, b := []*Node{n}, []*Node(nil)
 	for i := 1; i < len(w.nodes); i++ {
 		x := w.nodes[(n.id+i)%len(w.nodes)]
@@ -101,7 +102,7 @@ func (w *World) hitNode(k Kind, n *Node, r env.Random) {
 	}
 }
 
-// mayFall says that one more node may be down.
+// mayFall reports whether one more node may be down.
 func (w *World) mayFall() bool {
 	if w.healed || w.opt.DownMax == 0 {
 		return !w.healed
@@ -115,12 +116,12 @@ func (w *World) mayFall() bool {
 	return down < w.opt.DownMax
 }
 
-// startLater has a node start again that a fault of that kind ends.
+// startLater schedules the restart of a node that a fault of kind k ended.
 func (w *World) startLater(n *Node, k Kind) {
 	w.at(w.now.Add(between(w.chance[k], downMin, downMax)), nil, &starter{n})
 }
 
-// rot flips a bit of something durable.
+// rot flips a bit of durable data.
 func (w *World) rot(n *Node, r env.Random) {
 	if !n.rots {
 		return
@@ -154,8 +155,8 @@ func (w *World) rot(n *Node, r env.Random) {
 	}
 }
 
-// flip changes a bit of what is durable; a read sees it unless the sector has
-// been written since.
+// flip changes a bit of durable data; reads see it unless the sector has been
+// written since.
 func (i *inode) flip(at int64, bit byte) {
 	var b [1]byte
 	i.safe.get(b[:], at)

@@ -8,8 +8,7 @@ import (
 	"github.com/ashlar-dev/ashlar/env"
 )
 
-// How long disk operations take where nothing is wrong, and how many times as
-// long on a slow disk.
+// How long disk operations take without faults, and the factor for a slow disk.
 const (
 	readMax  = 100 * time.Microsecond
 	writeMax = 20 * time.Microsecond
@@ -23,8 +22,8 @@ type volume Life
 
 var _ env.Disk = (*volume)(nil)
 
-// begin is the start of every operation: it takes time, and the node may not
-// come to its end.
+// begin starts every operation: it takes time, and the node may crash before
+// the end.
 func (v *volume) begin(k evKind, name string, least, most time.Duration) error {
 	l := (*Life)(v)
 	if l.dead {
@@ -40,7 +39,7 @@ func (v *volume) begin(k evKind, name string, least, most time.Duration) error {
 	return v.dies()
 }
 
-// dies is a place at which a node may end within a disk operation.
+// dies is a point within a disk operation at which a node may crash.
 func (v *volume) dies() error {
 	l := (*Life)(v)
 	w := l.node.w
@@ -61,7 +60,7 @@ func (v *volume) full(op, name string) error {
 	return nil
 }
 
-// create is the start of what may make a file.
+// create starts an operation that may create a file.
 func (v *volume) create(name string, create bool) error {
 	if err := v.begin(evName, name, 0, writeMax); err != nil {
 		return err
@@ -176,7 +175,7 @@ func (f *volumeFile) WriteAt(b []byte, off int64) (int, error) {
 	}
 	if grow := off + int64(len(b)) - f.f.i.now.size; grow > 0 {
 		if err := f.v.full("write", f.f.name); err != nil {
-			// What fits is written.
+			// Write the part that fits.
 			n, werr := f.f.write(b[:max(int64(len(b))-grow, 0)], off)
 			if werr != nil {
 				err = werr
@@ -219,7 +218,7 @@ func (f *volumeFile) Sync() error {
 	if w.strikes(SyncError, n) {
 		r := w.chance[SyncError]
 		i.settle(&lottery{r: r, lose: true, reorder: true, tear: true, up: n.disk.ops})
-		if chance(r, 0.5) { // the cache lets go of what it takes for clean
+		if chance(r, 0.5) { // the cache drops data that it wrongly takes for clean
 			f.f.disk.used += i.safe.size - i.now.size
 			i.now = i.safe.clone()
 		}
@@ -237,7 +236,7 @@ func (f *volumeFile) Sync() error {
 	return f.v.dies()
 }
 
-// misplace is a sync in which a sector is lost, or goes to another place.
+// misplace is a sync that loses a sector or writes it to another place.
 func (f *volumeFile) misplace(stale bool) {
 	n, i := f.v.node, f.f.i
 	w := n.w
@@ -284,14 +283,14 @@ func (w *World) strikesSilently(k Kind) bool {
 	return rate > 0 && !w.healed && chance(w.chance[k], rate)
 }
 
-// lottery is the Fate of a crash among faults. What a disk that loses writes
-// keeps is what came before some moment; one that changes the order keeps any
-// operations; one that tears any state of each sector.
+// lottery is the Fate of a crash under faults. A disk that loses writes keeps
+// the operations before some moment; one that reorders keeps any subset; one
+// that tears keeps any state of each sector.
 type lottery struct {
 	r                   env.Random
 	lose, reorder, tear bool
 	up                  uint64 // the last operation that may be kept
-	lost, early, torn   bool   // what has come to pass
+	lost, early, torn   bool   // which faults have struck
 	coins               map[uint64]bool
 	before              map[uint64]int // by file, to tell torn operations
 }
@@ -335,7 +334,7 @@ func (f *lottery) Keep(p Piece, ops []uint64) int {
 	return k
 }
 
-// losePower resolves what the disk of a node has not synced.
+// losePower decides what survives of a node's unsynced data.
 func (w *World) losePower(n *Node) {
 	d := n.disk
 	if d.Unsynced() == 0 {

@@ -15,9 +15,9 @@ import (
 // World is a simulation. It is for one goroutine.
 //
 // The loop takes the next event from the agenda, sets the time to the event's,
-// and lets it happen, completely, before it looks at the next one. An event of
-// a node that is busy is put off until the node is free. Everything random is
-// drawn when it is needed, from the stream of its purpose.
+// and completes the event before it takes the next one. An event of a busy node
+// is postponed until the node is free. Every random choice is drawn when it is
+// needed, from the stream of its purpose.
 type World struct {
 	opt    Options
 	now    env.Instant
@@ -48,7 +48,7 @@ type check struct {
 	holds func() error
 }
 
-// Failure is how a run ends that is not as it should be.
+// Failure describes why a run failed.
 type Failure struct {
 	Seed  uint64
 	At    env.Instant
@@ -61,7 +61,7 @@ func (f *Failure) Error() string {
 	return fmt.Sprintf("%s: seed %d, event %d, at %v: %v", f.Check, f.Seed, f.Event, time.Duration(f.At), f.Err)
 }
 
-// Unwrap gives the cause.
+// Unwrap returns the cause.
 func (f *Failure) Unwrap() error { return f.Err }
 
 // New makes a world without nodes, at instant 0.
@@ -89,13 +89,13 @@ func (w *World) Now() env.Instant { return w.now }
 // Seed is the seed.
 func (w *World) Seed() uint64 { return w.opt.Seed }
 
-// Faults are the rates.
+// Faults returns the rates.
 func (w *World) Faults() Faults { return w.opt.Faults }
 
 // Events is the number of events that have happened.
 func (w *World) Events() uint64 { return w.done }
 
-// Hash stands for everything that has happened, in its order.
+// Hash is a hash of everything that has happened, in order.
 func (w *World) Hash() uint64 { return w.hash }
 
 // Err is the failure that ended the run, or nil.
@@ -106,27 +106,28 @@ func (w *World) Err() error {
 	return w.failure
 }
 
-// Random is a source for the test's own choices, for one purpose.
+// Random returns a source for the test's own choices, one per purpose.
 func (w *World) Random(purpose string) env.Random { return stream(w.opt.Seed, "test/"+purpose) }
 
-// Invariant has holds called after every event. It only looks, and must not
-// depend on anything but the simulation. Its error ends the run.
+// Invariant calls holds after every event. Holds must only look, and must
+// depend on nothing but the simulation. Its error ends the run.
 func (w *World) Invariant(name string, holds func() error) {
 	w.invariants = append(w.invariants, check{name, holds})
 }
 
-// Observe has f called for every protocol event that a node traces, at the
-// time when it happens: for histories and ghost state.
+// Observe calls f for every protocol event that a node traces, at the time it
+// happens: for histories and ghost state.
 func (w *World) Observe(f func(l *Life, e env.Event)) { w.observers = append(w.observers, f) }
 
-// Fail ends the run after the event that is happening.
+// Fail ends the run after the current event.
 func (w *World) Fail(check string, err error) {
 	if w.failure == nil {
 		w.failure = &Failure{Seed: w.opt.Seed, At: w.now, Event: w.done, Check: check, Err: err}
 	}
 }
 
-// After has f called in the world, outside of every node: a test's script.
+// After calls f after d, in the world and outside of every node: for a test's
+// script.
 func (w *World) After(d time.Duration, f func()) { w.at(w.now.Add(max(d, 0)), nil, &scripted{w, f}) }
 
 type scripted struct {
@@ -142,13 +143,14 @@ func (s *scripted) happen() {
 	f()
 }
 
-// at schedules. T is not before now.
+// at schedules an event. T must not be before now.
 func (w *World) at(t env.Instant, l *Life, what happening) {
 	w.n++
 	w.agenda.push(event{at: t, tie: uint32(w.sched.Uint64() >> 32), n: w.n, life: l, what: what})
 }
 
-// Step lets the next event happen; false at the end and after a failure.
+// Step performs the next event; it returns false at the end and after a
+// failure.
 func (w *World) Step() bool { return w.step(1<<63 - 1) }
 
 func (w *World) step(limit env.Instant) bool {
@@ -176,7 +178,7 @@ func (w *World) step(limit env.Instant) bool {
 	return false
 }
 
-// perform lets an event happen, and catches what a node throws.
+// perform performs an event and catches the node's panics.
 func (w *World) perform(e event) {
 	defer func() {
 		w.running = nil
@@ -204,7 +206,7 @@ func (w *World) inspect() {
 	}
 }
 
-// Run lets happen what happens within d. The error is the Failure.
+// Run performs the events of the next d. The error is the Failure.
 func (w *World) Run(d time.Duration) error {
 	limit := w.now.Add(d)
 	for w.step(limit) {
@@ -216,11 +218,11 @@ func (w *World) Run(d time.Duration) error {
 	return nil
 }
 
-// errLate is why a run fails that was to reach something.
+// errLate is the cause when RunUntil does not reach its condition.
 var errLate = errors.New("what was awaited has not come about")
 
-// RunUntil runs until reached answers true, asked after each event; when it
-// has not within d, that is a Failure of "liveness".
+// RunUntil runs until reached returns true; it calls reached after each event.
+// If that does not happen within d, the run fails with the check "liveness".
 func (w *World) RunUntil(d time.Duration, reached func() bool) error {
 	limit := w.now.Add(d)
 	for !reached() {
@@ -235,8 +237,8 @@ func (w *World) RunUntil(d time.Duration, reached func() bool) error {
 	return nil
 }
 
-// Heal ends all faults for good: partitions, clogs, full and slow disks end,
-// and nothing strikes any more. Nodes that are down start again soon. What
+// Heal permanently ends all faults: partitions, clogs, full and slow disks end,
+// and no further fault strikes. Nodes that are down start again soon. What
 // disks have lost stays lost.
 func (w *World) Heal() {
 	w.note(evHeal, nil, 0, 0, "")
@@ -254,7 +256,7 @@ func (w *World) Heal() {
 	}
 }
 
-// strikes says whether a fault happens at this opportunity, and counts it.
+// strikes reports whether a fault happens at this opportunity, and counts it.
 func (w *World) strikes(k Kind, n *Node) bool {
 	rate := w.opt.Faults.rate[k]
 	if rate == 0 || w.healed || !chance(w.chance[k], rate) {
@@ -264,7 +266,7 @@ func (w *World) strikes(k Kind, n *Node) bool {
 	return true
 }
 
-// strike counts a fault and puts it on record.
+// strike counts and logs a fault.
 func (w *World) strike(k Kind, n *Node, a, b uint64) {
 	w.struck[k]++
 	w.note(evFault, n, a, b, k.String())
@@ -307,7 +309,7 @@ func (k evKind) String() string {
 		"drained", "closed", "packet", "read", "write", "sync", "name"}[k]
 }
 
-// note makes something a part of the hash, and of the log.
+// note adds an entry to the hash and to the log.
 func (w *World) note(k evKind, n *Node, a, b uint64, text string) {
 	id, name := uint64(0), "-"
 	if n != nil {
