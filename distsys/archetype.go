@@ -18,13 +18,13 @@ const (
 
 // Section is the code of one label.
 //
-// Run executes the section on s, a copy that is thrown away unless the section
-// commits, and returns the label to go on at. What s points to is shared with
-// the state before: slices and maps in it are replaced, never changed in
-// place. Run may be called many times for one step, must do the same when it
-// reads and chooses the same, must not block, and must hand on every error
-// that a Tx gives it. A *value.Error that it panics with ends the run as an
-// error.
+// Run executes the section on s, a copy that is discarded unless the section
+// commits, and returns the label to continue at. The copy shares what s points
+// to with the previous state, so Run must replace slices and maps, never change
+// them in place. Run may be called many times for one step, must behave
+// identically when it reads and chooses the same, must not block, and must
+// return every error that a Tx returns. If it panics with a *value.Error, the
+// run ends with that error.
 //
 // For the step "l: await q # <<>>; network[Head(q)] := 7; q := Tail(q);" it is
 //
@@ -44,12 +44,12 @@ type Section[S any] struct {
 	Run   func(s *S, tx *Tx) (Label, error)
 }
 
-// Blocked is what a section returns where an await is false.
+// Blocked is what a section returns if an await is false.
 func Blocked() (Label, error) { return 0, ErrBlocked }
 
-// Invariant is a compiled invariant of what one instance can see. Holds is
+// Invariant is a compiled invariant over the state of one instance. Holds is
 // evaluated on the state that a section is about to commit, as part of the
-// section; it only reads.
+// section; it must only read.
 type Invariant[S any] struct {
 	Name  string
 	Place string
@@ -67,9 +67,9 @@ type Var struct {
 type Archetype[S any] struct {
 	Name     string
 	Sections []Section[S] // the first is where an instance starts
-	// Init sets the variables to what the specification starts with. S holds
-	// what New was given (self, parameters). Nil: nothing to set. It runs as a
-	// section: it may choose and is blocked by an empty choice.
+	// Init sets the variables to their initial values. S holds what New was
+	// given (self, parameters). Nil: there is nothing to set. Init runs as a
+	// section: it may choose, and an empty choice blocks it.
 	Init func(s *S, tx *Tx) error
 	// Invariants are checked before each commit, in order.
 	Invariants []Invariant[S]
@@ -77,8 +77,7 @@ type Archetype[S any] struct {
 	// and error messages. Nil: none are shown.
 	Vars func(s *S) []Var
 	// Where is called while a *value.Error unwinds a section, before its
-	// functions are left, and gives the places in the specification that are
-	// being evaluated, innermost first. Nil: the label's place is all that is
-	// known.
+	// functions are left. It returns the places in the specification that are
+	// being evaluated, innermost first. Nil: only the label's place is known.
 	Where func() []string
 }

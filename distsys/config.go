@@ -36,14 +36,14 @@ const ConfigMax = 4 << 20
 //
 // Texts of values are TLA+.
 type Config struct {
-	// System is the name of the running system; only nodes with the same talk
-	// to each other.
+	// System is the name of the running system; only nodes with the same name
+	// communicate.
 	System    string              `json:"system"`
 	Constants map[string]Text     `json:"constants,omitempty"`
 	Resources map[string]Supply   `json:"resources,omitempty"`
 	Nodes     map[string][]Member `json:"nodes"`
-	// TrustNetwork allows mailboxes and monitors to listen on other addresses
-	// than the loopback's though peers are not authenticated.
+	// TrustNetwork allows mailboxes and monitors to listen on addresses other
+	// than loopback, although peers are not authenticated.
 	TrustNetwork bool `json:"trustNetwork,omitempty"`
 }
 
@@ -96,12 +96,12 @@ type Supply struct {
 	Like     *Supply  `json:"like,omitempty"`
 }
 
-// Site says which indices of a resource are on which node, and where the node
-// listens for it.
+// Site states which indices of a resource are on which node, and the address at
+// which the node listens for it.
 type Site struct {
 	Node    string `json:"node"`
 	Address string `json:"address"`
-	// Listen is the address to listen at where it is not Address.
+	// Listen is the address to listen at if it differs from Address.
 	Listen  string `json:"listen,omitempty"`
 	Indices []Text `json:"indices"`
 }
@@ -118,7 +118,7 @@ type Text struct {
 	set   bool
 }
 
-// IsZero says that no value is given.
+// IsZero reports whether no value is given.
 func (t Text) IsZero() bool { return !t.set }
 
 // UnmarshalJSON reads a string with a TLA+ value; numbers and truth values
@@ -149,7 +149,7 @@ func (t Text) MarshalJSON() ([]byte, error) {
 	if !t.set {
 		return []byte("null"), nil
 	}
-	// Whether << and >> are escaped is for the encoder to say that asks.
+	// The calling encoder decides whether << and >> are escaped.
 	var out bytes.Buffer
 	e := json.NewEncoder(&out)
 	e.SetEscapeHTML(false)
@@ -180,9 +180,9 @@ func (d *Duration) UnmarshalJSON(b []byte) error {
 // MarshalJSON writes the string.
 func (d Duration) MarshalJSON() ([]byte, error) { return json.Marshal(time.Duration(d).String()) }
 
-// LoadConfig reads a configuration. Its errors say where in the text they are,
-// or by which names; all that do not depend on the compiled system are found
-// here, the others by Check.
+// LoadConfig reads a configuration. Its errors give the place in the text or
+// the names involved. It finds every error that does not depend on the compiled
+// system; Check finds the others.
 func LoadConfig(r io.Reader) (*Config, error) {
 	data, err := io.ReadAll(io.LimitReader(r, ConfigMax+1))
 	if err != nil {
@@ -203,7 +203,7 @@ func LoadConfig(r io.Reader) (*Config, error) {
 	return c, c.validate()
 }
 
-// placed puts the line and column in front of an error of encoding/json.
+// placed prefixes an error of encoding/json with its line and column.
 func placed(data []byte, at int64, err error) error {
 	var syntax *json.SyntaxError
 	var kind *json.UnmarshalTypeError
@@ -220,7 +220,7 @@ func placed(data []byte, at int64, err error) error {
 	return fmt.Errorf("%d:%d: %w", line, column, err)
 }
 
-// faults collects what is wrong with a configuration.
+// faults collects the errors of a configuration.
 type faults []error
 
 func (f *faults) add(format string, args ...any) { *f = append(*f, fmt.Errorf(format, args...)) }
@@ -316,7 +316,7 @@ func (c *Config) checkSupply(f *faults, at string, s *Supply) {
 	c.checkSites(f, at, s.At)
 }
 
-// given says which of the fields that depend on the kind are there.
+// given returns which of the fields that depend on the kind are present.
 func (s *Supply) given() map[string]bool {
 	return map[string]bool{
 		"mode": s.Mode != "", "capacity": s.Capacity != 0, "window": s.Window != 0, "of": s.Of != "", "interval": s.Interval != 0,
@@ -351,7 +351,7 @@ func (c *Config) checkSites(f *faults, at string, sites []Site) {
 }
 
 // Check checks the configuration against a compiled system: archetypes,
-// parameters, and that relaxed mailboxes stand only where they are sound.
+// parameters, and that relaxed mailboxes are used only where they are sound.
 func (c *Config) Check(sys *System) error {
 	var f faults
 	for _, node := range sortedKeys(c.Nodes) {

@@ -1,13 +1,13 @@
 // Package distsys runs compiled systems: archetypes of Modular PlusCal as Go
 // processes whose steps are critical sections over resources.
 //
-// In: an Archetype, which generated code provides as one Go function per
-// label over a struct of the archetype's variables; the resources that its
-// parameters refer to; an env.Env. Out: an Instance that executes one section
-// after the other until it is done, and the errors by which it can end.
+// In: an Archetype, which generated code provides as one Go function per label
+// over a struct of the archetype's variables; the resources that its parameters
+// refer to; an env.Env. Out: an Instance that executes one section after the
+// other until it is done, and the errors by which it can end.
 //
-// A section runs on a copy of the struct and reads and writes resources
-// through a Tx. It ends in one of four ways:
+// A section runs on a copy of the struct and reads and writes resources through
+// a Tx. It ends in one of four ways:
 //
 //   - it returns a label: every resource it touched is asked to pre-commit,
 //     then all commit and the copy becomes the state;
@@ -20,9 +20,9 @@
 //   - it fails (an assertion, an expression without a value): all abort and
 //     the run ends with the error.
 //
-// Promised: a section is executed completely or not at all, as seen by the
-// resources; nothing spins while blocked and no wake-up is lost; of the
-// branches that stay enabled each is taken sooner or later.
+// Promised: resources see a section completely or not at all; nothing spins
+// while blocked and no wake-up is lost; each branch that stays enabled is taken
+// sooner or later.
 //
 // An Instance is a step machine: Step does a bounded amount of work and never
 // blocks, so that a simulator can run many on one thread; Run is the loop

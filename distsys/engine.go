@@ -12,17 +12,18 @@ import (
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
 
-// Status is what Step answers.
+// Status is the result of Step.
 type Status uint8
 
 // The statuses.
 const (
 	// Running: call Step again.
 	Running Status = iota
-	// Waiting: call Step again when the function given to Notify is called.
-	// Calling it earlier does no harm.
+	// Waiting: call Step again after the function given to Notify was called.
+	// Calling Step earlier does no harm.
 	Waiting
-	// Finished: the instance is done, has failed, or was stopped; Err says.
+	// Finished: the instance is done, has failed, or was stopped; Err returns
+	// which.
 	Finished
 )
 
@@ -51,14 +52,14 @@ const (
 //	committing  all resources pre-committed: commit, to ready; one refused:
 //	            to waiting
 //	waiting     woken: to ready
-//	finished    for good, until restart
+//	finished    final, until restart
 //
-// A section that is blocked in every combination is explored twice: the
-// first time without, the second time watching every resource before it is
-// read. A change before the second read is seen by it; a change after wakes
-// the signal, which was cleared before. So no wake-up is lost, and a section
-// that does not block pays nothing for watching. Answers to pre-commits have a
-// signal of their own: taking one must not take a change with it.
+// A section that is blocked in every combination is explored twice: first
+// without watching, then watching every resource before it is read. The second
+// read sees every earlier change; a later change wakes the signal, which was
+// cleared before. So no wake-up is lost, and a section that does not block does
+// not pay for watching. Pre-commit results have a signal of their own, because
+// clearing it must not clear a change as well.
 type engine struct {
 	code    code
 	kind    string // the archetype
@@ -81,7 +82,7 @@ type engine struct {
 	n     uint64 // committed sections
 	began env.Instant
 	clock tracelog.Clock
-	// tracer is nil where nobody listens.
+	// tracer is nil if there is none.
 	tracer env.Tracer
 	shown  map[string]string // the variables as the trace last had them
 
@@ -108,7 +109,7 @@ func (e *engine) setUp(c code, archetype string, self value.Value, o Options) {
 	e.pc = starting
 }
 
-// woken passes a wake on to Run, and to who drives Step.
+// woken passes a wake-up on to Run and to a caller that drives Step itself.
 func (e *engine) woken() {
 	select {
 	case e.wake <- struct{}{}:
@@ -122,11 +123,11 @@ func (e *engine) woken() {
 // Name is the archetype and self.
 func (e *engine) Name() string { return e.name }
 
-// Notify has f called when Step is worth calling after it answered Waiting. F
-// has the duties of a Waker. It is for those who drive Step themselves.
+// Notify calls f when Step is worth calling after it returned Waiting. F must
+// meet the requirements on Wake. It is for callers that drive Step themselves.
 func (e *engine) Notify(f func()) { e.notify.Store(&f) }
 
-// Err is how the instance ended: nil for the label Done.
+// Err returns the error with which the instance ended: nil for the label Done.
 func (e *engine) Err() error { return e.err }
 
 // Metrics returns the counts so far.
@@ -157,8 +158,7 @@ func (e *engine) restart() {
 	e.backoff.Reset()
 }
 
-// interrupt leaves the section that is going on, so that the instance stands
-// at its label.
+// interrupt leaves the current section, so that the instance is at its label.
 func (e *engine) interrupt() {
 	if e.phase == committing {
 		e.tx.abort()
@@ -182,12 +182,12 @@ func (e *engine) rest() {
 }
 
 // Run executes sections until the instance is done (nil), fails, is stopped
-// (ErrStopped) or ctx ends (its error). In the last two cases it stands at a
-// label, and Run goes on from there. After Close, and while Close is ending it,
-// the answer is ErrClosed. It takes the calling goroutine and starts no other.
+// (ErrStopped) or ctx ends (its error). In the last two cases the instance is
+// at a label, and the next Run continues from there. During and after Close,
+// Run returns ErrClosed. It uses the calling goroutine and starts no other.
 func (e *engine) Run(ctx context.Context) error {
 	if !e.running.TryLock() {
-		// Close holds the lock while it ends: nothing runs then.
+		// Close holds the lock while it ends the instance: nothing runs then.
 		if e.closed.Load() {
 			return ErrClosed
 		}
@@ -227,7 +227,7 @@ func (e *engine) outcome() error {
 	return ErrStopped
 }
 
-// Step does one attempt of a section, or one round of its commit, and never
+// Step performs one attempt of a section, or one round of its commit, and never
 // blocks.
 func (e *engine) Step() Status {
 	if e.phase == finished {
@@ -286,9 +286,9 @@ func (e *engine) advanceCommit() Status {
 	}
 }
 
-// commit makes the section take effect. The trace comes first: a section that
-// others can have seen is always in it. So does what it prints, that it stands
-// before what is printed in consequence.
+// commit makes the section take effect. It writes the trace first, so that
+// every section that others can have seen is in the trace. It prints before it
+// commits, so that the output precedes any output caused by it.
 func (e *engine) commit() Status {
 	if e.tx.traced {
 		if err := e.record(""); err != nil {
@@ -391,8 +391,8 @@ func (e *engine) tryNext(err error) Status {
 	return e.sleep()
 }
 
-// sleep waits for the signal. One that came while the section was committing
-// has been announced already, and is not announced again.
+// sleep waits for the signal. A signal set while the section was committing has
+// already been announced and is not announced again.
 func (e *engine) sleep() Status {
 	e.phase = waiting
 	if e.signal.Woken() {
@@ -401,7 +401,7 @@ func (e *engine) sleep() Status {
 	return Waiting
 }
 
-// pause has the next sleep end after a while, or when something watched
+// pause makes the next sleep end after a while, or when a watched resource
 // changes.
 func (e *engine) pause() {
 	if e.timer != nil {
@@ -414,8 +414,8 @@ func (e *engine) pause() {
 	e.counts.add(&e.counts.pauses)
 }
 
-// record writes the section to the trace. Aborted is empty for one that is
-// about to commit. A variable that cannot be written as text is an error.
+// record writes the section to the trace. Aborted is empty for a section about
+// to commit. A variable that cannot be written as text is an error.
 func (e *engine) record(aborted string) (err error) {
 	if cerr := value.Catch(func() { err = e.recordEvent(aborted) }); cerr != nil {
 		return cerr

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// What a section or a resource answers instead of a result.
+// The errors that a section or a resource returns instead of a result.
 var (
 	// ErrBlocked says that there is nothing to do now: an await is false, a
 	// mailbox is empty. The instance tries other choices and then waits for a
@@ -15,18 +15,18 @@ var (
 	// ErrContended is ErrBlocked because another section holds what is needed:
 	// the instance also tries again after a short jittered wait.
 	ErrContended = fmt.Errorf("held by another section: %w", ErrBlocked)
-	// ErrAbort, wrapped with the reason, gives up the attempt; the section is
-	// tried again after a jittered wait.
+	// ErrAbort, wrapped with the reason, ends the attempt; the section is tried
+	// again after a jittered wait.
 	ErrAbort = errors.New("section aborted")
-	// ErrPending is PreCommit's "not known yet": the resource wakes what
-	// Tx.Answered gives when it is worth asking again.
+	// ErrPending is returned by PreCommit while the result is not known: the
+	// resource wakes Tx.Answered when PreCommit is worth calling again.
 	ErrPending = errors.New("pre-commit pending")
 )
 
-// How a run ends.
+// The errors with which a run ends.
 var (
-	// ErrStopped is returned by Run after Stop; the instance stands at a label
-	// and may be run again.
+	// ErrStopped is returned by Run after Stop; the instance is at a label and
+	// may be run again.
 	ErrStopped = errors.New("instance stopped")
 	// ErrClosed is returned for an instance that was closed.
 	ErrClosed = errors.New("instance closed")
@@ -36,7 +36,7 @@ var (
 	ErrStackOverflow = fmt.Errorf("procedure calls nested deeper than %d", StackDepthMax)
 )
 
-// SectionError says in which section of which instance a run ended.
+// SectionError wraps the error of a run with the instance and the section.
 type SectionError struct {
 	Archetype string
 	Self      string // TLA+ text
@@ -68,8 +68,8 @@ func (e *AssertionError) Error() string {
 	return "assertion failed: " + e.Text
 }
 
-// InvariantError is a compiled invariant that the section would make false.
-// The section is aborted.
+// InvariantError reports a compiled invariant that the section would make
+// false. The section is aborted.
 type InvariantError struct {
 	Name  string
 	Place string
@@ -88,7 +88,7 @@ func (e *InvariantError) Error() string {
 	return text
 }
 
-// EvalError is an expression that has no value, with the places in the
+// EvalError reports an expression that has no value, with the places in the
 // specification that were being evaluated, innermost first.
 type EvalError struct {
 	Places []string

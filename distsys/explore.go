@@ -5,21 +5,20 @@ import "github.com/ashlar-dev/ashlar/env"
 // How choices are made
 //
 // The choices of a section form a tree: Choose is called for a branch point,
-// and what is called next depends on the answer. One step explores that tree
-// depth first, deepest choice first, until a combination is not blocked. Where
-// the exploration of a branch point starts is what makes it fair: each branch
-// point remembers, across steps, the choice with which a section last
-// committed and starts at the one behind it. So a branch point whose set stays
-// the same takes its enabled branches in turn. A set that changes from visit
-// to visit could beat in time with that (always at an odd turn when it is
-// large), so now and then the start is drawn at random, as it is on the first
-// visit: whatever the sets do, a branch that stays enabled is taken with
-// probability one.
+// and the next call depends on the result. One step explores that tree depth
+// first, deepest choice first, until a combination is not blocked. Fairness
+// comes from where the exploration of a branch point starts: each branch point
+// remembers, across steps, the choice with which a section last committed and
+// starts at the next one. So a branch point whose set stays the same takes its
+// enabled branches in turn. A set that changes from visit to visit could stay
+// in phase with that (for example be large only on odd turns), so now and then
+// the start is drawn at random, as on the first visit: whatever the sets do, a
+// branch that stays enabled is taken with probability one.
 //
-// A branch point is known by its label and the choices before it in the step,
-// as a hash of those. It is remembered in a small table with one slot for many
-// branch points: one that finds another in its slot starts at random, as one
-// that is not known.
+// A branch point is identified by a hash of its label and the earlier choices
+// of the step. It is remembered in a small table in which many branch points
+// share a slot: one that finds another in its slot starts at random, like an
+// unknown one.
 
 const (
 	turnSlots = 1 << turnBits // per label with choices
@@ -27,7 +26,7 @@ const (
 	// jumpEvery is how many branch points, on average, start at random once.
 	jumpEvery = 16
 	// exploreMax bounds the combinations tried in one go. Beyond it the
-	// instance pauses as for a conflict and starts again elsewhere.
+	// instance pauses as for a conflict and then starts at another combination.
 	exploreMax = 1 << 16
 )
 
@@ -61,8 +60,8 @@ func (e *explorer) reset() { e.path, e.depth, e.tried = e.path[:0], 0, 0 }
 // begin starts an attempt.
 func (e *explorer) begin() { e.depth = 0 }
 
-// choose answers a branch point with n > 0 branches, or -1 where a set has
-// become so small that the branch to be tried is gone.
+// choose returns a branch of a branch point with n > 0 branches, or -1 if the
+// set has shrunk so much that the branch to be tried is gone.
 func (e *explorer) choose(pc Label, n int) int {
 	d := e.depth
 	e.depth++
@@ -103,12 +102,12 @@ func (e *explorer) start(pc Label, point uint64, n int) int {
 	return env.IntN(e.rng, n)
 }
 
-// advance goes to the next combination after a blocked attempt and says
+// advance moves to the next combination after a blocked attempt and reports
 // whether there is one.
 func (e *explorer) advance() bool {
 	e.tried++
-	// What lies deeper than this attempt came was reached under conditions
-	// that no longer hold.
+	// Choices deeper than this attempt reached were made under conditions that
+	// no longer hold.
 	if e.depth < len(e.path) {
 		e.path = e.path[:e.depth]
 	}

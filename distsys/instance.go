@@ -10,17 +10,17 @@ import (
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
 
-// Options of an Instance. Env's Clock and Random are needed; a Tracer, where
-// given, is told of Committed and Waits. The rest of the zero Options is the
-// default.
+// Options are the options of an Instance. Env's Clock and Random are required;
+// a Tracer, if given, receives Committed and Waits. The zero value of the rest
+// is the default.
 type Options struct {
 	Env env.Env
 	// RetryMin and RetryMax bound the wait before an aborted section is tried
 	// again. Default: 1 ms and 250 ms.
 	RetryMin, RetryMax time.Duration
-	// Print receives what the specification prints, one value a line, when
+	// Print receives what the specification prints, one value per line, when
 	// the section commits and before others can see that. Instances that share
-	// it may write at once. Nil: it is dropped.
+	// it may write concurrently. Nil: output is discarded.
 	Print io.Writer
 	// Recorder receives the sections. Nil: no trace is kept.
 	Recorder Recorder
@@ -28,8 +28,8 @@ type Options struct {
 	TraceAborted bool
 }
 
-// Recorder keeps a trace. Record is called before the section takes effect;
-// an error ends the run. The event's memory is the Recorder's.
+// Recorder stores a trace. Record is called before the section takes effect; an
+// error ends the run. The Recorder owns the event's memory.
 type Recorder interface {
 	Record(e *tracelog.Event) error
 }
@@ -56,8 +56,8 @@ func (o Options) complete() (Options, error) {
 	return o, nil
 }
 
-// Instance is an archetype in execution. Step, Run and State are for one
-// goroutine at a time; Stop, Close and Metrics for any.
+// Instance is an archetype in execution. Step, Run and State must be called
+// from one goroutine at a time; Stop, Close and Metrics from any.
 type Instance[S any] struct {
 	engine
 	arch      *Archetype[S]
@@ -85,11 +85,11 @@ func New[S any](a *Archetype[S], self value.Value, s S, o Options) (*Instance[S]
 // State returns the variables as the last commit left them.
 func (in *Instance[S]) State() S { return in.cur }
 
-// At is the label at which the instance stands: empty before it has started.
+// At is the current label of the instance: empty before it has started.
 func (in *Instance[S]) At() string { return in.labelName(in.pc) }
 
-// Reset puts the instance back to where New left it, so that Run starts
-// anew. It must not be running.
+// Reset puts the instance back into the state in which New left it, so that Run
+// starts anew. The instance must not be running.
 func (in *Instance[S]) Reset() {
 	in.cur = in.first
 	in.engine.restart()

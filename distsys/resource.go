@@ -8,32 +8,33 @@ import (
 
 // Resource is what a ref parameter of an archetype refers to.
 //
-// Within one section a resource sees any number of Read and Write, then
-// either Abort, or PreCommit until it no longer answers ErrPending and then
-// Commit or Abort. After Commit or Abort it has forgotten the Tx. The Tx is
-// the identity of the instance: a resource that several instances share keeps
-// what it holds for each by it. Calls for one Tx come one at a time; calls for
-// different ones may come at once from different goroutines. No call blocks.
+// Within one section a resource sees any number of Read and Write, then either
+// Abort, or PreCommit until it no longer returns ErrPending and then Commit or
+// Abort. After Commit or Abort it must have dropped the Tx. The Tx is the
+// identity of the instance: a resource shared by several instances uses it as
+// the key for what it holds for each. Calls for one Tx come one at a time;
+// calls for different ones may come concurrently from different goroutines. No
+// call may block.
 //
-// Read and Write answer ErrBlocked, ErrContended or an error that wraps
-// ErrAbort to end the attempt; any other error ends the run. A resource must
-// be comparable (a pointer), and idx must not be kept.
+// Read and Write return ErrBlocked, ErrContended or an error that wraps
+// ErrAbort to end the attempt; any other error ends the run. A resource must be
+// comparable (a pointer), and must not retain idx.
 type Resource interface {
 	Read(tx *Tx, idx []value.Value) (value.Value, error)
 	Write(tx *Tx, idx []value.Value, v value.Value) error
-	// PreCommit answers nil when Commit cannot fail any more, ErrPending, or
-	// why the section cannot commit (wrapping ErrAbort to have it retried).
-	// Once it has answered nil it is not asked again.
+	// PreCommit returns nil if Commit can no longer fail, ErrPending, or the
+	// reason why the section cannot commit (wrapping ErrAbort to retry it).
+	// After nil it is not called again.
 	PreCommit(tx *Tx) error
 	Commit(tx *Tx)
 	// Abort undoes everything since the section began.
 	Abort(tx *Tx)
 }
 
-// Watched is a Resource on which a section can wait. Between Watch and Unwatch
-// every change after which a blocked Read or Write could go otherwise wakes w.
-// Watch comes before the Read whose answer is waited on, so that no change
-// falls between. W is watched at most once at a time.
+// Watched is a Resource on which a section can wait. Between Watch and Unwatch,
+// every change that could alter the result of a blocked Read or Write wakes w.
+// Watch precedes the Read, so that no change falls between them. W is watched
+// at most once at a time.
 type Watched interface {
 	Resource
 	Watch(w env.Waker)
@@ -41,19 +42,19 @@ type Watched interface {
 }
 
 // Queued is a Resource that at pre-commit gives the section a place in an
-// order, behind others that are not decided yet, and does not keep later ones
-// away. Where a section takes a place in one order only, that is as good as a
-// lock, for what the section has locked besides it has locked before. With two
-// orders, two sections could each be first in one. So a section that is not
-// Alone must not be placed behind an undecided one.
+// order, behind undecided sections, and does not keep later sections out. As
+// long as a section takes a place in only one order, that is as good as a lock,
+// because it took all its locks before. With two orders, each of two sections
+// could be first in one. So a section that is not Alone must not be placed
+// behind an undecided one.
 type Queued interface {
 	Resource
-	// Queues says whether the section is going to take a place.
+	// Queues reports whether the section is going to take a place.
 	Queues(tx *Tx) bool
 }
 
-// Selector is a Resource made of others: an access is made to what Select
-// answers, with the indices that are left. The same index always selects the
+// Selector is a Resource made of others: an access goes to the resource that
+// Select returns, with the remaining indices. The same index always selects the
 // same resource. The other methods of a Selector are not called.
 type Selector interface {
 	Resource
@@ -61,17 +62,18 @@ type Selector interface {
 }
 
 // Stored is a Resource that keeps its value in a cell.Tree. The Read and Write
-// of generated code go to the tree in the Go type that the code uses, and so
-// convert nothing.
+// of generated code use the tree in the code's own Go type and so convert
+// nothing.
 type Stored interface {
 	Resource
-	// Open gives the tree for one access of tx, under the rules of Read or, to
-	// write, of Write. A nil tree to write to takes the write without effect.
-	// Where there is no error Close must follow.
+	// Open returns the tree for one access of tx, under the rules of Read or,
+	// to write, of Write. Writes to a nil tree have no effect. If there is no
+	// error, Close must follow.
 	Open(tx *Tx, write bool) (*cell.Tree, error)
 	Close()
-	// Keeper is the resource itself. A resource that embeds a Stored, to read
-	// and write in its own way, is none: it has the keeper of what it embeds.
+	// Keeper must return the resource itself. A resource that embeds a Stored,
+	// to read and write in its own way, is not Stored: its Keeper is the
+	// embedded resource.
 	Keeper() Resource
 }
 
@@ -136,9 +138,9 @@ func read[T any](tx *Tx, r Ref, sh Shape[T], idx []value.Value, traced bool) (T,
 	return sh.From(v), nil
 }
 
-// MustRead is Read for generated code inside an expression, where there is no
-// way to hand on an error: it unwinds to the section's caller. How often it is
-// done depends on how the expression is evaluated, so it is not traced.
+// MustRead is Read for generated code inside an expression, which has no way to
+// return an error: it unwinds to the section's caller. It is not traced,
+// because how often it is called depends on how the expression is evaluated.
 func MustRead[T any](tx *Tx, r Ref, sh Shape[T], idx ...value.Value) T {
 	x, err := read(tx, r, sh, idx, false)
 	if err != nil {

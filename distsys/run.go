@@ -6,9 +6,10 @@ import (
 	"sync"
 )
 
-// Run runs processes, each in a goroutine of its own, until all have ended.
-// The first that fails stops the others. It returns the errors of those that
-// failed, without those that were stopped for it; or the context's error.
+// Run runs processes, each in a goroutine of its own, until all have ended. The
+// first that fails stops the others. It returns the errors of those that
+// failed, but not of those that were stopped because of it; or the context's
+// error.
 func Run(ctx context.Context, procs ...Process) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -35,5 +36,5 @@ func Run(ctx context.Context, procs ...Process) error {
 	return errors.Join(errs...)
 }
 
-// errOther is why the context of a process ends when another has failed.
+// errOther is the cause of cancellation when another process has failed.
 var errOther = errors.New("another process ended with an error")

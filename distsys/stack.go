@@ -31,8 +31,9 @@ func (s Stack[F]) Push(ret Label, saved F) (Stack[F], error) {
 	return Stack[F]{&frame[F]{saved: saved, ret: ret, depth: depth, below: s.top}}, nil
 }
 
-// Pop returns where to go on, what was saved, and the stack below. On an empty
-// stack that is Error: there was no call to return from.
+// Pop returns the label to continue at, the saved variables, and the stack
+// below. On an empty stack the label is Error: there was no call to return
+// from.
 func (s Stack[F]) Pop() (Label, F, Stack[F]) {
 	if s.top == nil {
 		var none F

@@ -20,8 +20,8 @@ type Process interface {
 	Metrics() Metrics
 }
 
-// System is what generated code says of itself: the glue between a compiled
-// specification and a configuration.
+// System is the description that generated code gives of itself: the link
+// between a compiled specification and a configuration.
 type System struct {
 	Name       string // the module's
 	Archetypes []Template
@@ -44,7 +44,7 @@ type Param struct {
 type Template struct {
 	Name   string
 	Params []Param
-	// New makes an instance. Call it by Spawn, which checks the arguments.
+	// New makes an instance. Callers use Spawn, which checks the arguments.
 	New func(s Spawn) (Process, error)
 }
 

@@ -16,9 +16,9 @@ import (
 // files; generated main programs open it.
 const TraceDir = "ASHLAR_TRACE_DIR"
 
-// Trace is the trace file of one instance: a Recorder whose lines reach the
-// file one by one, so that they are there when the process is killed, though
-// not when the machine is.
+// Trace is the trace file of one instance: a Recorder that writes each line at
+// once, so that the trace survives the end of the process, but not a crash of
+// the machine.
 type Trace struct {
 	file  env.File
 	w     *tracelog.Writer
@@ -73,7 +73,7 @@ func fileName(s string) string {
 	return clean[:min(len(clean), longest)]
 }
 
-// Record is the Recorder's.
+// Record implements Recorder.
 func (t *Trace) Record(e *tracelog.Event) error {
 	e.Start -= int64(t.start)
 	e.End -= int64(t.start)

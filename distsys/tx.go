@@ -7,7 +7,7 @@ import (
 )
 
 // Tx is a critical section in progress, as sections and resources see it. An
-// instance has one Tx for all its sections, so that its address is the
+// instance has one Tx for all its sections, so that the Tx's address is the
 // instance's identity; it must not be used outside a section.
 type Tx struct {
 	run    *engine
@@ -57,9 +57,9 @@ func (tx *Tx) Write(r Ref, v value.Value, idx ...value.Value) error {
 	return leaf.Write(tx, rest, v)
 }
 
-// Choose answers a branch point of n branches: the number of the branch of an
-// either, or of the element of a set, in the set's order. With n = 0 it answers
-// ErrBlocked.
+// Choose returns a branch for a branch point of n branches: the number of the
+// branch of an either, or of the element of a set, in the set's order. With n =
+// 0 it returns ErrBlocked.
 func (tx *Tx) Choose(n int) (int, error) {
 	if n <= 0 {
 		return 0, ErrBlocked
@@ -71,7 +71,7 @@ func (tx *Tx) Choose(n int) (int, error) {
 	return k, nil
 }
 
-// ChooseFrom answers "with x \in s" for a finite set.
+// ChooseFrom returns the x of "with x \in s" for a finite set.
 func (tx *Tx) ChooseFrom(s value.Value) (value.Value, error) {
 	elems := s.Elems()
 	k, err := tx.Choose(len(elems))
@@ -81,8 +81,8 @@ func (tx *Tx) ChooseFrom(s value.Value) (value.Value, error) {
 	return elems[k], nil
 }
 
-// Assert answers an *AssertionError where ok is false. Text is the asserted
-// expression in the specification's words.
+// Assert returns an *AssertionError if ok is false. Text is the asserted
+// expression as the specification has it.
 func (tx *Tx) Assert(ok bool, text, place string) error {
 	if ok {
 		return nil
@@ -99,31 +99,30 @@ func (tx *Tx) Print(v value.Value) {
 
 // The methods below are for resources.
 
-// Waker is woken by a resource that answered ErrContended, when what was held
-// is free again.
+// Waker returns the Waker that a resource must wake, after it returned
+// ErrContended, when the held item is free again.
 func (tx *Tx) Waker() env.Waker { return tx.run.signal }
 
-// Answered is woken by a resource whose PreCommit answered ErrPending, when
-// asking again is worth while.
+// Answered returns the Waker that a resource must wake, after its PreCommit
+// returned ErrPending, when PreCommit is worth calling again.
 func (tx *Tx) Answered() env.Waker { return tx.run.answered }
 
-// Traced says whether clocks are kept. Without, Observe and Stamp cost and
-// give nothing.
+// Traced reports whether clocks are kept. If not, Observe and Stamp do nothing.
 func (tx *Tx) Traced() bool { return tx.traced }
 
-// Observe says that the section has read what was written under clock c.
+// Observe records that the section has read data written under clock c.
 func (tx *Tx) Observe(c tracelog.Clock) {
 	if tx.traced && len(c) > 0 {
 		tx.seen = tx.seen.Merge(c)
 	}
 }
 
-// Stamp is the clock to be handed on with what the section writes. It is
-// defined in PreCommit and Commit; nil without tracing.
+// Stamp is the clock to pass on with the data that the section writes. It is
+// defined in PreCommit and Commit; it is nil without tracing.
 func (tx *Tx) Stamp() tracelog.Clock { return tx.stamp }
 
-// Alone says whether r is the only Queued resource in which the section takes
-// a place. It is defined in PreCommit.
+// Alone reports whether r is the only Queued resource in which the section
+// takes a place. It is defined in PreCommit.
 func (tx *Tx) Alone(r Resource) bool {
 	for _, other := range tx.joined {
 		if q, ok := other.(Queued); ok && other != r && q.Queues(tx) {
@@ -219,8 +218,8 @@ func clearTail[T any](s []T) []T {
 	return s[:0]
 }
 
-// preCommit asks the resources that have not answered yet. It answers nil,
-// ErrPending, or why the section cannot commit.
+// preCommit calls PreCommit of the resources that have not pre-committed yet.
+// It returns nil, ErrPending, or the reason why the section cannot commit.
 func (tx *Tx) preCommit() error {
 	rest := tx.pending[:0]
 	for _, r := range tx.pending {

@@ -13,8 +13,8 @@ type algorithmIndex struct {
 	*tlaIndex
 	a      *syntax.Algorithm
 	global *resolve.Scope
-	// labels are those of the part at hand; the other maps those of the
-	// algorithm.
+	// labels are those of the current process, procedure or archetype; the
+	// other maps are those of the algorithm.
 	labels, procedures, macros, archetypes, mappings map[string]*entity
 }
 
@@ -40,8 +40,8 @@ func (x *tlaIndex) algorithms(a *syntax.Algorithm) {
 	r.bodies()
 }
 
-// defined makes what the define block defines names of the algorithm: its
-// translation has them, and a configuration may.
+// defined makes the definitions of the define block names of the algorithm: its
+// translation has them, and a configuration may use them.
 func (r *algorithmIndex) defined() {
 	for _, u := range r.a.Define {
 		var n syntax.Name
@@ -65,7 +65,7 @@ func (r *algorithmIndex) defined() {
 	}
 }
 
-// define adds a thing of the algorithm at its name.
+// define adds an entity of the algorithm at its name.
 func (r *algorithmIndex) define(kind string, n syntax.Name, whole source.Span) *entity {
 	e := &entity{name: n.Text, kind: kind, span: n.Span(), whole: whole, algorithmic: true}
 	r.add(n.Span(), e)
@@ -113,14 +113,15 @@ func (r *algorithmIndex) exprs(scope *resolve.Scope, list []syntax.Expr) {
 	}
 }
 
-// use adds a plain name: what is assigned, and what is passed as a reference.
+// use adds an occurrence of a plain name: an assigned variable, or one passed
+// by reference.
 func (r *algorithmIndex) use(scope *resolve.Scope, n syntax.Name) {
 	if s := scope.Lookup(n.Text); s != nil && s.Kind != resolve.Builtin {
 		r.add(n.Span(), r.entity(s))
 	}
 }
 
-// headers declares what may be used before its text.
+// headers declares the names that may be used before their text.
 func (r *algorithmIndex) headers() {
 	for _, m := range r.a.Macros {
 		r.macros[m.Name.Text] = r.define("macro"+arguments(len(m.Params)), m.Name, m.Span())
@@ -210,7 +211,7 @@ func (r *algorithmIndex) parameterized(scope *resolve.Scope, params []*syntax.Pa
 
 func (r *algorithmIndex) refer(to map[string]*entity, n syntax.Name) { r.add(n.Span(), to[n.Text]) }
 
-// part is a body with labels of its own.
+// part indexes a body that has labels of its own.
 func (r *algorithmIndex) part(scope *resolve.Scope, b *syntax.Block) {
 	if b == nil {
 		return

@@ -21,7 +21,7 @@ import (
 	"github.com/ashlar-dev/ashlar/tla/trans"
 )
 
-// analysis is what is known about a version of a document.
+// analysis is the result of analyzing one version of a document.
 type analysis struct {
 	index       *index
 	diagnostics []diagnostic
@@ -34,7 +34,7 @@ type analysis struct {
 	columns map[*entity]string
 }
 
-// analysis looks at a document, unless that was done.
+// analysis returns the document's analysis, and makes it if there is none.
 func (s *server) analysis(d *document) *analysis {
 	if d.known == nil {
 		o := &overlay{documents: &s.documents, reads: map[string]bool{}}
@@ -44,7 +44,7 @@ func (s *server) analysis(d *document) *analysis {
 	return d.known
 }
 
-// analyze looks at the text that o has for the path of d.
+// analyze analyzes the text that o has for the path of d.
 func (s *server) analyze(d *document, l *lines, o *overlay) *analysis {
 	switch d.language {
 	case tlaLanguage:
@@ -100,21 +100,21 @@ func (s *server) analyzeTLA(d *document, l *lines, o *overlay) *analysis {
 		a.checkConfiguration(d.path, loaded.Spec, o, list)
 	}
 	a.index = indexTLA(info, m)
-	// A diagnostic of the files in memory keeps its place: they are the text at
-	// hand.
+	// A diagnostic of the files in memory keeps its place: they are the current
+	// text.
 	a.diagnostics = s.diagnosticsOf(list, file, l, func(span source.Span) source.Span { return elsewhere(a.module, span) })
 	return a
 }
 
-// checkAlgorithm reports what is wrong with an algorithm whose translation
-// stands in the file, where loading does not look at the algorithm itself.
+// checkAlgorithm reports the errors of an algorithm whose translation is in the
+// file, because loading does not check the algorithm itself.
 func (a *analysis) checkAlgorithm(path string, o *overlay, libraries []string, list *source.List) {
 	if a.module.Algorithm == nil || a.module.Translation == nil {
 		return
 	}
 	_, more, err := trans.Translate(o, path, libraries)
 	if err != nil {
-		return // the file was read a moment ago; what it reads now is another one
+		return // the file has changed since it was read
 	}
 	at := a.module.Algorithm.Span()
 	for _, d := range more.Sorted() {
@@ -125,14 +125,14 @@ func (a *analysis) checkAlgorithm(path string, o *overlay, libraries []string, l
 	}
 }
 
-// checkConfiguration warns of what the configuration beside the module, if there is
-// one, says of the module's constants that cannot be. They are warnings because the
-// module may be right, and checked with another configuration.
+// checkConfiguration warns about impossible values of the module's constants in
+// the configuration beside the module, if there is one. They are warnings
+// because the module may be right and be checked with another configuration.
 func (a *analysis) checkConfiguration(path string, spec *core.Spec, o *overlay, list *source.List) {
 	name := strings.TrimSuffix(path, filepath.Ext(path)) + ".cfg"
 	text, err := o.ReadFile(name)
 	if err != nil {
-		return // there is none, or none that can be read: then no search can be made either
+		return // there is no readable configuration; then no search is possible either
 	}
 	var wrong source.List
 	if cfg := config.Parse(source.NewFile(name, text), &wrong); !wrong.HasErrors() {
@@ -144,8 +144,8 @@ func (a *analysis) checkConfiguration(path string, spec *core.Spec, o *overlay, 
 	}
 }
 
-// elsewhere is the place in a module for what is wrong in another text: where
-// the other module is named.
+// elsewhere is the place in a module at which to report an error of another
+// module: where the other module is named.
 func elsewhere(m *syntax.Module, span source.Span) source.Span {
 	if span.File == nil {
 		return m.Name.Span()
@@ -166,8 +166,8 @@ func elsewhere(m *syntax.Module, span source.Span) source.Span {
 	return at
 }
 
-// diagnosticsOf turns a list into what the protocol shows. home finds a place
-// in the document for what is not in it.
+// diagnosticsOf converts a list to the protocol's diagnostics. Home finds a
+// place in the document for an error elsewhere.
 func (s *server) diagnosticsOf(list *source.List, file *source.File, l *lines, home func(source.Span) source.Span) []diagnostic {
 	out := []diagnostic{}
 	for _, d := range list.Sorted() {
@@ -249,7 +249,7 @@ func (l *library) read(name string) (path string, text []byte, standard bool) {
 func (l *library) Searched() []string { return nil }
 func (l *library) Names() []string    { return nil }
 
-// at answers what is asked about an offset.
+// at returns a request about an offset.
 func (s *server) at(method string, d *document, offset int) (any, *failure) {
 	a := s.analysis(d)
 	o, ok := a.index.at(offset)
@@ -316,7 +316,7 @@ func levelName(l core.Level) string {
 	return "temporal level"
 }
 
-// whole answers what is asked about a document as a whole.
+// whole returns a request about a whole document.
 func (s *server) whole(method string, d *document) (any, *failure) {
 	a := s.analysis(d)
 	switch method {
@@ -340,8 +340,8 @@ func (s *server) whole(method string, d *document) (any, *failure) {
 	return []codeAction{{title, "source.translate", command{title, translateCommand, []string{d.uri}}}}, nil
 }
 
-// replaceAll are the edits that give a document another text: none where it
-// has that already.
+// replaceAll returns the edits that turn the document into text: none if it is
+// equal.
 func replaceAll(d *document, text []byte) []textEdit {
 	if string(text) == string(d.text) {
 		return []textEdit{}

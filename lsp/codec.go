@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// errHeader says that the stream cannot be followed any further: where the next
-// message starts is unknown.
+// errHeader reports that the rest of the stream is unreadable, because the
+// start of the next message is unknown.
 var errHeader = errors.New("malformed header of a message")
 
 // errTooLarge says that a message was skipped.
@@ -63,7 +63,8 @@ func (f *frames) next() ([]byte, error) {
 		}
 		return nil, errTooLarge
 	}
-	// The buffer grows with what arrives, not with what is announced.
+	// The buffer grows with the bytes that arrive, not with the announced
+	// length.
 	var body bytes.Buffer
 	if _, err := io.CopyN(&body, f.r, length); err != nil {
 		return nil, io.ErrUnexpectedEOF
@@ -121,7 +122,7 @@ type response struct {
 	Error   *failure        `json:"error,omitempty"`
 }
 
-// call is what the server sends by itself: a notification, or a request.
+// call is a message that the server initiates: a notification or a request.
 type call struct {
 	Version string `json:"jsonrpc"`
 	ID      string `json:"id,omitempty"`

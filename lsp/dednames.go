@@ -9,7 +9,7 @@ import (
 	"github.com/ashlar-dev/ashlar/source"
 )
 
-// dedIndex is the making of a program's index.
+// dedIndex builds the index of a program.
 type dedIndex struct {
 	index
 	relations, components, functions map[string]*entity
@@ -21,8 +21,8 @@ type dedIndex struct {
 	vars map[string]*entity
 }
 
-// indexDed is the index of a program. Types go to types, as far as program,
-// which is nil with errors, knows them.
+// indexDed returns the index of a program. It stores types in types, as far as
+// program knows them; program is nil if there are errors.
 func indexDed(f *ded.File, file *source.File, program *logic.Program, types map[*entity]string) *index {
 	x := &dedIndex{index: index{file: file}, program: program, types: types,
 		relations: map[string]*entity{}, components: map[string]*entity{}, functions: map[string]*entity{}}
@@ -52,7 +52,7 @@ func (x *dedIndex) declare(f *ded.File) {
 			}
 		}
 	}
-	// What nobody declares is what rules derive.
+	// Relations without a declaration are those that rules derive.
 	for _, i := range f.Items {
 		if i.Component == nil {
 			continue
@@ -222,7 +222,7 @@ func (x *dedIndex) term(t *ded.Term, typ string) {
 	}
 }
 
-// outlineDed lists what a program declares.
+// outlineDed lists the declarations of a program.
 func outlineDed(f *ded.File, l *lines) []documentSymbol {
 	out := []documentSymbol{}
 	symbol := func(n ded.Name, whole source.Span, kind symbolKind, detail string) documentSymbol {

@@ -1,20 +1,21 @@
 // Package lsp is a language server for TLA+ (with PlusCal and Modular PlusCal
 // inside) and for the Dedalus dialect.
 //
-// In: the messages of one client, as bytes, and a Files for what is not open in
-// its editor. Out: answers, and diagnostics of what is open. Serve speaks over a
-// reader and a writer; everything below it is a step machine without goroutines,
-// clocks and files: a message in, messages out.
+// In: the messages of one client, as bytes, and a Files for files that are not
+// open in its editor. Out: responses, and diagnostics of the open documents.
+// Serve communicates over a reader and a writer; everything below it is a step
+// machine without goroutines, clocks and files: a message in, messages out.
 //
-// It promises that open documents take precedence over files; that diagnostics
-// carry the version they were made of, and are made when no message waits, so
-// that the newest version wins; that no input makes it panic; and that a message
-// that is malformed gets an error for an answer where the protocol has one.
+// Promised: open documents take precedence over files; diagnostics carry the
+// document version they were made from, and are made when no message waits, so
+// that the newest version wins; no input makes the server panic; and a
+// malformed message gets an error response where the protocol has one.
 // Positions are in UTF-16 code units.
 //
-// Refused: messages over MessageBytesMax, more than DocumentsMax open documents,
-// documents over source.FileBytesMax, documents that are no files, and renaming
-// where something outside the document, or a translation, would have to follow.
+// Refused: messages over MessageBytesMax, more than DocumentsMax open
+// documents, documents over source.FileBytesMax, documents that are not files,
+// and a rename that would have to change anything outside the document or in a
+// translation.
 //
 // Source: the Language Server Protocol 3.17, JSON-RPC 2.0.
 package lsp
@@ -39,7 +40,7 @@ const (
 	NeighboursMax = 500
 )
 
-// Files is where modules are read from that are not open.
+// Files is the source of modules that are not open in the editor.
 type Files interface {
 	// ReadFile returns the content of a file. Where there is no such file the
 	// error satisfies errors.Is(err, fs.ErrNotExist).

@@ -28,8 +28,8 @@ type document struct {
 	lines     *lines
 	// reads are the paths that its last analysis read or looked for.
 	reads map[string]bool
-	// known is that analysis, nil when the document or something that it reads
-	// has changed.
+	// known is that analysis; it is nil after a change of the document or of a
+	// file that it reads.
 	known *analysis
 }
 
@@ -64,7 +64,7 @@ type documents struct {
 	libraries []string // directories of modules
 }
 
-// pathOf is the file that a URI names.
+// pathOf returns the path of the file that a URI names.
 func pathOf(uri string) (string, error) {
 	u, err := url.Parse(uri)
 	if err != nil || u.Scheme != "file" || u.Path == "" || strings.ContainsRune(u.Path, 0) {
@@ -77,7 +77,7 @@ func pathOf(uri string) (string, error) {
 	return filepath.Clean(filepath.FromSlash(path)), nil
 }
 
-// uriOf names a file as the client does, where it has it open.
+// uriOf returns the URI of a file; if the client has it open, the client's own.
 func (s *documents) uriOf(path string) string {
 	if d := s.byPath[path]; d != nil {
 		return d.uri
@@ -99,8 +99,8 @@ func languageOf(path, id string) language {
 	return otherLanguage
 }
 
-// overlay is the files as they are in the editor: what is open takes
-// precedence. It notes what was asked for.
+// overlay is the file system as the editor shows it: open documents take
+// precedence over files. It records the requested paths.
 type overlay struct {
 	*documents
 	reads map[string]bool
@@ -121,8 +121,8 @@ func (o *overlay) ReadFile(name string) ([]byte, error) {
 	return o.files.ReadFile(name)
 }
 
-// List lists the files of a directory, open ones that are not saved yet
-// included.
+// List lists the files of a directory, including open ones that are not saved
+// yet.
 func (o *overlay) List(dir string) ([]string, error) {
 	names, err := o.files.List(dir)
 	if err != nil {

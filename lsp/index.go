@@ -12,9 +12,10 @@ import (
 // relation.
 type entity struct {
 	name string
-	// kind says what it is, for a person: "variable", "operator, 2 arguments".
+	// kind describes the entity for the user: "variable", "operator, 2
+	// arguments".
 	kind string
-	// span is where it is named first, invalid when that is nowhere; whole is
+	// span is the first place that names it, invalid if there is none; whole is
 	// its definition.
 	span, whole source.Span
 	// hidden says that its text comes with the tool and is no file.
@@ -26,20 +27,20 @@ type entity struct {
 	label bool
 }
 
-// occurrence is a place where a name stands.
+// occurrence is a place at which a name occurs.
 type occurrence struct {
 	span source.Span
 	of   *entity
 }
 
-// index is what the names of one text mean.
+// index maps the names of one text to their meanings.
 type index struct {
 	file        *source.File
 	occurrences []occurrence // by place, one per place
 }
 
-// add notes that e stands at span, if that is in the file and the name really
-// stands there.
+// add records that e occurs at span, if span is in the file and contains the
+// name.
 func (x *index) add(span source.Span, e *entity) {
 	if e == nil || span.File != x.file || span.Start >= span.End {
 		return
@@ -47,7 +48,7 @@ func (x *index) add(span source.Span, e *entity) {
 	x.occurrences = append(x.occurrences, occurrence{span, e})
 }
 
-// settle sorts the occurrences. Of two at one place the first that was added
+// settle sorts the occurrences. Of two at one place, the one added first
 // counts.
 func (x *index) settle() {
 	slices.SortStableFunc(x.occurrences, func(a, b occurrence) int {
@@ -56,8 +57,8 @@ func (x *index) settle() {
 	x.occurrences = slices.CompactFunc(x.occurrences, func(a, b occurrence) bool { return a.span == b.span })
 }
 
-// at returns the shortest occurrence around an offset. A name that ends there
-// counts where none goes on.
+// at returns the shortest occurrence that contains the offset. A name that ends
+// at the offset counts only if no name continues there.
 func (x *index) at(offset int) (occurrence, bool) {
 	best, found, inside := occurrence{}, false, false
 	for _, o := range x.occurrences {
@@ -75,8 +76,8 @@ func (x *index) at(offset int) (occurrence, bool) {
 	return best, found
 }
 
-// shape is which occurrences are one entity: for each the number of the first
-// occurrence of the same.
+// shape describes which occurrences are of one entity: for each, the number of
+// the first occurrence of the same entity.
 func (x *index) shape() []int {
 	first := map[*entity]int{}
 	out := make([]int, len(x.occurrences))
@@ -115,8 +116,8 @@ func excerpt(span source.Span) string {
 	return strings.Join(list, "\n")
 }
 
-// commentAbove is the comment in the lines right before a place: those that
-// start with mark, or one block of TLA+.
+// commentAbove returns the comment in the lines directly above a place: the
+// lines that start with mark, or one block comment of TLA+.
 func commentAbove(span source.Span, mark string) string {
 	if !span.IsValid() {
 		return ""
@@ -157,7 +158,7 @@ func joinUp(lines []string) string {
 	return strings.Join(lines, "\n")
 }
 
-// hasWord says whether a name stands in a text as a whole word.
+// hasWord reports whether a name stands in a text as a whole word.
 func hasWord(text, name string) bool {
 	for from := 0; ; {
 		at := strings.Index(text[from:], name)

@@ -9,21 +9,21 @@ import (
 	"github.com/ashlar-dev/ashlar/tla/syntax"
 )
 
-// tlaIndex is the making of a module's index.
+// tlaIndex builds the index of a module.
 type tlaIndex struct {
 	index
 	info     *resolve.Info
 	root     *syntax.Module
 	entities map[*resolve.Symbol]*entity
 	modules  map[*resolve.Module]*entity
-	// algorithm are the things of the algorithm that its translation defines by
-	// the same name: global variables, labels, procedures and processes.
+	// algorithm has the entities of the algorithm that its translation defines
+	// under the same name: global variables, labels, procedures and processes.
 	algorithm map[string]*entity
 	// wholes are the definitions of symbols, by the place of the name.
 	wholes map[source.Span]source.Span
 }
 
-// indexTLA is the index of the module root, in its own file.
+// indexTLA returns the index of the module root, in its own file.
 func indexTLA(info *resolve.Info, root *syntax.Module) *index {
 	x := &tlaIndex{
 		index: index{file: root.Span().File}, info: info, root: root,
@@ -35,7 +35,7 @@ func indexTLA(info *resolve.Info, root *syntax.Module) *index {
 		x.wholesOf(m.Syntax)
 	}
 	x.wholesOf(root)
-	delete(x.wholes, source.Span{}) // of what has no name, such as INSTANCE M
+	delete(x.wholes, source.Span{}) // nodes without a name, such as INSTANCE M
 	if root.Algorithm != nil {
 		x.algorithms(root.Algorithm)
 	}
@@ -96,9 +96,9 @@ func nameSpan(n syntax.Node) source.Span {
 	return source.Span{}
 }
 
-// entity is what a symbol of the resolver is here. A definition that an
-// INSTANCE without a name brings is that of the other module; what a
-// translation defines is the algorithm's.
+// entity returns the entity of a symbol. A definition that an INSTANCE without
+// a name imports is that of the other module; one that a translation makes is
+// the algorithm's.
 func (x *tlaIndex) entity(s *resolve.Symbol) *entity {
 	for s.Origin != nil {
 		s = s.Origin
@@ -127,7 +127,7 @@ func (x *tlaIndex) entity(s *resolve.Symbol) *entity {
 	return e
 }
 
-// translated says that a symbol was declared by the translation of the
+// translated reports whether a symbol was declared by the translation of the
 // algorithm, at the top level: it has no text then, or that in the file.
 func (x *tlaIndex) translated(s *resolve.Symbol) bool {
 	if x.root.Algorithm == nil || !s.Span.IsValid() || s.Kind == resolve.Bound {
@@ -289,9 +289,8 @@ func (x *tlaIndex) path(p *syntax.Path, use *resolve.PathUse) {
 	step(len(use.Through), use.Target)
 }
 
-// guess finds the meaning of names after an algorithm that could not be
-// translated: those that the resolver does not know are the algorithm's, if it
-// has them.
+// guess resolves names after an algorithm that could not be translated: a name
+// that the resolver does not know is the algorithm's, if the algorithm has it.
 func (x *tlaIndex) guess() {
 	if len(x.algorithm) == 0 {
 		return

@@ -8,8 +8,8 @@ import (
 	"github.com/ashlar-dev/ashlar/source"
 )
 
-// Position is a place as the protocol counts it: from 0, the character in
-// UTF-16 code units.
+// Position is a place in the protocol's count: from 0, the character in UTF-16
+// code units.
 type Position struct {
 	Line      uint32 `json:"line"`
 	Character uint32 `json:"character"`
@@ -76,9 +76,9 @@ func units(r rune) uint32 {
 	return 1
 }
 
-// offset is the byte that a position stands for. What lies behind the end of a
-// line is moved there, what lies behind the last line to the end of the text,
-// and what lies inside a character to its start.
+// offset returns the byte offset of a position. A position beyond the end of a
+// line moves to that end, one beyond the last line to the end of the text, and
+// one inside a character to the character's start.
 func (l *lines) offset(p Position) int {
 	if uint64(p.Line) >= uint64(len(l.starts)) {
 		return len(l.text)
@@ -101,8 +101,8 @@ func (l *lines) offset(p Position) int {
 	return at
 }
 
-// position is where a byte is. Offsets outside the text are moved to its nearer
-// end, those inside a line end to the end of the line.
+// position returns the position of a byte offset. Offsets outside the text move
+// to its nearer end, those inside a line end to the end of the line.
 func (l *lines) position(offset int) Position {
 	offset = min(max(offset, 0), len(l.text))
 	n, found := slices.BinarySearchFunc(l.marks, offset, func(m mark, offset int) int { return cmp.Compare(m.offset, offset) })

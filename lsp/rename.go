@@ -12,8 +12,8 @@ import (
 	"github.com/ashlar-dev/ashlar/tla/syntax"
 )
 
-// renamable says why the name at o cannot be renamed within its document, nil
-// when it can.
+// renamable returns the reason why the name at o cannot be renamed within its
+// document, or nil.
 func (s *server) renamable(d *document, a *analysis, o occurrence) error {
 	e := o.of
 	switch {
@@ -45,8 +45,8 @@ func plainName(name string) bool {
 	return ok && err == nil
 }
 
-// unfollowed says where in the module a name stands that the index does not
-// see: in translations, proofs, and strings that are labels.
+// unfollowed returns an error with the place of an occurrence that the index
+// does not see: in a translation, a proof, or a string that is a label.
 func unfollowed(m *syntax.Module, e *entity) error {
 	for _, r := range []*syntax.Region{m.Translation, m.PlusCalTranslation} {
 		if r != nil && hasWord(r.Inner.Text(), e.name) {
@@ -76,8 +76,8 @@ func unfollowed(m *syntax.Module, e *entity) error {
 	return nil
 }
 
-// neighbours looks for a name in what may use the module: configurations, and
-// modules that mention it, in its directory.
+// neighbours looks for a name in the files of the directory that may use the
+// module: configurations, and modules that mention it.
 func (s *server) neighbours(d *document, module, name string) error {
 	o := &overlay{documents: &s.documents, reads: map[string]bool{}}
 	list, err := o.List(filepath.Dir(d.path))
@@ -105,8 +105,8 @@ func (s *server) neighbours(d *document, module, name string) error {
 	return nil
 }
 
-// rename gives the name at an offset another one, after looking whether the
-// document then means the same.
+// rename renames the name at an offset after checking that the document then
+// means the same.
 func (s *server) rename(d *document, offset int, name string) (any, *failure) {
 	a := s.analysis(d)
 	o, ok := a.index.at(offset)

@@ -12,7 +12,7 @@ import (
 	"github.com/ashlar-dev/ashlar/source"
 )
 
-// phase is where a session is.
+// phase is the state of a session.
 type phase uint8
 
 const (
@@ -27,8 +27,8 @@ type server struct {
 	documents
 	phase phase
 	clean bool // exit came after shutdown
-	// dirty are the documents whose diagnostics are not those of their text, the
-	// last one changed first.
+	// dirty are the documents whose diagnostics are out of date, the last one
+	// changed first.
 	dirty []*document
 	out   []any
 	calls int
@@ -38,14 +38,14 @@ func newServer(files Files, libraries []string) *server {
 	return &server{documents: documents{byURI: map[string]*document{}, byPath: map[string]*document{}, files: files, libraries: libraries}}
 }
 
-// ErrExit says that the client ended the session without shutdown before.
+// ErrExit reports that the client ended the session without a shutdown request.
 var ErrExit = errors.New("the client ended the session without a shutdown")
 
-// Serve speaks with a client until it says exit, r ends, or ctx does. The error
-// is nil after shutdown and exit, and of r and w otherwise; io.EOF where the
-// client is simply gone. Modules that are not beside a document are looked for in the
-// libraries, which are directories. Serve does not close r: what still reads from it ends
-// with the next message or with r.
+// Serve serves a client until it sends exit, r ends, or ctx ends. The error is
+// nil after shutdown and exit; otherwise it is that of r or w, and io.EOF if
+// the client just closed the stream. Serve looks for modules beside the
+// document and then in the libraries, which are directories. Serve does not
+// close r: a pending read of r ends with the next message or with r.
 func Serve(ctx context.Context, r io.Reader, w io.Writer, files Files, libraries []string) error {
 	type arrival struct {
 		body []byte
@@ -71,8 +71,8 @@ func Serve(ctx context.Context, r io.Reader, w io.Writer, files Files, libraries
 	s := newServer(files, libraries)
 	for s.phase != exited {
 		var a arrival
-		// Diagnostics are made when no message waits: while somebody types, only
-		// the newest version gets them.
+		// Make diagnostics only when no message waits: while the user types,
+		// only the newest version gets them.
 		select {
 		case a = <-queue:
 		default:
@@ -120,8 +120,8 @@ func (s *server) flush(w io.Writer) error {
 	return err
 }
 
-// idle publishes the diagnostics of one document that needs it, and says
-// whether there was one.
+// idle publishes the diagnostics of one document whose diagnostics are out of
+// date. It reports whether there was one.
 func (s *server) idle() bool {
 	if len(s.dirty) == 0 {
 		return false
@@ -133,14 +133,14 @@ func (s *server) idle() bool {
 	return true
 }
 
-// touch says that the text of a document is another one.
+// touch records that the text of a document has changed.
 func (s *server) touch(d *document) {
 	s.soil(d)
 	s.touchPath(d.path)
 	s.dirty = append([]*document{d}, slices.DeleteFunc(s.dirty, func(o *document) bool { return o == d })...)
 }
 
-// touchPath says that all that read a path are to be looked at again.
+// touchPath schedules a new analysis of all documents that read a path.
 func (s *server) touchPath(path string) {
 	for _, uri := range s.uris() {
 		if d := s.byURI[uri]; d.reads[path] {
@@ -175,8 +175,8 @@ func (s *server) request(method string, params any) {
 	s.out = append(s.out, call{Version: "2.0", ID: "ashlar-" + strconv.Itoa(s.calls), Method: method, Params: params})
 }
 
-// answer answers a request; id nil is that of a notification, whose failure is
-// told to the user.
+// answer answers a request. A nil id is that of a notification, whose failure
+// is shown to the user.
 func (s *server) answer(id json.RawMessage, result any, f *failure) {
 	switch {
 	case id == nil && f == nil:
@@ -194,7 +194,7 @@ func (s *server) answer(id json.RawMessage, result any, f *failure) {
 	}
 }
 
-// handle takes one message. What is to be sent is in s.out afterwards.
+// handle processes one message and leaves the messages to send in s.out.
 func (s *server) handle(body []byte) {
 	m, f := parseMessage(body)
 	if f != nil {
@@ -202,7 +202,7 @@ func (s *server) handle(body []byte) {
 		return
 	}
 	if m.Method == "" {
-		return // an answer to a request of ours: the client shows what failed
+		return // the response to a request of this server: the client shows the failure
 	}
 	if m.Method == "exit" {
 		s.clean = s.phase == stopping

@@ -31,14 +31,14 @@ func (s Severity) String() string {
 // constants, each with a comment that shows a failing input.
 type Code string
 
-// Diagnostic is one thing that is wrong with the user's input.
+// Diagnostic is one error or warning about the user's input.
 type Diagnostic struct {
 	Severity Severity
 	Code     Code
 	Span     Span
 	// Message says what is wrong and what was expected: lower case, no full stop.
 	Message string
-	// Repair says what to write instead, where that is known.
+	// Repair says what to write instead, if that is known.
 	Repair string
 	// Related points at further places: "other declaration here".
 	Related []Note
@@ -50,8 +50,7 @@ type Note struct {
 	Message string
 }
 
-// DiagnosticsMax is how many diagnostics a List keeps; those after it are
-// only counted.
+// DiagnosticsMax is how many diagnostics a List keeps; it only counts the rest.
 const DiagnosticsMax = 50
 
 // List collects the diagnostics of a run. The zero List is empty and ready.
@@ -84,7 +83,7 @@ func (l *List) Warnf(span Span, code Code, format string, args ...any) {
 	l.Add(Diagnostic{Severity: Warning, Code: code, Span: span, Message: fmt.Sprintf(format, args...)})
 }
 
-// HasErrors says whether an Error was recorded.
+// HasErrors reports whether an Error was recorded.
 func (l *List) HasErrors() bool { return l.errors > 0 }
 
 // Len is the number of diagnostics kept.
@@ -100,7 +99,7 @@ func (l *List) Append(other *List) {
 		l.Add(d)
 	}
 	l.dropped += other.dropped
-	l.errors = errors // with those that other has dropped
+	l.errors = errors // including those that other has dropped
 }
 
 // Sorted returns the diagnostics by file and place, duplicates removed.
@@ -140,7 +139,7 @@ func (l *List) Err() error {
 	return nil
 }
 
-// Error gives one line per diagnostic.
+// Error returns one line per diagnostic.
 func (l *List) Error() string {
 	var b strings.Builder
 	for i, d := range l.Sorted() {
@@ -166,8 +165,8 @@ func (l *List) Print(w io.Writer) {
 	}
 }
 
-// Print writes one diagnostic in the form that List.Print uses. What a terminal would
-// obey is shown as Visible does.
+// Print writes one diagnostic in the form that List.Print uses. Characters that
+// would control a terminal are written as Visible does.
 func (d Diagnostic) Print(w io.Writer) {
 	fmt.Fprintf(w, "%s\n", Visible(fmt.Sprintf("%s: %s: %s [%s]", d.Span, d.Severity, d.Message, d.Code)))
 	d.Span.printExcerpt(w)
@@ -213,7 +212,7 @@ func (s Span) printExcerpt(w io.Writer) {
 	fmt.Fprintf(w, "    %s\n    %s%s\n", strings.Join(shown, ""), pad.String(), strings.Repeat("^", width))
 }
 
-// characters are those of a line, in the way in which they are shown.
+// characters splits a line into the units in which it is shown.
 func characters(line string) []string {
 	var list []string
 	for len(line) > 0 {

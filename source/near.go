@@ -10,7 +10,7 @@ type Nearest struct {
 // nearNameMax is the longest name for which a nearest one is looked for.
 const nearNameMax = 64
 
-// NewNearest looks for names near want.
+// NewNearest returns a Nearest for names near want.
 func NewNearest(want string) *Nearest {
 	n := &Nearest{want: want, dist: 3}
 	if len(want) <= 4 {
@@ -22,8 +22,8 @@ func NewNearest(want string) *Nearest {
 	return n
 }
 
-// Offer considers a name. Of equally close ones the first in the alphabet
-// wins, so that the order of offers does not matter.
+// Offer considers a name. Of equally close ones the alphabetically first wins,
+// so that the order of offers does not matter.
 func (n *Nearest) Offer(name string) {
 	if name == n.want || len(name) > nearNameMax || !HasLetters(name) {
 		return
@@ -38,7 +38,7 @@ func (n *Nearest) Offer(name string) {
 	}
 }
 
-// HasLetters says whether there is a letter in s: it is a word and no symbol.
+// HasLetters reports whether there is a letter in s: it is a word and no symbol.
 func HasLetters(s string) bool {
 	for _, c := range s {
 		if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' {
@@ -48,7 +48,7 @@ func HasLetters(s string) bool {
 	return false
 }
 
-// Repair is the question whether the nearest name was meant, or nothing.
+// Repair returns the question whether the nearest name was meant, or "".
 func (n *Nearest) Repair() string {
 	if n.best == "" {
 		return ""
@@ -56,9 +56,9 @@ func (n *Nearest) Repair() string {
 	return "did you mean " + n.best + "?"
 }
 
-// distance is the number of letters to insert, delete, replace or exchange
-// with the next to make a into b; a difference of case counts as one for the
-// whole name. At or above limit it may say limit.
+// distance is the number of letters to insert, delete, replace or exchange with
+// the next to turn a into b; a difference in case counts as one for the whole
+// name. If the distance is at least limit, it may return limit.
 func distance(a, b string, limit int) int {
 	if diff := len(a) - len(b); diff >= limit || -diff >= limit {
 		return limit

@@ -1,9 +1,9 @@
-// Package source is the vocabulary that every language tool of the house
-// shares: files, positions in them, spans, and diagnostics with codes.
+// Package source has the types that all language tools of the project share:
+// files, positions in them, spans, and diagnostics with codes.
 //
-// In: the bytes of a file and where a tool stumbled. Out: positions that a
-// person can read, and reports that name the place, what was expected and
-// the repair. The package opens no files and knows no language.
+// In: the bytes of a file and the place of an error. Out: positions for people,
+// and reports that name the place, what was expected and the repair. The
+// package opens no files and knows no language.
 package source
 
 import (
@@ -12,9 +12,9 @@ import (
 	"unicode/utf8"
 )
 
-// FileBytesMax is the largest file that a tool of the house accepts. Offsets
-// are 32 bits wide; the limit also bounds what a hostile input can make a
-// parser hold.
+// FileBytesMax is the largest file that a tool of the project accepts. Offsets
+// are 32 bits wide; the limit also bounds the memory that a hostile input can
+// make a parser use.
 const FileBytesMax = 16 << 20
 
 // File is one text, immutable once made. The zero File is not valid.
@@ -80,7 +80,7 @@ type Span struct {
 	Start, End int32
 }
 
-// IsValid says whether the span names a place.
+// IsValid reports whether the span names a place.
 func (s Span) IsValid() bool { return s.File != nil }
 
 // Text returns the bytes of the span as a string.

@@ -7,9 +7,9 @@ import (
 	"unicode/utf8"
 )
 
-// Visible is text of a source as it may be shown in a terminal: control characters but
-// tab and the end of a line, those that turn the direction of writing, and bytes that
-// are no UTF-8 are written as \x1b, \u202e, \xff. Other text is answered as it is.
+// Visible returns source text in a form safe for a terminal: control characters
+// other than tab and newline, characters that change the direction of writing,
+// and invalid UTF-8 become \x1b, \u202e, \xff. Other text is unchanged.
 func Visible(s string) string {
 	clean := true
 	for i, r := range s {
@@ -34,13 +34,14 @@ func Visible(s string) string {
 	return b.String()
 }
 
-// broken says whether s begins with bytes that are no UTF-8.
+// broken reports whether s begins with bytes that are no UTF-8.
 func broken(s string) bool {
 	_, n := utf8.DecodeRuneInString(s)
 	return n == 1
 }
 
-// hidden says whether a terminal would obey a character and not show it.
+// hidden reports whether a terminal would obey a character instead of showing
+// it.
 func hidden(r rune) bool {
 	return unicode.IsControl(r) && r != '\t' && r != '\n' || unicode.Is(unicode.Bidi_Control, r)
 }

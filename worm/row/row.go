@@ -1,9 +1,10 @@
-// Package row is about rows of segments: those of a log, or of a replicated state
-// machine, one after the other, each allocated when the one before is full.
+// Package row is about rows of segments: the segments of a log, or of a
+// replicated state machine, one after the other, each allocated when the one
+// before is full.
 //
-// In: what a wor.Space answers. Out: where the row ends, and what an answer says of
-// a register; and how long to wait for it. Both applications that have rows stand on
-// it.
+// In: the results of a wor.Space. Out: the end of the row; what a result says
+// about a register; and how long to wait for it. The log and the replicated
+// state machine both use it.
 package row
 
 import (
@@ -12,14 +13,14 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// Decided says of the error of a write or Propose that the register holds a value
-// now, or never will: it is trimmed.
+// Decided reports, from the error of a write or Propose, whether the register
+// now holds a value or, being trimmed, never will.
 func Decided(err error) bool {
 	return err == nil || errors.Is(err, wor.ErrWritten) || errors.Is(err, wor.ErrTrimmed)
 }
 
-// Held is the value that a register holds according to the error of a write of
-// value. It is for errors that are Decided, and not ErrTrimmed.
+// Held returns the value of a register after a write of value that returned
+// err. Err must be Decided and not ErrTrimmed.
 func Held(value []byte, err error) []byte {
 	if w := (*wor.WrittenError)(nil); errors.As(err, &w) {
 		return w.Value
@@ -27,13 +28,12 @@ func Held(value []byte, err error) []byte {
 	return value
 }
 
-// Ask has the metadata of a segment of the row asked for, by its index. It may
-// never call done, and then nothing follows.
+// Ask requests the metadata of the segment of the row with that index. It may
+// never call done; then nothing follows.
 type Ask func(index uint32, done func(wor.Meta, error))
 
-// finder looks for the last segment of a row. Those that are allocated, or were
-// and are trimmed, come first; so it goes up in steps that double, and then halves
-// what is between.
+// finder looks for the last segment of a row. Allocated segments, including
+// trimmed ones, come first; so it goes up in doubling steps and then bisects.
 type finder struct {
 	ask    Ask
 	most   int64
@@ -44,12 +44,12 @@ type finder struct {
 	done   func(index int64, m *wor.Meta, err error)
 }
 
-// failsMax is how often a question is asked again before the search is given up.
+// failsMax is how often a question is repeated before the search is given up.
 const failsMax = 4
 
-// Last finds the last segment of a row that is allocated, when known is (-1: none)
-// and none is above most. Its Meta is answered when it is not known itself, and not
-// trimmed.
+// Last finds the last allocated segment of a row, given that segment known is
+// allocated (-1: none is known) and none above most is. It passes the segment's
+// Meta, except when the segment is known itself or trimmed.
 func Last(known, most int64, ask Ask, done func(index int64, m *wor.Meta, err error)) {
 	f := &finder{ask: ask, most: most, lo: known, hi: -1, step: 1, done: done}
 	f.probe()
