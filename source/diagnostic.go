@@ -99,7 +99,7 @@ func (l *List) Append(other *List) {
 		l.Add(d)
 	}
 	l.dropped += other.dropped
-	l.errors = errors // including those that other has dropped
+	l.errors = errors // with those that other has dropped
 }
 
 // Sorted returns the diagnostics by file and place, duplicates removed.

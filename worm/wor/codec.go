@@ -7,9 +7,9 @@ import (
 )
 
 // The values of configuration and metadata registers. Each begins with a byte
-// that tells its form; numbers are little endian, texts and bytes come with their
-// length as uint32. There is one encoding of each value: decoding refuses all
-// others, so that equal values are equal bytes.
+// that identifies its form; numbers are little endian, texts and byte strings
+// are preceded by their length as uint32. Each value has exactly one encoding:
+// decoding refuses all others, so that equal values are equal bytes.
 
 const (
 	configForm byte = 1
@@ -22,11 +22,11 @@ const (
 	MemberAddrMax = 1024
 )
 
-// ErrEncoding: bytes are not the encoding of a value.
+// ErrEncoding reports bytes that are not the encoding of a value.
 var ErrEncoding = errors.New("not the encoding of a value")
 
-// Check says why a configuration cannot be one: its members are none, more than
-// MembersMax or not distinct, or a text is too long.
+// Check returns an error if the configuration is invalid: it has no members,
+// more than MembersMax or duplicate ones, or a text is too long.
 func (c *Config) Check() error {
 	if len(c.Members) == 0 {
 		return errors.New("configuration without members")
@@ -49,7 +49,8 @@ func (c *Config) Check() error {
 	return nil
 }
 
-// AppendBinary appends the encoding of the configuration, which Check has passed.
+// AppendBinary appends the encoding of the configuration, which must pass
+// Check.
 func (c *Config) AppendBinary(b []byte) ([]byte, error) {
 	if err := c.Check(); err != nil {
 		return b, err
@@ -72,11 +73,11 @@ func (c *Config) AppendBinary(b []byte) ([]byte, error) {
 	return b, nil
 }
 
-// MarshalBinary is AppendBinary to nothing.
+// MarshalBinary returns the encoding that AppendBinary appends.
 func (c *Config) MarshalBinary() ([]byte, error) { return c.AppendBinary(nil) }
 
-// UnmarshalBinary reads what AppendBinary wrote. The configuration does not refer
-// to the bytes. An error is ErrEncoding, or what Check says.
+// UnmarshalBinary reads what AppendBinary wrote. The configuration does not
+// refer to the bytes. An error is ErrEncoding or that of Check.
 func (c *Config) UnmarshalBinary(b []byte) error {
 	d := decoder{b: b}
 	d.form(configForm)
@@ -96,7 +97,8 @@ func (c *Config) UnmarshalBinary(b []byte) error {
 	return c.Check()
 }
 
-// Check says why a segment cannot be allocated so, whatever partitions there are.
+// Check returns an error if no segment can have this metadata, whatever
+// partitions there are.
 func (m *Meta) Check() error {
 	if !m.Protocol.Valid() {
 		return fmt.Errorf("segment with %v", m.Protocol)
@@ -110,7 +112,7 @@ func (m *Meta) Check() error {
 	return nil
 }
 
-// AppendBinary appends the encoding of the metadata, which Check has passed.
+// AppendBinary appends the encoding of the metadata, which must pass Check.
 func (m *Meta) AppendBinary(b []byte) ([]byte, error) {
 	if err := m.Check(); err != nil {
 		return b, err
@@ -123,11 +125,11 @@ func (m *Meta) AppendBinary(b []byte) ([]byte, error) {
 	return appendBytes(b, m.Payload), nil
 }
 
-// MarshalBinary is AppendBinary to nothing.
+// MarshalBinary returns the encoding that AppendBinary appends.
 func (m *Meta) MarshalBinary() ([]byte, error) { return m.AppendBinary(nil) }
 
-// UnmarshalBinary reads what AppendBinary wrote. The payload is a copy, nil when
-// it is empty. An error is ErrEncoding, or what Check says.
+// UnmarshalBinary reads what AppendBinary wrote. The payload is a copy, nil if
+// it is empty. An error is ErrEncoding or that of Check.
 func (m *Meta) UnmarshalBinary(b []byte) error {
 	d := decoder{b: b}
 	d.form(metaForm)
@@ -144,8 +146,8 @@ func appendBytes[T ~string | ~[]byte](b []byte, v T) []byte {
 	return append(b, v...)
 }
 
-// decoder takes values from the front; once something is missing, all that
-// follows is zero and end answers false.
+// decoder takes values from the front; once data is missing, it yields only
+// zeros, and end returns false.
 type decoder struct {
 	b      []byte
 	failed bool

@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// The outcomes of an operation, besides success. An error of a Space is one of
-// these or wraps one (errors.Is).
+// The outcomes of an operation, besides success. Every error of a Space is one
+// of these or wraps one (errors.Is).
 var (
 	// ErrWritten: the register holds another value; it is in *WrittenError.
 	ErrWritten = errors.New("register is written")
@@ -18,20 +18,22 @@ var (
 	ErrUnwritten = errors.New("register is unwritten")
 	// ErrUnknown: a write may have taken effect, may do so later, or never.
 	ErrUnknown = errors.New("outcome is unknown")
-	// ErrOutbid: somebody else captured the register; of a write it comes within
-	// ErrUnknown.
+	// ErrOutbid: another client captured the register. A write returns it
+	// wrapped in ErrUnknown.
 	ErrOutbid = errors.New("register was captured by another")
 	// ErrUnallocated: the segment has not been allocated.
 	ErrUnallocated = errors.New("segment is not allocated")
-	// ErrDeadline: the time given was over. Nothing was changed by a read, a
-	// capture may have taken effect; a write answers ErrUnknown instead.
+	// ErrDeadline: the time limit passed. A read changed nothing, a capture may
+	// have taken effect; a write returns ErrUnknown instead.
 	ErrDeadline = errors.New("deadline exceeded")
-	// ErrBusy: not done, servers or client have no room for it now.
+	// ErrBusy: the operation was not done, because servers or client have no
+	// room for it now.
 	ErrBusy = errors.New("no room now")
-	// ErrLimit: not done, it exceeds a limit that the error names.
+	// ErrLimit: the operation was not done, because it exceeds a limit that the
+	// error names.
 	ErrLimit = errors.New("limit exceeded")
-	// ErrToken: a token does not cover the register, or was used for it before
-	// with another value.
+	// ErrToken: the token does not cover the register, or was used for it
+	// before with another value.
 	ErrToken = errors.New("token does not serve")
 	// ErrClosed: the client was closed.
 	ErrClosed = errors.New("client is closed")
@@ -39,8 +41,8 @@ var (
 	ErrTainted = errors.New("partition is tainted")
 )
 
-// WrittenError is an ErrWritten with the value that the register holds, which is
-// whose reads it; it must not be changed.
+// WrittenError is an ErrWritten with the value that the register holds. The
+// caller may keep the value but must not change it.
 type WrittenError struct {
 	Addr  Addr
 	Value []byte
@@ -48,13 +50,14 @@ type WrittenError struct {
 
 func (e *WrittenError) Error() string { return fmt.Sprintf("register %v is written", e.Addr) }
 
-// Is says that it is an ErrWritten.
+// Is reports whether target is ErrWritten.
 func (e *WrittenError) Is(target error) bool { return target == ErrWritten }
 
 // UnknownError is an ErrUnknown with its cause.
 type UnknownError struct {
 	Addr Addr
-	// Cause is ErrOutbid, ErrDeadline, ErrClosed or what else ended the attempt.
+	// Cause is ErrOutbid, ErrDeadline, ErrClosed or another error that ended
+	// the attempt.
 	Cause error
 }
 
@@ -62,24 +65,24 @@ func (e *UnknownError) Error() string {
 	return fmt.Sprintf("write of %v: outcome is unknown: %v", e.Addr, e.Cause)
 }
 
-// Is says that it is an ErrUnknown.
+// Is reports whether target is ErrUnknown.
 func (e *UnknownError) Is(target error) bool { return target == ErrUnknown }
 
-// Unwrap gives the cause.
+// Unwrap returns the cause.
 func (e *UnknownError) Unwrap() error { return e.Cause }
 
 // LimitError is an ErrLimit with the limit's name.
 type LimitError struct {
-	Name       string // as the constant or option is called
+	Name       string // the name of the constant or option
 	Limit, Got int64
 }
 
 func (e *LimitError) Error() string {
-	if e.Limit == 0 && e.Got == 0 { // a server has named it
+	if e.Limit == 0 && e.Got == 0 { // a server has named the limit
 		return "limit " + e.Name + " is reached"
 	}
 	return fmt.Sprintf("%s is %d, got %d", e.Name, e.Limit, e.Got)
 }
 
-// Is says that it is an ErrLimit.
+// Is reports whether target is ErrLimit.
 func (e *LimitError) Is(target error) bool { return target == ErrLimit }

@@ -1,7 +1,7 @@
 package wor
 
-// Limits of what one request or configuration may hold. A server refuses what
-// exceeds them, with StatusLimit.
+// Limits of one request or configuration. A server refuses anything beyond them
+// with StatusLimit.
 const (
 	// ValueMax is the longest value of a register, in bytes.
 	ValueMax = 1 << 20
@@ -11,7 +11,7 @@ const (
 	SegmentMax = 1 << 24
 	// MembersMax is how many servers a configuration may have.
 	MembersMax = 15
-	// ReplyMax bounds the values in one reply, in bytes: a reply to a range ends
-	// early at that and is asked for the rest.
+	// ReplyMax bounds the values in one reply, in bytes: a reply for a range
+	// ends early at that point, and the client asks for the rest.
 	ReplyMax = 4 << 20
 )

@@ -1,8 +1,9 @@
 package wor
 
-// Outbox collects what a Machine wants sent. Servers are places in the members of
-// the configuration that the Machine was made for. Requests are the machine's:
-// they are encoded before the next call to it and not kept.
+// Outbox collects the requests that a Machine wants to send. To has indices of
+// the members of the configuration that the Machine was made for. The machine
+// owns the requests: its caller must encode them before the next call and must
+// not retain them.
 type Outbox struct {
 	To       []int
 	Requests []*Request
@@ -19,25 +20,24 @@ func (o *Outbox) Reset() { o.To, o.Requests = o.To[:0], o.Requests[:0] }
 
 // Machine is one operation of a client on the servers of one configuration: a
 // step machine without clock and without I/O. Its owner calls it from one
-// goroutine at a time: Start once, then Deliver for each answer and Expire
-// whenever it has waited long enough, until Done. Requests may be lost, doubled
-// and overtake each other, and so may replies.
+// goroutine at a time: Start once, then Deliver for each reply and Expire
+// whenever it has waited long enough, until Done. Requests and replies may be
+// lost, duplicated and reordered.
 type Machine interface {
 	Start(out *Outbox)
-	// Deliver takes a server's reply to one of the machine's requests. The
-	// request is told by step, which is the Machine's own number of the round
-	// that sent it (Request order within the machine): a reply of an earlier
-	// round is handed over all the same, and the machine knows what to do.
-	// The reply is the machine's from then on.
+	// Deliver takes a server's reply to one of the machine's requests. Step is
+	// the Machine's own number of the round that sent the request. The caller
+	// delivers replies of earlier rounds as well, and the machine handles them.
+	// The machine owns the reply from then on.
 	Deliver(from int, step uint32, r *Reply, out *Outbox)
-	// Expire sends again what was not answered.
+	// Expire sends unanswered requests again.
 	Expire(out *Outbox)
-	// Step is the number of the current round: what is sent from now on is
-	// answered to Deliver with it.
+	// Step is the number of the current round: replies to requests sent from
+	// now on must be delivered with it.
 	Step() uint32
-	// Done says that there is a Result. Nothing is sent afterwards.
+	// Done reports whether there is a Result. Nothing is sent afterwards.
 	Done() bool
-	// Result covers exactly the range, when Done. What a run says:
+	// Result covers exactly the range, once Done. A run means:
 	//
 	//	capture  OK: captured; if Written, Value must be adopted. Outbid: by
 	//	         Promised. Trimmed.
@@ -49,47 +49,48 @@ type Machine interface {
 	//	         its own ballot was outbid by Promised. Trimmed.
 	//	trim     OK: enough servers carry the tombstone (one run of count 1).
 	Result() []Run
-	// Moved answers why the machine cannot go on in this configuration:
-	// StatusSealed, StatusStale or StatusForeign from enough servers that the
-	// operation cannot succeed here; its owner learns the next configuration and
-	// makes a new Machine. StatusOK as long as it can.
+	// Moved returns why the machine cannot continue in this configuration:
+	// StatusSealed, StatusStale or StatusForeign from so many servers that the
+	// operation cannot succeed here. Its owner must then learn the next
+	// configuration and make a new Machine. Until then it returns StatusOK.
 	Moved() Status
 }
 
-// Server keeps the registers of one protocol, in one epoch of one partition, on
-// one server. It has no clock and does no I/O. It is for one goroutine at a time.
+// Server stores the registers of one protocol, in one epoch of one partition,
+// on one server. It has no clock and does no I/O. It is for one goroutine at a
+// time.
 //
-// What a request changed is appended to log as records. The reply may leave when
-// these, and all records before, are durable: also a reply that changed nothing
-// may show what an earlier request changed, so it must not overtake those records
-// either (rule b).
+// A Server appends what a request changed to log as records. The reply must not
+// leave before these records, and all earlier ones, are durable: even a reply
+// to a request that changed nothing may show what an earlier request changed,
+// so it must not overtake those records either (rule b).
 type Server interface {
-	// Handle does what a request of one of the register kinds asks; the group
-	// has checked partition, epoch and limits. Value of the request is the
-	// server's to keep. Runs of the reply may refer to the server's memory: they
-	// are encoded before the next call.
+	// Handle performs a request of one of the register kinds; the group has
+	// checked partition, epoch and limits. The server may retain the request's
+	// Value. Runs of the reply may refer to the server's memory: the caller
+	// must encode them before the next call.
 	Handle(q *Request, r *Reply, log *Log)
-	// Redo repeats a record of a log, after a restart. An error says that it is
-	// not a record of this server.
+	// Redo repeats a record of a log, after a restart. It returns an error for
+	// a record that is not this server's.
 	Redo(record []byte) error
-	// Save calls yield with records that make the same state on an empty server,
-	// in the order of addresses, until it answers false.
+	// Save calls yield with records that recreate the state on an empty server,
+	// in the order of addresses, until yield returns false.
 	Save(yield func(record []byte) bool)
 	// States calls yield with every register that is promised or written and
-	// every trimmed segment, in the order of addresses from a on, until it
-	// answers false.
+	// every trimmed segment, in the order of addresses from a on, until yield
+	// returns false.
 	States(a Addr, yield func(State) bool)
-	// Adopt makes a state of the epoch before this one's: what is Written counts
-	// as accepted at ballot 0.
+	// Adopt takes over a state of the previous epoch: a Written value counts as
+	// accepted at ballot 0.
 	Adopt(s State, log *Log) error
-	// Bytes is about how much memory the state takes.
+	// Bytes is the approximate memory use of the state.
 	Bytes() int64
 }
 
-// State is what a server holds of a register, or that its segment is trimmed.
+// State is what a server stores of a register, or that its segment is trimmed.
 type State struct {
 	Addr Addr
-	// Trimmed says that the whole segment Addr.Segment is.
+	// Trimmed reports that the whole segment Addr.Segment is trimmed.
 	Trimmed  bool
 	Promised Ballot
 	Written  bool
@@ -97,7 +98,7 @@ type State struct {
 	Value    []byte
 }
 
-// Log collects records. Each is a copy.
+// Log collects copies of records.
 type Log struct {
 	buf  []byte
 	ends []int
@@ -109,10 +110,10 @@ func (l *Log) Append(record []byte) {
 	l.ends = append(l.ends, len(l.buf))
 }
 
-// Len is how many records there are.
+// Len is the number of records.
 func (l *Log) Len() int { return len(l.ends) }
 
-// Record is the record of that number, valid until Reset.
+// Record returns record number i, valid until Reset.
 func (l *Log) Record(i int) []byte {
 	start := 0
 	if i > 0 {
@@ -121,7 +122,7 @@ func (l *Log) Record(i int) []byte {
 	return l.buf[start:l.ends[i]]
 }
 
-// Bytes is the length of all records.
+// Bytes is the total length of all records.
 func (l *Log) Bytes() int { return len(l.buf) }
 
 // Reset empties the log and keeps its memory.

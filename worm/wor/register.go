@@ -2,15 +2,15 @@ package wor
 
 import "errors"
 
-// Register is the sequential specification of a write-once register: what each
-// operation may answer when operations happen one after the other. The zero
-// Register is unwritten. It is a value.
+// Register is the sequential specification of a write-once register: the
+// results that each operation may return when operations happen one after the
+// other. The zero Register is unwritten. It is a value.
 type Register struct {
 	Phase Phase
 	Value string
 }
 
-// Phase is how far a register has come; it never goes back.
+// Phase is the progress of a register; it never goes back.
 type Phase uint8
 
 // The phases.
@@ -20,10 +20,10 @@ const (
 	Trimmed
 )
 
-// Write is a write that takes effect. It answers what the register is then, and
-// whether the answer err is one that this write may give here: nil when the
-// register was unwritten or has this very value, ErrWritten when it has another,
-// ErrTrimmed when it is trimmed.
+// Write is a write that takes effect. It returns the register afterwards, and
+// whether this write may return err here: nil if the register was unwritten or
+// has this same value, ErrWritten if it has another one, ErrTrimmed if it is
+// trimmed.
 func (r Register) Write(value string, err error) (Register, bool) {
 	switch r.Phase {
 	case Unwritten:
@@ -37,7 +37,8 @@ func (r Register) Write(value string, err error) (Register, bool) {
 	return r, errors.Is(err, ErrTrimmed)
 }
 
-// Read is a read. Err is nil, ErrUnwritten or ErrTrimmed.
+// Read reports whether a read may return value and err here. Err must be nil,
+// ErrUnwritten or ErrTrimmed.
 func (r Register) Read(value string, err error) bool {
 	switch r.Phase {
 	case Unwritten:

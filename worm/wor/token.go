@@ -1,34 +1,35 @@
 package wor
 
-// Adopted is a register of a token for which phase 1 saw a value: who writes
-// with the token must write that value there, and nothing else.
+// Adopted is a register of a token for which phase 1 saw a value: the holder of
+// the token must write that value there, and no other.
 type Adopted struct {
 	Offset uint32
 	Value  []byte
 }
 
-// Token is what a capture returns: the captureID of the paper, together with what
-// phase 1 saw, without which it is not safe (rule a). It is for all registers of
-// the range; those in Adopted are not free. It may be handed to another client,
-// whole or in parts, but for each register only one holder may use it, with one
-// value.
+// Token is the result of a capture: the captureID of the paper, together with
+// the values that phase 1 saw, without which it is not safe (rule a). It covers
+// all registers of the range; those in Adopted are not free. It may be passed
+// to another client, whole or in parts, but for each register only one holder
+// may use it, with one value.
 type Token struct {
 	Range    Range
 	Protocol Protocol
-	// Epoch is the epoch of the registers' partition in which it was captured.
-	// In another one the token does not serve any more.
+	// Epoch is the epoch of the registers' partition at the capture. In another
+	// epoch the token is invalid.
 	Epoch  Epoch
 	Ballot Ballot
 	// Adopted is sorted by offset.
 	Adopted []Adopted
 }
 
-// Covers says whether the token is for the register.
+// Covers reports whether the token covers the register.
 func (t *Token) Covers(a Addr) bool {
 	return a.Segment == t.Range.Segment && a.Offset >= t.Range.Lo && a.Offset < t.Range.Hi
 }
 
-// Find is what must be written at the offset; free when anything may.
+// Find returns the value that must be written at the offset; free reports that
+// any value may.
 func (t *Token) Find(offset uint32) (value []byte, free bool) {
 	lo, hi := 0, len(t.Adopted)
 	for lo < hi {
@@ -44,7 +45,7 @@ func (t *Token) Find(offset uint32) (value []byte, free bool) {
 	return nil, true
 }
 
-// Part is the token for a part of its range, to be handed on.
+// Part returns the token for a part of its range, to pass to another client.
 func (t *Token) Part(r Range) *Token {
 	p := &Token{Range: r, Protocol: t.Protocol, Epoch: t.Epoch, Ballot: t.Ballot}
 	for _, a := range t.Adopted {

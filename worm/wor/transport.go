@@ -5,33 +5,34 @@ import "time"
 // Client makes the machines of a protocol for a configuration of n servers.
 // Packages paxos, chain and fast each have one.
 type Client interface {
-	// Capture captures each register of the range at the ballot, which is not
-	// zero and was never used by anybody else.
+	// Capture captures each register of the range at the ballot, which must not
+	// be zero nor used by any other client.
 	Capture(n int, r Range, b Ballot) Machine
 	// Write writes the value into each register of the range at the ballot. The
-	// caller has captured them, and keeps to what must be adopted; or the ballot
-	// is zero.
+	// caller must have captured them and must respect adopted values; or the
+	// ballot is zero.
 	Write(n int, r Range, b Ballot, value []byte) Machine
-	// Read reads each register and completes what is written halfway.
+	// Read reads each register and completes values written halfway.
 	Read(n int, r Range) Machine
-	// Trim puts the tombstone of a segment on enough servers that nobody misses
-	// it.
+	// Trim puts the tombstone of a segment on so many servers that no operation
+	// can miss it.
 	Trim(n int, s Segment) Machine
 }
 
-// Transport carries requests to servers and answers back. It belongs to the
-// env.Serial that its answers run in.
+// Transport carries requests to servers and replies back. It belongs to the
+// env.Serial in which it calls answer.
 type Transport interface {
 	Messenger
-	// Call asks a server. The request is encoded before Call returns. Answer runs
-	// once, never from within Call: with nil when no reply will come (no
-	// connection, lost, or not within that time; 0 is the transport's own bound),
-	// and then the request may have been done or may still be.
+	// Call sends a request to a server. The request is encoded before Call
+	// returns. Answer runs once, never from within Call: with nil if no reply
+	// will come (no connection, a loss, or the time limit; 0 is the transport's
+	// own bound). In that case the server may have performed the request, or
+	// may still.
 	Call(to Member, q *Request, within time.Duration, answer func(*Reply))
-	// Listen asks a server for notes, with a request of KindListen, again after
-	// each loss of connection. Answer runs at each reply to it: the state from
-	// which on notes count. Gap runs when notes may have been lost; the next
-	// answer follows it. Stop ends it.
+	// Listen subscribes to a server's notes, with a request of KindListen that
+	// it repeats after each loss of connection. It calls answer for each reply:
+	// the state from which on notes count. It calls gap when notes may have
+	// been lost; the next answer follows it. Stop ends the subscription.
 	Listen(to Member, q *Request, note func(*Note), answer func(*Reply), gap func()) (stop func())
 }
 
@@ -47,16 +48,16 @@ const (
 	ServiceWitness                      // package node, between servers
 )
 
-// Messenger asks services of servers.
+// Messenger sends requests to the services of servers.
 type Messenger interface {
-	// Invoke sends a payload to a service and answers with what that answers.
-	// ErrUnknown: whether it arrived is not known. ErrClosed, ErrBusy: it did not.
-	// Done runs on the Space's env.Serial, exactly once, and may be nil. The
-	// payload belongs to the Messenger from then on.
+	// Invoke sends a payload to a service and passes its answer to done.
+	// ErrUnknown: whether the payload arrived is not known. ErrClosed, ErrBusy:
+	// it did not. Done runs on the Space's env.Serial, exactly once, and may be
+	// nil. The payload belongs to the Messenger from then on.
 	Invoke(to Member, service Service, payload []byte, within time.Duration, done func([]byte, error))
 }
 
-// Handler is a service on a server. It is called on the env.Serial that it was
-// registered with; answer is called at most once, at any time. The payload and
-// the answer belong to who is given them.
+// Handler is a service on a server. The server calls it on the env.Serial that
+// it was registered with; it may call answer at most once, at any time. The
+// receiver of the payload, and of the answer, owns it.
 type Handler func(payload []byte, answer func([]byte))
