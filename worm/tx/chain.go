@@ -10,28 +10,28 @@ import (
 // chain is an RM that this process owns: its segments of votes.
 //
 // Votes go to cur. When half of it is used, next is allocated and captured, so
-// that there is no wait when cur is full; then cur is old and closed: registers of
-// it that were granted serve no more. An old segment whose votes all have
-// outcomes that are in the RM's state is not needed by a takeover: that is what
-// the base in the Meta of later segments says. Then it is trimmed, when also the
-// other RMs do not need it any more.
+// that votes need not wait when cur is full; then cur becomes old and is
+// closed: registers granted in it can no longer be used. A takeover does not
+// need an old segment if the RM's state includes the outcomes of all its votes;
+// the base in the Meta of later segments records that. The segment is trimmed
+// once the other RMs do not need it either.
 type chain struct {
 	e  *Engine
 	rm RM
 	// open: it votes. Dead: another process owns the RM.
 	open, dead bool
-	// last is the highest segment that was allocated here, room that of the first.
+	// last is the highest segment allocated here, room the room of the first.
 	last      uint64
 	room      uint32
 	cur, next *segment
 	preparing bool
 	renewing  bool
 	old       []*segment // not trimmed, the oldest first
-	// base and state are those of the next Meta, published is the base of the
+	// base and state are those of the next Meta, published is the base in the
 	// last one.
 	base, published, trimmed uint64
 	state                    []byte
-	// wanted is the base that others wait for.
+	// wanted is the base that other RMs wait for.
 	wanted        uint64
 	checkpointing bool
 	waiters       []func(error)
@@ -39,17 +39,17 @@ type chain struct {
 	confirming    bool
 }
 
-// Checkpointer is a Resource that can write down the state of an RM, so that old
-// votes are not needed any more. Checkpoint asks for it; Engine.Checkpointed
-// answers.
+// Checkpointer is a Resource that can write down the state of an RM, so that
+// old votes are no longer needed. Checkpoint requests it; the Resource answers
+// with Engine.Checkpointed.
 type Checkpointer interface{ Checkpoint(rm RM) }
 
-// segmentsKept is how many segments a takeover may have to read before a
-// checkpoint is asked for, and how many old ones may wait for other RMs before
-// these are asked to hurry.
+// segmentsKept bounds how many segments a takeover may have to read before a
+// checkpoint is requested, and how many old ones may wait for other RMs before
+// those are asked to hurry.
 const segmentsKept = 3
 
-// seat gives out a register of cur, of the RM's own half or of the other.
+// seat hands out a register of cur, of the RM's own half or of the shared half.
 func (c *chain) seat(own bool) (wor.Addr, bool) {
 	s := c.cur
 	if c.full(own) {
@@ -74,7 +74,7 @@ func (c *chain) full(own bool) bool {
 	return s.bytes > c.e.opt.SegmentBytes || !own && s.sharedLeft() == 0 || own && s.ownLeft() == 0
 }
 
-// grant gives a range of the shared half to another process.
+// grant grants a range of the shared half to another process.
 func (c *chain) grant() (grantAnswer, bool) {
 	if c.full(false) {
 		c.advance()
@@ -90,7 +90,7 @@ func (c *chain) grant() (grantAnswer, bool) {
 	return g, true
 }
 
-// wait has f called when there is a new segment, or the RM is lost.
+// wait calls f when there is a new segment, or when the RM is lost.
 func (c *chain) wait(f func(error)) bool {
 	if len(c.waiters) >= waitersMax {
 		return false
@@ -99,8 +99,9 @@ func (c *chain) wait(f func(error)) bool {
 	return true
 }
 
-// take is the segment of a register that is to be voted in now, or why not. The
-// segment may be closed: then the vote must be NO.
+// take returns the segment of a register that is to be voted in now, or an
+// answer that says why not. The segment may be closed: then the vote must be
+// NO.
 func (c *chain) take(a wor.Addr) (*segment, uint8) {
 	s := c.find(a.Segment)
 	switch {
@@ -126,7 +127,7 @@ func (c *chain) find(id wor.Segment) *segment {
 	return nil
 }
 
-// finished is told the outcome of a YES vote, which the Resource has applied.
+// finished handles the outcome of a YES vote, which the Resource has applied.
 func (c *chain) finished(t *Tx, seat Seat, commit bool) {
 	s := c.find(seat.Addr.Segment)
 	if s == nil {
@@ -141,7 +142,8 @@ func (c *chain) finished(t *Tx, seat Seat, commit bool) {
 	}
 }
 
-// need notes which segments of other RMs a committed transaction has votes in.
+// need records in which segments of other RMs a committed transaction has
+// votes.
 func (s *segment) need(seats []Seat, rm RM) {
 	for _, o := range seats {
 		if o.RM != rm {
@@ -157,16 +159,16 @@ func (c *chain) ahead() {
 	}
 }
 
-// advance makes next the current segment, if there is one.
+// advance makes next the current segment, if it is ready.
 func (c *chain) advance() {
 	if c.next == nil {
 		c.prepare()
 		return
 	}
 	s := c.cur
-	// From now on nobody votes there, so that the order of votes is that of
-	// segments too: a takeover that begins with a later one misses nothing that
-	// came after what it redoes.
+	// From now on there are no more votes in this segment, so that the order of
+	// votes is also that of segments: a takeover that begins with a later
+	// segment misses no vote that came after those it redoes.
 	s.closed = true
 	c.old = append(c.old, s)
 	c.cur, c.next = c.next, nil
@@ -206,7 +208,8 @@ func (c *chain) allocate(n, nonce uint64, m *meta) {
 		case errors.Is(err, wor.ErrTrimmed):
 			c.lose(n, wor.Meta{})
 		default:
-			// The same again: it may have been decided already.
+			// Try the same segment again: its allocation may have been decided
+			// already.
 			e.after(e.jitter(e.opt.ResolveAfter/4), func() {
 				if !c.dead {
 					c.allocate(n, nonce, m)
@@ -246,7 +249,7 @@ func (c *chain) capture(s *segment) {
 	})
 }
 
-// renew captures cur again, when a token does not serve any more.
+// renew captures cur again after its token became invalid.
 func (c *chain) renew(err error) {
 	s := c.cur
 	if !c.open || c.renewing || s.token == nil || !errors.Is(err, wor.ErrSealed) && !errors.Is(err, wor.ErrToken) {
@@ -261,13 +264,13 @@ func (c *chain) renew(err error) {
 	})
 }
 
-// suspect looks whether the RM is still here, when something hints at that it is
-// not.
+// suspect checks whether this process still owns the RM, after a hint that it
+// does not.
 func (c *chain) suspect() { c.confirm(func(error) {}) }
 
-// Confirm has done called with nil if no other process owned the RM at some
-// moment after the call: the segment after the last one was not allocated. Many
-// calls at a time are answered by one look.
+// Confirm calls done with nil if no other process owned the RM at some moment
+// after the call: the segment after the last one was not allocated. One check
+// answers many concurrent calls.
 func (e *Engine) Confirm(rm RM, done func(error)) {
 	if c := e.chains[rm]; c != nil && c.open {
 		c.confirm(done)
@@ -299,7 +302,7 @@ func (c *chain) confirmNow() {
 		case errors.Is(err, wor.ErrUnallocated):
 			err = nil
 		case err == nil && (n <= c.last || c.preparing):
-			// It is, or may be, the one that was allocated here meanwhile.
+			// The new segment is, or may be, the one allocated here meanwhile.
 			c.confirms = append(calls, c.confirms...)
 			c.e.after(c.e.jitter(c.e.opt.ResolveAfter/64), func() {
 				if !c.dead {
@@ -325,7 +328,7 @@ func answerAll(calls []func(error), err error) {
 	}
 }
 
-// lose gives the RM up: another process has allocated segment n.
+// lose gives the RM up, because another process has allocated segment n.
 func (c *chain) lose(n uint64, won wor.Meta) {
 	if c.dead {
 		return
@@ -351,9 +354,9 @@ func (c *chain) lose(n uint64, won wor.Meta) {
 	answerAll(calls, ErrNoOwner)
 }
 
-// Checkpointed says that a state, which is what the next owner finds, has all
-// transactions that were voted on in segments before base, the Cut of when it
-// was begun.
+// Checkpointed records that a state, which the next owner will find, includes
+// all transactions voted on in segments before base; base is the Cut at the
+// time when the checkpoint was begun.
 func (e *Engine) Checkpointed(rm RM, base uint64, state []byte) {
 	c := e.chains[rm]
 	if c == nil || !c.open {
@@ -366,15 +369,15 @@ func (e *Engine) Checkpointed(rm RM, base uint64, state []byte) {
 	c.collect()
 }
 
-// Uncheckpointed says that a checkpoint that was asked for was not made.
+// Uncheckpointed records that a requested checkpoint was not made.
 func (e *Engine) Uncheckpointed(rm RM) {
 	if c := e.chains[rm]; c != nil {
 		c.checkpointing = false
 	}
 }
 
-// Published is the base of the last Meta of an RM here: what a takeover would
-// begin from.
+// Published is the base in the last Meta of an RM here: where a takeover would
+// begin.
 func (e *Engine) Published(rm RM) uint64 {
 	if c := e.chains[rm]; c != nil {
 		return c.published
@@ -382,8 +385,8 @@ func (e *Engine) Published(rm RM) uint64 {
 	return 0
 }
 
-// Cut is the first segment with a vote whose outcome is not applied, or with room
-// for more votes.
+// Cut is the first segment with a vote whose outcome is not applied, or with
+// room for more votes.
 func (e *Engine) Cut(rm RM) uint64 {
 	c := e.chains[rm]
 	if c == nil {
@@ -397,7 +400,7 @@ func (e *Engine) Cut(rm RM) uint64 {
 	return c.cur.n
 }
 
-// rollPast does what lets the base be above n.
+// rollPast prepares what is needed for the base to rise above n.
 func (c *chain) rollPast(n uint64) {
 	if n <= c.last {
 		c.wanted = max(c.wanted, n+1)
@@ -405,8 +408,8 @@ func (c *chain) rollPast(n uint64) {
 	c.collect()
 }
 
-// collect asks for a checkpoint when it is time, publishes it when others wait
-// for it, and trims what nobody needs.
+// collect requests a checkpoint when it is due, publishes it when other RMs
+// wait for it, and trims segments that are no longer needed.
 func (c *chain) collect() {
 	if !c.open {
 		return
@@ -431,8 +434,8 @@ func (c *chain) collect() {
 	c.trim(false)
 }
 
-// trim trims the oldest segment, if it may be. With hurry, other RMs that need it
-// are told when there are many.
+// trim trims the oldest segment, if that is allowed. With hurry, it notifies
+// the other RMs that need the segment, if many segments are waiting.
 func (c *chain) trim(hurry bool) {
 	e := c.e
 	if len(c.old) == 0 {
@@ -471,7 +474,7 @@ func (c *chain) trim(hurry bool) {
 	})
 }
 
-// hurry asks the owner of another RM to get its base above n.
+// hurry asks the owner of another RM to raise its base above n.
 func (c *chain) hurry(rm RM, n uint64) {
 	if o := c.e.chains[rm]; o != nil && o.open {
 		c.e.after(0, func() { o.rollPast(n) })
@@ -484,7 +487,8 @@ func (c *chain) hurry(rm RM, n uint64) {
 	c.e.opt.Messenger.Invoke(c.e.routes[rm].member, wor.ServiceTx, m.b, 0, nil)
 }
 
-// Tick does what waits for others: it is to be called now and then.
+// Tick continues work that waits for others; the caller must call it from time
+// to time.
 func (e *Engine) Tick() {
 	for rm := range e.routes {
 		if c := e.chains[RM(rm)]; c != nil {

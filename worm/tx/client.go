@@ -15,14 +15,14 @@ import (
 var (
 	// ErrFull: the partition has no room for more (KVOptions.BytesMax).
 	ErrFull = errors.New("partition is full")
-	// ErrRefused is within the error of a request that makes no sense.
+	// ErrRefused is wrapped by the error of an invalid request.
 	ErrRefused = errors.New("request was refused")
 )
 
-// ClientOptions are the options of a Client. Everything is needed.
+// ClientOptions are the options of a Client. All of them are required.
 type ClientOptions struct {
 	Env env.Env // Clock and Random
-	// Serial is the Messenger's.
+	// Serial is that of the Messenger.
 	Serial     *env.Serial
 	Messenger  wor.Messenger
 	Servers    []wor.Member
@@ -32,21 +32,22 @@ type ClientOptions struct {
 	Nonce uint64
 }
 
-// Client asks the servers of a key-value store. It belongs to the env.Serial of
-// its Messenger.
+// Client sends requests to the servers of a key-value store. It belongs to the
+// env.Serial of its Messenger.
 type Client struct {
 	opt    ClientOptions
 	random env.Random
 	routes []route
 	// patience bounds one attempt at one server.
 	patience *row.Patience
-	// seq is the last request's, low the first one's that has no answer.
+	// seq is the number of the last request, low that of the first one without
+	// an answer.
 	seq, low uint64
 	open     map[uint64]bool
 	closed   bool
 }
 
-// NewClient makes one.
+// NewClient returns a Client.
 func NewClient(o ClientOptions) *Client {
 	c := &Client{opt: o, random: o.Env.Random.Split("client"), routes: make([]route, o.Partitions), low: 1, open: map[uint64]bool{},
 		patience: row.NewPatience(o.Env.Clock, tryWithin)}
@@ -56,8 +57,8 @@ func NewClient(o ClientOptions) *Client {
 	return c
 }
 
-// SetServers has the client ask these servers from now on: some were replaced. There
-// must be at least one.
+// SetServers replaces the servers that the client asks. There must be at least
+// one.
 func (c *Client) SetServers(servers []wor.Member) {
 	c.opt.Servers = servers
 	for rm := range c.routes {
@@ -68,10 +69,10 @@ func (c *Client) SetServers(servers []wor.Member) {
 	}
 }
 
-// Close ends the client: what is under way answers wor.ErrClosed.
+// Close ends the client: pending requests fail with wor.ErrClosed.
 func (c *Client) Close() { c.closed = true }
 
-// asking is a request under way.
+// asking is a pending request.
 type asking struct {
 	c     *Client
 	q     *Request
@@ -85,15 +86,16 @@ type asking struct {
 	over  bool
 }
 
-// tryWithin bounds one attempt at one server, at first.
+// tryWithin bounds one attempt at one server, initially.
 const tryWithin = 2 * time.Second
 
-// Do asks for a transaction and answers with its result, from which on everybody
-// sees what it did. It asks again, under the same name, until it knows, so that
-// the transaction happens once. After within (0 is 10 s) it gives up: what writes
-// is then wor.ErrUnknown, unless it was never sent, and what reads wor.ErrDeadline.
-// The request is the Client's; its Client, Seq, Low and Within are set here. Done
-// is never called from within Do.
+// Do runs a transaction and passes its result to done; from then on every
+// client sees its effect. Do repeats the request, under the same name, until it
+// knows the result, so that the transaction happens once. After within (0 means
+// 10 s) it gives up: the error is then wor.ErrUnknown for a request that
+// writes, unless it was never sent, and wor.ErrDeadline for one that reads. The
+// Client owns the request and sets its Client, Seq, Low and Within. Done is
+// never called from within Do.
 func (c *Client) Do(q *Request, within time.Duration, done func(*Result, error)) {
 	q.Client = c.opt.Nonce
 	if !q.ReadOnly() {
@@ -166,14 +168,14 @@ func (a *asking) send() {
 	a.asked = c.routes[a.home].member
 	c.opt.Messenger.Invoke(c.routes[a.home].member, wor.ServiceKV, a.q.encode(), left+10*time.Millisecond, func(b []byte, err error) {
 		late := errors.Is(err, wor.ErrUnknown) || errors.Is(err, wor.ErrDeadline) || len(b) == 1 && b[0] == answerLate
-		if left == within || !late { // a last attempt of little time says nothing
+		if left == within || !late { // a short last attempt proves nothing
 			ended(late)
 		}
 		a.answered(b, err)
 	})
 }
 
-// again asks again after a while.
+// again repeats the request after a while.
 func (a *asking) again() {
 	a.c.opt.Env.Clock.After(a.wait.Next(a.c.random), a.c.opt.Serial.Waker(a.send))
 }
@@ -211,8 +213,8 @@ func (a *asking) answered(b []byte, err error) {
 	}
 }
 
-// refused ends a request that was not done, as far as this answer knows: an
-// attempt before it may still be under way.
+// refused ends a request that was not done, as far as this answer shows: an
+// earlier attempt may still be running.
 func (a *asking) refused(err error) {
 	if a.tries > 1 {
 		a.giveUp(err)
@@ -221,15 +223,15 @@ func (a *asking) refused(err error) {
 	a.end(nil, err)
 }
 
-// silent asks the next server, in turn: as many may be away as there are but one,
-// and each of them costs a whole attempt. Requests that found the same server silent
-// go on to the same one.
+// silent moves on to the next server, in turn: all servers but one may be down,
+// and each costs a whole attempt. All requests that found the same server
+// silent move on to the same next one.
 func (a *asking) silent() {
 	a.c.silent(a.home, a.asked)
 	a.again()
 }
 
-// silent notes that the server that was asked for a partition does not answer.
+// silent records that the server asked for a partition does not answer.
 func (c *Client) silent(rm RM, asked wor.Member) {
 	r, all := &c.routes[rm], c.opt.Servers
 	if r.member.ID == asked.ID {
@@ -238,8 +240,8 @@ func (c *Client) silent(rm RM, asked wor.Member) {
 	}
 }
 
-// redirected takes the route that follows answerNotOwner, and says whether it was
-// news.
+// redirected stores the route that follows answerNotOwner, and reports whether
+// it was new.
 func (c *Client) redirected(rm RM, d *decoder) bool {
 	var r route
 	r.decode(d)
@@ -251,8 +253,8 @@ func (c *Client) redirected(rm RM, d *decoder) bool {
 	return true
 }
 
-// elsewhere asks another server, now and then: one that answers, but does not know
-// whose the partition is, will learn it.
+// elsewhere asks another server, from time to time: a server that answers
+// without knowing the partition's owner will learn it.
 func (a *asking) elsewhere() {
 	r := &a.c.routes[a.home]
 	if a.tries%4 == 0 {

@@ -6,7 +6,7 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// encoder appends numbers as varints and bytes with their length.
+// encoder appends numbers as varints, and byte strings with their length.
 type encoder struct{ b []byte }
 
 func (e *encoder) u8(v uint8)      { e.b = append(e.b, v) }
@@ -40,8 +40,8 @@ func (e *encoder) seats(s []Seat) {
 	}
 }
 
-// decoder takes apart what an encoder made. What does not fit makes it bad, and
-// everything after that is zero. What it answers lies in its input.
+// decoder decodes the output of an encoder. Invalid input makes it bad, and all
+// later values are zero. Results share the memory of the input.
 type decoder struct {
 	b   []byte
 	bad bool
@@ -119,7 +119,8 @@ func (d *decoder) bytes() []byte {
 
 func (d *decoder) string() string { return string(d.bytes()) }
 
-// count is the number of things of at least size bytes each that follow.
+// count decodes the number of elements, of at least size bytes each, that
+// follow.
 func (d *decoder) count(size, limit int) int {
 	n := d.uint()
 	if n > uint64(limit) || n*uint64(size) > uint64(len(d.b)) {
@@ -129,7 +130,7 @@ func (d *decoder) count(size, limit int) int {
 	return int(n)
 }
 
-// done says that everything was there, and nothing else.
+// done reports whether the input was complete and had nothing more.
 func (d *decoder) done() bool { return !d.bad && len(d.b) == 0 }
 
 func (d *decoder) id() ID { return ID{d.u64(), d.uint()} }

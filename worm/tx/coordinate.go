@@ -9,16 +9,16 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// Answers to a client, besides those of the engine.
+// The answers to a client, besides those of the engine.
 const (
 	answerRefused = iota + 16 // an error text follows
 	answerStale               // the request is older than what its client has acknowledged
 	answerFull
 	answerLimit
-	answerLate // not done within its time
+	answerLate // not done within its time limit
 )
 
-// call is a client's request that is coordinated here.
+// call is a client's request that this server coordinates.
 type call struct {
 	k        *KV
 	q        *Request
@@ -30,16 +30,16 @@ type call struct {
 	ended    bool
 }
 
-// CallsMax is how many requests a server coordinates at one time.
+// CallsMax is the number of requests that a server coordinates at one time.
 const CallsMax = 1 << 16
 
-// withinDefault is how long a request without a bound is tried.
+// withinDefault bounds a request that has no bound.
 const withinDefault = 5 * time.Second
 
 // HandleKV is the wor.Handler of wor.ServiceKV.
 func (k *KV) HandleKV(b []byte, answer func([]byte)) {
 	if k.stopped {
-		answer(nil) // which is no answer: ask elsewhere
+		answer(nil) // an empty answer makes the client ask elsewhere
 		return
 	}
 	q := &Request{}
@@ -102,8 +102,7 @@ func (c *call) run() {
 	k.engine.Start(parts, c.outcome)
 }
 
-// fresh looks whether a request of one partition is new: it needs no vote to find
-// that out.
+// fresh checks whether a request of one partition is new; that needs no vote.
 func (c *call) fresh(s *shard) bool {
 	if c.q.Seq == 0 {
 		return true
@@ -120,8 +119,8 @@ func (c *call) fresh(s *shard) bool {
 	return true
 }
 
-// free looks whether the keys of the first partition are free. As long as nothing
-// is begun and no lock is held, it may wait for one.
+// free checks whether the keys of the first partition are free. As long as
+// nothing is begun and no lock is held, the call may wait for one.
 func (c *call) free(s *shard) bool {
 	key, blocked := s.locks.blocked(keysOf(&Request{Conds: c.parts[0].conds, Ops: c.parts[0].ops}))
 	if blocked && !s.locks.wait(key, c.run) {
@@ -130,7 +129,7 @@ func (c *call) free(s *shard) bool {
 	return !blocked
 }
 
-// outcome takes that of an attempt.
+// outcome handles the outcome of an attempt.
 func (c *call) outcome(_ Tx, o *Outcome, err error) {
 	switch {
 	case c.k.stopped:
@@ -146,7 +145,7 @@ func (c *call) outcome(_ Tx, o *Outcome, err error) {
 	}
 }
 
-// aborted looks for the reason that says most.
+// aborted picks the most informative reason.
 func (c *call) aborted(o *Outcome) {
 	has := func(reason string) bool {
 		return slices.ContainsFunc(o.Briefs, func(b []byte) bool { return string(b) == reason })
@@ -165,7 +164,7 @@ func (c *call) aborted(o *Outcome) {
 	}
 }
 
-// finish answers with the results that the parts have given.
+// finish answers with the results of the parts.
 func (c *call) finish(briefs [][]byte, held bool) {
 	r := &Result{}
 	if held {
@@ -181,8 +180,8 @@ func (c *call) finish(briefs [][]byte, held bool) {
 	c.end(e.b)
 }
 
-// restart tries again after about as long as a transaction takes, and longer the
-// more often it happens.
+// restart tries again after about the duration of a transaction, and after
+// longer waits the more often it happens.
 func (c *call) restart() {
 	k := c.k
 	c.restarts++
@@ -195,16 +194,16 @@ func (c *call) restart() {
 	k.engine.after(d, c.run)
 }
 
-// took keeps the mean of what transactions take, in which the newest counts an
-// eighth.
+// took maintains the mean duration of transactions, with weight one eighth for
+// the newest.
 func (k *KV) took(d time.Duration) {
 	d = min(d, k.opt.Engine.ResolveAfter)
 	k.mean += (d - k.mean) / 8
 	k.mean = max(k.mean, 50*time.Microsecond)
 }
 
-// gather asks all partitions of a request that one of them has done before what
-// they have answered then.
+// gather collects the earlier answers of all partitions to a request that one
+// of them has already performed.
 func (c *call) gather() {
 	k := c.k
 	briefs := make([][]byte, len(c.parts))
@@ -218,7 +217,7 @@ func (c *call) gather() {
 				return
 			}
 			if missing {
-				c.restart() // one of them has not learned the outcome yet
+				c.restart() // a partition has not learned the outcome yet
 				return
 			}
 			c.finish(briefs, held)

@@ -10,10 +10,10 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// count answers how many keys the partition has: all that was committed, and
-// acknowledged to somebody, before the call. Who coordinates a transaction may have
-// acknowledged it before its outcome is known here; so what is prepared now is
-// waited for.
+// count passes to done the number of keys of the partition, including
+// everything that was committed and acknowledged to any client before the call.
+// A coordinator may acknowledge a transaction before its outcome is known here,
+// so count waits for all transactions that are prepared now.
 func (s *shard) count(done func(keys int, err error)) {
 	waiting := slices.DeleteFunc(slices.Collect(maps.Values(s.prepared)), func(p *prepared) bool { return len(p.writes) == 0 })
 	slices.SortFunc(waiting, func(a, b *prepared) int { return cmp.Compare(a.order, b.order) })
@@ -35,7 +35,7 @@ func (s *shard) count(done func(keys int, err error)) {
 	next()
 }
 
-// holds says that a prepared transaction has no outcome yet.
+// holds reports whether a prepared transaction has no outcome yet.
 func (s *shard) holds(p *prepared) bool {
 	for _, x := range s.prepared {
 		if x == p {
@@ -45,19 +45,19 @@ func (s *shard) holds(p *prepared) bool {
 	return false
 }
 
-// Counted is what a Count has come to.
+// Counted is the result of a Count.
 type Counted struct {
-	// Keys is how many keys there are in the Partitions that have answered. Err is
-	// why the others have not, nil if all have.
+	// Keys is the number of keys in the Partitions that have answered. Err is
+	// the reason why others have not, nil if all have.
 	Keys       int64
 	Partitions int
 	Err        error
 }
 
-// Count asks how many keys the whole store has: each partition says it at some
-// moment of the call, in which nobody else can have owned it. After within it gives
-// up on those that have not answered: wor.ErrDeadline. Done is never called from
-// within Count.
+// Count counts the keys of the whole store: each partition reports its number
+// at some moment of the call at which no other process can have owned it. After
+// within, Count gives up on the partitions that have not answered:
+// wor.ErrDeadline. Done is never called from within Count.
 func (c *Client) Count(within time.Duration, done func(Counted)) {
 	left, sum := len(c.routes), Counted{}
 	until := c.opt.Env.Clock.Now().Add(within)
@@ -77,7 +77,7 @@ func (c *Client) Count(within time.Duration, done func(Counted)) {
 	}
 }
 
-// counting is the question to one partition.
+// counting is the request to one partition.
 type counting struct {
 	c     *Client
 	rm    RM

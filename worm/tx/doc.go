@@ -6,28 +6,30 @@
 // protocols of the paper, and a KV, a server's part in a key-value store whose
 // partitions are such RMs; a Client that finds the owners of the partitions.
 //
-// Each RM votes into registers of its own. The decision is the conjunction of the
-// votes, so that it is a function of decided registers and needs no record of
-// its own: whoever can read the registers knows it. The vote of an RM that does
-// not vote is decided as NO by whoever waits for it, through a capture, so that
-// the register says which of the two came first. The YES vote carries what the
-// RM needs to go on if it dies: its redo record. Another process can then take
-// the RM over: it allocates the next segment of the RM's chain, which makes it
-// the owner, decides all registers of the older ones, and finishes what it finds.
+// Each RM votes in registers of its own. The decision is the conjunction of the
+// votes: it is a function of decided registers and needs no record of its own,
+// and any process that can read the registers knows it. A process that waits
+// for the vote of an RM that does not vote decides that vote as NO, through a
+// capture, so that the register shows which of the two came first. The YES vote
+// carries what the RM needs to continue after its owner dies: its redo record.
+// Another process can then take the RM over: it allocates the next segment of
+// the RM's chain, which makes it the owner, decides all registers of the older
+// segments, and finishes the transactions that it finds.
 //
-// Promised: an outcome is the same for everybody and never changes; a commit
-// means that all have voted YES; without failures and conflicts, nothing but a
-// commit; progress as long as a majority of the registers and one process live.
-// KV: transactions are strictly serializable and take effect once, however often
-// a client asks (see SessionsMax).
+// Promised: an outcome is the same for every process and never changes; a
+// commit means that all RMs have voted YES; without failures and conflicts,
+// every transaction commits; progress as long as a majority of the registers
+// and one process live. KV: transactions are strictly serializable and take
+// effect once, however often a client asks (see SessionsMax).
 //
-// Refused: a decision by the transaction manager alone; waiting for a lock while
-// another is held (who meets one aborts, and starts again later).
+// Refused: a decision by the transaction manager alone; waiting for a lock
+// while holding another (a transaction that meets a lock aborts, and starts
+// again later).
 //
-// Everything of one process belongs to one env.Serial, the Space's. There is no
-// goroutine and no lock.
+// Everything of one process belongs to one env.Serial, that of the Space. There
+// is no goroutine and no lock.
 //
 // Sources: WormSpace (SoCC 2019), section 4.3 and figure 5; Gray and Lamport,
-// Consensus on Transaction Commit, for the order of the protocols; Agrawal, Carey
-// and Livny 1987 for Immediate-Restart.
+// Consensus on Transaction Commit, for the order of the protocols; Agrawal,
+// Carey and Livny 1987 for Immediate-Restart.
 package tx

@@ -6,12 +6,13 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// earsMax is how many segments are listened to for one RM: the current one, and
-// those before it in which transactions may be under way.
+// earsMax bounds the segments to which the engine listens for one RM: the
+// current one, and earlier ones with transactions that may still be running.
 const earsMax = 3
 
-// ears listens to the segments in which others vote: to each from the first
-// register that was of interest, and as long as it is among the newest of its RM.
+// ears listens to the segments in which other processes' RMs vote: to each from
+// the first register of interest on, and only while it is among the newest of
+// its RM.
 type ears struct {
 	e    *Engine
 	open [][]ear // by RM, the oldest first
@@ -25,7 +26,7 @@ type ear struct {
 
 func (s *ears) init(e *Engine) { s.e, s.open = e, make([][]ear, e.opt.RMs) }
 
-// listen listens to a seat and to those after it.
+// listen listens to a seat and the registers after it.
 func (s *ears) listen(seat Seat) {
 	list := s.open[seat.RM]
 	for i := range list {
@@ -58,7 +59,7 @@ func (s *ears) start(seat Seat) ear {
 	return ear{r.Segment, r.Lo, stop}
 }
 
-// drop forgets a segment that is gone.
+// drop drops a segment that no longer exists.
 func (s *ears) drop(rm RM, segment wor.Segment) {
 	list := s.open[rm]
 	for i := range list {

@@ -11,30 +11,30 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// Engine is a process's part in atomic commit: the RMs that it owns, the TM
-// where there is one, and the transactions that are begun here.
+// Engine is a process's part in atomic commit: the RMs that it owns, its TM
+// role, and the transactions begun here.
 type Engine struct {
 	opt    Options
 	outlet *outlet // Options.Space and Messenger
 	policy policy
 	random env.Random
-	nonce  uint64 // of the transactions that are begun here
-	// patience is ResolveAfter, and more where others need more.
+	nonce  uint64 // of the transactions begun here
+	// patience is ResolveAfter, or more if answers take longer.
 	patience *row.Patience
 	seq      uint64
 	chains   map[RM]*chain
 	routes   []route
 	pools    []pool
-	taking   []*takeover // by RM, nil where none is under way
-	// txns are the transactions that are under way here, seats where each vote is
-	// expected.
+	taking   []*takeover // takeovers by RM, nil if there is none
+	// txns are the transactions running here; seats maps each register in which
+	// a vote is expected.
 	txns  map[ID]*txn
 	seats map[wor.Addr]*txn
 	ears  ears
 }
 
-// New makes an Engine that owns no RM yet. Handle must be registered with
-// wor.ServiceTx.
+// New returns an Engine that owns no RM yet. The caller must register Handle
+// for wor.ServiceTx.
 func New(o Options) (*Engine, error) {
 	o, err := o.complete()
 	if err != nil {
@@ -53,12 +53,13 @@ func New(o Options) (*Engine, error) {
 	return e, nil
 }
 
-// Halt ends the Engine: it asks for nothing any more, and calls nobody. What it has
-// begun to write may still be written, as of a process that is dead; so others
-// finish what is under way, and another Engine may be made of the same Space.
+// Halt ends the Engine: it sends no more requests and calls no more functions.
+// Writes already begun may still take effect, as with a process that died;
+// other processes finish its transactions, and the caller may make another
+// Engine on the same Space.
 func (e *Engine) Halt() { e.outlet.close() }
 
-// after has f called on the Serial, where all calls come from.
+// after calls f on the Serial, from which all calls must come.
 func (e *Engine) after(d time.Duration, f func()) env.Timer {
 	return e.opt.Env.Clock.After(d, e.opt.Serial.Waker(func() {
 		if !e.outlet.shut {
@@ -67,7 +68,7 @@ func (e *Engine) after(d time.Duration, f func()) env.Timer {
 	}))
 }
 
-// jitter is between d and 2d.
+// jitter returns a time between d and 2d.
 func (e *Engine) jitter(d time.Duration) time.Duration {
 	return d + time.Duration(env.IntN(e.random, int(d)+1))
 }
@@ -78,34 +79,35 @@ func (e *Engine) trace(ev env.Event) {
 	}
 }
 
-// txn is a transaction as this process sees it, until its outcome is known.
+// txn is this process's view of a transaction, until its outcome is known.
 type txn struct {
 	tx    Tx
 	votes []*Vote
-	left  int // votes that are not known
-	// mine has, for the seats of RMs here, how far their vote is, and by has which
-	// life of the RM gave it.
+	left  int // votes not known yet
+	// mine has, for the seats of RMs here, the progress of their vote; by has
+	// the life of the RM that gave it.
 	mine []stage
 	by   []*chain
-	// claim is a chain that is being taken over and has a YES vote on it.
+	// claim is a chain that is being taken over and has a YES vote in this
+	// transaction.
 	claim *chain
-	// waiting are told the outcome.
+	// waiting are called with the outcome.
 	waiting []func(*Outcome)
-	// manager: this process is the TM, and tell is who else is told.
+	// manager: this process is the TM; tell are the other processes to notify.
 	manager bool
 	tell    []wor.Member
-	// report is the TM, where votes are reported.
+	// report is the TM, to which votes are reported.
 	report  wor.Member
 	timer   env.Timer
 	tries   int
-	within  time.Duration // how long votes are waited for at first
+	within  time.Duration // how long to wait for votes at first
 	took    func(late bool)
 	done    bool
 	ended   *Outcome
 	hurried bool
 }
 
-// stage is how far a vote of an RM here is.
+// stage is the progress of a vote of an RM here.
 type stage uint8
 
 const (
@@ -130,7 +132,7 @@ func (e *Engine) txn(t Tx) *txn {
 	return x
 }
 
-// follow has the votes of others come here as soon as they are decided.
+// follow subscribes to the votes of other RMs as soon as they are decided.
 func (e *Engine) follow(x *txn) {
 	for i, s := range x.tx.Seats {
 		if x.votes[i] == nil && x.mine[i] == notAsked && !x.done {
@@ -142,7 +144,7 @@ func (e *Engine) follow(x *txn) {
 	}
 }
 
-// heard is told what a register holds.
+// heard handles a notification of what a register holds.
 func (e *Engine) heard(a wor.Addr, value []byte) {
 	x := e.seats[a]
 	if x == nil {
@@ -156,7 +158,7 @@ func (e *Engine) heard(a wor.Addr, value []byte) {
 	}
 }
 
-// learn takes the decided vote of a seat.
+// learn records the decided vote of a seat.
 func (e *Engine) learn(x *txn, seat int, v *Vote) {
 	if x.done || x.votes[seat] != nil {
 		return
@@ -180,7 +182,7 @@ func (e *Engine) learn(x *txn, seat int, v *Vote) {
 	}
 }
 
-// end is the outcome: a function of decided votes.
+// end computes the outcome: a function of decided votes.
 func (e *Engine) end(x *txn, commit bool) {
 	o := &Outcome{Commit: commit, Briefs: make([][]byte, len(x.votes))}
 	for i, v := range x.votes {
@@ -191,7 +193,8 @@ func (e *Engine) end(x *txn, commit bool) {
 	e.finish(x, o)
 }
 
-// finish applies an outcome here and tells those who wait.
+// finish applies an outcome here and notifies the waiting functions and
+// processes.
 func (e *Engine) finish(x *txn, o *Outcome) {
 	if x.done {
 		return
@@ -231,7 +234,7 @@ func (e *Engine) finish(x *txn, o *Outcome) {
 	}
 }
 
-// arm sets the time at which votes that are missing are looked for.
+// arm sets the time at which to look for missing votes.
 func (e *Engine) arm(x *txn) {
 	shift := min(x.tries, 4)
 	x.timer = e.after(e.jitter(x.within<<shift), func() {
@@ -241,7 +244,7 @@ func (e *Engine) arm(x *txn) {
 	})
 }
 
-// look reads the votes that are missing; the second time it decides them.
+// look reads the missing votes; the second time it decides them.
 func (e *Engine) look(x *txn) {
 	x.tries++
 	for i := range x.tx.Seats {
@@ -262,7 +265,8 @@ func (e *Engine) look(x *txn) {
 	}
 }
 
-// decideNo votes for an RM that does not: NO, unless its own vote came first.
+// decideNo votes NO for an RM that does not vote, unless its own vote came
+// first.
 func (e *Engine) decideNo(x *txn, seat int) {
 	no := &Vote{ID: x.tx.ID, Brief: []byte(ReasonTimeout)}
 	e.opt.Space.Propose(x.tx.Seats[seat].Addr, no.encode(), 0, func(err error) {
@@ -274,8 +278,8 @@ func (e *Engine) decideNo(x *txn, seat int) {
 	})
 }
 
-// settled takes what a register has answered. An answer that says nothing leaves
-// the rest to the next time.
+// settled handles the result for a register. An uninformative result leaves the
+// rest to the next attempt.
 func (e *Engine) settled(x *txn, seat int, value []byte, err error) {
 	written := (*wor.WrittenError)(nil)
 	switch {
@@ -288,10 +292,10 @@ func (e *Engine) settled(x *txn, seat int, value []byte, err error) {
 	}
 }
 
-// trimmed deals with a vote that is gone. A segment is trimmed when what was
-// committed there has been applied by all RMs. So an RM that voted YES, and has
-// not applied it, knows that it was not committed, if nobody else owns that RM by
-// now. Others know nothing.
+// trimmed handles a vote that is gone. A segment is trimmed only after all RMs
+// have applied the transactions committed there. So an RM that voted YES and
+// has not applied the transaction knows that it was not committed, provided no
+// other process owns that RM by now. Other processes learn nothing from it.
 func (e *Engine) trimmed(x *txn, seat int) {
 	var claim *chain
 	for _, c := range append(slices.Clone(x.by), x.claim) {
@@ -310,8 +314,8 @@ func (e *Engine) trimmed(x *txn, seat int) {
 	})
 }
 
-// Resolve has the outcome of a transaction found out at once: votes that are
-// missing are decided as NO.
+// Resolve finds the outcome of a transaction at once: it decides missing votes
+// as NO.
 func (e *Engine) Resolve(t Tx, done func(*Outcome)) { e.resolve(t, nil, done) }
 
 func (e *Engine) resolve(t Tx, claim *chain, done func(*Outcome)) {
@@ -324,24 +328,25 @@ func (e *Engine) resolve(t Tx, claim *chain, done func(*Outcome)) {
 	e.look(x)
 }
 
-// Part is an RM's part of a transaction, which its Resource understands.
+// Part is an RM's part of a transaction, in the encoding of its Resource.
 type Part struct {
 	RM   RM
 	Part []byte
 }
 
-// startsMax is how often Start begins a transaction whose registers an RM has
-// closed: each time they are newer.
+// startsMax bounds how often Start begins a transaction again after an RM
+// closed the registers chosen for it; each attempt uses newer ones.
 const startsMax = 8
 
-// Start runs a transaction. Parts are sorted by RM, which are all different.
-// An error says that it was not begun: an RM's owner is not known, does not
-// answer or has no room. Otherwise done is called with the outcome, and with the
-// Tx by which others know it.
+// Start runs a transaction. Parts must be sorted by RM, with one part per RM.
+// An error means that the transaction was not begun: an RM's owner is not
+// known, does not answer or has no room. Otherwise Start calls done with the
+// outcome, and with the Tx that identifies the transaction to others.
 //
-// An RM goes on to its next segment now and then, and closes the registers that
-// it has granted in the one before. A transaction that meets a closed register is
-// aborted by no will of anybody, so Start begins it again in newer ones.
+// From time to time an RM moves on to its next segment and closes the registers
+// that it has granted in the previous one. A transaction that meets a closed
+// register aborts although no RM refused it, so Start begins it again in newer
+// registers.
 func (e *Engine) Start(parts []Part, done func(Tx, *Outcome, error)) { e.start(parts, startsMax, done) }
 
 func (e *Engine) start(parts []Part, starts int, done func(Tx, *Outcome, error)) {
@@ -364,9 +369,9 @@ func (e *Engine) start(parts []Part, starts int, done func(Tx, *Outcome, error))
 	})
 }
 
-// metClosed says that a transaction was aborted since an RM had closed the
-// register in which it was to vote, and gives up the registers that were granted
-// with that one.
+// metClosed reports whether a transaction was aborted because an RM had closed
+// the register in which it was to vote. If so, it drops the registers that were
+// granted together with that one.
 func (e *Engine) metClosed(t Tx, o *Outcome) (closed bool) {
 	for i, b := range o.Briefs {
 		if !o.Commit && string(b) == ReasonRolled {
@@ -377,7 +382,7 @@ func (e *Engine) metClosed(t Tx, o *Outcome) (closed bool) {
 	return closed
 }
 
-// begin sends what the variant begins with.
+// begin sends the first messages of the variant.
 func (e *Engine) begin(t Tx, parts [][]byte, done func(*Outcome)) {
 	e.trace(Began{t.ID})
 	x := e.txn(t)
@@ -394,8 +399,8 @@ func (e *Engine) begin(t Tx, parts [][]byte, done func(*Outcome)) {
 		}
 		return
 	}
-	// An RM here that cannot is known at once, and then the others need not be
-	// asked.
+	// If an RM here cannot vote, that is known at once, and the others need not
+	// be asked.
 	for _, here := range []bool{true, false} {
 		for i, s := range t.Seats {
 			if e.Owns(s.RM) == here && x.mine[i] == notAsked {
@@ -441,20 +446,20 @@ func (e *Engine) askAt(x *txn, seat int, to wor.Member, part []byte) {
 	})
 }
 
-// Join votes for an RM that this process owns, without having been asked: the
-// way F2 begins.
+// Join votes for an RM that this process owns without a request: variant F2
+// begins this way.
 func (e *Engine) Join(t Tx, seat int, part []byte) { e.prepare(t, seat, part, wor.Member{}) }
 
-// Watch has done called with the outcome of a transaction.
+// Watch calls done with the outcome of a transaction.
 func (e *Engine) Watch(t Tx, done func(*Outcome)) {
 	x := e.txn(t)
 	x.waiting = append(x.waiting, done)
 	e.follow(x)
 }
 
-// prepare has an RM vote, once, and answers what is told to who asked. In a
-// segment that is closed it votes NO without asking the Resource, so that nobody
-// waits for its vote.
+// prepare makes an RM vote, once, and returns the answer for the process that
+// asked. In a closed segment it votes NO without asking the Resource, so that
+// other processes do not wait for its vote.
 func (e *Engine) prepare(t Tx, seat int, part []byte, from wor.Member) uint8 {
 	s := t.Seats[seat]
 	c := e.chains[s.RM]
@@ -467,7 +472,7 @@ func (e *Engine) prepare(t Tx, seat int, part []byte, from wor.Member) uint8 {
 	}
 	x := e.txn(t)
 	if x.votes[seat] != nil {
-		return answerOK // somebody did not wait
+		return answerOK // another process did not wait for this vote
 	}
 	x.report = from
 	v := &Vote{ID: t.ID, Seats: t.Seats, Brief: []byte(ReasonRolled)}
@@ -489,7 +494,7 @@ func (e *Engine) prepare(t Tx, seat int, part []byte, from wor.Member) uint8 {
 	return answerOK
 }
 
-// vote writes a vote. The register knows whether it came first.
+// vote writes a vote. The register decides whether it came first.
 func (e *Engine) vote(c *chain, seg *segment, x *txn, seat int, v *Vote) {
 	a, value := x.tx.Seats[seat].Addr, v.encode()
 	seg.bytes += int64(len(value))
@@ -513,8 +518,8 @@ func (e *Engine) vote(c *chain, seg *segment, x *txn, seat int, v *Vote) {
 	e.opt.Space.Write(seg.token, a.Offset, value, 0, answered)
 }
 
-// voteAgain finds out what became of a vote that was not simply written: it
-// proposes the same vote, which may come to stand as long as no other has.
+// voteAgain finds the outcome of a vote whose write did not simply succeed: it
+// proposes the same vote, which is still decided if no other has been.
 func (e *Engine) voteAgain(c *chain, x *txn, seat int, v *Vote, err error) {
 	if x.done {
 		c.suspect()

@@ -7,15 +7,15 @@ import (
 	"strconv"
 )
 
-// effect is what a partition's part of a request comes to: its results, and the
-// images of what it writes.
+// effect is the result of a partition's part of a request: the results of its
+// operations, and the images of what it writes.
 type effect struct {
 	held    bool
 	results []OpResult
 	writes  []write
 }
 
-// evaluate runs a part on the state, which it leaves alone.
+// evaluate evaluates a part on the state without changing it.
 func (s *state) evaluate(q *Request) *effect {
 	f := &effect{held: true}
 	for i := range q.Conds {
@@ -63,7 +63,7 @@ func (s *state) holds(c *Cond) bool {
 	}
 }
 
-// perform does one operation on what a key holds.
+// perform evaluates one operation on the entry of a key.
 func perform(o *Op, e entry, found bool, r *OpResult) (w write, changed bool) {
 	r.Found = found
 	if o.When == IfAbsent && found || o.When == IfPresent && !found {
@@ -108,8 +108,9 @@ func perform(o *Op, e entry, found bool, r *OpResult) (w write, changed bool) {
 	}
 }
 
-// locks are those of a partition. A key is locked by one transaction that writes
-// it or by any number that read it. Nobody waits for a lock while holding one.
+// locks are the locks of a partition. A key is locked by one transaction that
+// writes it or by any number that read it. No transaction waits for a lock
+// while holding one.
 type locks struct {
 	byKey map[string]*lock
 }
@@ -120,12 +121,12 @@ type lock struct {
 	waiting []func()
 }
 
-// lockWaitersMax is how many calls wait for one key; more are told to come
-// again.
+// lockWaitersMax bounds the calls that wait for one key; further ones must try
+// again later.
 const lockWaitersMax = 4096
 
-// keysOf are the keys of a part, each once, in order: those that may be written,
-// and the others.
+// keysOf returns the keys of a part, each once, in order: those that may be
+// written, and the others.
 func keysOf(q *Request) (writes, reads []string) {
 	for i := range q.Ops {
 		if q.Ops[i].writes() {
@@ -149,7 +150,7 @@ func keysOf(q *Request) (writes, reads []string) {
 	return writes, slices.Compact(reads)
 }
 
-// blocked is a key that stands in the way of locking these.
+// blocked returns a key that prevents locking these.
 func (l *locks) blocked(writes, reads []string) (string, bool) {
 	for _, k := range writes {
 		if x := l.byKey[k]; x != nil && (x.writer || x.readers > 0) {
@@ -164,7 +165,7 @@ func (l *locks) blocked(writes, reads []string) (string, bool) {
 	return "", false
 }
 
-// lock locks what is not blocked.
+// lock locks the keys, which must not be blocked.
 func (l *locks) lock(writes, reads []string) {
 	at := func(k string) *lock {
 		x := l.byKey[k]
@@ -182,7 +183,8 @@ func (l *locks) lock(writes, reads []string) {
 	}
 }
 
-// unlock is the opposite; those who wait for a key run, as long as it is free.
+// unlock releases the keys and runs the functions that wait for a key, as long
+// as it stays free.
 func (l *locks) unlock(writes, reads []string) {
 	for _, k := range writes {
 		l.byKey[k].writer = false
@@ -213,7 +215,7 @@ func (l *locks) wake(k string) {
 	}
 }
 
-// wait has f called when the key, which is locked, may be free.
+// wait calls f when the key, which is locked, may be free.
 func (l *locks) wait(k string, f func()) bool {
 	x := l.byKey[k]
 	if x == nil || len(x.waiting) >= lockWaitersMax {

@@ -6,14 +6,14 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// outlet is the way of an Engine to the registers and to other processes, until it
-// is shut. What it was asked for before may still happen, and is answered to nobody;
-// what it is asked for then neither happens nor is answered.
+// outlet is the Engine's access to the registers and to other processes, until
+// it is closed. Requests made before that may still take effect, but their
+// results are dropped; later requests are neither made nor answered.
 type outlet struct {
 	space     wor.Space
 	messenger wor.Messenger
 	shut      bool
-	stops     map[int]func() // of what is listened to
+	stops     map[int]func() // the stop functions of its subscriptions
 	last      int
 }
 
@@ -22,7 +22,7 @@ var (
 	_ wor.Messenger = (*outlet)(nil)
 )
 
-// close shuts it.
+// close closes it.
 func (o *outlet) close() {
 	o.shut = true
 	for i := range o.last + 1 { // in order
@@ -33,7 +33,7 @@ func (o *outlet) close() {
 	clear(o.stops)
 }
 
-// unless is done as long as the outlet is not shut.
+// unless1 returns a function that calls done unless the outlet is closed.
 func unless1[A any](o *outlet, done func(A)) func(A) {
 	return func(a A) {
 		if !o.shut {
@@ -50,7 +50,7 @@ func unless2[A, B any](o *outlet, done func(A, B)) func(A, B) {
 	}
 }
 
-// Alloc is wor.Space's, and so are the following.
+// Alloc implements wor.Space, and so do the following methods.
 func (o *outlet) Alloc(s wor.Segment, m wor.Meta, within time.Duration, done func(wor.Meta, error)) {
 	if !o.shut {
 		o.space.Alloc(s, m, within, unless2(o, done))
@@ -129,7 +129,7 @@ func (o *outlet) Listen(r wor.Range, note func(wor.Cell)) (stop func()) {
 
 func (o *outlet) Nonce() uint64 { return o.space.Nonce() }
 
-// Invoke is wor.Messenger's.
+// Invoke implements wor.Messenger.
 func (o *outlet) Invoke(to wor.Member, s wor.Service, payload []byte, within time.Duration, done func([]byte, error)) {
 	if o.shut {
 		return

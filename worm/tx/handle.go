@@ -7,7 +7,7 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// send sends a message; a message to oneself does not leave.
+// send sends a message; a message to this process itself is handled directly.
 func (e *Engine) send(to wor.Member, b []byte, done func(*decoder, error)) {
 	answered := func(b []byte, err error) {
 		if done != nil {
@@ -29,7 +29,7 @@ func (e *Engine) send(to wor.Member, b []byte, done func(*decoder, error)) {
 	e.opt.Messenger.Invoke(to, wor.ServiceTx, b, 0, answered)
 }
 
-// invoke asks something that is answered soon, if at all.
+// invoke sends a request that is answered soon, if at all.
 func (e *Engine) invoke(to wor.Member, b []byte, done func([]byte, error)) {
 	within, ended := e.patience.Begin()
 	e.opt.Messenger.Invoke(to, wor.ServiceTx, b, 4*within, func(b []byte, err error) {
@@ -112,8 +112,8 @@ type Messages interface {
 	Message(kind uint8, b []byte, answer func([]byte))
 }
 
-// known says that the RMs of a Tx from outside exist, that their votes lie where
-// these RMs vote, and that it is not another one of the same name.
+// known reports whether the RMs of a Tx from outside exist, their votes are in
+// segments of these RMs, and it is not a different Tx of the same name.
 func (e *Engine) known(t Tx) bool {
 	if x := e.txns[t.ID]; x != nil && !slices.Equal(x.tx.Seats, t.Seats) {
 		return false
@@ -127,8 +127,9 @@ func (e *Engine) known(t Tx) bool {
 	return true
 }
 
-// manage is the TM's part: to ask all RMs, and to tell all who wait. It decides
-// nothing, and whoever waits in vain does without it.
+// manage is the TM's part: to ask all RMs, and to notify all that wait. It
+// decides nothing, and a process that gets no answer from it proceeds without
+// it.
 func (e *Engine) manage(m *beginMessage) {
 	x := e.txn(m.tx)
 	if x.manager || x.done {

@@ -12,21 +12,21 @@ import (
 
 // KVOptions are the options of a KV.
 type KVOptions struct {
-	// Engine's Resource is set here, and its Managers default to Servers. RMs is
-	// the number of partitions.
+	// Engine's Resource is set by NewKV, and its Managers default to Servers.
+	// RMs is the number of partitions.
 	Engine Options
-	// Servers are all processes of the store, the same everywhere: partition p is
-	// begun by server p modulo their number. Self is one of them.
+	// Servers are all processes of the store, in the same order on each: server
+	// p modulo their number begins partition p. Self is one of them.
 	Servers []wor.Member
-	// BytesMax is about how much memory the keys and values of one partition may
-	// take; beyond, writes are refused. Default: 1 GiB.
+	// BytesMax is the approximate limit of memory for the keys and values of
+	// one partition; beyond it, writes are refused. Default: 1 GiB.
 	BytesMax int64
 	// PingEvery is how often the servers ask each other which partitions they
-	// own; who does not answer for FailAfter loses them. It is longer where answers
-	// take long. Default: 250 ms and 2 s.
+	// own; a server that does not answer for FailAfter loses its partitions.
+	// FailAfter grows where answers take long. Default: 250 ms and 2 s.
 	PingEvery, FailAfter time.Duration
-	// RestartDelay is what a transaction that met a lock waits at first; later it
-	// is about what transactions take. Default: 2 ms.
+	// RestartDelay is how long a transaction that met a lock waits at first;
+	// later it waits for about the duration of a transaction. Default: 2 ms.
 	RestartDelay time.Duration
 }
 
@@ -61,9 +61,9 @@ func (o KVOptions) complete() (KVOptions, error) {
 // coordinates the requests whose first partition is one of them.
 //
 // A partition is an RM. Its part of a transaction is evaluated under locks, on
-// its state; the images of what it writes go into the YES vote and, when the
-// outcome is a commit, into the state; then the locks are released. Conditions
-// that do not hold are no reason for a NO: the transaction commits, without
+// its state; the images of what it writes go into the YES vote and, if the
+// outcome is a commit, into the state; then the locks are released. A condition
+// that does not hold is no reason for a NO: the transaction commits, without
 // effect, so that its answer is remembered like any other.
 type KV struct {
 	opt       KVOptions
@@ -73,11 +73,11 @@ type KV struct {
 	watch     watch
 	acquiring []bool
 	calls     int
-	mean      time.Duration // what a transaction takes
+	mean      time.Duration // the mean duration of a transaction
 	stopped   bool
 }
 
-// shard is a partition that is here.
+// shard is a partition owned by this server.
 type shard struct {
 	kv       *KV
 	rm       RM
@@ -96,8 +96,8 @@ type prepared struct {
 	writes, reads []string
 }
 
-// NewKV makes the server's part and begins. The handlers that it answers are to
-// be registered before anything else runs.
+// NewKV makes the server's part and starts it. The caller must register its
+// handlers before anything else runs.
 func NewKV(o KVOptions) (*KV, error) {
 	o, err := o.complete()
 	if err != nil {
@@ -116,16 +116,16 @@ func NewKV(o KVOptions) (*KV, error) {
 	return k, nil
 }
 
-// Stop ends the KV: it answers nothing any more, and what is under way others
-// finish. Another KV may be made of the same Space.
+// Stop ends the KV: it sends no more answers, and other servers finish its
+// transactions. The caller may make another KV on the same Space.
 func (k *KV) Stop() {
 	k.stopped = true
 	k.engine.Halt()
 }
 
-// Leave is Stop for a process that ends in order: it tells the other servers, which
-// take its partitions over at once instead of after they have missed it. Done is
-// called when they have all answered, or FailAfter later.
+// Leave is Stop for an orderly shutdown: it notifies the other servers, which
+// take its partitions over at once instead of after a timeout. Done is called
+// when all have answered, or after FailAfter.
 func (k *KV) Leave(done func()) {
 	if k.stopped {
 		done()
@@ -134,7 +134,7 @@ func (k *KV) Leave(done func()) {
 	k.Stop()
 	var m encoder
 	m.u8(msgLeave)
-	m.uint(0) // of no partition
+	m.uint(0) // for no partition
 	m.u64(uint64(k.opt.Engine.Self.ID))
 	left := 1
 	part := func() {
@@ -158,7 +158,7 @@ func (k *KV) HandleTx(b []byte, answer func([]byte)) {
 	}
 }
 
-// Owned are the partitions that are here and open.
+// Owned returns the partitions that are here and open.
 func (k *KV) Owned() []RM {
 	var out []RM
 	for rm, s := range k.shards {
@@ -169,8 +169,8 @@ func (k *KV) Owned() []RM {
 	return out
 }
 
-// Size is how many keys the partitions here have, and about how much memory they
-// take.
+// Size returns the number of keys of the partitions here, and about how much
+// memory they take.
 func (k *KV) Size() (keys int, bytes int64) {
 	for _, s := range k.shards {
 		if s != nil {
@@ -181,7 +181,7 @@ func (k *KV) Size() (keys int, bytes int64) {
 	return keys, bytes
 }
 
-// Reasons of a NO.
+// The reasons of a NO.
 const (
 	reasonConflict  = "conflict"
 	reasonDuplicate = "duplicate"
@@ -193,7 +193,7 @@ var _ Resource = (*KV)(nil)
 var _ Checkpointer = (*KV)(nil)
 var _ Messages = (*KV)(nil)
 
-// Prepare is Resource's.
+// Prepare implements Resource.
 func (k *KV) Prepare(rm RM, id ID, order uint64, b []byte) (brief, redoBytes []byte, yes bool) {
 	no := func(reason string) ([]byte, []byte, bool) { return []byte(reason), nil, false }
 	s := k.shards[rm]
@@ -230,7 +230,7 @@ func (k *KV) Prepare(rm RM, id ID, order uint64, b []byte) (brief, redoBytes []b
 	return p.brief, redoBytes, true
 }
 
-// grows says that something is written that is not removed.
+// grows reports whether a write stores a value, rather than removing a key.
 func grows(writes []write) bool {
 	for i := range writes {
 		if !writes[i].deleted {
@@ -240,8 +240,9 @@ func grows(writes []write) bool {
 	return false
 }
 
-// known says why a request must not be done again. One that is under way holds
-// the lock of a key that it writes, so that the same again meets a conflict.
+// known returns the reason why a request must not be performed again. A running
+// request holds the lock of a key that it writes, so that a duplicate meets a
+// conflict.
 func (s *shard) known(q *Request) string {
 	if x := s.state.sessions.find(q.Client); x != nil {
 		if _, ok := x.answers[q.Seq]; ok {
@@ -254,8 +255,8 @@ func (s *shard) known(q *Request) string {
 	return ""
 }
 
-// Finish is Resource's: what was committed is applied, then the locks are
-// released.
+// Finish implements Resource: it applies a committed transaction and then
+// releases the locks.
 func (k *KV) Finish(rm RM, id ID, o *Outcome) {
 	s := k.shards[rm]
 	invariant.Check(s != nil && s.prepared[id] != nil, "outcome of %v, which was not prepared", id)
@@ -267,7 +268,7 @@ func (k *KV) Finish(rm RM, id ID, o *Outcome) {
 	s.locks.unlock(p.writes, p.reads)
 }
 
-// allHeld says whether the conditions held in all parts.
+// allHeld reports whether the conditions held in all parts.
 func allHeld(briefs [][]byte) bool {
 	for _, b := range briefs {
 		if len(b) == 0 || b[0] != 1 {
@@ -277,7 +278,7 @@ func allHeld(briefs [][]byte) bool {
 	return true
 }
 
-// Lost is Resource's.
+// Lost implements Resource.
 func (k *KV) Lost(rm RM) {
 	k.watch.lost(rm)
 	s := k.shards[rm]
@@ -289,7 +290,7 @@ func (k *KV) Lost(rm RM) {
 	k.shards[rm] = nil
 	owner, _ := k.engine.Route(rm)
 	k.trace(Disowned{rm, owner})
-	// Those who wait find out that it is elsewhere.
+	// The waiting calls find out that the partition is elsewhere.
 	for _, key := range sortedKeys(s.locks.byKey) {
 		waiting := s.locks.byKey[key].waiting
 		s.locks.byKey[key].waiting = nil

@@ -3,24 +3,27 @@ package tx
 import "github.com/ashlar-dev/ashlar/worm/wor"
 
 // The messages of the engine, as payloads of wor.ServiceTx. Each is answered by
-// a byte, and by what the kind says. They may be lost, doubled and late.
+// a byte, and by data that depends on the kind. They may be lost, duplicated
+// and late.
 const (
-	// msgBegin asks a TM to begin: all parts, and who asks.
+	// msgBegin asks a TM to begin: it has all parts, and the asking process.
 	msgBegin = iota + 1
-	// msgPrepare asks an RM to vote: its part, and who asks.
+	// msgPrepare asks an RM to vote: it has the RM's part, and the asking
+	// process.
 	msgPrepare
-	// msgVoted tells the TM a vote that is decided.
+	// msgVoted reports a decided vote to the TM.
 	msgVoted
-	// msgOutcome tells an RM, or who began, the outcome.
+	// msgOutcome reports the outcome to an RM, or to the process that began the
+	// transaction.
 	msgOutcome
 	// msgGrant asks the owner of an RM for registers to vote in.
 	msgGrant
 	// msgStatus asks a process which RMs it owns.
 	msgStatus
-	// msgRoll asks the owner of an RM to give up its segments up to a number.
+	// msgRoll asks the owner of an RM to release its segments up to a number.
 	msgRoll
 
-	// msgOther is the first kind that is not the engine's.
+	// msgOther is the first kind outside the engine.
 	msgOther = 32
 )
 
@@ -30,15 +33,15 @@ const (
 	answerNotOwner
 	answerBad
 	answerBusy
-	// answerClosed: the RM does not vote there any more.
+	// answerClosed: the RM no longer votes in that segment.
 	answerClosed
 )
 
-// TxnsMax is how many transactions a process takes part in at one time; a TM
-// refuses more.
+// TxnsMax is the number of transactions in which a process takes part at one
+// time; a TM refuses more.
 const TxnsMax = 1 << 16
 
-// MessageMax is the longest message that is looked at, in bytes.
+// MessageMax is the longest message that is processed, in bytes.
 const MessageMax = 8 << 20
 
 type beginMessage struct {
@@ -72,7 +75,8 @@ func (m *beginMessage) decode(d *decoder) bool {
 	return d.done() && m.tx.valid()
 }
 
-// prepareMessage asks one RM of a transaction for its vote. From is whom to tell.
+// prepareMessage asks one RM of a transaction for its vote. From is the process
+// to notify.
 type prepareMessage struct {
 	tx   Tx
 	seat int
@@ -99,7 +103,7 @@ func (m *prepareMessage) decode(d *decoder) bool {
 	return d.done() && m.tx.valid() && m.seat < len(m.tx.Seats)
 }
 
-// votedMessage tells the TM what was decided in a seat. Redo is left out.
+// votedMessage reports to the TM the decision for a seat, without Redo.
 type votedMessage struct {
 	tx    Tx
 	seat  int
@@ -152,16 +156,16 @@ func (m *outcomeMessage) decode(d *decoder) bool {
 	return d.done() && m.tx.valid()
 }
 
-// grantAnswer follows answerOK to a msgGrant: offsets lo..hi-1 of a segment are
-// the asker's, for one transaction each.
+// grantAnswer follows answerOK to a msgGrant: the asker may use offsets
+// lo..hi-1 of a segment, each for one transaction.
 type grantAnswer struct {
 	segment wor.Segment
 	lo, hi  uint32
 }
 
-// route says who owns an RM, as far as somebody knows: last is the number of
-// the last segment that is known to be allocated, which the owner did, and base
-// the first one that a takeover needs. It follows answerNotOwner.
+// route describes the owner of an RM, as far as the sender knows: last is the
+// number of the last segment known to be allocated, by that owner, and base the
+// first one that a takeover needs. It follows answerNotOwner.
 type route struct {
 	known      bool
 	last, base uint64

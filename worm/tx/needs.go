@@ -6,8 +6,8 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// readNeeds finds out what a segment from before a takeover needs of others. All
-// YES votes count, whatever became of them.
+// readNeeds finds out which segments of other RMs a segment from before a
+// takeover needs. All YES votes count, whatever their outcome.
 func (c *chain) readNeeds(s *segment) {
 	needs := map[RM]uint64{}
 	end := func(err error) {

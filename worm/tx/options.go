@@ -9,52 +9,53 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// Resource is what the RMs of a process manage. The Engine calls it, and only it
-// calls the Engine's Open.
+// Resource is what the RMs of a process manage. The Engine calls it; only the
+// Resource calls the Engine's Open.
 type Resource interface {
-	// Prepare asks an RM whether it can do its part of a transaction. With yes it
-	// keeps everything locked that the part needs, until Finish. Brief and redo
-	// become those of the vote; with no, brief is the reason.
+	// Prepare asks an RM whether it can do its part of a transaction. If it
+	// returns yes, it must keep everything that the part needs locked until
+	// Finish. Brief and redo become those of the vote; if it returns no, brief
+	// is the reason.
 	Prepare(rm RM, id ID, order uint64, part []byte) (brief, redo []byte, yes bool)
-	// Finish tells the outcome of a transaction that Prepare said yes to: once,
-	// unless the RM is lost before.
+	// Finish reports the outcome of a transaction for which Prepare returned
+	// yes: once, unless the RM is lost before.
 	Finish(rm RM, id ID, o *Outcome)
-	// Lost says that another process owns the RM now, or may: what is not finished
-	// the other one finishes. The RM is forgotten.
+	// Lost reports that another process owns the RM now, or may: that process
+	// finishes the unfinished transactions. The Resource must drop the RM.
 	Lost(rm RM)
 }
 
-// Options of an Engine. Everything without a default is needed.
+// Options are the options of an Engine. Those without a default are required.
 type Options struct {
-	Env env.Env // Clock, Random; the Tracer is told Began and Learned
-	// Serial is the Space's and the Messenger's.
+	Env env.Env // Clock, Random; the Tracer receives Began and Learned
+	// Serial is that of the Space and the Messenger.
 	Serial    *env.Serial
 	Space     wor.Space
 	Messenger wor.Messenger
-	// Self is this process as others reach it.
+	// Self is this process, with the address that others use.
 	Self     wor.Member
 	Resource Resource
 	Variant  Variant // default E3
 	// Instance separates the segments of engines on one Space: 1 to 32767. All
 	// processes of an engine have the same.
 	Instance uint16
-	// RMs is how many RMs there are. It never changes.
+	// RMs is the number of RMs. It must never change.
 	RMs int
-	// Managers are where a TM may run, for A8 to D4.
+	// Managers are the processes where a TM may run, for A8 to D4.
 	Managers []wor.Member
-	// Partitions is how many partitions of the Space segments are spread over;
-	// default 1. Protocol is theirs; default Paxos.
+	// Partitions is the number of partitions of the Space over which segments
+	// are spread; default 1. Protocol is theirs; default Paxos.
 	Partitions int
 	Protocol   wor.Protocol
-	// SegmentSize is how many registers a segment of votes has; default 32768, at
-	// least 16. Half of them are for transactions of several RMs.
+	// SegmentSize is the number of registers of a segment of votes; default
+	// 32768, at least 16. Half of them are for transactions of several RMs.
 	SegmentSize uint32
-	// SegmentBytes is about how many bytes of votes one segment gets before the
-	// next one is begun; default 32 MiB.
+	// SegmentBytes is the approximate number of bytes of votes in one segment
+	// before the next is begun; default 32 MiB.
 	SegmentBytes int64
-	// ResolveAfter is how long a vote is waited for before somebody looks, and
-	// twice that, before it is decided as NO; default 400 ms. Where votes take
-	// longer, it becomes longer.
+	// ResolveAfter is how long to wait for a vote before reading its register;
+	// after twice that, a missing vote is decided as NO. Default 400 ms; it
+	// grows when votes take longer.
 	ResolveAfter time.Duration
 }
 
@@ -91,8 +92,8 @@ func (o Options) complete() (Options, error) {
 	return o, nil
 }
 
-// Began and Learned are events for the Tracer: that a transaction was begun
-// here, and that an RM here learned its outcome and has applied it.
+// Began and Learned are events for the Tracer: a transaction was begun here; an
+// RM here learned its outcome and has applied it.
 type (
 	Began   struct{ ID ID }
 	Learned struct {

@@ -8,9 +8,9 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// start finds out who owns the partitions. Those that nobody ever owned begin at
-// their server, and those that an earlier life of this process owned it takes
-// over.
+// start finds the owners of the partitions. A partition without any owner so
+// far begins at its server; one that an earlier life of this process owned is
+// taken over.
 func (k *KV) start() {
 	for rm := range k.shards {
 		p := RM(rm)
@@ -26,7 +26,8 @@ func (k *KV) start() {
 	k.tick()
 }
 
-// tick asks the other servers what they own, and takes over what nobody seems to.
+// tick asks the other servers which partitions they own, and takes over those
+// without an owner.
 func (k *KV) tick() {
 	if k.stopped {
 		return
@@ -38,7 +39,7 @@ func (k *KV) tick() {
 	k.engine.after(k.engine.jitter(k.opt.PingEvery), k.tick)
 }
 
-// take takes over what is to be taken over now.
+// take takes over the partitions that are due.
 func (k *KV) take() {
 	for i := range k.shards {
 		rm := RM(i)
@@ -54,7 +55,7 @@ func (k *KV) take() {
 	}
 }
 
-// left is told that a server has left.
+// left handles the notice that a server has left.
 func (k *KV) left(id wor.ServerID) {
 	if !k.stopped && id != k.opt.Engine.Self.ID {
 		k.watch.leave(id)
@@ -62,7 +63,7 @@ func (k *KV) left(id wor.ServerID) {
 	}
 }
 
-// acquire takes a partition over: the registers say what its state is.
+// acquire takes a partition over; its state is in the registers.
 func (k *KV) acquire(rm RM) {
 	if k.stopped || k.acquiring[rm] || k.shards[rm] != nil {
 		return
@@ -81,14 +82,14 @@ func (k *KV) acquire(rm RM) {
 	})
 }
 
-// forgo ends a takeover that has failed.
+// forgo ends a failed takeover.
 func (k *KV) forgo(rm RM) {
 	k.acquiring[rm] = false
 	k.watch.alive(rm)
 	k.engine.Forgo(rm)
 }
 
-// recover loads the state and does again what was committed since.
+// recover loads the state and redoes the transactions committed since.
 func (k *KV) recover(rm RM, r *Recovered) {
 	s := &shard{kv: k, rm: rm, state: newState(), locks: locks{map[string]*lock{}}, prepared: map[ID]*prepared{}}
 	s.load(r.State, func(err error) {
@@ -103,8 +104,8 @@ func (k *KV) recover(rm RM, r *Recovered) {
 			}
 			s.state.apply(&x, v.Order, allHeld(r.Briefs[i]), v.Brief)
 		}
-		// Another process may take it meanwhile: then it never opens, and Lost is
-		// called.
+		// Another process may take the partition meanwhile: then it never
+		// opens, and Lost is called.
 		if !k.engine.Open(rm, func() {
 			k.acquiring[rm] = false
 			s.open = true
@@ -117,18 +118,20 @@ func (k *KV) recover(rm RM, r *Recovered) {
 	})
 }
 
-// Events for the Tracer about whose a partition is.
+// Events for the Tracer about the ownership of a partition.
 type (
-	// Owned: it is open here.
+	// Owned: the partition is open here.
 	Owned struct{ RM RM }
-	// Abandoned: this server is about to take it over, since nobody was known to
-	// have it for so long. Owner is who had it, as far as is known.
+	// Abandoned: this server is about to take the partition over, because it
+	// has had no known owner for long enough. Owner is the last owner, as far
+	// as is known.
 	Abandoned struct {
 		RM     RM
 		Owner  wor.Member
 		Silent time.Duration
 	}
-	// Disowned: it was open here, and another server has taken it over.
+	// Disowned: the partition was open here, and another server has taken it
+	// over.
 	Disowned struct {
 		RM    RM
 		Owner wor.Member

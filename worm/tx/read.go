@@ -8,38 +8,38 @@ import (
 
 // Reads without votes.
 //
-// Of one partition: the values are taken at a moment when no key is locked for
-// writing, and after that the registers are asked whether somebody else owns the
-// partition. If nobody does, nobody did at that moment, and then every
-// transaction on these keys that was committed had been applied: it would hold
-// its locks otherwise.
+// Of one partition: the values are read at a moment when no key is locked for
+// writing, and after that the registers show whether another process owns the
+// partition. If none does now, none did at that moment; then every committed
+// transaction on these keys had been applied, because otherwise it would hold
+// its locks.
 //
-// Of several: each partition is read twice. If no version has changed, the values
-// were all there at any moment between the end of the first round and the
-// beginning of the second; the second round asks about the owners. A request
-// that fails too often takes locks and votes like one that writes.
+// Of several: each partition is read twice. If no version has changed, all
+// values were present at every moment between the end of the first round and
+// the beginning of the second; the second round also checks the owners. A
+// request that fails too often takes locks and votes like one that writes.
 
-// lockAfter is after how many attempts a read takes locks.
+// lockAfter is the number of attempts after which a read takes locks.
 const lockAfter = 4
 
 const (
 	msgRead = msgOther + iota
 	msgSession
-	// msgLeave says that a server ends: its identity follows.
+	// msgLeave reports that a server is shutting down: its identity follows.
 	msgLeave
 	// msgCount asks how many keys a partition has.
 	msgCount
 )
 
-// seen is what a read has found under a key.
+// seen is the result of reading one key.
 type seen struct {
 	found   bool
 	version uint64
 	value   []byte
 }
 
-// readKeys reads keys of a partition that is here. With confirm it answers only
-// if nobody else owned it meanwhile.
+// readKeys reads keys of a partition that is here. With confirm it returns them
+// only if no other process owned the partition meanwhile.
 func (s *shard) readKeys(keys []string, confirm bool, done func([]seen, error)) {
 	if !s.open {
 		done(nil, ErrNoOwner)
@@ -63,7 +63,7 @@ func (s *shard) readKeys(keys []string, confirm bool, done func([]seen, error)) 
 	s.kv.engine.Confirm(s.rm, func(err error) { done(out, err) })
 }
 
-// read answers a request that only reads.
+// read answers a read-only request.
 func (c *call) read() {
 	keys := make([][]string, len(c.parts))
 	for i := range c.parts {
@@ -94,7 +94,7 @@ func (c *call) read() {
 	})
 }
 
-// round reads all partitions.
+// round reads all partitions once.
 func (c *call) round(keys [][]string, again bool, done func([][]seen)) {
 	got := make([][]seen, len(keys))
 	left, failed := len(keys), false
@@ -163,7 +163,8 @@ func (k *KV) askRead(rm RM, keys []string, again bool, done func([]seen, error))
 	})
 }
 
-// askOwner asks the owner of a partition; an answer other than OK is an error.
+// askOwner sends a request to the owner of a partition; any answer but OK is an
+// error.
 func (k *KV) askOwner(rm RM, b []byte, done func(*decoder, error)) {
 	to, ok := k.engine.Route(rm)
 	if !ok || to.ID == k.opt.Engine.Self.ID {
@@ -188,7 +189,7 @@ func (k *KV) askOwner(rm RM, b []byte, done func(*decoder, error)) {
 	})
 }
 
-// askSession asks what a partition has answered to a request.
+// askSession asks for a partition's earlier answer to a request.
 func (k *KV) askSession(rm RM, q *Request, done func(answered, bool)) {
 	if s := k.shards[rm]; s != nil && s.open {
 		a, ok := s.answered(q.Client, q.Seq)
@@ -220,7 +221,7 @@ func (s *shard) answered(client, seq uint64) (answered, bool) {
 	return a, ok
 }
 
-// Message is Messages'.
+// Message implements Messages.
 func (k *KV) Message(kind uint8, b []byte, answer func([]byte)) {
 	d := &decoder{b: b}
 	rm := RM(d.u32())
@@ -264,7 +265,7 @@ func (k *KV) Message(kind uint8, b []byte, answer func([]byte)) {
 				e.bool(got[i].found)
 				e.uint(got[i].version)
 				if again {
-					e.bytes(nil) // the first round has it
+					e.bytes(nil) // sent in the first round
 				} else {
 					e.bytes(got[i].value)
 				}

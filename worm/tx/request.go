@@ -15,15 +15,15 @@ const (
 	// KeyMax and ValueMax are the longest key and value, in bytes.
 	KeyMax   = 4 << 10
 	ValueMax = 512 << 10
-	// OpsMax is how many operations and conditions a request may have, RequestMax
-	// how long it may be, in bytes.
+	// OpsMax bounds the operations and conditions of a request, RequestMax its
+	// length in bytes.
 	OpsMax     = 4096
 	RequestMax = 768 << 10
-	// WindowMax is how many requests a client may have under way.
+	// WindowMax bounds the pending requests of a client.
 	WindowMax = 4096
-	// SessionsMax is how many clients a partition remembers. A request that comes
-	// again is known as long as not so many other clients have written to the
-	// partition since.
+	// SessionsMax is the number of clients that a partition remembers. A
+	// repeated request is recognized until that many other clients have written
+	// to the partition.
 	SessionsMax = 4096
 )
 
@@ -36,9 +36,10 @@ const (
 	// OpPut sets the value, OpDelete removes the key.
 	OpPut
 	OpDelete
-	// OpIncr adds Delta to a value that is a decimal int64, or absent: 0.
+	// OpIncr adds Delta to a value that is a decimal int64, or 0 if it is
+	// absent.
 	OpIncr
-	// OpAppend appends to the value, an absent one being empty.
+	// OpAppend appends to the value, which is empty if absent.
 	OpAppend
 )
 
@@ -46,7 +47,7 @@ const (
 type When uint8
 
 // The conditions. An operation whose condition does not hold does nothing; the
-// others of its request do.
+// other operations of its request are performed.
 const (
 	Always When = iota
 	IfAbsent
@@ -62,20 +63,20 @@ type Op struct {
 	Delta int64
 }
 
-// CondKind is what a Cond demands.
+// CondKind is the kind of a Cond.
 type CondKind uint8
 
 // The conditions of a request.
 const (
 	CondAbsent CondKind = iota + 1
 	CondPresent
-	// CondVersion: the key was last written by the transaction that gave it this
-	// Version.
+	// CondVersion: the last write of the key was by the transaction that gave
+	// it this Version.
 	CondVersion
 	CondValue
 )
 
-// Cond is a condition of the whole request: if one does not hold, nothing
+// Cond is a condition on the whole request: if one does not hold, nothing
 // happens.
 type Cond struct {
 	Kind    CondKind
@@ -86,24 +87,24 @@ type Cond struct {
 
 // Request is a transaction: conditions, then operations, in order, on any keys.
 type Request struct {
-	// Client and Seq name it, so that it takes effect once however often it is
-	// sent. The client has its answers to all requests below Low. A request that
-	// writes nothing needs no name.
+	// Client and Seq identify the request, so that it takes effect once however
+	// often it is sent. The client has its answers to all requests below Low. A
+	// request that writes nothing needs no identity.
 	Client, Seq, Low uint64
-	// Within, in milliseconds, is how long a server may try.
+	// Within, in milliseconds, bounds the server's time.
 	Within uint64
 	Conds  []Cond
 	Ops    []Op
 }
 
-// OpError is why an operation did nothing.
+// OpError is the reason why an operation did nothing.
 type OpError uint8
 
-// The errors of operations. The other operations of the request are done.
+// The errors of operations. The other operations of the request are performed.
 const (
 	OpOK OpError = iota
-	// OpNotInteger: the value of an OpIncr is no int64. OpOverflow: the sum is
-	// none.
+	// OpNotInteger: the value of an OpIncr is not an int64. OpOverflow: the sum
+	// is not.
 	OpNotInteger
 	OpOverflow
 	// OpTooLong: the value would exceed ValueMax.
@@ -124,36 +125,36 @@ func (e OpError) Error() string {
 	return fmt.Sprintf("OpError(%d)", uint8(e))
 }
 
-// OpResult is what an operation has found and done.
+// OpResult is the result of an operation.
 type OpResult struct {
-	// Err is OpOK, or nothing was done. Done: its When held.
+	// Err is OpOK unless nothing was done. Done: its When held.
 	Err  OpError
 	Done bool
-	// Found: the key was there before. Value is that of an OpGet.
+	// Found: the key was present before. Value is the result of an OpGet.
 	Found bool
 	Value []byte
-	// Number is the sum of an OpIncr, the new length of an OpAppend.
+	// Number is the sum of an OpIncr, or the new length of an OpAppend.
 	Number int64
-	// Version is that of the value that an OpGet has found.
+	// Version is that of the value that an OpGet found.
 	Version uint64
 }
 
 // Result is the answer to a Request.
 type Result struct {
-	// Held: all conditions held, and Ops answers each operation.
+	// Held: all conditions held, and Ops has the result of each operation.
 	Held bool
 	Ops  []OpResult
 }
 
-// writes says whether an operation may change something.
+// writes reports whether an operation may change something.
 func (o *Op) writes() bool { return o.Kind != OpGet }
 
-// ReadOnly says that the request has no operation that may change something.
+// ReadOnly reports whether the request has no operation that may change something.
 func (q *Request) ReadOnly() bool {
 	return !slices.ContainsFunc(q.Ops, func(o Op) bool { return o.writes() })
 }
 
-// Check says what is wrong with a request, nil if nothing is.
+// Check returns the error of an invalid request, nil for a valid one.
 func (q *Request) Check() error {
 	limit := func(name string, limit, got int) error {
 		return &wor.LimitError{Name: "tx." + name, Limit: int64(limit), Got: int64(got)}
@@ -200,8 +201,9 @@ func (q *Request) Check() error {
 	return nil
 }
 
-// PartitionOf is the partition of a key, of n: fixed for ever. A part of the key
-// in braces, where there is one, counts alone, so that keys can be kept together.
+// PartitionOf returns the partition, of n, of a key; it must never change. If
+// the key has a part in braces, only that counts, so that a client can keep
+// keys together.
 func PartitionOf(key string, n int) RM {
 	if i := strings.IndexByte(key, '{'); i >= 0 {
 		if j := strings.IndexByte(key[i+1:], '}'); j > 0 {
@@ -216,17 +218,17 @@ func PartitionOf(key string, n int) RM {
 	return RM(h % uint64(n))
 }
 
-// part is what one partition has to do with a request: some of its operations and
+// part is one partition's share of a request: some of its operations and
 // conditions, in order.
 type part struct {
 	rm    RM
 	conds []Cond
 	ops   []Op
-	// at are the operations' places in the request.
+	// at are the operations' indices in the request.
 	at []int
 }
 
-// split takes a request apart, by partition, in order.
+// split divides a request by partition, in order.
 func (q *Request) split(n int) []part {
 	var parts []part
 	find := func(key string) *part {
@@ -248,7 +250,7 @@ func (q *Request) split(n int) []part {
 	return parts
 }
 
-// join puts the results of the parts together. Briefs are those of the YES votes.
+// join merges the results of the parts. Briefs are those of the YES votes.
 func join(parts []part, briefs [][]byte, ops int) (*Result, bool) {
 	r := &Result{Held: true, Ops: make([]OpResult, ops)}
 	for i := range parts {
@@ -320,7 +322,7 @@ func (q *Request) decode(b []byte) error {
 	return q.Check()
 }
 
-// encodePart makes the part that is sent to an RM.
+// encodePart encodes the part that is sent to an RM.
 func (q *Request) encodePart(p *part) []byte {
 	var e encoder
 	e.u64(q.Client)
@@ -330,7 +332,7 @@ func (q *Request) encodePart(p *part) []byte {
 	return e.b
 }
 
-// decodePart reads one; what it answers is a Request of that part alone.
+// decodePart decodes it, as a Request of that part alone.
 func decodePart(b []byte) (*Request, bool) {
 	d := &decoder{b: b}
 	q := &Request{Client: d.u64(), Seq: d.uint(), Low: d.uint()}

@@ -9,15 +9,16 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// Who begins a transaction names the registers in which it is voted on. The
-// owner of an RM therefore grants ranges of them ahead, of which each register
-// serves one transaction. That makes a transaction's description complete before
-// any message is sent: everybody who has it can decide it.
+// The process that begins a transaction names the registers for its votes. The
+// owner of an RM therefore grants ranges of registers in advance, each register
+// for one transaction. So the description of a transaction is complete before
+// any message is sent, and every process that has it can decide the
+// transaction.
 
 const (
-	// GrantMax is how many registers are granted at a time.
+	// GrantMax is the number of registers granted at a time.
 	GrantMax = 64
-	// waitersMax is how many calls wait for registers of one RM.
+	// waitersMax bounds the calls that wait for registers of one RM.
 	waitersMax = 4096
 )
 
@@ -25,11 +26,11 @@ const (
 var (
 	// ErrNoOwner: the owner of an RM is not known, or does not answer.
 	ErrNoOwner = errors.New("owner of a resource manager is not known")
-	// ErrBusy: there is no room for it now.
+	// ErrBusy: there is no room for the transaction now.
 	ErrBusy = errors.New("no room for a transaction now")
 )
 
-// pool is the registers of an RM elsewhere that were granted to this process.
+// pool has the registers of an RM elsewhere that were granted to this process.
 type pool struct {
 	ranges  []wor.Range
 	left    int
@@ -62,8 +63,8 @@ func (p *pool) wake(err error) {
 	}
 }
 
-// Reserve finds a register for each RM to vote in, and names a transaction. An
-// error is one of those of Start. Parts are sorted by RM.
+// Reserve finds a register for the vote of each RM, and names the transaction.
+// Its errors are those of Start. Parts must be sorted by RM.
 func (e *Engine) Reserve(parts []Part, done func(Tx, error)) {
 	e.seq++
 	t := Tx{ID: ID{e.nonce, e.seq}, Seats: make([]Seat, 0, len(parts))}
@@ -74,8 +75,8 @@ func (e *Engine) Reserve(parts []Part, done func(Tx, error)) {
 	e.reserve(t, parts, done)
 }
 
-// reserve takes what is missing: first of the RMs elsewhere, of which it may take
-// long, then of those here.
+// reserve takes the missing registers: first those of RMs elsewhere, which may
+// take long, then those of RMs here.
 func (e *Engine) reserve(t Tx, parts []Part, done func(Tx, error)) {
 	retry := func(err error) {
 		if err != nil {
@@ -114,7 +115,8 @@ func (t *Tx) seated(rm RM) bool {
 	return slices.ContainsFunc(t.Seats, func(s Seat) bool { return s.RM == rm })
 }
 
-// seat takes a register for an RM, or has retry called when there may be one.
+// seat takes a register for an RM, or arranges a call of retry when there may
+// be one.
 func (e *Engine) seat(rm RM, alone bool, retry func(error)) (a wor.Addr, ok, waits bool) {
 	if c := e.chains[rm]; c != nil && c.open {
 		if a, ok = c.seat(alone); !ok {
@@ -144,7 +146,7 @@ func (e *Engine) giveBack(t Tx) {
 	}
 }
 
-// Granted says how many registers of an RM elsewhere are at hand.
+// Granted returns the number of available registers of an RM elsewhere.
 func (e *Engine) Granted(rm RM) int { return e.pools[rm].left }
 
 // Prefetch asks for registers of an RM elsewhere before they are needed.
@@ -192,8 +194,8 @@ func (e *Engine) askGrant(rm RM) {
 	})
 }
 
-// granted adds what was granted; what is left of an older segment is given up,
-// since its owner closes it soon.
+// granted adds granted registers; it drops the rest of an older segment, which
+// the owner will close soon.
 func (e *Engine) granted(rm RM, g grantAnswer) {
 	p := &e.pools[rm]
 	p.ranges = slices.DeleteFunc(p.ranges, func(r wor.Range) bool {
@@ -210,7 +212,7 @@ func (e *Engine) granted(rm RM, g grantAnswer) {
 	}
 }
 
-// handleGrant grants.
+// handleGrant handles a request for registers.
 func (e *Engine) handleGrant(d *decoder, answer func([]byte)) bool {
 	rm := RM(d.u32())
 	if !d.done() || int(rm) >= e.opt.RMs {
@@ -242,26 +244,26 @@ func (e *Engine) handleGrant(d *decoder, answer func([]byte)) bool {
 	return true
 }
 
-// Route is what is known about the owner of an RM.
+// Route returns what is known about the owner of an RM.
 func (e *Engine) Route(rm RM) (wor.Member, bool) {
 	r := &e.routes[rm]
 	return r.member, r.member.ID != 0
 }
 
-// Suppose takes somebody for the owner of an RM as long as nothing is known.
+// Suppose makes m the supposed owner of an RM as long as none is known.
 func (e *Engine) Suppose(rm RM, m wor.Member) {
 	if r := &e.routes[rm]; !r.known {
 		r.member = m
 	}
 }
 
-// Owns says that an RM is here and open.
+// Owns reports whether an RM is here and open.
 func (e *Engine) Owns(rm RM) bool {
 	c := e.chains[rm]
 	return c != nil && c.open
 }
 
-// owner is whom to ask for an RM; the zero Member when nobody is known.
+// owner returns the process to ask for an RM; the zero Member if none is known.
 func (e *Engine) owner(rm RM) wor.Member {
 	if e.Owns(rm) {
 		return e.opt.Self
@@ -269,8 +271,7 @@ func (e *Engine) owner(rm RM) wor.Member {
 	return e.routes[rm].member
 }
 
-// discover takes what somebody says about an RM: the one who knows of the later
-// segment knows better.
+// discover takes in a report about an RM: a report of a later segment wins.
 func (e *Engine) discover(rm RM, r route) {
 	old := &e.routes[rm]
 	if !r.known || r.member.ID == 0 || old.known && cmp.Compare(r.last, old.last) < 0 {
@@ -286,7 +287,7 @@ func (e *Engine) discover(rm RM, r route) {
 	}
 }
 
-// redirected reads the route that follows answerNotOwner.
+// redirected decodes the route that follows answerNotOwner.
 func (e *Engine) redirected(rm RM, d *decoder) {
 	var r route
 	r.decode(d)
@@ -305,7 +306,7 @@ func (e *Engine) notOwner(rm RM) []byte {
 	return m.b
 }
 
-// status tells of all RMs that are here, and of those that are being taken over.
+// status encodes all RMs that are here, and those that are being taken over.
 func (e *Engine) status() []byte {
 	m := encoder{[]byte{answerOK}}
 	list := func(here func(RM) bool, item func(RM)) {
@@ -332,22 +333,22 @@ func (e *Engine) status() []byte {
 	return m.b
 }
 
-// Standing is what a process says about itself.
+// Standing is what a process reports about itself.
 type Standing struct {
 	// Owned are the RMs that it owns, Taking those that it is taking over.
 	Owned  []RM
 	Taking []Taking
 }
 
-// Taking is a takeover under way: of the segment after Last-1. Progress grows as it
-// gets on.
+// Taking is a running takeover, of the segment after Last-1. Progress grows as
+// it advances.
 type Taking struct {
 	RM             RM
 	Last, Progress uint64
 }
 
-// decode reads what status has written. The second list is not there in answers of
-// processes that know of none.
+// decode decodes the output of status. The second list is absent if the process
+// is of a version without it.
 func (s *Standing) decode(d *decoder, rms int, found func(RM, route)) {
 	for range d.count(4, rms) {
 		rm, r := RM(d.u32()), route{}
@@ -373,8 +374,8 @@ func (s *Standing) decode(d *decoder, rms int, found func(RM, route)) {
 	}
 }
 
-// Ask asks a process which RMs it owns and which it is taking over, and takes note.
-// Done is told whether it answered within that time.
+// Ask asks a process which RMs it owns and which it is taking over, and records
+// the answer. Ok reports whether it answered in time.
 func (e *Engine) Ask(to wor.Member, within time.Duration, done func(s *Standing, ok bool)) {
 	e.opt.Messenger.Invoke(to, wor.ServiceTx, []byte{msgStatus}, within, func(b []byte, err error) {
 		d := &decoder{b: b}

@@ -7,9 +7,9 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// The segments of an RM's votes are numbered from 0. Who has allocated the one
-// with the highest number owns the RM. Those of the RM's state (a KV's
-// snapshots) have numbers of their own.
+// The segments of an RM's votes are numbered from 0. The process that allocated
+// the one with the highest number owns the RM. Segments of the RM's state (a
+// KV's snapshots) have numbers of their own.
 
 const numberBits = 31
 
@@ -17,8 +17,8 @@ func (e *Engine) voteSegment(rm RM, n uint64) wor.Segment {
 	return wor.Segment(uint64(e.opt.Instance)<<48 | uint64(rm)<<32 | n)
 }
 
-// StateSegment is the segment of that number, below 1<<31, which an RM's owner
-// may use for the RM's state.
+// StateSegment returns segment number n, below 1<<31, for the RM's state; the
+// RM's owner may use it freely.
 func (e *Engine) StateSegment(rm RM, n uint64) wor.Segment {
 	return e.voteSegment(rm, n) | 1<<numberBits
 }
@@ -28,11 +28,11 @@ func segmentNumber(s wor.Segment) uint64 { return uint64(s) & (1<<numberBits - 1
 // meta is the payload of a vote segment's Meta.
 type meta struct {
 	owner wor.Member
-	// base is the first segment that a takeover needs besides state, which is the
-	// Resource's. All segments before trimmed are trimmed.
+	// base is the first segment that a takeover needs besides state, which is
+	// the Resource's. All segments before trimmed are trimmed.
 	base, trimmed uint64
 	state         []byte
-	// room is how many registers of each half are given out; 0 is all of them.
+	// room is the number of usable registers of each half; 0 means all of them.
 	room uint32
 }
 
@@ -58,7 +58,7 @@ func (m *meta) decode(b []byte) bool {
 	return d.done()
 }
 
-// wor is the Meta of segment n.
+// meta returns the Meta of segment n.
 func (e *Engine) meta(rm RM, n, nonce uint64, m *meta, size uint32) wor.Meta {
 	return wor.Meta{
 		Owner: nonce, Partition: wor.Partition((uint64(rm) + n) % uint64(e.opt.Partitions)),
@@ -66,10 +66,10 @@ func (e *Engine) meta(rm RM, n, nonce uint64, m *meta, size uint32) wor.Meta {
 	}
 }
 
-// A takeover decides all registers of some segments, so that it takes as long as
-// these have room. Therefore an owner begins with few, gives itself twice as many
-// in the next segment when they did not last for roomLasts, and half of them when
-// they lasted for roomIdles.
+// A takeover decides all usable registers of some segments, so its duration
+// grows with their room. Therefore an owner begins with a small room, doubles
+// it in the next segment if the last one did not last for roomLasts, and halves
+// it if the last one lasted for roomIdles.
 const (
 	roomMin   = 1 << 10
 	roomLasts = 4 * time.Second
@@ -77,8 +77,9 @@ const (
 )
 
 // segment is a segment in which an RM here votes. Its lower half is for
-// transactions of several RMs, whose votes others listen to; the upper half for
-// those of this RM alone. Of each, the first room registers are used.
+// transactions of several RMs, to whose votes other processes listen; the upper
+// half for those of this RM alone. Only the first room registers of each half
+// are used.
 type segment struct {
 	n     uint64
 	id    wor.Segment
@@ -88,21 +89,21 @@ type segment struct {
 	began env.Instant // when the first vote could be given there
 	// shared and own are the next free registers of the halves.
 	shared, own uint32
-	// taken has the registers that were voted in.
+	// taken marks the registers that were voted in.
 	taken  []uint64
 	orders uint64
 	bytes  int64
-	// pending is how many YES votes have no outcome yet.
+	// pending is the number of YES votes without an outcome.
 	pending int
 	// closed: no more votes.
 	closed bool
-	// needs says, for other RMs, up to which of their segments they have votes on
-	// transactions that were committed here. It is nil where nobody knows.
+	// needs has, for other RMs, the last of their segments with votes in
+	// transactions committed here. It is nil if unknown.
 	needs    map[RM]uint64
 	trimming bool
 }
 
-// newSegment is segment n of an RM, with so much room as its Meta says.
+// newSegment returns segment n of an RM, with the room in its Meta.
 func (e *Engine) newSegment(rm RM, n uint64, room uint32) *segment {
 	size := e.opt.SegmentSize
 	if room == 0 || room > size/2 {
@@ -112,7 +113,7 @@ func (e *Engine) newSegment(rm RM, n uint64, room uint32) *segment {
 		taken: make([]uint64, (size+63)/64), needs: map[RM]uint64{}}
 }
 
-// piece is the next registers, from lo on, of those that may have been voted in.
+// piece returns the next registers, from lo on, that may have been voted in.
 func (s *segment) piece(lo uint32) (r wor.Range, ok bool) {
 	halves := []wor.Range{{Lo: 0, Hi: s.room}, {Lo: s.size / 2, Hi: s.size/2 + s.room}}
 	if s.room == s.size/2 {
@@ -131,10 +132,11 @@ func (s *segment) sharedLeft() uint32 { return s.room - s.shared }
 
 func (s *segment) ownLeft() uint32 { return s.size/2 + s.room - s.own }
 
-// tight says that half of its registers are used.
+// tight reports whether half of its registers are used.
 func (s *segment) tight() bool { return s.sharedLeft() < s.room/2 || s.ownLeft() < s.room/2 }
 
-// half says that half of it is used, so that the next one should be prepared.
+// half reports whether half of it is used, so that the next one should be
+// prepared.
 func (s *segment) half(bytesMax int64) bool { return s.tight() || s.bytes > bytesMax/2 }
 
 // firstRoom is the room of an owner's first segment.
@@ -152,8 +154,8 @@ func (e *Engine) roomAfter(s *segment) uint32 {
 	return s.room
 }
 
-// take marks a register as voted in. It answers false if it was, or was given to
-// nobody.
+// take marks a register as voted in. It returns false if it already was, or was
+// granted to no process.
 func (s *segment) take(offset uint32) bool {
 	given := offset < s.shared || offset >= s.size/2 && offset < s.own
 	if !given || s.taken[offset/64]>>(offset%64)&1 == 1 {
@@ -169,5 +171,5 @@ func (s *segment) order() uint64 {
 	return s.n<<24 | s.orders
 }
 
-// done says that all that was voted here has an outcome.
+// done reports whether all votes here have an outcome.
 func (s *segment) done() bool { return s.closed && s.pending == 0 }

@@ -7,10 +7,11 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// A snapshot is a partition's state in the registers of a segment of its own. It
-// is written bucket by bucket while transactions go on: each key is as it was at
-// some moment after the Cut, and the votes since the Cut are done again on top,
-// in order, which for images comes to the same as doing them once.
+// A snapshot is a partition's state in the registers of a segment of its own.
+// It is written bucket by bucket while transactions continue: each key is as it
+// was at some moment after the Cut, and a takeover redoes the votes since the
+// Cut on top, in order. Because votes carry images, redoing one twice has the
+// same result as once.
 
 const (
 	// chunkSize is about how long a piece of a snapshot is, in bytes, and
@@ -21,7 +22,7 @@ const (
 	chunksAhead = 8
 )
 
-// snapshotRef is where a snapshot is: what Checkpointed is given.
+// snapshotRef locates a snapshot: it is passed to Checkpointed.
 type snapshotRef struct {
 	number uint64
 	chunks uint32
@@ -41,18 +42,19 @@ func (r *snapshotRef) decode(b []byte) bool {
 	return d.done() && r.chunks <= chunksMax
 }
 
-// snapshot is a shard's: the last one, and what can be trimmed when the next one
-// counts.
+// snapshot describes a shard's snapshots: the last one, and those to trim when
+// the next one is valid.
 type snapshot struct {
-	// last is the highest number that was used, oldest the lowest that may not be
-	// trimmed yet.
+	// last is the highest number that was used, oldest the lowest that must not
+	// be trimmed yet.
 	last, oldest uint64
-	// keep is trimmed to, once the published base has reached base.
+	// keep is the limit up to which to trim, once the published base has
+	// reached base.
 	keep, base uint64
 	trimming   bool
 }
 
-// Checkpoint is Checkpointer's.
+// Checkpoint implements Checkpointer.
 func (k *KV) Checkpoint(rm RM) {
 	s := k.shards[rm]
 	if s == nil || !s.open {
@@ -63,7 +65,7 @@ func (k *KV) Checkpoint(rm RM) {
 	w.allocate(s.snapshot.last + 1)
 }
 
-// saving is a snapshot that is being written.
+// saving is the writing of a snapshot.
 type saving struct {
 	s      *shard
 	base   uint64
@@ -77,7 +79,7 @@ type saving struct {
 
 func (w *saving) segment() wor.Segment { return w.s.kv.engine.StateSegment(w.s.rm, w.number) }
 
-// allocate finds a number that nobody has used.
+// allocate finds an unused number.
 func (w *saving) allocate(n uint64) {
 	k := w.s.kv
 	w.number = n
@@ -125,7 +127,8 @@ func (w *saving) next() {
 	}
 }
 
-// write writes a piece. Nobody else writes this segment, and each register once.
+// write writes a piece. Only this process writes this segment, and each
+// register once.
 func (w *saving) write() {
 	k, b, n := w.s.kv, w.chunk.b, w.chunks
 	w.chunk = encoder{}

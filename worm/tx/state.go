@@ -5,12 +5,12 @@ import (
 	"slices"
 )
 
-// bucketCount is how many pieces a partition's keys are kept in: the unit in
-// which its state is written down.
+// bucketCount is the number of pieces into which a partition's keys are
+// divided: the unit in which its state is written down.
 const bucketCount = 256
 
 // entry is the value of a key. Version is the Order of the vote of the
-// transaction that wrote it; values are never changed in place.
+// transaction that wrote it; a value must not be changed in place.
 type entry struct {
 	value   []byte
 	version uint64
@@ -23,8 +23,8 @@ type write struct {
 	value   []byte
 }
 
-// redo is what a YES vote says is to be done: images, so that to do it again
-// changes nothing.
+// redo is the effect in a YES vote: images, so that redoing it again changes
+// nothing.
 type redo struct {
 	client, seq, low uint64
 	writes           []write
@@ -56,13 +56,13 @@ func (r *redo) decode(b []byte) bool {
 	return d.done()
 }
 
-// state is a partition's: its keys, and what its clients were answered.
+// state is a partition's state: its keys, and the answers to its clients.
 type state struct {
 	buckets [bucketCount]map[string]entry
 	keys    int
 	bytes   int64
 	// deleted is the Order of the last transaction that removed a key: the
-	// version of all keys that are absent.
+	// version of all absent keys.
 	deleted  uint64
 	sessions sessions
 }
@@ -86,8 +86,8 @@ func (s *state) get(key string) (entry, bool) {
 	return e, ok
 }
 
-// version is what a read compares: it changes with every write, and with every
-// removal of any key where the key is absent.
+// version is what a read compares: it changes with every write of the key and,
+// for an absent key, with the removal of any key.
 func (s *state) version(key string) uint64 {
 	if e, ok := s.get(key); ok {
 		return e.version
@@ -95,7 +95,7 @@ func (s *state) version(key string) uint64 {
 	return s.deleted
 }
 
-// entryOverhead is about what a key takes besides its bytes.
+// entryOverhead is about what a key takes besides its own bytes.
 const entryOverhead = 96
 
 func (s *state) set(key string, e entry) {
@@ -122,8 +122,8 @@ func (s *state) remove(key string, order uint64) {
 	s.deleted = max(s.deleted, order)
 }
 
-// apply does what a committed transaction has voted for here. Held says whether
-// the conditions held everywhere.
+// apply applies what a committed transaction has voted for here. Held reports
+// whether the conditions held everywhere.
 func (s *state) apply(r *redo, order uint64, held bool, brief []byte) {
 	if held {
 		for i := range r.writes {
@@ -140,13 +140,13 @@ func (s *state) apply(r *redo, order uint64, held bool, brief []byte) {
 	}
 }
 
-// answered is what a partition has answered to a request.
+// answered is a partition's answer to a request.
 type answered struct {
 	held  bool
 	brief []byte
 }
 
-// session is what is remembered of a client.
+// session is what a partition remembers of a client.
 type session struct {
 	client, low uint64
 	answers     map[uint64]answered
@@ -167,7 +167,7 @@ func (s *sessions) find(client uint64) *session {
 	return nil
 }
 
-// record remembers an answer, and forgets those that the client has.
+// record stores an answer, and drops those that the client has received.
 func (s *sessions) record(client, seq, low uint64, a answered) {
 	el := s.byClient[client]
 	if el == nil {
@@ -211,7 +211,7 @@ func (x *session) seqs() []uint64 {
 	return out
 }
 
-// The records of a state that is written down.
+// The records of a written state.
 const (
 	recordEntry = iota + 1
 	recordSession
@@ -219,7 +219,8 @@ const (
 	recordDeleted
 )
 
-// saveBucket appends the records of a bucket, in pieces that yield takes.
+// saveBucket appends the records of a bucket and calls full when a piece is
+// complete.
 func (s *state) saveBucket(i int, e *encoder, full func()) {
 	b := s.buckets[i]
 	keys := make([]string, 0, len(b))
@@ -237,7 +238,7 @@ func (s *state) saveBucket(i int, e *encoder, full func()) {
 	}
 }
 
-// saveRest appends what is not in buckets.
+// saveRest appends everything outside the buckets.
 func (s *state) saveRest(e *encoder, full func()) {
 	e.u8(recordDeleted)
 	e.uint(s.deleted)

@@ -9,23 +9,23 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// A takeover of an RM goes like this:
+// A takeover of an RM has these steps:
 //
 //  1. Find the last segment of its chain, and allocate the next one. That decides
-//     who takes over, and from then on no look at the chain confirms the old
-//     owner any more.
-//  2. Decide every register from the base on: what was captured with a value
-//     keeps it, the rest becomes NO. The old owner's tokens are of no use then,
-//     and no vote of its can come to stand later.
-//  3. Find out the outcome of all YES votes, where others take part by deciding
-//     what these have not voted.
+//     which process takes over; from then on no check of the chain confirms the
+//     old owner.
+//  2. Decide every register from the base on: one that was captured with a value
+//     keeps it, the others become NO. The old owner's tokens are then invalid,
+//     and none of its votes can be decided later.
+//  3. Find the outcome of all YES votes, deciding other RMs' missing votes.
 //  4. Redo the commits, in order, on top of the state that the Meta names.
 //
-// Nothing is voted in the new segment before that is done.
+// The new segment has no votes before that is done.
 
 const (
-	// pieceSize is how many registers are read at a time, piecesMax how many of
-	// such pieces, resolvesMax how many outcomes are looked for at a time.
+	// pieceSize is the number of registers read at a time, piecesMax the number
+	// of such pieces in flight, resolvesMax the number of outcomes resolved at
+	// a time.
 	pieceSize   = 1024
 	piecesMax   = 8
 	resolvesMax = 64
@@ -33,29 +33,31 @@ const (
 
 // Recovered is what a takeover finds.
 type Recovered struct {
-	// State is what the last Checkpointed named, nil without one.
+	// State is the state passed to the last Checkpointed, nil if there was
+	// none.
 	State []byte
-	// Votes are the RM's YES votes on what was committed since, in order; those
-	// that State has already may be among them. Briefs are those of all seats.
+	// Votes are the RM's YES votes in transactions committed since, in order;
+	// State may include some of them. Briefs are those of all seats.
 	Votes  []*Vote
 	Briefs [][][]byte
 }
 
-// takeover is one under way, from Acquire until the RM is open.
+// takeover is a running takeover, from Acquire until the RM is open.
 type takeover struct {
 	e    *Engine
 	rm   RM
 	done func(*Recovered, error)
 	c    *chain // nil until step 1 is done
-	// progress grows with all that is decided, since is when it did last.
+	// progress grows with every decision; since is the time of the last
+	// increase.
 	progress uint64
 	since    env.Instant
 	// over: it has failed. Decided: step 2 is done.
 	over, decided bool
-	// from is the Meta of the last segment of the one before.
+	// from is the Meta of the last segment of the previous owner.
 	from meta
-	// next is the first segment that was not entered yet, todo are the pieces of
-	// the others that were not begun, flying counts what is under way.
+	// next is the first segment not entered yet, todo are the pieces of entered
+	// ones that are not begun, flying counts the pieces in flight.
 	next    uint64
 	todo    []piece
 	flying  int
@@ -63,27 +65,28 @@ type takeover struct {
 	commits []*Outcome
 }
 
-// piece is some neighbouring registers of a segment.
+// piece is a run of neighbouring registers of a segment.
 type piece struct {
 	s *segment
 	r wor.Range
 }
 
-// ErrTaken says that another process has taken the RM over.
+// ErrTaken reports that another process has taken the RM over.
 var ErrTaken = errors.New("another process owns the resource manager")
 
-// Acquire takes an RM over, from whoever owns it, also from an earlier life of
-// this process, or begins its chain. Done is told what there is to redo; when the
-// Resource has done that, it calls Open. ErrTaken says who was faster; other
-// errors are passing. It is asked for one RM once at a time.
+// Acquire takes an RM over from any owner, including an earlier life of this
+// process, or begins its chain. Done receives what is to be redone; when the
+// Resource has redone it, the Resource calls Open. ErrTaken means that another
+// process was faster; other errors are temporary. There may be only one call
+// per RM at a time.
 func (e *Engine) Acquire(rm RM, done func(*Recovered, error)) { e.acquire(rm, false, done) }
 
-// errStirred says that a segment is there that was not known of when the takeover
-// was begun: somebody is at work.
+// errStirred reports a segment that was not known when the takeover was begun:
+// another process is active.
 var errStirred = errors.New("the resource manager has a new segment")
 
-// acquire is Acquire; with still it ends with errStirred where that is so, before
-// it has done anything.
+// acquire is Acquire; with still it ends with errStirred in that case, before
+// it has changed anything.
 func (e *Engine) acquire(rm RM, still bool, done func(*Recovered, error)) {
 	before := e.routes[rm]
 	t := &takeover{e: e, rm: rm, done: done}
@@ -104,7 +107,7 @@ func (e *Engine) acquire(rm RM, still bool, done func(*Recovered, error)) {
 	})
 }
 
-// advanced notes that the takeover gets on.
+// advanced records progress of the takeover.
 func (t *takeover) advanced() {
 	t.progress++
 	t.since = t.e.opt.Env.Clock.Now()
@@ -120,10 +123,10 @@ func (t *takeover) fail(err error) {
 	t.done(nil, err)
 }
 
-// Forgo says that an RM that was acquired will not be opened.
+// Forgo records that an acquired RM will not be opened.
 func (e *Engine) Forgo(rm RM) { e.taking[rm] = nil }
 
-// Taking is how many takeovers are under way here that got on within that time.
+// Taking is the number of takeovers here that made progress within that time.
 func (e *Engine) Taking(within time.Duration) int {
 	n, now := 0, e.opt.Env.Clock.Now()
 	for _, t := range e.taking {
@@ -134,8 +137,9 @@ func (e *Engine) Taking(within time.Duration) int {
 	return n
 }
 
-// unless goes on with a takeover, but not if another one has begun after it: all
-// that it did would be for nothing. That somebody says so is no proof.
+// unless continues a takeover, but not if another one has begun after it, which
+// would make its work useless. The report of another takeover is only a hint,
+// not a proof.
 func (t *takeover) unless(next func()) {
 	if t.over {
 		return
@@ -153,7 +157,8 @@ func (t *takeover) unless(next func()) {
 	})
 }
 
-// Find asks the registers who owns an RM. ErrUnallocated: nobody ever did.
+// Find reads the owner of an RM from the registers. ErrUnallocated: there never
+// was one.
 func (e *Engine) Find(rm RM, done func(wor.Member, error)) {
 	e.findLast(rm, func(_ uint64, m *meta, err error) {
 		if err != nil {
@@ -164,8 +169,8 @@ func (e *Engine) Find(rm RM, done func(wor.Member, error)) {
 	})
 }
 
-// findLast finds the last segment of an RM's chain, in steps that double, and
-// then between the last two.
+// findLast finds the last segment of an RM's chain: in doubling steps, then by
+// bisection.
 func (e *Engine) findLast(rm RM, done func(uint64, *meta, error)) {
 	var found *meta
 	lo, hi := uint64(0), uint64(0) // lo-1 is allocated, hi is not once known
@@ -238,8 +243,8 @@ func (t *takeover) allocate(n, nonce uint64) {
 	})
 }
 
-// decide is step 2: the segments from the base on, piece by piece, in any order,
-// some at a time.
+// decide is step 2: the segments from the base on, piece by piece, in any
+// order, several at a time.
 func (t *takeover) decide() {
 	if t.over || t.decided {
 		return
@@ -261,7 +266,7 @@ func (t *takeover) decide() {
 	}
 }
 
-// enter finds out which registers of segment n are to be decided.
+// enter finds out which registers of segment n to decide.
 func (t *takeover) enter(n uint64) {
 	t.e.roomOf(t.rm, n, func(room uint32, err error) {
 		switch {
@@ -284,7 +289,7 @@ func (t *takeover) enter(n uint64) {
 	})
 }
 
-// roomOf is the room of a segment that is allocated; 0, which is all, where that
+// roomOf reads the room of an allocated segment; 0, which means all, if it
 // cannot be read.
 func (e *Engine) roomOf(rm RM, n uint64, done func(uint32, error)) {
 	e.opt.Space.Stat(e.voteSegment(rm, n), 0, func(m wor.Meta, err error) {
@@ -304,7 +309,7 @@ func (t *takeover) decidePiece(s *segment, r wor.Range) {
 			return
 		}
 		if errors.Is(err, wor.ErrTrimmed) || err == nil && errors.Is(cells[0].Err, wor.ErrTrimmed) {
-			// Somebody has gone on from here, and trimmed.
+			// Another process has continued from here, and trimmed.
 			t.fail(ErrTaken)
 			return
 		}
@@ -339,8 +344,8 @@ func (t *takeover) decidePiece(s *segment, r wor.Range) {
 	})
 }
 
-// fill captures a range and writes what must be adopted, and NO elsewhere. What
-// it does not achieve is left to the next try.
+// fill captures a range, writes the values that must be adopted, and NO
+// elsewhere. Anything that fails is left to the next attempt.
 func (t *takeover) fill(r wor.Range, done func(error)) {
 	e := t.e
 	no := (&Vote{Brief: []byte(ReasonClosed)}).encode()
@@ -418,7 +423,7 @@ func (t *takeover) resolve() {
 	}
 }
 
-// finish hands over what was committed, if this is still who takes over.
+// finish hands over the committed votes, if this process is still the owner.
 func (t *takeover) finish() {
 	t.c.confirm(func(err error) {
 		switch {
@@ -450,15 +455,15 @@ func (t *takeover) handOver() {
 	}
 	slices.SortFunc(t.c.old, func(a, b *segment) int { return int(int64(a.n) - int64(b.n)) })
 	if old := t.e.chains[t.rm]; old != nil {
-		old.lose(t.c.last, wor.Meta{}) // an earlier one, that did not get to open
+		old.lose(t.c.last, wor.Meta{}) // an earlier one that was not opened
 	}
 	t.e.chains[t.rm] = t.c // not open yet
 	t.done(r, nil)
 }
 
-// Open begins to vote for an RM that was acquired, and tells when. It answers false
-// if another process has taken the RM since. One that does so from now on is told
-// to the Resource (Lost), and then done is not called.
+// Open begins to vote for an acquired RM, and calls done when it does. It
+// returns false if another process has taken the RM since. If one does so
+// later, the Engine calls Lost of the Resource and not done.
 func (e *Engine) Open(rm RM, done func()) bool {
 	c := e.chains[rm]
 	if c == nil || c.dead || c.cur != nil {

@@ -2,38 +2,40 @@ package tx
 
 import "fmt"
 
-// Variant is one of the six protocols of the paper's section 4.3. The figure in
-// the name is the number of message delays until all RMs know the outcome, where
-// nothing fails.
+// Variant is one of the six protocols of the paper's section 4.3. The digit in
+// the name is the number of message delays until all RMs know the outcome,
+// without failures.
 type Variant uint8
 
 // The variants.
 const (
-	// A8: a transaction manager (TM) asks the RMs, each captures its register,
-	// writes it and reports its vote; the TM tells the outcome.
+	// A8: a transaction manager (TM) asks the RMs; each captures its register,
+	// writes it and reports its vote; the TM sends the outcome.
 	A8 Variant = iota + 1
-	// B6: the RMs have captured their registers ahead.
+	// B6: the RMs have captured their registers in advance.
 	B6
 	// C5: the TM listens to the registers instead of waiting for reports.
 	C5
-	// D4: all RMs listen to the registers, nobody is told the outcome.
+	// D4: all RMs listen to the registers; there is no message with the
+	// outcome.
 	D4
-	// E3: there is no TM, who begins asks the RMs itself.
+	// E3: there is no TM; the process that begins the transaction asks the RMs
+	// itself.
 	E3
 	// F2: all RMs begin by themselves (Engine.Join).
 	F2
 )
 
-// learning is how the outcome becomes known.
+// learning is how processes learn the outcome.
 type learning uint8
 
 const (
-	byReport   learning = iota // RMs tell the TM, which tells all
-	byManager                  // the TM listens and tells all
-	byEveryone                 // everybody listens
+	byReport   learning = iota // RMs report to the TM, which notifies all
+	byManager                  // the TM listens and notifies all
+	byEveryone                 // every process listens
 )
 
-// policy is what a variant is made of.
+// policy describes a variant.
 type policy struct {
 	name string
 	// manager: a TM asks the RMs. Ahead: registers are captured in advance.
@@ -51,7 +53,7 @@ var policies = [...]policy{
 	F2: {"F2", false, true, byEveryone, 2},
 }
 
-// Valid says that it is one of the six.
+// Valid reports whether it is one of the six.
 func (v Variant) Valid() bool { return v >= A8 && v <= F2 }
 
 // Delays is the number of message delays until all RMs know the outcome.
@@ -64,7 +66,7 @@ func (v Variant) String() string {
 	return fmt.Sprintf("variant(%d)", uint8(v))
 }
 
-// ParseVariant is the variant of that name: A8, B6, C5, D4, E3 or F2.
+// ParseVariant returns the variant of that name: A8, B6, C5, D4, E3 or F2.
 func ParseVariant(name string) (Variant, error) {
 	for v := A8; v <= F2; v++ {
 		if policies[v].name == name {

@@ -11,28 +11,28 @@ import (
 // RM is the number of a resource manager.
 type RM uint32
 
-// ID names a transaction: the nonce of the Engine that began it, and its count.
+// ID names a transaction: the nonce of the Engine that began it, and a counter.
 type ID struct{ Nonce, Seq uint64 }
 
 func (i ID) String() string { return fmt.Sprintf("%x.%d", i.Nonce, i.Seq) }
 
-// Seat is where an RM votes on a transaction.
+// Seat is the register in which an RM votes on a transaction.
 type Seat struct {
 	RM   RM
 	Addr wor.Addr
 }
 
-// Tx says who takes part in a transaction and where they vote. Each attempt at
-// something is a Tx of its own.
+// Tx names the participants of a transaction and their registers. Each attempt
+// is a Tx of its own.
 type Tx struct {
 	ID ID
-	// Seats are sorted by RM, each of which has one.
+	// Seats are sorted by RM, one per RM.
 	Seats []Seat
 }
 
 // Limits of a transaction. An RM that would exceed them votes NO.
 const (
-	// SeatsMax is how many RMs a transaction may have.
+	// SeatsMax bounds the RMs of a transaction.
 	SeatsMax = 64
 	// BriefMax is the longest Vote.Brief, in bytes.
 	BriefMax = 256 << 10
@@ -40,7 +40,7 @@ const (
 	VoteMax = wor.ValueMax - 16<<10
 )
 
-// valid says that a Tx from outside makes sense.
+// valid reports whether a Tx from outside is well-formed.
 func (t *Tx) valid() bool {
 	return len(t.Seats) > 0 && len(t.Seats) <= SeatsMax &&
 		slices.IsSortedFunc(t.Seats, func(a, b Seat) int { return cmp.Or(cmp.Compare(a.RM, b.RM), -1) })
@@ -51,12 +51,12 @@ type Vote struct {
 	ID  ID
 	Yes bool
 	// Order numbers the YES votes of an RM in the order in which it gave them:
-	// of two transactions that conflict, the earlier one has the lower number.
+	// of two conflicting transactions, the earlier one has the lower number.
 	// Seats are the transaction's.
 	Order uint64
 	Seats []Seat
-	// Brief is what all others learn with the vote: a result, or with NO a
-	// reason. Redo is what the RM needs to finish after its death.
+	// Brief is what all participants learn with the vote: a result or, with NO,
+	// a reason. Redo is what the RM needs to finish after its owner's death.
 	Brief, Redo []byte
 }
 
@@ -82,8 +82,8 @@ func (v *Vote) encode() []byte {
 	return e.b
 }
 
-// decodeVote reads the value of a register. What is not a vote counts as NO, for
-// everybody.
+// decodeVote decodes the value of a register. Every process counts an
+// undecodable vote as NO.
 func decodeVote(b []byte) *Vote {
 	d := decoder{b: b}
 	v := &Vote{}
@@ -107,36 +107,36 @@ func decodeVote(b []byte) *Vote {
 	return v
 }
 
-// Reasons of a NO that the engine writes.
+// The reasons of a NO that the engine writes.
 const (
 	reasonGarbled = "garbled"
-	// ReasonTimeout: somebody waited too long for the vote.
+	// ReasonTimeout: another process waited too long for the vote.
 	ReasonTimeout = "timeout"
-	// ReasonClosed: another process has taken the RM over, before the RM voted.
+	// ReasonClosed: another process has taken the RM over before the RM voted.
 	ReasonClosed = "closed"
-	// ReasonRolled: the RM was asked to vote in a segment that it had closed, since
-	// it had gone on to its next one. It can be asked again there.
+	// ReasonRolled: the RM was asked to vote in a segment that it had closed
+	// when it moved on to the next one. The RM can be asked again there.
 	ReasonRolled = "rolled"
-	// ReasonTrimmed: the segment is gone, and with it the vote. Where the
-	// transaction was committed, all its RMs had noted that before.
+	// ReasonTrimmed: the segment is gone, and the vote with it. If the
+	// transaction was committed, all its RMs had recorded that before.
 	ReasonTrimmed = "trimmed"
 	// ReasonLimit: the vote would be too long.
 	ReasonLimit = "limit"
 )
 
-// Outcome is what became of a transaction.
+// Outcome is the outcome of a transaction.
 type Outcome struct {
 	Commit bool
-	// Unknown: votes are trimmed, and no RM here has a part in it. It is over and
-	// done with, whatever it was.
+	// Unknown: votes are trimmed, and no RM here has a part in the transaction.
+	// It is finished, whatever its outcome.
 	Unknown bool
-	// Briefs has the brief of each seat that was known when the outcome was,
-	// which for a commit is all of them.
+	// Briefs has the brief of each seat that was known when the outcome was;
+	// for a commit, of all seats.
 	Briefs [][]byte
 }
 
-// count counts vote v for a seat of transaction t: a YES to something else is
-// nobody's YES to this.
+// count evaluates vote v for a seat of transaction t: a YES to another
+// transaction does not count as YES.
 func (t *Tx) count(v *Vote) *Vote {
 	if v.Yes && (v.ID != t.ID || !slices.Equal(v.Seats, t.Seats)) {
 		return &Vote{ID: t.ID, Brief: []byte(reasonGarbled)}

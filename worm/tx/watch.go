@@ -8,46 +8,47 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// A takeover takes as long as the machines need for it, and that may be longer than
-// anybody's patience. If the others took the partition over again meanwhile, each
-// time with one more segment to decide, it would go to and fro for ever, and all
-// the more the slower the machines are. So whoever takes over says so, and how far
-// it is, to those who ask whether it lives; they leave it alone as long as it gets
-// on. A takeover that others were faster at ends as soon as it hears of that. And
-// who loses a partition is the more patient with it the more often that happens,
-// which ends what the rest does not.
+// A takeover takes as long as the machines need for it, which may exceed any
+// fixed timeout. If the other servers took the partition over again meanwhile,
+// each time with one more segment to decide, ownership would move back and
+// forth forever, all the more the slower the machines are. So a server that is
+// taking over reports that, and its progress, to servers that ask whether it
+// lives; they leave the partition alone as long as there is progress. A
+// takeover ends as soon as it learns that another server was faster. And a
+// server that loses a partition waits longer each time that happens, which ends
+// any remaining oscillation.
 
 const (
-	// takeoversMax is how many takeovers that get on a server has at one time: the
-	// sooner the first ones are through, and others may do the rest.
+	// takeoversMax bounds the advancing takeovers of a server at one time: the
+	// first ones finish sooner, and other servers may do the rest.
 	takeoversMax = 4
-	// asksMax is how many questions to one server may wait for their answers, and
-	// askFor, in FailAfters, how long each does: late answers are answers, too.
+	// asksMax bounds the unanswered questions to one server, and askFor, in
+	// FailAfters, how long each is kept: late answers count, too.
 	asksMax, askFor = 8, 8
-	// strikesMax bounds how often the patience doubles. A strike is forgotten after
-	// strikeFor FailAfters.
+	// strikesMax bounds how often the patience doubles. A strike is dropped
+	// after strikeFor FailAfters.
 	strikesMax, strikeFor = 5, 16
-	// slowMax bounds, in FailAfters, how long answers are expected to take.
+	// slowMax bounds, in FailAfters, the expected time of answers.
 	slowMax = 8
 )
 
-// watch is what a server knows about the others' lives.
+// watch is what a server knows about the liveness of the others.
 type watch struct {
 	k *KV
-	// asks counts the questions to each server that have no answer yet, gone is
-	// when it said last that it leaves.
+	// asks counts the unanswered questions to each server; gone is when it last
+	// reported that it is leaving.
 	asks []int
 	gone []env.Instant
-	// took is about the longest that an answer took lately.
+	// took is about the longest recent time of an answer.
 	took time.Duration
-	// Of each partition: heard is when it was last known to be in somebody's
-	// hands, progress what its takeover had come to then.
+	// For each partition: heard is when it was last known to have an owner,
+	// progress the progress of its takeover then.
 	heard    []env.Instant
 	progress []mark
 	strikes  []strike
 }
 
-// mark is how far somebody's takeover is.
+// mark is the progress of a server's takeover.
 type mark struct {
 	by   wor.ServerID
 	last uint64 // the segment that it is for
@@ -66,7 +67,7 @@ func (w *watch) init(k *KV) {
 		heard: make([]env.Instant, n), progress: make([]mark, n), strikes: make([]strike, n)}
 }
 
-// ask asks the other servers what they own, and what they are taking over.
+// ask asks the other servers which RMs they own and are taking over.
 func (w *watch) ask() {
 	k := w.k
 	for i, to := range k.opt.Servers {
@@ -79,7 +80,7 @@ func (w *watch) ask() {
 			w.asks[i]--
 			if ok {
 				w.took = max(k.now().Sub(began), w.took-w.took/16)
-				if w.gone[i] == 0 || began > w.gone[i] { // it may have said so before it left
+				if w.gone[i] == 0 || began > w.gone[i] { // an answer may precede the notice of leaving
 					w.learn(to, s)
 				}
 			}
@@ -87,7 +88,7 @@ func (w *watch) ask() {
 	}
 }
 
-// learn takes a server's answer.
+// learn records a server's answer.
 func (w *watch) learn(from wor.Member, s *Standing) {
 	for _, rm := range s.Owned {
 		if owner, _ := w.k.engine.Route(rm); owner.ID == from.ID {
@@ -102,31 +103,31 @@ func (w *watch) learn(from wor.Member, s *Standing) {
 	}
 }
 
-// alive says that a partition is, or may well be, in somebody's hands.
+// alive records that a partition has, or may well have, an owner.
 func (w *watch) alive(rm RM) { w.heard[rm] = w.k.now() }
 
-// lost is told that another server has a partition that this one had, or was taking
-// over.
+// lost records that another server has a partition that this one had or was
+// taking over.
 func (w *watch) lost(rm RM) {
 	s := &w.strikes[rm]
 	s.n, s.last = min(s.standing(w.k.now(), w.k.opt.FailAfter)+1, strikesMax), w.k.now()
 	w.alive(rm)
 }
 
-// standing is how many strikes count still.
+// standing is the number of strikes that still count.
 func (s *strike) standing(now env.Instant, failAfter time.Duration) int {
 	return max(0, s.n-int(now.Sub(s.last)/(strikeFor*failAfter)))
 }
 
-// abandoned says that a partition has been in nobody's hands for so long that this
-// server is to take it.
+// abandoned reports whether a partition has been without an owner for so long
+// that this server must take it.
 func (w *watch) abandoned(rm RM) bool {
 	return w.k.now().Sub(w.heard[rm]) > w.patience(rm)
 }
 
-// patience is how long a partition may be without an owner before this server takes
-// it: the servers take turns, so that one of them is enough. Where answers take
-// long, or the partition has gone to and fro, it is longer.
+// patience is how long a partition may be without an owner before this server
+// takes it: the servers take turns, so that only one acts. It is longer where
+// answers take long, or if the partition has moved back and forth.
 func (w *watch) patience(rm RM) time.Duration {
 	base := w.base()
 	turn := time.Duration(w.turn(rm, w.k.opt.Engine.Self.ID))
@@ -139,20 +140,20 @@ func (w *watch) base() time.Duration {
 	return max(o.FailAfter, min(4*w.took, slowMax*o.FailAfter))
 }
 
-// turn is how many servers come before that one.
+// turn is the number of servers whose turn is before that one's.
 func (w *watch) turn(rm RM, id wor.ServerID) int {
 	n := len(w.k.opt.Servers)
 	return (w.server(id) - int(rm)%n + n) % n
 }
 
-// server is the place of a server among all, or -1.
+// server is the index of a server, or -1.
 func (w *watch) server(id wor.ServerID) int {
 	return slices.IndexFunc(w.k.opt.Servers, func(m wor.Member) bool { return m.ID == id })
 }
 
-// leave is told that a server leaves: those that it has are abandoned. The first of
-// the others whose turn it is takes them at once, the next one if that is not seen
-// to do so.
+// leave records that a server leaves: its partitions are abandoned. The first
+// of the other servers in turn takes them at once, the next one if it sees no
+// takeover by the first.
 func (w *watch) leave(id wor.ServerID) {
 	i := w.server(id)
 	if i < 0 {
