@@ -12,21 +12,22 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// ErrID is answered to an append whose id is in use for other data, or for an
-// append that is under way.
+// ErrID is returned for an append whose id is in use for other data or by a
+// pending append.
 var ErrID = errors.New("id is in use")
 
-// Append appends an entry; its Position and Kind do not matter. Done gets the
-// position at which the entry is, for good.
+// Append appends an entry and ignores its Position and Kind. Done receives the
+// permanent position of the entry.
 //
-// ErrUnknown says that the entry may be in the log, or may still get there; the
-// position in question is the address in *wor.UnknownError. Appending it again
-// with the same ID finds out, and then appends it if it is not there: exactly
-// once, as long as this Log remembers it (doubtsMax of these), and otherwise at
-// least once, of which followers pass on the first. An entry of unknown outcome
-// does not get a second position by this Log before its first is decided.
+// ErrUnknown means that the entry may be in the log, or may still get there;
+// the position in question is the address in *wor.UnknownError. If the caller
+// appends it again with the same ID, the Log finds out, and then appends it if
+// it is absent: exactly once, as long as this Log remembers it (doubtsMax of
+// these), and otherwise at least once, of which followers pass on the first.
+// This Log never gives an entry of unknown outcome a second position before the
+// first is decided.
 //
-// Any other error says that the entry is not in the log and will not be:
+// Any other error means that the entry is not in the log and will not be:
 // ErrDeadline, ErrBusy, ErrLimit (EntryMax), ErrClosed, ErrID.
 func (l *Log) Append(e Entry, within time.Duration, done func(Position, error)) {
 	l.appender.start(e, within, done)
@@ -38,58 +39,59 @@ func (l *Log) Append(e Entry, within time.Duration, done func(Position, error)) 
 //	   ^                    |
 //	   '---- resolving <----' outcome unknown, or the register was taken
 //
-// What waits when a request to the sequencer can be sent is asked for together.
-// A token serves only appends that waited before it was asked for, so that
-// positions respect real time; what is left of it is junked.
+// One request to the sequencer covers all appends that wait when it is sent. A
+// token serves only appends that waited before it was requested, so that
+// positions respect real time; the rest of the token is junked.
 type appender struct {
 	l       *Log
 	waiting []*appending
-	count   int // appends that are not answered
+	count   int // unanswered appends
 	bytes   int64
-	// byID are the appends that came with an id, also those that were answered
-	// with ErrUnknown. Forgotten is the order in which to forget these.
+	// byID are the appends submitted with an id, including those answered with
+	// ErrUnknown. Forgotten is the order in which to drop the latter.
 	byID    map[EntryID]*appending
 	doubts  []*appending
 	asks    []*asking
 	delayed bool
-	expired bool // some of those that wait were answered
-	// full is why servers have refused an append for want of room, and until when
-	// others are refused for the same reason without being tried: each address that
-	// is handed out and not used takes of the room that is left for trimming.
+	expired bool // some of the waiting appends were answered
+	// full is the reason why servers refused an append for lack of room, and
+	// the time until which further appends are refused for the same reason
+	// without being tried: each address that is handed out and not used reduces
+	// the room left for trimming.
 	full      error
 	fullUntil env.Instant
-	// unreported is the bytes that were written at prefetched addresses since the
-	// sequencer was last told of any.
+	// unreported is the number of bytes written at prefetched addresses and not
+	// yet reported to the sequencer.
 	unreported int64
 	wait       env.Backoff
 	open       openPositions
 	stock      []stocked
-	// voids counts the tokens that were void since one served last.
+	// voids counts the consecutive void tokens.
 	voids int
 }
 
 const (
-	// asksMax bounds the requests to the sequencer that are under way.
+	// asksMax bounds the pending requests to the sequencer.
 	asksMax = 4
 	// doubtsMax bounds the appends of unknown outcome that are remembered.
 	doubtsMax = 1024
-	// voidsMax is how many void tokens, one after the other, have another sequencer
-	// elected. A reader that did not wait makes one of them void; a new epoch, of
-	// which no sequencer hears, all that it has.
+	// voidsMax is the number of consecutive void tokens after which another
+	// sequencer is elected. A reader that did not wait makes one token void; a
+	// new epoch, of which sequencers are not notified, makes all of them void.
 	voidsMax = 8
 )
 
 // appending is one append.
 type appending struct {
-	refused error // by servers for want of room, some of which may have taken it
+	refused error // by servers for lack of room; some may have accepted it
 	id      EntryID
-	named   bool // it came with the id
+	named   bool // the caller gave the id
 	value   []byte
 	done    func(Position, error)
 	timer   env.Timer
 	// over: it was answered.
 	over bool
-	// doubtful: it may be at position doubt, or get there. Placed: it is.
+	// doubtful: it may be at position doubt, or get there. Placed: it is there.
 	doubtful, placed bool
 	doubt            Position
 }
@@ -98,11 +100,11 @@ type appending struct {
 type asking struct {
 	batch []*appending
 	extra uint32
-	// floor: all that is given in answer is not below it.
+	// floor: no address in the answer is below it.
 	floor Position
 }
 
-// stocked is what was prefetched.
+// stocked is a prefetched token.
 type stocked struct {
 	token *wor.Token
 	next  uint32
@@ -148,7 +150,7 @@ func (p *appender) start(e Entry, within time.Duration, done func(Position, erro
 	p.pump()
 }
 
-// admit counts an append and sets its bound.
+// admit counts an append and sets its time limit.
 func (p *appender) admit(a *appending, within time.Duration) {
 	p.count++
 	p.bytes += int64(len(a.value))
@@ -157,7 +159,7 @@ func (p *appender) admit(a *appending, within time.Duration) {
 	}
 }
 
-// revive goes on with an append that was answered with ErrUnknown.
+// revive continues an append that was answered with ErrUnknown.
 func (p *appender) revive(a *appending, within time.Duration, done func(Position, error)) {
 	p.doubts = slices.DeleteFunc(p.doubts, func(d *appending) bool { return d == a })
 	a.over, a.done = false, done
@@ -169,7 +171,7 @@ func (p *appender) revive(a *appending, within time.Duration, done func(Position
 	// Otherwise its position is being resolved.
 }
 
-// fullWait is how long appends are refused after one was, for want of room.
+// fullWait is how long appends are refused after a refusal for lack of room.
 const fullWait = 500 * time.Millisecond
 
 // expire answers an append that is not done.
@@ -188,7 +190,7 @@ func (p *appender) expire(a *appending, cause error) {
 	p.finish(a, a.doubt, &wor.UnknownError{Addr: a.doubt.Addr(p.l.opt.ID), Cause: cause})
 }
 
-// remember keeps an append of unknown outcome, and forgets the oldest.
+// remember stores an append of unknown outcome, and drops the oldest.
 func (p *appender) remember(a *appending) {
 	p.doubts = append(p.doubts, a)
 	if len(p.doubts) > doubtsMax {
@@ -199,7 +201,7 @@ func (p *appender) remember(a *appending) {
 	}
 }
 
-// finish answers.
+// finish answers an append.
 func (p *appender) finish(a *appending, at Position, err error) {
 	if a.over {
 		return
@@ -242,7 +244,7 @@ func (p *appender) close() {
 	}
 }
 
-// pump gives waiting appends addresses from the stock, and asks for more.
+// pump gives waiting appends addresses from the stock, and requests more.
 func (p *appender) pump() {
 	if p.delayed || p.l.closed {
 		return
@@ -274,7 +276,7 @@ func (p *appender) pump() {
 	p.l.seat.need(func() { p.ask(q) })
 }
 
-// shortage is how many addresses to prefetch.
+// shortage is the number of addresses to prefetch.
 func (p *appender) shortage() uint32 {
 	have := uint32(0)
 	for _, s := range p.stock {
@@ -289,7 +291,7 @@ func (p *appender) shortage() uint32 {
 	return p.l.opt.Prefetch - have
 }
 
-// ask asks the sequencer for addresses.
+// ask requests addresses from the sequencer.
 func (p *appender) ask(q *asking) {
 	l := p.l
 	q.batch = slices.DeleteFunc(q.batch, func(a *appending) bool { return a.over })
@@ -324,7 +326,7 @@ func (p *appender) ask(q *asking) {
 	})
 }
 
-// settled is what all positions of this Log are settled below.
+// settled is a position below which this Log writes nothing any more.
 func (p *appender) settled() Position {
 	low := p.open.lowest()
 	for _, q := range p.asks {
@@ -333,7 +335,7 @@ func (p *appender) settled() Position {
 	return low
 }
 
-// unserved puts back what could not be served.
+// unserved puts back the appends that could not be served.
 func (p *appender) unserved(q *asking, s status) {
 	p.waiting = append(q.batch, p.waiting...)
 	switch s {
@@ -358,7 +360,7 @@ func (p *appender) delay() {
 	}
 }
 
-// serve writes the appends that asked for them at the addresses of a token.
+// serve writes the appends of a request at the addresses of its token.
 func (p *appender) serve(q *asking, s said) {
 	p.l.seat.praise(s.top)
 	p.wait.Reset()
@@ -385,7 +387,7 @@ func (p *appender) serve(q *asking, s said) {
 	p.pump()
 }
 
-// discard junks addresses that nobody needs any more.
+// discard junks addresses that are no longer needed.
 func (p *appender) discard(t *wor.Token) {
 	p.l.junkRange(t.Range, func(f func()) { p.l.later(&p.wait, f) }, func() {
 		for o := t.Range.Lo; o < t.Range.Hi; o++ {
@@ -424,8 +426,8 @@ func (p *appender) write(a *appending, t *wor.Token, offset uint32) {
 	})
 }
 
-// void counts a token that was void. When there are many the sequencer hands out
-// nothing else, and what was prefetched is of no use either.
+// void counts a void token. After many of them the sequencer hands out nothing
+// else, and the prefetched tokens are useless too.
 func (p *appender) void(at Position, err error) {
 	outbid := errors.Is(err, wor.ErrOutbid) || errors.Is(err, wor.ErrSealed) || errors.Is(err, wor.ErrToken)
 	if !outbid || int64(at.Index()) < p.l.seat.top {
@@ -442,8 +444,8 @@ func (p *appender) void(at Position, err error) {
 	}
 }
 
-// resolve decides what an append's address holds: the append if that got there,
-// junk otherwise.
+// resolve decides the content of an append's address: the append if it got
+// there, junk otherwise.
 func (p *appender) resolve(a *appending, at Position) {
 	p.l.space.Propose(at.Addr(p.l.opt.ID), junk(), p.l.timeout, func(err error) {
 		switch {
@@ -452,15 +454,15 @@ func (p *appender) resolve(a *appending, at Position) {
 			p.decided(a, at, junk(), err)
 		default:
 			if errors.Is(err, wor.ErrLimit) {
-				p.expire(a, err) // that may last, and who appends should know
+				p.expire(a, err) // that may take long, and the caller should know
 			}
 			p.l.later(&p.wait, func() { p.resolve(a, at) })
 		}
 	})
 }
 
-// decided goes on with an append whose address is decided: the answer to the
-// write of value was err.
+// decided continues with an append whose address is decided: err is the error
+// of the write of value.
 func (p *appender) decided(a *appending, at Position, value []byte, err error) {
 	p.open.remove(at)
 	switch {
@@ -477,7 +479,7 @@ func (p *appender) decided(a *appending, at Position, value []byte, err error) {
 		}
 		p.doubts = slices.DeleteFunc(p.doubts, func(d *appending) bool { return d == a })
 	case a.refused != nil:
-		// It is not there, and elsewhere there is no more room than here.
+		// It is not there, and other places have no more room than this one.
 		a.doubtful = false
 		p.finish(a, 0, a.refused)
 	default:
@@ -487,11 +489,11 @@ func (p *appender) decided(a *appending, at Position, value []byte, err error) {
 	}
 }
 
-// openPositions is the positions that were given to a Log and are not decided.
+// openPositions has the positions that were given to a Log and are not decided.
 type openPositions struct {
 	heap positionHeap
 	open map[Position]*appending
-	// seen is the highest position that a sequencer said to be not handed out
+	// seen is the highest position that a sequencer reported as not handed out
 	// yet.
 	seen Position
 }
@@ -506,12 +508,13 @@ func (o *openPositions) add(p Position) {
 	}
 }
 
-// own says whose position it is.
+// own records which append owns a position.
 func (o *openPositions) own(p Position, a *appending) { o.open[p] = a }
 
 func (o *openPositions) remove(p Position) { delete(o.open, p) }
 
-// lowest is the lowest position that is open, or may be given.
+// lowest is the lowest position that is open, or may still be given to this
+// Log.
 func (o *openPositions) lowest() Position {
 	for len(o.heap) > 0 {
 		if _, ok := o.open[o.heap[0]]; ok {
@@ -522,7 +525,7 @@ func (o *openPositions) lowest() Position {
 	return o.seen
 }
 
-// owners are the appends that are being written, in order.
+// owners are the appends being written, in order.
 func (o *openPositions) owners() []*appending {
 	var out []*appending
 	sorted := slices.Clone(o.heap)

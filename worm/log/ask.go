@@ -6,7 +6,7 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// verb is what a sequencer is asked.
+// verb is the kind of a request to a sequencer.
 type verb uint8
 
 const (
@@ -23,16 +23,17 @@ const (
 type ask struct {
 	verb verb
 	log  ID
-	// index is the last segment that the asker knows to be allocated, -1 none.
+	// index is the last segment that the asker knows to be allocated, -1 for
+	// none.
 	index int64
-	// count is how many addresses are wanted.
+	// count is the number of addresses wanted.
 	count uint32
-	// client is the asker's nonce. Of all that it was given below settled, it
-	// writes nothing any more.
+	// client is the asker's nonce. The asker writes nothing more at its
+	// addresses below settled.
 	client  uint64
 	settled Position
-	// bytes is about how much will be written at the addresses, and was at earlier
-	// ones for which it was not known.
+	// bytes is about how much the asker will write at the addresses, and has
+	// written at earlier ones without reporting it.
 	bytes uint32
 }
 
@@ -70,7 +71,7 @@ type status uint8
 
 const (
 	statusOK status = iota + 1
-	// statusBusy: later; it is taking over.
+	// statusBusy: it is taking over; ask again later.
 	statusBusy
 	// statusStranger: it is not the sequencer, as far as it knows.
 	statusStranger
@@ -79,11 +80,11 @@ const (
 // said is a sequencer's answer.
 type said struct {
 	status status
-	// top is the last segment that it has allocated, when it is the sequencer.
+	// top is the last segment that it has allocated, if it is the sequencer.
 	top uint32
-	// tail is the next address. Of a token it is the one after the token's.
+	// tail is the next address. For a token it is the one after the token's.
 	tail Position
-	// token is the answer to verbToken: all of its registers are free.
+	// token answers verbToken: all its registers are free.
 	token *wor.Token
 }
 
@@ -132,7 +133,7 @@ func decodeSaid(id ID, b []byte) (said, bool) {
 		Protocol: wor.Protocol(b[12]), Epoch: wor.Epoch(binary.LittleEndian.Uint32(b[13:])),
 		Ballot: wor.Ballot{Round: binary.LittleEndian.Uint64(b[17:]), Nonce: binary.LittleEndian.Uint64(b[25:])},
 	}
-	// Register 0 is the mark's, which no token is for.
+	// Register 0 is for the mark; no token covers it.
 	if t.Range.Lo == 0 || t.Range.Lo >= t.Range.Hi || t.Range.Hi-t.Range.Lo > CountMax || t.Range.Hi > SizeMax ||
 		!t.Protocol.Valid() || t.Ballot.IsZero() {
 		return said{}, false

@@ -9,21 +9,21 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// base is what logs and sequencers need of the world.
+// base is the environment of logs and sequencers.
 type base struct {
 	space  wor.Space
 	clock  env.Clock
 	random env.Random
 	serial *env.Serial
-	// timeout bounds one operation of the space, after which it is asked again.
+	// timeout bounds one operation of the space, which is then repeated.
 	timeout time.Duration
 	closed  bool
 }
 
-// timeoutDefault is longer than what an operation takes on a space that is well.
+// timeoutDefault is longer than an operation takes on a healthy space.
 const timeoutDefault = 2 * time.Second
 
-// after has f called on the Serial d from now, unless closed then.
+// after calls f on the Serial d from now, unless it is closed by then.
 func (b *base) after(d time.Duration, f func()) env.Timer {
 	return b.clock.After(d, b.serial.Waker(func() {
 		if !b.closed {
@@ -32,21 +32,22 @@ func (b *base) after(d time.Duration, f func()) env.Timer {
 	}))
 }
 
-// backoff is the waits between attempts.
+// backoff returns the waits between attempts.
 func backoff() env.Backoff {
 	return env.Backoff{Min: 5 * time.Millisecond, Max: time.Second}
 }
 
-// later has f called after the next wait of a backoff.
+// later calls f after the next wait of a backoff.
 func (b *base) later(w *env.Backoff, f func()) { b.after(w.Next(b.random), f) }
 
-// last finds the last segment that is allocated, when known is (-1: none). Its
-// Meta is answered when it is not known itself, and not trimmed.
+// last finds the last allocated segment, given that segment known is allocated
+// (-1: none is known). It passes the segment's Meta, except when the segment is
+// known itself or trimmed.
 func (b *base) last(id ID, known int64, done func(index int64, m *wor.Meta, err error)) {
 	row.Last(known, IndexMax, b.stat(id.Segment), done)
 }
 
-// stat asks for metadata, until it is closed.
+// stat requests metadata, until it is closed.
 func (b *base) stat(segment func(uint32) wor.Segment) row.Ask {
 	return func(index uint32, done func(wor.Meta, error)) {
 		b.space.Stat(segment(index), b.timeout, func(m wor.Meta, err error) {
@@ -57,19 +58,19 @@ func (b *base) stat(segment func(uint32) wor.Segment) row.Ask {
 	}
 }
 
-// chunk is how many registers are captured at once: a capture answers the values
-// of them all.
+// chunk is the number of registers captured at once: a capture returns the
+// values of all of them.
 const chunk = 1024
 
-// junkRange decides all registers of a range: what is begun there is completed,
-// the others are junk. Gate has a function called later, or never if that is of
-// no use any more.
+// junkRange decides all registers of a range: it completes writes begun there
+// and makes the others junk. Gate calls a function later, or never if that has
+// become useless.
 func (b *base) junkRange(r wor.Range, gate func(func()), done func()) {
 	b.junkPieces(r, chunk, gate, done)
 }
 
-// junkPieces decides the registers of a range piece by piece. A piece that fails
-// is tried again in halves, so that it gets on where much is lost.
+// junkPieces decides the registers of a range piece by piece. A failed piece is
+// retried in halves, so that there is progress where many messages are lost.
 func (b *base) junkPieces(r wor.Range, size uint32, gate func(func()), done func()) {
 	if r.Lo >= r.Hi {
 		done()
@@ -98,8 +99,8 @@ func (b *base) junkPieces(r wor.Range, size uint32, gate func(func()), done func
 	})
 }
 
-// junkWith decides the registers of a range with a token. The space writes what
-// must be adopted in place of the junk.
+// junkWith decides the registers of a range with a token. The space writes
+// adopted values instead of the junk.
 func (b *base) junkWith(t *wor.Token, r wor.Range, done func(all bool)) {
 	b.space.WriteRange(t, r, junk(), b.timeout, func(errs []error) {
 		if b.closed {

@@ -1,23 +1,23 @@
 // Package log is WormLog: a shared log over the address space. Appenders get an
 // address from a sequencer and write there themselves, so that the sequencer
-// never sees what is appended.
+// never sees the entries.
 //
-// In: a wor.Space and a wor.Messenger; a clock for bounds of time alone. Out: a
-// Log for who appends and reads, a Sequencer for each server that may hand out
+// In: a wor.Space and a wor.Messenger; a clock, only for time limits. Out: a
+// Log for appenders and readers, a Sequencer for each server that may hand out
 // addresses. Both are step machines of one env.Serial: their calls return at
-// once, and what they call runs there.
+// once, and the functions they call run there.
 //
 // Promised:
-//   - An append that was acknowledged is at its position for good, until that is
+//   - An acknowledged append stays at its position until the position is
 //     trimmed. Positions are unique, and respect real time: an append that began
 //     after another one ended comes after it (not with Options.Prefetch).
-//   - Tail answers a position above all appends that ended before it began, and
-//     not above any that begins after it ended.
-//   - All who follow the log get the same entries in the same order, each id
+//   - Tail returns a position above all appends that ended before Tail began,
+//     and not above any that begins after Tail ended.
+//   - All followers of the log get the same entries in the same order, each id
 //     once.
 //   - An append takes one request to the sequencer and one write.
-//   - With a majority of the space's servers and one sequencer's server that
-//     answer, everything finishes.
+//   - As long as a majority of the space's servers and one sequencer's server
+//     answer, every operation finishes.
 //
 // Refused: entries longer than EntryMax; waiting without bounds.
 //
@@ -25,29 +25,31 @@
 //
 // A log is a row of segments, allocated one after the other; each has one
 // sequencer, whose address is in the segment's metadata. The sequencer captures
-// the whole segment before it hands out the first address, and what it hands out
-// is the part of that capture: a token. So a write with a token takes one round
-// trip, and is void as soon as somebody else captures the segment.
+// the whole segment before it hands out the first address, and hands out parts
+// of that capture: tokens. So a write with a token takes one round trip, and
+// the token becomes void as soon as another client captures the segment.
 //
-// Register 0 of each segment is its mark. The sequencer writes it when nothing
-// can be written any more to the segments below the mark's Closed, which it makes
-// sure of by capturing them; and it hands out addresses only after the mark is
-// decided. If register 0 holds anything else the segment is void.
+// Register 0 of each segment is its mark. The sequencer writes it when no more
+// writes are possible in the segments below the mark's Closed, which it ensures
+// by capturing them; it hands out addresses only after the mark is decided. If
+// register 0 holds anything else, the segment is void.
 //
-// To take over is to allocate the next segment, of which the space lets only one
-// succeed; to capture what may still be written, going down from the last
-// segment to the Closed of the newest mark (rule f: fence before the first
-// token); to complete or to junk what was begun there; then to write the mark.
+// To take over, a sequencer allocates the next segment, in which the space lets
+// only one succeed; captures the registers that may still be written, going
+// down from the last segment to the Closed of the newest mark (rule f: fence
+// before the first token); completes or junks the writes begun there; then
+// writes the mark.
 //
-// A sequencer that was deposed does not know that. Who appends with its token
-// fails, and looks for the next segment. Who asks it for the tail checks that the
-// next segment is not allocated (rule g).
+// A deposed sequencer does not know that it was deposed. An append with its
+// token fails, and the appender looks for the next segment. A client that asks
+// it for the tail checks that the next segment is not allocated (rule g).
 //
-// Tokens end with the epoch of the segment's partition, and no sequencer hears of a
-// new one. Who gets void tokens only has another sequencer elected.
+// Tokens end with the epoch of the segment's partition, and sequencers are not
+// notified of a new epoch. A client that gets only void tokens requests the
+// election of another sequencer.
 //
-// A hole, an address that was handed out and not written, is filled with junk by
-// whoever waits for it (Holes).
+// A hole, an address that was handed out and not written, is filled with junk
+// by any client that waits for it (Holes).
 //
 // Sources: WormSpace (SoCC 2019), section 4.2; CORFU (NSDI 2012) for holes.
 package log

@@ -7,8 +7,8 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// EntryID names what is appended, so that it is recognised when it is appended
-// again: 128 bits that nobody else uses. The zero EntryID stands for a new one.
+// EntryID names an entry, so that it is recognized when it is appended again:
+// 128 bits that no other entry may have. The zero EntryID stands for a new one.
 type EntryID struct{ Hi, Lo uint64 }
 
 func (id EntryID) String() string { return fmt.Sprintf("%016x%016x", id.Hi, id.Lo) }
@@ -20,11 +20,11 @@ type Kind uint8
 const (
 	// Data is an entry.
 	Data Kind = iota + 1
-	// Junk is a hole that was filled: there is no entry and will be none.
+	// Junk is a filled hole: there is no entry and never will be.
 	Junk
 	// Mark is what begins a segment.
 	Mark
-	// Strange is what no log writes there. It counts as Junk.
+	// Strange is anything that no log writes. It counts as Junk.
 	Strange
 )
 
@@ -32,15 +32,15 @@ const (
 type Entry struct {
 	Position Position
 	Kind     Kind
-	// ID and Data are those of an entry. Data is the space's and must not be
-	// changed.
+	// ID and Data are those of an entry. Data belongs to the space and must not
+	// be changed.
 	ID   EntryID
 	Data []byte
 }
 
 const entryHeader = 1 + 16
 
-// encode is the value of an entry's register.
+// encode returns the value of an entry's register.
 func (e Entry) encode() []byte {
 	b := make([]byte, 0, entryHeader+len(e.Data))
 	b = append(b, byte(Data))
@@ -49,10 +49,10 @@ func (e Entry) encode() []byte {
 	return append(b, e.Data...)
 }
 
-// junk is the value of a register that holds nothing.
+// junk returns the value of a filled register.
 func junk() []byte { return []byte{byte(Junk)} }
 
-// decode is what a register's value says. Any bytes say something.
+// decode decodes a register's value. Any bytes decode to some Entry.
 func decode(p Position, value []byte) Entry {
 	e := Entry{Position: p, Kind: Strange}
 	switch {
@@ -73,10 +73,9 @@ func decode(p Position, value []byte) Entry {
 
 // mark is the value of a segment's register 0.
 type mark struct {
-	// owner is the Meta.Owner of who writes it.
+	// owner is the Meta.Owner of the sequencer that writes it.
 	owner uint64
-	// closed: no entry that is not written yet will ever be written to the
-	// segments below this index.
+	// closed: the segments below this index get no further entries.
 	closed uint32
 }
 
@@ -93,10 +92,10 @@ func decodeMark(value []byte) (mark, bool) {
 	return mark{binary.LittleEndian.Uint64(value[1:]), binary.LittleEndian.Uint32(value[9:])}, true
 }
 
-// endpoint is the Meta.Payload of a log's segment: who is its sequencer.
+// endpoint is the Meta.Payload of a log's segment: its sequencer.
 type endpoint struct {
 	member wor.Member
-	// life tells one run of a sequencer from the next of the same server.
+	// life distinguishes runs of a sequencer on the same server.
 	life uint64
 }
 

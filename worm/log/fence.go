@@ -7,14 +7,15 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// fence captures a whole segment, so that no token for it that was handed out
-// before serves any more, and then decides what was begun there: values that the
-// capture saw are written, gaps below the highest of them become junk.
+// fence captures a whole segment, which invalidates all tokens handed out for
+// it before, and then decides the writes begun there: it writes the values that
+// the capture saw; gaps below the highest of them become junk.
 //
-// What it saw none of at the time of the capture cannot become an entry any more,
-// but by a value that reached too few servers for the capture to see it; whoever
-// finds that later completes or junks it, which is an append of unknown outcome
-// that ends then. So registers above the highest seen may be junked at leisure.
+// A register without a value at the time of the capture cannot get an entry any
+// more, except through a value that reached too few servers for the capture to
+// see; a client that finds it later completes or junks it, which ends an append
+// of unknown outcome. So registers above the highest value seen may be junked
+// later.
 type fence struct {
 	b     *base
 	id    ID
@@ -30,7 +31,7 @@ type fence struct {
 	trimmed bool
 }
 
-// fenced is what a fence found.
+// fenced is the result of a fence.
 type fenced struct {
 	trimmed bool
 	// open: register 0 is a mark.
@@ -40,11 +41,11 @@ type fenced struct {
 	end uint32
 }
 
-// fenceChunks is how many captures of chunk registers are under way at a time.
+// fenceChunks is the number of captures, of chunk registers each, in flight.
 const fenceChunks = 8
 
-// completeMax is how many registers below the end a fence completes. What is
-// below them and half written is completed by who reads it.
+// completeMax is the number of registers below the end that a fence completes.
+// Readers complete half-written registers below those.
 const completeMax = 256
 
 func (f *fence) start() {
@@ -67,7 +68,7 @@ func (f *fence) capture() {
 	f.hi, f.left = hi, len(f.wave)
 }
 
-// one captures one chunk until it succeeds.
+// one captures one chunk; it retries until it succeeds.
 func (f *fence) one(i int, r wor.Range) {
 	f.b.space.Capture(r, f.b.timeout, func(t *wor.Token, err error) {
 		switch {
@@ -87,7 +88,7 @@ func (f *fence) one(i int, r wor.Range) {
 	})
 }
 
-// seen goes on when a wave is captured.
+// seen continues when a wave is captured.
 func (f *fence) seen() {
 	if f.trimmed {
 		f.done(fenced{trimmed: true})
@@ -105,7 +106,7 @@ func (f *fence) seen() {
 	f.register0(f.wave[len(f.wave)-1], func(value []byte) {
 		m, open := decodeMark(value)
 		if !open {
-			// Nobody was ever given a token for this segment.
+			// There was never a token for this segment.
 			f.done(fenced{})
 			return
 		}
@@ -113,7 +114,7 @@ func (f *fence) seen() {
 	})
 }
 
-// register0 finds out what register 0 holds, for good.
+// register0 finds the final value of register 0.
 func (f *fence) register0(t *wor.Token, done func([]byte)) {
 	a := wor.Addr{Segment: f.segment()}
 	var propose func()
@@ -132,7 +133,7 @@ func (f *fence) register0(t *wor.Token, done func([]byte)) {
 	f.b.space.Write(t, 0, junk(), f.b.timeout, finish)
 }
 
-// settle decides what the wave saw begun, and the gaps between.
+// settle decides the writes that the wave saw begun, and the gaps between them.
 func (f *fence) settle(done func()) {
 	left := 1
 	finish := func() {
@@ -155,8 +156,8 @@ func (f *fence) settle(done func()) {
 	finish()
 }
 
-// unsettled is the runs of a token's registers that are to be written: gaps below
-// the end, and what was seen near it and is not known to be decided.
+// unsettled returns the runs of a token's registers to write: gaps below the
+// end, and values seen near it that are not known to be decided.
 func (f *fence) unsettled(t *wor.Token) []wor.Range {
 	var out []wor.Range
 	for off := t.Range.Lo; off < min(t.Range.Hi, f.end); off++ {

@@ -7,45 +7,46 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// FollowOptions are a Follower's.
+// FollowOptions are the options of a Follower.
 type FollowOptions struct {
-	// From is the first position whose entry is passed on.
+	// From is the first position whose entry is delivered.
 	From Position
-	// Warm, when below From, is where it begins to read: entries from there on
-	// are only remembered, so that their duplicates are recognised. Zero is From.
+	// Warm, if below From, is where reading begins: entries from there to From
+	// are only remembered, so that their duplicates are recognized. Zero means
+	// From.
 	Warm Position
-	// Remember is how many ids are remembered: a duplicate is recognised if fewer
-	// entries than that are between it and the first. Default: 65536.
+	// Remember is the number of remembered ids: a duplicate is recognized if
+	// fewer entries than that are between it and the first. Default: 65536.
 	Remember int
-	// Trimmed is told that entries from one position to another are missing,
+	// Trimmed is called when entries from one position to another are missing,
 	// because they are trimmed. May be nil.
 	Trimmed func(from, to Position)
 }
 
 const rememberDefault = 1 << 16
 
-// window is how many registers a follower listens to at a time, twice.
+// window is the number of registers of one subscription; a follower has two.
 const window = 512
 
-// Follower reads a log in its order, and goes on as it grows. It belongs to the
+// Follower reads a log in order, and continues as it grows. It belongs to the
 // Log's Serial.
 //
-// It listens to the registers ahead. When the next one stays unwritten though one
-// above it is written, or the tail is, that is a hole, which it fills by the
-// Log's Holes.
+// It listens to the registers ahead. If the next one stays unwritten although a
+// register above it is written, or the tail is above it, that is a hole, which
+// it fills as the Log's Holes say.
 type Follower struct {
 	l    *Log
 	opt  FollowOptions
 	note func(Entry)
 	next Position
-	size uint32 // of the segment that next is in; 0 while that is not known
-	// cells are the registers ahead that are decided, by offset.
+	size uint32 // of next's segment; 0 while unknown
+	// cells are the decided registers ahead, by offset.
 	cells   map[uint32][]byte
 	listens []listening
 	ids     memory
 	paused  bool
 	stopped bool
-	busy    bool // a request for the next segment, or the filling of a hole
+	busy    bool // a pending request for the next segment, or a hole being filled
 	gone    bool // the segment was found trimmed meanwhile
 	hole    env.Timer
 	above   bool // the hole is below a register that is written
@@ -63,9 +64,9 @@ type milestone struct {
 	f  func()
 }
 
-// Follow calls note for the entries of the log in their order, from a position
-// on: data only, and of those with the same id the first. Note may pause or stop
-// the Follower.
+// Follow calls note for the entries of the log in order, from a position on:
+// only data, and only the first of those with the same id. Note may pause or
+// stop the Follower.
 func (l *Log) Follow(o FollowOptions, note func(Entry)) *Follower {
 	if o.Warm == 0 || o.Warm > o.From {
 		o.Warm = o.From
@@ -88,8 +89,8 @@ func (f *Follower) Stop() {
 	f.marks = nil
 }
 
-// Pause has it pass on nothing until Resume. It holds at most the values of two
-// windows of 512 registers meanwhile.
+// Pause stops delivery until Resume. Meanwhile the Follower holds at most the
+// values of two windows of 512 registers.
 func (f *Follower) Pause() { f.paused = true }
 
 // Resume ends Pause.
@@ -101,8 +102,8 @@ func (f *Follower) Resume() {
 // Next is the first position that it has not passed.
 func (f *Follower) Next() Position { return f.next }
 
-// Reached calls g when all positions below at are passed: with a position that
-// Tail answered, when everything that was appended before has been passed on.
+// Reached calls g when all positions below at are passed: with a position from
+// Tail, when all earlier appends have been delivered.
 func (f *Follower) Reached(at Position, g func()) {
 	f.marks = append(f.marks, milestone{at, g})
 	f.l.serial.Do(f.reached)
@@ -116,7 +117,7 @@ func (f *Follower) reached() {
 	for i := 0; i < len(f.marks) && !f.stopped; {
 		m := f.marks[i]
 		// The registers from next on are below a position of the next segment
-		// even where none of them is left.
+		// even if none of them remain.
 		done := m.at <= f.next || f.size > 0 && f.next.Offset() >= f.size && m.at <= f.next.next()
 		if !done {
 			i++
@@ -144,7 +145,7 @@ func (f *Follower) still() {
 	}
 }
 
-// enter begins with the segment that next is in, when it is there.
+// enter starts with the segment of next, when it is allocated.
 func (f *Follower) enter() {
 	if f.ended() || f.busy {
 		return
@@ -169,7 +170,7 @@ func (f *Follower) enter() {
 	})
 }
 
-// lost goes on after what is trimmed.
+// lost continues after a trimmed part.
 func (f *Follower) lost() {
 	if f.busy || f.ended() {
 		f.gone = true
@@ -193,7 +194,7 @@ func (f *Follower) lost() {
 	})
 }
 
-// listen listens to the window that next is in and to the one after it.
+// listen subscribes to next's window and to the one after it.
 func (f *Follower) listen() {
 	low := f.next.Offset() / window * window
 	for len(f.listens) > 0 && f.listens[0].hi <= low {
@@ -214,11 +215,11 @@ func (f *Follower) listen() {
 	}
 }
 
-// heard takes what a register of the segment holds.
+// heard records the value of a register of the segment.
 func (f *Follower) heard(c wor.Cell) {
 	switch {
 	case c.Addr.Segment != f.l.opt.ID.Segment(f.next.Index()):
-		// It has left that segment.
+		// The follower has left that segment.
 	case errors.Is(c.Err, wor.ErrTrimmed):
 		f.lost()
 	case c.Err == nil && c.Addr.Offset >= f.next.Offset():
@@ -227,7 +228,7 @@ func (f *Follower) heard(c wor.Cell) {
 	}
 }
 
-// deliver passes on what comes next.
+// deliver delivers the next entries.
 func (f *Follower) deliver() {
 	index := f.next.Index()
 	for !f.paused && !f.ended() && f.size > 0 {
@@ -245,7 +246,7 @@ func (f *Follower) deliver() {
 		f.still()
 		f.wait.Reset()
 		if off == 0 && e.Kind != Mark {
-			// The segment is void: nobody was given an address in it.
+			// The segment is void: no client was given an address in it.
 			f.leave()
 			return
 		}
@@ -266,12 +267,12 @@ func (f *Follower) deliver() {
 	}
 }
 
-// leave goes on with the next segment.
+// leave continues with the next segment.
 func (f *Follower) leave() {
 	f.unlisten()
 	f.still()
 	clear(f.cells)
-	f.reached() // by positions at the segment's end
+	f.reached() // for positions at the segment's end
 	if f.next.Index() == IndexMax {
 		return
 	}
@@ -280,7 +281,7 @@ func (f *Follower) leave() {
 	f.enter()
 }
 
-// expect looks after the next register when nothing is heard of it.
+// expect checks the next register when there is no note of it.
 func (f *Follower) expect() {
 	if f.ended() || f.size == 0 {
 		return
@@ -318,7 +319,8 @@ func (f *Follower) expect() {
 	})
 }
 
-// lowestAbove is the lowest offset above next that is known to be written, or 0.
+// lowestAbove is the lowest offset above next that is known to be written, or
+// 0.
 func (f *Follower) lowestAbove() uint32 {
 	if len(f.cells) == 0 {
 		return 0
@@ -358,7 +360,7 @@ func (f *Follower) fill(at Position, hi uint32) {
 	})
 }
 
-// filled goes on after an attempt to fill a hole.
+// filled continues after an attempt to fill a hole.
 func (f *Follower) filled() {
 	f.busy = false
 	switch {
@@ -372,7 +374,7 @@ func (f *Follower) filled() {
 	}
 }
 
-// memory is the ids of the last entries.
+// memory has the ids of the last entries.
 type memory struct {
 	limit int
 	ids   map[EntryID]struct{}
@@ -380,7 +382,7 @@ type memory struct {
 	at    int
 }
 
-// first says that an id is not among those remembered, and remembers it.
+// first reports whether an id is not among those remembered, and remembers it.
 func (m *memory) first(id EntryID) bool {
 	if _, ok := m.ids[id]; ok {
 		return false

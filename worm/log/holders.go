@@ -9,28 +9,29 @@ import (
 // span is the positions lo to hi-1 of one segment.
 type span struct{ lo, hi Position }
 
-// holders is who was given which positions and has not reported them settled.
+// holders records which client was given which positions that it has not
+// reported settled.
 type holders struct {
 	spans map[uint64][]span // by client, ascending
 }
 
 const (
-	// holdersMax bounds the clients that are told apart; the others' positions
-	// stay until their segment is closed.
+	// holdersMax bounds the clients that are distinguished; other clients'
+	// positions stay until their segment is closed.
 	holdersMax = 4096
-	// spansMax bounds the spans of one client; beyond, two become one that
-	// covers what is between. Too much in a span does no harm but to what is
-	// still being written when the segment is closed.
+	// spansMax bounds the spans of one client; beyond that, two are merged into
+	// one that also covers the gap. Extra positions in a span harm only writes
+	// still in flight when the segment is closed.
 	spansMax = 64
 )
 
-// give notes that a client was given positions.
+// give records that a client was given positions.
 func (h *holders) give(client uint64, s span) {
 	if h.spans == nil {
 		h.spans = map[uint64][]span{}
 	}
 	if _, ok := h.spans[client]; !ok && len(h.spans) >= holdersMax {
-		client = 0 // which no client is, so that nothing settles it
+		client = 0 // no client has this nonce, so nothing settles it
 	}
 	l := h.spans[client]
 	if n := len(l); n > 0 && l[n-1].hi == s.lo {
@@ -47,7 +48,7 @@ func (h *holders) give(client uint64, s span) {
 	h.spans[client] = l
 }
 
-// settle notes that a client writes nothing any more below a position.
+// settle records that a client writes nothing more below a position.
 func (h *holders) settle(client uint64, below Position) {
 	l := h.spans[client]
 	if client == 0 || len(l) == 0 {
@@ -64,8 +65,8 @@ func (h *holders) settle(client uint64, below Position) {
 	h.spans[client] = l
 }
 
-// below takes out all spans below a position, in order. A span is of one segment,
-// and the position is a segment's beginning.
+// below removes and returns all spans below a position, in order. A span is
+// within one segment, and the position is the beginning of one.
 func (h *holders) below(p Position) []span {
 	var out []span
 	for _, client := range slices.Sorted(maps.Keys(h.spans)) {

@@ -9,47 +9,47 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// Options are a Log's. Space, Messenger, Clock, Random, Serial and Servers are
-// needed.
+// Options are the options of a Log. Space, Messenger, Clock, Random, Serial and
+// Servers are required.
 type Options struct {
 	Space     wor.Space
 	Messenger wor.Messenger
 	Clock     env.Clock
 	Random    env.Random
-	// Serial is the Space's.
+	// Serial is that of the Space.
 	Serial *env.Serial
 	// ID is the log's.
 	ID ID
-	// Servers are those that may be elected as sequencers: they have a Sequencer
-	// as their wor.ServiceSequencer.
+	// Servers are the servers that may be elected as sequencers: each has a
+	// Sequencer as its wor.ServiceSequencer.
 	Servers []wor.Member
-	// Prefetch, when not 0, is how many addresses are fetched ahead, so that an
-	// append takes one round trip. It gives up real-time order: an append may get
-	// a position below that of one that ended before it began. Its holder keeps
-	// readers waiting at what it has not used yet; and what they have filled it
-	// must replace.
+	// Prefetch, if not 0, is the number of addresses to fetch ahead, so that an
+	// append takes one round trip. It gives up real-time order: an append may
+	// get a position below that of one that ended before it began. Readers wait
+	// at prefetched addresses that are not used yet; the Log must replace those
+	// that readers have filled.
 	Prefetch uint32
-	// Holes says when a hole is filled.
+	// Holes states when a hole is filled.
 	Holes Holes
-	// AppendsMax and BytesMax bound the appends that are under way; more are
-	// refused with ErrBusy. Default: 4096, and 64 MiB of entries.
+	// AppendsMax and BytesMax bound the pending appends; more are refused with
+	// ErrBusy. Default: 4096, and 64 MiB of entries.
 	AppendsMax int
 	BytesMax   int64
-	// Timeout bounds one operation of the space, which is then asked again. It is
-	// longer where operations take longer. Default: 2 s.
+	// Timeout bounds one operation of the space, which is then repeated. It
+	// grows when operations take longer. Default: 2 s.
 	Timeout time.Duration
 	// Silence is how long a sequencer may take to answer before another is
-	// elected. It is longer where answers take longer. Default: 1 s.
+	// elected. It grows when answers take longer. Default: 1 s.
 	Silence time.Duration
 }
 
-// Holes is when an address that was handed out is taken for a hole.
+// Holes states when an address that was handed out counts as a hole.
 type Holes struct {
-	// Wait is how long its holder has, from when a reader found it unwritten.
-	// It should be longer than an append takes. Default: 50 ms.
+	// Wait is how long its holder has after a reader found it unwritten. It
+	// should be longer than an append takes. Default: 50 ms.
 	Wait time.Duration
-	// Poll bounds how long a follower that hears nothing waits before it asks
-	// whether there is a hole. Default: 1 s.
+	// Poll bounds how long a follower waits without any note before it checks
+	// for a hole. Default: 1 s.
 	Poll time.Duration
 }
 
@@ -90,9 +90,10 @@ func setDefault[T comparable](v *T, d T) {
 	}
 }
 
-// Log is a client's view of one log. It belongs to Options.Serial: all calls are
-// made from there, return at once, and answer there, once, never from within the
-// call. Within bounds how long a call takes; 0 is no bound.
+// Log is a client's view of one log. It belongs to Options.Serial: all calls
+// must come from there, return at once, and report their result there, once,
+// never from within the call. Within bounds the time of a call; 0 means no
+// bound.
 type Log struct {
 	base
 	opt Options
@@ -105,10 +106,10 @@ type Log struct {
 	trimmed  uint32 // segments below are trimmed
 }
 
-// serialNumber draws the ids of entries that come without.
+// serialNumber draws the ids of entries submitted without one.
 type serialNumber struct{ drawn uint64 }
 
-// Open makes a Log. It asks nobody before it is used.
+// Open makes a Log. It sends no request before it is used.
 func Open(o Options) (*Log, error) {
 	o, err := o.complete()
 	if err != nil {
@@ -124,12 +125,12 @@ func Open(o Options) (*Log, error) {
 	return l, nil
 }
 
-// SetServers has the log elect sequencers among these servers from now on: some were
-// replaced. There must be at least one.
+// SetServers replaces the servers among which the log elects sequencers. There
+// must be at least one.
 func (l *Log) SetServers(servers []wor.Member) { l.opt.Servers = servers }
 
-// Close ends it: appends under way are answered with ErrUnknown or, if they were
-// not written anywhere, ErrClosed; other calls are not answered any more.
+// Close ends it: pending appends are answered with ErrUnknown or, if they were
+// written nowhere, ErrClosed; other pending calls get no answer.
 func (l *Log) Close() {
 	if l.closed {
 		return
@@ -138,19 +139,19 @@ func (l *Log) Close() {
 	l.appender.close()
 }
 
-// seat is what a Log knows of who the sequencer is.
+// seat is what a Log knows about the sequencer.
 type seat struct {
 	l *Log
-	// top is the last segment that is known to be allocated, -1 none.
+	// top is the last segment known to be allocated, -1 for none.
 	top    int64
 	member wor.Member
 	// sure: there is no reason to doubt that member is the sequencer.
 	sure bool
-	// strikes counts failures of the sequencer since it last did its work.
+	// strikes counts failures of the sequencer since its last success.
 	strikes int
-	// void: what it hands out is, though it answers.
+	// void: it answers, but what it hands out is void.
 	void bool
-	// elections counts those since a sequencer last did its work.
+	// elections counts the elections since a sequencer's last success.
 	elections int
 	looking   bool
 	waiters   []func()
@@ -159,20 +160,21 @@ type seat struct {
 }
 
 const (
-	// strikesOut is how many strikes have another sequencer elected, and twice as
-	// many after each election that did not help, up to patienceMax times: a
-	// takeover must have time to end. To be busy is one strike.
+	// strikesOut is the number of strikes after which another sequencer is
+	// elected. It doubles after each election that did not help, up to
+	// patienceMax times: a takeover needs time to finish. A busy answer is one
+	// strike.
 	strikesOut  = 16
 	patienceMax = 4
-	// strikesSilent is for not answering: one message may be lost.
+	// strikesSilent is for a missing answer: one message may be lost.
 	strikesSilent = strikesOut / 2
 )
 
-// limit is how many strikes have another sequencer elected now. So many are given
-// to who says that it is not the sequencer.
+// limit is the number of strikes after which another sequencer is elected now.
+// A server that denies being the sequencer gets all of them at once.
 func (s *seat) limit() int { return strikesOut << min(s.elections, patienceMax) }
 
-// invoke asks a server something about sequencers.
+// invoke sends a request about sequencers to a server.
 func (s *seat) invoke(to wor.Member, a ask, done func(b []byte, err error)) {
 	within, ended := s.silence.Begin()
 	s.l.opt.Messenger.Invoke(to, wor.ServiceSequencer, a.encode(), within, func(b []byte, err error) {
@@ -191,21 +193,22 @@ func (s *seat) need(f func()) {
 	s.look()
 }
 
-// suspect has the next need look for a later segment first.
+// suspect adds strikes and makes the next need look for a later segment first.
 func (s *seat) suspect(strikes int) {
 	s.strikes += strikes
 	s.sure = false
 }
 
-// praise notes that the sequencer did its work, and the last segment it told of.
+// praise records a success of the sequencer, and the last segment that it
+// reported.
 func (s *seat) praise(top uint32) {
 	s.strikes, s.elections = 0, 0
 	s.wait.Reset()
 	s.top = max(s.top, int64(top))
 }
 
-// look looks for the last segment, and has a sequencer elected if there is none
-// or it does not work.
+// look looks for the last segment; if there is none, or its sequencer does not
+// work, it starts an election.
 func (s *seat) look() {
 	if s.looking {
 		return
@@ -227,7 +230,7 @@ func (s *seat) look() {
 	})
 }
 
-// moved takes note of a new segment, and who is its sequencer.
+// moved records a new segment and its sequencer.
 func (s *seat) moved(index int64, m *wor.Meta) {
 	s.top, s.strikes, s.void = index, 0, false
 	if m != nil {
@@ -237,7 +240,7 @@ func (s *seat) moved(index int64, m *wor.Meta) {
 			return
 		}
 	}
-	// A segment without a sequencer: the next one is to have one.
+	// A segment without a sequencer: elect one for the next segment.
 	s.strikes = s.limit()
 	s.look()
 }
@@ -251,8 +254,8 @@ func (s *seat) found() {
 	}
 }
 
-// elect asks a server to become the sequencer. Whether it does shows when the
-// next segment is there.
+// elect asks a server to become the sequencer. Success shows when the next
+// segment is allocated.
 func (s *seat) elect() {
 	s.looking, s.void = true, false
 	servers := s.l.opt.Servers
@@ -265,8 +268,8 @@ func (s *seat) elect() {
 		if s.l.closed {
 			return
 		}
-		// The servers have to allocate before it shows; and if the old one was
-		// elected again, it may answer now.
+		// An election shows only after the server's allocation; and if the old
+		// sequencer was elected again, it may answer now.
 		s.elections++
 		s.strikes = s.limit() - 1
 		s.l.later(&s.wait, func() {

@@ -6,8 +6,8 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// ID names a log of a space: it is the upper half of the numbers of its segments.
-// Nothing else may use these segments.
+// ID names a log of a space: it is the upper half of the numbers of its
+// segments, which must not be used for anything else.
 type ID uint32
 
 // Limits.
@@ -32,11 +32,11 @@ func (id ID) Segment(index uint32) wor.Segment {
 }
 
 // Position is a place in a log: 40 bits of the segment's index, 24 of the
-// register's offset. Positions are in the order of the log, but not without gaps:
-// a segment has fewer than 1<<24 registers, and some hold no entry.
+// register's offset. Positions are in the order of the log, but with gaps: a
+// segment has fewer than 1<<24 registers, and some hold no entry.
 type Position uint64
 
-// At is the position of a register.
+// At returns the position of a register.
 func At(index, offset uint32) Position {
 	return Position(index)<<offsetBits | Position(offset)
 }
@@ -47,7 +47,7 @@ func (p Position) Index() uint32 { return uint32(p >> offsetBits) }
 // Offset is the offset of the position's register.
 func (p Position) Offset() uint32 { return uint32(p) & (1<<offsetBits - 1) }
 
-// Addr is the position's register, in a log.
+// Addr returns the address of the position's register, in a log.
 func (p Position) Addr(id ID) wor.Addr {
 	return wor.Addr{Segment: id.Segment(p.Index()), Offset: p.Offset()}
 }
@@ -57,7 +57,7 @@ func (p Position) next() Position { return At(p.Index()+1, 0) }
 
 func (p Position) String() string { return fmt.Sprintf("%d.%d", p.Index(), p.Offset()) }
 
-// check says that the position can be one of a log.
+// check returns an error for a position that no log can have.
 func (p Position) check() error {
 	if p>>offsetBits > IndexMax {
 		return &wor.LimitError{Name: "log.IndexMax", Limit: IndexMax, Got: int64(p >> offsetBits)}

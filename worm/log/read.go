@@ -9,7 +9,7 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// operation is a call with a bound that is tried until it is answered.
+// operation is a call with a time limit that is tried until it is answered.
 type operation struct {
 	l     *Log
 	over  bool
@@ -18,7 +18,7 @@ type operation struct {
 	wait  env.Backoff
 }
 
-// operate begins an operation; late answers it when its bound is over.
+// operate begins an operation; late answers it at its time limit.
 func (l *Log) operate(within time.Duration, late func()) *operation {
 	o := &operation{l: l, late: late, wait: backoff()}
 	if within > 0 {
@@ -27,7 +27,7 @@ func (l *Log) operate(within time.Duration, late func()) *operation {
 	return o
 }
 
-// end answers the operation, the first time.
+// end answers the operation, the first time it is called.
 func (o *operation) end(answer func()) {
 	if o.over || o.l.closed {
 		return
@@ -51,14 +51,15 @@ func (o *operation) again(try func()) {
 	})
 }
 
-// final says of an error that trying again does not help.
+// final reports whether retrying after err is useless.
 func final(err error) bool {
 	return errors.Is(err, wor.ErrTrimmed) || errors.Is(err, wor.ErrLimit) || errors.Is(err, wor.ErrClosed) ||
 		errors.Is(err, wor.ErrTainted)
 }
 
-// Read answers what is at a position: an entry, junk, or a mark. ErrUnwritten:
-// nothing is, at some moment during the read. ErrTrimmed. It sees duplicates.
+// Read returns the content of a position: an entry, junk, or a mark;
+// ErrUnwritten if it was unwritten at some moment during the read; or
+// ErrTrimmed. It returns duplicates like other entries.
 func (l *Log) Read(at Position, within time.Duration, done func(Entry, error)) {
 	o := l.operate(within, func() { done(Entry{}, wor.ErrDeadline) })
 	var try func()
@@ -79,9 +80,9 @@ func (l *Log) Read(at Position, within time.Duration, done func(Entry, error)) {
 	try()
 }
 
-// Fill makes sure that a position that was handed out is decided, and answers
-// what it holds: if it is unwritten, its holder has Holes.Wait; then it becomes
-// junk. ErrUnwritten: it has not been handed out.
+// Fill decides a position that was handed out, and returns its content: if it
+// is unwritten, its holder has Holes.Wait; then it becomes junk. ErrUnwritten:
+// it has not been handed out.
 func (l *Log) Fill(at Position, within time.Duration, done func(Entry, error)) {
 	o := l.operate(within, func() { done(Entry{}, wor.ErrDeadline) })
 	end := func(e Entry, err error) { o.end(func() { done(e, err) }) }
@@ -120,8 +121,8 @@ func (l *Log) Fill(at Position, within time.Duration, done func(Entry, error)) {
 }
 
 // Resolve decides whether the append of an id, whose outcome was unknown, is at
-// a position, and answers that for good: if it is not there, it never will be.
-// It is for who has lost the Log that appended.
+// a position. The answer is final: if the append is not there, it never will
+// be. It is for clients that have lost the Log that appended.
 func (l *Log) Resolve(id EntryID, at Position, within time.Duration, done func(there bool, err error)) {
 	o := l.operate(within, func() { done(false, wor.ErrDeadline) })
 	var try func()
@@ -141,11 +142,11 @@ func (l *Log) Resolve(id EntryID, at Position, within time.Duration, done func(t
 	try()
 }
 
-// Tail answers the next position, linearizably: it is above all appends that
+// Tail returns the next position, linearizably: it is above all appends that
 // ended before, and not above those that begin later. Positions below it may be
 // unwritten for a while.
 //
-// It asks the sequencer, and in parallel whether the segment after the last is
+// It asks the sequencer and, in parallel, whether the segment after the last is
 // allocated: if it is, the sequencer may have been deposed without knowing.
 func (l *Log) Tail(within time.Duration, done func(Position, error)) {
 	o := l.operate(within, func() { done(0, wor.ErrDeadline) })
@@ -187,8 +188,8 @@ type tailing struct {
 	top  int64
 	left int
 	said said
-	// answered and last are the two answers: the sequencer's, and that the
-	// segment after top is not allocated.
+	// answered and last are the two results: the sequencer's answer, and that
+	// the segment after top is not allocated.
 	answered, last bool
 	strikes        int
 }
@@ -237,7 +238,7 @@ func (t *tailing) next() {
 	t.o.again(func() { l.tail(t.o, t.done) })
 }
 
-// Head answers the first position that is not trimmed, or 0 where the log is
+// Head returns the first position that is not trimmed, or 0 if the log is
 // empty.
 func (l *Log) Head(within time.Duration, done func(Position, error)) {
 	o := l.operate(within, func() { done(0, wor.ErrDeadline) })
@@ -275,9 +276,9 @@ func (l *Log) head(o *operation, lo, hi int64, done func()) {
 	})
 }
 
-// Trim gives up the log below a position, rounded down to whole segments: the
-// space is free again, and reads there answer ErrTrimmed. The segment in use
-// stays. Trimming again succeeds.
+// Trim discards the log below a position, rounded down to whole segments: their
+// space is freed, and reads there return ErrTrimmed. The segment in use stays.
+// Trimming again succeeds.
 func (l *Log) Trim(below Position, within time.Duration, done func(error)) {
 	o := l.operate(within, func() { done(wor.ErrDeadline) })
 	if err := below.check(); err != nil {
@@ -303,8 +304,8 @@ func (l *Log) Trim(below Position, within time.Duration, done func(error)) {
 	})
 }
 
-// trimUp trims the segments from i to end-1, one after the other: what is below a
-// trimmed segment is trimmed, which others rely on.
+// trimUp trims the segments from i to end-1, one after the other: other code
+// relies on everything below a trimmed segment being trimmed.
 func (l *Log) trimUp(o *operation, i, end int64, done func(error)) {
 	if o.over {
 		return

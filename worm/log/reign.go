@@ -11,12 +11,13 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// reign is a Sequencer's part in one log from when it is elected until it learns
-// that it was deposed: it takes over by the next segment, then reigns.
+// reign is a Sequencer's term in one log, from its election until it learns
+// that it was deposed: it takes over with the next segment, and then hands out
+// addresses.
 type reign struct {
 	s  *Sequencer
 	id ID
-	// over: what it asked for is answered in vain.
+	// over is set when the sequencer is deposed; later results are ignored.
 	over bool
 	// reigning: it hands out addresses.
 	reigning bool
@@ -25,15 +26,16 @@ type reign struct {
 	// now is the segment whose addresses it hands out, next the one after it.
 	now, next *section
 	rolling   bool
-	// size is how many registers the next segment gets: as many as take SegmentBytes,
-	// as far as the entries until now tell.
+	// size is the number of registers of the next segment: as many as use
+	// SegmentBytes at the entry sizes seen so far.
 	size uint32
-	// most is the most addresses that a client has asked for at a time: a segment that
-	// does not hold several times as many is used up at once, and what clients have
-	// not used of it yet is decided without them.
+	// most is the largest number of addresses that a client has requested at a
+	// time. A segment that holds only a few times as many is used up at once,
+	// and addresses that clients have not used yet are then decided without
+	// them.
 	most uint32
-	// rest is what is left of segments that were ended before they were full, as far
-	// as it may not be decided yet.
+	// rest is the unused part of segments that were ended before they were
+	// full, as far as it may be undecided.
 	rest    []span
 	holders holders
 	wait    env.Backoff
@@ -47,15 +49,15 @@ type section struct {
 	size  uint32
 	// tokens are of the whole segment, in order.
 	tokens []*wor.Token
-	// offset is the next to be handed out, bytes about what is written below it.
+	// offset is the next to hand out, bytes about what is written below it.
 	offset uint32
 	bytes  int64
 }
 
-// takeoverMax is how long a takeover is tried.
+// takeoverMax bounds the attempts at a takeover.
 const takeoverMax = time.Minute
 
-// ask answers what is asked of the log's sequencer.
+// ask returns a request to the log's sequencer.
 func (r *reign) ask(a ask) said {
 	switch {
 	case a.verb == verbElect:
@@ -93,7 +95,7 @@ func (r *reign) hand(a ask) said {
 	return said{status: statusOK, top: r.top, tail: r.tail(), token: t}
 }
 
-// wants has the next segment hold what is asked for several times.
+// wants makes the next segment large enough for several such requests.
 func (r *reign) wants(a ask) {
 	if count := min(a.count, CountMax); count > r.most {
 		r.most = count
@@ -101,7 +103,7 @@ func (r *reign) wants(a ask) {
 	}
 }
 
-// endEarly goes on with the next segment, and decides what is left of this one.
+// endEarly switches to the next segment, and decides the rest of this one.
 func (r *reign) endEarly() {
 	c := r.now
 	r.now, r.next = r.next, nil
@@ -115,13 +117,13 @@ func (r *reign) endEarly() {
 	})
 }
 
-// part is a token for up to count free registers, in one piece; nil when there is
-// none.
+// part returns a token for up to count free registers, in one piece; nil if
+// there are none.
 func (c *section) part(count uint32) *wor.Token {
 	for c.offset < c.size && count > 0 {
 		t := c.tokens[c.offset/chunk]
 		if _, free := t.Find(c.offset); !free {
-			c.offset++ // somebody filled it ahead of time
+			c.offset++ // another client filled it ahead of time
 			continue
 		}
 		lo := c.offset
@@ -143,10 +145,10 @@ func (r *reign) fall() {
 	}
 }
 
-// ended says that answers are of no use any more.
+// ended reports whether results have become irrelevant.
 func (r *reign) ended() bool { return r.over || r.s.closed }
 
-// gate has f called later, unless somebody has deposed it.
+// gate calls f later, unless another sequencer has deposed this one.
 func (r *reign) gate(f func()) {
 	r.s.later(&r.wait, func() {
 		if r.ended() {
@@ -165,8 +167,7 @@ func (r *reign) gate(f func()) {
 	})
 }
 
-// alloc allocates the segment after top. Lost says what to do when somebody else
-// has.
+// alloc allocates the segment after top.
 func (r *reign) alloc(target uint32, won func(*section)) {
 	s := r.s
 	partition, protocol := s.opt.Place(r.id, target)
@@ -197,8 +198,8 @@ func (r *reign) alloc(target uint32, won func(*section)) {
 	try()
 }
 
-// takeOver begins to reign with the segment target. Who elects may be mistaken,
-// but segments must not leave gaps: the one before target must be there.
+// takeOver begins a term with segment target. The asker may be mistaken, but
+// segments must not leave gaps: the segment before target must exist.
 func (r *reign) takeOver(target uint32) {
 	r.since = r.s.clock.Now()
 	if target == 0 {
@@ -216,8 +217,8 @@ func (r *reign) takeOver(target uint32) {
 	})
 }
 
-// begin allocates and captures the sequencer's first segment, and fences those
-// before it.
+// begin allocates and captures the sequencer's first segment, and fences the
+// earlier ones.
 func (r *reign) begin(target uint32) {
 	r.alloc(target, func(c *section) {
 		left := 2
@@ -253,8 +254,8 @@ func (r *reign) capture(c *section, lo uint32, done func()) {
 	})
 }
 
-// fence fences the segments from index down to the lowest to which something may
-// still be written, but not below.
+// fence fences the segments from index down to the lowest that may still be
+// written, but not below lowest.
 func (r *reign) fence(index, lowest int64, done func()) {
 	if index < lowest {
 		done()
@@ -264,7 +265,7 @@ func (r *reign) fence(index, lowest int64, done func()) {
 		switch {
 		case r.ended():
 		case errors.Is(err, wor.ErrTrimmed):
-			done() // and so is what is below
+			done() // and so are the segments below
 		case err != nil:
 			r.gate(func() { r.fence(index, lowest, done) })
 		default:
@@ -275,7 +276,7 @@ func (r *reign) fence(index, lowest int64, done func()) {
 	})
 }
 
-// fenced goes on with the segment below.
+// fenced continues with the segment below.
 func (r *reign) fenced(f *fence, found fenced, lowest int64, done func()) {
 	if r.ended() {
 		return
@@ -292,8 +293,8 @@ func (r *reign) fenced(f *fence, found fenced, lowest int64, done func()) {
 	r.fence(int64(f.index)-1, lowest, done)
 }
 
-// open writes the mark of the sequencer's segment: from then on addresses may be
-// handed out.
+// open writes the mark of the sequencer's segment: from then on it may hand out
+// addresses.
 func (r *reign) open(c *section, closed uint32, done func()) {
 	invariant.Check(len(c.tokens) > 0 && closed <= c.index, "a mark before the capture")
 	m := mark{owner: c.owner, closed: closed}.encode()
@@ -306,7 +307,7 @@ func (r *reign) open(c *section, closed uint32, done func()) {
 		case !row.Decided(err):
 			r.gate(propose)
 		case string(row.Held(m, err)) != string(m):
-			r.fall() // who deposed it made the segment void
+			r.fall() // the sequencer that deposed this one made the segment void
 		default:
 			done()
 		}
@@ -317,9 +318,9 @@ func (r *reign) open(c *section, closed uint32, done func()) {
 	r.s.space.Write(c.tokens[0], 0, m, r.s.timeout, finish)
 }
 
-// roll makes the next segment ready before the current one is used up. Of the
-// segments before the current one nothing is left open: what was handed out and
-// not reported settled is junked.
+// roll prepares the next segment before the current one is used up. It leaves
+// nothing open in earlier segments: it junks addresses that were handed out and
+// not reported settled.
 func (r *reign) roll() {
 	if r.top >= IndexMax {
 		return

@@ -9,31 +9,31 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// SequencerOptions are a Sequencer's. Space, Clock, Random, Serial and Member are
-// needed.
+// SequencerOptions are the options of a Sequencer. Space, Clock, Random, Serial
+// and Member are required.
 type SequencerOptions struct {
 	Space  wor.Space
 	Clock  env.Clock
 	Random env.Random
 	Serial *env.Serial
-	// Member is who it is reached as. It is written into the metadata of the
-	// segments.
+	// Member is the server at which it is reached. It is written into the
+	// metadata of the segments.
 	Member wor.Member
-	// Place says where a log's segment is kept, and how. Default: the partition
-	// 0, by Paxos.
+	// Place returns the partition and the protocol for a log's segment.
+	// Default: partition 0, Paxos.
 	Place func(id ID, index uint32) (wor.Partition, wor.Protocol)
-	// Size is how many registers a segment has at most, itself at most SizeMax. The
-	// first ones have fewer, until it is seen how large the entries are. Default:
-	// 8192.
+	// Size is the maximum number of registers of a segment; it must be at most
+	// SizeMax. The first segments have fewer, until the size of entries is
+	// known. Default: 8192.
 	Size uint32
-	// SegmentBytes is about how much a segment takes before the next one is begun,
-	// however many registers are left: what can be trimmed is whole segments.
-	// Default: 4 MiB.
+	// SegmentBytes is about how many bytes a segment takes before the next one
+	// is begun, however many registers are left: only whole segments can be
+	// trimmed. Default: 4 MiB.
 	SegmentBytes int64
-	// LogsMax is how many logs it may be the sequencer of. Default: 1024.
+	// LogsMax bounds the logs of which it may be the sequencer. Default: 1024.
 	LogsMax int
-	// Timeout bounds one operation of the space, which is then asked again. It is
-	// longer where operations take longer. Default: 2 s.
+	// Timeout bounds one operation of the space, which is then repeated. It
+	// grows when operations take longer. Default: 2 s.
 	Timeout time.Duration
 }
 
@@ -70,8 +70,8 @@ func (o SequencerOptions) complete() (SequencerOptions, error) {
 	return o, nil
 }
 
-// Sequencer hands out the addresses of logs, on one server. It keeps nothing
-// durable: who starts again begins a new segment. It belongs to Options.Serial.
+// Sequencer hands out the addresses of logs, on one server. It has no durable
+// state: after a restart it begins a new segment. It belongs to Options.Serial.
 type Sequencer struct {
 	base
 	opt    SequencerOptions
@@ -79,8 +79,8 @@ type Sequencer struct {
 	reigns map[ID]*reign
 }
 
-// NewSequencer makes a Sequencer that is not one of any log yet. Handle is to be
-// registered as the wor.ServiceSequencer.
+// NewSequencer makes a Sequencer that serves no log yet. The caller must
+// register Handle as the wor.ServiceSequencer.
 func NewSequencer(o SequencerOptions) (*Sequencer, error) {
 	o, err := o.complete()
 	if err != nil {
@@ -93,11 +93,12 @@ func NewSequencer(o SequencerOptions) (*Sequencer, error) {
 	}, nil
 }
 
-// Close ends it. It answers nobody any more; its segments are for others to close.
+// Close ends it. It answers no more requests; other sequencers close its
+// segments.
 func (s *Sequencer) Close() { s.closed = true }
 
-// Serving says whether it hands out the addresses of a log, as far as it knows,
-// and which one is next.
+// Serving reports whether it hands out the addresses of a log, as far as it
+// knows, and returns the next one.
 func (s *Sequencer) Serving(id ID) (next Position, serving bool) {
 	r := s.reigns[id]
 	if r == nil || !r.reigning {
@@ -106,7 +107,7 @@ func (s *Sequencer) Serving(id ID) (next Position, serving bool) {
 	return r.tail(), true
 }
 
-// Handle is the service's wor.Handler.
+// Handle is the wor.Handler of wor.ServiceSequencer.
 func (s *Sequencer) Handle(payload []byte, answer func([]byte)) {
 	a, ok := decodeAsk(payload)
 	if !ok || s.closed {
@@ -136,8 +137,8 @@ func (s *Sequencer) ask(a ask) said {
 	return said{status: statusOK}
 }
 
-// TakeOver makes it the log's sequencer, by deposing who is. It is for operators
-// and tests: clients elect a sequencer when they need one.
+// TakeOver makes it the log's sequencer, by deposing the present one. It is for
+// operators and tests: clients elect a sequencer when they need one.
 func (s *Sequencer) TakeOver(id ID) {
 	s.last(id, -1, func(index int64, _ *wor.Meta, err error) {
 		if err == nil {
