@@ -13,8 +13,8 @@ import (
 
 // Client makes blocking calls of a wor.Space. It is safe for concurrent use.
 //
-// Each call takes as long as its context lets it. Values that are passed are
-// copied; values that are returned belong to the caller.
+// Each call is bounded by its context. Values passed to it are copied; returned
+// values belong to the caller.
 type Client struct {
 	clock  env.Clock
 	random env.Random // in the Serial only
@@ -23,19 +23,20 @@ type Client struct {
 	// messenger and cluster are nil for a client that was not opened.
 	messenger wor.Messenger
 	cluster   *cluster
-	// unresolved: a write that was outbid answers so at once.
+	// unresolved: an outbid write returns at once.
 	unresolved bool
 	closed     chan struct{}
-	why        error // what ended it, once closed is closed
+	why        error // the reason of the end, valid once closed is closed
 	end        func(why error)
 	shut       func()
 }
 
-// ErrRestored: the cluster was restored from a backup. What the client has seen may
-// never have happened; go on with a new client, which is given the new description.
+// ErrRestored: the cluster was restored from a backup. Anything that the client
+// has seen may never have happened; the caller must make a new client with the
+// new description.
 var ErrRestored = fmt.Errorf("the cluster was restored from a backup: open it anew with its new description: %w", wor.ErrClosed)
 
-// Over returns a Client that calls a Space which belongs to the Serial, with the
+// Over returns a Client for a Space that belongs to the Serial, using the
 // world's Clock and Random. Close calls shut, which may be nil.
 func Over(world env.Env, serial *env.Serial, space wor.Space, shut func()) *Client {
 	c := &Client{clock: world.Clock, random: world.Random.Split("client"), serial: serial, space: space, closed: make(chan struct{}), shut: shut}
@@ -49,8 +50,8 @@ func Over(world env.Env, serial *env.Serial, space wor.Space, shut func()) *Clie
 	return c
 }
 
-// Close ends the client: calls that are under way answer wor.ErrClosed. It must
-// be called once.
+// Close ends the client: pending calls return wor.ErrClosed. It must be called
+// once.
 func (c *Client) Close() {
 	c.end(wor.ErrClosed)
 	if c.shut != nil {
@@ -58,17 +59,17 @@ func (c *Client) Close() {
 	}
 }
 
-// Space is what the client calls, for applications; it belongs to Serial.
+// Space is the client's space, for applications; it belongs to Serial.
 func (c *Client) Space() wor.Space { return c.space }
 
-// Messenger asks services of the cluster's servers; it belongs to Serial. It is
-// nil where the client was not made by Open.
+// Messenger sends requests to services of the cluster's servers; it belongs to
+// Serial. It is nil if the client was not made by Open.
 func (c *Client) Messenger() wor.Messenger { return c.messenger }
 
 // Nonce is the client's own number.
 func (c *Client) Nonce() uint64 { return c.space.Nonce() }
 
-// Genesis is the cluster's, nil where the client was not made by Open. It must not
+// Genesis is the cluster's, nil if the client was not made by Open. It must not
 // be changed.
 func (c *Client) Genesis() *wor.Genesis {
 	if c.cluster == nil {
@@ -77,16 +78,16 @@ func (c *Client) Genesis() *wor.Genesis {
 	return c.cluster.genesis
 }
 
-// Serial is where calls of Space are made.
+// Serial is the Serial for all calls of Space.
 func (c *Client) Serial() *env.Serial { return c.serial }
 
-// answer is what an operation has answered.
+// answer is the result of an operation.
 type answer[T any] struct {
 	value T
 	err   error
 }
 
-// call starts an operation in the Serial and waits for its answer, or for the
+// call starts an operation in the Serial and waits for its result, or for the
 // end of the context or of the client.
 func call[T any](ctx context.Context, c *Client, start func(within time.Duration, done func(T, error))) (T, error) {
 	var none T
@@ -110,9 +111,9 @@ func call[T any](ctx context.Context, c *Client, start func(within time.Duration
 		if within == 0 || !errors.Is(ctx.Err(), context.DeadlineExceeded) {
 			return none, errGivenUp
 		}
-		// The operation has the same bound and is about to end, with an answer that
-		// says more. Who is told of an end that it does not know of yet would begin
-		// it again beside itself.
+		// The operation has the same bound and is about to end with a more
+		// informative result. A caller that returned before the end of its
+		// operation might start it again concurrently.
 		select {
 		case a := <-answers:
 			return a.value, a.err
@@ -124,7 +125,8 @@ func call[T any](ctx context.Context, c *Client, start func(within time.Duration
 	}
 }
 
-// Sync runs f in the Serial and waits for it. It is not called from there.
+// Sync runs f in the Serial and waits for it. It must not be called from the
+// Serial.
 func (c *Client) Sync(f func()) {
 	done := make(chan struct{})
 	c.serial.Do(func() {
@@ -134,11 +136,12 @@ func (c *Client) Sync(f func()) {
 	<-done
 }
 
-// errGivenUp is that nobody waits for the answer any more: for what changes
-// something it becomes an ErrUnknown, for the rest an ErrDeadline.
+// errGivenUp means that no caller waits for the result any more: for a change
+// it becomes an ErrUnknown, for the rest an ErrDeadline.
 var errGivenUp = fmt.Errorf("context ended: %w", wor.ErrDeadline)
 
-// changed is the outcome of a change: one that was given up is unknown.
+// changed returns the error of a change: the outcome of an abandoned one is
+// unknown.
 func changed(a wor.Addr, err error) error {
 	if errors.Is(err, errGivenUp) || errors.Is(err, wor.ErrClosed) {
 		return &wor.UnknownError{Addr: a, Cause: err}
@@ -148,12 +151,13 @@ func changed(a wor.Addr, err error) error {
 
 type nothing = struct{}
 
-// bare makes a done without a value one with.
+// bare adapts a done without a value to one with a value.
 func bare(done func(nothing, error)) func(error) {
 	return func(err error) { done(nothing{}, err) }
 }
 
-// Alloc allocates a segment. With wor.ErrWritten the Meta is that of who has.
+// Alloc allocates a segment. With wor.ErrWritten, another client has allocated
+// it, with the returned Meta.
 func (c *Client) Alloc(ctx context.Context, s wor.Segment, m wor.Meta) (wor.Meta, error) {
 	m.Payload = clone(m.Payload)
 	m, err := call(ctx, c, func(within time.Duration, done func(wor.Meta, error)) {
@@ -162,12 +166,12 @@ func (c *Client) Alloc(ctx context.Context, s wor.Segment, m wor.Meta) (wor.Meta
 	return m, changed(wor.Addr{Segment: s, Offset: wor.MetaOffset}, err)
 }
 
-// Stat is a segment's Meta.
+// Stat returns a segment's Meta.
 func (c *Client) Stat(ctx context.Context, s wor.Segment) (wor.Meta, error) {
 	return call(ctx, c, func(within time.Duration, done func(wor.Meta, error)) { c.space.Stat(s, within, done) })
 }
 
-// Trim gives a segment up, for ever.
+// Trim permanently discards a segment.
 func (c *Client) Trim(ctx context.Context, s wor.Segment) error {
 	_, err := call(ctx, c, func(within time.Duration, done func(nothing, error)) {
 		c.space.Trim(s, within, bare(done))
@@ -175,15 +179,15 @@ func (c *Client) Trim(ctx context.Context, s wor.Segment) error {
 	return changed(wor.Addr{Segment: s, Offset: wor.TrimOffset}, err)
 }
 
-// Capture captures a range. Nobody's earlier token serves for it any more.
+// Capture captures a range. It invalidates all earlier tokens for it.
 func (c *Client) Capture(ctx context.Context, r wor.Range) (*wor.Token, error) {
 	return call(ctx, c, func(within time.Duration, done func(*wor.Token, error)) { c.space.Capture(r, within, done) })
 }
 
-// Write writes a register with a token. Nil says that the value is decided, and
-// wor.ErrWritten that another one is. When somebody else has captured the register
-// meanwhile, it finds out what is decided, by proposing the value once more,
-// unless the client is Unresolved: then that is a wor.ErrUnknown.
+// Write writes a register with a token. Nil means that the value is decided,
+// and wor.ErrWritten that another one is. If another client has captured the
+// register meanwhile, Write finds out what is decided, by proposing the value
+// once more, unless the client is Unresolved: then it returns wor.ErrUnknown.
 func (c *Client) Write(ctx context.Context, t *wor.Token, offset uint32, value []byte) error {
 	a, value := wor.Addr{Segment: t.Range.Segment, Offset: offset}, clone(value)
 	_, err := call(ctx, c, func(within time.Duration, done func(nothing, error)) {
@@ -195,8 +199,9 @@ func (c *Client) Write(ctx context.Context, t *wor.Token, offset uint32, value [
 	return changed(a, err)
 }
 
-// unresolved is the outcome of a write that was unknown and was then proposed: where
-// the proposal has changed nothing and found nothing out, it still is.
+// unresolved returns the error of a write of unknown outcome that was then
+// proposed: if the proposal changed nothing and found nothing out, the outcome
+// is still unknown.
 func unresolved(a wor.Addr, err error) error {
 	for _, known := range []error{nil, wor.ErrWritten, wor.ErrTrimmed, wor.ErrUnknown} {
 		if errors.Is(err, known) {
@@ -207,7 +212,7 @@ func unresolved(a wor.Addr, err error) error {
 }
 
 // WriteRange writes one value to each register of a range, as Write does with
-// Unresolved, and answers for each.
+// Unresolved, and returns an error for each.
 func (c *Client) WriteRange(ctx context.Context, t *wor.Token, r wor.Range, value []byte) ([]error, error) {
 	value = clone(value)
 	errs, err := call(ctx, c, func(within time.Duration, done func([]error, error)) {
@@ -216,8 +221,8 @@ func (c *Client) WriteRange(ctx context.Context, t *wor.Token, r wor.Range, valu
 	return errs, changed(wor.Addr{Segment: r.Segment, Offset: r.Lo}, err)
 }
 
-// Propose captures and writes a register until a value is decided: nil says this
-// one, wor.ErrWritten another.
+// Propose captures and writes a register until a value is decided: nil means
+// this one, wor.ErrWritten another.
 func (c *Client) Propose(ctx context.Context, a wor.Addr, value []byte) error {
 	value = clone(value)
 	_, err := call(ctx, c, func(within time.Duration, done func(nothing, error)) {
@@ -226,8 +231,8 @@ func (c *Client) Propose(ctx context.Context, a wor.Addr, value []byte) error {
 	return changed(a, err)
 }
 
-// WriteUnsafe writes without a capture, for a caller that knows that nobody else
-// ever does.
+// WriteUnsafe writes without a capture, for a caller that knows that no other
+// client ever does.
 func (c *Client) WriteUnsafe(ctx context.Context, a wor.Addr, value []byte) error {
 	value = clone(value)
 	_, err := call(ctx, c, func(within time.Duration, done func(nothing, error)) {
@@ -236,7 +241,7 @@ func (c *Client) WriteUnsafe(ctx context.Context, a wor.Addr, value []byte) erro
 	return changed(a, err)
 }
 
-// Read is the value that was decided, or wor.ErrUnwritten.
+// Read returns the decided value, or wor.ErrUnwritten.
 func (c *Client) Read(ctx context.Context, a wor.Addr) ([]byte, error) {
 	v, err := call(ctx, c, func(within time.Duration, done func([]byte, error)) { c.space.Read(a, within, done) })
 	return clone(v), err
@@ -247,9 +252,9 @@ func (c *Client) ReadRange(ctx context.Context, r wor.Range) ([]wor.Cell, error)
 	return call(ctx, c, func(within time.Duration, done func([]wor.Cell, error)) { c.space.ReadRange(r, within, done) })
 }
 
-// Listen calls note for the decided registers of a range, until the context or
-// the client ends, in the client's Serial: it must not block, nor call the
-// Client. Each decided register comes at least once.
+// Listen calls note for the decided registers of a range, at least once each,
+// until the context or the client ends. It calls note in the client's Serial:
+// note must not block, nor call the Client.
 func (c *Client) Listen(ctx context.Context, r wor.Range, note func(wor.Cell)) {
 	c.serial.Do(func() {
 		stop := c.space.Listen(r, note)

@@ -12,13 +12,14 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// GenesisMax is the longest text of a Genesis that is read, in bytes.
+// GenesisMax is the longest accepted text of a Genesis, in bytes.
 const GenesisMax = 1 << 20
 
 // genesisFile is a Genesis as text.
 type genesisFile struct {
 	Cluster string `json:"cluster"`
-	// Restored are earlier numbers of the cluster, Known later configurations.
+	// Restored are earlier identities of the cluster, Known later
+	// configurations.
 	Restored   []string        `json:"restored,omitempty"`
 	Partitions []partitionFile `json:"partitions"`
 	Known      []knownFile     `json:"known,omitempty"`
@@ -60,8 +61,8 @@ func WriteGenesis(w io.Writer, g *wor.Genesis) error {
 	return e.Encode(f)
 }
 
-// ReadGenesis reads what WriteGenesis has written. An error says what is wrong
-// with the text, in words for who wrote it.
+// ReadGenesis reads the output of WriteGenesis. Its errors describe the text,
+// for the person who wrote it.
 func ReadGenesis(r io.Reader) (*wor.Genesis, error) {
 	text, err := io.ReadAll(io.LimitReader(r, GenesisMax+1))
 	if err != nil {
@@ -152,7 +153,7 @@ func readMembers(what string, members []memberFile) ([]wor.Member, error) {
 	return out, nil
 }
 
-// CheckMembers says what is wrong with the members of a configuration.
+// CheckMembers returns an error if the members of a configuration are invalid.
 func CheckMembers(members []wor.Member) error {
 	if len(members) == 0 || len(members) > wor.MembersMax {
 		return fmt.Errorf("%d members, want 1 to %d", len(members), wor.MembersMax)

@@ -11,16 +11,17 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// What all servers and clients of a cluster's key-value store agree on.
+// The parameters of a cluster's key-value store on which all servers and
+// clients agree.
 const (
 	// KVInstance is the tx.Options.Instance of the store that ashlard hosts.
 	KVInstance = 1<<15 - 1
-	// KVPartitions is how many partitions it has.
+	// KVPartitions is its number of partitions.
 	KVPartitions = 16
 )
 
-// KV is the transactional key-value store that the servers host, with calls that
-// block. It is safe for concurrent use.
+// KV is the transactional key-value store that the servers host, with blocking
+// calls. It is safe for concurrent use.
 type KV struct {
 	client *Client
 	kv     *tx.Client
@@ -57,9 +58,10 @@ func (k *KV) Close() {
 	})
 }
 
-// Do runs a transaction: if all conditions hold, the operations happen, in order,
-// all at once. It is done once, however often servers fail meanwhile. After
-// wor.ErrUnknown, which comes when the context ends, it may have happened.
+// Do runs a transaction: if all conditions hold, the operations happen, in
+// order, all at once. It happens once, however often servers fail meanwhile.
+// After wor.ErrUnknown, which Do returns when the context ends, it may have
+// happened.
 func (k *KV) Do(ctx context.Context, conds []tx.Cond, ops ...tx.Op) (*tx.Result, error) {
 	q := &tx.Request{Conds: append([]tx.Cond(nil), conds...), Ops: append([]tx.Op(nil), ops...)}
 	for i := range q.Conds {
@@ -90,7 +92,7 @@ func (k *KV) one(ctx context.Context, op tx.Op) (tx.OpResult, error) {
 	return r.Ops[0], nil
 }
 
-// Get answers a key's value, or ErrNoKey.
+// Get returns a key's value, or ErrNoKey.
 func (k *KV) Get(ctx context.Context, key string) ([]byte, error) {
 	r, err := k.one(ctx, tx.Op{Kind: tx.OpGet, Key: key})
 	if err == nil && !r.Found {
@@ -105,13 +107,14 @@ func (k *KV) Set(ctx context.Context, key string, value []byte) error {
 	return err
 }
 
-// Delete removes a key, and says whether it was there.
+// Delete removes a key, and reports whether it was present.
 func (k *KV) Delete(ctx context.Context, key string) (bool, error) {
 	r, err := k.one(ctx, tx.Op{Kind: tx.OpDelete, Key: key})
 	return r.Found, err
 }
 
-// Incr adds to a decimal number, an absent one being 0, and answers the sum.
+// Incr adds to a decimal number, or to 0 if the key is absent, and returns the
+// sum.
 func (k *KV) Incr(ctx context.Context, key string, delta int64) (int64, error) {
 	r, err := k.one(ctx, tx.Op{Kind: tx.OpIncr, Key: key, Delta: delta})
 	return r.Number, err

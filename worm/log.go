@@ -11,18 +11,18 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// LogMax is the highest number of a log that a cluster of ashlard has: the numbers
-// above are its key-value store's. Number 0 would be that of segments below 1<<32,
-// which are for those who use registers directly.
+// LogMax is the highest number of a log in a cluster of ashlard: the numbers
+// above belong to its key-value store. Number 0 would use the segments below
+// 1<<32, which are reserved for clients that use registers directly.
 const LogMax = log.ID(KVInstance)<<16 - 1
 
-// Log is a shared log with calls that block. It is safe for concurrent use.
+// Log is a shared log with blocking calls. It is safe for concurrent use.
 type Log struct {
 	client *Client
 	log    *log.Log
 }
 
-// LogOptions are those of Client.Log. The zero value is good.
+// LogOptions are the options of Client.Log. The zero value is the default.
 type LogOptions struct {
 	// Prefetch is log.Options.Prefetch: an append takes one round trip, and gives
 	// up real-time order.
@@ -31,8 +31,8 @@ type LogOptions struct {
 	Holes log.Holes
 }
 
-// Log opens the shared log of that number, from 1 to LogMax, which needs no
-// making. It asks the cluster for its servers, whose sequencers it uses.
+// Log opens the shared log of that number, from 1 to LogMax; a log need not be
+// created. It asks the cluster for its servers, whose sequencers it uses.
 func (c *Client) Log(ctx context.Context, id log.ID, o LogOptions) (*Log, error) {
 	if id < 1 || id > LogMax {
 		return nil, &wor.LimitError{Name: "worm.LogMax", Limit: int64(LogMax), Got: int64(id)}
@@ -57,8 +57,9 @@ func (c *Client) Log(ctx context.Context, id log.ID, o LogOptions) (*Log, error)
 	return &Log{c, l}, nil
 }
 
-// Close ends the log, not the client: appends under way answer ErrUnknown, or
-// ErrClosed when nothing was written. It must be called before the client's Close.
+// Close ends the log, not the client: pending appends return ErrUnknown, or
+// ErrClosed if nothing was written. It must be called before the client's
+// Close.
 func (l *Log) Close() {
 	l.client.Sync(func() {
 		delete(l.client.cluster.handles, l.log)
@@ -66,16 +67,16 @@ func (l *Log) Close() {
 	})
 }
 
-// Append appends data, of at most log.EntryMax bytes, and answers where it is.
-// After wor.ErrUnknown it may be there, or get there.
+// Append appends data, of at most log.EntryMax bytes, and returns its position.
+// After wor.ErrUnknown the data may be in the log, or get there later.
 func (l *Log) Append(ctx context.Context, data []byte) (log.Position, error) {
 	return l.AppendOnce(ctx, log.EntryID{}, data)
 }
 
-// AppendOnce is Append under a name of the caller's choice: after wor.ErrUnknown,
-// calling it again with the same name does not append twice, as log.Log.Append
-// says. When the context was cancelled, the append may still be under way for a
-// while, and log.ErrID says so. This does not hold where the context was cancelled: then the append goes on.
+// AppendOnce is Append under an ID of the caller's choice: after
+// wor.ErrUnknown, calling it again with the same ID does not append twice (see
+// log.Log.Append). If the context was cancelled, the append may still be
+// running for a while; until it ends, a repeated call returns log.ErrID.
 func (l *Log) AppendOnce(ctx context.Context, id log.EntryID, data []byte) (log.Position, error) {
 	data = clone(data)
 	at, err := call(ctx, l.client, func(within time.Duration, done func(log.Position, error)) {
@@ -84,32 +85,32 @@ func (l *Log) AppendOnce(ctx context.Context, id log.EntryID, data []byte) (log.
 	return at, changed(wor.Addr{}, err)
 }
 
-// Read answers what is at a position: an entry, junk or a mark, ErrUnwritten or
-// ErrTrimmed.
+// Read returns the content of a position: an entry, junk or a mark; or
+// ErrUnwritten or ErrTrimmed.
 func (l *Log) Read(ctx context.Context, at log.Position) (log.Entry, error) {
 	e, err := call(ctx, l.client, func(within time.Duration, done func(log.Entry, error)) { l.log.Read(at, within, done) })
 	e.Data = clone(e.Data)
 	return e, err
 }
 
-// Tail is a position above all appends that ended before.
+// Tail returns a position above all appends that ended before.
 func (l *Log) Tail(ctx context.Context) (log.Position, error) {
 	return call(ctx, l.client, func(within time.Duration, done func(log.Position, error)) { l.log.Tail(within, done) })
 }
 
-// Head is the first position that is not trimmed.
+// Head returns the first position that is not trimmed.
 func (l *Log) Head(ctx context.Context) (log.Position, error) {
 	return call(ctx, l.client, func(within time.Duration, done func(log.Position, error)) { l.log.Head(within, done) })
 }
 
-// Fill decides a position that was handed out, and answers what it holds.
+// Fill decides a position that was handed out, and returns its content.
 func (l *Log) Fill(ctx context.Context, at log.Position) (log.Entry, error) {
 	e, err := call(ctx, l.client, func(within time.Duration, done func(log.Entry, error)) { l.log.Fill(at, within, done) })
 	e.Data = clone(e.Data)
 	return e, err
 }
 
-// Trim gives up what is below a position, rounded down to whole segments.
+// Trim discards everything below a position, rounded down to whole segments.
 func (l *Log) Trim(ctx context.Context, below log.Position) error {
 	_, err := call(ctx, l.client, func(within time.Duration, done func(nothing, error)) {
 		l.log.Trim(below, within, bare(done))
@@ -117,18 +118,19 @@ func (l *Log) Trim(ctx context.Context, below log.Position) error {
 	return changed(wor.Addr{}, err)
 }
 
-// followAhead is how many entries a Follow holds that its caller has not taken.
+// followAhead is the number of entries that a Follow buffers for its caller.
 const followAhead = 256
 
-// Follow gives the entries from a position on, in their order, each once, and goes
-// on as the log grows, until the context ends, which is its last error: in a
-// bounded time after the loop's body was left. What is trimmed is passed over.
+// Follow yields the entries from a position on, in order, each once, and
+// continues as the log grows, until the context ends; that is its last error.
+// After the caller leaves the loop, it ends within a bounded time. It skips
+// trimmed entries.
 func (l *Log) Follow(ctx context.Context, from log.Position) iter.Seq2[log.Entry, error] {
 	return l.follow(ctx, from, 0)
 }
 
-// Entries gives the entries from one position up to, and without, another one,
-// such as what Tail has answered.
+// Entries yields the entries from one position up to, but excluding, another
+// one, such as the result of Tail.
 func (l *Log) Entries(ctx context.Context, from, to log.Position) iter.Seq2[log.Entry, error] {
 	return func(yield func(log.Entry, error) bool) {
 		if from < to {
@@ -178,7 +180,7 @@ func (l *Log) follow(ctx context.Context, from, to log.Position) iter.Seq2[log.E
 	}
 }
 
-// queue is between a Follower, in its Serial, and who takes the entries.
+// queue connects a Follower, in its Serial, to the consumer of the entries.
 type queue struct {
 	follower *log.Follower
 	news     chan struct{}
@@ -200,7 +202,7 @@ func (q *queue) put(e log.Entry) {
 	q.tell()
 }
 
-// end says that nothing follows.
+// end marks the end of the queue.
 func (q *queue) end() {
 	q.mu.Lock()
 	q.over = true
@@ -215,7 +217,7 @@ func (q *queue) tell() {
 	}
 }
 
-// take takes what is there.
+// take removes and returns the queued entries.
 func (q *queue) take(serial *env.Serial) ([]log.Entry, bool) {
 	q.mu.Lock()
 	entries, over, paused := q.entries, q.over, q.paused

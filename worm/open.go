@@ -13,27 +13,27 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// WriteBuffer is how many bytes a connection of a client or server queues: at
-// least a frame.
+// WriteBuffer is the number of bytes that a connection of a client or server
+// may queue: at least a frame.
 const WriteBuffer = 2 * wire.FrameMax
 
 // Options of Open.
 type Options struct {
 	// Genesis is the cluster's.
 	Genesis *wor.Genesis
-	// TLS, where given, secures the connections; it has what the client shows and
-	// whom it trusts, as osenv.NetworkOptions.TLS.
+	// TLS, if not nil, secures the connections; it has the client's certificate
+	// and the trusted authorities, as osenv.NetworkOptions.TLS.
 	TLS *tls.Config
 	// DialTimeout bounds connecting; default 5 s.
 	DialTimeout time.Duration
-	// Unresolved: a Write that was outbid answers wor.ErrUnknown at once.
+	// Unresolved: an outbid Write returns wor.ErrUnknown at once.
 	Unresolved bool
-	// Space are the limits of the space; its Env, Serial, Transport and Genesis
-	// are set here.
+	// Space are the limits of the space; Open sets its Env, Serial, Transport
+	// and Genesis.
 	Space space.Options
 }
 
-// Open returns a client of a cluster. It connects when it is asked something.
+// Open returns a client of a cluster. The client connects on first use.
 func Open(o Options) (*Client, error) {
 	world := osenv.New()
 	network := osenv.NewNetwork(osenv.NetworkOptions{TLS: o.TLS, DialTimeout: o.DialTimeout, WriteBuffer: WriteBuffer})

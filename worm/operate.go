@@ -12,22 +12,22 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// cluster is what a client that Open made knows besides its Space.
+// cluster is what a client made by Open knows besides its Space.
 type cluster struct {
 	genesis   *wor.Genesis
 	space     *space.Space
 	transport *node.Transport
-	// handles are the logs and stores that are open, each with what gives it other
-	// servers. They belong to the Serial.
+	// handles are the open logs and stores, each with a function that replaces
+	// its servers. They belong to the Serial.
 	handles map[any]func([]wor.Member)
 }
 
-// refreshEvery is how often a client looks whether servers were replaced: more
-// often than they all can be.
+// refreshEvery is how often a client checks whether servers were replaced: more
+// often than all of them can be.
 const refreshEvery = 5 * time.Second
 
-// refreshing looks for later configurations now and then, as long as the client is
-// open. It is called in the Serial.
+// refreshing looks for later configurations from time to time, as long as the
+// client is open. It must be called in the Serial.
 func (c *Client) refreshing() {
 	select {
 	case <-c.closed:
@@ -40,8 +40,8 @@ func (c *Client) refreshing() {
 	c.clock.After(refreshEvery, c.serial.Waker(c.refreshing))
 }
 
-// follow gives all that is open the servers that there are now. It is called in the
-// Serial.
+// follow gives the present servers to everything that is open. It must be
+// called in the Serial.
 func (c *Client) follow() {
 	members := c.members()
 	for _, set := range c.cluster.handles {
@@ -49,7 +49,7 @@ func (c *Client) follow() {
 	}
 }
 
-// members are the servers of the newest configurations that are known. It is called
+// members are the servers of the newest known configurations. It must be called
 // in the Serial.
 func (c *Client) members() []wor.Member {
 	var out []wor.Member
@@ -60,8 +60,9 @@ func (c *Client) members() []wor.Member {
 	return out
 }
 
-// Description is the cluster's Genesis with the configurations of now, for those
-// who begin later: it names servers that are there. It asks the cluster for them.
+// Description returns the cluster's Genesis with the present configurations,
+// for clients that start later: it names servers that are present. It asks the
+// cluster for them.
 func (c *Client) Description(ctx context.Context) (*wor.Genesis, error) {
 	if c.cluster == nil {
 		return nil, ErrNotOpened
@@ -83,18 +84,18 @@ func (c *Client) Description(ctx context.Context) (*wor.Genesis, error) {
 	return &g, nil
 }
 
-// ErrNotOpened: the client was not made by Open, so that there are no servers to
-// speak of.
+// ErrNotOpened: the client was not made by Open, so it has no servers.
 var ErrNotOpened = errors.New("not a client of a cluster")
 
-// PartitionState is a partition, as its newest configuration and its members tell.
+// PartitionState is the state of a partition, as its newest configuration and
+// its members report it.
 type PartitionState struct {
 	Config wor.Config
-	// Members has what each of Config.Members says.
+	// Members has what each of Config.Members reports.
 	Members []MemberState
 }
 
-// Serving counts the members that serve the newest epoch.
+// Serving returns the number of members that serve the newest epoch.
 func (p *PartitionState) Serving() int {
 	n := 0
 	for i := range p.Members {
@@ -105,29 +106,30 @@ func (p *PartitionState) Serving() int {
 	return n
 }
 
-// MemberState is what a server says of itself in one partition.
+// MemberState is a server's report about itself in one partition.
 type MemberState struct {
 	wor.Member
-	// Answers: the rest was said by the server, within a second.
+	// Answers: the server reported the rest within a second.
 	Answers  bool
 	Standing wor.Status
 	Epoch    wor.Epoch
-	// Full is how much of the memory that it may take for registers it takes, in
-	// percent. From three quarters on it refuses writes.
+	// Full is how much of its memory for registers the server uses, in percent.
+	// From 75 percent on it refuses writes.
 	Full int
-	// Generation is how often it was started, Position how many records it has
-	// made durable.
+	// Generation is how often the server was started, Position how many records
+	// it has made durable.
 	Generation, Position uint64
-	// Trouble is why there is no connection to it, "" if there is one.
+	// Trouble is the reason why there is no connection to it, "" if there is
+	// one.
 	Trouble string
 }
 
-// askWithin bounds how long a server has to say how it stands.
+// askWithin bounds the time that a server has to report its state.
 const askWithin = time.Second
 
-// Inspect asks all servers of all partitions how they stand. A partition whose
-// newest configuration cannot be learned before the context ends is told as the
-// client knows it, with an error besides.
+// Inspect asks all servers of all partitions for their state. If the newest
+// configuration of a partition cannot be learned before the context ends, the
+// result has the partition as the client knows it, with an error besides.
 func (c *Client) Inspect(ctx context.Context) ([]PartitionState, error) {
 	if c.cluster == nil {
 		return nil, ErrNotOpened
@@ -147,7 +149,7 @@ func (c *Client) Inspect(ctx context.Context) ([]PartitionState, error) {
 	return out, trouble
 }
 
-// Probe asks one server how it stands in a partition, whether it is a member or
+// Probe asks one server for its state in a partition, whether it is a member or
 // not.
 func (c *Client) Probe(m wor.Member, p wor.Partition) (MemberState, error) {
 	cfg, err := c.Config(p)
@@ -173,8 +175,8 @@ func (c *Client) inspect(p wor.Partition) (*PartitionState, error) {
 
 // ask asks servers about a partition, all at once.
 func (c *Client) ask(cfg wor.Config, members []wor.Member) ([]MemberState, error) {
-	// It takes askWithin at most, whatever the context is: of a cluster without a
-	// majority it is to be seen how far it is.
+	// It takes at most askWithin, whatever the context: the state of a cluster
+	// without a majority must also be visible.
 	return call(context.Background(), c, func(_ time.Duration, done func([]MemberState, error)) {
 		s := make([]MemberState, len(members))
 		left := len(members)
@@ -195,7 +197,7 @@ func (c *Client) ask(cfg wor.Config, members []wor.Member) ([]MemberState, error
 	})
 }
 
-// lookAt adds what the connections know.
+// lookAt adds the state of the connections.
 func (c *Client) lookAt(s []MemberState) {
 	for _, peer := range c.cluster.transport.Peers() {
 		for i := range s {
@@ -209,8 +211,8 @@ func (c *Client) lookAt(s []MemberState) {
 	}
 }
 
-// refresh learns the newest configuration of all partitions: who asks for a
-// segment that has its home there is told when the epoch is over.
+// refresh learns the newest configuration of all partitions: a request for a
+// segment whose home is there is refused if the epoch is over.
 func (c *Client) refresh(ctx context.Context) error {
 	g := c.cluster.genesis
 	for p := range g.Partitions {
@@ -226,7 +228,8 @@ func (c *Client) refresh(ctx context.Context) error {
 	return nil
 }
 
-// Config is the newest configuration of a partition that the client has learned.
+// Config is the newest configuration of a partition that the client has
+// learned.
 func (c *Client) Config(p wor.Partition) (wor.Config, error) {
 	if c.cluster == nil || int(p) >= len(c.cluster.genesis.Partitions) {
 		return wor.Config{}, ErrNotOpened
@@ -259,8 +262,9 @@ func Union(all, more []wor.Member) []wor.Member {
 	return all
 }
 
-// Reconfigure makes members keep a partition from its next epoch on, and answers
-// that configuration. Progress, which may be nil, is called in the Serial.
+// Reconfigure makes members store a partition from its next epoch on, and
+// returns that configuration. It calls progress, which may be nil, in the
+// Serial.
 func (c *Client) Reconfigure(ctx context.Context, p wor.Partition, members []wor.Member, progress func(space.Progress)) (*wor.Config, error) {
 	if c.cluster == nil {
 		return nil, ErrNotOpened
@@ -271,9 +275,9 @@ func (c *Client) Reconfigure(ctx context.Context, p wor.Partition, members []wor
 	return cfg, changed(wor.Addr{Segment: wor.ConfigSegment(p)}, err)
 }
 
-// Replace puts one server in the place of another in all partitions. It looks
-// before it acts, and refuses with space.ErrRefused; what it began it goes on with
-// when it is called again.
+// Replace replaces one server by another in all partitions. It checks before it
+// acts, and refuses with space.ErrRefused; when called again, it continues what
+// it began.
 func (c *Client) Replace(ctx context.Context, dead wor.ServerID, with wor.Member, progress func(space.Progress)) error {
 	if c.cluster == nil {
 		return ErrNotOpened
@@ -284,9 +288,9 @@ func (c *Client) Replace(ctx context.Context, dead wor.ServerID, with wor.Member
 	return changed(wor.Addr{Segment: wor.ConfigSegment(0)}, err)
 }
 
-// UnsafeRecover makes members keep a partition of which a majority is lost for
-// good. What was decided may be missing or may change. It refuses as long as a
-// majority answers. Partition 0 goes on when its servers are started with a
+// UnsafeRecover makes members store a partition that has permanently lost a
+// majority. Decided values may be missing or may change. It refuses as long as
+// a majority answers. Partition 0 continues when its servers are started with a
 // description that has the configuration among its Known.
 func (c *Client) UnsafeRecover(ctx context.Context, p wor.Partition, members []wor.Member, progress func(space.Progress)) (*wor.Config, error) {
 	if c.cluster == nil {
@@ -298,7 +302,7 @@ func (c *Client) UnsafeRecover(ctx context.Context, p wor.Partition, members []w
 	return cfg, changed(wor.Addr{Segment: wor.ConfigSegment(p)}, err)
 }
 
-// Relocate moves a segment of which all registers are decided to another
+// Relocate moves a segment, all of whose registers must be decided, to another
 // partition.
 func (c *Client) Relocate(ctx context.Context, s wor.Segment, to wor.Partition) error {
 	if c.cluster == nil {

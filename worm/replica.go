@@ -9,17 +9,18 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// Replica is this process's copy of a replicated state machine, with calls that
-// block. It is safe for concurrent use.
+// Replica is this process's copy of a replicated state machine, with blocking
+// calls. It is safe for concurrent use.
 type Replica struct {
 	client  *Client
 	replica *smr.Replica
 }
 
-// Replica opens a copy of a state machine and begins to learn. Of the options,
-// Space, Clock, Random and Serial are set here; the machine is called in the
-// client's Serial. Leadership smr.Nobody suits clients that others cannot reach;
-// the default takes the lead over whenever it has a command and no Messenger.
+// Replica opens a copy of a state machine and begins to learn. It sets the
+// options Space, Clock, Random and Serial; the machine is called in the
+// client's Serial. Leadership smr.Nobody suits clients that others cannot
+// reach; with the default and no Messenger, the replica takes the lead over
+// whenever it has a command.
 func (c *Client) Replica(o smr.Options) (*Replica, error) {
 	r, err := call(context.Background(), c, func(_ time.Duration, done func(*smr.Replica, error)) {
 		o.Space, o.Clock, o.Random, o.Serial = c.space, c.clock, env.Seeded(c.random.Uint64()), c.serial
@@ -31,11 +32,11 @@ func (c *Client) Replica(o smr.Options) (*Replica, error) {
 	return &Replica{c, r}, nil
 }
 
-// Close ends it, not the client; commands under way answer ErrUnknown.
+// Close ends it, not the client; pending commands return ErrUnknown.
 func (r *Replica) Close() { r.client.Sync(r.replica.Close) }
 
-// Propose has a command applied, once, and answers its result. ErrUnknown: it may
-// have been, or may still be.
+// Propose gets a command applied, once, and returns its result. ErrUnknown: it
+// may have been applied, or may still be.
 func (r *Replica) Propose(ctx context.Context, command []byte) (smr.Result, error) {
 	command = clone(command)
 	res, err := call(ctx, r.client, func(within time.Duration, done func(smr.Result, error)) {
@@ -45,8 +46,8 @@ func (r *Replica) Propose(ctx context.Context, command []byte) (smr.Result, erro
 	return res, changed(wor.Addr{}, err)
 }
 
-// Read calls look when the state machine may be looked at with that consistency,
-// in the client's Serial: look must not block. After is for smr.Causal.
+// Read calls look, in the client's Serial, when the state machine may be read
+// with that consistency: look must not block. After is for smr.Causal.
 func (r *Replica) Read(ctx context.Context, consistency smr.Consistency, after smr.Slot, look func()) error {
 	_, err := call(ctx, r.client, func(within time.Duration, done func(nothing, error)) {
 		r.replica.Read(consistency, after, within, func(err error) {

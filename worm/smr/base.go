@@ -9,7 +9,7 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// base is what the parts of a Replica need of the world.
+// base is the environment of the parts of a Replica.
 type base struct {
 	space   wor.Space
 	clock   env.Clock
@@ -19,7 +19,7 @@ type base struct {
 	closed  bool
 }
 
-// after has f called on the Serial d from now, unless closed then.
+// after calls f on the Serial d from now, unless it is closed by then.
 func (b *base) after(d time.Duration, f func()) env.Timer {
 	return b.clock.After(d, b.serial.Waker(func() {
 		if !b.closed {
@@ -32,13 +32,14 @@ func backoff() env.Backoff { return env.Backoff{Min: 5 * time.Millisecond, Max: 
 
 func (b *base) later(w *env.Backoff, f func()) { b.after(w.Next(b.random), f) }
 
-// last finds the last segment of a row that is allocated, when known is (-1:
-// none). Its Meta is answered when it is not known itself, and not trimmed.
+// last finds the last allocated segment of a row, given that segment known is
+// allocated (-1: none is known). It passes the segment's Meta, except when the
+// segment is known itself or trimmed.
 func (b *base) last(segment func(uint32) wor.Segment, known int64, done func(index int64, m *wor.Meta, err error)) {
 	row.Last(known, IndexMax, b.stat(segment), done)
 }
 
-// stat asks for metadata, until it is closed.
+// stat requests metadata, until it is closed.
 func (b *base) stat(segment func(uint32) wor.Segment) row.Ask {
 	return func(index uint32, done func(wor.Meta, error)) {
 		b.space.Stat(segment(index), b.timeout, func(m wor.Meta, err error) {
@@ -49,10 +50,10 @@ func (b *base) stat(segment func(uint32) wor.Segment) row.Ask {
 	}
 }
 
-// chunk is how many registers are captured at once.
+// chunk is the number of registers captured at once.
 const chunk = 1024
 
-// section is a segment of which one has captured all registers.
+// section is a segment of which this replica has captured all registers.
 type section struct {
 	index uint32
 	size  uint32
@@ -64,8 +65,8 @@ type section struct {
 
 func (c *section) token(offset uint32) *wor.Token { return c.tokens[offset/chunk] }
 
-// capture captures a whole segment, chunk after chunk. Gate has a function called
-// later, or never if that is of no use any more.
+// capture captures a whole segment, chunk after chunk. Gate calls a function
+// later, or never if that has become useless.
 func (b *base) capture(segment wor.Segment, c *section, gate func(func()), done func()) {
 	lo := uint32(len(c.tokens)) * chunk
 	if lo >= c.size {
@@ -85,7 +86,7 @@ func (b *base) capture(segment wor.Segment, c *section, gate func(func()), done 
 	})
 }
 
-// alloc allocates a segment, and tries until it is known whose it is.
+// alloc allocates a segment, and retries until it knows which replica has it.
 func (b *base) alloc(s wor.Segment, m wor.Meta, wait *env.Backoff, done func(mine bool, err error)) {
 	b.space.Alloc(s, m, b.timeout, func(got wor.Meta, err error) {
 		switch {

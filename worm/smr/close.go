@@ -8,14 +8,14 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// closer closes the segments below one that this replica allocated, from where
-// the learner is: it captures what is not known of a segment, completes what was
-// begun there, makes the gaps junk, and puts the end behind that. Then the
-// learner goes on to the next one.
+// closer closes the segments below one that this replica allocated, from the
+// learner's position on: it captures the unknown part of a segment, completes
+// the writes begun there, turns the gaps into junk, and puts the end after
+// them. Then the learner moves on to the next segment.
 //
-// Whatever it does is safe, also if somebody else does it at the same time or
-// captured the segment since: the registers decide, and what is behind an end was
-// not acknowledged.
+// Its actions are safe even if another replica does the same concurrently or
+// has captured the segment since: the registers decide, and nothing after an
+// end was acknowledged.
 type closer struct {
 	r *Replica
 	// target: segments below are to be closed.
@@ -24,7 +24,8 @@ type closer struct {
 	wait   env.Backoff
 }
 
-// step closes the learner's segment from where it is, if that is to be done.
+// step closes the learner's segment from the learner's position on, if it must
+// be closed.
 func (c *closer) step() {
 	l := &c.r.learner
 	if c.busy || l.busy || l.size == 0 || int64(l.next.Index()) >= c.target || c.r.closed {
@@ -37,7 +38,8 @@ func (c *closer) step() {
 	a.capture()
 }
 
-// done ends an attempt; it is tried again as long as the learner is there.
+// done ends an attempt; it is repeated as long as the learner is in that
+// segment.
 func (c *closer) done(ok bool) {
 	again := func() {
 		c.busy = false
@@ -82,7 +84,7 @@ func (a *closing) capture() {
 	})
 }
 
-// saw takes what a capture saw. The first end is the one that counts.
+// saw handles the result of a capture. The first end counts.
 func (a *closing) saw(t *wor.Token) {
 	if a.ended {
 		return
@@ -126,14 +128,14 @@ func (a *closing) settle() {
 	a.settled()
 }
 
-// settled has the learner look when everything is answered.
+// settled notifies the learner when all writes are answered.
 func (a *closing) settled() {
 	r := a.c.r
 	if a.left--; a.left > 0 || r.closed {
 		return
 	}
-	// What was decided is applied also when the attempt failed: then the next one
-	// has less to do.
+	// Decided registers are applied even after a failed attempt: then the next
+	// one has less to do.
 	rng := wor.Range{Segment: a.segment, Lo: a.lo, Hi: min(a.end+1, a.size, a.lo+window)}
 	r.space.ReadRange(rng, r.timeout, func(cells []wor.Cell, err error) {
 		if r.closed {

@@ -5,8 +5,8 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// free is Nobody: the next register is captured and written by whoever has a
-// command. There is one write of a replica under way at a time.
+// free is Nobody: any replica with a command captures and writes the next
+// register. A replica has one write in flight at a time.
 type free struct {
 	r          *Replica
 	allocating bool
@@ -27,7 +27,7 @@ func (p *free) pump() {
 	r.insist(r.fly(l.next, b.encode(), taken))
 }
 
-// extend allocates the segment that is next.
+// extend allocates the next segment.
 func (p *free) extend() {
 	if p.allocating {
 		return

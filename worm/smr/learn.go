@@ -8,26 +8,27 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// learner applies what is decided, in order. It listens to the registers ahead,
-// and remembers those that are decided before it gets to them.
+// learner applies the decided commands, in order. It listens to the registers
+// ahead, and remembers those that are decided early.
 type learner struct {
 	r *Replica
-	// next is the slot that is applied next, size the size of its segment: 0
-	// while it is not known, because the segment is not allocated or not asked
-	// for yet. Seats are those of the segment.
+	// next is the slot to apply next, size the size of its segment: 0 while it
+	// is unknown, because the segment is not allocated or not looked up yet.
+	// Seats are those of the segment.
 	next    Slot
 	size    uint32
 	seats   []seat
 	cells   map[uint32][]byte
 	listens []listening
-	// busy: the segment is asked for, or a snapshot restored.
+	// busy: a request for the segment is pending, or a snapshot is being
+	// restored.
 	busy bool
-	// restoring: a snapshot is looked for, or restored.
+	// restoring: a snapshot is being looked for or restored.
 	restoring bool
 	poll      env.Timer
 	wait      env.Backoff
 	marks     []mark
-	// idle is what waits until nothing is being restored.
+	// idle are the functions that wait until nothing is being restored.
 	idle []func()
 }
 
@@ -36,13 +37,13 @@ type listening struct {
 	stop   func()
 }
 
-// mark is what is to be called when all slots below at are applied.
+// mark is a function to call when all slots below at are applied.
 type mark struct {
 	at Slot
 	f  func()
 }
 
-// window is how many registers the learner listens to at a time, twice.
+// window is the number of registers of one subscription; a learner has two.
 const window = 512
 
 func newLearner(r *Replica) learner {
@@ -56,7 +57,7 @@ func (l *learner) unlisten() {
 	l.listens = nil
 }
 
-// enter begins with the segment that next is in, when it is there.
+// enter starts with the segment of next, when it is allocated.
 func (l *learner) enter() {
 	r := l.r
 	if r.closed || l.busy {
@@ -88,15 +89,15 @@ func (l *learner) enter() {
 	})
 }
 
-// again is enter, by a timer: one that was stopped when it had gone off already may
-// come after somebody else has entered.
+// again is enter, called by a timer: a timer stopped too late may fire after
+// the learner has entered in another way.
 func (l *learner) again() {
 	if l.size == 0 {
 		l.enter()
 	}
 }
 
-// lost goes on from a snapshot: what is next was trimmed.
+// lost continues from a snapshot: the next slot was trimmed.
 func (l *learner) lost() {
 	if l.busy {
 		return // it will find out
@@ -107,7 +108,7 @@ func (l *learner) lost() {
 	l.r.later(&l.wait, l.r.restore)
 }
 
-// resume goes on at a slot, after a restore.
+// resume continues at a slot, after a restore.
 func (l *learner) resume(next Slot) {
 	l.busy, l.restoring = false, false
 	l.next = next
@@ -121,7 +122,7 @@ func (l *learner) resume(next Slot) {
 	l.enter()
 }
 
-// listen listens to the window that next is in and to the one after it.
+// listen subscribes to next's window and to the one after it.
 func (l *learner) listen() {
 	low := l.next.Offset() / window * window
 	for len(l.listens) > 0 && l.listens[0].hi <= low {
@@ -145,10 +146,10 @@ func (l *learner) listen() {
 	}
 }
 
-// heard takes what a register holds.
+// heard records the value of a register.
 func (l *learner) heard(c wor.Cell) {
 	if c.Addr.Segment != l.r.opt.ID.Segment(l.next.Index()) {
-		return // it has left that segment, or is not there yet and will listen
+		return // it has left that segment, or will subscribe when it enters
 	}
 	switch {
 	case errors.Is(c.Err, wor.ErrTrimmed):
@@ -163,7 +164,7 @@ func (l *learner) heard(c wor.Cell) {
 	}
 }
 
-// deliver applies what comes next.
+// deliver applies the next commands.
 func (l *learner) deliver() {
 	index := l.next.Index()
 	for !l.r.closed && l.size > 0 && l.next.Index() == index {
@@ -199,21 +200,22 @@ func (l *learner) deliver() {
 	}
 }
 
-// leave goes to the next segment, wherever in its segment next is.
+// leave moves to the next segment, from any offset.
 func (l *learner) leave() {
 	l.turn()
 	l.r.passed(l.next)
 	l.left()
 }
 
-// turn makes next the first slot of the next segment, of which nothing is known.
+// turn makes next the first slot of the next segment, about which nothing is
+// known.
 func (l *learner) turn() {
 	l.unlisten()
 	clear(l.cells)
 	l.next, l.size, l.seats = At(l.next.Index()+1, 0), 0, nil
 }
 
-// left goes on in the next segment.
+// left continues in the next segment.
 func (l *learner) left() {
 	l.reached()
 	l.r.saver.turned()

@@ -8,91 +8,98 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// StateMachine is what is replicated. It is called on the Replica's Serial only,
-// and must not depend on anything but the commands: no clock, no chance, no order
-// of maps.
+// StateMachine is the replicated state machine. The Replica calls it only on
+// its Serial. Its state must depend on nothing but the commands: not on clocks,
+// randomness, or the order of maps.
 type StateMachine interface {
-	// Apply applies a command and answers its result, which is kept. The command
-	// must not be changed or kept.
+	// Apply applies a command and returns its result, which the Replica
+	// retains. It must not change or retain the command.
 	Apply(command []byte) (result []byte)
-	// Snapshot answers a function that gives the state of this moment piece by
-	// piece, at most PieceMax bytes each, and nil at the end. It is called while
-	// further commands are applied, which must not show. It may be given up.
+	// Snapshot returns a function that yields the current state piece by piece,
+	// at most PieceMax bytes each, and nil at the end. Further commands are
+	// applied between its calls; the pieces must not show their effects. The
+	// Replica may stop calling it early.
 	Snapshot() func() []byte
-	// Restore answers a function that is given the pieces of a snapshot, in
-	// order, and nil at the end: then the state is that of the snapshot, whatever
-	// it was. It may be given up and begun again.
+	// Restore returns a function that receives the pieces of a snapshot, in
+	// order, and nil at the end: then the state is that of the snapshot,
+	// whatever it was before. The Replica may stop early and begin again.
 	Restore() func(piece []byte) error
 }
 
 // PieceMax is the longest piece of a snapshot, in bytes.
 const PieceMax = 512 << 10
 
-// Leadership is who writes the next register.
+// Leadership determines which replica writes the next register.
 type Leadership uint8
 
 const (
-	// StickyLeader: one replica has captured the whole segment, and writes in one
-	// round trip. Others send it their commands, or take over when it is silent.
+	// StickyLeader: one replica has captured the whole segment, and writes in
+	// one round trip. The others send it their commands, or take over when it
+	// is silent.
 	StickyLeader Leadership = iota
-	// Turns: the registers go round among the replicas, each of which writes its
-	// own without capture, in one round trip. Who has nothing to say skips; who
-	// is silent is skipped after a while, and then left out.
+	// Turns: the replicas own the registers in rotation, and each writes its
+	// own without a capture, in one round trip. A replica without commands
+	// skips its turn; the others skip a silent replica after a while, and later
+	// leave it out.
 	Turns
-	// Nobody: everybody captures and writes the next register; of those who do it
-	// at the same time one succeeds.
+	// Nobody: every replica captures and writes the next register; of those
+	// that do so concurrently, one succeeds.
 	Nobody
 )
 
-// Options are a Replica's. Space, Clock, Random, Serial and Machine are needed.
+// Options are the options of a Replica. Space, Clock, Random, Serial and
+// Machine are required.
 type Options struct {
 	Space wor.Space
-	// Messenger carries commands to the leader; nil: who has a command takes
-	// over.
+	// Messenger carries commands to the leader; nil: a replica with a command
+	// takes over.
 	Messenger wor.Messenger
 	Clock     env.Clock
 	Random    env.Random
-	// Serial is the Space's.
+	// Serial is that of the Space.
 	Serial  *env.Serial
 	ID      ID
 	Machine StateMachine
-	// Member is who the others reach this replica as.
+	// Member is the address at which other replicas reach this one.
 	Member     wor.Member
 	Leadership Leadership
-	// Snapshots says when the state is written to the space and the commands
-	// before it are trimmed.
+	// Snapshots states when to write the state to the space and trim the
+	// commands before it.
 	Snapshots Snapshots
-	// Size is how many registers a segment has, at most SizeMax. Default: 4096.
+	// Size is the number of registers of a segment, at most SizeMax. Default:
+	// 4096.
 	Size uint32
-	// Place says where a segment is kept, and how. Default: partition 0, by
-	// Paxos. Turns need protocol Paxos or Fast.
+	// Place returns the partition and the protocol for a segment. Default:
+	// partition 0, Paxos. Turns requires protocol Paxos or Fast.
 	Place func(s wor.Segment) (wor.Partition, wor.Protocol)
-	// PipelineMax bounds the writes that are under way. Default: 16.
+	// PipelineMax bounds the writes in flight. Default: 16.
 	PipelineMax int
 	// BatchMax bounds the bytes of one register's commands, beyond the first.
-	// What waits while PipelineMax writes are under way is batched; nothing ever
-	// waits for a batch. Default: 256 KiB.
+	// Commands that wait while PipelineMax writes are in flight are batched; no
+	// command waits just to fill a batch. Default: 256 KiB.
 	BatchMax int
-	// CommandsMax and BytesMax bound the commands that are not answered; more are
-	// refused with ErrBusy. Default: 8192, and 64 MiB.
+	// CommandsMax and BytesMax bound the unanswered commands; more are refused
+	// with ErrBusy. Default: 8192, and 64 MiB.
 	CommandsMax int
 	BytesMax    int64
-	// Timeout bounds one operation of the space, which is then asked again.
+	// Timeout bounds one operation of the space, which is then repeated.
 	// Default: 2 s.
 	Timeout time.Duration
-	// Silence is how long a leader may take to answer before another takes over.
-	// Default: 500 ms.
+	// Silence is how long a leader may take to answer before another replica
+	// takes over. Default: 500 ms.
 	Silence time.Duration
-	// Turn is how long others wait for who has the turn. Default: 20 ms.
+	// Turn is how long the others wait for the replica whose turn it is.
+	// Default: 20 ms.
 	Turn time.Duration
 }
 
-// Snapshots is when to write the state to the space, and trim.
+// Snapshots states when to write the state to the space, and trim.
 type Snapshots struct {
-	// Every is after how many segments; 0 is never, and then nothing is trimmed.
+	// Every is the number of segments between snapshots; 0 means never, and
+	// then nothing is trimmed.
 	Every uint32
-	// Seen is how many replicas must have applied what is trimmed, besides its
-	// being in a snapshot.
+	// Seen is the number of replicas that must have applied commands before
+	// they are trimmed, in addition to their being in a snapshot.
 	Seen int
 }
 

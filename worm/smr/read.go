@@ -8,22 +8,22 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// Consistency is what a read may see.
+// Consistency states what a read must see.
 type Consistency uint8
 
 const (
-	// Linearizable: all commands that were acknowledged to anybody before the
-	// read began.
+	// Linearizable: all commands that were acknowledged to any client before
+	// the read began.
 	Linearizable Consistency = iota
-	// Causal: all commands below a Slot: one that a Result had here or elsewhere,
-	// or Applied of another replica.
+	// Causal: all commands below a Slot: that of a Result here or elsewhere, or
+	// Applied of another replica.
 	Causal
-	// Sequential: what this replica has applied, which has all that it has
-	// answered, and never goes back.
+	// Sequential: what this replica has applied. That includes every command
+	// that it has answered, and never goes back.
 	Sequential
 )
 
-// Read calls done(nil) when the state machine may be looked at, within done, with
+// Read calls done(nil) when the state machine may be read, within done, with
 // that consistency. After is for Causal. ErrDeadline: it took too long.
 func (r *Replica) Read(c Consistency, after Slot, within time.Duration, done func(error)) {
 	if r.closed {
@@ -52,7 +52,7 @@ func (r *Replica) Read(c Consistency, after Slot, within time.Duration, done fun
 		r.serial.Do(func() { r.learner.when(after, func() { answer(nil) }) })
 	default:
 		r.serial.Do(func() {
-			// While a snapshot is restored the state is neither here nor there.
+			// While a snapshot is being restored the state is inconsistent.
 			if r.learner.restoring {
 				r.learner.idle = append(r.learner.idle, func() { answer(nil) })
 				return
@@ -62,8 +62,8 @@ func (r *Replica) Read(c Consistency, after Slot, within time.Duration, done fun
 	}
 }
 
-// barrier waits until everything is applied that had been acknowledged when it
-// began. Reads that come while one is under way share the next one.
+// barrier waits until all commands are applied that had been acknowledged when
+// it began. Reads that arrive during a barrier share the next one.
 type barrier struct {
 	r       *Replica
 	waiting []func()
@@ -87,7 +87,7 @@ func (b *barrier) begin() {
 	b.look()
 }
 
-// end: all is applied.
+// end runs when all of them are applied.
 func (b *barrier) end() {
 	b.wait.Reset()
 	done := b.running
@@ -100,15 +100,15 @@ func (b *barrier) end() {
 	}
 }
 
-// closed says of a leader that all segments before its own are closed, so that
-// nothing was acknowledged that it has not applied: unless somebody else leads.
+// closed reports whether all segments before the leader's own are closed: then
+// it has applied every acknowledged command, unless another replica leads.
 func (s *sticky) closed() bool {
 	return int64(s.r.learner.next.Index()) >= s.closer.target
 }
 
-// lead is for the leader: if nobody has allocated the next segment, nothing was
-// acknowledged but what it wrote; also by others, who may know of a write sooner
-// than it does.
+// lead is the leader's barrier: if the next segment is not allocated, the only
+// acknowledged commands are those it wrote; other replicas may have
+// acknowledged them too, and may know of a write sooner than the leader does.
 func (b *barrier) lead(s *sticky) {
 	r, at := b.r, At(s.now.index, s.now.offset)
 	r.space.Stat(r.opt.ID.Segment(uint32(s.top+1)), r.timeout, func(_ wor.Meta, err error) {
@@ -124,11 +124,12 @@ func (b *barrier) lead(s *sticky) {
 
 func (b *barrier) again() { b.r.later(&b.wait, b.look) }
 
-// lookMax is how many registers a barrier reads at once.
+// lookMax is the number of registers that a barrier reads at once.
 const lookMax = 16
 
-// look looks for a register that is unwritten. Whatever was acknowledged before
-// is below, because nothing is before all below it is decided.
+// look looks for an unwritten register. Every command acknowledged before is
+// below it, because a command is acknowledged only after all lower registers
+// are decided.
 func (b *barrier) look() {
 	r := b.r
 	l := &r.learner
@@ -173,14 +174,14 @@ func (b *barrier) look() {
 	})
 }
 
-// enterIfOut asks for the learner's segment, if it is not in it.
+// enterIfOut looks up the learner's segment, if the learner is not in it.
 func (l *learner) enterIfOut() {
 	if l.size == 0 {
 		l.enter()
 	}
 }
 
-// trimmed is the error of a cell whose write was answered with err.
+// trimmed returns the error of a cell whose write returned err.
 func trimmed(err error) error {
 	if errors.Is(err, wor.ErrTrimmed) {
 		return wor.ErrTrimmed

@@ -12,13 +12,14 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// Replica is one copy of a state machine. It belongs to Options.Serial: all calls
-// are made from there, return at once, and answer there, once, never from within
-// the call. Within bounds how long a call takes; 0 is no bound.
+// Replica is one copy of a state machine. It belongs to Options.Serial: all
+// calls must come from there, return at once, and report their result there,
+// once, never from within the call. Within bounds the time of a call; 0 means
+// no bound.
 type Replica struct {
 	base
 	opt Options
-	// nonce is this life's own number.
+	// nonce is the number of this run.
 	nonce uint64
 
 	learner learner
@@ -27,27 +28,28 @@ type Replica struct {
 	saver   saver
 	barrier barrier
 
-	// pending are the commands of here, or sent here, that are not applied yet;
-	// queue those of them that are to be written.
+	// pending are the commands submitted or sent here that are not applied yet;
+	// queue has those that are to be written.
 	pending map[key]*proposal
 	queue   []*proposal
 	bytes   int64
 	// flights are the writes of this replica whose slots are not applied.
 	flights map[Slot]*flight
-	flying  int // of these, those that are not decided
+	flying  int // the undecided ones of these
 
 	session uint64 // 0: not open
 	opening bool
-	early   []*proposal // wait for the session
+	early   []*proposal // waiting for the session
 	number  uint64
 	wait    env.Backoff
 }
 
-// policy is a leadership.
+// policy is the implementation of a Leadership.
 type policy interface {
-	// pump writes what is queued, as far as it may.
+	// pump writes queued commands, as far as it may.
 	pump()
-	// entered: the learner is in a segment, or knows that it is not allocated.
+	// entered: the learner has entered a segment, or knows that it is not
+	// allocated.
 	entered()
 	// heard: a register ahead is decided.
 	heard(offset uint32)
@@ -57,13 +59,13 @@ type policy interface {
 	failed(f *flight)
 }
 
-// proposal is a command on its way.
+// proposal is a command in progress.
 type proposal struct {
 	command
 	done   func(Result, error)
 	timer  env.Timer
 	queued bool
-	// sent: it may have been written by somebody.
+	// sent: some replica may have written it.
 	sent bool
 	over bool
 }
@@ -76,11 +78,11 @@ type flight struct {
 	decided   bool
 }
 
-// Result is what a command did.
+// Result is the result of a command.
 type Result struct {
-	// Value is what the StateMachine answered.
+	// Value is what the StateMachine returned.
 	Value []byte
-	// Slot is above the command: whoever reads after it sees it.
+	// Slot is above the command: a causal read after it sees the command.
 	Slot Slot
 }
 
@@ -111,8 +113,8 @@ func Open(o Options) (*Replica, error) {
 	return r, nil
 }
 
-// Close ends it. Commands under way are answered with ErrUnknown, or ErrClosed
-// where they were not sent anywhere; other calls are not answered.
+// Close ends it. Pending commands are answered with ErrUnknown, or ErrClosed if
+// they were sent nowhere; other pending calls get no answer.
 func (r *Replica) Close() {
 	if r.closed {
 		return
@@ -136,14 +138,14 @@ func sortedKeys(m map[key]*proposal) []key {
 
 func sortedSlots(m map[Slot]*flight) []Slot { return slices.Sorted(maps.Keys(m)) }
 
-// Applied is the slot that is applied next: all below are.
+// Applied is the slot to apply next: all below it are applied.
 func (r *Replica) Applied() Slot { return r.learner.next }
 
-// Propose has a command applied, and answers its result. ErrUnknown: it may have
-// been applied, or may still be, once. ErrSession likewise: this replica was
-// silent for so long that its session was forgotten. Any other error says that it
-// was not and will not be: ErrDeadline, ErrBusy, ErrLimit (CommandMax),
-// ErrClosed.
+// Propose gets a command applied, and returns its result. ErrUnknown: it may
+// have been applied, or may still be, once. ErrSession means the same: this
+// replica was silent for so long that its session was dropped. Any other error
+// means that it was not applied and will not be: ErrDeadline, ErrBusy, ErrLimit
+// (CommandMax), ErrClosed.
 func (r *Replica) Propose(cmd []byte, within time.Duration, done func(Result, error)) {
 	p := &proposal{command: command{verb: verbApply, body: cmd}, done: done}
 	if !r.admit(p, within) {
@@ -157,8 +159,8 @@ func (r *Replica) Propose(cmd []byte, within time.Duration, done func(Result, er
 	r.submit(p)
 }
 
-// Session is a client's own numbering of its commands, which makes that each is
-// applied once, whichever replica it is sent to, and however often.
+// Session is a client's own numbering of its commands, which ensures that each
+// is applied once, whichever replicas it is sent to, and however often.
 type Session uint64
 
 // OpenSession opens a session.
@@ -176,10 +178,10 @@ func (r *Replica) OpenSession(within time.Duration, done func(Session, error)) {
 	}
 }
 
-// ProposeIn is Propose in a session: number is the command's, from 1 on, and low
-// is above all numbers whose results the client has. Proposing the same number
-// again, here or elsewhere, answers the result of the first time; while it is
-// under way here, it is ErrBusy.
+// ProposeIn is Propose in a session: number is the command's, from 1 on, and
+// low is above all numbers whose results the client has received. Proposing the
+// same number again, here or elsewhere, returns the result of the first time;
+// while it is pending here, it returns ErrBusy.
 func (r *Replica) ProposeIn(s Session, number, low uint64, cmd []byte, within time.Duration, done func(Result, error)) {
 	p := &proposal{command: command{verb: verbApply, key: key{uint64(s), number}, low: low, body: cmd}, done: done}
 	if r.pending[p.key] != nil {
@@ -191,12 +193,12 @@ func (r *Replica) ProposeIn(s Session, number, low uint64, cmd []byte, within ti
 	}
 }
 
-// admit checks the limits and sets the bound.
+// admit checks the limits and sets the time limit.
 func (r *Replica) admit(p *proposal, within time.Duration) bool {
 	var err error
 	room := r.opt.CommandsMax
 	if r.opening {
-		room++ // the opening of the replica's own session takes no command's room
+		room++ // the opening of the replica's own session does not count as a command
 	}
 	switch {
 	case r.closed:
@@ -248,7 +250,7 @@ func (r *Replica) submit(p *proposal) {
 	r.enqueue(p)
 }
 
-// lowest is the lowest number of the own session that is pending.
+// lowest is the lowest pending number of the own session.
 func (r *Replica) lowest() uint64 {
 	low := r.number + 1
 	for k := range r.pending {
@@ -259,7 +261,8 @@ func (r *Replica) lowest() uint64 {
 	return low
 }
 
-// enqueue has a command written, once more if it was before: it is applied once.
+// enqueue queues a command for writing, again if it was queued before: it is
+// applied only once.
 func (r *Replica) enqueue(p *proposal) {
 	if p.over || p.queued || r.closed {
 		return
@@ -270,7 +273,8 @@ func (r *Replica) enqueue(p *proposal) {
 	r.policy.pump()
 }
 
-// expire answers a command that is not applied in time. It may be applied later.
+// expire answers a command that is not applied in time. It may be applied
+// later.
 func (r *Replica) expire(p *proposal, cause error) {
 	err := cause
 	if p.sent {
@@ -297,7 +301,7 @@ func (r *Replica) finish(p *proposal, res Result, err error) {
 	}
 }
 
-// take takes from the queue what one register is to hold.
+// take takes the commands for one register from the queue.
 func (r *Replica) take() (batch, []*proposal) {
 	b := batch{origin: r.nonce, applied: r.learner.next}
 	var taken []*proposal
@@ -328,7 +332,7 @@ func (r *Replica) take() (batch, []*proposal) {
 	return b, taken
 }
 
-// waiting says whether there is something to write.
+// waiting reports whether there is something to write.
 func (r *Replica) waiting() bool {
 	for len(r.queue) > 0 && r.queue[0].over {
 		r.queue[0].queued = false
@@ -337,7 +341,7 @@ func (r *Replica) waiting() bool {
 	return len(r.queue) > 0
 }
 
-// fly notes a write of this replica.
+// fly records a write of this replica.
 func (r *Replica) fly(slot Slot, value []byte, taken []*proposal) *flight {
 	f := &flight{slot: slot, value: value, proposals: taken}
 	r.flights[slot] = f
@@ -345,7 +349,7 @@ func (r *Replica) fly(slot Slot, value []byte, taken []*proposal) *flight {
 	return f
 }
 
-// landed takes the outcome of a flight's write of value.
+// landed handles the result of a flight's write of value.
 func (r *Replica) landed(f *flight, value []byte, err error) {
 	if r.closed {
 		return
@@ -359,12 +363,12 @@ func (r *Replica) landed(f *flight, value []byte, err error) {
 	r.settle(f)
 	r.learner.heard(wor.Cell{Addr: r.opt.ID.addr(f.slot), Value: row.Held(value, err), Err: trimmed(err)})
 	if f.slot < r.learner.next {
-		r.passed(r.learner.next) // it is behind an end
+		r.passed(r.learner.next) // it is after an end
 	}
 	r.policy.pump()
 }
 
-// settle notes that a flight is decided.
+// settle records that a flight is decided.
 func (r *Replica) settle(f *flight) {
 	if !f.decided {
 		f.decided = true
@@ -372,7 +376,7 @@ func (r *Replica) settle(f *flight) {
 	}
 }
 
-// insist has a flight's register decided.
+// insist repeats a flight's write until its register is decided.
 func (r *Replica) insist(f *flight) {
 	if r.flights[f.slot] != f || f.decided {
 		return
@@ -380,8 +384,8 @@ func (r *Replica) insist(f *flight) {
 	r.space.Propose(r.opt.ID.addr(f.slot), f.value, r.timeout, func(err error) { r.landed(f, f.value, err) })
 }
 
-// passed: the learner has passed the slots below one, and what was not applied of
-// their flights must be written again.
+// passed runs after the learner has passed the slots below one: commands of
+// their flights that were not applied must be written again.
 func (r *Replica) passed(below Slot) {
 	if len(r.flights) == 0 {
 		return
@@ -399,10 +403,10 @@ func (r *Replica) passed(below Slot) {
 	}
 }
 
-// ground gives up all flights. What they carried is written again.
+// ground gives up all flights. Their commands are written again.
 func (r *Replica) ground() { r.passed(At(IndexMax, 0)) }
 
-// apply applies what a slot holds. The learner's next is above it already.
+// apply applies the batch of a slot. The learner's next is above it already.
 func (r *Replica) apply(b batch) {
 	for _, c := range b.commands {
 		value, err := r.shared.apply(c, r.opt.Machine)
@@ -417,7 +421,7 @@ func (r *Replica) apply(b batch) {
 // answered answers a command that was applied, now or before.
 func (r *Replica) answered(p *proposal, value []byte, err error) {
 	if err == ErrSession && p.session == r.session {
-		r.session = 0 // the next one opens another
+		r.session = 0 // the next command opens another
 	}
 	r.finish(p, Result{Value: value, Slot: r.learner.next}, err)
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// restore goes on from the last snapshot that is valid, if it is newer than what
-// this replica has applied.
+// restore continues from the last valid snapshot, if it is newer than what this
+// replica has applied.
 func (r *Replica) restore() {
 	if r.closed {
 		return
@@ -35,7 +35,7 @@ type restoring struct {
 	feed   func([]byte) error
 }
 
-// try reads the snapshot of a number, or the one before if that is not valid.
+// try reads snapshot number, or the one before if that is not valid.
 func (x *restoring) try(number int64) {
 	r := x.r
 	if number < 0 {
@@ -60,7 +60,7 @@ func (x *restoring) try(number int64) {
 	})
 }
 
-// again begins again: if it was trimmed, there is a newer one.
+// again starts over: if the snapshot was trimmed, there is a newer one.
 func (x *restoring) again() { x.r.later(&x.r.learner.wait, x.r.restore) }
 
 // read reads pieces.
@@ -104,7 +104,7 @@ func (x *restoring) take(piece []byte) error {
 	return x.feed(piece)
 }
 
-// finish goes on from the snapshot.
+// finish continues from the snapshot.
 func (x *restoring) finish() {
 	r := x.r
 	shared, next, err := decodeShared(x.ours)

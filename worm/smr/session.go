@@ -7,43 +7,43 @@ import (
 	"slices"
 )
 
-// ErrSession says that a command's session was forgotten: the command was not
+// ErrSession reports that a command's session was dropped: the command was not
 // applied now, but may have been before.
 var ErrSession = errors.New("session was forgotten")
 
-// shared is the part of the replicated state that is ours: which commands of
-// which sessions were applied, with what results, and how far replicas were. All
-// replicas have the same after the same commands.
+// shared is this package's part of the replicated state: the applied commands
+// of each session with their results, and the progress of replicas. It is the
+// same on all replicas after the same commands.
 type shared struct {
 	sessions map[uint64]*session
-	// opened counts sessions, and used the commands: session.used orders the
+	// opened counts sessions, used the commands: session.used orders the
 	// sessions by their last command.
 	opened, used uint64
-	// seen is how far replicas had applied when they last wrote, in order of
-	// their last writing.
+	// seen has the replicas' reports of their progress, in order of their last
+	// writing.
 	seen []report
 }
 
 type session struct {
-	// low: the owner has got the results of the commands below.
+	// low: the owner has received the results of the commands below.
 	low     uint64
 	used    uint64
 	results map[uint64][]byte
 }
 
-// report is how far a replica has applied.
+// report is the progress of a replica.
 type report struct {
 	origin  uint64
 	applied Slot
 }
 
-// reportsMax is how many replicas' reports are remembered.
+// reportsMax is the number of replicas whose reports are remembered.
 const reportsMax = 64
 
 func newShared() *shared { return &shared{sessions: map[uint64]*session{}} }
 
-// apply applies a command, if it was not before. The result is that of the first
-// time.
+// apply applies a command, unless it was applied before. The result is that of
+// the first time.
 func (s *shared) apply(c command, m StateMachine) (result []byte, err error) {
 	s.used++
 	switch c.verb {
@@ -91,7 +91,7 @@ func (s *shared) apply(c command, m StateMachine) (result []byte, err error) {
 	return result, nil
 }
 
-// forget forgets the session that was not used for the longest time.
+// forget drops the least recently used session.
 func (s *shared) forget() {
 	oldest := uint64(0)
 	for _, id := range slices.Sorted(maps.Keys(s.sessions)) {
@@ -102,7 +102,7 @@ func (s *shared) forget() {
 	delete(s.sessions, oldest)
 }
 
-// note takes a replica's report.
+// note records a replica's report.
 func (s *shared) note(r report) {
 	s.seen = slices.DeleteFunc(s.seen, func(o report) bool { return o.origin == r.origin })
 	s.seen = append(s.seen, r)
@@ -111,7 +111,8 @@ func (s *shared) note(r report) {
 	}
 }
 
-// appliedBy is how far n replicas have applied, as far as they reported.
+// appliedBy is the slot below which n replicas have applied everything,
+// according to their reports.
 func (s *shared) appliedBy(n int) Slot {
 	if n > len(s.seen) {
 		return 0
@@ -124,7 +125,7 @@ func (s *shared) appliedBy(n int) Slot {
 	return all[len(all)-n]
 }
 
-// encode is the state and the slot that is applied next, for a snapshot.
+// encode encodes the state and the next slot, for a snapshot.
 func (s *shared) encode(next Slot) []byte {
 	put := binary.LittleEndian.AppendUint64
 	b := put(nil, uint64(next))
@@ -145,7 +146,7 @@ func (s *shared) encode(next Slot) []byte {
 	return b
 }
 
-// errSnapshot says that a snapshot is not one of ours.
+// errSnapshot reports bytes that are not a snapshot of this package.
 var errSnapshot = errors.New("snapshot does not decode")
 
 // decodeShared is the inverse of encode.
@@ -172,7 +173,8 @@ func decodeShared(b []byte) (*shared, Slot, error) {
 	return s, next, nil
 }
 
-// reader takes numbers and bytes from a buffer; failed once there were too few.
+// reader decodes numbers and bytes from a buffer; failed is set when there were
+// too few.
 type reader struct {
 	rest   []byte
 	failed bool
@@ -188,7 +190,7 @@ func (r *reader) number() uint64 {
 	return n
 }
 
-// count is a number of things of at least size bytes each.
+// count decodes the number of elements of at least size bytes each.
 func (r *reader) count(size int) int {
 	n := r.number()
 	if n > uint64(len(r.rest)/size) {

@@ -8,8 +8,8 @@ import (
 )
 
 // ID names a replicated state machine of a space: it is the upper half of the
-// numbers of its segments. Nothing else may use these segments, package log's
-// logs included.
+// numbers of its segments, which must not be used for anything else, nor for
+// logs of package log.
 type ID uint32
 
 // Limits.
@@ -18,15 +18,15 @@ const (
 	IDMax ID = 1<<31 - 1
 	// IndexMax is the highest index of a segment, and of a snapshot.
 	IndexMax = 1<<31 - 2
-	// SizeMax is how many registers a segment may have.
+	// SizeMax is the maximum number of registers of a segment.
 	SizeMax = wor.RangeMax
 	// CommandMax is the longest command, in bytes.
 	CommandMax = wor.ValueMax - batchHeader - commandHeader
-	// SessionsMax is how many sessions are remembered; the one that was not used
-	// for the longest time is forgotten first.
+	// SessionsMax is the number of remembered sessions; the least recently used
+	// is dropped first.
 	SessionsMax = 4096
-	// ResultsMax is how many results of a session are remembered that its owner
-	// may not have got.
+	// ResultsMax is the number of remembered results of a session that its
+	// owner may not have received.
 	ResultsMax = 4096
 )
 
@@ -37,7 +37,7 @@ type Slot uint64
 
 const offsetBits = 24
 
-// At is the slot of a register.
+// At returns the slot of a register.
 func At(index, offset uint32) Slot { return Slot(index)<<offsetBits | Slot(offset) }
 
 // Index is the index of the slot's segment.
@@ -48,10 +48,10 @@ func (s Slot) Offset() uint32 { return uint32(s) & (1<<offsetBits - 1) }
 
 func (s Slot) String() string { return fmt.Sprintf("%d.%d", s.Index(), s.Offset()) }
 
-// Segment is the segment of commands with an index.
+// Segment returns the segment of commands with that index.
 func (id ID) Segment(index uint32) wor.Segment { return wor.Segment(id)<<32 | wor.Segment(index) }
 
-// Snapshot is the segment of a snapshot.
+// Snapshot returns the segment of a snapshot.
 func (id ID) Snapshot(number uint32) wor.Segment { return id.Segment(number | 1<<31) }
 
 func (id ID) addr(s Slot) wor.Addr {
@@ -77,7 +77,8 @@ func isEnd(value []byte) bool { return len(value) == 1 && kind(value[0]) == kind
 
 // batch is the value of a register with commands.
 type batch struct {
-	// origin is the replica that wrote it, and applied what that had applied.
+	// origin is the replica that wrote it, applied what that replica had
+	// applied.
 	origin  uint64
 	applied Slot
 	// commands share the value's memory.
@@ -92,7 +93,7 @@ const (
 	verbApply verb = iota + 1
 	// verbOpen opens a session. Number is the opener's own.
 	verbOpen
-	// verbReport says that the replica session has applied all below the slot
+	// verbReport reports that the replica session has applied all slots below
 	// number.
 	verbReport
 )
@@ -100,7 +101,7 @@ const (
 type command struct {
 	verb verb
 	key
-	// low: the session's owner has the results of all below.
+	// low: the session's owner has received the results of all below.
 	low  uint64
 	body []byte
 }
@@ -138,8 +139,8 @@ func (c command) append(out []byte) []byte {
 	return append(out, c.body...)
 }
 
-// decodeBatch decodes a value. What is not a batch has no commands, for all
-// replicas alike.
+// decodeBatch decodes a value. A value that is not a batch has no commands, on
+// every replica.
 func decodeBatch(value []byte) (batch, bool) {
 	if len(value) < batchHeader || kind(value[0]) != kindBatch {
 		return batch{}, false
@@ -174,13 +175,13 @@ type seat struct {
 	member wor.Member
 }
 
-// seatsMax is how many replicas may take turns.
+// seatsMax is the number of replicas that may take turns.
 const seatsMax = 64
 
 const seatsVersion = 1
 
-// encodeSeats is the Meta.Payload of a segment: the leader, or those who take
-// turns, or nobody.
+// encodeSeats encodes the Meta.Payload of a segment: the leader, or the
+// replicas that take turns, or no replica.
 func encodeSeats(seats []seat) []byte {
 	b := []byte{seatsVersion, byte(len(seats))}
 	for _, s := range seats {
@@ -194,7 +195,7 @@ func encodeSeats(seats []seat) []byte {
 	return b
 }
 
-// decodeSeats is nil where there are none, or nonsense.
+// decodeSeats returns nil if there are none, or the bytes are invalid.
 func decodeSeats(b []byte) []seat {
 	if len(b) < 2 || b[0] != seatsVersion || b[1] > seatsMax {
 		return nil

@@ -11,39 +11,39 @@ import (
 )
 
 // saver writes snapshots and trims what they make superfluous. Snapshots are a
-// row of segments of their own, each with the slot from which on it must be
-// continued in its Meta; these slots ascend. Registers 1 and up of one hold the
-// pieces; then register 0 is written, which makes it valid. The last valid one is
+// row of segments of their own; the Meta of each has the slot from which to
+// continue, and these slots ascend. Registers 1 and up hold the pieces; then
+// register 0 is written, which makes the snapshot valid. The last valid one is
 // never trimmed.
 //
 // A snapshot is written at the end of a segment, by the replica that wrote the
 // last command before.
 type saver struct {
 	r *Replica
-	// last is the last snapshot that is known to be allocated, -1 none, and
-	// covered its slot.
+	// last is the last snapshot known to be allocated, -1 for none, and covered
+	// its slot.
 	last    int64
 	covered Slot
 	mine    bool // the last command came from here
 	saving  bool
 	// Segments of commands below keep, and snapshots below kept, are to be
-	// trimmed, and are from trimmed and dropped on not yet.
+	// trimmed; trimmed and dropped are the first that are not trimmed yet.
 	keep, kept       int64
 	trimmed, dropped int64
 	trimming         bool
 	wait             env.Backoff
 }
 
-// PiecesMax is how many pieces a snapshot may have. A state that is larger is not
-// saved, and nothing is trimmed.
+// PiecesMax bounds the pieces of a snapshot. A larger state is not saved, and
+// nothing is trimmed.
 const PiecesMax = 1 << 16
 
-// piecesFlying is how many pieces are written, or read, at a time.
+// piecesFlying is the number of pieces written, or read, at a time.
 const piecesFlying = 4
 
 func (s *saver) applied(origin uint64) { s.mine = origin == s.r.nonce }
 
-// turned: the learner is at the beginning of a segment.
+// turned runs when the learner is at the beginning of a segment.
 func (s *saver) turned() {
 	r, next := s.r, s.r.learner.next
 	if r.opt.Snapshots.Every == 0 || r.closed {
@@ -76,7 +76,7 @@ type saving struct {
 	failed  bool
 }
 
-// begin allocates the snapshot after the last, if that is not newer.
+// begin allocates the snapshot after the last, unless the last is as new.
 func (w *saving) begin() {
 	s, r := w.s, w.s.r
 	r.last(r.opt.ID.Snapshot, s.last, func(index int64, m *wor.Meta, err error) {
@@ -99,7 +99,7 @@ func (w *saving) begin() {
 		}
 		r.alloc(segment, meta, &s.wait, func(mine bool, err error) {
 			if !mine {
-				s.saving = false // somebody else saves
+				s.saving = false // another replica is saving
 				return
 			}
 			s.last, s.covered, w.offset = int64(w.number), w.slot, 1
@@ -108,7 +108,7 @@ func (w *saving) begin() {
 	})
 }
 
-// piece is the next piece, nil at the end.
+// piece returns the next piece, nil at the end.
 func (w *saving) piece() []byte {
 	if n := min(len(w.shared), PieceMax); n > 0 {
 		p := w.shared[:n]
@@ -119,8 +119,8 @@ func (w *saving) piece() []byte {
 	return w.machine()
 }
 
-// write writes pieces. The segment is this life's alone and each register is
-// written with one value, so that no capture is needed.
+// write writes pieces. The segment belongs to this run alone and each register
+// is written with one value, so no capture is needed.
 func (w *saving) write() {
 	r := w.s.r
 	for !w.drained && !w.failed && w.flying < piecesFlying {
@@ -216,7 +216,8 @@ func decodeCommit(b []byte) (commit, bool) {
 	return c, c.pieces <= PiecesMax && c.ours <= c.pieces
 }
 
-// trim trims what is to be trimmed, as far as enough replicas have applied it.
+// trim trims the segments that are due, as far as enough replicas have applied
+// them.
 func (s *saver) trim() {
 	r := s.r
 	below := s.keep
@@ -236,8 +237,8 @@ func (s *saver) trim() {
 	})
 }
 
-// trimRow trims the segments lo to hi-1 of a row, in order, from the first that
-// is not trimmed: what is below a trimmed one is trimmed.
+// trimRow trims the segments lo to hi-1 of a row, in order, starting with the
+// first that is not trimmed: everything below a trimmed one is trimmed.
 func (s *saver) trimRow(row func(uint32) wor.Segment, lo, hi int64, done func()) {
 	r := s.r
 	var find func(lo, up int64)

@@ -13,21 +13,22 @@ import (
 type sticky struct {
 	r     *Replica
 	state stickyState
-	// era counts changes of state: what was begun in another one is void.
+	// era counts changes of state: results of operations begun in an earlier
+	// one are ignored.
 	era int
-	// top is the last segment that is known to be allocated, leader who leads it.
-	// Sure: there is no reason to doubt that.
+	// top is the last segment known to be allocated, leader its leader. Sure:
+	// there is no reason to doubt that.
 	top     int64
 	leader  seat
 	sure    bool
 	strikes int
 	looking bool
-	// now is the segment that is written, next the one after it.
+	// now is the segment being written, next the one after it.
 	now, next *section
 	rolling   bool
 	closer    closer
 	wait      env.Backoff
-	// voids counts the tokens that were void since one served last.
+	// voids counts the consecutive void tokens.
 	voids int
 }
 
@@ -39,11 +40,13 @@ const (
 	leading
 )
 
-// voidsMax is how many void tokens, one after the other, have a leader begin anew
-// with another segment. Who repairs a register makes one void; a new epoch all.
+// voidsMax is the number of consecutive void tokens after which a leader begins
+// again with another segment. The repair of a register makes one void; a new
+// epoch makes all void.
 const voidsMax = 3
 
-// strikesOut is how many failures of the leader have this replica take over.
+// strikesOut is the number of failures of the leader after which this replica
+// takes over.
 const strikesOut = 2
 
 func newSticky(r *Replica) *sticky {
@@ -55,7 +58,7 @@ func (s *sticky) become(state stickyState) {
 	s.state, s.now, s.next, s.rolling, s.voids = state, nil, nil, false, 0
 }
 
-// live makes f a function that does nothing when the state has changed.
+// live returns f as a function that does nothing after a change of state.
 func (s *sticky) live(f func()) func() {
 	era := s.era
 	return func() {
@@ -65,8 +68,8 @@ func (s *sticky) live(f func()) func() {
 	}
 }
 
-// gate is for what this replica does as a leader: f is called later, unless
-// somebody else has allocated the next segment.
+// gate is for actions of this replica as a leader: it calls f later, unless
+// another replica has allocated the next segment.
 func (s *sticky) gate(f func()) {
 	f = s.live(f)
 	s.r.later(&s.wait, s.live(func() {
@@ -86,7 +89,7 @@ func (s *sticky) gate(f func()) {
 	}))
 }
 
-// fall: somebody else leads, or will.
+// fall runs when another replica leads, or will.
 func (s *sticky) fall() {
 	s.become(following)
 	s.sure, s.strikes = false, 0
@@ -109,7 +112,7 @@ func (s *sticky) pump() {
 	}
 }
 
-// look finds out who leads.
+// look finds the present leader.
 func (s *sticky) look() {
 	if s.looking {
 		return
@@ -152,8 +155,8 @@ func (s *sticky) takeOver() {
 	})
 }
 
-// acquire allocates and captures a segment. As soon as it is allocated, those
-// before are to be closed.
+// acquire allocates and captures a segment. Once it is allocated, the earlier
+// ones must be closed.
 func (s *sticky) acquire(target uint32, done func(*section)) {
 	r, m := s.r, s.r.meta(target, []seat{s.r.me()})
 	era := s.era
@@ -167,7 +170,7 @@ func (s *sticky) acquire(target uint32, done func(*section)) {
 		switch {
 		case s.era != era:
 		case !mine:
-			s.top = min(s.top, int64(target)-1) // so that look sees whose it is
+			s.top = min(s.top, int64(target)-1) // so that look finds its leader
 			s.fall()
 		default:
 			s.leader, s.sure = r.me(), true
@@ -181,7 +184,7 @@ func (s *sticky) acquire(target uint32, done func(*section)) {
 	})
 }
 
-// write writes what is queued.
+// write writes queued commands.
 func (s *sticky) write() {
 	r := s.r
 	for s.state == leading && r.flying < r.opt.PipelineMax && r.waiting() {
@@ -194,7 +197,7 @@ func (s *sticky) write() {
 		}
 		c := s.now
 		if At(c.index, c.offset) < r.learner.next {
-			s.fall() // somebody has ended the segment
+			s.fall() // another replica has ended the segment
 			return
 		}
 		slot, t := At(c.index, c.offset), c.token(c.offset)
@@ -219,19 +222,20 @@ func (s *sticky) write() {
 	}
 }
 
-// token sees from the outcome of a write whether the leader's tokens still serve.
+// token checks, by the outcome of a write, whether the leader's tokens are
+// still valid.
 func (s *sticky) token(err error) {
 	switch {
 	case row.Decided(err):
 		s.voids = 0
 	case errors.Is(err, wor.ErrOutbid) || errors.Is(err, wor.ErrSealed) || errors.Is(err, wor.ErrToken):
 		if s.voids++; s.voids >= voidsMax {
-			s.fall() // and lead again, by the next segment
+			s.fall() // and lead again, in the next segment
 		}
 	}
 }
 
-// roll makes the next segment ready before this one is full.
+// roll prepares the next segment before this one is full.
 func (s *sticky) roll() {
 	if s.rolling || s.next != nil || s.top >= IndexMax {
 		return
@@ -243,8 +247,8 @@ func (s *sticky) roll() {
 	})
 }
 
-// entered: a segment that comes after what this replica allocated says that
-// somebody else leads.
+// entered: a segment after the one that this replica allocated means that
+// another replica leads.
 func (s *sticky) entered() {
 	if l := &s.r.learner; s.state != following && l.size > 0 && int64(l.next.Index()) > s.top {
 		s.fall()
@@ -258,7 +262,8 @@ func (s *sticky) heard(uint32) {}
 
 func (s *sticky) blocked() { s.closer.step() }
 
-// failed: somebody captured the register: a new leader, or who repaired it.
+// failed: another replica captured the register: a new leader, or one that
+// repaired it.
 func (s *sticky) failed(f *flight) {
 	if s.state == leading {
 		s.gate(func() { s.r.insist(f) })
@@ -278,7 +283,8 @@ func (s *sticky) forward() {
 				return
 			}
 			if err == nil && len(answer) == 1 && answer[0] == forwardOK {
-				// It will write them. If not, they are sent again.
+				// The leader will write them. If it does not, they are sent
+				// again.
 				r.after(2*r.opt.Silence, func() { s.resend(leader, taken, 1) })
 				return
 			}
@@ -291,7 +297,7 @@ func (s *sticky) forward() {
 	}
 }
 
-// resend sends again what is not applied.
+// resend sends again the commands that are not applied.
 func (s *sticky) resend(leader seat, taken []*proposal, strikes int) {
 	alive := false
 	for _, p := range taken {
@@ -318,8 +324,8 @@ const (
 	forwardBusy = 3
 )
 
-// PayloadID is the ID of the state machine that a payload of wor.ServiceSMR is
-// for, where a server has several.
+// PayloadID returns the ID of the state machine that a payload of
+// wor.ServiceSMR is for, on a server with several.
 func PayloadID(payload []byte) (ID, bool) {
 	if len(payload) < 4 {
 		return 0, false
@@ -327,7 +333,7 @@ func PayloadID(payload []byte) (ID, bool) {
 	return ID(binary.LittleEndian.Uint32(payload)), true
 }
 
-// Handle is the wor.Handler of wor.ServiceSMR: it takes commands from other
+// Handle is the wor.Handler of wor.ServiceSMR: it accepts commands from other
 // replicas.
 func (r *Replica) Handle(payload []byte, answer func([]byte)) {
 	id, ok := PayloadID(payload)

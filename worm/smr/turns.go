@@ -9,16 +9,18 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// turns is Turns: register o of a segment is the o-th modulo n of the n replicas
-// in the segment's Meta, which are named by the nonce of one life. So nobody else
-// ever writes it without a capture, and this life writes one value only: it needs
-// no capture. The others capture it to make it junk when its owner is silent.
+// turns is Turns: register o of a segment belongs to number o modulo n of the n
+// replicas in the segment's Meta, which are identified by the nonce of one run.
+// So no other replica ever writes it without a capture, and this run writes
+// only one value: it needs no capture. The others capture it to turn it into
+// junk if its owner is silent.
 //
-// Who is not in the segment's Meta allocates the next segment with itself in it,
-// and closes this one; likewise who has waited for somebody too often, without.
+// A replica that is not in the segment's Meta allocates the next segment with
+// itself in it, and closes this one; a replica that has waited for another one
+// too often does so too, leaving that one out.
 type turns struct {
 	r *Replica
-	// own is the next own register of segment index that was not written.
+	// own is the next unwritten own register of segment index.
 	index, own uint32
 	// seats are those of the last segment that had any.
 	seats  []seat
@@ -29,19 +31,21 @@ type turns struct {
 	wait   env.Backoff
 }
 
-// missesMax is how many turns a replica may miss before it is left out.
+// missesMax is the number of turns that a replica may miss before it is left
+// out.
 const missesMax = 8
 
 func newTurns(r *Replica) *turns {
 	return &turns{r: r, misses: map[uint64]int{}, closer: closer{r: r, wait: backoff()}, wait: backoff()}
 }
 
-// seat is this replica's number among those of the learner's segment, or -1.
+// seat is this replica's number among the seats of the learner's segment, or
+// -1.
 func (p *turns) seat() int {
 	return slices.IndexFunc(p.r.learner.seats, func(s seat) bool { return s.nonce == p.r.nonce })
 }
 
-// next is the next own register; ok says that there is one in the segment.
+// next returns the next own register; ok reports whether the segment has one.
 func (p *turns) next() (offset uint32, ok bool) {
 	l := &p.r.learner
 	me, n := uint32(p.seat()), uint32(len(l.seats))
@@ -88,7 +92,7 @@ func (p *turns) write(off uint32, value []byte, taken []*proposal) {
 	r.space.WriteUnsafe(r.opt.ID.addr(slot), value, r.timeout, func(err error) { r.landed(f, value, err) })
 }
 
-// with is the seats with this replica among them.
+// with returns the seats including this replica.
 func (p *turns) with(seats []seat) []seat {
 	seats = slices.DeleteFunc(slices.Clone(seats), func(s seat) bool {
 		return s.nonce == p.r.nonce || s.member.ID == p.r.opt.Member.ID
@@ -99,8 +103,8 @@ func (p *turns) with(seats []seat) []seat {
 	return append(seats, p.r.me())
 }
 
-// renew allocates the segment after the last, with other seats, and closes those
-// before.
+// renew allocates the segment after the last, with changed seats, and closes
+// the earlier ones.
 func (p *turns) renew(change func([]seat) []seat) {
 	if p.busy {
 		return
@@ -159,7 +163,7 @@ func (p *turns) entered() {
 	p.pump()
 }
 
-// heard skips this replica's turns below one that was used.
+// heard skips this replica's turns below a used one.
 func (p *turns) heard(offset uint32) {
 	r := p.r
 	if p.seat() < 0 {
@@ -179,7 +183,8 @@ func (p *turns) heard(offset uint32) {
 	}
 }
 
-// blocked waits for who has the turn, if there is something to wait for.
+// blocked waits for the replica whose turn it is, if there is something to wait
+// for.
 func (p *turns) blocked() {
 	r := p.r
 	l := &r.learner
@@ -202,8 +207,9 @@ func (p *turns) blocked() {
 	})
 }
 
-// until is up to where somebody is waited for: a register that is decided, or the
-// end of the segment when this replica has a command and no turn any more.
+// until is the limit up to which to wait for other replicas: a decided
+// register, or the end of the segment if this replica has a command and no more
+// turns.
 func (p *turns) until() uint32 {
 	l := &p.r.learner
 	if above := l.above(); above > 0 {
@@ -221,7 +227,8 @@ func (p *turns) jitter() time.Duration {
 	return time.Duration(p.r.random.Uint64() % uint64(p.r.opt.Turn+1))
 }
 
-// skip makes the turns of others junk, from the learner's next to hi.
+// skip turns the other replicas' registers into junk, from the learner's next
+// to hi.
 func (p *turns) skip(hi uint32) {
 	r := p.r
 	l := &r.learner
@@ -244,7 +251,7 @@ func (p *turns) skip(hi uint32) {
 			l.heard(wor.Cell{Addr: r.opt.ID.addr(slot), Value: row.Held(junk(), err), Err: trimmed(err)})
 		})
 	}
-	// If it does not work, it is tried again.
+	// Try again if that fails.
 	p.timer = r.after(2*r.opt.Turn+p.jitter(), func() {
 		p.timer = nil
 		if !l.busy {
@@ -253,7 +260,8 @@ func (p *turns) skip(hi uint32) {
 	})
 }
 
-// missed counts the turns that a replica missed, and leaves it out.
+// missed counts the missed turns of a replica, and leaves it out after too
+// many.
 func (p *turns) missed(nonce uint64) {
 	p.misses[nonce]++
 	if p.misses[nonce] < missesMax || nonce == p.r.nonce {
