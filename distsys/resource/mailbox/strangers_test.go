@@ -38,9 +38,16 @@ func rawHello(system, service string, session byte) []byte {
 // rawPeer connects, says hello, and waits for the hello that it is answered.
 func rawPeer(t *testing.T, addr, system string, session byte) net.Conn {
 	t.Helper()
-	c, err := net.Dial("tcp", addr)
+	return rawPeerFrom(t, "127.0.0.1", addr, system, session)
+}
+
+// rawPeerFrom connects from an address of this machine.
+func rawPeerFrom(t *testing.T, host, addr, system string, session byte) net.Conn {
+	t.Helper()
+	d := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(host)}}
+	c, err := d.Dial("tcp", addr)
 	if err != nil {
-		t.Fatal(err)
+		t.Skipf("no connection from %s to %s here: %v", host, addr, err)
 	}
 	t.Cleanup(func() { c.Close() })
 	if _, err := c.Write(rawHello(system, "mailbox", session)); err != nil {
@@ -119,6 +126,44 @@ func TestSilentStrangersKeepNoPeerOut(t *testing.T) {
 		t.Fatal(err)
 	}
 	checkFIFO(t, rcv.State().got, 1, messages)
+}
+
+// TestOneHostKeepsNoPeerOut: connections of one host, whose handshakes are done and
+// who then say nothing, take all places of a server; a sender on another host is heard
+// all the same, and the host loses one of its places.
+func TestOneHostKeepsNoPeerOut(t *testing.T) {
+	const places, messages = 8, 20
+	here := value.String("server")
+	e := newEnv(t)
+	o := wireOptions(e, "server")
+	o.PeersMax, o.Idle = places, time.Minute
+	server := open(t, mailbox.Options{Wire: o, Listen: ":0", Local: []value.Value{here}})
+	ended := make(chan struct{}, 2*places)
+	for i := range 2 * places {
+		over := closed(rawPeerFrom(t, "127.0.0.2", string(server.Addr()), o.System, byte(i+1)))
+		go func() {
+			<-over
+			ended <- struct{}{}
+		}()
+	}
+	await := func(n int) {
+		for range n {
+			select {
+			case <-ended:
+			case <-within(t).Done():
+				t.Fatal("a host has more places than there are")
+			}
+		}
+	}
+	await(places)
+	se := newEnv(t)
+	m := open(t, mailbox.Options{Wire: wireOptions(se, "sender"), Remote: []mailbox.Remote{{Index: here, Addr: server.Addr()}}})
+	rcv := newReceiver(t, e, server, here, messages)
+	if err := distsys.Run(within(t), newSender(t, se, m, value.Int(1), here, messages), rcv); err != nil {
+		t.Fatal(err)
+	}
+	checkFIFO(t, rcv.State().got, 1, messages)
+	await(1)
 }
 
 // TestUnfinishedFramesAreBoundedTogether: peers that say hello and then begin

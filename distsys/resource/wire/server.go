@@ -2,6 +2,7 @@ package wire
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -57,10 +58,11 @@ func (s *Server) Rejected() int { return s.rejected }
 func (s *Server) accept(conn env.Conn) env.Handler {
 	s.opt.Lock.Lock()
 	defer s.opt.Lock.Unlock()
-	if s.closed || !s.makeRoom() {
+	if s.closed {
 		s.rejected++
 		return nil
 	}
+	s.makeRoom()
 	l := newLink(&s.opt, s.service, false)
 	l.conn = conn
 	s.accepted++
@@ -68,6 +70,9 @@ func (s *Server) accept(conn env.Conn) env.Handler {
 	s.links[l] = nil
 	l.onUp = func() {
 		p := &Peer{Hello: l.peer, link: l}
+		if !s.makePlace(l) {
+			return
+		}
 		s.links[l] = p
 		s.owner.Up(p)
 	}
@@ -87,10 +92,40 @@ func (s *Server) accept(conn env.Conn) env.Handler {
 	return l
 }
 
-// makeRoom reports whether one more connection may shake hands. Where there are too
+// makePlace makes room among the peers for one whose handshake is done. Where there
+// are too many, it ends the newest connection of the host that has most of them, which
+// may be this one: then it returns false. A host that opens connections keeps no
+// peer of another host out.
+func (s *Server) makePlace(l *link) bool {
+	peers, hosts := 1, map[string]int{host(l.conn.Remote()): 1}
+	for o, p := range s.links {
+		if p != nil && o.why == nil {
+			peers++
+			hosts[host(o.conn.Remote())]++
+		}
+	}
+	if peers <= s.opt.PeersMax {
+		return true
+	}
+	goes := l
+	for o, p := range s.links {
+		if p != nil && o.why == nil && hosts[host(o.conn.Remote())] > hosts[host(goes.conn.Remote())] {
+			goes = o
+		}
+	}
+	for o, p := range s.links {
+		if p != nil && o.why == nil && host(o.conn.Remote()) == host(goes.conn.Remote()) && o.number > goes.number {
+			goes = o
+		}
+	}
+	goes.close(&RejectError{Reason: fmt.Sprintf("there are %d connections, most of them from this host", s.opt.PeersMax)})
+	return goes != l
+}
+
+// makeRoom makes room for one more connection that shakes hands. Where there are too
 // many, it ends the oldest that does, of the host that has most of them: a host that
-// opens connections and says nothing keeps out nobody but itself.
-func (s *Server) makeRoom() bool {
+// opens connections and says nothing keeps out no other host.
+func (s *Server) makeRoom() {
 	waiting := 0
 	hosts := map[string]int{}
 	for l, p := range s.links {
@@ -99,11 +134,8 @@ func (s *Server) makeRoom() bool {
 			hosts[host(l.conn.Remote())]++
 		}
 	}
-	if len(s.links)-waiting >= s.opt.PeersMax {
-		return false
-	}
-	if waiting < s.opt.HandshakesMax && len(s.links) < s.opt.PeersMax {
-		return true
+	if waiting < s.opt.HandshakesMax {
+		return
 	}
 	var goes *link
 	for l, p := range s.links {
@@ -117,7 +149,6 @@ func (s *Server) makeRoom() bool {
 	delete(s.links, goes)
 	s.rejected++
 	goes.drop()
-	return true
 }
 
 // host is the part of an address that its owner cannot choose at will.

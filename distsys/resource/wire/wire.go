@@ -67,7 +67,8 @@ type Options struct {
 	KeepAlive, Idle time.Duration
 	// RetryMin and RetryMax bound the wait before connecting again.
 	RetryMin, RetryMax time.Duration
-	// PeersMax bounds the connections that a server accepts. Of those,
+	// PeersMax bounds the connections of a server whose handshakes are done: one more
+	// ends the newest of the host that has most of them. Beside those,
 	// HandshakesMax may be shaking hands: one more ends the oldest of the host
 	// that has most of them, so that strangers who say nothing keep no peer out.
 	PeersMax, HandshakesMax int
