@@ -65,8 +65,14 @@ func TestAStrangerSendsNoLongFrame(t *testing.T) {
 // that has most of them ends, though that of another host is older and as silent.
 func TestHostsMakeRoomForOthers(t *testing.T) {
 	const handshakes, strangers = 4, 12
-	_, _, server := pair(t, func(so, _ *Options) {
+	peers, _, server := pair(t, func(so, _ *Options) {
 		so.KeepAlive, so.Idle, so.HandshakesMax = 30*time.Second, 60*time.Second, handshakes
+	})
+	// The client of the pair is on this host too: it shakes hands no more.
+	waitFor(t, "the client", func() bool {
+		peers.mu.Lock()
+		defer peers.mu.Unlock()
+		return len(peers.peers) == 1
 	})
 	ended := make(chan string)
 	over := make(chan struct{})
