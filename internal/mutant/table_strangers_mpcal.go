@@ -155,8 +155,8 @@ func portMutants() []Mutant {
 		{
 			Name: "distsys/resource/wire/ports/silent-strangers-keep-their-places", Kind: Unguarded, In: "distsys/resource/wire", Packages: tests, Run: run,
 			Breaks: "Connections that say nothing take all places of a server, and keep peers out.",
-			Old:    "if len(s.links)-waiting >= s.opt.PeersMax {",
-			New:    "if len(s.links) >= s.opt.PeersMax {",
+			Old:    "	s.makeRoom()\n",
+			New:    "	if len(s.links) >= s.opt.PeersMax {\n		return nil\n	}\n	s.makeRoom()\n",
 		},
 		{
 			Name: "distsys/resource/wire/ports/unfinished-frames-add-up", Kind: Unguarded, In: "distsys/resource/wire", Packages: tests, Run: run,
