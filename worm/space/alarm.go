@@ -2,20 +2,21 @@ package space
 
 import "github.com/ashlar-dev/ashlar/env"
 
-// One timer of the clock serves all that waits: the agenda is a heap of alarms,
-// and the timer is set for the first. It is not set back when that one is taken
-// away, since most are, by answers that come in time: it rings, finds nothing to
-// do, and is set for what is first then.
+// One timer of the clock serves everything that waits: the agenda is a heap of
+// alarms, and the timer is set for the first. When the first alarm is dropped,
+// the timer stays as it is, because most alarms are dropped, by answers that
+// come in time: it fires, finds nothing to do, and is set for the alarm that is
+// first then.
 
-// alarm is a moment that something waits for. Its owner has it as a field.
+// alarm is a moment for which something waits. It is a field of its owner.
 type alarm struct {
 	at    env.Instant
-	order uint64 // alarms of one moment ring in the order of their setting
+	order uint64 // alarms of one moment fire in the order in which they were set
 	place int    // 1 + index in the agenda; 0: not set
 	owner ringer
 }
 
-// ringer is told that an alarm has rung; it is not set any more.
+// ringer is notified when an alarm has fired; the alarm is no longer set then.
 type ringer interface{ ring(a *alarm) }
 
 func (a *alarm) before(b *alarm) bool {
@@ -66,7 +67,8 @@ func (g *agenda) down(i int) {
 	}
 }
 
-// set has owner told at that moment; an alarm that is set already is moved.
+// set makes the agenda notify owner at that moment; an alarm that is already
+// set is moved.
 func (g *agenda) set(a *alarm, at env.Instant, owner ringer) {
 	g.drop(a)
 	g.order++
@@ -79,7 +81,7 @@ func (g *agenda) set(a *alarm, at env.Instant, owner ringer) {
 	}
 }
 
-// drop takes an alarm away, if it is set.
+// drop removes an alarm, if it is set.
 func (g *agenda) drop(a *alarm) {
 	if a.place == 0 {
 		return
@@ -109,8 +111,8 @@ func (g *agenda) arm() {
 	g.timer = g.clock.After(g.timed.Sub(g.clock.Now()), g.waker)
 }
 
-// wake rings what is due. A timer that was stopped too late wakes as well; that
-// it comes early harms nobody.
+// wake fires the alarms that are due. A timer that was stopped too late also
+// calls it; an early call does no harm.
 func (g *agenda) wake() {
 	if g.closed {
 		return

@@ -6,15 +6,16 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// Buried says whether the servers of a partition are to give up what they keep of a
-// segment by a protocol: the trim register of the segment says that it is trimmed, or
-// its placement registers say that it was there and has moved. It asks the members of
-// the segment's home once, and answers ErrUnknown where too few of them say enough.
+// Buried reports whether the servers of a partition should discard what they
+// store of a segment under a protocol: the segment's trim register decided that
+// it is trimmed, or its placement registers decided that it was there and has
+// moved. It asks the members of the segment's home once, and returns ErrUnknown
+// if too few of their answers are conclusive.
 //
-// It is for servers, which are asked to put up a tombstone and do not know by whom. So
-// it reads differently from Read: a tombstone at home, of one server, is evidence that
-// there was evidence, and is not completed; the servers that are asked to complete it
-// would look here for the same evidence.
+// It is for servers that are asked to store a tombstone and do not know by
+// which client. So it reads differently from Read: a tombstone on one server of
+// the home is evidence that evidence existed, and Buried does not complete it;
+// the servers asked to complete it would come here for the same evidence.
 func (s *Space) Buried(seg wor.Segment, p wor.Partition, by wor.Protocol, within time.Duration, done func(bool, error)) {
 	err := checkSegment(seg)
 	if err == nil {
@@ -33,14 +34,14 @@ func (s *Space) Buried(seg wor.Segment, p wor.Partition, by wor.Protocol, within
 	}
 }
 
-// burial is a Buried under way.
+// burial is a running Buried.
 type burial struct {
 	s     *Space
 	seg   wor.Segment
 	at    place
 	cfg   *wor.Config
-	left  int // answers that are missing
-	said  int // that said something
+	left  int // missing answers
+	said  int // conclusive answers
 	trims int // servers that have accepted the trim
 	votes [int(wor.MetaOffset-wor.PlacementOffset) + 1]map[accepted]int
 	done  func(bool, error)
@@ -86,7 +87,8 @@ func (b *burial) answer(yes bool, err error) {
 	done(yes, err)
 }
 
-// take counts what a server says, and says whether that is enough to bury the segment.
+// take counts a server's answer, and reports whether the answers suffice to
+// bury the segment.
 func (b *burial) take(r *wor.Reply) bool {
 	b.said++
 	at := wor.PlacementOffset
@@ -99,8 +101,9 @@ func (b *burial) take(r *wor.Reply) bool {
 			switch {
 			case !run.Written:
 			case at == wor.TrimOffset:
-				// Whatever is decided here trims the segment, and when a majority has
-				// accepted anything, at any ballots, something will be.
+				// Any value decided here trims the segment, and once a majority
+				// has accepted anything, at any ballots, some value will be
+				// decided.
 				b.trims++
 			case at <= wor.MetaOffset:
 				v := &b.votes[at-wor.PlacementOffset]
@@ -115,8 +118,9 @@ func (b *burial) take(r *wor.Reply) bool {
 	return b.trims >= wor.Majority(len(b.cfg.Members))
 }
 
-// decided is what a majority has accepted at one ballot in a register of the home;
-// sure is false where some servers have accepted something and no majority is seen.
+// decided returns what a majority has accepted at one ballot in a register of
+// the home; sure is false if some servers have accepted something and no
+// majority is seen.
 func (b *burial) decided(offset uint32) (value []byte, ok, sure bool) {
 	votes := b.votes[offset-wor.PlacementOffset]
 	for v, n := range votes {
@@ -127,8 +131,8 @@ func (b *burial) decided(offset uint32) (value []byte, ok, sure bool) {
 	return nil, false, len(votes) == 0
 }
 
-// moved says whether the segment was where the tombstone is wanted, and is elsewhere
-// now.
+// moved reports whether the segment was where the tombstone is wanted, and is
+// elsewhere now.
 func (b *burial) moved() (yes, sure bool) {
 	value, ok, sure := b.decided(wor.MetaOffset)
 	var m wor.Meta

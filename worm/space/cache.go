@@ -6,7 +6,8 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// lru is a map that forgets what was not used for longest. Its entries are a ring.
+// lru is a map that drops the least recently used entries. Its entries form a
+// ring.
 type lru[K comparable, V any] struct {
 	byKey map[K]*entry[K, V]
 	ring  entry[K, V] // next is the newest, prev the oldest
@@ -32,7 +33,7 @@ func (l *lru[K, V]) front(e *entry[K, V]) {
 	e.prev.next, e.next.prev = e, e
 }
 
-// get finds an entry and makes it the newest; nil if there is none.
+// get returns an entry and makes it the newest; nil if there is none.
 func (l *lru[K, V]) get(k K) *entry[K, V] {
 	e := l.byKey[k]
 	if e != nil && l.ring.next != e {
@@ -42,7 +43,7 @@ func (l *lru[K, V]) get(k K) *entry[K, V] {
 	return e
 }
 
-// put adds an entry, which is not there.
+// put adds an entry, which must not be present.
 func (l *lru[K, V]) put(k K, v V) *entry[K, V] {
 	e := &entry[K, V]{key: k, value: v}
 	l.byKey[k] = e
@@ -50,7 +51,7 @@ func (l *lru[K, V]) put(k K, v V) *entry[K, V] {
 	return e
 }
 
-// oldest is the entry that was not used for longest; nil when empty.
+// oldest returns the least recently used entry; nil if there is none.
 func (l *lru[K, V]) oldest() *entry[K, V] {
 	if l.ring.prev == &l.ring {
 		return nil
@@ -63,8 +64,8 @@ func (l *lru[K, V]) drop(e *entry[K, V]) {
 	delete(l.byKey, e.key)
 }
 
-// known is the decided values that are kept. What was decided stays so; what was
-// unwritten may not, so that is never kept.
+// known is a cache of decided values. A decided value never changes; an
+// unwritten register may, so it is never cached.
 type known struct {
 	lru[wor.Addr, []byte]
 	bytes, max int64
@@ -107,7 +108,7 @@ type used struct {
 	seed   uint64
 	gone   map[usedToken]runs // where tokens were used, beyond the groups that are kept
 	runs   int                // in gone
-	floors map[uint64]uint64  // of a client's nonce, the highest round forgotten
+	floors map[uint64]uint64  // the highest dropped round, by a client's nonce
 }
 
 type usedToken struct {
@@ -125,7 +126,7 @@ func (u *used) begin(most int, seed uint64) {
 	u.max, u.seed, u.gone, u.floors = most, seed, map[usedToken]runs{}, map[uint64]uint64{}
 }
 
-// floorsMax is of how many clients it is kept what was forgotten.
+// floorsMax is the number of clients in floors.
 const floorsMax = 1 << 16
 
 // claim says whether the value may be written with the ballot.
@@ -158,7 +159,7 @@ func (u *used) claim(a wor.Addr, b wor.Ballot, value []byte) error {
 	return nil
 }
 
-// forgot says whether the token may have been used in the group.
+// forgot reports whether the token may have been used in the group.
 func (u *used) forgot(k usedKey) bool {
 	floor, ok := u.floors[k.ballot.Nonce]
 	return ok && k.ballot.Round <= floor || u.gone[k.usedToken].has(k.group)

@@ -10,8 +10,8 @@ import (
 )
 
 // call runs wor.Machines for one task on the servers of a partition: it sends
-// what they want sent, hands over the answers, sends again what was not answered,
-// and when the epoch ends makes the machine anew in the next one, unless the task
+// their requests, delivers the answers, repeats unanswered requests, and when
+// the epoch ends makes the machine anew in the next one, unless the task
 // belongs to its epoch. It ends with one call of its owner's answered, or with
 // stop.
 type call struct {
@@ -25,14 +25,14 @@ type call struct {
 	tries   int
 	got     int64  // bytes in answers to the machine
 	refused uint16 // servers that answered StatusLimit
-	began   bool   // servers of an epoch before were asked
-	limit   string // what they said
+	began   bool   // servers of an earlier epoch were asked
+	limit   string // the limit that they named
 	live    bool
 	waits   bool // for the next configuration
 	alarm   alarm
 }
 
-// task is what a call is to do.
+// task is the work of a call.
 type task struct {
 	kind      wor.Kind // capture, write, read or trim
 	partition wor.Partition
@@ -40,31 +40,31 @@ type task struct {
 	r         wor.Range
 	ballot    wor.Ballot
 	value     []byte
-	// pinned tasks make sense in that epoch only.
+	// pinned tasks are valid only in that epoch.
 	pinned bool
 	epoch  wor.Epoch
-	// fixed, when not nil, is the configuration to ask, whichever is the newest:
+	// fixed, if not nil, is the configuration to ask regardless of newer ones:
 	// that of the witnesses of partition 0.
 	fixed *wor.Config
-	until env.Instant // when the answer is of no use any more; 0: never
+	until env.Instant // when the answer becomes useless; 0: never
 }
 
-// caller is told that a call is over. With a nil error the result is in c.m; what
-// is there may be kept.
+// caller is notified when a call is over. With a nil error the result is in
+// c.m; the caller may retain it.
 type caller interface{ answered(c *call, err error) }
 
-// errMoved says that a pinned or fixed task cannot be done any more: its epoch is
-// over.
+// errMoved reports that a pinned or fixed task can no longer be done, because
+// its epoch is over.
 var errMoved = errors.New("the epoch is over")
 
-// run starts the call. The owner is not told from within.
+// run starts the call. It does not notify the owner before it returns.
 func (c *call) run(s *Space, owner caller, t task) {
 	c.s, c.owner, c.task = s, owner, t
 	c.tries, c.got, c.refused, c.live, c.waits, c.began = 0, 0, 0, true, false, false
 	c.start()
 }
 
-// start makes a machine for the newest configuration that is known.
+// start makes a machine for the newest known configuration.
 func (c *call) start() {
 	s := c.s
 	c.cfg = c.fixed
@@ -118,7 +118,7 @@ func (c *call) rest() {
 	c.s.agenda.set(&c.alarm, c.s.clock.Now().Add(d), c)
 }
 
-// ring: they did not come.
+// ring runs when they did not come in time.
 func (c *call) ring(*alarm) {
 	c.tries++
 	if c.s.views[c.partition].cfg.Epoch > c.cfg.Epoch {
@@ -126,12 +126,12 @@ func (c *call) ring(*alarm) {
 		return
 	}
 	if c.fixed == nil && c.tries >= learnTries {
-		// Those who could say that the epoch is over may be gone.
+		// The servers that could report the end of the epoch may be gone.
 		c.s.learn(c.partition)
 	}
 	if c.tries%anewTries == 0 {
-		// The machine may wait for servers that will never say more. To ask
-		// all of them again harms nobody.
+		// The machine may wait for servers that will never answer. Asking all
+		// of them again does no harm.
 		c.start()
 		return
 	}
@@ -141,13 +141,14 @@ func (c *call) ring(*alarm) {
 	c.look()
 }
 
-// anewTries is after how many attempts the machine is made anew.
+// anewTries is the number of attempts after which the machine is made anew.
 const anewTries = 6
 
-// learnTries is after how many attempts a call asks whether there is a later epoch.
+// learnTries is the number of attempts after which a call asks for a later
+// epoch.
 const learnTries = 3
 
-// flush sends what is in the box.
+// flush sends the requests in the box.
 func (c *call) flush() {
 	s, out := c.s, &c.s.out
 	if len(out.To) == 0 {
@@ -168,11 +169,11 @@ func (c *call) flush() {
 	out.Reset()
 }
 
-// callMin is the least bound of time that a request is given: a late answer is
-// still an answer.
+// callMin is the shortest time limit of a request: a late answer is still
+// useful.
 const callMin = 250 * time.Millisecond
 
-// slot is a request that was sent. Slots are used again, since each is one
+// slot is a request that was sent. Slots are reused, because each holds a
 // closure.
 type slot struct {
 	c      *call
@@ -195,7 +196,7 @@ func (s *Space) slot() *slot {
 	return sl
 }
 
-// answered hands an answer to the machine that asked.
+// answered delivers an answer to the machine that asked.
 func (s *Space) answered(sl *slot, r *wor.Reply) {
 	c, to, step, sent := sl.c, sl.to, sl.step, sl.sent
 	current := c.live && !c.waits && c.number == sl.number
@@ -218,18 +219,19 @@ func (s *Space) answered(sl *slot, r *wor.Reply) {
 	c.look()
 }
 
-// heed notes what an answer of the whole says besides what the machine sees.
+// heed records the information in an answer's status that the machine does not
+// see.
 func (c *call) heed(to int, r *wor.Reply) {
 	switch r.Status {
-	case wor.StatusOK: // of a witness that has gone on
+	case wor.StatusOK: // from a witness that is in a later epoch
 		c.s.hint(c.partition, r.Epoch)
 		c.s.suggest(c.partition, r.Value)
 	case wor.StatusSealed, wor.StatusStale, wor.StatusForeign:
 		if r.Epoch > c.cfg.Epoch {
 			c.s.hint(c.partition, r.Epoch)
 			c.s.suggest(c.partition, r.Value)
-			// Also for a call to witnesses: too few of them may be left to be
-			// asked, and the learner has another way.
+			// Also for a call to witnesses: too few of them may be left to
+			// answer, and the learner has another way.
 			c.s.learn(c.partition)
 		}
 	case wor.StatusAhead, wor.StatusMute:
@@ -242,10 +244,10 @@ func (c *call) heed(to int, r *wor.Reply) {
 	}
 }
 
-// limitTextMax bounds the name of a limit that a server says, in bytes.
+// limitTextMax bounds the name of a limit that a server sends, in bytes.
 const limitTextMax = 200
 
-// look sees whether the machine is through.
+// look checks whether the machine is done.
 func (c *call) look() {
 	n := len(c.cfg.Members)
 	switch {
@@ -260,16 +262,17 @@ func (c *call) look() {
 	}
 }
 
-// spare is how many of n servers the task can do without.
+// spare is the number of servers, of n, that the task can do without.
 func (c *call) spare(n int) int {
 	if c.protocol == wor.Chain {
-		return 0 // it asks nobody else
+		return 0 // it asks no other server
 	}
 	return n - wor.Majority(n)
 }
 
-// all says that whoever was asked has refused. A chain is captured and written from
-// its head on, which is the only one that was asked about a single register then.
+// all reports whether all servers that were asked have refused. A chain is
+// captured and written from its head on; for a single register the head alone
+// is asked then.
 func (c *call) all(n int) bool {
 	return bits.OnesCount16(c.refused) == n || c.protocol == wor.Chain && c.refused == 1 && c.r.Len() == 1
 }
@@ -282,10 +285,10 @@ type refusedError struct {
 
 func (e *refusedError) Error() string { return "refused by servers: " + e.limit.Name }
 
-// Unwrap gives the limit.
+// Unwrap returns the limit.
 func (e *refusedError) Unwrap() error { return &e.limit }
 
-// finish ends the call and tells the owner.
+// finish ends the call and notifies the owner.
 func (c *call) finish(err error) {
 	if c.live {
 		c.stop()
@@ -293,7 +296,7 @@ func (c *call) finish(err error) {
 	}
 }
 
-// stop ends it and tells nobody.
+// stop ends the call without notice.
 func (c *call) stop() {
 	if c.live {
 		c.live = false
@@ -302,7 +305,7 @@ func (c *call) stop() {
 	}
 }
 
-// machine makes the machine of a task.
+// machine returns the machine of a task.
 func (s *Space) machine(t *task, n int) wor.Machine {
 	client := s.clients[t.protocol]
 	switch t.kind {

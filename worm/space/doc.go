@@ -1,29 +1,31 @@
-// Package space is the address space of write-once registers on servers: wor.Space
-// over a wor.Transport.
+// Package space is the address space of write-once registers on servers:
+// wor.Space over a wor.Transport.
 //
-// In: the genesis of a cluster, a transport, a clock and a source of chance. Out:
-// a Space, which is wor.Space and has besides what an operator does:
-// reconfiguration of a partition, replacement of a server, moving a closed
-// segment.
+// In: the genesis of a cluster, a transport, a clock and a source of
+// randomness. Out: a Space, which implements wor.Space and in addition the
+// operators' actions: reconfiguring a partition, replacing a server, moving a
+// closed segment.
 //
-// Promised: what wor.Space says. Operations of one register are linearizable,
-// whatever the network does and whichever minority of servers fails. What a
-// client may not forget it keeps in bounded memory, and forgets only so that it
-// refuses (ErrToken) what it cannot check any more. A configuration is used after
-// the register that decides it was read, or a majority of its members say that
-// they have begun it; what servers hint is never believed by itself.
+// Promised: the contract of wor.Space. Operations of one register are
+// linearizable, whatever the network does and whichever minority of servers
+// fails. State that a client must not forget is kept in bounded memory; when it
+// is dropped, the client refuses (ErrToken) what it can no longer check. A
+// configuration is used only after the register that decides it was read, or a
+// majority of its members report that they have begun it; a hint from one
+// server is never believed by itself.
 //
-// Refused: goroutines, time other than for waiting, and unbounded anything: there
-// are limits on operations, bytes, caches, and each has a name in Options.
+// Refused: goroutines, time other than for waiting, and anything unbounded:
+// there are limits on operations, bytes and caches, and each has a name in
+// Options.
 //
-// How it is built. A call runs one wor.Machine on the servers of a partition,
-// sends again what was not answered, and starts anew in the next epoch. An
-// operation is an op with its bound of time and its admission, and runs one call
-// after the other: first the segment's metadata, unless they are known, then what
-// it is about. A proposer captures and writes until a register is decided; a
-// reader reads and completes. An errand is what several operations wait for at
-// once: the metadata of a segment, the end of a trim. A learner finds the next
-// configuration of a partition.
+// Structure. A call runs one wor.Machine on the servers of a partition, repeats
+// unanswered requests, and starts anew in the next epoch. An operation is an
+// op, with its time limit and its admission, and runs one call after the other:
+// first for the segment's metadata, unless they are known, then for its own
+// task. A proposer captures and writes until a register is decided; a reader
+// reads and completes. An errand is work for which several operations may wait
+// at once: finding the metadata of a segment, finishing a trim. A learner finds
+// the next configuration of a partition.
 //
 // Sources: WormSpace (SoCC 2019), sections 2 and 3; Vertical Paxos (PODC 2009)
 // for the change of configurations; docs/decisions/worm.md.

@@ -8,19 +8,19 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// Epochs. What is known of a partition is its view: the newest configuration whose
-// register was read. When servers refuse since their epoch is over, the calls
+// Epochs. The view of a partition is the newest configuration whose register
+// was read. When servers refuse because their epoch is over, the calls
 // concerned wait, and the learner reads the register of the next configuration:
-// in partition 0, or for partition 0 itself at the members of the epoch that is
-// over, who are its witnesses. A server's word that there is a later epoch says
-// which register to read, nothing more. Only where the witnesses do not answer
-// any more, since they were replaced long ago, a configuration of partition 0
-// that a server names is believed when a majority of its own members have begun
-// it: they begin what was decided only. Those that have not are told to.
+// in partition 0, or for partition 0 itself at the members of the finished
+// epoch, who are its witnesses. A server's report of a later epoch only
+// determines which register to read. If the witnesses no longer answer, because
+// they were replaced long ago, a configuration of partition 0 named by a server
+// is believed once a majority of its own members have begun it: members begin
+// only decided configurations. Those that have not begun it are notified.
 //
-// Where the next configuration is not decided, somebody is at work, or died at
-// it: who waits for longer than Options.Patience does that work with the same
-// members.
+// If the next configuration is not decided, another client is working on it, or
+// died while doing so: a client that waits longer than Options.Patience does
+// that work itself with the same members.
 
 // view is a partition as this client knows it.
 type view struct {
@@ -29,24 +29,24 @@ type view struct {
 	latencies latencies
 	waiting   []*call
 	learner   learner
-	// hinted is the highest epoch that a server spoke of, suggestion its
-	// configuration as far as it was said (partition 0 only).
+	// hinted is the highest epoch that a server mentioned, suggestion its
+	// configuration as far as it was given (partition 0 only).
 	hinted     wor.Epoch
 	suggestion *wor.Config
 	// stuck is since when, and pending when last, the epoch was found sealed
 	// without a next one.
 	stuck, pending env.Instant
-	refused        env.Instant // when a call was, last
+	refused        env.Instant // when a call was last refused
 	nudged         [wor.MembersMax]env.Instant
 	rescuing       bool
 }
 
-// hint notes that a server spoke of a later epoch.
+// hint records that a server mentioned a later epoch.
 func (s *Space) hint(p wor.Partition, e wor.Epoch) {
 	s.views[p].hinted = max(s.views[p].hinted, e)
 }
 
-// suggest notes the configuration that it named.
+// suggest records the configuration that it named.
 func (s *Space) suggest(p wor.Partition, value []byte) {
 	v := s.views[p]
 	if p != 0 || len(value) == 0 {
@@ -61,8 +61,7 @@ func (s *Space) suggest(p wor.Partition, value []byte) {
 	}
 }
 
-// await has the call started again when there is a later configuration than its
-// own.
+// await starts the call again when there is a later configuration than its own.
 func (s *Space) await(c *call) {
 	v := s.views[c.partition]
 	if v.cfg.Epoch > c.cfg.Epoch {
@@ -74,7 +73,7 @@ func (s *Space) await(c *call) {
 	s.learn(c.partition)
 }
 
-// wakeWaiting starts the calls that wait.
+// wakeWaiting starts the waiting calls.
 func (s *Space) wakeWaiting(v *view) {
 	waiting := v.waiting
 	v.waiting = nil
@@ -86,7 +85,7 @@ func (s *Space) wakeWaiting(v *view) {
 	}
 }
 
-// adopt makes a configuration the one that is used, if it is later.
+// adopt makes a configuration the current one, if it is later.
 func (s *Space) adopt(cfg *wor.Config) {
 	v := s.views[cfg.Partition]
 	if cfg.Epoch <= v.cfg.Epoch {
@@ -110,8 +109,8 @@ func (s *Space) adopt(cfg *wor.Config) {
 	}
 }
 
-// nudge tells a member of a configuration that was decided that its epoch has
-// begun: whoever decided it may have died before.
+// nudge notifies a member of a decided configuration that its epoch has begun:
+// the client that decided it may have died before.
 func (s *Space) nudge(cfg *wor.Config, to int) {
 	v, now := s.views[cfg.Partition], s.clock.Now()
 	if cfg.Epoch == 0 || cfg != v.cfg || v.nudged[to] != 0 && now.Sub(v.nudged[to]) < nudgeEvery {
@@ -121,14 +120,14 @@ func (s *Space) nudge(cfg *wor.Config, to int) {
 	s.transport.Call(cfg.Members[to], activation(cfg), callMin, func(*wor.Reply) {})
 }
 
-// nudgeEvery is how often one server is told so, at most.
+// nudgeEvery is the shortest time between two such notices to one server.
 const nudgeEvery = 200 * time.Millisecond
 
 // activation is the request that begins an epoch.
 func activation(cfg *wor.Config) *wor.Request {
 	value, err := cfg.MarshalBinary()
 	if err != nil {
-		return nil // it was decoded from there
+		return nil // it was decoded before
 	}
 	return &wor.Request{
 		Kind: wor.KindActivate, Partition: cfg.Partition, Epoch: cfg.Epoch,
@@ -141,7 +140,7 @@ type learner struct {
 	s      *Space
 	v      *view
 	active bool
-	near   bool // the epoch that was hinted was nothing: one after the other
+	near   bool // the hint was wrong: try the epochs one after the other
 	r      reader
 	target wor.Epoch
 	wait   env.Backoff
@@ -150,15 +149,15 @@ type learner struct {
 	asking *confirmation
 }
 
-// The waits of a learner: between two looks for a configuration that is not
-// decided; until it asks others than the witnesses.
+// The waits of a learner: between two reads of an undecided configuration; and
+// until it asks servers other than the witnesses.
 const (
 	learnMin    = 10 * time.Millisecond
 	learnMax    = time.Second
 	witnessWait = 500 * time.Millisecond
 )
 
-// learn starts the learner, unless it is at work.
+// learn starts the learner, unless it is running.
 func (s *Space) learn(p wor.Partition) {
 	v := s.views[p]
 	l := &v.learner
@@ -172,7 +171,8 @@ func (s *Space) learn(p wor.Partition) {
 	l.look()
 }
 
-// configPlace is where the register of a partition's next configuration is.
+// configPlace returns where the register of a partition's next configuration is
+// stored.
 func (s *Space) configPlace(p wor.Partition) place {
 	if p == 0 {
 		return place{fixed: s.views[0].cfg}
@@ -180,7 +180,7 @@ func (s *Space) configPlace(p wor.Partition) place {
 	return place{}
 }
 
-// configAddr is the register.
+// configAddr returns the register's address.
 func configAddr(p wor.Partition, e wor.Epoch) wor.Addr {
 	return wor.Addr{Segment: wor.ConfigSegment(p), Offset: uint32(e)}
 }
@@ -209,7 +209,7 @@ func (l *learner) ring(*alarm) {
 	l.rest()
 }
 
-// rest ends the learner; who waits tries the epoch that is known.
+// rest ends the learner; waiting calls try the known epoch.
 func (l *learner) rest() {
 	l.r.stop()
 	l.s.agenda.drop(&l.alarm)
@@ -217,7 +217,7 @@ func (l *learner) rest() {
 	l.s.wakeWaiting(l.v)
 }
 
-// read is the reader's: what the configuration's register holds.
+// read handles the content of the configuration's register.
 func (l *learner) read(_ *reader, value []byte, err error) {
 	s, v := l.s, l.v
 	var cfg wor.Config
@@ -241,7 +241,7 @@ func (l *learner) read(_ *reader, value []byte, err error) {
 	}
 }
 
-// learned uses what was found.
+// learned uses the configuration that was found.
 func (l *learner) learned(cfg *wor.Config) {
 	l.r.stop()
 	l.s.agenda.drop(&l.alarm)
@@ -250,11 +250,11 @@ func (l *learner) learned(cfg *wor.Config) {
 	l.s.adopt(cfg)
 }
 
-// undecided sees whether it is time to take the reconfiguration over.
+// undecided decides whether it is time to take the reconfiguration over.
 func (l *learner) undecided() {
 	s, v, now := l.s, l.v, l.s.clock.Now()
 	if v.refused == 0 || now.Sub(v.refused) > 2*learnMax {
-		return // it was only asked
+		return // no call was refused; a client only asked
 	}
 	if v.pending == 0 || now.Sub(v.pending) > 4*learnMax {
 		v.stuck = now
@@ -304,7 +304,7 @@ func (l *learner) confirmed(c *confirmation, from int, r *wor.Reply) {
 	}
 	l.s.suggest(c.cfg.Partition, r.Value)
 	if r.Epoch < c.cfg.Epoch {
-		// Who decided it died when some knew it.
+		// The client that decided it died when only some members knew it.
 		l.s.transport.Call(c.cfg.Members[from], activation(c.cfg), callMin, func(*wor.Reply) {})
 	}
 	if c.yes >= wor.Majority(len(c.cfg.Members)) {

@@ -8,15 +8,15 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// Errands: what several operations wait for at once is done once. A thousand
+// Errands: work for which several operations wait is done once. A thousand
 // readers of a segment that was just trimmed finish the trim together.
 
-// errandKind is what an errand is about.
+// errandKind is the kind of an errand.
 type errandKind uint8
 
 const (
 	lookErrand errandKind = iota // find a segment's metadata
-	trimErrand                   // finish a trim that somebody began
+	trimErrand                   // finish a trim that another client began
 )
 
 type errandKey struct {
@@ -24,8 +24,8 @@ type errandKey struct {
 	segment wor.Segment
 }
 
-// errand is one of them. It goes on as long as somebody may wait: until the
-// latest bound of its waiters.
+// errand is a running one. It continues as long as an operation may wait for
+// it: until the latest time limit of its waiters.
 type errand struct {
 	s       *Space
 	key     errandKey
@@ -35,10 +35,10 @@ type errand struct {
 	ended   bool
 
 	call   call
-	step   func(err error) // what follows the call
+	step   func(err error) // runs after the call
 	repair reader
-	end    proposer // of the end of the placements
-	places []place  // that are to be trimmed
+	end    proposer // proposes the end of the placements
+	places []place  // still to be trimmed
 }
 
 // waiter waits for an errand: an operation, or another errand (o is nil).
@@ -47,7 +47,7 @@ type waiter struct {
 	wait func(error)
 }
 
-// join has wait called when the errand is over, with nil, or with what ended it,
+// join calls wait when the errand is over, with nil or the error that ended it,
 // unless the operation is over before.
 func (s *Space) join(key errandKey, until env.Instant, o *op, wait func(error)) {
 	e := s.errands[key]
@@ -78,7 +78,7 @@ func (s *Space) join(key errandKey, until env.Instant, o *op, wait func(error)) 
 	}
 }
 
-// prune forgets the waiters that are over.
+// prune drops the waiters that are over.
 func (e *errand) prune() {
 	live := e.waiters[:0]
 	for _, w := range e.waiters {
@@ -100,7 +100,7 @@ func (e *errand) answered(_ *call, err error) { e.step(err) }
 
 func (e *errand) ring(*alarm) { e.over(wor.ErrDeadline) }
 
-// over tells the waiters.
+// over notifies the waiters.
 func (e *errand) over(err error) {
 	if e.ended {
 		return
@@ -118,8 +118,8 @@ func (e *errand) over(err error) {
 	}
 }
 
-// look is the errand that finds a segment's metadata and placement. It ends with
-// nil, wor.ErrUnallocated, wor.ErrTrimmed, or what went wrong.
+// look is the errand that finds a segment's metadata and placement. It ends
+// with nil, wor.ErrUnallocated, wor.ErrTrimmed, or another error.
 func (e *errand) look() {
 	s, seg := e.s, e.key.segment
 	e.ask(s.home(seg).task(wor.KindRead, placements(seg), 0), func(err error) {
@@ -141,8 +141,8 @@ func (e *errand) looked(cells []wor.Cell) {
 	meta := cells[PlacementsMax]
 	switch {
 	case errors.Is(meta.Err, wor.ErrTrimmed):
-		// The data's tombstones came before. These here are for a majority to
-		// have, so that nobody finds the metadata after somebody did not.
+		// The data's tombstones came before. Here a majority must have them, so
+		// that no client finds the metadata after another did not.
 		e.ask(s.home(seg).task(wor.KindTrim, wor.One(meta.Addr), 0), func(err error) {
 			if err == nil {
 				s.markTrimmed(seg)
@@ -162,8 +162,8 @@ func (e *errand) looked(cells []wor.Cell) {
 	}
 }
 
-// read is the reader's: of a register of the home that was halfway, or, in a
-// trim, of the trim register.
+// read handles the reader's result: for a register of the home that was halfway
+// or, in a trim, for the trim register.
 func (e *errand) read(_ *reader, _ []byte, err error) {
 	switch {
 	case e.key.kind == trimErrand && (err == nil || errors.Is(err, errTombstone)):
@@ -180,16 +180,16 @@ func (e *errand) read(_ *reader, _ []byte, err error) {
 // errElsewhere: there is a tombstone where the segment was before.
 var errElsewhere = errors.New("segment has moved")
 
-// trim is the errand of who met a tombstone: when the trim register says so, it
-// puts tombstones on enough servers and ends with nil. When it does not, the
-// segment has moved, and the tombstone is where it was.
+// trim is the errand of an operation that met a tombstone: if the trim register
+// is decided, it puts tombstones on enough servers and ends with nil. If not,
+// the segment has moved, and the tombstone is at its old place.
 func (e *errand) trim() {
 	e.find(func() {
 		e.repair.run(e.s, e, e.s.home(e.key.segment), wor.Addr{Segment: e.key.segment, Offset: wor.TrimOffset}, 0)
 	})
 }
 
-// find looks the segment up anew, then goes on if it is not trimmed yet.
+// find looks the segment up anew, and continues if it is not trimmed yet.
 func (e *errand) find(found func()) {
 	s, seg := e.s, e.key.segment
 	s.segments.forget(seg)
@@ -208,7 +208,8 @@ func (e *errand) find(found func()) {
 	})
 }
 
-// decided goes on when the trim is decided: the segment must not move any more.
+// decided continues when the trim is decided: the segment must not move any
+// more.
 func (e *errand) decided() {
 	s, seg := e.s, e.key.segment
 	known := s.segments.get(seg)
@@ -228,8 +229,8 @@ func (e *errand) decided() {
 	}
 }
 
-// proposed is the end's. Whether it is this or a placement that was decided there
-// is looked up.
+// proposed handles the decision about the end of the placements. Whether the
+// end or another placement was decided there is looked up.
 func (e *errand) proposed(_ *proposer, _ []byte, err error) {
 	if err != nil && !errors.Is(err, errTombstone) {
 		e.over(err)
@@ -238,7 +239,7 @@ func (e *errand) proposed(_ *proposer, _ []byte, err error) {
 	e.find(e.decided)
 }
 
-// bury trims where the data are, or were, and at home in the end.
+// bury trims wherever the data are or were, and the home last.
 func (e *errand) bury() {
 	s, seg := e.s, e.key.segment
 	home := s.home(seg)
@@ -269,7 +270,7 @@ type target struct {
 	seg   wor.Segment
 	at    segment
 	owner targeted
-	turn  int // how often the segment was elsewhere
+	turn  int // how often the segment had moved
 }
 
 // targeted is the operation itself. Ready is called when the segment is found.
@@ -278,10 +279,10 @@ type targeted interface {
 	ready()
 }
 
-// turnsMax is how often an operation follows a segment that has moved.
+// turnsMax bounds how often an operation follows a segment that has moved.
 const turnsMax = 2 * PlacementsMax
 
-// find looks the segment up and goes on with ready, or fails.
+// find looks the segment up and continues with ready, or fails.
 func (t *target) find(owner targeted) {
 	t.owner = owner
 	e := t.s.segments.get(t.seg)
@@ -296,7 +297,7 @@ func (t *target) find(owner targeted) {
 	}
 }
 
-// findAnew does not believe what is known.
+// findAnew ignores what is known.
 func (t *target) findAnew(owner targeted) {
 	t.s.segments.forget(t.seg)
 	t.find(owner)
@@ -310,7 +311,7 @@ func (t *target) found(err error) {
 	t.find(t.owner)
 }
 
-// buried goes on when a tombstone was met.
+// buried continues after a tombstone was met.
 func (t *target) buried(owner targeted) {
 	t.owner = owner
 	t.s.join(errandKey{trimErrand, t.seg}, t.until, &t.op, func(err error) {
@@ -329,11 +330,11 @@ func (t *target) buried(owner targeted) {
 	})
 }
 
-// errContradiction: what servers say cannot be, unless some of them have lost
-// what they had acknowledged.
+// errContradiction: the servers' answers contradict each other, so some servers
+// must have lost what they had acknowledged.
 var errContradiction = errors.New("servers contradict what was decided")
 
-// failLater fails from outside of the call that began it.
+// failLater fails after the call that began the operation has returned.
 func (t *target) failLater(err error) {
 	t.s.later(func() {
 		if t.live {

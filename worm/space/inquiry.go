@@ -6,8 +6,8 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// inquiry is a request to one server that is sent again until the answer is one
-// that its owner can use, or until it is stopped, or has been sent often enough.
+// inquiry is a request to one server that is repeated until its owner accepts
+// an answer, stops it, or it was sent often enough.
 type inquiry struct {
 	s     *Space
 	to    wor.Member
@@ -16,12 +16,13 @@ type inquiry struct {
 	tries int
 	alarm alarm
 	live  bool
-	sent  uint32 // the attempt that is awaited; late answers of others count too
+	sent  uint32 // the awaited attempt; late answers to others count too
 	heard func(r *wor.Reply) (enough bool)
 	gone  func() // no answer after the last attempt; may be nil
 }
 
-// inquiryWait is how long one attempt waits for its answer, but for its size.
+// inquiryWait is how long one attempt waits for its answer, apart from its
+// size.
 const inquiryWait = time.Second
 
 func (s *Space) inquire(to wor.Member, q wor.Request, most int, heard func(*wor.Reply) bool, gone func()) *inquiry {

@@ -7,8 +7,8 @@ import (
 	"github.com/ashlar-dev/ashlar/env"
 )
 
-// latencies are the last answers' of a partition, and what follows from them: how
-// long to wait before a request is sent again.
+// latencies has the last answers' latencies of a partition, and derives how
+// long to wait before repeating a request.
 type latencies struct {
 	ring   [latencyKeep]time.Duration
 	n      int
@@ -19,7 +19,7 @@ type latencies struct {
 const (
 	latencyKeep  = 64
 	latencyEvery = 16
-	// latencyFirst is what is assumed before the first answers.
+	// latencyFirst is assumed before the first answers.
 	latencyFirst = 50 * time.Millisecond
 )
 
@@ -34,7 +34,7 @@ func (l *latencies) add(d time.Duration) {
 	l.median, l.high = some[len(some)/2], some[len(some)*31/32]
 }
 
-// typical is what an answer takes.
+// typical is the usual latency of an answer.
 func (l *latencies) typical() time.Duration {
 	if l.n == 0 {
 		return latencyFirst
@@ -55,7 +55,7 @@ func (s *Space) resend(l *latencies, tries int) time.Duration {
 	return d
 }
 
-// jitter is anything from 0 to d.
+// jitter returns a random time from 0 to d.
 func (s *Space) jitter(d time.Duration) time.Duration {
 	if d <= 0 {
 		return 0
@@ -63,8 +63,8 @@ func (s *Space) jitter(d time.Duration) time.Duration {
 	return time.Duration(env.IntN(s.random, int(d)))
 }
 
-// pause is how long to stay away from a register that somebody else captures,
-// the n-th time: randomised, so that of two one is first.
+// pause is how long to leave a register alone that another client captures, the
+// n-th time: randomized, so that one of two is first.
 func (s *Space) pause(l *latencies, n int) time.Duration {
 	d := min(2*l.typical()<<min(n, 7), s.o.ResendMax)
 	return d/4 + s.jitter(d)

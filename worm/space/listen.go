@@ -9,14 +9,15 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// Listening. Each server of the partition sends a note of what it accepts. A value
-// is decided when enough servers of one epoch have accepted it at one ballot: a
-// majority, or at ballot zero of Fast a fast quorum, or a chain's tail. Notes are
-// hints: what they do not tell is read. A value that too few have told is read
-// after a while (it may be halfway, and the read completes it), and at least
-// every Options.ListenPoll all that was not told yet is.
+// Listening. Each server of the partition sends a note of every value that it
+// accepts. A value is decided when enough servers of one epoch have accepted it
+// at one ballot: a majority, or at ballot zero of Fast a fast quorum, or a
+// chain's tail. Notes are hints: missing ones are made up by reads. A value
+// reported by too few servers is read after a while (it may be halfway, and the
+// read completes it), and at least every Options.ListenPoll all undelivered
+// registers are read.
 
-// listener is a Listen.
+// listener is a running Listen.
 type listener struct {
 	s          *Space
 	r          wor.Range
@@ -27,21 +28,21 @@ type listener struct {
 	at     segment
 	found  bool
 	epoch  wor.Epoch
-	size   int // how many members the epoch has: those whose votes count
+	size   int // the number of members of the epoch, whose votes count
 	stops  []func()
 	number uint32 // of the registration
 	told   []uint64
 	left   int
 	votes  map[uint32]*votes
-	doubt  []uint32 // offsets with votes that were not decided, to be read
+	doubt  []uint32 // offsets with undecided votes, to be read
 	alarm  alarm
 	poll   *readRange
-	from   uint32 // where the poll goes on
-	full   bool   // the poll is of all that was not told
-	lame   bool   // some server did not take the registration
+	from   uint32 // where the poll continues
+	full   bool   // the poll covers all undelivered registers
+	lame   bool   // some server refused the registration
 }
 
-// votes are the acceptances that a listener was told of one register.
+// votes are the reported acceptances for one register.
 type votes struct {
 	list []vote
 }
@@ -53,17 +54,19 @@ type vote struct {
 	servers uint16
 }
 
-// votesMax is of how many ballots of a register votes are kept: the highest.
+// votesMax is the number of ballots of a register whose votes are kept: the
+// highest.
 const votesMax = 4
 
-// listenDoubt is how long a value may be told by too few.
+// listenDoubt is how long a value may be reported by too few servers before it
+// is read.
 const listenDoubt = 50 * time.Millisecond
 
-// listenStep is how many registers a listener reads at once.
+// listenStep is the number of registers that a listener reads at once.
 const listenStep = 1 << 12
 
-// Listen is wor.Space's. A range that exceeds limits, or of which the segment has
-// not all registers, is told nothing beyond them.
+// Listen implements wor.Space. Beyond the limits, and beyond the registers of
+// the segment, note is not called for a range.
 func (s *Space) Listen(r wor.Range, note func(wor.Cell)) (stop func()) {
 	r.Hi = min(r.Hi, wor.SegmentMax)
 	l := &listener{s: s, r: r, note: note, votes: map[uint32]*votes{}}
@@ -81,7 +84,8 @@ func (s *Space) Listen(r wor.Range, note func(wor.Cell)) (stop func()) {
 	return l.stop
 }
 
-// stop is the application's. From within note it may be called as well.
+// stop is the function for the application, which may also call it from within
+// note.
 func (l *listener) stop() {
 	if l.over {
 		return
@@ -98,7 +102,7 @@ func (l *listener) stop() {
 	}
 }
 
-// end ends everything but its place in the list.
+// end ends everything; only its place in the list stays.
 func (l *listener) end() {
 	l.over = true
 	l.deafen()
@@ -106,7 +110,7 @@ func (l *listener) end() {
 	if l.poll != nil && l.poll.end() {
 		l.poll.call.stop()
 		for r := range l.poll.readers {
-			r.stop() // in any order: it sends nothing
+			r.stop() // in any order: it sends no request
 		}
 	}
 }
@@ -144,7 +148,7 @@ func (l *listener) again(d time.Duration) {
 	l.s.agenda.set(&l.alarm, l.s.clock.Now().Add(d), l)
 }
 
-// register asks the servers of the epoch that is known for notes.
+// register asks the servers of the known epoch for notes.
 func (l *listener) register() {
 	l.deafen()
 	clear(l.votes)
@@ -157,7 +161,7 @@ func (l *listener) register() {
 	l.epoch, l.size = cfg.Epoch, len(cfg.Members)
 	for i, m := range cfg.Members {
 		if l.at.protocol == wor.Chain && i < len(cfg.Members)-1 {
-			continue // the tail's word is enough
+			continue // the tail's report is enough
 		}
 		for lo := l.r.Lo; lo < l.r.Hi; lo += min(wor.RangeMax, l.r.Hi-lo) {
 			r := wor.Range{Segment: l.r.Segment, Lo: lo, Hi: lo + min(wor.RangeMax, l.r.Hi-lo)}
@@ -189,7 +193,7 @@ func (l *listener) moved(p wor.Partition) {
 	}
 }
 
-// shown is what a server holds already.
+// shown handles what a server holds already.
 func (l *listener) shown(from int, r wor.Range, a *wor.Reply) {
 	s := l.s
 	switch a.Status {
@@ -224,7 +228,7 @@ func (l *listener) shown(from int, r wor.Range, a *wor.Reply) {
 		off += run.Count
 	}
 	if off < r.Hi {
-		l.soon() // the answer was cut
+		l.soon() // the answer was truncated
 	}
 }
 
@@ -267,7 +271,7 @@ func (l *listener) vote(from int, off uint32, b wor.Ballot, value []byte) {
 	}
 }
 
-// quorum is how many servers decide at a ballot.
+// quorum is the number of servers that decide at a ballot.
 func (l *listener) quorum(b wor.Ballot) int {
 	switch {
 	case l.at.protocol == wor.Chain:
@@ -278,7 +282,7 @@ func (l *listener) quorum(b wor.Ballot) int {
 	return wor.Majority(l.size)
 }
 
-// tell tells the application, once.
+// tell notifies the application, once per register.
 func (l *listener) tell(off uint32, value []byte) {
 	if l.over || l.isTold(off) {
 		return
@@ -301,14 +305,14 @@ func (l *listener) trimmed() {
 	l.note(wor.Cell{Addr: wor.Addr{Segment: l.r.Segment, Offset: l.r.Lo}, Err: wor.ErrTrimmed})
 }
 
-// hurry has the alarm ring within d.
+// hurry makes the alarm fire within d.
 func (l *listener) hurry(d time.Duration) {
 	if at := l.s.clock.Now().Add(d); l.alarm.place == 0 || l.alarm.at > at {
 		l.s.agenda.set(&l.alarm, at, l)
 	}
 }
 
-// soon has all that was not told read soon.
+// soon schedules a read of all undelivered registers.
 func (l *listener) soon() {
 	l.full = true
 	l.hurry(listenDoubt + l.s.jitter(listenDoubt))
@@ -328,7 +332,7 @@ func (l *listener) ring(*alarm) {
 		l.full = false
 		l.from = l.r.Lo
 		if l.left == 0 {
-			// All is told; that it is trimmed is not.
+			// Everything is delivered; a trim is not.
 			l.read(wor.Range{Segment: l.r.Segment, Lo: l.r.Lo, Hi: l.r.Lo + 1}, l.r.Hi, true)
 			return
 		}
@@ -338,7 +342,7 @@ func (l *listener) ring(*alarm) {
 	}
 }
 
-// settleDoubt reads around the first register that too few have told.
+// settleDoubt reads around the first register reported by too few servers.
 func (l *listener) settleDoubt() {
 	for len(l.doubt) > 0 && (l.isTold(l.doubt[0]) || l.votes[l.doubt[0]] == nil) {
 		l.doubt = l.doubt[1:]
@@ -363,7 +367,7 @@ func (l *listener) settleDoubt() {
 	l.sweep(high+1, false)
 }
 
-// sweep reads what was not told, up to there, piece by piece.
+// sweep reads the undelivered registers, up to hi, piece by piece.
 func (l *listener) sweep(hi uint32, all bool) {
 	for l.from < hi && l.isTold(l.from) {
 		l.from++

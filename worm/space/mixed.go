@@ -10,14 +10,14 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// A client that breaks the rules may have written a segment by another protocol than
-// its metadata name. Then the sealed states contradict each other, and the metadata
-// say which registers count. They are read from where they are: from their partition,
-// or, if that is the one that is sealed, from the states themselves, which are
-// fetched once more for that.
+// A client that breaks the rules may have written a segment by another protocol
+// than its metadata name. Then the sealed states contradict each other, and the
+// metadata decide which registers count. The metadata are read from their
+// partition or, if that is the sealed one, from the states themselves, which
+// are fetched once more for that.
 
-// mixed finds out what is kept here of a segment by which protocol, and begins to
-// stage again.
+// mixed finds out which parts of a segment are stored here under which
+// protocol, and begins to stage again.
 func (c *change) mixed(seg wor.Segment) {
 	s := c.s
 	if s.genesis.Home(seg) == c.old.Partition {
@@ -52,8 +52,8 @@ func (c *change) mixed(seg wor.Segment) {
 	f.find(f)
 }
 
-// resolve takes the protocol of the last of a segment's places that is here, and
-// stages again.
+// resolve takes the protocol of the last of a segment's places that is here,
+// and stages again.
 func (c *change) resolve(seg wor.Segment, at segment) {
 	c.keep(seg, at)
 	c.retryStage()
@@ -87,8 +87,7 @@ func (f *finder) fail(err error) {
 	}
 }
 
-// skim is the segments of which the sealed states are read for what they hold in the
-// segments' own registers.
+// skim has the segments whose own registers are read from the sealed states.
 type skim map[wor.Segment]*own
 
 type own struct {
@@ -116,7 +115,7 @@ func (k skim) read(piece []byte) error {
 	return nil
 }
 
-// skimmed goes on with a piece that was read and is not staged.
+// skimmed continues after a piece that was read and not staged.
 func (c *change) skimmed(piece []byte, last bool) {
 	if err := c.skim.read(piece); err != nil {
 		c.fail(err)
@@ -133,8 +132,8 @@ func (c *change) skimmed(piece []byte, last bool) {
 	c.retryStage()
 }
 
-// place is where a segment's own registers say that it is; the zero one if they say
-// nothing.
+// place returns the place of a segment according to the segment's own
+// registers; the zero place if they have none.
 func (s *Space) place(seg wor.Segment, o *own) (at segment) {
 	if o.meta == nil {
 		return at

@@ -8,9 +8,9 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// op is an operation of the application under way: its bound of time, and its
-// place among what is under way. What has one embeds it as a field, and ends it
-// exactly once.
+// op is a running operation of the application: its time limit, and its place
+// among the running operations. An operation embeds it as a field, and must end
+// it exactly once.
 type op struct {
 	s          *Space
 	alarm      alarm
@@ -21,11 +21,12 @@ type op struct {
 	live       bool
 }
 
-// failer ends an operation with an error that is nobody's answer: ErrDeadline or
-// ErrClosed.
+// failer ends an operation with an error that is no server's answer:
+// ErrDeadline or ErrClosed.
 type failer interface{ fail(err error) }
 
-// admit says whether there is room for one more operation with so many bytes.
+// admit returns an error if there is no room for one more operation with so
+// many bytes.
 func (s *Space) admit(bytes int64) error {
 	switch {
 	case s.closed:
@@ -54,7 +55,7 @@ func (o *op) begin(s *Space, bytes int64, within time.Duration, self failer) {
 	}
 }
 
-// end leaves; it says whether it was under way.
+// end removes the operation; it reports whether it was running.
 func (o *op) end() bool {
 	if !o.live {
 		return false

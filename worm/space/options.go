@@ -8,31 +8,32 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// Options of a Space. Env (Clock and Random), Serial, Transport and Genesis are
-// needed; of the others zero is the default.
+// Options are the options of a Space. Env (Clock and Random), Serial, Transport
+// and Genesis are required; for the others zero means the default.
 type Options struct {
 	Env env.Env
-	// Serial is what all calls to the Space are made from, and what it answers
-	// in. Transport belongs to it too.
+	// Serial is where all calls to the Space must come from, and where it
+	// reports results. Transport belongs to it too.
 	Serial    *env.Serial
 	Transport wor.Transport
 	Genesis   *wor.Genesis
 
-	// Changed is called in the Serial whenever a later configuration of a partition
-	// was learned. It may be nil.
+	// Changed is called in the Serial whenever the Space has learned a later
+	// configuration of a partition. It may be nil.
 	Changed func(*wor.Config)
 
-	// OpsMax is how many operations may be under way. Default: 4096.
+	// OpsMax bounds the running operations. Default: 4096.
 	OpsMax int
-	// BytesMax bounds the values that operations under way were given, in bytes.
+	// BytesMax bounds the values passed to running operations, in bytes.
 	// Default: 64 MiB.
 	BytesMax int64
 	// ResultMax bounds what one operation may read, in bytes. Default: 256 MiB.
 	ResultMax int64
-	// KnownMax bounds the decided values that are kept, in bytes. Default:
-	// 16 MiB; negative: none.
+	// KnownMax bounds the cached decided values, in bytes. Default: 16 MiB;
+	// negative: none.
 	KnownMax int64
-	// SegmentsMax is of how many segments the metadata are kept. Default: 65536.
+	// SegmentsMax bounds the segments whose metadata are cached. Default:
+	// 65536.
 	SegmentsMax int
 	// UsedMax is for how many groups of UsedGroup registers it is kept which
 	// value was written with a token. Beyond it, it is kept only that a token was
@@ -41,19 +42,21 @@ type Options struct {
 	UsedMax int
 
 	// ResendMin and ResendMax bound how long an unanswered request waits before
-	// it is sent again; within, it follows the latencies that are seen. Default:
-	// 10 ms and 2 s.
+	// it is repeated; within these bounds the wait follows the observed
+	// latencies. Default: 10 ms and 2 s.
 	ResendMin, ResendMax time.Duration
 	// Patience is how long a partition may be sealed without a next
-	// configuration before this client makes one, of the same members: whoever
-	// sealed it is taken for dead. Default: 20 s; negative: never.
+	// configuration before this client makes one, with the same members: it
+	// assumes that the client that sealed it is dead. Default: 20 s; negative:
+	// never.
 	Patience time.Duration
-	// ListenPoll is how often at least a listener reads what it was not told.
-	// Default: 3 s.
+	// ListenPoll is the longest time between two reads of a listener for
+	// registers without notes. Default: 3 s.
 	ListenPoll time.Duration
 }
 
-// UsedGroup is how many neighbouring registers count as one for Options.UsedMax.
+// UsedGroup is the number of neighbouring registers that count as one for
+// Options.UsedMax.
 const UsedGroup = 16
 
 func (o Options) complete() (Options, error) {

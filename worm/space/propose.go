@@ -7,11 +7,11 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// place says where a register is kept, and how.
+// place states where and by which protocol a register is stored.
 type place struct {
 	partition wor.Partition
 	protocol  wor.Protocol
-	// fixed is a configuration to ask whichever is the newest, or nil.
+	// fixed is a configuration to ask regardless of newer ones, or nil.
 	fixed *wor.Config
 }
 
@@ -21,27 +21,26 @@ func (p place) task(kind wor.Kind, r wor.Range, until env.Instant) task {
 
 // Errors between the parts of this package.
 var (
-	// errTombstone: a server says that the segment is trimmed.
+	// errTombstone: a server reports that the segment is trimmed.
 	errTombstone = errors.New("tombstone")
-	// errFree: nothing must be adopted.
+	// errFree: there is no value to adopt.
 	errFree = errors.New("register is free")
 )
 
-// proposer captures a register and writes it, again and again, until a value is
-// decided: its own, or the one that it must adopt. In each epoch it captures
-// anew. What it knows in the end is certain, so that a write of unknown outcome
-// becomes a known one.
+// proposer captures a register and writes it, repeatedly, until a value is
+// decided: its own, or one that it must adopt. In each epoch it captures anew.
+// Its final result is certain, so that it resolves a write of unknown outcome.
 type proposer struct {
 	s     *Space
 	owner proposerOwner
 	place
 	a     wor.Addr
 	value []byte
-	// repair writes nothing but what must be adopted, and ends with errFree
-	// where there is nothing.
+	// repair writes only a value that must be adopted, and ends with errFree if
+	// there is none.
 	repair bool
-	// sole: nobody ever proposes another value, so that no capture is needed
-	// where nobody captures.
+	// sole: no client ever proposes another value, so no capture is needed as
+	// long as no client captures.
 	sole  bool
 	until env.Instant
 
@@ -49,7 +48,7 @@ type proposer struct {
 	phase   phase
 	ballot  wor.Ballot
 	writing []byte
-	// sent says that the own value was sent: it may be decided some day.
+	// the own value was sent and may be decided some day
 	sent    bool
 	outbids int
 	alarm   alarm
@@ -65,8 +64,8 @@ const (
 	paused
 )
 
-// proposerOwner is told what was decided, or errTombstone, errFree, errMoved (of a
-// fixed place), or a *wor.LimitError or *refusedError.
+// proposerOwner receives the decided value, or errTombstone, errFree, errMoved
+// (for a fixed place), or a *wor.LimitError or *refusedError.
 type proposerOwner interface {
 	proposed(p *proposer, value []byte, err error)
 }
@@ -144,8 +143,8 @@ func (p *proposer) answered(c *call, err error) {
 	}
 }
 
-// outbid tries again: at once the first time, when it may be that only the round
-// was too low, and then later and later.
+// outbid tries again: at once the first time, when possibly only the round was
+// too low, and then with growing waits.
 func (p *proposer) outbid(b wor.Ballot) {
 	p.s.above(b)
 	if p.outbids++; p.outbids == 1 {
@@ -163,11 +162,11 @@ func (p *proposer) sleep(n int) {
 
 func (p *proposer) ring(*alarm) { p.capture() }
 
-// reader reads one register, and completes what was written halfway. The machine
-// does so at the writer's own ballot, which steals nothing. Where that is outbid,
-// somebody else is at work: it gives them time, and captures in the end. A capture
-// that finds nothing says that the register was unwritten, but on a chain, where
-// it is the head's word alone.
+// reader reads one register, and completes a value written halfway. The machine
+// does so at the writer's own ballot, which steals nothing. If that is outbid,
+// another client is active: the reader gives it time, and captures in the end.
+// A capture that finds nothing proves that the register was unwritten, except
+// on a chain, where it is only the head's report.
 type reader struct {
 	s     *Space
 	owner readerOwner
@@ -175,16 +174,16 @@ type reader struct {
 	a       wor.Addr
 	until   env.Instant
 	call    call
-	repair  *proposer // nil until it is needed: few reads do
+	repair  *proposer // nil until needed: few reads need it
 	outbids int
 	alarm   alarm
 }
 
-// readerPatience is how often a reader leaves the repair to others.
+// readerPatience is how often a reader leaves the repair to other clients.
 const readerPatience = 2
 
-// readerOwner is told the decided value, or wor.ErrUnwritten, errTombstone,
-// errMoved (of a fixed place), or a limit.
+// readerOwner receives the decided value, or wor.ErrUnwritten, errTombstone,
+// errMoved (for a fixed place), or a limit.
 type readerOwner interface {
 	read(r *reader, value []byte, err error)
 }
@@ -196,7 +195,7 @@ func (r *reader) run(s *Space, owner readerOwner, at place, a wor.Addr, until en
 
 func (r *reader) start() { r.call.run(r.s, r, r.task(wor.KindRead, wor.One(r.a), r.until)) }
 
-// resume goes on after a read that others made found the register halfway.
+// resume continues after a read of several registers found this one halfway.
 func (r *reader) resume(s *Space, owner readerOwner, at place, a wor.Addr, until env.Instant, outbid wor.Ballot) {
 	r.s, r.owner, r.place, r.a, r.until, r.outbids = s, owner, at, a, until, 0
 	r.outbid(outbid)
@@ -246,15 +245,15 @@ func (r *reader) ring(*alarm) {
 	r.repair.run(r.s, r, r.place, r.a, nil, r.until)
 }
 
-// proposed is the repair's.
+// proposed handles the result of the repair.
 func (r *reader) proposed(_ *proposer, value []byte, err error) {
 	if errors.Is(err, errFree) {
 		if r.protocol == wor.Chain {
 			r.start()
 			return
 		}
-		// A majority has promised and accepted nothing: so it was when the
-		// capture began, which is after the read did.
+		// A majority has promised and accepted nothing: so the register was
+		// unwritten when the capture began, which is after the read began.
 		err = wor.ErrUnwritten
 	}
 	r.owner.read(r, value, err)

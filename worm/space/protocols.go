@@ -14,7 +14,7 @@ func protocols() [3]wor.Client {
 	return [...]wor.Client{wor.Paxos: paxos.Client{}, wor.Chain: chain.Client{}, wor.Fast: fast.Client{}}
 }
 
-// checkGenesis says why a Genesis cannot be one.
+// checkGenesis returns an error for an invalid Genesis.
 func checkGenesis(g *wor.Genesis) error {
 	if len(g.Partitions) == 0 {
 		return fmt.Errorf("genesis has no partitions")

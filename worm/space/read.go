@@ -9,7 +9,7 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// Capture is wor.Space's.
+// Capture implements wor.Space.
 func (s *Space) Capture(r wor.Range, within time.Duration, done func(*wor.Token, error)) {
 	err := checkRange(r)
 	if err == nil {
@@ -25,8 +25,8 @@ func (s *Space) Capture(r wor.Range, within time.Duration, done func(*wor.Token,
 	c.find(c)
 }
 
-// capture is a Capture under way. All registers have one ballot in the end: when
-// one of them is outbid, all are captured anew.
+// capture is a running Capture. All registers end with one ballot: when one of
+// them is outbid, all are captured anew.
 type capture struct {
 	target
 	call    call
@@ -101,8 +101,8 @@ func (c *capture) answer(t *wor.Token, err error) {
 	}
 }
 
-// Read is wor.Space's. It asks the servers also for what is Known, since the
-// segment may have been trimmed.
+// Read implements wor.Space. It asks the servers even for a Known value,
+// because the segment may have been trimmed.
 func (s *Space) Read(a wor.Addr, within time.Duration, done func([]byte, error)) {
 	err := checkSegment(a.Segment)
 	if err == nil {
@@ -154,13 +154,15 @@ func (o *read) answer(value []byte, err error) {
 	}
 }
 
-// outbid is a register that a read of a range found halfway, and did not complete.
+// outbid is a register that a read of a range found halfway, and did not
+// complete.
 type outbid struct {
 	addr wor.Addr
 	by   wor.Ballot
 }
 
-// unfold makes cells of the result of a read, and says which are outbid.
+// unfold turns the result of a read into cells, and returns the outbid
+// registers.
 func unfold(r wor.Range, runs []wor.Run) ([]wor.Cell, []outbid) {
 	cells := make([]wor.Cell, 0, r.Len())
 	var out []outbid
@@ -183,7 +185,7 @@ func unfold(r wor.Range, runs []wor.Run) ([]wor.Cell, []outbid) {
 	return cells, out
 }
 
-// ReadRange is wor.Space's.
+// ReadRange implements wor.Space.
 func (s *Space) ReadRange(r wor.Range, within time.Duration, done func([]wor.Cell, error)) {
 	err := checkRange(r)
 	if err == nil {
@@ -199,7 +201,7 @@ func (s *Space) ReadRange(r wor.Range, within time.Duration, done func([]wor.Cel
 	o.find(o)
 }
 
-// readRange is a ReadRange under way: one call for all, then a reader for each
+// readRange is a running ReadRange: one call for all, then a reader for each
 // register that was outbid.
 type readRange struct {
 	target
@@ -233,7 +235,7 @@ func (o *readRange) answered(c *call, err error) {
 			return
 		}
 		if cell.Err == nil {
-			// What is kept must not keep the whole answer.
+			// A cached value must not keep the whole answer alive.
 			o.s.known.add(cell.Addr, bytes.Clone(cell.Value))
 		}
 	}
@@ -276,7 +278,7 @@ func (o *readRange) read(r *reader, value []byte, err error) {
 	o.more()
 }
 
-// fail answers an error, or that all are trimmed.
+// fail reports an error, or that all registers are trimmed.
 func (o *readRange) fail(err error) {
 	if errors.Is(err, wor.ErrTrimmed) {
 		o.cells = make([]wor.Cell, o.r.Len())
@@ -294,7 +296,7 @@ func (o *readRange) answer(err error) {
 	}
 	o.call.stop()
 	for r := range o.readers {
-		r.stop() // in any order: it sends nothing
+		r.stop() // in any order: it sends no request
 	}
 	if err != nil {
 		o.done(nil, fmt.Errorf("read %v: %w", o.r, err))

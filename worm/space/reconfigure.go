@@ -15,8 +15,8 @@ import (
 
 // Reconfiguration of a partition from epoch e, with members M, to e+1, with N:
 //
-//	refresh   Learn the newest configuration: e is it. Ask N whether it is there:
-//	          as long as too few of it are, nothing is sealed.
+//	refresh   Learn the newest configuration: e is its epoch. Ask N whether it
+//	          is there: nothing is sealed as long as too few of N are.
 //	seal      A majority of M promises to answer nothing of epoch e any more.
 //	stage     Their states are fetched piece by piece and merged; the pieces go
 //	          to N under a tag that this reconfiguration has drawn. A majority
@@ -24,19 +24,19 @@ import (
 //	decide    The configuration, with the tag and the digest of what was staged,
 //	          is proposed to the register of epoch e+1. There is one winner (rule
 //	          i); the loser's stage will never count.
-//	activate  N is told, and M. Who does not hear of it is told by the clients
-//	          that meet it (nudge).
+//	activate  N is notified, and M. Clients that meet a server that missed the
+//	          notice repeat it (nudge).
 //
-// Until the decision anybody may begin anew with another tag, and after it anybody
-// may activate: nothing hangs on the one who began. A member of N that could not
-// be staged stays mute until the next reconfiguration, which may be to the same
-// members.
+// Until the decision any client may begin anew with another tag, and after it
+// any client may activate: nothing depends on the client that began. A member
+// of N that could not be staged stays mute until the next reconfiguration,
+// which may be to the same members.
 //
-// Of a chain any sealed server shows what was decided, since it is on all; a
-// majority is sealed all the same, as each partition is also the home of segments,
-// whose registers are kept by Paxos.
+// Any sealed server of a chain shows what was decided, because it is on all of
+// them; a majority is sealed nevertheless, because each partition is also the
+// home of segments, whose registers use Paxos.
 
-// Phase is how far a reconfiguration is.
+// Phase is the progress of a reconfiguration.
 type Phase uint8
 
 // The phases.
@@ -53,13 +53,14 @@ var phaseNames = [...]string{"refresh", "seal", "stage", "decide", "activate", "
 
 func (p Phase) String() string { return phaseNames[p] }
 
-// Progress is told to who watches a reconfiguration.
+// Progress reports the progress of a reconfiguration to an observer.
 type Progress struct {
 	Partition wor.Partition
-	Epoch     wor.Epoch // that is to end
+	Epoch     wor.Epoch // the epoch that is to end
 	Phase     Phase
-	// Sealed servers of the old members; Pieces and Bytes that were staged;
-	// Staged and Active servers of the new members. Attempt counts from 1.
+	// Sealed counts servers of the old members; Pieces and Bytes what was
+	// staged; Staged and Active servers of the new members. Attempt counts from
+	// 1.
 	Sealed, Pieces, Staged, Active, Attempt int
 	Bytes                                   int64
 }
@@ -69,29 +70,30 @@ func (p Progress) String() string {
 		p.Partition, p.Epoch, p.Phase, p.Sealed, p.Staged, p.Bytes, p.Active)
 }
 
-// Reconfigure makes members keep a partition from the next epoch on. Done is
-// called with the configuration of that epoch: with nil if it is this one, with
-// ErrWritten if somebody else has decided another. An ErrUnknown may still take
-// effect. Operations under way go on in the new epoch; tokens of the old one are
-// of no use any more. Progress may be nil.
+// Reconfigure makes members store a partition from the next epoch on. It calls
+// done with the configuration of that epoch: with nil if it is this one, with
+// ErrWritten if another client has decided another. An ErrUnknown may still
+// take effect. Running operations continue in the new epoch; tokens of the old
+// one become invalid. Progress may be nil.
 func (s *Space) Reconfigure(p wor.Partition, members []wor.Member, within time.Duration, progress func(Progress), done func(*wor.Config, error)) {
 	s.reconfigure(p, members, within, change{}, progress, done)
 }
 
-// UnsafeRecover is Reconfigure for a partition of which a majority of the servers
-// is lost for good: it goes on with what the others have. What was decided may be
-// missing, or may change; Config.Tainted says so from then on. It refuses
-// (ErrRefused) as long as a majority answers.
+// UnsafeRecover is Reconfigure for a partition that has permanently lost a
+// majority of its servers: it continues with the state of the others. Decided
+// values may be missing, or may change; Config.Tainted records that from then
+// on. It refuses (ErrRefused) as long as a majority answers.
 //
-// For partition 0 there is no register left that could decide. What done is given then
-// is staged and believed by nobody but this Space: the servers begin it when operators
-// have put it into the descriptions that they are started with (wor.Genesis.Known).
-// Nothing decides between two that do this at once: one operator must do it, once.
+// For partition 0 there is no register left that could decide. The
+// configuration passed to done is staged, and only this Space uses it: the
+// servers begin it when operators have put it into the descriptions that they
+// are started with (wor.Genesis.Known). Nothing decides between two clients
+// that do this concurrently: one operator must do it, once.
 func (s *Space) UnsafeRecover(p wor.Partition, members []wor.Member, within time.Duration, progress func(Progress), done func(*wor.Config, error)) {
 	s.reconfigure(p, members, within, change{unsafe: true}, progress, done)
 }
 
-// ErrRefused: the operator's command was not begun, for the reason that is said.
+// ErrRefused: the operator's command was not begun, for the stated reason.
 var ErrRefused = errors.New("refused")
 
 func (s *Space) reconfigure(p wor.Partition, members []wor.Member, within time.Duration, how change, progress func(Progress), done func(*wor.Config, error)) {
@@ -113,15 +115,16 @@ func (s *Space) reconfigure(p wor.Partition, members []wor.Member, within time.D
 	c.refresh()
 }
 
-// change is a reconfiguration under way.
+// change is a running reconfiguration.
 type change struct {
 	op
 	at     Progress
 	old    *wor.Config
 	next   *wor.Config
 	unsafe bool
-	// only, when not nil, is the configuration that this is to follow: the members
-	// were chosen by who knew no later one, in which others may have changed.
+	// only, if not nil, is the configuration that this one must follow: the
+	// caller chose the members without knowing of a later one, which may have
+	// other members.
 	only  *wor.Config
 	watch func(Progress)
 	done  func(*wor.Config, error)
@@ -136,8 +139,8 @@ type change struct {
 	sources  []int
 	fetches  []*inquiry
 	merger   *group.Merger
-	resolved map[wor.Segment]wor.Protocol // of segments that are written by two
-	skim     skim                         // not nil: what is fetched is only read, not staged
+	resolved map[wor.Segment]wor.Protocol // of segments written by two protocols
+	skim     skim                         // not nil: fetched states are only read, not staged
 	piece    []byte
 	last     bool
 	pieces   uint64
@@ -147,7 +150,7 @@ type change struct {
 	begun    uint16
 }
 
-// stageTarget is a member to be.
+// stageTarget is a future member.
 type stageTarget struct {
 	inquiry *inquiry
 	has     uint64 // pieces
@@ -156,7 +159,7 @@ type stageTarget struct {
 }
 
 // How often a server is asked before a reconfiguration does without it, and how
-// long at least it waits for the last ones to take a piece.
+// long at least it waits for the last servers to take a piece.
 const (
 	fetchTries    = 8
 	activateTries = 12
@@ -207,7 +210,7 @@ func (c *change) read(_ *reader, value []byte, err error) {
 		s.adopt(cfg)
 		c.refresh()
 	case errors.Is(err, errMoved):
-		s.learn(c.old.Partition) // partition 0, whose witnesses know the next one
+		s.learn(c.old.Partition) // the witnesses of partition 0 know the next one
 		c.retry()
 	case err == nil:
 		c.fail(fmt.Errorf("configuration of partition %d, epoch %d: %w", c.old.Partition, c.old.Epoch+1, wor.ErrEncoding))
@@ -224,7 +227,7 @@ func (c *change) retry() {
 	c.s.agenda.set(&c.pause, c.s.clock.Now().Add(c.wait.Next(c.s.random)), c)
 }
 
-// ring is of pause, as op's alarm is op's own.
+// ring belongs to pause: op's alarm is op's own.
 func (c *change) ring(*alarm) {
 	switch c.at.Phase {
 	case PhaseRefresh:
@@ -236,8 +239,8 @@ func (c *change) ring(*alarm) {
 	}
 }
 
-// superseded sees whether somebody else has decided the epoch: then this has
-// lost.
+// superseded checks whether another client has decided the epoch: then this
+// change has lost.
 func (c *change) superseded() {
 	s, v := c.s, c.s.views[c.old.Partition]
 	if v.cfg.Epoch > c.old.Epoch {
@@ -269,7 +272,7 @@ func (c *change) settle(cfg *wor.Config) {
 	}
 }
 
-// look asks, before an unsafe recovery, who is there.
+// look finds out, before an unsafe recovery, which servers answer.
 func (c *change) look() {
 	s := c.s
 	var there uint16
@@ -303,11 +306,11 @@ func (c *change) look() {
 	}))
 }
 
-// musterTries is how often a member to be is asked whether it is there.
+// musterTries is how often a future member is asked whether it is there.
 const musterTries = 3
 
-// muster asks the members to be whether they are there, before anything is sealed
-// that they are to go on with. It refuses where there are too few.
+// muster checks that the future members are there, before anything is sealed
+// that they are to continue. It refuses if there are too few.
 func (c *change) muster() {
 	s, n := c.s, len(c.next.Members)
 	there, left, begun := 0, n, false
@@ -377,13 +380,13 @@ func (c *change) sealedBy(i int, r *wor.Reply) (enough bool) {
 	return true
 }
 
-// lost: a server knows a later epoch.
+// lost runs when a server knows a later epoch.
 func (c *change) lost() {
 	c.rest()
 	c.superseded()
 }
 
-// recovered goes on with the servers that answered.
+// recovered continues with the servers that answered.
 func (c *change) recovered() {
 	if len(c.sealed) == 0 {
 		c.s.agenda.set(&c.pause, c.s.clock.Now().Add(recoverWait), c)
@@ -404,7 +407,7 @@ func (c *change) decide() {
 		return
 	}
 	if c.unsafe && c.next.Partition == 0 {
-		cfg := *c.next // there is nobody left to decide
+		cfg := *c.next // no server is left to decide
 		s.adopt(&cfg)
 		c.phase(PhaseDone)
 		c.answer(&cfg, nil)
@@ -436,8 +439,8 @@ func (c *change) proposed(_ *proposer, value []byte, err error) {
 	}
 }
 
-// activate tells the members, new and old. It is done when a majority of the new
-// ones has begun; the others are told on.
+// activate notifies the members, new and old. It is done when a majority of the
+// new ones has begun; notices to the others continue.
 func (c *change) activate(cfg *wor.Config) {
 	s := c.s
 	c.rest()
@@ -454,7 +457,7 @@ func (c *change) activate(cfg *wor.Config) {
 	}
 }
 
-// tellMember tells a new member; after the end for a while only.
+// tellMember notifies a new member; after the end only for a while.
 func (c *change) tellMember(cfg *wor.Config, i int, q wor.Request) {
 	heard := func(r *wor.Reply) bool { return c.begunBy(cfg, i, r) }
 	c.s.inquire(cfg.Members[i], q, activateTries, heard, func() {
@@ -468,7 +471,7 @@ func (c *change) begunBy(cfg *wor.Config, i int, r *wor.Reply) bool {
 	switch {
 	case r.Status == wor.StatusOK, r.Epoch > cfg.Epoch:
 	case r.Status == wor.StatusMute || r.Status == wor.StatusForeign:
-		return true // it has not its stage, and will not get it
+		return true // it has no stage, and will not get it
 	default:
 		return false
 	}
@@ -482,7 +485,7 @@ func (c *change) begunBy(cfg *wor.Config, i int, r *wor.Reply) bool {
 	return true
 }
 
-// rest stops all that is under way.
+// rest stops everything that is running.
 func (c *change) rest() {
 	c.r.stop()
 	c.deciding.stop()
@@ -511,12 +514,12 @@ func (c *change) answer(cfg *wor.Config, err error) {
 	}
 }
 
-// Revive ends the epoch of a partition that is sealed, where nobody else does: with the
-// same members. It is for servers, whose Space waits for nothing.
+// Revive ends the epoch of a sealed partition if no client does: with the same
+// members. It is for servers, whose Space has no waiting calls.
 func (s *Space) Revive(p wor.Partition) { s.rescue(s.views[p]) }
 
-// rescue ends a reconfiguration that somebody began and did not finish: to the
-// same members, unless it turns out to be finished.
+// rescue completes a reconfiguration that another client began and did not
+// finish: with the same members, unless it turns out to be finished.
 func (s *Space) rescue(v *view) {
 	if v.rescuing {
 		return

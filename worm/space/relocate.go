@@ -11,22 +11,23 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// Relocation of a closed segment, one of which all registers are decided. What was
-// decided never changes, so it needs no seal and no consensus on the values: they
-// are read, written to the registers of the same addresses in the other partition,
-// where nobody ever writes anything else, read there again, and compared by
-// digest. Then the next placement register is proposed: from there on the segment
-// is there. Who still asks at the old place finds the same, or a tombstone that no
-// trim register explains, and looks anew. Tokens do not count where a segment has
-// moved to: at their ballots a value could be written over one that was decided
-// at ballot zero.
+// Relocation of a closed segment, all of whose registers are decided. Decided
+// values never change, so there is no need for a seal or for consensus on the
+// values: they are read, written to the registers of the same addresses in the
+// other partition, where no other value is ever written, read there again, and
+// compared by digest. Then the next placement register is proposed: from there
+// on the segment is at the new place. A client that still asks at the old place
+// finds the same values, or a tombstone that no trim register explains, and
+// looks the segment up anew. Tokens are invalid at the new place: at their
+// ballots a client could overwrite a value that was decided at ballot zero.
 
-// Relocate moves a segment of which all registers are decided to another partition
-// and gives its space at the old one back, but where that is the segment's home,
-// on whose servers Paxos and Fast keep data and metadata under one tombstone: there
-// the space is given back when the segment is trimmed. It cannot go back to where
-// its space was given back (ErrRefused), and it moves PlacementsMax times at most
-// (ErrLimit). ErrUnwritten says that it is not closed.
+// Relocate moves a segment, all of whose registers must be decided, to another
+// partition and frees its space at the old one. The exception is the segment's
+// home: its servers store data and metadata of Paxos and Fast under one
+// tombstone, so that space is freed when the segment is trimmed. A segment
+// cannot return to a place where its space was freed (ErrRefused), and moves at
+// most PlacementsMax times (ErrLimit). ErrUnwritten means that it is not
+// closed.
 func (s *Space) Relocate(seg wor.Segment, to wor.Partition, within time.Duration, done func(error)) {
 	err := checkSegment(seg)
 	if err == nil {
@@ -45,7 +46,7 @@ func (s *Space) Relocate(seg wor.Segment, to wor.Partition, within time.Duration
 	r.findAnew(r)
 }
 
-// relocation is a Relocate under way.
+// relocation is a running Relocate.
 type relocation struct {
 	target
 	to   wor.Partition
@@ -66,7 +67,7 @@ type relocation struct {
 	clearing   *clearing
 }
 
-// relocateStep is how many registers are moved at once.
+// relocateStep is the number of registers moved at once.
 const relocateStep = 256
 
 func (r *relocation) ready() {
@@ -92,8 +93,8 @@ func (r *relocation) ready() {
 	r.pass(false)
 }
 
-// pass goes through all registers: at the old place, to copy, or at the new one,
-// to verify.
+// pass goes through all registers: at the old place, to copy, or at the new
+// one, to verify.
 func (r *relocation) pass(verify bool) {
 	r.verify, r.next, r.digest = verify, 0, xxhash.New()
 	r.step()
@@ -155,7 +156,7 @@ func (r *relocation) answered(c *call, err error) {
 	}
 }
 
-// read is the repair's: of a register that was halfway.
+// read handles the repair of a register that was halfway.
 func (r *relocation) read(_ *reader, _ []byte, err error) {
 	if err != nil && !errors.Is(err, wor.ErrUnwritten) && !errors.Is(err, errTombstone) {
 		r.fail(err)
@@ -164,7 +165,7 @@ func (r *relocation) read(_ *reader, _ []byte, err error) {
 	r.step()
 }
 
-// copyNext writes the next value with a proposer that is free.
+// copyNext writes the next value with a free proposer.
 func (r *relocation) copyNext(p *proposer) {
 	if r.written == len(r.cells) {
 		return
@@ -198,7 +199,7 @@ func (r *relocation) proposed(p *proposer, value []byte, err error) {
 	}
 }
 
-// through has gone through all registers.
+// through runs when all registers are done.
 func (r *relocation) through() {
 	sum := r.digest.Sum64()
 	if !r.verify {
@@ -215,7 +216,7 @@ func (r *relocation) through() {
 	r.decision.run(r.s, r, r.s.home(r.seg), a, encodePlacement(r.into, sum), 0)
 }
 
-// decided goes on when the placement register is decided.
+// decided continues when the placement register is decided.
 func (r *relocation) decided(p *proposer, value []byte, err error) {
 	switch {
 	case errors.Is(err, errTombstone):
@@ -235,7 +236,7 @@ func (r *relocation) decided(p *proposer, value []byte, err error) {
 	}
 }
 
-// clearing gives the old place's space back.
+// clearing frees the space at the old place.
 type clearing struct {
 	r    *relocation
 	call call
@@ -243,7 +244,7 @@ type clearing struct {
 
 func (e *clearing) answered(_ *call, err error) { e.r.fail(err) }
 
-// fail ends it: with nil, well.
+// fail ends it; nil means success.
 func (r *relocation) fail(err error) {
 	if !r.end() {
 		return

@@ -10,14 +10,14 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// Replace puts one server in the place of another in all partitions that have it,
-// one after the other. It looks before it acts: in each of these, all others must
-// serve the newest epoch, and the new server must answer, as one that is no member
-// there. Otherwise nothing is changed, and the error, an ErrRefused, says why. A
-// replacement that ended halfway goes on when it is asked for again, as does one
-// that answers ErrWritten, since somebody has changed a partition meanwhile; one that is
-// done, so that no partition has the dead server and some have the new one, is
-// success. Progress may be nil.
+// Replace replaces one server by another in all partitions that have it, one
+// after the other. It checks before it acts: in each of these partitions, all
+// other members must serve the newest epoch, and the new server must answer and
+// must not be a member. Otherwise it changes nothing and returns an ErrRefused
+// with the reason. When called again, Replace continues a replacement that
+// ended halfway, or with ErrWritten because another client changed a partition
+// meanwhile; if the replacement is complete, so that no partition has the dead
+// server and some have the new one, it succeeds. Progress may be nil.
 func (s *Space) Replace(dead wor.ServerID, with wor.Member, within time.Duration, progress func(Progress), done func(error)) {
 	err := s.admit(0)
 	if err == nil && (with.ID == 0 || with.ID == dead) {
@@ -35,7 +35,7 @@ func (s *Space) Replace(dead wor.ServerID, with wor.Member, within time.Duration
 	}
 }
 
-// replace is a Replace under way.
+// replace is a running Replace.
 type replace struct {
 	op
 	dead  wor.ServerID
@@ -44,20 +44,20 @@ type replace struct {
 	done  func(error)
 
 	survey  []survey // by partition
-	left    int      // answers that are missing
+	left    int      // missing answers
 	doubts  []string
 	todo    []wor.Partition
 	pending []*inquiry
 }
 
-// survey is the look at one partition.
+// survey is the check of one partition.
 type survey struct {
 	r     reader
 	wait  env.Backoff
 	alarm alarm
 }
 
-// replaceTries is how often a server is asked before it counts as away.
+// replaceTries is how often a server is asked before it counts as down.
 const replaceTries = 3
 
 // look learns the newest configuration of a partition, then asks its members.
@@ -72,7 +72,7 @@ func (r *replace) refresh(p wor.Partition) {
 	v.r.run(s, surveyor{r, p}, s.configPlace(p), configAddr(p, cfg.Epoch+1), 0)
 }
 
-// surveyor hears the answer about one partition.
+// surveyor receives the answer about one partition.
 type surveyor struct {
 	r *replace
 	p wor.Partition
@@ -103,7 +103,7 @@ func (x surveyor) read(_ *reader, value []byte, err error) {
 	}))
 }
 
-// ask asks the members, and the one that is to be.
+// ask asks the members, and the new server.
 func (r *replace) ask(p wor.Partition) {
 	cfg := r.s.views[p].cfg
 	if cfg.Index(r.dead) < 0 {
@@ -143,7 +143,7 @@ func (r *replace) doubt(format string, args ...any) {
 	r.doubts = append(r.doubts, fmt.Sprintf(format, args...))
 }
 
-// answered begins when all have answered and nothing is wrong.
+// answered begins the change when all have answered and nothing is wrong.
 func (r *replace) answered() {
 	if r.left--; r.left > 0 || !r.live {
 		return
@@ -160,8 +160,8 @@ func (r *replace) answered() {
 	}
 }
 
-// isMember says that the new server is a member already: there is nothing left to
-// do.
+// isMember reports whether the new server is a member already: then there is
+// nothing left to do.
 func (r *replace) isMember() bool {
 	return slices.ContainsFunc(r.s.views, func(v *view) bool { return v.cfg.Index(r.with.ID) >= 0 })
 }

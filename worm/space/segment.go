@@ -9,22 +9,22 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// Segments. The metadata register of a segment decides who allocated it, where
-// its data registers are and how they are kept. Placement registers, just below
-// it, move them, one after the other, when the segment is closed. A trim is
-// decided by the trim register first; then the next placement register is made
-// the end of them; then tombstones go to where the data are or were, and to the
-// home partition in the end, where they take the metadata's place: whoever finds
-// no metadata any more need not look for data.
+// Segments. The metadata register of a segment decides which client allocated
+// it, where its data registers are, and their protocol. Placement registers,
+// just below it, move them, one after the other, when the segment is closed. A
+// trim is decided by the trim register first; then the next placement register
+// is made the end of them; then tombstones go to where the data are or were,
+// and last to the home partition, where they replace the metadata: a client
+// that no longer finds metadata need not look for data.
 
-// segment is what is known of a segment that is allocated. What was decided may be
-// kept for ever, but for a placement that followed.
+// segment is what is known of an allocated segment. Decided facts may be cached
+// permanently, except that a further placement may follow.
 type segment struct {
 	place
 	size    uint32
 	trimmed bool
-	// before are the places that it had, the oldest first. Ended: there will be
-	// no other any more.
+	// before are its earlier places, the oldest first. Ended: there will be no
+	// further one.
 	before []place
 	ended  bool
 }
@@ -58,8 +58,8 @@ func (c *segments) forget(s wor.Segment) {
 
 func (s *Space) markTrimmed(seg wor.Segment) { s.segments.set(seg, segment{trimmed: true}) }
 
-// with says that a tombstone for one of two places is one for both: Paxos and Fast
-// are kept together.
+// with reports whether a tombstone at one of two places is one at both: Paxos
+// and Fast are stored together.
 func (p place) with(q place) bool {
 	return p.partition == q.partition && (p.protocol == wor.Chain) == (q.protocol == wor.Chain)
 }
@@ -70,14 +70,14 @@ func (s *Space) home(seg wor.Segment) place { return place{partition: s.genesis.
 // PlacementsMax is how often a segment can be moved.
 const PlacementsMax = int(wor.MetaOffset - wor.PlacementOffset)
 
-// placements are the registers that move a segment, the last one first, and then
-// that of the metadata.
+// placements returns the registers that move a segment, the last one first,
+// followed by that of the metadata.
 func placements(seg wor.Segment) wor.Range {
 	return wor.Range{Segment: seg, Lo: wor.PlacementOffset, Hi: wor.MetaOffset + 1}
 }
 
-// The forms of a placement register's value: where to, and the digest of what was
-// there; or that there are no more.
+// The forms of a placement register's value: the destination with the digest of
+// the contents; or the end of placements.
 const (
 	placementForm = 1
 	placementEnd  = 2
@@ -101,7 +101,7 @@ func decodePlacement(b []byte) (p place, end bool, err error) {
 	return place{partition: wor.Partition(binary.LittleEndian.Uint32(b[1:])), protocol: wor.Protocol(b[5])}, false, nil
 }
 
-// learnSegment keeps what the registers of a segment's home say.
+// learnSegment caches what the registers of a segment's home hold.
 func (s *Space) learnSegment(seg wor.Segment, meta []byte, moves [][]byte) (wor.Meta, error) {
 	var m wor.Meta
 	if err := m.UnmarshalBinary(meta); err != nil {
@@ -145,7 +145,7 @@ func checkSegment(seg wor.Segment) error {
 	return nil
 }
 
-// Alloc is wor.Space's.
+// Alloc implements wor.Space.
 func (s *Space) Alloc(seg wor.Segment, m wor.Meta, within time.Duration, done func(wor.Meta, error)) {
 	value, err := s.checkAlloc(seg, &m)
 	if err == nil {
@@ -171,7 +171,7 @@ func (s *Space) checkAlloc(seg wor.Segment, m *wor.Meta) ([]byte, error) {
 	return m.MarshalBinary()
 }
 
-// alloc is an Alloc under way.
+// alloc is a running Alloc.
 type alloc struct {
 	target
 	p    proposer
@@ -206,7 +206,8 @@ func (a *alloc) answer(m wor.Meta, err error) {
 	}
 }
 
-// unknown is what an error means for a write, of which something was sent or not.
+// unknown converts the error of a write, depending on whether anything was
+// sent.
 func unknown(a wor.Addr, sent bool, err error) error {
 	var refused *refusedError
 	switch {
@@ -218,8 +219,8 @@ func unknown(a wor.Addr, sent bool, err error) error {
 	return &wor.UnknownError{Addr: a, Cause: err}
 }
 
-// Stat is wor.Space's. It asks the servers, since the segment may have been
-// trimmed.
+// Stat implements wor.Space. It asks the servers, because the segment may have
+// been trimmed.
 func (s *Space) Stat(seg wor.Segment, within time.Duration, done func(wor.Meta, error)) {
 	err := checkSegment(seg)
 	if err == nil {
@@ -239,7 +240,7 @@ func (s *Space) Stat(seg wor.Segment, within time.Duration, done func(wor.Meta, 
 	t.r.run(s, t, s.home(seg), wor.Addr{Segment: seg, Offset: wor.MetaOffset}, t.until)
 }
 
-// stat is a Stat under way.
+// stat is a running Stat.
 type stat struct {
 	target
 	r    reader
@@ -271,7 +272,7 @@ func (t *stat) answer(m wor.Meta, err error) {
 	}
 }
 
-// Trim is wor.Space's.
+// Trim implements wor.Space.
 func (s *Space) Trim(seg wor.Segment, within time.Duration, done func(error)) {
 	err := checkSegment(seg)
 	if err == nil {
@@ -287,15 +288,15 @@ func (s *Space) Trim(seg wor.Segment, within time.Duration, done func(error)) {
 	t.find(t)
 }
 
-// trim is a Trim under way.
+// trim is a running Trim.
 type trim struct {
 	target
 	p    proposer
 	done func(error)
 }
 
-// trimValue is what a trim register holds. There is only this, so that all who
-// trim agree.
+// trimValue is the value of a trim register. There is only this one, so that
+// all clients that trim agree.
 const trimValue = "trimmed"
 
 func (t *trim) ready() {
@@ -320,7 +321,7 @@ func (t *trim) bury() {
 	})
 }
 
-// fail ends it: with nil, well.
+// fail ends it; nil means success.
 func (t *trim) fail(err error) {
 	if errors.Is(err, wor.ErrTrimmed) {
 		err = nil

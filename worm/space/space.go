@@ -22,9 +22,9 @@ type Space struct {
 	known        known
 	used         used
 	errands      map[errandKey]*errand
-	listeners    *listener // all that were not stopped
+	listeners    *listener // all that are not stopped
 
-	first  *op // all operations under way
+	first  *op // all running operations
 	ops    int
 	bytes  int64
 	closed bool
@@ -34,7 +34,7 @@ type Space struct {
 
 var _ wor.Space = (*Space)(nil)
 
-// Open makes a Space. It asks nobody yet.
+// Open makes a Space. It sends no request yet.
 func Open(o Options) (*Space, error) {
 	o, err := o.complete()
 	if err != nil {
@@ -67,11 +67,11 @@ func Open(o Options) (*Space, error) {
 
 func (s *Space) wake() { s.agenda.wake() }
 
-// later has f called after what is going on now.
+// later calls f after the current function of the Serial.
 func (s *Space) later(f func()) { s.serial.Do(f) }
 
-// Close ends all operations under way with ErrClosed, and all later ones. What a
-// write under way has sent may still take effect.
+// Close ends all running operations with ErrClosed, and all later ones. A write
+// whose requests were sent may still take effect.
 func (s *Space) Close() {
 	if s.closed {
 		return
@@ -108,7 +108,7 @@ func (s *Space) Refresh() {
 // is known; Options.Changed is called if there is.
 func (s *Space) Look(p wor.Partition) { s.learn(p) }
 
-// Nonce is wor.Space's.
+// Nonce implements wor.Space.
 func (s *Space) Nonce() uint64 { return s.nonce }
 
 // ballot is one that was never used: higher than all that were met.
@@ -127,7 +127,7 @@ func (s *Space) above(b wor.Ballot) {
 	}
 }
 
-// Known is wor.Space's.
+// Known implements wor.Space.
 func (s *Space) Known(a wor.Addr) ([]byte, bool) {
 	if e := s.segments.get(a.Segment); e != nil && e.value.trimmed {
 		return nil, false

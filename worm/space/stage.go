@@ -9,13 +9,13 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// Staging: the states of the sealed servers are fetched, merged, and handed to the
-// members to be, one piece at a time, so that neither side holds more than a few
-// pieces. Who does not take a piece for long is left behind, as long as enough
-// others are there. When a server that is fetched from goes away, it begins anew
-// with another, and another tag.
+// Staging: the states of the sealed servers are fetched, merged, and passed to
+// the future members, one piece at a time, so that neither side holds more than
+// a few pieces. A future member that does not take a piece for long is left
+// behind, as long as enough others are there. When a source fails, staging
+// begins anew with another source and another tag.
 
-// restart begins to stage, with a new tag, if enough are sealed.
+// restart begins to stage, with a new tag, if enough servers are sealed.
 func (c *change) restart() {
 	s, n := c.s, len(c.old.Members)
 	for _, f := range c.fetches {
@@ -57,7 +57,7 @@ func (c *change) restart() {
 	c.pump()
 }
 
-// pump fetches what the merger wants, and stages what it makes of it.
+// pump fetches what the merger needs, and stages its output.
 func (c *change) pump() {
 	if c.piece != nil {
 		return // it is on its way
@@ -81,7 +81,7 @@ func (c *change) pump() {
 		c.piece, c.last = piece, last
 		c.stage()
 	default:
-		c.fetchWanted() // it has come to the end of a server's piece
+		c.fetchWanted() // it has used up a server's piece
 	}
 }
 
@@ -125,7 +125,8 @@ func (c *change) fetch(i int, cursor uint64) {
 
 func (c *change) fetched(i int, cursor uint64, r *wor.Reply) {
 	if err := c.merger.Put(i, cursor, r); err != nil {
-		// Damaged on its way, or there: another server may have it right.
+		// Damaged on the way, or at the server: another server may have it
+		// right.
 		c.bad |= 1 << c.sources[i]
 		c.retryStage()
 		return
@@ -146,7 +147,7 @@ func (c *change) retryStage() {
 	}))
 }
 
-// stage sends a piece to all members to be that have the ones before.
+// stage sends a piece to all future members that have the earlier ones.
 func (c *change) stage() {
 	s, merger := c.s, c.merger
 	now := s.clock.Now()
@@ -187,7 +188,7 @@ func (c *change) stagedBy(i int, r *wor.Reply) (enough bool) {
 		c.lost()
 		return true
 	case r.Status == wor.StatusBusy && r.Cursor < c.pieces, r.Status == wor.StatusConflict, r.Status == wor.StatusLimit:
-		// It has given the stage up, or another one has the tag.
+		// It has dropped the stage, or another change has the tag.
 		t.lost = true
 		c.s.later(c.stepper())
 		return true
@@ -195,7 +196,8 @@ func (c *change) stagedBy(i int, r *wor.Reply) (enough bool) {
 	return false
 }
 
-// stepper looks, later, whether the next piece may follow.
+// stepper returns a function that checks, later, whether the next piece may
+// follow.
 func (c *change) stepper() func() {
 	merger := c.merger
 	return func() {
@@ -205,7 +207,7 @@ func (c *change) stepper() func() {
 	}
 }
 
-// stepStage goes on when all that are left have the piece.
+// stepStage continues when all remaining targets have the piece.
 func (c *change) stepStage() {
 	have, left := 0, 0
 	for i := range c.targets {
@@ -233,7 +235,8 @@ func (c *change) stepStage() {
 	}
 }
 
-// laggards leaves behind who does not take a piece, if the others are enough.
+// laggards leaves behind the targets that do not take a piece, if the others
+// are enough.
 func (c *change) laggards() {
 	have := 0
 	for i := range c.targets {

@@ -25,7 +25,7 @@ func checkRange(r wor.Range) error {
 	return checkSegment(r.Segment)
 }
 
-// within says whether a range has no register that the segment has not.
+// within returns an error if a range exceeds the segment's registers.
 func (s *segment) within(r wor.Range) error {
 	if r.Hi > s.size {
 		return &wor.LimitError{Name: "wor.Meta.Size", Limit: int64(s.size), Got: int64(r.Hi)}
@@ -33,7 +33,7 @@ func (s *segment) within(r wor.Range) error {
 	return nil
 }
 
-// token says why a token cannot be one of this segment.
+// token returns an error for a token that cannot be of this segment.
 func (s *segment) token(t *wor.Token) error {
 	if t.Protocol != s.protocol || t.Ballot.IsZero() {
 		return wor.ErrToken
@@ -41,7 +41,7 @@ func (s *segment) token(t *wor.Token) error {
 	return s.within(t.Range)
 }
 
-// Write is wor.Space's. It is one round trip.
+// Write implements wor.Space. It takes one round trip.
 func (s *Space) Write(t *wor.Token, offset uint32, value []byte, within time.Duration, done func(error)) {
 	a := wor.Addr{Segment: t.Range.Segment, Offset: offset}
 	err := checkValue(value)
@@ -61,7 +61,7 @@ func (s *Space) Write(t *wor.Token, offset uint32, value []byte, within time.Dur
 	w.find(w)
 }
 
-// WriteUnsafe is wor.Space's.
+// WriteUnsafe implements wor.Space.
 func (s *Space) WriteUnsafe(a wor.Addr, value []byte, within time.Duration, done func(error)) {
 	err := checkValue(value)
 	if err == nil {
@@ -77,15 +77,15 @@ func (s *Space) WriteUnsafe(a wor.Addr, value []byte, within time.Duration, done
 	w.find(w)
 }
 
-// write is a Write under way, or with a nil token a WriteUnsafe.
+// write is a running Write, or with a nil token a WriteUnsafe.
 type write struct {
 	target
 	call    call
-	r       *reader // of a segment that has moved; else nil: few do, and it is large
+	r       *reader // for a segment that has moved; otherwise nil: it is rare, and a reader is large
 	token   *wor.Token
 	a       wor.Addr
-	value   []byte // what was asked for
-	writing []byte // what is written: the value that must be adopted goes before
+	value   []byte // the caller's value
+	writing []byte // the value being written: one that must be adopted takes precedence
 	sent    bool
 	done    func(error)
 }
@@ -129,7 +129,7 @@ func (w *write) ready() {
 	w.call.run(w.s, w, t)
 }
 
-// read is what the register of a segment that has moved holds.
+// read handles the content of the register of a segment that has moved.
 func (w *write) read(_ *reader, value []byte, err error) {
 	switch {
 	case errors.Is(err, errTombstone):
@@ -173,11 +173,11 @@ func (w *write) answered(c *call, err error) {
 	}
 }
 
-// errEnded: the epoch of a token is over, so that it is of no use any more.
+// errEnded: the epoch of a token is over, so the token is invalid.
 var errEnded = fmt.Errorf("%w: %w", wor.ErrSealed, wor.ErrOutbid)
 
-// other is the outcome of a write where the register holds that value in the end:
-// a chain says so, since what its head holds cannot be outbid.
+// other returns the outcome of a write if the register finally holds that
+// value: a chain reports it, because what its head holds cannot be outbid.
 func other(a wor.Addr, holds, value []byte) error {
 	if string(holds) == string(value) {
 		return nil
@@ -185,8 +185,8 @@ func other(a wor.Addr, holds, value []byte) error {
 	return &wor.WrittenError{Addr: a, Value: holds}
 }
 
-// lost is why a write did not come through. Another value at the ballot of a token
-// is a token in two hands.
+// lost returns why a write failed. Another value at the ballot of a token means
+// that two holders used the token.
 func lost(run *wor.Run, token bool) error {
 	if run.Status == wor.StatusConflict && token {
 		return wor.ErrToken
@@ -206,7 +206,7 @@ func (w *write) answer(err error) {
 	}
 }
 
-// WriteRange is wor.Space's. Neighbours that are free are written together.
+// WriteRange implements wor.Space. Free neighbours are written together.
 func (s *Space) WriteRange(t *wor.Token, r wor.Range, value []byte, within time.Duration, done func([]error)) {
 	err := checkValue(value)
 	if err == nil {
@@ -238,15 +238,15 @@ func (s *Space) WriteRange(t *wor.Token, r wor.Range, value []byte, within time.
 	w.find(w)
 }
 
-// writeRange is a WriteRange under way. It is done in parts: runs of free
-// registers, and registers that have something to adopt.
+// writeRange is a running WriteRange. It is done in parts: runs of free
+// registers, and registers with a value to adopt.
 type writeRange struct {
 	target
 	token *wor.Token
 	r     wor.Range
 	value []byte
 	errs  []error
-	seen  []bool // which have their answer
+	seen  []bool // registers with a result
 	next  uint32
 	parts map[*part]bool
 	trims bool
@@ -261,7 +261,7 @@ type part struct {
 	writing []byte
 }
 
-// partsMax is how many calls one WriteRange makes at once.
+// partsMax is the number of concurrent calls of one WriteRange.
 const partsMax = 16
 
 func (w *writeRange) ready() {
@@ -281,7 +281,7 @@ func (w *writeRange) ready() {
 	w.more()
 }
 
-// readInstead answers for a segment that has moved, as write.ready says.
+// readInstead answers for a segment that has moved, as write.ready does.
 func (w *writeRange) readInstead() {
 	o := &readRange{r: w.r}
 	o.seg = w.seg
@@ -313,7 +313,7 @@ func (w *writeRange) readInstead() {
 	o.find(o)
 }
 
-// more starts parts, as many as may be under way.
+// more starts parts, as many as allowed.
 func (w *writeRange) more() {
 	for len(w.parts) < partsMax && w.next < w.r.Hi {
 		if w.seen[w.next-w.r.Lo] {
@@ -406,7 +406,7 @@ func (p *part) outcome(a wor.Addr, run *wor.Run) {
 	}
 }
 
-// fail gives all that have no answer this one.
+// fail gives this error to all registers without a result.
 func (w *writeRange) fail(err error) {
 	for i := range w.errs {
 		if w.seen == nil || !w.seen[i] {
@@ -420,13 +420,13 @@ func (w *writeRange) fail(err error) {
 func (w *writeRange) answer() {
 	if w.end() {
 		for p := range w.parts {
-			p.call.stop() // in any order: it sends nothing
+			p.call.stop() // in any order: it sends no request
 		}
 		w.done(w.errs)
 	}
 }
 
-// Propose is wor.Space's.
+// Propose implements wor.Space.
 func (s *Space) Propose(a wor.Addr, value []byte, within time.Duration, done func(error)) {
 	err := checkValue(value)
 	if err == nil {
@@ -445,7 +445,7 @@ func (s *Space) Propose(a wor.Addr, value []byte, within time.Duration, done fun
 	o.find(o)
 }
 
-// propose is a Propose under way.
+// propose is a running Propose.
 type propose struct {
 	target
 	p     proposer
