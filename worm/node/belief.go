@@ -8,24 +8,26 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// What was decided stands in registers. A client that says that something was
+// Decisions are in registers. A client that claims that a configuration was
 // decided, that an epoch has begun (KindActivate) or that a segment is trimmed
-// (KindTrim), is not believed: its request is a hint, on which the server reads the
-// registers itself, as a client of the cluster. Until it has, it answers StatusBusy,
-// and the client asks again. So a client can have it look, and nothing else.
+// (KindTrim) is not believed: its request is a hint, on which the server reads
+// the registers itself, as a client of the cluster. Until it has, it answers
+// StatusBusy, and the client asks again. So a client can make the server read,
+// and nothing else.
 //
-// The configurations that the server's own description names (wor.Genesis.Known) are
-// believed: the operator has put it there. That is how an unsafe recovery of partition
-// 0 begins, which no register decides, since its witnesses are lost.
+// The server does believe the configurations in its own description
+// (wor.Genesis.Known): the operator has put them there. An unsafe recovery of
+// partition 0 begins that way, because no register decides it: its witnesses
+// are lost.
 
-// claimsMax bounds the trims that are being looked up, or were.
+// claimsMax bounds the trims being looked up, or looked up before.
 const claimsMax = 4096
 
-// claimWithin bounds one look at a trim register.
+// claimWithin bounds one read of a trim register.
 const claimWithin = time.Second
 
-// claim is that a segment is to be given up in a partition; chain is that it is by
-// those who keep chains.
+// claim is the claim that a partition should discard a segment; chain means its
+// servers of protocol Chain.
 type claim struct {
 	segment   wor.Segment
 	partition wor.Partition
@@ -40,8 +42,8 @@ const (
 	claimFalse
 )
 
-// trust begins what the server believes: its own description, and its space, in which
-// it reads registers.
+// trust begins the epochs that the server believes: those in its own
+// description; and opens its space, through which it reads registers.
 func (s *Server) trust() error {
 	for i := range s.opt.Genesis.Known {
 		s.adopt(&s.opt.Genesis.Known[i])
@@ -59,7 +61,7 @@ func (s *Server) trust() error {
 	return err
 }
 
-// adopt begins the epoch of a configuration that was decided, unless it has begun.
+// adopt begins the epoch of a decided configuration, unless it has begun.
 func (s *Server) adopt(c *wor.Config) {
 	if uint64(c.Partition) >= uint64(len(s.parts)) {
 		return
@@ -74,7 +76,7 @@ func (s *Server) adopt(c *wor.Config) {
 	s.mark("worm/node epoch begun")
 }
 
-// decided is the space's: a register says that this configuration was decided.
+// decided is called by the space: a register holds this configuration.
 func (s *Server) decided(c *wor.Config) {
 	s.mu.Lock()
 	defer s.unlock()
@@ -91,8 +93,8 @@ func (s *Server) decided(c *wor.Config) {
 	}
 }
 
-// doubt answers a request that says that something was decided, as long as that is not
-// known here; it has it looked up.
+// doubt returns a request that claims a decision, as long as the decision is
+// not known here, and starts looking it up.
 func (s *Server) doubt(q *wor.Request, r *wor.Reply) bool {
 	p := s.parts[q.Partition]
 	switch q.Kind {
@@ -125,7 +127,7 @@ func (s *Server) doubt(q *wor.Request, r *wor.Reply) bool {
 	return true
 }
 
-// seek looks whether an epoch has begun.
+// seek checks whether an epoch has begun.
 func (s *Server) seek(p *part, e wor.Epoch) {
 	p.claimed = max(p.claimed, e)
 	s.later = append(s.later, func() {
@@ -141,7 +143,7 @@ func (s *Server) seek(p *part, e wor.Epoch) {
 	})
 }
 
-// investigate looks whether a segment is to be given up.
+// investigate checks whether a segment is to be discarded.
 func (s *Server) investigate(k claim, by wor.Protocol) {
 	if len(s.claims) >= claimsMax {
 		for old, v := range s.claims {
@@ -150,7 +152,7 @@ func (s *Server) investigate(k claim, by wor.Protocol) {
 			}
 		}
 		if len(s.claims) >= claimsMax {
-			return // so many are under way: the client asks again
+			return // too many are running: the client asks again
 		}
 	}
 	s.claims[k] = claimAsked
@@ -172,9 +174,9 @@ func (s *Server) investigate(k claim, by wor.Protocol) {
 	})
 }
 
-// How often the server looks after its partitions; how many of these turns make the
-// stages grow older (group.StageAges); and how long it may be sealed, with so much more
-// for each place among the members, before it ends the epoch itself.
+// How often the server checks its partitions; after how many checks stages age
+// (group.StageAges); and how long it may stay sealed, plus as much for each
+// place among the members, before it ends the epoch itself.
 const (
 	careEvery    = 5 * time.Second
 	careTurns    = 60
@@ -182,18 +184,18 @@ const (
 	sealedSpread = 10 * time.Second
 )
 
-// care looks after the partitions. Anybody may seal a server, as whoever changes the
-// members does, and may then die at it, or have wanted nothing else. A client that
-// waits ends such an epoch, but none need be waiting; and one server that is sealed
-// alone keeps nobody waiting, and is missed when another fails. So a server that
-// stays sealed does it, too, with the same members.
+// care checks the partitions. Any client may seal a server, as one that changes
+// the members does, and may then die, or have wanted nothing else. A waiting
+// client ends such an epoch, but there may be none; and one server that is
+// sealed alone delays no client, yet is missing when another server fails. So a
+// server that stays sealed ends the epoch itself, with the same members.
 func (s *Server) care() {
 	now := s.opt.Env.Clock.Now()
 	s.wheel.add(&s.caring, now.Add(careEvery))
 	s.cares++
 	if !s.isPeer(s.id) && s.rolledBack == "" && !s.draining {
-		// Nobody tells a server that is no member what becomes of the members, until
-		// none is left that it knows.
+		// A server that is not a member gets no notice of the members' changes,
+		// until it knows none of the present ones.
 		s.later = append(s.later, func() { s.serial.Do(s.space.Refresh) })
 	}
 	for _, p := range s.parts {

@@ -10,8 +10,8 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// call is a request or an invocation that is not answered. It is in the calls of
-// its peer, and in the wheel.
+// call is an unanswered request or invocation. It is in the calls of its peer,
+// and in the wheel.
 type call struct {
 	entry
 	p      *peer
@@ -33,7 +33,7 @@ func (t *Transport) newCall() *call {
 	return c
 }
 
-// request puts a request on the way. An error says that it is not.
+// request queues a request. With an error it is not queued.
 func (p *peer) request(q *wor.Request, within time.Duration, answer func(*wor.Reply)) (*call, error) {
 	if err := p.ready(); err != nil {
 		return nil, err
@@ -49,7 +49,7 @@ func (p *peer) request(q *wor.Request, within time.Duration, answer func(*wor.Re
 	return c, err
 }
 
-// invoke puts an invocation on the way. An error says that it is not.
+// invoke queues an invocation. With an error it is not queued.
 func (p *peer) invoke(s wor.Service, payload []byte, within time.Duration, done func([]byte, error)) error {
 	if err := p.ready(); err != nil {
 		return err
@@ -65,8 +65,7 @@ func (p *peer) invoke(s wor.Service, payload []byte, within time.Duration, done 
 	return err
 }
 
-// enter keeps account of what was encoded last, or takes it back when there is
-// no room.
+// enter accounts for the last encoded frame, or removes it if there is no room.
 func (p *peer) enter(before int, id uint64, within time.Duration) (*call, error) {
 	n := p.out.Len() - before
 	if used := max(p.inflight, before); used > 0 && used+n > p.t.opt.InflightMax {
@@ -94,7 +93,7 @@ func (e *busyError) Error() string {
 
 func (e *busyError) Is(target error) bool { return target == wor.ErrBusy }
 
-// leave ends a call and gives its functions, of which one is to be called.
+// leave ends a call and returns its functions, one of which must be called.
 func (p *peer) leave(c *call) (answer func(*wor.Reply), done func([]byte, error)) {
 	delete(p.calls, c.id)
 	p.inflight -= c.bytes
@@ -136,7 +135,7 @@ func (p *peer) loseAll(err error) {
 	}
 }
 
-// answered is the error of an invocation that the server has answered.
+// answered converts the server's answer to an invocation into an error.
 func answered(code wire.Code, payload []byte) error {
 	switch code {
 	case wire.CodeOK:

@@ -12,11 +12,11 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// pendingMax is no bound: admit bounds what waits for a commit before anything is
-// done, because what was done must be recorded.
+// pendingMax is no bound: admit bounds what waits for a commit before a request
+// is performed, because its records must be written afterwards.
 const pendingMax = math.MaxInt / 2
 
-// openLog opens the log and learns who this is.
+// openLog opens the log and learns the server's identity.
 func (s *Server) openLog() error {
 	log, err := wal.Open(s.opt.Env, s.opt.Dir, wal.Options{Pending: pendingMax,
 		CheckpointBytes: s.opt.CheckpointBytes, Segment: s.opt.LogSegment})
@@ -33,7 +33,7 @@ func (s *Server) openLog() error {
 	return nil
 }
 
-// replay makes the state of the log.
+// replay rebuilds the state from the log.
 func (s *Server) replay() error {
 	if err := s.disk.Replay(s.redo); err != nil {
 		return fmt.Errorf("read the log in %s: %w", s.opt.Dir, err)
@@ -48,7 +48,7 @@ func (s *Server) replay() error {
 	return nil
 }
 
-// append gives the records of a turn to the log.
+// append passes the records of a turn to the log.
 func (s *Server) append() {
 	n, err := s.disk.Append(&s.staged)
 	s.pending += int64(len(s.staged.buf))
@@ -63,8 +63,8 @@ func (s *Server) append() {
 	s.waker.Wake()
 }
 
-// commit is the step that commits: one sync for all that came before it began.
-// What comes meanwhile waits for the next.
+// commit is the step that commits: one sync for everything that came before it
+// began. Later records wait for the next.
 func (s *Server) commit() (more bool) {
 	s.mu.Lock()
 	if s.closed || s.failed != nil || s.disk == nil {
@@ -109,11 +109,12 @@ func (s *Server) commit() (more bool) {
 	return s.disk.Waiting() || s.committed < s.appended
 }
 
-// fullRetry is how often it is looked whether a full disk has room again.
+// fullRetry is how often a full disk is checked for room.
 const fullRetry = 250 * time.Millisecond
 
-// noRoom notes that the disk is full. What is under way waits, what comes is answered
-// StatusBusy, so that clients go to others, until there is room.
+// noRoom records that the disk is full. Until there is room, running requests
+// wait, and new ones are answered StatusBusy, so that clients go to other
+// servers.
 func (s *Server) noRoom(err error) {
 	if !s.full {
 		s.full = true
@@ -136,7 +137,7 @@ func (s *Server) fly() {
 	}
 }
 
-// release lets leave what was committed.
+// release sends what has been committed.
 func (s *Server) release() {
 	n := s.committing - s.committed
 	s.counts.Commits++
@@ -158,8 +159,8 @@ func (s *Server) release() {
 	s.flying = s.flying[:0]
 }
 
-// checkpoint begins to write the state anew. It is given whole, at the place
-// where it is; commits write it in pieces.
+// checkpoint begins to write the state anew. The whole state is passed at once;
+// commits write it in pieces.
 func (s *Server) checkpoint() {
 	s.mark("worm/node checkpoint")
 	s.counts.Checkpoints++

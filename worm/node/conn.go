@@ -10,24 +10,25 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// conn is a Server's side of a connection. Everything of it belongs to the
-// server's lock.
+// conn is a Server's side of a connection. All of it is guarded by the server's
+// lock.
 //
-// What is to be sent is in one of three buffers: now may leave at once; flying
-// when the commit that is running is done; held when the next one is.
+// Output is in one of three buffers: now may leave at once; flying after the
+// running commit; held after the next one.
 type conn struct {
 	s     *Server
 	conn  env.Conn
 	place int // in s.conns
 	scan  wire.Scanner
 	hello wire.Hello
-	said  bool // hello was said, and it is welcome
-	// refused: it was told why, and is not listened to; it goes when the other
-	// side has read that, or its time for the hello is over.
+	said  bool // hello was received and accepted
+	// refused: the refusal was sent, and further input is ignored; the
+	// connection ends when the other side has read the refusal, or the time for
+	// the hello is over.
 	refused bool
 	closed  bool
-	greet   entry // in the wheel: hello is to be said by then
-	slow    entry // in the wheel: the frame that was begun is to be finished by then
+	greet   entry // in the wheel: hello must come by then
+	slow    entry // in the wheel: an unfinished frame must be complete by then
 	began   env.Instant
 	active  env.Instant // when something came last
 	host    string
@@ -36,24 +37,24 @@ type conn struct {
 	now, flying, held wire.Encoder
 	queued            [2]bool // is in s.flying, s.holding
 	touched           bool    // is in s.touched
-	backlog           []byte  // what the network did not take
-	stash             []byte  // what came while there was a backlog
+	backlog           []byte  // output that the network did not take
+	stash             []byte  // input that came while there was a backlog
 	stashed           env.Instant
 	noteBytes         [2]int // of notes in flying, held
 	load              int    // as counted in s.load
 
 	listens []*listen
 	invokes int
-	bytes   int // of invocations under way
+	bytes   int // of running invocations
 
-	leaving bool // drained: to be closed when the pong comes
+	leaving bool // drained: to close when the pong comes
 }
 
-// Opened is env.Handler's; nothing is dialled here.
+// Opened implements env.Handler; a server dials no connections.
 func (c *conn) Opened(env.Conn) {}
 
-// Data is env.Handler's: all frames of a piece are handled, then what may leave
-// leaves in one piece.
+// Data implements env.Handler: it handles all frames of a piece, then sends all
+// permitted output in one piece.
 func (c *conn) Data(_ env.Conn, b []byte) {
 	s := c.s
 	s.mu.Lock()
@@ -61,7 +62,7 @@ func (c *conn) Data(_ env.Conn, b []byte) {
 	c.input(b)
 }
 
-// Drained is env.Handler's.
+// Drained implements env.Handler.
 func (c *conn) Drained(env.Conn) {
 	s := c.s
 	s.mu.Lock()
@@ -69,7 +70,7 @@ func (c *conn) Drained(env.Conn) {
 	c.resume()
 }
 
-// Closed is env.Handler's.
+// Closed implements env.Handler.
 func (c *conn) Closed(env.Conn, error) {
 	s := c.s
 	s.mu.Lock()
@@ -83,7 +84,7 @@ func (c *conn) input(b []byte) {
 	}
 	c.active = c.s.opt.Env.Clock.Now()
 	if len(c.backlog) > 0 {
-		// Whoever does not take answers is not listened to.
+		// A client that does not read answers is not read from.
 		if len(c.stash) == 0 {
 			c.stashed = c.s.opt.Env.Clock.Now()
 		}
@@ -98,8 +99,8 @@ func (c *conn) input(b []byte) {
 	c.frames(b, 0)
 }
 
-// frames handles all frames that are whole. Waited is how long they have been
-// here at most.
+// frames handles all complete frames. Waited is the longest time that they may
+// have been here.
 func (c *conn) frames(b []byte, waited waiting) {
 	if !c.said {
 		c.scan.Max = wire.HelloMax
@@ -153,7 +154,7 @@ func (c *conn) frame(f wire.Frame, waited waiting) error {
 
 var errLeft = errors.New("drained")
 
-// greeting looks whether the right server was reached.
+// greeting checks that the client reached the intended server.
 func (c *conn) greeting(payload []byte) error {
 	if c.said {
 		return errors.New("a second hello")
@@ -178,8 +179,9 @@ func (c *conn) greeting(payload []byte) error {
 	case s.draining || s.failed != nil:
 		w.Refusal, w.Text = wire.RefusalClosing, "about to end"
 	case (place{s.generation, s.committed}).less(place{h.Generation, h.Position}):
-		// That is the client's word, which may be wrong: it decides about the
-		// client's own connection. Whether the disk is old the peers know.
+		// That is the client's claim, which may be wrong: it decides only about
+		// the client's own connection. Whether the disk is old is for the peers
+		// to say.
 		s.trouble = fmt.Sprintf("client %016x claims to have seen this server at %v, and it is at %v", h.From,
 			place{h.Generation, h.Position}, place{s.generation, s.committed})
 		w.Refusal, w.Text = wire.RefusalBehind, s.trouble
@@ -202,7 +204,7 @@ func (c *conn) greeting(payload []byte) error {
 	return nil
 }
 
-// touch has the connection flushed at the end of the server's turn.
+// touch schedules a flush of the connection at the end of the server's turn.
 func (c *conn) touch() {
 	if !c.touched && !c.closed {
 		c.touched = true
@@ -210,7 +212,7 @@ func (c *conn) touch() {
 	}
 }
 
-// flush gives to the network what may leave.
+// flush passes permitted output to the network.
 func (c *conn) flush() {
 	if c.closed {
 		return
@@ -241,14 +243,14 @@ func (c *conn) send(e *wire.Encoder) {
 	}
 	c.backlog = append(c.backlog, e.Bytes()...)
 	e.Reset(outKeep)
-	// What belongs to requests that were let in is bounded by them; a reply is
-	// up to FrameMax longer than its request.
+	// Output for admitted requests is bounded by those requests; a reply is up
+	// to FrameMax longer than its request.
 	if len(c.backlog) > 2*s.opt.ConnInflightMax {
 		c.end(&wor.LimitError{Name: "ConnInflightMax", Limit: int64(s.opt.ConnInflightMax), Got: int64(len(c.backlog))})
 	}
 }
 
-// resume goes on after the network was full.
+// resume continues after the network was full.
 func (c *conn) resume() {
 	if c.closed || len(c.backlog) == 0 {
 		return
@@ -269,7 +271,7 @@ func (c *conn) resume() {
 	c.touch()
 }
 
-// account keeps the server's sum of what waits.
+// account updates the server's sum of waiting bytes.
 func (c *conn) account() {
 	load, partial := 0, 0
 	if !c.closed {
@@ -281,7 +283,7 @@ func (c *conn) account() {
 	c.load, c.partial = load, partial
 }
 
-// end ends the connection: because of an error of the other side, or of its own.
+// end ends the connection, because of an error on either side.
 func (c *conn) end(err error) {
 	if c.closed {
 		return
@@ -294,7 +296,7 @@ func (c *conn) end(err error) {
 	c.gone()
 }
 
-// gone forgets the connection.
+// gone drops the connection.
 func (c *conn) gone() {
 	if c.closed {
 		return

@@ -1,9 +1,9 @@
 package node
 
-// Drain ends the server in order: it takes no more connections and no new work,
-// which is answered StatusBusy, finishes what is under way, and closes each
-// connection when the other side has taken everything, or after DrainWithin. Then
-// it calls done; Close remains to be called.
+// Drain shuts the server down in order: it accepts no more connections and
+// answers new requests StatusBusy, finishes running ones, and closes each
+// connection when the other side has received everything, or after DrainWithin.
+// Then it calls done; the caller must still call Close.
 func (s *Server) Drain(done func()) {
 	s.mu.Lock()
 	defer s.unlock()
@@ -21,7 +21,7 @@ func (s *Server) Drain(done func()) {
 	s.drained()
 }
 
-// drained goes on with a drain, when something has ended.
+// drained continues a drain when something has ended.
 func (s *Server) drained() {
 	if !s.draining || len(s.drainDone) == 0 {
 		return
@@ -33,7 +33,7 @@ func (s *Server) drained() {
 		if !c.leaving {
 			c.leaving = true
 			if c.said {
-				c.now.Ping(0) // the pong says that everything has arrived
+				c.now.Ping(0) // the pong confirms that everything has arrived
 			}
 			c.touch()
 		}
@@ -45,7 +45,7 @@ func (s *Server) drained() {
 	}
 }
 
-// drainOver is the end of the patience.
+// drainOver ends the drain at its time limit.
 func (s *Server) drainOver() {
 	s.endAll(errLeft)
 	s.drained()

@@ -8,14 +8,14 @@ import (
 	"github.com/ashlar-dev/ashlar/env"
 )
 
-// What a stranger may take. A connection has its bounds in Options; those here are
-// about many of them, and about time: a frame that was begun is finished within
-// FrameWithin, all unfinished frames together take at most PartialMax, one host has at
-// most HostConnsMax of the connections, and where there is no room for one more, one
-// that has done nothing for a while makes room. Where somebody must go it is somebody
-// of the host that has most.
+// Limits on unknown clients. The bounds of one connection are in Options; those
+// here are about many connections, and about time: a frame must be complete
+// within FrameWithin of its first byte, all unfinished frames together take at
+// most PartialMax, one host has at most HostConnsMax of the connections, and a
+// new connection without room replaces one that has been idle for a while. If a
+// connection must be ended, it is one of the host that has the most.
 
-// host is the part of an address that its owner cannot choose at will.
+// host is the part of an address that its owner cannot choose freely.
 func host(a env.Addr) string {
 	if i := strings.LastIndexByte(string(a), ':'); i >= 0 {
 		return string(a)[:i]
@@ -23,7 +23,8 @@ func host(a env.Addr) string {
 	return string(a)
 }
 
-// room makes room for a connection from a host, and says whether there is some.
+// room makes room for a connection from a host, and reports whether there is
+// any.
 func (s *Server) room(from string) bool {
 	if s.hosts[from] >= s.opt.HostConnsMax {
 		return s.vacate(from)
@@ -31,8 +32,8 @@ func (s *Server) room(from string) bool {
 	return len(s.conns) < s.opt.ConnsMax || s.vacate("")
 }
 
-// vacate ends the connection that was idle for longest, of that host, or, if it is
-// "", of the host that has most of those that are idle.
+// vacate ends the connection that was idle longest, of that host or, if it is
+// "", of the host with the most idle ones.
 func (s *Server) vacate(of string) bool {
 	before := s.opt.Env.Clock.Now().Add(-s.opt.HelloWithin)
 	idle := func(c *conn) bool { return c.active < before && len(c.listens) == 0 && c.invokes == 0 && c.load == 0 }
@@ -57,7 +58,7 @@ func (s *Server) vacate(of string) bool {
 	return true
 }
 
-// most is the host whose connections weigh most together.
+// most returns the host whose connections have the greatest total weight.
 func (s *Server) most(weight func(*conn) int) (host string) {
 	sums := map[string]int{}
 	for _, c := range s.conns {
@@ -75,8 +76,8 @@ var (
 	errParts = errors.New("unfinished frames take too much")
 )
 
-// unfinished watches over a frame of which a part is there. Another is that it is
-// not the same as before.
+// unfinished sets the deadline of an incomplete frame. Another means that it is
+// not the same frame as before.
 func (c *conn) unfinished(another bool) {
 	w := c.s.wheel
 	if c.closed || c.scan.Buffered() == 0 {
@@ -90,8 +91,8 @@ func (c *conn) unfinished(another bool) {
 	}
 }
 
-// late ends a connection whose frame takes too long; but not one that this side has
-// ceased to listen to.
+// late ends a connection whose frame takes too long, unless this side has
+// stopped reading from it.
 func (c *conn) late() {
 	if len(c.stash) > 0 {
 		c.unfinished(true)
@@ -100,8 +101,8 @@ func (c *conn) late() {
 	c.end(fmt.Errorf("%w: FrameWithin is %v", errSlow, c.s.opt.FrameWithin))
 }
 
-// shed ends connections until unfinished frames take no more than they may: of the
-// host that has most of them the one that was begun first.
+// shed ends connections until unfinished frames are within their limit: each
+// time, of the host that has most of them, the one begun first.
 func (s *Server) shed() {
 	for s.partial > s.opt.PartialMax {
 		of := s.most(func(c *conn) int { return c.partial })

@@ -12,10 +12,9 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// Key is what a server proves its identity with: an Ed25519 key, of which the
-// identity is a digest. Whoever knows a ServerID can check what that server has
-// signed, and needs nothing else for it: no shared secret, no certificate. The key
-// never leaves the server's directory.
+// Key proves a server's identity: an Ed25519 key, whose digest is the identity.
+// A ServerID is all that is needed to check a server's signature: no shared
+// secret, no certificate. The key never leaves the server's directory.
 type Key struct{ private ed25519.PrivateKey }
 
 // NewKey draws a key.
@@ -42,32 +41,34 @@ func identityOf(public ed25519.PublicKey) wor.ServerID {
 	return wor.ServerID(binary.LittleEndian.Uint64(sum[:]))
 }
 
-// proofLen is how much longer a signed text is than the text.
+// proofLen is the length that signing adds to a text.
 const proofLen = ed25519.PublicKeySize + ed25519.SignatureSize
 
-// sign puts the public key and a signature behind a text. The signature covers what
-// the text is and which cluster it is for, so that it serves for nothing else.
+// sign appends the public key and a signature to a text. The signature covers
+// the purpose of the text and the cluster, so that it is valid for nothing
+// else.
 func (k Key) sign(purpose string, cluster uint64, text []byte) []byte {
 	return append(bytes.Clone(text), k.prove(purpose, cluster, text)...)
 }
 
-// prove is the public key and the signature that sign puts behind the text.
+// prove returns the public key and the signature that sign appends.
 func (k Key) prove(purpose string, cluster uint64, text []byte) []byte {
 	return append(bytes.Clone(k.public()), ed25519.Sign(k.private, toSign(purpose, cluster, text))...)
 }
 
-// welcomePurpose is that of the proof in a welcome, by which whoever has connected
-// knows that the server is there, and not somebody else who has its address.
+// welcomePurpose is the purpose of the proof in a welcome, by which a client
+// knows that it reached the server and not a program that has taken over its
+// address.
 const welcomePurpose = "ashlar worm welcome"
 
-// welcomeText is what a server signs to be known by: what the other side has drawn for
-// this connection, and where the server says that it stands.
+// welcomeText is what a server signs in a welcome: what the other side has
+// drawn for this connection, and the server's position.
 func welcomeText(c *wire.Challenge, w *wire.Welcome) []byte {
 	b := bytes.Clone(c[:])
 	return binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(b, w.Generation), w.Position)
 }
 
-// signed takes apart what sign has made, and says who signed it.
+// signed verifies and splits the output of sign, and returns the signer.
 func signed(purpose string, cluster uint64, b []byte) (from wor.ServerID, text []byte, err error) {
 	if len(b) < proofLen {
 		return 0, nil, fmt.Errorf("%w: %d bytes are too short for a signature", errRecord, len(b))

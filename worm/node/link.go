@@ -10,8 +10,8 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// link is the env.Handler of a Transport's connection. The network calls it from
-// where it likes; what it hears it decodes there, and hands to the Serial.
+// link is the env.Handler of a Transport's connection. The network may call it
+// from any goroutine; it decodes there, and passes events to the Serial.
 type link struct {
 	p       *peer
 	runF    func()
@@ -28,8 +28,8 @@ type link struct {
 	spare []event
 }
 
-// event is something that happened on a connection: a frame, or with frame 0
-// one of the happenings.
+// event is an event of a connection: a frame, or with frame 0 one of the
+// happenings.
 type event struct {
 	frame   wire.Type
 	happens happening
@@ -51,15 +51,15 @@ const (
 	isClosed
 )
 
-// InboxMax is how many bytes from one server may wait for the Serial. Beyond, the
-// connection is given up: notes come unasked.
+// InboxMax bounds the bytes from one server that wait for the Serial. Beyond
+// it, the connection is ended: notes come unasked.
 const InboxMax = 64 << 20
 
-// Unwelcomed begins the trouble (PeerStatus) of a connection that was made and ended
-// before the server has said a word: it speaks something else, TLS perhaps.
+// Unwelcomed begins the trouble (PeerStatus) of a connection that ended before
+// the server had sent anything: it speaks another protocol, perhaps TLS.
 const Unwelcomed = "it ended the connection instead of welcoming this client"
 
-// inboxKeep is how many events an empty inbox keeps room for.
+// inboxKeep is the capacity that an empty inbox retains, in events.
 const inboxKeep = 1024
 
 func (l *link) tell(e event) {
@@ -69,7 +69,7 @@ func (l *link) tell(e event) {
 	l.wake()
 }
 
-// wake has run called, once for all that is in the inbox.
+// wake schedules run, once for all that is in the inbox.
 func (l *link) wake() {
 	l.mu.Lock()
 	first := !l.ready && len(l.inbox) > 0
@@ -80,16 +80,16 @@ func (l *link) wake() {
 	}
 }
 
-// Opened is env.Handler's.
+// Opened implements env.Handler.
 func (l *link) Opened(env.Conn) { l.tell(event{happens: isOpened}) }
 
-// Drained is env.Handler's.
+// Drained implements env.Handler.
 func (l *link) Drained(env.Conn) { l.tell(event{happens: isDrained}) }
 
-// Closed is env.Handler's.
+// Closed implements env.Handler.
 func (l *link) Closed(_ env.Conn, err error) { l.tell(event{happens: isClosed, err: err}) }
 
-// Data is env.Handler's.
+// Data implements env.Handler.
 func (l *link) Data(_ env.Conn, b []byte) {
 	if l.over {
 		return
@@ -128,7 +128,7 @@ func (l *link) Data(_ env.Conn, b []byte) {
 	l.wake()
 }
 
-// decode reads a frame; what it answers refers to none of the network's memory.
+// decode decodes a frame; the result shares none of the network's memory.
 func (l *link) decode(f wire.Frame) (e event, err error) {
 	e.frame = f.Type
 	if !l.greeted && f.Type != wire.TypeWelcome {
@@ -177,7 +177,7 @@ type replyBox struct {
 	one   [1]wor.Run
 }
 
-// own makes the values of a reply its own, in one piece of memory.
+// own copies the values of a reply into one piece of memory of its own.
 func own(r *wor.Reply) {
 	n := len(r.Value)
 	for i := range r.Runs {

@@ -6,7 +6,7 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// listen is a connection's wish to be told what is written in a range.
+// listen is a connection's subscription to writes in a range.
 type listen struct {
 	c         *conn
 	id        uint64 // of the request
@@ -32,7 +32,7 @@ func (c *conn) unlisten(id uint64) {
 	}
 }
 
-// unlisten forgets a listening, which its connection forgets as well.
+// unlisten drops a subscription, also from its connection.
 func (s *Server) unlisten(l *listen) {
 	all := s.listens[l.r.Segment]
 	i := slices.Index(all, l)
@@ -47,8 +47,8 @@ func (s *Server) unlisten(l *listen) {
 	}
 }
 
-// notify makes notes of what a write has put into registers. They leave as its
-// reply does, when it is durable.
+// notify makes notes of the values that a write has put into registers. They
+// leave, like its reply, when they are durable.
 func (s *Server) notify(q *wor.Request, r *wor.Reply) {
 	var over []*listen
 	for _, l := range s.listens[q.Range.Segment] {
@@ -67,7 +67,7 @@ func (s *Server) notify(q *wor.Request, r *wor.Reply) {
 }
 
 // tell adds the notes of one write. False: there is no room, and the last note,
-// which has no number, says so.
+// which has no number, reports that.
 func (l *listen) tell(q *wor.Request, r *wor.Reply) bool {
 	c := l.c
 	s := c.s

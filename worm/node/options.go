@@ -24,8 +24,8 @@ const (
 	DrainWithinDefault       = 5 * time.Second
 )
 
-// Options of a Server. Env, Tasks, Genesis, and Listen are needed, and Dir unless
-// Memory.
+// Options are the options of a Server. Env, Tasks, Genesis, and Listen are
+// required, and Dir unless Memory.
 type Options struct {
 	// Env is the world; with Memory, Disk may be nil.
 	Env env.Env
@@ -34,57 +34,58 @@ type Options struct {
 	// Dir is the directory of the log, which Format made.
 	Dir string
 	// Memory keeps nothing on a disk: what the server has acknowledged is lost
-	// with it. Key is what it proves its identity with then; without, one is drawn.
-	// A server that starts again in memory is one that lost its disk: its peers
-	// find it behind what they have seen, and it is mute.
+	// with it. Key then proves its identity; without Key, one is drawn. A
+	// server that restarts in memory is one that lost its disk: its peers find
+	// it behind what they have seen, and it is mute.
 	Memory bool
 	Key    Key
 	// Listen is where it listens, in the network's notation.
 	Listen env.Addr
 	// Genesis is the cluster's.
 	Genesis *wor.Genesis
-	// Alone has it answer without having asked its peers whether its disk is the
-	// newest. That is dangerous after a disk was put back.
+	// Alone makes the server answer without asking its peers whether its disk
+	// is up to date. That is dangerous after an old disk was restored.
 	Alone bool
 
-	// ConnsMax bounds the connections, and HostConnsMax those of one host, of
-	// which the default is three quarters of ConnsMax. One more takes the place of
-	// one that was idle for HelloWithin; where there is none it is closed at once.
+	// ConnsMax bounds the connections, and HostConnsMax those of one host; its
+	// default is three quarters of ConnsMax. A further connection replaces one
+	// that was idle for HelloWithin; if there is none it is closed at once.
 	ConnsMax, HostConnsMax int
-	// ConnInflightMax and ServerInflightMax bound the bytes that wait, on one
+	// ConnInflightMax and ServerInflightMax bound the waiting bytes, on one
 	// connection and on all: answers that are not durable or not taken by the
-	// network, requests that are not looked at, records that are not durable.
-	// Beyond, requests are answered StatusBusy.
+	// network, requests not yet processed, records that are not durable. Beyond
+	// that, requests are answered StatusBusy.
 	ConnInflightMax, ServerInflightMax int
-	// PartialMax bounds the bytes of all frames of which only a part has come;
-	// beyond, connections are ended. Default: a quarter of ServerInflightMax.
+	// PartialMax bounds the bytes of all incomplete frames; beyond it,
+	// connections are ended. Default: a quarter of ServerInflightMax.
 	PartialMax int
-	// ListensMax bounds the listenings of a connection, NotesMax the bytes of
-	// notes that wait on it: beyond, a listening is ended, which its client is
-	// told.
+	// ListensMax bounds the subscriptions of a connection, NotesMax the bytes
+	// of notes that wait on it: beyond that, a subscription is ended, and its
+	// client is notified.
 	ListensMax, NotesMax int
-	// InvokesMax bounds the invocations of services that a connection has under
-	// way.
+	// InvokesMax bounds the running invocations of services of a connection.
 	InvokesMax int
-	// MaxBytes bounds the memory of the state, as group.Group.Limit does, of all
-	// partitions together.
+	// MaxBytes bounds the memory of the state, as group.Group.Limit does, for
+	// all partitions together.
 	MaxBytes int64
 	// CheckpointBytes is how much the log grows at least before the state is
-	// written anew, and LogSegment the size of its files. Defaults: package wal's.
+	// written anew, and LogSegment the size of its files. The defaults are
+	// package wal's.
 	CheckpointBytes int64
 	LogSegment      int
-	// HelloWithin is how long a connection may take to say who it is.
+	// HelloWithin is how long a connection may take to identify itself.
 	HelloWithin time.Duration
 	// FrameWithin is how long a frame may take from its first byte to its last.
 	FrameWithin time.Duration
-	// TellEvery is how often peers are told how far this server is.
+	// TellEvery is how often the server reports its position to its peers.
 	TellEvery time.Duration
-	// DrainWithin bounds how long Drain waits for others.
+	// DrainWithin bounds how long Drain waits for clients.
 	DrainWithin time.Duration
-	// Warn is given what an operator must act on, as it happens. It may be nil.
+	// Warn receives what an operator must act on, as it happens. It may be nil.
 	Warn func(text string)
-	// Fatal is told once, from anywhere, when the disk has failed: the server has
-	// ended all connections and answers nobody any more. It may be nil.
+	// Fatal is called once, from any goroutine, when the disk has failed: the
+	// server has ended all connections and answers no more requests. It may be
+	// nil.
 	Fatal func(error)
 }
 

@@ -51,10 +51,10 @@ const (
 	welcomed
 )
 
-// outKeep is how much memory an empty buffer keeps.
+// outKeep is the memory that an empty buffer retains.
 const outKeep = 256 << 10
 
-// see remembers how far the server is.
+// see records the server's position.
 func (p *peer) see(generation, position uint64) {
 	if generation > p.generation {
 		p.generation, p.position = generation, position
@@ -63,8 +63,8 @@ func (p *peer) see(generation, position uint64) {
 	}
 }
 
-// ready answers nil when calls may be put into the buffer: there is a
-// connection, or there will be one.
+// ready returns nil if calls may be put into the buffer: there is a connection,
+// or there will be one.
 func (p *peer) ready() error {
 	if p.state != down {
 		return nil
@@ -86,7 +86,7 @@ func (p *peer) dial() {
 	p.watch()
 }
 
-// opened is the connection's beginning: hello, and what has waited.
+// opened starts the connection: hello, and the waiting calls.
 func (p *peer) opened() {
 	p.state = greeted
 	p.heard = p.t.opt.Env.Clock.Now()
@@ -107,7 +107,7 @@ func (p *peer) opened() {
 	p.write()
 }
 
-// write gives what is in the buffer to the connection.
+// write passes the buffer to the connection.
 func (p *peer) write() {
 	if p.state < greeted || p.full || p.out.Len() == 0 {
 		return
@@ -125,7 +125,7 @@ func (p *peer) write() {
 	}
 }
 
-// watch looks after the connection as long as somebody waits for something.
+// watch monitors the connection as long as any call or subscription waits.
 func (p *peer) watch() {
 	if p.beat.linked() || p.state == down {
 		return
@@ -135,7 +135,7 @@ func (p *peer) watch() {
 	p.t.wheel.add(&p.beat, now.Add(p.t.opt.PingAfter))
 }
 
-// check is what the watch does now and then.
+// check is the periodic check of watch.
 func (p *peer) check() {
 	if p.state == down || len(p.calls) == 0 && len(p.listens) == 0 {
 		return
@@ -154,7 +154,7 @@ func (p *peer) check() {
 	p.t.wheel.add(&p.beat, now.Add(p.t.opt.PingAfter))
 }
 
-// fail ends the connection and rests.
+// fail ends the connection and waits before the next dial.
 func (p *peer) fail(err error) {
 	if p.state == down {
 		return
@@ -168,13 +168,13 @@ func (p *peer) fail(err error) {
 	p.end()
 }
 
-// drop ends the connection for good.
+// drop ends the connection permanently.
 func (p *peer) drop() {
 	p.t.wheel.remove(&p.redial)
 	p.end()
 }
 
-// end ends the connection; who waits is told.
+// end ends the connection and notifies what waits.
 func (p *peer) end() {
 	if p.state != down {
 		p.t.counts.Drops++
@@ -192,14 +192,14 @@ func (p *peer) end() {
 	}
 }
 
-// rested dials again if somebody listens.
+// rested dials again if there is a subscription.
 func (p *peer) rested() {
 	if p.state == down && len(p.listens) > 0 {
 		p.dial()
 	}
 }
 
-// take is told what a frame from the server says.
+// take handles a frame from the server.
 func (p *peer) take(e *event) {
 	switch e.frame {
 	case wire.TypeReply:
@@ -266,7 +266,8 @@ func (p *peer) welcome(w *wire.Welcome) {
 	}
 }
 
-// proven says that the welcome is the server's own, and to this connection.
+// proven reports whether the welcome is the server's own, and for this
+// connection.
 func (p *peer) proven(w *wire.Welcome) bool {
 	from, _, err := signed(welcomePurpose, p.t.opt.Cluster, append(welcomeText(&p.challenge, w), w.Proof...))
 	return err == nil && from == p.key.id

@@ -13,7 +13,7 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// A record in the log begins with what it is of.
+// A record in the log begins with its kind.
 const (
 	recordGroup   byte = iota + 1 // uvarint of the partition; the group's record
 	recordWitness                 // a sighting
@@ -21,7 +21,7 @@ const (
 	recordBehind                  // a member has seen that the disk is not the newest; why, as text
 )
 
-// batch collects records of several origins; it is a wal.Records.
+// batch collects records of several kinds; it is a wal.Records.
 type batch struct {
 	buf  []byte
 	ends []int
@@ -94,9 +94,9 @@ func (s *Server) redo(record []byte) error {
 	return errRecord
 }
 
-// belong sees whether the directory is one of this cluster, and writes down that it
-// is. After a restore it begins anew: what was seen of servers before may be of a
-// past that is not theirs any more.
+// belong checks whether the directory is of this cluster, and writes down that
+// it is. After a restore it begins anew: earlier sightings of servers may be of
+// a history that the servers no longer have.
 func (s *Server) belong() error {
 	g := s.opt.Genesis
 	switch {
@@ -114,19 +114,19 @@ func (s *Server) belong() error {
 
 func (s *Server) clusterRecord() []byte { return binary.LittleEndian.AppendUint64(nil, s.cluster) }
 
-// ErrCluster: a directory is that of another cluster.
+// ErrCluster: the directory belongs to another cluster.
 var ErrCluster = errors.New("another cluster")
 
-// identityMagic begins what Format writes into a log: that it is a server's; the
-// seed of its key and its name follow.
+// identityMagic begins what Format writes into a log: it marks the log of a
+// server; the seed of its key and its name follow.
 const identityMagic = "worm/node 2 "
 
 // NameMax is the longest name of a server, in bytes.
 const NameMax = wor.NameMax
 
-// Format makes the log of a new server in a directory, and draws its key, of which
-// its identity is made. The name is for people. When it returns, that is durable. A
-// directory that has a log is an error.
+// Format makes the log of a new server in a directory, and draws its key, from
+// which its identity derives. The name is for people. When it returns, the log
+// is durable. It is an error if the directory has a log.
 func Format(world env.Env, dir, name string) (wor.ServerID, error) {
 	if len(name) > NameMax {
 		return 0, &wor.LimitError{Name: "NameMax", Limit: NameMax, Got: int64(len(name))}
@@ -139,7 +139,7 @@ func Format(world env.Env, dir, name string) (wor.ServerID, error) {
 	return key.ID(), nil
 }
 
-// identity is the key and the name that Format gave a directory.
+// identity returns the key and the name that Format gave a directory.
 func identity(b []byte) (Key, string, error) {
 	rest, ok := bytes.CutPrefix(b, []byte(identityMagic))
 	if !ok || len(rest) < ed25519.SeedSize {
@@ -148,8 +148,8 @@ func identity(b []byte) (Key, string, error) {
 	return Key{ed25519.NewKeyFromSeed(rest[:ed25519.SeedSize])}, string(rest[ed25519.SeedSize:]), nil
 }
 
-// ReadKey is the key of the server in a directory, for one that keeps nothing else
-// there (Options.Key).
+// ReadKey returns the key of the server in a directory, for a server that keeps
+// nothing else there (Options.Key).
 func ReadKey(world env.Env, dir string) (Key, error) {
 	log, err := wal.Open(world, dir, wal.Options{})
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// listening is a client's wish to be told of writes. On each connection it is a
+// listening is a client's subscription to writes. On each connection it is a
 // request of its own.
 type listening struct {
 	p       *peer
@@ -23,7 +23,7 @@ type listening struct {
 	backoff env.Backoff
 }
 
-// begin asks the server. Without a connection, that does it when there is one.
+// begin sends the request. Without a connection, a new one will send it.
 func (l *listening) begin() {
 	if l.stopped || l.id != 0 {
 		return
@@ -73,13 +73,13 @@ func (l *listening) answered(id uint64, r *wor.Reply) {
 	l.answer(r)
 }
 
-// forget gives up the request of this connection.
+// forget drops the request of this connection.
 func (l *listening) forget() {
 	delete(l.p.notes, l.id)
 	l.id = 0
 }
 
-// take is told a note. One without number says that there are no more.
+// take handles a note. One without a number means that there are no more.
 func (l *listening) take(n *wor.Note) {
 	if l.stopped {
 		return
@@ -98,7 +98,7 @@ func (l *listening) take(n *wor.Note) {
 	l.note(n)
 }
 
-// miss tells that notes may have been lost.
+// miss reports that notes may have been lost.
 func (l *listening) miss() {
 	if l.live {
 		l.live = false
@@ -107,7 +107,8 @@ func (l *listening) miss() {
 	}
 }
 
-// lost is the end of the connection. The next one begins it again.
+// lost handles the end of the connection. The next one begins the subscription
+// again.
 func (l *listening) lost() {
 	l.id = 0
 	if !l.stopped {

@@ -8,15 +8,15 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// waiting is how long a request has been at the server.
+// waiting is the time that a request has been at the server.
 type waiting time.Duration
 
-// late says that a request's time is over.
+// late reports whether a request's time is over.
 func (w waiting) late(budget time.Duration) bool {
 	return budget > 0 && time.Duration(w) >= budget
 }
 
-// request does a request and has its reply sent when it may be.
+// request performs a request and sends its reply as soon as it may leave.
 func (c *conn) request(payload []byte, waited waiting) error {
 	s := c.s
 	q, r := &s.query, &s.reply
@@ -51,7 +51,7 @@ func (c *conn) request(payload []byte, waited waiting) error {
 	s.count(q.Kind, r.Status)
 	out := c.outlet()
 	if err := out.Reply(id, s.appended, r); err != nil {
-		// It exceeds a frame. What the request changed stays.
+		// The reply exceeds a frame. What the request changed stays.
 		refuse := wor.Reply{Status: wor.StatusLimit, Epoch: r.Epoch, Value: []byte(err.Error())}
 		if err := out.Reply(id, s.appended, &refuse); err != nil {
 			return err
@@ -63,7 +63,8 @@ func (c *conn) request(payload []byte, waited waiting) error {
 	return nil
 }
 
-// outlet is the buffer for what may leave when all records so far are durable.
+// outlet is the buffer for output that may leave when all records so far are
+// durable.
 func (c *conn) outlet() *wire.Encoder {
 	s := c.s
 	switch {
@@ -83,7 +84,7 @@ func (c *conn) outlet() *wire.Encoder {
 	return &c.held
 }
 
-// admit answers what is not to be done.
+// admit answers requests that must not be performed.
 func (s *Server) admit(c *conn, q *wor.Request, r *wor.Reply, late bool) (refused bool) {
 	switch {
 	case late:
@@ -111,7 +112,7 @@ func (s *Server) admit(c *conn, q *wor.Request, r *wor.Reply, late bool) (refuse
 	return false
 }
 
-// pressed says that more waits than may.
+// pressed reports whether the waiting bytes exceed their limit.
 func (s *Server) pressed(c *conn) bool {
 	return c.now.Len()+c.flying.Len()+c.held.Len()+c.load > s.opt.ConnInflightMax ||
 		s.load+int(s.pending) > s.opt.ServerInflightMax

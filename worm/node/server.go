@@ -15,10 +15,10 @@ import (
 
 // Server is one server of a cluster. It is safe for concurrent use.
 //
-// One lock guards all of it. What comes on a connection is handled where the
-// network says it, a whole piece of bytes at a time; nothing that blocks is done
-// under the lock. The step that commits holds it only to look what there is to
-// commit and to let go what was committed.
+// One lock guards all of it. Input of a connection is handled in the network's
+// call, a whole piece of bytes at a time; nothing that blocks is done under the
+// lock. The step that commits holds it only to find out what to commit and to
+// release what was committed.
 type Server struct {
 	opt        Options
 	key        Key
@@ -42,10 +42,10 @@ type Server struct {
 	log    wor.Log
 	staged batch // records of this turn
 
-	// Records are numbered. Those up to appended are staged or in the log; those
-	// up to committed are durable, those up to committing will be when the
-	// commit that is running is done. Pending is the bytes of those that are not
-	// durable, flew of which the running commit takes.
+	// Records are numbered. Those up to appended are staged or in the log;
+	// those up to committed are durable; those up to committing will be when
+	// the running commit is done. Pending is the number of bytes that are not
+	// durable, of which the running commit takes flew.
 	appended, committing, committed uint64
 	pending, flew                   int64
 	flying, holding                 []*conn
@@ -87,20 +87,20 @@ type Server struct {
 	kinds      [kindsMax][statusesMax]uint64
 }
 
-// part is this server's part in a partition.
+// part is this server's share of a partition.
 type part struct {
 	number wor.Partition
 	group  *group.Group
 	bytes  int64
-	// mute: not enough peers have said yet that the disk is the newest.
+	// mute: not enough peers have confirmed yet that the disk is up to date.
 	mute bool
-	// claimed is the highest epoch that anybody has said has begun.
+	// claimed is the highest epoch that any client has claimed has begun.
 	claimed wor.Epoch
 	sealed  env.Instant // since when it was seen to be, 0 if it is not
 }
 
-// OpenServer starts a server. It listens when it returns. An error says what is
-// wrong with the options, the directory or the address.
+// OpenServer starts a server. When it returns, the server is listening. An
+// error is about the options, the directory or the address.
 func OpenServer(o Options) (*Server, error) {
 	o, err := o.complete()
 	if err != nil {
@@ -147,7 +147,7 @@ func OpenServer(o Options) (*Server, error) {
 	return s, nil
 }
 
-// open opens the log and makes the state of it.
+// open opens the log and rebuilds the state.
 func (s *Server) open(random env.Random) error {
 	o := &s.opt
 	if o.Memory {
@@ -171,7 +171,7 @@ func (s *Server) open(random env.Random) error {
 // ID is the server's identity.
 func (s *Server) ID() wor.ServerID { return s.id }
 
-// Addr is where it listens.
+// Addr is the address at which it listens.
 func (s *Server) Addr() env.Addr {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -185,7 +185,7 @@ func (s *Server) addr() env.Addr {
 	return s.listener.Addr()
 }
 
-// accept takes a connection.
+// accept accepts a connection.
 func (s *Server) accept(nc env.Conn) env.Handler {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -204,7 +204,7 @@ func (s *Server) accept(nc env.Conn) env.Handler {
 	return c
 }
 
-// turn is the wheel's.
+// turn is called by the wheel.
 func (s *Server) turn() {
 	s.mu.Lock()
 	defer s.unlock()
@@ -213,8 +213,8 @@ func (s *Server) turn() {
 	}
 }
 
-// unlock ends a turn: what was recorded goes to the log, what may leave leaves;
-// what must not be called under the lock is called.
+// unlock ends a turn: records go to the log, permitted output leaves, and
+// functions that must not be called under the lock are called.
 func (s *Server) unlock() {
 	s.finish()
 	run := s.later
@@ -225,7 +225,7 @@ func (s *Server) unlock() {
 	}
 }
 
-// record takes over what a request has put into the log.
+// record takes over the records of a request.
 func (s *Server) record(n wor.Partition) {
 	if s.log.Len() == 0 {
 		return
@@ -240,7 +240,7 @@ func (s *Server) record(n wor.Partition) {
 	p.bytes = b
 }
 
-// stage makes a record. In memory, it is as durable as it ever will be.
+// stage makes a record. In memory, the record counts as durable at once.
 func (s *Server) stage(kind byte, n wor.Partition, record []byte) {
 	s.appended++
 	if s.disk == nil {
@@ -251,8 +251,8 @@ func (s *Server) stage(kind byte, n wor.Partition, record []byte) {
 	s.staged.add(kind, n, record)
 }
 
-// finish gives the records of a turn to the log, and to the network what may
-// leave.
+// finish passes the records of a turn to the log, and permitted output to the
+// network.
 func (s *Server) finish() {
 	if s.staged.Len() > 0 && s.failed == nil && !s.closed {
 		s.append()
@@ -276,8 +276,8 @@ func (s *Server) endAll(err error) {
 	}
 }
 
-// fail ends the server: its disk has failed. What is not committed may be lost,
-// so nothing of it may leave.
+// fail ends the server, because its disk has failed. Uncommitted records may be
+// lost, so no output that depends on them may leave.
 func (s *Server) fail(err error) {
 	if s.failed != nil {
 		return
@@ -290,8 +290,8 @@ func (s *Server) fail(err error) {
 	s.drained()
 }
 
-// Close ends the server at once, in whatever it is doing, and waits for a commit
-// that is running. What was acknowledged is durable. It must be called once.
+// Close ends the server at once, whatever it is doing, and waits for a running
+// commit. Everything acknowledged is durable. It must be called once.
 func (s *Server) Close() error { return s.shut() }
 
 func (s *Server) shut() error {

@@ -8,21 +8,21 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// service is something else that the server offers.
+// service is an additional service of the server.
 type service struct {
 	serial  *env.Serial
 	handler wor.Handler
 }
 
-// Register offers a service: its handler is called in the Serial, and may answer
-// from anywhere. A service that was registered before is replaced.
+// Register offers a service: its handler is called in the Serial, and may
+// answer from any goroutine. It replaces an earlier handler of the service.
 func (s *Server) Register(n wor.Service, serial *env.Serial, h wor.Handler) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.services[n] = service{serial, h}
 }
 
-// invocation is a call of a service that is under way.
+// invocation is a running call of a service.
 type invocation struct {
 	c       *conn
 	service service
@@ -32,7 +32,8 @@ type invocation struct {
 	over    bool
 }
 
-// invoke begins a call of a service. It is made when the server's lock is free.
+// invoke begins a call of a service. The call is made when the server's lock is
+// free.
 func (c *conn) invoke(frame []byte, waited waiting) error {
 	s := c.s
 	id, budget, n, payload, err := wire.DecodeInvoke(frame)
@@ -60,7 +61,7 @@ func (c *conn) invoke(frame []byte, waited waiting) error {
 	return nil
 }
 
-// invocationBytes is what an invocation under way counts for besides its payload.
+// invocationBytes is added to the payload when running invocations are counted.
 const invocationBytes = 256
 
 func (v *invocation) call() {
@@ -71,7 +72,7 @@ func (v *invocation) call() {
 	})
 }
 
-// answer is what a handler answers with.
+// answer is the handler's way to answer.
 func (v *invocation) answer(b []byte) {
 	c := v.c
 	s := c.s

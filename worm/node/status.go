@@ -8,7 +8,7 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// Counts count what a server did since it was opened.
+// Counts are counters since the server was opened.
 type Counts struct {
 	Accepted   uint64 // connections
 	TurnedAway uint64 // connections for which there was no room
@@ -23,8 +23,8 @@ type Counts struct {
 	BytesWritten, RecordBytes uint64
 	Records, Commits          uint64
 	Checkpoints               uint64
-	// Batches counts commits by how many records they had: class i those below
-	// 2^i that are in no class before.
+	// Batches counts commits by their number of records: class i has those with
+	// fewer than 2^i that are in no lower class.
 	Batches [batchClasses]uint64
 }
 
@@ -42,40 +42,41 @@ func (s *Server) count(k wor.Kind, status wor.Status) {
 	s.kinds[min(k, kindsMax-1)][min(status, statusesMax-1)]++
 }
 
-// KindCount is how many requests of a kind were answered with a status.
+// KindCount counts requests of one kind that were answered with one status.
 type KindCount struct {
 	Kind   wor.Kind
 	Status wor.Status
 	Count  uint64
 }
 
-// PartitionStatus says how it stands with a partition on a server.
+// PartitionStatus is the state of a partition on a server.
 type PartitionStatus struct {
 	Partition wor.Partition
 	Epoch     wor.Epoch
-	// Standing is wor.StatusOK where the server serves, else what it answers.
+	// Standing is wor.StatusOK if the server serves, otherwise the status that
+	// it answers.
 	Standing wor.Status
-	// Unsure: it is mute, since not enough peers have said that its disk is the
-	// newest.
+	// Unsure: it is mute, because not enough peers have confirmed that its disk
+	// is up to date.
 	Unsure  bool
 	Members []wor.Member
 	Tainted bool
 	Bytes   int64
 }
 
-// Status says how it stands with a server.
+// Status is the state of a server.
 type Status struct {
 	ID         wor.ServerID
 	Name       string
 	Cluster    uint64
 	Addr       env.Addr
 	Generation uint64
-	// Position counts the records that are durable, Pending the bytes of those
-	// that are not yet.
+	// Position counts the durable records, Pending the bytes of those that are
+	// not durable yet.
 	Position uint64
 	Pending  int64
-	// Warnings say what an operator should not overlook: a server in memory, one
-	// that did not ask its peers, one whose disk is too old or has failed.
+	// Warnings are for the operator: the server is in memory, did not ask its
+	// peers, or has a disk that is too old or has failed.
 	Warnings   []string
 	RolledBack string
 	Failed     error
@@ -83,7 +84,7 @@ type Status struct {
 	// until it has.
 	Full     bool
 	Draining bool
-	// Trouble is why a connection was ended last.
+	// Trouble is why a connection was last ended.
 	Trouble    string
 	Partitions []PartitionStatus
 	Requests   []KindCount
@@ -97,7 +98,7 @@ type Status struct {
 	Counts     Counts
 }
 
-// Configs are the newest configurations that the server was given, one of each
+// Configs returns the newest configurations that the server was given, one per
 // partition.
 func (s *Server) Configs() []wor.Config {
 	s.mu.Lock()
@@ -109,7 +110,7 @@ func (s *Server) Configs() []wor.Config {
 	return out
 }
 
-// Status tells how it stands.
+// Status returns the state of the server.
 func (s *Server) Status() Status {
 	s.mu.Lock()
 	defer s.mu.Unlock()

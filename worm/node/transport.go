@@ -20,32 +20,34 @@ const (
 	backoffMaxDefault  = 2 * time.Second
 )
 
-// TransportOptions configure a Transport. Env, Serial and Cluster are needed.
+// TransportOptions are the options of a Transport. Env, Serial and Cluster are
+// required.
 type TransportOptions struct {
-	// Env gives Clock, Random and Network.
+	// Env provides Clock, Random and Network.
 	Env env.Env
-	// Serial is what the Transport belongs to: all calls of it are made there,
-	// and all answers run there.
+	// Serial owns the Transport: all calls must be made there, and all answers
+	// run there.
 	Serial *env.Serial
 	// Cluster is that of the wor.Genesis.
 	Cluster uint64
-	// From is who asks: a client's nonce, or, with Peer, a server's identity.
+	// From identifies the client: its nonce or, with Peer, a server's identity.
 	From uint64
 	Peer bool
-	// InflightMax bounds the bytes of calls to one server that are not answered.
-	// Default: InflightMaxDefault.
+	// InflightMax bounds the bytes of unanswered calls to one server. Default:
+	// InflightMaxDefault.
 	InflightMax int
-	// PeersMax bounds how many servers there are connections to.
+	// PeersMax bounds the servers with a connection.
 	PeersMax int
-	// Within is the time for calls that bring none.
+	// Within bounds calls that have no bound of their own.
 	Within time.Duration
-	// A connection on which nothing was heard for PingAfter while somebody waits
-	// is asked whether it lives; after DeadAfter it is given up.
+	// A connection that was silent for PingAfter while a call waits is pinged;
+	// after DeadAfter it is ended.
 	PingAfter, DeadAfter time.Duration
 	// BackoffMin and BackoffMax bound the wait before a server is dialled again.
 	BackoffMin, BackoffMax time.Duration
-	// Restored is called once, in the Serial, when most servers say that the
-	// cluster was restored from a backup and has another number now. It may be nil.
+	// Restored is called once, in the Serial, when most servers report that the
+	// cluster was restored from a backup and has another identity now. It may
+	// be nil.
 	Restored func()
 }
 
@@ -79,7 +81,7 @@ type Transport struct {
 
 var _ wor.Transport = (*Transport)(nil)
 
-// TransportCounts count what a Transport did since it was made.
+// TransportCounts are counters since the Transport was made.
 type TransportCounts struct {
 	Calls, Answers, Lost   uint64 // requests; those answered, and answered nil
 	Invokes                uint64
@@ -108,10 +110,10 @@ func (t *Transport) turn() {
 	}
 }
 
-// later runs f in the Serial, after what is running.
+// later runs f in the Serial, after the current function.
 func (t *Transport) later(f func()) { t.opt.Serial.Do(f) }
 
-// Call is wor.Transport's.
+// Call implements wor.Transport.
 func (t *Transport) Call(to wor.Member, q *wor.Request, within time.Duration, answer func(*wor.Reply)) {
 	t.counts.Calls++
 	p := t.peer(to)
@@ -129,7 +131,7 @@ func (t *Transport) Call(to wor.Member, q *wor.Request, within time.Duration, an
 	}
 }
 
-// Invoke is wor.Messenger's.
+// Invoke implements wor.Messenger.
 func (t *Transport) Invoke(to wor.Member, s wor.Service, payload []byte, within time.Duration, done func([]byte, error)) {
 	t.counts.Invokes++
 	if done == nil {
@@ -148,8 +150,8 @@ func (t *Transport) Invoke(to wor.Member, s wor.Service, payload []byte, within 
 	}
 }
 
-// Listen is wor.Transport's. It listens again, too, when a server had no room or
-// was mute.
+// Listen implements wor.Transport. It also subscribes again when a server had
+// no room or was mute.
 func (t *Transport) Listen(to wor.Member, q *wor.Request, note func(*wor.Note), answer func(*wor.Reply), gap func()) (stop func()) {
 	p := t.peer(to)
 	if p == nil {
@@ -165,7 +167,7 @@ func (t *Transport) Listen(to wor.Member, q *wor.Request, note func(*wor.Note), 
 	return l.stop
 }
 
-// peer finds the connection to a server or makes one; nil when that cannot be.
+// peer finds or makes the connection to a server; nil if that is impossible.
 func (t *Transport) peer(to wor.Member) *peer {
 	if t.closed {
 		return nil
@@ -191,7 +193,7 @@ func (t *Transport) peer(to wor.Member) *peer {
 	return p
 }
 
-// evict gives up the first connection that nobody uses.
+// evict ends the first unused connection.
 func (t *Transport) evict() bool {
 	for i, p := range t.peers {
 		if len(p.calls) == 0 && len(p.listens) == 0 {
@@ -204,8 +206,8 @@ func (t *Transport) evict() bool {
 	return false
 }
 
-// touch has what is in a peer's buffer written at the end of the turn: what
-// others of this turn add to it leaves with it.
+// touch schedules a write of a peer's buffer at the end of the turn: requests
+// that others add in this turn leave with it.
 func (t *Transport) touch(p *peer) {
 	if p.dirty {
 		return
@@ -228,8 +230,9 @@ func (t *Transport) flush() {
 	t.dirty = t.dirty[:0]
 }
 
-// restored notifies the owner when most servers say that the cluster was restored
-// from a backup: one of them alone may be anybody who listens at its address.
+// restored notifies the owner when most servers report that the cluster was
+// restored from a backup: a single one may be an impostor at a server's
+// address.
 func (t *Transport) restored() {
 	n := 0
 	for _, p := range t.peers {
@@ -243,8 +246,8 @@ func (t *Transport) restored() {
 	}
 }
 
-// Seen is the furthest that a server was seen at by this Transport: its
-// generation and its position in its log. Zeros where it was not.
+// Seen returns the furthest generation and log position at which this Transport
+// has seen a server; zeros if it has not.
 func (t *Transport) Seen(id wor.ServerID) (generation, position uint64) {
 	for _, p := range t.peers {
 		if p.key.id == id && (p.generation > generation || p.generation == generation && p.position > position) {
@@ -254,10 +257,10 @@ func (t *Transport) Seen(id wor.ServerID) (generation, position uint64) {
 	return generation, position
 }
 
-// Counts are what was done so far. It is called in the Serial.
+// Counts returns the counters. It must be called in the Serial.
 func (t *Transport) Counts() TransportCounts { return t.counts }
 
-// PeerStatus says how it stands with one server.
+// PeerStatus is the state of the connection to one server.
 type PeerStatus struct {
 	ID                   wor.ServerID
 	Addr                 string
@@ -265,11 +268,11 @@ type PeerStatus struct {
 	Generation, Position uint64
 	Calls, Inflight      int
 	Listens              int
-	// Trouble is why there was no connection last, "" if nothing was.
+	// Trouble is why there was last no connection, "" if there was no failure.
 	Trouble string
 }
 
-// Peers says how it stands with each server. It is called in the Serial.
+// Peers returns the state for each server. It must be called in the Serial.
 func (t *Transport) Peers() []PeerStatus {
 	var all []PeerStatus
 	for _, p := range t.peers {
@@ -280,7 +283,7 @@ func (t *Transport) Peers() []PeerStatus {
 	return all
 }
 
-// Close ends all connections. Calls that are under way are answered as lost.
+// Close ends all connections. Pending calls are answered as lost.
 func (t *Transport) Close() { t.opt.Serial.Do(t.close) }
 
 func (t *Transport) close() {

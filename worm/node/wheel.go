@@ -6,9 +6,9 @@ import (
 	"github.com/ashlar-dev/ashlar/env"
 )
 
-// A wheel keeps many deadlines with one timer of the clock. It is coarse: what
-// is due fires up to wheelTick late, never early. To put something in and to
-// take it out costs the same however many there are.
+// A wheel keeps many deadlines with one timer of the clock. It is coarse:
+// entries fire up to wheelTick late, never early. Adding and removing an entry
+// costs the same for any number of entries.
 const (
 	wheelTick  = 4 * time.Millisecond
 	wheelSlots = 256
@@ -33,7 +33,7 @@ type entry struct {
 
 func (e *entry) linked() bool { return e.next != nil }
 
-// newWheel returns an empty wheel. Wake is called when turn should be.
+// newWheel returns an empty wheel. It calls wake when the owner must call turn.
 func newWheel(clock env.Clock, wake env.Waker) *wheel {
 	w := &wheel{clock: clock, waker: wake, done: int64(clock.Now()) / int64(wheelTick)}
 	for i := range w.slots {
@@ -43,7 +43,7 @@ func newWheel(clock env.Clock, wake env.Waker) *wheel {
 	return w
 }
 
-// add puts in an entry, which is in none, for a moment.
+// add adds an entry, which must be in no wheel, for a moment.
 func (w *wheel) add(e *entry, at env.Instant) {
 	e.at = at
 	tick := max((int64(at)+int64(wheelTick)-1)/int64(wheelTick), w.done+1)
@@ -56,7 +56,7 @@ func (w *wheel) add(e *entry, at env.Instant) {
 	}
 }
 
-// remove takes an entry out, if it is in.
+// remove removes an entry, if it is in the wheel.
 func (w *wheel) remove(e *entry) {
 	if !e.linked() {
 		return
@@ -80,7 +80,7 @@ func (w *wheel) stop() {
 	}
 }
 
-// turn calls due of all whose moment has come, in the order of ticks.
+// turn calls due for all entries whose moment has come, in the order of ticks.
 func (w *wheel) turn() {
 	now := w.clock.Now()
 	tick := int64(now) / int64(wheelTick)
@@ -111,7 +111,7 @@ func (w *wheel) turn() {
 	w.rearm()
 }
 
-// rearm sets the timer for the next slot that has something.
+// rearm sets the timer for the next slot that has an entry.
 func (w *wheel) rearm() {
 	w.stop()
 	if w.count == 0 {

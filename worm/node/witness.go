@@ -11,26 +11,27 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// A disk that was put back to what it was earlier has forgotten promises. The
-// server on it cannot know that by itself, but others have seen it further. So
-// each server reports to its peers where it stands: at start, when they write it
-// down, and now and then, when they remember it. Each start is a generation and
-// draws a life, so that two that began at the same place can be told apart. A
-// server that has started is mute for a partition until so many of its other
-// members have answered that they are a majority with it, and it is mute for good
-// if any member has seen it further than its disk was.
+// A disk that was restored to an earlier state has forgotten promises. The
+// server on it cannot detect that alone, but others have seen it further. So
+// each server reports its position to its peers: at start, when they write it
+// down, and periodically, when they keep it in memory. Each start is a
+// generation and draws a life, so that two that began at the same position can
+// be distinguished. A server that has started is mute for a partition until so
+// many of its other members have answered that they are a majority with it, and
+// it is permanently mute if any member has seen it further than its disk was.
 //
-// Both reports and answers are signed (Key): a server speaks for itself alone, and
-// what anybody else says of it, a client's hello included, changes nothing here. A
-// witness whose sighting is none of the reporting server's past keeps it and goes
-// on denying, whatever reports follow. A server that is denied writes that down, as
-// the witness may be gone when it starts again; an operator replaces it.
+// Both reports and answers are signed (Key): a server speaks only for itself,
+// and claims of others about it, such as a client's hello, change nothing here.
+// A witness whose sighting is not in the past of the reporting server keeps the
+// sighting and continues to deny, whatever reports follow. A server that is
+// denied writes that down, because the witness may be gone when it starts
+// again; an operator must replace it.
 //
-// That finds a disk that lacks a whole generation, as long as one of the members
-// that wrote it down is among those that answer; within one generation, it finds
-// what is older than the last report.
+// That detects a disk that lacks a whole generation, as long as one of the
+// members that wrote it down is among those that answer; within one generation,
+// it detects a disk older than the last report.
 
-// place is where a server stands in its log.
+// place is a server's position in its log.
 type place struct{ generation, position uint64 }
 
 func (a place) less(b place) bool {
@@ -39,22 +40,22 @@ func (a place) less(b place) bool {
 
 func (a place) String() string { return fmt.Sprintf("%d/%d", a.generation, a.position) }
 
-// sighting is the furthest that a server was seen.
+// sighting is the furthest position at which a server was seen.
 type sighting struct {
 	place
 	life uint64
 }
 
-// report is what a server says of itself: where it stands; where its disk was when
-// it was opened; and the last life before that the disk knows of.
+// report is a server's report about itself: its position; the position of its
+// disk when it was opened; and the last earlier life that the disk knows of.
 type report struct {
 	now    sighting
 	start  uint64 // position
 	before sighting
 }
 
-// verdict is the answer to a report: what was seen of the server before. Life is
-// the report's, which makes the answer one to this life.
+// verdict is the answer to a report: the earlier sighting of the server. Life
+// is that of the report, so that the answer is for this life only.
 type verdict struct {
 	about wor.ServerID
 	life  uint64
@@ -75,7 +76,8 @@ const (
 	verdictPurpose = "ashlar worm verdict"
 )
 
-// seenMax bounds of how many servers that are no members a server keeps sightings.
+// seenMax bounds the servers that are not members whose sightings a server
+// keeps.
 const seenMax = 4096
 
 func appendSighting(b []byte, s sighting) []byte {
@@ -124,8 +126,8 @@ func decodeSighting(b []byte) (id wor.ServerID, s sighting, err error) {
 	return wor.ServerID(binary.LittleEndian.Uint64(b[1:])), readSighting(b[9:]), nil
 }
 
-// witness takes a peer's report and answers what was seen of the peer before. The
-// answer leaves when the report is written down.
+// witness handles a peer's report and answers with the earlier sighting. The
+// answer leaves when the report is durable.
 func (c *conn) witness(id uint64, payload []byte) error {
 	s := c.s
 	from, text, err := signed(reportPurpose, s.opt.Genesis.Cluster, payload)
@@ -158,8 +160,8 @@ func (s *Server) note(id wor.ServerID, now sighting) {
 	s.stage(recordWitness, 0, encodeSighting(id, now))
 }
 
-// remember keeps a sighting. Anybody can make keys and report with them: what they
-// fill is what is kept of servers that are no members.
+// remember keeps a sighting. Anyone can make keys and report with them, which
+// can only fill the table for servers that are not members.
 func (s *Server) remember(id wor.ServerID, now sighting) {
 	if _, known := s.seen[id]; !known && len(s.seen) >= seenMax {
 		for _, old := range sortedKeys(s.seen) {
@@ -172,19 +174,20 @@ func (s *Server) remember(id wor.ServerID, now sighting) {
 	s.seen[id] = now
 }
 
-// isPeer says that a server is a member of a partition, as far as is known here.
+// isPeer reports whether a server is a member of a partition, as far as is
+// known here.
 func (s *Server) isPeer(id wor.ServerID) bool {
 	return slices.ContainsFunc(s.parts, func(p *part) bool { return p.group.Config().Index(id) >= 0 })
 }
 
-// begin writes down that this life has begun, and remembers the one before.
+// begin writes down that this life has begun, and remembers the previous one.
 func (s *Server) begin() {
 	s.before = s.seen[s.id]
 	s.note(s.id, sighting{place{s.generation, s.committed}, s.life})
 	s.begun = s.appended
 }
 
-// ask is a peer that is told where this server stands.
+// ask is a peer to which this server reports its position.
 type ask struct {
 	member wor.Member
 	under  bool   // way
@@ -195,7 +198,7 @@ type ask struct {
 // Waits between attempts to reach peers that have not answered yet.
 const askMin = 20 * time.Millisecond
 
-// regroup looks who the peers are, after the members of a partition have changed.
+// regroup finds the peers after the members of a partition have changed.
 func (s *Server) regroup() {
 	var asks []*ask
 	for _, p := range s.parts {
@@ -217,8 +220,8 @@ func (s *Server) regroup() {
 	s.wheel.add(&s.tell, s.opt.Env.Clock.Now())
 }
 
-// judge looks for which partitions this server may answer. What it has learnt in
-// this life it will not forget in it: that is never taken back.
+// judge decides for which partitions this server may answer. That is never
+// revoked: what the server learned in this life it does not forget in it.
 func (s *Server) judge() {
 	for _, p := range s.parts {
 		if !p.mute {
@@ -231,7 +234,7 @@ func (s *Server) judge() {
 				sure++
 			}
 		}
-		// That many others must be up in any case, if anything is to be decided.
+		// That many others must be up anyway before anything can be decided.
 		need := wor.Majority(n) - 1
 		if c.Index(s.id) < 0 {
 			need = max(need, 1) // as a member it would be one of more
@@ -240,14 +243,15 @@ func (s *Server) judge() {
 	}
 }
 
-// tellPeers tells those who do not know yet where this server stands.
+// tellPeers reports this server's position to the peers that do not know it
+// yet.
 func (s *Server) tellPeers() {
 	if s.draining || s.failed != nil || s.rolledBack != "" {
 		return
 	}
 	if s.committed < s.begun {
-		// Who is told of this life before the disk knows of it would call the next
-		// one a stranger.
+		// A peer that learned of this life before the disk has it would deny
+		// the next one.
 		s.wheel.add(&s.tell, s.opt.Env.Clock.Now().Add(wheelTick))
 		return
 	}
@@ -274,14 +278,14 @@ func (s *Server) tellPeers() {
 	}
 }
 
-// regular has peers told after a while, when there is something to tell.
+// regular schedules the next report, when there is something to report.
 func (s *Server) regular() {
 	if s.told != s.committed && !s.tell.linked() && len(s.asks) > 0 {
 		s.wheel.add(&s.tell, s.opt.Env.Clock.Now().Add(s.opt.TellEvery))
 	}
 }
 
-// heard is a peer's answer.
+// heard handles a peer's answer.
 func (s *Server) heard(a *ask, position uint64, answer []byte, err error) {
 	s.mu.Lock()
 	defer s.unlock()
@@ -307,13 +311,13 @@ func (s *Server) heard(a *ask, position uint64, answer []byte, err error) {
 	s.judge()
 }
 
-// report is what the server says of itself when its log is so far.
+// report is the server's report when its log is at position.
 func (s *Server) report(position uint64) report {
 	return report{sighting{place{s.generation, position}, s.life}, s.start.position, s.before}
 }
 
-// further says that what was seen of the server that reports is none of its own
-// past.
+// further reports whether the sighting of the reporting server is not in its
+// own past.
 func (r report) further(seen sighting) bool {
 	switch {
 	case seen.generation == 0:
@@ -330,8 +334,9 @@ func (r report) further(seen sighting) bool {
 	return seen.generation > r.before.generation
 }
 
-// behind has the server be mute for good, or until a restore: a member has seen that
-// the disk is not the newest. That is written down, and said to the operator.
+// behind makes the server mute permanently, or until a restore: a member has
+// seen that the disk is not up to date. It writes that down and warns the
+// operator.
 func (s *Server) behind(by wor.Member, seen place) {
 	if s.rolledBack != "" {
 		return
