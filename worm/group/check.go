@@ -6,28 +6,30 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// RoundMax is the highest round of a ballot: one more is always a round still.
+// RoundMax is the highest round of a ballot: the next number is still a valid
+// round.
 const RoundMax = 1<<63 - 1
 
-// data says that a range is of data registers, not of a segment's own.
+// data reports whether a range is of data registers, not of a segment's own
+// registers.
 func data(r wor.Range) bool {
 	return r.Lo < wor.PlacementOffset && r.Segment&wor.ReservedSegment == 0
 }
 
-// witness is the register of partition 0 that decides the configuration after
-// epoch e's. The epoch's members answer for it also when they are sealed.
+// witness returns the register of partition 0 that decides the configuration
+// after epoch e's. The epoch's members answer for it even when they are sealed.
 func witness(e wor.Epoch) wor.Addr {
 	return wor.Addr{Segment: wor.ConfigSegment(0), Offset: uint32(e) + 1}
 }
 
-// witnesses says that a request is about the witness register of its epoch and
-// nothing else.
+// witnesses reports whether a request is about only the witness register of its
+// epoch.
 func (g *Group) witnesses(q *wor.Request) bool {
 	return g.partition == 0 && q.Range == wor.One(witness(q.Epoch)) && q.Kind != wor.KindTrim
 }
 
-// senseless says why a request about registers cannot be handed to a server, or
-// "".
+// senseless returns the reason why a request about registers must not reach a
+// server, or "".
 func (g *Group) senseless(q *wor.Request) string {
 	switch {
 	case !q.Protocol.Valid():
@@ -62,16 +64,16 @@ func (g *Group) senseless(q *wor.Request) string {
 	return ""
 }
 
-// configures says that a write into a configuration's register is of a configuration
-// that the register can decide.
+// configures reports whether a write into a configuration's register has a
+// configuration that the register may decide.
 func configures(q *wor.Request) bool {
 	var c wor.Config
 	return c.UnmarshalBinary(q.Value) == nil &&
 		wor.Addr{Segment: wor.ConfigSegment(c.Partition), Offset: uint32(c.Epoch)} == wor.Addr{Segment: q.Range.Segment, Offset: q.Range.Lo}
 }
 
-// keeps says that registers lie in this partition as far as the genesis can tell,
-// and can be kept by the protocol.
+// keeps reports whether registers are in this partition as far as the genesis
+// determines it, and the protocol can store them.
 func (g *Group) keeps(r wor.Range, p wor.Protocol) bool {
 	switch {
 	case r.Segment&wor.ReservedSegment != 0:
@@ -83,10 +85,11 @@ func (g *Group) keeps(r wor.Range, p wor.Protocol) bool {
 	return r.Hi <= wor.SegmentMax
 }
 
-// What memory there is goes, in this order, to whatever is written; to the keys, that a
-// full log must not take from; to what takes over what somebody left open, without which
-// neither can be read; and to what trims and changes the members. Each has something
-// that those before it cannot use: of sixteen parts, so many may be taken by each.
+// Memory is granted in this order: to any write; to the key store, from which a
+// full log must not take; to takeovers of unfinished work, without which
+// neither can be read; and to trims and changes of the members. Each class may
+// use memory that the earlier ones may not: the constants are the shares, in
+// sixteenths.
 const (
 	sixteenParts  = 16
 	partsOthers   = 12
@@ -95,18 +98,18 @@ const (
 	partsOwn      = 18 // also where the limit is lower than what is there
 )
 
-// keysBegin is the first segment of the store of keys that ashlard hosts: above all
-// logs' (worm.LogMax).
+// keysBegin is the first segment of the key store that ashlard hosts: above the
+// segments of all logs (worm.LogMax).
 const keysBegin = wor.Segment(1<<15-1) << 48
 
-// The longest values that count as part of a takeover: junk, marks, and votes against.
-// An entry of a log is longer, whatever is in it.
+// The longest values that count as part of a takeover: junk, marks, and NO
+// votes. A log entry is longer, whatever its content.
 const (
 	smallMax     = 16
 	smallKeysMax = 64
 )
 
-// room says whether there is room for what a capture or write asks.
+// room reports whether there is room for a capture or write.
 func (g *Group) room(q *wor.Request) bool {
 	parts, small := int64(partsOthers), smallMax
 	if q.Range.Segment >= keysBegin {
@@ -122,11 +125,12 @@ func (g *Group) room(q *wor.Request) bool {
 	if held+int64(len(q.Value)) <= g.maxBytes/sixteenParts*parts {
 		return true
 	}
-	// Who takes over writes again what it has found, which takes no room where it is.
+	// A takeover rewrites values that it has found, which takes no room on
+	// servers that have them.
 	return held <= g.maxBytes/sixteenParts*partsTakeover && g.holds(q)
 }
 
-// holds says that a write is of a value that the register has already.
+// holds reports whether a write is of a value that the register already has.
 func (g *Group) holds(q *wor.Request) bool {
 	if q.Kind != wor.KindWrite || q.Range.Len() != 1 {
 		return false

@@ -7,15 +7,16 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// MaxBytesDefault is how much a Group holds unless Limit says otherwise.
+// MaxBytesDefault is the limit of a Group's memory unless Limit sets another.
 const MaxBytesDefault = 4 << 30
 
-// pinBytes is what the protocol of a segment counts as, in bytes.
+// pinBytes is the size, in bytes, at which the protocol of a segment is
+// counted.
 const pinBytes = 48
 
 // Group is a server's part in a partition. It is for one goroutine at a time.
 //
-// As with a wor.Server, a reply may leave when all records that were appended up
+// As with a wor.Server, a reply must not leave before all records appended up
 // to then are durable.
 type Group struct {
 	self      wor.ServerID
@@ -23,12 +24,12 @@ type Group struct {
 	partition wor.Partition
 	maxBytes  int64
 
-	// known is the highest configuration that the server was told of, hint its
+	// known is the highest configuration that the server has learned, hint its
 	// encoding.
 	known wor.Config
 	hint  []byte
 	// held is the state that the server has: of the known epoch, or of an
-	// earlier one while it waits for its stage. Nil if none.
+	// earlier one while it waits for its stage. Nil if there is none.
 	held *epoch
 	// stages are in the order in which they began.
 	stages []*stage
@@ -47,7 +48,7 @@ type epoch struct {
 	sealed   bool
 	acceptor *paxos.Acceptor // Paxos and Fast
 	replica  *chain.Replica
-	// pins are the protocols of the segments of which data registers are held.
+	// pins are the protocols of the segments whose data registers are stored.
 	pins map[wor.Segment]wor.Protocol
 
 	// Of a sealed one: the digest, when it is known, and where the pieces begin,
@@ -64,8 +65,8 @@ func newEpoch(number wor.Epoch, head bool) *epoch {
 	}
 }
 
-// New returns the part of a server in a partition of the genesis as it is in the
-// beginning. Its Limit is MaxBytesDefault.
+// New returns the initial part of a server in a partition of the genesis. Its
+// Limit is MaxBytesDefault.
 func New(self wor.ServerID, genesis *wor.Genesis, p wor.Partition) *Group {
 	g := &Group{self: self, genesis: genesis, partition: p, maxBytes: MaxBytesDefault}
 	g.learn(genesis.Partitions[p])
@@ -75,10 +76,10 @@ func New(self wor.ServerID, genesis *wor.Genesis, p wor.Partition) *Group {
 	return g
 }
 
-// Limit bounds how many bytes the registers take, about; and the stages as many
-// again. Beyond, requests are refused with "MaxBytes": ordinary writes from three
-// quarters of it on, so that what is in the memory can still be taken over and trimmed
-// (room).
+// Limit bounds the memory of the registers, approximately, and that of the
+// stages to the same amount. Beyond it, requests are refused with "MaxBytes":
+// ordinary writes from three quarters of it on, so that stored data can still
+// be taken over and trimmed (room).
 func (g *Group) Limit(maxBytes int64) { g.maxBytes = maxBytes }
 
 // learn makes a configuration the known one.
@@ -91,20 +92,20 @@ func (g *Group) learn(c wor.Config) {
 // Partition is the partition's number.
 func (g *Group) Partition() wor.Partition { return g.partition }
 
-// Config is the highest configuration that the server knows of. It must not be
+// Config is the highest configuration that the server knows. It must not be
 // changed.
 func (g *Group) Config() *wor.Config { return &g.known }
 
 // Epoch is the epoch of Config.
 func (g *Group) Epoch() wor.Epoch { return g.known.Epoch }
 
-// Status is what the server is in the epoch of Config: StatusOK if it serves,
-// StatusSealed, StatusMute if it has not its stage, StatusForeign if it is no
+// Status is the server's status in the epoch of Config: StatusOK if it serves,
+// StatusSealed, StatusMute if it lacks its stage, StatusForeign if it is not a
 // member.
 func (g *Group) Status() wor.Status { return g.standing(g.known.Epoch) }
 
-// Bytes is about how much memory the Group takes, and the length of what Save
-// makes.
+// Bytes is approximately the memory use of the Group, and the length of the
+// output of Save.
 func (g *Group) Bytes() int64 {
 	n := g.held.bytes() + g.staged() + int64(len(g.hint))
 	if g.past != nil {
@@ -120,7 +121,7 @@ func (e *epoch) bytes() int64 {
 	return e.acceptor.Bytes() + e.replica.Bytes() + int64(len(e.pins))*pinBytes
 }
 
-// standing is what the server is for requests of an epoch.
+// standing is the server's status for requests of an epoch.
 func (g *Group) standing(e wor.Epoch) wor.Status {
 	switch {
 	case e < g.known.Epoch:
@@ -137,10 +138,11 @@ func (g *Group) standing(e wor.Epoch) wor.Status {
 	return wor.StatusOK
 }
 
-// Handle answers a request of any kind, with records of what it changed. A
-// KindListen is answered as a KindRead, a KindUnlisten with StatusOK: the
-// listeners are the caller's. Value of the request is the Group's to keep. The
-// reply may refer to the Group's memory: it is encoded before the next call.
+// Handle answers a request of any kind, with records of what it changed. It
+// answers a KindListen like a KindRead, and a KindUnlisten with StatusOK:
+// listeners are the caller's task. The Group may retain the Value of the
+// request. The reply may refer to the Group's memory: the caller must encode it
+// before the next call.
 func (g *Group) Handle(q *wor.Request, r *wor.Reply, log *wor.Log) {
 	*r = wor.Reply{Epoch: g.known.Epoch, Runs: r.Runs[:0]}
 	if q.Partition != g.partition {
@@ -171,8 +173,8 @@ func (g *Group) Handle(q *wor.Request, r *wor.Reply, log *wor.Log) {
 	}
 }
 
-// refuse answers for the whole request, and tells of a newer epoch who does not
-// know it.
+// refuse answers for the whole request, and names a newer epoch if the client
+// does not know it.
 func (g *Group) refuse(r *wor.Reply, s wor.Status) {
 	r.Status = s
 	if s == wor.StatusStale {
@@ -182,7 +184,7 @@ func (g *Group) refuse(r *wor.Reply, s wor.Status) {
 
 func (g *Group) limit(r *wor.Reply, why string) { r.Status, r.Value = wor.StatusLimit, []byte(why) }
 
-// registers hands a request about registers to the server of its protocol.
+// registers passes a request about registers to the server of its protocol.
 func (g *Group) registers(q *wor.Request, r *wor.Reply, log *wor.Log) {
 	if g.witnesses(q) && q.Epoch < g.known.Epoch {
 		g.testify(q, r, log)
@@ -247,8 +249,8 @@ func (g *Group) registers(q *wor.Request, r *wor.Reply, log *wor.Log) {
 	}
 }
 
-// Trimmed says that the server has a tombstone of a segment, where the protocol keeps
-// its registers.
+// Trimmed reports whether the server has a tombstone of a segment, in the
+// server of the protocol that stores its registers.
 func (g *Group) Trimmed(seg wor.Segment, p wor.Protocol) bool {
 	if g.held == nil {
 		return false
@@ -258,8 +260,9 @@ func (g *Group) Trimmed(seg wor.Segment, p wor.Protocol) bool {
 	return len(r.Runs) == 1 && r.Runs[0].Status == wor.StatusTrimmed
 }
 
-// named is the protocol that a segment's metadata name, as far as they are here: the
-// segment has its home here, has not moved, and this server has accepted metadata.
+// named returns the protocol in a segment's metadata, as far as they are here:
+// the segment has its home here, has not moved, and this server has accepted
+// metadata.
 func (g *Group) named(seg wor.Segment) (p wor.Protocol, known bool) {
 	if g.genesis.Home(seg) != g.partition {
 		return 0, false
@@ -283,7 +286,7 @@ func (g *Group) named(seg wor.Segment) (p wor.Protocol, known bool) {
 	return p, known
 }
 
-// unpin forgets the protocol of a segment that is trimmed.
+// unpin drops the protocol of a trimmed segment.
 func (g *Group) unpin(q *wor.Request, log *wor.Log) {
 	p, pinned := g.held.pins[q.Range.Segment]
 	if !pinned || (p == wor.Chain) != (q.Protocol == wor.Chain) {
@@ -294,7 +297,7 @@ func (g *Group) unpin(q *wor.Request, log *wor.Log) {
 	delete(g.held.pins, q.Range.Segment)
 }
 
-// server is the one that keeps the registers of a protocol.
+// server returns the server that stores the registers of a protocol.
 func (e *epoch) server(p wor.Protocol) wor.Server {
 	if p == wor.Chain {
 		return e.replica

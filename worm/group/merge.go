@@ -29,12 +29,13 @@ import (
 // A client that breaks the rules (two values at one ballot) must not stop the
 // partition. Then the value that most have goes on, of several the least.
 
-// Seals is how many of n members must be sealed before their states are merged.
+// Seals is the number of members, of n, that must be sealed before their states
+// are merged.
 func Seals(n int) int { return wor.Majority(n) }
 
-// Choose is the value of a register that goes on; ok is false if there is none.
-// The states are of those servers, among the sealed ones, that have the register
-// written. Conflict says that a client has broken the rules.
+// Choose returns the value of a register that survives; ok is false if there is
+// none. The states are of those sealed servers that have the register written.
+// Conflict reports that a client has broken the rules.
 func Choose(p wor.Protocol, members, sealed int, states []wor.State) (value []byte, ok, conflict bool) {
 	var high wor.Ballot
 	for i := range states {
@@ -68,9 +69,10 @@ func Choose(p wor.Protocol, members, sealed int, states []wor.State) (value []by
 	return value, most > 0, conflict
 }
 
-// Merger makes of the states of sealed servers the state of the next epoch. It
-// holds one piece of each server at a time. The order of calls: Put what Wants
-// asks for, then Next until it answers false, and again, until the last piece.
+// Merger merges the states of sealed servers into the state of the next epoch.
+// It holds one piece of each server at a time. The order of calls: Put what
+// Wants requests, then Next until it returns false, and repeat until the last
+// piece.
 type Merger struct {
 	members   int
 	sides     []side
@@ -84,7 +86,7 @@ type Merger struct {
 	resolved  map[wor.Segment]wor.Protocol
 }
 
-// side is what came from one server.
+// side is the input from one server.
 type side struct {
 	cursor uint64 // of the piece that is wanted next
 	ended  bool
@@ -96,13 +98,13 @@ type side struct {
 	hash   *xxhash.Digest
 }
 
-// Nothing is the resolution for a segment of which no data registers belong here.
+// Nothing is the resolution for a segment without data registers here.
 const Nothing = wor.Protocol(0xff)
 
-// NewMerger returns a Merger for so many sealed servers, numbered from 0, of an
-// epoch with so many members. Resolved says of segments that are written by two
-// protocols which one is the segment's, or Nothing: what is written by another one
-// was written against the rules, and does not go on.
+// NewMerger returns a Merger for that many sealed servers, numbered from 0, of
+// an epoch with that many members. For segments written by two protocols,
+// resolved names the segment's protocol, or Nothing: values written by another
+// one violate the rules, and are dropped.
 func NewMerger(members, sealed int, resolved map[wor.Segment]wor.Protocol) *Merger {
 	m := &Merger{members: members, hash: xxhash.New(), resolved: resolved}
 	for range sealed {
@@ -111,14 +113,14 @@ func NewMerger(members, sealed int, resolved map[wor.Segment]wor.Protocol) *Merg
 	return m
 }
 
-// Wants is the Cursor of the KindFetch that a server is to be sent, if any.
+// Wants returns the Cursor of the next KindFetch for a server, if there is one.
 func (m *Merger) Wants(server int) (cursor uint64, ok bool) {
 	s := &m.sides[server]
 	return s.cursor, !s.ready && !s.ended
 }
 
-// Put takes the reply to what Wants asked for, which is the Merger's from then
-// on. A reply to something else is ignored. An error says that the server's state
+// Put takes the reply to the request of Wants; the Merger owns it from then on.
+// Replies to other requests are ignored. An error means that the server's state
 // is damaged.
 func (m *Merger) Put(server int, cursor uint64, r *wor.Reply) error {
 	s := &m.sides[server]
@@ -136,7 +138,7 @@ func (m *Merger) Put(server int, cursor uint64, r *wor.Reply) error {
 	return s.step()
 }
 
-// step goes to the next state of the piece.
+// step moves to the next state of the piece.
 func (s *side) step() error {
 	if s.ready = len(s.rest) > 0; !s.ready {
 		return nil
@@ -154,21 +156,21 @@ func (s *side) step() error {
 }
 
 // MixedError: the data registers of a segment are written by two protocols. Its
-// metadata say which one counts.
+// metadata decide which one counts.
 type MixedError struct{ Segment wor.Segment }
 
 func (e *MixedError) Error() string {
 	return fmt.Sprintf("segment %d is written by two protocols", e.Segment)
 }
 
-// foreign says that a state is one of those that do not go on.
+// foreign reports whether a state must be dropped.
 func (m *Merger) foreign(s *State) bool {
 	p, ok := m.resolved[s.Addr.Segment]
 	return ok && !s.Trimmed && data(wor.One(s.Addr)) && s.Protocol != p
 }
 
-// Next is the next piece for the members to be, which is the caller's, and
-// whether it is the last one. Ok is false while something is wanted.
+// Next returns the next piece for the future members, which the caller owns,
+// and whether it is the last one. Ok is false while input is missing.
 func (m *Merger) Next() (piece []byte, last, ok bool, err error) {
 	for !m.over {
 		first := -1
@@ -200,7 +202,7 @@ func (m *Merger) Next() (piece []byte, last, ok bool, err error) {
 	return nil, false, false, nil
 }
 
-// emit hands out what is ready; next begins what follows.
+// emit returns the finished piece; next begins the following one.
 func (m *Merger) emit(next *State) []byte {
 	piece := m.out
 	m.out = nil
@@ -211,8 +213,8 @@ func (m *Merger) emit(next *State) []byte {
 	return piece
 }
 
-// merge takes the states of a key from all servers and answers what becomes of
-// them, if anything.
+// merge merges the states of a key from all servers and returns the result, if
+// any.
 func (m *Merger) merge(k key) (State, bool, error) {
 	x := State{State: wor.State{Addr: k.addr}}
 	states, first := m.states[:0], true
@@ -262,7 +264,7 @@ func (m *Merger) merge(k key) (State, bool, error) {
 	return x, true, nil
 }
 
-// buried says that a tombstone has been put out for what the key is about.
+// buried reports whether a tombstone covering the key was emitted.
 func (m *Merger) buried(k key) bool {
 	if !m.order.begun || m.order.last.addr.Segment != k.addr.Segment {
 		return false
@@ -273,18 +275,18 @@ func (m *Merger) buried(k key) bool {
 	return m.order.buried[0]
 }
 
-// Digest is of all pieces that Next has answered: that of the stage, when it has
-// answered the last one.
+// Digest is the digest of all pieces that Next has returned: that of the stage,
+// after the last one.
 func (m *Merger) Digest() uint64 { return m.hash.Sum64() }
 
-// Conflicts is of how many registers clients have broken the rules, so that what
-// was decided is not certain.
+// Conflicts is the number of registers for which clients have broken the rules,
+// so that the decided value is not certain.
 func (m *Merger) Conflicts() int { return m.conflicts }
 
-// Stages is on how many of n members to be the stage must be complete before the
-// configuration is written, so that what goes on is as safe as it was: all, if
-// there are values of protocol Chain among it, otherwise a majority. It counts
-// when Next has answered the last piece.
+// Stages is the number of future members, of n, on which the stage must be
+// complete before the configuration is written, so that surviving values are as
+// safe as before: all, if any are of protocol Chain, otherwise a majority. It
+// is valid after Next has returned the last piece.
 func (m *Merger) Stages(n int) int {
 	if m.chains {
 		return n

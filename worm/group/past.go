@@ -5,15 +5,16 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// A server believes that an epoch of partition 0 has begun when the register says so
-// that the members of the epoch before keep. So these go on answering for that
-// register when they have begun the next epoch themselves, or are no members any
-// more: else the first of them to go on would leave the others without a majority to
-// ask. What an epoch's acceptor has promised and accepted of the register is kept
-// when the rest of the epoch's state goes.
+// A server believes that an epoch of partition 0 has begun when the register
+// that the previous epoch's members store says so. So these members continue to
+// answer for that register after they have begun the next epoch themselves, or
+// are no longer members: otherwise the first of them to move on would leave the
+// others without a majority to ask. What an epoch's acceptor has promised and
+// accepted of that register is kept when the rest of the epoch's state is
+// dropped.
 
-// retain keeps the witness register of the epoch that is held, which is about to be
-// forgotten.
+// retain keeps the witness register of the held epoch, which is about to be
+// dropped.
 func (g *Group) retain() {
 	if g.partition != 0 || g.held == nil {
 		return
@@ -34,8 +35,8 @@ func (g *Group) retain() {
 	}
 }
 
-// attended is the promise of a member that was asked for none: it is below all ballots
-// that anybody draws, and says that this server has been a member.
+// attended is the promise of a member that had made none: it is below all
+// ballots that clients draw, and records that this server was a member.
 var attended = wor.Ballot{Nonce: 1}
 
 func (g *Group) elder() *paxos.Acceptor {
@@ -45,9 +46,10 @@ func (g *Group) elder() *paxos.Acceptor {
 	return g.past
 }
 
-// testify answers for the witness register of an epoch that is over, and names the
-// configuration that is known here. Who was no member then does not testify: whoever
-// asks it has a wrong idea of the members, and would count its silence as a vote.
+// testify answers for the witness register of a finished epoch, and names the
+// configuration known here. A server that was not a member then does not
+// testify: a client that asks it is mistaken about the members, and would count
+// an empty answer as a vote.
 func (g *Group) testify(q *wor.Request, r *wor.Reply, log *wor.Log) {
 	if why := g.senseless(q); why != "" {
 		g.limit(r, why)

@@ -35,16 +35,17 @@ const PieceMax = wor.ReplyMax
 // errPiece: bytes are not a piece of a state.
 var errPiece = errors.New("group: not a piece of a state")
 
-// State is a wor.State that is written or trimmed, and the protocol of its
-// segment. It is Paxos for a register that is no data register, and for a
-// tombstone of a segment of protocol Fast, as one server keeps both.
+// State is a wor.State that is written or trimmed, with the protocol of its
+// segment. The protocol is Paxos for a register that is not a data register,
+// and for a tombstone of a segment of protocol Fast, because one server stores
+// both.
 type State struct {
 	Protocol wor.Protocol
 	wor.State
 }
 
-// key orders states: by address; and if a segment is kept by both servers, what
-// the acceptor has comes first.
+// key orders states: by address; if both servers have the segment, the
+// acceptor's states come first.
 type key struct {
 	addr  wor.Addr
 	chain bool
@@ -74,7 +75,7 @@ func (s *State) size() int {
 	return n
 }
 
-// AppendState appends a state, which is written or trimmed, to a piece.
+// AppendState appends a state, which must be written or trimmed, to a piece.
 func AppendState(b []byte, s *State) []byte {
 	flags := byte(s.Protocol)
 	if s.Trimmed {
@@ -98,7 +99,7 @@ func AppendState(b []byte, s *State) []byte {
 	return b
 }
 
-// NextState takes the first state of a piece and answers the rest. The value
+// NextState decodes the first state of a piece and returns the rest. The value
 // refers to the piece.
 func NextState(b []byte) (s State, rest []byte, err error) {
 	if len(b) < 1+8+4 {

@@ -76,7 +76,7 @@ func appendTag(b []byte, kind byte, s *stage) []byte {
 
 func appendDrop(b []byte, s *stage) []byte { return appendTag(b, recordDrop, s) }
 
-// appendStage is the record of the piece that is next in a stage.
+// appendStage appends the record of the next piece of a stage.
 func appendStage(b []byte, s *stage, last bool, piece []byte) []byte {
 	return appendPiece(b, s, len(s.pieces), last, piece)
 }
@@ -90,8 +90,8 @@ func appendPiece(b []byte, s *stage, number int, last bool, piece []byte) []byte
 	return append(append(b, flags), piece...)
 }
 
-// Redo repeats a record of the log after a restart; the records come in their
-// order. An error says that it is not one of this Group's.
+// Redo repeats a record of the log after a restart; records must come in their
+// order. It returns an error for a record that is not this Group's.
 func (g *Group) Redo(record []byte) error {
 	if len(record) < epochLen {
 		return errRecord
@@ -215,8 +215,8 @@ func (g *Group) redoStage(kind byte, e wor.Epoch, b []byte) error {
 	return nil
 }
 
-// Save calls yield with records that make the same Group of one that New has
-// made, until it answers false. A record is the yielder's until the next.
+// Save calls yield with records that recreate the Group from the result of New,
+// until yield returns false. A record is valid until the next one.
 func (g *Group) Save(yield func(record []byte) bool) {
 	base := []byte{recordBase, 0}
 	number := wor.Epoch(0)

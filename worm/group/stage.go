@@ -9,21 +9,23 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// StagesMax is how many stages a Group keeps. Complete ones that are alike count
-// once for MaxBytes, and of one epoch not many can differ: a sealed state does not
-// change, so that a stage depends on nothing but which servers were asked.
+// StagesMax is the number of stages that a Group keeps. Equal complete ones
+// count once for MaxBytes, and there cannot be many different ones of one
+// epoch: a sealed state does not change, so a stage depends only on which
+// servers were asked.
 const StagesMax = 64
 
-// StageAges is how many calls of Age a complete stage survives for certain. One that
-// is older gives way when there is no room for another: whoever staged it would have
-// had it decided by then, and a client that fills all room with stages that nobody
-// decides must not keep the members from being changed for good.
+// StageAges is the number of calls of Age that a complete stage is certain to
+// survive. An older one is dropped when there is no room for another: the
+// client that staged it would have got it decided by then, and a client that
+// fills all room with undecided stages must not block changes of the members
+// permanently.
 const StageAges = 2
 
-// Age lets the stages grow older. The server calls it every few minutes.
+// Age makes the stages older. The server must call it every few minutes.
 func (g *Group) Age() { g.age++ }
 
-// stage is the state that a reconfiguration hands over for an epoch to come.
+// stage is the state that a reconfiguration hands over for a future epoch.
 type stage struct {
 	epoch    wor.Epoch
 	tag      uint64
@@ -41,8 +43,8 @@ func newStage(e wor.Epoch, tag uint64) *stage {
 
 func (s *stage) sum() uint64 { return s.hash.Sum64() }
 
-// take adds the next piece. A stage that is complete thereby shares its memory
-// with one that is alike, and becomes the state if it was waited for.
+// take adds the next piece. A stage that becomes complete shares its memory
+// with an equal one, and becomes the state if the Group was waiting for it.
 func (g *Group) take(s *stage, piece []byte, last bool, check sequence) {
 	s.pieces = append(s.pieces, piece)
 	s.bytes += int64(len(piece)) + pieceBytes
@@ -64,7 +66,7 @@ func (g *Group) take(s *stage, piece []byte, last bool, check sequence) {
 // pieceBytes is what a piece counts as, besides its length.
 const pieceBytes = 64
 
-// sequence checks that states come in their order and can be a state together.
+// sequence checks that states come in order and are consistent with each other.
 type sequence struct {
 	begun bool
 	last  key
@@ -75,7 +77,7 @@ type sequence struct {
 	pin    wor.Protocol
 }
 
-// next says whether a state may follow.
+// next reports whether a state may follow.
 func (c *sequence) next(s *State) bool {
 	k := s.key()
 	if c.begun && k.compare(c.last) <= 0 {
@@ -125,11 +127,11 @@ func (g *Group) stageable(e wor.Epoch, piece []byte, c sequence) (sequence, bool
 	return c, true
 }
 
-// wellPlaced says that a range can be made of the address.
+// wellPlaced reports whether a range can include the address.
 func wellPlaced(a wor.Addr) bool { return a.Offset <= wor.TrimOffset }
 
-// stage takes a piece of a stage. The reply's Cursor is how many pieces the server
-// has: what was asked is done if that is more than the request's.
+// stage takes a piece of a stage. The reply's Cursor is the number of pieces
+// that the server has: the request was done if that exceeds the request's.
 func (g *Group) stage(q *wor.Request, r *wor.Reply, log *wor.Log) {
 	if q.Tag == 0 || len(q.Value) > PieceMax {
 		g.limit(r, "a stage needs a tag, and pieces of at most PieceMax")
@@ -209,9 +211,9 @@ func (g *Group) extend(s *stage, q *wor.Request, r *wor.Reply, log *wor.Log) {
 	}
 }
 
-// makeRoom makes room for another piece, of a new stage if s is nil: it gives up
-// stages that are not complete, the oldest first, and then complete ones that are
-// older than StageAges. A complete one that is younger may be about to be decided.
+// makeRoom makes room for another piece, of a new stage if s is nil: it drops
+// incomplete stages, the oldest first, and then complete ones older than
+// StageAges. A younger complete one may be about to be decided.
 func (g *Group) makeRoom(s *stage, bytes int64, log *wor.Log) bool {
 	for {
 		full := g.staged()+bytes+pieceBytes > g.maxBytes || s == nil && len(g.stages) >= StagesMax
@@ -235,8 +237,8 @@ func (g *Group) drop(s *stage, log *wor.Log) {
 	g.dropStages(func(t *stage) bool { return t == s })
 }
 
-// dropStages forgets stages. One that has shared the memory of a stage that goes
-// counts for it from then on.
+// dropStages drops stages. The memory shared with a dropped stage is then
+// counted for a remaining one.
 func (g *Group) dropStages(which func(*stage) bool) {
 	g.stages = slices.DeleteFunc(g.stages, which)
 	for _, s := range g.stages {
@@ -259,7 +261,7 @@ func (g *Group) find(e wor.Epoch, tag uint64) *stage {
 	return nil
 }
 
-// staged is how many bytes the stages take.
+// staged is the number of bytes of the stages.
 func (g *Group) staged() int64 {
 	n := int64(0)
 	for _, s := range g.stages {

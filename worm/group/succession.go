@@ -18,7 +18,7 @@ func (g *Group) seal(q *wor.Request, r *wor.Reply, log *wor.Log) {
 	r.Digest = g.Digest()
 }
 
-// close seals the epoch that is held, unless it is sealed.
+// close seals the held epoch, unless it is sealed.
 func (g *Group) close(log *wor.Log) {
 	if !g.held.sealed {
 		g.scratch = appendEpoch(g.scratch[:0], recordSeal, g.held.number)
@@ -27,11 +27,11 @@ func (g *Group) close(log *wor.Log) {
 	}
 }
 
-// Digest covers the state that the server has: XXH64 of all its pieces, one after
-// the other. So it depends on the ballots of values that are not decided for
-// certain, and two servers have the same if they have accepted the same at the
-// same ballots; after an activation they do. Without a state it is that of
-// nothing. It goes through all registers, once only when they are sealed.
+// Digest covers the server's state: XXH64 of all its pieces, one after the
+// other. So it depends on the ballots of values that are not certainly decided;
+// two servers have the same digest if they have accepted the same values at the
+// same ballots, as they have after an activation. Without a state it is that of
+// empty input. It visits all registers, only once if they are sealed.
 func (g *Group) Digest() uint64 {
 	e := g.held
 	if e != nil && e.sealed && e.digested {
@@ -50,7 +50,7 @@ func (g *Group) Digest() uint64 {
 	return d.Sum64()
 }
 
-// states goes through what is held and travels, from a key on.
+// states visits the states that are handed over, from a key on.
 func (g *Group) states(from key, yield func(*State) bool) {
 	e := g.held
 	next, more := g.chained(from.addr)
@@ -84,7 +84,7 @@ func (g *Group) states(from key, yield func(*State) bool) {
 	between(nil)
 }
 
-// after is the first address behind a state.
+// after returns the first address after a state.
 func after(a wor.Addr, trimmed bool) wor.Addr {
 	if trimmed {
 		return wor.Addr{Segment: a.Segment + 1}
@@ -92,7 +92,8 @@ func after(a wor.Addr, trimmed bool) wor.Addr {
 	return wor.Addr{Segment: a.Segment, Offset: a.Offset + 1}
 }
 
-// chained is the first state of the replica from an address on that travels.
+// chained returns the first state of the replica from an address on that is
+// handed over.
 func (g *Group) chained(from wor.Addr) (State, bool) {
 	var found wor.State
 	ok := false
@@ -103,8 +104,8 @@ func (g *Group) chained(from wor.Addr) (State, bool) {
 	return State{wor.Chain, found}, ok
 }
 
-// fetch answers with a piece of the sealed state. The cursor is the number of the
-// piece.
+// fetch answers with a piece of the sealed state. The cursor is the number of
+// the piece.
 func (g *Group) fetch(q *wor.Request, r *wor.Reply) {
 	e := g.held
 	if e == nil || e.number != q.Epoch {
@@ -137,8 +138,7 @@ func (g *Group) fetch(q *wor.Request, r *wor.Reply) {
 	r.Digest = g.Digest()
 }
 
-// cut goes through a piece and answers where the next one begins, if there is
-// one.
+// cut visits a piece and returns where the next one begins, if there is one.
 func (g *Group) cut(from key, each func(*State)) (next key, ok bool) {
 	size := 0
 	g.states(from, func(s *State) bool {
@@ -154,7 +154,7 @@ func (g *Group) cut(from key, each func(*State)) (next key, ok bool) {
 	return next, ok
 }
 
-// activate takes a configuration that was decided.
+// activate handles a decided configuration.
 func (g *Group) activate(q *wor.Request, r *wor.Reply, log *wor.Log) {
 	var c wor.Config
 	if err := c.UnmarshalBinary(q.Value); err != nil {
@@ -195,9 +195,9 @@ func (g *Group) succeed(c wor.Config) {
 	g.begin()
 }
 
-// begin begins the known epoch if its stage is complete, and gives up the stages
-// that cannot become a state any more. One that has the tag and not the digest is
-// not what was decided, and makes room to be staged again.
+// begin begins the known epoch if its stage is complete, and drops the stages
+// that can no longer become a state. A stage with the right tag and the wrong
+// digest was not the decided one, and makes room to be staged again.
 func (g *Group) begin() {
 	for _, s := range g.stages {
 		if g.Status() == wor.StatusMute && s.complete && s.decided(&g.known) {
@@ -210,7 +210,7 @@ func (g *Group) begin() {
 	})
 }
 
-// decided says that the stage is what a configuration was decided with.
+// decided reports whether the configuration was decided with this stage.
 func (s *stage) decided(c *wor.Config) bool {
 	return s.epoch == c.Epoch && s.tag == c.Tag && s.sum() == c.Digest
 }

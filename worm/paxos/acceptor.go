@@ -7,11 +7,11 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// An acceptor knows of each register the highest ballot that it has promised,
-// and the value that it has accepted at the highest ballot, and of each segment
+// For each register an acceptor stores the highest ballot that it has promised,
+// and the value that it has accepted at the highest ballot; for each segment,
 // whether it is trimmed. Each of the three only grows, and growth is a join: a
-// record of the log says "at least this", so that records may be repeated, and
-// the state after a crash is what the surviving ones say together.
+// record of the log means "at least this", so that records may be repeated, and
+// the state after a crash is the join of the surviving ones.
 //
 //	capture b   above what is promised: promise it. The same: promise it again.
 //	            Below: outbid.
@@ -25,23 +25,23 @@ import (
 //	read        show what is accepted, promise nothing.
 //	trim        put up the tombstone, then forget the registers.
 
-// Acceptor is a server's registers. The zero Acceptor is empty. It serves
-// package fast as well: at ballot zero it accepts the first value that comes and
-// answers a conflict to others.
+// Acceptor has a server's registers. The zero Acceptor is empty. It serves
+// package fast as well: at ballot zero it accepts the first value that arrives
+// and answers a conflict to later ones.
 //
-// A register whose segment is trimmed answers so, also those at wor.MetaOffset and
-// wor.TrimOffset if they are kept here.
+// Registers of a trimmed segment report that, including those at wor.MetaOffset
+// and wor.TrimOffset if they are stored here.
 type Acceptor struct {
 	segments map[wor.Segment]*segment
 	trimmed  tombstones
 	size     int64 // memory of the segments
-	// order is the numbers of the segments in order, or nil: it is made when
-	// somebody goes through them all.
+	// order has the numbers of the segments in order, or is nil: it is made
+	// when they are all enumerated.
 	order []wor.Segment
-	// recent is the segment that was asked for last, recentNumber its number.
+	// recent is the segment last accessed, recentNumber its number.
 	recent       *segment
 	recentNumber wor.Segment
-	replied      int // bytes of values in the reply that is being made
+	replied      int // bytes of values in the reply being made
 	scratch      []promise
 	record       []byte
 }
@@ -49,8 +49,8 @@ type Acceptor struct {
 var _ wor.Server = (*Acceptor)(nil)
 
 // Handle answers a request of kind capture, write, read or trim as wor.Server
-// says. The request's value is kept. What makes no sense is refused with
-// StatusLimit and the reason; package group refuses it before.
+// specifies. The acceptor retains the request's value. Invalid requests are
+// refused with StatusLimit and the reason; package group refuses them before.
 func (a *Acceptor) Handle(q *wor.Request, r *wor.Reply, log *wor.Log) {
 	r.Status, r.Value, r.Runs, a.replied = wor.StatusOK, nil, r.Runs[:0], 0
 	if q.Kind == wor.KindTrim {
@@ -94,7 +94,7 @@ func senseless(q *wor.Request) string {
 	return ""
 }
 
-// show is what a server says of registers that are alike.
+// show returns a server's answer for registers that are alike.
 func show(p *page, from, to int) wor.Run {
 	run := wor.Run{Count: uint32(to - from)}
 	if p != nil {
@@ -106,8 +106,8 @@ func show(p *page, from, to int) wor.Run {
 	return run
 }
 
-// reply adds a run, unless the reply would become too long: the first one
-// always.
+// reply adds a run, unless the reply would become too long; it always adds the
+// first.
 func (a *Acceptor) reply(r *wor.Reply, run wor.Run) bool {
 	n := len(r.Runs)
 	r.Add(run)
@@ -179,7 +179,8 @@ func (a *Acceptor) write(q *wor.Request, r *wor.Reply, log *wor.Log) {
 	note()
 }
 
-// judge is the answer to a write of register i, and whether it is accepted now.
+// judge returns the answer to a write of register i, and whether it is accepted
+// now.
 func judge(s *segment, i int, b wor.Ballot, value []byte) (wor.Run, bool) {
 	run := wor.Run{Count: 1}
 	if p := s.page(i); p != nil {
@@ -208,8 +209,8 @@ func (a *Acceptor) accept(s *segment, i int, b wor.Ballot, v []byte) {
 	a.size += p.bytes() - before
 }
 
-// keep is a value as it is kept: not with much memory behind it that nobody
-// uses.
+// keep returns a value in the form in which it is stored: without much unused
+// memory behind it.
 func keep(v []byte) []byte {
 	if cap(v)-len(v) > len(v)/4+64 {
 		return bytes.Clone(v)
@@ -226,7 +227,7 @@ func (a *Acceptor) trim(s wor.Segment, log *wor.Log) {
 	a.bury(stretch{s, s})
 }
 
-// bury puts up tombstones and forgets what they cover.
+// bury stores tombstones and drops what they cover.
 func (a *Acceptor) bury(x stretch) {
 	if !a.trimmed.add(x.lo, x.hi) {
 		return
@@ -255,7 +256,7 @@ func (a *Acceptor) drop(number wor.Segment) {
 	a.recent, a.order = nil, nil
 }
 
-// find is a segment, or nil if nothing of it is promised or written.
+// find returns a segment, or nil if nothing of it is promised or written.
 func (a *Acceptor) find(number wor.Segment) *segment {
 	if a.recent != nil && a.recentNumber == number {
 		return a.recent
@@ -267,7 +268,7 @@ func (a *Acceptor) find(number wor.Segment) *segment {
 	return s
 }
 
-// open is a segment, made if need be.
+// open returns a segment, made if necessary.
 func (a *Acceptor) open(number wor.Segment) *segment {
 	if s := a.find(number); s != nil {
 		return s
@@ -282,7 +283,7 @@ func (a *Acceptor) open(number wor.Segment) *segment {
 	return s
 }
 
-// page is the page of register i, made if need be.
+// page returns the page of register i, made if necessary.
 func (a *Acceptor) page(s *segment, i int) *page {
 	if p := s.page(i); p != nil {
 		return p
@@ -308,7 +309,7 @@ func (a *Acceptor) promise(number wor.Segment, lo, hi int, b wor.Ballot) {
 	}
 }
 
-// Bytes is about how much memory the state takes, values included.
+// Bytes is the approximate memory use of the state, including values.
 func (a *Acceptor) Bytes() int64 {
 	return a.size + a.trimmed.bytes() + int64(cap(a.order))*8
 }

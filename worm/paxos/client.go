@@ -5,16 +5,17 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// Client makes the machines of the protocol. The zero Client is that of Paxos; a
-// write at ballot zero is then for who knows that nobody else does so.
+// Client makes the machines of the protocol. The zero Client is that of Paxos;
+// a write at ballot zero is then only for a client that knows that no other
+// client makes one.
 //
-// About its machines, besides what wor.Machine says: all requests that one call
-// puts into the box belong to the round that Step tells after that call, and go
-// to different servers. A request that was sent to several servers is one, and
-// Partition and Epoch are for the owner to set.
+// In addition to the contract of wor.Machine: all requests that one call puts
+// into the box belong to the round that Step returns after that call, and go to
+// different servers. A request sent to several servers is one object, and the
+// owner must set Partition and Epoch.
 type Client struct {
-	// Fast makes ballot zero one at which everybody may write: what package fast
-	// says of it holds.
+	// Fast makes ballot zero one at which every client may write, as package
+	// fast describes.
 	Fast bool
 }
 
@@ -25,14 +26,14 @@ func (c Client) Capture(n int, r wor.Range, b wor.Ballot) wor.Machine {
 	return c.machine(n, wor.KindCapture, r, b, nil)
 }
 
-// Write writes the value, which is the machine's from then on, into each register
-// of the range at the ballot.
+// Write writes the value, which the machine owns from then on, into each
+// register of the range at the ballot.
 func (c Client) Write(n int, r wor.Range, b wor.Ballot, value []byte) wor.Machine {
 	return c.machine(n, wor.KindWrite, r, b, value)
 }
 
-// Read reads each register of the range. One that is written halfway it writes
-// again at the same ballot to those servers that lack it, which steals nothing.
+// Read reads each register of the range. A register written halfway is written
+// again at the same ballot on the servers that lack it, which steals nothing.
 func (c Client) Read(n int, r wor.Range) wor.Machine {
 	return c.machine(n, wor.KindRead, r, wor.Ballot{}, nil)
 }

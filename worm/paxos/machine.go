@@ -6,31 +6,32 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// A machine asks every server about the whole range and goes on with what each
-// has not answered, one request at a time per server. What it has learned it
-// keeps in spans of registers about which it has learned the same; a reply splits
-// them where its runs end. A span is settled by the rules of span.go.
+// A machine asks every server about the whole range and then about the
+// registers that each has not answered, one request at a time per server. It
+// stores what it has learned in spans of registers in the same state; a reply
+// splits them where its runs end. The rules of settle.go decide when a span is
+// settled.
 //
-// A tombstone, wherever it shows, ends the operation for all registers that are
-// not settled: the segment's trim was decided then. But the answer "trimmed" must
-// wait until a majority has the tombstone, so that nobody sees less later.
+// A tombstone from any server ends the operation for all registers that are not
+// settled: the segment's trim had been decided. But the answer "trimmed" must
+// wait until a majority has the tombstone, so that no later read sees less.
 
-// patience is how many Expires a machine of protocol fast waits for servers that
-// ballot zero needs and a majority does not.
+// patience is the number of Expires for which a machine of protocol fast waits
+// for servers that ballot zero needs and a majority does not.
 const patience = 2
 
 type machine struct {
 	n        int
 	kind     wor.Kind
 	fast     bool
-	trimming bool // tombstones are being put up
+	trimming bool // tombstones are being stored
 	done     bool
 	sent     bool // this call has sent something
-	tombs    mask // who has the tombstone
-	gone     mask // who will not answer here
+	tombs    mask // servers that have the tombstone
+	gone     mask // servers that will not answer here
 	step     uint32
 	expired  int
-	left     int         // registers that are not settled
+	left     int         // registers not settled
 	first    wor.Request // what all servers are asked first
 	spans    []span
 	spare    []span // memory for the next spans
@@ -47,7 +48,7 @@ type mask uint16
 
 func (m mask) count() int { return bits.OnesCount16(uint16(m)) }
 
-// server is what a machine knows of one.
+// server is what a machine knows about a server.
 type server struct {
 	gone wor.Status // it will not answer here, and why; StatusOK otherwise
 	busy bool       // request is not answered
@@ -55,8 +56,8 @@ type server struct {
 	// come to later rounds too.
 	request *wor.Request
 	since   uint32
-	// next is the first register that it was not asked about with success, fix
-	// the one to look from for further repairs.
+	// next is the first register about which it was not asked successfully, fix
+	// the one from which to look for further repairs.
 	next, fix uint32
 }
 
@@ -73,8 +74,8 @@ func (m *machine) Done() bool { return m.done }
 
 func (m *machine) Result() []wor.Run { return m.result }
 
-// Moved says StatusLimit too: so many servers refuse the request for a limit of
-// theirs that it cannot be done.
+// Moved may also return StatusLimit: so many servers refuse the request because
+// of a limit that it cannot be done.
 func (m *machine) Moved() wor.Status {
 	if m.done || m.n-m.gone.count() >= wor.Majority(m.n) {
 		return wor.StatusOK
@@ -124,7 +125,7 @@ func (m *machine) Deliver(from int, step uint32, r *wor.Reply, out *wor.Outbox) 
 	m.goOn(out)
 }
 
-// take takes the runs of a reply. It answers false if they are none.
+// take processes the runs of a reply. It returns false if they are invalid.
 func (m *machine) take(from int, s *server, runs []wor.Run) bool {
 	q := s.request
 	if q.Kind == wor.KindTrim {
@@ -156,7 +157,7 @@ func (m *machine) take(from int, s *server, runs []wor.Run) bool {
 	return true
 }
 
-// goOn ends the machine or asks every server that has nothing to do.
+// goOn ends the machine, or asks every idle server.
 func (m *machine) goOn(out *wor.Outbox) {
 	if m.over() {
 		m.finish()
@@ -169,12 +170,12 @@ func (m *machine) goOn(out *wor.Outbox) {
 	}
 }
 
-// over says that all is known that the operation asks for.
+// over reports whether the operation's result is complete.
 func (m *machine) over() bool {
 	return m.trimming && m.tombs.count() >= wor.Majority(m.n) || m.left == 0 && m.kind != wor.KindTrim
 }
 
-// more asks a server for what is missing, if anything.
+// more asks a server for missing information, if there is any.
 func (m *machine) more(i int, out *wor.Outbox) {
 	s := &m.servers[i]
 	if s.gone != wor.StatusOK {
@@ -195,7 +196,7 @@ func (m *machine) more(i int, out *wor.Outbox) {
 	m.ask(i, fresh, out)
 }
 
-// missing is what a server is to be asked next.
+// missing returns the next request for a server.
 func (m *machine) missing(i int) (wor.Request, bool) {
 	q := m.first
 	if m.trimming {
@@ -216,8 +217,8 @@ func (m *machine) missing(i int) (wor.Request, bool) {
 	return q, false
 }
 
-// repair is a write of what some registers hold at the highest ballot, for a
-// server that lacks it.
+// repair returns a write of what some registers hold at the highest ballot, for
+// a server that lacks it.
 func (m *machine) repair(i int) (wor.Request, bool) {
 	s, q := &m.servers[i], m.first
 	start := m.at(s.fix)

@@ -2,11 +2,12 @@ package paxos
 
 import "github.com/ashlar-dev/ashlar/worm/wor"
 
-// A segment is kept in pages of pageSize registers, made when one of them is
-// promised or written. A page keeps promises as runs, because captures come in
-// ranges: a whole page costs one run. It keeps values in a window that grows to
-// both sides as far as is written, and for each the number of its ballot in a
-// table of the page, because neighbours mostly have the same.
+// A segment is stored in pages of pageSize registers, made when one of them is
+// promised or written. A page stores promises as runs, because captures come in
+// ranges: a whole page costs one run. It stores values in a window that grows
+// to both sides as far as registers are written, and for each value the number
+// of its ballot in a table of the page, because neighbours mostly have the same
+// ballot.
 
 // pageSize is how many registers a page has. A number within a table of ballots
 // is a byte: there are never more ballots in use than registers.
@@ -22,15 +23,15 @@ type page struct {
 	held     int64 // memory of the values
 }
 
-// promise says that the registers from the end of the one before to end, which
-// is excluded, are promised to ballot. After the last there are no promises.
+// promise records that the registers from the end of the previous one to end,
+// exclusive, are promised to ballot. After the last there are no promises.
 type promise struct {
 	ballot wor.Ballot
 	end    int32
 }
 
-// granted is the ballot that register i is promised to, besides what it has
-// accepted, and where the run ends.
+// granted returns the ballot that register i is promised to, besides what it
+// has accepted, and the end of the run.
 func (p *page) granted(i int) (wor.Ballot, int) {
 	lo, hi := 0, len(p.promises)
 	for lo < hi {
@@ -63,8 +64,8 @@ func (p *page) promised(i int) wor.Ballot {
 	return b
 }
 
-// piece is where the registers from i on stop being alike, at most limit: after
-// one register if it is written.
+// piece returns where the registers from i on stop being alike, at most limit:
+// after one register if it is written.
 func (p *page) piece(i, limit int) int {
 	if _, v := p.accepted(i); v != nil {
 		return i + 1
@@ -123,8 +124,8 @@ func (p *page) accept(i int, b wor.Ballot, v []byte) {
 	p.slots[i] = p.slot(i, b)
 }
 
-// cover makes the window include register i. The window doubles, so that growth
-// costs nothing per register in the end, and never leaves the page.
+// cover extends the window to include register i. The window doubles, so that
+// the amortized cost per register is constant, and never leaves the page.
 func (p *page) cover(i int) {
 	lo, hi := int(p.first), int(p.first)+len(p.values)
 	switch {
@@ -194,8 +195,8 @@ func (p *page) weight(i int) int64 {
 	return (int64(cap(v)) + 15) &^ 15
 }
 
-// What parts of the state take in memory, in bytes: the struct itself with the
-// allocator's rounding, and what points to it.
+// The memory that parts of the state take, in bytes: the struct itself with the
+// allocator's rounding, and the pointers to it.
 const (
 	pageBytes    = 128 + 8
 	segmentBytes = 48 + 40

@@ -15,7 +15,7 @@ import (
 //	accept     the same, then the value up to the end
 //	tombstone  first segment, how many more
 //
-// A promise covers also registers that have promised more: it says "at least".
+// A promise may cover registers that have promised more: it means "at least".
 const (
 	tagPromise   = 1
 	tagAccept    = 2
@@ -44,10 +44,10 @@ func trimRecord(dst []byte, x stretch) []byte {
 	return binary.AppendUvarint(dst, uint64(x.hi-x.lo))
 }
 
-// errRecord is wrapped by what Redo answers.
+// errRecord is wrapped by the errors of Redo.
 var errRecord = errors.New("paxos: not a record")
 
-// decoder takes a record apart; bad is set when it ends too early.
+// decoder decodes a record; bad is set when it ends too early.
 type decoder struct {
 	rest []byte
 	bad  bool
@@ -73,10 +73,10 @@ func (d *decoder) fixed() uint64 {
 	return x
 }
 
-// Redo repeats a record. Records that were written before others may be repeated
-// after them, and more than once. An error says that the bytes are no record, or
-// that they contradict another one, which a sound log never does; the state is
-// then as before. The record is the caller's.
+// Redo repeats a record. Records may be repeated out of order and more than
+// once. An error means that the bytes are not a record, or that they contradict
+// another one, which a sound log never does; the state is then unchanged. The
+// caller keeps ownership of the record.
 func (a *Acceptor) Redo(record []byte) error {
 	if len(record) == 0 {
 		return fmt.Errorf("%w: it is empty", errRecord)

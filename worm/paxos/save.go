@@ -7,8 +7,8 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// Save calls yield with records that make the same state on an empty Acceptor,
-// in the order of addresses, until it answers false. A record is valid until
+// Save calls yield with records that recreate the state on an empty Acceptor,
+// in the order of addresses, until yield returns false. A record is valid until
 // yield returns.
 func (a *Acceptor) Save(yield func(record []byte) bool) {
 	a.each(0, func(x stretch) bool {
@@ -75,9 +75,9 @@ func (a *Acceptor) savePage(number wor.Segment, p *page, yield func([]byte) bool
 	return true
 }
 
-// States calls yield with the state of each register that is promised or written
-// and of each trimmed segment, in the order of addresses from a on, until it
-// answers false. Values are the Acceptor's.
+// States calls yield with the state of each register that is promised or
+// written and of each trimmed segment, in the order of addresses from a on,
+// until yield returns false. The Acceptor owns the values.
 func (a *Acceptor) States(from wor.Addr, yield func(wor.State) bool) {
 	a.each(from.Segment, func(x stretch) bool {
 		for s := x.lo; ; s++ {
@@ -112,9 +112,10 @@ func (a *Acceptor) States(from wor.Addr, yield func(wor.State) bool) {
 	})
 }
 
-// Adopt takes a state of the epoch before: a tombstone stays one, and a value
-// counts as accepted at ballot zero. Promises of an epoch end with it. The value
-// is kept. An error says that something else was adopted or done before.
+// Adopt takes over a state of the previous epoch: a tombstone stays one, and a
+// value counts as accepted at ballot zero. Promises end with their epoch. The
+// Acceptor retains the value. An error means that another state was adopted or
+// a request handled before.
 func (a *Acceptor) Adopt(s wor.State, log *wor.Log) error {
 	number, i := s.Addr.Segment, int(s.Addr.Offset)
 	switch {

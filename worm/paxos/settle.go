@@ -47,7 +47,7 @@ import "github.com/ashlar-dev/ashlar/worm/wor"
 // A fast quorum may need servers that are down although a majority is up. So
 // after patience Expires a write or read that only waits for these is outbid.
 
-// settle settles a span if what is known is enough.
+// settle settles a span if enough is known.
 func (m *machine) settle(x *span) {
 	if x.done {
 		return
@@ -86,8 +86,8 @@ func (m *machine) settleCapture(x *span) {
 	}
 }
 
-// recover finds out what may be chosen at ballot zero, where nothing is accepted
-// above it.
+// recover determines which value may have been chosen at ballot zero, if
+// nothing is accepted above it.
 func (x *span) recover(n int) {
 	for _, v := range x.zero {
 		if v.by.count()+n-x.yes.count() >= wor.FastQuorum(n) {
@@ -113,16 +113,17 @@ func (m *machine) settleWrite(x *span) {
 	}
 }
 
-// cannot says that no q servers can say yes any more: some refused, some are gone.
-// If all depends on those that are gone, so that nothing else would succeed here
-// either, it answers false: the owner learns from Moved.
+// cannot reports whether no q servers can accept any more, because some refused
+// and some are gone. If that depends only on those that are gone, so that no
+// other operation would succeed here either, it returns false: the owner learns
+// it from Moved.
 func (m *machine) cannot(yes, no mask, q int) bool {
 	return no.count() > m.n-q ||
 		m.gone.count() <= m.n-wor.Majority(m.n) && (no|m.gone&^yes).count() > m.n-q
 }
 
-// impatient says that a majority has answered, and that what ballot zero needs
-// beyond it has been waited for long enough.
+// impatient reports whether a majority has answered and the machine has waited
+// long enough for the further servers that ballot zero needs.
 func (m *machine) impatient(answered mask) bool {
 	return m.expired >= patience && answered.count() >= wor.Majority(m.n)
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// span is neighbouring registers about which the same is known.
+// span is a run of neighbouring registers in the same state.
 type span struct {
 	lo, hi uint32
 	done   bool
@@ -17,10 +17,10 @@ type span struct {
 	// and none those of them that showed nothing.
 	yes, no, seen, none mask
 	conflict            bool // another value was seen at the ballot of the write
-	fixing              bool // of a read: value is being sent to who lacks it
+	fixing              bool // for a read: value is being sent to servers that lack it
 	written             bool
 	accepted            wor.Ballot // the highest seen
-	promised            wor.Ballot // the highest that anybody promised
+	promised            wor.Ballot // the highest that any server promised
 	value               []byte
 	zero                []vote // of protocol fast: what was seen at ballot zero
 }
@@ -35,7 +35,7 @@ func (x *span) same(y *span) bool {
 	return x.accepted == y.accepted && bytes.Equal(x.value, y.value)
 }
 
-// lacks says that the server is to be sent the value.
+// lacks reports whether the value must be sent to the server.
 func (x *span) lacks(i int) bool {
 	return x.fixing && !x.done && (x.yes|x.no)>>i&1 == 0
 }
@@ -68,8 +68,8 @@ func (m *machine) at(register uint32) int {
 	return lo
 }
 
-// apply takes what a server said about the registers that begin at those of the
-// request. Spans are split where runs end.
+// apply applies a server's answer about the registers from the request's first
+// on. Spans are split where runs end.
 func (m *machine) apply(from int, q *wor.Request, runs []wor.Run) {
 	lo := q.Range.Lo
 	first := m.at(lo)
@@ -109,7 +109,8 @@ func (x *span) split(end uint32) span {
 	return left
 }
 
-// learn takes what a server said about a span, and settles it if that is enough.
+// learn applies a server's answer about a span, and settles the span if that is
+// enough.
 func (m *machine) learn(x *span, from int, q *wor.Request, run *wor.Run) {
 	if run.Status == wor.StatusTrimmed {
 		m.trimming = true
@@ -138,7 +139,7 @@ func (m *machine) learn(x *span, from int, q *wor.Request, run *wor.Run) {
 	m.settle(x)
 }
 
-// granted: the server answered a capture or a write.
+// granted: the server granted a capture or a write.
 func (m *machine) granted(x *span, from int, run *wor.Run) {
 	if run.Status != wor.StatusOK {
 		x.no |= 1 << from
@@ -166,7 +167,7 @@ func (m *machine) shown(x *span, from int, run *wor.Run) {
 	x.see(m.fast, from, run)
 }
 
-// see notes a value that a server has accepted.
+// see records a value that a server has accepted.
 func (x *span) see(fast bool, from int, run *wor.Run) {
 	if !x.written || x.accepted.Less(run.Accepted) {
 		x.written, x.accepted, x.value = true, run.Accepted, run.Value

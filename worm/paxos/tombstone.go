@@ -6,9 +6,10 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// tombstones is the set of trimmed segments. It only grows. It is kept as spans
-// of neighbours, so that a log whose beginning is trimmed over and over costs one
-// span; spans are in blocks, so that a new one among many moves few.
+// tombstones is the set of trimmed segments. It only grows. It is stored as
+// spans of neighbours, so that a log whose beginning is trimmed repeatedly
+// costs one span; spans are in blocks, so that inserting one among many moves
+// few.
 type tombstones struct {
 	blocks [][]stretch
 	count  int // of stretches
@@ -22,8 +23,8 @@ const (
 	stretchBytes = 16
 )
 
-// locate is the first stretch that ends at or after s: its block and its index
-// there, or the end of the last block.
+// locate returns the first stretch that ends at or after s: its block and its
+// index there, or the end of the last block.
 func (t *tombstones) locate(s wor.Segment) (int, int) {
 	ends := func(x stretch, s wor.Segment) int {
 		if x.hi < s {
@@ -68,7 +69,7 @@ func (t *tombstones) add(lo, hi wor.Segment) bool {
 	return true
 }
 
-// remove takes a stretch away and answers where the next one is.
+// remove removes a stretch and returns the position of the next one.
 func (t *tombstones) remove(b, i int) (int, int) {
 	t.count--
 	t.blocks[b] = slices.Delete(t.blocks[b], i, i+1)
