@@ -16,18 +16,18 @@ import (
 	"github.com/ashlar-dev/ashlar/store/trunk"
 )
 
-// What goes on beside the callers: one goroutine makes branches of full
-// memtables and checkpoints, some compact, one writes the journal. With
-// Tuning.Inline there are none, and the callers do one piece after the other
-// until nothing is due.
+// Work beside the callers: one goroutine makes branches of full memtables, and
+// checkpoints; some compact; one writes the journal. With Tuning.Inline there
+// are none, and the callers do one piece of work after the other until nothing
+// is due.
 
 // How eager compactions are, as trunk.Policy.Alpha.
 const (
 	alphaBusy = 2.0  // while changes come
-	alphaIdle = 0.02 // when none came for a while, or somebody waits
+	alphaIdle = 0.02 // when none came for a while, or a caller waits
 )
 
-// idleAfter is how long no change must come for a store to be idle.
+// idleAfter is how long no change must come before a store counts as idle.
 const idleAfter = 250 * time.Millisecond
 
 func (db *DB) startWorkers() {
@@ -55,7 +55,7 @@ func (db *DB) tellJournal() {
 	db.work.Broadcast()
 }
 
-// inline does all that is due, when there are no workers.
+// inline does all work that is due, when there are no workers.
 func (db *DB) inline() error {
 	if !db.o.Tuning.Inline {
 		return nil
@@ -70,16 +70,16 @@ func (db *DB) inline() error {
 		var unreadable readError
 		switch {
 		case errors.Is(err, env.ErrNoSpace):
-			return nil // whoever needs the room is told
+			return nil // a caller that needs the room gets the error
 		case errors.As(err, &unreadable):
-			continue // it is not tried again; whoever reads there is told
+			continue // not retried; a caller that reads there gets the error
 		case err != nil || !did:
 			return err
 		}
 	}
 }
 
-// step does one piece of the background's work, if there is any.
+// step does one piece of background work, if there is any.
 func (db *DB) step(alpha float64) (did bool, err error) {
 	if err := db.err(); err != nil {
 		return false, nil
@@ -117,7 +117,7 @@ func (db *DB) flusher() {
 		if err != nil && !db.closing {
 			db.failed = err
 			db.idle.Broadcast()
-			// Disk full, or the store has stopped: try again when somebody asks.
+			// Disk full, or the store has stopped: try again on the next call.
 			db.work.Wait()
 		}
 		db.mu.Unlock()
@@ -133,7 +133,7 @@ func (db *DB) awaitFlush() error {
 		return err
 	}
 	if db.closing {
-		return ErrClosed // nobody flushes any more
+		return ErrClosed // there are no more flushes
 	}
 	start := db.clock.Now()
 	db.flushErr = nil
@@ -164,8 +164,8 @@ func (db *DB) journaler() {
 	}
 }
 
-// handOver gives what is queued to the machine: to the journal, or to the tree
-// where the disk has no room for another segment.
+// handOver passes queued frames to the operating system: to the journal, or to
+// the tree if the disk has no room for another segment.
 func (db *DB) handOver() error {
 	err := db.drainJournal()
 	if errors.Is(err, env.ErrNoSpace) {
@@ -220,7 +220,7 @@ func (db *DB) compactor() {
 	}
 }
 
-// alpha is how eager compaction is now. The caller holds db.mu.
+// alpha is the present eagerness of compaction. The caller holds db.mu.
 func (db *DB) alpha() float64 {
 	if db.quiet || db.waiting > 0 {
 		return alphaIdle
@@ -228,7 +228,7 @@ func (db *DB) alpha() float64 {
 	return alphaBusy
 }
 
-// watchIdle looks from time to time whether changes still come.
+// watchIdle checks from time to time whether changes still come.
 func (db *DB) watchIdle() {
 	db.timerMu.Lock()
 	defer db.timerMu.Unlock()
@@ -252,8 +252,8 @@ func (db *DB) watchIdle() {
 	}))
 }
 
-// trim gives space back to the file system: what only old superblocks refer to
-// becomes free by two checkpoints, and free runs become holes.
+// trim returns space to the file system: two checkpoints free what only old
+// superblocks refer to, and free runs become holes.
 func (db *DB) trim() {
 	db.cmu.Lock()
 	defer db.cmu.Unlock()
@@ -273,10 +273,10 @@ func (db *DB) trim() {
 	}
 }
 
-// Wait returns when the background has nothing more to do, if no changes
+// Wait returns when the background has nothing more to do, provided no changes
 // come meanwhile: full memtables are in the tree, and partitions are merged as
-// in an idle store. An error is of something that it could not do meanwhile,
-// for want of space or because of damage.
+// in an idle store. It returns an error for work that could not be done, for
+// lack of space or because of damage.
 func (db *DB) Wait() error {
 	if db.o.ReadOnly {
 		return nil
@@ -342,7 +342,7 @@ func (db *DB) nextJobLocked(alpha float64) *trunk.Job {
 	}
 }
 
-// take notes that a job is being worked on. The caller holds db.mu.
+// take marks a job as running. The caller holds db.mu.
 func (db *DB) take(j *trunk.Job) {
 	for _, r := range j.Inputs {
 		r.Branch.Retain()
@@ -350,10 +350,10 @@ func (db *DB) take(j *trunk.Job) {
 	db.jobs = append(db.jobs, j)
 }
 
-// errAborted says that a compaction was given up.
+// errAborted reports that a compaction was abandoned.
 var errAborted = errors.New("compaction given up")
 
-// run merges what a job says, and puts the result in its place.
+// run merges the inputs of a job, and puts the result in their place.
 func (db *DB) run(j *trunk.Job) error {
 	defer func() {
 		for _, r := range j.Inputs {
@@ -387,7 +387,7 @@ func (db *DB) run(j *trunk.Job) error {
 	return db.reclaim()
 }
 
-// mergeError is what is said of a merge that ended with an error.
+// mergeError is the reported error of a merge that ended with err.
 func (db *DB) mergeError(j *trunk.Job, err error) error {
 	var unreadable readError
 	read := errors.As(err, &unreadable)
@@ -405,7 +405,8 @@ func (db *DB) mergeError(j *trunk.Job, err error) error {
 	return db.stop(err)
 }
 
-// adopt takes branches that the tree refers to now. The caller holds db.mu.
+// adopt takes over branches that the tree now refers to. The caller holds
+// db.mu.
 func (db *DB) adopt(branches ...*trunk.Branch) {
 	for _, b := range branches {
 		db.branches[b.Meta.ID] = b
@@ -416,7 +417,7 @@ func (db *DB) adopt(branches ...*trunk.Branch) {
 	}
 }
 
-// discard frees a branch that never became a part of the tree.
+// discard frees a branch that never became part of the tree.
 func (db *DB) discard(b *trunk.Branch) {
 	db.indexBytes.Add(-int64(b.Index.Memory()))
 	b.Index.Close()
@@ -429,8 +430,8 @@ func (db *DB) discard(b *trunk.Branch) {
 	}
 }
 
-// mergeWithin is mergeJob within the space that there is. A merge that gives
-// back space may use what is kept for it.
+// mergeWithin is mergeJob within the available space. A merge that frees space
+// may use the reserve for it.
 func (db *DB) mergeWithin(j *trunk.Job) (out []*trunk.Branch, err error) {
 	need := mergedPages(j.Bytes(), max(j.Parts, 1))
 	db.keepNow()
@@ -464,8 +465,8 @@ func (db *DB) mergeWithin(j *trunk.Job) (out []*trunk.Branch, err error) {
 	return out, err
 }
 
-// mergeJob writes the output branches of a job. With an error the outputs are
-// those that are complete.
+// mergeJob writes the output branches of a job. With an error it returns the
+// complete ones.
 func (db *DB) mergeJob(j *trunk.Job, p purpose) ([]*trunk.Branch, error) {
 	var records int64
 	o := merge.KeepOptions{
@@ -488,11 +489,11 @@ func (db *DB) mergeJob(j *trunk.Job, p purpose) ([]*trunk.Branch, error) {
 	return db.writeBranches(keep, p, parts, j.Bytes()/int64(parts), records/int64(parts), j.Bottom)
 }
 
-// yieldEvery is how many messages a merge writes between two looks at what
-// else is to be done.
+// yieldEvery is the number of messages that a merge writes between two checks
+// for other work.
 const yieldEvery = 64
 
-// kept is what a merge gives: a merge.Keep.
+// kept is the output of a merge: a merge.Keep.
 type kept interface {
 	Next() bool
 	Message() message.Message
@@ -502,7 +503,7 @@ type kept interface {
 	Counts() merge.Counts
 }
 
-// counted tells how many messages a merge has read.
+// counted counts the messages that a merge has read.
 type counted struct {
 	kept
 	in *atomic.Int64
@@ -517,8 +518,8 @@ func (c *counted) Next() bool {
 // mergePrefetch is how far a compaction reads ahead in each input, in bytes.
 const mergePrefetch = 256 << 10
 
-// writeBranches writes what keep keeps to at most so many branches of size
-// bytes each, about, in pages for that purpose.
+// writeBranches writes the output of keep to at most parts branches of about
+// size bytes each, in pages for that purpose.
 func (db *DB) writeBranches(keep kept, p purpose, parts int, size, records int64, last bool) (out []*trunk.Branch, err error) {
 	var w *branch.Writer
 	var blobs []extent.Run // of values that merges have made too long for a block
@@ -610,10 +611,10 @@ func (db *DB) newBranch(meta branch.Meta, index *branch.Index) (*trunk.Branch, e
 	return b, nil
 }
 
-// givenUp says whether work that can wait should be given up.
+// givenUp reports whether work that can wait should be abandoned.
 func (db *DB) givenUp() bool { return db.isClosing.Load() }
 
-// flushOldest makes a branch of the oldest full memtable, attaches it to the
+// flushOldest writes the oldest full memtable as a branch, attaches it to the
 // tree, and makes a checkpoint.
 func (db *DB) flushOldest() error {
 	db.cmu.Lock()
@@ -621,7 +622,7 @@ func (db *DB) flushOldest() error {
 	if err := db.err(); err != nil {
 		return err
 	}
-	// Only who holds cmu takes memtables away, so that this one stays.
+	// Only the holder of cmu removes memtables, so this one stays.
 	mems := db.current.Load().mems
 	if len(mems) == 1 {
 		return db.catchUp()
@@ -643,11 +644,11 @@ func (db *DB) flushOldest() error {
 			return db.backgroundError("write a memtable", err)
 		}
 	}
-	// Readers who see the memtable neither fill the record cache with its keys
-	// nor ask it for them; those who began before it had them are refused from
-	// here on. So its keys stay out of the cache until the tree has them. That
-	// and the end of the memtable are one moment: no reader meets an operand
-	// twice.
+	// Readers that see the memtable neither fill the record cache with its keys
+	// nor look them up there; readers that began before it had them are refused
+	// from here on. So its keys stay out of the cache until the tree has them.
+	// That and the end of the memtable are one moment: no reader sees an
+	// operand twice.
 	db.cache.Advance()
 	db.uncache(m)
 	db.mu.Lock()
@@ -661,15 +662,17 @@ func (db *DB) flushOldest() error {
 	db.idle.Broadcast()
 	db.mu.Unlock()
 	err := db.checkpoint(false)
-	// Who waits for the flusher must know: it may find nothing left to do.
+	// Callers that wait for the flusher must be woken: it may find nothing left
+	// to do.
 	db.mu.Lock()
 	db.flushed.Broadcast()
 	db.mu.Unlock()
 	return err
 }
 
-// behind says that the tree has memtables that the superblock does not lead to:
-// a checkpoint is under way, or could not be made. The caller holds db.mu.
+// behind reports whether the tree has memtables that the superblock does not
+// lead to: a checkpoint is running, or could not be made. The caller holds
+// db.mu.
 func (db *DB) behind() bool { return len(db.journalMems) > len(db.current.Load().mems) }
 
 // catchUp makes the checkpoint that an earlier flush could not make. The caller
@@ -684,7 +687,7 @@ func (db *DB) catchUp() error {
 	return db.checkpoint(false)
 }
 
-// backgroundError stops the store unless the world may get better.
+// backgroundError stops the store unless the error may be temporary.
 func (db *DB) backgroundError(what string, err error) error {
 	if errors.Is(err, errAborted) {
 		return ErrClosed // nothing else has a flush given up
@@ -719,7 +722,7 @@ func (db *DB) branchOf(m *mem) ([]*trunk.Branch, error) {
 	return out, nil
 }
 
-// uncache takes the keys of a memtable out of the record cache, while readers
+// uncache removes the keys of a memtable from the record cache, while readers
 // still see the memtable.
 func (db *DB) uncache(m *mem) {
 	if db.cache.Empty() {

@@ -11,8 +11,8 @@ import (
 )
 
 // Batch is a sequence of changes that become visible, and durable, together or
-// not at all. It copies what it is given, and can be used again after Reset. It
-// is for one goroutine at a time.
+// not at all. It copies its arguments, and can be reused after Reset. It is for
+// one goroutine at a time.
 type Batch struct {
 	// ops are kind u8, key length u32, value length u32, key, value.
 	ops   []byte
@@ -26,13 +26,13 @@ const opHeader = 9
 // NewBatch returns an empty batch.
 func (db *DB) NewBatch() *Batch { return &Batch{} }
 
-// Put says that the key has the value.
+// Put sets the value of the key.
 func (b *Batch) Put(key, value []byte) { b.add(message.Put, key, value) }
 
-// Delete says that the key has no value.
+// Delete removes the key.
 func (b *Batch) Delete(key []byte) { b.add(message.Delete, key, nil) }
 
-// DeleteRange says that no key in [lo, hi) has a value.
+// DeleteRange removes all keys in [lo, hi).
 func (b *Batch) DeleteRange(lo, hi []byte) {
 	if err := checkRange(lo, hi); err != nil && b.err == nil {
 		b.err = err
@@ -43,13 +43,13 @@ func (b *Batch) DeleteRange(lo, hi []byte) {
 	b.add(message.RangeDelete, lo, hi)
 }
 
-// Merge says that the value of the key changes by the operand.
+// Merge changes the value of the key by the operand.
 func (b *Batch) Merge(key, operand []byte) { b.add(message.Merge, key, operand) }
 
 // Len is the number of changes.
 func (b *Batch) Len() int { return b.count }
 
-// Bytes is the memory of the changes.
+// Bytes is the memory use of the changes, in bytes.
 func (b *Batch) Bytes() int { return len(b.ops) }
 
 // Reset empties the batch and keeps its memory.
@@ -70,7 +70,7 @@ func (b *Batch) add(kind message.Kind, key, value []byte) {
 	b.room += memtable.EntrySize(len(key), len(value))
 }
 
-// purpose is forDeletes when there is nothing but deletes.
+// purpose is forDeletes if the batch has only deletes.
 func (b *Batch) purpose() purpose {
 	p := forDeletes
 	_ = b.each(func(kind message.Kind, _, _ []byte) error {
@@ -80,7 +80,7 @@ func (b *Batch) purpose() purpose {
 	return p
 }
 
-// each calls f with each change; the slices are the batch's.
+// each calls f with each change; the slices belong to the batch.
 func (b *Batch) each(f func(kind message.Kind, key, value []byte) error) error {
 	for at := 0; at < len(b.ops); {
 		kind := message.Kind(b.ops[at])
@@ -108,7 +108,7 @@ func checkSize(kind message.Kind, key, value []byte) error {
 	return nil
 }
 
-// checkRange says what is wrong with the bounds of a range delete.
+// checkRange returns an error for invalid bounds of a range delete.
 func checkRange(lo, hi []byte) error {
 	if len(hi) == 0 || bytes.Compare(lo, hi) > 0 {
 		return fmt.Errorf("%w: from %q to %q", ErrBounds, lo, hi)

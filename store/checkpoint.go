@@ -11,12 +11,12 @@ import (
 	"github.com/ashlar-dev/ashlar/store/trunk"
 )
 
-// A checkpoint makes the tree as it is now durable. Freezing takes the root of
-// the trunk and the list of what changed, which is all that is done under
-// db.mu: branches are immutable, and nodes are copied when they change, so that
-// there is nothing to be written back before it is edited. Then the changes
-// are written as a chunk of the table, synced with all branches before them,
-// and the superblock after that, to the slot of the older one.
+// A checkpoint makes the present tree durable. Freezing records the root of the
+// trunk and the list of changes, and is all that happens under db.mu: branches
+// are immutable, and nodes are copied when they change, so nothing must be
+// written back before it is modified. Then the changes are written as a chunk
+// of the table, synced with all branches before them, and after that the
+// superblock, to the slot of the older one.
 
 // changes are those of the tree since the last checkpoint, beside the nodes,
 // which are found by comparing the trees. Under db.mu.
@@ -58,7 +58,7 @@ const (
 	deltasMax = table.ChunkCount / 2
 )
 
-// freeze decides what the next superblock leads to.
+// freeze determines what the next superblock leads to.
 func (db *DB) freeze() frozen {
 	db.mu.Lock()
 	defer db.mu.Unlock()
@@ -74,7 +74,7 @@ func (db *DB) freeze() frozen {
 	return f
 }
 
-// record brings the table up to what was frozen.
+// record updates the table to the frozen state.
 func (db *DB) record(f *frozen) {
 	for id := range f.put {
 		if !f.drop[id] {
@@ -120,7 +120,7 @@ func nodes(n *trunk.Node, visit func(*trunk.Node)) {
 }
 
 // checkpoint makes the tree durable, and with it all changes of the memtables
-// that are in it. The caller holds db.cmu.
+// that it includes. The caller holds db.cmu.
 func (db *DB) checkpoint(clean bool) error {
 	if err := db.err(); err != nil {
 		return err
@@ -150,8 +150,7 @@ func (db *DB) checkpoint(clean bool) error {
 }
 
 // writeChunk writes the changes of the table, or all of it, and lists the chunk
-// in the superblock. It answers the runs of chunks that are not listed any
-// more.
+// in the superblock. It returns the runs of chunks that are no longer listed.
 func (db *DB) writeChunk(super *table.Superblock) (old []extent.Run, err error) {
 	var deltas int64
 	for _, c := range super.Chunks {
@@ -176,7 +175,7 @@ func (db *DB) writeChunk(super *table.Superblock) (old []extent.Run, err error) 
 	if err != nil {
 		return nil, err
 	}
-	// A write that fails ends the store, so it must not be for want of room.
+	// A failed write stops the store, so it must not fail for lack of room.
 	if err := db.space.back(run); err != nil {
 		db.space.Free(run)
 		return nil, err
@@ -210,8 +209,8 @@ func (db *DB) writeChunk(super *table.Superblock) (old []extent.Run, err error) 
 	return old, nil
 }
 
-// writeSuper writes the superblock. Nothing is written to the journal
-// meanwhile, because the superblock says from where the journal goes on.
+// writeSuper writes the superblock. No frame is written to the journal
+// meanwhile, because the superblock records where the journal continues.
 func (db *DB) writeSuper(super *table.Superblock, f frozen) error {
 	buf, ok := db.pool.Alloc(table.SuperSize)
 	if !ok {
@@ -236,7 +235,7 @@ func (db *DB) writeSuper(super *table.Superblock, f frozen) error {
 	return nil
 }
 
-// chainAt is how the journal continues at the segment of m. The caller holds
+// chainAt is the state of the journal at the segment of m. The caller holds
 // db.jmu.
 func (db *DB) chainAt(m *mem) table.Chain {
 	if m.segment != nil || m.recovered {
@@ -248,7 +247,7 @@ func (db *DB) chainAt(m *mem) table.Chain {
 // superAddr is where a slot's superblock is in the data file.
 func superAddr(slot int) int64 { return int64(slot) << 20 }
 
-// settle is what follows from a durable superblock.
+// settle runs after a superblock has become durable.
 func (db *DB) settle(super table.Superblock, f frozen, old []extent.Run) {
 	before := db.super
 	db.mu.Lock()
@@ -258,7 +257,7 @@ func (db *DB) settle(super table.Superblock, f frozen, old []extent.Run) {
 		done = append(done, db.journalMems[0])
 		db.journalMems = db.journalMems[1:]
 	}
-	db.flushed.Broadcast() // who waits for memory
+	db.flushed.Broadcast() // callers that wait for memory
 	db.mu.Unlock()
 	db.space.durable(super.Seq)
 	db.space.retire(old...)
@@ -269,7 +268,7 @@ func (db *DB) settle(super table.Superblock, f frozen, old []extent.Run) {
 	db.durable = max(db.durable, f.cut)
 	db.synced.Broadcast()
 	db.smu.Unlock()
-	// A segment is given up when neither superblock needs it.
+	// A segment is released when neither superblock needs it.
 	if before.Segment > 0 {
 		if err := db.journal.Retire(before.Segment - 1); err != nil {
 			_ = db.stop(fmt.Errorf("retire segments of the journal up to %d: %w", before.Segment-1, err))
@@ -277,8 +276,7 @@ func (db *DB) settle(super table.Superblock, f frozen, old []extent.Run) {
 	}
 }
 
-// reclaim makes a checkpoint when there is much space that only superblocks
-// hold.
+// reclaim makes a checkpoint when only superblocks hold much space.
 func (db *DB) reclaim() error {
 	end, _, retired := db.space.pages()
 	if retired < uint64(end)/8 || retired < reclaimMin {
@@ -289,12 +287,12 @@ func (db *DB) reclaim() error {
 	return db.checkpoint(false)
 }
 
-// reclaimMin is the least number of pages that is worth a checkpoint of its
+// reclaimMin is the smallest number of pages that justifies a checkpoint of its
 // own.
 const reclaimMin = 8 << 20 / extent.PageSize
 
-// Flush makes a branch of what the memtables have, and a checkpoint: all
-// changes before are durable and need no journal.
+// Flush writes the contents of the memtables as a branch and makes a
+// checkpoint: all earlier changes are then durable without the journal.
 func (db *DB) Flush() error { return db.flushAll(false) }
 
 func (db *DB) flushAll(clean bool) error {
@@ -334,8 +332,8 @@ func (db *DB) flushMems(clean bool) error {
 	return db.lastCheckpoint(clean)
 }
 
-// lastCheckpoint makes the checkpoint of a store that is closed, or the one that
-// a flush, this one or an earlier one, could not make.
+// lastCheckpoint makes the checkpoint of a store that is being closed, or one
+// that this or an earlier flush could not make.
 func (db *DB) lastCheckpoint(clean bool) error {
 	db.cmu.Lock()
 	defer db.cmu.Unlock()

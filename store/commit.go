@@ -13,15 +13,16 @@ import (
 	"github.com/ashlar-dev/ashlar/store/message"
 )
 
-// The way of a change. Under db.mu it gets its number and is copied into the
+// The path of a change. Under db.mu it gets its number and is copied into the
 // arena of the active memtable; when the number is published as visible,
-// readers see it, a batch as a whole. The arena is cut into frames, which are
-// queued in the order of their changes and written to the journal by whoever
-// holds db.jmu. Large values are written to pages of the data file before,
-// and the message only says where; a frame with such messages is written when
-// the pages are durable, so that whoever finds the frame finds the values.
+// readers see it, a batch as a whole. The arena is divided into frames, which
+// are queued in the order of their changes and written to the journal by the
+// holder of db.jmu. Large values are first written to pages of the data file,
+// and the message only refers to them; a frame with such messages is written
+// when the pages are durable, so that recovery of the frame also finds the
+// values.
 
-// Write says what Commit waits for, beyond what Options.Durability says.
+// Write states what Commit waits for, in addition to Options.Durability.
 type Write uint8
 
 const (
@@ -31,15 +32,15 @@ const (
 	Sync
 )
 
-// Put gives the key a value. Both are copied. An env.ErrNoSpace says that nothing
-// was done, for want of room on the disk; deletes make some.
+// Put sets the value of the key. It copies both. An env.ErrNoSpace means that
+// nothing was done, for lack of room on the disk; deletes free some.
 func (db *DB) Put(key, value []byte) error { return db.change(message.Put, key, value) }
 
-// Delete takes the key's value away; a key without one stays so. It works on a
-// full disk, and what it gives back is there when merges have met it.
+// Delete removes the key, if it is present. It works on a full disk; the space
+// is free again after merges have processed the delete.
 func (db *DB) Delete(key []byte) error { return db.change(message.Delete, key, nil) }
 
-// DeleteRange takes the values of all keys in [lo, hi) away.
+// DeleteRange removes all keys in [lo, hi).
 func (db *DB) DeleteRange(lo, hi []byte) error {
 	if err := checkRange(lo, hi); err != nil {
 		return err
@@ -50,7 +51,7 @@ func (db *DB) DeleteRange(lo, hi []byte) error {
 	return db.change(message.RangeDelete, lo, hi)
 }
 
-// Merge changes the key's value by the operand without reading it.
+// Merge changes the value of the key by the operand without reading it.
 func (db *DB) Merge(key, operand []byte) error { return db.change(message.Merge, key, operand) }
 
 // change is a batch of one.
@@ -87,7 +88,8 @@ func (db *DB) change(kind message.Kind, key, value []byte) error {
 	return db.publishChanges(m, NoSync)
 }
 
-// Commit makes the changes of the batch, together. The batch stays as it is.
+// Commit applies the changes of the batch, together. It does not change the
+// batch.
 func (db *DB) Commit(b *Batch, w Write) error {
 	if b.err != nil {
 		return b.err
@@ -125,7 +127,7 @@ func (db *DB) Commit(b *Batch, w Write) error {
 	return db.publishChanges(m, w)
 }
 
-// batchMax is how large a batch can be in a memtable.
+// batchMax is the largest size of a batch in a memtable.
 func (db *DB) batchMax() int {
 	return db.o.Tuning.MemtableBytes - journal.SegmentHeader - journal.HeaderSize
 }
@@ -144,9 +146,9 @@ func (db *DB) mayWriteBatch(b *Batch) error {
 	return b.each(func(kind message.Kind, _, _ []byte) error { return db.mayWrite(kind) })
 }
 
-// room returns the active memtable with room for so many messages of n bytes,
-// after a rotation if it must be. The caller holds db.mu, which is given up
-// while there are too many memtables, or no room on the disk.
+// room returns the active memtable with room for that many messages of n bytes
+// in all, after a rotation if necessary. The caller holds db.mu, which room
+// releases while there are too many memtables, or no room on the disk.
 func (db *DB) room(messages, n int, p purpose) (*mem, error) {
 	for {
 		if err := db.err(); err != nil {
@@ -180,9 +182,9 @@ func (db *DB) room(messages, n int, p purpose) (*mem, error) {
 	}
 }
 
-// rangeDeletesMax is how many range deletes a memtable takes before the next one
-// is begun: every read in a memtable looks at each of them, and so does every
-// iterator.
+// rangeDeletesMax is the number of range deletes that a memtable takes before
+// the next one is begun: every read of a memtable, and every iterator, checks
+// each of them.
 func (db *DB) rangeDeletesMax() int {
 	return max(db.o.Tuning.MemtableBytes/2048, 256)
 }
@@ -193,9 +195,9 @@ func (db *DB) rotate() error {
 	if len(s.mems) > memsMax {
 		return db.awaitFlush()
 	}
-	// A flush that is to come gives memory back; so do iterators that hold
-	// memtables which are in the tree already. Without either, waiting would
-	// not help, and the memtable is taken whatever there is.
+	// A future flush will free memory; so will iterators that hold memtables
+	// which are already in the tree. Without either, waiting would not help,
+	// and the memtable is allocated in any case.
 	if db.crowded() && (len(s.mems) > 1 || db.behind()) {
 		for db.crowded() && db.views.park() {
 		}
@@ -219,12 +221,12 @@ func (db *DB) rotate() error {
 	return nil
 }
 
-// memsMax is how many memtables wait to be written at most, beside the active
-// one.
+// memsMax is the largest number of memtables that wait to be written, besides
+// the active one.
 const memsMax = 2
 
-// append gives the next number to a change. The caller holds db.mu and has made
-// sure that there is room.
+// append numbers a change and adds it. The caller holds db.mu and has made sure
+// that there is room.
 func (db *DB) append(m *mem, kind message.Kind, key, value []byte) {
 	db.seq++
 	ok := m.table.Append(message.Message{Key: key, Value: value, Seq: db.seq, Kind: kind})
@@ -237,8 +239,8 @@ func (db *DB) append(m *mem, kind message.Kind, key, value []byte) {
 	db.metrics.userBytes += int64(len(key) + len(value))
 }
 
-// publishChanges makes the changes so far visible, gives up db.mu, and waits
-// for what the caller has asked for.
+// publishChanges makes the changes so far visible, releases db.mu, and waits
+// for what the caller requested.
 func (db *DB) publishChanges(m *mem, w Write) error {
 	seq := db.seq
 	db.visible.Store(uint64(seq))
@@ -265,8 +267,8 @@ func (db *DB) publishChanges(m *mem, w Write) error {
 	return db.inline()
 }
 
-// writeBlob writes a large value to pages of its own. It is durable with the
-// next sync of the data file.
+// writeBlob writes a large value to pages of its own. The next sync of the data
+// file makes it durable.
 func (db *DB) writeBlob(value []byte) (message.BlobRef, extent.Run, error) {
 	if err := db.enter(); err != nil {
 		return message.BlobRef{}, extent.Run{}, err
@@ -283,8 +285,8 @@ func (db *DB) writeBlob(value []byte) (message.BlobRef, extent.Run, error) {
 	}
 }
 
-// putBlob is writeBlob in pages for that purpose, for those for whom Close waits
-// already.
+// putBlob is writeBlob in pages for that purpose, for callers for which Close
+// already waits.
 func (db *DB) putBlob(value []byte, p purpose) (message.BlobRef, extent.Run, error) {
 	pages := uint32((len(value) + extent.PageSize - 1) / extent.PageSize)
 	run, err := db.space.take(pages, p)
@@ -317,7 +319,7 @@ func (db *DB) putBlob(value []byte, p purpose) (message.BlobRef, extent.Run, err
 // blobPiece is how much of a large value is written at a time.
 const blobPiece = 1 << 20
 
-// forgetBlobs gives back the pages of values whose change was not made.
+// forgetBlobs frees the pages of values whose change was not made.
 func (db *DB) forgetBlobs(runs []extent.Run) {
 	for _, r := range runs {
 		db.space.unlike(r)

@@ -13,13 +13,13 @@ import (
 	"github.com/ashlar-dev/ashlar/store/trunk"
 )
 
-// Checkpoint copies the store to another directory of the same disk, as it is
-// when all changes before the call are in the tree, while it goes on being
-// used. The copy is a store of its own; it is complete and durable when
-// Checkpoint returns nil, and of no use otherwise: every block and every large
-// value of the copy has been read again then, and checked as Verify does.
-// Damage of the store is an ErrCorrupt, and no copy is made. Pages keep their places, so
-// that the copy has holes where the store has free pages.
+// Checkpoint copies the store to another directory of the same disk, in the
+// state when all changes before the call are in the tree; the store may be used
+// meanwhile. The copy is an independent store; it is complete and durable when
+// Checkpoint returns nil, and useless otherwise: Checkpoint has then read every
+// block and every large value of the copy again and checked it as Verify does.
+// Damage of the store is an ErrCorrupt, and no copy is made. Pages keep their
+// places, so that the copy has holes where the store has free pages.
 func (db *DB) Checkpoint(dir string) error {
 	if err := db.Flush(); err != nil {
 		return err
@@ -119,7 +119,7 @@ func (db *DB) copyData(s *state, f env.File) error {
 	return db.writeCopy(f, t, super)
 }
 
-// copySuper is the superblock of a copy, but for the table.
+// copySuper is the superblock of a copy, except for the table.
 func (db *DB) copySuper(s *state) table.Superblock {
 	pages, _, _ := db.space.pages()
 	db.mu.Lock()
@@ -128,8 +128,8 @@ func (db *DB) copySuper(s *state) table.Superblock {
 		Seq: 1, Cut: uint64(s.newest()), Segment: 1, NextID: db.nextID, Pages: pages,
 		Merger: db.super.Merger, Clean: true, Epoch: db.epoch, Life: db.life(),
 	}
-	// A name of its own, in which the number of the copy is mixed: journals of
-	// the two must never be taken for each other's.
+	// A name of its own, which includes the number of the copy: the journals of
+	// the two stores must never be confused.
 	db.copies++
 	super.UUID = db.super.UUID
 	mix := db.session ^ (db.copies * 0x9e3779b97f4a7c15)
@@ -152,7 +152,7 @@ func (db *DB) copyRun(f env.File, r extent.Run, buf []byte) error {
 	return nil
 }
 
-// writeCopy writes the table behind everything else, and the superblock.
+// writeCopy writes the table after everything else, and then the superblock.
 func (db *DB) writeCopy(f env.File, t *table.Table, super table.Superblock) error {
 	size := t.Size()
 	buf, ok := db.pool.Alloc(size + table.SuperSize)

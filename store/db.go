@@ -20,7 +20,7 @@ import (
 	"github.com/ashlar-dev/ashlar/store/trunk"
 )
 
-// Names in the directory of a store.
+// The names in the directory of a store.
 const (
 	dataFile = "DATA"
 	dataNew  = "DATA.new" // until it is complete
@@ -37,7 +37,7 @@ type DB struct {
 	disk       env.Disk
 	clock      env.Clock
 	tracer     env.Tracer
-	traced     bool // somebody listens
+	traced     bool // there is a tracer
 	log        *slog.Logger
 	castagnoli *crc32.Table
 	pool       *slab.Pool
@@ -57,21 +57,21 @@ type DB struct {
 	stopped   atomic.Pointer[error]
 	isClosing atomic.Bool
 	pacing    atomic.Int64 // bytes written since a writer last looked
-	paced     atomic.Bool  // the last look was answered with a wait for compactions
-	// How many messages the memtable has that is being written, and of how
-	// many the flush is done with.
+	paced     atomic.Bool  // the last check made a writer wait for compactions
+	// The number of messages in the memtable being written, and how many of
+	// them the flush has processed.
 	flushTotal, flushDone atomic.Int64
 	indexBytes            atomic.Int64
 	views                 views
 	epoch                 uint64
 	name                  uint64 // the store's, in its journal
-	mergerIsNew           bool   // no superblock has its name
+	mergerIsNew           bool   // no superblock has its name yet
 
 	// mu guards the way of changes and the tree.
 	mu            sync.Mutex
-	work          *sync.Cond // something is to be done
+	work          *sync.Cond // there is work
 	flushed       *sync.Cond // a memtable was flushed, or could not be
-	idle          *sync.Cond // a worker has nothing to do
+	idle          *sync.Cond // a worker has no work
 	seq           message.Seq
 	queue         []frame
 	journalMems   []*mem // those that the journal holds, oldest first
@@ -84,7 +84,7 @@ type DB struct {
 	kept          upkeep // of the tree
 	jobs          []*trunk.Job
 	spoiled       []*trunk.Job // merges that could not read an input
-	failed        error        // the last that the background could not do
+	failed        error        // the last background failure
 	flushErr      error
 	flushing      bool
 	closing       bool
@@ -96,12 +96,12 @@ type DB struct {
 	lastSeq       message.Seq
 	lastReads     int64
 
-	// cmu is held by who flushes or makes a checkpoint.
+	// cmu is held by a flush or a checkpoint.
 	cmu   sync.Mutex
 	table *table.Table
 	super table.Superblock // changed under cmu and mu
 
-	// jmu is held by who writes the journal or a superblock.
+	// jmu is held by a writer of the journal or of a superblock.
 	jmu          sync.Mutex
 	slot         int // of the newest superblock
 	chain        uint32
@@ -115,8 +115,8 @@ type DB struct {
 	syncing bool
 	durable message.Seq
 
-	// roomMu is held by who makes room on a full disk, and tight by who merges
-	// there. Both are taken before all others, roomMu first.
+	// roomMu is held by a call that makes room on a full disk, and tight by one
+	// that merges there. Both are taken before all other locks, roomMu first.
 	roomMu, tight sync.Mutex
 
 	workers  sync.WaitGroup
@@ -125,7 +125,7 @@ type DB struct {
 	timerOff bool
 }
 
-// err is why the store takes no changes, or nil.
+// err is the reason why the store accepts no changes, or nil.
 func (db *DB) err() error {
 	if err := db.stopped.Load(); err != nil {
 		return *err
@@ -133,15 +133,15 @@ func (db *DB) err() error {
 	return nil
 }
 
-// stop ends all changes because of an error of the world, and answers what
-// every later one is told.
+// stop ends all changes because of an external error, and returns the error
+// that every later change gets.
 func (db *DB) stop(cause error) error {
 	err := fmt.Errorf("%w: %w", ErrStopped, cause)
 	if db.stopped.CompareAndSwap(nil, &err) {
 		db.log.Error("the store takes no more changes", "error", cause)
 		db.tracer.Trace(env.Mark("store.stopped"))
 		if !db.o.Tuning.Inline {
-			// Those who wait hold no lock while they do, but who calls stop may.
+			// Waiting callers hold no lock, but the caller of stop may.
 			go func() {
 				db.mu.Lock()
 				defer db.mu.Unlock()
@@ -154,7 +154,7 @@ func (db *DB) stop(cause error) error {
 	return *db.stopped.Load()
 }
 
-// newID gives a number that no branch or node of this store has had.
+// newID returns a number that no branch or node of this store has had.
 func (db *DB) newID() uint64 {
 	db.mu.Lock()
 	defer db.mu.Unlock()
@@ -179,12 +179,11 @@ func (db *DB) branchOptions(p purpose, last bool) branch.Options {
 	return o
 }
 
-// relieve frees memory of the pool for a piece of n bytes, from those who can
-// do with less: the cache first, then the buffers of point reads, then
-// iterators, which are parked. When all of them have given everything, the
-// limit is exceeded: what is asked for then is what a call needs to end at all,
-// and its end is what frees memory. The caller may hold any lock of the store
-// but those of the cache.
+// relieve frees memory of the pool for a piece of n bytes: from the cache
+// first, then from the buffers of point reads, then from iterators, which are
+// parked. When all of them have given everything, the limit is exceeded: the
+// memory requested then is what a call needs to finish, and finishing it frees
+// memory. The caller may hold any lock of the store but those of the cache.
 func (db *DB) relieve(n int) slab.Answer {
 	if db.cache == nil {
 		return slab.Exceed // recovery: what it reads must fit
@@ -199,15 +198,15 @@ func (db *DB) relieve(n int) slab.Answer {
 	return slab.Exceed
 }
 
-// memFreed is called when a memtable's memory came back.
+// memFreed is called when a memtable's memory was freed.
 func (db *DB) memFreed() {
 	if db.cache != nil {
 		db.cache.Resize(db.cacheBytes())
 	}
 }
 
-// regrowCache gives the cache back what a shortage took from it, as far as
-// nobody uses it now.
+// regrowCache returns to the cache the memory that a shortage took from it, as
+// far as it is unused now.
 func (db *DB) regrowCache() {
 	free := db.pool.Limit() - db.pool.Used() - db.buffersShare()
 	if have := db.cache.Budget(); have < db.cacheBytes() && free > 0 {
@@ -215,8 +214,8 @@ func (db *DB) regrowCache() {
 	}
 }
 
-// cacheBytes is what the cache may take: what neither two memtables nor the
-// indexes nor buffers need.
+// cacheBytes is the memory available to the cache: what two memtables, the
+// indexes and buffers do not need.
 func (db *DB) cacheBytes() int64 {
 	if db.o.Tuning.CacheBytes > 0 {
 		return db.o.Tuning.CacheBytes
@@ -226,9 +225,10 @@ func (db *DB) cacheBytes() int64 {
 	return max(limit-2*(memtable+memtable/8)-db.indexBytes.Load()-db.buffersShare(), 0)
 }
 
-// crowded says that a memtable more would leave the background too little
-// memory to write one: to sort it, and for the fences, the filter and the
-// buffers of its branch. What the cache has does not count: it gives way.
+// crowded reports whether one more memtable would leave the background too
+// little memory to write one: to sort it, and for the fences, the filter and
+// the buffers of its branch. The cache's memory does not count: it is given up
+// on demand.
 func (db *DB) crowded() bool {
 	memtable := int64(db.o.Tuning.MemtableBytes)
 	held := db.pool.Used() - db.cache.Taken()
@@ -238,8 +238,8 @@ func (db *DB) crowded() bool {
 // buffersShare is the memory for reading and writing, in bytes.
 func (db *DB) buffersShare() int64 { return min(db.pool.Limit()/8, buffersShareMax) }
 
-// Close ends the store: changes that are not durable become so, unless an
-// error has stopped the store. Iterators that are still open end with ErrClosed.
+// Close ends the store: it makes all changes durable, unless an error has
+// stopped the store. Iterators that are still open end with ErrClosed.
 func (db *DB) Close() error {
 	err := db.open()
 	if err != nil {
@@ -256,9 +256,9 @@ func (db *DB) Close() error {
 	return db.shut(err)
 }
 
-// enter keeps the store from being taken down until db.workers.Done is called:
-// it is for calls that use memory of the pool, or branches, while they neither
-// hold a lock nor have acquired a state.
+// enter prevents the shutdown of the store until db.workers.Done is called: it
+// is for calls that use memory of the pool, or branches, without holding a lock
+// or an acquired state.
 func (db *DB) enter() error {
 	db.mu.Lock()
 	defer db.mu.Unlock()
@@ -269,8 +269,8 @@ func (db *DB) enter() error {
 	return nil
 }
 
-// awaitReaders returns when nobody has a state. The store answers ErrClosed by
-// then to those who come.
+// awaitReaders returns when no reader has a state. By then the store returns
+// ErrClosed to new calls.
 func (db *DB) awaitReaders() {
 	for {
 		s := db.current.Load()
@@ -281,7 +281,7 @@ func (db *DB) awaitReaders() {
 	}
 }
 
-// shut ends the workers and gives back everything.
+// shut ends the workers and frees everything.
 func (db *DB) shut(err error) error {
 	db.mu.Lock()
 	if db.closing {
@@ -304,8 +304,8 @@ func (db *DB) shut(err error) error {
 	closed := error(ErrClosed)
 	db.stopped.CompareAndSwap(nil, &closed)
 	db.views.close()
-	// Whoever is still within a call ends it; nobody begins another. Readers may
-	// need the locks, and those who have the locks may make new states.
+	// Calls that are running end; no new one begins. Readers may need the
+	// locks, and holders of the locks may make new states.
 	db.awaitReaders()
 	db.cmu.Lock()
 	defer db.cmu.Unlock()
@@ -335,7 +335,7 @@ func first(a, b error) error {
 	return b
 }
 
-// free gives back memory. Nobody reads any more.
+// free frees memory. There are no more readers.
 func (db *DB) free() {
 	for _, m := range db.journalMems {
 		db.unrefMem(m)

@@ -2,30 +2,30 @@
 // journal, in one directory of an env.Disk.
 //
 // In: changes of keys, one by one or in atomic batches. Out: values, ranges of
-// keys in both directions, snapshots. Promised: after a crash the store is as
-// it was at some moment not before the last successful Sync, as a whole; what
-// is read is what was written or an error that says which keys are affected;
-// all memory, whatever it is used for, is within Options.Memory. Refused:
-// transactions that read, more than one process at a time, and going on after
-// a write of its own has failed.
+// keys in both directions, snapshots. Promised: after a crash the store is in
+// the state of some moment not before the last successful Sync, as a whole; a
+// read returns what was written or an error that names the affected keys; all
+// memory, for any use, is within Options.Memory. Refused: transactions that
+// read, more than one process at a time, and continuing after one of its own
+// writes has failed.
 //
 // How it works. A change goes to the active memtable, whose arena is also the
 // image of a journal segment. A full memtable becomes a branch: a sorted,
 // immutable sequence of blocks. The trunk, a tree in memory, refers to branches
 // by ranges of keys; flushes move references down, compactions merge what a
-// partition at the bottom has collected. A checkpoint writes what changed in the
-// table of branches and trunk nodes, and then a superblock, of which there are
-// two. There are three versions of the store at any time, as in VeriBetrKV
-// (OSDI 2020, section 3.3): the persistent one, to which the newest durable
+// partition at the bottom has collected. A checkpoint writes what changed in
+// the table of branches and trunk nodes, and then one of the two superblocks.
+// There are three versions of the store at any time, as in VeriBetrKV (OSDI
+// 2020, section 3.3): the persistent one, to which the newest durable
 // superblock leads; a frozen one while a checkpoint writes it; and the
 // ephemeral one in memory. Nothing that one of the last two superblocks refers
-// to is written over. Recovery writes nothing.
+// to is overwritten. Recovery writes nothing.
 //
-// What nobody can tell: a superblock that rots looks like one whose writing was
-// cut short. When the newest one rots, and what it alone led to was never in the
-// journal, the store opens as it was at the one before (specs/store has the
-// trace). Synced changes that are not in the tree are in the journal, whose
-// frames bear witness: their loss is an error.
+// Undetectable damage: a superblock that rots looks like one whose write was
+// cut short. If the newest one rots, and changes that it alone led to were
+// never in the journal, the store opens in the state of the previous one
+// (specs/store has the trace). Synced changes that are not in the tree are in
+// the journal, whose frames prove that they existed: their loss is an error.
 //
 // A DB may be used by any number of goroutines.
 package store

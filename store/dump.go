@@ -17,36 +17,37 @@ import (
 	"github.com/ashlar-dev/ashlar/store/trunk"
 )
 
-// NoMerger is a Merger that has a name and nothing else: tools that look at the
-// messages of a store as they are open it with that.
+// NoMerger is a Merger with only a name: tools that inspect the messages of a
+// store without merging them open it with that.
 type NoMerger string
 
-// Name is message.Merger's.
+// Name implements message.Merger.
 func (n NoMerger) Name() string { return string(n) }
 
-// Combine keeps the newer operand, which is not what anybody wants.
+// Combine keeps the newer operand, which is not a meaningful result.
 func (n NoMerger) Combine(dst, _, _, newer []byte) []byte { return append(dst, newer...) }
 
-// Apply makes a value of the operand, which is not what anybody wants.
+// Apply turns the operand into a value, which is not a meaningful result.
 func (n NoMerger) Apply(dst, _, _ []byte, _ bool, operand []byte) []byte {
 	return append(dst, operand...)
 }
 
-// Anatomy is what the files of a store hold, but for the messages.
+// Anatomy describes the files of a store, except for the messages.
 type Anatomy struct {
 	Files []FileSize
-	// Slots are the places A and B of superblocks.
+	// Slots are the slots A and B of superblocks.
 	Slots [2]SuperSlot
-	// Used is the slot whose table this is: the newer one that leads to one.
+	// Used is the slot whose table this is: the newer one that leads to a
+	// table.
 	Used  int
-	Table *table.Table // nil when no superblock leads to a table
-	// Branches are all that the table has, by id.
+	Table *table.Table // nil if no superblock leads to a table
+	// Branches are all branches in the table, by id.
 	Branches []branch.Meta
-	// Root is the trunk, whose branches have no Index; nil when it is empty.
+	// Root is the trunk, whose branches have no Index; nil if it is empty.
 	Root *trunk.Node
-	// Journal are the files of the journal.
+	// Journal has the files of the journal.
 	Journal []SegmentFile
-	// Damage is what could not be read.
+	// Damage has the errors for the unreadable parts.
 	Damage []error
 }
 
@@ -63,23 +64,23 @@ type SuperSlot struct {
 	Err   error
 }
 
-// SegmentFile is a file of the journal, and what in it makes a segment.
+// SegmentFile is a file of the journal and the segment in it.
 type SegmentFile struct {
 	journal.File
-	// Frames begin at the segment's first page and follow each other; they hold
-	// the changes from Info.First up to Last.
+	// Frames is the number of frames; they begin at the segment's first page
+	// and are contiguous; they hold the changes from Info.First up to Last.
 	Frames int
 	Last   message.Seq
 	Bytes  int64  // of the frames
 	Stop   string // why there are no more
 }
 
-// anatomyMemory is what Look takes at most, beside what it returns, in bytes.
+// anatomyMemory bounds the memory of Look, apart from its result, in bytes.
 const anatomyMemory = 2 << 30
 
-// Look reads the anatomy of a store that nobody has open; of one that is open
-// it may see two moments at once. It changes nothing. The error is that there
-// is no store; damage is in the Anatomy.
+// Look reads the anatomy of a store that no process has open; of an open one it
+// may combine two moments. It changes nothing. The error means that there is no
+// store; damage is in the Anatomy.
 func Look(disk env.Disk, dir string) (Anatomy, error) {
 	var a Anatomy
 	fail := func(err error) (Anatomy, error) { return a, fmt.Errorf("look at store %s: %w", dir, err) }
@@ -209,13 +210,14 @@ func (s *SegmentFile) walk(disk env.Disk, dir string, id uint64) error {
 }
 
 // Messages calls visit with the messages of keys in [lo, hi), nil bounds being
-// open, that count in the store as it is: those of memtables, newest first, and
-// then partition by partition those of its branches, newest first. Where says
-// which of them it is. Range deletes that reach into the range are among them.
-// A message is valid until visit returns; when that answers false, it ends.
+// open, that count in the present store: those of memtables, newest first, and
+// then partition by partition those of its branches, newest first. Where names
+// the memtable or branch. Range deletes that reach into the range are included.
+// A message is valid until visit returns; Messages ends when visit returns
+// false.
 //
-// What is damaged is passed over, up to the next branch; the error has the
-// damaged places then.
+// Messages skips damaged parts, up to the next branch; the error then has the
+// damaged places.
 func (db *DB) Messages(lo, hi []byte, visit func(where string, m message.Message) (more bool)) error {
 	if lo != nil && hi != nil && bytes.Compare(lo, hi) > 0 {
 		return fmt.Errorf("%w: from %q to %q", ErrBounds, lo, hi)

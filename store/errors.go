@@ -10,35 +10,35 @@ import (
 )
 
 var (
-	// ErrNotFound says that a key has no value.
+	// ErrNotFound reports that a key has no value.
 	ErrNotFound = errors.New("key not found")
-	// ErrClosed says that the store, snapshot or iterator was closed.
+	// ErrClosed reports that the store, snapshot or iterator was closed.
 	ErrClosed = errors.New("store is closed")
-	// ErrStopped says that an earlier write or sync of the store failed. What
-	// is on the disk since is unknown, so it takes no more changes; reads go
-	// on. Open it again to find what is durable.
+	// ErrStopped reports that an earlier write or sync of the store failed. The
+	// state of the disk since then is unknown, so the store accepts no more
+	// changes; reads continue. Open the store again to find what is durable.
 	ErrStopped = errors.New("store takes no more changes after a failed write")
-	// ErrCorrupt is within each CorruptError.
+	// ErrCorrupt is wrapped by each CorruptError.
 	ErrCorrupt = errors.New("corrupt data")
-	// ErrTooLarge says that a key, value or batch exceeds its limit.
+	// ErrTooLarge reports that a key, value or batch exceeds its limit.
 	ErrTooLarge = errors.New("too large")
-	// ErrReadOnly says that the store was opened with Options.ReadOnly.
+	// ErrReadOnly reports that the store was opened with Options.ReadOnly.
 	ErrReadOnly = errors.New("store is open for reading only")
-	// ErrMerger says that Merge is used without a Merger, or that the store
+	// ErrMerger reports that Merge was used without a Merger, or that the store
 	// was made with another one.
 	ErrMerger = errors.New("merge operator")
-	// ErrBounds says that the lower bound of a range lies above its upper one.
+	// ErrBounds reports that the lower bound of a range is above its upper one.
 	ErrBounds = errors.New("bounds of a range")
-	// ErrMemory says that Options.Memory is too small for what was asked.
+	// ErrMemory reports that Options.Memory is too small for the request.
 	ErrMemory = errors.New("memory bound reached")
 )
 
-// CorruptError says where bytes on the disk are not those that were written,
-// and which keys cannot be read for it. Others can.
+// CorruptError states where bytes on the disk are not those that were written,
+// and which keys are unreadable because of that. Other keys are readable.
 type CorruptError struct {
 	File   string
 	Offset int64
-	// Branch and Block are the block's, where it is one.
+	// Branch and Block identify the block, if the damage is in one.
 	Branch uint64
 	Block  int
 	// Lo and Hi bound the affected keys, both included.
@@ -54,7 +54,7 @@ func (e *CorruptError) Error() string {
 	return fmt.Sprintf("%v: %s: want %s, found %s", ErrCorrupt, where, e.Want, e.Found)
 }
 
-// Is says that it is an ErrCorrupt.
+// Is reports whether it is an ErrCorrupt.
 func (e *CorruptError) Is(target error) bool { return target == ErrCorrupt }
 
 // explain turns the errors of the store's parts into the store's.

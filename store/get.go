@@ -15,22 +15,22 @@ import (
 	"github.com/ashlar-dev/ashlar/store/trunk"
 )
 
-// reader is what a point read needs of memory. They are kept for the next.
+// reader has the buffers of a point read. Readers are reused.
 type reader struct {
 	fold    merge.Fold
 	scratch branch.Scratch
 	refs    []trunk.Ref
 	base    []byte // a value from the tree, on its way to the record cache
-	// emit is told of the messages in a branch. Afterwards more says whether
-	// older branches matter, found that the search ended with a Put, hits how
-	// many messages there were, and seq the number of the last.
+	// emit receives the messages in a branch. Afterwards more reports whether
+	// older branches matter, found that the search ended with a Put, hits the
+	// number of messages, and seq the number of the last.
 	emit        func(message.Message) bool
 	more, found bool
 	hits        int
 	seq         message.Seq
 }
 
-// readers are those that nobody uses.
+// readers are the unused ones.
 type readers struct {
 	mu   sync.Mutex
 	free []*reader
@@ -71,8 +71,7 @@ func (rs *readers) give(r *reader) {
 	r.scratch.Close()
 }
 
-// shrink gives back the memory of those that nobody uses, and reports whether
-// there were any.
+// shrink frees the unused readers, and reports whether there were any.
 func (rs *readers) shrink() bool {
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
@@ -85,19 +84,19 @@ func (rs *readers) shrink() bool {
 }
 
 // Get appends the key's value to dst and returns the longer slice. Without a
-// value the error is ErrNotFound. With another error nothing is known of the
-// key.
+// value the error is ErrNotFound. With any other error nothing is known about
+// the key.
 func (db *DB) Get(key, dst []byte) ([]byte, error) {
-	// The version is taken before the state: a value that is read from an
-	// older tree than the version's must not go to the cache.
+	// The version is taken before the state: a value read from an older tree
+	// than the version's must not enter the cache.
 	version := db.cache.Version()
 	s := db.acquire()
 	defer db.release(s)
 	return db.get(s, key, message.Seq(db.visible.Load()), dst, true, version)
 }
 
-// get reads the key as of the change number at. Latest says that no newer
-// value would be wrong, so that the record cache may be asked.
+// get reads the key as of change number at. Latest means that a newer value
+// would be acceptable, so that the record cache may be used.
 func (db *DB) get(s *state, key []byte, at message.Seq, dst []byte, latest bool, version uint64) ([]byte, error) {
 	if err := db.open(); err != nil {
 		return dst, err
@@ -136,8 +135,8 @@ func (db *DB) get(s *state, key []byte, at message.Seq, dst []byte, latest bool,
 // recordMax is the longest value that the record cache keeps, in bytes.
 const recordMax = 4 << 10
 
-// lookIn looks for the key in a memtable, and answers whether what is older
-// matters, and whether there were operands.
+// lookIn looks for the key in a memtable, and reports whether older messages
+// matter, and whether there were operands.
 func lookIn(t *memtable.Table, key []byte, at message.Seq, fold *merge.Fold) (more, operands bool) {
 	cover := t.Covering(key, at)
 	if cover > 0 {
@@ -153,8 +152,8 @@ func lookIn(t *memtable.Table, key []byte, at message.Seq, fold *merge.Fold) (mo
 	return cover == 0, operands
 }
 
-// lookInTree looks for the key in the branches, newest first. Found says that
-// the search ended with a Put, whose value is in r.base.
+// lookInTree looks for the key in the branches, newest first. Found reports
+// that the search ended with a Put, whose value is in r.base.
 func (db *DB) lookInTree(root *trunk.Node, r *reader, key []byte, at message.Seq) (found bool, err error) {
 	r.refs = root.Path(key, r.refs[:0])
 	hash := filter.Hash(key)
@@ -247,7 +246,7 @@ func (db *DB) badBlob(ref message.BlobRef, key []byte, want, found string) error
 	return &CorruptError{File: dataFile, Offset: ref.Addr, Lo: append([]byte(nil), key...), Hi: append([]byte(nil), key...), Want: want, Found: found}
 }
 
-// readFull fills b from the file, or says that it is shorter.
+// readFull fills b from the file, or returns an error if it is shorter.
 func readFull(f interface {
 	ReadAt([]byte, int64) (int, error)
 }, b []byte, off int64) error {
@@ -260,7 +259,7 @@ func readFull(f interface {
 	return nil
 }
 
-// open says whether the store is open.
+// open returns an error if the store is not open.
 func (db *DB) open() error {
 	if db.isClosing.Load() {
 		return ErrClosed

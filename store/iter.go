@@ -15,16 +15,16 @@ import (
 	"github.com/ashlar-dev/ashlar/store/trunk"
 )
 
-// Snapshot is the store as it was when the snapshot was taken. It costs the
-// older values of keys that change meanwhile, and must be closed. It is safe
-// for concurrent use.
+// Snapshot is the store as of the moment when the snapshot was taken. It keeps
+// the older values of keys that change meanwhile, and must be closed. It is
+// safe for concurrent use.
 type Snapshot struct {
 	db     *DB
 	seq    message.Seq
 	closed atomic.Bool
 }
 
-// Snapshot takes a snapshot of what is visible now.
+// Snapshot takes a snapshot of the visible state.
 func (db *DB) Snapshot() *Snapshot {
 	db.mu.Lock()
 	defer db.mu.Unlock()
@@ -33,7 +33,7 @@ func (db *DB) Snapshot() *Snapshot {
 	return s
 }
 
-// Seq is the number of the last change that the snapshot has.
+// Seq is the number of the last change in the snapshot.
 func (s *Snapshot) Seq() uint64 { return uint64(s.seq) }
 
 // Get is DB.Get in the snapshot.
@@ -46,7 +46,8 @@ func (s *Snapshot) Get(key, dst []byte) ([]byte, error) {
 	return s.db.get(st, key, s.seq, dst, false, 0)
 }
 
-// Iter is DB.Iter in the snapshot. The iterator outlives the snapshot.
+// Iter is DB.Iter in the snapshot. The iterator remains valid after the
+// snapshot is closed.
 func (s *Snapshot) Iter(lo, hi []byte) (*Iterator, error) {
 	it, err := s.db.iter(lo, hi, s.seq)
 	if err == nil && s.closed.Load() {
@@ -55,32 +56,31 @@ func (s *Snapshot) Iter(lo, hi []byte) (*Iterator, error) {
 	return it, err
 }
 
-// Close gives the snapshot up. Closing again does nothing.
+// Close releases the snapshot. Closing again does nothing.
 func (s *Snapshot) Close() {
 	if !s.closed.Swap(true) {
 		s.db.views.remove(s.seq)
 	}
 }
 
-// Iterator walks over the keys with a value in [lo, hi), as they were when it
-// was made, in both directions. A new Iterator stands nowhere. The moves report
-// whether it stands on a key; when they return false, Err says whether that is
-// the end. It is for one goroutine. Close it when it is no longer needed: until
-// then it costs what a Snapshot does. When the store is closed first, its moves
-// return false, and Err is ErrClosed.
+// Iterator iterates over the keys with a value in [lo, hi), as of the moment
+// when it was made, in both directions. A new Iterator is at no key. The moves
+// report whether the iterator is at a key; when one returns false, Err
+// distinguishes the end from a failure. An Iterator is for one goroutine. The
+// caller must close it; until then it costs what a Snapshot does. If the store
+// is closed first, the moves return false, and Err is ErrClosed.
 //
 // An Iterator holds memtables, branches and buffers only while memory is
-// plentiful. When memory is short it is parked between two moves: it gives
-// everything back but a copy of where it stands, and the next move finds the
-// place again in the newest tree, by the number of the change at which the
-// Iterator was made. Compactions keep what that number sees, as they do for a
-// Snapshot.
+// plentiful. When memory is short it is parked between two moves: it releases
+// everything but a copy of its position, and the next move finds the position
+// again in the newest tree, by the number of the change at which the Iterator
+// was made. Compactions keep what that number sees, as they do for a Snapshot.
 type Iterator struct {
 	db     *DB
 	at     message.Seq
 	lo, hi []byte
 
-	// mu is held by a move, and by whoever parks the iterator.
+	// mu is held by a move, and while the iterator is being parked.
 	mu      sync.Mutex
 	moved   bool   // since the iterator was last considered for parking
 	state   *state // nil: it is parked
@@ -88,7 +88,7 @@ type Iterator struct {
 	visible merge.Visible
 	place   position
 
-	key, value []byte // where it stands; the value is a copy
+	key, value []byte // the position; the value is a copy
 	ref        message.BlobRef
 	apart      bool // the value is a large one, at ref
 	fetched    bool // and has been read
@@ -107,8 +107,8 @@ const (
 	afterLast
 )
 
-// Iter returns an iterator over the keys in [lo, hi); nil bounds are none. The
-// bounds are copied.
+// Iter returns an iterator over the keys in [lo, hi); nil bounds are open. It
+// copies the bounds.
 func (db *DB) Iter(lo, hi []byte) (*Iterator, error) { return db.iter(lo, hi, message.MaxSeq) }
 
 func (db *DB) iter(lo, hi []byte, at message.Seq) (*Iterator, error) {
@@ -127,7 +127,7 @@ func (db *DB) iter(lo, hi []byte, at message.Seq) (*Iterator, error) {
 	return it, nil
 }
 
-// unpark takes what the moves need. The caller holds it.mu.
+// unpark acquires what the moves need. The caller holds it.mu.
 func (it *Iterator) unpark() error {
 	db := it.db
 	db.mu.Lock()
@@ -160,7 +160,7 @@ func (it *Iterator) unpark() error {
 	return nil
 }
 
-// park gives back what the moves need. The caller holds it.mu.
+// park releases what the moves need. The caller holds it.mu.
 func (it *Iterator) park() {
 	if it.state == nil {
 		return
@@ -260,14 +260,14 @@ func (it *Iterator) move(how func(*merge.Visible) bool, end position) bool {
 	return true
 }
 
-// Key is the key. It is valid until the next move.
+// Key returns the key. It is valid until the next move.
 func (it *Iterator) Key() []byte {
 	invariant.Check(it.place == standing, "the key of an iterator that stands nowhere")
 	return it.key
 }
 
-// Value is the key's value. It is valid until the next move. A value that cannot
-// be read is nil, and Err says why.
+// Value returns the key's value. It is valid until the next move. An unreadable
+// value is nil, and Err returns the reason.
 func (it *Iterator) Value() []byte {
 	invariant.Check(it.place == standing, "the value of an iterator that stands nowhere")
 	if it.apart && !it.fetched {
@@ -286,7 +286,7 @@ func (it *Iterator) Value() []byte {
 	return it.value
 }
 
-// Err is why the iterator stopped, or nil at an end.
+// Err returns the reason why the iterator stopped, or nil at an end.
 func (it *Iterator) Err() error {
 	it.mu.Lock()
 	defer it.mu.Unlock()
@@ -301,8 +301,8 @@ func (it *Iterator) failure() error {
 	return explain(it.visible.Err())
 }
 
-// Close gives back what the iterator holds, and returns what Err does. Closing
-// again does nothing.
+// Close releases what the iterator holds, and returns Err. Closing again does
+// nothing.
 func (it *Iterator) Close() error {
 	it.mu.Lock()
 	defer it.mu.Unlock()

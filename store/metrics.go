@@ -21,16 +21,16 @@ type counters struct {
 	stalls, stalled, paced, trimmed                  atomic.Int64
 }
 
-// Metrics are what a store has done since it was opened, and what it is like
-// now. Bytes are bytes, counts are counts.
+// Metrics are counters since the store was opened, and its present sizes. Byte
+// fields are in bytes.
 type Metrics struct {
 	Puts, Deletes, Merges, RangeDeletes int64
 	Gets, Iterators                     int64
-	// UserBytes are those of the keys and values that were written.
+	// UserBytes are the bytes of written keys and values.
 	UserBytes int64
-	// What was written to the disk, by cause.
+	// The bytes written to the disk, by cause.
 	JournalBytes, BranchBytes, TableBytes, BlobBytes int64
-	// CompactionBytes were read to be merged.
+	// CompactionBytes were read for merges.
 	CompactionBytes int64
 	// RecordHits are reads that the record cache answered, Probes blocks that
 	// were looked at, Misled those of them without the key.
@@ -38,7 +38,7 @@ type Metrics struct {
 	// Memtables became branches; Flushes moved references down the trunk.
 	Memtables, Flushes, Compactions, Checkpoints, Syncs int64
 	CheckpointTime                                      time.Duration
-	// Stalls are writes that waited for a memtable, for Stalled in all; Paced
+	// Stalls are writes that waited for a memtable, for Stalled in total; Paced
 	// is how long writes were slowed down.
 	Stalls         int64
 	Stalled, Paced time.Duration
@@ -46,16 +46,17 @@ type Metrics struct {
 	// and RetiredBytes free when the next superblocks are written.
 	// TrimmedBytes were given back to the file system.
 	FileBytes, FreeBytes, RetiredBytes, TrimmedBytes int64
-	// ReserveBytes are those of the free ones that puts leave to deletes,
-	// flushes, merges and checkpoints, so that a full disk can be emptied.
+	// ReserveBytes are the free bytes that puts leave to deletes, flushes,
+	// merges and checkpoints, so that a full disk can be emptied.
 	ReserveBytes int64
 	// MemoryBytes are in use outside of the Go heap, of MemoryLimit; of them
 	// IndexBytes for the fences and filters of branches. MemoryPeak is the most
 	// that was in use or kept for the next use; above MemoryLimit, Memory was
 	// too small for the store (Options.Memory).
 	MemoryBytes, MemoryPeak, MemoryLimit, IndexBytes int64
-	// Debt is how much compactions have to read until all partitions are
-	// within their limits; Runs is how many branches a read may have to ask.
+	// Debt is how many bytes compactions must read until all partitions are
+	// within their limits; Runs is the number of branches that a read may have
+	// to search.
 	Debt     int64
 	Runs     int
 	Branches int
@@ -63,7 +64,7 @@ type Metrics struct {
 	Cache    cache.Metrics
 }
 
-// WriteAmplification is how many bytes were written to the disk for each that a
+// WriteAmplification is the number of bytes written to the disk per byte that a
 // user wrote.
 func (m *Metrics) WriteAmplification() float64 {
 	if m.UserBytes == 0 {
@@ -72,7 +73,7 @@ func (m *Metrics) WriteAmplification() float64 {
 	return float64(m.JournalBytes+m.BranchBytes+m.TableBytes+m.BlobBytes) / float64(m.UserBytes)
 }
 
-// Metrics answers what the store has done.
+// Metrics returns the metrics of the store.
 func (db *DB) Metrics() Metrics {
 	c := &db.metrics
 	m := Metrics{

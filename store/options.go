@@ -10,35 +10,37 @@ import (
 	"github.com/ashlar-dev/ashlar/store/trunk"
 )
 
-// Durability says what has happened to a change when the call that made it
-// returns. A Sync makes durable what was changed before, at every level.
+// Durability states what has happened to a change when the call that made it
+// returns. A Sync makes all earlier changes durable, at every level.
 type Durability uint8
 
 const (
-	// SyncOnDemand keeps changes in memory until Sync, or until the tree has
-	// taken them. What is in the tree before anybody asks is never written
-	// to the journal.
+	// SyncOnDemand keeps changes in memory until a Sync, or until they are in
+	// the tree. Changes that reach the tree before a Sync are never written to
+	// the journal.
 	SyncOnDemand Durability = iota
-	// ProcessCrash hands changes to the machine soon, in pieces of
-	// FrameBytes: the end of the process loses the last piece and what came
-	// while one was being written, the end of the machine what was not synced.
+	// ProcessCrash passes changes to the operating system soon, in pieces of
+	// FrameBytes: a crash of the process loses the last piece and what came
+	// while one was being written, a crash of the machine whatever was not
+	// synced.
 	ProcessCrash
-	// EveryCommit syncs before it returns. Those who commit at the same time
-	// share one sync.
+	// EveryCommit syncs before the call returns. Concurrent commits share one
+	// sync.
 	EveryCommit
 )
 
-// Compression says how blocks are kept.
+// Compression states how blocks are stored.
 type Compression uint8
 
 const (
-	// Auto tries on samples whether compression pays.
+	// Auto tests on samples whether compression pays.
 	Auto Compression = iota
-	// None keeps blocks as they are.
+	// None stores blocks uncompressed.
 	None
 )
 
-// Options of a store. The zero Options is a store of 512 MiB of memory.
+// Options are the options of a store. The zero Options is a store of 512 MiB of
+// memory.
 type Options struct {
 	// Memory bounds all memory of the store, in bytes: memtables, cache,
 	// filters, buffers and the Go heap's share. Default 512 MiB, least
@@ -62,45 +64,45 @@ type Options struct {
 	// Merger gives Merge its meaning. Its name is kept in the store.
 	Merger      message.Merger
 	Compression Compression
-	// ReadOnly writes nothing, and works on a file system that is mounted for
-	// reading only. It shares the store's lock with others that only read;
-	// while a writer has the store open, and on a Disk that locks, it is
-	// refused (env.ErrLocked), as a writer is while somebody reads: pages that
-	// a writer uses again would look like damage to a reader. Where the
-	// directory has no file LOCK, the caller must keep writers away.
+	// ReadOnly writes nothing, and works on a file system that is mounted
+	// read-only. It shares the store's lock with other readers. On a Disk with
+	// locks, it is refused (env.ErrLocked) while a writer has the store open,
+	// as a writer is while there are readers: pages that a writer reuses would
+	// look like damage to a reader. If the directory has no file LOCK, the
+	// caller must keep writers away.
 	ReadOnly bool
 	locked   bool // the caller has the lock
-	// Log is told what an operator should know. Default: nothing is.
+	// Log receives what an operator should know. Default: no log.
 	Log *slog.Logger
 	// Tuning is for tests and experiments; the zero Tuning follows from Memory.
 	Tuning Tuning
 }
 
-// Tuning are the sizes that follow from Options.Memory.
+// Tuning has the sizes that otherwise follow from Options.Memory.
 type Tuning struct {
 	MemtableBytes int   // the arena of a memtable, a multiple of 4096, at least MemtableMin
 	LeafBytes     int64 // of a partition at the bottom
 	Fanout        int   // of the trunk
 	Runs          int   // that a pivot may collect
-	BlobBytes     int   // values longer than this are kept apart
+	BlobBytes     int   // longer values are stored separately
 	CacheBytes    int64
-	// Workers is how many compactions may run at one time. Default 1.
+	// Workers is the number of concurrent compactions. Default 1.
 	Workers int
-	// Inline has the callers do all the work: there are no goroutines, and the
-	// same calls do the same.
+	// Inline makes the callers do all the work: there are no goroutines, and
+	// the same calls have the same effects.
 	Inline bool
 }
 
 // Limits and sizes.
 const (
-	// MemoryMin is the least Options.Memory, in bytes, without a Tuning.
+	// MemoryMin is the smallest Options.Memory, in bytes, without a Tuning.
 	MemoryMin = 24 << 20
 	// MemtableMin is the smallest arena: room for a few frames.
 	MemtableMin = 32 << 10
-	// FrameBytes is how large a frame of the journal grows before it is
+	// FrameBytes is the size to which a frame of the journal grows before it is
 	// written, at ProcessCrash.
 	FrameBytes = 256 << 10
-	// blobMin is the least Tuning.BlobBytes.
+	// blobMin is the smallest Tuning.BlobBytes.
 	blobMin = 512
 
 	memoryDefault   = 512 << 20
@@ -113,7 +115,7 @@ const (
 	buffersShareMax = 24 << 20
 )
 
-// complete fills in what is missing, and says what is impossible.
+// complete fills in missing values, and returns an error for invalid ones.
 func (o Options) complete() (Options, error) {
 	if o.Memory == 0 {
 		o.Memory = memoryDefault

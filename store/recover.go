@@ -31,12 +31,12 @@ import (
 // on relies on it; so may names of files. The same goes for the journal, whose
 // first sync is for what was read as well.
 
-// Open opens the store in a directory, or makes one where there is none. It
-// returns when everything that was durable can be read. An error that is an
-// ErrCorrupt says what is damaged; Repair may help. The DB must be closed.
+// Open opens the store in a directory, or makes one if there is none. When it
+// returns, everything that was durable is readable. An ErrCorrupt describes the
+// damage; Repair may help. The caller must close the DB.
 //
-// The world needs a Disk, a Clock and, but for ReadOnly, a Random: that of
-// osenv.New with the Disk of osenv.OpenDisk, for one.
+// The world must have a Disk, a Clock and, except with ReadOnly, a Random: for
+// example that of osenv.New with the Disk of osenv.OpenDisk.
 func Open(world env.Env, dir string, o Options) (*DB, error) {
 	o, err := o.complete()
 	if err == nil {
@@ -60,7 +60,7 @@ func Open(world env.Env, dir string, o Options) (*DB, error) {
 	return db, nil
 }
 
-// checkWorld says what a store lacks of the world.
+// checkWorld returns an error if the world lacks what a store needs.
 func checkWorld(world env.Env, o Options) error {
 	if err := checkDisk(world.Disk); err != nil {
 		return err

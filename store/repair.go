@@ -51,18 +51,19 @@ const (
 	savedInfix   = ".damaged-"
 )
 
-// ErrAmbiguous says that a repair would have to guess.
+// ErrAmbiguous reports that a repair would have to guess.
 var ErrAmbiguous = errors.New("ambiguous")
 
-// Repair makes a sound store of a damaged one that nobody has open, and keeps
-// the old files beside it. A store that is sound is not touched. Options are
-// those of Open; Memory bounds what the repair takes, the Merger is not needed.
+// Repair makes a sound store of a damaged one that no process has open, and
+// keeps the old files beside it. It does not change a sound store. Options are
+// those of Open; Memory bounds the memory of the repair, the Merger is not
+// needed.
 //
-// With an error the store is as it was, except for an error that ErrStopped is
-// within: then the new store is in its place, but it could not be made durable
-// or the old journal could not be removed, and Repair can be called again.
-// ErrAmbiguous is an error of a store in which no superblock leads to a table
-// and merge messages cannot be told from copies that were merged before.
+// After an error the store is unchanged, except after an error that wraps
+// ErrStopped: then the new store is in place, but could not be made durable or
+// the old journal could not be removed; the caller may call Repair again. It
+// returns ErrAmbiguous if no superblock leads to a table and merge messages
+// cannot be distinguished from copies that were merged before.
 func Repair(world env.Env, dir string, o Options) (RepairReport, error) {
 	o, err := o.complete()
 	if err == nil {
@@ -270,7 +271,7 @@ func slots(disk env.Disk, dir string) (a, b slot, err error) {
 	return a, b, f.Close()
 }
 
-// Inspect reads the superblock that counts, of a store that may be open.
+// Inspect reads the current superblock of a store, which may be open.
 func Inspect(disk env.Disk, dir string) (table.Superblock, error) {
 	var a, b slot
 	err := checkDisk(disk)

@@ -9,44 +9,43 @@ import (
 	"strings"
 )
 
-// RepairReport says what a repair has found, kept and lost.
+// RepairReport states what a repair has found, kept and lost.
 type RepairReport struct {
-	// Repaired says that a new data file is in place. A store that was sound
-	// is not repaired.
+	// Repaired reports that a new data file is in place. A sound store is not
+	// repaired.
 	Repaired bool
-	// Saved are the names of the files, in the store's directory, that have
-	// what was there before.
+	// Saved are the names of the files, in the store's directory, that hold the
+	// previous contents.
 	Saved []string
-	// From says what the new store was made of.
+	// From states the source of the new store.
 	From string
-	// Damage is what was wrong, at most ProblemsMax; MoreDamage is how many
-	// there were beyond.
+	// Damage is the damage found, at most ProblemsMax items; MoreDamage is the
+	// number of further ones.
 	Damage     []error
 	MoreDamage int64
-	// Lost are the keys of which something is lost. All others have the value
-	// that they had.
+	// Lost are the keys with losses. All others have the value that they had.
 	Lost []Loss
-	// What was kept. JournalMessages are those that no tree had.
+	// The kept items. JournalMessages are those that were in no tree.
 	Branches, Blocks, Messages, JournalMessages, Values int64
-	// What was lost: indexes cost nothing but time, blocks of branches and
+	// The lost items: lost indexes cost only time; lost blocks of branches and
 	// large values are in Lost.
 	LostIndexes, LostBlocks, LostValues int64
-	// LastChange is the number of the last change that the new store has.
+	// LastChange is the number of the last change in the new store.
 	LastChange uint64
 }
 
-// Loss is a range of keys of which changes are lost.
+// Loss is a range of keys with lost changes.
 type Loss struct {
 	// Lo and Hi bound the keys, both included; Hi nil is the end of all keys.
 	Lo, Hi []byte
-	// Older says that older values may show there, and keys that were deleted.
-	// Otherwise keys are missing, or have the changes that were made to a value
-	// that is missing.
+	// Older reports that older values, and deleted keys, may reappear there.
+	// Otherwise keys are missing, or have only the changes that were made to a
+	// missing value.
 	Older  bool
 	Reason string
 }
 
-// Covers says whether the key is in the range.
+// Covers reports whether the key is in the range.
 func (l *Loss) Covers(key []byte) bool {
 	return bytes.Compare(l.Lo, key) <= 0 && (l.Hi == nil || bytes.Compare(key, l.Hi) <= 0)
 }
@@ -105,7 +104,7 @@ func (r *RepairReport) damage(err error) {
 	r.MoreDamage++
 }
 
-// Covers says whether something of the key may be lost.
+// Covers reports whether any change of the key may be lost.
 func (r *RepairReport) Covers(key []byte) bool {
 	for i := range r.Lost {
 		if r.Lost[i].Covers(key) {
@@ -115,7 +114,7 @@ func (r *RepairReport) Covers(key []byte) bool {
 	return false
 }
 
-// String tells the report to people.
+// String describes the report for people.
 func (r *RepairReport) String() string {
 	var b strings.Builder
 	if len(r.Damage) == 0 {
@@ -196,8 +195,8 @@ func (r RepairReport) MarshalJSON() ([]byte, error) {
 	return json.Marshal(out)
 }
 
-// EscapeKey writes a key as text: bytes that are not printable ASCII, quotes and
-// backslashes as in a Go string.
+// EscapeKey writes a key as text: bytes that are not printable ASCII, quotes
+// and backslashes as in a Go string.
 func EscapeKey(key []byte) string {
 	quoted := strconv.QuoteToASCII(string(key))
 	return quoted[1 : len(quoted)-1]

@@ -47,12 +47,13 @@ func purposeOf(k message.Kind) purpose {
 	return forPuts
 }
 
-// deletesMin is what is kept for deletes at least, in pages: some memtables of
-// few deletes. A sixteenth of the file is added to it, up to a quarter of a
-// memtable.
+// deletesMin is the smallest reserve for deletes, in pages: a few memtables
+// with few deletes. A sixteenth of the file is added to it, up to a quarter of
+// a memtable.
 const deletesMin = 48
 
-// kept is how many free pages must be left for others. The caller holds s.mu.
+// kept is the number of free pages that must be left for other purposes. The
+// caller holds s.mu.
 func (s *space) kept(p purpose) uint64 {
 	switch p {
 	case forPuts:
@@ -66,7 +67,7 @@ func (s *space) kept(p purpose) uint64 {
 	}
 }
 
-// setFloor says how large the table is.
+// setFloor sets the size of the table.
 func (s *space) setFloor(table int) {
 	s.mu.Lock()
 	s.floor = 2*pagesOf(int64(table)) + 8
@@ -97,7 +98,7 @@ func (s *space) admit(keep uint64, p purpose, needed bool) error {
 	}
 }
 
-// spare says whether there are so many pages beside all that is kept, or makes
+// spare reports whether there are so many pages beside all that is kept, or makes
 // the file longer for them.
 func (s *space) spare(pages uint64) bool {
 	s.mu.Lock()
@@ -113,7 +114,7 @@ func (s *space) spare(pages uint64) bool {
 	}
 }
 
-// has says whether there are so many free pages beside those that the purpose
+// has reports whether there are so many free pages beside those that the purpose
 // leaves.
 func (s *space) has(pages uint64, p purpose) bool {
 	s.mu.Lock()

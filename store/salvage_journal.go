@@ -133,7 +133,7 @@ func (r *repairer) takeSegment(g *salvaged) error {
 	return nil
 }
 
-// loadFrames answers how many frames make sense, and what is wrong with the
+// loadFrames returns how many frames make sense, and what is wrong with the
 // next.
 func loadFrames(t *memtable.Table, frames []journal.Header) (int, error) {
 	for i, h := range frames {

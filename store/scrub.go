@@ -9,16 +9,16 @@ import (
 	"github.com/ashlar-dev/ashlar/store/trunk"
 )
 
-// Scrub is Verify at leisure: it reads and checks every branch, but not more
-// than so many bytes in a second on the average, so that rot is found while
-// other copies of the data still exist and nobody notices the reading. It
-// holds one branch at a time, so that memtables are flushed and space is given
-// back meanwhile; branches that are made after the call, and by that were just
-// written, are left out. It waits in the caller, by the clock of Open.
+// Scrub is a slow Verify: it reads and checks every branch, but on average not
+// more than that many bytes per second, so that rot is found while other copies
+// of the data still exist, without noticeable load. It holds one branch at a
+// time, so that memtables are flushed and space is freed meanwhile; it omits
+// branches made after the call, which were just written. It waits in the
+// caller, by the clock passed to Open.
 //
-// The error is the world's or the context's, or ErrClosed when the store is
-// closed meanwhile; the Report has then what was found so far. Damage is in
-// the Report.
+// The error is external, the context's, or ErrClosed if the store is closed
+// meanwhile; the Report then has what was found so far. Damage is in the
+// Report.
 func (db *DB) Scrub(ctx context.Context, bytesPerSecond int64) (Report, error) {
 	var report Report
 	if bytesPerSecond <= 0 {

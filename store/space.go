@@ -205,7 +205,7 @@ func (s *space) lengthen(end uint32) error {
 	return nil
 }
 
-// Free is branch.Alloc's: it takes back pages that nothing refers to.
+// Free implements branch.Alloc: it takes back pages that nothing refers to.
 func (s *space) Free(r extent.Run) {
 	s.mu.Lock()
 	s.alloc.Free(r)

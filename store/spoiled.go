@@ -27,7 +27,7 @@ func (db *DB) spoil(j *trunk.Job) {
 	}
 }
 
-// isSpoiled says whether a merge has the inputs of one that could not be made.
+// isSpoiled reports whether a merge has the inputs of one that could not be made.
 // The caller holds db.mu.
 func (db *DB) isSpoiled(j *trunk.Job) bool {
 	for _, s := range db.spoiled {

@@ -14,13 +14,13 @@ import (
 	"github.com/ashlar-dev/ashlar/store/trunk"
 )
 
-// Report is what a check of the whole store has found.
+// Report is the result of a check of the whole store.
 type Report struct {
 	Branches, Blocks, Messages, Blobs int64
-	// Bytes were read from the disk.
+	// Bytes is the number of bytes read from the disk.
 	Bytes int64
-	// Problems are the damaged places, at most ProblemsMax; More is how many
-	// there are beyond.
+	// Problems are the damaged places, at most ProblemsMax; More is the number
+	// of further ones.
 	Problems []error
 	More     int64
 }
@@ -47,9 +47,8 @@ func (r *Report) add(err error) {
 // Verify reads the whole store and checks it: each block against its parent's
 // checksum and its own identity, the order of all messages, that filters and
 // fences lead to each of them, large values, the shape of the trunk, and that
-// every page of the data file has one owner or none. The store can be used
-// meanwhile. The error is the world's, or the context's; damage is in the
-// Report.
+// every page of the data file has at most one owner. The store may be used
+// meanwhile. The error is external, or the context's; damage is in the Report.
 func (db *DB) Verify(ctx context.Context) (Report, error) {
 	var report Report
 	s := db.acquire()
@@ -265,8 +264,8 @@ func (db *DB) checkPages() error {
 	return nil
 }
 
-// Compact merges all that lies in [lo, hi), nil bounds being open, so that
-// reads there ask one branch, and what was deleted gives its space back.
+// Compact merges everything in [lo, hi), nil bounds being open, so that reads
+// there search one branch, and deleted data free their space.
 func (db *DB) Compact(lo, hi []byte) error {
 	if err := db.Flush(); err != nil {
 		return err

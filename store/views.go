@@ -8,13 +8,13 @@ import (
 	"github.com/ashlar-dev/ashlar/store/message"
 )
 
-// views are the moments at which somebody may still look: snapshots, and the
+// views are the moments that must stay readable: those of snapshots, and of
 // iterators, which are parked when memory is short.
 type views struct {
 	opened atomic.Int64 // iterators that are not parked
 
-	// mu is taken after db.mu and after an iterator's; whoever holds it only
-	// tries to take an iterator's.
+	// mu is taken after db.mu and after an iterator's; its holder only tries to
+	// take an iterator's.
 	mu        sync.Mutex
 	at        map[message.Seq]int // how many look there
 	oldest    message.Seq         // of at; 0: not known
