@@ -1,19 +1,19 @@
 // Package check explores the states of a Model, breadth first, exactly.
 //
-// It knows no TLA+: a model gives initial states and successors as canonical
-// byte strings and answers questions about the one being visited. The counts
-// follow TLC's rules (generated: every successor computed, initial states
-// included; distinct: states inside the constraints, each once; depth: the
-// longest shortest path, counted in states), so that they can be compared.
-// What is found is exact: nothing is sampled, and what was not checked is
-// reported as not checked. Neither a bound for the memory, beyond which a search
-// goes to disk, nor an interruption that it is resumed after changes a figure.
+// It is independent of TLA+: a model yields initial states and successors as
+// canonical byte strings and answers questions about the state being visited.
+// The counts follow TLC's rules (generated: every successor computed, initial
+// states included; distinct: states inside the constraints, each once; depth:
+// the longest shortest path, counted in states), so that they can be compared.
+// Results are exact: nothing is sampled, and anything not checked is reported
+// as not checked. The figures do not depend on a memory bound, beyond which a
+// search goes to disk, nor on an interruption after which it is resumed.
 package check
 
 import "errors"
 
-// State is the canonical encoding of a state: two states are equal exactly
-// when their bytes are. The checker copies what it keeps.
+// State is the canonical encoding of a state: two states are equal exactly when
+// their bytes are. The checker copies the states that it keeps.
 type State []byte
 
 // Model is a transition system. It is immutable and safe for concurrent use.
@@ -35,22 +35,22 @@ type Info struct {
 	Actions    []Action
 	Invariants []string // names, in the order of the configuration
 	Steps      []string // action properties [][A]_v and implied actions
-	// Deadlock says whether a state without successor is an error.
+	// Deadlock states whether a state without a successor is an error.
 	Deadlock bool
-	// Unchecked names every property that this model asks for and that the
-	// checker cannot decide, with the reason. It makes a run incomplete.
+	// Unchecked names every property that the model has and the checker cannot
+	// decide, with the reason. It makes a run incomplete.
 	Unchecked []Unchecked
 	// Warnings are remarks about the model that do not change the verdict.
 	Warnings []string
 }
 
-// Unchecked is a property that was asked for and not checked.
+// Unchecked is a property that was requested and not checked.
 type Unchecked struct{ Property, Reason string }
 
 // Action is a disjunct of the next-state relation, for coverage and traces.
 type Action struct {
 	Name  string
-	Place string // file:line:column, empty where there is none
+	Place string // file:line:column, empty if there is none
 }
 
 // Binding is a variable and its value in a state.
@@ -61,16 +61,16 @@ type Binding struct {
 	JSON string
 }
 
-// Visit is called once per generated state. The State is the worker's and is
-// valid until Visit returns. An error stops the enumeration and is returned
-// by Init or Next as it is.
+// Visit is called once per generated state. The worker owns the State, which is
+// valid until Visit returns. An error stops the enumeration; Init or Next
+// returns it unchanged.
 type Visit func(a int, s State) error
 
-// Worker enumerates states. Its errors are evaluation errors of the model (a
-// *EvalError) or what Visit returned.
+// Worker enumerates states. Its errors are evaluation errors of the model (an
+// *EvalError) or those that Visit returned.
 type Worker interface {
-	// Assumptions evaluates what must hold before the search and returns the
-	// names or places of the assumptions that are false.
+	// Assumptions evaluates the assumptions of the model and returns the names
+	// or places of the false ones.
 	Assumptions() ([]string, error)
 	// Init calls visit for every initial state; the action is -1.
 	Init(visit Visit) error
@@ -78,28 +78,28 @@ type Worker interface {
 	// deterministic order.
 	Next(s State, visit Visit) error
 
-	// The next three methods speak of the candidate that is being visited, and of
-	// the state it was reached from, and may be called only within visit.
+	// The next three methods are about the candidate being visited, and the
+	// state from which it was reached. They may be called only within visit.
 
 	// InModel evaluates the constraints: a candidate outside is not explored.
 	InModel() (bool, error)
-	// BrokenInvariant returns the index of the first invariant that is false
-	// in the candidate, or -1. With an error it is the one that has no value.
+	// BrokenInvariant returns the index of the first invariant that is false in
+	// the candidate, or -1. With an error it is the one that has no value.
 	BrokenInvariant() (int, error)
 	// BrokenStep returns the index of the first action property that the step
 	// to the candidate breaks, or -1. For an initial state it evaluates the
-	// part of the property that speaks of initial states.
+	// part of the property about initial states.
 	BrokenStep() (int, error)
 
 	// Capabilities is what else the worker supports.
 	Capabilities() Capabilities
 }
 
-// ErrStopped is what a Visit, and a worker that was told to stop, end with when the
-// search is over.
+// ErrStopped is returned by a Visit, and by a worker that was told to stop,
+// when the search is over.
 var ErrStopped = errors.New("check: search stopped")
 
-// EvalError says that the model itself is wrong: an expression has no value
+// EvalError reports an error in the model: an expression has no value
 // ("attempted to apply the function ... to ..., which is not in its domain").
 type EvalError struct {
 	Message string

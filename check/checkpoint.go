@@ -14,72 +14,74 @@ import (
 	"github.com/ashlar-dev/ashlar/env"
 )
 
-// A checkpoint is a state of the search between two segments: the files of the
-// store, and a manifest that says what of them counts. Files that a manifest
-// names are never changed but at their end, beyond what it counts, and not
-// removed before the next manifest is durable. The manifest is written beside
-// the old one and renamed, so a search that is killed at any moment leaves one
-// that is whole.
+// A checkpoint is the state of the search between two segments: the files of
+// the store, and a manifest that states which parts of them count. Files named
+// in a manifest are only appended to, beyond the counted part, and are removed
+// only after the next manifest is durable. The manifest is written beside the
+// old one and renamed, so a search that is killed at any moment leaves a
+// complete one.
 
-// Checkpoint says how a search is kept. The directory is that of Options.Disk.
+// Checkpoint states how to save a search. The directory is that of
+// Options.Disk.
 type Checkpoint struct {
-	// Due says, between two segments, whether to keep a checkpoint now; nil is
-	// never. It is called by the goroutine of the search.
+	// Due reports, between two segments, whether to make a checkpoint now; nil
+	// means never. It is called by the goroutine of the search.
 	Due func() bool
-	// Leave, where it is not nil, is asked before Due, as long as states wait.
-	// Where it says true, a checkpoint is kept and the search ends with ErrLeft, or
-	// with a *LeaveError: another one is to go on with it.
+	// Leave, if not nil, is called before Due, as long as states wait. If it
+	// returns true, the search makes a checkpoint and ends with ErrLeft, or
+	// with a *LeaveError, so that another search can continue it.
 	Leave func() bool
-	// Last has a checkpoint be kept, at the end of the segment, where the search
-	// ends because Options.StatesMax is reached, or because ctx has ended and not
-	// with a Limit: otherwise what was done since the one before is lost. Where Late
-	// is closed the segment takes too long, and the search ends at once without.
+	// Last requests a checkpoint, at the end of the segment, if the search ends
+	// because Options.StatesMax is reached, or because ctx has ended and not
+	// with a Limit: otherwise the work since the previous one is lost. When
+	// Late is closed, the segment takes too long, and the search ends at once
+	// without a checkpoint.
 	Last bool
 	Late <-chan struct{}
-	// Stay has the checkpoint remain at the end of the search, for the caller to
-	// remove it with RemoveCheckpoint.
+	// Stay keeps the checkpoint after the end of the search; the caller removes
+	// it with RemoveCheckpoint.
 	Stay bool
-	// Resume goes on from the checkpoint that the directory has.
+	// Resume continues from the checkpoint in the directory.
 	Resume bool
-	// Identity is what a checkpoint may not be resumed without: every part must
-	// be what it was. The checker adds what it depends on itself.
+	// Identity has the parts that must be equal for a checkpoint to be resumed.
+	// The checker adds its own dependencies.
 	Identity []IdentityPart
 }
 
-// IdentityPart is a part of what a search depends on, such as a file by its
-// name and a digest.
+// IdentityPart is one dependency of a search, such as a file by its name and a
+// digest.
 type IdentityPart struct {
 	Name string `json:"name"`
 	Sum  string `json:"sum"`
 }
 
-// MismatchError says that a checkpoint is of another search.
+// MismatchError reports that a checkpoint is of another search.
 type MismatchError struct{ What string }
 
 func (e *MismatchError) Error() string { return "the checkpoint is not of this search: " + e.What }
 
-// NotDurableError says why a model cannot be resumed.
+// NotDurableError is the reason why a model cannot be resumed.
 type NotDurableError struct{ Reason error }
 
 func (e *NotDurableError) Error() string { return "no checkpoints can be kept: " + e.Reason.Error() }
 func (e *NotDurableError) Unwrap() error { return e.Reason }
 
-// ErrLeft is what Run ends with where Checkpoint.Leave said so: the search is in
-// the checkpoint, and in memory no more.
+// ErrLeft is the error of Run after Checkpoint.Leave returned true: the search
+// is in the checkpoint, and no longer in memory.
 var ErrLeft = errors.New("the search was left to another one")
 
-// LeaveError is an error of the disk in keeping the checkpoint of a search that
-// was to be left: there may be none.
+// LeaveError is an error of the disk in writing the checkpoint for
+// Checkpoint.Leave: there may be no checkpoint.
 type LeaveError struct{ Err error }
 
 func (e *LeaveError) Error() string { return e.Err.Error() }
 func (e *LeaveError) Unwrap() error { return e.Err }
 
-// ErrCheckpoint is what Run ends with where there is a checkpoint that is not to
-// be resumed.
+// ErrCheckpoint is the error of Run if there is a checkpoint and Resume is
+// false.
 var ErrCheckpoint = errors.New("there is a checkpoint already")
 
-// ErrNoCheckpoint is what Run ends with where there is nothing to resume.
+// ErrNoCheckpoint is the error of Run if there is nothing to resume.
 var ErrNoCheckpoint = errors.New("there is no checkpoint")
 
 const (
@@ -120,7 +122,7 @@ func (k *keeper) poll() error {
 
 const interrupted = "the search was interrupted"
 
-// holds says whether the last manifest names a file.
+// holds reports whether the last manifest names a file.
 func (k *keeper) holds(name string) bool { return slices.Contains(k.durable, name) }
 
 // manifest is a checkpoint but for its files.
@@ -357,8 +359,8 @@ func (k *keeper) end() error {
 	return errors.Join(errs...)
 }
 
-// RemoveCheckpoint removes the checkpoint of a search that has come to its end,
-// where Checkpoint.Stay has left it. It is no error that there is none.
+// RemoveCheckpoint removes the checkpoint of a finished search that
+// Checkpoint.Stay has left. It is no error if there is none.
 func RemoveCheckpoint(d env.Disk) error {
 	data, err := readFile(d, manifestName, manifestBytesMax)
 	if errors.Is(err, fs.ErrNotExist) {

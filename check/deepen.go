@@ -33,24 +33,24 @@ const (
 	DeepenTableMax     = 1 << 31
 )
 
-// DeepenOptions say how to deepen.
+// DeepenOptions are the options of Deepen.
 type DeepenOptions struct {
-	// Depth is how many states a path has at most: 1 to DeepenDepthMax.
+	// Depth is the largest number of states on a path: 1 to DeepenDepthMax.
 	Depth int
-	// TableStates is how many states the table remembers, rounded up to a power
-	// of two; 0 means DeepenTableDefault.
+	// TableStates is the number of states that the table remembers, rounded up
+	// to a power of two; 0 means DeepenTableDefault.
 	TableStates int
 	// SafetyOnly and IgnoreDeadlock are as in Options.
 	SafetyOnly, IgnoreDeadlock bool
-	// Monitor, where it is not nil, tells other goroutines how far this is.
+	// Monitor, if not nil, reports the progress to other goroutines.
 	Monitor *DeepenMonitor
 }
 
 // DeepenMonitor watches one deepening. The zero DeepenMonitor is ready.
 type DeepenMonitor struct{ computed, distinct, initial, round atomic.Int64 }
 
-// Stats is a moment's view: the states computed in all rounds, the states of the
-// round, and as the depth the number of the round.
+// Stats returns a momentary view: the states computed in all rounds, the states
+// of the round, and as the depth the number of the round.
 func (m *DeepenMonitor) Stats() Stats {
 	return Stats{Generated: m.computed.Load(), Distinct: m.distinct.Load(), Depth: int(m.round.Load())}
 }
@@ -58,16 +58,16 @@ func (m *DeepenMonitor) Stats() Stats {
 // Initial is the number of distinct initial states, 0 until they are known.
 func (m *DeepenMonitor) Initial() int64 { return m.initial.Load() }
 
-// Deepening is what a deepening has found.
+// Deepening is the result of a deepening.
 //
-// The verdict OK, and Complete, say that every reachable state was visited.
-// Where it is Incomplete because of the depth, invariants hold of all states that
-// a path of Depth states leads to, and every step between the states before the
-// last of such a path, and to it, was looked at; the Queue is how many states
-// at that depth have not been expanded, and nothing is known of what follows
-// them. The figures of the Result are those of the last round. As long as
-// nothing was forgotten and the verdict is OK, they are those of Run; else
-// Distinct counts a state as often as it was taken for a new one.
+// The verdict OK, and Complete, mean that every reachable state was visited. If
+// it is Incomplete because of the depth, invariants hold of all states reached
+// by a path of Depth states, and every step between the states before the last
+// of such a path, and to the last, was checked; the Queue is the number of
+// states at that depth that have not been expanded, and nothing is known of
+// their successors. The figures of the Result are those of the last round. As
+// long as nothing was forgotten and the verdict is OK, they are those of Run;
+// otherwise Distinct counts a state as often as it was taken for a new one.
 type Deepening struct {
 	Result
 	Rounds    int
@@ -75,12 +75,12 @@ type Deepening struct {
 	Forgotten int64 // times that the table had no room
 }
 
-// Deepen searches depth first, round by round, with one goroutine. Its memory is
-// the table, the initial states, and for every state of one path those of its
-// successors that are to be visited; the Result's Bytes say how much that was.
-// Where models tell states apart by keys and something was forgotten, further
-// states with the key of a known one may be explored. Properties of behaviours
-// are not checked. When ctx ends, Deepen returns soon, with what is known.
+// Deepen searches depth first, round by round, with one goroutine. Its memory
+// is the table, the initial states, and for every state of one path those
+// successors that remain to be visited; the Result's Bytes has the amount. If
+// models distinguish states by keys and something was forgotten, further states
+// with the key of a known one may be explored. Properties of behaviours are not
+// checked. When ctx ends, Deepen returns soon, with what is known.
 func Deepen(ctx context.Context, m Model, o DeepenOptions) (*Deepening, error) {
 	if o.Depth < 1 || o.Depth > DeepenDepthMax {
 		return nil, fmt.Errorf("check: a depth of %d states, want 1 to %d", o.Depth, DeepenDepthMax)

@@ -33,7 +33,7 @@ func (e *ending) finish(v Verdict, reason string) {
 	e.interrupt(v, reason)
 }
 
-// stopped says whether the search has been ended, why returns the reason, and due the
+// stopped reports whether the search has been ended, why returns the reason, and due the
 // reason to end it after the segment; they are nil where there is none.
 func (e *ending) stopped() bool { return e.now.Load() != nil }
 func (e *ending) why() *stop    { return e.now.Load() }

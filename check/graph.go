@@ -14,14 +14,13 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/invariant"
 )
 
-// A search forgets its states and never knows its steps. Where they are wanted,
-// for properties of behaviours or for a person to look at, the successors of
-// every state are computed a second time. States are numbered in the order in
-// which one worker would find them: workers expand a range of states together,
-// and what they found is joined in the order of the states.
+// A search forgets its states and never stores its steps. If they are needed,
+// for properties of behaviours or for display, the successors of every state
+// are computed a second time. States are numbered in the order in which one
+// worker would find them: workers expand a range of states together, and their
+// results are joined in the order of the states.
 
-// GraphStepsMax is how many steps a graph may have for its behaviours to be
-// looked at.
+// GraphStepsMax bounds the steps of a graph whose behaviours are checked.
 const GraphStepsMax = 1 << 36
 
 // Limits of a graph that Explore makes.
@@ -327,7 +326,7 @@ func (w *stepWorker) visit(action int, s State) error {
 	return nil
 }
 
-// GraphLimitError says that a graph is larger than what Explore may make.
+// GraphLimitError reports that a graph is larger than Explore may make.
 type GraphLimitError struct {
 	What string // "states", "steps", "bytes of states"
 	Max  int
@@ -337,23 +336,22 @@ func (e *GraphLimitError) Error() string {
 	return fmt.Sprintf("the graph has more than %d %s", e.Max, e.What)
 }
 
-// ExploreOptions say how much of a graph is wanted.
+// ExploreOptions are the options of Explore.
 type ExploreOptions struct {
-	// Workers is how many goroutines evaluate; 0 means 1. The graph is the same
-	// for any number.
+	// Workers is the number of goroutines; 0 means 1. The graph is the same for
+	// any number.
 	Workers int
-	// StatesMax is how many states the graph may have; 0 means
-	// ExploreStatesMax, which is also the most.
+	// StatesMax is the largest number of states of the graph; 0 means
+	// ExploreStatesMax, which is also the maximum.
 	StatesMax int
-	// LevelsMax, where it is not 0, leaves out states whose shortest path has
-	// more states.
+	// LevelsMax, if not 0, excludes states whose shortest path has more states.
 	LevelsMax int
 }
 
-// StateGraph is the states of a model that a search visits, and the steps
-// between them: states outside the constraints are not in it, and states with
+// StateGraph has the states of a model that a search visits, and the steps
+// between them: states outside the constraints are excluded, and states with
 // one key are one. States are numbered from 0 in the order in which one worker
-// finds them, so by their level.
+// finds them, and thus by level.
 type StateGraph struct {
 	b      *graphBuilder
 	states *rowReader
@@ -361,9 +359,9 @@ type StateGraph struct {
 	steps  []graphStep
 }
 
-// Explore makes the graph of all states. The error is a *GraphLimitError where
-// it is too large, an *EvalError where the initial states cannot be computed,
-// or that of the context.
+// Explore makes the graph of all states. The error is a *GraphLimitError if it
+// is too large, an *EvalError if the initial states cannot be computed, or that
+// of the context.
 func Explore(ctx context.Context, m Model, o ExploreOptions) (*StateGraph, error) {
 	if o.Workers < 0 || o.Workers > WorkersMax {
 		return nil, fmt.Errorf("check: %d workers, want 1 to %d", o.Workers, WorkersMax)
@@ -391,24 +389,24 @@ func Explore(ctx context.Context, m Model, o ExploreOptions) (*StateGraph, error
 	return g, nil
 }
 
-// States is how many states there are.
+// States is the number of states.
 func (g *StateGraph) States() int { return g.b.number }
 
-// Steps is how many steps there are; two of different actions between the same
-// states are two.
+// Steps is the number of steps; two of different actions between the same
+// states count as two.
 func (g *StateGraph) Steps() int { return len(g.steps) }
 
-// Initial is how many of the states are initial: those with the lowest numbers.
+// Initial is the number of initial states: those with the lowest numbers.
 func (g *StateGraph) Initial() int { return g.b.initial }
 
-// State is the encoding of a state; it must not be changed.
+// State returns the encoding of a state; it must not be changed.
 func (g *StateGraph) State(n int) State {
 	s, err := g.states.get(n)
 	invariant.Check(err == nil, "a state in memory: %v", err)
 	return s
 }
 
-// Level is how many states the shortest path to a state has.
+// Level is the number of states on the shortest path to a state.
 func (g *StateGraph) Level(n int) int { return g.b.levelOf(n) }
 
 // Next calls visit for every step from a state, in the order in which the
@@ -419,15 +417,14 @@ func (g *StateGraph) Next(n int, visit func(action, to int)) {
 	}
 }
 
-// Expanded says whether the graph has every step from a state: it is no deeper
-// than asked for, and its successors have values.
+// Expanded reports whether the graph has every step from a state: the state is
+// within LevelsMax, and its successors have values.
 func (g *StateGraph) Expanded(n int) bool {
 	_, failed := slices.BinarySearch(g.b.failed, uint32(n))
 	return n < g.b.end() && !failed
 }
 
-// Path finds the states of a trace, and gives -1 for those that are not in the
-// graph.
+// Path returns the states of a trace, -1 for those that are not in the graph.
 func (g *StateGraph) Path(trace []Step) []int {
 	at := map[string]int{}
 	for _, s := range trace {

@@ -44,7 +44,7 @@ func (l *level) expanded() int64 { return int64(l.number) }
 // depth is how many states the shortest path to those of the current level has.
 func (l *level) depth() int { return l.index }
 
-// opens says whether the next state to be added is the first of the next level.
+// opens reports whether the next state to be added is the first of the next level.
 func (l *level) opens() bool { return l.ahead == 0 }
 
 // add appends n states, behind their lengths, to the next level.

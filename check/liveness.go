@@ -210,7 +210,7 @@ func (l *Live) unsure(p LiveProperty, failed *AtomError, r *Result) {
 	}
 }
 
-// accused says whether a behaviour is known that breaks the property, of which
+// accused reports whether a behaviour is known that breaks the property, of which
 // there may be several parts.
 func (r *Result) accused(property string) bool {
 	return slices.ContainsFunc(r.Violations, func(v Violation) bool {

@@ -109,7 +109,7 @@ func (c *periodic) resume(k *keptPeriodic) {
 	}
 }
 
-// valid says whether what a checkpoint has can be: found is how many violations the
+// valid reports whether what a checkpoint has can be: found is how many violations the
 // search has found.
 func (k *keptPeriodic) valid(m Model, info Info, found int) bool {
 	asked := map[string]bool{}
@@ -134,7 +134,7 @@ func (k *keptPeriodic) valid(m Model, info Info, found int) bool {
 	return k.Level > 0 && k.Checks >= 0
 }
 
-// accepts says whether what a checkpoint has can be what this search has kept, where
+// accepts reports whether what a checkpoint has can be what this search has kept, where
 // found is how many violations it has found. What another process has found is judged
 // there.
 func (c *periodic) accepts(k *keptPeriodic, info Info, found int) bool {
@@ -207,7 +207,7 @@ func (c *periodic) decide(q PeriodicQuery) (end bool, err error) {
 	return false, nil
 }
 
-// has says whether a file may be one of the graph, which another process may have
+// has reports whether a file may be one of the graph, which another process may have
 // made.
 func (c *periodic) has(name string) bool {
 	return c != nil && (c.ask != nil || c.g != nil) && strings.HasPrefix(name, graphName)

@@ -7,14 +7,15 @@ import (
 	"slices"
 )
 
-// Another process than the one that searches may make the periodic checks of
-// properties of behaviours: one has the model with its properties, the other has code
-// that computes states faster. The search gets Options.Ask, which reports where the
-// search is. The process with the properties makes a PeriodicChecker and answers with
-// Check. All else is as with Options.Periodic: the search waits for the answer, so it
-// ends at the same place.
+// A process other than the one that searches may make the periodic checks of
+// properties of behaviours: one has the model with its properties, the other
+// has code that computes states faster. The search gets Options.Ask, which
+// reports the position of the search. The process with the properties makes a
+// PeriodicChecker and answers with Check. Everything else is as with
+// Options.Periodic: the search waits for the answer, so it ends at the same
+// place.
 
-// PeriodicQuery is where a search is when it is time to check.
+// PeriodicQuery is the position of a search when a check is due.
 type PeriodicQuery struct {
 	Level      int // states on the shortest path to those that are next
 	Distinct   int64
@@ -33,9 +34,9 @@ type PeriodicAnswer struct {
 // belongs to one goroutine.
 type PeriodicChecker struct{ periodic periodic }
 
-// NewPeriodicChecker returns a checker that has checked nothing yet, or nil where
-// there is nothing to check. The options are those of the search, and ctx its context.
-// The caller must call Close at last.
+// NewPeriodicChecker returns a new checker, or nil if there is nothing to
+// check. The options are those of the search, and ctx its context. The caller
+// must call Close.
 func NewPeriodicChecker(ctx context.Context, m Model, o Options) *PeriodicChecker {
 	o.Checker = nil
 	c := newPeriodic(ctx, m, o)
@@ -60,8 +61,8 @@ func (k *PeriodicChecker) Check(q PeriodicQuery) (PeriodicAnswer, error) {
 	return out, err
 }
 
-// Forget lets go of what was computed, though not of what was found: before the model
-// is given back what a checkpoint has, say.
+// Forget drops what was computed, but not what was found: for example before
+// the model is restored from a checkpoint.
 func (k *PeriodicChecker) Forget() error {
 	if k == nil {
 		return nil
@@ -69,7 +70,8 @@ func (k *PeriodicChecker) Forget() error {
 	return k.periodic.forget()
 }
 
-// Notes are the remarks that a result has in its Warnings of checks that were given up.
+// Notes returns the remarks about abandoned checks, for the Warnings of a
+// result.
 func (k *PeriodicChecker) Notes() []string {
 	if k == nil {
 		return nil
@@ -77,7 +79,7 @@ func (k *PeriodicChecker) Notes() []string {
 	return slices.Clone(k.periodic.Notes)
 }
 
-// Close ends the checks. Nothing is checked any more.
+// Close ends the checks. Nothing is checked after it.
 func (k *PeriodicChecker) Close() error {
 	if k == nil {
 		return nil

@@ -57,7 +57,7 @@ func (r *report) property(v *violation) int {
 	return r.properties() - 1
 }
 
-// knows says whether property n is known to be violated.
+// knows reports whether property n is known to be violated.
 func (r *report) knows(n int) bool { return r.known[n] }
 
 // accuse takes over a violation that ends the search, which may be nil.
@@ -79,7 +79,7 @@ func (r *report) fail(err error) bool {
 // failure is the error that ended the search, or nil.
 func (r *report) failure() error { return r.err }
 
-// over says whether there is no more to be done.
+// over reports whether there is no more to be done.
 func (r *report) over() bool { return r.last != nil || r.err != nil }
 
 // count adds up what a chunk counted. opens says that the states which it found
@@ -157,7 +157,7 @@ func (r *report) restore(m *manifest) {
 	}
 }
 
-// remarkable says whether the search has come to its end with nothing wrong and
+// remarkable reports whether the search has come to its end with nothing wrong and
 // states that a model can have something to say of: of a single one there is nothing.
 func (r *report) remarkable() bool {
 	return r.last == nil && len(r.broken) == 0 && r.stats.Distinct > 1

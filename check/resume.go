@@ -51,7 +51,7 @@ func (k *keeper) open(m Model) error {
 	return k.restoreModel(d)
 }
 
-// ours says whether a name is that of a file of a store.
+// ours reports whether a name is that of a file of a store.
 func ours(name string) bool {
 	kind, _, _ := strings.Cut(name, "-")
 	switch kind {
@@ -222,7 +222,7 @@ func (m *manifest) validFound(s *search) error {
 	return nil
 }
 
-// restoreModel gives the model back what it has kept. It comes before the
+// restoreModel returns the model back what it has kept. It comes before the
 // first worker.
 func (k *keeper) restoreModel(d Durable) error {
 	m := k.from

@@ -8,67 +8,68 @@ import (
 	"github.com/ashlar-dev/ashlar/env"
 )
 
-// Limits. States are numbered with 32 bits, and workers notice a little late
-// that a search goes beyond StatesMax. A state is at most StateBytesMax long.
+// Limits. States are numbered with 32 bits, and workers notice with some delay
+// that a search has exceeded StatesMax. A state is at most StateBytesMax long.
 const (
 	StatesMax     = 4_000_000_000
 	StateBytesMax = 64 << 20
 	WorkersMax    = 1024
 )
 
-// Options say how to search. The zero Options search everything with one
-// worker in silence.
+// Options are the options of a search. The zero Options search everything with
+// one worker, without reports.
 type Options struct {
-	// Workers is how many goroutines evaluate; 0 means 1. Every figure of the
-	// result is the same for any number.
+	// Workers is the number of goroutines that evaluate; 0 means 1. Every
+	// figure of the result is the same for any number.
 	Workers int
-	// SafetyOnly leaves properties of behaviours out, and accepts that they and
-	// Info.Unchecked are not checked: without it a model that asks for what
+	// SafetyOnly excludes properties of behaviours, and accepts that they and
+	// Info.Unchecked are not checked: without it a model with properties that
 	// cannot be checked is never OK.
 	SafetyOnly bool
-	// IgnoreDeadlock overrules Info.Deadlock.
+	// IgnoreDeadlock overrides Info.Deadlock.
 	IgnoreDeadlock bool
-	// StatesMax, where it is not 0, ends the search soon after so many
-	// distinct states.
+	// StatesMax, if not 0, ends the search soon after that many distinct
+	// states.
 	StatesMax int64
-	// Continue says to go on after violations, as if what is violated had
-	// not been asked for: every figure is what it is without violations, and
-	// Result.Violations has the first violation of every property. An expression
-	// without a value ends it all the same. The workers of the model must have
-	// Capabilities.Further.
+	// Continue makes the search continue after violations, as if the violated
+	// properties had not been requested: every figure is what it is without
+	// violations, and Result.Violations has the first violation of every
+	// property. An expression without a value still ends the search. The
+	// workers of the model must have Capabilities.Further.
 	Continue bool
-	// Periodic says to check properties of behaviours during the search too,
-	// whenever the number of states has doubled: see PeriodicStatesMin. A violation may
-	// so be found long before the search would come to its end; what is violated is the
-	// same, and where nothing is, so is every figure. A check has a fourth of the memory;
-	// where that is too little, a violation is found later, and a warning says so.
+	// Periodic also checks properties of behaviours during the search, whenever
+	// the number of states has doubled: see PeriodicStatesMin. This may find a
+	// violation long before the search ends; the violated properties are the
+	// same and, if there are none, so is every figure. A check gets a quarter
+	// of the memory; if that is too little, a violation is found later, and a
+	// warning reports that.
 	Periodic bool
-	// Checker, where it is not nil, makes the periodic checks. It was made with
-	// Periodic and these options, and stays the caller's. Ask, where it is not nil,
-	// makes the periodic checks of a model that has no properties itself: see
-	// PeriodicChecker.
+	// Checker, if not nil, makes the periodic checks. It must have been made
+	// with Periodic and these options; the caller keeps ownership. Ask, if not
+	// nil, makes the periodic checks of a model that has no properties itself:
+	// see PeriodicChecker.
 	Checker *PeriodicChecker
 	Ask     func(PeriodicQuery) (PeriodicAnswer, error)
-	// Disk, where it is not nil, is an empty directory, or one with a checkpoint,
-	// of which the search is the only user. It removes what it writes, but for
+	// Disk, if not nil, is an empty directory, or one with a checkpoint, used
+	// by no other search. The search removes what it writes, except
 	// checkpoints. An error of the disk ends the search.
 	Disk env.Disk
-	// MemoryBytes, where it is not 0, bounds what the search holds in memory of
-	// states: what goes beyond it is moved to Disk. It is not a bound for the
-	// memory of the model, and less than a few hundred kB count as that much.
-	// Properties of behaviours are not decided where they take more, but for a few
-	// MB that they may always take. No figure
-	// of the result depends on it but Bytes and DiskBytes.
+	// MemoryBytes, if not 0, bounds the memory in which the search holds
+	// states: the excess is moved to Disk. It does not bound the memory of the
+	// model, and values below a few hundred kB count as that much. Properties
+	// of behaviours are not decided if they need more, apart from a few MB that
+	// they may always use. No figure of the result depends on it but Bytes and
+	// DiskBytes.
 	MemoryBytes int64
-	// Checkpoint, where it is not nil, says to keep the search on Disk, so that it
-	// can be resumed with the same result and the same figures. The model must
-	// be Durable.
+	// Checkpoint, if not nil, saves the search on Disk, so that it can be
+	// resumed with the same result and the same figures. The model must be
+	// Durable.
 	Checkpoint *Checkpoint
-	// Monitor, where it is not nil, tells other goroutines how far this search
-	// is.
+	// Monitor, if not nil, reports the progress of this search to other
+	// goroutines.
 	Monitor *Monitor
-	// Deciding, where it is not nil, is called when the search has come to its end,
-	// and properties of behaviours are about to be decided on so many states.
+	// Deciding, if not nil, is called when the search has ended, and properties
+	// of behaviours are about to be decided on that many states.
 	Deciding func(states int64)
 }
 
@@ -100,8 +101,8 @@ func (o Options) complete() (Options, error) {
 	return o, nil
 }
 
-// Stats is how far a search has come. The figures of a running search are a
-// moment's view.
+// Stats is the progress of a search. The figures of a running search are a
+// momentary view.
 type Stats struct {
 	Generated int64 // every state computed, initial ones included
 	Distinct  int64
@@ -125,16 +126,16 @@ const (
 	// StepViolated: the last step of the trace breaks an action property, or
 	// the trace is one initial state that breaks its initial part.
 	StepViolated
-	// EvalFailed: an expression has no value; Result.Err says which, and the
-	// trace, where there is one, leads to where it was evaluated.
+	// EvalFailed: an expression has no value; Result.Err has the reason, and
+	// the trace, if there is one, leads to where it was evaluated.
 	EvalFailed
-	// Incomplete: what was searched is fine and something was not searched;
-	// Result.Reason says what.
+	// Incomplete: what was searched is correct and something was not searched;
+	// Result.Reason names it.
 	Incomplete
 	// Interrupted: the context ended before the search.
 	Interrupted
-	// LivenessViolated: the behaviour that the trace is breaks a property of
-	// behaviours; after its last state it goes on with the state Result.Loop.
+	// LivenessViolated: the behaviour in the trace breaks a property of
+	// behaviours; after its last state it continues with the state Result.Loop.
 	LivenessViolated
 )
 
@@ -150,91 +151,91 @@ type Step struct {
 	Values []Binding
 }
 
-// Coverage is what an action, or the initial predicate, contributed.
+// Coverage is the contribution of an action or of the initial predicate.
 type Coverage struct {
 	Generated int64 // states computed by it
 	Distinct  int64 // states that it reached first
 }
 
-// Result is what a search found.
+// Result is the result of a search.
 type Result struct {
 	Info Info
-	// Complete says that every reachable state was visited and that nothing
-	// that the model asks for was left out.
+	// Complete reports that every reachable state was visited and that no check
+	// that the model requests was omitted.
 	Complete bool
-	// Reason says in words what was left out, where Complete is false.
+	// Reason describes what was omitted, if Complete is false.
 	Reason string
-	// Searched says that every reachable state was visited.
+	// Searched reports that every reachable state was visited.
 	Searched bool
-	// Unfinished says that the search, or what is decided after it, was ended before
-	// it was done, whatever is violated: it can be gone on with, and a checkpoint stays.
+	// Unfinished reports that the search, or the decision after it, was ended
+	// early, whatever is violated: it can be continued, and a checkpoint stays.
 	Unfinished bool
 
-	// Stats are exact for the search that one worker makes: after a
-	// violation they count up to and including its last state. A violation that
-	// was found while the search was being interrupted is as near to the initial
-	// states as any, but need not be the one that one worker finds first.
+	// Stats are exact for the search that one worker makes: after a violation
+	// they count up to and including its last state. A violation found while
+	// the search was being interrupted is as near to the initial states as any,
+	// but need not be the one that one worker finds first.
 	Stats
-	// Before is how many of the generated states were computed before the search
-	// was resumed.
+	// Before is the number of generated states that were computed before the
+	// search was resumed.
 	Before  int64
 	Init    Coverage
 	Actions []Coverage // as Info.Actions
 	Levels  []int64    // distinct states by their distance from the initial ones
 	Bytes   int64      // memory held at the end: the seen set, the queue, the lineage
-	// DiskBytes is what was on disk at the end.
+	// DiskBytes is the size on disk at the end.
 	DiskBytes int64
-	// StateBytes is what the seen set and the lineage held in memory and on disk,
-	// for each distinct state.
+	// StateBytes is the size of the seen set and the lineage, in memory and on
+	// disk, per distinct state.
 	StateBytes float64
 
 	Broken []string // false assumptions
-	// Violation is the first thing that is wrong, if anything is: its verdict is
-	// that of the search.
+	// Violation is the first violation, if there is one: its verdict is that of
+	// the search.
 	Violation
-	// Violations are all that were found, in the order in which they were: not
-	// more than one, unless Options.Continue says to go on.
+	// Violations are all violations found, in order: at most one, unless
+	// Options.Continue is set.
 	Violations []Violation
-	// Live says on what properties of behaviours were decided.
+	// Live is the size of the graph for properties of behaviours.
 	Live LiveStats
 	// Collision bounds the probability that two states were taken for one.
 	Collision float64
 	Warnings  []string
 }
 
-// Violation is something that is wrong.
+// Violation is a violated property or a failed evaluation.
 type Violation struct {
 	Verdict Verdict
-	// Property is the name of the invariant or action property that is
-	// broken, and Index its place in Info; after EvalFailed it is the one that
-	// was being evaluated, if any.
+	// Property is the name of the invariant or action property that is broken,
+	// and Index its place in Info; after EvalFailed it is the one being
+	// evaluated, if any.
 	Property string
 	Index    int
 	Err      *EvalError
 	Trace    []Step
-	// Loop is, after LivenessViolated, the place in Trace of the state that
-	// follows its last one, and LoopAction the action of that step; where Loop
-	// is the last place, nothing happens any more, and there is no action.
+	// Loop is, after LivenessViolated, the index in Trace of the state that
+	// follows its last one, and LoopAction the action of that step; if Loop is
+	// the last index, nothing more happens, and there is no action.
 	Loop, LoopAction int
 }
 
 // LiveStats is the size of the graph on which properties of behaviours were
-// decided; it is zero where there were none.
+// decided; it is zero if there were none.
 type LiveStats struct {
 	States, Steps int64
 	// Bytes and DiskBytes are what its states and steps took in memory and on
 	// disk.
 	Bytes, DiskBytes int64
-	// Checks is how often they were checked during the search.
+	// Checks is the number of checks during the search.
 	Checks int
 }
 
 // Run searches the states of the model breadth first, so the trace to a
-// violation is a shortest one; of several it is the first in the order in
-// which the model enumerates. It returns an error only for bad options, for a
-// worker's error that is no *EvalError, for errors of the disk, and where there
-// is nothing to resume: a *MismatchError or ErrNoCheckpoint; and ErrLeft, or a
-// *LeaveError, where Checkpoint.Leave has ended it. All goroutines have ended
+// violation is a shortest one; of several it is the first in the order in which
+// the model enumerates. It returns an error only for bad options, for a
+// worker's error that is not an *EvalError, for errors of the disk, and if
+// there is nothing to resume: a *MismatchError or ErrNoCheckpoint; and ErrLeft,
+// or a *LeaveError, if Checkpoint.Leave has ended it. All goroutines have ended
 // when it returns. When ctx ends, Run returns soon, with what is known.
 func Run(ctx context.Context, m Model, o Options) (*Result, error) {
 	o, err := o.complete()
@@ -306,10 +307,10 @@ func (o Options) close(checks *periodic) error {
 }
 
 // Behaviours decides the properties of behaviours of a model, and adds what it
-// finds to the result of a search of its states that did not ask for them. It
-// fills in the values of the states of traces that have none. It is what Run ends
-// with; the options are those of Run, and matter only as far as they speak of
-// such properties. Errors are those of Run.
+// finds to the result of a search of its states that excluded them. It fills in
+// the missing values of the states of traces. Run ends with it; the options are
+// those of Run, and only those about such properties matter. Errors are those
+// of Run.
 func Behaviours(ctx context.Context, m Model, o Options, r *Result) error {
 	var checks *periodic
 	if o.Checker != nil {

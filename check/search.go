@@ -78,7 +78,7 @@ func (s *search) quiet() {
 	invariant.Check(s.segment.closed(), "the search changes while a segment is explored")
 }
 
-// over says whether there is no more to be done.
+// over reports whether there is no more to be done.
 func (s *search) over() bool { return s.report.over() || s.ending.stopped() }
 
 // fail ends the search because the world or a worker failed.

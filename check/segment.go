@@ -108,7 +108,7 @@ func inParallel(workers []*worker, do func(*worker)) {
 	wg.Wait()
 }
 
-// closed says whether no worker explores the segment.
+// closed reports whether no worker explores the segment.
 func (g *segment) closed() bool { return !g.open.Load() }
 
 // take gives out the next chunk, as long as one is needed.
@@ -120,7 +120,7 @@ func (g *segment) take() (k int64, ok bool) {
 	return k, k < int64(len(g.chunks)) && g.needs(k)
 }
 
-// needs says whether no chunk before k has ended the search.
+// needs reports whether no chunk before k has ended the search.
 func (g *segment) needs(k int64) bool { return k <= g.last.Load() }
 
 // endWith makes k the last chunk that is needed, unless an earlier one is.
@@ -137,7 +137,7 @@ func (g *segment) endWith(k int64) {
 func (g *segment) allow(bytes int64) { g.share = bytes }
 func (g *segment) allowed() int64    { return g.share }
 
-// tooMuch says whether so many bytes are more than a worker may find or read, and
+// tooMuch reports whether so many bytes are more than a worker may find or read, and
 // fill ends the segment with the chunks that are taken where they are.
 func (g *segment) tooMuch(bytes int64) bool { return bytes > g.share }
 

@@ -44,7 +44,7 @@ func (m *marks) of(k int64) fpset.Mark {
 	return m.top + 1 + fpset.Mark(k)
 }
 
-// suffice says whether there are marks for so many chunks.
+// suffice reports whether there are marks for so many chunks.
 func (m *marks) suffice(chunks int) bool {
 	return m.direct || int(m.top)+chunks <= fpset.PiecesMax+int(fpset.Old)
 }
@@ -52,7 +52,7 @@ func (m *marks) suffice(chunks int) bool {
 // all says that every fingerprint is settled.
 func (m *marks) all() { m.top, m.unsettled = fpset.Old, 0 }
 
-// settled says whether that is so already.
+// settled reports whether that is so already.
 func (m *marks) settled() bool { return m.top == fpset.Old }
 
 // weigh decides whether the marks of a segment in which so many states were found
@@ -76,7 +76,7 @@ func (m *marks) joined(found int) {
 // waiting is how many fingerprints are not settled.
 func (m *marks) waiting() int64 { return m.unsettled }
 
-// alone says whether what a chunk finds is its own at once, and recorded whether
+// alone reports whether what a chunk finds is its own at once, and recorded whether
 // workers record what they take from others.
 func (m *marks) alone() bool    { return m.direct }
 func (m *marks) recorded() bool { return m.kept }
@@ -160,7 +160,7 @@ func (w *worker) settle() {
 	}
 }
 
-// owns says whether candidate i, which the chunk found, is its own. It is asked
+// owns reports whether candidate i, which the chunk found, is its own. It is asked
 // once for each, in order.
 func (w *worker) owns(c *chunk, i int) bool {
 	if w.s.marks.recorded() {

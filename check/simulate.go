@@ -9,31 +9,32 @@ import (
 	"sync/atomic"
 )
 
-// SimulateOptions say how to walk.
+// SimulateOptions are the options of Simulate.
 type SimulateOptions struct {
-	// Workers is how many goroutines walk; 0 means 1. What is found is the same
+	// Workers is the number of goroutines; 0 means 1. The result is the same
 	// for any number.
 	Workers int
-	// Depth is how many states a walk has at most; 0 means DepthDefault.
+	// Depth is the largest number of states of a walk; 0 means DepthDefault.
 	Depth int
-	// Walks ends the simulation after so many; 0 is no end.
+	// Walks is the number of walks after which the simulation ends; 0 means no
+	// end.
 	Walks int64
 	// Seed chooses the walks: walk i of a seed is always the same.
 	Seed uint64
-	// IgnoreDeadlock overrules Info.Deadlock.
+	// IgnoreDeadlock overrides Info.Deadlock.
 	IgnoreDeadlock bool
-	// Monitor, where it is not nil, tells other goroutines how far this is.
+	// Monitor, if not nil, reports the progress to other goroutines.
 	Monitor *WalkMonitor
 }
 
-// DepthDefault is how many states a walk has where nothing else is said.
+// DepthDefault is the default of SimulateOptions.Depth.
 const DepthDefault = 100
 
-// InitialMax is how many initial states a simulation keeps to choose from; of
-// more, it takes the first so many and says so.
+// InitialMax is the number of initial states that a simulation keeps to choose
+// from; if there are more, it takes the first ones and reports that.
 const InitialMax = 1 << 20
 
-// WalkStats is how far a simulation has come.
+// WalkStats is the progress of a simulation.
 type WalkStats struct {
 	Walks     int64
 	Generated int64 // states computed, those that were not chosen included
@@ -45,12 +46,12 @@ type WalkStats struct {
 // WalkMonitor watches one simulation.
 type WalkMonitor struct{ walks, generated, steps atomic.Int64 }
 
-// Stats is a moment's view; Longest and Deadlocks are known at the end.
+// Stats returns a momentary view; Longest and Deadlocks are known at the end.
 func (m *WalkMonitor) Stats() WalkStats {
 	return WalkStats{Walks: m.walks.Load(), Generated: m.generated.Load(), Steps: m.steps.Load()}
 }
 
-// Simulation is what random walks have found.
+// Simulation is the result of random walks.
 type Simulation struct {
 	Info    Info
 	Verdict Verdict // OK: nothing was wrong with the walks
@@ -58,8 +59,8 @@ type Simulation struct {
 	// Taken counts the steps that each action of Info made in the walks, and
 	// Enabled the states in which it could have made one.
 	Taken, Enabled []int64
-	// Walk is the number of the walk that found the violation; Length is how
-	// many states it had, before the trace was made shorter.
+	// Walk is the number of the walk that found the violation; Length is its
+	// number of states before the trace was shortened.
 	Walk     int64
 	Length   int
 	Property string
@@ -70,11 +71,11 @@ type Simulation struct {
 }
 
 // Simulate walks at random from initial states, each time to one of all
-// successors, which count alike, and evaluates invariants and action
-// properties of everything that it computes on the way. A violation is the one
-// of the walk with the lowest number, its trace made shorter where one of its
-// states leads to a later one at once. That nothing is found shows nothing.
-// When ctx ends, Simulate returns soon, with what is known.
+// successors with equal probability, and evaluates invariants and action
+// properties of everything that it computes on the way. A violation is that of
+// the walk with the lowest number, with its trace shortened if one of its
+// states leads directly to a later one. Finding nothing proves nothing. When
+// ctx ends, Simulate returns soon, with what is known.
 func Simulate(ctx context.Context, m Model, o SimulateOptions) (*Simulation, error) {
 	if o.Depth == 0 {
 		o.Depth = DepthDefault
@@ -293,7 +294,7 @@ func (w *walker) walk(n int64) {
 	w.stats.Longest = max(w.stats.Longest, len(w.path))
 }
 
-// stop says whether a walk ends with what its last step has brought up.
+// stop reports whether a walk ends with what its last step has brought up.
 func (w *walker) stop(n, generated int64, err error) bool {
 	var e *EvalError
 	switch {

@@ -66,7 +66,7 @@ func (s *search) segmentBytes() int64 {
 	return min(segmentBytesMax, max(segmentBytesMin, s.store.budget/shareOfSegment))
 }
 
-// dropped says whether a fingerprint that is not in memory may be on disk.
+// dropped reports whether a fingerprint that is not in memory may be on disk.
 func (st *store) dropped() bool { return st != nil && st.partial }
 
 // has looks a fingerprint up on disk. It is safe for concurrent use.
@@ -267,7 +267,7 @@ func (st *store) close() error {
 	return errors.Join(errs...)
 }
 
-// resumed says whether the search goes on from a checkpoint.
+// resumed reports whether the search goes on from a checkpoint.
 func (st *store) resumed() bool { return st != nil && st.keeper != nil && st.keeper.o.Resume }
 
 // open finds the checkpoint that is to be resumed and makes the model what it

@@ -449,7 +449,7 @@ func (w *worker) broken(action int, state State, verdict Verdict, index int, err
 	return errFound
 }
 
-// known says whether the candidate, which seemed to be new, is on disk. An
+// known reports whether the candidate, which seemed to be new, is on disk. An
 // invariant that it breaks was dealt with when it was found.
 func (w *worker) known(inside bool) bool {
 	if !inside || !w.s.store.dropped() {

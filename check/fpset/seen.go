@@ -139,7 +139,7 @@ func (s *Seen) rebuild(shard uint64, n int, keep func(uint64) uint64) {
 // of the process must be told, which stops them for as long.
 const pageSlots = 512
 
-// Settle gives a fingerprint that has the mark m, of a piece, the mark Old, and
+// Settle returns a fingerprint that has the mark m, of a piece, the mark Old, and
 // says whether it had m. Several goroutines may settle, while nobody adds.
 func (s *Seen) Settle(fp uint64, m Mark) bool {
 	slots, key := s.of(fp)

@@ -200,7 +200,7 @@ func (t *tableau) guard(f *Formula) *Formula {
 	return f
 }
 
-// trivial says whether the automaton accepts everything.
+// trivial reports whether the automaton accepts everything.
 func (a *automaton) trivial() bool {
 	return len(a.states) == 1 && len(a.states[0]) == 1 && a.states[0][0].guard.Op == True && a.states[0][0].postponed == 0
 }

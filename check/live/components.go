@@ -92,7 +92,7 @@ func (s *search) components() (*tarjan, error) {
 	return t, nil
 }
 
-// layOut gives the nodes whose components may accept places in mark, and says
+// layOut returns the nodes whose components may accept places in mark, and says
 // how many there are.
 func (t *tarjan) layOut(states uint32) uint32 {
 	t.skipped = make([]uint32, len(t.group))

@@ -205,7 +205,7 @@ func (s *search) each(n uint32, visit func(m uint32, postponed uint64) bool) err
 	return nil
 }
 
-// all says whether every formula holds on the step that is being looked at.
+// all reports whether every formula holds on the step that is being looked at.
 func (s *search) all(fs []*Formula) bool {
 	for _, f := range fs {
 		if !f.holds(s.ask) {

@@ -82,7 +82,7 @@ func Strong(enabled, taken *Formula) *Formula {
 	return Any(EventuallyOf(AlwaysOf(Negate(enabled))), AlwaysOf(EventuallyOf(taken)))
 }
 
-// Mentions says whether the atom with the number i occurs in f.
+// Mentions reports whether the atom with the number i occurs in f.
 func (f *Formula) Mentions(i int) bool {
 	if f.Op == Atom {
 		return f.Atom == i
@@ -180,7 +180,7 @@ func (f *Formula) normal(negated bool) *Formula {
 	return &Formula{Op: op, Args: []*Formula{a}}
 }
 
-// propositional says whether f speaks of one step only.
+// propositional reports whether f speaks of one step only.
 func (f *Formula) propositional() bool {
 	if f.Op == Always || f.Op == Eventually {
 		return false

@@ -199,7 +199,7 @@ func (w *walker) forget(nodes []uint32) {
 	}
 }
 
-// wanted says whether a step is one to go to: it does something that is still
+// wanted reports whether a step is one to go to: it does something that is still
 // to be done or, when all is done, leads home.
 func (w *walker) wanted(home bool, postponed uint64, done []bool) bool {
 	all := true
