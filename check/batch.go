@@ -26,7 +26,7 @@ type batch struct {
 	// lowest bits say, or 0. They are in the set, or on disk, and were found no
 	// later than by the chunk that meets them again.
 	recent []uint64
-	// constrained says that InModel has to be asked.
+	// constrained reports that InModel has to be asked.
 	constrained bool
 }
 

@@ -7,7 +7,7 @@ import "sync/atomic"
 type ending struct {
 	now  atomic.Pointer[stop] // the search ends
 	soon atomic.Pointer[stop] // the search ends with the segment, and is kept
-	// keeps says that the search can be kept at the end of a segment: there are
+	// keeps reports that the search can be kept at the end of a segment: there are
 	// segments, and it is wanted.
 	keeps atomic.Bool
 }

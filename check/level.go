@@ -26,7 +26,7 @@ type position struct{ block, offset int }
 // levelName is the name of a tape's file.
 func levelName(level int) string { return fmt.Sprintf("level-%d", level) }
 
-// errNoLength says that a level is not what was written.
+// errNoLength reports that a level is not what was written.
 var errNoLength = errors.New("check: a level of the search is damaged")
 
 func newLevel(disk env.Disk) level {

@@ -44,7 +44,7 @@ type Premise struct {
 	Atoms       []int
 }
 
-// AtomError says that an atom has no value in some state or step. The property
+// AtomError reports that an atom has no value in some state or step. The property
 // that asks for it is then left undecided.
 type AtomError struct {
 	Atom int // its index in Live.Atoms

@@ -6,7 +6,7 @@ import "context"
 type Options struct {
 	// StepsMax bounds the search; 0: the constant StepsMax.
 	StepsMax int
-	// Hidden says that there are processes without a log, whose steps may be
+	// Hidden reports that there are processes without a log, whose steps may be
 	// put in anywhere.
 	Hidden bool
 }

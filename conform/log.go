@@ -29,10 +29,10 @@ type Event struct {
 	needs []int // per log: how many of its sections come before this one
 }
 
-// private says that nothing outside the instance takes part in the section.
+// private reports whether nothing outside the instance takes part in the section.
 func (e *Event) private() bool { return len(e.Accesses) == 0 }
 
-// reads says that the section read a parameter.
+// reads reports whether the section read a parameter.
 func (e *Event) reads() bool {
 	return slices.ContainsFunc(e.Accesses, func(a Access) bool { return !a.Write })
 }

@@ -57,7 +57,7 @@ type Report struct {
 	Blocked []Blocked
 }
 
-// StepError says that a logged section has no meaning in the specification:
+// StepError reports that a logged section has no meaning in the specification:
 // the evaluation of a statement failed.
 type StepError struct {
 	Log     string

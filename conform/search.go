@@ -218,7 +218,7 @@ func (s *search) enabled(at []int) []int {
 	return order
 }
 
-// causesMet says whether everything that the next section of log i has seen is
+// causesMet reports whether everything that the next section of log i has seen is
 // behind.
 func (s *search) causesMet(i int, at []int) bool {
 	for j, need := range s.logs[i].Events[at[i]].needs {

@@ -5,7 +5,7 @@ import (
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
 
-// Spec says what the sections of a system may do. It is used by one goroutine.
+// Spec states what the sections of a system may do. It is used by one goroutine.
 type Spec interface {
 	// Init returns the initial states.
 	Init() ([]check.State, error)
@@ -46,7 +46,7 @@ type Var struct {
 	Value value.Value
 }
 
-// Obstacle says why a section cannot be executed in a state.
+// Obstacle states why a section cannot be executed in a state.
 type Obstacle struct {
 	// Matched is how many accesses agreed before the obstacle.
 	Matched int
@@ -54,7 +54,7 @@ type Obstacle struct {
 	Place string
 	// Text is that statement in the specification's words.
 	Text string
-	// Reason says what it came to: "the condition is false", "the
+	// Reason states what it came to: "the condition is false", "the
 	// specification reads 3 here, the log has 4".
 	Reason string
 }

@@ -16,7 +16,7 @@ import (
 // ConfigMax is the length of the largest configuration, in bytes.
 const ConfigMax = 4 << 20
 
-// Config says how the instances of a compiled system become a running one:
+// Config states how the instances of a compiled system become a running one:
 // the values of its constants, which node runs which instances, and what
 // stands behind their ref parameters. All nodes of a system share one file:
 //

@@ -8,7 +8,7 @@ import (
 
 // The errors that a section or a resource returns instead of a result.
 var (
-	// ErrBlocked says that there is nothing to do now: an await is false, a
+	// ErrBlocked reports that there is nothing to do now: an await is false, a
 	// mailbox is empty. The instance tries other choices and then waits for a
 	// change of what it read.
 	ErrBlocked = errors.New("blocked")
@@ -30,9 +30,9 @@ var (
 	ErrStopped = errors.New("instance stopped")
 	// ErrClosed is returned for an instance that was closed.
 	ErrClosed = errors.New("instance closed")
-	// ErrProcedureFallthrough says that a procedure ended without a return.
+	// ErrProcedureFallthrough reports that a procedure ended without a return.
 	ErrProcedureFallthrough = errors.New("procedure ended without return")
-	// ErrStackOverflow says that calls are nested deeper than StackDepthMax.
+	// ErrStackOverflow reports that calls are nested deeper than StackDepthMax.
 	ErrStackOverflow = fmt.Errorf("procedure calls nested deeper than %d", StackDepthMax)
 )
 

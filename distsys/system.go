@@ -33,7 +33,7 @@ type Param struct {
 	Ref  bool
 	// Indices is the number of [_] after a ref parameter.
 	Indices int
-	// Relaxed says that a relaxed mailbox is sound for this parameter: in no
+	// Relaxed reports that a relaxed mailbox is sound for this parameter: in no
 	// section can anything fail or block after a write to it, and none
 	// writes it twice. NotRelaxed is the reason where it is not.
 	Relaxed    bool

@@ -15,7 +15,7 @@ import (
 // start of the next message is unknown.
 var errHeader = errors.New("malformed header of a message")
 
-// errTooLarge says that a message was skipped.
+// errTooLarge reports that a message was skipped.
 var errTooLarge = fmt.Errorf("message larger than %d bytes", MessageBytesMax)
 
 // frames reads the bodies of messages.

@@ -18,12 +18,12 @@ type entity struct {
 	// span is the first place that names it, invalid if there is none; whole is
 	// its definition.
 	span, whole source.Span
-	// hidden says that its text comes with the tool and is no file.
+	// hidden reports that its text comes with the tool and is no file.
 	hidden bool
-	// global says that other modules may use it, and algorithmic that it is one
+	// global reports that other modules may use it, and algorithmic that it is one
 	// of an algorithm, or of its translation.
 	global, algorithmic bool
-	// label says that its name is a string at run time.
+	// label reports that its name is a string at run time.
 	label bool
 }
 

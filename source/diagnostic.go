@@ -10,7 +10,7 @@ import (
 	"github.com/mattn/go-runewidth"
 )
 
-// Severity says whether a diagnostic stops the work.
+// Severity reports whether a diagnostic stops the work.
 type Severity uint8
 
 // The severities. An Error means that no result is produced.
@@ -36,9 +36,9 @@ type Diagnostic struct {
 	Severity Severity
 	Code     Code
 	Span     Span
-	// Message says what is wrong and what was expected: lower case, no full stop.
+	// Message states what is wrong and what was expected: lower case, no full stop.
 	Message string
-	// Repair says what to write instead, if that is known.
+	// Repair states what to write instead, if that is known.
 	Repair string
 	// Related points at further places: "other declaration here".
 	Related []Note

@@ -175,7 +175,7 @@ func (s *relic) load() error {
 	return nil
 }
 
-// errOrder says that a block with the right checksum has its messages in an
+// errOrder reports that a block with the right checksum has its messages in an
 // order that is none.
 var errOrder = errors.New("messages not in order")
 

@@ -29,7 +29,7 @@ type salvaged struct {
 	frames []journal.Header // as far as they make a chain
 }
 
-// errFrame says that a frame is whole, and what is in it makes no sense.
+// errFrame reports that a frame is whole, and what is in it makes no sense.
 var errFrame = errors.New("messages of a frame")
 
 // replay makes a branch of each segment that continues the chain, and adds
@@ -98,7 +98,7 @@ func (r *repairer) loseJournal(from message.Seq, err error) {
 	}
 }
 
-// errWriting says that the new file could not be written.
+// errWriting reports that the new file could not be written.
 var errWriting = errors.New("write the new data file")
 
 // takeSegment makes a branch of the frames of a segment.

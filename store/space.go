@@ -34,7 +34,7 @@ type space struct {
 	// dry is the least number of pages that no hole could be filled for when
 	// that was last tried; 0: it is worth trying.
 	dry uint32
-	// full says that the file could not be made longer when that was last tried.
+	// full reports that the file could not be made longer when that was last tried.
 	full bool
 	// The reserve, in pages (reserve.go).
 	floor, keep, deletes uint64

@@ -26,7 +26,7 @@ import (
 type state struct {
 	mems []*mem
 	root *trunk.Node
-	// tombstones says that some branch of the tree has range deletes, runs how
+	// tombstones reports that some branch of the tree has range deletes, runs how
 	// many branches a read may have to ask.
 	tombstones bool
 	runs       int

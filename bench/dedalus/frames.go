@@ -58,7 +58,7 @@ func (w *wire) read(buf []byte) ([]byte, error) {
 	return buf, err
 }
 
-// drained says that no further frame has come.
+// drained reports whether no further frame has come.
 func (w *wire) drained() bool { return w.in.Buffered() == 0 }
 
 // write gathers a frame that is made of parts.

@@ -179,7 +179,7 @@ func (r *runner) figure(s *system) figure {
 	return f
 }
 
-// outside says that a node belongs to the clients, as the load has it.
+// outside reports whether a node belongs to the clients, as the load has it.
 func (p *program) outside(node string) bool {
 	component, _, _ := strings.Cut(node, "/")
 	return slices.Contains(p.load.Outside, component)

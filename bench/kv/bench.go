@@ -55,10 +55,10 @@ type result struct {
 	Skipped    string `json:",omitempty"`
 }
 
-// cut says whether the phase's time was up before its operations were done.
+// cut reports whether the phase's time was up before its operations were done.
 func (r *result) cut() bool { return r.Ops < r.Wanted }
 
-// ok says whether the phase was measured.
+// ok reports whether the phase was measured.
 func (r *result) ok() bool { return r.Error == "" && r.Skipped == "" }
 
 // bench runs a config.

@@ -58,12 +58,12 @@ type merger interface {
 // engine is a peer, or ours.
 type engine struct {
 	Name string
-	// Peer says that targets are measured against it; LogFree that it keeps no
+	// Peer reports that targets are measured against it; LogFree that it keeps no
 	// log, so that it is measured against others without one only.
 	Peer, LogFree bool
-	// Ours says that it is the store of this repository.
+	// Ours reports that it is the store of this repository.
 	Ours bool
-	// Absent says why the engine is not in this build; "" when it is.
+	// Absent states why the engine is not in this build; "" when it is.
 	Absent string
 	// Setup lists how it is set up and why, for the report.
 	Setup func(s settings) []string

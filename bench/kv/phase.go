@@ -161,7 +161,7 @@ func (p *phase) watch(end chan struct{}, report func(line)) {
 
 func (p *phase) ledgerFile() string { return p.Dir + ".ledger" }
 
-// fresh says whether the phase begins with an empty store.
+// fresh reports whether the phase begins with an empty store.
 func (p *phase) fresh() bool { return p.Workload == "load" || p.Crash }
 
 func (p *phase) openLedger() (err error) {

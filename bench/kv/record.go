@@ -16,7 +16,7 @@ const (
 	operandSize = 4
 )
 
-// format says how records look. Every engine stores the same ones.
+// format states how records look. Every engine stores the same ones.
 type format struct {
 	// ValueSize is the length of a value: valueHeader and at least one word.
 	ValueSize int
@@ -79,7 +79,7 @@ func (f format) appendBody(dst []byte, record uint64, version uint32) []byte {
 	return dst
 }
 
-// badValue says what is wrong with a value that a store returned.
+// badValue states what is wrong with a value that a store returned.
 type badValue struct {
 	Record      uint64
 	Want, Found string

@@ -85,7 +85,7 @@ func allTargets(memory float64) []target {
 
 const noPeer = "no peer to compare with"
 
-// states says whether a target is stated for a config.
+// states reports whether a target is stated for a config.
 func (t target) states(c config) bool {
 	if t.Sync > 0 {
 		return c.SyncEach && c.Clients == t.Sync
@@ -109,7 +109,7 @@ func verdicts(r *report, list []engine) []verdict {
 	return all
 }
 
-// has says whether the workload was asked for; "" stands for any.
+// has reports whether the workload was asked for; "" stands for any.
 func (r *report) has(load string) bool {
 	return slices.ContainsFunc(r.Cells, func(c cell) bool { return load == "" || c.Workload == load })
 }

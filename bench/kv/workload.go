@@ -81,7 +81,7 @@ func (w workload) ops(base, records int64) int64 {
 	return max(1, int64(w.Scale*float64(base)))
 }
 
-// writes says whether the phase changes records, blind whether it never reads
+// writes reports whether the phase changes records, blind whether it never reads
 // what it may have written.
 func (w workload) writes() bool {
 	for _, s := range w.Mix {

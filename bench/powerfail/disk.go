@@ -60,7 +60,7 @@ type nameOp struct {
 	old  string
 }
 
-// stage says how far a power failure has come.
+// stage states how far a power failure has come.
 type stage uint8
 
 const (

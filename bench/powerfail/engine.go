@@ -24,12 +24,12 @@ type engine struct {
 	Name string
 	// Version is filled in by the rig from the module's list.
 	Module string
-	// Setup says how it is set up, Promise what its documentation says about
+	// Setup states how it is set up, Promise what its documentation says about
 	// a power failure.
 	Setup, Promise string
-	// Each says that every batch is acknowledged as durable.
+	// Each reports that every batch is acknowledged as durable.
 	Each bool
-	// Absent says why the engine is not in this build; "" when it is.
+	// Absent states why the engine is not in this build; "" when it is.
 	Absent string
 	Open   func(dir string) (store, error)
 }

@@ -54,7 +54,7 @@ func batch(seed, life, number uint64) []change {
 	return append(changes, change{key: []byte(positionKey), value: strconv.AppendUint(nil, number, 10)})
 }
 
-// syncs says whether whoever writes waits until this batch is durable, as one
+// syncs reports whether whoever writes waits until this batch is durable, as one
 // in so many does.
 func syncs(seed, life, number uint64, every int) bool {
 	return rand.New(rand.NewPCG(seed^0x5c, life<<32|number)).IntN(every) == 0

@@ -56,7 +56,7 @@ func main() {
 var (
 	// errUsage is within errors that the command line is to blame for.
 	errUsage = errors.New("see -help")
-	// errFlaws says that the store of this repository did not hold.
+	// errFlaws reports that the store of this repository did not hold.
 	errFlaws = errors.New("the store of this repository did not keep its promise")
 )
 

@@ -223,7 +223,7 @@ func (fs *fileSystem) Open(_ <-chan struct{}, in *fuse.OpenIn, out *fuse.OpenOut
 	return fuse.OK
 }
 
-// aligned says that a handle may be used so: direct access is by sectors.
+// aligned reports whether a handle may be used so: direct access is by sectors.
 func aligned(fh uint64, off uint64, n int) bool {
 	return fh&handleDirect == 0 || off%sectorSize == 0 && n%sectorSize == 0
 }
@@ -311,7 +311,7 @@ func (fs *fileSystem) OpenDir(_ <-chan struct{}, in *fuse.OpenIn, out *fuse.Open
 	return fuse.OK
 }
 
-// ReadDir gives what was in the directory when it was opened, or when it was
+// ReadDir returns what was in the directory when it was opened, or when it was
 // read from the beginning again.
 func (fs *fileSystem) ReadDir(_ <-chan struct{}, in *fuse.ReadIn, out *fuse.DirEntryList) fuse.Status {
 	fs.mu.Lock()

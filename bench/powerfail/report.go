@@ -19,7 +19,7 @@ type report struct {
 	Rows    []*row
 }
 
-// about says what an engine is.
+// about states what an engine is.
 type about struct{ Name, Version, Setup, Promise string }
 
 func newReport(c config, command string, rows []*row) *report {

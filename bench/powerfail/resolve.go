@@ -8,7 +8,7 @@ import (
 	"slices"
 )
 
-// fate says what becomes of operations that were not synced when the power
+// fate states what becomes of operations that were not synced when the power
 // fails.
 type fate uint8
 

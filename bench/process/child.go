@@ -173,7 +173,7 @@ func (c *Child) End() {
 	<-c.done
 }
 
-// Ended says that it has ended by itself.
+// Ended reports whether it has ended by itself.
 func (c *Child) Ended() bool {
 	select {
 	case <-c.done:
@@ -205,7 +205,7 @@ type tail struct {
 	said   chan struct{} // closed when it was said; nil when nobody waits
 }
 
-// await answers what is closed when a line was said. One waits at a time.
+// await returns what is closed when a line was said. One waits at a time.
 func (t *tail) await(line string) <-chan struct{} {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -4,7 +4,7 @@ package main
 
 import "errors"
 
-// etcdAbsent says why this build has no client of etcd: it is large, and nothing
+// etcdAbsent states why this build has no client of etcd: it is large, and nothing
 // else needs it.
 const etcdAbsent = "etcd's client is in builds with -tags etcd only"
 

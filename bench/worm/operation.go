@@ -49,7 +49,7 @@ func operationNamed(name string) (operation, bool) {
 	return operation{}, false
 }
 
-// has says that an engine has the operation.
+// has reports whether an engine has the operation.
 func (o operation) has(engine string) bool {
 	if engine == ashlar {
 		return true

@@ -27,7 +27,7 @@ const (
 	loadNum, loadDen = 3, 4
 )
 
-// Outcome says what Add did.
+// Outcome states what Add did.
 type Outcome uint8
 
 // The outcomes of Add.

@@ -18,7 +18,7 @@ const (
 	AtomsMax = 1 << 12
 )
 
-// LimitError says which limit a formula is beyond.
+// LimitError states which limit a formula is beyond.
 type LimitError struct {
 	What string
 	Max  int

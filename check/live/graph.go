@@ -35,7 +35,7 @@ func nextStep(row []byte, prev uint32) (to uint32, rest []byte) {
 	return uint32(int64(prev) + d), row[n:]
 }
 
-// AtomKind says what an atom is about.
+// AtomKind states what an atom is about.
 type AtomKind uint8
 
 // The kinds.
@@ -57,7 +57,7 @@ type Problem struct {
 	MemoryBytes int64
 }
 
-// MemoryError says that there is too little memory to decide a formula: it takes
+// MemoryError reports that there is too little memory to decide a formula: it takes
 // at least so many bytes.
 type MemoryError struct {
 	What       string

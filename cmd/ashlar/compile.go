@@ -156,7 +156,7 @@ func tellCompiled(t *term, o compileOptions, out compiled, diags ashlar.Diagnost
 
 const modulePath = "github.com/ashlar-dev/ashlar"
 
-// insideModule says whether Go would find the packages that generated code
+// insideModule reports whether Go would find the packages that generated code
 // imports.
 func insideModule(dir string) bool {
 	dir, err := filepath.Abs(dir)

@@ -146,7 +146,7 @@ type optimizeDocument struct {
 	Schema   string `json:"schema"`
 	Program  string `json:"program"`
 	Machines int    `json:"machines"`
-	// Modelled says that throughput is predicted, and was not measured.
+	// Modelled reports that throughput is predicted, and was not measured.
 	Modelled    bool              `json:"modelled"`
 	Calibration *cost.Calibration `json:"calibration"`
 	Validation  *cost.Validation  `json:"validation,omitempty"`

@@ -139,7 +139,7 @@ type tail struct {
 
 const tailMax = 4 << 10
 
-// Write is io.Writer's.
+// Write implements io.Writer.
 func (w *tail) Write(b []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -28,7 +28,7 @@ type document struct {
 	Verdict  string `json:"verdict"`
 	Headline string `json:"headline"`
 	ExitCode int    `json:"exitCode"`
-	// Complete says that everything that the model asks for was checked.
+	// Complete reports that everything that the model asks for was checked.
 	Complete bool   `json:"complete"`
 	Reason   string `json:"reason,omitempty"`
 
@@ -124,7 +124,7 @@ type violation struct {
 	Places      []string `json:"places,omitempty"`
 	Lines       []string `json:"lines,omitempty"` // the text at Places
 	Assumptions []string `json:"assumptions,omitempty"`
-	// ofStep says that Property is one of steps.
+	// ofStep reports that Property is one of steps.
 	ofStep bool
 }
 
@@ -151,7 +151,7 @@ type variable struct {
 	Name  string          `json:"name"`
 	Value string          `json:"value"`
 	JSON  json.RawMessage `json:"json,omitempty"`
-	// Changed says that the value differs from the step before.
+	// Changed reports that the value differs from the step before.
 	Changed bool `json:"changed"`
 }
 
@@ -194,7 +194,7 @@ type subject struct {
 	places *places
 	// files are the modules' files, and span what begins at a place.
 	files []string
-	// reduction says what --por came to.
+	// reduction states what --por came to.
 	reduction func() eval.Reduction
 	// profile is what expressions have cost.
 	profile func() ([]eval.Cost, int64)

@@ -35,7 +35,7 @@ type graphHead struct {
 	Spec   string `json:"spec"`
 	Config string `json:"config,omitempty"`
 	Module string `json:"module,omitempty"`
-	// Complete says that every state is in the graph with every step.
+	// Complete reports that every state is in the graph with every step.
 	Complete bool         `json:"complete"`
 	Traces   []graphTrace `json:"traces"`
 }

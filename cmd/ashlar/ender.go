@@ -44,7 +44,7 @@ func (e *ender) watch(ctx context.Context) (context.Context, func()) {
 	return ctx, func() { cancel(nil) }
 }
 
-// wasAsked says whether the specification has asked for the end.
+// wasAsked reports whether the specification has asked for the end.
 func (e *ender) wasAsked() bool {
 	if e == nil {
 		return false

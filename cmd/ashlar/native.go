@@ -53,7 +53,7 @@ const notMadeFor = "the compiled code met a state that it was not made for"
 
 // nativeUse is what compiled code did in a search.
 type nativeUse struct {
-	// Used says whether the result is that of compiled code.
+	// Used reports whether the result is that of compiled code.
 	Used bool `json:"used"`
 	// Since is how many states were generated before it took over.
 	Since int64 `json:"since,omitempty"`
@@ -62,7 +62,7 @@ type nativeUse struct {
 	Until int64 `json:"until,omitempty"`
 	// Compiled is how many seconds the compiler took, 0 where the program was there.
 	Compiled float64 `json:"compileSeconds,omitempty"`
-	// Reason says why there was none, where it was asked for or given up.
+	// Reason states why there was none, where it was asked for or given up.
 	Reason string `json:"reason,omitempty"`
 }
 

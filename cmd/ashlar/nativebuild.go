@@ -63,7 +63,7 @@ func newNativeBuild(source []byte) (*nativeBuild, error) {
 
 func (b *nativeBuild) program() string { return filepath.Join(b.dir, b.name) }
 
-// cached says whether the program is there. From now on it is one that was used.
+// cached reports whether the program is there. From now on it is one that was used.
 func (b *nativeBuild) cached() bool {
 	if _, err := os.Stat(b.program()); err != nil {
 		return false

@@ -18,7 +18,7 @@ type watchedOutput struct {
 	err error // the first
 }
 
-// Write is io.Writer's. Several goroutines may write.
+// Write implements io.Writer. Several goroutines may write.
 func (w *watchedOutput) Write(b []byte) (int, error) {
 	n, err := w.Writer.Write(b)
 	w.mu.Lock()

@@ -197,7 +197,7 @@ func (d *development) fileOf(arg string, all []string) (string, error) {
 	return "", fmt.Errorf("%s is no file of the development in %s", arg, d.dir)
 }
 
-// stale says whether a file has to be checked again, given which of those that
+// stale reports whether a file has to be checked again, given which of those that
 // it needs were.
 func (b *proofBuild) stale(file string, rebuilt map[string]bool) bool {
 	vo, err := os.Stat(b.d.path(file + "o"))

@@ -158,7 +158,7 @@ func (d *development) coqFiles() (own, all []string, err error) {
 	return own, slices.Compact(all), nil
 }
 
-// coqNamed says whether Coq can have a module of that file.
+// coqNamed reports whether Coq can have a module of that file.
 func coqNamed(file string) bool {
 	for _, e := range strings.Split(strings.TrimSuffix(filepath.ToSlash(file), ".v"), "/") {
 		if e == "" || strings.ContainsAny(e, ".- ") {
@@ -216,7 +216,7 @@ func (d *development) path(file string) string {
 	return filepath.Join(d.dir, file)
 }
 
-// usesCopy says whether the development has a copy of the library of its own.
+// usesCopy reports whether the development has a copy of the library of its own.
 func (d *development) usesCopy() bool {
 	return slices.ContainsFunc(d.roots, func(r coqRoot) bool { return r.dir == libraryDir })
 }

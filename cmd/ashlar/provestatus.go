@@ -121,7 +121,7 @@ func runProveStatus(ctx context.Context, t *term, o proveStatusOptions) error {
 	return nil
 }
 
-// complete says whether nothing is left to do for a package that has proofs; one
+// complete reports whether nothing is left to do for a package that has proofs; one
 // that has none, as a corpus for tests, only has to be translated.
 func (p packageStatus) complete() bool {
 	for _, th := range p.Theorems {

@@ -14,7 +14,7 @@ type reduction struct {
 	// Labels are those whose steps were taken alone, in States states.
 	Labels []string `json:"labels"`
 	States int64    `json:"states"`
-	// Refused says why nothing was left out.
+	// Refused states why nothing was left out.
 	Refused string `json:"refused,omitempty"`
 	// Generated and Distinct are the counts of the whole search, where it is small
 	// enough to be made beside the other.

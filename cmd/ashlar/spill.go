@@ -224,7 +224,7 @@ func (t *temporary) open() (*osenv.Disk, error) {
 	return d, nil
 }
 
-// Open is env.Disk's.
+// Open implements env.Disk.
 func (t *temporary) Open(name string, create bool) (env.File, error) {
 	if !create && !t.there() {
 		return nil, fmt.Errorf("%s: %w", name, fs.ErrNotExist)
@@ -240,7 +240,7 @@ func (t *temporary) Open(name string, create bool) (env.File, error) {
 	return temporaryFile{f}, nil
 }
 
-// there says whether the directory was made.
+// there reports whether the directory was made.
 func (t *temporary) there() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -261,22 +261,22 @@ func (t *temporary) with(do func(*osenv.Disk) error) error {
 	return do(d)
 }
 
-// Rename is env.Disk's, and so are the others.
+// Rename implements env.Disk, and so are the others.
 func (t *temporary) Rename(old, new string) error {
 	return t.with(func(d *osenv.Disk) error { return d.Rename(old, new) })
 }
 
-// Remove is env.Disk's.
+// Remove implements env.Disk.
 func (t *temporary) Remove(name string) error {
 	return t.with(func(d *osenv.Disk) error { return d.Remove(name) })
 }
 
-// MakeDir is env.Disk's.
+// MakeDir implements env.Disk.
 func (t *temporary) MakeDir(name string) error {
 	return t.with(func(d *osenv.Disk) error { return d.MakeDir(name) })
 }
 
-// List is env.Disk's.
+// List implements env.Disk.
 func (t *temporary) List(dir string) (names []string, err error) {
 	if !t.there() {
 		return nil, nil
@@ -285,7 +285,7 @@ func (t *temporary) List(dir string) (names []string, err error) {
 	return names, err
 }
 
-// SyncDir is env.Disk's.
+// SyncDir implements env.Disk.
 func (t *temporary) SyncDir(string) error { return nil }
 
 // Close removes the directory.

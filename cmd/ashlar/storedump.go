@@ -80,7 +80,7 @@ func runStoreDump(ctx context.Context, t *term, o dumpOptions, dir string, bound
 	return failed(err)
 }
 
-// errDamaged says that not everything could be shown.
+// errDamaged reports that not everything could be shown.
 var errDamaged = errors.New("the store is damaged")
 
 // dumpKeys shows messages.

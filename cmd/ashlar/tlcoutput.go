@@ -95,7 +95,7 @@ type tlcOutput struct {
 	began time.Time
 	stop  chan struct{}
 	done  sync.WaitGroup
-	// counted says that the number of initial states was told.
+	// counted reports that the number of initial states was told.
 	counted atomic.Bool
 	// decidedFrom is when properties of behaviours began to be decided.
 	decidedFrom time.Time

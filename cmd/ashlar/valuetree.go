@@ -142,7 +142,7 @@ func (t *tree) String() string {
 	return t.text
 }
 
-// isField says whether a string can be a field: one that cannot is an argument of
+// isField reports whether a string can be a field: one that cannot is an argument of
 // a function like any other.
 func isField(s string) bool {
 	letters := false

@@ -49,7 +49,7 @@ func listen(address string, l limits, refusal string) (*listener, error) {
 	}, nil
 }
 
-// Accept is net.Listener's.
+// Accept implements net.Listener.
 func (l *listener) Accept() (net.Conn, error) {
 	for {
 		socket, err := l.Listener.Accept()
@@ -133,7 +133,7 @@ func hostOf(a net.Addr) string {
 	return host
 }
 
-// Close is net.Listener's. Connections stay open.
+// Close implements net.Listener. Connections stay open.
 func (l *listener) Close() error {
 	l.once.Do(func() { close(l.ended) })
 	return l.Listener.Close()
@@ -198,7 +198,7 @@ func (c *conn) begin(reads bool) time.Time {
 	return end
 }
 
-// Read is net.Conn's, and fails if it, a line, or the connection takes too long.
+// Read implements net.Conn, and fails if it, a line, or the connection takes too long.
 func (c *conn) Read(b []byte) (int, error) {
 	if err := c.SetReadDeadline(c.begin(true)); err != nil {
 		return 0, err
@@ -219,7 +219,7 @@ func (c *conn) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// Write is net.Conn's, and fails if it or the connection takes too long.
+// Write implements net.Conn, and fails if it or the connection takes too long.
 func (c *conn) Write(b []byte) (int, error) {
 	if err := c.SetWriteDeadline(c.begin(false)); err != nil {
 		return 0, err
@@ -231,7 +231,7 @@ func (c *conn) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// Close is net.Conn's.
+// Close implements net.Conn.
 func (c *conn) Close() error {
 	c.once.Do(func() {
 		c.from.mu.Lock()

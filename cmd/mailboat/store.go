@@ -76,7 +76,7 @@ func (g *guard) countMail(dir string, users uint64) error {
 	return nil
 }
 
-// Room is smtp.Store's.
+// Room implements smtp.Store.
 func (g *guard) Room(user uint64, bytes int64) error {
 	free, err := g.free()
 	g.mu.Lock()
@@ -105,7 +105,7 @@ func (g *guard) room(free int64, err error, users []uint64, size int64) error {
 	return nil
 }
 
-// Deliver is smtp.Store's.
+// Deliver implements smtp.Store.
 func (g *guard) Deliver(users []uint64, message []byte) error {
 	size := int64(len(message))
 	all := (size + fileBytes) * int64(len(users))
@@ -149,7 +149,7 @@ func (g *guard) begin(users []uint64, size, all int64) error {
 	return nil
 }
 
-// Pickup is pop3.Store's.
+// Pickup implements pop3.Store.
 func (g *guard) Pickup(user uint64) ([]mailboat.Message, error) {
 	g.mu.Lock()
 	size := g.used[user]
@@ -178,7 +178,7 @@ func (g *guard) Pickup(user uint64) ([]mailboat.Message, error) {
 	return messages, nil
 }
 
-// Delete is pop3.Store's.
+// Delete implements pop3.Store.
 func (g *guard) Delete(user uint64, id string) {
 	g.store.Delete(user, id)
 	g.mu.Lock()
@@ -186,7 +186,7 @@ func (g *guard) Delete(user uint64, id string) {
 	g.used[user] -= g.sizes[user][id]
 }
 
-// Unlock is pop3.Store's.
+// Unlock implements pop3.Store.
 func (g *guard) Unlock(user uint64) {
 	g.mu.Lock()
 	for _, size := range g.sizes[user] {
@@ -197,7 +197,7 @@ func (g *guard) Unlock(user uint64) {
 	g.store.Unlock(user)
 }
 
-// idle says that no delivery is under way.
+// idle reports whether no delivery is under way.
 func (g *guard) idle() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()

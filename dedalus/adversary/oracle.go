@@ -107,7 +107,7 @@ func (o *Oracle) first(ctx context.Context, r, mirrored *Run) *Verdict {
 	return &Verdict{"safety", r.Outcome(), false}
 }
 
-// covers says that a run of the original tells what another run has told, and before it
+// covers reports whether a run of the original tells what another run has told, and before it
 // was given what the other was given later.
 func (m *Run) covers(r *Run, want []Telling) bool {
 	told, given := map[string]int{}, map[string]int{}
@@ -337,7 +337,7 @@ func (o *Oracle) look(ctx context.Context, r *Run, want []Telling, among map[str
 	return false, true
 }
 
-// within says that nothing is told but what is among some messages.
+// within reports whether nothing is told but what is among some messages.
 func (c *candidate) within(among map[string]bool) bool {
 	return !slices.ContainsFunc(c.w.told, func(t Telling) bool { return !among[t.Message.String()] })
 }
@@ -353,7 +353,7 @@ func (c *candidate) lacks(wanted map[string]bool) int {
 	return n
 }
 
-// rests says that from here on, with what is omitted, nothing more is told in peace.
+// rests reports whether from here on, with what is omitted, nothing more is told in peace.
 func (c *candidate) rests(omit func(interp.Message, int, int) bool, wanted map[string]bool) bool {
 	w := c.w.clone()
 	w.losing = nil

@@ -102,11 +102,11 @@ type world struct {
 	// arrived is after how many steps what has arrived at each node did so last: facts
 	// as text, after the name of the node.
 	arrived map[string]int
-	// omit says that a message to a node, or from one, never arrives; nil if all may.
+	// omit reports that a message to a node, or from one, never arrives; nil if all may.
 	omit func(m interp.Message, from, to int) bool
 	// endless is the tick that was given up, if one was: then nothing goes on.
 	endless *interp.EndlessError
-	// losing says that a message to the outside is lost in a crash to come; nil if none
+	// losing reports that a message to the outside is lost in a crash to come; nil if none
 	// is.
 	losing func(m interp.Message, from int) bool
 	step   int

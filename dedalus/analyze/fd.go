@@ -52,7 +52,7 @@ func functions(p *logic.Program) []string {
 // built-in function is called so, though one may be called as the relation.
 func staticName(r *logic.Relation) string { return "static " + r.Name }
 
-// staticFunction says that a static relation is a function of its first column.
+// staticFunction reports whether a static relation is a function of its first column.
 func staticFunction(r *logic.Relation) bool {
 	return r.Kind == logic.Static && len(r.Columns) == 2 && slices.ContainsFunc(r.Dependencies, func(d logic.Dependency) bool {
 		return d.To == 1 && slices.Equal(d.From, []int{0})

@@ -67,7 +67,7 @@ func Partition(p Part) ([]Keys, Verdict) {
 	return s.found, v
 }
 
-// total says that a function has a value for every argument, so that a message can
+// total reports whether a function has a value for every argument, so that a message can
 // be sent by it whatever it is. Those from Go, and static relations, may have none.
 func total(p *logic.Program, f string) bool {
 	if b := logic.FindBuiltin(f); b != nil {
@@ -236,7 +236,7 @@ func (s *solver) consistent(keys Keys) Verdict {
 	return v
 }
 
-// groupsBy says that the groups of an aggregate are not divided by a key: the
+// groupsBy reports whether the groups of an aggregate are not divided by a key: the
 // key is one of what it groups by, or a function of that. What index numbers is an
 // argument of the head too, and groups nothing.
 func groupsBy(r ruleTerms, key int) bool {

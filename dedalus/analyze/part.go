@@ -42,7 +42,7 @@ type Blocker struct {
 	// Rule and Literal are where the reason stands; Literal may be nil.
 	Rule    *logic.Rule
 	Literal *logic.Literal
-	// Why says what is wrong there, Help what would change the verdict.
+	// Why states what is wrong there, Help what would change the verdict.
 	Why, Help string
 }
 

@@ -187,7 +187,7 @@ func threshold(p Part, r *logic.Rule, v *Verdict) {
 	}
 }
 
-// passes says that a rule uses a term only to ask whether it is on the far side of
+// passes reports whether a rule uses a term only to ask whether it is on the far side of
 // a bound.
 func passes(r *logic.Rule, t *logic.Term, a logic.Aggregate) bool {
 	if t.Kind == logic.Wildcard {
@@ -245,7 +245,7 @@ func Existence(p Part) map[*logic.Relation]bool {
 	return e
 }
 
-// driven says that a rule has a literal that holds only when something came in.
+// driven reports whether a rule has a literal that holds only when something came in.
 func driven(r *logic.Rule, inputs, e set) bool {
 	for i := range r.Body {
 		if l := &r.Body[i]; l.Positive() && (inputs[l.Atom.Relation] || e[l.Atom.Relation]) {
@@ -307,7 +307,7 @@ func (p Part) staying(inputs, e set) (whole, carried set) {
 	return whole, carried
 }
 
-// quiet says that a guard lets all pass in ticks in which nothing came in.
+// quiet reports whether a guard lets all pass in ticks in which nothing came in.
 func quiet(g *logic.Literal, inputs, e set) bool {
 	return g.Atom != nil && g.Negated && (e[g.Atom.Relation] || inputs[g.Atom.Relation])
 }

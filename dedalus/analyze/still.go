@@ -39,7 +39,7 @@ func Still(p Part) Verdict {
 	return v
 }
 
-// Reaches says whether something that part a sends can make something come in to part b:
+// Reaches reports whether something that part a sends can make something come in to part b:
 // by way of other components, or of clients, who may ask because they were answered.
 func Reaches(a, b Part) bool {
 	seen := map[*logic.Relation]bool{}
@@ -242,7 +242,7 @@ func (x *restless) following(sets ...set) set {
 	return out
 }
 
-// timely says that the author asserts that nobody can tell when a relation changed, and
+// timely reports whether the author asserts that nobody can tell when a relation changed, and
 // notes it.
 func (x *restless) timely(rel *logic.Relation) bool {
 	a, ok := x.part.assumed(logic.Timely, rel)
@@ -276,7 +276,7 @@ func (x *restless) help(rel *logic.Relation) string {
 	return "keep it in a table until it is used"
 }
 
-// onlyWoken says that the rules of a relation but those that carry it need something that
+// onlyWoken reports whether the rules of a relation but those that carry it need something that
 // comes in.
 func (p Part) onlyWoken(rel *logic.Relation, inputs, e set) bool {
 	for _, r := range p.rulesOf(rel) {
@@ -345,7 +345,7 @@ func (p Part) dwindling(inputs, e set) *dwindling {
 	return d
 }
 
-// body says that a rule derives nothing in an idle tick that it did not derive in the
+// body reports whether a rule derives nothing in an idle tick that it did not derive in the
 // tick before.
 func (d *dwindling) body(r *logic.Rule) bool {
 	for i := range r.Body {
@@ -360,7 +360,7 @@ func (d *dwindling) body(r *logic.Rule) bool {
 	return true
 }
 
-// onlyPassed says that what a rule aggregates, if it does, becomes less when there is less
+// onlyPassed reports whether what a rule aggregates, if it does, becomes less when there is less
 // of it, and is only asked whether it has passed a bound.
 func (p Part) onlyPassed(r *logic.Rule) bool {
 	for i, a := range r.Head.Args {

@@ -154,7 +154,7 @@ func (n *terms) term(t *logic.Term) (int, bool) {
 	return 0, false
 }
 
-// keeps says that the head of a rule satisfies a dependency.
+// keeps reports whether the head of a rule satisfies a dependency.
 func (n *terms) keeps(r *logic.Rule, d Dependency) bool {
 	from, to := r.Head.Args[d.From], r.Head.Args[d.To]
 	columns := r.Head.Relation.Columns
@@ -167,7 +167,7 @@ func (n *terms) keeps(r *logic.Rule, d Dependency) bool {
 	return ok && ok2 && n.apply(d.Func, x) == n.class(y)
 }
 
-// reaches says that a class is another, or a function of it, or a function of a
+// reaches reports whether a class is another, or a function of it, or a function of a
 // function of it.
 func (n *terms) reaches(from, to int) bool {
 	seen := map[int]bool{}

@@ -216,7 +216,7 @@ type matching struct {
 	// all that comes in must be.
 	kept map[rel]rel
 	keep bool
-	// through says that all must be passed on, and nothing rerouted.
+	// through reports that all must be passed on, and nothing rerouted.
 	through bool
 }
 
@@ -247,7 +247,7 @@ func (m *matching) moved(rules []*logic.Rule) error {
 	return nil
 }
 
-// alike says that a new relation holds the facts of another one as they are: it merges
+// alike reports whether a new relation holds the facts of another one as they are: it merges
 // what that merges, and is not durable.
 func alike(of, own *logic.Relation) bool {
 	return own.Kind == logic.Derived && !own.Durable && slices.EqualFunc(of.Columns, own.Columns, func(a, b logic.Column) bool {
@@ -255,7 +255,7 @@ func alike(of, own *logic.Relation) bool {
 	})
 }
 
-// copies says that a rule's head is its one literal's fact.
+// copies reports whether a rule's head is its one literal's fact.
 func copies(r *logic.Rule) bool {
 	if len(r.Body) == 0 || !r.Body[0].Positive() || len(r.Head.Args) != len(r.Body[0].Atom.Args) {
 		return false
@@ -347,7 +347,7 @@ func (m *matching) stayed(old, new []*logic.Rule, passes bool) error {
 	return nil
 }
 
-// forwarded says that a rule is another one that sends to where the forwarding
+// forwarded reports whether a rule is another one that sends to where the forwarding
 // relation leads from the old destination.
 func (m *matching) forwarded(old, new *logic.Rule) bool {
 	n := len(old.Body)
@@ -388,7 +388,7 @@ func unique(a, b string) []string {
 	return []string{a, b}
 }
 
-// passesOn says that a rule sends each fact of a relation to the new component.
+// passesOn reports whether a rule sends each fact of a relation to the new component.
 func (m *matching) passesOn(r *logic.Rule) bool {
 	if r.Kind != logic.Async || len(r.Body) != 2 || !copies(r) || r.Body[1].Atom == nil || r.Body[1].Negated {
 		return false

@@ -112,7 +112,7 @@ func (h *halves) persistent(rules []*logic.Rule) map[rel]bool {
 	return out
 }
 
-// alone says that what the moved rules make of a relation follows from one fact.
+// alone reports whether what the moved rules make of a relation follows from one fact.
 func (h *halves) alone(n rel, seen map[rel]bool) bool {
 	if seen[n] {
 		return true
@@ -200,7 +200,7 @@ func (h *halves) onlyPassed(agg *logic.Rule) error {
 	return nil
 }
 
-// passed says that a rule uses a variable, once in the literal at own and otherwise only in
+// passed reports whether a rule uses a variable, once in the literal at own and otherwise only in
 // comparisons that stay true once they are.
 func passed(r *logic.Rule, own int, name string, up bool) bool {
 	uses := func(visit func(func(string))) bool {

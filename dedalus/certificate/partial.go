@@ -110,7 +110,7 @@ func (d *division) inputs() error {
 	return nil
 }
 
-// sent says that somebody sends a relation.
+// sent reports whether somebody sends a relation.
 func sent(p *logic.Program, rel *logic.Relation) bool {
 	return slices.ContainsFunc(p.Components, func(c *logic.Component) bool {
 		return slices.ContainsFunc(c.Rules, func(r *logic.Rule) bool { return r.Kind == logic.Async && r.Head.Relation == rel })
@@ -209,7 +209,7 @@ func (d *division) keys() error {
 	return nil
 }
 
-// alone says that a rule sends for each fact of a relation by itself.
+// alone reports whether a rule sends for each fact of a relation by itself.
 func (d *division) alone(r *logic.Rule, divided []*logic.Literal) bool {
 	if r.Kind != logic.Async || len(divided) != 1 || divided[0].Negated {
 		return false
@@ -271,7 +271,7 @@ func (d *division) steady() error {
 	return nil
 }
 
-// inOrder says that a rule fires only while a replicated input is dealt with.
+// inOrder reports whether a rule fires only while a replicated input is dealt with.
 func (d *division) inOrder(r *logic.Rule) bool {
 	return slices.ContainsFunc(r.Body, func(l logic.Literal) bool {
 		if !l.Positive() {
@@ -322,7 +322,7 @@ func (d *division) sums() error {
 	return nil
 }
 
-// counts says that a rule counts the different keys in a relation, or adds up a number
+// counts reports whether a rule counts the different keys in a relation, or adds up a number
 // of each of its facts.
 func (d *division) counts(r *logic.Rule) bool {
 	atom, arg := r.Body[0].Atom, r.Head.Args[0]

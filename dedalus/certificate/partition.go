@@ -278,7 +278,7 @@ func together(r *logic.Rule, read map[rel]bool, c Claim) error {
 	return fmt.Errorf("'%v' aggregates over facts of different %s", r, key)
 }
 
-// within says that a text is another, or a function of it.
+// within reports whether a text is another, or a function of it.
 func within(x, y string) bool {
 	for {
 		if x == y {
@@ -354,7 +354,7 @@ func divided(after *logic.Program, old, new *logic.Rule, to *logic.Component, c 
 	return fmt.Errorf("the part is not that of the key")
 }
 
-// total says that a term has a value, whatever the values of its variables.
+// total reports whether a term has a value, whatever the values of its variables.
 func total(p *logic.Program, t *logic.Term) bool {
 	if t.Kind != logic.Call {
 		return true

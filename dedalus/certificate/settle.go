@@ -35,7 +35,7 @@ func (d *division) terms() map[rel]term {
 	return out
 }
 
-// woken says that a rule fires only when something has come in, or not long ago.
+// woken reports whether a rule fires only when something has come in, or not long ago.
 func (d *division) woken(r *logic.Rule) bool {
 	for i := range r.Body {
 		if l := &r.Body[i]; l.Positive() {

@@ -31,7 +31,7 @@ func idle(rules []*logic.Rule) map[rel]bool {
 	}
 }
 
-// wakes says that a rule needs a fact of one of these.
+// wakes reports whether a rule needs a fact of one of these.
 func wakes(r *logic.Rule, sets ...map[rel]bool) bool {
 	for n := range names(r, func(l *logic.Literal) bool { return !l.Negated }) {
 		for _, s := range sets {

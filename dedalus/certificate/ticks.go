@@ -42,7 +42,7 @@ func causes(p *logic.Program, from *logic.Component, rules []*logic.Rule) map[re
 	return out
 }
 
-// cause says that some rules of a component can make something come in to others.
+// cause reports whether some rules of a component can make something come in to others.
 func cause(p *logic.Program, from *logic.Component, a, b []*logic.Rule) bool {
 	caused := causes(p, from, a)
 	for n := range reads(b) {
@@ -103,7 +103,7 @@ func (h *halves) idleTicks(rules []*logic.Rule) error {
 	return nil
 }
 
-// meets says that a rule reads something that is touched beside something with an age.
+// meets reports whether a rule reads something that is touched beside something with an age.
 func (m *moments) meets(r *logic.Rule, touched map[rel]bool, places int) bool {
 	return places > 1 && wakes(&logic.Rule{Body: positive(r.Body)}, touched)
 }
@@ -195,7 +195,7 @@ func (m *moments) ages() map[rel]int {
 	return age
 }
 
-// onlyWhenWoken says that what is not carried of a relation is derived only from what comes in.
+// onlyWhenWoken reports whether what is not carried of a relation is derived only from what comes in.
 func (m *moments) onlyWhenWoken(n rel) bool {
 	for _, r := range m.rules {
 		if _, carries := r.Persistence(); r.Kind != logic.Async && r.Head.Relation.Name == n && !carries && !wakes(r, m.in, m.awake) {
@@ -205,7 +205,7 @@ func (m *moments) onlyWhenWoken(n rel) bool {
 	return true
 }
 
-// fromNothing says that a rule may fire in a node to which nothing has come yet, and which
+// fromNothing reports whether a rule may fire in a node to which nothing has come yet, and which
 // carries nothing.
 func (m *moments) fromNothing(of *logic.Rule) bool {
 	empty := reads(m.rules)
@@ -240,7 +240,7 @@ func (m *moments) fading() map[rel]bool {
 	return out
 }
 
-// lessLater says that a rule fires in an idle tick only where it fired in the tick before:
+// lessLater reports whether a rule fires in an idle tick only where it fired in the tick before:
 // what it reads fades, and what it asks the want of is forgotten by nobody.
 func (m *moments) lessLater(r *logic.Rule, fades map[rel]bool) bool {
 	for i := range r.Body {

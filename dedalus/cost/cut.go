@@ -143,7 +143,7 @@ func (o *order) apart() []cut {
 	return out
 }
 
-// meet says that two rules read the same, or that one reads what the other derives.
+// meet reports whether two rules read the same, or that one reads what the other derives.
 func meet(r, s *logic.Rule) bool {
 	relations := func(r *logic.Rule) []*logic.Relation {
 		var out []*logic.Relation

@@ -42,7 +42,7 @@ type ComponentLoad struct {
 	Total   float64 `json:"total"`
 	// Hottest is the share of messages that one key has, at least.
 	Hottest float64 `json:"hottest"`
-	// Tied says that a command needs all partitions of an instance.
+	// Tied reports that a command needs all partitions of an instance.
 	Tied bool `json:"tied"`
 	// Outside components belong to the clients.
 	Outside bool `json:"outside"`

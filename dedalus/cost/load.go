@@ -431,7 +431,7 @@ func (a Arg) value(t logic.TypeKind, n uint64, client string) logic.Value {
 	return v
 }
 
-// matches says that a row belongs to the answer of command n.
+// matches reports whether a row belongs to the answer of command n.
 func (w Wait) matches(row []logic.Value, n uint64, client string) bool {
 	for i, a := range w.Args {
 		if a.Kind != AnyArg && a.value(row[i].Kind, n, client).Compare(row[i]) != 0 {

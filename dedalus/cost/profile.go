@@ -45,7 +45,7 @@ type Node struct {
 	arrived map[*logic.Relation]*arrivals
 }
 
-// arrivals says how often each value of each column of a relation came.
+// arrivals states how often each value of each column of a relation came.
 type arrivals struct {
 	rows    int64
 	columns []map[string]int64

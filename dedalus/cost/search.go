@@ -58,7 +58,7 @@ func (o Options) complete() Options {
 // Candidate is a way to go on that a search looked at.
 type Candidate struct {
 	Step string `json:"step"`
-	// Allowed says that a rewrite and its certificate allow it; if not, Reason says
+	// Allowed reports that a rewrite and its certificate allow it; if not, Reason says
 	// what stands in the way.
 	Allowed bool   `json:"allowed"`
 	Reason  string `json:"reason,omitempty"`
@@ -147,7 +147,7 @@ func (st *state) order(o *state) int {
 // errPrograms ends a search that has profiled all that it may.
 var errPrograms = errors.New("as many programs as were allowed have been profiled")
 
-// ends says that an error ends the search, which has a result all the same.
+// ends reports whether an error ends the search, which has a result all the same.
 func (s *search) ends(err error) bool {
 	switch {
 	case errors.Is(err, errPrograms):
@@ -316,7 +316,7 @@ func (s *search) pick(options []option) []option {
 	return out
 }
 
-// passing says that a set has only rules that rewrites have made: to pass on elsewhere
+// passing reports whether a set has only rules that rewrites have made: to pass on elsewhere
 // what a rewrite has passed on already helps nobody.
 func passing(c *logic.Component, set cut) bool {
 	for i, r := range c.Rules {

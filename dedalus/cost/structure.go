@@ -56,7 +56,7 @@ type structure struct {
 	refused map[string]string
 	// points are estimates on the way to the best.
 	points []Point
-	// note says what dividing did not go on for.
+	// note states what dividing did not go on for.
 	note string
 }
 

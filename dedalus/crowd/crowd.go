@@ -51,7 +51,7 @@ const RetryFactorMax = 1 << (patiences - 1)
 // patiences is how many different times there are between two requests.
 const patiences = 6
 
-// ErrUnanswered says that commands have no answer.
+// ErrUnanswered reports that commands have no answer.
 var ErrUnanswered = errors.New("commands were not answered")
 
 // Crowd is clients in a closed loop. It is safe for concurrent use.

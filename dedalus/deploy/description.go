@@ -155,7 +155,7 @@ func (d *Description) Pieces(p *Process) []string {
 	return out
 }
 
-// Keeps says whether a process needs a place on a disk that outlives it: something is
+// Keeps reports whether a process needs a place on a disk that outlives it: something is
 // durable, or it is a piece that may not come back alone.
 func (d *Description) Keeps(p *Process) bool {
 	c := d.Component(p.Component)
@@ -249,7 +249,7 @@ func (d *Description) validate(p *Process, nodes map[string]bool, addrs map[stri
 	return nil
 }
 
-// hostPort says whether an address is HOST:PORT. A host that has colons stands in
+// hostPort reports whether an address is HOST:PORT. A host that has colons stands in
 // brackets.
 func hostPort(addr string) bool {
 	i := strings.LastIndexByte(addr, ':')

@@ -217,7 +217,7 @@ func (w *writer) Components() []*Component {
 	return out
 }
 
-// Keeps says whether a process or a component needs a place on a disk.
+// Keeps reports whether a process or a component needs a place on a disk.
 func (w *writer) Keeps(x any) bool {
 	if c, ok := x.(*Component); ok {
 		i := slices.IndexFunc(w.d.Processes, func(p Process) bool { return p.Component == c.Name })
@@ -229,7 +229,7 @@ func (w *writer) Keeps(x any) bool {
 // Count is how many processes a component has.
 func (w *writer) Count(c *Component) int { return c.Instances * c.Partitions }
 
-// Any says whether any process needs a place on a disk.
+// Any reports whether any process needs a place on a disk.
 func (w *writer) Any() bool {
 	return slices.ContainsFunc(w.d.Processes, func(p Process) bool { return w.d.Keeps(&p) })
 }
@@ -240,7 +240,7 @@ func (w *writer) Indented(spaces int) string {
 	return pad + strings.ReplaceAll(strings.TrimSuffix(w.Deployment, "\n"), "\n", "\n"+pad)
 }
 
-// Loopback says whether all processes are on this machine only.
+// Loopback reports whether all processes are on this machine only.
 func (w *writer) Loopback() bool {
 	return !slices.ContainsFunc(w.d.Processes, func(p Process) bool { return !strings.HasPrefix(p.Addr, "127.") })
 }

@@ -182,7 +182,7 @@ type Comparison struct {
 	Different *Difference
 }
 
-// Complete says that nothing was left out within the bounds.
+// Complete reports whether nothing was left out within the bounds.
 func (c *Comparison) Complete() bool { return c.First.Complete && c.Second.Complete }
 
 // Compare finds whether a program that rewrites have made of another does what the
@@ -291,7 +291,7 @@ func (m *Model) observe(in map[string]*observation, s *state, at int32) {
 	in[key] = o
 }
 
-// explains says that where b was observed a might have been as well: all that a was told
+// explains reports whether where b was observed a might have been as well: all that a was told
 // b was told, and before as few inputs had come. What else was told may be under way yet,
 // and if nothing may be, there is nothing else.
 func (b *observation) explains(a *observation, rest, order bool) bool {
@@ -344,7 +344,7 @@ func observed(list map[string]*observation) *observations {
 	return o
 }
 
-// explain says that one of the observations explains another.
+// explain reports whether one of the observations explains another.
 func (o *observations) explain(a *observation, rest, order bool) bool {
 	if o.all[a.same()] || len(a.lines) == 0 {
 		return o.all[a.same()] || !rest

@@ -168,7 +168,7 @@ func (m *Model) Lose(lost func(interp.Message) bool) { m.lost = lost }
 // messages are in an order of the model.
 func (m *Model) Until(bad func(told []interp.Message) bool) { m.until = bad }
 
-// Info is check.Model's. Actions are the ticks of each machine, then the crashes of
+// Info implements check.Model. Actions are the ticks of each machine, then the crashes of
 // each node, then an omission, and that something arrives outside.
 func (m *Model) Info() check.Info {
 	info := check.Info{Name: m.name}
@@ -182,13 +182,13 @@ func (m *Model) Info() check.Info {
 	return info
 }
 
-// NewWorker is check.Model's.
+// NewWorker implements check.Model.
 func (m *Model) NewWorker() check.Worker { return &worker{m} }
 
 // Capabilities is none beside what every model supports.
 func (m *Model) Capabilities() check.ModelCapabilities { return check.ModelCapabilities{} }
 
-// Show is check.Model's.
+// Show implements check.Model.
 func (m *Model) Show(b check.State) []check.Binding {
 	s := m.codec.decode(b, len(m.nodes), len(m.timers))
 	var out []check.Binding
@@ -290,10 +290,10 @@ type worker struct{ *Model }
 // Capabilities is none beside what every worker supports.
 func (w *worker) Capabilities() check.Capabilities { return check.Capabilities{} }
 
-// Assumptions is check.Worker's: there are none.
+// Assumptions implements check.Worker: there are none.
 func (w *worker) Assumptions() ([]string, error) { return nil, nil }
 
-// Init is check.Worker's.
+// Init implements check.Worker.
 func (w *worker) Init(visit check.Visit) error {
 	for _, s := range w.initial() {
 		if err := visit(-1, w.codec.encode(s)); err != nil {
@@ -303,16 +303,16 @@ func (w *worker) Init(visit check.Visit) error {
 	return nil
 }
 
-// Next is check.Worker's.
+// Next implements check.Worker.
 func (w *worker) Next(b check.State, visit check.Visit) error {
 	return w.next(w.codec.decode(b, len(w.nodes), len(w.timers)), func(v move, t *state) error { return visit(v.action, w.codec.encode(t)) })
 }
 
-// InModel is check.Worker's: all states are.
+// InModel implements check.Worker: all states are.
 func (w *worker) InModel() (bool, error) { return true, nil }
 
-// BrokenInvariant is check.Worker's: there are none.
+// BrokenInvariant implements check.Worker: there are none.
 func (w *worker) BrokenInvariant() (int, error) { return -1, nil }
 
-// BrokenStep is check.Worker's: there are none.
+// BrokenStep implements check.Worker: there are none.
 func (w *worker) BrokenStep() (int, error) { return -1, nil }

@@ -126,7 +126,7 @@ func (m *Model) omissions(s *state, visit func(v move, t *state) error) error {
 	return nil
 }
 
-// allowed says that the timers of a node, those in the mask, may run out.
+// allowed reports whether the timers of a node, those in the mask, may run out.
 func (m *Model) allowed(s *state, i, timers int) bool {
 	for bit, j := range m.reads[i] {
 		if timers>>bit&1 == 1 && s.timers[j] == 0 {

@@ -255,7 +255,7 @@ func (m *Model) tell(s *state, message string) {
 	s.outputs = insert(s.outputs, string(binary.BigEndian.AppendUint64([]byte(message), come)))
 }
 
-// told says that a message is among outputs. No message is the beginning of another.
+// told reports whether a message is among outputs. No message is the beginning of another.
 func told(outputs []string, message string) bool {
 	i, _ := slices.BinarySearch(outputs, message)
 	return i < len(outputs) && strings.HasPrefix(outputs[i], message)

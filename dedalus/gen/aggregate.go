@@ -103,7 +103,7 @@ func (c *componentWriter) aggregate(a *groups) {
 	c.flush(a)
 }
 
-// least says that the aggregate is a min or max.
+// least reports whether the aggregate is a min or max.
 func (c *componentWriter) least(a *groups) bool {
 	k := a.rule.Args[a.fold()].Aggregate
 	return k == logic.Min || k == logic.Max

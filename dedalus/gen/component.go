@@ -96,7 +96,7 @@ func each(c *plan.Component, visit func(r *plan.Rule)) {
 	}
 }
 
-// sends says that a rule's methods are given an Out.
+// sends reports whether a rule's methods are given an Out.
 func (c *componentWriter) sends(r *plan.Rule) bool { return r.Kind == logic.Async }
 
 // staleFields are the fields of stale, without doubles.

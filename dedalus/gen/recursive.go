@@ -12,7 +12,7 @@ import "github.com/ashlar-dev/ashlar/dedalus/logic"
 // can bring at a time, and few enough to stay in the nearest cache.
 const headsMax = 16
 
-// gathers says that heads of recursive rules are gathered: of columns that are small
+// gathers reports whether heads of recursive rules are gathered: of columns that are small
 // and have their hash quickly, where none takes the place of another.
 func (t *table) gathers() bool {
 	if !t.Recursive || t.Merges || len(t.Columns) == 0 {

@@ -86,7 +86,7 @@ func (w *variant) write() {
 	w.c.p("%s}\n", w.start())
 }
 
-// inline says that the variant is given what it starts from.
+// inline reports whether the variant is given what it starts from.
 func (w *variant) inline() bool {
 	return w.variant.Start == plan.FromChanges && w.rule.Body[w.variant.Literal].Relation.Inline
 }

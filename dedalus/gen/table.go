@@ -86,7 +86,7 @@ func (t *table) hash(g *generator, before string, columns []int) string {
 	return h + ".Sum()"
 }
 
-// shares says that the hash of all columns begins with that of the first index: not
+// shares reports whether the hash of all columns begins with that of the first index: not
 // where the one is needed without the other.
 func (t *table) shares() bool {
 	if len(t.Indexes) == 0 || t.gathers() || t.Late[0] && !t.remembers() {
@@ -108,7 +108,7 @@ func (t *table) hashOrder(columns []int) []int {
 	return out
 }
 
-// remembers says that rows remember their hashes, as these take time to compute.
+// remembers reports whether rows remember their hashes, as these take time to compute.
 func (t *table) remembers() bool {
 	return t.tracked() && slices.ContainsFunc(t.Columns, func(c logic.Column) bool {
 		return c.Type.Kind != logic.U64 && c.Type.Kind != logic.Int && c.Type.Kind != logic.Bool

@@ -214,7 +214,7 @@ func (s *scope) expr(t *logic.Term) string {
 	return v
 }
 
-// total says that a term has a value whatever its variables are.
+// total reports whether a term has a value whatever its variables are.
 func (g *generator) total(t *logic.Term) bool {
 	if t == nil {
 		return true // A function from Go has a value always.

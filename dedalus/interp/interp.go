@@ -74,7 +74,7 @@ func New(p *logic.Program, c *logic.Component, who Identity, static map[*logic.R
 	return n
 }
 
-// Watch has see called with each row that a rule derives from now on, and where it
+// Watch calls see with each row that a rule derives from now on, and where it
 // is sent, in the order of derivation; a row may come again in the same tick. The
 // row must not be changed. It is for who counts the work that a program does.
 func (n *Instance) Watch(see func(r *logic.Rule, to string, row []logic.Value)) { n.watch = see }
@@ -119,7 +119,7 @@ const (
 	ValueMax       = 1 << 20
 )
 
-// EndlessError says that a tick was given up, as a rule passed a limit.
+// EndlessError reports that a tick was given up, as a rule passed a limit.
 type EndlessError struct {
 	Node  string
 	Rule  *logic.Rule
@@ -439,7 +439,7 @@ func (e *evaluation) aggregate(r *logic.Rule, yield func(row []logic.Value)) {
 	}
 }
 
-// numbered says that an argument is the variable that the head's index numbers.
+// numbered reports whether an argument is the variable that the head's index numbers.
 func numbered(r *logic.Rule, index int, a logic.HeadArg) bool {
 	return index >= 0 && a.Term.Kind == logic.Var && a.Term.Name == r.Head.Args[index].Term.Name
 }

@@ -29,7 +29,7 @@ func FindBuiltin(name string) *Builtin {
 	return nil
 }
 
-// IsOperator says whether a name is an operator, written between its operands.
+// IsOperator reports whether a name is an operator, written between its operands.
 func IsOperator(name string) bool { return len(name) == 1 && name[0] < 'A' && name[0] != '_' }
 
 func builtins() []Builtin {
@@ -94,7 +94,7 @@ func divide(f func(a, b uint64) uint64, g func(a, b int64) int64) func([]Value) 
 	}
 }
 
-// Holds says whether a comparison of two values of one type holds.
+// Holds reports whether a comparison of two values of one type holds.
 func (op CompareOp) Holds(a, b Value) bool {
 	c := a.Compare(b)
 	switch op {

@@ -48,7 +48,7 @@ func (p *Program) String() string {
 	return b.String()
 }
 
-// at says whether a declaration of the relation can stand in the component: it
+// at reports whether a declaration of the relation can stand in the component: it
 // reads or derives it.
 func (p *Program) at(r *Relation, c *Component) bool {
 	for _, rule := range c.Rules {

@@ -81,7 +81,7 @@ type Column struct {
 	Lattice Lattice
 }
 
-// Lattice says how facts that are equal in all columns without one are merged.
+// Lattice states how facts that are equal in all columns without one are merged.
 type Lattice uint8
 
 // The lattices. A merged column only grows in its order.
@@ -93,7 +93,7 @@ const (
 	SetLattice
 )
 
-// Dependency says that the values of the columns From determine that of To; Func,
+// Dependency reports that the values of the columns From determine that of To; Func,
 // where it is not empty, by that function.
 type Dependency struct {
 	From []int

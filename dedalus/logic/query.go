@@ -68,15 +68,15 @@ func (l *Literal) Vars(visit func(name string)) {
 	}
 }
 
-// Positive says whether the literal is an atom that is not negated.
+// Positive reports whether the literal is an atom that is not negated.
 func (l *Literal) Positive() bool { return l.Atom != nil && !l.Negated }
 
-// Merges says whether the relation has a column with a lattice.
+// Merges reports whether the relation has a column with a lattice.
 func (r *Relation) Merges() bool {
 	return slices.ContainsFunc(r.Columns, func(c Column) bool { return c.Lattice != NoLattice })
 }
 
-// Aggregates says whether the head has an aggregate.
+// Aggregates reports whether the head has an aggregate.
 func (h *Head) Aggregates() bool {
 	return slices.ContainsFunc(h.Args, func(a HeadArg) bool { return a.Aggregate != NoAggregate })
 }
@@ -96,7 +96,7 @@ func (r *Rule) Persistence() (guards []Literal, ok bool) {
 	return slices.Delete(slices.Clone(r.Body), self, self+1), true
 }
 
-// sameVars says that both are the same different variables.
+// sameVars reports whether both are the same different variables.
 func sameVars(head []HeadArg, args []*Term) bool {
 	seen := map[string]bool{}
 	for i, h := range head {

@@ -11,11 +11,11 @@ import (
 type Stratum struct {
 	Relations []*Relation
 	Rules     []*Rule
-	// Recursive says that a rule of the stratum reads a relation of it.
+	// Recursive reports that a rule of the stratum reads a relation of it.
 	Recursive bool
 }
 
-// CycleError says that a relation depends on the absence or the number of its own
+// CycleError reports that a relation depends on the absence or the number of its own
 // facts, within a tick.
 type CycleError struct {
 	// Steps lead from a relation back to it.

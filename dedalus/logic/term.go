@@ -39,7 +39,7 @@ func (t Type) String() string {
 	return typeNames[t.Kind]
 }
 
-// Equal says whether both are the same type.
+// Equal reports whether both are the same type.
 func (t Type) Equal(u Type) bool {
 	if t.Kind != u.Kind {
 		return false

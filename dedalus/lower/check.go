@@ -62,7 +62,7 @@ func (l *lowerer) guard(s *scope, keep *logic.Rule, from *syntax.Statement) logi
 	return logic.Literal{Negated: true, Atom: &logic.Atom{Relation: gone.Relation, Args: keep.Body[0].Atom.Args}, Span: span}
 }
 
-// plain says that an atom can be negated as it is: its variables are columns of the
+// plain reports whether an atom can be negated as it is: its variables are columns of the
 // table; others become wildcards if they occur nowhere else.
 func (l *lowerer) plain(s *scope, a *logic.Atom, keep *logic.Rule) bool {
 	columns := map[string]bool{}
@@ -218,7 +218,7 @@ func (l *lowerer) endless(s *logic.Stratum) {
 	}
 }
 
-// growing says that a term is another value for each value of its variables, and of
+// growing reports whether a term is another value for each value of its variables, and of
 // those there is no end: it adds, subtracts, multiplies or joins.
 func growing(t *logic.Term) bool {
 	if t.Kind != logic.Call {
@@ -250,7 +250,7 @@ func (l *lowerer) resent(c *logic.Component, r *logic.Rule) {
 		Repair:  "send it when it is new, or at a timer"})
 }
 
-// kept says that facts of the relation are carried to the next tick, all of them.
+// kept reports whether facts of the relation are carried to the next tick, all of them.
 func kept(c *logic.Component, rel *logic.Relation) bool {
 	for _, r := range c.Rules {
 		if guards, ok := r.Persistence(); ok && r.Head.Relation == rel && len(guards) == 0 {

@@ -88,7 +88,7 @@ func (r *Result) random() string {
 	return r.Verdict.Kind
 }
 
-// Found says that one of the means finds it.
+// Found reports whether one of the means finds it.
 func (r *Result) Found() bool { return r.Refusal != "" || r.explored() != "" || r.random() != "" }
 
 // Wrong says where the row says otherwise than what was found; "" where it does not.

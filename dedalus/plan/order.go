@@ -218,7 +218,7 @@ func known(t *logic.Term, bound map[string]bool) bool {
 	return t.Kind == logic.Const || t.Kind == logic.Self || t.Kind == logic.Var && bound[t.Name]
 }
 
-// needed says that a variable that the literal would bind is used in what is not
+// needed reports whether a variable that the literal would bind is used in what is not
 // done, or in the head.
 func needed(r *Rule, done []bool, l *Literal, bound map[string]bool) bool {
 	used := map[string]bool{}

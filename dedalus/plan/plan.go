@@ -24,7 +24,7 @@ type Component struct {
 	Later []*Rule
 }
 
-// Class says how the facts of a relation are kept.
+// Class states how the facts of a relation are kept.
 type Class uint8
 
 // The classes.
@@ -47,15 +47,15 @@ type Relation struct {
 	// durable here; nil for one that the plan has added.
 	Logic *logic.Relation
 	Class Class
-	// Pulse says that no fact outlives what it came from.
+	// Pulse reports that no fact outlives what it came from.
 	Pulse bool
-	// Arrives says that messages or timers bring facts of it; Carried that next
+	// Arrives reports that messages or timers bring facts of it; Carried that next
 	// rules do; Durable that what they carry survives a crash.
 	Arrives, Carried, Durable bool
-	// Merges says that of the facts that are equal in the columns without a lattice
+	// Merges reports that of the facts that are equal in the columns without a lattice
 	// there is one.
 	Merges bool
-	// Recursive says that it is in a recursive group.
+	// Recursive reports that it is in a recursive group.
 	Recursive bool
 	// Indexes are the sets of columns, in ascending order, by which it is looked up,
 	// besides all of them.
@@ -64,13 +64,13 @@ type Relation struct {
 	// which is recursive and may get very many facts in a tick: it is brought up to
 	// date when it is looked up, and perhaps never.
 	Late []bool
-	// Bag says that what arrives need not be told from what has arrived in the same
+	// Bag reports that what arrives need not be told from what has arrived in the same
 	// tick: nobody looks it up, and nobody counts it.
 	Bag bool
-	// Inline says that the relation has no facts: what an aggregate says of a group,
+	// Inline reports that the relation has no facts: what an aggregate says of a group,
 	// and no longer says of it, is passed on to the rules that read it.
 	Inline bool
-	// Made says what the plan has added it for.
+	// Made states what the plan has added it for.
 	Made string
 }
 
@@ -116,12 +116,12 @@ type Rule struct {
 	Dest *logic.Term
 	Sent *logic.Relation
 	Body []Literal
-	// Pulse says that it is evaluated in each tick from what came in; otherwise
+	// Pulse reports that it is evaluated in each tick from what came in; otherwise
 	// where what it reads has changed.
 	Pulse bool
-	// Recursive says that it reads a relation of the group that it is in.
+	// Recursive reports that it reads a relation of the group that it is in.
 	Recursive bool
-	// Begins says that it is to be evaluated in the first tick, as nothing that it
+	// Begins reports that it is to be evaluated in the first tick, as nothing that it
 	// reads could begin to hold.
 	Begins bool
 	// Grouping is for heads with aggregates.
@@ -130,7 +130,7 @@ type Rule struct {
 	Variants []*Variant
 	// Source is the rule of the program, or nil.
 	Source *logic.Rule
-	// Made says what the plan has added it for.
+	// Made states what the plan has added it for.
 	Made string
 }
 
@@ -143,7 +143,7 @@ type Literal struct {
 	Assign   *logic.Assign
 }
 
-// Grouping says how the aggregates of a head are computed.
+// Grouping states how the aggregates of a head are computed.
 type Grouping struct {
 	// Group are the arguments that make a group.
 	Group []int
@@ -151,12 +151,12 @@ type Grouping struct {
 	// the variable that it numbers.
 	Index    int
 	Numbered []int
-	// Kept says that the rows of the body must be kept, without doubles, as the
+	// Kept reports that the rows of the body must be kept, without doubles, as the
 	// aggregate cannot be computed by adding and taking away; Rows are the terms
 	// that tell rows apart.
 	Kept bool
 	Rows []*logic.Term
-	// Simple says that there is one aggregate, a count, sum, min or max, which
+	// Simple reports that there is one aggregate, a count, sum, min or max, which
 	// goes with the changes of the rows; otherwise a group that has changed is
 	// computed anew.
 	Simple bool
@@ -194,12 +194,12 @@ type Step struct {
 	Literal int
 	// Bound are the columns whose values are known, in ascending order.
 	Bound []int
-	// Before says that what held in the tick before is asked for.
+	// Before reports that what held in the tick before is asked for.
 	Before bool
-	// Known says that the variable of the assignment has a value, with which it is
+	// Known reports that the variable of the assignment has a value, with which it is
 	// compared.
 	Known bool
-	// Once says that one fact that matches is enough.
+	// Once reports that one fact that matches is enough.
 	Once bool
 }
 

@@ -28,7 +28,7 @@ func (n *planner) derives(rel *Relation) []*Rule {
 	return out
 }
 
-// bag says that rules do nothing with the relation but to start from it, and derive
+// bag reports whether rules do nothing with the relation but to start from it, and derive
 // the same from a fact that comes twice. What rules derive is not asked for, as it
 // might come very often.
 func (n *planner) bag(rel *Relation) bool {
@@ -48,7 +48,7 @@ func (n *planner) bag(rel *Relation) bool {
 	return true
 }
 
-// inline says that the relation is what one simple aggregate says, and that rules
+// inline reports whether the relation is what one simple aggregate says, and that rules
 // which read it read nothing else that changes: they can be given each change when
 // the aggregate finds it.
 func (n *planner) inline(rel *Relation) bool {

@@ -108,14 +108,14 @@ func (n *planner) rule(r *logic.Rule) error {
 	return nil
 }
 
-// positive says whether a literal is an atom that holds and may change.
+// positive reports whether a literal is an atom that holds and may change.
 func (l *Literal) positive() bool { return l.Relation != nil && !l.Negated && !l.static() }
 
 func (l *Literal) static() bool {
 	return l.Relation != nil && l.Relation.Logic != nil && l.Relation.Logic.Kind == logic.Static
 }
 
-// changing says whether the literal is an atom that may change.
+// changing reports whether the literal is an atom that may change.
 func (l *Literal) changing() bool { return l.Relation != nil && !l.static() }
 
 // classify says which relations and rules are pulses: as many as possible, but that
@@ -270,7 +270,7 @@ func (n *planner) send() {
 	}
 }
 
-// single says that one literal of the rule may change, and that it is not negated.
+// single reports whether one literal of the rule may change, and that it is not negated.
 func (r *Rule) single() bool {
 	count, positive := 0, 0
 	for _, l := range r.Body {
@@ -284,7 +284,7 @@ func (r *Rule) single() bool {
 	return count == 1 && positive == 1
 }
 
-// injective says that different facts of the body make different heads: all
+// injective reports whether different facts of the body make different heads: all
 // variables of its atoms are in the head as they are.
 func (r *Rule) injective() bool {
 	in := map[string]bool{}

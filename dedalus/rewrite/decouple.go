@@ -172,7 +172,7 @@ func growing(w *site) analyze.Verdict {
 	return v
 }
 
-// lasts says that all that follows from a fact, follows from it alone, and stays or is
+// lasts reports whether all that follows from a fact, follows from it alone, and stays or is
 // sent: it makes no difference then whether the fact itself stays.
 func lasts(p analyze.Part, rel *logic.Relation, stays, seen map[*logic.Relation]bool) bool {
 	if seen[rel] {
@@ -237,7 +237,7 @@ func shared(w *site) []*logic.Relation {
 	return out
 }
 
-// derived says that rules of a part derive a relation on their own node.
+// derived reports whether rules of a part derive a relation on their own node.
 func derived(p analyze.Part, rel *logic.Relation) bool {
 	return slices.ContainsFunc(p.Rules, func(r *logic.Rule) bool { return r.Kind != logic.Async && r.Head.Relation == rel })
 }

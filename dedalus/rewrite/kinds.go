@@ -10,9 +10,9 @@ func Kinds() []Kind {
 	return kinds
 }
 
-// Divides says that a rewrite divides a component by keys among several machines. The
+// Divides reports whether a rewrite divides a component by keys among several machines. The
 // others move rules of one to a component of their own.
 func (k Kind) Divides() bool { return k.divides() }
 
-// Whole says that a rewrite moves all rules of a component: its steps name none.
+// Whole reports whether a rewrite moves all rules of a component: its steps name none.
 func (k Kind) Whole() bool { return k == Relay }

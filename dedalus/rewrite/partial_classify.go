@@ -100,7 +100,7 @@ func replicate(p *logic.Program, c *logic.Component, s Step) (*replication, anal
 	return nil, all
 }
 
-// told says that the same stands in the way of giving less to all.
+// told reports whether the same stands in the way of giving less to all.
 func told(why map[int]string, mask int) bool {
 	for less, w := range why {
 		if less != mask && less&mask == less && w == why[mask] {
@@ -246,7 +246,7 @@ func (w *replication) lags(from []*logic.Relation) map[*logic.Relation]int {
 	}
 }
 
-// follows says that a rule derives something at most n ticks after an input, if of the
+// follows reports whether a rule derives something at most n ticks after an input, if of the
 // relations in next that is so, and of the others as they are known.
 func follows(r *logic.Rule, known map[*logic.Relation]int, next relations, n int) bool {
 	return slices.ContainsFunc(r.Body, func(l logic.Literal) bool {
@@ -297,7 +297,7 @@ func (w *replication) divisible(s Step) (analyze.Keys, analyze.Verdict) {
 	return keys, v
 }
 
-// anywhere says that a rule sends for each divided fact by itself, and does not even ask
+// anywhere reports whether a rule sends for each divided fact by itself, and does not even ask
 // for all of it: it may do so whatever the key.
 func (w *replication) anywhere(r *logic.Rule) bool {
 	n, parts := 0, false
@@ -313,19 +313,19 @@ func (w *replication) anywhere(r *logic.Rule) bool {
 	return n == 1 && parts && r.Kind == logic.Async
 }
 
-// local says that the component reads or derives a relation.
+// local reports whether the component reads or derives a relation.
 func (w *replication) local(rel *logic.Relation) bool {
 	return slices.ContainsFunc(w.c.Rules, func(r *logic.Rule) bool {
 		return reads(r, rel) || r.Kind != logic.Async && r.Head.Relation == rel
 	})
 }
 
-// touches says that a rule reads or derives something that is divided.
+// touches reports whether a rule reads or derives something that is divided.
 func (w *replication) touches(r *logic.Rule) bool {
 	return r.Kind != logic.Async && w.keyed[r.Head.Relation] || slices.ContainsFunc(r.Body, w.divides)
 }
 
-// divides says that a literal is of a relation that is divided.
+// divides reports whether a literal is of a relation that is divided.
 func (w *replication) divides(l logic.Literal) bool { return l.Atom != nil && w.keyed[l.Atom.Relation] }
 
 // summand is the literal of a rule that reads what is summed.
@@ -338,7 +338,7 @@ func (w *replication) summand(r *logic.Rule) *logic.Literal {
 	return nil
 }
 
-// ordered says that a rule fires only while a replicated input is dealt with.
+// ordered reports whether a rule fires only while a replicated input is dealt with.
 func (w *replication) ordered(r *logic.Rule) bool {
 	return slices.ContainsFunc(r.Body, func(l logic.Literal) bool {
 		_, ok := w.globalLag[literalRelation(l)]
@@ -482,7 +482,7 @@ func (w *replication) counted(sum *logic.Relation) *logic.Relation {
 	return of
 }
 
-// different says that the arguments of an atom are different variables, or anything.
+// different reports whether the arguments of an atom are different variables, or anything.
 func different(a *logic.Atom) bool {
 	seen := map[string]bool{}
 	for _, t := range a.Args {

@@ -21,7 +21,7 @@ import (
 // values that are there to relations which forget nothing, or take away; and relations that
 // do not last depend on such and on themselves not at all.
 
-// clocked says that no replicated input says more than that it has come.
+// clocked reports whether no replicated input says more than that it has come.
 func (w *replication) clocked() bool {
 	return !slices.ContainsFunc(w.replicated, func(r *logic.Relation) bool { return len(r.Columns) > 0 })
 }
@@ -55,7 +55,7 @@ func (w *replication) lasts(rel *logic.Relation) lasting {
 	return out
 }
 
-// caused says that a rule fires only in ticks in which something came in, and some after.
+// caused reports whether a rule fires only in ticks in which something came in, and some after.
 func (w *replication) caused(r *logic.Rule) bool {
 	return slices.ContainsFunc(r.Body, func(l logic.Literal) bool {
 		_, ok := w.lag[literalRelation(l)]
@@ -120,7 +120,7 @@ func (w *replication) deriving(rel *logic.Relation) *logic.Rule {
 	return w.c.Rules[i]
 }
 
-// around says that a relation depends on itself by way of another one that is carried.
+// around reports whether a relation depends on itself by way of another one that is carried.
 func (w *replication) around(rel *logic.Relation) bool {
 	seen := map[*logic.Relation]bool{}
 	for _, other := range w.needs(rel) {
@@ -131,7 +131,7 @@ func (w *replication) around(rel *logic.Relation) bool {
 	return false
 }
 
-// feeds says that the rules by which a relation changes when nothing comes in depend on
+// feeds reports whether the rules by which a relation changes when nothing comes in depend on
 // another one, by way of any.
 func (w *replication) feeds(rel, on *logic.Relation, seen map[*logic.Relation]bool) bool {
 	if seen[rel] {

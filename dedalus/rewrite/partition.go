@@ -88,7 +88,7 @@ func claimKeys(c *Certificate, before *logic.Program, out *certificate.Claim) {
 	}
 }
 
-// wants says that keys are those that the step asks for.
+// wants reports whether keys are those that the step asks for.
 func (s Step) wants(k analyze.Keys) bool {
 	for r, key := range k {
 		if want, ok := s.By[r.Name]; ok && want != key.Name(r) {

@@ -52,10 +52,10 @@ func relayed(w *site) analyze.Verdict {
 	return v
 }
 
-// outside says that a relation is not sent by rules.
+// outside reports whether a relation is not sent by rules.
 func outside(rel *logic.Relation) bool { return rel.Kind == logic.Input || rel.Kind == logic.Timer }
 
-// passes says that a rule does nothing but send on what comes from outside.
+// passes reports whether a rule does nothing but send on what comes from outside.
 func passes(r *logic.Rule) bool {
 	n := 0
 	for i := range r.Body {

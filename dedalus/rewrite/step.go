@@ -39,7 +39,7 @@ const (
 
 var kindNames = [...]string{"mutual", "functional", "monotonic", "statemachine", "asymmetric", "partition", "partial", "relay"}
 
-// divides says that a rewrite divides a component by keys; the others move rules.
+// divides reports whether a rewrite divides a component by keys; the others move rules.
 func (k Kind) divides() bool { return k == Partition || k == Partial }
 
 func (k Kind) String() string { return kindNames[k] }
@@ -145,7 +145,7 @@ func (s Step) String() string {
 	return fmt.Sprintf("%v %s rules %s as %s", s.Kind, s.Component, strings.Join(rules, " "), s.Name)
 }
 
-// Certificate says what a rewrite rests on.
+// Certificate states what a rewrite rests on.
 type Certificate struct {
 	Step Step
 	// Moved are the rules that a decoupling moved, as text.
@@ -207,7 +207,7 @@ type site struct {
 type rewriting struct {
 	// match finds what a step speaks of; the error says what is wrong with the step.
 	match func(*site) error
-	// precondition says whether the program allows it, and fills in what the
+	// precondition reports whether the program allows it, and fills in what the
 	// certificate names.
 	precondition func(*site) analyze.Verdict
 	// transform does it, in place.

@@ -23,7 +23,7 @@ func timely(moved, kept analyze.Part) analyze.Verdict {
 	return v
 }
 
-// through says that all that the moved part reads must come through the rest: it comes
+// through reports whether all that the moved part reads must come through the rest: it comes
 // back then as it did before, at a later tick of the rest than the one in which the
 // fact came.
 func through(w *site) bool {

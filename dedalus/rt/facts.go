@@ -76,10 +76,10 @@ func Append[T any](s []T, v T) []T {
 // appendMin is the room that an empty slice gets.
 const appendMin = 8
 
-// Is says whether the row holds.
+// Is reports whether the row holds.
 func (f *Facts) Is(row int32) bool { return f.meta[row].state&is != 0 }
 
-// Was says whether it held in the tick before.
+// Was reports whether it held in the tick before.
 func (f *Facts) Was(row int32) bool { return f.meta[row].state&was != 0 }
 
 // Sign is 1 for a row that holds, and -1 for one that does not.
@@ -88,7 +88,7 @@ func (f *Facts) Sign(row int32) int32 { return int32(f.meta[row].state&is)*2 - 1
 // Held is how many rows hold.
 func (f *Facts) Held() int { return f.held }
 
-// Used says that the row is one: it has support or had it in this tick, and is not
+// Used reports whether the row is one: it has support or had it in this tick, and is not
 // free.
 func (f *Facts) Used(row int32) bool { return f.meta[row] != meta{} }
 
@@ -134,7 +134,7 @@ func (f *Facts) Restore(row int32, gone bool) {
 	f.touch(row)
 }
 
-// OnDisk says whether the row is durable.
+// OnDisk reports whether the row is durable.
 func (f *Facts) OnDisk(row int32) bool { return f.meta[row].state&onDisk != 0 }
 
 func (m *meta) supported() bool { return m.derived > 0 || m.state&(pulse|carried) != 0 }
@@ -162,7 +162,7 @@ func (f *Facts) compare() {
 	}
 }
 
-// Dropped says that a row ceased to hold.
+// Dropped reports whether a row ceased to hold.
 func (f *Facts) Dropped() bool {
 	for _, row := range f.Changes {
 		if !f.Is(row) {
@@ -172,7 +172,7 @@ func (f *Facts) Dropped() bool {
 	return false
 }
 
-// Lost says that a row of a recursive relation which held may no longer, as what
+// Lost reports whether a row of a recursive relation which held may no longer, as what
 // supported it does not.
 func (f *Facts) Lost() bool {
 	for _, row := range f.dirty {
@@ -251,7 +251,7 @@ func (f *Facts) End(anew bool) {
 // relation of which none hold longer.
 func (f *Facts) Recent() []int32 { return f.dirty }
 
-// Pending says that a tick would change something if nothing arrived.
+// Pending reports whether a tick would change something if nothing arrived.
 func (f *Facts) Pending() bool { return len(f.dirty) > 0 }
 
 // Finish ends the tick. Logged are then the rows that became durable or are so no

@@ -35,7 +35,7 @@ func (o *Out) end(row Row) []byte {
 	return row.bytes[at:len(row.bytes):len(row.bytes)]
 }
 
-// Empty says that nothing was sent and nothing changed.
+// Empty reports whether nothing was sent and nothing changed.
 func (o *Out) Empty() bool { return len(o.Sent) == 0 && len(o.Changes) == 0 }
 
 // Reset empties the Out. What its rows were is no longer valid.

@@ -30,7 +30,7 @@ type Program struct {
 	Components []ComponentType
 }
 
-// RelationKind says how a relation crosses the border of an instance.
+// RelationKind states how a relation crosses the border of an instance.
 type RelationKind uint8
 
 // The kinds.
@@ -69,7 +69,7 @@ type ComponentType struct {
 	Of                    string
 	Instances, Partitions int
 	Timers                []Timer
-	// Durable says that the component has something to keep.
+	// Durable reports that the component has something to keep.
 	Durable bool
 	// New is an instance before its first tick. Static are the facts of static
 	// relations that the deployment gives and not the program, each as AppendRow
@@ -116,7 +116,7 @@ type Component interface {
 	// Tick goes through one tick. What it sends and what must be durable before
 	// the next tick is appended to out.
 	Tick(out *Out)
-	// Pending says that a tick in which nothing arrives would do something.
+	// Pending reports whether a tick in which nothing arrives would do something.
 	Pending() bool
 	// Resend appends to out all that holds now and is sent while it holds: a tick
 	// sends a fact when it begins to hold, and a message that was lost with a

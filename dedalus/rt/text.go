@@ -88,7 +88,7 @@ func Union[T any](a, b []T, compare func(a, b T) int) []T {
 	return Distinct(slices.Concat(a, b), compare)
 }
 
-// Contains says whether a set has a value.
+// Contains reports whether a set has a value.
 func Contains[T any](set []T, v T, compare func(a, b T) int) bool {
 	_, ok := slices.BinarySearchFunc(set, v, compare)
 	return ok

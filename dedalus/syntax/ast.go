@@ -46,7 +46,7 @@ type Function struct {
 	From *Term
 }
 
-// Deploy says how many instances of components there are.
+// Deploy states how many instances of components there are.
 type Deploy struct{ Sizes []Size }
 
 // Size is a number of instances.

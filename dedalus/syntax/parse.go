@@ -39,7 +39,7 @@ func (p *parser) next() *token {
 	return t
 }
 
-// is says whether the next token is that word or symbol.
+// is reports whether the next token is that word or symbol.
 func (p *parser) is(text string) bool {
 	t := p.peek()
 	return (t.kind == tokSymbol || t.kind == tokName) && t.text == text
@@ -265,7 +265,7 @@ func (p *parser) statement() Statement {
 	return s
 }
 
-// logRule says whether what begins with "log" is a rule: its brackets are followed
+// logRule reports whether what begins with "log" is a rule: its brackets are followed
 // by an arrow.
 func (p *parser) logRule() bool {
 	depth := 0

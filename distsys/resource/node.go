@@ -42,7 +42,7 @@ type Options struct {
 	Env env.Env
 	// Secret is what the nodes of the system authenticate each other with.
 	Secret []byte
-	// Authenticated says that Env.Network authenticates peers by itself.
+	// Authenticated reports that Env.Network authenticates peers by itself.
 	Authenticated bool
 	// Trace is the directory for trace files; nil: none are written.
 	Trace env.Disk

@@ -13,13 +13,13 @@ import (
 type File struct {
 	Header Header
 	Events []Event
-	// Torn says that the file ended within a line, which was left out: the
+	// Torn reports that the file ended within a line, which was left out: the
 	// instance was ended while it wrote. What the section of that line did may
 	// have happened or not.
 	Torn bool
 }
 
-// LineError says which line of a file is wrong, and why.
+// LineError states which line of a file is wrong, and why.
 type LineError struct {
 	Line int // from 1
 	Err  error

@@ -141,7 +141,7 @@ func (c Clock) With(actor string, n uint64) Clock {
 	return out
 }
 
-// LessEq says whether everything in c has happened before or at d.
+// LessEq reports whether everything in c has happened before or at d.
 func (c Clock) LessEq(d Clock) bool {
 	for _, t := range c {
 		if d.Of(t.Actor) < t.N {

@@ -69,7 +69,7 @@ func (d *Disk) open(name string, flags int) (*os.File, error) {
 	return f, space(err)
 }
 
-// Open is env.Disk's.
+// Open implements env.Disk.
 func (d *Disk) Open(name string, create bool) (env.File, error) {
 	f, err := d.open(name, openFlags(create))
 	if err != nil {
@@ -78,7 +78,7 @@ func (d *Disk) Open(name string, create bool) (env.File, error) {
 	return file{f}, nil
 }
 
-// OpenDirect is env.DirectDisk's.
+// OpenDirect implements env.DirectDisk.
 func (d *Disk) OpenDirect(name string, create bool) (env.File, bool, error) {
 	if directFlag != 0 {
 		switch f, err := d.open(name, openFlags(create)|directFlag); {
@@ -94,10 +94,10 @@ func (d *Disk) OpenDirect(name string, create bool) (env.File, bool, error) {
 	return f, false, err
 }
 
-// Lock is env.LockDisk's.
+// Lock implements env.LockDisk.
 func (d *Disk) Lock(name string) (io.Closer, error) { return d.lock(name, openFlags(true), false) }
 
-// LockShared is env.SharedLockDisk's.
+// LockShared implements env.SharedLockDisk.
 func (d *Disk) LockShared(name string) (io.Closer, error) { return d.lock(name, os.O_RDONLY, true) }
 
 func (d *Disk) lock(name string, flags int, shared bool) (io.Closer, error) {
@@ -112,20 +112,20 @@ func (d *Disk) lock(name string, flags int, shared bool) (io.Closer, error) {
 	return f, nil
 }
 
-// Rename is env.Disk's.
+// Rename implements env.Disk.
 func (d *Disk) Rename(old, new string) error {
 	return space(d.root.Rename(filepath.FromSlash(old), filepath.FromSlash(new)))
 }
 
-// Remove is env.Disk's.
+// Remove implements env.Disk.
 func (d *Disk) Remove(name string) error { return d.root.Remove(filepath.FromSlash(name)) }
 
-// MakeDir is env.Disk's.
+// MakeDir implements env.Disk.
 func (d *Disk) MakeDir(name string) error {
 	return space(d.root.MkdirAll(filepath.FromSlash(name), 0o777))
 }
 
-// List is env.Disk's.
+// List implements env.Disk.
 func (d *Disk) List(dir string) ([]string, error) {
 	entries, err := fs.ReadDir(d.root.FS(), filepath.ToSlash(filepath.Clean(dir)))
 	if err != nil {
@@ -139,7 +139,7 @@ func (d *Disk) List(dir string) ([]string, error) {
 	return names, nil
 }
 
-// SyncDir is env.Disk's.
+// SyncDir implements env.Disk.
 func (d *Disk) SyncDir(dir string) error {
 	f, err := d.root.Open(filepath.FromSlash(dir))
 	if err != nil {
@@ -184,7 +184,7 @@ func (f file) Size() (int64, error) {
 	return info.Size(), nil
 }
 
-// Allocate is env.SpaceFile's.
+// Allocate implements env.SpaceFile.
 func (f file) Allocate(off, n int64) error {
 	if off < 0 || n < 0 {
 		return &fs.PathError{Op: "allocate", Path: f.f.Name(), Err: syscall.EINVAL}
@@ -202,7 +202,7 @@ func (f file) Allocate(off, n int64) error {
 	return f.Truncate(off + n)
 }
 
-// Discard is env.SpaceFile's. Where the file system cannot, the bytes stay.
+// Discard implements env.SpaceFile. Where the file system cannot, the bytes stay.
 func (f file) Discard(off, n int64) error {
 	if off < 0 || n < 0 {
 		return &fs.PathError{Op: "discard", Path: f.f.Name(), Err: syscall.EINVAL}
@@ -219,7 +219,7 @@ func (f file) Discard(off, n int64) error {
 // directFile is a file that is read and written around the page cache.
 type directFile struct{ file }
 
-// ReadAt is the File's. At the end of a file that is no multiple of the unit
+// ReadAt implements File. At the end of a file that is no multiple of the unit
 // the system gives less than was asked for, and refuses to be asked for more
 // from there on, as that place is not aligned: that is the end.
 func (f directFile) ReadAt(b []byte, off int64) (int, error) {

@@ -10,7 +10,7 @@ import (
 
 const directFlag = unix.O_DIRECT
 
-// directFits says that direct access to the file needs no coarser units than
+// directFits reports whether direct access to the file needs no coarser units than
 // env.DirectUnit. A kernel or file system that does not tell has none.
 func directFits(f *os.File) bool {
 	fits := true

@@ -57,10 +57,10 @@ func (p *udpPort) loop(receive func(env.Addr, []byte)) {
 	}
 }
 
-// Addr is the Port's.
+// Addr implements Port.
 func (p *udpPort) Addr() env.Addr { return env.Addr(p.c.LocalAddr().String()) }
 
-// Send is the Port's. What the system has no room for is lost.
+// Send implements Port. What the system has no room for is lost.
 func (p *udpPort) Send(to env.Addr, b []byte) error {
 	if len(b) > env.PacketMax {
 		return fmt.Errorf("send %s: %d bytes: %w", to, len(b), env.ErrTooLong)
@@ -75,7 +75,7 @@ func (p *udpPort) Send(to env.Addr, b []byte) error {
 	return nil
 }
 
-// Close is the Port's.
+// Close implements Port.
 func (p *udpPort) Close() error {
 	err := p.c.Close()
 	<-p.done

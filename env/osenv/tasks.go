@@ -18,7 +18,7 @@ var _ env.Tasks = (*Tasks)(nil)
 // NewTasks returns a Tasks that runs nothing.
 func NewTasks() *Tasks { return &Tasks{stop: make(chan struct{})} }
 
-// Task is env.Tasks'. It must not be called after Close.
+// Task implements env.Tasks. It must not be called after Close.
 func (t *Tasks) Task(step func() (more bool)) env.Waker {
 	kick := make(chan struct{}, 1)
 	signal := env.NewSignal(func() {

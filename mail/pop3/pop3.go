@@ -37,7 +37,7 @@ type Store interface {
 
 // Options say what a server needs to know; all are needed.
 type Options struct {
-	// Login says which user may read mail by that name and password.
+	// Login states which user may read mail by that name and password.
 	Login func(name, password string) (user uint64, ok bool)
 	Log   *slog.Logger
 }

@@ -78,7 +78,7 @@ type session struct {
 
 var _ gosmtp.Session = (*session)(nil)
 
-// Mail is gosmtp.Session's.
+// Mail implements gosmtp.Session.
 func (s *session) Mail(from string, o *gosmtp.MailOptions) error {
 	s.from, s.size = from, 0
 	if o != nil {
@@ -92,7 +92,7 @@ func later(err error) error {
 	return &gosmtp.SMTPError{Code: 452, EnhancedCode: gosmtp.EnhancedCode{4, 3, 1}, Message: err.Error()}
 }
 
-// Rcpt is gosmtp.Session's.
+// Rcpt implements gosmtp.Session.
 func (s *session) Rcpt(to string, _ *gosmtp.RcptOptions) error {
 	user, ok := s.options.Lookup(to)
 	if !ok {
@@ -107,7 +107,7 @@ func (s *session) Rcpt(to string, _ *gosmtp.RcptOptions) error {
 	return nil
 }
 
-// Data is gosmtp.Session's. Without an error the client has its acknowledgement.
+// Data implements gosmtp.Session. Without an error the client has its acknowledgement.
 func (s *session) Data(r io.Reader) error {
 	message := bytes.NewBufferString(s.trace())
 	if _, err := message.ReadFrom(r); err != nil {
@@ -142,8 +142,8 @@ func oneLine(s string) string {
 	}, s)
 }
 
-// Reset is gosmtp.Session's.
+// Reset implements gosmtp.Session.
 func (s *session) Reset() { s.from, s.size, s.to = "", 0, nil }
 
-// Logout is gosmtp.Session's.
+// Logout implements gosmtp.Session.
 func (s *session) Logout() error { return nil }

@@ -386,7 +386,7 @@ func (b *Block) Seek(key []byte) int {
 	return lo
 }
 
-// HasKey says whether message i is of that key.
+// HasKey reports whether message i is of that key.
 func (b *Block) HasKey(i int, key []byte) bool {
 	p := len(b.prefix)
 	return len(key) >= p && bytes.Equal(key[p:], b.Suffix(i)) && bytes.Equal(key[:p], b.prefix)

@@ -104,7 +104,7 @@ func (b *Builder) Add(m message.Message) bool {
 	return true
 }
 
-// wasteful says whether too much would stay empty if the block were closed.
+// wasteful reports whether too much would stay empty if the block were closed.
 func (b *Builder) wasteful() bool {
 	waste := b.room - b.used()
 	return waste*wasteMax > b.room

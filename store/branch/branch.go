@@ -24,10 +24,10 @@ import (
 	"github.com/ashlar-dev/ashlar/store/slab"
 )
 
-// ErrMemory says that the pool has no memory, not even for one block.
+// ErrMemory reports that the pool has no memory, not even for one block.
 var ErrMemory = errors.New("no memory left in the pool of the store")
 
-// ErrTooLarge says that a message is longer than a block takes: its value must
+// ErrTooLarge reports that a message is longer than a block takes: its value must
 // go to a blob.
 var ErrTooLarge = errors.New("message too large for a branch")
 
@@ -75,7 +75,7 @@ type Options struct {
 	// each branch has its own.
 	Coder       *block.Coder
 	Compression Compression
-	// Last says that what is written stays for long: it may cost more to be
+	// Last reports that what is written stays for long: it may cost more to be
 	// smaller.
 	Last bool
 	// Unfiltered leaves the filter out: of what is written, and of the memory

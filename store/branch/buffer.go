@@ -12,7 +12,7 @@ type buffer struct {
 	pool *slab.Pool
 	b    []byte // as it was allocated
 	n    int    // bytes in use
-	// optional says that the owner can do without it.
+	// optional reports that the owner can do without it.
 	optional bool
 }
 

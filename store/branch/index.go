@@ -156,7 +156,7 @@ func (x *Index) Bounds() (lo, hi []byte) { return x.lo, x.hi }
 
 func (x *Index) span(b int) uint16 { return binary.LittleEndian.Uint16(x.spans[2*b:]) }
 
-// continues says whether block b begins with the key the one before ends with.
+// continues reports whether block b begins with the key the one before ends with.
 func (x *Index) continues(b int) bool { return x.span(b)&spanContinues != 0 }
 
 // run is where block b is.
@@ -172,7 +172,7 @@ func (x *Index) rest(b int) []byte {
 	return x.rests[binary.LittleEndian.Uint32(x.restAt[4*b:]):binary.LittleEndian.Uint32(x.restAt[4*b+4:])]
 }
 
-// separates says whether key is separator b.
+// separates reports whether key is separator b.
 func (x *Index) separates(b int, key []byte) bool {
 	p := len(x.prefix)
 	return len(key) >= p && bytes.Equal(x.rest(b), key[p:]) && bytes.Equal(x.prefix, key[:p])
@@ -228,13 +228,13 @@ func (x *Index) at(key []byte) int {
 // does.
 func (x *Index) below(key []byte) int { return x.fence(key) - 1 }
 
-// May says whether the branch may have messages of the key with that
+// May reports whether the branch may have messages of the key with that
 // filter.Hash; false is sure. Tombstones are not asked.
 func (x *Index) May(hash uint64) bool {
 	return len(x.bits) == 0 && x.n > 0 || len(x.bits) > 0 && filter.Has(x.bits, hash)
 }
 
-// Overlaps says whether the branch may have something for keys in [lo, hi),
+// Overlaps reports whether the branch may have something for keys in [lo, hi),
 // tombstones included. A nil bound is open.
 func (x *Index) Overlaps(lo, hi []byte) bool {
 	if x.n == 0 && x.tombCount == 0 {

@@ -49,7 +49,7 @@ func compareTombstones(a, b message.RangeTombstone) int {
 	return bytes.Compare(b.Hi, a.Hi)
 }
 
-// covered says whether b adds nothing to a, which comes before it: both are of
+// covered reports whether b adds nothing to a, which comes before it: both are of
 // the same change.
 func covered(a, b message.RangeTombstone) bool {
 	return a.Seq == b.Seq && bytes.Equal(a.Lo, b.Lo)

@@ -274,7 +274,7 @@ func (c *Cache) Taken() (bytes int64) {
 	return bytes
 }
 
-// Empty says that there are no records.
+// Empty reports whether there are no records.
 func (c *Cache) Empty() bool { return c.records.Load() == 0 }
 
 // Metrics is what the cache has done, and what it holds.

@@ -132,7 +132,7 @@ func (x *index) find(h, place uint32) uint32 {
 	return none
 }
 
-// crowded says that the table should grow.
+// crowded reports whether the table should grow.
 func (x *index) crowded() bool { return x.used*3 >= int(x.mask+1)*bucketSlots*2 }
 
 // ghost remembers hashes of what was evicted lately: a table of buckets of one
@@ -166,7 +166,7 @@ func (g *ghost) add(h uint32) {
 	g.adds++
 }
 
-// take says whether the hash is remembered, and forgets it.
+// take reports whether the hash is remembered, and forgets it.
 func (g *ghost) take(h uint32) bool {
 	if g.mem == nil {
 		return false

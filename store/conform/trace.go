@@ -107,7 +107,7 @@ type Recorder struct {
 
 var _ env.Tracer = (*Recorder)(nil)
 
-// Trace is env.Tracer's. Events that are not the specification's are left out.
+// Trace implements env.Tracer. Events that are not the specification's are left out.
 func (r *Recorder) Trace(e env.Event) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -60,7 +60,7 @@ type unit struct {
 	name    *naming
 }
 
-// naming says that a name leads to a file (nil: nowhere), and in a rename that
+// naming reports that a name leads to a file (nil: nowhere), and in a rename that
 // the old one does not any more.
 type naming struct {
 	name, old string
@@ -135,10 +135,10 @@ func (n *naming) apply(names map[string]*inode) {
 	}
 }
 
-// Open is env.Disk's.
+// Open implements env.Disk.
 func (d *Disk) Open(name string, create bool) (env.File, error) { return d.open(name, create, false) }
 
-// OpenDirect is env.DirectDisk's: a file that refuses what is not aligned.
+// OpenDirect implements env.DirectDisk: a file that refuses what is not aligned.
 func (d *Disk) OpenDirect(name string, create bool) (env.File, bool, error) {
 	f, err := d.open(name, create, true)
 	return f, true, err
@@ -161,7 +161,7 @@ func (d *Disk) open(name string, create, direct bool) (env.File, error) {
 	return &file{disk: d, i: i, name: clean, direct: direct}, nil
 }
 
-// Rename is env.Disk's, for files.
+// Rename implements env.Disk, for files.
 func (d *Disk) Rename(old, new string) error {
 	from, i, err := d.find("rename", old)
 	if err != nil {
@@ -182,7 +182,7 @@ func (d *Disk) Rename(old, new string) error {
 	return nil
 }
 
-// Remove is env.Disk's.
+// Remove implements env.Disk.
 func (d *Disk) Remove(name string) error {
 	clean, i, err := d.find("remove", name)
 	switch {
@@ -202,7 +202,7 @@ func (d *Disk) Remove(name string) error {
 	return nil
 }
 
-// MakeDir is env.Disk's.
+// MakeDir implements env.Disk.
 func (d *Disk) MakeDir(name string) error {
 	parts := strings.Split(path.Clean(name), "/")
 	for k := range parts {
@@ -220,7 +220,7 @@ func (d *Disk) MakeDir(name string) error {
 	return nil
 }
 
-// List is env.Disk's.
+// List implements env.Disk.
 func (d *Disk) List(name string) ([]string, error) {
 	clean, i, err := d.find("list", name)
 	switch {
@@ -241,7 +241,7 @@ func (d *Disk) List(name string) ([]string, error) {
 	return out, nil
 }
 
-// SyncDir is env.Disk's.
+// SyncDir implements env.Disk.
 func (d *Disk) SyncDir(name string) error {
 	clean, i, err := d.find("sync", name)
 	switch {
@@ -305,7 +305,7 @@ func (u *unit) applyTo(t *table) {
 	}
 }
 
-// Lock is env.LockDisk's. Its file is left out of what a crash decides on: a
+// Lock implements env.LockDisk. Its file is left out of what a crash decides on: a
 // lock file has no content, and its name means nothing.
 func (d *Disk) Lock(name string) (io.Closer, error) {
 	clean, i, err := d.find("lock", name)

@@ -37,15 +37,15 @@ func Engines() []Subject {
 // engineMemory is for what an engine needs beside its memtables, in bytes.
 const engineMemory = 4 << 20
 
-// Name is Subject's.
+// Name implements Subject.
 func (e Engine) Name() string { return e.Label }
 
-// Durable is Subject's.
+// Durable implements Subject.
 func (e Engine) Durable(k OpKind) bool {
 	return k == Sync || k == Flush || k == Reopen || k.Changes() && e.Options.Durability == store.EveryCommit
 }
 
-// Doubled is Doubled's: with the journal and the older superblock nothing is
+// Doubled implements Doubled: with the journal and the older superblock nothing is
 // lost, if all that was promised went through the journal.
 func (e Engine) Doubled() (file string, pages []int64) {
 	if e.Options.Durability != store.EveryCommit {
@@ -54,12 +54,12 @@ func (e Engine) Doubled() (file string, pages []int64) {
 	return "DATA", []int64{0, 256}
 }
 
-// Explains is Subject's.
+// Explains implements Subject.
 func (e Engine) Explains(err error) bool {
 	return errors.Is(err, store.ErrCorrupt) || errors.Is(err, store.ErrStopped)
 }
 
-// Open is Subject's.
+// Open implements Subject.
 func (e Engine) Open(disk env.Disk, dir string, tracer env.Tracer) (Store, error) {
 	o := e.Options
 	o.Memory, o.Merger = engineMemory+4*int64(o.Tuning.MemtableBytes), Concat{}

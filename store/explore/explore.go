@@ -161,7 +161,7 @@ type explorer struct {
 // marks counts what the subject traces.
 type marks map[string]uint64
 
-// Trace is env.Tracer's.
+// Trace implements env.Tracer.
 func (m marks) Trace(e env.Event) {
 	if mark, ok := e.(env.Mark); ok {
 		m[string(mark)]++
@@ -441,7 +441,7 @@ func (e *explored) deeper(s *session, found []record, path []Step, sum uint64) {
 	e.x.report.Reads += next.reads
 }
 
-// ended says that nothing more is to be looked at.
+// ended reports whether nothing more is to be looked at.
 func (x *explorer) ended() bool { return x.failure != nil || x.over }
 
 func (x *explorer) fail(f *Failure) {

@@ -79,7 +79,7 @@ func (f *Failure) Error() string {
 	return b.String()
 }
 
-// Unwrap gives the cause.
+// Unwrap returns the cause.
 func (f *Failure) Unwrap() error { return f.Err }
 
 // Shrink drops operations as long as the workload that is left still fails, in

@@ -68,7 +68,7 @@ func (f *Fault) strikes(k FaultKind, n int) bool {
 
 func (f *Fault) coin() bool { return f.random.Uint64()&1 == 0 }
 
-// mayGrow says whether a file may become longer.
+// mayGrow reports whether a file may become longer.
 func (d *Disk) mayGrow() bool {
 	if d.fault.strikes(FullDisk, d.growths) {
 		d.full = true

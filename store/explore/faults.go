@@ -90,7 +90,7 @@ func (f *faulty) failed(err error) {
 	})
 }
 
-// explained says whether an error may be the answer to the fault.
+// explained reports whether an error may be the answer to the fault.
 func (f *faulty) explained(err error) bool {
 	return f.fault.Struck && !f.relieved && (errors.Is(err, errStruck) || errors.Is(err, errFull) || f.subject.Explains(err))
 }
@@ -134,7 +134,7 @@ func (x *explorer) operate(fault *Fault) *session {
 	return f.session
 }
 
-// accepts says whether what came of an operation is allowed, and notes the
+// accepts reports whether what came of an operation is allowed, and notes the
 // failure when it is not.
 func (f *faulty) accepts(err, bad error) bool {
 	if bad == nil && err != nil && !f.explained(err) {

@@ -33,7 +33,7 @@ func (f *file) check(op string, off, n int64) error {
 	return nil
 }
 
-// ReadAt is env.File's.
+// ReadAt implements env.File.
 func (f *file) ReadAt(b []byte, off int64) (int, error) {
 	if err := f.check("read", off, int64(len(b))); err != nil {
 		return 0, err
@@ -49,7 +49,7 @@ func (f *file) ReadAt(b []byte, off int64) (int, error) {
 	return int(n), nil
 }
 
-// WriteAt is env.File's.
+// WriteAt implements env.File.
 func (f *file) WriteAt(b []byte, off int64) (int, error) {
 	if err := f.check("write", off, int64(len(b))); err != nil {
 		return 0, err
@@ -107,16 +107,16 @@ func (f *file) resize(size int64) {
 	})
 }
 
-// Append is env.File's.
+// Append implements env.File.
 func (f *file) Append(b []byte) error {
 	_, err := f.WriteAt(b, f.i.now.size)
 	return err
 }
 
-// Size is env.File's.
+// Size implements env.File.
 func (f *file) Size() (int64, error) { return f.i.now.size, f.check("stat", 0, 0) }
 
-// Truncate is env.File's. What is cut off may be there again after a crash.
+// Truncate implements env.File. What is cut off may be there again after a crash.
 func (f *file) Truncate(size int64) error {
 	if err := f.check("truncate", size, 0); err != nil {
 		return err
@@ -159,7 +159,7 @@ func (f *file) zero(from, to int64) {
 	}
 }
 
-// Allocate is env.SpaceFile's.
+// Allocate implements env.SpaceFile.
 func (f *file) Allocate(off, n int64) error {
 	if err := f.check("allocate", off, 0); err != nil {
 		return err
@@ -174,7 +174,7 @@ func (f *file) Allocate(off, n int64) error {
 	return nil
 }
 
-// Discard is env.SpaceFile's: whole pages are zero at once, and what they were
+// Discard implements env.SpaceFile: whole pages are zero at once, and what they were
 // until a Sync.
 func (f *file) Discard(off, n int64) error {
 	if err := f.check("discard", off, 0); err != nil {
@@ -187,7 +187,7 @@ func (f *file) Discard(off, n int64) error {
 	return nil
 }
 
-// Sync is env.File's.
+// Sync implements env.File.
 func (f *file) Sync() error {
 	if err := f.check("sync", 0, 0); err != nil {
 		return err
@@ -195,7 +195,7 @@ func (f *file) Sync() error {
 	return f.disk.sync("sync "+f.name, f.name, func(u *unit) bool { return u.file == f.i && u.name == nil })
 }
 
-// Close is env.File's.
+// Close implements env.File.
 func (f *file) Close() error {
 	if f.closed {
 		return pathErr("close", f.name, fs.ErrClosed)

@@ -48,15 +48,15 @@ type Concat struct{}
 
 var _ message.Merger = Concat{}
 
-// Name is message.Merger's.
+// Name implements message.Merger.
 func (Concat) Name() string { return "concat" }
 
-// Combine is message.Merger's.
+// Combine implements message.Merger.
 func (Concat) Combine(dst, _, older, newer []byte) []byte {
 	return append(append(dst, older...), newer...)
 }
 
-// Apply is message.Merger's.
+// Apply implements message.Merger.
 func (Concat) Apply(dst, _, value []byte, _ bool, operand []byte) []byte {
 	return append(append(dst, value...), operand...)
 }
@@ -64,7 +64,7 @@ func (Concat) Apply(dst, _, value []byte, _ bool, operand []byte) []byte {
 // record is one key and its value.
 type record struct{ key, value []byte }
 
-// entry says what the value of a key is from a moment on; nil is none.
+// entry states what the value of a key is from a moment on; nil is none.
 type entry struct {
 	pos   int
 	value []byte
@@ -161,7 +161,7 @@ func (h *history) undo() {
 	}
 }
 
-// since says whether there is anything after a moment that was not taken back.
+// since reports whether there is anything after a moment that was not taken back.
 func (h *history) since(pos int) bool {
 	for _, log := range h.log {
 		if log[len(log)-1].pos > pos {

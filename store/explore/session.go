@@ -71,7 +71,7 @@ type hearing struct {
 	disk *Disk
 }
 
-// Trace is env.Tracer's.
+// Trace implements env.Tracer.
 func (h hearing) Trace(e env.Event) {
 	if h.disk.dead == nil {
 		h.Tracer.Trace(e)

@@ -205,7 +205,7 @@ func (d *Disk) crashed(c choice, random env.Random) crash {
 	return s
 }
 
-// orphan says that a name is in a directory that is not there.
+// orphan reports whether a name is in a directory that is not there.
 func orphan(names map[string]*inode, name string) bool {
 	dir := path.Dir(name)
 	return dir != "." && (names[dir] == nil || orphan(names, dir))
@@ -277,7 +277,7 @@ func (u *unit) tear(t *table, c Class, random env.Random) {
 	}
 }
 
-// lands says whether sector k of n of a torn write reaches the disk.
+// lands reports whether sector k of n of a torn write reaches the disk.
 func (c Class) lands(k, n int) bool {
 	switch c {
 	case TornHead:

@@ -14,10 +14,10 @@ type Subject interface {
 	// Marks tell the tracer which paths of recovery were taken. Where a store
 	// is, Open changes nothing on the disk.
 	Open(disk env.Disk, dir string, tracer env.Tracer) (Store, error)
-	// Durable says that an operation of the kind that has returned without
+	// Durable reports whether an operation of the kind that has returned without
 	// error has made everything before it, and itself, durable.
 	Durable(k OpKind) bool
-	// Explains says that an error is of a kind with which a store may answer
+	// Explains reports whether an error is of a kind with which a store may answer
 	// when its disk is damaged or has failed.
 	Explains(err error) bool
 }

@@ -35,7 +35,7 @@ func (k OpKind) String() string {
 	return [...]string{"put", "delete", "deleterange", "merge", "batch", "sync", "flush", "compact", "wait", "checkpoint", "reopen", "kill", "snapshot", "scan", "get"}[k]
 }
 
-// Changes says whether operations of the kind have a moment.
+// Changes reports whether operations of the kind have a moment.
 func (k OpKind) Changes() bool { return k <= Batch }
 
 func (k OpKind) restarts() bool { return k == Reopen || k == Kill }
@@ -84,7 +84,7 @@ func (o *Op) String() string {
 	return b.String()
 }
 
-// Profile says what a workload is like. Weights are relative.
+// Profile states what a workload is like. Weights are relative.
 type Profile struct {
 	Name    string
 	Ops     int // how many

@@ -153,7 +153,7 @@ func (a *Allocator) End() uint32 { return a.end }
 // Span is a run that is not in use.
 type Span struct {
 	Run
-	// Retired says that superblocks still refer to the run; Generation is
+	// Retired reports that superblocks still refer to the run; Generation is
 	// what it was retired at.
 	Retired    bool
 	Generation uint64

@@ -35,7 +35,7 @@ func Size(n int) int {
 	return max(lines, 1) * LineBytes
 }
 
-// Valid says whether a filter can have that length in bytes.
+// Valid reports whether a filter can have that length in bytes.
 func Valid(size int) bool { return size > 0 && size%LineBytes == 0 }
 
 // Hash is the hash of a key that filters are asked with: XXH64. It is on disk.
@@ -59,7 +59,7 @@ func Add(f []byte, h uint64) {
 	}
 }
 
-// Has says whether h may have been added to f; false is sure.
+// Has reports whether h may have been added to f; false is sure.
 func Has(f []byte, h uint64) bool {
 	l := line(f, h)
 	x := h * mix

@@ -20,7 +20,7 @@ func (l *Log) Files() []File {
 	return files
 }
 
-// IsName says whether a file of that name in a store's directory is one of the
+// IsName reports whether a file of that name in a store's directory is one of the
 // journal's.
 func IsName(name string) bool {
 	_, ok := nameNumber(name)

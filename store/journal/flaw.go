@@ -34,7 +34,7 @@ const (
 	wrongStart
 )
 
-// OK says that nothing is wrong.
+// OK reports whether nothing is wrong.
 func (f Flaw) OK() bool { return f.what == sound }
 
 // Want is what should be there.

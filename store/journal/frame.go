@@ -47,7 +47,7 @@ const (
 	flagStart    = 1
 )
 
-// Header says what a frame is.
+// Header states what a frame is.
 type Header struct {
 	// Store is the store's identity, random and the same for its life. It is
 	// not written: it is part of the checksum.
@@ -132,7 +132,7 @@ func Seal(frame []byte, h Header) (crc uint32) {
 	return crc
 }
 
-// makesSense says whether h can be the header of a frame of n bytes.
+// makesSense reports whether h can be the header of a frame of n bytes.
 func (h Header) makesSense(n int) bool {
 	return h.Len > HeaderSize && n == h.Padded() &&
 		h.Offset >= SegmentHeader && h.Offset%PageSize == 0 &&

@@ -77,7 +77,7 @@ type Log struct {
 	next     uint64 // the least number that Begin may take
 	// named is false while a file may be lost with its name.
 	named bool
-	// zeroed says that Options.Buffer has nothing but zeros.
+	// zeroed reports that Options.Buffer has nothing but zeros.
 	zeroed bool
 }
 
@@ -92,7 +92,7 @@ type slot struct {
 	// unsynced is whether it may have something that is not durable and that
 	// somebody counts on.
 	unsynced bool
-	// backed says that the disk has room for all of it, which is not known of a
+	// backed reports that the disk has room for all of it, which is not known of a
 	// file that was found.
 	backed bool
 	// blank is from where on the file has space that was never written, when

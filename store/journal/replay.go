@@ -297,7 +297,7 @@ func (r *replay) corrupt(slots []*slot, s *slot, at int64, h Header) error {
 	return c
 }
 
-// headless answers the first frame of a segment whose first page is broken, if
+// headless returns the first frame of a segment whose first page is broken, if
 // it continues the chain.
 func (r *replay) headless(s *slot) (Header, bool, error) {
 	b := r.log.opt.Buffer[:PageSize]

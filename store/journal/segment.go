@@ -34,7 +34,7 @@ const (
 // numberMax is the highest number of a segment.
 const numberMax = 1<<63 - 1
 
-// SegmentInfo says what a segment is.
+// SegmentInfo states what a segment is.
 type SegmentInfo struct {
 	// Store is as in Header.
 	Store uint64

@@ -57,7 +57,7 @@ func (x *keyIndex) close(pool *slab.Pool) {
 	x.mem = nil
 }
 
-// room says whether n more keys can be added, and grows the table when it
+// room reports whether n more keys can be added, and grows the table when it
 // becomes crowded.
 func (x *keyIndex) room(n int) bool {
 	slots := len(x.now.Load().slots)

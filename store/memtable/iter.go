@@ -42,7 +42,7 @@ func (it *iter) load(c *cursor) bool {
 	return true
 }
 
-// first says whether cursor a comes before b in the direction of travel.
+// first reports whether cursor a comes before b in the direction of travel.
 func (it *iter) first(a, b *cursor) bool {
 	c := bytes.Compare(a.key, b.key)
 	if c == 0 {

@@ -174,7 +174,7 @@ func (t *Table) Deletes() int { return t.deletes }
 // RangeDeletes returns how many messages are range deletes.
 func (t *Table) RangeDeletes() int { return t.tombs.len }
 
-// Fits says whether the arena has room for one more message.
+// Fits reports whether the arena has room for one more message.
 func (t *Table) Fits(keyLen, valueLen int) bool {
 	return EntrySize(keyLen, valueLen) <= len(t.arena)-t.pos
 }

@@ -76,7 +76,7 @@ func (r *run) seek(key []byte) int {
 	return lo
 }
 
-// below says whether the key of message i is below key, which has the common
+// below reports whether the key of message i is below key, which has the common
 // bytes, the prefix and the class.
 func (r *run) below(i int, prefix uint64, class int, key []byte) bool {
 	p, rest := r.pairs[i*pairWords], r.pairs[i*pairWords+1]
@@ -125,7 +125,7 @@ func mergeRuns(older, newer *run, depth int) (*run, bool) {
 	return out, true
 }
 
-// before says whether the first pair has the smaller key.
+// before reports whether the first pair has the smaller key.
 func (a arena) before(ap, ar, bp, br uint64, depth int) bool {
 	if ap != bp {
 		return ap < bp

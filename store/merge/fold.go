@@ -7,7 +7,7 @@ import (
 	"github.com/ashlar-dev/ashlar/store/message"
 )
 
-// ErrNoMerger says that there is a merge message, but no Merger to say what it
+// ErrNoMerger reports that there is a merge message, but no Merger to say what it
 // means.
 var ErrNoMerger = errors.New("merge message, but no merger")
 

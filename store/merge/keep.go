@@ -7,7 +7,7 @@ import (
 	"github.com/ashlar-dev/ashlar/store/message"
 )
 
-// KeepOptions says what is compacted and who still looks at it.
+// KeepOptions states what is compacted and who still looks at it.
 type KeepOptions struct {
 	// Sources are the messages. Keep closes them.
 	Sources []message.Iter
@@ -20,7 +20,7 @@ type KeepOptions struct {
 	// Snapshots are the numbers at which somebody looks, ascending; the
 	// present is always one more.
 	Snapshots []message.Seq
-	// Bottom says that nothing lies below the sources in [Lo, Hi). What lies
+	// Bottom reports that nothing lies below the sources in [Lo, Hi). What lies
 	// there otherwise is older than everything in the sources.
 	Bottom bool
 	// Merger gives Merge messages their meaning; without one they are an
@@ -352,7 +352,7 @@ func (k *Keep) putOperand() bool {
 // Message is what is kept: valid until the next call of Next.
 func (k *Keep) Message() message.Message { return k.out }
 
-// Starts says whether the message is the first that is kept of its key.
+// Starts reports whether the message is the first that is kept of its key.
 func (k *Keep) Starts() bool { return k.starts }
 
 // Counts is what was done so far.

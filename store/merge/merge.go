@@ -166,7 +166,7 @@ func (t *Merged) findCommon() {
 	t.renumber()
 }
 
-// before says whether source a's message comes before source b's in the
+// before reports whether source a's message comes before source b's in the
 // direction of the walk.
 func (t *Merged) before(a, b int) bool {
 	x, y := &t.heads[a], &t.heads[b]
@@ -231,7 +231,7 @@ func (t *Merged) replay(i int) {
 	t.winner = w
 }
 
-// stands says whether there is a message.
+// stands reports whether there is a message.
 func (t *Merged) stands() bool {
 	return t.err == nil && len(t.heads) > 0 && !t.heads[t.winner].gone
 }

@@ -109,7 +109,7 @@ func (v *Visible) clear() {
 	v.operand.some = false
 }
 
-// Moved says that there was a move since Reset.
+// Moved reports whether there was a move since Reset.
 func (v *Visible) Moved() bool { return v.moved }
 
 // First moves to the first key.

@@ -20,16 +20,16 @@ const MaxSeq Seq = 1<<56 - 1
 type Kind uint8
 
 const (
-	// Delete says that the key has no value.
+	// Delete reports that the key has no value.
 	Delete Kind = 1
-	// Put says what the value is.
+	// Put states what the value is.
 	Put Kind = 2
-	// Merge says how the value changes, in the words of the Merger.
+	// Merge states how the value changes, in the words of the Merger.
 	Merge Kind = 3
 	// Blob is a Put whose value is elsewhere: the message's value is a
 	// BlobRef.
 	Blob Kind = 4
-	// RangeDelete says that the keys from the message's key up to, but not
+	// RangeDelete reports that the keys from the message's key up to, but not
 	// with, the message's value had no value before.
 	RangeDelete Kind = 5
 )
@@ -50,7 +50,7 @@ func (k Kind) String() string {
 	return "unknown kind"
 }
 
-// Valid says whether k is a kind.
+// Valid reports whether k is a kind.
 func (k Kind) Valid() bool { return k >= Delete && k <= RangeDelete }
 
 // Limits of what one message holds, in bytes.
@@ -90,7 +90,7 @@ type RangeTombstone struct {
 	Seq    Seq
 }
 
-// Covers says whether the key lies in the range.
+// Covers reports whether the key lies in the range.
 func (t RangeTombstone) Covers(key []byte) bool {
 	return bytes.Compare(t.Lo, key) <= 0 && bytes.Compare(key, t.Hi) < 0
 }

@@ -113,12 +113,12 @@ func New(limit int64) *Pool {
 type Answer uint8
 
 const (
-	// Retry says that memory was freed.
+	// Retry reports that memory was freed.
 	Retry Answer = iota
-	// Exceed says that nothing can be freed, and that the piece may exceed the
+	// Exceed reports that nothing can be freed, and that the piece may exceed the
 	// limit.
 	Exceed
-	// Refuse says that nothing can be freed, and that the limit holds.
+	// Refuse reports that nothing can be freed, and that the limit holds.
 	Refuse
 )
 

@@ -46,7 +46,7 @@ func checksumBut4(b []byte, off int) uint32 {
 	return crc32.Update(crc32.Checksum(b[:off], castagnoli), castagnoli, b[off+4:])
 }
 
-// ErrBlank says that both superblocks are zeros or missing altogether: no store
+// ErrBlank reports that both superblocks are zeros or missing altogether: no store
 // was made here, or its making did not get so far that it counts.
 var ErrBlank = errors.New("both superblocks are blank: there is no store")
 

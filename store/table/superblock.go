@@ -98,7 +98,7 @@ type Superblock struct {
 	Pages uint32
 	// Merger is the name of the merger the store was made with, or empty.
 	Merger string
-	// Clean says that the superblock was written when the store was made or
+	// Clean reports that the superblock was written when the store was made or
 	// closed. It is for people: later changes may be in the journal all the
 	// same.
 	Clean bool
@@ -346,7 +346,7 @@ func Choose(a, b []byte) (s Superblock, which int, err error) {
 	return sb, 1, nil
 }
 
-// blank says whether b has no byte that is not zero.
+// blank reports whether b has no byte that is not zero.
 func blank(b []byte) bool {
 	for _, x := range b {
 		if x != 0 {

@@ -33,7 +33,7 @@ func (k Kind) String() string {
 	return fmt.Sprintf("kind %d", uint8(k))
 }
 
-// Valid says whether k is a kind.
+// Valid reports whether k is a kind.
 func (k Kind) Valid() bool { return k >= Branch && k <= Root }
 
 // BodyMax is the longest body of an object in bytes.
@@ -194,7 +194,7 @@ func (t *Table) Objects() []Object {
 	return all
 }
 
-// Changed says whether the table differs from what was written of it last.
+// Changed reports whether the table differs from what was written of it last.
 func (t *Table) Changed() bool { return t.delta > 0 }
 
 // Size is the length in bytes of what Full would append.

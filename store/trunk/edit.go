@@ -56,7 +56,7 @@ func clip(refs []Ref, lo, hi []byte) []Ref {
 	return in
 }
 
-// apart says whether a branch can be the base of a pivot of its own: when it
+// apart reports whether a branch can be the base of a pivot of its own: when it
 // lies wholly within p, above all that p has, and is large enough. That is how
 // keys that arrive in their order are written once only.
 func (t *Trunk) apart(p *Pivot, r Ref, lo, hi []byte) bool {
@@ -191,12 +191,12 @@ type Job struct {
 	// they have is deleted by a range tombstone in Inputs, and they need not
 	// be read.
 	Covered []Ref
-	// Bottom says that nothing older lies below Inputs and Covered.
+	// Bottom reports that nothing older lies below Inputs and Covered.
 	Bottom bool
 	// Parts is in how many pieces of about equal size the output is to be
 	// cut, at the bottom.
 	Parts int
-	// Flush says that there is nothing to merge: the references are to be moved
+	// Flush reports that there is nothing to merge: the references are to be moved
 	// down.
 	Flush bool
 }
@@ -311,7 +311,7 @@ func (t *Trunk) join(n *Node, i int, end []byte) {
 	n.Pivots = append(n.Pivots[:left:left], append([]Pivot{joined}, n.Pivots[left+2:]...)...)
 }
 
-// small says whether a pivot's references are bases of less than size in all.
+// small reports whether a pivot's references are bases of less than size in all.
 // Only such are joined: deltas hold branches together that reach further.
 func (t *Trunk) small(p Pivot, size int64) bool {
 	var sum int64
@@ -362,7 +362,7 @@ func (t *Trunk) edit(j *Job, change func(n *Node, i int, hi, end []byte)) bool {
 	}
 }
 
-// current says whether the pivot still has the job's range and inputs.
+// current reports whether the pivot still has the job's range and inputs.
 func current(p Pivot, hi []byte, j *Job) bool {
 	if !bytes.Equal(p.Lo, j.Lo) || !bytes.Equal(hi, j.Hi) || (hi == nil) != (j.Hi == nil) {
 		return false

@@ -10,20 +10,20 @@ import (
 // takes to ask one more branch.
 const probeBytes = 32 << 10
 
-// Policy says how eager compaction is.
+// Policy states how eager compaction is.
 type Policy struct {
 	// Alpha is the ratio of newer bytes to base bytes at which a partition at
 	// the bottom is merged: small keeps reads short, large writes less.
 	Alpha float64
-	// Snapshots says that somebody may still look at the changes up to Oldest
+	// Snapshots reports that somebody may still look at the changes up to Oldest
 	// without the later ones, and nobody at fewer. Then range tombstones that
 	// are newer hide nothing for good.
 	Snapshots bool
 	Oldest    message.Seq
-	// Skip says that a merge is not to be made, however much it is worth; nil:
+	// Skip reports that a merge is not to be made, however much it is worth; nil:
 	// none.
 	Skip func(*Job) bool
-	// Busy says whether somebody works on a pivot already; nil: nobody does.
+	// Busy reports whether somebody works on a pivot already; nil: nobody does.
 	Busy func(level int, lo []byte) bool
 }
 
@@ -160,7 +160,7 @@ func (t *Trunk) bottom(p *Pivot, hi []byte, policy Policy) (*Job, float64) {
 	return all, max(ratio, many)
 }
 
-// tombs says whether the pivot has range tombstones that a merge at the bottom
+// tombs reports whether the pivot has range tombstones that a merge at the bottom
 // drops.
 func (p *Policy) tombs(pivot *Pivot) bool {
 	for _, r := range pivot.Refs {
@@ -171,7 +171,7 @@ func (p *Policy) tombs(pivot *Pivot) bool {
 	return false
 }
 
-// seen says whether all who may still look see the change.
+// seen reports whether all who may still look see the change.
 func (p *Policy) seen(seq message.Seq) bool { return !p.Snapshots || seq <= p.Oldest }
 
 // deleted finds the case that a range tombstone covers the whole pivot: what

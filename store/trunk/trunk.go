@@ -27,7 +27,7 @@ import (
 
 // Keys says where in the order of keys a branch has messages.
 type Keys interface {
-	// Overlaps says whether there may be messages in [lo, hi); hi nil is the
+	// Overlaps reports whether there may be messages in [lo, hi); hi nil is the
 	// end of all keys.
 	Overlaps(lo, hi []byte) bool
 	// Span estimates how much is stored for [lo, hi).

@@ -64,7 +64,7 @@ func (r *Ref) records() float64 {
 	return float64(r.Branch.Meta.Records) * min(float64(r.Bytes)/float64(max(r.Branch.Meta.Bytes, 1)), 1)
 }
 
-// Worth says which merges are worth their reading and writing when space is
+// Worth states which merges are worth their reading and writing when space is
 // needed, since how much each newer message gives back is not known before.
 type Worth struct {
 	// Any: all that leave less than there was.
@@ -77,7 +77,7 @@ type Worth struct {
 // it costs.
 const worthShare = 1.0 / 64
 
-// Merge says whether a merge of so many bytes is worth it, by which that many
+// Merge reports whether a merge of so many bytes is worth it, by which that many
 // newer messages, deletes among them, meet so many records.
 func (w Worth) Merge(newer, deletes, records float64, bytes int64) bool {
 	return newer > 0 && (w.Any || deletes > 0 && deletes*w.BytesPerDelete >= float64(bytes) || newer >= records*worthShare)

@@ -38,7 +38,7 @@ type Config struct {
 	Alias             Name
 	Postcondition     Name
 
-	// Deadlock says whether a state without successor is an error. It is true
+	// Deadlock reports whether a state without successor is an error. It is true
 	// unless the file says CHECK_DEADLOCK FALSE.
 	Deadlock bool
 
@@ -56,7 +56,7 @@ type Name struct {
 	Span source.Span
 }
 
-// IsSet says whether the file mentions the name.
+// IsSet reports whether the file mentions the name.
 func (n Name) IsSet() bool { return n.Text != "" }
 
 // Constant is "Name = Value", which gives a constant (or, as TLC has it, any
@@ -78,7 +78,7 @@ type Override struct {
 	Op     Name
 }
 
-// Kind says what a Value is.
+// Kind states what a Value is.
 type Kind uint8
 
 // The kinds of values that a configuration can write.

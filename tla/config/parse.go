@@ -105,7 +105,7 @@ func (t token) describe() string {
 	return strconv.Quote(t.span.Text())
 }
 
-// atSection says whether the next token opens a section.
+// atSection reports whether the next token opens a section.
 func (p *parser) atSection() bool {
 	t := p.peek()
 	if t.kind != tokenName {
@@ -182,7 +182,7 @@ func editDistance(a, b string) int {
 	return row[len(b)]
 }
 
-// assignmentFollows says whether the next tokens are "name =", "name <-" or
+// assignmentFollows reports whether the next tokens are "name =", "name <-" or
 // "name(", which cannot be part of a list of names.
 func (p *parser) assignmentFollows() bool {
 	n := p.peekAt(1)

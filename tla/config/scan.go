@@ -27,7 +27,7 @@ type token struct {
 	span source.Span
 }
 
-// is says whether the token is the given punctuation.
+// is reports whether the token is the given punctuation.
 func (t token) is(punct string) bool { return t.kind == tokenPunct && t.text == punct }
 
 // puncts in the order in which they are tried: a longer one first.

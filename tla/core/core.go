@@ -57,7 +57,7 @@ type Variable struct {
 	Span  source.Span
 }
 
-// Level says what an expression may depend on (TLA+2's levels).
+// Level states what an expression may depend on (TLA+2's levels).
 type Level uint8
 
 // The levels in their order.
@@ -80,7 +80,7 @@ type Def struct {
 	Params []*Local
 	// Body may be nil only for a native definition.
 	Body Expr
-	// Native says that tla/native computes (Module, Name). A native definition
+	// Native reports that tla/native computes (Module, Name). A native definition
 	// that has a Body too must agree with it.
 	Native    bool
 	Recursive bool // declared by RECURSIVE

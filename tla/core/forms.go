@@ -30,7 +30,7 @@ type Part struct {
 	Expr Expr
 	// Names are what the form binds in this part, and in no other.
 	Names []*Local
-	// Sure says that whoever evaluates the form evaluates this part, and to a
+	// Sure reports that whoever evaluates the form evaluates this part, and to a
 	// value. It is false of arguments: what becomes of them is the operator's to
 	// say.
 	Sure bool

@@ -63,7 +63,7 @@ func Precedence(name string, operands int, postfix bool) (low, high int, left, o
 	return b.low, b.high, b.left, ok
 }
 
-// fixity says how an operator with the given name and number of parameters is
+// fixity states how an operator with the given name and number of parameters is
 // written; nonfix is Op(a, b).
 type fixity uint8
 

@@ -55,7 +55,7 @@ func FormatDef(d *Def) string {
 type printer struct {
 	out []byte
 	col int
-	// flat says that everything must go on one line, of at most limit columns;
+	// flat reports that everything must go on one line, of at most limit columns;
 	// over that it did not.
 	flat  bool
 	limit int

@@ -78,7 +78,7 @@ type activation struct {
 	// k is what a recursive action goes on with, in the activation kFrame.
 	k      act
 	kFrame *activation
-	// pinned says that a lazy function still refers to it.
+	// pinned reports that a lazy function still refers to it.
 	pinned bool
 }
 
@@ -105,7 +105,7 @@ type function struct {
 	body   expr
 	pred   pred
 	act    act
-	// folding says that the function is the application of a definition that
+	// folding reports that the function is the application of a definition that
 	// is being folded.
 	folding bool
 }
@@ -130,7 +130,7 @@ type site struct {
 	mode mode
 	// unrolled is how many copies of this code there are.
 	unrolled int
-	// remembered says that the value of what this is part of is remembered.
+	// remembered reports that the value of what this is part of is remembered.
 	remembered bool
 	// open counts the definitions being compiled into this place.
 	open *opened
@@ -159,7 +159,7 @@ type scope struct {
 	b     *meaning
 }
 
-// kind says what a name stands for.
+// kind states what a name stands for.
 type kind uint8
 
 const (
@@ -183,9 +183,9 @@ type meaning struct {
 	scope *scope
 	mode  mode
 	def   *core.Def
-	// strict says that a parameter's slot is always filled.
+	// strict reports that a parameter's slot is always filled.
 	strict bool
-	// fresh says that nobody has taken on to empty the slot yet.
+	// fresh reports that nobody has taken on to empty the slot yet.
 	fresh bool
 	// fn is the function expression of a named function; domain the slot that
 	// keeps its domain, or -1; whole the function written out and memo its

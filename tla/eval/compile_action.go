@@ -78,7 +78,7 @@ func (c *compiler) plainAct(e core.Expr, x site, k act) act {
 	return c.guard(e, x, k)
 }
 
-// branches says whether executing e as an action may go on more than once: a
+// branches reports whether executing e as an action may go on more than once: a
 // disjunction goes on for each disjunct that is true and \E for each witness,
 // even where nothing is assigned, and each is a successor that counts.
 func (c *compiler) branches(e core.Expr, x site, depth int) bool {
@@ -157,7 +157,7 @@ func (c *compiler) defBranches(d *core.Def, depth int) bool {
 	return found
 }
 
-// paramInAction says whether a parameter of d may be executed as an action.
+// paramInAction reports whether a parameter of d may be executed as an action.
 func paramInAction(d *core.Def) bool {
 	found := false
 	var walk func(core.Expr)

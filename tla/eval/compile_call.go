@@ -97,7 +97,7 @@ func (c *compiler) constDef(d *core.Def, cl *cell) compiled {
 	})
 }
 
-// inlines says whether d is compiled into its callers.
+// inlines reports whether d is compiled into its callers.
 func (c *compiler) inlines(d *core.Def, x site) bool {
 	if d.Recursive || x.open.has(d) {
 		return false
@@ -110,7 +110,7 @@ func (c *compiler) inlines(d *core.Def, x site) bool {
 	return c.p.defFacts(d).nodes*x.unrolled <= InlineNodesMax || primesParam(d)
 }
 
-// primesParam says whether a parameter of d stands where it may mean something
+// primesParam reports whether a parameter of d stands where it may mean something
 // in another state: such an operator is never a function.
 func primesParam(d *core.Def) bool {
 	if len(d.Params) == 0 || d.Body == nil {
@@ -420,7 +420,7 @@ func (c *compiler) pass(fn *function, d *core.Def, args []core.Expr, x site, act
 	return out
 }
 
-// filled says whether a is a name whose slot holds its value for certain.
+// filled reports whether a is a name whose slot holds its value for certain.
 func (c *compiler) filled(a core.Expr, x site) bool {
 	r, ok := a.(*core.LocalRef)
 	if !ok {
@@ -567,7 +567,7 @@ func (c *compiler) applyOperator(b *meaning, args []core.Expr, x site) compiled 
 	return failing("the argument is not an operator")
 }
 
-// strict says whether evaluating e is sure to evaluate the name l, so that it
+// strict reports whether evaluating e is sure to evaluate the name l, so that it
 // may as well be evaluated before.
 func (c *compiler) strict(e core.Expr, l *core.Local) bool {
 	arguments := false

@@ -352,7 +352,7 @@ func (c *compiler) tryNow(fn *function, run expr) (v value.Value, err error) {
 	return v, err
 }
 
-// simple says whether evaluating e takes no longer than e is large.
+// simple reports whether evaluating e takes no longer than e is large.
 func simple(e core.Expr) bool {
 	ok := true
 	switch e := e.(type) {
@@ -367,7 +367,7 @@ func simple(e core.Expr) bool {
 	return ok
 }
 
-// foldable says whether e is of a form that has a value at all.
+// foldable reports whether e is of a form that has a value at all.
 func foldable(e core.Expr) bool {
 	switch e.(type) {
 	case *core.OpRef, *core.Lambda, *core.Bad, *core.Decimal:

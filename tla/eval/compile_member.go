@@ -126,7 +126,7 @@ func (o *operand) get(m *machine) value.Value {
 	return m.cur[o.set.variable]
 }
 
-// has says whether the operand has the element y.
+// has reports whether the operand has the element y.
 func (o *operand) has(m *machine, y value.Value) bool {
 	if o.single {
 		return value.Equal(o.get(m), y)
@@ -186,7 +186,7 @@ func (o *operand) keep(m *machine) {
 	}
 }
 
-// alike says whether it is plain that all elements can be compared with y, and so
+// alike reports whether it is plain that all elements can be compared with y, and so
 // with those of other operands for which that is so.
 func (o *operand) alike(m *machine, y value.Value) bool {
 	if o.single {

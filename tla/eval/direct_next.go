@@ -148,7 +148,7 @@ func (c *compiler) terminating(d *direct, x site) act {
 	}
 }
 
-// suits says whether the identities of the processes are constant.
+// suits reports whether the identities of the processes are constant.
 func (d *direct) suits(p *program) bool {
 	for _, q := range d.alg.Processes {
 		if q.Id != nil && p.factsOf(q.Id, nil, nil).level > core.ConstantLevel {

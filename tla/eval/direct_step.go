@@ -207,7 +207,7 @@ func (s *steps) weight(list []pcal.Stmt) core.Expr {
 	return out
 }
 
-// changes says whether the body assigns a variable that the step has assigned
+// changes reports whether the body assigns a variable that the step has assigned
 // before and that the value mentions: it must be computed before.
 func (s *steps) changes(value core.Expr, body []pcal.Stmt, set pcal.Assigned) bool {
 	again := map[*core.Variable]bool{}

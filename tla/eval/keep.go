@@ -98,7 +98,7 @@ func (m *Model) Save(w io.Writer, workers []check.Worker) error {
 	return out.Flush()
 }
 
-// errKept says that what was kept is not of this model.
+// errKept reports that what was kept is not of this model.
 var errKept = errors.New("the values that were kept are not those of this specification")
 
 // Restore gives values the numbers that they had.

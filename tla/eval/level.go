@@ -10,10 +10,10 @@ import (
 // an expression before it is evaluated.
 type facts struct {
 	level core.Level
-	// volatile says that two evaluations may differ or that evaluating has an
+	// volatile reports that two evaluations may differ or that evaluating has an
 	// effect: TLCGet, TLCSet, RandomElement, Print.
 	volatile bool
-	// locals says that a name bound outside is used.
+	// locals reports that a name bound outside is used.
 	locals bool
 	// nodes is the size with calls expanded, saturating.
 	nodes int

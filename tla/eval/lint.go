@@ -140,7 +140,7 @@ func (l *liveBuilder) premise(property string, atom int) {
 	}
 }
 
-// isAntecedent says whether a formula is there for a remark only.
+// isAntecedent reports whether a formula is there for a remark only.
 func (m *Model) isAntecedent(f *formula) bool {
 	for i := range m.antecedents {
 		if m.antecedents[i].f == f {

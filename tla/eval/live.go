@@ -42,7 +42,7 @@ type liveBuilder struct {
 	out *liveness
 }
 
-// unsupportedError says why a formula cannot be decided.
+// unsupportedError states why a formula cannot be decided.
 type unsupportedError struct{ reason string }
 
 func (e *unsupportedError) Error() string { return e.reason }

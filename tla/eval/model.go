@@ -330,7 +330,7 @@ func (m *Model) Variables() []string {
 	return names
 }
 
-// Decode gives the values of a state that this model made, in the order of
+// Decode returns the values of a state that this model made, in the order of
 // Variables.
 func (m *Model) Decode(s check.State) []value.Value {
 	if m.packed != nil {

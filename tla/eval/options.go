@@ -37,7 +37,7 @@ type Options struct {
 	// Reduce asks for a search of an algorithm that leaves out states where that
 	// can be told to be sound; Model.Reduction says what came of it.
 	Reduce bool
-	// SafetyOnly says that properties of behaviours will not be checked.
+	// SafetyOnly reports that properties of behaviours will not be checked.
 	SafetyOnly bool
 
 	// direct is what NewDirect puts in the place of a next-state relation.

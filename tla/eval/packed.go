@@ -24,7 +24,7 @@ type packing struct {
 	// before are the bits of the states that were expanded before a search was
 	// resumed.
 	before seenBits
-	// odd says that something was met that packed code alone cannot deal with.
+	// odd reports that something was met that packed code alone cannot deal with.
 	odd atomic.Bool
 }
 
@@ -117,7 +117,7 @@ func (m *Model) pack(o packOptions) (packed bool, why string) {
 	return true, ""
 }
 
-// suits says whether the code goes through for most of the states.
+// suits reports whether the code goes through for most of the states.
 func (p *packing) suits(m *Model, states []check.State) bool {
 	machine := pack.NewMachine(p.code)
 	words := make([]uint64, p.layout.Words())
@@ -281,7 +281,7 @@ func (t *internTable) all() []value.Value {
 	return out
 }
 
-// lowers says whether a formula is one of those that are evaluated in states
+// lowers reports whether a formula is one of those that are evaluated in states
 // and steps.
 func (m *Model) lowers(f *formula) bool {
 	return f != m.init && f != m.next && f != m.view && f != m.alias && f != m.post && !isAssume(m, f)
@@ -312,7 +312,7 @@ func (m *Model) toLower() pack.Model {
 	return out
 }
 
-// unsteady says whether e may have another value when it is evaluated again, or
+// unsteady reports whether e may have another value when it is evaluated again, or
 // an effect. A constant that is computed once has neither after the sample.
 func (p *program) unsteady(e core.Expr) bool {
 	if !p.factsOf(e, nil, nil).volatile {
@@ -390,7 +390,7 @@ func (p packProgram) Literal(e core.Expr) (value.Value, bool) {
 	return l.val, true
 }
 
-// decodePacked gives the values of a state that a packed model made.
+// decodePacked returns the values of a state that a packed model made.
 func (m *Model) decodePacked(s check.State) []value.Value {
 	words := make([]uint64, m.packed.layout.Words())
 	if !m.packed.layout.LoadBytes(words, s) {

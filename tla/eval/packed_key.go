@@ -43,7 +43,7 @@ func (m *Model) packImages(p *packing) {
 	p.images = p.layout.Images(perms)
 }
 
-// packsView says whether states are named by what packed code makes of a view. A
+// packsView reports whether states are named by what packed code makes of a view. A
 // symmetry beside it would have the view be that of an image.
 func (m *Model) packsView() bool { return m.view != nil && len(m.symmetry) == 0 }
 

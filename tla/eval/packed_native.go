@@ -71,7 +71,7 @@ func (m *Model) Native() (n *Native, why string) {
 	return n, ""
 }
 
-// NativeFits says whether the program would have dealt with all states that were
+// NativeFits reports whether the program would have dealt with all states that were
 // met so far. It may be called beside a search.
 func (m *Model) NativeFits() bool { return m.packed != nil && !m.packed.odd.Load() }
 

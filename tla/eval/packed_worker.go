@@ -214,7 +214,7 @@ func (w *packedWorker) Next(s check.State, visit check.Visit) error {
 	return w.again(s)
 }
 
-// hopeless says that packed code stops so often that it is not worth a try.
+// hopeless reports whether packed code stops so often that it is not worth a try.
 func (w *packedWorker) hopeless() bool { return w.runs >= hopelessRunsMin && w.stops > w.runs/2 }
 
 const hopelessRunsMin = 4096

@@ -194,7 +194,7 @@ func (m *Model) Sample() {
 	}
 }
 
-// computed says whether an expression is within a definition that is a constant and
+// computed reports whether an expression is within a definition that is a constant and
 // has a value, which was computed once and outside what is counted.
 func (p *program) computed(at source.Span) bool {
 	for d, c := range p.constDefs {

@@ -110,12 +110,12 @@ func (r replacement) apply(name string, args []value.Value) value.Value {
 	return value.Value{}
 }
 
-// isNative says whether d is computed in Go.
+// isNative reports whether d is computed in Go.
 func (p *program) isNative(d *core.Def) bool {
 	return d.Native && (d.Body == nil || !p.options.pure || nativePrimitive(d))
 }
 
-// nativePrimitive says whether the body of a native definition is no more than
+// nativePrimitive reports whether the body of a native definition is no more than
 // a place for one.
 func nativePrimitive(d *core.Def) bool {
 	op := nativeOp(d)
@@ -384,7 +384,7 @@ type asksRun struct {
 	visited []*core.Def
 }
 
-// of says whether d does. What was looked at for one definition is not looked at for
+// of reports whether d does. What was looked at for one definition is not looked at for
 // another.
 func (a *asksRun) of(d *core.Def) bool {
 	a.visited = a.visited[:0]

@@ -68,7 +68,7 @@ func (c *compiler) recall(d *core.Def, args []core.Expr, x site, inner compiled)
 	})
 }
 
-// of says whether the result is that of these arguments.
+// of reports whether the result is that of these arguments.
 func (r *result) of(vals []value.Value) bool {
 	if len(r.args) != len(vals) {
 		return false
@@ -81,7 +81,7 @@ func (r *result) of(vals []value.Value) bool {
 	return true
 }
 
-// laborious says whether the value of an operator takes long and depends on its
+// laborious reports whether the value of an operator takes long and depends on its
 // arguments only.
 func (c *compiler) laborious(d *core.Def) bool {
 	f := c.p.defFacts(d)

@@ -35,14 +35,14 @@ import (
 // workers. Where something of the model could tell the difference in another
 // way, nothing is reduced.
 
-// Reduction says what of an algorithm was reduced.
+// Reduction states what of an algorithm was reduced.
 type Reduction struct {
 	// Labels are the names of the labels whose steps are taken alone.
 	Labels []string
 	// States is in how many states the steps of one process only were taken, by
 	// all workers so far.
 	States int64
-	// Refused says why nothing is reduced, or is empty.
+	// Refused states why nothing is reduced, or is empty.
 	Refused string
 }
 
@@ -217,7 +217,7 @@ func (a *reducer) seeDef(d *core.Def, open map[*core.Def]bool) bool {
 	return a.seePC(d.Body, open)
 }
 
-// comparison says whether x compares pc[p] with labels, and collects them.
+// comparison reports whether x compares pc[p] with labels, and collects them.
 func (a *reducer) comparison(x *core.Op, open map[*core.Def]bool) bool {
 	if len(x.Args) != 2 {
 		return false
@@ -383,7 +383,7 @@ func jumps(b *pcal.Block) []string {
 	return out
 }
 
-// unseen says whether no other process and no invariant notices the step of a
+// unseen reports whether no other process and no invariant notices the step of a
 // block of p.
 func (a *reducer) unseen(p *pcal.Process, b *pcal.Block) bool {
 	ok := !a.labels[b.Label]
@@ -418,7 +418,7 @@ func (a *reducer) unseen(p *pcal.Process, b *pcal.Block) bool {
 	return ok
 }
 
-// constant says whether a definition mentions no variable, and has no effect.
+// constant reports whether a definition mentions no variable, and has no effect.
 func (a *reducer) constant(d *core.Def) bool {
 	d, _ = a.b.p.resolve(d)
 	if d == nil {

@@ -67,7 +67,7 @@ type binding struct {
 	// kept is the last value of expr. Several workers may ask a lazy value of a
 	// constant, and so the names in it.
 	kept atomic.Pointer[keptValue]
-	// asked says that dependsOnNext was found out, and next what it is.
+	// asked reports that dependsOnNext was found out, and next what it is.
 	asked, next bool
 }
 
@@ -145,7 +145,7 @@ type reference struct {
 	polls  uint32 // see poll
 	// retracted counts the values that were taken out of next states again.
 	retracted uint64
-	// shared says that what it evaluates is part of a constant, so that several
+	// shared reports that what it evaluates is part of a constant, so that several
 	// workers may ask the lazy values in it at once.
 	shared bool
 }
@@ -412,7 +412,7 @@ func (r *reference) level(e core.Expr) core.Level {
 	return l
 }
 
-// dependsOnNext says whether the expression of b is about a next state, or may
+// dependsOnNext reports whether the expression of b is about a next state, or may
 // be through a name in it.
 func (r *reference) dependsOnNext(b *binding) bool {
 	if !b.asked {
@@ -699,7 +699,7 @@ func failChoose(set value.Value) {
 	value.Fail("no element of %s satisfies the condition of the CHOOSE", value.Brief(set))
 }
 
-// changed says whether e differs between the two states.
+// changed reports whether e differs between the two states.
 func (r *reference) changed(e core.Expr, n *env, s state) bool {
 	return !value.Equal(r.eval(e, n, s), r.eval(e, n, s.prime()))
 }

@@ -59,7 +59,7 @@ func (r *reference) op(e *core.Op, n *env, s state) value.Value {
 	return value.Value{}
 }
 
-// member says whether x is in the set e, all of which is evaluated.
+// member reports whether x is in the set e, all of which is evaluated.
 func (r *reference) member(x value.Value, e core.Expr, n *env, s state) bool {
 	return value.Contains(r.asked(e, n, s), x)
 }
@@ -97,7 +97,7 @@ func (r *reference) asked(e core.Expr, n *env, s state) value.Value {
 	return r.eval(e, n, s)
 }
 
-// enabled says whether some next state satisfies the action.
+// enabled reports whether some next state satisfies the action.
 func (r *reference) enabled(e core.Expr, n *env, s state) bool {
 	inner := state{cur: s.cur, nxt: make([]value.Value, len(r.p.spec.Variables)+len(r.p.spec.Shadows))}
 	if s.primed {
@@ -119,7 +119,7 @@ func complete(nxt []value.Value, vars []*core.Variable) {
 	}
 }
 
-// composed says whether A \cdot B holds of the two states: whether some state
+// composed reports whether A \cdot B holds of the two states: whether some state
 // between them is reached by A and left by B.
 func (r *reference) composed(e *core.Op, n *env, s state) bool {
 	if s.primed {

@@ -16,7 +16,7 @@ type run struct {
 	registers map[string]value.Value
 	random    *random
 	level     int
-	// setup says that an assumption or the initial predicate is being evaluated:
+	// setup reports that an assumption or the initial predicate is being evaluated:
 	// the registers that these set are every worker's.
 	setup bool
 	// action is the index of what made the candidate plus one, 0 where that is
@@ -24,11 +24,11 @@ type run struct {
 	action int
 	// muted drops output: an evaluation is being repeated to explain it.
 	muted bool
-	// over says that no worker is evaluating, so that all registers may be read.
+	// over reports that no worker is evaluating, so that all registers may be read.
 	over  bool
 	world native.Context
 
-	// stop says that the search is over.
+	// stop reports that the search is over.
 	stop func() bool
 }
 
@@ -160,7 +160,7 @@ func (p *program) reach(e core.Expr, seen map[*core.Def]bool, visit func(*core.D
 	walk(e)
 }
 
-// hasEffects says whether d is an operator whose result may differ from one
+// hasEffects reports whether d is an operator whose result may differ from one
 // evaluation to the next, or that acts.
 func hasEffects(d *core.Def) bool {
 	op := nativeOp(d)

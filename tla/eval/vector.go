@@ -95,7 +95,7 @@ type internTable struct {
 	mu    sync.Mutex
 	count int
 	bytes int
-	// refused says that some value has no number.
+	// refused reports that some value has no number.
 	refused bool
 }
 
@@ -125,7 +125,7 @@ func newInternTable() *internTable {
 	return t
 }
 
-// onlyOne says whether just one value was met.
+// onlyOne reports whether just one value was met.
 func (t *internTable) onlyOne() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()

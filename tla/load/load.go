@@ -186,7 +186,7 @@ func (l *loader) root(path string, text []byte) *Loaded {
 	return out
 }
 
-// untranslated says that the module has no translation in the file: no
+// untranslated reports whether the module has no translation in the file: no
 // markers, or none with anything between them.
 func untranslated(m *syntax.Module) bool {
 	return m.Translation == nil || strings.TrimSpace(m.Translation.Inner.Text()) == ""

@@ -128,7 +128,7 @@ func declared(units []syntax.Unit) map[string]bool {
 	return out
 }
 
-// isAction says whether a definition of a translation is the initial predicate
+// isAction reports whether a definition of a translation is the initial predicate
 // or the action of a label, which starts with pc[self] = "label" or pc = "label".
 func isAction(p Printed) bool { return p.Name == "Init" || p.Name != "" && atLabel.MatchString(p.Text) }
 

@@ -127,7 +127,7 @@ func (p *Program) outside(e core.Expr) core.Expr {
 	})
 }
 
-// mayBePrimed says whether an argument depends on a variable, or on a name
+// mayBePrimed reports whether an argument depends on a variable, or on a name
 // that may stand for something that does.
 func mayBePrimed(args []core.Expr) bool {
 	found := false
@@ -144,7 +144,7 @@ func mayBePrimed(args []core.Expr) bool {
 	return found
 }
 
-// asksEnabled says whether d reaches ENABLED or fairness.
+// asksEnabled reports whether d reaches ENABLED or fairness.
 func (p *Program) asksEnabled(d *core.Def) bool {
 	if answer, ok := p.asks[d]; ok {
 		return answer
@@ -272,7 +272,7 @@ func (c *context) unfolded(x *core.Call) core.Expr {
 	return c.p.bounded(applied(d, x.Args))
 }
 
-// reaches says whether e mentions something that is replaced, or a definition
+// reaches reports whether e mentions something that is replaced, or a definition
 // of a LET, which may.
 func (c *context) reaches(e core.Expr) bool {
 	found := c.direct(e)
@@ -352,7 +352,7 @@ func (p *Program) freestanding(e core.Expr) core.Expr {
 	return inPlace(e)
 }
 
-// nested says whether d is a definition of a LET.
+// nested reports whether d is a definition of a LET.
 func (p *Program) nested(d *core.Def) bool {
 	t := p.tasks[d]
 	return t == nil || t.nested

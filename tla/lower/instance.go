@@ -29,7 +29,7 @@ type context struct {
 	all                      bool
 }
 
-// origin says which definition an instance's one is the copy of.
+// origin states which definition an instance's one is the copy of.
 type origin struct {
 	context *context
 	def     *core.Def
@@ -203,7 +203,7 @@ func lambda(d *core.Def, first []core.Expr, at core.At) core.Expr {
 	return l
 }
 
-// dependent says whether d, which is complete, reaches something that the
+// dependent reports whether d, which is complete, reaches something that the
 // instance replaces.
 func (c *context) dependent(d *core.Def) bool {
 	if t := c.p.tasks[d]; t == nil || t.nested {
@@ -249,7 +249,7 @@ func (c *context) dependent(d *core.Def) bool {
 	return yes[d]
 }
 
-// direct says whether e itself mentions something that is replaced.
+// direct reports whether e itself mentions something that is replaced.
 func (c *context) direct(e core.Expr) bool {
 	if e == nil {
 		return false

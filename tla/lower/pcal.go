@@ -51,7 +51,7 @@ func (p *Program) AlgorithmOf(a *syntax.Algorithm, scope *Scope) *pcal.Algorithm
 	return r.out
 }
 
-// namesPC says whether the define block or a body mentions pc.
+// namesPC reports whether the define block or a body mentions pc.
 func (r *algorithm) namesPC() bool {
 	found := false
 	visit := func(e core.Expr) bool {
@@ -170,7 +170,7 @@ func (r *algorithm) options() {
 	}
 }
 
-// hasLabel says whether the user wrote a label in the block.
+// hasLabel reports whether the user wrote a label in the block.
 func hasLabel(b *syntax.Block) bool {
 	if b == nil {
 		return false

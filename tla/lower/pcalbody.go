@@ -21,9 +21,9 @@ type body struct {
 	many bool
 	// refs are the ref parameters, in an archetype or a modular procedure.
 	refs map[*core.Variable]*pcal.Param
-	// template says that nothing outside may be seen but constants.
+	// template reports that nothing outside may be seen but constants.
 	template bool
-	// yields says that the body is one of a mapping macro.
+	// yields reports that the body is one of a mapping macro.
 	yields bool
 
 	via    *expansion
@@ -39,7 +39,7 @@ type expansion struct {
 	outer *expansion
 }
 
-// itemKind says how an item nests.
+// itemKind states how an item nests.
 type itemKind uint8
 
 const (
@@ -61,7 +61,7 @@ type item struct {
 	cond     core.Expr // of an if or a while
 	with     pcal.With // Var, In and X of a with
 	branches [][]*item
-	// jumps says that control leaves the step somewhere inside: a label, a
+	// jumps reports that control leaves the step somewhere inside: a label, a
 	// goto, a call or a return.
 	jumps bool
 }

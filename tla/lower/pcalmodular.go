@@ -80,7 +80,7 @@ func (c *closer) fail(span source.Span, code source.Code, repair, format string,
 	c.said = true
 }
 
-// yields says whether there is a yield in the list.
+// yields reports whether there is a yield in the list.
 func yields(list []pcal.Stmt) bool {
 	found := false
 	pcal.InspectStmts(list, func(s pcal.Stmt) {

@@ -36,10 +36,10 @@ type Program struct {
 type task struct {
 	build func()
 	begun bool
-	// waits says that there is no text yet: RECURSIVE has announced what stands
+	// waits reports that there is no text yet: RECURSIVE has announced what stands
 	// behind the algorithm.
 	waits func() bool
-	// nested says that the definition belongs to a LET.
+	// nested reports that the definition belongs to a LET.
 	nested bool
 }
 
@@ -383,7 +383,7 @@ func (p *Program) newDef(s *resolve.Symbol) *core.Def {
 		Native: isNative(s), Span: s.Span}
 }
 
-// isNative says whether Go computes s. A module beside the root that has the
+// isNative reports whether Go computes s. A module beside the root that has the
 // name of a standard one counts as what its text says, but for operators that
 // no text can define.
 func isNative(s *resolve.Symbol) bool {

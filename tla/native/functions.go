@@ -201,7 +201,7 @@ func matrixUnder(f Operator, s Value, op string) *matrix {
 	return newMatrix(s, op, a.call)
 }
 
-// all says whether test holds of all pairs of elements.
+// all reports whether test holds of all pairs of elements.
 func (m *matrix) all(test func(i, j int) bool) bool {
 	for i := range m.elems {
 		for j := range m.elems {

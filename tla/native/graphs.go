@@ -114,7 +114,7 @@ func graphOf(nodes, edges Value) Value {
 	return value.Record([]value.Field{{Name: "node", Val: nodes}, {Name: "edge", Val: edges}})
 }
 
-// isGraph says whether g is a record of nodes and of edges that satisfy ok.
+// isGraph reports whether g is a record of nodes and of edges that satisfy ok.
 func isGraph(g Value, ok func(e, nodes Value) bool) bool {
 	if g = g.Normal(); g.Kind() != value.KindRecord ||
 		!value.Equal(g.Domain(), value.Set(value.String("node"), value.String("edge"))) {
@@ -308,7 +308,7 @@ func vectorClocks() []Op {
 	return m.ops
 }
 
-// clockLeq says whether vector clock a is at most b; a node that one of them
+// clockLeq reports whether vector clock a is at most b; a node that one of them
 // does not know has the time 0 there.
 func clockLeq(a, b Value) bool {
 	for n := range wantFn(a, "a vector clock").Domain().Each {

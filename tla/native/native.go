@@ -49,13 +49,13 @@ type Op struct {
 	// Params has the arity of each parameter that is an operator; nil where all
 	// are values.
 	Params []int
-	// Primitive says that the module has no definition in TLA+, only a place
+	// Primitive reports that the module has no definition in TLA+, only a place
 	// for one.
 	Primitive bool
-	// Effects says that the operator is no function of its arguments: it prints,
+	// Effects reports that the operator is no function of its arguments: it prints,
 	// reads or writes something, or is random.
 	Effects bool
-	// Lazy says that the last argument is given as an Operator without parameters,
+	// Lazy reports that the last argument is given as an Operator without parameters,
 	// which evaluates it.
 	Lazy bool
 

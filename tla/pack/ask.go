@@ -277,7 +277,7 @@ func (l *lowerer) bothParts(e *core.Op, x ctx, asked bool) []*node {
 	return l.unsure(v)
 }
 
-// unlisted says whether the elements of a set are plainly neither listed nor an
+// unlisted reports whether the elements of a set are plainly neither listed nor an
 // interval. Asked says that the set is asked for a member, so that no filter lists
 // what was not.
 func (l *lowerer) unlisted(set core.Expr, x ctx, asked bool) bool {

@@ -206,7 +206,7 @@ func (l *lowerer) coerce(v *val, t *typ) *val {
 	return out
 }
 
-// translate gives the words of a set as a subset of u. Elements that are not in
+// translate returns the words of a set as a subset of u. Elements that are not in
 // u make the code stop where strict is set, and are dropped else.
 func (l *lowerer) translate(s *val, u *universe, strict bool) []*node {
 	if s.t.u == u {
@@ -300,7 +300,7 @@ func (l *lowerer) coerceSeq(v *val, t *typ) *val {
 	return out
 }
 
-// isSequence says whether the domain is 1..n.
+// isSequence reports whether the domain is 1..n.
 func isSequence(t *typ) bool {
 	for i, k := range t.keys {
 		if k.Kind() != value.KindInt || int(k.AsInt()) != i+1 {

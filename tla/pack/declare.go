@@ -157,7 +157,7 @@ func (l *lowerer) subsetType(e core.Expr, x ctx) *typ {
 	return nil
 }
 
-// fits says whether all values are of the type.
+// fits reports whether all values are of the type.
 func fits(t *typ, vals []value.Value) bool {
 	lay := newLayout([]*typ{t})
 	if lay == nil {

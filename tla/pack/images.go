@@ -93,7 +93,7 @@ func (b *imager) field(from, to field) {
 	b.bits(from.word, from.shift, to.word, to.shift, from.bits)
 }
 
-// numbers gives the number in v of the image of each value of u.
+// numbers returns the number in v of the image of each value of u.
 func (b *imager) numbers(u, v *universe) (out []int, same bool) {
 	same = true
 	for i, x := range u.vals {

@@ -50,7 +50,7 @@ type lowerer struct {
 	// spread is how many copies there are of what is being lowered.
 	spread, spreadMax int
 	room              int // how many nodes a predicate may have
-	// dead says that there is no room for more.
+	// dead reports that there is no room for more.
 	dead bool
 	// once has the values of definitions without parameters, in this state and in
 	// the next.

@@ -276,7 +276,7 @@ func (l *lowerer) forAllAct(binds []core.Bind, body core.Expr, x ctx, k rest) *s
 	return from(0)(x.path)
 }
 
-// branches says whether an action e may go on more than once, or is not looked
+// branches reports whether an action e may go on more than once, or is not looked
 // into.
 func branches(e core.Expr) bool {
 	found := false

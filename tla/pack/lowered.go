@@ -19,7 +19,7 @@ type Lowered struct {
 	preds  []*node
 	view   *view // nil where there is none
 	regs   int
-	// Why says what was given up, and how often.
+	// Why states what was given up, and how often.
 	Why map[string]int
 }
 
@@ -62,10 +62,10 @@ func Lower(m Model, s Sample, work int) (out *Lowered, err error) {
 	return lower(m, s, work)
 }
 
-// ErrWork says that lowering would take more steps than it may.
+// ErrWork reports that lowering would take more steps than it may.
 var ErrWork = errors.New("the model takes too long to be packed")
 
-// Fault says that the lowering went wrong in a way that it should not.
+// Fault reports that the lowering went wrong in a way that it should not.
 type Fault struct{ What string }
 
 func (f *Fault) Error() string { return "a fault of the lowering: " + f.What }

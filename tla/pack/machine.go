@@ -574,5 +574,5 @@ func (c *compiler) storeExec(s *stmt) exec {
 	}
 }
 
-// Hopeless says that predicate i is not lowered: it always stops.
+// Hopeless reports whether predicate i is not lowered: it always stops.
 func (c *Code) Hopeless(i int) bool { return c.hopeless[i] }

@@ -24,7 +24,7 @@ func newCompiler(code *Code, uses map[*node]int, still bool) *compiler {
 	return &compiler{nums: make(map[*node]num), tests: make(map[*node]test), execs: make(map[*stmt]exec), code: code, uses: uses, still: still}
 }
 
-// remembers says whether what n gives is remembered.
+// remembers reports whether what n gives is remembered.
 func (c *compiler) remembers(n *node) bool {
 	return c.uses[n] > 1 && n.size >= memoSizeMin && len(n.free) <= 2 && (c.still || !n.reads)
 }

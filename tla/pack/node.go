@@ -59,7 +59,7 @@ type node struct {
 	// The value lies from lo to hi, as a number with a sign.
 	lo, hi int64
 	size   int
-	// pure says that the code never stops here.
+	// pure reports that the code never stops here.
 	pure bool
 	// may are the bits that a word may have.
 	may int64

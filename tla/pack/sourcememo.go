@@ -36,7 +36,7 @@ func sharedNodes(l *Lowered) map[*node]bool {
 	return shared
 }
 
-// remembers says whether what n gives is remembered: see compiler.remembers.
+// remembers reports whether what n gives is remembered: see compiler.remembers.
 func (w *printer) remembers(n *node) bool {
 	return w.shared[n] && n.size >= memoSizeMin && len(n.free) <= 2 && (w.still || !n.reads)
 }
@@ -74,7 +74,7 @@ func registersText(free []int64) string {
 	return fmt.Sprintf("x.r[%d]<<32 | x.r[%d]", free[0], free[1])
 }
 
-// loops says whether evaluating n may take a loop.
+// loops reports whether evaluating n may take a loop.
 func (w *printer) loops(n *node) bool {
 	if n == nil || n.size < 2 {
 		return false

@@ -11,7 +11,7 @@ type universe struct {
 	set   value.Value
 	vals  []value.Value
 	index map[uint64][]int32
-	// ints says that the values are numbers without a gap.
+	// ints reports that the values are numbers without a gap.
 	ints bool
 }
 
@@ -76,7 +76,7 @@ func (u *universe) find(v value.Value) int {
 // what is to stop the code.
 func (u *universe) words() int { return max(1, (len(u.vals)+63)/64) }
 
-// every says whether all values are of kind k.
+// every reports whether all values are of kind k.
 func (u *universe) every(k value.Kind) bool {
 	for _, v := range u.vals {
 		if v.Kind() != k {

@@ -17,9 +17,9 @@ type val struct {
 	over  *val           // kPart: the domain
 	// lo and hi are the bounds of an interval, whose t is nil.
 	lo, hi *node
-	// stop says that there is no value.
+	// stop reports that there is no value.
 	stop bool
-	// sure says that no part may make the code stop, and lazy that the values of
+	// sure reports that no part may make the code stop, and lazy that the values of
 	// a function are evaluated where it is applied to their arguments.
 	sure, lazy bool
 	// unsure are the nodes that may, once they were looked for.

@@ -164,7 +164,7 @@ type binding struct {
 	own     bool
 	count   int // indices that a use has at least
 	mapping *Mapping
-	// inside says that it is a variable of the process's own, passed to a
+	// inside reports that it is a variable of the process's own, passed to a
 	// procedure, and no resource of the archetype.
 	inside bool
 }
@@ -182,10 +182,10 @@ type frame struct {
 	x    *expander
 	refs map[*core.Variable]binding
 	vars map[*core.Variable]*core.Variable
-	// local says which variables, new ones, belong to the process or to the
+	// local states which variables, new ones, belong to the process or to the
 	// procedure itself.
 	local map[*core.Variable]bool
-	// set says that what is local is one of several, told apart by self.
+	// set reports that what is local is one of several, told apart by self.
 	set      bool
 	from, to *core.Local // self
 }
@@ -301,7 +301,7 @@ func (f *frame) cell(b binding, index []core.Expr, at core.At) (core.Expr, []cor
 	return e, path
 }
 
-// foreign says that a variable that belongs to a process is used outside it,
+// foreign reports whether a variable that belongs to a process is used outside it,
 // where it must be told which.
 func (f *frame) foreign(v *core.Variable) bool { return !f.local[v] && f.set }
 

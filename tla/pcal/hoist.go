@@ -179,7 +179,7 @@ func hold(x core.Expr, name string, steps []*Read) (core.Expr, []*Read) {
 	return &core.LocalRef{At: core.At{Place: at.Place}, Local: dst}, append(steps, step)
 }
 
-// reads says whether e mentions a resource.
+// reads reports whether e mentions a resource.
 func (h *hoister) reads(e core.Expr) bool {
 	found := false
 	core.Walk(e, func(x core.Expr) bool {
@@ -191,7 +191,7 @@ func (h *hoister) reads(e core.Expr) bool {
 	return found
 }
 
-// dependent says whether e mentions a bound name.
+// dependent reports whether e mentions a bound name.
 func (h *hoister) dependent(e core.Expr) bool {
 	if len(h.bound) == 0 {
 		return false

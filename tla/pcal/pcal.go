@@ -30,7 +30,7 @@ type Algorithm struct {
 	// PC and Stack are the variables that the algorithm does not declare. They
 	// belong to the state where NeedsPC and NeedsStack say so.
 	PC, Stack *core.Variable
-	// NamesPC says that an expression of the algorithm mentions pc.
+	// NamesPC reports that an expression of the algorithm mentions pc.
 	NamesPC bool
 
 	Globals    []*Variable
@@ -73,7 +73,7 @@ type Process struct {
 	Self   *core.Local // what self means inside
 	Locals []*Variable
 	Blocks []*Block // the first is where it starts
-	// Forever says that the body is a single "while (TRUE)" without a label
+	// Forever reports that the body is a single "while (TRUE)" without a label
 	// inside: its only block runs again and again and needs no program counter.
 	Forever bool
 	// From is the instance that Expand made this process of, or nil.
@@ -160,7 +160,7 @@ type Block struct {
 	Label string
 	// Plus and Minus are the label's fairness modifiers.
 	Plus, Minus bool
-	// Auto says that the user wrote no label here.
+	// Auto reports that the user wrote no label here.
 	Auto bool
 	Body []Stmt
 	Span source.Span // of the label
@@ -303,7 +303,7 @@ type Assignment struct {
 	Span   source.Span
 }
 
-// NeedsPC says whether the state holds a program counter: it does unless every
+// NeedsPC reports whether the state holds a program counter: it does unless every
 // process does the same single step for ever.
 func (a *Algorithm) NeedsPC() bool {
 	if len(a.Procedures) > 0 || a.NamesPC {
@@ -322,10 +322,10 @@ func (a *Algorithm) NeedsPC() bool {
 	return false
 }
 
-// NeedsStack says whether the state holds a stack of procedure calls.
+// NeedsStack reports whether the state holds a stack of procedure calls.
 func (a *Algorithm) NeedsStack() bool { return len(a.Procedures) > 0 }
 
-// Uniprocess says whether the algorithm is a single body without an identity:
+// Uniprocess reports whether the algorithm is a single body without an identity:
 // then pc is a string and locals are plain variables.
 func (a *Algorithm) Uniprocess() bool {
 	return len(a.Instances) == 0 && len(a.Processes) == 1 && a.Processes[0].Id == nil

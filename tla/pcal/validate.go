@@ -103,7 +103,7 @@ func (v *validator) blocks(list []*Block) {
 	}
 }
 
-// jumping says which paths through some statements end in a jump.
+// jumping states which paths through some statements end in a jump.
 type jumping uint8
 
 const (

@@ -9,7 +9,7 @@ import (
 // order. It is not changed; its methods return new lists.
 type Assigned []*core.Variable
 
-// Has says whether v is in the list.
+// Has reports whether v is in the list.
 func (s Assigned) Has(v *core.Variable) bool {
 	for _, w := range s {
 		if w == v {
@@ -63,7 +63,7 @@ type View struct {
 	uni bool
 }
 
-// Update says that a variable gets a value, or, where In, any element of it.
+// Update reports that a variable gets a value, or, where In, any element of it.
 type Update struct {
 	Var   *core.Variable
 	Value core.Expr

@@ -402,7 +402,7 @@ var foreign = map[string]string{
 	"string": "STRING", "String": "STRING",
 }
 
-// functionMeant says whether [i \in S -> e] has an i that nothing declares, so
+// functionMeant reports whether [i \in S -> e] has an i that nothing declares, so
 // that a function was meant; that is reported instead of the i.
 func (r *resolver) functionMeant(e *syntax.FnSet) bool {
 	in, ok := e.Domain.(*syntax.Infix)

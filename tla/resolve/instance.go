@@ -55,7 +55,7 @@ func (r *resolver) instance(u *syntax.Instance) {
 	}
 }
 
-// closed says that nothing in the module can be substituted.
+// closed reports whether nothing in the module can be substituted.
 func (m *Module) closed() bool {
 	return len(m.Constants) == 0 && len(m.Variables) == 0 && m.Outer == nil
 }

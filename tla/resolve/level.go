@@ -18,7 +18,7 @@ import (
 // parameters that are constants and operator parameters that have the levels of
 // all their arguments.
 
-// Level says what an expression may depend on.
+// Level states what an expression may depend on.
 type Level uint8
 
 // The levels in their order.
@@ -301,7 +301,7 @@ func (s *Symbol) most() Level {
 	return TemporalLevel
 }
 
-// plain says that a module is about constants alone.
+// plain reports whether a module is about constants alone.
 func (m *Module) plain() bool { return m.notPlain() == "" }
 
 func (m *Module) notPlain() string {

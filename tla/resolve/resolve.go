@@ -66,7 +66,7 @@ func (g *graph) reach(a *syntax.Algorithm) {
 	}
 }
 
-// within says whether a name is that of a module within the root.
+// within reports whether a name is that of a module within the root.
 func (g *graph) within(name syntax.Name) bool {
 	return g.info.Root.Names.Lookup(moduleKey(name.Text)) != nil
 }
@@ -108,7 +108,7 @@ type graph struct {
 	files map[string]*Module // by name, those of files
 	path  []syntax.Name      // the modules under way, outermost first
 	count int
-	// closed says that no further files are read.
+	// closed reports that no further files are read.
 	closed bool
 }
 

@@ -5,7 +5,7 @@ import (
 	"github.com/ashlar-dev/ashlar/tla/syntax"
 )
 
-// Kind says what a symbol stands for.
+// Kind states what a symbol stands for.
 type Kind uint8
 
 // The kinds of symbol.
@@ -34,7 +34,7 @@ type Symbol struct {
 	Span    source.Span // of its name
 	// Local says LOCAL: it is not passed on by EXTENDS and INSTANCE.
 	Local bool
-	// Recursive says that RECURSIVE announced it.
+	// Recursive reports that RECURSIVE announced it.
 	Recursive bool
 	// Instance is the instance that an Instanced symbol names. With Origin it
 	// is the INSTANCE without a name that brought Origin here, changed by the
@@ -58,11 +58,11 @@ func (s *Symbol) source() *Symbol {
 	return s
 }
 
-// Same says whether s and t are one definition, perhaps brought by several
+// Same reports whether s and t are one definition, perhaps brought by several
 // instances.
 func (s *Symbol) Same(t *Symbol) bool { return s.source() == t.source() }
 
-// IsFormula says whether s is a Fact that can stand as an expression: not one
+// IsFormula reports whether s is a Fact that can stand as an expression: not one
 // with ASSUME and PROVE.
 func (s *Symbol) IsFormula() bool {
 	body := definitionBody(s)
@@ -160,7 +160,7 @@ type Info struct {
 	Root *Module
 	// Modules are all that were reached, each after those it uses.
 	Modules []*Module
-	// Uses says what a node refers to: *Ident, *Apply, *OpRef, *Prefix, *Infix,
+	// Uses states what a node refers to: *Ident, *Apply, *OpRef, *Prefix, *Infix,
 	// *Postfix and *Dollar nodes. A node that is absent had an error.
 	Uses map[syntax.Node]*Symbol
 	// Binds lists the names that a node binds, in text order: quantifiers and

@@ -229,13 +229,13 @@ type summary struct {
 	opaque []*Symbol
 }
 
-// bound says that an atom is at most of a level.
+// bound reports that an atom is at most of a level.
 type bound struct {
 	atom int32
 	most Level
 }
 
-// use says that what stands for an operator parameter is given an atom, at the
+// use reports that what stands for an operator parameter is given an atom, at the
 // place of the guard at.
 type use struct {
 	at   string
@@ -365,7 +365,7 @@ func (g *algebra) applied(op *Symbol, args []given) term {
 	return out
 }
 
-// mentions says whether an atom is about one of the symbols.
+// mentions reports whether an atom is about one of the symbols.
 func (g *algebra) mentions(n int32, symbols []*Symbol) bool {
 	a := g.atoms[n]
 	if a.from != nil && slices.Contains(symbols, a.from) {

@@ -109,7 +109,7 @@ func (r *resolver) bring(name string, s *Symbol, local bool, at source.Span) {
 	r.scope.bind(name, s, local)
 }
 
-// sameText says whether two definitions read the same. Such a pair is accepted
+// sameText reports whether two definitions read the same. Such a pair is accepted
 // because specifications repeat a definition to put a comment on it that some
 // tool reads.
 func sameText(s, t *Symbol) bool {
@@ -129,7 +129,7 @@ func (r *resolver) twin(at source.Span, name string, s, old *Symbol) {
 		Related: []source.Note{{Span: old.Span, Message: "the one that counts"}, {Span: s.Span, Message: "the other one"}}})
 }
 
-// givesWay says whether a definition of the same name counts in place of s: s
+// givesWay reports whether a definition of the same name counts in place of s: s
 // is an operator of a community module. Those modules have grown, and
 // specifications define for themselves what a module had not when they were
 // written, or import older modules that do.
@@ -307,7 +307,7 @@ func (r *resolver) define(s *Symbol) *Symbol {
 	return a
 }
 
-// pending says that RECURSIVE announced s and nothing has defined it yet.
+// pending reports whether RECURSIVE announced s and nothing has defined it yet.
 func (s *Symbol) pending() bool { return s.Recursive && s.Node == nil }
 
 func maxOf(list []int) int {

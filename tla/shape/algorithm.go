@@ -248,7 +248,7 @@ func (b *body) read(s *pcal.Read) {
 	b.stmts(s.Rest)
 }
 
-// access gives the places that a Read reads and a Write writes.
+// access returns the places that a Read reads and a Write writes.
 func (b *body) access(a *pcal.Access) (read, write *node) {
 	for _, x := range a.Index {
 		b.in.expr(b.sc, x)

@@ -355,7 +355,7 @@ func (in *inference) op(sc *Scope, e *core.Op) *node {
 	return in.of(Bool, at)
 }
 
-// assigns says whether e is a variable, primed or not: "x = e" in Init and
+// assigns reports whether e is a variable, primed or not: "x = e" in Init and
 // "x' = e" in Next assign.
 func assigns(e core.Expr) bool {
 	if op, ok := e.(*core.Op); ok && op.Op == core.OpPrime {
@@ -460,7 +460,7 @@ func (in *inference) endlessAs(s, part *node) *node {
 	return s
 }
 
-// fromOne says whether the set is written as an interval from 1, so that a
+// fromOne reports whether the set is written as an interval from 1, so that a
 // function on it is a sequence.
 func fromOne(e core.Expr) bool {
 	c, ok := e.(*core.Call)

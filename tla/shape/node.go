@@ -67,7 +67,7 @@ type member struct {
 // must be idempotent.
 type wait func(in *inference, n *node)
 
-// Reason says why a place has no shape of its own.
+// Reason states why a place has no shape of its own.
 type Reason struct {
 	// Text is the sentence's predicate: "holds a number at a.tla:1:2 and a
 	// string at a.tla:3:4".
@@ -414,7 +414,7 @@ func (in *inference) combineAlike(n, a, b *node, at source.Span) {
 	}
 }
 
-// isList says whether the node is, or may become, a sequence.
+// isList reports whether the node is, or may become, a sequence.
 func isList(n *node) bool { return n.kind == Seq || n.kind == Tuple || n.kind == Fn && n.counting }
 
 // combineLists merges two of tuple, sequence and function on 1..n: the result
@@ -435,7 +435,7 @@ func (in *inference) combineLists(n, a, b *node, at source.Span) {
 	n.key, n.elems, n.fields, n.elem = nil, nil, nil, elem
 }
 
-// agree says whether unifying a and b would meet no conflict and would not
+// agree reports whether unifying a and b would meet no conflict and would not
 // let model values into a place that holds none.
 func (in *inference) agree(a, b *node, depth int) bool {
 	a, b = a.root(), b.root()
@@ -508,5 +508,5 @@ func (in *inference) agreeLists(a, b *node, depth int) bool {
 	return true
 }
 
-// blank says that nothing is known of the node.
+// blank reports whether nothing is known of the node.
 func (n *node) blank() bool { return n.kind == None && !n.model }

@@ -39,7 +39,7 @@ func (r *Result) ProcedureBlocks(p *pcal.Procedure) []*pcal.Block {
 	return r.blocks[p]
 }
 
-// Unset says whether a variable declared without a value may be read before it
+// Unset reports whether a variable declared without a value may be read before it
 // is assigned. Then DefaultInitValue is part of its shape.
 func (r *Result) Unset(v *core.Variable) bool { return r.unset[v] }
 
@@ -145,7 +145,7 @@ func (in *inference) signatureShapes(sig *signature) (params []*Shape, result *S
 	return params, in.shapeOf(sig.result)
 }
 
-// Typed says whether the inference knows the shapes of a native operator.
+// Typed reports whether the inference knows the shapes of a native operator.
 func (r *Result) Typed(d *core.Def) bool { return r.in.native(d) != nil }
 
 // shapeOf interns the shape of a settled node.

@@ -64,11 +64,11 @@ func (k Kind) Label() string {
 // String is the noun of the kind for messages: "a number".
 func (k Kind) String() string { return kindNames[k] }
 
-// Shape says what a place may hold. Shapes of one Result are interned: equal
+// Shape states what a place may hold. Shapes of one Result are interned: equal
 // shapes are the same pointer. They are immutable.
 type Shape struct {
 	Kind Kind
-	// Model says that model values may stand here too. None with Model is a
+	// Model reports that model values may stand here too. None with Model is a
 	// place that holds model values only.
 	Model bool
 	// Elem is what a Set or Seq holds, and what a Fn maps to.
@@ -104,7 +104,7 @@ type Field struct {
 	Optional bool
 }
 
-// HasOptional says whether records of the shape may lack fields.
+// HasOptional reports whether records of the shape may lack fields.
 func (s *Shape) HasOptional() bool {
 	for _, f := range s.Fields {
 		if f.Optional {
@@ -123,7 +123,7 @@ func (s *Shape) Field(name string) *Field {
 	return nil
 }
 
-// Mixed says whether values of several kinds can meet in a place of the shape,
+// Mixed reports whether values of several kinds can meet in a place of the shape,
 // so that comparing them may be an error.
 func (s *Shape) Mixed() bool {
 	if s == nil {

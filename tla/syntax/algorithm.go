@@ -109,7 +109,7 @@ func (p *parser) recoverSection(from, open int) {
 	p.recover(i)
 }
 
-// startsSection says whether a section of an algorithm starts at token i.
+// startsSection reports whether a section of an algorithm starts at token i.
 func (p *parser) startsSection(i int) bool {
 	t := &p.toks[i]
 	if t.kind == kindIdent {
@@ -127,7 +127,7 @@ func (p *parser) startsSection(i int) bool {
 	return false
 }
 
-// fairAt says whether token i is the `fair` before a process; it is an
+// fairAt reports whether token i is the `fair` before a process; it is an
 // ordinary name elsewhere.
 func (p *parser) fairAt(i int) bool {
 	if !p.toks[i].is(kindIdent, "fair") || i+2 >= len(p.toks) {
@@ -227,7 +227,7 @@ func (p *parser) plusVars(strict bool) []*PlusVar {
 	return out
 }
 
-// reservedVar says whether a reserved word is declared like a variable.
+// reservedVar reports whether a reserved word is declared like a variable.
 func (p *parser) reservedVar() bool {
 	if p.tok().kind != kindWord || p.i+1 >= len(p.toks) {
 		return false

@@ -62,7 +62,7 @@ func (p *parser) habit(code source.Code, t *token) string {
 	return ""
 }
 
-// afterCallOf says whether what was just read is name(...).
+// afterCallOf reports whether what was just read is name(...).
 func (p *parser) afterCallOf(name string) bool {
 	return p.i > 1 && p.match[p.i-1] > 0 && p.toks[p.match[p.i-1]-1].is(kindIdent, name)
 }
@@ -356,7 +356,7 @@ func (p *parser) bracketRepair(open, t *token, close string) string {
 	return fmt.Sprintf("write `%s` before it", close)
 }
 
-// holdsEquals says whether a = stands between an open bracket, whose first
+// holdsEquals reports whether a = stands between an open bracket, whose first
 // thing is a name, and the next token.
 func (p *parser) holdsEquals(open *token) bool {
 	for i := p.i - 1; i > 0 && &p.toks[i] != open; i-- {

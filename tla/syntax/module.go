@@ -74,7 +74,7 @@ func (p *parser) recoverUnit(from int, column int32) {
 	p.recover(i)
 }
 
-// startsUnit says whether a unit of a module starts at token i.
+// startsUnit reports whether a unit of a module starts at token i.
 func (p *parser) startsUnit(i int) bool {
 	t := &p.toks[i]
 	switch t.kind {
@@ -95,7 +95,7 @@ func (p *parser) startsUnit(i int) bool {
 // token is the i-th token, or the last.
 func (p *parser) token(i int) *token { return &p.toks[min(i, len(p.toks)-1)] }
 
-// startsDefinition says whether tokens from i on are the left-hand side of a
+// startsDefinition reports whether tokens from i on are the left-hand side of a
 // definition and `==`.
 func (p *parser) startsDefinition(i int) bool {
 	eq := func(n int) bool { return p.token(n).is(kindPunct, "==") }
@@ -111,7 +111,7 @@ func (p *parser) startsDefinition(i int) bool {
 	return p.startsNonfix(i)
 }
 
-// startsNonfix says whether a definition `f ==`, `f(x) ==` or `f[x \in S] ==`
+// startsNonfix reports whether a definition `f ==`, `f(x) ==` or `f[x \in S] ==`
 // starts with the name at token i.
 func (p *parser) startsNonfix(i int) bool {
 	next := p.token(i + 1)

@@ -13,7 +13,7 @@ type Operator struct {
 	Fixity Fixity
 	// Low and High bound its precedence, from 1 to 17.
 	Low, High int
-	// LeftAssociative says that `a op b op c` is `(a op b) op c`.
+	// LeftAssociative reports that `a op b op c` is `(a op b) op c`.
 	LeftAssociative bool
 }
 
@@ -223,7 +223,7 @@ func LookupOperator(name string) (Operator, bool) {
 	return Operator{}, false
 }
 
-// isReserved says whether the word is reserved in TLA+2.
+// isReserved reports whether the word is reserved in TLA+2.
 func isReserved(word string) bool {
 	switch word {
 	case "ACTION", "ASSUME", "ASSUMPTION", "AXIOM", "BY", "CASE", "CHOOSE", "CONSTANT", "CONSTANTS",
@@ -237,7 +237,7 @@ func isReserved(word string) bool {
 	return false
 }
 
-// isAlgorithmWord says whether the word is reserved in PlusCal.
+// isAlgorithmWord reports whether the word is reserved in PlusCal.
 func isAlgorithmWord(word string) bool {
 	switch word {
 	case "assert", "await", "begin", "call", "define", "do", "either", "else", "elsif", "end", "goto",
@@ -248,7 +248,7 @@ func isAlgorithmWord(word string) bool {
 	return false
 }
 
-// isModularWord says whether the word is reserved in Modular PlusCal in
+// isModularWord reports whether the word is reserved in Modular PlusCal in
 // addition.
 func isModularWord(word string) bool {
 	switch word {

@@ -151,13 +151,13 @@ func (p *parser) advance() {
 	}
 }
 
-// at says whether the next token is that punctuation.
+// at reports whether the next token is that punctuation.
 func (p *parser) at(text string) bool { return p.tok().is(kindPunct, text) }
 
-// atWord says whether the next token is that word.
+// atWord reports whether the next token is that word.
 func (p *parser) atWord(word string) bool { return p.tok().is(kindWord, word) }
 
-// atOp says whether the next token is that operator.
+// atOp reports whether the next token is that operator.
 func (p *parser) atOp(name string) bool { return p.tok().is(kindOp, name) }
 
 // got goes past the punctuation if it is next.
@@ -414,7 +414,7 @@ func (p *parser) close(b bracket, texts ...string) string {
 	return got
 }
 
-// atGuard says whether the next token is a bullet that belongs to the list
+// atGuard reports whether the next token is a bullet that belongs to the list
 // around the bracket that is open: the bracket was not closed.
 func (p *parser) atGuard() bool {
 	t := p.tok()

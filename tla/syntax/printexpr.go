@@ -23,7 +23,7 @@ func operatorOf(x Expr) *Operator {
 	return nil
 }
 
-// isOpen says whether an expression goes on to the right as far as it can, or
+// isOpen reports whether an expression goes on to the right as far as it can, or
 // is a list whose end is found by columns: as an operand it needs parentheses.
 func isOpen(x Expr) bool {
 	switch x.(type) {
@@ -33,7 +33,7 @@ func isOpen(x Expr) bool {
 	return false
 }
 
-// parenthesize says whether x needs parentheses as an operand of op.
+// parenthesize reports whether x needs parentheses as an operand of op.
 func parenthesize(x Expr, op *Operator, left bool) bool {
 	if isOpen(x) {
 		return true

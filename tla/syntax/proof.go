@@ -107,7 +107,7 @@ func (p *parser) skipToStep() bool {
 	return false
 }
 
-// atStep says whether the mark that is next starts a step, rather than
+// atStep reports whether the mark that is next starts a step, rather than
 // referring to one among the facts of a BY or a USE.
 func (p *parser) atStep() bool {
 	if p.i == 0 {

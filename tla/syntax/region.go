@@ -37,7 +37,7 @@ func findHeader(text []byte) int {
 	}
 }
 
-// commentedOut says whether a line comment starts before an offset on its line.
+// commentedOut reports whether a line comment starts before an offset on its line.
 func commentedOut(text []byte, at int) bool {
 	line := bytes.LastIndexByte(text[:at], '\n') + 1
 	return bytes.Contains(text[line:at], []byte(`\*`))

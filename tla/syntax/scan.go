@@ -77,7 +77,7 @@ type algorithmHead struct {
 // large file can make the parser use; real modules have far fewer.
 const TokensMax = 2_000_000
 
-// full says whether there are too many tokens, and if so ends them with one
+// full reports whether there are too many tokens, and if so ends them with one
 // that says so.
 func (s *scanner) full() bool {
 	if len(s.tokens) < TokensMax {
@@ -319,7 +319,7 @@ func (s *scanner) stepMark() int {
 	return 0
 }
 
-// afterOperand says whether a point here selects from what stands before it.
+// afterOperand reports whether a point here selects from what stands before it.
 func (s *scanner) afterOperand() bool {
 	if s.pos == 0 {
 		return false

@@ -80,7 +80,7 @@ func (p *parser) stmts() []Stmt {
 	}
 }
 
-// stmtsEnd says whether a sequence of statements ends here.
+// stmtsEnd reports whether a sequence of statements ends here.
 func (p *parser) stmtsEnd() bool {
 	t := p.tok()
 	switch t.kind {
@@ -97,7 +97,7 @@ func (p *parser) stmtsEnd() bool {
 	return false
 }
 
-// startsStmt says whether a statement may start with token i.
+// startsStmt reports whether a statement may start with token i.
 func (p *parser) startsStmt(i int) bool {
 	t := &p.toks[i]
 	switch t.kind {
@@ -157,7 +157,7 @@ func (p *parser) recoverStmt(from int) bool {
 	return false
 }
 
-// labelAt says whether token i is a label.
+// labelAt reports whether token i is a label.
 func (p *parser) labelAt(i int) bool {
 	return p.toks[i].kind == kindIdent && i+1 < len(p.toks) && p.toks[i+1].is(kindPunct, ":")
 }

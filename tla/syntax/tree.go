@@ -27,13 +27,13 @@ type Name struct {
 	Text string
 }
 
-// IsZero says whether there is no name.
+// IsZero reports whether there is no name.
 func (n Name) IsZero() bool { return n.Text == "" }
 
 // String is the text of the name.
 func (n Name) String() string { return n.Text }
 
-// Fixity says how an operator is written at its uses.
+// Fixity states how an operator is written at its uses.
 type Fixity uint8
 
 // The fixities. Nonfix is `Op` and `Op(a, b)`.
@@ -80,7 +80,7 @@ type Region struct {
 	Inner source.Span
 }
 
-// Contains says whether span lies between the markers.
+// Contains reports whether span lies between the markers.
 func (r *Region) Contains(span source.Span) bool {
 	return r != nil && span.File == r.Inner.File && r.Inner.Start <= span.Start && span.End <= r.Inner.End
 }
@@ -242,7 +242,7 @@ type Path struct {
 	Steps []Step
 }
 
-// StepKind says what a step of a Path is.
+// StepKind states what a step of a Path is.
 type StepKind uint8
 
 // The kinds of step, with their text after the `!`.
@@ -325,7 +325,7 @@ type Bound struct {
 	Set   Expr
 }
 
-// QuantKind says which quantifier it is.
+// QuantKind states which quantifier it is.
 type QuantKind uint8
 
 // The quantifiers: \A, \E, \AA, \EE.

@@ -326,7 +326,7 @@ func (f *flattener) assign(s *pcal.Assign, env versions, later varSet) ([]pcal.S
 	return out, next, func(inner []pcal.Stmt) []pcal.Stmt { return within(withs, inner) }
 }
 
-// again says whether rest assigns a variable that s assigns, or needs a value
+// again reports whether rest assigns a variable that s assigns, or needs a value
 // that s hands on.
 func (f *flattener) again(s pcal.Stmt, rest []pcal.Stmt) bool {
 	later := f.assigned(rest)

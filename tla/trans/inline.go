@@ -167,7 +167,7 @@ type settling struct {
 	name *core.Local
 	vars map[*core.Variable]bool
 	late bool
-	// binder says that the name is used where the value would be computed
+	// binder reports that the name is used where the value would be computed
 	// several times.
 	binder bool
 }
@@ -189,7 +189,7 @@ func (s *settling) x(e core.Expr, dirty bool) {
 	})
 }
 
-// stmts says whether a variable of the value was assigned, on some path, at
+// stmts reports whether a variable of the value was assigned, on some path, at
 // the end of the list.
 func (s *settling) stmts(list []pcal.Stmt, dirty bool) bool {
 	for _, st := range list {

@@ -24,7 +24,7 @@ type module struct {
 	scope *lower.Scope
 	name  string
 	at    source.Span
-	// uni says that there is a single process without identity; pc and stack
+	// uni reports that there is a single process without identity; pc and stack
 	// whether the state has them.
 	uni, pc, stack bool
 	// vars are all variables, in the order of the state.
@@ -405,11 +405,11 @@ func (m *module) placeOf(b *pcal.Block) source.Span {
 	return m.at
 }
 
-// inlined says that a step has no action of its own: it is all that happens,
+// inlined reports whether a step has no action of its own: it is all that happens,
 // and the user gave it no name.
 func (m *module) inlined(b *pcal.Block) bool { return m.uni && !m.pc && b.Auto }
 
-// mayEnd says whether some process can come to its end.
+// mayEnd reports whether some process can come to its end.
 func (m *module) mayEnd() bool {
 	ends := false
 	visit := func(s pcal.Stmt) {

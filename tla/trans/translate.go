@@ -391,7 +391,7 @@ func comments(text []byte, from int) spans {
 	return out
 }
 
-// inside says whether an offset lies in a comment.
+// inside reports whether an offset lies in a comment.
 func (s spans) inside(at int) bool {
 	for _, c := range s.list {
 		if c[0] <= at && at < c[1] {

@@ -53,7 +53,7 @@ func Elements(v value.Value, n int) []value.Value {
 	return v.Elements()
 }
 
-// Lazy gives the value of f, computed at the first call.
+// Lazy returns the value of f, computed at the first call.
 func Lazy[T any](f func() T) func() T {
 	var x T
 	done := false

@@ -1,6 +1,6 @@
 package value
 
-// listable says whether a set is small enough in its form to be merged element
+// listable reports whether a set is small enough in its form to be merged element
 // by element: enumerated, or a short interval.
 func listable(v Value) bool {
 	return v.bits == bitsEnum || v.bits&0xFFFF == bitsInterval && v.ref == nil

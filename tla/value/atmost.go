@@ -1,6 +1,6 @@
 package value
 
-// AtMost says whether the finite set v has at most n elements. It does not list
+// AtMost reports whether the finite set v has at most n elements. It does not list
 // a set that has many more, unless that is a filter of one.
 func AtMost(v Value, n int) bool {
 	mustSet(v, "a size")

@@ -5,7 +5,7 @@ import (
 	"sort"
 )
 
-// Contains says whether x \in s, without enumerating a symbolic set. It
+// Contains reports whether x \in s, without enumerating a symbolic set. It
 // refuses to compare x with the elements of an enumerated set where Equal
 // would, and what is not a function or a set with a set of functions or of
 // sets; of Nat, Int, Real and STRING anything may be asked.
@@ -32,11 +32,11 @@ func Contains(s, x Value) bool {
 	return containsSymbolic(s, x)
 }
 
-// Listed says whether the elements of the set s are listed, or are an interval:
+// Listed reports whether the elements of the set s are listed, or are an interval:
 // TLC lists {x \in s : p} at once, and asks p of what it is asked for otherwise.
 func Listed(s Value) bool { return s.Kind() == KindSet && s.sub() <= setInterval }
 
-// Alike says whether it is plain that every element of the set s can be compared
+// Alike reports whether it is plain that every element of the set s can be compared
 // with x, a boolean, a number, a string or a model value: they are of its kind.
 // What is so for several sets is so for what \cup, \cap and \ make of them, and
 // for the elements of one and another.
@@ -69,7 +69,7 @@ func Alike(s, x Value) bool {
 // AlikeOne is Alike of the set of y.
 func AlikeOne(y, x Value) bool { return y.bits == x.bits && isAtom(x) }
 
-// isAtom says whether x is neither a set nor a function.
+// isAtom reports whether x is neither a set nor a function.
 func isAtom(x Value) bool {
 	switch x.Kind() {
 	case KindBool, KindInt, KindString, KindModel:
@@ -281,7 +281,7 @@ func containsTuple(s, x Value) bool {
 	return true
 }
 
-// Subseteq says whether a \subseteq b.
+// Subseteq reports whether a \subseteq b.
 func Subseteq(a, b Value) bool {
 	if a.Kind() != KindSet {
 		fail("cannot decide %s \\subseteq %s: the left side is not a set", Describe(a), Brief(b))

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Equal says whether a = b. Values that TLC refuses to compare are an *Error:
+// Equal reports whether a = b. Values that TLC refuses to compare are an *Error:
 // scalars of different kinds, a scalar and a set or a function, a set and a
 // function, typed model values of different types. A model value without a type
 // differs from everything but itself.
@@ -15,7 +15,7 @@ func Equal(a, b Value) bool {
 	return a.ref == b.ref && a.n == b.n && a.bits == b.bits || equal(a, b)
 }
 
-// isScalar says whether bits are those of a boolean or an integer, which n
+// isScalar reports whether bits are those of a boolean or an integer, which n
 // holds whole (or of no value at all).
 func isScalar(bits uint32) bool { return bits <= uint32(KindInt) }
 
@@ -69,7 +69,7 @@ func equalKinds(a, b Value) bool {
 	return false
 }
 
-// isFn says whether v is a function of any form.
+// isFn reports whether v is a function of any form.
 func isFn(v Value) bool { return v.Kind() >= KindTuple && v.Kind() <= KindFn }
 
 // checkComparable is an *Error unless the values of different kinds may be
@@ -167,7 +167,7 @@ func extents(a, b Value) (finiteness, finiteness) {
 	return ea, eb
 }
 
-// subsetOf says whether all elements of the enumerated set a are in b.
+// subsetOf reports whether all elements of the enumerated set a are in b.
 func subsetOf(a, b Value) bool {
 	for _, x := range a.elements() {
 		if !Contains(b, x) {
@@ -177,7 +177,7 @@ func subsetOf(a, b Value) bool {
 	return true
 }
 
-// sameOperands says whether two symbolic sets of one form have equal operands,
+// sameOperands reports whether two symbolic sets of one form have equal operands,
 // which makes them equal.
 func sameOperands(a, b Value) bool {
 	switch a.sub() {

@@ -293,7 +293,7 @@ const (
 	undecided // a filter of an infinite set, say
 )
 
-// IsFinite says whether the form of the set v makes it finite. {x \in Nat : p}
+// IsFinite reports whether the form of the set v makes it finite. {x \in Nat : p}
 // counts as infinite, whatever p says.
 func IsFinite(v Value) bool {
 	if v.Kind() != KindSet {
@@ -302,7 +302,7 @@ func IsFinite(v Value) bool {
 	return extent(v) == finite
 }
 
-// DecideFinite says whether the set v is finite, and is an *Error where its form
+// DecideFinite reports whether the set v is finite, and is an *Error where its form
 // does not tell.
 func DecideFinite(v Value) bool {
 	mustSet(v, "IsFiniteSet")
@@ -399,7 +399,7 @@ func extentProduct(sets []Value) finiteness {
 	return e
 }
 
-// isEmpty says whether the set v is empty.
+// isEmpty reports whether the set v is empty.
 func isEmpty(v Value) bool {
 	switch v.sub() {
 	case setEnum:
@@ -422,7 +422,7 @@ func isEmpty(v Value) bool {
 	return true
 }
 
-// IsEmpty says whether the set v is {}.
+// IsEmpty reports whether the set v is {}.
 func IsEmpty(v Value) bool {
 	mustSet(v, "= {}")
 	return isEmpty(v)

@@ -101,7 +101,7 @@ func (p *printer) field(name string) {
 	}
 }
 
-// plainFields says whether all keys of a record are identifiers: TLA+ has no
+// plainFields reports whether all keys of a record are identifiers: TLA+ has no
 // other fields.
 func plainFields(keys []Value) bool {
 	for _, k := range keys {
@@ -190,7 +190,7 @@ func (p *printer) set(v Value, depth int) {
 	p.str("}")
 }
 
-// isListed says whether the text of a symbolic set lists its elements: it is
+// isListed reports whether the text of a symbolic set lists its elements: it is
 // finite and small, and so is what has to be walked to find that out.
 func isListed(v Value) (listed bool) {
 	err := Catch(func() {
@@ -306,7 +306,7 @@ func appendQuoted(buf []byte, s string) []byte {
 	return append(buf, '"')
 }
 
-// isIdent says whether s can be written as a TLA+ identifier.
+// isIdent reports whether s can be written as a TLA+ identifier.
 func isIdent(s string) bool {
 	letter := false
 	for i := 0; i < len(s); i++ {

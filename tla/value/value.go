@@ -31,7 +31,7 @@ import (
 	"strings"
 )
 
-// Kind says what a Value is.
+// Kind states what a Value is.
 type Kind uint8
 
 // The kinds. Undefined is the zero Value: "no value", never part of another.
@@ -105,12 +105,12 @@ func Model(name string) Value {
 // domain makes it a tuple or a record; Normal settles it.
 func (v Value) Kind() Kind { return Kind(v.bits) }
 
-// IsUndefined says whether v is the zero Value.
+// IsUndefined reports whether v is the zero Value.
 func (v Value) IsUndefined() bool { return v.bits == 0 }
 
 func (v Value) sub() uint8 { return uint8(v.bits >> 8) }
 
-// IsTrue says whether v is TRUE; anything but a boolean is an *Error.
+// IsTrue reports whether v is TRUE; anything but a boolean is an *Error.
 func (v Value) IsTrue() bool {
 	if Kind(v.bits) != KindBool {
 		failKind(v, "a boolean")
@@ -145,14 +145,14 @@ func (v Value) AsModel() string {
 	return v.text()
 }
 
-// Same says whether a and b are the same without looking inside: it may be
+// Same reports whether a and b are the same without looking inside: it may be
 // false for equal values, and is never true for unequal ones.
 func Same(a, b Value) bool { return a.bits == b.bits && a.n == b.n && a.ref == b.ref }
 
 // text is the text of a string or model value.
 func (v Value) text() string { return v.ref.info.text }
 
-// Error says why an operation has no answer.
+// Error states why an operation has no answer.
 type Error struct{ Message string }
 
 func (e *Error) Error() string { return e.Message }

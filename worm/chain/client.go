@@ -12,22 +12,22 @@ type Client struct{}
 
 var _ wor.Client = Client{}
 
-// Capture is wor.Client's.
+// Capture implements wor.Client.
 func (Client) Capture(n int, r wor.Range, b wor.Ballot) wor.Machine {
 	return newCapture(n, r, b)
 }
 
-// Write is wor.Client's.
+// Write implements wor.Client.
 func (Client) Write(n int, r wor.Range, b wor.Ballot, value []byte) wor.Machine {
 	return newWrite(n, r, b, value)
 }
 
-// Read is wor.Client's.
+// Read implements wor.Client.
 func (Client) Read(n int, r wor.Range) wor.Machine {
 	return newRead(n, r)
 }
 
-// Trim is wor.Client's.
+// Trim implements wor.Client.
 func (Client) Trim(n int, s wor.Segment) wor.Machine {
 	return &driver{base: base{n: n, span: wor.Range{Segment: s}}, trimming: true}
 }

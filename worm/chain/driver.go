@@ -9,7 +9,7 @@ type driver struct {
 	base
 	pieces []piece
 	now    int // the piece that is being driven
-	// trimming says that the tombstone goes down the chain, next to trimTo. The
+	// trimming reports that the tombstone goes down the chain, next to trimTo. The
 	// servers before have it.
 	trimming bool
 	trimTo   int

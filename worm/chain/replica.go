@@ -27,7 +27,7 @@ func NewReplica(head bool) *Replica {
 	return &Replica{head: head, segments: map[wor.Segment]*segment{}}
 }
 
-// Handle is wor.Server's.
+// Handle implements wor.Server.
 func (a *Replica) Handle(q *wor.Request, r *wor.Reply, log *wor.Log) {
 	if q.Kind == wor.KindTrim {
 		a.trim(q.Range.Segment, log)
@@ -53,7 +53,7 @@ func (a *Replica) Handle(q *wor.Request, r *wor.Reply, log *wor.Log) {
 	}
 }
 
-// room says whether a reply has room for another value.
+// room reports whether a reply has room for another value.
 func room(r *wor.Reply, size *int, c *cell) bool {
 	if c != nil {
 		*size += len(c.value)
@@ -220,7 +220,7 @@ func (a *Replica) trim(n wor.Segment, log *wor.Log) {
 	}
 }
 
-// Redo is wor.Server's. Records may be repeated.
+// Redo implements wor.Server. Records may be repeated.
 func (a *Replica) Redo(record []byte) error {
 	x, err := decodeRecord(record)
 	if err != nil {
@@ -240,7 +240,7 @@ func (a *Replica) Redo(record []byte) error {
 	return nil
 }
 
-// Save is wor.Server's.
+// Save implements wor.Server.
 func (a *Replica) Save(yield func(record []byte) bool) {
 	var b []byte
 	for _, n := range a.inOrder() {
@@ -279,7 +279,7 @@ func (s *segment) saveCells(n wor.Segment, b []byte, yield func(record []byte) b
 	return true
 }
 
-// States is wor.Server's. Registers that are promised and not written come one by
+// States implements wor.Server. Registers that are promised and not written come one by
 // one, as all others.
 func (a *Replica) States(from wor.Addr, yield func(wor.State) bool) { a.states(from, true, yield) }
 
@@ -322,7 +322,7 @@ func (a *Replica) states(from wor.Addr, promises bool, yield func(wor.State) boo
 	}
 }
 
-// Adopt is wor.Server's.
+// Adopt implements wor.Server.
 func (a *Replica) Adopt(s wor.State, log *wor.Log) error {
 	switch n := s.Addr.Segment; {
 	case s.Trimmed:
@@ -333,5 +333,5 @@ func (a *Replica) Adopt(s wor.State, log *wor.Log) error {
 	return nil
 }
 
-// Bytes is wor.Server's.
+// Bytes implements wor.Server.
 func (a *Replica) Bytes() int64 { return a.bytes }

@@ -39,7 +39,7 @@ type Event struct {
 	Server int // from 1
 	Reader int // from 1
 	Ballot wor.Ballot
-	// Written says that the server has a value, at ballot Accepted.
+	// Written reports that the server has a value, at ballot Accepted.
 	Written            bool
 	Accepted, Promised wor.Ballot
 	// Value is a register's. Answer is that of a read that had no value.
@@ -122,7 +122,7 @@ func (e *Event) fields() string {
 	return ""
 }
 
-// has says whether the event has the field, and for v whether it is a value.
+// has reports whether the event has the field, and for v whether it is a value.
 func (e *Event) has(field string) bool {
 	if !slices.Contains(strings.Fields(e.fields()), field) {
 		return false

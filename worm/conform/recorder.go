@@ -246,7 +246,7 @@ func (x *register) choose(p wor.Protocol, replies []int, end *Event) ([]int, boo
 	return best, best != nil
 }
 
-// allows says whether replies allow the end of a read, as far as they can.
+// allows reports whether replies allow the end of a read, as far as they can.
 func (x *register) allows(p wor.Protocol, set []int, end *Event) bool {
 	need := majority
 	if p == wor.Chain {

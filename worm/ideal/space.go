@@ -45,7 +45,7 @@ func (s *Space) begin(within time.Duration, late func()) *call {
 	return c
 }
 
-// settle has answer run on the process's Serial, the first time.
+// settle runs answer on the process's Serial, the first time.
 func (c *call) settle(answer func()) {
 	if c.settled {
 		return
@@ -82,10 +82,10 @@ func (s *Space) learn(a wor.Addr, v []byte) {
 	s.known[a] = v
 }
 
-// Nonce is wor.Space's.
+// Nonce implements wor.Space.
 func (s *Space) Nonce() uint64 { return s.nonce }
 
-// Known is wor.Space's.
+// Known implements wor.Space.
 func (s *Space) Known(a wor.Addr) ([]byte, bool) {
 	v, ok := s.known[a]
 	return v, ok
@@ -143,7 +143,7 @@ func (s *Space) pieces(r wor.Range) []wor.Range {
 	return append(out, r)
 }
 
-// Alloc is wor.Space's. It takes the four messages of a capture and a write.
+// Alloc implements wor.Space. It takes the four messages of a capture and a write.
 func (s *Space) Alloc(seg wor.Segment, m wor.Meta, within time.Duration, done func(wor.Meta, error)) {
 	s.Count.Allocs++
 	a := wor.Addr{Segment: seg, Offset: wor.MetaOffset}
@@ -171,7 +171,7 @@ func (s *Space) Alloc(seg wor.Segment, m wor.Meta, within time.Duration, done fu
 	})
 }
 
-// Stat is wor.Space's.
+// Stat implements wor.Space.
 func (s *Space) Stat(seg wor.Segment, within time.Duration, done func(wor.Meta, error)) {
 	s.Count.Stats++
 	c := s.begin(within, func() { done(wor.Meta{}, wor.ErrDeadline) })
@@ -180,7 +180,7 @@ func (s *Space) Stat(seg wor.Segment, within time.Duration, done func(wor.Meta, 
 	s.ask(within > 0, func() { m, err = s.meta(seg) }, func() { c.settle(func() { done(m, err) }) })
 }
 
-// Trim is wor.Space's.
+// Trim implements wor.Space.
 func (s *Space) Trim(seg wor.Segment, within time.Duration, done func(error)) {
 	s.Count.Trims++
 	a := wor.Addr{Segment: seg, Offset: wor.TrimOffset}
@@ -195,7 +195,7 @@ func (s *Space) Trim(seg wor.Segment, within time.Duration, done func(error)) {
 	}, func() { c.settle(func() { done(err) }) })
 }
 
-// Capture is wor.Space's.
+// Capture implements wor.Space.
 func (s *Space) Capture(r wor.Range, within time.Duration, done func(*wor.Token, error)) {
 	s.Count.Captures++
 	c := s.begin(within, func() { done(nil, wor.ErrDeadline) })
@@ -238,13 +238,13 @@ func (s *Space) capture(r wor.Range, bounded bool, done func(*wor.Token, error))
 	}
 }
 
-// Write is wor.Space's.
+// Write implements wor.Space.
 func (s *Space) Write(t *wor.Token, offset uint32, value []byte, within time.Duration, done func(error)) {
 	a := wor.Addr{Segment: t.Range.Segment, Offset: offset}
 	s.WriteRange(t, wor.One(a), value, within, func(errs []error) { done(errs[0]) })
 }
 
-// WriteRange is wor.Space's.
+// WriteRange implements wor.Space.
 func (s *Space) WriteRange(t *wor.Token, r wor.Range, value []byte, within time.Duration, done func([]error)) {
 	s.Count.Writes++
 	errs := make([]error, r.Len())
@@ -315,7 +315,7 @@ func (s *Space) note(a wor.Addr, v []byte, err error) {
 	}
 }
 
-// Propose is wor.Space's.
+// Propose implements wor.Space.
 func (s *Space) Propose(a wor.Addr, value []byte, within time.Duration, done func(error)) {
 	s.Count.Proposes++
 	c := s.begin(within, func() { done(&wor.UnknownError{Addr: a, Cause: wor.ErrDeadline}) })
@@ -347,7 +347,7 @@ func (s *Space) Propose(a wor.Addr, value []byte, within time.Duration, done fun
 	try()
 }
 
-// WriteUnsafe is wor.Space's.
+// WriteUnsafe implements wor.Space.
 func (s *Space) WriteUnsafe(a wor.Addr, value []byte, within time.Duration, done func(error)) {
 	s.Count.Writes++
 	c := s.begin(within, func() { done(&wor.UnknownError{Addr: a, Cause: wor.ErrDeadline}) })
@@ -362,7 +362,7 @@ func (s *Space) WriteUnsafe(a wor.Addr, value []byte, within time.Duration, done
 	})
 }
 
-// Read is wor.Space's.
+// Read implements wor.Space.
 func (s *Space) Read(a wor.Addr, within time.Duration, done func([]byte, error)) {
 	s.ReadRange(wor.One(a), within, func(cells []wor.Cell, err error) {
 		if err != nil {
@@ -373,7 +373,7 @@ func (s *Space) Read(a wor.Addr, within time.Duration, done func([]byte, error))
 	})
 }
 
-// ReadRange is wor.Space's.
+// ReadRange implements wor.Space.
 func (s *Space) ReadRange(r wor.Range, within time.Duration, done func([]wor.Cell, error)) {
 	s.Count.Reads++
 	c := s.begin(within, func() { done(nil, wor.ErrDeadline) })
@@ -409,7 +409,7 @@ func (s *Space) ReadRange(r wor.Range, within time.Duration, done func([]wor.Cel
 	}
 }
 
-// Listen is wor.Space's.
+// Listen implements wor.Space.
 func (s *Space) Listen(r wor.Range, note func(wor.Cell)) (stop func()) {
 	s.Count.Listens++
 	w, l := s.p.w, &listener{r: r}

@@ -98,7 +98,7 @@ func (w *World) NewEpoch() { w.space.epoch++ }
 // Register is what a register is now, for a test to look at.
 func (w *World) Register(a wor.Addr) wor.Register { return w.space.look(a) }
 
-// chance says whether something of that rate strikes.
+// chance reports whether something of that rate strikes.
 func (w *World) chance(rate float64) bool {
 	return rate > 0 && !w.calm && float64(w.random.Uint64()>>11)/(1<<53) < rate
 }
@@ -115,7 +115,7 @@ func (w *World) delay() time.Duration {
 	return d
 }
 
-// at has f called d from now, if owner (which may be nil) lives then.
+// at calls f d from now, if owner (which may be nil) lives then.
 func (w *World) at(d time.Duration, owner *Process, f func()) *event {
 	w.serial++
 	e := &event{at: w.now.Add(max(d, 0)), tie: w.random.Uint64(), serial: w.serial, owner: owner, happen: f}
@@ -135,7 +135,7 @@ type event struct {
 	happen  func()
 }
 
-// Stop is env.Timer's.
+// Stop implements env.Timer.
 func (e *event) Stop() bool {
 	was := !e.stopped
 	e.stopped = true
@@ -207,13 +207,13 @@ func (w *World) Start(name string) *Process {
 // still arrive.
 func (p *Process) Kill() { p.dead = true }
 
-// Dead says that it was killed.
+// Dead reports whether it was killed.
 func (p *Process) Dead() bool { return p.dead }
 
 // Serve registers a service.
 func (p *Process) Serve(s wor.Service, h wor.Handler) { p.services[s] = h }
 
-// After has f called on the Serial d from now, if the process lives then.
+// After calls f on the Serial d from now, if the process lives then.
 func (p *Process) After(d time.Duration, f func()) { p.w.at(d, p, func() { p.Serial.Do(f) }) }
 
 type clock struct{ p *Process }
@@ -230,7 +230,7 @@ type messenger struct{ p *Process }
 
 const invokeBound = 5 * time.Second
 
-// Invoke is wor.Messenger's.
+// Invoke implements wor.Messenger.
 func (m messenger) Invoke(to wor.Member, s wor.Service, payload []byte, within time.Duration, done func([]byte, error)) {
 	w, p := m.p.w, m.p
 	if within == 0 {

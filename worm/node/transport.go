@@ -72,7 +72,7 @@ type Transport struct {
 	wheel  *wheel
 	dirty  []*peer // have something to write in this turn
 	flushF func()
-	// flushing says that flushF is on its way.
+	// flushing reports that flushF is on its way.
 	flushing bool
 	closed   bool
 	free     *call

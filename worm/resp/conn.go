@@ -72,7 +72,7 @@ func (c *Conn) Feed(b []byte) {
 	c.pump()
 }
 
-// Full says that enough is waiting: no more should be read until Wake.
+// Full reports whether enough is waiting: no more should be read until Wake.
 func (c *Conn) Full() bool {
 	return len(c.queue) >= c.lim.Pipeline || len(c.out) >= c.lim.Output || c.waiting >= c.lim.Waiting ||
 		len(c.parse.buf)-c.parse.at > c.lim.Command+c.lim.Inline
@@ -90,7 +90,7 @@ func (c *Conn) Unfinished() (before uint64, unfinished bool) {
 	return c.parse.complete, c.parse.held() > 0
 }
 
-// Take answers the bytes to be sent, which are the caller's.
+// Take returns the bytes to be sent, which are the caller's.
 func (c *Conn) Take() []byte {
 	b := c.out
 	c.out = nil
@@ -102,11 +102,11 @@ func (c *Conn) Take() []byte {
 	return b
 }
 
-// Closing says that the connection is to be closed when all replies are sent:
+// Closing reports whether the connection is to be closed when all replies are sent:
 // the client has said QUIT, or what it sent made no sense.
 func (c *Conn) Closing() bool { return c.bad != nil || c.quitting }
 
-// Closed says that nothing follows: it may be closed after a last Take.
+// Closed reports whether nothing follows: it may be closed after a last Take.
 func (c *Conn) Closed() bool { return c.Closing() && len(c.queue) == 0 }
 
 // Close says that the connection is gone. What is under way goes on.
@@ -155,7 +155,7 @@ const jobBytes = 256
 // long replies are.
 const firstFlying = 16
 
-// room says that one more reply of the Store has room, if it is like those before.
+// room reports whether one more reply of the Store has room, if it is like those before.
 // One at a time always has.
 func (c *Conn) room() bool {
 	return c.flying == 0 || len(c.out)+c.replied+(c.flying+1)*c.reply < c.lim.Output && (c.reply > 0 || c.flying < firstFlying)
@@ -328,7 +328,7 @@ func (c *Conn) run(j *job, t *Txn, tell func(w *writer, held bool, r []Result)) 
 	return true
 }
 
-// counts says that it counts keys, which what comes before and behind it on the
+// counts reports whether it counts keys, which what comes before and behind it on the
 // connection may change.
 func (t *Txn) counts() bool {
 	return slices.ContainsFunc(t.Ops, func(o Op) bool { return o.Kind == Count })

@@ -18,7 +18,7 @@ type checkpoint struct {
 	records uint64
 }
 
-// Due says that the log has grown so much that a checkpoint pays, and that none
+// Due reports whether the log has grown so much that a checkpoint pays, and that none
 // is under way.
 func (l *Log) Due() bool {
 	l.mu.Lock()

@@ -61,7 +61,7 @@ func limitError(size int) error {
 	return fmt.Errorf("%w: RecordMax is %d, got %d", ErrLimit, RecordMax, size)
 }
 
-// Waiting says that there is something for Commit to do.
+// Waiting reports whether there is something for Commit to do.
 func (l *Log) Waiting() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

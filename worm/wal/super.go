@@ -89,7 +89,7 @@ func (s *super) encode() []byte {
 	return b
 }
 
-// VersionError says that a later version of the program has written the log.
+// VersionError reports that a later version of the program has written the log.
 type VersionError struct{ Found, Known uint32 }
 
 func (e *VersionError) Error() string {

@@ -72,7 +72,7 @@ func (t Type) String() string {
 
 func (t Type) valid() bool { return int(t) < len(typeNames) && typeNames[t] != "" }
 
-// FrameError says what is wrong with bytes that should be a frame. The
+// FrameError states what is wrong with bytes that should be a frame. The
 // connection that they came on is of no more use.
 type FrameError struct {
 	// Type is the frame's, 0 where the frame itself is wrong.
@@ -87,7 +87,7 @@ func (e *FrameError) Error() string {
 	return fmt.Sprintf("bad %v frame: %s", e.Type, e.Reason)
 }
 
-// VersionError says that a frame is of a version that this program does not
+// VersionError reports that a frame is of a version that this program does not
 // know.
 type VersionError struct{ Found, Known uint8 }
 
@@ -179,7 +179,7 @@ func (s *Scanner) Feed(b []byte) {
 	s.in = b
 }
 
-// Next answers the next frame, if it is whole. Its Payload is valid until the
+// Next returns the next frame, if it is whole. Its Payload is valid until the
 // next call of the Scanner, and as long as the bytes that were fed are. An error
 // is a *FrameError or a *VersionError; the stream cannot be followed any
 // further, and the answer stays the same.

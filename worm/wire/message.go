@@ -13,7 +13,7 @@ import (
 type Hello struct {
 	// Version is the highest version of the protocol that the sender speaks.
 	Version uint16
-	// Peer says that the sender is a server.
+	// Peer reports that the sender is a server.
 	Peer bool
 	// Cluster is wor.Genesis.Cluster.
 	Cluster uint64

@@ -186,7 +186,7 @@ func (a *apps) begin(members []wor.Member, self wor.Member) error {
 // owners is the Tracer that logs who owns which keys.
 type owners struct{ log *slog.Logger }
 
-// Trace is env.Tracer's.
+// Trace implements env.Tracer.
 func (o owners) Trace(e env.Event) {
 	switch e := e.(type) {
 	case tx.Abandoned:
@@ -299,7 +299,7 @@ var errNotHosting = errors.New("this server is no member of the cluster yet")
 // countWithin is how long the keys of the cluster are counted at most.
 const countWithin = 5 * time.Second
 
-// Do is resp.Store's.
+// Do implements resp.Store.
 func (a *apps) Do(t *resp.Txn, done func(bool, []resp.Result, error)) {
 	if a.client == nil || a.closed {
 		done(false, nil, errNotHosting)
@@ -368,7 +368,7 @@ func undone(err error) error {
 	return err
 }
 
-// appsView says how it stands with the applications.
+// appsView states how it stands with the applications.
 type appsView struct {
 	Hosting bool   `json:"hosting"`
 	Trouble string `json:"trouble,omitempty"`

@@ -135,7 +135,7 @@ type frontConn struct {
 	active atomic.Int64
 	idle   atomic.Bool
 	load   atomic.Int64
-	// news says that there may be something to take, room that there may be room
+	// news reports that there may be something to take, room that there may be room
 	// to feed.
 	news, room chan struct{}
 	gone       chan struct{}
@@ -145,7 +145,7 @@ type frontConn struct {
 	leaving bool
 }
 
-// Do is resp.Store's.
+// Do implements resp.Store.
 func (k *frontConn) Do(t *resp.Txn, done func(bool, []resp.Result, error)) {
 	bytes := int64(0)
 	for i := range t.Ops {
@@ -160,7 +160,7 @@ func (k *frontConn) Do(t *resp.Txn, done func(bool, []resp.Result, error)) {
 	})
 }
 
-// over says that there is nothing to be sent any more.
+// over reports whether there is nothing to be sent any more.
 func (k *frontConn) over() bool { return k.resp.Closed() || k.leaving && k.under == 0 }
 
 // account keeps the sum of what waits. It is called in the Serial.
@@ -188,7 +188,7 @@ func (f *front) add(bytes int64) {
 	}
 }
 
-// full says that nothing is to be read now.
+// full reports whether nothing is to be read now.
 func (k *frontConn) full() bool {
 	return k.resp.Full() || k.f.load.Load() > frontBytesMax && k.load.Load() > frontShare
 }

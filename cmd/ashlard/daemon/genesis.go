@@ -22,7 +22,7 @@ const logDir = "log"
 // for the server.
 const private = 0o700
 
-// exposed says that others than the owner may enter a server's directory.
+// exposed reports whether others than the owner may enter a server's directory.
 func exposed(dir string) bool {
 	info, err := os.Stat(dir)
 	return err == nil && info.Mode().Perm()&^private != 0

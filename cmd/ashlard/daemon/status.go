@@ -234,10 +234,10 @@ Generation {{.Generation}}, {{.Position}} records durable, {{.PendingBytes}} byt
 // collector is a server's status as Prometheus wants it.
 type collector struct{ server *served }
 
-// Describe is prometheus.Collector's: the metrics are those that Collect gives.
+// Describe implements prometheus.Collector: the metrics are those that Collect gives.
 func (c *collector) Describe(ch chan<- *prometheus.Desc) { prometheus.DescribeByCollect(c, ch) }
 
-// Collect is prometheus.Collector's.
+// Collect implements prometheus.Collector.
 func (c *collector) Collect(ch chan<- prometheus.Metric) {
 	s := c.server.node.Status()
 	v := c.server.view()

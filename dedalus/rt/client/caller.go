@@ -59,7 +59,7 @@ type call struct {
 	done     func(node string, relation int, row []byte)
 }
 
-// errCall says that a call is under way with the same key.
+// errCall reports that a call is under way with the same key.
 var errCall = errors.New("a call with this key is under way")
 
 // OpenCaller opens a Client that makes calls.

@@ -48,7 +48,7 @@ func (k *conn) end(err error) {
 	}
 }
 
-// Opened is env.Handler's.
+// Opened implements env.Handler.
 func (k *conn) Opened(nc env.Conn) {
 	n, c := k.n, k.n.c
 	c.mu.Lock()
@@ -69,7 +69,7 @@ func (k *conn) Opened(nc env.Conn) {
 	}
 }
 
-// Data is env.Handler's.
+// Data implements env.Handler.
 func (k *conn) Data(_ env.Conn, b []byte) {
 	c := k.n.c
 	c.mu.Lock()
@@ -187,7 +187,7 @@ func (n *node) batch(payload []byte) (wire.Messages, error) {
 	return messages, nil
 }
 
-// Drained is env.Handler's.
+// Drained implements env.Handler.
 func (k *conn) Drained(env.Conn) {
 	k.n.c.mu.Lock()
 	defer k.n.c.mu.Unlock()
@@ -197,7 +197,7 @@ func (k *conn) Drained(env.Conn) {
 	}
 }
 
-// Closed is env.Handler's.
+// Closed implements env.Handler.
 func (k *conn) Closed(_ env.Conn, err error) {
 	n, c := k.n, k.n.c
 	c.mu.Lock()

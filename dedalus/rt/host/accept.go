@@ -49,7 +49,7 @@ func (h *Host) accept(conn env.Conn) env.Handler {
 // Opened is env.Handler's; nothing is dialled here.
 func (c *inconn) Opened(env.Conn) {}
 
-// Data is env.Handler's.
+// Data implements env.Handler.
 func (c *inconn) Data(_ env.Conn, b []byte) {
 	now := c.h.opt.Env.Clock.Now()
 	c.heard.Store(int64(now))
@@ -220,14 +220,14 @@ func (c *inconn) batch(payload []byte) error {
 	return c.h.inbox.put(c, seq, payload, messages)
 }
 
-// Drained is env.Handler's.
+// Drained implements env.Handler.
 func (c *inconn) Drained(env.Conn) {
 	if c.client != nil {
 		c.client.resume(c)
 	}
 }
 
-// Closed is env.Handler's.
+// Closed implements env.Handler.
 func (c *inconn) Closed(env.Conn, error) {
 	c.over.Store(true)
 	if c.client != nil {

@@ -117,7 +117,7 @@ func (s *clients) forget(now env.Instant) {
 	}
 }
 
-// hasRoom says whether more may wait for all clients together.
+// hasRoom reports whether more may wait for all clients together.
 func (s *clients) hasRoom() bool { return s.outputs.Load() <= int64(s.h.opt.OutputsMax) }
 
 // weigh notes how much waits for a client. The lock of its link is held.

@@ -34,7 +34,7 @@ func (s *conns) add(c *inconn) bool {
 	return true
 }
 
-// makeRoom says whether there is room for another connection. Where there are too many,
+// makeRoom reports whether there is room for another connection. Where there are too many,
 // the oldest of those that have not said who they are goes: an honest peer says so at
 // once, and must not be kept out by others that do not. The lock is held.
 func (s *conns) makeRoom() bool {

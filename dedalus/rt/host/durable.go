@@ -110,10 +110,10 @@ type record struct {
 
 var _ wal.Records = (*record)(nil)
 
-// Len is wal.Records'.
+// Len implements wal.Records.
 func (r *record) Len() int { return len(r.ends) }
 
-// Record is wal.Records'.
+// Record implements wal.Records.
 func (r *record) Record(i int) []byte {
 	from := 0
 	if i > 0 {

@@ -54,7 +54,7 @@ func (e *ending) look(rest int, now env.Instant) (done func(), due bool) {
 	return done, due
 }
 
-// closed says whether the instance has ended, drains whether it is to end, and failure
+// closed reports whether the instance has ended, drains whether it is to end, and failure
 // because of what it has ended.
 func (e *ending) closed() bool {
 	e.mu.Lock()

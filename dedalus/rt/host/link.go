@@ -155,7 +155,7 @@ func (h *Host) way(m *rt.Sent) *link {
 	return nil
 }
 
-// mayHave says whether there is room for more on a link, but for its own limit. Its
+// mayHave reports whether there is room for more on a link, but for its own limit. Its
 // lock is held.
 func (h *Host) mayHave(l *link) bool {
 	return l.peer != nil || l.out.Bytes() <= strangerQueueMax || h.clients.hasRoom()

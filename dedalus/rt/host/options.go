@@ -164,7 +164,7 @@ func (o Options) complete() (Options, error) {
 	return o, nil
 }
 
-// instanceName says whether a name is one of an instance, or could be.
+// instanceName reports whether a name is one of an instance, or could be.
 func (o *Options) instanceName(name string) bool {
 	if _, ok := o.Peers[name]; ok || name == o.Who.Node {
 		return true

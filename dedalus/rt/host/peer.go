@@ -87,7 +87,7 @@ func (c *outconn) end(err error) {
 	}
 }
 
-// Opened is env.Handler's.
+// Opened implements env.Handler.
 func (c *outconn) Opened(conn env.Conn) {
 	hello := c.p.h.hello(wire.Instance, c.p.node)
 	hello.Window = uint32(c.p.h.opt.Window)
@@ -104,7 +104,7 @@ func (c *outconn) Opened(conn env.Conn) {
 	}
 }
 
-// Data is env.Handler's.
+// Data implements env.Handler.
 func (c *outconn) Data(_ env.Conn, b []byte) {
 	h := c.p.h
 	var counts Counts
@@ -192,7 +192,7 @@ func (c *outconn) welcome(payload []byte, counts *Counts) (resend bool, err erro
 	return resend, nil
 }
 
-// Drained is env.Handler's.
+// Drained implements env.Handler.
 func (c *outconn) Drained(env.Conn) {
 	var counts Counts
 	c.p.mu.Lock()
@@ -204,7 +204,7 @@ func (c *outconn) Drained(env.Conn) {
 	c.p.h.count(&counts)
 }
 
-// Closed is env.Handler's.
+// Closed implements env.Handler.
 func (c *outconn) Closed(_ env.Conn, err error) {
 	p := c.p
 	p.mu.Lock()

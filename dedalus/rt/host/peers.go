@@ -44,7 +44,7 @@ func (s *peers) count() int            { return len(s.order) }
 func (s *peers) press()        { s.heavy.Add(1) }
 func (s *peers) relieve() bool { return s.heavy.Add(-1) == 0 }
 
-// crowded says that inputs wait.
+// crowded reports whether inputs wait.
 func (s *peers) crowded() bool { return s.heavy.Load() > 0 }
 
 // dial connects with some of them. The other ones are dialled when there is something

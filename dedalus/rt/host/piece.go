@@ -13,7 +13,7 @@ import (
 	"github.com/ashlar-dev/ashlar/env"
 )
 
-// NewerError says that another piece of the same logical node has started anew, or was
+// NewerError reports that another piece of the same logical node has started anew, or was
 // lost a message: this one has to start anew as well, as of that incarnation.
 type NewerError struct {
 	Piece       string

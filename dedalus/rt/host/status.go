@@ -115,7 +115,7 @@ func (h *Host) count(c *Counts) {
 	h.tally.counts.add(c)
 }
 
-// PeerStatus says how it stands with another instance.
+// PeerStatus states how it stands with another instance.
 type PeerStatus struct {
 	Node      string
 	Addr      env.Addr
@@ -127,7 +127,7 @@ type PeerStatus struct {
 	Trouble string
 }
 
-// Status says how it stands with an instance.
+// Status states how it stands with an instance.
 type Status struct {
 	Program, Component string
 	Node               string

@@ -69,7 +69,7 @@ func (t Type) String() string {
 	return fmt.Sprintf("type(%d)", uint8(t))
 }
 
-// FrameError says what is wrong with bytes that should be a frame, or with what a
+// FrameError states what is wrong with bytes that should be a frame, or with what a
 // frame says. The connection that they came on is of no more use.
 type FrameError struct {
 	// Type is the frame's, 0 where the frame itself is wrong.
@@ -111,7 +111,7 @@ type Frame struct {
 // stream and takes what belongs to a handshake only, until Open is set. It is for
 // one goroutine at a time.
 type Scanner struct {
-	// Open says that the handshake is over: frames may be as long as FrameMax.
+	// Open reports that the handshake is over: frames may be as long as FrameMax.
 	Open bool
 
 	in   []byte // what was fed and not looked at
@@ -133,7 +133,7 @@ func (s *Scanner) Partial() int {
 	return len(s.rest)
 }
 
-// Next answers the next frame, if it is whole. Its Payload is valid until the next
+// Next returns the next frame, if it is whole. Its Payload is valid until the next
 // call of the Scanner. After an error, which is a *FrameError, the stream cannot be
 // followed any further, and the answer stays the same.
 func (s *Scanner) Next() (f Frame, ok bool, err error) {
@@ -157,7 +157,7 @@ func (s *Scanner) Next() (f Frame, ok bool, err error) {
 	return f, whole != nil, nil
 }
 
-// take answers the bytes of the next frame, nil where it is not there yet.
+// take returns the bytes of the next frame, nil where it is not there yet.
 func (s *Scanner) take() ([]byte, error) {
 	if len(s.rest) == 0 {
 		need, err := s.need(s.in)

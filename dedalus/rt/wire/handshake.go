@@ -251,6 +251,6 @@ func Prove(key []byte, dialled bool, h *Hello, w *Welcome) Proof {
 	return p
 }
 
-// Same says whether two proofs are equal, in a time that does not tell where they
+// Same reports whether two proofs are equal, in a time that does not tell where they
 // differ.
 func (p Proof) Same(q Proof) bool { return hmac.Equal(p[:], q[:]) }

@@ -35,7 +35,7 @@ func BatchBytes(payload int) int { return headLen + payload + tailLen }
 // Messages are the messages of a batch, as they stand in its frame.
 type Messages []byte
 
-// Next answers the first message and takes it off; ok is false when there is none.
+// Next returns the first message and takes it off; ok is false when there is none.
 // The row is a part of the Messages' memory.
 func (m *Messages) Next() (relation int, row []byte, ok bool) {
 	relation, row, rest, ok := cut(*m)

@@ -72,7 +72,7 @@ func (o *Outbox) Seal() {
 	o.frames = append(o.frames, batch{o.seq, f})
 }
 
-// Next answers the next batch that is to be written, nil when there is none or when
+// Next returns the next batch that is to be written, nil when there is none or when
 // it would exceed the window of the other side, unless that has nothing. Sent says
 // that it was taken by the connection. The bytes are the Outbox's.
 func (o *Outbox) Next(window int) []byte {

@@ -306,7 +306,7 @@ func (s *suspicion) set(suspected bool) {
 	}
 }
 
-// Select is the Selector's.
+// Select implements Selector.
 func (d *Detector) Select(idx []value.Value) (distsys.Resource, []value.Value, error) {
 	if len(idx) == 0 {
 		return nil, nil, errSelector

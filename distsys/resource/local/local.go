@@ -31,33 +31,33 @@ func NewVariable(v value.Value) *Variable { return &Variable{cell.New(v)} }
 // Value is the committed value. It is for the instance's own goroutine.
 func (x *Variable) Value() value.Value { return x.tree.Committed() }
 
-// Open is the Stored's.
+// Open implements Stored.
 func (x *Variable) Open(*distsys.Tx, bool) (*cell.Tree, error) { return x.tree, nil }
 
-// Close is the Stored's.
+// Close implements Stored.
 func (x *Variable) Close() {}
 
-// Keeper is the Stored's.
+// Keeper implements Stored.
 func (x *Variable) Keeper() distsys.Resource { return x }
 
-// Read is the Resource's.
+// Read implements Resource.
 func (x *Variable) Read(_ *distsys.Tx, idx []value.Value) (value.Value, error) {
 	return x.tree.Read(idx), nil
 }
 
-// Write is the Resource's.
+// Write implements Resource.
 func (x *Variable) Write(_ *distsys.Tx, idx []value.Value, v value.Value) error {
 	x.tree.Write(idx, v)
 	return nil
 }
 
-// PreCommit is the Resource's.
+// PreCommit implements Resource.
 func (x *Variable) PreCommit(*distsys.Tx) error { return nil }
 
-// Commit is the Resource's.
+// Commit implements Resource.
 func (x *Variable) Commit(*distsys.Tx) { x.tree.Commit() }
 
-// Abort is the Resource's.
+// Abort implements Resource.
 func (x *Variable) Abort(*distsys.Tx) { x.tree.Abort() }
 
 // Constant is a resource that is read only.
@@ -71,7 +71,7 @@ var _ distsys.Stored = (*Constant)(nil)
 // NewConstant returns a resource that always reads as v.
 func NewConstant(v value.Value) *Constant { return &Constant{tree: cell.New(v)} }
 
-// Open is the Stored's. To write ends the run: the configuration gives a
+// Open implements Stored. To write ends the run: the configuration gives a
 // constant where the specification assigns.
 func (c *Constant) Open(_ *distsys.Tx, write bool) (*cell.Tree, error) {
 	if write {
@@ -81,32 +81,32 @@ func (c *Constant) Open(_ *distsys.Tx, write bool) (*cell.Tree, error) {
 	return c.tree, nil
 }
 
-// Close is the Stored's.
+// Close implements Stored.
 func (c *Constant) Close() { c.mu.Unlock() }
 
-// Keeper is the Stored's.
+// Keeper implements Stored.
 func (c *Constant) Keeper() distsys.Resource { return c }
 
-// Read is the Resource's.
+// Read implements Resource.
 func (c *Constant) Read(_ *distsys.Tx, idx []value.Value) (value.Value, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.tree.Read(idx), nil
 }
 
-// Write is the Resource's.
+// Write implements Resource.
 func (c *Constant) Write(tx *distsys.Tx, _ []value.Value, _ value.Value) error {
 	_, err := c.Open(tx, true)
 	return err
 }
 
-// PreCommit is the Resource's.
+// PreCommit implements Resource.
 func (c *Constant) PreCommit(*distsys.Tx) error { return nil }
 
-// Commit is the Resource's.
+// Commit implements Resource.
 func (c *Constant) Commit(*distsys.Tx) {}
 
-// Abort is the Resource's.
+// Abort implements Resource.
 func (c *Constant) Abort(*distsys.Tx) {}
 
 // Dummy is a resource that always reads as the same value and takes every
@@ -118,7 +118,7 @@ var _ distsys.Stored = (*Dummy)(nil)
 // NewDummy returns a resource that always reads as v.
 func NewDummy(v value.Value) *Dummy { return &Dummy{Constant{tree: cell.New(v)}} }
 
-// Open is the Stored's.
+// Open implements Stored.
 func (d *Dummy) Open(_ *distsys.Tx, write bool) (*cell.Tree, error) {
 	d.mu.Lock()
 	if write {
@@ -127,7 +127,7 @@ func (d *Dummy) Open(_ *distsys.Tx, write bool) (*cell.Tree, error) {
 	return d.tree, nil
 }
 
-// Keeper is the Stored's.
+// Keeper implements Stored.
 func (d *Dummy) Keeper() distsys.Resource { return d }
 
 // Write has no effect.

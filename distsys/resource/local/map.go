@@ -34,7 +34,7 @@ func NewMap(fill func(key value.Value) (distsys.Resource, error)) *Map {
 	return &Map{fill: fill, subs: map[uint64][]entry{}}
 }
 
-// Select is the Selector's.
+// Select implements Selector.
 func (m *Map) Select(idx []value.Value) (distsys.Resource, []value.Value, error) {
 	if len(idx) == 0 {
 		return nil, nil, fmt.Errorf("a map of resources is used without an index")

@@ -51,7 +51,7 @@ func (s *Shared) Value() value.Value {
 	return s.tree.Committed()
 }
 
-// Open is the Stored's.
+// Open implements Stored.
 func (s *Shared) Open(tx *distsys.Tx, write bool) (*cell.Tree, error) {
 	s.mu.Lock()
 	if s.writer == tx || s.lock(tx, write) {
@@ -64,10 +64,10 @@ func (s *Shared) Open(tx *distsys.Tx, write bool) (*cell.Tree, error) {
 	return nil, distsys.ErrContended
 }
 
-// Close is the Stored's.
+// Close implements Stored.
 func (s *Shared) Close() { s.mu.Unlock() }
 
-// Keeper is the Stored's.
+// Keeper implements Stored.
 func (s *Shared) Keeper() distsys.Resource { return s }
 
 // lock takes a lock for tx, which is not the writer, where it is free.
@@ -89,7 +89,7 @@ func (s *Shared) lock(tx *distsys.Tx, write bool) bool {
 	return true
 }
 
-// Read is the Resource's.
+// Read implements Resource.
 func (s *Shared) Read(tx *distsys.Tx, idx []value.Value) (value.Value, error) {
 	tree, err := s.Open(tx, false)
 	if err != nil {
@@ -99,7 +99,7 @@ func (s *Shared) Read(tx *distsys.Tx, idx []value.Value) (value.Value, error) {
 	return tree.Read(idx), nil
 }
 
-// Write is the Resource's.
+// Write implements Resource.
 func (s *Shared) Write(tx *distsys.Tx, idx []value.Value, v value.Value) error {
 	tree, err := s.Open(tx, true)
 	if err != nil {
@@ -110,10 +110,10 @@ func (s *Shared) Write(tx *distsys.Tx, idx []value.Value, v value.Value) error {
 	return nil
 }
 
-// PreCommit is the Resource's: the lock is held, so nothing can go wrong.
+// PreCommit implements Resource: the lock is held, so nothing can go wrong.
 func (s *Shared) PreCommit(*distsys.Tx) error { return nil }
 
-// Commit is the Resource's.
+// Commit implements Resource.
 func (s *Shared) Commit(tx *distsys.Tx) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -129,7 +129,7 @@ func (s *Shared) Commit(tx *distsys.Tx) {
 	s.release(tx)
 }
 
-// Abort is the Resource's.
+// Abort implements Resource.
 func (s *Shared) Abort(tx *distsys.Tx) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -158,14 +158,14 @@ func (s *Shared) release(tx *distsys.Tx) {
 	s.refused = s.refused[:0]
 }
 
-// Watch is the Watched's.
+// Watch implements Watched.
 func (s *Shared) Watch(w env.Waker) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.watchers = append(s.watchers, w)
 }
 
-// Unwatch is the Watched's.
+// Unwatch implements Watched.
 func (s *Shared) Unwatch(w env.Waker) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -63,7 +63,7 @@ type want struct {
 // receiver is the Mailboxes as the owner of its server.
 type receiver Mailboxes
 
-// Up is the ServerOwner's.
+// Up implements ServerOwner.
 func (r *receiver) Up(p *wire.Peer) {
 	m := (*Mailboxes)(r)
 	m.counts.Connects++
@@ -107,7 +107,7 @@ func (m *Mailboxes) evict() bool {
 	return oldest != nil
 }
 
-// Down is the ServerOwner's.
+// Down implements ServerOwner.
 func (r *receiver) Down(p *wire.Peer, err error) {
 	m := (*Mailboxes)(r)
 	m.counts.Drops++
@@ -135,7 +135,7 @@ func (in *inlet) holdOver() {
 	clear(in.staged)
 }
 
-// Frame is the ServerOwner's.
+// Frame implements ServerOwner.
 func (r *receiver) Frame(p *wire.Peer, kind wire.Type, payload []byte) error {
 	m := (*Mailboxes)(r)
 	m.counts.BytesReceived += uint64(len(payload))

@@ -93,7 +93,7 @@ func (o *outlet) low() uint64 {
 	return o.next
 }
 
-// crowded says that no transfer can be begun until one is done.
+// crowded reports whether no transfer can be begun until one is done.
 func (o *outlet) crowded() bool { return o.next-o.low() >= transfersMax }
 
 func (o *outlet) owe(t *transfer) {
@@ -180,7 +180,7 @@ func (l *lane) wakeOthers(own env.Waker) {
 	}
 }
 
-// Up is the ClientOwner's: what the receiver may not have is sent again.
+// Up implements ClientOwner: what the receiver may not have is sent again.
 func (o *outlet) Up(wire.Hello) {
 	o.up = true
 	o.life++
@@ -203,7 +203,7 @@ func (o *outlet) Up(wire.Hello) {
 	o.pump()
 }
 
-// Down is the ClientOwner's.
+// Down implements ClientOwner.
 func (o *outlet) Down(err error) {
 	o.up = false
 	o.m.counts.Drops++
@@ -216,10 +216,10 @@ func (o *outlet) Down(err error) {
 	}
 }
 
-// Room is the ClientOwner's.
+// Room implements ClientOwner.
 func (o *outlet) Room() { o.pump() }
 
-// Frame is the ClientOwner's.
+// Frame implements ClientOwner.
 func (o *outlet) Frame(kind wire.Type, payload []byte) error {
 	o.m.counts.BytesReceived += uint64(len(payload))
 	r := wire.NewReader(payload)

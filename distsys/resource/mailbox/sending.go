@@ -74,7 +74,7 @@ func (s *strict) of(tx *distsys.Tx) *transfer {
 // errBusy has the section tried again.
 var errBusy = fmt.Errorf("%w: a mailbox has undecided messages", distsys.ErrAbort)
 
-// Queues is the Queued's.
+// Queues implements Queued.
 func (s *strict) Queues(tx *distsys.Tx) bool {
 	s.out.m.mu.Lock()
 	defer s.out.m.mu.Unlock()

@@ -131,7 +131,7 @@ func (q *Queue) endWriter(tx *distsys.Tx) {
 // errBusy has the section tried again.
 var errBusy = fmt.Errorf("%w: a queue has undecided messages", distsys.ErrAbort)
 
-// Queues is the Queued's.
+// Queues implements Queued.
 func (o *writing) Queues(tx *distsys.Tx) bool {
 	o.q.mu.Lock()
 	defer o.q.mu.Unlock()

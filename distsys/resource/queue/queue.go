@@ -120,13 +120,13 @@ func New(l Limits) *Queue {
 	return q
 }
 
-// room says whether n more messages of that many bytes fit. A message larger
+// room reports whether n more messages of that many bytes fit. A message larger
 // than the limit of bytes fits into an empty queue.
 func (q *Queue) room(n, bytes int) bool {
 	return len(q.places)+n <= q.limits.Messages && (bytes == 0 || len(q.places) == 0 || q.bytes+bytes <= q.limits.Bytes)
 }
 
-// Outcome says whether messages got places.
+// Outcome reports whether messages got places.
 type Outcome uint8
 
 // The outcomes of a Stage.
@@ -165,7 +165,7 @@ func (q *Queue) stage(tx *distsys.Tx, alone bool, msgs []Message) ([]*Place, Out
 	return q.place(msgs, bytes), Staged
 }
 
-// heldFrom says whether a section other than tx has read the length and is
+// heldFrom reports whether a section other than tx has read the length and is
 // about to commit.
 func (q *Queue) heldFrom(tx *distsys.Tx) bool {
 	for _, l := range q.looks {
@@ -176,7 +176,7 @@ func (q *Queue) heldFrom(tx *distsys.Tx) bool {
 	return false
 }
 
-// decided says whether every message can be read. Undecided ones may stand
+// decided reports whether every message can be read. Undecided ones may stand
 // anywhere.
 func (q *Queue) decided() bool {
 	for _, p := range q.places {

@@ -57,7 +57,7 @@ func (t *Timer) start() {
 	}
 }
 
-// Read is the Resource's.
+// Read implements Resource.
 func (t *Timer) Read(tx *distsys.Tx, idx []value.Value) (value.Value, error) {
 	if len(idx) > 0 {
 		return value.Value{}, errIndexed
@@ -75,7 +75,7 @@ func (t *Timer) Read(tx *distsys.Tx, idx []value.Value) (value.Value, error) {
 
 var errIndexed = fmt.Errorf("a timer has no index")
 
-// Write is the Resource's: whatever the value, the time starts anew when the
+// Write implements Resource: whatever the value, the time starts anew when the
 // section commits.
 func (t *Timer) Write(tx *distsys.Tx, idx []value.Value, _ value.Value) error {
 	if len(idx) > 0 {
@@ -89,10 +89,10 @@ func (t *Timer) Write(tx *distsys.Tx, idx []value.Value, _ value.Value) error {
 	return nil
 }
 
-// PreCommit is the Resource's.
+// PreCommit implements Resource.
 func (t *Timer) PreCommit(*distsys.Tx) error { return nil }
 
-// Commit is the Resource's.
+// Commit implements Resource.
 func (t *Timer) Commit(tx *distsys.Tx) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -101,7 +101,7 @@ func (t *Timer) Commit(tx *distsys.Tx) {
 	}
 }
 
-// Abort is the Resource's.
+// Abort implements Resource.
 func (t *Timer) Abort(tx *distsys.Tx) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -117,7 +117,7 @@ func (t *Timer) leave(tx *distsys.Tx) bool {
 	return true
 }
 
-// Watch is the Watched's.
+// Watch implements Watched.
 func (t *Timer) Watch(w env.Waker) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -127,7 +127,7 @@ func (t *Timer) Watch(w env.Waker) {
 	t.waits = append(t.waits, wait{w, t.clock.After(t.due.Sub(t.clock.Now()), w)})
 }
 
-// Unwatch is the Watched's.
+// Unwatch implements Watched.
 func (t *Timer) Unwatch(w env.Waker) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

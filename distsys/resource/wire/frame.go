@@ -49,7 +49,7 @@ func checksum(f []byte) uint32 {
 	return crc32.Update(crc32.Checksum(f[:4], table), table, f[headerLen:])
 }
 
-// FrameError says what is wrong with bytes that should be frames. The
+// FrameError states what is wrong with bytes that should be frames. The
 // connection they came on is of no more use.
 type FrameError struct{ Reason string }
 

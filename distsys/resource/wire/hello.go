@@ -75,7 +75,7 @@ func parseHello(b []byte) (Hello, error) {
 	return h, r.End()
 }
 
-// RejectError says why two peers do not talk.
+// RejectError states why two peers do not talk.
 type RejectError struct {
 	Reason string
 	Remote bool // the peer said so, not we

@@ -144,7 +144,7 @@ func (l *link) say(t Type, payload []byte) {
 	l.flush()
 }
 
-// Opened is the Handler's.
+// Opened implements Handler.
 func (l *link) Opened(env.Conn) {
 	l.opt.Lock.Lock()
 	defer l.opt.Lock.Unlock()
@@ -154,7 +154,7 @@ func (l *link) Opened(env.Conn) {
 	}
 }
 
-// Data is the Handler's.
+// Data implements Handler.
 func (l *link) Data(_ env.Conn, b []byte) {
 	l.opt.Lock.Lock()
 	defer l.opt.Lock.Unlock()
@@ -183,7 +183,7 @@ func (l *link) Data(_ env.Conn, b []byte) {
 	}
 }
 
-// Drained is the Handler's.
+// Drained implements Handler.
 func (l *link) Drained(env.Conn) {
 	l.opt.Lock.Lock()
 	defer l.opt.Lock.Unlock()
@@ -192,7 +192,7 @@ func (l *link) Drained(env.Conn) {
 	}
 }
 
-// Closed is the Handler's.
+// Closed implements Handler.
 func (l *link) Closed(_ env.Conn, err error) {
 	l.opt.Lock.Lock()
 	defer l.opt.Lock.Unlock()

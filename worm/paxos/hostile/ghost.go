@@ -126,7 +126,7 @@ func (g *ghost) safe(w *world, register uint32, p proposal) {
 	}
 }
 
-// mayAccept says that the server's disk does not forbid to accept at the ballot.
+// mayAccept reports whether the server's disk does not forbid to accept at the ballot.
 func (g *ghost) mayAccept(w *world, s int, register uint32, b wor.Ballot) bool {
 	runs := look(w.servers[s].durable)
 	return runs != nil && !b.Less(runs[register-base].Promised)

@@ -25,7 +25,7 @@ type Options struct {
 	Client wor.Client
 	// Server makes an empty server.
 	Server func() wor.Server
-	// Fast says that anybody may write at ballot zero, and that it takes a fast
+	// Fast reports that anybody may write at ballot zero, and that it takes a fast
 	// quorum there. Otherwise one client per register does, with one value.
 	Fast    bool
 	Servers int

@@ -93,7 +93,7 @@ type Anomaly struct {
 	// Txns are the places, in the history, of the transactions that it takes; of
 	// a cycle, in its order.
 	Txns []int
-	// Text says what is wrong, for people.
+	// Text states what is wrong, for people.
 	Text string
 }
 
