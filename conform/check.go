@@ -2,17 +2,17 @@ package conform
 
 import "context"
 
-// Options of a validation; the zero Options is the default.
+// Options are the options of a validation; the zero Options is the default.
 type Options struct {
 	// StepsMax bounds the search; 0: the constant StepsMax.
 	StepsMax int
 	// Hidden reports that there are processes without a log, whose steps may be
-	// put in anywhere.
+	// inserted anywhere.
 	Hidden bool
 }
 
-// Check holds the logs against the specification. It takes the logs over and
-// may shorten them. The error is for logs that make no sense and statements
+// Check checks the logs against the specification. It owns the logs from then
+// on and may shorten them. The error is for inconsistent logs and statements
 // that cannot be evaluated; a rejection is not an error. When ctx ends, the
 // report is Undecided and has what is known.
 func Check(ctx context.Context, spec Spec, logs []*Log, o Options) (*Report, error) {

@@ -10,15 +10,15 @@ import (
 	"github.com/ashlar-dev/ashlar/distsys/tracelog"
 )
 
-// Suffix is how the names of trace files end.
+// Suffix is the suffix of the names of trace files.
 const Suffix = ".jsonl"
 
-// FilesMax is how many trace files a directory may have.
+// FilesMax is the largest number of trace files in a directory.
 const FilesMax = 1000
 
 // ReadDir reads the trace files of a directory, by name. System is the module
-// that they must be traces of. Files of processes that ended before they wrote
-// anything are left out. It is an error when there is no trace.
+// of which they must be traces. Files of processes that ended before they wrote
+// anything are omitted. It is an error if there is no trace.
 func ReadDir(dir fs.FS, system string) ([]*Log, error) {
 	entries, err := fs.ReadDir(dir, ".")
 	if err != nil {

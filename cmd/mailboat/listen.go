@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// limits bound what connections may take. Each of them is a flag of serve.
+// limits bound the resources of connections. Each of them is a flag of serve.
 type limits struct {
 	most       int           // connections at once
 	perAddress int           // of them, from one address
@@ -18,18 +18,18 @@ type limits struct {
 	stall      time.Duration // without a whole line, after which a newcomer may take the place
 }
 
-// A listener takes so many connections at once. Where there is no place for a new
-// one, another has to go: the one that has been waited for longest, if it has
-// stalled; else the oldest of the address that has the most, if that has more
-// than the newcomer's would have. If there is neither, the newcomer waits if its
-// address has no connection, and is refused otherwise, as it is where its address
-// has its share. So clients that only hold connections cannot keep out others.
-// Where one address may have every place, as behind a proxy, all wait and none is
-// refused.
+// A listener holds a bounded number of connections. If there is no place for a
+// new one, another is closed: the client that has kept the server waiting
+// longest, if it has stalled; otherwise the oldest of the address with the
+// most, if that has more than the newcomer's address would have. If there is
+// neither, the newcomer waits if its address has no connection, and is refused
+// otherwise; it is also refused if its address has its share. So clients that
+// only hold connections cannot keep out others. If one address may have every
+// place, as behind a proxy, all wait and none is refused.
 type listener struct {
 	net.Listener
 	limits
-	refusal string // for who is refused, a line of the protocol
+	refusal string // sent to a refused client, a line of the protocol
 	ended   chan struct{}
 	once    sync.Once
 
@@ -64,7 +64,7 @@ func (l *listener) Accept() (net.Conn, error) {
 				return c, nil
 			}
 			if refused {
-				// What is written first fits into the socket's buffer.
+				// The first output fits into the socket's buffer.
 				_ = socket.SetDeadline(now.Add(time.Second))
 				fmt.Fprintf(socket, "%s\r\n", l.refusal)
 				socket.Close()
@@ -76,7 +76,7 @@ func (l *listener) Accept() (net.Conn, error) {
 			}
 			select {
 			case <-l.left:
-			case <-time.After(min(l.stall, time.Second)): // somebody may have stalled
+			case <-time.After(min(l.stall, time.Second)): // a client may have stalled
 			case <-l.ended:
 				socket.Close()
 				return nil, net.ErrClosed
@@ -85,7 +85,8 @@ func (l *listener) Accept() (net.Conn, error) {
 	}
 }
 
-// admit takes a connection, or says that it is refused, or who has to go first.
+// admit takes a connection, reports that it is refused, or returns the one that
+// must be closed first.
 func (l *listener) admit(c *conn) (taken, refused bool, victim *conn) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -166,8 +167,8 @@ type conn struct {
 	waits    bool      // for the client, and not the client for us
 }
 
-// waiting says whether the client is waited for, and since when it has not said
-// or taken anything whole.
+// waiting reports whether the server waits for the client, and since when the
+// client has neither sent a whole line nor taken a whole write.
 func (c *conn) waiting() (time.Time, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -179,13 +180,14 @@ func (c *conn) since() time.Time {
 	return at
 }
 
-// begin is when a read or write that begins now has to be over.
+// begin returns when a read or write that begins now must be over.
 func (c *conn) begin(reads bool) time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	now := time.Now()
 	if !c.waits {
-		// What we took to answer is not the client's.
+		// The time that the server took to answer does not count against the
+		// client.
 		c.waits, c.progress = true, now
 	}
 	end := now.Add(c.from.idle)

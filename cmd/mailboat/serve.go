@@ -21,7 +21,7 @@ import (
 	"github.com/ashlar-dev/ashlar/mail/smtp"
 )
 
-// config is what the command line says.
+// config is the parsed command line.
 type config struct {
 	dir, smtp, pop3, domain, passwords string
 	users                              uint64
@@ -86,7 +86,7 @@ that there are, and ends. It may also be killed at any time.`,
 	return cmd
 }
 
-// check says what is wrong with the command line.
+// check returns an error for an invalid command line.
 func (c config) check() error {
 	switch {
 	case c.users == 0 || c.users > usersMax:
@@ -196,8 +196,9 @@ func serve(ctx context.Context, c config, ready func(smtp, pop3 net.Addr)) (err 
 }
 
 // makeDir makes a directory and its parents, durably: mail in a directory whose
-// name is lost is lost. It may have been made by a server that was killed before
-// the name was durable, so this is done for directories that are there, too.
+// name is lost is lost. An existing directory may have been made by a server
+// that was killed before the name was durable, so the sync is done for existing
+// ones, too.
 func makeDir(dir string) error {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -223,7 +224,7 @@ func makeDir(dir string) error {
 	}
 }
 
-// acceptPause is how long to wait after a connection that could not be taken.
+// acceptPause is how long to wait after a failed accept.
 const acceptPause = 100 * time.Millisecond
 
 // run serves both protocols until the context ends, or SMTP fails.

@@ -24,8 +24,7 @@ import (
 // system waits for room, and the delivery with it. The client then gets an answer
 // after a while, and the mail is there when there is room: it may come twice.
 
-// guard stands between the protocols and the store. It is safe for concurrent
-// use.
+// guard is between the protocols and the store. It is safe for concurrent use.
 type guard struct {
 	store       *mailboat.Mailboat
 	log         *slog.Logger
@@ -45,7 +44,7 @@ type guard struct {
 	open    int64                       // bytes that sessions have
 }
 
-// What is answered; each is a reason to try again later.
+// The temporary errors: the client may try again later.
 var (
 	errDisk    = errors.New("not enough room on the disk, try again later")
 	errMailbox = errors.New("the mailbox is full, try again later")
@@ -84,7 +83,8 @@ func (g *guard) Room(user uint64, bytes int64) error {
 	return g.room(free, err, []uint64{user}, bytes)
 }
 
-// room says whether a message may go to these users now. The caller has g.mu.
+// room returns an error if a message may not go to these users now. The caller
+// has g.mu.
 func (g *guard) room(free int64, err error, users []uint64, size int64) error {
 	all := (size + fileBytes) * int64(len(users))
 	switch {

@@ -38,8 +38,8 @@ func (u users) lookup(name string) (uint64, bool) {
 	return n, true
 }
 
-// login checks a password. Finding out that there is no such user takes as long
-// as finding out that the password is wrong.
+// login checks a password. It takes equally long for an unknown user and for a
+// wrong password.
 func (u users) login(name, password string) (uint64, bool) {
 	n, ok := u.lookup(name)
 	if u.hashes == nil {
@@ -67,7 +67,8 @@ func hashOf(salt []byte, password string) string {
 	return hex.EncodeToString(salt) + ":" + hex.EncodeToString(key)
 }
 
-// readPasswords reads lines of a user's name, a colon, and what hashOf gives.
+// readPasswords reads lines of a user's name, a colon, and the output of
+// hashOf.
 func (u *users) readPasswords(path string) error {
 	f, err := os.Open(path)
 	if err != nil {

@@ -1,12 +1,12 @@
-// Package pop3 gives mail out of a mail store, by POP3 (RFC 1939, with CAPA of
+// Package pop3 serves mail from a mail store, by POP3 (RFC 1939, with CAPA of
 // RFC 2449).
 //
-// A session locks the mailbox of its user; a second one for the same user is
-// refused meanwhile. Messages that the client deletes are deleted when it says
-// QUIT, and for good when QUIT is answered; a session that ends in another way
-// deletes nothing, or, if it ends within QUIT, a part.
+// A session locks the mailbox of its user; a second session for the same user
+// is refused meanwhile. Messages that the client marks as deleted are removed
+// when it sends QUIT, permanently once QUIT is answered; a session that ends in
+// another way removes nothing or, if it ends within QUIT, a part.
 //
-// There is no TLS: passwords are on the wire as they are.
+// There is no TLS: passwords cross the network in clear text.
 package pop3
 
 import (
@@ -27,17 +27,17 @@ import (
 
 // Store is a mail store, as mail/mailboat has it.
 type Store interface {
-	// Pickup waits for the mailbox's lock, takes it, and reads all messages. With an
-	// error, which may pass, the lock is not taken.
+	// Pickup waits for the mailbox's lock, takes it, and reads all messages.
+	// After an error, which may be temporary, the lock is not held.
 	Pickup(user uint64) ([]mailboat.Message, error)
-	// Delete wants the lock held; the deletion is durable when it returns.
+	// Delete requires the lock; the deletion is durable when it returns.
 	Delete(user uint64, id string)
 	Unlock(user uint64)
 }
 
-// Options say what a server needs to know; all are needed.
+// Options are the options of a server; all are required.
 type Options struct {
-	// Login states which user may read mail by that name and password.
+	// Login returns the user that may read mail with that name and password.
 	Login func(name, password string) (user uint64, ok bool)
 	Log   *slog.Logger
 }
@@ -62,7 +62,7 @@ func New(store Store, o Options) *Server {
 	return &Server{store: store, options: o, busy: map[uint64]bool{}}
 }
 
-// take has a mailbox belong to one session.
+// take reserves a mailbox for one session.
 func (s *Server) take(user uint64) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -78,7 +78,7 @@ func (s *Server) giveBack(user uint64) {
 	s.free(user)
 }
 
-// free lets another session have a mailbox.
+// free releases a mailbox for other sessions.
 func (s *Server) free(user uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -104,11 +104,11 @@ type message struct {
 	deleted bool
 }
 
-// errQuit ends a session that went as it should.
+// errQuit ends a session that completed normally.
 var errQuit = errors.New("quit")
 
 // Serve serves a connection until the client quits, or reading or writing
-// fails. It does not close it. A time limit is the connection's own business.
+// fails. It does not close the connection, which must have its own time limits.
 func (s *Server) Serve(conn io.ReadWriter) error {
 	x := &session{
 		server: s, in: bufio.NewReaderSize(conn, lineBytesMax),
@@ -136,8 +136,8 @@ func (x *session) close() {
 	}
 }
 
-// line reads a command. One that is too long ends the session: what follows
-// could not be told from a command.
+// line reads a command. One that is too long ends the session, because what
+// follows could be mistaken for a command.
 func (x *session) line() (string, error) {
 	b, err := x.in.ReadSlice('\n')
 	if errors.Is(err, bufio.ErrBufferFull) {
@@ -188,7 +188,7 @@ func (x *session) text(first string, text []byte) error {
 	return x.answer(".")
 }
 
-// command does what a line says.
+// command executes a line.
 func (x *session) command(line string) error {
 	verb, arg, _ := strings.Cut(line, " ")
 	switch verb = strings.ToUpper(verb); verb {
@@ -240,7 +240,8 @@ func (x *session) command(line string) error {
 	return x.no("no such command here")
 }
 
-// login opens the mailbox of a user. Guessing has to come back after some tries.
+// login opens the mailbox of a user. After some failures the client must
+// connect again.
 func (x *session) login(password string) error {
 	user, ok := x.server.options.Login(x.name, password)
 	if !ok {
@@ -292,7 +293,7 @@ func (x *session) stat() (n, size int) {
 	return n, size
 }
 
-// find finds the message of a number, or tells the client that there is none.
+// find returns the message of a number, or sends the client an error.
 func (x *session) find(number string) (*message, error) {
 	n, err := strconv.ParseUint(strings.TrimSpace(number), 10, 31)
 	if err != nil || n == 0 || n > uint64(len(x.mail)) || x.mail[n-1].deleted {
@@ -359,7 +360,7 @@ func top(text []byte, lines int) []byte {
 	return text[:end]
 }
 
-// end deletes what is to be deleted and answers after that.
+// end removes the deleted messages and then answers.
 func (x *session) end() error {
 	n := 0
 	if x.open {

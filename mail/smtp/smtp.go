@@ -1,11 +1,11 @@
 // Package smtp takes mail for a mail store, by SMTP. The protocol is that of
-// github.com/emersion/go-smtp; this package is what stands between it and the
-// store.
+// github.com/emersion/go-smtp; this package connects it to the store.
 //
-// A message is acknowledged after it is durable for every recipient. One whose
-// acknowledgement does not reach the client may be there as well, and then comes
-// twice if the client tries again: SMTP cannot do better. Recipients that are
-// not users of the store are refused. There is no relaying, and no TLS.
+// A message is acknowledged after it is durable for every recipient. If the
+// acknowledgement does not reach the client, the message may be stored
+// nevertheless, and is stored twice if the client tries again: SMTP cannot do
+// better. Recipients that are not users of the store are refused. There is no
+// relaying, and no TLS.
 package smtp
 
 import (
@@ -20,18 +20,19 @@ import (
 	gosmtp "github.com/emersion/go-smtp"
 )
 
-// Store is where mail goes. It is safe for concurrent use. An error of either
-// method is one that may pass: the client is asked to try again later.
+// Store is where mail goes. It is safe for concurrent use. Errors of its
+// methods are temporary: the client is asked to try again later.
 type Store interface {
-	// Room says why a message of so many bytes could not be delivered to a user now.
+	// Room returns an error if a message of that many bytes could not be
+	// delivered to a user now.
 	Room(user uint64, bytes int64) error
-	// Deliver delivers a message to each of the users. It is durable for all when
-	// Deliver returns without an error; with one, it may come to some of them still.
-	// The caller does not change message, then or later.
+	// Deliver delivers a message to each of the users. If it returns nil, the
+	// message is durable for all; after an error, some of them may still
+	// receive it. The caller must not change message, then or later.
 	Deliver(users []uint64, message []byte) error
 }
 
-// Options say what a server needs to know; all are needed.
+// Options are the options of a server; all are required.
 type Options struct {
 	// Domain is the name of this host in greetings and traces.
 	Domain string
@@ -39,15 +40,15 @@ type Options struct {
 	Lookup func(address string) (user uint64, ok bool)
 	// Wall is the time of the day, for traces.
 	Wall func() time.Time
-	// MessageBytesMax, RecipientsMax and IdleMax bound a message, whom it is
-	// for, and how long a client may say nothing.
+	// MessageBytesMax and RecipientsMax bound the size and the recipients of a
+	// message, and IdleMax how long a client may be silent.
 	MessageBytesMax int64
 	RecipientsMax   int
 	IdleMax         time.Duration
 	Log             *slog.Logger
 }
 
-// lineBytesMax is the longest line of a message that is taken; RFC 5321 asks for
+// lineBytesMax is the longest accepted line of a message; RFC 5321 requires
 // 1000.
 const lineBytesMax = 8000
 
@@ -122,7 +123,8 @@ func (s *session) Data(r io.Reader) error {
 	return nil
 }
 
-// trace is what RFC 5321 has a server put before a message.
+// trace returns the header that RFC 5321 requires a server to put before a
+// message.
 func (s *session) trace() string {
 	client := s.conn.Hostname()
 	if addr := s.conn.Conn().RemoteAddr(); addr != nil {
@@ -132,7 +134,8 @@ func (s *session) trace() string {
 		oneLine(s.from), oneLine(client), s.options.Domain, s.options.Wall().Format(time.RFC1123Z))
 }
 
-// oneLine has a client's words end no line of a header.
+// oneLine removes line ends from a client's words, so that they cannot end a
+// header line.
 func oneLine(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f {

@@ -10,8 +10,8 @@ import (
 	"github.com/ashlar-dev/ashlar/env"
 )
 
-// inconn is a connection that another node has made. What is not said to be another
-// part's belongs to the network's calls, which come one at a time.
+// inconn is a connection that another node has made. Fields without another
+// owner belong to the network's calls, which come one at a time.
 type inconn struct {
 	h     *Host
 	conn  env.Conn
@@ -22,19 +22,19 @@ type inconn struct {
 	// begun is when the first byte came of a frame that is not whole yet; 0: there is
 	// none.
 	begun atomic.Int64
-	// nobody is its place in conns.unknown, nil when it is known who it is, for
-	// certain; it belongs to conns.
+	// nobody is its place in conns.unknown, nil once the peer's identity is
+	// proved; it belongs to conns.
 	nobody  *list.Element
 	partial int // bytes of conns.partials
 
 	scan    wire.Scanner
 	hello   wire.Hello
 	welcome wire.Welcome
-	src     *source // once it is known who it is
+	src     *source // set once the peer is identified
 	client  *client // where it is one
 }
 
-// accept takes a connection. It returns nil where there is no room for it.
+// accept takes a connection. It returns nil if there is no room for it.
 func (h *Host) accept(conn env.Conn) env.Handler {
 	now := h.opt.Env.Clock.Now()
 	c := &inconn{h: h, conn: conn, since: now}
@@ -75,19 +75,20 @@ func (c *inconn) Data(_ env.Conn, b []byte) {
 		came = came || f.Type == wire.TypeBatch
 	}
 	if c.over.Load() {
-		c.scan = wire.Scanner{} // nothing is read any more
+		c.scan = wire.Scanner{} // further input is ignored
 	}
 	if came {
 		c.h.waker.Wake()
 	}
 }
 
-// partialFree is how many bytes of a frame that is not whole any connection may have
-// sent: those of an ordinary batch.
+// partialFree is the size that an incomplete frame of any connection may have
+// without being counted: that of an ordinary batch.
 const partialFree = 64 << 10
 
-// unfinished notes that all that came was looked at: since when a frame is under way,
-// and how much there is of it. An error says that there is no room for it.
+// unfinished records, after all input was processed, since when a frame is
+// incomplete, and its size so far. It returns an error if there is no room for
+// it.
 func (c *inconn) unfinished(now env.Instant, whole bool) error {
 	n := c.scan.Partial()
 	switch {
@@ -108,18 +109,18 @@ func (c *inconn) unfinished(now env.Instant, whole bool) error {
 	return nil
 }
 
-// refused ends a connection that has done something wrong.
+// refused ends a connection that broke a rule.
 func (h *Host) refused(c *inconn, r *wire.Refusal) {
 	h.tally.refused(fmt.Sprintf("from %q at %s: %s", c.hello.From, c.conn.Remote(), r.Text))
 	c.refuse(r.Code, r.Text)
 }
 
-// refuse tells the other side why the connection ends, and ends it.
+// refuse sends the other side the reason and ends the connection.
 func (c *inconn) refuse(code wire.RefusalCode, text string) {
 	if c.over.Swap(true) {
 		return
 	}
-	// It may be lost with the connection; the other side is none the worse.
+	// It may be lost with the connection, which does the other side no harm.
 	_ = c.conn.Write(wire.AppendRefusal(nil, &wire.Refusal{Code: code, Text: text}))
 	c.h.opt.Env.Clock.After(refusalWithin(c.h), env.WakeFunc(c.conn.Close))
 }
@@ -155,7 +156,7 @@ func (c *inconn) frame(f wire.Frame) error {
 	return fmt.Errorf("a %v frame from the side that has dialled", f.Type)
 }
 
-// greet looks whether the right ones have met.
+// greet checks that the two sides belong together.
 func (c *inconn) greet(payload []byte) error {
 	h := c.h
 	hello, err := wire.DecodeHello(payload)
@@ -192,7 +193,7 @@ func (c *inconn) greet(payload []byte) error {
 	return c.conn.Write(wire.AppendWelcome(nil, &c.welcome))
 }
 
-// prove believes an instance that it is who it says.
+// prove checks the proof of an instance's identity.
 func (c *inconn) prove(payload []byte) error {
 	h := c.h
 	p, err := wire.DecodeProof(payload)

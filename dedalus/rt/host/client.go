@@ -5,18 +5,19 @@ import (
 	"github.com/ashlar-dev/ashlar/env"
 )
 
-// client is a node from outside. Its source belongs to the inbox's lock, all else to
-// the link's.
+// client is a node outside the deployment. Its source belongs to the inbox's
+// lock, everything else to the link's.
 type client struct {
 	link
 	h      *Host
 	name   string
 	source *source
-	in     *inconn // that it is connected by, or nil
+	in     *inconn // its connection, or nil
 	left   env.Instant
 }
 
-// meetClient takes the connection of a client that may be called so.
+// meetClient accepts the connection of a client, if the client may have its
+// name.
 func (c *inconn) meetClient() error {
 	h, hello := c.h, &c.hello
 	k, err := h.clients.meet(hello.From)
@@ -66,7 +67,7 @@ func (k *client) ack(c *inconn, seq uint64) error {
 	return err
 }
 
-// resume goes on after the connection was full.
+// resume continues after the connection was full.
 func (k *client) resume(c *inconn) {
 	var counts Counts
 	k.mu.Lock()
@@ -78,7 +79,7 @@ func (k *client) resume(c *inconn) {
 	k.h.count(&counts)
 }
 
-// leave notes that the client is connected no more.
+// leave records that the client has disconnected.
 func (k *client) leave(c *inconn) {
 	now := k.h.opt.Env.Clock.Now()
 	k.mu.Lock()

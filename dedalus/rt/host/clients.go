@@ -8,19 +8,19 @@ import (
 	"github.com/ashlar-dev/ashlar/env"
 )
 
-// clients are the nodes from outside. Its lock is the first of all: those of links are
-// taken while it is held.
+// clients are the nodes outside the deployment. Its lock is the first of all:
+// those of links are taken while it is held.
 type clients struct {
 	sync.RWMutex
 	h         *Host
 	byName    map[string]*client
-	strangers int // of them: those that have never come
+	strangers int // those of them that have never connected
 	// outputs is how many bytes wait for all of them.
 	outputs atomic.Int64
 }
 
-// meet returns the client of a name that has come, with its link locked; an error says
-// that there is no room for it.
+// meet returns the client of that name after it has connected, with its link
+// locked; it returns an error if there is no room for it.
 func (s *clients) meet(name string) (*client, error) {
 	s.Lock()
 	defer s.Unlock()
@@ -45,13 +45,15 @@ func (s *clients) add(name string) *client {
 	return k
 }
 
-// strangerQueueMax is how many bytes are kept for a client that has not come yet.
+// strangerQueueMax bounds the bytes kept for a client that has not connected
+// yet.
 const strangerQueueMax = 64 << 10
 
-// way is the link to a client that an output goes to, or nil. Where the client has not
-// come, this makes room for it: it may be on its way here, with an answer that was
-// faster. Nil: there is no room, or it would be an instance. Half of all clients may
-// be such: any client can make names up. It is called by the step, with the lock.
+// way returns the link to a client for an output, or nil. If the client has not
+// connected, way makes room for it: it may be connecting while the answer is
+// already there. Nil means that there is no room, or the name is one of an
+// instance. At most half of all clients may be such, because any client can
+// invent names. The step calls it, with the lock.
 func (s *clients) way(name string) *link {
 	if k := s.byName[name]; k != nil {
 		return &k.link
@@ -70,7 +72,8 @@ func (s *clients) way(name string) *link {
 	return &k.link
 }
 
-// forgetOne forgets the client that has left first, if any has. The lock is held.
+// forgetOne drops the client that left first, if there is one. The lock is
+// held.
 func (s *clients) forgetOne() bool {
 	var first *client
 	var left env.Instant
@@ -103,7 +106,7 @@ func (s *clients) remove(k *client) {
 	}
 }
 
-// forget forgets those that have left long ago.
+// forget drops the clients that left long ago.
 func (s *clients) forget(now env.Instant) {
 	s.Lock()
 	defer s.Unlock()
@@ -120,14 +123,14 @@ func (s *clients) forget(now env.Instant) {
 // hasRoom reports whether more may wait for all clients together.
 func (s *clients) hasRoom() bool { return s.outputs.Load() <= int64(s.h.opt.OutputsMax) }
 
-// weigh notes how much waits for a client. The lock of its link is held.
+// weigh records how much waits for a client. The lock of its link is held.
 func (s *clients) weigh(l *link) {
 	n := l.out.Bytes()
 	s.outputs.Add(int64(n - l.counted))
 	l.counted = n
 }
 
-// waiting is how many bytes those that are connected have to come.
+// waiting is the number of bytes queued for connected clients.
 func (s *clients) waiting() (bytes int) {
 	s.RLock()
 	defer s.RUnlock()
@@ -137,7 +140,8 @@ func (s *clients) waiting() (bytes int) {
 	return bytes
 }
 
-// figures is how many clients are connected, and how many bytes are kept for all.
+// figures returns the number of connected clients, and the bytes queued for
+// all.
 func (s *clients) figures() (connected, queued int) {
 	s.RLock()
 	defer s.RUnlock()

@@ -8,20 +8,20 @@ import (
 	"github.com/ashlar-dev/ashlar/env"
 )
 
-// conns are the connections that others have made. Its lock is taken after that of
-// the inbox.
+// conns are the connections that others have made. Its lock is taken after that
+// of the inbox.
 type conns struct {
 	h       *Host
 	mu      sync.Mutex
 	all     []*inconn
-	unknown *list.List // of them, as they came: those that have not proved who they are
+	unknown *list.List // those of them without proved identity, in order of arrival
 	closed  bool
 
-	// partials is how many bytes of frames that are not whole came from clients.
+	// partials is the number of bytes of incomplete frames from clients.
 	partials atomic.Int64
 }
 
-// add takes a connection, if there is room for it.
+// add adds a connection, if there is room for it.
 func (s *conns) add(c *inconn) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -34,9 +34,9 @@ func (s *conns) add(c *inconn) bool {
 	return true
 }
 
-// makeRoom reports whether there is room for another connection. Where there are too many,
-// the oldest of those that have not said who they are goes: an honest peer says so at
-// once, and must not be kept out by others that do not. The lock is held.
+// makeRoom reports whether there is room for another connection. If there are
+// too many, it ends the oldest unidentified one: an honest peer identifies
+// itself at once, and peers that do not must not keep it out. The lock is held.
 func (s *conns) makeRoom() bool {
 	most := s.h.opt.ConnsMax
 	if len(s.all) < most {
@@ -54,7 +54,7 @@ func (s *conns) makeRoom() bool {
 	return true
 }
 
-// known notes that a connection has proved who it is.
+// known records that a connection has proved its identity.
 func (s *conns) known(c *inconn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -69,7 +69,7 @@ func (s *conns) identify(c *inconn) {
 	}
 }
 
-// remove takes out a connection that has ended.
+// remove removes a connection that has ended.
 func (s *conns) remove(c *inconn) {
 	s.partials.Add(int64(-c.partial))
 	c.partial = 0
@@ -83,14 +83,14 @@ func (s *conns) remove(c *inconn) {
 	s.all = s.all[:last]
 }
 
-// look ends connections that are silent, do not say who they are, or have begun a frame
-// and do not end it.
+// look ends connections that are silent, do not identify themselves, or leave a
+// frame incomplete for too long.
 func (s *conns) look(now env.Instant) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	opt := &s.h.opt
 	for _, c := range s.all {
-		// The side that dials asks whether it is heard, so that it is heard.
+		// The dialling side pings, so this side hears from it.
 		silent := now.Sub(env.Instant(c.heard.Load()))
 		begun := c.begun.Load()
 		if c.nobody != nil && now.Sub(c.since) > opt.HelloWithin || silent > 2*opt.DeadAfter ||
@@ -112,7 +112,7 @@ func (s *conns) count() int {
 	return len(s.all)
 }
 
-// close ends all connections, and takes no more.
+// close ends all connections, and refuses new ones.
 func (s *conns) close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -23,27 +23,27 @@ const (
 	groupLast
 )
 
-// recordTarget is how long a record becomes before the next one begins.
+// recordTarget is the length at which a record ends and the next one begins.
 const recordTarget = 1 << 20
 
 // pendingMax is no bound: a few ticks are committed before the next ones.
 const pendingMax = math.MaxInt / 2
 
-// Format makes the log of an instance that keeps something on the disk. When it
-// returns nil that is durable. A directory that has a log is an error that satisfies
-// errors.Is(err, wal.ErrExists), and is left as it is.
+// Format makes the log of an instance with durable relations. When it returns
+// nil, the log is durable. If the directory has a log, it returns an error that
+// satisfies errors.Is(err, wal.ErrExists), and changes nothing.
 func Format(world env.Env, dir string, p *rt.Program, node string) error {
 	return wal.Format(world, dir, identity(p, node))
 }
 
-// identity is what a log is known by: rows of another program would be read wrongly,
-// and those of another node are lies.
+// identity identifies the log's owner: rows of another program would be
+// misread, and those of another node would be false.
 func identity(p *rt.Program, node string) []byte {
 	b := binary.LittleEndian.AppendUint64([]byte("dedalus\n"), p.Hash)
 	return append(b, node...)
 }
 
-// openLog opens the log and gives the component what it has.
+// openLog opens the log and passes its contents to the component.
 func (h *Host) openLog() error {
 	log, err := wal.Open(h.opt.Env, h.opt.Dir, wal.Options{Pending: pendingMax, CheckpointBytes: h.opt.CheckpointBytes, Segment: h.opt.LogSegment})
 	if err != nil {
@@ -156,7 +156,7 @@ func (r *record) set(changes []rt.Change, parts bool) {
 	r.ends = append(r.ends, len(r.buf))
 }
 
-// log has the changes of a tick be made durable by the next commit.
+// log queues the changes of a tick for the next commit.
 func (h *Host) log(changes []rt.Change) error {
 	if len(changes) == 0 {
 		return nil
@@ -175,8 +175,8 @@ func (h *Host) log(changes []rt.Change) error {
 	return nil
 }
 
-// commit makes durable what was logged, and writes a piece of a checkpoint that is
-// under way. Where something was logged, one may begin.
+// commit makes the queued changes durable, and writes a piece of a running
+// checkpoint. If there were changes, a checkpoint may begin.
 func (h *Host) commit(logged bool) error {
 	s := &h.step
 	begun := h.opt.Env.Clock.Now()
@@ -193,8 +193,8 @@ func (h *Host) commit(logged bool) error {
 	return h.disk.Commit()
 }
 
-// checkpoint begins to write the state anew, as it is after this tick. Commits write
-// it in pieces.
+// checkpoint begins to write the state anew, as it is after this tick. Commits
+// write it in pieces.
 func (h *Host) checkpoint() error {
 	s := &h.step
 	h.mark("dedalus/host checkpoint")
@@ -213,8 +213,8 @@ func (h *Host) checkpoint() error {
 	return h.disk.EndCheckpoint()
 }
 
-// Changes calls f with each change of a record of a log, as far as the record has
-// them: for those who look at a log from outside. It answers f's error.
+// Changes calls f with each complete change of a record of a log: for tools
+// that inspect a log. It returns f's error.
 func Changes(p *rt.Program, record []byte, f func(rt.Change) error) error {
 	if len(record) == 0 {
 		return errors.New("an empty record")

@@ -6,8 +6,8 @@ import (
 	"github.com/ashlar-dev/ashlar/env"
 )
 
-// ending is whether an instance ends or is about to. No other lock is taken while its
-// lock is held.
+// ending states whether an instance has ended or is about to. No other lock is
+// taken while its lock is held.
 type ending struct {
 	mu      sync.Mutex
 	over    bool
@@ -17,8 +17,8 @@ type ending struct {
 	until   env.Instant
 }
 
-// close ends the instance, because of an error or not. It returns whether this is the
-// first call, and what a drain has to call that is under way, or nil.
+// close ends the instance, with or without an error. It returns whether this is
+// the first call, and the done function of a running drain, or nil.
 func (e *ending) close(err error) (done func(), first bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -30,7 +30,8 @@ func (e *ending) close(err error) (done func(), first bool) {
 	return done, true
 }
 
-// drain begins a drain that lasts until then at most, and says whether it could.
+// drain begins a drain that lasts until then at most, and reports whether it
+// could.
 func (e *ending) drain(done func(), until env.Instant) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -41,8 +42,8 @@ func (e *ending) drain(done func(), until env.Instant) bool {
 	return true
 }
 
-// look returns what to call when a drain is under way, and whether that is due: so much
-// is left to do.
+// look returns the done function of a running drain, and whether the drain is
+// over; rest is the amount of work left.
 func (e *ending) look(rest int, now env.Instant) (done func(), due bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -51,8 +51,8 @@ type Host struct {
 	dice        dice
 }
 
-// Open starts an instance. It listens when it returns. An error says what is wrong
-// with the options, the directory or the address.
+// Open starts an instance. When it returns, the instance is listening. An error
+// is about the options, the directory or the address.
 func Open(o Options) (*Host, error) {
 	o, err := o.complete()
 	if err != nil {
@@ -87,7 +87,8 @@ func Open(o Options) (*Host, error) {
 	}
 	h.listener = listener
 	for i := range typ.Timers {
-		// The first time is any: instances that start together do not run together.
+		// The first time is random, so that instances that start together do
+		// not tick together.
 		h.startTimer(i, typ.Timers[i].Every, 0)
 	}
 	h.peers.dial(o.Pieces) // pieces that have nothing to say to each other still have to meet
@@ -97,11 +98,12 @@ func Open(o Options) (*Host, error) {
 	return h, nil
 }
 
-// Addr is where it listens.
+// Addr is the address at which it listens.
 func (h *Host) Addr() env.Addr { return h.listener.Addr() }
 
-// Close ends the instance at once, in whatever it is doing, and waits for a tick that
-// is running. What it has acknowledged is durable. It must be called once.
+// Close ends the instance at once, whatever it is doing, and waits for a
+// running tick. Everything that it has acknowledged is durable. It must be
+// called once.
 func (h *Host) Close() error {
 	h.shut(nil)
 	err := h.listener.Close()
@@ -113,7 +115,7 @@ func (h *Host) Close() error {
 	return err
 }
 
-// shut ends all connections and timers, because of an error or not.
+// shut ends all connections and timers, with or without an error.
 func (h *Host) shut(err error) {
 	done, first := h.ending.close(err)
 	if !first {
@@ -130,10 +132,10 @@ func (h *Host) shut(err error) {
 	}
 }
 
-// Drain ends the instance in order: it takes no more clients and no more of their
-// inputs, goes on until nothing is left to do and every node that is connected has
-// acknowledged everything, or for DrainWithin. Then it calls done, from anywhere;
-// Close remains to be called.
+// Drain shuts the instance down in order: it accepts no more clients and no
+// more of their inputs, and continues until there is no work left and every
+// connected node has acknowledged everything, or for DrainWithin. Then it calls
+// done, from any goroutine; the caller must still call Close.
 func (h *Host) Drain(done func()) {
 	if !h.ending.drain(done, h.opt.Env.Clock.Now().Add(h.opt.DrainWithin)) {
 		done()
@@ -143,7 +145,7 @@ func (h *Host) Drain(done func()) {
 	h.drainLook()
 }
 
-// drainLook looks whether a drain is over.
+// drainLook checks whether a drain is over.
 func (h *Host) drainLook() {
 	rest := h.peers.waiting() + h.clients.waiting() + h.inbox.batches(0)
 	done, due := h.ending.look(rest, h.opt.Env.Clock.Now())

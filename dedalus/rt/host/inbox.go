@@ -9,8 +9,9 @@ import (
 	"github.com/ashlar-dev/ashlar/env"
 )
 
-// inbox is what has come and no tick has taken, whom it came from, and what is owed
-// to them. Its lock is taken after that of a link and before that of the conns.
+// inbox has the input that no tick has taken, its senders, and the
+// acknowledgements owed to them. Its lock is taken after that of a link and
+// before that of the conns.
 type inbox struct {
 	h       *Host
 	mu      sync.Mutex
@@ -21,9 +22,9 @@ type inbox struct {
 	armed   bool      // a clock says when to acknowledge them
 }
 
-// source is a node that sends: it belongs to the inbox's lock. The numbers are of its
-// batches: the last that came, the last that is done with, the last of which that is
-// acknowledged.
+// source is a node that sends: it belongs to the inbox's lock. The numbers are
+// of its batches: the last that arrived, the last that was processed, the last
+// that was acknowledged.
 type source struct {
 	node              string
 	life              uint64
@@ -68,7 +69,8 @@ func (b *box) reset() {
 	b.buf, b.list = b.buf[:0], b.list[:0]
 }
 
-// last is the last batch that came from a life of an instance, 0 where none did.
+// last returns the last batch that came from a life of an instance, 0 if there
+// was none.
 func (b *inbox) last(node string, life uint64) uint64 {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -78,8 +80,9 @@ func (b *inbox) last(node string, life uint64) uint64 {
 	return 0
 }
 
-// meet makes the connection of an instance, which has proved its name, the one of its
-// source. It was told as of which batch to go on, which must still be the last.
+// meet makes the connection of an instance, which has proved its name, the
+// connection of its source. The instance was told after which batch to
+// continue; that must still be the last.
 func (b *inbox) meet(c *inconn) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -96,8 +99,8 @@ func (b *inbox) meet(c *inconn) error {
 	return nil
 }
 
-// meetClient makes the connection of a client the one of its source, and says whether
-// the client has begun a new life.
+// meetClient makes the connection of a client the connection of its source, and
+// reports whether the client has begun a new life.
 func (b *inbox) meetClient(c *inconn, src *source) (anew bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -143,7 +146,7 @@ func (b *inbox) refuse(src *source, code wire.RefusalCode, text string) {
 	}
 }
 
-// put takes a batch, which is the payload of a frame.
+// put stores a batch, which is the payload of a frame.
 func (b *inbox) put(c *inconn, seq uint64, payload, messages []byte) error {
 	opt, src := &b.h.opt, c.src
 	frame := wire.BatchBytes(len(payload))
@@ -205,7 +208,7 @@ func (b *inbox) bytes() (all, inputs int) {
 	return len(b.boxes[0].buf) + len(b.boxes[1].buf), b.inputs
 }
 
-// finish notes that a tick is done with what it took.
+// finish records that a tick has processed what it took.
 func (b *inbox) finish(taken []arrival) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -227,8 +230,8 @@ func (b *inbox) finish(taken []arrival) {
 	}
 }
 
-// owe acknowledges what a source has sent: at once when much has come, else soon. The
-// lock is held.
+// owe schedules the acknowledgement of what a source has sent: at once if much
+// has come, otherwise soon. The lock is held.
 func (b *inbox) owe(src *source) {
 	opt := &b.h.opt
 	window := opt.Window
@@ -248,8 +251,8 @@ func (b *inbox) owe(src *source) {
 	}
 }
 
-// ack acknowledges what is done. It returns false when the connection takes nothing
-// now. The inbox's lock is held.
+// ack acknowledges what was processed. It returns false if the connection
+// accepts nothing now. The inbox's lock is held.
 func (src *source) ack() bool {
 	if src.in == nil || src.done == src.acked {
 		return true // the next connection gets the acknowledgement
@@ -261,7 +264,8 @@ func (src *source) ack() bool {
 	return true
 }
 
-// ackAll is the clock's: it acknowledges what is not acknowledged yet.
+// ackAll is called by the clock: it acknowledges everything that is not
+// acknowledged yet.
 func (b *inbox) ackAll() {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -39,23 +39,24 @@ const (
 // PeersMax is how many instances a deployment has at most.
 const PeersMax = 4096
 
-// Options of a Host. Env, Tasks, Program, Who, Listen and Peers are needed, and Dir
-// unless Memory or nothing is durable. Zero limits are the defaults.
+// Options are the options of a Host. Env, Tasks, Program, Who, Listen and Peers
+// are required, and Dir unless Memory or nothing is durable. Zero limits mean
+// the defaults.
 type Options struct {
 	// Env is the world; without Dir, its Disk may be nil.
 	Env env.Env
 	// Tasks runs the step that ticks, which blocks on the disk.
 	Tasks env.Tasks
-	// Program is the compiled program, Component the place of the instance's
-	// component in it, Who who the instance is, and Static what rt.ComponentType.New
-	// is given.
+	// Program is the compiled program, Component the index of the instance's
+	// component in it, Who the instance's identity, and Static the argument of
+	// rt.ComponentType.New.
 	Program   *rt.Program
 	Component int
 	Who       rt.Identity
 	Static    map[string][][]byte
 	// Listen is where it listens, in the network's notation.
 	Listen env.Addr
-	// Peers are all instances of the deployment, by node, and where they listen. The
+	// Peers are the addresses of all instances of the deployment, by node. The
 	// instance itself may be among them.
 	Peers map[string]env.Addr
 	// Pieces are the nodes of the other pieces of the logical node Who.Self, where it
@@ -63,21 +64,21 @@ type Options struct {
 	// Incarnation; 0 where this piece carries nothing from tick to tick.
 	Pieces      []string
 	Incarnation uint64
-	// Key, where it is not empty, is what all instances have and nobody else does.
+	// Key, if not empty, is a secret shared by all instances.
 	Key []byte
-	// Dir is the directory of the log, which Format made. Memory keeps nothing on the
-	// disk: what is durable is lost with the process.
+	// Dir is the directory of the log, which Format made. Memory stores nothing
+	// on the disk: durable relations are lost with the process.
 	Dir    string
 	Memory bool
 
-	// QueueMax bounds what waits for an instance, ClientQueueMax what waits for a
-	// client, in bytes.
+	// QueueMax bounds the bytes queued for an instance, ClientQueueMax those
+	// queued for a client.
 	QueueMax, ClientQueueMax int
 	// Window and ClientWindow are how many bytes an instance and a client may have
 	// sent that no tick has taken.
 	Window, ClientWindow int
-	// ClientsMax bounds the clients that are known, ConnsMax the connections that
-	// others have made: beyond, the one that has said least for longest is ended.
+	// ClientsMax bounds the known clients, ConnsMax the connections that others
+	// have made: beyond it, the oldest unidentified one is ended.
 	ClientsMax, ConnsMax int
 	// InputsMax bounds what all clients together have sent that no tick has taken,
 	// OutputsMax what waits for all of them: beyond, each may have strangerQueueMax
@@ -86,30 +87,32 @@ type Options struct {
 	InputsMax, OutputsMax, PartialsMax int
 	// TickMessages and TickBytes bound what arrives in a tick.
 	TickMessages, TickBytes int
-	// ResendEvery is how often all that holds is sent again; below 0, never.
+	// ResendEvery is how often everything that holds is sent again; below 0,
+	// never.
 	ResendEvery time.Duration
 	// AckAfter is how long an acknowledgement may wait for others.
 	AckAfter time.Duration
-	// HelloWithin is how long a connection may take to say who it is.
+	// HelloWithin is how long a connection may take to identify itself.
 	HelloWithin time.Duration
 	// FrameWithin is how long a frame may take from its first byte to its last.
 	FrameWithin time.Duration
-	// A connection on which nothing was heard for PingAfter is asked whether it lives;
-	// after DeadAfter it is given up.
+	// A connection that was silent for PingAfter is pinged; after DeadAfter it
+	// is ended.
 	PingAfter, DeadAfter time.Duration
-	// ClientKeep is how long a client that has left is known.
+	// ClientKeep is how long a client that has left is remembered.
 	ClientKeep time.Duration
-	// DrainWithin bounds how long Drain waits for others.
+	// DrainWithin bounds how long Drain waits for other nodes.
 	DrainWithin time.Duration
 	// BackoffMin and BackoffMax bound the wait before an instance is dialled again.
 	BackoffMin, BackoffMax time.Duration
-	// CheckpointBytes is how much the log grows at least before its state is written
-	// anew, and LogSegment the size of its files. Defaults: package wal's.
+	// CheckpointBytes is how much the log grows at least before its state is
+	// written anew, and LogSegment the size of its files. The defaults are
+	// package wal's.
 	CheckpointBytes int64
 	LogSegment      int
-	// Fatal is told once, from anywhere, when the disk has failed, or another piece has
-	// started anew (a *NewerError): the instance has ended all connections and ticks
-	// no more. It may be nil.
+	// Fatal is called once, from any goroutine, when the disk has failed, or
+	// another piece has restarted (a *NewerError): the instance has ended all
+	// connections and ticks no more. It may be nil.
 	Fatal func(error)
 }
 

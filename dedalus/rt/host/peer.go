@@ -8,8 +8,9 @@ import (
 	"github.com/ashlar-dev/ashlar/env"
 )
 
-// peer is the way to another instance. It is dialled when there is something for it,
-// and from then on whenever it is not connected. All of it belongs to the link's lock.
+// peer is the link to another instance. It is dialled when there is something
+// to send, and from then on whenever it is not connected. All of it belongs to
+// the link's lock.
 type peer struct {
 	link
 	h       *Host
@@ -157,7 +158,7 @@ func (c *outconn) frame(f wire.Frame, counts *Counts) (resend bool, err error) {
 	return false, fmt.Errorf("a %v frame from the side that was dialled", f.Type)
 }
 
-// welcome goes on where the other side has left off.
+// welcome continues where the other side stopped.
 func (c *outconn) welcome(payload []byte, counts *Counts) (resend bool, err error) {
 	p := c.p
 	w, err := wire.DecodeWelcome(payload)

@@ -13,8 +13,8 @@ import (
 	"github.com/ashlar-dev/ashlar/env"
 )
 
-// NewerError reports that another piece of the same logical node has started anew, or was
-// lost a message: this one has to start anew as well, as of that incarnation.
+// NewerError reports that another piece of the same logical node has restarted,
+// or missed a message: this piece must restart as well, with that incarnation.
 type NewerError struct {
 	Piece       string
 	Incarnation uint64
@@ -33,8 +33,8 @@ type incarnation struct {
 	lost   bool // a message to another piece
 }
 
-// towards is the incarnation that another node must know: 0 where it is no piece of
-// the same node.
+// towards is the incarnation that another node must know: 0 if it is not a
+// piece of the same node.
 func (i *incarnation) towards(node string) uint64 {
 	if !slices.Contains(i.h.opt.Pieces, node) {
 		return 0
@@ -66,7 +66,7 @@ func (i *incarnation) meet(node string, number uint64) (older bool, err error) {
 	return false, i.newer(node, number)
 }
 
-// newer ends this piece, as soon as the caller has let go of its locks.
+// newer ends this piece, as soon as the caller has released its locks.
 func (i *incarnation) newer(node string, number uint64) error {
 	i.h.mark("dedalus/host piece started anew")
 	err := &NewerError{Piece: node, Incarnation: number}
@@ -92,8 +92,8 @@ func (i *incarnation) lose(node string) {
 	}
 }
 
-// IncarnationMax is the greatest number of an incarnation: nobody gets there by
-// starting anew.
+// IncarnationMax is the greatest number of an incarnation, which restarts alone
+// never reach.
 const IncarnationMax = 1 << 62
 
 // The file of the incarnation, and what it is written to first:
