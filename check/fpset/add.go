@@ -30,7 +30,7 @@ const (
 	grantMax = 64
 )
 
-// Adder returns a new adder. Nobody else may use the set meanwhile.
+// Adder returns a new adder. No other call may use the set meanwhile.
 func (s *Seen) Adder() *Adder {
 	a := &Adder{set: s}
 	s.adders = append(s.adders, a)
@@ -129,7 +129,8 @@ func (s *Seen) close(n uint64) {
 	}
 }
 
-// reclaim takes back what the adders may take of a shard, while nobody adds.
+// reclaim takes back the slots granted to the adders of a shard. No adder may
+// be adding meanwhile.
 func (s *Seen) reclaim(n uint64) {
 	for _, a := range s.adders {
 		s.shard[n].room += int(a.words[n].Swap(0) / 2)

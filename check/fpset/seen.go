@@ -21,8 +21,8 @@ import (
 // front to end, and a table grows by a quarter only: from 10 to 12.5 bytes a
 // state, whatever their number.
 type Seen struct {
-	// The tables: fp<<8 | mark, 0 is an empty slot. Whoever looks a fingerprint
-	// up reads where its table is, so that is not beside what adders write.
+	// The tables: fp<<8 | mark, 0 is an empty slot. Every lookup reads where
+	// its table is, so that is not beside what adders write.
 	tables [shards]atomic.Pointer[[]uint64]
 	shard  [shards]seenShard
 	adders []*Adder
@@ -139,8 +139,9 @@ func (s *Seen) rebuild(shard uint64, n int, keep func(uint64) uint64) {
 // of the process must be told, which stops them for as long.
 const pageSlots = 512
 
-// Settle returns a fingerprint that has the mark m, of a piece, the mark Old, and
-// says whether it had m. Several goroutines may settle, while nobody adds.
+// Settle gives a fingerprint that has the mark m, of a piece, the mark Old, and
+// reports whether it had m. Several goroutines may settle, but none may add
+// meanwhile.
 func (s *Seen) Settle(fp uint64, m Mark) bool {
 	slots, key := s.of(fp)
 	i, x := seek(slots, key)
@@ -153,8 +154,8 @@ func (s *Seen) Settle(fp uint64, m Mark) bool {
 }
 
 // SettleAll gives every fingerprint that has the mark of a piece the mark Old,
-// in the part'th of so many parts of the set. Several goroutines may settle
-// different parts, while nobody does anything else with the set.
+// in part number part of parts of the set. Several goroutines may settle
+// different parts; no other call may use the set meanwhile.
 func (s *Seen) SettleAll(part, parts int) {
 	for n := shards * part / parts; n < shards*(part+1)/parts; n++ {
 		settled := int64(0)
@@ -169,8 +170,8 @@ func (s *Seen) SettleAll(part, parts int) {
 	}
 }
 
-// Recall marks a fingerprint of the set as one that is on disk. Nobody else may
-// use the set meanwhile, but for other fingerprints to Recall.
+// Recall marks a fingerprint of the set as one that is on disk. No other call
+// may use the set meanwhile, except Recall of other fingerprints.
 func (s *Seen) Recall(fp uint64) {
 	slots, key := s.of(fp)
 	if i, x := seek(slots, key); x != 0 {
@@ -178,14 +179,14 @@ func (s *Seen) Recall(fp uint64) {
 	}
 }
 
-// Restore puts a fingerprint that is on disk into the set. Nobody else may use
-// the set meanwhile.
+// Restore puts a fingerprint that is on disk into the set. No other call may
+// use the set meanwhile.
 func (s *Seen) Restore(fp uint64) { s.Add(fp, Cached) }
 
-// Write hands every fingerprint that is Old to emit, in ascending order, and
-// marks it as Cached; with drop, it first forgets those that are Cached
-// already. Nobody else may use the set meanwhile, and all must be settled.
-// After an error of emit the set is of no use.
+// Write passes every fingerprint that is Old to emit, in ascending order, and
+// marks it as Cached; with drop, it first drops those that are Cached already.
+// No other call may use the set meanwhile, and all fingerprints must be
+// settled. After an error of emit the set is unusable.
 func (s *Seen) Write(drop bool, emit func(fp uint64) error) error {
 	var fps []uint64
 	for i := range uint64(shards) {
@@ -220,7 +221,7 @@ func (s *Seen) Write(drop bool, emit func(fp uint64) error) error {
 	return nil
 }
 
-// Drop forgets the fingerprints that are Cached. Nobody else may use the set
+// Drop drops the fingerprints that are Cached. No other call may use the set
 // meanwhile.
 func (s *Seen) Drop() {
 	for i := range uint64(shards) {
@@ -234,7 +235,7 @@ func (s *Seen) Drop() {
 	}
 }
 
-// Len is the number of fingerprints. Nobody may add meanwhile.
+// Len is the number of fingerprints. No call may add meanwhile.
 func (s *Seen) Len() int64 {
 	n := int64(0)
 	for i := range uint64(shards) {

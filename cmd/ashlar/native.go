@@ -363,8 +363,8 @@ func (x *nativeSearch) complete(ctx context.Context, answer *native.Answer, befo
 	return r, nil
 }
 
-// nativeDocument is what compiled code did, or nil where nobody asked for it and
-// it did nothing.
+// nativeDocument describes the work of compiled code, or is nil if it was not
+// requested and did nothing.
 func (s *searcher) nativeDocument() *nativeUse {
 	if s.o.native == nativeAlways && !s.o.deepen || s.native.Used || s.native.Since > 0 {
 		return &s.native

@@ -180,9 +180,9 @@ type meteredSpaceFile struct {
 func (f *meteredSpaceFile) Allocate(off, n int64) error { return f.space.Allocate(off, n) }
 func (f *meteredSpaceFile) Discard(off, n int64) error  { return f.space.Discard(off, n) }
 
-// work runs something long, with a line of progress, until it is done or the
-// user interrupts. What does not hear the context goes on behind the scenes,
-// until the process ends: whoever calls work must be fine with that.
+// work runs a long operation, with a line of progress, until it is done or the
+// user interrupts. An operation that ignores the context continues in the
+// background until the process ends: the caller must accept that.
 func work(ctx context.Context, t *term, quiet bool, tell func() string, do func() error) error {
 	done := make(chan error, 1)
 	go func() { done <- do() }()

@@ -116,7 +116,7 @@ const (
 	slotsRare = 32
 )
 
-// keys are others in each process, so that nobody outside can choose rows of the
+// The keys differ between processes, so that no attacker can choose rows of the
 // same hash. Nothing depends on the order of hashes.
 var key, key2 = func() (uint64, uint64) {
 	seed := maphash.MakeSeed()

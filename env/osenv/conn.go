@@ -14,13 +14,13 @@ import (
 	"github.com/ashlar-dev/ashlar/env"
 )
 
-// conn is a connection. One goroutine dials, reads and gives the last call;
-// a second writes what is queued. Calls to the handler hold calls, so that
-// they come one at a time.
+// conn is a connection. One goroutine dials, reads and makes the last call; a
+// second one writes queued data. Calls to the handler hold calls, so that they
+// come one at a time.
 //
-// The first Write after something was read goes to the socket at once, without
-// the second goroutine: whoever asks and waits gets the answer sooner, and an
-// answer to a whole batch is one piece anyway. Those that follow are gathered.
+// The first Write after a read goes to the socket at once, without the second
+// goroutine: a peer that waits for a reply gets it sooner, and a reply to a
+// whole batch is one piece anyway. The following writes are gathered.
 type conn struct {
 	network *Network
 	h       env.Handler
@@ -216,8 +216,8 @@ func (c *conn) readLoop(nc net.Conn) error {
 func (c *conn) writeLoop(nc net.Conn) error {
 	var spare []byte
 	for range c.kick {
-		// Whoever is ready to run may have more to write: a system call costs
-		// more than letting them.
+		// Other runnable goroutines may have more to write: a system call costs
+		// more than letting them run.
 		runtime.Gosched()
 		for {
 			c.mu.Lock()

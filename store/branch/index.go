@@ -135,8 +135,8 @@ func newIndex(o Options, meta *Meta, image []byte) (*Index, error) {
 	return x, nil
 }
 
-// Close gives the memory back. Nobody may use the index any more, nor what
-// aliases it.
+// Close frees the memory. The index, and anything that aliases it, must not be
+// used afterwards.
 func (x *Index) Close() {
 	x.pool.Free(x.image)
 	x.image = nil

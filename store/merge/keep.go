@@ -17,8 +17,8 @@ type KeepOptions struct {
 	// Lo and Hi bound what is compacted: messages outside are not read, and
 	// tombstones are clipped. Nil is no bound.
 	Lo, Hi []byte
-	// Snapshots are the numbers at which somebody looks, ascending; the
-	// present is always one more.
+	// Snapshots are the numbers of the open snapshots, ascending; the present
+	// is always one more.
 	Snapshots []message.Seq
 	// Bottom reports that nothing lies below the sources in [Lo, Hi). What lies
 	// there otherwise is older than everything in the sources.

@@ -19,9 +19,9 @@ type Source struct {
 	Tombstones []message.RangeTombstone
 }
 
-// View is what to see: everything up to the number At, in [Lo, Hi). A nil Lo or
-// Hi is no bound; both stay as they are until Visible is closed. Merger may be
-// nil when nobody merges.
+// View states what to see: everything up to the number At, in [Lo, Hi). A nil
+// Lo or Hi is no bound; both must stay unchanged until Visible is closed.
+// Merger may be nil if there are no merges.
 type View struct {
 	At     message.Seq
 	Lo, Hi []byte

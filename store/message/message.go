@@ -95,12 +95,12 @@ func (t RangeTombstone) Covers(key []byte) bool {
 	return bytes.Compare(t.Lo, key) <= 0 && bytes.Compare(key, t.Hi) < 0
 }
 
-// Merger gives Merge its meaning. Operands form a monoid: Combine is
-// associative, and applying a combination is applying its parts. Both append
-// to dst and return the longer slice; they keep nothing. They must answer the
-// same for ever, since their results are on disk; an operand or a value that
-// makes no sense to them they must take as something, since there is nobody to
-// tell.
+// Merger gives Merge its meaning. Operands form a monoid: Combine must be
+// associative, and applying a combination must equal applying its parts. Both
+// append to dst and return the longer slice; they must retain nothing. Their
+// results are on disk, so they must never change for the same arguments. They
+// must accept an invalid operand or value as some result, because there is no
+// caller to which an error could be reported.
 type Merger interface {
 	// Name is kept in the store: one that was made with another is not opened.
 	Name() string

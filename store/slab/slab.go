@@ -1,19 +1,20 @@
-// Package slab gives memory outside of the Go heap, under one hard bound: what
-// grows with the data or with the cache of a store lies here, so that the
-// collector has nothing to look at and nobody's memory runs away.
+// Package slab allocates memory outside of the Go heap, under one hard bound:
+// memory that grows with the data or with the cache of a store is allocated
+// here, so that the collector need not scan it and no part of the store exceeds
+// its share.
 //
-// In: how many bytes. Out: zeroed pieces, until the bound is reached; then the
-// answer is no, and the caller evicts or waits. Promised: the pages of all
-// pieces, in use or kept for the next, do not exceed the limit, unless the
-// owner of the pool says so (OnShortage); what was freed serves every other
-// size. Refused: growing, moving and finalizing; Close asserts that every piece
-// was freed.
+// In: a number of bytes. Out: zeroed pieces, until the bound is reached; then
+// allocation fails, and the caller evicts or waits. Promised: the pages of all
+// pieces, in use or kept for reuse, do not exceed the limit, unless the owner
+// of the pool allows it (OnShortage); freed memory serves every other size.
+// Refused: growing, moving and finalizing; Close asserts that every piece was
+// freed.
 //
 // Address space is plentiful and pages are not: each size takes its pieces from
-// address space of its own, which is never given to another size, and what
-// moves between the sizes is the pages. A freed piece keeps its pages for the
-// next one of its size; when the limit is reached they go back to the system,
-// so the limit knows no fragmentation.
+// address space of its own, which is never given to another size; only pages
+// move between sizes. A freed piece keeps its pages for the next one of its
+// size; when the limit is reached they go back to the system, so fragmentation
+// does not count against the limit.
 package slab
 
 import (

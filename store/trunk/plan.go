@@ -23,7 +23,7 @@ type Policy struct {
 	// Skip reports that a merge is not to be made, however much it is worth; nil:
 	// none.
 	Skip func(*Job) bool
-	// Busy reports whether somebody works on a pivot already; nil: nobody does.
+	// Busy reports whether a job is already running on a pivot; nil: none is.
 	Busy func(level int, lo []byte) bool
 }
 

@@ -243,7 +243,7 @@ func Load(shape Shape, next func() uint64, root *Node) *Trunk {
 	return t
 }
 
-// Root is the tree as it is now; it stays as it is for whoever holds it.
+// Root is the present tree; it does not change while a caller holds it.
 func (t *Trunk) Root() *Node { return t.root }
 
 // Gone returns the branches to which no pivot refers any more, and forgets

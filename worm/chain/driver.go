@@ -137,7 +137,8 @@ func (m *driver) Deliver(from int, step uint32, r *wor.Reply, out *wor.Outbox) {
 		m.entomb(from, out)
 		return
 	case refused != nil:
-		// Against C0: somebody has broken the protocol. Nothing is known then.
+		// Against C0: a server or client has broken the protocol. Nothing is
+		// known then.
 		p.to = m.n
 		p.outcome = wor.Run{Count: p.outcome.Count, Status: wor.StatusOutbid, Promised: refused.Promised}
 	case q.Range.Lo+taken < p.hi:

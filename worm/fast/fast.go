@@ -1,26 +1,28 @@
-// Package fast keeps each register as package paxos does, and lets anybody write
-// at ballot zero without a capture: one round trip if nobody else does and enough
-// servers answer, three of three or four of five.
+// Package fast stores each register as package paxos does, and lets any client
+// write at ballot zero without a capture: that takes one round trip if no other
+// client does so and enough servers answer, three of three or four of five.
 //
-// In, out: as package paxos. The servers are paxos.Acceptors: at ballot zero they
-// take the first value that comes.
+// In, out: as package paxos. The servers are paxos.Acceptors: at ballot zero
+// they accept the first value that arrives.
 //
-// Promised: what package paxos promises, although many may write different values
-// at ballot zero. A value is chosen there when wor.FastQuorum servers accepted it.
-// If some accepted another value, or too many are down, nobody may ever be chosen
-// at ballot zero; then somebody captures the register, which finds out what may
-// have been chosen and otherwise leaves it free. A value that was seen at ballot
-// zero but cannot have been chosen is not adopted.
+// Promised: what package paxos promises, although several clients may write
+// different values at ballot zero. A value is chosen there when wor.FastQuorum
+// servers accepted it. If some accepted another value, or too many are down,
+// possibly no value can be chosen at ballot zero; then a client captures the
+// register, which determines the value that may have been chosen and otherwise
+// leaves the register free. A value that was seen at ballot zero but cannot
+// have been chosen is not adopted.
 //
-// A write or read that would need servers that are down is outbid after its second
-// Expire, although nobody bid: its Promised may be zero. A read whose capture then
-// finds the register free may answer that it was unwritten: nothing was chosen
-// when the servers promised, and the ballots below never will be.
+// A write or read that needs servers which are down is reported as outbid after
+// its second Expire, although there was no higher bid: its Promised may be
+// zero. A read whose capture then finds the register free may report that it
+// was unwritten: no value was chosen when the servers promised, and none below
+// that ballot ever will be.
 //
 // Refused: as package paxos.
 //
-// Sources: WormSpace (SoCC 2019), section 3; L. Lamport, Fast Paxos (2006), for the
-// size of quorums.
+// Sources: WormSpace (SoCC 2019), section 3; L. Lamport, Fast Paxos (2006), for
+// the size of quorums.
 package fast
 
 import (

@@ -172,7 +172,7 @@ type Scanner struct {
 // be fed again.
 func (s *Scanner) Feed(b []byte) {
 	if len(s.in) > 0 {
-		// Whoever does not take what is there would have it lost.
+		// A caller that does not take the rest must not lose it.
 		s.in = append(s.in[:len(s.in):len(s.in)], b...)
 		return
 	}

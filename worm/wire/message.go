@@ -9,7 +9,7 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// Hello is what whoever connects says first.
+// Hello is the first message of the connecting peer.
 type Hello struct {
 	// Version is the highest version of the protocol that the sender speaks.
 	Version uint16
@@ -55,7 +55,7 @@ type Welcome struct {
 // ProofLen is the length of Welcome.Proof.
 const ProofLen = 32 + 64
 
-// Refusal is why a server does not talk to somebody.
+// Refusal is the reason why a server refuses a peer.
 type Refusal uint8
 
 // The refusals. Others than these come from later versions.

@@ -18,9 +18,10 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// membersFile is where in its directory a server keeps the cluster's description with
-// the newest configurations that it knows: it finds the cluster by it when nobody is
-// left of those that the description names which it is started with.
+// membersFile is the file in its directory in which a server stores the
+// cluster's description with the newest configurations that it knows: through
+// it the server finds the cluster when all servers in the description that it
+// is started with are gone.
 const membersFile = "members.json"
 
 func newDescribeCommand() *cobra.Command {

@@ -18,8 +18,8 @@ import (
 // logDir is where in its directory a server keeps its log.
 const logDir = "log"
 
-// private is the mode of a server's directory: whoever reads the key in it can speak
-// for the server.
+// private is the mode of a server's directory: a process that can read the key
+// in it can impersonate the server.
 const private = 0o700
 
 // exposed reports whether others than the owner may enter a server's directory.

@@ -12,7 +12,8 @@ import (
 // every version.
 const Version = 1
 
-// magic begins a Hello: whoever speaks something else is told apart at once.
+// magic begins a Hello: it distinguishes peers that speak another protocol at
+// once.
 const magic = "ASHLDED\n"
 
 // Nonce is drawn by one side of a connection, so that no proof is good for another.
@@ -21,7 +22,7 @@ type Nonce [16]byte
 // Proof shows that who gives it has the key; see Prove.
 type Proof [sha256.Size]byte
 
-// Role is what somebody who connects is.
+// Role is the role of a connecting peer.
 type Role uint8
 
 // The roles.
@@ -30,7 +31,7 @@ const (
 	Client               // from outside: sends inputs, is sent outputs
 )
 
-// Hello is what whoever connects says first.
+// Hello is the first message of the connecting peer.
 type Hello struct {
 	// Version is the sender's.
 	Version uint16
