@@ -43,7 +43,7 @@ type checkOptions struct {
 	por   bool // leave out states where that is sound
 	exact bool // leave none out
 
-	// told and progress are what the specification is told of a simulation.
+	// told and progress are what the specification can read of a simulation.
 	told     eval.Configuration
 	progress func() eval.Progress
 

@@ -24,8 +24,8 @@ var harnessText string
 // calibrateCommands is how many commands a compiled program is run with.
 const calibrateCommands = 8192
 
-// harnessValue, harnessMessage and harnessTask are what the program that runs components
-// is told.
+// harnessValue, harnessMessage and harnessTask are the input of the program
+// that runs components.
 type harnessValue struct {
 	Num uint64
 	Str []byte

@@ -75,7 +75,7 @@ func writeTies(w io.Writer, ties []cost.Tie) {
 			what = "timer " + t.Relation
 		}
 		fmt.Fprintf(w, "  %s, which %s %s from\n", what, list(t.Derives), verbOf(len(t.Derives)))
-		// The repair is told once for all that it is good for.
+		// Print a repair once for all the ties that it serves.
 		if i+1 == len(ties) || ties[i+1].Repair != t.Repair {
 			fmt.Fprintf(w, "    %s\n", t.Repair)
 		}

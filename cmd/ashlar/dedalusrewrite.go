@@ -74,7 +74,7 @@ interrupted; 150 errors in the program; 1 files; 2 usage.`,
 	return cmd
 }
 
-// dedalusStep is what is told of a step.
+// dedalusStep is the report of a step.
 type dedalusStep struct {
 	Step     string            `json:"step"`
 	Taken    bool              `json:"taken"`

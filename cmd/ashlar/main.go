@@ -134,7 +134,7 @@ func failed(err error) error {
 type term struct {
 	out, err       io.Writer
 	outTTY, errTTY bool // a person is looking
-	// end is how the process ends when it is told to; nil in tests.
+	// end is how the process ends on request; nil in tests.
 	end *ending.Ending
 }
 

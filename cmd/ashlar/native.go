@@ -314,8 +314,8 @@ func (x *nativeSearch) patience() time.Duration {
 	return nativeWaitMax
 }
 
-// job is what the program is told. It has the memory that this process does not
-// hold.
+// job is the input of the program. It may use the memory that this process does
+// not hold.
 func (x *nativeSearch) job() native.Job {
 	n, o := x.made, x.o
 	j := native.Job{Info: n.Info, Workers: o.Workers, IgnoreDeadlock: o.IgnoreDeadlock, SafetyOnly: o.SafetyOnly, Continue: o.Continue,

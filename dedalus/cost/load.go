@@ -34,8 +34,8 @@ type Load struct {
 	// there are none, a command is over when nothing is under way any more.
 	Sends []Send
 	Waits []Wait
-	// Outside are components that belong to the clients: they are not rewritten, need
-	// no machine that counts and stand in nobody's way.
+	// Outside are components that belong to the clients: they are not
+	// rewritten, need no counted machine and never become the bottleneck.
 	Outside []string
 	// Functions are what is known of functions from Go.
 	Functions map[string]Function
@@ -441,10 +441,10 @@ func (w Wait) matches(row []logic.Value, n uint64, client string) bool {
 	return true
 }
 
-// DefaultLoad is a load for a program of which nobody said what is asked of it: a
-// command is a fact of each input at the first instance of the component that reads
-// it, with the command's number in every column, and is over when nothing is under
-// way. It is nil if the program has no inputs.
+// DefaultLoad is a load for a program without a stated one: a command is a fact
+// of each input at the first instance of the component that reads it, with the
+// command's number in every column, and is complete when nothing more is in
+// flight. It is nil if the program has no inputs.
 func DefaultLoad(p *logic.Program) *Load {
 	l := &Load{Clients: 16, Commands: 64, Functions: map[string]Function{}}
 	for _, c := range p.Components {

@@ -80,7 +80,7 @@ func Optimize(ctx context.Context, p *logic.Program, l *Load, c *Calibration, o 
 	if err := s.find(p); err != nil {
 		return nil, err
 	}
-	// What is told of the result is not cut short.
+	// The end of ctx must not cut the report of the result short.
 	s.ctx = context.WithoutCancel(ctx)
 	return s.result(p)
 }

@@ -227,7 +227,7 @@ func (n *runNode) forget() {
 		Firings: make([]int64, len(n.component.Rules)), Calls: map[string]int64{}, arrived: map[*logic.Relation]*arrivals{}}
 }
 
-// see is told of each row that a rule derives.
+// see is called for each row that a rule derives.
 func (n *runNode) see(r *logic.Rule, to string, row []logic.Value) {
 	n.run.rows++
 	k := n.places[r]

@@ -32,7 +32,7 @@ type Options struct {
 	// Exhaustive tries every set of rules of every component, and profiles all that is
 	// allowed. It is for programs of a few rules, to compare with.
 	Exhaustive bool
-	// Progress is told of each state that goes on.
+	// Progress is called for each state that is expanded.
 	Progress func(Progress)
 }
 
@@ -316,8 +316,8 @@ func (s *search) pick(options []option) []option {
 	return out
 }
 
-// passing reports whether a set has only rules that rewrites have made: to pass on elsewhere
-// what a rewrite has passed on already helps nobody.
+// passing reports whether a set has only rules that rewrites have made: passing
+// on again what a rewrite already passes on is useless.
 func passing(c *logic.Component, set cut) bool {
 	for i, r := range c.Rules {
 		if set[i] && r.Origin == "" {

@@ -43,7 +43,7 @@ type RelationKind uint8
 const (
 	// Derived: from rules.
 	Derived RelationKind = iota
-	// Input: from outside of the program; nobody can send it elsewhere.
+	// Input: from outside of the program; no rule can send it elsewhere.
 	Input
 	// Output: sent to outside of the program.
 	Output
@@ -123,8 +123,8 @@ const (
 	Collected AssumptionKind = iota
 	// Growing: that the outputs do not depend on how far a threshold is passed.
 	Growing
-	// Timely: that nobody can tell in which tick the relation changed, of those in
-	// which nothing came in.
+	// Timely: no observer can distinguish in which tick the relation changed,
+	// among those without input.
 	Timely
 )
 

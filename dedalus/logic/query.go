@@ -171,9 +171,8 @@ func (p *Program) ordered(in map[*Relation]bool) []*Relation {
 	return out
 }
 
-// Clone returns a program that shares nothing with this one that may be changed.
-// Relations of the copy are others; Terms and Spans are shared, as nobody changes
-// them.
+// Clone returns a copy of the program that shares no mutable part with it.
+// Relations are copied; Terms and Spans are shared, because they never change.
 func (p *Program) Clone() *Program {
 	q := &Program{Name: p.Name, Functions: slices.Clone(p.Functions), Assumptions: slices.Clone(p.Assumptions)}
 	to := map[*Relation]*Relation{}

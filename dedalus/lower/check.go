@@ -82,8 +82,8 @@ func (l *lowerer) plain(s *scope, a *logic.Atom, keep *logic.Rule) bool {
 	return true
 }
 
-// settle enters the types that were found. After other errors, nobody is told of
-// types that were not.
+// settle enters the types that were found. After other errors it reports no
+// missing types.
 func (l *lowerer) settle() {
 	quiet := l.diags.HasErrors()
 	for _, r := range l.program.Relations {
@@ -134,8 +134,8 @@ func (l *lowerer) check() {
 	}
 }
 
-// connected checks that what is read comes from somewhere, and warns of what is
-// derived for nobody.
+// connected checks that relations that are read have a source, and warns about
+// derived relations that are never read.
 func (l *lowerer) connected(r *relation) {
 	switch {
 	case r.Kind == logic.Derived && !r.derived.IsValid() && r.read.IsValid():

@@ -167,7 +167,7 @@ func (l *lowerer) assume(a *syntax.Assume, span source.Span) {
 	l.program.Assumptions = append(l.program.Assumptions, logic.Assumption{Kind: kind, Relation: a.Relation.Text, Span: span})
 }
 
-// find returns the relation of a name, a new one where nobody has named it before.
+// find returns the relation of a name, a new one for a new name.
 func (l *lowerer) find(n syntax.Name) *relation {
 	r := l.relations[n.Text]
 	if r == nil {

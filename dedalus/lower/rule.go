@@ -181,8 +181,8 @@ func (l *lowerer) rule(r *syntax.Rule, span source.Span) {
 	l.component.Rules = append(l.component.Rules, out)
 }
 
-// name gives names to the wildcards of a rule that sums up: each row counts, also
-// where it differs from another only in what nobody asks for.
+// name gives names to the wildcards of an aggregating rule: each row counts,
+// even if it differs from another only in unused columns.
 func (s *scope) name(r *logic.Rule) {
 	if !slices.ContainsFunc(r.Head.Args, func(a logic.HeadArg) bool { return a.Aggregate == logic.Sum }) {
 		return

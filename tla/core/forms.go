@@ -30,9 +30,9 @@ type Part struct {
 	Expr Expr
 	// Names are what the form binds in this part, and in no other.
 	Names []*Local
-	// Sure reports that whoever evaluates the form evaluates this part, and to a
-	// value. It is false of arguments: what becomes of them is the operator's to
-	// say.
+	// Sure reports that every evaluation of the form also evaluates this part,
+	// to a value. It is false for arguments: their evaluation is up to the
+	// operator.
 	Sure bool
 }
 

@@ -9,12 +9,12 @@ import (
 // problemsMax is how many problems Validate names.
 const problemsMax = 10
 
-// Validate checks what the types of a Spec cannot say: that every reference
+// Validate checks what the types of a Spec cannot express: that every reference
 // leads to something in the Spec or in scope, that applications have the right
-// number of arguments, that a definition follows those it uses but for
+// number of arguments, that a definition follows those it uses except in
 // recursion, that no name is bound inside its own scope, and that levels are
 // not below what the bodies need. It returns nil or an error that names the
-// first problems; a problem is a bug of whoever built the Spec.
+// first problems; a problem is a bug in the code that built the Spec.
 func Validate(s *Spec) error {
 	v := &validator{constants: map[*Constant]bool{}, variables: map[*Variable]int{}, defs: map[*Def]int{}, bound: map[*Local]int{}}
 	for i, x := range append(s.Variables[:len(s.Variables):len(s.Variables)], s.Shadows...) {

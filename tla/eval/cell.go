@@ -7,8 +7,8 @@ import (
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
 
-// cell is a value that is computed once, by whoever needs it first; others
-// wait. An error is kept and raised again for everyone.
+// cell is a value that is computed once, by the first goroutine that needs it;
+// others wait. An error is stored and raised again for all of them.
 type cell struct {
 	done atomic.Bool
 	val  value.Value

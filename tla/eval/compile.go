@@ -185,7 +185,7 @@ type meaning struct {
 	def   *core.Def
 	// strict reports that a parameter's slot is always filled.
 	strict bool
-	// fresh reports that nobody has taken on to empty the slot yet.
+	// fresh reports that no code has undertaken to empty the slot yet.
 	fresh bool
 	// fn is the function expression of a named function; domain the slot that
 	// keeps its domain, or -1; whole the function written out and memo its
@@ -329,7 +329,8 @@ func (m *machine) runApart(fn *function, run expr) value.Value {
 	return run(apart)
 }
 
-// attempt runs what may be without a value; whoever catches that can go on.
+// attempt runs code that may have no value; its caller can catch that and
+// continue.
 func (m *machine) attempt(run expr) value.Value {
 	was, done := *m, false
 	defer func() {

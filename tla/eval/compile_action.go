@@ -422,8 +422,8 @@ func (c *compiler) letAct(b *meaning, args []core.Expr, x site, k act, part comp
 	return func(m *machine) bool { return !run(m).IsTrue() || k(m) }
 }
 
-// callRecursive compiles the application of a recursive action: a function
-// that is told what to go on with.
+// callRecursive compiles the application of a recursive action: a function that
+// takes its continuation as an argument.
 func (c *compiler) callRecursive(fn *function, d *core.Def, args []core.Expr, x site, k act, n int, let bool) act {
 	ps := c.pass(fn, d, args, x, true)
 	return func(m *machine) bool {

@@ -9,9 +9,9 @@ import (
 )
 
 // detached evaluates the body of a lazy function or filter. Such a value may
-// outlive the activation that made it and the state it was made in, and where
-// it is part of a constant, several workers ask it at once: so it keeps copies
-// of all that it depends on, and nobody's machine.
+// outlive the activation that made it and the state it was made in, and if it
+// is part of a constant, several workers may evaluate it at once: so it has
+// copies of everything it depends on, and uses no worker's machine.
 type detached struct {
 	fn       *function
 	frame    *activation

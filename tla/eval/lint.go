@@ -10,11 +10,12 @@ import (
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
 
-// Some models pass because they say less than was meant. What can be told of
-// that at no price is told: an invariant without variables, a variable with one
-// value in all states (the values of each are numbered anyway), and an invariant
-// "P => Q" whose P is true in no state. P is evaluated only until it was true
-// once. So it is with "P ~> Q", whose P the checker looks for where it decides it.
+// Some models pass because they say less than was meant. This reports the cases
+// that cost nothing to find: an invariant without variables, a variable with
+// one value in all states (the values of each are numbered anyway), and an
+// invariant "P => Q" whose P is true in no state. P is evaluated only until it
+// was true once. The checker treats the P of "P ~> Q" likewise when it decides
+// that property.
 
 // antecedent is the left side of an implication that an invariant consists of,
 // or "there is x with P" for "for all x, P => Q".

@@ -123,8 +123,8 @@ func nativePrimitive(d *core.Def) bool {
 }
 
 // unsetName is the constant that translations of PlusCal declare for variables
-// without an initial value. Nobody wrote it, so nobody need configure it: it is
-// the model value of its name, which is what TLC's users give it.
+// without an initial value. The user did not write it and need not configure
+// it: it is the model value of its name, which is what TLC's users give it.
 const unsetName = "defaultInitValue"
 
 // newProgram binds spec to cfg; problems go to diags.

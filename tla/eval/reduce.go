@@ -161,7 +161,7 @@ type reducer struct {
 	// the strings that they compare pc with.
 	seen   uint64
 	labels map[string]bool
-	// own is the process of variables that nobody else mentions.
+	// own is the process of a variable that no other process mentions.
 	own map[*core.Variable]*pcal.Process
 }
 

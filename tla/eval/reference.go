@@ -578,7 +578,8 @@ func (r *reference) native(d *core.Def, args []core.Expr, n *env, s state) value
 	return op.Call(&r.run.world, in)
 }
 
-// attempt evaluates what may be without a value; whoever catches that can go on.
+// attempt evaluates an expression that may have no value; its caller can catch
+// that and continue.
 func (r *reference) attempt(e core.Expr, n *env, s state) value.Value {
 	was, done := *r, false
 	defer func() {

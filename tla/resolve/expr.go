@@ -382,7 +382,8 @@ func (r *resolver) unknown(name string, at source.Span, args int) {
 	} else if hex, ok := strings.CutPrefix(name, "0x"); ok {
 		d.Repair = `write \h` + hex
 	} else if r.diags.Len() >= source.DiagnosticsMax {
-		// Nobody will read it: a search through what there is would only take time.
+		// The warning will not be shown: a search through the definitions would
+		// only cost time.
 	} else if m := definer(name); m != "" && r.files[m] != r.module {
 		d.Repair = "add EXTENDS " + m
 	} else {

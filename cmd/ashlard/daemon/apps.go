@@ -131,8 +131,9 @@ func (a *apps) learn() {
 	}
 }
 
-// refreshLooks is how many looks there are between two at the registers of later
-// configurations: a server that is a member of no partition is told of none.
+// refreshLooks is the number of checks between two reads of the registers of
+// later configurations: a server that is a member of no partition gets no
+// notice of them.
 const refreshLooks = 10
 
 // newest are the members of the newest configurations that this server knows, and

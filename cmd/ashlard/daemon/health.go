@@ -17,8 +17,9 @@ import (
 // is cut off believes that it owns; so it asks for them, as a client would.
 
 const (
-	// An answer about the keys is asked for probeEvery at most, as long as somebody
-	// wants to know, and may take probeWithin. Who wants to know waits for probeWait.
+	// The state of the key store is requested at most once per probeEvery, as
+	// long as there are clients that ask, and may take probeWithin. A client
+	// that asks waits for probeWait.
 	probeEvery, probeWithin, probeWait = time.Second, 2 * time.Second, 700 * time.Millisecond
 	// keysFresh is how long the keys count as reachable after they were reached.
 	keysFresh = 10 * time.Second

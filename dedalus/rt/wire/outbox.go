@@ -118,9 +118,9 @@ func (o *Outbox) Ack(seq uint64) error {
 	return nil
 }
 
-// Resume begins a connection to somebody who has the batches up to a number, and has
-// not acknowledged all of them: the others are written again. An error says that
-// there is no such batch.
+// Resume begins a connection to a peer that has the batches up to number last,
+// and has not acknowledged all of them: the others are written again. It
+// returns an error if there is no such batch.
 func (o *Outbox) Resume(last uint64) error {
 	if last > o.seq {
 		return bad(TypeWelcome, "it has batch %d, and the last one is %d", last, o.seq)
