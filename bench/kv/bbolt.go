@@ -9,8 +9,8 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// boltBatch is how many writes bbolt commits at once where nobody asked for
-// each to be durable: its best case.
+// boltBatch is how many writes bbolt commits at once if each need not be
+// durable: its best case.
 const boltBatch = 5000
 
 // bboltEngine is bbolt, a copy-on-write B+tree in a memory map.

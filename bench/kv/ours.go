@@ -88,7 +88,7 @@ func (o *oursStore) scan(from []byte, _ int, visit func(key, value []byte) bool)
 
 // settle moves the memtables to the tree and waits for the work that follows.
 func (o *oursStore) settle(stop func() bool) error {
-	done := make(chan error, 1) // what comes after stop is for nobody
+	done := make(chan error, 1) // a result after stop is discarded
 	go func() {
 		err := o.db.Flush()
 		if err == nil {

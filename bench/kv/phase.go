@@ -74,7 +74,8 @@ type line struct {
 const childArg = "run-one-phase"
 
 // childMain reads a spec, runs it and reports. The parent holds the input open
-// as long as it lives: a child whose parent is gone has nobody to report to.
+// as long as it lives: a child without a parent has no recipient for its
+// report.
 func childMain(in io.Reader, out io.Writer) int {
 	var s spec
 	decoder := json.NewDecoder(in)

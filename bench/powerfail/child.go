@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// The engine runs in a process of its own, which touches the disk that fails
-// and nothing else. It reads orders, and ends when nobody holds the other end
+// The engine runs in a process of its own, which touches the failing disk and
+// nothing else. It reads orders, and ends when no process holds the other end
 // of its input any more.
 
 // childArg makes a process a child.

@@ -128,8 +128,8 @@ func (d *disk) drain() {
 	d.stage = draining
 }
 
-// step counts an operation. The power may fail at it: then what was changed
-// may have been done, and nobody is told.
+// step counts an operation. The power may fail at it: then the change may or
+// may not have been made, without notice.
 func (d *disk) step() syscall.Errno {
 	if d.stage != running {
 		return syscall.EIO

@@ -54,8 +54,8 @@ func batch(seed, life, number uint64) []change {
 	return append(changes, change{key: []byte(positionKey), value: strconv.AppendUint(nil, number, 10)})
 }
 
-// syncs reports whether whoever writes waits until this batch is durable, as one
-// in so many does.
+// syncs reports whether the writer waits until this batch is durable, as it
+// does for one in every.
 func syncs(seed, life, number uint64, every int) bool {
 	return rand.New(rand.NewPCG(seed^0x5c, life<<32|number)).IntN(every) == 0
 }
@@ -100,7 +100,7 @@ const (
 	halved
 	// lost: what was acknowledged as durable is not there.
 	lost
-	// damaged: a value that nobody wrote, or one that reads do not agree on.
+	// damaged: a value that was never written, or one on which reads disagree.
 	damaged
 	// refused: the engine does not open, or ends.
 	refused
@@ -189,7 +189,7 @@ func (h *history) explain(durable uint64, found map[string]print, writes map[str
 	}
 	for _, key := range slices.Sorted(maps.Keys(all)) {
 		is, present := found[key]
-		known := !present // nobody had written it at first
+		known := !present // it had no value at first
 		due := uint64(0)  // the last batch up to durable that changed it
 		for _, w := range writes[key] {
 			if w.number <= durable {

@@ -55,7 +55,7 @@ func mountDisk(d *disk, dir string) (*mount, error) {
 	return m, nil
 }
 
-// unmountWait is how long a mount that nobody uses may take to go away.
+// unmountWait is how long an unused mount may take to go away.
 const unmountWait = 10 * time.Second
 
 // unmount takes the mount out of the tree at once, used or not, and waits until

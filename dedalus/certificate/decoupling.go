@@ -102,8 +102,8 @@ func (h *halves) onward() error {
 	return h.unsent()
 }
 
-// unsent checks that nobody sends what the moved rules derive: it would go on coming to
-// the old component.
+// unsent checks that no rule sends what the moved rules derive: it would
+// continue to arrive at the old component.
 func (h *halves) unsent() error {
 	local := derives(h.moved)
 	for _, c := range h.p.Components {

@@ -30,7 +30,7 @@ func newNodes(before, after *logic.Program) error {
 		name, number, ok := strings.Cut(n, "/")
 		i, err := strconv.ParseUint(number, 10, 31)
 		if !ok || err != nil || strconv.FormatUint(i, 10) != number {
-			continue // nobody is called so
+			continue // there is no such name
 		}
 		if is(after, name, int(i)) && !is(before, name, int(i)) {
 			return fmt.Errorf("the program before speaks of node %q, which is a new one; %s should be called otherwise", n, name)

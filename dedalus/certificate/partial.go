@@ -110,7 +110,7 @@ func (d *division) inputs() error {
 	return nil
 }
 
-// sent reports whether somebody sends a relation.
+// sent reports whether any rule sends a relation.
 func sent(p *logic.Program, rel *logic.Relation) bool {
 	return slices.ContainsFunc(p.Components, func(c *logic.Component) bool {
 		return slices.ContainsFunc(c.Rules, func(r *logic.Rule) bool { return r.Kind == logic.Async && r.Head.Relation == rel })

@@ -240,8 +240,9 @@ func (m *moments) fading() map[rel]bool {
 	return out
 }
 
-// lessLater reports whether a rule fires in an idle tick only where it fired in the tick before:
-// what it reads fades, and what it asks the want of is forgotten by nobody.
+// lessLater reports whether a rule fires in an idle tick only if it fired in
+// the tick before: what it reads fades, and nothing whose absence it requires
+// is ever dropped.
 func (m *moments) lessLater(r *logic.Rule, fades map[rel]bool) bool {
 	for i := range r.Body {
 		l := &r.Body[i]

@@ -64,8 +64,8 @@ type Relation struct {
 	// which is recursive and may get very many facts in a tick: it is brought up to
 	// date when it is looked up, and perhaps never.
 	Late []bool
-	// Bag reports that what arrives need not be told from what has arrived in the same
-	// tick: nobody looks it up, and nobody counts it.
+	// Bag reports that arrivals need not be distinguished from earlier arrivals
+	// of the same tick: no rule looks them up or counts them.
 	Bag bool
 	// Inline reports that the relation has no facts: what an aggregate says of a group,
 	// and no longer says of it, is passed on to the rules that read it.

@@ -147,8 +147,8 @@ func (b *batches) hold(name string, rules []*logic.Rule, acked *logic.Relation) 
 	return out
 }
 
-// unsent says whether nobody sends what a part derives: it would come to the other
-// part of the component.
+// unsent returns whether no rule sends what a part derives: it would arrive at
+// the other part of the component.
 func unsent(p analyze.Part) analyze.Verdict {
 	v := analyze.Verdict{Holds: true}
 	for _, c := range p.Program.Components {

@@ -110,8 +110,9 @@ func told(why map[int]string, mask int) bool {
 	return false
 }
 
-// sentAndDerived is a relation that the component reads and derives, and somebody sends,
-// with the rule that sends it: it would have to be divided as an input is.
+// sentAndDerived returns a relation that the component reads and derives, and
+// that a rule sends, with that rule: it would have to be divided as an input
+// is.
 func sentAndDerived(p *logic.Program, c *logic.Component) (*logic.Relation, *logic.Rule) {
 	in := p.In(c)
 	for _, rel := range p.Refs(c) {

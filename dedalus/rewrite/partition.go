@@ -60,8 +60,9 @@ func divisible(w *site) analyze.Verdict {
 	return v
 }
 
-// divideByKeys divides a component. Who sent to its own instances, sends to the part
-// that has the key; a component that was decoupled is reached by its own node names.
+// divideByKeys divides a component. Rules that sent to its own instances now
+// send to the part that has the key; a component that was decoupled is reached
+// by its own node names.
 func divideByKeys(w *site) {
 	w.c.Partitions = w.step.Partitions
 	forward := forwarder(w.p, []string{w.c.Name}, w.c, w.step.Partitions)

@@ -122,7 +122,8 @@ type Table struct {
 	common int
 	gaps   []gap // those behind viewedPos
 
-	// viewing lets several callers take views of a table that nobody writes.
+	// viewing lets several callers take views of a table that is no longer
+	// written.
 	viewing   sync.Mutex
 	last      *View // the newest view; the table holds a reference
 	viewedPos int   // what lies before is in last

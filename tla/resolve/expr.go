@@ -382,7 +382,7 @@ func (r *resolver) unknown(name string, at source.Span, args int) {
 	} else if hex, ok := strings.CutPrefix(name, "0x"); ok {
 		d.Repair = `write \h` + hex
 	} else if r.diags.Len() >= source.DiagnosticsMax {
-		// The warning will not be shown: a search through the definitions would
+		// The diagnostic will not be kept: a search through the definitions would
 		// only cost time.
 	} else if m := definer(name); m != "" && r.files[m] != r.module {
 		d.Repair = "add EXTENDS " + m

@@ -125,7 +125,7 @@ func (s *registers) read(a wor.Addr, see func() bool) ([]byte, error) {
 		return nil, wor.ErrUnwritten
 	}
 	if !c.written && c.isHalf && see() {
-		// Whoever captured it meanwhile is outbid.
+		// A client that captured it meanwhile is outbid.
 		if c.halfAt.Less(c.promised) {
 			c.promised.Round++
 		}

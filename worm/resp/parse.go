@@ -189,8 +189,8 @@ func number(b []byte) (int64, bool) {
 	return n, err == nil
 }
 
-// splitInline splits a line that somebody has typed: words, and strings in quotes,
-// in double ones with \n, \r, \t, \b, \a, \xHH.
+// splitInline splits a line typed by a user: words, and strings in quotes, in
+// double ones with \n, \r, \t, \b, \a, \xHH.
 func splitInline(line []byte) ([][]byte, error) {
 	var args [][]byte
 	for i := 0; i < len(line); {
