@@ -150,7 +150,7 @@ func (db *DB) mayWriteBatch(b *Batch) error {
 // in all, after a rotation if necessary. The caller holds db.mu, which room
 // releases while there are too many memtables, or no room on the disk.
 func (db *DB) room(messages, n int, p purpose) (*mem, error) {
-	for {
+	for again := true; ; {
 		if err := db.err(); err != nil {
 			return nil, err
 		}
@@ -161,7 +161,8 @@ func (db *DB) room(messages, n int, p purpose) (*mem, error) {
 					db.mu.Unlock()
 					did, failed := db.makeRoom(p)
 					db.mu.Lock()
-					if did && failed == nil {
+					if failed == nil && (did || again) {
+						again = did // once more where others may have made room meanwhile
 						continue
 					}
 					return nil, first(failed, db.noRoom(err))
@@ -274,16 +275,25 @@ func (db *DB) writeBlob(value []byte) (message.BlobRef, extent.Run, error) {
 		return message.BlobRef{}, extent.Run{}, err
 	}
 	defer db.workers.Done()
-	for {
+	for again := true; ; {
 		ref, run, err := db.putBlob(value, forPuts)
-		if !errors.Is(err, env.ErrNoSpace) {
+		if refused := (pagesRefused{}); !errors.Is(err, env.ErrNoSpace) || errors.As(err, &refused) {
 			return ref, run, err
 		}
-		if did, failed := db.makeRoom(forPuts); !did || failed != nil {
+		did, failed := db.makeRoom(forPuts)
+		if failed != nil || !did && !again {
 			return ref, run, first(failed, db.noRoom(err))
 		}
+		again = did // once more where others may have made room meanwhile
 	}
 }
+
+// pagesRefused says that the disk has no room for pages that the file has: one that
+// never writes in place, or cannot allocate. What the store can give back to itself
+// does not help.
+type pagesRefused struct{ error }
+
+func (e pagesRefused) Unwrap() error { return e.error }
 
 // putBlob is writeBlob in pages for that purpose, for callers for which Close
 // already waits.
@@ -309,7 +319,7 @@ func (db *DB) putBlob(value []byte, p purpose) (message.BlobRef, extent.Run, err
 		clear(buf[n:end])
 		if _, err := db.data.WriteAt(buf[:end], run.Addr()+int64(at)); err != nil {
 			db.forgetBlobs([]extent.Run{run})
-			return message.BlobRef{}, run, fmt.Errorf("write a value of %d bytes: %w", len(value), err)
+			return message.BlobRef{}, run, fmt.Errorf("write a value of %d bytes: %w", len(value), pagesRefused{err})
 		}
 	}
 	db.metrics.blobBytes.Add(run.Bytes())

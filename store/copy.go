@@ -98,11 +98,14 @@ func (db *DB) copyData(s *state, f env.File) error {
 	if err := f.Truncate(int64(super.Pages) * extent.PageSize); err != nil {
 		return err
 	}
+	if err := allocateSecondSuper(f); err != nil {
+		return err
+	}
 	s.root.Branches(func(b *trunk.Branch) {
 		t.Put(table.Object{ID: b.Meta.ID, Kind: table.Branch, Epoch: b.Meta.Epoch, Body: b.Meta.Append(nil)})
 		for _, r := range append(append([]extent.Run{b.Meta.IndexRun()}, b.Meta.Runs...), b.Meta.Blobs...) {
 			if failed == nil {
-				failed = db.copyRun(f, r, buf)
+				failed = first(backGranules(f, r, super.Pages), db.copyRun(f, r, buf))
 			}
 		}
 	})
@@ -162,6 +165,10 @@ func (db *DB) writeCopy(f env.File, t *table.Table, super table.Superblock) erro
 	defer db.pool.Free(buf)
 	chunk := t.Full(buf[:0:size], super.Seq)
 	at := int64(super.Pages) * extent.PageSize
+	run := extent.Run{Page: super.Pages, Pages: uint32(size / extent.PageSize)}
+	if err := backGranules(f, run, uint32(run.End())); err != nil {
+		return err
+	}
 	if _, err := f.WriteAt(chunk, at); err != nil {
 		return err
 	}
@@ -176,4 +183,26 @@ func (db *DB) writeCopy(f env.File, t *table.Table, super table.Superblock) erro
 		return err
 	}
 	return f.Sync()
+}
+
+// backGranules allocates the granules that a run is in, of a file of so many pages:
+// recovery takes it that the free pages of a granule which is used in part have room
+// on the disk.
+func backGranules(f env.File, r extent.Run, pages uint32) error {
+	s, ok := f.(env.SpaceFile)
+	if !ok {
+		return nil
+	}
+	from := int64(r.Page) / granule * granule
+	to := min((int64(r.End())+granule-1)/granule*granule, int64(pages))
+	return s.Allocate(from*extent.PageSize, (to-from)*extent.PageSize)
+}
+
+// allocateSecondSuper makes room for the first checkpoint's superblock, which must not
+// find that the disk has none.
+func allocateSecondSuper(f env.File) error {
+	if s, ok := f.(env.SpaceFile); ok {
+		return s.Allocate(superAddr(1), table.SuperSize)
+	}
+	return nil
 }

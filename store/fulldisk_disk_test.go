@@ -23,6 +23,9 @@ type smallDisk struct {
 	// with once only that one, are refused. 0: none.
 	asked, refuse int
 	once          bool
+	// long, where it is not 0, is how long a write is that finds no room although its
+	// pages have some, as on a disk that never writes in place; refusals counts them.
+	long, refusals int
 }
 
 func newSmallDisk(pages int) *smallDisk {
@@ -118,6 +121,24 @@ func (d *smallDisk) room(name string, off, n int64) error {
 	return nil
 }
 
+// partly counts the granules of so many pages in which some pages have room and others,
+// before the end of the file, have none. The first 2 MiB are those of superblocks.
+func (d *smallDisk) partly(name string, granule int64) (n int) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	end, have := int64(0), map[int64]int64{}
+	for p := range d.used[name] {
+		end = max(end, p+1)
+		have[p/granule]++
+	}
+	for g, pages := range have {
+		if g*granule*4096 >= 2<<20 && pages < min(granule, end-g*granule) {
+			n++
+		}
+	}
+	return n
+}
+
 func (d *smallDisk) Open(name string, create bool) (env.File, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -196,6 +217,10 @@ func (f *smallFile) ReadAt(b []byte, off int64) (int, error) {
 func (f *smallFile) WriteAt(b []byte, off int64) (int, error) {
 	f.disk.mu.Lock()
 	defer f.disk.mu.Unlock()
+	if f.disk.long > 0 && len(b) >= f.disk.long {
+		f.disk.refusals++
+		return 0, fmt.Errorf("write %d bytes: %w", len(b), env.ErrNoSpace)
+	}
 	if err := f.disk.room(path.Clean(f.name), off, int64(len(b))); err != nil {
 		return 0, err
 	}

@@ -292,6 +292,81 @@ func TestFullDiskIsEmptied(t *testing.T) {
 	}
 }
 
+// TestWritesThatAreRefused: where the disk refuses to write pages that the file has, as
+// one that never writes in place, a large value is refused after a few attempts, and
+// taken when the disk takes it.
+func TestWritesThatAreRefused(t *testing.T) {
+	disk := newSmallDisk(20000)
+	db, err := store.Open(env.Env{Clock: osenv.NewClock(), Random: osenv.NewRandom(), Disk: disk}, "db", tinyMemtables)
+	must(t, err)
+	defer db.Close()
+	value := make([]byte, 200<<10)
+	must(t, db.Put([]byte("before"), value))
+	must(t, db.Sync())
+	disk.mu.Lock()
+	disk.long = 32 << 10
+	disk.mu.Unlock()
+	if err := db.Put([]byte("refused"), value); !errors.Is(err, env.ErrNoSpace) {
+		t.Fatalf("a put without room: %v", err)
+	}
+	disk.mu.Lock()
+	refusals := disk.refusals
+	disk.long = 0
+	disk.mu.Unlock()
+	if refusals > 3 {
+		t.Errorf("one put was tried %d times", refusals)
+	}
+	must(t, db.Put([]byte("refused"), value))
+}
+
+var tinyMemtables = store.Options{Memory: 64 << 20, Tuning: store.Tuning{MemtableBytes: 128 << 10, Inline: true}}
+
+// TestCopyOnAFullDisk: a copy of a store with many free pages between others is emptied
+// on a full disk as the store itself would be: its free pages have room.
+func TestCopyOnAFullDisk(t *testing.T) {
+	disk := newSmallDisk(1 << 20)
+	world := env.Env{Clock: osenv.NewClock(), Random: osenv.NewRandom(), Disk: disk}
+	db, err := store.Open(world, "db", tinyMemtables)
+	must(t, err)
+	r := rand.New(rand.NewSource(1))
+	value := make([]byte, 700)
+	key := func(i int) []byte { return fmt.Appendf(nil, "key%06d", i) }
+	for i := range 6000 {
+		r.Read(value)
+		must(t, db.Put(key(i), value))
+	}
+	for i := range 6000 {
+		if i%10 < 6 {
+			must(t, db.Delete(key(i)))
+		}
+	}
+	must(t, db.Compact(nil, nil))
+	must(t, db.Checkpoint("copy"))
+	must(t, db.Close())
+	if n := disk.partly("copy/DATA", 64); n > 0 {
+		t.Errorf("%d granules of the copy have room for some of their pages only", n)
+	}
+	copied, err := store.Open(world, "copy", tinyMemtables)
+	must(t, err)
+	disk.mu.Lock()
+	disk.pages = disk.taken + 600
+	disk.mu.Unlock()
+	for i := range 6000 {
+		if err := copied.Put(fmt.Appendf(nil, "more%06d", i), value); errors.Is(err, env.ErrNoSpace) {
+			break
+		} else {
+			must(t, err)
+		}
+	}
+	for i := range 6000 {
+		must(t, copied.Delete(key(i)))
+	}
+	must(t, copied.Flush())
+	must(t, copied.Compact(nil, nil))
+	must(t, copied.Put([]byte("again"), value))
+	must(t, copied.Close())
+}
+
 // TestFullFileSystemIsEmptied is the same on a file system of 24 MiB, which this
 // process mounts where nobody else sees it.
 func TestFullFileSystemIsEmptied(t *testing.T) {

@@ -52,6 +52,9 @@ func (r *repairer) openOut(supers []table.Superblock) error {
 	if err := first(out.Truncate(0), out.Truncate(table.FirstPage*extent.PageSize)); err != nil {
 		return err
 	}
+	if err := allocateSecondSuper(out); err != nil {
+		return err
+	}
 	r.space = &space{file: out, alloc: extent.New(table.FirstPage, table.FirstPage)}
 	return nil
 }

@@ -258,11 +258,8 @@ func (db *DB) writeNew(f env.File, super table.Superblock) error {
 	if err := f.Truncate(table.FirstPage * extent.PageSize); err != nil {
 		return err
 	}
-	if s, ok := f.(env.SpaceFile); ok {
-		// The first checkpoint must not find that there is no room for it.
-		if err := s.Allocate(superAddr(1), table.SuperSize); err != nil {
-			return err
-		}
+	if err := allocateSecondSuper(f); err != nil {
+		return err
 	}
 	table.EncodeSuper(buf, super)
 	if _, err := f.WriteAt(buf, superAddr(0)); err != nil {

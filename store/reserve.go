@@ -176,13 +176,16 @@ func (db *DB) memKeep(bytes, records int) uint64 {
 	return pagesOf(n+n/2) + 8 + mergedPages(n, min(db.upkeep().weight.Partitions, records))
 }
 
-// keepNow brings up to date what is kept.
-func (db *DB) keepNow() {
+// keepNow brings up to date what is kept, and returns whether that is less than it was.
+func (db *DB) keepNow() (less bool) {
 	db.mu.Lock()
 	defer db.mu.Unlock()
+	keep := db.keepWith(nil, 0)
 	db.space.mu.Lock()
 	defer db.space.mu.Unlock()
-	db.space.keep = db.keepWith(nil, 0)
+	less = keep < db.space.keep
+	db.space.keep = keep
+	return less
 }
 
 // grant lets a memtable take so many messages of n bytes, if the store could
@@ -244,7 +247,7 @@ func (db *DB) makeRoom(p purpose) (did bool, err error) {
 			return true, nil
 		case j == nil:
 			db.mu.Unlock()
-			return false, nil
+			return db.keepNow(), nil // merges may have made it less
 		case j.Flush:
 			db.trunk.Flush(j)
 			db.publish(db.current.Load().mems)

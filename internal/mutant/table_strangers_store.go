@@ -125,5 +125,11 @@ func fullMutants() []Mutant {
 		full("sync-without-a-segment", "store",
 			"A sync fails when the journal finds no room for another segment.",
 			"upTo, err = seq, db.flushMems(false)", "upTo = 0", "TestFullDiskIsEmptied"),
+		full("copies-have-holes", "store",
+			"On a full disk a copy of a store cannot be emptied, as its free pages have no room.",
+			"failed = first(backGranules(f, r, super.Pages), db.copyRun(f, r, buf))", "failed = db.copyRun(f, r, buf)", "TestCopyOnAFullDisk"),
+		full("a-refused-write-is-tried-for-ever", "store",
+			"On a disk that refuses to write pages that a file has, a put of a large value makes checkpoints without end.",
+			" || errors.As(err, &refused) {", " || errors.As(err, &refused) && false {", "TestWritesThatAreRefused"),
 	}
 }
