@@ -105,5 +105,10 @@ func strangersForgedMutants() []Mutant {
 			Breaks: "A welcome that was said to one client, said again, serves for another.",
 			Old:    "\tb := bytes.Clone(c[:])\n", New: "\tb := bytes.Clone(c[:0])\n",
 		},
+		{
+			Name: "strangers/forged/a-look-for-each-claim", Kind: Stuck, In: "worm/node", Packages: []string{"worm/node"}, Run: "TestAFloodOfClaims",
+			Breaks: "A client that claims a new epoch again and again fills a server's memory with looks for it.",
+			Old:    "if p.seeking {", New: "if p.seeking && e == 0 {",
+		},
 	}
 }

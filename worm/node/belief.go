@@ -130,8 +130,16 @@ func (s *Server) doubt(q *wor.Request, r *wor.Reply) bool {
 // seek checks whether an epoch has begun.
 func (s *Server) seek(p *part, e wor.Epoch) {
 	p.claimed = max(p.claimed, e)
+	if p.seeking {
+		return // a flood of claims must not queue a look for each
+	}
+	p.seeking = true
 	s.later = append(s.later, func() {
 		s.serial.Do(func() {
+			s.mu.Lock()
+			p.seeking = false
+			e := p.claimed
+			s.mu.Unlock()
 			if c, _ := s.space.Config(p.number); c.Epoch > 0 {
 				s.decided(c) // it was known already, and could not be begun then
 				if c.Epoch >= e {

@@ -1,6 +1,10 @@
 package node
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/ashlar-dev/ashlar/worm/wor"
+)
 
 // TestFurther: what others have seen of a server against what its disk says of its
 // past: it was last begun in generation 5, by life 50, and has 100 records. It was
@@ -29,5 +33,18 @@ func TestFurther(t *testing.T) {
 	first := report{now: sighting{place{1, 0}, 10}}
 	if first.further(sighting{place{1, 5}, 10}) || !first.further(sighting{place{1, 5}, 11}) {
 		t.Error("the first generation")
+	}
+}
+
+// TestAFloodOfClaimsQueuesOneLook: clients claim again and again that an epoch has
+// begun; one look for the highest of them is queued, whatever their number.
+func TestAFloodOfClaimsQueuesOneLook(t *testing.T) {
+	var s Server
+	var p part
+	for i := range 10_000 {
+		s.seek(&p, wor.Epoch(i%7))
+	}
+	if len(s.later) != 1 || p.claimed != 6 {
+		t.Errorf("%d looks are queued, up to epoch %d; want one, up to 6", len(s.later), p.claimed)
 	}
 }

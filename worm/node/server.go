@@ -96,6 +96,8 @@ type part struct {
 	mute bool
 	// claimed is the highest epoch that any client has claimed has begun.
 	claimed wor.Epoch
+	// seeking reports that a look for it is queued.
+	seeking bool
 	sealed  env.Instant // since when it was seen to be, 0 if it is not
 }
 
