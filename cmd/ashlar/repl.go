@@ -153,6 +153,9 @@ func runRepl(ctx context.Context, t *term, in io.Reader, o replOptions, spec str
 	if len(o.eval) > 0 {
 		for _, e := range o.eval {
 			if err := r.line(ctx, e); err != nil {
+				if ctx.Err() != nil { // it was stopped, and has no value for that
+					return interrupted(ctx)
+				}
 				return r.finish(err)
 			}
 		}
