@@ -92,9 +92,6 @@ type slot struct {
 	// unsynced is whether it may have something that is not durable and that
 	// somebody counts on.
 	unsynced bool
-	// backed reports that the disk has room for all of it, which is not known of a
-	// file that was found.
-	backed bool
 	// blank is from where on the file has space that was never written, when
 	// it is below size.
 	blank int64
@@ -335,22 +332,19 @@ func (l *Log) take(size int64) (*slot, error) {
 }
 
 func (l *Log) lengthen(s *slot, size int64) error {
-	if s.size >= size && s.backed {
+	if s.size >= size {
 		return nil
 	}
 	var err error
 	if f, ok := s.file.(env.SpaceFile); ok {
-		err = f.Allocate(0, max(size, s.size))
-	} else if s.size < size {
+		err = f.Allocate(0, size)
+	} else {
 		err = s.file.Truncate(size)
 	}
 	if err != nil {
 		return fmt.Errorf("lengthen %s: %w", s.name, err)
 	}
-	s.backed = true
-	if s.size < size {
-		s.blank, s.size = min(s.size, s.blank), size
-	}
+	s.blank, s.size = min(s.size, s.blank), size
 	return nil
 }
 
