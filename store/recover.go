@@ -341,7 +341,6 @@ func (db *DB) loadTree() error {
 	}
 	db.space = &space{
 		file: db.data, alloc: extent.New(table.FirstPage, end), frozen: db.super.Seq,
-		deletes: pagesOf(int64(db.o.Tuning.MemtableBytes)) / 4,
 	}
 	t, err := table.Load(db.super, db.readChunk)
 	if err != nil {

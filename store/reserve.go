@@ -47,10 +47,18 @@ func purposeOf(k message.Kind) purpose {
 	return forPuts
 }
 
-// deletesMin is the smallest reserve for deletes, in pages: a few memtables
-// with few deletes. A sixteenth of the file is added to it, up to a quarter of
-// a memtable.
+// deletesMin is the least that is kept for deletes, in pages: enough for some
+// memtables of few deletes. Up to a sixteenth of the file is added to it, as far as
+// setDeletes asks for it.
 const deletesMin = 48
+
+// setDeletes sets what a memtable of deletes may take beyond deletesMin: a quarter of
+// its size, and the two pages that merges may take in each partition.
+func (s *space) setDeletes(memtable, partitions int) {
+	s.mu.Lock()
+	s.deletes = pagesOf(int64(memtable))/4 + 2*uint64(partitions)
+	s.mu.Unlock()
+}
 
 // kept is the number of free pages that must be left for other purposes. The
 // caller holds s.mu.
@@ -153,6 +161,7 @@ func (db *DB) upkeep() *upkeep {
 		if w.Largest > 0 {
 			db.kept.pages += mergedPages(w.Largest, 8)
 		}
+		db.space.setDeletes(db.o.Tuning.MemtableBytes, w.Partitions)
 	}
 	return &db.kept
 }
