@@ -126,7 +126,7 @@ powerfail:
 
 ## corpus: every model of the public corpus with its exact counts, the long ones too, and compiled.
 corpus: build
-	ASHLAR_CORPUS=all ASHLAR_NATIVE=1 $(GO) test -count=1 -timeout 4h -v -run 'TestCorpus|TestNativeAgrees' ./tla/eval
+	ASHLAR_CORPUS=all ASHLAR_NATIVE=1 $(GO) test -count=1 -timeout 4h -v -run 'TestCorpus|TestNativeAgrees' ./internal/model
 
 ## netns: the lock service and WormSpace with one network namespace per process, loss and killed processes.
 netns: build
@@ -139,7 +139,7 @@ attack: build
 	$(GO) test -count=$(ATTACKS) -timeout 2h -run 'Slow|Limits|Full|Few|Bounded' ./cmd/mailboat
 	$(GO) test -count=$(ATTACKS) -timeout 2h -run 'Stranger|Unfinished|Slow' ./distsys/resource/mailbox
 	$(GO) test -count=$(ATTACKS) -timeout 2h -run 'RandomCalls|Damaged' ./compile
-	for seed in $$(seq $(ATTACKS)); do ASHLAR_SEED=$$seed $(GO) test -count=1 -timeout 2h -run OfInstances ./tla/eval || exit 1; done
+	for seed in $$(seq $(ATTACKS)); do ASHLAR_SEED=$$seed $(GO) test -count=1 -timeout 2h -run OfInstances ./internal/model || exit 1; done
 	$(GO) test -count=1 -timeout 2h -run 'UnderPressure|VerifySeesWhatReadsMeet' ./store -pressure $$((8 * $(ATTACKS)))
 	$(MAKE) --no-print-directory dedalus-fuzz DEDALUSFUZZTIME=$$((2 * $(ATTACKS)))m
 

@@ -4,9 +4,9 @@ import (
 	"errors"
 	"io"
 
+	"github.com/ashlar-dev/ashlar/internal/model"
 	"github.com/ashlar-dev/ashlar/internal/specification"
 	"github.com/ashlar-dev/ashlar/source"
-	"github.com/ashlar-dev/ashlar/tla/eval"
 	"github.com/ashlar-dev/ashlar/tla/load"
 )
 
@@ -45,8 +45,8 @@ func (o Options) files() load.Files {
 	return o.Files
 }
 
-func (o Options) evaluation() eval.Options {
-	e := eval.Options{Output: o.Print, Environment: func() map[string]string { return o.Environment }}
+func (o Options) evaluation() model.Options {
+	e := model.Options{Output: o.Print, Environment: func() map[string]string { return o.Environment }}
 	if o.Files == nil {
 		e.Files = specification.Files{}
 	}
@@ -107,7 +107,7 @@ func inputError(err error) error {
 
 // Specification is a module with its configuration, ready to be checked.
 type Specification struct {
-	model    *eval.Model
+	model    *model.Model
 	warnings Diagnostics
 }
 

@@ -10,10 +10,10 @@ import (
 
 	"github.com/ashlar-dev/ashlar/check"
 	"github.com/ashlar-dev/ashlar/compile"
+	"github.com/ashlar-dev/ashlar/internal/model"
 	"github.com/ashlar-dev/ashlar/source"
 	"github.com/ashlar-dev/ashlar/tla/config"
 	"github.com/ashlar-dev/ashlar/tla/core"
-	"github.com/ashlar-dev/ashlar/tla/eval"
 	"github.com/ashlar-dev/ashlar/tla/pcal"
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
@@ -32,7 +32,7 @@ var notRun = map[string]bool{"handoff": true}
 // explored is what the checker finds of an algorithm: its first state, and the
 // states in which nothing happens any more.
 type explored struct {
-	m        *eval.Model
+	m        *model.Model
 	names    []string
 	first    []value.Value
 	terminal map[string]bool // by projection
@@ -56,7 +56,7 @@ func explore(t *testing.T, s *subject, constants map[string]value.Value) *explor
 		}
 	}
 	var problems source.List
-	m, err := eval.New(s.whole, config.Parse(source.NewFile("test.cfg", []byte(text.String())), &problems), eval.Options{})
+	m, err := model.New(s.whole, config.Parse(source.NewFile("test.cfg", []byte(text.String())), &problems), model.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

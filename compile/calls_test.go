@@ -11,10 +11,10 @@ import (
 
 	"github.com/ashlar-dev/ashlar/check"
 	"github.com/ashlar-dev/ashlar/compile"
+	"github.com/ashlar-dev/ashlar/internal/model"
 	"github.com/ashlar-dev/ashlar/source"
 	"github.com/ashlar-dev/ashlar/tla/config"
 	"github.com/ashlar-dev/ashlar/tla/core"
-	"github.com/ashlar-dev/ashlar/tla/eval"
 	"github.com/ashlar-dev/ashlar/tla/load"
 	"github.com/ashlar-dev/ashlar/tla/pcal"
 	"github.com/ashlar-dev/ashlar/tla/trans"
@@ -237,7 +237,7 @@ func asserts(t *testing.T, module string, s *subject) {
 	for _, direct := range []*pcal.Algorithm{nil, s.made.Plain} {
 		var problems source.List
 		cfg := config.Parse(source.NewFile("calls.cfg", []byte("INIT Init\nNEXT Next\nCONSTANT defaultInitValue = defaultInitValue\n")), &problems)
-		m, err := eval.NewDirect(s.whole, direct, cfg, eval.Options{})
+		m, err := model.NewDirect(s.whole, direct, cfg, model.Options{})
 		if err != nil {
 			t.Fatalf("%v\n%s", err, module)
 		}

@@ -9,9 +9,9 @@ import (
 	"testing"
 
 	"github.com/ashlar-dev/ashlar/compile"
+	"github.com/ashlar-dev/ashlar/internal/model"
 	"github.com/ashlar-dev/ashlar/source"
 	"github.com/ashlar-dev/ashlar/tla/config"
-	"github.com/ashlar-dev/ashlar/tla/eval"
 	"github.com/ashlar-dev/ashlar/tla/pcal"
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
@@ -81,7 +81,7 @@ func evaluateAll(t *testing.T, exprs []string) {
 
 	var problems source.List
 	cfg := config.Parse(source.NewFile("exprs.cfg", []byte("CONSTANTS N = 3 Procs = {p1, p2} None = None\n")), &problems)
-	m, err := eval.New(s.spec, cfg, eval.Options{})
+	m, err := model.New(s.spec, cfg, model.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

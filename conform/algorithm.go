@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	"github.com/ashlar-dev/ashlar/check"
+	"github.com/ashlar-dev/ashlar/internal/model"
 	"github.com/ashlar-dev/ashlar/tla/core"
-	"github.com/ashlar-dev/ashlar/tla/eval"
 	"github.com/ashlar-dev/ashlar/tla/pcal"
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
@@ -15,15 +15,15 @@ import (
 // actors, its labels the sections, and what goes through the mapping macros
 // the accesses.
 type Algorithm struct {
-	m   *eval.Model
-	alg *eval.Algorithm
+	m   *model.Model
+	alg *model.Algorithm
 }
 
 var _ Spec = (*Algorithm)(nil)
 
 // NewAlgorithm makes the Spec of an algorithm and the model that it is
 // checked as.
-func NewAlgorithm(m *eval.Model, alg *eval.Algorithm) *Algorithm {
+func NewAlgorithm(m *model.Model, alg *model.Algorithm) *Algorithm {
 	return &Algorithm{m: m, alg: alg}
 }
 
@@ -122,7 +122,7 @@ func (a *Algorithm) Step(s check.State, actor int, want Section, yield func(chec
 }
 
 // arrived says what is wrong with the state after a section, nil if nothing.
-func (a *Algorithm) arrived(p *eval.Process, want Section, vals []value.Value, n int) *Obstacle {
+func (a *Algorithm) arrived(p *model.Process, want Section, vals []value.Value, n int) *Obstacle {
 	if label, _ := a.alg.Label(p, vals); label != want.Next {
 		return &Obstacle{Matched: n, Reason: fmt.Sprintf("the specification goes on at %s, the log at %s", label, want.Next)}
 	}
@@ -152,7 +152,7 @@ func (w *watcher) note(o Obstacle) {
 }
 
 // Access compares an access.
-func (w *watcher) Access(n int, s eval.Access) bool {
+func (w *watcher) Access(n int, s model.Access) bool {
 	have := Access{Write: s.Write, Param: s.Param, Indices: s.Index, Value: s.Value}
 	o := Obstacle{Matched: n, Place: s.Stmt.Span().String(), Text: line(s.Stmt.Span().Text())}
 	if n >= len(w.want) {

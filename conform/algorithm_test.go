@@ -9,9 +9,9 @@ import (
 
 	"github.com/ashlar-dev/ashlar/check"
 	"github.com/ashlar-dev/ashlar/distsys/tracelog"
+	"github.com/ashlar-dev/ashlar/internal/model"
 	"github.com/ashlar-dev/ashlar/source"
 	"github.com/ashlar-dev/ashlar/tla/config"
-	"github.com/ashlar-dev/ashlar/tla/eval"
 	"github.com/ashlar-dev/ashlar/tla/load"
 	"github.com/ashlar-dev/ashlar/tla/trans"
 	"github.com/ashlar-dev/ashlar/tla/value"
@@ -73,7 +73,7 @@ func stepsAlgorithm(t *testing.T) *Algorithm {
 	}
 	var wrong source.List
 	cfg := config.Parse(source.NewFile("run.cfg", []byte("SPECIFICATION Spec\n")), &wrong)
-	m, err := eval.NewDirect(loaded.Spec, loaded.Plain, cfg, eval.Options{})
+	m, err := model.NewDirect(loaded.Spec, loaded.Plain, cfg, model.Options{})
 	if err != nil || wrong.HasErrors() {
 		t.Fatal(err, &wrong)
 	}

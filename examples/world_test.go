@@ -16,9 +16,9 @@ import (
 	"github.com/ashlar-dev/ashlar/distsys/resource/local"
 	"github.com/ashlar-dev/ashlar/distsys/resource/queue"
 	"github.com/ashlar-dev/ashlar/env/osenv"
+	"github.com/ashlar-dev/ashlar/internal/model"
 	"github.com/ashlar-dev/ashlar/source"
 	"github.com/ashlar-dev/ashlar/tla/config"
-	"github.com/ashlar-dev/ashlar/tla/eval"
 	"github.com/ashlar-dev/ashlar/tla/load"
 	"github.com/ashlar-dev/ashlar/tla/trans"
 	"github.com/ashlar-dev/ashlar/tla/value"
@@ -151,7 +151,7 @@ func (w *world) explained(c constants, more ...string) {
 	if wrong.HasErrors() {
 		w.t.Fatal(&wrong)
 	}
-	m, err := eval.NewDirect(loaded.Spec, loaded.Plain, cfg, eval.Options{})
+	m, err := model.NewDirect(loaded.Spec, loaded.Plain, cfg, model.Options{})
 	if err != nil {
 		w.t.Fatal(err)
 	}

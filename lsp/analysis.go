@@ -10,10 +10,10 @@ import (
 	"github.com/ashlar-dev/ashlar/dedalus/logic"
 	dedlower "github.com/ashlar-dev/ashlar/dedalus/lower"
 	ded "github.com/ashlar-dev/ashlar/dedalus/syntax"
+	"github.com/ashlar-dev/ashlar/internal/model"
 	"github.com/ashlar-dev/ashlar/source"
 	"github.com/ashlar-dev/ashlar/tla/config"
 	"github.com/ashlar-dev/ashlar/tla/core"
-	"github.com/ashlar-dev/ashlar/tla/eval"
 	"github.com/ashlar-dev/ashlar/tla/load"
 	"github.com/ashlar-dev/ashlar/tla/module"
 	"github.com/ashlar-dev/ashlar/tla/resolve"
@@ -136,7 +136,7 @@ func (a *analysis) checkConfiguration(path string, spec *core.Spec, o *overlay, 
 	}
 	var wrong source.List
 	if cfg := config.Parse(source.NewFile(name, text), &wrong); !wrong.HasErrors() {
-		wrong.Append(eval.Constants(spec, cfg))
+		wrong.Append(model.Constants(spec, cfg))
 	}
 	for _, d := range wrong.Sorted() {
 		d.Severity = source.Warning

@@ -14,11 +14,11 @@ import (
 	"github.com/ashlar-dev/ashlar/distsys/resource"
 	"github.com/ashlar-dev/ashlar/distsys/tracelog"
 	"github.com/ashlar-dev/ashlar/env"
+	"github.com/ashlar-dev/ashlar/internal/model"
 	"github.com/ashlar-dev/ashlar/sim"
 	"github.com/ashlar-dev/ashlar/sim/suite"
 	"github.com/ashlar-dev/ashlar/source"
 	"github.com/ashlar-dev/ashlar/tla/config"
-	"github.com/ashlar-dev/ashlar/tla/eval"
 	"github.com/ashlar-dev/ashlar/tla/load"
 	"github.com/ashlar-dev/ashlar/tla/trans"
 	"github.com/ashlar-dev/ashlar/tla/value"
@@ -242,7 +242,7 @@ func specification(t *testing.T) *conform.Algorithm {
 	if err != nil || diags.HasErrors() {
 		t.Fatal(err, diags)
 	}
-	m, err := eval.NewDirect(loaded.Spec, loaded.Plain, cfg, eval.Options{})
+	m, err := model.NewDirect(loaded.Spec, loaded.Plain, cfg, model.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

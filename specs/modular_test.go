@@ -10,9 +10,9 @@ import (
 	"testing"
 
 	"github.com/ashlar-dev/ashlar/check"
+	"github.com/ashlar-dev/ashlar/internal/model"
 	"github.com/ashlar-dev/ashlar/source"
 	"github.com/ashlar-dev/ashlar/tla/config"
-	"github.com/ashlar-dev/ashlar/tla/eval"
 	"github.com/ashlar-dev/ashlar/tla/load"
 	"github.com/ashlar-dev/ashlar/tla/trans"
 )
@@ -108,7 +108,7 @@ func holds(t *testing.T, what string, from load.Files, path string, want expecta
 	if wrong.HasErrors() {
 		t.Fatal(&wrong)
 	}
-	m, err := eval.NewDirect(loaded.Spec, loaded.Plain, cfg, eval.Options{})
+	m, err := model.NewDirect(loaded.Spec, loaded.Plain, cfg, model.Options{})
 	if err != nil {
 		t.Fatalf("%s: %v", what, err)
 	}

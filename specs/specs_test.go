@@ -22,9 +22,9 @@ import (
 	"testing"
 
 	"github.com/ashlar-dev/ashlar/check"
+	"github.com/ashlar-dev/ashlar/internal/model"
 	"github.com/ashlar-dev/ashlar/source"
 	"github.com/ashlar-dev/ashlar/tla/config"
-	"github.com/ashlar-dev/ashlar/tla/eval"
 	"github.com/ashlar-dev/ashlar/tla/load"
 	"github.com/ashlar-dev/ashlar/tla/trans"
 )
@@ -47,7 +47,7 @@ func TestSpecificationsHaveTheirCounts(t *testing.T) {
 				if want.long && os.Getenv("ASHLAR_LONG") == "" {
 					t.Skip("not run: takes long; set ASHLAR_LONG to run it")
 				}
-				m := model(t, filepath.Dir(list), want)
+				m := modelOf(t, filepath.Dir(list), want)
 				for _, workers := range []int{1, 2} {
 					r, err := check.Run(context.Background(), m, check.Options{Workers: workers})
 					if err != nil {
@@ -121,7 +121,7 @@ func expectations(t *testing.T, list string) []expectation {
 	return out
 }
 
-func model(t *testing.T, dir string, want expectation) check.Model {
+func modelOf(t *testing.T, dir string, want expectation) check.Model {
 	t.Helper()
 	loaded, diags, err := load.Load(files{}, filepath.Join(dir, want.spec), load.Options{Translate: trans.InMemory, Libraries: libraries})
 	if err != nil {
@@ -139,7 +139,7 @@ func model(t *testing.T, dir string, want expectation) check.Model {
 	if wrong.HasErrors() {
 		t.Fatal(&wrong)
 	}
-	m, err := eval.New(loaded.Spec, cfg, eval.Options{})
+	m, err := model.New(loaded.Spec, cfg, model.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -94,7 +94,7 @@ func TestEveryWormModelRefines(t *testing.T) {
 				continue
 			}
 			asked++
-			info := model(t, dir, want).Info()
+			info := modelOf(t, dir, want).Info()
 			if !slices.Contains(info.Steps, "Refinement") && !slices.Contains(info.Steps, "StepsRefine") {
 				t.Errorf("%s/%s: steps are checked for %v, want Refinement", dir, want.config, info.Steps)
 			}

@@ -13,8 +13,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ashlar-dev/ashlar/check"
+	"github.com/ashlar-dev/ashlar/internal/model"
 	"github.com/ashlar-dev/ashlar/internal/specification"
-	"github.com/ashlar-dev/ashlar/tla/eval"
 )
 
 // checkOptions are the flags of check.
@@ -44,8 +44,8 @@ type checkOptions struct {
 	exact bool // leave none out
 
 	// told and progress are what the specification can read of a simulation.
-	told     eval.Configuration
-	progress func() eval.Progress
+	told     model.Configuration
+	progress func() model.Progress
 
 	native string // when compiled code searches
 

@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 
 	"github.com/ashlar-dev/ashlar/check"
-	"github.com/ashlar-dev/ashlar/tla/eval"
+	"github.com/ashlar-dev/ashlar/internal/model"
 )
 
 // deepened is what a search by depth has to say beyond its result.
@@ -48,7 +48,7 @@ func (o checkOptions) validDeepening() error {
 // searcher runs the search that the flags ask for.
 type searcher struct {
 	o       checkOptions
-	tla     *eval.Model // what is searched, nil where it is none of TLA+
+	tla     *model.Model // what is searched, nil where it is none of TLA+
 	breadth check.Monitor
 	depth   check.DeepenMonitor
 	deep    *deepened

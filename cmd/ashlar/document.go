@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/ashlar-dev/ashlar/check"
+	"github.com/ashlar-dev/ashlar/internal/model"
 	"github.com/ashlar-dev/ashlar/source"
-	"github.com/ashlar-dev/ashlar/tla/eval"
 )
 
 // documentSchema names the form of the JSON that check writes. It is described
@@ -181,7 +181,7 @@ func verdictName(v check.Verdict) (name string, code int) {
 // subject is a model with what is known of where it came from.
 type subject struct {
 	model check.Model
-	tla   *eval.Model // the model again, nil where it is none of TLA+
+	tla   *model.Model // the model again, nil where it is none of TLA+
 	// spec and config are the files; config is empty where there is none.
 	spec, config string
 	// define gives the text and the place of a definition, or nothing.
@@ -195,9 +195,9 @@ type subject struct {
 	// files are the modules' files, and span what begins at a place.
 	files []string
 	// reduction states what --por came to.
-	reduction func() eval.Reduction
+	reduction func() model.Reduction
 	// profile is what expressions have cost.
-	profile func() ([]eval.Cost, int64)
+	profile func() ([]model.Cost, int64)
 	// identity is what a search of it depends on.
 	identity []check.IdentityPart
 	span     func(place string) source.Span

@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"github.com/ashlar-dev/ashlar/check"
+	"github.com/ashlar-dev/ashlar/internal/model"
 	"github.com/ashlar-dev/ashlar/internal/specification"
 	"github.com/ashlar-dev/ashlar/tla/core"
-	"github.com/ashlar-dev/ashlar/tla/eval"
 	"github.com/ashlar-dev/ashlar/tla/load"
 	"github.com/ashlar-dev/ashlar/tla/trans"
 )
@@ -40,16 +40,16 @@ func loadSpecification(path string, o checkOptions, print func(string), m *check
 	start := time.Now()
 	told, progress := o.told, o.progress
 	if told.Mode == "" {
-		told = eval.Configuration{Mode: eval.ModeSearch, Workers: o.workers, Deadlock: o.deadlock && spec.Config.Deadlock}
+		told = model.Configuration{Mode: model.ModeSearch, Workers: o.workers, Deadlock: o.deadlock && spec.Config.Deadlock}
 	}
 	if progress == nil {
-		progress = func() eval.Progress {
+		progress = func() model.Progress {
 			s := m.Stats()
-			return eval.Progress{Generated: s.Generated, Distinct: s.Distinct, Queue: s.Queue, Diameter: s.Depth}
+			return model.Progress{Generated: s.Generated, Distinct: s.Distinct, Queue: s.Queue, Diameter: s.Depth}
 		}
 	}
 	asked := new(ender)
-	model, err := spec.Model(eval.Options{
+	model, err := spec.Model(model.Options{
 		Reference:   o.reference,
 		Reduce:      o.por,
 		Profile:     o.profile,
@@ -58,7 +58,7 @@ func loadSpecification(path string, o checkOptions, print func(string), m *check
 		Files:       files{},
 		Environment: environment,
 		Now:         func() int32 { return int32(time.Now().UnixMilli()) },
-		Progress: func() eval.Progress {
+		Progress: func() model.Progress {
 			now := progress()
 			now.DurationSeconds = int64(time.Since(start).Seconds())
 			return now

@@ -10,7 +10,7 @@ import (
 
 	"github.com/ashlar-dev/ashlar/check"
 	"github.com/ashlar-dev/ashlar/cmd/internal/native"
-	"github.com/ashlar-dev/ashlar/tla/eval"
+	"github.com/ashlar-dev/ashlar/internal/model"
 )
 
 // A search that takes long goes on in a process of its own, with code that is
@@ -81,11 +81,11 @@ func (o *checkOptions) validNative() error {
 // nativeSearch is a search that compiled code may go on with.
 type nativeSearch struct {
 	s     *searcher
-	model *eval.Model
+	model *model.Model
 	o     check.Options
 	after nativeTimes
 
-	made    *eval.Native
+	made    *model.Native
 	program string
 	took    time.Duration // by the compiler
 }

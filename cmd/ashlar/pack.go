@@ -3,13 +3,13 @@ package main
 import (
 	"context"
 
-	"github.com/ashlar-dev/ashlar/tla/eval"
+	"github.com/ashlar-dev/ashlar/internal/model"
 )
 
 // packModel lets a model that is to be searched work on packed states, where
 // that is faster. What is found is the same. The model is nil where it is none of
 // TLA+.
-func packModel(ctx context.Context, m *eval.Model, o checkOptions) {
+func packModel(ctx context.Context, m *model.Model, o checkOptions) {
 	if o.profile || m == nil {
 		return // what is counted are expressions that are evaluated one by one
 	}

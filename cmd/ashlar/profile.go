@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/ashlar-dev/ashlar/tla/eval"
+	"github.com/ashlar-dev/ashlar/internal/model"
 )
 
 // profileEvery is how often is looked at what is being evaluated.
@@ -58,7 +58,7 @@ type sampler struct {
 	done sync.WaitGroup
 }
 
-func sample(m *eval.Model) *sampler {
+func sample(m *model.Model) *sampler {
 	s := &sampler{stop: make(chan struct{})}
 	s.done.Go(func() {
 		tick := time.NewTicker(profileEvery)

@@ -16,10 +16,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ashlar-dev/ashlar/check"
+	"github.com/ashlar-dev/ashlar/internal/model"
 	"github.com/ashlar-dev/ashlar/internal/specification"
 	"github.com/ashlar-dev/ashlar/source"
 	"github.com/ashlar-dev/ashlar/tla/config"
-	"github.com/ashlar-dev/ashlar/tla/eval"
 	"github.com/ashlar-dev/ashlar/tla/load"
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
@@ -316,7 +316,7 @@ const (
 )
 
 // model makes a model of the specification in which an expression is defined.
-func (r *repl) model(expr string) (*eval.Model, *load.Loaded, error) {
+func (r *repl) model(expr string) (*model.Model, *load.Loaded, error) {
 	extends, dir := "Integers, Sequences, FiniteSets, TLC, Bags", "."
 	if r.spec != "" {
 		extends = strings.TrimSuffix(filepath.Base(r.spec), filepath.Ext(r.spec))
@@ -338,7 +338,7 @@ func (r *repl) model(expr string) (*eval.Model, *load.Loaded, error) {
 	if diags.HasErrors() {
 		return nil, nil, &specification.Error{Diagnostics: diags, Configuration: true, File: r.cfg}
 	}
-	m, err := eval.New(loaded.Spec, cfg, eval.Options{Reference: true, Files: files{}, Environment: environment,
+	m, err := model.New(loaded.Spec, cfg, model.Options{Reference: true, Files: files{}, Environment: environment,
 		Output: func(line string) { fmt.Fprintln(r.t.out, line) }})
 	var wrong *source.List
 	if errors.As(err, &wrong) {

@@ -12,8 +12,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ashlar-dev/ashlar/check"
+	"github.com/ashlar-dev/ashlar/internal/model"
 	"github.com/ashlar-dev/ashlar/internal/specification"
-	"github.com/ashlar-dev/ashlar/tla/eval"
 )
 
 // simulateOptions are the flags of simulate.
@@ -113,10 +113,10 @@ func runSimulate(ctx context.Context, t *term, o simulateOptions, spec string, l
 		s := monitor.Stats()
 		return s.Generated, fmt.Sprintf("%s walks  %s generated  %%s/s", count(s.Walks), count(s.Generated))
 	})
-	o.told = eval.Configuration{Mode: eval.ModeSimulate, Workers: o.workers, Deadlock: o.deadlock, Depth: int64(o.depth), Walks: o.number, Seed: o.seed}
-	o.progress = func() eval.Progress {
+	o.told = model.Configuration{Mode: model.ModeSimulate, Workers: o.workers, Deadlock: o.deadlock, Depth: int64(o.depth), Walks: o.number, Seed: o.seed}
+	o.progress = func() model.Progress {
 		s := monitor.Stats()
-		return eval.Progress{Generated: s.Generated, Walks: s.Walks}
+		return model.Progress{Generated: s.Generated, Walks: s.Walks}
 	}
 	s, err := load(spec, o.checkOptions, printer(t, o.checkOptions, g), &check.Monitor{})
 	var wrong *specification.Error

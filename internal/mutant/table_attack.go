@@ -11,7 +11,7 @@ func attackMutants() []Mutant {
 
 func aloneMutants() []Mutant {
 	mutant := func(name string, kind Kind, run, breaks, old, text string) Mutant {
-		return Mutant{Name: "eval/alone/" + name, Kind: kind, In: "tla/eval", Packages: []string{"tla/eval"}, Run: run, Breaks: breaks, Old: old, New: text}
+		return Mutant{Name: "eval/alone/" + name, Kind: kind, In: "internal/model", Packages: []string{"internal/model"}, Run: run, Breaks: breaks, Old: old, New: text}
 	}
 	return []Mutant{
 		mutant("constants-see-nothing", Unsound, "TestReduction$",
@@ -52,7 +52,7 @@ func aloneMutants() []Mutant {
 
 func orbitMutants() []Mutant {
 	mutant := func(name string, kind Kind, breaks, old, text string) Mutant {
-		return Mutant{Name: "eval/orbits/" + name, Kind: kind, In: "tla/eval", Packages: []string{"tla/eval"}, Run: "Orbits", Breaks: breaks, Old: old, New: text}
+		return Mutant{Name: "eval/orbits/" + name, Kind: kind, In: "internal/model", Packages: []string{"internal/model"}, Run: "Orbits", Breaks: breaks, Old: old, New: text}
 	}
 	return []Mutant{
 		mutant("two-elements-are-one", Unsound, "A value that relates two elements gets columns, and the relation is forgotten.",
@@ -126,7 +126,7 @@ func manifestMutants() []Mutant {
 
 func layoutMutants() []Mutant {
 	mutant := func(name string, kind Kind, breaks, old, text string) Mutant {
-		return Mutant{Name: "pack/layout/" + name, Kind: kind, In: "tla/pack", Packages: []string{"tla/pack"}, Run: "TestLayout", Breaks: breaks, Old: old, New: text}
+		return Mutant{Name: "pack/layout/" + name, Kind: kind, In: "internal/model/pack", Packages: []string{"internal/model/pack"}, Run: "TestLayout", Breaks: breaks, Old: old, New: text}
 	}
 	return []Mutant{
 		mutant("numbers-above-the-range-wrap", Unsound, "A number beyond its range is stored as another one.",
@@ -146,16 +146,16 @@ func layoutMutants() []Mutant {
 
 func machineMutants() []Mutant {
 	mutant := func(name string, kind Kind, in, breaks, old, text string) Mutant {
-		return Mutant{Name: "pack/machine/" + name, Kind: kind, In: in, Packages: []string{"tla/eval"}, Run: "PackedAgreesOn(Wide|Random)|PackedS(hares|ums)", Breaks: breaks, Old: old, New: text}
+		return Mutant{Name: "pack/machine/" + name, Kind: kind, In: in, Packages: []string{"internal/model"}, Run: "PackedAgreesOn(Wide|Random)|PackedS(hares|ums)", Breaks: breaks, Old: old, New: text}
 	}
 	return []Mutant{
-		mutant("stops-are-not-seen", Unsound, "tla/pack", "Code that met what it does not know counts as having told all.",
+		mutant("stops-are-not-seen", Unsound, "internal/model/pack", "Code that met what it does not know counts as having told all.",
 			"copy(m.nxt, cur)\n\tm.code.next(m)\n\treturn !m.stopped\n", "copy(m.nxt, cur)\n\tm.code.next(m)\n\treturn true\n"),
-		mutant("predicates-do-not-stop", Unsound, "tla/pack", "A predicate that has no value counts as having one.",
+		mutant("predicates-do-not-stop", Unsound, "internal/model/pack", "A predicate that has no value counts as having one.",
 			"m.code.preds[i](m)\n\tok = !m.stopped\n", "m.code.preds[i](m)\n\tok = true\n"),
-		mutant("memo-of-another-state", Unsound, "tla/pack", "What was computed once is believed for ever.",
+		mutant("memo-of-another-state", Unsound, "internal/model/pack", "What was computed once is believed for ever.",
 			"if s.now != m.now {\n\t\t\tv := f(m)\n\t\t\ts.now, s.v", "if s.now == 0 {\n\t\t\tv := f(m)\n\t\t\ts.now, s.v"),
-		mutant("told-twice", WrongAnswer, "tla/eval", "A state whose code stopped has its first successors twice.",
+		mutant("told-twice", WrongAnswer, "internal/model", "A state whose code stopped has its first successors twice.",
 			"if done > 0 {\n\t\t\tdone--", "if done > 1<<30 {\n\t\t\tdone--"),
 	}
 }

@@ -2,7 +2,7 @@ package mutant
 
 // liveMutants are about properties of behaviours and random walks.
 func liveMutants() []Mutant {
-	find, models := []string{"check/live"}, []string{"tla/eval"}
+	find, models := []string{"check/live"}, []string{"internal/model"}
 	return []Mutant{
 		{
 			Name: "check/live/strong-fairness-is-forgotten", Kind: Unsound, In: "check/live", Packages: find,
@@ -65,13 +65,13 @@ func liveMutants() []Mutant {
 			New:    "b.initial = b.number + 1\n",
 		},
 		{
-			Name: "tla/eval/live/weak-fairness-without-enabled", Kind: Unsound, In: "check/live", Packages: models, Run: "TestModels",
+			Name: "internal/model/live/weak-fairness-without-enabled", Kind: Unsound, In: "check/live", Packages: models, Run: "TestModels",
 			Breaks: "Weak fairness asks for the action whether it is enabled or not.",
 			Old:    "return AlwaysOf(EventuallyOf(Any(Negate(enabled), taken)))",
 			New:    "return AlwaysOf(EventuallyOf(taken))",
 		},
 		{
-			Name: "tla/eval/live/strong-is-weak", Kind: WrongAnswer, In: "tla/eval", Packages: models, Run: "TestModels",
+			Name: "internal/model/live/strong-is-weak", Kind: WrongAnswer, In: "internal/model", Packages: models, Run: "TestModels",
 			Breaks: "Strong fairness is taken for weak fairness.",
 			Old:    "if e.Strong {\n\t\treturn live.Strong(enabled, taken), nil\n\t}",
 			New:    "",

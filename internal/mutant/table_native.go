@@ -2,16 +2,16 @@ package mutant
 
 // compiledSearchMutants are about searches by code that is compiled for a model.
 func compiledSearchMutants() []Mutant {
-	packed, child := []string{"tla/pack"}, []string{"cmd/internal/native"}
+	packed, child := []string{"internal/model/pack"}, []string{"cmd/internal/native"}
 	return []Mutant{
 		{
-			Name: "native/what-another-element-gave", Kind: Unsound, In: "tla/pack", Packages: packed,
+			Name: "native/what-another-element-gave", Kind: Unsound, In: "internal/model/pack", Packages: packed,
 			Breaks: "Compiled code takes what a shared expression gave for one element of a set for what it gives for the next.",
 			Old:    `known, keep = known+" && s.regs == "+key,`,
 			New:    `known, keep = known,`,
 		},
 		{
-			Name: "native/the-next-state-is-remembered", Kind: Unsound, In: "tla/pack", Packages: packed,
+			Name: "native/the-next-state-is-remembered", Kind: Unsound, In: "internal/model/pack", Packages: packed,
 			Breaks: "Compiled code remembers what an expression gave in a next state that has changed since.",
 			Old:    "(w.still || !n.reads)",
 			New:    "(w.still || n.reads || !n.reads)",

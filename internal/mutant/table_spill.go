@@ -121,52 +121,52 @@ func storeMutants() []Mutant {
 }
 
 func reductionMutants() []Mutant {
-	tests := []string{"tla/eval"}
+	tests := []string{"internal/model"}
 	return []Mutant{
 		{
-			Name: "eval/reduce/cycles-are-taken-alone", Kind: Unsound, In: "tla/eval", Packages: tests, Run: "Reduc",
+			Name: "eval/reduce/cycles-are-taken-alone", Kind: Unsound, In: "internal/model", Packages: tests, Run: "Reduc",
 			Breaks: "A process that loops over own variables is taken alone for ever, and what the others do is never seen.",
 			Old:    "closes[b] = true",
 			New:    "closes[b] = false",
 		},
 		{
-			Name: "eval/reduce/seen-variables-are-taken-alone", Kind: Unsound, In: "tla/eval", Packages: tests, Run: "Reduc",
+			Name: "eval/reduce/seen-variables-are-taken-alone", Kind: Unsound, In: "internal/model", Packages: tests, Run: "Reduc",
 			Breaks: "A step that assigns what an invariant mentions is taken alone.",
 			Old:    "ok = ok && a.own[pair.Target] == p && a.seen&varBit(pair.Target.Index) == 0",
 			New:    "ok = ok && a.own[pair.Target] == p",
 		},
 		{
-			Name: "eval/reduce/shared-variables-are-read-alone", Kind: Unsound, In: "tla/eval", Packages: tests, Run: "Reduc",
+			Name: "eval/reduce/shared-variables-are-read-alone", Kind: Unsound, In: "internal/model", Packages: tests, Run: "Reduc",
 			Breaks: "A step that reads what other processes assign is taken alone.",
 			Old:    "case *core.VarRef:\n\t\t\tok = ok && a.own[x.Var] == p",
 			New:    "case *core.VarRef:\n\t\t\tok = ok && x.Var != nil",
 		},
 		{
-			Name: "eval/reduce/labels-of-invariants-are-passed", Kind: Unsound, In: "tla/eval", Packages: tests, Run: "Reduc",
+			Name: "eval/reduce/labels-of-invariants-are-passed", Kind: Unsound, In: "internal/model", Packages: tests, Run: "Reduc",
 			Breaks: "A step to a label that an invariant compares pc with is taken alone.",
 			Old:    "ok = ok && !a.labels[s.Label]",
 			New:    "ok = ok && s.Label != \"\"",
 		},
 		{
-			Name: "eval/orbit/columns-forget-the-element", Kind: Unsound, In: "tla/eval", Packages: tests, Run: "Orbits",
+			Name: "eval/orbit/columns-forget-the-element", Kind: Unsound, In: "internal/model", Packages: tests, Run: "Orbits",
 			Breaks: "States that differ in which element stands at two places are taken for one.",
 			Old:    "return value.Bool(at == p.at)",
 			New:    "return value.Bool(at == 0 || at != 0)",
 		},
 		{
-			Name: "eval/orbit/rows-are-not-sorted", Kind: WrongAnswer, In: "tla/eval", Packages: tests, Run: "Orbits",
+			Name: "eval/orbit/rows-are-not-sorted", Kind: WrongAnswer, In: "internal/model", Packages: tests, Run: "Orbits",
 			Breaks: "Images of one state have several names, and count as several.",
 			Old:    "return s.compare(set, a, b)",
 			New:    "return a - b",
 		},
 		{
-			Name: "eval/orbit/sets-forget-their-plain-elements", Kind: Unsound, In: "tla/eval", Packages: tests, Run: "Orbits",
+			Name: "eval/orbit/sets-forget-their-plain-elements", Kind: Unsound, In: "internal/model", Packages: tests, Run: "Orbits",
 			Breaks: "Sets that differ in what mentions no element are taken for one.",
 			Old:    "return value.SetOf(plain), true",
 			New:    "return value.EmptySet(), true",
 		},
 		{
-			Name: "eval/keep/left-behind-is-kept", Kind: Unsound, In: "tla/eval", Packages: tests, Run: "NotKept",
+			Name: "eval/keep/left-behind-is-kept", Kind: Unsound, In: "internal/model", Packages: tests, Run: "NotKept",
 			Breaks: "A search of a model that draws random numbers, or writes registers, is resumed.",
 			Old:    "if hasEffects(d) && !harmless[d.Name] {",
 			New:    "if hasEffects(d) && !harmless[d.Name] && d.Name == \"\" {",

@@ -69,7 +69,7 @@ func algorithmTreeMutants() []Mutant {
 }
 
 func formsMutants() []Mutant {
-	language, models := []string{"tla/core"}, []string{"tla/eval"}
+	language, models := []string{"tla/core"}, []string{"internal/model"}
 	return []Mutant{
 		{
 			Name: "tla/core/index-of-except-is-no-part", Kind: Unsound, In: "tla/core", Packages: language, Run: "TestForms|TestRewriteReaches", Short: true,

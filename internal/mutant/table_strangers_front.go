@@ -3,7 +3,7 @@ package mutant
 // strangersFrontMutants are about what specifications mean that were written
 // by others: ENABLED in instances, levels of arguments, standard operators.
 func strangersFrontMutants() []Mutant {
-	models, resolve, native := []string{"tla/eval"}, []string{"tla/resolve"}, []string{"tla/native"}
+	models, resolve, native := []string{"internal/model"}, []string{"tla/resolve"}, []string{"tla/native"}
 	const oracle = "OfInstances"
 	return []Mutant{
 		{
@@ -43,19 +43,19 @@ func strangersFrontMutants() []Mutant {
 			New:    "case len(defs) >= 0:\n\t\treturn e",
 		},
 		{
-			Name: "tla/eval/shadows-are-remembered", Kind: WrongAnswer, In: "tla/eval", Packages: models, Run: oracle, Short: true,
+			Name: "internal/model/shadows-are-remembered", Kind: WrongAnswer, In: "internal/model", Packages: models, Run: oracle, Short: true,
 			Breaks: "A predicate with ENABLED is remembered by the value of a variable that no state has.",
 			Old:    "f.vars = varBit(varBits)",
 			New:    "f.vars = varBit(e.Var.Index)",
 		},
 		{
-			Name: "tla/eval/arguments-are-not-kept", Kind: Stuck, In: "tla/eval", Packages: models, Run: "TestArguments|TestRecursionTakes", Short: true,
+			Name: "internal/model/arguments-are-not-kept", Kind: Stuck, In: "internal/model", Packages: models, Run: "TestArguments|TestRecursionTakes", Short: true,
 			Breaks: "An argument is evaluated anew at each use, in a recursion as often as that is deep.",
 			Old:    "if k := b.kept.Load(); k != nil && k.when == when {",
 			New:    "if k := b.kept.Load(); k != nil && k.when == when && false {",
 		},
 		{
-			Name: "tla/eval/primed-arguments-outlive-their-state", Kind: WrongAnswer, In: "tla/eval", Packages: models, Run: "TestArguments", Short: true,
+			Name: "internal/model/primed-arguments-outlive-their-state", Kind: WrongAnswer, In: "internal/model", Packages: models, Run: "TestArguments", Short: true,
 			Breaks: "An argument about the next state keeps the value it had in another branch of the action.",
 			Old:    "r.retracted++",
 			New:    "r.retracted += 0",

@@ -3,7 +3,7 @@ package mutant
 // strangersLevelMutants are about the levels of operators that are passed on, and
 // about what commands say of a configuration and do at an interrupt.
 func strangersLevelMutants() []Mutant {
-	models, resolve, native := []string{"tla/eval"}, []string{"tla/resolve"}, []string{"tla/native"}
+	models, resolve, native := []string{"internal/model"}, []string{"tla/resolve"}, []string{"tla/native"}
 	return []Mutant{
 		{
 			Name: "tla/resolve/operators-passed-on-have-every-level", Kind: WrongAnswer, In: "tla/resolve", Packages: resolve,
@@ -54,7 +54,7 @@ func strangersLevelMutants() []Mutant {
 			New:    "_ = n\n\t\t}\n\t}\n\tfor u := range l.asks.uses {",
 		},
 		{
-			Name: "tla/eval/operators-passed-on-have-every-level", Kind: WrongAnswer, In: "tla/eval", Packages: models, Run: "TestSearches", Short: true,
+			Name: "internal/model/operators-passed-on-have-every-level", Kind: WrongAnswer, In: "internal/model", Packages: models, Run: "TestSearches", Short: true,
 			Breaks: "An invariant that passes ENABLED on as an operator is refused as an action.",
 			Old:    "given[l] = p.operatorPasses(a, ops)",
 			New:    "_ = a\n\t\t\tgiven[l] = nil",
@@ -92,8 +92,8 @@ func strangersLevelMutants() []Mutant {
 		{
 			Name: "lsp/configurations-are-not-read", Kind: Unguarded, In: "lsp", Packages: []string{"lsp"},
 			Breaks: "An editor does not show what the configuration beside a module says in vain.",
-			Old:    "wrong.Append(eval.Constants(spec, cfg))",
-			New:    "_ = eval.Constants(spec, cfg)",
+			Old:    "wrong.Append(model.Constants(spec, cfg))",
+			New:    "_ = model.Constants(spec, cfg)",
 		},
 		{
 			Name: "tla/native/random-subset-of-more-than-there-is", Kind: WrongAnswer, In: "tla/native", Packages: native,
@@ -114,19 +114,19 @@ func strangersLevelMutants() []Mutant {
 			New:    "return \"step\", exitSafety",
 		},
 		{
-			Name: "tla/eval/repeated-evaluations-see-no-files", Kind: WrongAnswer, In: "tla/eval", Packages: []string{"cmd/ashlar"}, Run: "TestScripts/configuration", Short: true,
+			Name: "internal/model/repeated-evaluations-see-no-files", Kind: WrongAnswer, In: "internal/model", Packages: []string{"cmd/ashlar"}, Run: "TestScripts/configuration", Short: true,
 			Breaks: "A file that is missing is told as one that cannot be read here.",
 			Old:    "m.world.Files = unwritten{m.world.Files}",
 			New:    "m.world.Files = nil",
 		},
 		{
-			Name: "tla/eval/repeated-evaluations-write-again", Kind: NotAtomic, In: "tla/eval", Packages: []string{"cmd/ashlar"}, Run: "TestScripts/configuration", Short: true,
+			Name: "internal/model/repeated-evaluations-write-again", Kind: NotAtomic, In: "internal/model", Packages: []string{"cmd/ashlar"}, Run: "TestScripts/configuration", Short: true,
 			Breaks: "The evaluation that finds the place of an error writes files a second time.",
 			Old:    "m.world.Files = unwritten{m.world.Files}",
 			New:    "_ = unwritten{}",
 		},
 		{
-			Name: "tla/eval/constants-are-never-evaluated", Kind: WrongAnswer, In: "tla/eval", Packages: models, Run: "TestProfile", Short: true,
+			Name: "internal/model/constants-are-never-evaluated", Kind: WrongAnswer, In: "internal/model", Packages: models, Run: "TestProfile", Short: true,
 			Breaks: "A profile lists a constant that was computed before the search as never evaluated.",
 			Old:    "c.Evaluated == 0 && m.program.computed(s.span)",
 			New:    "c.Evaluated > 0 && m.program.computed(s.span)",

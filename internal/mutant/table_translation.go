@@ -7,8 +7,8 @@ const translationTests = "TestDirect$|TestTranslations"
 // translationMutants are about algorithms: what a statement means, and the
 // text that says so.
 func translationMutants() []Mutant {
-	trans := []string{"tla/trans", "tla/eval"}
-	pcal := []string{"tla/eval", "tla/trans"}
+	trans := []string{"tla/trans", "internal/model"}
+	pcal := []string{"internal/model", "tla/trans"}
 	return []Mutant{
 		{
 			Name: "tla/pcal/parallel-assignment-in-order", Kind: Unsound, In: "tla/pcal", Packages: pcal, Run: translationTests,

@@ -17,10 +17,10 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/ashlar-dev/ashlar/internal/model"
 	"github.com/ashlar-dev/ashlar/source"
 	"github.com/ashlar-dev/ashlar/tla/config"
 	"github.com/ashlar-dev/ashlar/tla/core"
-	"github.com/ashlar-dev/ashlar/tla/eval"
 	"github.com/ashlar-dev/ashlar/tla/load"
 	"github.com/ashlar-dev/ashlar/tla/trans"
 )
@@ -132,8 +132,8 @@ func ReadConfig(files load.Files, module, named string, s *core.Spec, diags *sou
 
 // Model makes a model. Its warnings are added to Diagnostics. An algorithm that was
 // translated in memory is explored as the algorithm, and not as the text.
-func (s *Specification) Model(o eval.Options) (*eval.Model, error) {
-	m, err := eval.NewDirect(s.Loaded.Spec, s.Loaded.Plain, s.Config, o)
+func (s *Specification) Model(o model.Options) (*model.Model, error) {
+	m, err := model.NewDirect(s.Loaded.Spec, s.Loaded.Plain, s.Config, o)
 	var wrong *source.List
 	switch {
 	case errors.As(err, &wrong):

@@ -47,14 +47,14 @@ var Claims = []Claim{
 		Room: "Specifications", How: []How{Tested},
 		Claim:    "The evaluators agree: a tree-walking reference, closures, packed states, compiled code",
 		Shown:    "models, random modules, expressions and algorithms",
-		Commands: []string{"go test ./tla/eval", "ASHLAR_NATIVE=1 go test -run Native ./cmd/ashlar ./tla/eval"},
+		Commands: []string{"go test ./internal/model", "ASHLAR_NATIVE=1 go test -run Native ./cmd/ashlar ./internal/model"},
 		Not:      "They share the parser, the resolver and the lowering; what judges those is listed in docs/decisions",
 	},
 	{
 		Room: "Specifications", How: []How{Tested},
 		Claim:    "PlusCal is translated as the standard translator means it",
 		Shown:    "the corpus's algorithms have the same counts with our translation in place of theirs; a Modular PlusCal algorithm has the same counts directly and through its translation",
-		Commands: []string{"go test ./tla/trans ./tla/eval"},
+		Commands: []string{"go test ./tla/trans ./internal/model"},
 	},
 	{
 		Room: "Specifications", How: []How{Tested},
@@ -311,7 +311,7 @@ var Claims = []Claim{
 		Room: "Strangers", How: []How{Tested},
 		Claim:    "ENABLED and fairness of instantiated modules are those of brute force",
 		Shown:    "drawn families of two and three modules, whose meaning the generator knows as Go functions; the lowering is not used",
-		Commands: []string{"go test -run OfInstances ./tla/eval"},
+		Commands: []string{"go test -run OfInstances ./internal/model"},
 		Not:      "Parser and resolver are shared",
 	},
 	{

@@ -16,11 +16,11 @@ import (
 
 	"github.com/ashlar-dev/ashlar/compile"
 	"github.com/ashlar-dev/ashlar/distsys"
+	"github.com/ashlar-dev/ashlar/internal/model"
 	"github.com/ashlar-dev/ashlar/internal/specification"
 	"github.com/ashlar-dev/ashlar/source"
 	"github.com/ashlar-dev/ashlar/tla/config"
 	"github.com/ashlar-dev/ashlar/tla/core"
-	"github.com/ashlar-dev/ashlar/tla/eval"
 	"github.com/ashlar-dev/ashlar/tla/load"
 	"github.com/ashlar-dev/ashlar/tla/trans"
 	"github.com/ashlar-dev/ashlar/tla/value"
@@ -36,7 +36,7 @@ type Options struct {
 	// Libraries are directories of modules; see load.Options.
 	Libraries []string
 	// Evaluation is how the values of constants are evaluated, but for Constants.
-	Evaluation eval.Options
+	Evaluation model.Options
 }
 
 // Compiled is what Compile makes.
@@ -100,7 +100,7 @@ func (s *algorithm) example(m *constantModel) ([]byte, error) {
 type algorithm struct {
 	path       string
 	files      load.Files
-	evaluation eval.Options
+	evaluation model.Options
 	spec       *core.Spec // what the algorithm sees
 	made       load.Translation
 	whole      *core.Spec // with the translation
@@ -132,7 +132,7 @@ func (s *algorithm) load(libraries []string) error {
 // constantModel is what is known of the constants.
 type constantModel struct {
 	values map[string]value.Value
-	model  *eval.Model // evaluates expressions over them; nil: they are not known
+	model  *model.Model // evaluates expressions over them; nil: they are not known
 }
 
 // constants finds the values of the constants.
@@ -147,7 +147,7 @@ func (s *algorithm) constants(named string) (*constantModel, error) {
 	if shown == "" {
 		return s.evaluate(&config.Config{}, nil)
 	}
-	for _, d := range eval.Constants(s.whole, cfg).Sorted() {
+	for _, d := range model.Constants(s.whole, cfg).Sorted() {
 		if d.Severity == source.Warning {
 			s.diags.Add(d) // errors are for the part that is compiled, below
 		}
@@ -204,7 +204,7 @@ func (s *algorithm) definition(name string) *core.Def {
 // valuesOfWhole are the values of the constants by all that the module
 // defines: by definitions after the translation, too.
 func (s *algorithm) valuesOfWhole(cfg *config.Config) (map[string]value.Value, error) {
-	m, err := eval.New(s.whole, cfg, s.evaluation)
+	m, err := model.New(s.whole, cfg, s.evaluation)
 	var wrong *source.List
 	switch {
 	case errors.As(err, &wrong):
@@ -253,7 +253,7 @@ func (s *algorithm) evaluate(cfg *config.Config, given map[string]value.Value) (
 	out := &constantModel{values: map[string]value.Value{}}
 	evaluation := s.evaluation
 	evaluation.Constants = given
-	m, err := eval.New(s.spec, cfg, evaluation)
+	m, err := model.New(s.spec, cfg, evaluation)
 	var wrong *source.List
 	switch {
 	case errors.As(err, &wrong):

@@ -28,9 +28,9 @@ func evaluators() []evaluator {
 	return []evaluator{
 		{"the table of forms", language, []string{"form"}, nil},
 		{"the printer", language, []string{"printer.expr", "printer.binder"}, nil},
-		{"the reference evaluator", "tla/eval", []string{"reference.eval1", "reference.term"}, nil},
-		{"the compiling evaluator", "tla/eval", []string{"compiler.expr", "compiler.compound"}, nil},
-		{"the packed evaluator", "tla/pack", []string{"lowerer.expr"}, map[string]string{
+		{"the reference evaluator", "internal/model", []string{"reference.eval1", "reference.term"}, nil},
+		{"the compiling evaluator", "internal/model", []string{"compiler.expr", "compiler.compound"}, nil},
+		{"the packed evaluator", "internal/model/pack", []string{"lowerer.expr"}, map[string]string{
 			"Decimal": "has no value", "Bad": "has no value", "Lambda": "is no value", "OpRef": "is no value",
 			"TemporalQuant": "has no value in a state", "Fair": "has no value in a state"}},
 		{"the inference of shapes", "tla/shape", []string{"inference.infer"}, nil},

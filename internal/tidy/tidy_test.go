@@ -173,7 +173,7 @@ func TestTheRoomsRuleBites(t *testing.T) {
 		refused       bool
 	}{
 		{"tla/syntax", "source", false},
-		{"tla/syntax", "tla/eval", true},
+		{"tla/syntax", "internal/model", true},
 		{"check", "tla/value", true},
 		{"check", "check/fpset", false},
 		{"distsys", "conform", true},

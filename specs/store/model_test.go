@@ -8,9 +8,9 @@ import (
 	"testing"
 
 	"github.com/ashlar-dev/ashlar/check"
+	"github.com/ashlar-dev/ashlar/internal/model"
 	"github.com/ashlar-dev/ashlar/source"
 	"github.com/ashlar-dev/ashlar/tla/config"
-	"github.com/ashlar-dev/ashlar/tla/eval"
 	"github.com/ashlar-dev/ashlar/tla/load"
 )
 
@@ -18,7 +18,7 @@ type files struct{}
 
 func (files) ReadFile(name string) ([]byte, error) { return os.ReadFile(name) }
 
-func model(t *testing.T, spec, cfg string) check.Model {
+func modelOf(t *testing.T, spec, cfg string) check.Model {
 	t.Helper()
 	loaded, diags, err := load.Load(files{}, spec, load.Options{})
 	if err != nil {
@@ -36,7 +36,7 @@ func model(t *testing.T, spec, cfg string) check.Model {
 	if wrong.HasErrors() {
 		t.Fatal(&wrong)
 	}
-	m, err := eval.New(loaded.Spec, c, eval.Options{})
+	m, err := model.New(loaded.Spec, c, model.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,7 +53,7 @@ func TestTheRefinementIsChecked(t *testing.T) {
 	checked := 0
 	for line := range strings.Lines(string(text)) {
 		f := strings.Fields(line)
-		info := model(t, f[0], f[1]).Info()
+		info := modelOf(t, f[0], f[1]).Info()
 		if len(info.Unchecked) > 0 {
 			t.Errorf("%s: not checked: %v", f[1], info.Unchecked)
 		}
@@ -125,7 +125,7 @@ func explore[S comparable](first S, steps func(S, func(S)), kept func(S) bool) (
 
 func compare(t *testing.T, spec, cfg string, generated, distinct, depth int) {
 	t.Helper()
-	r, err := check.Run(context.Background(), model(t, spec, cfg), check.Options{Workers: 1})
+	r, err := check.Run(context.Background(), modelOf(t, spec, cfg), check.Options{Workers: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

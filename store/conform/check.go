@@ -7,10 +7,10 @@ import (
 	"strings"
 
 	"github.com/ashlar-dev/ashlar/check"
+	"github.com/ashlar-dev/ashlar/internal/model"
 	"github.com/ashlar-dev/ashlar/source"
 	"github.com/ashlar-dev/ashlar/tla/config"
 	"github.com/ashlar-dev/ashlar/tla/core"
-	"github.com/ashlar-dev/ashlar/tla/eval"
 	"github.com/ashlar-dev/ashlar/tla/load"
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
@@ -114,7 +114,7 @@ func (s *Spec) Check(ctx context.Context, events []Event, o Options) (*Report, e
 }
 
 // refuse says what stands against the event after a state.
-func (r *Report) refuse(m *eval.Model, s check.State, events []Event) error {
+func (r *Report) refuse(m *model.Model, s check.State, events []Event) error {
 	v, err := m.EvaluateIn(m.Definition("Seen").Body, m.Decode(s))
 	if err != nil {
 		return err
@@ -133,7 +133,7 @@ func (r *Report) refuse(m *eval.Model, s check.State, events []Event) error {
 	})
 }
 
-func (s *Spec) model(events []Event, o Options) (*eval.Model, error) {
+func (s *Spec) model(events []Event, o Options) (*model.Model, error) {
 	text := "SPECIFICATION TraceSpec\nCONSTANTS Keys = {\"key\"} None = 0 MaxVersions = 0\n"
 	if o.Refine {
 		text += "INVARIANTS TraceTypeOK Rising\nPROPERTY Spec\n"
@@ -155,7 +155,7 @@ func (s *Spec) model(events []Event, o Options) (*eval.Model, error) {
 			versions = append(versions, v.Field("version"))
 		}
 	}
-	return eval.New(s.spec, c, eval.Options{Constants: map[string]value.Value{
+	return model.New(s.spec, c, model.Options{Constants: map[string]value.Value{
 		"Trace": value.TupleOf(records), "Values": value.SetOf(versions), "Ids": value.Interval(1, int32(ids(events))),
 	}})
 }

@@ -8,9 +8,9 @@ import (
 	"testing"
 
 	"github.com/ashlar-dev/ashlar/check"
+	"github.com/ashlar-dev/ashlar/internal/model"
 	"github.com/ashlar-dev/ashlar/source"
 	"github.com/ashlar-dev/ashlar/tla/config"
-	"github.com/ashlar-dev/ashlar/tla/eval"
 	"github.com/ashlar-dev/ashlar/tla/load"
 )
 
@@ -62,7 +62,7 @@ func TestAModuleIsTheTrace(t *testing.T) {
 		if wrong.HasErrors() {
 			t.Fatal(&wrong)
 		}
-		m, err := eval.New(loaded.Spec, c, eval.Options{})
+		m, err := model.New(loaded.Spec, c, model.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

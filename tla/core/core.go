@@ -2,7 +2,7 @@
 // definitions, variables and constants of one root module after EXTENDS and
 // INSTANCE have been resolved away, with every name bound to what it means.
 //
-// In: what tla/lower makes of a resolved module. Out: trees for tla/eval,
+// In: what tla/lower makes of a resolved module. Out: trees for internal/model,
 // tla/shape, tla/trans and compile. Trees are immutable once built and may
 // share subtrees. Validate checks what the types cannot say.
 //

@@ -9,10 +9,10 @@ import (
 
 	"github.com/cockroachdb/datadriven"
 
+	"github.com/ashlar-dev/ashlar/internal/model"
 	"github.com/ashlar-dev/ashlar/source"
 	"github.com/ashlar-dev/ashlar/tla/config"
 	"github.com/ashlar-dev/ashlar/tla/core"
-	"github.com/ashlar-dev/ashlar/tla/eval"
 	"github.com/ashlar-dev/ashlar/tla/load"
 )
 
@@ -64,7 +64,7 @@ func assumptions(input string) string {
 	if list.HasErrors() {
 		return out + messages(&list)
 	}
-	model, err := eval.New(loaded.Spec, cfg, eval.Options{Reference: true})
+	model, err := model.New(loaded.Spec, cfg, model.Options{Reference: true})
 	if err != nil {
 		return out + err.Error()
 	}
@@ -72,7 +72,7 @@ func assumptions(input string) string {
 }
 
 // verdicts is a line for each assumption that does not hold, and how many do.
-func verdicts(model *eval.Model, assumes []core.Assume) string {
+func verdicts(model *model.Model, assumes []core.Assume) string {
 	var out strings.Builder
 	holds := 0
 	for _, a := range assumes {

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ashlar-dev/ashlar/internal/model"
 	"github.com/ashlar-dev/ashlar/source"
 	"github.com/ashlar-dev/ashlar/tla/config"
-	"github.com/ashlar-dev/ashlar/tla/eval"
 	"github.com/ashlar-dev/ashlar/tla/load"
 	"github.com/ashlar-dev/ashlar/tla/module"
 	"github.com/ashlar-dev/ashlar/tla/native"
@@ -129,7 +129,7 @@ func checkModule(t *testing.T, name string, calls [][]string) {
 	if err := list.Err(); err != nil {
 		t.Fatal(err)
 	}
-	model, err := eval.New(loaded.Spec, cfg, eval.Options{Reference: true})
+	model, err := model.New(loaded.Spec, cfg, model.Options{Reference: true})
 	if err != nil {
 		t.Fatal(err)
 	}

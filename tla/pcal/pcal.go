@@ -3,7 +3,7 @@
 // path through a block ends in a jump, and a block is one atomic step.
 //
 // In: what tla/lower makes of a parsed algorithm, macros expanded and every
-// name bound. Out: trees for tla/trans (TLA+ text), tla/eval (direct
+// name bound. Out: trees for tla/trans (TLA+ text), internal/model (direct
 // checking) and compile (Go). Checker and compiler part here, before
 // flattening to Init and Next, because flattening loses archetypes and
 // labels. Validate checks what the types cannot say.

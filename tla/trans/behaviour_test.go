@@ -6,9 +6,9 @@ import (
 	"testing"
 
 	"github.com/ashlar-dev/ashlar/check"
+	"github.com/ashlar-dev/ashlar/internal/model"
 	"github.com/ashlar-dev/ashlar/source"
 	"github.com/ashlar-dev/ashlar/tla/config"
-	"github.com/ashlar-dev/ashlar/tla/eval"
 	"github.com/ashlar-dev/ashlar/tla/load"
 )
 
@@ -30,7 +30,7 @@ func TestBehaviours(t *testing.T) {
 			}
 			var wrong source.List
 			cfg := config.Parse(source.NewFile("T.cfg", []byte("SPECIFICATION Spec")), &wrong)
-			m, err := eval.New(loaded.Spec, cfg, eval.Options{})
+			m, err := model.New(loaded.Spec, cfg, model.Options{})
 			if err != nil || wrong.HasErrors() {
 				t.Fatal(err, &wrong)
 			}

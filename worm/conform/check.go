@@ -6,10 +6,10 @@ import (
 	"fmt"
 
 	"github.com/ashlar-dev/ashlar/check"
+	"github.com/ashlar-dev/ashlar/internal/model"
 	"github.com/ashlar-dev/ashlar/source"
 	"github.com/ashlar-dev/ashlar/tla/config"
 	"github.com/ashlar-dev/ashlar/tla/core"
-	"github.com/ashlar-dev/ashlar/tla/eval"
 	"github.com/ashlar-dev/ashlar/tla/load"
 	"github.com/ashlar-dev/ashlar/tla/value"
 	"github.com/ashlar-dev/ashlar/worm/wor"
@@ -85,7 +85,7 @@ func (s *Spec) Check(ctx context.Context, t *Trace, o Options) (*Report, error) 
 }
 
 // refuse says what the state is before the event that was refused.
-func (r *Report) refuse(m *eval.Model, s check.State, t *Trace) error {
+func (r *Report) refuse(m *model.Model, s check.State, t *Trace) error {
 	v, err := m.EvaluateIn(m.Definition("Seen").Body, m.Decode(s))
 	if err != nil {
 		return err
@@ -100,7 +100,7 @@ func (r *Report) refuse(m *eval.Model, s check.State, t *Trace) error {
 // servers are how many a partition has, in the models.
 const servers = 3
 
-func (s *Spec) model(t *Trace, o Options) (*eval.Model, error) {
+func (s *Spec) model(t *Trace, o Options) (*model.Model, error) {
 	text := "SPECIFICATION TraceSpec\nCONSTANT Flaw = \"none\"\n"
 	n := t.names()
 	ballots, readers := value.Interval(0, int32(len(n.ballots)-1)), value.Interval(1, int32(n.readers))
@@ -133,5 +133,5 @@ func (s *Spec) model(t *Trace, o Options) (*eval.Model, error) {
 	if wrong.HasErrors() {
 		return nil, errors.New(fmt.Sprint(&wrong))
 	}
-	return eval.New(s.spec, c, eval.Options{Constants: constants})
+	return model.New(s.spec, c, model.Options{Constants: constants})
 }

@@ -1,5 +1,5 @@
 // Package native runs a search in a process of its own, with code that was made
-// for one model (tla/pack.Source) and compiled.
+// for one model (internal/model/pack.Source) and compiled.
 //
 // In: a Job on the standard input, and a directory with the checkpoint of a
 // search. Out: Messages on the standard output: how far the search is, and at

@@ -1,0 +1,180 @@
+package model
+
+import (
+	"errors"
+
+	"github.com/ashlar-dev/ashlar/tla/core"
+	"github.com/ashlar-dev/ashlar/tla/pcal"
+	"github.com/ashlar-dev/ashlar/tla/value"
+)
+
+// Algorithm is the algorithm of a model that NewDirect made, for those who want
+// to see steps from the inside: what a resource gives and takes is visible as
+// such, which it no longer is in a successor. It is for one goroutine.
+type Algorithm struct {
+	m         *Model
+	r         *reference
+	processes []*Process
+	blocks    map[string]*block // by label
+}
+
+// Process is one process: an element of a process set, or a single process.
+type Process struct {
+	Decl *pcal.Process
+	Self value.Value // Undefined where the algorithm has a single process without identity
+}
+
+// block is a label with the process or procedure that it belongs to.
+type block struct {
+	*pcal.Block
+	name string // of the label before names were made unique
+	text *text
+}
+
+// text is how the text of a process or procedure sees the variables.
+type text struct {
+	view    *pcal.View
+	exprs   map[core.Expr]core.Expr
+	updates map[pcal.Stmt][]pcal.Update
+}
+
+// Algorithm is the model's algorithm. It is an error when the model has none:
+// when NewDirect could not use it.
+func (m *Model) Algorithm() (*Algorithm, error) {
+	d := m.direct
+	if d == nil {
+		return nil, errors.New("the specification's behaviour is not that of its algorithm: its Next, pc or processes are others")
+	}
+	a := &Algorithm{m: m, blocks: map[string]*block{}, r: newReference(m.program, newRun(m.program, m.workers.Add(1)))}
+	for _, q := range d.alg.Procedures {
+		var written []*pcal.Block
+		if q.From != nil {
+			written = q.From.Blocks
+		}
+		a.place(q.Blocks, written, d.alg.ProcedureView(q, d.calls, d.value))
+	}
+	for _, p := range d.alg.Processes {
+		var written []*pcal.Block
+		if p.From != nil {
+			written = p.From.Archetype.Blocks
+		}
+		a.place(p.Blocks, written, d.alg.ProcessView(p, d.calls, d.value))
+		if err := a.spawn(p); err != nil {
+			return nil, err
+		}
+	}
+	return a, nil
+}
+
+// place enters blocks by their labels; written are the blocks they were made
+// from, nil where they are as written.
+func (a *Algorithm) place(blocks, written []*pcal.Block, v *pcal.View) {
+	t := &text{view: v, exprs: map[core.Expr]core.Expr{}, updates: map[pcal.Stmt][]pcal.Update{}}
+	for i, b := range blocks {
+		name := b.Label
+		if written != nil {
+			name = written[i].Label
+		}
+		a.blocks[b.Label] = &block{Block: b, name: name, text: t}
+	}
+}
+
+// spawn enters the processes of a declaration.
+func (a *Algorithm) spawn(p *pcal.Process) error {
+	if p.Id == nil {
+		a.processes = append(a.processes, &Process{Decl: p})
+		return nil
+	}
+	id, err := a.m.Evaluate(p.Id)
+	if err != nil {
+		return err
+	}
+	ids := []value.Value{id}
+	if p.Set {
+		ids = id.Elems()
+	}
+	for _, self := range ids {
+		a.processes = append(a.processes, &Process{Decl: p, Self: self})
+	}
+	return nil
+}
+
+// Processes are the processes, in the order of their declaration.
+func (a *Algorithm) Processes() []*Process { return a.processes }
+
+// x is e as the state has it; the results are kept.
+func (t *text) x(e core.Expr) core.Expr {
+	out, ok := t.exprs[e]
+	if !ok {
+		out = t.view.X(e, nil)
+		t.exprs[e] = out
+	}
+	return out
+}
+
+// Label is where a process stands in a state, as the user wrote the label, and
+// as it is in the state.
+func (a *Algorithm) Label(p *Process, vals []value.Value) (written, unique string) {
+	alg := a.m.direct.alg
+	if !alg.NeedsPC() {
+		unique = p.Decl.Blocks[0].Label
+	} else {
+		v := vals[alg.PC.Index]
+		if !p.Self.IsUndefined() {
+			v = v.Apply(p.Self)
+		}
+		unique = v.AsString()
+	}
+	if b := a.blocks[unique]; b != nil {
+		return b.name, unique
+	}
+	return unique, unique
+}
+
+// Place is where the label at which a process stands is written, as
+// file:line:column; empty at its end.
+func (a *Algorithm) Place(p *Process, vals []value.Value) string {
+	_, label := a.Label(p, vals)
+	if b := a.blocks[label]; b != nil {
+		return b.Span.String()
+	}
+	return ""
+}
+
+// Local is the value of a local of a process, by the name that the user gave
+// it; false where there is none.
+func (a *Algorithm) Local(p *Process, name string, vals []value.Value) (value.Value, bool) {
+	for i, written := range writtenLocals(p.Decl) {
+		if written != name {
+			continue
+		}
+		v := vals[p.Decl.Locals[i].Var.Index]
+		if p.Decl.Set {
+			v = v.Apply(p.Self)
+		}
+		return v, true
+	}
+	return value.Value{}, false
+}
+
+// writtenLocals are the names of a process's locals before names were made
+// unique: of an instance those of the archetype's value parameters, then of
+// its variables.
+func writtenLocals(p *pcal.Process) []string {
+	var out []string
+	if p.From == nil {
+		for _, l := range p.Locals {
+			out = append(out, l.Var.Name)
+		}
+		return out
+	}
+	for i, arg := range p.From.Args {
+		if arg.Ref == nil {
+			out = append(out, p.From.Archetype.Params[i].Var.Name)
+		}
+	}
+	for _, l := range p.From.Archetype.Locals {
+		out = append(out, l.Var.Name)
+	}
+	return out
+}

@@ -1,0 +1,69 @@
+package model
+
+import (
+	"slices"
+
+	"github.com/ashlar-dev/ashlar/check"
+	"github.com/ashlar-dev/ashlar/tla/core"
+	"github.com/ashlar-dev/ashlar/tla/value"
+)
+
+// showAlias evaluates the alias; where it has no value, or is no record, nil.
+func (m *Model) showAlias(at check.Shown, vals, next []value.Value) []check.Binding {
+	var out []check.Binding
+	w := m.newWorker()
+	w.AskPath(func() ([]check.State, error) { return at.Path, nil })
+	w.run.level = at.Number
+	if at.Number > 0 {
+		w.run.action = at.Action + 2
+	}
+	err := value.Catch(func() {
+		v := w.ev.value(m.alias, bare(vals), bare(next)).Normal()
+		if v.Kind() != value.KindRecord {
+			return
+		}
+		for name, x := range v.Fields {
+			out = append(out, show(name, x))
+		}
+		// A record has no order; an author who wrote its fields one by one gave
+		// them one.
+		order := m.fieldsOf(m.alias.expr)
+		place := func(b check.Binding) int {
+			if i := slices.Index(order, b.Name); i >= 0 {
+				return i
+			}
+			return len(order)
+		}
+		slices.SortStableFunc(out, func(a, b check.Binding) int { return place(a) - place(b) })
+	})
+	if err != nil {
+		return nil
+	}
+	return out
+}
+
+// fieldsOf are the names of the fields of a record in the order in which they are
+// written, where e is a record constructor or stands for one; nil elsewhere.
+func (m *Model) fieldsOf(e core.Expr) []string {
+	for range splitDepthMax {
+		switch x := e.(type) {
+		case *core.Record:
+			var names []string
+			for _, f := range x.Fields {
+				names = append(names, f.Name)
+			}
+			return names
+		case *core.Let:
+			e = x.Body
+		case *core.Call:
+			d, _ := m.program.resolve(x.Def)
+			if d == nil || d.Body == nil {
+				return nil
+			}
+			e = d.Body
+		default:
+			return nil
+		}
+	}
+	return nil
+}

@@ -1,0 +1,59 @@
+package model
+
+import (
+	"sync"
+	"sync/atomic"
+
+	"github.com/ashlar-dev/ashlar/tla/value"
+)
+
+// cell is a value that is computed once, by the first goroutine that needs it;
+// others wait. An error is stored and raised again for all of them.
+type cell struct {
+	done atomic.Bool
+	val  value.Value
+
+	mu    sync.Mutex
+	err   error
+	asker atomic.Pointer[run] // who computes it
+}
+
+// get returns the value, computing it if it is the first to ask. The asker is
+// the run of the worker on whose behalf that happens, or nil where that is not
+// known; a value that is needed to compute itself would wait for ever.
+func (c *cell) get(asker *run, compute func() value.Value) value.Value {
+	v, err := c.ask(asker, compute)
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
+// try is the value of the cell and whether it has one.
+func (c *cell) try(asker *run, compute func() value.Value) (value.Value, bool) {
+	v, err := c.ask(asker, compute)
+	return v, err == nil
+}
+
+func (c *cell) ask(asker *run, compute func() value.Value) (value.Value, error) {
+	if c.done.Load() {
+		return c.val, nil
+	}
+	if asker != nil && c.asker.Load() == asker {
+		return value.Value{}, &value.Error{Message: "a value is defined by itself: is a recursion without end?"}
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.done.Load() || c.err != nil {
+		return c.val, c.err
+	}
+	c.asker.Store(asker)
+	err := value.Catch(func() { c.val = compute() })
+	c.asker.Store(nil)
+	if err == nil {
+		c.done.Store(true)
+	} else if err != error(errStopped) {
+		c.err = err
+	}
+	return c.val, err
+}

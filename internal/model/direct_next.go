@@ -1,0 +1,159 @@
+package model
+
+import (
+	"github.com/ashlar-dev/ashlar/tla/core"
+	"github.com/ashlar-dev/ashlar/tla/pcal"
+)
+
+// algorithm compiles the next-state relation of an algorithm: single
+// processes, procedures, process sets, and the end, in the order of the
+// translation.
+func (c *compiler) algorithm(d *direct, x site) act {
+	var singles, sets []act
+	for _, p := range d.alg.Processes {
+		s := &steps{c: c, d: d, view: d.alg.ProcessView(p, d.calls, d.value)}
+		if !p.Set {
+			singles = append(singles, s.dispatch(p.Blocks, d.first[p], x))
+			continue
+		}
+		sets = append(sets, s.each(p.Self, p.Id, p.Blocks, d.first[p], x))
+	}
+	acts := singles
+	for _, p := range d.alg.Procedures {
+		s := &steps{c: c, d: d, view: d.alg.ProcedureView(p, d.calls, d.value)}
+		if d.alg.Uniprocess() {
+			acts = append(acts, s.dispatch(p.Blocks, d.first[p], x))
+		} else {
+			acts = append(acts, s.each(p.Self, d.everyone(), p.Blocks, d.first[p], x))
+		}
+	}
+	acts = append(acts, sets...)
+	if d.ends {
+		acts = append(acts, c.terminating(d, x))
+	}
+	if r := c.m.reduction; r != nil && len(r.labels) > 0 {
+		return r.reduced(c.alone(d, r, x), sequence(acts))
+	}
+	return sequence(acts)
+}
+
+// value is the value of variables that have no other.
+func (d *direct) value() core.Expr { return d.undefined }
+
+// everyone is the set of all processes.
+func (d *direct) everyone() core.Expr {
+	var out core.Expr
+	for _, p := range d.alg.Processes {
+		set := p.Id
+		if !p.Set {
+			set = &core.SetEnum{At: core.At{Place: p.Id.Span()}, Elems: []core.Expr{p.Id}}
+		}
+		if out == nil {
+			out = set
+		} else {
+			out = &core.Op{At: core.At{Place: set.Span()}, Op: core.OpCup, Args: []core.Expr{out, set}}
+		}
+	}
+	return out
+}
+
+// each compiles the blocks for every element of a set of processes.
+func (s *steps) each(self *core.Local, set core.Expr, blocks []*pcal.Block, first int, x site) act {
+	var all []pcal.Stmt
+	for _, b := range blocks {
+		all = append(all, b.Body...)
+	}
+	q := &core.Quant{At: core.At{Place: set.Span()}, Exists: true, Binds: []core.Bind{{Vars: []*core.Local{self}, Set: set}}, Body: s.weight(all)}
+	return s.c.exists(q, x, nil, func(_ core.Expr, inner site, _ act) act { return s.dispatch(blocks, first, inner) })
+}
+
+// labelsMax is how many labels a process may have for its steps to be
+// remembered by the number of the program counter's value.
+const labelsMax = 250
+
+// dispatch compiles the steps of one process: that of the label that it stands
+// at is executed.
+func (s *steps) dispatch(blocks []*pcal.Block, first int, x site) act {
+	runs := make([]act, len(blocks))
+	at := make(map[string]int, len(blocks))
+	for i, b := range blocks {
+		at[b.Label] = i
+		if s.alone != nil && !s.alone[b] {
+			runs[i] = func(*machine) bool { return true }
+			continue
+		}
+		run, action := s.block(b, x), first+i
+		if s.alone != nil {
+			run = only(run)
+		}
+		runs[i] = func(m *machine) bool {
+			m.action = action
+			return run(m)
+		}
+	}
+	if !s.d.alg.NeedsPC() {
+		return runs[0]
+	}
+	cell := s.view.Cell(s.d.alg.PC, nil)
+	pc := s.c.expr(cell, x).run
+	find := func(m *machine) int {
+		if i, ok := at[pc(m).AsString()]; ok {
+			return i
+		}
+		return -1
+	}
+	run := func(m *machine, i int) bool { return i < 0 || runs[i](m) }
+	f := s.c.facts(cell, x)
+	if f.locals || len(blocks) > labelsMax {
+		return func(m *machine) bool { return run(m, find(m)) }
+	}
+	site, variable := s.c.memoSites, s.d.alg.PC.Index
+	s.c.memoSites++
+	const known = 2 // 0 is not known, 1 is none of the labels
+	return func(m *machine) bool {
+		if m.curIDs == nil {
+			return run(m, find(m))
+		}
+		id := int(m.curIDs[variable])
+		if table := m.memos.preds[site]; id < len(table) && table[id] != 0 {
+			return run(m, int(table[id])-known)
+		}
+		i := find(m)
+		m.rememberNumber(site, id, uint8(i+known))
+		return run(m, i)
+	}
+}
+
+// terminating is the step of an algorithm at its end, which changes nothing.
+func (c *compiler) terminating(d *direct, x site) act {
+	done := func(at core.Expr) core.Expr {
+		return &core.Op{Op: core.OpEq, Args: []core.Expr{at, &core.Str{Val: pcal.LabelDone}}}
+	}
+	var pc core.Expr = &core.VarRef{Var: d.alg.PC}
+	cond := done(pc)
+	if !d.alg.Uniprocess() {
+		self := &core.Local{Name: "self"}
+		all := []core.Bind{{Vars: []*core.Local{self}, Set: d.everyone()}}
+		cond = &core.Quant{Binds: all, Body: done(&core.Apply{Fn: pc, Arg: &core.LocalRef{Local: self}})}
+	}
+	action := len(d.actions) - 1
+	test := c.pred(cond, x)
+	stay := unchangedVars(c.p.spec.Variables, func(m *machine) bool { return m.found(m.action) })
+	return func(m *machine) bool {
+		if !test(m) {
+			return true
+		}
+		m.action = action
+		return stay(m)
+	}
+}
+
+// suits reports whether the identities of the processes are constant.
+func (d *direct) suits(p *program) bool {
+	for _, q := range d.alg.Processes {
+		if q.Id != nil && p.factsOf(q.Id, nil, nil).level > core.ConstantLevel {
+			return false
+		}
+	}
+	return true
+}

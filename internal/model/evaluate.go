@@ -1,0 +1,55 @@
+package model
+
+import (
+	"github.com/ashlar-dev/ashlar/check"
+	"github.com/ashlar-dev/ashlar/tla/core"
+	"github.com/ashlar-dev/ashlar/tla/value"
+)
+
+// Evaluate is the value of a constant expression over the names of the
+// specification. An error is a *check.EvalError.
+func (m *Model) Evaluate(e core.Expr) (value.Value, error) { return m.EvaluateStep(e, nil, nil) }
+
+// EvaluateIn is the value of an expression in a state, given by the values of
+// the variables in the order of Variables.
+func (m *Model) EvaluateIn(e core.Expr, s []value.Value) (value.Value, error) {
+	return m.EvaluateStep(e, s, nil)
+}
+
+// EvaluateStep is the value of an expression in a step; next is nil where there
+// is no next state. It is evaluated by the reference evaluator, which is the
+// cheaper one for an expression that is evaluated a few times.
+func (m *Model) EvaluateStep(e core.Expr, s, next []value.Value) (value.Value, error) {
+	return m.EvaluateUntil(nil, e, s, next)
+}
+
+// EvaluateUntil is EvaluateStep with an end: when stop answers true the
+// evaluation ends with an error soon. Without stop it is not asked.
+func (m *Model) EvaluateUntil(stop func() bool, e core.Expr, s, next []value.Value) (value.Value, error) {
+	r := newReference(m.program, newRun(m.program, m.workers.Add(1)))
+	r.run.stop = stop
+	var v value.Value
+	err := value.Catch(func() {
+		v = r.eval(e, nil, state{cur: s, nxt: next}).Normal()
+		if v.Kind() == value.KindSet && value.IsFinite(v) {
+			v = value.Enumerate(v)
+		}
+	})
+	if err != nil {
+		return value.Value{}, &check.EvalError{Message: err.Error(), Places: r.places()}
+	}
+	return v, nil
+}
+
+// Definition is what may be written at the end of the root module under this
+// name, overrides considered; nil where there is nothing.
+func (m *Model) Definition(name string) *core.Def {
+	d := m.program.spec.Names[name]
+	if d == nil {
+		return nil
+	}
+	if to, _ := m.program.resolve(d); to != nil {
+		return to
+	}
+	return d
+}

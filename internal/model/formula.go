@@ -1,0 +1,250 @@
+package model
+
+import (
+	"github.com/ashlar-dev/ashlar/source"
+	"github.com/ashlar-dev/ashlar/tla/core"
+	"github.com/ashlar-dev/ashlar/tla/value"
+)
+
+// A formula about behaviours is taken apart into what can be decided on a
+// state, on a step, and what needs whole behaviours:
+//
+//	Init /\ [][Next]_v /\ []P /\ WF_v(A)
+//	init    steps          inv   rest
+//
+// Definitions are opened where that is needed, with their arguments put in.
+// "\A x \in S : F", where S is constant, is taken apart inside.
+
+// parts is a formula taken apart. All are conjuncts; none has free names.
+type parts struct {
+	init  []core.Expr // state predicates about the first state
+	inv   []core.Expr // P of []P
+	steps []core.Expr // [A]_v of [][A]_v
+	fair  []core.Expr // WF_v(A) and SF_v(A), possibly quantified
+	rest  []core.Expr // everything else
+}
+
+// partsOf takes e apart.
+func (p *program) partsOf(e core.Expr) parts {
+	var ps parts
+	p.split(e, &ps, 0)
+	return ps
+}
+
+// splitDepthMax bounds how deep definitions are opened.
+const splitDepthMax = 200
+
+func (p *program) split(e core.Expr, ps *parts, depth int) {
+	if p.factsOf(e, nil, nil).level <= core.StateLevel {
+		ps.init = append(ps.init, e)
+		return
+	}
+	if depth > splitDepthMax {
+		ps.rest = append(ps.rest, e)
+		return
+	}
+	switch e := e.(type) {
+	case *core.And:
+		for _, x := range e.List {
+			p.split(x, ps, depth+1)
+		}
+		return
+	case *core.Call:
+		if body := p.open(e); body != nil {
+			p.split(body, ps, depth+1)
+			return
+		}
+	case *core.Quant:
+		if p.splitForAll(e, ps, depth) {
+			return
+		}
+	case *core.Let:
+		if p.splitLet(e, ps, depth) {
+			return
+		}
+	case *core.Fair:
+		ps.fair = append(ps.fair, e)
+		return
+	case *core.Op:
+		if e.Op == core.OpAlways && p.splitAlways(e.Args[0], ps, depth) {
+			return
+		}
+	}
+	ps.rest = append(ps.rest, e)
+}
+
+// open is the body of a definition with the arguments of the call put in, or
+// nil where it cannot be opened.
+func (p *program) open(e *core.Call) core.Expr {
+	d, _ := p.resolve(e.Def)
+	if d == nil || d.Body == nil || d.Recursive || p.isNative(d) {
+		return nil
+	}
+	body := instantiate(d, e.Args)
+	// Arguments are copied to wherever they are used, which must not go on
+	// without end.
+	if left := openedMax; !countNodes(body, &left) {
+		return nil
+	}
+	return body
+}
+
+// openedMax bounds the size of an expression that opening a definition makes,
+// the definitions that it mentions not counted.
+const openedMax = 1 << 16
+
+// countNodes takes the size of e from left and says whether that was enough.
+func countNodes(e core.Expr, left *int) bool {
+	*left--
+	for x := range core.Children(e, core.EvaluationOrder) {
+		if *left < 0 || !countNodes(x, left) {
+			return false
+		}
+	}
+	return *left >= 0
+}
+
+// splitAlways takes []e apart.
+func (p *program) splitAlways(e core.Expr, ps *parts, depth int) bool {
+	if depth > splitDepthMax {
+		return false
+	}
+	if p.factsOf(e, nil, nil).level <= core.StateLevel {
+		ps.inv = append(ps.inv, e)
+		return true
+	}
+	switch e := e.(type) {
+	case *core.Box:
+		ps.steps = append(ps.steps, e)
+		return true
+	case *core.And: // [](F /\ G) is []F /\ []G
+		var inner parts
+		for _, x := range e.List {
+			if !p.splitAlways(x, &inner, depth+1) {
+				return false
+			}
+		}
+		ps.inv = append(ps.inv, inner.inv...)
+		ps.steps = append(ps.steps, inner.steps...)
+		return true
+	case *core.Call:
+		if body := p.open(e); body != nil {
+			return p.splitAlways(body, ps, depth+1)
+		}
+	}
+	return false
+}
+
+// splitForAll takes \A x \in S : F apart where S is constant: each part of F
+// is quantified by itself.
+func (p *program) splitForAll(e *core.Quant, ps *parts, depth int) bool {
+	if e.Exists {
+		return false
+	}
+	for _, b := range e.Binds {
+		if b.Set == nil || p.factsOf(b.Set, nil, nil).level != core.ConstantLevel {
+			return false
+		}
+	}
+	return wrapped(func(inner *parts) { p.split(e.Body, inner, depth+1) }, ps, func(x core.Expr) core.Expr {
+		return &core.Quant{At: e.At, Binds: e.Binds, Body: x}
+	})
+}
+
+// splitLet takes LET D IN F apart: each part of F keeps the definitions.
+func (p *program) splitLet(e *core.Let, ps *parts, depth int) bool {
+	return wrapped(func(inner *parts) { p.split(e.Body, inner, depth+1) }, ps, func(x core.Expr) core.Expr {
+		return &core.Let{At: e.At, Defs: e.Defs, Body: x}
+	})
+}
+
+// wrapped takes a formula apart by split and puts each part into wrap.
+func wrapped(split func(*parts), ps *parts, wrap func(core.Expr) core.Expr) bool {
+	var inner parts
+	split(&inner)
+	add := func(to *[]core.Expr, from []core.Expr) {
+		for _, x := range from {
+			*to = append(*to, wrap(x))
+		}
+	}
+	add(&ps.init, inner.init)
+	add(&ps.inv, inner.inv)
+	add(&ps.steps, inner.steps)
+	add(&ps.fair, inner.fair)
+	add(&ps.rest, inner.rest)
+	return true
+}
+
+// conjunction joins conjuncts to one formula; nil for none.
+func conjunction(es []core.Expr) core.Expr {
+	switch len(es) {
+	case 0:
+		return nil
+	case 1:
+		return es[0]
+	}
+	return &core.And{At: core.At{Place: es[0].Span()}, List: es}
+}
+
+// behaviour is what a specification formula says: where to start and how to go
+// on, and what it assumes beyond that.
+type behaviour struct {
+	init, next core.Expr
+	fair       []core.Expr
+	rest       []core.Expr
+}
+
+// behaviourOf takes a specification formula apart.
+func (p *program) behaviourOf(d *core.Def, span source.Span, diags *source.List) behaviour {
+	ps := p.partsOf(d.Body)
+	b := behaviour{init: conjunction(ps.init), fair: ps.fair, rest: append(ps.rest, boxed(ps.inv)...)}
+	switch {
+	case len(ps.steps) == 0:
+		diags.Add(source.Diagnostic{Code: BadSpecification, Span: span,
+			Message: "the formula " + d.Name + " has no part [][Next]_v, so it does not say how states follow each other",
+			Repair:  "write it as Init /\\ [][Next]_vars, or use INIT and NEXT"})
+		return b
+	case len(ps.steps) > 1:
+		diags.Add(source.Diagnostic{Code: BadSpecification, Span: span,
+			Message: "the formula " + d.Name + " has more than one part [][Next]_v; it must have one",
+			Related: []source.Note{{Span: ps.steps[1].Span(), Message: "another one here"}}})
+		return b
+	case b.init == nil:
+		diags.Add(source.Diagnostic{Code: BadSpecification, Span: span,
+			Message: "the formula " + d.Name + " has no initial predicate", Repair: "write it as Init /\\ [][Next]_vars, or use INIT and NEXT"})
+		return b
+	}
+	box, ok := ps.steps[0].(*core.Box)
+	if !ok {
+		diags.Add(source.Diagnostic{Code: BadSpecification, Span: span,
+			Message: "the part [][Next]_v of " + d.Name + " must not stand inside a quantifier or a LET"})
+		return b
+	}
+	b.next = box.Action
+	return b
+}
+
+// boxed puts [] before each predicate again.
+func boxed(es []core.Expr) []core.Expr {
+	out := make([]core.Expr, len(es))
+	for i, e := range es {
+		out[i] = &core.Op{At: core.At{Place: e.Span()}, Op: core.OpAlways, Args: []core.Expr{e}}
+	}
+	return out
+}
+
+// elementsOf are the elements of a constant set, for a compiler that wants to
+// treat each by itself; nil where there are more than max or none can be told.
+func elementsOf(set value.Value, most int) (elems []value.Value) {
+	if set.Kind() != value.KindSet {
+		return nil
+	}
+	if value.Catch(func() {
+		if value.IsFinite(set) && value.Size(set) <= most {
+			elems = set.Elems()
+		}
+	}) != nil {
+		return nil
+	}
+	return elems
+}

@@ -1,0 +1,97 @@
+package model
+
+import (
+	"github.com/ashlar-dev/ashlar/tla/native"
+	"github.com/ashlar-dev/ashlar/tla/value"
+)
+
+// Options choose how a model is evaluated. The zero Options are the default.
+type Options struct {
+	// Reference selects the tree-walking evaluator in place of the compiled one.
+	Reference bool
+	// Constants are values of constants without parameters that the
+	// configuration does not give.
+	Constants map[string]value.Value
+	// Output receives what Print and PrintT print, one call per line, without
+	// a line end. It may be called from several workers at once. Nil: discarded.
+	Output func(line string)
+	// Seed starts the sequence of RandomElement and its kin.
+	Seed uint64
+	// Now gives JavaTime. Nil: JavaTime is an evaluation error.
+	Now func() int32
+	// Files is what IOUtils, Json and CSV read and write, Environment what
+	// IOEnv is. Nil: they are evaluation errors.
+	Files       native.Files
+	Environment func() map[string]string
+	// Progress gives what TLCGet knows of the run. Nil: TLCGet of such a name
+	// is an evaluation error.
+	Progress func() Progress
+	// Configuration is what TLCGet("config") tells.
+	Configuration Configuration
+	// Exit is called, by any worker, when the specification asks for the end of
+	// the run, by TLCSet("exit", TRUE). Nil: it goes on.
+	Exit func()
+
+	// Profile has expressions be counted: see Model.Profile.
+	Profile bool
+	// Reduce asks for a search of an algorithm that leaves out states where that
+	// can be told to be sound; Model.Reduction says what came of it.
+	Reduce bool
+	// SafetyOnly reports that properties of behaviours will not be checked.
+	SafetyOnly bool
+
+	// direct is what NewDirect puts in the place of a next-state relation.
+	direct *direct
+	// permute finds orbits by permutations where sorting would do. Tests compare
+	// the two.
+	permute bool
+	// pure evaluates native definitions by their TLA+ bodies where they have
+	// one. Tests compare the two.
+	pure bool
+}
+
+// Progress is what a specification may ask of the run by TLCGet.
+type Progress struct {
+	Generated, Distinct, Queue int64
+	Diameter                   int
+	DurationSeconds            int64
+	Walks                      int64 // in a simulation
+}
+
+// The modes of a Configuration.
+const (
+	ModeSearch   = "bfs"
+	ModeSimulate = "simulate"
+)
+
+// Configuration is how a specification is run, as far as it may ask for that.
+type Configuration struct {
+	Mode     string // "" is ModeSearch
+	Workers  int
+	Deadlock bool
+	// Depth, Walks and Seed are those of a simulation.
+	Depth, Walks int64
+	Seed         uint64
+}
+
+// The limits of evaluation.
+const (
+	// CallDepthMax bounds recursive operators and functions.
+	CallDepthMax = 20_000
+	// UnrollMax is how many elements a constant set of an action-level \E may
+	// have for the compiler to make a copy of the action for each.
+	UnrollMax = 32
+	// InlineNodesMax is the size in tree nodes, calls expanded, up to which an
+	// operator is compiled into each of its callers.
+	InlineNodesMax = 400
+	// SymmetriesMax bounds the group that SYMMETRY generates.
+	SymmetriesMax = 50_000
+	// InternedMax is how many different values of one variable are kept by
+	// number; further ones are encoded in full.
+	InternedMax = 1 << 18
+	// InternedBytesMax bounds the encoded size of what is kept by number, per
+	// variable.
+	InternedBytesMax = 32 << 20
+	// MemoMax bounds how many results of one recursive function are remembered.
+	MemoMax = 1 << 16
+)

@@ -1,0 +1,416 @@
+package model
+
+import (
+	"sync/atomic"
+
+	"github.com/ashlar-dev/ashlar/check"
+	"github.com/ashlar-dev/ashlar/internal/model/pack"
+	"github.com/ashlar-dev/ashlar/tla/core"
+	"github.com/ashlar-dev/ashlar/tla/native"
+	"github.com/ashlar-dev/ashlar/tla/value"
+)
+
+// packing is the model on packed states: see package pack. A state that has no
+// packed form is encoded as a byte 0 and what vectorCodec makes of it; that of a
+// packed one never begins with 0, so equal states have equal bytes.
+type packing struct {
+	lowered *pack.Lowered
+	code    *pack.Code
+	layout  *pack.Layout
+	images  *pack.Images // nil where states have other names
+	// preds has the number of the predicate that a formula is, or -1.
+	preds []int
+	vars  []packedVar
+	// before are the bits of the states that were expanded before a search was
+	// resumed.
+	before seenBits
+	// odd reports that something was met that packed code alone cannot deal with.
+	odd atomic.Bool
+}
+
+// meetOdd notes that there was such a thing.
+func (p *packing) meetOdd() {
+	if !p.odd.Load() {
+		p.odd.Store(true)
+	}
+}
+
+// packedVar is where a variable lies in a packed state: the words from low on,
+// and which bits of each.
+type packedVar struct {
+	low   int
+	masks []uint64
+}
+
+// The size of the sample that the layout is guessed from.
+const (
+	sampleStatesMax  = 2_000
+	sampleVisitedMax = 20_000
+)
+
+// sampleStopsMax is in how many of 100 states of the sample the code may stop.
+const sampleStopsMax = 10
+
+// Pack lets the model work on packed states from now on, if that promises to be
+// faster; packed says whether it does, and why what speaks against it. The
+// states that workers and Show know are others afterwards, so it comes before
+// everything else; it must not be called while the model is used. It looks at
+// the first states of the model: few, so stop need not be asked more than now
+// and then; where it answers true, nothing changes.
+func (m *Model) Pack(stop func() bool) (packed bool, why string) {
+	packed, m.unpacked = m.pack(packOptions{states: sampleStatesMax, stop: stop})
+	return packed, m.unpacked
+}
+
+// packOptions are how a model is packed; tests want it always.
+type packOptions struct {
+	states int // of the sample
+	always bool
+	stop   func() bool
+}
+
+func (m *Model) pack(o packOptions) (packed bool, why string) {
+	switch {
+	case m.compiled == nil || m.next == nil || m.init == nil || m.packed != nil:
+		return false, "there is nothing to pack"
+	case m.profile != nil:
+		return false, "expressions are counted"
+	case m.direct != nil:
+		return false, "an algorithm is executed itself"
+	}
+	for _, f := range m.formulas {
+		if m.program.unsteady(f.expr) {
+			return false, "the model prints, reads or is random"
+		}
+	}
+	states, lowered, why := m.lower(o)
+	if lowered == nil {
+		return false, why
+	}
+	p := &packing{lowered: lowered, code: pack.Compile(lowered), preds: make([]int, len(m.formulas))}
+	p.layout = p.code.Layout()
+	n := 0
+	for i, f := range m.formulas {
+		p.preds[i] = -1
+		if m.lowers(f) {
+			if !p.code.Hopeless(n) {
+				p.preds[i] = n
+			}
+			n++
+		}
+	}
+	if !o.always && !p.suits(m, states) {
+		why := lowered.Reasons()
+		if why == "" { // all was lowered
+			why = "most states have values outside the layout"
+		}
+		return false, "much of the model is not packed: " + why
+	}
+	for i := range m.program.spec.Variables {
+		v := packedVar{}
+		v.low, v.masks = p.layout.Masks(i)
+		p.vars = append(p.vars, v)
+	}
+	p.before = newBits(p.layout.Words())
+	m.packImages(p)
+	m.packed = p
+	return true, ""
+}
+
+// suits reports whether the code goes through for most of the states.
+func (p *packing) suits(m *Model, states []check.State) bool {
+	machine := pack.NewMachine(p.code)
+	words := make([]uint64, p.layout.Words())
+	machine.Start(func(int) bool { return true })
+	stops, tried := 0, 0
+	for i := 0; i < len(states); i += 1 + len(states)/suitsMax {
+		s := states[i]
+		tried++
+		if !p.layout.Encode(words, m.Decode(s)) || !machine.Run(words) {
+			stops++
+		}
+	}
+	return stops*100 <= sampleStopsMax*tried
+}
+
+// suitsMax is about how many states are tried.
+const suitsMax = 2_000
+
+// lower samples states and lowers the model. Lowering may take work in proportion
+// to the sample: where it would take more, more states are visited first, so that
+// the time is lost only on models that are searched for much longer.
+func (m *Model) lower(o packOptions) (states []check.State, lowered *pack.Lowered, why string) {
+	s := m.newSampler(o.stop)
+	for scale := 1; ; scale *= sampleGrowth {
+		work := workPerSample * scale
+		if o.always || scale >= sampleScaleMax {
+			work = pack.WorkMax
+		}
+		complete, ok := s.visit(o.states*scale, sampleVisitedMax*scale)
+		switch {
+		case !ok:
+			return nil, nil, "no sample of states was found"
+		case complete && !o.always:
+			return nil, nil, "the model is small"
+		}
+		sample := m.samples()
+		if m.packsView() {
+			sample.Views = m.views(s.w, s.states)
+		}
+		lowered, err := pack.Lower(m.toLower(), sample, work)
+		if err == nil {
+			return s.states, lowered, ""
+		}
+		if err != pack.ErrWork || work == pack.WorkMax {
+			return nil, nil, err.Error()
+		}
+	}
+}
+
+// The work of lowering for the first sample, and how samples grow.
+const (
+	workPerSample  = 150_000
+	sampleGrowth   = 4
+	sampleScaleMax = 16
+)
+
+// sampler visits the first states of a model.
+type sampler struct {
+	w       *worker
+	stop    func() bool
+	states  []check.State
+	seen    map[string]bool
+	visited int
+	next    int // the first state that was not expanded
+	started bool
+	tired   bool // the sample has taken too long
+}
+
+func (m *Model) newSampler(stop func() bool) *sampler {
+	s := &sampler{w: m.newWorker(), stop: stop, seen: make(map[string]bool)}
+	// The evaluator has this run already.
+	s.w.run.muted, s.w.run.world.Files = true, nil
+	asks := 0
+	s.w.run.stop = func() bool {
+		asks++
+		s.tired = asks > sampleAsksMax
+		return s.tired || stop()
+	}
+	return s
+}
+
+// sampleAsksMax is how many times a sample asks whether to stop, each time after
+// stopPollEvery turns of loops: where states take that much, few must do.
+const sampleAsksMax = 200_000
+
+// sampleFew is how many states are enough for a sample that takes too long.
+const sampleFew = 100
+
+// visit goes on until there are so many states, or so many were visited.
+// Complete says that there are no more; where it is cut short, what it was about
+// to expand is expanded again.
+func (s *sampler) visit(states, visited int) (complete, ok bool) {
+	visit := func(_ int, c check.State) error {
+		if s.visited++; s.visited > visited || len(s.states) >= states {
+			return check.ErrStopped
+		}
+		inside, err := s.w.InModel()
+		if err != nil || !inside || s.seen[string(c)] {
+			return err
+		}
+		s.seen[string(c)] = true
+		s.states = append(s.states, append(check.State(nil), c...))
+		return nil
+	}
+	var err error
+	if !s.started {
+		err = s.w.Init(visit)
+		s.started = err == nil
+	}
+	for ; err == nil && s.next < len(s.states); s.next++ {
+		if err = s.w.Next(s.states[s.next], visit); err != nil {
+			break
+		}
+	}
+	switch {
+	case s.stop(), err != nil && err != check.ErrStopped && !s.tired:
+		return false, false
+	case s.tired:
+		return false, len(s.states) >= sampleFew
+	}
+	return err == nil, len(s.states) > 0
+}
+
+// samples is what the model knows of its states after the sample.
+func (m *Model) samples() pack.Sample {
+	var out pack.Sample
+	for _, t := range m.codec.vars {
+		out.Values = append(out.Values, t.all())
+	}
+	addSet := func(v value.Value) {
+		if v.Kind() == value.KindSet {
+			out.Sets = append(out.Sets, v)
+		}
+	}
+	for _, c := range m.program.spec.Constants {
+		addSet(m.program.constants[c].val)
+	}
+	for _, d := range m.program.spec.Defs {
+		addSet(m.program.overrides[d].val)
+		if d.Body == nil || d.Native {
+			continue
+		}
+		core.Walk(d.Body, func(e core.Expr) bool {
+			if s, ok := e.(*core.Str); ok {
+				out.Strings = append(out.Strings, value.String(s.Val))
+			}
+			return true
+		})
+	}
+	return out
+}
+
+// all are the values that have a number.
+func (t *internTable) all() []value.Value {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	out := make([]value.Value, t.count)
+	for i := range out {
+		out[i] = t.at(uint32(i))
+	}
+	return out
+}
+
+// lowers reports whether a formula is one of those that are evaluated in states
+// and steps.
+func (m *Model) lowers(f *formula) bool {
+	return f != m.init && f != m.next && f != m.view && f != m.alias && f != m.post && !isAssume(m, f)
+}
+
+func isAssume(m *Model, f *formula) bool {
+	for _, a := range m.assumes {
+		if a == f {
+			return true
+		}
+	}
+	return false
+}
+
+func (m *Model) toLower() pack.Model {
+	out := pack.Model{Program: packProgram{m.program}, Next: m.next.expr, Actions: m.actions.index}
+	for _, f := range m.invariants {
+		out.Invariants = append(out.Invariants, f.expr)
+	}
+	for _, f := range m.formulas {
+		if m.lowers(f) {
+			out.Preds = append(out.Preds, f.expr)
+		}
+	}
+	if m.packsView() {
+		out.View = m.view.expr
+	}
+	return out
+}
+
+// unsteady reports whether e may have another value when it is evaluated again, or
+// an effect. A constant that is computed once has neither after the sample.
+func (p *program) unsteady(e core.Expr) bool {
+	if !p.factsOf(e, nil, nil).volatile {
+		return false
+	}
+	found := false
+	p.reach(e, map[*core.Def]bool{}, func(d *core.Def) bool {
+		if p.constDefs[d] != nil {
+			return false
+		}
+		found = found || hasEffects(d)
+		return !found
+	})
+	return found
+}
+
+// packProgram is what package pack asks of a program.
+type packProgram struct{ p *program }
+
+var _ pack.Program = packProgram{}
+
+func (p packProgram) Definition(d *core.Def) (*core.Def, value.Value) {
+	to, r := p.p.resolve(d)
+	return to, r.val
+}
+
+func (p packProgram) Constant(c *core.Constant) (value.Value, *core.Def) {
+	r := p.p.constants[c]
+	return r.val, r.def
+}
+
+func (p packProgram) Native(d *core.Def) (func([]value.Value) value.Value, bool, bool) {
+	if !p.p.isNative(d) {
+		return nil, false, false
+	}
+	op := nativeOp(d)
+	if op == nil {
+		return nil, true, false
+	}
+	return func(args []value.Value) value.Value { return computeNative(op, args) }, true, !op.Effects
+}
+
+// computeNative applies an operator without effects to values.
+func computeNative(op *native.Op, args []value.Value) value.Value {
+	switch {
+	case op.F0 != nil:
+		return op.F0()
+	case op.F1 != nil:
+		return op.F1(args[0])
+	case op.F2 != nil:
+		return op.F2(args[0], args[1])
+	case op.F3 != nil:
+		return op.F3(args[0], args[1], args[2])
+	}
+	list := make([]native.Arg, len(args))
+	for i, a := range args {
+		list[i].Val = a
+	}
+	return op.FN(nil, list)
+}
+
+func (p packProgram) Once(d *core.Def) (v value.Value, once bool) {
+	c := p.p.constDefs[d]
+	if c != nil && c.done.Load() {
+		v = c.val
+	}
+	return v, c != nil
+}
+
+func (p packProgram) Literal(e core.Expr) (value.Value, bool) {
+	l, ok := e.(*literal)
+	if !ok {
+		return value.Value{}, false
+	}
+	return l.val, true
+}
+
+// decodePacked returns the values of a state that a packed model made.
+func (m *Model) decodePacked(s check.State) []value.Value {
+	words := make([]uint64, m.packed.layout.Words())
+	if !m.packed.layout.LoadBytes(words, s) {
+		v := newVector(len(m.program.spec.Variables))
+		m.codec.decode(s[1:], v, make([]int32, len(v.vals)))
+		return v.vals
+	}
+	vals := make([]value.Value, len(m.program.spec.Variables))
+	for i := range vals {
+		vals[i] = m.packed.layout.Value(words, i)
+	}
+	return vals
+}
+
+// encodePacked is the state of a packed model in which the variables have the
+// given values.
+func (m *Model) encodePacked(vals []value.Value) check.State {
+	words := make([]uint64, m.packed.layout.Words())
+	if m.packed.layout.Encode(words, vals) {
+		return m.packed.layout.AppendBytes(nil, words)
+	}
+	return append(check.State{0}, m.encodeVector(vals)...)
+}

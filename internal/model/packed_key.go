@@ -1,0 +1,133 @@
+package model
+
+import (
+	"encoding/binary"
+
+	"github.com/ashlar-dev/ashlar/check"
+	"github.com/ashlar-dev/ashlar/tla/value"
+)
+
+// packedKeyedWorker is a worker of a packed model with a view or a symmetry.
+//
+// Where the symmetry permutes the bits of packed states, a packed state is named
+// by the least of its images, which are packed too. Where the value of a view
+// can be packed, a state is named by that, if it has a packed form. Otherwise the
+// name is that of the values.
+type packedKeyedWorker struct {
+	*packedWorker
+	keys          keys
+	name          []byte
+	best, scratch []uint64
+	view          []uint64 // nil where the value of the view is not packed
+}
+
+// Capabilities is what the worker inside supports, with keys.
+func (w *packedKeyedWorker) Capabilities() check.Capabilities {
+	can := w.packedWorker.Capabilities()
+	can.Key = w.Key
+	return can
+}
+
+// imagesMax bounds how many images of a state are made to name it.
+const imagesMax = 120
+
+// packImages finds what the symmetry does to packed states.
+func (m *Model) packImages(p *packing) {
+	if m.view != nil || len(m.symmetry) > imagesMax {
+		return
+	}
+	var perms []func(value.Value) value.Value
+	for _, s := range m.symmetry {
+		perms = append(perms, s.apply)
+	}
+	p.images = p.layout.Images(perms)
+}
+
+// packsView reports whether states are named by what packed code makes of a view. A
+// symmetry beside it would have the view be that of an image.
+func (m *Model) packsView() bool { return m.view != nil && len(m.symmetry) == 0 }
+
+// views are the values of the view in states of the sample, each once; none where
+// it has no value in one of them.
+func (m *Model) views(w *worker, states []check.State) (out []value.Value) {
+	seen := make(map[string]bool)
+	for _, s := range states {
+		m.codec.decode(s, w.cur, w.ends)
+		v, err := w.viewOf(w.cur)
+		if err != nil {
+			return nil
+		}
+		if text := v.String(); !seen[text] {
+			seen[text] = true
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+func (m *Model) newPackedKeyedWorker() *packedKeyedWorker {
+	w := m.newPackedWorker()
+	out := &packedKeyedWorker{packedWorker: w, keys: newKeys(m), best: make([]uint64, len(w.words)), scratch: make([]uint64, len(w.words))}
+	if l := m.packed.code.ViewLayout(); l != nil {
+		out.view = make([]uint64, l.Words())
+	}
+	return out
+}
+
+// Key is what identifies the candidate.
+func (w *packedKeyedWorker) Key() (check.State, error) {
+	if w.p.images != nil && w.nextPacked {
+		w.p.images.Least(w.next, w.best, w.scratch)
+		w.name = w.p.layout.AppendBytes(w.name[:0], w.best)
+		return w.name, nil
+	}
+	if w.view != nil {
+		return w.viewed()
+	}
+	w.p.meetOdd()
+	if !w.nxLoaded {
+		w.load(w.next, w.seen)
+		w.nxLoaded = true
+	}
+	buf := w.buf[:0]
+	for i, v := range w.seen.vals {
+		if id := w.seen.ids[i]; id != 0 {
+			buf = binary.AppendUvarint(buf, uint64(id))
+			continue
+		}
+		buf, w.seen.ids[i], w.full = w.m.codec.appendValue(buf, i, v, w.full)
+	}
+	w.buf = buf
+	key, err := w.keys.key(w.worker)
+	if err != nil || w.p.images == nil {
+		return key, err
+	}
+	// No packed state begins with 0.
+	w.name = append(append(w.name[:0], 0), key...)
+	return w.name, nil
+}
+
+// viewed is the name of the candidate by its view: the packed form of the value,
+// or a 0, which none begins with, and the value.
+func (w *packedKeyedWorker) viewed() (check.State, error) {
+	l := w.p.code.ViewLayout()
+	if w.nextPacked && w.machine.View(w.next, w.view) {
+		w.name = l.AppendBytes(w.name[:0], w.view)
+		return w.name, nil
+	}
+	w.p.meetOdd()
+	if !w.nxLoaded {
+		w.load(w.next, w.seen)
+		w.nxLoaded = true
+	}
+	v, err := w.viewOf(w.seen)
+	if err != nil {
+		return nil, err
+	}
+	if l.Encode(w.view, []value.Value{v}) {
+		w.name = l.AppendBytes(w.name[:0], w.view)
+	} else {
+		w.name = w.m.codec.values.AppendTo(append(w.name[:0], 0), v)
+	}
+	return w.name, nil
+}

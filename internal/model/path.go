@@ -1,0 +1,37 @@
+package model
+
+import (
+	"github.com/ashlar-dev/ashlar/check"
+	"github.com/ashlar-dev/ashlar/tla/value"
+)
+
+// AskPath says how the state whose successors are computed was reached, for Trace.
+func (w *worker) AskPath(path func() ([]check.State, error)) {
+	w.run.world.Trace = func() value.Value { return w.trace(path) }
+}
+
+// trace is the behaviour up to the current state: the one that successors are
+// computed of, or the candidate, where that is asked about.
+func (w *worker) trace(path func() ([]check.State, error)) value.Value {
+	states, err := path()
+	if err != nil {
+		panic(errStopped) // the checker knows why
+	}
+	var out []value.Value
+	for _, s := range states {
+		out = append(out, w.m.recordOf(w.m.Decode(s)))
+	}
+	if len(w.asked) > 0 && &w.asked[0] == &w.seen.vals[0] {
+		out = append(out, w.m.recordOf(w.asked))
+	}
+	return value.TupleOf(out)
+}
+
+// recordOf is a state as a record of its variables.
+func (m *Model) recordOf(vals []value.Value) value.Value {
+	fields := make([]value.Field, len(vals))
+	for i, v := range vals {
+		fields[i] = value.Field{Name: m.program.spec.Variables[i].Name, Val: v}
+	}
+	return value.Record(fields)
+}

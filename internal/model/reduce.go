@@ -1,0 +1,473 @@
+package model
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync/atomic"
+
+	"github.com/ashlar-dev/ashlar/tla/core"
+	"github.com/ashlar-dev/ashlar/tla/pcal"
+)
+
+// Partial-order reduction of algorithms.
+//
+// A step at a label that reads and writes nothing but its process's own
+// variables commutes with every step of every other process. Where a process
+// stands at such a label and can take the step, the search takes the steps of
+// that process only, and leaves those of the others for later: what they lead
+// to is reached afterwards all the same. That keeps every deadlock, every
+// failed assertion and expression without value, and every violation of an
+// invariant that does not see the step. The conditions are decided before the
+// search, from the text:
+//
+//	own       variables that are mentioned by their process's blocks only
+//	local     labels whose steps mention, besides bound names and constants,
+//	          nothing but own variables, and end in a jump
+//	unseen    local labels whose steps assign no variable that an invariant
+//	          mentions, and of which neither their own name nor that of a label
+//	          they jump to is compared with pc in one
+//	safe      unseen labels without those at which a cycle of safe labels would
+//	          close: no state is passed over for ever
+//
+// The last one takes the place of looking at the states that were visited
+// before, so that the reduced search too is the same for any number of
+// workers. Where something of the model could tell the difference in another
+// way, nothing is reduced.
+
+// Reduction states what of an algorithm was reduced.
+type Reduction struct {
+	// Labels are the names of the labels whose steps are taken alone.
+	Labels []string
+	// States is in how many states the steps of one process only were taken, by
+	// all workers so far.
+	States int64
+	// Refused states why nothing is reduced, or is empty.
+	Refused string
+}
+
+// reduction is what a model takes alone.
+type reduction struct {
+	labels  map[*pcal.Block]bool
+	names   []string
+	refused string
+	states  atomic.Int64
+}
+
+// Reduction says what Options.Reduce has come to.
+func (m *Model) Reduction() Reduction {
+	if m.reduction == nil {
+		return Reduction{}
+	}
+	r := m.reduction
+	return Reduction{Labels: slices.Clone(r.names), States: r.states.Load(), Refused: r.refused}
+}
+
+// reduce decides what may be taken alone. It comes before the algorithm is
+// compiled.
+func (b *builder) reduce() {
+	if !b.p.options.Reduce {
+		return
+	}
+	r := &reduction{labels: map[*pcal.Block]bool{}}
+	b.m.reduction = r
+	if r.refused = b.irreducible(); r.refused != "" {
+		return
+	}
+	a := &reducer{b: b, d: b.m.direct}
+	if r.refused = a.see(); r.refused != "" {
+		return
+	}
+	a.findOwn()
+	for _, p := range a.d.alg.Processes {
+		for _, block := range a.safe(p) {
+			r.labels[block] = true
+			r.names = append(r.names, block.Label)
+		}
+	}
+	if len(r.names) == 0 {
+		r.refused = "no label is safe: every step mentions a variable that is shared, or that an invariant sees, or closes a cycle of such steps"
+	}
+}
+
+// irreducible says what of the model could tell a reduced search from a whole
+// one, or is empty.
+func (b *builder) irreducible() string {
+	m := b.m
+	switch {
+	case m.direct == nil:
+		return "the behaviour is not that of an algorithm whose translation is made in memory"
+	case m.direct.alg.Uniprocess():
+		return "the algorithm has one process"
+	case !m.direct.alg.NeedsPC():
+		return "the processes have no labels to stand at"
+	case m.direct.alg.NamesPC:
+		return "the algorithm mentions pc"
+	case b.cfg.Symmetry.IsSet():
+		return "there is a SYMMETRY"
+	case m.view != nil:
+		return "there is a VIEW"
+	case len(m.constraints)+len(m.actionConstraints) > 0:
+		return "there is a CONSTRAINT"
+	case len(m.steps) > 0:
+		return "the property " + m.info.Steps[0] + " is one of steps, and steps are left out"
+	case m.live != nil && !b.p.options.SafetyOnly:
+		return "a property is one of behaviours, and steps are left out; --safety-only leaves the property out instead"
+	}
+	for _, f := range m.formulas {
+		if name := b.p.effect(f.expr, map[*core.Def]bool{}); name != "" {
+			return "the specification uses " + name
+		}
+	}
+	return ""
+}
+
+// effect is the name of an operator that e uses and that can see how the search
+// goes, or is empty.
+func (p *program) effect(e core.Expr, seen map[*core.Def]bool) (name string) {
+	def := func(d *core.Def) {
+		if d, _ = p.resolve(d); d == nil || seen[d] || name != "" {
+			return
+		}
+		seen[d] = true
+		switch {
+		case hasEffects(d) && d.Name != "Print" && d.Name != "PrintT":
+			name = d.Name
+		case d.Body != nil && !p.isNative(d):
+			name = p.effect(d.Body, seen)
+		}
+	}
+	core.Walk(e, func(x core.Expr) bool {
+		switch x := x.(type) {
+		case *core.Call:
+			def(x.Def)
+		case *core.OpRef:
+			def(x.Def)
+		case *core.ConstRef:
+			if r, ok := p.constants[x.Const]; ok && r.def != nil {
+				def(r.def)
+			}
+		}
+		return name == ""
+	})
+	return name
+}
+
+// reducer finds what may be taken alone in an algorithm.
+type reducer struct {
+	b *builder
+	d *direct
+	// seen are the variables that invariants mention, but for pc, and labels
+	// the strings that they compare pc with.
+	seen   uint64
+	labels map[string]bool
+	// own is the process of a variable that no other process mentions.
+	own map[*core.Variable]*pcal.Process
+}
+
+// see collects what invariants see, or says why that cannot be told.
+func (a *reducer) see() string {
+	a.labels = map[string]bool{}
+	pc := varBit(a.d.alg.PC.Index)
+	for _, f := range a.b.m.invariants {
+		facts := a.b.p.factsOf(f.expr, nil, nil)
+		a.seen |= facts.vars &^ pc
+		if facts.vars&pc == 0 {
+			continue
+		}
+		if a.d.alg.PC.Index >= varBits || !a.seePC(f.expr, map[*core.Def]bool{}) {
+			return "the invariant " + f.name + " uses pc in another way than to compare that of a process with labels"
+		}
+	}
+	return ""
+}
+
+// seePC collects the labels that e compares pc with, and says whether it uses
+// pc in no other way.
+func (a *reducer) seePC(e core.Expr, open map[*core.Def]bool) bool {
+	whole := true
+	core.Walk(e, func(x core.Expr) bool {
+		switch x := x.(type) {
+		case *core.VarRef:
+			whole = whole && x.Var != a.d.alg.PC
+		case *core.Op:
+			if a.comparison(x, open) {
+				return false
+			}
+		case *core.Call:
+			whole = whole && a.seeDef(x.Def, open)
+		case *core.OpRef:
+			whole = whole && a.seeDef(x.Def, open)
+		case *core.ConstRef:
+			if r, ok := a.b.p.constants[x.Const]; ok && r.def != nil {
+				whole = whole && a.seeDef(r.def, open)
+			}
+		}
+		return whole
+	})
+	return whole
+}
+
+func (a *reducer) seeDef(d *core.Def, open map[*core.Def]bool) bool {
+	d, _ = a.b.p.resolve(d)
+	if d == nil || open[d] || d.Body == nil || a.b.p.isNative(d) {
+		return true
+	}
+	open[d] = true
+	return a.seePC(d.Body, open)
+}
+
+// comparison reports whether x compares pc[p] with labels, and collects them.
+func (a *reducer) comparison(x *core.Op, open map[*core.Def]bool) bool {
+	if len(x.Args) != 2 {
+		return false
+	}
+	left, right := x.Args[0], x.Args[1]
+	var texts []core.Expr
+	switch x.Op {
+	case core.OpEq, core.OpNe:
+		if _, ok := left.(*core.Str); ok {
+			left, right = right, left
+		}
+		texts = []core.Expr{right}
+	case core.OpIn, core.OpNotIn:
+		set, ok := right.(*core.SetEnum)
+		if !ok {
+			return false
+		}
+		texts = set.Elems
+	default:
+		return false
+	}
+	of, ok := left.(*core.Apply)
+	if !ok {
+		return false
+	}
+	pc, ok := of.Fn.(*core.VarRef)
+	if !ok || pc.Var != a.d.alg.PC || !a.seePC(of.Arg, open) {
+		return false
+	}
+	var found []string
+	for _, t := range texts {
+		s, ok := t.(*core.Str)
+		if !ok {
+			return false
+		}
+		found = append(found, s.Val)
+	}
+	for _, s := range found {
+		a.labels[s] = true
+	}
+	return true
+}
+
+// findOwn finds the variables that only their process's blocks mention.
+func (a *reducer) findOwn() {
+	a.own = map[*core.Variable]*pcal.Process{}
+	for _, p := range a.d.alg.Processes {
+		for _, v := range p.Locals {
+			a.own[v.Var] = p
+		}
+	}
+	// Definitions are not a process's: what they mention is shared.
+	drop := func(p *pcal.Process) func(core.Expr) bool {
+		return func(e core.Expr) bool {
+			switch x := e.(type) {
+			case *core.VarRef:
+				if a.own[x.Var] != p {
+					delete(a.own, x.Var)
+				}
+			case *core.Call:
+				a.share(x.Def)
+			case *core.OpRef:
+				a.share(x.Def)
+			case *core.ConstRef:
+				if d := a.given(x.Const); d != nil {
+					a.share(d)
+				}
+			}
+			return true
+		}
+	}
+	assigned := func(p *pcal.Process) func(pcal.Stmt) {
+		return func(s pcal.Stmt) {
+			if s, ok := s.(*pcal.Assign); ok {
+				for _, pair := range s.Pairs {
+					if a.own[pair.Target] != p {
+						delete(a.own, pair.Target)
+					}
+				}
+			}
+		}
+	}
+	for _, p := range a.d.alg.Processes {
+		for _, b := range p.Blocks {
+			pcal.InspectStmts(b.Body, assigned(p), drop(p))
+		}
+	}
+	for _, p := range a.d.alg.Procedures {
+		for _, b := range p.Blocks {
+			pcal.InspectStmts(b.Body, assigned(nil), drop(nil))
+		}
+	}
+}
+
+// given is the definition that the configuration replaces a constant by, which
+// may mention variables, or nil.
+func (a *reducer) given(c *core.Constant) *core.Def { return a.b.p.constants[c].def }
+
+// share takes the variables that a definition mentions from their processes.
+func (a *reducer) share(d *core.Def) {
+	d, _ = a.b.p.resolve(d)
+	if d == nil || d.Body == nil || a.b.p.isNative(d) {
+		return
+	}
+	vars := a.b.p.defFacts(d).vars
+	for v := range a.own {
+		if vars&varBit(v.Index) != 0 {
+			delete(a.own, v)
+		}
+	}
+}
+
+// safe lists the blocks of a process that may be taken alone.
+func (a *reducer) safe(p *pcal.Process) []*pcal.Block {
+	unseen := map[string]*pcal.Block{}
+	for _, b := range p.Blocks {
+		if a.unseen(p, b) {
+			unseen[b.Label] = b
+		}
+	}
+	// A label from which a walk along unseen ones comes back to one that it is
+	// still on is where a cycle closes.
+	const on, done = 1, 2
+	state := map[*pcal.Block]int{}
+	closes := map[*pcal.Block]bool{}
+	var walk func(b *pcal.Block)
+	walk = func(b *pcal.Block) {
+		state[b] = on
+		for _, to := range jumps(b) {
+			next := unseen[to]
+			switch {
+			case next == nil:
+			case state[next] == on:
+				closes[b] = true
+			case state[next] == 0:
+				walk(next)
+			}
+		}
+		state[b] = done
+	}
+	var out []*pcal.Block
+	for _, b := range p.Blocks {
+		if unseen[b.Label] != nil && state[b] == 0 {
+			walk(b)
+		}
+	}
+	for _, b := range p.Blocks {
+		if unseen[b.Label] != nil && !closes[b] {
+			out = append(out, b)
+		}
+	}
+	return out
+}
+
+// jumps are the labels that a block jumps to.
+func jumps(b *pcal.Block) []string {
+	var out []string
+	pcal.InspectStmts(b.Body, func(s pcal.Stmt) {
+		if s, ok := s.(*pcal.Goto); ok {
+			out = append(out, s.Label)
+		}
+	}, nil)
+	return out
+}
+
+// unseen reports whether no other process and no invariant notices the step of a
+// block of p.
+func (a *reducer) unseen(p *pcal.Process, b *pcal.Block) bool {
+	ok := !a.labels[b.Label]
+	stmt := func(s pcal.Stmt) {
+		switch s := s.(type) {
+		case *pcal.Skip, *pcal.Await, *pcal.Assert, *pcal.If, *pcal.Either, *pcal.With:
+		case *pcal.Goto:
+			ok = ok && !a.labels[s.Label]
+		case *pcal.Assign:
+			for _, pair := range s.Pairs {
+				ok = ok && a.own[pair.Target] == p && a.seen&varBit(pair.Target.Index) == 0
+			}
+		default:
+			ok = false
+		}
+	}
+	expr := func(e core.Expr) bool {
+		switch x := e.(type) {
+		case *core.VarRef:
+			ok = ok && a.own[x.Var] == p
+		case *core.Call:
+			ok = ok && a.constant(x.Def)
+		case *core.OpRef:
+			ok = ok && a.constant(x.Def)
+		case *core.ConstRef:
+			d := a.given(x.Const)
+			ok = ok && (d == nil || a.constant(d))
+		}
+		return ok
+	}
+	pcal.InspectStmts(b.Body, stmt, expr)
+	return ok
+}
+
+// constant reports whether a definition mentions no variable, and has no effect.
+func (a *reducer) constant(d *core.Def) bool {
+	d, _ = a.b.p.resolve(d)
+	if d == nil {
+		return true
+	}
+	f := a.b.p.defFacts(d)
+	return f.vars == 0 && !f.volatile
+}
+
+// alone compiles the steps that are taken alone: those of the first process
+// that stands at a safe label and can take its step. It stops the enumeration
+// after them.
+func (c *compiler) alone(d *direct, r *reduction, x site) act {
+	var acts []act
+	for _, p := range d.alg.Processes {
+		s := &steps{c: c, d: d, view: d.alg.ProcessView(p, d.calls, d.value), alone: r.labels}
+		if p.Set {
+			acts = append(acts, s.each(p.Self, p.Id, p.Blocks, d.first[p], x))
+		} else {
+			acts = append(acts, s.dispatch(p.Blocks, d.first[p], x))
+		}
+	}
+	return sequence(acts)
+}
+
+// reduced is all, unless some process's steps are taken alone.
+func (r *reduction) reduced(alone, all act) act {
+	return func(m *machine) bool {
+		m.alone = 0
+		if alone(m); m.alone == 0 {
+			return all(m)
+		}
+		r.states.Add(1)
+		return true
+	}
+}
+
+// only is a step that stops the enumeration when it has found a successor.
+func only(run act) act {
+	return func(m *machine) bool {
+		before := m.alone
+		return run(m) && m.alone == before
+	}
+}
+
+// String is what a person reads of it.
+func (r Reduction) String() string {
+	if r.Refused != "" {
+		return "not reduced: " + r.Refused
+	}
+	return fmt.Sprintf("in %d states only the steps of one process were taken, at %s", r.States, strings.Join(r.Labels, ", "))
+}

@@ -1,0 +1,136 @@
+package model
+
+import (
+	"slices"
+
+	"github.com/ashlar-dev/ashlar/internal/invariant"
+	"github.com/ashlar-dev/ashlar/tla/core"
+	"github.com/ashlar-dev/ashlar/tla/value"
+)
+
+// op evaluates an operator of the language.
+func (r *reference) op(e *core.Op, n *env, s state) value.Value {
+	arg := func(i int) value.Value { return r.eval(e.Args[i], n, s) }
+	switch e.Op {
+	case core.OpNot:
+		return value.Bool(!arg(0).IsTrue())
+	case core.OpImplies:
+		return value.Bool(!arg(0).IsTrue() || arg(1).IsTrue())
+	case core.OpEquiv:
+		return value.Bool(arg(0).IsTrue() == arg(1).IsTrue())
+	case core.OpEq:
+		return value.Bool(value.Equal(arg(0), arg(1)))
+	case core.OpNe:
+		return value.Bool(!value.Equal(arg(0), arg(1)))
+	case core.OpIn:
+		return value.Bool(r.member(arg(0), e.Args[1], n, s))
+	case core.OpNotIn:
+		return value.Bool(!r.member(arg(0), e.Args[1], n, s))
+	case core.OpSubseteq:
+		return value.Bool(value.Subseteq(arg(0), arg(1)))
+	case core.OpCup:
+		return value.Union(arg(0), arg(1))
+	case core.OpCap:
+		return value.Intersect(arg(0), arg(1))
+	case core.OpDiff:
+		return value.Diff(arg(0), arg(1))
+	case core.OpSubset:
+		return value.Subsets(arg(0))
+	case core.OpUnion:
+		return value.BigUnion(arg(0))
+	case core.OpDomain:
+		return arg(0).Domain()
+	case core.OpBoolean:
+		return value.Booleans()
+	case core.OpString:
+		return value.Strings()
+	case core.OpPrime:
+		return r.eval(e.Args[0], n, s.prime())
+	case core.OpUnchanged:
+		return value.Bool(!r.changed(e.Args[0], n, s))
+	case core.OpEnabled:
+		return value.Bool(r.enabled(e.Args[0], n, s))
+	case core.OpCompose:
+		return value.Bool(r.composed(e, n, s))
+	case core.OpAlways, core.OpEventually, core.OpLeadsTo, core.OpGuarantee:
+		failTemporal()
+	}
+	invariant.Unreachable(e.Op)
+	return value.Value{}
+}
+
+// member reports whether x is in the set e, all of which is evaluated.
+func (r *reference) member(x value.Value, e core.Expr, n *env, s state) bool {
+	return value.Contains(r.asked(e, n, s), x)
+}
+
+// asked is a set that is asked for a member, and so need not be listed: of
+// {x \in S : p}, where S is neither listed nor an interval, p is asked when it is.
+func (r *reference) asked(e core.Expr, n *env, s state) value.Value {
+	switch e := e.(type) {
+	case *core.SetFilter:
+		pred := func(r *reference, x value.Value) bool { return r.boolean(e.Pred, bindElement(n, e.Bind, x), s) }
+		base := r.asked(e.Bind.Set, n, s)
+		if value.Listed(base) {
+			return r.filter(base, pred)
+		}
+		return value.LazyFilter(base, func(x value.Value) bool { return pred(r, x) })
+	case *core.Op:
+		if f := setOperation(e.Op); f != nil {
+			a := r.asked(e.Args[0], n, s)
+			return f(a, r.asked(e.Args[1], n, s))
+		}
+	case *core.Call:
+		if d, _ := r.p.resolve(e.Def); len(e.Args) == 0 && n.lookupDef(e.Def) == nil && d != nil && d.Body != nil && !r.p.isNative(d) && r.p.constDefs[d] == nil {
+			switch d.Body.(type) {
+			case *core.Op, *core.SetFilter, *core.Call:
+				r.enter()
+				saved := r.at
+				r.at = &place{up: saved, def: d}
+				v := r.asked(d.Body, nil, s)
+				r.at = saved
+				r.depth--
+				return v
+			}
+		}
+	}
+	return r.eval(e, n, s)
+}
+
+// enabled reports whether some next state satisfies the action.
+func (r *reference) enabled(e core.Expr, n *env, s state) bool {
+	inner := state{cur: s.cur, nxt: make([]value.Value, len(r.p.spec.Variables)+len(r.p.spec.Shadows))}
+	if s.primed {
+		complete(s.nxt, r.p.spec.Variables)
+		inner.cur = slices.Clone(s.nxt) // s.nxt may change; a current state does not: see byName
+	}
+	found := false
+	r.next(e, n, inner, func() bool {
+		found = true
+		return false
+	})
+	return found
+}
+
+// complete is an error where a variable has no value.
+func complete(nxt []value.Value, vars []*core.Variable) {
+	for _, v := range vars {
+		nextValue(nxt, v)
+	}
+}
+
+// composed reports whether A \cdot B holds of the two states: whether some state
+// between them is reached by A and left by B.
+func (r *reference) composed(e *core.Op, n *env, s state) bool {
+	if s.primed {
+		value.Fail("a primed expression cannot be primed again")
+	}
+	mid := make([]value.Value, len(r.p.spec.Variables))
+	found := false
+	r.next(e.Args[0], n, state{cur: s.cur, nxt: mid}, func() bool {
+		complete(mid, r.p.spec.Variables)
+		found = r.boolean(e.Args[1], n, state{cur: slices.Clone(mid), nxt: s.nxt})
+		return !found
+	})
+	return found
+}

@@ -1,0 +1,83 @@
+package model
+
+import (
+	"strings"
+
+	"github.com/ashlar-dev/ashlar/source"
+	"github.com/ashlar-dev/ashlar/tla/core"
+	"github.com/ashlar-dev/ashlar/tla/value"
+)
+
+// parts is what TLCGet("spec") tells: of every kind of formula those that the
+// configuration names, or that the specification consists of, with their names
+// and where they are written. How often each was evaluated is not part of it.
+func (m *Model) parts() value.Value {
+	formulas := func(fs ...*formula) value.Value {
+		var out []value.Value
+		for _, f := range fs {
+			if f != nil {
+				out = append(out, m.part(f.name, f.expr))
+			}
+		}
+		return value.SetOf(out)
+	}
+	var actions, variables, fairness, properties []value.Value
+	if m.direct != nil {
+		for _, a := range m.info.Actions {
+			actions = append(actions, record("name", value.String(a.Name)))
+		}
+	} else if m.actions != nil {
+		for _, a := range m.actions.actions {
+			actions = append(actions, m.part(a.name, a.expr))
+		}
+	}
+	for _, v := range m.program.spec.Variables {
+		variables = append(variables, record("location", location(v.Span, m.program.spec.Name), "name", value.String(v.Name)))
+	}
+	for _, e := range m.fairness {
+		fairness = append(fairness, m.part(e.Span().Text(), e))
+	}
+	for _, t := range m.temporal {
+		for _, e := range t.parts {
+			properties = append(properties, m.part(t.name.Text, e))
+		}
+	}
+	var inits, nexts []*formula
+	for _, s := range m.steps {
+		inits, nexts = append(inits, s.init), append(nexts, s.next)
+	}
+	return record("actionconstraints", formulas(m.actionConstraints...), "actions", value.SetOf(actions),
+		"constraints", formulas(m.constraints...), "impliedactions", formulas(nexts...), "impliedinits", formulas(inits...),
+		"impliedtemporals", value.SetOf(properties), "inits", formulas(m.init), "invariants", formulas(m.invariants...),
+		"temporals", value.SetOf(fairness), "variables", value.SetOf(variables))
+}
+
+// part is a formula as a record of its name and its location. The location of a name
+// is that of what it stands for.
+func (m *Model) part(name string, e core.Expr) value.Value {
+	module := m.program.spec.Name
+	for range splitDepthMax {
+		call, ok := e.(*core.Call)
+		if !ok {
+			break
+		}
+		d, _ := m.program.resolve(call.Def)
+		if d == nil || d.Body == nil {
+			break
+		}
+		e, module = d.Body, d.Module
+	}
+	return record("location", location(e.Span(), module), "name", value.String(name))
+}
+
+// location is a place in the text.
+func location(at source.Span, module string) value.Value {
+	var from, to source.Position
+	if at.IsValid() {
+		from, to = at.From(), at.To()
+		file := at.File.Name
+		module = strings.TrimSuffix(file[strings.LastIndexAny(file, `/\\`)+1:], ".tla")
+	}
+	return record("beginColumn", value.Int(int32(from.Column)), "beginLine", value.Int(int32(from.Line)),
+		"endColumn", value.Int(int32(max(from.Column, to.Column-1))), "endLine", value.Int(int32(to.Line)), "module", value.String(module))
+}

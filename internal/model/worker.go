@@ -1,0 +1,324 @@
+package model
+
+import (
+	"encoding/binary"
+
+	"github.com/ashlar-dev/ashlar/check"
+	"github.com/ashlar-dev/ashlar/tla/value"
+)
+
+// evaluator is what a worker needs of either evaluator. Errors of the
+// specification unwind as *value.Error.
+type evaluator interface {
+	// init calls found for every way to give nxt values that satisfy the
+	// initial predicate, and stops where found is false.
+	init(nxt vector, found func(action int) bool)
+	// next does so for the next-state relation, from cur.
+	next(cur, nxt vector, found func(action int) bool)
+	// holds evaluates a formula of the model; nxt is nil for a predicate of
+	// one state, cur too for a constant.
+	holds(f *formula, cur, nxt vector) bool
+	value(f *formula, cur, nxt vector) value.Value
+}
+
+// vector is a state: the values of the variables, and their numbers plus one,
+// 0 for a number that is not known. ids is nil where none is.
+type vector struct {
+	vals []value.Value
+	ids  []uint32
+}
+
+func newVector(n int) vector { return vector{make([]value.Value, n), make([]uint32, n)} }
+
+// bare is a vector without numbers.
+func bare(vals []value.Value) vector { return vector{vals: vals} }
+
+// worker enumerates states for one goroutine.
+type worker struct {
+	m   *Model
+	run *run
+	ev  evaluator
+
+	// The state being expanded, its encoding and where each variable ends in
+	// it, and the candidate.
+	cur, nxt vector
+	from     []byte
+	ends     []int32
+	initial  bool // there is no state being expanded
+	// seen is the candidate with all its numbers.
+	seen vector
+
+	buf, full []byte
+	encoding  encoding
+	visit     check.Visit
+	failed    error // what visit returned
+	found     func(action int) bool
+	asking    asking
+	asked     []value.Value // the state that is being asked about, nil for none
+	unmet     []int         // antecedents that were true in no state yet
+}
+
+// keyedWorker is a worker of a model with a view or a symmetry.
+type keyedWorker struct {
+	*worker
+	keys keys
+}
+
+// NewWorker returns an evaluator for one goroutine.
+func (m *Model) NewWorker() check.Worker {
+	if m.packed != nil && (m.view != nil || len(m.symmetry) > 0) {
+		return m.newPackedKeyedWorker()
+	}
+	if m.packed != nil {
+		return m.newPackedWorker()
+	}
+	w := m.newWorker()
+	if m.view != nil || len(m.symmetry) > 0 {
+		return &keyedWorker{worker: w, keys: newKeys(m)}
+	}
+	return w
+}
+
+func (m *Model) newWorker() *worker {
+	n := len(m.program.spec.Variables)
+	w := &worker{
+		m: m, run: newRun(m.program, m.workers.Add(1)),
+		cur: newVector(n), nxt: newVector(n), ends: make([]int32, n),
+	}
+	w.seen = vector{w.nxt.vals, make([]uint32, n)}
+	w.found = w.candidate
+	for i := range m.antecedents {
+		if m.met == nil || !m.met[i] {
+			w.unmet = append(w.unmet, i)
+		}
+	}
+	if m.compiled != nil {
+		w.ev = newMachine(m, w.run)
+	} else {
+		w.ev = &referenceEvaluator{m: m, r: newReference(m.program, w.run)}
+	}
+	return w
+}
+
+// Capabilities is what a worker supports that evaluates values.
+func (w *worker) Capabilities() check.Capabilities {
+	return check.Capabilities{Further: w, AtLevel: w.AtLevel, AskPath: w.AskPath, EndWhen: w.EndWhen, Atom: w.Atom}
+}
+
+// Capabilities is what the worker inside supports, with keys.
+func (w *keyedWorker) Capabilities() check.Capabilities {
+	can := w.worker.Capabilities()
+	can.Key = w.Key
+	return can
+}
+
+// EndWhen makes evaluations end when stop returns true.
+func (w *worker) EndWhen(stop func() bool) { w.run.stop = stop }
+
+// Assumptions evaluates the assumptions and returns those that are false.
+func (w *worker) Assumptions() ([]string, error) {
+	var broken []string
+	w.m.program.common.begin(w.run)
+	w.run.setup = true
+	defer func() { w.run.setup = false }()
+	for _, f := range w.m.assumes {
+		holds := false
+		if err := w.guard(f, vector{}, vector{}, func() { holds = w.ev.holds(f, vector{}, vector{}) }); err != nil {
+			return broken, err
+		}
+		if !holds {
+			broken = append(broken, f.name)
+		}
+	}
+	return broken, nil
+}
+
+// Init calls visit for every initial state.
+func (w *worker) Init(visit check.Visit) error {
+	if w.m.init == nil {
+		return nil
+	}
+	w.initial = true
+	w.m.program.common.join(w.run)
+	w.run.setup = true
+	defer func() { w.run.setup = false }()
+	clear(w.nxt.vals)
+	clear(w.nxt.ids)
+	return w.enumerate(visit, func() { w.ev.init(w.nxt, w.found) })
+}
+
+// Next calls visit for every successor of s.
+func (w *worker) Next(s check.State, visit check.Visit) error {
+	if w.m.next == nil {
+		return nil
+	}
+	if w.from == nil {
+		w.m.program.common.join(w.run)
+	}
+	w.initial = false
+	w.from = s
+	w.m.codec.decode(s, w.cur, w.ends)
+	clear(w.nxt.vals)
+	clear(w.nxt.ids)
+	return w.enumerate(visit, func() { w.ev.next(w.cur, w.nxt, w.found) })
+}
+
+func (w *worker) enumerate(visit check.Visit, run func()) error {
+	w.visit, w.failed, w.encoding = visit, nil, encoding{}
+	if err := w.guard(nil, vector{}, vector{}, run); err != nil {
+		return err
+	}
+	return w.failed
+}
+
+// candidate encodes the vector that an enumeration completed and visits it.
+func (w *worker) candidate(action int) bool {
+	buf, start := w.buf[:0], int32(0)
+	for i := range w.nxt.vals {
+		v := w.nxt.vals[i]
+		if !w.initial {
+			end := w.ends[i]
+			if value.Same(v, w.cur.vals[i]) {
+				buf = append(buf, w.from[start:end]...)
+				w.seen.ids[i] = w.cur.ids[i]
+				start = end
+				continue
+			}
+			start = end
+		}
+		if id := w.nxt.ids[i]; id != 0 {
+			buf = binary.AppendUvarint(buf, uint64(id))
+			w.seen.ids[i] = id
+			continue
+		}
+		if v.IsUndefined() {
+			w.failed = w.incomplete(action)
+			return false
+		}
+		w.encoding = encoding{true, i, action}
+		buf, w.seen.ids[i], w.full = w.m.codec.appendValue(buf, i, v, w.full)
+		w.encoding.active = false
+	}
+	w.buf = buf
+	w.run.level++ // what is asked in visit is asked of the candidate
+	w.run.action = action + 2
+	err := w.visit(action, buf)
+	w.run.level--
+	w.run.action = 0
+	if err != nil {
+		w.failed = err
+		return false
+	}
+	return true
+}
+
+// encoding is the variable whose value is being encoded, if there is one, and
+// the action that gave it.
+type encoding struct {
+	active           bool
+	variable, action int
+}
+
+// place is where an action, or the initial predicate, is written.
+func (w *worker) place(action int) string {
+	if w.initial {
+		return w.m.init.expr.Span().String()
+	}
+	return w.m.info.Actions[action].Place
+}
+
+// incomplete is the error of a candidate in which variables have no value.
+func (w *worker) incomplete(action int) error {
+	missing := ""
+	for i, v := range w.nxt.vals {
+		if v.IsUndefined() {
+			if missing != "" {
+				missing += ", "
+			}
+			missing += w.m.program.spec.Variables[i].Name
+		}
+	}
+	if w.initial {
+		return &check.EvalError{
+			Message: "the initial predicate does not determine the value of " + missing,
+			Places:  []string{w.place(action)},
+		}
+	}
+	return &check.EvalError{
+		Message: "the action " + w.m.info.Actions[action].Name + " does not determine the next value of " + missing,
+		Places:  []string{w.place(action)},
+	}
+}
+
+// InModel evaluates the constraints.
+func (w *worker) InModel() (inside bool, err error) {
+	inside = true
+	for _, f := range w.m.constraints {
+		if err := w.guard(f, w.seen, vector{}, func() { inside = w.ev.holds(f, w.seen, vector{}) }); err != nil || !inside {
+			return false, err
+		}
+	}
+	if w.initial {
+		return true, nil
+	}
+	for _, f := range w.m.actionConstraints {
+		if err := w.guard(f, w.cur, w.seen, func() { inside = w.ev.holds(f, w.cur, w.seen) }); err != nil || !inside {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// BrokenInvariant returns the index of the first invariant that is false in
+// the candidate, or -1.
+func (w *worker) BrokenInvariant() (int, error) {
+	if len(w.unmet) > 0 {
+		w.meet()
+	}
+	return w.BrokenInvariantAfter(-1)
+}
+
+// BrokenInvariantAfter is BrokenInvariant for the invariants behind one.
+func (w *worker) BrokenInvariantAfter(last int) (int, error) {
+	for i := last + 1; i < len(w.m.invariants); i++ {
+		f := w.m.invariants[i]
+		holds := false
+		if err := w.guard(f, w.seen, vector{}, func() { holds = w.ev.holds(f, w.seen, vector{}) }); err != nil {
+			return i, err
+		}
+		if !holds {
+			return i, nil
+		}
+	}
+	return -1, nil
+}
+
+// BrokenStep returns the index of the first property that the step to the
+// candidate breaks, or -1.
+func (w *worker) BrokenStep() (int, error) { return w.BrokenStepAfter(-1) }
+
+// BrokenStepAfter is BrokenStep for the properties behind one.
+func (w *worker) BrokenStepAfter(last int) (int, error) {
+	for i := last + 1; i < len(w.m.steps); i++ {
+		s := w.m.steps[i]
+		f, cur, nxt := s.next, w.cur, w.seen
+		if w.initial {
+			f, cur, nxt = s.init, w.seen, vector{}
+		}
+		if f == nil {
+			continue
+		}
+		holds := false
+		if err := w.guard(f, cur, nxt, func() { holds = w.ev.holds(f, cur, nxt) }); err != nil {
+			return i, err
+		}
+		if !holds {
+			return i, nil
+		}
+	}
+	return -1, nil
+}
+
+// AtLevel tells the worker how many states the path to what it expands next
+// has, for TLCGet("level"); the candidate's path has one more.
+func (w *worker) AtLevel(level int) { w.run.level = level }
