@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/ashlar-dev/ashlar/check"
+	"github.com/ashlar-dev/ashlar/internal/model/vector"
 	"github.com/ashlar-dev/ashlar/tla/core"
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
@@ -18,7 +19,7 @@ func (m *Model) showAlias(at check.Shown, vals, next []value.Value) []check.Bind
 		w.run.action = at.Action + 2
 	}
 	err := value.Catch(func() {
-		v := w.ev.value(m.alias, bare(vals), bare(next)).Normal()
+		v := w.ev.value(m.alias, vector.Bare(vals), vector.Bare(next)).Normal()
 		if v.Kind() != value.KindRecord {
 			return
 		}

@@ -2,6 +2,7 @@ package model
 
 import (
 	"github.com/ashlar-dev/ashlar/internal/invariant"
+	"github.com/ashlar-dev/ashlar/internal/model/vector"
 	"github.com/ashlar-dev/ashlar/source"
 	"github.com/ashlar-dev/ashlar/tla/core"
 	"github.com/ashlar-dev/ashlar/tla/value"
@@ -444,16 +445,16 @@ func (m *machine) restore(s saved) {
 	m.enter(s.frame)
 }
 
-func (m *machine) init(nxt vector, found func(int) bool) {
+func (m *machine) init(nxt vector.Vector, found func(int) bool) {
 	defer m.restore(m.save())
-	m.load(vector{}, nxt)
+	m.load(vector.Vector{}, nxt)
 	m.found, m.depth = found, 0
 	before := m.push(m.code.init, nil)
 	m.code.init.act(m)
 	m.pop(before)
 }
 
-func (m *machine) next(cur, nxt vector, found func(int) bool) {
+func (m *machine) next(cur, nxt vector.Vector, found func(int) bool) {
 	defer m.restore(m.save())
 	m.load(cur, nxt)
 	m.found, m.depth = found, 0
@@ -462,11 +463,11 @@ func (m *machine) next(cur, nxt vector, found func(int) bool) {
 	m.pop(before)
 }
 
-func (m *machine) load(cur, nxt vector) {
-	m.cur, m.nxt, m.curIDs, m.nxtIDs = cur.vals, nxt.vals, cur.ids, nxt.ids
+func (m *machine) load(cur, nxt vector.Vector) {
+	m.cur, m.nxt, m.curIDs, m.nxtIDs = cur.Vals, nxt.Vals, cur.IDs, nxt.IDs
 }
 
-func (m *machine) holds(f *formula, cur, nxt vector) bool {
+func (m *machine) holds(f *formula, cur, nxt vector.Vector) bool {
 	defer m.restore(m.save())
 	m.load(cur, nxt)
 	fn := m.code.formulas[f.id]
@@ -476,7 +477,7 @@ func (m *machine) holds(f *formula, cur, nxt vector) bool {
 	return ok
 }
 
-func (m *machine) value(f *formula, cur, nxt vector) value.Value {
+func (m *machine) value(f *formula, cur, nxt vector.Vector) value.Value {
 	defer m.restore(m.save())
 	m.load(cur, nxt)
 	fn := m.code.formulas[f.id]

@@ -2,6 +2,7 @@ package model
 
 import (
 	"github.com/ashlar-dev/ashlar/check"
+	"github.com/ashlar-dev/ashlar/internal/model/vector"
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
 
@@ -14,26 +15,26 @@ type referenceEvaluator struct {
 	r *reference
 }
 
-func (e *referenceEvaluator) init(nxt vector, found func(int) bool) {
+func (e *referenceEvaluator) init(nxt vector.Vector, found func(int) bool) {
 	e.r.begin()
-	e.r.next(e.m.init.expr, nil, state{nxt: nxt.vals, primed: true}, func() bool { return found(-1) })
+	e.r.next(e.m.init.expr, nil, state{nxt: nxt.Vals, primed: true}, func() bool { return found(-1) })
 }
 
-func (e *referenceEvaluator) next(cur, nxt vector, found func(int) bool) {
+func (e *referenceEvaluator) next(cur, nxt vector.Vector, found func(int) bool) {
 	e.r.begin()
 	e.r.actions, e.r.action = e.m.actions.index, -1
-	e.r.next(e.m.next.expr, nil, state{cur: cur.vals, nxt: nxt.vals}, func() bool { return found(e.r.action) })
+	e.r.next(e.m.next.expr, nil, state{cur: cur.Vals, nxt: nxt.Vals}, func() bool { return found(e.r.action) })
 	e.r.actions = nil
 }
 
-func (e *referenceEvaluator) holds(f *formula, cur, nxt vector) bool {
+func (e *referenceEvaluator) holds(f *formula, cur, nxt vector.Vector) bool {
 	return e.value(f, cur, nxt).IsTrue()
 }
 
-func (e *referenceEvaluator) value(f *formula, cur, nxt vector) value.Value {
+func (e *referenceEvaluator) value(f *formula, cur, nxt vector.Vector) value.Value {
 	at, depth := e.r.at, e.r.depth
 	e.r.begin()
-	v := e.r.eval(f.expr, nil, state{cur: cur.vals, nxt: nxt.vals})
+	v := e.r.eval(f.expr, nil, state{cur: cur.Vals, nxt: nxt.Vals})
 	e.r.at, e.r.depth = at, depth
 	return v
 }
@@ -43,9 +44,9 @@ func (r *reference) begin() { r.at, r.depth = nil, 0 }
 
 // guard runs what evaluates f (nil: an enumeration) and makes an EvalError of
 // an error.
-func (w *worker) guard(f *formula, cur, nxt vector, run func()) error {
+func (w *worker) guard(f *formula, cur, nxt vector.Vector, run func()) error {
 	was := w.asked
-	w.asked = cur.vals
+	w.asked = cur.Vals
 	err := value.Catch(run)
 	switch err {
 	case nil:
@@ -60,7 +61,7 @@ func (w *worker) guard(f *formula, cur, nxt vector, run func()) error {
 
 // explain finds the places of an error by evaluating the same thing again with
 // the reference evaluator. An algorithm knows at which statement it is.
-func (w *worker) explain(f *formula, cur, nxt vector, err error) error {
+func (w *worker) explain(f *formula, cur, nxt vector.Vector, err error) error {
 	if w.encoding.active && f == nil {
 		return &check.EvalError{
 			Message: "the value of " + w.m.program.spec.Variables[w.encoding.variable].Name + " cannot be part of a state: " + err.Error(),
@@ -77,9 +78,9 @@ func (w *worker) explain(f *formula, cur, nxt vector, err error) error {
 		case f != nil:
 			e.value(f, cur, nxt)
 		case w.initial:
-			e.init(newVector(len(w.nxt.vals)), func(int) bool { return true })
+			e.init(vector.New(len(w.nxt.Vals)), func(int) bool { return true })
 		default:
-			e.next(w.cur, newVector(len(w.nxt.vals)), func(int) bool { return true })
+			e.next(w.cur, vector.New(len(w.nxt.Vals)), func(int) bool { return true })
 		}
 	})
 	if again == error(errStopped) {

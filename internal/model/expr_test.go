@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/ashlar-dev/ashlar/check"
+	"github.com/ashlar-dev/ashlar/internal/model/vector"
 	"github.com/ashlar-dev/ashlar/tla/core"
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
@@ -71,8 +72,8 @@ func (e exprModels) value(t testing.TB, name string, reference bool, vals []valu
 	m := newModel(t, e.spec, parseConfig(t, "test.cfg", e.cfg+"VIEW "+name+"\n"), Options{Reference: reference})
 	w := m.newWorker()
 	s := m.Encode(vals)
-	m.codec.decode(s, w.cur, w.ends)
-	err = w.guard(m.view, w.cur, vector{}, func() { v = w.ev.value(m.view, w.cur, vector{}).Normal() })
+	m.codec.Decode(s, w.cur, w.ends)
+	err = w.guard(m.view, w.cur, vector.Vector{}, func() { v = w.ev.value(m.view, w.cur, vector.Vector{}).Normal() })
 	if err == nil && v.Kind() == value.KindSet && value.IsFinite(v) {
 		v = value.Enumerate(v)
 	}

@@ -10,8 +10,8 @@ import (
 	"strings"
 
 	"github.com/ashlar-dev/ashlar/check"
+	"github.com/ashlar-dev/ashlar/internal/model/vector"
 	"github.com/ashlar-dev/ashlar/tla/core"
-	"github.com/ashlar-dev/ashlar/tla/value"
 )
 
 // A search that is resumed in another process has states and fingerprints of
@@ -63,10 +63,10 @@ func (m *Model) Save(w io.Writer, workers []check.Worker) error {
 	for _, c := range m.codecs() {
 		// The tables come first: writing them may number a symbol.
 		var tables [][]byte
-		for _, t := range c.vars {
-			tables = append(tables, t.save(c, nil))
+		for _, t := range c.Vars {
+			tables = append(tables, t.Save(c, nil))
 		}
-		buf = c.values.Save(nil)
+		buf = c.Values.Save(nil)
 		if err := part(); err != nil {
 			return err
 		}
@@ -98,21 +98,18 @@ func (m *Model) Save(w io.Writer, workers []check.Worker) error {
 	return out.Flush()
 }
 
-// errKept reports that what was kept is not of this model.
-var errKept = errors.New("the values that were kept are not those of this specification")
-
 // Restore gives values the numbers that they had.
 func (m *Model) Restore(r io.Reader) error {
 	in := bufio.NewReader(r)
 	part := func() ([]byte, error) {
 		n, err := binary.ReadUvarint(in)
 		if err != nil || n > keptMax {
-			return nil, errors.Join(errKept, err)
+			return nil, errors.Join(vector.ErrKept, err)
 		}
 		// A length that is not true does not take memory.
 		b, err := io.ReadAll(io.LimitReader(in, int64(n)))
 		if err != nil || uint64(len(b)) != n {
-			return nil, errors.Join(errKept, err)
+			return nil, errors.Join(vector.ErrKept, err)
 		}
 		return b, nil
 	}
@@ -121,14 +118,14 @@ func (m *Model) Restore(r io.Reader) error {
 		if err != nil {
 			return err
 		}
-		if rest, err := c.values.Restore(b); err != nil || len(rest) > 0 {
-			return errors.Join(errKept, err)
+		if rest, err := c.Values.Restore(b); err != nil || len(rest) > 0 {
+			return errors.Join(vector.ErrKept, err)
 		}
-		for i, t := range c.vars {
+		for i, t := range c.Vars {
 			if b, err = part(); err != nil {
 				return err
 			}
-			if err := t.restore(c, b); err != nil {
+			if err := t.Restore(c, b); err != nil {
 				return fmt.Errorf("table %d: %w", i, err)
 			}
 		}
@@ -138,7 +135,7 @@ func (m *Model) Restore(r io.Reader) error {
 		return err
 	}
 	if len(b) != len(m.antecedents) {
-		return errKept
+		return vector.ErrKept
 	}
 	m.met = make([]bool, len(b))
 	for i := range b {
@@ -151,59 +148,9 @@ func (m *Model) Restore(r io.Reader) error {
 }
 
 // codecs are those whose numbers states and their keys are made of.
-func (m *Model) codecs() []*vectorCodec {
+func (m *Model) codecs() []*vector.Codec {
 	if m.orbits == nil {
-		return []*vectorCodec{m.codec}
+		return []*vector.Codec{m.codec}
 	}
-	return []*vectorCodec{m.codec, m.orbits.numbers}
-}
-
-// save appends the values of a table in the order of their numbers.
-func (t *internTable) save(c *vectorCodec, buf []byte) []byte {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	refused := byte(0)
-	if t.refused {
-		refused = 1
-	}
-	buf = binary.AppendUvarint(append(buf, refused), uint64(t.count))
-	var one []byte
-	for i := range t.count {
-		one = c.values.AppendTo(one[:0], t.at(uint32(i)))
-		buf = append(binary.AppendUvarint(buf, uint64(len(one))), one...)
-	}
-	return buf
-}
-
-// restore fills a table with what save wrote. What the table has already must
-// be the first of it.
-func (t *internTable) restore(c *vectorCodec, b []byte) error {
-	if len(b) == 0 {
-		return errKept
-	}
-	refused := b[0] == 1
-	count, w := binary.Uvarint(b[1:])
-	if w <= 0 || count > InternedMax || count < uint64(t.count) {
-		return errKept
-	}
-	b = b[1+w:]
-	for i := range int(count) {
-		n, w := binary.Uvarint(b)
-		if w <= 0 || n > uint64(len(b)-w) {
-			return errKept
-		}
-		v, rest, err := c.values.Decode(b[w : w+int(n)])
-		if err != nil || len(rest) > 0 {
-			return errors.Join(errKept, err)
-		}
-		b = b[w+int(n):]
-		if id, ok := t.insert(v, value.Hash(v), int(n)); !ok || id != uint32(i) {
-			return errKept
-		}
-	}
-	if len(b) > 0 {
-		return errKept
-	}
-	t.refused = refused
-	return nil
+	return []*vector.Codec{m.codec, m.orbits.numbers}
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/ashlar-dev/ashlar/check"
 	"github.com/ashlar-dev/ashlar/check/live"
+	"github.com/ashlar-dev/ashlar/internal/model/vector"
 	"github.com/ashlar-dev/ashlar/tla/core"
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
@@ -157,7 +158,7 @@ func (w *worker) meet() {
 	left := w.unmet[:0]
 	for _, i := range w.unmet {
 		f, holds := w.m.antecedents[i].f, false
-		if err := value.Catch(func() { holds = w.ev.holds(f, w.seen, vector{}) }); err == nil && !holds {
+		if err := value.Catch(func() { holds = w.ev.holds(f, w.seen, vector.Vector{}) }); err == nil && !holds {
 			left = append(left, i)
 		}
 	}
@@ -201,7 +202,7 @@ func (m *Model) constantVariables(workers []check.Worker) []string {
 	var names []string
 	for i, v := range m.program.spec.Variables {
 		// A translation has a pc and a stack whether they are needed or not.
-		if m.codec.vars[i].onlyOne() && !changed(i) && v.Name != "pc" && v.Name != "stack" {
+		if m.codec.Vars[i].OnlyOne() && !changed(i) && v.Name != "pc" && v.Name != "stack" {
 			names = append(names, v.Name)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/ashlar-dev/ashlar/check"
 	"github.com/ashlar-dev/ashlar/check/live"
+	"github.com/ashlar-dev/ashlar/internal/model/vector"
 	"github.com/ashlar-dev/ashlar/tla/config"
 	"github.com/ashlar-dev/ashlar/tla/core"
 	"github.com/ashlar-dev/ashlar/tla/value"
@@ -338,7 +339,7 @@ func (m *Model) Live() *check.Live {
 
 // asking is what a worker needs to evaluate atoms.
 type asking struct {
-	cur, nxt    vector
+	cur, nxt    vector.Vector
 	ends        []int32
 	words, next []uint64 // of a packed worker
 }
@@ -346,7 +347,7 @@ type asking struct {
 func (q *asking) prepare(m *Model) {
 	if q.ends == nil {
 		n := len(m.program.spec.Variables)
-		q.cur, q.nxt, q.ends = newVector(n), newVector(n), make([]int32, n)
+		q.cur, q.nxt, q.ends = vector.New(n), vector.New(n), make([]int32, n)
 	}
 }
 
@@ -354,15 +355,15 @@ func (q *asking) prepare(m *Model) {
 func (w *worker) Atom(i int, s, t check.State) (bool, error) {
 	a, q := w.m.live.atoms[i], &w.asking
 	q.prepare(w.m)
-	w.m.codec.decode(s, q.cur, q.ends)
+	w.m.codec.Decode(s, q.cur, q.ends)
 	if t == nil {
-		return w.atom(a, q.cur, vector{})
+		return w.atom(a, q.cur, vector.Vector{})
 	}
-	w.m.codec.decode(t, q.nxt, q.ends)
+	w.m.codec.Decode(t, q.nxt, q.ends)
 	return w.atom(a, q.cur, q.nxt)
 }
 
-func (w *worker) atom(a atom, cur, nxt vector) (holds bool, err error) {
+func (w *worker) atom(a atom, cur, nxt vector.Vector) (holds bool, err error) {
 	err = w.guard(a.f, cur, nxt, func() { holds = w.ev.holds(a.f, cur, nxt) })
 	var wrong *check.EvalError
 	if errors.As(err, &wrong) {

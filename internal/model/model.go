@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 
 	"github.com/ashlar-dev/ashlar/check"
+	"github.com/ashlar-dev/ashlar/internal/model/vector"
 	"github.com/ashlar-dev/ashlar/source"
 	"github.com/ashlar-dev/ashlar/tla/config"
 	"github.com/ashlar-dev/ashlar/tla/core"
@@ -16,7 +17,7 @@ import (
 type Model struct {
 	program *program
 	info    check.Info
-	codec   *vectorCodec
+	codec   *vector.Codec
 
 	init, next *formula
 	actions    *splitter
@@ -73,7 +74,7 @@ func New(spec *core.Spec, cfg *config.Config, o Options) (*Model, error) {
 	if err := diags.Err(); err != nil {
 		return nil, err
 	}
-	m := &Model{program: p, codec: newVectorCodec(len(spec.Variables))}
+	m := &Model{program: p, codec: vector.NewCodec(len(spec.Variables))}
 	p.actions, p.parts = func() []check.Action { return m.info.Actions }, m.parts
 	m.info.Name = spec.Name
 	m.info.Deadlock = cfg.Deadlock
@@ -336,9 +337,9 @@ func (m *Model) Decode(s check.State) []value.Value {
 	if m.packed != nil {
 		return m.decodePacked(s)
 	}
-	v := newVector(len(m.program.spec.Variables))
-	m.codec.decode(s, v, make([]int32, len(v.vals)))
-	return v.vals
+	v := vector.New(len(m.program.spec.Variables))
+	m.codec.Decode(s, v, make([]int32, len(v.Vals)))
+	return v.Vals
 }
 
 // Encode is the state in which the variables have the given values.
@@ -352,7 +353,7 @@ func (m *Model) Encode(vals []value.Value) check.State {
 func (m *Model) encodeVector(vals []value.Value) check.State {
 	var buf, full []byte
 	for i, v := range vals {
-		buf, _, full = m.codec.appendValue(buf, i, v.Normal(), full)
+		buf, _, full = m.codec.Append(buf, i, v.Normal(), full)
 	}
 	return buf
 }
@@ -390,6 +391,6 @@ func (m *Model) Postcondition() (name string, holds, asked bool, err error) {
 	}
 	w := m.newWorker()
 	m.program.common.last(w.run)
-	err = w.guard(m.post, vector{}, vector{}, func() { holds = w.ev.holds(m.post, vector{}, vector{}) })
+	err = w.guard(m.post, vector.Vector{}, vector.Vector{}, func() { holds = w.ev.holds(m.post, vector.Vector{}, vector.Vector{}) })
 	return m.post.name, holds, true, err
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/ashlar-dev/ashlar/check"
+	"github.com/ashlar-dev/ashlar/internal/model/vector"
 	"github.com/ashlar-dev/ashlar/source"
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
@@ -366,7 +367,7 @@ Result == <<N, Ids, F(1, 2), F(2, N), Op(N), NoId \in Ids, I!Range, I!Top, Bound
 		m := newModel(t, spec, parseConfig(t, "test.cfg", cfg+"VIEW Result\n"), Options{Reference: reference})
 		w := m.newWorker()
 		var got value.Value
-		if err := w.guard(m.view, vector{}, vector{}, func() { got = w.ev.value(m.view, vector{}, vector{}) }); err != nil {
+		if err := w.guard(m.view, vector.Vector{}, vector.Vector{}, func() { got = w.ev.value(m.view, vector.Vector{}, vector.Vector{}) }); err != nil {
 			t.Fatal(err)
 		}
 		if got.String() != want {
@@ -545,28 +546,5 @@ Sym == Permutations(P)
 	// Multisets of 4 out of 3 values: 15 orbits.
 	if got, want := search(t, module, cfg+"SYMMETRY Sym\n"), "ok: 41 generated, 15 distinct, depth 9"; got != want {
 		t.Errorf("with symmetry %s, want %s", got, want)
-	}
-}
-
-// TestManyValues: a variable with more values than are numbered.
-func TestManyValues(t *testing.T) {
-	c := newVectorCodec(1)
-	c.vars[0].count = InternedMax - 1
-	v := vector{make([]value.Value, 1), make([]uint32, 1)}
-	ends := make([]int32, 1)
-	for i := range int32(5) {
-		x := value.Tuple(value.Int(i), value.String("x"))
-		buf, id, _ := c.appendValue(nil, 0, x, nil)
-		if numbered := id != 0; numbered != (i == 0) {
-			t.Errorf("value %d has the number %d", i, id)
-		}
-		c.decode(buf, v, ends)
-		if !value.Equal(v.vals[0], x) || int(ends[0]) != len(buf) || v.ids[0] != id {
-			t.Errorf("%v decodes to %v, number %d, end %d of %d", x, v.vals[0], v.ids[0], ends[0], len(buf))
-		}
-		again, _, _ := c.appendValue(nil, 0, value.Tuple(value.Int(i), value.String("x")), nil)
-		if string(again) != string(buf) {
-			t.Errorf("%v has two encodings", x)
-		}
 	}
 }

@@ -86,12 +86,6 @@ const (
 	InlineNodesMax = 400
 	// SymmetriesMax bounds the group that SYMMETRY generates.
 	SymmetriesMax = 50_000
-	// InternedMax is how many different values of one variable are kept by
-	// number; further ones are encoded in full.
-	InternedMax = 1 << 18
-	// InternedBytesMax bounds the encoded size of what is kept by number, per
-	// variable.
-	InternedBytesMax = 32 << 20
 	// MemoMax bounds how many results of one recursive function are remembered.
 	MemoMax = 1 << 16
 )

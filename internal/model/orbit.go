@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"slices"
 
+	"github.com/ashlar-dev/ashlar/internal/model/vector"
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
 
@@ -28,7 +29,7 @@ import (
 type orbits struct {
 	sets    [][]value.Value
 	of      map[string]element // by name of the model value
-	numbers *vectorCodec       // skeletons and columns
+	numbers *vector.Codec      // skeletons and columns
 	mark    value.Value        // stands in a column for its element
 }
 
@@ -91,7 +92,7 @@ func newOrbits(group []permutation) *orbits {
 	if all != len(group)+1 || all == 1 {
 		return nil
 	}
-	o.numbers = newVectorCodec(orbitTables)
+	o.numbers = vector.NewCodec(orbitTables)
 	return o
 }
 
@@ -256,7 +257,7 @@ func (o *orbits) part(v value.Value) (p parted) {
 			return
 		}
 		number := func(table int, v value.Value) {
-			_, n, _ := o.numbers.appendValue(nil, table, v.Normal(), nil)
+			_, n, _ := o.numbers.Append(nil, table, v.Normal(), nil)
 			p.numbers = append(p.numbers, n)
 			ok = ok && n > 0
 		}
@@ -304,9 +305,9 @@ func (s *sorter) partOf(variable int, v value.Value, number uint32) *parted {
 
 // name is the name of a state's orbit, unless some value has no columns. It is
 // the sorter's.
-func (s *sorter) name(state vector) ([]byte, bool) {
-	for i, v := range state.vals {
-		p := s.partOf(i, v, state.ids[i])
+func (s *sorter) name(state vector.Vector) ([]byte, bool) {
+	for i, v := range state.Vals {
+		p := s.partOf(i, v, state.IDs[i])
 		if !p.ok {
 			return nil, false
 		}

@@ -5,13 +5,14 @@ import (
 
 	"github.com/ashlar-dev/ashlar/check"
 	"github.com/ashlar-dev/ashlar/internal/model/pack"
+	"github.com/ashlar-dev/ashlar/internal/model/vector"
 	"github.com/ashlar-dev/ashlar/tla/core"
 	"github.com/ashlar-dev/ashlar/tla/native"
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
 
 // packing is the model on packed states: see package pack. A state that has no
-// packed form is encoded as a byte 0 and what vectorCodec makes of it; that of a
+// packed form is encoded as a byte 0 and what Codec makes of it; that of a
 // packed one never begins with 0, so equal states have equal bytes.
 type packing struct {
 	lowered *pack.Lowered
@@ -244,8 +245,8 @@ func (s *sampler) visit(states, visited int) (complete, ok bool) {
 // samples is what the model knows of its states after the sample.
 func (m *Model) samples() pack.Sample {
 	var out pack.Sample
-	for _, t := range m.codec.vars {
-		out.Values = append(out.Values, t.all())
+	for _, t := range m.codec.Vars {
+		out.Values = append(out.Values, t.All())
 	}
 	addSet := func(v value.Value) {
 		if v.Kind() == value.KindSet {
@@ -266,17 +267,6 @@ func (m *Model) samples() pack.Sample {
 			}
 			return true
 		})
-	}
-	return out
-}
-
-// all are the values that have a number.
-func (t *internTable) all() []value.Value {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	out := make([]value.Value, t.count)
-	for i := range out {
-		out[i] = t.at(uint32(i))
 	}
 	return out
 }
@@ -394,9 +384,9 @@ func (p packProgram) Literal(e core.Expr) (value.Value, bool) {
 func (m *Model) decodePacked(s check.State) []value.Value {
 	words := make([]uint64, m.packed.layout.Words())
 	if !m.packed.layout.LoadBytes(words, s) {
-		v := newVector(len(m.program.spec.Variables))
-		m.codec.decode(s[1:], v, make([]int32, len(v.vals)))
-		return v.vals
+		v := vector.New(len(m.program.spec.Variables))
+		m.codec.Decode(s[1:], v, make([]int32, len(v.Vals)))
+		return v.Vals
 	}
 	vals := make([]value.Value, len(m.program.spec.Variables))
 	for i := range vals {

@@ -22,7 +22,7 @@ func (j *packedJudge) See(s check.State) {
 	j.nextPacked = j.p.layout.LoadBytes(j.words, s)
 	j.next, j.nxLoaded = j.words, !j.nextPacked
 	if !j.nextPacked {
-		j.m.codec.decode(s[1:], j.seen, j.ends)
+		j.m.codec.Decode(s[1:], j.seen, j.ends)
 	}
 	j.run.level = j.of.level + 1
 }

@@ -52,7 +52,7 @@ func (m *Model) packsView() bool { return m.view != nil && len(m.symmetry) == 0 
 func (m *Model) views(w *worker, states []check.State) (out []value.Value) {
 	seen := make(map[string]bool)
 	for _, s := range states {
-		m.codec.decode(s, w.cur, w.ends)
+		m.codec.Decode(s, w.cur, w.ends)
 		v, err := w.viewOf(w.cur)
 		if err != nil {
 			return nil
@@ -90,12 +90,12 @@ func (w *packedKeyedWorker) Key() (check.State, error) {
 		w.nxLoaded = true
 	}
 	buf := w.buf[:0]
-	for i, v := range w.seen.vals {
-		if id := w.seen.ids[i]; id != 0 {
+	for i, v := range w.seen.Vals {
+		if id := w.seen.IDs[i]; id != 0 {
 			buf = binary.AppendUvarint(buf, uint64(id))
 			continue
 		}
-		buf, w.seen.ids[i], w.full = w.m.codec.appendValue(buf, i, v, w.full)
+		buf, w.seen.IDs[i], w.full = w.m.codec.Append(buf, i, v, w.full)
 	}
 	w.buf = buf
 	key, err := w.keys.key(w.worker)
@@ -127,7 +127,7 @@ func (w *packedKeyedWorker) viewed() (check.State, error) {
 	if l.Encode(w.view, []value.Value{v}) {
 		w.name = l.AppendBytes(w.name[:0], w.view)
 	} else {
-		w.name = w.m.codec.values.AppendTo(append(w.name[:0], 0), v)
+		w.name = w.m.codec.Values.AppendTo(append(w.name[:0], 0), v)
 	}
 	return w.name, nil
 }

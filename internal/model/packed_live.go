@@ -1,6 +1,9 @@
 package model
 
-import "github.com/ashlar-dev/ashlar/check"
+import (
+	"github.com/ashlar-dev/ashlar/check"
+	"github.com/ashlar-dev/ashlar/internal/model/vector"
+)
 
 // Atom is the value of an atom in a state or on a step. Packed code evaluates it
 // where it can.
@@ -24,17 +27,17 @@ func (w *packedWorker) Atom(i int, s, t check.State) (bool, error) {
 	q.prepare(w.m)
 	w.unpack(q.words, packed, s, q.cur)
 	if t == nil {
-		return w.atom(a, q.cur, vector{})
+		return w.atom(a, q.cur, vector.Vector{})
 	}
 	w.unpack(q.next, nextPacked, t, q.nxt)
 	return w.atom(a, q.cur, q.nxt)
 }
 
 // unpack fills a vector with the values of a state.
-func (w *packedWorker) unpack(words []uint64, packed bool, s check.State, to vector) {
+func (w *packedWorker) unpack(words []uint64, packed bool, s check.State, to vector.Vector) {
 	if packed {
 		w.load(words, to)
 	} else {
-		w.m.codec.decode(s[1:], to, w.asking.ends)
+		w.m.codec.Decode(s[1:], to, w.asking.ends)
 	}
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/ashlar-dev/ashlar/check"
 	"github.com/ashlar-dev/ashlar/internal/model/pack"
+	"github.com/ashlar-dev/ashlar/internal/model/vector"
 )
 
 // Native is a packed model as a program: what the program has to be told.
@@ -141,12 +142,12 @@ func (m *Model) saveBits(workers []check.Worker) []byte {
 func (m *Model) restoreBits(b []byte) error {
 	if m.packed == nil {
 		if len(b) > 0 {
-			return errKept
+			return vector.ErrKept
 		}
 		return nil
 	}
 	if len(b) != 16*m.packed.layout.Words() {
-		return errKept
+		return vector.ErrKept
 	}
 	for i := range m.packed.before.ors {
 		m.packed.before.ors[i] = binary.LittleEndian.Uint64(b[16*i:])

@@ -3,6 +3,7 @@ package model
 import (
 	"github.com/ashlar-dev/ashlar/check"
 	"github.com/ashlar-dev/ashlar/internal/model/pack"
+	"github.com/ashlar-dev/ashlar/internal/model/vector"
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
 
@@ -101,9 +102,9 @@ func (w *packedWorker) visitVector(action int, s check.State) error {
 func (w *packedWorker) encode() bool {
 	clear(w.scratch)
 	w.scratch[0] = 1
-	for i, v := range w.seen.vals {
+	for i, v := range w.seen.Vals {
 		known := w.values[i].bits
-		id := int(w.seen.ids[i])
+		id := int(w.seen.IDs[i])
 		if id > 0 && id < len(known) && known[id] != nil {
 			low := w.p.vars[i].low
 			for k, x := range known[id] {
@@ -140,10 +141,10 @@ func (w *packedWorker) encodeVar(i, id int, v value.Value) bool {
 }
 
 // load fills in a vector from a packed state.
-func (w *packedWorker) load(words []uint64, to vector) {
-	for i := range to.vals {
+func (w *packedWorker) load(words []uint64, to vector.Vector) {
+	for i := range to.Vals {
 		n := w.valueOf(words, i)
-		to.vals[i], to.ids[i] = n.v, n.id
+		to.Vals[i], to.IDs[i] = n.v, n.id
 	}
 }
 
@@ -178,7 +179,7 @@ func (w *packedWorker) valueOf(words []uint64, i int) numbered {
 // decode makes the value of a variable and finds its number.
 func (w *packedWorker) decode(words []uint64, i int) numbered {
 	v := w.p.layout.Value(words, i)
-	_, id, full := w.m.codec.appendValue(nil, i, v, nil)
+	_, id, full := w.m.codec.Append(nil, i, v, nil)
 	_ = full
 	return numbered{v, id}
 }
@@ -229,8 +230,8 @@ func (w *packedWorker) polled() bool {
 func (w *packedWorker) again(s check.State) error {
 	done := w.emitted
 	w.curLoaded = true
-	vector := w.m.encodeVector(w.m.decodePacked(s))
-	return w.worker.Next(vector, func(action int, s check.State) error {
+	full := w.m.encodeVector(w.m.decodePacked(s))
+	return w.worker.Next(full, func(action int, s check.State) error {
 		if done > 0 {
 			done--
 			return nil
@@ -257,7 +258,7 @@ func (w *packedWorker) holds(f *formula, step bool) (bool, error) {
 		w.load(w.next, w.seen)
 		w.nxLoaded = true
 	}
-	cur, nxt := w.seen, vector{}
+	cur, nxt := w.seen, vector.Vector{}
 	if step {
 		w.loadCur()
 		cur, nxt = w.cur, w.seen

@@ -21,7 +21,7 @@ func (w *worker) trace(path func() ([]check.State, error)) value.Value {
 	for _, s := range states {
 		out = append(out, w.m.recordOf(w.m.Decode(s)))
 	}
-	if len(w.asked) > 0 && &w.asked[0] == &w.seen.vals[0] {
+	if len(w.asked) > 0 && &w.asked[0] == &w.seen.Vals[0] {
 		out = append(out, w.m.recordOf(w.asked))
 	}
 	return value.TupleOf(out)

@@ -329,8 +329,8 @@ func (e exprModels) step(t testing.TB, name string, reference bool) string {
 	next[0], next[1] = value.Int(2), value.Bool(false)
 	next[2] = value.Set(value.Int(2), value.Int(4))
 	next[3] = value.Tuple(value.Int(4))
-	m.codec.decode(m.Encode(exprState()), w.cur, w.ends)
-	copy(w.nxt.vals, next)
+	m.codec.Decode(m.Encode(exprState()), w.cur, w.ends)
+	copy(w.nxt.Vals, next)
 	f := m.actionConstraints[0]
 	holds := false
 	err := w.guard(f, w.cur, w.seen, func() { holds = w.ev.holds(f, w.cur, w.seen) })

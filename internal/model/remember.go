@@ -3,6 +3,7 @@ package model
 import (
 	"math/bits"
 
+	"github.com/ashlar-dev/ashlar/internal/model/vector"
 	"github.com/ashlar-dev/ashlar/tla/core"
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
@@ -128,7 +129,7 @@ func (c *compiler) assignOne(v *core.Variable, e core.Expr, x site, k act) act {
 	x.remembered = true
 	run := c.expr(e, x).run
 	slow := assignTo(v, compiled{run: run}, k)
-	site, i, table := c.memoSites, v.Index, c.m.codec.vars[v.Index]
+	site, i, table := c.memoSites, v.Index, c.m.codec.Vars[v.Index]
 	c.memoSites++
 	return func(m *machine) bool {
 		if m.curIDs == nil || m.nxtIDs == nil || !m.nxt[i].IsUndefined() {
@@ -145,7 +146,7 @@ func (c *compiler) assignOne(v *core.Variable, e core.Expr, x site, k act) act {
 			}
 		}
 		if to != 0 {
-			m.nxt[i] = table.at(to - 1)
+			m.nxt[i] = table.At(to - 1)
 		}
 		m.nxtIDs[i] = to
 		ok := k(m)
@@ -156,12 +157,12 @@ func (c *compiler) assignOne(v *core.Variable, e core.Expr, x site, k act) act {
 
 // rememberAssign numbers y and remembers it as what the value numbered from
 // leads to; 0 where it cannot.
-func (m *machine) rememberAssign(site, from int, table *internTable, y value.Value) uint32 {
+func (m *machine) rememberAssign(site, from int, table *vector.Table, y value.Value) uint32 {
 	if from == 0 || site >= len(m.memos.assign) {
 		return 0
 	}
 	h := value.Hash(y)
-	id, ok := table.find(y, h)
+	id, ok := table.Find(y, h)
 	if !ok {
 		// It is numbered when the successor is encoded, and remembered the next
 		// time.

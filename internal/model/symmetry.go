@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/ashlar-dev/ashlar/check"
+	"github.com/ashlar-dev/ashlar/internal/model/vector"
 	"github.com/ashlar-dev/ashlar/source"
 	"github.com/ashlar-dev/ashlar/tla/core"
 	"github.com/ashlar-dev/ashlar/tla/value"
@@ -223,7 +224,7 @@ func (k *keys) key(w *worker) (check.State, error) {
 	k.best = append(k.best[:0], w.buf...)
 	least := -1
 	for p := range w.m.symmetry {
-		k.image(p, w.buf, w.nxt.vals)
+		k.image(p, w.buf, w.nxt.Vals)
 		if bytes.Compare(k.buf, k.best) < 0 {
 			k.best, k.buf = k.buf, k.best
 			least = p
@@ -236,24 +237,24 @@ func (k *keys) key(w *worker) (check.State, error) {
 		}
 		return k.best, nil
 	}
-	vals := w.nxt.vals
+	vals := w.nxt.Vals
 	if least >= 0 {
-		for i, v := range w.nxt.vals {
+		for i, v := range w.nxt.Vals {
 			k.vals[i] = w.m.symmetry[least].apply(v)
 		}
 		vals = k.vals
 	}
-	view, err := w.viewOf(bare(vals))
+	view, err := w.viewOf(vector.Bare(vals))
 	if err != nil {
 		return nil, err
 	}
-	k.best = w.m.codec.values.AppendTo(k.best[:0], view)
+	k.best = w.m.codec.Values.AppendTo(k.best[:0], view)
 	return k.best, nil
 }
 
 // viewOf is the value of the view in a state.
-func (w *worker) viewOf(state vector) (v value.Value, err error) {
-	err = w.guard(w.m.view, state, vector{}, func() { v = w.ev.value(w.m.view, state, vector{}).Normal() })
+func (w *worker) viewOf(state vector.Vector) (v value.Value, err error) {
+	err = w.guard(w.m.view, state, vector.Vector{}, func() { v = w.ev.value(w.m.view, state, vector.Vector{}).Normal() })
 	return v, err
 }
 
@@ -270,7 +271,7 @@ func (k *keys) image(p int, s []byte, vals []value.Value) {
 		if n == 0 {
 			length, width := binary.Uvarint(s[at:])
 			at += width + int(length)
-			k.buf, _, k.full = k.m.codec.appendValue(k.buf, i, k.m.symmetry[p].apply(v), k.full)
+			k.buf, _, k.full = k.m.codec.Append(k.buf, i, k.m.symmetry[p].apply(v), k.full)
 			continue
 		}
 		table := k.images[p][i]
@@ -279,7 +280,7 @@ func (k *keys) image(p int, s []byte, vals []value.Value) {
 			continue
 		}
 		var image uint32
-		k.buf, image, k.full = k.m.codec.appendValue(k.buf, i, k.m.symmetry[p].apply(v), k.full)
+		k.buf, image, k.full = k.m.codec.Append(k.buf, i, k.m.symmetry[p].apply(v), k.full)
 		if image > 0 {
 			for len(table) <= int(n) {
 				table = append(table, 0)

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 
 	"github.com/ashlar-dev/ashlar/check"
+	"github.com/ashlar-dev/ashlar/internal/model/vector"
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
 
@@ -12,26 +13,14 @@ import (
 type evaluator interface {
 	// init calls found for every way to give nxt values that satisfy the
 	// initial predicate, and stops where found is false.
-	init(nxt vector, found func(action int) bool)
+	init(nxt vector.Vector, found func(action int) bool)
 	// next does so for the next-state relation, from cur.
-	next(cur, nxt vector, found func(action int) bool)
+	next(cur, nxt vector.Vector, found func(action int) bool)
 	// holds evaluates a formula of the model; nxt is nil for a predicate of
 	// one state, cur too for a constant.
-	holds(f *formula, cur, nxt vector) bool
-	value(f *formula, cur, nxt vector) value.Value
+	holds(f *formula, cur, nxt vector.Vector) bool
+	value(f *formula, cur, nxt vector.Vector) value.Value
 }
-
-// vector is a state: the values of the variables, and their numbers plus one,
-// 0 for a number that is not known. ids is nil where none is.
-type vector struct {
-	vals []value.Value
-	ids  []uint32
-}
-
-func newVector(n int) vector { return vector{make([]value.Value, n), make([]uint32, n)} }
-
-// bare is a vector without numbers.
-func bare(vals []value.Value) vector { return vector{vals: vals} }
 
 // worker enumerates states for one goroutine.
 type worker struct {
@@ -41,12 +30,12 @@ type worker struct {
 
 	// The state being expanded, its encoding and where each variable ends in
 	// it, and the candidate.
-	cur, nxt vector
+	cur, nxt vector.Vector
 	from     []byte
 	ends     []int32
 	initial  bool // there is no state being expanded
 	// seen is the candidate with all its numbers.
-	seen vector
+	seen vector.Vector
 
 	buf, full []byte
 	encoding  encoding
@@ -83,9 +72,9 @@ func (m *Model) newWorker() *worker {
 	n := len(m.program.spec.Variables)
 	w := &worker{
 		m: m, run: newRun(m.program, m.workers.Add(1)),
-		cur: newVector(n), nxt: newVector(n), ends: make([]int32, n),
+		cur: vector.New(n), nxt: vector.New(n), ends: make([]int32, n),
 	}
-	w.seen = vector{w.nxt.vals, make([]uint32, n)}
+	w.seen = vector.Vector{Vals: w.nxt.Vals, IDs: make([]uint32, n)}
 	w.found = w.candidate
 	for i := range m.antecedents {
 		if m.met == nil || !m.met[i] {
@@ -123,7 +112,7 @@ func (w *worker) Assumptions() ([]string, error) {
 	defer func() { w.run.setup = false }()
 	for _, f := range w.m.assumes {
 		holds := false
-		if err := w.guard(f, vector{}, vector{}, func() { holds = w.ev.holds(f, vector{}, vector{}) }); err != nil {
+		if err := w.guard(f, vector.Vector{}, vector.Vector{}, func() { holds = w.ev.holds(f, vector.Vector{}, vector.Vector{}) }); err != nil {
 			return broken, err
 		}
 		if !holds {
@@ -142,8 +131,8 @@ func (w *worker) Init(visit check.Visit) error {
 	w.m.program.common.join(w.run)
 	w.run.setup = true
 	defer func() { w.run.setup = false }()
-	clear(w.nxt.vals)
-	clear(w.nxt.ids)
+	clear(w.nxt.Vals)
+	clear(w.nxt.IDs)
 	return w.enumerate(visit, func() { w.ev.init(w.nxt, w.found) })
 }
 
@@ -157,15 +146,15 @@ func (w *worker) Next(s check.State, visit check.Visit) error {
 	}
 	w.initial = false
 	w.from = s
-	w.m.codec.decode(s, w.cur, w.ends)
-	clear(w.nxt.vals)
-	clear(w.nxt.ids)
+	w.m.codec.Decode(s, w.cur, w.ends)
+	clear(w.nxt.Vals)
+	clear(w.nxt.IDs)
 	return w.enumerate(visit, func() { w.ev.next(w.cur, w.nxt, w.found) })
 }
 
 func (w *worker) enumerate(visit check.Visit, run func()) error {
 	w.visit, w.failed, w.encoding = visit, nil, encoding{}
-	if err := w.guard(nil, vector{}, vector{}, run); err != nil {
+	if err := w.guard(nil, vector.Vector{}, vector.Vector{}, run); err != nil {
 		return err
 	}
 	return w.failed
@@ -174,21 +163,21 @@ func (w *worker) enumerate(visit check.Visit, run func()) error {
 // candidate encodes the vector that an enumeration completed and visits it.
 func (w *worker) candidate(action int) bool {
 	buf, start := w.buf[:0], int32(0)
-	for i := range w.nxt.vals {
-		v := w.nxt.vals[i]
+	for i := range w.nxt.Vals {
+		v := w.nxt.Vals[i]
 		if !w.initial {
 			end := w.ends[i]
-			if value.Same(v, w.cur.vals[i]) {
+			if value.Same(v, w.cur.Vals[i]) {
 				buf = append(buf, w.from[start:end]...)
-				w.seen.ids[i] = w.cur.ids[i]
+				w.seen.IDs[i] = w.cur.IDs[i]
 				start = end
 				continue
 			}
 			start = end
 		}
-		if id := w.nxt.ids[i]; id != 0 {
+		if id := w.nxt.IDs[i]; id != 0 {
 			buf = binary.AppendUvarint(buf, uint64(id))
-			w.seen.ids[i] = id
+			w.seen.IDs[i] = id
 			continue
 		}
 		if v.IsUndefined() {
@@ -196,7 +185,7 @@ func (w *worker) candidate(action int) bool {
 			return false
 		}
 		w.encoding = encoding{true, i, action}
-		buf, w.seen.ids[i], w.full = w.m.codec.appendValue(buf, i, v, w.full)
+		buf, w.seen.IDs[i], w.full = w.m.codec.Append(buf, i, v, w.full)
 		w.encoding.active = false
 	}
 	w.buf = buf
@@ -230,7 +219,7 @@ func (w *worker) place(action int) string {
 // incomplete is the error of a candidate in which variables have no value.
 func (w *worker) incomplete(action int) error {
 	missing := ""
-	for i, v := range w.nxt.vals {
+	for i, v := range w.nxt.Vals {
 		if v.IsUndefined() {
 			if missing != "" {
 				missing += ", "
@@ -254,7 +243,7 @@ func (w *worker) incomplete(action int) error {
 func (w *worker) InModel() (inside bool, err error) {
 	inside = true
 	for _, f := range w.m.constraints {
-		if err := w.guard(f, w.seen, vector{}, func() { inside = w.ev.holds(f, w.seen, vector{}) }); err != nil || !inside {
+		if err := w.guard(f, w.seen, vector.Vector{}, func() { inside = w.ev.holds(f, w.seen, vector.Vector{}) }); err != nil || !inside {
 			return false, err
 		}
 	}
@@ -283,7 +272,7 @@ func (w *worker) BrokenInvariantAfter(last int) (int, error) {
 	for i := last + 1; i < len(w.m.invariants); i++ {
 		f := w.m.invariants[i]
 		holds := false
-		if err := w.guard(f, w.seen, vector{}, func() { holds = w.ev.holds(f, w.seen, vector{}) }); err != nil {
+		if err := w.guard(f, w.seen, vector.Vector{}, func() { holds = w.ev.holds(f, w.seen, vector.Vector{}) }); err != nil {
 			return i, err
 		}
 		if !holds {
@@ -303,7 +292,7 @@ func (w *worker) BrokenStepAfter(last int) (int, error) {
 		s := w.m.steps[i]
 		f, cur, nxt := s.next, w.cur, w.seen
 		if w.initial {
-			f, cur, nxt = s.init, w.seen, vector{}
+			f, cur, nxt = s.init, w.seen, vector.Vector{}
 		}
 		if f == nil {
 			continue
