@@ -10,10 +10,11 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/ashlar-dev/ashlar/internal/model/tlcget"
+
 	"github.com/spf13/cobra"
 
 	"github.com/ashlar-dev/ashlar/check"
-	"github.com/ashlar-dev/ashlar/internal/model"
 	"github.com/ashlar-dev/ashlar/internal/specification"
 )
 
@@ -44,8 +45,8 @@ type checkOptions struct {
 	exact bool // leave none out
 
 	// told and progress are what the specification can read of a simulation.
-	told     model.Configuration
-	progress func() model.Progress
+	told     tlcget.Configuration
+	progress func() tlcget.Progress
 
 	native string // when compiled code searches
 

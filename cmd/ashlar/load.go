@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ashlar-dev/ashlar/internal/model/tlcget"
+
 	"github.com/ashlar-dev/ashlar/check"
 	"github.com/ashlar-dev/ashlar/internal/model"
 	"github.com/ashlar-dev/ashlar/internal/specification"
@@ -40,12 +42,12 @@ func loadSpecification(path string, o checkOptions, print func(string), m *check
 	start := time.Now()
 	told, progress := o.told, o.progress
 	if told.Mode == "" {
-		told = model.Configuration{Mode: model.ModeSearch, Workers: o.workers, Deadlock: o.deadlock && spec.Config.Deadlock}
+		told = tlcget.Configuration{Mode: tlcget.Search, Workers: o.workers, Deadlock: o.deadlock && spec.Config.Deadlock}
 	}
 	if progress == nil {
-		progress = func() model.Progress {
+		progress = func() tlcget.Progress {
 			s := m.Stats()
-			return model.Progress{Generated: s.Generated, Distinct: s.Distinct, Queue: s.Queue, Diameter: s.Depth}
+			return tlcget.Progress{Generated: s.Generated, Distinct: s.Distinct, Queue: s.Queue, Diameter: s.Depth}
 		}
 	}
 	asked := new(ender)
@@ -58,7 +60,7 @@ func loadSpecification(path string, o checkOptions, print func(string), m *check
 		Files:       files{},
 		Environment: environment,
 		Now:         func() int32 { return int32(time.Now().UnixMilli()) },
-		Progress: func() model.Progress {
+		Progress: func() tlcget.Progress {
 			now := progress()
 			now.DurationSeconds = int64(time.Since(start).Seconds())
 			return now

@@ -8,11 +8,12 @@ import (
 	"runtime"
 	"time"
 
+	"github.com/ashlar-dev/ashlar/internal/model/tlcget"
+
 	"github.com/mattn/go-runewidth"
 	"github.com/spf13/cobra"
 
 	"github.com/ashlar-dev/ashlar/check"
-	"github.com/ashlar-dev/ashlar/internal/model"
 	"github.com/ashlar-dev/ashlar/internal/specification"
 )
 
@@ -113,10 +114,10 @@ func runSimulate(ctx context.Context, t *term, o simulateOptions, spec string, l
 		s := monitor.Stats()
 		return s.Generated, fmt.Sprintf("%s walks  %s generated  %%s/s", count(s.Walks), count(s.Generated))
 	})
-	o.told = model.Configuration{Mode: model.ModeSimulate, Workers: o.workers, Deadlock: o.deadlock, Depth: int64(o.depth), Walks: o.number, Seed: o.seed}
-	o.progress = func() model.Progress {
+	o.told = tlcget.Configuration{Mode: tlcget.Simulate, Workers: o.workers, Deadlock: o.deadlock, Depth: int64(o.depth), Walks: o.number, Seed: o.seed}
+	o.progress = func() tlcget.Progress {
 		s := monitor.Stats()
-		return model.Progress{Generated: s.Generated, Walks: s.Walks}
+		return tlcget.Progress{Generated: s.Generated, Walks: s.Walks}
 	}
 	s, err := load(spec, o.checkOptions, printer(t, o.checkOptions, g), &check.Monitor{})
 	var wrong *specification.Error

@@ -3,6 +3,7 @@ package model
 import (
 	"errors"
 
+	"github.com/ashlar-dev/ashlar/internal/model/tlcget"
 	"github.com/ashlar-dev/ashlar/tla/core"
 	"github.com/ashlar-dev/ashlar/tla/pcal"
 	"github.com/ashlar-dev/ashlar/tla/value"
@@ -45,7 +46,7 @@ func (m *Model) Algorithm() (*Algorithm, error) {
 	if d == nil {
 		return nil, errors.New("the specification's behaviour is not that of its algorithm: its Next, pc or processes are others")
 	}
-	a := &Algorithm{m: m, blocks: map[string]*block{}, r: newReference(m.program, newRun(m.program, m.workers.Add(1)))}
+	a := &Algorithm{m: m, blocks: map[string]*block{}, r: newReference(m.program, tlcget.New(m.common, m.workers.Add(1)))}
 	for _, q := range d.alg.Procedures {
 		var written []*pcal.Block
 		if q.From != nil {

@@ -14,9 +14,9 @@ func (m *Model) showAlias(at check.Shown, vals, next []value.Value) []check.Bind
 	var out []check.Binding
 	w := m.newWorker()
 	w.AskPath(func() ([]check.State, error) { return at.Path, nil })
-	w.run.level = at.Number
+	w.run.Level = at.Number
 	if at.Number > 0 {
-		w.run.action = at.Action + 2
+		w.run.Action = at.Action + 2
 	}
 	err := value.Catch(func() {
 		v := w.ev.value(m.alias, vector.Bare(vals), vector.Bare(next)).Normal()

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/ashlar-dev/ashlar/check"
+	"github.com/ashlar-dev/ashlar/internal/model/tlcget"
 )
 
 // TestArgumentsAreEvaluatedOnce counts the evaluations of what names stand for
@@ -55,7 +56,7 @@ func TestRecursionTakesLinearTime(t *testing.T) {
 	spec, cfg := loadText(t, form, "")
 	m := newModel(t, spec, cfg, Options{})
 	steps := func(name string) uint32 {
-		r := newReference(m.program, newRun(m.program, 1))
+		r := newReference(m.program, tlcget.New(m.common, 1))
 		r.eval(m.Definition(name).Body, nil, state{})
 		return r.polls
 	}

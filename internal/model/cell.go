@@ -4,6 +4,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/ashlar-dev/ashlar/internal/model/tlcget"
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
 
@@ -15,13 +16,13 @@ type cell struct {
 
 	mu    sync.Mutex
 	err   error
-	asker atomic.Pointer[run] // who computes it
+	asker atomic.Pointer[tlcget.Run] // who computes it
 }
 
 // get returns the value, computing it if it is the first to ask. The asker is
 // the run of the worker on whose behalf that happens, or nil where that is not
 // known; a value that is needed to compute itself would wait for ever.
-func (c *cell) get(asker *run, compute func() value.Value) value.Value {
+func (c *cell) get(asker *tlcget.Run, compute func() value.Value) value.Value {
 	v, err := c.ask(asker, compute)
 	if err != nil {
 		panic(err)
@@ -30,12 +31,12 @@ func (c *cell) get(asker *run, compute func() value.Value) value.Value {
 }
 
 // try is the value of the cell and whether it has one.
-func (c *cell) try(asker *run, compute func() value.Value) (value.Value, bool) {
+func (c *cell) try(asker *tlcget.Run, compute func() value.Value) (value.Value, bool) {
 	v, err := c.ask(asker, compute)
 	return v, err == nil
 }
 
-func (c *cell) ask(asker *run, compute func() value.Value) (value.Value, error) {
+func (c *cell) ask(asker *tlcget.Run, compute func() value.Value) (value.Value, error) {
 	if c.done.Load() {
 		return c.val, nil
 	}
@@ -52,7 +53,7 @@ func (c *cell) ask(asker *run, compute func() value.Value) (value.Value, error) 
 	c.asker.Store(nil)
 	if err == nil {
 		c.done.Store(true)
-	} else if err != error(errStopped) {
+	} else if err != error(tlcget.ErrStopped) {
 		c.err = err
 	}
 	return c.val, err

@@ -2,6 +2,7 @@ package model
 
 import (
 	"github.com/ashlar-dev/ashlar/internal/invariant"
+	"github.com/ashlar-dev/ashlar/internal/model/tlcget"
 	"github.com/ashlar-dev/ashlar/internal/model/vector"
 	"github.com/ashlar-dev/ashlar/source"
 	"github.com/ashlar-dev/ashlar/tla/core"
@@ -48,8 +49,8 @@ type machine struct {
 	memos          memos
 	slots          []value.Value // those of the activation
 	frame          *activation
-	run            *run
-	asker          *run // see cell
+	run            *tlcget.Run
+	asker          *tlcget.Run // see cell
 	depth          int
 	polls          uint32 // see poll
 	vars           []*core.Variable
@@ -241,6 +242,7 @@ type closures struct {
 	init, next *function
 	formulas   []*function // by formula id
 	memoSites  int
+	shadows    int // how many variables ENABLED binds
 }
 
 // compiler compiles the formulas of a model.
@@ -270,7 +272,7 @@ func (m *Model) compile() *closures {
 	}
 	c := &compiler{m: m, p: m.program, global: make(map[*core.Def]map[mode]*function), globalActs: make(map[*core.Def]map[mode]*function), fns: make(map[*core.Def]*meaning),
 		branching: make(map[*core.Def]bool)}
-	out := &closures{formulas: make([]*function, len(m.formulas))}
+	out := &closures{formulas: make([]*function, len(m.formulas)), shadows: len(m.program.spec.Shadows)}
 	for i, f := range m.formulas {
 		fn := c.newFunction(nil)
 		x := site{fn: fn, unrolled: 1}
@@ -302,7 +304,7 @@ func (m *Model) compile() *closures {
 
 func (c *compiler) newFunction(up *function) *function { return &function{up: up} }
 
-func newMachine(m *Model, r *run) *machine {
+func newMachine(m *Model, r *tlcget.Run) *machine {
 	n := &machine{run: r, asker: r, vars: m.program.spec.Variables, code: m.compiled, memos: newMemos(m.compiled.memoSites)}
 	if m.profile != nil {
 		n.profiled = m.profile.join()
@@ -312,8 +314,8 @@ func newMachine(m *Model, r *run) *machine {
 
 // poll is called at every turn of a loop that the specification makes long.
 func (m *machine) poll() {
-	if m.polls++; m.polls%stopPollEvery == 0 {
-		m.run.askStop()
+	if m.polls++; m.polls%tlcget.PollEvery == 0 {
+		m.run.AskStop()
 	}
 }
 
@@ -419,7 +421,7 @@ func (m *machine) vector() []value.Value {
 		clear(v)
 		return v
 	}
-	return make([]value.Value, len(m.vars)+len(m.run.p.spec.Shadows))
+	return make([]value.Value, len(m.vars)+m.code.shadows)
 }
 
 func (m *machine) done(v []value.Value) { m.vectors = append(m.vectors, v) }

@@ -2,6 +2,7 @@ package model
 
 import (
 	"github.com/ashlar-dev/ashlar/internal/invariant"
+	"github.com/ashlar-dev/ashlar/internal/model/tlcget"
 	"github.com/ashlar-dev/ashlar/tla/core"
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
@@ -345,8 +346,8 @@ func (c *compiler) fold(e core.Expr, x site) (compiled, bool) {
 // tryNow evaluates while compiling; an error is left to be met again when the
 // code runs, if it ever does.
 func (c *compiler) tryNow(fn *function, run expr) (v value.Value, err error) {
-	r := newRun(c.p, 0).mute()
-	r.world.Files = nil // what stands in a file may be another thing when it is asked for
+	r := tlcget.New(c.m.common, 0).Mute()
+	r.World.Files = nil // what stands in a file may be another thing when it is asked for
 	m := &machine{run: r, asker: r, vars: c.p.spec.Variables}
 	err = value.Catch(func() { v = m.runApart(fn, run) })
 	return v, err

@@ -342,6 +342,6 @@ func (c *compiler) nativeN(d *core.Def, op *native.Op, args []core.Expr, x site)
 			o := ops[i](m)
 			in[i].Op = func(vs []value.Value) value.Value { return m.callOperator(o, vs) }
 		}
-		return op.FN(&m.run.world, in)
+		return op.FN(&m.run.World, in)
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"sync/atomic"
 
+	"github.com/ashlar-dev/ashlar/internal/model/tlcget"
 	"github.com/ashlar-dev/ashlar/tla/core"
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
@@ -16,7 +17,7 @@ type detached struct {
 	fn       *function
 	frame    *activation
 	cur, nxt []value.Value
-	run      *run
+	run      *tlcget.Run
 	vars     []*core.Variable
 	code     *closures
 	depth    int

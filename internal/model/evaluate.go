@@ -2,6 +2,7 @@ package model
 
 import (
 	"github.com/ashlar-dev/ashlar/check"
+	"github.com/ashlar-dev/ashlar/internal/model/tlcget"
 	"github.com/ashlar-dev/ashlar/tla/core"
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
@@ -26,8 +27,8 @@ func (m *Model) EvaluateStep(e core.Expr, s, next []value.Value) (value.Value, e
 // EvaluateUntil is EvaluateStep with an end: when stop answers true the
 // evaluation ends with an error soon. Without stop it is not asked.
 func (m *Model) EvaluateUntil(stop func() bool, e core.Expr, s, next []value.Value) (value.Value, error) {
-	r := newReference(m.program, newRun(m.program, m.workers.Add(1)))
-	r.run.stop = stop
+	r := newReference(m.program, tlcget.New(m.common, m.workers.Add(1)))
+	r.run.Stop = stop
 	var v value.Value
 	err := value.Catch(func() {
 		v = r.eval(e, nil, state{cur: s, nxt: next}).Normal()

@@ -2,6 +2,7 @@ package model
 
 import (
 	"github.com/ashlar-dev/ashlar/check"
+	"github.com/ashlar-dev/ashlar/internal/model/tlcget"
 	"github.com/ashlar-dev/ashlar/internal/model/vector"
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
@@ -50,7 +51,7 @@ func (w *worker) guard(f *formula, cur, nxt vector.Vector, run func()) error {
 	err := value.Catch(run)
 	switch err {
 	case nil:
-	case error(errStopped):
+	case error(tlcget.ErrStopped):
 		err = check.ErrStopped
 	default:
 		err = w.explain(f, cur, nxt, err)
@@ -71,7 +72,7 @@ func (w *worker) explain(f *formula, cur, nxt vector.Vector, err error) error {
 	if m, ok := w.ev.(*machine); ok && w.m.direct != nil && f == nil && !w.initial {
 		return &check.EvalError{Message: err.Error(), Places: []string{m.place.String()}}
 	}
-	r := newReference(w.m.program, w.run.mute())
+	r := newReference(w.m.program, w.run.Mute())
 	e := &referenceEvaluator{m: w.m, r: r}
 	again := value.Catch(func() {
 		switch {
@@ -83,7 +84,7 @@ func (w *worker) explain(f *formula, cur, nxt vector.Vector, err error) error {
 			e.next(w.cur, vector.New(len(w.nxt.Vals)), func(int) bool { return true })
 		}
 	})
-	if again == error(errStopped) {
+	if again == error(tlcget.ErrStopped) {
 		return check.ErrStopped
 	}
 	if again == nil { // the error depends on chance, or on what TLCSet keeps

@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 
 	"github.com/ashlar-dev/ashlar/check"
+	"github.com/ashlar-dev/ashlar/internal/model/tlcget"
 	"github.com/ashlar-dev/ashlar/internal/model/vector"
 	"github.com/ashlar-dev/ashlar/source"
 	"github.com/ashlar-dev/ashlar/tla/config"
@@ -16,6 +17,7 @@ import (
 // immutable and safe for concurrent use.
 type Model struct {
 	program *program
+	common  *tlcget.Shared
 	info    check.Info
 	codec   *vector.Codec
 
@@ -75,7 +77,7 @@ func New(spec *core.Spec, cfg *config.Config, o Options) (*Model, error) {
 		return nil, err
 	}
 	m := &Model{program: p, codec: vector.NewCodec(len(spec.Variables))}
-	p.actions, p.parts = func() []check.Action { return m.info.Actions }, m.parts
+	m.common = tlcget.NewShared(o.settings(m))
 	m.info.Name = spec.Name
 	m.info.Deadlock = cfg.Deadlock
 	b := &builder{m: m, p: p, cfg: cfg, diags: &diags}
@@ -390,7 +392,7 @@ func (m *Model) Postcondition() (name string, holds, asked bool, err error) {
 		return "", true, false, nil
 	}
 	w := m.newWorker()
-	m.program.common.last(w.run)
+	m.common.Last(w.run)
 	err = w.guard(m.post, vector.Vector{}, vector.Vector{}, func() { holds = w.ev.holds(m.post, vector.Vector{}, vector.Vector{}) })
 	return m.post.name, holds, true, err
 }

@@ -1,6 +1,8 @@
 package model
 
 import (
+	"github.com/ashlar-dev/ashlar/check"
+	"github.com/ashlar-dev/ashlar/internal/model/tlcget"
 	"github.com/ashlar-dev/ashlar/tla/native"
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
@@ -25,9 +27,9 @@ type Options struct {
 	Environment func() map[string]string
 	// Progress gives what TLCGet knows of the run. Nil: TLCGet of such a name
 	// is an evaluation error.
-	Progress func() Progress
+	Progress func() tlcget.Progress
 	// Configuration is what TLCGet("config") tells.
-	Configuration Configuration
+	Configuration tlcget.Configuration
 	// Exit is called, by any worker, when the specification asks for the end of
 	// the run, by TLCSet("exit", TRUE). Nil: it goes on.
 	Exit func()
@@ -50,30 +52,6 @@ type Options struct {
 	pure bool
 }
 
-// Progress is what a specification may ask of the run by TLCGet.
-type Progress struct {
-	Generated, Distinct, Queue int64
-	Diameter                   int
-	DurationSeconds            int64
-	Walks                      int64 // in a simulation
-}
-
-// The modes of a Configuration.
-const (
-	ModeSearch   = "bfs"
-	ModeSimulate = "simulate"
-)
-
-// Configuration is how a specification is run, as far as it may ask for that.
-type Configuration struct {
-	Mode     string // "" is ModeSearch
-	Workers  int
-	Deadlock bool
-	// Depth, Walks and Seed are those of a simulation.
-	Depth, Walks int64
-	Seed         uint64
-}
-
 // The limits of evaluation.
 const (
 	// CallDepthMax bounds recursive operators and functions.
@@ -89,3 +67,12 @@ const (
 	// MemoMax bounds how many results of one recursive function are remembered.
 	MemoMax = 1 << 16
 )
+
+// settings is what a run of m is connected to.
+func (o Options) settings(m *Model) tlcget.Settings {
+	return tlcget.Settings{
+		Output: o.Output, Seed: o.Seed, Now: o.Now, Files: o.Files, Environment: o.Environment,
+		Progress: o.Progress, Configuration: o.Configuration, Exit: o.Exit,
+		Actions: func() []check.Action { return m.info.Actions }, Spec: m.parts,
+	}
+}

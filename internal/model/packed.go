@@ -190,9 +190,9 @@ type sampler struct {
 func (m *Model) newSampler(stop func() bool) *sampler {
 	s := &sampler{w: m.newWorker(), stop: stop, seen: make(map[string]bool)}
 	// The evaluator has this run already.
-	s.w.run.muted, s.w.run.world.Files = true, nil
+	s.w.run.Muted, s.w.run.World.Files = true, nil
 	asks := 0
-	s.w.run.stop = func() bool {
+	s.w.run.Stop = func() bool {
 		asks++
 		s.tired = asks > sampleAsksMax
 		return s.tired || stop()
@@ -201,7 +201,7 @@ func (m *Model) newSampler(stop func() bool) *sampler {
 }
 
 // sampleAsksMax is how many times a sample asks whether to stop, each time after
-// stopPollEvery turns of loops: where states take that much, few must do.
+// PollEvery turns of loops: where states take that much, few must do.
 const sampleAsksMax = 200_000
 
 // sampleFew is how many states are enough for a sample that takes too long.

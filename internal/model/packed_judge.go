@@ -13,7 +13,7 @@ type packedJudge struct {
 // Later returns what evaluates invariants after visits.
 func (w *packedWorker) Later() (j check.Judge, constrained bool) {
 	judge := &packedJudge{w.m.newPackedWorker(), w}
-	judge.run.stop = w.run.stop
+	judge.run.Stop = w.run.Stop
 	return judge, len(w.m.constraints)+len(w.m.actionConstraints) > 0
 }
 
@@ -24,7 +24,7 @@ func (j *packedJudge) See(s check.State) {
 	if !j.nextPacked {
 		j.m.codec.Decode(s[1:], j.seen, j.ends)
 	}
-	j.run.level = j.of.level + 1
+	j.run.Level = j.of.level + 1
 }
 
 // BrokenInvariant is that of the worker, which remembers what was true.

@@ -3,6 +3,7 @@ package model
 import (
 	"github.com/ashlar-dev/ashlar/check"
 	"github.com/ashlar-dev/ashlar/internal/model/pack"
+	"github.com/ashlar-dev/ashlar/internal/model/tlcget"
 	"github.com/ashlar-dev/ashlar/internal/model/vector"
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
@@ -77,11 +78,11 @@ func (w *packedWorker) emit(action int) bool {
 	w.emitted++
 	w.next, w.nextPacked, w.nxLoaded = w.machine.Words(), true, false
 	w.bytes = w.p.layout.AppendBytes(w.bytes[:0], w.next)
-	w.run.level++
-	w.run.action = action + 2
+	w.run.Level++
+	w.run.Action = action + 2
 	w.err = w.out(action, w.bytes)
-	w.run.level--
-	w.run.action = 0
+	w.run.Level--
+	w.run.Action = 0
 	return w.err == nil
 }
 
@@ -201,7 +202,7 @@ func (w *packedWorker) Next(s check.State, visit check.Visit) error {
 	}
 	w.note(w.words)
 	w.worker.initial, w.curLoaded = false, false
-	if w.run.stop != nil && w.polled() {
+	if w.run.Stop != nil && w.polled() {
 		return check.ErrStopped
 	}
 	if !w.hopeless() {
@@ -223,7 +224,7 @@ const hopelessRunsMin = 4096
 // polled asks now and then whether the search is over.
 func (w *packedWorker) polled() bool {
 	w.polls++
-	return w.polls%stopPollEvery == 0 && w.run.stop()
+	return w.polls%tlcget.PollEvery == 0 && w.run.Stop()
 }
 
 // again expands the state with the embedded worker, without what was visited.

@@ -2,12 +2,13 @@ package model
 
 import (
 	"github.com/ashlar-dev/ashlar/check"
+	"github.com/ashlar-dev/ashlar/internal/model/tlcget"
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
 
 // AskPath says how the state whose successors are computed was reached, for Trace.
 func (w *worker) AskPath(path func() ([]check.State, error)) {
-	w.run.world.Trace = func() value.Value { return w.trace(path) }
+	w.run.World.Trace = func() value.Value { return w.trace(path) }
 }
 
 // trace is the behaviour up to the current state: the one that successors are
@@ -15,7 +16,7 @@ func (w *worker) AskPath(path func() ([]check.State, error)) {
 func (w *worker) trace(path func() ([]check.State, error)) value.Value {
 	states, err := path()
 	if err != nil {
-		panic(errStopped) // the checker knows why
+		panic(tlcget.ErrStopped) // the checker knows why
 	}
 	var out []value.Value
 	for _, s := range states {

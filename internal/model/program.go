@@ -5,10 +5,10 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/ashlar-dev/ashlar/check"
 	"github.com/ashlar-dev/ashlar/source"
 	"github.com/ashlar-dev/ashlar/tla/config"
 	"github.com/ashlar-dev/ashlar/tla/core"
+	"github.com/ashlar-dev/ashlar/tla/native"
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
 
@@ -67,11 +67,6 @@ type program struct {
 	// constDefs holds the value of every constant-level definition without
 	// parameters. Both evaluators share it, so that RandomElement is drawn once.
 	constDefs map[*core.Def]*cell
-
-	common common
-	// actions are those of the model, when it is complete.
-	actions func() []check.Action
-	parts   func() value.Value // what TLCGet("spec") tells
 }
 
 // resolve follows the configuration's overrides of a definition: it returns
@@ -428,4 +423,51 @@ func (a *asksRun) look(d *core.Def) bool {
 	}
 	walk(d.Body)
 	return asks
+}
+
+// nativeOp is the Go form of a definition of a standard module, or nil.
+func nativeOp(d *core.Def) *native.Op {
+	if !d.Native {
+		return nil
+	}
+	return native.Lookup(d.Module, d.Name)
+}
+
+// reach calls visit for the definitions that e leads to, each once and none that seen
+// has; what a definition is made of is looked into as long as visit says so.
+func (p *program) reach(e core.Expr, seen map[*core.Def]bool, visit func(*core.Def) (further bool)) {
+	var walk func(core.Expr)
+	def := func(d *core.Def) {
+		d, _ = p.resolve(d)
+		if d == nil || seen[d] {
+			return
+		}
+		seen[d] = true
+		if visit(d) && d.Body != nil && !p.isNative(d) {
+			walk(d.Body)
+		}
+	}
+	walk = func(e core.Expr) {
+		switch e := e.(type) {
+		case *core.Call:
+			def(e.Def)
+		case *core.OpRef:
+			def(e.Def)
+		case *core.ConstRef:
+			if r := p.constants[e.Const]; r.def != nil {
+				def(r.def)
+			}
+		}
+		for x := range core.Children(e, core.EvaluationOrder) {
+			walk(x)
+		}
+	}
+	walk(e)
+}
+
+// hasEffects reports whether d is an operator whose result may differ from one
+// evaluation to the next, or that acts.
+func hasEffects(d *core.Def) bool {
+	op := nativeOp(d)
+	return op != nil && op.Effects
 }

@@ -4,6 +4,7 @@ import (
 	"sync/atomic"
 
 	"github.com/ashlar-dev/ashlar/internal/invariant"
+	"github.com/ashlar-dev/ashlar/internal/model/tlcget"
 	"github.com/ashlar-dev/ashlar/tla/core"
 	"github.com/ashlar-dev/ashlar/tla/native"
 	"github.com/ashlar-dev/ashlar/tla/value"
@@ -131,8 +132,8 @@ func (n *env) lookupDef(d *core.Def) *binding {
 // reference is one evaluator, for one goroutine.
 type reference struct {
 	p     *program
-	run   *run
-	asker *run // see cell
+	run   *tlcget.Run
+	asker *tlcget.Run // see cell
 	depth int
 	// at is the chain of expressions being evaluated, for messages.
 	at *place
@@ -150,7 +151,7 @@ type reference struct {
 	shared bool
 }
 
-func newReference(p *program, r *run) *reference {
+func newReference(p *program, r *tlcget.Run) *reference {
 	return &reference{p: p, run: r, asker: r, levels: make(map[core.Expr]core.Level)}
 }
 
@@ -171,8 +172,8 @@ func (r *reference) enter() {
 
 // poll is called at every step.
 func (r *reference) poll() {
-	if r.polls++; r.polls%stopPollEvery == 0 {
-		r.run.askStop()
+	if r.polls++; r.polls%tlcget.PollEvery == 0 {
+		r.run.AskStop()
 	}
 }
 
@@ -575,7 +576,7 @@ func (r *reference) native(d *core.Def, args []core.Expr, n *env, s state) value
 			return r.applyOperator(b, es, nil, s)
 		}
 	}
-	return op.Call(&r.run.world, in)
+	return op.Call(&r.run.World, in)
 }
 
 // attempt evaluates an expression that may have no value; its caller can catch

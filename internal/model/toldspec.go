@@ -3,6 +3,7 @@ package model
 import (
 	"strings"
 
+	"github.com/ashlar-dev/ashlar/internal/model/tlcget"
 	"github.com/ashlar-dev/ashlar/source"
 	"github.com/ashlar-dev/ashlar/tla/core"
 	"github.com/ashlar-dev/ashlar/tla/value"
@@ -24,7 +25,7 @@ func (m *Model) parts() value.Value {
 	var actions, variables, fairness, properties []value.Value
 	if m.direct != nil {
 		for _, a := range m.info.Actions {
-			actions = append(actions, record("name", value.String(a.Name)))
+			actions = append(actions, tlcget.Record("name", value.String(a.Name)))
 		}
 	} else if m.actions != nil {
 		for _, a := range m.actions.actions {
@@ -32,7 +33,7 @@ func (m *Model) parts() value.Value {
 		}
 	}
 	for _, v := range m.program.spec.Variables {
-		variables = append(variables, record("location", location(v.Span, m.program.spec.Name), "name", value.String(v.Name)))
+		variables = append(variables, tlcget.Record("location", location(v.Span, m.program.spec.Name), "name", value.String(v.Name)))
 	}
 	for _, e := range m.fairness {
 		fairness = append(fairness, m.part(e.Span().Text(), e))
@@ -46,7 +47,7 @@ func (m *Model) parts() value.Value {
 	for _, s := range m.steps {
 		inits, nexts = append(inits, s.init), append(nexts, s.next)
 	}
-	return record("actionconstraints", formulas(m.actionConstraints...), "actions", value.SetOf(actions),
+	return tlcget.Record("actionconstraints", formulas(m.actionConstraints...), "actions", value.SetOf(actions),
 		"constraints", formulas(m.constraints...), "impliedactions", formulas(nexts...), "impliedinits", formulas(inits...),
 		"impliedtemporals", value.SetOf(properties), "inits", formulas(m.init), "invariants", formulas(m.invariants...),
 		"temporals", value.SetOf(fairness), "variables", value.SetOf(variables))
@@ -67,7 +68,7 @@ func (m *Model) part(name string, e core.Expr) value.Value {
 		}
 		e, module = d.Body, d.Module
 	}
-	return record("location", location(e.Span(), module), "name", value.String(name))
+	return tlcget.Record("location", location(e.Span(), module), "name", value.String(name))
 }
 
 // location is a place in the text.
@@ -78,6 +79,6 @@ func location(at source.Span, module string) value.Value {
 		file := at.File.Name
 		module = strings.TrimSuffix(file[strings.LastIndexAny(file, `/\\`)+1:], ".tla")
 	}
-	return record("beginColumn", value.Int(int32(from.Column)), "beginLine", value.Int(int32(from.Line)),
+	return tlcget.Record("beginColumn", value.Int(int32(from.Column)), "beginLine", value.Int(int32(from.Line)),
 		"endColumn", value.Int(int32(max(from.Column, to.Column-1))), "endLine", value.Int(int32(to.Line)), "module", value.String(module))
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 
 	"github.com/ashlar-dev/ashlar/check"
+	"github.com/ashlar-dev/ashlar/internal/model/tlcget"
 	"github.com/ashlar-dev/ashlar/internal/model/vector"
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
@@ -25,7 +26,7 @@ type evaluator interface {
 // worker enumerates states for one goroutine.
 type worker struct {
 	m   *Model
-	run *run
+	run *tlcget.Run
 	ev  evaluator
 
 	// The state being expanded, its encoding and where each variable ends in
@@ -71,7 +72,7 @@ func (m *Model) NewWorker() check.Worker {
 func (m *Model) newWorker() *worker {
 	n := len(m.program.spec.Variables)
 	w := &worker{
-		m: m, run: newRun(m.program, m.workers.Add(1)),
+		m: m, run: tlcget.New(m.common, m.workers.Add(1)),
 		cur: vector.New(n), nxt: vector.New(n), ends: make([]int32, n),
 	}
 	w.seen = vector.Vector{Vals: w.nxt.Vals, IDs: make([]uint32, n)}
@@ -102,14 +103,14 @@ func (w *keyedWorker) Capabilities() check.Capabilities {
 }
 
 // EndWhen makes evaluations end when stop returns true.
-func (w *worker) EndWhen(stop func() bool) { w.run.stop = stop }
+func (w *worker) EndWhen(stop func() bool) { w.run.Stop = stop }
 
 // Assumptions evaluates the assumptions and returns those that are false.
 func (w *worker) Assumptions() ([]string, error) {
 	var broken []string
-	w.m.program.common.begin(w.run)
-	w.run.setup = true
-	defer func() { w.run.setup = false }()
+	w.m.common.Begin(w.run)
+	w.run.Setup = true
+	defer func() { w.run.Setup = false }()
 	for _, f := range w.m.assumes {
 		holds := false
 		if err := w.guard(f, vector.Vector{}, vector.Vector{}, func() { holds = w.ev.holds(f, vector.Vector{}, vector.Vector{}) }); err != nil {
@@ -128,9 +129,9 @@ func (w *worker) Init(visit check.Visit) error {
 		return nil
 	}
 	w.initial = true
-	w.m.program.common.join(w.run)
-	w.run.setup = true
-	defer func() { w.run.setup = false }()
+	w.m.common.Join(w.run)
+	w.run.Setup = true
+	defer func() { w.run.Setup = false }()
 	clear(w.nxt.Vals)
 	clear(w.nxt.IDs)
 	return w.enumerate(visit, func() { w.ev.init(w.nxt, w.found) })
@@ -142,7 +143,7 @@ func (w *worker) Next(s check.State, visit check.Visit) error {
 		return nil
 	}
 	if w.from == nil {
-		w.m.program.common.join(w.run)
+		w.m.common.Join(w.run)
 	}
 	w.initial = false
 	w.from = s
@@ -189,11 +190,11 @@ func (w *worker) candidate(action int) bool {
 		w.encoding.active = false
 	}
 	w.buf = buf
-	w.run.level++ // what is asked in visit is asked of the candidate
-	w.run.action = action + 2
+	w.run.Level++ // what is asked in visit is asked of the candidate
+	w.run.Action = action + 2
 	err := w.visit(action, buf)
-	w.run.level--
-	w.run.action = 0
+	w.run.Level--
+	w.run.Action = 0
 	if err != nil {
 		w.failed = err
 		return false
@@ -310,4 +311,4 @@ func (w *worker) BrokenStepAfter(last int) (int, error) {
 
 // AtLevel tells the worker how many states the path to what it expands next
 // has, for TLCGet("level"); the candidate's path has one more.
-func (w *worker) AtLevel(level int) { w.run.level = level }
+func (w *worker) AtLevel(level int) { w.run.Level = level }

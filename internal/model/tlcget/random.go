@@ -1,4 +1,4 @@
-package model
+package tlcget
 
 // random is a sequence of numbers that is determined by its seed (splitmix64).
 type random struct{ state uint64 }
