@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/ashlar-dev/ashlar/internal/model/tlcget"
-
 	"github.com/spf13/cobra"
 
 	"github.com/ashlar-dev/ashlar/check"

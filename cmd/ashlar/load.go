@@ -7,10 +7,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ashlar-dev/ashlar/internal/model/tlcget"
-
 	"github.com/ashlar-dev/ashlar/check"
 	"github.com/ashlar-dev/ashlar/internal/model"
+	"github.com/ashlar-dev/ashlar/internal/model/tlcget"
 	"github.com/ashlar-dev/ashlar/internal/specification"
 	"github.com/ashlar-dev/ashlar/tla/core"
 	"github.com/ashlar-dev/ashlar/tla/load"

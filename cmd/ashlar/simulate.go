@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/ashlar-dev/ashlar/internal/model/tlcget"
-
 	"github.com/mattn/go-runewidth"
 	"github.com/spf13/cobra"
 

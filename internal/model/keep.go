@@ -152,5 +152,5 @@ func (m *Model) codecs() []*vector.Codec {
 	if m.orbits == nil {
 		return []*vector.Codec{m.codec}
 	}
-	return []*vector.Codec{m.codec, m.orbits.numbers}
+	return []*vector.Codec{m.codec, m.orbits.Numbers()}
 }

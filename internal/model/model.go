@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 
 	"github.com/ashlar-dev/ashlar/check"
+	"github.com/ashlar-dev/ashlar/internal/model/symmetry"
 	"github.com/ashlar-dev/ashlar/internal/model/tlcget"
 	"github.com/ashlar-dev/ashlar/internal/model/vector"
 	"github.com/ashlar-dev/ashlar/source"
@@ -33,8 +34,8 @@ type Model struct {
 	actionConstraints []*formula
 	assumes           []*formula
 	view, alias, post *formula
-	symmetry          []permutation
-	orbits            *orbits // nil where the symmetry is not one of sets
+	symmetry          []symmetry.Permutation
+	orbits            *symmetry.Orbits // nil where the symmetry is not one of sets
 
 	fairness []core.Expr
 	temporal []temporal // properties of behaviours

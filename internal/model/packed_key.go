@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 
 	"github.com/ashlar-dev/ashlar/check"
+	"github.com/ashlar-dev/ashlar/internal/model/symmetry"
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
 
@@ -15,7 +16,7 @@ import (
 // name is that of the values.
 type packedKeyedWorker struct {
 	*packedWorker
-	keys          keys
+	keys          *symmetry.Keys
 	name          []byte
 	best, scratch []uint64
 	view          []uint64 // nil where the value of the view is not packed
@@ -38,7 +39,7 @@ func (m *Model) packImages(p *packing) {
 	}
 	var perms []func(value.Value) value.Value
 	for _, s := range m.symmetry {
-		perms = append(perms, s.apply)
+		perms = append(perms, s.Apply)
 	}
 	p.images = p.layout.Images(perms)
 }
@@ -67,7 +68,7 @@ func (m *Model) views(w *worker, states []check.State) (out []value.Value) {
 
 func (m *Model) newPackedKeyedWorker() *packedKeyedWorker {
 	w := m.newPackedWorker()
-	out := &packedKeyedWorker{packedWorker: w, keys: newKeys(m), best: make([]uint64, len(w.words)), scratch: make([]uint64, len(w.words))}
+	out := &packedKeyedWorker{packedWorker: w, keys: m.newKeys(), best: make([]uint64, len(w.words)), scratch: make([]uint64, len(w.words))}
 	if l := m.packed.code.ViewLayout(); l != nil {
 		out.view = make([]uint64, l.Words())
 	}
@@ -98,7 +99,7 @@ func (w *packedKeyedWorker) Key() (check.State, error) {
 		buf, w.seen.IDs[i], w.full = w.m.codec.Append(buf, i, v, w.full)
 	}
 	w.buf = buf
-	key, err := w.keys.key(w.worker)
+	key, err := w.key(w.keys)
 	if err != nil || w.p.images == nil {
 		return key, err
 	}

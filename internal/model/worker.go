@@ -39,6 +39,7 @@ type worker struct {
 	seen vector.Vector
 
 	buf, full []byte
+	viewed    []byte // the key of a candidate, where it is the value of the view
 	encoding  encoding
 	visit     check.Visit
 	failed    error // what visit returned
@@ -46,12 +47,6 @@ type worker struct {
 	asking    asking
 	asked     []value.Value // the state that is being asked about, nil for none
 	unmet     []int         // antecedents that were true in no state yet
-}
-
-// keyedWorker is a worker of a model with a view or a symmetry.
-type keyedWorker struct {
-	*worker
-	keys keys
 }
 
 // NewWorker returns an evaluator for one goroutine.
@@ -64,7 +59,7 @@ func (m *Model) NewWorker() check.Worker {
 	}
 	w := m.newWorker()
 	if m.view != nil || len(m.symmetry) > 0 {
-		return &keyedWorker{worker: w, keys: newKeys(m)}
+		return &keyedWorker{worker: w, keys: m.newKeys()}
 	}
 	return w
 }
@@ -93,13 +88,6 @@ func (m *Model) newWorker() *worker {
 // Capabilities is what a worker supports that evaluates values.
 func (w *worker) Capabilities() check.Capabilities {
 	return check.Capabilities{Further: w, AtLevel: w.AtLevel, AskPath: w.AskPath, EndWhen: w.EndWhen, Atom: w.Atom}
-}
-
-// Capabilities is what the worker inside supports, with keys.
-func (w *keyedWorker) Capabilities() check.Capabilities {
-	can := w.worker.Capabilities()
-	can.Key = w.Key
-	return can
 }
 
 // EndWhen makes evaluations end when stop returns true.

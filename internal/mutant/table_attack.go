@@ -52,7 +52,7 @@ func aloneMutants() []Mutant {
 
 func orbitMutants() []Mutant {
 	mutant := func(name string, kind Kind, breaks, old, text string) Mutant {
-		return Mutant{Name: "eval/orbits/" + name, Kind: kind, In: "internal/model", Packages: []string{"internal/model"}, Run: "Orbits", Breaks: breaks, Old: old, New: text}
+		return Mutant{Name: "eval/orbits/" + name, Kind: kind, In: "internal/model/symmetry", Packages: []string{"internal/model"}, Run: "Orbits", Breaks: breaks, Old: old, New: text}
 	}
 	return []Mutant{
 		mutant("two-elements-are-one", Unsound, "A value that relates two elements gets columns, and the relation is forgotten.",

@@ -110,13 +110,13 @@ func modelMutants() []Mutant {
 	tests := []string{"internal/model"}
 	return []Mutant{
 		{
-			Name: "internal/model/symmetry-leaves-domains", Kind: Unsound, In: "internal/model", Packages: tests, Run: evalTests,
+			Name: "internal/model/symmetry-leaves-domains", Kind: Unsound, In: "internal/model/symmetry", Packages: tests, Run: evalTests,
 			Breaks: "A permutation renames the values of a function and not its arguments.",
 			Old:    "keys, keysChanged := p.applyAll(v.Domain().Elems())",
 			New:    "keys, keysChanged := v.Domain().Elems(), false",
 		},
 		{
-			Name: "internal/model/symmetry-group-is-not-closed", Kind: WrongAnswer, In: "internal/model", Packages: tests, Run: evalTests,
+			Name: "internal/model/symmetry-group-is-not-closed", Kind: WrongAnswer, In: "internal/model/symmetry", Packages: tests, Run: evalTests,
 			Breaks: "Products of permutations are left out, so states that are one are counted apart.",
 			Old:    "for i := 0; i < len(group); i++ {",
 			New:    "for i := 0; i < 1; i++ {",
@@ -124,13 +124,13 @@ func modelMutants() []Mutant {
 		{
 			Name: "internal/model/only-the-last-constraint-counts", Kind: WrongAnswer, In: "internal/model", Packages: tests, Run: evalTests,
 			Breaks: "Of several constraints the last decides alone.",
-			Old:    "inside = w.ev.holds(f, w.seen, vector{}) }); err != nil || !inside {",
-			New:    "inside = w.ev.holds(f, w.seen, vector{}) }); err != nil {",
+			Old:    "inside = w.ev.holds(f, w.seen, vector.Vector{}) }); err != nil || !inside {",
+			New:    "inside = w.ev.holds(f, w.seen, vector.Vector{}) }); err != nil {",
 		},
 		{
 			Name: "internal/model/first-state-is-not-held-against-properties", Kind: Unsound, In: "internal/model", Packages: tests, Run: evalTests,
 			Breaks: "The part of a property that speaks of initial states is not evaluated.",
-			Old:    "if w.initial {\n\t\t\tf, cur, nxt = s.init, w.seen, vector{}\n\t\t}",
+			Old:    "if w.initial {\n\t\t\tf, cur, nxt = s.init, w.seen, vector.Vector{}\n\t\t}",
 			New:    "if w.initial {\n\t\t\tcontinue\n\t\t}",
 		},
 		{

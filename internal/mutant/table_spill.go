@@ -148,19 +148,19 @@ func reductionMutants() []Mutant {
 			New:    "ok = ok && s.Label != \"\"",
 		},
 		{
-			Name: "eval/orbit/columns-forget-the-element", Kind: Unsound, In: "internal/model", Packages: tests, Run: "Orbits",
+			Name: "eval/orbit/columns-forget-the-element", Kind: Unsound, In: "internal/model/symmetry", Packages: tests, Run: "Orbits",
 			Breaks: "States that differ in which element stands at two places are taken for one.",
 			Old:    "return value.Bool(at == p.at)",
 			New:    "return value.Bool(at == 0 || at != 0)",
 		},
 		{
-			Name: "eval/orbit/rows-are-not-sorted", Kind: WrongAnswer, In: "internal/model", Packages: tests, Run: "Orbits",
+			Name: "eval/orbit/rows-are-not-sorted", Kind: WrongAnswer, In: "internal/model/symmetry", Packages: tests, Run: "Orbits",
 			Breaks: "Images of one state have several names, and count as several.",
 			Old:    "return s.compare(set, a, b)",
 			New:    "return a - b",
 		},
 		{
-			Name: "eval/orbit/sets-forget-their-plain-elements", Kind: Unsound, In: "internal/model", Packages: tests, Run: "Orbits",
+			Name: "eval/orbit/sets-forget-their-plain-elements", Kind: Unsound, In: "internal/model/symmetry", Packages: tests, Run: "Orbits",
 			Breaks: "Sets that differ in what mentions no element are taken for one.",
 			Old:    "return value.SetOf(plain), true",
 			New:    "return value.EmptySet(), true",

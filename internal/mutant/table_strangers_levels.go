@@ -114,15 +114,15 @@ func strangersLevelMutants() []Mutant {
 			New:    "return \"step\", exitSafety",
 		},
 		{
-			Name: "internal/model/repeated-evaluations-see-no-files", Kind: WrongAnswer, In: "internal/model", Packages: []string{"cmd/ashlar"}, Run: "TestScripts/configuration", Short: true,
+			Name: "internal/model/repeated-evaluations-see-no-files", Kind: WrongAnswer, In: "internal/model/tlcget", Packages: []string{"cmd/ashlar"}, Run: "TestScripts/configuration", Short: true,
 			Breaks: "A file that is missing is told as one that cannot be read here.",
-			Old:    "m.world.Files = unwritten{m.world.Files}",
-			New:    "m.world.Files = nil",
+			Old:    "m.World.Files = unwritten{m.World.Files}",
+			New:    "m.World.Files = nil",
 		},
 		{
-			Name: "internal/model/repeated-evaluations-write-again", Kind: NotAtomic, In: "internal/model", Packages: []string{"cmd/ashlar"}, Run: "TestScripts/configuration", Short: true,
+			Name: "internal/model/repeated-evaluations-write-again", Kind: NotAtomic, In: "internal/model/tlcget", Packages: []string{"cmd/ashlar"}, Run: "TestScripts/configuration", Short: true,
 			Breaks: "The evaluation that finds the place of an error writes files a second time.",
-			Old:    "m.world.Files = unwritten{m.world.Files}",
+			Old:    "m.World.Files = unwritten{m.World.Files}",
 			New:    "_ = unwritten{}",
 		},
 		{

@@ -11,7 +11,7 @@
 // layout has no packed form, and Encode says so. Code that meets what it was
 // not made for (a value outside the layout, an expression that is not lowered,
 // an operation that would fail) stops and says so too; then the caller
-// evaluates the same thing with the evaluator of package eval, which knows
+// evaluates the same thing with the evaluators of the packages beside this one, which know
 // what it means, or what the error is. So nothing is approximated: what code
 // reports before it stops is what that evaluator reports, in the same order.
 //

@@ -1,14 +1,12 @@
-package model
-
-import (
-	"encoding/binary"
-	"slices"
-
-	"github.com/ashlar-dev/ashlar/internal/model/vector"
-	"github.com/ashlar-dev/ashlar/tla/value"
-)
-
-// Symmetry by sorting.
+// Package symmetry names the orbits of states under permutations of model values.
+//
+// In: a set of permutations, and states as vectors with their encodings. Out: the
+// group that the set generates, and for each state a name of its orbit.
+//
+// Promised: two states have the same name exactly when one is an image of the other,
+// for all Keys of one model, and whichever state of an orbit is met first. Refused: a
+// set that is not one of permutations of model values, or that generates more than
+// GroupMax of them; Group says which.
 //
 // Where the symmetries are all permutations of a set, a state's orbit can be
 // named without trying them one by one, as long as every part of the state says
@@ -23,10 +21,18 @@ import (
 // A value that relates two elements, such as a function from elements to
 // elements, has no columns; states with one are named by the least of their
 // images. An orbit has either only such states or none.
+package symmetry
 
-// orbits is what the symmetries of a model permute, where they are all
+import (
+	"slices"
+
+	"github.com/ashlar-dev/ashlar/internal/model/vector"
+	"github.com/ashlar-dev/ashlar/tla/value"
+)
+
+// Orbits is what the symmetries of a model permute, where they are all
 // permutations of one set or of each of several, independently.
-type orbits struct {
+type Orbits struct {
 	sets    [][]value.Value
 	of      map[string]element // by name of the model value
 	numbers *vector.Codec      // skeletons and columns
@@ -36,17 +42,18 @@ type orbits struct {
 // element is an element's set and its number in it.
 type element struct{ set, at int }
 
-// The tables of orbits.numbers.
+// The tables of Orbits.numbers.
 const (
 	skeletonTable = iota
 	columnTable
 	orbitTables
 )
 
-// newOrbits returns nil where the group is another one.
-func newOrbits(group []permutation) *orbits {
+// NewOrbits finds the sets that a group permutes. It returns nil where the group is
+// another one.
+func NewOrbits(group []Permutation) *Orbits {
 	// No configuration can name a model value so.
-	o := &orbits{of: map[string]element{}, mark: value.Model("*")}
+	o := &Orbits{of: map[string]element{}, mark: value.Model("*")}
 	set := map[string]int{} // by name
 	var elems []value.Value
 	for _, p := range group {
@@ -96,6 +103,9 @@ func newOrbits(group []permutation) *orbits {
 	return o
 }
 
+// Numbers is the codec whose numbers the names of a Keys consist of, for a checkpoint.
+func (o *Orbits) Numbers() *vector.Codec { return o.numbers }
+
 // none is the place of a value that mentions no element, several of one that
 // mentions more than one.
 var (
@@ -114,7 +124,7 @@ func (p element) join(q element) element {
 }
 
 // each calls visit for every element that occurs in v, until it is false.
-func (o *orbits) each(v value.Value, visit func(element) bool) bool {
+func (o *Orbits) each(v value.Value, visit func(element) bool) bool {
 	v = v.Normal()
 	all := func(vs []value.Value) bool {
 		for _, x := range vs {
@@ -144,7 +154,7 @@ func (o *orbits) each(v value.Value, visit func(element) bool) bool {
 }
 
 // mentions is the element that occurs in v.
-func (o *orbits) mentions(v value.Value) element {
+func (o *Orbits) mentions(v value.Value) element {
 	p := none
 	o.each(v, func(q element) bool {
 		p = p.join(q)
@@ -154,7 +164,7 @@ func (o *orbits) mentions(v value.Value) element {
 }
 
 // setOf is the set of the first element that v mentions, or -1.
-func (o *orbits) setOf(v value.Value) int {
+func (o *Orbits) setOf(v value.Value) int {
 	set := -1
 	o.each(v, func(q element) bool {
 		set = q.set
@@ -166,7 +176,7 @@ func (o *orbits) setOf(v value.Value) int {
 // split takes a value apart with respect to a set of elements: it appends to
 // each element's column and returns the skeleton. It is false for a value that
 // has no columns, and for one that mentions an element of another set.
-func (o *orbits) split(v value.Value, set int, columns [][]value.Value) (skeleton value.Value, ok bool) {
+func (o *Orbits) split(v value.Value, set int, columns [][]value.Value) (skeleton value.Value, ok bool) {
 	v = v.Normal()
 	if o.mentions(v) == none {
 		return value.Tuple(value.Int(0), v), true
@@ -216,7 +226,7 @@ func (o *orbits) split(v value.Value, set int, columns [][]value.Value) (skeleto
 
 // splitSet takes a set apart: what mentions no element is the skeleton, and what
 // mentions one is in its column, with a mark in the element's place.
-func (o *orbits) splitSet(elems []value.Value, set int, add func(func(at int) value.Value)) (skeleton value.Value, ok bool) {
+func (o *Orbits) splitSet(elems []value.Value, set int, add func(func(at int) value.Value)) (skeleton value.Value, ok bool) {
 	var plain []value.Value
 	columns := make([][]value.Value, len(o.sets[set]))
 	for _, x := range elems {
@@ -227,122 +237,10 @@ func (o *orbits) splitSet(elems []value.Value, set int, add func(func(at int) va
 		case p.set != set:
 			return value.Value{}, false
 		default:
-			mark := permutation{from: []value.Value{o.sets[set][p.at]}, to: []value.Value{o.mark}}
-			columns[p.at] = append(columns[p.at], mark.apply(x))
+			mark := Permutation{from: []value.Value{o.sets[set][p.at]}, to: []value.Value{o.mark}}
+			columns[p.at] = append(columns[p.at], mark.Apply(x))
 		}
 	}
 	add(func(at int) value.Value { return value.SetOf(columns[at]) })
 	return value.SetOf(plain), true
-}
-
-// parted is a value of a variable taken apart: the set whose elements it
-// mentions, or -1, and the numbers of its skeleton and its columns.
-type parted struct {
-	known   bool
-	ok      bool
-	set     int
-	numbers []uint32
-}
-
-// part takes a value apart. Where something has no number, it is not ok.
-func (o *orbits) part(v value.Value) (p parted) {
-	p = parted{known: true, set: -1}
-	err := value.Catch(func() {
-		columns := [][]value.Value(nil)
-		if p.set = o.setOf(v); p.set >= 0 {
-			columns = make([][]value.Value, len(o.sets[p.set]))
-		}
-		skeleton, ok := o.split(v, p.set, columns)
-		if !ok {
-			return
-		}
-		number := func(table int, v value.Value) {
-			_, n, _ := o.numbers.Append(nil, table, v.Normal(), nil)
-			p.numbers = append(p.numbers, n)
-			ok = ok && n > 0
-		}
-		number(skeletonTable, skeleton)
-		for _, c := range columns {
-			number(columnTable, value.TupleOf(c))
-		}
-		p.ok = ok
-	})
-	p.ok = p.ok && err == nil
-	return p
-}
-
-// sorter names the orbits of states for one worker.
-type sorter struct {
-	o     *orbits
-	known [][]parted // by variable and number of its value
-	parts []*parted  // of the state
-	order []int
-	key   []byte
-}
-
-func newSorter(o *orbits, variables int) *sorter {
-	return &sorter{o: o, known: make([][]parted, variables), parts: make([]*parted, variables)}
-}
-
-// partOf is a value of a variable taken apart; number is that of the value plus
-// one, or 0.
-func (s *sorter) partOf(variable int, v value.Value, number uint32) *parted {
-	if number == 0 {
-		p := s.o.part(v)
-		return &p
-	}
-	table := s.known[variable]
-	if int(number) >= len(table) {
-		table = append(table, make([]parted, int(number)+1-len(table))...)
-		s.known[variable] = table
-	}
-	p := &table[number]
-	if !p.known {
-		*p = s.o.part(v)
-	}
-	return p
-}
-
-// name is the name of a state's orbit, unless some value has no columns. It is
-// the sorter's.
-func (s *sorter) name(state vector.Vector) ([]byte, bool) {
-	for i, v := range state.Vals {
-		p := s.partOf(i, v, state.IDs[i])
-		if !p.ok {
-			return nil, false
-		}
-		s.parts[i] = p
-	}
-	s.key = s.key[:0]
-	for _, p := range s.parts {
-		s.key = binary.AppendUvarint(s.key, uint64(p.set+1))
-		s.key = binary.AppendUvarint(s.key, uint64(p.numbers[0]))
-	}
-	for set, elems := range s.o.sets {
-		s.order = s.order[:0]
-		for at := range elems {
-			s.order = append(s.order, at)
-		}
-		slices.SortFunc(s.order, func(a, b int) int { return s.compare(set, a, b) })
-		for _, at := range s.order {
-			for _, p := range s.parts {
-				if p.set == set {
-					s.key = binary.AppendUvarint(s.key, uint64(p.numbers[1+at]))
-				}
-			}
-		}
-	}
-	return s.key, true
-}
-
-// compare compares the rows of two elements.
-func (s *sorter) compare(set, a, b int) int {
-	for _, p := range s.parts {
-		if p.set == set {
-			if c := int(p.numbers[1+a]) - int(p.numbers[1+b]); c != 0 {
-				return c
-			}
-		}
-	}
-	return 0
 }
