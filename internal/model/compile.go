@@ -2,6 +2,7 @@ package model
 
 import (
 	"github.com/ashlar-dev/ashlar/internal/invariant"
+	"github.com/ashlar-dev/ashlar/internal/model/memo"
 	"github.com/ashlar-dev/ashlar/internal/model/tlcget"
 	"github.com/ashlar-dev/ashlar/internal/model/vector"
 	"github.com/ashlar-dev/ashlar/source"
@@ -46,7 +47,7 @@ type machine struct {
 	// are not known; nxtIDs takes those of the values in nxt, where 0 means that
 	// the number is not known.
 	curIDs, nxtIDs []uint32
-	memos          memos
+	memos          memo.Sites
 	slots          []value.Value // those of the activation
 	frame          *activation
 	run            *tlcget.Run
@@ -194,8 +195,8 @@ type meaning struct {
 	// values so far, where it is constant.
 	fn     *core.Fn
 	domain int
-	whole  *cell
-	memo   *memo
+	whole  *memo.Cell
+	memo   *memo.Function
 	// open is what was being compiled where the name was bound.
 	open *opened
 	// known caches the facts of expr; asking says that they are being found.
@@ -305,7 +306,7 @@ func (m *Model) compile() *closures {
 func (c *compiler) newFunction(up *function) *function { return &function{up: up} }
 
 func newMachine(m *Model, r *tlcget.Run) *machine {
-	n := &machine{run: r, asker: r, vars: m.program.spec.Variables, code: m.compiled, memos: newMemos(m.compiled.memoSites)}
+	n := &machine{run: r, asker: r, vars: m.program.spec.Variables, code: m.compiled, memos: memo.NewSites(m.compiled.memoSites)}
 	if m.profile != nil {
 		n.profiled = m.profile.join()
 	}

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"github.com/ashlar-dev/ashlar/internal/model/memo"
 	"github.com/ashlar-dev/ashlar/tla/core"
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
@@ -60,19 +61,19 @@ func (c *compiler) once(fn *function, inner compiled) compiled {
 	if inner.known {
 		return inner
 	}
-	cl := &cell{}
+	cl := &memo.Cell{}
 	return code(func(m *machine) value.Value {
-		if cl.done.Load() {
-			return cl.val
+		if v, ok := cl.Peek(); ok {
+			return v
 		}
-		return cl.get(m.asker, func() value.Value { return m.runApart(fn, inner.run) })
+		return cl.Get(m.asker, func() value.Value { return m.runApart(fn, inner.run) })
 	})
 }
 
 // constDef compiles the use of a constant definition.
-func (c *compiler) constDef(d *core.Def, cl *cell) compiled {
-	if cl.done.Load() {
-		return knownValue(cl.val)
+func (c *compiler) constDef(d *core.Def, cl *memo.Cell) compiled {
+	if v, ok := cl.Peek(); ok {
+		return knownValue(v)
 	}
 	key := mode{}
 	if c.global[d] == nil {
@@ -90,10 +91,10 @@ func (c *compiler) constDef(d *core.Def, cl *cell) compiled {
 		}
 	}
 	return code(func(m *machine) value.Value {
-		if cl.done.Load() {
-			return cl.val
+		if v, ok := cl.Peek(); ok {
+			return v
 		}
-		return cl.get(m.asker, func() value.Value { return m.runApart(fn, fn.body) })
+		return cl.Get(m.asker, func() value.Value { return m.runApart(fn, fn.body) })
 	})
 }
 

@@ -2,6 +2,7 @@ package model
 
 import (
 	"github.com/ashlar-dev/ashlar/internal/invariant"
+	"github.com/ashlar-dev/ashlar/internal/model/memo"
 	"github.com/ashlar-dev/ashlar/internal/model/tlcget"
 	"github.com/ashlar-dev/ashlar/tla/core"
 	"github.com/ashlar-dev/ashlar/tla/value"
@@ -334,12 +335,12 @@ func (c *compiler) fold(e core.Expr, x site) (compiled, bool) {
 			return knownValue(v), true
 		}
 	}
-	once := &cell{}
+	once := &memo.Cell{}
 	return code(func(m *machine) value.Value {
-		if once.done.Load() {
-			return once.val
+		if v, ok := once.Peek(); ok {
+			return v
 		}
-		return once.get(m.asker, func() value.Value { return m.runApart(fn, inner.run) })
+		return once.Get(m.asker, func() value.Value { return m.runApart(fn, inner.run) })
 	}), true
 }
 

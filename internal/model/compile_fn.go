@@ -1,6 +1,7 @@
 package model
 
 import (
+	"github.com/ashlar-dev/ashlar/internal/model/memo"
 	"github.com/ashlar-dev/ashlar/tla/core"
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
@@ -69,9 +70,9 @@ func (c *compiler) globalFn(d *core.Def) *meaning {
 	switch {
 	case f.level > core.ConstantLevel:
 	case fn.Self != nil || d.Recursive:
-		b.memo = newMemo()
+		b.memo = memo.NewFunction()
 	default:
-		b.whole = &cell{}
+		b.whole = &memo.Cell{}
 	}
 	c.fns[d] = b
 	return b
@@ -212,18 +213,18 @@ func (c *compiler) applyNamed(b *meaning, arg expr, x site) compiled {
 	case remembered != nil:
 		return code(func(m *machine) value.Value {
 			v := arg(m)
-			if y, ok := remembered.get(v); ok {
+			if y, ok := remembered.Get(v); ok {
 				return y
 			}
 			y := point(m, v)
-			remembered.put(v, y)
+			remembered.Put(v, y)
 			return y
 		})
 	case b.whole != nil:
 		whole := c.writeOut(b, x)
 		return code(func(m *machine) value.Value {
 			v := arg(m)
-			if w, ok := b.whole.try(m.asker, func() value.Value { return whole(m.apart()) }); ok {
+			if w, ok := b.whole.Try(m.asker, func() value.Value { return whole(m.apart()) }); ok {
 				return w.Apply(v)
 			}
 			return point(m, v)
@@ -306,7 +307,7 @@ func (c *compiler) functionValue(b *meaning, x site) compiled {
 	switch {
 	case b.whole != nil:
 		return code(func(m *machine) value.Value {
-			return b.whole.get(m.asker, func() value.Value { return whole(m.apart()) })
+			return b.whole.Get(m.asker, func() value.Value { return whole(m.apart()) })
 		})
 	case b.slot >= 0 && x.mode == b.mode:
 		slot := b.slot

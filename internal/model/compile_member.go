@@ -1,6 +1,7 @@
 package model
 
 import (
+	"github.com/ashlar-dev/ashlar/internal/model/memo"
 	"github.com/ashlar-dev/ashlar/tla/core"
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
@@ -46,9 +47,9 @@ func (c *compiler) member(v compiled, set core.Expr, x site) pred {
 // foldedMember asks a constant set; where the set as a whole has no value, what is
 // asked for may have: see asked.
 func foldedMember(set, v expr, parts pred) pred {
-	whole := &cell{}
+	whole := &memo.Cell{}
 	return func(m *machine) bool {
-		if s, ok := whole.try(m.asker, func() value.Value { return set(m) }); ok {
+		if s, ok := whole.Try(m.asker, func() value.Value { return set(m) }); ok {
 			return value.Contains(s, v(m))
 		}
 		return parts(m)
@@ -269,9 +270,9 @@ func (c *compiler) askedWhole(e core.Expr, x site, parts func() compiled) compil
 	case folded.known:
 		return folded
 	}
-	whole, other := &cell{}, parts().run
+	whole, other := &memo.Cell{}, parts().run
 	return code(func(m *machine) value.Value {
-		if s, ok := whole.try(m.asker, func() value.Value { return folded.run(m) }); ok {
+		if s, ok := whole.Try(m.asker, func() value.Value { return folded.run(m) }); ok {
 			return s
 		}
 		return other(m)

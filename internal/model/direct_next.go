@@ -115,11 +115,11 @@ func (s *steps) dispatch(blocks []*pcal.Block, first int, x site) act {
 			return run(m, find(m))
 		}
 		id := int(m.curIDs[variable])
-		if table := m.memos.preds[site]; id < len(table) && table[id] != 0 {
-			return run(m, int(table[id])-known)
+		if n := m.memos.Pred(site, id); n != 0 {
+			return run(m, int(n)-known)
 		}
 		i := find(m)
-		m.rememberNumber(site, id, uint8(i+known))
+		m.memos.SetPred(site, id, uint8(i+known))
 		return run(m, i)
 	}
 }

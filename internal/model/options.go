@@ -62,8 +62,6 @@ const (
 	// InlineNodesMax is the size in tree nodes, calls expanded, up to which an
 	// operator is compiled into each of its callers.
 	InlineNodesMax = 400
-	// MemoMax bounds how many results of one recursive function are remembered.
-	MemoMax = 1 << 16
 )
 
 // settings is what a run of m is connected to.

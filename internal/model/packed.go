@@ -366,10 +366,11 @@ func computeNative(op *native.Op, args []value.Value) value.Value {
 
 func (p packProgram) Once(d *core.Def) (v value.Value, once bool) {
 	c := p.p.constDefs[d]
-	if c != nil && c.done.Load() {
-		v = c.val
+	if c == nil {
+		return value.Value{}, false
 	}
-	return v, c != nil
+	v, _ = c.Peek()
+	return v, true
 }
 
 func (p packProgram) Literal(e core.Expr) (value.Value, bool) {

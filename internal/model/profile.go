@@ -201,8 +201,10 @@ func (p *program) computed(at source.Span) bool {
 		if d.Body == nil {
 			continue // computed by Go, with no text
 		}
-		if in := d.Body.Span(); in.File == at.File && in.Start <= at.Start && at.End <= in.End && c.done.Load() && c.err == nil {
-			return true
+		if in := d.Body.Span(); in.File == at.File && in.Start <= at.Start && at.End <= in.End {
+			if _, ok := c.Peek(); ok {
+				return true
+			}
 		}
 	}
 	return false

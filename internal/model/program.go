@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/ashlar-dev/ashlar/internal/model/memo"
 	"github.com/ashlar-dev/ashlar/source"
 	"github.com/ashlar-dev/ashlar/tla/config"
 	"github.com/ashlar-dev/ashlar/tla/core"
@@ -66,7 +67,7 @@ type program struct {
 	factsMu     sync.Mutex
 	// constDefs holds the value of every constant-level definition without
 	// parameters. Both evaluators share it, so that RandomElement is drawn once.
-	constDefs map[*core.Def]*cell
+	constDefs map[*core.Def]*memo.Cell
 }
 
 // resolve follows the configuration's overrides of a definition: it returns
@@ -131,7 +132,7 @@ func newProgram(spec *core.Spec, cfg *config.Config, o Options, diags *source.Li
 		globals:     make(map[*core.Def]bool, len(spec.Defs)),
 		factsByDef:  make(map[*core.Def]facts),
 		passesByDef: make(map[passesKey][]bool),
-		constDefs:   make(map[*core.Def]*cell),
+		constDefs:   make(map[*core.Def]*memo.Cell),
 	}
 	for _, d := range spec.Defs {
 		p.globals[d] = true
@@ -357,7 +358,7 @@ func (p *program) findConstDefs() {
 		}
 		f := p.defFacts(d)
 		if f.level == core.ConstantLevel && !f.locals && !asks.of(d) {
-			p.constDefs[d] = &cell{}
+			p.constDefs[d] = &memo.Cell{}
 		}
 	}
 	for _, d := range p.spec.Defs {

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"github.com/ashlar-dev/ashlar/internal/model/memo"
 	"github.com/ashlar-dev/ashlar/tla/core"
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
@@ -8,17 +9,6 @@ import (
 // An operator that goes through all functions between two sets, or through all
 // subsets of one, takes much longer than to compare its arguments. Where it
 // depends on nothing else, its results are remembered by them.
-
-// recalledMax is how many results each application remembers.
-const recalledMax = 64
-
-// recalled are results of one application by the hash of the arguments.
-type recalled map[uint64]result
-
-type result struct {
-	args []value.Value
-	val  value.Value
-}
 
 // recall compiles the application of an operator whose results are remembered;
 // inner is that application. It is inner where that would not pay.
@@ -36,49 +26,31 @@ func (c *compiler) recall(d *core.Def, args []core.Expr, x site, inner compiled)
 	at := c.memoSites
 	c.memoSites++
 	return code(func(m *machine) value.Value {
-		if at >= len(m.memos.calls) {
+		if !m.memos.Has(at) {
 			return inner.run(m)
 		}
 		vals, hash := make([]value.Value, len(given)), uint64(0)
-		known, found := result{}, false
+		var known value.Value
+		found := false
 		err := value.Catch(func() {
 			for i, a := range given {
-				if vals[i] = a(m); vals[i].Kind() == value.KindSet && !value.AtMost(vals[i], recalledMax) {
+				if vals[i] = a(m); vals[i].Kind() == value.KindSet && !value.AtMost(vals[i], memo.CallsMax) {
 					value.Fail("an argument is too large to be compared")
 				}
 				vals[i] = vals[i].Normal()
 				hash = hash*31 + value.Hash(vals[i])
 			}
-			known = m.memos.calls[at][hash]
-			found = known.of(vals)
+			known, found = m.memos.Call(at, hash, vals)
 		})
 		if found {
-			return known.val
+			return known
 		}
 		v := inner.run(m) // also tells what is wrong with the arguments
 		if err == nil {
-			if m.memos.calls[at] == nil {
-				m.memos.calls[at] = make(recalled)
-			}
-			if len(m.memos.calls[at]) < recalledMax {
-				m.memos.calls[at][hash] = result{vals, v}
-			}
+			m.memos.SetCall(at, hash, vals, v)
 		}
 		return v
 	})
-}
-
-// of reports whether the result is that of these arguments.
-func (r *result) of(vals []value.Value) bool {
-	if len(r.args) != len(vals) {
-		return false
-	}
-	for i, v := range vals {
-		if r.args[i].Kind() != v.Kind() || !value.Equal(r.args[i], v) {
-			return false
-		}
-	}
-	return true
 }
 
 // laborious reports whether the value of an operator takes long and depends on its

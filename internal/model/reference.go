@@ -4,6 +4,7 @@ import (
 	"sync/atomic"
 
 	"github.com/ashlar-dev/ashlar/internal/invariant"
+	"github.com/ashlar-dev/ashlar/internal/model/memo"
 	"github.com/ashlar-dev/ashlar/internal/model/tlcget"
 	"github.com/ashlar-dev/ashlar/tla/core"
 	"github.com/ashlar-dev/ashlar/tla/native"
@@ -500,7 +501,7 @@ func (r *reference) callGlobal(d *core.Def, args []core.Expr, n *env, s state) v
 	}
 	if c := r.p.constDefs[d]; c != nil {
 		at, depth := r.at, r.depth
-		v, ok := c.try(r.asker, func() value.Value {
+		v, ok := c.Try(r.asker, func() value.Value {
 			r := sharedReference(r)
 			if r.p.isNative(d) {
 				return r.native(d, args, n, s)
@@ -710,11 +711,11 @@ func (r *reference) changed(e core.Expr, n *env, s state) bool {
 // so that it may be recursive, and its domain infinite.
 func (r *reference) fn(e *core.Fn, n *env, s state) value.Value {
 	domain := r.domain(e, n, s)
-	memo := newMemo()
+	known := memo.NewFunction()
 	var f value.Value
 	later := r.later()
 	f = value.LazyFn(domain, func(x value.Value) value.Value {
-		if v, ok := memo.get(x); ok {
+		if v, ok := known.Get(x); ok {
 			return v
 		}
 		inner := n
@@ -735,7 +736,7 @@ func (r *reference) fn(e *core.Fn, n *env, s state) value.Value {
 			r.depth--
 			return v
 		})
-		memo.put(x, v)
+		known.Put(x, v)
 		return v
 	})
 	return f

@@ -13,38 +13,8 @@ import (
 // of assignments. Its result is remembered by the number of that variable's
 // value, so that it is computed once per value and not once per state.
 
-// memoBytesMax bounds what a machine remembers.
-const memoBytesMax = 96 << 20
-
 // memoNodesMin is the size from which on remembering pays.
 const memoNodesMin = 4
-
-// memos is what a machine remembers, by site: for predicates 0 (not known), 1
-// (false) or 2 (true), for assignments the number of the result plus one.
-type memos struct {
-	preds  [][]uint8
-	assign [][]uint32
-	calls  []recalled
-	bytes  int
-}
-
-func newMemos(sites int) memos {
-	return memos{preds: make([][]uint8, sites), assign: make([][]uint32, sites), calls: make([]recalled, sites)}
-}
-
-// grown is a table with room for index n, or the table as it is where there is
-// no memory left for it.
-func grown[T uint8 | uint32](m *memos, table []T, n, size int) []T {
-	const least = 64
-	want := max(least, 1<<bits.Len(uint(n)))
-	if m.bytes+(want-len(table))*size > memoBytesMax {
-		return table
-	}
-	m.bytes += (want - len(table)) * size
-	out := make([]T, want)
-	copy(out, table)
-	return out
-}
 
 // onlyVariable is the variable that e depends on alone, so that its value may
 // be remembered; -1 where there is no such variable.
@@ -78,43 +48,27 @@ func (c *compiler) rememberPred(e core.Expr, x site) pred {
 			return p(m)
 		}
 		id := int(m.curIDs[i])
-		if table := m.memos.preds[site]; id < len(table) {
-			switch table[id] {
-			case 1:
-				return false
-			case 2:
-				return true
-			}
+		switch m.memos.Pred(site, id) {
+		case isFalse:
+			return false
+		case isTrue:
+			return true
 		}
 		ok := p(m)
-		m.rememberPred(site, id, ok)
+		if ok {
+			m.memos.SetPred(site, id, isTrue)
+		} else {
+			m.memos.SetPred(site, id, isFalse)
+		}
 		return ok
 	}
 }
 
-func (m *machine) rememberPred(site, id int, ok bool) {
-	if ok {
-		m.rememberNumber(site, id, 2)
-	} else {
-		m.rememberNumber(site, id, 1)
-	}
-}
-
-// rememberNumber remembers a small number that is not 0.
-func (m *machine) rememberNumber(site, id int, n uint8) {
-	if id == 0 || site >= len(m.memos.preds) {
-		return
-	}
-	table := m.memos.preds[site]
-	if id >= len(table) {
-		table = grown(&m.memos, table, id, 1)
-		m.memos.preds[site] = table
-		if id >= len(table) {
-			return
-		}
-	}
-	table[id] = n
-}
+// What is remembered of a predicate; 0 stands for nothing.
+const (
+	isFalse = 1
+	isTrue  = 2
+)
 
 // assignOne compiles v' = e where e depends on one variable; nil where it does
 // not.
@@ -135,10 +89,8 @@ func (c *compiler) assignOne(v *core.Variable, e core.Expr, x site, k act) act {
 		if m.curIDs == nil || m.nxtIDs == nil || !m.nxt[i].IsUndefined() {
 			return slow(m)
 		}
-		from, to := int(m.curIDs[j]), uint32(0)
-		if known := m.memos.assign[site]; from < len(known) {
-			to = known[from]
-		}
+		from := int(m.curIDs[j])
+		to := m.memos.Assigned(site, from)
 		if to == 0 {
 			y := run(m).Normal()
 			if to = m.rememberAssign(site, from, table, y); to == 0 {
@@ -158,25 +110,15 @@ func (c *compiler) assignOne(v *core.Variable, e core.Expr, x site, k act) act {
 // rememberAssign numbers y and remembers it as what the value numbered from
 // leads to; 0 where it cannot.
 func (m *machine) rememberAssign(site, from int, table *vector.Table, y value.Value) uint32 {
-	if from == 0 || site >= len(m.memos.assign) {
+	if from == 0 || !m.memos.Has(site) {
 		return 0
 	}
-	h := value.Hash(y)
-	id, ok := table.Find(y, h)
+	id, ok := table.Find(y, value.Hash(y))
 	if !ok {
 		// It is numbered when the successor is encoded, and remembered the next
 		// time.
 		return 0
 	}
-	known := m.memos.assign[site]
-	if from >= len(known) {
-		const size = 4
-		known = grown(&m.memos, known, from, size)
-		m.memos.assign[site] = known
-		if from >= len(known) {
-			return id + 1
-		}
-	}
-	known[from] = id + 1
+	m.memos.SetAssigned(site, from, id+1)
 	return id + 1
 }

@@ -1,4 +1,4 @@
-package model
+package memo
 
 import (
 	"sync"
@@ -8,21 +8,21 @@ import (
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
 
-// cell is a value that is computed once, by the first goroutine that needs it;
+// Cell is a value that is computed once, by the first goroutine that needs it;
 // others wait. An error is stored and raised again for all of them.
-type cell struct {
+type Cell struct {
 	done atomic.Bool
 	val  value.Value
 
 	mu    sync.Mutex
 	err   error
-	asker atomic.Pointer[tlcget.Run] // who computes it
+	asker atomic.Pointer[tlcget.Run] // the run on whose behalf it is computed
 }
 
-// get returns the value, computing it if it is the first to ask. The asker is
+// Get returns the value, computing it if it is the first to ask. The asker is
 // the run of the worker on whose behalf that happens, or nil where that is not
 // known; a value that is needed to compute itself would wait for ever.
-func (c *cell) get(asker *tlcget.Run, compute func() value.Value) value.Value {
+func (c *Cell) Get(asker *tlcget.Run, compute func() value.Value) value.Value {
 	v, err := c.ask(asker, compute)
 	if err != nil {
 		panic(err)
@@ -30,13 +30,13 @@ func (c *cell) get(asker *tlcget.Run, compute func() value.Value) value.Value {
 	return v
 }
 
-// try is the value of the cell and whether it has one.
-func (c *cell) try(asker *tlcget.Run, compute func() value.Value) (value.Value, bool) {
+// Try is Get where an error of the computation is no error of the caller: ok is false.
+func (c *Cell) Try(asker *tlcget.Run, compute func() value.Value) (v value.Value, ok bool) {
 	v, err := c.ask(asker, compute)
 	return v, err == nil
 }
 
-func (c *cell) ask(asker *tlcget.Run, compute func() value.Value) (value.Value, error) {
+func (c *Cell) ask(asker *tlcget.Run, compute func() value.Value) (value.Value, error) {
 	if c.done.Load() {
 		return c.val, nil
 	}
@@ -57,4 +57,12 @@ func (c *cell) ask(asker *tlcget.Run, compute func() value.Value) (value.Value, 
 		c.err = err
 	}
 	return c.val, err
+}
+
+// Peek is the value, if it has been computed.
+func (c *Cell) Peek() (v value.Value, ok bool) {
+	if !c.done.Load() {
+		return value.Value{}, false
+	}
+	return c.val, true
 }
