@@ -85,12 +85,37 @@ func wormNodeMutants() []Mutant {
 		{
 			Name: "worm/node/never-mute", Kind: Lost, In: "worm/node", Packages: node, Run: witness,
 			Breaks: "A server answers before its peers have said that its disk is the newest.",
-			Old:    "p.mute = sure < need", New: "p.mute = false",
+			Old:    "p.mute = sure < least\n", New: "if p.mute = false; least >= 0 {\n\t\t\tcontinue\n\t\t}\n",
 		},
 		{
 			Name: "worm/node/always-mute", Kind: Stuck, In: "worm/node", Packages: node, Run: witness,
 			Breaks: "A server that has restarted waits for all peers.",
-			Old:    "need := wor.Majority(n) - 1", New: "need := n - 1",
+			Old:    "least := wor.Majority(n) - 1", New: "least := n - 1",
+		},
+		{
+			Name: "worm/node/the-fewest-witnesses-are-enough-at-once", Kind: Lost, In: "worm/node", Packages: []string{"worm/simulation"}, Run: "TestLostDisk",
+			Breaks: "A server serves beside half of the others, and does not wait for one that could deny it.",
+			Old:    "!p.mute && sure < enough && now < wait {", New: "!p.mute && sure > enough && now < wait {",
+		},
+		{
+			Name: "worm/node/half-of-the-others-is-enough", Kind: Lost, In: "worm/node", Packages: []string{"worm/simulation"}, Run: "TestLostDisk",
+			Breaks: "Two sets of witnesses need not meet: half of the others is taken for more than half.",
+			Old:    "enough := min((n+1)/2, n-1)", New: "enough := min(n/2, n-1)",
+		},
+		{
+			Name: "worm/node/the-fewest-witnesses-are-never-enough", Kind: Stuck, In: "worm/node", Packages: []string{"worm/simulation"}, Run: "TestLostDisk",
+			Breaks: "A server that has restarted waits for more members than a majority has.",
+			Old:    "!p.mute && sure < enough && now < wait {", New: "!p.mute && sure < enough && now < wait.Add(1<<60) {",
+		},
+		{
+			Name: "worm/node/new-members-are-not-asked", Kind: Lost, In: "worm/node", Packages: node, Run: "TestWitnessesOfEpochs",
+			Breaks: "A server serves in an epoch whose members know nothing of its life.",
+			Old:    "e != p.judged && p.group", New: "e < p.judged && p.group",
+		},
+		{
+			Name: "worm/node/a-mute-server-begins-no-epoch", Kind: Stuck, In: "worm/node", Packages: node, Run: "TestWitnessesOfEpochs",
+			Breaks: "A server that is mute does not answer that an epoch has begun, so that a change of members does not end.",
+			Old:    "s.parts[q.Partition].mute && q.Kind != wor.KindActivate:", New: "s.parts[q.Partition].mute:",
 		},
 		{
 			Name: "worm/node/lives-are-not-compared", Kind: Lost, In: "worm/node", Packages: node, Run: witness,

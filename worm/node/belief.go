@@ -81,7 +81,7 @@ func (s *Server) decided(c *wor.Config) {
 	s.mu.Lock()
 	defer s.unlock()
 	p := s.parts[c.Partition]
-	if s.closed || s.failed != nil || s.full || s.rolledBack != "" || p.mute {
+	if s.closed || s.failed != nil || s.full || s.rolledBack != "" {
 		return // it is said again
 	}
 	if c.Epoch > p.group.Epoch() {

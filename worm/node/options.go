@@ -21,6 +21,7 @@ const (
 	HelloWithinDefault       = 10 * time.Second
 	FrameWithinDefault       = 20 * time.Second
 	TellEveryDefault         = time.Second
+	WitnessWaitDefault       = time.Second
 	DrainWithinDefault       = 5 * time.Second
 )
 
@@ -79,6 +80,10 @@ type Options struct {
 	FrameWithin time.Duration
 	// TellEvery is how often the server reports its position to its peers.
 	TellEvery time.Duration
+	// WitnessWait is how long a server that a bare majority of its partition's
+	// members, itself included, knows to be alive waits for one more (see
+	// witness.go).
+	WitnessWait time.Duration
 	// DrainWithin bounds how long Drain waits for clients.
 	DrainWithin time.Duration
 	// Warn receives what an operator must act on, as it happens. It may be nil.
@@ -119,6 +124,7 @@ func (o Options) complete() (Options, error) {
 	o.MaxBytes = cmp.Or(max(o.MaxBytes, 0), MaxBytesDefault)
 	o.HelloWithin = cmp.Or(max(o.HelloWithin, 0), HelloWithinDefault)
 	o.TellEvery = cmp.Or(max(o.TellEvery, 0), TellEveryDefault)
+	o.WitnessWait = cmp.Or(max(o.WitnessWait, 0), WitnessWaitDefault)
 	o.DrainWithin = cmp.Or(max(o.DrainWithin, 0), DrainWithinDefault)
 	return o, nil
 }

@@ -100,7 +100,8 @@ func (s *Server) admit(c *conn, q *wor.Request, r *wor.Reply, late bool) (refuse
 	case uint64(q.Partition) >= uint64(len(s.parts)):
 		r.Status = wor.StatusForeign
 		return true
-	case s.rolledBack != "" || s.parts[q.Partition].mute:
+	case s.rolledBack != "", s.parts[q.Partition].mute && q.Kind != wor.KindActivate:
+		// Which epoch has begun is read from registers, not from this disk.
 		s.mark("worm/node mute")
 		r.Status = wor.StatusMute
 		return true

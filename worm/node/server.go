@@ -67,6 +67,7 @@ type Server struct {
 	before    sighting // of the life before
 	begun     uint64   // number of the record that this life has begun
 	tell      entry    // in the wheel: peers are to be told
+	judging   entry    // in the wheel: WitnessWait is over for a partition
 	told      uint64
 	claims    map[claim]verdictOfClaim
 	caring    entry // in the wheel
@@ -92,8 +93,11 @@ type part struct {
 	number wor.Partition
 	group  *group.Group
 	bytes  int64
-	// mute: not enough peers have confirmed yet that the disk is up to date.
-	mute bool
+	// mute: not enough peers have confirmed yet that the disk is up to date. That
+	// is asked anew in each epoch: judged is the last one, and since when it began.
+	mute   bool
+	judged wor.Epoch
+	since  env.Instant
 	// claimed is the highest epoch that any client has claimed has begun.
 	claimed wor.Epoch
 	// seeking reports that a look for it is queued.
@@ -117,7 +121,7 @@ func OpenServer(o Options) (*Server, error) {
 		return nil, err
 	}
 	s.wheel = newWheel(o.Env.Clock, env.WakeFunc(s.turn))
-	s.tell.due, s.drainWait.due, s.caring.due = s.tellPeers, s.drainOver, s.care
+	s.tell.due, s.judging.due, s.drainWait.due, s.caring.due = s.tellPeers, s.judge, s.drainOver, s.care
 	s.transport = NewTransport(TransportOptions{Env: o.Env, Serial: &s.serial, Cluster: o.Genesis.Cluster,
 		From: uint64(s.id), Peer: true})
 	s.waker = o.Tasks.Task(s.commit)
@@ -135,7 +139,6 @@ func OpenServer(o Options) (*Server, error) {
 	s.wheel.add(&s.caring, o.Env.Clock.Now().Add(careEvery))
 	s.begin()
 	s.regroup()
-	s.judge()
 	s.unlock()
 	listener, err := o.Env.Network.Listen(o.Listen, s.accept)
 	s.mu.Lock()
@@ -162,7 +165,8 @@ func (s *Server) open(random env.Random) error {
 	}
 	for i := range o.Genesis.Partitions {
 		g := group.New(s.id, o.Genesis, wor.Partition(i))
-		s.parts = append(s.parts, &part{number: wor.Partition(i), group: g, mute: !o.Alone})
+		s.parts = append(s.parts, &part{number: wor.Partition(i), group: g, mute: !o.Alone,
+			since: o.Env.Clock.Now()})
 	}
 	if o.Memory {
 		return nil

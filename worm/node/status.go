@@ -84,6 +84,8 @@ type Status struct {
 	// until it has.
 	Full     bool
 	Draining bool
+	// Witnesses are the peers that have written the present life down.
+	Witnesses []wor.ServerID
 	// Trouble is why a connection was last ended.
 	Trouble    string
 	Partitions []PartitionStatus
@@ -116,7 +118,7 @@ func (s *Server) Status() Status {
 	defer s.mu.Unlock()
 	t := Status{ID: s.id, Name: s.name, Cluster: s.opt.Genesis.Cluster, Addr: s.addr(), Generation: s.generation,
 		Position: s.committed, Pending: s.pending, RolledBack: s.rolledBack, Failed: s.failed, Full: s.full, Draining: s.draining,
-		Trouble: s.trouble, Conns: len(s.conns), Load: s.load, Held: len(s.flying) + len(s.holding), Invokes: s.invokes,
+		Witnesses: s.witnesses(), Trouble: s.trouble, Conns: len(s.conns), Load: s.load, Held: len(s.flying) + len(s.holding), Invokes: s.invokes,
 		Listens: s.listening, Bytes: s.bytes, MaxBytes: s.opt.MaxBytes, Counts: s.counts}
 	if s.opt.Memory {
 		t.Warnings = append(t.Warnings, "IN MEMORY: nothing is durable, what is acknowledged is lost with this process")

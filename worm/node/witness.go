@@ -16,9 +16,22 @@ import (
 // each server reports its position to its peers: at start, when they write it
 // down, and periodically, when they keep it in memory. Each start is a
 // generation and draws a life, so that two that began at the same position can
-// be distinguished. A server that has started is mute for a partition until so
-// many of its other members have answered that they are a majority with it, and
-// it is permanently mute if any member has seen it further than its disk was.
+// be distinguished. A server is mute in each epoch of a partition until enough
+// of the epoch's other members have written its life down (witnesses), and it is
+// permanently mute if any member has seen it further than its disk was.
+//
+// Enough is more than half of the others. Then no disk that has lost a life that
+// served goes unnoticed: the lost life had at least half of the epoch's others as
+// witnesses and the present one has more than half, so one server is a witness of
+// both, and it denies the present life, because the lost one is not in its past.
+//
+// Of 2m others, however, a majority of the members needs only m, and a partition
+// must serve when the rest are down. So a server with m witnesses waits for one
+// more for WitnessWait, and then serves. No rule without that gap lets every
+// majority serve: take a server that served beside one half of the others alone,
+// was put back, and now meets the other half alone. Neither it nor they have
+// received anything of the lost life, and had it never been, they would have to
+// serve. Such a disk is denied when a server of the first half comes back.
 //
 // Both reports and answers are signed (Key): a server speaks only for itself,
 // and claims of others about it, such as a client's hello, change nothing here.
@@ -27,9 +40,8 @@ import (
 // denied writes that down, because the witness may be gone when it starts
 // again; an operator must replace it.
 //
-// That detects a disk that lacks a whole generation, as long as one of the
-// members that wrote it down is among those that answer; within one generation,
-// it detects a disk older than the last report.
+// Within one generation, a disk older than the last report is noticed. In a
+// partition of one server nothing is.
 
 // place is a server's position in its log.
 type place struct{ generation, position uint64 }
@@ -202,6 +214,9 @@ const askMin = 20 * time.Millisecond
 func (s *Server) regroup() {
 	var asks []*ask
 	for _, p := range s.parts {
+		if e := p.group.Epoch(); e != p.judged && p.group.Config().Index(s.id) >= 0 && !s.opt.Alone {
+			p.mute, p.judged, p.since = true, e, s.opt.Env.Clock.Now()
+		}
 		for _, m := range p.group.Config().Members {
 			if m.ID == s.id || slices.ContainsFunc(asks, func(a *ask) bool { return a.member == m }) {
 				continue
@@ -218,11 +233,15 @@ func (s *Server) regroup() {
 	s.asks = asks
 	s.wheel.remove(&s.tell)
 	s.wheel.add(&s.tell, s.opt.Env.Clock.Now())
+	s.judge()
 }
 
-// judge decides for which partitions this server may answer. That is never
-// revoked: what the server learned in this life it does not forget in it.
+// judge decides for which partitions this server may answer. Within an epoch,
+// that is never revoked: what the server learned in this life it does not forget
+// in it.
 func (s *Server) judge() {
+	now := s.opt.Env.Clock.Now()
+	s.wheel.remove(&s.judging)
 	for _, p := range s.parts {
 		if !p.mute {
 			continue
@@ -235,12 +254,34 @@ func (s *Server) judge() {
 			}
 		}
 		// That many others must be up anyway before anything can be decided.
-		need := wor.Majority(n) - 1
+		least := wor.Majority(n) - 1
+		enough := min((n+1)/2, n-1) // more than half of the others
 		if c.Index(s.id) < 0 {
-			need = max(need, 1) // as a member it would be one of more
+			least = max(least, 1) // as a member it would be one of more
+			enough = least
 		}
-		p.mute = sure < need
+		p.mute = sure < least
+		if wait := p.since.Add(s.opt.WitnessWait); !p.mute && sure < enough && now < wait {
+			p.mute = true
+			if !s.judging.linked() || wait < s.judging.at {
+				s.wheel.remove(&s.judging)
+				s.wheel.add(&s.judging, wait)
+			}
+		} else if !p.mute && sure < enough {
+			s.mark("worm/node fewest witnesses")
+		}
 	}
+}
+
+// witnesses returns the peers that have written this life down, and have not
+// seen the server further than its disk.
+func (s *Server) witnesses() (list []wor.ServerID) {
+	for _, a := range s.asks {
+		if a.sure {
+			list = append(list, a.member.ID)
+		}
+	}
+	return list
 }
 
 // tellPeers reports this server's position to the peers that do not know it

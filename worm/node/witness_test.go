@@ -300,6 +300,10 @@ func TestUnsignedVerdicts(t *testing.T) {
 	d, keys := asker(t)
 	r, answer := d.reportTo(t, "p0")
 	answer(keys[0], verdict{about: d.s.ID(), life: r.now.life})
+	if !mute(d) {
+		t.Error("the server does not wait for the other member")
+	}
+	d.clock.advance(WitnessWaitDefault)
 	if mute(d) {
 		t.Error("a member's word does not count")
 	}
@@ -335,6 +339,68 @@ func TestUnsignedVerdicts(t *testing.T) {
 	for range 2 {
 		if why := restart(&restored); why != "" {
 			t.Error("after a restore the server is held against what was before it:", why)
+		}
+	}
+}
+
+// TestWitnessesOfEpochs: in each epoch a server is mute until members of that
+// epoch have written its life down. Meanwhile it answers that the epoch has
+// begun, and nothing else.
+func TestWitnessesOfEpochs(t *testing.T) {
+	d, keys := asker(t)
+	unsure := func() bool { return d.s.Status().Partitions[0].Unsure }
+	var answers []func(Key, verdict)
+	var life uint64
+	for i := range keys {
+		r, answer := d.reportTo(t, fmt.Sprint("p", i))
+		answers, life = append(answers, answer), r.now.life
+	}
+	for i, k := range keys {
+		if !unsure() {
+			t.Fatalf("the server answers with %d of two witnesses", i)
+		}
+		answers[i](k, verdict{about: d.s.ID(), life: life})
+	}
+	if unsure() || len(d.s.Status().Witnesses) != 2 {
+		t.Fatalf("the server does not answer, with two of two witnesses: %+v", d.s.Status())
+	}
+	g := d.guest()
+	next := d.s.Configs()[0]
+	for epoch, c := range []struct {
+		members []wor.Member
+		fewest  bool // there are witnesses for a majority
+		all     bool
+	}{
+		{next.Members, true, true},
+		{[]wor.Member{next.Members[0], next.Members[1], {ID: 91, Addr: "p4"}}, true, false},
+		{[]wor.Member{next.Members[0], {ID: 91, Addr: "p4"}, {ID: 92, Addr: "p5"}}, false, false},
+		{next.Members[:1], true, true},
+	} {
+		next.Epoch, next.Members = wor.Epoch(epoch+1), c.members
+		d.s.decided(&next)
+		if unsure() == c.all {
+			t.Errorf("epoch %d: witnesses are missing: %v", next.Epoch, unsure())
+		}
+		value, err := next.MarshalBinary()
+		if err != nil {
+			t.Fatal(err)
+		}
+		g.ask(1, wor.Request{Kind: wor.KindActivate, Epoch: next.Epoch, Value: value})
+		g.ask(2, wor.Request{Kind: wor.KindStatus, Epoch: next.Epoch})
+		d.commit()
+		said := g.take()
+		if len(said) != 2 {
+			t.Fatalf("epoch %d: %+v", next.Epoch, said)
+		}
+		for _, a := range said {
+			// It lacks its stage, and says that it has begun.
+			if begun := a.reply.Epoch == next.Epoch; begun != (a.id == 1 || c.all) {
+				t.Errorf("epoch %d, request %d: %+v", next.Epoch, a.id, a.reply)
+			}
+		}
+		d.clock.advance(WitnessWaitDefault)
+		if unsure() == c.fewest {
+			t.Errorf("epoch %d, after WitnessWait: witnesses are missing: %v", next.Epoch, unsure())
 		}
 	}
 }

@@ -38,8 +38,8 @@ type host struct {
 	// gone: it will never serve again, for the reason that mishap says.
 	gone   bool
 	mishap string
-	// served: in the life that its disk has lost it was sure to be the newest.
-	served bool
+	// lost is what is known of the lives that its disk has lost.
+	lost *lostLives
 }
 
 // cluster is servers and what watches them.
@@ -51,6 +51,9 @@ type cluster struct {
 	history *history
 	offer   func(h *host, l *sim.Life)
 	menders int // operators that replaced servers
+	// over: a server has begun to serve that may have forgotten something, and
+	// the rules say that nobody who is there can know.
+	over bool
 }
 
 // newCluster makes so many machines; each partition begins on three of them.
@@ -101,7 +104,7 @@ func (h *host) boot(l *sim.Life) error {
 	}
 	s, err := node.OpenServer(node.Options{
 		Env: world, Tasks: l, Dir: logDir, Genesis: h.c.genesis, Listen: env.Addr(h.member.Addr),
-		LogSegment: 64 << 10, CheckpointBytes: 96 << 10, TellEvery: 200 * time.Millisecond,
+		LogSegment: 64 << 10, CheckpointBytes: 96 << 10, TellEvery: 200 * time.Millisecond, WitnessWait: 200 * time.Millisecond,
 		Fatal: func(err error) {
 			h.c.w.Mark("a disk failed")
 			l.Node().Start(restartAfter)

@@ -111,8 +111,14 @@ type tag struct {
 type stage struct {
 	pieces map[uint64]bool
 	values map[wor.Addr]string
-	graves map[wor.Segment]bool
+	graves map[buried]bool
 	bad    error
+}
+
+// buried is a tombstone: a server has one for its chain, and one for the rest.
+type buried struct {
+	seg   wor.Segment
+	chain bool
 }
 
 // floor is what a server has shown of a register, and when.
@@ -165,7 +171,7 @@ func (g *ghost) tick() uint64 {
 }
 
 func (g *ghost) wrong(rule, format string, args ...any) {
-	if g.fail == nil {
+	if g.fail == nil && !g.c.over {
 		g.fail = fmt.Errorf("%s: %s", rule, fmt.Sprintf(format, args...))
 	}
 }
@@ -178,7 +184,7 @@ func (g *ghost) asks(x *question) {
 		k := tag{place{q.Partition, q.Epoch}, q.Tag}
 		s := g.stages[k]
 		if s == nil {
-			s = &stage{pieces: map[uint64]bool{}, values: map[wor.Addr]string{}, graves: map[wor.Segment]bool{}}
+			s = &stage{pieces: map[uint64]bool{}, values: map[wor.Addr]string{}, graves: map[buried]bool{}}
 			g.stages[k] = s
 			if first, any := g.rivals[k.place]; any && first != q.Tag {
 				g.c.w.Mark("reconfigurers duel")
@@ -209,7 +215,7 @@ func (s *stage) take(number uint64, piece []byte) {
 			return
 		}
 		if x.Trimmed {
-			s.graves[x.Addr.Segment] = true
+			s.graves[buried{x.Addr.Segment, x.Protocol == wor.Chain}] = true
 		} else {
 			s.values[x.Addr] = string(x.Value)
 		}
@@ -265,7 +271,7 @@ func (g *ghost) handed(c *choice, next place) {
 		g.wrong("R1", "partition %d, epoch %d was decided, and nothing was staged for it", next.p, next.e)
 	case s.bad != nil:
 		g.wrong("R1", "a stage: %v", s.bad)
-	case s.graves[c.a.Segment]:
+	case s.graves[buried{c.a.Segment, false}], s.graves[buried{c.a.Segment, true}]:
 	case s.values[c.a] != c.value:
 		g.wrong("R1", "%v is %.60q in partition %d before epoch %d, which began with %.60q", c.a, c.value, next.p, next.e, s.values[c.a])
 	}
@@ -335,12 +341,12 @@ func (g *ghost) shown(x *question, run *wor.Run, a wor.Addr, asked, now uint64) 
 	q := &x.q
 	in := server{x.server, place{q.Partition, q.Epoch}}
 	chain := q.Protocol == wor.Chain
-	buried := grave{x.server, in.place, a.Segment, chain}
+	grave := grave{x.server, in.place, a.Segment, chain}
 	if run.Status == wor.StatusTrimmed {
-		g.bury(buried, now)
+		g.bury(grave, now)
 		return
 	}
-	if at, is := g.graves[buried]; is && at < asked {
+	if at, is := g.graves[grave]; is && at < asked {
 		g.wrong("tombstones", "server %v has forgotten that %v is trimmed: %v", x.server, a, run.Status)
 	}
 	s := spot{in, a, chain}
@@ -394,7 +400,7 @@ func (g *ghost) began(x *question, run *wor.Run, a wor.Addr, written bool, value
 	if want, is := s.values[a]; is && (!written || value != want) {
 		g.wrong("R3", "server %v shows %v as %v %.60q in partition %d, epoch %d, which began with %.60q", x.server, a, written, value, at.p, at.e, want)
 	}
-	if s.graves[a.Segment] && a.Offset < wor.PlacementOffset {
+	if s.graves[buried{a.Segment, x.q.Protocol == wor.Chain}] && a.Offset < wor.PlacementOffset {
 		g.wrong("R3", "server %v has lost the tombstone of %v in partition %d, epoch %d", x.server, a, at.p, at.e)
 	}
 }

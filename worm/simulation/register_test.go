@@ -72,8 +72,15 @@ func playRegisters(w *sim.World) error {
 	if err := w.Run(turmoil); err != nil {
 		return err
 	}
-	return c.finish(x, ops)
+	if err := c.finish(x, ops); !errors.Is(err, errOver) {
+		return err
+	}
+	w.Mark("nobody there knew what a disk had lost")
+	return nil
 }
+
+// errOver ends a run that shows nothing any more (cluster.over).
+var errOver = errors.New("a disk was put back, and nobody who is there can know")
 
 // blackout is a loss of power of all servers.
 func (c *cluster) blackout() {
@@ -213,7 +220,7 @@ func (c *cluster) settled(x *workload) error {
 // await runs until reached; that this takes too long is a failure that says how
 // it stands.
 func (c *cluster) await(what string, reached func() bool) error {
-	for end := c.w.Now().Add(aftermath); !reached(); {
+	for end := c.w.Now().Add(aftermath); !reached() && !c.over; {
 		if c.w.Now() > end {
 			c.w.Fail("liveness", fmt.Errorf("%s: not within %v\n%v", what, aftermath, c))
 		}
@@ -221,7 +228,10 @@ func (c *cluster) await(what string, reached func() bool) error {
 			break
 		}
 	}
-	return c.w.Err()
+	if err := c.w.Err(); err != nil || !c.over {
+		return err
+	}
+	return errOver
 }
 
 // String says how it stands with all servers.
@@ -255,11 +265,11 @@ func (c *cluster) misfortune(d draw) {
 		c.w.After(at, func() {
 			h.restart(false, restartAfter)
 			old = h.node.Disk().Clone()
+			h.lost = &lostLives{by: map[wor.ServerID]bool{}}
 		})
+		c.w.Invariant("rolled back", func() error { return c.lost(h) })
 		c.w.After(at+turmoil/2, func() {
 			h.gone, h.mishap, h.disk = true, "rolled back", old
-			// A life in which it could tell nobody that it began is none.
-			h.served = h.server != nil && h.server.Status().Generation > 1 && h.sure()
 			h.restart(false, restartAfter)
 		})
 	case 1:
@@ -280,6 +290,40 @@ func (c *cluster) misfortune(d draw) {
 			h.restart(d.n(2) == 0, restartAfter)
 		})
 	}
+}
+
+// lostLives is what is known of the lives between the copy of a disk and its
+// return.
+type lostLives struct {
+	served bool                  // in one of them it answered
+	by     map[wor.ServerID]bool // who has acknowledged one of them
+}
+
+// lost looks at the server whose disk is or will be put back: what must be
+// noticed is. By the rules that is what one of those knows that have answered in
+// the life that has begun to serve.
+func (c *cluster) lost(h *host) error {
+	if h.lost == nil || h.server == nil || h.node.Life() == nil {
+		return nil
+	}
+	s := h.server.Status()
+	if !h.gone {
+		h.lost.served = h.lost.served || h.sure()
+		for _, id := range s.Witnesses {
+			h.lost.by[id] = true
+		}
+		return nil
+	}
+	if s.RolledBack != "" || !h.sure() {
+		return nil
+	}
+	for _, id := range s.Witnesses {
+		if h.lost.by[id] {
+			return fmt.Errorf("%s serves on a disk that was put back, and %v has written down a life that the disk has lost", h.node.Name(), id)
+		}
+	}
+	c.over = c.over || h.lost.served
+	return nil
 }
 
 // sure says whether the server answers in some partition.
@@ -306,7 +350,7 @@ func (c *cluster) mishapsEnded() error {
 		switch h.mishap {
 		case "rolled back":
 			switch {
-			case !h.served:
+			case !h.lost.served: // a life in which it answered nobody is none
 				continue
 			case s.RolledBack == "":
 				return errors.New("a disk was put back, and its server does not know")
