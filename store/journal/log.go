@@ -92,6 +92,9 @@ type slot struct {
 	// unsynced is whether it may have something that is not durable and that
 	// somebody counts on.
 	unsynced bool
+	// backed reports that the disk has room for all of it, which is not known of a
+	// file that was found.
+	backed bool
 	// blank is from where on the file has space that was never written, when
 	// it is below size.
 	blank int64
@@ -332,19 +335,22 @@ func (l *Log) take(size int64) (*slot, error) {
 }
 
 func (l *Log) lengthen(s *slot, size int64) error {
-	if s.size >= size {
+	if s.size >= size && s.backed {
 		return nil
 	}
 	var err error
 	if f, ok := s.file.(env.SpaceFile); ok {
-		err = f.Allocate(0, size)
-	} else {
+		err = f.Allocate(0, max(size, s.size))
+	} else if s.size < size {
 		err = s.file.Truncate(size)
 	}
 	if err != nil {
 		return fmt.Errorf("lengthen %s: %w", s.name, err)
 	}
-	s.blank, s.size = min(s.size, s.blank), size
+	s.backed = true
+	if s.size < size {
+		s.blank, s.size = min(s.size, s.blank), size
+	}
 	return nil
 }
 
