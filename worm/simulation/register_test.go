@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -320,6 +321,17 @@ func (c *cluster) lost(h *host) error {
 	for _, id := range s.Witnesses {
 		if h.lost.by[id] {
 			return fmt.Errorf("%s serves on a disk that was put back, and %v has written down a life that the disk has lost", h.node.Name(), id)
+		}
+	}
+	for _, p := range s.Partitions {
+		there := 0
+		for _, m := range p.Members {
+			if slices.Contains(s.Witnesses, m.ID) {
+				there++
+			}
+		}
+		if !p.Unsure && there < len(p.Members)/2 {
+			return fmt.Errorf("%s serves partition %d on a disk that was put back, and %d of %d members have answered", h.node.Name(), p.Partition, there, len(p.Members))
 		}
 	}
 	c.over = c.over || h.lost.served
