@@ -25,8 +25,8 @@ import (
 	"github.com/ashlar-dev/ashlar/distsys/resource/detector"
 	"github.com/ashlar-dev/ashlar/distsys/resource/mailbox"
 	"github.com/ashlar-dev/ashlar/distsys/resource/queue"
-	"github.com/ashlar-dev/ashlar/distsys/resource/wire"
 	"github.com/ashlar-dev/ashlar/env"
+	"github.com/ashlar-dev/ashlar/link"
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
 
@@ -202,9 +202,9 @@ func (n *Node) Close() error {
 	return errors.Join(errs...)
 }
 
-// wire are the options of a link.
-func (n *Node) wire() wire.Options {
-	return wire.Options{Env: n.opt.Env, System: n.conf.System, Node: n.name, Secret: n.opt.Secret}
+// link are the options of a link.
+func (n *Node) link() link.Options {
+	return link.Options{Env: n.opt.Env, System: n.conf.System, Node: n.name, Key: n.opt.Secret}
 }
 
 // mayListen refuses addresses that strangers can reach, where nothing would

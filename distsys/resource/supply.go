@@ -107,7 +107,7 @@ func (n *Node) mailboxes(name string) (*mailbox.Mailboxes, error) {
 	}
 	s := n.conf.Resources[name]
 	o := mailbox.Options{
-		Wire:    n.wire(),
+		Link:    n.link(),
 		Relaxed: s.Mode == distsys.ModeRelaxed,
 		Queue:   queue.Limits{Messages: s.Capacity},
 		Window:  s.Window,
@@ -158,7 +158,7 @@ func (n *Node) monitor(s distsys.Site) error {
 	if err := n.mayListen(string(listenAt(s))); err != nil {
 		return err
 	}
-	m, err := detector.NewMonitor(n.wire(), listenAt(s))
+	m, err := detector.NewMonitor(n.link(), listenAt(s))
 	if err != nil {
 		return err
 	}
@@ -170,7 +170,7 @@ func (n *Node) monitor(s distsys.Site) error {
 }
 
 func (n *Node) detector(s *distsys.Supply) (distsys.Resource, error) {
-	o := detector.Options{Wire: n.wire(), Interval: time.Duration(s.Interval), Timeout: time.Duration(s.Timeout)}
+	o := detector.Options{Link: n.link(), Interval: time.Duration(s.Interval), Timeout: time.Duration(s.Timeout)}
 	for _, site := range s.At {
 		for _, i := range site.Indices {
 			o.Processes = append(o.Processes, detector.Process{Index: i.Value, Addr: env.Addr(site.Address)})

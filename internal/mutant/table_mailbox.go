@@ -3,7 +3,7 @@ package mutant
 // mailboxMutants are about what crosses the network: each message arrives
 // once, in order, and nobody is believed who should not be.
 func mailboxMutants() []Mutant {
-	return append(deliveryMutants(), wireMutants()...)
+	return append(deliveryMutants(), linkMutants()...)
 }
 
 // worldTests run senders and receivers over a simulated network that breaks
@@ -72,66 +72,6 @@ func deliveryMutants() []Mutant {
 			Breaks: "A relaxed sender that aborts does not give back the window that it has reserved.",
 			Old:    "\t\tx.reserved -= len(d.values)\n",
 			New:    "",
-		},
-	}
-}
-
-func wireMutants() []Mutant {
-	tests := []string{"distsys/resource/wire"}
-	return []Mutant{
-		{
-			Name: "distsys/resource/wire/checksum-is-not-compared", Kind: Unguarded, In: "distsys/resource/wire", Packages: tests,
-			Breaks: "A frame with a flipped bit is believed.",
-			Old:    "checksum(b[:end]); got != want {",
-			New:    "checksum(b[:end]); got != want && n == 0 {",
-		},
-		{
-			Name: "distsys/resource/wire/length-is-not-bounded", Kind: Unguarded, In: "distsys/resource/wire", Packages: tests,
-			Breaks: "A peer can have as much memory taken as it likes by announcing a long frame.",
-			Old:    "case uint64(n) > uint64(d.Max):",
-			New:    "case uint64(n) > uint64(d.Max)<<16:",
-		},
-		{
-			Name: "distsys/resource/wire/count-is-not-bounded", Kind: Unguarded, In: "distsys/resource/wire", Packages: tests,
-			Breaks: "A count within a frame may be larger than its limit.",
-			Old:    "if x > uint64(limit) {",
-			New:    "if x > uint64(limit)<<32 {",
-		},
-		{
-			Name: "distsys/resource/wire/first-piece-is-forgotten", Kind: NotAtomic, In: "distsys/resource/wire", Packages: tests,
-			Breaks: "A frame that comes in three pieces loses what came second.",
-			Old:    "d.rest = d.rest[:copy(d.rest, b)]",
-			New:    "d.rest = d.rest[:copy(d.rest, b)/2]",
-		},
-		{
-			Name: "distsys/resource/wire/long-frames-before-the-handshake", Kind: Unguarded, In: "distsys/resource/wire", Packages: tests,
-			Breaks: "A stranger may send frames as long as a peer's before it has said who it is.",
-			Old:    "dec: Decoder{Max: helloMax}}",
-			New:    "dec: Decoder{Max: o.FrameMax}}",
-		},
-		{
-			Name: "distsys/resource/wire/proof-is-not-compared", Kind: Unguarded, In: "distsys/resource/wire", Packages: tests,
-			Breaks: "Who does not know the secret is let in.",
-			Old:    "if !hmac.Equal(payload, want) {",
-			New:    "if !hmac.Equal(payload, want) && len(payload) != len(want) {",
-		},
-		{
-			Name: "distsys/resource/wire/proof-can-be-reflected", Kind: Unguarded, In: "distsys/resource/wire", Packages: tests,
-			Breaks: "The proof does not say which side gives it, so a peer's own can be sent back to it.",
-			Old:    "[][]byte{[]byte(side), dialler.raw, listener.raw}",
-			New:    "[][]byte{dialler.raw, listener.raw}",
-		},
-		{
-			Name: "distsys/resource/wire/proof-can-be-replayed", Kind: Unguarded, In: "distsys/resource/wire", Packages: tests,
-			Breaks: "The proof does not depend on what the listener said, so it holds for another connection.",
-			Old:    "[][]byte{[]byte(side), dialler.raw, listener.raw}",
-			New:    "[][]byte{[]byte(side), dialler.raw}",
-		},
-		{
-			Name: "distsys/resource/wire/another-system-is-a-peer", Kind: Unguarded, In: "distsys/resource/wire", Packages: tests,
-			Breaks: "Processes of different systems talk to each other.",
-			Old:    "case peer.System != h.System:",
-			New:    "case len(peer.System) != len(h.System):",
 		},
 	}
 }

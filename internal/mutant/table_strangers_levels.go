@@ -143,21 +143,5 @@ func strangersLevelMutants() []Mutant {
 			Old:    "case s.sub() == setString:\n\t\treturn x.Kind() == KindString\n\t}",
 			New:    "case s.sub() == setString:\n\t\treturn true\n\t}",
 		},
-		{
-			Name: "distsys/wire/peers-have-no-places", Kind: Unguarded, In: "distsys/resource/wire", Packages: []string{"distsys/resource/mailbox"}, Run: "TestOneHost", Short: true,
-			Breaks: "A host takes as many places of a server as it likes.",
-			Old:    "peers <= s.opt.PeersMax", New: "peers >= 0",
-		},
-		{
-			Name: "distsys/wire/the-newest-peer-goes", Kind: Stuck, In: "distsys/resource/wire", Packages: []string{"distsys/resource/mailbox"}, Run: "TestOneHost", Short: true,
-			Breaks: "One host takes all places of a server and keeps all others out.",
-			Old:    "hosts[host(o.conn.Remote())] > hosts[host(goes.conn.Remote())]", New: "false",
-		},
-		{
-			Name: "distsys/wire/hosts-are-not-counted", Kind: Unguarded, In: "distsys/resource/wire", Packages: []string{"distsys/resource/wire"}, Run: "TestHostsMakeRoom", Short: true,
-			Breaks: "A host that opens connections and says nothing ends the handshakes of others.",
-			Old:    "hosts[host(l.conn.Remote())]++",
-			New:    "hosts[\"\"] = len(host(l.conn.Remote()))",
-		},
 	}
 }

@@ -6,7 +6,7 @@ import "slices"
 // sections that wake themselves, state that is converted, connections that
 // cost too much.
 func strangersMPCalMutants() []Mutant {
-	return slices.Concat(wakeMutants(), storedMutants(), callMutants(), exampleMutants(), portMutants())
+	return slices.Concat(wakeMutants(), storedMutants(), callMutants(), exampleMutants())
 }
 
 // storedMutants are about variables that are kept in Go types.
@@ -143,32 +143,6 @@ func exampleMutants() []Mutant {
 			Breaks: "A mapping macro that writes something else than it is given is taken for a plain variable.",
 			Old:    "(!writes(m) || only(m.Write,",
 			New:    "(true || only(m.Write,",
-		},
-	}
-}
-
-// portMutants are about strangers at the ports of compiled systems.
-func portMutants() []Mutant {
-	tests := []string{"distsys/resource/mailbox"}
-	const run = "Strangers|Unfinished|SlowFrames"
-	return []Mutant{
-		{
-			Name: "distsys/resource/wire/ports/silent-strangers-keep-their-places", Kind: Unguarded, In: "distsys/resource/wire", Packages: tests, Run: run,
-			Breaks: "Connections that say nothing take all places of a server, and keep peers out.",
-			Old:    "	s.makeRoom()\n",
-			New:    "	if len(s.links) >= s.opt.PeersMax {\n		return nil\n	}\n	s.makeRoom()\n",
-		},
-		{
-			Name: "distsys/resource/wire/ports/unfinished-frames-add-up", Kind: Unguarded, In: "distsys/resource/wire", Packages: tests, Run: run,
-			Breaks: "Every connection may hold an unfinished frame of the greatest length.",
-			Old:    "if sum <= s.opt.PartialMax {",
-			New:    "if sum <= s.opt.PartialMax*s.opt.PeersMax {",
-		},
-		{
-			Name: "distsys/resource/wire/ports/a-slow-frame-goes-on", Kind: Unguarded, In: "distsys/resource/wire", Packages: tests, Run: run,
-			Breaks: "A frame that comes byte by byte keeps its connection for ever.",
-			Old:    "now.Sub(l.partial) >= l.opt.FrameTime",
-			New:    "now.Sub(l.partial) >= l.opt.FrameTime*1000",
 		},
 	}
 }

@@ -303,8 +303,8 @@ var Claims = []Claim{
 	{
 		Room: "Strangers", How: []How{Tested},
 		Claim:    "The ports of compiled systems are bounded in connections, memory and time",
-		Shown:    "raw sockets, with bytes from [the format's page](format/wire.md)",
-		Commands: []string{"go test -run 'Stranger|Unfinished|Slow|OneHost|Hosts' ./distsys/resource/mailbox ./distsys/resource/wire"},
+		Shown:    "raw sockets, with bytes from [the format's page](format/link.md)",
+		Commands: []string{"go test -run 'Stranger|Unfinished|Slow|OneHost|Hosts|Late|Proves|Impostors|Said' ./distsys/resource/mailbox ./link"},
 		Not:      "A host alone may take every place that no other host wants",
 	},
 	{

@@ -23,8 +23,8 @@ import (
 	"time"
 
 	"github.com/ashlar-dev/ashlar/distsys"
-	"github.com/ashlar-dev/ashlar/distsys/resource/wire"
 	"github.com/ashlar-dev/ashlar/env"
+	"github.com/ashlar-dev/ashlar/link"
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
 
@@ -41,17 +41,17 @@ const (
 
 // The frames: ask names a process, the answers name it too.
 const (
-	frameAsk = wire.Service + iota
+	frameAsk = link.Service + iota
 	frameAlive
 	frameFailed
 )
 
-func frame(kind wire.Type, key string) []byte {
-	return wire.Finish(wire.AppendString(wire.Begin(nil, kind), key), 0)
+func frame(kind link.Type, key string) []byte {
+	return link.Seal(link.AppendString(link.Begin(nil, kind), key), 0)
 }
 
 func readKey(payload []byte) (string, error) {
-	r := wire.NewReader(payload)
+	r := link.NewReader("detector", payload)
 	k := r.String("process", keyMax)
 	return k, r.End()
 }
@@ -61,20 +61,20 @@ func key(v value.Value) string { return string(value.AppendWire(nil, v)) }
 // Monitor answers for the processes of a node.
 type Monitor struct {
 	mu     sync.Mutex
-	server *wire.Server
+	server *link.Server
 	state  map[string]bool // processes here, and whether they live
 }
 
 // NewMonitor listens at addr. The Lock of o is set here.
-func NewMonitor(o wire.Options, addr env.Addr) (*Monitor, error) {
+func NewMonitor(o link.Options, addr env.Addr) (*Monitor, error) {
 	m := &Monitor{state: map[string]bool{}}
-	o.Lock = &m.mu
+	o.Lock, o.Service = &m.mu, service
 	o.Env.Random = o.Env.Random.Split("monitor")
 	o, err := o.Complete()
 	if err != nil {
 		return nil, err
 	}
-	if m.server, err = wire.NewServer(o, addr, service, (*answers)(m)); err != nil {
+	if m.server, err = link.NewServer(&o, addr, (*answers)(m)); err != nil {
 		return nil, err
 	}
 	return m, nil
@@ -102,17 +102,17 @@ func (m *Monitor) Close() error {
 // answers is the Monitor as the owner of its server.
 type answers Monitor
 
-func (a *answers) Up(*wire.Peer) {}
+func (a *answers) Up(*link.Conn) {}
 
-func (a *answers) Down(*wire.Peer, error) {}
+func (a *answers) Down(*link.Conn, error) {}
 
-func (a *answers) Frame(p *wire.Peer, kind wire.Type, payload []byte) error {
+func (a *answers) Frame(p *link.Conn, kind link.Type, payload []byte) error {
 	k, err := readKey(payload)
 	if err != nil {
 		return err
 	}
 	if kind != frameAsk {
-		return wire.Malformed("type %d is not expected by a monitor", kind)
+		return link.Malformed("detector", "type %d is not expected by a monitor", kind)
 	}
 	reply := frameFailed
 	if a.state[k] {
@@ -124,8 +124,8 @@ func (a *answers) Frame(p *wire.Peer, kind wire.Type, payload []byte) error {
 
 // Options of a Detector.
 type Options struct {
-	// Wire configures the links; its Lock is set here.
-	Wire wire.Options
+	// Link configures the links; its Lock is set here.
+	Link link.Options
 	// Processes are the processes that are watched.
 	Processes []Process
 	// Interval is the time between questions, Timeout the silence after which
@@ -146,15 +146,15 @@ type Detector struct {
 	mu     sync.Mutex
 	closed bool
 	subs   map[string]*suspicion
-	links  []*link
+	links  []*asker
 	timer  env.Timer
 }
 
-// link asks one monitor.
-type link struct {
+// asker asks one monitor.
+type asker struct {
 	d      *Detector
 	addr   env.Addr
-	client *wire.Client
+	client *link.Client
 	up     bool
 	subs   []*suspicion
 }
@@ -186,10 +186,10 @@ func Open(o Options) (*Detector, error) {
 		return nil, fmt.Errorf("detector options: Interval %v, Timeout %v: want 0 < Interval <= Timeout", o.Interval, o.Timeout)
 	}
 	d := &Detector{subs: map[string]*suspicion{}}
-	o.Wire.Lock = &d.mu
-	o.Wire.Env.Random = o.Wire.Env.Random.Split("detector")
+	o.Link.Lock, o.Link.Service = &d.mu, service
+	o.Link.Env.Random = o.Link.Env.Random.Split("detector")
 	var err error
-	if o.Wire, err = o.Wire.Complete(); err != nil {
+	if o.Link, err = o.Link.Complete(); err != nil {
 		return nil, err
 	}
 	d.opt = o
@@ -202,24 +202,24 @@ func Open(o Options) (*Detector, error) {
 		return nil, err
 	}
 	for _, l := range d.links {
-		l.client = wire.NewClient(o.Wire, l.addr, service, l)
+		l.client = link.NewClient(&d.opt.Link, link.Target{Addr: l.addr}, l)
 	}
-	d.timer = o.Wire.Env.Clock.After(o.Interval, env.WakeFunc(d.tick))
+	d.timer = o.Link.Env.Clock.After(o.Interval, env.WakeFunc(d.tick))
 	return d, nil
 }
 
 func (d *Detector) add() error {
-	now := d.opt.Wire.Env.Clock.Now()
+	now := d.opt.Link.Env.Clock.Now()
 	for _, p := range d.opt.Processes {
 		s := &suspicion{d: d, index: p.Index, key: key(p.Index), heard: now}
 		if d.subs[s.key] != nil || len(s.key) > keyMax {
 			return fmt.Errorf("process %s is given twice, or its name is too long", value.Brief(p.Index))
 		}
 		d.subs[s.key] = s
-		i := slices.IndexFunc(d.links, func(l *link) bool { return l.addr == p.Addr })
+		i := slices.IndexFunc(d.links, func(l *asker) bool { return l.addr == p.Addr })
 		if i < 0 {
 			i = len(d.links)
-			d.links = append(d.links, &link{d: d, addr: p.Addr})
+			d.links = append(d.links, &asker{d: d, addr: p.Addr})
 		}
 		d.links[i].subs = append(d.links[i].subs, s)
 	}
@@ -244,7 +244,7 @@ func (d *Detector) tick() {
 	if d.closed {
 		return
 	}
-	now := d.opt.Wire.Env.Clock.Now()
+	now := d.opt.Link.Env.Clock.Now()
 	for _, l := range d.links {
 		l.ask()
 		for _, s := range l.subs {
@@ -253,12 +253,12 @@ func (d *Detector) tick() {
 			}
 		}
 	}
-	d.timer = d.opt.Wire.Env.Clock.After(d.opt.Interval, env.WakeFunc(d.tick))
+	d.timer = d.opt.Link.Env.Clock.After(d.opt.Interval, env.WakeFunc(d.tick))
 }
 
 // ask asks for all processes of a monitor. A question that does not fit into
 // the connection is asked again with the next tick.
-func (l *link) ask() {
+func (l *asker) ask() {
 	for _, s := range l.subs {
 		if !l.up || l.client.Send(frame(frameAsk, s.key)) != nil {
 			return
@@ -266,33 +266,34 @@ func (l *link) ask() {
 	}
 }
 
-func (l *link) Up(wire.Hello) {
+func (l *asker) Up(*link.Hello) error {
 	l.up = true
 	if l.client != nil {
 		l.ask()
 	}
+	return nil
 }
 
-func (l *link) Down(error) { l.up = false }
-func (l *link) Room()      {}
+func (l *asker) Down(error) { l.up = false }
+func (l *asker) Room()      {}
 
-func (l *link) Frame(kind wire.Type, payload []byte) error {
+func (l *asker) Frame(kind link.Type, payload []byte) error {
 	k, err := readKey(payload)
 	if err != nil {
 		return err
 	}
 	s := l.d.subs[k]
 	if s == nil || !slices.Contains(l.subs, s) {
-		return wire.Malformed("an answer that was not asked for")
+		return link.Malformed("detector", "an answer that was not asked for")
 	}
 	switch kind {
 	case frameAlive:
-		s.heard = l.d.opt.Wire.Env.Clock.Now()
+		s.heard = l.d.opt.Link.Env.Clock.Now()
 		s.set(false)
 	case frameFailed:
 		s.set(true)
 	default:
-		return wire.Malformed("type %d is not expected by a detector", kind)
+		return link.Malformed("detector", "type %d is not expected by a detector", kind)
 	}
 	return nil
 }

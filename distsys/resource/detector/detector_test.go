@@ -10,20 +10,20 @@ import (
 
 	"github.com/ashlar-dev/ashlar/distsys"
 	"github.com/ashlar-dev/ashlar/distsys/resource/detector"
-	"github.com/ashlar-dev/ashlar/distsys/resource/wire"
 	"github.com/ashlar-dev/ashlar/env"
 	"github.com/ashlar-dev/ashlar/env/osenv"
+	"github.com/ashlar-dev/ashlar/link"
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-func newWire(t *testing.T, node string) wire.Options {
+func newLink(t *testing.T, node string) link.Options {
 	e := osenv.New()
 	n := osenv.NewNetwork(osenv.NetworkOptions{})
 	t.Cleanup(func() { n.Close() })
 	e.Network = n
-	return wire.Options{Env: e, System: "test", Node: node, RetryMin: time.Millisecond, RetryMax: 10 * time.Millisecond}
+	return link.Options{Env: e, System: "test", Node: node, BackoffMin: time.Millisecond, BackoffMax: 10 * time.Millisecond}
 }
 
 // await runs a section that waits until fd[process] reads as want, and returns
@@ -56,7 +56,7 @@ func await(t *testing.T, d *detector.Detector, process value.Value, want bool) d
 func TestDetector(t *testing.T) {
 	const interval, timeout = 10 * time.Millisecond, 60 * time.Millisecond
 	one, two := value.Int(1), value.String("two")
-	w := newWire(t, "watched")
+	w := newLink(t, "watched")
 	m, err := detector.NewMonitor(w, ":0")
 	if err != nil {
 		t.Fatal(err)
@@ -64,7 +64,7 @@ func TestDetector(t *testing.T) {
 	m.Set(one, true)
 	m.Set(two, true)
 	addr := m.Addr()
-	d, err := detector.Open(detector.Options{Wire: newWire(t, "watcher"), Interval: interval, Timeout: timeout,
+	d, err := detector.Open(detector.Options{Link: newLink(t, "watcher"), Interval: interval, Timeout: timeout,
 		Processes: []detector.Process{{Index: one, Addr: addr}, {Index: two, Addr: addr}}})
 	if err != nil {
 		t.Fatal(err)
@@ -93,7 +93,7 @@ func TestDetector(t *testing.T) {
 
 	// When it is there again, they are trusted.
 	w.Env.Network.(*osenv.Network).Close()
-	w = newWire(t, "watched")
+	w = newLink(t, "watched")
 	m, err = detector.NewMonitor(w, env.Addr(addr))
 	if err != nil {
 		t.Fatal(err)
@@ -105,7 +105,7 @@ func TestDetector(t *testing.T) {
 }
 
 func TestSuspectsWhoWasNeverThere(t *testing.T) {
-	d, err := detector.Open(detector.Options{Wire: newWire(t, "watcher"), Interval: 5 * time.Millisecond, Timeout: 20 * time.Millisecond,
+	d, err := detector.Open(detector.Options{Link: newLink(t, "watcher"), Interval: 5 * time.Millisecond, Timeout: 20 * time.Millisecond,
 		Processes: []detector.Process{{Index: value.Int(1), Addr: "127.0.0.1:1"}}})
 	if err != nil {
 		t.Fatal(err)
@@ -120,7 +120,7 @@ func TestOptionsAreChecked(t *testing.T) {
 		"twice":    {Processes: []detector.Process{p, p}},
 		"Interval": {Interval: time.Second, Timeout: time.Millisecond},
 	} {
-		o.Wire = newWire(t, "watcher")
+		o.Link = newLink(t, "watcher")
 		if _, err := detector.Open(o); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %q", err, want)
 		}

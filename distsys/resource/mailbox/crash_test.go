@@ -9,7 +9,7 @@ import (
 	"github.com/ashlar-dev/ashlar/distsys"
 	"github.com/ashlar-dev/ashlar/distsys/resource/mailbox"
 	"github.com/ashlar-dev/ashlar/distsys/resource/queue"
-	"github.com/ashlar-dev/ashlar/distsys/resource/wire"
+	"github.com/ashlar-dev/ashlar/link"
 
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
@@ -22,11 +22,11 @@ func TestReceiverStartsAnew(t *testing.T) {
 		const count = 60
 		here := value.Int(0)
 		e := newEnv(t)
-		o := mailbox.Options{Wire: wireOptions(e, "server"), Listen: ":0", Local: []value.Value{here}, Queue: queue.Limits{Messages: 10}}
+		o := mailbox.Options{Link: linkOptions(e, "server"), Listen: ":0", Local: []value.Value{here}, Queue: queue.Limits{Messages: 10}}
 		first := open(t, o)
 		o.Listen = first.Addr()
 		se := newEnv(t)
-		m := open(t, mailbox.Options{Wire: wireOptions(se, "sender"), Relaxed: relaxed, Window: 20,
+		m := open(t, mailbox.Options{Link: linkOptions(se, "sender"), Relaxed: relaxed, Window: 20,
 			Remote: []mailbox.Remote{{Index: here, Addr: first.Addr()}}})
 		snd := newSender(t, se, m, value.Int(1), here, count)
 		done := make(chan error, 1)
@@ -75,9 +75,9 @@ func TestSenderDiesUndecided(t *testing.T) {
 	const hold = 150 * time.Millisecond
 	here := value.Int(0)
 	e := newEnv(t)
-	server := open(t, mailbox.Options{Wire: wireOptions(e, "server"), Listen: ":0", Local: []value.Value{here}, HoldTime: hold})
+	server := open(t, mailbox.Options{Link: linkOptions(e, "server"), Listen: ":0", Local: []value.Value{here}, HoldTime: hold})
 	remote := []mailbox.Remote{{Index: here, Addr: server.Addr()}}
-	dying := open(t, mailbox.Options{Wire: wireOptions(newEnv(t), "dying"), Remote: remote})
+	dying := open(t, mailbox.Options{Link: linkOptions(newEnv(t), "dying"), Remote: remote})
 	stuck := &never{}
 	a := &distsys.Archetype[int]{Name: "A", Sections: []distsys.Section[int]{{Name: "l", Run: func(_ *int, tx *distsys.Tx) (distsys.Label, error) {
 		if err := tx.Write(distsys.NewRef("never", stuck), value.Int(1)); err != nil {
@@ -93,7 +93,7 @@ func TestSenderDiesUndecided(t *testing.T) {
 		in.Step()
 		return server.Queue(here).Len() == 1
 	})
-	if err := newSender(t, e, open(t, mailbox.Options{Wire: wireOptions(newEnv(t), "well"), Remote: remote}), value.Int(2), here, 1).Run(within(t)); err != nil {
+	if err := newSender(t, e, open(t, mailbox.Options{Link: linkOptions(newEnv(t), "well"), Remote: remote}), value.Int(2), here, 1).Run(within(t)); err != nil {
 		t.Fatal(err)
 	}
 	died := time.Now()
@@ -119,8 +119,8 @@ func (*never) Abort(*distsys.Tx)                                    {}
 // hostile is a client of the mailbox service that sends frames of its own.
 type hostile struct{ up bool }
 
-func (h *hostile) Up(wire.Hello)                 { h.up = true }
-func (h *hostile) Frame(wire.Type, []byte) error { return nil }
+func (h *hostile) Up(*link.Hello) error          { h.up = true; return nil }
+func (h *hostile) Frame(link.Type, []byte) error { return nil }
 func (h *hostile) Room()                         {}
 func (h *hostile) Down(error)                    {}
 
@@ -130,27 +130,27 @@ func FuzzReceiver(f *testing.F) {
 	key := string(value.AppendWire(nil, value.Int(0)))
 	offer := func(low, seq uint64, alone byte, count uint64, v ...byte) []byte {
 		b := binary.AppendUvarint(binary.AppendUvarint(nil, low), seq)
-		b = append(wire.AppendString(b, key), 0, alone)
+		b = append(link.AppendString(b, key), 0, alone)
 		return append(binary.AppendUvarint(b, count), v...)
 	}
 	f.Add(byte(0), offer(1, 1, 1, 1, 0), byte(1), []byte{1, 1})
 	f.Add(byte(3), offer(1, 1, 0, 2, 0, 1), byte(0), offer(1, 2, 0, 1, 0))
 	f.Add(byte(0), offer(1, 9, 1, 1<<40), byte(2), []byte{1, 1})
-	f.Add(byte(4), append(wire.AppendString(nil, key), 1, 1, 0, 1), byte(4), append(wire.AppendString(nil, key), 9, 9, 0, 1))
+	f.Add(byte(4), append(link.AppendString(nil, key), 1, 1, 0, 1), byte(4), append(link.AppendString(nil, key), 9, 9, 0, 1))
 	f.Fuzz(func(t *testing.T, t1 byte, p1 []byte, t2 byte, p2 []byte) {
 		const capacity = 3
 		w := newWorld(t, 1)
 		here := value.Int(0)
-		server := open(t, mailbox.Options{Wire: w.wire("server"), Listen: "any", Local: []value.Value{here}, Queue: queue.Limits{Messages: capacity}})
+		server := open(t, mailbox.Options{Link: w.link("server"), Listen: "any", Local: []value.Value{here}, Queue: queue.Limits{Messages: capacity}})
 		h := &hostile{}
 		lock := &nolock{}
-		o := w.wire("hostile")
-		o.Lock = lock
+		o := w.link("hostile")
+		o.Lock, o.Service = lock, "mailbox"
 		o, err := o.Complete()
 		if err != nil {
 			t.Fatal(err)
 		}
-		c := wire.NewClient(o, server.Addr(), "mailbox", h)
+		c := link.NewClient(&o, link.Target{Addr: server.Addr()}, h)
 		for !h.up {
 			if !w.next() {
 				t.Fatal("no link")
@@ -160,7 +160,7 @@ func FuzzReceiver(f *testing.F) {
 			t byte
 			p []byte
 		}{{t1, p1}, {t2, p2}, {t1, p1}} {
-			c.Send(wire.Finish(append(wire.Begin(nil, wire.Service+wire.Type(fr.t%16)), fr.p...), 0))
+			c.Send(link.Seal(append(link.Begin(nil, link.Service+link.Type(fr.t%16)), fr.p...), 0))
 		}
 		for range 300 {
 			w.next()
@@ -177,7 +177,7 @@ func FuzzReceiver(f *testing.F) {
 				t.Fatal(err)
 			}
 		}
-		m := open(t, mailbox.Options{Wire: w.wire("good"), Remote: []mailbox.Remote{{Index: here, Addr: server.Addr()}}})
+		m := open(t, mailbox.Options{Link: w.link("good"), Remote: []mailbox.Remote{{Index: here, Addr: server.Addr()}}})
 		snd := newSender(t, w.env("good"), m, value.Int(1), here, 2)
 		if err := w.drive(snd); err != nil {
 			t.Fatalf("a good sender: %v", err)
@@ -195,7 +195,7 @@ func (nolock) Unlock() {}
 func TestStrangersOnTheRealNetwork(t *testing.T) {
 	here := value.Int(0)
 	e := newEnv(t)
-	server := open(t, mailbox.Options{Wire: wireOptions(e, "server"), Listen: ":0", Local: []value.Value{here}})
+	server := open(t, mailbox.Options{Link: linkOptions(e, "server"), Listen: ":0", Local: []value.Value{here}})
 	for range 20 {
 		nc, err := net.Dial("tcp", string(server.Addr()))
 		if err != nil {
@@ -204,7 +204,7 @@ func TestStrangersOnTheRealNetwork(t *testing.T) {
 		nc.Write([]byte("GET / HTTP/1.1\r\nHost: x\r\n\r\n"))
 		nc.Close()
 	}
-	m := open(t, mailbox.Options{Wire: wireOptions(newEnv(t), "sender"), Remote: []mailbox.Remote{{Index: here, Addr: server.Addr()}}})
+	m := open(t, mailbox.Options{Link: linkOptions(newEnv(t), "sender"), Remote: []mailbox.Remote{{Index: here, Addr: server.Addr()}}})
 	rcv := newReceiver(t, e, server, here, 50)
 	if err := distsys.Run(within(t), rcv, newSender(t, e, m, value.Int(1), here, 50)); err != nil {
 		t.Fatal(err)

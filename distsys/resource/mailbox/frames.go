@@ -4,8 +4,8 @@ import (
 	"encoding/binary"
 
 	"github.com/ashlar-dev/ashlar/distsys/resource/queue"
-	"github.com/ashlar-dev/ashlar/distsys/resource/wire"
 	"github.com/ashlar-dev/ashlar/distsys/tracelog"
+	"github.com/ashlar-dev/ashlar/link"
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
 
@@ -25,7 +25,7 @@ import (
 // Send and ack are the relaxed protocol, numbered for each mailbox from 1; an
 // ack is for all messages up to its number.
 const (
-	frameOffer = wire.Service + iota
+	frameOffer = link.Service + iota
 	frameCommit
 	frameAbort
 	frameDeliver
@@ -43,33 +43,33 @@ const (
 func appendClock(buf []byte, c tracelog.Clock) []byte {
 	buf = binary.AppendUvarint(buf, uint64(len(c)))
 	for _, t := range c {
-		buf = wire.AppendString(buf, t.Actor)
+		buf = link.AppendString(buf, t.Actor)
 		buf = binary.AppendUvarint(buf, t.N)
 	}
 	return buf
 }
 
-func readClock(r *wire.Reader) tracelog.Clock {
+func readClock(r *link.Reader) tracelog.Clock {
 	n := r.Count("clock", clockMax)
 	var c tracelog.Clock
 	for i := 0; i < n && r.Err == nil; i++ {
 		t := tracelog.Tick{Actor: r.String("actor", keyMax), N: r.Uvarint("count")}
 		if r.Err == nil && (t.N == 0 || i > 0 && c[i-1].Actor >= t.Actor) {
-			r.Err = wire.Malformed("clock out of order")
+			r.Fail("clock out of order")
 		}
 		c = append(c, t)
 	}
 	return c
 }
 
-func readValue(r *wire.Reader, c tracelog.Clock) queue.Message {
+func readValue(r *link.Reader, c tracelog.Clock) queue.Message {
 	if r.Err != nil {
 		return queue.Message{}
 	}
 	before := r.Rest()
 	v, rest, err := value.ParseWire(before)
 	if err != nil {
-		r.Err = wire.Malformed("value: %v", err)
+		r.Fail("value: %v", err)
 		return queue.Message{}
 	}
 	r.Skip(rest)
@@ -85,7 +85,7 @@ type offer struct {
 }
 
 func readOffer(payload []byte) (offer, error) {
-	r := wire.NewReader(payload)
+	r := link.NewReader("mailbox", payload)
 	o := offer{low: r.Uvarint("low"), seq: r.Uvarint("seq"), key: r.String("mailbox", keyMax)}
 	c := readClock(r)
 	o.alone = r.Count("alone", 1) == 1

@@ -6,26 +6,26 @@ import (
 	"testing"
 
 	"github.com/ashlar-dev/ashlar/distsys/resource/mailbox"
-	"github.com/ashlar-dev/ashlar/distsys/resource/wire"
+	"github.com/ashlar-dev/ashlar/link"
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
 
 // The types of frames that a sender sends, as frames.go numbers them.
 const (
-	deliverFrame = wire.Service + 3
-	sendFrame    = wire.Service + 4
+	deliverFrame = link.Service + 3
+	sendFrame    = link.Service + 4
 )
 
 // TestFramesOfASender: what a receiver makes of frames that no sender of ours
 // sends, or sends only when a connection has broken at the right moment.
 func TestFramesOfASender(t *testing.T) {
 	here := value.Int(0)
-	key := wire.AppendString(nil, string(value.AppendWire(nil, here)))
+	key := link.AppendString(nil, string(value.AppendWire(nil, here)))
 	numbers := func(low, seq uint64) []byte {
 		return binary.AppendUvarint(binary.AppendUvarint(nil, low), seq)
 	}
 	type frame struct {
-		kind    wire.Type
+		kind    link.Type
 		payload []byte
 	}
 	// The clock is empty.
@@ -52,22 +52,22 @@ func TestFramesOfASender(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := newWorld(t, 1)
-			server := open(t, mailbox.Options{Wire: w.wire("server"), Listen: "any", Local: []value.Value{here}})
+			server := open(t, mailbox.Options{Link: w.link("server"), Listen: "any", Local: []value.Value{here}})
 			h := &hostile{}
-			o := w.wire("hostile")
-			o.Lock = &nolock{}
+			o := w.link("hostile")
+			o.Lock, o.Service = &nolock{}, "mailbox"
 			o, err := o.Complete()
 			if err != nil {
 				t.Fatal(err)
 			}
-			client := wire.NewClient(o, server.Addr(), "mailbox", h)
+			client := link.NewClient(&o, link.Target{Addr: server.Addr()}, h)
 			for !h.up {
 				if !w.next() {
 					t.Fatal("no link")
 				}
 			}
 			for _, f := range c.frames {
-				if err := client.Send(wire.Finish(append(wire.Begin(nil, f.kind), f.payload...), 0)); err != nil {
+				if err := client.Send(link.Seal(append(link.Begin(nil, f.kind), f.payload...), 0)); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"github.com/ashlar-dev/ashlar/distsys/resource/queue"
-	"github.com/ashlar-dev/ashlar/distsys/resource/wire"
 	"github.com/ashlar-dev/ashlar/env"
+	"github.com/ashlar-dev/ashlar/link"
 )
 
 // Why a receiver ends a connection.
@@ -27,7 +27,7 @@ type inlet struct {
 	m       *Mailboxes
 	session uint64
 	arrival uint64
-	peer    *wire.Peer // nil between connections
+	peer    *link.Conn // nil between connections
 	hold    env.Timer  // runs while peer is nil and something is staged
 
 	// The strict protocol: staged and done are about numbers from low.
@@ -64,21 +64,21 @@ type want struct {
 type receiver Mailboxes
 
 // Up implements ServerOwner.
-func (r *receiver) Up(p *wire.Peer) {
+func (r *receiver) Up(p *link.Conn) {
 	m := (*Mailboxes)(r)
 	m.counts.Connects++
-	in := m.inlets[p.Hello.Session]
+	in := m.inlets[p.Peer.Life]
 	if in == nil {
 		if len(m.inlets) >= sessionsMax && !m.evict() {
-			p.Drop(errTooMany)
+			p.End(errTooMany)
 			return
 		}
-		in = &inlet{m: m, session: p.Hello.Session, low: 1,
+		in = &inlet{m: m, session: p.Peer.Life, low: 1,
 			staged: map[uint64]staged{}, done: map[uint64]bool{}, lanes: map[string]*inLane{}}
 		m.inlets[in.session] = in
 	}
 	if in.peer != nil {
-		in.peer.Drop(errSuperseded)
+		in.peer.End(errSuperseded)
 	}
 	if in.hold != nil {
 		in.hold.Stop()
@@ -108,17 +108,17 @@ func (m *Mailboxes) evict() bool {
 }
 
 // Down implements ServerOwner.
-func (r *receiver) Down(p *wire.Peer, err error) {
+func (r *receiver) Down(p *link.Conn, err error) {
 	m := (*Mailboxes)(r)
 	m.counts.Drops++
-	m.counts.LastError = p.Hello.Node + ": " + err.Error()
-	in := m.inlets[p.Hello.Session]
+	m.counts.LastError = p.Peer.Node + ": " + err.Error()
+	in := m.inlets[p.Peer.Life]
 	if in == nil || in.peer != p {
 		return
 	}
 	in.peer = nil
 	if len(in.staged) > 0 {
-		in.hold = m.opt.Wire.Env.Clock.After(m.opt.HoldTime, env.WakeFunc(in.holdOver))
+		in.hold = m.opt.Link.Env.Clock.After(m.opt.HoldTime, env.WakeFunc(in.holdOver))
 	}
 }
 
@@ -136,10 +136,10 @@ func (in *inlet) holdOver() {
 }
 
 // Frame implements ServerOwner.
-func (r *receiver) Frame(p *wire.Peer, kind wire.Type, payload []byte) error {
+func (r *receiver) Frame(p *link.Conn, kind link.Type, payload []byte) error {
 	m := (*Mailboxes)(r)
 	m.counts.BytesReceived += uint64(len(payload))
-	in := m.inlets[p.Hello.Session]
+	in := m.inlets[p.Peer.Life]
 	if in == nil || in.peer != p {
 		return errSuperseded
 	}
@@ -163,7 +163,7 @@ func (r *receiver) Frame(p *wire.Peer, kind wire.Type, payload []byte) error {
 		in.offered(b, o)
 		return nil
 	case frameCommit, frameAbort:
-		fr := wire.NewReader(payload)
+		fr := link.NewReader("mailbox", payload)
 		low, seq := fr.Uvarint("low"), fr.Uvarint("seq")
 		if err := fr.End(); err != nil {
 			return err
@@ -175,19 +175,19 @@ func (r *receiver) Frame(p *wire.Peer, kind wire.Type, payload []byte) error {
 	case frameSend:
 		return in.receive(payload)
 	}
-	return wire.Malformed("type %d is not expected by a receiver", kind)
+	return link.Malformed("mailbox", "type %d is not expected by a receiver", kind)
 }
 
 // say answers the sender: a number, or a mailbox and perhaps a number.
-func (in *inlet) say(kind wire.Type, key []byte, seq uint64) {
-	b := wire.Begin(make([]byte, 0, 32+len(key)), kind)
+func (in *inlet) say(kind link.Type, key []byte, seq uint64) {
+	b := link.Begin(make([]byte, 0, 32+len(key)), kind)
 	if key != nil {
-		b = wire.AppendString(b, string(key))
+		b = link.AppendString(b, string(key))
 	}
 	if key == nil || kind == frameAck {
 		b = binary.AppendUvarint(b, seq)
 	}
-	b = wire.Finish(b, 0)
+	b = link.Seal(b, 0)
 	in.m.counts.BytesSent += uint64(len(b))
 	in.peer.Send(b)
 }
@@ -195,7 +195,7 @@ func (in *inlet) say(kind wire.Type, key []byte, seq uint64) {
 // advance takes notice of the numbers that the sender needs no more.
 func (in *inlet) advance(low, seq uint64) error {
 	if seq == 0 || low == 0 || seq < low || seq-low >= transfersMax {
-		return wire.Malformed("transfer %d with low %d", seq, low)
+		return link.Malformed("mailbox", "transfer %d with low %d", seq, low)
 	}
 	if low <= in.low {
 		return nil
@@ -255,7 +255,7 @@ func (in *inlet) decide(seq uint64, commit bool) error {
 	case here:
 		s.box.queue.Drop(s.places)
 	case commit:
-		return wire.Malformed("commit of transfer %d, which was not offered", seq)
+		return link.Malformed("mailbox", "commit of transfer %d, which was not offered", seq)
 	}
 	delete(in.staged, seq)
 	in.done[seq] = true
@@ -283,7 +283,7 @@ func (in *inlet) deliver(b *box, o offer) error {
 
 // receive takes a relaxed message.
 func (in *inlet) receive(payload []byte) error {
-	r := wire.NewReader(payload)
+	r := link.NewReader("mailbox", payload)
 	key := r.String("mailbox", keyMax)
 	low, seq := r.Uvarint("low"), r.Uvarint("seq")
 	msg := readValue(r, readClock(r))
@@ -291,7 +291,7 @@ func (in *inlet) receive(payload []byte) error {
 		return err
 	}
 	if low == 0 || seq < low || seq-low > windowMax {
-		return wire.Malformed("message %d with low %d", seq, low)
+		return link.Malformed("mailbox", "message %d with low %d", seq, low)
 	}
 	l := in.lanes[key]
 	if l == nil {
@@ -307,7 +307,7 @@ func (in *inlet) receive(payload []byte) error {
 	case seq <= l.last:
 		in.m.counts.Duplicates++
 	case seq > l.last+1:
-		return wire.Malformed("message %d after %d", seq, l.last)
+		return link.Malformed("mailbox", "message %d after %d", seq, l.last)
 	case len(l.pending) >= windowMax || l.bytes+msg.Size > pendingBytesMax:
 		return errOverrun
 	default:

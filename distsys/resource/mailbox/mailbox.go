@@ -36,7 +36,7 @@
 // HoldTime at most; a decision that comes later is honoured at the end of the
 // mailbox.
 //
-// docs/format/wire.md describes the bytes. Source: PGo (ASPLOS 2023), section
+// docs/format/mailbox.md describes the bytes. Source: PGo (ASPLOS 2023), section
 // 4.2.1.
 package mailbox
 
@@ -51,8 +51,8 @@ import (
 
 	"github.com/ashlar-dev/ashlar/distsys"
 	"github.com/ashlar-dev/ashlar/distsys/resource/queue"
-	"github.com/ashlar-dev/ashlar/distsys/resource/wire"
 	"github.com/ashlar-dev/ashlar/env"
+	"github.com/ashlar-dev/ashlar/link"
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
 
@@ -80,8 +80,8 @@ const (
 
 // Options of Mailboxes. Wire and, on a node that receives, Listen are needed.
 type Options struct {
-	// Wire configures the links. Its Lock is set here.
-	Wire wire.Options
+	// Link configures the links. Its Lock is set here.
+	Link link.Options
 	// Listen is where the node receives; empty where Local is.
 	Listen env.Addr
 	// Local are the indices of the mailboxes on this node.
@@ -128,7 +128,7 @@ func (o Options) complete() (Options, error) {
 // concurrent use.
 type Mailboxes struct {
 	opt    Options
-	server *wire.Server
+	server *link.Server
 
 	mu       sync.Mutex
 	closed   bool
@@ -179,21 +179,21 @@ func Open(o Options) (*Mailboxes, error) {
 		boxes: map[string]*box{}, outlets: map[env.Addr]*outlet{}, inlets: map[uint64]*inlet{},
 	}
 	m.network.m, m.lengths.m = m, m
-	o.Wire.Lock = &m.mu
-	o.Wire.Env.Random = o.Wire.Env.Random.Split("mailbox")
-	if o.Wire, err = o.Wire.Complete(); err != nil {
+	o.Link.Lock, o.Link.Service = &m.mu, service
+	o.Link.Env.Random = o.Link.Env.Random.Split("mailbox")
+	if o.Link, err = o.Link.Complete(); err != nil {
 		return nil, err
 	}
 	m.opt = o
 	// Room is looked at from outside of the calls that make it.
-	m.room = env.NewSignal(func() { o.Wire.Env.Clock.After(0, env.WakeFunc(m.roomTick)) })
+	m.room = env.NewSignal(func() { o.Link.Env.Clock.After(0, env.WakeFunc(m.roomTick)) })
 	// An index that has no encoding is a *value.Error.
 	var wrong error
 	if err := value.Catch(func() { wrong = m.addBoxes() }); err != nil || wrong != nil {
 		return nil, errors.Join(err, wrong)
 	}
 	if o.Listen != "" {
-		if m.server, err = wire.NewServer(o.Wire, o.Listen, service, (*receiver)(m)); err != nil {
+		if m.server, err = link.NewServer(&m.opt.Link, o.Listen, (*receiver)(m)); err != nil {
 			return nil, err
 		}
 	}
@@ -242,7 +242,7 @@ func (m *Mailboxes) connect(r Remote) {
 	if out == nil {
 		out = &outlet{m: m, addr: r.Addr, next: 1}
 		m.outlets[r.Addr] = out
-		out.client = wire.NewClient(m.opt.Wire, r.Addr, service, out)
+		out.client = link.NewClient(&m.opt.Link, link.Target{Addr: r.Addr}, out)
 	}
 	b := m.boxes[key(r.Index)]
 	b.lane = &lane{out: out, box: b, next: 1}

@@ -13,9 +13,9 @@ import (
 	"github.com/ashlar-dev/ashlar/distsys"
 	"github.com/ashlar-dev/ashlar/distsys/resource/mailbox"
 	"github.com/ashlar-dev/ashlar/distsys/resource/queue"
-	"github.com/ashlar-dev/ashlar/distsys/resource/wire"
 	"github.com/ashlar-dev/ashlar/env"
 	"github.com/ashlar-dev/ashlar/env/osenv"
+	"github.com/ashlar-dev/ashlar/link"
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
 
@@ -39,8 +39,8 @@ func newEnv(t testing.TB) env.Env {
 	return e
 }
 
-func wireOptions(e env.Env, node string) wire.Options {
-	return wire.Options{Env: e, System: "test", Node: node, RetryMin: time.Millisecond, RetryMax: 20 * time.Millisecond}
+func linkOptions(e env.Env, node string) link.Options {
+	return link.Options{Env: e, System: "test", Node: node, BackoffMin: time.Millisecond, BackoffMax: 20 * time.Millisecond}
 }
 
 func open(t testing.TB, o mailbox.Options) *mailbox.Mailboxes {
@@ -147,7 +147,7 @@ func TestMessagesArriveOnceInOrder(t *testing.T) {
 		ctx := within(t)
 		here := value.String("server")
 		e := newEnv(t)
-		server := open(t, mailbox.Options{Wire: wireOptions(e, "server"), Listen: ":0", Local: []value.Value{here}, Queue: queue.Limits{Messages: 20}, HoldTime: 50 * time.Millisecond})
+		server := open(t, mailbox.Options{Link: linkOptions(e, "server"), Listen: ":0", Local: []value.Value{here}, Queue: queue.Limits{Messages: 20}, HoldTime: 50 * time.Millisecond})
 		rcv := newReceiver(t, e, server, here, senders*count)
 		procs := []distsys.Process{rcv}
 		var proxies []*proxy
@@ -157,7 +157,7 @@ func TestMessagesArriveOnceInOrder(t *testing.T) {
 			p.cut, p.delay, p.chunk = 6000, 200*time.Microsecond, 600
 			proxies = append(proxies, p.start())
 			se := newEnv(t)
-			m := open(t, mailbox.Options{Wire: wireOptions(se, fmt.Sprint("sender", i)), Remote: []mailbox.Remote{{Index: here, Addr: p.addr()}}, Relaxed: relaxed, Window: 64})
+			m := open(t, mailbox.Options{Link: linkOptions(se, fmt.Sprint("sender", i)), Remote: []mailbox.Remote{{Index: here, Addr: p.addr()}}, Relaxed: relaxed, Window: 64})
 			boxes = append(boxes, m)
 			procs = append(procs, newSender(t, se, m, value.Int(int32(i)), here, count))
 		}
@@ -250,8 +250,8 @@ func echoPair(t testing.TB, relaxed bool, count int) (a, b *distsys.Instance[ech
 	}
 	addrA := la.Addr()
 	la.Close()
-	mb = open(t, mailbox.Options{Wire: wireOptions(eb, "b"), Listen: ":0", Local: []value.Value{ib}, Relaxed: relaxed, Remote: []mailbox.Remote{{Index: ia, Addr: addrA}}})
-	ma = open(t, mailbox.Options{Wire: wireOptions(ea, "a"), Listen: addrA, Local: []value.Value{ia}, Relaxed: relaxed, Remote: []mailbox.Remote{{Index: ib, Addr: mb.Addr()}}})
+	mb = open(t, mailbox.Options{Link: linkOptions(eb, "b"), Listen: ":0", Local: []value.Value{ib}, Relaxed: relaxed, Remote: []mailbox.Remote{{Index: ia, Addr: addrA}}})
+	ma = open(t, mailbox.Options{Link: linkOptions(ea, "a"), Listen: addrA, Local: []value.Value{ia}, Relaxed: relaxed, Remote: []mailbox.Remote{{Index: ib, Addr: mb.Addr()}}})
 	if a, err = distsys.New(arch, ia, echo{network: distsys.NewRef("network", ma.Network()), peer: ib, first: true, left: count}, distsys.Options{Env: ea}); err != nil {
 		t.Fatal(err)
 	}
@@ -288,8 +288,8 @@ func TestFullMailboxBlocksTheSender(t *testing.T) {
 		const capacity, window = 4, 8
 		here := value.Int(0)
 		e := newEnv(t)
-		server := open(t, mailbox.Options{Wire: wireOptions(e, "server"), Listen: ":0", Local: []value.Value{here}, Queue: queue.Limits{Messages: capacity}})
-		m := open(t, mailbox.Options{Wire: wireOptions(e, "sender"), Relaxed: relaxed, Window: window, Remote: []mailbox.Remote{{Index: here, Addr: server.Addr()}}})
+		server := open(t, mailbox.Options{Link: linkOptions(e, "server"), Listen: ":0", Local: []value.Value{here}, Queue: queue.Limits{Messages: capacity}})
+		m := open(t, mailbox.Options{Link: linkOptions(e, "sender"), Relaxed: relaxed, Window: window, Remote: []mailbox.Remote{{Index: here, Addr: server.Addr()}}})
 		snd := newSender(t, e, m, value.Int(1), here, 100)
 		ctx, cancel := context.WithCancel(within(t))
 		done := make(chan error, 1)
@@ -331,8 +331,8 @@ func waitFor(t testing.TB, cond func() bool) {
 func TestUnknownMailboxes(t *testing.T) {
 	modes(t, func(t *testing.T, relaxed bool) {
 		e := newEnv(t)
-		server := open(t, mailbox.Options{Wire: wireOptions(e, "server"), Listen: ":0", Local: []value.Value{value.Int(1)}})
-		m := open(t, mailbox.Options{Wire: wireOptions(e, "sender"), Relaxed: relaxed, Remote: []mailbox.Remote{{Index: value.Int(2), Addr: server.Addr()}}})
+		server := open(t, mailbox.Options{Link: linkOptions(e, "server"), Listen: ":0", Local: []value.Value{value.Int(1)}})
+		m := open(t, mailbox.Options{Link: linkOptions(e, "sender"), Relaxed: relaxed, Remote: []mailbox.Remote{{Index: value.Int(2), Addr: server.Addr()}}})
 		err := newSender(t, e, m, value.Int(9), value.Int(2), 1000).Run(within(t))
 		if err == nil || !strings.Contains(err.Error(), "has no mailbox 2") {
 			t.Errorf("sending to a mailbox that the node does not have: %v", err)
@@ -367,8 +367,8 @@ func BenchmarkSend(b *testing.B) {
 		b.Run(mode, func(b *testing.B) {
 			here := value.Int(0)
 			e, se := newEnv(b), newEnv(b)
-			server := open(b, mailbox.Options{Wire: wireOptions(e, "server"), Listen: ":0", Local: []value.Value{here}})
-			m := open(b, mailbox.Options{Wire: wireOptions(se, "sender"), Relaxed: mode == "relaxed", Remote: []mailbox.Remote{{Index: here, Addr: server.Addr()}}})
+			server := open(b, mailbox.Options{Link: linkOptions(e, "server"), Listen: ":0", Local: []value.Value{here}})
+			m := open(b, mailbox.Options{Link: linkOptions(se, "sender"), Relaxed: mode == "relaxed", Remote: []mailbox.Remote{{Index: here, Addr: server.Addr()}}})
 			ref := distsys.NewRef("network", server.Network())
 			left := b.N
 			arch := &distsys.Archetype[struct{}]{Name: "Sink", Sections: []distsys.Section[struct{}]{{Name: "l", Run: func(_ *struct{}, tx *distsys.Tx) (distsys.Label, error) {
@@ -398,7 +398,7 @@ func BenchmarkSend(b *testing.B) {
 func TestTooManyForTheWindow(t *testing.T) {
 	e := newEnv(t)
 	there := value.Int(2)
-	m := open(t, mailbox.Options{Wire: wireOptions(e, "sender"), Relaxed: true, Window: 1, Remote: []mailbox.Remote{{Index: there, Addr: "127.0.0.1:1"}}})
+	m := open(t, mailbox.Options{Link: linkOptions(e, "sender"), Relaxed: true, Window: 1, Remote: []mailbox.Remote{{Index: there, Addr: "127.0.0.1:1"}}})
 	ref := distsys.NewRef("network", m.Network())
 	in, err := distsys.New(&distsys.Archetype[int]{Name: "A", Sections: []distsys.Section[int]{{Name: "l", Run: func(_ *int, tx *distsys.Tx) (distsys.Label, error) {
 		for i := range int32(2) {

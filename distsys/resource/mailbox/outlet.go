@@ -8,8 +8,8 @@ import (
 	"sort"
 
 	"github.com/ashlar-dev/ashlar/distsys"
-	"github.com/ashlar-dev/ashlar/distsys/resource/wire"
 	"github.com/ashlar-dev/ashlar/env"
+	"github.com/ashlar-dev/ashlar/link"
 )
 
 // outlet is the sending side towards one address. Its methods expect the lock
@@ -17,7 +17,7 @@ import (
 type outlet struct {
 	m      *Mailboxes
 	addr   env.Addr
-	client *wire.Client
+	client *link.Client
 	up     bool
 	life   int // grows with every connection
 	lanes  []*lane
@@ -143,11 +143,11 @@ func (o *outlet) transferFrame(t *transfer) []byte {
 	case t.state == committed:
 		kind = frameDeliver
 	}
-	b := wire.Begin(o.buf[:0], kind)
+	b := link.Begin(o.buf[:0], kind)
 	b = binary.AppendUvarint(b, o.low())
 	b = binary.AppendUvarint(b, t.seq)
 	if kind == frameOffer || kind == frameDeliver {
-		b = wire.AppendString(b, t.lane.box.key)
+		b = link.AppendString(b, t.lane.box.key)
 		b = append(b, t.clock...)
 		if t.alone {
 			b = append(b, 1)
@@ -157,15 +157,15 @@ func (o *outlet) transferFrame(t *transfer) []byte {
 		b = binary.AppendUvarint(b, uint64(t.count))
 		b = append(b, t.values...)
 	}
-	return wire.Finish(b, 0)
+	return link.Seal(b, 0)
 }
 
 func (l *lane) sendFrame(k kept) []byte {
-	b := wire.Begin(l.out.buf[:0], frameSend)
-	b = wire.AppendString(b, l.box.key)
+	b := link.Begin(l.out.buf[:0], frameSend)
+	b = link.AppendString(b, l.box.key)
 	b = binary.AppendUvarint(b, l.kept[0].seq)
 	b = binary.AppendUvarint(b, k.seq)
-	return wire.Finish(append(b, k.body...), 0)
+	return link.Seal(append(b, k.body...), 0)
 }
 
 func (l *lane) wake() { l.wakeOthers(nil) }
@@ -181,7 +181,7 @@ func (l *lane) wakeOthers(own env.Waker) {
 }
 
 // Up implements ClientOwner: what the receiver may not have is sent again.
-func (o *outlet) Up(wire.Hello) {
+func (o *outlet) Up(*link.Hello) error {
 	o.up = true
 	o.life++
 	o.m.counts.Connects++
@@ -201,6 +201,7 @@ func (o *outlet) Up(wire.Hello) {
 		l.wake()
 	}
 	o.pump()
+	return nil
 }
 
 // Down implements ClientOwner.
@@ -220,9 +221,9 @@ func (o *outlet) Down(err error) {
 func (o *outlet) Room() { o.pump() }
 
 // Frame implements ClientOwner.
-func (o *outlet) Frame(kind wire.Type, payload []byte) error {
+func (o *outlet) Frame(kind link.Type, payload []byte) error {
 	o.m.counts.BytesReceived += uint64(len(payload))
-	r := wire.NewReader(payload)
+	r := link.NewReader("mailbox", payload)
 	switch kind {
 	case frameGranted, frameFull, frameBusy, frameDone:
 		seq := r.Uvarint("seq")
@@ -253,7 +254,7 @@ func (o *outlet) Frame(kind wire.Type, payload []byte) error {
 		}
 		return nil
 	}
-	return wire.Malformed("type %d is not expected by a sender", kind)
+	return link.Malformed("mailbox", "type %d is not expected by a sender", kind)
 }
 
 func (o *outlet) laneOf(key string) (*lane, error) {
@@ -262,15 +263,15 @@ func (o *outlet) laneOf(key string) (*lane, error) {
 			return l, nil
 		}
 	}
-	return nil, wire.Malformed("an answer for a mailbox that is not there")
+	return nil, link.Malformed("mailbox", "an answer for a mailbox that is not there")
 }
 
 // answer handles what the receiver says of a transfer.
-func (o *outlet) answer(kind wire.Type, seq uint64) error {
+func (o *outlet) answer(kind link.Type, seq uint64) error {
 	i := sort.Search(len(o.transfers), func(i int) bool { return o.transfers[i].seq >= seq })
 	if i == len(o.transfers) || o.transfers[i].seq != seq {
 		if seq >= o.next {
-			return wire.Malformed("an answer to transfer %d, which was not made", seq)
+			return link.Malformed("mailbox", "an answer to transfer %d, which was not made", seq)
 		}
 		return nil // to one that is over
 	}
@@ -297,7 +298,7 @@ func (o *outlet) answer(kind wire.Type, seq uint64) error {
 			o.m.counts.Sent += uint64(t.count)
 		case aborted:
 		default:
-			return wire.Malformed("transfer %d is done before it was decided", seq)
+			return link.Malformed("mailbox", "transfer %d is done before it was decided", seq)
 		}
 		o.finish(t)
 	}
@@ -324,7 +325,7 @@ func (o *outlet) finish(t *transfer) {
 // acknowledge forgets the relaxed messages up to seq.
 func (l *lane) acknowledge(seq uint64) error {
 	if seq >= l.next {
-		return wire.Malformed("an acknowledgement of message %d, which was not sent", seq)
+		return link.Malformed("mailbox", "an acknowledgement of message %d, which was not sent", seq)
 	}
 	n := 0
 	for n < len(l.kept) && l.kept[n].seq <= seq {
@@ -332,7 +333,7 @@ func (l *lane) acknowledge(seq uint64) error {
 		n++
 	}
 	if n > l.sent {
-		return wire.Malformed("an acknowledgement of message %d, which was not sent", seq)
+		return link.Malformed("mailbox", "an acknowledgement of message %d, which was not sent", seq)
 	}
 	clear(l.kept[:n])
 	l.kept = l.kept[n:]

@@ -59,7 +59,7 @@ func (m *Mailboxes) encode(idx []value.Value, v value.Value) ([]byte, error) {
 
 // valueMax is how long the values in one frame may be.
 func (m *Mailboxes) valueMax() int {
-	return m.opt.Wire.FrameMax - overheadMax - keyMax
+	return m.opt.Link.FrameMax - overheadMax - keyMax
 }
 
 func (s *strict) of(tx *distsys.Tx) *transfer {
@@ -96,7 +96,7 @@ func (s *strict) PreCommit(tx *distsys.Tx) error {
 			return distsys.ErrBlocked
 		}
 		t.clock = appendClock(nil, tx.Stamp())
-		if len(t.clock)+len(t.values)+keyMax+overheadMax/2 > m.opt.Wire.FrameMax {
+		if len(t.clock)+len(t.values)+keyMax+overheadMax/2 > m.opt.Link.FrameMax {
 			return fmt.Errorf("a message of %d bytes with a clock of %d is over the limit of a frame", len(t.values), len(t.clock))
 		}
 		t.seq, t.state, t.alone = s.out.next, asking, alone

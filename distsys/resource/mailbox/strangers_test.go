@@ -15,34 +15,33 @@ import (
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
 
-// The strangers of these tests write bytes to sockets, by docs/format/wire.md,
+// The strangers of these tests write bytes to sockets, by docs/format/link.md,
 // and share no code with the package that reads them.
 
-func rawFrame(kind byte, payload []byte, length int) []byte {
-	b := binary.LittleEndian.AppendUint32(nil, uint32(length))
-	body := append([]byte{kind}, payload...)
-	crc := crc32.Checksum(append(append([]byte(nil), b...), body...), crc32.MakeTable(crc32.Castagnoli))
-	return append(binary.LittleEndian.AppendUint32(b, crc), body...)
+func rawFrame(kind byte, payload []byte) []byte {
+	b := binary.LittleEndian.AppendUint32(nil, uint32(2+len(payload)+4))
+	b = append(append(b, 1, kind), payload...)
+	return binary.LittleEndian.AppendUint32(b, crc32.Checksum(b, crc32.MakeTable(crc32.Castagnoli)))
 }
 
-func rawHello(system, service string, session byte) []byte {
-	b := append([]byte("ashlar/wire"), 1)
-	for _, s := range []string{system, service, "stranger"} {
+func rawHello(system, service string, life byte) []byte {
+	b := append([]byte("ASHLINK\n"), 1, 0, 0)
+	b = binary.LittleEndian.AppendUint64(b, uint64(life))
+	b = append(b, make([]byte, 16)...)
+	for _, s := range []string{service, system, "stranger", ""} {
 		b = append(append(b, byte(len(s))), s...)
 	}
-	b = append(append(b, session), make([]byte, 16)...)
-	b = append(b, 0)
-	return rawFrame(1, b, len(b)+1)
+	return rawFrame(1, b)
 }
 
-// rawPeer connects, says hello, and waits for the hello that it is answered.
-func rawPeer(t *testing.T, addr, system string, session byte) net.Conn {
+// rawPeer connects, says hello, and waits for the welcome.
+func rawPeer(t *testing.T, addr, system string, life byte) net.Conn {
 	t.Helper()
-	return rawPeerFrom(t, "127.0.0.1", addr, system, session)
+	return rawPeerFrom(t, "127.0.0.1", addr, system, life)
 }
 
 // rawPeerFrom connects from an address of this machine.
-func rawPeerFrom(t *testing.T, host, addr, system string, session byte) net.Conn {
+func rawPeerFrom(t *testing.T, host, addr, system string, life byte) net.Conn {
 	t.Helper()
 	d := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(host)}}
 	c, err := d.Dial("tcp", addr)
@@ -50,12 +49,12 @@ func rawPeerFrom(t *testing.T, host, addr, system string, session byte) net.Conn
 		t.Skipf("no connection from %s to %s here: %v", host, addr, err)
 	}
 	t.Cleanup(func() { c.Close() })
-	if _, err := c.Write(rawHello(system, "mailbox", session)); err != nil {
+	if _, err := c.Write(rawHello(system, "mailbox", life)); err != nil {
 		t.Fatal(err)
 	}
-	head := make([]byte, 9)
-	if _, err := io.ReadFull(c, head); err != nil || head[8] != 1 {
-		t.Fatalf("a frame of type %d, %v; want a hello", head[8], err)
+	head := make([]byte, 6)
+	if _, err := io.ReadFull(c, head); err != nil || head[5] != 2 {
+		t.Fatalf("a frame of type %d, %v; want a welcome", head[5], err)
 	}
 	return c
 }
@@ -82,9 +81,9 @@ func TestSilentStrangersKeepNoPeerOut(t *testing.T) {
 	const places, strangers, messages = 16, 48, 50
 	here := value.String("server")
 	e := newEnv(t)
-	o := wireOptions(e, "server")
-	o.PeersMax, o.Idle = places, time.Minute
-	server := open(t, mailbox.Options{Wire: o, Listen: ":0", Local: []value.Value{here}})
+	o := linkOptions(e, "server")
+	o.ConnsMax, o.DeadAfter = places, time.Minute
+	server := open(t, mailbox.Options{Link: o, Listen: ":0", Local: []value.Value{here}})
 	ctx, stop := context.WithCancel(context.Background())
 	var wg sync.WaitGroup
 	defer wg.Wait()
@@ -120,7 +119,7 @@ func TestSilentStrangersKeepNoPeerOut(t *testing.T) {
 	}
 	there.Wait()
 	se := newEnv(t)
-	m := open(t, mailbox.Options{Wire: wireOptions(se, "sender"), Remote: []mailbox.Remote{{Index: here, Addr: server.Addr()}}})
+	m := open(t, mailbox.Options{Link: linkOptions(se, "sender"), Remote: []mailbox.Remote{{Index: here, Addr: server.Addr()}}})
 	rcv := newReceiver(t, e, server, here, messages)
 	if err := distsys.Run(within(t), newSender(t, se, m, value.Int(1), here, messages), rcv); err != nil {
 		t.Fatal(err)
@@ -135,9 +134,9 @@ func TestOneHostKeepsNoPeerOut(t *testing.T) {
 	const places, messages = 8, 20
 	here := value.String("server")
 	e := newEnv(t)
-	o := wireOptions(e, "server")
-	o.PeersMax, o.Idle = places, time.Minute
-	server := open(t, mailbox.Options{Wire: o, Listen: ":0", Local: []value.Value{here}})
+	o := linkOptions(e, "server")
+	o.ConnsMax, o.DeadAfter = places, time.Minute
+	server := open(t, mailbox.Options{Link: o, Listen: ":0", Local: []value.Value{here}})
 	ended := make(chan struct{}, 2*places)
 	for i := range 2 * places {
 		over := closed(rawPeerFrom(t, "127.0.0.2", string(server.Addr()), o.System, byte(i+1)))
@@ -157,7 +156,7 @@ func TestOneHostKeepsNoPeerOut(t *testing.T) {
 	}
 	await(places)
 	se := newEnv(t)
-	m := open(t, mailbox.Options{Wire: wireOptions(se, "sender"), Remote: []mailbox.Remote{{Index: here, Addr: server.Addr()}}})
+	m := open(t, mailbox.Options{Link: linkOptions(se, "sender"), Remote: []mailbox.Remote{{Index: here, Addr: server.Addr()}}})
 	rcv := newReceiver(t, e, server, here, messages)
 	if err := distsys.Run(within(t), newSender(t, se, m, value.Int(1), here, messages), rcv); err != nil {
 		t.Fatal(err)
@@ -170,9 +169,9 @@ func TestOneHostKeepsNoPeerOut(t *testing.T) {
 // long frames hold no more memory together than the limit.
 func TestUnfinishedFramesAreBoundedTogether(t *testing.T) {
 	const frameMax, peers, fit = 1 << 20, 8, 2
-	o := wireOptions(newEnv(t), "server")
-	o.FrameMax, o.PartialMax, o.Idle = frameMax, fit*frameMax, time.Minute
-	server := open(t, mailbox.Options{Wire: o, Listen: ":0", Local: []value.Value{value.Int(1)}})
+	o := linkOptions(newEnv(t), "server")
+	o.FrameMax, o.PartialMax, o.DeadAfter = frameMax, fit*frameMax, time.Minute
+	server := open(t, mailbox.Options{Link: o, Listen: ":0", Local: []value.Value{value.Int(1)}})
 	ended := make(chan struct{}, peers)
 	for i := range peers {
 		c := rawPeer(t, string(server.Addr()), o.System, byte(i+1))
@@ -181,7 +180,7 @@ func TestUnfinishedFramesAreBoundedTogether(t *testing.T) {
 			<-over
 			ended <- struct{}{}
 		}()
-		go c.Write(append(binary.LittleEndian.AppendUint32(nil, frameMax), make([]byte, frameMax*9/10)...))
+		go c.Write(append(append(binary.LittleEndian.AppendUint32(nil, frameMax-4), 1, 16), make([]byte, frameMax*9/10)...))
 	}
 	for n := range peers - fit {
 		select {
@@ -195,12 +194,12 @@ func TestUnfinishedFramesAreBoundedTogether(t *testing.T) {
 // TestSlowFramesEnd: a peer that sends its frame byte by byte is heard all the
 // time, and is given up all the same.
 func TestSlowFramesEnd(t *testing.T) {
-	o := wireOptions(newEnv(t), "server")
-	o.KeepAlive, o.Idle, o.FrameTime = 50*time.Millisecond, 10*time.Second, 300*time.Millisecond
-	server := open(t, mailbox.Options{Wire: o, Listen: ":0", Local: []value.Value{value.Int(1)}})
+	o := linkOptions(newEnv(t), "server")
+	o.PingAfter, o.DeadAfter, o.FrameWithin = 50*time.Millisecond, 10*time.Second, 300*time.Millisecond
+	server := open(t, mailbox.Options{Link: o, Listen: ":0", Local: []value.Value{value.Int(1)}})
 	c := rawPeer(t, string(server.Addr()), o.System, 1)
 	over := closed(c)
-	c.Write(binary.LittleEndian.AppendUint32(nil, 100_000))
+	c.Write(append(binary.LittleEndian.AppendUint32(nil, 100_000), 1, 16))
 	for end := within(t).Done(); ; {
 		select {
 		case <-over:

@@ -11,8 +11,8 @@ import (
 	"github.com/ashlar-dev/ashlar/distsys"
 	"github.com/ashlar-dev/ashlar/distsys/resource/mailbox"
 	"github.com/ashlar-dev/ashlar/distsys/resource/queue"
-	"github.com/ashlar-dev/ashlar/distsys/resource/wire"
 	"github.com/ashlar-dev/ashlar/env"
+	"github.com/ashlar-dev/ashlar/link"
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
 
@@ -278,8 +278,8 @@ func (w *world) drive(procs ...stepper) error {
 	return nil
 }
 
-func (w *world) wire(node string) wire.Options {
-	return wire.Options{Env: w.env(node), System: "test", Node: node, RetryMin: time.Millisecond, RetryMax: 20 * time.Millisecond}
+func (w *world) link(node string) link.Options {
+	return link.Options{Env: w.env(node), System: "test", Node: node, BackoffMin: time.Millisecond, BackoffMax: 20 * time.Millisecond}
 }
 
 const worldSeeds = 60
@@ -295,13 +295,13 @@ func TestInTheWorld(t *testing.T) {
 				w := newWorld(t, seed)
 				w.cut = 5 + int(seed%60)
 				here := value.Int(0)
-				server := open(t, mailbox.Options{Wire: w.wire("server"), Listen: "any", Local: []value.Value{here},
+				server := open(t, mailbox.Options{Link: w.link("server"), Listen: "any", Local: []value.Value{here},
 					Queue: queue.Limits{Messages: 3}, HoldTime: 3 * time.Millisecond})
 				rcv := newReceiver(t, w.env("receiver"), server, here, senders*count)
 				procs := []stepper{rcv}
 				for i := range senders {
 					name := fmt.Sprint("sender", i)
-					m := open(t, mailbox.Options{Wire: w.wire(name), Relaxed: relaxed, Window: 5,
+					m := open(t, mailbox.Options{Link: w.link(name), Relaxed: relaxed, Window: 5,
 						Remote: []mailbox.Remote{{Index: here, Addr: server.Addr()}}})
 					procs = append(procs, newSender(t, w.env(name), m, value.Int(int32(i)), here, count))
 				}
@@ -360,7 +360,7 @@ func TestCastsHaveOneOrder(t *testing.T) {
 		var remotes []mailbox.Remote
 		for i, b := range boxes {
 			name := fmt.Sprint("receiver", i)
-			m := open(t, mailbox.Options{Wire: w.wire(name), Listen: "any", Local: []value.Value{b}, Queue: queue.Limits{Messages: 4}, HoldTime: time.Minute})
+			m := open(t, mailbox.Options{Link: w.link(name), Listen: "any", Local: []value.Value{b}, Queue: queue.Limits{Messages: 4}, HoldTime: time.Minute})
 			remotes = append(remotes, mailbox.Remote{Index: b, Addr: m.Addr()})
 			r := newReceiver(t, w.env(name), m, b, senders*count)
 			receivers, procs = append(receivers, r), append(procs, r)
@@ -368,7 +368,7 @@ func TestCastsHaveOneOrder(t *testing.T) {
 		code := &distsys.Archetype[caster]{Name: "Caster", Sections: []distsys.Section[caster]{{Name: "l", Run: (*caster).l}}}
 		for i := range senders {
 			name := fmt.Sprint("sender", i)
-			m := open(t, mailbox.Options{Wire: w.wire(name), Remote: remotes})
+			m := open(t, mailbox.Options{Link: w.link(name), Remote: remotes})
 			to := []value.Value{boxes[i%2], boxes[1-i%2]}
 			in, err := distsys.New(code, value.Int(int32(i)), caster{network: distsys.NewRef("network", m.Network()), to: to, count: count}, distsys.Options{Env: w.env(name)})
 			if err != nil {

@@ -1,4 +1,4 @@
-package wire
+package link
 
 import (
 	"encoding/binary"
@@ -13,7 +13,7 @@ import (
 func TestCountsAreBounded(t *testing.T) {
 	const limit = 10
 	for _, n := range []uint64{0, limit, limit + 1, 1 << 31, 1 << 40, 1<<64 - 1} {
-		r := NewReader(binary.AppendUvarint(nil, n))
+		r := NewReader("test", binary.AppendUvarint(nil, n))
 		got := r.Count("things", limit)
 		if fits := n <= limit; (r.Err == nil) != fits || fits && got != int(n) || !fits && got != 0 {
 			t.Errorf("count %d of at most %d is %d, %v", n, limit, got, r.Err)
@@ -21,34 +21,17 @@ func TestCountsAreBounded(t *testing.T) {
 	}
 }
 
-// TestOtherNamesAreStrangers: what is compared are names, not their lengths.
-func TestOtherNamesAreStrangers(t *testing.T) {
-	own := Hello{System: "one", Service: "two"}
-	for _, c := range []struct {
-		peer Hello
-		ok   bool
-	}{
-		{Hello{System: "one", Service: "two"}, true},
-		{Hello{System: "eno", Service: "two"}, false},
-		{Hello{System: "one", Service: "owt"}, false},
-	} {
-		if err := own.compare(c.peer); (err == nil) != c.ok {
-			t.Errorf("%q, %q: %v", c.peer.System, c.peer.Service, err)
-		}
-	}
-}
-
 // TestAStrangerSendsNoLongFrame: who announces a frame that is longer than a
 // hello, before it has said who it is, is sent away at once.
 func TestAStrangerSendsNoLongFrame(t *testing.T) {
-	_, _, server := pair(t, func(so, _ *Options) { so.KeepAlive, so.Idle = 30*time.Second, 60*time.Second })
+	_, _, server := pair(t, func(so, _ *Options) { so.PingAfter, so.HelloWithin = 30*time.Second, 60*time.Second })
 	nc, err := net.Dial("tcp", string(server.Addr()))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer nc.Close()
 	nc.SetDeadline(time.Now().Add(5 * time.Second))
-	if _, err := nc.Write(binary.LittleEndian.AppendUint64(nil, helloMax+1)); err != nil {
+	if _, err := nc.Write(binary.LittleEndian.AppendUint64(nil, HandshakeMax+1|1<<32|1<<40)); err != nil {
 		t.Fatal(err)
 	}
 	for buf := make([]byte, 1024); ; {
@@ -66,7 +49,7 @@ func TestAStrangerSendsNoLongFrame(t *testing.T) {
 func TestHostsMakeRoomForOthers(t *testing.T) {
 	const handshakes, strangers = 4, 12
 	peers, _, server := pair(t, func(so, _ *Options) {
-		so.KeepAlive, so.Idle, so.HandshakesMax = 30*time.Second, 60*time.Second, handshakes
+		so.PingAfter, so.HelloWithin, so.StrangersMax = 30*time.Second, 60*time.Second, handshakes
 	})
 	// The client of the pair is on this host too: it shakes hands no more.
 	waitFor(t, "the client", func() bool {

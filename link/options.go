@@ -1,0 +1,142 @@
+package link
+
+import (
+	"encoding/binary"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/ashlar-dev/ashlar/env"
+)
+
+// Defaults of Options.
+const (
+	FrameMaxDefault    = 16 << 20
+	PingAfterDefault   = time.Second
+	DeadAfterDefault   = 4 * time.Second
+	HelloWithinDefault = 10 * time.Second
+	FrameWithinDefault = 30 * time.Second
+	BackoffMinDefault  = 20 * time.Millisecond
+	BackoffMaxDefault  = 2 * time.Second
+	ConnsMaxDefault    = 1024
+	StrangersDefault   = 128
+	PartialMaxDefault  = 256 << 20
+)
+
+// Options are what one side says of itself, and its limits. Env, System and
+// Node are needed; Complete fills in the defaults.
+type Options struct {
+	// Env is the world: Clock, Random and Network.
+	Env env.Env
+	// Service is what the connections are for, and System whose they are; the
+	// peers of a connection must have the same.
+	Service, System string
+	// Node is this side's name.
+	Node string
+	// Life is this life of the node: drawn at random where it is zero. A peer
+	// takes a node with another life for one that has lost its memory.
+	Life uint64
+	// Key, where given, is a secret that the peers must know.
+	Key []byte
+	// Guests reports that sides without the key may connect nevertheless; the
+	// service checks Hello.Keyed.
+	Guests bool
+	// FrameMax bounds the length of a frame, in bytes.
+	FrameMax int
+	// A side that has dialled pings each PingAfter; a connection on which nothing
+	// was heard for DeadAfter is given up.
+	PingAfter, DeadAfter time.Duration
+	// HelloWithin is how long a handshake may take, and FrameWithin a frame from
+	// its first byte to its last.
+	HelloWithin, FrameWithin time.Duration
+	// BackoffMin and BackoffMax bound the wait before a Client connects again.
+	BackoffMin, BackoffMax time.Duration
+	// ConnsMax bounds the connections that others have made and whose handshake
+	// is over: one more ends the newest of the host that has most of them. Beside
+	// those, StrangersMax may be shaking hands, and StrangersHostMax from one
+	// host: one more ends the oldest of that host, or of the host that has most.
+	ConnsMax, StrangersMax, StrangersHostMax int
+	// PartialMax bounds the bytes of all unfinished frames, where they are longer
+	// than 64 KiB: what is more ends the connection with the longest one, of the
+	// host that has most.
+	PartialMax int
+	// Lock is held in every call of a Client or Server to its owner, and by the
+	// owner in every call to a Client, Server or Conn. Sessions do not use it.
+	Lock sync.Locker
+
+	dice *dice
+}
+
+// dice draws nonces for several goroutines.
+type dice struct {
+	mu     sync.Mutex
+	random env.Random
+}
+
+func (d *dice) nonce() []byte {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	b := binary.LittleEndian.AppendUint64(make([]byte, 0, nonceLen), d.random.Uint64())
+	return binary.LittleEndian.AppendUint64(b, d.random.Uint64())
+}
+
+// Complete fills in the defaults and checks.
+func (o Options) Complete() (Options, error) {
+	bad := func(format string, args ...any) (Options, error) {
+		return o, fmt.Errorf("link options: "+format, args...)
+	}
+	if o.Env.Clock == nil || o.Env.Random == nil || o.Env.Network == nil {
+		return bad("Env.Clock, Env.Random and Env.Network are needed")
+	}
+	for what, name := range map[string]string{"system": o.System, "node": o.Node} {
+		if name == "" || len(name) > NameMax {
+			return bad("the name of the %s must have 1 to %d bytes", what, NameMax)
+		}
+	}
+	switch {
+	case len(o.Service) > NameMax:
+		return bad("the name of the service must have at most %d bytes", NameMax)
+	case len(o.Key) > 0 && len(o.Key) < KeyMin:
+		return bad("a key of %d bytes is too short; it needs %d", len(o.Key), KeyMin)
+	}
+	for o.Life == 0 {
+		o.Life = o.Env.Random.Uint64()
+	}
+	o.dice = &dice{random: o.Env.Random.Split("link")}
+	or(&o.FrameMax, FrameMaxDefault)
+	or(&o.PingAfter, PingAfterDefault)
+	or(&o.DeadAfter, max(DeadAfterDefault, 4*o.PingAfter))
+	or(&o.HelloWithin, max(HelloWithinDefault, o.DeadAfter))
+	or(&o.FrameWithin, max(FrameWithinDefault, o.DeadAfter))
+	or(&o.BackoffMin, BackoffMinDefault)
+	or(&o.BackoffMax, max(BackoffMaxDefault, o.BackoffMin))
+	or(&o.ConnsMax, ConnsMaxDefault)
+	or(&o.StrangersMax, min(StrangersDefault, max(o.ConnsMax, 1)))
+	or(&o.StrangersHostMax, max(o.StrangersMax-o.StrangersMax/4, 1))
+	or(&o.PartialMax, max(PartialMaxDefault, 2*o.FrameMax))
+	switch {
+	case o.FrameMax < HandshakeMax || o.PartialMax < o.FrameMax:
+		return bad("FrameMax %d and PartialMax %d: want %d <= FrameMax <= PartialMax", o.FrameMax, o.PartialMax, HandshakeMax)
+	case o.PingAfter <= 0 || o.DeadAfter < 2*o.PingAfter || o.HelloWithin <= 0 || o.FrameWithin <= 0:
+		return bad("PingAfter %v, DeadAfter %v, HelloWithin %v, FrameWithin %v: want 0 < PingAfter <= DeadAfter/2, and none below 0", o.PingAfter, o.DeadAfter, o.HelloWithin, o.FrameWithin)
+	case o.BackoffMin <= 0 || o.BackoffMax < o.BackoffMin:
+		return bad("BackoffMin %v, BackoffMax %v: want 0 < BackoffMin <= BackoffMax", o.BackoffMin, o.BackoffMax)
+	case o.ConnsMax < 1 || o.StrangersMax < 1 || o.StrangersHostMax < 1:
+		return bad("ConnsMax %d, StrangersMax %d, StrangersHostMax %d: want at least 1", o.ConnsMax, o.StrangersMax, o.StrangersHostMax)
+	}
+	return o, nil
+}
+
+func or[T comparable](x *T, def T) {
+	var zero T
+	if *x == zero {
+		*x = def
+	}
+}
+
+func (o *Options) hello(to string, body []byte) Hello {
+	return Hello{Node: o.Node, To: to, Life: o.Life, Keyed: len(o.Key) > 0, Body: body, service: o.Service, system: o.System}
+}
+
+// refusalWithin is how long the other side has to read why it was refused.
+func (o *Options) refusalWithin() time.Duration { return min(o.PingAfter, time.Second) }

@@ -1,0 +1,110 @@
+package link
+
+import "encoding/binary"
+
+// Reader takes fields from a payload. After the first that does not fit, Err
+// says so and all that follow are zero.
+type Reader struct {
+	Err  error
+	what string
+	b    []byte
+}
+
+// NewReader reads b, the payload of the frame that what names.
+func NewReader(what string, b []byte) *Reader { return &Reader{what: what, b: b} }
+
+// Rest is what has not been read.
+func (r *Reader) Rest() []byte { return r.b }
+
+// Skip goes on at rest, which is the end of what Rest returned.
+func (r *Reader) Skip(rest []byte) { r.b = rest }
+
+// Fail notes that a field does not fit, if it is the first.
+func (r *Reader) Fail(format string, args ...any) {
+	if r.Err == nil {
+		r.Err = Malformed(r.what, format, args...)
+	}
+	r.b = nil
+}
+
+// Uvarint reads an unsigned LEB128.
+func (r *Reader) Uvarint(field string) uint64 {
+	x, n := binary.Uvarint(r.b)
+	if n <= 0 {
+		r.Fail("%s is cut off or out of range", field)
+		return 0
+	}
+	r.b = r.b[n:]
+	return x
+}
+
+// Count reads an unsigned LEB128 that is at most limit.
+func (r *Reader) Count(field string, limit int) int {
+	x := r.Uvarint(field)
+	if x > uint64(limit) {
+		r.Fail("%s is %d, limit is %d", field, x, limit)
+		return 0
+	}
+	return int(x)
+}
+
+// Bytes reads n bytes; they are part of the payload.
+func (r *Reader) Bytes(field string, n int) []byte {
+	if n < 0 || len(r.b) < n {
+		r.Fail("%s is cut off", field)
+		return nil
+	}
+	out := r.b[:n:n]
+	r.b = r.b[n:]
+	return out
+}
+
+// U8 reads a byte.
+func (r *Reader) U8(field string) uint8 {
+	if b := r.Bytes(field, 1); b != nil {
+		return b[0]
+	}
+	return 0
+}
+
+// U16 reads two bytes, little endian.
+func (r *Reader) U16(field string) uint16 {
+	if b := r.Bytes(field, 2); b != nil {
+		return binary.LittleEndian.Uint16(b)
+	}
+	return 0
+}
+
+// U32 reads four bytes, little endian.
+func (r *Reader) U32(field string) uint32 {
+	if b := r.Bytes(field, 4); b != nil {
+		return binary.LittleEndian.Uint32(b)
+	}
+	return 0
+}
+
+// U64 reads eight bytes, little endian.
+func (r *Reader) U64(field string) uint64 {
+	if b := r.Bytes(field, 8); b != nil {
+		return binary.LittleEndian.Uint64(b)
+	}
+	return 0
+}
+
+// String reads a length, at most limit, and so many bytes.
+func (r *Reader) String(field string, limit int) string {
+	return string(r.Bytes(field, r.Count(field, limit)))
+}
+
+// End checks that nothing is left and returns Err.
+func (r *Reader) End() error {
+	if r.Err == nil && len(r.b) > 0 {
+		r.Fail("%d bytes too many", len(r.b))
+	}
+	return r.Err
+}
+
+// AppendString appends what Reader.String reads.
+func AppendString(b []byte, s string) []byte {
+	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
+}
