@@ -31,13 +31,13 @@ const (
 const idleAfter = 250 * time.Millisecond
 
 func (db *DB) startWorkers() {
-	if db.o.Tuning.Inline || db.o.ReadOnly {
+	if db.opt.Tuning.Inline || db.opt.ReadOnly {
 		return
 	}
-	db.workers.Add(2 + db.o.Tuning.Workers)
+	db.workers.Add(2 + db.opt.Tuning.Workers)
 	go db.flusher()
 	go db.journaler()
-	for range db.o.Tuning.Workers {
+	for range db.opt.Tuning.Workers {
 		go db.compactor()
 	}
 	db.watchIdle()
@@ -48,7 +48,7 @@ func (db *DB) tell() { db.work.Broadcast() }
 
 // tellJournal wakes the journal's writer. The caller holds db.mu.
 func (db *DB) tellJournal() {
-	if db.o.Tuning.Inline {
+	if db.opt.Tuning.Inline {
 		return
 	}
 	db.journalWanted = true
@@ -57,10 +57,10 @@ func (db *DB) tellJournal() {
 
 // inline does all work that is due, when there are no workers.
 func (db *DB) inline() error {
-	if !db.o.Tuning.Inline {
+	if !db.opt.Tuning.Inline {
 		return nil
 	}
-	if db.o.Durability == ProcessCrash {
+	if db.opt.Durability == ProcessCrash {
 		if err := db.handOver(); err != nil {
 			return err
 		}
@@ -126,7 +126,7 @@ func (db *DB) flusher() {
 
 // awaitFlush waits until there are fewer memtables. The caller holds db.mu.
 func (db *DB) awaitFlush() error {
-	if db.o.Tuning.Inline {
+	if db.opt.Tuning.Inline {
 		db.mu.Unlock()
 		err := db.flushOldest()
 		db.mu.Lock()
@@ -278,10 +278,10 @@ func (db *DB) trim() {
 // in an idle store. It returns an error for work that could not be done, for
 // lack of space or because of damage.
 func (db *DB) Wait() error {
-	if db.o.ReadOnly {
+	if db.opt.ReadOnly {
 		return nil
 	}
-	if db.o.Tuning.Inline {
+	if db.opt.Tuning.Inline {
 		for {
 			did, err := db.step(alphaIdle)
 			if err != nil {
@@ -470,7 +470,7 @@ func (db *DB) mergeWithin(j *trunk.Job) (out []*trunk.Branch, err error) {
 func (db *DB) mergeJob(j *trunk.Job, p purpose) ([]*trunk.Branch, error) {
 	var records int64
 	o := merge.KeepOptions{
-		Lo: j.Lo, Hi: j.Hi, Bottom: j.Bottom, Merger: db.o.Merger, OperandMax: block.ValueMax, Snapshots: db.views.seqs(),
+		Lo: j.Lo, Hi: j.Hi, Bottom: j.Bottom, Merger: db.opt.Merger, OperandMax: block.ValueMax, Snapshots: db.views.seqs(),
 	}
 	for _, r := range j.Inputs {
 		b := r.Branch
@@ -708,7 +708,7 @@ func (db *DB) branchOf(m *mem) ([]*trunk.Branch, error) {
 	defer view.Release()
 	keep := merge.NewKeep(merge.KeepOptions{
 		Sources: []message.Iter{points{view.Iter()}}, Tombstones: m.table.Tombstones(message.MaxSeq),
-		Snapshots: db.views.seqs(), Merger: db.o.Merger, OperandMax: block.ValueMax,
+		Snapshots: db.views.seqs(), Merger: db.opt.Merger, OperandMax: block.ValueMax,
 	})
 	defer keep.Close()
 	out, err := db.writeBranches(&counted{keep, &db.flushDone}, forWork, 1, 0, int64(m.table.Len()), false)

@@ -264,10 +264,7 @@ func (db *DB) settle(super table.Superblock, f frozen, old []extent.Run) {
 	for _, m := range done {
 		db.unrefMem(m)
 	}
-	db.smu.Lock()
-	db.durable = max(db.durable, f.cut)
-	db.synced.Broadcast()
-	db.smu.Unlock()
+	db.durable.reach(f.cut)
 	// A segment is released when neither superblock needs it.
 	if before.Segment > 0 {
 		if err := db.journal.Retire(before.Segment - 1); err != nil {
@@ -303,7 +300,7 @@ func (db *DB) flushAll(clean bool) error {
 }
 
 func (db *DB) flushMems(clean bool) error {
-	if db.o.ReadOnly {
+	if db.opt.ReadOnly {
 		return ErrReadOnly
 	}
 	if err := db.err(); err != nil {

@@ -65,7 +65,7 @@ func (db *DB) change(kind message.Kind, key, value []byte) error {
 	db.pace(len(key) + len(value))
 	var ref [message.BlobRefSize]byte
 	var blob []extent.Run
-	if kind == message.Put && len(value) > db.o.Tuning.BlobBytes {
+	if kind == message.Put && len(value) > db.opt.Tuning.BlobBytes {
 		r, run, err := db.writeBlob(value)
 		if err != nil {
 			return err
@@ -129,14 +129,14 @@ func (db *DB) Commit(b *Batch, w Write) error {
 
 // batchMax is the largest size of a batch in a memtable.
 func (db *DB) batchMax() int {
-	return db.o.Tuning.MemtableBytes - journal.SegmentHeader - journal.HeaderSize
+	return db.opt.Tuning.MemtableBytes - journal.SegmentHeader - journal.HeaderSize
 }
 
 func (db *DB) mayWrite(kind message.Kind) error {
-	if db.o.ReadOnly {
+	if db.opt.ReadOnly {
 		return ErrReadOnly
 	}
-	if kind == message.Merge && db.o.Merger == nil {
+	if kind == message.Merge && db.opt.Merger == nil {
 		return fmt.Errorf("%w: none was given to Open", ErrMerger)
 	}
 	return db.err()
@@ -187,7 +187,7 @@ func (db *DB) room(messages, n int, p purpose) (*mem, error) {
 // the next one is begun: every read of a memtable, and every iterator, checks
 // each of them.
 func (db *DB) rangeDeletesMax() int {
-	return max(db.o.Tuning.MemtableBytes/2048, 256)
+	return max(db.opt.Tuning.MemtableBytes/2048, 256)
 }
 
 // rotate makes a new active memtable. The caller holds db.mu.
@@ -207,13 +207,13 @@ func (db *DB) rotate() error {
 		}
 	}
 	m := s.mems[0]
-	size := db.o.Tuning.MemtableBytes
+	size := db.opt.Tuning.MemtableBytes
 	fresh := db.newMem(m.number+1, db.seq+1, size)
 	if fresh == nil {
 		return fmt.Errorf("%w: no room for a memtable of %d bytes", ErrMemory, size)
 	}
 	db.closeFrame(m)
-	if db.o.Durability == ProcessCrash {
+	if db.opt.Durability == ProcessCrash {
 		db.tellJournal() // the last piece of a memtable waits for nothing
 	}
 	db.journalMems = append(db.journalMems, fresh)
@@ -245,14 +245,14 @@ func (db *DB) append(m *mem, kind message.Kind, key, value []byte) {
 func (db *DB) publishChanges(m *mem, w Write) error {
 	seq := db.seq
 	db.visible.Store(uint64(seq))
-	wait := w == Sync || db.o.Durability == EveryCommit
+	wait := w == Sync || db.opt.Durability == EveryCommit
 	if db.traced {
 		db.tracer.Trace(Changed{Version: uint64(seq)})
 		if wait {
 			db.tracer.Trace(SyncAsked{Version: uint64(seq)})
 		}
 	}
-	if db.o.Durability == ProcessCrash && m.table.Pos()-m.frame >= FrameBytes {
+	if db.opt.Durability == ProcessCrash && m.table.Pos()-m.frame >= FrameBytes {
 		db.closeFrame(m)
 		db.tellJournal()
 	}
@@ -341,7 +341,7 @@ func (db *DB) forgetBlobs(runs []extent.Run) {
 func (db *DB) withBlobs(b *Batch) (*Batch, []extent.Run, error) {
 	large := false
 	_ = b.each(func(kind message.Kind, _, value []byte) error {
-		large = large || kind == message.Put && len(value) > db.o.Tuning.BlobBytes
+		large = large || kind == message.Put && len(value) > db.opt.Tuning.BlobBytes
 		return nil
 	})
 	if !large {
@@ -350,7 +350,7 @@ func (db *DB) withBlobs(b *Batch) (*Batch, []extent.Run, error) {
 	var runs []extent.Run
 	out := &Batch{}
 	err := b.each(func(kind message.Kind, key, value []byte) error {
-		if kind != message.Put || len(value) <= db.o.Tuning.BlobBytes {
+		if kind != message.Put || len(value) <= db.opt.Tuning.BlobBytes {
 			out.add(kind, key, value)
 			return nil
 		}

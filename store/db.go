@@ -32,7 +32,7 @@ const (
 // Locks, in the order in which they may be taken: cmu, jmu, mu; smu, space.mu
 // and those of the parts are taken last and alone.
 type DB struct {
-	o          Options
+	opt        Options
 	dir        string
 	disk       env.Disk
 	clock      env.Clock
@@ -110,10 +110,7 @@ type DB struct {
 	started      bool // the session has written a frame
 	journaled    message.Seq
 
-	smu     sync.Mutex
-	synced  *sync.Cond
-	syncing bool
-	durable message.Seq
+	durable durability
 
 	// roomMu is held by a call that makes room on a full disk, and tight by one
 	// that merges there. Both are taken before all other locks, roomMu first.
@@ -140,7 +137,7 @@ func (db *DB) stop(cause error) error {
 	if db.stopped.CompareAndSwap(nil, &err) {
 		db.log.Error("the store takes no more changes", "error", cause)
 		db.tracer.Trace(env.Mark("store.stopped"))
-		if !db.o.Tuning.Inline {
+		if !db.opt.Tuning.Inline {
 			// Waiting callers hold no lock, but the caller of stop may.
 			go func() {
 				db.mu.Lock()
@@ -168,12 +165,12 @@ func (db *DB) nextIDLocked() uint64 {
 
 func (db *DB) branchOptions(p purpose, last bool) branch.Options {
 	o := branch.Options{File: db.data, Alloc: pagesFor{db.space, p}, Pool: db.pool, Coder: db.coder, Last: last}
-	if db.o.Compression == None {
+	if db.opt.Compression == None {
 		o.Compression = branch.None
 	}
 	// Without a cache filters save nothing, and most of an index is filter.
 	o.Unfiltered = db.indexBytes.Load() > db.pool.Limit()/2
-	if size := db.o.Tuning.MemtableBytes; size < 1<<20 {
+	if size := db.opt.Tuning.MemtableBytes; size < 1<<20 {
 		o.WriteBytes = 32 << 10
 	}
 	return o
@@ -217,11 +214,11 @@ func (db *DB) regrowCache() {
 // cacheBytes is the memory available to the cache: what two memtables, the
 // indexes and buffers do not need.
 func (db *DB) cacheBytes() int64 {
-	if db.o.Tuning.CacheBytes > 0 {
-		return db.o.Tuning.CacheBytes
+	if db.opt.Tuning.CacheBytes > 0 {
+		return db.opt.Tuning.CacheBytes
 	}
 	limit := db.pool.Limit()
-	memtable := int64(db.o.Tuning.MemtableBytes)
+	memtable := int64(db.opt.Tuning.MemtableBytes)
 	return max(limit-2*(memtable+memtable/8)-db.indexBytes.Load()-db.buffersShare(), 0)
 }
 
@@ -230,7 +227,7 @@ func (db *DB) cacheBytes() int64 {
 // the buffers of its branch. The cache's memory does not count: it is given up
 // on demand.
 func (db *DB) crowded() bool {
-	memtable := int64(db.o.Tuning.MemtableBytes)
+	memtable := int64(db.opt.Tuning.MemtableBytes)
 	held := db.pool.Used() - db.cache.Taken()
 	return held+memtable+memtable/4 > db.pool.Limit()-memtable-memtable/2
 }
@@ -245,12 +242,12 @@ func (db *DB) Close() error {
 	if err != nil {
 		return err
 	}
-	if !db.o.ReadOnly && db.err() == nil {
+	if !db.opt.ReadOnly && db.err() == nil {
 		err = db.flushAll(true)
 		if errors.Is(err, env.ErrNoSpace) || errors.Is(err, ErrMemory) {
 			err = db.syncTo(db.askSync()) // the journal may have room where the tree has none
 		}
-	} else if !db.o.ReadOnly {
+	} else if !db.opt.ReadOnly {
 		err = db.err()
 	}
 	return db.shut(err)

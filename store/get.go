@@ -104,7 +104,7 @@ func (db *DB) get(s *state, key []byte, at message.Seq, dst []byte, latest bool,
 	db.metrics.gets.Add(1)
 	r := db.readers.take()
 	defer db.readers.give(r)
-	r.fold.Reset(key, dst, db.o.Merger)
+	r.fold.Reset(key, dst, db.opt.Merger)
 	for _, m := range s.mems {
 		more, operands := lookIn(m.table, key, at, &r.fold)
 		if !more {

@@ -156,7 +156,7 @@ func (it *Iterator) unpark() error {
 	}
 	tree := &treeIter{db: db, root: it.state.root, lo: it.lo, hi: it.hi}
 	sources = append(sources, merge.Source{Iter: tree, MaxSeq: it.state.newest(), Tombstones: treeTombstones(it.state, it.lo, it.hi)})
-	it.visible.Reset(sources, merge.View{At: it.at, Lo: it.lo, Hi: it.hi, Merger: db.o.Merger})
+	it.visible.Reset(sources, merge.View{At: it.at, Lo: it.lo, Hi: it.hi, Merger: db.opt.Merger})
 	return nil
 }
 
@@ -366,7 +366,7 @@ const prefetchUsers = 4
 // memtables alone.
 func (db *DB) prefetch(branches int) int {
 	users := max(db.views.opened.Load(), prefetchUsers) * int64(max(branches, 1))
-	if !db.o.Tuning.Inline {
+	if !db.opt.Tuning.Inline {
 		users *= 2 // one window is walked over while the next is read
 	}
 	return int(min(db.buffersShare()/users, scanPrefetch))
@@ -374,7 +374,7 @@ func (db *DB) prefetch(branches int) int {
 
 // beside runs what can be done while the caller goes on, or is nil.
 func (db *DB) beside() func(task func()) {
-	if db.o.Tuning.Inline {
+	if db.opt.Tuning.Inline {
 		return nil
 	}
 	return func(task func()) {

@@ -27,7 +27,7 @@ const (
 
 // pace is called by each writer with the size of what it writes.
 func (db *DB) pace(n int) {
-	if db.o.Tuning.Inline || db.pacing.Add(int64(n)) < paceEvery {
+	if db.opt.Tuning.Inline || db.pacing.Add(int64(n)) < paceEvery {
 		return
 	}
 	db.pacing.Store(0)
@@ -57,7 +57,7 @@ func (db *DB) ahead() time.Duration {
 			return paceStep
 		}
 	}
-	most := 2 * db.o.Tuning.Runs
+	most := 2 * db.opt.Tuning.Runs
 	if over := now.runs - most; over > 0 && db.paced.CompareAndSwap(false, true) {
 		return paceStep * time.Duration(1+4*over/most)
 	}

@@ -84,7 +84,7 @@ func checkDisk(disk env.Disk) error {
 // nameMerger puts the name of a store's first merger into a superblock, before
 // there are messages in the journal that only this merger understands.
 func (db *DB) nameMerger() error {
-	if !db.mergerIsNew || db.o.ReadOnly {
+	if !db.mergerIsNew || db.opt.ReadOnly {
 		return nil
 	}
 	db.cmu.Lock()
@@ -94,7 +94,7 @@ func (db *DB) nameMerger() error {
 
 func newDB(world env.Env, dir string, o Options) *DB {
 	db := &DB{
-		o: o, dir: dir, disk: world.Disk, clock: world.Clock, tracer: world.Tracer, log: o.Log,
+		opt: o, dir: dir, disk: world.Disk, clock: world.Clock, tracer: world.Tracer, log: o.Log,
 		castagnoli: crc32.MakeTable(crc32.Castagnoli), pool: slab.New(o.poolBytes()), coder: new(block.Coder),
 		branches: map[uint64]*trunk.Branch{}, views: newViews(),
 	}
@@ -108,13 +108,13 @@ func newDB(world env.Env, dir string, o Options) *DB {
 		db.log = slog.New(slog.DiscardHandler)
 	}
 	db.work, db.flushed, db.idle = sync.NewCond(&db.mu), sync.NewCond(&db.mu), sync.NewCond(&db.mu)
-	db.synced = sync.NewCond(&db.smu)
+	db.durable.init()
 	db.working = o.Tuning.Workers
 	return db
 }
 
 func (db *DB) recover(world env.Env) error {
-	if !db.o.ReadOnly {
+	if !db.opt.ReadOnly {
 		if err := db.disk.MakeDir(db.dir); err != nil {
 			return err
 		}
@@ -144,7 +144,7 @@ func (db *DB) recover(world env.Env) error {
 	if older != nil {
 		db.keepOlder(older)
 	}
-	if !db.o.ReadOnly {
+	if !db.opt.ReadOnly {
 		if err := db.syncFound(); err != nil {
 			return err
 		}
@@ -158,7 +158,7 @@ func (db *DB) recover(world env.Env) error {
 // a copy, or an image of a disk.
 func (db *DB) lockShared() error {
 	d, ok := db.disk.(env.SharedLockDisk)
-	if !ok || db.o.locked {
+	if !ok || db.opt.locked {
 		return nil
 	}
 	lock, err := d.LockShared(path.Join(db.dir, lockFile))
@@ -189,13 +189,13 @@ func (db *DB) syncFound() error {
 func (db *DB) openData(world env.Env) error {
 	name := path.Join(db.dir, dataFile)
 	f, direct, err := db.openFile(name, false)
-	if errors.Is(err, fs.ErrNotExist) && !db.o.ReadOnly {
+	if errors.Is(err, fs.ErrNotExist) && !db.opt.ReadOnly {
 		if err := completeRepair(db.disk, db.dir); err != nil {
 			return fmt.Errorf("complete a repair: %w", err)
 		}
 		f, direct, err = db.openFile(name, false)
 	}
-	if errors.Is(err, fs.ErrNotExist) && !db.o.ReadOnly {
+	if errors.Is(err, fs.ErrNotExist) && !db.opt.ReadOnly {
 		if err := db.create(world); err != nil {
 			return fmt.Errorf("make %s: %w", dataFile, err)
 		}
@@ -233,8 +233,8 @@ func (db *DB) create(world env.Env) error {
 		return err
 	}
 	super := table.Superblock{Seq: 1, Segment: 1, NextID: 0, Pages: table.FirstPage, Clean: true, Life: db.life()}
-	if db.o.Merger != nil {
-		super.Merger = db.o.Merger.Name()
+	if db.opt.Merger != nil {
+		super.Merger = db.opt.Merger.Name()
 	}
 	binary.LittleEndian.PutUint64(super.UUID[:], world.Random.Uint64())
 	binary.LittleEndian.PutUint64(super.UUID[8:], world.Random.Uint64())
@@ -295,8 +295,8 @@ func (db *DB) readSupers() (*table.Superblock, error) {
 		return nil, &CorruptError{File: dataFile, Want: "a superblock", Found: err.Error()}
 	}
 	name := ""
-	if db.o.Merger != nil {
-		name = db.o.Merger.Name()
+	if db.opt.Merger != nil {
+		name = db.opt.Merger.Name()
 	}
 	if name != super.Merger && super.Merger != "" {
 		return nil, fmt.Errorf("%w: the store was made with %q, opened with %q", ErrMerger, super.Merger, name)
@@ -368,7 +368,7 @@ func (db *DB) loadTree() error {
 		}
 	}
 	if root == 0 {
-		db.trunk = trunk.New(db.o.Tuning.shape(), db.nextIDLocked)
+		db.trunk = trunk.New(db.opt.Tuning.shape(), db.nextIDLocked)
 		db.changes = changes{root: nil}
 		return nil
 	}
@@ -376,7 +376,7 @@ func (db *DB) loadTree() error {
 	if err != nil {
 		return &CorruptError{File: dataFile, Want: "a trunk", Found: err.Error()}
 	}
-	db.trunk = trunk.Load(db.o.Tuning.shape(), db.nextIDLocked, node)
+	db.trunk = trunk.Load(db.opt.Tuning.shape(), db.nextIDLocked, node)
 	db.changes = changes{root: node}
 	used := map[uint64]bool{}
 	node.Branches(func(b *trunk.Branch) { used[b.Meta.ID] = true })
@@ -474,7 +474,7 @@ func (db *DB) keepOlder(older *table.Superblock) {
 
 // replay reads the journal into memtables.
 func (db *DB) replay() error {
-	buffer := min(1<<20, max(db.o.Tuning.MemtableBytes/4, 4096)&^4095)
+	buffer := min(1<<20, max(db.opt.Tuning.MemtableBytes/4, 4096)&^4095)
 	var ok bool
 	if db.readBuffer, ok = db.pool.Alloc(buffer); !ok {
 		return fmt.Errorf("%w: no buffer of %d bytes to read the journal", ErrMemory, buffer)
@@ -525,9 +525,10 @@ func (db *DB) replay() error {
 	db.chain, db.chainSession = end.Prev, end.Session
 	db.seq = end.Next - 1
 	db.visible.Store(uint64(db.seq))
-	db.journaled, db.durable = message.Seq(db.super.Cut), message.Seq(db.super.Cut)
-	size := db.o.Tuning.MemtableBytes
-	if db.o.ReadOnly {
+	db.journaled = message.Seq(db.super.Cut)
+	db.durable.reach(db.journaled)
+	size := db.opt.Tuning.MemtableBytes
+	if db.opt.ReadOnly {
 		size = MemtableMin
 	}
 	active := db.newMem(end.Segment, db.seq+1, size)
@@ -542,7 +543,7 @@ func (db *DB) replay() error {
 	for _, m := range mems {
 		m.keep = db.memKeep(m.table.Pos(), m.table.Len())
 	}
-	if !db.o.ReadOnly {
+	if !db.opt.ReadOnly {
 		db.space.unknown()
 		db.space.setFloor(db.table.Size())
 	}

@@ -161,7 +161,7 @@ func (db *DB) upkeep() *upkeep {
 		if w.Largest > 0 {
 			db.kept.pages += mergedPages(w.Largest, 8)
 		}
-		db.space.setDeletes(db.o.Tuning.MemtableBytes, w.Partitions)
+		db.space.setDeletes(db.opt.Tuning.MemtableBytes, w.Partitions)
 	}
 	return &db.kept
 }
@@ -250,7 +250,7 @@ func (db *DB) makeRoom(p purpose) (did bool, err error) {
 		db.mu.Lock()
 		j := db.trunk.Shrink(worth, db.policy(alphaIdle))
 		switch {
-		case j == nil && len(db.jobs) > 0 && !db.o.Tuning.Inline && !db.closing:
+		case j == nil && len(db.jobs) > 0 && !db.opt.Tuning.Inline && !db.closing:
 			db.idle.Wait() // a worker may give back space
 			db.mu.Unlock()
 			return true, nil

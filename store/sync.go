@@ -43,7 +43,7 @@ func pad(n int) int { return (n + 4095) &^ 4095 }
 
 // Sync makes all changes durable that were made before.
 func (db *DB) Sync() error {
-	if db.o.ReadOnly {
+	if db.opt.ReadOnly {
 		return ErrReadOnly
 	}
 	if err := db.err(); err != nil {
@@ -77,24 +77,10 @@ func (db *DB) syncTo(seq message.Seq) (err error) {
 			}
 		}()
 	}
-	db.smu.Lock()
-	for {
-		if db.durable >= seq {
-			db.smu.Unlock()
-			return nil
-		}
-		if err := db.err(); err != nil {
-			db.smu.Unlock()
-			return err
-		}
-		if !db.syncing {
-			break
-		}
-		db.synced.Wait()
+	lead, err := db.durable.lead(seq, db.err)
+	if !lead {
+		return err
 	}
-	db.syncing = true
-	db.smu.Unlock()
-
 	var upTo message.Seq
 	if err = db.flushRecovered(); err == nil {
 		upTo, err = db.syncNow()
@@ -104,13 +90,10 @@ func (db *DB) syncTo(seq message.Seq) (err error) {
 		upTo, err = seq, db.flushMems(false)
 	}
 
-	db.smu.Lock()
-	db.syncing = false
-	if err == nil {
-		db.durable = max(db.durable, upTo)
+	if err != nil {
+		upTo = 0
 	}
-	db.synced.Broadcast()
-	db.smu.Unlock()
+	db.durable.end(upTo)
 	return err
 }
 

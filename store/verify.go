@@ -281,7 +281,7 @@ func (db *DB) Compact(lo, hi []byte) error {
 		db.mu.Lock()
 		j := db.trunk.Range(lo, hi, db.policy(alphaIdle).Busy)
 		switch {
-		case j == nil && len(db.jobs) > 0 && !db.o.Tuning.Inline:
+		case j == nil && len(db.jobs) > 0 && !db.opt.Tuning.Inline:
 			db.idle.Wait() // a worker has one of them
 			db.mu.Unlock()
 			continue

@@ -51,16 +51,16 @@ func durabilityMutants() []Mutant {
 			"f.WriteAt(buf, superAddr(0)); err != nil {\n\t\treturn err\n\t}\n\treturn f.Sync()", "f.WriteAt(buf, superAddr(0)); err != nil {\n\t\treturn err\n\t}\n\treturn nil"),
 		crash("store/durable/commit-does-not-wait", "store", Lost,
 			"A store that is to be durable after every commit answers before.",
-			"wait := w == Sync || db.o.Durability == EveryCommit", "wait := w == Sync"),
+			"wait := w == Sync || db.opt.Durability == EveryCommit", "wait := w == Sync"),
 		crash("store/durable/sync-of-a-commit-does-not-wait", "store", Lost,
 			"Commit with Sync answers before the changes are durable.",
-			"wait := w == Sync || db.o.Durability == EveryCommit", "wait := db.o.Durability == EveryCommit"),
+			"wait := w == Sync || db.opt.Durability == EveryCommit", "wait := db.opt.Durability == EveryCommit"),
 		crash("store/durable/one-change-too-many-is-durable", "store", Lost,
 			"Sync takes the change after the last durable one for durable too.",
-			"if db.durable >= seq {", "if db.durable+1 >= seq {"),
+			"if d.reached >= seq {", "if d.reached+1 >= seq {"),
 		crash("store/durable/checkpoint-says-too-much", "store", Lost,
 			"A checkpoint takes changes for durable that are not in its tree.",
-			"db.durable = max(db.durable, f.cut)", "db.durable = max(db.durable, f.cut+8)"),
+			"db.durable.reach(f.cut)", "db.durable.reach(f.cut + 8)"),
 		{
 			Name: "store/durable/a-failed-sync-is-tried-again", Kind: Lost, In: "store", Packages: []string{"store"}, Run: "TestAFailedSync",
 			Breaks: "After a sync of the data file that failed the store goes on, as if the next one would do.",
@@ -165,8 +165,8 @@ func recoveryMutants() []Mutant {
 		{
 			Name: "store/recovery/what-was-recovered-is-taken-for-synced", Kind: Lost, In: "store", Packages: []string{"store"}, Run: "TestSyncOfAnEarlierLife",
 			Breaks: "Recovery takes for durable what it has read in the journal.",
-			Old:    "db.journaled, db.durable = message.Seq(db.super.Cut), message.Seq(db.super.Cut)",
-			New:    "db.journaled, db.durable = db.seq, db.seq",
+			Old:    "db.journaled = message.Seq(db.super.Cut)",
+			New:    "db.journaled = db.seq",
 		},
 		crash("store/recovery/batch-split-over-frames", "store", NotAtomic,
 			"A batch may be in two frames, of which a crash keeps one.",
@@ -175,8 +175,8 @@ func recoveryMutants() []Mutant {
 		{
 			Name: "store/recovery/last-frame-of-a-memtable-is-not-written", Kind: Lost, In: "store", Packages: []string{"store"}, Run: "TestSyncBesideFlushes",
 			Breaks: "When a memtable is full its open frame is forgotten.",
-			Old:    "\tdb.closeFrame(m)\n\tif db.o",
-			New:    "\tif db.o",
+			Old:    "\tdb.closeFrame(m)\n\tif db.opt",
+			New:    "\tif db.opt",
 		},
 	}
 }
@@ -410,8 +410,8 @@ func treeMutants() []Mutant {
 		{
 			Name: "store/tree/flush-ignores-snapshots", Kind: Unsound, In: "store", Packages: []string{"store"}, Run: "TestSnapshotStays",
 			Breaks: "A memtable that is written drops what a snapshot sees.",
-			Old:    "Snapshots: db.views.seqs(), Merger: db.o.Merger,",
-			New:    "Merger: db.o.Merger,",
+			Old:    "Snapshots: db.views.seqs(), Merger: db.opt.Merger,",
+			New:    "Merger: db.opt.Merger,",
 		},
 		crash("store/tree/older-branch-above-newer", "store/trunk", Unsound,
 			"A new branch is put below the ones that are there.",

@@ -35,7 +35,7 @@ func pressureMutants() []Mutant {
 			"return held+memtable+memtable/4 > db.pool.Limit()-memtable-memtable/2", "return held < memtable-memtable"),
 		pressure("range-deletes-fill-a-memtable", "store", Unsound,
 			"A memtable takes range deletes until its arena is full.",
-			"return max(db.o.Tuning.MemtableBytes/2048, 256)", "return db.o.Tuning.MemtableBytes"),
+			"return max(db.opt.Tuning.MemtableBytes/2048, 256)", "return db.opt.Tuning.MemtableBytes"),
 		{
 			Name: "store/pressure/tombstone-drops-what-an-iterator-sees", In: "store/trunk", Kind: WrongAnswer,
 			Breaks: "What a range tombstone covers is dropped, though an older view may still look at it.",
@@ -79,7 +79,7 @@ func besideMutants() []Mutant {
 	return []Mutant{
 		reader("readers-take-no-lock", "store", WrongAnswer,
 			"A reader is let in beside a writer, which uses the pages again that it reads.",
-			"if !ok || db.o.locked {", "if !ok || db.dir != \"\" {", "TestReadersBesideAWriter"),
+			"if !ok || db.opt.locked {", "if !ok || db.dir != \"\" {", "TestReadersBesideAWriter"),
 		reader("readers-keep-each-other-out", "env/osenv/disk_unix.go", Stuck,
 			"The lock of a reader keeps other readers out.",
 			"how = unix.LOCK_SH", "how = unix.LOCK_EX", "TestReadersBesideAWriter"),
