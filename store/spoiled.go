@@ -50,11 +50,3 @@ func hasAll(refs, some []trunk.Ref) bool {
 	}
 	return true
 }
-
-// fail notes what the background could not do, for those who wait for it.
-func (db *DB) fail(err error) {
-	db.mu.Lock()
-	defer db.mu.Unlock()
-	db.failed = err
-	db.idle.Broadcast()
-}

@@ -1,0 +1,355 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+
+	"github.com/ashlar-dev/ashlar/env"
+	"github.com/ashlar-dev/ashlar/store/block"
+	"github.com/ashlar-dev/ashlar/store/branch"
+	"github.com/ashlar-dev/ashlar/store/extent"
+	"github.com/ashlar-dev/ashlar/store/merge"
+	"github.com/ashlar-dev/ashlar/store/message"
+	"github.com/ashlar-dev/ashlar/store/trunk"
+)
+
+// A compaction merges branches of one pivot of the trunk into new ones, which
+// take their place. At the bottom it drops what is deleted.
+
+func (db *DB) policy(alpha float64) trunk.Policy {
+	oldest := db.views.oldestSeq()
+	return trunk.Policy{Alpha: alpha, Snapshots: oldest != message.MaxSeq, Oldest: oldest, Skip: db.isSpoiled, Busy: func(level int, lo []byte) bool {
+		for _, j := range db.jobs {
+			if j.Level == level && string(j.Lo) == string(lo) {
+				return true
+			}
+		}
+		return false
+	}}
+}
+
+func (db *DB) nextJob(alpha float64) *trunk.Job {
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	return db.nextJobLocked(alpha)
+}
+
+// nextJobLocked takes the most urgent job. Flushes are done at once: they only
+// move references.
+func (db *DB) nextJobLocked(alpha float64) *trunk.Job {
+	for {
+		j := db.trunk.Next(db.policy(alpha))
+		if j == nil || db.err() != nil {
+			return nil
+		}
+		if !j.Flush {
+			db.take(j)
+			return j
+		}
+		if db.trunk.Flush(j) {
+			db.metrics.flushes.Add(1)
+		}
+		db.publish(db.current.Load().mems)
+	}
+}
+
+// take marks a job as running. The caller holds db.mu.
+func (db *DB) take(j *trunk.Job) {
+	for _, r := range j.Inputs {
+		r.Branch.Retain()
+	}
+	db.jobs = append(db.jobs, j)
+}
+
+// errAborted reports that a compaction was abandoned.
+var errAborted = errors.New("compaction given up")
+
+// run merges the inputs of a job, and puts the result in their place.
+func (db *DB) run(j *trunk.Job) error {
+	defer func() {
+		for _, r := range j.Inputs {
+			db.unrefBranch(r.Branch)
+		}
+	}()
+	outputs, err := db.mergeWithin(j)
+	db.mu.Lock()
+	for i := range db.jobs {
+		if db.jobs[i] == j {
+			db.jobs = append(db.jobs[:i:i], db.jobs[i+1:]...)
+			break
+		}
+	}
+	if err == nil && !db.trunk.Commit(j, outputs) {
+		err = errAborted
+	}
+	if err == nil {
+		db.adopt(outputs...) // before publish, which forgets those that got no reference
+		db.publish(db.current.Load().mems)
+		db.tell()
+	}
+	db.idle.Broadcast()
+	db.mu.Unlock()
+	if err != nil {
+		for _, b := range outputs {
+			db.discard(b)
+		}
+		return db.mergeError(j, err)
+	}
+	return db.reclaim()
+}
+
+// mergeError is the reported error of a merge that ended with err.
+func (db *DB) mergeError(j *trunk.Job, err error) error {
+	var unreadable readError
+	read := errors.As(err, &unreadable)
+	if errors.Is(err, errAborted) {
+		return err
+	}
+	err = fmt.Errorf("compaction: %w", explain(err))
+	switch {
+	case errors.Is(err, env.ErrNoSpace) || errors.Is(err, ErrMemory):
+		return err
+	case read:
+		db.spoil(j)
+		return readError{err}
+	}
+	return db.stop(err)
+}
+
+// adopt takes over branches that the tree now refers to. The caller holds
+// db.mu.
+func (db *DB) adopt(branches ...*trunk.Branch) {
+	for _, b := range branches {
+		db.branches[b.Meta.ID] = b
+		db.changes.putBranch(b)
+		if b.Meta.RangeDeletes > 0 {
+			db.tombstoned++
+		}
+	}
+}
+
+// discard frees a branch that never became part of the tree.
+func (db *DB) discard(b *trunk.Branch) {
+	db.indexBytes.Add(-int64(b.Index.Memory()))
+	b.Index.Close()
+	for _, r := range b.Meta.Runs {
+		db.space.Free(r)
+	}
+	db.space.Free(b.Meta.IndexRun())
+	for _, r := range b.Meta.Blobs {
+		db.unlike(r)
+	}
+}
+
+// mergeWithin is mergeJob within the available space. A merge that frees space
+// may use the reserve for it.
+func (db *DB) mergeWithin(j *trunk.Job) (out []*trunk.Branch, err error) {
+	need := mergedPages(j.Bytes(), max(j.Parts, 1))
+	db.keepNow()
+	spare := db.space.spare(need)
+	if spare {
+		out, err = db.mergeJob(j, forSpeed)
+	}
+	if spare && !errors.Is(err, env.ErrNoSpace) {
+		return out, err
+	}
+	if !j.Bottom {
+		return out, fmt.Errorf("merge %d bytes of %d branches: %w", j.Bytes(), len(j.Inputs), env.ErrNoSpace)
+	}
+	for _, b := range out {
+		db.discard(b)
+	}
+	db.tight.Lock()
+	defer db.tight.Unlock()
+	if !db.space.has(need, forWork) {
+		db.freeRetired()
+	}
+	out, err = db.mergeJob(j, forWork)
+	if errors.Is(err, env.ErrNoSpace) {
+		for _, b := range out {
+			db.discard(b)
+		}
+		if out = nil; db.freeRetired() {
+			return db.mergeJob(j, forWork)
+		}
+	}
+	return out, err
+}
+
+// mergeJob writes the output branches of a job. With an error it returns the
+// complete ones.
+func (db *DB) mergeJob(j *trunk.Job, p purpose) ([]*trunk.Branch, error) {
+	var records int64
+	o := merge.KeepOptions{
+		Lo: j.Lo, Hi: j.Hi, Bottom: j.Bottom, Merger: db.opt.Merger, OperandMax: block.ValueMax, Snapshots: db.views.seqs(),
+	}
+	for _, r := range j.Inputs {
+		b := r.Branch
+		o.Sources = append(o.Sources, b.Index.Iter(branch.IterOptions{Prefetch: mergePrefetch, Lo: j.Lo, Hi: j.Hi}))
+		o.Tombstones = append(o.Tombstones, b.Tombstones()...)
+		records += int64(float64(b.Meta.Records) * min(float64(r.Bytes)/float64(max(b.Meta.Bytes, 1)), 1))
+	}
+	db.metrics.compactions.Add(1)
+	db.metrics.compactRead.Add(j.Bytes())
+	keep := merge.NewKeep(o)
+	defer keep.Close()
+	parts := max(j.Parts, 1)
+	if len(keep.Tombstones()) > 0 {
+		parts = 1
+	}
+	return db.writeBranches(keep, p, parts, j.Bytes()/int64(parts), records/int64(parts), j.Bottom)
+}
+
+// yieldEvery is the number of messages that a merge writes between two checks
+// for other work.
+const yieldEvery = 64
+
+// kept is the output of a merge: a merge.Keep.
+type kept interface {
+	Next() bool
+	Message() message.Message
+	Starts() bool
+	Err() error
+	Tombstones() []message.RangeTombstone
+	Counts() merge.Counts
+}
+
+// mergePrefetch is how far a compaction reads ahead in each input, in bytes.
+const mergePrefetch = 256 << 10
+
+// writeBranches writes the output of keep to at most parts branches of about
+// size bytes each, in pages for that purpose.
+func (db *DB) writeBranches(keep kept, p purpose, parts int, size, records int64, last bool) (out []*trunk.Branch, err error) {
+	var w *branch.Writer
+	var blobs []extent.Run // of values that merges have made too long for a block
+	defer func() {
+		if w != nil {
+			w.Abort()
+		}
+		db.forgetBlobs(blobs) // each branch that refers to one likes it by itself
+	}()
+	open := func() error {
+		w, err = branch.NewWriter(db.branchOptions(p, last), db.newID(), db.epoch, int(records+records/16+16))
+		return err
+	}
+	finish := func() error {
+		meta, index, err := w.Finish()
+		if err != nil {
+			return err
+		}
+		w = nil
+		b, err := db.newBranch(meta, index)
+		if err == nil {
+			out = append(out, b)
+		}
+		return err
+	}
+	if tombstones := keep.Tombstones(); len(tombstones) > 0 {
+		if err := open(); err != nil {
+			return out, err
+		}
+		for _, t := range tombstones {
+			if err := w.AddTombstone(t); err != nil {
+				return out, err
+			}
+		}
+	}
+	for n := 0; keep.Next(); n++ {
+		if n%yieldEvery == yieldEvery-1 {
+			if db.givenUp() {
+				return out, errAborted
+			}
+			// On one processor a writer would wait for as long as the runtime
+			// lets this goroutine run; pacing sees to it that it runs again.
+			runtime.Gosched()
+		}
+		if w != nil && len(out)+1 < parts && w.Bytes() >= size && keep.Starts() {
+			if err := finish(); err != nil {
+				return out, err
+			}
+		}
+		if w == nil {
+			if err := open(); err != nil {
+				return out, err
+			}
+		}
+		m := keep.Message()
+		if m.Kind == message.Put && len(m.Value) > block.ValueMax {
+			ref, run, err := db.putBlob(m.Value, p)
+			if err != nil {
+				return out, err
+			}
+			blobs = append(blobs, run)
+			m.Kind, m.Value = message.Blob, ref.Append(nil)
+		}
+		if err := w.Add(m); err != nil {
+			return out, err
+		}
+	}
+	if err := keep.Err(); err != nil {
+		return out, readError{err}
+	}
+	if w != nil {
+		return out, finish()
+	}
+	return out, nil
+}
+
+// newBranch counts what a new branch holds.
+func (db *DB) newBranch(meta branch.Meta, index *branch.Index) (*trunk.Branch, error) {
+	db.indexBytes.Add(int64(index.Memory()))
+	db.metrics.branchBytes.Add(int64(meta.Bytes))
+	b := trunk.NewBranch(meta, index)
+	for i, r := range meta.Blobs {
+		if err := db.space.like(r); err != nil {
+			b.Meta.Blobs = meta.Blobs[:i]
+			db.discard(b)
+			return nil, err
+		}
+	}
+	return b, nil
+}
+
+// givenUp reports whether work that can wait should be abandoned.
+func (db *DB) givenUp() bool { return db.isClosing.Load() }
+
+// Compact merges everything in [lo, hi), nil bounds being open, so that reads
+// there search one branch, and deleted data free their space.
+func (db *DB) Compact(lo, hi []byte) error {
+	if err := db.Flush(); err != nil {
+		return err
+	}
+	if err := db.enter(); err != nil {
+		return err
+	}
+	defer db.workers.Done()
+	for {
+		if err := first(db.err(), db.open()); err != nil {
+			return err
+		}
+		db.mu.Lock()
+		j := db.trunk.Range(lo, hi, db.policy(alphaIdle).Busy)
+		switch {
+		case j == nil && len(db.jobs) > 0 && !db.opt.Tuning.Inline:
+			db.idle.Wait() // a worker has one of them
+			db.mu.Unlock()
+			continue
+		case j == nil:
+			db.mu.Unlock()
+			db.cmu.Lock()
+			defer db.cmu.Unlock()
+			return db.checkpoint(false)
+		case j.Flush:
+			db.trunk.Flush(j)
+			db.publish(db.current.Load().mems)
+			db.mu.Unlock()
+			continue
+		}
+		db.take(j)
+		db.mu.Unlock()
+		if err := db.run(j); err != nil && !errors.Is(err, errAborted) {
+			return err
+		}
+	}
+}

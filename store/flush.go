@@ -1,0 +1,233 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"sync/atomic"
+
+	"github.com/ashlar-dev/ashlar/env"
+	"github.com/ashlar-dev/ashlar/store/block"
+	"github.com/ashlar-dev/ashlar/store/merge"
+	"github.com/ashlar-dev/ashlar/store/message"
+	"github.com/ashlar-dev/ashlar/store/trunk"
+)
+
+// A flush writes the oldest full memtable as a branch, attaches it to the tree,
+// and makes a checkpoint.
+
+// flushOldest writes the oldest full memtable as a branch, attaches it to the
+// tree, and makes a checkpoint.
+func (db *DB) flushOldest() error {
+	db.cmu.Lock()
+	defer db.cmu.Unlock()
+	if err := db.err(); err != nil {
+		return err
+	}
+	// Only the holder of cmu removes memtables, so this one stays.
+	mems := db.current.Load().mems
+	if len(mems) == 1 {
+		return db.catchUp()
+	}
+	m := mems[len(mems)-1]
+	// What follows the last message, the syncs of a checkpoint, counts as some
+	// messages more.
+	db.flushDone.Store(0)
+	db.flushTotal.Store(int64(m.table.Len() + m.table.Len()/16 + 1))
+	defer db.flushTotal.Store(0)
+	var out []*trunk.Branch
+	if m.table.Len() > 0 {
+		var err error
+		out, err = db.branchOf(m)
+		if errors.Is(err, env.ErrNoSpace) && db.freeRetiredLocked() {
+			out, err = db.branchOf(m)
+		}
+		if err != nil {
+			return db.backgroundError("write a memtable", err)
+		}
+	}
+	// Readers that see the memtable neither fill the record cache with its keys
+	// nor look them up there; readers that began before it had them are refused
+	// from here on. So its keys stay out of the cache until the tree has them.
+	// That and the end of the memtable are one moment: no reader sees an
+	// operand twice.
+	db.cache.Advance()
+	db.uncache(m)
+	db.mu.Lock()
+	for _, b := range out {
+		db.trunk.Attach(b)
+	}
+	db.adopt(out...)
+	mems = db.current.Load().mems
+	db.publish(append([]*mem(nil), mems[:len(mems)-1]...))
+	db.tell()
+	db.idle.Broadcast()
+	db.mu.Unlock()
+	err := db.checkpoint(false)
+	// Callers that wait for the flusher must be woken: it may find nothing left
+	// to do.
+	db.mu.Lock()
+	db.flushed.Broadcast()
+	db.mu.Unlock()
+	return err
+}
+
+// behind reports whether the tree has memtables that the superblock does not
+// lead to: a checkpoint is running, or could not be made. The caller holds
+// db.mu.
+func (db *DB) behind() bool { return len(db.journalMems) > len(db.current.Load().mems) }
+
+// catchUp makes the checkpoint that an earlier flush could not make. The caller
+// holds db.cmu.
+func (db *DB) catchUp() error {
+	db.mu.Lock()
+	behind := db.behind()
+	db.mu.Unlock()
+	if !behind {
+		return nil
+	}
+	return db.checkpoint(false)
+}
+
+// backgroundError stops the store unless the error may be temporary.
+func (db *DB) backgroundError(what string, err error) error {
+	if errors.Is(err, errAborted) {
+		return ErrClosed // nothing else has a flush given up
+	}
+	err = fmt.Errorf("%s: %w", what, explain(err))
+	if errors.Is(err, env.ErrNoSpace) || errors.Is(err, ErrMemory) {
+		return err
+	}
+	return db.stop(err)
+}
+
+// branchOf writes the messages of a memtable to a branch.
+func (db *DB) branchOf(m *mem) ([]*trunk.Branch, error) {
+	view, ok := m.table.View()
+	if !ok {
+		return nil, fmt.Errorf("%w: no room to sort a memtable", ErrMemory)
+	}
+	defer view.Release()
+	keep := merge.NewKeep(merge.KeepOptions{
+		Sources: []message.Iter{points{view.Iter()}}, Tombstones: m.table.Tombstones(message.MaxSeq),
+		Snapshots: db.views.seqs(), Merger: db.opt.Merger, OperandMax: block.ValueMax,
+	})
+	defer keep.Close()
+	out, err := db.writeBranches(&counted{keep, &db.flushDone}, forWork, 1, 0, int64(m.table.Len()), false)
+	if err != nil {
+		for _, b := range out {
+			db.discard(b)
+		}
+		return nil, err
+	}
+	db.metrics.memtables.Add(1)
+	return out, nil
+}
+
+// counted counts the messages that a merge has read.
+type counted struct {
+	kept
+	in *atomic.Int64
+}
+
+func (c *counted) Next() bool {
+	more := c.kept.Next()
+	c.in.Store(c.kept.Counts().In)
+	return more
+}
+
+// uncache removes the keys of a memtable from the record cache, while readers
+// still see the memtable.
+func (db *DB) uncache(m *mem) {
+	if db.cache.Empty() {
+		return
+	}
+	if m.table.RangeDeletes() > 0 {
+		db.cache.Clear()
+		return
+	}
+	view, ok := m.table.View()
+	if !ok {
+		db.cache.Clear()
+		return
+	}
+	defer view.Release()
+	it := view.Iter()
+	defer it.Close()
+	for ok := it.First(); ok; ok = it.Next() {
+		db.cache.Remove(it.Message().Key)
+	}
+}
+
+// points leaves out the range deletes of a memtable.
+type points struct{ message.Iter }
+
+func (p points) skip(ok bool, move func() bool) bool {
+	for ok && p.Iter.Message().Kind == message.RangeDelete {
+		ok = move()
+	}
+	return ok
+}
+
+func (p points) First() bool { return p.skip(p.Iter.First(), p.Iter.Next) }
+
+func (p points) Last() bool { return p.skip(p.Iter.Last(), p.Iter.Prev) }
+
+func (p points) Next() bool { return p.skip(p.Iter.Next(), p.Iter.Next) }
+
+func (p points) Prev() bool { return p.skip(p.Iter.Prev(), p.Iter.Prev) }
+
+func (p points) SeekGE(key []byte) bool { return p.skip(p.Iter.SeekGE(key), p.Iter.Next) }
+
+func (p points) SeekLT(key []byte) bool { return p.skip(p.Iter.SeekLT(key), p.Iter.Prev) }
+
+// Flush writes the contents of the memtables as a branch and makes a
+// checkpoint: all earlier changes are then durable without the journal.
+func (db *DB) Flush() error { return db.flushAll(false) }
+
+func (db *DB) flushAll(clean bool) error {
+	if err := db.flushMems(clean); err != nil || clean {
+		return err
+	}
+	return db.inline()
+}
+
+func (db *DB) flushMems(clean bool) error {
+	if db.opt.ReadOnly {
+		return ErrReadOnly
+	}
+	if err := db.err(); err != nil {
+		return err
+	}
+	db.mu.Lock()
+	err := db.err() // it may have been closed meanwhile
+	upTo := db.current.Load().mems[0]
+	for err == nil && upTo.table.Len() > 0 && db.current.Load().mems[0] == upTo {
+		err = db.rotate()
+	}
+	db.mu.Unlock()
+	for err == nil {
+		s := db.acquire()
+		oldest := s.mems[len(s.mems)-1].number
+		last := len(s.mems) == 1
+		db.release(s)
+		if last || oldest > upTo.number {
+			break
+		}
+		err = db.flushOldest()
+	}
+	if err != nil {
+		return err
+	}
+	return db.lastCheckpoint(clean)
+}
+
+// lastCheckpoint makes the checkpoint of a store that is being closed, or one
+// that this or an earlier flush could not make.
+func (db *DB) lastCheckpoint(clean bool) error {
+	db.cmu.Lock()
+	defer db.cmu.Unlock()
+	if clean {
+		return db.checkpoint(true)
+	}
+	return db.catchUp()
+}
