@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/ashlar-dev/ashlar/env"
+	"github.com/ashlar-dev/ashlar/internal/invariant"
 	"github.com/ashlar-dev/ashlar/store/extent"
 	"github.com/ashlar-dev/ashlar/store/message"
 	"github.com/ashlar-dev/ashlar/store/table"
@@ -18,27 +19,26 @@ import (
 // of the table, synced with all branches before them, and after that the
 // superblock, to the slot of the older one.
 
-// changes are those of the tree since the last checkpoint, beside the nodes,
-// which are found by comparing the trees. Under db.mu.
-type changes struct {
-	put  map[uint64]*trunk.Branch
-	drop map[uint64]bool
-	root *trunk.Node // at the last checkpoint
+// checkpointer makes checkpoints. Its lock is held by a checkpoint and by a
+// flush, so that one at a time removes memtables and writes superblocks.
+type checkpointer struct {
+	db *DB
+	// mu is taken before journaler.mu and DB.mu.
+	mu    invariant.Mutex
+	table *table.Table
+	super table.Superblock // the newest
+	slot  int              // of the newest superblock
+	// unnamed reports that no superblock has the name of the merger yet.
+	unnamed bool
 }
 
-func (c *changes) putBranch(b *trunk.Branch) {
-	if c.put == nil {
-		c.put = map[uint64]*trunk.Branch{}
-	}
-	c.put[b.Meta.ID] = b
+func (c *checkpointer) init(db *DB) {
+	c.db = db
+	c.mu.SetRank(rankCheckpoints, "checkpoints")
 }
 
-func (c *changes) dropBranch(id uint64) {
-	if c.drop == nil {
-		c.drop = map[uint64]bool{}
-	}
-	c.drop[id] = true
-}
+func (c *checkpointer) lock()   { c.mu.Lock() }
+func (c *checkpointer) unlock() { c.mu.Unlock() }
 
 // frozen is what a superblock will lead to.
 type frozen struct {
@@ -47,7 +47,7 @@ type frozen struct {
 	seq    uint64
 	cut    message.Seq
 	oldest *mem
-	nextID uint64
+	lastID uint64
 }
 
 // The space that a table's chunks may take beside the whole table before it is
@@ -59,31 +59,31 @@ const (
 )
 
 // freeze determines what the next superblock leads to.
-func (db *DB) freeze() frozen {
+func (c *checkpointer) freeze() frozen {
+	db := c.db
 	db.mu.Lock()
 	defer db.mu.Unlock()
 	mems := db.current.Load().mems
 	oldest := mems[len(mems)-1]
 	f := frozen{
-		changes: db.changes, now: db.trunk.Root(), seq: db.super.Seq + 1,
-		cut: oldest.first - 1, oldest: oldest, nextID: db.nextID,
+		changes: db.tree.freeze(), now: db.tree.root(), seq: c.super.Seq + 1,
+		cut: oldest.first - 1, oldest: oldest, lastID: db.tree.lastID(),
 	}
-	db.changes = changes{root: f.now}
 	db.space.freeze(f.seq)
 	db.trace(func() env.Event { return Frozen{Superblock: f.seq, Version: uint64(f.cut)} })
 	return f
 }
 
 // record updates the table to the frozen state.
-func (db *DB) record(f *frozen) {
+func (c *checkpointer) record(f *frozen) {
 	for id := range f.put {
 		if !f.drop[id] {
-			db.table.Put(table.Object{ID: id, Kind: table.Branch, Epoch: db.epoch, Body: f.put[id].Meta.Append(nil)})
+			c.table.Put(table.Object{ID: id, Kind: table.Branch, Epoch: c.db.life.epoch, Body: f.put[id].Meta.Append(nil)})
 		}
 	}
 	for id := range f.drop {
-		if _, in := db.table.Get(id); in {
-			db.table.Drop(id)
+		if _, in := c.table.Get(id); in {
+			c.table.Drop(id)
 		}
 	}
 	if f.root == f.now {
@@ -101,10 +101,10 @@ func (db *DB) record(f *frozen) {
 		if n == f.now {
 			kind = table.Root
 		}
-		db.table.Put(table.Object{ID: n.ID, Kind: kind, Epoch: db.epoch, Body: n.Append(nil)})
+		c.table.Put(table.Object{ID: n.ID, Kind: kind, Epoch: c.db.life.epoch, Body: n.Append(nil)})
 	})
 	for id := range before {
-		db.table.Drop(id)
+		c.table.Drop(id)
 	}
 }
 
@@ -119,31 +119,32 @@ func nodes(n *trunk.Node, visit func(*trunk.Node)) {
 	}
 }
 
-// checkpoint makes the tree durable, and with it all changes of the memtables
-// that it includes. The caller holds db.cmu.
-func (db *DB) checkpoint(clean bool) error {
+// write makes the tree durable, and with it all changes of the memtables that it
+// includes. The caller holds c.mu.
+func (c *checkpointer) write(clean bool) error {
+	db := c.db
 	if err := db.err(); err != nil {
 		return err
 	}
 	start := db.clock.Now()
-	f := db.freeze()
-	db.record(&f)
-	super := db.super
+	f := c.freeze()
+	c.record(&f)
+	super := c.super
 	super.Seq, super.Cut, super.Segment = f.seq, uint64(f.cut), f.oldest.number
-	super.NextID, super.Clean, super.Epoch = f.nextID, clean, db.epoch
-	old, err := db.writeChunk(&super)
+	super.NextID, super.Clean, super.Epoch = f.lastID, clean, c.db.life.epoch
+	old, err := c.writeChunk(&super)
 	if err != nil {
 		return db.backgroundError("checkpoint", err)
 	}
 	super.Pages, _, _ = db.space.pages()
-	if err := db.data.Sync(); err != nil {
+	if err := db.files.data.Sync(); err != nil {
 		return db.stop(fmt.Errorf("checkpoint: sync %s: %w", dataFile, err))
 	}
-	if err := db.writeSuper(&super, f); err != nil {
+	if err := c.writeSuper(&super, f); err != nil {
 		return db.stop(fmt.Errorf("checkpoint: superblock %d: %w", super.Seq, err))
 	}
-	db.settle(super, f, old)
-	db.space.setFloor(db.table.Size())
+	c.settle(super, f, old)
+	db.space.setFloor(c.table.Size())
 	db.metrics.checkpoints.Add(1)
 	db.metrics.checkpointTime.Add(int64(db.clock.Now().Sub(start)))
 	return nil
@@ -151,25 +152,26 @@ func (db *DB) checkpoint(clean bool) error {
 
 // writeChunk writes the changes of the table, or all of it, and lists the chunk
 // in the superblock. It returns the runs of chunks that are no longer listed.
-func (db *DB) writeChunk(super *table.Superblock) (old []extent.Run, err error) {
+func (c *checkpointer) writeChunk(super *table.Superblock) (old []extent.Run, err error) {
+	db := c.db
 	var deltas int64
-	for _, c := range super.Chunks {
-		if !c.Full {
-			deltas += int64(c.Len)
+	for _, chunk := range super.Chunks {
+		if !chunk.Full {
+			deltas += int64(chunk.Len)
 		}
 	}
 	full := len(super.Chunks) == 0 || len(super.Chunks) >= deltasMax ||
-		deltas+int64(db.table.DeltaSize()) > max(int64(db.table.Size())/4, deltaMin)
-	if !full && !db.table.Changed() {
+		deltas+int64(c.table.DeltaSize()) > max(int64(c.table.Size())/4, deltaMin)
+	if !full && !c.table.Changed() {
 		return nil, nil
 	}
-	size := db.table.DeltaSize()
+	size := c.table.DeltaSize()
 	if full {
-		size = db.table.Size()
+		size = c.table.Size()
 	}
 	run, err := db.space.Alloc(uint32(size / extent.PageSize))
 	if errors.Is(err, env.ErrNoSpace) && full && len(super.Chunks) > 0 && len(super.Chunks) < table.ChunkCount {
-		full, size = false, db.table.DeltaSize()
+		full, size = false, c.table.DeltaSize()
 		run, err = db.space.Alloc(uint32(size / extent.PageSize))
 	}
 	if err != nil {
@@ -188,18 +190,18 @@ func (db *DB) writeChunk(super *table.Superblock) (old []extent.Run, err error) 
 	defer db.pool.Free(buf)
 	var chunk []byte
 	if full {
-		chunk = db.table.Full(buf[:0], super.Seq)
-		for _, c := range super.Chunks {
-			old = append(old, runOf(c.Addr, int64(c.Len)))
+		chunk = c.table.Full(buf[:0], super.Seq)
+		for _, chunk := range super.Chunks {
+			old = append(old, runOf(chunk.Addr, int64(chunk.Len)))
 		}
 		super.Chunks = nil
 	} else {
-		chunk = db.table.Delta(buf[:0], super.Seq)
+		chunk = c.table.Delta(buf[:0], super.Seq)
 	}
 	if len(chunk) != size {
 		return nil, db.stop(fmt.Errorf("table chunk of %d bytes, expected %d", len(chunk), size))
 	}
-	if _, err := db.data.WriteAt(chunk, run.Addr()); err != nil {
+	if _, err := db.files.data.WriteAt(chunk, run.Addr()); err != nil {
 		return nil, db.stop(err)
 	}
 	db.metrics.tableBytes.Add(int64(size))
@@ -209,55 +211,39 @@ func (db *DB) writeChunk(super *table.Superblock) (old []extent.Run, err error) 
 	return old, nil
 }
 
-// writeSuper writes the superblock. No frame is written to the journal
-// meanwhile, because the superblock records where the journal continues.
-func (db *DB) writeSuper(super *table.Superblock, f frozen) error {
+// writeSuper writes the superblock, while the journal stands.
+func (c *checkpointer) writeSuper(super *table.Superblock, f frozen) error {
+	db := c.db
 	buf, ok := db.pool.Alloc(table.SuperSize)
 	if !ok {
 		return fmt.Errorf("%w: no buffer of %d bytes", ErrMemory, table.SuperSize)
 	}
 	defer db.pool.Free(buf)
-	db.jmu.Lock()
-	defer db.jmu.Unlock()
-	super.Chain, super.Life = db.chainAt(f.oldest), db.life()
-	table.EncodeSuper(buf, *super)
-	if _, err := db.data.WriteAt(buf, superAddr(1-db.slot)); err != nil {
-		return err
-	}
-	if err := db.data.Sync(); err != nil {
-		return err
-	}
-	db.slot = 1 - db.slot
-	db.trace(func() env.Event { return Checkpointed{Superblock: f.seq, Slot: db.slot, Version: uint64(f.cut)} })
-	// What is in the tree needs no journal any more.
-	db.cancelFrames(f.oldest.number - 1)
-	db.journaled = max(db.journaled, f.cut)
-	return nil
-}
-
-// chainAt is the state of the journal at the segment of m. The caller holds
-// db.jmu.
-func (db *DB) chainAt(m *mem) table.Chain {
-	if m.segment != nil || m.recovered {
-		return m.chain
-	}
-	return table.Chain{Prev: db.chain, Session: db.chainSession}
+	return db.journal.stand(f.oldest, f.cut, func(chain table.Chain) error {
+		super.Chain, super.Life = chain, db.life.number()
+		table.EncodeSuper(buf, *super)
+		if _, err := db.files.data.WriteAt(buf, superAddr(1-c.slot)); err != nil {
+			return err
+		}
+		if err := db.files.data.Sync(); err != nil {
+			return err
+		}
+		c.slot = 1 - c.slot
+		db.trace(func() env.Event { return Checkpointed{Superblock: f.seq, Slot: c.slot, Version: uint64(f.cut)} })
+		return nil
+	})
 }
 
 // superAddr is where a slot's superblock is in the data file.
 func superAddr(slot int) int64 { return int64(slot) << 20 }
 
 // settle runs after a superblock has become durable.
-func (db *DB) settle(super table.Superblock, f frozen, old []extent.Run) {
-	before := db.super
+func (c *checkpointer) settle(super table.Superblock, f frozen, old []extent.Run) {
+	db, before := c.db, c.super
+	c.super = super
 	db.mu.Lock()
-	db.super = super
-	var done []*mem
-	for len(db.journalMems) > 0 && db.journalMems[0].number < super.Segment {
-		done = append(done, db.journalMems[0])
-		db.journalMems = db.journalMems[1:]
-	}
-	db.flushed.Broadcast() // callers that wait for memory
+	done := db.writer.saved(super.Segment)
+	db.work.memtableDone() // callers may wait for its memory
 	db.mu.Unlock()
 	db.space.durable(super.Seq)
 	db.space.retire(old...)
@@ -267,10 +253,31 @@ func (db *DB) settle(super table.Superblock, f frozen, old []extent.Run) {
 	db.durable.reach(f.cut)
 	// A segment is released when neither superblock needs it.
 	if before.Segment > 0 {
-		if err := db.journal.Retire(before.Segment - 1); err != nil {
-			_ = db.stop(fmt.Errorf("retire segments of the journal up to %d: %w", before.Segment-1, err))
-		}
+		db.journal.retire(before.Segment - 1)
 	}
+}
+
+// isNamed reports whether a superblock has the name of the store's merger.
+func (c *checkpointer) isNamed() bool { return !c.unnamed }
+
+// chunks are those of the table, to which the newest superblock leads. The
+// caller holds c.mu.
+func (c *checkpointer) chunks() []table.Chunk { return c.super.Chunks }
+
+// identity is the store's, as superblocks have it. The caller holds c.mu.
+func (c *checkpointer) identity() (uuid [16]byte, merger string) { return c.super.UUID, c.super.Merger }
+
+// resume is called by recovery with the newest superblock, its slot, and the table
+// to which it leads.
+func (c *checkpointer) resume(super table.Superblock, slot int, t *table.Table, unnamed bool) {
+	c.super, c.slot, c.table, c.unnamed = super, slot, t, unnamed
+}
+
+// checkpoint makes the tree durable.
+func (db *DB) checkpoint() error {
+	db.checkpoints.lock()
+	defer db.checkpoints.unlock()
+	return db.checkpoints.write(false)
 }
 
 // reclaim makes a checkpoint when only superblocks hold much space.
@@ -279,9 +286,7 @@ func (db *DB) reclaim() error {
 	if retired < uint64(end)/8 || retired < reclaimMin {
 		return nil
 	}
-	db.cmu.Lock()
-	defer db.cmu.Unlock()
-	return db.checkpoint(false)
+	return db.checkpoint()
 }
 
 // reclaimMin is the smallest number of pages that justifies a checkpoint of its

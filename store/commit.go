@@ -6,7 +6,6 @@ import (
 	"hash/crc32"
 
 	"github.com/ashlar-dev/ashlar/env"
-	"github.com/ashlar-dev/ashlar/internal/invariant"
 	"github.com/ashlar-dev/ashlar/store/extent"
 	"github.com/ashlar-dev/ashlar/store/journal"
 	"github.com/ashlar-dev/ashlar/store/memtable"
@@ -17,7 +16,7 @@ import (
 // arena of the active memtable; when the number is published as visible,
 // readers see it, a batch as a whole. The arena is divided into frames, which
 // are queued in the order of their changes and written to the journal by the
-// holder of db.jmu. Large values are first written to pages of the data file,
+// journaler. Large values are first written to pages of the data file,
 // and the message only refers to them; a frame with such messages is written
 // when the pages are durable, so that recovery of the frame also finds the
 // values.
@@ -62,7 +61,7 @@ func (db *DB) change(kind message.Kind, key, value []byte) error {
 	if err := db.mayWrite(kind); err != nil {
 		return err
 	}
-	db.pace(len(key) + len(value))
+	db.pacing.pace(len(key) + len(value))
 	var ref [message.BlobRefSize]byte
 	var blob []extent.Run
 	if kind == message.Put && len(value) > db.opt.Tuning.BlobBytes {
@@ -77,13 +76,13 @@ func (db *DB) change(kind message.Kind, key, value []byte) error {
 		return fmt.Errorf("%w: change of %d bytes, at most %d", ErrTooLarge, size, db.batchMax())
 	}
 	db.mu.Lock()
-	m, err := db.room(1, size, purposeOf(kind))
+	m, err := db.active(1, size, purposeOf(kind))
 	if err != nil {
 		db.mu.Unlock()
 		db.forgetBlobs(blob)
 		return err
 	}
-	db.append(m, kind, key, value)
+	db.writer.append(m, kind, key, value)
 	m.blobs = append(m.blobs, blob...)
 	return db.publishChanges(m, NoSync)
 }
@@ -103,7 +102,7 @@ func (db *DB) Commit(b *Batch, w Write) error {
 	if err := db.mayWriteBatch(b); err != nil {
 		return err
 	}
-	db.pace(len(b.ops))
+	db.pacing.pace(len(b.ops))
 	b, blobs, err := db.withBlobs(b)
 	if err == nil && b.room > db.batchMax() {
 		err = fmt.Errorf("%w: batch of %d bytes, at most %d", ErrTooLarge, b.room, db.batchMax())
@@ -113,14 +112,14 @@ func (db *DB) Commit(b *Batch, w Write) error {
 		return err
 	}
 	db.mu.Lock()
-	m, err := db.room(b.count, b.room, b.purpose())
+	m, err := db.active(b.count, b.room, b.purpose())
 	if err != nil {
 		db.mu.Unlock()
 		db.forgetBlobs(blobs)
 		return err
 	}
 	_ = b.each(func(kind message.Kind, key, value []byte) error {
-		db.append(m, kind, key, value)
+		db.writer.append(m, kind, key, value)
 		return nil
 	})
 	m.blobs = append(m.blobs, blobs...)
@@ -146,10 +145,10 @@ func (db *DB) mayWriteBatch(b *Batch) error {
 	return b.each(func(kind message.Kind, _, _ []byte) error { return db.mayWrite(kind) })
 }
 
-// room returns the active memtable with room for that many messages of n bytes
-// in all, after a rotation if necessary. The caller holds db.mu, which room
+// active returns the active memtable with room for that many messages of n bytes
+// in all, after a rotation if necessary. The caller holds db.mu, which active
 // releases while there are too many memtables, or no room on the disk.
-func (db *DB) room(messages, n int, p purpose) (*mem, error) {
+func (db *DB) active(messages, n int, p purpose) (*mem, error) {
 	for again := true; ; {
 		if err := db.err(); err != nil {
 			return nil, err
@@ -194,31 +193,31 @@ func (db *DB) rangeDeletesMax() int {
 func (db *DB) rotate() error {
 	s := db.current.Load()
 	if len(s.mems) > memsMax {
-		return db.awaitFlush()
+		return db.work.awaitFlush()
 	}
 	// A future flush will free memory; so will iterators that hold memtables
 	// which are already in the tree. Without either, waiting would not help,
 	// and the memtable is allocated in any case.
-	if db.crowded() && (len(s.mems) > 1 || db.behind()) {
+	if db.crowded() && (len(s.mems) > 1 || db.writer.behind()) {
 		for db.crowded() && db.views.park() {
 		}
 		if db.crowded() {
-			return db.awaitFlush()
+			return db.work.awaitFlush()
 		}
 	}
 	m := s.mems[0]
 	size := db.opt.Tuning.MemtableBytes
-	fresh := db.newMem(m.number+1, db.seq+1, size)
+	fresh := db.newMem(m.number+1, db.writer.last()+1, size)
 	if fresh == nil {
 		return fmt.Errorf("%w: no room for a memtable of %d bytes", ErrMemory, size)
 	}
-	db.closeFrame(m)
+	db.writer.closeFrame(m)
 	if db.opt.Durability == ProcessCrash {
-		db.tellJournal() // the last piece of a memtable waits for nothing
+		db.work.wakeJournaler() // the last piece of a memtable waits for nothing
 	}
-	db.journalMems = append(db.journalMems, fresh)
+	db.writer.add(fresh)
 	db.publish(append([]*mem{fresh}, s.mems...))
-	db.tell()
+	db.work.wake()
 	return nil
 }
 
@@ -226,25 +225,10 @@ func (db *DB) rotate() error {
 // the active one.
 const memsMax = 2
 
-// append numbers a change and adds it. The caller holds db.mu and has made sure
-// that there is room.
-func (db *DB) append(m *mem, kind message.Kind, key, value []byte) {
-	db.seq++
-	ok := m.table.Append(message.Message{Key: key, Value: value, Seq: db.seq, Kind: kind})
-	invariant.Check(ok, "no room for a message in a memtable that was asked for it")
-	m.frameCount++
-	if kind == message.Delete {
-		m.deletes++
-	}
-	db.metrics.changes[kind]++
-	db.metrics.userBytes += int64(len(key) + len(value))
-}
-
 // publishChanges makes the changes so far visible, releases db.mu, and waits
 // for what the caller requested.
 func (db *DB) publishChanges(m *mem, w Write) error {
-	seq := db.seq
-	db.visible.Store(uint64(seq))
+	seq := db.writer.publish()
 	wait := w == Sync || db.opt.Durability == EveryCommit
 	if db.traced {
 		db.tracer.Trace(Changed{Version: uint64(seq)})
@@ -253,8 +237,8 @@ func (db *DB) publishChanges(m *mem, w Write) error {
 		}
 	}
 	if db.opt.Durability == ProcessCrash && m.table.Pos()-m.frame >= FrameBytes {
-		db.closeFrame(m)
-		db.tellJournal()
+		db.writer.closeFrame(m)
+		db.work.wakeJournaler()
 	}
 	db.mu.Unlock()
 	if err := db.err(); err != nil {
@@ -274,7 +258,7 @@ func (db *DB) writeBlob(value []byte) (message.BlobRef, extent.Run, error) {
 	if err := db.enter(); err != nil {
 		return message.BlobRef{}, extent.Run{}, err
 	}
-	defer db.workers.Done()
+	defer db.work.leave()
 	for again := true; ; {
 		ref, run, err := db.putBlob(value, forPuts)
 		if refused := (pagesRefused{}); !errors.Is(err, env.ErrNoSpace) || errors.As(err, &refused) {
@@ -317,13 +301,13 @@ func (db *DB) putBlob(value []byte, p purpose) (message.BlobRef, extent.Run, err
 		n := copy(buf, value[at:])
 		end := (n + extent.PageSize - 1) / extent.PageSize * extent.PageSize
 		clear(buf[n:end])
-		if _, err := db.data.WriteAt(buf[:end], run.Addr()+int64(at)); err != nil {
+		if _, err := db.files.data.WriteAt(buf[:end], run.Addr()+int64(at)); err != nil {
 			db.forgetBlobs([]extent.Run{run})
 			return message.BlobRef{}, run, fmt.Errorf("write a value of %d bytes: %w", len(value), pagesRefused{err})
 		}
 	}
 	db.metrics.blobBytes.Add(run.Bytes())
-	return message.BlobRef{Addr: run.Addr(), Len: uint32(len(value)), CRC: crc32.Checksum(value, db.castagnoli)}, run, nil
+	return message.BlobRef{Addr: run.Addr(), Len: uint32(len(value)), CRC: crc32.Checksum(value, db.crc)}, run, nil
 }
 
 // blobPiece is how much of a large value is written at a time.

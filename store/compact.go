@@ -19,14 +19,7 @@ import (
 
 func (db *DB) policy(alpha float64) trunk.Policy {
 	oldest := db.views.oldestSeq()
-	return trunk.Policy{Alpha: alpha, Snapshots: oldest != message.MaxSeq, Oldest: oldest, Skip: db.isSpoiled, Busy: func(level int, lo []byte) bool {
-		for _, j := range db.jobs {
-			if j.Level == level && string(j.Lo) == string(lo) {
-				return true
-			}
-		}
-		return false
-	}}
+	return trunk.Policy{Alpha: alpha, Snapshots: oldest != message.MaxSeq, Oldest: oldest, Skip: db.tree.isSpoiled, Busy: db.tree.isBusy}
 }
 
 func (db *DB) nextJob(alpha float64) *trunk.Job {
@@ -39,27 +32,18 @@ func (db *DB) nextJob(alpha float64) *trunk.Job {
 // move references.
 func (db *DB) nextJobLocked(alpha float64) *trunk.Job {
 	for {
-		j := db.trunk.Next(db.policy(alpha))
-		if j == nil || db.err() != nil {
+		if db.err() != nil {
 			return nil
 		}
-		if !j.Flush {
-			db.take(j)
+		j := db.tree.next(db.policy(alpha))
+		if j == nil || !j.Flush {
 			return j
 		}
-		if db.trunk.Flush(j) {
+		if db.tree.flush(j) {
 			db.metrics.flushes.Add(1)
 		}
 		db.publish(db.current.Load().mems)
 	}
-}
-
-// take marks a job as running. The caller holds db.mu.
-func (db *DB) take(j *trunk.Job) {
-	for _, r := range j.Inputs {
-		r.Branch.Retain()
-	}
-	db.jobs = append(db.jobs, j)
 }
 
 // errAborted reports that a compaction was abandoned.
@@ -74,21 +58,14 @@ func (db *DB) run(j *trunk.Job) error {
 	}()
 	outputs, err := db.mergeWithin(j)
 	db.mu.Lock()
-	for i := range db.jobs {
-		if db.jobs[i] == j {
-			db.jobs = append(db.jobs[:i:i], db.jobs[i+1:]...)
-			break
-		}
-	}
-	if err == nil && !db.trunk.Commit(j, outputs) {
+	if !db.tree.finish(j, outputs, err == nil) && err == nil {
 		err = errAborted
 	}
 	if err == nil {
-		db.adopt(outputs...) // before publish, which forgets those that got no reference
 		db.publish(db.current.Load().mems)
-		db.tell()
+		db.work.wake()
 	}
-	db.idle.Broadcast()
+	db.work.jobDone()
 	db.mu.Unlock()
 	if err != nil {
 		for _, b := range outputs {
@@ -111,22 +88,12 @@ func (db *DB) mergeError(j *trunk.Job, err error) error {
 	case errors.Is(err, env.ErrNoSpace) || errors.Is(err, ErrMemory):
 		return err
 	case read:
-		db.spoil(j)
+		db.mu.Lock()
+		db.tree.spoil(j)
+		db.mu.Unlock()
 		return readError{err}
 	}
 	return db.stop(err)
-}
-
-// adopt takes over branches that the tree now refers to. The caller holds
-// db.mu.
-func (db *DB) adopt(branches ...*trunk.Branch) {
-	for _, b := range branches {
-		db.branches[b.Meta.ID] = b
-		db.changes.putBranch(b)
-		if b.Meta.RangeDeletes > 0 {
-			db.tombstoned++
-		}
-	}
 }
 
 // discard frees a branch that never became part of the tree.
@@ -160,12 +127,15 @@ func (db *DB) mergeWithin(j *trunk.Job) (out []*trunk.Branch, err error) {
 	for _, b := range out {
 		db.discard(b)
 	}
-	db.tight.Lock()
-	defer db.tight.Unlock()
+	return db.room.withReserve(func() ([]*trunk.Branch, error) { return db.mergeTight(j, need) })
+}
+
+// mergeTight is mergeWithin for the one merge that may use the reserve.
+func (db *DB) mergeTight(j *trunk.Job, need uint64) ([]*trunk.Branch, error) {
 	if !db.space.has(need, forWork) {
 		db.freeRetired()
 	}
-	out, err = db.mergeJob(j, forWork)
+	out, err := db.mergeJob(j, forWork)
 	if errors.Is(err, env.ErrNoSpace) {
 		for _, b := range out {
 			db.discard(b)
@@ -230,7 +200,7 @@ func (db *DB) writeBranches(keep kept, p purpose, parts int, size, records int64
 		db.forgetBlobs(blobs) // each branch that refers to one likes it by itself
 	}()
 	open := func() error {
-		w, err = branch.NewWriter(db.branchOptions(p, last), db.newID(), db.epoch, int(records+records/16+16))
+		w, err = branch.NewWriter(db.branchOptions(p, last), db.newID(), db.life.epoch, int(records+records/16+16))
 		return err
 	}
 	finish := func() error {
@@ -312,7 +282,7 @@ func (db *DB) newBranch(meta branch.Meta, index *branch.Index) (*trunk.Branch, e
 }
 
 // givenUp reports whether work that can wait should be abandoned.
-func (db *DB) givenUp() bool { return db.isClosing.Load() }
+func (db *DB) givenUp() bool { return db.closing.Load() }
 
 // Compact merges everything in [lo, hi), nil bounds being open, so that reads
 // there search one branch, and deleted data free their space.
@@ -323,30 +293,27 @@ func (db *DB) Compact(lo, hi []byte) error {
 	if err := db.enter(); err != nil {
 		return err
 	}
-	defer db.workers.Done()
+	defer db.work.leave()
 	for {
 		if err := first(db.err(), db.open()); err != nil {
 			return err
 		}
 		db.mu.Lock()
-		j := db.trunk.Range(lo, hi, db.policy(alphaIdle).Busy)
+		j := db.tree.inRange(lo, hi, db.policy(alphaIdle))
 		switch {
-		case j == nil && len(db.jobs) > 0 && !db.opt.Tuning.Inline:
-			db.idle.Wait() // a worker has one of them
+		case j == nil && db.tree.merging() && !db.opt.Tuning.Inline:
+			db.work.awaitJob() // a worker has one of them
 			db.mu.Unlock()
 			continue
 		case j == nil:
 			db.mu.Unlock()
-			db.cmu.Lock()
-			defer db.cmu.Unlock()
-			return db.checkpoint(false)
+			return db.checkpoint()
 		case j.Flush:
-			db.trunk.Flush(j)
+			db.tree.flush(j)
 			db.publish(db.current.Load().mems)
 			db.mu.Unlock()
 			continue
 		}
-		db.take(j)
 		db.mu.Unlock()
 		if err := db.run(j); err != nil && !errors.Is(err, errAborted) {
 			return err

@@ -29,10 +29,10 @@ func (db *DB) Checkpoint(dir string) error {
 	if err := db.open(); err != nil {
 		return err
 	}
-	if err := db.disk.MakeDir(dir); err != nil {
+	if err := db.files.disk.MakeDir(dir); err != nil {
 		return fmt.Errorf("checkpoint to %s: %w", dir, err)
 	}
-	names, err := db.disk.List(dir)
+	names, err := db.files.disk.List(dir)
 	if err != nil {
 		return fmt.Errorf("checkpoint to %s: %w", dir, err)
 	}
@@ -49,7 +49,7 @@ func (db *DB) Checkpoint(dir string) error {
 
 func (db *DB) copyTo(s *state, dir string) error {
 	fresh := path.Join(dir, dataNew)
-	f, _, err := db.openFile(fresh, true)
+	f, _, err := db.files.open(fresh, true)
 	if err != nil {
 		return err
 	}
@@ -57,12 +57,12 @@ func (db *DB) copyTo(s *state, dir string) error {
 		err = db.verifyCopy(s, f)
 	}
 	if err = first(err, f.Close()); err != nil {
-		return first(err, db.disk.Remove(fresh))
+		return first(err, db.files.disk.Remove(fresh))
 	}
-	if err := db.disk.Rename(fresh, path.Join(dir, dataFile)); err != nil {
+	if err := db.files.disk.Rename(fresh, path.Join(dir, dataFile)); err != nil {
 		return err
 	}
-	return first(db.disk.SyncDir(dir), db.disk.SyncDir(path.Dir(dir)))
+	return first(db.files.disk.SyncDir(dir), db.files.disk.SyncDir(path.Dir(dir)))
 }
 
 // verifyCopy reads the branches of a copy from the file of the copy.
@@ -125,27 +125,34 @@ func (db *DB) copyData(s *state, f env.File) error {
 // copySuper is the superblock of a copy, except for the table.
 func (db *DB) copySuper(s *state) table.Superblock {
 	pages, _, _ := db.space.pages()
+	uuid, merger := db.identity()
 	db.mu.Lock()
-	defer db.mu.Unlock()
+	last := db.tree.lastID()
+	db.mu.Unlock()
 	super := table.Superblock{
-		Seq: 1, Cut: uint64(s.newest()), Segment: 1, NextID: db.nextID, Pages: pages,
-		Merger: db.super.Merger, Clean: true, Epoch: db.epoch, Life: db.life(),
+		UUID: uuid, Seq: 1, Cut: uint64(s.newest()), Segment: 1, NextID: last, Pages: pages,
+		Merger: merger, Clean: true, Epoch: db.life.epoch, Life: db.life.number(),
 	}
 	// A name of its own, which includes the number of the copy: the journals of
 	// the two stores must never be confused.
-	db.copies++
-	super.UUID = db.super.UUID
-	mix := db.session ^ (db.copies * 0x9e3779b97f4a7c15)
+	mix := db.life.session ^ (db.copies.Add(1) * 0x9e3779b97f4a7c15)
 	for i := range 2 {
 		binary.LittleEndian.PutUint64(super.UUID[8*i:], binary.LittleEndian.Uint64(super.UUID[8*i:])^mix)
 	}
 	return super
 }
 
+// identity is the store's, as superblocks have it.
+func (db *DB) identity() (uuid [16]byte, merger string) {
+	db.checkpoints.lock()
+	defer db.checkpoints.unlock()
+	return db.checkpoints.identity()
+}
+
 func (db *DB) copyRun(f env.File, r extent.Run, buf []byte) error {
 	for at := int64(0); at < r.Bytes(); at += int64(len(buf)) {
 		piece := buf[:min(int64(len(buf)), r.Bytes()-at)]
-		if err := readFull(db.data, piece, r.Addr()+at); err != nil {
+		if err := readFull(db.files.data, piece, r.Addr()+at); err != nil {
 			return err
 		}
 		if _, err := f.WriteAt(piece, r.Addr()+at); err != nil {

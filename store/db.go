@@ -4,20 +4,18 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"io"
 	"log/slog"
 	"runtime"
-	"sync"
 	"sync/atomic"
 
 	"github.com/ashlar-dev/ashlar/env"
+	"github.com/ashlar-dev/ashlar/internal/invariant"
 	"github.com/ashlar-dev/ashlar/store/block"
 	"github.com/ashlar-dev/ashlar/store/branch"
 	"github.com/ashlar-dev/ashlar/store/cache"
-	"github.com/ashlar-dev/ashlar/store/journal"
-	"github.com/ashlar-dev/ashlar/store/message"
 	"github.com/ashlar-dev/ashlar/store/slab"
 	"github.com/ashlar-dev/ashlar/store/table"
-	"github.com/ashlar-dev/ashlar/store/trunk"
 )
 
 // The names in the directory of a store.
@@ -27,100 +25,84 @@ const (
 	lockFile = "LOCK"
 )
 
-// DB is an open store.
-//
-// Locks, in the order in which they may be taken: cmu, jmu, mu; smu, space.mu
-// and those of the parts are taken last and alone.
+// DB is an open store. Its parts have locks of their own or are guarded by mu,
+// and are used by their methods only; ranks.go has the order of the locks.
 type DB struct {
-	opt        Options
-	dir        string
-	disk       env.Disk
-	clock      env.Clock
-	tracer     env.Tracer
-	traced     bool // there is a tracer
-	log        *slog.Logger
-	castagnoli *crc32.Table
-	pool       *slab.Pool
-	cache      *cache.Cache
-	coder      *block.Coder
-	data       env.File
-	direct     bool
-	lock       interface{ Close() error }
-	space      *space
-	journal    *journal.Log
-	readBuffer []byte // the journal's
+	opt     Options
+	files   files
+	life    life
+	clock   env.Clock
+	tracer  env.Tracer
+	traced  bool // there is a tracer
+	log     *slog.Logger
+	pool    *slab.Pool
+	coder   *block.Coder
+	crc     *crc32.Table // of large values
+	cache   *cache.Cache
+	metrics counters
+
+	// current is what readers see.
+	current    atomic.Pointer[state]
 	readers    readers
-	metrics    counters
+	views      views
+	indexBytes atomic.Int64
 
-	current   atomic.Pointer[state]
-	visible   atomic.Uint64 // number of the newest change that readers see
-	stopped   atomic.Pointer[error]
-	isClosing atomic.Bool
-	pacing    atomic.Int64 // bytes written since a writer last looked
-	paced     atomic.Bool  // the last check made a writer wait for compactions
-	// The number of messages in the memtable being written, and how many of
-	// them the flush has processed.
-	flushTotal, flushDone atomic.Int64
-	indexBytes            atomic.Int64
-	views                 views
-	epoch                 uint64
-	name                  uint64 // the store's, in its journal
-	mergerIsNew           bool   // no superblock has its name yet
+	// mu guards the path of changes, the tree, and the schedule.
+	mu     invariant.Mutex
+	writer writer
+	tree   tree
+	work   schedule
 
-	// mu guards the way of changes and the tree.
-	mu            sync.Mutex
-	work          *sync.Cond // there is work
-	flushed       *sync.Cond // a memtable was flushed, or could not be
-	idle          *sync.Cond // a worker has no work
-	seq           message.Seq
-	queue         []frame
-	journalMems   []*mem // those that the journal holds, oldest first
-	trunk         *trunk.Trunk
-	branches      map[uint64]*trunk.Branch
-	tombstoned    int // branches with range deletes
-	changes       changes
-	nextID        uint64
-	copies        uint64 // made by Checkpoint
-	kept          upkeep // of the tree
-	jobs          []*trunk.Job
-	spoiled       []*trunk.Job // merges that could not read an input
-	failed        error        // the last background failure
-	flushErr      error
-	flushing      bool
-	closing       bool
-	journalWanted bool
-	waiting       int // calls of Wait
-	working       int // compactors that are not idle
-	quiet         bool
-	trimmed       bool // since something was last done
-	lastSeq       message.Seq
-	lastReads     int64
+	checkpoints checkpointer
+	journal     journaler
+	durable     durability
+	space       *space
+	room        room
+	pacing      pacing
+	copies      atomic.Uint64 // made by Checkpoint
 
-	// cmu is held by a flush or a checkpoint.
-	cmu   sync.Mutex
-	table *table.Table
-	super table.Superblock // changed under cmu and mu
-
-	// jmu is held by a writer of the journal or of a superblock.
-	jmu          sync.Mutex
-	slot         int // of the newest superblock
-	chain        uint32
-	chainSession uint64
-	session      uint64
-	started      bool // the session has written a frame
-	journaled    message.Seq
-
-	durable durability
-
-	// roomMu is held by a call that makes room on a full disk, and tight by one
-	// that merges there. Both are taken before all other locks, roomMu first.
-	roomMu, tight sync.Mutex
-
-	workers  sync.WaitGroup
-	timerMu  sync.Mutex
-	timer    env.Timer
-	timerOff bool
+	stopped atomic.Pointer[error]
+	closing atomic.Bool // set under mu
 }
+
+// files are those of the store. They stay the same from recovery to Close.
+type files struct {
+	disk   env.Disk
+	dir    string
+	data   env.File
+	direct bool // data is not read through the page cache
+	lock   io.Closer
+}
+
+// open opens a file past the page cache, if the disk can.
+func (f *files) open(name string, create bool) (file env.File, direct bool, err error) {
+	if d, ok := f.disk.(env.DirectDisk); ok {
+		return d.OpenDirect(name, create)
+	}
+	file, err = f.disk.Open(name, create)
+	return file, false, err
+}
+
+func (f *files) close() (err error) {
+	if f.data != nil {
+		err = f.data.Close()
+	}
+	if f.lock != nil {
+		err = first(err, f.lock.Close())
+	}
+	return err
+}
+
+// life is what tells this store from others, and its present life from the earlier
+// ones. It does not change.
+type life struct {
+	store   uint64 // the store's name, in its journal
+	session uint64 // drawn at random
+	epoch   uint64 // counted by superblocks
+}
+
+// number is one that no other life of the store has.
+func (l life) number() uint64 { return l.session & table.LifeMax }
 
 // err is the reason why the store accepts no changes, or nil.
 func (db *DB) err() error {
@@ -142,9 +124,7 @@ func (db *DB) stop(cause error) error {
 			go func() {
 				db.mu.Lock()
 				defer db.mu.Unlock()
-				db.work.Broadcast()
-				db.flushed.Broadcast()
-				db.idle.Broadcast()
+				db.work.wakeAll()
 			}()
 		}
 	}
@@ -155,16 +135,11 @@ func (db *DB) stop(cause error) error {
 func (db *DB) newID() uint64 {
 	db.mu.Lock()
 	defer db.mu.Unlock()
-	return db.nextIDLocked()
-}
-
-func (db *DB) nextIDLocked() uint64 {
-	db.nextID++
-	return db.nextID
+	return db.tree.newID()
 }
 
 func (db *DB) branchOptions(p purpose, last bool) branch.Options {
-	o := branch.Options{File: db.data, Alloc: pagesFor{db.space, p}, Pool: db.pool, Coder: db.coder, Last: last}
+	o := branch.Options{File: db.files.data, Alloc: pagesFor{db.space, p}, Pool: db.pool, Coder: db.coder, Last: last}
 	if db.opt.Compression == None {
 		o.Compression = branch.None
 	}
@@ -253,16 +228,16 @@ func (db *DB) Close() error {
 	return db.shut(err)
 }
 
-// enter prevents the shutdown of the store until db.workers.Done is called: it
-// is for calls that use memory of the pool, or branches, without holding a lock
-// or an acquired state.
+// enter prevents the shutdown of the store until db.work.leave is called: it is
+// for calls that use memory of the pool, or branches, without holding a lock or
+// an acquired state.
 func (db *DB) enter() error {
 	db.mu.Lock()
 	defer db.mu.Unlock()
-	if db.closing {
+	if db.closing.Load() {
 		return ErrClosed
 	}
-	db.workers.Add(1)
+	db.work.enter()
 	return nil
 }
 
@@ -281,46 +256,28 @@ func (db *DB) awaitReaders() {
 // shut ends the workers and frees everything.
 func (db *DB) shut(err error) error {
 	db.mu.Lock()
-	if db.closing {
+	if db.closing.Swap(true) {
 		db.mu.Unlock()
 		return ErrClosed
 	}
-	db.closing = true
-	db.isClosing.Store(true)
-	db.work.Broadcast()
-	db.flushed.Broadcast()
-	db.idle.Broadcast()
+	db.work.wakeAll()
 	db.mu.Unlock()
-	db.timerMu.Lock()
-	db.timerOff = true
-	if db.timer != nil {
-		db.timer.Stop()
-	}
-	db.timerMu.Unlock()
-	db.workers.Wait()
+	db.work.end()
 	closed := error(ErrClosed)
 	db.stopped.CompareAndSwap(nil, &closed)
 	db.views.close()
 	// Calls that are running end; no new one begins. Readers may need the
 	// locks, and holders of the locks may make new states.
 	db.awaitReaders()
-	db.cmu.Lock()
-	defer db.cmu.Unlock()
-	db.jmu.Lock()
-	defer db.jmu.Unlock()
+	db.checkpoints.lock()
+	defer db.checkpoints.unlock()
+	db.journal.lock()
+	defer db.journal.unlock()
 	db.mu.Lock()
 	defer db.mu.Unlock()
 	db.awaitReaders()
 	db.free()
-	if db.journal != nil {
-		err = first(err, db.journal.Close())
-	}
-	if db.data != nil {
-		err = first(err, db.data.Close())
-	}
-	if db.lock != nil {
-		err = first(err, db.lock.Close())
-	}
+	err = first(err, first(db.journal.close(), db.files.close()))
 	db.pool.Close()
 	return err
 }
@@ -334,22 +291,15 @@ func first(a, b error) error {
 
 // free frees memory. There are no more readers.
 func (db *DB) free() {
-	for _, m := range db.journalMems {
-		db.unrefMem(m)
-	}
+	db.writer.free()
 	if s := db.current.Load(); s != nil {
 		for _, m := range s.mems {
 			db.unrefMem(m)
 		}
 	}
-	for _, b := range db.branches {
-		b.Index.Close()
-	}
+	db.tree.free()
 	db.readers.shrink()
 	if db.cache != nil {
 		db.cache.Close()
-	}
-	if db.readBuffer != nil {
-		db.pool.Free(db.readBuffer)
 	}
 }

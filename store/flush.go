@@ -3,7 +3,6 @@ package store
 import (
 	"errors"
 	"fmt"
-	"sync/atomic"
 
 	"github.com/ashlar-dev/ashlar/env"
 	"github.com/ashlar-dev/ashlar/store/block"
@@ -18,8 +17,8 @@ import (
 // flushOldest writes the oldest full memtable as a branch, attaches it to the
 // tree, and makes a checkpoint.
 func (db *DB) flushOldest() error {
-	db.cmu.Lock()
-	defer db.cmu.Unlock()
+	db.checkpoints.lock()
+	defer db.checkpoints.unlock()
 	if err := db.err(); err != nil {
 		return err
 	}
@@ -31,9 +30,8 @@ func (db *DB) flushOldest() error {
 	m := mems[len(mems)-1]
 	// What follows the last message, the syncs of a checkpoint, counts as some
 	// messages more.
-	db.flushDone.Store(0)
-	db.flushTotal.Store(int64(m.table.Len() + m.table.Len()/16 + 1))
-	defer db.flushTotal.Store(0)
+	db.pacing.begin(m.table.Len() + m.table.Len()/16 + 1)
+	defer db.pacing.end()
 	var out []*trunk.Branch
 	if m.table.Len() > 0 {
 		var err error
@@ -53,39 +51,35 @@ func (db *DB) flushOldest() error {
 	db.cache.Advance()
 	db.uncache(m)
 	db.mu.Lock()
-	for _, b := range out {
-		db.trunk.Attach(b)
-	}
-	db.adopt(out...)
+	db.tree.attach(out...)
 	mems = db.current.Load().mems
 	db.publish(append([]*mem(nil), mems[:len(mems)-1]...))
-	db.tell()
-	db.idle.Broadcast()
+	db.work.wake()
+	db.work.jobDone()
 	db.mu.Unlock()
-	err := db.checkpoint(false)
+	err := db.checkpoints.write(false)
 	// Callers that wait for the flusher must be woken: it may find nothing left
 	// to do.
 	db.mu.Lock()
-	db.flushed.Broadcast()
+	db.work.memtableDone()
 	db.mu.Unlock()
 	return err
 }
 
-// behind reports whether the tree has memtables that the superblock does not
-// lead to: a checkpoint is running, or could not be made. The caller holds
-// db.mu.
-func (db *DB) behind() bool { return len(db.journalMems) > len(db.current.Load().mems) }
+// flushDue reports whether a memtable is to be flushed, or a checkpoint to be
+// made for one that was. The caller holds db.mu.
+func (db *DB) flushDue() bool { return len(db.current.Load().mems) > 1 || db.writer.behind() }
 
 // catchUp makes the checkpoint that an earlier flush could not make. The caller
-// holds db.cmu.
+// holds db.checkpoints.mu.
 func (db *DB) catchUp() error {
 	db.mu.Lock()
-	behind := db.behind()
+	behind := db.writer.behind()
 	db.mu.Unlock()
 	if !behind {
 		return nil
 	}
-	return db.checkpoint(false)
+	return db.checkpoints.write(false)
 }
 
 // backgroundError stops the store unless the error may be temporary.
@@ -112,7 +106,7 @@ func (db *DB) branchOf(m *mem) ([]*trunk.Branch, error) {
 		Snapshots: db.views.seqs(), Merger: db.opt.Merger, OperandMax: block.ValueMax,
 	})
 	defer keep.Close()
-	out, err := db.writeBranches(&counted{keep, &db.flushDone}, forWork, 1, 0, int64(m.table.Len()), false)
+	out, err := db.writeBranches(db.pacing.count(keep), forWork, 1, 0, int64(m.table.Len()), false)
 	if err != nil {
 		for _, b := range out {
 			db.discard(b)
@@ -121,18 +115,6 @@ func (db *DB) branchOf(m *mem) ([]*trunk.Branch, error) {
 	}
 	db.metrics.memtables.Add(1)
 	return out, nil
-}
-
-// counted counts the messages that a merge has read.
-type counted struct {
-	kept
-	in *atomic.Int64
-}
-
-func (c *counted) Next() bool {
-	more := c.kept.Next()
-	c.in.Store(c.kept.Counts().In)
-	return more
 }
 
 // uncache removes the keys of a memtable from the record cache, while readers
@@ -224,10 +206,10 @@ func (db *DB) flushMems(clean bool) error {
 // lastCheckpoint makes the checkpoint of a store that is being closed, or one
 // that this or an earlier flush could not make.
 func (db *DB) lastCheckpoint(clean bool) error {
-	db.cmu.Lock()
-	defer db.cmu.Unlock()
+	db.checkpoints.lock()
+	defer db.checkpoints.unlock()
 	if clean {
-		return db.checkpoint(true)
+		return db.checkpoints.write(true)
 	}
 	return db.catchUp()
 }

@@ -3,9 +3,9 @@ package store
 import (
 	"fmt"
 	"hash/crc32"
-	"sync"
 
 	"github.com/ashlar-dev/ashlar/env"
+	"github.com/ashlar-dev/ashlar/internal/invariant"
 	"github.com/ashlar-dev/ashlar/store/branch"
 	"github.com/ashlar-dev/ashlar/store/extent"
 	"github.com/ashlar-dev/ashlar/store/filter"
@@ -32,9 +32,11 @@ type reader struct {
 
 // readers are the unused ones.
 type readers struct {
-	mu   sync.Mutex
+	mu   invariant.Mutex // a leaf
 	free []*reader
 }
+
+func (rs *readers) init() { rs.mu.SetRank(rankLeaf, "readers") }
 
 // readersMax is how many are kept.
 const readersMax = 64
@@ -92,7 +94,7 @@ func (db *DB) Get(key, dst []byte) ([]byte, error) {
 	version := db.cache.Version()
 	s := db.acquire()
 	defer db.release(s)
-	return db.get(s, key, message.Seq(db.visible.Load()), dst, true, version)
+	return db.get(s, key, db.writer.seen(), dst, true, version)
 }
 
 // get reads the key as of change number at. Latest means that a newer value
@@ -211,7 +213,7 @@ func (db *DB) value(r *reader, key []byte) ([]byte, error) {
 
 // readBlob appends a large value to dst.
 func (db *DB) readBlob(ref message.BlobRef, key, dst []byte) ([]byte, error) {
-	return db.readBlobOf(db.data, ref, key, dst)
+	return db.readBlobOf(db.files.data, ref, key, dst)
 }
 
 // readBlobOf is readBlob for a file that has the same pages.
@@ -236,7 +238,7 @@ func (db *DB) readBlobOf(file env.File, ref message.BlobRef, key, dst []byte) ([
 		dst = append(dst, buf[:n]...)
 		left -= n
 	}
-	if crc := crc32.Checksum(dst[from:], db.castagnoli); crc != ref.CRC {
+	if crc := crc32.Checksum(dst[from:], db.crc); crc != ref.CRC {
 		return dst[:from], db.badBlob(ref, key, fmt.Sprintf("checksum 0x%08x", ref.CRC), fmt.Sprintf("0x%08x", crc))
 	}
 	return dst, nil
@@ -261,7 +263,7 @@ func readFull(f interface {
 
 // open returns an error if the store is not open.
 func (db *DB) open() error {
-	if db.isClosing.Load() {
+	if db.closing.Load() {
 		return ErrClosed
 	}
 	return nil

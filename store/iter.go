@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"runtime"
-	"sync"
 	"sync/atomic"
 
 	"github.com/ashlar-dev/ashlar/internal/invariant"
@@ -28,7 +27,7 @@ type Snapshot struct {
 func (db *DB) Snapshot() *Snapshot {
 	db.mu.Lock()
 	defer db.mu.Unlock()
-	s := &Snapshot{db: db, seq: db.seq}
+	s := &Snapshot{db: db, seq: db.writer.last()}
 	db.views.add(s.seq)
 	return s
 }
@@ -81,7 +80,7 @@ type Iterator struct {
 	lo, hi []byte
 
 	// mu is held by a move, and while the iterator is being parked.
-	mu      sync.Mutex
+	mu      invariant.Mutex
 	moved   bool   // since the iterator was last considered for parking
 	state   *state // nil: it is parked
 	mems    []*memtable.View
@@ -116,12 +115,13 @@ func (db *DB) iter(lo, hi []byte, at message.Seq) (*Iterator, error) {
 		return nil, fmt.Errorf("%w: from %q to %q", ErrBounds, lo, hi)
 	}
 	it := &Iterator{db: db, lo: bytes.Clone(lo), hi: bytes.Clone(hi)}
+	it.mu.SetRank(rankIterator, "iterator")
 	db.mu.Lock()
 	defer db.mu.Unlock()
 	if err := db.open(); err != nil {
 		return nil, err
 	}
-	it.at = min(at, db.seq)
+	it.at = min(at, db.writer.last())
 	db.views.addIterator(it)
 	db.metrics.iterators.Add(1)
 	return it, nil
@@ -136,7 +136,7 @@ func (it *Iterator) unpark() error {
 		return err
 	}
 	it.state = db.acquire()
-	db.views.opened.Add(1)
+	db.views.unparked()
 	for _, m := range it.state.mems {
 		v, ok := m.table.View()
 		if !ok {
@@ -171,7 +171,7 @@ func (it *Iterator) park() {
 	}
 	it.mems = it.mems[:0]
 	it.db.release(it.state)
-	it.db.views.opened.Add(-1)
+	it.db.views.parked()
 	it.state = nil
 }
 
@@ -365,7 +365,7 @@ const prefetchUsers = 4
 // in bytes: all iterators together use the memory for buffers, and leave that of
 // memtables alone.
 func (db *DB) prefetch(branches int) int {
-	users := max(db.views.opened.Load(), prefetchUsers) * int64(max(branches, 1))
+	users := max(db.views.active(), prefetchUsers) * int64(max(branches, 1))
 	if !db.opt.Tuning.Inline {
 		users *= 2 // one window is walked over while the next is read
 	}

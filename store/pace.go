@@ -1,6 +1,7 @@
 package store
 
 import (
+	"sync/atomic"
 	"time"
 
 	"github.com/ashlar-dev/ashlar/env"
@@ -25,14 +26,51 @@ const (
 	paceMax  = 20 * time.Millisecond
 )
 
+// pacing slows writers down. It has no lock.
+type pacing struct {
+	db      *DB
+	written atomic.Int64 // bytes, since a writer last looked
+	merges  atomic.Bool  // the last check made a writer wait for compactions
+	// The number of messages in the memtable that is being flushed, and how many
+	// of them the flush has processed.
+	total, done atomic.Int64
+}
+
+func (p *pacing) init(db *DB) { p.db = db }
+
+// begin begins the flush of a memtable of so many messages.
+func (p *pacing) begin(messages int) {
+	p.done.Store(0)
+	p.total.Store(int64(messages))
+}
+
+// end ends the flush.
+func (p *pacing) end() { p.total.Store(0) }
+
+// count is keep, which counts the messages that it has read as done.
+func (p *pacing) count(keep kept) kept { return &counted{keep, &p.done} }
+
+// counted counts the messages that a merge has read.
+type counted struct {
+	kept
+	in *atomic.Int64
+}
+
+func (c *counted) Next() bool {
+	more := c.kept.Next()
+	c.in.Store(c.kept.Counts().In)
+	return more
+}
+
 // pace is called by each writer with the size of what it writes.
-func (db *DB) pace(n int) {
-	if db.opt.Tuning.Inline || db.pacing.Add(int64(n)) < paceEvery {
+func (p *pacing) pace(n int) {
+	db := p.db
+	if db.opt.Tuning.Inline || p.written.Add(int64(n)) < paceEvery {
 		return
 	}
-	db.pacing.Store(0)
+	p.written.Store(0)
 	for waited := time.Duration(0); waited < paceMax; {
-		d := min(db.ahead(), paceMax-waited)
+		d := min(p.ahead(), paceMax-waited)
 		if d <= 0 {
 			return
 		}
@@ -45,7 +83,8 @@ func (db *DB) pace(n int) {
 }
 
 // ahead is how long a writer should wait before it looks again, or 0.
-func (db *DB) ahead() time.Duration {
+func (p *pacing) ahead() time.Duration {
+	db := p.db
 	db.mu.Lock()
 	defer db.mu.Unlock()
 	now := db.current.Load()
@@ -53,23 +92,23 @@ func (db *DB) ahead() time.Duration {
 	if len(mems) > memsMax || len(mems) > 1 && db.crowded() {
 		active := mems[0]
 		fill := float64(active.table.Pos()) / float64(len(active.arena))
-		if fill > db.progress()+paceSlack {
+		if fill > p.progress()+paceSlack {
 			return paceStep
 		}
 	}
 	most := 2 * db.opt.Tuning.Runs
-	if over := now.runs - most; over > 0 && db.paced.CompareAndSwap(false, true) {
+	if over := now.runs - most; over > 0 && p.merges.CompareAndSwap(false, true) {
 		return paceStep * time.Duration(1+4*over/most)
 	}
-	db.paced.Store(false)
+	p.merges.Store(false)
 	return 0
 }
 
 // progress is which part of the memtable that is being written is done.
-func (db *DB) progress() float64 {
-	total := db.flushTotal.Load()
+func (p *pacing) progress() float64 {
+	total := p.total.Load()
 	if total == 0 {
 		return 0
 	}
-	return float64(db.flushDone.Load()) / float64(total)
+	return float64(p.done.Load()) / float64(total)
 }

@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"log/slog"
 	"path"
-	"sync"
 
 	"github.com/ashlar-dev/ashlar/env"
 	"github.com/ashlar-dev/ashlar/store/block"
@@ -46,7 +45,7 @@ func Open(world env.Env, dir string, o Options) (*DB, error) {
 		return nil, fmt.Errorf("open store %s: %w", dir, err)
 	}
 	db := newDB(world, dir, o)
-	if err := db.recover(world); err != nil {
+	if err := (&recovery{db: db}).recover(world); err != nil {
 		err = fmt.Errorf("open store %s: %w", dir, explain(err))
 		_ = db.shut(nil)
 		return nil, err
@@ -56,7 +55,7 @@ func Open(world env.Env, dir string, o Options) (*DB, error) {
 		_ = db.shut(nil)
 		return nil, err
 	}
-	db.startWorkers()
+	db.work.start()
 	return db, nil
 }
 
@@ -84,20 +83,28 @@ func checkDisk(disk env.Disk) error {
 // nameMerger puts the name of a store's first merger into a superblock, before
 // there are messages in the journal that only this merger understands.
 func (db *DB) nameMerger() error {
-	if !db.mergerIsNew || db.opt.ReadOnly {
+	if db.checkpoints.isNamed() || db.opt.ReadOnly {
 		return nil
 	}
-	db.cmu.Lock()
-	defer db.cmu.Unlock()
-	return db.checkpoint(false)
+	return db.checkpoint()
 }
 
 func newDB(world env.Env, dir string, o Options) *DB {
 	db := &DB{
-		opt: o, dir: dir, disk: world.Disk, clock: world.Clock, tracer: world.Tracer, log: o.Log,
-		castagnoli: crc32.MakeTable(crc32.Castagnoli), pool: slab.New(o.poolBytes()), coder: new(block.Coder),
-		branches: map[uint64]*trunk.Branch{}, views: newViews(),
+		opt: o, files: files{disk: world.Disk, dir: dir}, clock: world.Clock, tracer: world.Tracer, log: o.Log,
+		crc: crc32.MakeTable(crc32.Castagnoli), pool: slab.New(o.poolBytes()), coder: new(block.Coder),
 	}
+	db.mu.SetRank(rankDB, "DB")
+	db.writer.init(db)
+	db.tree.init(db)
+	db.checkpoints.init(db)
+	db.journal.init(db)
+	db.pacing.init(db)
+	db.room.init()
+	db.readers.init()
+	db.views.init()
+	db.durable.init()
+	db.work.init(db)
 	db.pool.OnShortage(db.relieve)
 	if db.tracer == nil {
 		db.tracer = env.NoTrace{}
@@ -107,118 +114,122 @@ func newDB(world env.Env, dir string, o Options) *DB {
 	if db.log == nil {
 		db.log = slog.New(slog.DiscardHandler)
 	}
-	db.work, db.flushed, db.idle = sync.NewCond(&db.mu), sync.NewCond(&db.mu), sync.NewCond(&db.mu)
-	db.durable.init()
-	db.working = o.Tuning.Workers
 	return db
 }
 
-func (db *DB) recover(world env.Env) error {
+// recovery is Open at work: what it has found on the disk.
+type recovery struct {
+	db    *DB
+	super table.Superblock // the newer one
+	slot  int              // its place
+	table *table.Table
+	// unnamed reports that no superblock has the name of the merger.
+	unnamed bool
+}
+
+func (r *recovery) recover(world env.Env) error {
+	db := r.db
 	if !db.opt.ReadOnly {
-		if err := db.disk.MakeDir(db.dir); err != nil {
+		if err := db.files.disk.MakeDir(db.files.dir); err != nil {
 			return err
 		}
-		if d, ok := db.disk.(env.LockDisk); ok {
-			lock, err := d.Lock(path.Join(db.dir, lockFile))
+		if d, ok := db.files.disk.(env.LockDisk); ok {
+			lock, err := d.Lock(path.Join(db.files.dir, lockFile))
 			if err != nil {
 				return err
 			}
-			db.lock = lock
+			db.files.lock = lock
 		}
-	} else if err := db.lockShared(); err != nil {
+	} else if err := r.lockShared(); err != nil {
 		return err
 	}
-	for db.session == 0 && world.Random != nil {
-		db.session = world.Random.Uint64()
+	for db.life.session == 0 && world.Random != nil {
+		db.life.session = world.Random.Uint64()
 	}
-	if err := db.openData(world); err != nil {
+	if err := r.openData(world); err != nil {
 		return err
 	}
-	older, err := db.readSupers()
+	older, err := r.readSupers()
 	if err != nil {
 		return err
 	}
-	if err := db.loadTree(); err != nil {
+	if err := r.loadTree(); err != nil {
 		return err
 	}
 	if older != nil {
-		db.keepOlder(older)
+		r.keepOlder(older)
 	}
 	if !db.opt.ReadOnly {
-		if err := db.syncFound(); err != nil {
+		if err := r.syncFound(); err != nil {
 			return err
 		}
 	}
 	db.cache = cache.New(db.pool, db.cacheBytes())
-	return db.replay()
+	return r.replay()
 }
 
 // lockShared keeps writers out while the store is open for reading only. A store
 // without a lock file was never opened by a writer in this place, or cannot be:
 // a copy, or an image of a disk.
-func (db *DB) lockShared() error {
-	d, ok := db.disk.(env.SharedLockDisk)
+func (r *recovery) lockShared() error {
+	db := r.db
+	d, ok := db.files.disk.(env.SharedLockDisk)
 	if !ok || db.opt.locked {
 		return nil
 	}
-	lock, err := d.LockShared(path.Join(db.dir, lockFile))
+	lock, err := d.LockShared(path.Join(db.files.dir, lockFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	db.lock = lock
+	db.files.lock = lock
 	return nil
 }
 
 // syncFound makes durable what recovery relies on, whichever life it is from:
 // the data file, its name, and that of the directory.
-func (db *DB) syncFound() error {
-	if err := db.data.Sync(); err != nil {
+func (r *recovery) syncFound() error {
+	db := r.db
+	if err := db.files.data.Sync(); err != nil {
 		return fmt.Errorf("sync %s: %w", dataFile, err)
 	}
-	if err := db.disk.SyncDir(db.dir); err != nil {
+	if err := db.files.disk.SyncDir(db.files.dir); err != nil {
 		return err
 	}
-	return db.disk.SyncDir(path.Dir(db.dir))
+	return db.files.disk.SyncDir(path.Dir(db.files.dir))
 }
 
 // openData opens the data file, and makes it if the directory has none. A new
 // file gets its name when it is complete.
-func (db *DB) openData(world env.Env) error {
-	name := path.Join(db.dir, dataFile)
-	f, direct, err := db.openFile(name, false)
+func (r *recovery) openData(world env.Env) error {
+	db := r.db
+	name := path.Join(db.files.dir, dataFile)
+	f, direct, err := db.files.open(name, false)
 	if errors.Is(err, fs.ErrNotExist) && !db.opt.ReadOnly {
-		if err := completeRepair(db.disk, db.dir); err != nil {
+		if err := completeRepair(db.files.disk, db.files.dir); err != nil {
 			return fmt.Errorf("complete a repair: %w", err)
 		}
-		f, direct, err = db.openFile(name, false)
+		f, direct, err = db.files.open(name, false)
 	}
 	if errors.Is(err, fs.ErrNotExist) && !db.opt.ReadOnly {
-		if err := db.create(world); err != nil {
+		if err := r.create(world); err != nil {
 			return fmt.Errorf("make %s: %w", dataFile, err)
 		}
-		f, direct, err = db.openFile(name, false)
+		f, direct, err = db.files.open(name, false)
 	}
 	if err != nil {
 		return err
 	}
-	db.data, db.direct = f, direct
+	db.files.data, db.files.direct = f, direct
 	return nil
 }
 
-func (db *DB) openFile(name string, create bool) (env.File, bool, error) {
-	if d, ok := db.disk.(env.DirectDisk); ok {
-		return d.OpenDirect(name, create)
-	}
-	f, err := db.disk.Open(name, create)
-	return f, false, err
-}
-
 // create makes a data file with the superblock of an empty store.
-func (db *DB) create(world env.Env) error {
-	names, err := db.disk.List(db.dir)
+func (r *recovery) create(world env.Env) error {
+	db := r.db
+	names, err := db.files.disk.List(db.files.dir)
 	if err != nil {
 		return err
 	}
@@ -227,29 +238,27 @@ func (db *DB) create(world env.Env) error {
 			return fmt.Errorf("directory has %q, but no %s: not a store, or one that lost it", name, dataFile)
 		}
 	}
-	fresh := path.Join(db.dir, dataNew)
-	f, _, err := db.openFile(fresh, true)
+	fresh := path.Join(db.files.dir, dataNew)
+	f, _, err := db.files.open(fresh, true)
 	if err != nil {
 		return err
 	}
-	super := table.Superblock{Seq: 1, Segment: 1, NextID: 0, Pages: table.FirstPage, Clean: true, Life: db.life()}
+	super := table.Superblock{Seq: 1, Segment: 1, NextID: 0, Pages: table.FirstPage, Clean: true, Life: db.life.number()}
 	if db.opt.Merger != nil {
 		super.Merger = db.opt.Merger.Name()
 	}
 	binary.LittleEndian.PutUint64(super.UUID[:], world.Random.Uint64())
 	binary.LittleEndian.PutUint64(super.UUID[8:], world.Random.Uint64())
-	err = db.writeNew(f, super)
+	err = r.writeNew(f, super)
 	err = first(err, f.Close())
 	if err != nil {
 		return err
 	}
-	return db.disk.Rename(fresh, path.Join(db.dir, dataFile))
+	return db.files.disk.Rename(fresh, path.Join(db.files.dir, dataFile))
 }
 
-// life is a number that no other life of the store has.
-func (db *DB) life() uint64 { return db.session & table.LifeMax }
-
-func (db *DB) writeNew(f env.File, super table.Superblock) error {
+func (r *recovery) writeNew(f env.File, super table.Superblock) error {
+	db := r.db
 	buf, ok := db.pool.Alloc(table.SuperSize)
 	if !ok {
 		return ErrMemory
@@ -270,7 +279,8 @@ func (db *DB) writeNew(f env.File, super table.Superblock) error {
 
 // readSupers chooses the superblock, and answers the other one if it is its
 // predecessor.
-func (db *DB) readSupers() (*table.Superblock, error) {
+func (r *recovery) readSupers() (*table.Superblock, error) {
+	db := r.db
 	buf, ok := db.pool.Alloc(2 * table.SuperSize)
 	if !ok {
 		return nil, ErrMemory
@@ -279,7 +289,7 @@ func (db *DB) readSupers() (*table.Superblock, error) {
 	var slots [2][]byte
 	for i := range slots {
 		slots[i] = buf[i*table.SuperSize : (i+1)*table.SuperSize]
-		if err := readFull(db.data, slots[i], superAddr(i)); err != nil {
+		if err := readFull(db.files.data, slots[i], superAddr(i)); err != nil {
 			// It may be the newer one, without which what was promised would be
 			// missing and nobody would know. A superblock that is torn can be
 			// read.
@@ -301,10 +311,11 @@ func (db *DB) readSupers() (*table.Superblock, error) {
 	if name != super.Merger && super.Merger != "" {
 		return nil, fmt.Errorf("%w: the store was made with %q, opened with %q", ErrMerger, super.Merger, name)
 	}
-	db.mergerIsNew = super.Merger != name
+	r.unnamed = super.Merger != name
 	super.Merger = name
-	db.super, db.slot, db.epoch, db.nextID = super, which, super.Epoch+1, super.NextID
-	db.name = binary.LittleEndian.Uint64(super.UUID[:])
+	r.super, r.slot, db.life.epoch = super, which, super.Epoch+1
+	db.tree.resume(super.NextID)
+	db.life.store = binary.LittleEndian.Uint64(super.UUID[:])
 	other, err := table.DecodeSuper(slots[1-which])
 	switch {
 	case err == nil && other.Seq+1 == super.Seq:
@@ -317,32 +328,32 @@ func (db *DB) readSupers() (*table.Superblock, error) {
 
 // readChunk reads a chunk of the table into memory of the heap: tables are
 // small beside what they list.
-func (db *DB) readChunk(l table.Loc) ([]byte, error) {
+func (r *recovery) readChunk(l table.Loc) ([]byte, error) {
+	db := r.db
 	buf, ok := db.pool.Alloc(int(l.Len))
 	if !ok {
 		return nil, fmt.Errorf("%w: no buffer of %d bytes for the table", ErrMemory, l.Len)
 	}
 	defer db.pool.Free(buf)
-	if err := readFull(db.data, buf, l.Addr); err != nil {
+	if err := readFull(db.files.data, buf, l.Addr); err != nil {
 		return nil, err
 	}
 	return append([]byte(nil), buf...), nil
 }
 
 // loadTree reads the table, and builds the tree that it describes.
-func (db *DB) loadTree() error {
-	end := db.super.Pages
-	if size, err := db.data.Size(); err != nil {
+func (r *recovery) loadTree() error {
+	db := r.db
+	end := r.super.Pages
+	if size, err := db.files.data.Size(); err != nil {
 		return err
 	} else if size < int64(end)*extent.PageSize {
 		return &CorruptError{File: dataFile, Offset: size, Want: fmt.Sprintf("%d bytes", int64(end)*extent.PageSize), Found: fmt.Sprintf("%d", size)}
 	} else {
 		end = uint32(min(size/extent.PageSize, 1<<32-2))
 	}
-	db.space = &space{
-		file: db.data, alloc: extent.New(table.FirstPage, end), frozen: db.super.Seq,
-	}
-	t, err := table.Load(db.super, db.readChunk)
+	db.space = newSpace(db.files.data, end, r.super.Seq)
+	t, err := table.Load(r.super, r.readChunk)
 	if err != nil {
 		var bad *table.Corrupt
 		if errors.As(err, &bad) {
@@ -350,8 +361,8 @@ func (db *DB) loadTree() error {
 		}
 		return err
 	}
-	db.table = t
-	for _, c := range db.super.Chunks {
+	r.table = t
+	for _, c := range r.super.Chunks {
 		if err := db.space.reserve(runOf(c.Addr, int64(c.Len))); err != nil {
 			return &CorruptError{File: dataFile, Offset: c.Addr, Want: "pages of the table alone", Found: err.Error()}
 		}
@@ -360,7 +371,7 @@ func (db *DB) loadTree() error {
 	for _, o := range t.Objects() {
 		switch o.Kind {
 		case table.Branch:
-			if err := db.loadBranch(o); err != nil {
+			if err := r.loadBranch(o); err != nil {
 				return err
 			}
 		case table.Root:
@@ -368,25 +379,24 @@ func (db *DB) loadTree() error {
 		}
 	}
 	if root == 0 {
-		db.trunk = trunk.New(db.opt.Tuning.shape(), db.nextIDLocked)
-		db.changes = changes{root: nil}
+		db.tree.load(nil)
 		return nil
 	}
-	node, err := trunk.Decode(root, source{db})
+	node, err := trunk.Decode(root, source{r})
 	if err != nil {
 		return &CorruptError{File: dataFile, Want: "a trunk", Found: err.Error()}
 	}
-	db.trunk = trunk.Load(db.opt.Tuning.shape(), db.nextIDLocked, node)
-	db.changes = changes{root: node}
+	db.tree.load(node)
 	used := map[uint64]bool{}
 	node.Branches(func(b *trunk.Branch) { used[b.Meta.ID] = true })
-	if len(used) != len(db.branches) {
-		return &CorruptError{File: dataFile, Want: "branches that the trunk refers to", Found: fmt.Sprintf("%d, of which it refers to %d", len(db.branches), len(used))}
+	if len(used) != len(db.tree.all()) {
+		return &CorruptError{File: dataFile, Want: "branches that the trunk refers to", Found: fmt.Sprintf("%d, of which it refers to %d", len(db.tree.all()), len(used))}
 	}
 	return nil
 }
 
-func (db *DB) loadBranch(o table.Object) error {
+func (r *recovery) loadBranch(o table.Object) error {
+	db := r.db
 	meta, err := branch.DecodeMeta(o.Body)
 	if err == nil && meta.ID != o.ID {
 		err = fmt.Errorf("branch %d in the place of %d", meta.ID, o.ID)
@@ -404,89 +414,65 @@ func (db *DB) loadBranch(o table.Object) error {
 		return err
 	}
 	b := trunk.NewBranch(meta, index)
-	db.branches[meta.ID] = b
+	db.tree.found(b)
 	db.indexBytes.Add(int64(index.Memory()))
-	if meta.RangeDeletes > 0 {
-		db.tombstoned++
-	}
 	for _, r := range meta.Blobs {
-		if err := db.likeAgain(r); err != nil {
+		if err := db.space.found(r); err != nil {
 			return &CorruptError{File: dataFile, Offset: r.Addr(), Branch: o.ID, Want: "pages of a large value", Found: err.Error()}
 		}
 	}
 	return nil
 }
 
-// likeAgain counts a use of a blob that recovery has found.
-func (db *DB) likeAgain(r extent.Run) error {
-	first, err := db.space.likes.Like(r)
-	if err == nil && first {
-		err = db.space.reserve(r)
-	}
-	return err
-}
-
 // source gives the trunk what it refers to.
-type source struct{ db *DB }
+type source struct{ *recovery }
 
 func (s source) Node(id uint64) ([]byte, bool) {
-	o, ok := s.db.table.Get(id)
+	o, ok := s.table.Get(id)
 	return o.Body, ok && (o.Kind == table.Node || o.Kind == table.Root)
 }
 
 func (s source) Branch(id uint64) (*trunk.Branch, bool) {
-	b, ok := s.db.branches[id]
-	return b, ok
+	return s.db.tree.branch(id)
 }
 
 // keepOlder retires what only the older superblock refers to, so that it stays
 // complete until the next superblock is durable.
-func (db *DB) keepOlder(older *table.Superblock) {
-	old, err := table.Load(*older, db.readChunk)
+func (r *recovery) keepOlder(older *table.Superblock) {
+	db := r.db
+	old, err := table.Load(*older, r.readChunk)
 	if err != nil {
 		db.log.Warn("the older superblock leads nowhere", "error", err)
 		return
 	}
-	keep := func(r extent.Run) {
-		// What is in use is in use by the newer one as well.
-		if db.space.reserve(r) == nil {
-			db.space.alloc.Retire(r, db.super.Seq)
-		}
-	}
 	for _, c := range older.Chunks {
-		keep(runOf(c.Addr, int64(c.Len)))
+		db.space.foundOlder(runOf(c.Addr, int64(c.Len)))
 	}
 	for _, o := range old.Objects() {
-		if _, both := db.branches[o.ID]; both || o.Kind != table.Branch {
+		if _, both := db.tree.branch(o.ID); both || o.Kind != table.Branch {
 			continue
 		}
 		meta, err := branch.DecodeMeta(o.Body)
 		if err != nil {
 			continue
 		}
-		for _, r := range append(append(meta.Blobs, meta.IndexRun()), meta.Runs...) {
-			if db.space.likes.Count(r.Page) == 0 {
-				keep(r)
-			}
+		for _, run := range append(append(meta.Blobs, meta.IndexRun()), meta.Runs...) {
+			db.space.foundOlder(run)
 		}
 	}
 }
 
 // replay reads the journal into memtables.
-func (db *DB) replay() error {
+func (r *recovery) replay() error {
+	db := r.db
 	buffer := min(1<<20, max(db.opt.Tuning.MemtableBytes/4, 4096)&^4095)
-	var ok bool
-	if db.readBuffer, ok = db.pool.Alloc(buffer); !ok {
-		return fmt.Errorf("%w: no buffer of %d bytes to read the journal", ErrMemory, buffer)
-	}
-	log, err := journal.Open(db.disk, db.dir, journal.Options{Store: db.store(), Direct: true, Buffer: db.readBuffer})
+	log, err := db.journal.open(buffer)
 	if err != nil {
 		return err
 	}
-	db.journal = log
 	var mems []*mem // oldest first
 	var now *mem
-	session := db.super.Chain.Session
+	session := r.super.Chain.Session
 	drop := func() {
 		if now != nil && now.table.Len() == 0 {
 			mems = mems[:len(mems)-1]
@@ -495,7 +481,7 @@ func (db *DB) replay() error {
 		now = nil
 	}
 	chain := journal.ChainState{
-		Segment: db.super.Segment, Prev: db.super.Chain.Prev, Session: session, Next: message.Seq(db.super.Cut) + 1,
+		Segment: r.super.Segment, Prev: r.super.Chain.Prev, Session: session, Next: message.Seq(r.super.Cut) + 1,
 	}
 	end, err := log.Replay(chain, func(info journal.SegmentInfo, size int) ([]byte, func(journal.Header, int, int) error, error) {
 		drop()
@@ -507,11 +493,11 @@ func (db *DB) replay() error {
 		now, mems = m, append(mems, m)
 		return m.arena, func(h journal.Header, off, end int) error {
 			session = info.Session
-			return db.replayFrame(m, h, off, end)
+			return r.replayFrame(m, h, off, end)
 		}, nil
 	})
 	drop()
-	db.adoptRecovered(mems)
+	db.writer.add(mems...) // so that their memory is freed whatever happens
 	if err != nil {
 		var bad *journal.Corrupt
 		if errors.As(err, &bad) {
@@ -522,20 +508,29 @@ func (db *DB) replay() error {
 	if len(mems) > 0 {
 		db.tracer.Trace(env.Mark("store.recover.replay"))
 	}
-	db.chain, db.chainSession = end.Prev, end.Session
-	db.seq = end.Next - 1
-	db.visible.Store(uint64(db.seq))
-	db.journaled = message.Seq(db.super.Cut)
-	db.durable.reach(db.journaled)
+	return r.begin(mems, end)
+}
+
+// begin begins the life of the store with the memtables that recovery has read of
+// the journal, up to its end.
+func (r *recovery) begin(mems []*mem, end journal.ChainState) error {
+	db, cut := r.db, message.Seq(r.super.Cut)
+	db.checkpoints.resume(r.super, r.slot, r.table, r.unnamed)
+	last := end.Next - 1
+	db.writer.resume(last)
+	db.journal.resume(end, cut)
+	db.durable.reach(cut)
 	size := db.opt.Tuning.MemtableBytes
 	if db.opt.ReadOnly {
 		size = MemtableMin
 	}
-	active := db.newMem(end.Segment, db.seq+1, size)
+	active := db.newMem(end.Segment, last+1, size)
 	if active == nil {
 		return fmt.Errorf("%w: no room for a memtable of %d bytes beside %d that were recovered", ErrMemory, size, len(mems))
 	}
-	db.journalMems = append(db.journalMems, active)
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	db.writer.add(active)
 	newestFirst := []*mem{active}
 	for i := len(mems) - 1; i >= 0; i-- {
 		newestFirst = append(newestFirst, mems[i])
@@ -545,23 +540,17 @@ func (db *DB) replay() error {
 	}
 	if !db.opt.ReadOnly {
 		db.space.unknown()
-		db.space.setFloor(db.table.Size())
+		db.space.setFloor(r.table.Size())
 	}
 	db.publish(newestFirst)
 	db.trace(func() env.Event {
-		return Opened{Superblock: db.super.Seq, Slot: db.slot, Cut: db.super.Cut, Version: uint64(db.seq)}
+		return Opened{Superblock: r.super.Seq, Slot: r.slot, Cut: r.super.Cut, Version: uint64(last)}
 	})
 	return nil
 }
 
-// adoptRecovered notes the memtables, so that their memory is freed whatever
-// happens.
-func (db *DB) adoptRecovered(mems []*mem) {
-	db.journalMems = append(db.journalMems, mems...)
-}
-
 // replayFrame takes the messages of a frame into the memtable.
-func (db *DB) replayFrame(m *mem, h journal.Header, off, end int) error {
+func (r *recovery) replayFrame(m *mem, h journal.Header, off, end int) error {
 	if !m.table.Skip(off + journal.HeaderSize) {
 		return fmt.Errorf("frame at %d lies outside of the segment", off)
 	}
@@ -578,12 +567,12 @@ func (db *DB) replayFrame(m *mem, h journal.Header, off, end int) error {
 				bad = fmt.Errorf("change %d is no reference to a large value", msg.Seq)
 				return
 			}
-			r := runOf(ref.Addr, int64(ref.Len))
-			if err := db.likeAgain(r); err != nil {
+			run := runOf(ref.Addr, int64(ref.Len))
+			if err := r.db.space.found(run); err != nil {
 				bad = err
 				return
 			}
-			m.blobs = append(m.blobs, r)
+			m.blobs = append(m.blobs, run)
 		}
 	})
 	if err = first(err, bad); err != nil {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/ashlar-dev/ashlar/env"
+	"github.com/ashlar-dev/ashlar/internal/invariant"
 	"github.com/ashlar-dev/ashlar/store/extent"
 	"github.com/ashlar-dev/ashlar/store/message"
 	"github.com/ashlar-dev/ashlar/store/trunk"
@@ -106,6 +107,16 @@ func (s *space) admit(keep uint64, p purpose, needed bool) error {
 	}
 }
 
+// keepOnly keeps so many pages from now on, and returns whether that is less
+// than before.
+func (s *space) keepOnly(keep uint64) (less bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	less = keep < s.keep
+	s.keep = keep
+	return less
+}
+
 // spare reports whether there are so many pages beside all that is kept, or makes
 // the file longer for them.
 func (s *space) spare(pages uint64) bool {
@@ -147,29 +158,17 @@ func mergedPages(bytes int64, partitions int) uint64 {
 	return pagesOf(bytes+bytes/4) + 2*uint64(partitions)
 }
 
-// upkeep is what the tree with that root takes to be merged. Under db.mu.
+// upkeep is what the tree with that root takes to be merged.
 type upkeep struct {
 	root   *trunk.Node
 	pages  uint64
 	weight trunk.Weight
 }
 
-func (db *DB) upkeep() *upkeep {
-	if root := db.trunk.Root(); db.kept.root != root {
-		w := root.Weight()
-		db.kept = upkeep{root: root, weight: w, pages: mergedPages(w.Newer, w.Pieces)}
-		if w.Largest > 0 {
-			db.kept.pages += mergedPages(w.Largest, 8)
-		}
-		db.space.setDeletes(db.opt.Tuning.MemtableBytes, w.Partitions)
-	}
-	return &db.kept
-}
-
 // keepWith is what is to be kept when that much is for one of the memtables. The
 // caller holds db.mu.
 func (db *DB) keepWith(m *mem, keep uint64) uint64 {
-	sum := db.upkeep().pages
+	sum := db.tree.upkeep().pages
 	for _, other := range db.current.Load().mems {
 		if other != m {
 			sum += other.keep
@@ -182,19 +181,14 @@ func (db *DB) keepWith(m *mem, keep uint64) uint64 {
 // branch with its index, and once as what merges make of it.
 func (db *DB) memKeep(bytes, records int) uint64 {
 	n := int64(bytes)
-	return pagesOf(n+n/2) + 8 + mergedPages(n, min(db.upkeep().weight.Partitions, records))
+	return pagesOf(n+n/2) + 8 + mergedPages(n, min(db.tree.upkeep().weight.Partitions, records))
 }
 
 // keepNow brings up to date what is kept, and returns whether that is less than it was.
 func (db *DB) keepNow() (less bool) {
 	db.mu.Lock()
 	defer db.mu.Unlock()
-	keep := db.keepWith(nil, 0)
-	db.space.mu.Lock()
-	defer db.space.mu.Unlock()
-	less = keep < db.space.keep
-	db.space.keep = keep
-	return less
+	return db.space.keepOnly(db.keepWith(nil, 0))
 }
 
 // grant lets a memtable take so many messages of n bytes, if the store could
@@ -219,6 +213,31 @@ func (db *DB) grant(m *mem, messages, n int, p purpose) error {
 // recordMin is the least that a message takes of a memtable, in bytes.
 const recordMin = 24
 
+// room has the locks of calls that make room on a full disk, and of merges there.
+// Both are taken before all other locks, mu first.
+type room struct {
+	mu, tight invariant.Mutex
+}
+
+func (r *room) init() {
+	r.mu.SetRank(rankRoom, "room")
+	r.tight.SetRank(rankTight, "tight")
+}
+
+// alone makes room with f; one call at a time does.
+func (r *room) alone(f func() (bool, error)) (bool, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return f()
+}
+
+// withReserve merges with f, which uses the reserve; one merge at a time does.
+func (r *room) withReserve(f func() ([]*trunk.Branch, error)) ([]*trunk.Branch, error) {
+	r.tight.Lock()
+	defer r.tight.Unlock()
+	return f()
+}
+
 // makeRoom does the next thing that may give back space: checkpoints, a flush,
 // or a merge. It answers false when nothing is left to do, so that what was
 // refused stays refused. For deletes everything is merged; for puts what has
@@ -227,9 +246,12 @@ func (db *DB) makeRoom(p purpose) (did bool, err error) {
 	if err := db.enter(); err != nil {
 		return false, err
 	}
-	defer db.workers.Done()
-	db.roomMu.Lock()
-	defer db.roomMu.Unlock()
+	defer db.work.leave()
+	return db.room.alone(func() (bool, error) { return db.nextRoom(p) })
+}
+
+// nextRoom is makeRoom for the one call that makes room.
+func (db *DB) nextRoom(p purpose) (did bool, err error) {
 	if db.freeRetired() {
 		return true, nil
 	}
@@ -241,29 +263,28 @@ func (db *DB) makeRoom(p purpose) (did bool, err error) {
 		deletes += m.deletes
 		ranges += m.table.RangeDeletes()
 	}
-	w := db.upkeep().weight
+	w := db.tree.upkeep().weight
 	db.mu.Unlock()
 	if ranges > 0 || worth.Merge(float64(newer), float64(deletes), w.Records, w.Newer+w.Base) {
 		return true, db.flushAll(false)
 	}
 	for {
 		db.mu.Lock()
-		j := db.trunk.Shrink(worth, db.policy(alphaIdle))
+		j := db.tree.shrink(worth, db.policy(alphaIdle))
 		switch {
-		case j == nil && len(db.jobs) > 0 && !db.opt.Tuning.Inline && !db.closing:
-			db.idle.Wait() // a worker may give back space
+		case j == nil && db.tree.merging() && !db.opt.Tuning.Inline && !db.closing.Load():
+			db.work.awaitJob() // a worker may give back space
 			db.mu.Unlock()
 			return true, nil
 		case j == nil:
 			db.mu.Unlock()
 			return db.keepNow(), nil // merges may have made it less
 		case j.Flush:
-			db.trunk.Flush(j)
+			db.tree.flush(j)
 			db.publish(db.current.Load().mems)
 			db.mu.Unlock()
 			continue
 		}
-		db.take(j)
 		db.mu.Unlock()
 		err := db.run(j)
 		if errors.Is(err, errAborted) {
@@ -276,16 +297,16 @@ func (db *DB) makeRoom(p purpose) (did bool, err error) {
 // freeRetired makes the checkpoints after which pages are free that only
 // superblocks hold, and answers whether there are more now.
 func (db *DB) freeRetired() bool {
-	db.cmu.Lock()
-	defer db.cmu.Unlock()
+	db.checkpoints.lock()
+	defer db.checkpoints.unlock()
 	return db.freeRetiredLocked()
 }
 
-// freeRetiredLocked is freeRetired for those who hold db.cmu.
+// freeRetiredLocked is freeRetired for callers that hold db.checkpoints.
 func (db *DB) freeRetiredLocked() (freed bool) {
 	for range 2 {
 		_, before, retired := db.space.pages()
-		if retired == 0 || db.checkpoint(false) != nil {
+		if retired == 0 || db.checkpoints.write(false) != nil {
 			break
 		}
 		_, after, _ := db.space.pages()

@@ -2,9 +2,12 @@ package store
 
 import (
 	"errors"
+	"sync"
 	"time"
 
 	"github.com/ashlar-dev/ashlar/env"
+	"github.com/ashlar-dev/ashlar/internal/invariant"
+	"github.com/ashlar-dev/ashlar/store/message"
 	"github.com/ashlar-dev/ashlar/store/trunk"
 )
 
@@ -22,30 +25,121 @@ const (
 // idleAfter is how long no change must come before a store counts as idle.
 const idleAfter = 250 * time.Millisecond
 
-func (db *DB) startWorkers() {
-	if db.opt.Tuning.Inline || db.opt.ReadOnly {
-		return
-	}
-	db.workers.Add(2 + db.opt.Tuning.Workers)
-	go db.flusher()
-	go db.journaler()
-	for range db.opt.Tuning.Workers {
-		go db.compactor()
-	}
-	db.watchIdle()
+// schedule runs the background: it wakes the goroutines that flush, compact and
+// write the journal, and notifies callers that wait for them. The lock of all
+// but workers and alarm is DB.mu.
+type schedule struct {
+	db      *DB
+	work    *sync.Cond // there is work
+	flushed *sync.Cond // a memtable was flushed, or could not be
+	idle    *sync.Cond // a compactor has no work, or a job has ended
+	// workers are the goroutines, and the calls that use memory of the pool
+	// without a state.
+	workers sync.WaitGroup
+	alarm   alarm
+
+	failed        error // the last failure
+	flushErr      error
+	journalWanted bool
+	waiting       int // calls of Wait
+	working       int // compactors that are not idle
+	quiet         bool
+	trimmed       bool // since something was last done
+	lastSeq       message.Seq
+	lastReads     int64
 }
 
-// tell wakes the workers. The caller holds db.mu.
-func (db *DB) tell() { db.work.Broadcast() }
+// alarm is the timer of a schedule.
+type alarm struct {
+	mu    invariant.Mutex // a leaf
+	timer env.Timer
+	off   bool
+}
 
-// tellJournal wakes the journal's writer. The caller holds db.mu.
-func (db *DB) tellJournal() {
-	if db.opt.Tuning.Inline {
+// set makes f run after d, unless the alarm is off.
+func (a *alarm) set(clock env.Clock, d time.Duration, f func()) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if !a.off {
+		a.timer = clock.After(d, env.WakeFunc(f))
+	}
+}
+
+// stop turns the alarm off.
+func (a *alarm) stop() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.off = true
+	if a.timer != nil {
+		a.timer.Stop()
+	}
+}
+
+func (s *schedule) init(db *DB) {
+	s.db = db
+	s.work, s.flushed, s.idle = sync.NewCond(&db.mu), sync.NewCond(&db.mu), sync.NewCond(&db.mu)
+	s.working = db.opt.Tuning.Workers
+	s.alarm.mu.SetRank(rankLeaf, "alarm")
+}
+
+// start starts the goroutines.
+func (s *schedule) start() {
+	t := s.db.opt.Tuning
+	if t.Inline || s.db.opt.ReadOnly {
 		return
 	}
-	db.journalWanted = true
-	db.work.Broadcast()
+	s.workers.Add(2 + t.Workers)
+	go s.flusher()
+	go s.journaler()
+	for range t.Workers {
+		go s.compactor()
+	}
+	s.watchIdle()
 }
+
+// enter lets the caller use memory of the pool until it calls leave. The caller
+// holds DB.mu, and has seen that the store is not closing.
+func (s *schedule) enter() { s.workers.Add(1) }
+
+func (s *schedule) leave() { s.workers.Done() }
+
+// end waits until the goroutines have ended, and the calls that have entered. The
+// store is closing, and everybody has been woken.
+func (s *schedule) end() {
+	s.alarm.stop()
+	s.workers.Wait()
+}
+
+// wake wakes the goroutines. The caller holds DB.mu.
+func (s *schedule) wake() { s.work.Broadcast() }
+
+// wakeAll wakes the goroutines and all callers that wait for them. The caller
+// holds DB.mu.
+func (s *schedule) wakeAll() {
+	s.work.Broadcast()
+	s.flushed.Broadcast()
+	s.idle.Broadcast()
+}
+
+// wakeJournaler wakes the goroutine that writes the journal. The caller holds
+// DB.mu.
+func (s *schedule) wakeJournaler() {
+	if s.db.opt.Tuning.Inline {
+		return
+	}
+	s.journalWanted = true
+	s.work.Broadcast()
+}
+
+// memtableDone notifies callers that wait for a memtable to be flushed, or for
+// its memory. The caller holds DB.mu.
+func (s *schedule) memtableDone() { s.flushed.Broadcast() }
+
+// jobDone notifies callers that wait for a compaction. The caller holds DB.mu.
+func (s *schedule) jobDone() { s.idle.Broadcast() }
+
+// awaitJob waits for a compaction to end. The caller holds DB.mu.
+func (s *schedule) awaitJob() { s.idle.Wait() }
 
 // inline does all work that is due, when there are no workers.
 func (db *DB) inline() error {
@@ -77,7 +171,7 @@ func (db *DB) step(alpha float64) (did bool, err error) {
 		return false, nil
 	}
 	db.mu.Lock()
-	full := len(db.current.Load().mems) > 1 || db.behind()
+	full := db.flushDue()
 	db.mu.Unlock()
 	if full {
 		return true, db.flushOldest()
@@ -89,67 +183,67 @@ func (db *DB) step(alpha float64) (did bool, err error) {
 	return true, db.run(j)
 }
 
-func (db *DB) flusher() {
-	defer db.workers.Done()
+func (s *schedule) flusher() {
+	defer s.workers.Done()
+	db := s.db
 	for {
 		db.mu.Lock()
-		for !db.closing && len(db.current.Load().mems) == 1 && !db.behind() {
-			db.work.Wait()
+		for !db.closing.Load() && !db.flushDue() {
+			s.work.Wait()
 		}
-		closing := db.closing
-		db.flushing = true
 		db.mu.Unlock()
-		if closing {
+		if db.closing.Load() {
 			return
 		}
 		err := db.flushOldest()
 		db.mu.Lock()
-		db.flushErr, db.flushing = err, false
-		db.flushed.Broadcast()
-		if err != nil && !db.closing {
-			db.failed = err
-			db.idle.Broadcast()
+		s.flushErr = err
+		s.flushed.Broadcast()
+		if err != nil && !db.closing.Load() {
+			s.failed = err
+			s.idle.Broadcast()
 			// Disk full, or the store has stopped: try again on the next call.
-			db.work.Wait()
+			s.work.Wait()
 		}
 		db.mu.Unlock()
 	}
 }
 
-// awaitFlush waits until there are fewer memtables. The caller holds db.mu.
-func (db *DB) awaitFlush() error {
+// awaitFlush waits until there are fewer memtables. The caller holds DB.mu.
+func (s *schedule) awaitFlush() error {
+	db := s.db
 	if db.opt.Tuning.Inline {
 		db.mu.Unlock()
 		err := db.flushOldest()
 		db.mu.Lock()
 		return err
 	}
-	if db.closing {
+	if db.closing.Load() {
 		return ErrClosed // there are no more flushes
 	}
 	start := db.clock.Now()
-	db.flushErr = nil
-	db.tell()
-	db.flushed.Wait()
+	s.flushErr = nil
+	s.wake()
+	s.flushed.Wait()
 	db.metrics.stalls.Add(1)
 	db.metrics.stalled.Add(int64(db.clock.Now().Sub(start)))
-	if db.closing {
+	if db.closing.Load() {
 		return ErrClosed
 	}
-	return db.flushErr
+	return s.flushErr
 }
 
-func (db *DB) journaler() {
-	defer db.workers.Done()
+func (s *schedule) journaler() {
+	defer s.workers.Done()
+	db := s.db
 	for {
 		db.mu.Lock()
-		for !db.closing && !db.journalWanted {
-			db.work.Wait()
+		for !db.closing.Load() && !s.journalWanted {
+			s.work.Wait()
 		}
-		closing := db.closing
-		db.journalWanted = false
+		s.journalWanted = false
 		db.mu.Unlock()
-		if closing {
+		if db.closing.Load() {
 			return
 		}
 		_ = db.handOver() // an error has stopped the store, or Sync will meet it again
@@ -159,101 +253,132 @@ func (db *DB) journaler() {
 // handOver passes queued frames to the operating system: to the journal, or to
 // the tree if the disk has no room for another segment.
 func (db *DB) handOver() error {
-	err := db.drainJournal()
+	err := db.journal.drain()
 	if errors.Is(err, env.ErrNoSpace) {
 		err = db.flushMems(false)
 	}
 	return err
 }
 
-func (db *DB) compactor() {
-	defer db.workers.Done()
+func (s *schedule) compactor() {
+	defer s.workers.Done()
+	db := s.db
 	for {
-		db.mu.Lock()
-		var j *trunk.Job
-		for !db.closing {
-			if j = db.nextJobLocked(db.alpha()); j != nil {
-				break
-			}
-			if db.alpha() == alphaIdle && !db.trimmed && db.err() == nil {
-				db.trimmed = true
-				db.mu.Unlock()
-				db.trim()
-				db.mu.Lock()
-				continue
-			}
-			db.working--
-			db.idle.Broadcast()
-			db.work.Wait()
-			db.working++
-		}
-		closing := db.closing
-		db.trimmed = false
-		db.mu.Unlock()
-		if closing {
+		j := s.awaitMerge()
+		if j == nil {
 			return
 		}
-		if err := db.run(j); err != nil && !errors.Is(err, errAborted) {
-			db.log.Warn("compaction", "error", err)
-			db.fail(err)
-			var unreadable readError
-			if errors.As(err, &unreadable) {
-				continue
-			}
-			db.mu.Lock()
-			if !db.closing {
-				db.working--
-				db.idle.Broadcast()
-				db.work.Wait()
-				db.working++
-			}
-			db.mu.Unlock()
+		err := db.run(j)
+		if err == nil || errors.Is(err, errAborted) {
+			continue
 		}
+		db.log.Warn("compaction", "error", err)
+		s.fail(err)
+		var unreadable readError
+		if errors.As(err, &unreadable) {
+			continue
+		}
+		db.mu.Lock()
+		if !db.closing.Load() {
+			s.rest()
+		}
+		db.mu.Unlock()
 	}
 }
 
-// alpha is the present eagerness of compaction. The caller holds db.mu.
-func (db *DB) alpha() float64 {
-	if db.quiet || db.waiting > 0 {
+// awaitMerge returns the next compaction, or nil when the store is closing. An
+// idle store gives space back meanwhile.
+func (s *schedule) awaitMerge() *trunk.Job {
+	db := s.db
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	for !db.closing.Load() {
+		if j := db.nextJobLocked(s.alpha()); j != nil {
+			s.trimmed = false
+			return j
+		}
+		if s.alpha() == alphaIdle && !s.trimmed && db.err() == nil {
+			s.trimmed = true
+			db.mu.Unlock()
+			db.trim()
+			db.mu.Lock()
+			continue
+		}
+		s.rest()
+	}
+	return nil
+}
+
+// rest is the time of a compactor without work. The caller holds DB.mu.
+func (s *schedule) rest() {
+	s.working--
+	s.idle.Broadcast()
+	s.work.Wait()
+	s.working++
+}
+
+// alpha is the present eagerness of compaction. The caller holds DB.mu.
+func (s *schedule) alpha() float64 {
+	if s.quiet || s.waiting > 0 {
 		return alphaIdle
 	}
 	return alphaBusy
 }
 
 // watchIdle checks from time to time whether changes still come.
-func (db *DB) watchIdle() {
-	db.timerMu.Lock()
-	defer db.timerMu.Unlock()
-	if db.timerOff {
-		return
-	}
-	db.timer = db.clock.After(idleAfter, env.WakeFunc(func() {
+func (s *schedule) watchIdle() {
+	db := s.db
+	s.alarm.set(db.clock, idleAfter, func() {
 		db.mu.Lock()
-		quiet := db.seq == db.lastSeq
+		seq := db.writer.last()
+		quiet := seq == s.lastSeq
 		reads := db.metrics.iterators.Load() + db.metrics.misled.Load()
-		if quiet && !db.quiet || reads != db.lastReads {
-			db.tell() // merges may be due that nobody has asked for
+		if quiet && !s.quiet || reads != s.lastReads {
+			s.wake() // merges may be due that nobody has asked for
 		}
-		db.quiet, db.lastSeq, db.lastReads = quiet, db.seq, reads
-		closing := db.closing
+		s.quiet, s.lastSeq, s.lastReads = quiet, seq, reads
 		db.mu.Unlock()
-		if !closing {
+		if !db.closing.Load() {
 			db.regrowCache()
-			db.watchIdle()
+			s.watchIdle()
 		}
-	}))
+	})
+}
+
+// await is Wait.
+func (s *schedule) await() error {
+	db := s.db
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	s.waiting++
+	s.failed = nil
+	s.wake()
+	for db.err() == nil && s.failed == nil && !db.closing.Load() &&
+		(s.working > 0 || !s.trimmed || len(db.current.Load().mems) > 1 || db.tree.due(db.policy(alphaIdle))) {
+		s.idle.Wait()
+	}
+	s.waiting--
+	return first(db.err(), s.failed)
+}
+
+// fail records what the background could not do, for calls of Wait.
+func (s *schedule) fail(err error) {
+	s.db.mu.Lock()
+	defer s.db.mu.Unlock()
+	s.failed = err
+	s.idle.Broadcast()
 }
 
 // trim returns space to the file system: two checkpoints free what only old
 // superblocks refer to, and free runs become holes.
 func (db *DB) trim() {
-	db.cmu.Lock()
-	defer db.cmu.Unlock()
+	db.checkpoints.lock()
+	defer db.checkpoints.unlock()
 	for range 2 {
 		if _, _, retired := db.space.pages(); retired < granule {
 			break
 		}
-		if err := db.checkpoint(false); err != nil {
+		if err := db.checkpoints.write(false); err != nil {
 			return
 		}
 	}
@@ -285,22 +410,5 @@ func (db *DB) Wait() error {
 			}
 		}
 	}
-	db.mu.Lock()
-	defer db.mu.Unlock()
-	db.waiting++
-	db.failed = nil
-	db.tell()
-	for db.err() == nil && db.failed == nil && !db.closing && (db.working > 0 || !db.trimmed || len(db.current.Load().mems) > 1 || db.trunk.Next(db.policy(alphaIdle)) != nil) {
-		db.idle.Wait()
-	}
-	db.waiting--
-	return first(db.err(), db.failed)
-}
-
-// fail notes what the background could not do, for those who wait for it.
-func (db *DB) fail(err error) {
-	db.mu.Lock()
-	defer db.mu.Unlock()
-	db.failed = err
-	db.idle.Broadcast()
+	return db.work.await()
 }

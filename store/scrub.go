@@ -22,13 +22,13 @@ import (
 func (db *DB) Scrub(ctx context.Context, bytesPerSecond int64) (Report, error) {
 	var report Report
 	if bytesPerSecond <= 0 {
-		return report, fmt.Errorf("scrub store %s: %d bytes per second, want a positive number", db.dir, bytesPerSecond)
+		return report, fmt.Errorf("scrub store %s: %d bytes per second, want a positive number", db.files.dir, bytesPerSecond)
 	}
 	ids, err := db.beginScrub(&report)
 	if err != nil {
 		return report, err
 	}
-	defer db.workers.Done()
+	defer db.work.leave()
 	p := pacer{clock: db.clock, rate: float64(bytesPerSecond), start: db.clock.Now()}
 	rest := func(bytes int64) error {
 		if err := db.open(); err != nil {
@@ -50,7 +50,7 @@ func (db *DB) Scrub(ctx context.Context, bytesPerSecond int64) (Report, error) {
 		if b == nil {
 			continue // it was merged into others meanwhile
 		}
-		err := db.examineBranch(ctx, b, db.data, &report, rest)
+		err := db.examineBranch(ctx, b, db.files.data, &report, rest)
 		db.unrefBranch(b)
 		if err != nil {
 			return report, err
@@ -64,11 +64,11 @@ func (db *DB) Scrub(ctx context.Context, bytesPerSecond int64) (Report, error) {
 func (db *DB) beginScrub(report *Report) ([]uint64, error) {
 	db.mu.Lock()
 	defer db.mu.Unlock()
-	if db.closing {
+	if db.closing.Load() {
 		return nil, ErrClosed
 	}
-	db.workers.Add(1)
-	root := db.trunk.Root()
+	db.work.enter()
+	root := db.tree.root()
 	if err := root.Validate(); err != nil {
 		report.add(err)
 	}
@@ -81,8 +81,8 @@ func (db *DB) beginScrub(report *Report) ([]uint64, error) {
 func (db *DB) hold(id uint64) *trunk.Branch {
 	db.mu.Lock()
 	defer db.mu.Unlock()
-	b := db.branches[id]
-	if b != nil {
+	b, ok := db.tree.branch(id)
+	if ok {
 		b.Retain()
 	}
 	return b

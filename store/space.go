@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync"
 
 	"github.com/ashlar-dev/ashlar/env"
 	"github.com/ashlar-dev/ashlar/internal/invariant"
@@ -23,7 +22,7 @@ import (
 // found them and cannot know, are holes: in use as far as the allocator knows,
 // and asked for before the file is made longer.
 type space struct {
-	mu    sync.Mutex
+	mu    invariant.Mutex // a leaf
 	file  env.File
 	alloc *extent.Allocator
 	likes extent.Likes
@@ -38,6 +37,14 @@ type space struct {
 	full bool
 	// The reserve, in pages (reserve.go).
 	floor, keep, deletes uint64
+}
+
+// newSpace is the space of a file of end pages, whose newest superblock has that
+// number. All pages but those of superblocks are free.
+func newSpace(file env.File, end uint32, super uint64) *space {
+	s := &space{file: file, alloc: extent.New(table.FirstPage, end), frozen: super}
+	s.mu.SetRank(rankLeaf, "space")
+	return s
 }
 
 // growPages is by how much the file grows at least, and growMax at most: a
@@ -251,6 +258,23 @@ func (s *space) unlike(r extent.Run) {
 	s.mu.Unlock()
 }
 
+// found counts a use of a blob, at recovery.
+func (s *space) found(r extent.Run) error {
+	first, err := s.likes.Like(r)
+	if err == nil && first {
+		err = s.reserve(r)
+	}
+	return err
+}
+
+// foundOlder retires pages that the older superblock refers to, at recovery. What
+// is in use is in use by the newer one as well.
+func (s *space) foundOlder(r extent.Run) {
+	if s.likes.Count(r.Page) == 0 && s.reserve(r) == nil {
+		s.alloc.Retire(r, s.frozen)
+	}
+}
+
 // reserve marks pages as used, at recovery.
 func (s *space) reserve(r extent.Run) error {
 	if r.Page < table.FirstPage {
@@ -267,6 +291,18 @@ func (s *space) pages() (end uint32, free, retired uint64) {
 		free += uint64(r.Pages)
 	}
 	return s.alloc.End(), free, s.alloc.RetiredPages()
+}
+
+// unused are the runs that the allocator has not given out, and the holes. The
+// error is that the allocator contradicts itself.
+func (s *space) unused() ([]extent.Run, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	runs := slices.Clone(s.holes)
+	for _, span := range s.alloc.All() {
+		runs = append(runs, span.Run)
+	}
+	return runs, s.alloc.Validate()
 }
 
 // end is the length of the data file in bytes.

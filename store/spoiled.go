@@ -18,19 +18,17 @@ type readError struct{ error }
 
 func (e readError) Unwrap() error { return e.error }
 
-// spoil notes that a merge could not read an input.
-func (db *DB) spoil(j *trunk.Job) {
-	db.mu.Lock()
-	defer db.mu.Unlock()
-	if !db.isSpoiled(j) {
-		db.spoiled = append(db.spoiled, &trunk.Job{Level: j.Level, Lo: j.Lo, Inputs: j.Inputs})
+// spoil records that a merge could not read an input. The caller holds DB.mu.
+func (t *tree) spoil(j *trunk.Job) {
+	if !t.isSpoiled(j) {
+		t.spoiled = append(t.spoiled, &trunk.Job{Level: j.Level, Lo: j.Lo, Inputs: j.Inputs})
 	}
 }
 
 // isSpoiled reports whether a merge has the inputs of one that could not be made.
-// The caller holds db.mu.
-func (db *DB) isSpoiled(j *trunk.Job) bool {
-	for _, s := range db.spoiled {
+// The caller holds DB.mu.
+func (t *tree) isSpoiled(j *trunk.Job) bool {
+	for _, s := range t.spoiled {
 		if s.Level == j.Level && bytes.Equal(s.Lo, j.Lo) && hasAll(j.Inputs, s.Inputs) {
 			return true
 		}

@@ -70,11 +70,8 @@ func (db *DB) release(s *state) {
 
 // publish replaces the current state. The caller holds db.mu.
 func (db *DB) publish(mems []*mem) {
-	gone := db.trunk.Gone()
-	for _, b := range gone {
-		db.forget(b)
-	}
-	s := &state{mems: mems, root: db.trunk.Root(), tombstones: db.tombstoned > 0}
+	gone := db.tree.gone()
+	s := &state{mems: mems, root: db.tree.root(), tombstones: db.tree.hasTombstones()}
 	for _, m := range mems {
 		m.refs.Add(1)
 	}
@@ -84,7 +81,7 @@ func (db *DB) publish(mems []*mem) {
 	if old != nil && old.root == s.root {
 		s.runs = old.runs
 	} else {
-		s.runs = db.trunk.Runs()
+		s.runs = db.tree.runs()
 	}
 	if old == nil {
 		db.current.Store(s)
@@ -124,7 +121,7 @@ type mem struct {
 	frameCount uint32
 	full       bool // there is no room for another frame
 
-	// Under db.jmu: segment is nil until the first frame is written, and for
+	// The journaler's: segment is nil until the first frame is written, and for
 	// a memtable that recovery has made. Chain is how the journal stood before
 	// the segment, once there is one.
 	segment   *journal.Segment
@@ -160,16 +157,6 @@ func (db *DB) unrefMem(m *mem) {
 		db.unlike(r)
 	}
 	db.memFreed()
-}
-
-// forget notes that the newest tree has no use for a branch. The caller holds
-// db.mu.
-func (db *DB) forget(b *trunk.Branch) {
-	delete(db.branches, b.Meta.ID)
-	db.changes.dropBranch(b.Meta.ID)
-	if b.Meta.RangeDeletes > 0 {
-		db.tombstoned--
-	}
 }
 
 // unrefBranch frees what a branch holds when neither readers nor compactions

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/ashlar-dev/ashlar/env"
 	"github.com/ashlar-dev/ashlar/store/branch"
@@ -66,7 +65,7 @@ func (db *DB) Verify(ctx context.Context) (Report, error) {
 	failed := db.examineMemtables(ctx, s, &report, rest)
 	s.root.Branches(func(b *trunk.Branch) {
 		if failed == nil {
-			failed = db.examineBranch(ctx, b, db.data, &report, rest)
+			failed = db.examineBranch(ctx, b, db.files.data, &report, rest)
 		}
 	})
 	return report, failed
@@ -100,7 +99,7 @@ func (db *DB) examineView(ctx context.Context, view *memtable.View, report *Repo
 			continue
 		}
 		before := report.Bytes
-		if err := db.examineBlob(m, db.data, report); err != nil {
+		if err := db.examineBlob(m, db.files.data, report); err != nil {
 			return err
 		}
 		if err := first(ctx.Err(), rest(report.Bytes-before)); err != nil {
@@ -209,13 +208,12 @@ func (db *DB) examineBlob(m message.Message, file env.File, report *Report) erro
 
 // checkPages compares what the tree owns with what the allocator gave out.
 func (db *DB) checkPages() error {
-	db.cmu.Lock()
-	defer db.cmu.Unlock()
+	db.checkpoints.lock()
+	defer db.checkpoints.unlock()
 	db.mu.Lock()
 	defer db.mu.Unlock()
-	db.space.mu.Lock()
-	defer db.space.mu.Unlock()
-	if err := db.space.alloc.Validate(); err != nil {
+	unused, err := db.space.unused()
+	if err != nil {
 		return &CorruptError{File: dataFile, Want: "a sound allocator", Found: err.Error()}
 	}
 	owner := map[uint32]uint64{}
@@ -229,7 +227,7 @@ func (db *DB) checkPages() error {
 		return nil
 	}
 	blobs := map[uint32]bool{}
-	for id, b := range db.branches {
+	for id, b := range db.tree.all() {
 		for _, r := range append([]extent.Run{b.Meta.IndexRun()}, b.Meta.Runs...) {
 			if err := own(r, id); err != nil {
 				return err
@@ -245,14 +243,10 @@ func (db *DB) checkPages() error {
 			}
 		}
 	}
-	for _, c := range db.super.Chunks {
+	for _, c := range db.checkpoints.chunks() {
 		if err := own(runOf(c.Addr, int64(c.Len)), 0); err != nil {
 			return err
 		}
-	}
-	unused := slices.Clone(db.space.holes)
-	for _, span := range db.space.alloc.All() {
-		unused = append(unused, span.Run)
 	}
 	for _, r := range unused {
 		for p := r.Page; uint64(p) < r.End(); p++ {

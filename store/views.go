@@ -2,9 +2,9 @@ package store
 
 import (
 	"slices"
-	"sync"
 	"sync/atomic"
 
+	"github.com/ashlar-dev/ashlar/internal/invariant"
 	"github.com/ashlar-dev/ashlar/store/message"
 )
 
@@ -15,15 +15,22 @@ type views struct {
 
 	// mu is taken after db.mu and after an iterator's; its holder only tries to
 	// take an iterator's.
-	mu        sync.Mutex
+	mu        invariant.Mutex
 	at        map[message.Seq]int // how many look there
 	oldest    message.Seq         // of at; 0: not known
 	iterators map[*Iterator]struct{}
 }
 
-func newViews() views {
-	return views{at: map[message.Seq]int{}, iterators: map[*Iterator]struct{}{}}
+func (v *views) init() {
+	v.mu.SetRank(rankViews, "views")
+	v.at, v.iterators = map[message.Seq]int{}, map[*Iterator]struct{}{}
 }
+
+// unparked and parked count the iterators that hold what they read, of which
+// active is the number.
+func (v *views) unparked()     { v.opened.Add(1) }
+func (v *views) parked()       { v.opened.Add(-1) }
+func (v *views) active() int64 { return v.opened.Load() }
 
 // add is called under db.mu, with a number that a view has already or with that
 // of the last change: so no compaction has missed it.

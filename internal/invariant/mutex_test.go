@@ -30,6 +30,7 @@ func TestLocksAreTakenInOrder(t *testing.T) {
 	for _, c := range []struct{ calls, want string }{
 		{"a b c -c -b -a", ""},
 		{"b -b a b -a -b", ""},
+		{"a c b", `lock "b" (rank 2) is taken while "c" (rank 3) is held`},
 		{"a c -a b", `lock "b" (rank 2) is taken while "c" (rank 3) is held`},
 		{"b a", `lock "a" (rank 1) is taken while "b" (rank 2) is held`},
 		{"b ?a", ""},

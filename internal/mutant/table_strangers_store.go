@@ -5,7 +5,7 @@ import "slices"
 // strangersStoreMutants are about what strangers found in the store: memory
 // that is short, disks that are full, damage that nothing reports.
 func strangersStoreMutants() []Mutant {
-	return slices.Concat(pressureMutants(), rotMutants(), besideMutants(), fullMutants())
+	return slices.Concat(pressureMutants(), rotMutants(), besideMutants(), fullMutants(), lockMutants())
 }
 
 // pressureMutants die in a process that is judged by what the kernel says of
@@ -63,7 +63,7 @@ func rotMutants() []Mutant {
 			"err = db.verifyCopy(s, f)", "err = nil", "TestVerifySees"),
 		rot("a-sync-relies-on-earlier-frames", Lost,
 			"The first sync of a life counts on frames that an earlier life failed to sync.",
-			"for !db.direct {", "for db.direct {", "TestASyncDoesNotRely"),
+			"for !db.files.direct && db.writer", "for db.files.direct && db.writer", "TestASyncDoesNotRely"),
 	}
 }
 
@@ -79,7 +79,7 @@ func besideMutants() []Mutant {
 	return []Mutant{
 		reader("readers-take-no-lock", "store", WrongAnswer,
 			"A reader is let in beside a writer, which uses the pages again that it reads.",
-			"if !ok || db.opt.locked {", "if !ok || db.dir != \"\" {", "TestReadersBesideAWriter"),
+			"if !ok || db.opt.locked {", "if !ok || db.files.dir != \"\" {", "TestReadersBesideAWriter"),
 		reader("readers-keep-each-other-out", "env/osenv/disk_unix.go", Stuck,
 			"The lock of a reader keeps other readers out.",
 			"how = unix.LOCK_SH", "how = unix.LOCK_EX", "TestReadersBesideAWriter"),
@@ -109,7 +109,7 @@ func fullMutants() []Mutant {
 			"return s.floor + s.keep + deletesMin + min(s.deletes, uint64(s.alloc.End())/16)", "return s.floor + s.keep", "TestFullDiskIsEmptied"),
 		full("merges-are-not-kept-for", "store",
 			"What memtables become is written, but it cannot be merged.",
-			"db.kept = upkeep{root: root, weight: w, pages: mergedPages(w.Newer, w.Pieces)}", "db.kept = upkeep{root: root, weight: w}", "TestFullDiskIsEmptied"),
+			"t.kept = upkeep{root: root, weight: w, pages: mergedPages(w.Newer, w.Pieces)}", "t.kept = upkeep{root: root, weight: w}", "TestFullDiskIsEmptied"),
 		full("one-run-for-a-branch", "store/branch",
 			"A flush fails when the free pages do not lie together.",
 			"for errors.Is(err, env.ErrNoSpace) && to-w.written > 1 {", "for errors.Is(err, env.ErrNoSpace) && count < 0 {", "TestFullDiskIsEmptied"),
@@ -131,5 +131,26 @@ func fullMutants() []Mutant {
 		full("a-refused-write-is-tried-for-ever", "store",
 			"On a disk that refuses to write pages that a file has, a put of a large value makes checkpoints without end.",
 			" || errors.As(err, &refused) {", " || errors.As(err, &refused) && false {", "TestWritesThatAreRefused"),
+	}
+}
+
+// lockMutants die by locks that are taken the wrong way round.
+func lockMutants() []Mutant {
+	order := func(name, breaks, before, after string) Mutant {
+		return Mutant{
+			Name: "store/order/" + name, In: "internal/invariant", Kind: Stuck, Breaks: breaks, Old: before, New: after,
+			Packages: []string{"internal/invariant"},
+		}
+	}
+	return []Mutant{
+		order("equal-ranks-are-in-order",
+			"Of two locks with the same rank two goroutines may each hold one and wait for the other.",
+			"Check(other.rank < m.rank, ", "Check(other.rank <= m.rank, "),
+		order("only-the-first-lock-counts",
+			"Of the locks that a goroutine holds only the one that it took first is compared.",
+			"for _, other := range locksOf(goroutine()) {", "for _, other := range locksOf(goroutine())[:min(1, len(locksOf(goroutine())))] {"),
+		order("tried-locks-are-not-held",
+			"What TryLock has locked does not count.",
+			"\tok := m.mu.TryLock()\n\tif ok {", "\tok := m.mu.TryLock()\n\tif ok && m.rank == 0 {"),
 	}
 }

@@ -1,0 +1,222 @@
+package store
+
+import (
+	"github.com/ashlar-dev/ashlar/store/trunk"
+)
+
+// tree is the newest tree: the trunk, the branches to which it refers, what has
+// changed since the last checkpoint, and the compactions under way. Its lock is
+// DB.mu, which the callers of its methods hold.
+type tree struct {
+	db         *DB
+	trunk      *trunk.Trunk
+	branches   map[uint64]*trunk.Branch
+	tombstoned int // branches with range deletes
+	changes    changes
+	nextID     uint64
+	kept       upkeep
+	jobs       []*trunk.Job
+	spoiled    []*trunk.Job // merges that could not read an input
+}
+
+func (t *tree) init(db *DB) { t.db, t.branches = db, map[uint64]*trunk.Branch{} }
+
+// load makes the tree of a root, which is nil in an empty store. Recovery calls
+// it when it has added the branches.
+func (t *tree) load(root *trunk.Node) {
+	shape := t.db.opt.Tuning.shape()
+	if root == nil {
+		t.trunk = trunk.New(shape, t.newID)
+	} else {
+		t.trunk = trunk.Load(shape, t.newID, root)
+	}
+	t.changes = changes{root: root}
+}
+
+// resume is called by recovery with the last number of the newest superblock.
+func (t *tree) resume(lastID uint64) { t.nextID = lastID }
+
+// newID returns a number that no branch or node of this store has had.
+func (t *tree) newID() uint64 {
+	t.nextID++
+	return t.nextID
+}
+
+// lastID is what newID returned last.
+func (t *tree) lastID() uint64 { return t.nextID }
+
+// root is the root of the trunk, which is immutable.
+func (t *tree) root() *trunk.Node { return t.trunk.Root() }
+
+// height is the number of levels of the trunk.
+func (t *tree) height() int { return t.trunk.Root().Level + 1 }
+
+// runs is the number of branches that a read may have to search.
+func (t *tree) runs() int { return t.trunk.Runs() }
+
+// debt is how many bytes compactions must read.
+func (t *tree) debt(p trunk.Policy) int64 { return t.trunk.Debt(p) }
+
+// hasTombstones reports whether some branch has range deletes.
+func (t *tree) hasTombstones() bool { return t.tombstoned > 0 }
+
+// branch returns a branch of the tree.
+func (t *tree) branch(id uint64) (*trunk.Branch, bool) {
+	b, ok := t.branches[id]
+	return b, ok
+}
+
+// all are the branches of the tree, which the caller does not change.
+func (t *tree) all() map[uint64]*trunk.Branch { return t.branches }
+
+// found adds a branch that the newest superblock contains.
+func (t *tree) found(b *trunk.Branch) {
+	t.branches[b.Meta.ID] = b
+	if b.Meta.RangeDeletes > 0 {
+		t.tombstoned++
+	}
+}
+
+// adopt adds branches to which the trunk refers now.
+func (t *tree) adopt(branches ...*trunk.Branch) {
+	for _, b := range branches {
+		t.found(b)
+		t.changes.putBranch(b)
+	}
+}
+
+// attach puts the branches of a memtable on top of the tree.
+func (t *tree) attach(branches ...*trunk.Branch) {
+	for _, b := range branches {
+		t.trunk.Attach(b)
+	}
+	t.adopt(branches...)
+}
+
+// gone takes out the branches to which the trunk no longer refers, and returns
+// them.
+func (t *tree) gone() []*trunk.Branch {
+	gone := t.trunk.Gone()
+	for _, b := range gone {
+		delete(t.branches, b.Meta.ID)
+		t.changes.dropBranch(b.Meta.ID)
+		if b.Meta.RangeDeletes > 0 {
+			t.tombstoned--
+		}
+	}
+	return gone
+}
+
+// freeze returns the changes since it was last called.
+func (t *tree) freeze() changes {
+	c := t.changes
+	t.changes = changes{root: t.trunk.Root()}
+	return c
+}
+
+// changes are those of the tree since the last checkpoint, beside the nodes,
+// which are found by comparing the trees.
+type changes struct {
+	put  map[uint64]*trunk.Branch
+	drop map[uint64]bool
+	root *trunk.Node // at the last checkpoint
+}
+
+func (c *changes) putBranch(b *trunk.Branch) {
+	if c.put == nil {
+		c.put = map[uint64]*trunk.Branch{}
+	}
+	c.put[b.Meta.ID] = b
+}
+
+func (c *changes) dropBranch(id uint64) {
+	if c.drop == nil {
+		c.drop = map[uint64]bool{}
+	}
+	c.drop[id] = true
+}
+
+// next returns the most urgent job, and takes it unless it is a flush; nil: there
+// is none.
+func (t *tree) next(p trunk.Policy) *trunk.Job { return t.take(t.trunk.Next(p)) }
+
+// due reports whether there is a job.
+func (t *tree) due(p trunk.Policy) bool { return t.trunk.Next(p) != nil }
+
+// inRange is next for what merges all in [lo, hi).
+func (t *tree) inRange(lo, hi []byte, p trunk.Policy) *trunk.Job {
+	return t.take(t.trunk.Range(lo, hi, p.Busy))
+}
+
+// shrink is next for what gives back space.
+func (t *tree) shrink(worth trunk.Worth, p trunk.Policy) *trunk.Job {
+	return t.take(t.trunk.Shrink(worth, p))
+}
+
+// flush does a job that only moves references, and reports whether it moved any.
+func (t *tree) flush(j *trunk.Job) bool { return t.trunk.Flush(j) }
+
+// take marks a compaction as running. Its inputs stay until finish is called and
+// the caller has given them back.
+func (t *tree) take(j *trunk.Job) *trunk.Job {
+	if j == nil || j.Flush {
+		return j
+	}
+	for _, r := range j.Inputs {
+		r.Branch.Retain()
+	}
+	t.jobs = append(t.jobs, j)
+	return j
+}
+
+// finish ends a compaction, and puts its outputs, if it was done, in the place of
+// its inputs. It returns false if they have changed meanwhile.
+func (t *tree) finish(j *trunk.Job, outputs []*trunk.Branch, done bool) bool {
+	for i := range t.jobs {
+		if t.jobs[i] == j {
+			t.jobs = append(t.jobs[:i:i], t.jobs[i+1:]...)
+			break
+		}
+	}
+	if !done {
+		return false
+	}
+	if !t.trunk.Commit(j, outputs) {
+		return false
+	}
+	t.adopt(outputs...) // before gone takes out those that got no reference
+	return true
+}
+
+// merging reports whether compactions are running.
+func (t *tree) merging() bool { return len(t.jobs) > 0 }
+
+// isBusy reports whether a compaction is merging at that pivot.
+func (t *tree) isBusy(level int, lo []byte) bool {
+	for _, j := range t.jobs {
+		if j.Level == level && string(j.Lo) == string(lo) {
+			return true
+		}
+	}
+	return false
+}
+
+// upkeep is what the tree takes to be merged.
+func (t *tree) upkeep() *upkeep {
+	if root := t.trunk.Root(); t.kept.root != root {
+		w := root.Weight()
+		t.kept = upkeep{root: root, weight: w, pages: mergedPages(w.Newer, w.Pieces)}
+		if w.Largest > 0 {
+			t.kept.pages += mergedPages(w.Largest, 8)
+		}
+		t.db.space.setDeletes(t.db.opt.Tuning.MemtableBytes, w.Partitions)
+	}
+	return &t.kept
+}
+
+// free frees the memory of the branches.
+func (t *tree) free() {
+	for _, b := range t.branches {
+		b.Index.Close()
+	}
+}
