@@ -73,8 +73,8 @@ func strangersAshlardMutants() []Mutant {
 		{
 			Name: "strangers/node/unfinished-frames-are-not-summed", Kind: Unguarded, In: "worm/node", Packages: []string{"cmd/ashlard/daemon"},
 			Run: "TestUnfinishedFrames", Breaks: "Frames of which a part has come take as much memory as strangers like.",
-			Old: "\tfor s.partial > s.opt.PartialMax {",
-			New: "\tfor s.partial > s.opt.PartialMax<<8 {",
+			Old: "\tfor n.partial > s.opt.PartialMax {",
+			New: "\tfor n.partial > s.opt.PartialMax<<8 {",
 		},
 		{
 			Name: "strangers/node/frames-are-waited-for", Kind: Unguarded, In: "worm/node", Packages: []string{"cmd/ashlard/daemon"},
@@ -121,20 +121,20 @@ func strangersAshlardMutants() []Mutant {
 		{
 			Name: "strangers/node/full-disk-is-failed", Kind: Stuck, In: "worm/node", Packages: []string{"worm/node"},
 			Run: "TestFullDisk", Breaks: "A server whose disk is full ends as if its disk had failed.",
-			Old: "\tif errors.Is(err, env.ErrNoSpace) && s.disk.Err() == nil {",
-			New: "\tif errors.Is(err, env.ErrNoSpace) && s.disk.Err() != nil {",
+			Old: "\tif errors.Is(err, env.ErrNoSpace) && k.disk.Err() == nil {",
+			New: "\tif errors.Is(err, env.ErrNoSpace) && k.disk.Err() != nil {",
 		},
 		{
 			Name: "strangers/node/full-disk-takes-requests", Kind: Stuck, In: "worm/node", Packages: []string{"worm/node"},
 			Run: "TestFullDisk", Breaks: "A server whose disk is full keeps clients waiting, instead of sending them to others.",
-			Old: "s.draining || s.failed != nil || s.full:",
-			New: "s.draining || s.failed != nil:",
+			Old: "s.drain.underway() || s.failed != nil || s.commits.blocked():",
+			New: "s.drain.underway() || s.failed != nil:",
 		},
 		{
 			Name: "strangers/node/room-forgets-the-held", Kind: Stuck, In: "worm/node", Packages: []string{"worm/simulation"},
 			Run: "TestDisks", Breaks: "What came while a commit found no room is durable with it, and its replies never leave.",
-			Old: "\treturn s.disk.Waiting() || s.committed < s.appended",
-			New: "\treturn s.disk.Waiting()",
+			Old: "\treturn k.disk.Waiting() || k.committed < k.appended",
+			New: "\treturn k.disk.Waiting()",
 		},
 		{
 			Name: "strangers/ashlard/the-key-is-open-to-others", Kind: Unguarded, In: "cmd/ashlard/daemon", Packages: []string{"cmd/ashlard/daemon"}, Run: "TestDirectoryIsPrivate",

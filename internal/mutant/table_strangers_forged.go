@@ -8,22 +8,22 @@ func strangersForgedMutants() []Mutant {
 		{
 			Name: "strangers/forged/whoever-says-decided-is-believed", Kind: Unguarded, In: "worm/node", Packages: daemon, Run: "TestForgedDecisions",
 			Breaks: "A client that says that a configuration or a trim was decided is believed.",
-			Old:    "|| s.doubt(q, r); refused {", New: "|| len(q.Value) < 0; refused {",
+			Old:    "|| s.beliefs.doubt(q, r); refused {", New: "|| len(q.Value) < 0; refused {",
 		},
 		{
 			Name: "strangers/forged/random-schedules-find-forged-epochs", Kind: Unguarded, In: "worm/node", Packages: simulation, Run: "TestRegisters$", Short: true,
 			Breaks: "A client that says that an epoch has begun is believed.",
-			Old:    "\t\ts.seek(p, q.Epoch)\n", New: "\t\treturn false\n",
+			Old:    "\t\tb.seek(p, q.Epoch)\n", New: "\t\treturn false\n",
 		},
 		{
 			Name: "strangers/forged/random-schedules-find-forged-trims", Kind: Unguarded, In: "worm/node", Packages: simulation, Run: "TestRegisters$", Short: true,
 			Breaks: "A client that says that a segment is trimmed is believed.",
-			Old:    "\t\t\ts.investigate(k, q.Protocol)\n", New: "\t\t\treturn false\n",
+			Old:    "\t\t\tb.investigate(k, q.Protocol)\n", New: "\t\t\treturn false\n",
 		},
 		{
 			Name: "strangers/forged/no-is-yes", Kind: Unguarded, In: "worm/node", Packages: daemon, Run: "TestForgedDecisions",
 			Breaks: "A segment of which the registers say that it is not trimmed is given up.",
-			Old:    "\t\t\t\t\ts.claims[k] = claimFalse\n", New: "\t\t\t\t\ts.claims[k] = claimTrue\n",
+			Old:    "\t\t\t\t\tb.claims[k] = claimFalse\n", New: "\t\t\t\t\tb.claims[k] = claimTrue\n",
 		},
 		{
 			Name: "strangers/forged/one-server-decides-a-trim", Kind: Unsound, In: "worm/space", Packages: []string{"worm/space"}, Run: "TestBuried",
@@ -38,7 +38,7 @@ func strangersForgedMutants() []Mutant {
 		{
 			Name: "strangers/forged/descriptions-are-not-consent", Kind: Stuck, In: "worm/node", Packages: daemon, Run: "TestRecoverConsent",
 			Breaks: "A server does not begin what its operator has put into its description.",
-			Old:    "\t\ts.adopt(&s.opt.Genesis.Known[i])\n", New: "\t\t_ = i\n",
+			Old:    "\t\tb.adopt(&s.opt.Genesis.Known[i])\n", New: "\t\t_ = i\n",
 		},
 		{
 			Name: "strangers/forged/the-first-to-go-on-is-silent", Kind: Stuck, In: "worm/group", Packages: []string{"worm/group", "worm/simulation"}, Run: "TestDialogues|TestRegisters$",
@@ -78,7 +78,7 @@ func strangersForgedMutants() []Mutant {
 		{
 			Name: "strangers/forged/sealed-for-ever", Kind: Stuck, In: "worm/node", Packages: simulation, Run: "TestSealedAlone",
 			Breaks: "A server that anybody has sealed stays sealed until a client happens to wait for it.",
-			Old:    "s.serial.Do(func() { s.space.Revive(p.number) })", New: "s.serial.Do(func() { s.space.Look(p.number) })",
+			Old:    "s.serial.Do(func() { b.space.Revive(p.number) })", New: "s.serial.Do(func() { b.space.Look(p.number) })",
 		},
 		{
 			Name: "strangers/forged/any-welcome", Kind: Unguarded, In: "worm/node", Packages: []string{"worm/node"}, Run: "TestBadServer",

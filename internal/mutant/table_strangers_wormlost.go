@@ -9,7 +9,7 @@ func strangersWormMutants() []Mutant {
 		{
 			Name: "strangers/worm/a-client-mutes", Kind: Unguarded, In: "worm/node", Packages: node, Run: "TestClaimsOfGuests|TestRefusals",
 			Breaks: "What a client claims to have seen of a server mutes the server.",
-			Old:    "w.Refusal, w.Text = wire.RefusalBehind, s.trouble\n", New: "s.rolledBack = s.trouble\n\t\tw.Refusal, w.Text = wire.RefusalBehind, s.trouble\n",
+			Old:    "w.Refusal, w.Text = wire.RefusalBehind, s.trouble\n", New: "s.witness.rolledBack = s.trouble\n\t\tw.Refusal, w.Text = wire.RefusalBehind, s.trouble\n",
 		},
 		{
 			Name: "strangers/worm/signatures-are-not-checked", Kind: Unguarded, In: "worm/node", Packages: node, Run: "TestUnsigned",
@@ -29,7 +29,7 @@ func strangersWormMutants() []Mutant {
 		{
 			Name: "strangers/worm/verdicts-of-other-lives", Kind: Unguarded, In: "worm/node", Packages: node, Run: "TestUnsigned",
 			Breaks: "A verdict about an earlier life, said again by anybody, makes a server sure.",
-			Old:    "v.about != s.id || v.life != s.life", New: "v.about != s.id",
+			Old:    "v.about != s.id || v.life != w.life", New: "v.about != s.id",
 		},
 		{
 			Name: "strangers/worm/a-denial-is-not-reported", Kind: Stuck, In: "worm/node", Packages: node, Run: "TestUnsigned",
@@ -39,17 +39,17 @@ func strangersWormMutants() []Mutant {
 		{
 			Name: "strangers/worm/members-are-forgotten-for-strangers", Kind: Lost, In: "worm/node", Packages: node, Run: "TestManyStrangers",
 			Breaks: "Whoever reports with many keys has a server forget what it has seen of members.",
-			Old:    "if old != s.id && !s.isPeer(old) {", New: "if old != s.id {",
+			Old:    "if old != s.id && !s.registers.isPeer(old) {", New: "if old != s.id {",
 		},
 		{
 			Name: "strangers/worm/a-restore-keeps-sightings", Kind: Stuck, In: "worm/node", Packages: node, Run: "TestRestored",
 			Breaks: "After a restore servers are held against what they did before it.",
-			Old:    "\tclear(s.seen)\n\ts.rolledBack = \"\"\n\ts.stage(recordCluster", New: "\ts.stage(recordCluster",
+			Old:    "\ts.witness.forget()\n\ts.commits.stage(recordCluster", New: "\ts.commits.stage(recordCluster",
 		},
 		{
 			Name: "strangers/worm/the-verdict-is-forgotten", Kind: Lost, In: "worm/node", Packages: node, Run: "TestUnsigned",
 			Breaks: "A server that a member has found to be behind serves again after a restart.",
-			Old:    "\ts.stage(recordBehind, 0, []byte(s.rolledBack))\n", New: "",
+			Old:    "\ts.commits.stage(recordBehind, 0, []byte(w.rolledBack))\n", New: "",
 		},
 		{
 			Name: "strangers/worm/any-description-will-do", Kind: Unguarded, In: "worm/node", Packages: node, Run: "TestRestored",

@@ -14,28 +14,28 @@ func wormNodeMutants() []Mutant {
 		{
 			Name: "worm/node/reply-before-commit", Kind: Lost, In: "worm/node", Packages: node, Run: hold,
 			Breaks: "A reply leaves before the records of its request are durable.",
-			Old:    "case s.appended <= s.committed:", New: "case s.appended >= s.committed:",
+			Old:    "case k.appended <= k.committed:", New: "case k.appended >= k.committed:",
 		},
 		{
 			Name: "worm/node/what-changes-nothing-overtakes", Kind: Lost, In: "worm/node", Packages: node, Run: hold,
 			Breaks: "A reply that changed nothing shows what an earlier request changed before that is durable.",
-			Old:    "\tout := c.outlet()\n\tif err := out.Reply(id, s.appended, r)",
-			New:    "\tout := c.outlet()\n\tif q.Kind == wor.KindRead {\n\t\tout = &c.now\n\t}\n\tif err := out.Reply(id, s.appended, r)",
+			Old:    "\tout := c.outlet()\n\tif err := out.Reply(id, s.commits.last(), r)",
+			New:    "\tout := c.outlet()\n\tif q.Kind == wor.KindRead {\n\t\tout = &c.now\n\t}\n\tif err := out.Reply(id, s.commits.last(), r)",
 		},
 		{
 			Name: "worm/node/a-change-joins-the-commit-that-runs", Kind: Lost, In: "worm/node", Packages: node, Run: hold,
 			Breaks: "A reply to what came while a commit was running leaves when that one is done.",
-			Old:    "case s.appended <= s.committing:", New: "case s.committing > s.committed:",
+			Old:    "case k.appended <= k.committing:", New: "case k.committing > k.committed:",
 		},
 		{
 			Name: "worm/node/committed-is-what-was-appended", Kind: Lost, In: "worm/node", Packages: node, Run: hold,
 			Breaks: "After a commit, what came meanwhile passes for durable too.",
-			Old:    "s.committed = s.committing", New: "s.committed = s.appended",
+			Old:    "k.committed = k.committing", New: "k.committed = k.appended",
 		},
 		{
 			Name: "worm/node/a-failed-commit-releases", Kind: Lost, In: "worm/node", Packages: node, Run: "TestDiskFails",
 			Breaks: "Replies leave though the sync has failed.",
-			Old:    "\tif err != nil {\n\t\ts.fail(err)\n\t\treturn false\n\t}\n\tif s.full {", New: "\ts.release()\n\tif err != nil {\n\t\ts.fail(err)\n\t\treturn false\n\t}\n\tif s.full {",
+			Old:    "\tif err != nil {\n\t\ts.fail(err)\n\t\treturn false\n\t}\n\tif k.full {", New: "\tk.release()\n\tif err != nil {\n\t\ts.fail(err)\n\t\treturn false\n\t}\n\tif k.full {",
 		},
 		{
 			Name: "worm/node/notes-before-durable", Kind: Lost, In: "worm/node", Packages: node, Run: hold,
@@ -70,7 +70,7 @@ func wormNodeMutants() []Mutant {
 		{
 			Name: "worm/node/clients-have-seen-nothing", Kind: Lost, In: "worm/node", Packages: node, Run: refuse,
 			Breaks: "A server whose disk was put back serves a client that has seen it further.",
-			Old:    "case (place{s.generation, s.committed}).less(place{h.Generation, h.Position}):", New: "case false:",
+			Old:    "case (place{s.generation, s.commits.durable()}).less(place{h.Generation, h.Position}):", New: "case false:",
 		},
 		{
 			Name: "worm/node/positions-are-not-compared", Kind: Lost, In: "worm/node", Packages: node, Run: refuse + "|" + witness,
@@ -115,7 +115,7 @@ func wormNodeMutants() []Mutant {
 		{
 			Name: "worm/node/a-mute-server-begins-no-epoch", Kind: Stuck, In: "worm/node", Packages: node, Run: "TestWitnessesOfEpochs",
 			Breaks: "A server that is mute does not answer that an epoch has begun, so that a change of members does not end.",
-			Old:    "s.parts[q.Partition].mute && q.Kind != wor.KindActivate:", New: "s.parts[q.Partition].mute:",
+			Old:    "s.registers.part(q.Partition).mute && q.Kind != wor.KindActivate:", New: "s.registers.part(q.Partition).mute:",
 		},
 		{
 			Name: "worm/node/lives-are-not-compared", Kind: Lost, In: "worm/node", Packages: node, Run: witness,
@@ -130,12 +130,12 @@ func wormNodeMutants() []Mutant {
 		{
 			Name: "worm/node/told-before-it-is-written", Kind: Stuck, In: "worm/node", Packages: node, Run: "TestToldWhenWritten",
 			Breaks: "Peers hear of a life that the disk may not know of after a crash, and call the next one rolled back.",
-			Old:    "if s.committed < s.begun {", New: "if false {",
+			Old:    "if s.commits.durable() < w.begun {", New: "if false {",
 		},
 		{
 			Name: "worm/node/sightings-are-not-written", Kind: Lost, In: "worm/node", Packages: node, Run: "TestWitness",
 			Breaks: "A peer that restarts has forgotten which generation it saw.",
-			Old:    "\ts.stage(recordWitness, 0, encodeSighting(id, now))\n", New: "",
+			Old:    "\ts.commits.stage(recordWitness, 0, encodeSighting(id, now))\n", New: "",
 		},
 		{
 			Name: "worm/node/the-evidence-is-overwritten", Kind: Lost, In: "worm/node", Packages: node, Run: "TestWitness",
@@ -145,7 +145,7 @@ func wormNodeMutants() []Mutant {
 		{
 			Name: "worm/node/state-is-not-saved-whole", Kind: Lost, In: "worm/node", Packages: node, Run: "TestCheckpoint",
 			Breaks: "A checkpoint has no sightings.",
-			Old:    "save(recordWitness, 0, encodeSighting(id, s.seen[id]))", New: "_ = id",
+			Old:    "record(recordWitness, encodeSighting(id, w.seen[id]))", New: "_ = id",
 		},
 		{
 			Name: "worm/node/expired-and-done", Kind: WrongAnswer, In: "worm/node", Packages: node, Run: "TestBackpressure",

@@ -26,7 +26,7 @@ func wormRuleMutants() []Mutant {
 		{
 			Name: "worm/rules/b-replies-do-not-wait", Kind: Lost, In: "worm/node", Packages: in, Run: registers,
 			Breaks: "Replies leave before what they say is on the disk (rule b).",
-			Old:    "case s.appended <= s.committed:", New: "case s.appended >= s.committed:",
+			Old:    "case k.appended <= k.committed:", New: "case k.appended >= k.committed:",
 		},
 		{
 			Name: "worm/rules/c-conflicts-are-overwritten", Kind: Unsound, In: "worm/paxos", Packages: in, Run: registers,
@@ -87,13 +87,13 @@ func wormRuleMutants() []Mutant {
 		{
 			Name: "worm/rules/k-old-disks-are-not-found-out", Kind: Lost, In: "worm/node", Packages: in, Run: registers,
 			Breaks: "A server whose disk was put back believes itself the newest (rule k).",
-			Old:    "if s.report(position).further(v.seen) {", New: "if false && s.report(position).further(v.seen) {",
+			Old:    "if w.report(position).further(v.seen) {", New: "if false && w.report(position).further(v.seen) {",
 		},
 		{
 			Name: "worm/rules/l-time-makes-sure", Kind: Unsound, In: "worm/node", Packages: in, Run: registers,
 			Breaks: "Who has waited long enough for its peers answers without them (rule l).",
-			Old:    "		s.pause = min(2*s.pause, s.opt.TellEvery)\n",
-			New:    "		if s.pause = min(2*s.pause, s.opt.TellEvery); s.pause == s.opt.TellEvery {\n			for _, p := range s.parts {\n				p.mute = false\n			}\n		}\n",
+			Old:    "		w.pause = min(2*w.pause, s.opt.TellEvery)\n",
+			New:    "		if w.pause = min(2*w.pause, s.opt.TellEvery); w.pause == s.opt.TellEvery {\n			for _, p := range s.registers.all() {\n				p.mute = false\n			}\n		}\n",
 		},
 		{
 			Name: "worm/rules/m-homes-move", Kind: Lost, In: "worm/space", Packages: in, Run: registers,

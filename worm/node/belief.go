@@ -34,6 +34,23 @@ type claim struct {
 	chain     bool
 }
 
+// beliefs are what this server has looked up, and is looking up, of what others
+// claim. Server.mu guards them; the space is its serial's.
+type beliefs struct {
+	s      *Server
+	space  *space.Space
+	claims map[claim]verdictOfClaim
+	caring entry // in the wheel: care
+	cares  int
+}
+
+// close ends the reading of registers. Server.mu is free.
+func (b *beliefs) close() {
+	if b.space != nil {
+		b.s.serial.Do(b.space.Close)
+	}
+}
+
 type verdictOfClaim uint8
 
 const (
@@ -44,79 +61,84 @@ const (
 
 // trust begins the epochs that the server believes: those in its own
 // description; and opens its space, through which it reads registers.
-func (s *Server) trust() error {
+func (b *beliefs) trust() error {
+	s := b.s
 	for i := range s.opt.Genesis.Known {
-		s.adopt(&s.opt.Genesis.Known[i])
+		b.adopt(&s.opt.Genesis.Known[i])
 	}
 	own := *s.opt.Genesis
 	own.Known = nil
-	for _, p := range s.parts {
+	for _, p := range s.registers.all() {
 		if c := p.group.Config(); c.Epoch > 0 {
 			own.Known = append(own.Known, *c)
 		}
 	}
 	var err error
-	s.space, err = space.Open(space.Options{Env: s.opt.Env, Serial: &s.serial, Transport: s.transport, Genesis: &own,
-		Changed: s.decided})
+	b.space, err = space.Open(space.Options{Env: s.opt.Env, Serial: &s.serial, Transport: s.transport, Genesis: &own,
+		Changed: b.decided})
+	b.caring.due = b.care
+	s.wheel.add(&b.caring, s.opt.Env.Clock.Now().Add(careEvery))
 	return err
 }
 
 // adopt begins the epoch of a decided configuration, unless it has begun.
-func (s *Server) adopt(c *wor.Config) {
-	if uint64(c.Partition) >= uint64(len(s.parts)) {
+func (b *beliefs) adopt(c *wor.Config) {
+	s := b.s
+	if uint64(c.Partition) >= uint64(s.registers.count()) {
 		return
 	}
-	g := s.parts[c.Partition].group
+	p := s.registers.part(c.Partition)
 	value, err := c.MarshalBinary()
-	if err != nil || c.Epoch <= g.Epoch() {
+	if err != nil || c.Epoch <= p.group.Epoch() {
 		return
 	}
-	g.Handle(&wor.Request{Kind: wor.KindActivate, Partition: c.Partition, Epoch: c.Epoch, Value: value}, &wor.Reply{}, &s.log)
-	s.record(c.Partition)
+	s.registers.perform(p, &wor.Request{Kind: wor.KindActivate, Partition: c.Partition, Epoch: c.Epoch, Value: value}, &wor.Reply{})
 	s.mark("worm/node epoch begun")
 }
 
 // decided is called by the space: a register holds this configuration.
-func (s *Server) decided(c *wor.Config) {
+func (b *beliefs) decided(c *wor.Config) {
+	s := b.s
 	s.mu.Lock()
 	defer s.unlock()
-	p := s.parts[c.Partition]
-	if s.closed || s.failed != nil || s.full || s.rolledBack != "" {
+	p := s.registers.part(c.Partition)
+	if s.closed || s.failed != nil || s.commits.blocked() || s.witness.denial() != "" {
 		return // it is said again
 	}
 	if c.Epoch > p.group.Epoch() {
-		s.adopt(c)
-		s.regroup()
+		b.adopt(c)
+		s.witness.regroup()
 	}
 	if c.Epoch < p.claimed {
-		s.later = append(s.later, func() { s.serial.Do(func() { s.space.Look(c.Partition) }) })
+		s.later = append(s.later, func() { s.serial.Do(func() { b.space.Look(c.Partition) }) })
 	}
 }
 
 // doubt returns a request that claims a decision, as long as the decision is
 // not known here, and starts looking it up.
-func (s *Server) doubt(q *wor.Request, r *wor.Reply) bool {
-	p := s.parts[q.Partition]
+func (b *beliefs) doubt(q *wor.Request, r *wor.Reply) bool {
+	s := b.s
+	p := s.registers.part(q.Partition)
 	switch q.Kind {
 	case wor.KindActivate:
 		var c wor.Config
 		if q.Epoch <= p.group.Epoch() || c.UnmarshalBinary(q.Value) != nil || c.Epoch != q.Epoch || c.Partition != q.Partition {
 			return false // nothing comes of it
 		}
-		s.seek(p, q.Epoch)
+		b.seek(p, q.Epoch)
 	case wor.KindTrim:
 		k := claim{q.Range.Segment, q.Partition, q.Protocol == wor.Chain}
 		if q.Range.Segment&wor.ReservedSegment != 0 || !q.Protocol.Valid() || p.group.Status() != wor.StatusOK ||
 			q.Epoch != p.group.Epoch() || p.group.Trimmed(k.segment, q.Protocol) {
 			return false
 		}
-		switch v, known := s.claims[k]; {
+		switch v, known := b.claims[k]; {
 		case !known:
-			s.investigate(k, q.Protocol)
+			b.investigate(k, q.Protocol)
 		case v == claimTrue:
 			return false
 		case v == claimFalse:
-			delete(s.claims, k) // it may be decided later
+			delete(b.claims, k) // it may be decided later
 			r.Status, r.Value = wor.StatusLimit, []byte("the segment's trim register is not decided")
 			return true
 		}
@@ -128,7 +150,8 @@ func (s *Server) doubt(q *wor.Request, r *wor.Reply) bool {
 }
 
 // seek checks whether an epoch has begun.
-func (s *Server) seek(p *part, e wor.Epoch) {
+func (b *beliefs) seek(p *part, e wor.Epoch) {
+	s := b.s
 	p.claimed = max(p.claimed, e)
 	if p.seeking {
 		return // a flood of claims must not queue a look for each
@@ -140,42 +163,43 @@ func (s *Server) seek(p *part, e wor.Epoch) {
 			p.seeking = false
 			e := p.claimed
 			s.mu.Unlock()
-			if c, _ := s.space.Config(p.number); c.Epoch > 0 {
-				s.decided(c) // it was known already, and could not be begun then
+			if c, _ := b.space.Config(p.number); c.Epoch > 0 {
+				b.decided(c) // it was known already, and could not be begun then
 				if c.Epoch >= e {
 					return
 				}
 			}
-			s.space.Look(p.number)
+			b.space.Look(p.number)
 		})
 	})
 }
 
 // investigate checks whether a segment is to be discarded.
-func (s *Server) investigate(k claim, by wor.Protocol) {
-	if len(s.claims) >= claimsMax {
-		for old, v := range s.claims {
+func (b *beliefs) investigate(k claim, by wor.Protocol) {
+	s := b.s
+	if len(b.claims) >= claimsMax {
+		for old, v := range b.claims {
 			if v != claimAsked {
-				delete(s.claims, old)
+				delete(b.claims, old)
 			}
 		}
-		if len(s.claims) >= claimsMax {
+		if len(b.claims) >= claimsMax {
 			return // too many are running: the client asks again
 		}
 	}
-	s.claims[k] = claimAsked
+	b.claims[k] = claimAsked
 	s.later = append(s.later, func() {
 		s.serial.Do(func() {
-			s.space.Buried(k.segment, k.partition, by, claimWithin, func(yes bool, err error) {
+			b.space.Buried(k.segment, k.partition, by, claimWithin, func(yes bool, err error) {
 				s.mu.Lock()
 				defer s.mu.Unlock()
 				switch {
 				case err != nil:
-					delete(s.claims, k)
+					delete(b.claims, k)
 				case yes:
-					s.claims[k] = claimTrue
+					b.claims[k] = claimTrue
 				default:
-					s.claims[k] = claimFalse
+					b.claims[k] = claimFalse
 				}
 			})
 		})
@@ -197,20 +221,21 @@ const (
 // client ends such an epoch, but there may be none; and one server that is
 // sealed alone delays no client, yet is missing when another server fails. So a
 // server that stays sealed ends the epoch itself, with the same members.
-func (s *Server) care() {
+func (b *beliefs) care() {
+	s := b.s
 	now := s.opt.Env.Clock.Now()
-	s.wheel.add(&s.caring, now.Add(careEvery))
-	s.cares++
-	if !s.isPeer(s.id) && s.rolledBack == "" && !s.draining {
+	s.wheel.add(&b.caring, now.Add(careEvery))
+	b.cares++
+	if !s.registers.isPeer(s.id) && s.witness.rolledBack == "" && !s.drain.underway() {
 		// A server that is not a member gets no notice of the members' changes,
 		// until it knows none of the present ones.
-		s.later = append(s.later, func() { s.serial.Do(s.space.Refresh) })
+		s.later = append(s.later, func() { s.serial.Do(b.space.Refresh) })
 	}
-	for _, p := range s.parts {
-		if s.cares%careTurns == 0 {
+	for _, p := range s.registers.all() {
+		if b.cares%careTurns == 0 {
 			p.group.Age()
 		}
-		if p.group.Status() != wor.StatusSealed || p.mute || s.rolledBack != "" || s.failed != nil || s.draining {
+		if p.group.Status() != wor.StatusSealed || p.mute || s.witness.denial() != "" || s.failed != nil || s.drain.underway() {
 			p.sealed = 0
 			continue
 		}
@@ -224,6 +249,6 @@ func (s *Server) care() {
 		p.sealed = now
 		s.mark("worm/node sealed for long")
 		s.warn(fmt.Sprintf("partition %d has been sealed for %v, and no next epoch has begun: beginning one with the same servers", p.number, wait))
-		s.later = append(s.later, func() { s.serial.Do(func() { s.space.Revive(p.number) }) })
+		s.later = append(s.later, func() { s.serial.Do(func() { b.space.Revive(p.number) }) })
 	}
 }

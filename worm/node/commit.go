@@ -4,11 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"sync"
 	"time"
 
 	"github.com/ashlar-dev/ashlar/env"
 	"github.com/ashlar-dev/ashlar/internal/invariant"
 	"github.com/ashlar-dev/ashlar/worm/wal"
+	"github.com/ashlar-dev/ashlar/worm/wire"
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
@@ -16,97 +18,177 @@ import (
 // is performed, because its records must be written afterwards.
 const pendingMax = math.MaxInt / 2
 
-// openLog opens the log and learns the server's identity.
-func (s *Server) openLog() error {
-	log, err := wal.Open(s.opt.Env, s.opt.Dir, wal.Options{Pending: pendingMax,
-		CheckpointBytes: s.opt.CheckpointBytes, Segment: s.opt.LogSegment})
-	if err != nil {
-		return fmt.Errorf("open the log in %s: %w", s.opt.Dir, err)
-	}
-	s.disk = log
-	s.key, s.name, err = identity(log.Identity())
-	if err != nil {
-		return fmt.Errorf("open the log in %s: %w", s.opt.Dir, err)
-	}
-	s.id = s.key.ID()
-	s.generation = log.Position().Generation
-	return nil
+// commits carries records to the disk, and holds output until the records before
+// it are durable. Records are numbered: those up to appended are staged or in
+// the log, those up to committed are durable, and those up to committing will be
+// when the running commit is done. Server.mu guards all but busy.
+type commits struct {
+	s     *Server
+	disk  *wal.Log  // nil in memory
+	waker env.Waker // of step
+	// busy is held while a commit is running, without Server.mu; whoever holds
+	// either lock does not take the other.
+	busy sync.Mutex
+
+	staged                          batch // records of this turn
+	appended, committing, committed uint64
+	pending, flew                   int64   // bytes that are not durable; those of them in the running commit
+	flying, holding                 []*conn // with output for the running commit, for the next one
+	full                            bool    // the disk has no room for the log
+	retry                           entry   // in the wheel: to look whether it has
 }
 
-// replay rebuilds the state from the log.
-func (s *Server) replay() error {
-	if err := s.disk.Replay(s.redo); err != nil {
-		return fmt.Errorf("read the log in %s: %w", s.opt.Dir, err)
+// last is the number of the newest record, durable that of the newest durable
+// one.
+func (k *commits) last() uint64    { return k.appended }
+func (k *commits) durable() uint64 { return k.committed }
+
+// held counts the connections with replies that wait for a commit.
+func (k *commits) held() int { return len(k.flying) + len(k.holding) }
+
+// idle reports whether nothing waits for the disk.
+func (k *commits) idle() bool { return k.committed == k.appended && k.held() == 0 }
+
+// waiting is the number of bytes that are not durable.
+func (k *commits) waiting() int64 { return k.pending }
+
+// blocked reports whether the disk is full.
+func (k *commits) blocked() bool { return k.full }
+
+// open opens the log, and returns what Format wrote into it and how often it was
+// opened.
+func (k *commits) open() (identity []byte, generation uint64, err error) {
+	o := &k.s.opt
+	log, err := wal.Open(o.Env, o.Dir, wal.Options{Pending: pendingMax, CheckpointBytes: o.CheckpointBytes, Segment: o.LogSegment})
+	if err != nil {
+		return nil, 0, err
 	}
-	n := s.disk.Position().Records
-	s.appended, s.committing, s.committed = n, n, n
-	s.start = place{s.generation - 1, n}
-	for _, p := range s.parts {
-		p.bytes = p.group.Bytes()
-		s.bytes += p.bytes
+	k.disk = log
+	return log.Identity(), log.Position().Generation, nil
+}
+
+// replay rebuilds the state from the log, and returns the number of its records.
+func (k *commits) replay(redo func(record []byte) error) (uint64, error) {
+	if err := k.disk.Replay(redo); err != nil {
+		return 0, fmt.Errorf("read the log in %s: %w", k.s.opt.Dir, err)
 	}
-	return nil
+	n := k.disk.Position().Records
+	k.appended, k.committing, k.committed = n, n, n
+	return n, nil
+}
+
+// run begins to commit what is staged.
+func (k *commits) run(tasks env.Tasks) {
+	k.waker = tasks.Task(k.step)
+	k.retry.due = k.waker.Wake
+}
+
+// close closes the log, when a running commit has ended. Server.mu is free.
+func (k *commits) close() error {
+	if k.disk == nil {
+		return nil
+	}
+	k.busy.Lock()
+	defer k.busy.Unlock()
+	return k.disk.Close()
+}
+
+// stage makes a record. In memory, the record counts as durable at once.
+func (k *commits) stage(kind byte, n wor.Partition, record []byte) {
+	s := k.s
+	k.appended++
+	if k.disk == nil {
+		s.counts.Records++
+		k.committing, k.committed = k.appended, k.appended
+		return
+	}
+	k.staged.add(kind, n, record)
+}
+
+// outlet returns the connection's buffer for output that may leave when all records so far are
+// durable.
+func (k *commits) outlet(c *conn) *wire.Encoder {
+	switch {
+	case k.appended <= k.committed:
+		return &c.now
+	case k.appended <= k.committing:
+		if !c.queued[0] {
+			c.queued[0] = true
+			k.flying = append(k.flying, c)
+		}
+		return &c.flying
+	}
+	if !c.queued[1] {
+		c.queued[1] = true
+		k.holding = append(k.holding, c)
+	}
+	return &c.held
 }
 
 // append passes the records of a turn to the log.
-func (s *Server) append() {
-	n, err := s.disk.Append(&s.staged)
-	s.pending += int64(len(s.staged.buf))
-	s.counts.Records += uint64(s.staged.Len())
-	s.counts.RecordBytes += uint64(len(s.staged.buf))
-	s.staged.reset()
+func (k *commits) append() {
+	s := k.s
+	if k.staged.Len() == 0 || s.failed != nil || s.closed {
+		return
+	}
+	n, err := k.disk.Append(&k.staged)
+	k.pending += int64(len(k.staged.buf))
+	s.counts.Records += uint64(k.staged.Len())
+	s.counts.RecordBytes += uint64(len(k.staged.buf))
+	k.staged.reset()
 	if err != nil {
 		s.fail(err)
 		return
 	}
-	invariant.Check(n == s.appended, "record %d is number %d of the log", s.appended, n)
-	s.waker.Wake()
+	invariant.Check(n == k.appended, "record %d is number %d of the log", k.appended, n)
+	k.waker.Wake()
 }
 
-// commit is the step that commits: one sync for everything that came before it
+// step commits: one sync for everything that came before it
 // began. Later records wait for the next.
-func (s *Server) commit() (more bool) {
+func (k *commits) step() (more bool) {
+	s := k.s
 	s.mu.Lock()
-	if s.closed || s.failed != nil || s.disk == nil {
+	if s.closed || s.failed != nil || k.disk == nil {
 		s.mu.Unlock()
 		return false
 	}
-	if !s.full && s.disk.Due() {
-		if s.checkpoint(); s.failed != nil {
+	if !k.full && k.disk.Due() {
+		if k.checkpoint(); s.failed != nil {
 			s.unlock()
 			return false
 		}
 	}
-	if !s.full {
-		s.fly()
+	if !k.full {
+		k.fly()
 	}
 	s.mu.Unlock()
 
-	s.busy.Lock()
-	err := s.disk.Commit()
-	s.busy.Unlock()
+	k.busy.Lock()
+	err := k.disk.Commit()
+	k.busy.Unlock()
 
 	s.mu.Lock()
 	defer s.unlock()
 	if s.closed {
 		return false
 	}
-	if errors.Is(err, env.ErrNoSpace) && s.disk.Err() == nil {
-		s.noRoom(err)
+	if errors.Is(err, env.ErrNoSpace) && k.disk.Err() == nil {
+		k.noRoom(err)
 		return false
 	}
 	if err != nil {
 		s.fail(err)
 		return false
 	}
-	if s.full {
-		s.full = false
+	if k.full {
+		k.full = false
 		s.warn("the disk has room again: serving")
 	}
-	s.release()
-	s.drained()
+	k.release()
+	s.drain.proceed()
 	// After a full disk the log may be further than what has flown here.
-	return s.disk.Waiting() || s.committed < s.appended
+	return k.disk.Waiting() || k.committed < k.appended
 }
 
 // fullRetry is how often a full disk is checked for room.
@@ -115,22 +197,23 @@ const fullRetry = 250 * time.Millisecond
 // noRoom records that the disk is full. Until there is room, running requests
 // wait, and new ones are answered StatusBusy, so that clients go to other
 // servers.
-func (s *Server) noRoom(err error) {
-	if !s.full {
-		s.full = true
+func (k *commits) noRoom(err error) {
+	s := k.s
+	if !k.full {
+		k.full = true
 		s.warn("the disk is FULL: all requests are refused here until there is room; nothing is lost: " + err.Error())
 	}
-	s.wheel.remove(&s.retry)
-	s.wheel.add(&s.retry, s.opt.Env.Clock.Now().Add(fullRetry))
+	s.wheel.remove(&k.retry)
+	s.wheel.add(&k.retry, s.opt.Env.Clock.Now().Add(fullRetry))
 }
 
 // fly takes what the commit that begins now makes durable.
-func (s *Server) fly() {
-	invariant.Check(len(s.flying) == 0, "two commits at a time")
-	s.committing = s.appended
-	s.flew = s.pending
-	s.flying, s.holding = s.holding, s.flying
-	for _, c := range s.flying {
+func (k *commits) fly() {
+	invariant.Check(len(k.flying) == 0, "two commits at a time")
+	k.committing = k.appended
+	k.flew = k.pending
+	k.flying, k.holding = k.holding, k.flying
+	for _, c := range k.flying {
 		c.flying, c.held = c.held, c.flying
 		c.noteBytes[0], c.noteBytes[1] = c.noteBytes[1], 0
 		c.queued[0], c.queued[1] = true, false
@@ -138,15 +221,16 @@ func (s *Server) fly() {
 }
 
 // release sends what has been committed.
-func (s *Server) release() {
-	n := s.committing - s.committed
+func (k *commits) release() {
+	s := k.s
+	n := k.committing - k.committed
 	s.counts.Commits++
 	s.counts.Batches[batchClass(n)]++
-	s.committed = s.committing
-	s.pending -= s.flew
-	s.flew = 0
-	for i, c := range s.flying {
-		s.flying[i] = nil
+	k.committed = k.committing
+	k.pending -= k.flew
+	k.flew = 0
+	for i, c := range k.flying {
+		k.flying[i] = nil
 		c.queued[0], c.noteBytes[0] = false, 0
 		if c.closed {
 			continue
@@ -156,15 +240,16 @@ func (s *Server) release() {
 		}
 		c.account()
 	}
-	s.flying = s.flying[:0]
+	k.flying = k.flying[:0]
 }
 
 // checkpoint begins to write the state anew. The whole state is passed at once;
 // commits write it in pieces.
-func (s *Server) checkpoint() {
+func (k *commits) checkpoint() {
+	s := k.s
 	s.mark("worm/node checkpoint")
 	s.counts.Checkpoints++
-	err := s.disk.BeginCheckpoint()
+	err := k.disk.BeginCheckpoint()
 	b := batch{}
 	save := func(kind byte, n wor.Partition, record []byte) bool {
 		if err != nil {
@@ -172,21 +257,16 @@ func (s *Server) checkpoint() {
 		}
 		b.reset()
 		b.add(kind, n, record)
-		err = s.disk.Save(b.Record(0))
+		err = k.disk.Save(b.Record(0))
 		return err == nil
 	}
-	for _, p := range s.parts {
+	for _, p := range s.registers.all() {
 		p.group.Save(func(record []byte) bool { return save(recordGroup, p.number, record) })
 	}
 	save(recordCluster, 0, s.clusterRecord())
-	for _, id := range sortedKeys(s.seen) {
-		save(recordWitness, 0, encodeSighting(id, s.seen[id]))
-	}
-	if s.rolledBack != "" {
-		save(recordBehind, 0, []byte(s.rolledBack))
-	}
+	s.witness.save(func(kind byte, record []byte) { save(kind, 0, record) })
 	if err == nil {
-		err = s.disk.EndCheckpoint()
+		err = k.disk.EndCheckpoint()
 	}
 	if err != nil {
 		s.fail(err)

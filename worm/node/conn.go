@@ -18,7 +18,7 @@ import (
 type conn struct {
 	s     *Server
 	conn  env.Conn
-	place int // in s.conns
+	place int // in conns.all
 	scan  wire.Scanner
 	hello wire.Hello
 	said  bool // hello was received and accepted
@@ -32,16 +32,16 @@ type conn struct {
 	began   env.Instant
 	active  env.Instant // when something came last
 	host    string
-	partial int // bytes of an unfinished frame, as counted in s.partial
+	partial int // bytes of an unfinished frame, as counted in conns.partial
 
 	now, flying, held wire.Encoder
-	queued            [2]bool // is in s.flying, s.holding
-	touched           bool    // is in s.touched
+	queued            [2]bool // is in commits.flying, commits.holding
+	touched           bool    // is in conns.touched
 	backlog           []byte  // output that the network did not take
 	stash             []byte  // input that came while there was a backlog
 	stashed           env.Instant
 	noteBytes         [2]int // of notes in flying, held
-	load              int    // as counted in s.load
+	load              int    // as counted in conns.load
 
 	listens []*listen
 	invokes int
@@ -164,7 +164,7 @@ func (c *conn) greeting(payload []byte) error {
 		return err
 	}
 	w := wire.Welcome{Version: wire.Version, Cluster: s.opt.Genesis.Cluster, Server: s.id,
-		Generation: s.generation, Position: s.committed}
+		Generation: s.generation, Position: s.commits.durable()}
 	switch h := &c.hello; {
 	case h.Version < wire.Version:
 		w.Refusal, w.Text = wire.RefusalVersion, fmt.Sprintf("version %d is spoken here", wire.Version)
@@ -176,17 +176,17 @@ func (c *conn) greeting(payload []byte) error {
 		w.Cluster, w.Server, w.Generation, w.Position = 0, 0, 0, 0
 	case h.To != s.id:
 		w.Refusal, w.Text = wire.RefusalServer, fmt.Sprintf("this is server %v", s.id)
-	case s.draining || s.failed != nil:
+	case s.drain.underway() || s.failed != nil:
 		w.Refusal, w.Text = wire.RefusalClosing, "about to end"
-	case (place{s.generation, s.committed}).less(place{h.Generation, h.Position}):
+	case (place{s.generation, s.commits.durable()}).less(place{h.Generation, h.Position}):
 		// That is the client's claim, which may be wrong: it decides only about
 		// the client's own connection. Whether the disk is old is for the peers
 		// to say.
 		s.trouble = fmt.Sprintf("client %016x claims to have seen this server at %v, and it is at %v", h.From,
-			place{h.Generation, h.Position}, place{s.generation, s.committed})
+			place{h.Generation, h.Position}, place{s.generation, s.commits.durable()})
 		w.Refusal, w.Text = wire.RefusalBehind, s.trouble
-	case s.rolledBack != "":
-		w.Refusal, w.Text = wire.RefusalBehind, s.rolledBack
+	case s.witness.denial() != "":
+		w.Refusal, w.Text = wire.RefusalBehind, s.witness.denial()
 	}
 	if w.Refusal == wire.RefusalNone && c.hello.Challenge != (wire.Challenge{}) {
 		w.Proof = s.key.prove(welcomePurpose, w.Cluster, welcomeText(&c.hello.Challenge, &w))
@@ -205,12 +205,7 @@ func (c *conn) greeting(payload []byte) error {
 }
 
 // touch schedules a flush of the connection at the end of the server's turn.
-func (c *conn) touch() {
-	if !c.touched && !c.closed {
-		c.touched = true
-		c.s.touched = append(c.s.touched, c)
-	}
-}
+func (c *conn) touch() { c.s.conns.touch(c) }
 
 // flush passes permitted output to the network.
 func (c *conn) flush() {
@@ -278,9 +273,7 @@ func (c *conn) account() {
 		partial = c.scan.Buffered()
 		load = c.now.Len() + c.flying.Len() + c.held.Len() + len(c.backlog) + len(c.stash) + c.bytes + partial
 	}
-	c.s.load += load - c.load
-	c.s.partial += partial - c.partial
-	c.load, c.partial = load, partial
+	c.s.conns.account(c, load, partial)
 }
 
 // end ends the connection, because of an error on either side.
@@ -305,20 +298,13 @@ func (c *conn) gone() {
 	s := c.s
 	s.wheel.remove(&c.greet)
 	s.wheel.remove(&c.slow)
-	if s.hosts[c.host]--; s.hosts[c.host] == 0 {
-		delete(s.hosts, c.host)
-	}
 	for _, l := range c.listens {
-		s.unlisten(l)
+		s.listeners.remove(l)
 	}
 	c.listens = nil
 	c.backlog, c.stash = nil, nil
 	c.now, c.flying, c.held = wire.Encoder{}, wire.Encoder{}, wire.Encoder{}
 	c.account()
-	last := len(s.conns) - 1
-	s.conns[c.place] = s.conns[last]
-	s.conns[c.place].place = c.place
-	s.conns[last] = nil
-	s.conns = s.conns[:last]
-	s.drained()
+	s.conns.remove(c)
+	s.drain.proceed()
 }

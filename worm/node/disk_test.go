@@ -49,7 +49,7 @@ func TestRolledBack(t *testing.T) {
 					s := c.nodes[1].Server
 					s.mu.Lock()
 					defer s.mu.Unlock()
-					return s.seen[c.member(0).ID].position
+					return s.witness.seen[c.member(0).ID].position
 				}
 				if r := k.call(t, c.member(0), writeOf(addr(1, 1), 1, "forgotten")); r == nil || r.Status != wor.StatusOK {
 					t.Fatalf("write: %+v", r)

@@ -1,5 +1,15 @@
 package node
 
+// drain is the end of a server in order. Server.mu guards it.
+type drain struct {
+	s     *Server
+	begun bool
+	done  []func() // to be called when it is over
+	wait  entry    // in the wheel: its time limit
+}
+
+func (d *drain) underway() bool { return d.begun }
+
 // Drain shuts the server down in order: it accepts no more connections and
 // answers new requests StatusBusy, finishes running ones, and closes each
 // connection when the other side has received everything, or after DrainWithin.
@@ -7,50 +17,45 @@ package node
 func (s *Server) Drain(done func()) {
 	s.mu.Lock()
 	defer s.unlock()
-	s.drainDone = append(s.drainDone, done)
-	if s.draining || s.closed {
-		s.drained()
+	d := &s.drain
+	d.done = append(d.done, done)
+	if d.begun || s.closed {
+		d.proceed()
 		return
 	}
-	s.draining = true
-	s.wheel.remove(&s.tell)
-	s.wheel.add(&s.drainWait, s.opt.Env.Clock.Now().Add(s.opt.DrainWithin))
+	d.begun = true
+	d.wait.due = d.over
+	s.witness.stop()
+	s.wheel.add(&d.wait, s.opt.Env.Clock.Now().Add(s.opt.DrainWithin))
 	if s.listener != nil {
 		s.later = append(s.later, func() { _ = s.listener.Close() })
 	}
-	s.drained()
+	d.proceed()
 }
 
-// drained continues a drain when something has ended.
-func (s *Server) drained() {
-	if !s.draining || len(s.drainDone) == 0 {
+// proceed continues a drain when something has ended.
+func (d *drain) proceed() {
+	s := d.s
+	if !d.begun || len(d.done) == 0 {
 		return
 	}
-	if s.failed == nil && !s.closed && (s.invokes > 0 || s.committed < s.appended || len(s.flying)+len(s.holding) > 0) {
+	if s.failed == nil && !s.closed && (s.services.busy() || !s.commits.idle()) {
 		return
 	}
-	for _, c := range s.conns {
-		if !c.leaving {
-			c.leaving = true
-			if c.said {
-				c.now.Ping(0) // the pong confirms that everything has arrived
-			}
-			c.touch()
-		}
-	}
-	if len(s.conns) == 0 {
-		s.wheel.remove(&s.drainWait)
-		s.later = append(s.later, s.drainDone...)
-		s.drainDone = nil
+	if s.conns.leave(); s.conns.count() == 0 {
+		s.wheel.remove(&d.wait)
+		s.later = append(s.later, d.done...)
+		d.done = nil
 	}
 }
 
-// drainOver ends the drain at its time limit.
-func (s *Server) drainOver() {
-	s.endAll(errLeft)
-	s.drained()
-	if len(s.drainDone) > 0 { // the disk or a service has not finished
-		s.later = append(s.later, s.drainDone...)
-		s.drainDone = nil
+// over ends the drain at its time limit.
+func (d *drain) over() {
+	s := d.s
+	s.conns.endAll(errLeft)
+	d.proceed()
+	if len(d.done) > 0 { // the disk or a service has not finished
+		s.later = append(s.later, d.done...)
+		d.done = nil
 	}
 }

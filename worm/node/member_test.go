@@ -79,7 +79,7 @@ func TestBecomesMember(t *testing.T) {
 	if r := ask(h, in1(wor.Request{Kind: wor.KindActivate, Value: value}, 1)); r.Status != wor.StatusBusy || r.Epoch != 0 {
 		t.Fatalf("activate: %+v %s", r, r.Value)
 	}
-	next.s.decided(&c)
+	next.s.beliefs.decided(&c)
 	for range 2 {
 		if r := ask(h, in1(wor.Request{Kind: wor.KindActivate, Value: value}, 1)); r.Status != wor.StatusOK {
 			t.Fatalf("activate: %+v %s", r, r.Value)

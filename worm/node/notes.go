@@ -6,6 +6,13 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
+// listeners are the subscriptions of all connections. Server.mu guards them.
+type listeners struct {
+	s     *Server
+	by    map[wor.Segment][]*listen
+	count int
+}
+
 // listen is a connection's subscription to writes in a range.
 type listen struct {
 	c         *conn
@@ -20,38 +27,46 @@ func (c *conn) listen(id uint64, q *wor.Request) {
 	c.unlisten(id)
 	l := &listen{c: c, id: id, partition: q.Partition, protocol: q.Protocol, r: q.Range}
 	c.listens = append(c.listens, l)
-	c.s.listens[l.r.Segment] = append(c.s.listens[l.r.Segment], l)
-	c.s.listening++
+	c.s.listeners.add(l)
 }
 
 func (c *conn) unlisten(id uint64) {
 	i := slices.IndexFunc(c.listens, func(l *listen) bool { return l.id == id })
 	if i >= 0 {
-		c.s.unlisten(c.listens[i])
+		c.s.listeners.remove(c.listens[i])
 		c.listens = slices.Delete(c.listens, i, i+1)
 	}
 }
 
-// unlisten drops a subscription, also from its connection.
-func (s *Server) unlisten(l *listen) {
-	all := s.listens[l.r.Segment]
+func (n *listeners) number() int { return n.count }
+
+// add adds a subscription.
+func (n *listeners) add(l *listen) {
+	n.by[l.r.Segment] = append(n.by[l.r.Segment], l)
+	n.count++
+}
+
+// remove drops a subscription; its connection has dropped it.
+func (n *listeners) remove(l *listen) {
+	all := n.by[l.r.Segment]
 	i := slices.Index(all, l)
 	if i < 0 {
 		return
 	}
-	s.listening--
+	n.count--
 	if all = slices.Delete(all, i, i+1); len(all) == 0 {
-		delete(s.listens, l.r.Segment)
+		delete(n.by, l.r.Segment)
 	} else {
-		s.listens[l.r.Segment] = all
+		n.by[l.r.Segment] = all
 	}
 }
 
 // notify makes notes of the values that a write has put into registers. They
 // leave, like its reply, when they are durable.
-func (s *Server) notify(q *wor.Request, r *wor.Reply) {
+func (n *listeners) notify(q *wor.Request, r *wor.Reply) {
+	s := n.s
 	var over []*listen
-	for _, l := range s.listens[q.Range.Segment] {
+	for _, l := range n.by[q.Range.Segment] {
 		if l.partition != q.Partition || l.r.Lo >= q.Range.Hi || q.Range.Lo >= l.r.Hi {
 			continue
 		}

@@ -66,17 +66,17 @@ func (s *Server) redo(record []byte) error {
 		if size <= 0 {
 			return errRecord
 		}
-		if n >= uint64(len(s.parts)) {
-			return fmt.Errorf("%w: of partition %d, and the genesis has %d", errRecord, n, len(s.parts))
+		if n >= uint64(s.registers.count()) {
+			return fmt.Errorf("%w: of partition %d, and the genesis has %d", errRecord, n, s.registers.count())
 		}
-		if err := s.parts[n].group.Redo(body[size:]); err != nil {
+		if err := s.registers.part(wor.Partition(n)).group.Redo(body[size:]); err != nil {
 			return fmt.Errorf("partition %d: %w", n, err)
 		}
 		return nil
 	case recordWitness:
 		id, seen, err := decodeSighting(body)
 		if err == nil {
-			s.remember(id, seen)
+			s.witness.remember(id, seen)
 		}
 		return err
 	case recordCluster:
@@ -84,11 +84,10 @@ func (s *Server) redo(record []byte) error {
 			return errRecord
 		}
 		s.cluster = binary.LittleEndian.Uint64(body)
-		clear(s.seen)
-		s.rolledBack = ""
+		s.witness.forget()
 		return nil
 	case recordBehind:
-		s.rolledBack = string(body)
+		s.witness.redo(string(body))
 		return nil
 	}
 	return errRecord
@@ -106,9 +105,8 @@ func (s *Server) belong() error {
 		return fmt.Errorf("%w: the directory is one of cluster %016x, the description is that of %016x", ErrCluster, s.cluster, g.Cluster)
 	}
 	s.cluster = g.Cluster
-	clear(s.seen)
-	s.rolledBack = ""
-	s.stage(recordCluster, 0, s.clusterRecord())
+	s.witness.forget()
+	s.commits.stage(recordCluster, 0, s.clusterRecord())
 	return nil
 }
 

@@ -179,7 +179,7 @@ func TestLimits(t *testing.T) {
 		if r := g.one(wire.TypeReply); !r.reply.Runs[0].Written {
 			t.Fatal("a read is refused by a full server")
 		}
-		d.s.claims[claim{segment: 1}] = claimTrue // as its trim register would say
+		d.s.beliefs.claims[claim{segment: 1}] = claimTrue // as its trim register would say
 		g.ask(3, wor.Request{Kind: wor.KindTrim, Range: wor.Range{Segment: 1}})
 		if r := g.one(wire.TypeReply); r.reply.Status != wor.StatusOK {
 			t.Fatalf("trim: %+v", r)

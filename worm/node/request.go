@@ -19,15 +19,15 @@ func (w waiting) late(budget time.Duration) bool {
 // request performs a request and sends its reply as soon as it may leave.
 func (c *conn) request(payload []byte, waited waiting) error {
 	s := c.s
-	q, r := &s.query, &s.reply
+	q, r := s.registers.next()
 	id, budget, err := wire.DecodeRequest(payload, q)
 	if err != nil {
 		return err
 	}
 	*r = wor.Reply{Runs: r.Runs[:0]}
-	if refused := s.admit(c, q, r, waited.late(budget)) || s.doubt(q, r); refused {
+	if refused := s.admit(c, q, r, waited.late(budget)) || s.beliefs.doubt(q, r); refused {
 		s.count(q.Kind, r.Status)
-		return c.now.Reply(id, s.committed, r)
+		return c.now.Reply(id, s.commits.durable(), r)
 	}
 	switch q.Kind {
 	case wor.KindWrite, wor.KindStage, wor.KindActivate:
@@ -35,54 +35,33 @@ func (c *conn) request(payload []byte, waited waiting) error {
 	case wor.KindUnlisten:
 		c.unlisten(q.Tag)
 		s.count(q.Kind, r.Status)
-		return c.now.Reply(id, s.committed, r)
+		return c.now.Reply(id, s.commits.durable(), r)
 	}
-	p := s.parts[q.Partition]
+	p := s.registers.part(q.Partition)
 	epoch := p.group.Epoch()
-	p.group.Limit(max(s.opt.MaxBytes-s.bytes+p.bytes, 1))
-	p.group.Handle(q, r, &s.log)
-	s.record(q.Partition)
+	s.registers.perform(p, q, r)
 	if q.Kind == wor.KindListen && r.Status == wor.StatusOK {
 		c.listen(id, q)
 	}
 	if p.group.Epoch() != epoch {
-		s.regroup()
+		s.witness.regroup()
 	}
 	s.count(q.Kind, r.Status)
 	out := c.outlet()
-	if err := out.Reply(id, s.appended, r); err != nil {
+	if err := out.Reply(id, s.commits.last(), r); err != nil {
 		// The reply exceeds a frame. What the request changed stays.
 		refuse := wor.Reply{Status: wor.StatusLimit, Epoch: r.Epoch, Value: []byte(err.Error())}
-		if err := out.Reply(id, s.appended, &refuse); err != nil {
+		if err := out.Reply(id, s.commits.last(), &refuse); err != nil {
 			return err
 		}
 	}
-	if q.Kind == wor.KindWrite && len(s.listens) > 0 && r.Status == wor.StatusOK {
-		s.notify(q, r)
+	if q.Kind == wor.KindWrite && r.Status == wor.StatusOK {
+		s.listeners.notify(q, r)
 	}
 	return nil
 }
 
-// outlet is the buffer for output that may leave when all records so far are
-// durable.
-func (c *conn) outlet() *wire.Encoder {
-	s := c.s
-	switch {
-	case s.appended <= s.committed:
-		return &c.now
-	case s.appended <= s.committing:
-		if !c.queued[0] {
-			c.queued[0] = true
-			s.flying = append(s.flying, c)
-		}
-		return &c.flying
-	}
-	if !c.queued[1] {
-		c.queued[1] = true
-		s.holding = append(s.holding, c)
-	}
-	return &c.held
-}
+func (c *conn) outlet() *wire.Encoder { return c.s.commits.outlet(c) }
 
 // admit answers requests that must not be performed.
 func (s *Server) admit(c *conn, q *wor.Request, r *wor.Reply, late bool) (refused bool) {
@@ -90,17 +69,17 @@ func (s *Server) admit(c *conn, q *wor.Request, r *wor.Reply, late bool) (refuse
 	case late:
 		r.Status = wor.StatusExpired
 		return true
-	case s.draining || s.failed != nil || s.full:
+	case s.drain.underway() || s.failed != nil || s.commits.blocked():
 		r.Status = wor.StatusBusy
 		return true
 	case s.pressed(c):
 		s.mark("worm/node busy")
 		r.Status = wor.StatusBusy
 		return true
-	case uint64(q.Partition) >= uint64(len(s.parts)):
+	case uint64(q.Partition) >= uint64(s.registers.count()):
 		r.Status = wor.StatusForeign
 		return true
-	case s.rolledBack != "", s.parts[q.Partition].mute && q.Kind != wor.KindActivate:
+	case s.witness.denial() != "", s.registers.part(q.Partition).mute && q.Kind != wor.KindActivate:
 		// Which epoch has begun is read from registers, not from this disk.
 		s.mark("worm/node mute")
 		r.Status = wor.StatusMute
@@ -116,5 +95,5 @@ func (s *Server) admit(c *conn, q *wor.Request, r *wor.Reply, late bool) (refuse
 // pressed reports whether the waiting bytes exceed their limit.
 func (s *Server) pressed(c *conn) bool {
 	return c.now.Len()+c.flying.Len()+c.held.Len()+c.load > s.opt.ConnInflightMax ||
-		s.load+int(s.pending) > s.opt.ServerInflightMax
+		s.conns.waiting()+int(s.commits.waiting()) > s.opt.ServerInflightMax
 }

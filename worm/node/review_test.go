@@ -41,8 +41,9 @@ func TestFurther(t *testing.T) {
 func TestAFloodOfClaimsQueuesOneLook(t *testing.T) {
 	var s Server
 	var p part
+	b := beliefs{s: &s}
 	for i := range 10_000 {
-		s.seek(&p, wor.Epoch(i%7))
+		b.seek(&p, wor.Epoch(i%7))
 	}
 	if len(s.later) != 1 || p.claimed != 6 {
 		t.Errorf("%d looks are queued, up to epoch %d; want one, up to 6", len(s.later), p.claimed)

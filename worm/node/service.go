@@ -8,6 +8,26 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
+// services are the additional services of a server, and the calls of them that
+// are running. Server.mu guards them.
+type services struct {
+	by      map[wor.Service]service
+	running int
+}
+
+func (n *services) busy() bool { return n.running > 0 }
+func (n *services) calls() int { return n.running }
+
+// find returns a service; false if nothing offers it.
+func (n *services) find(number wor.Service) (sv service, ok bool) {
+	sv, ok = n.by[number]
+	return sv, ok
+}
+
+func (n *services) offer(number wor.Service, sv service) { n.by[number] = sv }
+func (n *services) begin()                               { n.running++ }
+func (n *services) end()                                 { n.running-- }
+
 // service is an additional service of the server.
 type service struct {
 	serial  *env.Serial
@@ -19,7 +39,7 @@ type service struct {
 func (s *Server) Register(n wor.Service, serial *env.Serial, h wor.Handler) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.services[n] = service{serial, h}
+	s.services.offer(n, service{serial, h})
 }
 
 // invocation is a running call of a service.
@@ -44,17 +64,17 @@ func (c *conn) invoke(frame []byte, waited waiting) error {
 	if n == wor.ServiceWitness {
 		return c.witness(id, payload)
 	}
-	sv, ok := s.services[n]
+	sv, ok := s.services.find(n)
 	switch {
 	case !ok:
 		return c.now.Answer(id, wire.CodeUnknown, nil)
 	case waited.late(budget):
 		return c.now.Answer(id, wire.CodeExpired, nil)
-	case c.invokes >= s.opt.InvokesMax || s.pressed(c) || s.draining || s.failed != nil:
+	case c.invokes >= s.opt.InvokesMax || s.pressed(c) || s.drain.underway() || s.failed != nil:
 		return c.now.Answer(id, wire.CodeBusy, nil)
 	}
 	c.invokes++
-	s.invokes++
+	s.services.begin()
 	v := &invocation{c: c, service: sv, id: id, bytes: len(payload) + invocationBytes, payload: slices.Clone(payload)}
 	c.bytes += v.bytes
 	s.later = append(s.later, v.call)
@@ -83,7 +103,7 @@ func (v *invocation) answer(b []byte) {
 	}
 	v.over = true
 	c.invokes--
-	s.invokes--
+	s.services.end()
 	c.bytes -= v.bytes
 	if !c.closed {
 		if err := c.now.Answer(v.id, wire.CodeOK, b); err != nil {
@@ -91,5 +111,5 @@ func (v *invocation) answer(b []byte) {
 		}
 		c.touch()
 	}
-	s.drained()
+	s.drain.proceed()
 }

@@ -28,7 +28,7 @@ type op struct {
 	err   error
 }
 
-var registers = porcupine.Model{
+var registerModel = porcupine.Model{
 	Partition: func(h []porcupine.Operation) [][]porcupine.Operation {
 		by := map[wor.Addr][]porcupine.Operation{}
 		for _, o := range h {
@@ -105,8 +105,8 @@ func (x *world) boot(i int, l *sim.Life) error {
 	if err != nil {
 		return err
 	}
-	if s.rolledBack != "" {
-		return errors.New(s.rolledBack)
+	if s.witness.denial() != "" {
+		return errors.New(s.witness.denial())
 	}
 	x.running[i] = s
 	return nil
@@ -123,9 +123,10 @@ func (x *world) durable(i int, a wor.Addr, b wor.Ballot, accepted bool) error {
 	if err != nil {
 		return err
 	}
-	s := &Server{seen: map[wor.ServerID]sighting{}}
+	s := &Server{}
+	s.witness = newWitness(s, 0)
 	g := group.New(x.genesis.Partitions[0].Members[i].ID, x.genesis, 0)
-	s.parts = []*part{{group: g}}
+	s.registers.parts = []*part{{group: g}}
 	if err := log.Replay(s.redo); err != nil {
 		return err
 	}
@@ -263,7 +264,7 @@ func (x *world) check() error {
 			kept = append(kept, o)
 		}
 	}
-	if !porcupine.CheckOperations(registers, kept) {
+	if !porcupine.CheckOperations(registerModel, kept) {
 		return fmt.Errorf("%d operations are not linearizable", len(kept))
 	}
 	return nil

@@ -106,7 +106,7 @@ func (s *Server) Configs() []wor.Config {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var out []wor.Config
-	for _, p := range s.parts {
+	for _, p := range s.registers.all() {
 		out = append(out, *p.group.Config())
 	}
 	return out
@@ -117,29 +117,29 @@ func (s *Server) Status() Status {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	t := Status{ID: s.id, Name: s.name, Cluster: s.opt.Genesis.Cluster, Addr: s.addr(), Generation: s.generation,
-		Position: s.committed, Pending: s.pending, RolledBack: s.rolledBack, Failed: s.failed, Full: s.full, Draining: s.draining,
-		Witnesses: s.witnesses(), Trouble: s.trouble, Conns: len(s.conns), Load: s.load, Held: len(s.flying) + len(s.holding), Invokes: s.invokes,
-		Listens: s.listening, Bytes: s.bytes, MaxBytes: s.opt.MaxBytes, Counts: s.counts}
+		Position: s.commits.durable(), Pending: s.commits.waiting(), RolledBack: s.witness.denial(), Failed: s.failed, Full: s.commits.blocked(), Draining: s.drain.underway(),
+		Witnesses: s.witness.witnesses(), Trouble: s.trouble, Conns: s.conns.count(), Load: s.conns.waiting(), Held: s.commits.held(), Invokes: s.services.calls(),
+		Listens: s.listeners.number(), Bytes: s.registers.size(), MaxBytes: s.opt.MaxBytes, Counts: s.counts}
 	if s.opt.Memory {
 		t.Warnings = append(t.Warnings, "IN MEMORY: nothing is durable, what is acknowledged is lost with this process")
 	}
 	if s.opt.Alone {
 		t.Warnings = append(t.Warnings, "ALONE: answers without having asked its peers whether its disk is the newest")
 	}
-	if s.rolledBack != "" {
-		t.Warnings = append(t.Warnings, "MUTE: "+s.rolledBack)
+	if s.witness.denial() != "" {
+		t.Warnings = append(t.Warnings, "MUTE: "+s.witness.denial())
 	}
-	if s.full {
+	if s.commits.blocked() {
 		t.Warnings = append(t.Warnings, "FULL: the disk has no room for the log: requests are refused here until it has")
 	}
-	if s.bytes >= s.opt.MaxBytes/10*7 {
+	if s.registers.size() >= s.opt.MaxBytes/10*7 {
 		t.Warnings = append(t.Warnings, fmt.Sprintf("PRESSED: registers take %d of MaxBytes, %d: beyond three quarters, writes are refused; trim logs and segments",
-			s.bytes, s.opt.MaxBytes))
+			s.registers.size(), s.opt.MaxBytes))
 	}
 	if s.failed != nil {
 		t.Warnings = append(t.Warnings, "FAILED: "+s.failed.Error())
 	}
-	for _, p := range s.parts {
+	for _, p := range s.registers.all() {
 		c := p.group.Config()
 		t.Partitions = append(t.Partitions, PartitionStatus{Partition: p.number, Epoch: c.Epoch, Standing: p.group.Status(),
 			Unsure: p.mute, Members: append([]wor.Member(nil), c.Members...), Tainted: c.Tainted, Bytes: p.bytes})

@@ -151,53 +151,109 @@ func (c *conn) witness(id uint64, payload []byte) error {
 		s.mark("worm/node unsigned report")
 		return c.now.Answer(id, wire.CodeLimit, []byte("a server reports where it stands itself, and signs that"))
 	}
-	if s.rolledBack != "" {
-		return c.now.Answer(id, wire.CodeFailed, []byte(s.rolledBack)) // it may have seen more
+	if s.witness.denial() != "" {
+		return c.now.Answer(id, wire.CodeFailed, []byte(s.witness.denial())) // it may have seen more
 	}
-	seen := s.seen[from]
-	switch {
-	case r.further(seen): // the evidence stays
-	case r.now.generation > seen.generation:
-		s.note(from, r.now)
-	case r.now.generation == seen.generation && seen.less(r.now.place):
-		s.seen[from] = r.now
-	}
+	seen := s.witness.take(from, r)
 	v := verdict{about: from, life: r.now.life, seen: seen}
 	return c.outlet().Answer(id, wire.CodeOK, s.key.sign(verdictPurpose, s.opt.Genesis.Cluster, encodeVerdict(v)))
 }
 
+// take takes a server's report about itself, and returns the earlier sighting.
+func (w *witness) take(from wor.ServerID, r report) (seen sighting) {
+	seen = w.seen[from]
+	switch {
+	case r.further(seen): // the evidence stays
+	case r.now.generation > seen.generation:
+		w.note(from, r.now)
+	case r.now.generation == seen.generation && seen.less(r.now.place):
+		w.seen[from] = r.now
+	}
+	return seen
+}
+
 // note writes a sighting down.
-func (s *Server) note(id wor.ServerID, now sighting) {
-	s.remember(id, now)
-	s.stage(recordWitness, 0, encodeSighting(id, now))
+func (w *witness) note(id wor.ServerID, now sighting) {
+	s := w.s
+	w.remember(id, now)
+	s.commits.stage(recordWitness, 0, encodeSighting(id, now))
 }
 
 // remember keeps a sighting. Anyone can make keys and report with them, which
 // can only fill the table for servers that are not members.
-func (s *Server) remember(id wor.ServerID, now sighting) {
-	if _, known := s.seen[id]; !known && len(s.seen) >= seenMax {
-		for _, old := range sortedKeys(s.seen) {
-			if old != s.id && !s.isPeer(old) {
-				delete(s.seen, old)
+func (w *witness) remember(id wor.ServerID, now sighting) {
+	s := w.s
+	if _, known := w.seen[id]; !known && len(w.seen) >= seenMax {
+		for _, old := range sortedKeys(w.seen) {
+			if old != s.id && !s.registers.isPeer(old) {
+				delete(w.seen, old)
 				break
 			}
 		}
 	}
-	s.seen[id] = now
+	w.seen[id] = now
 }
 
-// isPeer reports whether a server is a member of a partition, as far as is
-// known here.
-func (s *Server) isPeer(id wor.ServerID) bool {
-	return slices.ContainsFunc(s.parts, func(p *part) bool { return p.group.Config().Index(id) >= 0 })
+// begin writes down that this life has begun, remembers the previous one, and
+// begins to report.
+func (w *witness) begin() {
+	s := w.s
+	w.tell.due, w.judging.due = w.tellPeers, w.judge
+	w.before = w.seen[s.id]
+	w.note(s.id, sighting{place{s.generation, s.commits.durable()}, w.life})
+	w.begun = s.commits.last()
+	w.regroup()
 }
 
-// begin writes down that this life has begun, and remembers the previous one.
-func (s *Server) begin() {
-	s.before = s.seen[s.id]
-	s.note(s.id, sighting{place{s.generation, s.committed}, s.life})
-	s.begun = s.appended
+// witness is what this server has seen of others, and what others have seen of
+// it. Server.mu guards it.
+type witness struct {
+	s             *Server
+	life          uint64   // drawn for this run: distinguishes two of one generation
+	start         place    // where the disk was when it was opened
+	before        sighting // of the previous life
+	begun         uint64   // number of the record that this life has begun
+	seen          map[wor.ServerID]sighting
+	asks          []*ask
+	told          uint64        // the position of the last reports
+	pause         time.Duration // between attempts to reach peers
+	tell, judging entry         // in the wheel: to report; WitnessWait is over for a partition
+	// rolledBack is why the disk is not up to date, as a member has said; "" if
+	// none has.
+	rolledBack string
 }
+
+func newWitness(s *Server, life uint64) witness {
+	return witness{s: s, life: life, seen: map[wor.ServerID]sighting{}, pause: askMin}
+}
+
+// from sets where the disk was when it was opened.
+func (w *witness) from(start place) { w.start = start }
+
+// denial returns why the server is mute permanently, "" if it is not.
+func (w *witness) denial() string { return w.rolledBack }
+
+// forget drops all sightings, and what was written down against this server.
+func (w *witness) forget() {
+	clear(w.seen)
+	w.rolledBack = ""
+}
+
+// redo repeats a denial that was written down.
+func (w *witness) redo(denial string) { w.rolledBack = denial }
+
+// save passes on the records of what is known.
+func (w *witness) save(record func(kind byte, record []byte)) {
+	for _, id := range sortedKeys(w.seen) {
+		record(recordWitness, encodeSighting(id, w.seen[id]))
+	}
+	if w.rolledBack != "" {
+		record(recordBehind, []byte(w.rolledBack))
+	}
+}
+
+// stop ends the reports.
+func (w *witness) stop() { w.s.wheel.remove(&w.tell) }
 
 // ask is a peer to which this server reports its position.
 type ask struct {
@@ -211,9 +267,10 @@ type ask struct {
 const askMin = 20 * time.Millisecond
 
 // regroup finds the peers after the members of a partition have changed.
-func (s *Server) regroup() {
+func (w *witness) regroup() {
+	s := w.s
 	var asks []*ask
-	for _, p := range s.parts {
+	for _, p := range s.registers.all() {
 		if e := p.group.Epoch(); e != p.judged && p.group.Config().Index(s.id) >= 0 && !s.opt.Alone {
 			p.mute, p.judged, p.since = true, e, s.opt.Env.Clock.Now()
 		}
@@ -222,7 +279,7 @@ func (s *Server) regroup() {
 				continue
 			}
 			a := &ask{member: m}
-			for _, old := range s.asks {
+			for _, old := range w.asks {
 				if old.member.ID == m.ID {
 					a.sure, a.told = old.sure, old.told
 				}
@@ -230,26 +287,27 @@ func (s *Server) regroup() {
 			asks = append(asks, a)
 		}
 	}
-	s.asks = asks
-	s.wheel.remove(&s.tell)
-	s.wheel.add(&s.tell, s.opt.Env.Clock.Now())
-	s.judge()
+	w.asks = asks
+	s.wheel.remove(&w.tell)
+	s.wheel.add(&w.tell, s.opt.Env.Clock.Now())
+	w.judge()
 }
 
 // judge decides for which partitions this server may answer. Within an epoch,
 // that is never revoked: what the server learned in this life it does not forget
 // in it.
-func (s *Server) judge() {
+func (w *witness) judge() {
+	s := w.s
 	now := s.opt.Env.Clock.Now()
-	s.wheel.remove(&s.judging)
-	for _, p := range s.parts {
+	s.wheel.remove(&w.judging)
+	for _, p := range s.registers.all() {
 		if !p.mute {
 			continue
 		}
 		c := p.group.Config()
 		n, sure := len(c.Members), 0
 		for _, m := range c.Members {
-			if slices.ContainsFunc(s.asks, func(a *ask) bool { return a.sure && a.member.ID == m.ID }) {
+			if slices.ContainsFunc(w.asks, func(a *ask) bool { return a.sure && a.member.ID == m.ID }) {
 				sure++
 			}
 		}
@@ -263,9 +321,9 @@ func (s *Server) judge() {
 		p.mute = sure < least
 		if wait := p.since.Add(s.opt.WitnessWait); !p.mute && sure < enough && now < wait {
 			p.mute = true
-			if !s.judging.linked() || wait < s.judging.at {
-				s.wheel.remove(&s.judging)
-				s.wheel.add(&s.judging, wait)
+			if !w.judging.linked() || wait < w.judging.at {
+				s.wheel.remove(&w.judging)
+				s.wheel.add(&w.judging, wait)
 			}
 		} else if !p.mute && sure < enough {
 			s.mark("worm/node fewest witnesses")
@@ -275,8 +333,8 @@ func (s *Server) judge() {
 
 // witnesses returns the peers that have written this life down, and have not
 // seen the server further than its disk.
-func (s *Server) witnesses() (list []wor.ServerID) {
-	for _, a := range s.asks {
+func (w *witness) witnesses() (list []wor.ServerID) {
+	for _, a := range w.asks {
 		if a.sure {
 			list = append(list, a.member.ID)
 		}
@@ -286,48 +344,51 @@ func (s *Server) witnesses() (list []wor.ServerID) {
 
 // tellPeers reports this server's position to the peers that do not know it
 // yet.
-func (s *Server) tellPeers() {
-	if s.draining || s.failed != nil || s.rolledBack != "" {
+func (w *witness) tellPeers() {
+	s := w.s
+	if s.drain.underway() || s.failed != nil || w.rolledBack != "" {
 		return
 	}
-	if s.committed < s.begun {
+	if s.commits.durable() < w.begun {
 		// A peer that learned of this life before the disk has it would deny
 		// the next one.
-		s.wheel.add(&s.tell, s.opt.Env.Clock.Now().Add(wheelTick))
+		s.wheel.add(&w.tell, s.opt.Env.Clock.Now().Add(wheelTick))
 		return
 	}
 	unsure := false
-	for _, a := range s.asks {
+	for _, a := range w.asks {
 		unsure = unsure || !a.sure
-		if a.under || a.sure && a.told == s.committed {
+		if a.under || a.sure && a.told == s.commits.durable() {
 			continue
 		}
 		a.under = true
-		position := s.committed
-		payload := s.key.sign(reportPurpose, s.opt.Genesis.Cluster, encodeReport(s.report(position)))
+		position := s.commits.durable()
+		payload := s.key.sign(reportPurpose, s.opt.Genesis.Cluster, encodeReport(w.report(position)))
 		s.later = append(s.later, func() {
 			s.serial.Do(func() {
 				s.transport.Invoke(a.member, wor.ServiceWitness, payload, s.opt.TellEvery*2,
-					func(b []byte, err error) { s.heard(a, position, b, err) })
+					func(b []byte, err error) { w.heard(a, position, b, err) })
 			})
 		})
 	}
-	s.told = s.committed
+	w.told = s.commits.durable()
 	if unsure {
-		s.wheel.add(&s.tell, s.opt.Env.Clock.Now().Add(s.pause))
-		s.pause = min(2*s.pause, s.opt.TellEvery)
+		s.wheel.add(&w.tell, s.opt.Env.Clock.Now().Add(w.pause))
+		w.pause = min(2*w.pause, s.opt.TellEvery)
 	}
 }
 
 // regular schedules the next report, when there is something to report.
-func (s *Server) regular() {
-	if s.told != s.committed && !s.tell.linked() && len(s.asks) > 0 {
-		s.wheel.add(&s.tell, s.opt.Env.Clock.Now().Add(s.opt.TellEvery))
+func (w *witness) regular() {
+	s := w.s
+	if w.told != s.commits.durable() && !w.tell.linked() && len(w.asks) > 0 {
+		s.wheel.add(&w.tell, s.opt.Env.Clock.Now().Add(s.opt.TellEvery))
 	}
 }
 
 // heard handles a peer's answer.
-func (s *Server) heard(a *ask, position uint64, answer []byte, err error) {
+func (w *witness) heard(a *ask, position uint64, answer []byte, err error) {
+	s := w.s
 	s.mu.Lock()
 	defer s.unlock()
 	a.under = false
@@ -341,20 +402,21 @@ func (s *Server) heard(a *ask, position uint64, answer []byte, err error) {
 		return
 	}
 	v, err := decodeVerdict(text)
-	if err != nil || v.about != s.id || v.life != s.life {
+	if err != nil || v.about != s.id || v.life != w.life {
 		return
 	}
-	if s.report(position).further(v.seen) {
-		s.behind(a.member, v.seen.place)
+	if w.report(position).further(v.seen) {
+		w.behind(a.member, v.seen.place)
 		return
 	}
 	a.sure, a.told = true, max(a.told, position)
-	s.judge()
+	w.judge()
 }
 
 // report is the server's report when its log is at position.
-func (s *Server) report(position uint64) report {
-	return report{sighting{place{s.generation, position}, s.life}, s.start.position, s.before}
+func (w *witness) report(position uint64) report {
+	s := w.s
+	return report{sighting{place{s.generation, position}, w.life}, w.start.position, w.before}
 }
 
 // further reports whether the sighting of the reporting server is not in its
@@ -378,15 +440,16 @@ func (r report) further(seen sighting) bool {
 // behind makes the server mute permanently, or until a restore: a member has
 // seen that the disk is not up to date. It writes that down and warns the
 // operator.
-func (s *Server) behind(by wor.Member, seen place) {
-	if s.rolledBack != "" {
+func (w *witness) behind(by wor.Member, seen place) {
+	s := w.s
+	if w.rolledBack != "" {
 		return
 	}
 	s.mark("worm/node rolled back")
-	s.rolledBack = fmt.Sprintf("the disk is older than it was: member %s (%v) has seen this server at %v, and it began this time at %v",
-		by.Name, by.ID, seen, s.start)
-	s.stage(recordBehind, 0, []byte(s.rolledBack))
-	s.warn("MUTE: " + s.rolledBack + ". Replace this server; if the whole cluster was put back from a backup, stop it and see 'ashlard restore --help'")
+	w.rolledBack = fmt.Sprintf("the disk is older than it was: member %s (%v) has seen this server at %v, and it began this time at %v",
+		by.Name, by.ID, seen, w.start)
+	s.commits.stage(recordBehind, 0, []byte(w.rolledBack))
+	s.warn("MUTE: " + w.rolledBack + ". Replace this server; if the whole cluster was put back from a backup, stop it and see 'ashlard restore --help'")
 }
 
 // warn reports to the operator, when the lock is free.

@@ -125,8 +125,8 @@ func TestUnsignedReports(t *testing.T) {
 			t.Errorf("%s: answered %v", what, a.code)
 		}
 	}
-	if len(d.s.seen) != 1 { // itself
-		t.Errorf("it believes %v", d.s.seen)
+	if len(d.s.witness.seen) != 1 { // itself
+		t.Errorf("it believes %v", d.s.witness.seen)
 	}
 }
 
@@ -134,16 +134,17 @@ func TestUnsignedReports(t *testing.T) {
 // members forgotten.
 func TestManyStrangers(t *testing.T) {
 	member := NewKey(env.Seeded(5))
-	s := &Server{seen: map[wor.ServerID]sighting{}, id: 1}
+	s := &Server{id: 1}
+	s.witness = newWitness(s, 0)
 	g := &wor.Genesis{Cluster: testCluster, Partitions: []wor.Config{{Members: []wor.Member{{ID: 1, Addr: "a"}, {ID: member.ID(), Addr: "b"}}}}}
-	s.parts = []*part{{group: group.New(1, g, 0)}}
-	s.remember(1, sighting{place{1, 1}, 1})
-	s.remember(member.ID(), sighting{place{1, 1}, 1})
+	s.registers.parts = []*part{{group: group.New(1, g, 0)}}
+	s.witness.remember(1, sighting{place{1, 1}, 1})
+	s.witness.remember(member.ID(), sighting{place{1, 1}, 1})
 	for i := range seenMax + 100 {
-		s.remember(member.ID()+wor.ServerID(1+i), sighting{place{1, 1}, 1}) // the least is forgotten first
+		s.witness.remember(member.ID()+wor.ServerID(1+i), sighting{place{1, 1}, 1}) // the least is forgotten first
 	}
-	if len(s.seen) > seenMax || s.seen[1].generation == 0 || s.seen[member.ID()].generation == 0 {
-		t.Fatalf("%d sightings, of itself %v, of the member %v", len(s.seen), s.seen[1], s.seen[member.ID()])
+	if len(s.witness.seen) > seenMax || s.witness.seen[1].generation == 0 || s.witness.seen[member.ID()].generation == 0 {
+		t.Fatalf("%d sightings, of itself %v, of the member %v", len(s.witness.seen), s.witness.seen[1], s.witness.seen[member.ID()])
 	}
 }
 
@@ -377,7 +378,7 @@ func TestWitnessesOfEpochs(t *testing.T) {
 		{next.Members[:1], true, true},
 	} {
 		next.Epoch, next.Members = wor.Epoch(epoch+1), c.members
-		d.s.decided(&next)
+		d.s.beliefs.decided(&next)
 		if unsure() == c.all {
 			t.Errorf("epoch %d: witnesses are missing: %v", next.Epoch, unsure())
 		}
