@@ -5,8 +5,8 @@ GO          ?= go
 BUILD       := build
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 # Packages with goroutines of their own: these also run under the race detector.
-CONCURRENT  := ./check/... ./env/... ./distsys/... ./store ./store/cache ./store/memtable ./store/slab ./store/journal \
-               ./goose/primitive ./internal/crashtest ./mail/... ./cmd/mailboat ./worm ./worm/node ./worm/wal ./dedalus/rt/... ./examples/wal ./examples/groupcommit ./examples/asynclog
+CONCURRENT  := ./internal/check/... ./env/... ./distsys/... ./store ./internal/store/cache ./internal/store/memtable ./internal/store/slab ./internal/store/journal \
+               ./goose/primitive ./internal/evidence/crashtest ./mail/... ./cmd/mailboat ./worm ./internal/worm/node ./store/wal ./dedalus/rt/... ./examples/wal ./examples/groupcommit ./examples/asynclog
 # What `make repeat` runs, and how often in each way.
 REPEAT      ?= $(CONCURRENT)
 COUNT       ?= 5
@@ -82,17 +82,17 @@ fuzz:
 
 ## dedalus-fuzz: every step that is allowed on ever new random Dedalus programs, compared, for DEDALUSFUZZTIME.
 dedalus-fuzz:
-	ASHLAR_DRAWN_FOR=$(DEDALUSFUZZTIME) ASHLAR_DRAWN_FROM=$(DEDALUSFUZZFROM) $(GO) test -count=1 -timeout 24h -v -run TestDrawn ./dedalus/drawn
+	ASHLAR_DRAWN_FOR=$(DEDALUSFUZZTIME) ASHLAR_DRAWN_FROM=$(DEDALUSFUZZFROM) $(GO) test -count=1 -timeout 24h -v -run TestDrawn ./internal/evidence/dedalus/drawn
 
 ## sim: many more seeds than `make test` runs, and the simulator's mutants.
 sim:
 	ASHLAR_SIM=$(SIM) $(GO) test -count=1 -timeout 6h ./sim/...
 	$(GO) run ./internal/mutant/cmd/mutants -write -only '^sim/'
-	ASHLAR_SIM=$(SIM_WORM) $(GO) test -count=1 -timeout 6h ./worm/simulation ./worm/node ./worm/wal
+	ASHLAR_SIM=$(SIM_WORM) $(GO) test -count=1 -timeout 6h ./internal/evidence/worm/simulation ./internal/worm/node ./store/wal
 
 ## crash: many more crash states and full disks of the store than `make test` explores.
 crash:
-	ASHLAR_CRASH_STATES=$(STATES) $(GO) test -count=1 -timeout 24h -v -run TestCrashes ./store/explore
+	ASHLAR_CRASH_STATES=$(STATES) $(GO) test -count=1 -timeout 24h -v -run TestCrashes ./internal/evidence/store/explore
 	ASHLAR_FULL_DISKS=all $(GO) test -count=1 -timeout 2h -run TestFullDisk ./store
 
 ## mutants: named mistakes in the code, each of which a test must notice; writes build/mutants.md.
@@ -130,7 +130,7 @@ corpus: build
 
 ## netns: the lock service and WormSpace with one network namespace per process, loss and killed processes.
 netns: build
-	$(GO) test -count=1 -timeout 5m -v -run TestNamespaces ./examples/lockservice ./worm/nemesis
+	$(GO) test -count=1 -timeout 5m -v -run TestNamespaces ./examples/lockservice ./internal/evidence/worm/nemesis
 
 ## attack: strangers against every port, and drawn specifications, programs, rules and loads against judges that share no code with what they judge; ATTACKS times.
 attack: build
@@ -138,7 +138,7 @@ attack: build
 	$(GO) test -count=$(ATTACKS) -timeout 2h -run 'Stranger|Unfinished|Flood|Idle|Restore|WrongProtocols|FullMemory|EverybodyReplaced' ./cmd/ashlard/daemon
 	$(GO) test -count=$(ATTACKS) -timeout 2h -run 'Slow|Limits|Full|Few|Bounded' ./cmd/mailboat
 	$(GO) test -count=$(ATTACKS) -timeout 2h -run 'Stranger|Unfinished|Slow' ./distsys/resource/mailbox
-	$(GO) test -count=$(ATTACKS) -timeout 2h -run 'RandomCalls|Damaged' ./compile
+	$(GO) test -count=$(ATTACKS) -timeout 2h -run 'RandomCalls|Damaged' ./internal/compile
 	for seed in $$(seq $(ATTACKS)); do ASHLAR_SEED=$$seed $(GO) test -count=1 -timeout 2h -run OfInstances ./internal/model || exit 1; done
 	$(GO) test -count=1 -timeout 2h -run 'UnderPressure|VerifySeesWhatReadsMeet' ./store -pressure $$((8 * $(ATTACKS)))
 	$(MAKE) --no-print-directory dedalus-fuzz DEDALUSFUZZTIME=$$((2 * $(ATTACKS)))m
@@ -149,7 +149,7 @@ status: build
 
 ## bench: the benchmarks behind the README's figures.
 bench:
-	$(GO) test -run '^$$' -bench . -benchmem -timeout 60m ./check/... ./tla/... ./distsys/... ./compile/... ./sim/... ./store/... ./worm/... ./dedalus/...
+	$(GO) test -run '^$$' -bench . -benchmem -timeout 60m ./internal/... ./distsys/... ./sim/... ./store/... ./tla/... ./worm/... ./dedalus/...
 
 ## deps: what the tests need of the distribution's packages.
 deps:

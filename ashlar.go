@@ -5,9 +5,9 @@ import (
 	"io"
 
 	"github.com/ashlar-dev/ashlar/internal/model"
+	"github.com/ashlar-dev/ashlar/internal/source"
 	"github.com/ashlar-dev/ashlar/internal/specification"
-	"github.com/ashlar-dev/ashlar/source"
-	"github.com/ashlar-dev/ashlar/tla/load"
+	"github.com/ashlar-dev/ashlar/internal/tla/load"
 )
 
 // Options say how a specification is read. The zero value reads the module from the

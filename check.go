@@ -7,8 +7,8 @@ import (
 	"runtime"
 	"slices"
 
-	"github.com/ashlar-dev/ashlar/check"
 	"github.com/ashlar-dev/ashlar/env/osenv"
+	"github.com/ashlar-dev/ashlar/internal/check"
 )
 
 // CheckOptions are options of Check. The zero value visits every state and checks all

@@ -1,10 +1,10 @@
 package ashlar
 
 import (
-	"github.com/ashlar-dev/ashlar/compile"
+	"github.com/ashlar-dev/ashlar/internal/compile"
 	"github.com/ashlar-dev/ashlar/internal/specification"
 	"github.com/ashlar-dev/ashlar/internal/system"
-	"github.com/ashlar-dev/ashlar/tla/trans"
+	"github.com/ashlar-dev/ashlar/internal/tla/trans"
 )
 
 // Translation is what Translate makes.

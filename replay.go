@@ -7,10 +7,10 @@ import (
 	"io/fs"
 	"path"
 
-	"github.com/ashlar-dev/ashlar/conform"
+	"github.com/ashlar-dev/ashlar/internal/conform"
+	"github.com/ashlar-dev/ashlar/internal/source"
 	"github.com/ashlar-dev/ashlar/internal/specification"
-	"github.com/ashlar-dev/ashlar/source"
-	"github.com/ashlar-dev/ashlar/tla/trans"
+	"github.com/ashlar-dev/ashlar/internal/tla/trans"
 )
 
 // ReplayOptions are options of Replay.

@@ -3,7 +3,7 @@ package ashlar
 import (
 	"context"
 
-	"github.com/ashlar-dev/ashlar/check"
+	"github.com/ashlar-dev/ashlar/internal/check"
 )
 
 // SimulateOptions are options of Simulate. The zero value walks until the context

@@ -7,5 +7,5 @@ import "embed"
 // cmd/internal/native, tests included, under their paths in this module. They
 // import nothing else but the standard library.
 //
-//go:embed check/*.go check/fpset/*.go check/live/*.go check/spill/*.go env/*.go internal/invariant/*.go cmd/internal/native/*.go
+//go:embed internal/check/*.go internal/check/fpset/*.go internal/check/live/*.go internal/check/spill/*.go env/*.go internal/invariant/*.go cmd/internal/native/*.go
 var NativeSources embed.FS

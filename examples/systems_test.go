@@ -10,8 +10,8 @@ import (
 
 	// Systems are compiled by the command; what it does is part of what this test is made
 	// of, so that the result of an earlier one is not taken for its own.
-	_ "github.com/ashlar-dev/ashlar/compile"
 	"github.com/ashlar-dev/ashlar/distsys"
+	_ "github.com/ashlar-dev/ashlar/internal/compile"
 	"github.com/ashlar-dev/ashlar/internal/overlay"
 	"github.com/ashlar-dev/ashlar/tla/value"
 )

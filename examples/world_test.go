@@ -11,16 +11,16 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ashlar-dev/ashlar/conform"
 	"github.com/ashlar-dev/ashlar/distsys"
 	"github.com/ashlar-dev/ashlar/distsys/resource/local"
 	"github.com/ashlar-dev/ashlar/distsys/resource/queue"
 	"github.com/ashlar-dev/ashlar/env/osenv"
+	"github.com/ashlar-dev/ashlar/internal/conform"
 	"github.com/ashlar-dev/ashlar/internal/model"
-	"github.com/ashlar-dev/ashlar/source"
-	"github.com/ashlar-dev/ashlar/tla/config"
-	"github.com/ashlar-dev/ashlar/tla/load"
-	"github.com/ashlar-dev/ashlar/tla/trans"
+	"github.com/ashlar-dev/ashlar/internal/source"
+	"github.com/ashlar-dev/ashlar/internal/tla/config"
+	"github.com/ashlar-dev/ashlar/internal/tla/load"
+	"github.com/ashlar-dev/ashlar/internal/tla/trans"
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
 

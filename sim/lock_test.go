@@ -9,18 +9,18 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ashlar-dev/ashlar/conform"
 	"github.com/ashlar-dev/ashlar/distsys"
 	"github.com/ashlar-dev/ashlar/distsys/resource"
 	"github.com/ashlar-dev/ashlar/distsys/tracelog"
 	"github.com/ashlar-dev/ashlar/env"
+	"github.com/ashlar-dev/ashlar/internal/conform"
 	"github.com/ashlar-dev/ashlar/internal/model"
+	"github.com/ashlar-dev/ashlar/internal/source"
+	"github.com/ashlar-dev/ashlar/internal/tla/config"
+	"github.com/ashlar-dev/ashlar/internal/tla/load"
+	"github.com/ashlar-dev/ashlar/internal/tla/trans"
 	"github.com/ashlar-dev/ashlar/sim"
 	"github.com/ashlar-dev/ashlar/sim/suite"
-	"github.com/ashlar-dev/ashlar/source"
-	"github.com/ashlar-dev/ashlar/tla/config"
-	"github.com/ashlar-dev/ashlar/tla/load"
-	"github.com/ashlar-dev/ashlar/tla/trans"
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
 

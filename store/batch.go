@@ -5,9 +5,9 @@ import (
 	"encoding/binary"
 	"fmt"
 
-	"github.com/ashlar-dev/ashlar/store/block"
-	"github.com/ashlar-dev/ashlar/store/memtable"
-	"github.com/ashlar-dev/ashlar/store/message"
+	"github.com/ashlar-dev/ashlar/internal/store/block"
+	"github.com/ashlar-dev/ashlar/internal/store/memtable"
+	"github.com/ashlar-dev/ashlar/internal/store/message"
 )
 
 // Batch is a sequence of changes that become visible, and durable, together or

@@ -6,10 +6,10 @@ import (
 	"hash/crc32"
 
 	"github.com/ashlar-dev/ashlar/env"
-	"github.com/ashlar-dev/ashlar/store/extent"
-	"github.com/ashlar-dev/ashlar/store/journal"
-	"github.com/ashlar-dev/ashlar/store/memtable"
-	"github.com/ashlar-dev/ashlar/store/message"
+	"github.com/ashlar-dev/ashlar/internal/store/extent"
+	"github.com/ashlar-dev/ashlar/internal/store/journal"
+	"github.com/ashlar-dev/ashlar/internal/store/memtable"
+	"github.com/ashlar-dev/ashlar/internal/store/message"
 )
 
 // The path of a change. Under db.mu it gets its number and is copied into the

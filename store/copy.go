@@ -7,10 +7,10 @@ import (
 	"path"
 
 	"github.com/ashlar-dev/ashlar/env"
-	"github.com/ashlar-dev/ashlar/store/branch"
-	"github.com/ashlar-dev/ashlar/store/extent"
-	"github.com/ashlar-dev/ashlar/store/table"
-	"github.com/ashlar-dev/ashlar/store/trunk"
+	"github.com/ashlar-dev/ashlar/internal/store/branch"
+	"github.com/ashlar-dev/ashlar/internal/store/extent"
+	"github.com/ashlar-dev/ashlar/internal/store/table"
+	"github.com/ashlar-dev/ashlar/internal/store/trunk"
 )
 
 // Checkpoint copies the store to another directory of the same disk, in the

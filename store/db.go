@@ -11,11 +11,11 @@ import (
 
 	"github.com/ashlar-dev/ashlar/env"
 	"github.com/ashlar-dev/ashlar/internal/invariant"
-	"github.com/ashlar-dev/ashlar/store/block"
-	"github.com/ashlar-dev/ashlar/store/branch"
-	"github.com/ashlar-dev/ashlar/store/cache"
-	"github.com/ashlar-dev/ashlar/store/slab"
-	"github.com/ashlar-dev/ashlar/store/table"
+	"github.com/ashlar-dev/ashlar/internal/store/block"
+	"github.com/ashlar-dev/ashlar/internal/store/branch"
+	"github.com/ashlar-dev/ashlar/internal/store/cache"
+	"github.com/ashlar-dev/ashlar/internal/store/slab"
+	"github.com/ashlar-dev/ashlar/internal/store/table"
 )
 
 // The names in the directory of a store.

@@ -9,12 +9,12 @@ import (
 	"slices"
 
 	"github.com/ashlar-dev/ashlar/env"
-	"github.com/ashlar-dev/ashlar/store/branch"
-	"github.com/ashlar-dev/ashlar/store/journal"
-	"github.com/ashlar-dev/ashlar/store/message"
-	"github.com/ashlar-dev/ashlar/store/slab"
-	"github.com/ashlar-dev/ashlar/store/table"
-	"github.com/ashlar-dev/ashlar/store/trunk"
+	"github.com/ashlar-dev/ashlar/internal/store/branch"
+	"github.com/ashlar-dev/ashlar/internal/store/journal"
+	"github.com/ashlar-dev/ashlar/internal/store/message"
+	"github.com/ashlar-dev/ashlar/internal/store/slab"
+	"github.com/ashlar-dev/ashlar/internal/store/table"
+	"github.com/ashlar-dev/ashlar/internal/store/trunk"
 )
 
 // NoMerger is a Merger with only a name: tools that inspect the messages of a

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ashlar-dev/ashlar/internal/store/message"
+	"github.com/ashlar-dev/ashlar/internal/store/table"
 	"github.com/ashlar-dev/ashlar/store"
-	"github.com/ashlar-dev/ashlar/store/message"
-	"github.com/ashlar-dev/ashlar/store/table"
 )
 
 // TestMessagesMakeTheStore folds all messages and finds what reads find.

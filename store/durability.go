@@ -4,7 +4,7 @@ import (
 	"sync"
 
 	"github.com/ashlar-dev/ashlar/internal/invariant"
-	"github.com/ashlar-dev/ashlar/store/message"
+	"github.com/ashlar-dev/ashlar/internal/store/message"
 )
 
 // durability knows up to which change everything is durable, in the tree or in

@@ -4,9 +4,9 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/ashlar-dev/ashlar/store/branch"
-	"github.com/ashlar-dev/ashlar/store/memtable"
-	"github.com/ashlar-dev/ashlar/store/merge"
+	"github.com/ashlar-dev/ashlar/internal/store/branch"
+	"github.com/ashlar-dev/ashlar/internal/store/memtable"
+	"github.com/ashlar-dev/ashlar/internal/store/merge"
 )
 
 var (

@@ -8,9 +8,9 @@ import (
 	"testing"
 
 	"github.com/ashlar-dev/ashlar/env"
+	"github.com/ashlar-dev/ashlar/internal/store/message"
 	"github.com/ashlar-dev/ashlar/sim"
 	"github.com/ashlar-dev/ashlar/store"
-	"github.com/ashlar-dev/ashlar/store/message"
 )
 
 func open(t *testing.T, disk env.Disk, o store.Options) *store.DB {

@@ -6,9 +6,9 @@ import (
 
 	"github.com/ashlar-dev/ashlar/env"
 	"github.com/ashlar-dev/ashlar/internal/invariant"
-	"github.com/ashlar-dev/ashlar/store/journal"
-	"github.com/ashlar-dev/ashlar/store/message"
-	"github.com/ashlar-dev/ashlar/store/table"
+	"github.com/ashlar-dev/ashlar/internal/store/journal"
+	"github.com/ashlar-dev/ashlar/internal/store/message"
+	"github.com/ashlar-dev/ashlar/internal/store/table"
 )
 
 // journaler writes frames to the journal, in the order in which the writer has

@@ -4,8 +4,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/ashlar-dev/ashlar/store/cache"
-	"github.com/ashlar-dev/ashlar/store/message"
+	"github.com/ashlar-dev/ashlar/internal/store/cache"
+	"github.com/ashlar-dev/ashlar/internal/store/message"
 )
 
 // counters are what a store counts. Those without a type of their own are

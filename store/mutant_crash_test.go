@@ -9,9 +9,9 @@ import (
 	"testing"
 
 	"github.com/ashlar-dev/ashlar/env"
+	"github.com/ashlar-dev/ashlar/internal/store/table"
 	"github.com/ashlar-dev/ashlar/sim"
 	"github.com/ashlar-dev/ashlar/store"
-	"github.com/ashlar-dev/ashlar/store/table"
 )
 
 // superblocks are where the superblocks are, in bytes.

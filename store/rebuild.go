@@ -8,12 +8,12 @@ import (
 	"path"
 
 	"github.com/ashlar-dev/ashlar/env"
-	"github.com/ashlar-dev/ashlar/store/branch"
-	"github.com/ashlar-dev/ashlar/store/extent"
-	"github.com/ashlar-dev/ashlar/store/merge"
-	"github.com/ashlar-dev/ashlar/store/message"
-	"github.com/ashlar-dev/ashlar/store/table"
-	"github.com/ashlar-dev/ashlar/store/trunk"
+	"github.com/ashlar-dev/ashlar/internal/store/branch"
+	"github.com/ashlar-dev/ashlar/internal/store/extent"
+	"github.com/ashlar-dev/ashlar/internal/store/merge"
+	"github.com/ashlar-dev/ashlar/internal/store/message"
+	"github.com/ashlar-dev/ashlar/internal/store/table"
+	"github.com/ashlar-dev/ashlar/internal/store/trunk"
 )
 
 // build is the new data file of a repair while it is written.

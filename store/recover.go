@@ -10,15 +10,15 @@ import (
 	"path"
 
 	"github.com/ashlar-dev/ashlar/env"
-	"github.com/ashlar-dev/ashlar/store/block"
-	"github.com/ashlar-dev/ashlar/store/branch"
-	"github.com/ashlar-dev/ashlar/store/cache"
-	"github.com/ashlar-dev/ashlar/store/extent"
-	"github.com/ashlar-dev/ashlar/store/journal"
-	"github.com/ashlar-dev/ashlar/store/message"
-	"github.com/ashlar-dev/ashlar/store/slab"
-	"github.com/ashlar-dev/ashlar/store/table"
-	"github.com/ashlar-dev/ashlar/store/trunk"
+	"github.com/ashlar-dev/ashlar/internal/store/block"
+	"github.com/ashlar-dev/ashlar/internal/store/branch"
+	"github.com/ashlar-dev/ashlar/internal/store/cache"
+	"github.com/ashlar-dev/ashlar/internal/store/extent"
+	"github.com/ashlar-dev/ashlar/internal/store/journal"
+	"github.com/ashlar-dev/ashlar/internal/store/message"
+	"github.com/ashlar-dev/ashlar/internal/store/slab"
+	"github.com/ashlar-dev/ashlar/internal/store/table"
+	"github.com/ashlar-dev/ashlar/internal/store/trunk"
 )
 
 // Recovery reads the newer valid superblock, the table to which it leads, the

@@ -13,11 +13,11 @@ import (
 	"testing"
 
 	"github.com/ashlar-dev/ashlar/env"
+	"github.com/ashlar-dev/ashlar/internal/store/block"
+	"github.com/ashlar-dev/ashlar/internal/store/branch"
+	"github.com/ashlar-dev/ashlar/internal/store/table"
 	"github.com/ashlar-dev/ashlar/sim"
 	"github.com/ashlar-dev/ashlar/store"
-	"github.com/ashlar-dev/ashlar/store/block"
-	"github.com/ashlar-dev/ashlar/store/branch"
-	"github.com/ashlar-dev/ashlar/store/table"
 )
 
 // past is a store with all kinds of changes, and what it holds after each.

@@ -5,11 +5,11 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/ashlar-dev/ashlar/store/branch"
-	"github.com/ashlar-dev/ashlar/store/journal"
-	"github.com/ashlar-dev/ashlar/store/memtable"
-	"github.com/ashlar-dev/ashlar/store/message"
-	"github.com/ashlar-dev/ashlar/store/table"
+	"github.com/ashlar-dev/ashlar/internal/store/branch"
+	"github.com/ashlar-dev/ashlar/internal/store/journal"
+	"github.com/ashlar-dev/ashlar/internal/store/memtable"
+	"github.com/ashlar-dev/ashlar/internal/store/message"
+	"github.com/ashlar-dev/ashlar/internal/store/table"
 )
 
 // storeOf is a store's name for its journal.

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/ashlar-dev/ashlar/env"
-	"github.com/ashlar-dev/ashlar/store/trunk"
+	"github.com/ashlar-dev/ashlar/internal/store/trunk"
 )
 
 // Scrub is a slow Verify: it reads and checks every branch, but on average not

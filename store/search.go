@@ -6,12 +6,12 @@ import (
 	"slices"
 	"sort"
 
-	"github.com/ashlar-dev/ashlar/store/block"
-	"github.com/ashlar-dev/ashlar/store/extent"
-	"github.com/ashlar-dev/ashlar/store/journal"
-	"github.com/ashlar-dev/ashlar/store/message"
-	"github.com/ashlar-dev/ashlar/store/table"
-	"github.com/ashlar-dev/ashlar/store/trunk"
+	"github.com/ashlar-dev/ashlar/internal/store/block"
+	"github.com/ashlar-dev/ashlar/internal/store/extent"
+	"github.com/ashlar-dev/ashlar/internal/store/journal"
+	"github.com/ashlar-dev/ashlar/internal/store/message"
+	"github.com/ashlar-dev/ashlar/internal/store/table"
+	"github.com/ashlar-dev/ashlar/internal/store/trunk"
 )
 
 // search is what a repair without a table knows.

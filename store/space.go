@@ -8,8 +8,8 @@ import (
 
 	"github.com/ashlar-dev/ashlar/env"
 	"github.com/ashlar-dev/ashlar/internal/invariant"
-	"github.com/ashlar-dev/ashlar/store/extent"
-	"github.com/ashlar-dev/ashlar/store/table"
+	"github.com/ashlar-dev/ashlar/internal/store/extent"
+	"github.com/ashlar-dev/ashlar/internal/store/table"
 )
 
 // space hands out the pages of the data file. Pages that a superblock may refer

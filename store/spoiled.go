@@ -3,7 +3,7 @@ package store
 import (
 	"bytes"
 
-	"github.com/ashlar-dev/ashlar/store/trunk"
+	"github.com/ashlar-dev/ashlar/internal/store/trunk"
 )
 
 // A merge that cannot read an input can never be made: a block is damaged, or a

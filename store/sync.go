@@ -4,7 +4,7 @@ import (
 	"errors"
 
 	"github.com/ashlar-dev/ashlar/env"
-	"github.com/ashlar-dev/ashlar/store/message"
+	"github.com/ashlar-dev/ashlar/internal/store/message"
 )
 
 // Sync makes all changes durable that were made before.

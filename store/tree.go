@@ -1,7 +1,7 @@
 package store
 
 import (
-	"github.com/ashlar-dev/ashlar/store/trunk"
+	"github.com/ashlar-dev/ashlar/internal/store/trunk"
 )
 
 // tree is the newest tree: the trunk, the branches to which it refers, what has

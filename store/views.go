@@ -5,7 +5,7 @@ import (
 	"sync/atomic"
 
 	"github.com/ashlar-dev/ashlar/internal/invariant"
-	"github.com/ashlar-dev/ashlar/store/message"
+	"github.com/ashlar-dev/ashlar/internal/store/message"
 )
 
 // views are the moments that must stay readable: those of snapshots, and of

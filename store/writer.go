@@ -4,8 +4,8 @@ import (
 	"sync/atomic"
 
 	"github.com/ashlar-dev/ashlar/internal/invariant"
-	"github.com/ashlar-dev/ashlar/store/journal"
-	"github.com/ashlar-dev/ashlar/store/message"
+	"github.com/ashlar-dev/ashlar/internal/store/journal"
+	"github.com/ashlar-dev/ashlar/internal/store/message"
 )
 
 // writer numbers the changes, appends them to the active memtable, and queues

@@ -7,9 +7,9 @@ import (
 
 	"github.com/ashlar-dev/ashlar/env"
 	"github.com/ashlar-dev/ashlar/env/osenv"
-	"github.com/ashlar-dev/ashlar/worm/node"
-	"github.com/ashlar-dev/ashlar/worm/space"
-	"github.com/ashlar-dev/ashlar/worm/wire"
+	"github.com/ashlar-dev/ashlar/internal/worm/node"
+	"github.com/ashlar-dev/ashlar/internal/worm/space"
+	"github.com/ashlar-dev/ashlar/internal/worm/wire"
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 

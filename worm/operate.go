@@ -7,8 +7,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/ashlar-dev/ashlar/worm/node"
-	"github.com/ashlar-dev/ashlar/worm/space"
+	"github.com/ashlar-dev/ashlar/internal/worm/node"
+	"github.com/ashlar-dev/ashlar/internal/worm/space"
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 

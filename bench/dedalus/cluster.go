@@ -12,8 +12,8 @@ import (
 
 	"github.com/ashlar-dev/ashlar/bench/dedalus/drive"
 	"github.com/ashlar-dev/ashlar/bench/process"
-	"github.com/ashlar-dev/ashlar/dedalus/crowd"
-	"github.com/ashlar-dev/ashlar/dedalus/deploy"
+	"github.com/ashlar-dev/ashlar/internal/dedalus/crowd"
+	"github.com/ashlar-dev/ashlar/internal/dedalus/deploy"
 )
 
 // answerWithin is how long a child may take to say something, beyond the time that

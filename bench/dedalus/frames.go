@@ -15,7 +15,7 @@ import (
 
 	"github.com/ashlar-dev/ashlar/bench/dedalus/drive"
 	"github.com/ashlar-dev/ashlar/bench/process"
-	"github.com/ashlar-dev/ashlar/dedalus/crowd"
+	"github.com/ashlar-dev/ashlar/internal/dedalus/crowd"
 )
 
 // The peers speak frames: four bytes of length, big-endian, and what has that

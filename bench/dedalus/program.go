@@ -8,13 +8,13 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/ashlar-dev/ashlar/dedalus/cost"
-	"github.com/ashlar-dev/ashlar/dedalus/gen"
-	"github.com/ashlar-dev/ashlar/dedalus/logic"
-	"github.com/ashlar-dev/ashlar/dedalus/lower"
-	"github.com/ashlar-dev/ashlar/dedalus/rewrite"
-	"github.com/ashlar-dev/ashlar/dedalus/syntax"
-	"github.com/ashlar-dev/ashlar/source"
+	"github.com/ashlar-dev/ashlar/internal/dedalus/cost"
+	"github.com/ashlar-dev/ashlar/internal/dedalus/gen"
+	"github.com/ashlar-dev/ashlar/internal/dedalus/logic"
+	"github.com/ashlar-dev/ashlar/internal/dedalus/lower"
+	"github.com/ashlar-dev/ashlar/internal/dedalus/rewrite"
+	"github.com/ashlar-dev/ashlar/internal/dedalus/syntax"
+	"github.com/ashlar-dev/ashlar/internal/source"
 )
 
 // program is a program that is measured: one of the examples, as it is written or

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/ashlar-dev/ashlar/bench/process"
-	"github.com/ashlar-dev/ashlar/dedalus/cost"
+	"github.com/ashlar-dev/ashlar/internal/dedalus/cost"
 )
 
 // runner measures everything.

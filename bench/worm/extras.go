@@ -16,8 +16,8 @@ import (
 	"github.com/ashlar-dev/ashlar/bench/process"
 	"github.com/ashlar-dev/ashlar/cmd/ashlard/daemon"
 	"github.com/ashlar-dev/ashlar/env/osenv"
+	"github.com/ashlar-dev/ashlar/internal/worm/node"
 	"github.com/ashlar-dev/ashlar/worm"
-	"github.com/ashlar-dev/ashlar/worm/node"
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 

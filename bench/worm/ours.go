@@ -7,9 +7,9 @@ import (
 	"fmt"
 	"sync"
 
+	"github.com/ashlar-dev/ashlar/internal/worm/space"
 	"github.com/ashlar-dev/ashlar/worm"
 	"github.com/ashlar-dev/ashlar/worm/log"
-	"github.com/ashlar-dev/ashlar/worm/space"
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 

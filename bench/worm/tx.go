@@ -9,9 +9,9 @@ import (
 
 	"github.com/ashlar-dev/ashlar/env"
 	"github.com/ashlar-dev/ashlar/env/osenv"
+	"github.com/ashlar-dev/ashlar/internal/worm/node"
+	"github.com/ashlar-dev/ashlar/internal/worm/space"
 	"github.com/ashlar-dev/ashlar/worm"
-	"github.com/ashlar-dev/ashlar/worm/node"
-	"github.com/ashlar-dev/ashlar/worm/space"
 	"github.com/ashlar-dev/ashlar/worm/tx"
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )

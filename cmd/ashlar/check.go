@@ -13,7 +13,7 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/model/tlcget"
 	"github.com/spf13/cobra"
 
-	"github.com/ashlar-dev/ashlar/check"
+	"github.com/ashlar-dev/ashlar/internal/check"
 	"github.com/ashlar-dev/ashlar/internal/specification"
 )
 

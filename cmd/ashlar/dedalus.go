@@ -7,10 +7,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ashlar-dev/ashlar/dedalus/logic"
-	"github.com/ashlar-dev/ashlar/dedalus/lower"
-	"github.com/ashlar-dev/ashlar/dedalus/syntax"
-	"github.com/ashlar-dev/ashlar/source"
+	"github.com/ashlar-dev/ashlar/internal/dedalus/logic"
+	"github.com/ashlar-dev/ashlar/internal/dedalus/lower"
+	"github.com/ashlar-dev/ashlar/internal/dedalus/syntax"
+	"github.com/ashlar-dev/ashlar/internal/source"
 )
 
 func newDedalusCommand(t *term) *cobra.Command {

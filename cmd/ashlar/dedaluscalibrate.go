@@ -14,8 +14,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ashlar-dev/ashlar/dedalus/cost"
-	"github.com/ashlar-dev/ashlar/dedalus/logic"
+	"github.com/ashlar-dev/ashlar/internal/dedalus/cost"
+	"github.com/ashlar-dev/ashlar/internal/dedalus/logic"
 )
 
 // dedalusCalibrateOptions are the flags of dedalus calibrate.

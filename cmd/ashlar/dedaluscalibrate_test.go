@@ -7,7 +7,7 @@ import (
 	"regexp"
 	"testing"
 
-	"github.com/ashlar-dev/ashlar/dedalus/cost"
+	"github.com/ashlar-dev/ashlar/internal/dedalus/cost"
 )
 
 // TestCalibrate compiles a program and measures it: what is written is read again, has

@@ -12,7 +12,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/ashlar-dev/ashlar/dedalus/cost"
+	"github.com/ashlar-dev/ashlar/internal/dedalus/cost"
 )
 
 const (

@@ -11,12 +11,12 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/ashlar-dev/ashlar/dedalus/explore"
-	"github.com/ashlar-dev/ashlar/dedalus/interp"
-	"github.com/ashlar-dev/ashlar/dedalus/logic"
-	"github.com/ashlar-dev/ashlar/dedalus/rewrite"
-	"github.com/ashlar-dev/ashlar/dedalus/scenario"
-	"github.com/ashlar-dev/ashlar/dedalus/trial"
+	"github.com/ashlar-dev/ashlar/internal/dedalus/explore"
+	"github.com/ashlar-dev/ashlar/internal/dedalus/interp"
+	"github.com/ashlar-dev/ashlar/internal/dedalus/logic"
+	"github.com/ashlar-dev/ashlar/internal/dedalus/rewrite"
+	"github.com/ashlar-dev/ashlar/internal/dedalus/scenario"
+	"github.com/ashlar-dev/ashlar/internal/dedalus/trial"
 )
 
 // dedalusPair is a program, what is made of it, and what both are given.

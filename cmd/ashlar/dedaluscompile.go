@@ -18,9 +18,9 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/mod/modfile"
 
-	"github.com/ashlar-dev/ashlar/dedalus/gen"
-	"github.com/ashlar-dev/ashlar/dedalus/logic"
-	"github.com/ashlar-dev/ashlar/dedalus/rewrite"
+	"github.com/ashlar-dev/ashlar/internal/dedalus/gen"
+	"github.com/ashlar-dev/ashlar/internal/dedalus/logic"
+	"github.com/ashlar-dev/ashlar/internal/dedalus/rewrite"
 )
 
 // ashlarModule is where the packages are that compiled programs need.
@@ -92,7 +92,7 @@ current directory uses.
 Exit codes: 0 compiled; 12 a step was refused; 150 errors in the program; 1 files;
 2 usage.`,
 		Example: `  ashlar dedalus compile voting.ded -o cmd/voting
-  ashlar dedalus compile voting.ded --script voting.steps --ashlar ../ashlar -o build/voting
+  ashlar dedalus compile voting.ded --script voting.steps --ashlar . -o build/voting
   cd build/voting && go build -o node . && ./node --help`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error { return runDedalusCompile(cmd.Context(), t, o, args[0]) },

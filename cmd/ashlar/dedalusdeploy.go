@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ashlar-dev/ashlar/dedalus/deploy"
+	"github.com/ashlar-dev/ashlar/internal/dedalus/deploy"
 )
 
 // dedalusDeployOptions are the flags of dedalus deploy.

@@ -7,8 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ashlar-dev/ashlar/dedalus/syntax"
-	"github.com/ashlar-dev/ashlar/source"
+	"github.com/ashlar-dev/ashlar/internal/dedalus/syntax"
+	"github.com/ashlar-dev/ashlar/internal/source"
 )
 
 // dedalusFmtOptions are the flags of dedalus fmt.

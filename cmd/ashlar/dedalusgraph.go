@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ashlar-dev/ashlar/dedalus/logic"
+	"github.com/ashlar-dev/ashlar/internal/dedalus/logic"
 )
 
 func newDedalusGraphCommand(t *term) *cobra.Command {

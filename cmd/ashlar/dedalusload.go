@@ -9,12 +9,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ashlar-dev/ashlar/dedalus/cost"
-	"github.com/ashlar-dev/ashlar/dedalus/crowd"
-	"github.com/ashlar-dev/ashlar/dedalus/gen"
-	"github.com/ashlar-dev/ashlar/dedalus/logic"
 	"github.com/ashlar-dev/ashlar/env"
 	"github.com/ashlar-dev/ashlar/env/osenv"
+	"github.com/ashlar-dev/ashlar/internal/dedalus/cost"
+	"github.com/ashlar-dev/ashlar/internal/dedalus/crowd"
+	"github.com/ashlar-dev/ashlar/internal/dedalus/gen"
+	"github.com/ashlar-dev/ashlar/internal/dedalus/logic"
 )
 
 // dedalusLoadOptions are the flags of dedalus load.

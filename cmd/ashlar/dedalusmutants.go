@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ashlar-dev/ashlar/dedalus/mutants"
+	"github.com/ashlar-dev/ashlar/internal/evidence/dedalus/mutants"
 )
 
 func newDedalusMutantsCommand(t *term) *cobra.Command {

@@ -13,11 +13,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ashlar-dev/ashlar/dedalus/cost"
-	"github.com/ashlar-dev/ashlar/dedalus/logic"
-	"github.com/ashlar-dev/ashlar/dedalus/rewrite"
+	"github.com/ashlar-dev/ashlar/internal/dedalus/cost"
+	"github.com/ashlar-dev/ashlar/internal/dedalus/logic"
+	"github.com/ashlar-dev/ashlar/internal/dedalus/rewrite"
 	"github.com/ashlar-dev/ashlar/internal/invariant"
-	"github.com/ashlar-dev/ashlar/source"
+	"github.com/ashlar-dev/ashlar/internal/source"
 )
 
 // dedalusOptimizeOptions are the flags of dedalus optimize.

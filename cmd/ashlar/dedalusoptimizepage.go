@@ -9,7 +9,7 @@ import (
 	"html/template"
 	"strings"
 
-	"github.com/ashlar-dev/ashlar/dedalus/cost"
+	"github.com/ashlar-dev/ashlar/internal/dedalus/cost"
 )
 
 //go:embed dedalusoptimize.html

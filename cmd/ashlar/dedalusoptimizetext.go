@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ashlar-dev/ashlar/dedalus/cost"
+	"github.com/ashlar-dev/ashlar/internal/dedalus/cost"
 )
 
 // rejectedShown is how many other ways of a step are told without --verbose.

@@ -11,10 +11,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ashlar-dev/ashlar/dedalus/analyze"
-	"github.com/ashlar-dev/ashlar/dedalus/certificate"
-	"github.com/ashlar-dev/ashlar/dedalus/logic"
-	"github.com/ashlar-dev/ashlar/dedalus/rewrite"
+	"github.com/ashlar-dev/ashlar/internal/dedalus/analyze"
+	"github.com/ashlar-dev/ashlar/internal/dedalus/certificate"
+	"github.com/ashlar-dev/ashlar/internal/dedalus/logic"
+	"github.com/ashlar-dev/ashlar/internal/dedalus/rewrite"
 )
 
 // dedalusRewriteOptions are the flags of dedalus rewrite.

@@ -16,9 +16,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ashlar-dev/ashlar/dedalus/deploy"
-	"github.com/ashlar-dev/ashlar/dedalus/logic"
-	"github.com/ashlar-dev/ashlar/internal/ports"
+	"github.com/ashlar-dev/ashlar/internal/dedalus/deploy"
+	"github.com/ashlar-dev/ashlar/internal/dedalus/logic"
+	"github.com/ashlar-dev/ashlar/internal/evidence/ports"
 )
 
 // dedalusRunOptions are the flags of dedalus run.

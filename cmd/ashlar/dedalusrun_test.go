@@ -10,7 +10,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/ashlar-dev/ashlar/dedalus/deploy"
+	"github.com/ashlar-dev/ashlar/internal/dedalus/deploy"
 )
 
 // until calls a function when a text was written, once.

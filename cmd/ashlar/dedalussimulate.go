@@ -10,12 +10,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ashlar-dev/ashlar/dedalus/adversary"
-	"github.com/ashlar-dev/ashlar/dedalus/interp"
-	"github.com/ashlar-dev/ashlar/dedalus/logic"
-	"github.com/ashlar-dev/ashlar/dedalus/scenario"
-	"github.com/ashlar-dev/ashlar/dedalus/trial"
 	"github.com/ashlar-dev/ashlar/env"
+	"github.com/ashlar-dev/ashlar/internal/dedalus/adversary"
+	"github.com/ashlar-dev/ashlar/internal/dedalus/interp"
+	"github.com/ashlar-dev/ashlar/internal/dedalus/logic"
+	"github.com/ashlar-dev/ashlar/internal/dedalus/scenario"
+	"github.com/ashlar-dev/ashlar/internal/dedalus/trial"
 )
 
 const dedalusSimulateHelp = `Simulate runs a program, or what steps make of it, under a scheduler that means

@@ -7,9 +7,9 @@ import (
 	"io"
 	"time"
 
-	"github.com/ashlar-dev/ashlar/dedalus/explore"
-	"github.com/ashlar-dev/ashlar/dedalus/logic"
-	"github.com/ashlar-dev/ashlar/dedalus/trial"
+	"github.com/ashlar-dev/ashlar/internal/dedalus/explore"
+	"github.com/ashlar-dev/ashlar/internal/dedalus/logic"
+	"github.com/ashlar-dev/ashlar/internal/dedalus/trial"
 )
 
 // dedalusTrialTime is how long rewrite and optimize compare what they made with the

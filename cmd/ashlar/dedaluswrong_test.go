@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/ashlar-dev/ashlar/dedalus/mutants"
+	"github.com/ashlar-dev/ashlar/internal/evidence/dedalus/mutants"
 )
 
 // TestDedalusDefaults has simulate and compare find every wrong step of the table of mistakes, with

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ashlar-dev/ashlar/check"
+	"github.com/ashlar-dev/ashlar/internal/check"
 	"github.com/ashlar-dev/ashlar/internal/model"
-	"github.com/ashlar-dev/ashlar/source"
+	"github.com/ashlar-dev/ashlar/internal/source"
 )
 
 // documentSchema names the form of the JSON that check writes. It is described

@@ -4,7 +4,7 @@ import (
 	"context"
 	"sync"
 
-	"github.com/ashlar-dev/ashlar/check"
+	"github.com/ashlar-dev/ashlar/internal/check"
 )
 
 // errAsked ends a search as a limit does: nothing is wrong, and not everything

@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ashlar-dev/ashlar/lsp"
+	"github.com/ashlar-dev/ashlar/internal/lsp"
 )
 
 var _ lsp.Files = files{}

@@ -16,8 +16,8 @@ import (
 
 	"github.com/ashlar-dev/ashlar/cmd/internal/ending"
 	"github.com/ashlar-dev/ashlar/cmd/internal/version"
-	"github.com/ashlar-dev/ashlar/dedalus/interp"
-	"github.com/ashlar-dev/ashlar/source"
+	"github.com/ashlar-dev/ashlar/internal/dedalus/interp"
+	"github.com/ashlar-dev/ashlar/internal/source"
 )
 
 func main() {

@@ -8,8 +8,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/ashlar-dev/ashlar/check"
 	"github.com/ashlar-dev/ashlar/cmd/internal/native"
+	"github.com/ashlar-dev/ashlar/internal/check"
 	"github.com/ashlar-dev/ashlar/internal/model"
 )
 

@@ -14,8 +14,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/ashlar-dev/ashlar/check"
 	"github.com/ashlar-dev/ashlar/cmd/internal/native"
+	"github.com/ashlar-dev/ashlar/internal/check"
 )
 
 // nativeCase is a model that is searched by compiled code and without.

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ashlar-dev/ashlar/check"
 	"github.com/ashlar-dev/ashlar/cmd/internal/native"
+	"github.com/ashlar-dev/ashlar/internal/check"
 )
 
 // runProgram has a program do a job, and passes on how far it is. When ctx ends,

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/ashlar-dev/ashlar/distsys"
-	"github.com/ashlar-dev/ashlar/internal/ports"
+	"github.com/ashlar-dev/ashlar/internal/evidence/ports"
 )
 
 // paramCase is one way in which an instance gets a parameter.

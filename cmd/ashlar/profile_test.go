@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ashlar-dev/ashlar/source"
+	"github.com/ashlar-dev/ashlar/internal/source"
 )
 
 // TestPageShowsTheProfile: the page has the text, with what was counted beside

@@ -19,7 +19,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ashlar-dev/ashlar/source"
+	"github.com/ashlar-dev/ashlar/internal/source"
 )
 
 // proveBuildOptions are the flags of prove build.

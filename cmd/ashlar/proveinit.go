@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ashlar-dev/ashlar/goose"
+	"github.com/ashlar-dev/ashlar/internal/goose"
 )
 
 // proveInitOptions are the flags of prove init.
@@ -43,7 +43,7 @@ func newProveInitCommand(t *term) *cobra.Command {
 		Long:  proveInitHelp,
 		Example: `  ashlar prove init
   ashlar prove init ./bank
-  ashlar prove init --proofs ../ashlar/proofs`,
+  ashlar prove init --proofs ./proofs`,
 		RunE: func(_ *cobra.Command, args []string) error { return runProveInit(t, o, args) },
 	}
 	cmd.Flags().StringVar(&o.proofs, "proofs", "", "folder that has the library, instead of a copy")

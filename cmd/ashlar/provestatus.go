@@ -18,7 +18,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ashlar-dev/ashlar/goose"
+	"github.com/ashlar-dev/ashlar/internal/goose"
 )
 
 // proveStatusOptions are the flags of prove status.

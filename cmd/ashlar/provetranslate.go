@@ -13,8 +13,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ashlar-dev/ashlar/goose"
-	"github.com/ashlar-dev/ashlar/source"
+	"github.com/ashlar-dev/ashlar/internal/goose"
+	"github.com/ashlar-dev/ashlar/internal/source"
 )
 
 // proveTranslateOptions are the flags of prove translate.

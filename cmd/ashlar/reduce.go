@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/ashlar-dev/ashlar/check"
+	"github.com/ashlar-dev/ashlar/internal/check"
 	"github.com/ashlar-dev/ashlar/internal/invariant"
 )
 

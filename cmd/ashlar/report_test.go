@@ -14,9 +14,9 @@ import (
 
 	"github.com/cockroachdb/datadriven"
 
-	"github.com/ashlar-dev/ashlar/check"
+	"github.com/ashlar-dev/ashlar/internal/check"
+	"github.com/ashlar-dev/ashlar/internal/source"
 	"github.com/ashlar-dev/ashlar/internal/specification"
-	"github.com/ashlar-dev/ashlar/source"
 )
 
 // models are what the reports in testdata/report are about.

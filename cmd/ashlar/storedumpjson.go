@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/ashlar-dev/ashlar/internal/store/trunk"
 	"github.com/ashlar-dev/ashlar/store"
-	"github.com/ashlar-dev/ashlar/store/trunk"
 )
 
 // jsonText is bytes as a JSON string, escaped as in a Go string.

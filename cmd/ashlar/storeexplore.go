@@ -12,7 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ashlar-dev/ashlar/store/explore"
+	"github.com/ashlar-dev/ashlar/internal/evidence/store/explore"
 )
 
 const storeExploreHelp = `Crash-explore looks for the power failure that the store does not survive. It runs

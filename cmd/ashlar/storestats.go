@@ -11,8 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ashlar-dev/ashlar/internal/store/trunk"
 	"github.com/ashlar-dev/ashlar/store"
-	"github.com/ashlar-dev/ashlar/store/trunk"
 )
 
 const storeStatsHelp = `Stats opens a store for reading and tells how large it is, what of its space is in

@@ -10,9 +10,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/ashlar-dev/ashlar/check"
 	"github.com/ashlar-dev/ashlar/cmd/internal/version"
-	"github.com/ashlar-dev/ashlar/source"
+	"github.com/ashlar-dev/ashlar/internal/check"
+	"github.com/ashlar-dev/ashlar/internal/source"
 )
 
 // With --tlc-output the result is written as messages that editors made for TLC

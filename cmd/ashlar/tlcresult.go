@@ -5,10 +5,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ashlar-dev/ashlar/check"
-	"github.com/ashlar-dev/ashlar/source"
-	"github.com/ashlar-dev/ashlar/tla/core"
-	"github.com/ashlar-dev/ashlar/tla/load"
+	"github.com/ashlar-dev/ashlar/internal/check"
+	"github.com/ashlar-dev/ashlar/internal/source"
+	"github.com/ashlar-dev/ashlar/internal/tla/core"
+	"github.com/ashlar-dev/ashlar/internal/tla/load"
 )
 
 // finish says what a run has found. After errors in the input there is no more

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ashlar-dev/ashlar"
-	"github.com/ashlar-dev/ashlar/conform"
+	"github.com/ashlar-dev/ashlar/internal/conform"
 )
 
 func newTraceCommand(t *term) *cobra.Command {

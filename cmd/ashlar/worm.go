@@ -9,9 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ashlar-dev/ashlar/internal/worm/space"
 	"github.com/ashlar-dev/ashlar/worm"
 	"github.com/ashlar-dev/ashlar/worm/log"
-	"github.com/ashlar-dev/ashlar/worm/space"
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 

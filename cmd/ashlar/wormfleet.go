@@ -14,9 +14,9 @@ import (
 	"syscall"
 
 	"github.com/ashlar-dev/ashlar/env/osenv"
-	"github.com/ashlar-dev/ashlar/internal/ports"
+	"github.com/ashlar-dev/ashlar/internal/evidence/ports"
+	"github.com/ashlar-dev/ashlar/internal/worm/node"
 	"github.com/ashlar-dev/ashlar/worm"
-	"github.com/ashlar-dev/ashlar/worm/node"
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 

@@ -9,10 +9,10 @@ import (
 	"net"
 	"os"
 
-	"github.com/ashlar-dev/ashlar/dedalus/deploy"
 	"github.com/ashlar-dev/ashlar/dedalus/rt"
 	"github.com/ashlar-dev/ashlar/dedalus/rt/host"
 	"github.com/ashlar-dev/ashlar/env"
+	"github.com/ashlar-dev/ashlar/internal/dedalus/deploy"
 )
 
 // keyMin is the shortest key, in bytes, keyMax the longest.

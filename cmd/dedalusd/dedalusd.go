@@ -24,11 +24,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ashlar-dev/ashlar/dedalus/deploy"
 	"github.com/ashlar-dev/ashlar/dedalus/rt"
 	"github.com/ashlar-dev/ashlar/dedalus/rt/host"
 	"github.com/ashlar-dev/ashlar/env/osenv"
-	"github.com/ashlar-dev/ashlar/worm/wal"
+	"github.com/ashlar-dev/ashlar/internal/dedalus/deploy"
+	"github.com/ashlar-dev/ashlar/store/wal"
 )
 
 // The exit codes.

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ashlar-dev/ashlar/internal/crashtest"
+	"github.com/ashlar-dev/ashlar/internal/evidence/crashtest"
 )
 
 // The whole server is killed at random moments while clients send and read mail

@@ -18,7 +18,7 @@ import (
 	"github.com/ashlar-dev/ashlar/distsys/tracelog"
 	"github.com/ashlar-dev/ashlar/env"
 	"github.com/ashlar-dev/ashlar/env/osenv"
-	"github.com/ashlar-dev/ashlar/internal/ports"
+	"github.com/ashlar-dev/ashlar/internal/evidence/ports"
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
 

@@ -8,7 +8,7 @@ import (
 	"github.com/ashlar-dev/ashlar/examples/asyncwal"
 	"github.com/ashlar-dev/ashlar/goose/primitive/disk"
 	"github.com/ashlar-dev/ashlar/goose/primitive/mem"
-	"github.com/ashlar-dev/ashlar/internal/crashtest"
+	"github.com/ashlar-dev/ashlar/internal/evidence/crashtest"
 )
 
 type pairDo = crashtest.Do[crashtest.Access, []uint64]

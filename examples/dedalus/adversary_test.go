@@ -11,10 +11,10 @@ import (
 
 	"github.com/anishathalye/porcupine"
 
-	"github.com/ashlar-dev/ashlar/dedalus/adversary"
-	"github.com/ashlar-dev/ashlar/dedalus/interp"
-	"github.com/ashlar-dev/ashlar/dedalus/logic"
 	"github.com/ashlar-dev/ashlar/env"
+	"github.com/ashlar-dev/ashlar/internal/dedalus/adversary"
+	"github.com/ashlar-dev/ashlar/internal/dedalus/interp"
+	"github.com/ashlar-dev/ashlar/internal/dedalus/logic"
 )
 
 // seeds is how many runs a test makes: more with ASHLAR_DEDALUS_SEEDS.

@@ -4,9 +4,9 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/ashlar-dev/ashlar/dedalus/explore"
-	"github.com/ashlar-dev/ashlar/dedalus/logic"
-	assertion "github.com/ashlar-dev/ashlar/dedalus/trial"
+	"github.com/ashlar-dev/ashlar/internal/dedalus/explore"
+	"github.com/ashlar-dev/ashlar/internal/dedalus/logic"
+	assertion "github.com/ashlar-dev/ashlar/internal/dedalus/trial"
 )
 
 // TestAssumed asks all runs of two-phase commit on a few messages what its author asserts: that it

@@ -6,10 +6,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ashlar-dev/ashlar/dedalus/certificate"
-	"github.com/ashlar-dev/ashlar/dedalus/explore"
-	"github.com/ashlar-dev/ashlar/dedalus/interp"
-	"github.com/ashlar-dev/ashlar/dedalus/rewrite"
+	"github.com/ashlar-dev/ashlar/internal/dedalus/certificate"
+	"github.com/ashlar-dev/ashlar/internal/dedalus/explore"
+	"github.com/ashlar-dev/ashlar/internal/dedalus/interp"
+	"github.com/ashlar-dev/ashlar/internal/dedalus/rewrite"
 )
 
 // two is commit.ded with two participants.

@@ -3,7 +3,7 @@ package dedalus_test
 import (
 	"testing"
 
-	"github.com/ashlar-dev/ashlar/dedalus/explore"
+	"github.com/ashlar-dev/ashlar/internal/dedalus/explore"
 )
 
 // TestRewritten compares each program with what its script makes of it, on a few

@@ -10,15 +10,15 @@ import (
 
 	"github.com/cockroachdb/datadriven"
 
-	"github.com/ashlar-dev/ashlar/dedalus/analyze"
-	"github.com/ashlar-dev/ashlar/dedalus/certificate"
-	"github.com/ashlar-dev/ashlar/dedalus/interp"
-	"github.com/ashlar-dev/ashlar/dedalus/logic"
-	"github.com/ashlar-dev/ashlar/dedalus/lower"
-	"github.com/ashlar-dev/ashlar/dedalus/rewrite"
-	"github.com/ashlar-dev/ashlar/dedalus/syntax"
 	"github.com/ashlar-dev/ashlar/examples/dedalus/crypt"
-	"github.com/ashlar-dev/ashlar/source"
+	"github.com/ashlar-dev/ashlar/internal/dedalus/analyze"
+	"github.com/ashlar-dev/ashlar/internal/dedalus/certificate"
+	"github.com/ashlar-dev/ashlar/internal/dedalus/interp"
+	"github.com/ashlar-dev/ashlar/internal/dedalus/logic"
+	"github.com/ashlar-dev/ashlar/internal/dedalus/lower"
+	"github.com/ashlar-dev/ashlar/internal/dedalus/rewrite"
+	"github.com/ashlar-dev/ashlar/internal/dedalus/syntax"
+	"github.com/ashlar-dev/ashlar/internal/source"
 )
 
 // TestTranscripts shows of each program what check tells of it ("check"), the

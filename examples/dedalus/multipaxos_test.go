@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ashlar-dev/ashlar/dedalus/explore"
+	"github.com/ashlar-dev/ashlar/internal/dedalus/explore"
 )
 
 // TestMultiPaxos explores Multi-Paxos whose phases share nothing, as it is and as the

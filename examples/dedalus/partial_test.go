@@ -4,10 +4,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ashlar-dev/ashlar/dedalus/certificate"
-	"github.com/ashlar-dev/ashlar/dedalus/explore"
-	"github.com/ashlar-dev/ashlar/dedalus/logic"
-	"github.com/ashlar-dev/ashlar/dedalus/rewrite"
+	"github.com/ashlar-dev/ashlar/internal/dedalus/certificate"
+	"github.com/ashlar-dev/ashlar/internal/dedalus/explore"
+	"github.com/ashlar-dev/ashlar/internal/dedalus/logic"
+	"github.com/ashlar-dev/ashlar/internal/dedalus/rewrite"
 )
 
 // taken is a program after a step, of which the certificate holds.

@@ -10,7 +10,7 @@ import (
 	"github.com/ashlar-dev/ashlar/examples/wal"
 	"github.com/ashlar-dev/ashlar/goose/primitive/disk"
 	"github.com/ashlar-dev/ashlar/goose/primitive/mem"
-	"github.com/ashlar-dev/ashlar/internal/crashtest"
+	"github.com/ashlar-dev/ashlar/internal/evidence/crashtest"
 )
 
 const crashData = 3

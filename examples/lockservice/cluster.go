@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/ashlar-dev/ashlar/distsys"
-	"github.com/ashlar-dev/ashlar/internal/ports"
+	"github.com/ashlar-dev/ashlar/internal/evidence/ports"
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
 

@@ -9,7 +9,7 @@ import (
 	"github.com/ashlar-dev/ashlar/examples/wal"
 	"github.com/ashlar-dev/ashlar/goose/primitive/disk"
 	"github.com/ashlar-dev/ashlar/goose/primitive/mem"
-	"github.com/ashlar-dev/ashlar/internal/crashtest"
+	"github.com/ashlar-dev/ashlar/internal/evidence/crashtest"
 )
 
 // crashData is how many blocks of data there are.

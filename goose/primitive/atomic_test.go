@@ -9,7 +9,7 @@ import (
 
 	"github.com/ashlar-dev/ashlar/goose/primitive/disk"
 	"github.com/ashlar-dev/ashlar/goose/primitive/filesys"
-	"github.com/ashlar-dev/ashlar/internal/crashtest"
+	"github.com/ashlar-dev/ashlar/internal/evidence/crashtest"
 )
 
 // What the system alone does in pieces, seen so often that a piece would be seen.

@@ -10,7 +10,7 @@ import (
 	"github.com/ashlar-dev/ashlar/goose/primitive/disk"
 	"github.com/ashlar-dev/ashlar/goose/primitive/internal/model"
 	"github.com/ashlar-dev/ashlar/goose/primitive/mem"
-	"github.com/ashlar-dev/ashlar/internal/crashtest"
+	"github.com/ashlar-dev/ashlar/internal/evidence/crashtest"
 )
 
 // The primitives are held against their models like the packages above them

@@ -15,7 +15,7 @@ import (
 	"github.com/ashlar-dev/ashlar/goose/primitive/filesys"
 	"github.com/ashlar-dev/ashlar/goose/primitive/internal/model"
 	"github.com/ashlar-dev/ashlar/goose/primitive/mem"
-	"github.com/ashlar-dev/ashlar/internal/crashtest"
+	"github.com/ashlar-dev/ashlar/internal/evidence/crashtest"
 )
 
 type fsDo = crashtest.Do[model.FSOp, model.FSRet]

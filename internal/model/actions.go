@@ -1,6 +1,6 @@
 package model
 
-import "github.com/ashlar-dev/ashlar/tla/core"
+import "github.com/ashlar-dev/ashlar/internal/tla/core"
 
 // action is a disjunct of the next-state relation: what it is called, and the
 // expression that it is.

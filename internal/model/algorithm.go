@@ -4,8 +4,8 @@ import (
 	"errors"
 
 	"github.com/ashlar-dev/ashlar/internal/model/tlcget"
-	"github.com/ashlar-dev/ashlar/tla/core"
-	"github.com/ashlar-dev/ashlar/tla/pcal"
+	"github.com/ashlar-dev/ashlar/internal/tla/core"
+	"github.com/ashlar-dev/ashlar/internal/tla/pcal"
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
 

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ashlar-dev/ashlar/check"
-	"github.com/ashlar-dev/ashlar/tla/config"
+	"github.com/ashlar-dev/ashlar/internal/check"
+	"github.com/ashlar-dev/ashlar/internal/tla/config"
 )
 
 // twoPhaseConfig is the corpus's configuration of TwoPhase for n resource

@@ -8,12 +8,12 @@ import (
 
 	"github.com/cockroachdb/datadriven"
 
-	"github.com/ashlar-dev/ashlar/check"
-	"github.com/ashlar-dev/ashlar/source"
-	"github.com/ashlar-dev/ashlar/tla/core"
-	"github.com/ashlar-dev/ashlar/tla/load"
-	"github.com/ashlar-dev/ashlar/tla/pcal"
-	"github.com/ashlar-dev/ashlar/tla/trans"
+	"github.com/ashlar-dev/ashlar/internal/check"
+	"github.com/ashlar-dev/ashlar/internal/source"
+	"github.com/ashlar-dev/ashlar/internal/tla/core"
+	"github.com/ashlar-dev/ashlar/internal/tla/load"
+	"github.com/ashlar-dev/ashlar/internal/tla/pcal"
+	"github.com/ashlar-dev/ashlar/internal/tla/trans"
 )
 
 // TestClassics checks well-known algorithms whose counts were found without this

@@ -5,8 +5,8 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/model/memo"
 	"github.com/ashlar-dev/ashlar/internal/model/tlcget"
 	"github.com/ashlar-dev/ashlar/internal/model/vector"
-	"github.com/ashlar-dev/ashlar/source"
-	"github.com/ashlar-dev/ashlar/tla/core"
+	"github.com/ashlar-dev/ashlar/internal/source"
+	"github.com/ashlar-dev/ashlar/internal/tla/core"
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
 

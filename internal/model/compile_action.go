@@ -1,7 +1,7 @@
 package model
 
 import (
-	"github.com/ashlar-dev/ashlar/tla/core"
+	"github.com/ashlar-dev/ashlar/internal/tla/core"
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
 

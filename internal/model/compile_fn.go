@@ -2,7 +2,7 @@ package model
 
 import (
 	"github.com/ashlar-dev/ashlar/internal/model/memo"
-	"github.com/ashlar-dev/ashlar/tla/core"
+	"github.com/ashlar-dev/ashlar/internal/tla/core"
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
 

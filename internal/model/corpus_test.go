@@ -11,8 +11,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ashlar-dev/ashlar/check"
 	"github.com/ashlar-dev/ashlar/env/osenv"
+	"github.com/ashlar-dev/ashlar/internal/check"
 )
 
 // corpusModel is a row of the corpus's table. Counts are -1 where the table

@@ -5,7 +5,7 @@ import (
 	"sync/atomic"
 
 	"github.com/ashlar-dev/ashlar/internal/model/tlcget"
-	"github.com/ashlar-dev/ashlar/tla/core"
+	"github.com/ashlar-dev/ashlar/internal/tla/core"
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
 

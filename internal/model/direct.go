@@ -1,11 +1,11 @@
 package model
 
 import (
-	"github.com/ashlar-dev/ashlar/check"
+	"github.com/ashlar-dev/ashlar/internal/check"
 	"github.com/ashlar-dev/ashlar/internal/invariant"
-	"github.com/ashlar-dev/ashlar/tla/config"
-	"github.com/ashlar-dev/ashlar/tla/core"
-	"github.com/ashlar-dev/ashlar/tla/pcal"
+	"github.com/ashlar-dev/ashlar/internal/tla/config"
+	"github.com/ashlar-dev/ashlar/internal/tla/core"
+	"github.com/ashlar-dev/ashlar/internal/tla/pcal"
 )
 
 // Algorithms in the place of their next-state relations.

@@ -1,8 +1,8 @@
 package model
 
 import (
-	"github.com/ashlar-dev/ashlar/tla/core"
-	"github.com/ashlar-dev/ashlar/tla/pcal"
+	"github.com/ashlar-dev/ashlar/internal/tla/core"
+	"github.com/ashlar-dev/ashlar/internal/tla/pcal"
 )
 
 // algorithm compiles the next-state relation of an algorithm: single

@@ -7,7 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/ashlar-dev/ashlar/tla/trans"
+	"github.com/ashlar-dev/ashlar/internal/tla/trans"
 )
 
 // generator writes random Modular algorithms over bits, whose state spaces are

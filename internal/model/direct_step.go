@@ -2,8 +2,8 @@ package model
 
 import (
 	"github.com/ashlar-dev/ashlar/internal/invariant"
-	"github.com/ashlar-dev/ashlar/tla/core"
-	"github.com/ashlar-dev/ashlar/tla/pcal"
+	"github.com/ashlar-dev/ashlar/internal/tla/core"
+	"github.com/ashlar-dev/ashlar/internal/tla/pcal"
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
 

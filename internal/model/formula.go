@@ -1,8 +1,8 @@
 package model
 
 import (
-	"github.com/ashlar-dev/ashlar/source"
-	"github.com/ashlar-dev/ashlar/tla/core"
+	"github.com/ashlar-dev/ashlar/internal/source"
+	"github.com/ashlar-dev/ashlar/internal/tla/core"
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
 

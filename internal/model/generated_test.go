@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ashlar-dev/ashlar/check"
+	"github.com/ashlar-dev/ashlar/internal/check"
 )
 
 // The tests here draw next-state relations as trees of Go values, enumerate their

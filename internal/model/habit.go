@@ -3,9 +3,9 @@ package model
 import (
 	"strings"
 
-	"github.com/ashlar-dev/ashlar/source"
-	"github.com/ashlar-dev/ashlar/tla/config"
-	"github.com/ashlar-dev/ashlar/tla/core"
+	"github.com/ashlar-dev/ashlar/internal/source"
+	"github.com/ashlar-dev/ashlar/internal/tla/config"
+	"github.com/ashlar-dev/ashlar/internal/tla/core"
 )
 
 // What beginners do, and what they are told beyond that it is wrong.

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ashlar-dev/ashlar/source"
+	"github.com/ashlar-dev/ashlar/internal/source"
 )
 
 // TestHabits: what a configuration gets wrong is told with what to write instead.

@@ -9,9 +9,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ashlar-dev/ashlar/check"
+	"github.com/ashlar-dev/ashlar/internal/check"
 	"github.com/ashlar-dev/ashlar/internal/model/vector"
-	"github.com/ashlar-dev/ashlar/tla/core"
+	"github.com/ashlar-dev/ashlar/internal/tla/core"
 )
 
 // A search that is resumed in another process has states and fingerprints of

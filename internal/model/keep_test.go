@@ -12,14 +12,14 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/ashlar-dev/ashlar/check"
 	"github.com/ashlar-dev/ashlar/env"
+	"github.com/ashlar-dev/ashlar/internal/check"
 	"github.com/ashlar-dev/ashlar/internal/model"
+	"github.com/ashlar-dev/ashlar/internal/source"
+	"github.com/ashlar-dev/ashlar/internal/tla/config"
+	"github.com/ashlar-dev/ashlar/internal/tla/load"
+	"github.com/ashlar-dev/ashlar/internal/tla/trans"
 	"github.com/ashlar-dev/ashlar/sim"
-	"github.com/ashlar-dev/ashlar/source"
-	"github.com/ashlar-dev/ashlar/tla/config"
-	"github.com/ashlar-dev/ashlar/tla/load"
-	"github.com/ashlar-dev/ashlar/tla/trans"
 )
 
 // specModel is a fresh model of a specification of this repository.

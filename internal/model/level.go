@@ -3,7 +3,7 @@ package model
 import (
 	"fmt"
 
-	"github.com/ashlar-dev/ashlar/tla/core"
+	"github.com/ashlar-dev/ashlar/internal/tla/core"
 )
 
 // facts is what the compiler and the analysis of formulas want to know about

@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/ashlar-dev/ashlar/check"
-	"github.com/ashlar-dev/ashlar/check/live"
+	"github.com/ashlar-dev/ashlar/internal/check"
+	"github.com/ashlar-dev/ashlar/internal/check/live"
 	"github.com/ashlar-dev/ashlar/internal/model/vector"
-	"github.com/ashlar-dev/ashlar/tla/core"
+	"github.com/ashlar-dev/ashlar/internal/tla/core"
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
 

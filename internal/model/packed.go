@@ -3,10 +3,10 @@ package model
 import (
 	"sync/atomic"
 
-	"github.com/ashlar-dev/ashlar/check"
+	"github.com/ashlar-dev/ashlar/internal/check"
 	"github.com/ashlar-dev/ashlar/internal/model/pack"
 	"github.com/ashlar-dev/ashlar/internal/model/vector"
-	"github.com/ashlar-dev/ashlar/tla/core"
+	"github.com/ashlar-dev/ashlar/internal/tla/core"
 	"github.com/ashlar-dev/ashlar/tla/native"
 	"github.com/ashlar-dev/ashlar/tla/value"
 )

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ashlar-dev/ashlar/check"
+	"github.com/ashlar-dev/ashlar/internal/check"
 )
 
 // hideHoles are numbers that have no value in some states, for several reasons.

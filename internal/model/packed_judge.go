@@ -1,6 +1,6 @@
 package model
 
-import "github.com/ashlar-dev/ashlar/check"
+import "github.com/ashlar-dev/ashlar/internal/check"
 
 // packedJudge evaluates the invariants of candidates that a worker visited some
 // time ago. It has an evaluator of its own, since the worker may be in the midst

@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/ashlar-dev/ashlar/internal/model/pack"
-	"github.com/ashlar-dev/ashlar/tla/config"
-	"github.com/ashlar-dev/ashlar/tla/core"
+	"github.com/ashlar-dev/ashlar/internal/tla/config"
+	"github.com/ashlar-dev/ashlar/internal/tla/core"
 )
 
 // sharing are models in which a step, or an element of a set, asks for the same

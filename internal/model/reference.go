@@ -6,7 +6,7 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/invariant"
 	"github.com/ashlar-dev/ashlar/internal/model/memo"
 	"github.com/ashlar-dev/ashlar/internal/model/tlcget"
-	"github.com/ashlar-dev/ashlar/tla/core"
+	"github.com/ashlar-dev/ashlar/internal/tla/core"
 	"github.com/ashlar-dev/ashlar/tla/native"
 	"github.com/ashlar-dev/ashlar/tla/value"
 )

@@ -4,7 +4,7 @@ import (
 	"math/bits"
 
 	"github.com/ashlar-dev/ashlar/internal/model/vector"
-	"github.com/ashlar-dev/ashlar/tla/core"
+	"github.com/ashlar-dev/ashlar/internal/tla/core"
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
 

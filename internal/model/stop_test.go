@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ashlar-dev/ashlar/check"
+	"github.com/ashlar-dev/ashlar/internal/check"
 )
 
 // A search ends when it is told to, also in the middle of an expression that

@@ -1,6 +1,6 @@
 package model
 
-import "github.com/ashlar-dev/ashlar/tla/core"
+import "github.com/ashlar-dev/ashlar/internal/tla/core"
 
 // instantiate returns the body of d with args for its parameters. Names that
 // the body binds are renamed, so that nothing in args is captured.

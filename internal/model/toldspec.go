@@ -4,8 +4,8 @@ import (
 	"strings"
 
 	"github.com/ashlar-dev/ashlar/internal/model/tlcget"
-	"github.com/ashlar-dev/ashlar/source"
-	"github.com/ashlar-dev/ashlar/tla/core"
+	"github.com/ashlar-dev/ashlar/internal/source"
+	"github.com/ashlar-dev/ashlar/internal/tla/core"
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
 

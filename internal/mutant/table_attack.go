@@ -72,7 +72,7 @@ func orbitMutants() []Mutant {
 
 func fileMutants() []Mutant {
 	mutant := func(name string, kind Kind, tests, breaks, old, text string) Mutant {
-		return Mutant{Name: "check/files/" + name, Kind: kind, In: "check/spill", Packages: []string{"check/spill", "check"}, Run: tests, Breaks: breaks, Old: old, New: text}
+		return Mutant{Name: "check/files/" + name, Kind: kind, In: "internal/check/spill", Packages: []string{"internal/check/spill", "internal/check"}, Run: tests, Breaks: breaks, Old: old, New: text}
 	}
 	return []Mutant{
 		mutant("foreign-runs-are-read", Unsound, "ForeignRun", "A run of another search that is as long is taken for that of this one, and its states are left out.",
@@ -98,7 +98,7 @@ func fileMutants() []Mutant {
 
 func manifestMutants() []Mutant {
 	mutant := func(name string, kind Kind, tests, breaks, old, text string) Mutant {
-		return Mutant{Name: "check/manifest/" + name, Kind: kind, In: "check", Packages: []string{"check"}, Run: tests, Breaks: breaks, Old: old, New: text}
+		return Mutant{Name: "check/manifest/" + name, Kind: kind, In: "internal/check", Packages: []string{"internal/check"}, Run: tests, Breaks: breaks, Old: old, New: text}
 	}
 	return []Mutant{
 		mutant("is-not-summed", Unguarded, "Contradictory", "A manifest that is damaged is believed.",

@@ -60,25 +60,25 @@ func factsMutants() []Mutant {
 }
 
 func planMutants() []Mutant {
-	tests := []string{"dedalus/plan"}
+	tests := []string{"internal/dedalus/plan"}
 	return []Mutant{
 		{
-			Name: "dedalus/plan/kept-by-itself-passes", Kind: WrongAnswer, In: "dedalus/plan", Packages: tests,
+			Name: "dedalus/plan/kept-by-itself-passes", Kind: WrongAnswer, In: "internal/dedalus/plan", Packages: tests,
 			Breaks: "What only carries itself on is computed anew in each tick.",
 			Old:    "cycle[number[l.Relation]] != cycle[number[r.Head]])", New: "cycle[number[l.Relation]] >= 0)",
 		},
 		{
-			Name: "dedalus/plan/changes-of-now", Kind: WrongAnswer, In: "dedalus/plan", Packages: tests,
+			Name: "dedalus/plan/changes-of-now", Kind: WrongAnswer, In: "internal/dedalus/plan", Packages: tests,
 			Breaks: "Of two literals that change together the change is derived twice.",
 			Old:    "&& i > first && l.changing()", New: "&& i < first && l.changing()",
 		},
 		{
-			Name: "dedalus/plan/bag-is-counted", Kind: WrongAnswer, In: "dedalus/plan", Packages: tests,
+			Name: "dedalus/plan/bag-is-counted", Kind: WrongAnswer, In: "internal/dedalus/plan", Packages: tests,
 			Breaks: "What is looked up has no table for that.",
 			Old:    "return r.Body[s.Literal].Relation == rel", New: "return false",
 		},
 		{
-			Name: "dedalus/plan/wildcards-are-counted", Kind: WrongAnswer, In: "dedalus/plan", Packages: tests,
+			Name: "dedalus/plan/wildcards-are-counted", Kind: WrongAnswer, In: "internal/dedalus/plan", Packages: tests,
 			Breaks: "Messages that two facts send are taken for those of one.",
 			Old:    "if t.Kind == logic.Wildcard || t.Kind == logic.Var && !in[t.Name] {", New: "if t.Kind == logic.Wildcard {",
 		},

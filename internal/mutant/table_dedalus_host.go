@@ -154,13 +154,13 @@ func hostDurableMutants() []Mutant {
 			New:    "\tn := max(last, 1)",
 		},
 		{
-			Name: "dedalus/deploy/pieces-keep-nothing", Kind: Unsound, In: "dedalus/deploy", Packages: []string{"dedalus/deploy"},
+			Name: "dedalus/deploy/pieces-keep-nothing", Kind: Unsound, In: "internal/dedalus/deploy", Packages: []string{"internal/dedalus/deploy"},
 			Breaks: "A piece of a divided node has no disk for its incarnation.",
 			Old:    "return c.Durable || c.Carries && len(d.Pieces(p)) > 0",
 			New:    "return c.Durable",
 		},
 		{
-			Name: "dedalus/deploy/two-processes-at-one-address", Kind: Unguarded, In: "dedalus/deploy", Packages: []string{"dedalus/deploy"},
+			Name: "dedalus/deploy/two-processes-at-one-address", Kind: Unguarded, In: "internal/dedalus/deploy", Packages: []string{"internal/dedalus/deploy"},
 			Breaks: "A deployment is taken in which two processes listen at one address.",
 			Old:    "if other := addrs[addr]; other != \"\" {",
 			New:    "if other := addrs[addr]; other == p.Node {",

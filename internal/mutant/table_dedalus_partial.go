@@ -3,7 +3,7 @@ package mutant
 // partialMutants are about partial partitionings of Dedalus programs: what allows them,
 // what is made, and what checks it.
 func partialMutants() []Mutant {
-	const rewrite, certificate = "dedalus/rewrite", "dedalus/certificate"
+	const rewrite, certificate = "internal/dedalus/rewrite", "internal/dedalus/certificate"
 	row := func(name, in, run, breaks, old, new string) Mutant {
 		return Mutant{Name: in + "/" + name, Kind: WrongAnswer, In: in, Packages: []string{in}, Run: run, Breaks: breaks, Old: old, New: new}
 	}

@@ -3,94 +3,94 @@ package mutant
 // gooseMutants are about the translator from Go to Coq: a program that means
 // one thing in Go means no other in Coq.
 func gooseMutants() []Mutant {
-	goose := []string{"goose"}
+	goose := []string{"internal/goose"}
 	return []Mutant{
 		{
-			Name: "goose/earlier-calls-stay-in-place", Kind: Unsound, In: "goose", Packages: goose,
+			Name: "goose/earlier-calls-stay-in-place", Kind: Unsound, In: "internal/goose", Packages: goose,
 			Breaks: "Of two calls in an expression the second may come first.",
 			Old:    "				if ops[i].pending {\n					ops[i].x = f.hoist(ops[i].x)",
 			New:    "				if ops[i].pending && len(before) > 0 {\n					ops[i].x = f.hoist(ops[i].x)",
 		},
 		{
-			Name: "goose/reads-beside-calls-are-taken", Kind: Unsound, In: "goose", Packages: goose,
+			Name: "goose/reads-beside-calls-are-taken", Kind: Unsound, In: "internal/goose", Packages: goose,
 			Breaks: "An operand that a later call may change is translated, in one of the orders that Go allows.",
 			Old:    "if a.readsFree || a.reads && j < i {",
 			New:    "if a.reads && j < i {",
 		},
 		{
-			Name: "goose/arguments-of-later-calls-are-taken", Kind: Unsound, In: "goose", Packages: goose,
+			Name: "goose/arguments-of-later-calls-are-taken", Kind: Unsound, In: "internal/goose", Packages: goose,
 			Breaks: "An argument that an earlier call may change is translated, in one of the orders that Go allows.",
 			Old:    "if a.readsFree || a.reads && j < i {",
 			New:    "if a.readsFree {",
 		},
 		{
-			Name: "goose/captured-variables-are-private", Kind: Unsound, In: "goose", Packages: goose,
+			Name: "goose/captured-variables-are-private", Kind: Unsound, In: "internal/goose", Packages: goose,
 			Breaks: "A variable that a function literal changes may be read beside a call of it.",
 			Old:    "return v.addressed || v.captured && v.assignedInLiteral }",
 			New:    "return v.addressed }",
 		},
 		{
-			Name: "goose/addressed-variables-are-values", Kind: WrongAnswer, In: "goose", Packages: goose,
+			Name: "goose/addressed-variables-are-values", Kind: WrongAnswer, In: "internal/goose", Packages: goose,
 			Breaks: "A variable whose address is taken has no location unless it is assigned to as well.",
 			Old:    "return v.assigned || v.addressed }",
 			New:    "return v.assigned }",
 		},
 		{
-			Name: "goose/fields-of-an-addressed-struct-are-constant", Kind: Unsound, In: "goose", Packages: goose,
+			Name: "goose/fields-of-an-addressed-struct-are-constant", Kind: Unsound, In: "internal/goose", Packages: goose,
 			Breaks: "A field that is written through a selector counts as one that never changes.",
 			Old:    "			w.written[f] = true\n		}\n		e = sel.X",
 			New:    "			w.written[f] = f.Exported()\n		}\n		e = sel.X",
 		},
 		{
-			Name: "goose/quiet-functions-call-others", Kind: Unsound, In: "goose", Packages: goose,
+			Name: "goose/quiet-functions-call-others", Kind: Unsound, In: "internal/goose", Packages: goose,
 			Breaks: "A function that changes nothing itself, but calls one that does, counts as one that changes nothing.",
 			Old:    "if quiet[f] && !quiet[c] {",
 			New:    "if quiet[f] && c == f && !quiet[c] {",
 		},
 		{
-			Name: "goose/loop-shares-its-variable", Kind: Unsound, In: "goose", Packages: goose,
+			Name: "goose/loop-shares-its-variable", Kind: Unsound, In: "internal/goose", Packages: goose,
 			Breaks: "All iterations of a for loop share the variable that function literals see.",
 			Old:    "if b := f.bound[v]; w.captured && b.cell {",
 			New:    "if b := f.bound[v]; w.captured && !b.cell {",
 		},
 		{
-			Name: "goose/loop-variable-changed-in-the-body", Kind: Unsound, In: "goose", Packages: goose,
+			Name: "goose/loop-variable-changed-in-the-body", Kind: Unsound, In: "internal/goose", Packages: goose,
 			Breaks: "A loop whose body changes a variable that a function literal sees is translated, and the change is lost.",
 			Old:    "w.captured && (w.changedBody || hasLiteral(s.Init, s.Cond, s.Post)) {",
 			New:    "w.captured && hasLiteral(s.Init, s.Cond, s.Post) {",
 		},
 		{
-			Name: "goose/return-from-a-loop-goes-on", Kind: WrongAnswer, In: "goose", Packages: goose,
+			Name: "goose/return-from-a-loop-goes-on", Kind: WrongAnswer, In: "internal/goose", Packages: goose,
 			Breaks: "A return within a loop ends the loop only.",
 			Old:    "	if len(list) == 1 {\n		return x\n	}\n	return coq.Then{X: x,",
 			New:    "	if len(list) == 1 {\n		return x\n	}\n	return coq.Seq{X: x,",
 		},
 		{
-			Name: "goose/break-is-lost", Kind: WrongAnswer, In: "goose", Packages: goose,
+			Name: "goose/break-is-lost", Kind: WrongAnswer, In: "internal/goose", Packages: goose,
 			Breaks: "A loop that is left by break is taken for one that is not left.",
 			Old:    "if escapes(body)&(escapeReturn|escapeBreak) == 0 && inTail(body) {",
 			New:    "if escapes(body)&escapeReturn == 0 && inTail(body) {",
 		},
 		{
-			Name: "goose/shadowing-names-are-kept", Kind: WrongAnswer, In: "goose", Packages: goose,
+			Name: "goose/shadowing-names-are-kept", Kind: WrongAnswer, In: "internal/goose", Packages: goose,
 			Breaks: "A variable in a block hides one around it from statements that move into its scope.",
 			Old:    "for i := 1; n.sees(s) ||",
 			New:    "for i := 1; i > 1 && n.sees(s) ||",
 		},
 		{
-			Name: "goose/results-after-the-unlock", Kind: Unsound, In: "goose", Packages: goose,
+			Name: "goose/results-after-the-unlock", Kind: Unsound, In: "internal/goose", Packages: goose,
 			Breaks: "A function that defers an unlock reads its result after it.",
 			Old:    "if x != nil && len(f.frame.deferred) > 0 && !allAtomic(x) {",
 			New:    "if x != nil && len(f.frame.deferred) > 1 && !allAtomic(x) {",
 		},
 		{
-			Name: "goose/parallel-assignment-one-by-one", Kind: WrongAnswer, In: "goose", Packages: goose,
+			Name: "goose/parallel-assignment-one-by-one", Kind: WrongAnswer, In: "internal/goose", Packages: goose,
 			Breaks: "In a parallel assignment a value is read after the first store.",
 			Old:    "			if i >= first || !steady(ops[i].x) {",
 			New:    "			if i < first && !steady(ops[i].x) {",
 		},
 		{
-			Name: "goose/locks-are-copied", Kind: Unguarded, In: "goose", Packages: goose,
+			Name: "goose/locks-are-copied", Kind: Unguarded, In: "internal/goose", Packages: goose,
 			Breaks: "A value with a lock in it may be loaded as a whole.",
 			Old:    "	if t.Locks {\n		f.refuse(at, LockCopy, \"a copy of a value",
 			New:    "	if t.Locks && steady {\n		f.refuse(at, LockCopy, \"a copy of a value",

@@ -6,25 +6,25 @@ func readerMutants() []Mutant {
 	native := []string{"tla/native"}
 	return []Mutant{
 		{
-			Name: "tla/load/translation-is-never-stale", Kind: Unguarded, In: "tla/load", Packages: []string{"tla/trans"}, Run: "TestStale",
+			Name: "tla/load/translation-is-never-stale", Kind: Unguarded, In: "internal/tla/load", Packages: []string{"internal/tla/trans"}, Run: "TestStale",
 			Breaks: "A change of an algorithm that only changes what a label does is not noticed.",
 			Old:    "if !maps.Equal(a, b) {",
 			New:    "if len(b) == 0 && !maps.Equal(a, b) {",
 		},
 		{
-			Name: "tla/load/own-definition-gives-way", Kind: WrongAnswer, In: "tla/resolve", Packages: []string{"tla/load"}, Run: "TestAssumptions",
+			Name: "tla/load/own-definition-gives-way", Kind: WrongAnswer, In: "internal/tla/resolve", Packages: []string{"internal/tla/load"}, Run: "TestAssumptions",
 			Breaks: "Where a module extends two that define a name, the community module's definition counts.",
 			Old:    "r.giveWay(at, s, old)\n\t\t\t\tr.scope.bind(name, s, local)",
 			New:    "r.giveWay(at, s, old)",
 		},
 		{
-			Name: "tla/lower/selected-operator-has-its-own-parameters", Kind: WrongAnswer, In: "tla/lower", Packages: []string{"tla/load"}, Run: "TestAssumptions",
+			Name: "tla/lower/selected-operator-has-its-own-parameters", Kind: WrongAnswer, In: "internal/tla/lower", Packages: []string{"internal/tla/load"}, Run: "TestAssumptions",
 			Breaks: "F(1)!g(2), where g is defined by a LET of F, leaves the parameter of g without a value.",
 			Old:    "inner.locals[g.Name] = d.Params[len(target.Formals)+i]",
 			New:    "_, _ = i, g",
 		},
 		{
-			Name: "tla/syntax/commented-header-starts-a-module", Kind: Unguarded, In: "tla/syntax", Packages: []string{"tla/load"}, Run: "TestLoad",
+			Name: "tla/syntax/commented-header-starts-a-module", Kind: Unguarded, In: "internal/tla/syntax", Packages: []string{"internal/tla/load"}, Run: "TestLoad",
 			Breaks: "A header behind \\* is taken for the header of a module.",
 			Old:    "!isNameByte(text[from])) && !commentedOut(text, start) {",
 			New:    "!isNameByte(text[from])) {",

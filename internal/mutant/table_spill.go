@@ -7,28 +7,28 @@ func spillMutants() []Mutant {
 }
 
 func seenMutants() []Mutant {
-	tests := []string{"check/fpset"}
+	tests := []string{"internal/check/fpset"}
 	return []Mutant{
 		{
-			Name: "check/seen/growing-loses-first-slot", Kind: WrongAnswer, In: "check/fpset", Packages: tests, Run: "Seen",
+			Name: "check/seen/growing-loses-first-slot", Kind: WrongAnswer, In: "internal/check/fpset", Packages: tests, Run: "Seen",
 			Breaks: "When a table grows, the fingerprint in its first slot is forgotten, so a state is explored twice.",
 			Old:    "for _, x := range old {",
 			New:    "for _, x := range old[1:] {",
 		},
 		{
-			Name: "check/seen/lower-mark-is-not-kept", Kind: WrongAnswer, In: "check/fpset", Packages: tests, Run: "Seen",
+			Name: "check/seen/lower-mark-is-not-kept", Kind: WrongAnswer, In: "internal/check/fpset", Packages: tests, Run: "Seen",
 			Breaks: "The chunk that finds a state first keeps it, so that parents and traces depend on the race of the workers.",
 			Old:    "if atomic.CompareAndSwapUint64(&slots[i], x, key|uint64(m)) {",
 			New:    "if o == Lowered || atomic.CompareAndSwapUint64(&slots[i], x, key|uint64(m)) {",
 		},
 		{
-			Name: "check/seen/anybody-settles", Kind: WrongAnswer, In: "check/fpset", Packages: tests, Run: "Seen",
+			Name: "check/seen/anybody-settles", Kind: WrongAnswer, In: "internal/check/fpset", Packages: tests, Run: "Seen",
 			Breaks: "A state belongs to whoever asks first whether it is theirs, and not to the lowest chunk that found it.",
 			Old:    "if x != key|uint64(m) {",
 			New:    "if Mark(x) < FirstPiece {",
 		},
 		{
-			Name: "check/seen/what-is-on-disk-is-lowered", Kind: WrongAnswer, In: "check/fpset", Packages: tests, Run: "Seen",
+			Name: "check/seen/what-is-on-disk-is-lowered", Kind: WrongAnswer, In: "internal/check/fpset", Packages: tests, Run: "Seen",
 			Breaks: "A worker that is alone takes a state that lies on disk, and in memory too, for a new one.",
 			Old:    "if _, x := seek(*table.Load(), key); x != 0 && Mark(x) <= m {\n\t\treturn Present, 0\n\t}",
 			New:    "if _, x := seek(*table.Load(), key); Mark(x) == Cached && m == Old {\n\t\treturn Lowered, Cached\n\t}",
@@ -37,82 +37,82 @@ func seenMutants() []Mutant {
 }
 
 func storeMutants() []Mutant {
-	tests := []string{"check"}
+	tests := []string{"internal/check"}
 	return []Mutant{
 		{
-			Name: "check/spill/last-of-a-page-is-not-found", Kind: WrongAnswer, In: "check/spill", Packages: []string{"check/spill"}, Run: "Run",
+			Name: "check/spill/last-of-a-page-is-not-found", Kind: WrongAnswer, In: "internal/check/spill", Packages: []string{"internal/check/spill"}, Run: "Run",
 			Breaks: "The last fingerprint of a page of a run counts as not there, so its state is explored twice.",
 			Old:    "if i < n && at(i) == fp {",
 			New:    "if i < n-1 && at(i) == fp {",
 		},
 		{
-			Name: "check/spill/merge-loses-the-rest", Kind: WrongAnswer, In: "check/spill", Packages: []string{"check/spill"}, Run: "Merge",
+			Name: "check/spill/merge-loses-the-rest", Kind: WrongAnswer, In: "internal/check/spill", Packages: []string{"internal/check/spill"}, Run: "Merge",
 			Breaks: "Where one run is at its end, what the other still has is not merged.",
 			Old:    "case !okA && !okB:",
 			New:    "case !okA || !okB:",
 		},
 		{
-			Name: "check/spill/damage-is-read", Kind: Unguarded, In: "check/spill", Packages: []string{"check/spill"}, Run: "Damaged",
+			Name: "check/spill/damage-is-read", Kind: Unguarded, In: "internal/check/spill", Packages: []string{"internal/check/spill"}, Run: "Damaged",
 			Breaks: "A page of a run that is not what was written is believed.",
 			Old:    "if sum != checksum(page[4:]) || n == 0 || n > pageMax {",
 			New:    "if n == 0 || n > pageMax {",
 		},
 		{
-			Name: "check/store/newest-run-is-not-searched", Kind: WrongAnswer, In: "check", Packages: tests, Run: "Bounded",
+			Name: "check/store/newest-run-is-not-searched", Kind: WrongAnswer, In: "internal/check", Packages: tests, Run: "Bounded",
 			Breaks: "Candidates are not looked for in the run that was written last.",
 			Old:    "for _, r := range st.runs {\n\t\t\t\tif errs[i] == nil {",
 			New:    "for _, r := range st.runs[:max(0, len(st.runs)-1)] {\n\t\t\t\tif errs[i] == nil {",
 		},
 		{
-			Name: "check/store/what-was-dropped-is-not-looked-for", Kind: WrongAnswer, In: "check", Packages: tests, Run: "Bounded",
+			Name: "check/store/what-was-dropped-is-not-looked-for", Kind: WrongAnswer, In: "internal/check", Packages: tests, Run: "Bounded",
 			Breaks: "Fingerprints are dropped from memory, and the search goes on as if they were there.",
 			Old:    "st.partial = st.partial || drop && s.set.Len() > fresh",
 			New:    "_ = drop",
 		},
 		{
-			Name: "check/store/old-state-breaks-an-invariant-again", Kind: WrongAnswer, In: "check", Packages: tests, Run: "Bounded",
+			Name: "check/store/old-state-breaks-an-invariant-again", Kind: WrongAnswer, In: "internal/check", Packages: tests, Run: "Bounded",
 			Breaks: "A state that is on disk under the same key is held against the invariants as if it were new.",
 			Old:    "return known\n",
 			New:    "return known && false\n",
 		},
 		{
-			Name: "check/segments-of-a-level-are-dropped", Kind: Unsound, In: "check", Packages: tests, Run: "Bounded|WorkersAgree",
+			Name: "check/segments-of-a-level-are-dropped", Kind: Unsound, In: "internal/check", Packages: tests, Run: "Bounded|WorkersAgree",
 			Breaks: "The next level begins after the first segment of this one.",
 			Old:    "if s.level.inLevel() == 0 {\n\t\t\ts.deeper()",
 			New:    "if s.level.inLevel() == 0 || !s.level.opens() {\n\t\t\ts.deeper()",
 		},
 		{
-			Name: "check/higher-chunk-claims", Kind: WrongAnswer, In: "check", Packages: tests, Run: "WorkersAgree",
+			Name: "check/higher-chunk-claims", Kind: WrongAnswer, In: "internal/check", Packages: tests, Run: "WorkersAgree",
 			Breaks: "Of several chunks that find a state the last one has it, so that parents and traces depend on how a level is cut.",
 			Old:    "w.mark = s.marks.of(k)",
 			New:    "w.mark = s.marks.of(int64(s.segment.size()) - 1 - k)",
 		},
 		{
-			Name: "check/resume/skips-the-rest-of-a-level", Kind: Unsound, In: "check", Packages: tests, Run: "Resume",
+			Name: "check/resume/skips-the-rest-of-a-level", Kind: Unsound, In: "internal/check", Packages: tests, Run: "Resume",
 			Breaks: "What of a level was not expanded when the checkpoint was kept is left out.",
 			Old:    "l.index, l.number, l.left, l.ahead = m.Level, m.Number, m.Left, m.Ahead",
 			New:    "l.index, l.number, l.left, l.ahead = m.Level, m.Number+uint32(m.Left), 0, m.Ahead",
 		},
 		{
-			Name: "check/resume/another-specification-is-resumed", Kind: Unsound, In: "check", Packages: tests, Run: "Refused",
+			Name: "check/resume/another-specification-is-resumed", Kind: Unsound, In: "internal/check", Packages: tests, Run: "Refused",
 			Breaks: "A checkpoint of another specification is gone on with.",
 			Old:    "case m.Identity[i] != want[i]:",
 			New:    "case m.Identity[i].Name != want[i].Name:",
 		},
 		{
-			Name: "check/resume/violations-are-forgotten", Kind: Unsound, In: "check", Packages: tests, Run: "ResumeContinues",
+			Name: "check/resume/violations-are-forgotten", Kind: Unsound, In: "internal/check", Packages: tests, Run: "ResumeContinues",
 			Breaks: "What the search had gone on after before it was killed is not reported.",
 			Old:    "range m.Found {\n\t\tr.note(",
 			New:    "range m.Found[:0] {\n\t\tr.note(",
 		},
 		{
-			Name: "check/checkpoint/data-is-not-durable", Kind: Lost, In: "check", Packages: tests, Run: "Resume",
+			Name: "check/checkpoint/data-is-not-durable", Kind: Lost, In: "internal/check", Packages: tests, Run: "Resume",
 			Breaks: "The manifest is durable before the states that it counts.",
 			Old:    "errors.Join(tape.Store(false, 0), tape.Sync())",
 			New:    "tape.Store(false, 0)",
 		},
 		{
-			Name: "check/checkpoint/files-go-too-early", Kind: Lost, In: "check", Packages: tests, Run: "Resume",
+			Name: "check/checkpoint/files-go-too-early", Kind: Lost, In: "internal/check", Packages: tests, Run: "Resume",
 			Breaks: "Files that the last checkpoint names are removed before there is another.",
 			Old:    "return slices.Contains(k.durable, name)",
 			New:    "return name == manifestName",

@@ -10,7 +10,7 @@ const crashTests = "TestCrashes$"
 func crash(name, in string, kind Kind, breaks, before, after string) Mutant {
 	return Mutant{
 		Name: name, In: in, Kind: kind, Breaks: breaks, Old: before, New: after,
-		Packages: []string{"store/explore"}, Run: crashTests, Short: true,
+		Packages: []string{"internal/evidence/store/explore"}, Run: crashTests, Short: true,
 	}
 }
 
@@ -82,7 +82,7 @@ func durabilityMutants() []Mutant {
 		crash("store/durable/recovery-mistakes-the-slot", "store", Lost,
 			"After recovery the newest superblock is taken for the older one, and written over.",
 			"= super, which, super.Epoch+1", "= super, 1-which, super.Epoch+1"),
-		crash("store/durable/the-older-superblock-counts", "store/table", Lost,
+		crash("store/durable/the-older-superblock-counts", "internal/store/table", Lost,
 			"Of two superblocks recovery takes the older one.",
 			"case sa.Seq >= sb.Seq:", "case sa.Seq <= sb.Seq:"),
 		crash("store/durable/copy-not-synced", "store", Lost,
@@ -184,16 +184,16 @@ func recoveryMutants() []Mutant {
 // journalMutants are about segments, sessions and the chain, and about what is
 // the end of the journal.
 func journalMutants() []Mutant {
-	journal := []string{"store/journal"}
+	journal := []string{"internal/store/journal"}
 	return []Mutant{
-		crash("store/journal/new-file-has-no-name", "store/journal", Lost,
+		crash("store/journal/new-file-has-no-name", "internal/store/journal", Lost,
 			"The name of a new journal file is not synced.",
 			"named := l.named\n", "named := true\n"),
-		crash("store/journal/one-file-is-synced", "store/journal", Lost,
+		crash("store/journal/one-file-is-synced", "internal/store/journal", Lost,
 			"Sync leaves out the segments before the one that is written.",
 			"if s.unsynced && s.info.Number <= upTo {", "if s.unsynced && s.info.Number == upTo {"),
 		{
-			Name: "store/journal/what-was-recovered-is-not-synced", Kind: Lost, In: "store/journal", Packages: []string{"store/journal"}, Run: "TestWhatRecovery",
+			Name: "store/journal/what-was-recovered-is-not-synced", Kind: Lost, In: "internal/store/journal", Packages: []string{"internal/store/journal"}, Run: "TestWhatRecovery",
 			Breaks: "Frames that an earlier life wrote and did not sync are taken for durable.",
 			Old:    "s.state, s.unsynced = live, true",
 			New:    "s.state, s.unsynced = live, false",
@@ -207,58 +207,58 @@ func journalMutants() []Mutant {
 			Old:    "Durable: j.synced,",
 			New:    "Durable: f.first - 1,",
 		},
-		crash("store/journal/any-later-frame-is-a-witness", "store/journal", Lost,
+		crash("store/journal/any-later-frame-is-a-witness", "internal/store/journal", Lost,
 			"A frame behind a torn one is taken for proof that something durable is lost.",
 			"if flaw.OK() && h.Durable >= missing {", "if flaw.OK() && h.First >= missing {"),
 		{
-			Name: "store/journal/rot-is-the-end", Kind: Lost, In: "store/journal", Packages: journal, Run: "TestRot|TestALost|TestAStale",
+			Name: "store/journal/rot-is-the-end", Kind: Lost, In: "internal/store/journal", Packages: journal, Run: "TestRot|TestALost|TestAStale",
 			Breaks: "Where a frame of what was durable is damaged, the journal ends before it without a word.",
 			Old:    "return r.cross(slots)", New: "return nil",
 		},
 		{
-			Name: "store/journal/torn-frame-is-accepted", Kind: Unguarded, In: "store/journal", Packages: []string{"store/explore"}, Run: crashTests, Short: true,
+			Name: "store/journal/torn-frame-is-accepted", Kind: Unguarded, In: "internal/store/journal", Packages: []string{"internal/evidence/store/explore"}, Run: crashTests, Short: true,
 			Breaks: "The checksum of a frame is not compared.",
 			Old:    "if want != got {\n\t\treturn Step{", New: "if want != got && s.off < 0 {\n\t\treturn Step{",
 		},
 		{
-			Name: "store/journal/header-checksum-skipped", Kind: Unguarded, In: "store/journal", Packages: journal, Run: "TestEveryBit|TestHeaders|TestValues",
+			Name: "store/journal/header-checksum-skipped", Kind: Unguarded, In: "internal/store/journal", Packages: journal, Run: "TestEveryBit|TestHeaders|TestValues",
 			Breaks: "The checksum of a frame's header is not compared, so that a value can pass for a header.",
 			Old:    "binary.LittleEndian\n\tif got := le.Uint32(b[0:]); got != frameMagic {\n\t\treturn Header{}, Flaw{wrongMagic, frameMagic, uint64(got)}\n\t}\n\tif got := le.Uint16(b[4:]); got != frameVersion {\n\t\treturn Header{}, Flaw{wrongVersion, frameVersion, uint64(got)}\n\t}\n\twant, got := checksum(seed(store, offset/PageSize), b[:56]), le.Uint32(b[56:])\n\tif want != got {",
 			New:    "binary.LittleEndian\n\tif got := le.Uint32(b[0:]); got != frameMagic {\n\t\treturn Header{}, Flaw{wrongMagic, frameMagic, uint64(got)}\n\t}\n\tif got := le.Uint16(b[4:]); got != frameVersion {\n\t\treturn Header{}, Flaw{wrongVersion, frameVersion, uint64(got)}\n\t}\n\twant, got := checksum(seed(store, offset/PageSize), b[:56]), le.Uint32(b[56:])\n\tif want != got && store == 0 {",
 		},
 		{
-			Name: "store/journal/first-page-checksum-skipped", Kind: Unguarded, In: "store/journal", Packages: journal, Run: "TestEveryBit|TestHeaders|TestVersion1",
+			Name: "store/journal/first-page-checksum-skipped", Kind: Unguarded, In: "internal/store/journal", Packages: journal, Run: "TestEveryBit|TestHeaders|TestVersion1",
 			Breaks: "The checksum of a segment's first page is not compared.",
 			Old:    "if want, got := checksum(seed(store, 0), b[:40]), le.Uint32(b[40:]); want != got {",
 			New:    "if want, got := checksum(seed(store, 0), b[:40]), le.Uint32(b[40:]); want != got && store == 0 {",
 		},
 		{
-			Name: "store/journal/session-of-a-frame-ignored", Kind: Lost, In: "store/journal", Packages: journal, Run: "TestWhatDoesNot|TestSessions|TestAFrame",
+			Name: "store/journal/session-of-a-frame-ignored", Kind: Lost, In: "internal/store/journal", Packages: journal, Run: "TestWhatDoesNot|TestSessions|TestAFrame",
 			Breaks: "A frame of another life that is left in the file is taken for one of this segment.",
 			Old:    "case h.Session != s.in.Session:", New: "case h.Session != s.in.Session && s.off == 0:",
 		},
 		{
-			Name: "store/journal/session-changes-without-a-start", Kind: Lost, In: "store/journal", Packages: journal, Run: "TestWhatDoesNot|TestSessions|TestAFrame",
+			Name: "store/journal/session-changes-without-a-start", Kind: Lost, In: "internal/store/journal", Packages: journal, Run: "TestWhatDoesNot|TestSessions|TestAFrame",
 			Breaks: "The frames of another life continue the chain where that life did not begin.",
 			Old:    "case !h.Start && h.Session != s.chain.Session:", New: "case !h.Start && h.Session != s.chain.Session && s.off == 0:",
 		},
 		{
-			Name: "store/journal/chain-ignored", Kind: Lost, In: "store/journal", Packages: journal, Run: "TestWhatDoesNot|TestSessions|TestAFrame",
+			Name: "store/journal/chain-ignored", Kind: Lost, In: "internal/store/journal", Packages: journal, Run: "TestWhatDoesNot|TestSessions|TestAFrame",
 			Breaks: "A frame is not compared with the one that it was written after.",
 			Old:    "case h.Prev != s.chain.Prev:", New: "case h.Prev != s.chain.Prev && s.off == 0:",
 		},
 		{
-			Name: "store/journal/chain-of-a-segment-ignored", Kind: Lost, In: "store/journal", Packages: journal, Run: "TestEnterRefuses",
+			Name: "store/journal/chain-of-a-segment-ignored", Kind: Lost, In: "internal/store/journal", Packages: journal, Run: "TestEnterRefuses",
 			Breaks: "A segment is not compared with the frame that it was begun after.",
 			Old:    "case info.Prev != s.chain.Prev:", New: "case info.Prev != s.chain.Prev && s.off > 0:",
 		},
 		{
-			Name: "store/journal/dead-segment-written-over-unsynced", Kind: Lost, In: "store/journal", Packages: journal, Run: "TestADead|TestCrashes$",
+			Name: "store/journal/dead-segment-written-over-unsynced", Kind: Lost, In: "internal/store/journal", Packages: journal, Run: "TestADead|TestCrashes$",
 			Breaks: "A segment that recovery gave up can come to life under what is written over it.",
 			Old:    "if s.state == dead {", New: "if s.state == dead && l.next == 0 {",
 		},
 		{
-			Name: "store/journal/retired-up-to-the-next", Kind: Lost, In: "store/journal", Packages: journal, Run: "TestRetire",
+			Name: "store/journal/retired-up-to-the-next", Kind: Lost, In: "internal/store/journal", Packages: journal, Run: "TestRetire",
 			Breaks: "Retire gives up the segment after the one that it is told of.",
 			Old:    "&& s.info.Number <= number {", New: "&& s.info.Number <= number+1 {",
 		},
@@ -330,7 +330,7 @@ func spaceMutants() []Mutant {
 		crash("store/space/large-values-of-the-journal-not-counted", "store", Lost,
 			"After recovery nobody counts the large values that the journal refers to.",
 			"if err := r.db.space.found(run); err != nil {\n\t\t\t\tbad = err", noError+"\n\t\t\t\tbad = err"),
-		crash("store/space/large-value-is-used-once", "store/extent", Lost,
+		crash("store/space/large-value-is-used-once", "internal/store/extent", Lost,
 			"A large value is freed with the first of those who use it.",
 			"count: known.count + 1}", "count: 1}"),
 		crash("store/space/branch-does-not-use-its-large-values", "store", Lost,
@@ -342,33 +342,33 @@ func spaceMutants() []Mutant {
 // checksumMutants are about what is read from the disk and believed.
 func checksumMutants() []Mutant {
 	return []Mutant{
-		crash("store/checksum/block-not-compared-with-its-fence", "store/block", Unguarded,
+		crash("store/checksum/block-not-compared-with-its-fence", "internal/store/block", Unguarded,
 			"The checksum of a block is not computed.",
 			"if sum := Checksum(stored); sum != w.CRC {", "if sum := Checksum(stored); sum != w.CRC && len(stored) == 0 {"),
 		{
-			Name: "store/checksum/block-may-be-another", Kind: Unguarded, In: "store/block", Packages: []string{"store/block", "store/branch"},
+			Name: "store/checksum/block-may-be-another", Kind: Unguarded, In: "internal/store/block", Packages: []string{"internal/store/block", "internal/store/branch"},
 			Breaks: "A block with the right checksum that says it is another one is believed.",
 			Old:    "if h.Want != w {", New: "if h.CRC != w.CRC {",
 		},
 		{
-			Name: "store/checksum/index-not-compared", Kind: Unguarded, In: "store/branch", Packages: []string{"store/branch"}, Run: "TestCorruptIndex",
+			Name: "store/checksum/index-not-compared", Kind: Unguarded, In: "internal/store/branch", Packages: []string{"internal/store/branch"}, Run: "TestCorruptIndex",
 			Breaks: "The checksum of a branch's index is not compared.",
 			Old:    "sum != meta.Index.CRC || sum != binary.LittleEndian.Uint32(image) {",
 			New:    "sum != meta.Index.CRC && len(image) == 0 {",
 		},
 		{
-			Name: "store/checksum/table-chunk-not-compared", Kind: Unguarded, In: "store/table", Packages: []string{"store/table"},
+			Name: "store/checksum/table-chunk-not-compared", Kind: Unguarded, In: "internal/store/table", Packages: []string{"internal/store/table"},
 			Breaks: "A chunk of the table that is not the one the superblock means is believed.",
 			Old:    "if crc := Checksum(b); crc != c.CRC {", New: "if crc := Checksum(b); crc != c.CRC && len(b) == 0 {",
 		},
 		{
-			Name: "store/checksum/table-page-not-compared", Kind: Unguarded, In: "store/table", Packages: []string{"store/table"},
+			Name: "store/checksum/table-page-not-compared", Kind: Unguarded, In: "internal/store/table", Packages: []string{"internal/store/table"},
 			Breaks: "The checksum of a page of the table is not compared.",
 			Old:    "if want, found := checksumBut4(page, pageCRC), le.Uint32(page[pageCRC:]); want != found {",
 			New:    "if want, found := checksumBut4(page, pageCRC), le.Uint32(page[pageCRC:]); want != found && i < 0 {",
 		},
 		{
-			Name: "store/checksum/superblock-not-compared", Kind: Unguarded, In: "store/table", Packages: []string{"store/table"},
+			Name: "store/checksum/superblock-not-compared", Kind: Unguarded, In: "internal/store/table", Packages: []string{"internal/store/table"},
 			Breaks: "A torn superblock is believed.",
 			Old:    "if want, found := checksumBut4(b, superCRC), le.Uint32(b[superCRC:]); want != found {",
 			New:    "if want, found := checksumBut4(b, superCRC), le.Uint32(b[superCRC:]); want != found && len(b) == 0 {",
@@ -395,10 +395,10 @@ func treeMutants() []Mutant {
 			Old:    "Hi: j.Hi, Bottom: j.Bottom,",
 			New:    "Hi: j.Hi, Bottom: true,",
 		},
-		crash("store/tree/range-deletes-dropped-above-the-bottom", "store/merge", Unsound,
+		crash("store/tree/range-deletes-dropped-above-the-bottom", "internal/store/merge", Unsound,
 			"A compaction drops range deletes above what they delete.",
 			"if i > 0 || !k.o.Bottom {", "if i > 0 {"),
-		crash("store/tree/operands-are-merged-twice", "store/merge", NotAtomic,
+		crash("store/tree/operands-are-merged-twice", "internal/store/merge", NotAtomic,
 			"A compaction applies an operand twice.",
 			"\t\tk.counts.Combined++\n\t\tk.skip()\n", "\t\tp.operand.older(p.key, m)\n\t\tk.counts.Combined++\n\t\tk.skip()\n"),
 		{
@@ -413,17 +413,17 @@ func treeMutants() []Mutant {
 			Old:    "Snapshots: db.views.seqs(), Merger: db.opt.Merger,",
 			New:    "Merger: db.opt.Merger,",
 		},
-		crash("store/tree/older-branch-above-newer", "store/trunk", Unsound,
+		crash("store/tree/older-branch-above-newer", "internal/store/trunk", Unsound,
 			"A new branch is put below the ones that are there.",
 			"p.Refs = append(clipped, p.Refs...)", "p.Refs = append(p.Refs[:len(p.Refs):len(p.Refs)], clipped...)"),
 		{
-			Name: "store/tree/stale-compaction-is-taken", Kind: Lost, In: "store/trunk", Packages: []string{"store/trunk"},
+			Name: "store/tree/stale-compaction-is-taken", Kind: Lost, In: "internal/store/trunk", Packages: []string{"internal/store/trunk"},
 			Breaks: "The result of a compaction replaces what came to the pivot meanwhile.",
 			Old:    "newer := p.Refs[:at]",
 			New:    "newer := p.Refs[:0]",
 		},
 		{
-			Name: "store/tree/record-cache-keeps-old-values", Kind: Unsound, In: "store", Packages: []string{"store/explore"}, Run: "TestTheStoreIsAMap|TestHistories",
+			Name: "store/tree/record-cache-keeps-old-values", Kind: Unsound, In: "store", Packages: []string{"internal/evidence/store/explore"}, Run: "TestTheStoreIsAMap|TestHistories",
 			Breaks: "What a memtable overwrites stays in the record cache.",
 			Old:    "\tdb.uncache(m)\n",
 			New:    "",
@@ -435,13 +435,13 @@ func treeMutants() []Mutant {
 			New:    "if m.table.RangeDeletes() < 0 {\n\t\tdb.cache.Clear()",
 		},
 		{
-			Name: "store/tree/record-cache-takes-the-value-below-merges", Kind: Unsound, In: "store", Packages: []string{"store/explore"}, Run: "TestWhatOnceFailed",
+			Name: "store/tree/record-cache-takes-the-value-below-merges", Kind: Unsound, In: "store", Packages: []string{"internal/evidence/store/explore"}, Run: "TestWhatOnceFailed",
 			Breaks: "The record cache takes a value on which merges lie.",
 			Old:    "return r.found && merges+r.hits == 1 && r.seq > cover, nil",
 			New:    "return r.found && merges >= 0 && r.seq > cover, nil",
 		},
 		{
-			Name: "store/tree/record-cache-takes-what-is-hidden", Kind: Unsound, In: "store", Packages: []string{"store/explore"}, Run: "TestWhatOnceFailed",
+			Name: "store/tree/record-cache-takes-what-is-hidden", Kind: Unsound, In: "store", Packages: []string{"internal/evidence/store/explore"}, Run: "TestWhatOnceFailed",
 			Breaks: "The record cache takes a value that a range delete of the same branch hides.",
 			Old:    "&& merges+r.hits == 1 && r.seq > cover, nil",
 			New:    "&& merges+r.hits == 1, nil",
@@ -464,7 +464,7 @@ func treeMutants() []Mutant {
 			Old:    "latest = latest && !operands", New: "_ = operands",
 		},
 		{
-			Name: "store/tree/old-reader-fills-the-record-cache", Kind: Unsound, In: "store/cache", Packages: []string{"store/cache"},
+			Name: "store/tree/old-reader-fills-the-record-cache", Kind: Unsound, In: "internal/store/cache", Packages: []string{"internal/store/cache"},
 			Breaks: "A reader that saw an older tree puts its record into the cache.",
 			Old:    "if version != c.version.Load() || ", New: "if version > c.version.Load() || ",
 		},

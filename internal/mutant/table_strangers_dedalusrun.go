@@ -5,7 +5,7 @@ package mutant
 func dedalusRunMutants() []Mutant {
 	return []Mutant{
 		{
-			Name: "strangers/dedalus/commands-from-nought", Kind: WrongAnswer, In: "dedalus/cost", Packages: []string{"dedalus/cost"}, Run: "TestData",
+			Name: "strangers/dedalus/commands-from-nought", Kind: WrongAnswer, In: "internal/dedalus/cost", Packages: []string{"internal/dedalus/cost"}, Run: "TestData",
 			Breaks: "Profiles number commands from 0 and not as those who measure do: a program without a command 0 has none.",
 			Old:    "\t\t\tnext++\n\t\t\tr.begin(uint64(next))",
 			New:    "\t\t\tr.begin(uint64(next))\n\t\t\tnext++",
@@ -41,7 +41,7 @@ func dedalusRunMutants() []Mutant {
 			New:    "spent := now.Sub(p.begun)",
 		},
 		{
-			Name: "strangers/dedalus/clients-press", Kind: Stuck, In: "dedalus/crowd", Packages: []string{"dedalus/crowd"}, Run: "TestAskedLess",
+			Name: "strangers/dedalus/clients-press", Kind: Stuck, In: "internal/dedalus/crowd", Packages: []string{"internal/dedalus/crowd"}, Run: "TestAskedLess",
 			Breaks: "Clients ask again as often as ever those who cannot keep up.",
 			Old:    "order, rest := x.order[patience], x.opt.Retry<<patience",
 			New:    "order, rest := x.order[patience], x.opt.Retry",
@@ -64,7 +64,7 @@ func dedalusRunMutants() []Mutant {
 			New:    "\t\t_ = os.Exit",
 		},
 		{
-			Name: "strangers/dedalus/endless-tick-is-told", Kind: WrongAnswer, In: "dedalus/interp", Packages: []string{"dedalus/interp"}, Run: "TestEndless",
+			Name: "strangers/dedalus/endless-tick-is-told", Kind: WrongAnswer, In: "internal/dedalus/interp", Packages: []string{"internal/dedalus/interp"}, Run: "TestEndless",
 			Breaks: "What a tick that was given up has derived is carried on and sent.",
 			Old:    "if out.Endless = e.stratum(&s); out.Endless != nil {\n\t\t\treturn out",
 			New:    "if out.Endless = e.stratum(&s); out.Endless != nil {\n\t\t\tbreak",
@@ -76,7 +76,7 @@ func dedalusRunMutants() []Mutant {
 			New:    "\tcase *rt.EndlessError:",
 		},
 		{
-			Name: "strangers/dedalus/nobody-is-warned", Kind: WrongAnswer, In: "dedalus/lower", Packages: []string{"dedalus/lower"},
+			Name: "strangers/dedalus/nobody-is-warned", Kind: WrongAnswer, In: "internal/dedalus/lower", Packages: []string{"internal/dedalus/lower"},
 			Breaks: "check says nothing of a relation that grows of itself within a tick.",
 			Old:    "case \"+\", \"-\", \"*\", \"concat\":",
 			New:    "case \"-\", \"*\", \"concat\":",

@@ -9,8 +9,8 @@ import (
 // rewriter and in the checker of certificates, and in what compares programs.
 func dedalusStepMutants() []Mutant {
 	wrong := func(room, name, breaks, old, new string) Mutant {
-		return Mutant{Name: "dedalus/steps/" + room + "/" + name, Breaks: breaks, Kind: Unsound, In: "dedalus/" + room, Old: old, New: new,
-			Packages: []string{"dedalus/mutants"}, Run: "^TestWrongSteps$"}
+		return Mutant{Name: "dedalus/steps/" + room + "/" + name, Breaks: breaks, Kind: Unsound, In: "internal/dedalus/" + room, Old: old, New: new,
+			Packages: []string{"internal/evidence/dedalus/mutants"}, Run: "^TestWrongSteps$"}
 	}
 	on := func(m Mutant, pkg, run string) Mutant { m.Packages, m.Run = []string{pkg}, run; return m }
 	all := []Mutant{
@@ -33,12 +33,12 @@ func dedalusStepMutants() []Mutant {
 		wrong("certificate", "static-relations-are-functions", "A claim passes by which a static relation is the function that is called as it is.", `"static " + r.Name}}`, `r.Name}}`),
 		wrong("certificate", "twice-in-one-literal", "A claim passes by which two counts that must be one number are a threshold.", "if times > 1 {", "if times > 2 {"),
 		wrong("certificate", "nought-of-one-key", "A claim passes by which there is nothing if there is nothing of one key.", "func(t *logic.Term) bool { return t.Kind != logic.Wildcard })", "func(t *logic.Term) bool { return t.Kind == logic.Const })"),
-		on(wrong("certificate", "false-dependencies", "A claim rests on a dependency that the facts contradict.", "if same && row[d.To].Compare(other[d.To]) != 0 {", "if same && row[d.To].Compare(other[d.To]) > 9 {"), "dedalus/rewrite", "TestFalseDependency"),
-		on(wrong("lower", "false-dependencies", "Facts may contradict a dependency that is declared of them.", "if other[d.To].Compare(row[d.To]) != 0 {", "if other[d.To].Compare(row[d.To]) > 9 {"), "dedalus/rewrite", "TestFalseDependency"),
-		on(wrong("explore", "late-is-wrong", "A message that is late is one that the original never sends.", "if rest && len(a.lines) != len(b.lines) ||", "if len(a.lines) != len(b.lines) ||"), "dedalus/explore", "TestLate"),
-		on(wrong("explore", "order-is-not-compared", "Clients may wait for what they are told, and nobody looks whether it was told before they asked.", "order && b.come[j]&^a.come[i] != 0", "order && b.come[j]&^a.come[i] == 1<<63"), "dedalus/explore", "TestOrder"),
-		on(wrong("explore", "late-for-ever", "A message that is never sent is late for ever.", "if rest && len(a.lines) != len(b.lines) ||", "if false ||"), "dedalus/explore", "TestLate"),
-		on(wrong("adversary", "order-is-not-asked-for", "The original may be given what clients ask before it told what they waited for.", "if ok && t.At < g.At && told", "if ok && t.At < 0 && told"), "dedalus/adversary", "TestMistakes"),
+		on(wrong("certificate", "false-dependencies", "A claim rests on a dependency that the facts contradict.", "if same && row[d.To].Compare(other[d.To]) != 0 {", "if same && row[d.To].Compare(other[d.To]) > 9 {"), "internal/dedalus/rewrite", "TestFalseDependency"),
+		on(wrong("lower", "false-dependencies", "Facts may contradict a dependency that is declared of them.", "if other[d.To].Compare(row[d.To]) != 0 {", "if other[d.To].Compare(row[d.To]) > 9 {"), "internal/dedalus/rewrite", "TestFalseDependency"),
+		on(wrong("explore", "late-is-wrong", "A message that is late is one that the original never sends.", "if rest && len(a.lines) != len(b.lines) ||", "if len(a.lines) != len(b.lines) ||"), "internal/dedalus/explore", "TestLate"),
+		on(wrong("explore", "order-is-not-compared", "Clients may wait for what they are told, and nobody looks whether it was told before they asked.", "order && b.come[j]&^a.come[i] != 0", "order && b.come[j]&^a.come[i] == 1<<63"), "internal/dedalus/explore", "TestOrder"),
+		on(wrong("explore", "late-for-ever", "A message that is never sent is late for ever.", "if rest && len(a.lines) != len(b.lines) ||", "if false ||"), "internal/dedalus/explore", "TestLate"),
+		on(wrong("adversary", "order-is-not-asked-for", "The original may be given what clients ask before it told what they waited for.", "if ok && t.At < g.At && told", "if ok && t.At < 0 && told"), "internal/dedalus/adversary", "TestMistakes"),
 	}
 	all = append(all, wrong("rewrite", "keys-that-all-are-given", "Every machine derives what follows from an input that all are given, whatever its keys.",
 		"w.touches(r) && w.summand(r) == nil", "slices.ContainsFunc(r.Body, w.divides) && w.summand(r) == nil"))
@@ -49,7 +49,7 @@ func dedalusStepMutants() []Mutant {
 	}
 	for _, m := range all {
 		if slices.Contains(drawn, strings.TrimPrefix(m.Name, "dedalus/steps/")) {
-			m = on(m, "dedalus/drawn", "^TestDrawn$")
+			m = on(m, "internal/evidence/dedalus/drawn", "^TestDrawn$")
 			m.Name = strings.Replace(m.Name, "dedalus/steps/", "dedalus/drawn/", 1)
 			all = append(all, m)
 		}

@@ -3,41 +3,41 @@ package mutant
 // strangersFrontMutants are about what specifications mean that were written
 // by others: ENABLED in instances, levels of arguments, standard operators.
 func strangersFrontMutants() []Mutant {
-	models, resolve, native := []string{"internal/model"}, []string{"tla/resolve"}, []string{"tla/native"}
+	models, resolve, native := []string{"internal/model"}, []string{"internal/tla/resolve"}, []string{"tla/native"}
 	const oracle = "OfInstances"
 	return []Mutant{
 		{
-			Name: "tla/lower/one-variable-for-two-has-no-shadow", Kind: Unsound, In: "tla/lower", Packages: models, Run: oracle, Short: true,
+			Name: "tla/lower/one-variable-for-two-has-no-shadow", Kind: Unsound, In: "internal/tla/lower", Packages: models, Run: oracle, Short: true,
 			Breaks: "Below ENABLED, two variables for which one stands have one next value.",
 			Old:    "c.all || !ok || users[ref.Var] > 1",
 			New:    "c.all || !ok || users[ref.Var] > 2",
 		},
 		{
-			Name: "tla/lower/enabled-that-is-written-has-no-shadow", Kind: WrongAnswer, In: "tla/lower", Packages: models, Run: oracle, Short: true,
+			Name: "tla/lower/enabled-that-is-written-has-no-shadow", Kind: WrongAnswer, In: "internal/tla/lower", Packages: models, Run: oracle, Short: true,
 			Breaks: "ENABLED written in an instantiated module sees the refinement; only fairness does not.",
 			Old:    "case x.Op == core.OpEnabled && below != c:",
 			New:    "case x.Op == core.OpEnabled && below != c && c.all:",
 		},
 		{
-			Name: "tla/lower/arguments-stay-outside-enabled", Kind: WrongAnswer, In: "tla/lower", Packages: models, Run: oracle, Short: true,
+			Name: "tla/lower/arguments-stay-outside-enabled", Kind: WrongAnswer, In: "internal/tla/lower", Packages: models, Run: oracle, Short: true,
 			Breaks: "What an instantiated module gives an operator with ENABLED keeps the primed variables of the refinement.",
 			Old:    "crosses := c.p.asksEnabled(d)",
 			New:    "crosses := false",
 		},
 		{
-			Name: "tla/lower/arguments-are-primed-in-the-refinement", Kind: WrongAnswer, In: "tla/lower", Packages: models, Run: oracle, Short: true,
+			Name: "tla/lower/arguments-are-primed-in-the-refinement", Kind: WrongAnswer, In: "internal/tla/lower", Packages: models, Run: oracle, Short: true,
 			Breaks: "Below ENABLED, what an operator primes of its arguments is the refinement's.",
 			Old:    "primes := c.next != nil && d.Level >= core.ActionLevel",
 			New:    "primes := false",
 		},
 		{
-			Name: "tla/lower/arguments-from-outside-are-captured", Kind: WrongAnswer, In: "tla/lower", Packages: models, Run: oracle, Short: true,
+			Name: "tla/lower/arguments-from-outside-are-captured", Kind: WrongAnswer, In: "internal/tla/lower", Packages: models, Run: oracle, Short: true,
 			Breaks: "An argument from outside that reaches ENABLED of an instance has the next values of the instance.",
 			Old:    "if len(c.shadowed()) < len(c.variables) {",
 			New:    "if false {",
 		},
 		{
-			Name: "tla/lower/names-of-a-let-are-not-followed", Kind: WrongAnswer, In: "tla/lower", Packages: models, Run: oracle, Short: true,
+			Name: "tla/lower/names-of-a-let-are-not-followed", Kind: WrongAnswer, In: "internal/tla/lower", Packages: models, Run: oracle, Short: true,
 			Breaks: "A definition of a LET around ENABLED or a prime is that of the refinement.",
 			Old:    "case len(defs) == 0:\n\t\treturn e",
 			New:    "case len(defs) >= 0:\n\t\treturn e",
@@ -61,13 +61,13 @@ func strangersFrontMutants() []Mutant {
 			New:    "r.retracted += 0",
 		},
 		{
-			Name: "tla/resolve/every-argument-has-its-level", Kind: WrongAnswer, In: "tla/resolve", Packages: resolve,
+			Name: "tla/resolve/every-argument-has-its-level", Kind: WrongAnswer, In: "internal/tla/resolve", Packages: resolve,
 			Breaks: "An operator that takes ENABLED of an action is an action, and refused as an invariant.",
 			Old:    "if a := g.atoms[n]; a.from == s.formals[i] {\n\t\t\tout = append(out, a.when)\n\t\t}\n\t}\n\treturn out",
 			New:    "if a := g.atoms[n]; a.from == s.formals[i] {\n\t\t\tout = append(out, a.when)\n\t\t}\n\t}\n\treturn append(out, \"\")",
 		},
 		{
-			Name: "tla/resolve/no-argument-has-its-level", Kind: Unguarded, In: "tla/resolve", Packages: resolve,
+			Name: "tla/resolve/no-argument-has-its-level", Kind: Unguarded, In: "internal/tla/resolve", Packages: resolve,
 			Breaks: "An action goes through an operator as if it were a constant.",
 			Old:    "default:\n\t\tt = to.term\n\t}",
 			New:    "default:\n\t}",
@@ -84,19 +84,19 @@ func strangersFrontMutants() []Mutant {
 			Old:    "s.Diagnostics.Append(m.Warnings())", New: "",
 		},
 		{
-			Name: "tla/lower/arguments-stay-outside-a-second-enabled", Kind: WrongAnswer, In: "tla/lower", Packages: models, Run: oracle,
+			Name: "tla/lower/arguments-stay-outside-a-second-enabled", Kind: WrongAnswer, In: "internal/tla/lower", Packages: models, Run: oracle,
 			Breaks: "Below ENABLED, what an instantiated module gives an operator with another ENABLED keeps the primed variables of the refinement.",
 			Old:    "crosses := c.p.asksEnabled(d)",
 			New:    "crosses := c.next == nil && c.p.asksEnabled(d)",
 		},
 		{
-			Name: "tla/load/libraries-before-the-root", Kind: WrongAnswer, In: "tla/load", Packages: []string{"tla/load"}, Run: "TestLoad",
+			Name: "tla/load/libraries-before-the-root", Kind: WrongAnswer, In: "internal/tla/load", Packages: []string{"internal/tla/load"}, Run: "TestLoad",
 			Breaks: "A library's module takes the place of the one beside the specification.",
 			Old:    "append([]string{l.dir}, l.options.Libraries...)",
 			New:    "append(l.options.Libraries[:len(l.options.Libraries):len(l.options.Libraries)], l.dir)",
 		},
 		{
-			Name: "tla/load/standard-modules-before-libraries", Kind: WrongAnswer, In: "tla/load", Packages: []string{"tla/load"}, Run: "TestLoad",
+			Name: "tla/load/standard-modules-before-libraries", Kind: WrongAnswer, In: "internal/tla/load", Packages: []string{"internal/tla/load"}, Run: "TestLoad",
 			Breaks: "A library cannot have a module with the name of a standard one.",
 			Old:    "	for i, dir := range l.directories() {\n		path :=",
 			New:    "	for i, dir := range l.directories() {\n		if _, standard := module.Source(name); standard && i > 0 {\n			break\n		}\n		path :=",

@@ -6,13 +6,13 @@ func strangersGiantsMutants() []Mutant {
 	host := []string{"dedalus/rt/host"}
 	return []Mutant{
 		{
-			Name: "check/parts/level-stays", Kind: WrongAnswer, In: "check", Packages: []string{"check"}, Run: "TestWorkersAgree|TestCounts",
+			Name: "check/parts/level-stays", Kind: WrongAnswer, In: "internal/check", Packages: []string{"internal/check"}, Run: "TestWorkersAgree|TestCounts",
 			Breaks: "The states of a segment are counted as expanded, and the next segment begins with them again.",
 			Old:    "\tl.at = to\n",
 			New:    "",
 		},
 		{
-			Name: "check/parts/report-forgets-what-is-known", Kind: WrongAnswer, In: "check", Packages: []string{"check"}, Run: "TestContinue",
+			Name: "check/parts/report-forgets-what-is-known", Kind: WrongAnswer, In: "internal/check", Packages: []string{"internal/check"}, Run: "TestContinue",
 			Breaks: "A search that goes on reports a property as often as a chunk finds it violated.",
 			Old:    "\t\tr.known[n] = true\n",
 			New:    "",

@@ -3,52 +3,52 @@ package mutant
 // strangersLevelMutants are about the levels of operators that are passed on, and
 // about what commands say of a configuration and do at an interrupt.
 func strangersLevelMutants() []Mutant {
-	models, resolve, native := []string{"internal/model"}, []string{"tla/resolve"}, []string{"tla/native"}
+	models, resolve, native := []string{"internal/model"}, []string{"internal/tla/resolve"}, []string{"tla/native"}
 	return []Mutant{
 		{
-			Name: "tla/resolve/operators-passed-on-have-every-level", Kind: WrongAnswer, In: "tla/resolve", Packages: resolve,
+			Name: "tla/resolve/operators-passed-on-have-every-level", Kind: WrongAnswer, In: "internal/tla/resolve", Packages: resolve,
 			Breaks: "An operator that is passed on has the levels of all its arguments: Ap(Can, Next) is an action.",
 			Old:    "ask = g.passes(to.sum, p.i)",
 			New:    "ask = []string{\"\"}",
 		},
 		{
-			Name: "tla/resolve/operators-passed-on-ask-nothing", Kind: Unguarded, In: "tla/resolve", Packages: resolve,
+			Name: "tla/resolve/operators-passed-on-ask-nothing", Kind: Unguarded, In: "internal/tla/resolve", Packages: resolve,
 			Breaks: "What an operator that is passed on asks of its arguments is not asked of them: Ap(Prime, x').",
 			Old:    "case to.sum != nil && p.i < len(to.sum.formals):",
 			New:    "case to.sum != nil && p.i < 0:",
 		},
 		{
-			Name: "tla/resolve/operators-passed-on-twice-ask-nothing", Kind: Unguarded, In: "tla/resolve", Packages: resolve,
+			Name: "tla/resolve/operators-passed-on-twice-ask-nothing", Kind: Unguarded, In: "internal/tla/resolve", Packages: resolve,
 			Breaks: "An operator parameter that is passed on to another operator forgets what it is given.",
 			Old:    "use(place{to.op, p.i}, t)",
 			New:    "_ = t",
 		},
 		{
-			Name: "tla/resolve/guards-are-lost", Kind: WrongAnswer, In: "tla/resolve", Packages: resolve, Run: "TestResolve", Short: true,
+			Name: "tla/resolve/guards-are-lost", Kind: WrongAnswer, In: "internal/tla/resolve", Packages: resolve, Run: "TestResolve", Short: true,
 			Breaks: "What counts under one operator only counts under all: a guard is forgotten where another is added.",
 			Old:    "if a.when = both(a.when, guard); len(a.when) <= 4*guardMax {",
 			New:    "if a.when = guard; len(a.when) <= 4*guardMax {",
 		},
 		{
-			Name: "tla/resolve/constants-of-a-module-ask-nothing", Kind: Unguarded, In: "tla/resolve", Packages: resolve,
+			Name: "tla/resolve/constants-of-a-module-ask-nothing", Kind: Unguarded, In: "internal/tla/resolve", Packages: resolve,
 			Breaks: "A temporal formula may replace a constant that stands in a set.",
 			Old:    "if m.asks == nil {",
 			New:    "if m.asks != nil {",
 		},
 		{
-			Name: "tla/resolve/operators-that-look-into-time", Kind: Unsound, In: "tla/resolve", Packages: resolve,
+			Name: "tla/resolve/operators-that-look-into-time", Kind: Unsound, In: "internal/tla/resolve", Packages: resolve,
 			Breaks: "A constant operator is replaced by one that primes its argument: what follows from equality in the module is wrong.",
 			Old:    "if to.sum != nil && len(to.sum.opaque) > 0 {",
 			New:    "if to.sum != nil && len(to.sum.opaque) > 9 {",
 		},
 		{
-			Name: "tla/resolve/action-beside-temporal", Kind: Unguarded, In: "tla/resolve", Packages: resolve,
+			Name: "tla/resolve/action-beside-temporal", Kind: Unguarded, In: "internal/tla/resolve", Packages: resolve,
 			Breaks: "An action stands beside a temporal formula.",
 			Old:    "if out.closed == TemporalLevel && action >= 0 && items != nil {",
 			New:    "if out.closed == TemporalLevel && action > 9 && items != nil {",
 		},
 		{
-			Name: "tla/resolve/bounds-around-are-lost", Kind: Unguarded, In: "tla/resolve", Packages: resolve, Run: "ByRunning", Short: true,
+			Name: "tla/resolve/bounds-around-are-lost", Kind: Unguarded, In: "internal/tla/resolve", Packages: resolve, Run: "ByRunning", Short: true,
 			Breaks: "What a definition inside a LET asks of the parameters around is forgotten.",
 			Old:    "around.bounds[bound{n, b.most}] = true\n\t\t}\n\t}\n\tfor u := range l.asks.uses {",
 			New:    "_ = n\n\t\t}\n\t}\n\tfor u := range l.asks.uses {",
@@ -90,7 +90,7 @@ func strangersLevelMutants() []Mutant {
 			New:    "_ = m.Warnings()",
 		},
 		{
-			Name: "lsp/configurations-are-not-read", Kind: Unguarded, In: "lsp", Packages: []string{"lsp"},
+			Name: "lsp/configurations-are-not-read", Kind: Unguarded, In: "internal/lsp", Packages: []string{"internal/lsp"},
 			Breaks: "An editor does not show what the configuration beside a module says in vain.",
 			Old:    "wrong.Append(model.Constants(spec, cfg))",
 			New:    "_ = model.Constants(spec, cfg)",

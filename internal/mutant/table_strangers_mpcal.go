@@ -86,28 +86,28 @@ func wakeMutants() []Mutant {
 
 // callMutants are about calls by reference and macros.
 func callMutants() []Mutant {
-	compile, lower := []string{"compile"}, []string{"tla/lower"}
+	compile, lower := []string{"internal/compile"}, []string{"internal/tla/lower"}
 	return []Mutant{
 		{
-			Name: "tla/pcal/calls/plain-processes-are-not-expanded", Kind: WrongAnswer, In: "tla/pcal", Packages: compile, Run: "TestRandomCalls",
+			Name: "tla/pcal/calls/plain-processes-are-not-expanded", Kind: WrongAnswer, In: "internal/tla/pcal", Packages: compile, Run: "TestRandomCalls",
 			Breaks: "A plain process that passes a variable by reference ends the checker.",
 			Old:    "c.Blocks = x.callers(p.Blocks, p.Self, p.Locals, p.Set)",
 			New:    "c.Blocks = p.Blocks",
 		},
 		{
-			Name: "tla/pcal/calls/reference-to-all-copies", Kind: WrongAnswer, In: "tla/pcal", Packages: compile, Run: "TestRandomCalls",
+			Name: "tla/pcal/calls/reference-to-all-copies", Kind: WrongAnswer, In: "internal/tla/pcal", Packages: compile, Run: "TestRandomCalls",
 			Breaks: "A variable of a process in a set, passed by reference, is the variable of all of them.",
 			Old:    "f.to, f.set = self, set",
 			New:    "f.to, f.set = self, false",
 		},
 		{
-			Name: "tla/lower/macros/a-detour-is-no-recursion", Kind: Unsound, In: "tla/lower", Packages: lower,
+			Name: "tla/lower/macros/a-detour-is-no-recursion", Kind: Unsound, In: "internal/tla/lower", Packages: lower,
 			Breaks: "A macro that nothing uses may expand to itself by way of another one.",
 			Old:    "case b.leadsTo(m, in, map[*syntax.Macro]bool{}):",
 			New:    "case m == in:",
 		},
 		{
-			Name: "tla/lower/macros/any-assertion-ends-a-read", Kind: Unsound, In: "tla/lower", Packages: lower,
+			Name: "tla/lower/macros/any-assertion-ends-a-read", Kind: Unsound, In: "internal/tla/lower", Packages: lower,
 			Breaks: "A read part of a mapping macro may end without a yield after an assertion that can hold.",
 			Old:    "case *pcal.Assert:\n\t\t\tif isFalse(s.Cond) {",
 			New:    "case *pcal.Assert:\n\t\t\tif true {",
@@ -139,7 +139,7 @@ func exampleMutants() []Mutant {
 			New:    "",
 		},
 		{
-			Name: "cmd/ashlar/example/any-write-is-a-variables", Kind: WrongAnswer, In: "compile", Packages: ashlar, Run: run,
+			Name: "cmd/ashlar/example/any-write-is-a-variables", Kind: WrongAnswer, In: "internal/compile", Packages: ashlar, Run: run,
 			Breaks: "A mapping macro that writes something else than it is given is taken for a plain variable.",
 			Old:    "(!writes(m) || only(m.Write,",
 			New:    "(true || only(m.Write,",

@@ -3,7 +3,7 @@ package mutant
 // dedalusRuleMutants are about what compares Dedalus programs, and about what authors assert of
 // them.
 func dedalusRuleMutants() []Mutant {
-	trial, tests := "dedalus/trial", []string{"dedalus/trial"}
+	trial, tests := "internal/dedalus/trial", []string{"internal/dedalus/trial"}
 	late := func(name, breaks, old, new string) Mutant {
 		return Mutant{Name: "strangers/rules/" + name, Kind: Unsound, In: trial, Packages: tests, Run: "TestPostponed", Breaks: breaks, Old: old, New: new}
 	}
@@ -14,7 +14,7 @@ func dedalusRuleMutants() []Mutant {
 			Old:    "b.Often = true", New: "b.Often = b.Duplicates > 0",
 		},
 		{
-			Name: "strangers/rules/clients-repeat-themselves", Kind: Unsound, In: "dedalus/adversary", Packages: []string{"cmd/ashlar"}, Run: "TestDedalusDefaults",
+			Name: "strangers/rules/clients-repeat-themselves", Kind: Unsound, In: "internal/dedalus/adversary", Packages: []string{"cmd/ashlar"}, Run: "TestDedalusDefaults",
 			Breaks: "The original may be sent again what a client sent once, which makes up for what came too soon.",
 			Old:    "if !p.waiting && !p.gone && p.from != outside {", New: "if !p.waiting && !p.gone {",
 		},

@@ -18,7 +18,7 @@ func pressureMutants() []Mutant {
 		}
 	}
 	return []Mutant{
-		pressure("what-is-needed-is-refused", "store/slab", Stuck,
+		pressure("what-is-needed-is-refused", "internal/store/slab", Stuck,
 			"Where nothing can be freed, a flush or a read fails for want of memory.",
 			"if !ok && answer == Exceed {", "if !ok && answer > Refuse {"),
 		pressure("iterators-are-not-parked", "store", Unsound,
@@ -37,10 +37,10 @@ func pressureMutants() []Mutant {
 			"A memtable takes range deletes until its arena is full.",
 			"return max(db.opt.Tuning.MemtableBytes/2048, 256)", "return db.opt.Tuning.MemtableBytes"),
 		{
-			Name: "store/pressure/tombstone-drops-what-an-iterator-sees", In: "store/trunk", Kind: WrongAnswer,
+			Name: "store/pressure/tombstone-drops-what-an-iterator-sees", In: "internal/store/trunk", Kind: WrongAnswer,
 			Breaks: "What a range tombstone covers is dropped, though an older view may still look at it.",
 			Old:    "if seq == 0 || !policy.seen(seq) || i+1 == len(p.Refs) {", New: "if seq == 0 || i+1 == len(p.Refs) {",
-			Packages: []string{"store/trunk"},
+			Packages: []string{"internal/store/trunk"},
 		},
 	}
 }
@@ -110,7 +110,7 @@ func fullMutants() []Mutant {
 		full("merges-are-not-kept-for", "store",
 			"What memtables become is written, but it cannot be merged.",
 			"t.kept = upkeep{root: root, weight: w, pages: mergedPages(w.Newer, w.Pieces)}", "t.kept = upkeep{root: root, weight: w}", "TestFullDiskIsEmptied"),
-		full("one-run-for-a-branch", "store/branch",
+		full("one-run-for-a-branch", "internal/store/branch",
 			"A flush fails when the free pages do not lie together.",
 			"for errors.Is(err, env.ErrNoSpace) && to-w.written > 1 {", "for errors.Is(err, env.ErrNoSpace) && count < 0 {", "TestFullDiskIsEmptied"),
 		full("puts-do-not-look-for-space", "store",

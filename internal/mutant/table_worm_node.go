@@ -3,7 +3,7 @@ package mutant
 // wormNodeMutants are about the shell of WormSpace: when replies leave, whom a
 // server takes itself for, and what a transport answers.
 func wormNodeMutants() []Mutant {
-	node := []string{"worm/node"}
+	node := []string{"internal/worm/node"}
 	const (
 		hold    = "TestHold|TestNotes"
 		refuse  = "TestRefusals|TestClaims|TestLimits|TestConnsMax|TestSilent"
@@ -12,208 +12,208 @@ func wormNodeMutants() []Mutant {
 	)
 	return []Mutant{
 		{
-			Name: "worm/node/reply-before-commit", Kind: Lost, In: "worm/node", Packages: node, Run: hold,
+			Name: "worm/node/reply-before-commit", Kind: Lost, In: "internal/worm/node", Packages: node, Run: hold,
 			Breaks: "A reply leaves before the records of its request are durable.",
 			Old:    "case k.appended <= k.committed:", New: "case k.appended >= k.committed:",
 		},
 		{
-			Name: "worm/node/what-changes-nothing-overtakes", Kind: Lost, In: "worm/node", Packages: node, Run: hold,
+			Name: "worm/node/what-changes-nothing-overtakes", Kind: Lost, In: "internal/worm/node", Packages: node, Run: hold,
 			Breaks: "A reply that changed nothing shows what an earlier request changed before that is durable.",
 			Old:    "\tout := c.outlet()\n\tif err := out.Reply(id, s.commits.last(), r)",
 			New:    "\tout := c.outlet()\n\tif q.Kind == wor.KindRead {\n\t\tout = &c.now\n\t}\n\tif err := out.Reply(id, s.commits.last(), r)",
 		},
 		{
-			Name: "worm/node/a-change-joins-the-commit-that-runs", Kind: Lost, In: "worm/node", Packages: node, Run: hold,
+			Name: "worm/node/a-change-joins-the-commit-that-runs", Kind: Lost, In: "internal/worm/node", Packages: node, Run: hold,
 			Breaks: "A reply to what came while a commit was running leaves when that one is done.",
 			Old:    "case k.appended <= k.committing:", New: "case k.committing > k.committed:",
 		},
 		{
-			Name: "worm/node/committed-is-what-was-appended", Kind: Lost, In: "worm/node", Packages: node, Run: hold,
+			Name: "worm/node/committed-is-what-was-appended", Kind: Lost, In: "internal/worm/node", Packages: node, Run: hold,
 			Breaks: "After a commit, what came meanwhile passes for durable too.",
 			Old:    "k.committed = k.committing", New: "k.committed = k.appended",
 		},
 		{
-			Name: "worm/node/a-failed-commit-releases", Kind: Lost, In: "worm/node", Packages: node, Run: "TestDiskFails",
+			Name: "worm/node/a-failed-commit-releases", Kind: Lost, In: "internal/worm/node", Packages: node, Run: "TestDiskFails",
 			Breaks: "Replies leave though the sync has failed.",
 			Old:    "\tif err != nil {\n\t\ts.fail(err)\n\t\treturn false\n\t}\n\tif k.full {", New: "\tk.release()\n\tif err != nil {\n\t\ts.fail(err)\n\t\treturn false\n\t}\n\tif k.full {",
 		},
 		{
-			Name: "worm/node/notes-before-durable", Kind: Lost, In: "worm/node", Packages: node, Run: hold,
+			Name: "worm/node/notes-before-durable", Kind: Lost, In: "internal/worm/node", Packages: node, Run: hold,
 			Breaks: "A listener is told of a write that is not durable.",
 			Old:    "out := c.outlet()\n\tbefore", New: "out := &c.now\n\tbefore",
 		},
 		{
-			Name: "worm/node/notes-of-refused-writes", Kind: WrongAnswer, In: "worm/node", Packages: node, Run: hold,
+			Name: "worm/node/notes-of-refused-writes", Kind: WrongAnswer, In: "internal/worm/node", Packages: node, Run: hold,
 			Breaks: "A listener is told of a write that was not accepted.",
 			Old:    "if run.Status != wor.StatusOK {", New: "if false {",
 		},
 		{
-			Name: "worm/node/notes-without-bound", Kind: Unguarded, In: "worm/node", Packages: node, Run: hold,
+			Name: "worm/node/notes-without-bound", Kind: Unguarded, In: "internal/worm/node", Packages: node, Run: hold,
 			Breaks: "Notes for who takes none are kept without bound.",
 			Old:    "waits > s.opt.NotesMax || ", New: "waits < 0 || ",
 		},
 		{
-			Name: "worm/node/a-gap-is-not-told", Kind: Lost, In: "worm/node", Packages: node, Run: hold,
+			Name: "worm/node/a-gap-is-not-told", Kind: Lost, In: "internal/worm/node", Packages: node, Run: hold,
 			Breaks: "Who lost its listening for want of room is not told.",
 			Old:    "_ = out.Note(l.id, &wor.Note{Partition: q.Partition, Epoch: r.Epoch}) // short\n", New: "",
 		},
 		{
-			Name: "worm/node/any-server-will-do", Kind: Unguarded, In: "worm/node", Packages: node, Run: refuse,
+			Name: "worm/node/any-server-will-do", Kind: Unguarded, In: "internal/worm/node", Packages: node, Run: refuse,
 			Breaks: "A server answers for another one whose address it has.",
 			Old:    "case h.To != s.id:", New: "case false:",
 		},
 		{
-			Name: "worm/node/any-cluster-will-do", Kind: Unguarded, In: "worm/node", Packages: node, Run: refuse,
+			Name: "worm/node/any-cluster-will-do", Kind: Unguarded, In: "internal/worm/node", Packages: node, Run: refuse,
 			Breaks: "A client of another cluster is served.",
 			Old:    "case h.Cluster != s.opt.Genesis.Cluster:", New: "case false:",
 		},
 		{
-			Name: "worm/node/clients-have-seen-nothing", Kind: Lost, In: "worm/node", Packages: node, Run: refuse,
+			Name: "worm/node/clients-have-seen-nothing", Kind: Lost, In: "internal/worm/node", Packages: node, Run: refuse,
 			Breaks: "A server whose disk was put back serves a client that has seen it further.",
 			Old:    "case (place{s.generation, s.commits.durable()}).less(place{h.Generation, h.Position}):", New: "case false:",
 		},
 		{
-			Name: "worm/node/positions-are-not-compared", Kind: Lost, In: "worm/node", Packages: node, Run: refuse + "|" + witness,
+			Name: "worm/node/positions-are-not-compared", Kind: Lost, In: "internal/worm/node", Packages: node, Run: refuse + "|" + witness,
 			Breaks: "Only the generation says whether a disk is older than it was.",
 			Old:    "a.generation == b.generation && a.position < b.position", New: "false",
 		},
 		{
-			Name: "worm/node/refused-and-served", Kind: Unguarded, In: "worm/node", Packages: node, Run: refuse,
+			Name: "worm/node/refused-and-served", Kind: Unguarded, In: "internal/worm/node", Packages: node, Run: refuse,
 			Breaks: "Requests behind a refused hello are done.",
 			Old:    "\t\tc.refused = true\n\t\treturn nil\n", New: "",
 		},
 		{
-			Name: "worm/node/never-mute", Kind: Lost, In: "worm/node", Packages: node, Run: witness,
+			Name: "worm/node/never-mute", Kind: Lost, In: "internal/worm/node", Packages: node, Run: witness,
 			Breaks: "A server answers before its peers have said that its disk is the newest.",
 			Old:    "p.mute = sure < least\n", New: "if p.mute = false; least >= 0 {\n\t\t\tcontinue\n\t\t}\n",
 		},
 		{
-			Name: "worm/node/always-mute", Kind: Stuck, In: "worm/node", Packages: node, Run: witness,
+			Name: "worm/node/always-mute", Kind: Stuck, In: "internal/worm/node", Packages: node, Run: witness,
 			Breaks: "A server that has restarted waits for all peers.",
 			Old:    "least := wor.Majority(n) - 1", New: "least := n - 1",
 		},
 		{
-			Name: "worm/node/the-fewest-witnesses-are-enough-at-once", Kind: Lost, In: "worm/node", Packages: []string{"worm/simulation"}, Run: "TestLostDisk",
+			Name: "worm/node/the-fewest-witnesses-are-enough-at-once", Kind: Lost, In: "internal/worm/node", Packages: []string{"internal/evidence/worm/simulation"}, Run: "TestLostDisk",
 			Breaks: "A server serves beside half of the others, and does not wait for one that could deny it.",
 			Old:    "!p.mute && sure < enough && now < wait {", New: "!p.mute && sure > enough && now < wait {",
 		},
 		{
-			Name: "worm/node/half-of-the-others-is-enough", Kind: Lost, In: "worm/node", Packages: []string{"worm/simulation"}, Run: "TestLostDisk",
+			Name: "worm/node/half-of-the-others-is-enough", Kind: Lost, In: "internal/worm/node", Packages: []string{"internal/evidence/worm/simulation"}, Run: "TestLostDisk",
 			Breaks: "Two sets of witnesses need not meet: half of the others is taken for more than half.",
 			Old:    "enough := min((n+1)/2, n-1)", New: "enough := min(n/2, n-1)",
 		},
 		{
-			Name: "worm/node/the-fewest-witnesses-are-never-enough", Kind: Stuck, In: "worm/node", Packages: []string{"worm/simulation"}, Run: "TestLostDisk",
+			Name: "worm/node/the-fewest-witnesses-are-never-enough", Kind: Stuck, In: "internal/worm/node", Packages: []string{"internal/evidence/worm/simulation"}, Run: "TestLostDisk",
 			Breaks: "A server that has restarted waits for more members than a majority has.",
 			Old:    "!p.mute && sure < enough && now < wait {", New: "!p.mute && sure < enough && now < wait.Add(1<<60) {",
 		},
 		{
-			Name: "worm/node/new-members-are-not-asked", Kind: Lost, In: "worm/node", Packages: node, Run: "TestWitnessesOfEpochs",
+			Name: "worm/node/new-members-are-not-asked", Kind: Lost, In: "internal/worm/node", Packages: node, Run: "TestWitnessesOfEpochs",
 			Breaks: "A server serves in an epoch whose members know nothing of its life.",
 			Old:    "e != p.judged && p.group", New: "e < p.judged && p.group",
 		},
 		{
-			Name: "worm/node/a-mute-server-begins-no-epoch", Kind: Stuck, In: "worm/node", Packages: node, Run: "TestWitnessesOfEpochs",
+			Name: "worm/node/a-mute-server-begins-no-epoch", Kind: Stuck, In: "internal/worm/node", Packages: node, Run: "TestWitnessesOfEpochs",
 			Breaks: "A server that is mute does not answer that an epoch has begun, so that a change of members does not end.",
 			Old:    "s.registers.part(q.Partition).mute && q.Kind != wor.KindActivate:", New: "s.registers.part(q.Partition).mute:",
 		},
 		{
-			Name: "worm/node/lives-are-not-compared", Kind: Lost, In: "worm/node", Packages: node, Run: witness,
+			Name: "worm/node/lives-are-not-compared", Kind: Lost, In: "internal/worm/node", Packages: node, Run: witness,
 			Breaks: "A disk that lacks a generation passes when it has started as often as the one that was seen.",
 			Old:    "return seen.life != r.now.life\n", New: "return false\n",
 		},
 		{
-			Name: "worm/node/the-life-before-is-not-compared", Kind: Lost, In: "worm/node", Packages: node, Run: witness,
+			Name: "worm/node/the-life-before-is-not-compared", Kind: Lost, In: "internal/worm/node", Packages: node, Run: witness,
 			Breaks: "A disk that lacks the end of its last generation passes.",
 			Old:    "return seen.life != r.before.life || r.start < seen.position", New: "return false",
 		},
 		{
-			Name: "worm/node/told-before-it-is-written", Kind: Stuck, In: "worm/node", Packages: node, Run: "TestToldWhenWritten",
+			Name: "worm/node/told-before-it-is-written", Kind: Stuck, In: "internal/worm/node", Packages: node, Run: "TestToldWhenWritten",
 			Breaks: "Peers hear of a life that the disk may not know of after a crash, and call the next one rolled back.",
 			Old:    "if s.commits.durable() < w.begun {", New: "if false {",
 		},
 		{
-			Name: "worm/node/sightings-are-not-written", Kind: Lost, In: "worm/node", Packages: node, Run: "TestWitness",
+			Name: "worm/node/sightings-are-not-written", Kind: Lost, In: "internal/worm/node", Packages: node, Run: "TestWitness",
 			Breaks: "A peer that restarts has forgotten which generation it saw.",
 			Old:    "\ts.commits.stage(recordWitness, 0, encodeSighting(id, now))\n", New: "",
 		},
 		{
-			Name: "worm/node/the-evidence-is-overwritten", Kind: Lost, In: "worm/node", Packages: node, Run: "TestWitness",
+			Name: "worm/node/the-evidence-is-overwritten", Kind: Lost, In: "internal/worm/node", Packages: node, Run: "TestWitness",
 			Breaks: "A server whose disk was put back has its witness forget what speaks against it by starting again.",
 			Old:    "case r.further(seen): // the evidence stays", New: "case false:",
 		},
 		{
-			Name: "worm/node/state-is-not-saved-whole", Kind: Lost, In: "worm/node", Packages: node, Run: "TestCheckpoint",
+			Name: "worm/node/state-is-not-saved-whole", Kind: Lost, In: "internal/worm/node", Packages: node, Run: "TestCheckpoint",
 			Breaks: "A checkpoint has no sightings.",
 			Old:    "record(recordWitness, encodeSighting(id, w.seen[id]))", New: "_ = id",
 		},
 		{
-			Name: "worm/node/expired-and-done", Kind: WrongAnswer, In: "worm/node", Packages: node, Run: "TestBackpressure",
+			Name: "worm/node/expired-and-done", Kind: WrongAnswer, In: "internal/worm/node", Packages: node, Run: "TestBackpressure",
 			Breaks: "A request whose time has passed is done.",
 			Old:    "return budget > 0 && time.Duration(w) >= budget", New: "return false",
 		},
 		{
-			Name: "worm/node/input-without-bound", Kind: Unguarded, In: "worm/node", Packages: node, Run: "TestBackpressure",
+			Name: "worm/node/input-without-bound", Kind: Unguarded, In: "internal/worm/node", Packages: node, Run: "TestBackpressure",
 			Breaks: "What comes from who takes no answers is kept without bound.",
 			Old:    "if len(c.stash)+len(b) > c.s.opt.ConnInflightMax {", New: "if false {",
 		},
 		{
-			Name: "worm/node/replies-without-bound", Kind: Unguarded, In: "worm/node", Packages: node, Run: refuse,
+			Name: "worm/node/replies-without-bound", Kind: Unguarded, In: "internal/worm/node", Packages: node, Run: refuse,
 			Breaks: "Replies that wait for the disk are kept without bound.",
 			Old:    "case s.pressed(c):", New: "case false:",
 		},
 		{
-			Name: "worm/node/drain-loses-replies", Kind: Lost, In: "worm/node", Packages: node, Run: "TestDrain",
+			Name: "worm/node/drain-loses-replies", Kind: Lost, In: "internal/worm/node", Packages: node, Run: "TestDrain",
 			Breaks: "A drain closes connections before their replies have arrived.",
 			Old:    "c.leaving = true\n\t\t\tif c.said {", New: "c.leaving = true\n\t\t\tif c.end(errLeft); false {",
 		},
 		{
-			Name: "worm/node/answered-twice", Kind: WrongAnswer, In: "worm/node", Packages: node, Run: "TestServices",
+			Name: "worm/node/answered-twice", Kind: WrongAnswer, In: "internal/worm/node", Packages: node, Run: "TestServices",
 			Breaks: "A handler that answers twice is answered twice.",
 			Old:    "\tif v.over {", New: "\tif false {",
 		},
 		{
-			Name: "worm/node/a-gap-passes", Kind: Lost, In: "worm/node", Packages: node, Run: client,
+			Name: "worm/node/a-gap-passes", Kind: Lost, In: "internal/worm/node", Packages: node, Run: client,
 			Breaks: "A listener that has missed a note goes on.",
 			Old:    "if !l.live || n.Number != l.next {", New: "if !l.live || n.Number == 0 {",
 		},
 		{
-			Name: "worm/node/a-loss-is-no-gap", Kind: Lost, In: "worm/node", Packages: node, Run: client,
+			Name: "worm/node/a-loss-is-no-gap", Kind: Lost, In: "internal/worm/node", Packages: node, Run: client,
 			Breaks: "A listener is not told that its connection was lost.",
 			Old:    "\tl.id = 0\n\tif !l.stopped {\n\t\tl.miss()\n\t}\n", New: "\tl.id = 0\n",
 		},
 		{
-			Name: "worm/node/calls-are-forgotten-with-the-connection", Kind: Stuck, In: "worm/node", Packages: node, Run: client,
+			Name: "worm/node/calls-are-forgotten-with-the-connection", Kind: Stuck, In: "internal/worm/node", Packages: node, Run: client,
 			Breaks: "Calls on a connection that has ended wait for their time.",
 			Old:    "\tp.loseAll(wor.ErrClosed)\n", New: "",
 		},
 		{
-			Name: "worm/node/sent-is-not-arrived", Kind: WrongAnswer, In: "worm/node", Packages: node, Run: client,
+			Name: "worm/node/sent-is-not-arrived", Kind: WrongAnswer, In: "internal/worm/node", Packages: node, Run: client,
 			Breaks: "An invocation that was sent and lost is said not to have arrived.",
 			Old:    "if c.id <= p.written {", New: "if false {",
 		},
 		{
-			Name: "worm/node/any-server-is-welcome", Kind: Unguarded, In: "worm/node", Packages: node, Run: client,
+			Name: "worm/node/any-server-is-welcome", Kind: Unguarded, In: "internal/worm/node", Packages: node, Run: client,
 			Breaks: "A client takes the answers of another server than it asked.",
 			Old:    "case w.Server != p.key.id:", New: "case false:",
 		},
 		{
-			Name: "worm/node/silence-is-life", Kind: Stuck, In: "worm/node", Packages: node, Run: client,
+			Name: "worm/node/silence-is-life", Kind: Stuck, In: "internal/worm/node", Packages: node, Run: client,
 			Breaks: "A connection on which nothing comes is never given up.",
 			Old:    "if silent >= p.t.opt.DeadAfter && p.state != dialling {", New: "if false {",
 		},
 		{
-			Name: "worm/node/calls-without-bound", Kind: Unguarded, In: "worm/node", Packages: node, Run: client,
+			Name: "worm/node/calls-without-bound", Kind: Unguarded, In: "internal/worm/node", Packages: node, Run: client,
 			Breaks: "Calls to a server that does not answer take memory without bound.",
 			Old:    "used > 0 && used+n > p.t.opt.InflightMax", New: "used < 0",
 		},
 		{
-			Name: "worm/node/nothing-is-seen", Kind: Lost, In: "worm/node", Packages: node, Run: client,
+			Name: "worm/node/nothing-is-seen", Kind: Lost, In: "internal/worm/node", Packages: node, Run: client,
 			Breaks: "A client forgets how far it has seen a server.",
 			Old:    "\t\tp.see(p.generation, e.token)\n", New: "",
 		},
 		{
-			Name: "worm/node/a-write-for-each-call", Kind: WrongAnswer, In: "worm/node", Packages: node, Run: client,
+			Name: "worm/node/a-write-for-each-call", Kind: WrongAnswer, In: "internal/worm/node", Packages: node, Run: client,
 			Breaks: "Calls of one turn leave one by one.",
 			Old:    "\tp.dirty = true\n\tt.dirty = append(t.dirty, p)\n", New: "\tp.write()\n",
 		},

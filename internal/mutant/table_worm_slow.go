@@ -3,7 +3,7 @@ package mutant
 // wormSlowMutants are about progress on machines that are slower than any time that
 // was chosen for them.
 func wormSlowMutants() []Mutant {
-	tx, log, row := []string{"worm/tx"}, []string{"worm/log"}, []string{"worm/row"}
+	tx, log, row := []string{"worm/tx"}, []string{"worm/log"}, []string{"internal/worm/row"}
 	const slow = "TestSlowMachines"
 	return []Mutant{
 		{
@@ -18,12 +18,12 @@ func wormSlowMutants() []Mutant {
 			Old:    "{Lo: s.size / 2, Hi: s.size/2 + s.room}}", New: "{Lo: s.size / 2, Hi: s.size/2 + s.room/2}}",
 		},
 		{
-			Name: "worm/row/patience-does-not-grow", Kind: Stuck, In: "worm/row", Packages: log, Run: slow,
+			Name: "worm/row/patience-does-not-grow", Kind: Stuck, In: "internal/worm/row", Packages: log, Run: slow,
 			Breaks: "An operation that takes longer than it is given is begun again for ever.",
 			Old:    "min(p.level+1, levelsMax)", New: "min(p.level, levelsMax)",
 		},
 		{
-			Name: "worm/row/patience-does-not-shrink", Kind: Stuck, In: "worm/row", Packages: row, Run: "TestPatience",
+			Name: "worm/row/patience-does-not-shrink", Kind: Stuck, In: "internal/worm/row", Packages: row, Run: "TestPatience",
 			Breaks: "Who was patient once waits for the dead as long for ever.",
 			Old:    "p.level = max(p.level-1, 0)", New: "p.level = max(p.level, 0)",
 		},

@@ -3,7 +3,7 @@ package mutant
 // wormTxMutants are about atomic commit, the key-value store on it, the checker of
 // its histories, and its Redis front.
 func wormTxMutants() []Mutant {
-	tx, history, resp := []string{"worm/tx"}, []string{"worm/tx/history"}, []string{"worm/resp"}
+	tx, history, resp := []string{"worm/tx"}, []string{"internal/evidence/worm/history"}, []string{"worm/resp"}
 	const (
 		commit = "TestAtomicCommit|TestDelays"
 		chaos  = "TestChaos"
@@ -106,22 +106,22 @@ func wormTxMutants() []Mutant {
 			Old:    "if v.Yes && (v.ID != t.ID || !slices.Equal(v.Seats, t.Seats)) {", New: "if v.Yes && len(t.Seats) == 0 {",
 		},
 		{
-			Name: "worm/tx/history/no-antidependencies", Kind: Unsound, In: "worm/tx/history", Packages: history,
+			Name: "worm/tx/history/no-antidependencies", Kind: Unsound, In: "internal/evidence/worm/history", Packages: history,
 			Breaks: "That a read has missed an append is no edge.",
 			Old:    "\t\t\t\tc.edge(i, next, rw, o.Key)\n", New: "\t\t\t\t_ = next\n",
 		},
 		{
-			Name: "worm/tx/history/no-real-time", Kind: Unsound, In: "worm/tx/history", Packages: history,
+			Name: "worm/tx/history/no-real-time", Kind: Unsound, In: "internal/evidence/worm/history", Packages: history,
 			Breaks: "The order of real time is no edge.",
 			Old:    "\t\t\t\tc.edge(f, e.txn, rt, \"\")\n", New: "\t\t\t\t_ = f\n",
 		},
 		{
-			Name: "worm/tx/history/aborted-counts", Kind: Unsound, In: "worm/tx/history", Packages: history,
+			Name: "worm/tx/history/aborted-counts", Kind: Unsound, In: "internal/evidence/worm/history", Packages: history,
 			Breaks: "What an aborted transaction appended may be read.",
 			Old:    "case c.txns[w].Status == Aborted:", New: "case c.txns[w].Status == Aborted && n < 0:",
 		},
 		{
-			Name: "worm/tx/history/unseen-appends-have-no-place", Kind: Unsound, In: "worm/tx/history", Packages: history,
+			Name: "worm/tx/history/unseen-appends-have-no-place", Kind: Unsound, In: "internal/evidence/worm/history", Packages: history,
 			Breaks: "An append that no read has seen follows nothing.",
 			Old:    "\t\treturn unseen\n", New: "\t\treturn nil\n",
 		},

@@ -5,8 +5,8 @@ import (
 	"io"
 	"os"
 
-	"github.com/ashlar-dev/ashlar/source"
-	"github.com/ashlar-dev/ashlar/tla/load"
+	"github.com/ashlar-dev/ashlar/internal/source"
+	"github.com/ashlar-dev/ashlar/internal/tla/load"
 	"github.com/ashlar-dev/ashlar/tla/native"
 )
 

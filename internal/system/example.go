@@ -7,11 +7,11 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/ashlar-dev/ashlar/compile"
 	"github.com/ashlar-dev/ashlar/distsys"
-	"github.com/ashlar-dev/ashlar/source"
-	"github.com/ashlar-dev/ashlar/tla/core"
-	"github.com/ashlar-dev/ashlar/tla/pcal"
+	"github.com/ashlar-dev/ashlar/internal/compile"
+	"github.com/ashlar-dev/ashlar/internal/source"
+	"github.com/ashlar-dev/ashlar/internal/tla/core"
+	"github.com/ashlar-dev/ashlar/internal/tla/pcal"
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
 

@@ -12,7 +12,7 @@ import (
 )
 
 // language is the package whose expressions are looked at.
-const language = "tla/core"
+const language = "internal/tla/core"
 
 // evaluator is code to which each form of expression is another thing.
 type evaluator struct {
@@ -33,8 +33,8 @@ func evaluators() []evaluator {
 		{"the packed evaluator", "internal/model/pack", []string{"lowerer.expr"}, map[string]string{
 			"Decimal": "has no value", "Bad": "has no value", "Lambda": "is no value", "OpRef": "is no value",
 			"TemporalQuant": "has no value in a state", "Fair": "has no value in a state"}},
-		{"the inference of shapes", "tla/shape", []string{"inference.infer"}, nil},
-		{"the compiler to Go", "compile", []string{"fn.expr"}, nil},
+		{"the inference of shapes", "internal/tla/shape", []string{"inference.infer"}, nil},
+		{"the compiler to Go", "internal/compile", []string{"fn.expr"}, nil},
 	}
 }
 

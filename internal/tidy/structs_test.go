@@ -82,11 +82,11 @@ func TestStructsHaveFewFields(t *testing.T) {
 
 // cutStructs were cut into parts: other files reach a part by its methods only.
 var cutStructs = map[string][]string{
-	"check.search": {"level", "segment", "marks", "report", "ending", "progress"},
+	"internal/check.search": {"level", "segment", "marks", "report", "ending", "progress"},
 	"dedalus/rt/host.Host": {"peers", "clients", "inbox", "conns", "resends", "timers", "incarnation", "ending",
 		"tally", "dice"},
-	"store.DB":         {"writer", "tree", "work", "checkpoints", "journal", "durable", "space", "room", "pacing", "views", "readers"},
-	"worm/node.Server": {"registers", "commits", "witness", "beliefs", "conns", "listeners", "services", "drain"},
+	"store.DB":                  {"writer", "tree", "work", "checkpoints", "journal", "durable", "space", "room", "pacing", "views", "readers"},
+	"internal/worm/node.Server": {"registers", "commits", "witness", "beliefs", "conns", "listeners", "services", "drain"},
 }
 
 // TestPartsAreReachedByMethods: what guards the fields of a part stands beside them.

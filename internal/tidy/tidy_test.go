@@ -132,7 +132,7 @@ func ruleFor(rules []rule, pkg string) *rule {
 
 // breach returns why pkg may not import imported, or "".
 func breach(rules []rule, pkg, imported string) string {
-	if imported == "source" || imported == "internal/invariant" {
+	if imported == "internal/source" || imported == "internal/invariant" {
 		return ""
 	}
 	r := ruleFor(rules, pkg)
@@ -172,13 +172,13 @@ func TestTheRoomsRuleBites(t *testing.T) {
 		pkg, imported string
 		refused       bool
 	}{
-		{"tla/syntax", "source", false},
-		{"tla/syntax", "internal/model", true},
-		{"check", "tla/value", true},
-		{"check", "check/fpset", false},
-		{"distsys", "conform", true},
-		{"cmd/ashlar", "check", false},
-		{"newroom", "check", true},
+		{"internal/tla/syntax", "internal/source", false},
+		{"internal/tla/syntax", "internal/model", true},
+		{"internal/check", "tla/value", true},
+		{"internal/check", "internal/check/fpset", false},
+		{"distsys", "internal/conform", true},
+		{"cmd/ashlar", "internal/check", false},
+		{"newroom", "internal/check", true},
 	} {
 		if got := breach(rules, c.pkg, c.imported) != ""; got != c.refused {
 			t.Errorf("%s importing %s: refused %v, want %v", c.pkg, c.imported, got, c.refused)
@@ -249,7 +249,7 @@ var worldly = map[string][]string{
 // harnesses build programs, start and kill processes and cut connections, and the
 // files of specifications are files.
 var joinsTheWorld = map[string]bool{
-	"internal/crashtest": true, "internal/overlay": true, "internal/ports": true, "internal/specification": true, "internal/strait": true,
+	"internal/evidence/crashtest": true, "internal/overlay": true, "internal/evidence/ports": true, "internal/specification": true, "internal/evidence/strait": true,
 }
 
 func TestTheWorldEntersThroughEnv(t *testing.T) {
@@ -331,7 +331,7 @@ const generatedMax = 2000
 // TestGeneratedCodeIsSmall: the tree has the generated packages that
 // docs/decisions/generated-code.md names, and no others.
 func TestGeneratedCodeIsSmall(t *testing.T) {
-	kept := []string{"examples/cart", "examples/dedalus/compiled/voting", "dedalus/gen/internal/closure"}
+	kept := []string{"examples/cart", "examples/dedalus/compiled/voting", "internal/dedalus/gen/internal/closure"}
 	fset, files := goFiles(t)
 	for _, f := range files {
 		if !ast.IsGenerated(f.ast) {

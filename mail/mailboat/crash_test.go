@@ -11,7 +11,7 @@ import (
 	"github.com/ashlar-dev/ashlar/env"
 	"github.com/ashlar-dev/ashlar/goose/primitive/filesys"
 	"github.com/ashlar-dev/ashlar/goose/primitive/mem"
-	"github.com/ashlar-dev/ashlar/internal/crashtest"
+	"github.com/ashlar-dev/ashlar/internal/evidence/crashtest"
 	"github.com/ashlar-dev/ashlar/mail/mailboat"
 )
 

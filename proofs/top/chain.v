@@ -2,7 +2,7 @@
 From stdpp Require Import prelude functions.
 From ashlar.worm.protocol Require Import chain flaws_chain.
 
-(** Take the protocol of worm/chain for one register in one epoch, on servers 0 to
+(** Take the protocol of internal/worm/chain for one register in one epoch, on servers 0 to
     [last], for any values and ballots and any number of clients, each of which may
     stop anywhere, with messages that are lost, copied and late, and with seals and
     trims at any moment.  Once the last server has taken a value, it is decided for

@@ -2,8 +2,8 @@
 From stdpp Require Import prelude gmap functions.
 From ashlar.worm.protocol Require Import register epochs epochs_inv epochs_world counts runs_epochs.
 
-(** Take the protocol of one register (top/register.v) in epochs, as worm/group and
-    worm/space replace the servers of a partition: any number of reconfigurations,
+(** Take the protocol of one register (top/register.v) in epochs, as internal/worm/group and
+    internal/worm/space replace the servers of a partition: any number of reconfigurations,
     for any servers, at the same time, each of which seals a majority of the
     epoch's servers, merges what they have, stages it on the next servers, and has
     its configuration decided or loses; a server of the next epoch begins with the

@@ -2,7 +2,7 @@
 From stdpp Require Import prelude gmap functions.
 From ashlar.worm.protocol Require Import register history durable register_inv history_inv counts flaws flaws_history.
 
-(** Take the protocol of worm/paxos and worm/fast for one register: servers that
+(** Take the protocol of internal/worm/paxos and internal/worm/fast for one register: servers that
     promise, accept, show, are sealed and are trimmed; clients that capture a
     ballot, write at it or at ballot zero, read, repair what they find half written
     at its own ballot, and adopt what a capture found.  Take any servers, values and

@@ -9,10 +9,10 @@ import (
 	"testing"
 
 	"github.com/ashlar-dev/ashlar/internal/model"
-	"github.com/ashlar-dev/ashlar/source"
-	"github.com/ashlar-dev/ashlar/tla/config"
-	"github.com/ashlar-dev/ashlar/tla/load"
-	"github.com/ashlar-dev/ashlar/tla/module"
+	"github.com/ashlar-dev/ashlar/internal/source"
+	"github.com/ashlar-dev/ashlar/internal/tla/config"
+	"github.com/ashlar-dev/ashlar/internal/tla/load"
+	"github.com/ashlar-dev/ashlar/internal/tla/module"
 	"github.com/ashlar-dev/ashlar/tla/native"
 	"github.com/ashlar-dev/ashlar/tla/value"
 )

@@ -3,7 +3,7 @@
 //
 // In: the name of a module and of an operator, then values and operators as
 // arguments. Out: a value; where the operator has none, it panics with a
-// *value.Error as package value does. The text of the modules (tla/module)
+// *value.Error as package value does. The text of the modules (internal/tla/module)
 // defines the same operators in TLA+ wherever that is possible, and the two must
 // agree: an operator that is not Primitive is only a faster form of its
 // definition.

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ashlar-dev/ashlar/worm/ideal"
+	"github.com/ashlar-dev/ashlar/internal/worm/ideal"
 )
 
 // seeds is which seeds to run: as many as ASHLAR_WORM_SEEDS says, or few; or the

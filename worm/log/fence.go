@@ -3,7 +3,7 @@ package log
 import (
 	"errors"
 
-	"github.com/ashlar-dev/ashlar/worm/row"
+	"github.com/ashlar-dev/ashlar/internal/worm/row"
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/ashlar-dev/ashlar/env"
-	"github.com/ashlar-dev/ashlar/worm/row"
+	"github.com/ashlar-dev/ashlar/internal/worm/row"
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 

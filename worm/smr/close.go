@@ -4,7 +4,7 @@ import (
 	"errors"
 
 	"github.com/ashlar-dev/ashlar/env"
-	"github.com/ashlar-dev/ashlar/worm/row"
+	"github.com/ashlar-dev/ashlar/internal/worm/row"
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 

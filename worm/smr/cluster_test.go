@@ -14,7 +14,7 @@ import (
 	"github.com/anishathalye/porcupine"
 
 	"github.com/ashlar-dev/ashlar/env"
-	"github.com/ashlar-dev/ashlar/worm/ideal"
+	"github.com/ashlar-dev/ashlar/internal/worm/ideal"
 	"github.com/ashlar-dev/ashlar/worm/smr"
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/ashlar-dev/ashlar/env"
-	"github.com/ashlar-dev/ashlar/worm/ideal"
+	"github.com/ashlar-dev/ashlar/internal/worm/ideal"
 	"github.com/ashlar-dev/ashlar/worm/smr"
 )
 

@@ -6,7 +6,7 @@ import (
 	"hash/crc32"
 
 	"github.com/ashlar-dev/ashlar/env"
-	"github.com/ashlar-dev/ashlar/worm/row"
+	"github.com/ashlar-dev/ashlar/internal/worm/row"
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 

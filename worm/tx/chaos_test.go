@@ -13,8 +13,8 @@ import (
 	"github.com/anishathalye/porcupine"
 
 	"github.com/ashlar-dev/ashlar/env"
-	"github.com/ashlar-dev/ashlar/worm/ideal"
-	"github.com/ashlar-dev/ashlar/worm/tx/history"
+	"github.com/ashlar-dev/ashlar/internal/evidence/worm/history"
+	"github.com/ashlar-dev/ashlar/internal/worm/ideal"
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 

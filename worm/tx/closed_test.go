@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ashlar-dev/ashlar/worm/ideal"
+	"github.com/ashlar-dev/ashlar/internal/worm/ideal"
 )
 
 // TestCommitsOverSegments runs many transactions one way and another while nothing

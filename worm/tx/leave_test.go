@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ashlar-dev/ashlar/worm/ideal"
+	"github.com/ashlar-dev/ashlar/internal/worm/ideal"
 )
 
 // TestLeave has each server end in order, with the times of production: what it owned

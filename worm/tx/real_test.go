@@ -9,11 +9,11 @@ import (
 	"time"
 
 	"github.com/ashlar-dev/ashlar/env"
+	"github.com/ashlar-dev/ashlar/internal/evidence/worm/history"
+	"github.com/ashlar-dev/ashlar/internal/worm/node"
+	"github.com/ashlar-dev/ashlar/internal/worm/space"
 	"github.com/ashlar-dev/ashlar/sim"
 	"github.com/ashlar-dev/ashlar/sim/suite"
-	"github.com/ashlar-dev/ashlar/worm/node"
-	"github.com/ashlar-dev/ashlar/worm/space"
-	"github.com/ashlar-dev/ashlar/worm/tx/history"
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ashlar-dev/ashlar/worm/ideal"
+	"github.com/ashlar-dev/ashlar/internal/worm/ideal"
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 

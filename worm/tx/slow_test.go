@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/ashlar-dev/ashlar/env"
-	"github.com/ashlar-dev/ashlar/worm/ideal"
+	"github.com/ashlar-dev/ashlar/internal/worm/ideal"
 )
 
 // TestSlowMachines ends one server after the other, and begins it again, in worlds

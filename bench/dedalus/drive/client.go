@@ -6,10 +6,10 @@ import (
 	"time"
 
 	"github.com/ashlar-dev/ashlar/bench/process"
-	"github.com/ashlar-dev/ashlar/dedalus/crowd"
 	"github.com/ashlar-dev/ashlar/dedalus/rt"
 	"github.com/ashlar-dev/ashlar/env"
 	"github.com/ashlar-dev/ashlar/env/osenv"
+	"github.com/ashlar-dev/ashlar/internal/dedalus/crowd"
 )
 
 // DrainWithin is how long the last answers may take.

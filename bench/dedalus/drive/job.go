@@ -11,8 +11,8 @@ import (
 	"os"
 
 	"github.com/ashlar-dev/ashlar/bench/process"
-	"github.com/ashlar-dev/ashlar/dedalus/crowd"
 	"github.com/ashlar-dev/ashlar/dedalus/rt"
+	"github.com/ashlar-dev/ashlar/internal/dedalus/crowd"
 )
 
 // The roles, which are the first argument of a process.

@@ -11,8 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ashlar-dev/ashlar/internal/worm/node"
 	"github.com/ashlar-dev/ashlar/worm"
-	"github.com/ashlar-dev/ashlar/worm/node"
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 

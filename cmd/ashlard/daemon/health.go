@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/ashlar-dev/ashlar/worm/node"
+	"github.com/ashlar-dev/ashlar/internal/worm/node"
 	"github.com/ashlar-dev/ashlar/worm/tx"
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )

@@ -23,7 +23,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/ashlar-dev/ashlar/cmd/ashlard/daemon"
-	"github.com/ashlar-dev/ashlar/internal/ports"
+	"github.com/ashlar-dev/ashlar/internal/evidence/ports"
 	"github.com/ashlar-dev/ashlar/worm"
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )

@@ -17,8 +17,8 @@ import (
 	"github.com/ashlar-dev/ashlar/cmd/internal/ending"
 	"github.com/ashlar-dev/ashlar/env"
 	"github.com/ashlar-dev/ashlar/env/osenv"
+	"github.com/ashlar-dev/ashlar/internal/worm/node"
 	"github.com/ashlar-dev/ashlar/worm"
-	"github.com/ashlar-dev/ashlar/worm/node"
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 

@@ -13,7 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
-	"github.com/ashlar-dev/ashlar/worm/node"
+	"github.com/ashlar-dev/ashlar/internal/worm/node"
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 

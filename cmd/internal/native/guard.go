@@ -6,7 +6,7 @@ import (
 	"runtime/metrics"
 	"time"
 
-	"github.com/ashlar-dev/ashlar/check"
+	"github.com/ashlar-dev/ashlar/internal/check"
 )
 
 // A search that outgrows the memory is ended, so that what it knows can be

@@ -3,7 +3,7 @@ package native
 import (
 	"encoding/binary"
 
-	"github.com/ashlar-dev/ashlar/check"
+	"github.com/ashlar-dev/ashlar/internal/check"
 )
 
 // KeyMachine is the compiled code of a model with a symmetry or a view.

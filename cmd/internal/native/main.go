@@ -11,7 +11,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/ashlar-dev/ashlar/check"
+	"github.com/ashlar-dev/ashlar/internal/check"
 )
 
 // Job is a search that is to be gone on with, and how.

@@ -7,7 +7,7 @@ import (
 	"io"
 	"slices"
 
-	"github.com/ashlar-dev/ashlar/check"
+	"github.com/ashlar-dev/ashlar/internal/check"
 )
 
 // model is the compiled code as the checker wants it.

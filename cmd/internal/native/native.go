@@ -16,7 +16,7 @@ import (
 	"encoding/binary"
 	"errors"
 
-	"github.com/ashlar-dev/ashlar/check"
+	"github.com/ashlar-dev/ashlar/internal/check"
 )
 
 // Machine is the compiled code. Its methods are those of pack.Machine.

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ashlar-dev/ashlar/check"
+	"github.com/ashlar-dev/ashlar/internal/check"
 )
 
 // TestDue: checkpoints come as often as is asked for, and when the program has

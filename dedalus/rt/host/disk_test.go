@@ -17,7 +17,7 @@ import (
 	"github.com/ashlar-dev/ashlar/dedalus/rt/wire"
 	"github.com/ashlar-dev/ashlar/env"
 	"github.com/ashlar-dev/ashlar/env/osenv"
-	"github.com/ashlar-dev/ashlar/worm/wal"
+	"github.com/ashlar-dev/ashlar/store/wal"
 )
 
 // pairs is a component that keeps what it is told on the disk, in two rows that are

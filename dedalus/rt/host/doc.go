@@ -71,6 +71,6 @@
 // peer that breaks a rule receives the rule, and loses the connection. With the
 // same calls of its env, it behaves the same.
 //
-// Refused: the bytes of frames (package wire), files (worm/wal), processes and
+// Refused: the bytes of frames (package wire), files (store/wal), processes and
 // their flags (cmd/dedalusd).
 package host

@@ -10,7 +10,7 @@ import (
 	"github.com/ashlar-dev/ashlar/dedalus/rt"
 	"github.com/ashlar-dev/ashlar/dedalus/rt/wire"
 	"github.com/ashlar-dev/ashlar/env"
-	"github.com/ashlar-dev/ashlar/worm/wal"
+	"github.com/ashlar-dev/ashlar/store/wal"
 )
 
 // The log has the changes of ticks. Those of one tick come back together or not at

@@ -9,7 +9,7 @@ import (
 	"github.com/ashlar-dev/ashlar/dedalus/rt"
 	"github.com/ashlar-dev/ashlar/dedalus/rt/wire"
 	"github.com/ashlar-dev/ashlar/env"
-	"github.com/ashlar-dev/ashlar/worm/wal"
+	"github.com/ashlar-dev/ashlar/store/wal"
 )
 
 // Host is one running instance. It is safe for concurrent use. It is made of parts,

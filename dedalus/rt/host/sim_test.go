@@ -13,7 +13,7 @@ import (
 	"github.com/ashlar-dev/ashlar/env"
 	"github.com/ashlar-dev/ashlar/sim"
 	"github.com/ashlar-dev/ashlar/sim/suite"
-	"github.com/ashlar-dev/ashlar/worm/wal"
+	"github.com/ashlar-dev/ashlar/store/wal"
 )
 
 // world is the program in a simulation, with clients that make one call after the

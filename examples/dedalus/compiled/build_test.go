@@ -9,12 +9,12 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/ashlar-dev/ashlar/dedalus/cost"
-	"github.com/ashlar-dev/ashlar/dedalus/deploy"
-	"github.com/ashlar-dev/ashlar/dedalus/gen"
-	"github.com/ashlar-dev/ashlar/dedalus/logic"
+	"github.com/ashlar-dev/ashlar/internal/dedalus/cost"
+	"github.com/ashlar-dev/ashlar/internal/dedalus/deploy"
+	"github.com/ashlar-dev/ashlar/internal/dedalus/gen"
+	"github.com/ashlar-dev/ashlar/internal/dedalus/logic"
 	"github.com/ashlar-dev/ashlar/internal/overlay"
-	"github.com/ashlar-dev/ashlar/source"
+	"github.com/ashlar-dev/ashlar/internal/source"
 )
 
 // variant is an example, as it was written or as a script makes it.

@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ashlar-dev/ashlar/dedalus/logic"
 	"github.com/ashlar-dev/ashlar/dedalus/rt"
 	"github.com/ashlar-dev/ashlar/dedalus/rt/client"
+	"github.com/ashlar-dev/ashlar/internal/dedalus/logic"
 )
 
 // transactions is a client of two-phase commit, and what it knows from outside.

@@ -9,10 +9,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/ashlar-dev/ashlar/dedalus/cost"
-	"github.com/ashlar-dev/ashlar/dedalus/crowd"
-	"github.com/ashlar-dev/ashlar/dedalus/gen"
 	"github.com/ashlar-dev/ashlar/dedalus/rt"
+	"github.com/ashlar-dev/ashlar/internal/dedalus/cost"
+	"github.com/ashlar-dev/ashlar/internal/dedalus/crowd"
+	"github.com/ashlar-dev/ashlar/internal/dedalus/gen"
 )
 
 // TestOutline: what talks with a compiled program knows of it what the program says of

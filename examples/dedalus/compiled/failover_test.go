@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ashlar-dev/ashlar/dedalus/crowd"
 	"github.com/ashlar-dev/ashlar/dedalus/rt"
+	"github.com/ashlar-dev/ashlar/internal/dedalus/crowd"
 )
 
 // failoverCommands is how long the log is when the leader is killed; ASHLAR_FAILOVER has

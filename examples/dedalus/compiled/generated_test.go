@@ -11,12 +11,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/ashlar-dev/ashlar/dedalus/gen"
-	"github.com/ashlar-dev/ashlar/dedalus/logic"
-	"github.com/ashlar-dev/ashlar/dedalus/lower"
-	"github.com/ashlar-dev/ashlar/dedalus/rewrite"
-	"github.com/ashlar-dev/ashlar/dedalus/syntax"
-	"github.com/ashlar-dev/ashlar/source"
+	"github.com/ashlar-dev/ashlar/internal/dedalus/gen"
+	"github.com/ashlar-dev/ashlar/internal/dedalus/logic"
+	"github.com/ashlar-dev/ashlar/internal/dedalus/lower"
+	"github.com/ashlar-dev/ashlar/internal/dedalus/rewrite"
+	"github.com/ashlar-dev/ashlar/internal/dedalus/syntax"
+	"github.com/ashlar-dev/ashlar/internal/source"
 )
 
 var rewriteFlag = flag.Bool("rewrite", false, "write the package that is in the tree anew")

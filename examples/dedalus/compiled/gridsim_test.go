@@ -10,11 +10,11 @@ import (
 
 	"github.com/anishathalye/porcupine"
 
-	"github.com/ashlar-dev/ashlar/dedalus/deploy"
 	"github.com/ashlar-dev/ashlar/dedalus/rt"
 	"github.com/ashlar-dev/ashlar/dedalus/rt/client"
 	"github.com/ashlar-dev/ashlar/env"
 	"github.com/ashlar-dev/ashlar/examples/dedalus/keys"
+	"github.com/ashlar-dev/ashlar/internal/dedalus/deploy"
 	"github.com/ashlar-dev/ashlar/sim"
 	"github.com/ashlar-dev/ashlar/sim/suite"
 )

@@ -13,7 +13,7 @@ import (
 	"github.com/anishathalye/porcupine"
 
 	"github.com/ashlar-dev/ashlar/examples/dedalus/keys"
-	"github.com/ashlar-dev/ashlar/internal/strait"
+	"github.com/ashlar-dev/ashlar/internal/evidence/strait"
 )
 
 const (

@@ -32,14 +32,14 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/ashlar-dev/ashlar/cmd/dedalusd"
-	"github.com/ashlar-dev/ashlar/dedalus/deploy"
 	"github.com/ashlar-dev/ashlar/dedalus/rt"
 	"github.com/ashlar-dev/ashlar/dedalus/rt/client"
 	"github.com/ashlar-dev/ashlar/env"
 	"github.com/ashlar-dev/ashlar/env/osenv"
+	"github.com/ashlar-dev/ashlar/internal/dedalus/deploy"
+	"github.com/ashlar-dev/ashlar/internal/evidence/ports"
+	"github.com/ashlar-dev/ashlar/internal/evidence/strait"
 	"github.com/ashlar-dev/ashlar/internal/overlay"
-	"github.com/ashlar-dev/ashlar/internal/ports"
-	"github.com/ashlar-dev/ashlar/internal/strait"
 )
 
 // asProgram makes a process of this test an instance of the program of that name.

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/ashlar-dev/ashlar/dedalus/gen"
 	"github.com/ashlar-dev/ashlar/dedalus/rt"
+	"github.com/ashlar-dev/ashlar/internal/dedalus/gen"
 	"github.com/ashlar-dev/ashlar/internal/overlay"
 )
 

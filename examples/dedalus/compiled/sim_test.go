@@ -12,15 +12,15 @@ import (
 
 	"github.com/anishathalye/porcupine"
 
-	"github.com/ashlar-dev/ashlar/dedalus/deploy"
 	"github.com/ashlar-dev/ashlar/dedalus/rt"
 	"github.com/ashlar-dev/ashlar/dedalus/rt/client"
 	"github.com/ashlar-dev/ashlar/dedalus/rt/host"
 	"github.com/ashlar-dev/ashlar/env"
 	"github.com/ashlar-dev/ashlar/examples/dedalus/keys"
+	"github.com/ashlar-dev/ashlar/internal/dedalus/deploy"
 	"github.com/ashlar-dev/ashlar/sim"
 	"github.com/ashlar-dev/ashlar/sim/suite"
-	"github.com/ashlar-dev/ashlar/worm/wal"
+	"github.com/ashlar-dev/ashlar/store/wal"
 )
 
 // cluster is a compiled program in a simulation: a node for each process, which does

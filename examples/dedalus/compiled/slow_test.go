@@ -5,10 +5,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ashlar-dev/ashlar/dedalus/crowd"
-	"github.com/ashlar-dev/ashlar/dedalus/deploy"
 	"github.com/ashlar-dev/ashlar/dedalus/rt/host"
 	"github.com/ashlar-dev/ashlar/env"
+	"github.com/ashlar-dev/ashlar/internal/dedalus/crowd"
+	"github.com/ashlar-dev/ashlar/internal/dedalus/deploy"
 	"github.com/ashlar-dev/ashlar/sim"
 	"github.com/ashlar-dev/ashlar/sim/suite"
 )

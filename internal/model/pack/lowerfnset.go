@@ -1,6 +1,6 @@
 package pack
 
-import "github.com/ashlar-dev/ashlar/tla/core"
+import "github.com/ashlar-dev/ashlar/internal/tla/core"
 
 // An action \E f \in {g \in [S -> T] : P(g)} : A, where S or T is a set of the
 // state, is a loop over T for each element of S, one within another: its register

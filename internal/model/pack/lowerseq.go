@@ -1,6 +1,6 @@
 package pack
 
-import "github.com/ashlar-dev/ashlar/tla/core"
+import "github.com/ashlar-dev/ashlar/internal/tla/core"
 
 // sequence lowers the operators of Sequences; nil for those, and for values, that
 // have no form here.

@@ -3,7 +3,7 @@ package tlcget
 import (
 	"strconv"
 
-	"github.com/ashlar-dev/ashlar/check"
+	"github.com/ashlar-dev/ashlar/internal/check"
 	"github.com/ashlar-dev/ashlar/tla/native"
 	"github.com/ashlar-dev/ashlar/tla/value"
 )

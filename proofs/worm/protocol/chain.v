@@ -1,4 +1,4 @@
-(** * A write-once register on a chain of servers, as worm/chain keeps it
+(** * A write-once register on a chain of servers, as internal/worm/chain keeps it
 
     Servers 0 to [last], the head first.  The head takes the first value that comes
     at a ballot that it has not promised away; a client takes it from there to one

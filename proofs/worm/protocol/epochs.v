@@ -1,7 +1,7 @@
 (** * Epochs: how the servers of a register are replaced
 
     Each epoch has its own servers and its own copy of the register's protocol.  An
-    epoch ends as worm/group and worm/space end it: a reconfiguration seals a
+    epoch ends as internal/worm/group and internal/worm/space end it: a reconfiguration seals a
     majority of its servers, merges what they have, stages the result on the next
     servers under a tag of its own, and has its configuration decided; a server of
     the next epoch begins with the stage of the configuration that was decided, and

@@ -1,4 +1,4 @@
-(** * One write-once register, as worm/paxos and worm/fast keep it
+(** * One write-once register, as internal/worm/paxos and internal/worm/fast keep it
 
     A transition system for any servers, values and ballots, and any quorums.
     A server's state here is what is durable on it, and a reply leaves with the
@@ -13,7 +13,7 @@
     lexicographic order, are such numbers: round * 2^64 + nonce. *)
 From stdpp Require Import prelude gmap functions.
 
-(** Which sets of servers decide.  [fast] is there for the registers of worm/fast
+(** Which sets of servers decide.  [fast] is there for the registers of internal/worm/fast
     only: at ballot zero anybody may write, and a fast quorum decides. *)
 Record setting (server : Type) `{Countable server} := Setting {
   majority : gset server → Prop;

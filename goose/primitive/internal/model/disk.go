@@ -1,5 +1,5 @@
 // Package model has the models of the primitives, proofs/trusted/disk.v and
-// filesys.v, once more in Go, as specifications that internal/crashtest can hold
+// filesys.v, once more in Go, as specifications that internal/evidence/crashtest can hold
 // histories against. Each rule names the rule that it was copied from. Only tests
 // use it.
 package model
@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ashlar-dev/ashlar/internal/crashtest"
+	"github.com/ashlar-dev/ashlar/internal/evidence/crashtest"
 )
 
 // Disk is disk_step: what crashtest.Atomic says of accesses to one block.

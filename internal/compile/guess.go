@@ -1,0 +1,200 @@
+package compile
+
+import (
+	"github.com/ashlar-dev/ashlar/internal/tla/core"
+	"github.com/ashlar-dev/ashlar/internal/tla/pcal"
+)
+
+// Role is what stands behind a ref parameter in the model, as far as the
+// mapping macro tells: a first guess for a configuration.
+type Role uint8
+
+// The roles.
+const (
+	// RoleVariable is read and written like a variable.
+	RoleVariable Role = iota
+	// RoleChannel is written by adding and read by taking away: a mailbox, or
+	// a queue.
+	RoleChannel
+	// RoleLength reads how much is in a channel, and takes nothing.
+	RoleLength
+	// RoleSignal reads TRUE or FALSE as the world likes: a failure detector,
+	// a timer.
+	RoleSignal
+	// RoleInput reads what the world gives, and is not written.
+	RoleInput
+	// RoleOther is none of these: a resource for it has to be written.
+	RoleOther
+)
+
+// RoleOf guesses the role of an argument of an instance.
+func RoleOf(a pcal.Arg) Role {
+	m := a.Mapping
+	if m == nil || isPlain(m) {
+		return RoleVariable
+	}
+	takes := assigns(m.Read, m.Target)
+	switch {
+	case takes && yields(m.Write, adds):
+		return RoleChannel
+	case !takes && yields(m.Read, measures):
+		return RoleLength
+	case !takes && yields(m.Read, isTruth) && everyYield(m.Read, func(e core.Expr) bool { return isTruth(e) || isVariable(e, m.Target) }):
+		return RoleSignal
+	case !takes && !writes(m):
+		return RoleInput
+	}
+	return RoleOther
+}
+
+// isPlain reports whether a mapping macro reads the variable as it is, and
+// writes what it is given, or nothing.
+func isPlain(m *pcal.Mapping) bool {
+	only := func(list []pcal.Stmt, like func(core.Expr) bool) bool {
+		if len(list) != 1 {
+			return false
+		}
+		y, ok := list[0].(*pcal.Yield)
+		return ok && like(y.X)
+	}
+	return only(m.Read, func(e core.Expr) bool { return isVariable(e, m.Target) }) &&
+		(!writes(m) || only(m.Write, func(e core.Expr) bool {
+			l, ok := e.(*core.LocalRef)
+			return ok && l.Local == m.Value
+		}))
+}
+
+// Reads reports whether an archetype may read a ref parameter, and Assigns
+// whether it may assign it. One that it passes on to a procedure it may both
+// read and assign.
+func Reads(a *pcal.Archetype, p *pcal.Param) bool {
+	found := false
+	pcal.InspectStmts(blockStmts(a), func(st pcal.Stmt) {
+		switch st := st.(type) {
+		case *pcal.Call:
+			found = found || passes(st, p)
+		case *pcal.Assign:
+			for _, pair := range st.Pairs {
+				found = found || pair.Target == p.Var && pair.At != nil
+			}
+		}
+	}, func(e core.Expr) bool {
+		found = found || isVariable(e, p.Var)
+		return true
+	})
+	for _, l := range a.Locals {
+		if l.Init == nil {
+			continue
+		}
+		core.Walk(l.Init, func(e core.Expr) bool {
+			found = found || isVariable(e, p.Var)
+			return true
+		})
+	}
+	return found
+}
+
+// Assigns is described at Reads.
+func Assigns(a *pcal.Archetype, p *pcal.Param) bool {
+	found := assigns(blockStmts(a), p.Var)
+	eachStmt(blockStmts(a), func(st pcal.Stmt) {
+		c, ok := st.(*pcal.Call)
+		found = found || ok && passes(c, p)
+	})
+	return found
+}
+
+func passes(c *pcal.Call, p *pcal.Param) bool {
+	for _, arg := range c.Args {
+		if arg.Ref == p.Var {
+			return true
+		}
+	}
+	return false
+}
+
+func blockStmts(a *pcal.Archetype) []pcal.Stmt {
+	var all []pcal.Stmt
+	for _, b := range a.Blocks {
+		all = append(all, b.Body...)
+	}
+	return all
+}
+
+func isVariable(e core.Expr, v *core.Variable) bool {
+	r, ok := e.(*core.VarRef)
+	return ok && r.Var == v
+}
+
+func assigns(list []pcal.Stmt, v *core.Variable) bool {
+	found := false
+	eachStmt(list, func(st pcal.Stmt) {
+		if a, ok := st.(*pcal.Assign); ok {
+			for _, p := range a.Pairs {
+				found = found || p.Target == v
+			}
+		}
+	})
+	return found
+}
+
+// writes says whether the write part does anything but refuse.
+func writes(m *pcal.Mapping) bool {
+	found := false
+	eachStmt(m.Write, func(st pcal.Stmt) {
+		switch st.(type) {
+		case *pcal.Assign, *pcal.Yield:
+			found = true
+		}
+	})
+	return found
+}
+
+func yields(list []pcal.Stmt, like func(core.Expr) bool) bool {
+	found := false
+	eachStmt(list, func(st pcal.Stmt) {
+		if y, ok := st.(*pcal.Yield); ok {
+			found = found || like(y.X)
+		}
+	})
+	return found
+}
+
+func everyYield(list []pcal.Stmt, like func(core.Expr) bool) bool {
+	n, all := 0, true
+	eachStmt(list, func(st pcal.Stmt) {
+		if y, ok := st.(*pcal.Yield); ok {
+			n++
+			all = all && like(y.X)
+		}
+	})
+	return n > 0 && all
+}
+
+// adds says whether e adds to a sequence, a set or a bag.
+func adds(e core.Expr) bool {
+	found := false
+	core.Walk(e, func(x core.Expr) bool {
+		switch x := x.(type) {
+		case *core.Call:
+			switch x.Def.Name {
+			case "Append", "\\o", "(+)", "\\oplus":
+				found = true
+			}
+		case *core.Op:
+			found = found || x.Op == core.OpCup
+		}
+		return !found
+	})
+	return found
+}
+
+func measures(e core.Expr) bool {
+	c, ok := e.(*core.Call)
+	return ok && (c.Def.Name == "Len" || c.Def.Name == "Cardinality" || c.Def.Name == "BagCardinality")
+}
+
+func isTruth(e core.Expr) bool {
+	_, ok := e.(*core.Bool)
+	return ok
+}

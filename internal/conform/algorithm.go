@@ -1,0 +1,203 @@
+package conform
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/ashlar-dev/ashlar/internal/check"
+	"github.com/ashlar-dev/ashlar/internal/model"
+	"github.com/ashlar-dev/ashlar/internal/tla/core"
+	"github.com/ashlar-dev/ashlar/internal/tla/pcal"
+	"github.com/ashlar-dev/ashlar/tla/value"
+)
+
+// Algorithm is the Spec of a Modular PlusCal algorithm: its instances are the
+// actors, its labels the sections, and what goes through the mapping macros
+// the accesses.
+type Algorithm struct {
+	m   *model.Model
+	alg *model.Algorithm
+}
+
+var _ Spec = (*Algorithm)(nil)
+
+// NewAlgorithm makes the Spec of an algorithm and the model that it is
+// checked as.
+func NewAlgorithm(m *model.Model, alg *model.Algorithm) *Algorithm {
+	return &Algorithm{m: m, alg: alg}
+}
+
+// Init returns the initial states.
+func (a *Algorithm) Init() ([]check.State, error) {
+	var out []check.State
+	err := a.m.NewWorker().Init(func(_ int, s check.State) error {
+		out = append(out, append(check.State(nil), s...))
+		return nil
+	})
+	return out, err
+}
+
+// Actor finds the process of an archetype by its self.
+func (a *Algorithm) Actor(archetype string, self value.Value) (int, error) {
+	var there []string
+	for i, p := range a.alg.Processes() {
+		from := p.Decl.From
+		if from == nil {
+			continue
+		}
+		if from.Archetype.Name == archetype && same(p.Self, self) {
+			return i, nil
+		}
+		there = append(there, fmt.Sprintf("%s(%s)", from.Archetype.Name, p.Self))
+	}
+	return 0, fmt.Errorf("the specification has no instance %s(%s); it has %s: are the constants those that the system ran with?", archetype, self, strings.Join(there, ", "))
+}
+
+// same is equality that no two values refuse.
+func same(a, b value.Value) (equal bool) {
+	err := value.Catch(func() { equal = value.Equal(a, b) })
+	return err == nil && equal
+}
+
+// Hidden executes a step of any process that was not logged.
+func (a *Algorithm) Hidden(s check.State, logged []int, yield func(check.State) error) error {
+	is := map[int]bool{}
+	for _, i := range logged {
+		is[i] = true
+	}
+	vals := a.m.Decode(s)
+	for i, p := range a.alg.Processes() {
+		if is[i] {
+			continue
+		}
+		err := a.alg.Step(p, vals, nil, func(after []value.Value, _ int) error { return yield(a.m.Encode(after)) })
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Show decodes a state.
+func (a *Algorithm) Show(s check.State) []check.Binding { return a.m.Show(s) }
+
+// Step executes a logged section.
+func (a *Algorithm) Step(s check.State, actor int, want Section, yield func(check.State) error) (*Obstacle, error) {
+	p := a.alg.Processes()[actor]
+	vals := a.m.Decode(s)
+	written, _ := a.alg.Label(p, vals)
+	if want.Label == "" {
+		if o := a.arrived(p, want, vals, 0); o != nil {
+			return o, nil
+		}
+		return nil, yield(s)
+	}
+	if written != want.Label {
+		return &Obstacle{Reason: fmt.Sprintf("the specification is at %s here, the log at %s", written, want.Label)}, nil
+	}
+	w := &watcher{want: want.Accesses}
+	place := a.alg.Place(p, vals)
+	found := false
+	err := a.alg.Step(p, vals, w, func(after []value.Value, n int) error {
+		if n < len(want.Accesses) {
+			w.note(Obstacle{Matched: n, Place: place, Text: want.Label + ":",
+				Reason: fmt.Sprintf("in this state the step ends here in the specification; in the log it goes on and %s", want.Accesses[n])})
+			return nil
+		}
+		if o := a.arrived(p, want, after, n); o != nil {
+			o.Place, o.Text = place, want.Label+":"
+			w.note(*o)
+			return nil
+		}
+		found = true
+		return yield(a.m.Encode(after))
+	})
+	if err != nil || found {
+		return nil, err
+	}
+	if w.furthest == nil {
+		w.note(Obstacle{Reason: "the specification has no such step"})
+	}
+	return w.furthest, nil
+}
+
+// arrived says what is wrong with the state after a section, nil if nothing.
+func (a *Algorithm) arrived(p *model.Process, want Section, vals []value.Value, n int) *Obstacle {
+	if label, _ := a.alg.Label(p, vals); label != want.Next {
+		return &Obstacle{Matched: n, Reason: fmt.Sprintf("the specification goes on at %s, the log at %s", label, want.Next)}
+	}
+	for _, v := range want.Vars {
+		have, ok := a.alg.Local(p, v.Name, vals)
+		if !ok {
+			return &Obstacle{Matched: n, Reason: fmt.Sprintf("the specification has no variable %s here", v.Name)}
+		}
+		if !same(have, v.Value) {
+			return &Obstacle{Matched: n, Reason: fmt.Sprintf("%s is %s in the specification after it, %s in the log", v.Name, have, v.Value)}
+		}
+	}
+	return nil
+}
+
+// watcher holds the accesses of a step against those of a log, and keeps the
+// obstacle that was met furthest on.
+type watcher struct {
+	want     []Access
+	furthest *Obstacle
+}
+
+func (w *watcher) note(o Obstacle) {
+	if w.furthest == nil || o.Matched > w.furthest.Matched {
+		w.furthest = &o
+	}
+}
+
+// Access compares an access.
+func (w *watcher) Access(n int, s model.Access) bool {
+	have := Access{Write: s.Write, Param: s.Param, Indices: s.Index, Value: s.Value}
+	o := Obstacle{Matched: n, Place: s.Stmt.Span().String(), Text: line(s.Stmt.Span().Text())}
+	if n >= len(w.want) {
+		o.Reason = fmt.Sprintf("the specification %s here, the log has no further access", have)
+		w.note(o)
+		return false
+	}
+	want := w.want[n]
+	if have.Param == "" {
+		have.Param = want.Param // inside a procedure, whose parameter it is does not show
+	}
+	if have.Write == want.Write && have.Param == want.Param && sameAll(have.Indices, want.Indices) && same(have.Value, want.Value) {
+		return true
+	}
+	o.Reason = fmt.Sprintf("the specification %s here; the log %s", have, want)
+	w.note(o)
+	return false
+}
+
+// Blocked notes a condition that is false.
+func (w *watcher) Blocked(n int, at core.Expr, s pcal.Stmt) {
+	o := Obstacle{Matched: n, Place: s.Span().String(), Text: line(s.Span().Text()), Reason: "the condition is false"}
+	if _, ok := s.(*pcal.With); ok {
+		o.Reason = "there is no element to choose"
+	}
+	w.note(o)
+}
+
+func sameAll(a, b []value.Value) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		if !same(a[i], b[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// line is the first line of a text.
+func line(text string) string {
+	first, _, more := strings.Cut(text, "\n")
+	if more {
+		first += " ..."
+	}
+	return first
+}

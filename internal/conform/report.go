@@ -1,0 +1,138 @@
+package conform
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/ashlar-dev/ashlar/internal/check"
+)
+
+// Verdict is the outcome of a validation.
+type Verdict uint8
+
+// The verdicts.
+const (
+	// Accepted: some behaviour of the specification explains every log.
+	Accepted Verdict = iota
+	// Rejected: none does.
+	Rejected
+	// Undecided: the search used up its budget, or was interrupted.
+	Undecided
+)
+
+func (v Verdict) String() string {
+	return [...]string{"accepted", "rejected", "undecided"}[v]
+}
+
+// Step of a witness: section Event of log Log, or a step that no log has
+// (Log is -1).
+type Step struct{ Log, Event int }
+
+// Blocked is a section that could not come next, and why.
+type Blocked struct {
+	Log, Event int
+	Obstacle   Obstacle
+}
+
+// Report is the result of Check.
+type Report struct {
+	Verdict Verdict
+	Logs    []*Log
+	// Sections is the number of logged sections that were to be explained.
+	Sections int
+	// Trimmed is the number of sections at the ends of logs that were left out,
+	// because they have seen sections that no log has: those of a process
+	// whose log was cut off.
+	Trimmed int
+	// Explained is how many sections the furthest attempt explained: all, when
+	// accepted.
+	Explained int
+	// Entered is the number of search steps.
+	Entered int
+	// Witness is an order that explains the logs, when accepted.
+	Witness []Step
+	// State is the specification's state at the furthest point, and Blocked
+	// what could not come next there, when rejected.
+	State   []check.Binding
+	Blocked []Blocked
+}
+
+// StepError reports that a logged section has no meaning in the specification:
+// the evaluation of a statement failed.
+type StepError struct {
+	Log     string
+	Line    int
+	Section Section
+	Err     error
+}
+
+func (e *StepError) Error() string {
+	return fmt.Sprintf("%s:%d: section %s: %v", e.Log, e.Line, e.Section.Label, e.Err)
+}
+
+func (e *StepError) Unwrap() error { return e.Err }
+
+// Print writes the report for a person.
+func (r *Report) Print(w io.Writer) {
+	switch r.Verdict {
+	case Accepted:
+		fmt.Fprintf(w, "accepted: %d sections of %d processes are a behaviour of the specification\n", r.Sections, len(r.Logs))
+	case Undecided:
+		fmt.Fprintf(w, "undecided: gave up after %d search steps; %d of %d sections are explained\n", r.Entered, r.Explained, r.Sections)
+	case Rejected:
+		fmt.Fprintf(w, "rejected: no behaviour of the specification explains these logs; %d of %d sections are explained\n", r.Explained, r.Sections)
+	}
+	if r.Trimmed > 0 {
+		fmt.Fprintf(w, "not checked: %d sections that depend on sections which no log has\n", r.Trimmed)
+	}
+	if r.Verdict == Accepted {
+		return
+	}
+	for _, b := range r.Blocked {
+		l := r.Logs[b.Log]
+		e := &l.Events[b.Event]
+		fmt.Fprintf(w, "\n%s cannot take its step %d (%s:%d): %s\n", l.Actor, b.Event+1, l.Name, e.Line, e.Section)
+		o := b.Obstacle
+		if o.Place != "" {
+			fmt.Fprintf(w, "  %s: %s\n", o.Place, o.Text)
+		} else if o.Text != "" {
+			fmt.Fprintf(w, "  %s\n", o.Text)
+		}
+		fmt.Fprintf(w, "  %s\n", o.Reason)
+		if n := len(e.Section.Accesses); n > 0 {
+			fmt.Fprintf(w, "  %d of its %d accesses agree; the log has:\n", o.Matched, n)
+			for k, a := range e.Section.Accesses {
+				mark := "   "
+				if k == o.Matched {
+					mark = "-> "
+				}
+				fmt.Fprintf(w, "    %s%s\n", mark, a)
+			}
+		}
+	}
+	if len(r.State) > 0 {
+		fmt.Fprintf(w, "\nthe specification's state before it:\n")
+		for _, b := range r.State {
+			fmt.Fprintf(w, "  %s = %s\n", b.Name, b.Value)
+		}
+	}
+}
+
+func (s Section) String() string {
+	if s.Label == "" {
+		return "start, to " + s.Next
+	}
+	return s.Label + ", to " + s.Next
+}
+
+func (a Access) String() string {
+	op := "reads"
+	if a.Write {
+		op = "writes"
+	}
+	name := a.Param
+	for _, i := range a.Indices {
+		name += "[" + i.String() + "]"
+	}
+	return fmt.Sprintf("%s %s: %s", op, name, a.Value)
+}

@@ -1,0 +1,325 @@
+package adversary
+
+import (
+	"slices"
+
+	"github.com/ashlar-dev/ashlar/env"
+	"github.com/ashlar-dev/ashlar/internal/dedalus/interp"
+	"github.com/ashlar-dev/ashlar/internal/dedalus/logic"
+)
+
+// Faults say what may go wrong besides that messages are late, come in another order
+// and come twice.
+type Faults struct {
+	// Crashes is how many crashes there are in a run, about; nodes come back with what
+	// is durable.
+	Crashes int
+	// Stops is of how many nodes, at most, some machines stop for ever.
+	Stops int
+	// Partitions is how many times in a run, about, the nodes fall into two parts for a
+	// while, between which nothing arrives.
+	Partitions int
+	// Spared are components whose nodes neither crash nor stop.
+	Spared []string
+}
+
+// Options are how a program is run. The zero value is a run of 400 steps without
+// faults.
+type Options struct {
+	Functions interp.Functions
+	Faults    Faults
+	// Steps is how long the trouble is.
+	Steps int
+	// Again has inputs, and what a client sent, given more than once: those who ask do so
+	// again, in the trouble and in peace.
+	Again bool
+	// Slow is how many times longer timers take in peace than two rounds, in which a
+	// message is under way for one, for the shortest of them; default 1. Protocols that
+	// elect with timers need that an election is over before the next one.
+	Slow int
+	// NoPeace ends a run with the trouble, for who asks only what must never happen.
+	NoPeace bool
+	// Client, where it is not nil, is made anew for each run, and called with each
+	// message that the outside is told, the first time. What it answers is sent.
+	Client func(*logic.Program) func(interp.Message) []interp.Message
+}
+
+// Player runs one program. It must not be copied; it may be used again and again, by
+// one goroutine.
+type Player struct {
+	d       *deployment
+	inputs  []interp.Message
+	options Options
+}
+
+// NewPlayer deploys a program that gets these inputs, each once at some time. It
+// keeps the slice.
+func NewPlayer(p *logic.Program, inputs []interp.Message, o Options) *Player {
+	if o.Steps == 0 {
+		o.Steps = 400
+	}
+	return &Player{deploy(p, o.Functions, o.Slow), inputs, o}
+}
+
+// Run is what happened.
+type Run struct {
+	// Schedule leads to the same run again, by Replay.
+	Schedule Schedule
+	// Told is what the outside was told, in order, each once; Trouble how much of it
+	// was before there was peace.
+	Told    []Telling
+	Trouble int
+	// Given are the inputs, those of a client among them, and when.
+	Given []Telling
+	// Rest is that the run came to rest in peace; Steps how long it was in all.
+	Rest  bool
+	Steps int
+	// Endless is not nil where a tick was given up: the rest says nothing.
+	Endless *interp.EndlessError
+	d       *deployment
+	// arrived is as in world.
+	arrived map[string]int
+}
+
+// logical is the node that a machine stands for.
+func (r *Run) logical(machine string) string {
+	if i, ok := r.d.place[machine]; ok {
+		return r.d.names[r.d.logical[i]]
+	}
+	return machine
+}
+
+// Outcome is all that was told, a line each, in their order.
+func (r *Run) Outcome() string { return outcome(r.Told) }
+
+// game is a run under way.
+type game struct {
+	*Player
+	*world
+	run    *Run
+	react  func(interp.Message) []interp.Message
+	heard  int // of what was told, by the client
+	asked  int // how much was told when an input was given last
+	source env.Random
+	given  []bool
+	stops  map[int][]int // machines, by the number of the step
+	// handed are a client's messages, which follow the inputs.
+	handed []interp.Message
+	// pace is how many times less often a machine has a tick than it could; lazy, that
+	// one has a tick when something comes to it, mostly; hurried, that machines have one when
+	// something comes, and at once; whole, that all that has come comes together; newest,
+	// that of what has come the newest comes first; once, that nothing comes again; and
+	// eager, that inputs are given early.
+	pace                                      []int
+	lazy, hurried, whole, newest, once, eager bool
+	// sides are the two parts of a partition, by node, for so many more steps.
+	sides map[int]bool
+	apart int
+}
+
+func (p *Player) start() *game {
+	g := &game{Player: p, world: p.d.begin(), run: &Run{d: p.d}, given: make([]bool, len(p.inputs))}
+	if p.options.Client != nil {
+		g.react = p.options.Client(p.d.program)
+	}
+	return g
+}
+
+// give gives an input.
+func (g *game) give(i int) bool {
+	if i >= len(g.inputs) {
+		if i -= len(g.inputs); i >= len(g.handed) {
+			return false
+		}
+		g.hand(g.handed[i])
+		return true
+	}
+	g.given[i] = true
+	g.hand(g.inputs[i])
+	return true
+}
+
+func (g *game) hand(m interp.Message) {
+	g.send(m, outside)
+	g.run.Given = append(g.run.Given, Telling{m, g.step})
+}
+
+// listen has the client hear what was told.
+func (g *game) listen() {
+	for ; g.heard < len(g.told); g.heard++ {
+		if g.react != nil {
+			for _, m := range g.react(g.told[g.heard].Message) {
+				g.handed = append(g.handed, m)
+				g.hand(m)
+			}
+		}
+	}
+}
+
+func (g *game) do(s Step) {
+	if done, ok := g.take(s, g.give); ok {
+		g.run.Schedule = append(g.run.Schedule, done)
+	}
+	g.listen()
+}
+
+// end is the peace: what was not given yet is given, and everything gets on.
+func (g *game) end() *Run {
+	defer func() { g.run.Endless = g.endless }()
+	g.run.Trouble = len(g.told)
+	if g.options.NoPeace {
+		g.run.Told, g.run.Steps, g.run.arrived = g.told, g.step, g.arrived
+		return g.run
+	}
+	g.run.Rest = g.peace(func(round int) {
+		g.listen()
+		for i := range g.inputs {
+			if !g.given[i] || g.options.Again && round%(2*g.slow*g.longest) == 0 {
+				g.give(i)
+			}
+		}
+		for i := range g.handed {
+			if g.options.Again && round%(2*g.slow*g.longest) == 0 {
+				g.give(len(g.inputs) + i)
+			}
+		}
+	})
+	g.listen()
+	g.run.Told, g.run.Steps, g.run.arrived = g.told, g.step, g.arrived
+	return g.run
+}
+
+// Replay goes through a schedule, then peace.
+func (p *Player) Replay(s Schedule) *Run {
+	g := p.start()
+	for _, step := range s {
+		g.do(step)
+	}
+	return g.end()
+}
+
+// Random goes through a schedule that a seed makes.
+func (p *Player) Random(seed uint64) *Run {
+	g := p.start()
+	g.source = env.Seeded(seed)
+	g.doom()
+	g.temper()
+	for n := range g.options.Steps {
+		for _, i := range g.stops[n] {
+			g.do(Step{Kind: Stop, Machine: g.machines[i].Node})
+		}
+		g.do(g.choose())
+	}
+	return g.end()
+}
+
+func (g *game) one(in int) bool { return env.IntN(g.source, in) == 0 }
+
+// doom picks the machines that stop, and when.
+func (g *game) doom() {
+	g.stops = map[int][]int{}
+	for range g.options.Faults.Stops {
+		node := g.pieces[env.IntN(g.source, len(g.pieces))]
+		for _, i := range node {
+			if at := env.IntN(g.source, g.options.Steps); !g.spared(i) && (len(node) == 1 || g.one(2)) {
+				g.stops[at] = append(g.stops[at], i)
+			}
+		}
+	}
+}
+
+// temper draws how a run goes: without it all machines are as quick as one another and have
+// had many ticks before anything comes to them, which is what mistakes about the first
+// tick, about what comes together, and about answers that come soon hide behind. What comes again
+// and again makes up for what was lost.
+func (g *game) temper() {
+	g.lazy, g.eager = g.one(2), g.one(2)
+	g.hurried, g.whole, g.once = g.one(3), g.one(2), g.one(2)
+	g.newest = !g.whole && g.one(2)
+	for range g.machines {
+		g.pace = append(g.pace, []int{1, 1, 4, 16}[env.IntN(g.source, 4)])
+	}
+}
+
+func (g *game) spared(i int) bool { return slices.Contains(g.options.Faults.Spared, g.of[i]) }
+
+// togetherMax is how many messages arrive in a tick of the trouble at most.
+const togetherMax = 8
+
+// choose is what the adversary does next.
+func (g *game) choose() Step {
+	often := max(1, g.options.Steps/(2*(len(g.inputs)+1)))
+	if g.eager {
+		often = min(often, 4)
+	}
+	if len(g.told) > g.asked { // whoever was told something asks
+		often = min(often, 2)
+	}
+	if g.one(often) {
+		g.asked = len(g.told)
+		for range 4 {
+			all := len(g.inputs) + len(g.handed)
+			if i := env.IntN(g.source, max(1, all)); i < all && (g.options.Again || i < len(g.inputs) && !g.given[i]) {
+				return Step{Kind: Give, Input: i}
+			}
+		}
+	}
+	for range drawsMax {
+		s := g.tick()
+		if (g.lazy || g.hurried) && s.Kind == Tick && len(s.In)+len(s.Timers) == 0 && !g.one(8) {
+			continue
+		}
+		return s
+	}
+	return g.tick()
+}
+
+// drawsMax is how often a machine is drawn for which there is something to do.
+const drawsMax = 16
+
+// tick is one of a machine, or a crash.
+func (g *game) tick() Step {
+	i := env.IntN(g.source, len(g.machines))
+	for range drawsMax {
+		if g.hurried && len(g.waiting(i)) > 0 || !g.hurried && g.one(g.pace[i]) {
+			break
+		}
+		i = env.IntN(g.source, len(g.machines))
+	}
+	s := Step{Kind: Tick, Machine: g.machines[i].Node, keys: []string{}}
+	if f := g.options.Faults; f.Crashes > 0 && !g.spared(i) && g.one(max(1, g.options.Steps/f.Crashes)) {
+		s.Losing = g.one(2)
+		if s.Kind = TickCrash; g.one(2) {
+			s.Kind = Crash
+			return s
+		}
+	}
+	g.part()
+	newest := slices.Max(append(g.waiting(i), -1))
+	for j, p := range g.net[i] {
+		if g.newest && p.waiting && j != newest || p.gone || g.apart > 0 && p.from != outside && g.sides[p.from] != g.sides[g.logical[i]] {
+			continue
+		}
+		if len(s.keys) < togetherMax && (p.waiting && (g.hurried || g.whole || g.one(2)) || !p.waiting && !g.once && p.from != outside && g.one(40)) {
+			s.In, s.keys = append(s.In, j), append(s.keys, p.key)
+		}
+	}
+	for _, r := range g.timers[i] {
+		if g.one(g.periods[r]) {
+			s.Timers = append(s.Timers, r.Name)
+		}
+	}
+	return s
+}
+
+// part begins a partition now and then, and lets it end.
+func (g *game) part() {
+	f := g.options.Faults
+	if g.apart--; g.apart >= 0 || f.Partitions == 0 || !g.one(max(1, g.options.Steps/f.Partitions)) {
+		return
+	}
+	g.apart, g.sides = g.options.Steps/8, map[int]bool{}
+	for node := range g.pieces {
+		g.sides[node] = g.one(2)
+	}
+}

@@ -1,0 +1,257 @@
+package analyze
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/ashlar-dev/ashlar/internal/dedalus/logic"
+)
+
+// Key is by what the facts of a relation are divided among machines: a column, or
+// a function of one.
+type Key struct {
+	Column int
+	Func   string
+}
+
+// Keys say for each relation that a part reads by what it is divided, so that
+// facts which meet in a rule are on the same machine.
+type Keys map[*logic.Relation]Key
+
+// Name is the key as the program's author would write it.
+func (k Key) Name(r *logic.Relation) string { return apply(k.Func, r.Columns[k.Column].Name) }
+
+// KeysMax is how many ways to divide a part Partition answers.
+const KeysMax = 64
+
+// Partition finds ways to divide the part among machines by keys, best first:
+// those with fewer functions and earlier columns. Without any the verdict says
+// why. It is the unification of key terms in each rule, in place of the paper's
+// co-hashing and its dependencies (section 4.1 and 4.2).
+func Partition(p Part) ([]Keys, Verdict) {
+	v := yes()
+	deps := Dependencies(p.Program)
+	refs := p.refs()
+	for _, rel := range p.ordered(refs) {
+		r, l := p.reader(rel)
+		switch {
+		case rel.Kind == logic.Input:
+			v.block(r, l, rel.Name+" comes from outside, where nobody can be told to divide it", "have another component receive it, as a relay does")
+		case len(rel.Columns) == 0:
+			v.block(r, l, rel.Name+" has no column to divide it by", "partial partitioning can copy it to all")
+		case !slices.ContainsFunc(rel.Columns, func(c logic.Column) bool { return c.Lattice == logic.NoLattice }):
+			v.block(r, l, rel.Name+" has no column to divide it by but those that merge", "partial partitioning can copy it to all")
+		}
+	}
+	if !v.Holds {
+		return nil, v
+	}
+	s := &solver{part: p, refs: refs, fns: []string{""}}
+	for _, f := range functions(p.Program) {
+		if total(p.Program, f) {
+			s.fns = append(s.fns, f)
+		}
+	}
+	for _, r := range p.Rules {
+		s.rules = append(s.rules, ruleTerms{r, newTerms(r, deps)})
+	}
+	s.order = s.connected()
+	s.search(0, Keys{})
+	if len(s.found) == 0 {
+		if !s.deepest.Holds && s.deepest.Because != nil {
+			return nil, s.deepest
+		}
+		v.block(nil, nil, "there is no key", "")
+		return nil, v
+	}
+	return s.found, v
+}
+
+// total reports whether a function has a value for every argument, so that a message can
+// be sent by it whatever it is. Those from Go, and static relations, may have none.
+func total(p *logic.Program, f string) bool {
+	if b := logic.FindBuiltin(f); b != nil {
+		return f != "/" && f != "%"
+	}
+	fn := p.Function(f)
+	return fn != nil && fn.Body != nil && totalTerm(p, fn.Body)
+}
+
+func totalTerm(p *logic.Program, t *logic.Term) bool {
+	return (t.Kind != logic.Call || total(p, t.Name)) &&
+		!slices.ContainsFunc(t.Args, func(a *logic.Term) bool { return !totalTerm(p, a) })
+}
+
+type ruleTerms struct {
+	*logic.Rule
+	terms *terms
+}
+
+// solver searches for keys, a relation after the other, and goes back where a rule
+// is not satisfied.
+type solver struct {
+	part  Part
+	refs  set
+	fns   []string
+	rules []ruleTerms
+	order []*logic.Relation
+	found []Keys
+	// deepest is why the longest attempt went no further.
+	deepest Verdict
+	depth   int
+}
+
+// connected orders the relations so that each, where it can, meets one before it
+// in a rule.
+func (s *solver) connected() []*logic.Relation {
+	var order []*logic.Relation
+	in := set{}
+	add := func(r *logic.Relation) {
+		if s.refs[r] && !in[r] {
+			in[r] = true
+			order = append(order, r)
+		}
+	}
+	for _, seed := range s.part.ordered(s.refs) {
+		add(seed)
+		for changed := true; changed; {
+			changed = false
+			for _, r := range s.rules {
+				met := slices.ContainsFunc(s.occurrences(r.Rule), func(o occurrence) bool { return in[o.rel] })
+				if !met {
+					continue
+				}
+				for _, o := range s.occurrences(r.Rule) {
+					if s.refs[o.rel] && !in[o.rel] {
+						add(o.rel)
+						changed = true
+					}
+				}
+			}
+		}
+	}
+	return order
+}
+
+// occurrence is a relation with its arguments in a rule.
+type occurrence struct {
+	rel     *logic.Relation
+	args    []*logic.Term
+	literal *logic.Literal // nil for the head
+}
+
+// occurrences are the relations of a rule that must be together: those of the body
+// that are not static, and the head if the part reads it here.
+func (s *solver) occurrences(r *logic.Rule) []occurrence {
+	var out []occurrence
+	for i := range r.Body {
+		if a := r.Body[i].Atom; a != nil && a.Relation.Kind != logic.Static {
+			out = append(out, occurrence{a.Relation, a.Args, &r.Body[i]})
+		}
+	}
+	if r.Kind != logic.Async && s.refs[r.Head.Relation] {
+		o := occurrence{rel: r.Head.Relation}
+		for _, a := range r.Head.Args {
+			t := a.Term
+			if a.Aggregate != logic.NoAggregate {
+				t = &logic.Term{Kind: logic.Wildcard}
+			}
+			o.args = append(o.args, t)
+		}
+		out = append(out, o)
+	}
+	return out
+}
+
+func (s *solver) search(i int, keys Keys) {
+	if len(s.found) >= KeysMax {
+		return
+	}
+	if i == len(s.order) {
+		found := Keys{}
+		for r, k := range keys {
+			found[r] = k
+		}
+		s.found = append(s.found, found)
+		return
+	}
+	rel := s.order[i]
+	for _, f := range s.fns {
+		for c := range rel.Columns {
+			if rel.Columns[c].Lattice != logic.NoLattice {
+				continue
+			}
+			keys[rel] = Key{c, f}
+			if v := s.consistent(keys); v.Holds {
+				s.search(i+1, keys)
+			} else if i >= s.depth && (i > s.depth || s.deepest.Because == nil) {
+				s.depth, s.deepest = i, v
+			}
+			delete(keys, rel)
+		}
+	}
+}
+
+// consistent says whether in each rule all relations that have a key have the same
+// one.
+func (s *solver) consistent(keys Keys) Verdict {
+	v := yes()
+	for _, r := range s.rules {
+		first, key := occurrence{}, -1
+		here := false // that the machine has a fact of this key, and so the key is its own
+		all := true   // that every relation of the rule has its key already
+		for _, o := range s.occurrences(r.Rule) {
+			k, ok := keys[o.rel]
+			if !ok {
+				all = false
+				continue
+			}
+			here = here || o.literal != nil && !o.literal.Negated
+			t, ok := r.terms.term(o.args[k.Column])
+			if !ok {
+				v.block(r.Rule, o.literal, fmt.Sprintf("%s is asked for whatever its %s", o.rel.Name, k.Name(o.rel)), "")
+				return v
+			}
+			mine := r.terms.apply(k.Func, t)
+			switch {
+			case key < 0:
+				first, key = o, mine
+			case r.terms.class(key) != mine:
+				v.block(r.Rule, o.literal, fmt.Sprintf("%s, by %s, meets %s, by %s: %s is not known to be %s",
+					first.rel.Name, keys[first.rel].Name(first.rel), o.rel.Name, k.Name(o.rel), r.terms.text[mine], r.terms.text[key]),
+					"declare a dependency between them (fd), or use partial partitioning")
+				return v
+			}
+		}
+		if all && key >= 0 && !here {
+			v.block(r.Rule, first.literal, fmt.Sprintf("%s is divided by %s, and every machine would do this for the keys of all: it reads nothing that only the machine of a key has",
+				first.rel.Name, keys[first.rel].Name(first.rel)), "derive it from a fact of that key that is there or comes in, not from what all machines have alike")
+			return v
+		}
+		if key >= 0 && r.Head.Aggregates() && !groupsBy(r, key) {
+			v.block(r.Rule, nil, fmt.Sprintf("it aggregates over facts of different %s", r.terms.text[key]), "")
+			return v
+		}
+	}
+	return v
+}
+
+// groupsBy reports whether the groups of an aggregate are not divided by a key: the
+// key is one of what it groups by, or a function of that. What index numbers is an
+// argument of the head too, and groups nothing.
+func groupsBy(r ruleTerms, key int) bool {
+	numbered := func(t *logic.Term) bool {
+		return slices.ContainsFunc(r.Head.Args, func(a logic.HeadArg) bool {
+			return a.Aggregate == logic.Index && a.Term.Kind == logic.Var && t.Kind == logic.Var && a.Term.Name == t.Name
+		})
+	}
+	for _, a := range r.Head.Args {
+		if a.Aggregate != logic.NoAggregate || numbered(a.Term) {
+			continue
+		}
+		if t, ok := r.terms.term(a.Term); ok && r.terms.reaches(t, key) {
+			return true
+		}
+	}
+	return false
+}

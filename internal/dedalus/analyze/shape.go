@@ -1,0 +1,343 @@
+package analyze
+
+import (
+	"fmt"
+
+	"github.com/ashlar-dev/ashlar/internal/dedalus/logic"
+)
+
+// idb counts the literals of a rule that are neither static nor negated, and
+// answers the second one.
+func idb(r *logic.Rule) (n int, second *logic.Literal) {
+	for i := range r.Body {
+		l := &r.Body[i]
+		if l.Atom != nil && l.Atom.Relation.Kind != logic.Static {
+			if n++; n == 2 {
+				second = l
+			}
+		}
+	}
+	return n, second
+}
+
+// Functional says whether each fact that the part derives is a function of one
+// fact: no state, no negation, no aggregation, no join but with static relations, and
+// nothing that merges: what two ticks had apart, facts of both, may come in one tick to
+// a part that is told of them, and is one fact there.
+func Functional(p Part) Verdict {
+	v := yes()
+	for _, r := range p.Rules {
+		if r.Kind == logic.Next {
+			v.block(r, nil, "it carries facts to the next tick", "")
+		}
+		if r.Head.Aggregates() {
+			v.block(r, nil, "it aggregates", "")
+		}
+		if rel := merging(r); rel != nil {
+			v.block(r, nil, rel.Name+" merges its facts: two that come together are one", "send what merges under another name, in a relation that does not merge")
+		}
+		for i := range r.Body {
+			if r.Body[i].Negated {
+				v.block(r, &r.Body[i], "it negates", "")
+			}
+		}
+		if n, second := idb(r); n > 1 {
+			v.block(r, second, "it joins two relations that are not static", "")
+		}
+	}
+	return v
+}
+
+// Persisted are the relations of the part whose facts, once they hold, hold for
+// ever; among them those of persists, which the caller takes care of. Guarded
+// persistence counts if its author asserts that what it forgets is not missed.
+func Persisted(p Part, persists func(*logic.Relation) bool) (map[*logic.Relation]bool, []logic.Assumption) {
+	out := map[*logic.Relation]bool{}
+	var assuming []logic.Assumption
+	for _, rel := range p.Program.Relations {
+		if rel.Kind == logic.Static || (rel.Kind != logic.Timer && persists(rel)) {
+			out[rel] = true
+			continue
+		}
+		for _, r := range p.rulesOf(rel) {
+			guards, ok := r.Persistence()
+			if !ok {
+				continue
+			}
+			if a, asserted := p.assumed(logic.Collected, rel); len(guards) == 0 {
+				out[rel] = true
+			} else if asserted {
+				out[rel] = true
+				assuming = append(assuming, a)
+			}
+		}
+	}
+	for changed := true; changed; {
+		changed = false
+		for rel := range p.local() {
+			if !out[rel] && followsPersisted(p, rel, out) {
+				out[rel], changed = true, true
+			}
+		}
+	}
+	return out, assuming
+}
+
+// followsPersisted: all rules of the relation are of this tick, without negation
+// and aggregation, over what persists.
+func followsPersisted(p Part, rel *logic.Relation, persisted map[*logic.Relation]bool) bool {
+	rules := p.rulesOf(rel)
+	for _, r := range rules {
+		if r.Kind != logic.Sync || r.Head.Aggregates() {
+			return false
+		}
+		for i := range r.Body {
+			if a := r.Body[i].Atom; a != nil && (r.Body[i].Negated || !persisted[a.Relation]) {
+				return false
+			}
+		}
+	}
+	return len(rules) > 0
+}
+
+// Monotonic says whether what the part derives only grows with what it is given,
+// if all that comes into it is persisted. Aggregates may occur if they only grow
+// and are only compared with a bound that they pass once.
+func Monotonic(p Part) Verdict {
+	v := yes()
+	inputs := p.inputs()
+	persisted, assuming := Persisted(p, func(r *logic.Relation) bool { return inputs[r] })
+	used := map[string]bool{}
+	for _, r := range p.Rules {
+		if rel := merging(r); rel != nil {
+			v.block(r, nil, rel.Name+" merges its facts: what was is forgotten", "")
+			continue
+		}
+		guards, persistence := r.Persistence()
+		if _, asserted := p.assumed(logic.Collected, r.Head.Relation); persistence && len(guards) > 0 && asserted {
+			used[r.Head.Relation.Name] = true
+			continue
+		}
+		for i := range r.Body {
+			l := &r.Body[i]
+			switch {
+			case l.Atom == nil || l.Atom.Relation.Kind == logic.Static:
+			case l.Negated && persistence:
+				v.block(r, l, r.Head.Relation.Name+" is forgotten", fmt.Sprintf("'assume collected %s', if what is forgotten is not missed", r.Head.Relation.Name))
+			case l.Negated:
+				v.block(r, l, "it negates", "")
+			case l.Atom.Relation.Kind == logic.Timer:
+				v.block(r, l, "it waits for a timer", "")
+			case !persisted[l.Atom.Relation] && r.Head.Aggregates():
+				v.block(r, l, "it aggregates "+l.Atom.Relation.Name+", which is not persisted", "")
+			}
+		}
+		if r.Head.Aggregates() {
+			threshold(p, r, &v)
+		}
+	}
+	for _, a := range assuming {
+		if used[a.Relation] {
+			v.Assuming = append(v.Assuming, a)
+		}
+	}
+	return v
+}
+
+// merging is a relation of the rule's, one that it derives or reads, that merges its
+// facts.
+func merging(r *logic.Rule) *logic.Relation {
+	if r.Head.Relation.Merges() {
+		return r.Head.Relation
+	}
+	for i := range r.Body {
+		if a := r.Body[i].Atom; a != nil && a.Relation.Merges() {
+			return a.Relation
+		}
+	}
+	return nil
+}
+
+// threshold blocks unless the aggregates of a rule grow, and everybody who reads
+// them asks only whether they have passed a bound.
+func threshold(p Part, r *logic.Rule, v *Verdict) {
+	if _, growing := p.assumed(logic.Growing, r.Head.Relation); growing {
+		a, _ := p.assumed(logic.Growing, r.Head.Relation)
+		v.Assuming = append(v.Assuming, a)
+		return
+	}
+	for i, a := range r.Head.Args {
+		switch a.Aggregate {
+		case logic.NoAggregate:
+			continue
+		case logic.Count, logic.Max, logic.Min:
+		default:
+			v.block(r, nil, fmt.Sprintf("'%v' does not only grow", a.Aggregate), "")
+			continue
+		}
+		for _, reader := range p.Rules {
+			for j := range reader.Body {
+				l := &reader.Body[j]
+				if l.Atom != nil && l.Atom.Relation == r.Head.Relation && !passes(reader, l.Atom.Args[i], a.Aggregate) {
+					v.block(reader, l, fmt.Sprintf("the %v in %s is used other than to ask whether it has passed a bound", a.Aggregate, r.Head.Relation.Name),
+						fmt.Sprintf("compare it with >=, or 'assume growing %s' if nothing depends on how far it is passed", r.Head.Relation.Name))
+				}
+			}
+		}
+	}
+}
+
+// passes reports whether a rule uses a term only to ask whether it is on the far side of
+// a bound.
+func passes(r *logic.Rule, t *logic.Term, a logic.Aggregate) bool {
+	if t.Kind == logic.Wildcard {
+		return true
+	}
+	if t.Kind != logic.Var {
+		return false
+	}
+	uses := 0
+	count := func(n string) {
+		if n == t.Name {
+			uses++
+		}
+	}
+	compares := 0
+	for i := range r.Body {
+		l := &r.Body[i]
+		l.Vars(count)
+		if c := l.Compare; c != nil {
+			up := c.Op == logic.Greater || c.Op == logic.GreaterEqual
+			down := c.Op == logic.Less || c.Op == logic.LessEqual
+			left, right := isVar(c.Left, t.Name), isVar(c.Right, t.Name)
+			if grows := a != logic.Min; (left && up == grows && up != down) || (right && down == grows && up != down) {
+				compares++
+			}
+		}
+	}
+	for _, h := range r.Head.Args {
+		h.Term.Vars(count)
+	}
+	if r.Dest != nil {
+		r.Dest.Vars(count)
+	}
+	return uses == compares+1
+}
+
+func isVar(t *logic.Term, name string) bool { return t.Kind == logic.Var && t.Name == name }
+
+// Existence are the relations of the part that are empty in every tick in which
+// nothing comes into it: neither messages nor timers.
+func Existence(p Part) map[*logic.Relation]bool {
+	inputs, e := p.inputs(), set{}
+	for r := range p.local() {
+		e[r] = true
+	}
+	for changed := true; changed; {
+		changed = false
+		for _, r := range p.Rules {
+			if r.Kind != logic.Async && e[r.Head.Relation] && (r.Kind == logic.Next || !driven(r, inputs, e)) {
+				delete(e, r.Head.Relation)
+				changed = true
+			}
+		}
+	}
+	return e
+}
+
+// driven reports whether a rule has a literal that holds only when something came in.
+func driven(r *logic.Rule, inputs, e set) bool {
+	for i := range r.Body {
+		if l := &r.Body[i]; l.Positive() && (inputs[l.Atom.Relation] || e[l.Atom.Relation]) {
+			return true
+		}
+	}
+	return false
+}
+
+// StateMachine says whether the part changes and sends only in ticks in which
+// something comes into it: then it does the same when its ticks are elsewhere in
+// time, as long as their order and what comes together stay. What it carries from
+// such a tick it must carry through all ticks in which nothing comes in: a fact that
+// holds in the next tick only would be there or not by when the next thing comes.
+func StateMachine(p Part) Verdict {
+	v := yes()
+	inputs, e := p.inputs(), set(Existence(p))
+	stays, carried := p.staying(inputs, e)
+	for _, r := range p.Rules {
+		guards, persistence := r.Persistence()
+		switch {
+		case driven(r, inputs, e):
+			if r.Kind == logic.Next && !carried[r.Head.Relation] {
+				v.block(r, nil, r.Head.Relation.Name+" holds in the next tick and not in those after it, also when nothing comes in",
+					"keep it in a table until it is used")
+			}
+		case r.Kind == logic.Async:
+			v.block(r, nil, "it sends in ticks in which nothing came in", "derive it from what came in, or from a timer")
+		case r.Kind == logic.Next && !persistence:
+			v.block(r, nil, "it changes state in ticks in which nothing came in", "")
+		case r.Kind == logic.Next:
+			for i := range guards {
+				if !stays[r.Head.Relation] && !quiet(&guards[i], inputs, e) {
+					v.block(r, &guards[i], "it forgets in ticks in which nothing came in", "")
+				}
+			}
+		}
+	}
+	return v
+}
+
+// staying are the relations that are carried whole through ticks in which nothing
+// comes in; carried are those that are carried through them, at least some of their
+// facts.
+func (p Part) staying(inputs, e set) (whole, carried set) {
+	whole, carried = set{}, set{}
+	for _, r := range p.Rules {
+		guards, ok := r.Persistence()
+		if ok && !driven(r, inputs, e) {
+			carried[r.Head.Relation] = true
+		}
+		for i := range guards {
+			ok = ok && quiet(&guards[i], inputs, e)
+		}
+		if ok {
+			whole[r.Head.Relation] = true
+		}
+	}
+	return whole, carried
+}
+
+// quiet reports whether a guard lets all pass in ticks in which nothing came in.
+func quiet(g *logic.Literal, inputs, e set) bool {
+	return g.Atom != nil && g.Negated && (e[g.Atom.Relation] || inputs[g.Atom.Relation])
+}
+
+// Fleeting are the relations of the part that are empty from some tick on if nothing
+// comes in: those that Existence has, and what next rules derive from such.
+func Fleeting(p Part) map[*logic.Relation]bool {
+	inputs, f := p.inputs(), set{}
+	for grown := true; grown; {
+		// What is derived from itself within the tick is as fleeting as the rest that
+		// it is derived from; what is derived from itself for the next is not.
+		g := set{}
+		for r := range p.local() {
+			g[r] = true
+		}
+		for changed := true; changed; {
+			changed = false
+			for _, r := range p.Rules {
+				among := f
+				if r.Kind == logic.Sync {
+					among = g
+				}
+				if r.Kind != logic.Async && g[r.Head.Relation] && !driven(r, inputs, among) {
+					delete(g, r.Head.Relation)
+					changed = true
+				}
+			}
+		}
+		grown = len(g) > len(f)
+		f = g
+	}
+	return f
+}

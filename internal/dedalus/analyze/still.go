@@ -1,0 +1,382 @@
+package analyze
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ashlar-dev/ashlar/internal/dedalus/logic"
+)
+
+// Still says whether ticks in which nothing comes in leave the part as it is: there may
+// be more or fewer of them, and what it does when the next thing comes is the same. It
+// is what StateMachine asks but for messages: one that is sent in such a tick may be
+// late for ever.
+func Still(p Part) Verdict {
+	v := yes()
+	inputs, e := p.inputs(), set(Existence(p))
+	stays, carried := p.staying(inputs, e)
+	for _, r := range p.Rules {
+		guards, persistence := r.Persistence()
+		switch {
+		case r.Kind != logic.Next:
+		case driven(r, inputs, e):
+			if !carried[r.Head.Relation] {
+				v.block(r, nil, r.Head.Relation.Name+" holds in the next tick and not in those after it, also when nothing comes in",
+					"keep it in a table until it is used")
+			}
+		case !persistence:
+			v.block(r, nil, "it changes state in ticks in which nothing came in", "")
+		default:
+			for i := range guards {
+				if !stays[r.Head.Relation] && !quiet(&guards[i], inputs, e) {
+					v.block(r, &guards[i], "it forgets in ticks in which nothing came in", "")
+				}
+			}
+		}
+	}
+	return v
+}
+
+// Reaches reports whether something that part a sends can make something come in to part b:
+// by way of other components, or of clients, who may ask because they were answered.
+func Reaches(a, b Part) bool {
+	seen := map[*logic.Relation]bool{}
+	var follow func(rel *logic.Relation) bool
+	send := func(rules []*logic.Rule) bool {
+		for _, r := range rules {
+			if r.Kind == logic.Async && follow(r.Head.Relation) {
+				return true
+			}
+		}
+		return false
+	}
+	follow = func(rel *logic.Relation) bool {
+		if seen[rel] {
+			return false
+		}
+		seen[rel] = true
+		if b.refs()[rel] {
+			return true
+		}
+		if rel.Kind == logic.Output {
+			for _, in := range a.Program.Relations {
+				if in.Kind == logic.Input && follow(in) {
+					return true
+				}
+			}
+			return false
+		}
+		for _, c := range a.Program.Components {
+			p := Whole(a.Program, c)
+			if c == a.Component {
+				p = a
+			}
+			if p.refs()[rel] && send(p.Rules) {
+				return true
+			}
+		}
+		return false
+	}
+	return send(a.Rules)
+}
+
+// Timely says whether the part tells no ticks apart in which nothing came in. What idle
+// ticks change may meet nothing that depends on what comes in: not in the tick in which
+// that comes; and, if it may be older than a tick, not later either.
+func Timely(p Part) Verdict {
+	v := yes()
+	x := p.restless()
+	given, caused := p.given(logic.Sync), p.given(logic.Sync, logic.Next)
+	brief := x.following(x.brief, x.old)
+	old := x.following(x.old)
+	v.Assuming = x.assuming
+	for _, r := range p.Rules {
+		if _, carries := r.Persistence(); carries {
+			continue // what it forgets is what makes its relation one of these
+		}
+		whole := r.Head.Aggregates() || r.Head.Relation.Merges()
+		for i := range r.Body {
+			b := &r.Body[i]
+			if b.Atom == nil || !brief[b.Atom.Relation] {
+				continue
+			}
+			among := given
+			if old[b.Atom.Relation] {
+				among = caused
+			}
+			if g := p.meets(r, b, among, whole); g != nil {
+				v.block(r, g, x.because(b.Atom.Relation)+", and meets what depends on what comes in", x.help(b.Atom.Relation))
+				break
+			}
+		}
+	}
+	return v
+}
+
+// meets is a literal of the rule, other than b, whose relation is in a set: or b itself,
+// where the rule makes something of all of b's facts together.
+func (p Part) meets(r *logic.Rule, b *logic.Literal, among set, whole bool) *logic.Literal {
+	for i := range r.Body {
+		if g := &r.Body[i]; g.Atom != nil && among[g.Atom.Relation] && (g != b || whole) {
+			return g
+		}
+	}
+	return nil
+}
+
+// given are the relations that hold because of what comes in, among other reasons: by
+// rules of these kinds.
+func (p Part) given(kinds ...logic.RuleKind) set {
+	out := p.inputs()
+	for range p.Rules {
+		for _, r := range p.Rules {
+			for i := range r.Body {
+				if a := r.Body[i].Atom; a != nil && out[a.Relation] && slices.Contains(kinds, r.Kind) {
+					out[r.Head.Relation] = true
+				}
+			}
+		}
+	}
+	return out
+}
+
+// restless is what idle ticks change in a part: ticks in which nothing comes in.
+type restless struct {
+	part Part
+	// brief are relations that next rules derive and none carries on: they hold for the
+	// tick after that in which something came.
+	brief set
+	// old are those that idle ticks change at any time: because a next rule derives
+	// something in one, or the persistence of a table forgets something in one.
+	old      set
+	why      map[*logic.Relation]string
+	from     map[*logic.Relation]*logic.Relation // what others follow from
+	assuming []logic.Assumption
+}
+
+// Why idle ticks change a table.
+const (
+	derives = "may be derived in ticks in which nothing came in"
+	forgets = "may be forgotten in ticks in which nothing came in"
+)
+
+// restless finds what idle ticks change. They change nothing else: in a node to which
+// nothing has come yet no next rule fires; and what a node carries out of a tick it
+// carries out of an idle tick after it.
+func (p Part) restless() *restless {
+	x := &restless{part: p, brief: set{}, old: set{}, why: map[*logic.Relation]string{}, from: map[*logic.Relation]*logic.Relation{}}
+	inputs, e := p.inputs(), set(Existence(p))
+	dwindling, early := p.dwindling(inputs, e), p.early()
+	carried, fed := set{}, set{}
+	for _, r := range p.Rules {
+		if _, ok := r.Persistence(); ok {
+			carried[r.Head.Relation] = true
+		} else if r.Kind == logic.Next {
+			fed[r.Head.Relation] = true
+		}
+	}
+	for _, r := range p.Rules {
+		rel := r.Head.Relation
+		guards, persistence := r.Persistence()
+		switch {
+		case r.Kind != logic.Next || x.timely(rel):
+		case !carried[rel]:
+			x.brief[rel] = true
+			if !driven(r, inputs, e) {
+				x.old[rel], x.why[rel] = true, derives
+			}
+		case !persistence:
+			// What is derived once in the tick of what came in and is carried on is the
+			// same in all ticks after it.
+			if !driven(r, inputs, e) && (early(r) || !dwindling.body(r)) {
+				x.old[rel], x.why[rel] = true, derives
+			}
+		default:
+			for i := range guards {
+				g := &guards[i]
+				prompt := g.Atom != nil && g.Negated && dwindling.of[g.Atom.Relation] && !fed[rel] && p.onlyWoken(rel, inputs, e)
+				if quiet(g, inputs, e) || prompt {
+					continue
+				}
+				if a, ok := p.assumed(logic.Collected, rel); ok {
+					x.assuming = append(x.assuming, a)
+					break
+				}
+				x.old[rel], x.why[rel] = true, forgets
+				break
+			}
+		}
+	}
+	return x
+}
+
+// following are the relations in these sets, and what follows from them. What a next rule
+// makes of them is older than a tick.
+func (x *restless) following(sets ...set) set {
+	out := set{}
+	for _, s := range sets {
+		for rel := range s {
+			out[rel] = true
+		}
+	}
+	for range x.part.Rules {
+		for _, r := range x.part.Rules {
+			_, carries := r.Persistence()
+			for i := range r.Body {
+				a, rel := r.Body[i].Atom, r.Head.Relation
+				if r.Kind == logic.Async || carries || a == nil || !out[a.Relation] || x.timely(rel) {
+					continue
+				}
+				if r.Kind == logic.Next {
+					x.old[rel] = true
+				}
+				if !out[rel] {
+					out[rel] = true
+					x.from[rel] = cmp.Or(x.from[a.Relation], a.Relation)
+				}
+			}
+		}
+	}
+	return out
+}
+
+// timely reports whether the author asserts that nobody can tell when a relation changed, and
+// notes it.
+func (x *restless) timely(rel *logic.Relation) bool {
+	a, ok := x.part.assumed(logic.Timely, rel)
+	if ok && !slices.Contains(x.assuming, a) {
+		x.assuming = append(x.assuming, a)
+	}
+	return ok
+}
+
+// because says why a relation is one of these.
+func (x *restless) because(rel *logic.Relation) string {
+	if why := x.why[rel]; why != "" {
+		return rel.Name + " " + why
+	}
+	if from := x.from[rel]; from != nil {
+		return rel.Name + " follows from " + strings.Replace(x.because(from), " ", ", which ", 1)
+	}
+	return rel.Name + " holds for one tick"
+}
+
+func (x *restless) help(rel *logic.Relation) string {
+	if from := x.from[rel]; from != nil && x.why[rel] == "" {
+		return x.help(from)
+	}
+	switch x.why[rel] {
+	case forgets:
+		return fmt.Sprintf("delete it by what comes in, or 'assume collected %s', if what is forgotten is not missed", rel.Name)
+	case derives:
+		return fmt.Sprintf("derive it by what comes in, or 'assume timely %s', if nobody can tell in which of these ticks that is", rel.Name)
+	}
+	return "keep it in a table until it is used"
+}
+
+// onlyWoken reports whether the rules of a relation but those that carry it need something that
+// comes in.
+func (p Part) onlyWoken(rel *logic.Relation, inputs, e set) bool {
+	for _, r := range p.rulesOf(rel) {
+		if _, carries := r.Persistence(); !carries && !driven(r, inputs, e) {
+			return false
+		}
+	}
+	return true
+}
+
+// early says of a rule that it may fire in a node to which nothing has come yet.
+func (p Part) early() func(*logic.Rule) bool {
+	possible := set{}
+	fires := func(r *logic.Rule) bool {
+		return !slices.ContainsFunc(r.Body, func(l logic.Literal) bool {
+			return l.Positive() && l.Atom.Relation.Kind != logic.Static && !possible[l.Atom.Relation]
+		})
+	}
+	for range p.Rules {
+		for _, r := range p.Rules {
+			if r.Kind == logic.Sync && fires(r) {
+				possible[r.Head.Relation] = true
+			}
+		}
+	}
+	return fires
+}
+
+// dwindling are relations that have no fact in an idle tick which they did not have in
+// the tick before.
+type dwindling struct {
+	of set
+	// whole are tables that forget nothing, so that what is not in them later was not in
+	// them before.
+	whole set
+}
+
+func (p Part) dwindling(inputs, e set) *dwindling {
+	d := &dwindling{of: set{}, whole: set{}}
+	for rel := range inputs {
+		d.of[rel] = true
+	}
+	for rel := range p.local() {
+		d.of[rel] = true
+		for _, r := range p.rulesOf(rel) {
+			if guards, ok := r.Persistence(); ok && len(guards) == 0 && !rel.Merges() {
+				d.whole[rel] = true
+			}
+		}
+	}
+	for changed := true; changed; {
+		changed = false
+		for _, r := range p.Rules {
+			rel := r.Head.Relation
+			if r.Kind == logic.Async || !d.of[rel] {
+				continue
+			}
+			_, carries := r.Persistence()
+			ok := carries || r.Kind == logic.Sync && (driven(r, inputs, e) || d.body(r) && !rel.Merges() && p.onlyPassed(r))
+			if !ok {
+				delete(d.of, rel)
+				changed = true
+			}
+		}
+	}
+	return d
+}
+
+// body reports whether a rule derives nothing in an idle tick that it did not derive in the
+// tick before.
+func (d *dwindling) body(r *logic.Rule) bool {
+	for i := range r.Body {
+		l := &r.Body[i]
+		if l.Atom == nil || l.Atom.Relation.Kind == logic.Static {
+			continue
+		}
+		if l.Negated && !d.whole[l.Atom.Relation] || !l.Negated && !d.of[l.Atom.Relation] {
+			return false
+		}
+	}
+	return true
+}
+
+// onlyPassed reports whether what a rule aggregates, if it does, becomes less when there is less
+// of it, and is only asked whether it has passed a bound.
+func (p Part) onlyPassed(r *logic.Rule) bool {
+	for i, a := range r.Head.Args {
+		if a.Aggregate == logic.NoAggregate {
+			continue
+		}
+		if a.Aggregate != logic.Count && a.Aggregate != logic.Max && a.Aggregate != logic.Min {
+			return false
+		}
+		for _, reader := range p.Rules {
+			for j := range reader.Body {
+				if l := &reader.Body[j]; l.Atom != nil && l.Atom.Relation == r.Head.Relation && !passes(reader, l.Atom.Args[i], a.Aggregate) {
+					return false
+				}
+			}
+		}
+	}
+	return true
+}

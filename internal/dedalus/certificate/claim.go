@@ -1,0 +1,159 @@
+package certificate
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/ashlar-dev/ashlar/internal/dedalus/logic"
+)
+
+// Claim is what a rewrite says that it did.
+type Claim struct {
+	// Kind is one of the names in kinds.
+	Kind string
+	// Component is what it was applied to.
+	Component string
+	// Moved are the places, from 0, of the rules that became the component Name.
+	Moved []int
+	Name  string
+	// Partitions is by how many a partitioning divides, Keys by what, and
+	// Dependencies what it rests on, for each relation.
+	Partitions   int
+	Keys         map[string]Key
+	Dependencies map[string][]Dependency
+	// Partial is what a partial partitioning claims besides.
+	Partial *Partial
+	// Assuming are assertions of the author that it rests on.
+	Assuming []logic.Assumption
+}
+
+// Key is a column of a relation, or a function of it.
+type Key struct {
+	Column int
+	Func   string
+}
+
+// Dependency is that in every fact column To is Func of column From; the empty
+// function is equality.
+type Dependency struct {
+	From, To int
+	Func     string
+}
+
+// Check says what is not as claimed.
+func Check(before, after *logic.Program, c Claim) error {
+	if err := after.Validate(); err != nil {
+		return fmt.Errorf("the program after is not one: %w", err)
+	}
+	from := before.Component(c.Component)
+	if from == nil {
+		return fmt.Errorf("there is no component %s", c.Component)
+	}
+	if from.Partitions != 1 {
+		return fmt.Errorf("component %s is divided already", c.Component)
+	}
+	if !slices.EqualFunc(before.Functions, after.Functions, func(a, b *logic.Function) bool { return exactFunction(a) == exactFunction(b) }) {
+		return fmt.Errorf("functions are not the same")
+	}
+	if !slices.EqualFunc(before.Assumptions, after.Assumptions, func(a, b logic.Assumption) bool { return a.Kind == b.Kind && a.Relation == b.Relation }) {
+		return fmt.Errorf("assumptions are not the same")
+	}
+	for _, r := range before.Relations {
+		if err := dependable(r); err != nil {
+			return err
+		}
+		if s := after.Find(r.Name); s == nil || exactRelation(s) != exactRelation(r) {
+			return fmt.Errorf("relation %s is not the same", r.Name)
+		}
+	}
+	if err := newNodes(before, after); err != nil {
+		return err
+	}
+	check, ok := kinds()[c.Kind]
+	if !ok {
+		return fmt.Errorf("there is no rewrite %q", c.Kind)
+	}
+	return check(before, after, from, c)
+}
+
+// dependable checks that the facts of a static relation have the dependencies that it
+// declares: partitionings rest on them.
+func dependable(r *logic.Relation) error {
+	for _, d := range r.Dependencies {
+		for i, row := range r.Facts {
+			for _, other := range r.Facts[:i] {
+				same := !slices.ContainsFunc(d.From, func(c int) bool { return row[c].Compare(other[c]) != 0 })
+				if same && row[d.To].Compare(other[d.To]) != 0 {
+					return fmt.Errorf("%s has no dependency as it declares: %v and %v differ in column %d", r.Name, other, row, d.To)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// kinds are the rewrites that can be checked, each with its check of everything but
+// what all have in common.
+func kinds() map[string]func(before, after *logic.Program, from *logic.Component, c Claim) error {
+	return map[string]func(before, after *logic.Program, from *logic.Component, c Claim) error{
+		"mutual":       decouplingBy((*halves).mutual),
+		"functional":   decouplingBy((*halves).functional),
+		"monotonic":    decouplingBy((*halves).monotonic),
+		"statemachine": checkStateMachine,
+		"asymmetric":   checkAsymmetric,
+		"partition":    checkPartition,
+		"partial":      checkPartial,
+		"relay":        checkRelay,
+	}
+}
+
+// node is a value that names a node.
+func node(component string, i int) string { return fmt.Sprintf("%s/%d", component, i) }
+
+// forwards checks that a static relation leads where a forwarding relation must:
+// each node of known, by part, to an instance of to; each node of another component
+// to itself.
+func forwards(after *logic.Program, f *logic.Relation, known []string, to *logic.Component, parts int) error {
+	if f == nil || f.Kind != logic.Static || f.Facts == nil || f.Nodes != "" || f.Size != "" || f.Merges() || len(f.Dependencies) > 0 {
+		return fmt.Errorf("there is no forwarding relation for %s", to.Name)
+	}
+	want := map[string]bool{}
+	add := func(from, to string, part int) {
+		if parts > 1 {
+			want[fmt.Sprintf("%s %d %s", from, part, to)] = true
+		} else {
+			want[from+" "+to] = true
+		}
+	}
+	is := map[string]bool{to.Name: true}
+	for _, k := range known {
+		is[k] = true
+		for i := range to.Instances {
+			for p := range parts {
+				add(node(k, i), node(to.Name, i*parts+p), p)
+			}
+		}
+	}
+	for _, o := range after.Components {
+		for i := 0; !is[o.Name] && i < o.Instances*o.Partitions; i++ {
+			for p := range parts {
+				add(node(o.Name, i), node(o.Name, i), p)
+			}
+		}
+	}
+	for _, row := range f.Facts {
+		text := row[0].Str
+		for _, v := range row[1 : len(row)-1] {
+			text += fmt.Sprintf(" %d", v.Num)
+		}
+		text += " " + row[len(row)-1].Str
+		if !want[text] {
+			return fmt.Errorf("%s has a fact that it should not have: %s", f.Name, text)
+		}
+		delete(want, text)
+	}
+	for text := range want {
+		return fmt.Errorf("%s lacks a fact: %s", f.Name, text)
+	}
+	return nil
+}

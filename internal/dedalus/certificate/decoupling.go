@@ -1,0 +1,444 @@
+package certificate
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/ashlar-dev/ashlar/internal/dedalus/logic"
+)
+
+// rel is how relations of two programs are compared: by name.
+type rel = string
+
+func names(r *logic.Rule, want func(*logic.Literal) bool) map[rel]bool {
+	out := map[rel]bool{}
+	for i := range r.Body {
+		if l := &r.Body[i]; l.Atom != nil && l.Atom.Relation.Kind != logic.Static && want(l) {
+			out[l.Atom.Relation.Name] = true
+		}
+	}
+	return out
+}
+
+func any(*logic.Literal) bool { return true }
+
+// halves are the two sides of a decoupling.
+type halves struct {
+	p           *logic.Program
+	moved, kept []*logic.Rule
+	assuming    []logic.Assumption
+}
+
+// reads are the relations that rules read; derives those that they derive on their
+// own node.
+func reads(rules []*logic.Rule) map[rel]bool {
+	out := map[rel]bool{}
+	for _, r := range rules {
+		for n := range names(r, any) {
+			out[n] = true
+		}
+	}
+	return out
+}
+
+func derives(rules []*logic.Rule) map[rel]bool {
+	out := map[rel]bool{}
+	for _, r := range rules {
+		if r.Kind != logic.Async {
+			out[r.Head.Relation.Name] = true
+		}
+	}
+	return out
+}
+
+// decouplingBy is the check of a decoupling with a condition of its own.
+func decouplingBy(condition func(*halves) error) func(before, after *logic.Program, from *logic.Component, c Claim) error {
+	return func(before, after *logic.Program, from *logic.Component, c Claim) error {
+		h, err := split(before, from, c)
+		if err != nil {
+			return err
+		}
+		for _, err := range []error{h.onward(), h.timerless()} {
+			if err != nil {
+				return err
+			}
+		}
+		if err := condition(h); err != nil {
+			return err
+		}
+		if c.Kind == "mutual" {
+			if err := h.tickless(from); err != nil {
+				return err
+			}
+		}
+		return h.transformed(after, from, c)
+	}
+}
+
+// split finds the two sides that a claim names.
+func split(before *logic.Program, from *logic.Component, c Claim) (*halves, error) {
+	h := &halves{p: before, assuming: c.Assuming}
+	for i, r := range from.Rules {
+		if slices.Contains(c.Moved, i) {
+			h.moved = append(h.moved, r)
+		} else {
+			h.kept = append(h.kept, r)
+		}
+	}
+	if len(h.moved) != len(c.Moved) || len(h.moved) == 0 || len(h.kept) == 0 {
+		return nil, fmt.Errorf("the rules that moved are not some of those of %s", from.Name)
+	}
+	return h, nil
+}
+
+// onward is what the decouplings by which nothing comes back have in common.
+func (h *halves) onward() error {
+	local, keptReads := derives(h.kept), reads(h.kept)
+	for n := range derives(h.moved) {
+		if keptReads[n] || local[n] {
+			return fmt.Errorf("%s is derived by what moves, and read or derived by what stays", n)
+		}
+	}
+	return h.unsent()
+}
+
+// unsent checks that no rule sends what the moved rules derive: it would
+// continue to arrive at the old component.
+func (h *halves) unsent() error {
+	local := derives(h.moved)
+	for _, c := range h.p.Components {
+		for _, r := range c.Rules {
+			if n := r.Head.Relation.Name; r.Kind == logic.Async && local[n] {
+				return fmt.Errorf("%s is derived by what moves, and sent to it by '%v'", n, r)
+			}
+		}
+	}
+	return nil
+}
+
+// timerless checks that what moves waits for no timer.
+func (h *halves) timerless() error {
+	for n := range reads(h.moved) {
+		if r := h.p.Find(n); r.Kind == logic.Timer {
+			return fmt.Errorf("what moves waits for timer %s", n)
+		}
+	}
+	return nil
+}
+
+func (h *halves) mutual() error {
+	local, keptReads := derives(h.kept), reads(h.kept)
+	for n := range reads(h.moved) {
+		if keptReads[n] || local[n] {
+			return fmt.Errorf("%s is read by what moves, and read or derived by what stays", n)
+		}
+	}
+	return nil
+}
+
+func (h *halves) functional() error {
+	for _, r := range h.moved {
+		if r.Kind == logic.Next || r.Head.Aggregates() || r.Head.Relation.Merges() {
+			return fmt.Errorf("'%v' has a state or aggregates", r)
+		}
+		n := 0
+		for i := range r.Body {
+			l := &r.Body[i]
+			if l.Negated {
+				return fmt.Errorf("'%v' negates", r)
+			}
+			if l.Atom != nil && l.Atom.Relation.Merges() {
+				// Two facts that are passed on in two ticks may come in one, and merge.
+				return fmt.Errorf("'%v' reads %s, which merges", r, l.Atom.Relation.Name)
+			}
+			if l.Atom != nil && l.Atom.Relation.Kind != logic.Static {
+				n++
+			}
+		}
+		if n > 1 {
+			return fmt.Errorf("'%v' joins", r)
+		}
+	}
+	return nil
+}
+
+// transformed checks that the program after is the one before with the rules moved
+// and everything led to them, and nothing else.
+func (h *halves) transformed(after *logic.Program, from *logic.Component, c Claim) error {
+	to := after.Component(c.Name)
+	if to == nil || h.p.Component(c.Name) != nil {
+		return fmt.Errorf("component %s is not new", c.Name)
+	}
+	if to.Of != from.Of || to.Instances != from.Instances || to.Partitions != 1 {
+		return fmt.Errorf("component %s is not the piece that it should be", c.Name)
+	}
+	if len(after.Components) != len(h.p.Components)+1 {
+		return fmt.Errorf("there are %d components, want %d", len(after.Components), len(h.p.Components)+1)
+	}
+	m := &matching{h: h, after: after, to: to, from: from, reads: map[rel]rel{}, rerouted: map[rel]bool{}, passed: map[rel]rel{}, kept: map[rel]rel{}, keep: c.Kind == "monotonic"}
+	if c.Kind != "mutual" {
+		var err error
+		if m.through, err = h.unhurried(from); err != nil {
+			return err
+		}
+	}
+	if err := m.moved(to.Rules); err != nil {
+		return err
+	}
+	for _, o := range h.p.Components {
+		a := after.Component(o.Name)
+		if a == nil || a.Of != o.Of || a.Instances != o.Instances || a.Partitions != o.Partitions {
+			return fmt.Errorf("component %s is not the same", o.Name)
+		}
+		rules := o.Rules
+		if o == from {
+			rules = h.kept
+		}
+		if err := m.stayed(rules, a.Rules, o == from); err != nil {
+			return fmt.Errorf("component %s: %w", o.Name, err)
+		}
+	}
+	return m.inputs()
+}
+
+// matching finds out how each relation comes to the rules that moved.
+type matching struct {
+	h        *halves
+	after    *logic.Program
+	from, to *logic.Component
+	// reads is, for what moved rules read before, what they read after.
+	reads map[rel]rel
+	// rerouted are relations that all senders send to the new component, passed
+	// those that the old component passes on, as what.
+	rerouted map[rel]bool
+	passed   map[rel]rel
+	// kept is what a relation is kept of, in the new component; keep says that
+	// all that comes in must be.
+	kept map[rel]rel
+	keep bool
+	// through reports that all must be passed on, and nothing rerouted.
+	through bool
+}
+
+// moved matches the rules of the new component: those that moved, in their order,
+// reading other relations in places, and the rules that keep what comes in.
+func (m *matching) moved(rules []*logic.Rule) error {
+	if len(rules) < len(m.h.moved) {
+		return fmt.Errorf("rules are missing in %s", m.to.Name)
+	}
+	for i, r := range m.h.moved {
+		if err := m.same(r, rules[i]); err != nil {
+			return fmt.Errorf("'%v' is not the rule '%v': %w", rules[i], r, err)
+		}
+	}
+	rest := rules[len(m.h.moved):]
+	for len(rest) > 0 {
+		if len(rest) < 2 || !m.keep {
+			return fmt.Errorf("'%v' should not be there", rest[0])
+		}
+		in, again := rest[0], rest[1]
+		guards, ok := again.Persistence()
+		if in.Kind != logic.Sync || !copies(in) || !alike(in.Body[0].Atom.Relation, in.Head.Relation) || !ok || len(guards) > 0 || again.Head.Relation != in.Head.Relation {
+			return fmt.Errorf("'%v' and '%v' do not keep what comes in", in, again)
+		}
+		m.kept[in.Head.Relation.Name] = in.Body[0].Atom.Relation.Name
+		rest = rest[2:]
+	}
+	return nil
+}
+
+// alike reports whether a new relation holds the facts of another one as they are: it merges
+// what that merges, and is not durable.
+func alike(of, own *logic.Relation) bool {
+	return own.Kind == logic.Derived && !own.Durable && slices.EqualFunc(of.Columns, own.Columns, func(a, b logic.Column) bool {
+		return a.Type.Equal(b.Type) && a.Lattice == b.Lattice
+	})
+}
+
+// copies reports whether a rule's head is its one literal's fact.
+func copies(r *logic.Rule) bool {
+	if len(r.Body) == 0 || !r.Body[0].Positive() || len(r.Head.Args) != len(r.Body[0].Atom.Args) {
+		return false
+	}
+	seen := map[string]bool{}
+	for i, a := range r.Head.Args {
+		t := r.Body[0].Atom.Args[i]
+		if a.Aggregate != logic.NoAggregate || a.Term.Kind != logic.Var || t.Kind != logic.Var || t.Name != a.Term.Name || seen[t.Name] {
+			return false
+		}
+		seen[t.Name] = true
+	}
+	return r.Kind == logic.Async || len(r.Body) == 1
+}
+
+// same says that a rule is another but for the relations that it reads, and that it may
+// send its head to the new component.
+func (m *matching) same(old, new *logic.Rule) error {
+	if len(old.Body) > len(new.Body) {
+		return fmt.Errorf("they differ in length")
+	}
+	back := *new
+	back.Body = slices.Clone(new.Body)
+	for i := range old.Body {
+		a, b := old.Body[i].Atom, new.Body[i].Atom
+		if a == nil || b == nil || a.Relation.Name == b.Relation.Name {
+			continue
+		}
+		if was, ok := m.reads[a.Relation.Name]; ok && was != b.Relation.Name {
+			return fmt.Errorf("%s is read as %s and as %s", a.Relation.Name, was, b.Relation.Name)
+		}
+		m.reads[a.Relation.Name] = b.Relation.Name
+		back.Body[i].Atom = &logic.Atom{Relation: a.Relation, Args: b.Args}
+	}
+	switch {
+	case exact(&back) == exact(old):
+		return m.note(old, false)
+	case old.Kind == logic.Async && m.forwarded(old, &back):
+		return m.note(old, true)
+	}
+	return fmt.Errorf("they differ in more than what they read")
+}
+
+// note notes where a rule sends its head: to the new component, or to where it went. All
+// rules that send it must do the same.
+func (m *matching) note(r *logic.Rule, leads bool) error {
+	if r.Kind != logic.Async {
+		return nil
+	}
+	n := r.Head.Relation.Name
+	if was, ok := m.rerouted[n]; ok && was != leads {
+		return fmt.Errorf("of the rules that send %s some lead to the new component and some do not; see '%v'", n, r)
+	}
+	m.rerouted[n] = leads
+	return nil
+}
+
+// stayed matches the rules of a component that stayed: each is as it was, or sends
+// its head to the new component; behind them, in the old component, rules that pass
+// on.
+func (m *matching) stayed(old, new []*logic.Rule, passes bool) error {
+	if len(new) < len(old) {
+		return fmt.Errorf("rules are missing")
+	}
+	for i, r := range old {
+		switch {
+		case exact(new[i]) == exact(r):
+			if err := m.note(r, false); err != nil {
+				return err
+			}
+		case r.Kind == logic.Async && m.forwarded(r, new[i]):
+			if err := m.note(r, true); err != nil {
+				return err
+			}
+		default:
+			return fmt.Errorf("'%v' is not the rule '%v'", new[i], r)
+		}
+	}
+	for _, r := range new[len(old):] {
+		if !passes || !m.passesOn(r) {
+			return fmt.Errorf("'%v' should not be there", r)
+		}
+		n := r.Body[0].Atom.Relation.Name
+		if m.passed[n] != "" {
+			return fmt.Errorf("%s is passed on twice", n)
+		}
+		m.passed[n] = r.Head.Relation.Name
+	}
+	return nil
+}
+
+// forwarded reports whether a rule is another one that sends to where the forwarding
+// relation leads from the old destination.
+func (m *matching) forwarded(old, new *logic.Rule) bool {
+	n := len(old.Body)
+	if len(new.Body) == n+2 && new.Body[n].Assign != nil && exactTerm(new.Body[n].Assign.Term) == exactTerm(old.Dest) {
+		return m.leads(old, new, n+1, exactTerm(&logic.Term{Kind: logic.Var, Name: new.Body[n].Assign.Var}))
+	}
+	return len(new.Body) == n+1 && m.leads(old, new, n, exactTerm(old.Dest))
+}
+
+func (m *matching) leads(old, new *logic.Rule, at int, dest string) bool {
+	a := new.Body[at].Atom
+	if a == nil || new.Body[at].Negated || len(a.Args) != 2 || exactTerm(a.Args[0]) != dest ||
+		a.Args[1].Kind != logic.Var || new.Dest.Kind != logic.Var || new.Dest.Name != a.Args[1].Name || uses(old, new.Dest.Name) {
+		return false
+	}
+	back := *new
+	back.Body, back.Dest = new.Body[:len(old.Body)], old.Dest
+	return exact(&back) == exact(old) && forwards(m.after, a.Relation, unique(m.from.Of, m.from.Name), m.to, 1) == nil
+}
+
+func uses(r *logic.Rule, name string) bool {
+	found := false
+	see := func(v string) { found = found || v == name }
+	for i := range r.Body {
+		r.Body[i].Vars(see)
+	}
+	for _, a := range r.Head.Args {
+		a.Term.Vars(see)
+	}
+	r.Dest.Vars(see)
+	return found
+}
+
+func unique(a, b string) []string {
+	if a == b {
+		return []string{a}
+	}
+	return []string{a, b}
+}
+
+// passesOn reports whether a rule sends each fact of a relation to the new component.
+func (m *matching) passesOn(r *logic.Rule) bool {
+	if r.Kind != logic.Async || len(r.Body) != 2 || !copies(r) || r.Body[1].Atom == nil || r.Body[1].Negated {
+		return false
+	}
+	a := r.Body[1].Atom
+	return len(a.Args) == 2 && a.Args[0].Kind == logic.Self && a.Args[1].Kind == logic.Var && r.Dest.Kind == logic.Var &&
+		r.Dest.Name == a.Args[1].Name && alike(r.Body[0].Atom.Relation, r.Head.Relation) && !uses(&logic.Rule{Head: r.Head, Dest: &logic.Term{}, Body: r.Body[:1]}, r.Dest.Name) &&
+		m.h.p.Find(r.Head.Relation.Name) == nil &&
+		forwards(m.after, a.Relation, unique(m.from.Of, m.from.Name), m.to, 1) == nil
+}
+
+// inputs checks that each relation that the moved rules read, and do not derive,
+// comes to them: sent to them by all who send it, if nobody else there reads it, or
+// passed on; and kept, where it must be.
+func (m *matching) inputs() error {
+	derived, keptReads, local := derives(m.h.moved), reads(m.h.kept), derives(m.h.kept)
+	for n := range reads(m.h.moved) {
+		if derived[n] {
+			if _, other := m.reads[n]; other {
+				return fmt.Errorf("%s, which the moved rules derive, is read as another", n)
+			}
+			continue
+		}
+		now, ok := m.reads[n]
+		if !ok {
+			now = n
+		}
+		of, kept := m.kept[now]
+		if kept {
+			now = of
+		} else if m.keep {
+			return fmt.Errorf("%s is not kept", n)
+		}
+		switch {
+		case now == n:
+			if m.through || keptReads[n] || local[n] || comesFromOutside(m.h.p.Find(n)) {
+				return fmt.Errorf("%s does not come to the new component", n)
+			}
+			if sent, known := m.rerouted[n]; known && !sent {
+				return fmt.Errorf("%s is still sent to the old component", n)
+			}
+		case m.passed[n] != now:
+			return fmt.Errorf("%s, which is read in place of %s, does not come from it", now, n)
+		}
+		delete(m.rerouted, n)
+	}
+	for n, sent := range m.rerouted {
+		if sent {
+			return fmt.Errorf("%s is sent to the new component, which does not read it", n)
+		}
+	}
+	return nil
+}

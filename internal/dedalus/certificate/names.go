@@ -1,0 +1,94 @@
+package certificate
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/ashlar-dev/ashlar/internal/dedalus/logic"
+)
+
+// newNodes checks that nodes which the program before does not have are not such as it
+// speaks of all the same, as names of clients: what is for them would come to a piece.
+// Nor may a component be called as nodes are which pieces before stand for.
+func newNodes(before, after *logic.Program) error {
+	for _, c := range after.Components {
+		if before.Component(c.Name) != nil {
+			continue
+		}
+		for _, b := range before.Components {
+			if b.Of == c.Name {
+				return fmt.Errorf("%s is new, and %s is a piece of what is called so", c.Name, b.Name)
+			}
+		}
+	}
+	is := func(p *logic.Program, name string, i int) bool {
+		c := p.Component(name)
+		return c != nil && i < c.Instances*c.Partitions
+	}
+	for _, n := range nodesSpokenOf(before) {
+		name, number, ok := strings.Cut(n, "/")
+		i, err := strconv.ParseUint(number, 10, 31)
+		if !ok || err != nil || strconv.FormatUint(i, 10) != number {
+			continue // there is no such name
+		}
+		if is(after, name, int(i)) && !is(before, name, int(i)) {
+			return fmt.Errorf("the program before speaks of node %q, which is a new one; %s should be called otherwise", n, name)
+		}
+	}
+	return nil
+}
+
+// nodesSpokenOf are the nodes in facts, rules and functions, some more than once.
+func nodesSpokenOf(p *logic.Program) (nodes []string) {
+	var value func(v logic.Value)
+	value = func(v logic.Value) {
+		if v.Kind == logic.Node {
+			nodes = append(nodes, v.Str)
+		}
+		for _, e := range v.Set {
+			value(e)
+		}
+	}
+	var term func(ts ...*logic.Term)
+	term = func(ts ...*logic.Term) {
+		for _, t := range ts {
+			if t == nil {
+				continue
+			}
+			if t.Kind == logic.Const {
+				value(t.Value)
+			}
+			term(t.Args...)
+		}
+	}
+	for _, r := range p.Relations {
+		for _, row := range r.Facts {
+			for _, v := range row {
+				value(v)
+			}
+		}
+	}
+	for _, f := range p.Functions {
+		term(f.Body)
+	}
+	for _, c := range p.Components {
+		for _, r := range c.Rules {
+			term(r.Dest)
+			for _, a := range r.Head.Args {
+				term(a.Term)
+			}
+			for _, l := range r.Body {
+				switch {
+				case l.Atom != nil:
+					term(l.Atom.Args...)
+				case l.Compare != nil:
+					term(l.Compare.Left, l.Compare.Right)
+				default:
+					term(l.Assign.Term)
+				}
+			}
+		}
+	}
+	return nodes
+}

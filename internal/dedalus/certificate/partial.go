@@ -1,0 +1,431 @@
+package certificate
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/ashlar-dev/ashlar/internal/dedalus/logic"
+)
+
+// Partial is what a partial partitioning claims besides keys and dependencies.
+type Partial struct {
+	// Replicated are the inputs that all pieces get in one order; Sealed the relations
+	// that they send in parts.
+	Replicated, Sealed []string
+	// Depth is for how many ticks a replicated input goes on.
+	Depth int
+	// Settling is that the component goes on by itself when nothing comes in, and that
+	// its pieces wait until they have come to rest.
+	Settling bool
+}
+
+// depthMax is how many ticks a replicated input may go on.
+const depthMax = 64
+
+// division is a partial partitioning as it is found again.
+type division struct {
+	before, after *logic.Program
+	from          *logic.Component
+	claim         Claim
+	// inputs come in: replicated and divided ones, in the order of the program.
+	replicated, divided []*logic.Relation
+	// keyed depend on divided inputs, and summed are those of them that have no key.
+	keyed, summed map[rel]bool
+	// caused are the relations that are empty when nothing has come in for so many
+	// ticks; ordered those that are when no replicated input has.
+	caused, ordered map[rel]int
+}
+
+func checkPartial(before, after *logic.Program, from *logic.Component, c Claim) error {
+	if c.Partial == nil || c.Partitions < 2 || c.Partial.Depth < 0 || c.Partial.Depth > depthMax {
+		return fmt.Errorf("the claim is not that of a partial partitioning")
+	}
+	d := &division{before: before, after: after, from: from, claim: c}
+	for _, check := range []func() error{d.inputs, d.keys, d.quiet, d.sums, d.seals, d.components, d.relations} {
+		if err := check(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// inputs finds what comes in, and what depends on what.
+func (d *division) inputs() error {
+	local, read := derives(d.from.Rules), reads(d.from.Rules)
+	for _, r := range d.before.Relations {
+		if read[r.Name] && local[r.Name] && sent(d.before, r) {
+			return fmt.Errorf("%s comes to %s, which derives it as well", r.Name, d.from.Name)
+		}
+		if !read[r.Name] || local[r.Name] {
+			continue
+		}
+		if r.Kind != logic.Derived {
+			return fmt.Errorf("%s comes from outside, and cannot be ordered or divided", r.Name)
+		}
+		for _, o := range d.before.Components {
+			if o != d.from && o.Partitions > 1 && reads(o.Rules)[r.Name] && !derives(o.Rules)[r.Name] {
+				return fmt.Errorf("%s comes to %s as well, which is divided by a key of its own", r.Name, o.Name)
+			}
+		}
+		if slices.Contains(d.claim.Partial.Replicated, r.Name) {
+			d.replicated = append(d.replicated, r)
+		} else {
+			d.divided = append(d.divided, r)
+		}
+	}
+	if len(d.replicated) != len(d.claim.Partial.Replicated) || len(d.replicated) == 0 || len(d.divided) == 0 {
+		return fmt.Errorf("what is replicated is not some of what comes to %s, and not all", d.from.Name)
+	}
+	d.keyed = map[rel]bool{}
+	for _, r := range d.divided {
+		d.keyed[r.Name] = true
+	}
+	for range d.from.Rules {
+		for _, r := range d.from.Rules {
+			if r.Kind != logic.Async && len(d.dividedIn(r)) > 0 {
+				d.keyed[r.Head.Relation.Name] = true
+			}
+		}
+	}
+	d.summed = map[rel]bool{}
+	for n := range d.keyed {
+		if _, ok := d.claim.Keys[n]; !ok && read[n] {
+			d.summed[n] = true
+		}
+	}
+	all := map[rel]bool{}
+	some := map[rel]bool{}
+	for _, r := range d.replicated {
+		all[r.Name] = true
+	}
+	for _, r := range d.divided {
+		all[r.Name], some[r.Name] = true, true
+	}
+	d.caused, d.ordered = lasting(d.from.Rules, all, nil), lasting(d.from.Rules, all, some)
+	for _, r := range d.before.Relations {
+		if lag := d.ordered[r.Name]; lag > d.claim.Partial.Depth {
+			return fmt.Errorf("%s can have facts %d ticks after a replicated input", r.Name, lag)
+		}
+	}
+	return nil
+}
+
+// sent reports whether any rule sends a relation.
+func sent(p *logic.Program, rel *logic.Relation) bool {
+	return slices.ContainsFunc(p.Components, func(c *logic.Component) bool {
+		return slices.ContainsFunc(c.Rules, func(r *logic.Rule) bool { return r.Kind == logic.Async && r.Head.Relation == rel })
+	})
+}
+
+// dividedIn are the literals of a rule that are of relations which depend on divided
+// inputs.
+func (d *division) dividedIn(r *logic.Rule) []*logic.Literal {
+	var out []*logic.Literal
+	for i := range r.Body {
+		if a := r.Body[i].Atom; a != nil && d.keyed[a.Relation.Name] {
+			out = append(out, &r.Body[i])
+		}
+	}
+	return out
+}
+
+// lasting are the relations that are empty a number of ticks after the inputs have come
+// for the last time, but for those in ever: with that number less one. It starts with
+// everything that may hold, and goes on from tick to tick with what may hold then.
+func lasting(rules []*logic.Rule, inputs, ever map[rel]bool) map[rel]int {
+	carried, coming := map[rel]bool{}, inputs
+	for _, r := range rules {
+		if r.Kind == logic.Next {
+			carried[r.Head.Relation.Name] = true
+		}
+	}
+	last := map[rel]int{}
+	for tick := 0; ; tick++ {
+		holds := map[rel]bool{}
+		for _, more := range []map[rel]bool{carried, coming} {
+			for n := range more {
+				holds[n] = true
+			}
+		}
+		for range rules {
+			for _, r := range rules {
+				if r.Kind == logic.Sync && fires(r, holds) {
+					holds[r.Head.Relation.Name] = true
+				}
+			}
+		}
+		next := map[rel]bool{}
+		for _, r := range rules {
+			if r.Kind == logic.Next && fires(r, holds) {
+				next[r.Head.Relation.Name] = true
+			}
+		}
+		for n := range holds {
+			last[n] = tick
+		}
+		if tick > 0 && len(next) == len(carried) {
+			for n := range holds {
+				delete(last, n)
+			}
+			return last
+		}
+		carried, coming = next, ever
+	}
+}
+
+func fires(r *logic.Rule, holds map[rel]bool) bool {
+	for i := range r.Body {
+		if l := &r.Body[i]; l.Positive() && l.Atom.Relation.Kind != logic.Static && !holds[l.Atom.Relation.Name] {
+			return false
+		}
+	}
+	return true
+}
+
+// keys checks that what is divided and meets has the same key.
+func (d *division) keys() error {
+	if err := inductive(d.before, d.claim.Dependencies); err != nil {
+		return err
+	}
+	// Of what is the same everywhere no key is asked.
+	p := d.before.Clone()
+	for _, r := range p.Relations {
+		if !d.keyed[r.Name] || d.summed[r.Name] {
+			r.Kind = logic.Static
+		}
+	}
+	read := reads(d.from.Rules)
+	for n := range read {
+		read[n] = d.keyed[n] && !d.summed[n]
+	}
+	for i, r := range p.Component(d.from.Name).Rules {
+		if divided := d.dividedIn(d.from.Rules[i]); d.summed[r.Head.Relation.Name] || d.alone(d.from.Rules[i], divided) {
+			continue
+		}
+		if err := together(r, read, d.claim); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// alone reports whether a rule sends for each fact of a relation by itself.
+func (d *division) alone(r *logic.Rule, divided []*logic.Literal) bool {
+	if r.Kind != logic.Async || len(divided) != 1 || divided[0].Negated {
+		return false
+	}
+	a := divided[0].Atom
+	k, ok := d.claim.Keys[a.Relation.Name]
+	return ok && k.Column < len(a.Args) && a.Args[k.Column].Kind == logic.Wildcard
+}
+
+// quiet checks what happens in ticks in which nothing came: nothing, or what comes to
+// rest, and pieces wait for that.
+func (d *division) quiet() error {
+	if d.claim.Partial.Settling {
+		return d.settles()
+	}
+	return d.steady()
+}
+
+// steady checks that nothing happens in a tick in which nothing came, but what a
+// replicated input goes on causing, and messages.
+func (d *division) steady() error {
+	for _, r := range d.from.Rules {
+		atoms, late, now := 0, false, false
+		for i := range r.Body {
+			l := &r.Body[i]
+			if l.Atom == nil || l.Atom.Relation.Kind == logic.Static {
+				continue
+			}
+			atoms++
+			n := l.Atom.Relation.Name
+			lag, caused := d.caused[n]
+			if _, ordered := d.ordered[n]; caused && lag > 0 && !ordered {
+				late = true
+				if l.Negated {
+					return fmt.Errorf("'%v' asks whether there is no %s, which comes late", r, n)
+				}
+			}
+			now = now || caused && !l.Negated
+		}
+		_, passes := d.caused[r.Head.Relation.Name]
+		switch guards, persistence := r.Persistence(); {
+		case late && (atoms > 1 || r.Head.Aggregates() || r.Kind != logic.Async && !passes):
+			return fmt.Errorf("'%v' has what comes late meet what comes in", r)
+		case now || r.Kind == logic.Sync:
+		case !persistence:
+			return fmt.Errorf("'%v' changes or sends something when nothing came in", r)
+		default:
+			for i := range guards {
+				g := &guards[i]
+				if g.Negated {
+					if _, caused := d.caused[g.Atom.Relation.Name]; caused {
+						continue
+					}
+				}
+				return fmt.Errorf("'%v' forgets when nothing came in", r)
+			}
+		}
+	}
+	return nil
+}
+
+// inOrder reports whether a rule fires only while a replicated input is dealt with.
+func (d *division) inOrder(r *logic.Rule) bool {
+	return slices.ContainsFunc(r.Body, func(l logic.Literal) bool {
+		if !l.Positive() {
+			return false
+		}
+		_, ok := d.ordered[l.Atom.Relation.Name]
+		return ok
+	})
+}
+
+// sums checks what has no key: one number that counts facts of different keys, or adds
+// up numbers of them, or is nought where there are none.
+func (d *division) sums() error {
+	for _, s := range d.before.Relations {
+		n := s.Name
+		if !d.summed[n] {
+			continue
+		}
+		if len(s.Columns) != 1 || s.Merges() {
+			return fmt.Errorf("%s has no key", n)
+		}
+		of, rules := "", 0
+		for _, r := range d.from.Rules {
+			if r.Kind != logic.Async && r.Head.Relation == s && r.Head.Aggregates() {
+				rules++
+				if len(r.Body) != 1 || !r.Body[0].Positive() {
+					return fmt.Errorf("'%v' counts more than one relation", r)
+				}
+				if of = r.Body[0].Atom.Relation.Name; !d.counts(r) {
+					return fmt.Errorf("'%v' does not count by the key", r)
+				}
+			}
+		}
+		if rules != 1 {
+			return fmt.Errorf("%s has no key", n)
+		}
+		for _, r := range d.from.Rules {
+			if r.Kind == logic.Async || r.Head.Relation != s || r.Head.Aggregates() {
+				continue
+			}
+			t, divided := r.Head.Args[0].Term, d.dividedIn(r)
+			if r.Kind != logic.Sync || t.Kind != logic.Const || t.Value.Num != 0 || len(divided) != 1 || !divided[0].Negated || divided[0].Atom.Relation.Name != of ||
+				slices.ContainsFunc(divided[0].Atom.Args, func(t *logic.Term) bool { return t.Kind != logic.Wildcard }) {
+				return fmt.Errorf("'%v' does not give nought where there is no %s", r, of)
+			}
+		}
+	}
+	return nil
+}
+
+// counts reports whether a rule counts the different keys in a relation, or adds up a number
+// of each of its facts.
+func (d *division) counts(r *logic.Rule) bool {
+	atom, arg := r.Body[0].Atom, r.Head.Args[0]
+	k, ok := d.claim.Keys[atom.Relation.Name]
+	if !ok || k.Column < 0 || k.Column >= len(atom.Args) || atom.Args[k.Column].Kind != logic.Var {
+		return false
+	}
+	seen := map[string]bool{}
+	for _, t := range atom.Args {
+		if t.Kind != logic.Wildcard && (t.Kind != logic.Var || seen[t.Name]) {
+			return false
+		}
+		seen[t.Name] = t.Kind == logic.Var
+	}
+	return arg.Aggregate == logic.Sum || arg.Aggregate == logic.Count && arg.Term.Kind == logic.Var && arg.Term.Name == atom.Args[k.Column].Name
+}
+
+// sum is the column of a rule's head that has what is summed: -1 when there is none. It
+// is an error when it is used otherwise.
+func (d *division) sum(r *logic.Rule) (int, error) {
+	column := -1
+	for i := range r.Body {
+		l := &r.Body[i]
+		if l.Atom == nil || !d.summed[l.Atom.Relation.Name] {
+			continue
+		}
+		bad := fmt.Errorf("'%v' uses %s other than to send it when a replicated input comes", r, l.Atom.Relation.Name)
+		t := l.Atom.Args[0]
+		if r.Kind != logic.Async || l.Negated || t.Kind != logic.Var || column >= 0 || len(d.dividedIn(r)) != 1 || !d.inOrder(r) {
+			return 0, bad
+		}
+		uses := 0
+		see := func(v string) {
+			if v == t.Name {
+				uses++
+			}
+		}
+		for j := range r.Body {
+			r.Body[j].Vars(see)
+		}
+		r.Dest.Vars(see)
+		for j, a := range r.Head.Args {
+			a.Term.Vars(see)
+			if a.Term.Kind == logic.Var && a.Term.Name == t.Name {
+				column = j
+			}
+		}
+		if uses != 2 || column < 0 {
+			return 0, bad
+		}
+	}
+	return column, nil
+}
+
+// seals checks that what is said to be sealed can be, and that what is summed is.
+func (d *division) seals() error {
+	for _, r := range d.from.Rules {
+		column, err := d.sum(r)
+		if err != nil {
+			return err
+		}
+		if column >= 0 && !slices.Contains(d.claim.Partial.Sealed, r.Head.Relation.Name) {
+			return fmt.Errorf("'%v' sends a sum that nobody adds up", r)
+		}
+	}
+	for i, n := range d.claim.Partial.Sealed {
+		s := d.before.Find(n)
+		if s == nil || s.Kind != logic.Derived || s.Merges() || slices.Contains(d.claim.Partial.Sealed[:i], n) {
+			return fmt.Errorf("%s cannot be sealed", n)
+		}
+		for _, o := range d.before.Components {
+			if reads(o.Rules)[n] && (o == d.from || o.Partitions > 1) {
+				return fmt.Errorf("%s cannot be sealed: %s is divided", n, o.Name)
+			}
+			for _, r := range o.Rules {
+				if r.Head.Relation == s && r.Kind == logic.Async && (o != d.from || !d.inOrder(r)) {
+					return fmt.Errorf("'%v' sends %s at other times", r, n)
+				}
+			}
+		}
+		if _, err := d.sealed(s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sealed is the column of a sealed relation that is summed: in all rules the same.
+func (d *division) sealed(s *logic.Relation) (int, error) {
+	column, rules := -1, 0
+	for _, r := range d.from.Rules {
+		if r.Kind != logic.Async || r.Head.Relation != s {
+			continue
+		}
+		c, err := d.sum(r)
+		if err != nil || rules > 0 && c != column {
+			return 0, fmt.Errorf("%s is not the same sum in all rules", s.Name)
+		}
+		column = c
+		rules++
+	}
+	if rules == 0 {
+		return 0, fmt.Errorf("%s does not send %s", d.from.Name, s.Name)
+	}
+	return column, nil
+}

@@ -1,0 +1,375 @@
+package certificate
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ashlar-dev/ashlar/internal/dedalus/logic"
+)
+
+func checkPartition(before, after *logic.Program, from *logic.Component, c Claim) error {
+	if c.Partitions < 2 {
+		return fmt.Errorf("%d parts are no partitioning", c.Partitions)
+	}
+	if err := inductive(before, c.Dependencies); err != nil {
+		return err
+	}
+	for _, r := range from.Rules {
+		if err := together(r, reads(from.Rules), c); err != nil {
+			return err
+		}
+	}
+	if cause(before, from, from.Rules, from.Rules) {
+		if err := (&halves{p: before, assuming: c.Assuming}).idleTicks(from.Rules); err != nil {
+			return err
+		}
+	}
+	to := after.Component(c.Component)
+	if to == nil || to.Partitions != c.Partitions || to.Instances != from.Instances || to.Of != from.Of || len(after.Components) != len(before.Components) {
+		return fmt.Errorf("component %s is not divided into %d", c.Component, c.Partitions)
+	}
+	incoming := reads(from.Rules)
+	for n := range derives(from.Rules) {
+		delete(incoming, n)
+	}
+	for _, o := range before.Components {
+		a := after.Component(o.Name)
+		if a == nil || len(a.Rules) != len(o.Rules) || a.Of != o.Of || a.Instances != o.Instances || o != from && a.Partitions != o.Partitions {
+			return fmt.Errorf("component %s is not the same", o.Name)
+		}
+		for i, r := range o.Rules {
+			switch {
+			case r.Kind == logic.Async && incoming[r.Head.Relation.Name]:
+				if err := divided(after, r, a.Rules[i], to, c); err != nil {
+					return fmt.Errorf("'%v': %w", a.Rules[i], err)
+				}
+			case exact(a.Rules[i]) != exact(r):
+				return fmt.Errorf("'%v' is not the rule '%v'", a.Rules[i], r)
+			}
+		}
+		if o != from && o.Partitions > 1 {
+			for n := range incoming {
+				if reads(o.Rules)[n] && !derives(o.Rules)[n] {
+					return fmt.Errorf("%s comes to %s as well, which is divided by a key of its own", n, o.Name)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// facts about equality in a rule: what each variable is known to be equal to,
+// written as text. Classes are closed under the claimed dependencies and under
+// functions of one argument.
+type equalities struct{ of map[string]string }
+
+// find is the representative of a text.
+func (e *equalities) find(x string) string {
+	for e.of[x] != "" {
+		x = e.of[x]
+	}
+	return x
+}
+
+// norm is the representative of a function of something, from the inside out.
+func (e *equalities) norm(x string) string {
+	if open := strings.IndexByte(x, '('); open > 0 {
+		x = x[:open] + "(" + e.norm(x[open+1:len(x)-1]) + ")"
+	}
+	return e.find(x)
+}
+
+// join makes two texts equal; the one with fewer functions stands for both.
+func (e *equalities) join(x, y string) {
+	x, y = e.norm(x), e.norm(y)
+	if x == y {
+		return
+	}
+	if strings.Count(x, "(") > strings.Count(y, "(") || strings.Count(x, "(") == strings.Count(y, "(") && x > y {
+		x, y = y, x
+	}
+	e.of[y] = x
+}
+
+func text(t *logic.Term) string {
+	switch {
+	case t.Kind == logic.Var:
+		return "$" + t.Name
+	case t.Kind == logic.Const:
+		return "'" + constant(t.Value)
+	case t.Kind == logic.Self:
+		return "'self"
+	case t.Kind == logic.Call && len(t.Args) == 1:
+		if x := text(t.Args[0]); x != "" {
+			return t.Name + "(" + x + ")"
+		}
+	}
+	return ""
+}
+
+// constant is a text that two constants have only if they are of one type and equal, and
+// that has no parentheses, which are for functions.
+func constant(v logic.Value) string {
+	of := v
+	kind := ""
+	for of.Kind == logic.SetType && len(of.Set) > 0 {
+		kind, of = kind+"set of ", of.Set[0]
+	}
+	kind += logic.Type{Kind: of.Kind}.String()
+	return strings.NewReplacer("%", "%25", "(", "%28", ")", "%29").Replace(v.String()) + ":" + kind
+}
+
+func function(f, x string) string {
+	if f == "" {
+		return x
+	}
+	return f + "(" + x + ")"
+}
+
+// known are the equalities of a rule's body, under claimed dependencies.
+func known(r *logic.Rule, deps map[string][]Dependency) *equalities {
+	e := &equalities{map[string]string{}}
+	// Each round may use what the one before has found; there are no more
+	// classes to join than terms.
+	rounds := 1
+	for i := range r.Body {
+		if a := r.Body[i].Atom; a != nil {
+			rounds += len(a.Args)
+		}
+		rounds++
+	}
+	for range rounds {
+		for i := range r.Body {
+			l := &r.Body[i]
+			switch {
+			case l.Assign != nil:
+				if x := text(l.Assign.Term); x != "" {
+					e.join("$"+l.Assign.Var, x)
+				}
+			case l.Compare != nil && l.Compare.Op == logic.Equal:
+				if x, y := text(l.Compare.Left), text(l.Compare.Right); x != "" && y != "" {
+					e.join(x, y)
+				}
+			case l.Positive():
+				for _, d := range dependencies(l.Atom.Relation, deps) {
+					if x, y := text(l.Atom.Args[d.From]), text(l.Atom.Args[d.To]); x != "" && y != "" {
+						e.join(function(d.Func, x), y)
+					}
+				}
+			}
+		}
+	}
+	return e
+}
+
+// dependencies are the claimed ones of a relation, and those that a static relation
+// declares: of two columns, it is a function that is called as no other one can be.
+func dependencies(r *logic.Relation, deps map[string][]Dependency) []Dependency {
+	if r.Kind != logic.Static {
+		return deps[r.Name]
+	}
+	for _, d := range r.Dependencies {
+		if len(r.Columns) == 2 && d.To == 1 && slices.Equal(d.From, []int{0}) {
+			return []Dependency{{0, 1, "static " + r.Name}}
+		}
+	}
+	return nil
+}
+
+// inductive checks that every rule derives only facts in which the claimed
+// dependencies hold, from facts in which they do. Then they hold in all facts.
+func inductive(p *logic.Program, deps map[string][]Dependency) error {
+	for n, list := range deps {
+		r := p.Find(n)
+		if r == nil || r.Kind != logic.Derived && r.Kind != logic.Output {
+			return fmt.Errorf("dependencies of %s, which no rule derives, cannot be known", n)
+		}
+		for _, d := range list {
+			if max(d.From, d.To) >= len(r.Columns) || min(d.From, d.To) < 0 || r.Columns[d.From].Lattice != logic.NoLattice || r.Columns[d.To].Lattice != logic.NoLattice {
+				return fmt.Errorf("%s has no such columns as %d and %d", n, d.From, d.To)
+			}
+		}
+	}
+	for _, c := range p.Components {
+		for _, r := range c.Rules {
+			e := known(r, deps)
+			for _, d := range deps[r.Head.Relation.Name] {
+				a, b := r.Head.Args[d.From], r.Head.Args[d.To]
+				x, y := text(a.Term), text(b.Term)
+				if a.Aggregate != logic.NoAggregate || b.Aggregate != logic.NoAggregate || x == "" || y == "" ||
+					e.norm(function(d.Func, x)) != e.norm(y) {
+					return fmt.Errorf("'%v' does not keep that column %d of %s is %s of column %d", r, d.To, r.Head.Relation.Name, d.Func, d.From)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// together checks that all relations of a rule which the component reads have the
+// same key in it.
+func together(r *logic.Rule, read map[rel]bool, c Claim) error {
+	e := known(r, c.Dependencies)
+	key := ""
+	meet := func(rn *logic.Relation, args []*logic.Term) error {
+		k, ok := c.Keys[rn.Name]
+		if !ok || k.Column < 0 || k.Column >= len(rn.Columns) || rn.Columns[k.Column].Lattice != logic.NoLattice {
+			return fmt.Errorf("%s has no key", rn.Name)
+		}
+		if rn.Kind == logic.Input || rn.Kind == logic.Timer {
+			return fmt.Errorf("%s comes from outside and cannot be divided", rn.Name)
+		}
+		x := ""
+		if t := args[k.Column]; t != nil {
+			x = text(t)
+		}
+		if x == "" {
+			return fmt.Errorf("in '%v', %s has no key", r, rn.Name)
+		}
+		x = e.norm(function(k.Func, x))
+		if key != "" && key != x {
+			return fmt.Errorf("in '%v', %s is divided by %s and another relation by %s", r, rn.Name, x, key)
+		}
+		key = x
+		return nil
+	}
+	here := false
+	for i := range r.Body {
+		if a := r.Body[i].Atom; a != nil && a.Relation.Kind != logic.Static {
+			if err := meet(a.Relation, a.Args); err != nil {
+				return err
+			}
+			here = here || !r.Body[i].Negated
+		}
+	}
+	if r.Kind != logic.Async && read[r.Head.Relation.Name] {
+		args := make([]*logic.Term, len(r.Head.Args))
+		for i, a := range r.Head.Args {
+			if a.Aggregate == logic.NoAggregate {
+				args[i] = a.Term
+			}
+		}
+		if err := meet(r.Head.Relation, args); err != nil {
+			return err
+		}
+	}
+	if key != "" && !here {
+		// That a machine has no fact of a key says nothing where the key is another's, and
+		// what it derives of such a key would be there twice.
+		return fmt.Errorf("'%v' reads no fact that only the machine of %s has, so that all would do it", r, key)
+	}
+	if key == "" || !r.Head.Aggregates() {
+		return nil
+	}
+	// A group must not be divided: the key is a function of what it groups by. What is
+	// numbered is an argument of the head beside its number, and groups nothing.
+	numbered := map[string]bool{}
+	for _, a := range r.Head.Args {
+		if a.Aggregate == logic.Index {
+			numbered[text(a.Term)] = true
+		}
+	}
+	for _, a := range r.Head.Args {
+		if x := text(a.Term); a.Aggregate == logic.NoAggregate && x != "" && !numbered[x] && within(key, e.norm(x)) {
+			return nil
+		}
+	}
+	return fmt.Errorf("'%v' aggregates over facts of different %s", r, key)
+}
+
+// within reports whether a text is another, or a function of it.
+func within(x, y string) bool {
+	for {
+		if x == y {
+			return true
+		}
+		open := strings.IndexByte(x, '(')
+		if open < 0 {
+			return false
+		}
+		x = x[open+1 : len(x)-1]
+	}
+}
+
+// divided checks that a rule is another one that sends to the part of its key: a
+// function of the key where there is one, the part as its hash modulo their number,
+// and where the forwarding relation leads from the old destination by that part.
+func divided(after *logic.Program, old, new *logic.Rule, to *logic.Component, c Claim) error {
+	n := len(old.Body)
+	if len(new.Body) < n+2 || n > 0 && exactBody(new.Body[:n]) != exactBody(old.Body) {
+		return fmt.Errorf("it is not the rule '%v'", old)
+	}
+	for i := range old.Head.Args {
+		if exactTerm(new.Head.Args[i].Term) != exactTerm(old.Head.Args[i].Term) {
+			return fmt.Errorf("it is not the rule '%v'", old)
+		}
+	}
+	added := new.Body[n:]
+	bound := map[string]bool{}
+	for i := range old.Body {
+		old.Body[i].Vars(func(v string) { bound[v] = true })
+	}
+	for i := range added {
+		// What was added binds new variables only, so that it takes nothing away.
+		l := &added[i]
+		switch {
+		case l.Assign != nil && !bound[l.Assign.Var]:
+			if !total(after, l.Assign.Term) {
+				return fmt.Errorf("'%v' may have no value, and take messages away", l)
+			}
+			bound[l.Assign.Var] = true
+		case l.Positive() && l.Atom.Relation.Kind == logic.Static:
+			last := l.Atom.Args[len(l.Atom.Args)-1]
+			if last.Kind != logic.Var || bound[last.Name] {
+				return fmt.Errorf("'%v' takes messages away", l)
+			}
+			bound[last.Name] = true
+			if i < len(added)-1 {
+				return fmt.Errorf("'%v' takes messages away", l)
+			}
+		default:
+			return fmt.Errorf("'%v' takes messages away", l)
+		}
+	}
+	f := added[len(added)-1].Atom
+	if f == nil || len(f.Args) != 3 || new.Dest.Kind != logic.Var || new.Dest.Name != f.Args[2].Name {
+		return fmt.Errorf("it does not go where a forwarding relation leads")
+	}
+	if err := forwards(after, f.Relation, []string{to.Name}, to, c.Partitions); err != nil {
+		return err
+	}
+	e := known(new, nil)
+	if e.norm(text(f.Args[0])) != e.norm(text(old.Dest)) {
+		return fmt.Errorf("it does not start from the old destination")
+	}
+	k := c.Keys[old.Head.Relation.Name]
+	want := e.norm("hash(" + function(k.Func, text(old.Head.Args[k.Column].Term)) + ")")
+	for _, l := range added {
+		if a := l.Assign; a != nil && f.Args[1].Kind == logic.Var && a.Var == f.Args[1].Name && a.Term.Kind == logic.Call && a.Term.Name == "%" &&
+			a.Term.Args[1].Kind == logic.Const && a.Term.Args[1].Value.Num == uint64(c.Partitions) && e.norm(text(a.Term.Args[0])) == want {
+			return nil
+		}
+	}
+	return fmt.Errorf("the part is not that of the key")
+}
+
+// total reports whether a term has a value, whatever the values of its variables.
+func total(p *logic.Program, t *logic.Term) bool {
+	if t.Kind != logic.Call {
+		return true
+	}
+	for _, a := range t.Args {
+		if !total(p, a) {
+			return false
+		}
+	}
+	if f := p.Function(t.Name); f != nil {
+		return f.Body != nil && total(p, f.Body)
+	}
+	if t.Name == "/" || t.Name == "%" {
+		by := t.Args[1]
+		return by.Kind == logic.Const && by.Value.Num != 0
+	}
+	return true
+}

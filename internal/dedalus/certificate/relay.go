@@ -1,0 +1,38 @@
+package certificate
+
+import (
+	"fmt"
+
+	"github.com/ashlar-dev/ashlar/internal/dedalus/logic"
+)
+
+// checkRelay checks that all rules of a component have moved, and that what comes to it
+// from outside, and each of its timers, is passed on to them, and nothing else is done.
+func checkRelay(before, after *logic.Program, from *logic.Component, c Claim) error {
+	for i, n := range c.Moved {
+		if n != i {
+			return fmt.Errorf("the rules that moved are not those of %s", from.Name)
+		}
+	}
+	if len(c.Moved) != len(from.Rules) || len(from.Rules) == 0 {
+		return fmt.Errorf("not all rules of %s have moved", from.Name)
+	}
+	h := &halves{p: before, moved: from.Rules, assuming: c.Assuming}
+	if err := h.unsent(); err != nil {
+		return err
+	}
+	some := false
+	for n := range reads(h.moved) {
+		some = some || comesFromOutside(before.Find(n))
+	}
+	if !some {
+		return fmt.Errorf("nothing comes to %s from outside", from.Name)
+	}
+	return h.transformed(after, from, c)
+}
+
+// comesFromOutside reports whether nobody sends a relation who could be told to send it to
+// another place: clients do, or it is a timer's.
+func comesFromOutside(r *logic.Relation) bool {
+	return r.Kind == logic.Input || r.Kind == logic.Timer
+}

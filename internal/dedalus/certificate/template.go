@@ -1,0 +1,126 @@
+package certificate
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/ashlar-dev/ashlar/internal/dedalus/logic"
+)
+
+// templates are rules as a rewrite must have made them, as text, in which $name stands
+// for a relation of its choice: the same wherever it occurs, a different one for each name,
+// and one that the program before does not have.
+type templates struct {
+	before, after *logic.Program
+	chosen        map[string]string // the relation that a name stands for
+	taken         map[string]bool
+}
+
+func newTemplates(before, after *logic.Program) *templates {
+	return &templates{before, after, map[string]string{}, map[string]bool{}}
+}
+
+// tokens are names, strings, and single characters; $ belongs to a name.
+var tokens = regexp.MustCompile(`\$?[A-Za-z_][A-Za-z0-9_]*|"(\\.|[^"\\])*"|\S`)
+
+// match checks that rules are as the templates say, one by one and no more.
+func (t *templates) match(rules []*logic.Rule, want []string) error {
+	for i, w := range want {
+		if i == len(rules) {
+			return fmt.Errorf("the rule '%s' is missing", t.spell(w))
+		}
+		if err := t.rule(rules[i], w); err != nil {
+			return err
+		}
+	}
+	if len(rules) > len(want) {
+		return fmt.Errorf("'%v' should not be there", rules[len(want)])
+	}
+	return nil
+}
+
+// rule matches one rule, and chooses for names that occur for the first time.
+func (t *templates) rule(r *logic.Rule, want string) error {
+	is, should := tokens.FindAllString(r.String(), -1), tokens.FindAllString(want, -1)
+	same := len(is) == len(should)
+	for i := 0; same && i < len(is); i++ {
+		switch {
+		case should[i][0] != '$':
+			same = is[i] == should[i]
+		case t.chosen[should[i]] != "":
+			same = is[i] == t.chosen[should[i]]
+		default:
+			if same = t.before.Find(is[i]) == nil && t.after.Find(is[i]) != nil && !t.taken[is[i]]; same {
+				t.chosen[should[i]] = is[i]
+				t.taken[is[i]] = true
+			}
+		}
+	}
+	if !same {
+		return fmt.Errorf("'%v' is not '%s'", r, t.spell(want))
+	}
+	return nil
+}
+
+// spell writes a template with what was chosen.
+func (t *templates) spell(want string) string {
+	return regexp.MustCompile(`\$\w+`).ReplaceAllStringFunc(want, func(n string) string {
+		if c := t.chosen[n]; c != "" {
+			return c
+		}
+		return n
+	})
+}
+
+// relation is what a name stands for.
+func (t *templates) relation(name string) *logic.Relation { return t.after.Find(t.chosen[name]) }
+
+// ordinary checks that all that was chosen are relations that rules derive, lost in
+// a crash, and without merging; but for those of except.
+func (t *templates) ordinary(except map[string]bool) error {
+	for n := range t.chosen {
+		if r := t.relation(n); !except[n] && (r.Kind != logic.Derived || r.Durable || r.Merges()) {
+			return fmt.Errorf("%s is not a plain relation", r.Name)
+		}
+	}
+	return nil
+}
+
+// copies checks that a chosen relation has the columns of another.
+func (t *templates) copies(name string, of *logic.Relation) error {
+	r := t.relation(name)
+	is, want := *r, *of
+	is.Name, want.Name = "", ""
+	want.Kind, want.Facts, want.Every = logic.Derived, nil, 0
+	if is.Kind != logic.Derived || is.Durable || columnsOf(&is) != columnsOf(&want) {
+		return fmt.Errorf("%s has not the columns of %s", r.Name, of.Name)
+	}
+	return nil
+}
+
+func columnsOf(r *logic.Relation) string {
+	var b strings.Builder
+	for _, c := range r.Columns {
+		fmt.Fprintf(&b, "%v %d,", c.Type, c.Lattice)
+	}
+	return b.String()
+}
+
+// row writes a relation with a variable for each column, behind others.
+func row(name string, of *logic.Relation, before ...string) string {
+	args := before
+	for i := range of.Columns {
+		args = append(args, fmt.Sprintf("x%d", i))
+	}
+	return name + "(" + strings.Join(args, ", ") + ")"
+}
+
+// blanks writes a relation with a wildcard for each column, behind others.
+func blanks(name string, of *logic.Relation, before ...string) string {
+	args := before
+	for range of.Columns {
+		args = append(args, "_")
+	}
+	return name + "(" + strings.Join(args, ", ") + ")"
+}

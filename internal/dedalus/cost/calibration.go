@@ -1,0 +1,141 @@
+package cost
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+
+	"github.com/ashlar-dev/ashlar/internal/dedalus/logic"
+)
+
+// Calibration is what things cost on a machine, in microseconds of one core.
+type Calibration struct {
+	// Machine says where the numbers are from.
+	Machine string `json:"machine"`
+	// Cores is how many cores a node can use.
+	Cores float64 `json:"cores"`
+	// Receive and Send are for a message among others of the same batch, ReceiveByte
+	// and SendByte for each of its bytes.
+	Receive     float64 `json:"receive"`
+	ReceiveByte float64 `json:"receiveByte"`
+	Send        float64 `json:"send"`
+	SendByte    float64 `json:"sendByte"`
+	// Firing is for a row that a rule derives. Keep is for one that is kept, and is
+	// forgotten some day; Group for one that an aggregate gives; Join for one that is made
+	// of several: all of them on top of Firing. Tick is for a tick.
+	Firing float64 `json:"firing"`
+	Keep   float64 `json:"keep"`
+	Group  float64 `json:"group"`
+	Join   float64 `json:"join"`
+	Tick   float64 `json:"tick"`
+	// UnderWay is how many commands are under way at once when a program does all
+	// that it can. In a profile there are fewer, and its ticks and syncs are for
+	// fewer commands.
+	UnderWay float64 `json:"underWay"`
+	// Row and RowByte are for what is made durable, SyncCPU for each time that the disk
+	// is asked to sync.
+	Row     float64 `json:"row"`
+	RowByte float64 `json:"rowByte"`
+	SyncCPU float64 `json:"syncCPU"`
+	// Hop and Sync are how long a message and a sync take.
+	Hop  float64 `json:"hop"`
+	Sync float64 `json:"sync"`
+	// Functions are functions from Go, by import path and name. Call is for those of
+	// which nothing is known.
+	Functions map[string]float64 `json:"functions"`
+	Call      float64            `json:"call"`
+	// Up is the share of time in which a machine works.
+	Up float64 `json:"up"`
+}
+
+// DefaultCalibration has what ashlar dedalus calibrate --measured found on a machine of
+// two cores that others used as well: costs of compiled rules in one thread, and all of
+// them fitted to the processor time of nodes in bench/dedalus, for voting, two-phase
+// commit (both) and the micro-benchmarks. What is left is a mean error of a quarter.
+// Hop is half of the paper's ping.
+func DefaultCalibration() *Calibration {
+	return &Calibration{Machine: "two shared cores of an AMD EPYC, loopback", Cores: 1,
+		Receive: 0.24, ReceiveByte: 0.0044, Send: 0.19, SendByte: 0.0007,
+		Firing: 0.125, Keep: 0.37, Group: 0.61, Join: 0.32, Tick: 2, UnderWay: 256,
+		Row: 0.56, SyncCPU: 140, Hop: 110, Sync: 450,
+		Functions: map[string]float64{}, Call: 1, Up: 0.999}
+}
+
+// ReadCalibration reads a calibration as JSON over the default one. The error says
+// which number is none.
+func ReadCalibration(text []byte) (*Calibration, error) {
+	c := DefaultCalibration()
+	if err := json.Unmarshal(text, c); err != nil {
+		return nil, fmt.Errorf("read a calibration: %w", err)
+	}
+	numbers := map[string]float64{"receive": c.Receive, "receiveByte": c.ReceiveByte, "send": c.Send, "sendByte": c.SendByte,
+		"firing": c.Firing, "keep": c.Keep, "group": c.Group, "join": c.Join, "tick": c.Tick, "row": c.Row, "rowByte": c.RowByte, "syncCPU": c.SyncCPU, "hop": c.Hop, "sync": c.Sync, "call": c.Call}
+	for name, f := range c.Functions {
+		numbers["functions."+name] = f
+	}
+	for name, x := range numbers {
+		if x < 0 || x > 1e9 || math.IsNaN(x) {
+			return nil, fmt.Errorf("read a calibration: %s is %v; want microseconds, from 0 to 1e9", name, x)
+		}
+	}
+	if c.Cores <= 0 || c.Cores > 1024 || c.UnderWay < 1 || c.UnderWay > 1e6 || c.Up <= 0 || c.Up > 1 {
+		return nil, fmt.Errorf("read a calibration: want cores in (0, 1024], underWay in [1, 1e6] and up in (0, 1]; they are %v, %v and %v", c.Cores, c.UnderWay, c.Up)
+	}
+	return c, nil
+}
+
+// Parts are what a node's time goes to, in microseconds for a command.
+type Parts struct {
+	Receive   float64 `json:"receive"`
+	Send      float64 `json:"send"`
+	Derive    float64 `json:"derive"`
+	Functions float64 `json:"functions"`
+	Log       float64 `json:"log"`
+}
+
+// Total is all of it.
+func (p Parts) Total() float64 { return p.Receive + p.Send + p.Derive + p.Functions + p.Log }
+
+func (p *Parts) add(q Parts, times float64) {
+	p.Receive += q.Receive * times
+	p.Send += q.Send * times
+	p.Derive += q.Derive * times
+	p.Functions += q.Functions * times
+	p.Log += q.Log * times
+}
+
+// function is what a call of a function costs, and whether that is known.
+func (c *Calibration) function(p *logic.Program, l *Load, name string) (micros float64, known bool) {
+	if f, ok := l.Functions[name]; ok && f.Micros >= 0 {
+		return f.Micros, true
+	}
+	f := p.Function(name)
+	if m, ok := c.Functions[f.Import+"."+f.Symbol]; ok {
+		return m, true
+	}
+	return c.Call, false
+}
+
+// parts is what a node's work costs for each command.
+func (c *Calibration) parts(p *logic.Program, l *Load, pr *Profile, n *Node) Parts {
+	var out Parts
+	batch := max(1, c.UnderWay/float64(l.Clients))
+	out.Receive = c.Receive*float64(n.Received) + c.ReceiveByte*float64(n.ReceivedBytes)
+	out.Send = c.Send*float64(n.Sent) + c.SendByte*float64(n.SentBytes)
+	for k, n := range work(p, n) {
+		if k == tickWork {
+			n /= batch
+		}
+		out.Derive += n * c.rules()[k]
+	}
+	for _, f := range slices.Sorted(maps.Keys(n.Calls)) {
+		m, _ := c.function(p, l, f)
+		out.Functions += m * float64(n.Calls[f])
+	}
+	out.Log = c.Row*float64(n.Durable) + c.RowByte*float64(n.DurableBytes) + c.SyncCPU*float64(n.Syncs)/batch
+	each := Parts{}
+	each.add(out, 1/float64(pr.Commands))
+	return each
+}

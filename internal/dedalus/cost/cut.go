@@ -1,0 +1,213 @@
+package cost
+
+import (
+	"slices"
+
+	"github.com/ashlar-dev/ashlar/internal/dedalus/logic"
+)
+
+// Which rules to move is not a choice among all subsets. A rule that derives a
+// relation and one that reads it stay together or become two sides of a message; so
+// the rules of a component are put into groups that no decoupling takes apart (those
+// that derive the same relation, and those that depend on each other), and what is
+// tried are the sets that this order of groups suggests: all that follows from a
+// group or from an input, all that a group follows from, what is left of these, parts
+// that have nothing in common, and two such sets together.
+
+// CutsMax is how many sets of rules of a component are tried.
+const CutsMax = 600
+
+// cut is a set of rules of a component, by their places.
+type cut []bool
+
+func (c cut) key() string {
+	b := make([]byte, len(c))
+	for i, in := range c {
+		if in {
+			b[i] = 1
+		}
+	}
+	return string(b)
+}
+
+func (c cut) rules() []int {
+	var out []int
+	for i, in := range c {
+		if in {
+			out = append(out, i+1)
+		}
+	}
+	return out
+}
+
+func (c cut) or(d cut) cut {
+	e := slices.Clone(c)
+	for i := range d {
+		e[i] = e[i] || d[i]
+	}
+	return e
+}
+
+func (c cut) and(d cut) cut {
+	e := slices.Clone(c)
+	for i := range d {
+		e[i] = e[i] && d[i]
+	}
+	return e
+}
+
+func (c cut) not() cut {
+	e := slices.Clone(c)
+	for i := range e {
+		e[i] = !e[i]
+	}
+	return e
+}
+
+// order is which rules of a component follow from which.
+type order struct {
+	rules []*logic.Rule
+	// after has for each rule those that follow from it, with the rules of its group.
+	after []cut
+}
+
+func local(r *logic.Rule) bool { return r.Kind != logic.Async }
+
+func readsRelation(r *logic.Rule, rel *logic.Relation) bool {
+	return slices.ContainsFunc(r.Body, func(l logic.Literal) bool { return l.Atom != nil && l.Atom.Relation == rel })
+}
+
+func newOrder(c *logic.Component) *order {
+	n := len(c.Rules)
+	o := &order{rules: c.Rules}
+	for i, r := range c.Rules {
+		o.after = append(o.after, make(cut, n))
+		for j, s := range c.Rules {
+			same := local(r) && local(s) && r.Head.Relation == s.Head.Relation
+			o.after[i][j] = i == j || same || local(r) && readsRelation(s, r.Head.Relation)
+		}
+	}
+	for k := range n {
+		for i := range n {
+			if o.after[i][k] {
+				o.after[i] = o.after[i].or(o.after[k])
+			}
+		}
+	}
+	return o
+}
+
+// before are the rules from which rule i follows.
+func (o *order) before(i int) cut {
+	out := make(cut, len(o.rules))
+	for j := range o.rules {
+		out[j] = o.after[j][i]
+	}
+	return out
+}
+
+// following are all rules that follow from those that read a relation.
+func (o *order) following(rel *logic.Relation) cut {
+	out := make(cut, len(o.rules))
+	for i, r := range o.rules {
+		if readsRelation(r, rel) {
+			out = out.or(o.after[i])
+		}
+	}
+	return out
+}
+
+// apart are the sets of rules that have no relation in common with others.
+func (o *order) apart() []cut {
+	var out []cut
+	left := make(cut, len(o.rules)).not()
+	for i := range o.rules {
+		if !left[i] {
+			continue
+		}
+		part := make(cut, len(o.rules))
+		part[i] = true
+		for grown := true; grown; {
+			grown = false
+			for j := range o.rules {
+				for k := range o.rules {
+					if part[j] && !part[k] && meet(o.rules[j], o.rules[k]) {
+						part[k], grown = true, true
+					}
+				}
+			}
+		}
+		left = left.and(part.not())
+		out = append(out, part)
+	}
+	return out
+}
+
+// meet reports whether two rules read the same, or that one reads what the other derives.
+func meet(r, s *logic.Rule) bool {
+	relations := func(r *logic.Rule) []*logic.Relation {
+		var out []*logic.Relation
+		if local(r) {
+			out = append(out, r.Head.Relation)
+		}
+		for _, l := range r.Body {
+			if l.Atom != nil && l.Atom.Relation.Kind != logic.Static {
+				out = append(out, l.Atom.Relation)
+			}
+		}
+		return out
+	}
+	of := relations(s)
+	return slices.ContainsFunc(relations(r), func(rel *logic.Relation) bool { return slices.Contains(of, rel) })
+}
+
+// cuts are the sets of rules of a component to try, in a fixed order.
+func cuts(p *logic.Program, c *logic.Component) []cut {
+	o := newOrder(c)
+	seen := map[string]bool{make(cut, len(c.Rules)).key(): true, make(cut, len(c.Rules)).not().key(): true}
+	var out []cut
+	add := func(s cut) {
+		if key := s.key(); !seen[key] && len(out) < CutsMax {
+			seen[key] = true
+			out = append(out, s)
+		}
+	}
+	parts := o.apart()
+	for _, s := range parts {
+		add(s)
+		add(s.not())
+	}
+	for i := range c.Rules {
+		add(o.after[i])
+	}
+	for _, rel := range p.Refs(c) {
+		add(o.following(rel))
+	}
+	for i := range c.Rules {
+		add(o.before(i))
+		add(o.before(i).not())
+	}
+	var inputs []cut
+	for _, rel := range p.In(c) {
+		s := o.following(rel)
+		inputs = append(inputs, s)
+		add(s.not())
+		for i := range c.Rules {
+			add(s.and(o.before(i)))
+		}
+	}
+	for i, s := range inputs {
+		for _, t := range inputs[i+1:] {
+			add(s.or(t))
+			add(s.and(t))
+		}
+	}
+	// Two ends together, as two kinds of messages that are made of the same facts.
+	single := slices.Clone(out)
+	for i, s := range single {
+		for _, t := range single[i+1:] {
+			add(s.or(t))
+		}
+	}
+	return out
+}

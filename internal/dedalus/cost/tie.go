@@ -1,0 +1,72 @@
+package cost
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/ashlar-dev/ashlar/internal/dedalus/logic"
+)
+
+// Tie is a relation that holds a component together: rules that wait for a timer mostly stay
+// where they are, and rules that read what others keep can be moved only where a copy
+// of it would do.
+type Tie struct {
+	Component string `json:"component"`
+	Relation  string `json:"relation"`
+	Timer     bool   `json:"timer"`
+	// Derives are the relations that rules derive from it, in the order of the program.
+	Derives []string `json:"derives"`
+	// Repair is what the author of the program may do; no rewrite does it.
+	Repair string `json:"repair"`
+}
+
+// tieHeads is from how many relations on that are derived from a kept one it counts as
+// read by several phases.
+const tieHeads = 3
+
+// TiesMax is how many ties a result tells.
+const TiesMax = 5
+
+const (
+	timerRepair = "a timer runs out for all that waits for it: relay and partial divide that by keys where all else has one; where not, let whoever has no answer ask again in a message, and let the phase answer what was decided"
+	keptRepair  = "send each phase what it must know in the message that begins it, and keep there only what that phase decides"
+)
+
+// ties are what holds a component together that is not divided: its timers, and
+// what it keeps and reads for several ends; timers first, then what most is derived from.
+func ties(p *logic.Program, name string) []Tie {
+	c := p.Component(name)
+	if c == nil || c.Partitions > 1 {
+		return nil
+	}
+	var out []Tie
+	for _, r := range p.Refs(c) {
+		t := Tie{Component: name, Relation: r.Name, Timer: r.Kind == logic.Timer, Repair: keptRepair}
+		kept := false
+		for _, rule := range c.Rules {
+			head := rule.Head.Relation
+			kept = kept || head == r && rule.Kind == logic.Next
+			reads := slices.ContainsFunc(rule.Body, func(l logic.Literal) bool { return l.Atom != nil && l.Atom.Relation == r })
+			if reads && head != r && !slices.Contains(t.Derives, head.Name) {
+				t.Derives = append(t.Derives, head.Name)
+			}
+		}
+		switch {
+		case t.Timer:
+			t.Repair = timerRepair
+		case !kept || len(t.Derives) < tieHeads:
+			continue
+		}
+		out = append(out, t)
+	}
+	slices.SortStableFunc(out, func(a, b Tie) int {
+		switch {
+		case a.Timer == b.Timer:
+			return cmp.Compare(len(b.Derives), len(a.Derives))
+		case a.Timer:
+			return -1
+		}
+		return 1
+	})
+	return out[:min(len(out), TiesMax)]
+}

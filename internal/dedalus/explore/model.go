@@ -1,0 +1,318 @@
+package explore
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"math/bits"
+	"slices"
+	"strings"
+	"sync/atomic"
+
+	"github.com/ashlar-dev/ashlar/internal/check"
+	"github.com/ashlar-dev/ashlar/internal/dedalus/interp"
+	"github.com/ashlar-dev/ashlar/internal/dedalus/logic"
+)
+
+// Bounds say how far a search goes.
+type Bounds struct {
+	// Together is how many messages arrive in one tick at most; default 2.
+	Together int
+	// Duplicates is how many deliveries of what was delivered before there are,
+	// beyond those of what is sent again.
+	Duplicates int
+	// Often has Compare ask, where it finds a difference, whether the first program does
+	// the same if what its nodes send may come any number of times: pieces that keep what
+	// they were given may send again what the first sends once.
+	Often bool
+	// Crashes is how many crashes of nodes there are in all. A node that crashes
+	// comes back with what is durable. A crash is between two ticks, or in one: after
+	// its messages left, and before the disk had what it logged. Some of what the node
+	// has sent and is still under way may be lost. Where rewrites run a node on several
+	// machines all of these crash together, and what was under way from one of them to
+	// another is lost.
+	Crashes int
+	// Omissions is how many nodes may fail by omission, for ever: any message that
+	// such a node sends or is sent may never arrive, however often it is sent; a node
+	// that stops is one that omits all. A machine of a node on several counts as the
+	// node.
+	Omissions int
+	// StatesMax ends a search; default a million.
+	StatesMax int64
+}
+
+func (b Bounds) String() string {
+	return fmt.Sprintf("at most %d messages a tick, %d duplicates, %d crashes, %d nodes that omit", b.Together, b.Duplicates, b.Crashes, b.Omissions)
+}
+
+func (b *Bounds) fill() {
+	if b.Together == 0 {
+		b.Together = 2
+	}
+	if b.StatesMax == 0 {
+		b.StatesMax = 1_000_000
+	}
+}
+
+// togetherMax and lostMax are of how many messages all subsets are gone through; a
+// search that meets more is not complete.
+const (
+	togetherMax = 20
+	lostMax     = 8
+	againMax    = 16 // messages that may come any number of times
+)
+
+// Model is a program with its inputs as a transition system: each step is a tick of
+// a node, or a crash.
+type Model struct {
+	codec  *codec
+	bounds Bounds
+	name   string
+	nodes  []*interp.Instance
+	place  map[string]int // of nodes, by name
+	// logical is the number of the node that each machine stands for, pieces the
+	// machines of each of these, and names what they are called.
+	logical []int
+	pieces  [][]int
+	names   []string
+	timers  []*logic.Relation
+	limits  []int   // how often each timer runs out; unlimited if negative
+	reads   [][]int // the timers that each node waits for
+	lost    func(interp.Message) bool
+	until   func(told []interp.Message) bool
+	// late is that messages to the outside are under way for a while, so that a crash
+	// may lose them.
+	late bool
+	// often is that what a node has sent may be delivered again any number of times;
+	// clients send once.
+	often bool
+	// ordered is that of what is told it is noted which inputs had come by then.
+	ordered bool
+	// each ends a search as until does, for a check of this package's.
+	each   func(*state) bool
+	inputs []interp.Message
+	// clipped is that something was left out that is not beyond the bounds.
+	clipped atomic.Bool
+	// memo has the ticks that were gone through, while one goroutine explores.
+	memo map[string]ticked
+	// endless is a tick that was given up, if one was: there is no exploring then.
+	endless *atomic.Pointer[interp.EndlessError]
+}
+
+// ticked is what came of a tick of a node: what it carries, and what it sent.
+type ticked struct {
+	carried string
+	sent    []sent
+}
+
+// sent is a message, and whether it goes to a machine of the program.
+type sent struct {
+	message string
+	inside  bool
+}
+
+var _ check.Model = (*Model)(nil)
+
+// NewModel deploys a program that gets these messages from outside. Extra is as in
+// interp.Deploy.
+func NewModel(p *logic.Program, inputs []interp.Message, extra map[string][][]logic.Value, f interp.Functions, b Bounds) *Model {
+	b.fill()
+	m := &Model{endless: new(atomic.Pointer[interp.EndlessError]), codec: newCodec(p), bounds: b, name: p.Name, nodes: interp.Deploy(p, extra, f), place: map[string]int{}, inputs: inputs}
+	for i, n := range m.nodes {
+		m.place[n.Node] = i
+		l := slices.Index(m.names, n.Self)
+		if l < 0 {
+			l = len(m.names)
+			m.names, m.pieces = append(m.names, n.Self), append(m.pieces, nil)
+		}
+		m.logical, m.pieces[l] = append(m.logical, l), append(m.pieces[l], i)
+	}
+	for _, r := range p.Relations {
+		if r.Kind == logic.Timer {
+			m.timers, m.limits = append(m.timers, r), append(m.limits, -1)
+		}
+	}
+	for _, n := range m.nodes {
+		m.reads = append(m.reads, m.waits(p, n))
+	}
+	return m
+}
+
+// waits are the places of the timers that a node's rules read.
+func (m *Model) waits(p *logic.Program, n *interp.Instance) []int {
+	name, _, _ := strings.Cut(n.Node, "/")
+	in := p.In(p.Component(name))
+	var out []int
+	for i, r := range m.timers {
+		if slices.Contains(in, r) {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// Limit says how often a timer runs out in a run, at all nodes together; what
+// nothing is said of may run out at any tick.
+func (m *Model) Limit(timer string, times int) {
+	for i, r := range m.timers {
+		if r.Name == timer {
+			m.limits[i] = times
+		}
+	}
+}
+
+// Lose has the messages that lost picks never arrive.
+func (m *Model) Lose(lost func(interp.Message) bool) { m.lost = lost }
+
+// Until ends Find at a state in which the outside has been told what bad picks. The
+// messages are in an order of the model.
+func (m *Model) Until(bad func(told []interp.Message) bool) { m.until = bad }
+
+// Info implements check.Model. Actions are the ticks of each machine, then the crashes of
+// each node, then an omission, and that something arrives outside.
+func (m *Model) Info() check.Info {
+	info := check.Info{Name: m.name}
+	for _, n := range m.nodes {
+		info.Actions = append(info.Actions, check.Action{Name: "tick " + n.Node})
+	}
+	for _, n := range m.names {
+		info.Actions = append(info.Actions, check.Action{Name: "crash " + n})
+	}
+	info.Actions = append(info.Actions, check.Action{Name: "omit"}, check.Action{Name: "tell"})
+	return info
+}
+
+// NewWorker implements check.Model.
+func (m *Model) NewWorker() check.Worker { return &worker{m} }
+
+// Capabilities is none beside what every model supports.
+func (m *Model) Capabilities() check.ModelCapabilities { return check.ModelCapabilities{} }
+
+// Show implements check.Model.
+func (m *Model) Show(b check.State) []check.Binding {
+	s := m.codec.decode(b, len(m.nodes), len(m.timers))
+	var out []check.Binding
+	add := func(name string, lines []string) {
+		text, err := json.Marshal(lines)
+		if err != nil {
+			text = []byte("null")
+		}
+		out = append(out, check.Binding{Name: name, Value: fmt.Sprint(lines), JSON: string(text)})
+	}
+	for i, n := range m.nodes {
+		lines := []string{}
+		for _, f := range m.codec.carried(s.carried[i]) {
+			lines = append(lines, f.String())
+		}
+		add(n.Node, lines)
+	}
+	for _, l := range []struct {
+		name string
+		list []string
+	}{{"pending", s.pending}, {"omitted", s.omitted}, {"told", s.outputs}} {
+		lines := []string{}
+		for _, x := range l.list {
+			lines = append(lines, m.codec.read(x).String())
+		}
+		add(l.name, lines)
+	}
+	return out
+}
+
+// initial are the states before the first tick, one for each set of nodes that omit:
+// all inputs are under way.
+func (m *Model) initial() []*state {
+	s := &state{carried: make([]string, len(m.nodes)), duplicates: m.bounds.Duplicates, crashes: m.bounds.Crashes, timers: slices.Clone(m.limits)}
+	for _, i := range m.inputs {
+		s.pending = insert(s.pending, under(m.codec.message(i), outside))
+	}
+	var out []*state
+	for faulty := uint64(0); faulty < 1<<len(m.names); faulty++ {
+		if bits.OnesCount64(faulty) > m.bounds.Omissions {
+			continue
+		}
+		t := s.clone()
+		t.faulty = faulty
+		out = append(out, t)
+		if m.bounds.Omissions == 0 {
+			break
+		}
+	}
+	return out
+}
+
+// node is a tick of a node. Most states differ elsewhere, so that most ticks were
+// gone through before.
+func (m *Model) node(i int, carried string, in []string, timers int) ticked {
+	var key []byte
+	if m.memo != nil {
+		key = binary.AppendUvarint(binary.AppendUvarint(make([]byte, 0, 256), uint64(i)), uint64(timers))
+		for _, x := range in {
+			key = appendString(key, x)
+		}
+		key = append(key, 0) // no message is empty
+		key = append(key, carried...)
+		if t, ok := m.memo[string(key)]; ok {
+			return t
+		}
+	}
+	var facts []interp.Fact
+	for _, x := range in {
+		facts = append(facts, m.codec.read(x).Fact)
+	}
+	var fired []*logic.Relation
+	for bit, j := range m.reads[i] {
+		if timers>>bit&1 == 1 {
+			fired = append(fired, m.timers[j])
+		}
+	}
+	n := m.nodes[i].Carrying(m.codec.carried(carried))
+	var t ticked
+	tick := n.Tick(facts, fired...)
+	if tick.Endless != nil {
+		m.endless.Store(tick.Endless)
+	}
+	for _, out := range tick.Sent {
+		if _, inside := m.place[out.To]; m.lost == nil || !m.lost(out) {
+			t.sent = append(t.sent, sent{m.codec.message(out), inside})
+		}
+	}
+	t.carried = m.codec.facts(n.Carried())
+	if m.memo != nil {
+		m.memo[string(key)] = t
+	}
+	return t
+}
+
+// worker is the Model for one goroutine.
+type worker struct{ *Model }
+
+// Capabilities is none beside what every worker supports.
+func (w *worker) Capabilities() check.Capabilities { return check.Capabilities{} }
+
+// Assumptions implements check.Worker: there are none.
+func (w *worker) Assumptions() ([]string, error) { return nil, nil }
+
+// Init implements check.Worker.
+func (w *worker) Init(visit check.Visit) error {
+	for _, s := range w.initial() {
+		if err := visit(-1, w.codec.encode(s)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Next implements check.Worker.
+func (w *worker) Next(b check.State, visit check.Visit) error {
+	return w.next(w.codec.decode(b, len(w.nodes), len(w.timers)), func(v move, t *state) error { return visit(v.action, w.codec.encode(t)) })
+}
+
+// InModel implements check.Worker: all states are.
+func (w *worker) InModel() (bool, error) { return true, nil }
+
+// BrokenInvariant implements check.Worker: there are none.
+func (w *worker) BrokenInvariant() (int, error) { return -1, nil }
+
+// BrokenStep implements check.Worker: there are none.
+func (w *worker) BrokenStep() (int, error) { return -1, nil }

@@ -1,0 +1,277 @@
+package explore
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ashlar-dev/ashlar/internal/dedalus/interp"
+	"github.com/ashlar-dev/ashlar/internal/dedalus/logic"
+	"github.com/ashlar-dev/ashlar/internal/invariant"
+)
+
+// state is what there is at a moment between ticks.
+type state struct {
+	// carried are the facts of each machine, as bytes.
+	carried []string
+	// pending is what is under way, each with who sent it; omitted what never arrives
+	// though it is sent again. Both are sorted, without doubles.
+	pending, omitted []string
+	// delivered are messages that arrived, with who sent them, while some can arrive
+	// once more; outputs are those to the outside, each with the inputs that had come
+	// when it was told first. Both are sorted, without doubles.
+	delivered, outputs  []string
+	duplicates, crashes int   // that are left
+	timers              []int // how often each runs out yet, if that is limited
+	// faulty are the logical nodes whose messages may be omitted, a bit each.
+	faulty uint64
+}
+
+// codec writes facts and messages as bytes and reads them again.
+type codec struct {
+	relations []*logic.Relation
+	index     map[*logic.Relation]int
+}
+
+func newCodec(p *logic.Program) *codec {
+	c := &codec{p.Relations, map[*logic.Relation]int{}}
+	for i, r := range p.Relations {
+		c.index[r] = i
+	}
+	return c
+}
+
+func appendString(b []byte, s string) []byte {
+	b = binary.AppendUvarint(b, uint64(len(s)))
+	return append(b, s...)
+}
+
+func appendValue(b []byte, v logic.Value) []byte {
+	b = append(b, byte(v.Kind))
+	switch v.Kind {
+	case logic.Text, logic.Bytes, logic.Node:
+		return appendString(b, v.Str)
+	case logic.SetType:
+		b = binary.AppendUvarint(b, uint64(len(v.Set)))
+		for _, e := range v.Set {
+			b = appendValue(b, e)
+		}
+		return b
+	}
+	return binary.AppendUvarint(b, v.Num)
+}
+
+func (c *codec) fact(b []byte, f interp.Fact) []byte {
+	b = binary.AppendUvarint(b, uint64(c.index[f.Relation]))
+	for _, v := range f.Row {
+		b = appendValue(b, v)
+	}
+	return b
+}
+
+func (c *codec) message(m interp.Message) string {
+	return string(c.fact(appendString(nil, m.To), m.Fact))
+}
+
+// outside is who sends the inputs.
+const outside = -1
+
+// under is a message under way: after its bytes, the logical node that sent it. The
+// same from two is there twice, and arrives once.
+func under(message string, from int) string {
+	return message + string(binary.BigEndian.AppendUint16(nil, uint16(from+1)))
+}
+
+// split takes what is under way apart.
+func split(x string) (message string, from int) {
+	at := len(x) - 2
+	return x[:at], int(binary.BigEndian.Uint16([]byte(x[at:]))) - 1
+}
+
+// reader reads what was written here; nothing else comes to it.
+type reader struct {
+	*codec
+	b []byte
+}
+
+func (r *reader) number() uint64 {
+	n, size := binary.Uvarint(r.b)
+	invariant.Check(size > 0, "explore: state is cut short")
+	r.b = r.b[size:]
+	return n
+}
+
+func (r *reader) string() string {
+	n := r.number()
+	s := string(r.b[:n])
+	r.b = r.b[n:]
+	return s
+}
+
+func (r *reader) value() logic.Value {
+	v := logic.Value{Kind: logic.TypeKind(r.b[0])}
+	r.b = r.b[1:]
+	switch v.Kind {
+	case logic.Text, logic.Bytes, logic.Node:
+		v.Str = r.string()
+	case logic.SetType:
+		for n := r.number(); n > 0; n-- {
+			v.Set = append(v.Set, r.value())
+		}
+	default:
+		v.Num = r.number()
+	}
+	return v
+}
+
+func (r *reader) fact() interp.Fact {
+	f := interp.Fact{Relation: r.relations[r.number()]}
+	for range f.Relation.Columns {
+		f.Row = append(f.Row, r.value())
+	}
+	return f
+}
+
+func (r *reader) message() interp.Message {
+	to := r.string()
+	return interp.Message{To: to, Fact: r.fact()}
+}
+
+// to is where a message goes.
+func to(message string) string {
+	n, size := binary.Uvarint([]byte(message[:min(len(message), binary.MaxVarintLen64)]))
+	return message[size : size+int(n)]
+}
+
+// facts writes facts as bytes, and carried reads them again.
+func (c *codec) facts(facts []interp.Fact) string {
+	var b []byte
+	for _, f := range facts {
+		b = c.fact(b, f)
+	}
+	return string(b)
+}
+
+func (c *codec) carried(facts string) []interp.Fact {
+	r := &reader{c, []byte(facts)}
+	var out []interp.Fact
+	for len(r.b) > 0 {
+		out = append(out, r.fact())
+	}
+	return out
+}
+
+func (c *codec) read(message string) interp.Message {
+	return (&reader{c, []byte(message)}).message()
+}
+
+// encode writes a state.
+func (c *codec) encode(s *state) []byte {
+	b := make([]byte, 0, 512)
+	for _, facts := range s.carried {
+		b = appendString(b, facts)
+	}
+	for _, list := range [][]string{s.pending, s.delivered, s.outputs, s.omitted} {
+		b = binary.AppendUvarint(b, uint64(len(list)))
+		for _, m := range list {
+			b = appendString(b, m)
+		}
+	}
+	b = binary.AppendUvarint(b, s.faulty)
+	b = binary.AppendUvarint(b, uint64(s.duplicates))
+	b = binary.AppendUvarint(b, uint64(s.crashes))
+	for _, n := range s.timers {
+		b = binary.AppendVarint(b, int64(n))
+	}
+	return b
+}
+
+// decode reads a state of so many nodes and timers.
+func (c *codec) decode(b []byte, nodes, timers int) *state {
+	r := &reader{c, bytes.Clone(b)}
+	s := &state{}
+	for range nodes {
+		s.carried = append(s.carried, r.string())
+	}
+	for _, list := range []*[]string{&s.pending, &s.delivered, &s.outputs, &s.omitted} {
+		for n := r.number(); n > 0; n-- {
+			*list = append(*list, r.string())
+		}
+	}
+	s.faulty = r.number()
+	s.duplicates, s.crashes = int(r.number()), int(r.number())
+	for range timers {
+		n, size := binary.Varint(r.b)
+		invariant.Check(size > 0, "explore: state is cut short")
+		s.timers, r.b = append(s.timers, int(n)), r.b[size:]
+	}
+	return s
+}
+
+func (s *state) clone() *state {
+	t := *s
+	t.carried = slices.Clone(s.carried)
+	t.pending, t.delivered, t.outputs = slices.Clone(s.pending), slices.Clone(s.delivered), slices.Clone(s.outputs)
+	t.omitted, t.timers = slices.Clone(s.omitted), slices.Clone(s.timers)
+	return &t
+}
+
+// arrived takes a message from a list of what is under way, in place.
+func arrived(list []string, message string) []string {
+	return slices.DeleteFunc(list, func(x string) bool { m, _ := split(x); return m == message })
+}
+
+// insert adds to a sorted list, once.
+func insert(list []string, m string) []string {
+	i, found := slices.BinarySearch(list, m)
+	if found {
+		return list
+	}
+	return slices.Insert(list, i, m)
+}
+
+func contains(list []string, m string) bool {
+	_, found := slices.BinarySearch(list, m)
+	return found
+}
+
+// inputsMax is of how many inputs it is noted whether they had come when something was
+// told; of those beyond it is not.
+const inputsMax = 64
+
+// tell notes that a message arrived outside, with the inputs that had come by then.
+func (m *Model) tell(s *state, message string) {
+	if told(s.outputs, message) {
+		return
+	}
+	come := uint64(0)
+	for i, x := range m.inputs {
+		if m.ordered && i < inputsMax && !contains(s.pending, under(m.codec.message(x), outside)) {
+			come |= 1 << i
+		}
+	}
+	s.outputs = insert(s.outputs, string(binary.BigEndian.AppendUint64([]byte(message), come)))
+}
+
+// told reports whether a message is among outputs. No message is the beginning of another.
+func told(outputs []string, message string) bool {
+	i, _ := slices.BinarySearch(outputs, message)
+	return i < len(outputs) && strings.HasPrefix(outputs[i], message)
+}
+
+// come are the inputs that had come when an output was told.
+func come(output string) uint64 {
+	return binary.BigEndian.Uint64([]byte(output[len(output)-8:]))
+}
+
+// outcome is what the outside has been told, in the language, sorted.
+func (c *codec) outcome(outputs []string) string {
+	var lines []string
+	for _, m := range outputs {
+		lines = append(lines, fmt.Sprint(c.read(m)))
+	}
+	slices.Sort(lines)
+	return strings.Join(lines, "\n")
+}

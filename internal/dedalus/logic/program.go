@@ -1,0 +1,235 @@
+package logic
+
+import (
+	"time"
+
+	"github.com/ashlar-dev/ashlar/internal/source"
+)
+
+// Program is a set of components and the relations between them.
+type Program struct {
+	Name string
+	// Relations are all relations, in the order of their declaration or first
+	// use. Names are unique in the program.
+	Relations []*Relation
+	// Functions are those that the program declares.
+	Functions []*Function
+	// Components are in the order of the text.
+	Components []*Component
+	// Assumptions are what the program's author asserts and no analysis proves.
+	Assumptions []Assumption
+}
+
+// Component is a set of rules that runs on one node. It has Count instances at
+// least, each with the relations that its rules derive and the messages that it
+// receives.
+type Component struct {
+	Name string
+	// Of is the component of the original program that this one is a piece of:
+	// itself, when no rewrite made it. Instance i of a piece stands for the
+	// instance i/Partitions of Of, and its self is that instance's node.
+	Of string
+	// Instances is how many there are, of the original component, and Partitions
+	// by how many this piece is multiplied.
+	Instances, Partitions int
+	Rules                 []*Rule
+	Span                  source.Span
+}
+
+// RelationKind says where the facts of a relation come from.
+type RelationKind uint8
+
+// The kinds.
+const (
+	// Derived: from rules.
+	Derived RelationKind = iota
+	// Input: from outside of the program; no rule can send it elsewhere.
+	Input
+	// Output: sent to outside of the program.
+	Output
+	// Static: known to every instance and the same for ever (the EDB).
+	Static
+	// Timer: the empty fact holds in a tick in which the timer has run out.
+	Timer
+)
+
+// Relation is a set of facts.
+type Relation struct {
+	Name    string
+	Kind    RelationKind
+	Columns []Column
+	// Durable facts survive the crash of their instance. They come from Next
+	// rules, and are durable before the tick in which they hold.
+	Durable bool
+	// Every is a Timer's time, which is a hint: it may run out at any tick.
+	Every time.Duration
+	// Facts are a Static relation's, where the program gives them; Nodes, where
+	// it is not empty, says that they are the nodes of that component instead,
+	// and Size that the one fact is how many instances that component has.
+	Facts       [][]Value
+	Nodes, Size string
+	// Dependencies are functional dependencies that a Static relation's facts
+	// satisfy by declaration.
+	Dependencies []Dependency
+	Span         source.Span
+}
+
+// Column is an attribute of a relation.
+type Column struct {
+	Name    string
+	Type    Type
+	Lattice Lattice
+}
+
+// Lattice states how facts that are equal in all columns without one are merged.
+type Lattice uint8
+
+// The lattices. A merged column only grows in its order.
+const (
+	NoLattice Lattice = iota
+	MaxLattice
+	MinLattice // grows downwards
+	OrLattice
+	SetLattice
+)
+
+// Dependency reports that the values of the columns From determine that of To; Func,
+// where it is not empty, by that function.
+type Dependency struct {
+	From []int
+	To   int
+	Func string
+}
+
+// Function is a pure function of its arguments.
+type Function struct {
+	Name   string
+	Params []Type
+	Result Type
+	// Body is the function, in terms of parameters as variables p0, p1, ...; nil
+	// for one that is written in Go, in the package Import under the name Symbol.
+	Body           *Term
+	Import, Symbol string
+	Span           source.Span
+}
+
+// AssumptionKind is a kind of assertion.
+type AssumptionKind uint8
+
+// The kinds.
+const (
+	// Collected: that facts which a guarded persistence forgets would not have
+	// made a difference (garbage collection).
+	Collected AssumptionKind = iota
+	// Growing: that the outputs do not depend on how far a threshold is passed.
+	Growing
+	// Timely: no observer can distinguish in which tick the relation changed,
+	// among those without input.
+	Timely
+)
+
+// Assumption is an assertion of the author about a relation.
+type Assumption struct {
+	Kind     AssumptionKind
+	Relation string
+	Span     source.Span
+}
+
+// RuleKind is where and when the head of a rule holds.
+type RuleKind uint8
+
+// The kinds.
+const (
+	Sync  RuleKind = iota // here, in the same tick
+	Next                  // here, in the next tick
+	Async                 // at the node Dest, at some later tick, once or more often
+)
+
+// Rule derives facts.
+type Rule struct {
+	Kind RuleKind
+	Head Head
+	// Dest is where the head of an Async rule goes, of type NodeType.
+	Dest *Term
+	Body []Literal
+	// Origin names what made the rule, when it is not from the text: a rewrite.
+	Origin string
+	Span   source.Span
+}
+
+// Head is what a rule derives.
+type Head struct {
+	Relation *Relation
+	Args     []HeadArg
+}
+
+// HeadArg is an argument of a head: a term, or an aggregate of one.
+type HeadArg struct {
+	Aggregate Aggregate
+	Term      *Term
+}
+
+// Aggregate is a function of all values of a term, for each group of what the
+// head has besides: its arguments that are no aggregates.
+type Aggregate uint8
+
+// The aggregates. Only Sync rules have them.
+const (
+	NoAggregate Aggregate = iota
+	Count                 // how many different values; 0 never appears
+	Sum                   // over the different rows of all variables of the body
+	Min
+	Max
+	// Choose is the value of one row, the least; several in a head choose the
+	// same row.
+	Choose
+	// Index numbers the values of a group from 0, in their order. The term is a
+	// variable that is an argument of the head as well, and does not group.
+	Index
+	// Collect is the set of the values.
+	Collect
+)
+
+// Literal is a part of a body: one of Atom, Compare and Assign.
+type Literal struct {
+	// Negated and Atom: (no) fact of the relation matches.
+	Negated bool
+	Atom    *Atom
+	// Compare holds between two terms.
+	Compare *Compare
+	// Assign binds a variable to the value of a term.
+	Assign *Assign
+	Span   source.Span
+}
+
+// Atom is a relation with arguments. In a body, an argument is a variable, a
+// constant, Self or a wildcard.
+type Atom struct {
+	Relation *Relation
+	Args     []*Term
+}
+
+// CompareOp is a comparison.
+type CompareOp uint8
+
+// The comparisons. Order is for numbers, bytes and text; equality for all.
+const (
+	Equal CompareOp = iota
+	NotEqual
+	Less
+	LessEqual
+	Greater
+	GreaterEqual
+)
+
+// Compare compares two terms.
+type Compare struct {
+	Op          CompareOp
+	Left, Right *Term
+}
+
+// Assign binds Var, which occurs in no literal before it.
+type Assign struct {
+	Var  string
+	Term *Term
+}

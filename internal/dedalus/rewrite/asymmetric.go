@@ -1,0 +1,162 @@
+package rewrite
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/ashlar-dev/ashlar/internal/dedalus/analyze"
+	"github.com/ashlar-dev/ashlar/internal/dedalus/logic"
+)
+
+// Asymmetric decoupling: the rest reads what the moved part derives, and not the other
+// way. What comes in for the moved part goes to it first. It does nothing in ticks in
+// which nothing comes in; each other tick of it is a batch for the rest, though there
+// be nothing in it. The rest acknowledges what it seals, and until then the moved part
+// holds back what it has sent in that tick: in the program before, that tick is the one
+// in which the rest seals the batch, and nobody could have heard of it earlier.
+//
+// The published rules send a batch only where there are facts for the rest, and hold
+// what is sent in other ticks until the last batch before it is acknowledged. That
+// makes a tick of the moved part one in which the rest went through none, which
+// others can tell; it needs a moved part that is monotonic or functional, of which these
+// rules need neither; and as published it blocks for ever what is derived later than
+// its batch.
+
+// asymmetric says whether the program allows it.
+func asymmetric(w *site) analyze.Verdict {
+	v := analyze.Verdict{Holds: true}
+	for _, o := range w.kept.Rules {
+		for _, r := range w.moved.Rules {
+			switch {
+			case o.Kind != logic.Async && reads(r, o.Head.Relation):
+				and(&v, no(r, o.Head.Relation.Name+" is derived by a rule that stays, and read by one that moves"))
+			case o.Kind != logic.Async && r.Kind != logic.Async && r.Head.Relation == o.Head.Relation:
+				and(&v, no(o, r.Head.Relation.Name+" is derived on both sides"))
+			}
+		}
+	}
+	and(&v, unsent(w.moved))
+	and(&v, analyze.StateMachine(w.moved))
+	and(&v, volatile(w))
+	some := analyze.Existence(w.moved)
+	for _, rel := range downstream(w) {
+		if rel.Kind == logic.Timer {
+			and(&v, no(nil, "both sides wait for timer "+rel.Name))
+		}
+		if derived(w.moved, rel) && !some[rel] {
+			and(&v, no(nil, rel.Name+" holds also when nothing comes in, and would be sent at every tick"))
+		}
+	}
+	if len(downstream(w)) == 0 {
+		and(&v, no(nil, "the rules that stay read nothing of those that move; 'mutual' does it"))
+	}
+	for _, rel := range shared(w) {
+		w.cert.Copied = append(w.cert.Copied, rel.Name)
+	}
+	return v
+}
+
+// downstream are the relations that the rest reads and the moved part has first: what
+// that derives, and what both read.
+func downstream(w *site) []*logic.Relation {
+	in := w.moved.Inputs()
+	var out []*logic.Relation
+	for _, rel := range w.p.Relations {
+		if (derived(w.moved, rel) || slices.Contains(in, rel)) && slices.ContainsFunc(w.kept.Rules, func(r *logic.Rule) bool { return reads(r, rel) }) {
+			out = append(out, rel)
+		}
+	}
+	return out
+}
+
+// exchange takes the parts apart, leads to the moved one what it reads, and carries to
+// the rest what that reads of it.
+func exchange(w *site) {
+	down, in := downstream(w), w.moved.Inputs()
+	d := apart(w)
+	own := map[*logic.Relation]*logic.Relation{}
+	for _, rel := range in {
+		switch rel.Kind {
+		case logic.Timer:
+		case logic.Input:
+			own[rel] = d.like(rel, rel.Name+"_"+d.to.Name)
+			d.pass(rel, own[rel])
+			read(d.to.Rules, rel, own[rel])
+		default:
+			d.redirect(rel)
+		}
+	}
+	at := slices.Clone(down)
+	for i, rel := range at {
+		if o := own[rel]; o != nil {
+			at[i] = o
+		}
+	}
+	some := slices.Clone(in)
+	for i, rel := range some {
+		if o := own[rel]; o != nil {
+			some[i] = o
+		}
+	}
+	name := d.to.Name
+	back := forwarder(w.p, []string{w.c.Of}, w.c, 1)
+	b := newBatches(w.p, w.step.String(), name, back, at, down)
+	for i, c := range b.carried {
+		read(w.kept.Rules, down[i], c.sealed)
+	}
+	acked := b.relation(name+"_acked", numbers("b"))
+	held := b.hold(name, d.to.Rules, acked)
+	d.to.Rules = slices.Concat(d.to.Rules, b.sender(name, some), held)
+	w.c.Rules = append(w.c.Rules, b.receiver(name, true)...)
+	ack := *b
+	ack.to = d.forward
+	w.c.Rules = append(w.c.Rules, ack.send(acked, []*logic.Term{counter("b")}, has(b.sealed, counter("b"))))
+}
+
+// hold turns rules that send into rules that keep, with the number of the batch of
+// their tick and the destination, what is to be sent, and returns the rules that send it when
+// the batch is acknowledged. Batches are sealed in order, so that one acknowledgement
+// is for all before it.
+func (b *batches) hold(name string, rules []*logic.Rule, acked *logic.Relation) []*logic.Rule {
+	released := b.relation(name+"_released", numbers("b"))
+	waiting := map[*logic.Relation]*logic.Relation{}
+	var out []*logic.Rule
+	for _, r := range rules {
+		if r.Kind != logic.Async {
+			continue
+		}
+		rel := r.Head.Relation
+		if waiting[rel] == nil {
+			to := logic.Column{Name: "to", Type: logic.Type{Kind: logic.Node}}
+			waiting[rel] = b.numbered(rel.Name+"_"+name+"_waiting", append([]logic.Column{to}, rel.Columns...))
+			row := slices.Concat([]*logic.Term{counter("b"), variable("to", logic.Node)}, columns(rel))
+			again := b.rule(logic.Async, rel, row[2:], has(waiting[rel], row...), has(released, counter("b")))
+			again.Dest = row[1]
+			out = append(out,
+				b.rule(logic.Next, waiting[rel], row, has(waiting[rel], row...), hasNot(released, counter("b"))),
+				b.rule(logic.Sync, released, row[:1], append([]logic.Literal{has(waiting[rel], append(row[:1:1], anything(waiting[rel])[1:]...)...)},
+					has(acked, counter("a")), compare("b", logic.LessEqual, "a"))...),
+				again)
+		}
+		n := counter(fresh(r, "b"))
+		to := logic.HeadArg{Term: r.Dest}
+		r.Kind, r.Dest = logic.Next, nil
+		r.Head = logic.Head{Relation: waiting[rel], Args: slices.Concat([]logic.HeadArg{{Term: n}, to}, r.Head.Args)}
+		r.Body = append(r.Body, has(b.batch, n))
+	}
+	return out
+}
+
+// unsent returns whether no rule sends what a part derives: it would arrive at
+// the other part of the component.
+func unsent(p analyze.Part) analyze.Verdict {
+	v := analyze.Verdict{Holds: true}
+	for _, c := range p.Program.Components {
+		for _, r := range c.Rules {
+			if r.Kind == logic.Async && derived(p, r.Head.Relation) {
+				and(&v, no(r, fmt.Sprintf("%s is derived by the rules that move, and sent to them as well", r.Head.Relation.Name)))
+			}
+		}
+	}
+	return v
+}

@@ -1,0 +1,119 @@
+package rewrite_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/ashlar-dev/ashlar/internal/dedalus/given"
+	"github.com/ashlar-dev/ashlar/internal/dedalus/logic"
+	"github.com/ashlar-dev/ashlar/internal/dedalus/rewrite"
+)
+
+// TestAskedTooMuch refuses steps by what they ask for, before anything is made of them.
+func TestAskedTooMuch(t *testing.T) {
+	const text = `program much
+component a {
+  input in(v: u64)
+  static client(c: node) = nodes client
+  async x@c(v) <- in(v), client(c)
+  async y@node "b/0"(v) <- in(v)
+}
+component client {
+  output out(v: u64)
+  async out@node "c"(v) <- x(v)
+}
+deploy { a: 60000, client: 1 }
+`
+	p := given.Program(t, text)
+	for step, want := range map[string]string{
+		"partition client into 9223372036854775807": "4096 parts at most",
+		"partial client into 1000000":               "4096 parts at most",
+		"partition client into 4000":                "more than 1048576",
+		"functional a rules 1 as 9x":                "is no name",
+		"functional a rules 1 as b/0":               "is no name",
+		"functional a rules 1 as _":                 "want a name",
+		"functional a rules 1 as b":                 `speaks of node "b/0"`,
+		"functional a rules 1 as client":            "new name",
+	} {
+		s, err := rewrite.ParseStep(step)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := rewrite.Apply(p, s); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", step, err, want)
+		}
+	}
+}
+
+// TestNamesTaken refuses steps that would make nodes which the program speaks of, or
+// components whose names mean something else, and says what to call otherwise.
+func TestNamesTaken(t *testing.T) {
+	text := func(node, more string) string {
+		return `program taken
+component a {
+  input in(k: u64, v: u64)
+  static boss(b: node) = { (node "` + node + `") }
+  static store(s: node) = nodes store
+  async put@s(k, v) <- in(k, v), store(s)
+  async told@b(k) <- in(k, _), boss(b)
+}
+component store {
+  output had(k: u64)
+  table kept(k: u64, v: u64)
+  next kept(k, v) <- put(k, v)
+  async had@node "c"(k) <- put(k, _), kept(k, _)
+}
+` + more + `
+deploy { store: 2 }
+`
+	}
+	other := "component store_order {\n  output was(k: u64)\n  async was@node \"c\"(k) <- told(k)\n}\n"
+	for _, c := range []struct{ node, more, step, want string }{
+		{"x", "", "partition store into 3", ""},
+		{"store/1", "", "partition store into 3", ""},  // which it means
+		{"store/6", "", "partition store into 3", ""},  // which there is not
+		{"store/02", "", "partition store into 3", ""}, // which is another name
+		{"store/2", "", "partition store into 3", `speaks of node "store/2", which would be one that the step makes; rename that node, or component store`},
+		{"store/5", "", "partition store into 3", `speaks of node "store/5"`},
+		{"store/3", "", "partial store into 2", `speaks of node "store/3"`},
+		{"store_order/1", "", "partial store into 2", `speaks of node "store_order/1"`},
+		{"x", other, "partial store into 2", "it makes a component store_order, and there is one already; rename that, or store"},
+		{"x", strings.Replace(other, "store_order", "piece of store_order", 1), "partial store into 2", "piece is a piece of one of that name; rename store"},
+		{"x", strings.Replace(other, "store_order", "piece of whole", 1), "functional a rules 2 as whole", "piece is a piece of whole, whose nodes are called so; want another name"},
+		{"whole/0", "", "functional a rules 2 as whole", `speaks of node "whole/0"`},
+		{"whole/0", "", "functional a rules 2 as hole", ""},
+	} {
+		s, err := rewrite.ParseStep(c.step)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _, err = rewrite.Apply(given.Program(t, text(c.node, c.more)), s)
+		if c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) || c.want == "" && err != nil {
+			t.Errorf("%s with %s: %v, want %q", c.step, c.node, err, c.want)
+		}
+	}
+	// In rules, functions and sets as well.
+	for _, change := range []func(p *logic.Program, v logic.Value){
+		func(p *logic.Program, v logic.Value) {
+			boss := p.Find("boss")
+			boss.Columns[0].Type = logic.Type{Kind: logic.SetType, Elem: &logic.Type{Kind: logic.Node}}
+			boss.Facts[0][0] = logic.Value{Kind: logic.SetType, Set: []logic.Value{v}}
+		},
+		func(p *logic.Program, v logic.Value) {
+			p.Component("store").Rules[1].Dest = &logic.Term{Kind: logic.Const, Value: v, Type: logic.Type{Kind: logic.Node}}
+		},
+		func(p *logic.Program, v logic.Value) {
+			p.Functions = append(p.Functions, &logic.Function{Name: "f", Result: logic.Type{Kind: logic.Node}, Body: &logic.Term{Kind: logic.Const, Value: v, Type: logic.Type{Kind: logic.Node}}})
+		},
+	} {
+		p := given.Program(t, text("x", ""))
+		change(p, logic.Value{Kind: logic.Node, Str: "store/4"})
+		s, err := rewrite.ParseStep("partition store into 3")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := rewrite.Apply(p, s); err == nil || !strings.Contains(err.Error(), `"store/4"`) {
+			t.Error(err)
+		}
+	}
+}

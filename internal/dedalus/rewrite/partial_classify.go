@@ -1,0 +1,499 @@
+package rewrite
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/ashlar-dev/ashlar/internal/dedalus/analyze"
+	"github.com/ashlar-dev/ashlar/internal/dedalus/logic"
+)
+
+// relations is a set of them.
+type relations map[*logic.Relation]bool
+
+// replication is how a component is divided partially.
+type replication struct {
+	p *logic.Program
+	c *logic.Component
+	// replicated are the inputs that all pieces are given in one order, divided the
+	// others; each in the order of the program.
+	replicated, divided []*logic.Relation
+	// keyed are the relations that depend on a divided input; all others are global:
+	// the same at all pieces. Summed are those of them that are a count of facts of all
+	// keys: each piece has its part of the sum.
+	keyed, summed relations
+	// lag is for how many ticks at most after an input a relation can have facts, for
+	// those that have none in all other ticks; alone only after a replicated input.
+	lag, globalLag map[*logic.Relation]int
+	// depth is for how many ticks a replicated input goes on.
+	depth  int
+	keys   analyze.Keys
+	sealed []*seal
+	// settling is that the component may go on by itself after an input, so that pieces
+	// vote when they have come to rest.
+	settling bool
+	// assuming are the author's assertions that this rests on.
+	assuming []logic.Assumption
+}
+
+// seal is a relation that is sent when a replicated input is dealt with, by all pieces
+// a part of it; sum is the column in which the parts are added up, or -1.
+type seal struct {
+	rel   *logic.Relation
+	rules []*logic.Rule
+	sum   int
+}
+
+// replicatedMax is how many inputs a component may have for all ways to replicate some
+// of them to be tried.
+const replicatedMax = 8
+
+// replicate finds which inputs to replicate: as few as possible, in the order of the
+// program.
+func replicate(p *logic.Program, c *logic.Component, s Step) (*replication, analyze.Verdict) {
+	in := p.In(c)
+	if len(in) > replicatedMax {
+		return nil, no(nil, fmt.Sprintf("%s has %d inputs, and more than %d are too many to try", c.Name, len(in), replicatedMax))
+	}
+	for _, rel := range in {
+		if rel.Kind == logic.Input || rel.Kind == logic.Timer {
+			r := reader(c, rel)
+			return nil, analyze.Verdict{Because: []analyze.Blocker{{Rule: r, Why: rel.Name + " comes from outside, where nobody can be told to order or divide it", Help: "have another component receive it, as a relay does"}}}
+		}
+	}
+	if rel, r := sentAndDerived(p, c); rel != nil {
+		return nil, no(r, rel.Name+" comes in, and is derived here as well")
+	}
+	all, why := analyze.Verdict{}, map[int]string{}
+	for n := 1; n < len(in); n++ {
+		for mask := range 1 << len(in) {
+			var some []*logic.Relation
+			keyless := 0 // of those that are to be divided
+			for i, rel := range in {
+				if mask>>i&1 == 1 {
+					some = append(some, rel)
+				} else if len(rel.Columns) == 0 {
+					keyless++
+				}
+			}
+			if len(some) != n || keyless > 0 || slices.ContainsFunc(some, func(r *logic.Relation) bool { _, by := s.By[r.Name]; return by }) {
+				continue
+			}
+			w := &replication{p: p, c: c, replicated: some}
+			v := w.allowed(s)
+			if v.Holds {
+				return w, v
+			}
+			why[mask] = fmt.Sprint(v.Because)
+			if told(why, mask) {
+				continue
+			}
+			for _, b := range v.Because {
+				b.Why = "with " + some[0].Name + more(some) + " given to all: " + b.Why
+				all.Because = append(all.Because, b)
+			}
+		}
+	}
+	if len(all.Because) == 0 {
+		return nil, no(nil, fmt.Sprintf("%s has not two inputs, of which one could be given to all and the others be divided", c.Name))
+	}
+	return nil, all
+}
+
+// told reports whether the same stands in the way of giving less to all.
+func told(why map[int]string, mask int) bool {
+	for less, w := range why {
+		if less != mask && less&mask == less && w == why[mask] {
+			return true
+		}
+	}
+	return false
+}
+
+// sentAndDerived returns a relation that the component reads and derives, and
+// that a rule sends, with that rule: it would have to be divided as an input
+// is.
+func sentAndDerived(p *logic.Program, c *logic.Component) (*logic.Relation, *logic.Rule) {
+	in := p.In(c)
+	for _, rel := range p.Refs(c) {
+		for _, o := range p.Components {
+			for _, r := range o.Rules {
+				if r.Kind == logic.Async && r.Head.Relation == rel && !slices.Contains(in, rel) {
+					return rel, r
+				}
+			}
+		}
+	}
+	return nil, nil
+}
+
+func more(some []*logic.Relation) string {
+	text := ""
+	for _, r := range some[1:] {
+		text += ", " + r.Name
+	}
+	return text
+}
+
+func reader(c *logic.Component, rel *logic.Relation) *logic.Rule {
+	if i := slices.IndexFunc(c.Rules, func(r *logic.Rule) bool { return reads(r, rel) }); i >= 0 {
+		return c.Rules[i]
+	}
+	return nil
+}
+
+// allowed finds the rest of the replication, and says whether it changes nothing.
+func (w *replication) allowed(s Step) analyze.Verdict {
+	for _, rel := range w.p.In(w.c) {
+		if !slices.Contains(w.replicated, rel) {
+			w.divided = append(w.divided, rel)
+		}
+	}
+	w.keyed = w.reached(w.divided)
+	w.lag = w.lags(append(slices.Clone(w.replicated), w.divided...))
+	w.globalLag = w.lags(w.replicated)
+	for _, lag := range w.globalLag {
+		w.depth = max(w.depth, lag)
+	}
+	w.summed = relations{}
+	for _, r := range w.c.Rules {
+		if rel := r.Head.Relation; r.Head.Aggregates() && len(rel.Columns) == 1 && !rel.Merges() && len(r.Body) == 1 && r.Body[0].Atom != nil && w.keyed[rel] && rel.Kind == logic.Derived {
+			w.summed[rel] = true
+		}
+	}
+	keys, v := w.divisible(s)
+	if !v.Holds {
+		return v
+	}
+	w.keys = keys
+	if v := w.every(w.sums); !v.Holds {
+		return v
+	}
+	if v := w.every(w.steady); !v.Holds {
+		if !w.clocked() {
+			return v
+		}
+		if v = w.settles(); !v.Holds {
+			return v
+		}
+		w.settling, w.assuming = true, v.Assuming
+	}
+	return w.seals()
+}
+
+// every is the first verdict on a rule of the component that does not hold, if there is
+// one.
+func (w *replication) every(holds func(r *logic.Rule) analyze.Verdict) analyze.Verdict {
+	for _, r := range w.c.Rules {
+		if v := holds(r); !v.Holds {
+			return v
+		}
+	}
+	return analyze.Verdict{Holds: true}
+}
+
+// reached are relations, and what is derived of them here.
+func (w *replication) reached(from []*logic.Relation) relations {
+	out := relations{}
+	for _, r := range from {
+		out[r] = true
+	}
+	for changed := true; changed; {
+		changed = false
+		for _, r := range w.c.Rules {
+			if r.Kind == logic.Async || out[r.Head.Relation] {
+				continue
+			}
+			for rel := range out {
+				if reads(r, rel) {
+					out[r.Head.Relation], changed = true, true
+					break
+				}
+			}
+		}
+	}
+	return out
+}
+
+// lags are the relations that have facts only in ticks in which one of some inputs
+// came, and some ticks after: how many. The inputs are among them.
+func (w *replication) lags(from []*logic.Relation) map[*logic.Relation]int {
+	out := map[*logic.Relation]int{}
+	for _, r := range from {
+		out[r] = 0
+	}
+	for n := 0; ; n++ {
+		next := relations{}
+		for _, r := range w.c.Rules {
+			if _, known := out[r.Head.Relation]; r.Kind != logic.Async && !known {
+				next[r.Head.Relation] = true
+			}
+		}
+		for changed := true; changed; {
+			changed = false
+			for _, r := range w.c.Rules {
+				if next[r.Head.Relation] && r.Kind != logic.Async && !follows(r, out, next, n) {
+					delete(next, r.Head.Relation)
+					changed = true
+				}
+			}
+		}
+		if n > 0 && len(next) == 0 {
+			return out
+		}
+		for r := range next {
+			out[r] = n
+		}
+	}
+}
+
+// follows reports whether a rule derives something at most n ticks after an input, if of the
+// relations in next that is so, and of the others as they are known.
+func follows(r *logic.Rule, known map[*logic.Relation]int, next relations, n int) bool {
+	return slices.ContainsFunc(r.Body, func(l logic.Literal) bool {
+		if !l.Positive() {
+			return false
+		}
+		lag, ok := known[l.Atom.Relation]
+		if r.Kind == logic.Next {
+			return ok && lag < n
+		}
+		return ok || next[l.Atom.Relation]
+	})
+}
+
+// divisible finds keys for the relations that depend on divided inputs, but those that
+// are summed: in a copy of the program in which what is global does not change.
+func (w *replication) divisible(s Step) (analyze.Keys, analyze.Verdict) {
+	q := w.p.Clone()
+	c := q.Component(w.c.Name)
+	part := analyze.Part{Program: q, Component: c}
+	for i, r := range w.c.Rules {
+		if !w.summed[r.Head.Relation] && w.touches(r) && w.summand(r) == nil && !w.anywhere(r) {
+			part.Rules = append(part.Rules, c.Rules[i])
+		}
+	}
+	for i, rel := range w.p.Relations {
+		if rel.Kind == logic.Derived && (!w.keyed[rel] || w.summed[rel]) && w.local(rel) {
+			q.Relations[i].Kind = logic.Static
+		}
+	}
+	ways, v := analyze.Partition(part)
+	if !v.Holds {
+		return nil, v
+	}
+	i := slices.IndexFunc(ways, func(k analyze.Keys) bool { return s.wants(k) })
+	if i < 0 {
+		return nil, no(nil, fmt.Sprintf("there are %d ways to divide what is left, and none by these keys", len(ways)))
+	}
+	keys := analyze.Keys{}
+	for rel, k := range ways[i] {
+		keys[w.p.Find(rel.Name)] = k
+	}
+	for _, rel := range w.p.Refs(w.c) {
+		if _, ok := keys[rel]; !ok && w.keyed[rel] && !w.summed[rel] {
+			return nil, no(reader(w.c, rel), rel.Name+" has no key")
+		}
+	}
+	return keys, v
+}
+
+// anywhere reports whether a rule sends for each divided fact by itself, and does not even ask
+// for all of it: it may do so whatever the key.
+func (w *replication) anywhere(r *logic.Rule) bool {
+	n, parts := 0, false
+	for _, l := range r.Body {
+		if w.divides(l) {
+			n++
+			parts = parts || slices.ContainsFunc(l.Atom.Args, func(t *logic.Term) bool { return t.Kind == logic.Wildcard })
+			if l.Negated {
+				return false
+			}
+		}
+	}
+	return n == 1 && parts && r.Kind == logic.Async
+}
+
+// local reports whether the component reads or derives a relation.
+func (w *replication) local(rel *logic.Relation) bool {
+	return slices.ContainsFunc(w.c.Rules, func(r *logic.Rule) bool {
+		return reads(r, rel) || r.Kind != logic.Async && r.Head.Relation == rel
+	})
+}
+
+// touches reports whether a rule reads or derives something that is divided.
+func (w *replication) touches(r *logic.Rule) bool {
+	return r.Kind != logic.Async && w.keyed[r.Head.Relation] || slices.ContainsFunc(r.Body, w.divides)
+}
+
+// divides reports whether a literal is of a relation that is divided.
+func (w *replication) divides(l logic.Literal) bool { return l.Atom != nil && w.keyed[l.Atom.Relation] }
+
+// summand is the literal of a rule that reads what is summed.
+func (w *replication) summand(r *logic.Rule) *logic.Literal {
+	for i := range r.Body {
+		if a := r.Body[i].Atom; a != nil && w.summed[a.Relation] {
+			return &r.Body[i]
+		}
+	}
+	return nil
+}
+
+// ordered reports whether a rule fires only while a replicated input is dealt with.
+func (w *replication) ordered(r *logic.Rule) bool {
+	return slices.ContainsFunc(r.Body, func(l logic.Literal) bool {
+		_, ok := w.globalLag[literalRelation(l)]
+		return l.Positive() && ok
+	})
+}
+
+func literalRelation(l logic.Literal) *logic.Relation {
+	if l.Atom == nil {
+		return nil
+	}
+	return l.Atom.Relation
+}
+
+// echo is a literal of a relation that has facts some ticks after a divided input: of
+// which nobody may know how it lies to what comes in then.
+func (w *replication) echo(l logic.Literal) bool {
+	rel := literalRelation(l)
+	_, global := w.globalLag[rel]
+	return !global && w.lag[rel] > 0
+}
+
+// steady says whether a rule changes and sends only because of what came in, so that
+// it makes no difference in which ticks nothing comes in; what a divided input causes
+// in later ticks must be a message that depends on nothing else.
+func (w *replication) steady(r *logic.Rule) analyze.Verdict {
+	head := r.Head.Relation
+	block := func(l *logic.Literal, why, help string) analyze.Verdict {
+		return analyze.Verdict{Because: []analyze.Blocker{{Rule: r, Literal: l, Why: why, Help: help}}}
+	}
+	for i := range r.Body {
+		if l := &r.Body[i]; w.echo(*l) {
+			others := slices.ContainsFunc(r.Body, func(o logic.Literal) bool {
+				return o.Atom != nil && o.Atom.Relation.Kind != logic.Static && o.Atom != l.Atom
+			})
+			_, passing := w.lag[head]
+			if others || l.Negated || r.Head.Aggregates() || r.Kind != logic.Async && !passing {
+				return block(l, l.Atom.Relation.Name+" comes ticks after a divided input, and meets what comes in then", "do it in the tick of the input")
+			}
+			return analyze.Verdict{Holds: true}
+		}
+	}
+	driven := slices.ContainsFunc(r.Body, func(l logic.Literal) bool {
+		_, ok := w.lag[literalRelation(l)]
+		return l.Positive() && ok
+	})
+	if driven || r.Kind == logic.Sync {
+		return analyze.Verdict{Holds: true}
+	}
+	if r.Kind == logic.Async {
+		return block(nil, "it sends in ticks in which nothing came in", "derive it from what came in")
+	}
+	guards, persistence := r.Persistence()
+	if !persistence {
+		return block(nil, "it changes state in ticks in which nothing came in", "")
+	}
+	for i := range guards {
+		g := &guards[i]
+		_, caused := w.lag[literalRelation(*g)]
+		if !g.Negated || !caused {
+			return block(g, "it forgets in ticks in which nothing came in", "delete when something comes in")
+		}
+	}
+	return analyze.Verdict{Holds: true}
+}
+
+// sums says whether a rule that derives or reads what is summed does what the sum of
+// its parts does: it counts the facts of a relation by their key, or all; it gives
+// nought where there is none; or it sends the sum, when a replicated input is dealt
+// with, to whom that says.
+func (w *replication) sums(r *logic.Rule) analyze.Verdict {
+	block := func(l *logic.Literal, why string) analyze.Verdict {
+		return analyze.Verdict{Because: []analyze.Blocker{{Rule: r, Literal: l, Why: why, Help: "count by the key, or send the count when a replicated input comes"}}}
+	}
+	yes := analyze.Verdict{Holds: true}
+	if l := w.summand(r); l != nil {
+		uses, args := 0, 0
+		see := func(v string) {
+			if v == l.Atom.Args[0].Name {
+				uses++
+			}
+		}
+		for i := range r.Body {
+			r.Body[i].Vars(see)
+		}
+		for _, a := range r.Head.Args {
+			if a.Term.Kind == logic.Var && a.Term.Name == l.Atom.Args[0].Name {
+				args++
+			}
+			a.Term.Vars(see)
+		}
+		r.Dest.Vars(see)
+		others := slices.ContainsFunc(r.Body, func(o logic.Literal) bool { return w.divides(o) && o.Atom != l.Atom })
+		if r.Kind != logic.Async || l.Negated || others || !w.ordered(r) || l.Atom.Args[0].Kind != logic.Var || uses != 2 || args != 1 {
+			return block(l, l.Atom.Relation.Name+" counts over all keys, and is used other than to be sent, once, when a replicated input comes")
+		}
+		return yes
+	}
+	if !w.summed[r.Head.Relation] {
+		return yes
+	}
+	of := w.counted(r.Head.Relation)
+	if r.Head.Aggregates() {
+		a, atom := r.Head.Args[0], r.Body[0].Atom
+		key, ok := w.keys[atom.Relation]
+		if !r.Body[0].Positive() || !ok || atom.Relation != of || !different(atom) || atom.Args[key.Column].Kind != logic.Var ||
+			a.Aggregate != logic.Sum && (a.Aggregate != logic.Count || a.Term.Kind != logic.Var || a.Term.Name != atom.Args[key.Column].Name) {
+			return block(nil, r.Head.Relation.Name+" is no count or sum over different keys")
+		}
+		return yes
+	}
+	empty := false
+	for i := range r.Body {
+		l := &r.Body[i]
+		if !w.divides(*l) {
+			continue
+		}
+		if empty || !l.Negated || l.Atom.Relation != of || slices.ContainsFunc(l.Atom.Args, func(t *logic.Term) bool { return t.Kind != logic.Wildcard }) {
+			return block(l, r.Head.Relation.Name+" is given where it need not be nought")
+		}
+		empty = true
+	}
+	if t := r.Head.Args[0].Term; r.Kind != logic.Sync || !empty || t.Kind != logic.Const || t.Value.Num != 0 {
+		return block(nil, r.Head.Relation.Name+" is given where it need not be nought")
+	}
+	return yes
+}
+
+// counted is the relation of which one that is summed counts the facts, nil if there
+// is more than one.
+func (w *replication) counted(sum *logic.Relation) *logic.Relation {
+	var of *logic.Relation
+	for _, r := range w.c.Rules {
+		if r.Head.Relation == sum && r.Head.Aggregates() {
+			if of != nil {
+				return nil
+			}
+			of = r.Body[0].Atom.Relation
+		}
+	}
+	return of
+}
+
+// different reports whether the arguments of an atom are different variables, or anything.
+func different(a *logic.Atom) bool {
+	seen := map[string]bool{}
+	for _, t := range a.Args {
+		if t.Kind == logic.Wildcard {
+			continue
+		}
+		if t.Kind != logic.Var || seen[t.Name] {
+			return false
+		}
+		seen[t.Name] = true
+	}
+	return true
+}

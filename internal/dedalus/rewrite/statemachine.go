@@ -1,0 +1,41 @@
+package rewrite
+
+import "github.com/ashlar-dev/ashlar/internal/dedalus/analyze"
+
+// State-machine decoupling: the rest does not depend on the moved part, and the moved
+// part does nothing in ticks in which nothing comes in. All that it reads goes through
+// the rest, timers and messages too, and on to it in batches: it sees what it would have
+// seen, together and in that order, only later. What it sends leaves later, which
+// a message may do.
+
+// stateMachine says whether the program allows it.
+func stateMachine(w *site) analyze.Verdict {
+	v := onward(w)
+	and(&v, analyze.StateMachine(w.moved))
+	and(&v, volatile(w))
+	ends := analyze.Fleeting(w.kept)
+	for _, rel := range w.moved.Inputs() {
+		if derived(w.kept, rel) && !ends[rel] {
+			and(&v, no(nil, rel.Name+" holds for ever once it holds, and would be sent at every tick"))
+		}
+	}
+	if len(w.moved.Inputs()) == 0 {
+		and(&v, no(nil, "nothing comes into the rules that move"))
+	}
+	for _, rel := range shared(w) {
+		w.cert.Copied = append(w.cert.Copied, rel.Name)
+	}
+	return v
+}
+
+// batch takes the parts apart, and carries to the moved one all that it reads.
+func batch(w *site) {
+	in := w.moved.Inputs()
+	d := apart(w)
+	b := newBatches(w.p, w.step.String(), w.step.Name, d.forward, in, in)
+	w.c.Rules = append(w.c.Rules, b.sender(w.step.Name, nil)...)
+	for _, c := range b.carried {
+		read(d.to.Rules, c.at, c.sealed)
+	}
+	d.to.Rules = append(d.to.Rules, b.receiver(w.step.Name, false)...)
+}

@@ -1,0 +1,50 @@
+// Package lsp is a language server for TLA+ (with PlusCal and Modular PlusCal
+// inside) and for the Dedalus dialect.
+//
+// In: the messages of one client, as bytes, and a Files for files that are not
+// open in its editor. Out: responses, and diagnostics of the open documents.
+// Serve communicates over a reader and a writer; everything below it is a step
+// machine without goroutines, clocks and files: a message in, messages out.
+//
+// Promised: open documents take precedence over files; diagnostics carry the
+// document version they were made from, and are made when no message waits, so
+// that the newest version wins; no input makes the server panic; and a
+// malformed message gets an error response where the protocol has one.
+// Positions are in UTF-16 code units.
+//
+// Refused: messages over MessageBytesMax, more than DocumentsMax open
+// documents, documents over source.FileBytesMax, documents that are not files,
+// and a rename that would have to change anything outside the document or in a
+// translation.
+//
+// Source: the Language Server Protocol 3.17, JSON-RPC 2.0.
+package lsp
+
+import "github.com/ashlar-dev/ashlar/internal/source"
+
+// Limits of what a client may send.
+const (
+	// MessageBytesMax is the largest body of a message.
+	MessageBytesMax = 2*source.FileBytesMax + 1<<20
+	// HeaderBytesMax bounds a line of a message's header, HeaderLinesMax their
+	// number.
+	HeaderBytesMax = 1 << 10
+	HeaderLinesMax = 16
+	// DocumentsMax is how many documents may be open at a time.
+	DocumentsMax = 1000
+	// ChangesMax is how many changes one notification may bring.
+	ChangesMax = 10_000
+	// QueueMax is how many messages may wait.
+	QueueMax = 64
+	// NeighboursMax is how many files of a directory renaming looks at.
+	NeighboursMax = 500
+)
+
+// Files is the source of modules that are not open in the editor.
+type Files interface {
+	// ReadFile returns the content of a file. Where there is no such file the
+	// error satisfies errors.Is(err, fs.ErrNotExist).
+	ReadFile(name string) ([]byte, error)
+	// List returns the names of the files in a directory.
+	List(dir string) ([]string, error)
+}

@@ -1,0 +1,127 @@
+// Package branch is the immutable sorted run of messages that the trunk of a
+// Bε-tree refers to: blocks on disk, and an index in memory that leads to the
+// one block which can hold a key (Conway et al., "SplinterDB: Closing the
+// Bandwidth Gap for NVMe Key-Value Stores", 2020: size-tiered Bε-tree; the
+// checksums in the pointers are ours).
+//
+// In: messages in order and range tombstones, by a Writer. Out: an Index, and
+// the Meta by which OpenIndex finds it again; from an Index messages, by key
+// or by iterator. Promised: a key is found with one read, of the pages of one
+// block; every block is compared with the checksum that its fence holds, then
+// with the identity that it claims, so that rot, lost, stale and misdirected
+// writes are a *Corrupt and never a message; what grows with the data lies in
+// the memory of a slab.Pool. Refused: durability, since Finish writes and does
+// not sync; concurrency of a Writer or an iterator; change.
+package branch
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/ashlar-dev/ashlar/env"
+	"github.com/ashlar-dev/ashlar/internal/store/block"
+	"github.com/ashlar-dev/ashlar/internal/store/extent"
+	"github.com/ashlar-dev/ashlar/internal/store/slab"
+)
+
+// ErrMemory reports that the pool has no memory, not even for one block.
+var ErrMemory = errors.New("no memory left in the pool of the store")
+
+// ErrTooLarge reports that a message is longer than a block takes: its value must
+// go to a blob.
+var ErrTooLarge = errors.New("message too large for a branch")
+
+// Loc is a place in the data file: Len bytes from the byte Addr on, with that
+// CRC32C.
+type Loc struct {
+	Addr     int64
+	Len, CRC uint32
+}
+
+// Alloc gives out and takes back pages of the data file. Alloc makes the file
+// longer where it must; it is called by one Writer at a time, and locks for
+// itself.
+type Alloc interface {
+	// Alloc returns a run of so many pages in one piece.
+	Alloc(pages uint32) (extent.Run, error)
+	// Free takes back a run that nothing durable refers to.
+	Free(extent.Run)
+}
+
+// Compression is a rule, not a method: which one a block is stored with is
+// decided by samples.
+type Compression uint8
+
+const (
+	// Auto tries one block in each MiB of output, and compresses the others
+	// when that saves a quarter.
+	Auto Compression = iota
+	// None compresses nothing.
+	None
+)
+
+// writeBytes is the longest write, in bytes.
+const writeBytes = 1 << 20
+
+// Options are what branches need of the world. All but File, Pool and
+// Unfiltered is for writing only.
+type Options struct {
+	// File is the data file; offsets, lengths and buffers are multiples of
+	// env.DirectUnit.
+	File  env.File
+	Alloc Alloc
+	Pool  *slab.Pool
+	// Coder compresses; one for all branches of a store saves memory. Nil:
+	// each branch has its own.
+	Coder       *block.Coder
+	Compression Compression
+	// Last reports that what is written stays for long: it may cost more to be
+	// smaller.
+	Last bool
+	// Unfiltered leaves the filter out: of what is written, and of the memory
+	// of what is opened. Reads ask the branch for keys that it has not.
+	Unfiltered bool
+	// WriteBytes is the length of one write, from 32 KiB up to 1 MiB; 0: that.
+	WriteBytes int
+}
+
+func (o Options) coder() *block.Coder {
+	if o.Coder == nil {
+		return new(block.Coder)
+	}
+	return o.Coder
+}
+
+// Cache keeps the images of blocks. It copies in both directions, and is safe
+// for concurrent use.
+type Cache interface {
+	// GetBlock copies an image to dst and returns its length; ok is false
+	// when there is none, or dst is too short.
+	GetBlock(branch uint64, block uint32, dst []byte) (n int, ok bool)
+	// PutBlock may keep a copy of b.
+	PutBlock(branch uint64, block uint32, b []byte)
+}
+
+// Corrupt is the error of bytes on disk that are not what was written there.
+// Messages with keys from Lo up to Hi may be lost; the other parts of the
+// branch are not concerned.
+type Corrupt struct {
+	Branch uint64
+	// Block is -1 for the index.
+	Block int
+	// Addr is where in the data file the bytes lie.
+	Addr int64
+	// Lo and Hi bound the keys, both of them included.
+	Lo, Hi []byte
+	// Want and Found say in words what is there instead of what.
+	Want, Found string
+}
+
+func (c *Corrupt) Error() string {
+	what := fmt.Sprintf("block %d", c.Block)
+	if c.Block < 0 {
+		what = "the index"
+	}
+	return fmt.Sprintf("%s of branch %d, at byte %d, keys %q to %q: want %s, found %s",
+		what, c.Branch, c.Addr, c.Lo, c.Hi, c.Want, c.Found)
+}

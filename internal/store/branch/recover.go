@@ -1,0 +1,19 @@
+package branch
+
+import (
+	"errors"
+
+	"github.com/ashlar-dev/ashlar/internal/store/block"
+)
+
+// Read opens block b from the file, whatever a cache has. The block lies in s
+// until s is used again. The error is ErrMemory, or a *Corrupt, which it is also
+// when the file cannot be read there: a repair goes on without the block.
+func (x *Index) Read(b int, s *Scratch) (block.Block, error) {
+	blk, err := x.read(b, s)
+	var bad *Corrupt
+	if err == nil || errors.Is(err, ErrMemory) || errors.As(err, &bad) {
+		return blk, err
+	}
+	return block.Block{}, x.corrupt(b, x.want(b).String(), err.Error())
+}

@@ -1,0 +1,156 @@
+package memtable
+
+import (
+	"github.com/ashlar-dev/ashlar/internal/invariant"
+	"github.com/ashlar-dev/ashlar/internal/store/message"
+)
+
+const (
+	// runRatio is how many times longer a run is at least than the one after
+	// it: the less, the more a scan merges, the more, the more often a message
+	// is copied.
+	runRatio = 8
+	// runsMax bounds the runs of a view: where memory for merging is lacking
+	// runs are left as they are, but no more than these.
+	runsMax = 16
+)
+
+// View is all messages that a table held at a moment, in order. It is safe for
+// concurrent use, beside the writer too, and stays as it is until Release; the
+// arena must stay as long.
+type View struct {
+	arena arena
+	runs  []*run // the older the longer
+	refs  counter
+}
+
+// View returns a view of what is there now. It sorts what was added since the
+// view before, and merges it with so much of the rest that a message is copied
+// a few times in all; without additions it costs nothing. False: the pool has
+// no memory.
+func (t *Table) View() (*View, bool) {
+	t.viewing.Lock()
+	defer t.viewing.Unlock()
+	if t.last != nil && t.viewedLen == t.len {
+		t.last.refs.retain()
+		return t.last, true
+	}
+	var runs []*run
+	if t.last != nil {
+		runs = t.last.runs
+	}
+	fresh, keep, ok := t.extend(runs)
+	if !ok {
+		return nil, false
+	}
+	v := &View{arena: t.arena, runs: make([]*run, 0, keep+1)}
+	v.runs = append(v.runs, runs[:keep]...)
+	for _, r := range v.runs {
+		r.refs.retain()
+	}
+	if fresh != nil {
+		v.runs = append(v.runs, fresh)
+	}
+	if t.last != nil {
+		t.last.Release()
+	}
+	v.refs.retain()
+	v.refs.retain()
+	t.last = v
+	t.viewedPos, t.viewedLen, t.gaps = t.pos, t.len, t.gaps[:0]
+	return v, true
+}
+
+// extend returns a run with what was added since the last view and with the
+// runs from keep on; no run when there is nothing.
+func (t *Table) extend(runs []*run) (fresh *run, keep int, ok bool) {
+	keep = len(runs)
+	if t.viewedLen == t.len {
+		return nil, keep, true
+	}
+	if fresh, ok = t.sorted(); !ok {
+		return nil, 0, false
+	}
+	for keep > 0 && runs[keep-1].len() < runRatio*fresh.len() {
+		merged, ok := mergeRuns(runs[keep-1], fresh, t.common)
+		if !ok {
+			break
+		}
+		fresh.release()
+		fresh = merged
+		keep--
+	}
+	if keep == runsMax {
+		fresh.release()
+		return nil, 0, false
+	}
+	return fresh, keep, true
+}
+
+// sorted returns a run of what was added since the last view.
+func (t *Table) sorted() (*run, bool) {
+	r, ok := newRun(t.arena, t.pool, t.len-t.viewedLen, t.common)
+	if !ok {
+		return nil, false
+	}
+	s := sorter{arena: t.arena}
+	t.gather(r.pairs)
+	if r.len() < radixMin {
+		s.insert(r.pairs, r.depth)
+		return r, true
+	}
+	scratch, ok := newRun(t.arena, t.pool, r.len(), r.depth)
+	if !ok {
+		r.release()
+		return nil, false
+	}
+	s.sort(r.pairs, scratch.pairs, r.depth)
+	scratch.release()
+	return r, true
+}
+
+// gather fills in the pairs of what was added since the last view, the newest
+// first.
+func (t *Table) gather(pairs []uint64) {
+	p, gaps := t.viewedPos, t.gaps
+	for i := len(pairs) - pairWords; i >= 0; i -= pairWords {
+		for len(gaps) > 0 && gaps[0].lo == p {
+			p, gaps = gaps[0].hi, gaps[1:]
+		}
+		pairs[i], pairs[i+1] = pair(t.arena.key(Pos(p)), t.common, Pos(p))
+		p += t.arena.size(Pos(p))
+	}
+}
+
+// Len returns how many messages the view holds.
+func (v *View) Len() int {
+	n := 0
+	for _, r := range v.runs {
+		n += r.len()
+	}
+	return n
+}
+
+// Release gives up the view. What iterates over it goes on.
+func (v *View) Release() {
+	if !v.refs.release() {
+		return
+	}
+	for _, r := range v.runs {
+		r.release()
+	}
+}
+
+// Iter returns an iterator over the messages of the view, range deletes at
+// their lower ends included. It holds the view until its Close. The slices of
+// its messages are the arena's: they outlast the next move.
+func (v *View) Iter() message.Iter {
+	invariant.Check(len(v.runs) <= runsMax, "memtable: %d runs", len(v.runs))
+	v.refs.retain()
+	it := &iter{view: v, arena: v.arena}
+	it.cursors = it.few[:0]
+	for _, r := range v.runs {
+		it.cursors = append(it.cursors, cursor{run: r})
+	}
+	return it
+}

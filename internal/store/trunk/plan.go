@@ -1,0 +1,216 @@
+package trunk
+
+import (
+	"bytes"
+
+	"github.com/ashlar-dev/ashlar/internal/store/message"
+)
+
+// probeBytes is how many bytes a compaction can merge in the time that a read
+// takes to ask one more branch.
+const probeBytes = 32 << 10
+
+// Policy states how eager compaction is.
+type Policy struct {
+	// Alpha is the ratio of newer bytes to base bytes at which a partition at
+	// the bottom is merged: small keeps reads short, large writes less.
+	Alpha float64
+	// Snapshots reports that somebody may still look at the changes up to Oldest
+	// without the later ones, and nobody at fewer. Then range tombstones that
+	// are newer hide nothing for good.
+	Snapshots bool
+	Oldest    message.Seq
+	// Skip reports that a merge is not to be made, however much it is worth; nil:
+	// none.
+	Skip func(*Job) bool
+	// Busy reports whether a job is already running on a pivot; nil: none is.
+	Busy func(level int, lo []byte) bool
+}
+
+// Next is the piece of work that is most worth doing, or nil.
+//
+// A pivot above the bottom is flushed when it holds enough for each partition
+// below to get a piece worth having, and merged when it has too many runs. A
+// partition at the bottom is merged into its base by the ratio of newer to
+// base bytes; when it has too many small runs, these alone are merged. The
+// weight is how far over its limit a pivot is.
+func (t *Trunk) Next(p Policy) *Job {
+	var best *Job
+	var most float64
+	t.root.Walk(func(n *Node, i int, lo, hi []byte) {
+		if len(n.Pivots[i].Refs) == 0 || (p.Busy != nil && p.Busy(n.Level, lo)) {
+			return
+		}
+		var j *Job
+		var weight float64
+		if n.Level > 0 {
+			j, weight = t.above(n, i, hi)
+		} else {
+			j, weight = t.bottom(&n.Pivots[i], hi, p)
+		}
+		if j != nil && weight >= 1 && weight > most && (j.Flush || !p.skips(j)) {
+			best, most = j, weight
+		}
+	})
+	return best
+}
+
+func (p *Policy) skips(j *Job) bool { return p.Skip != nil && p.Skip(j) }
+
+// Debt is how many bytes compactions would have to read for every pivot to be
+// within its limits, about.
+func (t *Trunk) Debt(p Policy) int64 {
+	var sum int64
+	t.root.Walk(func(n *Node, i int, lo, hi []byte) {
+		if len(n.Pivots[i].Refs) == 0 || n.Level > 0 {
+			return
+		}
+		if j, weight := t.bottom(&n.Pivots[i], hi, p); j != nil && weight >= 1 {
+			sum += j.Bytes()
+		}
+	})
+	return sum
+}
+
+// Runs is the largest number of references on a way from the root to the
+// bottom.
+func (t *Trunk) Runs() int { return runs(t.root) }
+
+func runs(n *Node) int {
+	most := 0
+	for i := range n.Pivots {
+		k := len(n.Pivots[i].Refs)
+		if c := n.Pivots[i].Child; c != nil {
+			k += runs(c)
+		}
+		most = max(most, k)
+	}
+	return most
+}
+
+// tombWeight is how many bytes of messages a range tombstone counts for: all
+// tombstones of a pivot are in memory, and every iterator passes over them.
+const tombWeight = 1 << 10
+
+// tombBytes estimates the weight of the range tombstones in the pivot's range.
+func (r *Ref) tombBytes() int64 {
+	n := int64(len(r.Branch.tombstones)) * tombWeight
+	if all := int64(r.Branch.Meta.Bytes); r.Bytes < all {
+		n = int64(float64(n) * float64(r.Bytes) / float64(all))
+	}
+	return n
+}
+
+func (t *Trunk) above(n *Node, i int, hi []byte) (*Job, float64) {
+	p := &n.Pivots[i]
+	var held int64
+	for _, r := range p.Refs {
+		held += r.Bytes + r.tombBytes()
+	}
+	full := float64(held) / float64(t.shape.LeafBytes)
+	if full >= 1 {
+		return &Job{Level: n.Level, Lo: p.Lo, Hi: hi, Flush: true}, 1 + full
+	}
+	return &Job{Level: n.Level, Lo: p.Lo, Hi: hi, Inputs: p.Refs, Parts: 1}, float64(len(p.Refs)) / float64(t.shape.Runs)
+}
+
+func (t *Trunk) bottom(p *Pivot, hi []byte, policy Policy) (*Job, float64) {
+	var newer, base int64
+	bases := 0
+	for _, r := range p.Refs {
+		if r.Base {
+			base += r.Bytes
+			bases++
+		} else {
+			newer += r.Bytes
+		}
+	}
+	all := &Job{Lo: p.Lo, Hi: hi, Inputs: p.Refs, Bottom: true}
+	if j := t.deleted(p, hi, all, policy); j != nil {
+		return j, 1000
+	}
+	total := newer + base
+	all.Parts = t.parts(total)
+	small := t.shape.LeafBytes / 4
+	ratio := float64(newer) / (policy.Alpha * float64(max(base, small)))
+	if newer > 0 && policy.tombs(p) {
+		// A range tombstone makes every reader pass over what it hides.
+		ratio = max(ratio, 1)
+	}
+	if newer > 0 && bases > 0 {
+		// Reads that asked in vain have cost about as much as it costs to
+		// write a probe's worth of bytes.
+		heat := p.Refs[len(p.Refs)-1].Branch.heat.Load()
+		ratio = max(ratio, float64(heat)*probeBytes/float64(total))
+	}
+	if bases > 1 {
+		// Neighbours that were joined are waiting to be one.
+		ratio = max(ratio, float64(bases)/4)
+	}
+	many := float64(len(p.Refs)-bases) / float64(t.shape.Runs)
+	if many >= 1 && bases > 0 && (ratio < 0.5 || policy.skips(all)) {
+		deltas := 0
+		for deltas < len(p.Refs) && !p.Refs[deltas].Base {
+			deltas++
+		}
+		if deltas >= 2 {
+			return &Job{Lo: p.Lo, Hi: hi, Inputs: p.Refs[:deltas], Parts: 1}, many
+		}
+	}
+	return all, max(ratio, many)
+}
+
+// tombs reports whether the pivot has range tombstones that a merge at the bottom
+// drops.
+func (p *Policy) tombs(pivot *Pivot) bool {
+	for _, r := range pivot.Refs {
+		if len(r.Branch.tombstones) > 0 && p.seen(r.Branch.firstTombstone) {
+			return true
+		}
+	}
+	return false
+}
+
+// seen reports whether all who may still look see the change.
+func (p *Policy) seen(seq message.Seq) bool { return !p.Snapshots || seq <= p.Oldest }
+
+// deleted finds the case that a range tombstone covers the whole pivot: what
+// is older needs not be read.
+func (t *Trunk) deleted(p *Pivot, hi []byte, all *Job, policy Policy) *Job {
+	for i, r := range p.Refs {
+		seq := r.Branch.covered(p.Lo, hi)
+		if seq == 0 || !policy.seen(seq) || i+1 == len(p.Refs) {
+			continue
+		}
+		for _, old := range p.Refs[i+1:] {
+			if old.Branch.Meta.MaxSeq >= seq {
+				return nil
+			}
+		}
+		all.Inputs, all.Covered, all.Parts = p.Refs[:i+1], p.Refs[i+1:], 1
+		return all
+	}
+	return nil
+}
+
+// Range is the work that merges everything in the pivots that overlap
+// [lo, hi) at the bottom, or moves it there first; nil when nothing is left to
+// do. It is for compactions that a user asks for.
+func (t *Trunk) Range(lo, hi []byte, busy func(level int, lo []byte) bool) *Job {
+	var found *Job
+	t.root.Walk(func(n *Node, i int, from, to []byte) {
+		if found != nil || (to != nil && bytes.Compare(to, lo) <= 0) || (hi != nil && bytes.Compare(from, hi) >= 0) ||
+			(busy != nil && busy(n.Level, from)) {
+			return
+		}
+		p := &n.Pivots[i]
+		switch {
+		case n.Level > 0 && len(p.Refs) > 0:
+			found = &Job{Level: n.Level, Lo: from, Hi: to, Flush: true}
+		case n.Level == 0 && (len(p.Refs) > 1 || len(p.Refs) == 1 && !p.Refs[0].Base):
+			found = &Job{Lo: from, Hi: to, Inputs: p.Refs, Bottom: true}
+			found.Parts = t.parts(found.Bytes())
+		}
+	})
+	return found
+}

@@ -1,0 +1,125 @@
+// Package config reads the configuration files (.cfg) that say which model of
+// a specification is checked: what its constants are, which formula is its
+// behaviour, and what is asked of it.
+//
+// In: a source.File. Out: a Config, every name with its place, and the
+// diagnostics of everything that is wrong with the file. It promises to accept
+// what TLC accepts; beyond TLC it reads negative numbers, tuples and records
+// as values. It resolves no names: whether "Spec" exists is for the caller,
+// who knows the specification. Expressions are refused, with the repair.
+//
+//	SPECIFICATION Spec
+//	CONSTANTS  N = 3   Proc = {p1, p2, p3}   Seq <- BoundedSeq
+//	INVARIANTS TypeOK Mutex
+package config
+
+import "github.com/ashlar-dev/ashlar/internal/source"
+
+// Config is a configuration. A list that the file does not mention is empty; a
+// Name that it does not mention has no Text.
+type Config struct {
+	// File is where it was read from, nil for a default.
+	File *source.File
+
+	Constants []Constant
+	Overrides []Override
+
+	// Either Specification, or Init and Next, or none of them: then there is
+	// no behaviour to explore and only the assumptions are evaluated.
+	Specification Name
+	Init, Next    Name
+
+	Invariants        []Name
+	Properties        []Name
+	Constraints       []Name
+	ActionConstraints []Name
+	Symmetry          Name
+	View              Name
+	Alias             Name
+	Postcondition     Name
+
+	// Deadlock reports whether a state without successor is an error. It is true
+	// unless the file says CHECK_DEADLOCK FALSE.
+	Deadlock bool
+
+	// Possible names states of which at least one must be reachable
+	// (_POSSIBLE); Periodic is evaluated now and then during a run (_PERIODIC);
+	// Reward steers random simulation (_RL_REWARD).
+	Possible []Name
+	Periodic Name
+	Reward   Name
+}
+
+// Name is the name of a definition with its place: "Spec", "M!Inv", "\prec".
+type Name struct {
+	Text string
+	Span source.Span
+}
+
+// IsSet reports whether the file mentions the name.
+func (n Name) IsSet() bool { return n.Text != "" }
+
+// Constant is "Name = Value", which gives a constant (or, as TLC has it, any
+// definition without parameters) a value. With Args it is one row of a
+// constant operator's table, "F(1, 2) = 3". Module, where it is set, limits it
+// to the use of Name in that module: "N = [M] 3".
+type Constant struct {
+	Name   Name
+	Args   []Value
+	Module Name
+	Value  Value
+}
+
+// Override is "Name <- Op" or, limited to the use of Name in a module,
+// "Name <- [Module] Op".
+type Override struct {
+	Name   Name
+	Module Name
+	Op     Name
+}
+
+// Kind states what a Value is.
+type Kind uint8
+
+// The kinds of values that a configuration can write.
+const (
+	Int Kind = iota
+	Str
+	Bool
+	Model // a model value, named by Text
+	Set
+	Tuple
+	Record
+)
+
+// Value is a value as written. Equality and order are not its business: a set
+// holds its elements in the order and as often as they were written.
+type Value struct {
+	Kind   Kind
+	Int    int32  // of an Int
+	Bool   bool   // of a Bool
+	Text   string // of a Str, unescaped, and of a Model
+	Elems  []Value
+	Fields []Field // of a Record
+	Span   source.Span
+}
+
+// Field is a field of a Record.
+type Field struct {
+	Name  Name
+	Value Value
+}
+
+// Default is the configuration of a specification that comes without one. The
+// caller says which definitions exist. It is SPECIFICATION Spec where there is
+// a Spec, else INIT Init NEXT Next where there are both, else no behaviour.
+func Default(defined func(name string) bool) *Config {
+	c := &Config{Deadlock: true}
+	switch {
+	case defined("Spec"):
+		c.Specification.Text = "Spec"
+	case defined("Init") && defined("Next"):
+		c.Init.Text, c.Next.Text = "Init", "Next"
+	}
+	return c
+}

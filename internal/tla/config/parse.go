@@ -1,0 +1,605 @@
+package config
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/ashlar-dev/ashlar/internal/source"
+)
+
+// NestingMax bounds how deep the sets, tuples and records of a value may nest.
+const NestingMax = 200
+
+// Parse reads a configuration. It reports everything that is wrong with the
+// file to diags and returns what it understood, never nil: after an error it
+// goes on with the next assignment or section.
+func Parse(f *source.File, diags *source.List) *Config {
+	p := &parser{diags: diags, tokens: scan(f, diags), c: &Config{File: f, Deadlock: true}}
+	p.sections = p.sectionTable()
+	p.file()
+	p.checkBehaviour()
+	return p.c
+}
+
+type parser struct {
+	diags    *source.List
+	tokens   []token // ends with a tokenEnd
+	at       int
+	c        *Config
+	sections map[string]section
+	// behaviour is where SPECIFICATION, INIT or NEXT stood last;
+	// behaviourLost says that one of them lacks its name.
+	behaviour     source.Span
+	behaviourLost bool
+	depth         int
+}
+
+// section reads the text after its keyword.
+type section func(keyword token)
+
+// sectionTable maps each keyword to what reads its section.
+func (p *parser) sectionTable() map[string]section {
+	t := map[string]section{
+		"CHECK_DEADLOCK": p.deadlock,
+		"CONSTANT":       p.constants,
+		"CONSTANTS":      p.constants,
+	}
+	one := func(into *Name, keywords ...string) {
+		for _, k := range keywords {
+			t[k] = func(kw token) { p.single(kw, into) }
+		}
+	}
+	many := func(into *[]Name, keywords ...string) {
+		for _, k := range keywords {
+			t[k] = func(kw token) { p.list(kw, into) }
+		}
+	}
+	one(&p.c.Specification, "SPECIFICATION")
+	one(&p.c.Init, "INIT")
+	one(&p.c.Next, "NEXT")
+	one(&p.c.Symmetry, "SYMMETRY")
+	one(&p.c.View, "VIEW")
+	one(&p.c.Alias, "ALIAS")
+	one(&p.c.Postcondition, "POSTCONDITION")
+	one(&p.c.Periodic, "_PERIODIC")
+	one(&p.c.Reward, "_RL_REWARD")
+	many(&p.c.Possible, "_POSSIBLE")
+	many(&p.c.Invariants, "INVARIANT", "INVARIANTS")
+	many(&p.c.Properties, "PROPERTY", "PROPERTIES")
+	many(&p.c.Constraints, "CONSTRAINT", "CONSTRAINTS")
+	many(&p.c.ActionConstraints, "ACTION_CONSTRAINT", "ACTION_CONSTRAINTS")
+	return t
+}
+
+// keywords in the order in which a message lists them.
+const keywords = "SPECIFICATION, INIT, NEXT, CONSTANTS, INVARIANTS, PROPERTIES, CONSTRAINTS, ACTION_CONSTRAINTS, " +
+	"SYMMETRY, VIEW, ALIAS, POSTCONDITION, CHECK_DEADLOCK, _POSSIBLE, _PERIODIC, _RL_REWARD"
+
+func (p *parser) peek() token { return p.tokens[p.at] }
+
+func (p *parser) peekAt(n int) token {
+	return p.tokens[min(p.at+n, len(p.tokens)-1)]
+}
+
+func (p *parser) take() token {
+	t := p.tokens[p.at]
+	if t.kind != tokenEnd {
+		p.at++
+	}
+	return t
+}
+
+func (p *parser) report(at source.Span, code source.Code, repair, format string, args ...any) {
+	p.diags.Add(source.Diagnostic{Code: code, Span: at, Message: fmt.Sprintf(format, args...), Repair: repair})
+}
+
+// describe is how a message names a token.
+func (t token) describe() string {
+	switch t.kind {
+	case tokenEnd:
+		return "the end of the file"
+	case tokenString:
+		return "a string"
+	}
+	return strconv.Quote(t.span.Text())
+}
+
+// atSection reports whether the next token opens a section.
+func (p *parser) atSection() bool {
+	t := p.peek()
+	if t.kind != tokenName {
+		return false
+	}
+	_, ok := p.sections[t.text]
+	return ok
+}
+
+func (p *parser) file() {
+	for p.peek().kind != tokenEnd {
+		if !p.atSection() {
+			p.unknownSection()
+			continue
+		}
+		kw := p.take()
+		p.sections[kw.text](kw)
+	}
+}
+
+// unknownSection reports what stands where a keyword is expected and skips to
+// the next keyword.
+func (p *parser) unknownSection() {
+	t := p.peek()
+	if t.kind != tokenBad {
+		repair := "the sections are " + keywords
+		if near := nearestKeyword(t.text, p.sections); near != "" {
+			repair = "write " + near
+		}
+		if strings.HasPrefix(t.text, "#") || strings.HasPrefix(t.text, "//") || strings.HasPrefix(t.text, "--") {
+			repair = `write \* before a comment`
+		}
+		p.report(t.span, UnknownSection, repair, "%s is not a section of a configuration", t.describe())
+	}
+	for p.peek().kind != tokenEnd && !p.atSection() {
+		p.take()
+	}
+}
+
+// nearestKeyword finds the keyword that differs in at most two characters; of
+// several the first in the alphabet.
+func nearestKeyword(word string, sections map[string]section) string {
+	best, distance := "", 3
+	for k := range sections {
+		d := editDistance(strings.ToUpper(word), k)
+		if d < distance || d == distance && d < 3 && k < best {
+			best, distance = k, d
+		}
+	}
+	return best
+}
+
+// editDistance counts the insertions, deletions and replacements between two
+// short words; words whose lengths differ by more than 2 count as far apart.
+func editDistance(a, b string) int {
+	if len(a)-len(b) > 2 || len(b)-len(a) > 2 {
+		return 3
+	}
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := 1
+			if a[i] == b[j] {
+				cost = 0
+			}
+			diagonal, row[j+1] = row[j+1], min(diagonal+cost, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}
+
+// assignmentFollows reports whether the next tokens are "name =", "name <-" or
+// "name(", which cannot be part of a list of names.
+func (p *parser) assignmentFollows() bool {
+	n := p.peekAt(1)
+	return p.peek().kind == tokenName && (n.is("=") || n.is("<-") || n.is("("))
+}
+
+// single reads the one name of a section.
+func (p *parser) single(kw token, into *Name) {
+	t := p.peek()
+	behaviour := kw.text == "SPECIFICATION" || kw.text == "INIT" || kw.text == "NEXT"
+	if t.kind != tokenName || p.atSection() {
+		p.behaviourLost = p.behaviourLost || behaviour
+		repair := kw.text + " " + example(kw.text)
+		if next := p.peekAt(1); t.is("=") && next.kind == tokenName && p.sections[next.text] == nil {
+			p.at += 2 // the name after it is what was meant
+			repair = "remove the ="
+		}
+		p.report(t.span, ExpectedName, repair, "expected a name after %s, found %s", kw.text, t.describe())
+		p.skipJunk()
+		return
+	}
+	p.take()
+	if behaviour {
+		p.behaviour = kw.span
+	}
+	if into.IsSet() {
+		p.diags.Add(source.Diagnostic{Code: DuplicateSection, Span: kw.span,
+			Message: fmt.Sprintf("%s was given before", kw.text), Repair: "keep one of the two",
+			Related: []source.Note{{Span: into.Span, Message: "first given here"}}})
+		return
+	}
+	*into = Name{Text: t.text, Span: t.span}
+	p.skipJunk()
+}
+
+// example is a name that usually follows a keyword.
+func example(keyword string) string {
+	switch keyword {
+	case "SPECIFICATION":
+		return "Spec"
+	case "INIT":
+		return "Init"
+	case "NEXT":
+		return "Next"
+	case "SYMMETRY":
+		return "Symmetry"
+	}
+	return "Name"
+}
+
+// skipJunk reports and passes what follows a complete section and is no
+// section.
+func (p *parser) skipJunk() {
+	if p.peek().kind != tokenEnd && !p.atSection() {
+		p.unknownSection()
+	}
+}
+
+// list reads the names of a section, up to the next one.
+func (p *parser) list(kw token, into *[]Name) {
+	if p.peek().kind == tokenEnd || p.atSection() {
+		p.diags.Warnf(kw.span, EmptySection, "%s names nothing", kw.text)
+		return
+	}
+	for p.peek().kind != tokenEnd && !p.atSection() {
+		t := p.peek()
+		switch {
+		case t.kind == tokenBad:
+			p.take()
+		case t.is(","):
+			p.take()
+			p.report(t.span, UnexpectedSeparator, "remove the comma", "the names of a list stand side by side")
+		case t.kind != tokenName:
+			p.report(t.span, ExpectedName, "", "expected a name or a section, found %s", t.describe())
+			p.skipToSection()
+		case p.assignmentFollows():
+			p.report(t.span, UnknownSection, "write CONSTANTS before it",
+				"%s stands in the section %s, which does not assign", t.describe(), kw.text)
+			p.constants(kw)
+		default:
+			p.take()
+			p.addName(kw, into, Name{Text: t.text, Span: t.span})
+		}
+	}
+}
+
+func (p *parser) addName(kw token, into *[]Name, n Name) {
+	for _, o := range *into {
+		if o.Text == n.Text {
+			p.diags.Add(source.Diagnostic{Severity: source.Warning, Code: DuplicateName, Span: n.Span,
+				Message: fmt.Sprintf("%s names %s twice", kw.text, n.Text),
+				Related: []source.Note{{Span: o.Span, Message: "first named here"}}})
+			return
+		}
+	}
+	*into = append(*into, n)
+}
+
+func (p *parser) skipToSection() {
+	for p.peek().kind != tokenEnd && !p.atSection() {
+		p.take()
+	}
+}
+
+// deadlock reads CHECK_DEADLOCK TRUE or FALSE.
+func (p *parser) deadlock(kw token) {
+	t := p.peek()
+	if t.kind == tokenName && (t.text == "TRUE" || t.text == "FALSE") {
+		p.take()
+		p.c.Deadlock = t.text == "TRUE"
+		p.skipJunk()
+		return
+	}
+	p.report(t.span, ExpectedBoolean, "CHECK_DEADLOCK FALSE", "expected TRUE or FALSE after %s, found %s", kw.text, t.describe())
+	if t.kind == tokenName && !p.atSection() {
+		p.take()
+	}
+	p.skipJunk()
+}
+
+// constants reads assignments up to the next section.
+func (p *parser) constants(token) {
+	for p.peek().kind != tokenEnd && !p.atSection() {
+		if !p.assignment() {
+			for p.peek().kind != tokenEnd && !p.atSection() && !p.assignmentFollows() {
+				p.take()
+			}
+		}
+	}
+}
+
+// assignment reads "x = v", "F(v, w) = u", "x = [M] v", "x <- y" or
+// "x <- [M] y". It returns false when the caller must find a place to go on.
+func (p *parser) assignment() bool {
+	t := p.peek()
+	if t.is(",") {
+		p.take()
+		p.report(t.span, UnexpectedSeparator, "remove the comma", "assignments stand side by side")
+		return true
+	}
+	if t.kind != tokenName {
+		if t.kind != tokenBad {
+			code, repair := ExpectedName, "N = 3"
+			if len(p.c.Constants) > 0 {
+				code, repair = ExpressionInValue, expressionRepair
+			}
+			p.report(t.span, code, repair, "expected the name of a constant or a section, found %s", t.describe())
+		}
+		p.take()
+		return false
+	}
+	p.take()
+	name := Name{Text: t.text, Span: t.span}
+	if !isLetter(t.text[0]) && !isDigit(t.text[0]) && t.text[0] != '\\' && !p.peek().is("=") && !p.peek().is("<-") && !p.peek().is("(") {
+		p.report(t.span, ExpressionInValue, expressionRepair, "the value of a constant is not an expression; found %s", t.describe())
+		return false
+	}
+	var args []Value
+	if p.peek().is("(") {
+		var ok bool
+		open := p.take()
+		if args, ok = p.values(open, ")"); !ok {
+			return false
+		}
+	}
+	switch op := p.peek(); {
+	case op.is("="):
+		p.take()
+		module := p.module()
+		v, ok := p.value()
+		if ok {
+			p.addConstant(Constant{Name: name, Args: args, Module: module, Value: v})
+		}
+		return ok
+	case op.is("<-") && args == nil:
+		p.take()
+		module := p.module()
+		t := p.peek()
+		if t.kind != tokenName || p.atSection() {
+			repair := name.Text + " <- Definition"
+			if !module.IsSet() && (t.kind == tokenNumber || t.kind == tokenString || t.is("{")) {
+				repair += "; a value follows =, as in " + name.Text + " = 3"
+			}
+			p.report(t.span, ExpectedName, repair, "expected the name of a definition after <-, found %s", t.describe())
+			return false
+		}
+		p.take()
+		p.addOverride(Override{Name: name, Module: module, Op: Name{Text: t.text, Span: t.span}})
+		return true
+	default:
+		if op.kind != tokenBad {
+			p.report(op.span, ExpectedAssignment, name.Text+" = 3 or "+name.Text+" <- Definition",
+				"expected = or <- after %s, found %s", name.Text, op.describe())
+		}
+		return false
+	}
+}
+
+const expressionRepair = "define it in the module, Def == ..., and write Name <- Def"
+
+// module reads the [M] before a value or a definition, if there is one. A
+// record, [f |-> v], is not one.
+func (p *parser) module() Name {
+	t := p.peekAt(1)
+	if !p.peek().is("[") || t.kind != tokenName || !p.peekAt(2).is("]") {
+		return Name{}
+	}
+	p.at += 3
+	return Name{Text: t.text, Span: t.span}
+}
+
+func (p *parser) duplicate(n, first Name) {
+	p.diags.Add(source.Diagnostic{Code: DuplicateConstant, Span: n.Span,
+		Message: fmt.Sprintf("%s was given before", n.Text), Repair: "keep one of the two",
+		Related: []source.Note{{Span: first.Span, Message: "first given here"}}})
+}
+
+func (p *parser) addConstant(c Constant) {
+	if first, ok := p.given(c.Name.Text, c.Module.Text, c.Args != nil); ok {
+		p.duplicate(c.Name, first)
+		return
+	}
+	p.c.Constants = append(p.c.Constants, c)
+}
+
+func (p *parser) addOverride(o Override) {
+	if first, ok := p.given(o.Name.Text, o.Module.Text, false); ok {
+		p.duplicate(o.Name, first)
+		return
+	}
+	p.c.Overrides = append(p.c.Overrides, o)
+}
+
+// given finds an earlier assignment to the name. Rows of the table of a
+// constant operator do not exclude each other.
+func (p *parser) given(name, module string, row bool) (Name, bool) {
+	for _, o := range p.c.Constants {
+		if o.Name.Text == name && o.Module.Text == module && !(row && o.Args != nil) {
+			return o.Name, true
+		}
+	}
+	for _, o := range p.c.Overrides {
+		if o.Name.Text == name && o.Module.Text == module {
+			return o.Name, true
+		}
+	}
+	return Name{}, false
+}
+
+// value reads a value.
+func (p *parser) value() (Value, bool) {
+	t := p.peek()
+	switch {
+	case p.atSection():
+	case t.kind == tokenNumber:
+		return p.number()
+	case t.kind == tokenString:
+		p.take()
+		return Value{Kind: Str, Text: t.text, Span: t.span}, true
+	case t.kind == tokenName && (t.text == "TRUE" || t.text == "FALSE"):
+		p.take()
+		return Value{Kind: Bool, Bool: t.text == "TRUE", Span: t.span}, true
+	case t.kind == tokenName && (isLetter(t.text[0]) || isDigit(t.text[0])) && !strings.Contains(t.text, "!"):
+		p.take()
+		p.warnSet(t)
+		return Value{Kind: Model, Text: t.text, Span: t.span}, true
+	case t.is("{"):
+		return p.nested(Set, "}")
+	case t.is("<<"):
+		return p.nested(Tuple, ">>")
+	case t.is("["):
+		return p.record()
+	case t.kind == tokenBad:
+		p.take()
+		return Value{}, false
+	}
+	p.report(t.span, ExpectedValue, `a value is 3, "a", TRUE, modelValue, {a, b}, <<a, b>> or [f |-> a]`,
+		"expected a value, found %s", t.describe())
+	return Value{}, false
+}
+
+// warnSet warns of a model value that has the name of a set.
+func (p *parser) warnSet(t token) {
+	repair := ""
+	switch t.text {
+	case "Nat", "Int", "Real":
+		repair = "write C <- " + t.text
+	case "BOOLEAN", "STRING":
+		repair = "define it in the module, Def == " + t.text + ", and write C <- Def"
+	default:
+		return
+	}
+	p.diags.Add(source.Diagnostic{Severity: source.Warning, Code: ModelValueSet, Span: t.span, Repair: repair,
+		Message: fmt.Sprintf("%s is a model value here, not the set of that name", t.text)})
+}
+
+func (p *parser) number() (Value, bool) {
+	t := p.take()
+	n, err := strconv.ParseInt(t.text, 10, 32)
+	if err != nil {
+		p.report(t.span, NumberTooLarge, "numbers lie between -2147483648 and 2147483647", "%s is too large", t.text)
+	}
+	return Value{Kind: Int, Int: int32(n), Span: t.span}, true
+}
+
+// enter guards the recursion of values; the caller leaves when it got true.
+func (p *parser) enter(t token) bool {
+	if p.depth >= NestingMax {
+		p.report(t.span, NestingTooDeep, "", "values nest deeper than %d", NestingMax)
+		p.skipToSection()
+		return false
+	}
+	p.depth++
+	return true
+}
+
+func (p *parser) nested(kind Kind, closing string) (Value, bool) {
+	open := p.take()
+	if !p.enter(open) {
+		return Value{}, false
+	}
+	defer func() { p.depth-- }()
+	elems, ok := p.values(open, closing)
+	return Value{Kind: kind, Elems: elems, Span: open.span.Join(p.tokens[p.at-1].span)}, ok
+}
+
+// values reads a list of values and the closing punctuation. The result is
+// not nil when it is empty and complete.
+func (p *parser) values(open token, closing string) ([]Value, bool) {
+	out := []Value{}
+	if p.peek().is(closing) {
+		p.take()
+		return out, true
+	}
+	for {
+		v, ok := p.value()
+		if !ok {
+			return nil, false
+		}
+		out = append(out, v)
+		if done, ok := p.separator(open, closing); done {
+			return out, ok
+		}
+	}
+}
+
+// separator reads a comma, or the closing punctuation: then it is done.
+func (p *parser) separator(open token, closing string) (done, ok bool) {
+	t := p.peek()
+	switch {
+	case t.is(","):
+		p.take()
+		return false, true
+	case t.is(closing):
+		p.take()
+		return true, true
+	}
+	code, repair := ExpectedClosing, "write "+closing
+	if t.kind == tokenName && !p.atSection() && !isLetter(t.text[0]) {
+		code, repair = ExpressionInValue, expressionRepair
+	}
+	if t.kind != tokenBad {
+		p.diags.Add(source.Diagnostic{Code: code, Span: t.span, Repair: repair,
+			Message: fmt.Sprintf("expected a comma or %s, found %s", closing, t.describe()),
+			Related: []source.Note{{Span: open.span, Message: "opened here"}}})
+	}
+	return true, false
+}
+
+func (p *parser) record() (Value, bool) {
+	open := p.take()
+	if !p.enter(open) {
+		return Value{}, false
+	}
+	defer func() { p.depth-- }()
+	v := Value{Kind: Record}
+	for {
+		t := p.peek()
+		if t.kind != tokenName || !p.peekAt(1).is("|->") {
+			p.report(t.span, ExpectedValue, "a record is [field |-> value, ...]", "expected a field and |->, found %s", t.describe())
+			for p.peek().kind != tokenEnd && !p.atSection() && !p.take().is("]") {
+			}
+			return Value{}, false
+		}
+		p.at += 2
+		x, ok := p.value()
+		if !ok {
+			return Value{}, false
+		}
+		name := Name{Text: t.text, Span: t.span}
+		for _, f := range v.Fields {
+			if f.Name.Text == name.Text {
+				p.diags.Add(source.Diagnostic{Code: DuplicateField, Span: name.Span,
+					Message: fmt.Sprintf("the record has the field %s twice", name.Text),
+					Related: []source.Note{{Span: f.Name.Span, Message: "first given here"}}})
+			}
+		}
+		v.Fields = append(v.Fields, Field{Name: name, Value: x})
+		if done, ok := p.separator(open, "]"); done {
+			v.Span = open.span.Join(p.tokens[p.at-1].span)
+			return v, ok
+		}
+	}
+}
+
+// checkBehaviour reports a behaviour given twice or by half.
+func (p *parser) checkBehaviour() {
+	c := p.c
+	switch {
+	case c.Specification.IsSet() && (c.Init.IsSet() || c.Next.IsSet()):
+		p.report(p.behaviour, ConflictingBehaviour, "keep SPECIFICATION, or INIT and NEXT",
+			"SPECIFICATION and INIT or NEXT exclude each other")
+	case c.Init.IsSet() != c.Next.IsSet() && !p.behaviourLost:
+		repair := "add NEXT Next"
+		if c.Next.IsSet() {
+			repair = "add INIT Init"
+		}
+		p.report(p.behaviour, IncompleteBehaviour, repair, "INIT and NEXT go together")
+	}
+}

@@ -1,0 +1,186 @@
+package pcal
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/ashlar-dev/ashlar/internal/invariant"
+	"github.com/ashlar-dev/ashlar/internal/tla/core"
+)
+
+// Describe shows an algorithm as text for people who look for faults in it:
+// every block with its statements, reads and writes of resources included.
+func Describe(a *Algorithm) string {
+	d := &describer{}
+	d.line("algorithm %s", a.Name)
+	d.variables(a.Globals)
+	for _, p := range a.Procedures {
+		d.line("procedure %s(%s)", p.Name, params(p.Params))
+		d.variables(p.Locals)
+		d.blocks(p.Blocks)
+	}
+	for _, m := range a.Mappings {
+		d.line("mapping macro %s", m.Name)
+		d.nested("  read", m.Read)
+		d.nested("  write", m.Write)
+	}
+	for _, p := range a.Archetypes {
+		d.line("archetype %s(%s)", p.Name, params(p.Params))
+		d.variables(p.Locals)
+		d.blocks(p.Blocks)
+	}
+	for _, in := range a.Instances {
+		d.line("instance %s of %s", in.Name, in.Archetype.Name)
+	}
+	for _, p := range a.Processes {
+		d.line("process %s", p.Name)
+		d.variables(p.Locals)
+		d.blocks(p.Blocks)
+	}
+	return d.out.String()
+}
+
+func params(list []*Param) string {
+	var out []string
+	for _, p := range list {
+		s := p.Var.Name + strings.Repeat("[_]", p.Mapping)
+		if p.Ref {
+			s = "ref " + s
+		}
+		out = append(out, s)
+	}
+	return strings.Join(out, ", ")
+}
+
+type describer struct {
+	out strings.Builder
+	in  int
+}
+
+func (d *describer) line(format string, args ...any) {
+	d.out.WriteString(strings.Repeat("  ", d.in))
+	fmt.Fprintf(&d.out, format, args...)
+	d.out.WriteByte('\n')
+}
+
+// text is an expression on one line.
+func text(e core.Expr) string { return strings.Join(strings.Fields(core.Format(e, 0)), " ") }
+
+func (d *describer) variables(list []*Variable) {
+	for _, v := range list {
+		switch {
+		case v.Init == nil:
+			d.line("  variable %s", v.Var.Name)
+		case v.In:
+			d.line(`  variable %s \in %s`, v.Var.Name, text(v.Init))
+		default:
+			d.line("  variable %s = %s", v.Var.Name, text(v.Init))
+		}
+	}
+}
+
+func (d *describer) blocks(list []*Block) {
+	for _, b := range list {
+		mark := ""
+		if b.Plus {
+			mark = "+"
+		}
+		if b.Minus {
+			mark = "-"
+		}
+		d.nested("  "+b.Label+":"+mark, b.Body)
+	}
+}
+
+func (d *describer) nested(head string, list []Stmt) {
+	d.line("%s", head)
+	d.in += 2
+	for _, s := range list {
+		d.stmt(s)
+	}
+	d.in -= 2
+}
+
+func (d *describer) stmt(s Stmt) {
+	switch s := s.(type) {
+	case *Assign:
+		var pairs []string
+		for _, p := range s.Pairs {
+			pairs = append(pairs, target(p)+" := "+text(p.Value))
+		}
+		d.line("%s", strings.Join(pairs, " || "))
+	case *If:
+		d.nested("if "+text(s.Cond), s.Then)
+		if len(s.Else) > 0 {
+			d.nested("else", s.Else)
+		}
+	case *Either:
+		for i, b := range s.Branches {
+			d.nested([]string{"either", "or"}[min(i, 1)], b)
+		}
+	case *With:
+		op := "="
+		if s.In {
+			op = `\in`
+		}
+		d.nested(fmt.Sprintf("with %s %s %s", s.Var.Name, op, text(s.X)), s.Body)
+	case *Await:
+		d.line("await %s", text(s.Cond))
+	case *Assert:
+		d.line("assert %s", text(s.Cond))
+	case *Print:
+		d.line("print %s", text(s.X))
+	case *Skip:
+		d.line("skip")
+	case *Goto:
+		d.line("goto %s", s.Label)
+	case *Call:
+		var args []string
+		for _, a := range s.Args {
+			if a.Ref != nil {
+				args = append(args, "ref "+a.Ref.Name)
+			} else {
+				args = append(args, text(a.X))
+			}
+		}
+		back := "return to " + s.Return
+		if s.Return == "" {
+			back = "return"
+		}
+		d.line("call %s(%s); %s", s.Proc.Name, strings.Join(args, ", "), back)
+	case *Return:
+		d.line("return")
+	case *Yield:
+		d.line("yield %s", text(s.X))
+	case *Read:
+		d.nested("read "+s.Dst.Name+of(s.Access), s.Body)
+		d.nested("in", s.Rest)
+	case *Write:
+		d.nested("write "+text(s.X)+of(s.Access), s.Body)
+	default:
+		invariant.Unreachable(s)
+	}
+}
+
+func target(p Assignment) string {
+	out := p.Target.Name
+	for _, ix := range p.Path {
+		if ix.X == nil {
+			out += "." + ix.Field
+		} else {
+			out += "[" + text(ix.X) + "]"
+		}
+	}
+	return out
+}
+
+func of(a *Access) string {
+	if a == nil {
+		return ""
+	}
+	out := " of " + a.Param.Var.Name
+	for _, ix := range a.Index {
+		out += "[" + text(ix) + "]"
+	}
+	return out
+}

@@ -1,0 +1,72 @@
+package resolve
+
+import (
+	"bytes"
+
+	"github.com/ashlar-dev/ashlar/internal/source"
+	"github.com/ashlar-dev/ashlar/internal/tla/module"
+)
+
+// builtins are the operators of the language itself, by canonical name.
+var builtins = func() map[string]*Symbol {
+	out := map[string]*Symbol{}
+	add := func(arity int, names ...string) {
+		for _, n := range names {
+			out[n] = &Symbol{Kind: Builtin, Name: n, Params: make([]int, arity)}
+		}
+	}
+	add(0, "TRUE", "FALSE", "BOOLEAN", "STRING")
+	add(1, `~`, "SUBSET", "UNION", "DOMAIN", "'", "ENABLED", "UNCHANGED", "[]", "<>")
+	add(2, `/\`, `\/`, "=>", `<=>`, "=", "/=", `\in`, `\notin`, `\subseteq`, `\cup`, `\cap`, `\`,
+		`\cdot`, "~>", "-+->", `\X`)
+	return out
+}()
+
+func builtinSymbol(name string) *Symbol { return builtins[name] }
+
+// homes names the standard module to extend for an operator or name that is
+// often forgotten.
+func home(name string) string {
+	switch name {
+	case "+", "-", "*", "^", "<", ">", `\leq`, "<=", "=<", `\geq`, ">=", "..", `\div`, "%", "Nat":
+		return "Naturals"
+	case "-.", "Int":
+		return "Integers"
+	case "/", "Real", "Infinity":
+		return "Reals"
+	case "Seq", "Len", "Append", "Head", "Tail", "SubSeq", "SelectSeq", `\o`, `\circ`:
+		return "Sequences"
+	case "Cardinality", "IsFiniteSet":
+		return "FiniteSets"
+	case "Print", "PrintT", "Assert", ":>", "@@", "Permutations", "ToString", "TLCGet", "TLCSet", "JavaTime", "RandomElement", "SortSeq", "TLCEval":
+		return "TLC"
+	case "SetToSeq", "ToSet", "FoldSeq", "FoldLeft", "FoldRight", "Range", "Reverse", "Contains":
+		return "SequencesExt"
+	case "FoldSet", "MapThenSumSet", "SumSet", "kSubset":
+		return "FiniteSetsExt"
+	case "BagToSet", "SetToBag", "EmptyBag", "BagIn", "CopiesIn", `(+)`, `\oplus`, `(-)`, `\ominus`, "BagCardinality":
+		return "Bags"
+	}
+	return ""
+}
+
+// definer is the first of the modules that come with the tool which defines an
+// operator with this name, "" if there is none. Modules whose names are those
+// that people give to things of their own are left out.
+func definer(name string) string {
+	if !source.HasLetters(name) || name[0] == '\\' {
+		return ""
+	}
+	for _, m := range module.Names() {
+		if m == "DyadicRationals" || m == "SVG" {
+			continue
+		}
+		text, _ := module.Source(m)
+		for _, end := range []string{"(", " =="} {
+			if bytes.Contains(text, []byte("\n"+name+end)) {
+				return m
+			}
+		}
+	}
+	return ""
+}

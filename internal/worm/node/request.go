@@ -1,0 +1,99 @@
+package node
+
+import (
+	"slices"
+	"time"
+
+	"github.com/ashlar-dev/ashlar/internal/worm/wire"
+	"github.com/ashlar-dev/ashlar/worm/wor"
+)
+
+// waiting is the time that a request has been at the server.
+type waiting time.Duration
+
+// late reports whether a request's time is over.
+func (w waiting) late(budget time.Duration) bool {
+	return budget > 0 && time.Duration(w) >= budget
+}
+
+// request performs a request and sends its reply as soon as it may leave.
+func (c *conn) request(payload []byte, waited waiting) error {
+	s := c.s
+	q, r := s.registers.next()
+	id, budget, err := wire.DecodeRequest(payload, q)
+	if err != nil {
+		return err
+	}
+	*r = wor.Reply{Runs: r.Runs[:0]}
+	if refused := s.admit(c, q, r, waited.late(budget)) || s.beliefs.doubt(q, r); refused {
+		s.count(q.Kind, r.Status)
+		return c.now.Reply(id, s.commits.durable(), r)
+	}
+	switch q.Kind {
+	case wor.KindWrite, wor.KindStage, wor.KindActivate:
+		q.Value = slices.Clone(q.Value)
+	case wor.KindUnlisten:
+		c.unlisten(q.Tag)
+		s.count(q.Kind, r.Status)
+		return c.now.Reply(id, s.commits.durable(), r)
+	}
+	p := s.registers.part(q.Partition)
+	epoch := p.group.Epoch()
+	s.registers.perform(p, q, r)
+	if q.Kind == wor.KindListen && r.Status == wor.StatusOK {
+		c.listen(id, q)
+	}
+	if p.group.Epoch() != epoch {
+		s.witness.regroup()
+	}
+	s.count(q.Kind, r.Status)
+	out := c.outlet()
+	if err := out.Reply(id, s.commits.last(), r); err != nil {
+		// The reply exceeds a frame. What the request changed stays.
+		refuse := wor.Reply{Status: wor.StatusLimit, Epoch: r.Epoch, Value: []byte(err.Error())}
+		if err := out.Reply(id, s.commits.last(), &refuse); err != nil {
+			return err
+		}
+	}
+	if q.Kind == wor.KindWrite && r.Status == wor.StatusOK {
+		s.listeners.notify(q, r)
+	}
+	return nil
+}
+
+func (c *conn) outlet() *wire.Encoder { return c.s.commits.outlet(c) }
+
+// admit answers requests that must not be performed.
+func (s *Server) admit(c *conn, q *wor.Request, r *wor.Reply, late bool) (refused bool) {
+	switch {
+	case late:
+		r.Status = wor.StatusExpired
+		return true
+	case s.drain.underway() || s.failed != nil || s.commits.blocked():
+		r.Status = wor.StatusBusy
+		return true
+	case s.pressed(c):
+		s.mark("internal/worm/node busy")
+		r.Status = wor.StatusBusy
+		return true
+	case uint64(q.Partition) >= uint64(s.registers.count()):
+		r.Status = wor.StatusForeign
+		return true
+	case s.witness.denial() != "", s.registers.part(q.Partition).mute && q.Kind != wor.KindActivate:
+		// Which epoch has begun is read from registers, not from this disk.
+		s.mark("internal/worm/node mute")
+		r.Status = wor.StatusMute
+		return true
+	case q.Kind == wor.KindListen && len(c.listens) >= s.opt.ListensMax:
+		r.Status = wor.StatusLimit
+		r.Value = []byte((&wor.LimitError{Name: "ListensMax", Limit: int64(s.opt.ListensMax), Got: int64(len(c.listens) + 1)}).Error())
+		return true
+	}
+	return false
+}
+
+// pressed reports whether the waiting bytes exceed their limit.
+func (s *Server) pressed(c *conn) bool {
+	return c.now.Len()+c.flying.Len()+c.held.Len()+c.load > s.opt.ConnInflightMax ||
+		s.conns.waiting()+int(s.commits.waiting()) > s.opt.ServerInflightMax
+}

@@ -1,0 +1,462 @@
+package node
+
+import (
+	"encoding/binary"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/ashlar-dev/ashlar/internal/worm/wire"
+	"github.com/ashlar-dev/ashlar/worm/wor"
+)
+
+// A disk that was restored to an earlier state has forgotten promises. The
+// server on it cannot detect that alone, but others have seen it further. So
+// each server reports its position to its peers: at start, when they write it
+// down, and periodically, when they keep it in memory. Each start is a
+// generation and draws a life, so that two that began at the same position can
+// be distinguished. A server is mute in each epoch of a partition until enough
+// of the epoch's other members have written its life down (witnesses), and it is
+// permanently mute if any member has seen it further than its disk was.
+//
+// Enough is more than half of the others. Then no disk that has lost a life that
+// served goes unnoticed: the lost life had at least half of the epoch's others as
+// witnesses and the present one has more than half, so one server is a witness of
+// both, and it denies the present life, because the lost one is not in its past.
+//
+// Of 2m others, however, a majority of the members needs only m, and a partition
+// must serve when the rest are down. So a server with m witnesses waits for one
+// more for WitnessWait, and then serves. No rule without that gap lets every
+// majority serve: take a server that served beside one half of the others alone,
+// was put back, and now meets the other half alone. Neither it nor they have
+// received anything of the lost life, and had it never been, they would have to
+// serve. Such a disk is denied when a server of the first half comes back.
+//
+// Both reports and answers are signed (Key): a server speaks only for itself,
+// and claims of others about it, such as a client's hello, change nothing here.
+// A witness whose sighting is not in the past of the reporting server keeps the
+// sighting and continues to deny, whatever reports follow. A server that is
+// denied writes that down, because the witness may be gone when it starts
+// again; an operator must replace it.
+//
+// Within one generation, a disk older than the last report is noticed. In a
+// partition of one server nothing is.
+
+// place is a server's position in its log.
+type place struct{ generation, position uint64 }
+
+func (a place) less(b place) bool {
+	return a.generation < b.generation || a.generation == b.generation && a.position < b.position
+}
+
+func (a place) String() string { return fmt.Sprintf("%d/%d", a.generation, a.position) }
+
+// sighting is the furthest position at which a server was seen.
+type sighting struct {
+	place
+	life uint64
+}
+
+// report is a server's report about itself: its position; the position of its
+// disk when it was opened; and the last earlier life that the disk knows of.
+type report struct {
+	now    sighting
+	start  uint64 // position
+	before sighting
+}
+
+// verdict is the answer to a report: the earlier sighting of the server. Life
+// is that of the report, so that the answer is for this life only.
+type verdict struct {
+	about wor.ServerID
+	life  uint64
+	seen  sighting
+}
+
+// The forms of a report, a verdict and a record of a sighting, and the lengths.
+const (
+	reportForm  = 2
+	verdictForm = 3
+	recordForm  = 1
+	sightingLen = 3 * 8
+	reportLen   = 1 + sightingLen + 8 + sightingLen
+	verdictLen  = 1 + 8 + 8 + sightingLen
+	recordLen   = 1 + 8 + sightingLen
+
+	reportPurpose  = "ashlar worm report"
+	verdictPurpose = "ashlar worm verdict"
+)
+
+// seenMax bounds the servers that are not members whose sightings a server
+// keeps.
+const seenMax = 4096
+
+func appendSighting(b []byte, s sighting) []byte {
+	le := binary.LittleEndian
+	return le.AppendUint64(le.AppendUint64(le.AppendUint64(b, s.generation), s.life), s.position)
+}
+
+func readSighting(b []byte) sighting {
+	le := binary.LittleEndian
+	return sighting{place{le.Uint64(b), le.Uint64(b[16:])}, le.Uint64(b[8:])}
+}
+
+func encodeReport(r report) []byte {
+	b := appendSighting([]byte{reportForm}, r.now)
+	return appendSighting(binary.LittleEndian.AppendUint64(b, r.start), r.before)
+}
+
+func decodeReport(b []byte) (report, error) {
+	if len(b) != reportLen || b[0] != reportForm {
+		return report{}, fmt.Errorf("%w: a report of %d bytes", errRecord, len(b))
+	}
+	return report{readSighting(b[1:]), binary.LittleEndian.Uint64(b[25:]), readSighting(b[33:])}, nil
+}
+
+func encodeVerdict(v verdict) []byte {
+	b := binary.LittleEndian.AppendUint64([]byte{verdictForm}, uint64(v.about))
+	return appendSighting(binary.LittleEndian.AppendUint64(b, v.life), v.seen)
+}
+
+func decodeVerdict(b []byte) (verdict, error) {
+	if len(b) != verdictLen || b[0] != verdictForm {
+		return verdict{}, fmt.Errorf("%w: a verdict of %d bytes", errRecord, len(b))
+	}
+	le := binary.LittleEndian
+	return verdict{wor.ServerID(le.Uint64(b[1:])), le.Uint64(b[9:]), readSighting(b[17:])}, nil
+}
+
+func encodeSighting(id wor.ServerID, s sighting) []byte {
+	return appendSighting(binary.LittleEndian.AppendUint64([]byte{recordForm}, uint64(id)), s)
+}
+
+func decodeSighting(b []byte) (id wor.ServerID, s sighting, err error) {
+	if len(b) != recordLen || b[0] != recordForm {
+		return 0, s, fmt.Errorf("%w: a sighting of %d bytes", errRecord, len(b))
+	}
+	return wor.ServerID(binary.LittleEndian.Uint64(b[1:])), readSighting(b[9:]), nil
+}
+
+// witness handles a peer's report and answers with the earlier sighting. The
+// answer leaves when the report is durable.
+func (c *conn) witness(id uint64, payload []byte) error {
+	s := c.s
+	from, text, err := signed(reportPurpose, s.opt.Genesis.Cluster, payload)
+	var r report
+	if err == nil {
+		r, err = decodeReport(text)
+	}
+	if err != nil || from == s.id {
+		s.mark("internal/worm/node unsigned report")
+		return c.now.Answer(id, wire.CodeLimit, []byte("a server reports where it stands itself, and signs that"))
+	}
+	if s.witness.denial() != "" {
+		return c.now.Answer(id, wire.CodeFailed, []byte(s.witness.denial())) // it may have seen more
+	}
+	seen := s.witness.take(from, r)
+	v := verdict{about: from, life: r.now.life, seen: seen}
+	return c.outlet().Answer(id, wire.CodeOK, s.key.sign(verdictPurpose, s.opt.Genesis.Cluster, encodeVerdict(v)))
+}
+
+// take takes a server's report about itself, and returns the earlier sighting.
+func (w *witness) take(from wor.ServerID, r report) (seen sighting) {
+	seen = w.seen[from]
+	switch {
+	case r.further(seen): // the evidence stays
+	case r.now.generation > seen.generation:
+		w.note(from, r.now)
+	case r.now.generation == seen.generation && seen.less(r.now.place):
+		w.seen[from] = r.now
+	}
+	return seen
+}
+
+// note writes a sighting down.
+func (w *witness) note(id wor.ServerID, now sighting) {
+	s := w.s
+	w.remember(id, now)
+	s.commits.stage(recordWitness, 0, encodeSighting(id, now))
+}
+
+// remember keeps a sighting. Anyone can make keys and report with them, which
+// can only fill the table for servers that are not members.
+func (w *witness) remember(id wor.ServerID, now sighting) {
+	s := w.s
+	if _, known := w.seen[id]; !known && len(w.seen) >= seenMax {
+		for _, old := range sortedKeys(w.seen) {
+			if old != s.id && !s.registers.isPeer(old) {
+				delete(w.seen, old)
+				break
+			}
+		}
+	}
+	w.seen[id] = now
+}
+
+// begin writes down that this life has begun, remembers the previous one, and
+// begins to report.
+func (w *witness) begin() {
+	s := w.s
+	w.tell.due, w.judging.due = w.tellPeers, w.judge
+	w.before = w.seen[s.id]
+	w.note(s.id, sighting{place{s.generation, s.commits.durable()}, w.life})
+	w.begun = s.commits.last()
+	w.regroup()
+}
+
+// witness is what this server has seen of others, and what others have seen of
+// it. Server.mu guards it.
+type witness struct {
+	s             *Server
+	life          uint64   // drawn for this run: distinguishes two of one generation
+	start         place    // where the disk was when it was opened
+	before        sighting // of the previous life
+	begun         uint64   // number of the record that this life has begun
+	seen          map[wor.ServerID]sighting
+	asks          []*ask
+	told          uint64        // the position of the last reports
+	pause         time.Duration // between attempts to reach peers
+	tell, judging entry         // in the wheel: to report; WitnessWait is over for a partition
+	// rolledBack is why the disk is not up to date, as a member has said; "" if
+	// none has.
+	rolledBack string
+}
+
+func newWitness(s *Server, life uint64) witness {
+	return witness{s: s, life: life, seen: map[wor.ServerID]sighting{}, pause: askMin}
+}
+
+// from sets where the disk was when it was opened.
+func (w *witness) from(start place) { w.start = start }
+
+// denial returns why the server is mute permanently, "" if it is not.
+func (w *witness) denial() string { return w.rolledBack }
+
+// forget drops all sightings, and what was written down against this server.
+func (w *witness) forget() {
+	clear(w.seen)
+	w.rolledBack = ""
+}
+
+// redo repeats a denial that was written down.
+func (w *witness) redo(denial string) { w.rolledBack = denial }
+
+// save passes on the records of what is known.
+func (w *witness) save(record func(kind byte, record []byte)) {
+	for _, id := range sortedKeys(w.seen) {
+		record(recordWitness, encodeSighting(id, w.seen[id]))
+	}
+	if w.rolledBack != "" {
+		record(recordBehind, []byte(w.rolledBack))
+	}
+}
+
+// stop ends the reports.
+func (w *witness) stop() { w.s.wheel.remove(&w.tell) }
+
+// ask is a peer to which this server reports its position.
+type ask struct {
+	member wor.Member
+	under  bool   // way
+	sure   bool   // it has answered, and has not seen this server further
+	told   uint64 // position
+}
+
+// Waits between attempts to reach peers that have not answered yet.
+const askMin = 20 * time.Millisecond
+
+// regroup finds the peers after the members of a partition have changed.
+func (w *witness) regroup() {
+	s := w.s
+	var asks []*ask
+	for _, p := range s.registers.all() {
+		if e := p.group.Epoch(); e != p.judged && p.group.Config().Index(s.id) >= 0 && !s.opt.Alone {
+			p.mute, p.judged, p.since = true, e, s.opt.Env.Clock.Now()
+		}
+		for _, m := range p.group.Config().Members {
+			if m.ID == s.id || slices.ContainsFunc(asks, func(a *ask) bool { return a.member == m }) {
+				continue
+			}
+			a := &ask{member: m}
+			for _, old := range w.asks {
+				if old.member.ID == m.ID {
+					a.sure, a.told = old.sure, old.told
+				}
+			}
+			asks = append(asks, a)
+		}
+	}
+	w.asks = asks
+	s.wheel.remove(&w.tell)
+	s.wheel.add(&w.tell, s.opt.Env.Clock.Now())
+	w.judge()
+}
+
+// judge decides for which partitions this server may answer. Within an epoch,
+// that is never revoked: what the server learned in this life it does not forget
+// in it.
+func (w *witness) judge() {
+	s := w.s
+	now := s.opt.Env.Clock.Now()
+	s.wheel.remove(&w.judging)
+	for _, p := range s.registers.all() {
+		if !p.mute {
+			continue
+		}
+		c := p.group.Config()
+		n, sure := len(c.Members), 0
+		for _, m := range c.Members {
+			if slices.ContainsFunc(w.asks, func(a *ask) bool { return a.sure && a.member.ID == m.ID }) {
+				sure++
+			}
+		}
+		// That many others must be up anyway before anything can be decided.
+		least := wor.Majority(n) - 1
+		enough := min((n+1)/2, n-1) // more than half of the others
+		if c.Index(s.id) < 0 {
+			least = max(least, 1) // as a member it would be one of more
+			enough = least
+		}
+		p.mute = sure < least
+		if wait := p.since.Add(s.opt.WitnessWait); !p.mute && sure < enough && now < wait {
+			p.mute = true
+			if !w.judging.linked() || wait < w.judging.at {
+				s.wheel.remove(&w.judging)
+				s.wheel.add(&w.judging, wait)
+			}
+		} else if !p.mute && sure < enough {
+			s.mark("internal/worm/node fewest witnesses")
+		}
+	}
+}
+
+// witnesses returns the peers that have written this life down, and have not
+// seen the server further than its disk.
+func (w *witness) witnesses() (list []wor.ServerID) {
+	for _, a := range w.asks {
+		if a.sure {
+			list = append(list, a.member.ID)
+		}
+	}
+	return list
+}
+
+// tellPeers reports this server's position to the peers that do not know it
+// yet.
+func (w *witness) tellPeers() {
+	s := w.s
+	if s.drain.underway() || s.failed != nil || w.rolledBack != "" {
+		return
+	}
+	if s.commits.durable() < w.begun {
+		// A peer that learned of this life before the disk has it would deny
+		// the next one.
+		s.wheel.add(&w.tell, s.opt.Env.Clock.Now().Add(wheelTick))
+		return
+	}
+	unsure := false
+	for _, a := range w.asks {
+		unsure = unsure || !a.sure
+		if a.under || a.sure && a.told == s.commits.durable() {
+			continue
+		}
+		a.under = true
+		position := s.commits.durable()
+		payload := s.key.sign(reportPurpose, s.opt.Genesis.Cluster, encodeReport(w.report(position)))
+		s.later = append(s.later, func() {
+			s.serial.Do(func() {
+				s.transport.Invoke(a.member, wor.ServiceWitness, payload, s.opt.TellEvery*2,
+					func(b []byte, err error) { w.heard(a, position, b, err) })
+			})
+		})
+	}
+	w.told = s.commits.durable()
+	if unsure {
+		s.wheel.add(&w.tell, s.opt.Env.Clock.Now().Add(w.pause))
+		w.pause = min(2*w.pause, s.opt.TellEvery)
+	}
+}
+
+// regular schedules the next report, when there is something to report.
+func (w *witness) regular() {
+	s := w.s
+	if w.told != s.commits.durable() && !w.tell.linked() && len(w.asks) > 0 {
+		s.wheel.add(&w.tell, s.opt.Env.Clock.Now().Add(s.opt.TellEvery))
+	}
+}
+
+// heard handles a peer's answer.
+func (w *witness) heard(a *ask, position uint64, answer []byte, err error) {
+	s := w.s
+	s.mu.Lock()
+	defer s.unlock()
+	a.under = false
+	if err != nil || s.closed {
+		return
+	}
+	from, text, err := signed(verdictPurpose, s.opt.Genesis.Cluster, answer)
+	if err != nil || from != a.member.ID {
+		s.mark("internal/worm/node unsigned verdict")
+		s.trouble = fmt.Sprintf("what answers at %s does not prove that it is server %v", a.member.Addr, a.member.ID)
+		return
+	}
+	v, err := decodeVerdict(text)
+	if err != nil || v.about != s.id || v.life != w.life {
+		return
+	}
+	if w.report(position).further(v.seen) {
+		w.behind(a.member, v.seen.place)
+		return
+	}
+	a.sure, a.told = true, max(a.told, position)
+	w.judge()
+}
+
+// report is the server's report when its log is at position.
+func (w *witness) report(position uint64) report {
+	s := w.s
+	return report{sighting{place{s.generation, position}, w.life}, w.start.position, w.before}
+}
+
+// further reports whether the sighting of the reporting server is not in its
+// own past.
+func (r report) further(seen sighting) bool {
+	switch {
+	case seen.generation == 0:
+		return false
+	case seen.generation == r.now.generation:
+		return seen.life != r.now.life
+	case seen.generation == r.before.generation:
+		// The last life that the disk knows of. Generations may lie between it and
+		// this one, of starts that ended before they were written down.
+		return seen.life != r.before.life || r.start < seen.position
+	}
+	// Of these others the disk knows nothing, though each wrote itself down before
+	// it reported anything.
+	return seen.generation > r.before.generation
+}
+
+// behind makes the server mute permanently, or until a restore: a member has
+// seen that the disk is not up to date. It writes that down and warns the
+// operator.
+func (w *witness) behind(by wor.Member, seen place) {
+	s := w.s
+	if w.rolledBack != "" {
+		return
+	}
+	s.mark("internal/worm/node rolled back")
+	w.rolledBack = fmt.Sprintf("the disk is older than it was: member %s (%v) has seen this server at %v, and it began this time at %v",
+		by.Name, by.ID, seen, w.start)
+	s.commits.stage(recordBehind, 0, []byte(w.rolledBack))
+	s.warn("MUTE: " + w.rolledBack + ". Replace this server; if the whole cluster was put back from a backup, stop it and see 'ashlard restore --help'")
+}
+
+// warn reports to the operator, when the lock is free.
+func (s *Server) warn(text string) {
+	if f := s.opt.Warn; f != nil {
+		s.later = append(s.later, func() { f(text) })
+	}
+}
+
+func sortedKeys(m map[wor.ServerID]sighting) []wor.ServerID { return slices.Sorted(maps.Keys(m)) }

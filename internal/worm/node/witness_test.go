@@ -1,0 +1,468 @@
+package node
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ashlar-dev/ashlar/env"
+	"github.com/ashlar-dev/ashlar/internal/worm/group"
+	"github.com/ashlar-dev/ashlar/internal/worm/wire"
+	"github.com/ashlar-dev/ashlar/worm/wor"
+)
+
+// peer is a guest that is a server.
+func (d *desk) peer(k Key) *guest {
+	g := d.connect()
+	g.say(func(e *wire.Encoder) {
+		e.Hello(&wire.Hello{Version: wire.Version, Peer: true, Cluster: testCluster, From: uint64(k.ID()), To: d.s.ID()})
+	})
+	g.one(wire.TypeWelcome)
+	return g
+}
+
+// reports reports to the server where a peer stands.
+func (g *guest) reports(k Key, r report) {
+	g.say(func(e *wire.Encoder) {
+		_ = e.Invoke(1, 0, wor.ServiceWitness, k.sign(reportPurpose, testCluster, encodeReport(r)))
+	})
+}
+
+// verdict is the answer to a report.
+func (g *guest) verdict(t *testing.T) sighting {
+	t.Helper()
+	a := g.one(wire.TypeAnswer)
+	if a.code != wire.CodeOK {
+		t.Fatalf("answered %v %s", a.code, a.payload)
+	}
+	from, text, err := signed(verdictPurpose, testCluster, a.payload)
+	if err != nil || from != g.d.s.ID() {
+		t.Fatalf("the verdict is by %v: %v", from, err)
+	}
+	v, err := decodeVerdict(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v.seen
+}
+
+// TestWitness: what is seen of a peer is answered to it when it is written down,
+// the furthest counts, a restart keeps the generation, and what speaks against the
+// peer stays.
+func TestWitness(t *testing.T) {
+	var o Options
+	d := newDesk(t, func(p *Options) { o = *p })
+	o.Dir, o.Genesis = "log", d.genesis
+	k := NewKey(env.Seeded(77))
+	first, second := sighting{place{1, 10}, 5}, sighting{place{2, 12}, 6}
+	g := d.peer(k)
+	g.reports(k, report{now: first})
+	g.none("a generation was acknowledged before it was written down")
+	d.commit()
+	if s := g.verdict(t); s != (sighting{}) {
+		t.Fatalf("before: %+v", s)
+	}
+	g.reports(k, report{now: sighting{place{1, 11}, 5}})
+	if s := g.verdict(t); s != first {
+		t.Fatalf("before: %+v", s)
+	}
+	for range 2 {
+		g.reports(k, report{now: sighting{place{1, 3}, 5}}) // late
+		if s := g.verdict(t); s != (sighting{place{1, 11}, 5}) {
+			t.Fatalf("before: %+v", s)
+		}
+	}
+	g.reports(k, report{second, 12, sighting{place{1, 3}, 5}})
+	d.commit()
+	g.verdict(t)
+	// Lives that know nothing of that one: of its generation, and later ones.
+	for i, now := range []sighting{{place{2, 50}, 8}, {place{3, 50}, 9}, {place{4, 50}, 10}} {
+		g.reports(k, report{now, 11, sighting{place{1, 3}, 5}})
+		if s := g.verdict(t); s != second {
+			t.Fatalf("denial %d: %+v", i, s)
+		}
+	}
+	if err := d.s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	d.open(o)
+	g = d.peer(k)
+	g.reports(k, report{sighting{place{5, 50}, 11}, 11, sighting{place{1, 3}, 5}})
+	if s := g.verdict(t); s != second {
+		t.Fatalf("after a restart: %+v", s)
+	}
+	g.reports(k, report{sighting{place{5, 50}, 11}, 50, second})
+	d.commit()
+	g.verdict(t)
+	g.reports(k, report{sighting{place{5, 50}, 11}, 50, second})
+	if s := g.verdict(t); s.generation != 5 {
+		t.Fatalf("a life that knows of the one before is not taken: %+v", s)
+	}
+}
+
+// TestUnsignedReports: nobody reports for another server, whatever the hello said,
+// nor for another cluster.
+func TestUnsignedReports(t *testing.T) {
+	d := newDesk(t, nil)
+	k, other := NewKey(env.Seeded(77)), NewKey(env.Seeded(78))
+	r := encodeReport(report{now: sighting{place{9, 9}, 9}})
+	right := k.sign(reportPurpose, testCluster, r)
+	forged := append(append(bytes.Clone(r), k.public()...), other.sign(reportPurpose, testCluster, r)[len(r)+32:]...)
+	changed := bytes.Clone(right)
+	changed[1]++
+	for what, payload := range map[string][]byte{
+		"nothing": nil, "no signature": r, "another's signature": forged, "a text that was changed": changed,
+		"another cluster's": k.sign(reportPurpose, testCluster+1, r), "a verdict": k.sign(verdictPurpose, testCluster, r),
+		"the old form": append([]byte{1}, make([]byte, 32)...), "its own": d.s.key.sign(reportPurpose, testCluster, r),
+	} {
+		g := d.peer(k)
+		g.say(func(e *wire.Encoder) { _ = e.Invoke(1, 0, wor.ServiceWitness, payload) })
+		d.commit()
+		if a := g.one(wire.TypeAnswer); a.code != wire.CodeLimit {
+			t.Errorf("%s: answered %v", what, a.code)
+		}
+	}
+	if len(d.s.witness.seen) != 1 { // itself
+		t.Errorf("it believes %v", d.s.witness.seen)
+	}
+}
+
+// TestManyStrangers: whoever makes many keys and reports with them does not have
+// members forgotten.
+func TestManyStrangers(t *testing.T) {
+	member := NewKey(env.Seeded(5))
+	s := &Server{id: 1}
+	s.witness = newWitness(s, 0)
+	g := &wor.Genesis{Cluster: testCluster, Partitions: []wor.Config{{Members: []wor.Member{{ID: 1, Addr: "a"}, {ID: member.ID(), Addr: "b"}}}}}
+	s.registers.parts = []*part{{group: group.New(1, g, 0)}}
+	s.witness.remember(1, sighting{place{1, 1}, 1})
+	s.witness.remember(member.ID(), sighting{place{1, 1}, 1})
+	for i := range seenMax + 100 {
+		s.witness.remember(member.ID()+wor.ServerID(1+i), sighting{place{1, 1}, 1}) // the least is forgotten first
+	}
+	if len(s.witness.seen) > seenMax || s.witness.seen[1].generation == 0 || s.witness.seen[member.ID()].generation == 0 {
+		t.Fatalf("%d sightings, of itself %v, of the member %v", len(s.witness.seen), s.witness.seen[1], s.witness.seen[member.ID()])
+	}
+}
+
+// TestToldWhenWritten: a server tells nobody of a life that its disk does not
+// know of yet.
+func TestToldWhenWritten(t *testing.T) {
+	d := newDesk(t, nil)
+	if err := d.s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	o := d.options()
+	o.Dir, o.Genesis = "log", &wor.Genesis{Cluster: testCluster, Partitions: []wor.Config{{
+		Members: []wor.Member{{ID: d.s.ID(), Addr: "desk"}, {ID: 2, Addr: "two"}, {ID: 3, Addr: "three"}}}}}
+	s, err := OpenServer(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.s = s
+	d.clock.advance(10 * wheelTick)
+	if len(d.dialled) != 0 {
+		t.Fatal("peers are told before the disk knows")
+	}
+	d.commit()
+	d.clock.advance(10 * wheelTick)
+	if len(d.dialled) != 2 {
+		t.Fatalf("%d peers are told", len(d.dialled))
+	}
+}
+
+// TestCheckpoint: all that a server keeps is in what replaces its log.
+func TestCheckpoint(t *testing.T) {
+	var o Options
+	d := newDesk(t, func(p *Options) {
+		p.LogSegment, p.CheckpointBytes = 16<<10, 1
+		o = *p
+	})
+	o.Dir, o.Genesis = "log", d.genesis
+	k := NewKey(env.Seeded(77))
+	g := d.peer(k)
+	seen := sighting{place{4, 10}, 5}
+	g.reports(k, report{now: seen})
+	d.commit()
+	g.verdict(t)
+	for i := range 500 {
+		g.ask(1, writeOf(addr(1, i%7), uint64(1+i), "0123456789012345678901234567890123456789"))
+		d.commit()
+		g.one(wire.TypeReply)
+	}
+	if n := d.s.Status().Counts.Checkpoints; n < 3 {
+		t.Fatalf("%d checkpoints", n)
+	}
+	position := d.s.Status().Position
+	if err := d.s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	d.open(o)
+	if p := d.s.Status().Position; p <= position {
+		t.Fatalf("at %d after %d", p, position)
+	}
+	g = d.peer(k)
+	g.reports(k, report{now: seen})
+	if s := g.verdict(t); s != seen {
+		t.Fatalf("seen %+v", s)
+	}
+	g.ask(1, wor.Request{Kind: wor.KindRead, Range: wor.Range{Segment: 1, Lo: 0, Hi: 7}})
+	r := g.one(wire.TypeReply).reply
+	if len(r.Runs) != 7 || r.Runs[499%7].Accepted.Round != 500 {
+		t.Fatalf("%+v", r)
+	}
+}
+
+// asker is a server of three members, and the keys of the other two.
+func asker(t *testing.T) (d *desk, peers []Key) {
+	d = newDesk(t, nil)
+	if err := d.s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	o := d.options()
+	cfg := wor.Config{Members: []wor.Member{{ID: d.s.ID(), Addr: "desk"}}}
+	for i := range 2 {
+		k := NewKey(env.Seeded(uint64(50 + i)))
+		peers = append(peers, k)
+		cfg.Members = append(cfg.Members, wor.Member{ID: k.ID(), Name: fmt.Sprint("p", i), Addr: fmt.Sprint("p", i)})
+	}
+	o.Dir, o.Genesis = "log", &wor.Genesis{Cluster: testCluster, Partitions: []wor.Config{cfg}}
+	o.Warn = func(text string) { d.warned = append(d.warned, text) }
+	d.open(o)
+	d.clock.advance(2 * wheelTick)
+	return d, peers
+}
+
+// reportTo is the report that the server has sent to a peer, and what answers it.
+func (d *desk) reportTo(t *testing.T, addr string) (r report, answer func(k Key, v verdict)) {
+	t.Helper()
+	i := slices.IndexFunc(d.dialled, func(h handDial) bool { return string(h.addr) == addr })
+	if i < 0 {
+		t.Fatalf("%s is not dialled", addr)
+	}
+	d.dialled[i], d.dialled[len(d.dialled)-1] = d.dialled[len(d.dialled)-1], d.dialled[i]
+	s := d.dialledBy(t, NewKey(env.Seeded(50+uint64(addr[1]-'0')))) // as asker draws it
+	s.c.scan.Feed(s.c.out)
+	s.c.out = nil
+	for {
+		f, ok, err := s.c.scan.Next()
+		if err != nil || !ok {
+			t.Fatalf("no report: %v", err)
+		}
+		if f.Type != wire.TypeInvoke {
+			continue
+		}
+		n, _, _, payload, err := wire.DecodeInvoke(f.Payload)
+		if err != nil {
+			t.Fatal(err)
+		}
+		from, text, err := signed(reportPurpose, testCluster, payload)
+		if err != nil || from != d.s.ID() {
+			t.Fatalf("the report is by %v: %v", from, err)
+		}
+		if r, err = decodeReport(text); err != nil {
+			t.Fatal(err)
+		}
+		return r, func(k Key, v verdict) {
+			s.answer(func(e *wire.Encoder) {
+				_ = e.Answer(n, wire.CodeOK, k.sign(verdictPurpose, testCluster, encodeVerdict(v)))
+			})
+		}
+	}
+}
+
+// TestUnsignedVerdicts: who listens at a member's address neither mutes a server nor
+// makes it sure.
+func TestUnsignedVerdicts(t *testing.T) {
+	far := sighting{place{99, 99}, 99}
+	mute := func(d *desk) bool { return d.s.Status().Partitions[0].Unsure }
+	for what, test := range map[string]struct {
+		by    int // whose key; 2 is that of no member
+		wrong func(*verdict)
+	}{"another member": {1, nil}, "a stranger": {2, nil}, "of another life": {0, func(v *verdict) { v.life++ }},
+		"about another": {0, func(v *verdict) { v.about++ }}} {
+		for _, seen := range []sighting{{}, far} {
+			d, keys := asker(t)
+			keys = append(keys, NewKey(env.Seeded(99)))
+			r, answer := d.reportTo(t, "p0")
+			v := verdict{about: d.s.ID(), life: r.now.life, seen: seen}
+			if test.wrong != nil {
+				test.wrong(&v)
+			}
+			answer(keys[test.by], v)
+			if s := d.s.Status(); s.RolledBack != "" || !mute(d) || len(d.warned) > 0 {
+				t.Errorf("%s is believed about %v: %+v", what, seen, s)
+			}
+		}
+	}
+	d, keys := asker(t)
+	r, answer := d.reportTo(t, "p0")
+	answer(keys[0], verdict{about: d.s.ID(), life: r.now.life})
+	if !mute(d) {
+		t.Error("the server does not wait for the other member")
+	}
+	d.clock.advance(WitnessWaitDefault)
+	if mute(d) {
+		t.Error("a member's word does not count")
+	}
+	r, answer = d.reportTo(t, "p1")
+	answer(keys[1], verdict{about: d.s.ID(), life: r.now.life, seen: far})
+	if s := d.s.Status(); s.RolledBack == "" || len(d.warned) != 1 || !strings.Contains(d.warned[0], "99/99") {
+		t.Errorf("a member's denial does not count, or is not reported: %+v, %q", s, d.warned)
+	}
+	g := d.connect()
+	g.say(func(e *wire.Encoder) {
+		e.Hello(&wire.Hello{Version: wire.Version, Cluster: testCluster, From: 9, To: d.s.ID()})
+	})
+	if w := g.one(wire.TypeWelcome); w.welcome.Refusal != wire.RefusalBehind {
+		t.Errorf("a server that is denied welcomes: %+v", w)
+	}
+	d.commit()
+	restart := func(g *wor.Genesis) string {
+		if err := d.s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		o := d.options()
+		o.Dir, o.Genesis = "log", g
+		d.open(o)
+		return d.s.Status().RolledBack
+	}
+	restored := *d.genesis
+	restored.Cluster, restored.Restored = testCluster+1, []uint64{testCluster}
+	for range 2 {
+		if restart(d.genesis) == "" {
+			t.Error("the denial is forgotten by a restart")
+		}
+	}
+	for range 2 {
+		if why := restart(&restored); why != "" {
+			t.Error("after a restore the server is held against what was before it:", why)
+		}
+	}
+}
+
+// TestWitnessesOfEpochs: in each epoch a server is mute until members of that
+// epoch have written its life down. Meanwhile it answers that the epoch has
+// begun, and nothing else.
+func TestWitnessesOfEpochs(t *testing.T) {
+	d, keys := asker(t)
+	unsure := func() bool { return d.s.Status().Partitions[0].Unsure }
+	var answers []func(Key, verdict)
+	var life uint64
+	for i := range keys {
+		r, answer := d.reportTo(t, fmt.Sprint("p", i))
+		answers, life = append(answers, answer), r.now.life
+	}
+	for i, k := range keys {
+		if !unsure() {
+			t.Fatalf("the server answers with %d of two witnesses", i)
+		}
+		answers[i](k, verdict{about: d.s.ID(), life: life})
+	}
+	if unsure() || len(d.s.Status().Witnesses) != 2 {
+		t.Fatalf("the server does not answer, with two of two witnesses: %+v", d.s.Status())
+	}
+	g := d.guest()
+	next := d.s.Configs()[0]
+	for epoch, c := range []struct {
+		members []wor.Member
+		fewest  bool // there are witnesses for a majority
+		all     bool
+	}{
+		{next.Members, true, true},
+		{[]wor.Member{next.Members[0], next.Members[1], {ID: 91, Addr: "p4"}}, true, false},
+		{[]wor.Member{next.Members[0], {ID: 91, Addr: "p4"}, {ID: 92, Addr: "p5"}}, false, false},
+		{next.Members[:1], true, true},
+	} {
+		next.Epoch, next.Members = wor.Epoch(epoch+1), c.members
+		d.s.beliefs.decided(&next)
+		if unsure() == c.all {
+			t.Errorf("epoch %d: witnesses are missing: %v", next.Epoch, unsure())
+		}
+		value, err := next.MarshalBinary()
+		if err != nil {
+			t.Fatal(err)
+		}
+		g.ask(1, wor.Request{Kind: wor.KindActivate, Epoch: next.Epoch, Value: value})
+		g.ask(2, wor.Request{Kind: wor.KindStatus, Epoch: next.Epoch})
+		d.commit()
+		said := g.take()
+		if len(said) != 2 {
+			t.Fatalf("epoch %d: %+v", next.Epoch, said)
+		}
+		for _, a := range said {
+			// It lacks its stage, and says that it has begun.
+			if begun := a.reply.Epoch == next.Epoch; begun != (a.id == 1 || c.all) {
+				t.Errorf("epoch %d, request %d: %+v", next.Epoch, a.id, a.reply)
+			}
+		}
+		d.clock.advance(WitnessWaitDefault)
+		if unsure() == c.fewest {
+			t.Errorf("epoch %d, after WitnessWait: witnesses are missing: %v", next.Epoch, unsure())
+		}
+	}
+}
+
+// TestRestored: a cluster that was restored has another number; those who know the
+// one before are told, and what was seen of servers before counts no more.
+func TestRestored(t *testing.T) {
+	var o Options
+	d := newDesk(t, func(p *Options) { o = *p })
+	k := NewKey(env.Seeded(77))
+	g := d.peer(k)
+	g.reports(k, report{now: sighting{place{9, 90}, 5}})
+	d.commit()
+	g.verdict(t)
+	if err := d.s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	restored := *d.genesis
+	restored.Cluster++
+	o.Dir, o.Genesis = "log", &restored
+	if _, err := OpenServer(o); !errors.Is(err, ErrCluster) {
+		t.Fatalf("a directory of another cluster: %v", err)
+	}
+	d.woken = d.step() // of a server that is not there
+	restored.Restored = []uint64{testCluster}
+	for i := range 2 {
+		d.open(o)
+		g = d.connect()
+		g.say(func(e *wire.Encoder) {
+			e.Hello(&wire.Hello{Version: wire.Version, Cluster: testCluster, From: 9, To: d.s.ID()})
+		})
+		if w := g.one(wire.TypeWelcome); w.welcome.Refusal != wire.RefusalRestored {
+			t.Fatalf("who knows the old number: %+v", w)
+		}
+		g = d.connect()
+		g.say(func(e *wire.Encoder) {
+			e.Hello(&wire.Hello{Version: wire.Version, Cluster: restored.Cluster, From: 9, To: d.s.ID()})
+			r := report{now: sighting{place{uint64(2 + i), 20}, 6}}
+			if i > 0 {
+				r.start, r.before = 20, sighting{place{2, 20}, 6}
+			}
+			_ = e.Invoke(1, 0, wor.ServiceWitness, k.sign(reportPurpose, restored.Cluster, encodeReport(r)))
+		})
+		d.commit()
+		got := g.take()
+		_, text, err := signed(verdictPurpose, restored.Cluster, got[len(got)-1].payload)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v, err := decodeVerdict(text); err != nil || v.seen.generation != uint64(2*i) {
+			t.Fatalf("start %d: seen at %+v, %v", i, v.seen, err)
+		}
+		if err := d.s.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	before := restored
+	before.Cluster, before.Restored = testCluster, nil
+	o.Genesis = &before
+	if _, err := OpenServer(o); !errors.Is(err, ErrCluster) {
+		t.Fatalf("back to the number before: %v", err)
+	}
+	d.woken = d.step()
+}

@@ -1,0 +1,129 @@
+package wal
+
+import (
+	"github.com/ashlar-dev/ashlar/internal/invariant"
+	"github.com/ashlar-dev/ashlar/internal/store/journal"
+)
+
+// checkpoint is the one under way, if its number is not 0.
+type checkpoint struct {
+	number  uint64
+	entries uint64 // how many records of the state were saved
+	ended   bool   // EndCheckpoint was called
+	// size is what the segments take that were begun since the last place.
+	size int64
+	// place is where it begins, and records how many were before it: known when
+	// the beginEntry was put into the journal, and the writer's.
+	place   journal.ChainState
+	records uint64
+}
+
+// Due reports whether the log has grown so much that a checkpoint pays, and that none
+// is under way.
+func (l *Log) Due() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.err == nil && l.checkpoint.number == 0 &&
+		l.grown > l.opt.CheckpointBytes && l.grown > int64(l.opt.CheckpointFactor)*l.base
+}
+
+// BeginCheckpoint begins a checkpoint behind the records that were appended so
+// far. None may be under way.
+func (l *Log) BeginCheckpoint() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if err := l.ended(); err != nil {
+		return err
+	}
+	invariant.Check(l.checkpoint.number == 0, "a checkpoint is begun while one is under way")
+	l.checkpoint = checkpoint{number: l.top.super.checkpoint + 1}
+	l.pending = appendMark(l.pending, beginEntry, l.checkpoint.number, l.appended)
+	return nil
+}
+
+// Save adds a record of the state to the checkpoint under way, and copies it. It
+// waits in memory for its Commit; Saved says how much does. Errors are as
+// Append's, without ErrFull.
+func (l *Log) Save(record []byte) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if err := l.ended(); err != nil {
+		return err
+	}
+	invariant.Check(l.checkpoint.number != 0 && !l.checkpoint.ended, "a record is saved for no checkpoint")
+	if len(record) > RecordMax {
+		return limitError(len(record))
+	}
+	p := l.piece()
+	*p = appendEntry(*p, stateEntry, record)
+	l.checkpoint.entries++
+	return nil
+}
+
+// piece is the piece of what was saved that what comes next is added to.
+func (l *Log) piece() *[]byte {
+	if n := len(l.saved); n == 0 || len(l.saved[n-1]) >= l.opt.Piece {
+		l.saved = append(l.saved, nil)
+	}
+	return &l.saved[len(l.saved)-1]
+}
+
+// Saved is how many bytes of the checkpoint under way wait for Commits, and
+// whether one is under way: it is until the Commit returns that makes it count.
+func (l *Log) Saved() (waiting int64, underWay bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, p := range l.saved {
+		waiting += int64(len(p))
+	}
+	return waiting, l.checkpoint.number != 0
+}
+
+// EndCheckpoint says that the state is complete. The Commit that writes the last
+// of it makes the checkpoint count.
+func (l *Log) EndCheckpoint() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if err := l.ended(); err != nil {
+		return err
+	}
+	c := &l.checkpoint
+	invariant.Check(c.number != 0 && !c.ended, "a checkpoint is ended that is not under way")
+	c.ended = true
+	p := l.piece()
+	*p = appendMark(*p, endEntry, c.number, c.entries)
+	return nil
+}
+
+// placeCheckpoint notes that the checkpoint of that number, with so many records
+// before it, begins where the writer stands: at the beginning of a segment.
+func (l *Log) placeCheckpoint(number, records uint64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	c := &l.checkpoint
+	invariant.Check(c.number == number, "checkpoint %d is placed while %d is under way", number, c.number)
+	c.place, c.records = l.chain, records
+	c.place.Segment = l.number
+	c.size = int64(len(l.image))
+}
+
+// finishCheckpoint makes a checkpoint count of which all is durable, and gives
+// back what was before it.
+func (l *Log) finishCheckpoint() error {
+	l.mu.Lock()
+	c := l.checkpoint
+	l.mu.Unlock()
+	next := l.top.super
+	next.checkpoint, next.chain, next.records, next.safe = c.number, c.place, c.records, l.safe
+	if err := l.top.put(next); err != nil {
+		return err
+	}
+	if err := l.journal.Retire(c.place.Segment - 1); err != nil {
+		return err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.base, l.grown = l.checkpoint.size, 0
+	l.checkpoint = checkpoint{}
+	return nil
+}
