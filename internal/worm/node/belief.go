@@ -226,7 +226,7 @@ func (b *beliefs) care() {
 	now := s.opt.Env.Clock.Now()
 	s.wheel.add(&b.caring, now.Add(careEvery))
 	b.cares++
-	if !s.registers.isPeer(s.id) && s.witness.rolledBack == "" && !s.drain.underway() {
+	if !s.registers.isPeer(s.id) && s.witness.denial() == "" && !s.drain.underway() {
 		// A server that is not a member gets no notice of the members' changes,
 		// until it knows none of the present ones.
 		s.later = append(s.later, func() { s.serial.Do(b.space.Refresh) })
