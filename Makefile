@@ -71,6 +71,7 @@ unit:
 
 race:
 	$(GO) test -race -short -timeout 20m $(CONCURRENT)
+	$(GO) test -tags invariants -short -run 'Locks|Concurrent|Parked|Close|Scrub' ./internal/invariant ./store
 
 ## repeat: the tests of `race` as slow, small and busy machines would run them, COUNT times each; REPEAT names other packages.
 repeat:

@@ -4,7 +4,7 @@ import "github.com/ashlar-dev/ashlar/internal/invariant"
 
 // The order in which locks may be taken: one with a higher rank while one with
 // a lower rank is held, and not the other way round. Builds with the tag
-// "invariants" and race builds check it.
+// "invariants" check it.
 const (
 	rankRoom        invariant.Rank = iota + 1 // room.mu: a call makes room on a full disk
 	rankTight                                 // room.tight: a merge uses the reserve

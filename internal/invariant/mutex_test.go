@@ -47,9 +47,8 @@ func TestLocksAreTakenInOrder(t *testing.T) {
 		t.Run(c.calls, func(t *testing.T) {
 			locks := map[string]*checkedMutex{"a": ranked(1, "a"), "b": ranked(2, "b"), "c": ranked(3, "c"), "C": ranked(3, "C"), "plain": new(checkedMutex)}
 			said := make(chan string)
-			go func() { // what it holds in the end dies with it
-				defer held.Delete(goroutine())
-				said <- panicOf(func() {
+			go func() {
+				text := panicOf(func() {
 					for _, call := range strings.Fields(c.calls) {
 						switch name := strings.TrimLeft(call, "-?!"); call[0] {
 						case '-':
@@ -63,6 +62,8 @@ func TestLocksAreTakenInOrder(t *testing.T) {
 						}
 					}
 				})
+				held.Delete(goroutine()) // what it holds ends with it
+				said <- text
 			}()
 			if got := <-said; !strings.Contains(got, c.want) || (got == "") != (c.want == "") {
 				t.Errorf("got %q, want %q", got, c.want)

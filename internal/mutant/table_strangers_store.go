@@ -148,9 +148,9 @@ func lockMutants() []Mutant {
 			"Check(other.rank < m.rank, ", "Check(other.rank <= m.rank, "),
 		order("only-the-first-lock-counts",
 			"Of the locks that a goroutine holds only the one that it took first is compared.",
-			"for _, other := range locksOf(goroutine()) {", "for _, other := range locksOf(goroutine())[:min(1, len(locksOf(goroutine())))] {"),
+			"for _, other := range locksOf(g) {", "for _, other := range locksOf(g)[:min(1, len(locksOf(g)))] {"),
 		order("tried-locks-are-not-held",
 			"What TryLock has locked does not count.",
-			"\tok := m.mu.TryLock()\n\tif ok {", "\tok := m.mu.TryLock()\n\tif ok && m.rank == 0 {"),
+			"if ok && m.rank > 0 {", "if ok && m.rank > 9 {"),
 	}
 }
